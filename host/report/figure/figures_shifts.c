@@ -159,11 +159,11 @@ static range slopes_range(const spot_shifts_results *r, bool of_slope)
     return (range){ fmin(fmax(ends.low, most.low), least.low), fmax(fmin(ends.high, most.high), least.high) };
 }
 
-void spot_plot_slopes(spot_plot *p, const spot_shifts_results *r)
+void spot_plot_slopes(spot_plot *p, const spot_shifts_results *r, int source)
 {
     const range x = slopes_range(r, false), y = slopes_range(r, true);
 
-    open_plot(p, r->sources < 2 ? 1 : 2, r->sources < 2 ? 620 : 460, 380, "Figure 11. Slope against absolute impact");
+    open_plot(p, r->sources < 2 || source >= 0 ? 1 : 2, r->sources < 2 ? 620 : 460, 380, "Figure 11. Slope against absolute impact");
     snprintf(p->caption, sizeof p->caption, "A point is a shift. Absolute impact is the mean drop of accuracy over models; the slope says how "
              "much of a gain of accuracy on base pictures arrives on the shift (1: all of it). Bars are 95 %% intervals from a bootstrap "
              "over classes and models; a bar that reaches the frame goes on.");
@@ -171,6 +171,7 @@ void spot_plot_slopes(spot_plot *p, const spot_shifts_results *r)
         spot_plot_add_entry(p, r->category[g], SPOT_MARK_POINT, g % 8, false, g >= 8);
     for (int v = 0; v < r->sources; v++) {
         const spot_shift_estimates *e = &r->source[v].set[spot_shift_compared(r, v)];
+        if (source >= 0 && v != source) continue;
         spot_plot_panel *a = spot_plot_add_panel(p, r->cfg->sources ? spot_shift_source_name(r, v) : "", "absolute impact (drop of accuracy)", "slope");
         a->xlow = x.low, a->xhigh = x.high, a->ylow = y.low, a->yhigh = y.high;
         snprintf(a->empty, sizeof a->empty, "%s", r->cfg->models < 2 ? "a slope needs two models" : "no shift has a slope");

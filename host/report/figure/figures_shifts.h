@@ -20,8 +20,8 @@ const char *spot_shift_source_name(const spot_shifts_results *r, int source);   
 void spot_plot_fits        (spot_plot *p, const spot_shifts_results *r, const int *shift, int n);
 void spot_plot_similarities(spot_plot *p, const spot_shifts_results *r, const int *shift, int n);
 
-/* Figure 11, a panel a source; 17 b; 6. */
-void spot_plot_slopes   (spot_plot *p, const spot_shifts_results *r);
+/* Figure 11, a panel a source, or of one source (-1: all); 17 b; 6. */
+void spot_plot_slopes   (spot_plot *p, const spot_shifts_results *r, int source);
 void spot_plot_passes   (spot_plot *p, const spot_shifts_results *r);
 void spot_plot_selection(spot_plot *p, const spot_shifts_results *r, const spot_votes *v);
 

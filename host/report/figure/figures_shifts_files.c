@@ -72,7 +72,7 @@ static spot_status draw_models(work *w)
     SPOT_TRY(s);
     SPOT_TRY(is_wanted(w->c, &wanted, w->o, 11, w->r->cfg->models > 1, "a slope needs two models"));
     if (wanted) {
-        spot_plot_slopes(&p, w->r);
+        spot_plot_slopes(&p, w->r, -1);
         s = output_plot(w->c, &p, w->o, "11");
         spot_plot_close(&p);
     }

@@ -148,8 +148,8 @@ static spot_status write_figures(work *w)
     spot_status s = SPOT_OK;
 
     spot_json_array(w->p->at, "figures", 0, 0);
-    if (w->r->cfg->models > 1) {
-        spot_plot_slopes(&plot, w->r);
+    for (int v = 0; v < w->r->sources && w->r->cfg->models > 1 && s == SPOT_OK; v++) {
+        spot_plot_slopes(&plot, w->r, v);
         plot.caption[0] = 0;
         s = add_figure(w, &plot, "11");
     }

@@ -26,7 +26,7 @@ void spot_page_interval(spot_page *p, const char *key, spot_shift_interval v);
 /* "open_clip ViT-H-14 ...": what the thresholds are chosen for. */
 const char *spot_shift_encoder_name(const spot_shifts_results *r);
 
-/* html_shifts_words.c: the members "summary" and "differs", sentences. */
+/* html_shifts_words.c: the members "summary", sentences for each source, and "differs". */
 void spot_page_summary(spot_page *p, const spot_shifts_results *r);
 
 #endif

@@ -12,7 +12,7 @@ enum { NAMED = 5 };            /* shifts that a sentence names */
 
 #define PAPER_ENCODER "open_clip ViT-H-14 laion2b_s32b_b79k"
 
-typedef struct { spot_page *p; const spot_shifts_results *r; int source; const spot_shift_estimates *e; char prefix[100]; } words;
+typedef struct { spot_page *p; const spot_shifts_results *r; int source; const spot_shift_estimates *e; } words;
 
 static const char *shift_name(const words *w, int s) { return w->r->cfg->shift[s].name; }
 
@@ -49,8 +49,8 @@ static void end_sentence(words *w, spot_text *t)
     spot_text_free(t);
 }
 
-__attribute__((format(printf, 3, 4)))
-static void begin_sentence(const words *w, spot_text *t, const char *fmt, ...)
+__attribute__((format(printf, 2, 3)))
+static void begin_sentence(spot_text *t, const char *fmt, ...)
 {
     char text[512];
     va_list args;
@@ -58,8 +58,6 @@ static void begin_sentence(const words *w, spot_text *t, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    spot_text_adds(t, w->prefix);
-    if (w->prefix[0]) text[0] = (char)(text[0] >= 'A' && text[0] <= 'Z' ? text[0] - 'A' + 'a' : text[0]);
     spot_text_adds(t, text);
 }
 
@@ -88,7 +86,7 @@ static void tell(words *w, const double *key, is_wanted *wanted, const char *som
     sort_shifts(order, key, w->e->shifts);
     n = choose(order, w, wanted);
     if (!n && !none) return;
-    begin_sentence(w, &t, "%s", n ? some : none);
+    begin_sentence(&t, "%s", n ? some : none);
     if (n) name_shifts(&t, w, order, n, key, format);
     end_sentence(w, &t);
 }
@@ -101,7 +99,7 @@ static void tell_impact(words *w)
         impact[s] = 100 * w->e->shift[s].impact.value, gain[s] = -impact[s];
         slope[s] = w->e->shift[s].slope.value;
     }
-    tell(w, impact, costs, "Accuracy falls beyond chance, most first (points of percent): ", "No shift costs accuracy beyond chance", " (%.0f)");
+    tell(w, impact, costs, "Accuracy falls beyond chance, most first (percentage points): ", "No shift costs accuracy beyond chance", " (%.0f)");
     tell(w, gain, helps, "Accuracy rises beyond chance: ", NULL, " (%.0f)");
     tell(w, slope, is_steep, "A gain on base pictures is larger on the shift (slope above 1 beyond chance): ", NULL, " (%.2f)");
     tell(w, slope, is_flat, "A gain on base pictures arrives only in part (slope below 1 beyond chance): ", "No slope is below 1 beyond chance", " (%.2f)");
@@ -122,9 +120,9 @@ static void tell_differences(words *w, const spot_shift_difference *d, int pairs
     }
     if (!pairs) return;
     if (!n)
-        begin_sentence(w, &t, "No two of the slopes of %s differ beyond chance (%d pairs)", categories ? "categories" : "shifts", pairs);
+        begin_sentence(&t, "No two of the slopes of %s differ beyond chance (%d pairs)", categories ? "categories" : "shifts", pairs);
     else
-        begin_sentence(w, &t, "Slopes of %d of %d pairs of %s differ beyond chance, most %s and %s (%+.2f)", n, pairs,
+        begin_sentence(&t, "Slopes of %d of %d pairs of %s differ beyond chance, most %s and %s (%+.2f)", n, pairs,
                        categories ? "categories" : "shifts", categories ? w->r->category[most->a] : shift_name(w, most->a),
                        categories ? w->r->category[most->b] : shift_name(w, most->b), most->slope.value);
     end_sentence(w, &t);
@@ -155,9 +153,9 @@ static void tell_confounded(words *w)
 
     for (int i = 0; i < v->gaps; i++) n += v->gap[i].confounded;
     if (!v->gaps) return;
-    if (!n) begin_sentence(w, &t, "No class of base pictures is harder than its real pictures beyond chance and beyond the other classes");
+    if (!n) begin_sentence(&t, "No class of base pictures is harder than its real pictures beyond chance and beyond the other classes");
     else {
-        begin_sentence(w, &t, "%d of %d classes of base pictures are harder than their real pictures beyond chance and beyond the other "
+        begin_sentence(&t, "%d of %d classes of base pictures are harder than their real pictures beyond chance and beyond the other "
                        "classes: ", n, v->gaps);
         for (int i = 0, k = 0; i < v->gaps; i++) {
             const spot_shift_gap *g = &v->gap[i];
@@ -203,14 +201,16 @@ void spot_page_summary(spot_page *p, const spot_shifts_results *r)
     spot_json_array(p->at, "summary", 0, 0);
     for (int v = 0; v < r->sources; v++) {
         const spot_shift_estimates *e = &r->source[v].set[spot_shift_compared(r, v)];
-        words w = { p, r, v, e, "" };
-        if (r->sources > 1) snprintf(w.prefix, sizeof w.prefix, "%s: ", spot_shift_source_name(r, v));
-        if (!r->cfg->models) continue;
-        tell_impact(&w);
-        tell_differences(&w, e->between, e->shifts * (e->shifts - 1) / 2, false);
-        tell_differences(&w, e->across, e->categories * (e->categories - 1) / 2, true);
-        tell_lost(&w);
-        tell_confounded(&w);
+        words w = { p, r, v, e };
+        spot_json_array(p->at, NULL, 0, 0);
+        if (r->cfg->models) {
+            tell_impact(&w);
+            tell_differences(&w, e->between, e->shifts * (e->shifts - 1) / 2, false);
+            tell_differences(&w, e->across, e->categories * (e->categories - 1) / 2, true);
+            tell_lost(&w);
+            tell_confounded(&w);
+        }
+        spot_json_end(p->at);
     }
     spot_json_end(p->at);
     tell_settings(p, r);

@@ -14,14 +14,16 @@ function lines() {
     const k = chosen.get(i);
     const parts = [`name: ${quoted(s.name)}`, ...s.settings.map(([key, value]) => `${key}: ${value}`)];
     if (k !== undefined) parts.push(`threshold: ${number(s.levels[k].at)}`);
-    out.push(`  - {${parts.join(", ")}}${k === undefined ? "   # no threshold chosen yet" : `   # percentile ${s.levels[k].percentile}`}`);
+    else if (s.now > -1) parts.push(`threshold: ${s.now}`);
+    out.push(`  - {${parts.join(", ")}}   # ${k !== undefined ? `percentile ${s.levels[k].percentile}` : s.now > -1 ? "as it was" :
+      "no threshold chosen yet"}`);
   });
   return out.join("\n");
 }
 
 function update() {
-  const left = what.shifts.filter((s, i) => !chosen.has(i) && s.levels.length).map(s => s.name);
-  $("left").textContent = left.length ? `Without a choice: ${left.join(", ")}.` : "Every shift has a threshold.";
+  const left = what.shifts.filter((s, i) => !chosen.has(i) && !(s.now > -1) && s.levels.length).map(s => s.name);
+  $("left").textContent = left.length ? `Without a threshold: ${left.join(", ")}.` : "Every shift has a threshold.";
   $("result").textContent = lines();
 }
 
@@ -43,7 +45,7 @@ function level(s, i, k) {
 }
 
 function sheet(s, i) {
-  const now = s.now > -1 ? `; now ${s.now}` : "";
+  const now = s.now > -1 ? `; the threshold is ${s.now} now` : "";
   return h("section", { class: "at", id: `shift-${i}`, "aria-label": s.name },
     h("h3", {}, h("bdi", {}, s.name)),
     h("p", { class: "hint" }, `“${s.caption}”, ${plural(s.pictures, "picture")}${now}`),

@@ -17,9 +17,10 @@ function facts() {
   fact("models", count(what.models.length), what.models.length && what.models.length < 20 ? "few for a slope" : null);
   fact("classes", count(what.classes));
   fact("pictures", count(what.all_pictures), what.filtered ? `${count(what.kept_pictures)} pass the filter` : "not filtered");
-  $("summary").append(...what.summary.map(t => h("li", {}, t)));
+  $("summary").append(...what.summary.map((list, k) => h("div", {}, several && list.length ? h("h3", {}, sourceName(k)) : null,
+    h("ul", { class: "summary" }, ...list.map(t => h("li", {}, t.replaceAll("(-", "(−")))))));
   if (what.differs.length)
-    $("notes").append(h("p", { class: "notes" }, "Beside the paper: ", what.differs.join("; "), "."));
+    $("notes").append(h("p", { class: "notes" }, "Settings that are not the paper’s: ", what.differs.join("; "), "."));
 }
 
 // ---- the table ----
