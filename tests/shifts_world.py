@@ -1,10 +1,10 @@
-"""shifts_world.py make DIR | check DIR RUN | embed DIR | mask DIR RUN: a small study of shifts for tests/test_shifts.sh, and its
-results by plain Python.
+"""shifts_world.py make DIR | check DIR RUN | embed DIR | mask DIR RUN: a small study of shifts for tests/test_shifts.sh.
 
 make: DIR/pictures (folders of PNGs), DIR/clip (a random CLIP with the vocabulary of tests/golden/bpe), DIR/m0.csv ... (tables
-of predictions), DIR/truth.csv, DIR/shifts.yaml. check: recomputes thresholds, what passes, impact, slope and gaps of RUN from the
-similarities in its files and from the tables, and compares them with shifts.json. embed: DIR/e, embeddings of all folders and
-captions, and DIR/e.yaml. mask: DIR/masks.npz, what passes in RUN, and DIR/mask.yaml. Standard library only."""
+of predictions), DIR/truth.csv, DIR/shifts.yaml. check: recomputes thresholds, what passes, impact, slope and gaps of RUN in
+plain Python from the similarities in its files and from the tables, and compares them with shifts.json. embed: DIR/e,
+embeddings of all folders and captions, and DIR/e.yaml. mask: DIR/masks.npz, what passes in RUN, and DIR/mask.yaml. Standard
+library only."""
 import csv
 import glob
 import json

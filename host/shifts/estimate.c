@@ -12,12 +12,12 @@ typedef struct {
     int     n, *cls;           /* used classes, ascending */
     double *base, *shift;      /* (n, models) */
     double  limit_base, limit_shift;       /* 1/2n of the pictures behind a mean */
-} spot_used;
+} used_classes;
 
 typedef struct {
     const spot_shift_table *t;
     const spot_shift_rule  *rule;
-    spot_used *used;           /* (shifts) */
+    used_classes *used;           /* (shifts) */
     int       *any, classes;   /* classes that any shift uses: what a draw draws from */
     spot_shift_draws draws;
 } estimator;
@@ -60,27 +60,32 @@ static bool fit_line(const double *x, const double *y, const int *weight, int n,
     return true;
 }
 
-/* Means over classes, each counted weight times (NULL: once), into base and shift (models). False: no class is drawn. */
-static bool mean_accuracies(double *base, double *shift, const spot_used *u, int models, const int *weight)
-{
-    int sum = 0;
+/* Sums of accuracies over classes: base and shift (models), and the number of classes in them. */
+typedef struct { double *base, *shift; int classes; } class_sum;
 
-    memset(base, 0, (size_t)models * sizeof *base);
-    memset(shift, 0, (size_t)models * sizeof *shift);
-    for (int k = 0; k < u->n; k++) {
-        const double *b = u->base + (size_t)k * models, *s = u->shift + (size_t)k * models;
-        const int w = weight ? weight[u->cls[k]] : 1;
-        if (!w) continue;
-        sum += w;
-        for (int m = 0; m < models; m++) base[m] += w * b[m], shift[m] += w * s[m];
-    }
-    for (int m = 0; m < models && sum; m++) base[m] /= sum, shift[m] /= sum;
-    return sum;
+static void add_class(class_sum *sum, const used_classes *u, int k, int models, int weight)
+{
+    const double *b = u->base + (size_t)k * models, *s = u->shift + (size_t)k * models;
+
+    sum->classes += weight;
+    for (int m = 0; m < models; m++) sum->base[m] += weight * b[m], sum->shift[m] += weight * s[m];
+}
+
+static void clear_sum(class_sum *sum, int models)
+{
+    memset(sum->base, 0, (size_t)models * sizeof *sum->base);
+    memset(sum->shift, 0, (size_t)models * sizeof *sum->shift);
+    sum->classes = 0;
+}
+
+static void divide_sum(class_sum *sum, int models)
+{
+    for (int m = 0; m < models; m++) sum->base[m] /= sum->classes, sum->shift[m] /= sum->classes;
 }
 
 /* Impact and slope from mean accuracies. x, y: scratch (models). */
 static void summarise(double *impact, double *slope, double *intercept, double *r, int *limited, const double *base,
-                      const double *shift, const spot_used *u, int axes, const int *weight, int models, double *x, double *y)
+                      const double *shift, const used_classes *u, int axes, const int *weight, int models, double *x, double *y)
 {
     double drop = 0, sum = 0;
 
@@ -96,7 +101,7 @@ static void summarise(double *impact, double *slope, double *intercept, double *
 
 /* ---- one shift as it is ---- */
 
-static void count_classes(spot_shift_estimate *e, spot_used *u, int *marks, const spot_shift_table *t, int s,
+static void count_classes(spot_shift_estimate *e, used_classes *u, int *marks, const spot_shift_table *t, int s,
                           const spot_shift_rule *rule)
 {
     for (int k = 0; k < t->classes; k++) {
@@ -112,7 +117,7 @@ static void count_classes(spot_shift_estimate *e, spot_used *u, int *marks, cons
     e->used = u->n;
 }
 
-static void fill_accuracies(spot_used *u, const spot_shift_table *t, int s)
+static void fill_accuracies(used_classes *u, const spot_shift_table *t, int s)
 {
     double base = 0, shift = 0;
 
@@ -128,17 +133,18 @@ static void fill_accuracies(spot_used *u, const spot_shift_table *t, int s)
     u->limit_base = 0.5 / base, u->limit_shift = 0.5 / shift;
 }
 
-static void estimate_shift(spot_shift_estimate *e, const spot_used *u, int models, int axes, double *x)
+static void estimate_shift(spot_shift_estimate *e, const used_classes *u, int models, int axes, double *x)
 {
     const spot_shift_interval none = { NAN, NAN, NAN };
+    class_sum sum = { e->base, e->shift, 0 };
 
     e->impact = e->slope = none;
     e->intercept = e->correlation = NAN;
-    if (mean_accuracies(e->base, e->shift, u, models, NULL))
+    for (int k = 0; k < u->n; k++) add_class(&sum, u, k, models, 1);
+    divide_sum(&sum, models);                  /* without classes: NaN */
+    if (u->n)
         summarise(&e->impact.value, &e->slope.value, &e->intercept, &e->correlation, &e->limited, e->base, e->shift, u, axes,
                   NULL, models, x, x + models);
-    else
-        for (int m = 0; m < models; m++) e->base[m] = e->shift[m] = NAN;
 }
 
 /* ---- the bootstrap ---- */
@@ -154,31 +160,54 @@ static void draw_counts(int *count, const int *thing, int n, uint64_t seed, uint
     }
 }
 
-/* x: scratch, 4 (models); count: (classes + models). */
-static void compute_draw(estimator *v, int draw, double *x, int *count)
+/* Draws that are computed together, so that a class's accuracies are loaded once for all of them. */
+enum { BLOCK = 16 };
+
+/* x: scratch, 2 (models); sum: (BLOCK); count: (BLOCK, classes + models). */
+static void compute_block(estimator *v, int first, int n, double *x, class_sum *sum, int *count)
 {
     enum { CLASSES = 0x53480000, MODELS };         /* addresses that no other bootstrap has */
     const spot_shift_table *t = v->t;
     const int models = t->models;
+    const size_t wide = (size_t)t->classes + models;
 
-    memset(count, 0, ((size_t)t->classes + models) * sizeof *count);
-    draw_counts(count, v->any, v->classes, v->rule->seed, CLASSES, draw);
-    draw_counts(count + t->classes, NULL, models, v->rule->seed, MODELS, draw);
-    for (int s = 0; s < t->shifts; s++) {
-        const size_t at = (size_t)s * v->draws.n + draw;
-        double a, b;
-        int limited = 0;
-        v->draws.impact[at] = v->draws.slope[at] = NAN;
-        if (!mean_accuracies(x, x + models, &v->used[s], models, count)) continue;
-        summarise(&v->draws.impact[at], &v->draws.slope[at], &a, &b, &limited, x, x + models, &v->used[s], v->rule->axes,
-                  count + t->classes, models, x + 2 * models, x + 3 * models);
+    memset(count, 0, (size_t)n * wide * sizeof *count);
+    for (int d = 0; d < n; d++) {
+        draw_counts(count + d * wide, v->any, v->classes, v->rule->seed, CLASSES, first + d);
+        draw_counts(count + d * wide + t->classes, NULL, models, v->rule->seed, MODELS, first + d);
     }
+    for (int s = 0; s < t->shifts; s++) {
+        const used_classes *u = &v->used[s];
+        for (int d = 0; d < n; d++) clear_sum(&sum[d], models);
+        for (int k = 0; k < u->n; k++)
+            for (int d = 0; d < n; d++)
+                if (count[d * wide + u->cls[k]]) add_class(&sum[d], u, k, models, count[d * wide + u->cls[k]]);
+        for (int d = 0; d < n; d++) {
+            const size_t at = (size_t)s * v->draws.n + first + d;
+            double a, b;
+            int limited = 0;
+            v->draws.impact[at] = v->draws.slope[at] = NAN;
+            if (!sum[d].classes) continue;
+            divide_sum(&sum[d], models);
+            summarise(&v->draws.impact[at], &v->draws.slope[at], &a, &b, &limited, sum[d].base, sum[d].shift, u, v->rule->axes,
+                      count + d * wide + t->classes, models, x, x + models);
+        }
+    }
+}
+
+/* The memory of a thread: 2 BLOCK sums and scratch, then counts. */
+static double *open_block(class_sum *sum, int models, size_t wide)
+{
+    double *x = malloc((2 * BLOCK + 2) * (size_t)models * sizeof *x + BLOCK * wide * sizeof(int));
+
+    for (int d = 0; d < BLOCK && x; d++) sum[d] = (class_sum){ x + (2 + 2 * d) * models, x + (3 + 2 * d) * models, 0 };
+    return x;
 }
 
 static spot_status compute_draws(spot_ctx *c, estimator *v)
 {
     const spot_shift_table *t = v->t;
-    const size_t room = (size_t)t->models * 4 * sizeof(double) + ((size_t)t->classes + t->models) * sizeof(int);
+    const size_t wide = (size_t)t->classes + t->models;
     bool missing = false, stopped = false;
 
     if (!v->classes) {
@@ -187,12 +216,15 @@ static spot_status compute_draws(spot_ctx *c, estimator *v)
     }
 #pragma omp parallel num_threads(c->threads) reduction(|| : missing, stopped)
     {
-        double *x = malloc(room);
+        class_sum sum[BLOCK];
+        double *x = open_block(sum, t->models, wide);
         missing = !x;
 #pragma omp for schedule(static)
-        for (int d = 0; d < v->draws.n; d++) {
+        for (int d = 0; d < v->draws.n; d += BLOCK) {
             stopped = stopped || (c->stop && *c->stop);
-            if (x && !stopped) compute_draw(v, d, x, (int *)(void *)(x + 4 * t->models));
+            if (x && !stopped)
+                compute_block(v, d, v->draws.n - d < BLOCK ? v->draws.n - d : BLOCK, x, sum,
+                              (int *)(void *)(x + (2 * BLOCK + 2) * t->models));
         }
         free(x);
     }
@@ -246,7 +278,7 @@ static spot_status open_estimator(spot_ctx *c, estimator *v, spot_shift_estimate
     return SPOT_OK;
 }
 
-static spot_status open_used(spot_ctx *c, spot_used *u, const spot_shift_table *t)
+static spot_status open_used(spot_ctx *c, used_classes *u, const spot_shift_table *t)
 {
     u->cls = malloc((size_t)t->classes * sizeof *u->cls);
     u->base = malloc(2 * (size_t)t->classes * t->models * sizeof *u->base);

@@ -82,8 +82,8 @@ static spot_status claim_folder(spot_ctx *c, const char *dir, const spot_plant_c
         same = n == text.used && !memcmp(there, text.bytes, n);
         free(there);
         if (!same)
-            s = spot_fail(c, SPOT_USAGE, "%s describes a planted world of other settings; take another folder, or remove %s", path,
-                          dir);
+            s = spot_fail(c, SPOT_USAGE, "%s describes a planted world of other settings; take another folder, or remove %s",
+                          path, dir);
     }
     spot_text_free(&text);
     return s;
@@ -91,7 +91,8 @@ static spot_status claim_folder(spot_ctx *c, const char *dir, const spot_plant_c
 
 spot_status spot_shifts_plant(spot_ctx *c, const char *dir, const spot_plant_config *cfg)
 {
-    if (strlen(dir) > SPOT_PLANT_PATH - 200) return spot_fail(c, SPOT_USAGE, "the name of the folder %.40s... is too long", dir);
+    if (strlen(dir) > SPOT_PLANT_PATH - 200)
+        return spot_fail(c, SPOT_USAGE, "the name of the folder %.40s... is too long", dir);
     SPOT_TRY(spot_settings_check(c, SPOT_USAGE, spot_plant_settings, cfg, "plant"));
     if (cfg->confounded > cfg->classes)
         return spot_fail(c, SPOT_USAGE, "plant.confounded is %d, and there are %d classes", cfg->confounded, cfg->classes);

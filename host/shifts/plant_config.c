@@ -96,7 +96,8 @@ static spot_plant_error compare_set(const spot_shifts_config *cfg, const spot_sh
     return (spot_plant_error){ impact.n, slope.n, impact.n ? impact.sum / impact.n : NAN, slope.n ? slope.sum / slope.n : NAN };
 }
 
-spot_status spot_plant_compare(spot_ctx *c, spot_plant_error (*e)[SPOT_SHIFT_SETS], const spot_shifts_results *r, const char *out)
+spot_status spot_plant_compare(spot_ctx *c, spot_plant_error (*e)[SPOT_SHIFT_SETS], const spot_shifts_results *r,
+                               const char *out)
 {
     const spot_shifts_config *cfg = r->cfg;
     spot_plant_truth *t = malloc(sizeof *t);

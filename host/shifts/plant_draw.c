@@ -180,7 +180,7 @@ void spot_plant_apply(spot_plant_look *look, spot_plant_shift shift)
 
 /* -- pixels -------------------------------------------------------------------------------------------------------- */
 
-/* Objects that never collide with numbers of spot_plant_draw: the same address, past its first block. */
+/* The highest bit of the unit keeps these numbers apart from those of spot_plant_draw. */
 static void compose_picture(spot_plant_scene *s, const spot_plant_picture *p, const spot_plant_config *cfg)
 {
     spot_rng r = spot_rng_at(p->seed, SPOT_RNG_PLANT, p->unit | 1u << 31, p->index);
@@ -233,7 +233,8 @@ spot_status spot_plant_render(spot_ctx *c, uint8_t *rgb, const spot_plant_pictur
     size_t bytes = 3 * (size_t)side * (size_t)side;
     spot_ctx here = { .ops = &spot_ops_cpu, .threads = c->threads };
     spot_image *image = malloc((size_t)most * sizeof *image + 1);
-    uint8_t *scene = malloc((size_t)most * 3 * (size_t)whole * (size_t)whole + 1), *scratch = malloc((size_t)most * 2 * bytes + 1);
+    uint8_t *scene = malloc((size_t)most * 3 * (size_t)whole * (size_t)whole + 1);
+    uint8_t *scratch = malloc((size_t)most * 2 * bytes + 1);
     spot_status s = SPOT_OK;
 
     if (!image || !scene || !scratch) s = spot_fail(c, SPOT_NOMEM, "no memory for %d pictures of %d pixels", most, side);

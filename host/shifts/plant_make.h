@@ -13,7 +13,10 @@ enum { SPOT_PLANT_PATH = 1200 };
 spot_status spot_plant_files(spot_ctx *c, const char *dir, const spot_plant_config *cfg);
 
 /* How a model differs from the others. */
-typedef enum { SPOT_AUGMENT_NONE, SPOT_AUGMENT_CAMERA, SPOT_AUGMENT_GROUNDS, SPOT_AUGMENT_ALL, SPOT_AUGMENTS } spot_plant_augment;
+typedef enum {
+    SPOT_AUGMENT_NONE, SPOT_AUGMENT_CAMERA, SPOT_AUGMENT_GROUNDS, SPOT_AUGMENT_ALL, SPOT_AUGMENTS
+} spot_plant_augment;
+
 typedef struct {
     char name[40];                 /* "w16-n1200-camera-3" */
     int  number, width, train, epochs;

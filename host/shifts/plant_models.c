@@ -1,7 +1,7 @@
 /* plant_models.c - small ResNet-18s of different robustness, trained on planted pictures.
  *
- * The loss of Spotter's networks is a sigmoid's for each output (net/head.h), so each class has one; the answer of a model is its
- * greatest output. */
+ * The loss of Spotter's networks is a sigmoid's for each output (net/head.h), so each class has one; the answer of a model is
+ * its greatest output. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -162,7 +162,8 @@ static spot_status run_steps(spot_ctx *c, pupil *u, lessons *l, const spot_plant
                                  .epsilon = 1e-8, .t = k + 1 };
         SPOT_TRY(spot_check_stop(c));
         if (!first) {
-            spot_rng shuffle = spot_rng_at(cfg->seed, SPOT_RNG_SHUFFLE, 1u << 31 | (uint32_t)r->number, (uint32_t)(k / batches));
+            spot_rng shuffle = spot_rng_at(cfg->seed, SPOT_RNG_SHUFFLE, 1u << 31 | (uint32_t)r->number,
+                                           (uint32_t)(k / batches));
             spot_rng_shuffle(&shuffle, l->order, (uint32_t)l->n);
         }
         SPOT_TRY(put_batch(c, u, l, first, n, cfg->size, cfg->classes));

@@ -182,8 +182,8 @@ spot_status spot_plant_truth_read(spot_ctx *c, spot_plant_truth *t, const char *
     t->models = cfg->models;
     t->shifts = cfg->shifts;
     if (a.rank != 2 || a.dim[0] != rows || a.dim[1] != 2)
-        s = spot_fail(c, SPOT_INPUT, "%s/truth.csv does not have the %d rows of this planted world; remove it and run again", dir,
-                      rows);
+        s = spot_fail(c, SPOT_INPUT, "%s/truth.csv does not have the %d rows of this planted world; remove it and run again",
+                      dir, rows);
     for (int i = 0; i < rows && !s; i++) {
         spot_array_doubles(v, &a, 2 * (size_t)i, 2);
         t->accuracy[i / cfg->classes % (1 + cfg->shifts)][i / cfg->classes / (1 + cfg->shifts)] += v[1] / v[0] / cfg->classes;

@@ -1,11 +1,8 @@
-/* shifts_config.c - units, folders, captions and keys of a config of shifts. */
+/* shifts_config.c - units, folders and captions of a config of shifts. */
 #include "shifts/shifts_config.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include "store/keys.h"
 
 /* ---- units ---- */
 
@@ -30,8 +27,6 @@ int spot_shift_unit_of(const spot_shifts_config *cfg, int source, int shift)
 
 /* ---- folders ---- */
 
-static bool is_outside(const char *path) { return path[0] == '/' || path[0] == '.'; }
-
 /* The folder of the shift itself. */
 static const char *own_folder(char text[64], const spot_shifts_config *cfg, int shift)
 {
@@ -48,7 +43,7 @@ const char *spot_shift_unit_id(char text[SPOT_SHIFT_PATH], const spot_shifts_con
     const char *real = cfg->data.real;
     char own[64];
 
-    if (u.shift == SPOT_REAL_PICTURES) snprintf(text, SPOT_SHIFT_PATH, "%s", is_outside(real) ? "real" : real);
+    if (u.shift == SPOT_REAL_PICTURES) snprintf(text, SPOT_SHIFT_PATH, "%s", spot_shift_is_outside(real) ? "real" : real);
     else if (cfg->sources)
         snprintf(text, SPOT_SHIFT_PATH, "%s/%s", cfg->source[u.source].name, own_folder(own, cfg, u.shift));
     else snprintf(text, SPOT_SHIFT_PATH, "%s", own_folder(own, cfg, u.shift));
@@ -57,9 +52,10 @@ const char *spot_shift_unit_id(char text[SPOT_SHIFT_PATH], const spot_shifts_con
 
 const char *spot_shift_unit_folder(char text[SPOT_SHIFT_PATH], const spot_shifts_config *cfg, spot_shift_unit u)
 {
+    const bool outside = u.shift == SPOT_REAL_PICTURES && spot_shift_is_outside(cfg->data.real);
     char id[SPOT_SHIFT_PATH];
 
-    if (u.shift == SPOT_REAL_PICTURES && is_outside(cfg->data.real)) snprintf(text, SPOT_SHIFT_PATH, "%s", cfg->data.real);
+    if (outside) snprintf(text, SPOT_SHIFT_PATH, "%s", cfg->data.real);
     else snprintf(text, SPOT_SHIFT_PATH, "%.600s/%.600s", cfg->data.root, spot_shift_unit_id(id, cfg, u));
     return text;
 }
@@ -112,88 +108,4 @@ const char *spot_shift_caption(char text[SPOT_CAPTION], const spot_shifts_config
         snprintf(text, SPOT_CAPTION, "%s", cfg->shift[shift].shift_caption);
     else if (shift >= 0) snprintf(text, SPOT_CAPTION, "a photo %s", cfg->shift[shift].name);
     return text;
-}
-
-/* ---- keys ---- */
-
-static void forget_paths(spot_shifts_config *cfg)
-{
-    memset(cfg->data.root, 0, sizeof cfg->data.root);
-    if (is_outside(cfg->data.real)) strcpy(cfg->data.real, ".");
-    memset(cfg->data.names, 0, sizeof cfg->data.names);
-    memset(cfg->filter.masks, 0, sizeof cfg->filter.masks);
-    memset(cfg->filter.oracle, 0, sizeof cfg->filter.oracle);
-    for (int m = 0; m < cfg->models; m++) {
-        spot_shift_model *k = &cfg->model[m];
-        memset(k->predictions, 0, sizeof k->predictions);
-        memset(k->weights, 0, sizeof k->weights);
-        memset(k->classes, 0, sizeof k->classes);
-    }
-    memset(cfg->encoder.weights, 0, sizeof cfg->encoder.weights);
-    memset(cfg->encoder.vocabulary, 0, sizeof cfg->encoder.vocabulary);
-    memset(cfg->encoder.config, 0, sizeof cfg->encoder.config);
-    memset(cfg->encoder.embeddings, 0, sizeof cfg->encoder.embeddings);
-}
-
-/* What a unit's result does not depend on. */
-static void forget_evaluation(spot_shifts_config *cfg)
-{
-    memset(&cfg->evaluation, 0, sizeof cfg->evaluation);
-    memset(cfg->filter.chosen_for, 0, sizeof cfg->filter.chosen_for);
-    for (int s = 0; s < cfg->shifts; s++) {
-        memset(cfg->shift[s].prompt, 0, sizeof cfg->shift[s].prompt);
-        memset(cfg->shift[s].category, 0, sizeof cfg->shift[s].category);
-    }
-}
-
-/* All that may change between two calls on one run directory. Similarities are in its cache, so thresholds are free. */
-static void forget_choices(spot_shifts_config *cfg)
-{
-    forget_evaluation(cfg);
-    memset(&cfg->filter, 0, sizeof cfg->filter);
-    for (int s = 0; s < cfg->shifts; s++) {
-        spot_shift *h = &cfg->shift[s];
-        memset(h->class_caption, 0, sizeof h->class_caption);
-        memset(h->shift_caption, 0, sizeof h->shift_caption);
-        h->threshold = 0, h->style = 0;
-    }
-    cfg->models = 0;
-}
-
-spot_key spot_shifts_key(const spot_shifts_config *cfg)
-{
-    spot_shifts_config *own = malloc(sizeof *own);
-    spot_key k = { 0, 0 };
-
-    if (!own) return k;
-    *own = *cfg;
-    forget_paths(own);
-    forget_evaluation(own);
-    k = spot_key_of_settings(spot_shifts_settings, own);
-    free(own);
-    return k;
-}
-
-bool spot_shifts_differ(char *words, size_t size, const spot_shifts_config *there, const spot_shifts_config *here)
-{
-    spot_shifts_config *copy = malloc(2 * sizeof *copy);
-    bool differ = true;
-
-    snprintf(words, size, "no memory to compare them");
-    if (!copy) return true;
-    copy[0] = *there, copy[1] = *here;
-    for (int i = 0; i < 2; i++) {
-        forget_paths(&copy[i]);
-        forget_choices(&copy[i]);
-    }
-    differ = spot_settings_differ(words, size, spot_shifts_settings, &copy[0], &copy[1]);
-    free(copy);
-    return differ;
-}
-
-bool spot_shifts_replace(const spot_shifts_config *there, const spot_shifts_config *here)
-{
-    char words[512];
-
-    return spot_settings_differ(words, sizeof words, spot_shifts_settings, there, here);
 }

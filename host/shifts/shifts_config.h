@@ -23,6 +23,9 @@ const char *spot_shift_unit_id    (char text[SPOT_SHIFT_PATH], const spot_shifts
 const char *spot_shift_unit_folder(char text[SPOT_SHIFT_PATH], const spot_shifts_config *cfg, spot_shift_unit u);
 const char *spot_shift_unit_name  (char text[160], const spot_shifts_config *cfg, spot_shift_unit u);
 
+/* Whether the folder of the real pictures is a path of its own, not below the root. */
+static inline bool spot_shift_is_outside(const char *real) { return real[0] == '/' || real[0] == '.'; }
+
 /* The captions of a shift; shift -1 or -2: of base and real pictures, whose shift caption is "". */
 const char *spot_class_caption(char text[SPOT_CAPTION], const spot_shifts_config *cfg, int shift, const char *class_name);
 const char *spot_shift_caption(char text[SPOT_CAPTION], const spot_shifts_config *cfg, int shift);

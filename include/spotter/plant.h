@@ -99,16 +99,17 @@ typedef struct {
     bool table;                    /* it stands on a table */
 } spot_plant_picture;
 
-/* Pure. augmented: a training picture with the shift. */
+/* Pure. */
 void spot_plant_draw(spot_plant_picture *p, const spot_plant_config *cfg, spot_plant_set set, spot_plant_shift shift, int cls,
                      uint32_t index);
 
-/* Makes everything that the comment at the top lists, in DIR. What is there is kept: an interrupted call goes on. SPOT_USAGE for
- * wrong settings, and for a folder with a planted world of other settings. */
+/* Makes everything that the comment at the top lists, in DIR. What is there is kept: an interrupted call goes on. SPOT_USAGE
+ * for wrong settings, and for a folder with a planted world of other settings. */
 spot_status spot_shifts_plant(spot_ctx *c, const char *dir, const spot_plant_config *cfg);
 
-/* The truth about the models, from DIR/truth.csv. Accuracies are means over the classes, all of them; impact is the mean of base
- * less shift over the models, slope the least-squares slope of shift on base (NaN: fewer than two models, or equal bases). */
+/* The truth about the models, from DIR/truth.csv. Accuracies are means over the classes, all of them; impact is the mean of
+ * base less shift over the models, slope the least-squares slope of shift on base (NaN: fewer than two models, or equal
+ * bases). */
 typedef struct {
     int    models, shifts;
     char   name[SPOT_PLANT_MODELS][40];

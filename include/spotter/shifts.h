@@ -270,8 +270,8 @@ void        spot_shift_pictures_free(spot_shift_pictures_result *p);
 /* The file of a picture: data.root and its name, or where the real pictures are. Returns path. */
 const char *spot_shift_picture_file(char *path, size_t size, const spot_shifts_config *cfg, int unit, const char *name);
 
-/* For choosing a threshold by looking: the rows of the `most` pictures whose similarity in a column is nearest to value, nearest
- * first; of equally near ones the first. Returns how many there are. */
+/* For choosing a threshold by looking: the rows of the `most` pictures whose similarity in a column is nearest to value,
+ * nearest first; of equally near ones the first. Returns how many there are. */
 int spot_shift_nearest(int *row, int most, const spot_shift_pictures_result *p, int column, double value);
 
 /* ---- 4. the run ---- */
@@ -306,7 +306,8 @@ spot_status spot_shifts_planted(spot_ctx *c, spot_shifts_config *cfg, const char
 typedef struct { int impacts, slopes; double impact, slope; } spot_plant_error;
 
 /* e (sources, SPOT_SHIFT_SETS): results of a planted world, whose models are the planted ones, against OUT/plant/truth.csv. */
-spot_status spot_plant_compare(spot_ctx *c, spot_plant_error (*e)[SPOT_SHIFT_SETS], const spot_shifts_results *r, const char *out);
+spot_status spot_plant_compare(spot_ctx *c, spot_plant_error (*e)[SPOT_SHIFT_SETS], const spot_shifts_results *r,
+                               const char *out);
 
 struct spot_study;
 extern const struct spot_study spot_shifts_study;

@@ -12,6 +12,7 @@
 #include "checks.h"
 #include "check_folder.h"
 
+#include "config/yaml.h"
 #include "core/device.h"
 #include "core/stem.h"
 #include "net/conv_cudnn.cuh"
@@ -57,7 +58,10 @@ static void note_config(const char *path)
 {
     spot_ctx c = { .ops = &ops, .device = &described, .threads = 1 };
     static spot_config cfg;
+    char study[32];
 
+    CHECK_OK(&c, spot_yaml_word(&c, study, sizeof study, path, "study"));
+    if (*study) return;                        /* it trains no network */
     CHECK_OK(&c, spot_config_load(&c, &cfg, path));
     if (*cfg.data.coco) cfg.scene.size = cfg.data.size;
     for (int precision = SPOT_FP32; precision <= SPOT_BF16; precision++) {

@@ -2,11 +2,11 @@
 
 Classes: share of planted pictures whose nearest class caption is right. Shifts: area under the ROC curve of the similarity to a
 shift's caption, pictures with the shift against those without any. Words: for every phrase of one fact, the pictures of
-SpotCheck's scenes of which it is true are taken for a slice; the phrase that is nearest to the slice's mean less the mean of all
-should be that phrase or another for the same fact.
+SpotCheck's scenes of which it is true are taken for a slice; the phrase that is nearest to the slice's mean less the mean of
+all should be that phrase or another for the same fact.
 
---choose, --test: two planted worlds (spotter shifts, plant section) of different seeds. Thresholds for the similarity to a shift's
-caption are chosen on the first; precision and recall of the filter are those of the second."""
+--choose, --test: two planted worlds (plant section of a config of shifts) of different seeds. Thresholds for the similarity to
+a shift's caption are chosen on the first; precision and recall of the filter are those of the second."""
 import argparse
 import csv
 import json
@@ -98,8 +98,9 @@ def measure_words(e, build, n):
         areas.append(auc(similar[true[:, j] == 1], similar[true[:, j] == 0]))
         if not same[0]:
             wrong.append(f"{said[j][0]} -> {said[order[0]][0]}")
-    print(f"phrases of one fact on scenes: {first} of {len(usable)} are nearest to their own pictures, {third} among the nearest "
-          f"three; AUC median {np.median(areas):.3f}, least {min(areas):.3f} ({said[usable[int(np.argmin(areas))]][0]})")
+    worst = said[usable[int(np.argmin(areas))]][0]
+    print(f"phrases of one fact on scenes: {first} of {len(usable)} are nearest to their own pictures, {third} among the "
+          f"nearest three; AUC median {np.median(areas):.3f}, least {min(areas):.3f} ({worst})")
     print("  " + "; ".join(wrong))
 
 
@@ -118,8 +119,8 @@ def similarities(e, rows, image):
     classes = {k.removeprefix("a "): v for k, v in classes.items()}
     names = sorted({r["class"] for r in rows})
     photo, plain = (e.texts([before + c for c in names]) for before in ("a photo of a ", "a "))
-    folders = ["green_background", "checkered_background", "at_night", "in_the_fog", "in_the_rain", "red", "purple", "and_a_cross",
-               "with_noise", "out_of_focus", "pencil_sketch", "mosaic"]
+    folders = ["green_background", "checkered_background", "at_night", "in_the_fog", "in_the_rain", "red", "purple",
+               "and_a_cross", "with_noise", "out_of_focus", "pencil_sketch", "mosaic"]
     shift = e.texts([c for c, _ in words.shift_captions()])
     to_class, to_shift = np.zeros(len(rows)), np.zeros(len(rows))
     for i, r in enumerate(rows):
@@ -127,10 +128,9 @@ def similarities(e, rows, image):
         to_class[i] = image[i] @ (plain if style else photo)[names.index(r["class"])]
         if r["shift"] in folders:
             to_shift[i] = image[i] @ shift[folders.index(r["shift"])]
-    style = {c: np.percentile([image[i] @ plain[k] for i, r in enumerate(rows) if r["source"] == "real" and r["class"] == c], 20)
-             for k, c in enumerate(names)}
-    least = {c: np.percentile([to_class[i] for i, r in enumerate(rows) if r["source"] == "real" and r["class"] == c], 20)
-             for c in names}
+    real = {c: [i for i, r in enumerate(rows) if r["source"] == "real" and r["class"] == c] for c in names}
+    style = {c: np.percentile([image[i] @ plain[k] for i in real[c]], 20) for k, c in enumerate(names)}
+    least = {c: np.percentile([to_class[i] for i in real[c]], 20) for c in names}
     passes = np.array([to_class[i] >= (style if r["shift"] in ("pencil_sketch", "mosaic") else least)[r["class"]]
                        for i, r in enumerate(rows)])
     return passes, to_shift, folders

@@ -141,12 +141,13 @@ def write(folder, net, state, vocabulary):
     def sizes(t):
         return {"hidden_size": t["width"], "intermediate_size": 4 * t["width"], "num_hidden_layers": t["layers"],
                 "num_attention_heads": t["heads"]}
-    config = {"architectures": ["CLIPModel"], "model_type": "clip", "projection_dim": s["dim"], "logit_scale_init_value": 2.6592,
-              "text_config": {"model_type": "clip_text_model", **tower, **sizes(s["text"]), "vocab_size": s["vocabulary"],
-                              "max_position_embeddings": s["context"], "bos_token_id": vocabulary.start,
-                              "eos_token_id": vocabulary.end, "pad_token_id": vocabulary.end},
-              "vision_config": {"model_type": "clip_vision_model", **tower, **sizes(s["image"]), "image_size": s["side"],
-                                "patch_size": s["patch"], "num_channels": 3}}
+    config = {"architectures": ["CLIPModel"], "model_type": "clip", "projection_dim": s["dim"],
+              "logit_scale_init_value": 2.6592}
+    config["text_config"] = {"model_type": "clip_text_model", **tower, **sizes(s["text"]), "vocab_size": s["vocabulary"],
+                             "max_position_embeddings": s["context"], "bos_token_id": vocabulary.start,
+                             "eos_token_id": vocabulary.end, "pad_token_id": vocabulary.end}
+    config["vision_config"] = {"model_type": "clip_vision_model", **tower, **sizes(s["image"]), "image_size": s["side"],
+                               "patch_size": s["patch"], "num_channels": 3}
     save_file({k: v.half().contiguous() for k, v in state.items()}, f"{folder}/model.safetensors", metadata={"format": "pt"})
     with open(f"{folder}/config.json", "w") as f:
         json.dump(config, f, indent=1)

@@ -1,7 +1,7 @@
 /* pictures.c - training pictures of the tiny CLIP, on stdout: pictures FACTS | pictures SEED FIRST COUNT [KIND]
  *
- * FACTS prints the names of the facts, one a line. Else each picture is 64 x 64 x 3 bytes and a byte for each fact: 0 it does not
- * hold, 1 it holds, 2 nobody could see it. KIND: mixed (default), planted, scenes. */
+ * FACTS prints the names of the facts, one a line. Else each picture is 64 x 64 x 3 bytes and a byte for each fact: 0 it does
+ * not hold, 1 it holds, 2 nobody could see it. KIND: mixed (default), planted, scenes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,7 +139,7 @@ int main(int argc, char **argv)
 {
     uint8_t rgb[BYTES], fact[FACTS];
 
-    if (argc == 2)
+    if (argc == 2)             /* FACTS, whatever its spelling */
         for (int k = 0; k < FACTS; k++) puts(fact_name(k));
     if (argc >= 4) {
         uint64_t seed = strtoull(argv[1], NULL, 10);

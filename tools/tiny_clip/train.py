@@ -1,9 +1,10 @@
 """train.py BUILD OUT [--steps N] [--seed S] - trains the tiny CLIP of this folder on pictures of BUILD/tiny_clip_pictures.
 
-Needs PyTorch and safetensors; one core suffices. For each picture and each caption of a batch it is known whether the caption is
-true, so the loss is a cross-entropy for each pair (as in SigLIP): true captions and false ones have half the weight each. A linear
-layer that predicts all facts helps the image tower at the beginning; it is not saved. OUT receives the weights (an average over
-the last thousand steps or so), config.json, vocab.json and merges.txt, and checkpoint.pt, from which a stopped run goes on."""
+Needs PyTorch and safetensors; one core suffices. For each picture and each caption of a batch it is known whether the caption
+is true, so the loss is a cross-entropy for each pair (as in SigLIP): true captions and false ones have half the weight each. A
+linear layer that predicts all facts helps the image tower at the beginning; it is not saved. OUT receives the weights (an
+average over the last thousand steps or so), config.json, vocab.json and merges.txt, and checkpoint.pt, from which a stopped run
+goes on."""
 import argparse
 import math
 import os
@@ -139,8 +140,9 @@ class Trainer:
         return float(loss.detach()), float((facts * (known != 2)).mean().detach()), each
 
     def save(self):
-        state = {"step": self.step, "net": self.net.state_dict(), "average": self.average, "optimizer": self.optimizer.state_dict(),
-                 "probe": self.probe.state_dict(), "bias": self.bias.detach(), "random": self.random.getstate()}
+        state = {"step": self.step, "net": self.net.state_dict(), "average": self.average,
+                 "optimizer": self.optimizer.state_dict(), "probe": self.probe.state_dict(), "bias": self.bias.detach(),
+                 "random": self.random.getstate()}
         torch.save(state, f"{self.args.out}/checkpoint.tmp")
         os.replace(f"{self.args.out}/checkpoint.tmp", f"{self.args.out}/checkpoint.pt")
         net.write(self.args.out, self.net, self.average, self.vocabulary)

@@ -65,9 +65,9 @@ def single_phrases():
     for words, facts in {**GROUNDS, **EFFECTS}.items():
         out.append((words, facts))
     out += [("a white background", ["white"]), ("a grey background", ["grey"]), ("a speckled background", ["speckled"]),
-            ("a plain background", ["plain"]), ("salt and pepper", ["speckled"]), ("nothing", ["empty"]), ("no object", ["empty"]),
-            ("many objects", ["many"]), ("a cross", ["cross"]), ("a blurred photo", ["blur"]), ("a noisy photo", ["noise"]),
-            ("a dark photo", ["night"])]
+            ("a plain background", ["plain"]), ("salt and pepper", ["speckled"]), ("nothing", ["empty"]),
+            ("no object", ["empty"]), ("many objects", ["many"]), ("a cross", ["cross"]), ("a blurred photo", ["blur"]),
+            ("a noisy photo", ["noise"]), ("a dark photo", ["night"])]
     return out + list(STYLES.items())
 
 
@@ -99,7 +99,9 @@ class Captions:
     def draw(self, holds):
         words, facts = self.objects(holds)
         if not words or self.random.random() < 0.15:
-            words, facts = ("nothing", ["empty"]) if holds("empty") else (self.random.choice(["something", "an object"]), ["any"])
+            words, facts = self.random.choice(["something", "an object"]), ["any"]
+            if holds("empty"):
+                words, facts = "nothing", ["empty"]
         before = self.random.choice(BEFORE)
         for name, fact in STYLES.items():
             if holds(fact[0]) == 1 and self.random.random() < 0.5:
@@ -159,7 +161,7 @@ class Vocabulary:
 
     def write(self, folder):
         with open(f"{folder}/vocab.json", "w", encoding="utf-8") as f:
-            json.dump(self.ids, f, ensure_ascii=False, separators=(",", ":"))
+            json.dump(self.ids, f, ensure_ascii=False, indent=0)
             f.write("\n")
         with open(f"{folder}/merges.txt", "w", encoding="utf-8") as f:
             f.write("#version: 0.2\n" + "".join(f"{a} {b}\n" for a, b in self.merges))
