@@ -4,25 +4,37 @@
 
 #include "cli/cli.h"
 #include "spotter/report.h"
+#include "spotter/work.h"
 
-enum { MOST_METHODS = 64 };
+enum { MOST_METHODS = 64, MOST_SHIFTS = SPOT_MAX_SHIFTS };
 
 typedef struct {
-    const char *dir, *method[MOST_METHODS];
+    const char *dir, *method[MOST_METHODS], *shift[MOST_SHIFTS];
     spot_figures_options o;
 } options;
+
+/* "2, 3 and 4" */
+static const char *joined(char text[120], const char *const *names)
+{
+    size_t used = 0;
+
+    for (int i = 0; names[i]; i++)
+        used += (size_t)snprintf(text + used, 120 - used, "%s%s", i ? names[i + 1] ? ", " : " and " : "", names[i]);
+    return text;
+}
 
 /* Reads comma-separated words. Each must be one of the names; the bit of its number is set in the result. */
 static unsigned read_words(const struct argp_state *state, const char *option, const char *arg, const char *const *names)
 {
     unsigned bits = 0;
+    char all[120];
 
     for (const char *p = arg; *p || p == arg;) {
         size_t n = strcspn(p, ",");
         int i = 0;
         while (names[i] && (strlen(names[i]) != n || memcmp(names[i], p, n))) i++;
         if (!names[i])
-            argp_error(state, "%s is a list of %s, %s and %s, not \"%s\"", option, names[0], names[1], names[2], arg);
+            argp_error(state, "%s is a list of %s, not \"%s\"", option, joined(all, names), arg);
         bits |= 1u << i;
         p += n + (p[n] == ',');
     }
@@ -31,10 +43,13 @@ static unsigned read_words(const struct argp_state *state, const char *option, c
 
 static void read_which(const struct argp_state *state, const char *word, void *input)
 {
-    static const char *const figures[] = { "2", "3", "4", NULL };
+    static const char *const figures[] = { "2", "3", "4", "6", "10", "11", "17", NULL };
+    static const int number[] = { 2, 3, 4, 6, 10, 11, 17 };
+    const unsigned bits = read_words(state, "--which", word, figures);
     options *o = input;
 
-    o->o.which = read_words(state, "--which", word, figures) << 2;
+    for (int i = 0; figures[i]; i++)
+        if (bits >> i & 1) o->o.which |= 1u << number[i];
 }
 
 static void read_format(const struct argp_state *state, const char *word, void *input)
@@ -52,11 +67,14 @@ static const cli_row table[] = {
     { .word = "DIR", .kind = CLI_TEXT, CLI_AT(dir), .need = "runs/quickstart" },
     { "out",    'o', "FOLDER", CLI_TEXT, CLI_AT(o.out), .most = 1000,
       .help = "folder for the pictures; made if it is missing" },
-    { "which",  'w', "2,3,4",  CLI_CALL, .preset = "2,3,4", .read = read_which, .help = "numbers of the figures" },
+    { "which",  'w', "2,3,4|6,10,11,17", CLI_CALL, .read = read_which, .otherwise = "all that the run has",
+      .help = "numbers of the figures: 2 to 4 of a sweep, the others of shifts" },
     { "format", 'f', "png,svg|csv", CLI_CALL, .preset = "png,svg", .read = read_format,
       .help = "files to write; csv: the figures' numbers on stdout, no pictures" },
     { "method", 'm', "NAME",   CLI_LIST, CLI_AT(method), .most = MOST_METHODS, .count = CLI_AT(o.methods),
       .otherwise = "all", .help = "one method, with its name in the tables; may be given several times" },
+    { "shift",  's', "NAME",   CLI_LIST, CLI_AT(shift), .most = MOST_SHIFTS, .count = CLI_AT(o.shifts),
+      .otherwise = "all", .help = "one shift of Figures 10 and 17; may be given several times" },
     { "all",    'a', NULL,     CLI_ON, CLI_AT(o.all), .help = "all ECs, also those that did not learn their blindspots" },
     { .kind = CLI_END }
 };
@@ -70,19 +88,30 @@ static void check_options(const struct argp_state *state, void *input)
 
 static spot_status draw_figures(spot_ctx *c, void *input)
 {
+    const unsigned sweeps = 7u << 2;
+    const spot_study *study;
     options *o = input;
 
+    SPOT_TRY(cli_study_of(c, &study, o->dir));
     o->o.method = o->method;
+    o->o.shift = o->shift;
+    if (study == &spot_shifts_study) return spot_shifts_figures(c, o->dir, &o->o);
+    if (o->o.which & ~sweeps || o->o.shifts)
+        return spot_fail(c, SPOT_USAGE, "%s is no run of `spotter shifts`: it has Figures 2, 3 and 4", o->dir);
+    if (!o->o.which) o->o.which = sweeps;
     return spot_figures(c, o->dir, &o->o);
 }
 
 const cli_command cli_figures_command = {
-    "figures", "the paper's Figures 2, 3 and 4 from a run", "DIR -o FOLDER",
+    "figures", "the papers' figures from a run", "DIR -o FOLDER",
     "  spotter figures runs/paper -o figures\n"
     "  spotter figures runs/mini -o figures --which 3 --method planespot-tsne\n"
-    "  spotter figures runs/mini --format csv > figures.csv",
+    "  spotter figures runs/mini --format csv > figures.csv\n"
+    "  spotter figures runs/shifts -o figures --which 10,11",
     "Draws the paper's Figures 2, 3 and 4 with a run's numbers and 95 % intervals: DR and FDR by number of blindspots, "
-    "covered blindspots by specificity and by the features that define them. Figure 2 compares two settings of one method.",
+    "covered blindspots by specificity and by the features that define them. Figure 2 compares two settings of one method. Of a run of "
+    "`spotter shifts`: base against shift accuracy (10), slope against impact (11), similarities and pass rates (17), and raters' "
+    "selection frequency (6).",
     table, check_options,
     .work = draw_figures, CLI_OPTIONS(dir)
 };

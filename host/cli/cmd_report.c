@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "spotter/check.h"
 #include "spotter/report.h"
+#include "spotter/work.h"
 
 enum { MODELS = 16, LONGEST = 1000 };
 
@@ -21,8 +22,8 @@ static const cli_row table[] = {
     { "out",    'o', "FILE.html",  CLI_TEXT, CLI_AT(out), .preset = "report.html", .help = "file to write" },
     CLI_PAGE_ROWS(o),
     { "thumb",  0,   "PIXELS",     CLI_INT, CLI_AT(o.thumb), 16, 240, .flags = CLI_SHOWN, .help = "longer side of a picture" },
-    { "images", 0,   "FOLDER",     CLI_TEXT, CLI_AT(images), .otherwise = "where spotter discover saw them",
-      .help = "folder of the pictures of findings" },
+    { "images", 0,   "FOLDER",     CLI_TEXT, CLI_AT(images), .otherwise = "where the run saw them",
+      .help = "folder of the pictures of findings or of shifts" },
     { "trend",  0,   "FILE.jsonl", CLI_TEXT, CLI_AT(trend),
       .help = "page of the numbers night by night, from the history of `spotter check`" },
     CLI_MACHINE_ROWS("cpu"),
@@ -77,6 +78,7 @@ static spot_status report_findings(spot_ctx *c, const options *o)
 
 static spot_status report_any(spot_ctx *c, const options *o)
 {
+    const spot_study *study = NULL;
     int found = 0, other = 0;
 
     if (o->trend) return spot_report_trend(c, o->out, o->trend);
@@ -84,9 +86,11 @@ static spot_status report_any(spot_ctx *c, const options *o)
         if (has_findings(o->dir.word[i])) found++;
         else other = i;
     }
+    if (!found && o->dir.n == 1) SPOT_TRY(cli_study_of(c, &study, o->dir.word[0]));
+    if (study == &spot_shifts_study) return spot_report_shifts(c, o->out, o->dir.word[0], o->images, &o->o);
     if (!found && o->dir.n == 1) return spot_report_run(c, o->out, o->dir.word[0], &o->o);
     if (found < o->dir.n)
-        return spot_fail(c, SPOT_USAGE, "%s holds no findings of `spotter discover`; a page shows one run of `spotter sweep`, "
+        return spot_fail(c, SPOT_USAGE, "%s holds no findings of `spotter discover`; a page shows one run of `spotter sweep` or `spotter shifts`, "
                          "or one or several folders of findings", o->dir.word[other]);
     return report_findings(c, o);
 }
@@ -112,9 +116,11 @@ const cli_command cli_report_command = {
     "  spotter report runs/quickstart -o quickstart.html\n"
     "  spotter report runs/paper -o paper.html --budget 40\n"
     "  spotter report found_a found_b -o two_models.html\n"
+    "  spotter report runs/shifts -o shifts.html\n"
     "  spotter report --trend nights.jsonl -o nights.html",
     "Writes one HTML file that needs no network and no server. Of a run of `spotter sweep`: DR and FDR of the methods, "
-    "figures, and the map of each EC with its true blindspots and those that every method found. Of folders of "
+    "figures, and the map of each EC with its true blindspots and those that every method found. Of a run of `spotter shifts`: the cost "
+    "of each shift, figures, pictures at the thresholds. Of folders of "
     "`spotter discover`: the findings; several folders on the same rows stand side by side, with the overlap of their "
     "slices.", table, check_options,
     .work = write_report, CLI_OPTIONS(out), .machine = true, .fill = store_defaults

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "spotter/report.h"
 #include "spotter/shifts.h"
 
 enum { FEW_MODELS = 20 };      /* below, a bootstrap over models says little about a slope */
@@ -17,7 +18,9 @@ typedef struct {
     char shard_from[64];
     int max_seconds;
     spot_shifts_options run;
-    bool json;
+    bool json, pick;
+    int grids;
+    const char *votes;
 } options;
 
 static const cli_row table[] = {
@@ -30,6 +33,12 @@ static const cli_row table[] = {
       .help = "time limit: the program ends within N seconds, with exit code 75" },
     { "starts", 0,   "N", CLI_INT, CLI_AT(run.starts), 0, 1000000, .preset = "5",
       .help = "number of starts without progress after which the exit code is 5 instead of 75; 0: no limit" },
+    { "pick",   0,   NULL, CLI_ON, CLI_AT(pick),
+      .help = "contact sheets in DIR/pick.html, from which to choose the thresholds of the shifts" },
+    { "grids",  0,   "N", CLI_INT, CLI_AT(grids), 1, 1000,
+      .help = "N grids of 48 pictures for raters about shifts, and N about objects, in DIR/grids, with a form for the answers" },
+    { "votes",  0,   "FILE.csv", CLI_TEXT, CLI_AT(votes),
+      .help = "filled forms of all raters in one file: selection frequencies, agreement, Figure 6" },
     { "json",   'j', NULL, CLI_ON, CLI_AT(json), .help = "one JSON object on stdout at the end" },
     CLI_MACHINE_ROWS("auto"),
     { .kind = CLI_END }
@@ -141,7 +150,52 @@ static spot_status show_results(spot_ctx *c, const char *dir)
     return s;
 }
 
+/* ---- pages for people ---- */
+
+static spot_status write_pick(spot_ctx *c, const options *o)
+{
+    spot_report_options page = spot_report_defaults();
+    char path[1100];
+
+    page.thumb = 96;
+    snprintf(path, sizeof path, "%s/pick.html", o->run.out);
+    SPOT_TRY(spot_report_pick(c, path, o->run.out, &page));
+    spot_log(c, SPOT_LOG_INFO, "%s: open it in a browser, choose, and copy the lines into %s", path, o->config);
+    return SPOT_OK;
+}
+
+/* They need all folders: of a run of which another shard has not ended, nothing is written. */
+static spot_status write_pages(spot_ctx *c, const options *o)
+{
+    spot_shifts_results r;
+    spot_status s;
+
+    if (!o->pick && !o->grids && !o->votes) return SPOT_OK;
+    s = spot_shifts_read(c, &r, o->run.out);
+    if (s == SPOT_OK && o->pick) s = write_pick(c, o);
+    if (s == SPOT_OK && o->grids) s = spot_shifts_grids(c, &r, o->run.out, o->grids);
+    if (s == SPOT_OK && o->grids)
+        spot_log(c, SPOT_LOG_INFO, "%s/grids: %d pages; answers.csv is the form, key.csv is not for raters", o->run.out, 2 * o->grids);
+    if (s == SPOT_OK && o->votes) s = spot_shifts_votes(c, o->json ? stderr : stdout, &r, o->run.out, o->votes);
+    spot_shifts_close(&r);
+    return s;
+}
+
 /* ---- the command ---- */
+
+/* Thresholds of another encoder are refused, but not where they are to be chosen anew. */
+static spot_status run_units(spot_ctx *c, const options *o, spot_shifts_config *cfg, spot_shifts_report *report)
+{
+    const spot_status s = spot_shifts_run(c, cfg, &o->run, report);
+    bool any = false;
+
+    for (int i = 0; i < cfg->shifts; i++) any |= cfg->shift[i].threshold > -1;
+    if (s != SPOT_USAGE || !o->pick || !any) return s;
+    spot_forget(c);
+    for (int i = 0; i < cfg->shifts; i++) cfg->shift[i].threshold = -1;
+    spot_log(c, SPOT_LOG_WARN, "the thresholds of %s are not used: they were chosen for another encoder", o->config);
+    return spot_shifts_run(c, cfg, &o->run, report);
+}
 
 static spot_status print_json(spot_ctx *c, const spot_shifts_report *r, const spot_shifts_cost *cost, spot_status s,
                               const char *out)
@@ -175,10 +229,11 @@ static spot_status run_config(spot_ctx *c, options *o, spot_shifts_config *cfg)
         o->run.seconds = o->max_seconds - margin;
         alarm((unsigned)(o->max_seconds - margin));
     }
-    s = spot_shifts_run(c, cfg, &o->run, &report);
+    s = run_units(c, o, cfg, &report);
+    if (s == SPOT_OK) s = write_pages(c, o);
     cli_log_close();
     if (o->json) return print_json(c, &report, &cost, s, o->run.out);
-    return s == SPOT_OK ? show_results(c, o->run.out) : s;
+    return s == SPOT_OK && !o->votes ? show_results(c, o->run.out) : s;
 }
 
 static spot_status run_shifts(spot_ctx *c, void *input)
@@ -199,10 +254,12 @@ const cli_command cli_shifts_command = {
     "shifts", "cost of distribution shifts for models: impact and slope", "CONFIG --out DIR",
     "  spotter shifts configs/dataset_interfaces.yaml --out runs/imagenet_star\n"
     "  spotter shifts my_shifts.yaml --out runs/mine --shard 0/4\n"
+    "  spotter shifts my_shifts.yaml --out runs/mine --pick\n"
     "  spotter merge runs/mine && spotter status runs/mine",
     "Filters pictures of distribution shifts by their similarity to captions of class and shift, and measures for each shift "
     "how much accuracy it costs (absolute impact) and how far better models lose less (slope), with intervals. Writes "
-    "shifts.json and shifts.csv. The same command continues a run that was stopped, also with other thresholds. "
-    "`spotter help config shifts` lists the settings.", table, check_options,
+    "shifts.json and shifts.csv. The same command continues a run that was stopped, also with other thresholds. --pick makes a "
+    "page from which to choose them; `spotter report` and `spotter figures` show the results. `spotter help config shifts` "
+    "lists the settings.", table, check_options,
     .work = run_shifts, CLI_OPTIONS(config), .machine = true
 };

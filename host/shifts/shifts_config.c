@@ -60,6 +60,16 @@ const char *spot_shift_unit_folder(char text[SPOT_SHIFT_PATH], const spot_shifts
     return text;
 }
 
+const char *spot_shift_picture_file(char *path, size_t size, const spot_shifts_config *cfg, int unit, const char *name)
+{
+    const spot_shift_unit u = spot_shift_unit_at(cfg, unit);
+    char folder[SPOT_SHIFT_PATH], id[SPOT_SHIFT_PATH];
+    const size_t n = strlen(spot_shift_unit_id(id, cfg, u));
+
+    snprintf(path, size, "%s%s", spot_shift_unit_folder(folder, cfg, u), strncmp(name, id, n) ? "" : name + n);
+    return path;
+}
+
 const char *spot_shift_unit_name(char text[160], const spot_shifts_config *cfg, spot_shift_unit u)
 {
     if (u.shift == SPOT_REAL_PICTURES) snprintf(text, 160, "real pictures");

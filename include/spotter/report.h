@@ -11,6 +11,7 @@
 #include "spotter/metric.h"
 #include "spotter/model.h"
 #include "spotter/scene.h"
+#include "spotter/shifts.h"
 #include "spotter/view.h"
 
 #ifdef __cplusplus
@@ -48,9 +49,16 @@ typedef struct {
     FILE       *csv;                   /* gets the same numbers; may be NULL */
     const char *const *method;         /* labels of the methods to draw, as in the tables */
     int         methods;               /* 0: all, or of many those of the paper */
+    const char *const *shift;          /* names of shifts, for Figures 10 and 17 of a run of `spotter shifts` */
+    int         shifts;                /* 0: all */
 } spot_figures_options;
 
 spot_status spot_figures(spot_ctx *c, const char *dir, const spot_figures_options *o);
+
+/* Figures 10 (accuracy on shifts against base), 11 (slope against impact) and 17 (a: similarities; b: pass rates) of paper 004
+ * from a run of shifts; 6 (selection frequency) where raters have voted. which 0: all that the run has. SPOT_USAGE for a figure
+ * that it cannot have. */
+spot_status spot_shifts_figures(spot_ctx *c, const char *dir, const spot_figures_options *o);
 
 /* One self-contained HTML file: no network, any browser. */
 typedef struct {
@@ -72,6 +80,22 @@ spot_status spot_report_findings(spot_ctx *c, const char *path, int models, cons
 /* The run of a sweep: table, figures, and from the run's cache each EC's map with the truth and the findings of every method.
  * The page lists the ECs that are no longer in the cache. SPOT_INPUT, with the page written, where segments are damaged. */
 spot_status spot_report_run(spot_ctx *c, const char *path, const char *dir, const spot_report_options *r);
+
+/* The run of a study of shifts: what each shift costs, figures, pictures just above and below the thresholds, classes of
+ * confounded sources. folder: where the pictures are now, in place of data.root; or NULL. */
+spot_status spot_report_shifts(spot_ctx *c, const char *path, const char *dir, const char *folder, const spot_report_options *r);
+
+/* Contact sheets of a run of shifts: for each shift pictures around fixed percentiles of their similarity to its caption, from
+ * which a person chooses the threshold. The page makes the lines for the config. SPOT_INPUT where the run has no similarities. */
+spot_status spot_report_pick(spot_ctx *c, const char *path, const char *dir, const spot_report_options *r);
+
+/* Grids of 48 pictures for raters (paper 004, A.4), `grids` of each task (is the shift there? is the object there?), in
+ * DIR/grids: NAME.png, answers.csv (the form), key.csv (what each picture is). Equal runs give equal grids. */
+spot_status spot_shifts_grids(spot_ctx *c, const spot_shifts_results *r, const char *dir, int grids);
+
+/* Reads filled forms of any number of raters, joined in one file, and prints selection frequencies and Fleiss's kappa. Writes
+ * DIR/grids/votes.csv, selection.csv, figure_6.png and figure_6.svg. SPOT_INPUT names the line of a wrong answer. */
+spot_status spot_shifts_votes(spot_ctx *c, FILE *f, const spot_shifts_results *r, const char *dir, const char *votes);
 
 #ifdef __cplusplus
 }

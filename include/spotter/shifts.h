@@ -267,6 +267,9 @@ typedef struct {
 spot_status spot_shift_pictures_read (spot_ctx *c, spot_shift_pictures_result *p, const char *dir, int unit);
 void        spot_shift_pictures_free(spot_shift_pictures_result *p);
 
+/* The file of a picture: data.root and its name, or where the real pictures are. Returns path. */
+const char *spot_shift_picture_file(char *path, size_t size, const spot_shifts_config *cfg, int unit, const char *name);
+
 /* For choosing a threshold by looking: the rows of the `most` pictures whose similarity in a column is nearest to value,
  * nearest first; of equally near ones the first. Returns how many there are. */
 int spot_shift_nearest(int *row, int most, const spot_shift_pictures_result *p, int column, double value);

@@ -25,7 +25,7 @@ file(STRINGS ${D3} d3_version REGEX "version:\"3[.]5" LIMIT_COUNT 1)
 if(NOT d3_version)
   message(FATAL_ERROR "${D3} is not D3 3.5, which the report's page is written for (Debian's libjs-d3)")
 endif()
-file(GLOB SPOT_PAGE CONFIGURE_DEPENDS host/report/page/page.css host/report/page/page_*.js host/report/page/*.html)
+file(GLOB SPOT_PAGE CONFIGURE_DEPENDS host/report/page/*.css host/report/page/page_*.js host/report/page/*.html)
 list(APPEND SPOT_PAGE ${D3})
 add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/html_parts.c
   COMMAND ${CMAKE_COMMAND} "-DPARTS=${SPOT_PAGE}" -DOUT=${CMAKE_BINARY_DIR}/html_parts.c

@@ -1,0 +1,333 @@
+/* figures_shifts.c - Figures 6, 10, 11 and 17 of paper 004. */
+#include "report/figure/figures_shifts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fit/statistics.h"
+
+enum { STEPS = 32 };           /* pieces of a fit that is curved on its axes */
+
+const spot_shift_result *spot_shift_unit_result(const spot_shifts_results *r, int source, int shift)
+{
+    return &r->unit[r->units - (r->sources - source) * (1 + r->cfg->shifts) + 1 + shift];
+}
+
+const char *spot_shift_source_name(const spot_shifts_results *r, int source)
+{
+    return r->cfg->sources ? r->cfg->source[source].name : "all pictures";
+}
+
+static void open_plot(spot_plot *p, int across, double width, double height, const char *title)
+{
+    memset(p, 0, sizeof *p);
+    p->across = across;
+    p->width = width;
+    p->height = height;
+    snprintf(p->title, sizeof p->title, "%s", title);
+}
+
+/* ---- Figure 10 ---- */
+
+static double on_axis(int axes, double v)
+{
+    return axes == SPOT_AXES_LINEAR ? v : axes == SPOT_AXES_PROBIT ? spot_normal_quantile(v) : log(v / (1 - v));
+}
+
+static double from_axis(int axes, double v)
+{
+    return axes == SPOT_AXES_LINEAR ? v : axes == SPOT_AXES_PROBIT ? 0.5 * erfc(-v / sqrt(2)) : 1 / (1 + exp(-v));
+}
+
+static double inside(double v) { return v < 1e-4 ? 1e-4 : v > 1 - 1e-4 ? 1 - 1e-4 : v; }
+
+/* The line through (x, y) with this slope, both on the axes of the fit, over the x axis of the panel. */
+static void add_line(spot_plot *p, int axes, double low, double high, double x, double y, double slope, bool back)
+{
+    for (int i = 0; i <= STEPS; i++) {
+        const double at = low + (high - low) * (back ? STEPS - i : i) / STEPS;
+        spot_plot_add_dot(p, from_axis(axes, at), from_axis(axes, y + slope * (at - x)));
+    }
+}
+
+/* The line of least squares and, through the middle of the models, the lines of both ends of the slope's interval. */
+static void add_fit(spot_plot *p, const spot_shift_estimate *e, int axes, int models, int style, const char *name, double low,
+                    double high)
+{
+    double x = 0;
+
+    if (!isfinite(e->slope.value)) return;
+    for (int m = 0; m < models; m++) x += on_axis(axes, inside(e->base[m])) / models;
+    const double y = e->intercept + e->slope.value * x, from = on_axis(axes, inside(low)), to = on_axis(axes, inside(high));
+    if (isfinite(e->slope.low)) {
+        spot_plot_add_mark(p, SPOT_MARK_AREA, style, name);
+        add_line(p, axes, from, x, x, y, e->slope.low, false);
+        add_line(p, axes, x, to, x, y, e->slope.low, false);
+        add_line(p, axes, x, to, x, y, e->slope.high, true);
+        add_line(p, axes, from, x, x, y, e->slope.high, true);
+    }
+    spot_plot_add_mark(p, SPOT_MARK_CURVE, style, name);
+    add_line(p, axes, from, to, x, y, e->slope.value, false);
+}
+
+static void add_models(spot_plot *p, const spot_shifts_results *r, const spot_shift_estimate *e, int source)
+{
+    for (int m = 0; m < r->cfg->models && e->used; m++) {
+        spot_plot_mark *k = spot_plot_add_mark(p, SPOT_MARK_POINT, source, spot_shift_source_name(r, source));
+        k->x = e->base[m];
+        k->y = e->shift[m];
+    }
+}
+
+typedef struct { double low, high; } range;
+
+static void extend(range *g, double v)
+{
+    if (!isfinite(v)) return;
+    if (v < g->low) g->low = v;
+    if (v > g->high) g->high = v;
+}
+
+static range padded(range g, double part, double least)
+{
+    const double pad = fmax((g.high - g.low) * part, (least - (g.high - g.low)) / 2);
+
+    return g.high >= g.low ? (range){ g.low - fmax(pad, 0), g.high + fmax(pad, 0) } : (range){ 0, 1 };
+}
+
+static range accuracies(const spot_shifts_results *r, const int *shift, int n, bool of_shift)
+{
+    range g = { INFINITY, -INFINITY };
+
+    for (int v = 0; v < r->sources; v++)
+        for (int i = 0; i < n; i++) {
+            const spot_shift_estimate *e = &r->source[v].set[spot_shift_compared(r, v)].shift[shift[i]];
+            for (int m = 0; m < r->cfg->models && e->used; m++) extend(&g, of_shift ? e->shift[m] : e->base[m]);
+        }
+    g = padded(g, 0.08, 0.1);
+    return (range){ fmax(g.low, -0.02), fmin(g.high, 1.02) };
+}
+
+static void add_sources(spot_plot *p, const spot_shifts_results *r, spot_mark_kind kind)
+{
+    for (int v = 0; v < r->sources && r->cfg->sources; v++)
+        spot_plot_add_entry(p, spot_shift_source_name(r, v), kind, v, false, false);
+}
+
+void spot_plot_fits(spot_plot *p, const spot_shifts_results *r, const int *shift, int n)
+{
+    static const char *const axes[] = { "linear", "probit", "logit" };
+    const int how = r->cfg->evaluation.rule.axes;
+    const range x = accuracies(r, shift, n, false), y = accuracies(r, shift, n, true);
+
+    open_plot(p, n < 4 ? n : 4, 230, 200, "Figure 10. Accuracy on shifts against accuracy on base pictures");
+    snprintf(p->caption, sizeof p->caption, "A point is a model (%d of them); accuracies are means over the classes that count. The line is the "
+             "fit of least squares on %s axes; the shaded part is the 95 %% interval of its slope from a bootstrap over classes and "
+             "models. Dotted: y = x, where a shift costs nothing.", r->cfg->models, axes[how]);
+    add_sources(p, r, SPOT_MARK_POINT);
+    for (int i = 0; i < n; i++) {
+        spot_plot_panel *a = spot_plot_add_panel(p, r->cfg->shift[shift[i]].name, "base accuracy", "shift accuracy");
+        a->xlow = x.low, a->xhigh = x.high, a->ylow = y.low, a->yhigh = y.high;
+        a->axes = how;
+        a->diagonal = true;
+        snprintf(a->empty, sizeof a->empty, "%s", r->cfg->models ? "no class has enough pictures" : "no models");
+        for (int v = 0; v < r->sources; v++) {
+            const spot_shift_estimate *e = &r->source[v].set[spot_shift_compared(r, v)].shift[shift[i]];
+            add_fit(p, e, how, r->cfg->models, v, spot_shift_source_name(r, v), x.low, x.high);
+            add_models(p, r, e, v);
+        }
+    }
+}
+
+/* ---- Figure 11 ---- */
+
+/* The axis has room for all points, and for their intervals as far as these do not make the points' part small. */
+static range slopes_range(const spot_shifts_results *r, bool of_slope)
+{
+    range at = { INFINITY, -INFINITY }, ends = at;
+
+    for (int v = 0; v < r->sources; v++)
+        for (int s = 0; s < r->cfg->shifts; s++) {
+            const spot_shift_estimate *e = &r->source[v].set[spot_shift_compared(r, v)].shift[s];
+            const spot_shift_interval i = of_slope ? e->slope : e->impact;
+            if (!isfinite(e->slope.value) || !isfinite(e->impact.value)) continue;
+            extend(&at, i.value), extend(&ends, i.low), extend(&ends, i.high);
+        }
+    if (at.high < at.low) return (range){ 0, 1 };
+    const range most = padded(at, 0.6, 0.2), least = padded(at, 0.08, 0.05);
+    return (range){ fmin(fmax(ends.low, most.low), least.low), fmax(fmin(ends.high, most.high), least.high) };
+}
+
+void spot_plot_slopes(spot_plot *p, const spot_shifts_results *r, int source)
+{
+    const range x = slopes_range(r, false), y = slopes_range(r, true);
+
+    open_plot(p, r->sources < 2 || source >= 0 ? 1 : 2, r->sources < 2 ? 620 : 460, 380, "Figure 11. Slope against absolute impact");
+    snprintf(p->caption, sizeof p->caption, "A point is a shift. Absolute impact is the mean drop of accuracy over models; the slope says how "
+             "much of a gain of accuracy on base pictures arrives on the shift (1: all of it). Bars are 95 %% intervals from a bootstrap "
+             "over classes and models; a bar that reaches the frame goes on.");
+    for (int g = 0; g < r->categories; g++)
+        spot_plot_add_entry(p, r->category[g], SPOT_MARK_POINT, g % 8, false, g >= 8);
+    for (int v = 0; v < r->sources; v++) {
+        const spot_shift_estimates *e = &r->source[v].set[spot_shift_compared(r, v)];
+        if (source >= 0 && v != source) continue;
+        spot_plot_panel *a = spot_plot_add_panel(p, r->cfg->sources ? spot_shift_source_name(r, v) : "", "absolute impact (drop of accuracy)", "slope");
+        a->xlow = x.low, a->xhigh = x.high, a->ylow = y.low, a->yhigh = y.high;
+        snprintf(a->empty, sizeof a->empty, "%s", r->cfg->models < 2 ? "a slope needs two models" : "no shift has a slope");
+        for (int s = 0; s < e->shifts; s++) {
+            const int g = r->category_of[s];
+            if (!isfinite(e->shift[s].slope.value) || !isfinite(e->shift[s].impact.value)) continue;
+            spot_plot_mark *k = spot_plot_add_mark(p, SPOT_MARK_POINT, g % 8, r->category[g]);
+            k->hollow = g >= 8;
+            k->x = e->shift[s].impact.value, k->xlow = e->shift[s].impact.low, k->xhigh = e->shift[s].impact.high;
+            k->y = e->shift[s].slope.value, k->ylow = e->shift[s].slope.low, k->yhigh = e->shift[s].slope.high;
+            snprintf(k->label, sizeof k->label, "%s", r->cfg->shift[s].name);
+        }
+    }
+}
+
+/* ---- Figure 17 ---- */
+
+static int column_of(const spot_shift_result *u, const char *caption)
+{
+    for (int k = 0; k < u->columns; k++)
+        if (!strcmp(u->column[k], caption)) return k;
+    return -1;
+}
+
+/* The share of pictures whose similarity is at most x. */
+static void add_curve(spot_plot *p, const spot_shift_result *u, int column, int style, const char *name)
+{
+    spot_plot_mark *k;
+
+    if (column < 0 || !u->pictures) return;
+    k = spot_plot_add_mark(p, SPOT_MARK_CURVE, style, name);
+    k->dashed = style == SPOT_PLOT_GREY;
+    for (int q = 0; q < SPOT_SHIFT_QUANTILES; q++)
+        spot_plot_add_dot(p, u->quantile[column * SPOT_SHIFT_QUANTILES + q], q / 100.0);
+}
+
+static void extend_column(range *g, const spot_shift_result *u, int column)
+{
+    if (column < 0 || !u->pictures) return;
+    extend(g, u->quantile[column * SPOT_SHIFT_QUANTILES]);
+    extend(g, u->quantile[column * SPOT_SHIFT_QUANTILES + SPOT_SHIFT_QUANTILES - 1]);
+}
+
+static void add_similarity(spot_plot *p, const spot_shifts_results *r, int shift, int part)
+{
+    const spot_shift_result *first = spot_shift_unit_result(r, 0, shift), *real = r->cfg->data.real[0] ? &r->unit[0] : NULL;
+    const char *caption = first->columns > part ? first->column[part] : "";
+    const double threshold = part ? first->threshold : NAN;
+    range g = { INFINITY, -INFINITY };
+    char title[700];
+    spot_plot_panel *a;
+
+    for (int v = 0; v < r->sources; v++) {
+        const spot_shift_result *u = spot_shift_unit_result(r, v, shift);
+        extend_column(&g, u, column_of(u, caption));
+    }
+    if (real) extend_column(&g, real, column_of(real, caption));
+    if (threshold > -1) extend(&g, threshold);
+    g = padded(g, 0.03, 0.01);
+    snprintf(title, sizeof title, "%s: %s", r->cfg->shift[shift].name, part ? "shift" : "class");
+    a = spot_plot_add_panel(p, title, "", "share of pictures below");
+    snprintf(a->x, sizeof a->x, "“%.80s”", caption);
+    a->xlow = g.low, a->xhigh = g.high;
+    if (isfinite(threshold) && threshold > -1) {
+        spot_plot_add_mark(p, SPOT_MARK_CURVE, SPOT_PLOT_GREY, "threshold")->faint = true;
+        spot_plot_add_dot(p, threshold, 0), spot_plot_add_dot(p, threshold, 1);
+    }
+    for (int v = 0; v < r->sources; v++) {
+        const spot_shift_result *u = spot_shift_unit_result(r, v, shift);
+        add_curve(p, u, column_of(u, caption), v, spot_shift_source_name(r, v));
+    }
+    if (real) add_curve(p, real, column_of(real, caption), SPOT_PLOT_GREY, "real pictures");
+}
+
+void spot_plot_similarities(spot_plot *p, const spot_shifts_results *r, const int *shift, int n)
+{
+    open_plot(p, n > 1 ? 4 : 2, 230, 170, "Figure 17 a. Similarities of pictures to captions of class and shift");
+    snprintf(p->caption, sizeof p->caption, "Left of each pair: similarity to the caption of the picture's class; right: to the caption of the shift. "
+             "A curve further to the right is better. Dashed: real pictures without the shift, as control. Thin line: the shift's "
+             "threshold; pictures to the left of it are dropped.");
+    add_sources(p, r, SPOT_MARK_CURVE);
+    if (!r->cfg->sources) spot_plot_add_entry(p, "pictures of the shift", SPOT_MARK_CURVE, 0, false, false);
+    if (r->cfg->data.real[0]) spot_plot_add_entry(p, "real pictures", SPOT_MARK_CURVE, SPOT_PLOT_GREY, true, false);
+    for (int i = 0; i < n; i++)
+        for (int part = 0; part < 2; part++) add_similarity(p, r, shift[i], part);
+}
+
+static int kept_pictures(const spot_shift_result *u)
+{
+    int n = 0;
+
+    for (int k = 0; k < u->classes && u->count[SPOT_SHIFT_KEPT]; k++) n += u->count[SPOT_SHIFT_KEPT][k];
+    return n;
+}
+
+void spot_plot_passes(spot_plot *p, const spot_shifts_results *r)
+{
+    const double step = 0.82 / r->sources;
+
+    open_plot(p, 1, 420, fmax(20, 9 + 11 * r->sources), "Figure 17 b. Share of pictures that pass the filter");
+    snprintf(p->caption, sizeof p->caption, "Both similarities are at least their thresholds; of base pictures that to the class alone. Lines are Wilson's "
+             "95 %% intervals.");
+    add_sources(p, r, SPOT_MARK_BAR);
+    snprintf(spot_plot_add_panel(p, "", "share that passes", "")->empty, 90, "the run has no filter");
+    for (int s = -1; s < r->cfg->shifts; s++) spot_plot_add_row(p, s < 0 ? "base" : r->cfg->shift[s].name);
+    for (int s = -1; s < r->cfg->shifts; s++)
+        for (int v = 0; v < r->sources; v++) {
+            const spot_shift_result *u = spot_shift_unit_result(r, v, s);
+            if (!u->filtered || !u->pictures) continue;
+            const spot_shift_interval i = spot_share_of(kept_pictures(u), u->pictures);
+            spot_plot_mark *k = spot_plot_add_mark(p, SPOT_MARK_BAR, v, spot_shift_source_name(r, v));
+            k->y = s + 1 + (v - (r->sources - 1) / 2.0) * step;
+            k->x = i.value, k->xlow = i.low, k->xhigh = i.high;
+        }
+}
+
+/* ---- Figure 6 ---- */
+
+static void add_selection(spot_plot *p, const spot_selection *e, double y, int style, bool hollow, const char *series)
+{
+    spot_plot_mark *k;
+
+    if (!e->images || !isfinite(e->value)) return;
+    k = spot_plot_add_mark(p, SPOT_MARK_POINT, style, series);
+    k->hollow = hollow;
+    k->y = y;
+    k->x = e->value, k->xlow = e->low, k->xhigh = e->high;
+}
+
+void spot_plot_selection(spot_plot *p, const spot_shifts_results *r, const spot_votes *v)
+{
+    static const char *const titles[] = { [SPOT_TASK_SHIFT] = "Is the shift there?", [SPOT_TASK_LABEL] = "Is the object there?" };
+    const double step = 0.7 / (2 * r->sources);
+    char name[SPOT_PLOT_NAME];
+
+    open_plot(p, 2, 330, fmax(24, 8 + 13 * r->sources), "Figure 6. Selection frequency");
+    snprintf(p->caption, sizeof p->caption, "Share of raters that select a picture, mean over pictures; hollow: all pictures, filled: pictures that pass the "
+             "filter. Pictures are weighted so that drawn ones stand for all of their folder. Bars are 95 %% intervals over pictures; "
+             "no bar: all pictures have the same share, or there is one alone.");
+    for (int s = 0; s < r->sources; s++)
+        for (int kept = 0; kept < 2; kept++) {
+            snprintf(name, sizeof name, "%.70s, %s", spot_shift_source_name(r, s), kept ? "filtered" : "unfiltered");
+            spot_plot_add_entry(p, name, SPOT_MARK_POINT, s, false, !kept);
+        }
+    spot_plot_add_entry(p, "real pictures", SPOT_MARK_POINT, SPOT_PLOT_GREY, false, false);
+    for (int t = 0; t < SPOT_TASKS; t++) {
+        spot_plot_panel *a = spot_plot_add_panel(p, titles[t], "selection frequency", "");
+        a->xlow = -0.02, a->xhigh = 1.02;
+        snprintf(a->empty, sizeof a->empty, "no votes");
+        for (int k = 0; k < r->cfg->shifts; k++) spot_plot_add_row(p, r->cfg->shift[k].name);
+        spot_plot_add_row(p, "real pictures");
+        for (int k = 0; k < r->cfg->shifts; k++)
+            for (int s = 0; s < r->sources; s++)
+                for (int kept = 0; kept < 2; kept++)
+                    add_selection(p, &v->selected[t][s][k][kept], k + (2 * s + kept - (2 * r->sources - 1) / 2.0) * step, s, !kept,
+                                  spot_shift_source_name(r, s));
+        add_selection(p, &v->real[t], r->cfg->shifts, SPOT_PLOT_GREY, false, "real pictures");
+    }
+}

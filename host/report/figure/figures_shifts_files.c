@@ -1,0 +1,197 @@
+/* figures_shifts_files.c - Figures 6, 10, 11 and 17 of a run as files and as CSV. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/figure/figures_shifts.h"
+#include "spotter/report.h"
+#include "spotter/store.h"
+
+static spot_status output_plot(spot_ctx *c, const spot_plot *p, const spot_figures_options *o, const char *name)
+{
+    char path[1200], begin[32];
+
+    if (p->status) return spot_fail(c, p->status, "no memory for Figure %s", name);
+    snprintf(begin, sizeof begin, "%s,", name);
+    if (o->csv) spot_plot_csv(o->csv, p, begin);
+    for (int svg = 0; svg < 2; svg++) {
+        if (!(svg ? o->svg : o->png)) continue;
+        snprintf(path, sizeof path, "%.1100s/figure_%s.%s", o->out, name, svg ? "svg" : "png");
+        SPOT_TRY(spot_plot_write(c, path, p));
+        spot_log(c, SPOT_LOG_INFO, "%s", path);
+    }
+    return SPOT_OK;
+}
+
+/* The indices of the chosen shifts; all where none is named. */
+static spot_status choose_shifts(spot_ctx *c, int *shift, int *n, const spot_shifts_results *r, const spot_figures_options *o)
+{
+    *n = 0;
+    for (int s = 0; s < r->cfg->shifts && !o->shifts; s++) shift[(*n)++] = s;
+    for (int i = 0; i < o->shifts; i++) {
+        int s = 0;
+        while (s < r->cfg->shifts && strcmp(r->cfg->shift[s].name, o->shift[i])) s++;
+        if (s == r->cfg->shifts) return spot_fail(c, SPOT_USAGE, "the run has no shift \"%s\"", o->shift[i]);
+        shift[(*n)++] = s;
+    }
+    return SPOT_OK;
+}
+
+static bool has_similarities(const spot_shifts_results *r) { return r->unit[r->units - 1].columns > 0; }
+
+static bool has_filter(const spot_shifts_results *r) { return r->unit[r->units - 1].filtered; }
+
+/* Whether the figure is wanted. A figure that was named, and that the run cannot have, is refused. */
+static spot_status is_wanted(spot_ctx *c, bool *wanted, const spot_figures_options *o, int number, bool possible, const char *why)
+{
+    const bool named = o->which >> number & 1;
+
+    *wanted = (named || !o->which) && possible;
+    return named && !possible ? spot_fail(c, SPOT_USAGE, "there is no Figure %d: %s", number, why) : SPOT_OK;
+}
+
+typedef struct {
+    spot_ctx *c;
+    const spot_shifts_results *r;
+    const spot_figures_options *o;
+    int shift[SPOT_MAX_SHIFTS], n;
+} work;
+
+static spot_status draw_models(work *w)
+{
+    bool wanted;
+    spot_plot p;
+    spot_status s = SPOT_OK;
+
+    SPOT_TRY(is_wanted(w->c, &wanted, w->o, 10, w->r->cfg->models > 0, "the run has no models"));
+    if (wanted) {
+        spot_plot_fits(&p, w->r, w->shift, w->n);
+        s = output_plot(w->c, &p, w->o, "10");
+        spot_plot_close(&p);
+    }
+    SPOT_TRY(s);
+    SPOT_TRY(is_wanted(w->c, &wanted, w->o, 11, w->r->cfg->models > 1, "a slope needs two models"));
+    if (wanted) {
+        spot_plot_slopes(&p, w->r, -1);
+        s = output_plot(w->c, &p, w->o, "11");
+        spot_plot_close(&p);
+    }
+    return s;
+}
+
+static spot_status draw_filter(work *w)
+{
+    bool wanted;
+    spot_plot p;
+    spot_status s = SPOT_OK;
+
+    SPOT_TRY(is_wanted(w->c, &wanted, w->o, 17, has_similarities(w->r) || has_filter(w->r), "the run has no filter"));
+    if (wanted && has_similarities(w->r)) {
+        spot_plot_similarities(&p, w->r, w->shift, w->n);
+        s = output_plot(w->c, &p, w->o, "17a");
+        spot_plot_close(&p);
+    }
+    SPOT_TRY(s);
+    if (wanted && has_filter(w->r)) {
+        spot_plot_passes(&p, w->r);
+        s = output_plot(w->c, &p, w->o, "17b");
+        spot_plot_close(&p);
+    }
+    return s;
+}
+
+static spot_status draw_votes(work *w, const char *dir)
+{
+    spot_votes *v = malloc(sizeof *v);
+    bool there = false, wanted = false;
+    spot_plot p;
+    spot_status s = v ? spot_votes_read(w->c, v, w->r, dir, NULL, &there) : spot_fail(w->c, SPOT_NOMEM, "no memory for votes");
+
+    if (s == SPOT_OK) s = is_wanted(w->c, &wanted, w->o, 6, there, "nobody has voted; `spotter shifts --grids N` makes grids, --votes FILE "
+                                    "reads votes");
+    if (s == SPOT_OK && wanted) {
+        spot_plot_selection(&p, w->r, v);
+        s = output_plot(w->c, &p, w->o, "6");
+        spot_plot_close(&p);
+    }
+    free(v);
+    return s;
+}
+
+spot_status spot_shifts_figures(spot_ctx *c, const char *dir, const spot_figures_options *o)
+{
+    const unsigned ours = 1u << 6 | 1u << 10 | 1u << 11 | 1u << 17;
+    spot_shifts_results r = { 0 };
+    work w = { .c = c, .r = &r, .o = o };
+    spot_status s;
+
+    if (o->which & ~ours)
+        return spot_fail(c, SPOT_USAGE, "%s is a run of `spotter shifts`: it has Figures 6, 10, 11 and 17", dir);
+    if (o->methods || o->all) return spot_fail(c, SPOT_USAGE, "--method and --all are for runs of `spotter sweep`");
+    s = spot_shifts_read(c, &r, dir);
+    if (s == SPOT_OK) s = choose_shifts(c, w.shift, &w.n, &r, o);
+    if (s == SPOT_OK && (o->png || o->svg)) s = spot_folder_make(c, o->out);
+    if (s == SPOT_OK && o->csv) fputs("figure,panel,series,label,x,x_low,x_high,y,y_low,y_high\n", o->csv);
+    if (s == SPOT_OK) s = draw_models(&w);
+    if (s == SPOT_OK) s = draw_filter(&w);
+    if (s == SPOT_OK) s = draw_votes(&w, dir);
+    if (s == SPOT_OK && o->csv && (fflush(o->csv) || ferror(o->csv))) s = spot_fail(c, SPOT_IO, "the numbers could not be written");
+    spot_shifts_close(&r);
+    return s;
+}
+
+/* ---- votes ---- */
+
+static void print_selection(FILE *f, const spot_selection *e)
+{
+    if (!e->images) fprintf(f, "  %-22s", "");
+    else if (!(e->low >= 0)) fprintf(f, "  %.2f%18s", e->value, "");
+    else fprintf(f, "  %.2f [%.2f, %.2f]%4s", e->value, e->low, e->high, "");
+}
+
+static void print_votes(FILE *f, const spot_shifts_results *r, const spot_votes *v)
+{
+    fprintf(f, "%-32s  %-22s  %-22s  %-22s  %s\n", "selection frequency [95 %]", "shift, unfiltered", "shift, filtered",
+            "object, unfiltered", "object, filtered");
+    for (int s = 0; s < r->sources; s++)
+        for (int k = 0; k < r->cfg->shifts; k++) {
+            char name[160];
+            snprintf(name, sizeof name, "%s%s%s", r->cfg->sources ? r->cfg->source[s].name : "", r->cfg->sources ? ", " : "",
+                     r->cfg->shift[k].name);
+            fprintf(f, "%-32.32s", spot_plain(name));
+            for (int t = 0; t < SPOT_TASKS; t++)
+                for (int kept = 0; kept < 2; kept++) print_selection(f, &v->selected[t][s][k][kept]);
+            fputc('\n', f);
+        }
+    fprintf(f, "%-32s", "real pictures");
+    for (int t = 0; t < SPOT_TASKS; t++) {
+        print_selection(f, &v->real[t]);
+        if (!t) fprintf(f, "  %-22s", "");
+    }
+    fprintf(f, "\n\n%d raters, %d votes for %d pictures", v->raters, v->votes, v->images);
+    if (v->unanswered) fprintf(f, "; %d pictures of the grids have none", v->unanswered);
+    fputc('\n', f);
+    for (int t = 0; t < SPOT_TASKS; t++)
+        if (v->kappa[t] == v->kappa[t])
+            fprintf(f, "agreement on the %s: Fleiss's kappa %.2f\n", t == SPOT_TASK_SHIFT ? "shift" : "object", v->kappa[t]);
+}
+
+spot_status spot_shifts_votes(spot_ctx *c, FILE *f, const spot_shifts_results *r, const char *dir, const char *votes)
+{
+    spot_votes *v = malloc(sizeof *v);
+    spot_plot p;
+    char folder[1200];
+    bool there;
+    spot_status s = v ? spot_votes_read(c, v, r, dir, votes, &there) : spot_fail(c, SPOT_NOMEM, "no memory for votes");
+
+    if (s == SPOT_OK) {
+        const spot_figures_options o = { .out = folder, .png = true, .svg = true };
+        snprintf(folder, sizeof folder, "%s/grids", dir);
+        print_votes(f, r, v);
+        spot_plot_selection(&p, r, v);
+        s = output_plot(c, &p, &o, "6");
+        spot_plot_close(&p);
+    }
+    free(v);
+    return s;
+}

@@ -1,0 +1,117 @@
+/* plot.c - see plot.h: panels and marks in memory, and as CSV. plot_draw.c draws them. */
+#include "report/figure/plot.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/table/columns.h"
+
+/* The array with room for one more, zeroed, in powers of two; without memory the array as it was. */
+static void *add_one(spot_plot *p, void *array, int *count, size_t size)
+{
+    const int n = *count;
+    void *more = p->status ? NULL : n && (n & (n - 1)) ? array : realloc(array, (n ? 2 * (size_t)n : 1) * size);
+
+    if (!more) {
+        p->status = SPOT_NOMEM;
+        return array;
+    }
+    memset((char *)more + (size_t)(*count)++ * size, 0, size);
+    return more;
+}
+
+/* Adds one element to an array of the plot and yields its address, or that of a zeroed scratch. */
+#define ADD(p, array, count, scratch) ((p)->array = add_one(p, (p)->array, &(p)->count, sizeof *(p)->array), \
+                                       memset(&(scratch), 0, sizeof(scratch)), \
+                                       (p)->status ? &(scratch) : &(p)->array[(p)->count - 1])
+
+spot_plot_panel *spot_plot_add_panel(spot_plot *p, const char *title, const char *x, const char *y)
+{
+    static _Thread_local spot_plot_panel scratch;
+    spot_plot_panel *new = ADD(p, panel, panels, scratch);
+
+    snprintf(new->title, sizeof new->title, "%s", title);
+    snprintf(new->x, sizeof new->x, "%s", x);
+    snprintf(new->y, sizeof new->y, "%s", y);
+    new->xhigh = new->yhigh = 1;
+    new->first = p->marks;
+    new->first_row = p->rows;
+    return new;
+}
+
+spot_plot_mark *spot_plot_add_mark(spot_plot *p, spot_mark_kind kind, int style, const char *series)
+{
+    static _Thread_local spot_plot_mark scratch;
+    spot_plot_mark *new = ADD(p, mark, marks, scratch);
+
+    new->kind = kind;
+    new->style = style;
+    new->from = p->dots;
+    new->x = new->y = new->xlow = new->xhigh = new->ylow = new->yhigh = NAN;
+    snprintf(new->series, sizeof new->series, "%s", series);
+    if (!p->status) p->panel[p->panels - 1].marks++;
+    return new;
+}
+
+void spot_plot_add_dot(spot_plot *p, double x, double y)
+{
+    spot_dot scratch, *new = ADD(p, dot, dots, scratch);
+
+    *new = (spot_dot){ x, y };
+    if (!p->status) p->mark[p->marks - 1].n++;
+}
+
+void spot_plot_add_row(spot_plot *p, const char *name)
+{
+    char scratch[SPOT_PLOT_NAME], (*new)[SPOT_PLOT_NAME] = ADD(p, row, rows, scratch);
+
+    snprintf(*new, sizeof *new, "%s", name);
+    if (!p->status) p->panel[p->panels - 1].rows++;
+}
+
+void spot_plot_add_entry(spot_plot *p, const char *name, spot_mark_kind kind, int style, bool dashed, bool hollow)
+{
+    spot_plot_entry scratch, *new = ADD(p, entry, entries, scratch);
+
+    *new = (spot_plot_entry){ .kind = kind, .style = style, .dashed = dashed, .hollow = hollow };
+    snprintf(new->name, sizeof new->name, "%s", name);
+}
+
+void spot_plot_close(spot_plot *p)
+{
+    free(p->panel), free(p->mark), free(p->dot), free(p->entry), free(p->row);
+    memset(p, 0, sizeof *p);
+}
+
+/* ---- CSV ---- */
+
+static void csv_mark(FILE *f, const spot_plot *p, const spot_plot_panel *a, const spot_plot_mark *m, double x, double y,
+                     const char *begin)
+{
+    const double ends[2][2] = { { m->xlow, m->xhigh }, { m->ylow, m->yhigh } }, at[2] = { x, y };
+    const int row = a->rows ? (int)lrint(y) : -1;
+
+    fputs(begin, f);
+    spot_csv_text(f, a->title, ",");
+    spot_csv_text(f, m->series, ",");
+    spot_csv_text(f, row >= 0 && row < a->rows ? p->row[a->first_row + row] : m->label, ",");
+    for (int k = 0; k < 2; k++) {
+        spot_csv_number(f, k && row >= 0 ? NAN : at[k], ",");
+        spot_csv_number(f, ends[k][0], ",");
+        spot_csv_number(f, ends[k][1], k ? "\n" : ",");
+    }
+}
+
+void spot_plot_csv(FILE *f, const spot_plot *p, const char *begin)
+{
+    for (int i = 0; i < p->panels; i++) {
+        const spot_plot_panel *a = &p->panel[i];
+        for (int k = a->first; k < a->first + a->marks; k++) {
+            const spot_plot_mark *m = &p->mark[k];
+            if (m->kind == SPOT_MARK_AREA) continue;
+            for (int d = 0; d < m->n; d++) csv_mark(f, p, a, m, p->dot[m->from + d].x, p->dot[m->from + d].y, begin);
+            if (!m->n) csv_mark(f, p, a, m, m->x, m->y, begin);
+        }
+    }
+}

@@ -1,0 +1,71 @@
+/* plot.h - a page of panels with two numeric axes, or with rows that have names: points with intervals, curves, bars.
+ *
+ *     spot_plot plot = { .title = ..., .across = 3 };
+ *     spot_plot_panel *p = spot_plot_add_panel(&plot, ...);      then marks of that panel, until the next one
+ *     status = spot_plot_write(c, path, &plot); spot_plot_close(&plot);
+ *
+ * Memory that is missing shows in plot.status, which writing reports. */
+#ifndef SPOTTER_PLOT_H
+#define SPOTTER_PLOT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "formats/canvas.h"
+
+/* GREY: in place of a style, a dark grey for what is compared with. */
+enum { SPOT_PLOT_GREY = -1, SPOT_PLOT_NAME = 96 };
+
+typedef enum { SPOT_MARK_POINT, SPOT_MARK_CURVE, SPOT_MARK_AREA, SPOT_MARK_BAR } spot_mark_kind;
+
+/* low, high: ends of intervals; NaN: none. label: drawn beside a point. series: for the CSV. */
+typedef struct {
+    spot_mark_kind kind;
+    int    style;                          /* colour and marker: canvas.h */
+    bool   dashed, hollow, faint;
+    double x, y, xlow, xhigh, ylow, yhigh; /* of a panel with rows y counts rows from the top, from 0 */
+    int    from, n;                        /* of a curve or an area: plot.dot */
+    char   label[SPOT_PLOT_NAME], series[SPOT_PLOT_NAME];
+} spot_plot_mark;
+
+typedef struct {
+    char   title[160], x[96], y[96], empty[96];    /* empty: text where the panel has no marks */
+    double xlow, xhigh, ylow, yhigh;               /* the axes; rows: y from -0.5 to rows - 0.5 */
+    int    axes;                                   /* spot_shift_axes of both axes */
+    int    rows, first_row;                        /* rows > 0: names in plot.row */
+    int    first, marks;
+    bool   diagonal;                               /* y = x */
+} spot_plot_panel;
+
+typedef struct { char name[SPOT_PLOT_NAME]; spot_mark_kind kind; int style; bool dashed, hollow; } spot_plot_entry;
+
+typedef struct {
+    char   title[160], caption[8000];
+    int    across;                                 /* panels in a row */
+    double width, height;                          /* of a panel's plot; height of one row where it has rows */
+    double names;                                  /* width of the rows' names; 0: measured */
+    spot_plot_panel *panel;
+    spot_plot_mark  *mark;
+    spot_dot        *dot;
+    spot_plot_entry *entry;                        /* the legend */
+    char           (*row)[SPOT_PLOT_NAME];
+    int    panels, marks, dots, entries, rows;
+    spot_status status;
+} spot_plot;
+
+/* A pointer is valid until the next panel or mark. They return a scratch where memory is missing, never NULL. */
+spot_plot_panel *spot_plot_add_panel(spot_plot *p, const char *title, const char *x, const char *y);
+spot_plot_mark  *spot_plot_add_mark (spot_plot *p, spot_mark_kind kind, int style, const char *series);
+void spot_plot_add_dot  (spot_plot *p, double x, double y);                /* to the last mark, a curve or an area */
+void spot_plot_add_row  (spot_plot *p, const char *name);                  /* to the last panel */
+void spot_plot_add_entry(spot_plot *p, const char *name, spot_mark_kind kind, int style, bool dashed, bool hollow);
+void spot_plot_close    (spot_plot *p);
+
+/* Writes a PNG or SVG, chosen by the end of the path; draws an SVG in memory (*bytes is malloc'd). */
+spot_status spot_plot_write(spot_ctx *c, const char *path, const spot_plot *p);
+spot_status spot_plot_svg  (spot_ctx *c, char **bytes, size_t *n, const spot_plot *p);
+
+/* Rows of CSV after `begin`: panel, series, label, x, its interval, y, its interval. */
+void spot_plot_csv(FILE *f, const spot_plot *p, const char *begin);
+
+#endif

@@ -1,0 +1,62 @@
+/* votes.h - grids of pictures for raters, and what the raters selected (paper 004, appendix A.4). */
+#ifndef SPOTTER_VOTES_H
+#define SPOTTER_VOTES_H
+
+#include <stdint.h>
+
+#include "spotter/shifts.h"
+
+enum { SPOT_GRID = 48, SPOT_GRID_ACROSS = 8 };
+
+/* A grid asks for one shift, or for one class. */
+enum { SPOT_TASK_SHIFT, SPOT_TASK_LABEL, SPOT_TASKS };
+extern const char *const spot_task_names[SPOT_TASKS];      /* "shift", "label" */
+
+/* The mean selection frequency of pictures; 95 % interval over pictures, NaN where all are equal or one is alone. */
+typedef struct { double value, low, high; int images; } spot_selection;
+
+typedef struct {
+    int raters, votes;             /* votes: of a rater for a picture */
+    int images, unanswered;        /* pictures with votes; pictures of the key without */
+    spot_selection selected[SPOT_TASKS][SPOT_MAX_SOURCES][SPOT_MAX_SHIFTS][2];     /* all pictures; those that pass the filter */
+    spot_selection real[SPOT_TASKS];
+    double kappa[SPOT_TASKS];      /* Fleiss's, over pictures with two or more raters; NaN: none, or all votes are equal */
+} spot_votes;
+
+/* A picture of a grid, as in DIR/grids/key.csv. weight: pictures of its folder that it stands for. */
+typedef struct {
+    int    task, grid, place;      /* place: from 1 */
+    int    source, shift;          /* -1, -1: a real picture */
+    bool   kept;
+    double weight;
+    char   name[16], label[160], path[1024];       /* name of the grid */
+} spot_grid_picture;
+
+/* Writes the grids that spot_shifts_grids chose: DIR/grids/NAME.png. picture (n) lie grid by grid. */
+spot_status spot_grid_draw(spot_ctx *c, const char *path, const spot_shifts_config *cfg, const spot_grid_picture *picture,
+                           const int *unit, int n);
+
+/* Reads DIR/grids/key.csv; *picture (n) is malloc'd. */
+spot_status spot_grid_key(spot_ctx *c, spot_grid_picture **picture, int *n, const spot_shifts_results *r, const char *dir);
+
+/* Reads votes from a file and computes v; votes_path NULL: DIR/grids/votes.csv, and *there false if there is none. Writes
+ * DIR/grids/votes.csv and selection.csv where votes_path is given. */
+spot_status spot_votes_read(spot_ctx *c, spot_votes *v, const spot_shifts_results *r, const char *dir, const char *votes_path,
+                            bool *there);
+
+/* ---- rows of a CSV file with named columns (rows.c) ---- */
+
+enum { SPOT_ROW_CELLS = 12, SPOT_ROW_CELL = 1100 };
+
+typedef struct spot_rows spot_rows;
+
+/* Columns of the file may have any order, and there may be more. A row that repeats the header is passed over: files of
+ * several raters may be joined. next: *more false at the end; cells are valid until the next row. SPOT_INPUT names file and
+ * line. */
+spot_status spot_rows_open (spot_ctx *c, spot_rows **t, const char *path, const char *const *column, int columns);
+spot_status spot_rows_next (spot_ctx *c, spot_rows *t, bool *more);
+const char *spot_rows_cell (const spot_rows *t, int column);
+uint64_t    spot_rows_line (const spot_rows *t);
+void        spot_rows_close(spot_rows *t);
+
+#endif

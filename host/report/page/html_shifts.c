@@ -1,0 +1,342 @@
+/* html_shifts.c - the run of a study of shifts as a page. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/figure/figures_shifts.h"
+#include "report/page/html_shifts.h"
+
+enum { EACH = 6, PASS_CLASS = 1, PASS_SHIFT = 2 };     /* pictures on each side of a threshold */
+
+typedef struct {
+    spot_ctx *c;
+    const spot_shifts_results *r;
+    const char *dir;
+    spot_page *p;
+    spot_shift_rows rows;
+    int figures;
+} work;
+
+static int kept_pictures(const spot_shift_result *u)
+{
+    int n = 0;
+
+    for (int k = 0; k < u->classes && u->count[SPOT_SHIFT_KEPT]; k++) n += u->count[SPOT_SHIFT_KEPT][k];
+    return n;
+}
+
+/* ---- head ---- */
+
+static void write_head(work *w)
+{
+    const spot_shifts_config *cfg = w->r->cfg;
+    static const char *const axes[] = { "linear", "probit", "logit" };
+    spot_page *p = w->p;
+    long long pictures = 0, kept = 0;
+
+    for (int u = 0; u < w->r->units; u++) pictures += w->r->unit[u].pictures, kept += kept_pictures(&w->r->unit[u]);
+    spot_page_text(p, "source", w->dir);
+    spot_page_text(p, "encoder", spot_shift_encoder_name(w->r));
+    spot_page_text(p, "axes", axes[cfg->evaluation.rule.axes]);
+    spot_json_put_int(p->at, "classes", w->r->unit[0].classes);
+    spot_json_put_int(p->at, "least", cfg->evaluation.rule.least);
+    spot_json_put_int(p->at, "all_pictures", pictures);
+    spot_json_put_int(p->at, "kept_pictures", kept);
+    spot_json_put_int(p->at, "filtered", w->r->unit[w->r->units - 1].filtered);
+    spot_json_array(p->at, "sources", 0, 0);
+    for (int v = 0; v < w->r->sources; v++) spot_page_text(p, NULL, spot_shift_source_name(w->r, v));
+    spot_json_end(p->at);
+    spot_json_array(p->at, "models", 0, 0);
+    for (int m = 0; m < cfg->models; m++) spot_page_text(p, NULL, cfg->model[m].name);
+    spot_json_end(p->at);
+    spot_page_summary(p, w->r);
+}
+
+/* ---- the table ---- */
+
+static void write_accuracies(spot_page *p, const char *key, const double *v, int n)
+{
+    spot_json_array(p->at, key, 0, 0);
+    for (int m = 0; m < n; m++) spot_page_real(p, NULL, v[m]);
+    spot_json_end(p->at);
+}
+
+static void write_estimate(work *w, const spot_shift_estimate *e)
+{
+    spot_page *p = w->p;
+
+    spot_json_put_int(p->at, "used", e->used);
+    spot_json_put_int(p->at, "few", e->few);
+    spot_json_put_int(p->at, "lost", e->lost);
+    spot_page_interval(p, "impact", e->impact);
+    spot_page_interval(p, "slope", e->slope);
+    spot_page_real(p, "intercept", e->intercept);
+    spot_page_real(p, "correlation", e->correlation);
+    write_accuracies(p, "base", e->base, w->r->cfg->models);
+    write_accuracies(p, "accuracy", e->shift, w->r->cfg->models);
+}
+
+static void write_rows(work *w)
+{
+    spot_page *p = w->p;
+
+    spot_json_array(p->at, "rows", 0, 0);
+    for (int v = 0; v < w->r->sources; v++)
+        for (int s = 0; s < w->r->cfg->shifts; s++) {
+            const spot_shift_result *u = spot_shift_unit_result(w->r, v, s);
+            const spot_shift_estimates *e = &w->r->source[v].set[spot_shift_compared(w->r, v)];
+            spot_json_object(p->at, NULL);
+            spot_json_put_int(p->at, "source", v);
+            spot_page_text(p, "shift", w->r->cfg->shift[s].name);
+            spot_page_text(p, "category", w->r->cfg->shift[s].category);
+            spot_json_put_int(p->at, "pictures", u->pictures);
+            if (u->filtered) spot_json_put_int(p->at, "kept", kept_pictures(u));
+            if (u->filtered) spot_page_interval(p, "pass", spot_share_of(kept_pictures(u), u->pictures));
+            spot_page_real(p, "threshold", w->r->cfg->shift[s].threshold > -1 ? u->threshold : NAN);
+            if (e->shifts && w->r->cfg->models) write_estimate(w, &e->shift[s]);
+            spot_json_end(p->at);
+        }
+    spot_json_end(p->at);
+}
+
+/* ---- figures ---- */
+
+/* A figure of one panel or few: it can be read on a small screen. The plot is closed. */
+static spot_status add_figure(work *w, spot_plot *plot, const char *group)
+{
+    char *svg = NULL, title[sizeof plot->title];
+    size_t n;
+    spot_status s;
+
+    memcpy(title, plot->title, sizeof title);
+    plot->title[0] = 0;
+    s = spot_plot_svg(w->c, &svg, &n, plot);
+    if (s == SPOT_OK) {
+        spot_page_element(w->p, 'f', w->figures, svg, n);
+        spot_json_object(w->p->at, NULL);
+        spot_json_put_int(w->p->at, "element", w->figures++);
+        spot_page_text(w->p, "group", group);
+        spot_page_text(w->p, "title", title);
+        spot_page_text(w->p, "alt", plot->panels ? plot->panel[0].title : "");
+        spot_json_end(w->p->at);
+    }
+    free(svg);
+    spot_plot_close(plot);
+    return s;
+}
+
+static spot_status write_selection(work *w)
+{
+    spot_votes *v = malloc(sizeof *v);
+    bool there = false;
+    spot_plot plot;
+    spot_status s = v ? spot_votes_read(w->c, v, w->r, w->dir, NULL, &there) : spot_fail(w->c, SPOT_NOMEM, "no memory for votes");
+
+    if (s == SPOT_OK && there) {
+        spot_plot_selection(&plot, w->r, v);
+        s = add_figure(w, &plot, "6");
+    }
+    free(v);
+    return s;
+}
+
+static spot_status write_figures(work *w)
+{
+    const spot_shift_result *last = &w->r->unit[w->r->units - 1];
+    spot_plot plot;
+    spot_status s = SPOT_OK;
+
+    spot_json_array(w->p->at, "figures", 0, 0);
+    for (int v = 0; v < w->r->sources && w->r->cfg->models > 1 && s == SPOT_OK; v++) {
+        spot_plot_slopes(&plot, w->r, v);
+        plot.caption[0] = 0;
+        s = add_figure(w, &plot, "11");
+    }
+    if (s == SPOT_OK && last->filtered) {
+        spot_plot_passes(&plot, w->r);
+        s = add_figure(w, &plot, "17 b");
+    }
+    if (s == SPOT_OK) s = write_selection(w);
+    for (int k = 0; k < w->r->cfg->shifts && s == SPOT_OK && last->columns; k++) {
+        spot_plot_similarities(&plot, w->r, &k, 1);
+        plot.caption[0] = 0;
+        s = add_figure(w, &plot, "17 a");
+    }
+    spot_json_end(w->p->at);
+    return s;
+}
+
+/* ---- pictures at the thresholds ---- */
+
+typedef struct { double margin; int row; } near;
+
+static int by_margin(const void *a, const void *b)
+{
+    const near *x = a, *y = b;
+
+    if (fabs(x->margin) != fabs(y->margin)) return fabs(x->margin) < fabs(y->margin) ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+static spot_status write_side(work *w, const char *key, near *of, int n, const spot_shift_pictures_result *f, int unit)
+{
+    const spot_shift_result *u = &w->r->unit[unit];
+
+    qsort(of, (size_t)n, sizeof *of, by_margin);
+    spot_json_array(w->p->at, key, 0, 0);
+    for (int i = 0; i < n && i < EACH; i++) {
+        const int row = spot_shift_row_add(&w->rows, unit, f->path[of[i].row]);
+        if (row < 0) break;
+        spot_json_array(w->p->at, NULL, 3, 3);
+        spot_json_put_int(w->p->at, NULL, row);
+        spot_page_real(w->p, NULL, of[i].margin);
+        spot_page_text(w->p, NULL, u->class_name[f->cls[of[i].row]]);
+        spot_json_end(w->p->at);
+    }
+    spot_json_end(w->p->at);
+    return w->p->blocks.status;
+}
+
+/* One threshold of a folder: pictures just above and below it, of those that pass the other one. */
+static spot_status write_threshold(work *w, int unit, const spot_shift_pictures_result *f, int column, near *scratch)
+{
+    const spot_shift_result *u = &w->r->unit[unit];
+    const uint8_t other = column ? PASS_CLASS : PASS_SHIFT;
+    spot_page *p = w->p;
+    near *above = scratch, *below = scratch + f->n;
+    int over = 0, under = 0;
+
+    for (int i = 0; i < f->n; i++) {
+        const double least = column ? u->threshold : u->class_threshold[f->cls[i]];
+        const double margin = f->similarity[(size_t)i * (size_t)f->columns + (size_t)column] - least;
+        if (!(f->pass[i] & other) || !isfinite(margin)) continue;
+        if (f->pass[i] & (column ? PASS_SHIFT : PASS_CLASS)) above[over++] = (near){ margin, i };
+        else below[under++] = (near){ margin, i };
+    }
+    spot_json_object(p->at, NULL);
+    spot_page_text(p, "by", column ? "shift" : "class");
+    spot_page_text(p, "caption", u->column[column]);
+    if (column) spot_page_real(p, "threshold", u->threshold);
+    spot_json_put_int(p->at, "over", over);
+    spot_json_put_int(p->at, "under", under);
+    SPOT_TRY(write_side(w, "above", above, over, f, unit));
+    SPOT_TRY(write_side(w, "below", below, under, f, unit));
+    spot_json_end(p->at);
+    return SPOT_OK;
+}
+
+static spot_status write_folder(work *w, int source, int shift)
+{
+    const int unit = spot_shift_unit_result(w->r, source, shift)->index;
+    spot_shift_pictures_result f = { 0 };
+    near *scratch = NULL;
+    spot_status s = spot_shift_pictures_read(w->c, &f, w->dir, unit);
+
+    if (s == SPOT_OK && !(scratch = malloc((2 * (size_t)f.n + 1) * sizeof *scratch)))
+        s = spot_fail(w->c, SPOT_NOMEM, "no memory for %d pictures", f.n);
+    if (s == SPOT_OK && f.columns > 1) {
+        spot_json_object(w->p->at, NULL);
+        spot_json_put_int(w->p->at, "source", source);
+        spot_page_text(w->p, "shift", w->r->cfg->shift[shift].name);
+        spot_json_array(w->p->at, "by", 0, 0);
+        if (w->r->cfg->shift[shift].threshold > -1) s = write_threshold(w, unit, &f, 1, scratch);
+        if (s == SPOT_OK) s = write_threshold(w, unit, &f, 0, scratch);
+        spot_json_end(w->p->at);
+        spot_json_end(w->p->at);
+    }
+    free(scratch);
+    spot_shift_pictures_free(&f);
+    return s;
+}
+
+static spot_status write_pictures(work *w)
+{
+    spot_status s = SPOT_OK;
+
+    spot_json_array(w->p->at, "at", 0, 0);
+    for (int k = 0; k < w->r->cfg->shifts && s == SPOT_OK; k++)
+        for (int v = 0; v < w->r->sources && s == SPOT_OK; v++) s = write_folder(w, v, k);
+    spot_json_end(w->p->at);
+    return s;
+}
+
+/* ---- sources against real pictures ---- */
+
+static void write_top(spot_page *p, const char *key, const spot_shift_result *u, int cls)
+{
+    const int set = u->count[SPOT_SHIFT_KEPT] ? SPOT_SHIFT_KEPT : SPOT_SHIFT_ALL;
+    const spot_shift_top *top = u->top + (size_t)cls * SPOT_SHIFT_TOP;
+    int models = 0;
+
+    for (int m = 0; m < u->models; m++) models += u->answered[m];
+    spot_json_array(p->at, key, 0, 0);
+    for (int k = 0; k < 3 && top[k].answers; k++) {
+        spot_json_array(p->at, NULL, 2, 2);
+        spot_page_text(p, NULL, top[k].name);
+        spot_page_real(p, NULL, (double)top[k].answers / models / u->count[set][cls]);
+        spot_json_end(p->at);
+    }
+    spot_json_end(p->at);
+}
+
+static void write_gaps(work *w)
+{
+    spot_page *p = w->p;
+
+    spot_json_array(p->at, "gaps", 0, 0);
+    for (int v = 0; v < w->r->sources; v++) {
+        const spot_shift_source_result *of = &w->r->source[v];
+        spot_json_object(p->at, NULL);
+        spot_json_put_int(p->at, "source", v);
+        spot_page_real(p, "median", of->gaps ? of->median_gap : NAN);
+        spot_json_array(p->at, "classes", 0, 0);
+        for (int i = 0; i < of->gaps; i++) {
+            const spot_shift_gap *g = &of->gap[i];
+            spot_json_object(p->at, NULL);
+            spot_page_text(p, "class", w->r->unit[0].class_name[g->cls]);
+            spot_page_real(p, "real", g->real);
+            spot_page_real(p, "base", g->base);
+            spot_page_interval(p, "gap", (spot_shift_interval){ g->gap, g->low, g->high });
+            spot_page_real(p, "p", g->p);
+            spot_json_put_int(p->at, "confounded", g->confounded);
+            write_top(p, "real_top", &w->r->unit[0], g->cls);
+            write_top(p, "base_top", spot_shift_unit_result(w->r, v, -1), g->cls);
+            spot_json_end(p->at);
+        }
+        spot_json_end(p->at);
+        spot_json_end(p->at);
+    }
+    spot_json_end(p->at);
+}
+
+/* ---- the page ---- */
+
+static spot_status write_page(work *w)
+{
+    w->p->frame = "shifts.html";
+    write_head(w);
+    write_rows(w);
+    SPOT_TRY(write_figures(w));
+    write_gaps(w);
+    SPOT_TRY(write_pictures(w));
+    return spot_shift_rows_write(&w->rows);
+}
+
+spot_status spot_report_shifts(spot_ctx *c, const char *path, const char *dir, const char *folder, const spot_report_options *o)
+{
+    spot_shifts_results r = { 0 };
+    spot_page page;
+    work w = { .c = c, .r = &r, .dir = dir, .p = &page };
+    spot_status s = spot_shifts_read(c, &r, dir);
+
+    if (s == SPOT_OK && folder) snprintf(r.cfg->data.root, sizeof r.cfg->data.root, "%s", folder);
+    w.rows = (spot_shift_rows){ .p = &page, .cfg = r.cfg };
+    if (s == SPOT_OK) {
+        s = spot_page_begin(&page, c, o, "shifts", "Distribution shifts");
+        if (s == SPOT_OK) s = spot_page_write(&page, path, write_page(&w));
+    }
+    spot_shift_rows_close(&w.rows);
+    spot_shifts_close(&r);
+    return s;
+}

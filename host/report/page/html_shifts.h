@@ -1,0 +1,32 @@
+/* html_shifts.h - what the two pages of shifts share: pictures of a run, by the rows of the page. */
+#ifndef SPOTTER_HTML_SHIFTS_H
+#define SPOTTER_HTML_SHIFTS_H
+
+#include "report/page/html.h"
+#include "spotter/shifts.h"
+
+/* The pictures of a page: row i is the file of a unit. Their order is their priority. */
+typedef struct {
+    spot_page *p;
+    const spot_shifts_config *cfg;
+    int *unit, rows, room;
+    char **name;                   /* (rows) malloc'd */
+} spot_shift_rows;
+
+/* Adds a picture and returns its row; -1: no memory. */
+int spot_shift_row_add(spot_shift_rows *w, int unit, const char *name);
+
+/* Writes the members "names" and "pictures". Call it last. */
+spot_status spot_shift_rows_write(spot_shift_rows *w);
+void        spot_shift_rows_close(spot_shift_rows *w);
+
+/* An array of value, low, high. */
+void spot_page_interval(spot_page *p, const char *key, spot_shift_interval v);
+
+/* "open_clip ViT-H-14 ...": what the thresholds are chosen for. */
+const char *spot_shift_encoder_name(const spot_shifts_results *r);
+
+/* html_shifts_words.c: the members "summary", sentences for each source, and "differs". */
+void spot_page_summary(spot_page *p, const spot_shifts_results *r);
+
+#endif
