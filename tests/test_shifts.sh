@@ -132,6 +132,25 @@ same one broken
 run 0 "" shifts shifts.yaml --out part
 same one part
 
+# Tables whose columns have different lengths, which CSV cannot have.
+python3 - "$world" "$OLDPWD" <<'END'
+import sys, zipfile
+sys.path.insert(0, sys.argv[2])
+import shifts_world as w
+with zipfile.ZipFile(f"{sys.argv[1]}/long.npz", "w") as z:
+    for name in "path", "folder":
+        z.writestr(name + ".npy", w.npy("|S5", (1,), b"a_cat"))
+    z.writestr("keep.npy", w.npy("|u1", (4000,), bytes(4000)))
+    z.writestr("name.npy", w.npy("|S1", (0,), b""))
+END
+edit "truth.csv" "long.npz" >wrong.yaml
+refused 3 "long.npz:keep has 4000 rows, and the column path has 1" shifts wrong.yaml --out wrong
+edit "data: {" "data: {names: $world/long.npz, " >wrong.yaml
+refused 3 "long.npz:folder has 1 rows, and $world/long.npz:name has 0" shifts wrong.yaml --out wrong
+sed 's/,.*/,2/; 1s/.*/path,keep/' truth.csv >two.csv
+edit "truth.csv" "two.csv" >wrong.yaml
+refused 3 "a whole number from 0 to 1 is wanted" shifts wrong.yaml --out wrong
+
 # Two encoders mixed: in the files of embeddings, and in the results of two processes.
 python3 - "$world" "$OLDPWD" <<'END'
 import random, sys
