@@ -104,6 +104,16 @@ refused 3 "cut.safetensors" shifts wrong.yaml --out wrong
 edit "  - name: bing" "" >fewer.yaml
 run 2 "one holds results of another config (the number of sources is 2 there and 1 here)" shifts fewer.yaml --out one
 
+# Folders of somebody else stay as they are: without a file of ours, and with their own.
+mkdir theirs && echo precious >theirs/config.yaml
+run 2 "theirs/config.yaml" shifts shifts.yaml --out theirs
+[ "$(ls theirs)" = config.yaml ] || fail "a refused run left $(ls theirs) in a folder"
+mv theirs/config.yaml theirs/shifts.json
+run 2 "theirs/shifts.json is there, and theirs is no run directory" shifts shifts.yaml --out theirs
+[ "$(cat theirs/shifts.json)" = precious ] || fail "a file of somebody else was overwritten"
+run 2 "whose folders are classes" shifts shifts.yaml --out pictures/real/out
+[ ! -e pictures/real/out ] || fail "a run among the classes"
+
 # Wrong tables stop a run before it computes; what was computed stays.
 wrong_table() { run 3 "$1" shifts shifts.yaml --out part; }
 mkdir part && cp -r a/. part
