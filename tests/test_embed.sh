@@ -162,6 +162,9 @@ run 2 "t3.csv would be read and written over" embed --model $clip --texts t3.csv
 run 2 "clip/config.json would be read and written over" embed --model $clip --texts texts.txt --out clip/config.npy --replace
 cp clip/config.json other.json
 run 2 "other.json would be read and written over" embed $photos --config other.json --out other.npy --replace
+mkfifo clip/preprocessor_config.json
+limit=10 run 3 "preprocessor_config.json: it is a pipe or a device" embed $photos --out pipe.safetensors
+rm clip/preprocessor_config.json
 head -c 5000 whole.safetensors > cut.safetensors
 run 2 "cut.safetensors is there" embed $photos --out cut.safetensors
 run 4 "nowhere/x.npy.part: No such file" embed $photos --out nowhere/x.npy
