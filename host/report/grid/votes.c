@@ -197,7 +197,7 @@ static bool same_grid(const work *w, const answer *a, const answer *b)
 /* Answers lie by rater and picture, and pictures by grid. */
 static spot_status count_votes(work *w, spot_votes *v, const char *path)
 {
-    qsort(w->of, (size_t)w->answers, sizeof *w->of, compare_answers);
+    if (w->answers) qsort(w->of, (size_t)w->answers, sizeof *w->of, compare_answers);
     for (int i = 0, n; i < w->answers; i += n) {
         bool any = false;
         for (n = 0; i + n < w->answers && same_grid(w, &w->of[i], &w->of[i + n]); n++) any |= w->of[i + n].selected >= 0;
