@@ -133,6 +133,10 @@ cp pictures/bing/blue/dog/00.png pictures/bing/blue/empty
 wrong_table "bing/blue/empty: the study has no such class"
 rm -r pictures/bing/blue/empty
 cp pictures/bing/blue/dog/00.png whole.png
+ln -s nothing pictures/bing/blue/dog/99.png && cp whole.png pictures/real/stray.png
+run 4 "bing/blue/dog/99.png: No such file" shifts shifts.yaml --out broken
+[ "$(grep -c "1 files are left out that are no pictures of a class, such as stray.png" "$dir/err")" = 1 ] || fail "no word of a stray"
+rm pictures/bing/blue/dog/99.png pictures/real/stray.png
 echo "no picture" >pictures/bing/blue/dog/00.png
 run 3 "bing/blue/dog/00.png" shifts shifts.yaml --out broken
 ls broken/segments/000/shift-000007.json >/dev/null || fail "the folders before a broken picture were lost"

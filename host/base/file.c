@@ -17,11 +17,12 @@
 #include "base/file.h"
 #include "spotter/store.h"
 
-static const char *advice(int error)
+static const char *advice(int error, bool reads)
 {
     switch (error) {
     case ENOSPC: case EDQUOT: case EFBIG: return "free some space and run the same command again";
-    case EACCES: case EPERM: case EROFS:  return "choose a directory that you may write to";
+    case EACCES: case EPERM: case EROFS:
+        return reads ? "ask its owner for the right to read it" : "choose a directory that you may write to";
     default:                              return "look at the path and run the same command again";
     }
 }
@@ -30,7 +31,8 @@ const char *spot_file_reason(int error) { return error == ENODEV ? "it is a pipe
 
 static spot_status cannot(spot_ctx *c, const char *verb, const char *path, int error)
 {
-    return spot_fail(c, SPOT_IO, "cannot %s %s: %s; %s", verb, path, spot_file_reason(error), advice(error));
+    return spot_fail(c, SPOT_IO, "cannot %s %s: %s; %s", verb, path, spot_file_reason(error),
+                     advice(error, !strcmp(verb, "read")));
 }
 
 spot_status spot_file_abort(spot_ctx *c, const char *temp, const char *path, int error)

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "shifts/shift_pictures.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,10 +19,7 @@ static spot_status list_unit(spot_ctx *c, spot_folder *f, const spot_shifts_conf
     spot_shift_unit_folder(folder, cfg, u);
     if (stat(folder, &st) || !S_ISDIR(st.st_mode))
         return spot_fail(c, SPOT_INPUT, "%s: there is no folder %s", spot_shift_unit_name(name, cfg, u), folder);
-    SPOT_TRY(spot_folder_list(c, f, folder));
-    if (f->others)
-        spot_log(c, SPOT_LOG_WARN, "%s: %d files are no pictures and are left out, such as %s", folder, f->others, f->other);
-    return SPOT_OK;
+    return spot_folder_list(c, f, folder);
 }
 
 /* ---- classes ---- */
@@ -161,7 +159,7 @@ static spot_status key_of_list(spot_ctx *c, spot_key *k, const spot_shift_pictur
         char facts[96];
         struct stat st;
         snprintf(path, sizeof path, "%s/%s", p->root, p->list.path[i]);
-        if (stat(path, &st)) s = spot_fail(c, SPOT_INPUT, "%s cannot be read", path);
+        if (stat(path, &st)) s = spot_fail(c, SPOT_IO, "cannot read %s: %s", path, strerror(errno));
         else spot_text_add(&all, facts, (size_t)snprintf(facts, sizeof facts, "%lld %lld %ld", (long long)st.st_size,
                            (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec) + 1);
         spot_text_add(&all, path, strlen(path) + 1);
@@ -171,6 +169,19 @@ static spot_status key_of_list(spot_ctx *c, spot_key *k, const spot_shift_pictur
     if (s == SPOT_OK) *k = spot_key_of(all.bytes, all.used);
     spot_text_free(&all);
     return s;
+}
+
+/* Why a picture cannot be read: the threads' own sentences are lost. */
+static spot_status say_why(spot_ctx *c, const spot_shift_pictures *p, int i)
+{
+    char path[2 * SPOT_SHIFT_PATH];
+    unsigned char *bytes = NULL;
+    size_t n;
+
+    snprintf(path, sizeof path, "%s/%s", p->root, p->list.path[i]);
+    SPOT_TRY(spot_file_read(c, path, &bytes, &n, (size_t)1 << 32));
+    free(bytes);
+    return spot_fail(c, SPOT_IO, "%s could not be read a moment ago; run the same command again", path);
 }
 
 /* key (n): hashes of the files. */
@@ -190,8 +201,7 @@ static spot_status hash_files(spot_ctx *c, spot_key *key, const spot_shift_pictu
         free(bytes);
     }
     SPOT_TRY(spot_check_stop(c));
-    if (failed == p->list.n) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "%s/%s cannot be read", p->root, p->list.path[failed]);
+    return failed == p->list.n ? SPOT_OK : say_why(c, p, failed);
 }
 
 static spot_status hash_content(spot_ctx *c, spot_shift_pictures *p)

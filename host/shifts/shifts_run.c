@@ -47,6 +47,9 @@ static spot_status list_missing(spot_ctx *c, spot_work *w)
         spot_shift_pictures *p = &v->pictures[v->listed];
         const spot_shift_unit u = spot_shift_unit_at(v->v.cfg, w->missing[v->listed]);
         SPOT_TRY(spot_shift_pictures_open(c, p, v->v.cfg, &v->v.classes, u, &v->store));
+        if (p->list.others)
+            spot_log(c, SPOT_LOG_WARN, "%s: %d files are left out that are no pictures of a class, such as %s", p->root,
+                     p->list.others, p->list.other);
         if (p->absent)
             spot_log(c, SPOT_LOG_WARN, "%s has no pictures of %d classes, such as %s; they count as lost", p->root, p->absent,
                      p->first_absent);
