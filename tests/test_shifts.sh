@@ -135,7 +135,7 @@ rm -r pictures/bing/blue/empty
 cp pictures/bing/blue/dog/00.png whole.png
 ln -s nothing pictures/bing/blue/dog/99.png && cp whole.png pictures/real/stray.png
 run 4 "bing/blue/dog/99.png: No such file" shifts shifts.yaml --out broken
-[ "$(grep -c "1 files are left out that are no pictures of a class, such as stray.png" "$dir/err")" = 1 ] || fail "no word of a stray"
+[ "$(grep -c "1 files are left out that are no pictures of a class, such as stray.png" "$dir/err")" = 1 ] || fail "no stray"
 rm pictures/bing/blue/dog/99.png pictures/real/stray.png
 echo "no picture" >pictures/bing/blue/dog/00.png
 run 3 "bing/blue/dog/00.png" shifts shifts.yaml --out broken
