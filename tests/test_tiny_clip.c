@@ -241,7 +241,8 @@ TEST(the_nearest_class_caption_is_mostly_right)
     close_bed(&b);
 }
 
-/* Attributes of SpotCheck's scenes in words: the picture has it, or not. */
+/* Attributes of SpotCheck's scenes in words: the picture has it, or not. The first two have a lower bound: the page of the
+ * weights names their confusion of small squares with rectangles, and of "no square" with "no object", as weaknesses. */
 TEST(it_knows_attributes_of_scenes_in_words)
 {
     static const struct { const char *words; spot_layer layer; spot_attribute attribute; int value; } told[] = {
@@ -271,7 +272,7 @@ TEST(it_knows_attributes_of_scenes_in_words)
             mark[i] = image[i].value[told[k].layer][told[k].attribute] == told[k].value
                       && (told[k].attribute == SPOT_PRESENCE || image[i].value[told[k].layer][SPOT_PRESENCE]);
         compare(&b, similar, seen, N, told[k].words);
-        if (area(similar, mark, N) < 0.75) fail_msg("%s: %.3f", told[k].words, area(similar, mark, N));
+        if (area(similar, mark, N) < (k < 2 ? 0.75 : 0.85)) fail_msg("%s: %.3f", told[k].words, area(similar, mark, N));
     }
     free(rgb);
     close_bed(&b);
