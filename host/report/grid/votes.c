@@ -198,9 +198,10 @@ static bool same_grid(const work *w, const answer *a, const answer *b)
 static spot_status count_votes(work *w, spot_votes *v, const char *path)
 {
     qsort(w->of, (size_t)w->answers, sizeof *w->of, compare_answers);
-    for (int i = 0, n; i < w->answers; i += n) {
+    for (int i = 0, n, last = -1; i < w->answers; i += n) {
         bool any = false;
         for (n = 0; i + n < w->answers && same_grid(w, &w->of[i], &w->of[i + n]); n++) any |= w->of[i + n].selected >= 0;
+        if (any && w->of[i].rater != last) v->raters++, last = w->of[i].rater;
         for (int k = i; k < i + n; k++) {
             const answer *a = &w->of[k];
             if (k > i && a->picture == a[-1].picture)
@@ -274,7 +275,6 @@ static double kappa_of(const work *w, int task)
 
 static void fill_votes(const work *w, spot_votes *v)
 {
-    v->raters = w->raters;
     for (int i = 0; i < w->pictures; i++) {
         v->images += w->votes[i] > 0;
         v->unanswered += !w->votes[i];

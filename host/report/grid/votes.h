@@ -16,7 +16,7 @@ extern const char *const spot_task_names[SPOT_TASKS];      /* "shift", "label" *
 typedef struct { double value, low, high; int images; } spot_selection;
 
 typedef struct {
-    int raters, votes;             /* votes: of a rater for a picture */
+    int raters, votes;             /* that answered; votes: of a rater for a picture */
     int images, unanswered;        /* pictures with votes; pictures of the key without */
     spot_selection selected[SPOT_TASKS][SPOT_MAX_SOURCES][SPOT_MAX_SHIFTS][2];     /* all pictures; those that pass the filter */
     spot_selection real[SPOT_TASKS];
