@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# test_shift_pages.sh BUILD: figures, report page, contact sheets and grids of a small study of shifts: their numbers by plain Python
-# (shift_pages.py), equal bytes, wrong votes, and the pages in a headless Chromium.
+# test_shift_pages.sh BUILD: figures, report page, contact sheets and grids of a small study of shifts: their numbers by plain
+# Python (shift_pages.py), equal bytes, wrong votes, and the pages in a headless Chromium.
 set -u
 . ./lib.sh
 tests=$PWD world=$dir/w
@@ -24,28 +24,29 @@ run 0 "" figures run -o f --format png,svg
 [ "$(ls f | sort | tr '\n' ' ')" = "figure_10.png figure_10.svg figure_11.png figure_11.svg figure_17a.png figure_17a.svg \
 figure_17b.png figure_17b.svg figure_6.png figure_6.svg " ] || fail "figures are $(ls f)"
 run 0 "" figures run --format csv --which 10 --shift blue --shift "at night"
-[ "$(cut -d, -f2 "$dir/out" | sort -u | tr -d '"' | tr '\n' ' ')" = "at night panel " ] || fail "--shift: $(head -c 200 "$dir/out")"
+[ "$(cut -d, -f2 "$dir/out" | sort -u | tr -d '"' | tr '\n' ' ')" = "at night panel " ] || fail "--shift: $(head -3 "$dir/out")"
 run 2 'has no shift "night"' figures run -o f --shift night
 run 2 "it has Figures 6, 10, 11 and 17" figures run -o f --which 3
 
 # Wrong votes: the file and the line; the votes that were read before stay.
 wrong() { run 3 "$1" shifts shifts.yaml --out run --votes wrong.csv; }
 cp run/grids/votes.csv kept.csv
-head -3 votes.csv >wrong.csv; echo "ann,shift_000,99,1" >>wrong.csv
-wrong 'wrong.csv line 4: the run has no picture "99" in a grid "shift_000"'
-printf 'rater,grid,place,selected\nann,shift_000,1,maybe\n' >wrong.csv
+grid=$(sed -n 2p run/grids/key.csv | cut -d, -f1)
+head -3 votes.csv >wrong.csv; echo "ann,$grid,99,1" >>wrong.csv
+wrong "wrong.csv line 4: the run has no picture \"99\" in a grid \"$grid\"; grids that are drawn anew need new votes"
+printf "rater,grid,place,selected\nann,$grid,1,maybe\n" >wrong.csv
 wrong 'wrong.csv line 2: selected is "maybe"; 1 is for a selected picture, 0 for another'
-printf 'rater,grid,place,selected\n,shift_000,1,1\n' >wrong.csv
+printf "rater,grid,place,selected\n,$grid,1,1\n" >wrong.csv
 wrong "wrong.csv line 2: the rater has no name"
-printf 'rater,grid,place,selected\nann,shift_000,1,1\nann,shift_000,2,0\nann,shift_000,1,0\n' >wrong.csv
-wrong "wrong.csv line 4: the rater ann has answered picture 1 of shift_000 in line 2 already"
-printf 'rater,grid,place\nann,shift_000,1\n' >wrong.csv
+printf "rater,grid,place,selected\nann,$grid,1,1\nann,$grid,2,0\nann,$grid,1,0\n" >wrong.csv
+wrong "wrong.csv line 4: the rater ann has answered picture 1 of $grid in line 2 already"
+printf "rater,grid,place\nann,$grid,1\n" >wrong.csv
 wrong 'wrong.csv line 1: there is no column "selected"'
-printf 'rater,grid,place,selected\nann,shift_000,1\n' >wrong.csv
+printf "rater,grid,place,selected\nann,$grid,1\n" >wrong.csv
 wrong "wrong.csv line 2 has 3 cells, and the header has 4"
-printf 'rater,grid,place,selected\n"ann,shift_000,1,1\n' >wrong.csv
+printf "rater,grid,place,selected\n\"ann,$grid,1,1\n" >wrong.csv
 wrong "wrong.csv: quotes are opened in the record that begins in line 2 and never closed"
-printf 'rater,grid,place,selected\nann,shift_000,1,1\0\n' >wrong.csv
+printf "rater,grid,place,selected\nann,$grid,1,1\0\n" >wrong.csv
 wrong "wrong.csv line 2: cell 4 is no text"
 : >wrong.csv
 wrong "wrong.csv is empty"
