@@ -260,7 +260,7 @@ spot_status spot_shifts_grids(spot_ctx *c, const spot_shifts_results *r, const c
     w.file = calloc((size_t)r->units, sizeof *w.file);
     if (!w.file) return spot_fail(c, SPOT_NOMEM, "no memory for the pictures of %d folders", r->units);
     for (int u = 0; u < r->units && s == SPOT_OK; u++)
-        if (r->unit[u].shift != -1) s = spot_shift_pictures_read(c, &w.file[u], dir, u);
+        if (r->unit[u].shift != -1) s = spot_shift_pictures_read(c, &w.file[u], dir, &r->unit[u]);
     for (int t = 0; t < SPOT_TASKS && s == SPOT_OK; t++) s = choose_task(&w, t, grids);
     if (s == SPOT_OK) s = write_grids(&w);
     close_work(&w);

@@ -118,7 +118,7 @@ static spot_status write_shift(work *w, int shift)
     spot_status how = SPOT_OK;
 
     for (int v = 0; v < w->r->sources && how == SPOT_OK; v++) {
-        how = spot_shift_pictures_read(w->c, &file[v], w->dir, unit_of(w, v, shift));
+        how = spot_shift_pictures_read(w->c, &file[v], w->dir, &w->r->unit[unit_of(w, v, shift)]);
         n += file[v].n;
         if (how == SPOT_OK && file[v].columns < 2)
             how = spot_fail(w->c, SPOT_INPUT, "%s has no similarities to choose a threshold from; an encoder or embeddings "

@@ -237,7 +237,7 @@ static spot_status write_folder(work *w, int source, int shift)
     const int unit = spot_shift_unit_result(w->r, source, shift)->index;
     spot_shift_pictures_result f = { 0 };
     near *scratch = NULL;
-    spot_status s = spot_shift_pictures_read(w->c, &f, w->dir, unit);
+    spot_status s = spot_shift_pictures_read(w->c, &f, w->dir, &w->r->unit[unit]);
 
     if (s == SPOT_OK && !(scratch = malloc((2 * (size_t)f.n + 1) * sizeof *scratch)))
         s = spot_fail(w->c, SPOT_NOMEM, "no memory for %d pictures", f.n);
