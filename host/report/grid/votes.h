@@ -44,7 +44,7 @@ spot_status spot_grid_key(spot_ctx *c, spot_grid_picture **picture, int *n, cons
 spot_status spot_votes_read(spot_ctx *c, spot_votes *v, const spot_shifts_results *r, const char *dir, const char *votes_path,
                             bool *there);
 
-/* ---- rows of a CSV file with named columns (rows.c) ---- */
+/* ---- rows of a CSV file with named columns (vote_rows.c) ---- */
 
 enum { SPOT_ROW_CELLS = 12, SPOT_ROW_CELL = 1100 };
 

@@ -4,7 +4,7 @@
 const $ = id => document.getElementById(id);
 const several = what.sources.length > 1;
 const sourceName = k => what.sources[k];
-const f2 = v => v === null || v === undefined ? "–" : v.toFixed(2).replace("-", "−");
+const f2 = v => v === null || v === undefined ? "–" : v.toFixed(2).replace("-0.00", "0.00").replace("-", "−");
 const between = i => i[1] === null ? "" : `${f2(i[1])} to ${f2(i[2])}`;
 const shown = r => (several ? `${sourceName(r.source)}, ` : "") + r.shift;
 
@@ -197,12 +197,13 @@ function gaps() {
   const own = what.gaps.filter(g => g.classes.length);
   if (!own.length) return;
   $("gap-part").hidden = false;
-  const top = list => list.map(([name, share]) => `${name.replaceAll("_", " ")} ${percent(share, 0)}`).join(", ");
+  const word = ([name, share]) => `${name.replaceAll("_", " ")} ${percent(share, 0).replace(" ", "\u00a0")}`;
+  const top = list => list.map(word).join(", ");
   const row = g => h("tr", { class: g.confounded ? "bad-row" : null }, h("th", { scope: "row" },
     h("bdi", {}, g.class.replaceAll("_", " "))),
     h("td", { class: "number" }, percent(g.real, 0)), h("td", { class: "number" }, percent(g.base, 0)), cell(g.gap),
     h("td", { class: "number" }, g.p === null ? "–" : g.p < 0.001 ? "< 0.001" : g.p.toFixed(3)),
-    h("td", {}, g.confounded ? h("b", {}, "confounded") : "not shown"), h("td", {}, top(g.real_top)),
+    h("td", { class: "whole" }, g.confounded ? h("b", {}, "confounded") : "not shown"), h("td", {}, top(g.real_top)),
       h("td", {}, top(g.base_top)));
   for (const g of own) {
     const worst = g.classes.slice(0, 20);

@@ -1,4 +1,4 @@
-/* rows.c - see votes.h: rows of a CSV file, each with its line for sentences. */
+/* vote_rows.c - see votes.h: rows of a CSV file, each with its line for sentences. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
