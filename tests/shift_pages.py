@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """shift_pages.py votes RUN FILE | check RUN FIGURES.csv PRINTED | look RUN REPORT.html LINES: what people see of a run of
-shifts, for tests/test_shift_pages.sh. votes: forms of four raters. check: the figures' numbers and the selection frequencies against
-shifts.json, the key and the votes, by plain Python. look: the pages in a headless Chromium; LINES gets the lines that the page
-of thresholds makes."""
+shifts, for tests/test_shift_pages.sh. votes: forms of four raters. check: the figures' numbers and the selection frequencies
+against shifts.json, the key and the votes, by plain Python. look: the pages in a headless Chromium; LINES gets the lines that
+the page of thresholds makes."""
 import csv
 import json
 import math

@@ -161,8 +161,8 @@ static spot_status read_answer(work *w, const spot_rows *t, const char *path)
     int i = *place && !*end && number >= 1 && number <= SPOT_GRID ? picture_at(w, spot_rows_cell(t, F_GRID), (int)number) : -1;
 
     if (i < 0) {
-        snprintf(why, sizeof why, "the run has no picture \"%.60s\" in a grid \"%.60s\"; grids that are drawn anew need new votes",
-                 place, spot_rows_cell(t, F_GRID));
+        snprintf(why, sizeof why, "the run has no picture \"%.60s\" in a grid \"%.60s\"; grids that are drawn anew need "
+                 "new votes", place, spot_rows_cell(t, F_GRID));
         return refuse(w, t, path, why);
     }
     if (selected == -2) {
