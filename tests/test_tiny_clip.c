@@ -293,8 +293,9 @@ TEST(phrases_are_of_known_words)
     read_phrases(m);
     for (int k = 0; k < PHRASES; k++) {
         const char *said = m[k].words;
-        spot_bpe_texts t = { .text = &said, .n = 1, .context = spot_clip_info_of(b.clip)->context, .id = id, .length = &length };
+        spot_bpe_texts t = { .text = &said, .n = 1, .id = id, .length = &length };
         int words = 1;
+        t.context = spot_clip_info_of(b.clip)->context;
         for (const char *at = said; (at = strchr(at, ' ')); at++) words++;
         CHECK_OK(&b.c, spot_bpe_encode(&b.c, b.words, &t));
         assert_int_equal(length, words + 2);           /* a word that was not taught takes several tokens */
