@@ -359,6 +359,7 @@ TEST(tensors_that_are_no_clip_are_refused)
         { "vision_model.post_layernorm.bias", "vision_model.post_layernorm.bia", 0, 0, "has no tensor vision_model.post" },
         { "logit_scale", "visual_stranger", 0, 0, "visual_stranger is no tensor of CLIP" },
         { "text_model.final_layer_norm.bias", NULL, 0, 8, "has the shape (8) where (16) is wanted" },
+        { "vision_model.encoder.layers.0.layer_norm1.weight", "block", 0, 0, "has no tensor vision_model.encoder.layers.0." },
         { "text_projection.weight", NULL, 0, 2, "has the shape (2, 16) where (8, 16) is wanted" },
         { "vision_model.embeddings.position_embedding.weight", NULL, 0, 9, "has 9 rows, not one more than a square" },
         { "vision_model.embeddings.patch_embedding.weight", NULL, 3, 2, "are not square" },
@@ -396,6 +397,10 @@ TEST(numbers_and_types_are_looked_at)
     t->type = SPOT_I32;
     put_model(&f);
     refused(&f, &as_told, "is of type I32; F32, F16 and BF16 are read");
+    t->type = SPOT_F32;
+    tensor(&f, "logit_scale")->data = &(float){ 1000 };
+    put_model(&f);
+    refused(&f, &as_told, "logit_scale is 1000, and e to this power no scale");
     spot_arena_close(&a);
     free(v);
     drop(&f);
@@ -415,6 +420,10 @@ TEST(configs_that_do_not_fit_are_refused)
         { "{\"vision_config\":{\"hidden_act\":\"silu\"},\"text_config\":{}}", "vision_config.hidden_act is not quick_gelu" },
         { "{\"vision_config\":{\"hidden_size\":32},\"text_config\":{}}", "hidden_size is 32, and the tensors have 16" },
         { "{\"vision_config\":{\"num_attention_heads\":-1},\"text_config\":{}}", "is not a whole number from 1" },
+        { "{\"vision_config\":{\"layer_norm_eps\":1e-300},\"text_config\":{}}", "layer_norm_eps is not between 0 and 1" },
+        { "{\"model_cfg\":{\"vision_cfg\":{\"head_width\":8},\"text_cfg\":{\"heads\":2}},"
+          "\"preprocess_cfg\":{\"std\":[1,1e-60,1]}}",
+          "preprocess_cfg.std is not a list of three" },
         { "{\"vision_config\":{\"image_size\":20},\"text_config\":{}}", "image_size is 20, and the tensors have 12" },
         { "{\"model_cfg\":{\"embed_dim\":8,\"vision_cfg\":{\"head_width\":8},\"text_cfg\":{\"heads\":2,\"embed_cls\":true}}}",
           "text_cfg.embed_cls asks for a network that Spotter does not compute" },

@@ -540,6 +540,7 @@ TEST(bad_tables_are_refused)
         { "", "is empty" }, { "a,b\n", "has 0 records, and there are 3 rows" }, { "a\n1\n0\n", "has 2 records" },
         { "a,b\n1,2\n0\n1,1\n", "line 3 has fewer cells" }, { "a\n1\n0,5\n1\n", "line 3 has more cells" },
         { "a\n1\n0\n\"1\"x\n", "line 4: cell 1 has quotes" }, { "a,b\n1,x\n1,x\n1,x\n", "no column has two different values" },
+        { ",b\n0,x\n1,x\n2,x\n", "no column has two different values" },
         { "a\n1\n\"0\n1\n", "never closed" },
     };
     spot_ctx c = check_ctx(1);

@@ -159,6 +159,9 @@ cmp -s e.safetensors f.safetensors || fail "--replace did not replace"
 run 2 "would be read and written over" embed --model $clip --texts texts.txt --out $clip --replace
 cp texts.txt t3.csv
 run 2 "t3.csv would be read and written over" embed --model $clip --texts t3.csv --out t3.npy --replace
+run 2 "clip/config.json would be read and written over" embed --model $clip --texts texts.txt --out clip/config.npy --replace
+cp clip/config.json other.json
+run 2 "other.json would be read and written over" embed $photos --config other.json --out other.npy --replace
 head -c 5000 whole.safetensors > cut.safetensors
 run 2 "cut.safetensors is there" embed $photos --out cut.safetensors
 run 4 "nowhere/x.npy.part: No such file" embed $photos --out nowhere/x.npy

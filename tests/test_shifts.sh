@@ -104,6 +104,16 @@ refused 3 "cut.safetensors" shifts wrong.yaml --out wrong
 edit "  - name: bing" "" >fewer.yaml
 run 2 "one holds results of another config (the number of sources is 2 there and 1 here)" shifts fewer.yaml --out one
 
+# Folders of somebody else stay as they are: without a file of ours, and with their own.
+mkdir theirs && echo precious >theirs/config.yaml
+run 2 "theirs/config.yaml" shifts shifts.yaml --out theirs
+[ "$(ls theirs)" = config.yaml ] || fail "a refused run left $(ls theirs) in a folder"
+mv theirs/config.yaml theirs/shifts.json
+run 2 "theirs/shifts.json is there, and theirs is no run directory" shifts shifts.yaml --out theirs
+[ "$(cat theirs/shifts.json)" = precious ] || fail "a file of somebody else was overwritten"
+run 2 "whose folders are classes" shifts shifts.yaml --out pictures/real/out
+[ ! -e pictures/real/out ] || fail "a run among the classes"
+
 # Wrong tables stop a run before it computes; what was computed stays.
 wrong_table() { run 3 "$1" shifts shifts.yaml --out part; }
 mkdir part && cp -r a/. part
@@ -131,6 +141,25 @@ run 0 "" shifts shifts.yaml --out broken
 same one broken
 run 0 "" shifts shifts.yaml --out part
 same one part
+
+# Tables whose columns have different lengths, which CSV cannot have.
+python3 - "$world" "$OLDPWD" <<'END'
+import sys, zipfile
+sys.path.insert(0, sys.argv[2])
+import shifts_world as w
+with zipfile.ZipFile(f"{sys.argv[1]}/long.npz", "w") as z:
+    for name in "path", "folder":
+        z.writestr(name + ".npy", w.npy("|S5", (1,), b"a_cat"))
+    z.writestr("keep.npy", w.npy("|u1", (4000,), bytes(4000)))
+    z.writestr("name.npy", w.npy("|S1", (0,), b""))
+END
+edit "truth.csv" "long.npz" >wrong.yaml
+refused 3 "long.npz:keep has 4000 rows, and the column path has 1" shifts wrong.yaml --out wrong
+edit "data: {" "data: {names: $world/long.npz, " >wrong.yaml
+refused 3 "long.npz:folder has 1 rows, and $world/long.npz:name has 0" shifts wrong.yaml --out wrong
+sed 's/,.*/,2/; 1s/.*/path,keep/' truth.csv >two.csv
+edit "truth.csv" "two.csv" >wrong.yaml
+refused 3 "a whole number from 0 to 1 is wanted" shifts wrong.yaml --out wrong
 
 # Two encoders mixed: in the files of embeddings, and in the results of two processes.
 python3 - "$world" "$OLDPWD" <<'END'

@@ -253,6 +253,39 @@ TEST_IN_FOLDER(thresholds_of_another_encoder)
     spot_ctx_close(&c);
 }
 
+/* The file of a folder's pictures against its result: what others take for an index lies in the result's arrays. */
+TEST_IN_FOLDER(pictures_of_another_result)
+{
+    const spot_shift_result u = { .index = 3, .pictures = 2, .columns = 2, .classes = 2, .models = 4, .name = "clean, blue" };
+    static const struct { int cls[2], right[2]; float similarity; } bad[] = {
+        { { 0, 2 }, { 4, 0 }, 0.5f }, { { -1, 1 }, { 4, 0 }, 0.5f }, { { 1, 0 }, { 4, 0 }, 0.5f }, { { 0, 1 }, { 5, 0 }, 0.5f },
+        { { 0, 1 }, { 4, 0 }, NAN },
+    };
+    char *path[] = { "blue/cat/a.png", "blue/dog/b.png" };
+    uint8_t pass[] = { 1, 3 };
+    float similarity[] = { 0.1f, 0.2f, 0.3f, 0.4f };
+    int cls[] = { 0, 1 }, right[] = { 4, 0 };
+    spot_shift_pictures_result p = { .n = 2, .columns = 2, .path = path, .cls = cls, .similarity = similarity, .pass = pass,
+                                     .right = right }, got;
+    spot_shift_result other = u;
+    spot_ctx c = check_ctx(1);
+
+    CHECK_OK(&c, spot_shift_pictures_write(&c, root, 3, &p));
+    CHECK_OK(&c, spot_shift_pictures_read(&c, &got, root, &u));
+    assert_string_equal(got.path[1], path[1]);
+    spot_shift_pictures_free(&got);
+    other.columns = 1;
+    CHECK_FAILS(&c, spot_shift_pictures_read(&c, &got, root, &other), SPOT_INPUT, "does not fit the result of clean, blue");
+    spot_shift_pictures_free(&got);
+    for (int i = 0; i < LEN(bad); i++) {
+        memcpy(cls, bad[i].cls, sizeof cls), memcpy(right, bad[i].right, sizeof right);
+        similarity[2] = bad[i].similarity;
+        CHECK_OK(&c, spot_shift_pictures_write(&c, root, 3, &p));
+        CHECK_FAILS(&c, spot_shift_pictures_read(&c, &got, root, &u), SPOT_INPUT, "shift-000003.safetensors does not fit");
+        spot_shift_pictures_free(&got);
+    }
+}
+
 TEST(pictures_nearest_to_a_similarity)
 {
     float similarity[] = { 0.1f, 9, 0.5f, 9, 0.3f, 9, 0.31f, 9, 0.29f, 9 };

@@ -61,6 +61,15 @@ static const float *look(bed *b, const uint8_t *rgb, int n)
     return image;
 }
 
+/* Their similarities to a text's embedding. */
+static void find_similar(double *similar, const float *image, int n, const float *caption)
+{
+    for (int i = 0; i < n; i++) {
+        similar[i] = 0;
+        for (int k = 0; k < DIM; k++) similar[i] += (double)image[i * DIM + k] * caption[k];
+    }
+}
+
 /* Their similarities to a text. */
 static void compare(bed *b, double *similar, const float *image, int n, const char *text)
 {
@@ -69,10 +78,7 @@ static void compare(bed *b, double *similar, const float *image, int n, const ch
     int length;
 
     encode_texts(b, caption, &text, 1, id, &length);
-    for (int i = 0; i < n; i++) {
-        similar[i] = 0;
-        for (int k = 0; k < DIM; k++) similar[i] += (double)image[i * DIM + k] * caption[k];
-    }
+    find_similar(similar, image, n, caption);
 }
 
 TEST(files_fit_into_four_megabytes)
@@ -241,6 +247,43 @@ TEST(the_nearest_class_caption_is_mostly_right)
     close_bed(&b);
 }
 
+/* Attributes of SpotCheck's scenes in words: the picture has it, or not. The first two have a lower bound: the page of the
+ * weights names their confusion of small squares with rectangles, and of "no square" with "no object", as weaknesses. */
+TEST(it_knows_attributes_of_scenes_in_words)
+{
+    static const struct { const char *words; spot_layer layer; spot_attribute attribute; int value; } told[] = {
+        { "square", SPOT_SQUARE, SPOT_PRESENCE, 1 },           { "no square", SPOT_SQUARE, SPOT_PRESENCE, 0 },
+        { "circle", SPOT_CIRCLE, SPOT_PRESENCE, 1 },           { "two squares", SPOT_SQUARE, SPOT_NUMBER, 1 },
+        { "blue square", SPOT_SQUARE, SPOT_COLOR, 0 },         { "striped square", SPOT_SQUARE, SPOT_TEXTURE, 1 },
+        { "on a grey background", SPOT_BACKGROUND, SPOT_COLOR, 1 },
+        { "on a speckled background", SPOT_BACKGROUND, SPOT_TEXTURE, 1 }
+    };
+    enum { N = SANITIZED ? 40 : 160 };
+    spot_scene_config scene = spot_scene_defaults();
+    uint8_t *rgb = malloc((size_t)N * 3 * SIDE * SIDE);
+    static spot_image image[N];
+    const float *seen;
+    double similar[N];
+    bool mark[N];
+    spot_ec ec;
+    bed b = open_bed();
+
+    scene.size = SIDE;
+    spot_ec_base(&ec, &scene, 4242, 1, 1);
+    for (int i = 0; i < N; i++) spot_image_draw(&image[i], &ec, SPOT_TEST, (uint32_t)i);
+    CHECK_OK(&b.c, spot_image_render(&b.c, rgb, image, N, &scene));
+    seen = look(&b, rgb, N);
+    for (int k = 0; k < LEN(told); k++) {
+        for (int i = 0; i < N; i++)
+            mark[i] = image[i].value[told[k].layer][told[k].attribute] == told[k].value
+                      && (told[k].attribute == SPOT_PRESENCE || image[i].value[told[k].layer][SPOT_PRESENCE]);
+        compare(&b, similar, seen, N, told[k].words);
+        if (area(similar, mark, N) < (k < 2 ? 0.75 : 0.85)) fail_msg("%s: %.3f", told[k].words, area(similar, mark, N));
+    }
+    free(rgb);
+    close_bed(&b);
+}
+
 /* -- phrases.txt, which names slices ------------------------------------------------------------------------------- */
 
 enum { PHRASES = 36 };
@@ -303,13 +346,18 @@ TEST(phrases_are_of_known_words)
     close_bed(&b);
 }
 
-/* For each phrase the pictures of which it is true are a slice; its place among all phrases by the score of discover. */
+/* For each phrase the pictures of which it is true are a slice; its place among all phrases by the score of discover. The
+ * bounds are low for squares, rectangles, circles and places, which the page of the weights names as weaknesses. */
 TEST(phrases_name_their_own_pictures)
 {
     enum { N = SANITIZED ? 40 : 160 };
     static meaning m[PHRASES];
     static spot_image image[N];
     static double similar[PHRASES][N];
+    static float text[PHRASES * DIM];
+    const char *said[PHRASES];
+    int32_t id[PHRASES * 64];
+    int length[PHRASES];
     spot_scene_config scene = spot_scene_defaults();
     uint8_t *rgb = malloc((size_t)N * 3 * SIDE * SIDE);
     int first = 0, third = 0;
@@ -323,9 +371,11 @@ TEST(phrases_name_their_own_pictures)
     for (int i = 0; i < N; i++) spot_image_draw(&image[i], &ec, SPOT_TEST, (uint32_t)i);
     CHECK_OK(&b.c, spot_image_render(&b.c, rgb, image, N, &scene));
     seen = look(&b, rgb, N);
-    for (int k = 0; k < PHRASES; k++) compare(&b, similar[k], seen, N, m[k].words);
+    for (int k = 0; k < PHRASES; k++) said[k] = m[k].words;
+    encode_texts(&b, text, said, PHRASES, id, length);
+    for (int k = 0; k < PHRASES; k++) find_similar(similar[k], seen, N, text + k * DIM);
     for (int k = 0; k < PHRASES; k++) {
-        double score[PHRASES] = { 0 };
+        double score[PHRASES] = { 0 }, least;
         int rows = 0, place = 0;
         bool mark[N];
         for (int i = 0; i < N; i++) {
@@ -340,7 +390,9 @@ TEST(phrases_name_their_own_pictures)
         for (int j = 0; j < PHRASES; j++) place += score[j] > score[k];
         first += place == 0;
         third += place < 3;
-        if (area(similar[k], mark, N) < (SANITIZED ? 0.6 : 0.7)) fail_msg("%s: %.3f", m[k].words, area(similar[k], mark, N));
+        least = m[k].layer == SPOT_TEXT || (m[k].layer == SPOT_BACKGROUND && m[k].attribute != SPOT_RELATIVE_POSITION)
+              ? SANITIZED ? 0.8 : 0.9 : SANITIZED ? 0.6 : 0.7;
+        if (area(similar[k], mark, N) < least) fail_msg("%s: %.3f", m[k].words, area(similar[k], mark, N));
     }
     assert_in_range(5 * first, 2 * PHRASES, 5 * PHRASES);
     assert_in_range(3 * third, 2 * PHRASES, 3 * PHRASES);

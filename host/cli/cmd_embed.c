@@ -62,14 +62,31 @@ typedef struct {
     int            skipped;
 } job;
 
+/* Whether the output is one of the files that are found by their names: beside the weights, or in the tokenizer's folder. */
+static bool is_beside(const job *j, const char *out)
+{
+    static const char *const names[] = { "config.json", "open_clip_config.json", "preprocessor_config.json", "tokenizer.json",
+                                         "vocab.json" };
+    const char *model = j->o->model, *slash = strrchr(model, '/'), *words = j->o->encoder.o.vocabulary;
+    char weights[4200], tokenizer[4200];
+    const spot_subject_files in = { .model = weights, .ids = tokenizer };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(weights, sizeof weights, "%.*s%s", slash ? (int)(slash + 1 - model) : 0, model, names[i]);
+        snprintf(tokenizer, sizeof tokenizer, "%s/%s", words ? words : ".", words ? names[i] : "");
+        if (cli_is_input(&in, out)) return true;
+    }
+    return false;
+}
+
 static spot_status check_inputs(spot_ctx *c, const job *j)
 {
     const spot_subject_files in = { .labels = j->o->in.texts, .coco = j->o->in.coco, .model = j->o->model,
-                                    .ids = j->o->encoder.o.vocabulary };
+                                    .ids = j->o->encoder.o.vocabulary, .embed = j->o->encoder.o.clip.config };
     const char *const made[] = { j->files.out, j->files.csv, j->files.json, j->part.path };
 
     for (int i = 0; i < 4; i++)
-        if (*made[i] && cli_is_input(&in, made[i]))
+        if (*made[i] && (cli_is_input(&in, made[i]) || is_beside(j, made[i])))
             return spot_fail(c, SPOT_USAGE, "%s would be read and written over; choose another name", made[i]);
     return SPOT_OK;
 }

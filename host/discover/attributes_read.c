@@ -41,6 +41,7 @@ typedef struct {
     span   *record;                    /* (room) */
     int    *record_of;                 /* (rows): the record of each row; -1: none yet */
     int     records, room;
+    int     first_pass;                /* records of the first pass */
     char   *cell;                      /* (cell_room) the present cell's text */
     size_t  cell_room;
     uint64_t line;                     /* of the present record */
@@ -167,6 +168,8 @@ static spot_status take_record(reader *r, spot_csv_cells cells, bool second)
     spot_csv_cell cell;
     int more, k = 0;
 
+    if (second && r->records == r->first_pass)
+        return spot_fail(r->c, SPOT_INPUT, "%s has changed while it was read; run again", r->file);
     if (!second && r->id_column < 0) SPOT_TRY(find_rows(r, NULL));
     for (; (more = spot_csv_cell_next(&cells, &cell)) > 0 && k < r->columns; k++) {
         SPOT_TRY(take_cell(r, &cell));
@@ -277,11 +280,12 @@ static spot_status choose_kinds(reader *r)
     for (int k = 0; k < r->columns; k++) {
         column *t = &r->column[k];
         const bool numbers = !t->no_number;
-        t->kind = k == r->id_column || t->values < 2 ? CONSTANT : !t->no_flag ? FLAGS : !numbers ? WORDS
+        const bool nameless = !*t->name;           /* pandas writes the index of a frame so */
+        t->kind = k == r->id_column || nameless || t->values < 2 ? CONSTANT : !t->no_flag ? FLAGS : !numbers ? WORDS
                 : t->values == 2 ? TWO_NUMBERS : NUMBERS;
         if (k != r->id_column && t->kind == CONSTANT && constant++ < TOLD)
             spot_log(r->c, SPOT_LOG_INFO, "%s: the column \"%.80s\" is left out: it has %s", r->file, t->name,
-                     t->values ? "one value" : "no value");
+                     nameless ? "no name" : t->values ? "one value" : "no value");
         if (t->kind == FLAGS) t->flag = malloc(rows + 1);
         if (t->kind == NUMBERS) t->number = malloc((rows + 1) * sizeof *t->number);
         if (t->kind == TWO_NUMBERS || t->kind == WORDS) t->word = calloc(rows + 1, sizeof *t->word);
@@ -327,6 +331,7 @@ static spot_status read_table(reader *r, const spot_blob *in, const char *id_col
     SPOT_TRY(pass(r, in, false, id_column));
     SPOT_TRY(check_rows(r));
     SPOT_TRY(choose_kinds(r));
+    r->first_pass = r->records;
     SPOT_TRY(pass(r, in, true, id_column));
     return make_items(r);
 }

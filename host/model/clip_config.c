@@ -9,6 +9,7 @@
 #include "spotter/store.h"
 
 enum { LONGEST = 1 << 20 };            /* bytes of a config */
+#define LEAST_STD 1e-6                 /* pixels are divided by it */
 
 static const float openai_mean[3] = { 0.48145466f, 0.4578275f, 0.40821073f };
 static const float openai_std[3] = { 0.26862954f, 0.26130258f, 0.27577711f };
@@ -55,7 +56,8 @@ static spot_status read_eps(const part *p, const char *key, float *out)
     yajl_val v = find(p, key);
 
     if (!v) return SPOT_OK;
-    if (!YAJL_IS_NUMBER(v) || !(YAJL_GET_DOUBLE(v) > 0) || !(YAJL_GET_DOUBLE(v) < 1)) return wrong(p, key, "between 0 and 1");
+    if (!YAJL_IS_NUMBER(v) || !((float)YAJL_GET_DOUBLE(v) > 0) || !((float)YAJL_GET_DOUBLE(v) < 1))
+        return wrong(p, key, "between 0 and 1");
     *out = (float)YAJL_GET_DOUBLE(v);
     return SPOT_OK;
 }
@@ -250,7 +252,7 @@ static spot_status read_open_clip(const part *all, yajl_val pictures, spot_clip_
     if (i->has_images) SPOT_TRY(read_open_clip_image(&image, i, quick && YAJL_IS_TRUE(quick)));
     colour.where = "preprocess_cfg", colour.map = pictures;
     SPOT_TRY(read_colour(&colour, "mean", i->mean, -1e-9));
-    return read_colour(&colour, "std", i->std, 0);
+    return read_colour(&colour, "std", i->std, LEAST_STD);
 }
 
 /* -- the file, and the caller ------------------------------------------------------------------------------------- */
@@ -331,7 +333,7 @@ static spot_status read_colours(spot_ctx *c, spot_clip_info *i, const char *path
     if (!map) return SPOT_OK;
     part p = { c, file, "", map };
     s = read_colour(&p, "image_mean", i->mean, -1e-9);
-    if (!s) s = read_colour(&p, "image_std", i->std, 0);
+    if (!s) s = read_colour(&p, "image_std", i->std, LEAST_STD);
     yajl_tree_free(map);
     return s;
 }

@@ -151,6 +151,7 @@ static spot_status expect_tower(spot_ctx *c, spot_clip_file *f, int which, spot_
 
     while (t->layers < MOST_LAYERS && is_there(f, spot_clip_name_of(n->block, t->layers, n->norm1, ".weight").text))
         t->layers++;
+    if (!t->layers) SPOT_TRY(expect_pair(c, f, n->block, 0, n->norm1, t->width, 0));   /* says that it is not there */
     EXPECT(c, f, up, MOST_HIDDEN, 0, t->width);
     f->info.parameters -= (size_t)size_of(f, up.text, 0) * (size_t)t->width;       /* counted with its block */
     t->hidden = (int)size_of(f, up.text, 0);
@@ -255,7 +256,9 @@ static spot_status read_scale(spot_ctx *c, spot_clip_file *f)
     f->info.parameters++;
     SPOT_TRY(spot_clip_read(c, f, &scale, spot_clip_name_of(NULL, -1, "logit_scale", NULL), 1));
     f->info.scale = expf(scale);
-    return SPOT_OK;
+    if (f->info.scale > 0 && isfinite(f->info.scale)) return SPOT_OK;
+    return spot_fail(c, SPOT_INPUT, "%s: logit_scale is %g, and e to this power no scale; CLIP's is near 4.6", f->in.name,
+                     (double)scale);
 }
 
 /* -- the file ----------------------------------------------------------------------------------------------------- */

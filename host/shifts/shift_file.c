@@ -85,16 +85,30 @@ static spot_status copy_all(spot_ctx *c, spot_shift_pictures_result *p, const sp
     return copy_paths(c, p, t, path);
 }
 
-spot_status spot_shift_pictures_read(spot_ctx *c, spot_shift_pictures_result *p, const char *dir, int unit)
+/* Whoever reads the numbers uses them as indices. */
+static spot_status check_numbers(spot_ctx *c, const spot_shift_pictures_result *p, const spot_shift_result *u, const char *path)
+{
+    bool good = p->n == u->pictures && p->columns == u->columns;
+
+    for (int i = 0; i < p->n && good; i++)
+        good = p->cls[i] >= (i ? p->cls[i - 1] : 0) && p->cls[i] < u->classes && p->right[i] >= 0 && p->right[i] <= u->models;
+    for (size_t i = 0; i < (size_t)p->n * (size_t)p->columns && good; i++) good = isfinite(p->similarity[i]);
+    if (good) return SPOT_OK;
+    return spot_fail(c, SPOT_INPUT, "%s does not fit the result of %s; remove this file and the segment of folder %d, and run "
+                     "`spotter shifts` again", path, u->name, u->index);
+}
+
+spot_status spot_shift_pictures_read(spot_ctx *c, spot_shift_pictures_result *p, const char *dir, const spot_shift_result *u)
 {
     char path[1300];
     spot_tensors t;
     spot_status s;
 
     *p = (spot_shift_pictures_result){ 0 };
-    spot_shift_pictures_path(path, sizeof path, dir, unit);
+    spot_shift_pictures_path(path, sizeof path, dir, u->index);
     SPOT_TRY(spot_tensors_open(c, &t, path));
     s = copy_all(c, p, &t, path);
+    if (s == SPOT_OK) s = check_numbers(c, p, u, path);
     spot_tensors_close(&t);
     return s;
 }

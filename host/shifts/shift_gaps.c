@@ -25,18 +25,14 @@ static void close_sample(sample *x)
 static spot_status read_sample(spot_ctx *c, sample *x, const spot_shift_result *u, const char *dir)
 {
     spot_shift_pictures_result p = { 0 };
-    spot_status s = spot_shift_pictures_read(c, &p, dir, u->index);
+    spot_status s = spot_shift_pictures_read(c, &p, dir, u);
     int used = 0, cls = 0;
 
     x->value = malloc(((size_t)u->pictures + 1) * sizeof *x->value);
     x->from = malloc(((size_t)u->classes + 1) * sizeof *x->from);
     if (s == SPOT_OK && (!x->value || !x->from)) s = spot_fail(c, SPOT_NOMEM, "no memory to compare classes");
-    if (s == SPOT_OK && p.n != u->pictures)
-        s = spot_fail(c, SPOT_INPUT, "the file of the pictures of %s has %d, and its segment %d", u->name, p.n, u->pictures);
     for (int i = 0; i < p.n && s == SPOT_OK; i++) {
-        if (p.cls[i] < 0 || p.cls[i] >= u->classes || (i && p.cls[i] < p.cls[i - 1]))
-            s = spot_fail(c, SPOT_INPUT, "the file of the pictures of %s: their classes are not in order", u->name);
-        else while (cls <= p.cls[i]) x->from[cls++] = used;
+        while (cls <= p.cls[i]) x->from[cls++] = used;
         if ((p.pass[i] & 3) == 3) x->value[used++] = (double)p.right[i] / u->models;
     }
     while (s == SPOT_OK && cls <= u->classes) x->from[cls++] = used;

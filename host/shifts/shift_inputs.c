@@ -74,6 +74,8 @@ static spot_status read_flags(spot_ctx *c, int **flag, const spot_shifts_config 
     *flag = malloc((n + 1) * sizeof **flag);
     if (!*flag) return spot_fail(c, SPOT_NOMEM, "no memory for %s", where);
     s = spot_array_read(c, &a, where, 0);
+    if (s == SPOT_OK && a.count != n)
+        s = spot_fail(c, SPOT_INPUT, "%s has %zu rows, and the column path has %zu", a.name, a.count, n);
     if (s == SPOT_OK) s = spot_array_ints(c, *flag, &a, 0, 1);
     spot_array_close(&a);
     return s;
@@ -82,17 +84,22 @@ static spot_status read_flags(spot_ctx *c, int **flag, const spot_shifts_config 
 /* `keep` where the table has that column; else the two parts. */
 static spot_status read_parts(spot_ctx *c, spot_shift_truth *t, const spot_shifts_config *cfg)
 {
+    char why[512];
+
     if (read_flags(c, &t->shift, cfg, "keep", t->path.count) == SPOT_OK) {
         t->object = malloc((t->path.count + 1) * sizeof *t->object);
         if (!t->object) return spot_fail(c, SPOT_NOMEM, "no memory for %s", t->path.name);
         memcpy(t->object, t->shift, t->path.count * sizeof *t->object);
         return SPOT_OK;
     }
+    snprintf(why, sizeof why, "%s", spot_message(c, SPOT_INPUT));
     spot_forget(c);
     free(t->shift);
     t->parts = true;
-    SPOT_TRY(read_flags(c, &t->shift, cfg, "shift_there", t->path.count));
-    return read_flags(c, &t->object, cfg, "object_there", t->path.count);
+    if (read_flags(c, &t->shift, cfg, "shift_there", t->path.count) == SPOT_OK)
+        return read_flags(c, &t->object, cfg, "object_there", t->path.count);
+    spot_forget(c);
+    return spot_fail(c, SPOT_INPUT, "%s; and there is no good column shift_there in place of keep", why);
 }
 
 spot_status spot_shift_truth_open(spot_ctx *c, spot_shift_truth *t, const spot_shifts_config *cfg)

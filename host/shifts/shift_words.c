@@ -52,7 +52,7 @@ static spot_status read_outputs(spot_ctx *c, spot_shift_words *w, int **index, i
 {
     int lines = 0;
 
-    for (const char *p = text; *p; p++) lines += *p == '\n' || !p[1];
+    for (const char *p = text; *p; p++) lines += *p == '\n' || *p == '\r' || !p[1];
     *index = malloc(((size_t)lines + 1) * sizeof **index);
     if (!*index) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", path);
     for (char *line = text, *next; *line; line = next) {

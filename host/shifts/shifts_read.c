@@ -15,6 +15,7 @@
 static spot_status read_unit(spot_ctx *c, const spot_study *y, spot_shifts_results *r, const char *dir, const char *key,
                              int unit)
 {
+    const spot_shift_unit at = spot_shift_unit_at(r->cfg, unit);
     spot_shift_result *v = &r->unit[unit];
     spot_frame f;
 
@@ -24,7 +25,7 @@ static spot_status read_unit(spot_ctx *c, const spot_study *y, spot_shifts_resul
     if (r->missing)
         return spot_fail(c, SPOT_INPUT, "%s lacks folder %d of %d; `spotter shifts` with the same config computes it", dir,
                          unit, r->units);
-    if (v->source >= r->sources || v->shift >= r->cfg->shifts || v->models != r->cfg->models)
+    if (v->source != at.source || v->shift != at.shift || v->models != r->cfg->models)
         return spot_fail(c, SPOT_INPUT, "%s: folder %d is of another config", dir, unit);
     if (strcmp(v->encoder, r->unit[0].encoder))
         return spot_fail(c, SPOT_INPUT, "%s mixes two encoders: \"%s\" looked at %s, and \"%s\" at %s; compute one of them "

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "shifts/shift_unit.h"
@@ -85,12 +86,53 @@ static spot_status compute_units(spot_ctx *c, spot_work *w, const int *unit, int
     return SPOT_OK;
 }
 
+/* Whether `path` is the folder, or lies below it. Neither need be there. */
+static bool is_below(const char *path, const char *folder)
+{
+    struct stat top, at;
+    char part[SPOT_SHIFT_PATH] = "";
+    size_t n;
+
+    if (stat(folder, &top) || (*path != '/' && !getcwd(part, sizeof part))) return false;
+    n = strlen(part);
+    n += (size_t)snprintf(part + n, sizeof part - n, "/%s", path);
+    if (n >= sizeof part) return false;
+    for (; n; part[n] = 0) {
+        if (!stat(part, &at) && at.st_dev == top.st_dev && at.st_ino == top.st_ino) return true;
+        for (n = strlen(part); n && part[n - 1] != '/';) n--;
+        for (; n && part[n - 1] == '/';) n--;
+    }
+    return false;
+}
+
+/* Leaves as it is what no run of this config made, and folders whose content is classes. */
+static spot_status check_out(spot_ctx *c, const run *v, const char *out)
+{
+    static const char *const made[] = { "shifts.json", "shifts.csv" };
+    const spot_shifts_config *cfg = v->v.cfg;
+    char path[SPOT_SHIFT_PATH];
+
+    for (int u = 0; u < spot_shift_units(cfg); u++)
+        if (is_below(out, spot_shift_unit_folder(path, cfg, spot_shift_unit_at(cfg, u))))
+            return spot_fail(c, SPOT_USAGE, "%s lies in %s, whose folders are classes; choose another directory", out, path);
+    snprintf(path, sizeof path, "%s/config.yaml", out);
+    if (!access(path, F_OK)) return spot_work_check(c, &v->work);
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
+        snprintf(path, sizeof path, "%s/%s", out, made[i]);
+        if (!access(path, F_OK))
+            return spot_fail(c, SPOT_USAGE, "%s is there, and %s is no run directory: it has no config.yaml; choose another "
+                             "one", path, out);
+    }
+    return SPOT_OK;
+}
+
 /* Checks what needs no directory, so that a wrong config makes none; then opens it. */
 static spot_status open_run(spot_ctx *c, run *v, const char *out)
 {
     const spot_shifts_config *cfg = v->v.cfg;
     char folder[SPOT_SHIFT_PATH], name[160];
 
+    SPOT_TRY(check_out(c, v, out));
     SPOT_TRY(spot_shift_classes_open(c, &v->v.classes, cfg));
     for (int u = 0; u < spot_shift_units(cfg); u++)
         if (access(spot_shift_unit_folder(folder, cfg, spot_shift_unit_at(cfg, u)), F_OK))
@@ -144,16 +186,16 @@ spot_status spot_shifts_run(spot_ctx *c, const spot_shifts_config *cfg, const sp
     if (!v) return spot_fail(c, SPOT_NOMEM, "no memory for a run");
     v->c = c;
     v->v.cfg = cfg;
+    v->work = (spot_work){ .study = &spot_shifts_study, .dir = o->out, .config = cfg, .units = spot_shift_units(cfg),
+                           .shard = o->shard, .shards = o->shards, .seconds = o->seconds, .starts = o->starts, .since = since,
+                           .user = v, .holds = result_holds, .prepare = list_missing, .begin = begin_units,
+                           .compute = compute_units };
+    spot_key_text(v->work.key, spot_shifts_key(cfg));
     s = !o->out || o->shards < 1 || o->shard < 0 || o->shard >= o->shards
       ? spot_fail(c, SPOT_USAGE, "shifts need a directory and a shard I of N with 0 <= I < N; got %d of %d", o->shard,
                   o->shards)
       : open_run(c, v, o->out);
     if (s == SPOT_OK) s = hash_inputs(c, v);
-    v->work = (spot_work){ .study = &spot_shifts_study, .dir = v->store.dir, .config = cfg, .units = spot_shift_units(cfg),
-                           .shard = o->shard, .shards = o->shards, .seconds = o->seconds, .starts = o->starts, .since = since,
-                           .user = v, .holds = result_holds, .prepare = list_missing, .begin = begin_units,
-                           .compute = compute_units };
-    spot_key_text(v->work.key, spot_shifts_key(cfg));
     if (s == SPOT_OK) s = spot_work_run(c, &v->work);
     *report = (spot_shifts_report){ v->work.planned, v->work.already, v->work.done, spot_clock() - since };
     close_run(c, v);

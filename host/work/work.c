@@ -35,6 +35,13 @@ static spot_status check_claim(spot_ctx *c, const spot_work *w, bool *grown)
     return s;
 }
 
+spot_status spot_work_check(spot_ctx *c, const spot_work *w)
+{
+    bool grown;
+
+    return check_claim(c, w, &grown);
+}
+
 static spot_status write_config(spot_ctx *c, const spot_work *w)
 {
     char path[1200], *text;

@@ -264,7 +264,8 @@ typedef struct {
     void   *owned;
 } spot_shift_pictures_result;
 
-spot_status spot_shift_pictures_read (spot_ctx *c, spot_shift_pictures_result *p, const char *dir, int unit);
+/* SPOT_INPUT for a damaged file and for one of another result than u. */
+spot_status spot_shift_pictures_read (spot_ctx *c, spot_shift_pictures_result *p, const char *dir, const spot_shift_result *u);
 void        spot_shift_pictures_free(spot_shift_pictures_result *p);
 
 /* The file of a picture: data.root and its name, or where the real pictures are. Returns path. */

@@ -118,6 +118,9 @@ struct spot_work {
  * shard was started `starts` times and stopped each time with nothing kept: else a scheduler would restart it for ever. */
 spot_status spot_work_run(spot_ctx *c, spot_work *w);
 
+/* SPOT_USAGE when the directory holds another config, as spot_work_run, but before spot_store_open has made a folder there. */
+spot_status spot_work_check(spot_ctx *c, const spot_work *w);
+
 /* Claims the directory and lists the units that spot_work_run would compute: w->missing, freed by spot_work_close. Writes no
  * log. */
 spot_status spot_work_plan(spot_ctx *c, spot_work *w);

@@ -74,9 +74,9 @@ def examine(spotter, folder, ec, out):
     if not os.path.exists(f"{found}/slices.json"):
         run(spotter, "view", folder, "--ec", str(ec), "--out", view, "--images", pictures)
         run(spotter, "discover", "--embeddings", view + ":feature", "--labels", view + ":label", "--probs",
-            view + ":confidence", "--images", pictures, "--ids", pictures + "/rows.csv:file", "--describe", f"{HERE}/model.safetensors", "--words",
-            f"{HERE}/phrases.txt", "--attributes", pictures + "/rows.csv:file", "--method", "planespot-tsne", "--out",
-            found)
+            view + ":confidence", "--images", pictures, "--ids", pictures + "/rows.csv:file", "--describe",
+            f"{HERE}/model.safetensors", "--words", f"{HERE}/phrases.txt", "--attributes",
+            pictures + "/rows.csv:file", "--method", "planespot-tsne", "--out", found)
     with open(f"{pictures}/rows.csv") as f:
         rows = list(csv.DictReader(f))
     members = {}
@@ -141,8 +141,8 @@ def summary(title, records):
         for what, marks, chance in (("true", true, " chance"), ("fit", fit, " fit chance")):
             wide, narrow = (mean(r[kind + chance][k] for r in some) for k in (0, 1))
             shares = [mean(m) for m in marks]
-            print(f"    {what:4}  share {mean(shares):.2f} (s.e. {error_over_ecs(some, shares):.2f})   chance {wide:.2f} of all, "
-                  f"{narrow:.2f} of those that vary" + (f"   can be {able:.2f}" if what == "true" else ""))
+            print(f"    {what:4}  share {mean(shares):.2f} (s.e. {error_over_ecs(some, shares):.2f})   chance {wide:.2f} of "
+                  f"all, {narrow:.2f} of those that vary" + (f"   can be {able:.2f}" if what == "true" else ""))
 
 
 def main():
