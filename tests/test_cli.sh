@@ -136,6 +136,36 @@ n, d = t["feature"]["shape"]
 assert d == 128 and n > 10 and t["head"]["shape"] == [d]
 assert all(t[k]["shape"] == [n] for k in ("confidence", "image", "blindspots"))
 EOF
+run 0 "" view "$dir/run" --ec 0 --out "$dir/ec.safetensors" --images "$dir/ec";  prints "ec/rows.csv"
+run 0 "" scene "$dir/tiny.yaml" --ec 0 --count 128 --out "$dir/scene"
+python3 - "$dir" <<'EOF' || fail "view --images: other pictures or attributes than those of scene"
+import csv, json, os, struct, sys
+at = sys.argv[1]
+b = open(at + "/ec.safetensors", "rb").read()
+n, = struct.unpack("<Q", b[:8])
+first, end = json.loads(b[8:8 + n])["image"]["data_offsets"]
+image = struct.unpack(f"<{(end - first) // 8}q", b[8 + n + first:8 + n + end])
+rows = list(csv.DictReader(open(at + "/ec/rows.csv")))
+assert [r["file"] for r in rows] == [f"test-{i:06}.png" for i in image] and len(rows) > 10
+assert sorted(os.listdir(at + "/ec")) == sorted([r["file"] for r in rows] + ["rows.csv"])
+facts = {s["file"]: s for s in map(json.loads, open(at + "/scene/images.jsonl"))}
+varied = 0
+for r in rows:
+    name = r.pop("file")
+    fact = facts[name]
+    assert open(f"{at}/ec/{name}", "rb").read() == open(f"{at}/scene/{name}", "rb").read(), name
+    assert r.pop("relative_position") == {1: "above", 0: "below"}[fact["relative_position"]]
+    for column, value in r.items():
+        layer, _, attribute = column.partition(" ")
+        there = [o for o in fact["objects"] if o["layer"] == layer]
+        varied += attribute != ""
+        if layer == "background": assert value == fact["background"][attribute]
+        elif not attribute: assert value == str(int(bool(there))), (name, column)
+        elif attribute == "number": assert value == ["", "one", "two"][len(there)]
+        else: assert {value or None} == ({o[attribute] for o in there} or {None}), (name, column, value)
+assert varied
+EOF
+run 4 "cannot make the directory /dev/null/x" view "$dir/run" --ec 0 --out "$dir/ec.safetensors" --images /dev/null/x
 run 3 "EC 5 of $dir/run has no view yet" view "$dir/run" --ec 5 --out "$dir/x.safetensors"
 run 3 "no method of $dir/run asks for a robust network" view "$dir/run" --ec 0 --representation robust
 run 2 "--ec N is missing" view "$dir/run"

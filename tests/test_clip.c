@@ -421,7 +421,8 @@ TEST(configs_that_do_not_fit_are_refused)
         { "{\"vision_config\":{\"hidden_size\":32},\"text_config\":{}}", "hidden_size is 32, and the tensors have 16" },
         { "{\"vision_config\":{\"num_attention_heads\":-1},\"text_config\":{}}", "is not a whole number from 1" },
         { "{\"vision_config\":{\"layer_norm_eps\":1e-300},\"text_config\":{}}", "layer_norm_eps is not between 0 and 1" },
-        { "{\"model_cfg\":{\"vision_cfg\":{\"head_width\":8},\"text_cfg\":{\"heads\":2}},\"preprocess_cfg\":{\"std\":[1,1e-60,1]}}",
+        { "{\"model_cfg\":{\"vision_cfg\":{\"head_width\":8},\"text_cfg\":{\"heads\":2}},"
+          "\"preprocess_cfg\":{\"std\":[1,1e-60,1]}}",
           "preprocess_cfg.std is not a list of three" },
         { "{\"vision_config\":{\"image_size\":20},\"text_config\":{}}", "image_size is 20, and the tensors have 12" },
         { "{\"model_cfg\":{\"embed_dim\":8,\"vision_cfg\":{\"head_width\":8},\"text_cfg\":{\"heads\":2,\"embed_cls\":true}}}",

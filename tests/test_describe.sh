@@ -4,7 +4,7 @@
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"
 /usr/bin/python3 -c 'import numpy' 2>/dev/null || { echo "needs python3-numpy"; exit 77; }
-/usr/bin/python3 tiny_clip.py "$dir/clip" || exit 1
+/usr/bin/python3 random_clip.py "$dir/clip" || exit 1
 cd "$dir" || exit 1
 
 # Rows in the snow and out of doors are wrong, in both classes; the table has them in another order.

@@ -2,7 +2,7 @@
 # test_embed.sh BUILD: spotter embed with a tiny CLIP: what it writes, how it goes on after a stop, what it refuses.
 set -u
 . "$(dirname "$0")/lib.sh"
-/usr/bin/python3 tiny_clip.py "$dir/t" || exit 1
+/usr/bin/python3 random_clip.py "$dir/t" || exit 1
 cd "$dir/t" || exit 1
 clip=clip/model.safetensors
 photos="--model $clip --images photos"

@@ -171,6 +171,8 @@ def test_shifts_prompts_and_folders():
     assert [row[:2] for row in read_shifts("shifts.yaml", "token")] == [("base", "plain"), ("at night", "at_night"),
                                                                        ("blue", "b")]
     raises("give one of them as source, not None", lambda: read_shifts("shifts.yaml"))
+    paper = read_shifts(Path(__file__).resolve().parent.parent / "configs/dataset_interfaces.yaml")
+    assert len(paper) == 24 and paper[0][0] == "base" and ("in the snow", "in_the_snow") in [row[:2] for row in paper]
     for bad, words in (("shifts: [", "no YAML"), ("shifts: 3", "no list of shifts"), ("- 1", "no list"), ("\0", "no YAML"),
                        ("shifts: [{name: x}]", "no prompt"), ("shifts: [{prompt: x}]", "name of its own"),
                        ("shifts: [{name: x, prompt: a}, {name: x, prompt: a}]", "shifts[1] needs"),

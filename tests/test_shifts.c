@@ -9,7 +9,7 @@
 
 enum { CLASSES = 12, MODELS = 7, SHIFTS = 3 };
 
-/* The counts of tools/golden/shifts.py: whole numbers from a wave, so that both sides have the same. */
+/* The counts of tools/golden/slopes.py: whole numbers from a wave, so that both sides have the same. */
 static int wave(int i, int a, int b, int most) { return (int)floor(fabs((double)golden_wave(i, a, b * 0.01)) * 0.999 * most); }
 
 typedef struct {

@@ -64,7 +64,21 @@ done
 [ "$(ls "$dir"/run/pictures/000/*.png | wc -l)" = 3 ] || fail "pictures of ECs"
 grep -q '"fdr":null' "$dir/run/segments/000/ec-000001.json" || fail "a false discovery rate of what nobody knows"
 "$spotter" tables "$dir/run" >"$dir/tables" 2>&1 || fail "tables"
-"$spotter" view "$dir/run" --ec 1 --split val --out "$dir/view.safetensors" >/dev/null 2>&1 || fail "view"
+"$spotter" view "$dir/run" --ec 1 --split val --out "$dir/view.safetensors" --images "$dir/rows" >"$dir/log" 2>&1 \
+    || fail "view: $(tail -1 "$dir/log")"
+last=$(ls "$dir/rows" | sed -n 's/^val-0*\([0-9]*\)\.png$/\1/p' | sort -n | tail -1)
+"$spotter" scene "$dir/tiny.yaml" --ec 1 --split val --count $((last + 1)) --out "$dir/val" >/dev/null 2>&1 \
+    || fail "scene of val"
+python3 - "$dir" <<'END' || fail "the attributes of a view's pictures are not the categories of its images"
+import csv, json, sys
+facts = {s["file"]: s for s in map(json.loads, open(sys.argv[1] + "/val/images.jsonl"))}
+names = [k["name"] for k in json.load(open(sys.argv[1] + "/stamps/annotations.json"))["categories"]]
+rows = list(csv.DictReader(open(sys.argv[1] + "/rows/rows.csv")))
+assert [r["file"] for r in rows] == sorted(f for f, s in facts.items() if s["label"]) and len(rows) > 1
+for r in rows:
+    assert sorted(r) == sorted(["file", *names]), r
+    assert {k for k in names if r[k] == "1"} == set(facts[r["file"]]["shows"]) and set(r.values()) <= {"0", "1", r["file"]}
+END
 
 # What is wrong with the data is one sentence.
 rm "$dir"/stamps/images/000007.*

@@ -61,6 +61,15 @@ static const float *look(bed *b, const uint8_t *rgb, int n)
     return image;
 }
 
+/* Their similarities to a text's embedding. */
+static void find_similar(double *similar, const float *image, int n, const float *caption)
+{
+    for (int i = 0; i < n; i++) {
+        similar[i] = 0;
+        for (int k = 0; k < DIM; k++) similar[i] += (double)image[i * DIM + k] * caption[k];
+    }
+}
+
 /* Their similarities to a text. */
 static void compare(bed *b, double *similar, const float *image, int n, const char *text)
 {
@@ -69,10 +78,7 @@ static void compare(bed *b, double *similar, const float *image, int n, const ch
     int length;
 
     encode_texts(b, caption, &text, 1, id, &length);
-    for (int i = 0; i < n; i++) {
-        similar[i] = 0;
-        for (int k = 0; k < DIM; k++) similar[i] += (double)image[i * DIM + k] * caption[k];
-    }
+    find_similar(similar, image, n, caption);
 }
 
 TEST(files_fit_into_four_megabytes)
@@ -241,7 +247,8 @@ TEST(the_nearest_class_caption_is_mostly_right)
     close_bed(&b);
 }
 
-/* Attributes of SpotCheck's scenes in words: the picture has it, or not. */
+/* Attributes of SpotCheck's scenes in words: the picture has it, or not. The first two have a lower bound: the page of the
+ * weights names their confusion of small squares with rectangles, and of "no square" with "no object", as weaknesses. */
 TEST(it_knows_attributes_of_scenes_in_words)
 {
     static const struct { const char *words; spot_layer layer; spot_attribute attribute; int value; } told[] = {
@@ -271,8 +278,124 @@ TEST(it_knows_attributes_of_scenes_in_words)
             mark[i] = image[i].value[told[k].layer][told[k].attribute] == told[k].value
                       && (told[k].attribute == SPOT_PRESENCE || image[i].value[told[k].layer][SPOT_PRESENCE]);
         compare(&b, similar, seen, N, told[k].words);
-        if (area(similar, mark, N) < 0.75) fail_msg("%s: %.3f", told[k].words, area(similar, mark, N));
+        if (area(similar, mark, N) < (k < 2 ? 0.75 : 0.85)) fail_msg("%s: %.3f", told[k].words, area(similar, mark, N));
     }
+    free(rgb);
+    close_bed(&b);
+}
+
+/* -- phrases.txt, which names slices ------------------------------------------------------------------------------- */
+
+enum { PHRASES = 36 };
+
+typedef struct { char words[64]; int layer, attribute, value; } meaning;
+
+/* The number of the name among n; fails if there is none. */
+static int number_of(const char *name, const char *(*nth)(int), int n)
+{
+    for (int i = 0; i < n; i++)
+        if (!strcmp(name, nth(i))) return i;
+    fail_msg("phrases.csv: no \"%s\"", name);
+    return -1;
+}
+
+static const char *nth_layer(int i) { return spot_layer_name((spot_layer)i); }
+static const char *nth_attribute(int i) { return spot_attribute_name((spot_attribute)i); }
+
+/* phrases.csv, with the lines of phrases.txt in the same order. */
+static void read_phrases(meaning *m)
+{
+    FILE *table = fopen(FOLDER "phrases.csv", "r"), *list = fopen(FOLDER "phrases.txt", "r");
+    char line[128], text[128], layer[32], attribute[32], value[32];
+
+    assert_true(table && list);
+    assert_non_null(fgets(line, sizeof line, table));
+    assert_string_equal(line, "phrase,layer,attribute,value\n");
+    for (int k = 0; k < PHRASES; k++) {
+        assert_true(fgets(line, sizeof line, table) && fgets(text, sizeof text, list));
+        assert_int_equal(sscanf(line, "%63[^,],%31[^,],%31[^,],%31[^\n]", m[k].words, layer, attribute, value), 4);
+        text[strcspn(text, "\n")] = 0;
+        assert_string_equal(text, m[k].words);
+        m[k].layer = number_of(layer, nth_layer, SPOT_LAYERS);
+        m[k].attribute = number_of(attribute, nth_attribute, SPOT_ATTRIBUTES);
+        for (m[k].value = 0; strcmp(spot_value_name(m[k].layer, m[k].attribute, m[k].value), value); m[k].value++)
+            assert_int_equal(m[k].value, 0);
+    }
+    assert_true(!fgets(line, sizeof line, table) && !fgets(text, sizeof text, list));
+    fclose(list);
+    fclose(table);
+}
+
+TEST(phrases_are_of_known_words)
+{
+    static meaning m[PHRASES];
+    int32_t id[64];
+    int length;
+    bed b = open_bed();
+
+    read_phrases(m);
+    for (int k = 0; k < PHRASES; k++) {
+        const char *said = m[k].words;
+        spot_bpe_texts t = { .text = &said, .n = 1, .id = id, .length = &length };
+        int words = 1;
+        t.context = spot_clip_info_of(b.clip)->context;
+        for (const char *at = said; (at = strchr(at, ' ')); at++) words++;
+        CHECK_OK(&b.c, spot_bpe_encode(&b.c, b.words, &t));
+        assert_int_equal(length, words + 2);           /* a word that was not taught takes several tokens */
+    }
+    close_bed(&b);
+}
+
+/* For each phrase the pictures of which it is true are a slice; its place among all phrases by the score of discover. The
+ * bounds are low for squares, rectangles, circles and places, which the page of the weights names as weaknesses. */
+TEST(phrases_name_their_own_pictures)
+{
+    enum { N = SANITIZED ? 40 : 160 };
+    static meaning m[PHRASES];
+    static spot_image image[N];
+    static double similar[PHRASES][N];
+    static float text[PHRASES * DIM];
+    const char *said[PHRASES];
+    int32_t id[PHRASES * 64];
+    int length[PHRASES];
+    spot_scene_config scene = spot_scene_defaults();
+    uint8_t *rgb = malloc((size_t)N * 3 * SIDE * SIDE);
+    int first = 0, third = 0;
+    const float *seen;
+    spot_ec ec;
+    bed b = open_bed();
+
+    read_phrases(m);
+    scene.size = SIDE;
+    spot_ec_base(&ec, &scene, 777, 1, 1);
+    for (int i = 0; i < N; i++) spot_image_draw(&image[i], &ec, SPOT_TEST, (uint32_t)i);
+    CHECK_OK(&b.c, spot_image_render(&b.c, rgb, image, N, &scene));
+    seen = look(&b, rgb, N);
+    for (int k = 0; k < PHRASES; k++) said[k] = m[k].words;
+    encode_texts(&b, text, said, PHRASES, id, length);
+    for (int k = 0; k < PHRASES; k++) find_similar(similar[k], seen, N, text + k * DIM);
+    for (int k = 0; k < PHRASES; k++) {
+        double score[PHRASES] = { 0 }, least;
+        int rows = 0, place = 0;
+        bool mark[N];
+        for (int i = 0; i < N; i++) {
+            mark[i] = image[i].value[m[k].layer][m[k].attribute] == m[k].value
+                      && (m[k].layer == SPOT_BACKGROUND || m[k].attribute == SPOT_PRESENCE
+                          || image[i].value[m[k].layer][SPOT_PRESENCE]);
+            rows += mark[i];
+        }
+        assert_in_range(rows, 1, N - 1);
+        for (int j = 0; j < PHRASES; j++)
+            for (int i = 0; i < N; i++) score[j] += similar[j][i] * ((mark[i] ? 1.0 / rows : 0) - 1.0 / N);
+        for (int j = 0; j < PHRASES; j++) place += score[j] > score[k];
+        first += place == 0;
+        third += place < 3;
+        least = m[k].layer == SPOT_TEXT || (m[k].layer == SPOT_BACKGROUND && m[k].attribute != SPOT_RELATIVE_POSITION)
+              ? SANITIZED ? 0.8 : 0.9 : SANITIZED ? 0.55 : 0.7;
+        if (area(similar[k], mark, N) < least) fail_msg("%s: %.3f", m[k].words, area(similar[k], mark, N));
+    }
+    assert_in_range(5 * first, 2 * PHRASES, 5 * PHRASES);
+    assert_in_range(3 * third, 2 * PHRASES, 3 * PHRASES);
     free(rgb);
     close_bed(&b);
 }

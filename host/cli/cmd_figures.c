@@ -108,10 +108,10 @@ const cli_command cli_figures_command = {
     "  spotter figures runs/mini -o figures --which 3 --method planespot-tsne\n"
     "  spotter figures runs/mini --format csv > figures.csv\n"
     "  spotter figures runs/shifts -o figures --which 10,11",
-    "Draws the paper's Figures 2, 3 and 4 with a run's numbers and 95 % intervals: DR and FDR by number of blindspots, "
-    "covered blindspots by specificity and by the features that define them. Figure 2 compares two settings of one method. Of a run of "
-    "`spotter shifts`: base against shift accuracy (10), slope against impact (11), similarities and pass rates (17), and raters' "
-    "selection frequency (6).",
+    "Draws the paper's Figures 2, 3 and 4 with a run's numbers and 95 % intervals: DR and FDR by number of blindspots, covered "
+    "blindspots by specificity and by the features that define them. Figure 2 compares two settings of one method. Of a run of "
+    "`spotter shifts`: base against shift accuracy (10), slope against impact (11), similarities and pass rates (17), and "
+    "raters' selection frequency (6).",
     table, check_options,
     .work = draw_figures, CLI_OPTIONS(dir)
 };

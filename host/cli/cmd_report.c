@@ -90,8 +90,8 @@ static spot_status report_any(spot_ctx *c, const options *o)
     if (study == &spot_shifts_study) return spot_report_shifts(c, o->out, o->dir.word[0], o->images, &o->o);
     if (!found && o->dir.n == 1) return spot_report_run(c, o->out, o->dir.word[0], &o->o);
     if (found < o->dir.n)
-        return spot_fail(c, SPOT_USAGE, "%s holds no findings of `spotter discover`; a page shows one run of `spotter sweep` or `spotter shifts`, "
-                         "or one or several folders of findings", o->dir.word[other]);
+        return spot_fail(c, SPOT_USAGE, "%s holds no findings of `spotter discover`; a page shows one run of `spotter sweep` "
+                         "or `spotter shifts`, or one or several folders of findings", o->dir.word[other]);
     return report_findings(c, o);
 }
 
@@ -119,9 +119,8 @@ const cli_command cli_report_command = {
     "  spotter report runs/shifts -o shifts.html\n"
     "  spotter report --trend nights.jsonl -o nights.html",
     "Writes one HTML file that needs no network and no server. Of a run of `spotter sweep`: DR and FDR of the methods, "
-    "figures, and the map of each EC with its true blindspots and those that every method found. Of a run of `spotter shifts`: the cost "
-    "of each shift, figures, pictures at the thresholds. Of folders of "
-    "`spotter discover`: the findings; several folders on the same rows stand side by side, with the overlap of their "
-    "slices.", table, check_options,
+    "figures, and the map of each EC with its true blindspots and those that every method found. Of a run of `spotter shifts`: "
+    "the cost of each shift, figures, pictures at the thresholds. Of folders of `spotter discover`: the findings; several "
+    "folders on the same rows stand side by side, with the overlap of their slices.", table, check_options,
     .work = write_report, CLI_OPTIONS(out), .machine = true, .fill = store_defaults
 };

@@ -1,13 +1,10 @@
 /* cmd_scene.c - spotter scene: an EC's images as PNG, and their labels as JSON Lines. */
 #define _POSIX_C_SOURCE 200809L
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include "cli/cli.h"
-#include "formats/png.h"
+#include "cli/scene_files.h"
 #include "spotter/source.h"
 #include "spotter/store.h"
 
@@ -31,22 +28,13 @@ static const cli_row table[] = {
 /* One image to its file, its line to the end of `lines`. rgb holds one image. */
 static spot_status write_image(spot_ctx *c, const options *o, const spot_ec *ec, uint32_t index, uint8_t *rgb, FILE *lines)
 {
-    int size = ec->scene.size;
-    char file[32], path[1200], line[16384];
-    unsigned char *png;
+    char file[32], line[16384];
     spot_image image;
-    size_t n;
-    spot_status s;
 
-    snprintf(file, sizeof file, "%s-%06u.png", spot_split_name((spot_split)o->split), index);
-    snprintf(path, sizeof path, "%s/%s", o->out, file);
-    SPOT_TRY(spot_image_picture(c, &image, rgb, ec, (spot_split)o->split, index));
+    SPOT_TRY(cli_scene_picture(c, o->out, ec, (spot_split)o->split, index, &image, rgb, file));
     SPOT_TRY(spot_ec_jsonl(c, line, sizeof line, &image, file, ec));
-    SPOT_TRY(spot_png_encode(c, &png, &n, rgb, size, size));
-    s = spot_file_write(c, path, png, n);
-    free(png);
-    if (s == SPOT_OK && fputs(line, lines) < 0) s = spot_fail(c, SPOT_NOMEM, "no memory for the lines of %s", o->out);
-    return s;
+    if (fputs(line, lines) < 0) return spot_fail(c, SPOT_NOMEM, "no memory for the lines of %s", o->out);
+    return SPOT_OK;
 }
 
 static spot_status write_images(spot_ctx *c, const options *o, const spot_ec *ec, FILE *lines)
@@ -76,8 +64,7 @@ static spot_status write_ec(spot_ctx *c, const options *o, const spot_source *so
     if (ec.photos && o->start + o->count > ec.images[o->split])
         return spot_fail(c, SPOT_USAGE, "the %s split of EC %d has %d pictures; --start and --count go past them",
                          spot_split_name((spot_split)o->split), o->ec, ec.images[o->split]);
-    if (mkdir(o->out, 0777) && errno != EEXIST)
-        return spot_fail(c, SPOT_IO, "cannot make the directory %s: %s", o->out, strerror(errno));
+    SPOT_TRY(cli_scene_folder(c, o->out));
     lines = open_memstream(&text, &n);
     if (!lines) return spot_fail(c, SPOT_NOMEM, "no memory to describe images");
     s = write_images(c, o, &ec, lines);

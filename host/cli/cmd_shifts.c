@@ -36,7 +36,8 @@ static const cli_row table[] = {
     { "pick",   0,   NULL, CLI_ON, CLI_AT(pick),
       .help = "contact sheets in DIR/pick.html, from which to choose the thresholds of the shifts" },
     { "grids",  0,   "N", CLI_INT, CLI_AT(grids), 1, 1000,
-      .help = "N grids of 48 pictures for raters about shifts, and N about objects, in DIR/grids, with a form for the answers" },
+      .help = "N grids of 48 pictures for raters about shifts, and N about objects, in DIR/grids, with a form for "
+              "answers" },
     { "votes",  0,   "FILE.csv", CLI_TEXT, CLI_AT(votes),
       .help = "filled forms of all raters in one file: selection frequencies, agreement, Figure 6" },
     { "json",   'j', NULL, CLI_ON, CLI_AT(json), .help = "one JSON object on stdout at the end" },
@@ -175,7 +176,8 @@ static spot_status write_pages(spot_ctx *c, const options *o)
     if (s == SPOT_OK && o->pick) s = write_pick(c, o);
     if (s == SPOT_OK && o->grids) s = spot_shifts_grids(c, &r, o->run.out, o->grids);
     if (s == SPOT_OK && o->grids)
-        spot_log(c, SPOT_LOG_INFO, "%s/grids: %d pages; answers.csv is the form, key.csv is not for raters", o->run.out, 2 * o->grids);
+        spot_log(c, SPOT_LOG_INFO, "%s/grids: %d pages; answers.csv is the form, key.csv is not for raters", o->run.out,
+                 2 * o->grids);
     if (s == SPOT_OK && o->votes) s = spot_shifts_votes(c, o->json ? stderr : stdout, &r, o->run.out, o->votes);
     spot_shifts_close(&r);
     return s;

@@ -3,13 +3,14 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/scene_files.h"
 #include "formats/safetensors.h"
 #include "spotter/source.h"
 #include "spotter/sweep.h"
 
 typedef struct {
     cli_machine machine;
-    const char *dir, *out;
+    const char *dir, *out, *images;
     int ec, split, look;       /* spot_split, spot_representation */
 } options;
 
@@ -20,6 +21,8 @@ static const cli_row table[] = {
     { "representation", 'r', "model|robust|clip", CLI_CHOICE, CLI_AT(look), .preset = "model",
       .help = "network that makes the features: the classifier, the robust network or the config's encoder" },
     { "out",   'o', "FILE", CLI_TEXT, CLI_AT(out), .otherwise = "ec-NNNNNN.safetensors", .help = "file to write" },
+    { "images", 0,  "DIR",  CLI_TEXT, CLI_AT(images), .most = 1000, .help = "folder for the images of the rows, as PNG, and "
+      "rows.csv with their names and attributes; made if it is missing" },
     CLI_MACHINE_ROWS("auto"),
     { .kind = CLI_END }
 };
@@ -67,6 +70,7 @@ static spot_status save_view(spot_ctx *c, const options *o, const spot_config *c
     s = spot_sweep_view(c, &a, o->dir, cfg, &ec, (spot_split)o->split, o->look, &seen, &truth);
     snprintf(path, sizeof path, "ec-%06d.safetensors", o->ec);
     if (s == SPOT_OK) s = save_tensors(c, &a, o->out ? o->out : path, &seen, &truth);
+    if (s == SPOT_OK && o->images) s = cli_scene_rows(c, o->images, &ec, (spot_split)o->split, seen.image, seen.n);
     spot_arena_close(&a);
     return s;
 }
@@ -90,6 +94,7 @@ static spot_status view_ec(spot_ctx *c, void *input)
 const cli_command cli_view_command = {
     "view", "features, confidences and truth of an EC, for other programs", "DIR --ec N",
     "  spotter view runs/quickstart --ec 0 --out ec-0.safetensors\n"
+    "  spotter view runs/quickstart --ec 0 --images ec-0\n"
     "  spotter view runs/mini --ec 7 --representation robust\n"
     "  spotter view runs/mini --ec 7 --representation clip",
     "Writes what the classifier of an EC computes on the EC's positive images, as a .safetensors file:\n"
@@ -99,6 +104,7 @@ const cli_command cli_view_command = {
     "  head (d)         weights of the last layer; CLIP has none\n"
     "  image (n)        number of the image, as in `spotter scene`\n"
     "  blindspots (n)   truth: bit m is set for images in blindspot m\n"
+    "With --images the same rows come as pictures, with a table that `spotter discover` takes as --ids and --attributes.\n"
     "A file with one tensor, embedding (n, any), for the same test images of every EC is an input for "
     "`representation: file`.", table,
     .work = view_ec, CLI_OPTIONS(dir), .machine = true

@@ -63,26 +63,35 @@ static void print_words(const spot_slice *s)
     printf("%*swords: %s%s\n", INDENT, "", l.text, tail);
 }
 
+/* The items, and what the other half of the rows says: on a line of its own where both together are too wide. */
 static void print_conjunction(const spot_conjunction *k)
 {
     const spot_match *m = &k->held_out;
     char tail[120], doubt[40] = "", piece[SPOT_MOST_ITEMS][PIECE];
+    int left, wide = 0;
     line l = { .columns = 0 };
-    int left;
+    bool apart;
 
     if (!(m->p <= DOUBT)) snprintf(doubt, sizeof doubt, ", may be chance: p = %.2g", m->p);
     if (isfinite(m->precision) && isfinite(m->recall))
-        snprintf(tail, sizeof tail, "  (precision %.0f %%, recall %.0f %%%s)", 100 * m->precision, 100 * m->recall, doubt);
-    else snprintf(tail, sizeof tail, "  (too few rows to test it)");
-    left = WIDTH - INDENT - 4 - (int)strlen(tail);
-    for (int i = 0; i < k->items; i++) join(piece[i], i ? " and " : "", k->name[i]);
+        snprintf(tail, sizeof tail, "(precision %.0f %%, recall %.0f %%%s)", 100 * m->precision, 100 * m->recall, doubt);
+    else snprintf(tail, sizeof tail, "(too few rows to test it)");
+    for (int i = 0; i < k->items; i++) {
+        join(piece[i], i ? " and " : "", k->name[i]);
+        wide += columns_of(piece[i]);
+    }
+    left = WIDTH - INDENT - 4;
+    apart = wide > left - 2 - (int)strlen(tail);
+    if (!apart) left -= 2 + (int)strlen(tail);
     for (int i = 0; i < k->items; i++) {               /* those behind get their share, or less if they need less */
         const int share = (left - l.columns) / (k->items - i);
         int behind = 0;
         for (int j = i + 1; j < k->items; j++) behind += columns_of(piece[j]) < share ? columns_of(piece[j]) : share;
         add(&l, piece[i], left - l.columns - behind);
     }
-    printf("%*sis: %s%s\n", INDENT, "", l.text, tail);
+    printf("%*sis: %s", INDENT, "", l.text);
+    if (apart) printf("\n%*s%s\n", INDENT + 4, "", tail);
+    else printf("  %s\n", tail);
 }
 
 void cli_slice_words(const spot_slice *s)

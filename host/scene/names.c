@@ -25,6 +25,17 @@ const char *spot_split_name(spot_split split)
     return name[split];
 }
 
+const char *spot_value_name(spot_layer layer, spot_attribute attribute, int value)
+{
+    static const char *const object[SPOT_ATTRIBUTES][2] = {
+        { "no", "yes" }, { "normal", "small" }, { "blue", "orange" }, { "solid", "stripes" }, { "one", "two" }, { "", "" },
+    };
+    static const char *const background[SPOT_ATTRIBUTES][2] = {
+        { "no", "yes" }, { "", "" }, { "white", "grey" }, { "solid", "salt_and_pepper" }, { "", "" }, { "below", "above" },
+    };
+    return value < 0 ? "" : (layer == SPOT_BACKGROUND ? background : object)[attribute][value];
+}
+
 /* A triplet in words, "%s" the layer's name: [attribute][value]. A background's color and texture have words of their own. */
 static const char *phrase(const spot_triplet *t)
 {

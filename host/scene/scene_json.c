@@ -17,9 +17,9 @@ static void write_object(spot_json *j, const spot_object *o)
     spot_json_put_int(j, NULL, o->x1);
     spot_json_put_int(j, NULL, o->y1);
     spot_json_end(j);
-    spot_json_put_text(j, "size", o->size ? "small" : "normal");
-    spot_json_put_text(j, "color", o->color ? "orange" : "blue");
-    spot_json_put_text(j, "texture", o->texture ? "stripes" : "solid");
+    spot_json_put_text(j, "size", spot_value_name(o->layer, SPOT_SIZE, o->size));
+    spot_json_put_text(j, "color", spot_value_name(o->layer, SPOT_COLOR, o->color));
+    spot_json_put_text(j, "texture", spot_value_name(o->layer, SPOT_TEXTURE, o->texture));
     spot_json_put_int(j, "stripe_phase", o->stripe_phase);
     spot_json_end(j);
 }
@@ -43,8 +43,8 @@ static void write_image(spot_json *j, const spot_image *image, const char *file)
 {
     begin_image(j, image, file);
     spot_json_object(j, "background");
-    spot_json_put_text(j, "color", image->background_color ? "grey" : "white");
-    spot_json_put_text(j, "texture", image->background_texture ? "salt_and_pepper" : "solid");
+    spot_json_put_text(j, "color", spot_value_name(SPOT_BACKGROUND, SPOT_COLOR, image->background_color));
+    spot_json_put_text(j, "texture", spot_value_name(SPOT_BACKGROUND, SPOT_TEXTURE, image->background_texture));
     spot_json_end(j);
     spot_json_array(j, "objects", 0, 0);
     for (int k = 0; k < image->object_count; k++) write_object(j, &image->object[k]);

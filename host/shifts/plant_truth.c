@@ -187,8 +187,8 @@ spot_status spot_plant_truth_read(spot_ctx *c, spot_plant_truth *t, const char *
     for (int i = 0; i < rows && !s; i++) {
         spot_array_doubles(v, &a, 2 * (size_t)i, 2);
         if (!(v[0] >= 1 && v[1] >= 0 && v[1] <= v[0]))
-            s = spot_fail(c, SPOT_INPUT, "%s/truth.csv, row %d: %g of %g pictures are right; remove the file and run again", dir,
-                          i, v[1], v[0]);
+            s = spot_fail(c, SPOT_INPUT, "%s/truth.csv, row %d: %g of %g pictures are right; remove the file and run again",
+                          dir, i, v[1], v[0]);
         t->accuracy[i / cfg->classes % (1 + cfg->shifts)][i / cfg->classes / (1 + cfg->shifts)] += v[1] / v[0] / cfg->classes;
     }
     for (int k = 0; k < cfg->models; k++) snprintf(t->name[k], sizeof t->name[k], "%s", spot_plant_recipe_of(cfg, k).name);

@@ -77,7 +77,8 @@ static spot_status choose_names(spot_ctx *c, char **names, const spot_folder *f,
     if (folder->type != SPOT_WORDS || name->type != SPOT_WORDS)
         return spot_fail(c, SPOT_INPUT, "%s holds numbers; folders and names are words", folder->name);
     if (folder->count != name->count)
-        return spot_fail(c, SPOT_INPUT, "%s has %zu rows, and %s has %zu", folder->name, folder->count, name->name, name->count);
+        return spot_fail(c, SPOT_INPUT, "%s has %zu rows, and %s has %zu", folder->name, folder->count, name->name,
+                         name->count);
     for (int i = 0; i < f->classes; i++) {
         names[i] = NULL;
         for (size_t r = 0; r < folder->count && !names[i]; r++)

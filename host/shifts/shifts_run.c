@@ -123,8 +123,8 @@ static spot_status check_out(spot_ctx *c, const run *v, const char *out)
     for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
         snprintf(path, sizeof path, "%s/%s", out, made[i]);
         if (!access(path, F_OK))
-            return spot_fail(c, SPOT_USAGE, "%s is there, and %s is no run directory: it has no config.yaml; choose another one",
-                             path, out);
+            return spot_fail(c, SPOT_USAGE, "%s is there, and %s is no run directory: it has no config.yaml; choose another "
+                             "one", path, out);
     }
     return SPOT_OK;
 }

@@ -79,7 +79,8 @@ typedef struct {
  *     more numbers                up to three items: the thirds of the rows by rank, equal numbers together
  *
  * A cell that is empty or nan has no value, and no item holds for it. Columns without a name, and columns without two different
- * values, are left out with a log. SPOT_INPUT names what does not fit: a row without a record, an id of two records, a record with more or fewer cells. */
+ * values, are left out with a log. SPOT_INPUT names what does not fit: a row without a record, an id of two records, a record
+ * with more or fewer cells. */
 spot_status spot_attributes_read(spot_ctx *c, spot_attributes *a, const char *where, char *const *id, int rows);
 
 /* The categories of rows that have several, has (rows, classes) of 0 and 1: each becomes the items "NAME" and "not NAME". */

@@ -83,10 +83,12 @@ spot_status spot_report_run(spot_ctx *c, const char *path, const char *dir, cons
 
 /* The run of a study of shifts: what each shift costs, figures, pictures just above and below the thresholds, classes of
  * confounded sources. folder: where the pictures are now, in place of data.root; or NULL. */
-spot_status spot_report_shifts(spot_ctx *c, const char *path, const char *dir, const char *folder, const spot_report_options *r);
+spot_status spot_report_shifts(spot_ctx *c, const char *path, const char *dir, const char *folder,
+                               const spot_report_options *r);
 
 /* Contact sheets of a run of shifts: for each shift pictures around fixed percentiles of their similarity to its caption, from
- * which a person chooses the threshold. The page makes the lines for the config. SPOT_INPUT where the run has no similarities. */
+ * which a person chooses the threshold. The page makes the lines for the config. SPOT_INPUT where the run has
+ * no similarities. */
 spot_status spot_report_pick(spot_ctx *c, const char *path, const char *dir, const spot_report_options *r);
 
 /* Grids of 48 pictures for raters (paper 004, A.4), `grids` of each task (is the shift there? is the object there?), in

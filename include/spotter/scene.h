@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "spotter/arena.h"
 #include "spotter/ctx.h"
@@ -165,6 +166,9 @@ const char *spot_layer_name(spot_layer layer);
 const char *spot_attribute_name(spot_attribute attribute);
 const char *spot_split_name(spot_split split);
 
+/* "small", "orange", "salt_and_pepper", "above", ...; "" for a value below 0. */
+const char *spot_value_name(spot_layer layer, spot_attribute attribute, int value);
+
 /* Writes a blindspot in words, "square above, square, circle blue, no text" (NUL-terminated, cut at size). */
 void spot_blindspot_describe(char *text, size_t size, const spot_blindspot *b);
 
@@ -177,6 +181,12 @@ bool spot_blindspot_read(spot_blindspot *b, const char *text);
 #define SPOT_SCENE_JSON 32768
 spot_status spot_scene_jsonl(spot_ctx *c, char *text, size_t size, const spot_image *image, const char *file);
 spot_status spot_ec_json(spot_ctx *c, char *text, size_t size, const spot_ec *ec);
+
+/* A table of attributes in CSV, for `spotter discover --attributes`: its header, and the record of an image. The columns are
+ * "file" and each attribute that varies in the EC: "circle" (0, 1), "circle color" (blue, orange), "relative_position" (above,
+ * below), ...; with photos each category (0, 1). The cell of an absent object's attribute is empty. */
+void spot_ec_columns(FILE *f, const spot_ec *ec);
+void spot_ec_record (FILE *f, const spot_ec *ec, const spot_image *image, const char *file);
 
 #ifdef __cplusplus
 }

@@ -1,9 +1,9 @@
 /* fuzz_clip.c - the header of CLIP's weights and the configs beside it: either one sentence, or a network that can be computed.
  *
- * The first byte says whose names the tensors have, the towers that are there, the config's name, and whether the header is any
- * text, behind which the second byte times 128 bytes follow. Else the second byte counts changes of the tensors of a small whole
- * file, four bytes each: which tensor, what of it, and the value. Then come the config, behind a NUL preprocessor_config.json,
- * and behind another NUL the text of the header.
+ * The first byte says whose names the tensors have, the towers that are there, the config's name, and whether the header is
+ * any text, behind which the second byte times 128 bytes follow. Else the second byte counts changes of the tensors of a small
+ * whole file, four bytes each: which tensor, what of it, and the value. Then come the config, behind a NUL
+ * preprocessor_config.json, and behind another NUL the text of the header.
  * fuzz: -max_len=4096 */
 #include "fuzz/fuzz_file.h"
 

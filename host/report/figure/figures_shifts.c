@@ -122,9 +122,9 @@ void spot_plot_fits(spot_plot *p, const spot_shifts_results *r, const int *shift
     const range x = accuracies(r, shift, n, false), y = accuracies(r, shift, n, true);
 
     open_plot(p, n < 4 ? n : 4, 230, 200, "Figure 10. Accuracy on shifts against accuracy on base pictures");
-    snprintf(p->caption, sizeof p->caption, "A point is a model (%d of them); accuracies are means over the classes that count. The line is the "
-             "fit of least squares on %s axes; the shaded part is the 95 %% interval of its slope from a bootstrap over classes and "
-             "models. Dotted: y = x, where a shift costs nothing.", r->cfg->models, axes[how]);
+    snprintf(p->caption, sizeof p->caption, "A point is a model (%d of them); accuracies are means over the classes that "
+             "count. The line is the fit of least squares on %s axes; the shaded part is the 95 %% interval of its slope from "
+             "a bootstrap over classes and models. Dotted: y = x, where a shift costs nothing.", r->cfg->models, axes[how]);
     add_sources(p, r, SPOT_MARK_POINT);
     for (int i = 0; i < n; i++) {
         spot_plot_panel *a = spot_plot_add_panel(p, r->cfg->shift[shift[i]].name, "base accuracy", "shift accuracy");
@@ -163,16 +163,18 @@ void spot_plot_slopes(spot_plot *p, const spot_shifts_results *r, int source)
 {
     const range x = slopes_range(r, false), y = slopes_range(r, true);
 
-    open_plot(p, r->sources < 2 || source >= 0 ? 1 : 2, r->sources < 2 ? 620 : 460, 380, "Figure 11. Slope against absolute impact");
-    snprintf(p->caption, sizeof p->caption, "A point is a shift. Absolute impact is the mean drop of accuracy over models; the slope says how "
-             "much of a gain of accuracy on base pictures arrives on the shift (1: all of it). Bars are 95 %% intervals from a bootstrap "
-             "over classes and models; a bar that reaches the frame goes on.");
+    open_plot(p, r->sources < 2 || source >= 0 ? 1 : 2, r->sources < 2 ? 620 : 460, 380,
+              "Figure 11. Slope against absolute impact");
+    snprintf(p->caption, sizeof p->caption, "A point is a shift. Absolute impact is the mean drop of accuracy over models; the "
+             "slope says how much of a gain of accuracy on base pictures arrives on the shift (1: all of it). Bars are 95 %% "
+             "intervals from a bootstrap over classes and models; a bar that reaches the frame goes on.");
     for (int g = 0; g < r->categories; g++)
         spot_plot_add_entry(p, r->category[g], SPOT_MARK_POINT, g % 8, false, g >= 8);
     for (int v = 0; v < r->sources; v++) {
         const spot_shift_estimates *e = &r->source[v].set[spot_shift_compared(r, v)];
         if (source >= 0 && v != source) continue;
-        spot_plot_panel *a = spot_plot_add_panel(p, r->cfg->sources ? spot_shift_source_name(r, v) : "", "absolute impact (drop of accuracy)", "slope");
+        spot_plot_panel *a = spot_plot_add_panel(p, r->cfg->sources ? spot_shift_source_name(r, v) : "",
+                                                 "absolute impact (drop of accuracy)", "slope");
         a->xlow = x.low, a->xhigh = x.high, a->ylow = y.low, a->yhigh = y.high;
         snprintf(a->empty, sizeof a->empty, "%s", r->cfg->models < 2 ? "a slope needs two models" : "no shift has a slope");
         for (int s = 0; s < e->shifts; s++) {
@@ -249,9 +251,9 @@ static void add_similarity(spot_plot *p, const spot_shifts_results *r, int shift
 void spot_plot_similarities(spot_plot *p, const spot_shifts_results *r, const int *shift, int n)
 {
     open_plot(p, n > 1 ? 4 : 2, 230, 170, "Figure 17 a. Similarities of pictures to captions of class and shift");
-    snprintf(p->caption, sizeof p->caption, "Left of each pair: similarity to the caption of the picture's class; right: to the caption of the shift. "
-             "A curve further to the right is better. Dashed: real pictures without the shift, as control. Thin line: the shift's "
-             "threshold; pictures to the left of it are dropped.");
+    snprintf(p->caption, sizeof p->caption, "Left of each pair: similarity to the caption of the picture's class; right: to "
+             "the caption of the shift. A curve further to the right is better. Dashed: real pictures without the shift, as "
+             "control. Thin line: the shift's threshold; pictures to the left of it are dropped.");
     add_sources(p, r, SPOT_MARK_CURVE);
     if (!r->cfg->sources) spot_plot_add_entry(p, "pictures of the shift", SPOT_MARK_CURVE, 0, false, false);
     if (r->cfg->data.real[0]) spot_plot_add_entry(p, "real pictures", SPOT_MARK_CURVE, SPOT_PLOT_GREY, true, false);
@@ -272,8 +274,8 @@ void spot_plot_passes(spot_plot *p, const spot_shifts_results *r)
     const double step = 0.82 / r->sources;
 
     open_plot(p, 1, 420, fmax(20, 9 + 11 * r->sources), "Figure 17 b. Share of pictures that pass the filter");
-    snprintf(p->caption, sizeof p->caption, "Both similarities are at least their thresholds; of base pictures that to the class alone. Lines are Wilson's "
-             "95 %% intervals.");
+    snprintf(p->caption, sizeof p->caption, "Both similarities are at least their thresholds; of base pictures that to the "
+             "class alone. Lines are Wilson's 95 %% intervals.");
     add_sources(p, r, SPOT_MARK_BAR);
     snprintf(spot_plot_add_panel(p, "", "share that passes", "")->empty, 90, "the run has no filter");
     for (int s = -1; s < r->cfg->shifts; s++) spot_plot_add_row(p, s < 0 ? "base" : r->cfg->shift[s].name);
@@ -303,14 +305,15 @@ static void add_selection(spot_plot *p, const spot_selection *e, double y, int s
 
 void spot_plot_selection(spot_plot *p, const spot_shifts_results *r, const spot_votes *v)
 {
-    static const char *const titles[] = { [SPOT_TASK_SHIFT] = "Is the shift there?", [SPOT_TASK_LABEL] = "Is the object there?" };
+    static const char *const titles[] = { [SPOT_TASK_SHIFT] = "Is the shift there?",
+                                         [SPOT_TASK_LABEL] = "Is the object there?" };
     const double step = 0.7 / (2 * r->sources);
     char name[SPOT_PLOT_NAME];
 
-    open_plot(p, 2, 330, fmax(24, 8 + 13 * r->sources), "Figure 6. Selection frequency");
-    snprintf(p->caption, sizeof p->caption, "Share of raters that select a picture, mean over pictures; hollow: all pictures, filled: pictures that pass the "
-             "filter. Pictures are weighted so that drawn ones stand for all of their folder. Bars are 95 %% intervals over pictures; "
-             "no bar: all pictures have the same share, or there is one alone.");
+    open_plot(p, 2, 330, fmax(26, 10 + 18 * r->sources), "Figure 6. Selection frequency");
+    snprintf(p->caption, sizeof p->caption, "Share of raters that select a picture, mean over pictures; hollow: all pictures, "
+             "filled: pictures that pass the filter. Pictures are weighted so that drawn ones stand for all of their folder. "
+             "Bars are 95 %% intervals over pictures; no bar: all pictures have the same share, or there is one alone.");
     for (int s = 0; s < r->sources; s++)
         for (int kept = 0; kept < 2; kept++) {
             snprintf(name, sizeof name, "%.70s, %s", spot_shift_source_name(r, s), kept ? "filtered" : "unfiltered");
@@ -326,7 +329,8 @@ void spot_plot_selection(spot_plot *p, const spot_shifts_results *r, const spot_
         for (int k = 0; k < r->cfg->shifts; k++)
             for (int s = 0; s < r->sources; s++)
                 for (int kept = 0; kept < 2; kept++)
-                    add_selection(p, &v->selected[t][s][k][kept], k + (2 * s + kept - (2 * r->sources - 1) / 2.0) * step, s, !kept,
+                    add_selection(p, &v->selected[t][s][k][kept], k + (2 * s + kept - (2 * r->sources - 1) / 2.0) * step, s,
+                                  !kept,
                                   spot_shift_source_name(r, s));
         add_selection(p, &v->real[t], r->cfg->shifts, SPOT_PLOT_GREY, false, "real pictures");
     }

@@ -42,7 +42,8 @@ static bool has_similarities(const spot_shifts_results *r) { return r->unit[r->u
 static bool has_filter(const spot_shifts_results *r) { return r->unit[r->units - 1].filtered; }
 
 /* Whether the figure is wanted. A figure that was named, and that the run cannot have, is refused. */
-static spot_status is_wanted(spot_ctx *c, bool *wanted, const spot_figures_options *o, int number, bool possible, const char *why)
+static spot_status is_wanted(spot_ctx *c, bool *wanted, const spot_figures_options *o, int number, bool possible,
+                             const char *why)
 {
     const bool named = o->which >> number & 1;
 
@@ -107,8 +108,8 @@ static spot_status draw_votes(work *w, const char *dir)
     spot_plot p;
     spot_status s = v ? spot_votes_read(w->c, v, w->r, dir, NULL, &there) : spot_fail(w->c, SPOT_NOMEM, "no memory for votes");
 
-    if (s == SPOT_OK) s = is_wanted(w->c, &wanted, w->o, 6, there, "nobody has voted; `spotter shifts --grids N` makes grids, --votes FILE "
-                                    "reads votes");
+    if (s == SPOT_OK) s = is_wanted(w->c, &wanted, w->o, 6, there, "nobody has voted; `spotter shifts --grids N` makes grids, "
+                                    "--votes FILE reads votes");
     if (s == SPOT_OK && wanted) {
         spot_plot_selection(&p, w->r, v);
         s = output_plot(w->c, &p, w->o, "6");
@@ -135,7 +136,8 @@ spot_status spot_shifts_figures(spot_ctx *c, const char *dir, const spot_figures
     if (s == SPOT_OK) s = draw_models(&w);
     if (s == SPOT_OK) s = draw_filter(&w);
     if (s == SPOT_OK) s = draw_votes(&w, dir);
-    if (s == SPOT_OK && o->csv && (fflush(o->csv) || ferror(o->csv))) s = spot_fail(c, SPOT_IO, "the numbers could not be written");
+    if (s == SPOT_OK && o->csv && (fflush(o->csv) || ferror(o->csv)))
+        s = spot_fail(c, SPOT_IO, "the numbers could not be written");
     spot_shifts_close(&r);
     return s;
 }

@@ -32,7 +32,8 @@ static void draw_picture(cairo_t *cr, const spot_picture *p, double x, double y)
     cairo_pattern_set_filter(cairo_get_source(cr), CAIRO_FILTER_BEST);
     cairo_paint(cr);
     cairo_restore(cr);
-    cairo_rectangle(cr, x + (SIDE - scale * p->width) / 2, y + (SIDE - scale * p->height) / 2, scale * p->width, scale * p->height);
+    cairo_rectangle(cr, x + (SIDE - scale * p->width) / 2, y + (SIDE - scale * p->height) / 2, scale * p->width,
+                    scale * p->height);
     cairo_set_source_rgb(cr, 0.6, 0.6, 0.6);           /* white pictures have an end, too */
     cairo_set_line_width(cr, 1);
     cairo_stroke(cr);

@@ -149,6 +149,23 @@ static void mix(work *w, int first, spot_rng *rng)
     for (int i = first; i < w->pictures; i++) w->picture[i].place = i - first + 1;
 }
 
+/* "shift_000_1a2b": the end is a hash of the pictures, so that a form of other grids is not taken for one of these. */
+static spot_status name_grid(work *w, int first)
+{
+    spot_text all = { 0 };
+    char hash[33];
+
+    for (int i = first; i < w->pictures; i++) spot_text_add(&all, w->picture[i].path, strlen(w->picture[i].path) + 1);
+    if (all.status) return spot_text_free(&all), spot_fail(w->c, SPOT_NOMEM, "no memory for the name of a grid");
+    spot_key_text(hash, spot_key_of(all.bytes, all.used));
+    spot_text_free(&all);
+    for (int i = first; i < w->pictures; i++) {
+        spot_grid_picture *p = &w->picture[i];
+        snprintf(p->name, sizeof p->name, "%s_%03d_%.4s", spot_task_names[p->task], p->grid, hash);
+    }
+    return SPOT_OK;
+}
+
 static spot_status choose_grid(work *w, int task, int grid, int label)
 {
     spot_rng rng = spot_rng_at(w->seed, SPOT_RNG_GRID, (uint32_t)task, (uint32_t)grid + 1);
@@ -157,7 +174,6 @@ static spot_status choose_grid(work *w, int task, int grid, int label)
     pool p[FOLDERS] = { 0 };
     spot_status s;
 
-    snprintf(like.name, sizeof like.name, "%s_%03d", spot_task_names[task], grid);
     snprintf(like.label, sizeof like.label, "%s", task == SPOT_TASK_SHIFT ? w->r->cfg->shift[label].name
                                                                            : w->r->unit[0].class_name[label]);
     for (char *at = like.label; task == SPOT_TASK_LABEL && *at; at++)
@@ -165,6 +181,7 @@ static spot_status choose_grid(work *w, int task, int grid, int label)
     s = fill_pools(w, p, task, label);
     if (s == SPOT_OK) s = draw_pools(w, p, pools, &like, &rng);
     if (s == SPOT_OK) mix(w, first, &rng);
+    if (s == SPOT_OK && w->pictures > first) s = name_grid(w, first);
     for (int k = 0; k < pools; k++) free(p[k].of);
     return s;
 }

@@ -60,7 +60,7 @@ static bool fill_picture(spot_grid_picture *p, const spot_rows *t, const spot_sh
     *p = (spot_grid_picture){ .task = -1, .source = -1, .shift = -1 };
     for (int k = 0; k < SPOT_TASKS; k++)
         if (!strcmp(task, spot_task_names[k])) p->task = k;
-    snprintf(p->name, sizeof p->name, "%.15s", spot_rows_cell(t, K_GRID));
+    snprintf(p->name, sizeof p->name, "%.23s", spot_rows_cell(t, K_GRID));
     snprintf(p->label, sizeof p->label, "%.159s", spot_rows_cell(t, K_LABEL));
     snprintf(p->path, sizeof p->path, "%.1023s", spot_rows_cell(t, K_PATH));
     p->place = atoi(spot_rows_cell(t, K_PLACE));
@@ -76,7 +76,8 @@ static bool fill_picture(spot_grid_picture *p, const spot_rows *t, const spot_sh
 
 spot_status spot_grid_key(spot_ctx *c, spot_grid_picture **picture, int *n, const spot_shifts_results *r, const char *dir)
 {
-    static const char *const columns[K_COLUMNS] = { "grid", "task", "label", "place", "set", "source", "shift", "path", "weight" };
+    static const char *const columns[K_COLUMNS] = { "grid", "task", "label", "place", "set", "source", "shift", "path",
+                                                   "weight" };
     char path[1300];
     spot_rows *t;
     bool more;
@@ -86,7 +87,8 @@ spot_status spot_grid_key(spot_ctx *c, spot_grid_picture **picture, int *n, cons
     *picture = NULL;
     *n = 0;
     snprintf(path, sizeof path, "%s/grids/key.csv", dir);
-    if (access(path, F_OK)) return spot_fail(c, SPOT_INPUT, "%s is not there, which says what each grid shows; --grids N makes grids", path);
+    if (access(path, F_OK)) return spot_fail(c, SPOT_INPUT, "%s is not there, which says what each grid shows; --grids N makes "
+                                             "grids", path);
     SPOT_TRY(spot_rows_open(c, &t, path, columns, K_COLUMNS));
     while ((s = spot_rows_next(c, t, &more)) == SPOT_OK && more) {
         if (*n == room) {
@@ -159,11 +161,13 @@ static spot_status read_answer(work *w, const spot_rows *t, const char *path)
     int i = *place && !*end && number >= 1 && number <= SPOT_GRID ? picture_at(w, spot_rows_cell(t, F_GRID), (int)number) : -1;
 
     if (i < 0) {
-        snprintf(why, sizeof why, "the run has no picture \"%.60s\" in a grid \"%.60s\"", place, spot_rows_cell(t, F_GRID));
+        snprintf(why, sizeof why, "the run has no picture \"%.60s\" in a grid \"%.60s\"; grids that are drawn anew need "
+                 "new votes", place, spot_rows_cell(t, F_GRID));
         return refuse(w, t, path, why);
     }
     if (selected == -2) {
-        snprintf(why, sizeof why, "selected is \"%.60s\"; 1 is for a selected picture, 0 for another", spot_rows_cell(t, F_SELECTED));
+        snprintf(why, sizeof why, "selected is \"%.60s\"; 1 is for a selected picture, 0 for another",
+                 spot_rows_cell(t, F_SELECTED));
         return refuse(w, t, path, why);
     }
     if (!*rater && selected == -1) return SPOT_OK;     /* of the empty form */
@@ -198,13 +202,15 @@ static bool same_grid(const work *w, const answer *a, const answer *b)
 static spot_status count_votes(work *w, spot_votes *v, const char *path)
 {
     if (w->answers) qsort(w->of, (size_t)w->answers, sizeof *w->of, compare_answers);
-    for (int i = 0, n; i < w->answers; i += n) {
+    for (int i = 0, n, last = -1; i < w->answers; i += n) {
         bool any = false;
         for (n = 0; i + n < w->answers && same_grid(w, &w->of[i], &w->of[i + n]); n++) any |= w->of[i + n].selected >= 0;
+        if (any && w->of[i].rater != last) v->raters++, last = w->of[i].rater;
         for (int k = i; k < i + n; k++) {
             const answer *a = &w->of[k];
             if (k > i && a->picture == a[-1].picture)
-                return spot_fail(w->c, SPOT_INPUT, "%s line %" PRIu64 ": the rater %s has answered picture %d of %s in line %" PRIu64
+                return spot_fail(w->c, SPOT_INPUT, "%s line %" PRIu64 ": the rater %s has answered picture %d of %s in line "
+                                 "%" PRIu64
                                  " already", path, a->line, spot_plain(w->rater[a->rater]), w->picture[a->picture].place,
                                  w->picture[a->picture].name, a[-1].line);
             if (!any) continue;
@@ -274,7 +280,6 @@ static double kappa_of(const work *w, int task)
 
 static void fill_votes(const work *w, spot_votes *v)
 {
-    v->raters = w->raters;
     for (int i = 0; i < w->pictures; i++) {
         v->images += w->votes[i] > 0;
         v->unanswered += !w->votes[i];

@@ -16,9 +16,9 @@ extern const char *const spot_task_names[SPOT_TASKS];      /* "shift", "label" *
 typedef struct { double value, low, high; int images; } spot_selection;
 
 typedef struct {
-    int raters, votes;             /* votes: of a rater for a picture */
+    int raters, votes;             /* that answered; votes: of a rater for a picture */
     int images, unanswered;        /* pictures with votes; pictures of the key without */
-    spot_selection selected[SPOT_TASKS][SPOT_MAX_SOURCES][SPOT_MAX_SHIFTS][2];     /* all pictures; those that pass the filter */
+    spot_selection selected[SPOT_TASKS][SPOT_MAX_SOURCES][SPOT_MAX_SHIFTS][2];     /* all; those that pass the filter */
     spot_selection real[SPOT_TASKS];
     double kappa[SPOT_TASKS];      /* Fleiss's, over pictures with two or more raters; NaN: none, or all votes are equal */
 } spot_votes;
@@ -29,7 +29,7 @@ typedef struct {
     int    source, shift;          /* -1, -1: a real picture */
     bool   kept;
     double weight;
-    char   name[16], label[160], path[1024];       /* name of the grid */
+    char   name[24], label[160], path[1024];       /* name of the grid */
 } spot_grid_picture;
 
 /* Writes the grids that spot_shifts_grids chose: DIR/grids/NAME.png. picture (n) lie grid by grid. */
@@ -44,7 +44,7 @@ spot_status spot_grid_key(spot_ctx *c, spot_grid_picture **picture, int *n, cons
 spot_status spot_votes_read(spot_ctx *c, spot_votes *v, const spot_shifts_results *r, const char *dir, const char *votes_path,
                             bool *there);
 
-/* ---- rows of a CSV file with named columns (rows.c) ---- */
+/* ---- rows of a CSV file with named columns (vote_rows.c) ---- */
 
 enum { SPOT_ROW_CELLS = 12, SPOT_ROW_CELL = 1100 };
 

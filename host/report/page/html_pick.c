@@ -67,7 +67,8 @@ static void write_settings(spot_page *p, const spot_shift *s)
 }
 
 /* The pictures whose ranks are nearest to the percentile's, in order. */
-static void write_level(work *w, const ranked *of, int n, const spot_shift_pictures_result *file, const double *sorted, int percentile)
+static void write_level(work *w, const ranked *of, int n, const spot_shift_pictures_result *file, const double *sorted,
+                        int percentile)
 {
     const int middle = (int)((long long)(n - 1) * percentile / 100);
     int from = middle - BESIDE / 2 + 1, to;
@@ -120,7 +121,8 @@ static spot_status write_shift(work *w, int shift)
         how = spot_shift_pictures_read(w->c, &file[v], w->dir, &w->r->unit[unit_of(w, v, shift)]);
         n += file[v].n;
         if (how == SPOT_OK && file[v].columns < 2)
-            how = spot_fail(w->c, SPOT_INPUT, "%s has no similarities to choose a threshold from; an encoder or embeddings give them",
+            how = spot_fail(w->c, SPOT_INPUT, "%s has no similarities to choose a threshold from; an encoder or embeddings "
+                            "give them",
                             w->dir);
     }
     if (how == SPOT_OK) of = malloc(((size_t)n + 1) * sizeof *of), sorted = malloc(((size_t)n + 1) * sizeof *sorted);

@@ -131,8 +131,14 @@ static spot_status write_selection(work *w)
     spot_votes *v = malloc(sizeof *v);
     bool there = false;
     spot_plot plot;
-    spot_status s = v ? spot_votes_read(w->c, v, w->r, w->dir, NULL, &there) : spot_fail(w->c, SPOT_NOMEM, "no memory for votes");
+    spot_status s = v ? spot_votes_read(w->c, v, w->r, w->dir, NULL, &there)
+                      : spot_fail(w->c, SPOT_NOMEM, "no memory for votes");
 
+    if (s == SPOT_INPUT) {                 /* old votes do not stop a report */
+        spot_log(w->c, SPOT_LOG_WARN, "the votes are left out: %s", spot_message(w->c, s));
+        spot_forget(w->c);
+        s = SPOT_OK, there = false;
+    }
     if (s == SPOT_OK && there) {
         spot_plot_selection(&plot, w->r, v);
         s = add_figure(w, &plot, "6");

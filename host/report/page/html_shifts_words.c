@@ -21,7 +21,8 @@ static void sort_shifts(int *order, const double *key, int n)
 {
     for (int i = 0; i < n; i++) {
         int at = i;
-        while (at && (key[order[at - 1]] < key[i] || (isnan(key[order[at - 1]]) && !isnan(key[i])))) order[at] = order[at - 1], at--;
+        for (; at && (key[order[at - 1]] < key[i] || (isnan(key[order[at - 1]]) && !isnan(key[i]))); at--)
+            order[at] = order[at - 1];
         order[at] = i;
     }
 }
@@ -99,10 +100,12 @@ static void tell_impact(words *w)
         impact[s] = 100 * w->e->shift[s].impact.value, gain[s] = -impact[s];
         slope[s] = w->e->shift[s].slope.value;
     }
-    tell(w, impact, costs, "Accuracy falls beyond chance, most first (percentage points): ", "No shift costs accuracy beyond chance", " (%.0f)");
+    tell(w, impact, costs, "Accuracy falls beyond chance, most first (percentage points): ",
+         "No shift costs accuracy beyond chance", " (%.0f)");
     tell(w, gain, helps, "Accuracy rises beyond chance: ", NULL, " (%.0f)");
     tell(w, slope, is_steep, "A gain on base pictures is larger on the shift (slope above 1 beyond chance): ", NULL, " (%.2f)");
-    tell(w, slope, is_flat, "A gain on base pictures arrives only in part (slope below 1 beyond chance): ", "No slope is below 1 beyond chance", " (%.2f)");
+    tell(w, slope, is_flat, "A gain on base pictures arrives only in part (slope below 1 beyond chance): ",
+         "No slope is below 1 beyond chance", " (%.2f)");
 }
 
 /* ---- differences ---- */
@@ -120,9 +123,12 @@ static void tell_differences(words *w, const spot_shift_difference *d, int pairs
     }
     if (!pairs) return;
     if (!n)
-        begin_sentence(&t, "No two of the slopes of %s differ beyond chance (%d pairs)", categories ? "categories" : "shifts", pairs);
+        begin_sentence(&t, "No two of the slopes of %s differ beyond chance (%d pair%s)", categories ? "categories" : "shifts",
+                       pairs,
+                       pairs == 1 ? "" : "s");
     else
-        begin_sentence(&t, "Slopes of %d of %d pairs of %s differ beyond chance, most %s and %s (%+.2f)", n, pairs,
+        begin_sentence(&t, "Slopes of %d of %d pair%s of %s differ beyond chance, most %s and %s (%+.2f)", n, pairs,
+                       pairs == 1 ? "" : "s",
                        categories ? "categories" : "shifts", categories ? w->r->category[most->a] : shift_name(w, most->a),
                        categories ? w->r->category[most->b] : shift_name(w, most->b), most->slope.value);
     end_sentence(w, &t);
@@ -139,7 +145,8 @@ static void tell_lost(words *w)
     char text[200];
 
     for (int s = 0; s < w->e->shifts; s++) lost[s] = w->e->shift[s].lost + w->e->shift[s].few;
-    snprintf(text, sizeof text, "Classes that do not count because fewer than %d pictures are left, of %d: ", w->r->cfg->evaluation.rule.least,
+    snprintf(text, sizeof text, "Classes that do not count because fewer than %d pictures are left, of %d: ",
+             w->r->cfg->evaluation.rule.least,
              classes);
     tell(w, lost, has_lost, text, "No class is lost", " (%.0f)");
 }
@@ -153,14 +160,16 @@ static void tell_confounded(words *w)
 
     for (int i = 0; i < v->gaps; i++) n += v->gap[i].confounded;
     if (!v->gaps) return;
-    if (!n) begin_sentence(&t, "No class of base pictures is harder than its real pictures beyond chance and beyond the other classes");
+    if (!n) begin_sentence(&t, "No class of base pictures is harder than its real pictures beyond chance and beyond the other "
+                           "classes");
     else {
-        begin_sentence(&t, "%d of %d classes of base pictures are harder than their real pictures beyond chance and beyond the other "
-                       "classes: ", n, v->gaps);
+        begin_sentence(&t, "%d of %d classes of base pictures are harder than their real pictures beyond chance and beyond the "
+                       "other classes: ", n, v->gaps);
         for (int i = 0, k = 0; i < v->gaps; i++) {
             const spot_shift_gap *g = &v->gap[i];
             if (!g->confounded || k == NAMED) continue;
-            snprintf(text, sizeof text, "%s%s (%.0f %% against %.0f %%)", k++ ? ", " : "", w->r->unit[0].class_name[g->cls], 100 * g->base,
+            snprintf(text, sizeof text, "%s%s (%.0f %% against %.0f %%)", k++ ? ", " : "", w->r->unit[0].class_name[g->cls],
+                     100 * g->base,
                      100 * g->real);
             spot_text_adds(&t, text);
         }
@@ -180,19 +189,26 @@ static void tell_settings(spot_page *p, const spot_shifts_results *r)
 
     for (int s = 0; s < cfg->shifts; s++) open += cfg->shift[s].threshold <= -1;
     spot_json_array(p->at, "differs", 0, 0);
-    if (!*encoder) spot_page_print(p, NULL, "%s", cfg->filter.masks[0] ? "pictures are kept by masks from a file" : "pictures are not filtered");
-    else if (strcmp(encoder, PAPER_ENCODER)) spot_page_print(p, NULL, "the encoder is %s; the paper's is " PAPER_ENCODER, encoder);
-    if (*encoder && open) spot_page_print(p, NULL, "%d of %d shifts have no threshold: all their pictures pass the caption of the shift", open,
+    if (!*encoder) spot_page_print(p, NULL, "%s", cfg->filter.masks[0] ? "pictures are kept by masks from a file"
+                                   : "pictures are not filtered");
+    else if (strcmp(encoder, PAPER_ENCODER)) spot_page_print(p, NULL, "the encoder is %s; the paper's is " PAPER_ENCODER,
+                                                             encoder);
+    if (*encoder && open) spot_page_print(p, NULL, "%d of %d shifts have no threshold: all their pictures pass the caption of "
+                                          "the shift", open,
                                           cfg->shifts);
     if (*encoder && cfg->filter.percentile != 20)
-        spot_page_print(p, NULL, "the threshold of a class is percentile %g of its real pictures; the paper's is 20", cfg->filter.percentile);
+        spot_page_print(p, NULL, "the threshold of a class is percentile %g of its real pictures; the paper's is 20",
+                        cfg->filter.percentile);
     if (!cfg->filter.base) spot_page_text(p, NULL, "base pictures are not filtered");
     if (cfg->filter.style != SPOT_STYLE_PAPER)
-        spot_page_text(p, NULL, "styles are compared with \"a photo of a <class>\", as the released masks; the paper says \"a <class>\"");
+        spot_page_text(p, NULL, "styles are compared with \"a photo of a <class>\", as the released masks; the paper says \"a "
+                       "<class>\"");
     if (rule->least != 5) spot_page_print(p, NULL, "a class counts from %d pictures on; in the paper from 5", rule->least);
     if (rule->axes != SPOT_AXES_LINEAR)
-        spot_page_print(p, NULL, "the fit is on axes of %s; the paper names no transform", rule->axes == SPOT_AXES_PROBIT ? "probit" : "logit");
-    spot_page_print(p, NULL, "intervals are from %d draws of a bootstrap over classes and models; the paper gives none", rule->draws);
+        spot_page_print(p, NULL, "the fit is on axes of %s; the paper names no transform", rule->axes == SPOT_AXES_PROBIT
+                        ? "probit" : "logit");
+    spot_page_print(p, NULL, "intervals are from %d draws of a bootstrap over classes and models; the paper gives none",
+                    rule->draws);
     spot_json_end(p->at);
 }
 

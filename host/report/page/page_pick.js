@@ -1,5 +1,5 @@
-// page_pick.js - contact sheets: a person chooses a percentile for each shift, and the page makes the lines for the config. Its page
-// is pick.html.
+// page_pick.js - contact sheets: a person chooses a percentile for each shift, and the page makes the lines for the config.
+// Its page is pick.html.
 
 const $ = id => document.getElementById(id);
 const chosen = new Map();
@@ -15,8 +15,9 @@ function lines() {
     const parts = [`name: ${quoted(s.name)}`, ...s.settings.map(([key, value]) => `${key}: ${value}`)];
     if (k !== undefined) parts.push(`threshold: ${number(s.levels[k].at)}`);
     else if (s.now > -1) parts.push(`threshold: ${s.now}`);
-    out.push(`  - {${parts.join(", ")}}   # ${k !== undefined ? `percentile ${s.levels[k].percentile}` : s.now > -1 ? "as it was" :
-      "no threshold chosen yet"}`);
+    const note = k !== undefined ? `percentile ${s.levels[k].percentile}` : s.now > -1 ? "as it was"
+      : "no threshold chosen yet";
+    out.push(`  - {${parts.join(", ")}}   # ${note}`);
   });
   return out.join("\n");
 }
@@ -35,7 +36,8 @@ function choose(i, k) {
 
 function level(s, i, k) {
   const l = s.levels[k];
-  const pictures = l.pictures.map(([row, similarity]) => h("figure", {}, Picture.show(row, what.names[row], innerWidth < 560 ? 70 : 84),
+  const size = innerWidth < 560 ? 70 : 84;
+  const pictures = l.pictures.map(([row, similarity]) => h("figure", {}, Picture.show(row, what.names[row], size),
     h("figcaption", {}, similarity.toFixed(3))));
   return h("label", { class: "level" },
     h("span", { class: "level-name" },
@@ -70,7 +72,8 @@ async function start() {
   if (p.given < p.there)
     $("notes").append(h("p", { class: "notes" }, `${count(p.given)} of ${count(p.there)} pictures are here` +
       (p.unreadable ? `; ${count(p.unreadable)} could not be read` : "; more do not fit into the page") + "."));
-  $("jump").append(...what.shifts.map((s, i) => h("a", { href: `#shift-${i}` }, s.name)), h("a", { href: "#result" }, "lines for the config"));
+  $("jump").append(...what.shifts.map((s, i) => h("a", { href: `#shift-${i}` }, s.name)),
+    h("a", { href: "#result" }, "lines for the config"));
   $("sheets").append(...what.shifts.map(sheet));
   $("copy").addEventListener("click", copy);
   update();

@@ -1,10 +1,10 @@
-// page_shifts.js - what each shift costs: a table, the models of a shift, figures, pictures at the thresholds, sources against real
-// pictures. Its page is shifts.html.
+// page_shifts.js - what each shift costs: a table, the models of a shift, figures, pictures at the thresholds, sources against
+// real pictures. Its page is shifts.html.
 
 const $ = id => document.getElementById(id);
 const several = what.sources.length > 1;
 const sourceName = k => what.sources[k];
-const f2 = v => v === null || v === undefined ? "–" : v.toFixed(2).replace("-", "−");
+const f2 = v => v === null || v === undefined ? "–" : v.toFixed(2).replace("-0.00", "0.00").replace("-", "−");
 const between = i => i[1] === null ? "" : `${f2(i[1])} to ${f2(i[2])}`;
 const shown = r => (several ? `${sourceName(r.source)}, ` : "") + r.shift;
 
@@ -27,12 +27,13 @@ function facts() {
 
 const columns = [
   ["shift", r => r.shift, r => h("th", { scope: "row" }, h("bdi", {}, shown(r)))],
-  ["category", r => r.category, r => h("td", {}, h("bdi", {}, r.category))],
+  ["category", r => r.category, r => h("td", { class: "whole" }, r.category)],
   ["impact", r => r.impact && r.impact[0], r => cell(r.impact), "drop of accuracy, mean over models"],
   ["slope", r => r.slope && r.slope[0], r => cell(r.slope), "of shift accuracy over base accuracy"],
   ["classes", r => r.used, r => h("td", { class: "number" }, r.used === undefined ? "–" : `${r.used} of ${what.classes}`),
     "that have enough pictures left"],
-  ["lost", r => r.lost, r => h("td", { class: "number" }, r.lost === undefined ? "–" : count(r.lost)), "classes without a picture left"],
+  ["lost", r => r.lost, r => h("td", { class: "number" }, r.lost === undefined ? "–" : count(r.lost)),
+    "classes without a picture left"],
   ["too few", r => r.few, r => h("td", { class: "number" }, r.few === undefined ? "–" : count(r.few)),
     `classes with 1 to ${what.least - 1} pictures left`],
   ["passed", r => r.pass && r.pass[0], r => h("td", { class: "number" }, r.pass ? percent(r.pass[0], 1) : "–",
@@ -67,9 +68,10 @@ function table() {
   const head = columns.map(([name, , , about], i) => h("th", { scope: "col", class: i > 1 ? "number" : null,
     "aria-sort": order === i ? (down ? "descending" : "ascending") : null },
     h("button", { type: "button", class: "sort", title: about || null, onclick: () => sort(i) }, name)));
-  $("table").replaceChildren(h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Every shift" },
-    h("table", {}, h("caption", {}, "Below each number: its 95 % interval. Press a heading to sort."),
-      h("thead", {}, h("tr", {}, ...head)), h("tbody", {}, ...sorted().map(r => h("tr", {}, ...columns.map(c => c[2](r))))))));
+  $("table").replaceChildren(h("p", { class: "hint" }, "Below each number: its 95 % interval. Press a heading to sort."),
+    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Every shift" },
+    h("table", {}, h("thead", {}, h("tr", {}, ...head)), h("tbody", {}, ...sorted().map(r => h("tr", {},
+      ...columns.map(c => c[2](r))))))));
 }
 
 // ---- the models of a shift: Figure 10 ----
@@ -78,7 +80,8 @@ const onAxis = { linear: v => v, logit: v => Math.log(v / (1 - v)), probit: null
 
 // Acklam's approximation of the normal quantile, good to 1e-9 relative.
 onAxis.probit = p => {
-  const a = [-39.69683028665376, 220.9460984245205, -275.9285104469687, 138.3577518672690, -30.66479806614716, 2.506628277459239];
+  const a = [-39.69683028665376, 220.9460984245205, -275.9285104469687, 138.3577518672690, -30.66479806614716,
+    2.506628277459239];
   const b = [-54.47609879822406, 161.5858368580409, -155.6989798598866, 66.80131188771972, -13.28068155288572];
   const c = [-0.007784894002430293, -0.3223964580411365, -2.400758277161838, -2.549732539343734, 4.374664141464968,
     2.938163982698783];
@@ -125,18 +128,20 @@ function drawFit(r) {
     height: H - box.top - box.bottom });
   const inner = svg.append("g").attr("clip-path", "url(#frame)"), [from, to] = x.domain();
   const mean = d3.mean(xs), middle = r.intercept + r.slope[0] * mean, line = (s, at) => y(middle + s * (at - mean));
+  const wedge = end => `M${x(end)},${line(r.slope[1], end)}L${x(mean)},${y(middle)}L${x(end)},${line(r.slope[2], end)}Z`;
   if (r.slope[0] !== null && r.slope[1] !== null)
-    inner.append("path").attr({ class: "wedge", d: `M${x(from)},${line(r.slope[1], from)}L${x(mean)},${y(middle)}L${x(from)},` +
-      `${line(r.slope[2], from)}ZM${x(to)},${line(r.slope[1], to)}L${x(mean)},${y(middle)}L${x(to)},${line(r.slope[2], to)}Z` });
+    inner.append("path").attr({ class: "wedge", d: wedge(from) + wedge(to) });
   inner.append("line").attr({ class: "equal", x1: x(from), x2: x(to), y1: y(from), y2: y(to) });
   if (r.slope[0] !== null)
-    inner.append("line").attr({ class: "line-fit", x1: x(from), x2: x(to), y1: line(r.slope[0], from), y2: line(r.slope[0], to) });
+    inner.append("line").attr({ class: "line-fit", x1: x(from), x2: x(to), y1: line(r.slope[0], from),
+      y2: line(r.slope[0], to) });
   svg.selectAll(".dot").data(what.models).enter().append("circle").attr("class", "dot").attr("tabindex", 0)
     .attr("cx", (m, i) => x(xs[i])).attr("cy", (m, i) => y(ys[i])).attr("r", 5)
     .attr("aria-label", (m, i) => `${m}: base ${percent(r.base[i], 1)}, shift ${percent(r.accuracy[i], 1)}`)
     .append("title").text((m, i) => `${m}: base ${percent(r.base[i], 1)}, shift ${percent(r.accuracy[i], 1)}`);
-  d3.select($("fit")).append("p").attr("class", "key-line").text(`Slope ${f2(r.slope[0])} (${between(r.slope)}), impact ${f2(r.impact[0])} ` +
-    `(${between(r.impact)}), correlation ${f2(r.correlation)}, ${what.axes} axes. A point is a model; point at one for its name. Shaded: the ` +
+  d3.select($("fit")).append("p").attr("class", "key-line").text(`Slope ${f2(r.slope[0])} (${between(r.slope)}), ` +
+    `impact ${f2(r.impact[0])} (${between(r.impact)}), correlation ${f2(r.correlation)}, ${what.axes} axes. ` +
+    "A point is a model; point at one for its name. Shaded: the " +
     "interval of the slope. Dotted: the shift costs nothing.");
 }
 
@@ -154,49 +159,62 @@ function fits() {
 function figures() {
   if (!what.figures.length) return;
   $("figure-part").hidden = false;
-  const image = f => h("figure", { class: "shift-figure" }, h("img", { class: "figure", alt: `${f.title}: ${f.alt}`, loading: "lazy",
+  const image = f => h("figure", { class: "shift-figure" }, h("img", { class: "figure", alt: `${f.title}: ${f.alt}`,
+    loading: "lazy",
     src: `data:image/svg+xml;base64,${$("f" + f.element).textContent}` }));
   for (const group of new Set(what.figures.map(f => f.group))) {
     const own = what.figures.filter(f => f.group === group);
-    $("figures").append(h("div", {}, h("h3", {}, own[0].title), h("div", { class: own.length > 1 ? "figures many" : "figures" }, ...own.map(image))));
+    $("figures").append(h("div", {}, h("h3", {}, own[0].title), h("div", { class: own.length > 1 ? "figures many" : "figures" },
+      ...own.map(image))));
   }
 }
 
 function thumbs(name, drop, list, all) {
-  return h("div", {}, h("p", { class: drop ? "side-name drop" : "side-name" }, h("b", {}, name), ` ${count(list.length)} of ${plural(all, "picture")}`),
+  return h("div", {}, h("p", { class: drop ? "side-name drop" : "side-name" }, h("b", {}, name),
+    ` ${count(list.length)} of ${plural(all, "picture")}`),
     h("div", { class: "thumbs" }, ...list.map(([row, margin, cls]) => h("figure", {}, Picture.show(row, what.names[row], 64),
-      h("figcaption", {}, (margin < 0 ? "−" : "+") + Math.abs(margin).toFixed(3), h("br"), h("bdi", {}, cls.replaceAll("_", " ")))))));
+      h("figcaption", {}, (margin < 0 ? "−" : "+") + Math.abs(margin).toFixed(3), h("br"),
+        h("bdi", {}, cls.replaceAll("_", " ")))))));
 }
 
 function pictures() {
   if (!what.at.length) return;
   const p = what.pictures, left = p.there - p.given;
   $("picture-part").hidden = false;
-  $("picture-hint").textContent = "Below each picture: how far its similarity lies above or below the threshold, and its class. Only pictures that " +
-    "pass the other caption are shown." + (left ? ` ${count(left)} of ${count(p.there)} pictures are left out here: ` +
+  $("picture-hint").textContent = "Below each picture: how far its similarity lies above or below the threshold, and its " +
+    "class. Only pictures that pass the other caption are shown." +
+    (left ? ` ${count(left)} of ${count(p.there)} pictures are left out here: ` +
     (p.unreadable ? `${count(p.unreadable)} could not be read` : "they do not fit into the page") + "." : "");
-  const part = b => h("div", {}, h("p", { class: "hint" }, b.by === "shift" ? `Caption of the shift, “${b.caption}”, threshold ${b.threshold.toFixed(3)}`
+  const part = b => h("div", {}, h("p", { class: "hint" }, b.by === "shift" ?
+    `Caption of the shift, “${b.caption}”, threshold ${b.threshold.toFixed(3)}`
     : `Caption of the class, “${b.caption}”, each class with its own threshold`),
     h("div", { class: "pair" }, thumbs("just kept", false, b.above, b.over), thumbs("just dropped", true, b.below, b.under)));
-  $("pictures").append(...what.at.map(a => h("section", { class: "at" }, h("h3", {}, h("bdi", {}, shown(a))), ...a.by.map(part))));
+  $("pictures").append(...what.at.map(a => h("section", { class: "at" }, h("h3", {}, h("bdi", {}, shown(a))),
+    ...a.by.map(part))));
 }
 
 function gaps() {
   const own = what.gaps.filter(g => g.classes.length);
   if (!own.length) return;
   $("gap-part").hidden = false;
-  const top = list => list.map(([name, share]) => `${name.replaceAll("_", " ")} ${percent(share, 0)}`).join(", ");
-  const row = g => h("tr", { class: g.confounded ? "bad-row" : null }, h("th", { scope: "row" }, h("bdi", {}, g.class.replaceAll("_", " "))),
+  const word = ([name, share]) => `${name.replaceAll("_", " ")} ${percent(share, 0).replace(" ", "\u00a0")}`;
+  const top = list => list.map(word).join(", ");
+  const row = g => h("tr", { class: g.confounded ? "bad-row" : null }, h("th", { scope: "row" },
+    h("bdi", {}, g.class.replaceAll("_", " "))),
     h("td", { class: "number" }, percent(g.real, 0)), h("td", { class: "number" }, percent(g.base, 0)), cell(g.gap),
     h("td", { class: "number" }, g.p === null ? "–" : g.p < 0.001 ? "< 0.001" : g.p.toFixed(3)),
-    h("td", {}, g.confounded ? h("b", {}, "confounded") : "not shown"), h("td", {}, top(g.real_top)), h("td", {}, top(g.base_top)));
+    h("td", { class: "whole" }, g.confounded ? h("b", {}, "confounded") : "not shown"), h("td", {}, top(g.real_top)),
+      h("td", {}, top(g.base_top)));
   for (const g of own) {
     const worst = g.classes.slice(0, 20);
-    $("gaps").append(h("h3", {}, `${sourceName(g.source)}: median gap ${f2(g.median)}`), h("div", { class: "scroll", tabindex: 0, role: "region",
+    $("gaps").append(h("h3", {}, `${sourceName(g.source)}: median gap ${f2(g.median)}`),
+      h("div", { class: "scroll", tabindex: 0, role: "region",
       "aria-label": `Classes of ${sourceName(g.source)}` }, h("table", {},
-      h("caption", {}, worst.length < g.classes.length ? `The ${worst.length} largest gaps of ${count(g.classes.length)} classes; shifts.json has all.`
+      h("caption", {}, worst.length < g.classes.length
+        ? `The ${worst.length} largest gaps of ${count(g.classes.length)} classes; shifts.json has all.`
         : "Largest gap first."),
-      h("thead", {}, h("tr", {}, ...["class", "real", "base", "gap", "p", "verdict", "predicted most, real", "predicted most, base"].map((t, i) =>
+      h("thead", {}, h("tr", {}, ...["class", "real", "base", "gap", "p", "verdict", "predicted most, real",
+        "predicted most, base"].map((t, i) =>
         h("th", { scope: "col", class: i > 0 && i < 5 ? "number" : null }, t)))), h("tbody", {}, ...worst.map(row)))));
   }
 }
@@ -204,15 +222,17 @@ function gaps() {
 function help() {
   const p = t => h("p", {}, t);
   $("help").append(
-    p("Impact is the mean over models of base accuracy minus shift accuracy, on the classes that have enough pictures of the shift left. Slope is that of " +
-      "the line of least squares of shift accuracy on base accuracy over models: 1 means that a better model gains on the shift what it gains " +
-      "on base pictures, 0 that it gains nothing. Intervals are from a bootstrap over classes and models."),
-    p("A picture passes when its similarity to the caption of its class is at least that of the class's threshold, a percentile of real " +
-      "pictures, and its similarity to the caption of the shift at least the shift's threshold. Classes with too few pictures left do not count: " +
-      "look at that number before an impact."),
-    p("Confounded: a class of base pictures on which models are worse than on real pictures beyond chance, by more than the other classes of the " +
-      "source. Its base accuracy is then about something else than the class."),
-    p(`Made by Spotter ${what.spotter}. The page is whole in itself: it loads nothing and sends nothing. All numbers are in shifts.json.`));
+    p("Impact is the mean over models of base accuracy minus shift accuracy, on the classes that have enough pictures of the " +
+      "shift left. Slope is that of the line of least squares of shift accuracy on base accuracy over models: 1 means that a " +
+      "better model gains on the shift what it gains on base pictures, 0 that it gains nothing. Intervals are from a " +
+      "bootstrap over classes and models."),
+    p("A picture passes when its similarity to the caption of its class is at least that of the class's threshold, a " +
+      "percentile of real pictures, and its similarity to the caption of the shift at least the shift's threshold. Classes " +
+      "with too few pictures left do not count: look at that number before an impact."),
+    p("Confounded: a class of base pictures on which models are worse than on real pictures beyond chance, by more than the " +
+      "other classes of the source. Its base accuracy is then about something else than the class."),
+    p(`Made by Spotter ${what.spotter}. The page is whole in itself: it loads nothing and sends nothing. ` +
+      "All numbers are in shifts.json."));
 }
 
 async function start() {

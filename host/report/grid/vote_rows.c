@@ -1,4 +1,4 @@
-/* rows.c - see votes.h: rows of a CSV file, each with its line for sentences. */
+/* vote_rows.c - see votes.h: rows of a CSV file, each with its line for sentences. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,8 @@ static spot_status next_record(spot_ctx *c, spot_rows *t, spot_csv_cells *out, b
 
 static spot_status refuse_quote(spot_ctx *c, const spot_rows *t)
 {
-    return spot_fail(c, SPOT_INPUT, "%s line %" PRIu64 ": quotes begin or end amid a cell; between quotes they are written twice",
+    return spot_fail(c, SPOT_INPUT, "%s line %" PRIu64 ": quotes begin or end amid a cell; between quotes they are written "
+                     "twice",
                      t->in.name, t->line);
 }
 
@@ -91,13 +92,15 @@ static spot_status copy_cells(spot_ctx *c, spot_rows *t, spot_csv_cells cells)
         for (int k = 0; k < t->columns; k++) {
             if (t->at[k] != at) continue;
             if (one.n >= SPOT_ROW_CELL || memchr(one.text, 0, one.n))
-                return spot_fail(c, SPOT_INPUT, "%s line %" PRIu64 ": cell %d is no text of at most %d bytes", t->in.name, t->line,
+                return spot_fail(c, SPOT_INPUT, "%s line %" PRIu64 ": cell %d is no text of at most %d bytes", t->in.name,
+                                 t->line,
                                  at + 1, SPOT_ROW_CELL - 1);
             t->cell[k][spot_csv_unquote(t->cell[k], &one)] = 0;
         }
     if (got < 0) return refuse_quote(c, t);
     if (at != t->cells)
-        return spot_fail(c, SPOT_INPUT, "%s line %" PRIu64 " has %d cells, and the header has %d", t->in.name, t->line, at, t->cells);
+        return spot_fail(c, SPOT_INPUT, "%s line %" PRIu64 " has %d cells, and the header has %d", t->in.name, t->line, at,
+                         t->cells);
     return SPOT_OK;
 }
 

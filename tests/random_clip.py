@@ -1,4 +1,4 @@
-"""tiny_clip.py DIR - a CLIP of random weights with its vocabulary, pictures, texts and annotations, for test_embed.sh.
+"""random_clip.py DIR - a CLIP of random weights with its vocabulary, pictures, texts and annotations, for test_embed.sh.
 
 DIR/resnet.safetensors: a ResNet-18 of width 16 with 2 outputs.
 DIR/clip: model.safetensors (names of Hugging Face, 16 pixels, rows of 8 numbers), config.json, merges.txt.

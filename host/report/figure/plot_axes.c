@@ -1,0 +1,148 @@
+/* plot_axes.c - axes of a panel: linear, probit, logit, or rows with names. */
+#include "report/figure/plot_frame.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fit/statistics.h"
+#include "spotter/shifts.h"
+
+static void set_grey(cairo_t *cr, double grey) { cairo_set_source_rgb(cr, grey, grey, grey); }
+
+static double text_width(cairo_t *cr, double size, const char *text) { return spot_canvas_text_width(cr, size, 0, text); }
+
+/* Cuts a text that is wider than the room and ends it with "…". */
+const char *spot_plot_fitted(cairo_t *cr, char out[160], const char *text, double size, int bold, double room)
+{
+    size_t n = strlen(text);
+
+    snprintf(out, 160, "%s", text);
+    while (n > 1 && spot_canvas_text_width(cr, size, bold, out) > room) {
+        do n--; while (n && ((unsigned char)text[n] & 0xc0) == 0x80);
+        snprintf(out, 160, "%.*s…", (int)(n < 150 ? n : 150), text);
+    }
+    return out;
+}
+
+/* Accuracies on axes of probit or logit have no place for 0 and 1. */
+static double on_axis(int axes, double v)
+{
+    const double p = v < 1e-4 ? 1e-4 : v > 1 - 1e-4 ? 1 - 1e-4 : v;
+
+    return axes == SPOT_AXES_LINEAR ? v : axes == SPOT_AXES_PROBIT ? spot_normal_quantile(p) : log(p / (1 - p));
+}
+
+static double share(int axes, double v, double low, double high)
+{
+    const double a = on_axis(axes, low), b = on_axis(axes, high);
+
+    return b > a ? (on_axis(axes, v) - a) / (b - a) : 0.5;
+}
+
+double spot_plot_x(const spot_plot_frame *f, double v) { return f->at.x + f->at.w * share(f->p->axes, v, f->p->xlow,
+    f->p->xhigh); }
+
+double spot_plot_y(const spot_plot_frame *f, double v)
+{
+    if (f->p->rows) return f->at.y + f->at.h * (v + 0.5) / f->p->rows;
+    return f->at.y + f->at.h * (1 - share(f->p->axes, v, f->p->ylow, f->p->yhigh));
+}
+
+static double tick_step(double range, int most)
+{
+    double step = pow(10, floor(log10(range / most)));
+
+    if (range / step > most) step *= 2;
+    if (range / step > most) step *= 2.5;
+    if (range / step > most) step *= 2;
+    return step;
+}
+
+static const char *tick_text(char text[16], double v, double step)
+{
+    snprintf(text, 16, "%.*f", step >= 1 ? 0 : step >= 0.1 ? 1 : step >= 0.01 ? 2 : 3, fabs(v) < step / 2 ? 0.0 : v);
+    return text;
+}
+
+static void draw_tick(const spot_plot_frame *f, bool is_y, double v, double step)
+{
+    const spot_plot_box *b = &f->at;
+    char text[16];
+
+    tick_text(text, v, step);
+    cairo_set_line_width(f->cr, 0.8);
+    set_grey(f->cr, 0.88);
+    if (is_y) cairo_move_to(f->cr, b->x, spot_plot_y(f, v)), cairo_line_to(f->cr, b->x + b->w, spot_plot_y(f, v));
+    else cairo_move_to(f->cr, spot_plot_x(f, v), b->y), cairo_line_to(f->cr, spot_plot_x(f, v), b->y + b->h);
+    cairo_stroke(f->cr);
+    set_grey(f->cr, 0.25);
+    if (is_y) spot_canvas_text(f->cr, b->x - 7 - text_width(f->cr, SPOT_PLOT_SMALL, text), spot_plot_y(f, v) + 4,
+                               SPOT_PLOT_SMALL, 0, text);
+    else spot_canvas_text(f->cr, spot_plot_x(f, v) - text_width(f->cr, SPOT_PLOT_SMALL, text) / 2, b->y + b->h + 16,
+                          SPOT_PLOT_SMALL, 0, text);
+}
+
+static void draw_axis(const spot_plot_frame *f, bool is_y)
+{
+    const double low = is_y ? f->p->ylow : f->p->xlow, high = is_y ? f->p->yhigh : f->p->xhigh;
+    const double step = tick_step(high - low, is_y ? 6 : (int)(f->at.w / 44));
+
+    for (double v = ceil(low / step - 1e-9) * step; v <= high + 1e-9 * step; v += step) draw_tick(f, is_y, v, step);
+}
+
+/* The name of the y axis, upwards. */
+static void draw_y_name(const spot_plot_frame *f, const char *text)
+{
+    cairo_save(f->cr);
+    cairo_translate(f->cr, f->at.x - 38, f->at.y + f->at.h / 2 + text_width(f->cr, SPOT_PLOT_SMALL, text) / 2);
+    cairo_rotate(f->cr, -SPOT_TURN / 4);
+    spot_canvas_text(f->cr, 0, 0, SPOT_PLOT_SMALL, 0, text);
+    cairo_restore(f->cr);
+}
+
+static void draw_rows(const spot_plot_frame *f)
+{
+    char text[160];
+
+    for (int r = 0; r < f->p->rows; r++) {
+        const double y = spot_plot_y(f, r);
+        spot_plot_fitted(f->cr, text, f->plot->row[f->p->first_row + r], SPOT_PLOT_TEXT - 0.5, 0, f->at.x - 12);
+        set_grey(f->cr, 0.1);
+        spot_canvas_text(f->cr, f->at.x - 8 - text_width(f->cr, SPOT_PLOT_TEXT - 0.5, text), y + 4, SPOT_PLOT_TEXT - 0.5, 0,
+                         text);
+        if (!r) continue;
+        cairo_set_line_width(f->cr, 0.6);
+        set_grey(f->cr, 0.9);
+        cairo_move_to(f->cr, f->at.x, spot_plot_y(f, r - 0.5)), cairo_rel_line_to(f->cr, f->at.w, 0);
+        cairo_stroke(f->cr);
+    }
+}
+
+void spot_plot_axes(const spot_plot_frame *f)
+{
+    const spot_plot_box *b = &f->at;
+    const double dash[] = { 2, 3 };
+    char text[160];
+
+    draw_axis(f, false);
+    if (f->p->rows) draw_rows(f);
+    else draw_axis(f, true);
+    cairo_set_line_width(f->cr, 1);
+    set_grey(f->cr, 0.45);
+    cairo_rectangle(f->cr, b->x, b->y, b->w, b->h);
+    cairo_stroke(f->cr);
+    if (f->p->diagonal) {
+        const double from = fmax(f->p->xlow, f->p->ylow), to = fmin(f->p->xhigh, f->p->yhigh);
+        cairo_set_dash(f->cr, dash, 2, 0);
+        cairo_move_to(f->cr, spot_plot_x(f, from), spot_plot_y(f, from));
+        if (to > from) cairo_line_to(f->cr, spot_plot_x(f, to), spot_plot_y(f, to));
+        cairo_stroke(f->cr);
+        cairo_set_dash(f->cr, NULL, 0, 0);
+    }
+    set_grey(f->cr, 0.25);
+    spot_plot_fitted(f->cr, text, f->p->x, SPOT_PLOT_SMALL, 0, b->w + 30);
+    spot_canvas_text(f->cr, b->x + b->w / 2 - text_width(f->cr, SPOT_PLOT_SMALL, text) / 2, b->y + b->h + 34, SPOT_PLOT_SMALL,
+                     0, text);
+    if (f->p->y[0]) draw_y_name(f, f->p->y);
+}

@@ -1,0 +1,244 @@
+#!/usr/bin/python3
+"""shift_pages.py votes RUN FILE | check RUN FIGURES.csv PRINTED | look RUN REPORT.html LINES: what people see of a run of
+shifts, for tests/test_shift_pages.sh. votes: forms of four raters. check: the figures' numbers and the selection frequencies
+against shifts.json, the key and the votes, by plain Python. look: the pages in a headless Chromium; LINES gets the lines that
+the page of thresholds makes."""
+import csv
+import json
+import math
+import random
+import sys
+
+HEADER = "rater,grid,place,selected\n"
+
+
+def check(truth, *words):
+    if not truth:
+        sys.exit("FAILED: " + " ".join(str(w) for w in words))
+
+
+def near(a, b, *words):
+    a, b = (math.nan if x in (None, "") else float(x) for x in (a, b))
+    check(math.isnan(a) and math.isnan(b) or abs(a - b) <= 2e-6, *words, a, b)
+
+
+def rows(path):
+    with open(path, newline="") as f:
+        return list(csv.DictReader(f))
+
+
+# ---- votes ----
+
+def votes(run, path):
+    """ann answers all, bea all in other words, carl one grid by marking ones alone, dora nothing; kept ones are chosen more"""
+    rng, key = random.Random(1), rows(f"{run}/grids/key.csv")
+    with open(path, "w") as f:
+        for rater in ("ann", "bea", "carl", "dora"):
+            f.write(HEADER)
+            for k in key:
+                yes = rng.random() < {"kept": 0.8, "dropped": 0.3, "real": 0.1}[k["set"]]
+                word = {"ann": "1" if yes else "0", "bea": "yes" if yes else "no", "dora": "",
+                        "carl": "1" if yes and k["grid"].startswith("shift_000") else ""}[rater]
+                f.write(f"{rater},{k['grid']},{k['place']},{word}\n")
+
+
+def tally(run):
+    """(grid, place) -> [votes, selected], with the rule that an empty cell of an answered grid is no"""
+    words = {"1": 1, "0": 0, "": None}
+    answers, count = {}, {}
+    for r in rows(f"{run}/grids/votes.csv"):
+        answers.setdefault((r["rater"], r["grid"]), []).append((r["place"], words[r["selected"]]))
+    for (_, grid), cells in answers.items():
+        if all(v is None for _, v in cells):
+            continue
+        for place, v in cells:
+            n = count.setdefault((grid, place), [0, 0])
+            n[0] += 1
+            n[1] += v == 1
+    return count
+
+
+def mean(pictures, count):
+    """value, low, high of weighted frequencies"""
+    f = [(float(k["weight"]), count[k["grid"], k["place"]]) for k in pictures if (k["grid"], k["place"]) in count]
+    if not f:
+        return None
+    f = [(w, s / n) for w, (n, s) in f]
+    total, n = sum(w for w, _ in f), len(f)
+    m = sum(w * v for w, v in f) / total
+    if len({v for _, v in f}) < 2:
+        return m, math.nan, math.nan
+    half = 1.959963984540054 * math.sqrt(n / (n - 1) * sum((w * (v - m)) ** 2 for w, v in f)) / total
+    return m, max(0, m - half), min(1, m + half)
+
+
+def kappa(key, count, task):
+    cells = [count[k["grid"], k["place"]] for k in key if k["task"] == task]
+    cells = [(n, s) for n, s in cells if n > 1]
+    agree = sum((s * (s - 1) + (n - s) * (n - s - 1)) / (n * (n - 1)) for n, s in cells) / len(cells)
+    p = sum(s for _, s in cells) / sum(n for n, _ in cells)
+    return (agree - p * p - (1 - p) ** 2) / (1 - p * p - (1 - p) ** 2)
+
+
+def check_votes(run, drawn, printed):
+    key, count = rows(f"{run}/grids/key.csv"), tally(run)
+    for k, s in zip(key, rows(f"{run}/grids/selection.csv")):
+        n, selected = count[k["grid"], k["place"]]
+        check((s["path"], int(s["votes"]), int(s["selected"])) == (k["path"], n, selected), "selection.csv", k, s)
+    titles = {"Is the shift there?": "shift", "Is the object there?": "label"}
+    expected = {}
+    for task in titles.values():
+        for k in key:
+            if k["task"] != task:
+                continue
+            name = (task, k["source"] or "real pictures", k["shift"] or "real pictures")
+            own = [x for x in key if x["task"] == task and (x["source"], x["shift"]) == (k["source"], k["shift"])]
+            both = [mean(own, count), mean([x for x in own if x["set"] == "kept"], count)]
+            expected[name] = [v for v in (both if k["shift"] else both[:1]) if v]
+    found = {}
+    for r in drawn:
+        found.setdefault((titles[r["panel"]], r["series"], r["label"]), []).append(r)
+    check(set(found) == set(expected), "Figure 6 has", sorted(found), "and not", sorted(expected))
+    for name, values in expected.items():
+        check(len(values) == len(found[name]), name, values, found[name])
+        for v, r in zip(values, found[name]):
+            for a, b in zip(v, (r["x"], r["x_low"], r["x_high"])):
+                near(a, b, "Figure 6", name)
+    text = open(printed).read()
+    for task, word in (("shift", "shift"), ("label", "object")):
+        agreement = kappa(key, count, task)
+        check(f"agreement on the {word}: Fleiss's kappa {agreement:.2f}" in text, task, agreement, text)
+    check("3 raters" in text, "dora did not answer:", text)
+
+
+# ---- figures ----
+
+def check_grids(run):
+    key = rows(f"{run}/grids/key.csv")
+    form = rows(f"{run}/grids/answers.csv")
+    check([(k["grid"], k["place"]) for k in key] == [(k["grid"], k["place"]) for k in form], "the form is not the key's")
+    for grid in {k["grid"] for k in key}:
+        own = [k for k in key if k["grid"] == grid]
+        check([int(k["place"]) for k in own] == list(range(1, len(own) + 1)) and len(own) <= 48, grid)
+        check(len({k["path"] for k in own}) == len(own), grid, "shows a picture twice")
+        for k in own:
+            path = k["path"].split("/")
+            check(k["set"] == "real" or path[0] == k["source"], k)
+            check(k["task"] != "label" or path[-2].replace("_", " ") == k["label"], k)
+            check(k["task"] != "shift" or k["set"] == "real" or k["shift"] == k["label"], k)
+        check(any(k["set"] == "real" for k in own), grid, "has no control")
+        with open(f"{run}/grids/{grid}.png", "rb") as f:
+            check(f.read(8) == b"\x89PNG\r\n\x1a\n", grid)
+
+
+def check_figures(run, drawn):
+    with open(f"{run}/shifts.json") as f:
+        found = json.load(f)
+    by = {}
+    for r in drawn:
+        by.setdefault((r["figure"], r["panel"], r["series"]), []).append(r)
+    for source in found["sources"]:
+        name = source["source"]
+        for s in source["shifts"]:
+            e = s["estimates"]["kept"]
+            points = [r for r in by.get(("10", s["shift"], name), [])]
+            line = points[:-len(e["base"])] if e["classes_used"] else points
+            points = points[len(line):]
+            check(len(points) == (len(e["base"]) if e["classes_used"] else 0), name, s["shift"], len(points))
+            for r, x, y in zip(points, e["base"], e["shift"]):
+                near(r["x"], x, "Figure 10 x", s["shift"]), near(r["y"], y, "Figure 10 y", s["shift"])
+            for r in line:
+                near(float(r["y"]), e["intercept"] + e["slope"]["value"] * float(r["x"]), "Figure 10, the fit of", s["shift"])
+            own = [r for r in by.get(("11", name, s["category"]), []) if r["label"] == s["shift"]]
+            check(len(own) == (e["slope"]["value"] is not None), "Figure 11 has", own, "for", name, s["shift"])
+            for r in own:
+                for a, b in zip("x x_low x_high y y_low y_high".split(), [e[k][v] for k in ("impact", "slope")
+                                                                         for v in ("value", "low", "high")]):
+                    near(r[a], b, "Figure 11", s["shift"], a)
+            for part, word in enumerate(("class", "shift")):
+                curve = by["17a", f"{s['shift']}: {word}", name]
+                check(len(curve) == 101, len(curve))
+                for r, x in zip(curve, s["similarities"][part]["percentiles"]):
+                    near(r["x"], x, "Figure 17 a", s["shift"], word)
+        for row, folder in [("base", source["base"])] + [(s["shift"], s) for s in source["shifts"]]:
+            own = [r for r in by["17b", "", name] if r["label"] == row]
+            near(own[0]["x"], folder["pass_rate"]["value"], "Figure 17 b", row)
+            near(own[0]["x_low"], folder["pass_rate"]["low"], "Figure 17 b", row)
+
+
+def check_all(run, figures, printed):
+    drawn = rows(figures)
+    check({r["figure"] for r in drawn} == {"6", "10", "11", "17a", "17b"}, "the figures are", {r["figure"] for r in drawn})
+    check_grids(run)
+    check_figures(run, drawn)
+    check_votes(run, [r for r in drawn if r["figure"] == "6"], printed)
+
+
+# ---- pages ----
+
+def quiet(page, name):
+    check(not page.errors, name, "the console says", page.errors)
+    strange = [u for u in page.requests if not u.startswith(("file://", "data:", "blob:"))]
+    check(not strange and len([u for u in page.requests if u.startswith("file://")]) == 1, name, "it loads", page.requests[:5])
+
+
+def look_report(browser, path, found):
+    shifts = [(v["source"], s) for v in found["sources"] for s in v["shifts"]]
+    for width in (1200, 400):
+        page = browser.open(path, width=width, height=900)
+        page.wait("document.documentElement.dataset.ready === '1'")
+        check(page.js("document.documentElement.scrollWidth") <= width, "the report is wider than", width)
+        quiet(page, "report")
+    impacts = [s["estimates"]["kept"]["impact"]["value"] for _, s in shifts]
+    names = "Array.from(document.querySelectorAll('#table tbody tr th'), e => e.textContent)"
+    by_impact = sorted(shifts, key=lambda a: -(a[1]["estimates"]["kept"]["impact"]["value"] or -9))
+    order = [f"{v}, {s['shift']}" for v, s in by_impact]
+    some = sum(i is not None for i in impacts)
+    check(page.js(names)[:some] == order[:some], "the table is not by impact:", page.js(names), order)
+    page.js("document.querySelectorAll('#table .sort')[0].click()")
+    check(page.js(names + ".map(t => t.split(', ')[1])") == sorted(s["shift"] for _, s in shifts), "by name", page.js(names))
+    text = page.js("document.getElementById('summary').textContent")
+    check("fox" in text and "harder than their real pictures" in text, "no word of the confounded class:", text)
+    check(page.js("document.querySelectorAll('.bad-row').length") == 1, "no row of the confounded class")
+    page.js("(e => { e.value = 0; e.dispatchEvent(new Event('change')); })(document.querySelector('#fit-bar select'))")
+    check(page.js("document.querySelectorAll('#fit .dot').length") == 6, "six models have other than six points")
+    check(page.js("document.querySelectorAll('#figures img').length") == 2 + 1 + 1 + 4, "figures are missing")
+    check(page.js("Promise.all(Array.from(document.querySelectorAll('#figures img'), e => { const i = new Image();"
+                  "i.src = e.src; return i.decode(); })).then(() => true)"), "a drawing is broken")
+    below = page.js("what.at.flatMap(a => a.by.flatMap(b => b.below.map(x => x[1])))")
+    above = page.js("what.at.flatMap(a => a.by.flatMap(b => b.above.map(x => x[1])))")
+    check(below and above and max(below) < 0 <= min(above), "a kept picture lies below its threshold:", below, above)
+    check(page.js("document.querySelectorAll('#pictures canvas').length") == len(below) + len(above), "pictures are missing")
+
+
+def look_pick(browser, path, found, lines):
+    for width in (1200, 400):
+        page = browser.open(path, width=width, height=900)
+        page.wait("document.documentElement.dataset.ready === '1'")
+        check(page.js("document.documentElement.scrollWidth") <= width, "the page is wider than", width)
+        quiet(page, "pick")
+    for s in page.js("what.shifts.map(s => s.levels.map(l => l.pictures.map(p => p[1])))"):
+        check(len(s) == 12 and all(level == sorted(level) for level in s), "not in order:", s)
+    page.js("document.querySelectorAll('#shift-0 input')[4].click()")
+    text = page.js("document.getElementById('result').textContent")
+    similar = [v["shifts"][0]["similarities"][1]["percentiles"][20] for v in found["sources"]]
+    at = page.js("what.shifts[0].levels[4].at")
+    check(min(similar) - 1e-6 <= at <= max(similar) + 1e-6, "percentile 20 of both sources is", at, "and of each", similar)
+    check('chosen_for: "random clip"' in text and f"threshold: {math.floor(at * 1e4) / 1e4:.4f}" in text, text)
+    check(page.js("document.querySelectorAll('#shift-0 .level.below').length") == 4, "the lower lines are not pale")
+    check("threshold: 0.9999" in text, "a threshold of the config is lost:", text)
+    with open(lines, "w") as f:
+        f.write(text[text.index("shifts:"):] + "\n")
+
+
+def look(run, report, lines):
+    from browser import Browser
+    with open(f"{run}/shifts.json") as f:
+        found = json.load(f)
+    with Browser() as b:
+        look_report(b, report, found)
+        look_pick(b, f"{run}/pick.html", found, lines)
+
+
+if __name__ == "__main__":
+    {"votes": votes, "check": check_all, "look": look}[sys.argv[1]](*sys.argv[2:])

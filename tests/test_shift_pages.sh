@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# test_shift_pages.sh BUILD: figures, report page, contact sheets and grids of a small study of shifts: their numbers by plain
+# Python (shift_pages.py), equal bytes, wrong votes, and the pages in a headless Chromium.
+set -u
+. ./lib.sh
+tests=$PWD world=$dir/w
+python3 shifts_world.py make "$world" || fail "the world was not made"
+cd "$world" || exit 1
+pages() { python3 "$tests/shift_pages.py" "$@" || fail "shift_pages.py $1"; }
+
+run 0 "run/pick.html: open it in a browser" shifts shifts.yaml --out run --pick --grids 3
+run 0 "" shifts shifts.yaml --out again --grids 3 --threads 1
+diff -rq run/grids again/grids >/dev/null || fail "another run draws other grids"
+[ "$(ls run/grids/*.png | wc -l)" = 6 ] || fail "not six grids"
+run 2 "there is no Figure 6: nobody has voted" figures run -o f --which 6
+
+pages votes run votes.csv
+run 0 "" shifts shifts.yaml --out run --votes votes.csv
+cp "$dir/out" printed
+run 0 "" figures run --format csv
+cp "$dir/out" figures.csv
+pages check run figures.csv printed
+run 0 "" figures run -o f --format png,svg
+[ "$(ls f | sort | tr '\n' ' ')" = "figure_10.png figure_10.svg figure_11.png figure_11.svg figure_17a.png figure_17a.svg \
+figure_17b.png figure_17b.svg figure_6.png figure_6.svg " ] || fail "figures are $(ls f)"
+run 0 "" figures run --format csv --which 10 --shift blue --shift "at night"
+[ "$(cut -d, -f2 "$dir/out" | sort -u | tr -d '"' | tr '\n' ' ')" = "at night panel " ] || fail "--shift: $(head -3 "$dir/out")"
+run 2 'has no shift "night"' figures run -o f --shift night
+run 2 "it has Figures 6, 10, 11 and 17" figures run -o f --which 3
+
+# Wrong votes: the file and the line; the votes that were read before stay.
+wrong() { run 3 "$1" shifts shifts.yaml --out run --votes wrong.csv; }
+cp run/grids/votes.csv kept.csv
+grid=$(sed -n 2p run/grids/key.csv | cut -d, -f1)
+head -3 votes.csv >wrong.csv; echo "ann,$grid,99,1" >>wrong.csv
+wrong "wrong.csv line 4: the run has no picture \"99\" in a grid \"$grid\"; grids that are drawn anew need new votes"
+printf "rater,grid,place,selected\nann,$grid,1,maybe\n" >wrong.csv
+wrong 'wrong.csv line 2: selected is "maybe"; 1 is for a selected picture, 0 for another'
+printf "rater,grid,place,selected\n,$grid,1,1\n" >wrong.csv
+wrong "wrong.csv line 2: the rater has no name"
+printf "rater,grid,place,selected\nann,$grid,1,1\nann,$grid,2,0\nann,$grid,1,0\n" >wrong.csv
+wrong "wrong.csv line 4: the rater ann has answered picture 1 of $grid in line 2 already"
+printf "rater,grid,place\nann,$grid,1\n" >wrong.csv
+wrong 'wrong.csv line 1: there is no column "selected"'
+printf "rater,grid,place,selected\nann,$grid,1\n" >wrong.csv
+wrong "wrong.csv line 2 has 3 cells, and the header has 4"
+printf "rater,grid,place,selected\n\"ann,$grid,1,1\n" >wrong.csv
+wrong "wrong.csv: quotes are opened in the record that begins in line 2 and never closed"
+printf "rater,grid,place,selected\nann,$grid,1,1\0\n" >wrong.csv
+wrong "wrong.csv line 2: cell 4 is no text"
+: >wrong.csv
+wrong "wrong.csv is empty"
+cp run/grids/answers.csv wrong.csv
+wrong "wrong.csv: no rater has answered a grid"
+cmp -s kept.csv run/grids/votes.csv || fail "wrong votes replaced the right ones"
+sed -i '2s/,real,\|,kept,\|,dropped,/,maybe,/' again/grids/key.csv
+run 3 "again/grids/key.csv line 2 is no picture of this run" shifts shifts.yaml --out again --votes votes.csv
+rm again/grids/key.csv
+run 3 "again/grids/key.csv is not there" shifts shifts.yaml --out again --votes votes.csv
+
+# A run of another encoder's thresholds is refused, but not where they are chosen anew.
+sed "s/chosen_for: random clip/chosen_for: open_clip ViT-H-14/" shifts.yaml >other.yaml
+run 2 "chosen for the encoder" shifts other.yaml --out other
+run 0 "are not used: they were chosen for another encoder" shifts other.yaml --out other --pick
+[ -s other/pick.html ] || fail "no page of thresholds"
+
+run 0 "" report run -o report.html
+run 0 "" report run -o one.html --threads 1
+cmp -s report.html one.html || fail "another number of threads gives another page"
+run 0 "" report run -o small.html --budget 1
+mv pictures moved
+run 0 "pictures could not be read" report run -o none.html
+run 0 "" report run -o moved.html --images moved
+cmp -s report.html moved.html || fail "moved pictures give another page"
+mv moved pictures
+
+command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ||
+    { echo "no Chromium: the pages were not opened"; exit "$failed"; }
+pages look run report.html lines.yaml
+# The config takes the lines as they are.
+{ sed '/^shifts:/,/^models:/{/^models:/!d}' shifts.yaml; cat lines.yaml; } >picked.yaml
+run 0 "" shifts picked.yaml --out picked
+[ $failed = 0 ] || { echo "$failed failures"; exit 1; }
