@@ -86,7 +86,7 @@ spot_test_properties(test_emulator ${CMAKE_SOURCE_DIR}/tests/emulator/test_emula
 # Parity of CPU and CUDA: test_cuda_x by itself runs on a GPU or is skipped; as test_emulated_x it runs on the emulator, and as
 # test_race_x under one schedule with every access watched. The default run of tools/test takes the quick ones of these.
 set(SPOT_QUICK_RACES test_cuda_net test_cuda_transformer test_cuda_raster test_cuda_plans test_cuda_conv test_cuda_scene
-  test_cuda_map test_cuda_methods)
+  test_cuda_map)
 file(GLOB SPOT_CUDA_TESTS CONFIGURE_DEPENDS tests/test_cuda_*.c)
 foreach(file ${SPOT_CUDA_TESTS})
   get_filename_component(name ${file} NAME_WE)
