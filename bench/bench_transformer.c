@@ -103,7 +103,7 @@ static double activated(double z, spot_activation act)
     return act == SPOT_ACT_QUICK_GELU ? z / (1 + exp(-1.702 * z)) : act == SPOT_ACT_GELU ? z * (1 + erf(z / sqrt(2))) / 2 : z;
 }
 
-/* What lies behind the last row is as it was. */
+/* Checks that the memory behind the last row is as it was. */
 static spot_status check_behind(spot_op_run *r, const spot_op_layer_of *p)
 {
     size_t n = (size_t)p->rows * p->s.out, high = spot_linear_room((size_t)p->rows) * (size_t)p->s.out;

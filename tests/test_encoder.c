@@ -8,27 +8,11 @@
 
 #include "formats/bpe.h"
 #include "formats/picture.h"
+#include "heard.h"
 #include "spotter/clip.h"
 #include "spotter/encoder.h"
 
 enum { N = 5, MANY = 300, MANY_TEXTS = 2500 };
-
-static char said[16][512];
-static int  says;
-
-static void listen(void *user, spot_log_level level, const char *text)
-{
-    (void)user;
-    if (level >= SPOT_LOG_INFO && says < LEN(said)) snprintf(said[says++], sizeof *said, "%s", text);
-}
-
-static int count_said(const char *words)
-{
-    int n = 0;
-
-    for (int i = 0; i < says; i++) n += strstr(said[i], words) != NULL;
-    return n;
-}
 
 static spot_encoder *open_as(spot_ctx *c, const char *path, spot_encoder_options o)
 {
@@ -172,7 +156,7 @@ TEST_IN_FOLDER(long_texts_are_refused_or_cut)
     for (int i = 0; i < MANY_TEXTS; i++) many[i] = text[i == MANY_TEXTS - 2];
     CHECK_FAILS(&c, spot_encoder_check_texts(&c, e, many, MANY_TEXTS), SPOT_INPUT, "text 2499 (\"one two three four\") has ");
     spot_encoder_close(&c, e);
-    c.on_log = listen, says = 0;
+    c.on_log = hear_lines, says = 0;
     cut.cut = true;
     e = open_as(&c, model, cut);
     CHECK_OK(&c, spot_encoder_check_texts(&c, e, text, 3));
@@ -320,7 +304,7 @@ TEST_IN_FOLDER(unreadable_pictures_have_no_row_or_stop_it)
     spot_encoder_pictures p = { .path = path, .n = MANY, .feature = row, .unreadable = bad, .skipped = &skipped,
                                 .stage = "embed", .before = 100, .total = 500 };
 
-    c.on_log = listen, c.on_progress = watch, says = 0;
+    c.on_log = hear_lines, c.on_progress = watch, says = 0;
     memset(&told, 0, sizeof told);
     memset(row, 0x7f, MANY * CLIP_DIM * sizeof *row);
     CHECK_OK(&c, spot_encode_pictures(&c, e, &p));

@@ -12,29 +12,14 @@
 
 #include "base/folder.h"
 #include "discover/look_pictures.h"
+#include "heard.h"
 #include "spotter/model.h"
-
-static char said[8][1024];
-static int  says;
-
-static void listen(void *user, spot_log_level level, const char *text)
-{
-    (void)user;
-    if (level >= SPOT_LOG_INFO && says < LEN(said)) snprintf(said[says++], sizeof *said, "%s", text);
-}
-
-static bool was_said(const char *words)
-{
-    for (int i = 0; i < says; i++)
-        if (strstr(said[i], words)) return true;
-    return false;
-}
 
 static spot_ctx context(int threads)
 {
     spot_ctx c = check_ctx(threads);
 
-    c.on_log = listen;
+    c.on_log = hear_lines;
     says = 0;
     return c;
 }
@@ -175,14 +160,14 @@ TEST_IN_FOLDER(unreadable_pictures_are_left_out_with_leave_only)
     put_many();
     CHECK_FAILS(&c, spot_subject_look(&c, &s, &files), SPOT_INPUT, "cat/027.png is no PNG that can be read: it is cut short "
                 "(2 of the 32 pictures so far cannot be read; --skip-unreadable leaves such out)");
-    assert_true(was_said("cat/087.png is no PNG"));
+    assert_true(count_said("cat/087.png is no PNG"));
     spot_subject_close(&s);
     says = 0;
     files.skip = true;
     CHECK_OK(&c, spot_subject_look(&c, &s, &files));
     assert_int_equal(s.skipped, 16);
     assert_int_equal(s.n, 285);
-    assert_true(was_said("MB") && was_said("pictures are done; the others take about"));
+    assert_true(count_said("MB") && count_said("pictures are done; the others take about"));
     for (int i = 0, number; i < s.n; i++) {          /* the right row beside each picture, and the same bits for the same one */
         sscanf(s.id[i] + 4, "%d", &number);
         assert_true(number % 20 != 7);
@@ -221,7 +206,7 @@ TEST_IN_FOLDER(a_single_output_speaks_for_the_second_class)
     put(in_root("p/yes/y.JPEG"), "fuzz/corpus_jpeg/rgb_420");
     put_text(in_root("p/yes/readme.md"), "");
     CHECK_OK(&c, spot_subject_look(&c, &s, &files));
-    assert_true(was_said("1 files are left out that are no pictures by their names; the first is yes/readme.md"));
+    assert_true(count_said("1 files are left out that are no pictures by their names; the first is yes/readme.md"));
     CHECK_OK(&c, spot_arena_open(&c, &a, 16 << 20));
     CHECK_OK(&c, spot_model_load(&c, &a, &m, files.model, 0, 0));
     for (int i = 0; i < s.d; i++) assert_true(s.head[i] == -s.head[s.d + i]);

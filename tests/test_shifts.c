@@ -169,7 +169,7 @@ static void simulate(int *pictures, int *right, double a, double b, uint32_t wor
         }
 }
 
-/* Of 200 simulated sets, the 95 % intervals hold the planted impact and slope 90 % of the time or more: stated in the page. */
+/* In 200 simulated sets, the 95 % intervals hold the planted impact and slope 90 % of the time or more: stated in the page. */
 TEST(intervals_hold_planted_impact_and_slope)
 {
     static int pictures[2][FORTY], right[2][MANY * FORTY];

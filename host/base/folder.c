@@ -210,3 +210,10 @@ void spot_folder_close(spot_folder *f)
     free(f->owned[1]);
     memset(f, 0, sizeof *f);
 }
+
+void spot_folder_log_others(spot_ctx *c, const spot_folder *f, const char *root)
+{
+    if (f->others)
+        spot_log(c, SPOT_LOG_INFO, "%s: %d files are left out that are no pictures by their names; the first is %s", root,
+                 f->others, f->other);
+}

@@ -23,4 +23,7 @@ void        spot_folder_close(spot_folder *f);
  * pictures of an ImageFolder come in its order. SPOT_INPUT if there are none. */
 spot_status spot_folder_pictures(spot_ctx *c, spot_folder *f, const char *root);
 
+/* Logs how many files are left out by their names; nothing where there are none. */
+void spot_folder_log_others(spot_ctx *c, const spot_folder *f, const char *root);
+
 #endif

@@ -24,9 +24,7 @@ static spot_status from_folder(spot_ctx *c, spot_subject *s, const char *root)
     s->id = f.path;
     kept = spot_subject_keep(c, s, f.owned[0]);
     SPOT_TRY(spot_subject_keep(c, s, f.owned[1]));
-    if (f.others)
-        spot_log(c, SPOT_LOG_INFO, "%s: %d files are left out that are no pictures by their names; the first is %s", root,
-                 f.others, f.other);
+    spot_folder_log_others(c, &f, root);
     return kept;
 }
 

@@ -31,7 +31,7 @@ typedef struct {
     spot_layernorm before, after;
 } spot_clip_net;
 
-/* Of a batch: attention.h's start and only; of each row of texts its id and its place in its text. */
+/* Lists of a batch: attention.h's start and only; the id of each row of texts, and its place in its text. */
 typedef struct { int *start, *only, *id, *place; } spot_clip_lists;
 
 /* Memory for a batch, of c's device. */

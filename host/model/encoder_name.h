@@ -4,7 +4,7 @@
 
 #include "spotter/encoder.h"
 
-/* By the names of the tensors. SPOT_INPUT for a file of neither network. */
+/* Finds the kind by the names of the tensors. SPOT_INPUT for a file of neither network. */
 spot_status spot_encoder_find_kind(spot_ctx *c, int *kind, const char *path);
 
 /* Pictures of a block of a CLIP with a tower for pictures. */

@@ -7,7 +7,7 @@
 #include "shifts/shift_inputs.h"
 #include "shifts/shift_result.h"
 
-/* What all units of a run share. */
+/* Values that all units of a run share. */
 typedef struct {
     const spot_shifts_config *cfg;
     spot_shift_classes  classes;

@@ -24,7 +24,7 @@ static void forget_paths(spot_shifts_config *cfg)
     memset(cfg->encoder.embeddings, 0, sizeof cfg->encoder.embeddings);
 }
 
-/* What a unit's result does not depend on. */
+/* Clears the settings on which a unit's result does not depend. */
 static void forget_evaluation(spot_shifts_config *cfg)
 {
     memset(&cfg->evaluation, 0, sizeof cfg->evaluation);

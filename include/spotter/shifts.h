@@ -293,7 +293,7 @@ typedef struct { int planned, already, done; double seconds; } spot_shifts_repor
 spot_status spot_shifts_run(spot_ctx *c, const spot_shifts_config *cfg, const spot_shifts_options *o,
                             spot_shifts_report *report);
 
-/* What a run will take: units, pictures, peak bytes beside the weights and decoding. */
+/* The size of a run: units, pictures, peak bytes beside the weights and decoding. */
 typedef struct { int units, classes, pictures; size_t memory; } spot_shifts_cost;
 spot_status spot_shifts_cost_of(spot_ctx *c, const spot_shifts_config *cfg, spot_shifts_cost *cost);
 

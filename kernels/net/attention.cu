@@ -25,7 +25,7 @@ static __device__ void fetch(float *to, const float *from, size_t step, int firs
     }
 }
 
-/* What a thread knows of its queries y and y + 16; all lanes of a half-warp know the same greatest score and sum. */
+/* A thread's numbers for its queries y and y + 16; all lanes of a half-warp know the same greatest score and sum. */
 template <int CHUNKS> struct queries { float most[OWN], sum[OWN], out[OWN][CHUNKS]; };
 
 /* The weights of 32 keys from `first` on, relative to the greatest score so far, -> weight (32, 33). */

@@ -13,7 +13,7 @@ enum { WARPS = 8, THREADS = 32 * WARPS, TILE = SPOT_MMA, ROWS = WARPS * TILE, KE
 /* A warp's memory: a tile of scores or results, and one of weights or queries. */
 typedef struct { float *score; spot_bf16 *weight; } desk;
 
-/* What a lane knows of its query: `end` is the first key that the query may not see. */
+/* A lane's numbers for its query: `end` is the first key that the query may not see. */
 typedef struct { int row, col, end; float most, sum; } query;
 
 /* KEYS rows of d numbers from row `first` on -> to (KEYS, 16 CHUNKS + 8), rounded; what is not there is 0. */

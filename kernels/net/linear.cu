@@ -71,7 +71,7 @@ static size_t rounded_up(size_t bytes) { return (bytes + ALIGN - 1) / ALIGN * AL
 
 static size_t packed_cuda(const spot_linear *p) { return rounded_up(weights_of(p) * spot_precision_bytes(p->s.precision)); }
 
-/* Of the product, then the numbers of a piece. */
+/* The scratch of the product, then the numbers of a piece. */
 static size_t scratch_cuda(const spot_linear *p)
 {
     return rounded_up(spot_product_scratch(p->product)) + (is_narrow(p) ? (size_t)PIECE * p->s.out * sizeof(float) : 0);

@@ -30,7 +30,7 @@ template <typename USE, int M, int N, int K, typename T, typename ORDER = row_ma
 inline int row_of(int i) { return (int)(emu::lane() + i * emu::WARP) / SIDE; }
 inline int col_of(int i) { return (int)(emu::lane() + i * emu::WARP) % SIDE; }
 
-/* What the hardware requires of a tile in memory: 32 bytes of alignment, rows of a multiple of 16 bytes. */
+/* Checks the hardware's demands on a tile in memory: 32 bytes of alignment, rows of a multiple of 16 bytes. */
 inline void check_tile(const void *p, size_t row_bytes)
 {
     if ((uintptr_t)p % 32 || row_bytes % 16) emu::fault("a tile at %p with rows of %zu bytes is not aligned", p, row_bytes);
