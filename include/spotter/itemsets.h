@@ -28,7 +28,7 @@ typedef struct {
 } spot_itemsets;
 
 /* All sets of at most `longest` items (0: any length) that lie in least_count transactions (1 or more) or in more. SPOT_NOMEM
- * names the number of sets where they do not fit into `most` (0: 50 million). Exact; the same bytes for any number of threads. */
+ * names the number of sets where they do not fit into `most` (0: 50 million). Exact; equal bytes for any number of threads. */
 typedef struct { int least_count, longest; size_t most; } spot_itemsets_rule;
 
 spot_status spot_itemsets_find (spot_ctx *c, spot_itemsets *out, const spot_baskets *b, const spot_itemsets_rule *rule);
