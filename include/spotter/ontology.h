@@ -16,7 +16,7 @@ extern "C" {
 typedef struct {
     int    keywords;               /* all, also those without an edge */
     int    images;
-    double support, confidence;    /* least values: a rarer keyword is no node, a rarer pair or weaker rule no edge */
+    double support, confidence;    /* least values: a rarer keyword is no node, a weaker rule no edge */
     double *share;                 /* (keywords): support */
     int    *first, *to;            /* edges of keyword a: first[a] .. first[a + 1] - 1, by descending weight, then by keyword */
     double *weight;                /* (edges) */
