@@ -176,5 +176,5 @@ TEST(impossible_sizes_are_sentences)
     spot_itemsets_close(&s);
     CHECK_OK(&c, spot_itemsets_find(&c, &s, &no_items, &(spot_itemsets_rule){ .least_count = 1 }));
     spot_itemsets_close(&s);
-    CHECK_FAILS(&c, spot_itemsets_find(&c, &s, &b, &(spot_itemsets_rule){ .least_count = 0 }), SPOT_INVALID, "at least 0 times");
+    CHECK_FAILS(&c, spot_itemsets_find(&c, &s, &b, &(spot_itemsets_rule){ .longest = 1 }), SPOT_INVALID, "at least 0 times");
 }

@@ -143,7 +143,7 @@ TEST(paths_and_limits)
     expect_path(&o, SPOT_PATH_HOPS, 1.0 / 3);
     CHECK_OK(&c, spot_ontology_expand(&c, out, &n, &o, (int[]){ 0, 0 }, 2, &(spot_expansion){ .least = 2, .levels = 5 }));
     assert_int_equal(n, 2);                                /* enough after one level */
-    CHECK_OK(&c, spot_ontology_expand(&c, out, &n, &o, (int[]){ 1 }, 1, &(spot_expansion){ .least = 9, .levels = 5, .most = 2 }));
+    CHECK_OK(&c, spot_ontology_expand(&c, out, &n, &o, (int[]){ 1 }, 1, &(spot_expansion){ 9, 5, 2, 0, 1 }));
     assert_int_equal(n, 2);
     assert_true(out[0].keyword == 1 && out[1].keyword == 0);   /* equal paths: the lower number */
     CHECK_OK(&c, spot_ontology_expand(&c, out, &n, &o, (int[]){ 3 }, 1, &(spot_expansion){ .least = 9, .levels = 5 }));

@@ -83,7 +83,10 @@ typedef struct {
     int     others;
 } reader;
 
-static spot_status no_memory(reader *r) { return spot_fail(r->c, SPOT_NOMEM, "no memory for the keywords of %s", r->list->file); }
+static spot_status no_memory(reader *r)
+{
+    return spot_fail(r->c, SPOT_NOMEM, "no memory for the keywords of %s", r->list->file);
+}
 
 static spot_status take_cell(reader *r, const spot_csv_cell *cell)
 {
@@ -119,8 +122,8 @@ static spot_status add_list(reader *r, int picture)
     for (char *at = r->cell, *end; *at; at = *end ? end + 1 : end) {
         end = at + strcspn(at, ";");
         if (!plain_word(word, at, (size_t)(end - at)))
-            return spot_fail(r->c, SPOT_INPUT, "%s: line %" PRIu64 " has a keyword of more than %d bytes; are they separated by "
-                             "';'?", r->list->file, r->line, LONGEST - 1);
+            return spot_fail(r->c, SPOT_INPUT, "%s: line %" PRIu64 " has a keyword of more than %d bytes; are they separated "
+                             "by ';'?", r->list->file, r->line, LONGEST - 1);
         if (*word && picture >= 0) SPOT_TRY(add_mark(r, picture, word_number(r->words, word)));
     }
     return SPOT_OK;
@@ -133,8 +136,8 @@ static spot_status add_flag(reader *r, int picture, int column)
 
     if (plain && (!strcmp(flag, "1") || !strcmp(flag, "true"))) return add_mark(r, picture, r->word_of[column]);
     if (plain && (!strcmp(flag, "0") || !strcmp(flag, "false"))) return SPOT_OK;
-    return spot_fail(r->c, SPOT_INPUT, "%s: line %" PRIu64 ", cell %d is \"%.40s\"; a column of a keyword has 0 and 1", r->list->file,
-                     r->line, column + 1, r->cell);
+    return spot_fail(r->c, SPOT_INPUT, "%s: line %" PRIu64 ", cell %d is \"%.40s\"; a column of a keyword has 0 and 1",
+                     r->list->file, r->line, column + 1, r->cell);
 }
 
 /* The picture of the path in r->cell; -1: none of the list. */
@@ -151,8 +154,8 @@ static spot_status find_picture(reader *r, int *picture)
     }
     if (*picture < 0) return r->others++, SPOT_OK;
     if (r->record[*picture])
-        return spot_fail(r->c, SPOT_INPUT, "%s: lines %d and %" PRIu64 " are both of %s", r->list->file, r->record[*picture], r->line,
-                         r->cell);
+        return spot_fail(r->c, SPOT_INPUT, "%s: lines %d and %" PRIu64 " are both of %s", r->list->file, r->record[*picture],
+                         r->line, r->cell);
     r->record[*picture] = (int)r->line;
     return SPOT_OK;
 }
@@ -169,10 +172,12 @@ static spot_status take_record(reader *r, spot_csv_cells cells)
             SPOT_TRY(take_cell(r, &cell));
             SPOT_TRY(find_picture(r, &picture));
         }
-    if (more < 0) return spot_fail(r->c, SPOT_INPUT, "%s: line %" PRIu64 ": quotes amid a cell; write them twice, between quotes",
-                                   r->list->file, r->line);
-    if (k != r->columns) return spot_fail(r->c, SPOT_INPUT, "%s: line %" PRIu64 " has %d cells; the header has %d", r->list->file,
-                                          r->line, k, r->columns);
+    if (more < 0)
+        return spot_fail(r->c, SPOT_INPUT, "%s: line %" PRIu64 ": quotes amid a cell; write them twice, between quotes",
+                         r->list->file, r->line);
+    if (k != r->columns)
+        return spot_fail(r->c, SPOT_INPUT, "%s: line %" PRIu64 " has %d cells; the header has %d", r->list->file, r->line, k,
+                         r->columns);
     for (k = 0; spot_csv_cell_next(&again, &cell) > 0; k++) {
         if (k == r->path_column || (r->list_column >= 0 && k != r->list_column)) continue;
         SPOT_TRY(take_cell(r, &cell));
@@ -190,8 +195,8 @@ static spot_status count_columns(reader *r, spot_csv_cells cells)
     for (; spot_csv_cell_next(&cells, &cell) > 0; r->columns++) {
         SPOT_TRY(take_cell(r, &cell));
         if (!plain_word(name, r->cell, strlen(r->cell)))
-            return spot_fail(r->c, SPOT_INPUT, "%s: the name of column %d is longer than %d bytes", r->list->file, r->columns + 1,
-                             LONGEST - 1);
+            return spot_fail(r->c, SPOT_INPUT, "%s: the name of column %d is longer than %d bytes", r->list->file,
+                             r->columns + 1, LONGEST - 1);
         if (!strcmp(name, "path")) r->path_column = r->columns;
         if (!strcmp(name, "keywords")) r->list_column = r->columns;
     }
@@ -243,9 +248,11 @@ static void sort_paths(int *number, int *spare, int n, char *const *path)
 {
     for (int width = 1; width < n; width *= 2) {
         for (int at = 0; at < n; at += 2 * width) {
-            int a = at, middle = at + width < n ? at + width : n, b = middle, end = at + 2 * width < n ? at + 2 * width : n;
-            for (int k = at; k < end; k++)
-                spare[k] = a < middle && (b == end || strcmp(path[number[a]], path[number[b]]) <= 0) ? number[a++] : number[b++];
+            const int middle = at + width < n ? at + width : n, end = at + 2 * width < n ? at + 2 * width : n;
+            for (int k = at, a = at, b = middle; k < end; k++) {
+                const bool left = a < middle && (b == end || strcmp(path[number[a]], path[number[b]]) <= 0);
+                spare[k] = left ? number[a++] : number[b++];
+            }
         }
         memcpy(number, spare, (size_t)n * sizeof *number);
     }
@@ -262,8 +269,8 @@ static spot_status check_pictures(reader *r)
             snprintf(names + strlen(names), sizeof names - strlen(names), "%s%.180s", *names ? ", " : "", r->list->path[i]);
     }
     return !missing ? SPOT_OK
-                    : spot_fail(r->c, SPOT_INPUT, "%s has no record of %d of %d pictures: %s%s", r->list->file, missing, r->list->n,
-                                names, missing > TOLD ? ", ..." : "");
+                    : spot_fail(r->c, SPOT_INPUT, "%s has no record of %d of %d pictures: %s%s", r->list->file, missing,
+                                r->list->n, names, missing > TOLD ? ", ..." : "");
 }
 
 static int compare_marks(const void *a, const void *b)

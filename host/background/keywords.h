@@ -15,17 +15,18 @@ typedef struct {
     int    others;                 /* records of the files that belong to no picture of the lists */
 } spot_keywords;
 
-typedef struct { const char *file; char *const *path; int n; } spot_keyword_list;      /* path (n): as in the file's column */
+/* path (n): as in the column of the file. */
+typedef struct { const char *file; char *const *path; int n; } spot_keyword_list;
 
 /* Files have a header with the column path, and either a column of 0 and 1 (or false, true) for each keyword, or one column
- * "keywords" with words and ';' between them. A keyword is compared in lower case, with ' ' for '_' and without blanks around it.
+ * "keywords" with words and ';' between them. A keyword is compared in lower case, ' ' for '_', without blanks around it.
  * SPOT_INPUT: a picture without a record (the first three are named, the rest counted), two records of one picture, a cell that
  * is no flag. file NULL: its pictures have no keywords. Close k also after a failure. */
 spot_status spot_keywords_read (spot_ctx *c, spot_keywords *k, const spot_keyword_list *images,
                                 const spot_keyword_list *backgrounds);
 void        spot_keywords_close(spot_keywords *k);
 
-/* The words of a file, one a line (blank lines and those that begin with '#' are none), in *word (*n), malloc'd as one block. */
+/* The words of a file, one a line (blank lines and those that begin with '#' are none): *word (*n), one block, free() it. */
 spot_status spot_keyword_lines(spot_ctx *c, char ***word, int *n, const char *path);
 
 /* Pictures have the `top` words whose text is most similar; of equal ones the first. Rows have length 1: image (images, dim),
@@ -37,8 +38,8 @@ typedef struct {
 } spot_keyword_rows;
 spot_status spot_keywords_similar(spot_ctx *c, spot_keywords *k, const spot_keyword_rows *r);
 
-/* excluded (backgrounds): the number of a keyword, 1 and up, that the background has and that is in `names` ("dog; cat") or one of
- * the class names (as folders or words); 0: none. Returns how many backgrounds have one. */
+/* excluded (backgrounds): the number of a keyword, 1 and up, that the background has and that is in `names` ("dog; cat") or one
+ * of the class names (as folders or words); 0: none. Returns how many backgrounds have one. */
 int spot_keywords_excluded(int *excluded, const spot_keywords *k, const char *names, char *const *class_name, int classes);
 
 #endif

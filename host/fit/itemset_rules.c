@@ -73,10 +73,10 @@ spot_status spot_itemsets_rules(spot_ctx *c, spot_association **out, int *n, con
     for (int k = 0; k < s->sets; k++) {
         const int length = s->first[k + 1] - s->first[k];
         if (length > LONGEST_RULE)
-            return free(r.rule), spot_fail(c, SPOT_INVALID, "rules of a set of %d items; at most %d can be divided in every way; "
-                                           "ask for shorter sets", length, LONGEST_RULE);
+            return free(r.rule), spot_fail(c, SPOT_INVALID, "rules of a set of %d items; at most %d can be divided in every "
+                                           "way; ask for shorter sets", length, LONGEST_RULE);
         if (r.n > (size_t)1 << 30 || !divide_set(&r, s, k, transactions, confidence))
-            return free(r.rule), spot_fail(c, SPOT_NOMEM, "no memory for more than %zu rules; ask for a higher confidence", r.n);
+            return free(r.rule), spot_fail(c, SPOT_NOMEM, "no memory for more than %zu rules; ask for more confidence", r.n);
     }
     qsort(r.rule, r.n, sizeof *r.rule, compare_rules);
     *out = r.rule, *n = (int)r.n;

@@ -266,7 +266,8 @@ static bool sort_sets(spot_itemsets *out, const harvest *part, const ranked *k, 
     int *all = malloc((2 * sets + 1 + items) * sizeof *all);
 
     if (!f || !all) return free(f), free(all), false;
-    *out = (spot_itemsets){ .sets = (int)sets, .first = all, .count = all + sets + 1, .item = all + 2 * sets + 1, .owned = all };
+    *out = (spot_itemsets){ .sets = (int)sets, .first = all, .count = all + sets + 1, .item = all + 2 * sets + 1,
+                            .owned = all };
     list_found(f, part, k);
     qsort(f, sets, sizeof *f, compare_found);
     out->first[0] = 0;
@@ -292,8 +293,8 @@ static spot_status find_sets(spot_ctx *c, spot_itemsets *out, ranked *k, const s
     free(part);
     SPOT_TRY(spot_check_stop(c));
     return whole ? SPOT_OK
-                 : spot_fail(c, SPOT_NOMEM, "more than %zu sets of items lie in %d transactions or more; ask for a higher support "
-                             "or shorter sets", sets < most ? sets : most, rule->least_count);
+                 : spot_fail(c, SPOT_NOMEM, "more than %zu sets of items lie in %d transactions or more; ask for a higher "
+                             "support or shorter sets", sets < most ? sets : most, rule->least_count);
 }
 
 spot_status spot_itemsets_find(spot_ctx *c, spot_itemsets *out, const spot_baskets *b, const spot_itemsets_rule *rule)

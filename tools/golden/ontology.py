@@ -5,11 +5,11 @@ VAL.hdf5 is dbs/bgdb_items_val.hdf5 of github.com/Zukang-Liao/bgtest (tools/gold
 network allows). Its only array, (1712, 516) float32, lies at byte 2432: label, 150 percentages of the segmentation, 365 logits
 of the scene. Keywords are numbered 0 to 149 and 150 to 514.
 
-ontology_keywords.txt: a line of keywords for each picture, by the paper's rule: more than 1 % of the pixels; the first scene.
+ontology_keywords.txt: a line of keywords for each picture, by the paper's rule: above 1 % of the pixels; the first scene.
 ontology_counts.txt: for the paper's rule and for the code's (more than 0.1 %; the first five scenes): mean, least and greatest
 number of keywords, different keywords, pairs that occur together. Then for supports of .005, .01, .02, .05, .10 the mean number
-of frequent keywords of a picture by the paper's rule. Then the mean number of keywords after 0 to 5 expansions for five pairs of
-least support (of a keyword; 0: any pair) and least confidence, found here by breadth-first search."""
+of frequent keywords of a picture by the paper's rule. Then the mean number of keywords after 0 to 5 expansions for five pairs
+of least support (of a keyword; 0: any pair) and least confidence, found here by breadth-first search."""
 import hashlib
 import os
 import sys
