@@ -56,6 +56,29 @@ TEST_ON_CUDA(heads_that_are_too_wide_are_refused)
     spot_device_close(&c);
 }
 
+/* The library would answer with a number, or a kernel end all work on the device. */
+TEST_ON_CUDA(misaligned_arrays_are_refused)
+{
+    const spot_linear_shape s = { .in = 3, .out = 5, .bias = true, .narrow = true, .precision = SPOT_BF16 };
+    static const char *const name[] = { "y", "x", "w", "bias", "scratch" };
+    spot_linear *plan;
+    spot_ctx c;
+    char *p[LEN(name)], words[64];
+
+    open_cuda(&c, 0);
+    CHECK_OK(&c, spot_linear_open(&c, &plan, &s));
+    for (int i = 0; i < LEN(name); i++) p[i] = to_device(&c, NULL, spot_linear_scratch(&c, plan) + 1024);
+    for (int i = 0; i < LEN(name); i++) {
+        p[i] += 8;
+        snprintf(words, sizeof words, "linear.forward: %s does not begin at a multiple of 16 bytes", name[i]);
+        CHECK_FAILS(&c, spot_linear_forward(&c, plan, p[0], p[1], p[2], (float *)(void *)p[3], 4, p[4]), SPOT_INVALID, words);
+        p[i] -= 8;
+    }
+    for (int i = 0; i < LEN(name); i++) spot_device_give(&c, p[i]);
+    spot_linear_close(&c, plan);
+    spot_device_close(&c);
+}
+
 /* Equal values stay as they are whatever the scores: the weights sum to 1 also when they are rounded. */
 TEST_ON_CUDA(weights_sum_to_one)
 {
