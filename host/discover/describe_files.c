@@ -5,15 +5,11 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "formats/formats.h"
 #include "spotter/array.h"
 #include "spotter/store.h"
 
 enum { LONGEST = 64 << 20, MOST_PHRASES = 1000000 };
-
-bool spot_describes(const spot_describe_files *files, const spot_subject *s)
-{
-    return files->words || files->attributes || s->has;
-}
 
 /* ---- phrases ---- */
 
@@ -98,7 +94,21 @@ static spot_status read_phrases(spot_ctx *c, spot_describer *d)
 
 /* ---- their features ---- */
 
-static spot_status read_word_embeddings(spot_ctx *c, spot_describer *d, const spot_subject *s)
+/* Refuses rows of pictures in the place of those of the phrases, and rows of another encoder. */
+static spot_status check_makers(spot_ctx *c, const spot_array *a, const char *where, const char *rows_encoder)
+{
+    spot_notes notes;
+    const char *made_by = notes.text[SPOT_NOTE_ENCODER];
+
+    SPOT_TRY(spot_array_notes(c, &notes, a, where));
+    if (!strcmp(notes.text[SPOT_NOTE_ROWS_OF], "images"))
+        return spot_fail(c, SPOT_INPUT, "%s has features of pictures; --word-embeddings takes those of the phrases", where);
+    if (!*made_by || !*rows_encoder || !strcmp(made_by, rows_encoder)) return SPOT_OK;
+    return spot_fail(c, SPOT_INPUT, "%s has features of the encoder %s, and the rows are of %s: they cannot be compared", where,
+                     made_by, rows_encoder);
+}
+
+static spot_status read_word_embeddings(spot_ctx *c, spot_describer *d, const spot_subject *s, const char *rows_encoder)
 {
     spot_array a = { 0 };
     spot_status how;
@@ -108,7 +118,8 @@ static spot_status read_word_embeddings(spot_ctx *c, spot_describer *d, const sp
         how = spot_fail(c, SPOT_INPUT, "%s has %lld rows of %lld numbers; %d phrases of %s and the rows' %d numbers are "
                         "wanted, both by the same encoder", a.name, a.rank > 0 ? (long long)a.dim[0] : 1LL,
                         a.rank > 1 ? (long long)a.dim[1] : 1LL, d->o.phrases, d->files->words, s->d);
-    else how = spot_array_floats(c, &d->text, &a);
+    else how = check_makers(c, &a, d->files->word_embeddings, rows_encoder);
+    if (how == SPOT_OK) how = spot_array_floats(c, &d->text, &a);
     spot_array_close(&a);
     d->o.d = s->d;
     return how;
@@ -172,7 +183,7 @@ spot_status spot_describer_open(spot_ctx *c, spot_describer *d, const spot_subje
         return spot_fail(c, SPOT_USAGE, "%s: phrases need features: an encoder, or an array of them, one of the two",
                          files->words);
     SPOT_TRY(read_phrases(c, d));
-    SPOT_TRY(files->encoder ? encode_phrases(c, d, s, rows_encoder) : read_word_embeddings(c, d, s));
+    SPOT_TRY(files->encoder ? encode_phrases(c, d, s, rows_encoder) : read_word_embeddings(c, d, s, rows_encoder));
     d->o.text = d->text;
     return SPOT_OK;
 }

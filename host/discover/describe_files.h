@@ -27,9 +27,6 @@ typedef struct {
     uint8_t  *missing;             /* (rows) */
 } spot_describer;
 
-/* Whether the files describe anything; a subject's categories do where its rows have several classes. */
-bool spot_describes(const spot_describe_files *files, const spot_subject *s);
-
 /* Before the search: reads and checks all files, and encodes the phrases, so that a bad file costs no search. rows_encoder: the
  * name (encoder.h) of the encoder of the subject's features, "" where it is not known. SPOT_INPUT where the pictures must be
  * encoded and there are none. Close d also after a failure. */
