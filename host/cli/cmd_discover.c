@@ -364,8 +364,8 @@ static spot_status print_json(spot_ctx *c, spot_status s, const options *o, cons
     return s;
 }
 
-/* Largest number of bytes for decoding the report's pictures, beside the rows. */
-static size_t report_memory(const options *o, const spot_subject *s)
+/* Largest number of bytes for decoding pictures of the words and of the report, beside the rows. */
+static size_t picture_memory(const options *o, const spot_subject *s)
 {
     size_t rows = spot_subject_bytes(s);
 
@@ -373,14 +373,17 @@ static size_t report_memory(const options *o, const spot_subject *s)
 }
 
 static spot_status log_cost(spot_ctx *c, const options *o, const spot_subject *s, const spot_discover_options *d,
-                            spot_bytes *cost)
+                            const spot_describer *describer, spot_bytes *cost)
 {
+    const char *what = !s->image ? NULL : o->report && describer->encoder ? "the words and of report.html"
+                     : describer->encoder ? "the words" : o->report ? "report.html" : NULL;
     char time[32], memory[32], device[64] = "";
     double seconds;
     spot_status how;
 
     c->on_progress = NULL;     /* the timed iterations are not part of the search */
     how = spot_discover_cost(c, s, d, cost, &seconds);
+    if (how == SPOT_OK) how = spot_describer_cost(c, describer, s, d, cost, &seconds);
     c->on_progress = cli_on_progress;
     cli_progress_reset();
     spot_log(c, SPOT_LOG_INFO, "%s", s->source);
@@ -392,9 +395,9 @@ static spot_status log_cost(spot_ctx *c, const options *o, const spot_subject *s
         spot_log(c, SPOT_LOG_INFO, "this takes about %s and at most %s of memory%s", cli_duration(time, seconds), memory,
                  device);
     else spot_log(c, SPOT_LOG_INFO, "this takes at most %s of memory%s", memory, device);
-    if (o->report && s->image)
-        spot_log(c, SPOT_LOG_INFO, "decoding the pictures of report.html then takes at most %s of memory beside the rows",
-                 cli_memory(memory, (double)report_memory(o, s)));
+    if (what)
+        spot_log(c, SPOT_LOG_INFO, "decoding the pictures of %s then takes at most %s of memory beside the rows", what,
+                 cli_memory(memory, (double)picture_memory(o, s)));
     return SPOT_OK;
 }
 
@@ -405,17 +408,22 @@ static spot_status write_report(spot_ctx *c, const options *o, const spot_findin
     char path[PATH];
 
     cli_progress_reset();
-    page.memory = report_memory(o, s);
+    page.memory = picture_memory(o, s);
     snprintf(path, sizeof path, "%s/report.html", o->out);
     return spot_report_findings(c, path, 1, &s, &f, &d, &page);
 }
 
+/* The phrases come first, so that a bad file costs no search. */
 static spot_status find_slices(spot_ctx *c, const options *o, spot_findings *f, const spot_subject *s,
-                               const spot_discover_options *d)
+                               const spot_discover_options *d, spot_bytes *cost)
 {
+    spot_describe_files files = o->describe;
     spot_describer describer;
-    spot_status how = spot_describer_open(c, &describer, s, &o->describe, s->encoder);
+    spot_status how;
 
+    files.memory = picture_memory(o, s);
+    how = spot_describer_open(c, &describer, s, &files, s->encoder);
+    if (how == SPOT_OK) how = log_cost(c, o, s, d, &describer, cost);
     if (how == SPOT_OK) how = spot_discover(c, f, s, d);
     if (how == SPOT_OK) how = spot_describer_run(c, &describer, f, s);
     spot_describer_close(c, &describer);
@@ -439,8 +447,7 @@ static spot_status discover_rows(spot_ctx *c, const options *o, spot_config *cfg
     d.memory = o->files.memory;
     d.cache = o->out;
     d.fit = o->fit;
-    how = log_cost(c, o, s, &d, &cost);
-    if (how == SPOT_OK) how = find_slices(c, o, &f, s, &d);
+    how = find_slices(c, o, &f, s, &d, &cost);
     if (how == SPOT_OK) how = spot_findings_write(c, o->out, &f, s, &d);
     if (how == SPOT_OK && o->report) how = write_report(c, o, &f, s, &d);
     cli_log_close();

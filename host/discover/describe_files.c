@@ -209,7 +209,8 @@ static spot_status encode_rows(spot_ctx *c, spot_describer *d, const spot_findin
 {
     const size_t dim = (size_t)d->o.d;
     spot_encoder_pictures p = { .path = path, .n = wanted_rows(f, s, d->missing, row), .feature = d->feature,
-                                .unreadable = d->files->skip ? unreadable : NULL, .stage = "describe" };
+                                .unreadable = d->files->skip ? unreadable : NULL, .stage = "describe",
+                                .memory = d->files->memory };
 
     for (int i = 0; i < p.n; i++) path[i] = s->image[row[i]];
     spot_log(c, SPOT_LOG_INFO, "%s encodes %d pictures for the words of their slices", d->files->encoder, p.n);

@@ -13,6 +13,7 @@ typedef struct {
                                     * by the encoder that made the rows' features */
     const char *attributes;        /* spot_attributes_read; NULL: none */
     int  phrases, rounds;          /* spot_describe_options */
+    size_t memory;                 /* most bytes for decoding pictures; 0: SPOT_PICTURE_MEMORY */
     bool skip;                     /* unreadable pictures have no words; false: the first one is SPOT_INPUT */
 } spot_describe_files;
 
@@ -32,6 +33,11 @@ typedef struct {
  * encoded and there are none. Close d also after a failure. */
 spot_status spot_describer_open (spot_ctx *c, spot_describer *d, const spot_subject *s, const spot_describe_files *files,
                                  const char *rows_encoder);
+
+/* Adds the descriptions to what spot_discover_cost said of the search: bytes, at most, and seconds, unless these are NaN. It
+ * tries the encoder and the search for descriptions for a moment. SPOT_NOMEM: o->memory does not suffice. */
+spot_status spot_describer_cost(spot_ctx *c, const spot_describer *d, const spot_subject *s, const spot_discover_options *o,
+                                spot_bytes *cost, double *seconds);
 
 /* After it: encodes the pictures of the classes with slices, if need be, and describes. */
 spot_status spot_describer_run  (spot_ctx *c, spot_describer *d, spot_findings *f, const spot_subject *s);

@@ -72,8 +72,8 @@ void spot_array_doubles(double *out, const spot_array *a, size_t i, size_t n);
 
 /* Facts that a file of spotter embed tells of itself, in the metadata of .safetensors or in the .json beside .npy: "" where
  * there is none, and all "" for a file of another maker. */
-typedef enum { SPOT_NOTE_MADE_BY, SPOT_NOTE_ENCODER, SPOT_NOTE_ROWS_OF, SPOT_NOTE_ROWS, SPOT_NOTE_DIM, SPOT_NOTE_SKIPPED,
-               SPOT_NOTES } spot_note;
+enum { SPOT_NOTE_MADE_BY, SPOT_NOTE_ENCODER, SPOT_NOTE_ROWS_OF, SPOT_NOTE_ROWS, SPOT_NOTE_DIM, SPOT_NOTE_SKIPPED,
+       SPOT_NOTES };
 typedef struct { char text[SPOT_NOTES][40]; } spot_notes;
 
 spot_status spot_notes_read(spot_ctx *c, spot_notes *notes, const char *path);
