@@ -202,6 +202,14 @@ refused 3 "short.npy has 29 rows of 16 numbers; 30 phrases" --words words.txt --
 refused 3 "there are no pictures for it to encode" --words clip.txt --describe $clip
 refused 3 "table.csv has no column \"id\" of ids" --attributes table.csv:id
 run 2 "would be read and written over" "${all[@]}" --attributes found/slices.csv --out found
+printf 'a cat\none two three four five six\n' > long.txt
+for bad in "4:gone.txt:cannot read gone.txt" "3:long.txt:one two three four five six" "3:hole.txt:holds {}"; do
+    IFS=: read -r code file words <<<"$bad"
+    run $code "$words" "${photos[@]}" --embed $clip --words $file --out early
+    grep -q 'embedded by' err && fail "$file: pictures were embedded before the phrases were read"
+done
+run 4 "gone.csv" "${photos[@]}" --embed $clip --attributes gone.csv:id --out early
+grep -q 'embedded by' err && fail "pictures were embedded before a table was looked for"
 head -c 20000 found/subject.safetensors > cut && cp -r found old && mv cut old/subject.safetensors
 run 3 "old/subject.safetensors" report old -o x.html
 [ $failed = 0 ] && echo "slices are described as numpy describes them"

@@ -272,24 +272,17 @@ static spot_status write_report(spot_ctx *c, const options *o, const spot_findin
     return spot_report_findings(c, path, 1, &s, &f, &d, &page);
 }
 
-/* The phrases come first, so that a bad file costs no search. */
 static spot_status find_slices(spot_ctx *c, const options *o, spot_findings *f, const spot_subject *s,
-                               const spot_discover_options *d, spot_bytes *cost)
+                               const spot_discover_options *d, spot_describer *describer, spot_bytes *cost)
 {
-    spot_describe_files files = o->describe;
-    spot_describer describer;
-    spot_status how;
-
-    files.memory = picture_memory(o, s);
-    how = spot_describer_open(c, &describer, s, &files, s->encoder);
-    if (how == SPOT_OK) how = log_cost(c, o, s, d, &describer, cost);
-    if (how == SPOT_OK) how = spot_discover(c, f, s, d);
-    if (how == SPOT_OK) how = spot_describer_run(c, &describer, f, s);
-    spot_describer_close(c, &describer);
-    return how;
+    SPOT_TRY(spot_describer_open(c, describer, s, s->encoder));
+    SPOT_TRY(log_cost(c, o, s, d, describer, cost));
+    SPOT_TRY(spot_discover(c, f, s, d));
+    return spot_describer_run(c, describer, f, s);
 }
 
-static spot_status discover_rows(spot_ctx *c, const options *o, spot_config *cfg, const spot_subject *s)
+static spot_status discover_rows(spot_ctx *c, const options *o, spot_config *cfg, const spot_subject *s,
+                                 spot_describer *describer)
 {
     spot_discover_options d = spot_discover_defaults();
     double start = spot_clock();
@@ -306,7 +299,7 @@ static spot_status discover_rows(spot_ctx *c, const options *o, spot_config *cfg
     d.memory = o->files.memory;
     d.cache = o->out;
     d.fit = o->fit;
-    how = find_slices(c, o, &f, s, &d, &cost);
+    how = find_slices(c, o, &f, s, &d, describer, &cost);
     if (how == SPOT_OK) how = spot_findings_write(c, o->out, &f, s, &d);
     if (how == SPOT_OK && o->report) how = write_report(c, o, &f, s, &d);
     cli_log_close();
@@ -320,11 +313,25 @@ static spot_status discover_rows(spot_ctx *c, const options *o, spot_config *cfg
     return how;
 }
 
+static spot_status search_subject(spot_ctx *c, options *o, spot_config *cfg, spot_describer *describer)
+{
+    spot_subject s;
+    spot_status how;
+
+    SPOT_TRY(spot_describer_read(c, describer, &o->describe));
+    SPOT_TRY(spot_subject_read(c, &s, &o->files));
+    o->describe.memory = picture_memory(o, &s);
+    how = o->replace ? SPOT_OK : spot_findings_claim(c, o->out, &s);
+    if (how == SPOT_OK) how = discover_rows(c, o, cfg, &s, describer);
+    spot_subject_close(&s);
+    return how;
+}
+
 static spot_status search_blindspots(spot_ctx *c, void *input)
 {
     static spot_config cfg;
     options *o = input;
-    spot_subject s;
+    spot_describer describer = { .files = &o->describe };
     spot_status how;
 
     cli_log_device(c, &o->machine);
@@ -343,10 +350,8 @@ static spot_status search_blindspots(spot_ctx *c, void *input)
     o->describe.skip = o->files.skip;
     o->describe.encoder_options = &o->encoder.o;
     if (o->describe.words && !o->describe.word_embeddings && !o->describe.encoder) o->describe.encoder = o->files.embed;
-    SPOT_TRY(spot_subject_read(c, &s, &o->files));
-    how = o->replace ? SPOT_OK : spot_findings_claim(c, o->out, &s);
-    if (how == SPOT_OK) how = discover_rows(c, o, &cfg, &s);
-    spot_subject_close(&s);
+    how = search_subject(c, o, &cfg, &describer);
+    spot_describer_close(c, &describer);
     return how;
 }
 
