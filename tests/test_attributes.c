@@ -329,6 +329,11 @@ TEST(records_are_found_by_their_ids)
     assert_string_equal(rows_of(&a, "all"), "");                       /* every row has it */
     assert_int_not_equal(a.column[0], a.column[a.items - 1]);
     spot_attributes_close(&a);
+    path = write_text(&c, "x,name\r\n1,nan\r\n0, a\r\n1, 7 \r\n0,a\r\n");
+    CHECK_OK(&c, spot_attributes_read(&c, &a, where, (char *[]){ "a", "nan", "7", " a" }, 4));
+    assert_string_equal(rows_of(&a, "x"), "0110");
+    spot_attributes_close(&a);
+    path = write_text(&c, "x,name,n\n1,a,4\n0,\"b\",5\n1,other,9\n0,c,6\n");
     CHECK_FAILS(&c, spot_attributes_read(&c, &a, where, NULL, 4), SPOT_INPUT, "no ids to be found by");
     id[3] = "d";
     CHECK_FAILS(&c, spot_attributes_read(&c, &a, where, id, 4), SPOT_INPUT, "1 of 4 rows have no record, the first is row 3");
