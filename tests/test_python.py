@@ -110,8 +110,9 @@ def test_an_encoder_looks_at_pictures():
     Path("rows.csv").write_text("path,label,p\n" + "".join(f"{n},all,{p}\n" for n, p in zip(names * 8, prob)))
     Path("phrases.txt").write_text("\n".join(words))
     subprocess.run([program, "discover", "--images", "encoder/photos", "--ids", "rows.csv:path", "-y", "rows.csv:label", "-p",
-                    "rows.csv:p", "--embed", clip, "-m", "domino", "--class", "all", "--seed", "3", "--device", "cpu", "--words",
-                    "phrases.txt", "--phrases", "2", "--no-report", "--out", "seen_by_program"], check=True, capture_output=True)
+                    "rows.csv:p", "--embed", clip, "-m", "domino", "--class", "all", "--seed", "3", "--device", "cpu",
+                    "--words", "phrases.txt", "--phrases", "2", "--no-report", "--out", "seen_by_program"],
+                   check=True, capture_output=True)
     a, b = (json.loads(Path(f"seen_by_{who}/slices.json").read_text()) for who in ("python", "program"))
     assert a["subject"]["encoder"] == b["subject"]["encoder"] and a["subject"]["encoder"].startswith("clip-")
     told = [[(s["size"], s["words"]) for f in who["findings"] for s in f["slices"]] for who in (a, b)]

@@ -81,8 +81,11 @@ for r in rows:
 END
 
 # CLIP looks at the real pictures as spotter embed does at the same pictures in files.
-sed "s|^bdms:.*|encoder: {weights: $tools/tiny_clip/model.safetensors, shape: other}\nbdms: [{method: domino, representation: clip}]|" \
-    "$dir/tiny.yaml" > "$dir/clip.yaml"
+{
+    grep -v '^bdms:' "$dir/tiny.yaml"
+    echo "encoder: {weights: $tools/tiny_clip/model.safetensors, shape: other}"
+    echo 'bdms: [{method: domino, representation: clip}]'
+} > "$dir/clip.yaml"
 "$spotter" plan "$dir/clip.yaml" --quick >/dev/null 2>"$dir/log" || fail "plan with CLIP: $(tail -1 "$dir/log")"
 "$spotter" sweep "$dir/clip.yaml" --out "$dir/clip" --limit 2 >/dev/null 2>"$dir/log" || fail "CLIP: $(tail -1 "$dir/log")"
 for split in test val; do

@@ -1,4 +1,5 @@
-/* array_note.c - facts that a file of spotter embed tells of itself: in the metadata of .safetensors, in the .json beside .npy. */
+/* array_note.c - facts that a file of spotter embed tells of itself, in the metadata of .safetensors or in the .json beside
+ * .npy. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -199,8 +199,9 @@ class Method:
     def describe(self, words=None, word_embeddings=None, attributes=None, embeddings=None, phrases=5, rounds=999):
         """Gives each of slices_ its `words` and its `conjunction`, which write and report then show, too. words: list of str;
         word_embeddings (len(words), d): their features, of the encoder whose features of the rows are `embeddings` (n, d);
-        None: those that fit got. After fit with a CLIP as embed, words alone are enough: it encodes them. attributes: path of a CSV with a record for each row, or "FILE.csv:COLUMN" with their ids.
-        phrases: at most this many of a slice; rounds: random groups for the p-values. Returns self."""
+        None: those that fit got. After fit with a CLIP as embed, words alone are enough: it encodes them. attributes:
+        path of a CSV with a record for each row, or "FILE.csv:COLUMN" with their ids. phrases: at most this many
+        of a slice; rounds: random groups for the p-values. Returns self."""
         subject, _, _, _, findings = self._fitted()
         options = lib.spot_describe_defaults()
         table = c_side.Attributes()
