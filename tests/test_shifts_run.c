@@ -134,7 +134,7 @@ TEST(classes_count_as_in_the_released_masks)
     assert_non_null(f);
     for (; fscanf(f, "%63s %d %d %d", name, &kept, &five, &none) == 4; sets++) {
         const spot_shift_tally tally = { pictures, right };
-        const spot_shift_table t = { IMAGENET, 1, 1, 0, { base, base_right }, &tally, NULL };
+        const spot_shift_table t = { IMAGENET, 1, 1, 0, { base, base_right }, &tally, NULL, NULL };
         int left = kept - 5 * five - (IMAGENET - five - none), sum = 0;
         spot_shift_estimates e;
         for (int k = 0; k < IMAGENET; k++) {
@@ -284,16 +284,4 @@ TEST_IN_FOLDER(pictures_of_another_result)
         CHECK_FAILS(&c, spot_shift_pictures_read(&c, &got, root, &u), SPOT_INPUT, "shift-000003.safetensors does not fit");
         spot_shift_pictures_free(&got);
     }
-}
-
-TEST(pictures_nearest_to_a_similarity)
-{
-    float similarity[] = { 0.1f, 9, 0.5f, 9, 0.3f, 9, 0.31f, 9, 0.29f, 9 };
-    const spot_shift_pictures_result p = { .n = 5, .columns = 2, .similarity = similarity };
-    int row[3];
-
-    assert_int_equal(spot_shift_nearest(row, 3, &p, 0, 0.304), 3);
-    assert_true(row[0] == 2 && row[1] == 3 && row[2] == 4);
-    assert_true(spot_shift_nearest(row, 3, &p, 1, 9) == 3 && row[0] == 0 && row[1] == 1 && row[2] == 2);
-    assert_int_equal(spot_shift_nearest(row, 3, &p, 2, 0), 0);
 }
