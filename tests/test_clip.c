@@ -238,6 +238,32 @@ TEST(batches_do_not_matter)
     clear_bed(&b);
 }
 
+/* Less than a picture's tokens, and room for a few texts: each batch has one at least. */
+TEST(a_batch_may_be_small)
+{
+    static const int rows[] = { 1, 25 };
+    bed all = make_bed(QUICK "model.safetensors", QUICK, &as_told, 2);
+    spot_clip_options o = { 0 };
+    spot_arena count = spot_arena_counting();
+    spot_clip *clip;
+
+    embed(&all, true);
+    for (int k = 0; k < LEN(rows); k++) {
+        o.rows = rows[k];
+        bed b = make_bed(QUICK "model.safetensors", QUICK, &o, 2);
+        assert_true(b.scratch.size < all.scratch.size);
+        embed(&b, true);
+        for (int i = 0; i < b.n * b.info->dim; i++) {
+            CHECK_NEAR(b.image[i], all.image[i], 1e-6);
+            CHECK_NEAR(b.text[i], all.text[i], 1e-6);
+        }
+        clear_bed(&b);
+    }
+    o.rows = -1;
+    CHECK_FAILS(&all.c, spot_clip_open(&all.c, &count, &clip, QUICK "model.safetensors", &o), SPOT_INVALID, "a batch of -1");
+    clear_bed(&all);
+}
+
 /* Ids behind the end token are not looked at. */
 TEST(padding_changes_nothing)
 {

@@ -29,14 +29,22 @@ spot_shift_rule spot_shift_rule_defaults(void)
 
 /* ---- accuracies ---- */
 
+double spot_shift_on_axis(int axes, double accuracy, double limit)
+{
+    const double p = accuracy < limit ? limit : accuracy > 1 - limit ? 1 - limit : accuracy;
+
+    return axes == SPOT_AXES_LINEAR ? accuracy : axes == SPOT_AXES_PROBIT ? spot_normal_quantile(p) : log(p / (1 - p));
+}
+
+double spot_shift_from_axis(int axes, double place)
+{
+    return axes == SPOT_AXES_LINEAR ? place : axes == SPOT_AXES_PROBIT ? spot_normal_tail(-place) : 1 / (1 + exp(-place));
+}
+
 static double place_on_axis(double accuracy, double limit, int axes, int *limited)
 {
-    double p = accuracy;
-
-    if (axes == SPOT_AXES_LINEAR) return p;
-    if (p < limit) p = limit, ++*limited;
-    if (p > 1 - limit) p = 1 - limit, ++*limited;
-    return axes == SPOT_AXES_PROBIT ? spot_normal_quantile(p) : log(p / (1 - p));
+    *limited += axes != SPOT_AXES_LINEAR && (accuracy < limit || accuracy > 1 - limit);
+    return spot_shift_on_axis(axes, accuracy, limit);
 }
 
 /* Weighted least squares of y on x; weights are counts of draws. False: x does not vary. */
@@ -147,9 +155,10 @@ static void estimate_shift(spot_shift_estimate *e, const used_classes *u, int mo
     e->intercept = e->correlation = NAN;
     for (int k = 0; k < u->n; k++) add_class(&sum, u, k, models, 1);
     divide_sum(&sum, models);                  /* without classes: NaN */
-    if (u->n)
-        summarise(&e->impact.value, &e->slope.value, &e->intercept, &e->correlation, &e->limited, e->base, e->shift, u, axes,
-                  NULL, models, x, x + models);
+    if (!u->n) return;
+    e->limit_base = u->limit_base, e->limit_shift = u->limit_shift;
+    summarise(&e->impact.value, &e->slope.value, &e->intercept, &e->correlation, &e->limited, e->base, e->shift, u, axes,
+              NULL, models, x, x + models);
 }
 
 /* ---- the bootstrap ---- */

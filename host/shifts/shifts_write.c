@@ -36,14 +36,6 @@ static void put_hits(spot_json *j, const char *key, spot_shift_hits h)
     spot_json_end(j);
 }
 
-static int kept_pictures(const spot_shift_result *u)
-{
-    int n = 0;
-
-    for (int k = 0; k < u->classes && u->count[SPOT_SHIFT_KEPT]; k++) n += u->count[SPOT_SHIFT_KEPT][k];
-    return n;
-}
-
 static void put_similarities(spot_json *j, const spot_shift_result *u)
 {
     spot_json_array(j, "similarities", u->columns, u->columns);
@@ -105,8 +97,8 @@ static void put_folder(spot_json *j, const spot_shift_result *u)
     spot_json_put_int(j, "pictures", u->pictures);
     spot_json_put_int(j, "absent_classes", u->absent);
     if (u->filtered) {
-        spot_json_put_int(j, "kept", kept_pictures(u));
-        put_interval(j, "pass_rate", spot_share_of(kept_pictures(u), u->pictures));
+        spot_json_put_int(j, "kept", spot_shift_kept_pictures(u));
+        put_interval(j, "pass_rate", spot_share_of(spot_shift_kept_pictures(u), u->pictures));
         put_interval(j, "pass_class", spot_share_of(u->pass_class, u->pictures));
         put_interval(j, "pass_shift", spot_share_of(u->pass_shift, u->pictures));
     }
@@ -225,7 +217,7 @@ static void put_shift(spot_json *j, const spot_shifts_results *r, int source, in
 static void put_source(spot_json *j, const spot_shifts_results *r, int source)
 {
     const spot_shift_source_result *v = &r->source[source];
-    const int set = v->set[SPOT_SHIFT_KEPT].shifts ? SPOT_SHIFT_KEPT : SPOT_SHIFT_ALL;
+    const int set = spot_shift_compared(r, source);
 
     spot_json_object(j, NULL);
     spot_json_put_text(j, "source", r->cfg->sources ? r->cfg->source[source].name : NULL);

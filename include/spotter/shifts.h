@@ -66,6 +66,7 @@ typedef struct {
                                             * have one base accuracy */
     double intercept, correlation;         /* of the same fit */
     int limited;               /* accuracies that were limited for the axes */
+    double limit_base, limit_shift;        /* 1/2n of each; 0 without a used class */
     int draws;                 /* bootstrap draws that have a slope */
     double impact_error, slope_error;      /* standard errors: of the draws; NaN where there is no interval */
     double *base, *shift;      /* (models) accuracies; NaN without a used class */
@@ -92,6 +93,10 @@ typedef struct {
 } spot_shift_estimates;
 
 spot_shift_rule spot_shift_rule_defaults(void);
+
+/* The place of an accuracy on axes (spot_shift_axes) once it is limited to [limit, 1 - limit]; the accuracy of a place. */
+double spot_shift_on_axis  (int axes, double accuracy, double limit);
+double spot_shift_from_axis(int axes, double place);
 
 /* A draw of the bootstrap takes as many classes, and as many models, as there are, with replacement; the same draw serves base
  * and all shifts, so that differences are of pairs. Random numbers have addresses: the same bits for any number of threads.
@@ -257,6 +262,12 @@ typedef struct {
  * different encoders or from different tables. Close also after a failure. */
 spot_status spot_shifts_read (spot_ctx *c, spot_shifts_results *r, const char *dir);
 void        spot_shifts_close(spot_shifts_results *r);
+
+/* Pictures of a unit that pass the filter; 0 where there is none. */
+int spot_shift_kept_pictures(const spot_shift_result *u);
+
+/* The set of pictures that figures and sentences about a source take: those that pass the filter, where there is one. */
+int spot_shift_compared(const spot_shifts_results *r, int source);
 
 /* The pictures of a unit: DIR/similarities/000/shift-000003.safetensors. */
 typedef struct {
