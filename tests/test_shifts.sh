@@ -69,7 +69,8 @@ grep -q "axes: probit" both/config.yaml || fail "the run has the old config"
 # The verdict: the same run; a model less; the baseline of another study.
 run 0 "one is the baseline now" accept one -o base.json --reason "the first"
 run 0 "" check base.json json
-grep -q "the night is fine: numbers 28 same, 4 not comparable; bits 2 same" "$dir/out" || fail "the same run differs: $(head -3 "$dir/out")"
+grep -q "the night is fine: numbers 28 same, 4 not comparable; bits 2 same" "$dir/out" ||
+    fail "the same run differs: $(head -3 "$dir/out")"
 grep -v "name: m5" shifts.yaml >five.yaml
 run 0 "" shifts five.yaml --out five
 run 1 "five differs from base.json" check base.json five

@@ -160,8 +160,8 @@ static spot_status set_history(spot_ctx *c, spot_baseline *b, spot_baseline *bef
 static void warn_few(spot_ctx *c, const spot_shift_counts *s, const char *run)
 {
     if (s->classes < SPOT_CHECK_FEWEST_CLASSES || s->models < SPOT_CHECK_FEWEST_CLASSES)
-        spot_log(c, SPOT_LOG_WARN, "%s has %d classes and %d models; below %d classes every difference, and below %d models every "
-                 "difference of a slope, is inconclusive", run, s->classes, s->models, SPOT_CHECK_FEWEST_CLASSES,
+        spot_log(c, SPOT_LOG_WARN, "%s has %d classes and %d models; below %d classes every difference, and below %d "
+                 "models every difference of a slope, is inconclusive", run, s->classes, s->models, SPOT_CHECK_FEWEST_CLASSES,
                  SPOT_CHECK_FEWEST_CLASSES);
 }
 

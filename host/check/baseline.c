@@ -138,7 +138,8 @@ static void describe_ecs(spot_document *d, spot_baseline *b)
     }
     spot_json_end(&d->j);
     for (int i = 1; i < b->ecs; i++)
-        if (b->ec[i].index <= b->ec[i - 1].index) spot_document_fault(d, "index", "an EC appears twice, or the ECs are not in order");
+        if (b->ec[i].index <= b->ec[i - 1].index)
+            spot_document_fault(d, "index", "an EC appears twice, or the ECs are not in order");
 }
 
 static void describe_method(spot_document *d, spot_baseline *b, int m)
@@ -197,7 +198,8 @@ static void describe_baseline(spot_document *d, spot_baseline *b)
     char study[16] = "shifts";
 
     spot_document_int(d, "schema", &schema, 0, 1000000);
-    if (!d->j.gen && schema != SPOT_BASELINE_SCHEMA) spot_document_fault(d, "schema", "this version of Spotter does not know it");
+    if (!d->j.gen && schema != SPOT_BASELINE_SCHEMA)
+        spot_document_fault(d, "schema", "this version of Spotter does not know it");
     if (d->j.gen ? b->shifts != NULL : spot_json_has(&d->j, "study")) {
         spot_document_text(d, "study", study, sizeof study);
         if (strcmp(study, "shifts")) spot_document_fault(d, "study", "this version of Spotter does not know it");

@@ -1,4 +1,4 @@
-/* baseline_shifts.c - the part of a baseline that is a run of shifts: its counts, gathered from the run or read from the file. */
+/* baseline_shifts.c - a baseline of a run of shifts: its counts, gathered from the run or read from the file. */
 #include "check/baseline.h"
 #include "check/document.h"
 

@@ -13,8 +13,9 @@
 static void describe_run(char *text, size_t size, const spot_baseline *b)
 {
     if (b->shifts) {
-        snprintf(text, size, "%d folders of shifts, %d classes, %d models, numbers %d, spotter %s, config %s", b->shifts->folders,
-                 b->shifts->classes, b->shifts->models, b->numbers, *b->build ? b->build : "of several builds", b->config);
+        snprintf(text, size, "%d folders of shifts, %d classes, %d models, numbers %d, spotter %s, config %s",
+                 b->shifts->folders, b->shifts->classes, b->shifts->models, b->numbers,
+                 *b->build ? b->build : "of several builds", b->config);
         return;
     }
     snprintf(text, size, "%d ECs, numbers %d, spotter %s on %s, profile %s, config %s", b->ecs, b->numbers, b->build, b->device,
@@ -110,8 +111,8 @@ static spot_status check_studies(spot_ctx *c, const spot_checking *g, const char
     static const char *const name[] = { "a sweep", "shifts" };
 
     if (!g->before.shifts == !g->now.shifts) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "%s is a baseline of %s, and %s is a run of %s", baseline, name[g->before.shifts != NULL], run,
-                     name[g->now.shifts != NULL]);
+    return spot_fail(c, SPOT_INPUT, "%s is a baseline of %s, and %s is a run of %s", baseline,
+                     name[g->before.shifts != NULL], run, name[g->now.shifts != NULL]);
 }
 
 spot_status spot_check_run(spot_ctx *c, spot_check **check, const char *baseline, const char *run)

@@ -34,7 +34,10 @@ void spot_document_text_at(spot_document *d, const char *key, const char *where,
     snprintf(v, size, "%.*s", (int)size - 1, buffer);
 }
 
-void spot_document_text(spot_document *d, const char *key, char *v, size_t size) { spot_document_text_at(d, key, key, v, size); }
+void spot_document_text(spot_document *d, const char *key, char *v, size_t size)
+{
+    spot_document_text_at(d, key, key, v, size);
+}
 
 void spot_document_int(spot_document *d, const char *key, int *v, int least, int most)
 {

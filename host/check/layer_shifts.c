@@ -1,9 +1,9 @@
 /* layer_shifts.c - a run of shifts beside its baseline: impact, slope, pass rate and classes of every source and shift.
  *
  * Impact and slope are compared on the classes that count on both sides and on the models that both have, by a bootstrap over
- * classes and models that draws the same of both: the difference of a draw is of pairs. Its p-value is Student's, with one degree
- * of freedom less than there are classes (for a slope: classes or models, whichever are fewer). The pass rate and the classes
- * that count are means over classes, compared as DR is over ECs. Without a common class or model, the difference is of
+ * classes and models that draws the same of both: the difference of a draw is of pairs. Its p-value is Student's, with one
+ * degree of freedom less than there are classes (for a slope: classes or models, whichever are fewer). The pass rate and the
+ * classes that count are means over classes, compared as DR is over ECs. Without a common class or model, the difference is of
  * independent runs. */
 #include "check/shift_pairs.h"
 
@@ -66,7 +66,8 @@ static spot_shift_rule rule_of(const spot_shift_comparison *v)
 }
 
 /* One or two sides in one table, with the same draws. */
-static spot_status evaluate(const spot_shift_comparison *v, spot_shift_estimates *e, const side *x, int sides, int classes, int models)
+static spot_status evaluate(const spot_shift_comparison *v, spot_shift_estimates *e, const side *x, int sides, int classes,
+                            int models)
 {
     const spot_shift_rule rule = rule_of(v);
     const spot_shift_tally shift[2] = { x[0].shift, x[sides - 1].shift }, base[2] = { x[0].base, x[sides - 1].base };
@@ -86,8 +87,8 @@ static void take_pairs(const spot_shift_comparison *v, change *impact, change *s
     *slope = (change){ d->slope, e->shift[1].slope.value, e->shift[0].slope.value, d->slope_error, few, few - 1 };
 }
 
-static spot_status compare_pairs(const spot_shift_comparison *v, change *impact, change *slope, int *left, const spot_shift_folder *x,
-                                 const spot_shift_folder *y)
+static spot_status compare_pairs(const spot_shift_comparison *v, change *impact, change *slope, int *left,
+                                 const spot_shift_folder *x, const spot_shift_folder *y)
 {
     int *a = malloc(2 * (size_t)v->classes * sizeof *a), *b = a + v->classes;
     side both[2] = { { 0 } };
@@ -219,8 +220,8 @@ static double mean_of(const double *x, int n)
 }
 
 /* The value of a class for the pass rate, or 1 where it counts. False: it has none. */
-static bool class_value(const spot_shift_comparison *v, double *value, const spot_shift_counts *s, const spot_shift_folder *f, int metric,
-                        int cls)
+static bool class_value(const spot_shift_comparison *v, double *value, const spot_shift_counts *s,
+                        const spot_shift_folder *f, int metric, int cls)
 {
     *value = metric == SPOT_CHECK_CLASSES ? counts_in(v, s, f, cls) : (double)f->kept[cls] / f->pictures[cls];
     return metric == SPOT_CHECK_CLASSES || f->pictures[cls];

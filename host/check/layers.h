@@ -23,7 +23,7 @@ typedef struct {
     spot_scores_check scores;
     int    *at;                /* (before.ecs) index of the EC in `now`; -1: the run does not have it */
     bool    same_config, paired;
-    double *x, *y;             /* of ECs or classes: values of the current number: x differences if paired, else x of now and y of before */
+    double *x, *y;             /* values of the current number: x differences if paired, else x of now and y of before */
 } spot_checking;
 
 void        spot_check_bits (spot_checking *g);

@@ -112,7 +112,8 @@ static void bits_counts(spot_shift_comparison *v)
 }
 
 /* "m3 and 2 more" */
-static void say_gone(spot_shift_comparison *v, const char *what, const char *list, size_t size, int n, const int *common, int pairs)
+static void say_gone(spot_shift_comparison *v, const char *what, const char *list, size_t size, int n, const int *common,
+                     int pairs)
 {
     const char *first = NULL;
     int gone = 0;
@@ -137,7 +138,8 @@ static void bits_present(spot_shift_comparison *v)
     say_gone(v, "classes", a->class_name[0], sizeof *a->class_name, a->classes, v->class_a, v->classes);
     if (b->models > v->models) {
         l = spot_check_add(v->g, "bits", "", "present", SPOT_NOT_COMPARABLE);
-        spot_because(l, "%d new models: the baseline does not know them; `spotter accept` takes them in", b->models - v->models);
+        spot_because(l, "%d new models: the baseline does not know them; `spotter accept` takes them in",
+                     b->models - v->models);
     }
     for (int i = 0; i < a->folders; i++) {
         if (a->folder[i].base < 0 || spot_shift_folder_find(b, a->folder[i].name)) continue;

@@ -26,8 +26,9 @@ static const cli_row table[] = {
     { "margin-classes", 0,   "X",    MARGIN(margin_classes, "as before, or 0.05"),
       .help = "margin for the share of classes that count for a shift" },
     { "quarantine",     0,   "METHOD:METRIC=REASON", CLI_LIST, CLI_AT(o.quarantine), .most = SPOT_ACCEPT_WORDS,
-      .count = CLI_AT(o.quarantines), .help = "number that is shown and fails nothing. METRIC is dr, fdr, learned or bits; of a run of shifts, impact, slope, "
-              "passed, classes or bits, and METHOD its source and shift: \"sd, in the snow\"" },
+      .count = CLI_AT(o.quarantines),
+      .help = "number that is shown and fails nothing. METRIC is dr, fdr, learned or bits; of a run "
+              "of shifts, impact, slope, passed, classes or bits, and METHOD its source and shift: \"sd, in the snow\"" },
     { "release",        0,   "METHOD:METRIC", CLI_LIST, CLI_AT(o.release), .most = SPOT_ACCEPT_WORDS,
       .count = CLI_AT(o.releases), .help = "end of a quarantine" },
     { .kind = CLI_END }

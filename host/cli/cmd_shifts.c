@@ -222,8 +222,8 @@ static spot_status run_config(spot_ctx *c, options *o, spot_shifts_config *cfg)
 
     SPOT_TRY(spot_shifts_planted(c, cfg, o->run.out));
     SPOT_TRY(spot_shifts_cost_of(c, cfg, &cost));
-    spot_log(c, SPOT_LOG_INFO, "%d folders with %d pictures of %d classes, %d models; at most %s of memory, beside networks and "
-             "decoding", cost.units, cost.pictures, cost.classes, cfg->models, cli_memory(memory, (double)cost.memory));
+    spot_log(c, SPOT_LOG_INFO, "%d folders with %d pictures of %d classes, %d models; at most %s of memory, beside networks "
+             "and decoding", cost.units, cost.pictures, cost.classes, cfg->models, cli_memory(memory, (double)cost.memory));
     if (o->max_seconds) {
         o->run.seconds = o->max_seconds - margin;
         alarm((unsigned)(o->max_seconds - margin));

@@ -43,8 +43,8 @@ static int set_interval(spot_shift_interval *v, double *error, const double *dra
 }
 
 /* The difference of two rows of draws. p: not adjusted. */
-static void set_difference(spot_shift_interval *v, double *p, double *error, double a, double b, const double *draw_a, const double *draw_b,
-                           int n, double *scratch)
+static void set_difference(spot_shift_interval *v, double *p, double *error, double a, double b, const double *draw_a,
+                           const double *draw_b, int n, double *scratch)
 {
     double *difference = scratch + n;
 
@@ -144,7 +144,8 @@ static void compare_all(spot_shift_estimates *e, const spot_shift_table *t, cons
 
     for (int s = 0; s < t->shifts; s++) {
         set_interval(&e->shift[s].impact, &e->shift[s].impact_error, d->impact + (size_t)s * d->n, d->n, scratch);
-        e->shift[s].draws = set_interval(&e->shift[s].slope, &e->shift[s].slope_error, d->slope + (size_t)s * d->n, d->n, scratch);
+        e->shift[s].draws = set_interval(&e->shift[s].slope, &e->shift[s].slope_error, d->slope + (size_t)s * d->n, d->n,
+                                         scratch);
         impact[s] = &e->shift[s].impact, slope[s] = &e->shift[s].slope;
     }
     compare_pairs(e->between, t->shifts, impact, slope, d, scratch);

@@ -50,7 +50,7 @@ void        spot_shift_answers_close(spot_shift_answers *a);
 /* Fills the answers of the models that look at the pictures, for one unit. Answers are kept in the cache. */
 spot_status spot_shift_answers_look(spot_ctx *c, spot_shift_answers *a, int unit);
 
-/* shift_look.c: fills a->network. look_bytes: of the decoded pictures that looking at a folder of `pictures` keeps in memory. */
+/* shift_look.c: fills a->network. look_bytes: memory of the decoded pictures while models look at a folder of `pictures`. */
 spot_status spot_shift_networks_open(spot_ctx *c, spot_shift_answers *a);
 size_t      spot_shift_look_bytes(const spot_shifts_config *cfg, int pictures);
 

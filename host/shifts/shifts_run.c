@@ -248,7 +248,8 @@ spot_status spot_shifts_cost_of(spot_ctx *c, const spot_shifts_config *cfg, spot
         for (int i = 0; i < p.list.n && s == SPOT_OK; i++) names += strlen(p.list.path[i]) + 1;
         spot_shift_pictures_close(&p);
     }
-    cost->memory = most + names + spot_shift_look_bytes(cfg, largest) + (size_t)cost->pictures * (48 + (size_t)cfg->models * sizeof(int))
+    cost->memory = most + names + spot_shift_look_bytes(cfg, largest)
+                 + (size_t)cost->pictures * (48 + (size_t)cfg->models * sizeof(int))
                  + (size_t)cost->classes * (size_t)(1 + cfg->shifts) * (size_t)(1 + cfg->models) * 2 * sizeof(double);
     spot_shift_classes_close(&k);
     return s;

@@ -13,9 +13,9 @@
  *  paper   Means compared with the paper's, for methods and configs with the paper's settings: equivalence within a margin.
  *          Other methods are "not comparable", with the settings that differ.
  *
- * A run of shifts is compared in two layers: bits (folders with the same inputs have the same counts; no source, shift, model or
- * class is gone) and pairs, which are classes: impact, slope, pass rate and the share of classes that count, of every source and
- * shift. A greater impact is worse, so are a smaller slope, fewer pictures that pass, and fewer classes.
+ * A run of shifts is compared in two layers: bits (folders with the same inputs have the same counts; no source, shift, model
+ * or class is gone) and pairs, which are classes: impact, slope, pass rate and the share of classes that count, of every source
+ * and shift. A greater impact is worse, so are a smaller slope, fewer pictures that pass, and fewer classes.
  *
  * Equal code is called worse in fewer than one night in a hundred. WORSE and BETTER need a randomization test, with Holm's
  * correction over all methods and metrics at 0.005 each, and a difference beyond the margin. SAME needs the 90 % interval
@@ -93,9 +93,9 @@ typedef struct {
     double margin_dr, margin_fdr, margin_learned;      /* 0: as before, or 0.02, 0.02, 0.02 */
     double margin_paper;                               /* 0: as before, or 0.1 */
     double margin_impact, margin_slope, margin_passed, margin_classes;     /* of shifts; 0: as before, or 0.02, 0.05, ... */
-    const char *quarantine[SPOT_ACCEPT_WORDS];         /* "METHOD:METRIC=REASON", METRIC dr, fdr, learned, bits or, of shifts, */
-    const char *release[SPOT_ACCEPT_WORDS];            /* impact, slope, passed, classes, bits with "SOURCE, SHIFT" for METHOD; */
-                                                       /* an empty METHOD: the whole run. release: "METHOD:METRIC" */
+    /* "METHOD:METRIC=REASON": METRIC dr, fdr, learned or bits; of shifts impact, slope, passed, classes or bits, with "SOURCE,
+     * SHIFT" for METHOD. An empty METHOD: the whole run. release: "METHOD:METRIC". */
+    const char *quarantine[SPOT_ACCEPT_WORDS], *release[SPOT_ACCEPT_WORDS];
     int quarantines, releases;
 } spot_accept_options;
 spot_status spot_accept(spot_ctx *c, const char *run, const char *baseline, const spot_accept_options *o);

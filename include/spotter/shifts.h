@@ -294,16 +294,17 @@ typedef struct {
     int shard, shards;         /* 0 of 1 */
     double seconds;            /* time limit; 0: none */
     int starts;                /* as in sweep.h */
-    spot_shifts_results *results;  /* receives what the files were made from; NULL: not wanted. cfg stays NULL where units of other
-                                    * shards are missing. Close it also after a failure. */
+    /* Receives what the files were made from; its cfg stays NULL where units of other shards are missing. Close it also after
+     * a failure. NULL: not wanted. */
+    spot_shifts_results *results;
 } spot_shifts_options;
 
 typedef struct { int planned, already, done; double seconds; } spot_shifts_report;
 
 /* Computes the missing units of a shard; the last one writes DIR/shifts.json and DIR/shifts.csv. SPOT_USAGE for thresholds of
- * another encoder, SPOT_INPUT for tables that lack pictures and for weights of another network, all before anything is computed.
- * Otherwise as spot_sweep_run. A finished run needs no disk that can be written. A directory may be continued with other thresholds, captions, categories, models or evaluation: similarities and looks come
- * from its cache. */
+ * another encoder, SPOT_INPUT for tables that lack pictures and for weights of another network, all before anything is
+ * computed. Otherwise as spot_sweep_run. A finished run needs no disk that can be written. A directory may be continued with
+ * other thresholds, captions, categories, models or evaluation: similarities and looks come from its cache. */
 spot_status spot_shifts_run(spot_ctx *c, const spot_shifts_config *cfg, const spot_shifts_options *o,
                             spot_shifts_report *report);
 
