@@ -165,7 +165,7 @@ static spot_status gather_folders(spot_ctx *c, spot_shift_counts *s, const spot_
     for (int v = 0; v < r->sources; v++)
         for (int h = -1; h < shifts; h++) {
             const spot_shift_result *u = &r->unit[real + v * (1 + shifts) + 1 + h];
-            const int set = r->source[v].set[SPOT_SHIFT_KEPT].shifts ? SPOT_SHIFT_KEPT : SPOT_SHIFT_ALL;
+            const int set = spot_shift_compared(r, v);
             spot_shift_folder *f = &s->folder[s->folders++];
             f->base = h < 0 ? -1 : v * (1 + shifts);
             if (!take_folder(f, s->classes, s->models))
