@@ -160,7 +160,7 @@ static spot_status check_channel(spot_op_run *r, const spot_blend *p, int i, int
     if (!s) s = fetch_level(r, l[3], p->out, p->pixels, 3, i, k);
     if (!s) define(l[0], l[1], l[2], p->levels, most);
     for (size_t e = 0; !s && e < pixel_count(p); e++)
-        s = spot_bench_near(r->c, "number of a composite", e, l[3].v[e], l[1].v[e], bytes ? 0.5002 : 2e-6);
+        s = spot_bench_near(r->c, "number of a composite", e, l[3].v[e], l[1].v[e], bytes ? 0.5 + p->levels / 256.0 : 2e-6);
     for (int j = 0; j < 4; j++) free(l[j].v);
     return s;
 }

@@ -123,6 +123,51 @@ TEST(colours_stay)
     }
 }
 
+/* Every pixel of tools/golden/blend.py, at the edges, too: floats to 2e-6, bytes to the rounding and levels/256. */
+TEST(opencv_blends_alike)
+{
+    FILE *f = fopen("golden/blend.bin", "rb");
+    static const spot_blend_pair pair[] = { { 0, 0 } };
+    int shape[3], cases = 0;
+
+    assert_non_null(f);
+    for (; fread(shape, sizeof shape, 1, f) == 1; cases++) {
+        const size_t pixels = (size_t)shape[0] * (size_t)shape[1], numbers = 3 * pixels;
+        uint8_t *target = read_new(f, numbers), *mask = read_new(f, pixels), *background = read_new(f, numbers);
+        float *want = read_new(f, numbers * sizeof *want), *in = malloc(2 * numbers * sizeof *in), *out = malloc(numbers * sizeof *out);
+        uint8_t *byte = malloc(numbers);
+        spot_blend p = { shape[0], shape[1], shape[2], 1, 1, 1, SPOT_PIXEL_BYTES, SPOT_PIXEL_BYTES, target, mask, background, pair,
+                         byte };
+        blend_one(&p);
+        for (size_t i = 0; i < numbers; i++) in[i] = target[i] / 255.0f, in[numbers + i] = background[i] / 255.0f;
+        p.pixels = SPOT_PIXEL_FLOATS, p.target = in, p.background = in + numbers, p.out = out;
+        blend_one(&p);
+        for (size_t i = 0; i < numbers; i++) {
+            const float limited = want[i] < 0 ? 0 : want[i] > 1 ? 1 : want[i];
+            assert_true(fabsf(out[i] - limited) <= 2e-6f);
+            assert_true(fabs(byte[i] - 255.0 * limited) <= 0.5 + shape[2] / 256.0);
+        }
+        free(target), free(mask), free(background), free(want), free(in), free(out), free(byte);
+    }
+    assert_int_equal(cases, 7);
+    fclose(f);
+}
+
+/* A mask of floats that are none: limited, and NaN is background. */
+TEST(a_mask_out_of_range_is_limited)
+{
+    static uint8_t target[NUMBERS], background[NUMBERS], out[NUMBERS];
+    static float mask[PIXELS];
+    static const spot_blend_pair pair[] = { { 0, 0 } };
+    spot_blend p = { WIDE, HIGH, 1, 1, 1, 1, SPOT_PIXEL_BYTES, SPOT_PIXEL_FLOATS, target, mask, background, pair, out };
+    static const float wild[] = { NAN, -INFINITY, -3e9f, 3e9f, INFINITY };
+
+    random_bytes(target, NUMBERS, 6), random_bytes(background, NUMBERS, 7);
+    for (int i = 0; i < PIXELS; i++) mask[i] = wild[i % LEN(wild)];
+    blend_one(&p);
+    for (int i = 0; i < NUMBERS; i++) assert_int_equal(out[i], (i / 3 % LEN(wild) < 3 ? background : target)[i]);
+}
+
 int main(void)
 {
     static op_row rows[] = { OP_ROW(spot_op_blend, sizes, .problems = 2 * LEN(sizes)) };
