@@ -19,8 +19,8 @@ static level level_of(const spot_blend_plan *plan, int k)
 {
     const bool last = k + 1 == plan->levels;
     const int next = last ? k : k + 1;
-    level l = { plan->width[k], plan->height[k], plan->width[next], plan->height[next], plan->at[k], plan->at[next], plan->floats,
-                spot_blend_rest(plan), 0, 0, last };
+    level l = { plan->width[k], plan->height[k], plan->width[next], plan->height[next], plan->at[k], plan->at[next],
+                plan->floats, spot_blend_rest(plan), 0, 0, last };
 
     if (k) l.out_at = plan->at[k] - plan->at[1];
     if (next) l.out_next = plan->at[next] - plan->at[1];
@@ -126,7 +126,8 @@ template <typename T>
 static __global__ void __launch_bounds__(THREADS) blend_kernel(T *out, float *rest, const typename kept<T>::picture *targets,
                                                                const typename kept<T>::picture *backgrounds,
                                                                const typename kept<T>::mask *masks,
-                                                               const __grid_constant__ level l, const __grid_constant__ batch all)
+                                                               const __grid_constant__ level l,
+                                                               const __grid_constant__ batch all)
 {
     const int e = blockIdx.x * THREADS + threadIdx.x, x = e % l.width, y = e / l.width, i = blockIdx.y;
     const auto *mask = masks + l.floats * all.pair[i].target + l.at;
@@ -194,8 +195,8 @@ template <typename T> static spot_status build_planes(spot_ctx *c, const work<T>
     }
     for (int k = 0; k + 1 < w->plan.levels; k++) {
         const level l = level_of(&w->plan, k);
-        SPOT_LAUNCH(subtract_kernel<typename kept<T>::picture>, grid_of((size_t)l.width * l.height, pictures), THREADS, 0, stream,
-                    w->targets, l, pictures);
+        SPOT_LAUNCH(subtract_kernel<typename kept<T>::picture>, grid_of((size_t)l.width * l.height, pictures), THREADS, 0,
+                    stream, w->targets, l, pictures);
     }
     return spot_cuda_launched(c, "blend.pairs: %d levels of %d planes", w->plan.levels, pictures + masks);
 }
@@ -249,7 +250,8 @@ static spot_status pairs_cuda(spot_ctx *c, spot_arena *scratch, int problems, co
         if (!p[q].pairs) continue;
         SPOT_TRY(spot_cuda_needs_all(c, "blend.pairs", { { p[q].target, "target" }, { p[q].mask, "mask" },
                                      { p[q].background, "background" }, { p[q].out, "out" } }));
-        SPOT_TRY(p[q].pixels == SPOT_PIXEL_BYTES ? blend_problem<uint8_t>(c, room, &p[q]) : blend_problem<float>(c, room, &p[q]));
+        const auto one = p[q].pixels == SPOT_PIXEL_BYTES ? blend_problem<uint8_t> : blend_problem<float>;
+        SPOT_TRY(one(c, room, &p[q]));
     }
     return SPOT_OK;
 }

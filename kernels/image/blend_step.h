@@ -51,9 +51,9 @@ static inline SPOT_HD size_t spot_blend_rest(const spot_blend_plan *plan)
 /* Bytes of a problem's pyramids: 16 bits a number for bytes, else floats. */
 static inline size_t spot_blend_plane_bytes(const spot_blend *p, const spot_blend_plan *plan)
 {
-    const size_t bytes = plan->floats * spot_blend_planes(p) * (p->pixels == SPOT_PIXEL_BYTES ? sizeof(uint16_t) : sizeof(float));
+    const size_t each = p->pixels == SPOT_PIXEL_BYTES ? sizeof(uint16_t) : sizeof(float);
 
-    return (bytes + 63) / 64 * 64;
+    return (plan->floats * spot_blend_planes(p) * each + 63) / 64 * 64;
 }
 
 /* CUDA's scratch: the largest problem's, because one runs after the other. */
@@ -63,7 +63,8 @@ static inline size_t spot_blend_device_bytes(int problems, const spot_blend *p)
 
     for (int q = 0; q < problems; q++) {
         const spot_blend_plan plan = spot_blend_plan_of(&p[q]);
-        const size_t bytes = spot_blend_plane_bytes(&p[q], &plan) + sizeof(float) * 3 * spot_blend_rest(&plan) * (size_t)p[q].pairs;
+        const size_t rest = 3 * spot_blend_rest(&plan) * (size_t)p[q].pairs;
+        const size_t bytes = spot_blend_plane_bytes(&p[q], &plan) + sizeof(float) * rest;
         most = bytes > most ? bytes : most;
     }
     return most;

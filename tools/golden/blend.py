@@ -3,8 +3,8 @@
 
     blend.py > tests/golden/blend.bin
 
-Written with opencv-python-headless 5.0.0.93. For each case int32 width, height, levels; bytes of a target (height, width, 3), a mask
-(height, width) and a background; float32 of the composite of all three divided by 255, not limited.
+Written with opencv-python-headless 5.0.0.93. For each case int32 width, height, levels; bytes of a target (height, width, 3), a
+mask (height, width) and a background; float32 of the composite of all three divided by 255, not limited.
 """
 import struct
 import sys
