@@ -7,7 +7,7 @@
 
 #include "op_rbf.h"
 
-enum { CHECKED = 12000000 };       /* points times cells that a check looks at: cells are skipped, evenly, where there are more */
+enum { CHECKED = 250000 };       /* points times cells that a check looks at: cells are skipped, evenly, where there are more */
 
 /* An additive sequence in [0, 1); the peer's script has the same formula. */
 static double sequence(size_t i, double step) { return fmod((double)(i + 1) * step, 1); }

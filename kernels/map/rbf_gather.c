@@ -94,15 +94,14 @@ static inline __attribute__((always_inline)) void add_window(const window *w, fl
     memcpy(own, square, sizeof own);
     for (int j = w->from[r]; j < w->to[r]; j++) {
         const float s = row_square[j], f = row_phi[j];
-        float v[4];
-        for (int k = 0; k < signals; k++) v[k] = value[(size_t)k * (size_t)w->values + (size_t)j];
-#pragma omp simd
-        for (int i = 0; i < WIDE; i++) {
-            float weight = s + own[i] < radius2 ? f : 0.0f;
-            for (int k = 0; k < signals; k++) num[k][i] = fmaf(weight, v[k], num[k][i]);
-            if (shared) den[i] += weight;
-            if (shared) count[i] += s + own[i] < radius2 ? 1.0f : 0.0f;
+        float weight[WIDE];
+        for (int i = 0; i < WIDE; i++) weight[i] = s + own[i] < radius2 ? f : 0.0f;
+        for (int k = 0; k < signals; k++) {
+            const float v = value[(size_t)k * (size_t)w->values + (size_t)j];
+            for (int i = 0; i < WIDE; i++) num[k][i] = fmaf(weight[i], v, num[k][i]);
         }
+        for (int i = 0; shared && i < WIDE; i++) den[i] += weight[i];
+        for (int i = 0; shared && i < WIDE; i++) count[i] += s + own[i] < radius2 ? 1.0f : 0.0f;
     }
     for (int k = 0; k < signals; k++)
 #pragma omp simd

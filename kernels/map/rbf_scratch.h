@@ -3,6 +3,7 @@
 #define SPOTTER_RBF_SCRATCH_H
 
 #include <stdint.h>
+#include <string.h>
 
 #include "map/rbf_step.h"
 
@@ -67,7 +68,9 @@ static inline spot_status spot_rbf_take(spot_ctx *c, spot_arena *a, spot_rbf_spa
     size_t l = (size_t)p->targets, images = l * (size_t)p->images, grid = (size_t)cfg->grid, signals = (size_t)p->signals;
     int chunks = (p->targets + SPOT_RBF_CHUNK - 1) / SPOT_RBF_CHUNK, each = (chunks + SPOT_RBF_SLICES - 1) / SPOT_RBF_SLICES;
 
-    *o = (spot_rbf_space){ .padded = (l + 15) / 16 * 16, .slice = each * SPOT_RBF_CHUNK };
+    memset(o, 0, sizeof *o);
+    o->padded = (l + 15) / 16 * 16;
+    o->slice = each * SPOT_RBF_CHUNK;
     o->slices = !threads && cfg->method == SPOT_RBF_EXACT ? (chunks + each - 1) / each : 1;
     SPOT_TRY(SPOT_TAKE(c, a, o->held, l));
     SPOT_TRY(SPOT_TAKE(c, a, o->x, images));
