@@ -2,6 +2,7 @@
 #include "bench.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -186,6 +187,20 @@ static spot_status compare_cells(spot_ctx *c, reference *f)
     return SPOT_OK;
 }
 
+/* For bench/peers/rbf_scipy.py, which compares: the first matrix that is checked, in the file that SPOT_BENCH_MATRIX names. */
+static spot_status write_matrix(spot_ctx *c, const reference *f)
+{
+    const char *path = getenv("SPOT_BENCH_MATRIX");
+    size_t cells = (size_t)f->o->cfg.grid * (size_t)f->o->cfg.grid;
+    FILE *file = path ? fopen(path, "wbx") : NULL;
+    bool whole;
+
+    if (!file) return SPOT_OK;
+    whole = fwrite(f->value, sizeof *f->value, cells, file) == cells;
+    if (fclose(file) || !whole) return spot_fail(c, SPOT_IO, "cannot write %s", path);
+    return SPOT_OK;
+}
+
 static spot_status check_rbf(spot_op_run *r, void *problem)
 {
     const spot_op_rbf *o = problem;
@@ -206,6 +221,7 @@ static spot_status check_rbf(spot_op_run *r, void *problem)
         if (!s) s = spot_op_fetch(r, f.value, o->p.value, signals * cells * sizeof *room);
         if (!s) s = spot_op_fetch(r, f.count, o->p.count, cells * sizeof *f.count);
         if (!s) s = compare_cells(r->c, &f);
+        if (!s) s = write_matrix(r->c, &f);
     }
     free(room), free(f.count), free(f.point);
     return s == SPOT_NOMEM ? spot_fail(r->c, SPOT_NOMEM, "no memory to check variance matrices") : s;
