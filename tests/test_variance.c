@@ -1,5 +1,5 @@
-/* test_variance.c - variance matrices and their features against numpy (tools/golden/variance.py); limits of the matrices, and the
- * binned method against the exact one. test_cuda_rbf.c compares with the definition, on every device. */
+/* test_variance.c - variance matrices and their features against numpy (tools/golden/variance.py); limits of the matrices, and
+ * the binned method against the exact one. test_cuda_rbf.c compares with the definition, on every device. */
 #include "checks.h"
 
 #include <math.h>
@@ -10,7 +10,11 @@
 #include "noise.h"
 #include "spotter/variance.h"
 
-typedef struct { int targets, images, signals, grid; float *distance, *signal, *value; int *count, left_out[SPOT_RBF_REASONS]; } model;
+typedef struct {
+    int targets, images, signals, grid;
+    float *distance, *signal, *value;
+    int *count, left_out[SPOT_RBF_REASONS];
+} model;
 
 static model model_of(int targets, int images, int signals, int grid)
 {
@@ -84,7 +88,7 @@ TEST(matrices_are_numpys)
     }
 }
 
-/* Without a Gaussian's reach each cell has the nearest point's value; a diagonal cell has two at the same distance, of equal value. */
+/* Without a Gaussian's reach each cell has the nearest point's value; a diagonal cell has two, of equal value. */
 TEST(a_small_sigma_leaves_the_nearest)
 {
     model m = random_model(9, 6, 15);
@@ -134,7 +138,9 @@ TEST(binned_is_exact_on_rounded_distances)
 /* The numbers that rbf.h states. */
 TEST(binned_is_near_exact)
 {
-    static const struct { int kernel; float sigma; double off; } at[] = { { 32, 10, 0.004 }, { 16, 5, 0.004 }, { 32, 2, 0.004 } };
+    static const struct { int kernel; float sigma; double off; } at[] = {
+        { 32, 10, 0.004 }, { 16, 5, 0.004 }, { 32, 2, 0.004 },
+    };
     model m = random_model(SANITIZED ? 50 : 1712, 33, 128);
     float *exact = malloc(128 * 128 * sizeof *exact);
     for (int q = 0; q < LEN(at); q++) {

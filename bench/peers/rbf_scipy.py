@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""numpy's and SciPy's times for bench/bench_rbf.c's exact matrix of one signal, on the same points, after a look at the numbers.
+"""numpy's and SciPy's times for bench/bench_rbf.c's exact matrix of one signal, on the same points; the numbers are compared.
 
     rbf_scipy.py build/spotter [threads] [stride]      seconds for all cells
 

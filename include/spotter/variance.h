@@ -13,18 +13,18 @@ extern "C" {
 /* Distances grow with the row a and the column b; g cells a side; std divides by the number of values.
  *
  *   error          share of the cells whose value is above SPOT_VARIANCE_ERROR
- *   discontinuity  the sum of (w / g) std over the lines of cells parallel to the main diagonal, that and the ones below it, w the
- *                  cells of a line, without the corner of one cell; divided by m = (sum of all cells) / (g^2 - g)
- *   asymmetry      the mean of |M[a][b] - M[g-1-b][g-1-a]| over a + b < g - 1: near distances against far ones, for a variance matrix
- *                  equals its transpose; divided by m
- *   gradients      first differences among the cells from the diagonal on, b <= a, each away from the diagonal:
- *                  vertical M[a+1][b] - M[a][b], horizontal M[a][b-1] - M[a][b], diagonal M[a+1][b-1] - M[a][b]. wstd is the mean std
+ *   discontinuity  the sum of (w / g) std over the lines of cells parallel to the main diagonal, that and the ones below it, w
+ *                  the cells of a line, without the corner of one cell; divided by m = (sum of all cells) / (g^2 - g)
+ *   asymmetry      the mean of |M[a][b] - M[g-1-b][g-1-a]| over a + b < g - 1, divided by m. It compares near distances with
+ *                  far ones; a variance matrix equals its transpose
+ *   gradients      first differences among the cells from the diagonal on, b <= a, each away from the diagonal: vertical
+ *                  M[a+1][b] - M[a][b], horizontal M[a][b-1] - M[a][b], diagonal M[a+1][b-1] - M[a][b]. wstd is the mean std
  *                  of the differences of a row (vertical) or of a column (horizontal), of those with two at least
  *   gradient       the mean of three scores: mean / wstd, vertical and horizontal, and mean / std, diagonal
  *   sensitivity    the sum of |M - M'|, M' from a random 90 % of the targets
  *
- * Cells without a value (NaN) are left out of each mean, std, share and sum, and so is a difference or pair that has one; a line's w
- * counts the others, and m is the mean value times g / (g - 1). A quotient is 0 where what it is divided by is 0.
+ * Cells without a value (NaN) are left out of each mean, std, share and sum, and so is a difference or pair that has one; a
+ * line's w counts the others, and m is the mean value times g / (g - 1). A quotient is 0 where what it is divided by is 0.
  *
  * The paper's code takes its diagonal statistics from the vertical differences; here they are from the diagonal ones. */
 typedef enum {
@@ -41,12 +41,12 @@ typedef enum {
 
 extern const char *const spot_variance_names[SPOT_VARIANCE_FEATURES];      /* "mean", "vertical std", ... */
 
-/* feature (SPOT_VARIANCE_FEATURES), out; value, part (grid, grid): M and M'. SPOT_INVALID where grid is below 2, where M has no value
- * at all, and where a value is infinite. */
+/* feature (SPOT_VARIANCE_FEATURES), out; value, part (grid, grid): M and M'. SPOT_INVALID where grid is below 2, where M has
+ * no value at all, and where a value is infinite. */
 spot_status spot_variance_features(spot_ctx *c, double *feature, const float *value, const float *part, int grid);
 
-/* The targets of M': kept (targets) gets 1 for a random 90 %, rounded to the nearest, and 0 for the others; returns how many are kept.
- * SPOT_RNG_VARIANCE at `seed`. A left-out target's distances are set to NaN. */
+/* The targets of M': kept (targets) gets 1 for a random 90 %, rounded to the nearest, and 0 for the others; returns how many
+ * are kept. SPOT_RNG_VARIANCE at `seed`. A left-out target's distances are set to NaN. */
 int spot_variance_part(unsigned char *kept, int targets, spot_seed seed);
 
 #ifdef __cplusplus

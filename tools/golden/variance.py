@@ -1,6 +1,7 @@
-"""tests/golden/variance.txt: variance matrices and their 16 features by numpy, from the numbers that tests/test_variance.c makes.
+"""tests/golden/variance.txt: variance matrices and their 16 features by numpy. tests/test_variance.c has their input.
 
-For each setting of SETTINGS and each signal the matrix, then the count of points in each window; then the features of MATRICES."""
+For each of SETTINGS the matrix of each signal, then the count of points in each window; in the end the features of three other
+matrices, one of them with cells without a value."""
 import os
 
 import numpy as np
