@@ -2,6 +2,7 @@
 #include "bench.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +20,9 @@ static float distance_of(int kind, int image, size_t i, double range)
     switch (kind) {
     case OP_RBF_ZERO:    return 0;
     case OP_RBF_EQUAL:   return (float)(range / 2);
-    case OP_RBF_MIXED:   return i % 7 == 3 ? NAN : i % 11 == 5 ? (float)(range * (1 + far)) : i % 13 == 6 ? -1e-6f : (float)(range * far);
+    case OP_RBF_MIXED:
+        if (i % 7 == 3) return NAN;
+        return i % 11 == 5 ? (float)(range * (1 + far)) : i % 13 == 6 ? -1e-6f : (float)(range * far);
     case OP_RBF_NARROW:  return (float)(range * far / 5);
     case OP_RBF_STEPPED: return (float)(range * floor(9 * far) / 8);
     case OP_RBF_NONE:    return NAN;
@@ -41,7 +44,8 @@ static void make_rbf(spot_op_run *r, void *problem, const int *size)
     const size_t images = (size_t)size[0] * (size_t)size[1], cells = (size_t)size[3] * (size_t)size[3];
     float *distance = malloc(images * sizeof *distance), *signal = malloc((size_t)size[2] * images * sizeof *signal);
 
-    o->cfg = (spot_rbf_config){ size[3], size[4], size[5], (float)size[7] / 1000, (spot_rbf_method)(size[6] % SPOT_RBF_METHODS) };
+    o->cfg = (spot_rbf_config){ size[3], size[4], size[5], (float)size[7] / 1000,
+                                (spot_rbf_method)(size[6] % SPOT_RBF_METHODS) };
     o->p = (spot_rbf_problem){ .targets = size[0], .images = size[1], .signals = size[2], .range = 0.75f };
     for (size_t i = 0; distance && signal && i < images; i++) {
         size_t at = i + (size_t)r->number * 1000003;
@@ -58,7 +62,8 @@ static void make_rbf(spot_op_run *r, void *problem, const int *size)
 
 static bool same_settings(const spot_rbf_config *a, const spot_rbf_config *b)
 {
-    return a->grid == b->grid && a->kernel == b->kernel && a->nearest == b->nearest && a->sigma == b->sigma && a->method == b->method;
+    return a->grid == b->grid && a->kernel == b->kernel && a->nearest == b->nearest && a->sigma == b->sigma &&
+           a->method == b->method;
 }
 
 /* Problems in a row that have the same settings are one call. */
@@ -132,7 +137,8 @@ static sums gather_points(reference *f, int s, int a, int b)
         for (size_t j = t * m; j < (t + 1) * m; j++)
             for (size_t k = t * m; k < (t + 1) * m; k++) {
                 if (j == k || !takes_part(f, j) || !takes_part(f, k)) continue;
-                point e = { axis_square(o, f->distance[j], a) + axis_square(o, f->distance[k], b), fabsf(response[j] - response[k]) };
+                point e = { axis_square(o, f->distance[j], a) + axis_square(o, f->distance[k], b),
+                            fabsf(response[j] - response[k]) };
                 f->point[f->points++] = e;
                 if (!(4 * e.square < (float)(o->cfg.kernel * o->cfg.kernel))) continue;
                 double phi = exp(-(double)e.square / (2 * (double)o->cfg.sigma * (double)o->cfg.sigma));
@@ -167,8 +173,8 @@ static spot_status compare_cell(spot_ctx *c, reference *f, int s, int a, int b)
     const float got = f->value[(size_t)s * grid * grid + at], mirrored = f->value[(size_t)s * grid * grid + over];
 
     if (f->count[at] != all.count || f->count[over] != all.count)
-        return spot_fail(c, SPOT_CHECK, "%d and %d points in the windows of (%d, %d), wanted %d", f->count[at], f->count[over], a, b,
-                         all.count);
+        return spot_fail(c, SPOT_CHECK, "%d and %d points in the windows of (%d, %d), wanted %d", f->count[at], f->count[over],
+                         a, b, all.count);
     if (memcmp(&got, &mirrored, sizeof got)) return spot_fail(c, SPOT_CHECK, "the matrix is not symmetric at (%d, %d)", a, b);
     if (!f->points) return isnan(got) ? SPOT_OK : spot_fail(c, SPOT_CHECK, "value %g of no points", (double)got);
     return spot_bench_near(c, "value of cell", at, got, (mean_of_nearest(f) + all.num) / (1 + all.den), 2e-6);
@@ -183,6 +189,20 @@ static spot_status compare_cells(spot_ctx *c, reference *f)
     for (int s = 0; s < f->o->p.signals; s++)
         for (size_t e = (size_t)s % step; e < cells; e += step)
             SPOT_TRY(compare_cell(c, f, s, (int)(e / (size_t)grid), (int)(e % (size_t)grid)));
+    return SPOT_OK;
+}
+
+/* For bench/peers/rbf_scipy.py, which compares: the first matrix that is checked, in the file that SPOT_BENCH_MATRIX names. */
+static spot_status write_matrix(spot_ctx *c, const reference *f)
+{
+    const char *path = getenv("SPOT_BENCH_MATRIX");
+    size_t cells = (size_t)f->o->cfg.grid * (size_t)f->o->cfg.grid;
+    FILE *file = path ? fopen(path, "wbx") : NULL;
+    bool whole;
+
+    if (!file) return SPOT_OK;
+    whole = fwrite(f->value, sizeof *f->value, cells, file) == cells;
+    if (fclose(file) || !whole) return spot_fail(c, SPOT_IO, "cannot write %s", path);
     return SPOT_OK;
 }
 
@@ -206,6 +226,7 @@ static spot_status check_rbf(spot_op_run *r, void *problem)
         if (!s) s = spot_op_fetch(r, f.value, o->p.value, signals * cells * sizeof *room);
         if (!s) s = spot_op_fetch(r, f.count, o->p.count, cells * sizeof *f.count);
         if (!s) s = compare_cells(r->c, &f);
+        if (!s) s = write_matrix(r->c, &f);
     }
     free(room), free(f.count), free(f.point);
     return s == SPOT_NOMEM ? spot_fail(r->c, SPOT_NOMEM, "no memory to check variance matrices") : s;

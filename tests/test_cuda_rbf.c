@@ -1,6 +1,6 @@
-/* test_cuda_rbf.c - kernels/map/rbf against the definition, point by point (bench/bench_rbf.c): windows wider than the grid, one cell,
- * more signals and targets than a thread or a block takes at once, empty windows, equal distances. test_variance.c compares
- * with numpy and with limits. ctest: threads */
+/* test_cuda_rbf.c - kernels/map/rbf against the definition, point by point (bench/bench_rbf.c): windows wider than the grid,
+ * one cell, more signals and targets than a thread or a block takes at once, empty windows, equal distances. test_variance.c
+ * compares with numpy and with limits. ctest: threads */
 #define _GNU_SOURCE   /* setenv */
 #include "check_op.h"
 

@@ -88,7 +88,6 @@ static const spot_setting measure[] = {
     S("neighbours", INT,  neighbours, "nearest points of a cell without others (K)", SPOT_IN(1, SPOT_RBF_NEAREST), SPOT_DEF(32)),
     S("exact",      SWITCH, exact,    "whether points lie where they are; else in the middle of their cells", SPOT_SWITCH),
     S("range",      REAL, range,      "greatest distance of the axes; 0: the greatest of the suite", SPOT_IN(0, 1000)),
-    S("error",      REAL, error,      "value above which a cell counts as an error", SPOT_IN(0, 1000), SPOT_DEF(0.15)),
 #undef S
     SPOT_END
 };

@@ -86,7 +86,6 @@ typedef struct {
     int    neighbours;             /* K, 32 */
     int    exact;                  /* 1: every point where it lies; 0: points are put into cells first */
     double range;                  /* of both axes; 0: the greatest distance of the suite */
-    double error;                  /* cells above it count as errors (a feature); .15 */
 } spot_background_measure;
 
 typedef struct {
@@ -182,6 +181,7 @@ typedef struct { double value, low, high; } spot_background_interval;      /* 95
 typedef struct {
     int    index, numbers;
     char   config[33], suite[33];
+    char   inputs[33];             /* hash of the model, its classes and the suite */
     char   name[64], identity[48];
     int    classes, targets, n;
     int    outputs, dim, channels;
@@ -191,7 +191,8 @@ typedef struct {
     int   *steady;                 /* (classes): right on the original and on every blend */
     bool   has[SPOT_BACKGROUND_MATRICES];  /* without embeddings the first alone */
     double feature[SPOT_BACKGROUND_MATRICES][SPOT_BACKGROUND_FEATURES];    /* NaN where there is no matrix */
-    double coverage[SPOT_COVERAGES];       /* share of the channels; NaN without channels */
+    int    left_out;               /* images that the matrices leave out: beyond measure.range, or without a number */
+    double coverage[SPOT_COVERAGES];       /* share of the channels that some blend activates more; NaN without channels */
 } spot_background_result;
 
 /* Its responses: DIR/responses/000/model-000003.safetensors. */

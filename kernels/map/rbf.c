@@ -21,6 +21,31 @@ static void insert_image(const spot_rbf_space *o, const spot_rbf_problem *p, int
     }
 }
 
+static void sort_responses(float *s, int count)
+{
+    for (int i = 1; i < count; i++) {
+        float own = s[i];
+        int at = i;
+        for (; at && s[at - 1] > own; at--) s[at] = s[at - 1];
+        s[at] = own;
+    }
+}
+
+/* Images at one place make the same points in any order, so each signal may have its own. */
+static void order_places(const spot_rbf_space *o, const spot_rbf_problem *p, int t, int held)
+{
+    const size_t row = (size_t)t * (size_t)p->images, plane = (size_t)p->targets * (size_t)p->images;
+
+    for (int i = 0, next; o->first && i < held; i = next) {
+        for (next = i + 1; next < held && o->x[row + (size_t)next] == o->x[row + (size_t)i];) next++;
+        for (int k = i; k < next; k++) {
+            o->first[row + (size_t)k] = (uint8_t)i;
+            o->last[row + (size_t)k] = (uint8_t)(next - 1);
+        }
+        for (int s = 0; next - i > 1 && s < p->signals; s++) sort_responses(o->s + (size_t)s * plane + row + i, next - i);
+    }
+}
+
 static void order_images(const spot_ctx *c, const spot_rbf_space *o, const spot_rbf_config *cfg, const spot_rbf_problem *p)
 {
     int absent = 0, outside = 0, unusable = 0;
@@ -38,6 +63,7 @@ static void order_images(const spot_ctx *c, const spot_rbf_space *o, const spot_
                 insert_image(o, p, t, held++, spot_rbf_place(cfg, p->range, p->distance[at]), i);
         }
         o->held[t] = held;
+        order_places(o, p, t, held);
     }
     p->left_out[SPOT_RBF_ABSENT] = absent;
     p->left_out[SPOT_RBF_OUTSIDE] = outside;
@@ -100,11 +126,11 @@ spot_status spot_rbf_matrices(spot_ctx *c, spot_arena *scratch, const spot_rbf_c
     SPOT_TRY(check_config(c, cfg));
     for (int q = 0; q < problems; q++) {
         if (p[q].targets < 1 || p[q].images < 2 || p[q].images > SPOT_RBF_IMAGES || p[q].signals < 1)
-            return spot_fail(c, SPOT_INVALID, "rbf.matrices, problem %d: %d signals of %d targets with %d images; an original and "
-                             "from 1 to %d others", q, p[q].signals, p[q].targets, p[q].images, SPOT_RBF_IMAGES - 1);
+            return spot_fail(c, SPOT_INVALID, "rbf.matrices, problem %d: %d signals of %d targets with %d images; an original "
+                             "and from 1 to %d others", q, p[q].signals, p[q].targets, p[q].images, SPOT_RBF_IMAGES - 1);
         if ((int64_t)p[q].targets * p[q].images * (p[q].images - 1) > INT32_MAX)
-            return spot_fail(c, SPOT_INVALID, "rbf.matrices, problem %d: %d targets with %d images have 2^31 points or more; take "
-                             "fewer targets", q, p[q].targets, p[q].images);
+            return spot_fail(c, SPOT_INVALID, "rbf.matrices, problem %d: %d targets with %d images have 2^31 points or more; "
+                             "take fewer targets", q, p[q].targets, p[q].images);
         if (!(p[q].range >= 1e-20f && p[q].range <= 1e20f))
             return spot_fail(c, SPOT_INVALID, "rbf.matrices, problem %d: the axes end at %g; from 1e-20 to 1e20", q,
                              (double)p[q].range);

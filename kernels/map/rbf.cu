@@ -1,6 +1,6 @@
-/* rbf.cu - variance matrices on CUDA, one problem after another. A block orders a target's images, a block sums a cell's points,
- * a block owns a tile of the matrix and a slice of the targets in the exact method, and a block searches the nearest points of a
- * cell. Only cells from the diagonal on are computed. Counts are integers; every sum of values has a fixed order. */
+/* rbf.cu - variance matrices on CUDA, one problem after another. A block orders a target's images, a block sums a cell's
+ * points, a block owns a tile of the matrix and a slice of the targets in the exact method, and a block searches the nearest
+ * points of a cell. Only cells from the diagonal on are computed. Every sum of values has a fixed order. */
 #include "core/sums.cuh"
 #include "map/rbf_scratch.h"
 
@@ -137,7 +137,8 @@ static __global__ void __launch_bounds__(THREADS) windows_kernel(const __grid_co
     for (int p = max(a - most, 0); p <= min(a + most, grid - 1); p++) {
         const double high = spot_rbf_phi((float)((a - p) * (a - p)), w.cfg.sigma);
         for (int q = max(b - most, 0); q <= min(b + most, grid - 1); q++) {
-            const int square = (a - p) * (a - p) + (b - q) * (b - q), points = w.o.bin[p * line + q + 1] - w.o.bin[p * line + q];
+            const int square = (a - p) * (a - p) + (b - q) * (b - q);
+            const int points = w.o.bin[p * line + q + 1] - w.o.bin[p * line + q];
             if (4 * square >= w.cfg.kernel * w.cfg.kernel) continue;
             const double weight = high * spot_rbf_phi((float)((b - q) * (b - q)), w.cfg.sigma);
             num = fma(weight, v[p * line + q + 1] - v[p * line + q], num);
@@ -174,7 +175,8 @@ typedef struct { float num, den, count; } cell_sums;
 /* Points of image k (at `column` of its tables) with all images j. v NULL: denominator and count. */
 static __device__ void add_image(const work &w, const tables &f, cell_sums *sum, const float *v, int held, int k, int column)
 {
-    const float own = f.column_square[column * TILE_COLUMNS + threadIdx.x], phi = f.column_phi[column * TILE_COLUMNS + threadIdx.x];
+    const int at = column * TILE_COLUMNS + threadIdx.x;
+    const float own = f.column_square[at], phi = f.column_phi[at];
     const float radius2 = 0.25f * (float)w.cfg.kernel * (float)w.cfg.kernel;
     float num = 0, den = 0, count = 0;
 
@@ -251,8 +253,8 @@ static __global__ void __launch_bounds__(THREADS) finish_kernel(const __grid_con
 
 /* -- the exact method's nearest points ------------------------------------------------------------------------------- */
 
-/* Calls visit(square, j, k) for every point of this thread's targets up to `within` of the centre of (a, b); j and k are numbers of
- * images among all targets. */
+/* Calls visit(square, j, k) for every point of this thread's targets up to `within` of the centre of (a, b); j and k are
+ * numbers of images among all targets. */
 template <typename VISIT> static __device__ void visit_points(const work &w, int a, int b, float within, VISIT visit)
 {
     const float reach = sqrtf(within) * 1.000001f + 1e-4f;
@@ -261,10 +263,10 @@ template <typename VISIT> static __device__ void visit_points(const work &w, int
         const size_t row = (size_t)t * w.p.images;
         const float *x = w.o.x + row;
         const int held = w.o.held[t];
-        const int k0 = spot_rbf_first(x, held, b + 0.5f - reach);
         for (int j = spot_rbf_first(x, held, a + 0.5f - reach); j < held && x[j] <= a + 0.5f + reach; j++) {
             const float high = spot_rbf_square(a, x[j]);
-            for (int k = k0; k < held && x[k] <= b + 0.5f + reach; k++) {
+            const float rest = sqrtf(max(within - high, 0.0f) + 1e-6f * within) * 1.000001f + 1e-4f;
+            for (int k = spot_rbf_first(x, held, b + 0.5f - rest); k < held && x[k] <= b + 0.5f + rest; k++) {
                 const float square = high + spot_rbf_square(b, x[k]);
                 if (j != k && square <= within) visit(square, row + j, row + k);
             }
@@ -272,8 +274,8 @@ template <typename VISIT> static __device__ void visit_points(const work &w, int
     }
 }
 
-/* The squared distance of the last of the nearest points, by its 32 bits, 8 at a time from the top: a float that is not negative is
- * ordered as its bits. *nearer: points below it; the block's threads all get both. */
+/* The squared distance of the last of the nearest points, by its 32 bits, 8 at a time from the top: a float that is not
+ * negative is ordered as its bits. *nearer: points below it; the block's threads all get both. */
 static __device__ float last_square(const work &w, int *digit, int a, int b, float within, int wanted, int *nearer)
 {
     unsigned known = 0;
@@ -331,9 +333,9 @@ static spot_status start_exact(spot_ctx *c, const work &w)
 {
     const int grid = w.cfg.grid;
     cudaStream_t stream = spot_cuda_stream(c);
+    const dim3 tiles(spot_blocks(grid, TILE_COLUMNS), spot_blocks(grid, TILE_ROWS), w.o.slices * (w.p.signals + 1));
 
-    SPOT_LAUNCH(gather_kernel, dim3(spot_blocks(grid, TILE_COLUMNS), spot_blocks(grid, TILE_ROWS), w.o.slices * (w.p.signals + 1)),
-                dim3(TILE_COLUMNS, TILE_ROWS), 0, stream, w);
+    SPOT_LAUNCH(gather_kernel, tiles, dim3(TILE_COLUMNS, TILE_ROWS), 0, stream, w);
     SPOT_LAUNCH(nearest_kernel, dim3(grid, grid), THREADS, 0, stream, w);
     SPOT_LAUNCH(finish_kernel, dim3(spot_blocks(grid, THREADS), grid), THREADS, 0, stream, w);
     return SPOT_OK;
@@ -353,8 +355,8 @@ static spot_status start_problem(spot_ctx *c, const work &w)
         SPOT_LAUNCH(windows_kernel, dim3(spot_blocks(grid, THREADS), grid, w.p.signals), THREADS, 0, stream, w);
     else
         SPOT_TRY(start_exact(c, w));
-    return spot_cuda_launched(c, "rbf.matrices: %d signals of %d targets with %d images on a grid of %d", w.p.signals, w.p.targets,
-                              w.p.images, grid);
+    return spot_cuda_launched(c, "rbf.matrices: %d signals of %d targets with %d images on a grid of %d", w.p.signals,
+                              w.p.targets, w.p.images, grid);
 }
 
 static spot_status matrices_cuda(spot_ctx *c, spot_arena *scratch, const spot_rbf_config *cfg, int problems,

@@ -75,7 +75,8 @@ static int reach_of(const spot_rbf_config *cfg, int off)
 }
 
 /* sum[b] += weight (sums of row's cells b - reach .. b + reach, weighted by phi of the offset), b from `from` on. */
-static void add_row(double *restrict sum, const double *restrict row, const double *phi, double weight, int reach, int from, int grid)
+static void add_row(double *restrict sum, const double *restrict row, const double *phi, double weight, int reach,
+                    int from, int grid)
 {
     for (int off = -reach; off <= reach; off++) {
         const double w = weight * phi[off < 0 ? -off : off];
@@ -86,7 +87,8 @@ static void add_row(double *restrict sum, const double *restrict row, const doub
 }
 
 /* The sums of row a: numerators of all signals and the denominator, and the counts. */
-static void sum_windows(const spot_rbf_space *o, const spot_rbf_config *cfg, const spot_rbf_problem *p, const double *phi, int a)
+static void sum_windows(const spot_rbf_space *o, const spot_rbf_config *cfg, const spot_rbf_problem *p, const double *phi,
+                        int a)
 {
     const int grid = cfg->grid, most = (cfg->kernel - 1) / 2, first = a > most ? a - most : 0;
     const size_t cells = (size_t)grid * (size_t)grid, lines = (size_t)grid * ((size_t)grid + 1);

@@ -84,7 +84,8 @@ static bool fill_rows(window *w, const spot_rbf_config *cfg, const float *x, int
 
 /* One row, 32 columns of image k's window, SIGNALS numerators from plane `first` on; with `shared` also the last two planes. */
 static inline __attribute__((always_inline)) void add_window(const window *w, float *restrict sum, const float *restrict square,
-                                                             const float *restrict phi, int r, int m, int first, int signals, bool shared)
+                                                             const float *restrict phi, int r, int m, int first,
+                                                             int signals, bool shared)
 {
     const float *row_square = w->row_square + (size_t)r * (size_t)m, *row_phi = w->row_phi + (size_t)r * (size_t)m;
     const float *value = w->value + (size_t)first * (size_t)w->values, radius2 = w->radius2;
@@ -200,7 +201,8 @@ static void gather_rows(const spot_rbf_space *o, const spot_rbf_config *cfg, con
     for (int r = 0; r < rows; r++) {
         const size_t to = (size_t)(a0 + r) * grid;
         for (int n = 0; n <= p->signals; n++)
-            memcpy(o->sum + (size_t)n * grid * grid + to, w.total + (size_t)(n * ROWS + r) * (size_t)w.line, grid * sizeof *o->sum);
+            memcpy(o->sum + (size_t)n * grid * grid + to, w.total + (size_t)(n * ROWS + r) * (size_t)w.line,
+                   grid * sizeof *o->sum);
         for (size_t b = 0; b < grid; b++)
             p->count[to + b] = (int)w.total[(size_t)((p->signals + 1) * ROWS + r) * (size_t)w.line + b];
     }

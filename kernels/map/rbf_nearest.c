@@ -1,8 +1,8 @@
 /* rbf_nearest.c - the mean of the nearest points, and the values of all cells, on the CPU.
  *
- * A point's squared distance is a sum of one number for image j and one for image k, so the least of a target is at least the sum of
- * the least along both axes. Those are tabulated for each row's centre and each target. The points in cells bound the distance of
- * the last of the nearest points. Targets whose least is within the bound, a few out of a hundred, are searched. */
+ * A point's squared distance is a sum of one number for image j and one for image k, so the least of a target is at least the
+ * sum of the least along both axes. Those are tabulated for each row's centre and each target. The points in cells bound the
+ * distance of the last of the nearest points. Targets whose least is within the bound, a few out of a hundred, are searched. */
 #include "map/rbf_cpu.h"
 
 #include <omp.h>
@@ -36,34 +36,73 @@ typedef struct {
     int nearer, ties;
 } search;
 
-static void add_distance(search *s, float square)
+/* `count` points at one place. */
+static void add_distance(search *s, float square, int count)
 {
-    int at = s->found < s->wanted ? s->found++ : s->wanted - 1;
-
-    for (; at && s->best[at - 1] > square; at--) s->best[at] = s->best[at - 1];
-    s->best[at] = square;
-    if (s->found == s->wanted) s->within = s->best[s->wanted - 1];
+    for (; count && (s->found < s->wanted || square < s->within); count--) {
+        int at = s->found < s->wanted ? s->found++ : s->wanted - 1;
+        for (; at && s->best[at - 1] > square; at--) s->best[at] = s->best[at - 1];
+        s->best[at] = square;
+        if (s->found == s->wanted) s->within = s->best[s->wanted - 1];
+    }
 }
 
-static void add_point(search *s, const spot_rbf_space *o, const spot_rbf_problem *p, size_t j, size_t k, bool nearer)
+/* The sum of |x - y| over all pairs of two ascending arrays; of the same array, over both orders of a pair. */
+static double sum_differences(const float *x, int m, const float *y, int n)
+{
+    double sum = 0, all = 0, below = 0;
+    int at = 0;
+
+    if (m == 1 && n == 1) return (double)fabsf(*x - *y);
+    for (int k = 0; k < n; k++) all += (double)y[k];
+    for (int j = 0; j < m; j++) {
+        for (; at < n && y[at] <= x[j]; at++) below += (double)y[at];
+        sum += at * (double)x[j] - below + (all - below) - (n - at) * (double)x[j];
+    }
+    return sum;
+}
+
+/* The images of a target at the places of j and k. */
+typedef struct { size_t j, k; int high, wide, count; } places;
+
+static places places_of(const spot_rbf_space *o, size_t row, int j, int k)
+{
+    places e = { row + o->first[row + (size_t)j], row + o->first[row + (size_t)k], 0, 0, 0 };
+
+    e.high = o->last[row + (size_t)j] - o->first[row + (size_t)j] + 1;
+    e.wide = o->last[row + (size_t)k] - o->first[row + (size_t)k] + 1;
+    e.count = e.high * e.wide - (e.j == e.k ? e.high : 0);
+    return e;
+}
+
+static void add_points(search *s, const spot_rbf_space *o, const spot_rbf_problem *p, const places *e, bool nearer)
 {
     const size_t plane = (size_t)p->targets * (size_t)p->images;
     double *to = nearer ? s->sum : s->tie;
 
-    for (int n = 0; n < p->signals; n++) to[n] += (double)fabsf(o->s[(size_t)n * plane + j] - o->s[(size_t)n * plane + k]);
-    s->nearer += nearer;
-    s->ties += !nearer;
+    for (int n = 0; n < p->signals; n++) {
+        const float *own = o->s + (size_t)n * plane;
+        to[n] += sum_differences(own + e->j, e->high, own + e->k, e->wide);
+    }
+    *(nearer ? &s->nearer : &s->ties) += e->count;
 }
 
-/* Images from..to - 1 of a target within `within` of the centre of cell a along an axis; `near` is the nearest. */
-static void reach_of(const float *x, int held, int a, int near, float within, int *from, int *to)
+/* The points of the images at j's place, `high` away along their axis: from the nearest place k on, to both sides. */
+static void search_place(search *s, const spot_rbf_space *o, const spot_rbf_problem *p, int t, int j, float high, bool values)
 {
-    int low = near, high = near + 1;
+    const size_t row = (size_t)t * (size_t)p->images;
+    const float *x = o->x + row;
+    const int near = o->near[(size_t)s->b * o->padded + (size_t)t], held = o->held[t];
 
-    while (low && spot_rbf_square(a, x[low - 1]) <= within) low--;
-    while (high < held && spot_rbf_square(a, x[high]) <= within) high++;
-    *from = low;
-    *to = high;
+    for (int side = 0; side < 2; side++)
+        for (int k = side ? o->last[row + (size_t)near] + 1 : near; k >= 0 && k < held;) {
+            const float square = high + spot_rbf_square(s->b, x[k]);
+            const places e = places_of(o, row, j, k);
+            if (square > s->within) break;
+            if (e.count && values) add_points(s, o, p, &e, square < s->within);
+            else if (e.count) add_distance(s, square, e.count);
+            k = side ? o->last[row + (size_t)k] + 1 : o->first[row + (size_t)k] - 1;
+        }
 }
 
 /* First the distances, in a second pass the values. */
@@ -71,19 +110,16 @@ static void search_target(search *s, const spot_rbf_space *o, const spot_rbf_pro
 {
     const size_t row = (size_t)t * (size_t)p->images;
     const float *x = o->x + row;
-    int j0, j1, k0, k1;
+    const float least = o->near_square[(size_t)s->b * o->padded + (size_t)t];
+    const int near = o->near[(size_t)s->a * o->padded + (size_t)t], held = o->held[t];
 
-    reach_of(x, o->held[t], s->a, o->near[(size_t)s->a * o->padded + (size_t)t], s->within, &j0, &j1);
-    reach_of(x, o->held[t], s->b, o->near[(size_t)s->b * o->padded + (size_t)t], s->within, &k0, &k1);
-    for (int j = j0; j < j1; j++) {
-        float high = spot_rbf_square(s->a, x[j]);
-        for (int k = k0; k < k1; k++) {
-            float square = high + spot_rbf_square(s->b, x[k]);
-            if (j == k || square > s->within) continue;
-            if (values) add_point(s, o, p, row + (size_t)j, row + (size_t)k, square < s->within);
-            else if (s->found < s->wanted || square < s->within) add_distance(s, square);
+    for (int side = 0; side < 2; side++)
+        for (int j = side ? o->last[row + (size_t)near] + 1 : near; j >= 0 && j < held;) {
+            const float high = spot_rbf_square(s->a, x[j]);
+            if (high + least > s->within) break;
+            search_place(s, o, p, t, j, high, values);
+            j = side ? o->last[row + (size_t)j] + 1 : o->first[row + (size_t)j] - 1;
         }
-    }
 }
 
 static void search_targets(search *s, const spot_rbf_space *o, const spot_rbf_problem *p, bool values)

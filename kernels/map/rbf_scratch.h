@@ -13,14 +13,15 @@ enum { SPOT_RBF_SLICES = 64 };         /* groups of targets whose sums CUDA's bl
 typedef struct {
     int *held;                 /* (l): a target's images that take part */
     float *x;                  /* (l, m): their places, ascending */
-    float *s;                  /* (signals, l, m): their responses, in that order */
+    float *s;                  /* (signals, l, m): their responses, in that order; on the CPU those at one place ascend */
     int *bin;                  /* (grid, grid + 1): points in cells, summed along rows (rbf_step.h) */
     double *bin_v;             /* binned: (signals, grid, grid + 1): sums of their values */
-    int *square;               /* (grid, grid): spot_rbf_nearest_square, where column >= row */
+    int *square;               /* on CUDA: (grid, grid): spot_rbf_nearest_square, where column >= row */
     double *sum;               /* (signals + 1, grid, grid): numerators, then the denominator; CUDA: of each slice */
     int *counted;              /* exact on CUDA: (slices, grid, grid) points in the window */
     float *near_square;        /* exact on the CPU: (grid, padded l): least square of an image's distance to a row's centre */
     uint8_t *near;             /* exact on the CPU: (grid, padded l): that image */
+    uint8_t *first, *last;     /* exact on the CPU: (l, m): the first and the last image at an image's place */
     double *mean;              /* exact on CUDA: (signals, grid, grid): u */
     double *tie;               /* on the CPU: (threads, 2, signals): sums of the nearest points */
     float *window;             /* exact on the CPU: (threads, spot_rbf_window_floats) */
@@ -55,6 +56,8 @@ static inline spot_status spot_rbf_take_exact(spot_ctx *c, spot_arena *a, spot_r
     if (threads) {
         SPOT_TRY(SPOT_TAKE(c, a, o->near_square, grid * o->padded));
         SPOT_TRY(SPOT_TAKE(c, a, o->near, grid * o->padded));
+        SPOT_TRY(SPOT_TAKE(c, a, o->first, (size_t)p->targets * (size_t)p->images));
+        SPOT_TRY(SPOT_TAKE(c, a, o->last, (size_t)p->targets * (size_t)p->images));
         return SPOT_TAKE(c, a, o->window, (size_t)threads * spot_rbf_window_floats(cfg, p));
     }
     SPOT_TRY(SPOT_TAKE(c, a, o->counted, (size_t)o->slices * cells));
@@ -76,8 +79,8 @@ static inline spot_status spot_rbf_take(spot_ctx *c, spot_arena *a, spot_rbf_spa
     SPOT_TRY(SPOT_TAKE(c, a, o->x, images));
     SPOT_TRY(SPOT_TAKE(c, a, o->s, signals * images));
     SPOT_TRY(SPOT_TAKE(c, a, o->bin, grid * (grid + 1)));
-    SPOT_TRY(SPOT_TAKE(c, a, o->square, grid * grid));
     if (threads) SPOT_TRY(SPOT_TAKE(c, a, o->tie, (size_t)threads * 2 * signals));
+    else         SPOT_TRY(SPOT_TAKE(c, a, o->square, grid * grid));
     SPOT_TRY(SPOT_TAKE(c, a, o->sum, (size_t)o->slices * (signals + 1) * grid * grid));
     if (cfg->method == SPOT_RBF_EXACT) return spot_rbf_take_exact(c, a, o, cfg, p, threads);
     return SPOT_TAKE(c, a, o->bin_v, signals * grid * (grid + 1));

@@ -112,8 +112,8 @@ static SPOT_HD inline int spot_rbf_nearest_square(const int *before, int grid, i
     return high;
 }
 
-/* The last of the nearest points lies within the root of this when their cells say `square`: a point is at most 1/sqrt(2) away from
- * its cell's centre. A little is added for rounding. */
+/* The last of the nearest points lies within the root of this when their cells say `square`: a point is at most 1/sqrt(2) away
+ * from its cell's centre. A little is added for rounding. */
 static SPOT_HD inline float spot_rbf_bound(int square)
 {
     float far = sqrtf((float)square) + 0.70712f;
