@@ -5,8 +5,8 @@
 #include "image/blend.h"
 #include "op.h"
 
-/* size: width, height, levels, targets, backgrounds, pairs, kind of pixels, kind of alphas. Pair i is target i / backgrounds and
- * background i % backgrounds, both modulo their number. */
+/* size: width, height, levels, targets, backgrounds, pairs, kind of pixels, kind of alphas. Every target goes with every
+ * background, or with one where there are no more pairs than backgrounds. */
 extern const spot_op spot_op_blend;
 
 #endif

@@ -3,8 +3,8 @@
 
     blend_cv2.py [threads]      seconds of each row; of the first also when every pair makes its pyramids anew
 
-The pictures' pyramids are made once and serve all their pairs, as ours do; buffers are made once, too. The threads of the process
-share the pairs: OpenCV leaves the interpreter's lock during its calls, and its own threads are switched off. Needs
+The pictures' pyramids are made once and serve all their pairs, as ours do; buffers are made once, too. The threads of the
+process share the pairs: OpenCV leaves the interpreter's lock during its calls, and its own threads are switched off. Needs
 python3-opencv, or PyPI's opencv-python-headless.
 """
 import concurrent.futures

@@ -36,7 +36,8 @@ typedef enum {
     SPOT_RNG_BACKGROUND,    /* backgrounds of a target; ec = its picture, index = subspace */
     SPOT_RNG_BACKGROUND_PART,  /* pictures of a class that become targets; ec = class */
     SPOT_RNG_DONOR,         /* another target whose background it gets; ec = picture, index = derived set */
-    SPOT_RNG_VARIANCE       /* targets left out of a variance matrix, for its sensitivity */
+    SPOT_RNG_VARIANCE,      /* targets left out of a variance matrix, for its sensitivity */
+    SPOT_RNG_BACKDROP       /* noise behind an object; index = picture */
 } spot_rng_purpose;
 
 typedef struct {

@@ -28,6 +28,7 @@
     X(raster)    /* draw lists -> pixels                              */ \
     X(resize)    /* pictures of any sizes -> squares, as PIL does it  */ \
     X(blend)     /* objects on other backgrounds, by pyramids         */ \
+    X(backdrop)  /* pictures without their objects                    */ \
     X(photo)     /* pictures by number -> labels, a network's input   */ \
     X(jpeg)      /* pixels through JPEG and back                      */ \
     X(conv)      /* 2-D convolution and its gradients                 */ \

@@ -1,17 +1,18 @@
-/* blend.h - objects on other backgrounds: composites of a target and a background by Laplacian pyramids (Burt and Adelson 1983).
+/* blend.h - objects on other backgrounds: composites of targets and backgrounds by Laplacian pyramids (Burt and Adelson 1983).
  *
  *   out_k = G_k(mask) L_k(target) + (1 - G_k(mask)) L_k(background)     k < levels
  *
- * G_0 is the picture, G_k+1 is G_k reduced to half its size (rounded up), L_k = G_k - G_k+1 enlarged, and the last L is the last
- * G. The composite is the sum of all out_k, each enlarged to the size of the one before it, and limited to the range of pixels.
- * With levels = 1 it is mask x target + (1 - mask) x background. The filter is [1 4 6 4 1] / 16 in both directions. The picture
- * is mirrored at its edges (... 2 1 | 0 1 2 ...); only enlarging repeats the last row and the last column. These are OpenCV's
- * pyrDown and pyrUp in float, to 2e-6 of the range.
+ * G_0 is the picture, G_k+1 is G_k reduced to half its size (rounded up), L_k is G_k less G_k+1 enlarged, and the last L is the
+ * last G. The composite is the sum of all out_k, each enlarged to the size of the one before it, and limited to the range of
+ * pixels. With levels = 1 it is mask x target + (1 - mask) x background. The filter is [1 4 6 4 1] / 16 in both directions. The
+ * picture is mirrored at its edges (... 2 1 | 0 1 2 ...); only enlarging repeats the last row and the last column. These are
+ * OpenCV's pyrDown and pyrUp in float, to 2e-6 of the range; bytes are off by at most levels/256 before they are rounded.
  *
  * A problem has targets with masks, backgrounds of the same size, and pairs of them. The pyramids of a picture are made once
- * for all its pairs. Bytes are computed in the range 0 to 255, and rounded half up at the end; floats are from 0 to 1. Bytes are
- * exact where they can be: a mask of 255 everywhere gives the target, a mask of 0 the background, and equal pictures give
- * themselves under any mask. For floats that holds to 1e-6.
+ * for all its pairs. Bytes are rounded half up at the end, their pyramids kept in 16 bits. Floats are from 0 to 1, and limited
+ * to that at the end. Bytes are exact where they can be: a mask of 255 everywhere gives the target, a mask of 0 the background,
+ * and equal pictures give themselves under any mask. For floats that holds to 1e-6. A mask's floats are limited to 0..1, and
+ * NaN counts as 0; a picture's NaN is NaN around its place in the composite.
  *
  * Every step of a pixel is one correctly rounded operation or fmaf, in one order: equal bits on every device and for any number
  * of threads, together or alone (gpu_to_gpu). Pictures, masks, composites and scratch lie in the memory of c's device; the
@@ -31,7 +32,7 @@ typedef enum { SPOT_PIXEL_BYTES, SPOT_PIXEL_FLOATS, SPOT_PIXEL_KINDS } spot_pixe
 typedef struct { int target, background; } spot_blend_pair;
 
 typedef struct {
-    int width, height, levels;         /* levels: all of them, the last with the rest of the picture; 5 is usual at 224 pixels */
+    int width, height, levels;         /* levels: all of them, the last G too; 5 is usual at 224 pixels */
     int targets, backgrounds, pairs;
     spot_pixel_kind pixels, alphas;
     const void *target;                /* (targets, height, width, 3) pixels */

@@ -48,6 +48,28 @@ static inline SPOT_HD size_t spot_blend_rest(const spot_blend_plan *plan)
     return plan->levels > 1 ? plan->floats - plan->at[1] : 0;
 }
 
+/* Bytes of a problem's pyramids: 16 bits a number for bytes, else floats. */
+static inline size_t spot_blend_plane_bytes(const spot_blend *p, const spot_blend_plan *plan)
+{
+    const size_t each = p->pixels == SPOT_PIXEL_BYTES ? sizeof(uint16_t) : sizeof(float);
+
+    return (plan->floats * spot_blend_planes(p) * each + 63) / 64 * 64;
+}
+
+/* CUDA's scratch: the largest problem's, because one runs after the other. */
+static inline size_t spot_blend_device_bytes(int problems, const spot_blend *p)
+{
+    size_t most = 0;
+
+    for (int q = 0; q < problems; q++) {
+        const spot_blend_plan plan = spot_blend_plan_of(&p[q]);
+        const size_t rest = 3 * spot_blend_rest(&plan) * (size_t)p[q].pairs;
+        const size_t bytes = spot_blend_plane_bytes(&p[q], &plan) + sizeof(float) * rest;
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
 /* Where a row or column outside of 0..n-1 is mirrored to. */
 static inline SPOT_HD int spot_blend_mirror(int i, int n)
 {
@@ -70,12 +92,31 @@ static inline SPOT_HD float spot_blend_odd(float at, float after) { return 4.0f 
 static inline SPOT_HD int spot_blend_before(int i, int n) { return i ? i - 1 : n > 1 ? 1 : 0; }
 static inline SPOT_HD int spot_blend_after(int i, int n)  { return i + 1 < n ? i + 1 : n - 1; }
 
+/* Numbers of bytes are computed times 128 and those of their masks times 2^15, and are rounded to whole ones wherever a pyramid
+ * is kept: in 16 bits. A pixel is then off by at most 1/256 for each level. Floats are kept as they are. */
+#define SPOT_BLEND_UNIT 128.0f
+#define SPOT_BLEND_MASK_UNIT 32768.0f
+
 static inline SPOT_HD float spot_blend_mix(float mask, float target, float background)
 {
     return fmaf(mask, target - background, background);
 }
 
-static inline SPOT_HD float spot_blend_limit(float v, float most) { return v < 0 ? 0 : v > most ? most : v; }
-static inline SPOT_HD uint8_t spot_blend_byte(float v) { return (uint8_t)(int)(spot_blend_limit(v, 255.0f) + 0.5f); }
+/* A mask's number, limited; NaN is none of the object. */
+static inline SPOT_HD float spot_blend_alpha(float v)
+{
+    v = v > 0 ? v : 0;
+    return v < 1 ? v : 1;
+}
+
+static inline SPOT_HD float spot_blend_limit(float v) { return v < 0 ? 0 : v > 1 ? 1 : v; }
+
+static inline SPOT_HD uint8_t spot_blend_byte(float v)
+{
+    int byte = (int)(v * (1.0f / SPOT_BLEND_UNIT) + 0.5f);
+
+    byte = byte > 0 ? byte : 0;
+    return (uint8_t)(byte < 255 ? byte : 255);
+}
 
 #endif
