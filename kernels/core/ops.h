@@ -47,6 +47,7 @@
     X(tsne)      /* t-SNE forces and step                             */ \
     X(scvis)     /* one scvis training, whole                         */ \
     X(umap)      /* UMAP: strengths of neighbours, and the descent    */ \
+    X(rbf)       /* variance matrices: pairs of images on a grid     */ \
     X(mixture)   /* k-means++ start and EM                            */ \
     X(kmeans)    /* k-means++ and Lloyd, in any number of dimensions  */ \
     X(domino)    /* Domino's mixture of points, labels, predictions   */ \
