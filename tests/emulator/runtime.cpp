@@ -2,7 +2,7 @@
  *
  * Device memory lies in pages of its own that are open only to kernels and copies: host code that touches it stops at
  * once (SIGSEGV), as it would on a machine with a GPU. So it is under "identity"; host code does the same under every schedule,
- * and opening and closing takes a quarter of the time. */
+ * and opening and closing takes up to a quarter of a test's time. */
 #include "cuda_runtime.h"
 
 #include <sys/mman.h>
