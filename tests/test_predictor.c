@@ -599,7 +599,8 @@ TEST(options_that_are_none)
         { { .kind = SPOT_PREDICTOR_COMMAND, .side = 32, .batch = -1, .command = "true" }, SPOT_USAGE, "-1 pictures" },
         { { .kind = SPOT_PREDICTOR_FUNCTION, .side = 32, .outputs = 1 }, SPOT_INVALID, "a function with 1 outputs" },
         { { .kind = SPOT_PREDICTOR_FUNCTION, .side = 32, .function = brightness }, SPOT_INVALID, "0 outputs" },
-        { { .kind = SPOT_PREDICTOR_FUNCTION, .side = 32, .function = brightness, .outputs = 1, .dim = -1 }, SPOT_INVALID, "-1" },
+        { { .kind = SPOT_PREDICTOR_FUNCTION, .side = 32, .function = brightness, .outputs = 1, .dim = -1 }, SPOT_INVALID,
+          "of -1" },
     };
     spot_ctx c = check_ctx(1);
     spot_predictor *p;
@@ -609,7 +610,59 @@ TEST(options_that_are_none)
     spot_predictor_close(&c, NULL);
 }
 
+/* -- against an outside implementation ----------------------------------------------------------------------------- */
+
+/* The greatest difference, on the scale of b's greatest number. */
+static double largest_gap(const float *a, const float *b, size_t n)
+{
+    double gap = 0, most = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        gap = fmax(gap, fabs((double)a[i] - b[i]));
+        most = fmax(most, fabs((double)b[i]));
+    }
+    return gap / most;
+}
+
+/* WEIGHTS COMMAND SIDE: both answer the same pictures; prints how far their logits, embeddings and channels are apart. */
+static int compare(const char *weights, const char *command, int side)
+{
+    enum { PICTURES = 6 };
+    spot_predictor_options o[2] = { { .kind = SPOT_PREDICTOR_WEIGHTS, .weights = weights, .side = side },
+                                    { .kind = SPOT_PREDICTOR_COMMAND, .command = command, .side = side, .batch = 4 } };
+    size_t bytes = (size_t)PICTURES * 3 * (size_t)side * (size_t)side;
+    uint8_t *rgb = malloc(bytes);
+    const spot_predictor_info *about;
+    spot_ctx c = check_ctx(2);
+    float *v[2][3];
+    int columns[3] = { 0 };
+
+    for (size_t i = 0; i < bytes; i++) rgb[i] = (uint8_t)(255 * unit(9, i / 40));
+    for (int k = 0; k < 2; k++) {
+        spot_predictor *p;
+        spot_status s = spot_predictor_open(&c, &p, &o[k]);
+        if (s) return fprintf(stderr, "%s\n", spot_message(&c, s)), 1;
+        about = spot_predictor_about(p);
+        for (int i = 0; i < 3; i++) {
+            int n = (const int[]){ about->outputs, about->dim, about->channels }[i];
+            if (k && n != columns[i]) return fprintf(stderr, "%d columns and %d\n", columns[i], n), 1;
+            columns[i] = n;
+            v[k][i] = malloc((size_t)PICTURES * (size_t)n * sizeof(float));
+        }
+        s = spot_predict(&c, p, &(spot_prediction){ rgb, PICTURES, side, v[k][0], v[k][1], v[k][2] });
+        if (s) return fprintf(stderr, "%s\n", spot_message(&c, s)), 1;
+        spot_predictor_close(&c, p);
+    }
+    for (int i = 0; i < 3; i++) {
+        printf("%d %.3g\n", columns[i], largest_gap(v[0][i], v[1][i], (size_t)PICTURES * (size_t)columns[i]));
+        free(v[0][i]), free(v[1][i]);
+    }
+    free(rgb);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
-    return argc > 1 && !strcmp(argv[1], "--serve") ? serve(argc - 2, argv + 2) : run_all_tests();
+    if (argc > 1 && !strcmp(argv[1], "--serve")) return serve(argc - 2, argv + 2);
+    return argc == 4 ? compare(argv[1], argv[2], atoi(argv[3])) : run_all_tests();
 }
