@@ -1,4 +1,5 @@
-/* background_write.c - background.json, one object with every number, and background.csv, a line for each model, set and class. */
+/* background_write.c - background.json, one object with every number, and background.csv, a line for each model, set and
+ * class. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +14,8 @@
 
 enum { WORST = 20 };           /* pairs in the document */
 
-static const char *const matrix_names[SPOT_BACKGROUND_MATRICES] = { "confidence", "top neurons of the object", "greatest neuron",
+static const char *const matrix_names[SPOT_BACKGROUND_MATRICES] = { "confidence", "top neurons of the object", "greatest "
+                                                                    "neuron",
                                                                    "mean of neurons" };
 
 static void put_interval(spot_json *j, const char *key, spot_interval v)
@@ -102,7 +104,8 @@ static void put_classes(spot_json *j, const spot_background_results *r, const sp
         for (int k = 0; k < SPOT_BACKGROUND_SETS; k++)
             if (u->count[k][i])
                 put_interval(j, spot_background_set_name(k), k == SPOT_SET_SUITE
-                             ? (spot_interval){ (double)u->right[k][i] / u->count[k][i], NAN, NAN } : spot_share_of(u->right[k][i], u->count[k][i]));
+                             ? (spot_interval){ (double)u->right[k][i] / u->count[k][i], NAN, NAN }
+                                 : spot_share_of(u->right[k][i], u->count[k][i]));
         put_interval(j, "turned", spot_share_of(u->turned[i], u->right[SPOT_SET_ORIGINAL][i]));
         put_interval(j, "worst_case", spot_share_of(u->steady[i], u->count[SPOT_SET_ORIGINAL][i]));
         spot_json_end(j);

@@ -25,7 +25,8 @@ static const cli_row table[] = {
     { "out",    'o', "DIR", CLI_TEXT, CLI_AT(run.out), .most = 1000, .need = "runs/background",
       .help = "run directory; the same command continues the run" },
     { .kind = CLI_HEADING, .help = "Without a config:" },
-    { "images", 0, "FOLDER", CLI_TEXT, CLI_AT(images), .most = 511, .help = "pictures, CLASS/picture; with --coco: its pictures" },
+    { "images", 0, "FOLDER", CLI_TEXT, CLI_AT(images), .most = 511, .help = "pictures, CLASS/picture; with --coco: its "
+      "pictures" },
     { "masks",  0, "FOLDER", CLI_TEXT, CLI_AT(masks), .most = 511, .otherwise = "the pictures' own alpha",
       .help = "masks, CLASS/NAME.png: bright is the object" },
     { "coco",   0, "FILE",   CLI_TEXT, CLI_AT(coco), .most = 511, .help = "annotations with outlines in COCO's format" },
@@ -55,9 +56,11 @@ static void check_options(const struct argp_state *state, void *input)
     const bool flags = o->images || o->masks || o->coco || o->backgrounds || o->model || o->predict || o->classes;
 
     if (o->config && (flags || cli_is_given(state, "n") || cli_is_given(state, "size")))
-        argp_error(state, "a config says what the pictures and models are; give either it or --images, --backgrounds and --model");
+        argp_error(state, "a config says what the pictures and models are; give either it or --images, --backgrounds and "
+                   "--model");
     if (!o->config && !(o->images && o->backgrounds && (o->model || o->predict)))
-        argp_error(state, "CONFIG is missing, such as configs/background.yaml; or --images, --backgrounds and --model or --predict");
+        argp_error(state, "CONFIG is missing, such as configs/background.yaml; or --images, --backgrounds and --model or "
+                   "--predict");
     if (o->model && o->predict) argp_error(state, "--model and --predict both name the model; give one of them");
     if (o->masks && o->coco) argp_error(state, "--masks and --coco both say where objects are; give one of them");
     cli_pick_shard(state, o->shard, &o->run.shard, &o->run.shards, o->shard_from);
@@ -77,14 +80,17 @@ static const char *share_text(char text[48], spot_interval v)
 static void print_sets(const spot_background_results *r, int unit)
 {
     static const char *const meaning[SPOT_BACKGROUND_SETS] = {
-        "the pictures as they are", "the object on black", "the background, the object black", "on a background of its own class",
-        "on a background of any class", "on a background of the next class", "on grey", "on noise", "on its own background, blurred",
+        "the pictures as they are", "the object on black", "the background, the object black", "on a background of its own "
+            "class",
+        "on a background of any class", "on a background of the next class", "on grey", "on noise", "on its own background, "
+            "blurred",
         "on the backgrounds of the suite" };
     char text[48];
 
     for (int k = 0; k < SPOT_BACKGROUND_SETS; k++)
         if (isfinite(r->summary[unit].accuracy[k].value))
-            printf("  %-10s  %-34s  %s\n", spot_background_set_name(k), meaning[k], share_text(text, r->summary[unit].accuracy[k]));
+            printf("  %-10s  %-34s  %s\n", spot_background_set_name(k), meaning[k], 
+                   share_text(text, r->summary[unit].accuracy[k]));
 }
 
 static void print_model(const spot_background_results *r, int unit)
@@ -118,7 +124,8 @@ static void print_notes(const spot_background_results *r)
 
     printf("\n%d targets, %d backgrounds each (%d different ones); brackets: 95 %%\n", s->targets, s->n, s->backgrounds);
     if (s->empty + s->small + s->large)
-        printf("%d pictures are no targets: %d empty masks, %d objects too small, %d too large\n", s->empty + s->small + s->large,
+        printf("%d pictures are no targets: %d empty masks, %d objects too small, %d too large\n",
+               s->empty + s->small + s->large,
                s->empty, s->small, s->large);
     for (int i = 0, lone = 0; i <= s->classes; i++) {
         if (i < s->classes) {
@@ -186,8 +193,9 @@ static spot_status run_config(spot_ctx *c, options *o, spot_background_config *c
 
     SPOT_TRY(spot_background_planted(c, cfg, o->run.out));
     SPOT_TRY(spot_background_cost_of(c, cfg, &cost));
-    spot_log(c, SPOT_LOG_INFO, "%d models, up to %d targets, %d backgrounds; at most %.3g pictures to look at and %s of memory, beside "
-             "the models", cost.units, cost.targets, cost.backgrounds, cost.looks, cli_memory(memory, (double)cost.memory));
+    spot_log(c, SPOT_LOG_INFO, "%d models, up to %d targets, %d backgrounds; at most %.3g pictures to look at and %s of "
+             "memory, beside the models", cost.units, cost.targets, cost.backgrounds, cost.looks,
+             cli_memory(memory, (double)cost.memory));
     if (o->max_seconds) {
         o->run.seconds = o->max_seconds - margin;
         alarm((unsigned)(o->max_seconds - margin));
@@ -240,9 +248,9 @@ const cli_command cli_background_command = {
     "  spotter background --images photos --masks masks --backgrounds scenes --model resnet.safetensors --out runs/mine\n"
     "  spotter background --images photos --masks masks --backgrounds scenes --predict 'python3 mine.py' --out runs/mine\n"
     "  spotter merge runs/mine && spotter status runs/mine",
-    "Puts each object on other backgrounds and looks at what the model answers: accuracy on the original and on derived sets, the "
-    "share of objects that some background turns, the BG-gap of the Backgrounds Challenge, and variance matrices (Liao and Chen "
-    "2023). Writes background.json and background.csv. The same command continues a run that was stopped. `spotter help config "
-    "background` lists the settings.", table, check_options,
+    "Puts each object on other backgrounds and looks at what the model answers: accuracy on the original and on derived sets, "
+        "the share of objects that some background turns, the BG-gap of the Backgrounds Challenge, and variance matrices "
+            "(Liao and Chen 2023). Writes background.json and background.csv. The same command continues a run that was "
+                "stopped. `spotter help config background` lists the settings.", table, check_options,
     .work = run_background, CLI_OPTIONS(config), .machine = true
 };
