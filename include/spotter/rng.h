@@ -32,7 +32,8 @@ typedef enum {
     SPOT_RNG_PLANT,         /* contents of a planted picture; ec = its folder */
     SPOT_RNG_PLANT_NOISE,   /* rain and noise of a planted picture */
     SPOT_RNG_GRID,          /* labels and pictures of a grid for raters; ec = task, index = grid */
-    SPOT_RNG_DESCRIBE       /* descriptions: index 0 halves a class's rows, index 1 + r draws random group r */
+    SPOT_RNG_DESCRIBE,      /* descriptions: index 0 halves a class's rows, index 1 + r draws random group r */
+    SPOT_RNG_ZOO            /* backgrounds, targets and training pictures of a planted zoo */
 } spot_rng_purpose;
 
 typedef struct {
