@@ -143,21 +143,13 @@ static void print_table(const spot_shifts_results *r)
     if (r->cfg->models) print_notes(r);
 }
 
-static spot_status show_results(spot_ctx *c, const char *dir)
+static spot_status show_results(spot_ctx *c, const spot_shifts_results *r, const char *dir)
 {
-    spot_shifts_results r;
-    spot_status s = spot_shifts_read(c, &r, dir);
-
-    if (s == SPOT_OK) {
-        print_table(&r);
-        if (r.cfg->plant.pictures && r.cfg->models && r.cfg->models == r.cfg->plant.models) s = print_planted(c, &r, dir);
-        printf("in %s: shifts.json, shifts.csv\n", dir);
-    } else if (r.missing) {
-        spot_forget(c);                        /* other shards have not ended */
-        s = SPOT_OK;
-    }
-    spot_shifts_close(&r);
-    return s;
+    print_table(r);
+    if (r->cfg->plant.pictures && r->cfg->models && r->cfg->models == r->cfg->plant.models)
+        SPOT_TRY(print_planted(c, r, dir));
+    printf("in %s: shifts.json, shifts.csv\n", dir);
+    return SPOT_OK;
 }
 
 /* ---- pages for people ---- */
@@ -175,21 +167,16 @@ static spot_status write_pick(spot_ctx *c, const options *o)
 }
 
 /* They need all folders: of a run of which another shard has not ended, nothing is written. */
-static spot_status write_pages(spot_ctx *c, const options *o)
+static spot_status write_pages(spot_ctx *c, const options *o, spot_shifts_results *r)
 {
-    spot_shifts_results r;
-    spot_status s;
-
     if (!o->pick && !o->grids && !o->votes) return SPOT_OK;
-    s = spot_shifts_read(c, &r, o->run.out);
-    if (s == SPOT_OK && o->pick) s = write_pick(c, o);
-    if (s == SPOT_OK && o->grids) s = spot_shifts_grids(c, &r, o->run.out, o->grids);
-    if (s == SPOT_OK && o->grids)
+    if (!r->cfg) SPOT_TRY(spot_shifts_read(c, r, o->run.out));        /* says which folder is missing */
+    if (o->pick) SPOT_TRY(write_pick(c, o));
+    if (o->grids) SPOT_TRY(spot_shifts_grids(c, r, o->run.out, o->grids));
+    if (o->grids)
         spot_log(c, SPOT_LOG_INFO, "%s/grids: %d pages; answers.csv is the form, key.csv is not for raters", o->run.out,
                  2 * o->grids);
-    if (s == SPOT_OK && o->votes) s = spot_shifts_votes(c, o->json ? stderr : stdout, &r, o->run.out, o->votes);
-    spot_shifts_close(&r);
-    return s;
+    return o->votes ? spot_shifts_votes(c, o->json ? stderr : stdout, r, o->run.out, o->votes) : SPOT_OK;
 }
 
 /* ---- the command ---- */
@@ -228,23 +215,27 @@ static spot_status run_config(spot_ctx *c, options *o, spot_shifts_config *cfg)
 {
     const int margin = o->max_seconds < 120 ? o->max_seconds / 4 : 30;
     spot_shifts_report report = { 0 };
+    spot_shifts_results results = { 0 };
     spot_shifts_cost cost;
     char memory[32];
     spot_status s;
 
     SPOT_TRY(spot_shifts_planted(c, cfg, o->run.out));
     SPOT_TRY(spot_shifts_cost_of(c, cfg, &cost));
-    spot_log(c, SPOT_LOG_INFO, "%d folders with %d pictures of %d classes, %d models; at most %s of memory, beside encoder and "
-             "decoding", cost.units, cost.pictures, cost.classes, cfg->models, cli_memory(memory, (double)cost.memory));
+    spot_log(c, SPOT_LOG_INFO, "%d folders with %d pictures of %d classes, %d models; at most %s of memory, beside networks "
+             "and decoding", cost.units, cost.pictures, cost.classes, cfg->models, cli_memory(memory, (double)cost.memory));
     if (o->max_seconds) {
         o->run.seconds = o->max_seconds - margin;
         alarm((unsigned)(o->max_seconds - margin));
     }
+    o->run.results = &results;
     s = run_units(c, o, cfg, &report);
-    if (s == SPOT_OK) s = write_pages(c, o);
+    if (s == SPOT_OK) s = write_pages(c, o, &results);
     cli_log_close();
-    if (o->json) return print_json(c, &report, &cost, s, o->run.out);
-    return s == SPOT_OK && !o->votes ? show_results(c, o->run.out) : s;
+    if (o->json) s = print_json(c, &report, &cost, s, o->run.out);
+    else if (s == SPOT_OK && !o->votes && results.cfg) s = show_results(c, &results, o->run.out);
+    spot_shifts_close(&results);
+    return s;
 }
 
 static spot_status run_shifts(spot_ctx *c, void *input)

@@ -76,6 +76,7 @@ static int clip_facts(char text[FACTS], const spot_clip_info *i, const spot_enco
     if (i->has_images) {
         n += snprintf(text + n, FACTS - (size_t)n, "images ");
         n += tower_facts(text + n, FACTS - (size_t)n, &i->image);
+        if (i->side % i->patch) n += snprintf(text + n, FACTS - (size_t)n, "side %d ", i->side);     /* the config's */
         for (int k = 0; k < 3; k++)
             n += snprintf(text + n, FACTS - (size_t)n, "mean %.9g std %.9g ", (double)i->mean[k], (double)i->std[k]);
     }

@@ -43,15 +43,15 @@ static int set_interval(spot_shift_interval *v, double *error, const double *dra
 }
 
 /* The difference of two rows of draws. p: not adjusted. */
-static void set_difference(spot_shift_interval *v, double *p, double a, double b, const double *draw_a, const double *draw_b,
-                           int n, double *scratch)
+static void set_difference(spot_shift_interval *v, double *p, double *error, double a, double b, const double *draw_a,
+                           const double *draw_b, int n, double *scratch)
 {
-    double error, *difference = scratch + n;
+    double *difference = scratch + n;
 
     v->value = a - b;
     for (int i = 0; i < n; i++) difference[i] = draw_a[i] - draw_b[i];
-    set_interval(v, &error, difference, n, scratch);
-    *p = !isfinite(error) ? NAN : error > 0 ? fmin(1, 2 * spot_normal_tail(fabs(v->value) / error)) : v->value != 0 ? 0 : 1;
+    set_interval(v, error, difference, n, scratch);
+    *p = !isfinite(*error) ? NAN : *error > 0 ? fmin(1, 2 * spot_normal_tail(fabs(v->value) / *error)) : v->value != 0 ? 0 : 1;
 }
 
 /* Holm over the pairs whose p-value is a number. */
@@ -81,10 +81,10 @@ static void compare_pairs(spot_shift_difference *out, int n, const spot_shift_in
         for (int b = a + 1; b < n; b++, pairs++) {
             const size_t at = (size_t)a * d->n, bt = (size_t)b * d->n;
             out[pairs].a = a, out[pairs].b = b;
-            set_difference(&out[pairs].impact, &out[pairs].impact_p, impact[a]->value, impact[b]->value, d->impact + at,
-                           d->impact + bt, d->n, scratch);
-            set_difference(&out[pairs].slope, &out[pairs].slope_p, slope[a]->value, slope[b]->value, d->slope + at,
-                           d->slope + bt, d->n, scratch);
+            set_difference(&out[pairs].impact, &out[pairs].impact_p, &out[pairs].impact_error, impact[a]->value,
+                           impact[b]->value, d->impact + at, d->impact + bt, d->n, scratch);
+            set_difference(&out[pairs].slope, &out[pairs].slope_p, &out[pairs].slope_error, slope[a]->value, slope[b]->value,
+                           d->slope + at, d->slope + bt, d->n, scratch);
         }
     adjust(out, pairs, false, scratch);
     adjust(out, pairs, true, scratch);
@@ -141,11 +141,11 @@ static void compare_all(spot_shift_estimates *e, const spot_shift_table *t, cons
                         double *scratch)
 {
     const spot_shift_interval *impact[SPOT_MAX_SHIFTS], *slope[SPOT_MAX_SHIFTS];
-    double error;
 
     for (int s = 0; s < t->shifts; s++) {
-        set_interval(&e->shift[s].impact, &error, d->impact + (size_t)s * d->n, d->n, scratch);
-        e->shift[s].draws = set_interval(&e->shift[s].slope, &error, d->slope + (size_t)s * d->n, d->n, scratch);
+        set_interval(&e->shift[s].impact, &e->shift[s].impact_error, d->impact + (size_t)s * d->n, d->n, scratch);
+        e->shift[s].draws = set_interval(&e->shift[s].slope, &e->shift[s].slope_error, d->slope + (size_t)s * d->n, d->n,
+                                         scratch);
         impact[s] = &e->shift[s].impact, slope[s] = &e->shift[s].slope;
     }
     compare_pairs(e->between, t->shifts, impact, slope, d, scratch);

@@ -109,16 +109,20 @@ static void summarise(double *impact, double *slope, double *intercept, double *
 
 /* ---- one shift as it is ---- */
 
+static const spot_shift_tally *base_of(const spot_shift_table *t, int s) { return t->own_base ? &t->own_base[s] : &t->base; }
+
 static void count_classes(spot_shift_estimate *e, used_classes *u, int *marks, const spot_shift_table *t, int s,
                           const spot_shift_rule *rule)
 {
+    const int *base = base_of(t, s)->pictures;
+
     for (int k = 0; k < t->classes; k++) {
         const int n = t->shift[s].pictures[k];
         e->lost += !n;
         e->few += n && n < rule->least;
         if (!n || n < rule->least) continue;
-        e->few_base += !t->base.pictures[k] || t->base.pictures[k] < rule->least_base;
-        if (!t->base.pictures[k] || t->base.pictures[k] < rule->least_base) continue;
+        e->few_base += !base[k] || base[k] < rule->least_base;
+        if (!base[k] || base[k] < rule->least_base) continue;
         u->cls[u->n++] = k;
         marks[k] = 1;
     }
@@ -127,14 +131,15 @@ static void count_classes(spot_shift_estimate *e, used_classes *u, int *marks, c
 
 static void fill_accuracies(used_classes *u, const spot_shift_table *t, int s)
 {
+    const spot_shift_tally *of = base_of(t, s);
     double base = 0, shift = 0;
 
     for (int i = 0; i < u->n; i++) {
         const int k = u->cls[i];
-        base += t->base.pictures[k], shift += t->shift[s].pictures[k];
+        base += of->pictures[k], shift += t->shift[s].pictures[k];
         for (int m = 0; m < t->models; m++) {
             const size_t at = (size_t)m * t->classes + k;
-            u->base[(size_t)i * t->models + m] = (double)t->base.right[at] / t->base.pictures[k];
+            u->base[(size_t)i * t->models + m] = (double)of->right[at] / of->pictures[k];
             u->shift[(size_t)i * t->models + m] = (double)t->shift[s].right[at] / t->shift[s].pictures[k];
         }
     }
@@ -250,9 +255,10 @@ static spot_status check_table(spot_ctx *c, const spot_shift_table *t, const spo
     if (rule->draws < 0 || rule->least < 1 || rule->least_base < 1 || rule->axes < 0 || rule->axes > SPOT_AXES_LOGIT)
         return spot_fail(c, SPOT_INVALID, "shifts: %d draws, %d and %d pictures at least", rule->draws, rule->least,
                          rule->least_base);
-    for (int s = -1; s < t->shifts; s++) {
-        const spot_shift_tally *y = s < 0 ? &t->base : &t->shift[s];
-        if (s >= 0 && t->categories && (t->category[s] < 0 || t->category[s] >= t->categories))
+    for (int i = 0; i < 2 * t->shifts; i++) {
+        const int s = i / 2;
+        const spot_shift_tally *y = i % 2 ? base_of(t, s) : &t->shift[s];
+        if ( t->categories && (t->category[s] < 0 || t->category[s] >= t->categories))
             return spot_fail(c, SPOT_INVALID, "shift %d has category %d of %d", s, t->category[s], t->categories);
         for (int m = 0; m < t->models; m++)
             for (int k = 0; k < t->classes; k++)

@@ -213,7 +213,7 @@ typedef struct {
     spot_background_interval steady;       /* worst-case accuracy: right on the original and all N */
 } spot_background_summary;
 
-typedef enum { SPOT_INVARIANT, SPOT_BORDERLINE, SPOT_VARIANT, SPOT_VERDICTS } spot_verdict;
+typedef enum { SPOT_INVARIANT, SPOT_BORDERLINE, SPOT_VARIANT, SPOT_BACKGROUND_LABELS } spot_background_label;
 
 typedef struct {
     spot_background_config *cfg;

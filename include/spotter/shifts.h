@@ -41,6 +41,7 @@ typedef struct {
     spot_shift_tally base;
     const spot_shift_tally *shift;         /* (shifts) */
     const int *category;                   /* (shifts), below categories; may be NULL where categories is 0 */
+    const spot_shift_tally *own_base;      /* (shifts): each shift's base, as of two runs side by side; NULL: all have `base` */
 } spot_shift_table;
 
 typedef struct {
@@ -67,6 +68,7 @@ typedef struct {
     int limited;               /* accuracies that were limited for the axes */
     double limit_base, limit_shift;        /* 1/2n of each; 0 without a used class */
     int draws;                 /* bootstrap draws that have a slope */
+    double impact_error, slope_error;      /* standard errors: of the draws; NaN where there is no interval */
     double *base, *shift;      /* (models) accuracies; NaN without a used class */
 } spot_shift_estimate;
 
@@ -75,7 +77,7 @@ typedef struct {
 typedef struct {
     int a, b;
     spot_shift_interval impact, slope;
-    double impact_p, slope_p;
+    double impact_p, slope_p, impact_error, slope_error;
 } spot_shift_difference;
 
 /* The mean of its shifts; a shift without a value is left out. */
@@ -188,6 +190,9 @@ spot_status spot_shifts_parse(spot_ctx *c, spot_shifts_config *cfg, const char *
 spot_status spot_shifts_print(spot_ctx *c, const spot_shifts_config *cfg, char **text);
 void        spot_shifts_document(FILE *f);
 
+/* Whether they differ in more than the paths of files; words: the first difference. */
+bool        spot_shifts_change(char *words, size_t size, const spot_shifts_config *there, const spot_shifts_config *here);
+
 /* ---- 3. results ---- */
 
 /* The pictures that a number is from: all, those that pass the filter, those that are right by the table of truth. */
@@ -282,10 +287,6 @@ void        spot_shift_pictures_free(spot_shift_pictures_result *p);
 /* The file of a picture: data.root and its name, or where the real pictures are. Returns path. */
 const char *spot_shift_picture_file(char *path, size_t size, const spot_shifts_config *cfg, int unit, const char *name);
 
-/* For choosing a threshold by looking: the rows of the `most` pictures whose similarity in a column is nearest to value,
- * nearest first; of equally near ones the first. Returns how many there are. */
-int spot_shift_nearest(int *row, int most, const spot_shift_pictures_result *p, int column, double value);
-
 /* ---- 4. the run ---- */
 
 typedef struct {
@@ -293,18 +294,21 @@ typedef struct {
     int shard, shards;         /* 0 of 1 */
     double seconds;            /* time limit; 0: none */
     int starts;                /* as in sweep.h */
+    /* Receives what the files were made from; its cfg stays NULL where units of other shards are missing. Close it also after
+     * a failure. NULL: not wanted. */
+    spot_shifts_results *results;
 } spot_shifts_options;
 
 typedef struct { int planned, already, done; double seconds; } spot_shifts_report;
 
 /* Computes the missing units of a shard; the last one writes DIR/shifts.json and DIR/shifts.csv. SPOT_USAGE for thresholds of
- * another encoder, SPOT_INPUT for tables that lack pictures, both before anything is computed. Otherwise as spot_sweep_run. A
- * directory may be continued with other thresholds, captions, categories, models or evaluation: similarities and looks come
- * from its cache. */
+ * another encoder, SPOT_INPUT for tables that lack pictures and for weights of another network, all before anything is
+ * computed. Otherwise as spot_sweep_run. A finished run needs no disk that can be written. A directory may be continued with
+ * other thresholds, captions, categories, models or evaluation: similarities and looks come from its cache. */
 spot_status spot_shifts_run(spot_ctx *c, const spot_shifts_config *cfg, const spot_shifts_options *o,
                             spot_shifts_report *report);
 
-/* The size of a run: units, pictures, peak bytes beside the weights and decoding. */
+/* The size of a run: units, pictures, peak bytes beside those of networks and of reading pictures. */
 typedef struct { int units, classes, pictures; size_t memory; } spot_shifts_cost;
 spot_status spot_shifts_cost_of(spot_ctx *c, const spot_shifts_config *cfg, spot_shifts_cost *cost);
 

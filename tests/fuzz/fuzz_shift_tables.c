@@ -117,14 +117,12 @@ static void try_pictures(spot_ctx *c, const uint8_t *data, size_t size)
 {
     const spot_shift_result u = { .index = 0, .pictures = 2, .columns = 2, .classes = CLASSES, .models = 3, .name = "base" };
     spot_shift_pictures_result p;
-    int row[3];
 
     fuzz_file(0, "run/similarities/000/shift-000000.safetensors", data, size);
     if (spot_shift_pictures_read(c, &p, "run", &u)) fuzz_said(c);
     else {
         fuzz_within(p.n, 2, 2);
         for (int i = 0; i < p.n; i++) fuzz_within(p.cls[i], 0, CLASSES - 1), fuzz_within((int)strlen(p.path[i]), 0, 1024);
-        fuzz_within(spot_shift_nearest(row, 3, &p, 1, 0.5), 2, 2);
     }
     spot_shift_pictures_free(&p);
 }
