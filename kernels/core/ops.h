@@ -31,7 +31,7 @@
     X(jpeg)      /* pixels through JPEG and back                      */ \
     X(conv)      /* 2-D convolution and its gradients                 */ \
     X(norm)      /* batch norm, ReLU, residual, pooling, fused        */ \
-    X(head)      /* average pooling, linear head, BCE                 */ \
+    X(head)      /* average pooling, linear head, loss                */ \
     X(optim)     /* Adam and SGD over all parameters                  */ \
     X(attack)    /* images moved to where the loss is greater         */ \
     X(rows)      /* rows chosen, scaled, normalised for the next op   */ \
