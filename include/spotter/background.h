@@ -22,7 +22,7 @@ extern "C" {
 
 #define SPOT_MAX_BACKGROUND_MODELS   1024
 #define SPOT_MAX_BACKGROUND_ENCODERS 8
-#define SPOT_MAX_BACKGROUNDS         256      /* N */
+#define SPOT_MAX_BACKGROUNDS         255      /* N: rbf.h takes 256 images */
 #define SPOT_BACKGROUND_MATRICES     4        /* confidence; top neurons of the foreground, greatest neuron, mean of neurons */
 #define SPOT_BACKGROUND_FEATURES     16       /* of a matrix: variance.h */
 
@@ -86,7 +86,6 @@ typedef struct {
     int    neighbours;             /* K, 32 */
     int    exact;                  /* 1: every point where it lies; 0: points are put into cells first */
     double range;                  /* of both axes; 0: the greatest distance of the suite */
-    double error;                  /* cells above it count as errors (a feature); .15 */
 } spot_background_measure;
 
 typedef struct {
@@ -142,18 +141,22 @@ void        spot_background_document(FILE *f);
 typedef struct {
     int    targets, n, classes, backgrounds;
     char **target;                 /* (targets): paths below data.images */
+    int   *target_number;          /* (targets): of the target among all pictures, by path: the address of its random numbers */
     int   *cls;                    /* (targets) */
     char **class_name;             /* (classes) */
     char **background;             /* (backgrounds): paths below data.backgrounds; those that some target has */
+    int   *background_number;      /* (backgrounds): of the background among all, by path */
     int   *chosen;                 /* (targets, n): indices of backgrounds */
     float *distance;               /* (targets, n): semantic distance of the blend to the original */
     uint8_t *unreal;               /* (targets, n): 1 where no candidate passed realness */
-    int   *keyword;                /* (targets, n): for which keyword it was chosen; -1: none */
+    int   *keyword;                /* (targets, n): for which of `word` it was chosen; -1: none */
     uint8_t *level;                /* (targets, n): level of that keyword */
     char **word;                   /* keywords */
     int    words;
     float  range;                  /* of the matrices' axes */
     int    small, large, empty;    /* targets left out: mask below least, above most, without a bright pixel */
+    int    inverted;               /* targets whose mask covers most of the border of the square; they are not left out */
+    int    own;                    /* how often a background was not taken since it is the target itself */
     int    with_class;             /* backgrounds left out because of a keyword */
     char   key[33], encoder[128];  /* hash of all that made it; names of the encoders */
     void  *owned;
@@ -178,6 +181,7 @@ typedef struct { double value, low, high; } spot_background_interval;      /* 95
 typedef struct {
     int    index, numbers;
     char   config[33], suite[33];
+    char   inputs[33];             /* hash of the model, its classes and the suite */
     char   name[64], identity[48];
     int    classes, targets, n;
     int    outputs, dim, channels;
@@ -187,7 +191,8 @@ typedef struct {
     int   *steady;                 /* (classes): right on the original and on every blend */
     bool   has[SPOT_BACKGROUND_MATRICES];  /* without embeddings the first alone */
     double feature[SPOT_BACKGROUND_MATRICES][SPOT_BACKGROUND_FEATURES];    /* NaN where there is no matrix */
-    double coverage[SPOT_COVERAGES];       /* share of the channels; NaN without channels */
+    int    left_out;               /* images that the matrices leave out: beyond measure.range, or without a number */
+    double coverage[SPOT_COVERAGES];       /* share of the channels that some blend activates more; NaN without channels */
 } spot_background_result;
 
 /* Its responses: DIR/responses/000/model-000003.safetensors. */

@@ -29,6 +29,7 @@
 #include "spotter/sweep.h"
 #include "spotter/tensor.h"
 #include "spotter/tree.h"
+#include "spotter/variance.h"
 #include "spotter/view.h"
 #include "spotter/work.h"
 
