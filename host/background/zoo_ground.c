@@ -159,7 +159,9 @@ static void paint_thing(const canvas *v, spot_zoo_word thing, float at, float c[
 
     switch (thing) {
     case SPOT_ZOO_SUN:    if (spot < 0.09f) set(c, 1, 0.9f, 0.3f); break;
-    case SPOT_ZOO_MOON:   if (spot < 0.08f && distance(x, y, at + 0.05f, 0.5f * h) > 0.07f) set(c, 0.95f, 0.95f, 0.85f); break;
+    case SPOT_ZOO_MOON:
+        if (spot < 0.08f && distance(x, y, at + 0.05f, 0.5f * h) > 0.07f) set(c, 0.95f, 0.95f, 0.85f);
+        break;
     case SPOT_ZOO_CLOUDS: if (y < h && octaves(v, 3 * x, 5 * y) > 0.55f) mix(c, 1, 1, 1, 0.8f); break;
     case SPOT_ZOO_MOUNTAIN:
         if (y < h && y > h - 0.35f + 0.9f * fabsf(x - at) + 0.1f * noise(v, 9 * x, 1)) set(c, 0.45f, 0.42f, 0.45f);
@@ -169,7 +171,8 @@ static void paint_thing(const canvas *v, spot_zoo_word thing, float at, float c[
         if (y > h - 0.08f && y < h + 0.12f && (saw(9 * x + at) < 0.3f || saw(8 * y) < 0.25f)) set(c, 0.85f, 0.82f, 0.75f);
         break;
     case SPOT_ZOO_TRUNKS:
-        if (y < h + 0.15f && saw(4 * x + at) < 0.18f) set(c, 0.30f, 0.20f, 0.12f), gray(c, 0.7f + 0.6f * noise(v, 30 * x, 6 * y));
+        if (y < h + 0.15f && saw(4 * x + at) < 0.18f)
+            set(c, 0.30f, 0.20f, 0.12f), gray(c, 0.7f + 0.6f * noise(v, 30 * x, 6 * y));
         break;
     case SPOT_ZOO_FLOWERS: if (y > h && noise(v, 26 * x + 40 * at, 26 * y) > 0.82f) set(c, 0.95f, 0.35f, 0.55f); break;
     case SPOT_ZOO_LAMP:

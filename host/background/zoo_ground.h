@@ -1,4 +1,4 @@
-/* zoo_ground.h - backgrounds of the planted world: two painted areas, perhaps a thing between them, and the keywords for all. */
+/* zoo_ground.h - backgrounds of the planted world: two painted areas, perhaps a thing between them, and keywords for all. */
 #ifndef SPOTTER_ZOO_GROUND_H
 #define SPOTTER_ZOO_GROUND_H
 
