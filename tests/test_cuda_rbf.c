@@ -10,13 +10,13 @@
 
 /* targets, images, signals, grid, kernel, nearest, method and kind, sigma in thousandths */
 static const int sizes[][SPOT_OP_SIZES] = {
-    { 20, 9, 1, 18, 8, 8, KIND(EXACT, SPREAD), 2500 },      { 20, 9, 1, 18, 8, 8, KIND(BINNED, SPREAD), 2500 },
+    { 20, 9, 1, 14, 8, 8, KIND(EXACT, SPREAD), 2500 },      { 20, 9, 1, 14, 8, 8, KIND(BINNED, SPREAD), 2500 },
     { 1, 2, 2, 5, 3, 32, KIND(EXACT, SPREAD), 700 },        { 1, 2, 2, 5, 3, 32, KIND(BINNED, SPREAD), 700 },
     { 67, 5, 3, 13, 40, 32, KIND(EXACT, SPREAD), 10000 },   { 2, 70, 6, 10, 5, 7, KIND(EXACT, NARROW), 900 },
-    { 70, 4, 6, 11, 6, 3, KIND(BINNED, NARROW), 900 },      { 9, 12, 1, 16, 6, 5, KIND(EXACT, MIXED), 1500 },
-    { 9, 12, 2, 16, 6, 5, KIND(BINNED, MIXED), 1500 },      { 12, 6, 1, 9, 4, 32, KIND(EXACT, ZERO), 2000 },
-    { 12, 6, 1, 9, 4, 32, KIND(BINNED, ZERO), 2000 },       { 12, 6, 1, 14, 7, 200, KIND(EXACT, EQUAL), 2000 },
-    { 14, 8, 1, 14, 6, 9, KIND(EXACT, STEPPED), 3000 },     { 4, 5, 1, 6, 4, 4, KIND(EXACT, NONE), 1000 },
+    { 70, 4, 6, 11, 6, 3, KIND(BINNED, NARROW), 900 },      { 9, 12, 1, 12, 4, 5, KIND(EXACT, MIXED), 1500 },
+    { 9, 12, 2, 12, 4, 5, KIND(BINNED, MIXED), 1500 },      { 12, 6, 1, 9, 4, 32, KIND(EXACT, ZERO), 2000 },
+    { 12, 6, 1, 9, 4, 32, KIND(BINNED, ZERO), 2000 },       { 12, 6, 1, 10, 5, 200, KIND(EXACT, EQUAL), 2000 },
+    { 14, 8, 1, 12, 6, 9, KIND(EXACT, STEPPED), 3000 },     { 4, 5, 1, 6, 4, 4, KIND(EXACT, NONE), 1000 },
     { 4, 5, 1, 6, 4, 4, KIND(BINNED, NONE), 1000 },         { 8, 3, 1, 1, 2, 4, KIND(EXACT, SPREAD), 1000 },
 };
 

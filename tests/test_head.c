@@ -151,7 +151,8 @@ TEST(threads_leave_no_trace)
  * probabilities. */
 TEST(softmax_is_pytorchs_cross_entropy)
 {
-    static const float logit[] = { 1.5f, -0.25f, 3, 0.5f, 0.5f, -8, -2, 0, 4 }, target[] = { 0, 0, 1, 1, 0, 0, 0.25f, 0.25f, 0.5f };
+    static const float logit[] = { 1.5f, -0.25f, 3, 0.5f, 0.5f, -8, -2, 0, 4 };
+    static const float target[] = { 0, 0, 1, 1, 0, 0, 0.25f, 0.25f, 0.5f };
     static const double want[] = {
         1.1488173438730804, 0.05894006070248143, 0.01024224677547881, -0.06918230747796024, -0.16668362063928563,
         0.16664971269404769, 3.390794523795032e-05, -0.08252391399013621, -0.07735248839889027, 0.1598764023890265 };

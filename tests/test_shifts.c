@@ -131,7 +131,7 @@ TEST(the_interval_is_that_of_brute_force)
 TEST(quantiles_and_shares_are_those_of_numpy_and_statsmodels)
 {
     const double v[] = { 1, 2, 4, 8, 16 };
-    const spot_shift_interval none = spot_share_of(0, 10), some = spot_share_of(7, 10), all = spot_share_of(10, 10);
+    const spot_interval none = spot_share_of(0, 10), some = spot_share_of(7, 10), all = spot_share_of(10, 10);
 
     CHECK_NEAR(spot_quantile(v, 5, 0.2), 1.8, 1e-15);          /* np.percentile(v, 20) */
     CHECK_NEAR(spot_quantile(v, 5, 0.975), 15.2, 1e-14);

@@ -4,8 +4,8 @@
     compare.py [build/spotter] [--threads 2] [--rounds 3]
 
 A round times spotter, then the peer; the ratio is taken within a round, and the table shows the median ratio with the
-least and the greatest. Needs what the peers need: python3-torch, -torchvision, -scipy, -opencv, -sklearn, -pil, umap-learn, and for
-pictures, tuxpaint-stamps-default and plasma-workspace-wallpapers.
+least and the greatest. Needs what the peers need: python3-torch, -torchvision, -scipy, -opencv, -sklearn, -pil, umap-learn, and
+for pictures, tuxpaint-stamps-default and plasma-workspace-wallpapers.
 (opentsne.py, of 100,000 rows, takes minutes and prints a ratio of its own.)
 """
 import argparse

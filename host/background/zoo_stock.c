@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "background/zoo_make.h"
@@ -82,18 +83,8 @@ static spot_status list_stamps(spot_ctx *c, names *l, const char *root, int cls)
 
 typedef struct { spot_picture rgb, alpha; int left, top, right, bottom; double cover; } cut_out;
 
-static spot_status read_cut_out(spot_ctx *c, cut_out *k, const char *path)
-{
-    unsigned char *file;
-    size_t n;
-    spot_status s = spot_file_read(c, path, &file, &n, SPOT_PICTURE_BYTES);
-
-    if (s) return s;
-    s = spot_png_decode(c, &k->rgb, file, n, path);
-    if (!s) s = spot_png_mask(c, &k->alpha, file, n, path);
-    free(file);
-    return s;
-}
+/* Whether the header of a PNG says that every pixel has an alpha. A palette may have one, too, but hardly a soft one. */
+static bool has_alpha(const unsigned char *file, size_t n) { return n > 25 && file[25] & 4; }
 
 /* The box of the visible part, and the share of it that is visible. */
 static void find_box(cut_out *k)
@@ -115,13 +106,30 @@ static void find_box(cut_out *k)
     k->cover = k->right > k->left ? sum / 255 / (k->right - k->left) / (k->bottom - k->top) : 0;
 }
 
+static spot_status read_cut_out(spot_ctx *c, cut_out *k, const char *path)
+{
+    unsigned char *file;
+    size_t n;
+    spot_status s = spot_file_read(c, path, &file, &n, SPOT_PICTURE_BYTES);
+
+    if (s) return s;
+    k->cover = 0;
+    if (has_alpha(file, n)) {
+        s = spot_png_decode(c, &k->rgb, file, n, path);
+        if (!s) s = spot_png_mask(c, &k->alpha, file, n, path);
+        if (!s) find_box(k);
+    }
+    free(file);
+    return s;
+}
+
 /* A rectangle is no cut-out, and a thin thing is hardly seen. */
 static bool is_usable(const cut_out *k)
 {
     const int width = k->right - k->left, height = k->bottom - k->top;
 
-    return width >= LEAST_SIDE && height >= LEAST_SIDE && width <= 2.5 * height && height <= 2.5 * width && k->cover > 0.25
-        && k->cover < 0.92;
+    return k->cover > 0.25 && k->cover < 0.92 && width >= LEAST_SIDE && height >= LEAST_SIDE && width <= 2.5 * height
+        && height <= 2.5 * width;
 }
 
 /* The box in the middle of a transparent square: (side, side, 3) colours times alpha, then (side, side, 3) alpha. */
@@ -190,7 +198,6 @@ static spot_status open_class(spot_ctx *c, spot_zoo_stock *t, int cls)
     }
     for (int i = 0; i < l.n && t->stamps[cls] < SPOT_ZOO_STAMPS && !s; i++) {
         s = read_cut_out(c, &k, l.path[order[i]]);
-        if (!s) find_box(&k);
         if (s || !is_usable(&k)) continue;
         const size_t at = first + (size_t)t->stamps[cls]++;
         s = shrink(c, t->rgb + at * 3 * pixels, t->alpha + at * pixels, &k, t->cfg->size);
@@ -225,19 +232,13 @@ static bool same_scene(const char *a, const char *b)
     return n == strcspn(b, "/") && !strncmp(a, b, n) && a[n] == '/';
 }
 
-/* Adds the pictures of a scene that were not yet in the list: path[i] is the smallest file of its scene in `best`. */
 static long long bytes_of(const char *root, const char *path)
 {
     char whole[SPOT_ZOO_PATH];
-    spot_blob in;
-    spot_ctx quiet = { 0 };
-    long long n = -1;
+    struct stat st;
 
     snprintf(whole, sizeof whole, "%s/%s", root, path);
-    if (spot_blob_open(&quiet, &in, whole)) return -1;
-    n = (long long)in.size;
-    spot_blob_close(&in);
-    return n;
+    return stat(whole, &st) ? -1 : (long long)st.st_size;
 }
 
 /* The smallest file of each scene, if it is quickly decoded: the first SPOT_ZOO_SCENES of them. */

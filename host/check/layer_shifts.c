@@ -55,7 +55,7 @@ static spot_status open_side(spot_ctx *c, side *x, const spot_shift_counts *s, c
     return SPOT_OK;
 }
 
-typedef struct { spot_shift_interval difference; double before, now, error; int least, df; } change;
+typedef struct { spot_interval difference; double before, now, error; int least, df; } change;
 
 static spot_shift_rule rule_of(const spot_shift_comparison *v)
 {
@@ -130,7 +130,7 @@ static spot_status evaluate_alone(const spot_shift_comparison *v, spot_shift_est
 }
 
 /* Independent runs: the errors add in squares. */
-static change differ(spot_shift_interval before, spot_shift_interval now, double error_before, double error_now, int least)
+static change differ(spot_interval before, spot_interval now, double error_before, double error_now, int least)
 {
     const double error = hypot(error_before, error_now), reach = least > 1 ? error * spot_student_above(0.025, least - 1) : NAN;
     const double value = now.value - before.value;

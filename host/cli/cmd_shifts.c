@@ -56,7 +56,7 @@ static void check_options(const struct argp_state *state, void *input)
 /* ---- the table ---- */
 
 /* "0.123 [0.101, 0.145]" */
-static const char *interval_text(char text[48], spot_shift_interval v)
+static const char *interval_text(char text[48], spot_interval v)
 {
     if (!isfinite(v.value)) snprintf(text, 48, "none");
     else if (!isfinite(v.low)) snprintf(text, 48, "%6.3f", v.value);

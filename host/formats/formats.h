@@ -93,6 +93,14 @@ spot_status spot_npy_read(spot_ctx *c, spot_array *a, spot_stream *in, size_t li
 spot_status spot_npz_read(spot_ctx *c, spot_array *a, const spot_blob *in, const char *member, size_t limit);
 spot_status spot_csv_read(spot_ctx *c, spot_array *a, const spot_blob *in, const char *columns, size_t limit);
 
+/* The header of an array in a stream, which may have any size: a's type (SPOT_WORDS for texts), rank, dim and count. Its values
+ * follow. */
+spot_status spot_npy_header(spot_ctx *c, spot_array *a, spot_stream *in);
+
+/* The bytes of a .npy before its values. descr: numpy's name of their type, "<f4"; rank 1 to 4. */
+enum { SPOT_NPY_START = 128 };
+void spot_npy_start(char start[SPOT_NPY_START], const char *descr, const int *dim, int rank);
+
 /* Parses a text that is one number as C and JSON write it, independent of the locale; also nan and inf. */
 bool spot_number (double *out, const char *text, size_t n);
 bool spot_integer(int64_t *out, const char *text, size_t n);

@@ -72,8 +72,8 @@ spot_status spot_net_get(spot_ctx *c, spot_model *m, const spot_net *net);
  * a device's renderer. learning: uses the batch's statistics and keeps them for backward; else the running ones. */
 spot_status spot_net_forward(spot_ctx *c, spot_net *net, const float *pixels, int live, bool learning);
 
-/* target (live, outputs), by the head's loss of net->kind -> loss and net->grad, after a forward with learning. All three lie in the memory of c's device; copy
- * a GPU's loss before reading it. */
+/* target (live, outputs) -> loss and net->grad, by net->kind, after a forward with learning. All three lie in the memory of c's
+ * device; copy a GPU's loss before reading it. */
 spot_status spot_net_backward(spot_ctx *c, spot_net *net, const float *target, int live, double *loss);
 
 /* Computes net->dplanes, the gradient by the images. Does not change the convolutions' part of net->grad. */
@@ -107,8 +107,8 @@ spot_status spot_look_put(spot_ctx *c, spot_look *net, const spot_model *m);
  * in the block's sum. */
 int spot_look_channels(int width);
 
-/* pixels (live, size, size, 3), or NULL as above -> feature (live, 8*width), logit (live, outputs), and net->channel where it is
- * wanted, all in the memory of c's device. */
+/* pixels (live, size, size, 3), or NULL as above -> feature (live, 8*width), logit (live, outputs), and net->channel where it
+ * is wanted, all in the memory of c's device. */
 spot_status spot_look_run(spot_ctx *c, spot_look *net, float *feature, float *logit, const float *pixels, int live);
 
 /* The shape for n images. Lanes and rows depend on the images only, so that a view never depends on the batches of training.

@@ -148,7 +148,7 @@ static void fill_accuracies(used_classes *u, const spot_shift_table *t, int s)
 
 static void estimate_shift(spot_shift_estimate *e, const used_classes *u, int models, int axes, double *x)
 {
-    const spot_shift_interval none = { NAN, NAN, NAN };
+    const spot_interval none = { NAN, NAN, NAN };
     class_sum sum = { e->base, e->shift, 0 };
 
     e->impact = e->slope = none;

@@ -16,7 +16,7 @@ static const char *const axes_names[] = { "linear", "probit", "logit" };
 
 /* ---- pieces ---- */
 
-static void put_interval(spot_json *j, const char *key, spot_shift_interval v)
+static void put_interval(spot_json *j, const char *key, spot_interval v)
 {
     spot_json_object(j, key);
     spot_json_put_real(j, "value", v.value);
@@ -184,7 +184,7 @@ static void put_gaps(spot_json *j, const spot_shifts_results *r, const spot_shif
         spot_json_put_text(j, "class", r->unit[0].class_name[g->cls]);
         spot_json_put_real(j, "real", g->real);
         spot_json_put_real(j, "base", g->base);
-        put_interval(j, "gap", (spot_shift_interval){ g->gap, g->low, g->high });
+        put_interval(j, "gap", (spot_interval){ g->gap, g->low, g->high });
         spot_json_put_real(j, "p", g->p);
         spot_json_put_text(j, "verdict", g->confounded ? "confounded" : "not shown");
         spot_json_end(j);

@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "spotter/ctx.h"
+#include "spotter/interval.h"
 #include "spotter/predictor.h"
 
 #ifdef __cplusplus
@@ -177,8 +178,6 @@ const char *spot_background_set_name(int set);         /* "original", "only-fg",
 
 #define SPOT_COVERAGES 5                               /* thresholds of neuron coverage: 0, .25, .5, .75, .9 */
 
-typedef struct { double value, low, high; } spot_background_interval;      /* 95 % */
-
 /* One model. Counts are of targets, but of blends for SPOT_SET_SUITE. */
 typedef struct {
     int    index, numbers;
@@ -214,10 +213,10 @@ void        spot_background_responses_free(spot_background_responses *r);
 
 /* What a user reads first, of one model. */
 typedef struct {
-    spot_background_interval accuracy[SPOT_BACKGROUND_SETS];  /* over pictures, Wilson; suite: bootstrap over targets */
-    spot_background_interval gap;          /* BG-gap: Mixed-Same less Mixed-Rand, paired bootstrap over targets */
-    spot_background_interval turned;       /* share of the targets right on the original that some background turns */
-    spot_background_interval steady;       /* worst-case accuracy: right on the original and all N */
+    spot_interval accuracy[SPOT_BACKGROUND_SETS];  /* over pictures, Wilson; suite: bootstrap over targets */
+    spot_interval gap;          /* BG-gap: Mixed-Same less Mixed-Rand, paired bootstrap over targets */
+    spot_interval turned;       /* share of the targets right on the original that some background turns */
+    spot_interval steady;       /* worst-case accuracy: right on the original and all N */
 } spot_background_summary;
 
 typedef enum { SPOT_INVARIANT, SPOT_BORDERLINE, SPOT_VARIANT, SPOT_BACKGROUND_LABELS } spot_background_label;

@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "spotter/ctx.h"
+#include "spotter/interval.h"
 #include "spotter/plant.h"
 
 #ifdef __cplusplus
@@ -51,9 +52,6 @@ typedef struct {
     uint64_t seed;
 } spot_shift_rule;
 
-/* low, high: 95 % percentile interval of the bootstrap; NaN where under half of the draws have a value. */
-typedef struct { double value, low, high; } spot_shift_interval;
-
 /* Figures of one shift. A class is used when it has rule.least pictures of the shift and rule.least_base of the base. The
  * accuracy of a model is the mean of its accuracies on the used classes. On probit and logit axes, an accuracy is first limited
  * to [1/2n, 1 - 1/2n], where n is the number of pictures behind it: 0 and 1 have no finite place there. */
@@ -61,9 +59,9 @@ typedef struct {
     int used;                  /* classes */
     int few, lost;             /* classes left out: with 1 to least - 1 pictures of the shift; with none */
     int few_base;              /* left out: enough of the shift, too few of the base */
-    spot_shift_interval impact;            /* mean over models of base - shift accuracy; NaN without a used class */
-    spot_shift_interval slope;             /* least squares of shift on base accuracy over models; NaN: under two models, or all
-                                            * have one base accuracy */
+    spot_interval impact;      /* mean over models of base - shift accuracy; NaN without a used class */
+    spot_interval slope;       /* least squares of shift on base accuracy over models; NaN: under two models, or all have one
+                                * base accuracy */
     double intercept, correlation;         /* of the same fit */
     int limited;               /* accuracies that were limited for the axes */
     double limit_base, limit_shift;        /* 1/2n of each; 0 without a used class */
@@ -76,12 +74,12 @@ typedef struct {
  * by Holm over all pairs; NaN where there is no interval. */
 typedef struct {
     int a, b;
-    spot_shift_interval impact, slope;
+    spot_interval impact, slope;
     double impact_p, slope_p, impact_error, slope_error;
 } spot_shift_difference;
 
 /* The mean of its shifts; a shift without a value is left out. */
-typedef struct { int shifts; spot_shift_interval impact, slope; } spot_shift_category;
+typedef struct { int shifts; spot_interval impact, slope; } spot_shift_category;
 
 typedef struct {
     int shifts, categories;
@@ -104,12 +102,6 @@ double spot_shift_from_axis(int axes, double place);
  * after a failure; zeroed before. */
 spot_status spot_shift_evaluate(spot_ctx *c, spot_shift_estimates *e, const spot_shift_table *t, const spot_shift_rule *rule);
 void        spot_shift_estimates_close(spot_shift_estimates *e);
-
-/* The q-quantile of n ascending values (numpy's "linear"); NaN for none. */
-double spot_quantile(const double *ascending, int n, double q);
-
-/* Wilson's 95 % interval of a share of hits among n. n = 0: value NaN, interval [0, 1]. */
-spot_shift_interval spot_share_of(int hits, int n);
 
 /* ---- 2. the study ---- */
 

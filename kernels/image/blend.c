@@ -169,7 +169,7 @@ static spot_status pairs_cpu(spot_ctx *c, spot_arena *scratch, int problems, con
             const spot_blend_plan plan = spot_blend_plan_of(&p[q]);
             const spot_blend_work work = { &p[q], &plan, planes, p[q].pixels == SPOT_PIXEL_BYTES };
             const spot_blend_lane lane = spot_blend_lane_at(room + each * (size_t)omp_get_thread_num(), &p[q], &plan);
-            const int jobs = pass ? p[q].pairs : 2 * p[q].targets + p[q].backgrounds;
+            const int jobs = pass || !p[q].pairs ? p[q].pairs : 2 * p[q].targets + p[q].backgrounds;
 #pragma omp for schedule(dynamic, 1) nowait
             for (int i = 0; i < jobs; i++) {
                 if (pass) blend_pair(&work, &lane, i);

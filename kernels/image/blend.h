@@ -6,7 +6,8 @@
  * last G. The composite is the sum of all out_k, each enlarged to the size of the one before it, and limited to the range of
  * pixels. With levels = 1 it is mask x target + (1 - mask) x background. The filter is [1 4 6 4 1] / 16 in both directions. The
  * picture is mirrored at its edges (... 2 1 | 0 1 2 ...); only enlarging repeats the last row and the last column. These are
- * OpenCV's pyrDown and pyrUp in float, to 2e-6 of the range; bytes are off by at most levels/256 before they are rounded.
+ * OpenCV's pyrDown and pyrUp in float, to 2e-6 of the range; bytes are within 1 of it, and in all tests were within levels/256
+ * before they were rounded.
  *
  * A problem has targets with masks, backgrounds of the same size, and pairs of them. The pyramids of a picture are made once
  * for all its pairs. Bytes are rounded half up at the end, their pyramids kept in 16 bits. Floats are from 0 to 1, and limited

@@ -93,7 +93,8 @@ static inline SPOT_HD int spot_blend_before(int i, int n) { return i ? i - 1 : n
 static inline SPOT_HD int spot_blend_after(int i, int n)  { return i + 1 < n ? i + 1 : n - 1; }
 
 /* Numbers of bytes are computed times 128 and those of their masks times 2^15, and are rounded to whole ones wherever a pyramid
- * is kept: in 16 bits. A pixel is then off by at most 1/256 for each level. Floats are kept as they are. */
+ * is kept: in 16 bits. Under a mask of 0 or 1 a pixel is off by at most 1/256 for each level, which rounding to a byte removes.
+ * Floats are kept as they are. */
 #define SPOT_BLEND_UNIT 128.0f
 #define SPOT_BLEND_MASK_UNIT 32768.0f
 

@@ -55,7 +55,8 @@ static SPOT_HD inline int spot_rbf_first(const float *x, int held, float at)
 
 /* -- points in cells, as sums along the rows: before[a][b] is the sum over row a's cells 0 .. b - 1 -------------------- */
 
-static SPOT_HD inline int spot_rbf_root(int square) { return (int)sqrtf((float)square); }    /* floor; square below 2^24 */
+/* The floor of the root of a square below 2^24; -1 of one below 0. */
+static SPOT_HD inline int spot_rbf_root(int square) { return square < 0 ? -1 : (int)sqrtf((float)square); }
 
 /* The columns of row p that lie within the root of `square` of cell (a, b), from *first on; their number. */
 static SPOT_HD inline int spot_rbf_chord(int grid, int a, int b, int p, int square, int *first)
@@ -69,7 +70,8 @@ static SPOT_HD inline int spot_rbf_chord(int grid, int a, int b, int p, int squa
     return last - *first + 1;
 }
 
-/* Points whose cell's centre lies within the root of `square` of that of (a, b). */
+/* Points whose cell's centre lies within the root of `square` of that of (a, b), and below the sum of their values; 0
+ * where square is below 0. */
 static SPOT_HD inline int spot_rbf_count_within(const int *before, int grid, int a, int b, int square)
 {
     int reach = spot_rbf_root(square), sum = 0, first = 0;
@@ -87,7 +89,7 @@ static SPOT_HD inline double spot_rbf_sum_within(const double *before, int grid,
     int reach = spot_rbf_root(square), first = 0;
     double sum = 0;
 
-    for (int p = a > reach ? a - reach : 0; square >= 0 && p <= a + reach && p < grid; p++) {
+    for (int p = a > reach ? a - reach : 0; p <= a + reach && p < grid; p++) {
         int cells = spot_rbf_chord(grid, a, b, p, square, &first);
         const double *row = before + (size_t)p * (size_t)(grid + 1) + first;
         sum += row[cells] - row[0];
@@ -130,7 +132,7 @@ static SPOT_HD inline double spot_rbf_mean(double nearer_sum, int nearer, double
 static SPOT_HD inline double spot_rbf_binned_mean(const double *before_v, const int *before, int grid, int a, int b, int square,
                                                   int wanted)
 {
-    int nearer = square ? spot_rbf_count_within(before, grid, a, b, square - 1) : 0;
+    int nearer = spot_rbf_count_within(before, grid, a, b, square - 1);
     double sum = spot_rbf_sum_within(before_v, grid, a, b, square - 1);
 
     return spot_rbf_mean(sum, nearer, spot_rbf_sum_within(before_v, grid, a, b, square) - sum,

@@ -139,7 +139,8 @@ static void means_of_row(float *mean, float range[2], const void *x, const spot_
         double sum[B] = { 0 };
         for (int i = 0; i < pixels; i++, at += step)
             for (int j = 0; j < B; j++) {
-                float v = p->precision == SPOT_BF16 ? spot_bf16_float(((const uint16_t *)x)[at + j]) : ((const float *)x)[at + j];
+                float v = p->precision == SPOT_BF16 ? spot_bf16_float(((const uint16_t *)x)[at + j])
+                                                    : ((const float *)x)[at + j];
                 v = v < floor ? floor : v;
                 sum[j] += v;
                 least[j] = v < least[j] ? v : least[j];

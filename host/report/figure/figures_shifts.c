@@ -156,7 +156,7 @@ static range slopes_range(const spot_shifts_results *r, bool of_slope)
     for (int v = 0; v < r->sources; v++)
         for (int s = 0; s < r->cfg->shifts; s++) {
             const spot_shift_estimate *e = &r->source[v].set[spot_shift_compared(r, v)].shift[s];
-            const spot_shift_interval i = of_slope ? e->slope : e->impact;
+            const spot_interval i = of_slope ? e->slope : e->impact;
             if (!isfinite(e->slope.value) || !isfinite(e->impact.value)) continue;
             extend(&at, i.value), extend(&ends, i.low), extend(&ends, i.high);
         }
@@ -281,7 +281,7 @@ void spot_plot_passes(spot_plot *p, const spot_shifts_results *r)
         for (int v = 0; v < r->sources; v++) {
             const spot_shift_result *u = spot_shift_unit_result(r, v, s);
             if (!u->filtered || !u->pictures) continue;
-            const spot_shift_interval i = spot_share_of(spot_shift_kept_pictures(u), u->pictures);
+            const spot_interval i = spot_share_of(spot_shift_kept_pictures(u), u->pictures);
             spot_plot_mark *k = spot_plot_add_mark(p, SPOT_MARK_BAR, v, spot_shift_source_name(r, v));
             k->y = s + 1 + (v - (r->sources - 1) / 2.0) * step;
             k->x = i.value, k->xlow = i.low, k->xhigh = i.high;

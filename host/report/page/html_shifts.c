@@ -290,7 +290,7 @@ static void write_gaps(work *w)
             spot_page_text(p, "class", w->r->unit[0].class_name[g->cls]);
             spot_page_real(p, "real", g->real);
             spot_page_real(p, "base", g->base);
-            spot_page_interval(p, "gap", (spot_shift_interval){ g->gap, g->low, g->high });
+            spot_page_interval(p, "gap", (spot_interval){ g->gap, g->low, g->high });
             spot_page_real(p, "p", g->p);
             spot_json_put_int(p->at, "confounded", g->confounded);
             write_top(p, "real_top", &w->r->unit[0], g->cls);
