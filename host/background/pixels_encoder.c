@@ -60,7 +60,7 @@ static void add_edges(float *row, const uint8_t *rgb, int size)
         double all = 0;
         for (int k = 0; k < WAYS; k++) all += sum[cell * WAYS + k];
         for (int k = 0; k < WAYS; k++)
-            row[cell * WAYS + k] = all > 0 ? (float)(sqrt(sum[cell * WAYS + k] / all) - sqrt(1.0 / WAYS)) : 0;
+            row[cell * WAYS + k] = all > 0 ? (float)(sum[cell * WAYS + k] / all - 1.0 / WAYS) : 0;
     }
     scale_part(row, EDGES * EDGES * WAYS);
 }

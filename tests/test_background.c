@@ -1,0 +1,427 @@
+/* test_background.c - the background study: what a model that sees the object, and one that sees what lies behind it, get on a world
+ * of 32 pixels; the suite's choices; inputs that are wrong. */
+#define _GNU_SOURCE
+#include "check_background.h"
+
+#include "background/background_config.h"
+#include "background/pixels_encoder.h"
+#include "background/summary.h"
+#include "background/worst_pairs.h"
+#include "spotter/shifts.h"
+#include "spotter/work.h"
+
+static void run(spot_ctx *c, const char *out, world_model *m, int n, spot_background_report *report)
+{
+    spot_background_config *cfg = world_config(n);
+
+    CHECK_OK(c, run_world(c, cfg, out, m, 0, 1, report));
+    free(cfg);
+}
+
+static int sum(const int *v, int n)
+{
+    int all = 0;
+
+    for (int i = 0; i < n; i++) all += v[i];
+    return all;
+}
+
+/* ---- what models get ---- */
+
+TEST_IN_FOLDER(a_model_of_the_object_is_never_turned)
+{
+    spot_ctx c = check_ctx(1);
+    world_model m = { .of_background = false };
+    spot_background_report report;
+    spot_background_results r;
+
+    make_world(4, 6);
+    run(&c, "run", &m, 4, &report);
+    assert_true(report.planned == 1 && report.done == 1 && !report.already);
+    CHECK_OK(&c, spot_background_read(&c, &r, in_world("run")));
+    const spot_background_result *u = &r.unit[0];
+    assert_true(r.units == 1 && u->targets == 8 && u->n == 4 && u->classes == 2 && u->dim == 3 && u->channels == 2);
+    for (int k = 0; k < SPOT_BACKGROUND_SETS; k++) {
+        const int count = sum(u->count[k], 2), right = sum(u->right[k], 2);
+        assert_int_equal(count, k == SPOT_SET_SUITE ? 32 : 8);
+        if (k != SPOT_SET_NO_FG) assert_int_equal(right, count);
+    }
+    assert_true(!sum(u->turned, 2) && sum(u->steady, 2) == 8);
+    CHECK_NEAR(r.summary[0].gap.value, 0, 0);
+    CHECK_NEAR(r.summary[0].turned.value, 0, 0);
+    CHECK_NEAR(r.summary[0].steady.value, 1, 0);
+    for (int k = 0; k < SPOT_BACKGROUND_MATRICES; k++) assert_true(u->has[k] && isfinite(u->feature[k][0]));
+    CHECK_NEAR(u->feature[0][0], 0, 1e-6);             /* the confidence is the same on every background */
+    spot_background_close(&r);
+}
+
+TEST_IN_FOLDER(a_model_of_the_background_is_always_turned)
+{
+    spot_ctx c = check_ctx(2);
+    world_model m = { .of_background = true };
+    spot_background_report report;
+    spot_background_results r;
+    spot_background_responses p;
+    spot_worst_pair worst[20];
+
+    make_world(4, 6);
+    run(&c, "run", &m, 4, &report);
+    CHECK_OK(&c, spot_background_read(&c, &r, in_world("run")));
+    const spot_background_result *u = &r.unit[0];
+    assert_int_equal(sum(u->right[SPOT_SET_ORIGINAL], 2), 8);
+    assert_int_equal(sum(u->right[SPOT_SET_NO_FG], 2), 8);
+    assert_int_equal(sum(u->right[SPOT_SET_ONLY_FG], 2), 4);       /* black is class "b" */
+    assert_int_equal(sum(u->right[SPOT_SET_MIXED_SAME], 2), 8);
+    assert_int_equal(sum(u->right[SPOT_SET_MIXED_NEXT], 2), 0);
+    assert_true(sum(u->turned, 2) == 8 && !sum(u->steady, 2));      /* of 3 bright and 3 dark ones 4 are chosen */
+    assert_true(r.summary[0].gap.value > 0 && r.summary[0].turned.value == 1 && r.summary[0].turned.high == 1);
+    CHECK_OK(&c, spot_background_responses_read(&c, &p, in_world("run"), u));
+    int right = 0;
+    for (int t = 0; t < 8; t++)                        /* the answer follows the brightness that the name tells */
+        for (int j = 0; j < 4; j++) {
+            const bool bright = strstr(r.suite->background[r.suite->chosen[4 * t + j]], "bright") != NULL;
+            assert_int_equal(p.answer[5 * t + 1 + j], !bright);
+            right += r.suite->cls[t] == !bright;
+        }
+    assert_int_equal(sum(u->right[SPOT_SET_SUITE], 2), right);
+    const int n = spot_worst_pairs(worst, 20, &p, r.suite);
+    assert_int_equal(n, 8);                            /* one of each target */
+    for (int i = 0; i < n; i++) {
+        assert_true(worst[i].answer == 1 - r.suite->cls[worst[i].target] && (!i || worst[i].confidence <= worst[i - 1].confidence));
+        assert_int_equal(r.suite->chosen[4 * worst[i].target + worst[i].place], worst[i].background);
+    }
+    CHECK_NEAR(u->coverage[0], 1, 0);                  /* the stub's two channels are 0.3 and 0.6 */
+    CHECK_NEAR(u->coverage[1], 1, 0);
+    CHECK_NEAR(u->coverage[2], 0.5, 0);
+    CHECK_NEAR(u->coverage[4], 0, 0);
+    spot_background_responses_free(&p);
+    spot_background_close(&r);
+}
+
+/* A class with one picture gives no picture of mixed-same, and is counted so. */
+TEST_IN_FOLDER(a_class_with_one_picture)
+{
+    spot_ctx c = check_ctx(1);
+    world_model m = { 0 };
+    spot_background_report report;
+    spot_background_results r;
+
+    make_world(3, 6);
+    remove_file("images/b/1.png"), remove_file("images/b/2.png");
+    run(&c, "run", &m, 4, &report);
+    CHECK_OK(&c, spot_background_read(&c, &r, in_world("run")));
+    assert_int_equal(r.unit[0].count[SPOT_SET_MIXED_SAME][0], 3);
+    assert_int_equal(r.unit[0].count[SPOT_SET_MIXED_SAME][1], 0);
+    assert_int_equal(r.unit[0].count[SPOT_SET_MIXED_NEXT][1], 1);
+    spot_background_close(&r);
+}
+
+/* ---- the same bytes ---- */
+
+/* Runs on one thread, on two, and in two shards that are merged; then once more, which computes nothing. */
+TEST_IN_FOLDER(threads_and_shards_make_the_same_bytes)
+{
+    spot_ctx one = check_ctx(1), two = check_ctx(2);
+    spot_background_config *cfg = world_config(4);
+    spot_background_report report;
+    const char *dirs[2];
+    spot_merge_report merged;
+    char path[2][200];
+
+    make_world(3, 6);
+    add_weights(cfg);
+    CHECK_OK(&one, run_world(&one, cfg, "one", NULL, 0, 1, &report));
+    assert_int_equal(report.done, 2);
+    CHECK_OK(&two, run_world(&two, cfg, "two", NULL, 0, 1, &report));
+    for (int i = 0; i < 2; i++) {
+        snprintf(path[i], sizeof path[i], "%s", in_world(i ? "shard1" : "shard0"));
+        CHECK_OK(&one, run_world(&one, cfg, i ? "shard1" : "shard0", NULL, i, 2, &report));
+        assert_int_equal(report.done, 1);
+        dirs[i] = path[i];
+    }
+    CHECK_OK(&one, spot_work_merge(&one, &spot_background_study, dirs, 2, in_world("merged"),
+                                   &(spot_merge_options){ .pictures = true }, &merged));
+    free(merged.ec);
+    for (int i = 0; i < 2; i++) {
+        assert_same_file("one", i ? "two" : "merged", "background.json");
+        assert_same_file("one", i ? "two" : "merged", "background.csv");
+        assert_same_file("one", i ? "two" : "merged", "responses/000/model-000001.safetensors");
+    }
+    CHECK_OK(&one, run_world(&one, cfg, "one", NULL, 0, 1, &report));
+    assert_true(!report.done && report.already == 2);
+    /* another model keeps the results of these; other weights of one do not */
+    add_weights(cfg);
+    CHECK_OK(&one, run_world(&one, cfg, "one", NULL, 0, 1, &report));
+    assert_true(report.done == 2 && report.already == 2);
+    strcpy(cfg->model[1].weights, cfg->model[0].weights);
+    CHECK_OK(&one, run_world(&one, cfg, "one", NULL, 0, 1, &report));
+    assert_true(report.done == 1 && report.already == 3);
+    strcpy(cfg->model[0].name, "other");
+    CHECK_FAILS(&one, run_world(&one, cfg, "one", NULL, 0, 1, &report), SPOT_USAGE, "models[0].name is weights0 there and other here");
+    free(cfg);
+}
+
+/* ---- inputs that are wrong ---- */
+
+static void fails(const char *words)
+{
+    spot_ctx c = check_ctx(1);
+    spot_background_config *cfg = world_config(4);
+    spot_background_report report;
+    world_model m = { 0 };
+
+    CHECK_FAILS(&c, run_world(&c, cfg, "run", &m, 0, 1, &report), SPOT_INPUT, words);
+    free(cfg);
+}
+
+TEST_IN_FOLDER(masks_of_other_sizes)
+{
+    spot_ctx c = check_ctx(1);
+    world_model m = { 0 };
+    spot_background_report report;
+
+    make_world(2, 6);
+    make_mask("masks/a/0.png", 64, 64, 16, 48, 255);          /* twice as fine */
+    run(&c, "run", &m, 4, &report);
+    make_mask("masks/a/0.png", 64, 32, 16, 24, 255);
+    fails("masks/a/0.png has 64 x 32 pixels, and its picture");
+}
+
+TEST_IN_FOLDER(masks_that_are_empty_full_or_inverted)
+{
+    spot_ctx c = check_ctx(1);
+    spot_background_config *cfg = world_config(4);
+    spot_background_report report;
+    spot_background_results r;
+    world_model m = { 0 };
+
+    make_world(4, 6);
+    make_mask("masks/a/0.png", 32, 32, 0, 0, 255);            /* nothing */
+    make_mask("masks/a/1.png", 32, 32, 0, 32, 255);           /* everything */
+    make_mask("masks/a/2.png", 32, 32, 16, 17, 255);          /* one pixel */
+    make_inverted("masks/b/0.png");
+    c.on_log = hear;
+    CHECK_OK(&c, run_world(&c, cfg, "run", &m, 0, 1, &report));
+    CHECK_OK(&c, spot_background_read(&c, &r, in_world("run")));
+    assert_true(r.suite->empty == 1 && r.suite->large == 1 && r.suite->small == 1 && r.suite->inverted == 2 && r.suite->targets == 5);
+    assert_non_null(strstr(heard, "2 of 8 masks cover most of the border of their picture; are they inverted?"));
+    assert_non_null(strstr(heard, "3 of 8 pictures are no targets"));
+    spot_background_close(&r);
+    free(cfg);
+}
+
+TEST_IN_FOLDER(no_target_at_all)
+{
+    make_world(1, 6);
+    make_mask("masks/a/0.png", 32, 32, 0, 0, 255);
+    make_mask("masks/b/0.png", 32, 32, 0, 32, 255);
+    fails("none of 2 pictures is a target: 1 masks are empty, 0 objects cover too little of the square (data.least), 1 too much");
+}
+
+TEST_IN_FOLDER(fewer_backgrounds_than_n)
+{
+    make_world(2, 3);
+    fails("a target needs 4 different backgrounds (suite.n), and 3 are left of 3");
+}
+
+TEST_IN_FOLDER(two_pictures_of_one_name)
+{
+    make_world(2, 6);
+    copy_file("images/a/0.png", "images/a/0.jpg");
+    fails("a/0.jpg and a/0.png in ");
+}
+
+TEST_IN_FOLDER(masks_that_are_missing_or_no_masks)
+{
+    make_world(2, 6);
+    remove_file("masks/a/1.png");
+    fails("1 of 4 pictures have no mask; these files are missing: ");
+    write_file("masks/a/1.png", "this is no picture");
+    fails("masks/a/1.png, the mask of ");
+}
+
+TEST_IN_FOLDER(unreadable_pictures_are_named)
+{
+    make_world(2, 6);
+    write_file("images/b/1.png", "broken");
+    fails("images/b/1.png is neither PNG nor JPEG");
+}
+
+/* A picture that also lies among the backgrounds is no background of itself. */
+TEST_IN_FOLDER(a_target_is_not_its_own_background)
+{
+    spot_ctx c = check_ctx(1);
+    world_model m = { 0 };
+    spot_background_report report;
+    spot_background_results r;
+
+    make_world(3, 4);
+    copy_file("images/a/1.png", "backgrounds/bright0.png");
+    copy_file("images/a/2.png", "backgrounds/extra.png");
+    run(&c, "run", &m, 4, &report);
+    CHECK_OK(&c, spot_background_read(&c, &r, in_world("run")));
+    assert_int_equal(r.suite->own, 2);
+    for (int t = 0; t < r.suite->targets; t++)
+        for (int j = 0; j < 4; j++) {
+            const char *back = r.suite->background[r.suite->chosen[4 * t + j]];
+            assert_false(!strcmp(r.suite->target[t], "a/1.png") && !strcmp(back, "bright0.png"));
+            assert_false(!strcmp(r.suite->target[t], "a/2.png") && !strcmp(back, "extra.png"));
+        }
+    spot_background_close(&r);
+    remove_file("backgrounds/dark1.png");              /* 4 are left, and the target is one of them */
+    fails("images/a/1.png: 3 backgrounds are left of 4 that it needs (suite.n), since 1 of them are the picture itself");
+}
+
+/* The mask is the picture's own alpha; a picture without any is refused by name. */
+TEST_IN_FOLDER(pictures_with_alpha)
+{
+    spot_ctx c = check_ctx(1);
+    spot_background_config *cfg = world_config(4);
+    spot_background_report report;
+    spot_background_results r;
+    world_model m = { 0 };
+
+    make_world(2, 6);
+    cfg->data.masks[0] = 0;
+    CHECK_FAILS(&c, run_world(&c, cfg, "run", &m, 0, 1, &report), SPOT_INPUT, "images/a/0.png has no alpha");
+    for (int i = 0; i < 4; i++) add_alpha(i / 2 ? "b" : "a", i % 2);
+    CHECK_OK(&c, run_world(&c, cfg, "run", &m, 0, 1, &report));
+    CHECK_OK(&c, spot_background_read(&c, &r, in_world("run")));
+    assert_true(r.suite->targets == 4 && sum(r.unit[0].right[SPOT_SET_SUITE], 2) == 16);
+    spot_background_close(&r);
+    free(cfg);
+}
+
+/* ---- models ---- */
+
+TEST_IN_FOLDER(a_model_that_fails_does_not_stop_the_others)
+{
+    spot_ctx c = check_ctx(1);
+    spot_background_config *cfg = world_config(4);
+    spot_background_report report;
+
+    make_world(2, 6);
+    add_weights(cfg);
+    strcpy(cfg->model[0].weights, in_world("images/a/0.png"));
+    CHECK_FAILS(&c, run_world(&c, cfg, "run", NULL, 0, 1, &report), SPOT_INPUT, "images/a/0.png");
+    assert_int_equal(report.done, 1);
+    free(cfg);
+}
+
+TEST_IN_FOLDER(outputs_and_classes)
+{
+    spot_ctx c = check_ctx(1);
+    spot_background_config *cfg = world_config(4);
+    spot_background_report report;
+    spot_background_results r;
+    world_model m = { .outputs = 4 };
+
+    make_world(2, 6);
+    CHECK_FAILS(&c, run_world(&c, cfg, "run", &m, 0, 1, &report), SPOT_INPUT, "has 4 outputs, and the study's classes are 2");
+    write_file("outputs.txt", "b\nx\na\ny\n");
+    strcpy(cfg->model[0].classes, in_world("outputs.txt"));
+    cfg->models = 1;
+    strcpy(cfg->model[0].name, "model");
+    CHECK_OK(&c, run_world(&c, cfg, "run", &m, 0, 1, &report));       /* outputs 0 and 1 answer: b, and what is no class */
+    CHECK_OK(&c, spot_background_read(&c, &r, in_world("run")));
+    assert_int_equal(sum(r.unit[0].right[SPOT_SET_ORIGINAL], 2), 0);
+    write_file("outputs.txt", "a\nx\nx\ny\n");
+    CHECK_FAILS(&c, run_world(&c, cfg, "run", &m, 0, 1, &report), SPOT_INPUT, "lacks 1 of the 2 classes, such as b");
+    spot_background_close(&r);
+    free(cfg);
+}
+
+TEST_IN_FOLDER(an_encoder_that_is_a_model_is_refused)
+{
+    spot_ctx c = check_ctx(1);
+    spot_background_config *cfg = world_config(4);
+    spot_background_report report;
+
+    make_world(2, 6);
+    add_weights(cfg);
+    cfg->encoders = 1;
+    cfg->encoder[0].weight = 1;
+    copy_file("weights0.safetensors", "encoder.safetensors");
+    strcpy(cfg->encoder[0].weights, in_world("encoder.safetensors"));
+    CHECK_FAILS(&c, run_world(&c, cfg, "run", NULL, 0, 1, &report), SPOT_INPUT, "a model must not be judged by its own features");
+    free(cfg);
+}
+
+/* ---- the config ---- */
+
+TEST(configs_that_are_refused)
+{
+    static const char *const wrong[][2] = {
+        { "data: {backgrounds: b}\n", "data.images, the folder of the pictures, is missing" },
+        { "data: {images: a}\n", "data.backgrounds, the folder of the backgrounds, is missing" },
+        { "data: {images: a, backgrounds: b, masks: m, coco: c}\n", "both say where objects are" },
+        { "data: {images: a, backgrounds: b, categories: dog}\n", "and there is no data.coco" },
+        { "data: {images: a, backgrounds: b, least: 0.5, most: 0.5}\n", "no object fits between them" },
+        { "data: {images: a, backgrounds: b}\nsuite: {n: 256}\n", "suite.n is 256" },
+        { "data: {images: a, backgrounds: b}\nsuite: {choice: ontology}\n", "needs keywords of pictures and of backgrounds" },
+        { "data: {images: a, backgrounds: b}\nsuite: {choice: clip}\n", "needs keywords of backgrounds" },
+        { "data: {images: a, backgrounds: b}\nontology: {words: w}\n", "encoders has none with weights" },
+        { "data: {images: a, backgrounds: b}\nmodels: [{name: m, weights: w, command: c}]\n", "has weights and a command" },
+        { "data: {images: a, backgrounds: b}\nmodels: [{name: m, weights: w}, {name: m, weights: v}]\n", "two models are called" },
+        { "data: {images: a, backgrounds: b}\nmodels: [{name: m, reliance: -0.5}]\n", "takes 0 to 1, or -1" },
+        { "data: {images: a, backgrounds: b, sise: 3}\n", "did you mean \"size\"?" },
+        { "study: shifts\n", "study is shifts; it takes background" },
+    };
+    spot_background_config *cfg = malloc(sizeof *cfg);
+    spot_ctx c = check_ctx(1);
+
+    for (int i = 0; i < LEN(wrong); i++)
+        CHECK_FAILS(&c, spot_background_parse(&c, cfg, wrong[i][0], strlen(wrong[i][0]), "a.yaml"), SPOT_USAGE, wrong[i][1]);
+    free(cfg);
+}
+
+/* Data may move and models be added; the suite and the measure make another run. */
+TEST(keys_and_differences)
+{
+    static const char text[] = "data: {images: a, backgrounds: b}\nmodels: [{name: m, weights: w}]\n";
+    spot_background_config *a = malloc(sizeof *a), *b = malloc(sizeof *b);
+    spot_ctx c = check_ctx(1);
+    char words[256], *printed;
+
+    CHECK_OK(&c, spot_background_parse(&c, a, text, strlen(text), "a.yaml"));
+    CHECK_OK(&c, spot_background_print(&c, a, &printed));
+    CHECK_OK(&c, spot_background_parse(&c, b, printed, strlen(printed), "printed"));
+    assert_true(!spot_background_replaces(a, b) && spot_background_key(a).hi == spot_background_key(b).hi);
+    strcpy(b->data.images, "elsewhere");
+    b->models = 2;
+    strcpy(b->model[1].name, "second");
+    assert_true(spot_background_key(a).hi == spot_background_key(b).hi && spot_background_replaces(a, b));
+    assert_false(spot_backgrounds_differ(words, sizeof words, a, b));
+    b->suite.n = 16;
+    assert_true(spot_background_key(a).hi != spot_background_key(b).hi && spot_backgrounds_differ(words, sizeof words, a, b));
+    assert_string_equal(words, "suite.n is 32 there and 16 here");
+    free(printed), free(a), free(b);
+}
+
+/* ---- pixels ---- */
+
+static float cosine(const uint8_t *a, const uint8_t *b)
+{
+    float x[SPOT_PIXELS_DIM], y[SPOT_PIXELS_DIM], dot = 0;
+
+    spot_pixels_encode(x, a, 32), spot_pixels_encode(y, b, 32);
+    for (int i = 0; i < SPOT_PIXELS_DIM; i++) dot += x[i] * y[i];
+    return dot;
+}
+
+/* Rows have length 1; stripes differ by their direction, colours by their opposite; a grey picture has a row, too. */
+TEST(the_encoder_without_weights)
+{
+    static uint8_t up[32 * 32 * 3], across[32 * 32 * 3], grey[32 * 32 * 3], red[32 * 32 * 3], cyan[32 * 32 * 3];
+
+    for (int y = 0; y < 32; y++)
+        for (int x = 0; x < 32; x++)
+            for (int k = 0; k < 3; k++) {
+                const int i = 3 * (32 * y + x) + k;
+                up[i] = x / 2 % 2 ? 255 : 0, across[i] = y / 2 % 2 ? 255 : 0, grey[i] = 128;
+                red[i] = k ? 0 : 255, cyan[i] = k ? 255 : 0;
+            }
+    CHECK_NEAR(cosine(up, up), 1, 1e-5);
+    CHECK_NEAR(cosine(grey, grey), 1, 1e-5);
+    assert_true(cosine(up, across) < 0.2f && cosine(red, cyan) < -0.9f);
+}
