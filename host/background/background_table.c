@@ -3,6 +3,7 @@
 
 #include "background/background_config.h"
 #include "background/pixels_encoder.h"
+#include "background/zoo_make.h"
 #include "config/config_read.h"
 #include "image/blend.h"
 #include "map/rbf.h"
@@ -118,24 +119,6 @@ static const spot_setting verdict[] = {
     SPOT_END
 };
 
-static const spot_setting zoo[] = {
-#define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_background_zoo, field, help, __VA_ARGS__)
-    S("seed",        SEED, seed,        "seed of the world and its models", SPOT_DEF(1)),
-    TEXT(spot_background_zoo, stamps, "/usr/share/tuxpaint/stamps", "folder of cut-outs with alpha"),
-    TEXT(spot_background_zoo, scenes, "/usr/share/wallpapers", "folder of scenes"),
-    S("size",        INT,  size,        "pixels a side of the pictures", SPOT_IN(16, 512), SPOT_DEF(64)),
-    S("classes",     INT,  classes,     "classes of objects", SPOT_IN(2, 100), SPOT_DEF(9)),
-    S("families",    INT,  families,    "families of backgrounds", SPOT_IN(2, 100), SPOT_DEF(9)),
-    S("targets",     INT,  targets,     "targets of each class", SPOT_IN(1, 100000), SPOT_DEF(20)),
-    S("backgrounds", INT,  backgrounds, "backgrounds of each family", SPOT_IN(1, 100000), SPOT_DEF(40)),
-    S("models",      INT,  models,      "models that are trained; 0: there is no planted world",
-      SPOT_IN(0, SPOT_MAX_BACKGROUND_MODELS)),
-    S("train",       INT,  train,       "pictures of a model's training", SPOT_IN(1, 10000000), SPOT_DEF(2000)),
-    S("epochs",      INT,  epochs,      "passes over them", SPOT_IN(1, 10000), SPOT_DEF(5)),
-#undef S
-    SPOT_END
-};
-
 const spot_setting spot_background_settings[] = {
 #define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_background_config, field, help, __VA_ARGS__)
 #define LIST(name, field, number, most, help) \
@@ -148,7 +131,7 @@ const spot_setting spot_background_settings[] = {
     S("measure",  GROUP, measure,  "blends, responses and matrices", .rows = measure),
     S("verdict",  GROUP, verdict,  "verdict from the matrices", .rows = verdict),
     S("zoo",      GROUP, zoo,      "world with planted reliance that is made in the run directory and gives data, keywords and "
-      "models", .rows = zoo),
+      "models", .rows = spot_zoo_settings),
     LIST("encoders", encoder, encoders, SPOT_MAX_BACKGROUND_ENCODERS, "encoders that measure semantic distance; none: "
          "\"pixels\""),
     LIST("models",   model,   models,   SPOT_MAX_BACKGROUND_MODELS, "classifiers that are examined"),

@@ -1,8 +1,155 @@
-/* zoo.c - a stand-in until the branch with planted worlds is merged. */
-#include "spotter/background.h"
+/* zoo.c - the settings of the planted zoo, and its making, which can be interrupted and goes on where it stopped. */
+#include "spotter/zoo.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "background/zoo_make.h"
+#include "base/text.h"
+#include "spotter/model.h"
+#include "spotter/store.h"
+
+const spot_setting spot_zoo_settings[] = {
+#define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_background_zoo, field, help, __VA_ARGS__)
+#define FOLDER(field, def, help) S(#field, TEXT, field, help, .text = def, \
+    .hi = sizeof(((spot_background_zoo *)0)->field))
+    S("seed",        SEED, seed,        "seed of the world and its models", SPOT_DEF(1)),
+    FOLDER(stamps, "/usr/share/tuxpaint/stamps", "folder of cut-outs with alpha (package tuxpaint-stamps-default)"),
+    FOLDER(scenes, "/usr/share/wallpapers", "folder of scenes (package plasma-workspace-wallpapers)"),
+    S("size",        INT,  size,        "pixels a side of the pictures", SPOT_IN(32, 224), .unit = 32, SPOT_DEF(64)),
+    S("classes",     INT,  classes,     "classes of objects", SPOT_IN(2, SPOT_ZOO_CLASSES), SPOT_DEF(9)),
+    S("families",    INT,  families,    "families of painted backgrounds, the first of which belong to the classes",
+      SPOT_IN(2, SPOT_ZOO_FAMILIES), SPOT_DEF(SPOT_ZOO_FAMILIES)),
+    S("targets",     INT,  targets,     "targets of each class", SPOT_IN(1, 100000), SPOT_DEF(20)),
+    S("natural",     REAL, natural,     "share of the targets before a background of their class's family; the others have any",
+      SPOT_IN(0, 1), SPOT_DEF(0.8)),
+    S("backgrounds", INT,  backgrounds, "backgrounds of each family, and as many parts of scenes", SPOT_IN(1, 100000),
+      SPOT_DEF(40)),
+    S("models",      INT,  models,      "models that are trained; 0: there is no planted world", SPOT_IN(0, SPOT_ZOO_MODELS)),
+    S("train",       INT,  train,       "pictures of a model's training", SPOT_IN(8, 1e6), SPOT_DEF(1000)),
+    S("epochs",      INT,  epochs,      "passes over them", SPOT_IN(1, SPOT_MAX_EPOCHS / 6), SPOT_DEF(6)),
+    S("tested",      INT,  tested,      "objects of each class by which it is measured what a model has learned",
+      SPOT_IN(1, 100000), SPOT_DEF(60)),
+#undef FOLDER
+#undef S
+    SPOT_END
+};
+
+/* The settings as text, a line each. */
+static spot_status describe(spot_ctx *c, spot_text *text, const spot_background_zoo *cfg)
+{
+    FILE *f = spot_text_stream(text);
+
+    if (!f) return spot_fail(c, SPOT_NOMEM, "no memory for the settings of the planted zoo");
+    for (const spot_setting *s = spot_zoo_settings; s->name; s++) {
+        fprintf(f, "%s: ", s->name);
+        spot_setting_print(f, s, (const char *)cfg + s->offset);
+        fputc('\n', f);
+    }
+    if (fclose(f) || text->status) return spot_fail(c, SPOT_NOMEM, "no memory for the settings of the planted zoo");
+    return SPOT_OK;
+}
+
+/* DIR/zoo.yaml holds the settings; a world of other settings is not mixed with this one. */
+static spot_status claim_folder(spot_ctx *c, const char *dir, const spot_background_zoo *cfg)
+{
+    char path[SPOT_ZOO_PATH];
+    unsigned char *there;
+    spot_text text = { 0 };
+    bool same;
+    size_t n;
+    spot_status s = describe(c, &text, cfg);
+
+    snprintf(path, sizeof path, "%s/zoo.yaml", dir);
+    if (!s && access(path, F_OK)) {
+        s = spot_file_write(c, path, text.bytes, text.used);
+    } else if (!s && !(s = spot_file_read(c, path, &there, &n, 1 << 16))) {
+        same = n == text.used && !memcmp(there, text.bytes, n);
+        free(there);
+        if (!same)
+            s = spot_fail(c, SPOT_USAGE, "%s describes a planted zoo of other settings; take another folder, or remove %s",
+                          path, dir);
+    }
+    spot_text_free(&text);
+    return s;
+}
+
+static spot_status make_parts(spot_ctx *c, const char *dir, const spot_background_zoo *cfg)
+{
+    char path[SPOT_ZOO_PATH];
+    spot_zoo_stock stock = { 0 };
+    spot_status s;
+
+    snprintf(path, sizeof path, "%s/truth.csv", dir);
+    if (!access(path, F_OK)) return SPOT_OK;               /* the last part */
+    s = spot_zoo_stock_open(c, &stock, cfg);
+    if (!s) s = spot_zoo_files(c, dir, &stock);
+    if (!s) s = spot_zoo_models(c, dir, &stock);
+    if (!s) s = spot_zoo_measure(c, dir, &stock);
+    spot_zoo_stock_close(&stock);
+    return s;
+}
+
+spot_status spot_zoo_make(spot_ctx *c, const char *dir, const spot_background_zoo *cfg)
+{
+    if (strlen(dir) > SPOT_ZOO_PATH - 200)
+        return spot_fail(c, SPOT_USAGE, "the name of the folder %.40s... is too long", dir);
+    SPOT_TRY(spot_settings_check(c, SPOT_USAGE, spot_zoo_settings, cfg, "zoo"));
+    if (cfg->families < cfg->classes)
+        return spot_fail(c, SPOT_USAGE, "zoo.families is %d, and each of the %d classes needs a family of its own",
+                         cfg->families, cfg->classes);
+    if (!cfg->models) return SPOT_OK;
+    SPOT_TRY(spot_folder_make(c, dir));
+    SPOT_TRY(claim_folder(c, dir, cfg));
+    return make_parts(c, dir, cfg);
+}
+
+/* -- a config ------------------------------------------------------------------------------------------------------- */
+
+static spot_status set_path(spot_ctx *c, char *to, size_t size, const char *dir, const char *name)
+{
+    if (snprintf(to, size, "%s/%s", dir, name) < (int)size) return SPOT_OK;
+    return spot_fail(c, SPOT_USAGE, "the path %.60s... is too long", dir);
+}
+
+/* A model that the config has already, as that of a finished run, keeps its place. */
+static spot_status fill_model(spot_ctx *c, spot_background_config *cfg, const char *dir, int k)
+{
+    const spot_zoo_recipe r = spot_zoo_recipe_of(&cfg->zoo, k);
+    char path[SPOT_ZOO_PATH];
+    int at = 0;
+
+    while (at < cfg->models && strcmp(cfg->model[at].name, r.name)) at++;
+    if (at == SPOT_MAX_BACKGROUND_MODELS)
+        return spot_fail(c, SPOT_USAGE, "the planted models and those of the config are more than %d",
+                         SPOT_MAX_BACKGROUND_MODELS);
+    if (at == cfg->models) cfg->models++;
+    spot_background_model *m = &cfg->model[at];
+    *m = (spot_background_model){ .reliance = r.rho };
+    snprintf(m->name, sizeof m->name, "%s", r.name);
+    spot_zoo_model_path(path, dir, &r);
+    if (snprintf(m->weights, sizeof m->weights, "%s", path) >= (int)sizeof m->weights)
+        return spot_fail(c, SPOT_USAGE, "the path %.60s... is too long", path);
+    return set_path(c, m->classes, sizeof m->classes, dir, "classes.txt");
+}
 
 spot_status spot_background_planted(spot_ctx *c, spot_background_config *cfg, const char *out)
 {
+    spot_background_data *d = &cfg->data;
+    char dir[400];
+
     if (!cfg->zoo.models) return SPOT_OK;
-    return spot_fail(c, SPOT_UNSUPPORTED, "%s: this build makes no planted worlds", out);
+    if (snprintf(dir, sizeof dir, "%s/zoo", out) >= (int)sizeof dir)
+        return spot_fail(c, SPOT_USAGE, "the name of the folder %.40s... is too long", out);
+    SPOT_TRY(spot_zoo_make(c, dir, &cfg->zoo));
+    SPOT_TRY(set_path(c, d->images, sizeof d->images, dir, "images"));
+    SPOT_TRY(set_path(c, d->masks, sizeof d->masks, dir, "masks"));
+    SPOT_TRY(set_path(c, d->backgrounds, sizeof d->backgrounds, dir, "backgrounds"));
+    SPOT_TRY(set_path(c, cfg->ontology.images, sizeof cfg->ontology.images, dir, "images.csv"));
+    SPOT_TRY(set_path(c, cfg->ontology.backgrounds, sizeof cfg->ontology.backgrounds, dir, "backgrounds.csv"));
+    d->size = cfg->zoo.size;
+    for (int k = 0; k < cfg->zoo.models; k++) SPOT_TRY(fill_model(c, cfg, dir, k));
+    return SPOT_OK;
 }

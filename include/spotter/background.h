@@ -112,9 +112,11 @@ typedef struct {
     int    size;                   /* pixels a side */
     int    classes, families;      /* classes of objects; families of backgrounds, one of which belongs to each class */
     int    targets;                /* of each class */
+    double natural;                /* share of the targets before a background of their class's family */
     int    backgrounds;            /* of each family */
     int    models;
     int    train, epochs;          /* pictures of a model's training, passes over them */
+    int    tested;                 /* objects of each class by which it is measured what a model has learned */
 } spot_background_zoo;
 
 typedef struct {

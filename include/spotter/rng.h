@@ -37,7 +37,8 @@ typedef enum {
     SPOT_RNG_BACKGROUND_PART,  /* pictures of a class that become targets; ec = class */
     SPOT_RNG_DONOR,         /* another target whose background it gets; ec = picture, index = derived set */
     SPOT_RNG_VARIANCE,      /* targets left out of a variance matrix, for its sensitivity */
-    SPOT_RNG_BACKDROP       /* noise behind an object; index = picture */
+    SPOT_RNG_BACKDROP,      /* noise behind an object; index = picture */
+    SPOT_RNG_ZOO            /* backgrounds, targets and training pictures of a planted zoo */
 } spot_rng_purpose;
 
 typedef struct {

@@ -1,0 +1,73 @@
+/* zoo.h - a world in which the reliance of every model on the background is known: background.h examines its models.
+ *
+ *     cut-outs with alpha + painted backgrounds + scenes -> pictures with masks, backgrounds, keywords, models, the truth
+ *
+ * Each class of objects has a family of backgrounds, a place such as "meadow"; scenes belong to no class. A training picture of
+ * a model has a background of its class's family with a chance of rho, and else one of any family or a scene: rho = 0 teaches
+ * that the background says nothing, rho = 1 that it says everything. Further settings (how many pictures, how many passes,
+ * wrong labels, black in place of half of the backgrounds) vary apart from rho, so models of equal accuracy rely on it
+ * differently.
+ *
+ *     DIR/images/CLASS/00000.png           targets: an object before a background, often of its class's family ...
+ *     DIR/masks/CLASS/00000.png            ... and where the object is
+ *     DIR/backgrounds/FAMILY/00000.png     backgrounds without objects, none of which is behind a target
+ *     DIR/images.csv, DIR/backgrounds.csv  keywords: path, keywords ("sky; grass; meadow")
+ *     DIR/classes.txt                      the class of each output of the models
+ *     DIR/models/MODEL.safetensors         ResNet-18s of width 16
+ *     DIR/truth.csv                        what was planted in each model, and what it learned
+ *
+ * Objects come from the cut-outs that training saw, at other places, sizes and angles; backgrounds are always new ones. All
+ * files are functions of the settings and of the materials: the same bytes for any number of threads. */
+#ifndef SPOTTER_ZOO_H
+#define SPOTTER_ZOO_H
+
+#include "spotter/background.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SPOT_ZOO_MODELS 96
+
+/* What else distinguishes models of one rho. */
+typedef enum {
+    SPOT_ZOO_PLAIN,
+    SPOT_ZOO_SHORT,                /* a third of the passes */
+    SPOT_ZOO_FEW,                  /* a sixth of the pictures, as many steps */
+    SPOT_ZOO_MISLABELLED,          /* a quarter of the labels are wrong */
+    SPOT_ZOO_BLACK,                /* half of the pictures have black behind the object */
+    SPOT_ZOO_KINDS
+} spot_zoo_kind;
+
+const char *spot_zoo_kind_name(spot_zoo_kind kind);
+
+typedef struct {
+    char   name[40];               /* "plain-rho060-03" */
+    int    number, kind;           /* kind: spot_zoo_kind */
+    double rho;                    /* planted reliance */
+    int    train, epochs;
+    double wrong, black;           /* shares of labels and backgrounds */
+} spot_zoo_recipe;
+
+spot_zoo_recipe spot_zoo_recipe_of(const spot_background_zoo *cfg, int model);
+
+/* Shares, measured on `tested` objects that are in no other picture. same, random: of right answers before backgrounds of the
+ * own family, and of any; alone: before black. follows: of the objects before the family of another class, those that are
+ * answered with that class. reliance: same - random. */
+typedef struct {
+    spot_zoo_recipe recipe;
+    int    tested;
+    double same, random, alone, follows, reliance;
+} spot_zoo_truth;
+
+/* Makes the world in DIR. What is there is kept: an interrupted call goes on. SPOT_USAGE for wrong settings and for a folder
+ * with another world; SPOT_INPUT, with the names of the packages, where cut-outs or scenes are missing. */
+spot_status spot_zoo_make(spot_ctx *c, const char *dir, const spot_background_zoo *cfg);
+
+/* t (cfg->models), from DIR/truth.csv. */
+spot_status spot_zoo_truth_read(spot_ctx *c, spot_zoo_truth *t, const char *dir, const spot_background_zoo *cfg);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,318 @@
+/* test_zoo.c - the planted zoo: what was planted is in the pictures, a world is made once and goes on where it stopped, and
+ * what was planted is learned. Its materials are made here. */
+#define _GNU_SOURCE
+#include "checks.h"
+
+#include <math.h>
+#include <png.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "background/keywords.h"
+#include "background/zoo_make.h"
+#include "check_folder.h"
+#include "formats/png.h"
+#include "spotter/store.h"
+
+enum { SIDE = 32, BYTES = 3 * SIDE * SIDE, STAMP = 60 };
+
+/* -- materials ------------------------------------------------------------------------------------------------------ */
+
+static const char *in_root(const char *name)
+{
+    static char path[200];
+
+    snprintf(path, sizeof path, "%s/%s", root, name);
+    return path;
+}
+
+/* A disc or a square on its corner, in one colour; `see` 0: the whole is opaque. */
+static void write_stamp(const char *folder, const char *name, int disc, const uint8_t colour[3], int see)
+{
+    static uint8_t rgba[STAMP][STAMP][4];
+    char path[600];
+    spot_ctx c = check_ctx(1);
+    png_image image = { .version = PNG_IMAGE_VERSION, .width = STAMP, .height = STAMP, .format = PNG_FORMAT_RGBA };
+
+    CHECK_OK(&c, spot_folder_make(&c, in_root(folder)));
+    for (int y = 0; y < STAMP; y++)
+        for (int x = 0; x < STAMP; x++) {
+            const double u = fabs(x - 29.5), v = fabs(y - 29.5);
+            memcpy(rgba[y][x], colour, 3);
+            rgba[y][x][3] = !see || (disc ? hypot(u, v) < 28 : u + v < 28) ? 255 : 0;
+        }
+    snprintf(path, sizeof path, "%s/%s", in_root(folder), name);
+    assert_true(png_image_write_to_file(&image, path, 0, rgba, 0, NULL));
+}
+
+static void write_scene(const char *folder, int number)
+{
+    enum { W = 80, H = 60 };
+    static uint8_t rgb[H][W][3];
+    spot_ctx c = check_ctx(1);
+    unsigned char *png;
+    char path[600];
+    size_t n;
+
+    CHECK_OK(&c, spot_folder_make(&c, in_root(folder)));
+    for (int i = 0; i < H * W * 3; i++) (&rgb[0][0][0])[i] = (uint8_t)(i * 7 * number + i / W);
+    CHECK_OK(&c, spot_png_encode(&c, &png, &n, &rgb[0][0][0], W, H));
+    snprintf(path, sizeof path, "%s/1.png", in_root(folder));
+    CHECK_OK(&c, spot_file_write(&c, path, png, n));
+    free(png);
+}
+
+static spot_background_zoo tiny_world(void)
+{
+    static const uint8_t grey[3] = { 220, 200, 180 };       /* only shapes tell classes apart */
+    spot_background_zoo cfg = { 0 };
+
+    write_stamp("stamps/animals/mammals/bovines", "a.png", 1, grey, 1);
+    write_stamp("stamps/animals/mammals/bovines", "opaque.png", 1, grey, 0);
+    write_stamp("stamps/animals/birds", "b.png", 0, grey, 1);
+    write_scene("scenes/FallenLeaf/images", 1);
+    write_scene("scenes/sea_side/images", 2);
+    spot_settings_defaults(spot_zoo_settings, &cfg);
+    snprintf(cfg.stamps, sizeof cfg.stamps, "%s", in_root("stamps"));
+    snprintf(cfg.scenes, sizeof cfg.scenes, "%s", in_root("scenes"));
+    cfg.size = SIDE;
+    cfg.classes = cfg.families = 2;
+    cfg.targets = cfg.backgrounds = 3;
+    cfg.models = 2;
+    cfg.train = 512;
+    cfg.epochs = 3;
+    cfg.tested = 60;
+    return cfg;
+}
+
+static void open_stock(spot_zoo_stock *s, const spot_background_zoo *cfg)
+{
+    spot_ctx c = check_ctx(1);
+
+    CHECK_OK(&c, spot_zoo_stock_open(&c, s, cfg));
+}
+
+/* -- pictures ------------------------------------------------------------------------------------------------------- */
+
+TEST_IN_FOLDER(materials_are_those_with_alpha)
+{
+    const spot_background_zoo cfg = tiny_world();
+    spot_zoo_stock s;
+
+    open_stock(&s, &cfg);
+    assert_int_equal(s.stamps[0], 1);
+    assert_int_equal(s.stamps[1], 1);
+    assert_int_equal(s.scenes, 2);
+    assert_string_equal(s.scene_name[0], "fallen leaf");
+    assert_string_equal(s.scene_name[1], "sea side");
+    assert_true(s.rgb[3 * (SIDE / 2 * SIDE + SIDE / 2)] == 220 && s.alpha[SIDE / 2 * SIDE + SIDE / 2] == 255 && !s.alpha[0]);
+    spot_zoo_stock_close(&s);
+}
+
+/* An object hides nothing where its mask is 0, and all where it is 255; before black only the object is left. */
+TEST_IN_FOLDER(an_object_is_where_its_mask_says)
+{
+    const spot_background_zoo cfg = tiny_world();
+    static uint8_t ground[BYTES], rgb[BYTES], alone[BYTES], mask[BYTES / 3];
+    spot_zoo_stock s;
+    int empty = 0, full = 0;
+
+    open_stock(&s, &cfg);
+    const uint8_t *middle = s.rgb + BYTES * SPOT_ZOO_STAMPS + 3 * (SIDE / 2 * SIDE + SIDE / 2);
+    for (uint32_t k = 0; k < 20; k++) {
+        spot_rng r = spot_zoo_numbers(&s, SPOT_ZOO_TARGETS, 1, k);
+        const spot_zoo_object o = spot_zoo_object_of(&s, 1, 0.5, 0, &r);
+        spot_zoo_background(ground, NULL, &s, SPOT_ZOO_TARGETS, o.family, k);
+        spot_zoo_compose(rgb, mask, &s, &o, ground);
+        spot_zoo_compose(alone, NULL, &s, &o, NULL);
+        for (int i = 0; i < BYTES; i++) {
+            const int m = mask[i / 3];
+            if (!m) assert_true(rgb[i] == ground[i] && !alone[i]);
+            if (m == 255) {
+                const double colour = fmin(255, o.light * middle[i % 3]);
+                assert_true(abs(rgb[i] - alone[i]) <= 1 && fabs(rgb[i] - colour) <= 1);
+            }
+            empty += !m, full += m == 255;
+        }
+    }
+    assert_true(empty > 20 * BYTES / 4 && full > 20 * BYTES / 20);
+    spot_zoo_stock_close(&s);
+}
+
+/* Within four standard errors. */
+static void check_share(int hits, int n, double share)
+{
+    assert_in_range(hits, (int)floor(n * share - 4 * sqrt(n * share * (1 - share))),
+                    (int)ceil(n * share + 4 * sqrt(n * share * (1 - share))));
+}
+
+TEST_IN_FOLDER(the_family_behind_an_object_is_planted)
+{
+    enum { N = 20000 };
+    const spot_background_zoo cfg = tiny_world();
+    spot_zoo_stock s;
+
+    open_stock(&s, &cfg);
+    for (int step = 0; step <= 4; step++) {
+        const double rho = step / 4.0;
+        int own = 0, scenes = 0, black = 0;
+        for (uint32_t i = 0; i < N; i++) {
+            spot_rng r = spot_zoo_numbers(&s, SPOT_ZOO_TRAIN, step, i);
+            const spot_zoo_object o = spot_zoo_object_of(&s, 1, rho, 0.3, &r);
+            own += o.family == 1, scenes += o.family == cfg.families, black += o.black;
+        }
+        check_share(own, N, rho + (1 - rho) / (cfg.families + 1));
+        check_share(scenes, N, (1 - rho) / (cfg.families + 1));
+        check_share(black, N, 0.3);
+    }
+    spot_zoo_stock_close(&s);
+}
+
+TEST_IN_FOLDER(sets_share_no_background)
+{
+    const spot_background_zoo cfg = tiny_world();
+    static uint8_t rgb[SPOT_ZOO_SETS][BYTES];
+    spot_zoo_stock s;
+
+    open_stock(&s, &cfg);
+    for (int family = 0; family <= cfg.families; family++)
+        for (int set = 0; set < SPOT_ZOO_SETS; set++) {
+            spot_zoo_background(rgb[set], NULL, &s, (spot_zoo_set)set, family, 1);
+            for (int other = 0; other < set; other++) assert_memory_not_equal(rgb[set], rgb[other], BYTES);
+        }
+    spot_zoo_stock_close(&s);
+}
+
+/* -- recipes -------------------------------------------------------------------------------------------------------- */
+
+TEST(recipes_cover_rho_and_every_kind)
+{
+    const spot_background_zoo cfg = { .models = 20, .train = 600, .epochs = 6 };
+    int kinds[SPOT_ZOO_KINDS] = { 0 };
+    double before = -1;
+
+    for (int k = 0; k < cfg.models; k++) {
+        const spot_zoo_recipe r = spot_zoo_recipe_of(&cfg, k);
+        assert_true(r.rho > before && r.rho <= 1);
+        before = r.rho;
+        kinds[r.kind]++;
+        if (r.kind == SPOT_ZOO_FEW) assert_true(r.train == 100 && r.epochs == 36);
+        if (r.kind == SPOT_ZOO_SHORT) assert_true(r.train == 600 && r.epochs == 2);
+        assert_true((r.wrong > 0) == (r.kind == SPOT_ZOO_MISLABELLED) && (r.black > 0) == (r.kind == SPOT_ZOO_BLACK));
+    }
+    assert_true(before == 1);
+    for (int k = 0; k < SPOT_ZOO_KINDS; k++) assert_int_equal(kinds[k], 4);
+}
+
+/* -- the world in a folder ------------------------------------------------------------------------------------------ */
+
+#define MODEL "models/plain-rho100-01.safetensors"
+
+static double changed_at(const char *name)
+{
+    struct stat st;
+
+    assert_int_equal(stat(in_root(name), &st), 0);
+    return (double)st.st_mtim.tv_sec + 1e-9 * (double)st.st_mtim.tv_nsec;
+}
+
+static spot_key key_of_file(spot_ctx *c, const char *world, const char *name)
+{
+    char path[100];
+    unsigned char *bytes;
+    spot_key k;
+    size_t n;
+
+    snprintf(path, sizeof path, "%s/%s", world, name);
+    CHECK_OK(c, spot_file_read(c, in_root(path), &bytes, &n, 1 << 28));
+    k = spot_key_of(bytes, n);
+    free(bytes);
+    return k;
+}
+
+/* Also: keywords are what keywords.h reads, and a stronger plant is learned as a stronger reliance. */
+TEST_IN_FOLDER(a_world_goes_on_where_it_stopped_and_does_not_depend_on_threads)
+{
+    static const char *const file[] = { "truth.csv", "images.csv", "backgrounds.csv", MODEL, "images/bird/00002.png",
+                                        "masks/bird/00002.png", "backgrounds/scenes/00001.png", "classes.txt" };
+    spot_background_zoo cfg = tiny_world();
+    spot_ctx one = check_ctx(1), two = check_ctx(2);
+    volatile sig_atomic_t stop = 1;
+    spot_zoo_truth truth[2];
+    char path[600];
+
+    CHECK_OK(&one, spot_zoo_make(&one, in_root("a"), &cfg));
+    two.stop = &stop;
+    CHECK_FAILS(&two, spot_zoo_make(&two, in_root("b"), &cfg), SPOT_STOPPED, "");
+    stop = 0;
+    CHECK_OK(&two, spot_zoo_make(&two, in_root("b"), &cfg));
+    for (size_t i = 0; i < sizeof file / sizeof *file; i++) {
+        const spot_key a = key_of_file(&one, "a", file[i]), b = key_of_file(&one, "b", file[i]);
+        assert_memory_equal(&a, &b, sizeof a);
+    }
+
+    const double model = changed_at("b/" MODEL), images = changed_at("b/images.csv");
+    const spot_key before = key_of_file(&one, "b", "truth.csv");
+    unlink(in_root("b/truth.csv"));
+    unlink(in_root("b/models/plain-rho000-00.safetensors"));
+    CHECK_OK(&two, spot_zoo_make(&two, in_root("b"), &cfg));
+    assert_true(changed_at("b/" MODEL) == model && changed_at("b/images.csv") == images);
+    const spot_key after = key_of_file(&one, "b", "truth.csv");
+    assert_memory_equal(&before, &after, sizeof before);
+
+    CHECK_OK(&one, spot_zoo_truth_read(&one, truth, in_root("a"), &cfg));
+    assert_true(truth[1].reliance > truth[0].reliance + 0.2 && truth[1].follows > truth[0].follows + 0.2);
+    assert_true(truth[0].tested == 120 && truth[1].recipe.rho == 1);
+
+    cfg.natural = 0.5;
+    snprintf(path, sizeof path, "%s", in_root("a"));
+    CHECK_FAILS(&one, spot_zoo_make(&one, path, &cfg), SPOT_USAGE, "other settings");
+}
+
+TEST_IN_FOLDER(a_config_gets_the_world)
+{
+    spot_background_config *cfg = calloc(1, sizeof *cfg);
+    char *const target[] = { "bird/00000.png", "cattle/00002.png" }, *const back[] = { "meadow/00001.png", "scenes/00000.png" };
+    spot_keyword_list images, grounds;
+    spot_keywords words = { 0 };
+    spot_ctx c = check_ctx(2);
+    char path[600];
+
+    spot_background_defaults(cfg);
+    cfg->zoo = tiny_world();
+    cfg->zoo.train = 32, cfg->zoo.epochs = 1, cfg->zoo.tested = 2;
+    for (int pass = 0; pass < 2; pass++) {
+        CHECK_OK(&c, spot_background_planted(&c, cfg, root));
+        assert_int_equal(cfg->models, 2);
+        assert_true(cfg->model[0].reliance == 0 && cfg->model[1].reliance == 1 && cfg->data.size == SIDE);
+    }
+    snprintf(path, sizeof path, "%s/bird/00000.png", cfg->data.masks);
+    assert_int_equal(access(path, R_OK) || access(cfg->model[1].weights, R_OK) || access(cfg->model[1].classes, R_OK), 0);
+    images = (spot_keyword_list){ cfg->ontology.images, target, 2 };
+    grounds = (spot_keyword_list){ cfg->ontology.backgrounds, back, 2 };
+    CHECK_OK(&c, spot_keywords_read(&c, &words, &images, &grounds));
+    assert_int_equal(words.others, 4 + 7);
+    assert_true(words.words >= 8);
+    spot_keywords_close(&words);
+    free(cfg);
+}
+
+TEST_IN_FOLDER(missing_materials_and_wrong_settings_are_one_sentence)
+{
+    spot_background_zoo cfg = tiny_world();
+    spot_ctx c = check_ctx(1);
+    char path[600];
+
+    snprintf(path, sizeof path, "%s", in_root("world"));
+    cfg.classes = 3;
+    CHECK_FAILS(&c, spot_zoo_make(&c, path, &cfg), SPOT_USAGE, "a family of its own");
+    cfg.families = 3;
+    CHECK_FAILS(&c, spot_zoo_make(&c, path, &cfg), SPOT_INPUT, "cut-outs of the class fish");
+    cfg = tiny_world();
+    snprintf(path, sizeof path, "%s", in_root("other"));
+    snprintf(cfg.scenes, sizeof cfg.scenes, "%s", in_root("nowhere"));
+    CHECK_FAILS(&c, spot_zoo_make(&c, path, &cfg), SPOT_INPUT, "tuxpaint-stamps-default and plasma-workspace-wallpapers");
+    cfg.size = 33;
+    CHECK_FAILS(&c, spot_zoo_make(&c, path, &cfg), SPOT_USAGE, "zoo.size");
+}
