@@ -32,7 +32,10 @@ typedef enum {
     SPOT_RNG_PLANT,         /* contents of a planted picture; ec = its folder */
     SPOT_RNG_PLANT_NOISE,   /* rain and noise of a planted picture */
     SPOT_RNG_GRID,          /* labels and pictures of a grid for raters; ec = task, index = grid */
-    SPOT_RNG_DESCRIBE       /* descriptions: index 0 halves a class's rows, index 1 + r draws random group r */
+    SPOT_RNG_DESCRIBE,      /* descriptions: index 0 halves a class's rows, index 1 + r draws random group r */
+    SPOT_RNG_FOREST,        /* a tree of a forest: the seed of its columns, its rows; index = tree */
+    SPOT_RNG_COLUMNS,       /* columns that a node looks at; index = node */
+    SPOT_RNG_HOLDOUT        /* random splits of rows in two parts; index = split */
 } spot_rng_purpose;
 
 typedef struct {
