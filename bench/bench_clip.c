@@ -63,7 +63,8 @@ static spot_status run_clip(spot_ctx *c, void *p)
     return spot_clip_texts(c, &s->scratch, s->clip, s->out, s->ids, s->length, s->n, true);
 }
 
-/* Two operations for each product of the blocks, the patches and the projection, of the tokens that there are. */
+/* Two operations for each product of the blocks, the patches and the projection, of the tokens that there are. Behind the keys
+ * and values of its last block a tower computes one row of a picture or text. */
 static double flops_of(const spot_clip_info *i, const state *s)
 {
     const spot_clip_tower *t = s->what == IMAGES ? &i->image : &i->text;
@@ -73,7 +74,8 @@ static double flops_of(const spot_clip_info *i, const state *s)
         double n = s->what == IMAGES ? across * across + 1 : s->length[k];
         rows += n, pairs += n * n;
     }
-    return 2 * t->layers * (rows * (4 * w * w + 2 * w * t->hidden) + 2 * pairs * w)
+    return 2 * (t->layers - 1) * (rows * (4 * w * w + 2 * w * t->hidden) + 2 * pairs * w)
+         + 2 * (rows * 3 * w * w + s->n * (w * w + 2 * w * t->hidden) + 2 * rows * w)
          + (s->what == IMAGES ? 2 * s->n * across * across * 3 * i->patch * i->patch * w : 0) + 2.0 * s->n * w * i->dim;
 }
 

@@ -9,13 +9,27 @@
 #include "image/raster.h"
 #include "op_net.h"
 
-enum { CHECKED = 24 };
+enum { CHECKED = 24, SPARE = 3 };
 
 /* -- head ------------------------------------------------------------------------------------------------------- */
 
 enum { X, W, B, TARGET, HEAD_IDS };                 /* noise of a problem, from its id */
 
 static float target_of(const spot_op_headed *p, size_t i) { return spot_noise(p->id + TARGET, i, SPOT_FP32) > 0; }
+
+/* The results that are no part of a step with sigmoids. A row of activity has more room than channels. */
+static void make_softmax(spot_op_run *r, spot_op_headed *p, size_t live, size_t channels, size_t logits)
+{
+    float *empty = calloc(live * (channels + SPARE), sizeof *empty);
+
+    p->soft_loss = spot_op_out(r, "loss by softmax", SPOT_OP_DOUBLE, 1, 1e-6);
+    p->soft_bare = spot_op_out(r, "loss by softmax alone", SPOT_OP_DOUBLE, 1, 1e-6);
+    p->soft_dlogit = spot_op_out(r, "gradients by softmax", SPOT_OP_FLOAT, logits, 1e-6);
+    for (int k = 0; k < 2; k++)
+        p->activity[k] = spot_op_both(r, k ? "activity behind ReLU" : "activity", empty, SPOT_OP_FLOAT,
+                                      live * (channels + SPARE), 1e-6);
+    free(empty);
+}
 
 static void make_head(spot_op_run *r, void *problem, const int *size)
 {
@@ -40,6 +54,7 @@ static void make_head(spot_op_run *r, void *problem, const int *size)
     p->dlogit = spot_op_out(r, "gradients of logits", SPOT_OP_FLOAT, logits, 1e-6);
     p->dw = spot_op_out(r, "gradients of weights", SPOT_OP_FLOAT, outputs * channels, 1e-6);
     p->db = spot_op_out(r, "gradients of biases", SPOT_OP_FLOAT, outputs, 1e-6);
+    make_softmax(r, p, live, channels, logits);
     p->dx = spot_op_tensor_blank(r, t, SPOT_OP_FLOAT);
     spot_op_tensor_part(r, "gradients of x", p->dx, t, SPOT_OP_FLOAT, p->precision == SPOT_BF16 ? 0x1p-8 : 1e-6, 0);
     if (!r->c->device) p->p.precision = SPOT_FP32;
@@ -62,6 +77,10 @@ static spot_status run_head(spot_op_run *r, void *problems, int count)
         SPOT_OP(r, spot_head_forward(r->c, p->bare, NULL, p->x, NULL, NULL, p->p, p->outputs));
         SPOT_TRY(there_and_back(r, p));
         SPOT_OP(r, spot_head_loss(r->c, p->bare_loss, NULL, p->logit, p->target, p->p.live * p->outputs));
+        SPOT_OP(r, spot_head_softmax(r->c, p->soft_bare, NULL, p->logit, p->target, p->p.live, p->outputs));
+        SPOT_OP(r, spot_head_softmax(r->c, p->soft_loss, p->soft_dlogit, p->logit, p->target, p->p.live, p->outputs));
+        for (int relu = 0; relu < 2; relu++)
+            SPOT_OP(r, spot_head_channels(r->c, p->activity[relu], p->p.channels + SPARE, p->x, p->p, relu));
     }
     return SPOT_OK;
 }
@@ -90,7 +109,45 @@ static spot_status check_float(spot_op_run *r, const char *what, const float *v,
     return spot_bench_near(r->c, what, i, got, want, off);
 }
 
-/* All logits, the loss, the gradients of the last channel's weights and of the last live number. */
+static double logit_of(const spot_op_headed *p, int n, int o)
+{
+    double z = spot_noise(p->id + B, (size_t)o, SPOT_FP32);
+
+    for (int k = 0; k < p->p.channels; k++) z += mean(p, n, k) * weight(p, o, k);
+    return z;
+}
+
+/* The gradient of the last row. */
+static spot_status check_softmax(spot_op_run *r, const spot_op_headed *p)
+{
+    const int n = p->p.live - 1;
+    double sum = 0, all = 0;
+
+    for (int o = 0; o < p->outputs; o++) sum += exp(logit_of(p, n, o)), all += target_of(p, (size_t)n * p->outputs + o);
+    for (int o = 0; o < p->outputs; o++) {
+        size_t i = (size_t)n * p->outputs + o;
+        double want = (all * exp(logit_of(p, n, o)) / sum - target_of(p, i)) / p->p.live;
+        SPOT_TRY(check_float(r, "gradient by softmax", p->soft_dlogit, i, want, 1e-5));
+    }
+    return SPOT_OK;
+}
+
+static spot_status check_activity(spot_op_run *r, const spot_op_headed *p, bool relu)
+{
+    const int n = p->p.live - 1, channels = p->p.channels, pixels = p->p.size * p->p.size;
+    double least = INFINITY, most = -INFINITY, sum = 0;
+
+    for (int i = 0; i < pixels * channels; i++) {
+        double v = spot_noise(p->id + X, (size_t)n * pixels * channels + i, p->precision);
+        if (relu) v = fmax(v, 0);
+        least = fmin(least, v), most = fmax(most, v);
+        if (i % channels == channels - 1) sum += v / pixels;
+    }
+    return check_float(r, "activity", p->activity[relu], (size_t)n * (channels + SPARE) + channels - 1,
+                       (sum - least) / (most - least), 1e-5);
+}
+
+/* All logits, the loss of the sigmoids, the gradients of the last channel's weights and of the last live number. */
 static spot_status check_head(spot_op_run *r, void *problem)
 {
     const spot_op_headed *p = problem;
@@ -102,8 +159,7 @@ static spot_status check_head(spot_op_run *r, void *problem)
         double dw = 0, db = 0;
         for (int n = 0; n < p->p.live; n++) {
             size_t i = (size_t)n * p->outputs + o;
-            double z = spot_noise(p->id + B, (size_t)o, SPOT_FP32), y = target_of(p, i), dz;
-            for (int j = 0; j < p->p.channels; j++) z += mean(p, n, j) * weight(p, o, j);
+            double z = logit_of(p, n, o), y = target_of(p, i), dz;
             loss += (fmax(z, 0) - z * y + log1p(exp(-fabs(z)))) / logits;
             dz = (1 / (1 + exp(-z)) - y) / logits;
             dw += dz * mean(p, n, k), db += dz;
@@ -115,6 +171,8 @@ static spot_status check_head(spot_op_run *r, void *problem)
     }
     SPOT_TRY(spot_op_fetch(r, &got, p->loss, sizeof got));
     SPOT_TRY(spot_bench_near(r->c, "loss", 0, got, loss, 1e-4));
+    SPOT_TRY(check_softmax(r, p));
+    for (int relu = 0; relu < 2; relu++) SPOT_TRY(check_activity(r, p, relu));
     SPOT_TRY(spot_op_number(r, &got, p->dx, &t, (size_t)p->p.live * t.pixels * t.channels - 1));
     return spot_bench_near(r->c, "gradient of the last number", 0, got, dx, 0x1p-7 * fabs(dx));
 }

@@ -35,14 +35,16 @@ extern const spot_op spot_op_norm;
 /* What the two layers' numbers are, for make: filled with noise from `id` on, results called `what`. */
 spot_norm spot_op_layer(spot_op_run *r, int channels, int id, double off);
 
-/* Head and loss, forward and backward. size: rows, live, channels, pixels a side, outputs, precision */
+/* Head and losses, forward and backward, and the activity of channels. size: rows, live, channels, pixels a side, outputs,
+ * precision */
 typedef struct {
     spot_plane p;
     spot_precision precision;
     int outputs, id;
     void *x, *dx;
     float *w, *b, *target, *feature, *logit, *dlogit, *dw, *db, *bare;     /* bare: features of a call without logits */
-    double *loss, *bare_loss;                                              /* and the loss of one without gradients */
+    float *soft_dlogit, *activity[2];                                      /* by softmax; without and with ReLU */
+    double *loss, *bare_loss, *soft_loss, *soft_bare;                      /* bare: the loss of a call without gradients */
 } spot_op_headed;
 extern const spot_op spot_op_head;
 

@@ -1,8 +1,10 @@
-/* op_transformer.h - the ops of a transformer, for tests/test_cuda_transformer.c and bench_transformer.c. Where a problem is in
- * bf16, the CPU computes in fp32 with the rounded inputs. */
+/* op_transformer.h - the ops of a transformer, for tests/test_cuda_transformer.c, bench_linear.c, bench_attention.c and
+ * bench_tokens.c. Where a problem is in bf16, the CPU computes in fp32 with the rounded inputs. */
 #ifndef SPOTTER_OP_TRANSFORMER_H
 #define SPOTTER_OP_TRANSFORMER_H
 
+#include "bench.h"
+#include "core/device.h"
 #include "net/attention.h"
 #include "net/layernorm.h"
 #include "net/linear.h"
@@ -59,5 +61,27 @@ typedef struct {
     int *list;                     /* (picked) each: ids, places, rows */
 } spot_op_tokened;
 extern const spot_op spot_op_tokens;
+
+/* CHECKED: numbers that `check` looks at; IDS: of noise that a problem has; VIT: a batch of ViT-B/16. */
+enum { SPOT_OP_CHECKED = 24, SPOT_OP_IDS = 8, SPOT_OP_VIT_PICTURES = 166, SPOT_OP_VIT_TOKENS = 197 };
+
+static inline spot_op_tensor spot_op_row_of(size_t n, spot_precision precision)
+{
+    return (spot_op_tensor){ 1, 1, 1, (int)n, 1, precision, 0 };
+}
+
+static inline spot_precision spot_op_on_device(const spot_op_run *r, spot_precision precision)
+{
+    return r->c->device ? precision : SPOT_FP32;
+}
+
+static inline spot_status spot_op_check_number(spot_op_run *r, const char *what, const void *tensor, const spot_op_tensor *t,
+                                               size_t i, double want, double off)
+{
+    double got;
+
+    SPOT_TRY(spot_op_number(r, &got, tensor, t, i));
+    return spot_bench_near(r->c, what, i, got, want, off);
+}
 
 #endif

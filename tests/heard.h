@@ -1,5 +1,5 @@
-/* heard.h - what a context said. on_log `hear`: `heard` holds the warnings, `murmured` the rest. on_log `hear_lines`: messages one
- * by one, to count those with certain words. */
+/* heard.h - what a context said. on_log `hear`: `heard` holds the warnings, `murmured` the rest. on_log `hear_lines`: single
+ * messages, to count those with certain words. */
 #ifndef SPOTTER_TESTS_HEARD_H
 #define SPOTTER_TESTS_HEARD_H
 

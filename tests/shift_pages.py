@@ -2,11 +2,12 @@
 """shift_pages.py votes RUN FILE | check RUN FIGURES.csv PRINTED | look RUN REPORT.html LINES: what people see of a run of
 shifts, for tests/test_shift_pages.sh. votes: forms of four raters. check: the figures' numbers and the selection frequencies
 against shifts.json, the key and the votes, by plain Python. look: the pages in a headless Chromium; LINES gets the lines that
-the page of thresholds makes."""
+the page of thresholds makes. hard, look_hard: the same of a run with logit axes, a model without an error, and hard names."""
 import csv
 import json
 import math
 import random
+import re
 import sys
 
 HEADER = "rater,grid,place,selected\n"
@@ -174,6 +175,54 @@ def check_all(run, figures, printed):
     check_votes(run, [r for r in drawn if r["figure"] == "6"], printed)
 
 
+def line_of(x, y):
+    mx, my = sum(x) / len(x), sum(y) / len(y)
+    slope = sum((a - mx) * (b - my) for a, b in zip(x, y)) / sum((a - mx) ** 2 for a in x)
+    return slope, my - slope * mx
+
+
+def check_hard(run, figures, *drawings):
+    """On logit axes the points lie where the fit takes them to be, also of a model without an error."""
+    with open(f"{run}/shifts.json") as f:
+        found = json.load(f)
+    drawn, limited = [r for r in rows(figures) if r["figure"] == "10"], 0
+    for source in found["sources"]:
+        for s in source["shifts"]:
+            e = s["estimates"]["kept"]
+            if not e["classes_used"]:
+                continue
+            own = [r for r in drawn if r["series"] == source["source"] and r["panel"].lstrip("'") == s["shift"]]
+            x, y = ([math.log(v / (1 - v)) for v in (float(r[k]) for r in own)] for k in "xy")
+            n = len(e["base"])
+            for a, b, what in zip(line_of(x[-n:], y[-n:]), (e["slope"]["value"], e["intercept"]), ("slope", "intercept")):
+                check(abs(a - b) < 1e-3, what, "of the points of", s["shift"], "is", a, "not", b)
+            for a, b in zip(x[:-n], y[:-n]):
+                check(abs(b - e["intercept"] - e["slope"]["value"] * a) < 1e-3, "the line of", s["shift"], "at", a, "is", b)
+            limited += e["accuracies_limited"]
+    check(limited, "no accuracy was limited")
+    for path in drawings:
+        check_letters(path)
+
+
+def check_letters(path):
+    """No letter of a drawing lies outside the page or on another one."""
+    with open(path) as f:
+        text = f.read()
+    width, height = (float(re.search(rf'<svg[^>]* {k}="([0-9.]+)', text)[1]) for k in ("width", "height"))
+    fonts = {}
+    for font, x, y in re.findall(r'<use xlink:href="#glyph-?(\d+)-\d+" x="([-0-9.]+)" y="([-0-9.]+)"', text):
+        fonts.setdefault(font, []).append((float(y), float(x)))
+    upright = [a for a in fonts.values() if 3 * len({x for _, x in a}) > len(a)]       # names of y axes stand in columns
+    at = sorted(p for a in upright for p in a)
+    check(len(at) > 100, path, "has", len(at), "letters")
+    for i, (y, x) in enumerate(at):
+        check(0 < x < width - 5 and 0 < y < height, path, "has a letter at", x, y)
+        for v, u in at[i + 1:]:
+            if v - y > 8:
+                break
+            check(abs(u - x) > 2.5, path, "has letters on each other at", x, y)
+
+
 # ---- pages ----
 
 def quiet(page, name):
@@ -198,7 +247,7 @@ def look_report(browser, path, found):
     page.js("document.querySelectorAll('#table .sort')[0].click()")
     check(page.js(names + ".map(t => t.split(', ')[1])") == sorted(s["shift"] for _, s in shifts), "by name", page.js(names))
     text = page.js("document.getElementById('summary').textContent")
-    check("fox" in text and "harder than their real pictures" in text, "no word of the confounded class:", text)
+    check("fox" in text and "harder than its real pictures" in text, "no word of the confounded class:", text)
     check(page.js("document.querySelectorAll('.bad-row').length") == 1, "no row of the confounded class")
     page.js("(e => { e.value = 0; e.dispatchEvent(new Event('change')); })(document.querySelector('#fit-bar select'))")
     check(page.js("document.querySelectorAll('#fit .dot').length") == 6, "six models have other than six points")
@@ -231,6 +280,36 @@ def look_pick(browser, path, found, lines):
         f.write(text[text.index("shifts:"):] + "\n")
 
 
+def look_fits(page, shifts):
+    """Ticks of a probit or logit axis do not touch; points lie on the axes' places of the fit."""
+    boxes = ("Array.from(document.querySelectorAll('#fit svg text'), e => { const b = e.getBoundingClientRect();"
+             "return [b.left, b.top, b.right, b.bottom, e.textContent]; })")
+    for i in range(shifts):
+        page.js(f"(e => {{ e.value = {i}; e.dispatchEvent(new Event('change')); }})(document.querySelector('#fit-bar select'))")
+        texts = page.js(boxes)
+        for k, a in enumerate(texts):
+            check(a[3] - a[1] > 9, "a text of the fit is too small to read:", a)
+            for b in texts[k + 1:]:
+                check(not (a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]), "ticks lie on each other:", a, b)
+
+
+def look_hard(run, report, lines):
+    from browser import Browser
+    with open(f"{run}/shifts.json") as f:
+        shifts = sum(len(v["shifts"]) for v in json.load(f)["sources"])
+    with Browser() as b:
+        for width in (1280, 400):
+            page = b.open(report, width=width, height=900)
+            page.wait("document.documentElement.dataset.ready === '1'")
+            quiet(page, "the report of hard names")
+            look_fits(page, shifts)
+        page = b.open(f"{run}/pick.html")
+        page.wait("document.documentElement.dataset.ready === '1'")
+        text = page.js("document.getElementById('result').textContent")
+    with open(lines, "w") as f:
+        f.write(text[text.index("shifts:"):] + "\n")
+
+
 def look(run, report, lines):
     from browser import Browser
     with open(f"{run}/shifts.json") as f:
@@ -241,4 +320,4 @@ def look(run, report, lines):
 
 
 if __name__ == "__main__":
-    {"votes": votes, "check": check_all, "look": look}[sys.argv[1]](*sys.argv[2:])
+    {"votes": votes, "check": check_all, "hard": check_hard, "look": look, "look_hard": look_hard}[sys.argv[1]](*sys.argv[2:])

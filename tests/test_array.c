@@ -326,29 +326,59 @@ TEST(halves_are_the_nearest)
     }
 }
 
-/* Texts of the metadata are told of files that spotter embed wrote, and of no others. */
+static const char *encoder_of(spot_ctx *c, const char *where)
+{
+    static spot_notes notes;
+    spot_array a;
+
+    CHECK_OK(c, spot_array_read(c, &a, where, 0));
+    CHECK_OK(c, spot_array_notes(c, &notes, &a, where));
+    spot_array_close(&a);
+    assert_true(*notes.text[SPOT_NOTE_MADE_BY] || !*notes.text[SPOT_NOTE_ROWS]);
+    return notes.text[SPOT_NOTE_ENCODER];
+}
+
+static void put_json(const char *text)
+{
+    char path[128];
+    FILE *f;
+
+    snprintf(path, sizeof path, "%s/e.json", root);
+    f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+/* The metadata is told of files that spotter embed wrote, and of no others. */
 TEST_IN_FOLDER(notes_are_told)
 {
     spot_ctx c = check_ctx(1);
     float v[2] = { 1, 2 };
-    spot_tensor t = spot_tensor_of("embeddings", SPOT_F32, 2, 0, v);
-    const spot_tensor_note note[] = { { "encoder", "clip-\"1\"\n" }, { SPOT_MADE_BY_EMBED, "0" } };
-    char path[128], where[160], text[32];
+    spot_tensor t = spot_tensor_of("embeddings", SPOT_F32, 2, 1, v);
+    const spot_tensor_note note[] = { { "encoder", "clip-\"1\"\n" }, { "rows", "2" }, { "dim", "1" },
+                                      { SPOT_MADE_BY_EMBED, "0" } };
+    char path[128], where[160];
 
     snprintf(path, sizeof path, "%s/e.safetensors", root);
     snprintf(where, sizeof where, "%s:embeddings", path);
-    CHECK_OK(&c, spot_tensors_save_with(&c, path, &t, 1, note, 2));
-    CHECK_OK(&c, spot_array_note(&c, text, sizeof text, where, "encoder"));
-    assert_string_equal(text, "clip-\"1\"?");
-    CHECK_OK(&c, spot_array_note(&c, text, sizeof text, path, "kind"));
-    assert_string_equal(text, "");
-    CHECK_OK(&c, spot_tensors_save_with(&c, path, &t, 1, note, 1));
-    CHECK_OK(&c, spot_array_note(&c, text, sizeof text, where, "encoder"));
-    assert_string_equal(text, "");
+    CHECK_OK(&c, spot_tensors_save_with(&c, path, &t, 1, note, 4));
+    assert_string_equal(encoder_of(&c, where), "clip-\"1\"?");
+    CHECK_OK(&c, spot_tensors_save_with(&c, path, &t, 1, note, 3));
+    assert_string_equal(encoder_of(&c, where), "");
     snprintf(path, sizeof path, "%s/e.npy", root);
-    CHECK_OK(&c, spot_npy_write(&c, path, v, 2, 0));
-    CHECK_OK(&c, spot_array_note(&c, text, sizeof text, path, "encoder"));
-    assert_string_equal(text, "");
+    CHECK_OK(&c, spot_npy_write(&c, path, v, 2, 1));
+    assert_string_equal(encoder_of(&c, path), "");
+    put_json("{\"" SPOT_MADE_BY_EMBED "\": \"0\", \"encoder\": \"clip-2\", \"rows\": \"2\", \"dim\": \"1\"}");
+    assert_string_equal(encoder_of(&c, path), "clip-2");
+    put_json("{\"encoder\": \"clip-2\", \"rows\": \"2\", \"dim\": \"1\"}");                 /* of another maker */
+    assert_string_equal(encoder_of(&c, path), "");
+    put_json("{\"" SPOT_MADE_BY_EMBED "\": \"0\", \"encoder\": \"clip-2\", \"rows\": \"3\", \"dim\": \"1\"}");
+    assert_string_equal(encoder_of(&c, path), "");                                           /* of an array that is gone */
+    for (const char *const *bad = (const char *const[]){ "[]", "{", "7", "{\"encoder\": 5}", NULL }; *bad; bad++) {
+        put_json(*bad);
+        assert_string_equal(encoder_of(&c, path), "");
+    }
 }
 
 TEST_IN_FOLDER(long_files_are_read_in_blocks)

@@ -134,6 +134,23 @@ TEST(utf8_is_checked)
     spot_text_free(&t);
 }
 
+TEST(columns_hold_whole_letters)
+{
+    static const struct { const char *text, *column; } cases[] = {
+        { "ab", "ab    " }, { "abcd", "abcd  " }, { "abcdef", "abcd  " }, { "\xc3\xa9\xc3\xa9\xe2\x82\xac\xc3\xa9\xc3\xa9",
+          "\xc3\xa9\xc3\xa9\xe2\x82\xac\xc3\xa9  " }, { "a\n\xff", "a??   " }, { "", "      " }
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        spot_text t = { 0 };
+        FILE *f = spot_text_stream(&t);
+        spot_text_column(f, cases[i].text, 4);
+        assert_int_equal(fclose(f), 0);
+        assert_int_equal(t.used, strlen(cases[i].column));
+        assert_memory_equal(t.bytes, cases[i].column, t.used);
+        spot_text_free(&t);
+    }
+}
+
 TEST(few_digits_come_back)
 {
     const double v[] = { 0, 30, 0.1, 1.0 / 3, 1e-300, 123456789012345680.0, 5e-324, 1e100, -2.5 };

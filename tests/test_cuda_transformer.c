@@ -56,6 +56,29 @@ TEST_ON_CUDA(heads_that_are_too_wide_are_refused)
     spot_device_close(&c);
 }
 
+/* The library would answer with a number, or a kernel end all work on the device. */
+TEST_ON_CUDA(misaligned_arrays_are_refused)
+{
+    const spot_linear_shape s = { .in = 3, .out = 5, .bias = true, .narrow = true, .precision = SPOT_BF16 };
+    static const char *const name[] = { "y", "x", "w", "bias", "scratch" };
+    spot_linear *plan;
+    spot_ctx c;
+    char *p[LEN(name)], words[64];
+
+    open_cuda(&c, 0);
+    CHECK_OK(&c, spot_linear_open(&c, &plan, &s));
+    for (int i = 0; i < LEN(name); i++) p[i] = to_device(&c, NULL, spot_linear_scratch(&c, plan) + 1024);
+    for (int i = 0; i < LEN(name); i++) {
+        p[i] += 8;
+        snprintf(words, sizeof words, "linear.forward: %s does not begin at a multiple of 16 bytes", name[i]);
+        CHECK_FAILS(&c, spot_linear_forward(&c, plan, p[0], p[1], p[2], (float *)(void *)p[3], 4, p[4]), SPOT_INVALID, words);
+        p[i] -= 8;
+    }
+    for (int i = 0; i < LEN(name); i++) spot_device_give(&c, p[i]);
+    spot_linear_close(&c, plan);
+    spot_device_close(&c);
+}
+
 /* Equal values stay as they are whatever the scores: the weights sum to 1 also when they are rounded. */
 TEST_ON_CUDA(weights_sum_to_one)
 {
@@ -75,6 +98,42 @@ TEST_ON_CUDA(weights_sum_to_one)
     CHECK_OK(&c, spot_device_copy(&c, out, to, sizeof out));
     for (int i = 0; i < LEN(out); i++) assert_int_equal(out[i], 0xbfc0);       /* -1.5 */
     spot_device_give(&c, to), spot_device_give(&c, from), spot_device_give(&c, (void *)(uintptr_t)a.start);
+    spot_device_close(&c);
+}
+
+/* -- activations ------------------------------------------------------------------------------------------------------ */
+
+static void activate(spot_ctx *c, float *y, const float *z, int n, spot_activation act)
+{
+    const spot_linear_shape s = { .in = 1, .out = 1, .activation = act };
+    size_t bytes = spot_linear_room((size_t)n) * sizeof *z;
+    spot_linear *plan;
+    void *packed, *scratch, *from, *to;
+
+    CHECK_OK(c, spot_linear_open(c, &plan, &s));
+    CHECK_OK(c, spot_device_take(c, &packed, spot_linear_packed(c, plan)));
+    CHECK_OK(c, spot_device_take(c, &scratch, spot_linear_scratch(c, plan)));
+    CHECK_OK(c, spot_linear_pack(c, plan, packed, &(float){ 1 }));
+    from = to_device(c, z, bytes), to = to_device(c, NULL, bytes);
+    CHECK_OK(c, spot_linear_forward(c, plan, to, from, packed, NULL, n, scratch));
+    CHECK_OK(c, spot_device_copy(c, y, to, (size_t)n * sizeof *y));
+    spot_device_give(c, from), spot_device_give(c, to), spot_device_give(c, packed), spot_device_give(c, scratch);
+    spot_linear_close(c, plan);
+}
+
+/* Each number within its own tolerance: the activations' constants show where the results are small. */
+TEST_ON_CUDA(activations_are_exact_where_they_are_small)
+{
+    enum { N = 1024 };
+    float z[N], y[N];
+    spot_ctx c;
+
+    for (int i = 0; i < N; i++) z[i] = (float)(i - N / 2) / 64;
+    open_cuda(&c, 0);
+    activate(&c, y, z, N, EXACT);
+    for (int i = 0; i < N; i++) CHECK_NEAR(y[i], z[i] * (1 + erf(z[i] / sqrt(2))) / 2, 3e-7 * fmax(1, fabs(z[i])));
+    activate(&c, y, z, N, QUICK);
+    for (int i = 0; i < N; i++) CHECK_NEAR(y[i], z[i] / (1 + exp(-1.702 * z[i])), 3e-7 * fmax(1, fabs(z[i])));
     spot_device_close(&c);
 }
 
@@ -142,6 +201,22 @@ static void near(const float *got, const float *want, int n, double off, const c
         if (!(fabs(got[i] - want[i]) <= off)) fail_msg("%s: number %d is %g, wanted %g", what, i, got[i], want[i]);
 }
 
+/* Batches of 2 pictures and of a few texts give what one batch gives. */
+static void embed_in_batches(const embeddings *want, const char *folder, spot_clip_options o, double off)
+{
+    static embeddings got;
+    spot_ctx c;
+    int n;
+
+    o.rows = 25;
+    open_cuda(&c, 0);
+    embed(&c, &got, &n, folder, &o);
+    spot_device_close(&c);
+    assert_true(n > 4);
+    near(got.image, want->image, n, off, "pictures in batches");
+    near(got.text, want->text, n, off, "texts in batches");
+}
+
 /* Both towers, both activations, separate and fused q, k and v. */
 TEST_ON_CUDA(clip_embeds_as_on_the_cpu)
 {
@@ -151,18 +226,20 @@ TEST_ON_CUDA(clip_embeds_as_on_the_cpu)
     for (int k = 0; k < 2 * LEN(folder); k++) {
         spot_clip_options o = { .precision = k % 2 ? SPOT_BF16 : SPOT_FP32 }, fp32 = { 0 };
         spot_ctx cpu = check_ctx(2), c;
+        const double off = o.precision == SPOT_BF16 ? 0.03 : 1e-4;
         int n;
         embed(&cpu, &want, &n, folder[k / 2], &fp32);
         for (int s = 0; s < LEN(schedules); s = schedule_after(s, 2)) {
             open_cuda(&c, s);
             embed(&c, &got, &n, folder[k / 2], &o);
             spot_device_close(&c);
-            near(got.image, want.image, n, o.precision == SPOT_BF16 ? 0.03 : 1e-4, "pictures");
-            near(got.text, want.text, n, o.precision == SPOT_BF16 ? 0.03 : 1e-4, "texts");
+            near(got.image, want.image, n, off, "pictures");
+            near(got.text, want.text, n, off, "texts");
             if (!s) first = got;
             assert_memory_equal(got.image, first.image, (size_t)n * DIM * sizeof(float));
             assert_memory_equal(got.text, first.text, (size_t)n * DIM * sizeof(float));
         }
+        embed_in_batches(&want, folder[k / 2], o, off);
     }
 }
 

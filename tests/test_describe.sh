@@ -167,6 +167,25 @@ for folder in ("pictures", "own"):
         check_words(s, members, np.arange(60), x, open("clip.txt").read().split("\n"), text, True)
 PYTHON
 
+# --- the cost that is stated counts the descriptions
+bytes_of() { /usr/bin/python3 -c 'import json; print(json.load(open("out"))["memory_bytes"])'; }
+run 0 "" "${all[@]}" --json --no-report --out plain
+plain=$(bytes_of)
+/usr/bin/python3 -c 'import numpy as np; np.save("many.npy", np.random.default_rng(1).random((5000, 16), "f4"))'
+seq 5000 > many.txt
+run 0 "" "${all[@]}" --words many.txt --word-embeddings many.npy --json --no-report --out costly
+[ $(bytes_of) -gt $((plain + 5000 * 16 * 4)) ] || fail "the words take no memory: $plain and $(bytes_of) bytes"
+grep -q '^this takes about ' err || fail "no time is stated: $(cat err)"
+run 0 "" "${photos[@]}" -e other.npy --json --out plain2
+plain=$(bytes_of)
+run 0 "decoding the pictures of the words then takes at most" "${photos[@]}" -e other.npy --describe $clip "${by_clip[@]}" \
+    --json --out costly2
+[ $(bytes_of) -gt $((plain + $(stat -c %s $clip))) ] || fail "the encoder takes no memory: $plain and $(bytes_of) bytes"
+dear=$(($(bytes_of) - 1000))
+run 6 "the search with its descriptions takes" "${photos[@]}" -e other.npy --describe $clip "${by_clip[@]}" --memory $dear \
+    --out dear
+[ ! -e dear/slices.json ] || fail "it has searched with too little memory"
+
 # --- what it refuses, before it searches
 refused() { run "$1" "$2" "${all[@]}" "${@:3}" --out bad; [ ! -e bad/slices.json ] || fail "$2: it has searched"; }
 printf 'a {} in the snow\n' > hole.txt
@@ -183,6 +202,14 @@ refused 3 "short.npy has 29 rows of 16 numbers; 30 phrases" --words words.txt --
 refused 3 "there are no pictures for it to encode" --words clip.txt --describe $clip
 refused 3 "table.csv has no column \"id\" of ids" --attributes table.csv:id
 run 2 "would be read and written over" "${all[@]}" --attributes found/slices.csv --out found
+printf 'a cat\none two three four five six\n' > long.txt
+for bad in "4:gone.txt:cannot read gone.txt" "3:long.txt:one two three four five six" "3:hole.txt:holds {}"; do
+    IFS=: read -r code file words <<<"$bad"
+    run $code "$words" "${photos[@]}" --embed $clip --words $file --out early
+    grep -q 'embedded by' err && fail "$file: pictures were embedded before the phrases were read"
+done
+run 4 "gone.csv" "${photos[@]}" --embed $clip --attributes gone.csv:id --out early
+grep -q 'embedded by' err && fail "pictures were embedded before a table was looked for"
 head -c 20000 found/subject.safetensors > cut && cp -r found old && mv cut old/subject.safetensors
 run 3 "old/subject.safetensors" report old -o x.html
 [ $failed = 0 ] && echo "slices are described as numpy describes them"

@@ -89,6 +89,17 @@ python 'for f in ("found", "seen"):
 run 2 "seen holds findings of other data" discover $rows --embed $clip --embed-activation gelu $how --out seen
 run 0 "" assign seen --embeddings e.safetensors --labels y.csv:label --probs p.csv:p --out assigned.csv
 run 3 "they cannot be compared" assign seen --embeddings g.safetensors --labels y.csv:label --probs p.csv:p --out assigned2.csv
+run 0 "" embed $photos --activation gelu --out g2.npy
+run 3 "they cannot be compared" assign seen --embeddings g2.npy --labels y.csv:label --probs p.csv:p --out assigned2.csv
+run 0 "" assign seen --embeddings e2.npy --labels y.csv:label --probs p.csv:p --out assigned2.csv
+cmp -s assigned.csv assigned2.csv || fail "the rows of a .npy are assigned to other slices"
+run 0 "" embed --model $clip --texts texts.txt --out w.npy
+run 0 "" embed --model $clip --activation gelu --texts texts.txt --out wg.npy
+words="--words texts.txt --word-embeddings"
+run 0 "" discover -e e2.npy $rows $words w.npy $how --out worded
+run 3 "wg.npy has features of the encoder clip-" discover -e e2.npy $rows $words wg.npy $how --out x
+printf '%s\n' a b c d e f > six.txt
+run 3 "e2.npy has features of pictures" discover -e e2.npy $rows --words six.txt --word-embeddings e2.npy $how --out x
 mkdir folders && cp -r photos/cat photos/dog folders
 run 0 "5 pictures, embedded by $clip" discover --images folders --model resnet.safetensors --embed $clip --resize 40 --crop 32 \
     --least 1 --class all --method domino --no-report --out both
@@ -148,8 +159,8 @@ run 3 "010.png" embed --model $clip --images many --out u2.safetensors
 echo mine > f.safetensors
 run 2 "f.safetensors is there, and spotter embed did not write it" embed $photos --out f.safetensors
 [ "$(cat f.safetensors)" = mine ] || fail "a file was overwritten"
-echo mine > g2.csv
-run 2 "g2.csv is there, and spotter embed did not write it" embed $photos --out g2.npy
+echo mine > g3.csv
+run 2 "g3.csv is there, and spotter embed did not write it" embed $photos --out g3.npy
 echo mine > n.safetensors.part
 run 2 "n.safetensors.part is there, and spotter embed did not write it" embed $photos --out n.safetensors
 [ "$(cat n.safetensors.part)" = mine ] || fail "a .part was overwritten"

@@ -430,7 +430,7 @@ TEST_IN_FOLDER(names_tell_encoders_apart)
     const char *clip = put_model(), *net = put_resnet(2);
     spot_encoder_options o[12];
     const char *path[12];
-    char name[12][32], again[32];
+    char name[12][32], again[32], larger[256];
     int n = 0;
 
     for (int i = 0; i < 12; i++) o[i] = spot_encoder_defaults(), path[i] = clip;
@@ -446,7 +446,11 @@ TEST_IN_FOLDER(names_tell_encoders_apart)
     path[7] = path[8] = path[9] = net;
     o[8].resize = 0;
     o[9].crop = 96;
-    n = 10;
+    snprintf(larger, sizeof larger, "{\"model_type\":\"clip\",\"text_config\":{\"num_attention_heads\":2,\"eos_token_id\":2},"
+             "\"vision_config\":{\"num_attention_heads\":2,\"image_size\":%d}}", CLIP_SIDE + 1);      /* no more patches */
+    put_text(in_root("larger.json"), larger);
+    o[10].clip.config = in_root("larger.json");
+    n = 11;
     for (int i = 0; i < n; i++) {
         name_of(name[i], path[i], &o[i]);
         assert_int_equal(strlen(name[i]), strlen(path[i] == net ? "resnet-" : "clip-") + 16);

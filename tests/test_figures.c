@@ -215,6 +215,35 @@ TEST(dominos_rows_go_by_the_encoder)
     }
 }
 
+/* No setting tells that CLIP's rows have length 1 here. */
+TEST(the_length_of_clips_rows_is_a_difference)
+{
+    static const char unit[] = "CLIP's rows=of length 1 (as they are)";
+    static const struct { const char *yaml, *row, *differs; } of[] = {
+        { "encoder: {weights: w}\nbdms: [{method: domino, gamma: 10, representation: clip}]\n", "Domino", unit },
+        { "encoder: {weights: w, shape: other}\nbdms: [{method: domino, gamma: 10, representation: clip}]\n",
+          "Domino, other encoder", unit },
+        { "bdms: [{method: domino, gamma: 10}]\n", "Domino-Model", "" },
+        { "encoder: {weights: w}\nbdms: [{method: spotlight, min_weight: 0.01, representation: clip}]\n", "Spotlight",
+          "representation=clip (model)" },
+    };
+    const spot_paper_table *p = spot_paper_find(2);
+    spot_ctx c = check_ctx(1);
+    char text[128];
+    for (int i = 0; i < LEN(of); i++) {
+        CHECK_OK(&c, spot_config_parse(&c, &cfg, of[i].yaml, strlen(of[i].yaml), "config"));
+        for (int k = 0; k < p->rows; k++)
+            if (!strcmp(p->row[k].name, of[i].row))
+                assert_string_equal(spot_paper_method_differs(text, sizeof text, &cfg.bdm[0], &p->row[k]), of[i].differs);
+    }
+    cfg.bdm[0] = spot_bdm_defaults(SPOT_DOMINO);
+    cfg.bdm[0].representation = SPOT_BY_CLIP;
+    cfg.bdm[0].top = 3, cfg.bdm[0].domino.components = 7, cfg.bdm[0].domino.gamma = 2, cfg.bdm[0].embed.dim = 5;
+    spot_paper_method_differs(text, 100, &cfg.bdm[0], &p->row[2]);
+    assert_string_equal(text + strlen(text) - strlen(unit), unit);
+    assert_non_null(strstr(text, "more, CLIP"));
+}
+
 TEST_WITH(runs_of_the_same_ecs_are_joined, set_up, tear_down)
 {
     static const char *const yaml[] = { "ecs: 20\nbdms: [{method: spotlight}]\n",

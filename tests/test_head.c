@@ -144,3 +144,129 @@ TEST(threads_leave_no_trace)
         clear_bed(&two);
     }
 }
+
+/* -- softmax ------------------------------------------------------------------------------------------------------- */
+
+/* PyTorch 1.13.1, float64: F.cross_entropy(torch.tensor(z), torch.tensor(t)) and its gradient, for classes and for a row of
+ * probabilities. */
+TEST(softmax_is_pytorchs_cross_entropy)
+{
+    static const float logit[] = { 1.5f, -0.25f, 3, 0.5f, 0.5f, -8, -2, 0, 4 };
+    static const float target[] = { 0, 0, 1, 1, 0, 0, 0.25f, 0.25f, 0.5f };
+    static const double want[] = {
+        1.1488173438730804, 0.05894006070248143, 0.01024224677547881, -0.06918230747796024, -0.16668362063928563,
+        0.16664971269404769, 3.390794523795032e-05, -0.08252391399013621, -0.07735248839889027, 0.1598764023890265 };
+    spot_ctx c = check_ctx(1);
+    float d[9];
+    double loss;
+
+    CHECK_OK(&c, spot_head_softmax(&c, &loss, d, logit, target, 3, 3));
+    CHECK_NEAR(loss, want[0], 1e-12);
+    for (int i = 0; i < 9; i++) CHECK_NEAR(d[i], want[1 + i], 1e-8);
+    CHECK_OK(&c, spot_head_softmax(&c, &loss, NULL, logit, target, 3, 3));
+    CHECK_NEAR(loss, want[0], 1e-12);
+}
+
+static double softmax_loss(const float *logit, const float *target, int live, int outputs)
+{
+    double loss = 0;
+
+    for (int n = 0; n < live; n++) {
+        double sum = 0;
+        for (int o = 0; o < outputs; o++) sum += exp(logit[n * outputs + o]);
+        for (int o = 0; o < outputs; o++) loss -= target[n * outputs + o] * log(exp(logit[n * outputs + o]) / sum) / live;
+    }
+    return loss;
+}
+
+TEST(gradients_of_softmax_are_slopes)
+{
+    enum { LIVE = 5, N = LIVE * OUTPUTS };
+    float *logit = random_tensor(N, 30), *target = random_tensor(N, 31), d[N];
+    spot_ctx c = check_ctx(1);
+    double loss;
+
+    for (int i = 0; i < N; i++) target[i] = fabsf(target[i]);      /* rows of any sum */
+    CHECK_OK(&c, spot_head_softmax(&c, &loss, d, logit, target, LIVE, OUTPUTS));
+    CHECK_NEAR(loss, softmax_loss(logit, target, LIVE, OUTPUTS), 1e-9);
+    for (int i = 0; i < N; i++) {
+        float was = logit[i], up = was + 0x1p-10f, down = was - 0x1p-10f;
+        double high, low;
+        logit[i] = up, high = softmax_loss(logit, target, LIVE, OUTPUTS);
+        logit[i] = down, low = softmax_loss(logit, target, LIVE, OUTPUTS);
+        logit[i] = was;
+        CHECK_NEAR(d[i], (high - low) / ((double)up - down), 1e-6);
+    }
+    free(logit);
+    free(target);
+}
+
+TEST(softmax_of_extreme_logits)
+{
+    float logit[] = { 1e30f, -1e30f, 0, -500, 500, 0 }, target[] = { 1, 0, 0, 1, 0, 0 }, d[6];
+    spot_ctx c = check_ctx(1);
+    double loss;
+
+    CHECK_OK(&c, spot_head_softmax(&c, &loss, d, logit, target, 2, 3));
+    CHECK_NEAR(loss, 500, 1e-9);
+    for (int i = 0; i < 6; i++) CHECK_NEAR(d[i], i == 3 ? -0.5 : i == 4 ? 0.5 : 0, 1e-12);
+    for (int i = 0; i < 3; i++) {
+        logit[0] = logit[1] = logit[2] = 0;
+        logit[i] = NAN;
+        CHECK_OK(&c, spot_head_softmax(&c, &loss, d, logit, target, 2, 3));
+        assert_true(isnan(loss) && isnan(d[0]) && isnan(d[1]) && isnan(d[2]) && isfinite(d[3]));
+    }
+    CHECK_FAILS(&c, spot_head_softmax(&c, &loss, d, logit, target, 0, 3), SPOT_INVALID, "0 rows of 3 logits");
+}
+
+/* -- channels ------------------------------------------------------------------------------------------------------ */
+
+static void check_activity(const bed *t, const float *v, int stride, bool relu)
+{
+    int pixels = t->p.size * t->p.size;
+
+    for (int n = 0; n < t->p.live; n++) {
+        double least = INFINITY, most = -INFINITY, sum[128] = { 0 };
+        for (int k = 0; k < t->p.channels; k++)
+            for (int q = 0; q < pixels; q++) {
+                double x = t->x[place(n, k, q, t->p.channels, pixels)];
+                if (relu && x < 0) x = 0;
+                sum[k] += x / pixels;
+                least = fmin(least, x), most = fmax(most, x);
+            }
+        for (int k = 0; k < t->p.channels; k++) CHECK_NEAR(v[n * stride + k], (sum[k] - least) / (most - least), 1e-6);
+        for (int k = t->p.channels; k < stride; k++) assert_true(v[n * stride + k] == 7);
+    }
+}
+
+TEST(activity_of_channels_is_the_definition)
+{
+    for (int i = 0; i < 2 * LEN(planes); i++) {
+        bed t = make_bed(planes[i / 2]);
+        int stride = t.p.channels + 5;
+        float v[2][6 * 133];
+        for (int threads = 1; threads <= 2; threads++) {
+            spot_ctx c = check_ctx(threads);
+            for (int k = 0; k < LEN(v[0]); k++) v[threads - 1][k] = 7;
+            CHECK_OK(&c, spot_head_channels(&c, v[threads - 1], stride, t.x, t.p, i % 2));
+        }
+        check_activity(&t, v[0], stride, i % 2);
+        assert_memory_equal(v[0], v[1], sizeof v[0]);
+        clear_bed(&t);
+    }
+}
+
+/* A picture of equal numbers has no scale; a NaN is seen. */
+TEST(activity_without_a_scale)
+{
+    static const spot_plane p = { 2, 2, 16, 2, SPOT_FP32 };
+    spot_ctx c = check_ctx(1);
+    float x[128], v[32];
+
+    for (int i = 0; i < LEN(x); i++) x[i] = i < 64 ? 3 : (float)i;
+    x[100] = NAN;
+    CHECK_OK(&c, spot_head_channels(&c, v, 16, x, p, true));
+    for (int k = 0; k < 16; k++) assert_true(v[k] == 0);
+    for (int k = 0; k < 16; k++) assert_true(isnan(v[16 + k]) == (k == 100 % 16));
+    CHECK_FAILS(&c, spot_head_channels(&c, v, 15, x, p, true), SPOT_INVALID, "rows of 15 numbers for 16 channels");
+}

@@ -36,11 +36,22 @@ TEST(test_intervals_are_scipys)
     assert_int_equal(cases, 4);
 }
 
+/* Student's tails by Simpson's rule on the density (Python, 200,000 steps). */
 TEST(test_quantiles)
 {
+    static const struct { double t; int df; double p; } student[] = {
+        { 1, 1, 0.25 }, { 3, 2, 0.04773298313335384 }, { 2.5, 5, 0.027245049671188615 }, { 4, 15, 0.0005796584248805437 },
+        { 2, 10, 0.03669401738537065 }, { 6, 23, 2.0284331069060974e-06 }, { 3.3, 999, 0.0005005156315280331 },
+    };
+
     CHECK_NEAR(spot_normal_quantile(0.975), 1.959963984540054, 1e-9);
     CHECK_NEAR(spot_normal_quantile(0.05), -1.6448536269514722, 1e-9);
     CHECK_NEAR(spot_normal_tail(1.6448536269514722), 0.05, 1e-12);
+    for (int i = 0; i < LEN(student); i++) {
+        CHECK_NEAR(spot_student_tail(student[i].t, student[i].df), student[i].p, 1e-13 + 1e-11 * student[i].p);
+        CHECK_NEAR(spot_student_tail(-student[i].t, student[i].df), 1 - student[i].p, 1e-12);
+        CHECK_NEAR(spot_student_above(student[i].p, student[i].df), student[i].t, 1e-5);
+    }
 }
 
 /* ---- nights: a short sample; how many were tried once, and what came of them, is in bench/RESULTS.md ---- */

@@ -46,6 +46,16 @@ TEST(a_base_model_has_a_bar_of_its_own)
     CHECK_NEAR(hear("train", 10, 10), 0.45, 1e-12);
 }
 
+/* The folders of a planted run begin at nothing, though its world was made to the end. */
+TEST(a_planted_world_has_bars_of_its_own)
+{
+    memset(&progress, 0, sizeof progress);
+    CHECK_NEAR(hear("plant: pictures", 7, 7), 1, 0);
+    cli_progress_update(&progress, &(spot_progress){ .stage = "shifts", .done = 1, .total = 10, .note = "" });
+    CHECK_NEAR(cli_progress_share(&progress), 0.1, 0);
+    CHECK_NEAR(hear("shifts", 5, 10), 0.5, 0);
+}
+
 TEST(a_stage_without_a_sweep_is_the_whole)
 {
     memset(&progress, 0, sizeof progress);

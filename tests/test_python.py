@@ -100,6 +100,34 @@ def test_slices_are_described():
     raises("no ids to be found by", lambda: found.describe(attributes="table.csv:number"))
 
 
+def test_an_encoder_looks_at_pictures():
+    clip, names = "encoder/clip/model.safetensors", ["cat/1.png", "cat/2.png", "dog/1.png", "dog/b.png", "dog/more/1.png"]
+    photos = [Path("encoder/photos") / name for name in names] * 8
+    prob = np.where(np.arange(len(photos)) % 5 < 2, 0.2, 0.8).astype(np.float32)
+    words = ["a cat", "a dog", "red"]
+    found = spotter.Domino(seed=3, target_class="all", device="cpu").fit(probs=prob, images=photos, embed=clip)
+    found.describe(words, phrases=2).write("seen_by_python")
+    Path("rows.csv").write_text("path,label,p\n" + "".join(f"{n},all,{p}\n" for n, p in zip(names * 8, prob)))
+    Path("phrases.txt").write_text("\n".join(words))
+    subprocess.run([program, "discover", "--images", "encoder/photos", "--ids", "rows.csv:path", "-y", "rows.csv:label", "-p",
+                    "rows.csv:p", "--embed", clip, "-m", "domino", "--class", "all", "--seed", "3", "--device", "cpu",
+                    "--words", "phrases.txt", "--phrases", "2", "--no-report", "--out", "seen_by_program"],
+                   check=True, capture_output=True)
+    a, b = (json.loads(Path(f"seen_by_{who}/slices.json").read_text()) for who in ("python", "program"))
+    assert a["subject"]["encoder"] == b["subject"]["encoder"] and a["subject"]["encoder"].startswith("clip-")
+    told = [[(s["size"], s["words"]) for f in who["findings"] for s in f["slices"]] for who in (a, b)]
+    assert told[0] == told[1] and len(told[0]) > 0 and len(told[0][0][1]) == 2
+    again = found.predict(probs=prob, images=photos)
+    assert again.shape == (40, len(found.slices_)) and (again.argmax(1) == found.labels_)[found.labels_ >= 0].all()
+    raises("give their paths as images", lambda: spotter.Domino().fit(probs=prob, embed=clip))
+    raises("one of the two", lambda: spotter.Domino().fit(np.zeros((40, 2)), probs=prob, images=photos, embed=clip))
+    raises("one of the two", lambda: spotter.Domino().fit(probs=prob))
+    raises("is no encoder", lambda: spotter.Domino().fit(probs=prob, images=photos, embed="seen_by_python/fit.safetensors"))
+    raises("nowhere.png", lambda: found.predict(probs=prob[:1], images=["nowhere.png"]))
+    raises("another encoder now", lambda: (Path(clip).write_bytes(Path(clip).read_bytes()[:-4] + b"\0\0\0\0"),
+                                           found.predict(probs=prob, images=photos)))
+
+
 def test_tensors_and_lists():
     feature, target, prob, _ = planted(300)
     by_numpy = spotter.Domino().fit(feature, target, prob).labels_

@@ -9,6 +9,7 @@ cp -r ../tools/python "$dir/python"           # pip builds in place
 SPOTTER_BUILD=$build "$dir/venv/bin/pip" install --quiet --no-index --no-build-isolation "$dir/python" 2>"$dir/said" ||
     { cat "$dir/said"; fail "pip install"; }
 cd "$dir"
+/usr/bin/python3 "$OLDPWD/random_clip.py" encoder
 "$dir/venv/bin/python" "$OLDPWD/test_python.py" "$build/spotter" || fail "test_python.py"
 
 # The worked example, on pictures; without an answer to get right, but with a page to make.

@@ -64,6 +64,25 @@ run 2 "chosen for the encoder" shifts other.yaml --out other
 run 0 "are not used: they were chosen for another encoder" shifts other.yaml --out other --pick
 [ -s other/pick.html ] || fail "no page of thresholds"
 
+# Names that a spreadsheet would run and of two lines, a caption that is cut amid a letter, a perfect model, logit axes.
+awk -F, 'NR > 1 { n = split($1, p, "/"); $0 = $1 "," p[n - 1] } { print }' m5.csv >perfect.csv
+long=$(printf 'a photo of a dog and a photo of a dog %.0s' 1 2 3 | head -c 79)é
+sed 's/draws: 200/draws: 200, axes: logit/; s/{name: at night/{name: "=at\\nnight", folder: at_night/; s#/m5.csv#/perfect.csv#
+     s/{name: blue/{name: blue, shift_caption: '"$long"'/' shifts.yaml >hard.yaml
+run 0 "" shifts hard.yaml --out hard --pick --grids 2
+pages votes hard hard.csv
+run 0 "" shifts hard.yaml --out hard --votes hard.csv
+run 0 "" figures hard --format csv
+cp "$dir/out" hard_figures.csv
+run 0 "" figures hard -o hard_f --format svg
+run 0 "" figures hard -o hard_one --format svg --which 10,17 --shift "in the snow"
+pages hard hard hard_figures.csv hard_f/*.svg hard_one/*.svg
+sed -i 's/,shift_/,other_/' hard/grids/votes.csv
+run 0 "the votes are left out: hard/grids/votes.csv line 2" figures hard --format csv
+grep -q '^"\?6' "$dir/out" && fail "votes for other grids are drawn"
+run 3 "need new votes" figures hard --format csv --which 6
+run 0 "the votes are left out" report hard -o hard.html
+
 run 0 "" report run -o report.html
 run 0 "" report run -o one.html --threads 1
 cmp -s report.html one.html || fail "another number of threads gives another page"
@@ -77,6 +96,9 @@ mv moved pictures
 command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ||
     { echo "no Chromium: the pages were not opened"; exit "$failed"; }
 pages look run report.html lines.yaml
+pages look_hard hard hard.html hard_lines.yaml
+{ sed '/^shifts:/,/^models:/{/^models:/!d}' hard.yaml; cat hard_lines.yaml; } >hard_picked.yaml
+run 0 "11 of 11 folders of hard are done" shifts hard_picked.yaml --out hard
 # The config takes the lines as they are.
 { sed '/^shifts:/,/^models:/{/^models:/!d}' shifts.yaml; cat lines.yaml; } >picked.yaml
 run 0 "" shifts picked.yaml --out picked

@@ -28,7 +28,7 @@ static void fill_waves(wave_table *w)
         w->tally[s] = (spot_shift_tally){ w->pictures[s], w->right[s] };
     }
     w->category[0] = w->category[2] = 1, w->category[1] = 0;
-    w->t = (spot_shift_table){ CLASSES, MODELS, SHIFTS, 2, w->tally[0], &w->tally[1], w->category };
+    w->t = (spot_shift_table){ CLASSES, MODELS, SHIFTS, 2, w->tally[0], &w->tally[1], w->category, NULL };
 }
 
 /* tests/golden/shifts.txt: for each of three axes and three shifts: used, few, lost, impact, slope, intercept, correlation, the
@@ -131,7 +131,7 @@ TEST(the_interval_is_that_of_brute_force)
 TEST(quantiles_and_shares_are_those_of_numpy_and_statsmodels)
 {
     const double v[] = { 1, 2, 4, 8, 16 };
-    const spot_shift_interval none = spot_share_of(0, 10), some = spot_share_of(7, 10), all = spot_share_of(10, 10);
+    const spot_interval none = spot_share_of(0, 10), some = spot_share_of(7, 10), all = spot_share_of(10, 10);
 
     CHECK_NEAR(spot_quantile(v, 5, 0.2), 1.8, 1e-15);          /* np.percentile(v, 20) */
     CHECK_NEAR(spot_quantile(v, 5, 0.975), 15.2, 1e-14);
@@ -183,7 +183,7 @@ TEST(intervals_hold_planted_impact_and_slope)
     rule.draws = 200;
     for (int i = 0; i < worlds; i++) {
         const spot_shift_tally base = { pictures[0], right[0] }, shift = { pictures[1], right[1] };
-        const spot_shift_table t = { FORTY, MANY, 1, 0, base, &shift, NULL };
+        const spot_shift_table t = { FORTY, MANY, 1, 0, base, &shift, NULL, NULL };
         spot_shift_estimates e;
         simulate(pictures[0], right[0], 0, 1, (uint32_t)i, false);
         simulate(pictures[1], right[1], 0.1, slope, (uint32_t)i, true);
@@ -205,7 +205,7 @@ TEST(shifts_without_classes_and_models_without_spread)
 {
     const int none[2] = { 0, 4 }, some[2] = { 10, 10 }, right[4] = { 5, 5, 5, 5 }, few[4] = { 0, 1, 0, 2 };
     const spot_shift_tally base = { some, right }, shifts[2] = { { none, few }, { some, right } };
-    const spot_shift_table t = { 2, 2, 2, 0, base, shifts, NULL };
+    const spot_shift_table t = { 2, 2, 2, 0, base, shifts, NULL, NULL };
     const int over[4] = { 11, 5, 5, 5 };
     spot_ctx c = check_ctx(1);
     spot_shift_rule rule = spot_shift_rule_defaults();

@@ -14,7 +14,7 @@ edit() { sed "s|$1|$2|" shifts.yaml; }
 
 # One process; its numbers; the same again does nothing; the printed table.
 run 0 "" shifts shifts.yaml --out one --threads 1
-grep -q "bing, base: 1 of 4 classes are harder than real pictures .* first fox" "$dir/out" || fail "no confounded class"
+grep -q "bing, base: 1 of 4 classes is harder than real pictures .* first fox" "$dir/out" || fail "no confounded class"
 grep -q "bing, in the snow: 1 of 4 classes do not count: 1 without a picture left" "$dir/out" || fail "no lost class"
 grep -q "clean, blue .* 0/4 .* 0.0 % .* none" "$dir/out" || fail "a shift with no kept class has no line"
 grep -q "in_the_snow has no pictures of 1 classes, such as owl" "$dir/err" || fail "no word about the absent class"
@@ -66,6 +66,29 @@ run 0 "11 of 11 folders of both are done" shifts probit.yaml --out both
 grep -q '"axes": "probit"' both/shifts.json || fail "the axes did not change"
 grep -q "axes: probit" both/config.yaml || fail "the run has the old config"
 
+# The verdict: the same run; a model less; the baseline of another study.
+run 0 "one is the baseline now" accept one -o base.json --reason "the first"
+run 0 "" check base.json json
+grep -q "the night is fine: numbers 28 same, 4 not comparable; bits 2 same" "$dir/out" ||
+    fail "the same run differs: $(head -3 "$dir/out")"
+grep -v "name: m5" shifts.yaml >five.yaml
+run 0 "" shifts five.yaml --out five
+run 1 "five differs from base.json" check base.json five
+grep -q "BROKEN: present: the run lacks 1 of the baseline's 6 models, first m5" "$dir/out" || fail "no lost model"
+run 1 "" check base.json five --json
+sed 's/"study":"shifts"/"study":"sleep"/' base.json >bad.json
+run 3 "study: this version of Spotter does not know it" check bad.json one
+sed 's/"study":"shifts",//' base.json >bad.json
+run 3 "bad.json is no baseline" check bad.json one
+run 2 "is no METHOD:METRIC with impact, slope" accept one -o base.json --reason x --quarantine "spotlight:fdr=x"
+
+# A finished run on a disk that cannot be written: its results.
+if unshare -rm true 2>/dev/null; then
+    ends 0 "" unshare -rm bash -c 'mount --bind one one && mount -o remount,bind,ro one && ! touch one/x 2>/dev/null &&
+        exec "$1" shifts shifts.yaml --out one' - "$spotter"
+    grep -q "clean, in the snow" "$dir/out" || fail "a disk that cannot be written hides the results"
+fi
+
 # Embeddings from files, and masks in place of an encoder.
 world() { python3 "$OLDPWD/shifts_world.py" "$@" || fail "shifts_world.py $1"; }
 world embed "$world"
@@ -108,6 +131,10 @@ run 2 "one holds results of another config (the number of sources is 2 there and
 mkdir theirs && echo precious >theirs/config.yaml
 run 2 "theirs/config.yaml" shifts shifts.yaml --out theirs
 [ "$(ls theirs)" = config.yaml ] || fail "a refused run left $(ls theirs) in a folder"
+tiny 1 >sweep.yaml
+run 2 "theirs/config.yaml" sweep sweep.yaml --out theirs
+[ "$(ls theirs)" = config.yaml ] || fail "a refused sweep left $(ls theirs) in a folder"
+run 2 "one/config.yaml line 3" sweep sweep.yaml --out one
 mv theirs/config.yaml theirs/shifts.json
 run 2 "theirs/shifts.json is there, and theirs is no run directory" shifts shifts.yaml --out theirs
 [ "$(cat theirs/shifts.json)" = precious ] || fail "a file of somebody else was overwritten"
@@ -178,5 +205,13 @@ run 3 "columns, and the captions have 7; were they made by two encoders?" shifts
 edit "clip/model.safetensors" "other/model.safetensors" >other.yaml
 run 0 "" shifts other.yaml --out c --shard 1/2
 run 3 "mixes two encoders" merge a c --out d
+
+# A class of five pictures has the largest gap and is not shown to be confounded: another one is named.
+rm pictures/real/owl/{05..19}.png pictures/bing/base/owl/{05..15}.png
+sed -i 's#\(bing/base/owl/.*\),[a-z_]*#\1,plate#; s#\(real/owl/0[0-2].*\),[a-z_]*#\1,owl#
+        s#\(real/owl/0[34].*\),[a-z_]*#\1,plate#' m?.csv
+sed 's/oracle: [^}]*/base: false/' shifts.yaml >few.yaml
+run 0 "" shifts few.yaml --out few
+grep -q "bing, base: 1 of 4 classes is harder .* first fox (" "$dir/out" || fail "named is: $(grep harder "$dir/out")"
 
 [ $failed = 0 ] || { echo "$failed failures"; exit 1; }

@@ -134,7 +134,7 @@ TEST(classes_count_as_in_the_released_masks)
     assert_non_null(f);
     for (; fscanf(f, "%63s %d %d %d", name, &kept, &five, &none) == 4; sets++) {
         const spot_shift_tally tally = { pictures, right };
-        const spot_shift_table t = { IMAGENET, 1, 1, 0, { base, base_right }, &tally, NULL };
+        const spot_shift_table t = { IMAGENET, 1, 1, 0, { base, base_right }, &tally, NULL, NULL };
         int left = kept - 5 * five - (IMAGENET - five - none), sum = 0;
         spot_shift_estimates e;
         for (int k = 0; k < IMAGENET; k++) {
@@ -184,7 +184,6 @@ TEST_IN_FOLDER(a_model_that_looks)
     const char *net = put_net(OUTPUTS), *out = in_root("run");
     char text[1200], *path[4 * EACH];
     float feature[4 * EACH * 128], logit[4 * EACH * OUTPUTS];
-    int want[2] = { 0, 0 };
 
     CHECK_OK(&c, spot_ctx_open(memset(&c, 0, sizeof c), "cpu", 1));
     mkdir(in_root("base"), 0777), mkdir(in_root("fog"), 0777);
@@ -194,7 +193,10 @@ TEST_IN_FOLDER(a_model_that_looks)
     }
     put_text(in_root("words.txt"), "bee\nwasp\nape\n");
     snprintf(text, sizeof text, "data: {root: %s, real: \"\"}\nshifts: [{name: fog}]\nevaluation: {draws: 10}\n"
-             "models: [{name: net, weights: %s, classes: %s, resize: 40, crop: 32}]\n", root, net, in_root("words.txt"));
+             "models:\n  - {name: net, weights: %s, classes: %s, resize: 40, crop: 32}\n"
+             "  - {name: big, weights: %s, classes: %s, resize: 70, crop: 64}\n"
+             "  - {name: same, weights: %s, classes: %s, resize: 40, crop: 32}\n", root, net, in_root("words.txt"), net,
+             in_root("words.txt"), net, in_root("words.txt"));
     spot_shifts_config *cfg = parse(&c, text);
     for (int i = 0; i < 2; i++) {
         const spot_shifts_options options = { .out = i ? in_root("again") : out, .shards = 1 };
@@ -202,26 +204,29 @@ TEST_IN_FOLDER(a_model_that_looks)
         assert_true(report.planned == 2 && report.done == 2);
     }
     CHECK_OK(&c, spot_shifts_read(&c, &r, out));
-    o.resize = 40, o.crop = 32;
-    CHECK_OK(&c, spot_encoder_open(&c, &e, net, &o));
-    assert_int_equal(spot_encoder_about(e)->dim, 128);
-    for (int u = 0; u < 2; u++)
-        CHECK_OK(&c, spot_encode_pictures(&c, e, &(spot_encoder_pictures){ .path = path + 2 * u * EACH, .n = 2 * EACH,
-                 .feature = feature, .logit = logit + 2 * u * EACH * OUTPUTS }));
-    for (int i = 0; i < 4 * EACH; i++) {
-        const float *v = logit + i * OUTPUTS;
-        const int best = v[1] > v[0] ? (v[2] > v[1] ? 2 : 1) : v[2] > v[0] ? 2 : 0;
-        want[i / (2 * EACH)] += best == (i / EACH % 2 ? 0 : 2);
+    for (int m = 0; m < 3; m++) {              /* two shapes, one of them twice */
+        int want[2] = { 0, 0 };
+        o.resize = cfg->model[m].resize, o.crop = cfg->model[m].crop;
+        CHECK_OK(&c, spot_encoder_open(&c, &e, net, &o));
+        assert_int_equal(spot_encoder_about(e)->dim, 128);
+        for (int u = 0; u < 2; u++)
+            CHECK_OK(&c, spot_encode_pictures(&c, e, &(spot_encoder_pictures){ .path = path + 2 * u * EACH, .n = 2 * EACH,
+                     .feature = feature, .logit = logit + 2 * u * EACH * OUTPUTS }));
+        for (int i = 0; i < 4 * EACH; i++) {
+            const float *v = logit + i * OUTPUTS;
+            const int best = v[1] > v[0] ? (v[2] > v[1] ? 2 : 1) : v[2] > v[0] ? 2 : 0;
+            want[i / (2 * EACH)] += best == (i / EACH % 2 ? 0 : 2);
+        }
+        for (int u = 0; u < 2; u++)
+            assert_int_equal(r.unit[u].right[SPOT_SHIFT_ALL][2 * m] + r.unit[u].right[SPOT_SHIFT_ALL][2 * m + 1], want[u]);
+        spot_encoder_close(&c, e);
     }
-    for (int u = 0; u < 2; u++)
-        assert_int_equal(r.unit[u].right[SPOT_SHIFT_ALL][0] + r.unit[u].right[SPOT_SHIFT_ALL][1], want[u]);
     assert_true(r.source->set[SPOT_SHIFT_ALL].shift->used == 2 && !r.source->set[SPOT_SHIFT_KEPT].shifts && !r.source->gaps);
     spot_shifts_close(&r);
     put_text(in_root("words.txt"), "bee\nwasp\n");
     const spot_shifts_options wrong = { .out = in_root("wrong"), .shards = 1 };
     CHECK_FAILS(&c, spot_shifts_run(&c, cfg, &wrong, &report), SPOT_INPUT, "has 3 outputs");
     free(cfg);
-    spot_encoder_close(&c, e);
     spot_ctx_close(&c);
 }
 
@@ -284,16 +289,4 @@ TEST_IN_FOLDER(pictures_of_another_result)
         CHECK_FAILS(&c, spot_shift_pictures_read(&c, &got, root, &u), SPOT_INPUT, "shift-000003.safetensors does not fit");
         spot_shift_pictures_free(&got);
     }
-}
-
-TEST(pictures_nearest_to_a_similarity)
-{
-    float similarity[] = { 0.1f, 9, 0.5f, 9, 0.3f, 9, 0.31f, 9, 0.29f, 9 };
-    const spot_shift_pictures_result p = { .n = 5, .columns = 2, .similarity = similarity };
-    int row[3];
-
-    assert_int_equal(spot_shift_nearest(row, 3, &p, 0, 0.304), 3);
-    assert_true(row[0] == 2 && row[1] == 3 && row[2] == 4);
-    assert_true(spot_shift_nearest(row, 3, &p, 1, 9) == 3 && row[0] == 0 && row[1] == 1 && row[2] == 2);
-    assert_int_equal(spot_shift_nearest(row, 3, &p, 2, 0), 0);
 }

@@ -80,6 +80,32 @@ for r in rows:
     assert {k for k in names if r[k] == "1"} == set(facts[r["file"]]["shows"]) and set(r.values()) <= {"0", "1", r["file"]}
 END
 
+# CLIP looks at the real pictures as spotter embed does at the same pictures in files.
+{
+    grep -v '^bdms:' "$dir/tiny.yaml"
+    echo "encoder: {weights: $tools/tiny_clip/model.safetensors, shape: other}"
+    echo 'bdms: [{method: domino, representation: clip}]'
+} > "$dir/clip.yaml"
+"$spotter" plan "$dir/clip.yaml" --quick >/dev/null 2>"$dir/log" || fail "plan with CLIP: $(tail -1 "$dir/log")"
+"$spotter" sweep "$dir/clip.yaml" --out "$dir/clip" --limit 2 >/dev/null 2>"$dir/log" || fail "CLIP: $(tail -1 "$dir/log")"
+for split in test val; do
+    "$spotter" view "$dir/clip" --ec 1 --split $split --representation clip --out "$dir/$split.safetensors" \
+        --images "$dir/rows-$split" >/dev/null 2>"$dir/log" || fail "view of CLIP: $(tail -1 "$dir/log")"
+    "$spotter" embed --model $tools/tiny_clip/model.safetensors --images "$dir/rows-$split" --out "$dir/$split.npy" >/dev/null \
+        2>"$dir/log" || fail "embed: $(tail -1 "$dir/log")"
+done
+/usr/bin/python3 - "$dir" <<'END' || fail "CLIP sees other pictures than those of the EC"
+import json, struct, sys
+import numpy as np
+for split in ("test", "val"):
+    b = open(f"{sys.argv[1]}/{split}.safetensors", "rb").read()
+    n = struct.unpack("<Q", b[:8])[0]
+    t = json.loads(b[8:8 + n])["feature"]
+    rows = np.frombuffer(b[8 + n:], "<f4", t["shape"][0] * t["shape"][1], t["data_offsets"][0]).reshape(t["shape"])
+    assert len(rows) > 5 and np.abs(rows - np.load(f"{sys.argv[1]}/{split}.npy")).max() < 1e-6
+    assert len({row.tobytes() for row in rows}) > 5
+END
+
 # What is wrong with the data is one sentence.
 rm "$dir"/stamps/images/000007.*
 "$spotter" sweep "$dir/tiny.yaml" --out "$dir/bad" >/dev/null 2>"$dir/log" && fail "a missing picture was overlooked"

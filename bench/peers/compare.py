@@ -4,8 +4,8 @@
     compare.py [build/spotter] [--threads 2] [--rounds 3]
 
 A round times spotter, then the peer; the ratio is taken within a round, and the table shows the median ratio with the
-least and the greatest. Needs what the peers need: python3-torch, -torchvision, -sklearn, -pil, umap-learn, and for
-pictures, tuxpaint-stamps-default and plasma-workspace-wallpapers.
+least and the greatest. Needs what the peers need: python3-torch, -torchvision, -scipy, -opencv, -sklearn, -pil, umap-learn, and
+for pictures, tuxpaint-stamps-default and plasma-workspace-wallpapers.
 (opentsne.py, of 100,000 rows, takes minutes and prints a ratio of its own.)
 """
 import argparse
@@ -20,6 +20,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 RESIZED = ["640 x 480 to 224, bicubic", "JPEG of 640 x 480, decoded, to 224, bicubic"]
+MATRIX = "1,712 x 33 on 128 x 128, kernel 32, sigma 10"
 PEERS = {   # peer: its command, and seconds by (op, case) from what it prints
     "resnet_torch.py": (["{threads}"], lambda text: {(op, case): float(s) for op, case, s in
                         re.findall(r"^(train|infer)\t(.*?)\t([\d.]+)", text, re.M)}),
@@ -39,6 +40,10 @@ PEERS = {   # peer: its command, and seconds by (op, case) from what it prints
     "look_torch.py": (["{pictures}", "{threads}"], lambda text: {"look": float(re.search(r": ([\d.]+) s", text)[1])}),
     "resize_pil.py": ([], lambda text: {("resize", case): 1e-3 * float(ms) for case, ms in zip(RESIZED,
                       re.findall(r": ([\d.]+) ms", text))}),
+    "rbf_scipy.py": (["{spotter}", "{threads}"], lambda text: {("rbf", MATRIX): min(float(s) for s in
+                     re.findall(r"(?:numpy|SciPy): ([\d.]+) s", text))}),
+    "blend_cv2.py": (["{threads}"], lambda text: {(op, case): float(s) for op, case, s in
+                     re.findall(r"^(blend)\t(.*?)\t([\d.]+)", text, re.M)}),
     "bpe_hf.py": ([], lambda text: {"bpe": float(re.search(r"batch: ([\d.]+) s", text)[1])}),
     "spotlight_torch.py": (["{threads}"], lambda text: {"spotlight": float(re.search(r": ([\d.]+) s", text)[1])}),
     "clip_torch.py": (["{threads}"], lambda text: {(op, case): float(s) for op, case, s in
@@ -71,6 +76,10 @@ ROWS = [    # op, case, peer, what the peer's seconds are of; threads of spotter
     ("look", "folder of pictures, 256 to 224 px", "look_torch.py", "PyTorch, a DataLoader's worker for each thread", 0),
     ("resize", RESIZED[0], "resize_pil.py", "PIL, a picture on one thread", 1),
     ("resize", RESIZED[1], "resize_pil.py", "PIL, a picture on one thread", 1),
+    ("rbf", MATRIX, "rbf_scipy.py", "the faster of numpy and SciPy's KD-tree, every 37th cell timed", 0),
+    ("blend", "224 px, 5 levels, bytes, 8 targets on 32 backgrounds", "blend_cv2.py", "OpenCV and numpy", 0),
+    ("blend", "224 px, 5 levels, floats, 8 targets on 32 backgrounds", "blend_cv2.py", "OpenCV and numpy", 0),
+    ("blend", "224 px, 5 levels, bytes, one pair of each picture", "blend_cv2.py", "OpenCV and numpy", 0),
     ("bpe", "100,000 captions", "bpe_hf.py", "tokenizers, one thread", 1),
     ("clip", "ViT-B/32, 32 pictures", "clip_torch.py", "the faster of transformers and open_clip", 0),
     ("clip", "ViT-B/16, 8 pictures", "clip_torch.py", "the faster of transformers and open_clip", 0),

@@ -97,6 +97,18 @@ void spot_text_visible(spot_text *t, const char *s)
     }
 }
 
+void spot_text_column(FILE *f, const char *s, int width)
+{
+    size_t left = strlen(s), n;
+
+    for (; left && width; s += n, left -= n, width--) {
+        n = (unsigned char)*s < 0x20 || *s == 0x7f ? 0 : spot_utf8_char(s, left);
+        if (n) fwrite(s, 1, n, f);
+        else fputc('?', f), n = 1;
+    }
+    fprintf(f, "%*s", width + 2, "");
+}
+
 void spot_text_utf8(spot_text *t, const char *s)
 {
     size_t left = strlen(s), n;

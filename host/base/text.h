@@ -30,6 +30,10 @@ void spot_words_sort(int *order, char *const *word, int n);
 size_t spot_utf8_char(const char *text, size_t n);     /* length of the first character; 0: not well-formed */
 size_t spot_utf8     (const char *text, size_t n);     /* index of the first byte that is not UTF-8, or n */
 
+/* Writes s as a column of `width` characters, cut or padded, and two spaces; control characters and bytes that are not UTF-8
+ * become '?'. */
+void spot_text_column(FILE *f, const char *s, int width);
+
 /* v with the fewest significant digits, `least` or more, that read back as the same double. Returns text. */
 const char *spot_digits(char text[32], double v, int least);
 

@@ -9,11 +9,13 @@
 #include <unistd.h>
 
 /* Splits "METHOD:METRIC" and *rest. A method's name may contain colons, so the metric, one of a few words, is searched. */
-static spot_status parse_quarantine(spot_ctx *c, spot_quarantine *q, const char *words, const char **rest)
+static spot_status parse_quarantine(spot_ctx *c, const spot_baseline *b, spot_quarantine *q, const char *words,
+                                    const char **rest)
 {
     char mark[24];
 
     for (q->metric = 0; q->metric < SPOT_CHECK_METRICS; q->metric++) {
+        if (!spot_baseline_has_metric(b, q->metric)) continue;
         int n = snprintf(mark, sizeof mark, ":%s", spot_check_metric(q->metric));
         for (const char *at = strstr(words, mark); at; at = strstr(at + 1, mark)) {
             if (at[n] && at[n] != '=') continue;
@@ -23,8 +25,9 @@ static spot_status parse_quarantine(spot_ctx *c, spot_quarantine *q, const char 
         }
     }
     return spot_fail(c, SPOT_USAGE,
-                     "\"%s\" is no METHOD:METRIC with dr, fdr, learned or bits for METRIC, such as spotlight:fdr",
-                     words);
+                     b->shifts ? "\"%s\" is no METHOD:METRIC with impact, slope, passed, classes or bits for METRIC and a "
+                     "source and shift for METHOD, such as \"sd, in the snow:slope\""
+                     : "\"%s\" is no METHOD:METRIC with dr, fdr, learned or bits for METRIC, such as spotlight:fdr", words);
 }
 
 static void release_quarantine(spot_baseline *b, const spot_quarantine *what)
@@ -37,9 +40,17 @@ static void release_quarantine(spot_baseline *b, const spot_quarantine *what)
     b->quarantines = n;
 }
 
+static bool find_shift(const spot_shift_counts *s, const char *name)
+{
+    for (int i = 0; i < s->folders; i++)
+        if (s->folder[i].base >= 0 && !strcmp(s->folder[i].name, name)) return true;
+    return false;
+}
+
 /* Whether the run has this number: METHOD is empty for a number of the whole run, else one of the run's methods. */
 static bool run_has(const spot_baseline *b, const spot_quarantine *q)
 {
+    if (b->shifts) return *q->method ? find_shift(b->shifts, q->method) : q->metric == SPOT_CHECK_BITS;
     bool whole_run = q->metric == SPOT_CHECK_LEARNED || (q->metric == SPOT_CHECK_BITS && !*q->method);
 
     return whole_run ? !*q->method : spot_baseline_find(b, q->method, "") >= 0;
@@ -60,13 +71,13 @@ static spot_status set_quarantine(spot_ctx *c, spot_baseline *b, const spot_base
     }
     for (int i = 0; i < o->releases; i++) {
         int n = b->quarantines;
-        SPOT_TRY(parse_quarantine(c, &q, o->release[i], &rest));
+        SPOT_TRY(parse_quarantine(c, b, &q, o->release[i], &rest));
         release_quarantine(b, &q);
         if (*rest || n == b->quarantines) return spot_fail(c, SPOT_USAGE, "\"%s\" is not in quarantine", o->release[i]);
     }
     for (int i = 0; i < o->quarantines; i++) {
         memset(&q, 0, sizeof q);
-        SPOT_TRY(parse_quarantine(c, &q, o->quarantine[i], &rest));
+        SPOT_TRY(parse_quarantine(c, b, &q, o->quarantine[i], &rest));
         if (*rest != '=' || !rest[1])
             return spot_fail(c, SPOT_USAGE, "a quarantine needs a reason: \"%s=REASON\"", o->quarantine[i]);
         if (!run_has(b, &q)) return spot_fail(c, SPOT_USAGE, "\"%s\": the run has no method and metric of this name",
@@ -81,10 +92,14 @@ static spot_status set_quarantine(spot_ctx *c, spot_baseline *b, const spot_base
 
 static void set_margins(spot_baseline *b, const spot_baseline *before, const spot_accept_options *o)
 {
-    const double asked[] = { o->margin_dr, o->margin_fdr, o->margin_learned };
+    const double asked[SPOT_CHECK_METRICS] = { o->margin_dr, o->margin_fdr, o->margin_learned, 0, o->margin_impact,
+                                               o->margin_slope, o->margin_passed, o->margin_classes };
+    static const double usual[SPOT_CHECK_METRICS] = { 0.02, 0.02, 0.02, 0, 0.02, 0.05, 0.05, 0.05 };
 
-    for (int m = 0; m <= SPOT_CHECK_LEARNED; m++)
-        b->margin[m] = asked[m] > 0 ? asked[m] : before->margin[m] > 0 ? before->margin[m] : 0.02;
+    for (int m = 0; m < SPOT_CHECK_METRICS; m++)
+        if (spot_baseline_has_margin(b, m))
+            b->margin[m] = asked[m] > 0 ? asked[m] : before->margin[m] > 0 ? before->margin[m] : usual[m];
+    if (b->shifts) return;
     b->paper_margin = o->margin_paper > 0 ? o->margin_paper : before->paper_margin > 0 ? before->paper_margin : 0.1;
 }
 
@@ -116,7 +131,7 @@ static spot_status set_history(spot_ctx *c, spot_baseline *b, spot_baseline *bef
         free(all);
         return spot_fail(c, SPOT_USAGE, "the baseline was accepted %d times; begin a new file", SPOT_BASELINE_MOST);
     }
-    if (a) a->mean = calloc(2 * SPOT_MAX_BDMS + 1, sizeof *a->mean);
+    if (a) a->mean = calloc(b->shifts ? (size_t)b->shifts->means + 1 : 2 * SPOT_MAX_BDMS + 1, sizeof *a->mean);
     if (!a || !a->mean) {
         free(all);
         return spot_fail(c, SPOT_NOMEM, "no memory for the history");
@@ -129,12 +144,25 @@ static spot_status set_history(spot_ctx *c, spot_baseline *b, spot_baseline *bef
     copy_plain(a->reason, sizeof a->reason, reason);
     memcpy(a->build, b->build, sizeof a->build);
     a->numbers = b->numbers;
+    if (b->shifts) {
+        memcpy(a->mean, b->shifts->mean, (size_t)b->shifts->means * sizeof *a->mean);
+        a->means = b->shifts->means;
+        return SPOT_OK;
+    }
     add_mean(b, a, 0, SPOT_CHECK_LEARNED);
     for (int m = 0; m < b->methods; m++) {
         add_mean(b, a, m, SPOT_CHECK_DR);
         add_mean(b, a, m, SPOT_CHECK_FDR);
     }
     return SPOT_OK;
+}
+
+static void warn_few(spot_ctx *c, const spot_shift_counts *s, const char *run)
+{
+    if (s->classes < SPOT_CHECK_FEWEST_CLASSES || s->models < SPOT_CHECK_FEWEST_CLASSES)
+        spot_log(c, SPOT_LOG_WARN, "%s has %d classes and %d models; below %d classes every difference, and below %d "
+                 "models every difference of a slope, is inconclusive", run, s->classes, s->models, SPOT_CHECK_FEWEST_CLASSES,
+                 SPOT_CHECK_FEWEST_CLASSES);
 }
 
 /* Refuses a run that cannot be a baseline. */
@@ -180,9 +208,11 @@ spot_status spot_accept(spot_ctx *c, const char *run, const char *baseline, cons
     if (!o->reason || !o->reason[strspn(o->reason, " \t\n")])
         return spot_fail(c, SPOT_INPUT, "why is this run the baseline from now on? Say it with --reason");
     if (!access(baseline, F_OK)) s = spot_baseline_read(c, &before, baseline);
-    if (s == SPOT_OK) s = spot_results_read(c, &r, run, false);
-    if (s == SPOT_OK) s = spot_baseline_gather(c, &b, r, &k);
-    if (s == SPOT_OK) s = check_run(c, r, &k);
+    if (s == SPOT_OK) s = spot_baseline_of_run(c, &b, &r, &k, run);
+    if (s == SPOT_OK && *before.config && !before.shifts != !b.shifts)
+        s = spot_fail(c, SPOT_USAGE, "%s is the baseline of another study than %s; begin a new file", baseline, run);
+    if (s == SPOT_OK && r) s = check_run(c, r, &k);
+    if (s == SPOT_OK && b.shifts) warn_few(c, b.shifts, run);
     if (s == SPOT_OK) s = write_baseline(c, &b, &before, baseline, o);
     spot_results_free(r);
     spot_baseline_free(&before);

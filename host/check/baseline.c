@@ -10,171 +10,104 @@
 
 #include "base/json.h"
 #include "base/json_tree.h"
+#include "check/document.h"
+
+enum { MOST_MEANS = 2 * SPOT_MAX_SOURCES * SPOT_MAX_SHIFTS };      /* a sweep has fewer */
+
+_Static_assert(MOST_MEANS >= 2 * SPOT_MAX_BDMS + 1, "a sweep's history fits, too");
 
 const char *spot_check_metric(int metric)
 {
-    static const char *const name[] = { "dr", "fdr", "learned", "bits" };
+    static const char *const name[] = { "dr", "fdr", "learned", "bits", "impact", "slope", "passed", "classes" };
     return metric >= 0 && metric < SPOT_CHECK_METRICS ? name[metric] : "unknown";
 }
 
-/* A document and its first fault: place and words. full: memory ran out while reading. */
-typedef struct { spot_json j; char where[160], what[160]; bool full; } document;
-
-static void fault(document *d, const char *where, const char *what)
+bool spot_baseline_has_metric(const spot_baseline *b, int metric)
 {
-    if (*d->what) return;
-    snprintf(d->where, sizeof d->where, "%s", where);
-    snprintf(d->what, sizeof d->what, "%s", what);
+    return metric == SPOT_CHECK_BITS || (metric > SPOT_CHECK_BITS) == (b->shifts != NULL);
 }
 
-/* If the member that was just read is wrong, records a fault at `where`. */
-static void check_member(document *d, const char *where)
+bool spot_baseline_has_margin(const spot_baseline *b, int metric)
 {
-    if (d->j.wrong) fault(d, where, "it is missing or of another type");
-    d->j.wrong = NULL;
+    return metric != SPOT_CHECK_BITS && spot_baseline_has_metric(b, metric);
 }
 
-/* A text that fits, without control characters: it will be shown. */
-static void text_of(document *d, const char *key, const char *where, char *v, size_t size)
-{
-    char buffer[600] = "";                             /* longer than any of ours */
-
-    if (d->j.gen) {
-        spot_json_text(&d->j, key, v, size);
-        return;
-    }
-    spot_json_text(&d->j, key, buffer, size + 1);
-    check_member(d, where);
-    if (strlen(buffer) >= size) fault(d, where, "it is too long");
-    for (const char *p = buffer; *p; p++)
-        if ((unsigned char)*p < ' ' || *p == 0x7f) fault(d, where, "it has a control character");
-    snprintf(v, size, "%.*s", (int)size - 1, buffer);
-}
-
-static void text(document *d, const char *key, char *v, size_t size) { text_of(d, key, key, v, size); }
-
-static void integer(document *d, const char *key, int *v, int least, int most)
-{
-    spot_json_int(&d->j, key, v);
-    check_member(d, key);
-    if (*v < least || *v > most) fault(d, key, "it is out of range");
-    if (*v < least || *v > most) *v = least;
-}
-
-static void real(document *d, const char *key, double *v, double least, double most)
-{
-    spot_json_real(&d->j, key, v);
-    check_member(d, key);
-    if (!(*v >= least && *v <= most)) fault(d, key, "it is not a number, or it is out of range");
-}
-
-/* Memory for the n members of the array that begins here; NULL, without a fault, if n is 0. */
-static void *room(document *d, int n, size_t size)
-{
-    void *p = n && !d->full ? calloc((size_t)n, size) : NULL;
-
-    if (n && !p) d->full = true;
-    return p;
-}
-
-/* Writes or reads one member, an integer or a text, of each of n structs as the members of the current array. */
-static void int_members(document *d, const char *key, int n, int *v, size_t stride, int least, int most)
-{
-    char where[120];
-
-    for (int i = 0; i < n; i++) {
-        int *at = (int *)((char *)v + (size_t)i * stride);
-        spot_json_int(&d->j, NULL, at);
-        snprintf(where, sizeof where, "member %d of %s", i, key);
-        check_member(d, where);
-        if (*at < least || *at > most) fault(d, where, "it is out of range");
-    }
-    spot_json_end(&d->j);
-}
-
-static bool column(document *d, const char *key, int n)
+static bool column(spot_document *d, const char *key, int n)
 {
     bool fits = spot_json_array(&d->j, key, n, SPOT_BASELINE_ECS) == n;
 
-    check_member(d, key);
-    if (!fits) fault(d, key, "it does not have one member per EC");
+    spot_document_member(d, key);
+    if (!fits) spot_document_fault(d, key, "it does not have one member per EC");
     if (!fits) spot_json_end(&d->j);
     return fits;
 }
 
-static void ints(document *d, const char *key, int n, int *v, size_t stride, int least, int most)
+static void ints(spot_document *d, const char *key, int n, int *v, size_t stride, int least, int most)
 {
-    if (column(d, key, n)) int_members(d, key, n, v, stride, least, most);
+    if (column(d, key, n)) spot_document_ints(d, key, n, v, stride, least, most);
 }
 
-static void texts(document *d, const char *key, int n, char *v, size_t stride, size_t size)
+static void texts(spot_document *d, const char *key, int n, char *v, size_t stride, size_t size)
 {
     if (!column(d, key, n)) return;
-    for (int i = 0; i < n; i++) text_of(d, NULL, key, v + (size_t)i * stride, size);
+    for (int i = 0; i < n; i++) spot_document_text_at(d, NULL, key, v + (size_t)i * stride, size);
     spot_json_end(&d->j);
 }
 
-static void metric(document *d, int *v)
+static void metric(spot_document *d, int *v)
 {
     char name[16] = "";
 
     if (d->j.gen) snprintf(name, sizeof name, "%s", spot_check_metric(*v));
-    text(d, "metric", name, sizeof name);
+    spot_document_text(d, "metric", name, sizeof name);
     for (*v = 0; *v < SPOT_CHECK_METRICS && strcmp(name, spot_check_metric(*v)); ++*v) { }
-    if (*v == SPOT_CHECK_METRICS) fault(d, "metric", "there is no such metric");
+    if (*v == SPOT_CHECK_METRICS) spot_document_fault(d, "metric", "there is no such metric");
 }
 
-static int array(document *d, const char *key, int n, int most)
+static void describe_quarantines(spot_document *d, spot_baseline *b)
 {
-    n = spot_json_array(&d->j, key, n, most);
-    check_member(d, key);
-    return n;
-}
+    int n = spot_document_array(d, "quarantine", b->quarantines, SPOT_BASELINE_MOST);
 
-static void describe_quarantines(document *d, spot_baseline *b)
-{
-    int n = array(d, "quarantine", b->quarantines, SPOT_BASELINE_MOST);
-
-    if (!d->j.gen) b->quarantine = room(d, n, sizeof *b->quarantine);
+    if (!d->j.gen) b->quarantine = spot_document_room(d, n, sizeof *b->quarantine);
     b->quarantines = b->quarantine ? n : 0;
     for (int i = 0; i < b->quarantines; i++) {
         spot_quarantine *q = &b->quarantine[i];
         spot_json_object(&d->j, NULL);
-        text(d, "method", q->method, sizeof q->method);
+        spot_document_text(d, "method", q->method, sizeof q->method);
         metric(d, &q->metric);
-        text(d, "reason", q->reason, sizeof q->reason);
+        spot_document_text(d, "reason", q->reason, sizeof q->reason);
         spot_json_end(&d->j);
     }
     spot_json_end(&d->j);
 }
 
-static void describe_mean(document *d, spot_baseline_mean *m)
+static void describe_mean(spot_document *d, spot_baseline_mean *m)
 {
     spot_json_object(&d->j, NULL);
-    text(d, "method", m->method, sizeof m->method);
+    spot_document_text(d, "method", m->method, sizeof m->method);
     metric(d, &m->metric);
-    integer(d, "n", &m->n, 0, SPOT_BASELINE_ECS);
+    spot_document_int(d, "n", &m->n, 0, SPOT_BASELINE_ECS);
     spot_json_real(&d->j, "mean", &m->mean);       /* null: a mean over no EC, the error of one EC */
     spot_json_real(&d->j, "se", &m->se);
-    check_member(d, "mean or se");
+    spot_document_member(d, "mean or se");
     spot_json_end(&d->j);
 }
 
-static void describe_history(document *d, spot_baseline *b)
+static void describe_history(spot_document *d, spot_baseline *b)
 {
-    int n = array(d, "history", b->acceptances, SPOT_BASELINE_MOST);
+    int n = spot_document_array(d, "history", b->acceptances, SPOT_BASELINE_MOST);
 
-    if (!d->j.gen) b->acceptance = room(d, n, sizeof *b->acceptance);
+    if (!d->j.gen) b->acceptance = spot_document_room(d, n, sizeof *b->acceptance);
     b->acceptances = b->acceptance ? n : 0;
     for (int i = 0; i < b->acceptances; i++) {
         spot_acceptance *a = &b->acceptance[i];
         spot_json_object(&d->j, NULL);
-        text(d, "date", a->date, sizeof a->date);
-        text(d, "reason", a->reason, sizeof a->reason);
-        integer(d, "numbers", &a->numbers, 0, 1000000);
-        text(d, "build", a->build, sizeof a->build);
-        int means = array(d, "means", a->means, 2 * SPOT_MAX_BDMS + 1);
-        if (!d->j.gen) a->mean = room(d, means, sizeof *a->mean);
+        spot_document_text(d, "date", a->date, sizeof a->date);
+        spot_document_text(d, "reason", a->reason, sizeof a->reason);
+        spot_document_int(d, "numbers", &a->numbers, 0, 1000000);
+        spot_document_text(d, "build", a->build, sizeof a->build);
+        int means = spot_document_array(d, "means", a->means, MOST_MEANS);
+        if (!d->j.gen) a->mean = spot_document_room(d, means, sizeof *a->mean);
         a->means = a->mean ? means : 0;
         for (int m = 0; m < a->means; m++) describe_mean(d, &a->mean[m]);
         spot_json_end(&d->j);
@@ -183,40 +116,41 @@ static void describe_history(document *d, spot_baseline *b)
     spot_json_end(&d->j);
 }
 
-static void describe_ecs(document *d, spot_baseline *b)
+static void describe_ecs(spot_document *d, spot_baseline *b)
 {
     spot_baseline_ec *e;
     int n;
 
     spot_json_object(&d->j, "ecs");
-    check_member(d, "ecs");
-    n = array(d, "index", b->ecs, SPOT_BASELINE_ECS);
-    if (!d->j.gen) b->ec = room(d, n, sizeof *b->ec);
+    spot_document_member(d, "ecs");
+    n = spot_document_array(d, "index", b->ecs, SPOT_BASELINE_ECS);
+    if (!d->j.gen) b->ec = spot_document_room(d, n, sizeof *b->ec);
     if (!b->ec) spot_json_end(&d->j);
     if ((e = b->ec)) {
         b->ecs = n;
-        int_members(d, "index", n, &e->index, sizeof *e, 0, SPOT_BASELINE_ECS);
+        spot_document_ints(d, "index", n, &e->index, sizeof *e, 0, SPOT_BASELINE_ECS);
         ints(d, "blindspots", n, &e->blindspots, sizeof *e, 1, SPOT_MAX_BLINDSPOTS);
         ints(d, "learned", n, &e->learned, sizeof *e, -1, 1);
         texts(d, "definition", n, e->definition, sizeof *e, sizeof e->definition);
         texts(d, "segment", n, e->segment, sizeof *e, sizeof e->segment);
     } else {
-        fault(d, "ecs", "it has no EC");
+        spot_document_fault(d, "ecs", "it has no EC");
     }
     spot_json_end(&d->j);
     for (int i = 1; i < b->ecs; i++)
-        if (b->ec[i].index <= b->ec[i - 1].index) fault(d, "index", "an EC appears twice, or the ECs are not in order");
+        if (b->ec[i].index <= b->ec[i - 1].index)
+            spot_document_fault(d, "index", "an EC appears twice, or the ECs are not in order");
 }
 
-static void describe_method(document *d, spot_baseline *b, int m)
+static void describe_method(spot_document *d, spot_baseline *b, int m)
 {
     const char *name = b->method[m].name;
     spot_baseline_found *f = b->method[m].found;
 
     spot_json_object(&d->j, NULL);
-    text(d, "name", b->method[m].name, sizeof b->method[m].name);
-    text(d, "settings", b->method[m].settings, sizeof b->method[m].settings);
-    if (!d->j.gen) f = b->method[m].found = room(d, b->ecs, sizeof *f);
+    spot_document_text(d, "name", b->method[m].name, sizeof b->method[m].name);
+    spot_document_text(d, "settings", b->method[m].settings, sizeof b->method[m].settings);
+    if (!d->j.gen) f = b->method[m].found = spot_document_room(d, b->ecs, sizeof *f);
     if (f) {
         ints(d, "covered", b->ecs, &f->covered, sizeof *f, -1, SPOT_MAX_BLINDSPOTS);
         ints(d, "strangers", b->ecs, &f->strangers, sizeof *f, 0, SPOT_MAX_HYPOTHESES);
@@ -226,15 +160,15 @@ static void describe_method(document *d, spot_baseline *b, int m)
     spot_json_end(&d->j);
     for (int i = 0; i < b->ecs && f; i++)
         if (f[i].covered > b->ec[i].blindspots || f[i].strangers > f[i].u)
-            fault(d, name, "it covers more blindspots than there are, or has more strangers than hypotheses");
+            spot_document_fault(d, name, "it covers more blindspots than there are, or has more strangers than hypotheses");
     for (int k = 0; k < m; k++)
-        if (!strcmp(b->method[k].name, name)) fault(d, name, "the method appears twice");
+        if (!strcmp(b->method[k].name, name)) spot_document_fault(d, name, "the method appears twice");
 }
 
 /* Ends at the first fault, so that a damaged file cannot ask for more memory than in proportion to its own size. */
-static void describe_methods(document *d, spot_baseline *b)
+static void describe_methods(spot_document *d, spot_baseline *b)
 {
-    int n = array(d, "methods", b->methods, SPOT_MAX_BDMS);
+    int n = spot_document_array(d, "methods", b->methods, SPOT_MAX_BDMS);
 
     if (!d->j.gen) b->methods = 0;
     for (int m = 0; m < n && !*d->what && !d->full; m++) {
@@ -245,7 +179,7 @@ static void describe_methods(document *d, spot_baseline *b)
 }
 
 /* The text has any length, so it is allocated. */
-static void config_text(document *d, spot_baseline *b)
+static void config_text(spot_document *d, spot_baseline *b)
 {
     const char *path[] = { "config_text", NULL }, *v;
 
@@ -254,39 +188,50 @@ static void config_text(document *d, spot_baseline *b)
         return;
     }
     v = YAJL_GET_STRING(yajl_tree_get(d->j.at[0], path, yajl_t_string));
-    if (!v) fault(d, "config_text", "it is missing or of another type");
-    else if ((b->text = room(d, (int)strlen(v) + 1, 1))) strcpy(b->text, v);
+    if (!v) spot_document_fault(d, "config_text", "it is missing or of another type");
+    else if ((b->text = spot_document_room(d, (int)strlen(v) + 1, 1))) strcpy(b->text, v);
 }
 
-static void describe_baseline(document *d, spot_baseline *b)
+static void describe_baseline(spot_document *d, spot_baseline *b)
 {
     int schema = SPOT_BASELINE_SCHEMA;
+    char study[16] = "shifts";
 
-    integer(d, "schema", &schema, 0, 1000000);
-    if (!d->j.gen && schema != SPOT_BASELINE_SCHEMA) fault(d, "schema", "this version of Spotter does not know it");
-    text(d, "config", b->config, sizeof b->config);
-    spot_json_u64(&d->j, "seed", &b->seed);
-    check_member(d, "seed");
-    integer(d, "numbers", &b->numbers, 0, 1000000);
-    text(d, "build", b->build, sizeof b->build);
-    text(d, "device", b->device, sizeof b->device);
-    text(d, "platform", b->platform, sizeof b->platform);
-    text(d, "profile", b->profile, sizeof b->profile);
+    spot_document_int(d, "schema", &schema, 0, 1000000);
+    if (!d->j.gen && schema != SPOT_BASELINE_SCHEMA)
+        spot_document_fault(d, "schema", "this version of Spotter does not know it");
+    if (d->j.gen ? b->shifts != NULL : spot_json_has(&d->j, "study")) {
+        spot_document_text(d, "study", study, sizeof study);
+        if (strcmp(study, "shifts")) spot_document_fault(d, "study", "this version of Spotter does not know it");
+        if (!d->j.gen) b->shifts = spot_document_room(d, 1, sizeof *b->shifts);
+    }
+    spot_document_text(d, "config", b->config, sizeof b->config);
+    if (!b->shifts) spot_json_u64(&d->j, "seed", &b->seed);
+    spot_document_member(d, "seed");
+    spot_document_int(d, "numbers", &b->numbers, 0, 1000000);
+    spot_document_text(d, "build", b->build, sizeof b->build);
+    spot_document_text(d, "device", b->device, sizeof b->device);
+    spot_document_text(d, "platform", b->platform, sizeof b->platform);
+    spot_document_text(d, "profile", b->profile, sizeof b->profile);
     spot_json_object(&d->j, "margins");
-    check_member(d, "margins");
-    for (int m = 0; m <= SPOT_CHECK_LEARNED; m++) real(d, spot_check_metric(m), &b->margin[m], 1e-6, 1);
-    real(d, "paper", &b->paper_margin, 1e-6, 1);
+    spot_document_member(d, "margins");
+    for (int m = 0; m < SPOT_CHECK_METRICS; m++)
+        if (spot_baseline_has_margin(b, m)) spot_document_real(d, spot_check_metric(m), &b->margin[m], 1e-6, 1);
+    if (!b->shifts) spot_document_real(d, "paper", &b->paper_margin, 1e-6, 1);
     spot_json_end(&d->j);
     describe_quarantines(d, b);
     describe_history(d, b);
     config_text(d, b);
-    describe_ecs(d, b);
-    describe_methods(d, b);
+    if (b->shifts) spot_baseline_describe_shifts(d, b);
+    else if (!d->full) {
+        describe_ecs(d, b);
+        describe_methods(d, b);
+    }
 }
 
 spot_status spot_baseline_parse(spot_ctx *c, spot_baseline *b, const char *bytes, size_t n, const char *name)
 {
-    document d = { .j = { .depth = 1 } };
+    spot_document d = { .j = { .depth = 1 } };
     char *copy, why[256] = "";
 
     memset(b, 0, sizeof *b);
@@ -330,7 +275,7 @@ static char *wrap_lines(const unsigned char *json, size_t n, size_t *length)
 
 spot_status spot_baseline_print(spot_ctx *c, const spot_baseline *b, char **out, size_t *n)
 {
-    document d = { 0 };
+    spot_document d = { 0 };
     spot_status s;
 
     *out = NULL;
@@ -366,5 +311,6 @@ void spot_baseline_free(spot_baseline *b)
     free(b->text);
     for (int m = 0; m < b->methods; m++) free(b->method[m].found);
     free(b->ec);
+    spot_baseline_free_shifts(b->shifts);
     memset(b, 0, sizeof *b);
 }

@@ -147,7 +147,7 @@ static void gather_segment(spot_baseline *b, int i, const spot_segment *s, spot_
 }
 
 /* Equal bits are promised only if the run's logs name one build and one platform. */
-static void find_makers(spot_ctx *c, spot_baseline *b, const char *dir)
+void spot_baseline_find_makers(spot_ctx *c, spot_baseline *b, const char *dir)
 {
     spot_run_makers m = { 0 };
     bool read = spot_run_makers_read(c, dir, &m) == SPOT_OK;
@@ -185,7 +185,7 @@ spot_status spot_baseline_gather(spot_ctx *c, spot_baseline *b, const spot_resul
         if (s == SPOT_OK) gather_segment(b, b->ecs++, seg, k);
     }
     spot_segment_free(seg);
-    if (s == SPOT_OK) find_makers(c, b, r->dir);
+    if (s == SPOT_OK) spot_baseline_find_makers(c, b, r->dir);
     if (!*b->build) snprintf(b->build, sizeof b->build, "%s", r->build);
     if (s == SPOT_OK) s = spot_config_print(c, &r->cfg, &b->text);
     return s;

@@ -62,8 +62,7 @@ static void name_difference(spot_checking *g, spot_check_line *l, int i)
         spot_because(l, "EC %d, %s: other hypotheses, which cover the same", index, g->before.method[m].name);
 }
 
-/* Why equal bits are not promised; "": they are. */
-static const char *no_promise(char *text, size_t size, const spot_baseline *a, const spot_baseline *b)
+const char *spot_check_no_promise(char *text, size_t size, const spot_baseline *a, const spot_baseline *b)
 {
     *text = 0;
     if (!a->platform[0] || !b->platform[0])
@@ -96,7 +95,7 @@ static void bits_segments(spot_checking *g)
         spot_names_add(&others, a->ec[i].index);
     }
     if (first < 0) return;
-    l->verdict = *no_promise(why, sizeof why, a, b) ? SPOT_NOT_COMPARABLE : SPOT_BROKEN;
+    l->verdict = *spot_check_no_promise(why, sizeof why, a, b) ? SPOT_NOT_COMPARABLE : SPOT_BROKEN;
     spot_because(l, "%d of %d segments differ (%s)%s%s", others.n, l->n, others.text,
                  *why ? "; nothing else was promised: " : ", though config, numbers, build and platform are the same", why);
     name_difference(g, l, first);

@@ -64,10 +64,7 @@ static void name_untrained(spot_checking *g, spot_check_line *l)
     if (failed.n) spot_because(l, "training failed in %d EC%s (%s)", failed.n, failed.n == 1 ? "" : "s", failed.text);
 }
 
-/* A number without its verdict, which needs the p of all numbers. */
-typedef struct { spot_check_line *l; spot_difference d; int least, metric; bool higher_is_better; } number;
-
-static void judge_number(number *w, double p_worse, double p_better)
+static void judge_number(spot_check_number *w, double p_worse, double p_better)
 {
     spot_check_line *l = w->l;
     double gain = w->higher_is_better ? w->d.mean : -w->d.mean, margin = l->margin, reach;
@@ -75,18 +72,18 @@ static void judge_number(number *w, double p_worse, double p_better)
     l->verdict = SPOT_INCONCLUSIVE;
     l->p = gain < 0 ? p_worse : p_better;
     if (w->d.equal) l->verdict = SPOT_SAME;
-    else if (w->least < SPOT_CHECK_FEWEST)
-        spot_because(l, "not enough ECs: %d, and %d at least can show something", w->least, SPOT_CHECK_FEWEST);
+    else if (w->least < w->fewest)
+        spot_because(l, "not enough %s: %d, and %d at least can show something", w->units, w->least, w->fewest);
     else if (gain < -margin && p_worse <= SPOT_CHECK_FAMILY) l->verdict = SPOT_WORSE;
     else if (gain > margin && p_better <= SPOT_CHECK_FAMILY) l->verdict = SPOT_BETTER;
     else if (w->d.inner_low >= -margin && w->d.inner_high <= margin) l->verdict = SPOT_SAME;
     else if (fabs(gain) < 0.8 * margin) {
         reach = fmax(w->d.inner_high - w->d.mean, w->d.mean - w->d.inner_low) / (margin - fabs(gain));
-        spot_because(l, "about %.0f ECs would tell", ceil(1.1 * w->least * reach * reach));
+        spot_because(l, "about %.0f %s would tell", ceil(1.1 * w->least * reach * reach), w->units);
     }
 }
 
-static spot_status measure_number(spot_checking *g, number *w, int *waiting, int m, int k, int metric)
+static spot_status measure_number(spot_checking *g, spot_check_number *w, int *waiting, int m, int k, int metric)
 {
     const char *method = metric == SPOT_CHECK_LEARNED ? "" : g->before.method[m].name;
     spot_check_line *l = spot_check_add(g, "pairs", method, spot_check_metric(metric), SPOT_INCONCLUSIVE);
@@ -102,8 +99,8 @@ static spot_status measure_number(spot_checking *g, number *w, int *waiting, int
         spot_check_quarantine(g, l, metric);
         return SPOT_OK;
     }
-    *w = (number){ .l = l, .least = g->paired || n < others ? n : others, .metric = metric,
-                   .higher_is_better = metric != SPOT_CHECK_FDR };
+    *w = (spot_check_number){ .l = l, .least = g->paired || n < others ? n : others, .fewest = SPOT_CHECK_FEWEST,
+                              .metric = metric, .units = "ECs", .higher_is_better = metric != SPOT_CHECK_FDR };
     SPOT_TRY(spot_difference_of(g->c, &w->d, g->x, n, g->paired ? NULL : g->y, others, (uint32_t)(3 * m + metric)));
     l->low = w->d.low;
     l->high = w->d.high;
@@ -111,13 +108,31 @@ static spot_status measure_number(spot_checking *g, number *w, int *waiting, int
     return SPOT_OK;
 }
 
+spot_status spot_check_judge(spot_checking *g, spot_check_number *w, int n)
+{
+    double *worse = calloc(2 * (size_t)n + 1, sizeof *worse), *better = worse ? worse + n : NULL;
+
+    if (!worse) return spot_fail(g->c, SPOT_NOMEM, "no memory to judge %d numbers", n);
+    for (int i = 0; i < n; i++) {                      /* d.p is for the direction of the difference */
+        bool up = w[i].d.mean > 0;
+        worse[i] = up == w[i].higher_is_better ? 1 : w[i].d.p;
+        better[i] = up == w[i].higher_is_better ? w[i].d.p : 1;
+    }
+    spot_holm(worse, n);
+    spot_holm(better, n);
+    for (int i = 0; i < n; i++) {
+        judge_number(&w[i], worse[i], better[i]);
+        spot_check_quarantine(g, w[i].l, w[i].metric);
+    }
+    free(worse);
+    return SPOT_OK;
+}
+
 spot_status spot_check_pairs(spot_checking *g)
 {
     const spot_baseline *a = &g->before, *b = &g->now;
-    number *w = calloc(SPOT_CHECK_NUMBERS + 1, sizeof *w);
-    double *worse = calloc(2 * (SPOT_CHECK_NUMBERS + 1), sizeof *worse);
-    double *better = worse ? worse + SPOT_CHECK_NUMBERS + 1 : NULL;
-    spot_status s = w && worse ? SPOT_OK : spot_fail(g->c, SPOT_NOMEM, "no memory to compare %d ECs", a->ecs);
+    spot_check_number *w = calloc(SPOT_CHECK_NUMBERS + 1, sizeof *w);
+    spot_status s = w ? SPOT_OK : spot_fail(g->c, SPOT_NOMEM, "no memory to compare %d ECs", a->ecs);
     int n = 0;
 
     if (s == SPOT_OK) s = measure_number(g, w, &n, 0, 0, SPOT_CHECK_LEARNED);
@@ -127,20 +142,7 @@ spot_status spot_check_pairs(spot_checking *g)
         s = measure_number(g, w, &n, m, k, SPOT_CHECK_DR);
         if (s == SPOT_OK) s = measure_number(g, w, &n, m, k, SPOT_CHECK_FDR);
     }
-    for (int i = 0; i < n; i++) {                      /* d.p is for the direction of the difference */
-        bool up = w[i].d.mean > 0;
-        worse[i] = up == w[i].higher_is_better ? 1 : w[i].d.p;
-        better[i] = up == w[i].higher_is_better ? w[i].d.p : 1;
-    }
-    if (worse) {
-        spot_holm(worse, n);
-        spot_holm(better, n);
-    }
-    for (int i = 0; i < n && s == SPOT_OK; i++) {
-        judge_number(&w[i], worse[i], better[i]);
-        spot_check_quarantine(g, w[i].l, w[i].metric);
-    }
-    free(worse);
+    if (s == SPOT_OK) s = spot_check_judge(g, w, n);
     free(w);
     return s;
 }

@@ -3,9 +3,11 @@
 #define SPOTTER_LAYERS_H
 
 #include "check/baseline.h"
+#include "fit/statistics.h"
 
 enum {
-    SPOT_CHECK_FEWEST = 20,            /* with fewer ECs every difference is inconclusive */
+    SPOT_CHECK_FEWEST = 20,            /* with fewer ECs every difference is inconclusive ... */
+    SPOT_CHECK_FEWEST_CLASSES = 10,    /* ... and with fewer classes, or for a slope models */
     SPOT_CHECK_NUMBERS = 2 * SPOT_MAX_BDMS,            /* DR and FDR of every method */
     /* Whole-run lines (bits: ecs, segments, scores, present; pairs: learned; paper: other settings), methods that are gone or
      * new, numbers beside the baseline's, numbers beside the paper's. */
@@ -27,6 +29,22 @@ typedef struct {
 void        spot_check_bits (spot_checking *g);
 spot_status spot_check_pairs(spot_checking *g);
 spot_status spot_check_paper(spot_checking *g);
+spot_status spot_check_shifts(spot_checking *g);       /* bits and pairs of a run of shifts */
+
+/* A number without its verdict, which needs the p of all numbers. */
+typedef struct {
+    spot_check_line *l;
+    spot_difference  d;
+    int         least, fewest, metric;         /* values of the smaller side; how many it needs */
+    const char *units;                         /* "ECs" */
+    bool        higher_is_better;
+} spot_check_number;
+
+/* layer_pairs.c: the verdicts of all numbers, as one family. */
+spot_status spot_check_judge(spot_checking *g, spot_check_number *w, int n);
+
+/* layer_bits.c: why equal bits are not promised; "": they are. */
+const char *spot_check_no_promise(char *text, size_t size, const spot_baseline *a, const spot_baseline *b);
 
 /* lines.c. add: a new line. because: appends a clause to its sentence. */
 spot_check_line *spot_check_add(spot_checking *g, const char *layer, const char *method, const char *metric, spot_verdict v);

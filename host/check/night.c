@@ -13,7 +13,7 @@
 
 #include "base/json_tree.h"
 
-enum { MOST_LINES = 2000 };
+enum { MOST_LINES = 10000 };           /* more than the largest run of shifts has */
 
 static void describe_verdict(spot_json *j, spot_verdict *v)
 {

@@ -24,11 +24,12 @@ static void upper(char *to, size_t size, const char *from)
 }
 
 /* "spotlight DR 0.79 -> 0.71 (-0.08, 95 % -0.11..-0.05, margin 0.02, 100 pairs)" and the reason. */
-static void print_headline(FILE *f, const spot_check_line *l, bool color)
+static void print_headline(FILE *f, const spot_check_line *l, bool of_shifts, bool color)
 {
     char verdict[24], metric[24], text[700];
     bool rate = !strcmp(l->metric, "dr") || !strcmp(l->metric, "fdr");
-    const char *whose = l->paired ? "pairs" : !strcmp(l->layer, "paper") ? "ECs, the paper's before" : "other ECs";
+    const char *whose = l->paired ? "pairs" : !strcmp(l->layer, "paper") ? "ECs, the paper's before"
+                      : of_shifts ? "independent classes" : "other ECs";
     int n;
 
     upper(verdict, sizeof verdict, spot_verdict_name(l->verdict));
@@ -65,13 +66,14 @@ static void put_number(spot_columns *p, const char *fmt, double v)
 
 static void put_rows(spot_columns *p, const void *user)
 {
-    static const char *const head[] = { "method", "metric", "verdict", "before", "now", "diff", "95 % low", "high", "margin",
+    static const char *const head[] = { "", "metric", "verdict", "before", "now", "diff", "95 % low", "high", "margin",
                                         "p", "n", "left out" };
     const spot_check *k = user;
     char verdict[32];
 
     p->left = 6;                                           /* metric and verdict, too */
-    for (size_t i = 0; i < sizeof head / sizeof *head; i++) spot_cell(p, "%s", head[i]);
+    spot_cell(p, "%s", k->of_shifts ? "shift" : "method");
+    for (size_t i = 1; i < sizeof head / sizeof *head; i++) spot_cell(p, "%s", head[i]);
     spot_end_row(p);
     for (int i = 0; i < k->lines; i++) {
         const spot_check_line *l = &k->line[i];
@@ -106,20 +108,22 @@ void spot_check_print(FILE *f, const spot_check *k, bool color)
         fprintf(f, "%s%s%s: numbers %s; bits %s\n", color ? "\033[32m" : "",
                 open ? "nothing is shown to be worse" : "the night is fine", color ? "\033[0m" : "", numbers, bits);
     for (int i = 0; i < k->lines; i++)
-        if (fails(&k->line[i])) print_headline(f, &k->line[i], color);
+        if (fails(&k->line[i])) print_headline(f, &k->line[i], k->of_shifts, color);
     for (int i = 0; i < k->lines; i++) {
         const spot_check_line *l = &k->line[i];
         table |= !isnan(l->now);
         marked |= l->quarantined;
         unpaired |= !strcmp(l->layer, "pairs") && !l->paired;
     }
-    if (unpaired)
+    if (unpaired && k->of_shifts)
+        spot_note(f, false, "The runs have no common class or no common model: independent runs are compared.");
+    else if (unpaired)
         spot_note(f, false, "No EC is the baseline's (another seed or other scenes): means of independent ECs are compared.");
     if (table) spot_columns_print(f, false, marked ? "Numbers; (q): in quarantine, fails nothing" : "Numbers", put_rows, k);
     fprintf(f, "\n");
     for (int i = 0; i < k->lines; i++)
         if (!fails(&k->line[i]) && (k->line[i].why[0] || k->line[i].verdict == SPOT_BETTER))
-            print_headline(f, &k->line[i], color);
+            print_headline(f, &k->line[i], k->of_shifts, color);
     spot_note(f, false, "baseline: %s", k->baseline);
     spot_note(f, false, "run:      %s", k->run);
 }

@@ -19,8 +19,16 @@ static const cli_row table[] = {
       .help = "margin for the share of ECs that learned their blindspots" },
     { "margin-paper",   0,   "X",    MARGIN(margin_paper, "as before, or 0.1"),
       .help = "margin for means beside the paper's" },
+    { "margin-impact",  0,   "X",    MARGIN(margin_impact, "as before, or 0.02"), .help = "margin for the impact of a shift" },
+    { "margin-slope",   0,   "X",    MARGIN(margin_slope, "as before, or 0.05"), .help = "margin for the slope of a shift" },
+    { "margin-passed",  0,   "X",    MARGIN(margin_passed, "as before, or 0.05"),
+      .help = "margin for the share of a shift's pictures that pass the filter" },
+    { "margin-classes", 0,   "X",    MARGIN(margin_classes, "as before, or 0.05"),
+      .help = "margin for the share of classes that count for a shift" },
     { "quarantine",     0,   "METHOD:METRIC=REASON", CLI_LIST, CLI_AT(o.quarantine), .most = SPOT_ACCEPT_WORDS,
-      .count = CLI_AT(o.quarantines), .help = "metric (dr, fdr, learned, bits) that is shown and fails nothing" },
+      .count = CLI_AT(o.quarantines),
+      .help = "number that is shown and fails nothing. METRIC is dr, fdr, learned or bits; of a run "
+              "of shifts, impact, slope, passed, classes or bits, and METHOD its source and shift: \"sd, in the snow\"" },
     { "release",        0,   "METHOD:METRIC", CLI_LIST, CLI_AT(o.release), .most = SPOT_ACCEPT_WORDS,
       .count = CLI_AT(o.releases), .help = "end of a quarantine" },
     { .kind = CLI_END }

@@ -41,8 +41,10 @@ const cli_command cli_check_command = {
     "  spotter check configs/nightly.baseline.json runs/tonight\n"
     "  spotter check base.json runs/tonight --history nights.jsonl\n"
     "  spotter accept runs/tonight -o base.json --reason \"more starts\"",
-    "Compares a run with a baseline: its bits where the same bits are promised, its numbers on the same ECs, and the paper's "
-    "numbers where it has the paper's settings. The exit code is 1 if something is worse, better than possible, or broken. A "
+    "Compares a run of `spotter sweep` or `spotter shifts` with a baseline: its bits where the same bits are promised, its "
+    "numbers on the same ECs (of shifts: impact, slope, pass rate and classes of every source and shift, on the same classes "
+    "and models), and the paper's numbers where a sweep has the paper's settings. The exit code is 1 if something is worse, "
+    "better than possible, or broken. A "
     "line in quarantine is shown and fails nothing.", table,
     .work = check_run, CLI_OPTIONS(run)
 };

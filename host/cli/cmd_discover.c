@@ -7,15 +7,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/nearest.h"
 #include "bdm/methods.h"
 #include "cli/cli.h"
 #include "cli/encoder_rows.h"
-#include "cli/slice_words.h"
+#include "cli/method_list.h"
+#include "cli/slice_table.h"
 #include "discover/claim.h"
 #include "discover/describe_files.h"
 #include "discover/search.h"
-#include "embed/embed_settings.h"
 #include "formats/picture.h"
 #include "spotter/report.h"
 
@@ -172,70 +171,7 @@ static void check_options(const struct argp_state *state, void *input)
     if (o->method && o->config) argp_error(state, "--method and --config both choose the methods; give one of them");
 }
 
-/* ---- methods, class, folder ---- */
-
-/* Reads one of a setting's names. */
-static spot_status read_name(spot_ctx *c, int *value, const spot_setting *s, const char *text)
-{
-    const char *near = spot_nearest(text, s->names);
-    char takes[256];
-
-    if (spot_setting_read(s, value, &text)) return SPOT_OK;
-    if (near) return spot_fail(c, SPOT_USAGE, "--method: %s is \"%s\"; did you mean \"%s\"?", s->name, text, near);
-    return spot_fail(c, SPOT_USAGE, "--method: %s is \"%s\"; it takes %s", s->name, text,
-                     spot_setting_takes(takes, sizeof takes, s));
-}
-
-/* "planespot-tsne,domino": methods, each with its reducer if that is not the method's default. */
-static spot_status read_methods(spot_ctx *c, spot_config *cfg, const char *list)
-{
-    char words[501], name[80], other[80];
-
-    if (!*list || strlen(list) > 500 ||
-        strspn(list, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-,") != strlen(list))
-        return spot_fail(c, SPOT_USAGE, "--method takes names such as planespot or planespot-tsne,domino");
-    strcpy(words, list);
-    cfg->bdms = 0;
-    for (char *method = words, *next; method && *method; method = next, cfg->bdms++) {
-        spot_bdm_config *m = &cfg->bdm[cfg->bdms];
-        char *reducer;
-        int number;
-        next = strchr(method, ',');
-        if (next) *next++ = 0;
-        reducer = strchr(method, '-');
-        if (reducer) *reducer++ = 0;
-        SPOT_TRY(read_name(c, &number, spot_bdm_settings, method));
-        *m = spot_bdm_defaults(number);
-        if (reducer) SPOT_TRY(read_name(c, &m->embed.method, spot_embed_settings, reducer));
-        spot_bdm_name(m, name, sizeof name);
-        for (int i = 0; i < cfg->bdms; i++)
-            if (!strcmp(name, spot_bdm_name(&cfg->bdm[i], other, sizeof other)))
-                return spot_fail(c, SPOT_USAGE, "--method names %s twice", name);
-    }
-    return SPOT_OK;
-}
-
-/* The class that --class names. A class name has priority over a class number. */
-static spot_status choose_class(spot_ctx *c, int *cls, const char *text, const spot_subject *s)
-{
-    char *end;
-    long v;
-
-    *cls = SPOT_EACH_CLASS;
-    if (!text || !strcmp(text, "each")) return SPOT_OK;
-    *cls = SPOT_ALL_CLASSES;
-    if (!strcmp(text, "all")) return SPOT_OK;
-    for (*cls = 0; *cls < s->classes; ++*cls)
-        if (!strcmp(s->class_name[*cls], text)) return SPOT_OK;
-    errno = 0;
-    v = strtol(text, &end, 10);
-    if (!errno && *text && !*end && v >= 0 && v < s->classes) {
-        *cls = (int)v;
-        return SPOT_OK;
-    }
-    return spot_fail(c, SPOT_USAGE, "there is no class \"%s\"; there are %d of them, the first is \"%s\" and the last \"%s\"",
-                     text, s->classes, s->class_name[0], s->class_name[s->classes - 1]);
-}
+/* ---- folder ---- */
 
 /* Refuses a folder with other contents, and a result that would overwrite an input. */
 static spot_status check_folder(spot_ctx *c, const options *o)
@@ -264,83 +200,6 @@ static spot_status check_folder(spot_ctx *c, const options *o)
 
 /* ---- output ---- */
 
-typedef struct { const spot_finding *f; int k; } line;
-
-/* Errors times error rate: defined for the slices of every method. */
-static double slice_weight(const line *l)
-{
-    const spot_slice *s = &l->f->slice[l->k];
-
-    return s->wrong * s->error_rate;
-}
-
-static int heavier_first(const void *a, const void *b)
-{
-    double x = slice_weight(a), y = slice_weight(b);
-    const line *l = a, *m = b;
-
-    if (x != y) return x < y ? 1 : -1;
-    return l->f != m->f ? (l->f < m->f ? -1 : 1) : l->k - m->k;
-}
-
-static void print_name(const char *text, int width)
-{
-    int n = 0;
-
-    for (; *text && n < width; text++) {
-        if (((unsigned char)*text & 0xc0) != 0x80) n++;
-        putchar((unsigned char)*text < ' ' || *text == 127 ? '?' : *text);
-    }
-    while (((unsigned char)*text & 0xc0) == 0x80) putchar(*text++);
-    printf("%*s", width - n, "");
-}
-
-static spot_status print_table(spot_ctx *c, const spot_findings *f, const spot_subject *s, const spot_discover_options *d,
-                               int top)
-{
-    line *all = malloc(((size_t)f->count * SPOT_MAX_HYPOTHESES + 1) * sizeof *all);
-    int n = 0;
-
-    if (!all) return spot_fail(c, SPOT_NOMEM, "no memory for the table");
-    for (int i = 0; i < f->count; i++)
-        for (int k = 0; k < f->finding[i].slices; k++) all[n++] = (line){ &f->finding[i], k };
-    qsort(all, (size_t)n, sizeof *all, heavier_first);
-    printf("rank  class                 method                   seed    size  errors  rate  share  score\n");
-    for (int i = 0; i < n && i < top; i++) {
-        const spot_finding *g = all[i].f;
-        const spot_slice *p = &g->slice[all[i].k];
-        char name[80];
-        printf("%4d  ", i + 1);
-        print_name(g->cls < 0 ? "(all)" : s->class_name[g->cls], 20);
-        printf("  ");
-        print_name(spot_bdm_name(&d->bdm[g->bdm], name, sizeof name), 20);
-        printf("  %7llu  %6d  %6d  %3.0f %%  %3.0f %%  %.4g\n", (unsigned long long)g->seed, p->size, p->wrong,
-               100 * p->error_rate, 100 * p->share, p->score);
-        cli_slice_words(p);
-    }
-    if (n > top) printf("and %d more\n", n - top);
-    if (!n) printf("no slices\n");
-    free(all);
-    return SPOT_OK;
-}
-
-static void print_left_out(const spot_findings *f, const spot_subject *s, const spot_discover_options *d)
-{
-    enum { NAMED = 5 };
-    char name[200];
-    int few = 0;
-
-    if (!f->left_out) return;
-    for (int i = 0; i < f->left_out; i++) few += spot_subject_rows(s, f->left_class[i]) < d->least;
-    printf("left out: %d with fewer than %d rows, %d without a wrong one (", few, d->least, f->left_out - few);
-    for (int i = 0; i < f->left_out && i < NAMED; i++) {
-        if (i) printf(", ");
-        snprintf(name, sizeof name, "%s", s->class_name[f->left_class[i]]);
-        fputs(spot_plain(name), stdout);
-    }
-    printf("%s)\n", f->left_out > NAMED ? ", ...; slices.json names all" : "");
-}
-
 static spot_status print_json(spot_ctx *c, spot_status s, const options *o, const spot_findings *f, const spot_subject *subject,
                               spot_bytes cost, double seconds)
 {
@@ -364,8 +223,8 @@ static spot_status print_json(spot_ctx *c, spot_status s, const options *o, cons
     return s;
 }
 
-/* Largest number of bytes for decoding the report's pictures, beside the rows. */
-static size_t report_memory(const options *o, const spot_subject *s)
+/* Largest number of bytes for decoding pictures of the words and of the report, beside the rows. */
+static size_t picture_memory(const options *o, const spot_subject *s)
 {
     size_t rows = spot_subject_bytes(s);
 
@@ -373,14 +232,17 @@ static size_t report_memory(const options *o, const spot_subject *s)
 }
 
 static spot_status log_cost(spot_ctx *c, const options *o, const spot_subject *s, const spot_discover_options *d,
-                            spot_bytes *cost)
+                            const spot_describer *describer, spot_bytes *cost)
 {
+    const char *what = !s->image ? NULL : o->report && describer->encoder ? "the words and of report.html"
+                     : describer->encoder ? "the words" : o->report ? "report.html" : NULL;
     char time[32], memory[32], device[64] = "";
     double seconds;
     spot_status how;
 
     c->on_progress = NULL;     /* the timed iterations are not part of the search */
     how = spot_discover_cost(c, s, d, cost, &seconds);
+    if (how == SPOT_OK) how = spot_describer_cost(c, describer, s, d, cost, &seconds);
     c->on_progress = cli_on_progress;
     cli_progress_reset();
     spot_log(c, SPOT_LOG_INFO, "%s", s->source);
@@ -392,9 +254,9 @@ static spot_status log_cost(spot_ctx *c, const options *o, const spot_subject *s
         spot_log(c, SPOT_LOG_INFO, "this takes about %s and at most %s of memory%s", cli_duration(time, seconds), memory,
                  device);
     else spot_log(c, SPOT_LOG_INFO, "this takes at most %s of memory%s", memory, device);
-    if (o->report && s->image)
-        spot_log(c, SPOT_LOG_INFO, "decoding the pictures of report.html then takes at most %s of memory beside the rows",
-                 cli_memory(memory, (double)report_memory(o, s)));
+    if (what)
+        spot_log(c, SPOT_LOG_INFO, "decoding the pictures of %s then takes at most %s of memory beside the rows", what,
+                 cli_memory(memory, (double)picture_memory(o, s)));
     return SPOT_OK;
 }
 
@@ -405,24 +267,22 @@ static spot_status write_report(spot_ctx *c, const options *o, const spot_findin
     char path[PATH];
 
     cli_progress_reset();
-    page.memory = report_memory(o, s);
+    page.memory = picture_memory(o, s);
     snprintf(path, sizeof path, "%s/report.html", o->out);
     return spot_report_findings(c, path, 1, &s, &f, &d, &page);
 }
 
 static spot_status find_slices(spot_ctx *c, const options *o, spot_findings *f, const spot_subject *s,
-                               const spot_discover_options *d)
+                               const spot_discover_options *d, spot_describer *describer, spot_bytes *cost)
 {
-    spot_describer describer;
-    spot_status how = spot_describer_open(c, &describer, s, &o->describe, s->encoder);
-
-    if (how == SPOT_OK) how = spot_discover(c, f, s, d);
-    if (how == SPOT_OK) how = spot_describer_run(c, &describer, f, s);
-    spot_describer_close(c, &describer);
-    return how;
+    SPOT_TRY(spot_describer_open(c, describer, s, s->encoder));
+    SPOT_TRY(log_cost(c, o, s, d, describer, cost));
+    SPOT_TRY(spot_discover(c, f, s, d));
+    return spot_describer_run(c, describer, f, s);
 }
 
-static spot_status discover_rows(spot_ctx *c, const options *o, spot_config *cfg, const spot_subject *s)
+static spot_status discover_rows(spot_ctx *c, const options *o, spot_config *cfg, const spot_subject *s,
+                                 spot_describer *describer)
 {
     spot_discover_options d = spot_discover_defaults();
     double start = spot_clock();
@@ -430,7 +290,7 @@ static spot_status discover_rows(spot_ctx *c, const options *o, spot_config *cfg
     spot_findings f = { 0 };
     spot_status how;
 
-    SPOT_TRY(choose_class(c, &d.cls, o->cls, s));
+    SPOT_TRY(cli_class_read(c, &d.cls, o->cls, s));
     d.bdm = cfg->bdm;
     d.bdms = cfg->bdms;
     d.seed = o->seeds ? o->seed : &cfg->seed;
@@ -439,15 +299,13 @@ static spot_status discover_rows(spot_ctx *c, const options *o, spot_config *cfg
     d.memory = o->files.memory;
     d.cache = o->out;
     d.fit = o->fit;
-    how = log_cost(c, o, s, &d, &cost);
-    if (how == SPOT_OK) how = find_slices(c, o, &f, s, &d);
+    how = find_slices(c, o, &f, s, &d, describer, &cost);
     if (how == SPOT_OK) how = spot_findings_write(c, o->out, &f, s, &d);
     if (how == SPOT_OK && o->report) how = write_report(c, o, &f, s, &d);
     cli_log_close();
     if (o->json) how = print_json(c, how, o, &f, s, cost, spot_clock() - start);
     else if (how == SPOT_OK) {
-        how = print_table(c, &f, s, &d, o->top);
-        print_left_out(&f, s, &d);
+        how = cli_slice_table(c, &f, s, &d, o->top);
         printf("in %s: slices.csv, slices.json, map.npy, config.yaml%s%s\n", o->out,
                o->fit ? ", fit.safetensors" : "", o->report ? ", report.html" : "");
     }
@@ -455,11 +313,25 @@ static spot_status discover_rows(spot_ctx *c, const options *o, spot_config *cfg
     return how;
 }
 
+static spot_status search_subject(spot_ctx *c, options *o, spot_config *cfg, spot_describer *describer)
+{
+    spot_subject s;
+    spot_status how;
+
+    SPOT_TRY(spot_describer_read(c, describer, &o->describe));
+    SPOT_TRY(spot_subject_read(c, &s, &o->files));
+    o->describe.memory = picture_memory(o, &s);
+    how = o->replace ? SPOT_OK : spot_findings_claim(c, o->out, &s);
+    if (how == SPOT_OK) how = discover_rows(c, o, cfg, &s, describer);
+    spot_subject_close(&s);
+    return how;
+}
+
 static spot_status search_blindspots(spot_ctx *c, void *input)
 {
     static spot_config cfg;
     options *o = input;
-    spot_subject s;
+    spot_describer describer = { .files = &o->describe };
     spot_status how;
 
     cli_log_device(c, &o->machine);
@@ -467,7 +339,7 @@ static spot_status search_blindspots(spot_ctx *c, void *input)
     cfg.seed = 0;
     if (o->config) SPOT_TRY(spot_config_load(c, &cfg, o->config));
     if (o->method) {
-        SPOT_TRY(read_methods(c, &cfg, o->method));
+        SPOT_TRY(cli_methods_read(c, &cfg, o->method));
         cfg.seed = 0;
     }
     SPOT_TRY(check_folder(c, o));
@@ -478,10 +350,8 @@ static spot_status search_blindspots(spot_ctx *c, void *input)
     o->describe.skip = o->files.skip;
     o->describe.encoder_options = &o->encoder.o;
     if (o->describe.words && !o->describe.word_embeddings && !o->describe.encoder) o->describe.encoder = o->files.embed;
-    SPOT_TRY(spot_subject_read(c, &s, &o->files));
-    how = o->replace ? SPOT_OK : spot_findings_claim(c, o->out, &s);
-    if (how == SPOT_OK) how = discover_rows(c, o, &cfg, &s);
-    spot_subject_close(&s);
+    how = search_subject(c, o, &cfg, &describer);
+    spot_describer_close(c, &describer);
     return how;
 }
 

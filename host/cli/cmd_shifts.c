@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "cli/cli.h"
 #include "spotter/report.h"
 #include "spotter/shifts.h"
@@ -55,7 +56,7 @@ static void check_options(const struct argp_state *state, void *input)
 /* ---- the table ---- */
 
 /* "0.123 [0.101, 0.145]" */
-static const char *interval_text(char text[48], spot_shift_interval v)
+static const char *interval_text(char text[48], spot_interval v)
 {
     if (!isfinite(v.value)) snprintf(text, 48, "none");
     else if (!isfinite(v.low)) snprintf(text, 48, "%6.3f", v.value);
@@ -66,20 +67,30 @@ static const char *interval_text(char text[48], spot_shift_interval v)
 static void print_line(const spot_shifts_results *r, int source, int s, const spot_shift_result *u, int set)
 {
     const spot_shift_estimate *e = r->source[source].set[set].shifts ? &r->source[source].set[set].shift[s] : NULL;
-    char name[160], impact[48], slope[48], used[32] = "", rate[16] = "";
-    int kept = 0;
+    char impact[48], slope[48], used[32] = "", rate[16] = "";
 
-    for (int k = 0; k < u->classes && u->count[SPOT_SHIFT_KEPT]; k++) kept += u->count[SPOT_SHIFT_KEPT][k];
-    if (u->filtered) snprintf(rate, sizeof rate, "%.1f %%", 100.0 * kept / u->pictures);
+    if (u->filtered) snprintf(rate, sizeof rate, "%.1f %%", 100.0 * spot_shift_kept_pictures(u) / u->pictures);
     if (e) snprintf(used, sizeof used, "%d/%d", e->used, u->classes - e->used);
-    snprintf(name, sizeof name, "%s", u->name);
-    printf("%-32.32s  %-14.14s  %11s  %7s  %-23s  %s\n", spot_plain(name), r->cfg->shift[s].category, used, rate,
+    spot_text_column(stdout, u->name, 32), spot_text_column(stdout, r->cfg->shift[s].category, 14);
+    printf("%11s  %7s  %-23s  %s\n", used, rate,
            e ? interval_text(impact, e->impact) : "", e ? interval_text(slope, e->slope) : "");
 }
 
-static int compared_set(const spot_shifts_results *r, int source)
+/* Classes of base pictures that are harder than real ones; the first of them is that with the largest gap. */
+static void print_confounded(const spot_shift_source_result *v, const spot_shift_result *base)
 {
-    return r->source[source].set[SPOT_SHIFT_KEPT].shifts ? SPOT_SHIFT_KEPT : SPOT_SHIFT_ALL;
+    const spot_shift_gap *first = NULL;
+    char source[160], cls[128];
+    int n = 0;
+
+    for (int i = v->gaps - 1; i >= 0; i--)
+        if (v->gap[i].confounded) first = &v->gap[i], n++;
+    if (!first) return;
+    snprintf(source, sizeof source, "%s", base->name);
+    snprintf(cls, sizeof cls, "%s", base->class_name[first->cls]);
+    printf("%s: %d of %d classes %s harder than real pictures beyond chance and beyond the others, first %s (%.0f %% against "
+           "%.0f %%); the source may change more than it says\n", spot_plain(source), n, v->gaps, n == 1 ? "is" : "are",
+           spot_plain(cls), 100 * first->base, 100 * first->real);
 }
 
 static void print_notes(const spot_shifts_results *r)
@@ -91,19 +102,17 @@ static void print_notes(const spot_shifts_results *r)
     if (cfg->models && cfg->models < FEW_MODELS)
         printf("%d models are few: an interval of a slope from fewer than %d says little\n", cfg->models, FEW_MODELS);
     for (int v = 0; v < r->sources; v++) {
-        const spot_shift_estimates *e = &r->source[v].set[compared_set(r, v)];
+        const spot_shift_estimates *e = &r->source[v].set[spot_shift_compared(r, v)];
         const spot_shift_result *base = &r->unit[r->units - (r->sources - v) * (1 + cfg->shifts)];
-        int confounded = 0;
-        for (int s = 0; s < e->shifts; s++)
-            if (e->shift[s].lost + e->shift[s].few)
-                printf("%s: %d of %d classes do not count: %d without a picture left, %d with fewer than %d\n",
-                       (base + 1 + s)->name, e->shift[s].lost + e->shift[s].few, base->classes, e->shift[s].lost,
-                       e->shift[s].few, cfg->evaluation.rule.least);
-        for (int i = 0; i < r->source[v].gaps; i++) confounded += r->source[v].gap[i].confounded;
-        if (confounded)
-            printf("%s: %d of %d classes are harder than real pictures beyond chance and beyond the others, first %s (%.0f %% "
-                   "against %.0f %%); the source may change more than it says\n", base->name, confounded, r->source[v].gaps,
-                   base->class_name[r->source[v].gap[0].cls], 100 * r->source[v].gap[0].base, 100 * r->source[v].gap[0].real);
+        for (int s = 0; s < e->shifts; s++) {
+            char name[160];
+            if (!(e->shift[s].lost + e->shift[s].few)) continue;
+            snprintf(name, sizeof name, "%s", (base + 1 + s)->name);
+            printf("%s: %d of %d classes do not count: %d without a picture left, %d with fewer than %d\n",
+                   spot_plain(name), e->shift[s].lost + e->shift[s].few, base->classes, e->shift[s].lost,
+                   e->shift[s].few, cfg->evaluation.rule.least);
+        }
+        print_confounded(&r->source[v], base);
     }
 }
 
@@ -130,25 +139,17 @@ static void print_table(const spot_shifts_results *r)
            "slope [95 %]");
     for (int v = 0; v < r->sources; v++)
         for (int s = 0; s < r->cfg->shifts; s++)
-            print_line(r, v, s, &r->unit[real + v * (1 + r->cfg->shifts) + 1 + s], compared_set(r, v));
+            print_line(r, v, s, &r->unit[real + v * (1 + r->cfg->shifts) + 1 + s], spot_shift_compared(r, v));
     if (r->cfg->models) print_notes(r);
 }
 
-static spot_status show_results(spot_ctx *c, const char *dir)
+static spot_status show_results(spot_ctx *c, const spot_shifts_results *r, const char *dir)
 {
-    spot_shifts_results r;
-    spot_status s = spot_shifts_read(c, &r, dir);
-
-    if (s == SPOT_OK) {
-        print_table(&r);
-        if (r.cfg->plant.pictures && r.cfg->models && r.cfg->models == r.cfg->plant.models) s = print_planted(c, &r, dir);
-        printf("in %s: shifts.json, shifts.csv\n", dir);
-    } else if (r.missing) {
-        spot_forget(c);                        /* other shards have not ended */
-        s = SPOT_OK;
-    }
-    spot_shifts_close(&r);
-    return s;
+    print_table(r);
+    if (r->cfg->plant.pictures && r->cfg->models && r->cfg->models == r->cfg->plant.models)
+        SPOT_TRY(print_planted(c, r, dir));
+    printf("in %s: shifts.json, shifts.csv\n", dir);
+    return SPOT_OK;
 }
 
 /* ---- pages for people ---- */
@@ -166,21 +167,16 @@ static spot_status write_pick(spot_ctx *c, const options *o)
 }
 
 /* They need all folders: of a run of which another shard has not ended, nothing is written. */
-static spot_status write_pages(spot_ctx *c, const options *o)
+static spot_status write_pages(spot_ctx *c, const options *o, spot_shifts_results *r)
 {
-    spot_shifts_results r;
-    spot_status s;
-
     if (!o->pick && !o->grids && !o->votes) return SPOT_OK;
-    s = spot_shifts_read(c, &r, o->run.out);
-    if (s == SPOT_OK && o->pick) s = write_pick(c, o);
-    if (s == SPOT_OK && o->grids) s = spot_shifts_grids(c, &r, o->run.out, o->grids);
-    if (s == SPOT_OK && o->grids)
+    if (!r->cfg) SPOT_TRY(spot_shifts_read(c, r, o->run.out));        /* says which folder is missing */
+    if (o->pick) SPOT_TRY(write_pick(c, o));
+    if (o->grids) SPOT_TRY(spot_shifts_grids(c, r, o->run.out, o->grids));
+    if (o->grids)
         spot_log(c, SPOT_LOG_INFO, "%s/grids: %d pages; answers.csv is the form, key.csv is not for raters", o->run.out,
                  2 * o->grids);
-    if (s == SPOT_OK && o->votes) s = spot_shifts_votes(c, o->json ? stderr : stdout, &r, o->run.out, o->votes);
-    spot_shifts_close(&r);
-    return s;
+    return o->votes ? spot_shifts_votes(c, o->json ? stderr : stdout, r, o->run.out, o->votes) : SPOT_OK;
 }
 
 /* ---- the command ---- */
@@ -219,23 +215,27 @@ static spot_status run_config(spot_ctx *c, options *o, spot_shifts_config *cfg)
 {
     const int margin = o->max_seconds < 120 ? o->max_seconds / 4 : 30;
     spot_shifts_report report = { 0 };
+    spot_shifts_results results = { 0 };
     spot_shifts_cost cost;
     char memory[32];
     spot_status s;
 
     SPOT_TRY(spot_shifts_planted(c, cfg, o->run.out));
     SPOT_TRY(spot_shifts_cost_of(c, cfg, &cost));
-    spot_log(c, SPOT_LOG_INFO, "%d folders with %d pictures of %d classes, %d models; at most %s of memory, beside encoder and "
-             "decoding", cost.units, cost.pictures, cost.classes, cfg->models, cli_memory(memory, (double)cost.memory));
+    spot_log(c, SPOT_LOG_INFO, "%d folders with %d pictures of %d classes, %d models; at most %s of memory, beside networks "
+             "and decoding", cost.units, cost.pictures, cost.classes, cfg->models, cli_memory(memory, (double)cost.memory));
     if (o->max_seconds) {
         o->run.seconds = o->max_seconds - margin;
         alarm((unsigned)(o->max_seconds - margin));
     }
+    o->run.results = &results;
     s = run_units(c, o, cfg, &report);
-    if (s == SPOT_OK) s = write_pages(c, o);
+    if (s == SPOT_OK) s = write_pages(c, o, &results);
     cli_log_close();
-    if (o->json) return print_json(c, &report, &cost, s, o->run.out);
-    return s == SPOT_OK && !o->votes ? show_results(c, o->run.out) : s;
+    if (o->json) s = print_json(c, &report, &cost, s, o->run.out);
+    else if (s == SPOT_OK && !o->votes && results.cfg) s = show_results(c, &results, o->run.out);
+    spot_shifts_close(&results);
+    return s;
 }
 
 static spot_status run_shifts(spot_ctx *c, void *input)

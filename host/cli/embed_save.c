@@ -10,10 +10,10 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "base/json_tree.h"
+#include "formats/formats.h"
 #include "formats/safetensors.h"
 
-enum { MOST_JSON = 1 << 16, NOTES = 8 };
+enum { NOTES = 8 };
 
 static const char made_by[] = SPOT_MADE_BY_EMBED;      /* the name of the key in the facts of an output */
 
@@ -35,63 +35,17 @@ spot_status cli_embed_name_files(spot_ctx *c, cli_embed_files *f, const char *ou
 
 /* -- whose files are there ------------------------------------------------------------------------------------------- */
 
-/* Facts of an output that is there; the key is "" for somebody else's. */
-typedef struct { char key[33], rows[16], skipped[16]; } told;
-
-static void note(char *to, size_t size, const char *text) { snprintf(to, size, "%s", text ? text : ""); }
-
-static void facts_of_tensors(spot_ctx *c, const char *path, told *k)
-{
-    spot_blob in;
-    spot_tensors t;
-    uint64_t start;
-
-    if (spot_blob_open(c, &in, path)) return;
-    if (!spot_tensors_header(c, &t, &in, &start)) {
-        note(k->key, sizeof k->key, spot_tensors_note(&t, made_by));
-        note(k->rows, sizeof k->rows, spot_tensors_note(&t, "rows"));
-        note(k->skipped, sizeof k->skipped, spot_tensors_note(&t, "skipped"));
-        spot_tensors_close(&t);
-    }
-    spot_blob_close(&in);
-}
-
-static const char *member(yajl_val tree, const char *key)
-{
-    const char *where[] = { key, NULL };
-    yajl_val v = tree ? yajl_tree_get(tree, where, yajl_t_string) : NULL;
-
-    return v ? YAJL_GET_STRING(v) : NULL;
-}
-
-static void facts_of_json(spot_ctx *c, const char *path, told *k)
-{
-    unsigned char *text;
-    yajl_val tree;
-    size_t n;
-
-    if (spot_file_read(c, path, &text, &n, MOST_JSON)) return;
-    tree = spot_tree_parse((const char *)text, n, NULL, 0);
-    note(k->key, sizeof k->key, member(tree, made_by));
-    note(k->rows, sizeof k->rows, member(tree, "rows"));
-    note(k->skipped, sizeof k->skipped, member(tree, "skipped"));
-    yajl_tree_free(tree);
-    free(text);
-}
-
 spot_status cli_embed_claim(spot_ctx *c, const cli_embed_files *f, bool part, bool *done, cli_embed_report *report)
 {
     const char *const all[] = { f->out, f->csv, f->json };
-    spot_ctx own = { 0 };              /* a file that cannot be read is somebody else's */
-    told k = { .key = "" };
+    spot_notes k;
 
     *done = false;
-    if (*f->json) facts_of_json(&own, f->json, &k);
-    else facts_of_tensors(&own, f->out, &k);
-    if (*k.key && !access(f->out, F_OK)) {
-        *done = !strcmp(k.key, f->key) && !access(f->csv, F_OK);
-        report->rows = atoi(k.rows);
-        report->skipped = atoi(k.skipped);
+    SPOT_TRY(spot_notes_read(c, &k, f->out));
+    if (*k.text[SPOT_NOTE_MADE_BY] && !access(f->out, F_OK)) {
+        *done = !strcmp(k.text[SPOT_NOTE_MADE_BY], f->key) && !access(f->csv, F_OK);
+        report->rows = atoi(k.text[SPOT_NOTE_ROWS]);
+        report->skipped = atoi(k.text[SPOT_NOTE_SKIPPED]);
         if (*done) return SPOT_OK;
         return spot_fail(c, SPOT_USAGE, "%s holds rows of other pictures or texts, or of another encoder, or its .csv is gone; "
                          "choose another name, or say --replace", f->out);

@@ -12,6 +12,7 @@
 #include "base/nearest.h"
 #include "base/room.h"
 #include "cli/cli.h"
+#include "spotter/background.h"
 #include "spotter/shifts.h"
 
 const cli_command *const cli_commands[] = {
@@ -73,6 +74,7 @@ static int help(int argc, char **argv)
 
     if (argc < 3 || !strcmp(argv[2], "help")) print_help(stdout);
     else if (!strcmp(argv[2], "config") && argc > 3 && !strcmp(argv[3], "shifts")) spot_shifts_document(stdout);
+    else if (!strcmp(argv[2], "config") && argc > 3 && !strcmp(argv[3], "background")) spot_background_document(stdout);
     else if (!strcmp(argv[2], "config")) spot_config_document(stdout);
     else return run_command(argv[2], 2, shown);
     return 0;

@@ -19,11 +19,14 @@ double cli_progress_share(const cli_progress *k)
     return share < 0 ? 0 : share > 1 ? 1 : share;
 }
 
+/* Stages before the units of a run, such as the training of a base model. The units have a bar of their own. */
+static bool has_own_bar(const char *stage) { return !strcmp(stage, "base") || !strncmp(stage, "plant: ", 7); }
+
 void cli_progress_update(cli_progress *k, const spot_progress *p)
 {
     double part = p->total > 0 ? p->done / p->total : 0, within;
 
-    if (!strcmp(k->stage, "base") && strcmp(p->stage, "base")) k->since = k->within = 0;    /* the ECs have their own bar */
+    if (has_own_bar(k->stage) && strcmp(p->stage, k->stage)) k->since = k->within = 0;
     if (!strcmp(p->stage, "sweep")) {
         k->total = p->total;
         k->done = p->done;

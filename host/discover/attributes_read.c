@@ -49,21 +49,34 @@ typedef struct {
 
 /* ---- cells ---- */
 
-/* The cell's text without quotes and blanks around it, "" for nan, in r->cell. */
-static spot_status take_cell(reader *r, const spot_csv_cell *cell)
+/* The cell's text without quotes, in r->cell. */
+static spot_status take_text(reader *r, const spot_csv_cell *cell)
 {
-    size_t n, from = 0;
-
     if (cell->n >= r->cell_room) {
         char *more = realloc(r->cell, r->cell_room = 2 * cell->n + 256);
         if (!more) return spot_fail(r->c, SPOT_NOMEM, "no memory for a cell of %s", r->file);
         r->cell = more;
     }
-    n = spot_csv_unquote(r->cell, cell);
+    r->cell[spot_csv_unquote(r->cell, cell)] = 0;
+    return SPOT_OK;
+}
+
+/* Takes away the blanks around r->cell. */
+static void trim_cell(reader *r)
+{
+    size_t n = strlen(r->cell), from = 0;
+
     while (n && strchr(" \t\r\n", r->cell[n - 1])) n--;
     while (from < n && strchr(" \t\r\n", r->cell[from])) from++;
     memmove(r->cell, r->cell + from, n - from);
     r->cell[n - from] = 0;
+}
+
+/* A value: the text without blanks around it, "" for nan. */
+static spot_status take_cell(reader *r, const spot_csv_cell *cell)
+{
+    SPOT_TRY(take_text(r, cell));
+    trim_cell(r);
     if (!strcasecmp(r->cell, "nan")) *r->cell = 0;
     return SPOT_OK;
 }
@@ -138,26 +151,34 @@ static spot_status keep_span(reader *r, span rows)
     return SPOT_OK;
 }
 
-/* First pass: the rows of a record, by its id or by its number. */
-static spot_status find_rows(reader *r, const char *id)
+static span rows_with(const reader *r, const char *id)
 {
-    span rows = { r->records, r->records + 1 };
     int low = 0, high = r->rows;
+    span rows;
 
-    if (!id) {
-        if (r->records >= r->rows) rows.end = rows.first = 0;          /* counted, and refused at the end */
-        return keep_span(r, rows);
-    }
     while (low < high) {
         int mid = (low + high) / 2;
         if (strcmp(r->id[r->order[mid]], id) < 0) low = mid + 1;
         else high = mid;
     }
-    for (rows.first = rows.end = low; rows.end < r->rows && !strcmp(r->id[r->order[rows.end]], id); rows.end++) {
-        int *record = &r->record_of[r->order[rows.end]];
+    for (rows.first = rows.end = low; rows.end < r->rows && !strcmp(r->id[r->order[rows.end]], id);) rows.end++;
+    return rows;
+}
+
+/* First pass: the rows of a record by its id in r->cell: as it is, or else without the blanks around it. */
+static spot_status find_rows(reader *r)
+{
+    span rows = rows_with(r, r->cell);
+
+    if (rows.first == rows.end) {
+        trim_cell(r);
+        rows = rows_with(r, r->cell);
+    }
+    for (int i = rows.first; i < rows.end; i++) {
+        int *record = &r->record_of[r->order[i]];
         if (*record >= 0)
             return spot_fail(r->c, SPOT_INPUT, "%s: line %" PRIu64 " has the id \"%.200s\" of an earlier record", r->file,
-                             r->line, id);
+                             r->line, r->cell);
         *record = r->records;
     }
     return keep_span(r, rows);
@@ -170,10 +191,11 @@ static spot_status take_record(reader *r, spot_csv_cells cells, bool second)
 
     if (second && r->records == r->first_pass)
         return spot_fail(r->c, SPOT_INPUT, "%s has changed while it was read; run again", r->file);
-    if (!second && r->id_column < 0) SPOT_TRY(find_rows(r, NULL));
+    if (!second && r->id_column < 0)       /* by its number; one too many is counted, and refused at the end */
+        SPOT_TRY(keep_span(r, r->records < r->rows ? (span){ r->records, r->records + 1 } : (span){ 0, 0 }));
     for (; (more = spot_csv_cell_next(&cells, &cell)) > 0 && k < r->columns; k++) {
-        SPOT_TRY(take_cell(r, &cell));
-        if (k == r->id_column && !second) SPOT_TRY(find_rows(r, r->cell));
+        SPOT_TRY((k == r->id_column ? take_text : take_cell)(r, &cell));
+        if (k == r->id_column && !second) SPOT_TRY(find_rows(r));
         else if (k != r->id_column) SPOT_TRY((second ? keep_cell : study_cell)(r, &r->column[k], r->cell));
     }
     if (more < 0)

@@ -1,19 +1,16 @@
 /* describe_files.c - see describe_files.h. */
 #include "discover/describe_files.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
+#include "formats/formats.h"
 #include "spotter/array.h"
 #include "spotter/store.h"
 
 enum { LONGEST = 64 << 20, MOST_PHRASES = 1000000 };
-
-bool spot_describes(const spot_describe_files *files, const spot_subject *s)
-{
-    return files->words || files->attributes || s->has;
-}
 
 /* ---- phrases ---- */
 
@@ -98,7 +95,21 @@ static spot_status read_phrases(spot_ctx *c, spot_describer *d)
 
 /* ---- their features ---- */
 
-static spot_status read_word_embeddings(spot_ctx *c, spot_describer *d, const spot_subject *s)
+/* Refuses rows of pictures in the place of those of the phrases, and rows of another encoder. */
+static spot_status check_makers(spot_ctx *c, const spot_array *a, const char *where, const char *rows_encoder)
+{
+    spot_notes notes;
+    const char *made_by = notes.text[SPOT_NOTE_ENCODER];
+
+    SPOT_TRY(spot_array_notes(c, &notes, a, where));
+    if (!strcmp(notes.text[SPOT_NOTE_ROWS_OF], "images"))
+        return spot_fail(c, SPOT_INPUT, "%s has features of pictures; --word-embeddings takes those of the phrases", where);
+    if (!*made_by || !*rows_encoder || !strcmp(made_by, rows_encoder)) return SPOT_OK;
+    return spot_fail(c, SPOT_INPUT, "%s has features of the encoder %s, and the rows are of %s: they cannot be compared", where,
+                     made_by, rows_encoder);
+}
+
+static spot_status read_word_embeddings(spot_ctx *c, spot_describer *d, const spot_subject *s, const char *rows_encoder)
 {
     spot_array a = { 0 };
     spot_status how;
@@ -108,40 +119,59 @@ static spot_status read_word_embeddings(spot_ctx *c, spot_describer *d, const sp
         how = spot_fail(c, SPOT_INPUT, "%s has %lld rows of %lld numbers; %d phrases of %s and the rows' %d numbers are "
                         "wanted, both by the same encoder", a.name, a.rank > 0 ? (long long)a.dim[0] : 1LL,
                         a.rank > 1 ? (long long)a.dim[1] : 1LL, d->o.phrases, d->files->words, s->d);
-    else how = spot_array_floats(c, &d->text, &a);
+    else how = check_makers(c, &a, d->files->word_embeddings, rows_encoder);
+    if (how == SPOT_OK) how = spot_array_floats(c, &d->text, &a);
     spot_array_close(&a);
     d->o.d = s->d;
     return how;
 }
 
-/* Encodes the phrases; the encoder stays open if the pictures are still to be encoded. */
-static spot_status encode_phrases(spot_ctx *c, spot_describer *d, const spot_subject *s, const char *rows_encoder)
+static spot_encoder_options options_of(const spot_describer *d, spot_clip_use use)
 {
-    const char *path = d->files->encoder;
-    const spot_encoder_options standard = spot_encoder_defaults();
-    const spot_encoder_options *o = d->files->encoder_options ? d->files->encoder_options : &standard;
-    const spot_encoder_info *about;
-    bool same;
+    spot_encoder_options o = d->files->encoder_options ? *d->files->encoder_options : spot_encoder_defaults();
 
-    SPOT_TRY(spot_encoder_open(c, &d->encoder, path, o));
+    o.clip.use = use;
+    return o;
+}
+
+static spot_status encode_phrases(spot_ctx *c, spot_describer *d)
+{
+    const spot_encoder_options o = options_of(d, SPOT_CLIP_USE_TEXTS);
+    const spot_encoder_info *about;
+    spot_status how;
+
+    SPOT_TRY(spot_encoder_open(c, &d->encoder, d->files->encoder, &o));
     about = spot_encoder_about(d->encoder);
-    same = *rows_encoder && !strcmp(about->name, rows_encoder);
-    if (same && about->dim != s->d)
-        return spot_fail(c, SPOT_INPUT, "%s gives %d numbers, and the rows that it is said to have made have %d", path,
-                         about->dim, s->d);
-    if (!same && !s->image)
-        return spot_fail(c, SPOT_INPUT, "%s (%s) did not make the features of the rows (%s), and there are no pictures for it "
-                         "to encode; give them with --images and --ids", path, about->name,
-                         *rows_encoder ? rows_encoder : "by an encoder that is not known");
-    if (!same && !about->has_images)
-        return spot_fail(c, SPOT_INPUT, "%s has no tower for pictures, so the phrases cannot be compared with them", path);
+    snprintf(d->name, sizeof d->name, "%s", about->name);
     d->o.d = about->dim;
     d->text = malloc((size_t)d->o.phrases * (size_t)about->dim * sizeof *d->text);
-    if (!d->text) return spot_fail(c, SPOT_NOMEM, "no memory for the features of %d phrases", d->o.phrases);
-    SPOT_TRY(spot_encode_texts(c, d->encoder, d->text, (const char *const *)d->phrase, d->o.phrases));
-    if (!same) return SPOT_OK;
+    how = d->text ? spot_encode_texts(c, d->encoder, d->text, (const char *const *)d->phrase, d->o.phrases)
+                  : spot_fail(c, SPOT_NOMEM, "no memory for the features of %d phrases", d->o.phrases);
     spot_encoder_close(c, d->encoder);
     d->encoder = NULL;
+    return how;
+}
+
+/* Opens the encoder of the phrases for pictures, unless it made the rows. */
+static spot_status join_rows(spot_ctx *c, spot_describer *d, const spot_subject *s, const char *rows_encoder)
+{
+    const spot_encoder_options o = options_of(d, SPOT_CLIP_USE_IMAGES);
+    const char *path = d->files->encoder;
+
+    if (*rows_encoder && !strcmp(d->name, rows_encoder)) {
+        if (d->o.d == s->d) return SPOT_OK;
+        return spot_fail(c, SPOT_INPUT, "%s gives %d numbers, and the rows that it is said to have made have %d", path, d->o.d,
+                         s->d);
+    }
+    if (!s->image)
+        return spot_fail(c, SPOT_INPUT, "%s (%s) did not make the features of the rows (%s), and there are no pictures for it "
+                         "to encode; give them with --images and --ids", path, d->name,
+                         *rows_encoder ? rows_encoder : "by an encoder that is not known");
+    SPOT_TRY(spot_encoder_open(c, &d->encoder, path, &o));
+    if (!spot_encoder_about(d->encoder)->has_images)
+        return spot_fail(c, SPOT_INPUT, "%s has no tower for pictures, so the phrases cannot be compared with them", path);
+    if (strcmp(spot_encoder_about(d->encoder)->name, d->name))
+        return spot_fail(c, SPOT_INPUT, "%s was changed while it was in use; run the same command again", path);
     return SPOT_OK;
 }
 
@@ -160,19 +190,40 @@ static spot_status read_attributes(spot_ctx *c, spot_describer *d, const spot_su
     return SPOT_OK;
 }
 
-spot_status spot_describer_open(spot_ctx *c, spot_describer *d, const spot_subject *s, const spot_describe_files *files,
-                                const char *rows_encoder)
+/* A table is read when the ids of its rows are known. */
+static spot_status check_is_there(spot_ctx *c, const char *where)
+{
+    const char *member;
+    char *path;
+    spot_blob in;
+    spot_status how;
+
+    SPOT_TRY(spot_place_split(c, &path, &member, where));
+    how = spot_blob_open(c, &in, path);
+    if (how == SPOT_OK) spot_blob_close(&in);
+    free(path);
+    return how;
+}
+
+spot_status spot_describer_read(spot_ctx *c, spot_describer *d, const spot_describe_files *files)
 {
     *d = (spot_describer){ .files = files, .o = spot_describe_defaults() };
     d->o.most = files->phrases;
     d->o.rounds = files->rounds;
-    SPOT_TRY(read_attributes(c, d, s));
+    if (files->attributes) SPOT_TRY(check_is_there(c, files->attributes));
     if (!files->words) return SPOT_OK;
     if (!files->encoder == !files->word_embeddings)
         return spot_fail(c, SPOT_USAGE, "%s: phrases need features: an encoder, or an array of them, one of the two",
                          files->words);
     SPOT_TRY(read_phrases(c, d));
-    SPOT_TRY(files->encoder ? encode_phrases(c, d, s, rows_encoder) : read_word_embeddings(c, d, s));
+    return files->encoder ? encode_phrases(c, d) : SPOT_OK;
+}
+
+spot_status spot_describer_open(spot_ctx *c, spot_describer *d, const spot_subject *s, const char *rows_encoder)
+{
+    SPOT_TRY(read_attributes(c, d, s));
+    if (!d->files->words) return SPOT_OK;
+    SPOT_TRY(d->files->encoder ? join_rows(c, d, s, rows_encoder) : read_word_embeddings(c, d, s, rows_encoder));
     d->o.text = d->text;
     return SPOT_OK;
 }
@@ -198,7 +249,8 @@ static spot_status encode_rows(spot_ctx *c, spot_describer *d, const spot_findin
 {
     const size_t dim = (size_t)d->o.d;
     spot_encoder_pictures p = { .path = path, .n = wanted_rows(f, s, d->missing, row), .feature = d->feature,
-                                .unreadable = d->files->skip ? unreadable : NULL, .stage = "describe" };
+                                .unreadable = d->files->skip ? unreadable : NULL, .stage = "describe",
+                                .memory = d->files->memory };
 
     for (int i = 0; i < p.n; i++) path[i] = s->image[row[i]];
     spot_log(c, SPOT_LOG_INFO, "%s encodes %d pictures for the words of their slices", d->files->encoder, p.n);

@@ -13,6 +13,7 @@ typedef struct {
                                     * by the encoder that made the rows' features */
     const char *attributes;        /* spot_attributes_read; NULL: none */
     int  phrases, rounds;          /* spot_describe_options */
+    size_t memory;                 /* most bytes for decoding pictures; 0: SPOT_PICTURE_MEMORY */
     bool skip;                     /* unreadable pictures have no words; false: the first one is SPOT_INPUT */
 } spot_describe_files;
 
@@ -20,6 +21,7 @@ typedef struct {
     const spot_describe_files *files;
     spot_describe_options o;
     spot_attributes attributes;
+    char name[32];                 /* of the encoder of the phrases; "": not known */
     spot_encoder *encoder;         /* open while pictures are still to be encoded */
     unsigned char *bytes;          /* the file of the phrases */
     char    **phrase;
@@ -27,14 +29,19 @@ typedef struct {
     uint8_t  *missing;             /* (rows) */
 } spot_describer;
 
-/* Whether the files describe anything; a subject's categories do where its rows have several classes. */
-bool spot_describes(const spot_describe_files *files, const spot_subject *s);
+/* Before the subject: reads and encodes the phrases, and looks for the table of attributes, so that a bad file costs no
+ * pictures. Close d also after a failure. */
+spot_status spot_describer_read (spot_ctx *c, spot_describer *d, const spot_describe_files *files);
 
-/* Before the search: reads and checks all files, and encodes the phrases, so that a bad file costs no search. rows_encoder: the
- * name (encoder.h) of the encoder of the subject's features, "" where it is not known. SPOT_INPUT where the pictures must be
- * encoded and there are none. Close d also after a failure. */
-spot_status spot_describer_open (spot_ctx *c, spot_describer *d, const spot_subject *s, const spot_describe_files *files,
-                                 const char *rows_encoder);
+/* Before the search, on a describer that has read its phrases: checks that they fit the rows, and reads the attributes. The
+ * encoder stays open if pictures are to be encoded. rows_encoder: the name (encoder.h) of the encoder of the subject's
+ * features, "" where it is not known. SPOT_INPUT where the pictures must be encoded and there are none. */
+spot_status spot_describer_open (spot_ctx *c, spot_describer *d, const spot_subject *s, const char *rows_encoder);
+
+/* Adds the descriptions to what spot_discover_cost said of the search: bytes, at most, and seconds, unless these are NaN. It
+ * tries the encoder and the search for descriptions for a moment. SPOT_NOMEM: o->memory does not suffice. */
+spot_status spot_describer_cost(spot_ctx *c, const spot_describer *d, const spot_subject *s, const spot_discover_options *o,
+                                spot_bytes *cost, double *seconds);
 
 /* After it: encodes the pictures of the classes with slices, if need be, and describes. */
 spot_status spot_describer_run  (spot_ctx *c, spot_describer *d, spot_findings *f, const spot_subject *s);

@@ -8,13 +8,11 @@
  * pairs and triples are then left by these two bounds, without a look at their bits. The group's own rows are packed
  * together, so that TP counts few words. First items go in blocks: a block starts with the best of the blocks before, so the
  * work, too, is the same for any number of threads. */
-#define _DEFAULT_SOURCE     /* lgamma_r */
-#include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "spotter/describe.h"
+#include "discover/describe_match.h"
 
 enum { WORD = 64, BLOCK = 64, CHUNK = 32, MOST = SPOT_MOST_ITEMS };
 
@@ -72,11 +70,6 @@ static void both_bits(uint64_t *out, const table *t, int x, int y)
     for (size_t i = 0; i < t->words; i++) out[i] = a[i] & b[i];
 }
 
-static bool holds(const spot_attributes *a, int item, int row)
-{
-    return a->bit[(size_t)item * a->words + (size_t)row / WORD] >> (row % WORD) & 1;
-}
-
 /* Packs every item's bits on the first half, or on its rows of the group. */
 static void pack_rows(const mining *m, table *t, bool group)
 {
@@ -91,7 +84,7 @@ static void pack_rows(const mining *m, table *t, bool group)
     for (int k = 0; k < from->items; k++) {
         uint64_t *to = t->bit + (size_t)k * t->words;
         memset(to, 0, t->words * sizeof *to);
-        for (int i = 0; i < t->rows; i++) to[i / WORD] |= (uint64_t)holds(from, k, row[i]) << (i % WORD);
+        for (int i = 0; i < t->rows; i++) to[i / WORD] |= (uint64_t)spot_item_holds(from, k, row[i]) << (i % WORD);
     }
 }
 
@@ -270,58 +263,11 @@ static spot_status search_items(mining *m, candidate *best, scratch *s)
     return SPOT_OK;
 }
 
-/* ---- figures ---- */
+/* ---- all ---- */
 
-static double log_choose(double n, double k)
+static spot_match match_of(const mining *m, const candidate *best, const int *row, int rows)
 {
-    int sign;
-
-    return lgamma_r(n + 1, &sign) - lgamma_r(k + 1, &sign) - lgamma_r(n - k + 1, &sign);
-}
-
-/* P(X >= inside), X the group's rows among `covered` random ones of `rows`. */
-static double chance_of(const spot_match *t)
-{
-    const int most = t->covered < t->group ? t->covered : t->group;
-    const double all = log_choose(t->rows, t->covered);
-    double p = 0;
-
-    for (int k = most; k >= t->inside; k--)
-        if (t->covered - k <= t->rows - t->group)
-            p += exp(log_choose(t->group, k) + log_choose(t->rows - t->group, t->covered - k) - all);
-    return p < 1 ? p : 1;
-}
-
-static double bayesian_t(int k, int n, int all_k, int all_n)
-{
-    const double mean = (k + 1.0) / (n + 2.0), all = (all_k + 1.0) / (all_n + 2.0);
-
-    return (mean - all) / sqrt(mean * (1 - mean) / (n + 3.0) + all * (1 - all) / (all_n + 3.0));
-}
-
-static spot_match match_on(const mining *m, const candidate *best, const int *row, int rows)
-{
-    const spot_conjunctions_problem *p = m->p;
-    spot_match t = { .rows = rows };
-    int wrong = 0;
-
-    for (int i = 0; i < rows; i++) {
-        const int r = row ? row[i] : i;
-        bool in = true;
-        for (int k = 0; k < best->items; k++) in = in && holds(p->attributes, best->item[k], p->row[r]);
-        t.group += m->member[r];
-        t.covered += in;
-        t.inside += in && m->member[r];
-        t.wrong += in && p->wrong[r];
-        wrong += p->wrong[r];
-    }
-    t.precision = t.covered ? (double)t.inside / t.covered : NAN;
-    t.recall = t.group ? (double)t.inside / t.group : NAN;
-    t.f1 = t.covered + t.group ? 2.0 * t.inside / (t.covered + t.group) : NAN;
-    t.lift = t.group ? t.precision * rows / t.group : NAN;
-    t.t = bayesian_t(t.wrong, t.covered, wrong, rows);
-    t.p = chance_of(&t);
-    return t;
+    return spot_match_on(m->p, best->item, best->items, m->member, row, rows);
 }
 
 static spot_conjunction conjunction_of(const mining *m, const candidate *best)
@@ -333,12 +279,10 @@ static spot_conjunction conjunction_of(const mining *m, const candidate *best)
         if (k < out.items) out.name[k] = m->p->attributes->name[best->item[k]];
     }
     if (!out.items) return out;
-    out.held_out = match_on(m, best, m->unseen, m->second);
-    out.all = match_on(m, best, NULL, m->p->n);
+    out.held_out = match_of(m, best, m->unseen, m->second);
+    out.all = match_of(m, best, NULL, m->p->n);
     return out;
 }
-
-/* ---- all ---- */
 
 static spot_status take_memory(mining *m, spot_arena *a)
 {
@@ -404,20 +348,30 @@ static spot_status find_conjunctions(mining *m, spot_conjunction *best, scratch 
     return SPOT_OK;
 }
 
-spot_status spot_conjunctions_find(spot_ctx *c, spot_conjunction *best, const spot_conjunctions_problem *p)
+spot_status spot_conjunctions_needs(spot_ctx *c, size_t *bytes, const spot_conjunctions_problem *p)
 {
     mining m = { .c = c, .p = p };
     spot_arena size = spot_arena_counting();
+
+    SPOT_TRY(take_memory(&m, &size));
+    SPOT_TRY(take_scratch(&m, &size, NULL));
+    *bytes = size.peak;
+    return SPOT_OK;
+}
+
+spot_status spot_conjunctions_find(spot_ctx *c, spot_conjunction *best, const spot_conjunctions_problem *p)
+{
+    mining m = { .c = c, .p = p };
     scratch *s;
+    size_t bytes;
     spot_status how;
 
     if (p->n < 1 || p->groups < 0)
         return spot_fail(c, SPOT_INVALID, "attributes: %d groups of %d rows; at least one row", p->groups, p->n);
-    SPOT_TRY(take_memory(&m, &size));
-    SPOT_TRY(take_scratch(&m, &size, NULL));
+    SPOT_TRY(spot_conjunctions_needs(c, &bytes, p));
     s = malloc((size_t)c->threads * sizeof *s);
     if (!s) return spot_fail(c, SPOT_NOMEM, "no memory for the attributes on %d threads", c->threads);
-    how = spot_arena_open(c, &m.a, size.peak);
+    how = spot_arena_open(c, &m.a, bytes);
     if (how == SPOT_OK) how = take_memory(&m, &m.a);
     if (how == SPOT_OK) how = take_scratch(&m, &m.a, s);
     if (how == SPOT_OK) how = find_conjunctions(&m, best, s);

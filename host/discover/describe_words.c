@@ -275,21 +275,31 @@ static spot_status find_words(wording *w, spot_word *word, int *kept, scratch *s
     return SPOT_OK;
 }
 
-spot_status spot_words_find(spot_ctx *c, spot_word *word, int *kept, const spot_words_problem *p)
+spot_status spot_words_needs(spot_ctx *c, size_t *bytes, const spot_words_problem *p)
 {
     wording w = { .c = c, .p = p };
     spot_arena size = spot_arena_counting();
+
+    SPOT_TRY(take_memory(&w, &size));
+    SPOT_TRY(take_scratch(&w, &size, NULL));
+    *bytes = size.peak;
+    return SPOT_OK;
+}
+
+spot_status spot_words_find(spot_ctx *c, spot_word *word, int *kept, const spot_words_problem *p)
+{
+    wording w = { .c = c, .p = p };
     scratch *s;
+    size_t bytes;
     spot_status how;
 
     if (p->n < 1 || p->d < 1 || p->phrases < 1 || p->most < 1 || p->rounds < 0 || p->groups < 0)
         return spot_fail(c, SPOT_INVALID, "words: %d rows of %d numbers, %d phrases of which %d are kept, %d rounds; at least "
                          "one of each, and 0 rounds", p->n, p->d, p->phrases, p->most, p->rounds);
-    SPOT_TRY(take_memory(&w, &size));
-    SPOT_TRY(take_scratch(&w, &size, NULL));
+    SPOT_TRY(spot_words_needs(c, &bytes, p));
     s = malloc((size_t)c->threads * sizeof *s);
     if (!s) return spot_fail(c, SPOT_NOMEM, "no memory for the words of %d threads", c->threads);
-    how = spot_arena_open(c, &w.a, size.peak);
+    how = spot_arena_open(c, &w.a, bytes);
     if (how == SPOT_OK) how = take_memory(&w, &w.a);
     if (how == SPOT_OK) how = take_scratch(&w, &w.a, s);
     if (how == SPOT_OK) how = find_words(&w, word, kept, s);

@@ -349,9 +349,12 @@ static spot_status read_pictures(reading *r)
 
 static spot_status read_features(reading *r, spot_array *a)
 {
+    spot_notes notes;
+
     SPOT_TRY(read_rows(r, a, r->files->embeddings, 0));
     r->s->d = (int)a->dim[1];
-    SPOT_TRY(spot_array_note(r->c, r->s->encoder, sizeof r->s->encoder, r->files->embeddings, "encoder"));
+    SPOT_TRY(spot_array_notes(r->c, &notes, a, r->files->embeddings));
+    snprintf(r->s->encoder, sizeof r->s->encoder, "%.31s", notes.text[SPOT_NOTE_ENCODER]);
     return keep_floats(r, &r->s->feature, a);
 }
 

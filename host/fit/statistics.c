@@ -26,6 +26,33 @@ double spot_normal_quantile(double p)
     return (low + high) / 2;
 }
 
+/* P(T > t), t >= 0: the integral of the density's closed form (Abramowitz and Stegun 26.7.3 and 26.7.4) in the angle
+ * atan(t / sqrt(df)). */
+static double student_upper(double t, int df)
+{
+    const double angle = atan2(t, sqrt(df)), cosine = cos(angle), square = cosine * cosine;
+    double term = df % 2 ? cosine : 1, sum = df == 1 ? 0 : term;
+
+    for (int k = df % 2 ? 3 : 2; k <= df - 2; k += 2) sum += term *= square * (k - 1) / k;
+    sum *= sin(angle);
+    return fmax(0, df % 2 ? 0.5 - (angle + sum) / acos(-1) : 0.5 - sum / 2);
+}
+
+double spot_student_tail(double t, int df) { return t < 0 ? 1 - student_upper(-t, df) : student_upper(t, df); }
+
+double spot_student_above(double p, int df)
+{
+    double low = 0, high = 1;
+
+    while (student_upper(high, df) > p && high < 1e12) high *= 2;
+    for (int i = 0; i < 100; i++) {
+        const double middle = (low + high) / 2;
+        if (student_upper(middle, df) > p) low = middle;
+        else high = middle;
+    }
+    return (low + high) / 2;
+}
+
 static double mean_of(const double *v, int n)
 {
     double sum = 0;

@@ -30,10 +30,14 @@ spot_status spot_difference_of(spot_ctx *c, spot_difference *d, const double *x,
                                uint32_t address);
 
 /* Holm: replaces p (n, at most SPOT_HOLM_MOST) by adjusted values; compare them with the level of the whole family. */
-enum { SPOT_HOLM_MOST = 2048 };
+enum { SPOT_HOLM_MOST = 4096 };
 void spot_holm(double *p, int n);
 
 double spot_normal_quantile(double p);
 double spot_normal_tail(double z);     /* P(Z > z) */
+
+/* Student's t with df >= 1 degrees of freedom: P(T > t), and the t >= 0 with P(T > t) = p for p in (0, 0.5]. */
+double spot_student_tail(double t, int df);
+double spot_student_above(double p, int df);
 
 #endif

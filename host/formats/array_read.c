@@ -99,35 +99,3 @@ spot_status spot_array_read(spot_ctx *c, spot_array *a, const char *where, size_
     if (s) spot_array_close(a);
     return s;
 }
-
-static void copy_note(char *text, size_t size, const spot_blob *in, const char *key)
-{
-    spot_ctx own = { 0 };          /* whoever reads the array reports a bad file */
-    spot_tensors t;
-    uint64_t start;
-    const char *note = NULL;
-
-    if (spot_tensors_header(&own, &t, in, &start)) return;
-    if (spot_tensors_note(&t, SPOT_MADE_BY_EMBED)) note = spot_tensors_note(&t, key);
-    snprintf(text, size, "%s", note ? note : "");
-    spot_plain(text);
-    spot_tensors_close(&t);
-}
-
-spot_status spot_array_note(spot_ctx *c, char *text, size_t size, const char *where, const char *key)
-{
-    const char *member;
-    char *path;
-    spot_blob in;
-    spot_status s;
-
-    *text = 0;
-    SPOT_TRY(spot_place_split(c, &path, &member, where));
-    s = ends_in(path, ".safetensors") ? spot_blob_open(c, &in, path) : SPOT_OK;
-    if (!s && ends_in(path, ".safetensors")) {
-        copy_note(text, size, &in, key);
-        spot_blob_close(&in);
-    }
-    free(path);
-    return s;
-}

@@ -3,7 +3,7 @@
  *     { "images": [ {"id": 9, "file_name": "a.jpg", ...}, ... ], "annotations": [ {..., "bbox": [x, y, w, h]} ], ... }
  *     level 1       level 2  level 3                                                      level 4
  *
- * The parser holds one annotation at a time; it skips outlines, licences and all other members. */
+ * The parser holds one annotation at a time; it notes where outlines lie, and skips licences and all other members. */
 #define _POSIX_C_SOURCE 200809L
 #include "formats/coco_join.h"
 
@@ -47,6 +47,8 @@ typedef struct {
     int64_t     whole[CROWD + 1];
     double      area, box[4];
     int         boxes;                    /* numbers in bbox so far */
+    bool        outline;                  /* inside or before the value of "segmentation" */
+    size_t      outline_at, outline_end;  /* its bytes */
     size_t      text, super;              /* offsets in texts of FILE_NAME, NAME or CAPTION, and of SUPER */
     spot_text   images, categories, annotations, captions, texts;
     spot_status status;                   /* of the first error */
@@ -121,6 +123,8 @@ static int end_annotation(reader *r)
     if (r->box[2] < 0 || r->box[3] < 0) return REFUSE(r, r->begin, "this \"bbox\" has a negative width or height");
     for (int k = 0; k < 4; k++) v.box[k] = (float)r->box[k];
     v.area = (float)(r->has >> AREA & 1 ? r->area : r->box[2] * r->box[3]);
+    v.outline_at = r->outline_at;
+    v.outline_bytes = r->outline_end - r->outline_at > UINT32_MAX ? 0 : (uint32_t)(r->outline_end - r->outline_at);
     return append_bytes(r, &r->annotations, &v, sizeof v);
 }
 
@@ -223,12 +227,14 @@ static int on_key(void *at, const unsigned char *key, size_t len)
         if (r->member < MEMBERS && r->has >> r->member & 1)
             return REFUSE(r, here(r), "\"%s\" is there twice", members[r->member].name);
         r->has |= r->member < MEMBERS ? 1u << r->member : 0;
+        r->outline = r->list == ANNOTATIONS && len == 12 && !memcmp("segmentation", key, len);
     }
     return 1;
 }
 
 static int enter_level(reader *r)
 {
+    if (r->level == 3 && r->outline) r->outline_at = here(r) - 1;
     if (r->level == DEEPEST) return REFUSE(r, here(r), "nested deeper than %d", DEEPEST);
     r->level++;
     return 1;
@@ -242,6 +248,8 @@ static int on_map(void *at)
         r->begin = here(r) - 1;
         r->has = 0;
         r->boxes = 0;
+        r->outline = false;
+        r->outline_at = r->outline_end = 0;
         memset(r->whole, 0, sizeof r->whole);
         memset(r->box, 0, sizeof r->box);
     } else if (r->level && !other_value(r, "an object")) {
@@ -250,11 +258,19 @@ static int on_map(void *at)
     return enter_level(r);
 }
 
+static void leave_level(reader *r)
+{
+    r->level--;
+    if (r->level != 3 || !r->outline) return;
+    r->outline_end = here(r);
+    r->outline = false;
+}
+
 static int on_map_end(void *at)
 {
     reader *r = heard(at);
 
-    r->level--;
+    leave_level(r);
     if (r->level != 2) return 1;
     switch (r->list) {
     case IMAGES:      return end_image(r);
@@ -272,7 +288,7 @@ static int on_array(void *at)
     return (fits || other_value(r, "a list")) && enter_level(r);
 }
 
-static int on_array_end(void *at) { heard(at)->level--; return 1; }
+static int on_array_end(void *at) { leave_level(heard(at)); return 1; }
 
 static const yajl_callbacks callbacks = {
     .yajl_null = on_null, .yajl_boolean = on_boolean, .yajl_number = on_number, .yajl_string = on_string,

@@ -1,6 +1,7 @@
 /* coco.h - annotations in COCO's format: pictures, categories and boxes ("instances"), or captions.
  *
- * The file is streamed and only the members below are kept, without outlines: COCO's own 450 MB take some 80 MB. Everything
+ * The file is streamed and only the members below are kept: COCO's own 450 MB take some 90 MB. Of outlines only their places in
+ * the file are, and coco_outline.h reads the ones that are asked for. Everything
  * is checked: every image_id and category_id exists exactly once, names are texts, boxes are finite numbers. A violation is
  * SPOT_INPUT with the byte of the file. An annotation with a "caption" and without a category is a caption; a file with such
  * needs no "categories". */
@@ -26,6 +27,8 @@ typedef struct {
     float x, y, w, h;           /* bbox in pixels, from the upper left corner; 0 if absent */
     float area;                 /* area of the outline in pixels; w * h if absent */
     bool  crowd;                /* iscrowd: one box for several objects */
+    uint32_t outline_bytes;     /* the JSON of "segmentation" in the file: its length, 0 if absent ... */
+    uint64_t outline_at;        /* ... and first byte */
 } spot_coco_box;
 
 typedef struct {

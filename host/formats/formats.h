@@ -67,12 +67,20 @@ spot_status spot_array_words(spot_ctx *c, spot_array *a, const char *const *text
 /* n values from value i on; integers beyond 2^53 lose their last bits. Not for words. */
 void spot_array_doubles(double *out, const spot_array *a, size_t i, size_t n);
 
-/* A text of the metadata of a .safetensors that spotter embed wrote: "rows_of", "encoder" ...; "" for any other file. where: as
- * in spot_array_read. */
-spot_status spot_array_note(spot_ctx *c, char *text, size_t size, const char *where, const char *key);
-
-/* The name of the key under which such a file tells what it was made of. */
+/* The name of the key under which a file of spotter embed tells what it was made of. */
 #define SPOT_MADE_BY_EMBED "spotter.embed"
+
+/* Facts that a file of spotter embed tells of itself, in the metadata of .safetensors or in the .json beside .npy: "" where
+ * there is none, and all "" for a file of another maker. */
+enum { SPOT_NOTE_MADE_BY, SPOT_NOTE_ENCODER, SPOT_NOTE_ROWS_OF, SPOT_NOTE_ROWS, SPOT_NOTE_DIM, SPOT_NOTE_SKIPPED,
+       SPOT_NOTES };
+typedef struct { char text[SPOT_NOTES][40]; } spot_notes;
+
+spot_status spot_notes_read(spot_ctx *c, spot_notes *notes, const char *path);
+
+/* The same for an array that was read from `where` (spot_array_read): notes of an array of another shape do not count, since a
+ * .json may stay where its .npy was replaced. */
+spot_status spot_array_notes(spot_ctx *c, spot_notes *notes, const spot_array *a, const char *where);
 
 /* The F16 nearest to x, ties to even; beyond 65,519 infinity. */
 uint16_t spot_half_bits(float x);
@@ -84,6 +92,14 @@ const char *spot_array_place(char text[64], const spot_array *a, size_t i);
 spot_status spot_npy_read(spot_ctx *c, spot_array *a, spot_stream *in, size_t limit);
 spot_status spot_npz_read(spot_ctx *c, spot_array *a, const spot_blob *in, const char *member, size_t limit);
 spot_status spot_csv_read(spot_ctx *c, spot_array *a, const spot_blob *in, const char *columns, size_t limit);
+
+/* The header of an array in a stream, which may have any size: a's type (SPOT_WORDS for texts), rank, dim and count. Its values
+ * follow. */
+spot_status spot_npy_header(spot_ctx *c, spot_array *a, spot_stream *in);
+
+/* The bytes of a .npy before its values. descr: numpy's name of their type, "<f4"; rank 1 to 4. */
+enum { SPOT_NPY_START = 128 };
+void spot_npy_start(char start[SPOT_NPY_START], const char *descr, const int *dim, int rank);
 
 /* Parses a text that is one number as C and JSON write it, independent of the locale; also nan and inf. */
 bool spot_number (double *out, const char *text, size_t n);

@@ -278,27 +278,43 @@ static spot_status check_values(spot_ctx *c, const spot_array *a, const npy_head
     return spot_array_check(c, a);
 }
 
+/* Reads the header into *h and a, whose values take *bytes. */
+static spot_status describe(spot_ctx *c, spot_array *a, npy_header *h, uint64_t *bytes, spot_stream *in)
+{
+    SPOT_TRY(read_header(c, h, in, a->name));
+    a->rank = h->rank;
+    a->count = 1;
+    *bytes = (uint64_t)h->size;
+    for (int i = 0; i < h->rank; i++) {
+        a->dim[i] = h->dim[i];
+        if (__builtin_mul_overflow(*bytes, (uint64_t)h->dim[i], bytes) || *bytes > SIZE_MAX / 2)
+            return spot_fail(c, SPOT_INPUT, "%s: size %d of its shape is not possible", a->name, i);
+        a->count *= (size_t)h->dim[i];
+    }
+    a->type = SPOT_WORDS;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (types[i].kind == h->kind && types[i].size == h->size) a->type = types[i].type;
+    return SPOT_OK;
+}
+
+spot_status spot_npy_header(spot_ctx *c, spot_array *a, spot_stream *in)
+{
+    npy_header h = { 0 };
+    uint64_t bytes;
+
+    return describe(c, a, &h, &bytes, in);
+}
+
 spot_status spot_npy_read(spot_ctx *c, spot_array *a, spot_stream *in, size_t limit)
 {
     npy_header h = { 0 };
     uint64_t bytes;
 
-    SPOT_TRY(read_header(c, &h, in, a->name));
-    a->rank = h.rank;
-    a->count = 1;
-    bytes = (uint64_t)h.size;
-    for (int i = 0; i < h.rank; i++) {
-        a->dim[i] = h.dim[i];
-        if (__builtin_mul_overflow(bytes, (uint64_t)h.dim[i], &bytes) || bytes > SIZE_MAX / 2)
-            return spot_fail(c, SPOT_INPUT, "%s: size %d of its shape is not possible", a->name, i);
-        a->count *= (size_t)h.dim[i];
-    }
+    SPOT_TRY(describe(c, a, &h, &bytes, in));
     if (bytes != in->size - in->at)
         return spot_fail(c, SPOT_INPUT, "%s %s: it ends at byte %" PRIu64 ", its header promises %" PRIu64 " bytes", a->name,
                          bytes > in->size - in->at ? "is cut short" : "is longer than it says", in->size, in->at + bytes);
-    if (h.kind == 'U' || h.kind == 'S') return read_words(c, a, &h, in, (size_t)bytes, limit);
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (types[i].kind == h.kind && types[i].size == h.size) a->type = types[i].type;
+    if (a->type == SPOT_WORDS) return read_words(c, a, &h, in, (size_t)bytes, limit);
     SPOT_TRY(spot_array_take(c, a, limit));
     SPOT_TRY(in->take(c, in, a->data, (size_t)bytes));
     return check_values(c, a, &h);
@@ -306,20 +322,30 @@ spot_status spot_npy_read(spot_ctx *c, spot_array *a, spot_stream *in, size_t li
 
 /* -- writing --------------------------------------------------------------------------------------------------- */
 
+void spot_npy_start(char start[SPOT_NPY_START], const char *descr, const int *dim, int rank)
+{
+    char dict[SPOT_NPY_START], shape[4 * 13] = "";
+    int n = 0;
+
+    for (int i = 0; i < rank; i++) n += snprintf(shape + n, sizeof shape - (size_t)n, i ? ", %d" : "%d", dim[i]);
+    snprintf(dict, sizeof dict, "{'descr': '%s', 'fortran_order': False, 'shape': (%s%s), }", descr, shape,
+             rank == 1 ? "," : "");
+    memcpy(start, "\x93NUMPY\1\0\x76\0", 10);                              /* 0x76 = 118: data begins at byte 128 */
+    memset(start + 10, ' ', SPOT_NPY_START - 11);
+    memcpy(start + 10, dict, strlen(dict));
+    start[SPOT_NPY_START - 1] = '\n';
+}
+
 typedef struct { const float *v; int rows, columns; } plain;
 
 static bool write_npy(FILE *f, const void *what)
 {
     const plain *p = what;
+    const int dim[2] = { p->rows, p->columns };
     size_t count = (size_t)p->rows * (size_t)(p->columns ? p->columns : 1);
-    char start[128], dict[128], columns[16] = "";
-    int n;
+    char start[SPOT_NPY_START];
 
-    if (p->columns) snprintf(columns, sizeof columns, " %d", p->columns);
-    snprintf(dict, sizeof dict, "{'descr': '<f4', 'fortran_order': False, 'shape': (%d,%s), }", p->rows, columns);
-    memcpy(start, "\x93NUMPY\1\0\x76\0", 10);                              /* 0x76 = 118: data begins at byte 128 */
-    n = snprintf(start + 10, sizeof start - 10, "%-117s", dict);
-    start[10 + n] = '\n';
+    spot_npy_start(start, "<f4", dim, p->columns ? 2 : 1);
     return fwrite(start, 1, sizeof start, f) == sizeof start && fwrite(p->v, sizeof(float), count, f) == count;
 }
 

@@ -61,7 +61,8 @@ typedef struct { uint64_t width, height; size_t file, pixels, work; } spot_pictu
 spot_status spot_picture_cost_of(spot_ctx *c, spot_picture_cost *cost, const spot_blob *in);
 
 /* out (crop, crop, 3): scales the shorter side to `resize` pixels (0: no scaling) and takes the middle; black where the picture
- * is smaller. The same bytes as torchvision's Resize(resize) and CenterCrop(crop) on PIL images. */
+ * is smaller. The same bytes as torchvision's Resize(resize) and CenterCrop(crop) on PIL images. SPOT_RESIZE_SQUASH: both sides
+ * become `crop`, PIL's resize((crop, crop), BILINEAR). */
 spot_status spot_picture_fit(spot_ctx *c, uint8_t *out, spot_picture *p, int resize, int crop);
 
 /* The same with another filter: SPOT_BICUBIC is CLIP's, Resize(resize, InterpolationMode.BICUBIC). */

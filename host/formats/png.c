@@ -2,6 +2,7 @@
 #include "formats/png.h"
 
 #include <setjmp.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include <png.h>
@@ -41,6 +42,7 @@ typedef struct {
     spot_picture *picture;
     const char *name;
     spot_status refused;       /* our own error, before any of libpng's */
+    bool mask;                 /* one byte a pixel */
 } reading;
 
 static void give_up(png_structp png, png_const_charp text)
@@ -101,6 +103,31 @@ static void expand_row(uint8_t *row, const form *f, size_t width)
         for (size_t x = 0; x < width; x++) memset(row + 3 * x, in[2 * x] ? 255 : in[2 * x + 1], 3);
 }
 
+/* -- masks -------------------------------------------------------------------------------------------------------- */
+
+/* A row of 8-bit greys or colours, with or without alpha -> one byte a pixel, in place. */
+static void keep_mask(png_structp png, png_row_infop row, png_bytep at)
+{
+    const size_t channels = row->channels;
+
+    (void)png;
+    for (size_t x = 0; x < row->width; x++) {
+        const uint8_t *in = at + x * channels;
+        at[x] = channels == 2 || channels == 4 ? in[channels - 1] : channels == 1 ? in[0]
+              : (uint8_t)((in[0] * 19595u + in[1] * 38470u + in[2] * 7471u + 0x8000u) >> 16);
+    }
+}
+
+static void choose_mask(reading *r)
+{
+    png_set_expand(r->png);
+    png_set_strip_16(r->png);
+    png_set_read_user_transform_fn(r->png, keep_mask);
+    png_set_user_transform_info(r->png, NULL, 8, 1);
+}
+
+/* -- the picture -------------------------------------------------------------------------------------------------- */
+
 /* 0, or -1 after an error of libpng or a refused picture. */
 static int decode_picture(reading *r)
 {
@@ -117,18 +144,20 @@ static int decode_picture(reading *r)
     png_get_IHDR(r->png, r->info, &width, &height, &f.depth, &f.color, NULL, NULL, NULL);
     r->refused = spot_picture_start(r->c, p, width, height, r->name);
     if (r->refused) return -1;
-    choose_form(r, &f);
+    f.skip = 0;
+    if (r->mask) choose_mask(r);
+    else choose_form(r, &f);
     passes = png_set_interlace_handling(r->png);
     png_read_update_info(r->png, r->info);
     for (int pass = 0; pass < passes; pass++)
-        for (size_t y = 0; y < height; y++) png_read_row(r->png, p->rgb + 3 * width * y + f.skip, NULL);
+        for (size_t y = 0; y < height; y++) png_read_row(r->png, p->rgb + (r->mask ? 1 : 3) * width * y + f.skip, NULL);
     for (size_t y = 0; y < height && f.skip; y++) expand_row(p->rgb + 3 * width * y, &f, width);
     return 0;
 }
 
-spot_status spot_png_decode(spot_ctx *c, spot_picture *p, const uint8_t *file, size_t size, const char *name)
+static spot_status decode(spot_ctx *c, spot_picture *p, const uint8_t *file, size_t size, const char *name, bool mask)
 {
-    reading r = { .file = file, .left = size, .c = c, .picture = p, .name = name };
+    reading r = { .file = file, .left = size, .c = c, .picture = p, .name = name, .mask = mask };
     spot_status s = SPOT_OK;
 
     r.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &r, give_up, say_nothing);
@@ -139,4 +168,14 @@ spot_status spot_png_decode(spot_ctx *c, spot_picture *p, const uint8_t *file, s
         s = r.refused ? r.refused : spot_fail(c, SPOT_INPUT, "%s is no PNG that can be read: %s", name, r.text);
     png_destroy_read_struct(&r.png, &r.info, NULL);
     return s;
+}
+
+spot_status spot_png_decode(spot_ctx *c, spot_picture *p, const uint8_t *file, size_t size, const char *name)
+{
+    return decode(c, p, file, size, name, false);
+}
+
+spot_status spot_png_mask(spot_ctx *c, spot_picture *p, const uint8_t *file, size_t size, const char *name)
+{
+    return decode(c, p, file, size, name, true);
 }

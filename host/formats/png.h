@@ -14,4 +14,8 @@ spot_status spot_png_encode(spot_ctx *c, unsigned char **png, size_t *size, cons
 /* Decodes any PNG to RGB, as picture.h describes. */
 spot_status spot_png_decode(spot_ctx *c, spot_picture *p, const uint8_t *file, size_t size, const char *name);
 
+/* Decodes a PNG to one byte a pixel, p->rgb (height, width): its alpha where it has some (also of a palette), else its grey, of
+ * colours PIL's convert("L"). 16-bit greys lose their low byte. */
+spot_status spot_png_mask(spot_ctx *c, spot_picture *p, const uint8_t *file, size_t size, const char *name);
+
 #endif

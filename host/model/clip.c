@@ -11,10 +11,9 @@
 /* Rows of a batch, which do not depend on the threads: so the bits do not, either. A GPU needs more of them to be busy. */
 enum { ROWS = 8192, DEVICE_ROWS = 4 * ROWS };
 
-static int rows_of(const spot_ctx *c) { return c->device ? DEVICE_ROWS : ROWS; }
-
 struct spot_clip {
     spot_clip_info info;
+    int            rows;               /* of a batch */
     spot_clip_net  net[SPOT_CLIP_TOWERS];
     float         *value;              /* (3, 256): a byte of a channel as the network sees it; memory of c's device */
 };
@@ -55,6 +54,8 @@ static spot_status put_values(spot_ctx *c, const spot_clip *m)
 /* f NULL: weights are not set. */
 static spot_status open_nets(spot_ctx *c, spot_arena *a, spot_clip *m, const spot_clip_file *f, spot_precision precision)
 {
+    if (m->rows < 0) return spot_fail(c, SPOT_INVALID, "clip: a batch of %d tokens", m->rows);
+    if (!m->rows) m->rows = c->device ? DEVICE_ROWS : ROWS;
     SPOT_TRY(SPOT_TAKE(c, a, m->value, 3 * 256));
     for (int t = 0; t < SPOT_CLIP_TOWERS; t++)
         if (has(&m->info, t)) SPOT_TRY(spot_clip_net_open(c, a, &m->net[t], &m->info, t, precision));
@@ -74,6 +75,7 @@ spot_status spot_clip_open(spot_ctx *c, spot_arena *a, spot_clip **clip, const c
     if (!m) return spot_fail(c, SPOT_NOMEM, "no memory for a CLIP");
     s = spot_clip_file_open(c, &f, path, o);
     m->info = f.info;
+    m->rows = o->rows;
     leave_out(&m->info, o->use);
     if (!s) s = open_nets(c, a, m, &f, o->precision);
     spot_clip_file_close(&f);
@@ -149,7 +151,7 @@ spot_status spot_clip_images(spot_ctx *c, spot_arena *scratch, const spot_clip *
 
     if (!m->info.has_images) return spot_fail(c, SPOT_INPUT, "this CLIP has no tower for pictures");
     if (n < 1) return n ? spot_fail(c, SPOT_INVALID, "clip: %d pictures", n) : SPOT_OK;
-    most = rows_of(c) / net->positions > 1 ? rows_of(c) / net->positions : 1;
+    most = m->rows / net->positions > 1 ? m->rows / net->positions : 1;
     if (n < most) most = n;
     s = spot_clip_work_take(c, scratch, &w, net, most * net->positions, most);
     if (!s && c->device) s = SPOT_TAKE(c, scratch, w.rgb, most * picture);
@@ -190,7 +192,7 @@ static spot_status lay_texts(spot_ctx *c, const spot_clip *m, const spot_clip_li
         int i = first + *n;
         const int *text = ids + (size_t)i * context;
         SPOT_TRY(find_end(c, &m->info, text, length ? length[i] : context, i, &end));
-        if (*n && rows + end + 1 > rows_of(c)) break;
+        if (*n && rows + end + 1 > m->rows) break;
         for (int k = 0; k <= end; k++) l->id[rows + k] = text[k], l->place[rows + k] = k;
         l->only[*n] = rows + end;
         l->start[*n + 1] = rows += end + 1;
@@ -221,7 +223,7 @@ spot_status spot_clip_texts(spot_ctx *c, spot_arena *scratch, const spot_clip *m
                             int n, bool unit)
 {
     size_t mark = scratch->used;
-    int context = m->info.context, most = rows_of(c) > context ? rows_of(c) : context, rows, sequences;
+    int context = m->info.context, most = m->rows > context ? m->rows : context, rows, sequences;
     spot_clip_work w = { 0 };
     spot_status s;
 

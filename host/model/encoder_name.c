@@ -7,7 +7,6 @@
 
 #include "formats/safetensors.h"
 #include "model/clip_file.h"
-#include "spotter/store.h"
 
 enum { CHUNK = 1 << 22, FACTS = 1024 };
 
@@ -41,8 +40,8 @@ spot_status spot_encoder_find_kind(spot_ctx *c, int *kind, const char *path)
     return s;
 }
 
-/* The hash of the file, a chunk joined to those before it. */
-static spot_status hash_file(spot_ctx *c, spot_key *key, const char *path)
+/* A chunk is joined to those before it. */
+spot_status spot_weights_hash(spot_ctx *c, spot_key *key, const char *path)
 {
     unsigned char *chunk = malloc(CHUNK);
     spot_blob in;
@@ -76,6 +75,7 @@ static int clip_facts(char text[FACTS], const spot_clip_info *i, const spot_enco
     if (i->has_images) {
         n += snprintf(text + n, FACTS - (size_t)n, "images ");
         n += tower_facts(text + n, FACTS - (size_t)n, &i->image);
+        if (i->side % i->patch) n += snprintf(text + n, FACTS - (size_t)n, "side %d ", i->side);     /* the config's */
         for (int k = 0; k < 3; k++)
             n += snprintf(text + n, FACTS - (size_t)n, "mean %.9g std %.9g ", (double)i->mean[k], (double)i->std[k]);
     }
@@ -96,7 +96,7 @@ spot_status spot_encoder_make_name(spot_ctx *c, char name[32], const char *path,
     int n = clip ? clip_facts(facts, clip, o) : snprintf(facts, sizeof facts, "resize %d crop %d", o->resize, o->crop);
     spot_key key;
 
-    SPOT_TRY(hash_file(c, &key, path));
+    SPOT_TRY(spot_weights_hash(c, &key, path));
     key = spot_key_join(key, kind, facts, (size_t)n);
     snprintf(name, 32, "%s-%016" PRIx64, kind, key.hi);
     return SPOT_OK;

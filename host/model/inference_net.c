@@ -6,6 +6,17 @@
 #include "core/device.h"
 #include "model/resnet18.h"
 
+enum { LANES = 8, ROWS = 32 * LANES, LARGE_ROWS = 8 * LANES };
+
+spot_net_shape spot_look_shape(const spot_ctx *c, int width, int outputs, int size, int n, spot_precision precision)
+{
+    int rows = size > 96 && !c->device ? LARGE_ROWS : ROWS;
+
+    if (c->device && n > 0 && n < rows) rows = n;
+    return (spot_net_shape){ .width = width, .outputs = outputs, .size = size, .lanes = LANES, .rows = rows,
+                             .precision = precision };
+}
+
 static spot_plane output_of(const spot_look *net, int u, int live)
 {
     const spot_unit *t = &spot_resnet18_unit[u];
@@ -112,18 +123,39 @@ static spot_status convolve(spot_ctx *c, spot_look *net, int u, void *y, const v
     return spot_conv_forward(c, net->conv[u], y, x, net->w[u], net->bias[u], other, rows, net->scratch);
 }
 
+int spot_look_channels(int width)
+{
+    int channels = spot_resnet18_unit[0].out;
+
+    for (int b = 0; b < SPOT_BLOCKS; b++) channels += 2 * spot_resnet18_unit[spot_resnet18_block[b].second].out;
+    return channels * width;
+}
+
+/* Unit u's output y -> its part of net->channel, which begins at *at. */
+static spot_status watch_channels(spot_ctx *c, spot_look *net, int u, const void *y, int live, int *at)
+{
+    spot_plane p = output_of(net, u, live);
+    float *to = net->channel + *at;
+
+    *at += p.channels;
+    return spot_head_channels(c, to, spot_look_channels(net->s.width), y, p, !u);      /* the stem's ReLU is the pool's */
+}
+
 /* A block adds its second convolution to the shortcut's output: x itself, or the third buffer. The sum overwrites that buffer,
  * or, if the device needs another one, the unused buffer. */
-static spot_status run_block(spot_ctx *c, spot_look *net, const spot_block *b, void *buffer[3], int rows)
+static spot_status run_block(spot_ctx *c, spot_look *net, const spot_block *b, void *buffer[3], int live, int *at)
 {
+    const int rows = output_of(net, b->first, live).rows;
     void *x = buffer[0], *inner = buffer[1], *side = buffer[2], *other = b->down ? side : x, *spare = b->down ? x : side;
     bool apart = spot_conv_apart(c);
 
     SPOT_TRY(convolve(c, net, b->first, inner, x, NULL, rows));
+    if (net->channel) SPOT_TRY(watch_channels(c, net, b->first, inner, live, at));
     if (b->down) SPOT_TRY(convolve(c, net, b->down, side, x, NULL, rows));
     buffer[0] = apart ? spare : other;
     buffer[2] = apart ? other : spare;
-    return convolve(c, net, b->second, buffer[0], inner, other, rows);
+    SPOT_TRY(convolve(c, net, b->second, buffer[0], inner, other, rows));
+    return net->channel ? watch_channels(c, net, b->second, buffer[0], live, at) : SPOT_OK;
 }
 
 spot_status spot_look_run(spot_ctx *c, spot_look *net, float *feature, float *logit, const float *pixels, int live)
@@ -133,14 +165,16 @@ spot_status spot_look_run(spot_ctx *c, spot_look *net, float *feature, float *lo
     spot_conv_shape stem = spot_unit_shape(0, net->s, false);
     spot_plane p = output_of(net, 0, live);
     size_t row = (size_t)spot_conv_inputs(c, &stem) * net->s.size * net->s.size * spot_precision_bytes(net->s.precision);
+    int at = 0;
 
     if (pixels)
         SPOT_TRY(spot_conv_planes(c, net->planes, pixels, live, p.rows, net->s.size * net->s.size, net->s.precision));
     else if (p.rows > live)
         SPOT_TRY(spot_device_clear(c, (char *)net->planes + live * row, (p.rows - live) * row));
     SPOT_TRY(convolve(c, net, 0, net->stem, net->planes, NULL, p.rows));
+    if (net->channel) SPOT_TRY(watch_channels(c, net, 0, net->stem, live, &at));
     SPOT_TRY(spot_norm_pool(c, buffer[0], NULL, net->stem, &folded, p));
-    for (int b = 0; b < SPOT_BLOCKS; b++) SPOT_TRY(run_block(c, net, &spot_resnet18_block[b], buffer, p.rows));
+    for (int b = 0; b < SPOT_BLOCKS; b++) SPOT_TRY(run_block(c, net, &spot_resnet18_block[b], buffer, live, &at));
     return spot_head_forward(c, feature, logit, buffer[0], net->fc_w, net->fc_b, output_of(net, SPOT_UNITS - 1, live),
                              net->s.outputs);
 }

@@ -1,50 +1,31 @@
-/* look.c - inference of a trained model: on the positives of a split, or on given pixels. */
+/* look.c - inference of a trained model on the positives of a split. */
 #include <math.h>
 #include <string.h>
 
 #include "core/device.h"
-#include "image/photo.h"
 #include "image/sample.h"
 #include "model/resnet18.h"
 #include "scene/source_draw.h"
-
-/* Lanes and rows depend on the images only, so that a view never depends on the batches of training. On the CPU Winograd shares
- * weights in a piece of rows. */
-enum { LANES = 8, ROWS = 32 * LANES, LARGE_ROWS = 8 * LANES };
-
-static spot_net_shape look_shape(const spot_ctx *c, int width, int outputs, int size, int n, spot_precision precision)
-{
-    int rows = size > 96 && !c->device ? LARGE_ROWS : ROWS;
-
-    if (c->device && n > 0 && n < rows) rows = n;
-    return (spot_net_shape){ .width = width, .outputs = outputs, .size = size, .lanes = LANES, .rows = rows,
-                             .precision = precision };
-}
 
 /* All arrays lie in the memory of c's device; unneeded ones are NULL. */
 typedef struct {
     spot_look   net;
     spot_image *image;               /* (rows): draw lists of a batch */
-    uint8_t    *rgb;                 /* (rows, size, size, 3): a batch from the host */
-    float      *pixels;              /* the same, normalised; unused if a device draws into net.planes */
+    float      *pixels;              /* (rows, size, size, 3), normalised; unused if a device draws into net.planes */
     uint32_t   *index, *mask;        /* (n): numbers of images, and their blindspots */
     float      *feature, *logit;     /* (n, d), (n, outputs) */
 } looker;
 
 /* features: (n, d), for l->feature; NULL: taken from a. */
-static spot_status open_looker(spot_ctx *c, spot_arena *a, looker *l, spot_net_shape s, int n, bool draws, float *features)
+static spot_status open_looker(spot_ctx *c, spot_arena *a, looker *l, spot_net_shape s, int n, float *features)
 {
-    size_t rows = (size_t)s.rows, pixels = rows * 3 * s.size * s.size;
+    size_t rows = (size_t)s.rows;
 
     SPOT_TRY(spot_look_open(c, a, &l->net, s));
-    if (draws) {
-        SPOT_TRY(SPOT_TAKE(c, a, l->image, rows));
-        SPOT_TRY(SPOT_TAKE(c, a, l->index, n));
-        SPOT_TRY(SPOT_TAKE(c, a, l->mask, n));
-    } else if (c->device) {
-        SPOT_TRY(SPOT_TAKE(c, a, l->rgb, pixels));
-    }
-    if (!draws || !c->device) SPOT_TRY(SPOT_TAKE(c, a, l->pixels, pixels));
+    SPOT_TRY(SPOT_TAKE(c, a, l->image, rows));
+    SPOT_TRY(SPOT_TAKE(c, a, l->index, n));
+    SPOT_TRY(SPOT_TAKE(c, a, l->mask, n));
+    if (!c->device) SPOT_TRY(SPOT_TAKE(c, a, l->pixels, rows * 3 * s.size * s.size));
     l->feature = features;
     if (!features) SPOT_TRY(SPOT_TAKE(c, a, l->feature, (size_t)n * 8 * s.width));
     return SPOT_TAKE(c, a, l->logit, (size_t)n * s.outputs);
@@ -55,7 +36,6 @@ typedef struct {
     spot_ctx *c;
     spot_net_shape shape;
     int n;
-    bool draws;
     float *features;                 /* see open_looker */
 } looker_size;
 
@@ -66,60 +46,17 @@ static spot_status open_sized(const looker_size *r, spot_arena *a, spot_arena *o
 
     memset(l, 0, sizeof *l);
     memset(on, 0, sizeof *on);
-    if (!r->c->device) return open_looker(r->c, a, l, r->shape, r->n, r->draws, NULL);
-    s = open_looker(r->c, &count, l, r->shape, r->n, r->draws, r->features);
+    if (!r->c->device) return open_looker(r->c, a, l, r->shape, r->n, NULL);
+    s = open_looker(r->c, &count, l, r->shape, r->n, r->features);
     spot_look_close(r->c, &l->net);
     if (!s) s = spot_arena_open_device(r->c, on, count.peak);
-    return s ? s : open_looker(r->c, on, l, r->shape, r->n, r->draws, r->features);
+    return s ? s : open_looker(r->c, on, l, r->shape, r->n, r->features);
 }
 
 static void close_sized(const looker_size *r, spot_arena *on, looker *l)
 {
     spot_look_close(r->c, &l->net);
     spot_arena_close(on);
-}
-
-/* -- given pixels ------------------------------------------------------------------------------------------------- */
-
-static spot_status infer_pixels(spot_ctx *c, looker *l, float *logits, float *features, const spot_model *m,
-                                const uint8_t *rgb, int n, int size)
-{
-    int rows = l->net.s.rows, d = 8 * m->width;
-    size_t image = 3 * (size_t)size * size;
-    spot_photo_set set = { .pictures = rows, .size = size };
-
-    for (int first = 0; first < n; first += rows) {
-        int live = n - first < rows ? n - first : rows;
-        const uint8_t *here = rgb + first * image;
-        SPOT_TRY(spot_check_stop(c));
-        if (l->rgb) SPOT_TRY(spot_device_copy(c, l->rgb, here, live * image));
-        set.rgb = l->rgb ? l->rgb : here;
-        SPOT_TRY(spot_photo_input(c, l->pixels, 3, SPOT_FP32, &set, NULL, live));
-        SPOT_TRY(spot_look_run(c, &l->net, l->feature, l->logit, l->pixels, live));
-        SPOT_TRY(spot_device_copy(c, logits + (size_t)first * m->outputs, l->logit,
-                                  (size_t)live * m->outputs * sizeof *logits));
-        if (features)
-            SPOT_TRY(spot_device_copy(c, features + (size_t)first * d, l->feature, (size_t)live * d * sizeof *features));
-    }
-    return SPOT_OK;
-}
-
-spot_status spot_model_infer(spot_ctx *c, spot_arena *scratch, float *logits, float *features, const spot_model *m,
-                             const uint8_t *rgb, int n, int size)
-{
-    looker_size r = { c, look_shape(c, m->width, m->outputs, size, n, SPOT_FP32), 0, false, NULL };
-    size_t mark = scratch->used;
-    spot_arena on;
-    looker l;
-    spot_status s;
-
-    r.n = r.shape.rows;
-    s = open_sized(&r, scratch, &on, &l);
-    if (!s && !scratch->counting) s = spot_look_put(c, &l.net, m);
-    if (!s && !scratch->counting) s = infer_pixels(c, &l, logits, features, m, rgb, n, size);
-    close_sized(&r, &on, &l);
-    scratch->used = mark;
-    return s;
 }
 
 /* -- the positives of a split ------------------------------------------------------------------------------------- */
@@ -168,7 +105,7 @@ spot_status spot_model_look_on(spot_ctx *c, spot_arena *a, float *features, spot
                                const spot_model *m, const spot_ec *ec, spot_split split, const spot_model_config *cfg)
 {
     int n = spot_ec_positives(NULL, ec, split);
-    looker_size r = { c, look_shape(c, m->width, 1, ec->scene.size, n, (spot_precision)cfg->precision), n, true, features };
+    looker_size r = { c, spot_look_shape(c, m->width, 1, ec->scene.size, n, (spot_precision)cfg->precision), n, features };
     spot_arena on;
     spot_status s;
     looker l;
@@ -194,7 +131,7 @@ spot_status spot_model_look_on(spot_ctx *c, spot_arena *a, float *features, spot
 spot_status spot_look_needs(spot_ctx *c, spot_bytes *needs, const spot_scene_config *scene, const spot_model_config *cfg,
                             int images)
 {
-    spot_net_shape shape = look_shape(c, cfg->width, 1, scene->size, images, (spot_precision)cfg->precision);
+    spot_net_shape shape = spot_look_shape(c, cfg->width, 1, scene->size, images, (spot_precision)cfg->precision);
     spot_arena host = spot_arena_counting(), on = host;
     spot_status s;
     spot_truth t;
@@ -202,7 +139,7 @@ spot_status spot_look_needs(spot_ctx *c, spot_bytes *needs, const spot_scene_con
     looker l = { 0 };
 
     SPOT_TRY(take_view(c, &host, &v, &t, images, 8 * cfg->width));
-    s = open_looker(c, c->device ? &on : &host, &l, shape, images, true, NULL);
+    s = open_looker(c, c->device ? &on : &host, &l, shape, images, NULL);
     spot_look_close(c, &l.net);
     *needs = (spot_bytes){ host.peak, on.peak };
     return s;

@@ -304,7 +304,8 @@ static spot_status back_to_stem(spot_ctx *c, spot_net *net, const float *target,
 {
     spot_plane last = output_of(&net->s, SPOT_UNITS - 1, live), stem = output_of(&net->s, 0, live);
 
-    SPOT_TRY(spot_head_loss(c, loss, net->dlogit, net->logit, target, live * net->s.outputs));
+    if (net->kind == SPOT_SOFTMAX) SPOT_TRY(spot_head_softmax(c, loss, net->dlogit, net->logit, target, live, net->s.outputs));
+    else SPOT_TRY(spot_head_loss(c, loss, net->dlogit, net->logit, target, live * net->s.outputs));
     SPOT_TRY(spot_head_backward(c, net->direct, net->fc_dw, net->fc_db, net->dlogit, net->feature, net->fc_w, last,
                                 net->s.outputs));
     for (int i = SPOT_BLOCKS; i-- > 0;) SPOT_TRY(block_back(c, net, i, live, learning));

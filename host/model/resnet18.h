@@ -56,6 +56,7 @@ typedef struct {
     void      *direct, *side;                         /* gradient of a block's input: through its first unit, and past it; the
                                                        * sum in side where spot_conv_onto */
     float     *feature, *logit, *dlogit;              /* (rows, 8*width), (rows, outputs) twice */
+    spot_loss  kind;                                  /* of the loss; SPOT_SIGMOID until the caller changes it */
     void      *scratch;
 } spot_net;
 
@@ -71,8 +72,8 @@ spot_status spot_net_get(spot_ctx *c, spot_model *m, const spot_net *net);
  * a device's renderer. learning: uses the batch's statistics and keeps them for backward; else the running ones. */
 spot_status spot_net_forward(spot_ctx *c, spot_net *net, const float *pixels, int live, bool learning);
 
-/* target (live, outputs) -> loss and net->grad, after a forward with learning. All three lie in the memory of c's device; copy
- * a GPU's loss before reading it. */
+/* target (live, outputs) -> loss and net->grad, by net->kind, after a forward with learning. All three lie in the memory of c's
+ * device; copy a GPU's loss before reading it. */
 spot_status spot_net_backward(spot_ctx *c, spot_net *net, const float *target, int live, double *loss);
 
 /* Computes net->dplanes, the gradient by the images. Does not change the convolutions' part of net->grad. */
@@ -94,15 +95,42 @@ typedef struct {
     float     *fc_w, *fc_b, *one, *none;              /* one and none: the stem's norm, already folded */
     void      *planes, *stem, *buffer[3];
     void      *scratch;
+    float     *channel;                               /* NULL until the caller wants it: (rows, spot_look_channels(width)), the
+                                                       * activity of every channel of every layer (predictor.h) */
 } spot_look;
 
 spot_status spot_look_open(spot_ctx *c, spot_arena *a, spot_look *net, spot_net_shape s);
 void        spot_look_close(spot_ctx *c, spot_look *net);
 spot_status spot_look_put(spot_ctx *c, spot_look *net, const spot_model *m);
 
-/* pixels (live, size, size, 3), or NULL as above -> feature (live, 8*width), logit (live, outputs), all in the memory of c's
- * device. */
+/* Channels of the stem and of both layers of each block. A convolution of a shortcut is no layer of its own: its output is seen
+ * in the block's sum. */
+int spot_look_channels(int width);
+
+/* pixels (live, size, size, 3), or NULL as above -> feature (live, 8*width), logit (live, outputs), and net->channel where it
+ * is wanted, all in the memory of c's device. */
 spot_status spot_look_run(spot_ctx *c, spot_look *net, float *feature, float *logit, const float *pixels, int live);
+
+/* The shape for n images. Lanes and rows depend on the images only, so that a view never depends on the batches of training.
+ * On the CPU Winograd shares weights in a piece of rows. */
+spot_net_shape spot_look_shape(const spot_ctx *c, int width, int outputs, int size, int n, spot_precision precision);
+
+/* The net for inference on pixels of the host, with room for a batch in the memory of c's device. */
+typedef struct {
+    spot_look net;
+    uint8_t  *rgb;                                    /* (rows, size, size, 3); NULL on the CPU, which reads the caller's */
+    float    *pixels;                                 /* the same, normalised */
+    float    *feature, *logit;                        /* of a batch */
+} spot_look_pixels;
+
+/* Allocates it in a (which may count), an arena in that memory; channels: with room for net.channel. spot_look_close(&l->net)
+ * even after a failure. */
+spot_status spot_look_pixels_open(spot_ctx *c, spot_arena *a, spot_look_pixels *l, spot_net_shape s, bool channels);
+
+/* rgb (n, size, size, 3) -> logit (n, outputs), feature (n, 8*width) and channel (n, spot_look_channels), all on the host; the
+ * last two may be NULL. Any n. The stop flag is looked at between batches. An image's numbers do not depend on the others. */
+spot_status spot_look_pixels_run(spot_ctx *c, spot_look_pixels *l, float *logit, float *feature, float *channel,
+                                 const uint8_t *rgb, int n);
 
 /* Memory for inference on this many images, including the view (look.c). */
 spot_status spot_look_needs(spot_ctx *c, spot_bytes *needs, const spot_scene_config *scene, const spot_model_config *cfg,

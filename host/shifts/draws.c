@@ -6,16 +6,6 @@
 
 #include "fit/statistics.h"
 
-double spot_quantile(const double *ascending, int n, double q)
-{
-    const double at = q * (n - 1);
-    int i = (int)at;
-
-    if (!n) return NAN;
-    if (i > n - 2) i = n - 2;
-    return n == 1 ? *ascending : ascending[i] + (at - i) * (ascending[i + 1] - ascending[i]);
-}
-
 static int ascending_order(const void *a, const void *b)
 {
     const double *x = a, *y = b;
@@ -24,7 +14,7 @@ static int ascending_order(const void *a, const void *b)
 }
 
 /* Sets low and high from the n draws, and the standard error of those that have a value. Returns how many have. */
-static int set_interval(spot_shift_interval *v, double *error, const double *draw, int n, double *scratch)
+static int set_interval(spot_interval *v, double *error, const double *draw, int n, double *scratch)
 {
     double mean = 0, squares = 0;
     int have = 0;
@@ -43,15 +33,15 @@ static int set_interval(spot_shift_interval *v, double *error, const double *dra
 }
 
 /* The difference of two rows of draws. p: not adjusted. */
-static void set_difference(spot_shift_interval *v, double *p, double a, double b, const double *draw_a, const double *draw_b,
-                           int n, double *scratch)
+static void set_difference(spot_interval *v, double *p, double *error, double a, double b, const double *draw_a,
+                           const double *draw_b, int n, double *scratch)
 {
-    double error, *difference = scratch + n;
+    double *difference = scratch + n;
 
     v->value = a - b;
     for (int i = 0; i < n; i++) difference[i] = draw_a[i] - draw_b[i];
-    set_interval(v, &error, difference, n, scratch);
-    *p = !isfinite(error) ? NAN : error > 0 ? fmin(1, 2 * spot_normal_tail(fabs(v->value) / error)) : v->value != 0 ? 0 : 1;
+    set_interval(v, error, difference, n, scratch);
+    *p = !isfinite(*error) ? NAN : *error > 0 ? fmin(1, 2 * spot_normal_tail(fabs(v->value) / *error)) : v->value != 0 ? 0 : 1;
 }
 
 /* Holm over the pairs whose p-value is a number. */
@@ -72,7 +62,7 @@ static void adjust(spot_shift_difference *d, int n, bool of_slopes, double *scra
 }
 
 /* All pairs of n things with values and draws (n, d->n). */
-static void compare_pairs(spot_shift_difference *out, int n, const spot_shift_interval *impact[], const spot_shift_interval
+static void compare_pairs(spot_shift_difference *out, int n, const spot_interval *impact[], const spot_interval
                           *slope[], const spot_shift_draws *d, double *scratch)
 {
     int pairs = 0;
@@ -81,10 +71,10 @@ static void compare_pairs(spot_shift_difference *out, int n, const spot_shift_in
         for (int b = a + 1; b < n; b++, pairs++) {
             const size_t at = (size_t)a * d->n, bt = (size_t)b * d->n;
             out[pairs].a = a, out[pairs].b = b;
-            set_difference(&out[pairs].impact, &out[pairs].impact_p, impact[a]->value, impact[b]->value, d->impact + at,
-                           d->impact + bt, d->n, scratch);
-            set_difference(&out[pairs].slope, &out[pairs].slope_p, slope[a]->value, slope[b]->value, d->slope + at,
-                           d->slope + bt, d->n, scratch);
+            set_difference(&out[pairs].impact, &out[pairs].impact_p, &out[pairs].impact_error, impact[a]->value,
+                           impact[b]->value, d->impact + at, d->impact + bt, d->n, scratch);
+            set_difference(&out[pairs].slope, &out[pairs].slope_p, &out[pairs].slope_error, slope[a]->value, slope[b]->value,
+                           d->slope + at, d->slope + bt, d->n, scratch);
         }
     adjust(out, pairs, false, scratch);
     adjust(out, pairs, true, scratch);
@@ -124,28 +114,17 @@ static void average_categories(spot_shift_estimates *e, const spot_shift_table *
     }
 }
 
-/* ---- shares ---- */
-
-spot_shift_interval spot_share_of(int hits, int n)
-{
-    const double z = 1.959963984540054, p = n ? (double)hits / n : 0, scale = n + z * z;
-    const double middle = (hits + z * z / 2) / scale, half = z * sqrt(hits * (1 - p) + z * z / 4) / scale;
-
-    if (!n) return (spot_shift_interval){ NAN, 0, 1 };
-    return (spot_shift_interval){ p, hits ? fmax(0, middle - half) : 0, hits < n ? fmin(1, middle + half) : 1 };
-}
-
 /* ---- all ---- */
 
 static void compare_all(spot_shift_estimates *e, const spot_shift_table *t, const spot_shift_draws *d, spot_shift_draws *drawn,
                         double *scratch)
 {
-    const spot_shift_interval *impact[SPOT_MAX_SHIFTS], *slope[SPOT_MAX_SHIFTS];
-    double error;
+    const spot_interval *impact[SPOT_MAX_SHIFTS], *slope[SPOT_MAX_SHIFTS];
 
     for (int s = 0; s < t->shifts; s++) {
-        set_interval(&e->shift[s].impact, &error, d->impact + (size_t)s * d->n, d->n, scratch);
-        e->shift[s].draws = set_interval(&e->shift[s].slope, &error, d->slope + (size_t)s * d->n, d->n, scratch);
+        set_interval(&e->shift[s].impact, &e->shift[s].impact_error, d->impact + (size_t)s * d->n, d->n, scratch);
+        e->shift[s].draws = set_interval(&e->shift[s].slope, &e->shift[s].slope_error, d->slope + (size_t)s * d->n, d->n,
+                                         scratch);
         impact[s] = &e->shift[s].impact, slope[s] = &e->shift[s].slope;
     }
     compare_pairs(e->between, t->shifts, impact, slope, d, scratch);

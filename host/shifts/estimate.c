@@ -29,14 +29,22 @@ spot_shift_rule spot_shift_rule_defaults(void)
 
 /* ---- accuracies ---- */
 
+double spot_shift_on_axis(int axes, double accuracy, double limit)
+{
+    const double p = accuracy < limit ? limit : accuracy > 1 - limit ? 1 - limit : accuracy;
+
+    return axes == SPOT_AXES_LINEAR ? accuracy : axes == SPOT_AXES_PROBIT ? spot_normal_quantile(p) : log(p / (1 - p));
+}
+
+double spot_shift_from_axis(int axes, double place)
+{
+    return axes == SPOT_AXES_LINEAR ? place : axes == SPOT_AXES_PROBIT ? spot_normal_tail(-place) : 1 / (1 + exp(-place));
+}
+
 static double place_on_axis(double accuracy, double limit, int axes, int *limited)
 {
-    double p = accuracy;
-
-    if (axes == SPOT_AXES_LINEAR) return p;
-    if (p < limit) p = limit, ++*limited;
-    if (p > 1 - limit) p = 1 - limit, ++*limited;
-    return axes == SPOT_AXES_PROBIT ? spot_normal_quantile(p) : log(p / (1 - p));
+    *limited += axes != SPOT_AXES_LINEAR && (accuracy < limit || accuracy > 1 - limit);
+    return spot_shift_on_axis(axes, accuracy, limit);
 }
 
 /* Weighted least squares of y on x; weights are counts of draws. False: x does not vary. */
@@ -101,16 +109,20 @@ static void summarise(double *impact, double *slope, double *intercept, double *
 
 /* ---- one shift as it is ---- */
 
+static const spot_shift_tally *base_of(const spot_shift_table *t, int s) { return t->own_base ? &t->own_base[s] : &t->base; }
+
 static void count_classes(spot_shift_estimate *e, used_classes *u, int *marks, const spot_shift_table *t, int s,
                           const spot_shift_rule *rule)
 {
+    const int *base = base_of(t, s)->pictures;
+
     for (int k = 0; k < t->classes; k++) {
         const int n = t->shift[s].pictures[k];
         e->lost += !n;
         e->few += n && n < rule->least;
         if (!n || n < rule->least) continue;
-        e->few_base += !t->base.pictures[k] || t->base.pictures[k] < rule->least_base;
-        if (!t->base.pictures[k] || t->base.pictures[k] < rule->least_base) continue;
+        e->few_base += !base[k] || base[k] < rule->least_base;
+        if (!base[k] || base[k] < rule->least_base) continue;
         u->cls[u->n++] = k;
         marks[k] = 1;
     }
@@ -119,14 +131,15 @@ static void count_classes(spot_shift_estimate *e, used_classes *u, int *marks, c
 
 static void fill_accuracies(used_classes *u, const spot_shift_table *t, int s)
 {
+    const spot_shift_tally *of = base_of(t, s);
     double base = 0, shift = 0;
 
     for (int i = 0; i < u->n; i++) {
         const int k = u->cls[i];
-        base += t->base.pictures[k], shift += t->shift[s].pictures[k];
+        base += of->pictures[k], shift += t->shift[s].pictures[k];
         for (int m = 0; m < t->models; m++) {
             const size_t at = (size_t)m * t->classes + k;
-            u->base[(size_t)i * t->models + m] = (double)t->base.right[at] / t->base.pictures[k];
+            u->base[(size_t)i * t->models + m] = (double)of->right[at] / of->pictures[k];
             u->shift[(size_t)i * t->models + m] = (double)t->shift[s].right[at] / t->shift[s].pictures[k];
         }
     }
@@ -135,16 +148,17 @@ static void fill_accuracies(used_classes *u, const spot_shift_table *t, int s)
 
 static void estimate_shift(spot_shift_estimate *e, const used_classes *u, int models, int axes, double *x)
 {
-    const spot_shift_interval none = { NAN, NAN, NAN };
+    const spot_interval none = { NAN, NAN, NAN };
     class_sum sum = { e->base, e->shift, 0 };
 
     e->impact = e->slope = none;
     e->intercept = e->correlation = NAN;
     for (int k = 0; k < u->n; k++) add_class(&sum, u, k, models, 1);
     divide_sum(&sum, models);                  /* without classes: NaN */
-    if (u->n)
-        summarise(&e->impact.value, &e->slope.value, &e->intercept, &e->correlation, &e->limited, e->base, e->shift, u, axes,
-                  NULL, models, x, x + models);
+    if (!u->n) return;
+    e->limit_base = u->limit_base, e->limit_shift = u->limit_shift;
+    summarise(&e->impact.value, &e->slope.value, &e->intercept, &e->correlation, &e->limited, e->base, e->shift, u, axes,
+              NULL, models, x, x + models);
 }
 
 /* ---- the bootstrap ---- */
@@ -241,9 +255,10 @@ static spot_status check_table(spot_ctx *c, const spot_shift_table *t, const spo
     if (rule->draws < 0 || rule->least < 1 || rule->least_base < 1 || rule->axes < 0 || rule->axes > SPOT_AXES_LOGIT)
         return spot_fail(c, SPOT_INVALID, "shifts: %d draws, %d and %d pictures at least", rule->draws, rule->least,
                          rule->least_base);
-    for (int s = -1; s < t->shifts; s++) {
-        const spot_shift_tally *y = s < 0 ? &t->base : &t->shift[s];
-        if (s >= 0 && t->categories && (t->category[s] < 0 || t->category[s] >= t->categories))
+    for (int i = 0; i < 2 * t->shifts; i++) {
+        const int s = i / 2;
+        const spot_shift_tally *y = i % 2 ? base_of(t, s) : &t->shift[s];
+        if ( t->categories && (t->category[s] < 0 || t->category[s] >= t->categories))
             return spot_fail(c, SPOT_INVALID, "shift %d has category %d of %d", s, t->category[s], t->categories);
         for (int m = 0; m < t->models; m++)
             for (int k = 0; k < t->classes; k++)

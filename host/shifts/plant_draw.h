@@ -9,7 +9,7 @@
 /* A picture is the middle of a scene that is larger by 3/4, so its objects are larger, too. */
 static inline int spot_plant_scene_side(int side) { return side * 7 / 4; }
 
-/* The contents of a picture, as drawn: a scene of spot_plant_scene_side() pixels, and the look in which its middle is painted. */
+/* The contents of a picture, as drawn: a scene of spot_plant_scene_side() pixels, and the look of its middle. */
 typedef struct {
     spot_image      scene;
     spot_plant_look look;

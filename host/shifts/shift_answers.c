@@ -165,9 +165,9 @@ static spot_status read_table(spot_ctx *c, spot_shift_answers *a, int model)
 
 spot_status spot_shift_answers_open(spot_ctx *c, spot_shift_answers *a, const spot_shifts_config *cfg,
                                     const spot_shift_classes *k, const spot_store *store, const spot_shift_pictures *pictures,
-                                    int units)
+                                    int units, spot_shift_progress *progress)
 {
-    *a = (spot_shift_answers){ .cfg = cfg, .store = store, .words.classes = k };
+    *a = (spot_shift_answers){ .cfg = cfg, .store = store, .progress = progress, .words.classes = k };
     a->unit = calloc((size_t)units + 1, sizeof *a->unit);
     if (!a->unit) return spot_fail(c, SPOT_NOMEM, "no memory for the answers of %d models", cfg->models);
     for (a->units = 0; a->units < units; a->units++) {
@@ -178,6 +178,7 @@ spot_status spot_shift_answers_open(spot_ctx *c, spot_shift_answers *a, const sp
         if (!u->answer) return spot_fail(c, SPOT_NOMEM, "no memory for the answers of %d models", cfg->models);
         for (size_t i = 0; i < n; i++) u->answer[i] = -1;
     }
+    SPOT_TRY(spot_shift_networks_open(c, a));
     SPOT_TRY(list_places(c, a));
     for (int m = 0; m < cfg->models; m++) {
         SPOT_TRY(spot_check_stop(c));
@@ -189,6 +190,8 @@ spot_status spot_shift_answers_open(spot_ctx *c, spot_shift_answers *a, const sp
 void spot_shift_answers_close(spot_shift_answers *a)
 {
     for (int u = 0; a->unit && u < a->units; u++) free(a->unit[u].answer);
+    for (int m = 0; a->network && m < a->cfg->models; m++) free(a->network[m].index);
+    free(a->network);
     free(a->unit);
     free(a->place);
     free(a->words.at);

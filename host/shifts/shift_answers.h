@@ -20,9 +20,18 @@ typedef struct {
     int *answer;
 } spot_shift_unit_answers;
 
+/* A model that looks. */
+typedef struct {
+    char name[32];             /* its encoder's; "": the model has a table */
+    int  outputs;
+    int *index;                /* (outputs): words; NULL: the classes in order */
+} spot_shift_network;
+
 typedef struct {
     const spot_shifts_config *cfg;
     const spot_store *store;
+    spot_shift_progress *progress;
+    spot_shift_network  *network;      /* (models) */
     spot_shift_words words;
     int units;
     spot_shift_unit_answers *unit;     /* (units) */
@@ -30,15 +39,20 @@ typedef struct {
     int places;
 } spot_shift_answers;
 
-/* Reads the tables of all models for the pictures of these units. SPOT_INPUT for a picture without a row, for one that has two,
- * and for a class number that is not there. pictures must outlive a. Close also after a failure. */
+/* Reads the tables of all models for the pictures of these units, and checks the weights of those that look. SPOT_INPUT for a
+ * picture without a row, for one that has two, for a class number that is not there, and for weights of another network.
+ * pictures and progress must outlive a. Close also after a failure. */
 spot_status spot_shift_answers_open (spot_ctx *c, spot_shift_answers *a, const spot_shifts_config *cfg,
                                      const spot_shift_classes *k, const spot_store *store, const spot_shift_pictures *pictures,
-                                     int units);
+                                     int units, spot_shift_progress *progress);
 void        spot_shift_answers_close(spot_shift_answers *a);
 
 /* Fills the answers of the models that look at the pictures, for one unit. Answers are kept in the cache. */
 spot_status spot_shift_answers_look(spot_ctx *c, spot_shift_answers *a, int unit);
+
+/* shift_look.c: fills a->network. look_bytes: memory of the decoded pictures while models look at a folder of `pictures`. */
+spot_status spot_shift_networks_open(spot_ctx *c, spot_shift_answers *a);
+size_t      spot_shift_look_bytes(const spot_shifts_config *cfg, int pictures);
 
 /* The word of an answer; its index, added where it is new (-1: no memory). */
 const char *spot_shift_word(const spot_shift_words *w, int index);

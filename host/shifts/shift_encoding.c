@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "shifts/shift_encoding.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,9 +120,9 @@ static spot_status open_encoder(spot_ctx *c, spot_shift_encoding *e)
 }
 
 spot_status spot_shift_encoding_open(spot_ctx *c, spot_shift_encoding *e, const spot_shifts_config *cfg,
-                                     const spot_shift_classes *k, const spot_store *store)
+                                     const spot_shift_classes *k, const spot_store *store, spot_shift_progress *progress)
 {
-    *e = (spot_shift_encoding){ .cfg = cfg, .classes = k, .store = store };
+    *e = (spot_shift_encoding){ .cfg = cfg, .classes = k, .store = store, .progress = progress };
     if (!spot_shifts_encode(cfg)) return SPOT_OK;
     if (cfg->encoder.weights[0]) SPOT_TRY(open_encoder(c, e));
     else {
@@ -295,6 +296,7 @@ static spot_status compare_piece(spot_ctx *c, const similarity_work *w, float *o
 static spot_status encode_piece(spot_ctx *c, const similarity_work *w, float *out, int from, int n)
 {
     spot_shift_encoding *e = w->e;
+    const spot_shift_progress *done = e->progress;
     float *feature;
     char **path;
     spot_status s;
@@ -305,7 +307,8 @@ static spot_status encode_piece(spot_ctx *c, const similarity_work *w, float *ou
     s = feature && path ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for the embeddings of %d pictures", n);
     if (s == SPOT_OK)
         s = spot_encode_pictures(c, e->encoder, &(spot_encoder_pictures){ .path = path, .n = n, .feature = feature,
-                                 .stage = "embed", .before = e->before + from, .total = e->total });
+                                 .stage = done->total < INT_MAX ? "shifts" : NULL, .before = (int)fmin(done->done, INT_MAX),
+                                 .total = (int)fmin(done->total, INT_MAX) });
     if (s == SPOT_OK) s = compare_piece(c, w, out, feature, from, n);
     free(feature);
     free(path);
@@ -375,6 +378,7 @@ static spot_status compute_pieces(spot_ctx *c, similarity_work *w, float *simila
     for (int from = 0; from < n; from += piece) {
         SPOT_TRY(spot_check_stop(c));
         SPOT_TRY(find_piece(c, w, similarity + (size_t)from * w->columns, from, n - from < piece ? n - from : piece));
+        spot_shift_progress_add(c, w->e->progress, n - from < piece ? n - from : piece, w->p->id);
     }
     return SPOT_OK;
 }

@@ -21,13 +21,13 @@ typedef struct {
     int   dim;
     spot_array caption_id;             /* files: the captions ... */
     float *caption;                    /* ... and their rows, (captions, dim) */
-    int   before, total;               /* pictures, for the progress */
+    spot_shift_progress *progress;
 } spot_shift_encoding;
 
 /* SPOT_USAGE when thresholds were chosen for another encoder. Does nothing where the config has no encoder. Close also after a
  * failure. */
 spot_status spot_shift_encoding_open (spot_ctx *c, spot_shift_encoding *e, const spot_shifts_config *cfg,
-                                      const spot_shift_classes *k, const spot_store *store);
+                                      const spot_shift_classes *k, const spot_store *store, spot_shift_progress *progress);
 void        spot_shift_encoding_close(spot_ctx *c, spot_shift_encoding *e);
 
 /* A column of similarities: to the class caption of each picture's own class as the shift `shift` has it, or to its shift

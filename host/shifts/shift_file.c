@@ -118,17 +118,3 @@ void spot_shift_pictures_free(spot_shift_pictures_result *p)
     free(p->path), free(p->cls), free(p->similarity), free(p->pass), free(p->right), free(p->owned);
     *p = (spot_shift_pictures_result){ 0 };
 }
-
-int spot_shift_nearest(int *row, int most, const spot_shift_pictures_result *p, int column, double value)
-{
-    int n = 0;
-
-    for (int i = 0; i < p->n && column >= 0 && column < p->columns; i++) {
-        const double far = fabs(p->similarity[(size_t)i * p->columns + column] - value);
-        int at = n < most ? n++ : most;
-        for (; at && fabs(p->similarity[(size_t)row[at - 1] * p->columns + column] - value) > far; at--)
-            if (at < most) row[at] = row[at - 1];
-        if (at < most) row[at] = i;
-    }
-    return n;
-}

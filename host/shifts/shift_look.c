@@ -1,121 +1,247 @@
-/* shift_look.c - models that look at the pictures themselves. */
+/* shift_look.c - models that look at the pictures themselves.
+ *
+ * A piece of a folder's pictures is decoded once for all models that want it in the same shape: reading and resizing a picture
+ * can take longer than a small network's look at it. Answers are kept piece by piece, so that a stopped run continues. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "scene/picture_batches.h"
 #include "shifts/shift_answers.h"
 #include "spotter/encoder.h"
 
-enum { PIECE = 1024 };
+#define PIXELS ((size_t)256 << 20)         /* most bytes of decoded pictures */
 
+/* Pictures [from, from + n) of a folder, as the models of one shape want them. */
 typedef struct {
-    const spot_shift_answers  *a;
+    spot_shift_answers  *a;
     const spot_shift_pictures *p;
-    spot_encoder *network;
-    int   model, outputs;
-    int  *output;              /* (n): the greatest output of each picture */
-    char  name[200];           /* of the progress */
-} looker;
+    spot_shift_unit_answers   *u;
+    int      from, n;
+    int      resize, crop;
+    uint8_t *rgb;              /* (n, crop, crop, 3); NULL: not decoded yet */
+} piece;
 
-static spot_status look_piece(spot_ctx *c, looker *v, int from, int n)
+/* ---- networks ---- */
+
+static spot_encoder_options options_of(const spot_shift_model *m)
 {
-    const spot_encoder_info *info = spot_encoder_about(v->network);
-    float *feature = malloc((size_t)n * info->dim * sizeof *feature), *logit = malloc((size_t)n * v->outputs * sizeof *logit);
-    char **path = spot_shift_paths(v->p, from, n);
-    spot_status s = feature && logit && path ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory to look at %d pictures", n);
+    spot_encoder_options o = spot_encoder_defaults();
 
-    if (s == SPOT_OK)
-        s = spot_encode_pictures(c, v->network, &(spot_encoder_pictures){ .path = path, .n = n, .feature = feature,
-                                 .logit = logit, .stage = v->name, .before = from, .total = v->p->list.n });
-    for (int i = 0; i < n && s == SPOT_OK; i++) {
-        const float *row = logit + (size_t)i * v->outputs;
-        int best = 0;
-        for (int k = 0; k < v->outputs; k++) {
-            if (!isfinite(row[k])) s = spot_fail(c, SPOT_NUMERIC, "%s: output %d for %s is not a finite number",
-                                                 v->a->cfg->model[v->model].weights, k, path[i]);
-            if (row[k] > row[best]) best = k;
-        }
-        v->output[from + i] = best;
+    o.resize = m->resize, o.crop = m->crop;
+    return o;
+}
+
+static spot_status check_network(spot_ctx *c, const spot_shift_model *m, const spot_encoder_info *info, int outputs)
+{
+    if (info->kind != SPOT_ENCODER_RESNET || !info->outputs)
+        return spot_fail(c, SPOT_INPUT, "%s is no ResNet-18 with a head; the model \"%s\" predicts classes", m->weights,
+                         m->name);
+    if (info->outputs == outputs) return SPOT_OK;
+    return spot_fail(c, SPOT_INPUT, "%s has %d outputs, and %s %d; models[].classes is a text with the class of each output",
+                     m->weights, info->outputs, m->classes[0] ? m->classes : "the study's classes are", outputs);
+}
+
+static spot_status open_network(spot_ctx *c, spot_shift_answers *a, int model)
+{
+    const spot_shift_model *m = &a->cfg->model[model];
+    const spot_encoder_options o = options_of(m);
+    spot_shift_network *k = &a->network[model];
+    spot_encoder *e = NULL;
+    spot_status s;
+
+    SPOT_TRY(spot_shift_outputs(c, &a->words, &k->index, &k->outputs, m));
+    SPOT_TRY(spot_encoder_open(c, &e, m->weights, &o));
+    s = check_network(c, m, spot_encoder_about(e), k->outputs);
+    if (s == SPOT_OK) memcpy(k->name, spot_encoder_about(e)->name, sizeof k->name);
+    spot_encoder_close(c, e);
+    return s;
+}
+
+spot_status spot_shift_networks_open(spot_ctx *c, spot_shift_answers *a)
+{
+    a->network = calloc((size_t)a->cfg->models + 1, sizeof *a->network);
+    if (!a->network) return spot_fail(c, SPOT_NOMEM, "no memory for %d models", a->cfg->models);
+    for (int m = 0; m < a->cfg->models; m++) {
+        if (!a->cfg->model[m].weights[0]) continue;
+        SPOT_TRY(spot_check_stop(c));
+        SPOT_TRY(open_network(c, a, m));
     }
-    free(feature);
-    free(logit);
+    return SPOT_OK;
+}
+
+/* ---- decoding ---- */
+
+/* Whole blocks of every ResNet, since rows of one block may differ in their last bits from those of another. */
+static int piece_size(int crop)
+{
+    enum { BLOCK = 256 };
+    const size_t fits = PIXELS / (3 * (size_t)crop * (size_t)crop);
+
+    return fits < BLOCK ? BLOCK : (int)(fits / BLOCK * BLOCK);
+}
+
+size_t spot_shift_look_bytes(const spot_shifts_config *cfg, int pictures)
+{
+    size_t most = 0;
+
+    for (int m = 0; m < cfg->models; m++) {
+        const int crop = cfg->model[m].crop, fits = piece_size(crop), n = pictures < fits ? pictures : fits;
+        const size_t bytes = 3 * (size_t)n * (size_t)crop * (size_t)crop;
+        if (cfg->model[m].weights[0] && bytes > most) most = bytes;
+    }
+    return most;
+}
+
+static spot_status take_batch(spot_ctx *c, void *user, const spot_picture_batch *b)
+{
+    const piece *v = user;
+    const size_t each = 3 * (size_t)v->crop * (size_t)v->crop;
+
+    (void)c;
+    memcpy(v->rgb + (size_t)b->picture[0] * each, b->rgb, (size_t)b->n * each);        /* none is left out */
+    return SPOT_OK;
+}
+
+static spot_status decode_piece(spot_ctx *c, piece *v)
+{
+    char **path = spot_shift_paths(v->p, v->from, v->n);
+    const spot_picture_batches b = { .path = path, .n = v->n, .batch = 64, .resize = v->resize, .crop = v->crop,
+                                     .filter = SPOT_BILINEAR, .take = take_batch, .user = v };
+    spot_status s;
+
+    v->rgb = malloc(3 * (size_t)v->n * (size_t)v->crop * (size_t)v->crop);
+    s = path && v->rgb ? spot_picture_batches_run(c, &b) : spot_fail(c, SPOT_NOMEM, "no memory for %d pictures", v->n);
     free(path);
     return s;
 }
 
-static spot_status look_at_all(spot_ctx *c, looker *v)
-{
-    const int block = spot_encoder_about(v->network)->picture_block, piece = block < PIECE ? PIECE / block * block : block;
+/* ---- looking ---- */
 
-    for (int from = 0; from < v->p->list.n; from += piece)
-        SPOT_TRY(look_piece(c, v, from, v->p->list.n - from < piece ? v->p->list.n - from : piece));
+/* SPOT_NUMERIC names the weights and the pictures of the block. */
+static spot_status say_where(spot_ctx *c, const piece *v, int model, int first, int n, spot_status s)
+{
+    char why[512];
+
+    if (s != SPOT_NUMERIC) return s;
+    snprintf(why, sizeof why, "%s", spot_message(c, s));
+    spot_forget(c);
+    return spot_fail(c, s, "%s: %s It is one of %s/%.300s to %.300s", v->a->cfg->model[model].weights, why, v->p->root,
+                     v->p->list.path[v->from + first], v->p->list.path[v->from + first + n - 1]);
+}
+
+/* output (n): the greatest of each picture; of equal ones the first. */
+static spot_status look_at_blocks(spot_ctx *c, const piece *v, spot_encoder *e, int model, float *feature, int *output)
+{
+    const spot_encoder_info *info = spot_encoder_about(e);
+    const size_t each = 3 * (size_t)v->crop * (size_t)v->crop;
+    float *logit = feature + (size_t)info->picture_block * (size_t)info->dim;
+
+    for (int first = 0; first < v->n; first += info->picture_block) {
+        const int n = v->n - first < info->picture_block ? v->n - first : info->picture_block;
+        spot_status s = spot_encode_pixels(c, e, feature, logit, v->rgb + (size_t)first * each, n);
+        if (s != SPOT_OK) return say_where(c, v, model, first, n, s);
+        for (int i = 0; i < n; i++) {
+            const float *row = logit + (size_t)i * (size_t)info->outputs;
+            int best = 0;
+            for (int k = 1; k < info->outputs; k++)
+                if (row[k] > row[best]) best = k;
+            output[first + i] = best;
+        }
+        spot_shift_progress_add(c, v->a->progress, n, v->a->cfg->model[model].name);
+    }
     return SPOT_OK;
 }
 
-/* The outputs from the cache, or by looking. */
-static spot_status find_outputs(spot_ctx *c, looker *v)
+static spot_status look_with(spot_ctx *c, const piece *v, int model, int *output)
 {
-    const char *name = spot_encoder_about(v->network)->name;
-    const size_t bytes = (size_t)v->p->list.n * sizeof *v->output;
-    const spot_key key = spot_key_join(spot_key_of(v->p->hash, strlen(v->p->hash)), "answers", name, strlen(name));
+    const spot_shift_model *m = &v->a->cfg->model[model];
+    const spot_encoder_options o = options_of(m);
+    const spot_encoder_info *info;
+    float *feature = NULL;
+    spot_encoder *e;
+    spot_status s;
+
+    SPOT_TRY(spot_encoder_open(c, &e, m->weights, &o));
+    info = spot_encoder_about(e);
+    if (strcmp(info->name, v->a->network[model].name))
+        s = spot_fail(c, SPOT_INPUT, "%s was written during the run; run the same command again", m->weights);
+    else {
+        feature = malloc((size_t)info->picture_block * (size_t)(info->dim + info->outputs) * sizeof *feature);
+        s = feature ? look_at_blocks(c, v, e, model, feature, output)
+                    : spot_fail(c, SPOT_NOMEM, "no memory to look at %d pictures", v->n);
+    }
+    free(feature);
+    spot_encoder_close(c, e);
+    return s;
+}
+
+/* The outputs of one model for the piece, from the cache or by looking; then its answers. */
+static spot_status answer_piece(spot_ctx *c, piece *v, int model)
+{
+    const spot_shift_network *k = &v->a->network[model];
+    const size_t bytes = (size_t)v->n * sizeof(int);
+    const int at[] = { v->from, v->n };
+    int *answer = v->u->answer + (size_t)model * v->p->list.n + v->from;
+    spot_key key = spot_key_join(spot_key_of(v->p->hash, strlen(v->p->hash)), "answers", k->name, strlen(k->name));
     unsigned char *kept = NULL;
     size_t size = 0;
     bool found = false;
 
+    key = spot_key_join(key, "piece", at, sizeof at);
     SPOT_TRY(spot_store_get(c, v->a->store, key, "answers", &kept, &size, &found));
     found = found && size == bytes;
-    if (found) memcpy(v->output, kept, bytes);
+    if (found) memcpy(answer, kept, bytes);
     free(kept);
-    if (found) return SPOT_OK;
-    SPOT_TRY(look_at_all(c, v));
-    return spot_store_put(c, v->a->store, key, "answers", v->output, bytes);
-}
-
-/* index: the words of the outputs; NULL: the classes in order. */
-static spot_status look_with(spot_ctx *c, looker *v, const int *index, int outputs, int *answer)
-{
-    const spot_shift_model *m = &v->a->cfg->model[v->model];
-    const spot_encoder_info *info = spot_encoder_about(v->network);
-
-    if (info->kind != SPOT_ENCODER_RESNET || !info->outputs)
-        return spot_fail(c, SPOT_INPUT, "%s is no ResNet-18 with a head; the model \"%s\" predicts classes", m->weights,
-                         m->name);
-    v->outputs = info->outputs;
-    if (v->outputs != outputs)
-        return spot_fail(c, SPOT_INPUT, "%s has %d outputs, and %s %d; models[].classes is a text with the class of each "
-                         "output", m->weights, v->outputs, m->classes[0] ? m->classes : "the study's classes are", outputs);
-    SPOT_TRY(find_outputs(c, v));
-    for (int i = 0; i < v->p->list.n; i++) answer[i] = index ? index[v->output[i]] : v->output[i];
+    if (found) spot_shift_progress_add(c, v->a->progress, v->n, v->a->cfg->model[model].name);
+    else {
+        if (!v->rgb) SPOT_TRY(decode_piece(c, v));
+        SPOT_TRY(look_with(c, v, model, answer));
+        SPOT_TRY(spot_store_put(c, v->a->store, key, "answers", answer, bytes));
+    }
+    for (int i = 0; i < v->n; i++) {
+        if (answer[i] < 0 || answer[i] >= k->outputs)
+            return spot_fail(c, SPOT_INPUT, "the cache of %s has answers of another network for %s", v->p->root, k->name);
+        if (k->index) answer[i] = k->index[answer[i]];
+    }
     return SPOT_OK;
 }
 
-static spot_status look(spot_ctx *c, spot_shift_answers *a, int unit, int model)
+/* Whether a model before this one has its shape. */
+static bool shape_is_done(const spot_shifts_config *cfg, int model)
 {
-    const spot_shift_model *m = &a->cfg->model[model];
-    const spot_shift_pictures *p = a->unit[unit].pictures;
-    spot_encoder_options o = spot_encoder_defaults();
-    looker v = { .a = a, .p = p, .model = model };
-    int *index = NULL, outputs;
-    spot_status s;
+    const spot_shift_model *m = &cfg->model[model];
 
-    snprintf(v.name, sizeof v.name, "%s", m->name);
-    o.resize = m->resize, o.crop = m->crop;
-    v.output = malloc(((size_t)p->list.n + 1) * sizeof *v.output);
-    s = v.output ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for %d answers", p->list.n);
-    if (s == SPOT_OK) s = spot_shift_outputs(c, &a->words, &index, &outputs, m);
-    if (s == SPOT_OK) s = spot_encoder_open(c, &v.network, m->weights, &o);
-    if (s == SPOT_OK) s = look_with(c, &v, index, outputs, a->unit[unit].answer + (size_t)model * p->list.n);
-    spot_encoder_close(c, v.network);
-    free(index);
-    free(v.output);
+    for (int k = 0; k < model; k++)
+        if (cfg->model[k].weights[0] && cfg->model[k].resize == m->resize && cfg->model[k].crop == m->crop) return true;
+    return false;
+}
+
+/* All models of one shape, piece by piece. */
+static spot_status look_in_shape(spot_ctx *c, spot_shift_answers *a, int unit, int resize, int crop)
+{
+    const spot_shift_pictures *p = a->unit[unit].pictures;
+    const int size = piece_size(crop);
+    spot_status s = SPOT_OK;
+
+    for (int from = 0; from < p->list.n && s == SPOT_OK; from += size) {
+        piece v = { .a = a, .p = p, .u = &a->unit[unit], .from = from, .n = p->list.n - from < size ? p->list.n - from : size,
+                    .resize = resize, .crop = crop };
+        for (int m = 0; m < a->cfg->models && s == SPOT_OK; m++) {
+            const spot_shift_model *k = &a->cfg->model[m];
+            if (k->weights[0] && k->resize == resize && k->crop == crop) s = answer_piece(c, &v, m);
+        }
+        free(v.rgb);
+    }
     return s;
 }
 
 spot_status spot_shift_answers_look(spot_ctx *c, spot_shift_answers *a, int unit)
 {
     for (int m = 0; m < a->cfg->models; m++)
-        if (a->cfg->model[m].weights[0]) SPOT_TRY(look(c, a, unit, m));
+        if (a->cfg->model[m].weights[0] && !shape_is_done(a->cfg, m))
+            SPOT_TRY(look_in_shape(c, a, unit, a->cfg->model[m].resize, a->cfg->model[m].crop));
     return SPOT_OK;
 }

@@ -235,7 +235,8 @@ static spot_status hash_pictures(spot_ctx *c, spot_shift_pictures *p, const spot
     free(kept);
     if (found) return SPOT_OK;
     SPOT_TRY(hash_content(c, p));
-    return spot_store_put(c, store, k, "content", p->hash, sizeof p->hash);
+    if (spot_store_put(c, store, k, "content", p->hash, sizeof p->hash)) spot_forget(c);       /* it saves time and no more */
+    return SPOT_OK;
 }
 
 spot_status spot_shift_pictures_open(spot_ctx *c, spot_shift_pictures *p, const spot_shifts_config *cfg,
@@ -254,6 +255,12 @@ void spot_shift_pictures_close(spot_shift_pictures *p)
     spot_folder_close(&p->list);
     free(p->cls);
     p->cls = NULL;
+}
+
+void spot_shift_progress_add(spot_ctx *c, spot_shift_progress *p, int pictures, const char *what)
+{
+    p->done += pictures;
+    spot_tell(c, "shifts", -1, p->done, p->total, what);
 }
 
 char **spot_shift_paths(const spot_shift_pictures *p, int from, int n)

@@ -36,4 +36,8 @@ void        spot_shift_pictures_close(spot_shift_pictures *p);
 /* Full paths of n pictures from `from` on, in one malloc'd block; NULL: no memory. */
 char **spot_shift_paths(const spot_shift_pictures *p, int from, int n);
 
+/* The work of all missing units, in pictures that one network looks at: one bar for the whole run. */
+typedef struct { double done, total; } spot_shift_progress;
+void spot_shift_progress_add(spot_ctx *c, spot_shift_progress *p, int pictures, const char *what);
+
 #endif

@@ -164,3 +164,16 @@ void spot_shift_result_describe(spot_json *j, void *result)
     describe_ints(j, "answered", r->answered, (size_t)r->models);
     describe_sets(j, r);
 }
+
+int spot_shift_kept_pictures(const spot_shift_result *u)
+{
+    int n = 0;
+
+    for (int k = 0; k < u->classes && u->count[SPOT_SHIFT_KEPT]; k++) n += u->count[SPOT_SHIFT_KEPT][k];
+    return n;
+}
+
+int spot_shift_compared(const spot_shifts_results *r, int source)
+{
+    return r->source[source].set[SPOT_SHIFT_KEPT].shifts ? SPOT_SHIFT_KEPT : SPOT_SHIFT_ALL;
+}

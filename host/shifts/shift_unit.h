@@ -14,6 +14,7 @@ typedef struct {
     spot_shift_encoding encoding;
     spot_shift_answers  answers;           /* of the missing units */
     spot_shift_truth    truth;
+    spot_shift_progress progress;
     char    inputs[33];
     double *class_threshold;               /* (1 + shifts, classes): of base, of each shift; NULL: no encoder */
 } spot_shift_study;

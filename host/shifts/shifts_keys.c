@@ -38,6 +38,7 @@ static void forget_evaluation(spot_shifts_config *cfg)
 /* All that may change between two calls on one run directory. Similarities are in its cache, so thresholds are free. */
 static void forget_choices(spot_shifts_config *cfg)
 {
+    forget_paths(cfg);
     forget_evaluation(cfg);
     memset(&cfg->filter, 0, sizeof cfg->filter);
     for (int s = 0; s < cfg->shifts; s++) {
@@ -63,7 +64,9 @@ spot_key spot_shifts_key(const spot_shifts_config *cfg)
     return k;
 }
 
-bool spot_shifts_differ(char *words, size_t size, const spot_shifts_config *there, const spot_shifts_config *here)
+/* The first difference that is left when `forget` has cleared both. */
+static bool differ_beyond(char *words, size_t size, const spot_shifts_config *there, const spot_shifts_config *here,
+                          void (*forget)(spot_shifts_config *cfg))
 {
     spot_shifts_config *copy = malloc(2 * sizeof *copy);
     bool differ = true;
@@ -71,13 +74,21 @@ bool spot_shifts_differ(char *words, size_t size, const spot_shifts_config *ther
     snprintf(words, size, "no memory to compare them");
     if (!copy) return true;
     copy[0] = *there, copy[1] = *here;
-    for (int i = 0; i < 2; i++) {
-        forget_paths(&copy[i]);
-        forget_choices(&copy[i]);
-    }
+    forget(&copy[0]);
+    forget(&copy[1]);
     differ = spot_settings_differ(words, size, spot_shifts_settings, &copy[0], &copy[1]);
     free(copy);
     return differ;
+}
+
+bool spot_shifts_differ(char *words, size_t size, const spot_shifts_config *there, const spot_shifts_config *here)
+{
+    return differ_beyond(words, size, there, here, forget_choices);
+}
+
+bool spot_shifts_change(char *words, size_t size, const spot_shifts_config *there, const spot_shifts_config *here)
+{
+    return differ_beyond(words, size, there, here, forget_paths);
 }
 
 bool spot_shifts_replace(const spot_shifts_config *there, const spot_shifts_config *here)

@@ -65,7 +65,7 @@ static spot_status evaluate(spot_ctx *c, spot_shifts_results *r, int source, int
     const spot_shift_result *base = &r->unit[spot_shift_unit_of(r->cfg, source, SPOT_BASE_PICTURES)];
     spot_shift_tally tally[SPOT_MAX_SHIFTS];
     const spot_shift_table t = { base->classes, base->models, r->cfg->shifts, r->categories,
-                                 { base->count[set], base->right[set] }, tally, r->category_of };
+                                 { base->count[set], base->right[set] }, tally, r->category_of, NULL };
 
     if (!base->count[set]) return SPOT_OK;
     for (int s = 0; s < r->cfg->shifts; s++) {

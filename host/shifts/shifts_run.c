@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "shifts/shift_unit.h"
+#include "shifts/shifts_write.h"
 
 typedef struct {
     spot_ctx *c;
@@ -16,6 +17,7 @@ typedef struct {
     spot_shift_pictures real;              /* where there are real pictures */
     spot_shift_pictures *pictures;         /* (missing): of the missing units */
     int listed;
+    spot_shifts_results *results;
 } run;
 
 /* Whether the result's pictures, tables and encoder are those of now. */
@@ -36,6 +38,15 @@ static bool result_holds(spot_work *w, const void *result)
     return s == SPOT_OK && !strcmp(hash, r->pictures_hash);
 }
 
+/* The networks that look at a picture. */
+static int networks_of(const spot_shifts_config *cfg)
+{
+    int n = spot_shifts_encode(cfg);
+
+    for (int m = 0; m < cfg->models; m++) n += cfg->model[m].weights[0] != 0;
+    return n;
+}
+
 /* Lists the pictures of all missing units and reads the tables for them, so that a wrong table stops the run before it. */
 static spot_status list_missing(spot_ctx *c, spot_work *w)
 {
@@ -53,22 +64,20 @@ static spot_status list_missing(spot_ctx *c, spot_work *w)
         if (p->absent)
             spot_log(c, SPOT_LOG_WARN, "%s has no pictures of %d classes, such as %s; they count as lost", p->root, p->absent,
                      p->first_absent);
-        v->v.encoding.total += p->list.n;
+        v->v.progress.total += (double)p->list.n * networks_of(v->v.cfg);
     }
-    return spot_shift_answers_open(c, &v->v.answers, v->v.cfg, &v->v.classes, &v->store, v->pictures, w->missing_count);
+    return spot_shift_answers_open(c, &v->v.answers, v->v.cfg, &v->v.classes, &v->store, v->pictures, w->missing_count,
+                                   &v->v.progress);
 }
 
 /* The thresholds of the classes need the real pictures in every shard. */
 static spot_status begin_units(spot_ctx *c, spot_work *w)
 {
     run *v = w->user;
-    spot_status s;
 
     if (!spot_shifts_encode(v->v.cfg)) return SPOT_OK;
-    v->v.encoding.total += v->real.list.n;
-    s = spot_shift_thresholds(c, &v->v, &v->real);
-    v->v.encoding.before = v->real.list.n;
-    return s;
+    v->v.progress.total += v->real.list.n;
+    return spot_shift_thresholds(c, &v->v, &v->real);
 }
 
 static spot_status compute_units(spot_ctx *c, spot_work *w, const int *unit, int n)
@@ -83,10 +92,19 @@ static spot_status compute_units(spot_ctx *c, spot_work *w, const int *unit, int
         if (s == SPOT_OK) s = spot_work_keep(c, w, unit[i], &r);
         spot_shift_result_close(&r);
         SPOT_TRY(s);
-        v->v.encoding.before += p->list.n;
-        spot_tell(c, "folders", -1, w->already + w->done, w->planned, p->id);
     }
     return SPOT_OK;
+}
+
+/* Evaluates once, for the files and for the caller. */
+static spot_status derive_files(spot_ctx *c, spot_work *w)
+{
+    run *v = w->user;
+    spot_shifts_results own, *r = v->results ? v->results : &own;
+    const spot_status s = spot_shifts_write(c, w->study, r, w->dir, w->key);
+
+    if (r == &own || s != SPOT_OK || r->missing) spot_shifts_close(r);
+    return s;
 }
 
 /* Whether `path` is the folder, or lies below it. Neither need be there. */
@@ -141,7 +159,7 @@ static spot_status open_run(spot_ctx *c, run *v, const char *out)
         if (access(spot_shift_unit_folder(folder, cfg, spot_shift_unit_at(cfg, u)), F_OK))
             return spot_fail(c, SPOT_INPUT, "%s: there is no folder %s",
                              spot_shift_unit_name(name, cfg, spot_shift_unit_at(cfg, u)), folder);
-    SPOT_TRY(spot_shift_encoding_open(c, &v->v.encoding, cfg, &v->v.classes, &v->store));
+    SPOT_TRY(spot_shift_encoding_open(c, &v->v.encoding, cfg, &v->v.classes, &v->store, &v->v.progress));
     SPOT_TRY(spot_shift_truth_open(c, &v->v.truth, cfg));
     return spot_store_open(c, &v->store, out);
 }
@@ -186,13 +204,15 @@ spot_status spot_shifts_run(spot_ctx *c, const spot_shifts_config *cfg, const sp
     spot_status s;
 
     *report = (spot_shifts_report){ 0 };
+    if (o->results) *o->results = (spot_shifts_results){ 0 };
     if (!v) return spot_fail(c, SPOT_NOMEM, "no memory for a run");
     v->c = c;
     v->v.cfg = cfg;
+    v->results = o->results;
     v->work = (spot_work){ .study = &spot_shifts_study, .dir = o->out, .config = cfg, .units = spot_shift_units(cfg),
                            .shard = o->shard, .shards = o->shards, .seconds = o->seconds, .starts = o->starts, .since = since,
                            .user = v, .holds = result_holds, .prepare = list_missing, .begin = begin_units,
-                           .compute = compute_units };
+                           .compute = compute_units, .derive = derive_files };
     spot_key_text(v->work.key, spot_shifts_key(cfg));
     s = !o->out || o->shards < 1 || o->shard < 0 || o->shard >= o->shards
       ? spot_fail(c, SPOT_USAGE, "shifts need a directory and a shard I of N with 0 <= I < N; got %d of %d", o->shard,
@@ -207,12 +227,13 @@ spot_status spot_shifts_run(spot_ctx *c, const spot_shifts_config *cfg, const sp
 
 /* ---- cost ---- */
 
-/* Beside a unit's pictures: its similarities twice, the embeddings of a piece, the answers of all missing units. */
+/* A unit's similarities twice and the decoded pictures that models look at; the names and answers of all missing units. */
 spot_status spot_shifts_cost_of(spot_ctx *c, const spot_shifts_config *cfg, spot_shifts_cost *cost)
 {
     spot_shift_classes k;
     spot_status s = spot_shift_classes_open(c, &k, cfg);
     size_t most = 0, names = 0;
+    int largest = 0;
 
     *cost = (spot_shifts_cost){ .units = spot_shift_units(cfg), .classes = k.n };
     for (int u = 0; u < cost->units && s == SPOT_OK; u++) {
@@ -222,11 +243,13 @@ spot_status spot_shifts_cost_of(spot_ctx *c, const spot_shifts_config *cfg, spot
         s = spot_shift_pictures_open(c, &p, cfg, &k, spot_shift_unit_at(cfg, u), NULL);
         const size_t own = (size_t)p.list.n * (2 * (size_t)columns * sizeof(float) + 64);
         most = own > most ? own : most;
+        largest = p.list.n > largest ? p.list.n : largest;
         cost->pictures += p.list.n;
         for (int i = 0; i < p.list.n && s == SPOT_OK; i++) names += strlen(p.list.path[i]) + 1;
         spot_shift_pictures_close(&p);
     }
-    cost->memory = most + names + (size_t)cost->pictures * (48 + (size_t)cfg->models * sizeof(int))
+    cost->memory = most + names + spot_shift_look_bytes(cfg, largest)
+                 + (size_t)cost->pictures * (48 + (size_t)cfg->models * sizeof(int))
                  + (size_t)cost->classes * (size_t)(1 + cfg->shifts) * (size_t)(1 + cfg->models) * 2 * sizeof(double);
     spot_shift_classes_close(&k);
     return s;

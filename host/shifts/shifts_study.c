@@ -38,7 +38,11 @@ static int count_units(const void *config) { return spot_shift_units(config); }
 
 static spot_status derive(spot_ctx *c, const char *dir, const char *key)
 {
-    return spot_shifts_write(c, &spot_shifts_study, dir, key);
+    spot_shifts_results r;
+    const spot_status s = spot_shifts_write(c, &spot_shifts_study, &r, dir, key);
+
+    spot_shifts_close(&r);
+    return s;
 }
 
 const spot_study spot_shifts_study = {

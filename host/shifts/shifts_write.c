@@ -16,7 +16,7 @@ static const char *const axes_names[] = { "linear", "probit", "logit" };
 
 /* ---- pieces ---- */
 
-static void put_interval(spot_json *j, const char *key, spot_shift_interval v)
+static void put_interval(spot_json *j, const char *key, spot_interval v)
 {
     spot_json_object(j, key);
     spot_json_put_real(j, "value", v.value);
@@ -34,14 +34,6 @@ static void put_hits(spot_json *j, const char *key, spot_shift_hits h)
     put_interval(j, "precision", spot_share_of(h.hits, h.passed));
     put_interval(j, "recall", spot_share_of(h.hits, h.there));
     spot_json_end(j);
-}
-
-static int kept_pictures(const spot_shift_result *u)
-{
-    int n = 0;
-
-    for (int k = 0; k < u->classes && u->count[SPOT_SHIFT_KEPT]; k++) n += u->count[SPOT_SHIFT_KEPT][k];
-    return n;
 }
 
 static void put_similarities(spot_json *j, const spot_shift_result *u)
@@ -105,8 +97,8 @@ static void put_folder(spot_json *j, const spot_shift_result *u)
     spot_json_put_int(j, "pictures", u->pictures);
     spot_json_put_int(j, "absent_classes", u->absent);
     if (u->filtered) {
-        spot_json_put_int(j, "kept", kept_pictures(u));
-        put_interval(j, "pass_rate", spot_share_of(kept_pictures(u), u->pictures));
+        spot_json_put_int(j, "kept", spot_shift_kept_pictures(u));
+        put_interval(j, "pass_rate", spot_share_of(spot_shift_kept_pictures(u), u->pictures));
         put_interval(j, "pass_class", spot_share_of(u->pass_class, u->pictures));
         put_interval(j, "pass_shift", spot_share_of(u->pass_shift, u->pictures));
     }
@@ -192,7 +184,7 @@ static void put_gaps(spot_json *j, const spot_shifts_results *r, const spot_shif
         spot_json_put_text(j, "class", r->unit[0].class_name[g->cls]);
         spot_json_put_real(j, "real", g->real);
         spot_json_put_real(j, "base", g->base);
-        put_interval(j, "gap", (spot_shift_interval){ g->gap, g->low, g->high });
+        put_interval(j, "gap", (spot_interval){ g->gap, g->low, g->high });
         spot_json_put_real(j, "p", g->p);
         spot_json_put_text(j, "verdict", g->confounded ? "confounded" : "not shown");
         spot_json_end(j);
@@ -225,7 +217,7 @@ static void put_shift(spot_json *j, const spot_shifts_results *r, int source, in
 static void put_source(spot_json *j, const spot_shifts_results *r, int source)
 {
     const spot_shift_source_result *v = &r->source[source];
-    const int set = v->set[SPOT_SHIFT_KEPT].shifts ? SPOT_SHIFT_KEPT : SPOT_SHIFT_ALL;
+    const int set = spot_shift_compared(r, source);
 
     spot_json_object(j, NULL);
     spot_json_put_text(j, "source", r->cfg->sources ? r->cfg->source[source].name : NULL);
@@ -266,6 +258,18 @@ static void put_head(spot_json *j, const spot_shifts_results *r, const char *key
     spot_json_end(j);
 }
 
+/* Whether the file has these bytes: a finished run on a disk that cannot be written is shown without a failure. */
+static bool is_written(const char *path, const void *bytes, size_t n)
+{
+    spot_ctx quiet = { 0 };
+    unsigned char *there = NULL;
+    size_t size = 0;
+    const bool same = spot_file_read(&quiet, path, &there, &size, n + 1) == SPOT_OK && size == n && !memcmp(there, bytes, n);
+
+    free(there);
+    return same;
+}
+
 static spot_status write_json(spot_ctx *c, const spot_shifts_results *r, const char *dir, const char *key)
 {
     char path[1200];
@@ -286,7 +290,7 @@ static spot_status write_json(spot_ctx *c, const spot_shifts_results *r, const c
     spot_json_end(&j);
     spot_json_end(&j);
     s = spot_json_whole(c, &j, path);
-    if (s == SPOT_OK) s = spot_file_write(c, path, j.out.bytes, j.out.used);
+    if (s == SPOT_OK && !is_written(path, j.out.bytes, j.out.used)) s = spot_file_write(c, path, j.out.bytes, j.out.used);
     spot_json_free(&j);
     return s;
 }
@@ -300,10 +304,8 @@ static void write_number(FILE *f, double v)
     fprintf(f, ",%s", isfinite(v) ? spot_digits(text, v, 1) : "");
 }
 
-static bool write_lines(FILE *f, const void *user)
+static void write_lines(FILE *f, const spot_shifts_results *r)
 {
-    const spot_shifts_results *r = user;
-
     fputs("set,source,shift,category,model,classes,base,shift_accuracy,drop\n", f);
     for (int v = 0; v < r->sources; v++)
         for (int k = 0; k < SPOT_SHIFT_SETS; k++)
@@ -319,30 +321,37 @@ static bool write_lines(FILE *f, const void *user)
                     write_number(f, e->base[m]), write_number(f, e->shift[m]), write_number(f, e->base[m] - e->shift[m]);
                     fputc('\n', f);
                 }
-    return !ferror(f);
+}
+
+static spot_status write_table(spot_ctx *c, const spot_shifts_results *r, const char *dir)
+{
+    char path[1200], *text = NULL;
+    size_t n = 0;
+    FILE *f = open_memstream(&text, &n);
+    spot_status s = SPOT_OK;
+    bool good = f;
+
+    snprintf(path, sizeof path, "%s/shifts.csv", dir);
+    if (f) {
+        write_lines(f, r);
+        good = !ferror(f);
+        good = !fclose(f) && good;
+    }
+    if (!good) s = spot_fail(c, SPOT_NOMEM, "no memory for %s", path);
+    else if (!is_written(path, text, n)) s = spot_file_write(c, path, text, n);
+    free(text);
+    return s;
 }
 
 /* ---- both ---- */
 
-static spot_status write_files(spot_ctx *c, const spot_shifts_results *r, const char *dir, const char *key)
+spot_status spot_shifts_write(spot_ctx *c, const spot_study *y, spot_shifts_results *r, const char *dir, const char *key)
 {
-    char path[1200];
+    spot_status s = spot_shifts_collect(c, y, r, dir);
 
-    snprintf(path, sizeof path, "%s/shifts.csv", dir);
-    SPOT_TRY(spot_file_fill(c, path, write_lines, r));
-    return write_json(c, r, dir, key);
-}
-
-spot_status spot_shifts_write(spot_ctx *c, const spot_study *y, const char *dir, const char *key)
-{
-    spot_shifts_results r;
-    spot_status s = spot_shifts_collect(c, y, &r, dir);
-
-    if (s == SPOT_OK) s = write_files(c, &r, dir, key);
-    else if (r.missing) {
-        spot_forget(c);
-        s = SPOT_OK;
-    }
-    spot_shifts_close(&r);
-    return s;
+    if (s == SPOT_OK) s = write_table(c, r, dir);
+    if (s == SPOT_OK) s = write_json(c, r, dir, key);
+    if (s == SPOT_OK || !r->missing) return s;
+    spot_forget(c);
+    return SPOT_OK;
 }

@@ -7,8 +7,10 @@
 /* spot_shifts_read; y is spot_shifts_study. */
 spot_status spot_shifts_collect(spot_ctx *c, const struct spot_study *y, spot_shifts_results *r, const char *dir);
 
-/* DIR/shifts.json and DIR/shifts.csv, from all segments of the config with this key; nothing while some are missing. */
-spot_status spot_shifts_write(spot_ctx *c, const struct spot_study *y, const char *dir, const char *key);
+/* DIR/shifts.json and DIR/shifts.csv, from all segments of the config with this key; nothing while some are missing
+ * (r->missing). A file that has these bytes already is left as it is. r receives the results; close it also after a failure. */
+spot_status spot_shifts_write(spot_ctx *c, const struct spot_study *y, spot_shifts_results *r, const char *dir,
+                              const char *key);
 
 /* shift_gaps.c: r->source[].gap. Nothing where models have not answered the real pictures. */
 spot_status spot_shift_gaps(spot_ctx *c, spot_shifts_results *r, const char *dir);

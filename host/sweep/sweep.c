@@ -191,6 +191,7 @@ static spot_status open_sweep(spot_ctx *c, sweep **new, const spot_config *cfg, 
         return spot_fail(c, SPOT_USAGE, "a sweep needs a directory and a shard I of N with 0 <= I < N; got %d of %d",
                          o->shard, o->shards);
     SPOT_TRY(check_ecs(c, cfg, o));
+    SPOT_TRY(spot_work_check(c, &(spot_work){ .study = &spot_sweep_study, .dir = o->out, .config = cfg }));
     SPOT_TRY(spot_store_open(c, &store, o->out));
     v = *new = calloc(1, sizeof *v);
     if (!v) return spot_fail(c, SPOT_NOMEM, "no memory to plan a sweep of %d ECs", cfg->ecs);

@@ -242,15 +242,15 @@ static spot_status compute_all(spot_ctx *c, spot_work *w)
 
 /* Only a shard that finds every unit done derives, such as the last one: the others would read all segments for nothing. This
  * includes a shard with nothing missing, since a killed run may have left an old file. */
-static spot_status derive_files(spot_ctx *c, const spot_work *w)
+static spot_status derive_files(spot_ctx *c, spot_work *w)
 {
     int *there = NULL, n = 0;
 
-    if (!w->study->derive) return SPOT_OK;
+    if (!w->derive && !w->study->derive) return SPOT_OK;
     if (w->shards > 1) SPOT_TRY(spot_frame_list(c, w->study, w->dir, &there, &n));
     free(there);
     if (w->shards > 1 && n < w->units) return SPOT_OK;
-    return w->study->derive(c, w->dir, w->key);
+    return w->derive ? w->derive(c, w) : w->study->derive(c, w->dir, w->key);
 }
 
 static spot_status run_all(spot_ctx *c, spot_work *w)

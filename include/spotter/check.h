@@ -13,9 +13,14 @@
  *  paper   Means compared with the paper's, for methods and configs with the paper's settings: equivalence within a margin.
  *          Other methods are "not comparable", with the settings that differ.
  *
+ * A run of shifts is compared in two layers: bits (folders with the same inputs have the same counts; no source, shift, model
+ * or class is gone) and pairs, which are classes: impact, slope, pass rate and the share of classes that count, of every source
+ * and shift. A greater impact is worse, so are a smaller slope, fewer pictures that pass, and fewer classes.
+ *
  * Equal code is called worse in fewer than one night in a hundred. WORSE and BETTER need a randomization test, with Holm's
  * correction over all methods and metrics at 0.005 each, and a difference beyond the margin. SAME needs the 90 % interval
- * within the margins (two one-sided tests at 5 %). Fewer than 20 ECs show nothing, unless all their differences are 0. */
+ * within the margins (two one-sided tests at 5 %). Fewer than 20 ECs (or 10 classes, and 10 models for a slope) show
+ * nothing, unless all their differences are 0. */
 #ifndef SPOTTER_CHECK_H
 #define SPOTTER_CHECK_H
 
@@ -41,12 +46,14 @@ typedef enum {
 const char *spot_verdict_name(spot_verdict v);
 bool        spot_verdict_fails(spot_verdict v);        /* WORSE, TOO_GOOD, BROKEN */
 
+enum { SPOT_CHECK_NAME = 160 };                        /* bytes of a method's name, or of a source's and a shift's */
+
 /* One line of the verdict. A line whose verdict fails makes the check fail; in quarantine it is only shown. */
 typedef struct {
     const char *layer;         /* "bits", "pairs", "paper" */
-    char   method[80], metric[24];             /* "": the whole run */
+    char   method[SPOT_CHECK_NAME], metric[24];        /* method, or source and shift; "": the whole run */
     spot_verdict verdict;
-    int    n, left_out;        /* pairs (or ECs of the run) that count; those that one side lacks */
+    int    n, left_out;        /* pairs (or ECs, classes of the run) that count; those that one side lacks */
     bool   paired, quarantined;
     double before, now;        /* means of the baseline (or the paper) and of the run; NaN, also in the next four: none */
     double low, high;          /* 95 % interval of now - before */
@@ -55,7 +62,7 @@ typedef struct {
 } spot_check_line;
 
 typedef struct {
-    bool   failed;
+    bool   failed, of_shifts;
     int    lines, numbers;
     spot_check_line *line;     /* (lines) */
     char   build[64], device[32], config[33];  /* of the run */
@@ -85,8 +92,10 @@ typedef struct {
     const char *reason;
     double margin_dr, margin_fdr, margin_learned;      /* 0: as before, or 0.02, 0.02, 0.02 */
     double margin_paper;                               /* 0: as before, or 0.1 */
-    const char *quarantine[SPOT_ACCEPT_WORDS];         /* "METHOD:METRIC=REASON", METRIC dr, fdr, learned or bits; an empty */
-    const char *release[SPOT_ACCEPT_WORDS];            /* METHOD: the whole run. release: "METHOD:METRIC" */
+    double margin_impact, margin_slope, margin_passed, margin_classes;     /* of shifts; 0: as before, or 0.02, 0.05, ... */
+    /* "METHOD:METRIC=REASON": METRIC dr, fdr, learned or bits; of shifts impact, slope, passed, classes or bits, with "SOURCE,
+     * SHIFT" for METHOD. An empty METHOD: the whole run. release: "METHOD:METRIC". */
+    const char *quarantine[SPOT_ACCEPT_WORDS], *release[SPOT_ACCEPT_WORDS];
     int quarantines, releases;
 } spot_accept_options;
 spot_status spot_accept(spot_ctx *c, const char *run, const char *baseline, const spot_accept_options *o);

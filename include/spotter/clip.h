@@ -42,6 +42,7 @@ typedef struct {
     int end_id;                                /* the end token of SPOT_CLIP_FIRST_END */
     spot_clip_use use;                         /* spot_clip_open has and tells these towers alone */
     spot_precision precision;                  /* of weights and products; SPOT_BF16 on the CPU needs AVX512-BF16 (conv.h) */
+    int rows;                                  /* tokens of a batch, at least one picture or text; 0: 8,192, on a GPU 32,768 */
 } spot_clip_options;
 
 typedef struct {

@@ -60,6 +60,9 @@ typedef struct {
  * MeanDescriber, which takes the mean of all rows, else that of its ClassMeanDescriber. */
 spot_status spot_words_find(spot_ctx *c, spot_word *word, int *kept, const spot_words_problem *p);
 
+/* Bytes that the call takes for a problem of this size; its arrays are not looked at. */
+spot_status spot_words_needs(spot_ctx *c, size_t *bytes, const spot_words_problem *p);
+
 /* ---- attributes ---- */
 
 /* Attributes of all rows of a subject as items: an item holds for a row or does not. All arrays and names are malloc'd. */
@@ -131,6 +134,9 @@ typedef struct {
  * no conjunction has SPOT_LEAST_F1 there, which would describe nothing. The halves are the same for all groups of a class.
  * `all` has the rows on which the conjunction was chosen; `held_out` is the figure to quote. */
 spot_status spot_conjunctions_find(spot_ctx *c, spot_conjunction *best, const spot_conjunctions_problem *p);
+
+/* Bytes that the call takes for so many rows and these attributes; other arrays are not looked at. */
+spot_status spot_conjunctions_needs(spot_ctx *c, size_t *bytes, const spot_conjunctions_problem *p);
 
 #ifdef __cplusplus
 }

@@ -21,6 +21,7 @@ extern "C" {
 typedef enum { SPOT_ARCH_RESNET18 } spot_arch;
 typedef enum { SPOT_ADAM, SPOT_SGD } spot_optimizer;
 typedef enum { SPOT_CONSTANT, SPOT_ONE_CYCLE } spot_schedule;
+typedef enum { SPOT_SIGMOID, SPOT_SOFTMAX } spot_loss;             /* one for each output; cross-entropy over all */
 typedef enum { SPOT_FP32, SPOT_TF32, SPOT_BF16 } spot_precision;   /* the CPU: fp32, some bf16 */
 
 #define SPOT_MAX_EPOCHS 200

@@ -33,6 +33,11 @@ typedef enum {
     SPOT_RNG_PLANT_NOISE,   /* rain and noise of a planted picture */
     SPOT_RNG_GRID,          /* labels and pictures of a grid for raters; ec = task, index = grid */
     SPOT_RNG_DESCRIBE,      /* descriptions: index 0 halves a class's rows, index 1 + r draws random group r */
+    SPOT_RNG_BACKGROUND,    /* backgrounds of a target; ec = its picture, index = subspace */
+    SPOT_RNG_BACKGROUND_PART,  /* pictures of a class that become targets; ec = class */
+    SPOT_RNG_DONOR,         /* another target whose background it gets; ec = picture, index = derived set */
+    SPOT_RNG_VARIANCE,      /* targets left out of a variance matrix, for its sensitivity */
+    SPOT_RNG_BACKDROP,      /* noise behind an object; index = picture */
     SPOT_RNG_FOREST,        /* a tree of a forest: the seed of its columns, its rows; index = tree */
     SPOT_RNG_COLUMNS,       /* columns that a node looks at; index = node */
     SPOT_RNG_HOLDOUT        /* random splits of rows in two parts; index = split */

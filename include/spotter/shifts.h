@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "spotter/ctx.h"
+#include "spotter/interval.h"
 #include "spotter/plant.h"
 
 #ifdef __cplusplus
@@ -41,6 +42,7 @@ typedef struct {
     spot_shift_tally base;
     const spot_shift_tally *shift;         /* (shifts) */
     const int *category;                   /* (shifts), below categories; may be NULL where categories is 0 */
+    const spot_shift_tally *own_base;      /* (shifts): each shift's base, as of two runs side by side; NULL: all have `base` */
 } spot_shift_table;
 
 typedef struct {
@@ -50,9 +52,6 @@ typedef struct {
     uint64_t seed;
 } spot_shift_rule;
 
-/* low, high: 95 % percentile interval of the bootstrap; NaN where under half of the draws have a value. */
-typedef struct { double value, low, high; } spot_shift_interval;
-
 /* Figures of one shift. A class is used when it has rule.least pictures of the shift and rule.least_base of the base. The
  * accuracy of a model is the mean of its accuracies on the used classes. On probit and logit axes, an accuracy is first limited
  * to [1/2n, 1 - 1/2n], where n is the number of pictures behind it: 0 and 1 have no finite place there. */
@@ -60,12 +59,14 @@ typedef struct {
     int used;                  /* classes */
     int few, lost;             /* classes left out: with 1 to least - 1 pictures of the shift; with none */
     int few_base;              /* left out: enough of the shift, too few of the base */
-    spot_shift_interval impact;            /* mean over models of base - shift accuracy; NaN without a used class */
-    spot_shift_interval slope;             /* least squares of shift on base accuracy over models; NaN: under two models, or all
-                                            * have one base accuracy */
+    spot_interval impact;      /* mean over models of base - shift accuracy; NaN without a used class */
+    spot_interval slope;       /* least squares of shift on base accuracy over models; NaN: under two models, or all have one
+                                * base accuracy */
     double intercept, correlation;         /* of the same fit */
     int limited;               /* accuracies that were limited for the axes */
+    double limit_base, limit_shift;        /* 1/2n of each; 0 without a used class */
     int draws;                 /* bootstrap draws that have a slope */
+    double impact_error, slope_error;      /* standard errors: of the draws; NaN where there is no interval */
     double *base, *shift;      /* (models) accuracies; NaN without a used class */
 } spot_shift_estimate;
 
@@ -73,12 +74,12 @@ typedef struct {
  * by Holm over all pairs; NaN where there is no interval. */
 typedef struct {
     int a, b;
-    spot_shift_interval impact, slope;
-    double impact_p, slope_p;
+    spot_interval impact, slope;
+    double impact_p, slope_p, impact_error, slope_error;
 } spot_shift_difference;
 
 /* The mean of its shifts; a shift without a value is left out. */
-typedef struct { int shifts; spot_shift_interval impact, slope; } spot_shift_category;
+typedef struct { int shifts; spot_interval impact, slope; } spot_shift_category;
 
 typedef struct {
     int shifts, categories;
@@ -91,18 +92,16 @@ typedef struct {
 
 spot_shift_rule spot_shift_rule_defaults(void);
 
+/* The place of an accuracy on axes (spot_shift_axes) once it is limited to [limit, 1 - limit]; the accuracy of a place. */
+double spot_shift_on_axis  (int axes, double accuracy, double limit);
+double spot_shift_from_axis(int axes, double place);
+
 /* A draw of the bootstrap takes as many classes, and as many models, as there are, with replacement; the same draw serves base
  * and all shifts, so that differences are of pairs. Random numbers have addresses: the same bits for any number of threads.
  * SPOT_INVALID for a table without classes or models, with negative counts, or with more right than there are. Close e also
  * after a failure; zeroed before. */
 spot_status spot_shift_evaluate(spot_ctx *c, spot_shift_estimates *e, const spot_shift_table *t, const spot_shift_rule *rule);
 void        spot_shift_estimates_close(spot_shift_estimates *e);
-
-/* The q-quantile of n ascending values (numpy's "linear"); NaN for none. */
-double spot_quantile(const double *ascending, int n, double q);
-
-/* Wilson's 95 % interval of a share of hits among n. n = 0: value NaN, interval [0, 1]. */
-spot_shift_interval spot_share_of(int hits, int n);
 
 /* ---- 2. the study ---- */
 
@@ -183,6 +182,9 @@ spot_status spot_shifts_parse(spot_ctx *c, spot_shifts_config *cfg, const char *
 spot_status spot_shifts_print(spot_ctx *c, const spot_shifts_config *cfg, char **text);
 void        spot_shifts_document(FILE *f);
 
+/* Whether they differ in more than the paths of files; words: the first difference. */
+bool        spot_shifts_change(char *words, size_t size, const spot_shifts_config *there, const spot_shifts_config *here);
+
 /* ---- 3. results ---- */
 
 /* The pictures that a number is from: all, those that pass the filter, those that are right by the table of truth. */
@@ -253,6 +255,12 @@ typedef struct {
 spot_status spot_shifts_read (spot_ctx *c, spot_shifts_results *r, const char *dir);
 void        spot_shifts_close(spot_shifts_results *r);
 
+/* Pictures of a unit that pass the filter; 0 where there is none. */
+int spot_shift_kept_pictures(const spot_shift_result *u);
+
+/* The set of pictures that figures and sentences about a source take: those that pass the filter, where there is one. */
+int spot_shift_compared(const spot_shifts_results *r, int source);
+
 /* The pictures of a unit: DIR/similarities/000/shift-000003.safetensors. */
 typedef struct {
     int     n, columns;
@@ -271,10 +279,6 @@ void        spot_shift_pictures_free(spot_shift_pictures_result *p);
 /* The file of a picture: data.root and its name, or where the real pictures are. Returns path. */
 const char *spot_shift_picture_file(char *path, size_t size, const spot_shifts_config *cfg, int unit, const char *name);
 
-/* For choosing a threshold by looking: the rows of the `most` pictures whose similarity in a column is nearest to value,
- * nearest first; of equally near ones the first. Returns how many there are. */
-int spot_shift_nearest(int *row, int most, const spot_shift_pictures_result *p, int column, double value);
-
 /* ---- 4. the run ---- */
 
 typedef struct {
@@ -282,18 +286,21 @@ typedef struct {
     int shard, shards;         /* 0 of 1 */
     double seconds;            /* time limit; 0: none */
     int starts;                /* as in sweep.h */
+    /* Receives what the files were made from; its cfg stays NULL where units of other shards are missing. Close it also after
+     * a failure. NULL: not wanted. */
+    spot_shifts_results *results;
 } spot_shifts_options;
 
 typedef struct { int planned, already, done; double seconds; } spot_shifts_report;
 
 /* Computes the missing units of a shard; the last one writes DIR/shifts.json and DIR/shifts.csv. SPOT_USAGE for thresholds of
- * another encoder, SPOT_INPUT for tables that lack pictures, both before anything is computed. Otherwise as spot_sweep_run. A
- * directory may be continued with other thresholds, captions, categories, models or evaluation: similarities and looks come
- * from its cache. */
+ * another encoder, SPOT_INPUT for tables that lack pictures and for weights of another network, all before anything is
+ * computed. Otherwise as spot_sweep_run. A finished run needs no disk that can be written. A directory may be continued with
+ * other thresholds, captions, categories, models or evaluation: similarities and looks come from its cache. */
 spot_status spot_shifts_run(spot_ctx *c, const spot_shifts_config *cfg, const spot_shifts_options *o,
                             spot_shifts_report *report);
 
-/* The size of a run: units, pictures, peak bytes beside the weights and decoding. */
+/* The size of a run: units, pictures, peak bytes beside those of networks and of reading pictures. */
 typedef struct { int units, classes, pictures; size_t memory; } spot_shifts_cost;
 spot_status spot_shifts_cost_of(spot_ctx *c, const spot_shifts_config *cfg, spot_shifts_cost *cost);
 

@@ -97,6 +97,8 @@ struct spot_work {
     spot_status (*begin)(spot_ctx *c, spot_work *w);
     /* Computes n units and ends each with spot_work_keep or spot_work_skip. Any failure ends the run. */
     spot_status (*compute)(spot_ctx *c, spot_work *w, const int *unit, int n);
+    /* In place of the study's derive, for a caller that keeps what it reads. NULL: the study's. */
+    spot_status (*derive)(spot_ctx *c, spot_work *w);
 
     /* spot_work_run fills the rest. */
     int   *missing;            /* (missing_count) units of this shard, ascending */

@@ -27,11 +27,13 @@
     X(sample)    /* image numbers -> draw lists, and their order      */ \
     X(raster)    /* draw lists -> pixels                              */ \
     X(resize)    /* pictures of any sizes -> squares, as PIL does it  */ \
+    X(blend)     /* objects on other backgrounds, by pyramids         */ \
+    X(backdrop)  /* pictures without their objects                    */ \
     X(photo)     /* pictures by number -> labels, a network's input   */ \
     X(jpeg)      /* pixels through JPEG and back                      */ \
     X(conv)      /* 2-D convolution and its gradients                 */ \
     X(norm)      /* batch norm, ReLU, residual, pooling, fused        */ \
-    X(head)      /* average pooling, linear head, BCE                 */ \
+    X(head)      /* average pooling, linear head, loss                */ \
     X(optim)     /* Adam and SGD over all parameters                  */ \
     X(attack)    /* images moved to where the loss is greater         */ \
     X(rows)      /* rows chosen, scaled, normalised for the next op   */ \
@@ -45,6 +47,7 @@
     X(tsne)      /* t-SNE forces and step                             */ \
     X(scvis)     /* one scvis training, whole                         */ \
     X(umap)      /* UMAP: strengths of neighbours, and the descent    */ \
+    X(rbf)       /* variance matrices: pairs of images on a grid     */ \
     X(mixture)   /* k-means++ start and EM                            */ \
     X(kmeans)    /* k-means++ and Lloyd, in any number of dimensions  */ \
     X(domino)    /* Domino's mixture of points, labels, predictions   */ \

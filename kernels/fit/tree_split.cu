@@ -133,8 +133,8 @@ static __global__ void __launch_bounds__(THREADS) search_kernel(const __grid_con
     }
 }
 
-/* A node's split by its best cut; where none of its columns can be cut, by the first of the others that can. All lanes of a warp
- * call it. */
+/* A node's split by its best cut; where none of its columns can be cut, by the first of the others that can. All lanes of a
+ * warp call it. */
 static __device__ spot_tree_split split_of(const spot_tree_problem *p, int k, int lane)
 {
     const int best = spot_tree_best(p, k);

@@ -125,7 +125,7 @@ spot_status spot_resize_fit(spot_ctx *c, spot_arena *scratch, int problems, cons
         if (q->width < 1 || q->height < 1 || q->height > SPOT_RESIZE_PIXELS / q->width)
             return spot_fail(c, SPOT_INVALID, "resize.fit, picture %d: %d x %d pixels; from 1 to %d", i, q->width, q->height,
                              SPOT_RESIZE_PIXELS);
-        if (q->resize < 0 || q->crop < 1 || q->crop > SPOT_RESIZE_CROP || (unsigned)q->filter >= SPOT_FILTERS)
+        if (q->resize < SPOT_RESIZE_SQUASH || q->crop < 1 || q->crop > SPOT_RESIZE_CROP || (unsigned)q->filter >= SPOT_FILTERS)
             return spot_fail(c, SPOT_INVALID, "resize.fit, picture %d cannot be fit to %d and then %d pixels by filter %d", i,
                              q->resize, q->crop, (int)q->filter);
     }

@@ -117,8 +117,8 @@ static inline spot_resize_plan spot_resize_plan_of(const spot_resize *p)
     int end;
 
     plan.bytes = 0;
-    plan.x = spot_resize_middle(width, to ? width * to / least : width, p->crop, p->filter, &plan.bytes);
-    plan.y = spot_resize_middle(height, to ? height * to / least : height, p->crop, p->filter, &plan.bytes);
+    plan.x = spot_resize_middle(width, to < 0 ? p->crop : to ? width * to / least : width, p->crop, p->filter, &plan.bytes);
+    plan.y = spot_resize_middle(height, to < 0 ? p->crop : to ? height * to / least : height, p->crop, p->filter, &plan.bytes);
     plan.top = spot_resize_window(&plan.y, 0, &end);
     spot_resize_window(&plan.y, plan.y.count - 1, &end);
     plan.rows = end - plan.top;

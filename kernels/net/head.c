@@ -62,6 +62,38 @@ static spot_status loss_cpu(spot_ctx *c, double *loss, float *dlogit, const floa
     return SPOT_OK;
 }
 
+/* One row: its loss, and the gradient times `live`. */
+static double softmax_row(float *dlogit, const float *logit, const float *target, int outputs, int live)
+{
+    double most = logit[0], sum = 0, all = 0, loss = 0, log_sum;
+
+    for (int o = 1; o < outputs; o++) most = logit[o] > most ? logit[o] : most;
+    for (int o = 0; o < outputs; o++) {
+        sum += exp(logit[o] - most);               /* keeps a NaN */
+        all += target[o];
+    }
+    log_sum = most + log(sum);
+    for (int o = 0; o < outputs; o++) {
+        loss += target[o] * (log_sum - logit[o]);
+        if (dlogit) dlogit[o] = (float)((all * (exp(logit[o] - most) / sum) - target[o]) / live);
+    }
+    return loss;
+}
+
+static spot_status softmax_cpu(spot_ctx *c, double *loss, float *dlogit, const float *logit, const float *target, int live,
+                               int outputs)
+{
+    double sum = 0;
+
+    (void)c;
+    for (int n = 0; n < live; n++) {
+        size_t at = (size_t)n * outputs;
+        sum += softmax_row(dlogit ? dlogit + at : NULL, logit + at, target + at, outputs, live);
+    }
+    *loss = sum / live;
+    return SPOT_OK;
+}
+
 static spot_status back_cpu(spot_ctx *c, void *dx, float *dw, float *db, const float *dlogit, const float *feature,
                             const float *w, spot_plane p, int outputs)
 {
@@ -94,7 +126,47 @@ static spot_status back_cpu(spot_ctx *c, void *dx, float *dw, float *db, const f
     return SPOT_OK;
 }
 
-const spot_head_ops spot_head_cpu = { forward_cpu, loss_cpu, back_cpu };
+/* The means, and in range[] the least and the greatest number of the row. A NaN is in its channel's mean alone. */
+static void means_of_row(float *mean, float range[2], const void *x, const spot_plane *p, int row, bool relu)
+{
+    const float floor = relu ? 0 : -INFINITY;
+    int pixels = p->size * p->size;
+    float least[B], most[B];
+
+    for (int j = 0; j < B; j++) least[j] = INFINITY, most[j] = -INFINITY;
+    for (int block = 0; block < p->channels / B; block++) {
+        size_t at = place_of(p, row, block), step = step_of(p);
+        double sum[B] = { 0 };
+        for (int i = 0; i < pixels; i++, at += step)
+            for (int j = 0; j < B; j++) {
+                float v = p->precision == SPOT_BF16 ? spot_bf16_float(((const uint16_t *)x)[at + j])
+                                                    : ((const float *)x)[at + j];
+                v = v < floor ? floor : v;
+                sum[j] += v;
+                least[j] = v < least[j] ? v : least[j];
+                most[j] = v > most[j] ? v : most[j];
+            }
+        for (int j = 0; j < B; j++) mean[block * B + j] = (float)(sum[j] / pixels);
+    }
+    range[0] = INFINITY, range[1] = -INFINITY;
+    for (int j = 0; j < B; j++) {
+        if (least[j] < range[0]) range[0] = least[j];
+        if (most[j] > range[1]) range[1] = most[j];
+    }
+}
+
+static spot_status channels_cpu(spot_ctx *c, float *activity, int stride, const void *x, spot_plane p, bool relu)
+{
+#pragma omp parallel for num_threads(c->threads)
+    for (int n = 0; n < p.live; n++) {
+        float *v = activity + (size_t)n * stride, range[2];
+        means_of_row(v, range, x, &p, n, relu);
+        for (int k = 0; k < p.channels; k++) v[k] = spot_head_scaled(v[k], range[0], range[1]);
+    }
+    return SPOT_OK;
+}
+
+const spot_head_ops spot_head_cpu = { forward_cpu, loss_cpu, softmax_cpu, back_cpu, channels_cpu };
 
 static spot_status check_plane(spot_ctx *c, const char *op, spot_plane p, int outputs)
 {
@@ -122,4 +194,19 @@ spot_status spot_head_backward(spot_ctx *c, void *dx, float *dw, float *db, cons
 {
     SPOT_TRY(check_plane(c, "back", p, outputs));
     SPOT_DISPATCH(c, head, back, dx, dw, db, dlogit, feature, w, p, outputs);
+}
+
+spot_status spot_head_softmax(spot_ctx *c, double *loss, float *dlogit, const float *logit, const float *target, int live,
+                              int outputs)
+{
+    if (live < 1 || outputs < 1) return spot_fail(c, SPOT_INVALID, "head.softmax: %d rows of %d logits", live, outputs);
+    SPOT_DISPATCH(c, head, softmax, loss, dlogit, logit, target, live, outputs);
+}
+
+spot_status spot_head_channels(spot_ctx *c, float *activity, int stride, const void *x, spot_plane p, bool relu)
+{
+    SPOT_TRY(check_plane(c, "channels", p, 1));
+    if (stride < p.channels)
+        return spot_fail(c, SPOT_INVALID, "head.channels: rows of %d numbers for %d channels", stride, p.channels);
+    SPOT_DISPATCH(c, head, channels, activity, stride, x, p, relu);
 }

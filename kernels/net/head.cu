@@ -41,6 +41,37 @@ static __global__ void __launch_bounds__(THREADS) loss_kernel(double *loss, floa
     if (threadIdx.x == 0) *loss = sum / count;
 }
 
+/* One block, a row to a warp. */
+static __global__ void __launch_bounds__(THREADS) softmax_kernel(double *loss, float *dlogit, const float *logit,
+                                                                 const float *target, int live, int outputs)
+{
+    const int lane = threadIdx.x % SPOT_WARP;
+    double total = 0;
+
+    for (int n = threadIdx.x / SPOT_WARP; n < live; n += THREADS / SPOT_WARP) {
+        const float *z = logit + (size_t)n * outputs, *t = target + (size_t)n * outputs;
+        double most = z[0], sum = 0, all = 0, log_sum;
+        for (int o = lane; o < outputs; o += SPOT_WARP) most = z[o] > most ? z[o] : most;
+        for (int by = SPOT_WARP / 2; by; by /= 2) {
+            double other = __shfl_xor_sync(~0u, most, by);
+            most = other > most ? other : most;
+        }
+        for (int o = lane; o < outputs; o += SPOT_WARP) {
+            sum += exp(z[o] - most);               /* keeps a NaN */
+            all += t[o];
+        }
+        sum = spot_warp_sum(sum);
+        all = spot_warp_sum(all);
+        log_sum = most + log(sum);
+        for (int o = lane; o < outputs; o += SPOT_WARP) {
+            total += t[o] * (log_sum - z[o]);
+            if (dlogit) dlogit[(size_t)n * outputs + o] = (float)((all * (exp(z[o] - most) / sum) - t[o]) / live);
+        }
+    }
+    total = spot_block_sum<THREADS>(total);
+    if (threadIdx.x == 0) *loss = total / live;
+}
+
 /* grid (ceil((channels + 1) / 256), outputs); the thread behind the last channel sums for the bias */
 static __global__ void __launch_bounds__(THREADS) weights_kernel(float *dw, float *db, const float *dlogit,
                                                                  const float *feature, int live, int channels, int outputs)
@@ -69,6 +100,58 @@ static __global__ void __launch_bounds__(THREADS) data_kernel(T *dx, const float
     for (int i = 0; i < pixels; i++) spot_round(&dx[(n * pixels + i) * channels + k], (float)(sum / pixels));
 }
 
+/* The least (sign 1) or the greatest (-1) v of the block, the same in every thread. */
+static __device__ inline float extreme_of_block(float v, float sign)
+{
+    SPOT_SHARED(float, warp, THREADS / SPOT_WARP);
+    float found = INFINITY;
+
+    v *= sign;
+    for (int by = SPOT_WARP / 2; by; by /= 2) {
+        float other = __shfl_xor_sync(~0u, v, by);
+        v = other < v ? other : v;
+    }
+    __syncthreads();                  /* other threads may still read the last call's */
+    if (threadIdx.x % SPOT_WARP == 0) warp[threadIdx.x / SPOT_WARP] = v;
+    __syncthreads();
+    for (int w = 0; w < THREADS / SPOT_WARP; w++) found = warp[w] < found ? warp[w] : found;
+    return sign * found;
+}
+
+/* grid (live): an image to a block. Few channels have several threads each, which share the pixels. */
+template <typename T>
+static __global__ void __launch_bounds__(THREADS) channels_kernel(float *activity, int stride, const T *x, int channels,
+                                                                  int pixels, bool relu)
+{
+    SPOT_SHARED(double, part, THREADS);
+    const T *image = x + (size_t)blockIdx.x * pixels * channels;
+    const int wide = channels < THREADS ? channels : THREADS, shares = THREADS / wide, share = threadIdx.x / wide;
+    const float floor = relu ? 0 : -INFINITY;
+    float *mine = activity + (size_t)blockIdx.x * stride, least = INFINITY, most = -INFINITY;
+
+    for (int first = 0; first < channels; first += wide) {
+        const int k = first + threadIdx.x % wide;
+        double sum = 0;
+        for (int i = share; share < shares && k < channels && i < pixels; i += shares) {
+            float v = spot_widen(image[(size_t)i * channels + k]);
+            v = v < floor ? floor : v;
+            sum += v;
+            least = v < least ? v : least;
+            most = v > most ? v : most;
+        }
+        __syncthreads();              /* the sums of the channels before these are read */
+        part[threadIdx.x] = sum;
+        __syncthreads();
+        if (share || k >= channels) continue;
+        for (int i = 1; i < shares; i++) sum += part[i * wide + threadIdx.x];
+        mine[k] = (float)(sum / pixels);
+    }
+    least = extreme_of_block(least, 1);
+    most = extreme_of_block(most, -1);
+    for (int k = threadIdx.x; k < channels; k += wide)     /* each by the thread that wrote it */
+        if (!share) mine[k] = spot_head_scaled(mine[k], least, most);
+}
+
 template <typename T>
 static void launch_forward(spot_ctx *c, float *feature, float *logit, const void *x, const float *w, const float *b,
                            spot_plane p, int outputs)
@@ -93,6 +176,28 @@ static spot_status loss_cuda(spot_ctx *c, double *loss, float *dlogit, const flo
     return spot_cuda_launched(c, "head.loss of %d logits", count);
 }
 
+static spot_status softmax_cuda(spot_ctx *c, double *loss, float *dlogit, const float *logit, const float *target, int live,
+                                int outputs)
+{
+    SPOT_TRY(spot_cuda_needs(c, loss, "head.softmax: loss"));
+    SPOT_LAUNCH(softmax_kernel, 1, THREADS, 0, spot_cuda_stream(c), loss, dlogit, logit, target, live, outputs);
+    return spot_cuda_launched(c, "head.softmax of %d rows of %d logits", live, outputs);
+}
+
+template <typename T>
+static void launch_channels(spot_ctx *c, float *activity, int stride, const void *x, spot_plane p, bool relu)
+{
+    SPOT_LAUNCH(channels_kernel<T>, p.live, THREADS, 0, spot_cuda_stream(c), activity, stride, (const T *)x, p.channels,
+                p.size * p.size, relu);
+}
+
+static spot_status channels_cuda(spot_ctx *c, float *activity, int stride, const void *x, spot_plane p, bool relu)
+{
+    SPOT_TRY(spot_cuda_needs(c, x, "head.channels: x"));
+    (p.precision == SPOT_BF16 ? launch_channels<spot_bf16> : launch_channels<float>)(c, activity, stride, x, p, relu);
+    return spot_cuda_launched(c, "head.channels of %d images, %d channels, size %d", p.live, p.channels, p.size);
+}
+
 template <typename T>
 static void launch_data(spot_ctx *c, void *dx, const float *dlogit, const float *w, spot_plane p, int outputs)
 {
@@ -113,4 +218,5 @@ static spot_status back_cuda(spot_ctx *c, void *dx, float *dw, float *db, const 
                               outputs);
 }
 
-extern const spot_head_ops spot_head_cuda = { .forward = forward_cuda, .loss = loss_cuda, .back = back_cuda };
+extern const spot_head_ops spot_head_cuda = { .forward = forward_cuda, .loss = loss_cuda, .softmax = softmax_cuda,
+                                               .back = back_cuda, .channels = channels_cuda };

@@ -9,7 +9,8 @@
 
 /* PIECE: rows whose products wait in scratch for their activation. With 3,072 numbers a row they are 384 tiles of 128 x 256,
  * 2.9 for each multiprocessor of an H200. */
-enum { THREADS = 256, OWN = 4, PIECE = 4096, ALIGN = 64 };
+enum { THREADS = 256, OWN = 4, PIECE = 4096, ALIGN = 64, ARRAY_ALIGN = 16 };
+static_assert(PIECE * sizeof(spot_bf16) % ARRAY_ALIGN == 0, "a piece of rows must begin where its array might");
 
 struct spot_linear {
     spot_linear_shape s;
@@ -120,12 +121,27 @@ static spot_status forward_narrow(spot_ctx *c, const spot_linear *p, spot_bf16 *
     return SPOT_OK;
 }
 
+/* The library's algorithms and end_kernel read 16 bytes at a time. A misaligned read would end the device's work for good. */
+static spot_status check_aligned(spot_ctx *c, const void *p, const char *name)
+{
+    if ((uintptr_t)p % ARRAY_ALIGN == 0) return SPOT_OK;
+    return spot_fail(c, SPOT_INVALID, "linear.forward: %s does not begin at a multiple of %d bytes", name, (int)ARRAY_ALIGN);
+}
+
+static spot_status check_arrays(spot_ctx *c, const spot_linear *p, const void *y, const void *x, const void *w,
+                                const float *bias, const void *scratch)
+{
+    const spot_cuda_array array[] = { { y, "y" }, { x, "x" }, { w, "w" }, { scratch, "scratch" }, { bias, "bias" } };
+
+    SPOT_TRY(spot_cuda_needs_each(c, "linear.forward", array, 4 + p->s.bias));
+    for (int i = 0; i < 4 + p->s.bias; i++) SPOT_TRY(check_aligned(c, array[i].p, array[i].name));
+    return SPOT_OK;
+}
+
 static spot_status forward_cuda(spot_ctx *c, const spot_linear *p, void *y, const void *x, const void *w, const float *bias,
                                 int rows, void *scratch)
 {
-    SPOT_TRY(spot_cuda_needs_all(c, "linear.forward", { { y, "y" }, { x, "x" }, { w, "w" } }));
-    if (p->s.bias) SPOT_TRY(spot_cuda_needs(c, bias, "linear.forward: bias"));
-    if (scratch_cuda(p)) SPOT_TRY(spot_cuda_needs(c, scratch, "linear.forward: scratch"));
+    SPOT_TRY(check_arrays(c, p, y, x, w, bias, scratch));
     if (is_narrow(p)) return forward_narrow(c, p, (spot_bf16 *)y, (const char *)x, w, bias, rows, scratch);
     SPOT_TRY(spot_product_run(c, p->product, (float *)y, x, w, bias, rows, scratch));
     return p->s.activation == SPOT_ACT_NONE ? SPOT_OK : end_rows(c, p, (float *)y, (const float *)y, rows);

@@ -34,6 +34,7 @@ static void try_answers(spot_ctx *c, int kind, const uint8_t *data, size_t size)
     const spot_shift_classes k = { .n = CLASSES, .folder = class_of, .name = class_of };
     const spot_shift_pictures p[2] = { list_of(-1), list_of(0) };
     spot_shift_answers a;
+    spot_shift_progress progress = { 0 };
 
     fuzz_text(outputs, sizeof outputs, &data, &size);
     fuzz_file(1, "outputs.txt", outputs, strlen(outputs));
@@ -42,7 +43,7 @@ static void try_answers(spot_ctx *c, int kind, const uint8_t *data, size_t size)
     cfg.model[0] = (spot_shift_model){ .name = "m" };
     strcpy(cfg.model[0].predictions, fuzz_files[0].name);
     if (kind & OUTPUTS) strcpy(cfg.model[0].classes, "outputs.txt");
-    if (spot_shift_answers_open(c, &a, &cfg, &k, NULL, p, 2)) fuzz_said(c);
+    if (spot_shift_answers_open(c, &a, &cfg, &k, NULL, p, 2, &progress)) fuzz_said(c);
     else
         for (int u = 0; u < 2; u++)
             for (int i = 0; i < N; i++)
@@ -117,14 +118,12 @@ static void try_pictures(spot_ctx *c, const uint8_t *data, size_t size)
 {
     const spot_shift_result u = { .index = 0, .pictures = 2, .columns = 2, .classes = CLASSES, .models = 3, .name = "base" };
     spot_shift_pictures_result p;
-    int row[3];
 
     fuzz_file(0, "run/similarities/000/shift-000000.safetensors", data, size);
     if (spot_shift_pictures_read(c, &p, "run", &u)) fuzz_said(c);
     else {
         fuzz_within(p.n, 2, 2);
         for (int i = 0; i < p.n; i++) fuzz_within(p.cls[i], 0, CLASSES - 1), fuzz_within((int)strlen(p.path[i]), 0, 1024);
-        fuzz_within(spot_shift_nearest(row, 3, &p, 1, 0.5), 2, 2);
     }
     spot_shift_pictures_free(&p);
 }

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fit/statistics.h"
-
 enum { STEPS = 32 };           /* pieces of a fit that is curved on its axes */
 
 const spot_shift_result *spot_shift_unit_result(const spot_shifts_results *r, int source, int shift)
@@ -30,24 +28,23 @@ static void open_plot(spot_plot *p, int across, double width, double height, con
 
 /* ---- Figure 10 ---- */
 
-static double on_axis(int axes, double v)
+/* The place of a model's accuracy on the axes of the fit. */
+static double base_place(const spot_shift_estimate *e, int axes, int m)
 {
-    return axes == SPOT_AXES_LINEAR ? v : axes == SPOT_AXES_PROBIT ? spot_normal_quantile(v) : log(v / (1 - v));
+    return spot_shift_on_axis(axes, e->base[m], e->limit_base);
 }
 
-static double from_axis(int axes, double v)
+static double shift_place(const spot_shift_estimate *e, int axes, int m)
 {
-    return axes == SPOT_AXES_LINEAR ? v : axes == SPOT_AXES_PROBIT ? 0.5 * erfc(-v / sqrt(2)) : 1 / (1 + exp(-v));
+    return spot_shift_on_axis(axes, e->shift[m], e->limit_shift);
 }
 
-static double inside(double v) { return v < 1e-4 ? 1e-4 : v > 1 - 1e-4 ? 1 - 1e-4 : v; }
-
-/* The line through (x, y) with this slope, both on the axes of the fit, over the x axis of the panel. */
+/* The line through (x, y) with this slope, both on the axes of the fit, from low to high. */
 static void add_line(spot_plot *p, int axes, double low, double high, double x, double y, double slope, bool back)
 {
     for (int i = 0; i <= STEPS; i++) {
         const double at = low + (high - low) * (back ? STEPS - i : i) / STEPS;
-        spot_plot_add_dot(p, from_axis(axes, at), from_axis(axes, y + slope * (at - x)));
+        spot_plot_add_dot(p, spot_shift_from_axis(axes, at), spot_shift_from_axis(axes, y + slope * (at - x)));
     }
 }
 
@@ -58,8 +55,9 @@ static void add_fit(spot_plot *p, const spot_shift_estimate *e, int axes, int mo
     double x = 0;
 
     if (!isfinite(e->slope.value)) return;
-    for (int m = 0; m < models; m++) x += on_axis(axes, inside(e->base[m])) / models;
-    const double y = e->intercept + e->slope.value * x, from = on_axis(axes, inside(low)), to = on_axis(axes, inside(high));
+    for (int m = 0; m < models; m++) x += base_place(e, axes, m) / models;
+    const double y = e->intercept + e->slope.value * x, from = spot_shift_on_axis(axes, low, 0);
+    const double to = spot_shift_on_axis(axes, high, 0);
     if (isfinite(e->slope.low)) {
         spot_plot_add_mark(p, SPOT_MARK_AREA, style, name);
         add_line(p, axes, from, x, x, y, e->slope.low, false);
@@ -71,12 +69,15 @@ static void add_fit(spot_plot *p, const spot_shift_estimate *e, int axes, int mo
     add_line(p, axes, from, to, x, y, e->slope.value, false);
 }
 
+/* An accuracy of 0 or 1 has no place on probit and logit axes: it stands where the fit takes it to be. */
 static void add_models(spot_plot *p, const spot_shifts_results *r, const spot_shift_estimate *e, int source)
 {
+    const int axes = r->cfg->evaluation.rule.axes;
+
     for (int m = 0; m < r->cfg->models && e->used; m++) {
         spot_plot_mark *k = spot_plot_add_mark(p, SPOT_MARK_POINT, source, spot_shift_source_name(r, source));
-        k->x = e->base[m];
-        k->y = e->shift[m];
+        k->x = spot_shift_from_axis(axes, base_place(e, axes, m));
+        k->y = spot_shift_from_axis(axes, shift_place(e, axes, m));
     }
 }
 
@@ -98,15 +99,19 @@ static range padded(range g, double part, double least)
 
 static range accuracies(const spot_shifts_results *r, const int *shift, int n, bool of_shift)
 {
+    const int axes = r->cfg->evaluation.rule.axes;
     range g = { INFINITY, -INFINITY };
 
     for (int v = 0; v < r->sources; v++)
         for (int i = 0; i < n; i++) {
             const spot_shift_estimate *e = &r->source[v].set[spot_shift_compared(r, v)].shift[shift[i]];
-            for (int m = 0; m < r->cfg->models && e->used; m++) extend(&g, of_shift ? e->shift[m] : e->base[m]);
+            for (int m = 0; m < r->cfg->models && e->used; m++)
+                extend(&g, of_shift ? shift_place(e, axes, m) : base_place(e, axes, m));
         }
-    g = padded(g, 0.08, 0.1);
-    return (range){ fmax(g.low, -0.02), fmin(g.high, 1.02) };
+    if (g.high < g.low) return (range){ 0.05, 0.95 };
+    g = padded(g, 0.08, axes == SPOT_AXES_LINEAR ? 0.1 : 0.5);
+    if (axes == SPOT_AXES_LINEAR) return (range){ fmax(g.low, -0.02), fmin(g.high, 1.02) };
+    return (range){ spot_shift_from_axis(axes, g.low), spot_shift_from_axis(axes, g.high) };
 }
 
 static void add_sources(spot_plot *p, const spot_shifts_results *r, spot_mark_kind kind)
@@ -124,7 +129,8 @@ void spot_plot_fits(spot_plot *p, const spot_shifts_results *r, const int *shift
     open_plot(p, n < 4 ? n : 4, 230, 200, "Figure 10. Accuracy on shifts against accuracy on base pictures");
     snprintf(p->caption, sizeof p->caption, "A point is a model (%d of them); accuracies are means over the classes that "
              "count. The line is the fit of least squares on %s axes; the shaded part is the 95 %% interval of its slope from "
-             "a bootstrap over classes and models. Dotted: y = x, where a shift costs nothing.", r->cfg->models, axes[how]);
+             "a bootstrap over classes and models. Dotted: y = x, where a shift costs nothing.%s", r->cfg->models, axes[how],
+             how == SPOT_AXES_LINEAR ? "" : " Accuracies of 0 and 1 stand at 1/2n and 1 - 1/2n for n pictures, as in the fit.");
     add_sources(p, r, SPOT_MARK_POINT);
     for (int i = 0; i < n; i++) {
         spot_plot_panel *a = spot_plot_add_panel(p, r->cfg->shift[shift[i]].name, "base accuracy", "shift accuracy");
@@ -150,7 +156,7 @@ static range slopes_range(const spot_shifts_results *r, bool of_slope)
     for (int v = 0; v < r->sources; v++)
         for (int s = 0; s < r->cfg->shifts; s++) {
             const spot_shift_estimate *e = &r->source[v].set[spot_shift_compared(r, v)].shift[s];
-            const spot_shift_interval i = of_slope ? e->slope : e->impact;
+            const spot_interval i = of_slope ? e->slope : e->impact;
             if (!isfinite(e->slope.value) || !isfinite(e->impact.value)) continue;
             extend(&at, i.value), extend(&ends, i.low), extend(&ends, i.high);
         }
@@ -223,7 +229,7 @@ static void add_similarity(spot_plot *p, const spot_shifts_results *r, int shift
     const char *caption = first->columns > part ? first->column[part] : "";
     const double threshold = part ? first->threshold : NAN;
     range g = { INFINITY, -INFINITY };
-    char title[700];
+    char title[700], about[420];
     spot_plot_panel *a;
 
     for (int v = 0; v < r->sources; v++) {
@@ -234,8 +240,8 @@ static void add_similarity(spot_plot *p, const spot_shifts_results *r, int shift
     if (threshold > -1) extend(&g, threshold);
     g = padded(g, 0.03, 0.01);
     snprintf(title, sizeof title, "%s: %s", r->cfg->shift[shift].name, part ? "shift" : "class");
-    a = spot_plot_add_panel(p, title, "", "share of pictures below");
-    snprintf(a->x, sizeof a->x, "“%.80s”", caption);
+    snprintf(about, sizeof about, "“%s”", caption);
+    a = spot_plot_add_panel(p, title, about, "share of pictures below");
     a->xlow = g.low, a->xhigh = g.high;
     if (isfinite(threshold) && threshold > -1) {
         spot_plot_add_mark(p, SPOT_MARK_CURVE, SPOT_PLOT_GREY, "threshold")->faint = true;
@@ -261,14 +267,6 @@ void spot_plot_similarities(spot_plot *p, const spot_shifts_results *r, const in
         for (int part = 0; part < 2; part++) add_similarity(p, r, shift[i], part);
 }
 
-static int kept_pictures(const spot_shift_result *u)
-{
-    int n = 0;
-
-    for (int k = 0; k < u->classes && u->count[SPOT_SHIFT_KEPT]; k++) n += u->count[SPOT_SHIFT_KEPT][k];
-    return n;
-}
-
 void spot_plot_passes(spot_plot *p, const spot_shifts_results *r)
 {
     const double step = 0.82 / r->sources;
@@ -283,7 +281,7 @@ void spot_plot_passes(spot_plot *p, const spot_shifts_results *r)
         for (int v = 0; v < r->sources; v++) {
             const spot_shift_result *u = spot_shift_unit_result(r, v, s);
             if (!u->filtered || !u->pictures) continue;
-            const spot_shift_interval i = spot_share_of(kept_pictures(u), u->pictures);
+            const spot_interval i = spot_share_of(spot_shift_kept_pictures(u), u->pictures);
             spot_plot_mark *k = spot_plot_add_mark(p, SPOT_MARK_BAR, v, spot_shift_source_name(r, v));
             k->y = s + 1 + (v - (r->sources - 1) / 2.0) * step;
             k->x = i.value, k->xlow = i.low, k->xhigh = i.high;
@@ -316,7 +314,7 @@ void spot_plot_selection(spot_plot *p, const spot_shifts_results *r, const spot_
              "Bars are 95 %% intervals over pictures; no bar: all pictures have the same share, or there is one alone.");
     for (int s = 0; s < r->sources; s++)
         for (int kept = 0; kept < 2; kept++) {
-            snprintf(name, sizeof name, "%.70s, %s", spot_shift_source_name(r, s), kept ? "filtered" : "unfiltered");
+            snprintf(name, sizeof name, "%s, %s", spot_shift_source_name(r, s), kept ? "filtered" : "unfiltered");
             spot_plot_add_entry(p, name, SPOT_MARK_POINT, s, false, !kept);
         }
     spot_plot_add_entry(p, "real pictures", SPOT_MARK_POINT, SPOT_PLOT_GREY, false, false);

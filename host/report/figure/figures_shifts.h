@@ -6,12 +6,6 @@
 #include "report/grid/votes.h"
 #include "spotter/shifts.h"
 
-/* The pictures that a source's figures and sentences are about: those that pass the filter, where there is one. */
-static inline int spot_shift_compared(const spot_shifts_results *r, int source)
-{
-    return r->source[source].set[SPOT_SHIFT_KEPT].shifts ? SPOT_SHIFT_KEPT : SPOT_SHIFT_ALL;
-}
-
 const spot_shift_result *spot_shift_unit_result(const spot_shifts_results *r, int source, int shift);  /* shift -1: base */
 const char *spot_shift_source_name(const spot_shifts_results *r, int source);      /* "all pictures" where there are none */
 

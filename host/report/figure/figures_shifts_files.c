@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "report/figure/figures_shifts.h"
 #include "spotter/report.h"
 #include "spotter/store.h"
@@ -106,7 +107,9 @@ static spot_status draw_votes(work *w, const char *dir)
     spot_votes *v = malloc(sizeof *v);
     bool there = false, wanted = false;
     spot_plot p;
-    spot_status s = v ? spot_votes_read(w->c, v, w->r, dir, NULL, &there) : spot_fail(w->c, SPOT_NOMEM, "no memory for votes");
+    spot_status s = !v ? spot_fail(w->c, SPOT_NOMEM, "no memory for votes")
+                  : w->o->which >> 6 & 1 ? spot_votes_read(w->c, v, w->r, dir, NULL, &there)
+                                         : spot_votes_recall(w->c, v, w->r, dir, &there);
 
     if (s == SPOT_OK) s = is_wanted(w->c, &wanted, w->o, 6, there, "nobody has voted; `spotter shifts --grids N` makes grids, "
                                     "--votes FILE reads votes");
@@ -160,7 +163,7 @@ static void print_votes(FILE *f, const spot_shifts_results *r, const spot_votes 
             char name[160];
             snprintf(name, sizeof name, "%s%s%s", r->cfg->sources ? r->cfg->source[s].name : "", r->cfg->sources ? ", " : "",
                      r->cfg->shift[k].name);
-            fprintf(f, "%-32.32s", spot_plain(name));
+            spot_text_column(f, name, 30);
             for (int t = 0; t < SPOT_TASKS; t++)
                 for (int kept = 0; kept < 2; kept++) print_selection(f, &v->selected[t][s][k][kept]);
             fputc('\n', f);

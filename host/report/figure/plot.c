@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "report/table/columns.h"
 
 /* The array with room for one more, zeroed, in powers of two; without memory the array as it was. */
@@ -21,6 +22,17 @@ static void *add_one(spot_plot *p, void *array, int *count, size_t size)
     return more;
 }
 
+/* Copies as many whole characters as fit: cairo draws nothing more after a text that is not UTF-8. */
+static void copy_text(char *out, size_t size, const char *text)
+{
+    const size_t length = strlen(text);
+    size_t used = 0, n;
+
+    while ((n = spot_utf8_char(text + used, length - used)) && used + n < size) used += n;
+    memcpy(out, text, used);
+    out[used] = 0;
+}
+
 /* Adds one element to an array of the plot and yields its address, or that of a zeroed scratch. */
 #define ADD(p, array, count, scratch) ((p)->array = add_one(p, (p)->array, &(p)->count, sizeof *(p)->array), \
                                        memset(&(scratch), 0, sizeof(scratch)), \
@@ -31,9 +43,9 @@ spot_plot_panel *spot_plot_add_panel(spot_plot *p, const char *title, const char
     static _Thread_local spot_plot_panel scratch;
     spot_plot_panel *new = ADD(p, panel, panels, scratch);
 
-    snprintf(new->title, sizeof new->title, "%s", title);
-    snprintf(new->x, sizeof new->x, "%s", x);
-    snprintf(new->y, sizeof new->y, "%s", y);
+    copy_text(new->title, sizeof new->title, title);
+    copy_text(new->x, sizeof new->x, x);
+    copy_text(new->y, sizeof new->y, y);
     new->xhigh = new->yhigh = 1;
     new->first = p->marks;
     new->first_row = p->rows;
@@ -49,7 +61,7 @@ spot_plot_mark *spot_plot_add_mark(spot_plot *p, spot_mark_kind kind, int style,
     new->style = style;
     new->from = p->dots;
     new->x = new->y = new->xlow = new->xhigh = new->ylow = new->yhigh = NAN;
-    snprintf(new->series, sizeof new->series, "%s", series);
+    copy_text(new->series, sizeof new->series, series);
     if (!p->status) p->panel[p->panels - 1].marks++;
     return new;
 }
@@ -66,7 +78,7 @@ void spot_plot_add_row(spot_plot *p, const char *name)
 {
     char scratch[SPOT_PLOT_NAME], (*new)[SPOT_PLOT_NAME] = ADD(p, row, rows, scratch);
 
-    snprintf(*new, sizeof *new, "%s", name);
+    copy_text(*new, sizeof *new, name);
     if (!p->status) p->panel[p->panels - 1].rows++;
 }
 
@@ -75,7 +87,7 @@ void spot_plot_add_entry(spot_plot *p, const char *name, spot_mark_kind kind, in
     spot_plot_entry scratch, *new = ADD(p, entry, entries, scratch);
 
     *new = (spot_plot_entry){ .kind = kind, .style = style, .dashed = dashed, .hollow = hollow };
-    snprintf(new->name, sizeof new->name, "%s", name);
+    copy_text(new->name, sizeof new->name, name);
 }
 
 void spot_plot_close(spot_plot *p)

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fit/statistics.h"
 #include "spotter/shifts.h"
 
 static void set_grey(cairo_t *cr, double grey) { cairo_set_source_rgb(cr, grey, grey, grey); }
@@ -25,13 +24,8 @@ const char *spot_plot_fitted(cairo_t *cr, char out[160], const char *text, doubl
     return out;
 }
 
-/* Accuracies on axes of probit or logit have no place for 0 and 1. */
-static double on_axis(int axes, double v)
-{
-    const double p = v < 1e-4 ? 1e-4 : v > 1 - 1e-4 ? 1 - 1e-4 : v;
-
-    return axes == SPOT_AXES_LINEAR ? v : axes == SPOT_AXES_PROBIT ? spot_normal_quantile(p) : log(p / (1 - p));
-}
+/* The ends of steep lines come as 0 and 1: they lie far outside the frame, at a finite place. */
+static double on_axis(int axes, double v) { return spot_shift_on_axis(axes, v, 1e-13); }
 
 static double share(int axes, double v, double low, double high)
 {
@@ -59,9 +53,11 @@ static double tick_step(double range, int most)
     return step;
 }
 
+/* step 0: the digits that v has. */
 static const char *tick_text(char text[16], double v, double step)
 {
-    snprintf(text, 16, "%.*f", step >= 1 ? 0 : step >= 0.1 ? 1 : step >= 0.01 ? 2 : 3, fabs(v) < step / 2 ? 0.0 : v);
+    if (!step) snprintf(text, 16, "%g", v);
+    else snprintf(text, 16, "%.*f", step >= 1 ? 0 : step >= 0.1 ? 1 : step >= 0.01 ? 2 : 3, fabs(v) < step / 2 ? 0.0 : v);
     return text;
 }
 
@@ -83,11 +79,42 @@ static void draw_tick(const spot_plot_frame *f, bool is_y, double v, double step
                           SPOT_PLOT_SMALL, 0, text);
 }
 
+/* Draws the tick if none of the n drawn ones, at `at`, is too near for its text. Returns their number. */
+static int add_tick(const spot_plot_frame *f, bool is_y, double v, double *at, int n)
+{
+    const double place = is_y ? spot_plot_y(f, v) : spot_plot_x(f, v);
+
+    for (int k = 0; k < n; k++)
+        if (fabs(place - at[k]) < (is_y ? 18 : 38)) return n;
+    draw_tick(f, is_y, v, 0);
+    at[n] = place;
+    return n + 1;
+}
+
+/* A probit or logit axis: round accuracies first, the most wanted before others, then even steps for an axis that is short. */
+static void draw_curved_axis(const spot_plot_frame *f, bool is_y, double low, double high, double step)
+{
+    static const double round[] = { 0.5, 0.1, 0.9, 0.01, 0.99, 0.001, 0.999, 0.0001, 0.9999, 0.2, 0.8, 0.3, 0.7, 0.4, 0.6, 0.05,
+                                    0.95, 0.02, 0.98, 0.005, 0.995 };
+    enum { ROUND = sizeof round / sizeof *round, STEPS = 32 };
+    double at[ROUND + STEPS];
+    int n = 0;
+
+    for (int i = 0; i < ROUND; i++)
+        if (round[i] >= low && round[i] <= high) n = add_tick(f, is_y, round[i], at, n);
+    for (int i = 0; i < STEPS && (ceil(low / step) + i) * step <= high; i++)
+        n = add_tick(f, is_y, (ceil(low / step) + i) * step, at, n);
+}
+
 static void draw_axis(const spot_plot_frame *f, bool is_y)
 {
     const double low = is_y ? f->p->ylow : f->p->xlow, high = is_y ? f->p->yhigh : f->p->xhigh;
     const double step = tick_step(high - low, is_y ? 6 : (int)(f->at.w / 44));
 
+    if (f->p->axes != SPOT_AXES_LINEAR) {
+        draw_curved_axis(f, is_y, low, high, step);
+        return;
+    }
     for (double v = ceil(low / step - 1e-9) * step; v <= high + 1e-9 * step; v += step) draw_tick(f, is_y, v, step);
 }
 

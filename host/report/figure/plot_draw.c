@@ -5,7 +5,7 @@
 
 #include "report/figure/plot_frame.h"
 
-enum { MARGIN = 26, LEFT = 52, GAP = 26, HEAD = 30, FOOT = 52, LINE = 17, ENTRY_H = 21 };
+enum { MARGIN = 26, LEFT = 52, GAP = 26, HEAD = 30, FOOT = 52, LINE = 17, ENTRY_H = 21, TITLE = 17 };
 
 typedef struct {
     cairo_t *cr;
@@ -18,24 +18,25 @@ static void set_grey(cairo_t *cr, double grey) { cairo_set_source_rgb(cr, grey, 
 static double text_width(cairo_t *cr, double size, const char *text) { return spot_canvas_text_width(cr, size, 0, text); }
 
 /* Breaks a text into lines of at most `width`; draws them if `draw`. Returns the height. */
-static double draw_words(cairo_t *cr, double x, double y, double width, const char *text, bool draw)
+static double draw_words(cairo_t *cr, double x, double y, double width, const char *text, double size, int bold, bool draw)
 {
+    const double step = size * LINE / SPOT_PLOT_SMALL;
     char line[512] = "", longer[640];
     double top = y;
 
     while (*text) {
         const size_t word = strcspn(text, " ");
         snprintf(longer, sizeof longer, "%.400s%s%.*s", line, *line ? " " : "", (int)(word < 200 ? word : 200), text);
-        if (*line && text_width(cr, SPOT_PLOT_SMALL, longer) > width) {
-            if (draw) spot_canvas_text(cr, x, y, SPOT_PLOT_SMALL, 0, line);
-            y += LINE;
+        if (*line && spot_canvas_text_width(cr, size, bold, longer) > width) {
+            if (draw) spot_canvas_text(cr, x, y, size, bold, line);
+            y += step;
             snprintf(line, sizeof line, "%.*s", (int)(word < 200 ? word : 200), text);
         } else snprintf(line, sizeof line, "%.500s", longer);
         text += word;
         text += strspn(text, " ");
     }
-    if (draw && *line) spot_canvas_text(cr, x, y, SPOT_PLOT_SMALL, 0, line);
-    return *line ? y + LINE - top : 0;
+    if (draw && *line) spot_canvas_text(cr, x, y, size, bold, line);
+    return *line ? y + step - top : 0;
 }
 
 /* ---- a panel ---- */
@@ -117,15 +118,15 @@ static void measure_page(page *g)
 static double draw_parts(page *g, bool draw)
 {
     const spot_plot *plot = g->plot;
+    const double room = g->width - 2 * MARGIN;
     double y = MARGIN + 12, tallest = 0;
 
     if (draw) {
         cairo_set_source_rgb(g->cr, 1, 1, 1);
         cairo_paint(g->cr);
         set_grey(g->cr, 0.05);
-        if (plot->title[0]) spot_canvas_text(g->cr, MARGIN, y, 17, 1, plot->title);
     }
-    y += plot->title[0] ? 30 : -4;
+    y += plot->title[0] ? draw_words(g->cr, MARGIN, y, room, plot->title, TITLE, 1, draw) + 5 : -4;
     y += draw_legend(g, y, draw);
     for (int i = 0; i < plot->panels; i++) {
         const int column = i % plot->across;
@@ -134,7 +135,7 @@ static double draw_parts(page *g, bool draw)
         if (column == plot->across - 1 || i == plot->panels - 1) y += tallest + FOOT - 4;
     }
     set_grey(g->cr, 0.3);
-    return y + draw_words(g->cr, MARGIN, y, g->width - 2 * MARGIN, plot->caption, draw) + MARGIN - LINE;
+    return y + draw_words(g->cr, MARGIN, y, room, plot->caption, SPOT_PLOT_SMALL, 0, draw) + MARGIN - LINE;
 }
 
 static void draw_page(cairo_t *cr, const void *user)

@@ -35,17 +35,23 @@ typedef struct {
 
 /* ---- the key ---- */
 
-static int source_called(const spot_shifts_config *cfg, const char *name)
+/* Whether a cell holds the name: spot_csv_field puts ' before one that a spreadsheet would run, such as "=at night". */
+static bool is_name(const char *cell, const char *name)
 {
-    for (int v = 0; v < cfg->sources; v++)
-        if (!strcmp(cfg->source[v].name, name)) return v;
-    return cfg->sources || *name ? -1 : 0;
+    return !strcmp(cell, name) || (*cell == '\'' && strchr("=+-@\t", *name) && !strcmp(cell + 1, name));
 }
 
-static int shift_called(const spot_shifts_config *cfg, const char *name)
+static int source_called(const spot_shifts_config *cfg, const char *cell)
+{
+    for (int v = 0; v < cfg->sources; v++)
+        if (is_name(cell, cfg->source[v].name)) return v;
+    return cfg->sources || *cell ? -1 : 0;
+}
+
+static int shift_called(const spot_shifts_config *cfg, const char *cell)
 {
     for (int s = 0; s < cfg->shifts; s++)
-        if (!strcmp(cfg->shift[s].name, name)) return s;
+        if (is_name(cell, cfg->shift[s].name)) return s;
     return -1;
 }
 
@@ -373,4 +379,15 @@ spot_status spot_votes_read(spot_ctx *c, spot_votes *v, const spot_shifts_result
     if (s == SPOT_OK && votes_path) s = write_files(&w, dir);
     free(w.picture), free(w.rater), free(w.of), free(w.votes), free(w.selected);
     return s;
+}
+
+spot_status spot_votes_recall(spot_ctx *c, spot_votes *v, const spot_shifts_results *r, const char *dir, bool *there)
+{
+    const spot_status s = spot_votes_read(c, v, r, dir, NULL, there);
+
+    if (s != SPOT_INPUT) return s;
+    spot_log(c, SPOT_LOG_WARN, "the votes are left out: %s", spot_message(c, s));
+    spot_forget(c);
+    *there = false;
+    return SPOT_OK;
 }

@@ -44,6 +44,9 @@ spot_status spot_grid_key(spot_ctx *c, spot_grid_picture **picture, int *n, cons
 spot_status spot_votes_read(spot_ctx *c, spot_votes *v, const spot_shifts_results *r, const char *dir, const char *votes_path,
                             bool *there);
 
+/* The same of DIR/grids/votes.csv for a report of everything: votes for other grids are warned of, and *there is false. */
+spot_status spot_votes_recall(spot_ctx *c, spot_votes *v, const spot_shifts_results *r, const char *dir, bool *there);
+
 /* ---- rows of a CSV file with named columns (vote_rows.c) ---- */
 
 enum { SPOT_ROW_CELLS = 12, SPOT_ROW_CELL = 1100 };

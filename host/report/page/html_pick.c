@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/figure/figures_shifts.h"
 #include "report/page/html_shifts.h"
 
 enum { BESIDE = 8 };           /* pictures of a percentile */
@@ -30,39 +31,26 @@ static int by_similarity(const void *a, const void *b)
 
 /* ---- a shift ---- */
 
-/* A text of YAML in double quotes, as a text of the page. */
+/* A setting with its exact value: the page writes it for YAML. */
 static void write_setting(spot_page *p, const char *key, const char *value)
 {
-    spot_text t = { 0 };
-
     if (!*value) return;
-    spot_text_adds(&t, "\"");
-    for (const char *at = value; *at; at++) {
-        if (strchr("\"\\", *at)) spot_text_adds(&t, "\\");
-        spot_text_add(&t, at, 1);
-    }
-    spot_text_add(&t, "\"", 2);
     spot_json_array(p->at, NULL, 2, 2);
-    spot_page_text(p, NULL, key);
-    spot_page_text(p, NULL, t.status ? "" : t.bytes);
+    spot_json_put_text(p->at, NULL, key);
+    spot_json_put_text(p->at, NULL, value);
     spot_json_end(p->at);
-    spot_text_free(&t);
 }
 
 static void write_settings(spot_page *p, const spot_shift *s)
 {
+    spot_json_put_int(p->at, "style", s->style);
     spot_json_array(p->at, "settings", 0, 0);
+    write_setting(p, "name", s->name);
     write_setting(p, "folder", s->folder);
     write_setting(p, "prompt", s->prompt);
     write_setting(p, "class_caption", s->class_caption);
     write_setting(p, "shift_caption", s->shift_caption);
     write_setting(p, "category", s->category);
-    if (s->style) {
-        spot_json_array(p->at, NULL, 2, 2);
-        spot_page_text(p, NULL, "style");
-        spot_page_text(p, NULL, "true");
-        spot_json_end(p->at);
-    }
     spot_json_end(p->at);
 }
 
@@ -102,15 +90,11 @@ static void write_levels(work *w, ranked *of, int n, const spot_shift_pictures_r
     spot_json_end(w->p->at);
 }
 
-static int unit_of(const work *w, int source, int shift)
-{
-    return w->r->units - (w->r->sources - source) * (1 + w->r->cfg->shifts) + 1 + shift;
-}
-
 /* All sources together: a shift has one threshold. */
 static spot_status write_shift(work *w, int shift)
 {
     spot_shift_pictures_result file[SPOT_MAX_SOURCES] = { 0 };
+    const spot_shift_result *unit[SPOT_MAX_SOURCES];
     const spot_shift *s = &w->r->cfg->shift[shift];
     int n = 0, at = 0;
     ranked *of = NULL;
@@ -118,7 +102,8 @@ static spot_status write_shift(work *w, int shift)
     spot_status how = SPOT_OK;
 
     for (int v = 0; v < w->r->sources && how == SPOT_OK; v++) {
-        how = spot_shift_pictures_read(w->c, &file[v], w->dir, &w->r->unit[unit_of(w, v, shift)]);
+        unit[v] = spot_shift_unit_result(w->r, v, shift);
+        how = spot_shift_pictures_read(w->c, &file[v], w->dir, unit[v]);
         n += file[v].n;
         if (how == SPOT_OK && file[v].columns < 2)
             how = spot_fail(w->c, SPOT_INPUT, "%s has no similarities to choose a threshold from; an encoder or embeddings "
@@ -129,11 +114,11 @@ static spot_status write_shift(work *w, int shift)
     if (how == SPOT_OK && (!of || !sorted)) how = spot_fail(w->c, SPOT_NOMEM, "no memory to sort %d pictures", n);
     for (int v = 0; v < w->r->sources && how == SPOT_OK; v++)
         for (int i = 0; i < file[v].n; i++)
-            of[at++] = (ranked){ file[v].similarity[(size_t)i * (size_t)file[v].columns + 1], unit_of(w, v, shift), i };
+            of[at++] = (ranked){ file[v].similarity[(size_t)i * (size_t)file[v].columns + 1], unit[v]->index, i };
     if (how == SPOT_OK) {
         spot_json_object(w->p->at, NULL);
         spot_page_text(w->p, "name", s->name);
-        spot_page_text(w->p, "caption", w->r->unit[unit_of(w, 0, shift)].column[1]);
+        spot_page_text(w->p, "caption", unit[0]->column[1]);
         spot_page_real(w->p, "now", s->threshold);
         spot_json_put_int(w->p->at, "pictures", n);
         write_settings(w->p, s);

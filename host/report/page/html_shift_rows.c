@@ -50,7 +50,7 @@ void spot_shift_rows_close(spot_shift_rows *w)
     free(w->name), free(w->unit);
 }
 
-void spot_page_interval(spot_page *p, const char *key, spot_shift_interval v)
+void spot_page_interval(spot_page *p, const char *key, spot_interval v)
 {
     spot_json_array(p->at, key, 0, 0);
     spot_page_real(p, NULL, v.value);

@@ -18,14 +18,6 @@ typedef struct {
     int figures;
 } work;
 
-static int kept_pictures(const spot_shift_result *u)
-{
-    int n = 0;
-
-    for (int k = 0; k < u->classes && u->count[SPOT_SHIFT_KEPT]; k++) n += u->count[SPOT_SHIFT_KEPT][k];
-    return n;
-}
-
 /* ---- head ---- */
 
 static void write_head(work *w)
@@ -35,7 +27,7 @@ static void write_head(work *w)
     spot_page *p = w->p;
     long long pictures = 0, kept = 0;
 
-    for (int u = 0; u < w->r->units; u++) pictures += w->r->unit[u].pictures, kept += kept_pictures(&w->r->unit[u]);
+    for (int u = 0; u < w->r->units; u++) pictures += w->r->unit[u].pictures, kept += spot_shift_kept_pictures(&w->r->unit[u]);
     spot_page_text(p, "source", w->dir);
     spot_page_text(p, "encoder", spot_shift_encoder_name(w->r));
     spot_page_text(p, "axes", axes[cfg->evaluation.rule.axes]);
@@ -73,6 +65,7 @@ static void write_estimate(work *w, const spot_shift_estimate *e)
     spot_page_interval(p, "slope", e->slope);
     spot_page_real(p, "intercept", e->intercept);
     spot_page_real(p, "correlation", e->correlation);
+    write_accuracies(p, "limits", (const double[]){ e->limit_base, e->limit_shift }, 2);
     write_accuracies(p, "base", e->base, w->r->cfg->models);
     write_accuracies(p, "accuracy", e->shift, w->r->cfg->models);
 }
@@ -91,8 +84,8 @@ static void write_rows(work *w)
             spot_page_text(p, "shift", w->r->cfg->shift[s].name);
             spot_page_text(p, "category", w->r->cfg->shift[s].category);
             spot_json_put_int(p->at, "pictures", u->pictures);
-            if (u->filtered) spot_json_put_int(p->at, "kept", kept_pictures(u));
-            if (u->filtered) spot_page_interval(p, "pass", spot_share_of(kept_pictures(u), u->pictures));
+            if (u->filtered) spot_json_put_int(p->at, "kept", spot_shift_kept_pictures(u));
+            if (u->filtered) spot_page_interval(p, "pass", spot_share_of(spot_shift_kept_pictures(u), u->pictures));
             spot_page_real(p, "threshold", w->r->cfg->shift[s].threshold > -1 ? u->threshold : NAN);
             if (e->shifts && w->r->cfg->models) write_estimate(w, &e->shift[s]);
             spot_json_end(p->at);
@@ -131,14 +124,8 @@ static spot_status write_selection(work *w)
     spot_votes *v = malloc(sizeof *v);
     bool there = false;
     spot_plot plot;
-    spot_status s = v ? spot_votes_read(w->c, v, w->r, w->dir, NULL, &there)
-                      : spot_fail(w->c, SPOT_NOMEM, "no memory for votes");
+    spot_status s = v ? spot_votes_recall(w->c, v, w->r, w->dir, &there) : spot_fail(w->c, SPOT_NOMEM, "no memory for votes");
 
-    if (s == SPOT_INPUT) {                 /* old votes do not stop a report */
-        spot_log(w->c, SPOT_LOG_WARN, "the votes are left out: %s", spot_message(w->c, s));
-        spot_forget(w->c);
-        s = SPOT_OK, there = false;
-    }
     if (s == SPOT_OK && there) {
         spot_plot_selection(&plot, w->r, v);
         s = add_figure(w, &plot, "6");
@@ -303,7 +290,7 @@ static void write_gaps(work *w)
             spot_page_text(p, "class", w->r->unit[0].class_name[g->cls]);
             spot_page_real(p, "real", g->real);
             spot_page_real(p, "base", g->base);
-            spot_page_interval(p, "gap", (spot_shift_interval){ g->gap, g->low, g->high });
+            spot_page_interval(p, "gap", (spot_interval){ g->gap, g->low, g->high });
             spot_page_real(p, "p", g->p);
             spot_json_put_int(p->at, "confounded", g->confounded);
             write_top(p, "real_top", &w->r->unit[0], g->cls);

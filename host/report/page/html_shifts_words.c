@@ -163,8 +163,8 @@ static void tell_confounded(words *w)
     if (!n) begin_sentence(&t, "No class of base pictures is harder than its real pictures beyond chance and beyond the other "
                            "classes");
     else {
-        begin_sentence(&t, "%d of %d classes of base pictures are harder than their real pictures beyond chance and beyond the "
-                       "other classes: ", n, v->gaps);
+        begin_sentence(&t, "%d of %d classes of base pictures %s real pictures beyond chance and beyond the other classes: ", n,
+                       v->gaps, n == 1 ? "is harder than its" : "are harder than their");
         for (int i = 0, k = 0; i < v->gaps; i++) {
             const spot_shift_gap *g = &v->gap[i];
             if (!g->confounded || k == NAMED) continue;

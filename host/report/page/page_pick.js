@@ -3,7 +3,10 @@
 
 const $ = id => document.getElementById(id);
 const chosen = new Map();
-const quoted = text => JSON.stringify(text);
+
+// A text of YAML in double quotes. JSON escapes the same way, but leaves some characters that YAML does not take as they are.
+const quoted = text => JSON.stringify(text).replace(/[\u007f-\u009f\u2028\u2029\ufeff]/g,
+  c => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
 
 // The similarity of the percentile, cut to the digits that the config gets: a number that is not above the picture's.
 const number = v => (Math.floor(v * 1e4) / 1e4).toFixed(4);
@@ -12,7 +15,8 @@ function lines() {
   const out = [`filter: {chosen_for: ${quoted(what.encoder)}}   # beside the other settings of filter`, "shifts:"];
   what.shifts.forEach((s, i) => {
     const k = chosen.get(i);
-    const parts = [`name: ${quoted(s.name)}`, ...s.settings.map(([key, value]) => `${key}: ${value}`)];
+    const parts = s.settings.map(([key, value]) => `${key}: ${quoted(value)}`);
+    if (s.style) parts.push("style: true");
     if (k !== undefined) parts.push(`threshold: ${number(s.levels[k].at)}`);
     else if (s.now > -1) parts.push(`threshold: ${s.now}`);
     const note = k !== undefined ? `percentile ${s.levels[k].percentile}` : s.now > -1 ? "as it was"

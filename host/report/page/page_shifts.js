@@ -5,6 +5,7 @@ const $ = id => document.getElementById(id);
 const several = what.sources.length > 1;
 const sourceName = k => what.sources[k];
 const f2 = v => v === null || v === undefined ? "–" : v.toFixed(2).replace("-0.00", "0.00").replace("-", "−");
+const f4 = v => v.toFixed(4).replace("-", "−");
 const between = i => i[1] === null ? "" : `${f2(i[1])} to ${f2(i[2])}`;
 const shown = r => (several ? `${sourceName(r.source)}, ` : "") + r.shift;
 
@@ -38,7 +39,7 @@ const columns = [
     `classes with 1 to ${what.least - 1} pictures left`],
   ["passed", r => r.pass && r.pass[0], r => h("td", { class: "number" }, r.pass ? percent(r.pass[0], 1) : "–",
     r.pass ? h("small", {}, h("br"), `${count(r.kept)} of ${count(r.pictures)}`) : null), "pictures that pass the filter"],
-  ["threshold", r => r.threshold, r => h("td", { class: "number" }, r.threshold === null ? "none" : r.threshold.toFixed(3)),
+  ["threshold", r => r.threshold, r => h("td", { class: "number" }, r.threshold === null ? "none" : f4(r.threshold)),
     "least similarity to the caption of the shift"],
 ];
 let order = 2, down = true;
@@ -93,15 +94,32 @@ onAxis.probit = p => {
   return poly(a, r) * q / (poly(b, r) * r + 1);
 };
 
-const limited = v => Math.min(1 - 1e-4, Math.max(1e-4, v));
-const place = v => onAxis[what.axes](what.axes === "linear" ? v : limited(v));
+const place = (v, limit) => onAxis[what.axes](what.axes === "linear" ? v : Math.min(1 - limit, Math.max(limit, v)));
+
+// Round accuracies for a probit or logit axis, the most wanted first; percents follow them for an axis that is short.
+const round = [0.5, 0.1, 0.9, 0.01, 0.99, 0.001, 0.999, 0.0001, 0.9999, 0.2, 0.8, 0.3, 0.7, 0.4, 0.6, 0.05, 0.95, 0.02, 0.98,
+  0.005, 0.995];
+
+// [text, place] of the ticks that have room: none is nearer than `room` pixels to one before it.
+function ticksOf(scale, room) {
+  if (what.axes === "linear") return scale.ticks(6).filter(t => t >= 0 && t <= 1).map(t => [t, t]);
+  const [from, to] = scale.domain(), told = [];
+  const add = t => {
+    const v = place(t, 0);
+    if (v >= from && v <= to && told.every(([, other]) => Math.abs(scale(v) - scale(other)) >= room)) told.push([t, v]);
+  };
+  round.forEach(add);
+  for (let k = 1; k < 100 && told.length < 3; k++) add(k / 100);
+  return told;
+}
 
 function drawFit(r) {
-  const W = 640, H = 420, box = { left: 52, right: 12, top: 10, bottom: 42 };
+  const W = Math.max(320, Math.min(640, $("fit").clientWidth || 640)), H = Math.round(180 + 0.375 * W);
+  const box = { left: 52, right: 12, top: 10, bottom: 42 };
   const svg = d3.select($("fit")).html("").append("svg").attr({ viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label":
     `${shown(r)}: shift accuracy against base accuracy of ${what.models.length} models, slope ${f2(r.slope[0])}` });
-  const xs = r.base.map(place), ys = r.accuracy.map(place);
-  if (xs.some(v => v === null) || !r.used) {
+  const xs = r.base.map(v => place(v, r.limits[0])), ys = r.accuracy.map(v => place(v, r.limits[1]));
+  if (!r.used) {
     d3.select($("fit")).html("").append("p").attr("class", "hint").text("No class has enough pictures left.");
     return;
   }
@@ -111,16 +129,13 @@ function drawFit(r) {
   };
   const x = d3.scale.linear().domain(range(xs, 0.05)).range([box.left, W - box.right]);
   const y = d3.scale.linear().domain(range(ys, 0.05)).range([H - box.bottom, box.top]);
-  const ticks = scale => what.axes === "linear" ? scale.ticks(6).filter(t => t >= 0 && t <= 1).map(t => [t, t])
-    : [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99].map(t => [t, place(t)])
-      .filter(([, v]) => v >= scale.domain()[0] && v <= scale.domain()[1]);
-  for (const [t, v] of ticks(x)) {
+  for (const [t, v] of ticksOf(x, 38)) {
     svg.append("line").attr({ class: "grid", x1: x(v), x2: x(v), y1: box.top, y2: H - box.bottom });
-    svg.append("text").attr({ x: x(v), y: H - box.bottom + 17, "text-anchor": "middle" }).text(String(+t.toFixed(2)));
+    svg.append("text").attr({ x: x(v), y: H - box.bottom + 17, "text-anchor": "middle" }).text(String(+t.toFixed(4)));
   }
-  for (const [t, v] of ticks(y)) {
+  for (const [t, v] of ticksOf(y, 18)) {
     svg.append("line").attr({ class: "grid", x1: box.left, x2: W - box.right, y1: y(v), y2: y(v) });
-    svg.append("text").attr({ x: box.left - 7, y: y(v) + 4, "text-anchor": "end" }).text(String(+t.toFixed(2)));
+    svg.append("text").attr({ x: box.left - 7, y: y(v) + 4, "text-anchor": "end" }).text(String(+t.toFixed(4)));
   }
   svg.append("text").attr({ x: (box.left + W) / 2, y: H - 6, "text-anchor": "middle" }).text("base accuracy");
   svg.append("text").attr({ transform: `translate(13,${H / 2}) rotate(-90)`, "text-anchor": "middle" }).text("shift accuracy");
@@ -142,7 +157,8 @@ function drawFit(r) {
   d3.select($("fit")).append("p").attr("class", "key-line").text(`Slope ${f2(r.slope[0])} (${between(r.slope)}), ` +
     `impact ${f2(r.impact[0])} (${between(r.impact)}), correlation ${f2(r.correlation)}, ${what.axes} axes. ` +
     "A point is a model; point at one for its name. Shaded: the " +
-    "interval of the slope. Dotted: the shift costs nothing.");
+    "interval of the slope. Dotted: the shift costs nothing." + (what.axes === "linear" ? ""
+    : " Accuracies of 0 and 1 stand at 1/2n and 1 − 1/2n for n pictures, as in the fit."));
 }
 
 function fits() {
@@ -186,7 +202,7 @@ function pictures() {
     (left ? ` ${count(left)} of ${count(p.there)} pictures are left out here: ` +
     (p.unreadable ? `${count(p.unreadable)} could not be read` : "they do not fit into the page") + "." : "");
   const part = b => h("div", {}, h("p", { class: "hint" }, b.by === "shift" ?
-    `Caption of the shift, “${b.caption}”, threshold ${b.threshold.toFixed(3)}`
+    `Caption of the shift, “${b.caption}”, threshold ${f4(b.threshold)}`
     : `Caption of the class, “${b.caption}”, each class with its own threshold`),
     h("div", { class: "pair" }, thumbs("just kept", false, b.above, b.over), thumbs("just dropped", true, b.below, b.under)));
   $("pictures").append(...what.at.map(a => h("section", { class: "at" }, h("h3", {}, h("bdi", {}, shown(a))),

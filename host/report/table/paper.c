@@ -174,14 +174,24 @@ static void set_all(spot_bdm_config *cfg, const char *settings)
     }
 }
 
+/* No setting: Domino's released code keeps the lengths of CLIP's rows, and the encoder gives unit rows. */
+static const char unit_rows[] = "CLIP's rows=of length 1 (as they are)";
+
 const char *spot_paper_method_differs(char *text, size_t size, const spot_bdm_config *cfg, const spot_paper_row *row)
 {
     spot_bdm_config papers = spot_bdm_defaults(cfg->method);
+    size_t used;
 
     set_all(&papers, row->needs);
     set_all(&papers, row->as);
     memcpy(papers.embeddings, cfg->embeddings, sizeof papers.embeddings);      /* the path does not count as a difference */
-    spot_method_differences(text, size, &papers, cfg);
+    if (cfg->representation != SPOT_BY_CLIP || papers.representation != SPOT_BY_CLIP) {
+        spot_method_differences(text, size, &papers, cfg);
+        return text;
+    }
+    spot_method_differences(text, size - sizeof unit_rows - 1, &papers, cfg);
+    used = strlen(text);
+    snprintf(text + used, size - used, "%s%s", used ? ", " : "", unit_rows);
     return text;
 }
 

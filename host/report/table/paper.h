@@ -33,7 +33,8 @@ const spot_paper_table *spot_paper_find(int number);
 bool spot_method_has(const spot_config *cfg, int b, const char *settings);
 
 /* The settings of a method that differ from the row's, "representation=model (robust), features=64 (128)": in brackets the
- * values of `needs` and `as`, for all others the method's defaults; "" for none. And the settings of a run's ECs, models and
+ * values of `needs` and `as`, for all others the method's defaults; "" for none. size: at least 100. For CLIP in a row of CLIP
+ * it ends with the length of its rows, which no setting describes. And the settings of a run's ECs, models and
  * metric that differ from the paper's. If the text is full, it ends with the number of further settings. */
 const char *spot_paper_method_differs(char *text, size_t size, const spot_bdm_config *cfg, const spot_paper_row *row);
 spot_status spot_paper_run_differs(spot_ctx *c, char *text, size_t size, const spot_config *cfg);

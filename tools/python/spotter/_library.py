@@ -116,6 +116,18 @@ class ReportOptions(ct.Structure):
     _fields_ = [("budget", ct.c_size_t), ("full", ct.c_bool), ("thumb", ct.c_int), ("memory", ct.c_size_t)]
 
 
+class EncoderInfo(ct.Structure):
+    _fields_ = [("kind", ct.c_int), ("name", ct.c_char * 32), ("has_images", ct.c_bool), ("has_texts", ct.c_bool),
+                ("dim", ct.c_int), ("side", ct.c_int), ("outputs", ct.c_int), ("context", ct.c_int), ("scale", ct.c_float),
+                ("bytes", ct.c_size_t), ("picture_block", ct.c_int), ("text_block", ct.c_int)]
+
+
+class EncoderPictures(ct.Structure):
+    _fields_ = [("path", ct.POINTER(ct.c_char_p)), ("n", ct.c_int), ("feature", ct.c_void_p), ("logit", ct.c_void_p),
+                ("unreadable", ct.c_void_p), ("stage", ct.c_char_p), ("before", ct.c_int), ("total", ct.c_int),
+                ("memory", ct.c_size_t), ("skipped", ct.POINTER(ct.c_int))]
+
+
 class BindingRow(ct.Structure):
     _fields_ = [("name", ct.c_char_p), ("bytes", ct.c_size_t)]
 
@@ -123,7 +135,8 @@ class BindingRow(ct.Structure):
 MIRRORED = {"spot_ctx": Ctx, "spot_arena": Arena, "spot_view": View, "spot_points": Points, "spot_subject": Subject,
             "spot_slice": Slice, "spot_fit_tensor": FitTensor, "spot_fit": Fit, "spot_finding": Finding,
             "spot_findings": Findings, "spot_discover_options": DiscoverOptions, "spot_word": Word,
-            "spot_conjunction": Conjunction, "spot_attributes": Attributes, "spot_describe_options": DescribeOptions}
+            "spot_conjunction": Conjunction, "spot_attributes": Attributes, "spot_describe_options": DescribeOptions,
+            "spot_encoder_info": EncoderInfo, "spot_encoder_pictures": EncoderPictures}
 
 
 def _find():
@@ -157,6 +170,10 @@ def _load():
     library.spot_bdm_name.restype = ct.c_char_p
     library.spot_discover_defaults.restype = DiscoverOptions
     library.spot_describe_defaults.restype = DescribeOptions
+    options = type("EncoderOptions", (ct.Structure,), {"_fields_": [("bytes", ct.c_char * sizes["spot_encoder_options"])]})
+    library.spot_encoder_defaults.restype = options
+    library.spot_encoder_about.restype = ct.POINTER(EncoderInfo)
+    library.spot_encoder_close.restype = None
     library.spot_layer_name.restype = library.spot_attribute_name.restype = ct.c_char_p
     library.spot_image_draw.restype = None
     library.spot_blindspot_describe.restype = None
@@ -169,6 +186,11 @@ VERSION = lib.spot_version().decode()
 
 def bytes_of(path):
     return os.fsencode(path)
+
+
+def texts(items):
+    """char *[], which holds the bytes."""
+    return (ct.c_char_p * len(items))(*[bytes_of(str(item)) for item in items])
 
 
 class Context:

@@ -6,7 +6,8 @@ import numpy as np
 
 from . import _library as c_side
 from ._arrays import as_array, classes, floats, matrix
-from ._library import Context, InputError, lib
+from ._encoder import Encoder
+from ._library import Context, InputError, lib, texts
 
 
 class Slice:
@@ -42,10 +43,6 @@ class Slice:
                 f"share={self.share:.3f})")
 
 
-def _words(items):
-    return (ct.c_char_p * len(items))(*[c_side.bytes_of(str(item)) for item in items])
-
-
 class _Subject:
     """A spot_subject over numpy arrays, which it keeps alive."""
 
@@ -76,7 +73,7 @@ class _Subject:
                     confidence = np.where(target == 1, confidence, 1 - confidence)
         self.confidence = np.ascontiguousarray(confidence, np.float32)
         self.feature, self.target, self.prob, self.names = feature, target, prob, names
-        self.words = [_words(names)] + [_words(w) if w is not None else None for w in (ids, images)]
+        self.words = [texts(names)] + [texts(w) if w is not None else None for w in (ids, images)]
         for words, what in ((ids, "ids"), (images, "images")):
             if words is not None and len(words) != n:
                 raise InputError(f"{what} has {len(words)} entries for {n} rows")
@@ -142,12 +139,15 @@ class Method:
             return names.index(str(self.target_class))
         raise InputError(f"target_class {self.target_class!r} is none of the classes: {', '.join(names[:20])}")
 
-    def fit(self, embeddings, targets=None, probs=None, losses=None, ids=None, images=None):
+    def fit(self, embeddings=None, targets=None, probs=None, losses=None, ids=None, images=None, embed=None):
         """embeddings (n, d): what the model, or any other, makes of each image. targets (n,): true classes, numbers from 0 or
         words; None: all of one. probs (n,): the probability of class 1 where there are two classes, else of the true one; or
         (n, classes). losses (n,): cross-entropy in their place. ids, images (n,): names of the rows, paths of their pictures,
-        for reports. numpy arrays, lists, or tensors with DLPack. Returns self."""
+        for reports. embed: path of an encoder, a CLIP or a ResNet-18 in .safetensors, which makes the embeddings of `images`;
+        given in their place. numpy arrays, lists, or tensors with DLPack. Returns self."""
+        embeddings, name = self._encoded(embeddings, images, embed)
         subject = _Subject(embeddings, targets, probs, losses, ids, images)
+        subject.c.encoder = name
         self.close()
         with Context(self.device, self.threads) as c:
             cfg = self._config(c)
@@ -158,10 +158,27 @@ class Method:
             options.cls, options.fit = self._class(subject.names), True
             findings = c_side.Findings()
             self._held = (subject, cfg, seed, options, findings)
+            self._embed = embed
             c.patiently("spot_discover", ct.byref(findings), ct.byref(subject.c), ct.byref(options))
             self.warnings_ = c.warnings
         self._read(subject, findings)
         return self
+
+    def _encoded(self, embeddings, images, embed, name=None):
+        """Rows, and the name of their encoder; name: what it has to be."""
+        if (embeddings is None) == (embed is None):
+            raise InputError("give embeddings, or an encoder (embed) and the paths of its pictures (images); one of the two")
+        if embed is None:
+            return embeddings, b""
+        if images is None:
+            raise InputError(f"{embed} makes embeddings of pictures; give their paths as images")
+        with Context(self.device, self.threads) as c, Encoder(c, embed) as e:
+            self._check_encoder(e, name)
+            return e.pictures([str(path) for path in images]), e.name
+
+    def _check_encoder(self, e, name):
+        if name is not None and e.name != name:
+            raise InputError(f"{self._embed} is another encoder now ({e.name.decode()}) than in fit ({name.decode()})")
 
     def _read(self, subject, findings):
         n = subject.c.n
@@ -182,12 +199,17 @@ class Method:
     def describe(self, words=None, word_embeddings=None, attributes=None, embeddings=None, phrases=5, rounds=999):
         """Gives each of slices_ its `words` and its `conjunction`, which write and report then show, too. words: list of str;
         word_embeddings (len(words), d): their features, of the encoder whose features of the rows are `embeddings` (n, d);
-        None: those that fit got. attributes: path of a CSV with a record for each row, or "FILE.csv:COLUMN" with their ids.
-        phrases: at most this many of a slice; rounds: random groups for the p-values. Returns self."""
+        None: those that fit got. After fit with a CLIP as embed, words alone are enough: it encodes them. attributes:
+        path of a CSV with a record for each row, or "FILE.csv:COLUMN" with their ids. phrases: at most this many
+        of a slice; rounds: random groups for the p-values. Returns self."""
         subject, _, _, _, findings = self._fitted()
         options = lib.spot_describe_defaults()
         table = c_side.Attributes()
         keep = []
+        if words is not None and word_embeddings is None and embeddings is None and self._embed is not None:
+            with Context(self.device, self.threads) as c, Encoder(c, self._embed) as e:
+                self._check_encoder(e, subject.c.encoder)
+                word_embeddings = e.words(words)
         if (words is None) != (word_embeddings is None):
             raise InputError("give words together with word_embeddings")
         if words is None and attributes is None:
@@ -198,7 +220,7 @@ class Method:
             if len(text) != len(words) or len(feature) != subject.c.n or text.shape[1] != feature.shape[1]:
                 raise InputError(f"{len(words)} words, their features of shape {text.shape} and those of the rows, "
                                  f"{feature.shape}, do not belong together; there are {subject.c.n} rows")
-            keep = [text, feature, _words(words)]
+            keep = [text, feature, texts(words)]
             options.text, options.feature, options.phrase = text.ctypes.data, feature.ctypes.data, keep[2]
             options.phrases, options.d = len(words), text.shape[1]
         options.most, options.rounds = phrases, rounds
@@ -216,12 +238,13 @@ class Method:
                 next(each).read_description(findings.finding[i].slice[k])
         return self
 
-    def predict(self, embeddings, targets=None, probs=None, losses=None):
+    def predict(self, embeddings=None, targets=None, probs=None, losses=None, images=None):
         """Rows that were not there before, into the slices: (n, len(slices_)) uint8, 1 where row i belongs to slice j. Arrays
-        as fit takes them, of the same features; classes by the same numbers or words."""
-        if "_held" not in self.__dict__:
-            raise InputError(f"{type(self).__name__} was not fitted; call fit first")
-        _, cfg, _, options, findings = self._held
+        as fit takes them, of the same features; classes by the same numbers or words. images: paths of pictures in place of
+        embeddings, after fit with embed."""
+        subject, cfg, _, options, findings = self._fitted()
+        if images is not None:
+            embeddings, _ = self._encoded(embeddings, images, self._embed, subject.c.encoder)
         if targets is not None:
             targets = self._as_fitted(targets)
         new = _Subject(embeddings, targets, probs, losses, None, None)
@@ -256,7 +279,7 @@ class Method:
           ct.c_void_p(bdm))
         return member
 
-    def fit_predict(self, embeddings, targets=None, probs=None, **more):
+    def fit_predict(self, embeddings=None, targets=None, probs=None, **more):
         """labels_ of fit: (n,) int, the slice of each row, -1 for none."""
         return self.fit(embeddings, targets, probs, **more).labels_
 

@@ -1,0 +1,21 @@
+/* background_result.h - the result of a model as a segment, and its file of responses. */
+#ifndef SPOTTER_BACKGROUND_RESULT_H
+#define SPOTTER_BACKGROUND_RESULT_H
+
+#include "background/background_config.h"
+#include "base/json.h"
+
+/* Allocates the counts of r->classes; false: no memory. */
+bool spot_background_result_take (spot_background_result *r);
+void spot_background_result_close(void *result);
+void spot_background_result_describe(spot_json *j, void *result);
+
+/* Fills the counts of a result from its responses. */
+void spot_background_count(spot_background_result *u, const spot_background_responses *r, const spot_background_suite *s);
+
+/* DIR/responses/000/model-000003.safetensors */
+void spot_background_responses_path(char *path, size_t size, const char *dir, int unit);
+spot_status spot_background_responses_take(spot_ctx *c, spot_background_responses *r, int targets, int n, int grid);
+spot_status spot_background_responses_write(spot_ctx *c, const spot_background_responses *r, const char *dir, int unit);
+
+#endif

@@ -1,0 +1,194 @@
+/* background_unit.c - the flow of a batch of models: open, look, matrices, counts, files. */
+#define _POSIX_C_SOURCE 200809L
+#include "background/background_unit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "background/background_result.h"
+#include "background/look.h"
+#include "background/matrices.h"
+#include "background/model_outputs.h"
+
+enum { MOST_TOGETHER = 16, WEIGHTS = 64000000 };       /* models; bytes of their weights */
+
+static const double coverage_at[SPOT_COVERAGES] = { 0, 0.25, 0.5, 0.75, 0.9 };
+
+int spot_background_batch(const spot_background_config *cfg)
+{
+    double most = 1;
+
+    for (int m = 0; m < cfg->models; m++) {
+        struct stat st;
+        if (!cfg->model[m].weights[0]) return 1;       /* nobody knows how long a program takes */
+        if (!stat(cfg->model[m].weights, &st) && (double)st.st_size > most) most = (double)st.st_size;
+    }
+    const double n = WEIGHTS / most;
+    return n < 1 ? 1 : n < MOST_TOGETHER ? (int)n : MOST_TOGETHER;
+}
+
+/* ---- one model ---- */
+
+typedef struct {
+    int unit;
+    spot_look_model look;
+    spot_background_responses r;
+    int  *class_of, outputs;
+} examined;
+
+static spot_status check_outputs(spot_ctx *c, const spot_background_model *m, const examined *e, int classes)
+{
+    const int outputs = spot_predictor_about(e->look.predictor)->outputs;
+
+    if (outputs == (e->class_of ? e->outputs : classes)) return SPOT_OK;
+    return spot_fail(c, SPOT_INPUT, "the model \"%s\" has %d outputs, and %s %d; models[].classes is a text with the class of each "
+                     "output", m->name, outputs, m->classes[0] ? m->classes : "the study's classes are", e->class_of ? e->outputs : classes);
+}
+
+static spot_status take_responses(spot_ctx *c, const spot_background_job *j, examined *e)
+{
+    const spot_background_suite *s = j->suite;
+    const size_t images = (size_t)s->targets * (size_t)(s->n + 1), cells = (size_t)j->cfg->measure.grid * (size_t)j->cfg->measure.grid;
+
+    SPOT_TRY(spot_background_responses_take(c, &e->r, s->targets, s->n, j->cfg->measure.grid));
+    for (size_t i = 0; i < SPOT_BACKGROUND_MATRICES * images; i++) e->r.signal[i] = NAN;
+    for (size_t i = 0; i < SPOT_BACKGROUND_MATRICES * cells; i++) e->r.matrix[i] = NAN;
+    for (size_t i = 0; i < (size_t)s->targets * SPOT_BACKGROUND_SETS; i++) e->r.derived[i] = -2;
+    e->look.signal = e->r.signal, e->look.answer = e->r.answer, e->look.derived = e->r.derived;
+    e->look.most = calloc((size_t)spot_predictor_about(e->look.predictor)->channels + 1, sizeof *e->look.most);
+    return e->look.most ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for the channels of a model");
+}
+
+static spot_status open_model(spot_ctx *c, const spot_background_job *j, examined *e)
+{
+    const spot_background_model *m = &j->cfg->model[e->unit];
+    const spot_background_options *o = j->options;
+    spot_predictor_options p = { .side = j->cfg->data.size };
+
+    if (o->function) {
+        p.kind = SPOT_PREDICTOR_FUNCTION, p.function = o->function, p.user = o->user, p.identity = o->identity;
+        p.outputs = o->outputs, p.dim = o->dim, p.channels = o->channels;
+    } else if (m->weights[0]) p.kind = SPOT_PREDICTOR_WEIGHTS, p.weights = m->weights;
+    else p.kind = SPOT_PREDICTOR_COMMAND, p.command = m->command;
+    e->look.name = m->name;
+    SPOT_TRY(spot_model_outputs(c, &e->class_of, &e->outputs, m, j->suite->class_name, j->suite->classes));
+    SPOT_TRY(spot_predictor_open(c, &e->look.predictor, &p));
+    SPOT_TRY(check_outputs(c, m, e, j->suite->classes));
+    e->look.class_of = e->class_of;
+    return take_responses(c, j, e);
+}
+
+static void close_model(spot_ctx *c, examined *e)
+{
+    spot_predictor_close(c, e->look.predictor);
+    spot_background_responses_free(&e->r);
+    free(e->look.most), free(e->class_of);
+    *e = (examined){ .unit = e->unit };
+}
+
+/* ---- its result ---- */
+
+static void fill_coverage(spot_background_result *u, const float *most)
+{
+    for (int k = 0; k < SPOT_COVERAGES; k++) {
+        int covered = 0;
+        for (int i = 0; i < u->channels; i++) covered += most[i] > coverage_at[k];
+        u->coverage[k] = u->channels ? (double)covered / u->channels : NAN;
+    }
+}
+
+static spot_status fill_result(spot_ctx *c, const spot_background_job *j, examined *e, spot_background_result *u)
+{
+    const spot_predictor_info *about = spot_predictor_about(e->look.predictor);
+    const spot_background_suite *s = j->suite;
+
+    *u = (spot_background_result){ .index = e->unit, .numbers = SPOT_BACKGROUND_NUMBERS, .classes = s->classes, .targets = s->targets,
+                                   .n = s->n, .outputs = about->outputs, .dim = about->dim, .channels = about->channels };
+    if (!spot_background_result_take(u)) return spot_fail(c, SPOT_NOMEM, "no memory for the result of %s", e->look.name);
+    memcpy(u->suite, s->key, sizeof u->suite);
+    snprintf(u->name, sizeof u->name, "%s", e->look.name);
+    snprintf(u->identity, sizeof u->identity, "%s", about->identity);
+    SPOT_TRY(spot_model_inputs(c, u->inputs, &j->cfg->model[e->unit], j->options->function ? j->options->identity : NULL, s->key));
+    for (int k = 0; k < SPOT_BACKGROUND_MATRICES; k++) {
+        u->has[k] = !k || about->dim;
+        for (int i = 0; i < SPOT_BACKGROUND_FEATURES; i++) u->feature[k][i] = NAN;
+    }
+    fill_coverage(u, e->look.most);
+    spot_background_count(u, &e->r, s);
+    return spot_background_matrices(c, &e->r, u, s, j->cfg);
+}
+
+static spot_status keep_result(spot_ctx *c, spot_work *w, const spot_background_job *j, examined *e)
+{
+    spot_background_result u = { 0 };
+    spot_status s;
+
+    if (e->look.failed) return spot_work_skip(w, e->unit, e->look.failed, e->look.why), SPOT_OK;
+    s = fill_result(c, j, e, &u);
+    memcpy(u.config, w->key, sizeof u.config);
+    if (s == SPOT_OK) s = spot_background_responses_write(c, &e->r, w->dir, e->unit);
+    if (s == SPOT_OK) s = spot_work_keep(c, w, e->unit, &u);
+    spot_background_result_close(&u);
+    return s;
+}
+
+/* ---- together ---- */
+
+/* A model that cannot be opened is skipped, and the others go on. Returns how many are open by *open. */
+static spot_status open_models(spot_ctx *c, spot_work *w, const spot_background_job *j, examined *e, const int *unit, int n, int *open,
+                               int *tried)
+{
+    size_t bytes = 0;
+
+    for (*open = *tried = 0; *tried < n && (!*open || bytes < j->memory); ++*tried) {
+        examined *one = &e[*open];
+        *one = (examined){ .unit = unit[*tried] };
+        const spot_status s = open_model(c, j, one);
+        if (s == SPOT_OK) {
+            bytes += spot_predictor_about(one->look.predictor)->bytes;
+            ++*open;
+            continue;
+        }
+        close_model(c, one);
+        if (s != SPOT_INPUT && s != SPOT_IO) return s;
+        spot_work_skip(w, one->unit, s, spot_message(c, s));
+        spot_forget(c);
+    }
+    return SPOT_OK;
+}
+
+static spot_status look_together(spot_ctx *c, spot_work *w, const spot_background_job *j, examined *e, int n)
+{
+    spot_look_model *model = calloc((size_t)n + 1, sizeof *model);
+    spot_look l = { j->in, j->suite, j->cfg, model, n };
+    spot_status s;
+
+    if (!model) return spot_fail(c, SPOT_NOMEM, "no memory for %d models", n);
+    for (int i = 0; i < n; i++) model[i] = e[i].look;
+    s = spot_look_all(c, &l);
+    for (int i = 0; i < n && s == SPOT_OK; i++) {
+        e[i].look.failed = model[i].failed;
+        memcpy(e[i].look.why, model[i].why, sizeof e[i].look.why);
+        s = keep_result(c, w, j, &e[i]);
+        if (s == SPOT_OK) spot_tell(c, "models", -1, w->already + w->done, w->planned, e[i].look.name);
+    }
+    free(model);
+    return s;
+}
+
+spot_status spot_background_compute(spot_ctx *c, spot_work *w, const spot_background_job *j, const int *unit, int n)
+{
+    examined *e = calloc((size_t)n + 1, sizeof *e);
+    spot_status s = e ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for %d models", n);
+
+    for (int from = 0, open, tried; from < n && s == SPOT_OK; from += tried) {
+        s = open_models(c, w, j, e, unit + from, n - from, &open, &tried);
+        if (s == SPOT_OK && open) s = look_together(c, w, j, e, open);
+        for (int i = 0; i < open; i++) close_model(c, &e[i]);
+    }
+    free(e);
+    return s;
+}

@@ -1,0 +1,22 @@
+/* background_unit.h - models looked at together, and their results. */
+#ifndef SPOTTER_BACKGROUND_UNIT_H
+#define SPOTTER_BACKGROUND_UNIT_H
+
+#include "background/background_inputs.h"
+#include "spotter/work.h"
+
+typedef struct {
+    const spot_background_config *cfg;         /* the run's own: with the one model that a function is */
+    const spot_background_options *options;
+    spot_background_inputs *in;
+    const spot_background_suite *suite;
+    size_t memory;                             /* most bytes for models that are open together */
+} spot_background_job;
+
+/* Looks with n models and keeps or skips each (work.h). */
+spot_status spot_background_compute(spot_ctx *c, spot_work *w, const spot_background_job *j, const int *unit, int n);
+
+/* How many models may be looked at together, by the sizes of their files. */
+int spot_background_batch(const spot_background_config *cfg);
+
+#endif

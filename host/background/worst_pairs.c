@@ -1,0 +1,36 @@
+/* worst_pairs.c - see worst_pairs.h. */
+#include "background/worst_pairs.h"
+
+#include <stdbool.h>
+
+/* The worst blend of a target. False: the original is wrong, or every blend right. */
+static bool worst_of(spot_worst_pair *w, const spot_background_responses *r, const spot_background_suite *s, int t)
+{
+    const size_t row = (size_t)t * (size_t)(s->n + 1), at = (size_t)t * (size_t)s->n;
+    bool found = false;
+
+    if (r->answer[row] != s->cls[t]) return false;
+    for (int j = 1; j <= s->n; j++) {
+        const float confidence = r->signal[row + (size_t)j];
+        if (r->answer[row + (size_t)j] == s->cls[t] || (found && !(confidence > w->confidence))) continue;
+        *w = (spot_worst_pair){ t, j - 1, s->chosen[at + (size_t)j - 1], r->answer[row + (size_t)j], confidence,
+                                s->distance[at + (size_t)j - 1] };
+        found = true;
+    }
+    return found;
+}
+
+int spot_worst_pairs(spot_worst_pair *out, int most, const spot_background_responses *r, const spot_background_suite *s)
+{
+    int n = 0;
+
+    for (int t = 0; t < s->targets; t++) {
+        spot_worst_pair w;
+        int at;
+        if (!worst_of(&w, r, s, t)) continue;
+        for (at = n < most ? n++ : n; at > 0 && out[at - 1].confidence < w.confidence; at--)
+            if (at < most) out[at] = out[at - 1];
+        if (at < most) out[at] = w;
+    }
+    return n;
+}

@@ -1,0 +1,11 @@
+/* slice_table.h - the slices of a search as a table for people. */
+#ifndef SPOTTER_SLICE_TABLE_H
+#define SPOTTER_SLICE_TABLE_H
+
+#include "spotter/discover.h"
+
+/* Prints the heaviest `top` slices with their descriptions, and the classes that were left out, to stdout. */
+spot_status cli_slice_table(spot_ctx *c, const spot_findings *f, const spot_subject *s, const spot_discover_options *d,
+                            int top);
+
+#endif

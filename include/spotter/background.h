@@ -1,0 +1,266 @@
+/* background.h - does a classifier depend on what lies behind the object? (background invariance testing, Liao & Chen, paper
+ * 003; derived sets: Xiao et al. 2021, the Backgrounds Challenge)
+ *
+ *     images + masks, backgrounds -> suite: N backgrounds for each image -> blends -> responses of a model
+ *         -> accuracies, BG-gap, objects that some background turns -> variance matrices -> features -> verdict
+ *
+ * A unit of work is a model. All models of a call look at the same blends, which are made once and dropped.
+ * host/background/README.md explains it to users. */
+#ifndef SPOTTER_BACKGROUND_H
+#define SPOTTER_BACKGROUND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "spotter/ctx.h"
+#include "spotter/interval.h"
+#include "spotter/predictor.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SPOT_MAX_BACKGROUND_MODELS   1024
+#define SPOT_MAX_BACKGROUND_ENCODERS 8
+#define SPOT_MAX_BACKGROUNDS         255      /* N: rbf.h takes 256 images */
+#define SPOT_BACKGROUND_MATRICES     4        /* confidence; top neurons of the foreground, greatest neuron, mean of neurons */
+#define SPOT_BACKGROUND_FEATURES     16       /* of a matrix: variance.h */
+
+/* ---- 1. config ---- */
+
+/* How a picture becomes a square: squashed, as in the paper, or its middle. */
+typedef enum { SPOT_FIT_SQUASH, SPOT_FIT_MIDDLE } spot_background_fit;
+
+typedef struct {
+    char   images[512];            /* folder CLASS/picture; with coco: the folder of the pictures */
+    char   masks[512];             /* folder CLASS/NAME.png, grey or alpha, bright is the object; "": the pictures' own alpha */
+    char   coco[512];              /* annotations with outlines in place of class folders and masks; "": none */
+    char   categories[512];        /* COCO: names of the categories that are classes, "dog, cat"; "": all */
+    char   backgrounds[512];       /* folder of backgrounds, at any depth */
+    int    size;                   /* pixels a side of every blend; 224 */
+    int    fit;                    /* spot_background_fit */
+    double least, most;            /* a target whose mask covers less or more of the square is left out and counted; .01, .95 */
+    int    part;                   /* per cent of the targets, drawn class by class; 100 */
+} spot_background_data;
+
+typedef struct {
+    char   images[512];            /* CSV: path, then a column of 0 and 1 for each keyword; or path and keywords, "sky; tree" */
+    char   backgrounds[512];       /* the same for the backgrounds */
+    char   words[512];             /* a keyword a line: an encoder with texts (CLIP) says which fit, where there is no CSV */
+    int    top;                    /* CLIP: keywords of a picture: so many of the most similar; 5 */
+    char   excluded[512];          /* keywords, "dog; cat": a background with one of them is left out. The names of the classes
+                                    * always are excluded */
+    double support, confidence;    /* of the ontology: .01, .1 */
+    int    by_class;               /* 1: one graph for each class, as in the authors' code; 0: one graph */
+    int    least, levels;          /* MINKWS 32, MAXITS 5 (ontology.h) */
+    int    measure;                /* spot_path_measure */
+    double alpha;
+} spot_background_ontology;
+
+/* How the N backgrounds of a target are chosen (4.2.1). RANDOM; NEAREST: the nearest by the encoders; INTERVAL: one of each of
+ * N equal bins of distance; CLIP: one for each of the N words that are most similar to the target; ONTOLOGY: one for each of
+ * its detected and expanded keywords. Where keywords are fewer than N, they are gone through again. */
+typedef enum { SPOT_SUITE_RANDOM, SPOT_SUITE_NEAREST, SPOT_SUITE_INTERVAL, SPOT_SUITE_CLIP, SPOT_SUITE_ONTOLOGY,
+               SPOT_SUITE_CHOICES } spot_suite_choice;
+
+typedef struct {
+    int      choice;               /* spot_suite_choice */
+    int      n;                    /* N, 32 */
+    double   realness;             /* the first candidate of a subspace is taken whose blend has 1 - distance to the original of
+                                    * this or more; where none has, the best one; 0: the first */
+    int      tries;                /* most candidates that are looked at in a subspace; 8 */
+    uint64_t seed;
+} spot_background_choice;
+
+/* A fixed encoder that measures semantic distance; the mean of 1 - cosine over all of them, by weight. "": "pixels", which
+ * needs no weights: colours on a coarse grid and directions of edges. It is never a model under test (refused by its hash). */
+typedef struct { char name[64], weights[512], config[512]; double weight; } spot_background_encoder;
+
+typedef struct {
+    int    levels;                 /* of the Laplacian pyramids, with the last one; 1: eq. 1 alone; 5 */
+    int    top;                    /* neurons: those that the foreground alone triggers most; 3 */
+    int    confidence;             /* 0: greatest softmax (the authors' code); 1: softmax of the true class */
+    int    sets;                   /* 1: also look at the derived sets */
+    int    grid, kernel;           /* cells a side of a matrix; diameter of the window in cells: 128, 32 */
+    double sigma;                  /* in cells: 10 */
+    int    neighbours;             /* K, 32 */
+    int    exact;                  /* 1: every point where it lies; 0: points are put into cells first */
+    double range;                  /* of both axes; 0: the greatest distance of the suite */
+} spot_background_measure;
+
+typedef struct {
+    char   name[64];
+    char   weights[512];           /* ResNet-18, .safetensors */
+    char   command[512];           /* a program: predictor.h */
+    char   classes[512];           /* text: a line for each output, the class; "": the classes in order */
+    double reliance;               /* planted reliance on the background, 0 to 1; NaN (-1 in a config): not known */
+} spot_background_model;
+
+typedef struct {
+    char   labels[512];            /* CSV: model, rater, label (invariant, borderline, variant); "": none */
+    char   forest[512];            /* a trained assessor; "": the one that Spotter has */
+    double invariant, variant;     /* cuts of a planted reliance: below `invariant` invariant, from `variant` on variant */
+    int    splits;                 /* of the models into 2/3 for training and 1/3; 10 */
+    uint64_t seed;
+} spot_background_verdict;
+
+/* A world with planted reliance: zoo.h has it. zoo.models 0: none. */
+typedef struct {
+    uint64_t seed;
+    char   stamps[256], scenes[256];      /* folders of cut-outs with alpha, and of scenes */
+    int    size;                   /* pixels a side */
+    int    classes, families;      /* classes of objects; families of backgrounds, one of which belongs to each class */
+    int    targets;                /* of each class */
+    int    backgrounds;            /* of each family */
+    int    models;
+    int    train, epochs;          /* pictures of a model's training, passes over them */
+} spot_background_zoo;
+
+typedef struct {
+    int study;                     /* 0, "background" */
+    spot_background_data     data;
+    spot_background_ontology ontology;
+    spot_background_choice   suite;
+    spot_background_measure  measure;
+    spot_background_verdict  verdict;
+    spot_background_zoo      zoo;
+    int encoders, models;
+    spot_background_encoder encoder[SPOT_MAX_BACKGROUND_ENCODERS];
+    spot_background_model   model[SPOT_MAX_BACKGROUND_MODELS];
+} spot_background_config;          /* 1.2 MB: allocate it */
+
+void        spot_background_defaults(spot_background_config *cfg);
+spot_status spot_background_load (spot_ctx *c, spot_background_config *cfg, const char *path);
+spot_status spot_background_parse(spot_ctx *c, spot_background_config *cfg, const char *text, size_t len, const char *name);
+spot_status spot_background_print(spot_ctx *c, const spot_background_config *cfg, char **text);
+void        spot_background_document(FILE *f);
+
+/* ---- 2. the suite ---- */
+
+/* The targets, and the N backgrounds of each. It does not depend on the models. */
+typedef struct {
+    int    targets, n, classes, backgrounds;
+    char **target;                 /* (targets): paths below data.images */
+    int   *target_number;          /* (targets): of the target among all pictures, by path: the address of its random numbers */
+    int   *cls;                    /* (targets) */
+    char **class_name;             /* (classes) */
+    char **background;             /* (backgrounds): paths below data.backgrounds; those that some target has */
+    int   *background_number;      /* (backgrounds): of the background among all, by path */
+    int   *chosen;                 /* (targets, n): indices of backgrounds */
+    float *distance;               /* (targets, n): semantic distance of the blend to the original */
+    uint8_t *unreal;               /* (targets, n): 1 where no candidate passed realness */
+    int   *keyword;                /* (targets, n): for which of `word` it was chosen; -1: none */
+    uint8_t *level;                /* (targets, n): level of that keyword */
+    char **word;                   /* keywords */
+    int    words;
+    float  range;                  /* of the matrices' axes */
+    int    small, large, empty;    /* targets left out: mask below least, above most, without a bright pixel */
+    int    inverted;               /* targets whose mask covers most of the border of the square; they are not left out */
+    int    own;                    /* how often a background was not taken since it is the target itself */
+    int    with_class;             /* backgrounds left out because of a keyword */
+    char   key[33], encoder[128];  /* hash of all that made it; names of the encoders */
+    void  *owned;
+} spot_background_suite;
+
+/* ---- 3. results ---- */
+
+/* The derived sets of the Backgrounds Challenge, and the suite itself. Only-FG: black behind the object. No-FG: the object
+ * black. Mixed-Same, -Rand, -Next: the background of another target of the same, any, the next class, with its object tiled
+ * out. */
+typedef enum { SPOT_SET_ORIGINAL, SPOT_SET_ONLY_FG, SPOT_SET_NO_FG, SPOT_SET_MIXED_SAME, SPOT_SET_MIXED_RAND,
+               SPOT_SET_MIXED_NEXT, SPOT_SET_PLAIN, SPOT_SET_NOISE, SPOT_SET_BLURRED, SPOT_SET_SUITE,
+               SPOT_BACKGROUND_SETS } spot_background_set;
+
+const char *spot_background_set_name(int set);         /* "original", "only-fg", ... */
+
+#define SPOT_COVERAGES 5                               /* thresholds of neuron coverage: 0, .25, .5, .75, .9 */
+
+/* One model. Counts are of targets, but of blends for SPOT_SET_SUITE. */
+typedef struct {
+    int    index, numbers;
+    char   config[33], suite[33];
+    char   inputs[33];             /* hash of the model, its classes and the suite */
+    char   name[64], identity[48];
+    int    classes, targets, n;
+    int    outputs, dim, channels;
+    int   *count[SPOT_BACKGROUND_SETS];    /* (classes): pictures of a set; 0 where a class has no donor */
+    int   *right[SPOT_BACKGROUND_SETS];    /* (classes) */
+    int   *turned;                 /* (classes): right on the original and wrong on some blend */
+    int   *steady;                 /* (classes): right on the original and on every blend */
+    bool   has[SPOT_BACKGROUND_MATRICES];  /* without embeddings the first alone */
+    double feature[SPOT_BACKGROUND_MATRICES][SPOT_BACKGROUND_FEATURES];    /* NaN where there is no matrix */
+    int    left_out;               /* images that the matrices leave out: beyond measure.range, or without a number */
+    double coverage[SPOT_COVERAGES];       /* share of the channels that some blend activates more; NaN without channels */
+} spot_background_result;
+
+/* Its responses: DIR/responses/000/model-000003.safetensors. */
+typedef struct {
+    int    targets, n, sets, grid;
+    float *signal;                 /* (matrices, targets, n + 1): original first; NaN where there is none */
+    int   *answer;                 /* (targets, n + 1): predicted class; -1: an output that is no class */
+    int   *derived;                /* (targets, sets); -2: no such picture */
+    float *matrix;                 /* (matrices, grid, grid), row d_j, column d_k */
+    float *weight;                 /* (grid, grid): points within a cell */
+    void  *owned;
+} spot_background_responses;
+
+spot_status spot_background_responses_read(spot_ctx *c, spot_background_responses *r, const char *dir,
+                                           const spot_background_result *u);
+void        spot_background_responses_free(spot_background_responses *r);
+
+/* What a user reads first, of one model. */
+typedef struct {
+    spot_interval accuracy[SPOT_BACKGROUND_SETS];  /* over pictures, Wilson; suite: bootstrap over targets */
+    spot_interval gap;          /* BG-gap: Mixed-Same less Mixed-Rand, paired bootstrap over targets */
+    spot_interval turned;       /* share of the targets right on the original that some background turns */
+    spot_interval steady;       /* worst-case accuracy: right on the original and all N */
+} spot_background_summary;
+
+typedef enum { SPOT_INVARIANT, SPOT_BORDERLINE, SPOT_VARIANT, SPOT_BACKGROUND_LABELS } spot_background_label;
+
+typedef struct {
+    spot_background_config *cfg;
+    bool missing;                  /* read failed because units are not computed yet */
+    int  units;
+    spot_background_result  *unit;         /* (units) */
+    spot_background_summary *summary;      /* (units) */
+    spot_background_suite   *suite;
+} spot_background_results;
+
+spot_status spot_background_read (spot_ctx *c, spot_background_results *r, const char *dir);
+void        spot_background_close(spot_background_results *r);
+
+/* ---- 4. the run ---- */
+
+typedef struct {
+    const char *out;
+    int    shard, shards;
+    double seconds;
+    int    starts;
+    spot_predict_function function;        /* in place of the config's models: one model, a function */
+    void  *user;
+    int    outputs, dim, channels;
+    const char *identity;
+} spot_background_options;
+
+typedef struct { int planned, already, done; double seconds; } spot_background_report;
+
+/* Computes the missing models of a shard; the last one writes DIR/background.json and .csv. Makes the suite first, once for a
+ * directory. */
+spot_status spot_background_run(spot_ctx *c, const spot_background_config *cfg, const spot_background_options *o,
+                                spot_background_report *report);
+
+typedef struct { int units, targets, backgrounds; double looks; size_t memory; } spot_background_cost;
+spot_status spot_background_cost_of(spot_ctx *c, const spot_background_config *cfg, spot_background_cost *cost);
+
+/* Where cfg->zoo.models is above 0: makes the world in OUT/zoo and fills data, keywords and models of cfg. */
+spot_status spot_background_planted(spot_ctx *c, spot_background_config *cfg, const char *out);
+
+struct spot_study;
+extern const struct spot_study spot_background_study;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

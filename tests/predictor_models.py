@@ -1,0 +1,44 @@
+"""predictor_models.py FOLDER: networks whose running statistics and weights are none of the defaults, as PyTorch and as Spotter
+keep them: narrow.pt, a module of width 16, and wide.pt, the state dict of torchvision's ResNet-18; each as .safetensors."""
+import json
+import sys
+
+import numpy as np
+import torch
+import torchvision
+
+sys.path.insert(0, "../tools/golden")
+FOLDER, sys.argv = sys.argv[1], sys.argv[:1] + ["16", "64", "8", "5", "1", "1"]
+import resnet18  # noqa: E402  (it reads its sizes from the command line)
+
+
+def save(path, state):
+    """As the safetensors package would."""
+    header, blobs, at = {}, [], 0
+    for name, value in state.items():
+        blob = np.ascontiguousarray(value.numpy()).tobytes()
+        kind = "I64" if value.dtype == torch.int64 else "F32"
+        header[name] = {"dtype": kind, "shape": list(value.shape), "data_offsets": [at, at + len(blob)]}
+        blobs.append(blob)
+        at += len(blob)
+    text = json.dumps(header).encode()
+    with open(path, "wb") as out:
+        out.write(len(text).to_bytes(8, "little") + text + b"".join(blobs))
+
+
+def unsettle(net):
+    """A few steps change every weight and every running statistic."""
+    torch.manual_seed(1)
+    rule = torch.optim.SGD(net.parameters(), 0.05)
+    for _ in range(3):
+        rule.zero_grad()
+        net(torch.randn(8, 3, 64, 64)).square().mean().backward()
+        rule.step()
+    return net
+
+
+narrow, wide = unsettle(resnet18.narrow(torch.float32)), unsettle(torchvision.models.resnet18(num_classes=7))
+torch.save(narrow, f"{FOLDER}/narrow.pt")
+torch.save(wide.state_dict(), f"{FOLDER}/wide.pt")
+for name, net in ("narrow", narrow), ("wide", wide):
+    save(f"{FOLDER}/{name}.safetensors", net.state_dict())

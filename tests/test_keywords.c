@@ -1,0 +1,111 @@
+/* test_keywords.c - host/background/keywords: both forms of CSV, wrong files, similarity, backgrounds that are left out. */
+#define _XOPEN_SOURCE 700
+#include "checks.h"
+#include "check_folder.h"
+
+#include "background/keywords.h"
+
+static char *pictures[] = { "dog/b.png", "dog/a.png", "cat/a.png" }, *grounds[] = { "1.jpg", "2.jpg" };
+
+static const char *put_file(char path[96], const char *name, const char *text)
+{
+    snprintf(path, 96, "%s/%s", root, name);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+    return path;
+}
+
+static void expect_words(const spot_keywords *k, const spot_baskets *b, int row, const char *expected)
+{
+    char got[256] = "";
+
+    for (int i = b->first[row]; i < b->first[row + 1]; i++)
+        snprintf(got + strlen(got), sizeof got - strlen(got), "%s;", k->word[b->item[i]]);
+    assert_string_equal(got, expected);
+}
+
+TEST_IN_FOLDER(both_forms_share_a_vocabulary)
+{
+    char one[96], two[96];
+    spot_keyword_list images = { put_file(one, "i.csv", "path,sky,Palm_Tree\ndog/a.png,1,0\ncat/a.png,0,0\nx.png,1,1\n"
+                                 "\"dog/b.png\",true,1\n"), pictures, 3 },
+                      backgrounds = { put_file(two, "b.csv", "keywords,path\nwater; SKY ;water,2.jpg\n,1.jpg\n"), grounds, 2 };
+    spot_ctx c = check_ctx(1);
+    spot_keywords k;
+
+    CHECK_OK(&c, spot_keywords_read(&c, &k, &images, &backgrounds));
+    assert_int_equal(k.words, 3);
+    assert_int_equal(k.others, 1);
+    expect_words(&k, &k.images, 0, "sky;palm tree;");
+    expect_words(&k, &k.images, 1, "sky;");
+    expect_words(&k, &k.images, 2, "");
+    expect_words(&k, &k.backgrounds, 0, "");
+    expect_words(&k, &k.backgrounds, 1, "sky;water;");
+    assert_int_equal(k.backgrounds.items, 3);
+    spot_keywords_close(&k);
+}
+
+static void expect_refused(const char *text, const char *words)
+{
+    char path[96];
+    spot_keyword_list images = { put_file(path, "w.csv", text), pictures, 3 }, none = { NULL, grounds, 2 };
+    spot_ctx c = check_ctx(1);
+    spot_keywords k;
+
+    CHECK_FAILS(&c, spot_keywords_read(&c, &k, &images, &none), SPOT_INPUT, words);
+    spot_keywords_close(&k);
+}
+
+TEST_IN_FOLDER(wrong_files_are_sentences)
+{
+    expect_refused("", "is empty");
+    expect_refused("file,sky\na,1\n", "no column \"path\"");
+    expect_refused("path\na\n", "no column of keywords");
+    expect_refused("path,sky\ndog/a.png,1\n", "no record of 2 of 3 pictures: dog/b.png, cat/a.png");
+    expect_refused("path,sky\ndog/a.png,1\ncat/a.png,2\n", "line 3, cell 2 is \"2\"");
+    expect_refused("path,sky\ndog/a.png,1\ndog/a.png,1\n", "lines 2 and 3 are both of dog/a.png");
+    expect_refused("path,sky\ndog/a.png\n", "line 2 has 1 cells; the header has 2");
+    expect_refused("path,sky\ndog/a.png,1,1\n", "line 2 has 3 cells");
+}
+
+TEST_IN_FOLDER(backgrounds_with_a_tested_class_are_left_out)
+{
+    char path[96];
+    spot_keyword_list none = { NULL, pictures, 3 },
+                      backgrounds = { put_file(path, "b.csv", "path,keywords\n1.jpg,tree;hot dog\n2.jpg,tree;grass\n"),
+                                      grounds, 2 };
+    spot_ctx c = check_ctx(1);
+    spot_keywords k;
+    int excluded[2];
+
+    CHECK_OK(&c, spot_keywords_read(&c, &k, &none, &backgrounds));
+    assert_int_equal(spot_keywords_excluded(excluded, &k, "", (char *[]){ "Hot_Dog", "cat" }, 2), 1);
+    assert_string_equal(k.word[excluded[0] - 1], "hot dog");
+    assert_int_equal(excluded[1], 0);
+    assert_int_equal(spot_keywords_excluded(excluded, &k, "moss; Grass", (char *[]){ "dog" }, 1), 1);
+    assert_string_equal(k.word[excluded[1] - 1], "grass");
+    spot_keywords_close(&k);
+}
+
+TEST_IN_FOLDER(similar_words)
+{
+    static const float text[] = { 1, 0, 0, 1, 0.6f, 0.8f, 1, 0 }, image[] = { 0, 1 }, background[] = { 1, 0, 0.8f, 0.6f };
+    char path[96], **word;
+    spot_ctx c = check_ctx(2);
+    spot_keywords k;
+    int n;
+
+    CHECK_OK(&c, spot_keyword_lines(&c, &word, &n, put_file(path, "words.txt", "  sky \n\n# none\ntree\r\nsea\nsun")));
+    assert_int_equal(n, 4);
+    assert_string_equal(word[1], "tree");
+    const spot_keyword_rows rows = { word, text, image, background, 4, 2, 1, 2, 2 };
+    CHECK_OK(&c, spot_keywords_similar(&c, &k, &rows));
+    expect_words(&k, &k.images, 0, "tree;sea;");
+    expect_words(&k, &k.backgrounds, 0, "sky;sun;");
+    expect_words(&k, &k.backgrounds, 1, "sky;sea;");           /* .8, .6, .96, .8: of equal words the first */
+    spot_keywords_close(&k);
+    free(word);
+    CHECK_FAILS(&c, spot_keyword_lines(&c, &word, &n, put_file(path, "none.txt", "\n# x\n")), SPOT_INPUT, "has no words");
+}

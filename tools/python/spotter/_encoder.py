@@ -1,0 +1,42 @@
+"""Rows of an encoder in .safetensors: pictures by a CLIP or a ResNet-18, words by a CLIP."""
+import ctypes as ct
+
+import numpy as np
+
+from . import _library as c_side
+from ._library import lib
+
+
+class Encoder:
+    """An open encoder: `with Encoder(c, path) as e`, c an open Context."""
+
+    def __init__(self, c, path):
+        self.context, self.at = c, ct.c_void_p()
+        options = lib.spot_encoder_defaults()
+        c.patiently("spot_encoder_open", ct.byref(self.at), c_side.bytes_of(path), ct.byref(options))
+        self.info = lib.spot_encoder_about(self.at).contents
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        lib.spot_encoder_close(ct.byref(self.context.c), self.at)
+
+    @property
+    def name(self):
+        return self.info.name
+
+    def pictures(self, paths):
+        """(n, dim) float32; paths: list of str."""
+        out = np.zeros((len(paths), self.info.dim), np.float32)
+        names = c_side.texts(paths)
+        what = c_side.EncoderPictures(path=names, n=len(paths), feature=out.ctypes.data)
+        self.context.patiently("spot_encode_pictures", self.at, ct.byref(what))
+        return out
+
+    def words(self, words):
+        """(n, dim) float32; words: list of str."""
+        out = np.zeros((len(words), self.info.dim), np.float32)
+        self.context.patiently("spot_encode_texts", self.at, ct.c_void_p(out.ctypes.data), c_side.texts(words),
+                               ct.c_int(len(words)))
+        return out
