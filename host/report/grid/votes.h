@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "formats/csv_rows.h"
 #include "spotter/shifts.h"
 
 enum { SPOT_GRID = 48, SPOT_GRID_ACROSS = 8 };
@@ -46,20 +47,5 @@ spot_status spot_votes_read(spot_ctx *c, spot_votes *v, const spot_shifts_result
 
 /* The same of DIR/grids/votes.csv for a report of everything: votes for other grids are warned of, and *there is false. */
 spot_status spot_votes_recall(spot_ctx *c, spot_votes *v, const spot_shifts_results *r, const char *dir, bool *there);
-
-/* ---- rows of a CSV file with named columns (vote_rows.c) ---- */
-
-enum { SPOT_ROW_CELLS = 12, SPOT_ROW_CELL = 1100 };
-
-typedef struct spot_rows spot_rows;
-
-/* Columns of the file may have any order, and there may be more. A row that repeats the header is passed over: files of
- * several raters may be joined. next: *more false at the end; cells are valid until the next row. SPOT_INPUT names file and
- * line. */
-spot_status spot_rows_open (spot_ctx *c, spot_rows **t, const char *path, const char *const *column, int columns);
-spot_status spot_rows_next (spot_ctx *c, spot_rows *t, bool *more);
-const char *spot_rows_cell (const spot_rows *t, int column);
-uint64_t    spot_rows_line (const spot_rows *t);
-void        spot_rows_close(spot_rows *t);
 
 #endif

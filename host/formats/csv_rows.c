@@ -1,10 +1,10 @@
-/* vote_rows.c - see votes.h: rows of a CSV file, each with its line for sentences. */
+/* csv_rows.c - see csv_rows.h. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/csv_records.h"
-#include "report/grid/votes.h"
+#include "formats/csv_rows.h"
 
 struct spot_rows {
     spot_blob in;

@@ -1,0 +1,23 @@
+/* csv_rows.h - rows of a CSV file with named columns. */
+#ifndef SPOTTER_CSV_ROWS_H
+#define SPOTTER_CSV_ROWS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "spotter/ctx.h"
+
+enum { SPOT_ROW_CELLS = 12, SPOT_ROW_CELL = 1100 };
+
+typedef struct spot_rows spot_rows;
+
+/* Columns of the file may have any order, and there may be more. A row that repeats the header is passed over: files of
+ * several raters may be joined. next: *more false at the end; cells are valid until the next row. SPOT_INPUT names file and
+ * line. */
+spot_status spot_rows_open (spot_ctx *c, spot_rows **t, const char *path, const char *const *column, int columns);
+spot_status spot_rows_next (spot_ctx *c, spot_rows *t, bool *more);
+const char *spot_rows_cell (const spot_rows *t, int column);
+uint64_t    spot_rows_line (const spot_rows *t);
+void        spot_rows_close(spot_rows *t);
+
+#endif
