@@ -249,16 +249,30 @@ static spot_status read_forest(spot_ctx *c, const file *in, spot_forest *f)
     return read_texts(c, in, f);
 }
 
+static spot_status take_forest(spot_ctx *c, spot_forest *f, spot_tensors *t, const char *name)
+{
+    const file in = { t, name };
+    const spot_status s = read_forest(c, &in, f);
+
+    spot_tensors_close(t);
+    if (s != SPOT_OK) spot_forest_close(f);
+    return s;
+}
+
 spot_status spot_forest_open(spot_ctx *c, spot_forest *f, const char *path)
 {
     spot_tensors t;
-    file in = { &t, path };
-    spot_status s;
 
     *f = (spot_forest){ 0 };
     SPOT_TRY(spot_tensors_open(c, &t, path));
-    s = read_forest(c, &in, f);
-    spot_tensors_close(&t);
-    if (s != SPOT_OK) spot_forest_close(f);
-    return s;
+    return take_forest(c, f, &t, path);
+}
+
+spot_status spot_forest_parse(spot_ctx *c, spot_forest *f, const void *bytes, size_t size, const char *name)
+{
+    spot_tensors t;
+
+    *f = (spot_forest){ 0 };
+    SPOT_TRY(spot_tensors_parse(c, &t, bytes, size, name));
+    return take_forest(c, f, &t, name);
 }
