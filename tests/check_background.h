@@ -1,5 +1,5 @@
-/* check_background.h - a world for the background study: classes "a" and "b", whose objects are red and blue squares in the middle
- * and whose own backgrounds are bright and dark, and models that see one or the other. */
+/* check_background.h - a world for the background study: classes "a" and "b", whose objects are red and blue squares in the
+ * middle and whose own backgrounds are bright and dark, and models that see one or the other. */
 #ifndef SPOTTER_TESTS_CHECK_BACKGROUND_H
 #define SPOTTER_TESTS_CHECK_BACKGROUND_H
 
@@ -120,7 +120,8 @@ static inline void paint_object(uint8_t *rgb, int cls)
         }
 }
 
-/* `each` pictures of both classes, a/0.png ..., with masks, and `backgrounds`, half of them bright: bright0.png, dark0.png ... */
+/* `each` pictures of both classes, a/0.png ..., with masks, and `backgrounds`, half of them bright: bright0.png, dark0.png
+ * ... */
 static inline void make_world(int each, int backgrounds)
 {
     uint8_t rgb[SIDE * SIDE * 3];
@@ -191,7 +192,8 @@ static inline spot_background_config *world_config(int n)
     snprintf(cfg->data.backgrounds, sizeof cfg->data.backgrounds, "%s", in_world("backgrounds"));
     cfg->data.size = SIDE, cfg->data.most = 0.9;
     cfg->suite.n = n;
-    cfg->measure.levels = 2, cfg->measure.grid = 8, cfg->measure.kernel = 4, cfg->measure.sigma = 1, cfg->measure.neighbours = 4;
+    cfg->measure.levels = 2, cfg->measure.grid = 8, cfg->measure.kernel = 4, cfg->measure.sigma = 1,
+        cfg->measure.neighbours = 4;
     return cfg;
 }
 

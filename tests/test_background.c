@@ -1,11 +1,11 @@
-/* test_background.c - the background study: what a model that sees the object, and one that sees what lies behind it, get on a world
- * of 32 pixels; the suite's choices; inputs that are wrong. */
+/* test_background.c - the background study: what a model that sees the object, and one that sees what lies behind it, get on a
+ * world of 32 pixels; the suite's choices; inputs that are wrong. */
 #define _GNU_SOURCE
 #include "check_background.h"
 
 #include "background/background_config.h"
 #include "background/pixels_encoder.h"
-#include "background/summary.h"
+#include "background/background_summary.h"
 #include "background/worst_pairs.h"
 #include "spotter/shifts.h"
 #include "spotter/work.h"
@@ -87,7 +87,8 @@ TEST_IN_FOLDER(a_model_of_the_background_is_always_turned)
     const int n = spot_worst_pairs(worst, 20, &p, r.suite);
     assert_int_equal(n, 8);                            /* one of each target */
     for (int i = 0; i < n; i++) {
-        assert_true(worst[i].answer == 1 - r.suite->cls[worst[i].target] && (!i || worst[i].confidence <= worst[i - 1].confidence));
+        assert_int_equal(worst[i].answer, 1 - r.suite->cls[worst[i].target]);
+        assert_true(!i || worst[i].confidence <= worst[i - 1].confidence);
         assert_int_equal(r.suite->chosen[4 * worst[i].target + worst[i].place], worst[i].background);
     }
     CHECK_NEAR(u->coverage[0], 1, 0);                  /* the stub's two channels are 0.3 and 0.6 */
@@ -157,7 +158,8 @@ TEST_IN_FOLDER(threads_and_shards_make_the_same_bytes)
     CHECK_OK(&one, run_world(&one, cfg, "one", NULL, 0, 1, &report));
     assert_true(report.done == 1 && report.already == 3);
     strcpy(cfg->model[0].name, "other");
-    CHECK_FAILS(&one, run_world(&one, cfg, "one", NULL, 0, 1, &report), SPOT_USAGE, "models[0].name is weights0 there and other here");
+    CHECK_FAILS(&one, run_world(&one, cfg, "one", NULL, 0, 1, &report), SPOT_USAGE, "models[0].name is weights0 there and "
+                "other here");
     free(cfg);
 }
 
@@ -203,7 +205,8 @@ TEST_IN_FOLDER(masks_that_are_empty_full_or_inverted)
     c.on_log = hear;
     CHECK_OK(&c, run_world(&c, cfg, "run", &m, 0, 1, &report));
     CHECK_OK(&c, spot_background_read(&c, &r, in_world("run")));
-    assert_true(r.suite->empty == 1 && r.suite->large == 1 && r.suite->small == 1 && r.suite->inverted == 2 && r.suite->targets == 5);
+    assert_true(r.suite->empty == 1 && r.suite->large == 1 && r.suite->small == 1 && r.suite->inverted == 2
+                && r.suite->targets == 5);
     assert_non_null(strstr(heard, "2 of 8 masks cover most of the border of their picture; are they inverted?"));
     assert_non_null(strstr(heard, "3 of 8 pictures are no targets"));
     spot_background_close(&r);
@@ -215,7 +218,8 @@ TEST_IN_FOLDER(no_target_at_all)
     make_world(1, 6);
     make_mask("masks/a/0.png", 32, 32, 0, 0, 255);
     make_mask("masks/b/0.png", 32, 32, 0, 32, 255);
-    fails("none of 2 pictures is a target: 1 masks are empty, 0 objects cover too little of the square (data.least), 1 too much");
+    fails("none of 2 pictures is a target: 1 masks are empty, 0 objects cover too little of the square (data.least), 1 too "
+          "much");
 }
 
 TEST_IN_FOLDER(fewer_backgrounds_than_n)
@@ -343,7 +347,8 @@ TEST_IN_FOLDER(an_encoder_that_is_a_model_is_refused)
     cfg->encoder[0].weight = 1;
     copy_file("weights0.safetensors", "encoder.safetensors");
     strcpy(cfg->encoder[0].weights, in_world("encoder.safetensors"));
-    CHECK_FAILS(&c, run_world(&c, cfg, "run", NULL, 0, 1, &report), SPOT_INPUT, "a model must not be judged by its own features");
+    CHECK_FAILS(&c, run_world(&c, cfg, "run", NULL, 0, 1, &report), SPOT_INPUT, "a model must not be judged by its own "
+                "features");
     free(cfg);
 }
 
@@ -362,7 +367,8 @@ TEST(configs_that_are_refused)
         { "data: {images: a, backgrounds: b}\nsuite: {choice: clip}\n", "needs keywords of backgrounds" },
         { "data: {images: a, backgrounds: b}\nontology: {words: w}\n", "encoders has none with weights" },
         { "data: {images: a, backgrounds: b}\nmodels: [{name: m, weights: w, command: c}]\n", "has weights and a command" },
-        { "data: {images: a, backgrounds: b}\nmodels: [{name: m, weights: w}, {name: m, weights: v}]\n", "two models are called" },
+        { "data: {images: a, backgrounds: b}\nmodels: [{name: m, weights: w}, {name: m, weights: v}]\n", "two models are "
+          "called" },
         { "data: {images: a, backgrounds: b}\nmodels: [{name: m, reliance: -0.5}]\n", "takes 0 to 1, or -1" },
         { "data: {images: a, backgrounds: b, sise: 3}\n", "did you mean \"size\"?" },
         { "study: shifts\n", "study is shifts; it takes background" },

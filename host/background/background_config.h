@@ -15,7 +15,8 @@ extern const spot_setting spot_background_settings[];
 spot_key spot_background_key(const spot_background_config *cfg);
 
 /* Whether two configs are of different runs, in words; whether one only adds models to the other or judges them otherwise. */
-bool spot_backgrounds_differ (char *words, size_t size, const spot_background_config *there, const spot_background_config *here);
+bool spot_backgrounds_differ (char *words, size_t size, const spot_background_config *there,
+                              const spot_background_config *here);
 bool spot_background_replaces(const spot_background_config *there, const spot_background_config *here);
 
 /* Whether keywords are needed, and whether there are some. */

@@ -14,7 +14,8 @@ enum { TOLD = 3 };
 
 /* ---- paths ---- */
 
-/* n texts "root/name", in one block: *block and the texts' array are the caller's to free. cut: the extension is replaced by it. */
+/* n texts "root/name", in one block: *block and the texts' array are the caller's to free. cut: the extension is replaced by
+ * it. */
 static spot_status join_paths(spot_ctx *c, char ***out, const char *root, char *const *name, int n, const char *extension)
 {
     size_t bytes = 0, used = strlen(root) + (extension ? strlen(extension) : 0) + 2;
@@ -52,7 +53,8 @@ static spot_status check_masks(spot_ctx *c, const spot_background_inputs *in)
             snprintf(names + strlen(names), sizeof names - strlen(names), "%s%.180s", *names ? ", " : "", in->mask[i]);
     }
     if (!missing) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "%d of %d pictures have no mask; these files are missing: %s%s", missing, in->pictures, names,
+    return spot_fail(c, SPOT_INPUT, "%d of %d pictures have no mask; these files are missing: %s%s", missing, in->pictures,
+                     names,
                      missing > TOLD ? ", ..." : "");
 }
 

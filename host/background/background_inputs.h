@@ -12,17 +12,19 @@ typedef struct {
     int    pictures, backgrounds, classes;
     char **class_name;             /* (classes) */
     int   *cls;                    /* (pictures) */
-    char **name, **path, **mask;   /* (pictures): below data.images; the file; the file of the mask, or NULL: own alpha or COCO */
+    char **name, **path, **mask;   /* (pictures): below data.images; the file; the file of the mask,
+        or NULL: own alpha or COCO */
     char **back_name, **back_path; /* (backgrounds) */
     spot_key *picture_key, *back_key;      /* hashes of the files' bytes; NULL before spot_background_hash */
     char   key[33];                /* of all content that a suite depends on */
-    spot_squares picture, background;      /* NULL room before spot_background_squares */
+    spot_square_cache picture, background;      /* NULL room before spot_background_squares */
     spot_folder list, back_list;
     struct spot_outlines *outlines;        /* COCO: outlines.h; else NULL */
     void  *owned[4];
 } spot_background_inputs;
 
-/* Lists the folders. SPOT_INPUT: a picture without a mask (the first three and their number), two pictures that share one mask. */
+/* Lists the folders. SPOT_INPUT: a picture without a mask (the first three and their number), two pictures that share one
+ * mask. */
 spot_status spot_background_inputs_open (spot_ctx *c, spot_background_inputs *in, const spot_background_config *cfg);
 void        spot_background_inputs_close(spot_background_inputs *in);
 

@@ -9,10 +9,11 @@
 #include "background/background_result.h"
 #include "background/background_study.h"
 #include "background/suite.h"
-#include "background/summary.h"
+#include "background/background_summary.h"
 #include "work/frame.h"
 
-static spot_status read_unit(spot_ctx *c, const spot_study *y, spot_background_results *r, const char *dir, const char *key, int unit)
+static spot_status read_unit(spot_ctx *c, const spot_study *y, spot_background_results *r, const char *dir, const char *key,
+                             int unit)
 {
     spot_background_result *v = &r->unit[unit];
     spot_frame f;
@@ -21,7 +22,8 @@ static spot_status read_unit(spot_ctx *c, const spot_study *y, spot_background_r
     if (f.state == SPOT_SEGMENT_DAMAGED) return spot_fail(c, SPOT_INPUT, "%s; run the same command again", f.why);
     r->missing = f.state != SPOT_SEGMENT_WHOLE || f.numbers != SPOT_BACKGROUND_NUMBERS || strcmp(f.config, key);
     if (r->missing)
-        return spot_fail(c, SPOT_INPUT, "%s lacks model %d of %d, \"%s\"; `spotter background` with the same config computes it", dir,
+        return spot_fail(c, SPOT_INPUT, "%s lacks model %d of %d, \"%s\"; `spotter background` with the same config computes "
+                         "it", dir,
                          unit, r->units, r->cfg->model[unit].name);
     if (strcmp(v->suite, r->unit[0].suite) || v->classes != r->unit[0].classes || v->targets != r->unit[0].targets
         || v->n != r->unit[0].n)

@@ -7,7 +7,7 @@
 
 #include "background/background_result.h"
 #include "background/background_unit.h"
-#include "background/look.h"
+#include "background/background_look.h"
 #include "background/model_outputs.h"
 #include "background/suite.h"
 #include "base/room.h"
@@ -74,7 +74,8 @@ static size_t memory_for(size_t most)
 
 static spot_status check_models(spot_ctx *c, const run *v)
 {
-    if (!v->cfg->models) return spot_fail(c, SPOT_USAGE, "there are no models; the config's models, --model or --predict name them");
+    if (!v->cfg->models) return spot_fail(c, SPOT_USAGE, "there are no models; the config's models, --model or --predict name "
+                                          "them");
     for (int m = 0; m < v->cfg->models && !v->job.options->function; m++)
         if (!v->cfg->model[m].weights[0] && !v->cfg->model[m].command[0])
             return spot_fail(c, SPOT_USAGE, "models[%d], \"%s\", has neither weights nor a command", m, v->cfg->model[m].name);
@@ -91,7 +92,8 @@ static spot_status check_out(spot_ctx *c, run *v, const char *out)
     for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
         snprintf(path, sizeof path, "%.1000s/%s", out, made[i]);
         if (!access(path, F_OK))
-            return spot_fail(c, SPOT_USAGE, "%s is there, and %s is no run directory: it has no config.yaml; choose another one", path,
+            return spot_fail(c, SPOT_USAGE, "%s is there, and %s is no run directory: it has no config.yaml; choose another "
+                             "one", path,
                              out);
     }
     return SPOT_OK;
@@ -153,7 +155,8 @@ spot_status spot_background_run(spot_ctx *c, const spot_background_config *cfg, 
     v->job = (spot_background_job){ v->cfg, o, &v->in, &v->suite, memory_for(MOST_MODELS) };
     spot_key_text(v->work.key, spot_background_key(v->cfg));
     s = !o->out || o->shards < 1 || o->shard < 0 || o->shard >= o->shards
-      ? spot_fail(c, SPOT_USAGE, "a study needs a directory and a shard I of N with 0 <= I < N; got %d of %d", o->shard, o->shards)
+      ? spot_fail(c, SPOT_USAGE, "a study needs a directory and a shard I of N with 0 <= I < N; got %d of %d", o->shard,
+                  o->shards)
       : open_run(c, v, o->out);
     if (s == SPOT_OK) s = spot_work_run(c, &v->work);
     *report = (spot_background_report){ v->work.planned, v->work.already, v->work.done, spot_clock() - since };
@@ -172,7 +175,8 @@ spot_status spot_background_cost_of(spot_ctx *c, const spot_background_config *c
 
     *cost = (spot_background_cost){ .units = cfg->models };
     if (s == SPOT_OK) {
-        const size_t squares = square / 3 * 4 * (size_t)in.pictures + square * (size_t)in.backgrounds, most = memory_for(MOST_SQUARES);
+        const size_t squares = square / 3 * 4 * (size_t)in.pictures + square * (size_t)in.backgrounds,
+            most = memory_for(MOST_SQUARES);
         const size_t images = (size_t)in.pictures * (size_t)(cfg->suite.n + 1);
         cost->targets = (int)(((long long)in.pictures * cfg->data.part + 99) / 100);
         cost->backgrounds = in.backgrounds;

@@ -47,7 +47,8 @@ static spot_status derive(spot_ctx *c, const char *dir, const char *key)
 
 const spot_study spot_background_study = {
     .name = "background", .unit = "model", .units = "models", .prefix = "model", .numbers = SPOT_BACKGROUND_NUMBERS,
-    .result = sizeof(spot_background_result), .describe = spot_background_result_describe, .close = spot_background_result_close,
+    .result = sizeof(spot_background_result), .describe = spot_background_result_describe,
+        .close = spot_background_result_close,
     .file = result_file,
     .config_load = load_config, .config_print = print_config, .config_key = config_key, .config_differs = configs_differ,
     .config_replaces = config_replaces, .config_units = count_units,

@@ -15,9 +15,10 @@
 static const spot_setting data[] = {
 #define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_background_data, field, help, __VA_ARGS__)
     TEXT(spot_background_data, images, "", "folder of the pictures, CLASS/picture; with coco: the folder of its pictures"),
-    TEXT(spot_background_data, masks, "", "folder of the masks, CLASS/NAME.png: grey or alpha, bright is the object; without it, "
-         "the pictures' own alpha"),
-    TEXT(spot_background_data, coco, "", "annotations with outlines in COCO's format, in place of folders of classes and masks"),
+    TEXT(spot_background_data, masks, "", "folder of the masks, CLASS/NAME.png: grey or alpha, bright is the object; without "
+         "it, the pictures' own alpha"),
+    TEXT(spot_background_data, coco, "", "annotations with outlines in COCO's format, in place of folders of classes and "
+         "masks"),
     TEXT(spot_background_data, categories, "", "COCO categories that are classes, \"dog, cat\"; by default all"),
     TEXT(spot_background_data, backgrounds, "", "folder of the backgrounds, pictures at any depth"),
     S("size",  INT,  size,  "pixels a side of every blend", SPOT_IN(16, 1024), SPOT_DEF(224)),
@@ -31,14 +32,14 @@ static const spot_setting data[] = {
 
 static const spot_setting ontology[] = {
 #define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_background_ontology, field, help, __VA_ARGS__)
-    TEXT(spot_background_ontology, images, "", "CSV with the keywords of the pictures: a column path, then a column of 0 and 1 for "
-         "each keyword, or a column keywords, \"sky; tree\""),
+    TEXT(spot_background_ontology, images, "", "CSV with the keywords of the pictures: a column path, then a column of 0 and "
+         "1 for each keyword, or a column keywords, \"sky; tree\""),
     TEXT(spot_background_ontology, backgrounds, "", "CSV with the keywords of the backgrounds, in the same form"),
-    TEXT(spot_background_ontology, words, "", "text with a keyword a line: where there is no CSV, an encoder with texts says which of "
-         "them fit"),
+    TEXT(spot_background_ontology, words, "", "text with a keyword a line: where there is no CSV, an encoder with texts says "
+         "which of them fit"),
     S("top",        INT,  top,        "keywords of a picture by an encoder", SPOT_IN(1, 100), SPOT_DEF(5)),
-    TEXT(spot_background_ontology, excluded, "", "keywords, \"dog; cat\": a background with one of them is left out, as one with the "
-         "name of a class always is"),
+    TEXT(spot_background_ontology, excluded, "", "keywords, \"dog; cat\": a background with one of them is left out, as one "
+         "with the name of a class always is"),
     S("support",    REAL, support,    "least share of the pictures that show a keyword of the ontology", SPOT_IN(0, 1),
       SPOT_DEF(0.01)),
     S("confidence", REAL, confidence, "least confidence of an edge of the ontology", SPOT_IN(0, 1), SPOT_DEF(0.1)),
@@ -56,8 +57,8 @@ static const spot_setting suite[] = {
     S("choice",   NAME, choice,   "how the backgrounds of a target are chosen",
       SPOT_ONE_OF("random", "nearest", "interval", "clip", "ontology")),
     S("n",        INT,  n,        "backgrounds of a target", SPOT_IN(1, SPOT_MAX_BACKGROUNDS), SPOT_DEF(32)),
-    S("realness", REAL, realness, "least 1 - distance of a blend to its original; where no candidate has it, the best one is taken; "
-      "0: no test", SPOT_IN(0, 1)),
+    S("realness", REAL, realness, "least 1 - distance of a blend to its original; where no candidate has it, the best one is "
+      "taken; 0: no test", SPOT_IN(0, 1)),
     S("tries",    INT,  tries,    "candidates that are tested for a place", SPOT_IN(1, 1000), SPOT_DEF(8)),
     S("seed",     SEED, seed,     "seed of the choice, the donors and the noise", SPOT_DEF(1)),
 #undef S
@@ -66,8 +67,8 @@ static const spot_setting suite[] = {
 
 static const spot_setting encoder[] = {
     TEXT(spot_background_encoder, name, "", "name of the encoder in results"),
-    TEXT(spot_background_encoder, weights, "", "CLIP or ResNet-18 that measures distances, in .safetensors; without it, colours and "
-         "edges (\"pixels\")"),
+    TEXT(spot_background_encoder, weights, "", "CLIP or ResNet-18 that measures distances, in .safetensors; without it, "
+         "colours and edges (\"pixels\")"),
     TEXT(spot_background_encoder, config, "", "CLIP's config; by default beside the weights"),
     SPOT_ROW("weight", REAL, spot_background_encoder, weight, "weight of the encoder among all", SPOT_IN(0.000001, 1000000),
              SPOT_DEF(1)),
@@ -86,7 +87,8 @@ static const spot_setting measure[] = {
     S("grid",       INT,  grid,       "cells a side of a matrix", SPOT_IN(4, SPOT_RBF_GRID), SPOT_DEF(128)),
     S("kernel",     INT,  kernel,     "diameter of the window, in cells", SPOT_IN(1, SPOT_RBF_KERNEL), SPOT_DEF(32)),
     S("sigma",      REAL, sigma,      "sigma of the Gaussian, in cells", SPOT_IN(0.001, 1000000), SPOT_DEF(10)),
-    S("neighbours", INT,  neighbours, "nearest points of a cell without others (K)", SPOT_IN(1, SPOT_RBF_NEAREST), SPOT_DEF(32)),
+    S("neighbours", INT,  neighbours, "nearest points of a cell without others (K)", SPOT_IN(1, SPOT_RBF_NEAREST),
+      SPOT_DEF(32)),
     S("exact",      SWITCH, exact,    "whether points lie where they are; else in the middle of their cells", SPOT_SWITCH),
     S("range",      REAL, range,      "greatest distance of the axes; 0: the greatest of the suite", SPOT_IN(0, 1000)),
 #undef S
@@ -97,7 +99,8 @@ static const spot_setting model[] = {
     TEXT(spot_background_model, name, "", "name of the model"),
     TEXT(spot_background_model, weights, "", "ResNet-18, in .safetensors"),
     TEXT(spot_background_model, command, "", "program that reads pictures and writes logits (include/spotter/predictor.h)"),
-    TEXT(spot_background_model, classes, "", "text with the class of each output, a line each; by default all classes in order"),
+    TEXT(spot_background_model, classes, "", "text with the class of each output, a line each; by default all classes in "
+         "order"),
     SPOT_ROW("reliance", REAL, spot_background_model, reliance, "planted reliance on the background, 0 to 1; -1: not known",
              SPOT_IN(-1, 1), SPOT_DEF(-1)),
     SPOT_END
@@ -109,7 +112,8 @@ static const spot_setting verdict[] = {
     TEXT(spot_background_verdict, forest, "", "trained assessor; by default the one that Spotter has"),
     S("invariant", REAL, invariant, "planted reliance below which a model is invariant", SPOT_IN(0, 1), SPOT_DEF(0.2)),
     S("variant",   REAL, variant,   "planted reliance from which a model is variant", SPOT_IN(0, 1), SPOT_DEF(0.5)),
-    S("splits",    INT,  splits,    "random splits of the models into 2/3 for training and 1/3", SPOT_IN(1, 1000), SPOT_DEF(10)),
+    S("splits",    INT,  splits,    "random splits of the models into 2/3 for training and 1/3", SPOT_IN(1, 1000),
+      SPOT_DEF(10)),
     S("seed",      SEED, seed,      "seed of the splits", SPOT_DEF(1)),
 #undef S
     SPOT_END
@@ -154,7 +158,8 @@ static spot_status check_models(spot_reading *r, const spot_background_config *c
         if (m->weights[0] && m->command[0])
             return spot_refuse(r, line, "models[%d], \"%s\", has weights and a command; set one of them", i, m->name);
         if (m->reliance < 0 && m->reliance != -1)
-            return spot_refuse(r, line, "models[%d].reliance is %g; it takes 0 to 1, or -1 where it is not known", i, m->reliance);
+            return spot_refuse(r, line, "models[%d].reliance is %g; it takes 0 to 1, or -1 where it is not known", i,
+                               m->reliance);
     }
     return SPOT_OK;
 }
@@ -169,7 +174,8 @@ static spot_status check_data(spot_reading *r, const spot_background_config *cfg
     if (cfg->data.categories[0] && !cfg->data.coco[0])
         return spot_refuse(r, line, "data.categories are names of COCO's categories, and there is no data.coco");
     if (!(cfg->data.least < cfg->data.most))
-        return spot_refuse(r, line, "data.least is %g and data.most %g; no object fits between them", cfg->data.least, cfg->data.most);
+        return spot_refuse(r, line, "data.least is %g and data.most %g; no object fits between them", cfg->data.least,
+                           cfg->data.most);
     return SPOT_OK;
 }
 
@@ -186,10 +192,11 @@ static spot_status check_suite(spot_reading *r, const spot_background_config *cf
     for (int i = 0; i < cfg->encoders; i++) weights |= cfg->encoder[i].weights[0] != 0;
     if (cfg->zoo.models) return SPOT_OK;
     if ((o->images[0] || o->backgrounds[0]) && o->words[0])
-        return spot_refuse(r, line, "the ontology has CSV files and words; both say which keywords pictures have; set one of them");
+        return spot_refuse(r, line, "the ontology has CSV files and words; both say which keywords pictures have; set one of "
+                           "them");
     if (o->words[0] && !weights)
-        return spot_refuse(r, line, "ontology.words are compared with pictures by an encoder with texts (CLIP); encoders has none "
-                           "with weights");
+        return spot_refuse(r, line, "ontology.words are compared with pictures by an encoder with texts (CLIP); encoders has "
+                           "none with weights");
     if (cfg->suite.choice == SPOT_SUITE_ONTOLOGY && !(o->images[0] && o->backgrounds[0]) && !o->words[0])
         return spot_refuse(r, line, "suite.choice ontology needs keywords of pictures and of backgrounds: ontology.images and "
                            "ontology.backgrounds, or ontology.words");

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "background/background_result.h"
-#include "background/look.h"
+#include "background/background_look.h"
 #include "background/matrices.h"
 #include "background/model_outputs.h"
 
@@ -44,14 +44,16 @@ static spot_status check_outputs(spot_ctx *c, const spot_background_model *m, co
     const int outputs = spot_predictor_about(e->look.predictor)->outputs;
 
     if (outputs == (e->class_of ? e->outputs : classes)) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "the model \"%s\" has %d outputs, and %s %d; models[].classes is a text with the class of each "
-                     "output", m->name, outputs, m->classes[0] ? m->classes : "the study's classes are", e->class_of ? e->outputs : classes);
+    return spot_fail(c, SPOT_INPUT, "the model \"%s\" has %d outputs, and %s %d; models[].classes is a text with the class of "
+                     "each output", m->name, outputs, m->classes[0] ? m->classes : "the study's classes are", e->class_of
+                         ? e->outputs : classes);
 }
 
 static spot_status take_responses(spot_ctx *c, const spot_background_job *j, examined *e)
 {
     const spot_background_suite *s = j->suite;
-    const size_t images = (size_t)s->targets * (size_t)(s->n + 1), cells = (size_t)j->cfg->measure.grid * (size_t)j->cfg->measure.grid;
+    const size_t images = (size_t)s->targets * (size_t)(s->n + 1),
+        cells = (size_t)j->cfg->measure.grid * (size_t)j->cfg->measure.grid;
 
     SPOT_TRY(spot_background_responses_take(c, &e->r, s->targets, s->n, j->cfg->measure.grid));
     for (size_t i = 0; i < SPOT_BACKGROUND_MATRICES * images; i++) e->r.signal[i] = NAN;
@@ -105,13 +107,15 @@ static spot_status fill_result(spot_ctx *c, const spot_background_job *j, examin
     const spot_predictor_info *about = spot_predictor_about(e->look.predictor);
     const spot_background_suite *s = j->suite;
 
-    *u = (spot_background_result){ .index = e->unit, .numbers = SPOT_BACKGROUND_NUMBERS, .classes = s->classes, .targets = s->targets,
-                                   .n = s->n, .outputs = about->outputs, .dim = about->dim, .channels = about->channels };
+    *u = (spot_background_result){ .index = e->unit, .numbers = SPOT_BACKGROUND_NUMBERS, .classes = s->classes,
+                                   .targets = s->targets, .n = s->n, .outputs = about->outputs, .dim = about->dim,
+                                   .channels = about->channels };
     if (!spot_background_result_take(u)) return spot_fail(c, SPOT_NOMEM, "no memory for the result of %s", e->look.name);
     memcpy(u->suite, s->key, sizeof u->suite);
     snprintf(u->name, sizeof u->name, "%s", e->look.name);
     snprintf(u->identity, sizeof u->identity, "%s", about->identity);
-    SPOT_TRY(spot_model_inputs(c, u->inputs, &j->cfg->model[e->unit], j->options->function ? j->options->identity : NULL, s->key));
+    SPOT_TRY(spot_model_inputs(c, u->inputs, &j->cfg->model[e->unit], j->options->function ? j->options->identity : NULL,
+                               s->key));
     for (int k = 0; k < SPOT_BACKGROUND_MATRICES; k++) {
         u->has[k] = !k || about->dim;
         for (int i = 0; i < SPOT_BACKGROUND_FEATURES; i++) u->feature[k][i] = NAN;
@@ -138,7 +142,8 @@ static spot_status keep_result(spot_ctx *c, spot_work *w, const spot_background_
 /* ---- together ---- */
 
 /* A model that cannot be opened is skipped, and the others go on. Returns how many are open by *open. */
-static spot_status open_models(spot_ctx *c, spot_work *w, const spot_background_job *j, examined *e, const int *unit, int n, int *open,
+static spot_status open_models(spot_ctx *c, spot_work *w, const spot_background_job *j, examined *e, const int *unit, int n,
+                               int *open,
                                int *tried)
 {
     size_t bytes = 0;
@@ -163,7 +168,7 @@ static spot_status open_models(spot_ctx *c, spot_work *w, const spot_background_
 static spot_status look_together(spot_ctx *c, spot_work *w, const spot_background_job *j, examined *e, int n)
 {
     spot_look_model *model = calloc((size_t)n + 1, sizeof *model);
-    spot_look l = { j->in, j->suite, j->cfg, model, n };
+    spot_background_look l = { j->in, j->suite, j->cfg, model, n };
     spot_status s;
 
     if (!model) return spot_fail(c, SPOT_NOMEM, "no memory for %d models", n);

@@ -10,7 +10,8 @@ typedef struct {
     int    size, levels;
     int    targets, backgrounds, pairs;        /* the most of each */
     size_t bytes;                              /* of a square */
-    spot_twin target, mask, background, out;   /* (targets, size, size, 3), (targets, size, size), (backgrounds, ...), (pairs, ...) */
+    spot_twin target, mask, background, out;   /* (targets, size, size, 3), (targets, size, size), (backgrounds, ...), (pairs,
+                                                * ...) */
     spot_blend_pair *pair;                     /* (pairs) */
     spot_arena host, device, scratch;
 } spot_blender;
@@ -19,13 +20,18 @@ spot_status spot_blender_open (spot_ctx *c, spot_blender *b, int size, int level
 void        spot_blender_close(spot_blender *b);
 size_t      spot_blender_memory(int size, int levels, int targets, int backgrounds, int pairs, int threads);
 
-static inline uint8_t *spot_blender_target(const spot_blender *b, int i) { return (uint8_t *)b->target.here + (size_t)i * b->bytes; }
-static inline uint8_t *spot_blender_mask(const spot_blender *b, int i) { return (uint8_t *)b->mask.here + (size_t)i * b->bytes / 3; }
+static inline uint8_t *spot_blender_at(const spot_twin *t, size_t bytes, int i)
+{
+    return (uint8_t *)t->here + bytes * (size_t)i;
+}
+
+static inline uint8_t *spot_blender_target(const spot_blender *b, int i) { return spot_blender_at(&b->target, b->bytes, i); }
+static inline uint8_t *spot_blender_mask(const spot_blender *b, int i) { return spot_blender_at(&b->mask, b->bytes / 3, i); }
 static inline uint8_t *spot_blender_background(const spot_blender *b, int i)
 {
-    return (uint8_t *)b->background.here + (size_t)i * b->bytes;
+    return spot_blender_at(&b->background, b->bytes, i);
 }
-static inline uint8_t *spot_blender_out(const spot_blender *b, int i) { return (uint8_t *)b->out.here + (size_t)i * b->bytes; }
+static inline uint8_t *spot_blender_out(const spot_blender *b, int i) { return spot_blender_at(&b->out, b->bytes, i); }
 
 /* The first `pairs` of b->pair, over the first targets and backgrounds. */
 spot_status spot_blender_blend(spot_ctx *c, spot_blender *b, int targets, int backgrounds, int pairs);

@@ -13,7 +13,8 @@ static const float noise_sigma = 64, blur_share = 1.0f / 16;       /* deviation 
 
 const char *spot_background_set_name(int set)
 {
-    static const char *const name[SPOT_BACKGROUND_SETS] = { "original", "only-fg", "no-fg", "mixed-same", "mixed-rand", "mixed-next",
+    static const char *const name[SPOT_BACKGROUND_SETS] = { "original", "only-fg", "no-fg", "mixed-same", "mixed-rand",
+                                                            "mixed-next",
                                                             "plain", "noise", "blurred", "suite" };
 
     return set >= 0 && set < SPOT_BACKGROUND_SETS ? name[set] : "";
@@ -91,7 +92,8 @@ static spot_status make_there(spot_ctx *c, spot_backdrop *b, const spot_set_pict
     for (int i = 0; i < n && s == SPOT_OK; i++, at += each) {
         if (p[i].rgb) s = spot_device_copy(c, at, p[i].rgb, bytes);
         if (s == SPOT_OK && p[i].mask) s = spot_device_copy(c, at + 2 * bytes, p[i].mask, bytes / 3);
-        b[i].rgb = at, b[i].out = at + bytes, b[i].mask = at + 2 * bytes, b[i].box = (int *)(void *)(at + each - 4 * sizeof(int));
+        b[i].rgb = at, b[i].out = at + bytes, b[i].mask = at + 2 * bytes,
+            b[i].box = (int *)(void *)(at + each - 4 * sizeof(int));
     }
     if (s == SPOT_OK) s = spot_backdrop_make(c, &a, n, b);
     for (int i = 0; i < n && s == SPOT_OK; i++) s = spot_device_copy(c, p[i].out, b[i].out, bytes);

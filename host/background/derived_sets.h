@@ -4,7 +4,8 @@
 
 #include "background/background_inputs.h"
 
-/* The target whose background set `set` gives to target t; -1: there is none (a class with one picture), or the set takes none. */
+/* The target whose background set `set` gives to target t; -1: there is none (a class with one picture), or the set takes
+ * none. */
 int spot_set_donor(const spot_background_suite *s, uint64_t seed, int t, int set);
 
 /* Whether the set is a blend of the target with a background of its own making: all but original, no-fg and the suite. */

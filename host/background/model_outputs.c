@@ -7,7 +7,8 @@
 #include "background/keywords.h"
 #include "store/contents.h"
 
-spot_status spot_model_outputs(spot_ctx *c, int **cls, int *n, const spot_background_model *m, char *const *class_name, int classes)
+spot_status spot_model_outputs(spot_ctx *c, int **cls, int *n, const spot_background_model *m, char *const *class_name,
+                               int classes)
 {
     char **line = NULL;
     int missing = 0, first = -1;
@@ -29,11 +30,12 @@ spot_status spot_model_outputs(spot_ctx *c, int **cls, int *n, const spot_backgr
     }
     free(line);
     if (!missing) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "%s, the outputs of the model \"%s\", lacks %d of the %d classes, such as %s; a line is the class of "
-                     "an output", m->classes, m->name, missing, classes, class_name[first]);
+    return spot_fail(c, SPOT_INPUT, "%s, the outputs of the model \"%s\", lacks %d of the %d classes, such as %s; a line is "
+                     "the class of an output", m->classes, m->name, missing, classes, class_name[first]);
 }
 
-spot_status spot_model_inputs(spot_ctx *c, char hash[33], const spot_background_model *m, const char *identity, const char *suite)
+spot_status spot_model_inputs(spot_ctx *c, char hash[33], const spot_background_model *m, const char *identity,
+                              const char *suite)
 {
     const char *file[] = { m->weights, m->classes };
     spot_key k = spot_key_of(suite, strlen(suite));

@@ -57,7 +57,8 @@ static spot_status check_names(spot_ctx *c, const spot_outlines *o, const char *
     memcpy(sorted, o->name, (size_t)o->n * sizeof *sorted);
     qsort(sorted, (size_t)o->n, sizeof *sorted, compare_names);
     for (int i = 1; i < o->n && s == SPOT_OK; i++)
-        if (!strcmp(sorted[i - 1], sorted[i])) s = spot_fail(c, SPOT_INPUT, "%s has two pictures of the name %s", path, sorted[i]);
+        if (!strcmp(sorted[i - 1], sorted[i])) s = spot_fail(c, SPOT_INPUT, "%s has two pictures of the name %s", path,
+                                                             sorted[i]);
     free(sorted);
     return s;
 }

@@ -17,9 +17,9 @@ typedef struct spot_outlines {
     char  *list;                   /* the names of `categories`, cut */
 } spot_outlines;
 
-/* categories: "dog, cat", or "" for all. Groups (iscrowd) and objects without an outline are no targets. Of equal areas the first
- * object counts. SPOT_INPUT: an unknown category, two pictures of one name, no target at all. Close o also after a failure, zeroed
- * before. */
+/* categories: "dog, cat", or "" for all. Groups (iscrowd) and objects without an outline are no targets. Of equal areas the
+ * first object counts. SPOT_INPUT: an unknown category, two pictures of one name, no target at all. Close o also after a
+ * failure, zeroed before. */
 spot_status spot_outlines_open (spot_ctx *c, spot_outlines *o, const char *path, const char *categories);
 void        spot_outlines_close(spot_outlines *o);
 

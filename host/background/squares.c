@@ -18,11 +18,11 @@ typedef struct { spot_picture picture, mask; uint8_t *square; } lane;      /* a 
 
 typedef struct { spot_status status; char why[512]; } verdict;
 
-spot_status spot_squares_open(spot_ctx *c, spot_squares *q, const spot_square_source *from, size_t memory, int least)
+spot_status spot_squares_open(spot_ctx *c, spot_square_cache *q, const spot_square_source *from, size_t memory, int least)
 {
     const size_t n = (size_t)from->n;
 
-    *q = (spot_squares){ .from = *from };
+    *q = (spot_square_cache){ .from = *from };
     q->bytes = (from->masked ? 4 : 3) * (size_t)from->size * (size_t)from->size;
     q->bytes = (q->bytes + 63) / 64 * 64;
     const size_t fit = memory / q->bytes, some = fit > (size_t)least ? fit : (size_t)least;
@@ -39,7 +39,7 @@ spot_status spot_squares_open(spot_ctx *c, spot_squares *q, const spot_square_so
     return SPOT_OK;
 }
 
-void spot_squares_close(spot_squares *q)
+void spot_squares_close(spot_square_cache *q)
 {
     free(q->room), free(q->slot), free(q->missing), free(q->item), free(q->used);
     memset(q, 0, sizeof *q);
@@ -79,12 +79,13 @@ static spot_status read_mask_file(spot_ctx *c, lane *l, const char *path, const 
 
     SPOT_TRY(read_bytes(c, &l->mask, path, &size));
     if (size < 8 || memcmp(l->mask.file.at, "\x89PNG\r\n\x1a\n", 8))
-        return spot_fail(c, SPOT_INPUT, "%s, the mask of %s, is no PNG; masks are grey PNG files, or PNG files with alpha", path, of);
+        return spot_fail(c, SPOT_INPUT, "%s, the mask of %s, is no PNG; masks are grey PNG files, or PNG files with alpha",
+                         path, of);
     SPOT_TRY(spot_png_mask(c, &l->mask, l->mask.file.at, (size_t)size, path));
     const double aspect = (double)l->picture.width / l->picture.height, other = (double)l->mask.width / l->mask.height;
     if (fabs(aspect / other - 1) <= 0.01) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "%s has %d x %d pixels, and its picture %s %d x %d: a mask has its picture's shape (it may be "
-                     "larger or smaller)", path, l->mask.width, l->mask.height, of, l->picture.width, l->picture.height);
+    return spot_fail(c, SPOT_INPUT, "%s has %d x %d pixels, and its picture %s %d x %d: a mask has its picture's shape (it "
+                     "may be larger or smaller)", path, l->mask.width, l->mask.height, of, l->picture.width, l->picture.height);
 }
 
 /* Whether a PNG has alpha: by its kind, or a colour that is transparent (tRNS), which comes before the pixels. */
@@ -119,7 +120,7 @@ static spot_status read_mask(spot_ctx *c, lane *l, const spot_square_source *f, 
     return spot_png_mask(c, &l->mask, l->mask.file.at, (size_t)size, f->path[i]);
 }
 
-static spot_status decode_item(spot_ctx *c, spot_squares *q, lane *l, int i)
+static spot_status decode_item(spot_ctx *c, spot_square_cache *q, lane *l, int i)
 {
     const spot_square_source *f = &q->from;
     uint8_t *out = q->room + (size_t)q->slot[i] * q->bytes;
@@ -136,7 +137,7 @@ static spot_status decode_item(spot_ctx *c, spot_squares *q, lane *l, int i)
 /* ---- all ---- */
 
 /* Gives each missing picture a slot whose content this call does not use. */
-static void place_missing(spot_squares *q, int n)
+static void place_missing(spot_square_cache *q, int n)
 {
     for (int k = 0; k < n; k++) {
         while (q->used[q->hand] == q->now) q->hand = (q->hand + 1) % q->slots;
@@ -147,7 +148,7 @@ static void place_missing(spot_squares *q, int n)
     }
 }
 
-static spot_status fail_unreadable(spot_ctx *c, spot_squares *q, const verdict *v, int n)
+static spot_status fail_unreadable(spot_ctx *c, spot_square_cache *q, const verdict *v, int n)
 {
     int bad = 0, first = -1;
 
@@ -164,7 +165,7 @@ static spot_status fail_unreadable(spot_ctx *c, spot_squares *q, const verdict *
     return spot_fail(c, v[first].status, "%s (and %d more pictures of these %d)", v[first].why, bad - 1, n);
 }
 
-static spot_status decode_missing(spot_ctx *c, spot_squares *q, int n)
+static spot_status decode_missing(spot_ctx *c, spot_square_cache *q, int n)
 {
     const int threads = c->threads < 1 ? 1 : c->threads;
     lane *lanes = calloc((size_t)threads, sizeof *lanes);
@@ -195,7 +196,7 @@ static spot_status decode_missing(spot_ctx *c, spot_squares *q, int n)
     return s;
 }
 
-spot_status spot_squares_need(spot_ctx *c, spot_squares *q, const int *item, int n)
+spot_status spot_squares_need(spot_ctx *c, spot_square_cache *q, const int *item, int n)
 {
     int missing = 0;
 

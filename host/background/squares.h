@@ -25,22 +25,22 @@ typedef struct {
     int     *slot;                 /* (n): of a picture, -1: not there */
     int     *item, *used;          /* (slots): the picture, -1: none; the call that used it last */
     int     *missing;              /* (n) scratch */
-} spot_squares;
+} spot_square_cache;
 
 /* memory: most bytes for squares. At least `least` squares are held, however large. Close q also after a failure. */
-spot_status spot_squares_open (spot_ctx *c, spot_squares *q, const spot_square_source *from, size_t memory, int least);
-void        spot_squares_close(spot_squares *q);
+spot_status spot_squares_open (spot_ctx *c, spot_square_cache *q, const spot_square_source *from, size_t memory, int least);
+void        spot_squares_close(spot_square_cache *q);
 
-/* Makes these pictures present until the next call; at most `least` of them. SPOT_INPUT names the first that cannot be read (the
- * log has up to ten) or whose mask does not fit. The stop flag is looked at. */
-spot_status spot_squares_need(spot_ctx *c, spot_squares *q, const int *item, int n);
+/* Makes these pictures present until the next call; at most `least` of them. SPOT_INPUT names the first that cannot be read
+ * (the log has up to ten) or whose mask does not fit. The stop flag is looked at. */
+spot_status spot_squares_need(spot_ctx *c, spot_square_cache *q, const int *item, int n);
 
-static inline const uint8_t *spot_square_rgb(const spot_squares *q, int item)
+static inline const uint8_t *spot_square_rgb(const spot_square_cache *q, int item)
 {
     return q->room + (size_t)q->slot[item] * q->bytes;
 }
 
-static inline const uint8_t *spot_square_mask(const spot_squares *q, int item)
+static inline const uint8_t *spot_square_mask(const spot_square_cache *q, int item)
 {
     return spot_square_rgb(q, item) + 3 * (size_t)q->from.size * (size_t)q->from.size;
 }

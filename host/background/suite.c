@@ -93,7 +93,8 @@ static spot_status number_backgrounds(spot_ctx *c, spot_background_suite *s, con
     const size_t n = (size_t)s->targets * (size_t)s->n;
 
     s->background_number = malloc(((size_t)in->backgrounds + 1) * sizeof *s->background_number);
-    if (!index || !s->background_number) return free(index), spot_fail(c, SPOT_NOMEM, "no memory for %d backgrounds", in->backgrounds);
+    if (!index || !s->background_number) return free(index), spot_fail(c, SPOT_NOMEM, "no memory for %d backgrounds",
+                                                                       in->backgrounds);
     for (int i = 0; i < in->backgrounds; i++) index[i] = -1;
     for (size_t i = 0; i < n; i++) index[s->chosen[i]] = 0;
     for (int i = 0; i < in->backgrounds; i++)

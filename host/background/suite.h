@@ -1,5 +1,5 @@
-/* suite.h - the suite of a study: which pictures are targets, and the N backgrounds of each. It is made once for a run directory
- * and does not depend on models, threads or shards. */
+/* suite.h - the suite of a study: which pictures are targets, and the N backgrounds of each. It is made once for a run
+ * directory and does not depend on models, threads or shards. */
 #ifndef SPOTTER_SUITE_H
 #define SPOTTER_SUITE_H
 
@@ -9,8 +9,8 @@
 /* DIR/suites/<key>.safetensors. */
 void spot_suite_path(char *path, size_t size, const char *dir, const char *key);
 
-/* Reads the suite from the run directory or makes it there. SPOT_INPUT: fewer backgrounds than N, no target at all, keywords that
- * do not fit. Close s also after a failure. */
+/* Reads the suite from the run directory or makes it there. SPOT_INPUT: fewer backgrounds than N, no target at all, keywords
+ * that do not fit. Close s also after a failure. */
 spot_status spot_suite_open (spot_ctx *c, spot_background_suite *s, spot_background_inputs *in, spot_suite_encoders *e,
                              const spot_store *store);
 void        spot_suite_close(spot_background_suite *s);

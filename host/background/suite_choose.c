@@ -1,9 +1,9 @@
 /* suite_choose.c - N backgrounds for each target.
  *
- * A target has N places. Each belongs to a subspace, in turn; subspaces that have no more candidates are passed over, and the last
- * subspace, which has all backgrounds, fills what is left. In a round each place without a background takes the next candidate of
- * its subspace that no place of the target had before. The first one that is real stays. After `tries` rounds the best candidate
- * that the place had stays, and is marked. Without a test of realness the first candidate stays. */
+ * A target has N places. Each belongs to a subspace, in turn; subspaces that have no more candidates are passed over, and the
+ * last subspace, which has all backgrounds, fills what is left. In a round each place without a background takes the next
+ * candidate of its subspace that no place of the target had before. The first one that is real stays. After `tries` rounds the
+ * best candidate that the place had stays, and is marked. Without a test of realness the first candidate stays. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +53,8 @@ static spot_status lay_squares(spot_ctx *c, meter *m, const trial *t, int n, int
         memcpy(spot_blender_mask(b, i), spot_square_mask(&w->in->picture, picture[i]), b->bytes / 3);
     }
     SPOT_TRY(spot_squares_need(c, &w->in->background, back, backs));
-    for (int k = 0; k < backs; k++) memcpy(spot_blender_background(b, k), spot_square_rgb(&w->in->background, back[k]), b->bytes);
+    for (int k = 0; k < backs; k++) memcpy(spot_blender_background(b, k), spot_square_rgb(&w->in->background, back[k]),
+                                           b->bytes);
     return spot_blender_blend(c, b, *targets, backs, n);
 }
 
@@ -89,8 +90,8 @@ static spot_status open_chooser(spot_ctx *c, chooser *o, const spot_suite_drawer
     memcpy(o->at, o->spaces.first, (size_t)o->spaces.spaces * sizeof *o->at);
     const int last = o->spaces.spaces - 1;
     if (o->spaces.first[last + 1] - o->spaces.first[last] < n)
-        return spot_fail(c, SPOT_INPUT, "%s: %d backgrounds are left of %d that it needs (suite.n), since %d of them are the picture "
-                         "itself; add backgrounds or take a smaller suite.n", w->in->path[w->picture[target]],
+        return spot_fail(c, SPOT_INPUT, "%s: %d backgrounds are left of %d that it needs (suite.n), since %d of them are the "
+                         "picture itself; add backgrounds or take a smaller suite.n", w->in->path[w->picture[target]],
                          o->spaces.first[last + 1] - o->spaces.first[last], n, o->spaces.own);
     /* place j belongs to the subspaces in turn, as long as they have candidates */
     for (int j = 0, turn = 0; j < n; turn++)

@@ -31,8 +31,8 @@ static spot_status refuse_models(spot_ctx *c, const spot_background_config *cfg)
     for (int i = models; i < n; i++)
         for (int m = 0; m < models; m++)
             if (key[i].hi == key[m].hi && key[i].lo == key[m].lo)
-                return spot_fail(c, SPOT_INPUT, "%s measures distances, and it is also a model under test, %s: a model must not be "
-                                 "judged by its own features", path[i], path[m]);
+                return spot_fail(c, SPOT_INPUT, "%s measures distances, and it is also a model under test, %s: a model must "
+                                 "not be judged by its own features", path[i], path[m]);
     return SPOT_OK;
 }
 
@@ -156,12 +156,14 @@ spot_status spot_suite_encode(spot_ctx *c, spot_suite_encoders *e, float *row, c
     for (int i = 0; i < e->n; i++) {
         if (!e->net[i]) {
 #pragma omp parallel for num_threads(c->threads)
-            for (int k = 0; k < n; k++) spot_pixels_encode(row + (size_t)k * (size_t)e->dim + e->at[i], rgb + (size_t)k * each, e->size);
+            for (int k = 0; k < n; k++) spot_pixels_encode(row + (size_t)k * (size_t)e->dim + e->at[i], rgb + (size_t)k * each,
+                                                           e->size);
             continue;
         }
         for (int k = 0; k < n; k += BATCH) {
             SPOT_TRY(spot_check_stop(c));
-            SPOT_TRY(encode_batch(c, e, i, row + (size_t)k * (size_t)e->dim, rgb + (size_t)k * each, n - k < BATCH ? n - k : BATCH));
+            SPOT_TRY(encode_batch(c, e, i, row + (size_t)k * (size_t)e->dim, rgb + (size_t)k * each, n - k < BATCH ? n - k
+                                  : BATCH));
         }
     }
     return SPOT_OK;

@@ -11,7 +11,8 @@ enum { TARGETS, N, CLASSES, BACKGROUNDS, WORDS, SMALL, LARGE, EMPTY, WITH_CLASS,
 
 spot_status spot_suite_write(spot_ctx *c, const spot_background_suite *s, const char *path)
 {
-    const int fact[FACTS] = { s->targets, s->n, s->classes, s->backgrounds, s->words, s->small, s->large, s->empty, s->with_class,
+    const int fact[FACTS] = { s->targets, s->n, s->classes, s->backgrounds, s->words, s->small, s->large, s->empty,
+                              s->with_class,
                               s->inverted, s->own };
     const spot_tensor_note note[] = { { "key", s->key }, { "encoder", s->encoder } };
     spot_text target = { 0 }, cls = { 0 }, back = { 0 }, word = { 0 };
@@ -53,7 +54,8 @@ static spot_status read_facts(spot_ctx *c, spot_background_suite *s, const spot_
 
     if (how == SPOT_OK) how = spot_field_copy(c, &range, t, "range", SPOT_F32, 1, path);
     if (how == SPOT_OK && (!key || strlen(key) != 32 || !encoder || !(*range > 0) || !isfinite(*range) || fact[N] < 1
-                           || fact[N] > SPOT_MAX_BACKGROUNDS || fact[TARGETS] < 1 || fact[CLASSES] < 1 || fact[BACKGROUNDS] < 1))
+                           || fact[N] > SPOT_MAX_BACKGROUNDS || fact[TARGETS] < 1 || fact[CLASSES] < 1
+                               || fact[BACKGROUNDS] < 1))
         how = spot_fail(c, SPOT_INPUT, "%s: its facts are not what this program writes", path);
     if (how == SPOT_OK) {
         snprintf(s->key, sizeof s->key, "%s", key);

@@ -13,7 +13,7 @@ static bool needs_rows(const spot_background_config *cfg)
 }
 
 /* row (n, dim) of the pictures item[0..n) of q; NULL: 0..n. */
-static spot_status encode_squares(spot_ctx *c, spot_suite_work *w, float *row, spot_squares *q, const int *item, int n,
+static spot_status encode_squares(spot_ctx *c, spot_suite_work *w, float *row, spot_square_cache *q, const int *item, int n,
                                   const char *stage)
 {
     const size_t bytes = 3 * (size_t)q->from.size * (size_t)q->from.size, dim = (size_t)w->encoders->dim;

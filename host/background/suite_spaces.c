@@ -10,7 +10,8 @@ enum { LAST_SPACE = 1 << 20 };             /* address of the last subspace's ran
 
 struct spot_suite_drawer {
     const spot_suite_work *w;
-    int  *first, *back;                    /* backgrounds of keyword k: back[first[k]] .. back[first[k + 1] - 1], allowed ones */
+    int  *first, *back;                    /* backgrounds of keyword k: back[first[k]] .. back[first[k + 1] - 1], allowed
+                                            * ones */
     int   graphs;                          /* 1, or one for each class */
     spot_ontology *graph;
 };
@@ -91,7 +92,8 @@ static int compare_near(const void *a, const void *b)
 
 static bool is_own(const spot_suite_work *w, int picture, int back)
 {
-    return (w->in->back_key[back].hi == w->in->picture_key[picture].hi && w->in->back_key[back].lo == w->in->picture_key[picture].lo)
+    return (w->in->back_key[back].hi == w->in->picture_key[picture].hi
+            && w->in->back_key[back].lo == w->in->picture_key[picture].lo)
         || !strcmp(w->in->back_path[back], w->in->path[picture]);
 }
 
@@ -172,7 +174,8 @@ static void sort_near(near *list, const int *back, int n, const spot_suite_work 
     const size_t dim = (size_t)w->encoders->dim;
 
     for (int i = 0; i < n; i++)
-        list[i] = (near){ spot_suite_distance(w->encoders, w->row + (size_t)target * dim, w->back_row + (size_t)back[i] * dim), back[i] };
+        list[i] = (near){ spot_suite_distance(w->encoders, w->row + (size_t)target * dim, w->back_row + (size_t)back[i] * dim),
+                          back[i] };
     qsort(list, (size_t)n, sizeof *list, compare_near);
 }
 

@@ -72,12 +72,13 @@ static void log_left_out(spot_ctx *c, const spot_suite_work *w, int looked)
     const spot_background_data *d = &w->in->cfg->data;
 
     if (s->empty + s->small + s->large)
-        spot_log(c, SPOT_LOG_WARN, "%d of %d pictures are no targets: %d masks are empty, %d objects cover less than %g %% of the "
-                 "square, %d more than %g %%", s->empty + s->small + s->large, looked, s->empty, s->small, 100 * d->least, s->large,
+        spot_log(c, SPOT_LOG_WARN, "%d of %d pictures are no targets: %d masks are empty, %d objects cover less than %g %% of "
+                 "the square, %d more than %g %%", s->empty + s->small + s->large, looked, s->empty, s->small, 100 * d->least,
+                     s->large,
                  100 * d->most);
     if (s->inverted)
-        spot_log(c, SPOT_LOG_WARN, "%d of %d masks cover most of the border of their picture; are they inverted? The object is bright "
-                 "in a mask", s->inverted, looked);
+        spot_log(c, SPOT_LOG_WARN, "%d of %d masks cover most of the border of their picture; are they inverted? The object "
+                 "is bright in a mask", s->inverted, looked);
 }
 
 spot_status spot_suite_targets(spot_ctx *c, spot_suite_work *w)
@@ -102,6 +103,6 @@ spot_status spot_suite_targets(spot_ctx *c, spot_suite_work *w)
     log_left_out(c, w, looked);
     w->s->targets = kept;
     if (kept) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "none of %d pictures is a target: %d masks are empty, %d objects cover too little of the square "
-                     "(data.least), %d too much (data.most)", looked, w->s->empty, w->s->small, w->s->large);
+    return spot_fail(c, SPOT_INPUT, "none of %d pictures is a target: %d masks are empty, %d objects cover too little of the "
+                     "square (data.least), %d too much (data.most)", looked, w->s->empty, w->s->small, w->s->large);
 }

@@ -15,7 +15,8 @@ static spot_status read_keywords(spot_ctx *c, spot_suite_work *w)
     if (!path) return spot_fail(c, SPOT_NOMEM, "no memory for the keywords of %d pictures", w->s->targets);
     for (int i = 0; i < w->s->targets; i++) path[i] = w->in->name[w->picture[i]];
     s = spot_keywords_read(c, &w->keywords, &(spot_keyword_list){ o->images[0] ? o->images : NULL, path, w->s->targets },
-                           &(spot_keyword_list){ o->backgrounds[0] ? o->backgrounds : NULL, w->in->back_name, w->in->backgrounds });
+                           &(spot_keyword_list){ o->backgrounds[0] ? o->backgrounds : NULL, w->in->back_name,
+                                                 w->in->backgrounds });
     free(path);
     return s;
 }
@@ -38,8 +39,8 @@ static spot_status encode_words(spot_ctx *c, spot_suite_work *w, float **rows, i
 
     *rows = NULL;
     if (e->texts < 0)
-        return spot_fail(c, SPOT_INPUT, "words are compared with pictures, and none of the encoders (%s) takes texts; one must be a "
-                         "CLIP with its tokenizer", e->name);
+        return spot_fail(c, SPOT_INPUT, "words are compared with pictures, and none of the encoders (%s) takes texts; one "
+                         "must be a CLIP with its tokenizer", e->name);
     *dim = e->at[e->texts + 1] - e->at[e->texts];
     *rows = malloc(((size_t)w->s->targets + (size_t)w->in->backgrounds + (size_t)words) * (size_t)*dim * sizeof **rows + 1);
     if (!*rows) return spot_fail(c, SPOT_NOMEM, "no memory to compare %d words with pictures", words);
@@ -60,7 +61,8 @@ static spot_status find_keywords(spot_ctx *c, spot_suite_work *w)
     if (s == SPOT_OK) s = encode_words(c, w, &rows, &dim, word, words);
     if (s == SPOT_OK) {
         const float *back = rows + (size_t)w->s->targets * (size_t)dim;
-        const spot_keyword_rows r = { word, back + (size_t)w->in->backgrounds * (size_t)dim, rows, back, words, dim, w->s->targets,
+        const spot_keyword_rows r = { word, back + (size_t)w->in->backgrounds * (size_t)dim, rows, back, words, dim,
+                                      w->s->targets,
                                       w->in->backgrounds, o->top };
         s = spot_keywords_similar(c, &w->keywords, &r);
     }
@@ -115,18 +117,20 @@ static spot_status list_allowed(spot_ctx *c, spot_suite_work *w)
     w->allowed = malloc(((size_t)n + 1) * sizeof *w->allowed);
     if (!w->excluded || !w->allowed) return spot_fail(c, SPOT_NOMEM, "no memory for %d backgrounds", n);
     if (w->keywords.words)
-        w->s->with_class = spot_keywords_excluded(w->excluded, &w->keywords, cfg->ontology.excluded, w->in->class_name, w->in->classes);
+        w->s->with_class = spot_keywords_excluded(w->excluded, &w->keywords, cfg->ontology.excluded, w->in->class_name,
+                                                  w->in->classes);
     else
-        spot_log(c, SPOT_LOG_WARN, "nothing says which backgrounds show an object of a class: without keywords (ontology.backgrounds "
-                 "or ontology.words) all backgrounds are used");
+        spot_log(c, SPOT_LOG_WARN, "nothing says which backgrounds show an object of a class: without keywords "
+                 "(ontology.backgrounds or ontology.words) all backgrounds are used");
     for (int i = 0; i < n; i++)
         if (!w->excluded[i]) w->allowed[w->allowed_count++] = i;
     if (w->s->with_class)
         spot_log(c, SPOT_LOG_INFO, "%d of %d backgrounds are left out: they show an object of a class or an excluded keyword",
                  w->s->with_class, n);
     if (w->allowed_count >= cfg->suite.n) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "a target needs %d different backgrounds (suite.n), and %d are left of %d in %s: %d show an object "
-                     "of a class or an excluded keyword; add backgrounds or take a smaller suite.n", cfg->suite.n, w->allowed_count, n,
+    return spot_fail(c, SPOT_INPUT, "a target needs %d different backgrounds (suite.n), and %d are left of %d in %s: %d show "
+                     "an object of a class or an excluded keyword; add backgrounds or take a smaller suite.n", cfg->suite.n,
+                         w->allowed_count, n,
                      cfg->data.backgrounds, w->s->with_class);
 }
 

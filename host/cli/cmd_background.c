@@ -8,6 +8,7 @@
 
 #include "cli/cli.h"
 #include "spotter/background.h"
+#include "spotter/zoo.h"
 
 typedef struct {
     cli_machine machine;
@@ -25,7 +26,8 @@ static const cli_row table[] = {
     { "out",    'o', "DIR", CLI_TEXT, CLI_AT(run.out), .most = 1000, .need = "runs/background",
       .help = "run directory; the same command continues the run" },
     { .kind = CLI_HEADING, .help = "Without a config:" },
-    { "images", 0, "FOLDER", CLI_TEXT, CLI_AT(images), .most = 511, .help = "pictures, CLASS/picture; with --coco: its pictures" },
+    { "images", 0, "FOLDER", CLI_TEXT, CLI_AT(images), .most = 511, .help = "pictures, CLASS/picture; with --coco: its "
+      "pictures" },
     { "masks",  0, "FOLDER", CLI_TEXT, CLI_AT(masks), .most = 511, .otherwise = "the pictures' own alpha",
       .help = "masks, CLASS/NAME.png: bright is the object" },
     { "coco",   0, "FILE",   CLI_TEXT, CLI_AT(coco), .most = 511, .help = "annotations with outlines in COCO's format" },
@@ -55,9 +57,11 @@ static void check_options(const struct argp_state *state, void *input)
     const bool flags = o->images || o->masks || o->coco || o->backgrounds || o->model || o->predict || o->classes;
 
     if (o->config && (flags || cli_is_given(state, "n") || cli_is_given(state, "size")))
-        argp_error(state, "a config says what the pictures and models are; give either it or --images, --backgrounds and --model");
+        argp_error(state, "a config says what the pictures and models are; give either it or --images, --backgrounds and "
+                   "--model");
     if (!o->config && !(o->images && o->backgrounds && (o->model || o->predict)))
-        argp_error(state, "CONFIG is missing, such as configs/background.yaml; or --images, --backgrounds and --model or --predict");
+        argp_error(state, "CONFIG is missing, such as configs/background.yaml; or --images, --backgrounds and --model or "
+                   "--predict");
     if (o->model && o->predict) argp_error(state, "--model and --predict both name the model; give one of them");
     if (o->masks && o->coco) argp_error(state, "--masks and --coco both say where objects are; give one of them");
     cli_pick_shard(state, o->shard, &o->run.shard, &o->run.shards, o->shard_from);
@@ -77,14 +81,17 @@ static const char *share_text(char text[48], spot_interval v)
 static void print_sets(const spot_background_results *r, int unit)
 {
     static const char *const meaning[SPOT_BACKGROUND_SETS] = {
-        "the pictures as they are", "the object on black", "the background, the object black", "on a background of its own class",
-        "on a background of any class", "on a background of the next class", "on grey", "on noise", "on its own background, blurred",
+        "the pictures as they are", "the object on black", "the background, the object black", "on a background of its own "
+            "class",
+        "on a background of any class", "on a background of the next class", "on grey", "on noise", "on its own background, "
+            "blurred",
         "on the backgrounds of the suite" };
     char text[48];
 
     for (int k = 0; k < SPOT_BACKGROUND_SETS; k++)
         if (isfinite(r->summary[unit].accuracy[k].value))
-            printf("  %-10s  %-34s  %s\n", spot_background_set_name(k), meaning[k], share_text(text, r->summary[unit].accuracy[k]));
+            printf("  %-10s  %-34s  %s\n", spot_background_set_name(k), meaning[k], 
+                   share_text(text, r->summary[unit].accuracy[k]));
 }
 
 static void print_model(const spot_background_results *r, int unit)
@@ -118,7 +125,8 @@ static void print_notes(const spot_background_results *r)
 
     printf("\n%d targets, %d backgrounds each (%d different ones); brackets: 95 %%\n", s->targets, s->n, s->backgrounds);
     if (s->empty + s->small + s->large)
-        printf("%d pictures are no targets: %d empty masks, %d objects too small, %d too large\n", s->empty + s->small + s->large,
+        printf("%d pictures are no targets: %d empty masks, %d objects too small, %d too large\n",
+               s->empty + s->small + s->large,
                s->empty, s->small, s->large);
     for (int i = 0, lone = 0; i <= s->classes; i++) {
         if (i < s->classes) {
@@ -141,6 +149,24 @@ static void print_table(const spot_background_results *r)
     print_notes(r);
 }
 
+/* How well each measure orders models of planted reliance. The JSON has the features of the matrices, too. */
+static spot_status print_ranks(spot_ctx *c, const spot_background_results *r, const char *dir)
+{
+    spot_zoo_rank rank[SPOT_ZOO_RANKS];
+    char planted[48], learned[48];
+    int n;
+
+    SPOT_TRY(spot_zoo_ranks(c, rank, &n, r, dir));
+    printf("\n%-28s  %-22s  %s\n", "rank correlation of", "with planted reliance", "with learned reliance");
+    for (int i = 0; i < n && !strchr(rank[i].name, ','); i++) {
+        const spot_interval a = rank[i].planted, b = rank[i].learned;
+        snprintf(planted, sizeof planted, "%5.2f [%5.2f, %5.2f]", a.value, a.low, a.high);
+        snprintf(learned, sizeof learned, "%5.2f [%5.2f, %5.2f]", b.value, b.low, b.high);
+        printf("%-28s  %-22s  %s\n", rank[i].name, planted, learned);
+    }
+    return SPOT_OK;
+}
+
 static spot_status show_results(spot_ctx *c, const char *dir)
 {
     spot_background_results r;
@@ -148,6 +174,7 @@ static spot_status show_results(spot_ctx *c, const char *dir)
 
     if (s == SPOT_OK) {
         print_table(&r);
+        if (r.cfg->zoo.models) s = print_ranks(c, &r, dir);
         printf("in %s: background.json, background.csv\n", dir);
     } else if (r.missing) {
         spot_forget(c);                        /* other shards have not ended */
@@ -186,8 +213,9 @@ static spot_status run_config(spot_ctx *c, options *o, spot_background_config *c
 
     SPOT_TRY(spot_background_planted(c, cfg, o->run.out));
     SPOT_TRY(spot_background_cost_of(c, cfg, &cost));
-    spot_log(c, SPOT_LOG_INFO, "%d models, up to %d targets, %d backgrounds; at most %.3g pictures to look at and %s of memory, beside "
-             "the models", cost.units, cost.targets, cost.backgrounds, cost.looks, cli_memory(memory, (double)cost.memory));
+    spot_log(c, SPOT_LOG_INFO, "%d models, up to %d targets, %d backgrounds; at most %.3g pictures to look at and %s of "
+             "memory, beside the models", cost.units, cost.targets, cost.backgrounds, cost.looks,
+             cli_memory(memory, (double)cost.memory));
     if (o->max_seconds) {
         o->run.seconds = o->max_seconds - margin;
         alarm((unsigned)(o->max_seconds - margin));
@@ -240,9 +268,9 @@ const cli_command cli_background_command = {
     "  spotter background --images photos --masks masks --backgrounds scenes --model resnet.safetensors --out runs/mine\n"
     "  spotter background --images photos --masks masks --backgrounds scenes --predict 'python3 mine.py' --out runs/mine\n"
     "  spotter merge runs/mine && spotter status runs/mine",
-    "Puts each object on other backgrounds and looks at what the model answers: accuracy on the original and on derived sets, the "
-    "share of objects that some background turns, the BG-gap of the Backgrounds Challenge, and variance matrices (Liao and Chen "
-    "2023). Writes background.json and background.csv. The same command continues a run that was stopped. `spotter help config "
-    "background` lists the settings.", table, check_options,
+    "Puts each object on other backgrounds and looks at what the model answers: accuracy on the original and on derived sets, "
+        "the share of objects that some background turns, the BG-gap of the Backgrounds Challenge, and variance matrices "
+            "(Liao and Chen 2023). Writes background.json and background.csv. The same command continues a run that was "
+                "stopped. `spotter help config background` lists the settings.", table, check_options,
     .work = run_background, CLI_OPTIONS(config), .machine = true
 };

@@ -20,7 +20,8 @@ typedef struct {
 
 /* ---- polygons ---- */
 
-/* The place where the outline passes from (u0, v0) to (u1, v1), fine points beside each other, leaves the middle of a column. */
+/* The place where the outline passes from (u0, v0) to (u1, v1), fine points beside each other, leaves the middle of a
+ * column. */
 static void turn_at(drawing *d, int u0, int v0, int u1, int v1)
 {
     double x = (u1 < u0 ? u1 : u1 - 1), y = v1 < v0 ? v1 : v0;
@@ -83,7 +84,8 @@ static spot_status draw_polygon(drawing *d, yajl_val polygon)
     int first[2], a[2], b[2], u = 0, v = 0;
     bool begun = false;
 
-    if (!YAJL_IS_ARRAY(polygon) || polygon->u.array.len % 2) return bad_outline(d, "has a polygon that is no list of x, y, x, y ...");
+    if (!YAJL_IS_ARRAY(polygon) || polygon->u.array.len % 2) return bad_outline(d, "has a polygon that is no list of x, y, x, "
+                                                                                "y ...");
     const size_t n = polygon->u.array.len / 2;
     if (n < 3) return bad_outline(d, "has a polygon with fewer than three corners");
     SPOT_TRY(fine_point(d, first, polygon->u.array.values));
@@ -112,8 +114,8 @@ static spot_status add_run(drawing *d, runs *r, long long n)
     return SPOT_OK;
 }
 
-/* COCO's text: five bits in each character from '0' on, the sixth says that more follow; from the third run on the difference to
- * the run before the last one. */
+/* COCO's text: five bits in each character from '0' on, the sixth says that more follow; from the third run on the difference
+ * to the run before the last one. */
 static spot_status read_text(drawing *d, runs *r, const char *text)
 {
     long long before[2] = { 0, 0 };
@@ -142,11 +144,13 @@ static spot_status draw_runs(drawing *d, yajl_val map)
     yajl_val counts = yajl_tree_get(map, (const char *[]){ "counts", NULL }, yajl_t_any);
     runs r = { 0, false };
 
-    if (!size || size->u.array.len != 2 || !YAJL_IS_INTEGER(size->u.array.values[0]) || !YAJL_IS_INTEGER(size->u.array.values[1]))
+    if (!size || size->u.array.len != 2 || !YAJL_IS_INTEGER(size->u.array.values[0])
+        || !YAJL_IS_INTEGER(size->u.array.values[1]))
         return bad_outline(d, "has no \"size\" of two numbers");
     const long long high = YAJL_GET_INTEGER(size->u.array.values[0]), wide = YAJL_GET_INTEGER(size->u.array.values[1]);
     if (high != d->height || wide != d->width)
-        return spot_fail(d->c, SPOT_INPUT, "%s: its \"segmentation\" is of %lld x %lld pixels, and the picture has %d x %d", d->name,
+        return spot_fail(d->c, SPOT_INPUT, "%s: its \"segmentation\" is of %lld x %lld pixels, and the picture has %d x %d",
+                         d->name,
                          wide, high, d->width, d->height);
     if (YAJL_IS_STRING(counts)) SPOT_TRY(read_text(d, &r, YAJL_GET_STRING(counts)));
     else if (YAJL_IS_ARRAY(counts))
@@ -156,7 +160,8 @@ static spot_status draw_runs(drawing *d, yajl_val map)
             SPOT_TRY(add_run(d, &r, YAJL_GET_INTEGER(v)));
         }
     else return bad_outline(d, "has no \"counts\"");
-    return r.at == (size_t)d->width * (size_t)d->height ? SPOT_OK : bad_outline(d, "has run lengths for fewer pixels than its size");
+    return r.at == (size_t)d->width * (size_t)d->height ? SPOT_OK : bad_outline(d, "has run lengths for fewer pixels than its "
+                                                                                "size");
 }
 
 /* ---- the outline ---- */

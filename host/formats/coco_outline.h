@@ -1,9 +1,9 @@
-/* coco_outline.h - outlines of COCO's objects as masks, with the pixels of pycocotools: polygons, and run lengths as numbers or as
- * text.
+/* coco_outline.h - outlines of COCO's objects as masks, with the pixels of pycocotools: polygons, and run lengths as numbers or
+ * as text.
  *
- * A polygon's corners are in pixels, the picture's corner is (0, 0). pycocotools draws its edges on a grid that is five times as
- * fine and takes a pixel whose column's middle they leave on their inside; run lengths go down the columns, first of 0. Several
- * polygons of an object are joined. */
+ * A polygon's corners are in pixels, the picture's corner is (0, 0). pycocotools draws its edges on a grid that is five times
+ * as fine and takes a pixel whose column's middle they leave on their inside; run lengths go down the columns, first of 0.
+ * Several polygons of an object are joined. */
 #ifndef SPOTTER_COCO_OUTLINE_H
 #define SPOTTER_COCO_OUTLINE_H
 
@@ -12,8 +12,8 @@
 
 #include "spotter/ctx.h"
 
-/* Fills the object's pixels of plane (height, width), which is 0, with 255. json: n bytes, the value of "segmentation", and a NUL.
- * SPOT_INPUT, with `name` before the sentence: this is no outline, or one of another size. */
+/* Fills the object's pixels of plane (height, width), which is 0, with 255. json: n bytes, the value of "segmentation", and a
+ * NUL. SPOT_INPUT, with `name` before the sentence: this is no outline, or one of another size. */
 spot_status spot_coco_outline(spot_ctx *c, uint8_t *plane, int width, int height, const char *json, size_t n, const char *name);
 
 #endif

@@ -1,11 +1,11 @@
-/* summary.h - accuracies, gaps and shares of a model, with intervals. */
+/* background_summary.h - accuracies, gaps and shares of a model, with intervals. */
 #ifndef SPOTTER_BACKGROUND_SUMMARY_H
 #define SPOTTER_BACKGROUND_SUMMARY_H
 
 #include "spotter/background.h"
 
-/* Intervals: Wilson's of shares of pictures; of the suite's accuracy and the BG-gap a bootstrap over targets, since pictures of one
- * target are alike (2.5 and 97.5 % of 2,000 draws). The BG-gap counts targets that have both pictures. */
+/* Intervals: Wilson's of shares of pictures; of the suite's accuracy and the BG-gap a bootstrap over targets, since pictures of
+ * one target are alike (2.5 and 97.5 % of 2,000 draws). The BG-gap counts targets that have both pictures. */
 spot_status spot_background_summarise(spot_ctx *c, spot_background_summary *out, const spot_background_responses *r,
                                       const spot_background_suite *s, const spot_background_result *u);
 

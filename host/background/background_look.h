@@ -1,5 +1,5 @@
-/* look.h - models look at the original, the blends and the derived sets of every target. Pictures are made once for all models and
- * dropped. */
+/* background_look.h - models look at the original, the blends and the derived sets of every target. Pictures are made once for
+ * all models and dropped. */
 #ifndef SPOTTER_BACKGROUND_LOOK_H
 #define SPOTTER_BACKGROUND_LOOK_H
 
@@ -25,19 +25,19 @@ typedef struct {
     const spot_background_config *cfg;
     spot_look_model *model;
     int models;
-} spot_look;
+} spot_background_look;
 
-/* Fills signal, answer, derived and most of all models, which the caller gives with signal NaN, derived -2 and most 0. A model that
- * fails (SPOT_INPUT) does not stop the others. */
-spot_status spot_look_all(spot_ctx *c, const spot_look *l);
+/* Fills signal, answer, derived and most of all models, which the caller gives with signal NaN, derived -2 and most 0. A model
+ * that fails (SPOT_INPUT) does not stop the others. */
+spot_status spot_look_all(spot_ctx *c, const spot_background_look *l);
 
 /* Targets that are looked at together, images of one target, and the memory of a look without the models. */
 int    spot_look_together(const spot_background_config *cfg);
 int    spot_look_images(const spot_background_config *cfg);
 size_t spot_look_memory(const spot_background_config *cfg, int threads);
 
-/* One picture of a target as the models see it: rgb (size, size, 3); image 0: the original, 1 .. n: the blends, n + 1 + k: derived
- * set k. SPOT_INPUT where there is none. For reports. */
-spot_status spot_look_picture(spot_ctx *c, const spot_look *l, uint8_t *rgb, int target, int image);
+/* One picture of a target as the models see it: rgb (size, size, 3); image 0: the original, 1 .. n: the blends, n + 1 + k:
+ * derived set k. SPOT_INPUT where there is none. For reports. */
+spot_status spot_look_picture(spot_ctx *c, const spot_background_look *l, uint8_t *rgb, int target, int image);
 
 #endif

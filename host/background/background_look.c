@@ -1,6 +1,7 @@
-/* look.c - see look.h. A few targets are looked at together: their squares, the pictures of derived sets, one call of the blend, one
+/* background_look.c - see background_look.h. A few targets are looked at together: their squares, the pictures of derived sets,
+ * one call of the blend, one
  * call of each model. */
-#include "background/look.h"
+#include "background/background_look.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@ enum { IMAGES = 160, DONORS = 3 };     /* images of a batch, about; targets whos
 typedef struct { int target, image; } spot_seen;
 
 typedef struct {
-    const spot_look *l;
+    const spot_background_look *l;
     spot_blender blender;
     int   together;
     spot_seen *seen;                   /* (images): those of the blender's `out` */
@@ -27,7 +28,8 @@ typedef struct {
     int   wanted_target, wanted_image; /* of one picture; -1: all */
 } looker;
 
-int spot_look_images(const spot_background_config *cfg) { return 1 + cfg->suite.n + (cfg->measure.sets ? SPOT_BACKGROUND_SETS - 2 : 1); }
+int spot_look_images(const spot_background_config *cfg) { return 1 + cfg->suite.n + (cfg->measure.sets
+                                                                                     ? SPOT_BACKGROUND_SETS - 2 : 1); }
 
 int spot_look_together(const spot_background_config *cfg)
 {
@@ -93,7 +95,7 @@ static spot_status add_suite(spot_ctx *c, looker *k, int from, int to, int *back
 static spot_status add_sets(spot_ctx *c, looker *k, int from, int to, int *backs, int *pairs)
 {
     const spot_background_suite *s = k->l->suite;
-    const spot_squares *q = &k->l->in->picture;
+    const spot_square_cache *q = &k->l->in->picture;
     int n = 0;
 
     for (int t = from; t < to; t++)
@@ -124,7 +126,8 @@ static int add_rest(looker *k, int from, int to, int images)
             k->seen[images++] = (spot_seen){ t, 0 };
         }
         if (!has_set(k, SPOT_SET_NO_FG) || !is_wanted(k, t, n + 1 + SPOT_SET_NO_FG)) continue;
-        memcpy(spot_blender_out(&k->blender, images), k->rest + (size_t)(2 * (t - from) + 1) * k->blender.bytes, k->blender.bytes);
+        memcpy(spot_blender_out(&k->blender, images), k->rest + (size_t)(2 * (t - from) + 1) * k->blender.bytes,
+               k->blender.bytes);
         k->seen[images++] = (spot_seen){ t, n + 1 + SPOT_SET_NO_FG };
     }
     return images;
@@ -172,7 +175,8 @@ static int find_top(int *out, int top, const float *row, int dim)
     return n;
 }
 
-static void add_embedding(float *const signal[SPOT_BACKGROUND_MATRICES], size_t at, const float *row, int dim, const int *top, int tops)
+static void add_embedding(float *const signal[SPOT_BACKGROUND_MATRICES], size_t at, const float *row, int dim, const int *top,
+                          int tops)
 {
     double sum = 0, all = 0;
     float most = row[0];
@@ -232,7 +236,7 @@ static void take_responses(const looker *k, spot_look_model *m, int images, int 
 
 /* ---- all ---- */
 
-static spot_status open_looker(spot_ctx *c, looker *k, const spot_look *l, int together)
+static spot_status open_looker(spot_ctx *c, looker *k, const spot_background_look *l, int together)
 {
     const int images = together * spot_look_images(l->cfg), made = together * SPOT_BACKGROUND_SETS;
     const size_t backs = (size_t)together * (size_t)(l->suite->n + SPOT_BACKGROUND_SETS);
@@ -266,7 +270,7 @@ size_t spot_look_memory(const spot_background_config *cfg, int threads)
          + (size_t)6 * (size_t)together * (size_t)cfg->data.size * (size_t)cfg->data.size;
 }
 
-static spot_status take_scratch(spot_ctx *c, const spot_look *l, int images)
+static spot_status take_scratch(spot_ctx *c, const spot_background_look *l, int images)
 {
     for (int i = 0; i < l->models; i++) {
         spot_look_model *m = &l->model[i];
@@ -280,7 +284,7 @@ static spot_status take_scratch(spot_ctx *c, const spot_look *l, int images)
     return SPOT_OK;
 }
 
-static bool all_failed(const spot_look *l)
+static bool all_failed(const spot_background_look *l)
 {
     for (int i = 0; i < l->models; i++)
         if (!l->model[i].failed) return false;
@@ -305,7 +309,7 @@ static spot_status look_at_batch(spot_ctx *c, looker *k, int from, int to, int *
     return SPOT_OK;
 }
 
-spot_status spot_look_all(spot_ctx *c, const spot_look *l)
+spot_status spot_look_all(spot_ctx *c, const spot_background_look *l)
 {
     const int together = spot_look_together(l->cfg), targets = l->suite->targets;
     int *top = malloc((size_t)l->cfg->measure.top * sizeof *top);
@@ -325,7 +329,7 @@ spot_status spot_look_all(spot_ctx *c, const spot_look *l)
     return s;
 }
 
-spot_status spot_look_picture(spot_ctx *c, const spot_look *l, uint8_t *rgb, int target, int image)
+spot_status spot_look_picture(spot_ctx *c, const spot_background_look *l, uint8_t *rgb, int target, int image)
 {
     looker k;
     int images = 0;

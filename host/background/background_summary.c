@@ -1,5 +1,5 @@
-/* summary.c - see summary.h. */
-#include "background/summary.h"
+/* background_summary.c - see background_summary.h. */
+#include "background/background_summary.h"
 
 #include <math.h>
 #include <stdlib.h>
