@@ -9,8 +9,9 @@ if(NOT SPOT_NVCC)
   return()
 endif()
 
-# sm_80 (A100), sm_90a (H100, H200), and PTX for what comes later; nvcc knows them since 12.0.
-set(CMAKE_CUDA_ARCHITECTURES 80-real 90a-real 90-virtual)
+# sm_80 (A100), sm_90a (H100, H200), and for what comes later the PTX of sm_80, which needs no third run of the compiler: no
+# kernel has a part for a later architecture. nvcc knows them since 12.0.
+set(CMAKE_CUDA_ARCHITECTURES 80 90a-real)
 execute_process(COMMAND ${SPOT_NVCC} --version OUTPUT_VARIABLE SPOT_NVCC_VERSION)
 string(REGEX REPLACE ".*release ([0-9.]+).*" "\\1" SPOT_NVCC_VERSION "${SPOT_NVCC_VERSION}")
 if(SPOT_NVCC_VERSION VERSION_LESS 12.0)

@@ -9,22 +9,16 @@
 #include "checks.h"
 #include "core/device.h"
 
-/* Under ASan, which looks for addresses and takes ten times as long, one random order: the bits are compared without it. */
-#ifdef __SANITIZE_ADDRESS__
-static const char *const schedules[] = { "identity", "reversed", "shuffled:1" };
-#else
 static const char *const schedules[] = { "identity", "reversed", "shuffled:1", "shuffled:2", "shuffled:3" };
-#endif
-
-/* From one schedule to the next where a case tries them all: ASan's build passes over "reversed", which op_one_by_one keeps,
- * and which the Release build tries on the same cases. */
-enum { NEXT_SCHEDULE = 1 + SANITIZED };
 
 /* Whether the emulator watches every access (test_race_*): one schedule then shows what others might, and the CPU's own cases
  * have been seen. */
 static inline bool is_watched(void) { return getenv("SPOT_WATCHED") != NULL; }
 
-static inline int schedule_after(int s, int step) { return is_watched() ? LEN(schedules) : s + step; }
+/* ASan, too, looks at each access and takes ten times as long. A case then has one schedule: the bits of several are compared
+ * without it. op_one_by_one has another than op_agrees. */
+static inline bool is_slow(void) { return SANITIZED || is_watched(); }
+static inline int schedule_after(int s, int step) { return is_slow() ? LEN(schedules) : s + step; }
 
 static inline const char *schedule(int s) { return schedules[s % LEN(schedules)]; }
 

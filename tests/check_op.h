@@ -1,7 +1,7 @@
 /* check_op.h - the tests that every op's problems (bench/op.h) go through, each with a name of its own:
  *
  *   NAME_is_right                   on the CPU: what `check` knows; and the same bits by any number of threads, together or
- *                                   one by one. Runs without a device, too
+ *                                   one by one (sanitizers: one by one). Runs without a device, too
  *   NAME_agrees                     all problems in one call: what `check` knows, the CPU's numbers, the same bits under every
  *                                   schedule, and no device memory left behind
  *   NAME_one_by_one                 each problem in a call of its own gives those numbers, too
@@ -169,7 +169,7 @@ static inline void op_is_right(void **state)
     void **want = NULL;
     int results = 0;
 
-    for (int threads = 1; threads <= 3; threads++) {
+    for (int threads = 1 + SANITIZED; threads <= 3 - SANITIZED; threads++) {
         spot_ctx cpu = check_ctx(threads);
         spot_op_run *run = run_row(&cpu, row, threads == 2);
         void **got = fetch_results(run);

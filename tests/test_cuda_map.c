@@ -231,13 +231,13 @@ TEST_ON_CUDA(auto_takes_cuda_when_it_has_every_family)
 int main(void)
 {
     static op_row rows[] = {      /* problems: more than go into one launch */
-        OP_ROW(spot_op_distance, distance_sizes, .step = NEXT_SCHEDULE),
-        OP_ROW(spot_op_pca, pca_sizes, .step = NEXT_SCHEDULE, .problems = 45),
-        OP_ROW(spot_op_pairs, pair_sizes, .step = NEXT_SCHEDULE, .problems = 85, .again = 2),
-        OP_ROW(nearest, nearest_sizes, .step = NEXT_SCHEDULE, .alone_step = 1),
-        OP_ROW(joint, joint_sizes, .step = NEXT_SCHEDULE, .alone_step = 1),
-        OP_ROW(strengths, strength_sizes, .step = NEXT_SCHEDULE, .problems = 33),
-        OP_ROW(descent, descent_sizes, .step = NEXT_SCHEDULE, .problems = 33),
+        OP_ROW(spot_op_distance, distance_sizes, .step = 1),
+        OP_ROW(spot_op_pca, pca_sizes, .problems = 45),
+        OP_ROW(spot_op_pairs, pair_sizes, .problems = 85, .again = 2),
+        OP_ROW(nearest, nearest_sizes, .alone_step = 1),
+        OP_ROW(joint, joint_sizes, .alone_step = 1),
+        OP_ROW(strengths, strength_sizes, .problems = 33),
+        OP_ROW(descent, descent_sizes, .problems = 33),
     };
 
     return run_ops(rows, LEN(rows));

@@ -147,17 +147,15 @@ static void sums_of_many_places(spot_precision precision)
 }
 
 /* Sanitizers and the race detector see the same loops over fewer places in other tests. */
-static bool too_slow(void) { return SANITIZED || is_watched(); }
-
 TEST(fp32_sums_of_a_million_places)
 {
-    if (too_slow()) skip();
+    if (is_slow()) skip();
     sums_of_many_places(SPOT_FP32);
 }
 
 TEST(bf16_sums_of_a_million_places)
 {
-    if (too_slow()) skip();
+    if (is_slow()) skip();
     sums_of_many_places(SPOT_BF16);
 }
 
@@ -169,7 +167,7 @@ TEST(sums_of_a_million_windows)
     void *at, *y;
     spot_plane p;
     bed t;
-    if (too_slow()) skip();
+    if (is_slow()) skip();
     open_bed(&t, SPOT_BF16, true);
     p = t.p;
     p.size *= 2;

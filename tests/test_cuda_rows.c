@@ -271,11 +271,11 @@ TEST(rows_of_hardly_any_length_stay_finite)
 int main(void)
 {
     static op_row rows[] = {      /* problems: more than go into one launch */
-        OP_ROW(pick, pick_sizes, .step = NEXT_SCHEDULE, .problems = 35),
-        OP_ROW(prepare, prepare_sizes, .step = NEXT_SCHEDULE, .problems = 33),
-        OP_ROW(squares, square_sizes, .step = NEXT_SCHEDULE, .problems = 33),
-        OP_ROW(fade, fade_sizes, .step = NEXT_SCHEDULE, .problems = 33),
-        OP_ROW(best, best_sizes, .step = NEXT_SCHEDULE, .problems = 33),
+        OP_ROW(pick, pick_sizes, .problems = 35),
+        OP_ROW(prepare, prepare_sizes, .problems = 33),
+        OP_ROW(squares, square_sizes, .problems = 33),
+        OP_ROW(fade, fade_sizes, .problems = 33),
+        OP_ROW(best, best_sizes, .problems = 33),
     };
 
     return run_ops(rows, LEN(rows));

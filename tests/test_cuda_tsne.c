@@ -142,11 +142,11 @@ static const spot_op forces = FORCES("forces"), sparse_forces = FORCES("sparse_g
                      few_points = DESCENT("descent_of_few_points"), growing_grid = DESCENT("descent_of_a_growing_grid");
 
 static op_row rows[] = {
-    OP_ROW(forces, force_sizes, .step = NEXT_SCHEDULE, .alone_step = -1),
-    OP_ROW(sparse_forces, sparse_sizes, .step = NEXT_SCHEDULE, .alone_step = -1),
+    OP_ROW(forces, force_sizes, .alone_step = -1),
+    OP_ROW(sparse_forces, sparse_sizes, .alone_step = -1),
     OP_ROW(grid_forces, grid_sizes, .step = 3, .alone_step = -1),
-    OP_ROW(long_descent, look_sizes, .step = NEXT_SCHEDULE, .alone_step = SANITIZED ? 0 : 2),
-    OP_ROW(few_points, few_sizes, .step = NEXT_SCHEDULE, .alone_step = SANITIZED ? 0 : 2),
+    OP_ROW(long_descent, look_sizes, .alone_step = SANITIZED ? 0 : 2),
+    OP_ROW(few_points, few_sizes, .alone_step = SANITIZED ? 0 : 2),
     OP_ROW(growing_grid, growing_sizes, .step = LEN(schedules)),
 };
 

@@ -12,7 +12,7 @@ if(SPOT_CUDNN_INCLUDE AND SPOT_CUDA_INCLUDE AND NOT SPOT_SANITIZE)
   target_compile_features(asking PRIVATE cxx_std_20)
   target_compile_options(asking PRIVATE -O2 -Wall -Wextra -Wno-missing-field-initializers -Wno-unknown-pragmas
     $<$<BOOL:${SPOT_WERROR}>:-Werror>)
-  spot_test_program(test_cudnn_plans tests/cudnn/test_cudnn_plans.c tests/run_tests.c)
+  spot_test_program(test_cudnn_plans tests/cudnn/test_cudnn_plans.c $<TARGET_OBJECTS:run_tests>)
   target_link_libraries(test_cudnn_plans PRIVATE asking)
   add_test(NAME test_cudnn_plans COMMAND test_cudnn_plans WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/tests)
   spot_test_properties(test_cudnn_plans ${CMAKE_SOURCE_DIR}/tests/cudnn/test_cudnn_plans.c)

@@ -163,13 +163,13 @@ unsigned barrier(const char *site, bool predicate)
 const uint64_t *gather(const char *op, const char *site, unsigned mask, uint64_t value)
 {
     fibre *f = now.running;
-    size_t first = f->thread - lane();
+    size_t lanes = f->block->threads.size() - (f->thread - lane());
+    unsigned absent = lanes < WARP ? mask >> lanes << lanes : 0;
 
     if (!(mask >> lane() & 1)) fault("%s at %s: its mask %08x leaves out the lane that calls", op, site, mask);
-    for (unsigned i = 0; i < WARP; i++)
-        if (mask >> i & 1 && first + i >= f->block->threads.size())
-            fault("%s at %s: its mask %08x names lane %u, which a block of %zu threads has not", op, site, mask, i,
-                  f->block->threads.size());
+    if (absent)
+        fault("%s at %s: its mask %08x names lane %d, which a block of %zu threads has not", op, site, mask,
+              __builtin_ctz(absent), f->block->threads.size());
     f->at = AT_WARP;
     f->op = op;
     f->site = site;
@@ -202,6 +202,9 @@ static void check_shared(block_state *b)
 {
     size_t at = 0;
 
+#ifdef SPOT_EMULATOR_ASAN
+    return;                          /* the write ended the program */
+#endif
     if (b->slots.empty()) return;
     for (const slot &s : b->slots) {
         if (guard_changed(b->memory + at, s.start - at))

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef SPOT_EMULATOR_ASAN
 #include <sanitizer/asan_interface.h>
 #endif
 
@@ -18,7 +18,7 @@ void *fibre_stack()
     char *p = (char *)mmap(nullptr, page + FIBRE_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (p == MAP_FAILED || mprotect(p, page, PROT_NONE)) return nullptr;
-#ifdef __SANITIZE_ADDRESS__
+#ifdef SPOT_EMULATOR_ASAN
     __asan_unpoison_memory_region(p + page, FIBRE_STACK);
 #endif
     return p + page;

@@ -34,6 +34,7 @@ static void try_answers(spot_ctx *c, int kind, const uint8_t *data, size_t size)
     const spot_shift_classes k = { .n = CLASSES, .folder = class_of, .name = class_of };
     const spot_shift_pictures p[2] = { list_of(-1), list_of(0) };
     spot_shift_answers a;
+    spot_shift_progress progress = { 0 };
 
     fuzz_text(outputs, sizeof outputs, &data, &size);
     fuzz_file(1, "outputs.txt", outputs, strlen(outputs));
@@ -42,7 +43,7 @@ static void try_answers(spot_ctx *c, int kind, const uint8_t *data, size_t size)
     cfg.model[0] = (spot_shift_model){ .name = "m" };
     strcpy(cfg.model[0].predictions, fuzz_files[0].name);
     if (kind & OUTPUTS) strcpy(cfg.model[0].classes, "outputs.txt");
-    if (spot_shift_answers_open(c, &a, &cfg, &k, NULL, p, 2)) fuzz_said(c);
+    if (spot_shift_answers_open(c, &a, &cfg, &k, NULL, p, 2, &progress)) fuzz_said(c);
     else
         for (int u = 0; u < 2; u++)
             for (int i = 0; i < N; i++)
