@@ -11,12 +11,14 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "spotter/variance.h"
+#include "spotter/zoo.h"
 
 enum { WORST = 20 };           /* pairs in the document */
 
-static const char *const matrix_names[SPOT_BACKGROUND_MATRICES] = { "confidence", "top neurons of the object", "greatest "
-                                                                    "neuron",
+static const char *const matrix_names[SPOT_BACKGROUND_MATRICES] = { "confidence", "top neurons of the object", "greatest neuron",
                                                                    "mean of neurons" };
+
+const char *spot_background_matrix_name(int matrix) { return matrix_names[matrix]; }
 
 static void put_interval(spot_json *j, const char *key, spot_interval v)
 {
@@ -190,6 +192,26 @@ static spot_status put_model(spot_ctx *c, spot_json *j, const spot_background_re
     return how;
 }
 
+/* How measures order models of planted reliance. */
+static spot_status put_ranks(spot_ctx *c, spot_json *j, const spot_background_results *r, const char *dir)
+{
+    spot_zoo_rank rank[SPOT_ZOO_RANKS];
+    int n;
+
+    SPOT_TRY(spot_zoo_ranks(c, rank, &n, r, dir));
+    spot_json_array(j, "rank_correlations", n, n);
+    for (int i = 0; i < n; i++) {
+        spot_json_object(j, NULL);
+        spot_json_put_text(j, "measure", rank[i].name);
+        spot_json_put_int(j, "models", rank[i].models);
+        put_interval(j, "with_planted_reliance", rank[i].planted);
+        put_interval(j, "with_learned_reliance", rank[i].learned);
+        spot_json_end(j);
+    }
+    spot_json_end(j);
+    return SPOT_OK;
+}
+
 static spot_status write_json(spot_ctx *c, const spot_background_results *r, const char *dir, const char *key)
 {
     char path[SPOT_BACKGROUND_PATH];
@@ -208,6 +230,7 @@ static spot_status write_json(spot_ctx *c, const spot_background_results *r, con
     s = SPOT_OK;
     for (int u = 0; u < r->units && s == SPOT_OK; u++) s = put_model(c, &j, r, u, dir);
     spot_json_end(&j);
+    if (s == SPOT_OK && r->cfg->zoo.models) s = put_ranks(c, &j, r, dir);
     spot_json_end(&j);
     if (s == SPOT_OK) s = spot_json_whole(c, &j, path);
     if (s == SPOT_OK) s = spot_file_write(c, path, j.out.bytes, j.out.used);

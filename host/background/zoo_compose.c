@@ -84,7 +84,7 @@ spot_zoo_object spot_zoo_object_of(const spot_zoo_stock *s, int cls, double own,
     o.family = spot_rng_uniform(r) < own ? cls : o.kin;
     o.black = spot_rng_uniform(r) < black;
     o.flip = spot_rng_uniform(r) < 0.5;
-    o.scale = 0.45f + 0.35f * (float)spot_rng_uniform(r);
+    o.scale = 0.55f + 0.3f * (float)spot_rng_uniform(r);
     o.cosine = cosf(angle), o.sine = sinf(angle);
     o.x = o.scale / 2 + (1 - o.scale) * (float)spot_rng_uniform(r);
     o.y = o.scale / 2 + (1 - o.scale) * (float)spot_rng_uniform(r);

@@ -11,7 +11,7 @@
 
 extern const spot_setting spot_zoo_settings[];
 
-enum { SPOT_ZOO_PATH = 1200, SPOT_ZOO_CLASSES = 12, SPOT_ZOO_STAMPS = 6, SPOT_ZOO_SCENES = 12, SPOT_ZOO_SCENE_SIDE = 192,
+enum { SPOT_ZOO_PATH = 1200, SPOT_ZOO_CLASSES = 12, SPOT_ZOO_STAMPS = 4, SPOT_ZOO_SCENES = 12, SPOT_ZOO_SCENE_SIDE = 192,
        SPOT_ZOO_WORDING = 200 };
 
 const char *spot_zoo_class_name(int cls);

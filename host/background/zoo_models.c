@@ -45,7 +45,7 @@ static spot_model_config config_of(const spot_zoo_recipe *r)
     cfg.width = WIDTH;
     cfg.epochs = r->epochs;
     cfg.batch = BATCH;
-    cfg.lr = 2e-3;
+    cfg.lr = 4e-3;
     cfg.schedule = SPOT_ONE_CYCLE;
     return cfg;
 }

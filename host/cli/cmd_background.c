@@ -8,6 +8,7 @@
 
 #include "cli/cli.h"
 #include "spotter/background.h"
+#include "spotter/zoo.h"
 
 typedef struct {
     cli_machine machine;
@@ -148,6 +149,24 @@ static void print_table(const spot_background_results *r)
     print_notes(r);
 }
 
+/* How well each measure orders models of planted reliance. The JSON has the features of the matrices, too. */
+static spot_status print_ranks(spot_ctx *c, const spot_background_results *r, const char *dir)
+{
+    spot_zoo_rank rank[SPOT_ZOO_RANKS];
+    char planted[48], learned[48];
+    int n;
+
+    SPOT_TRY(spot_zoo_ranks(c, rank, &n, r, dir));
+    printf("\n%-28s  %-22s  %s\n", "rank correlation of", "with planted reliance", "with learned reliance");
+    for (int i = 0; i < n && !strchr(rank[i].name, ','); i++) {
+        const spot_interval a = rank[i].planted, b = rank[i].learned;
+        snprintf(planted, sizeof planted, "%5.2f [%5.2f, %5.2f]", a.value, a.low, a.high);
+        snprintf(learned, sizeof learned, "%5.2f [%5.2f, %5.2f]", b.value, b.low, b.high);
+        printf("%-28s  %-22s  %s\n", rank[i].name, planted, learned);
+    }
+    return SPOT_OK;
+}
+
 static spot_status show_results(spot_ctx *c, const char *dir)
 {
     spot_background_results r;
@@ -155,6 +174,7 @@ static spot_status show_results(spot_ctx *c, const char *dir)
 
     if (s == SPOT_OK) {
         print_table(&r);
+        if (r.cfg->zoo.models) s = print_ranks(c, &r, dir);
         printf("in %s: background.json, background.csv\n", dir);
     } else if (r.missing) {
         spot_forget(c);                        /* other shards have not ended */

@@ -175,6 +175,7 @@ typedef enum { SPOT_SET_ORIGINAL, SPOT_SET_ONLY_FG, SPOT_SET_NO_FG, SPOT_SET_MIX
                SPOT_BACKGROUND_SETS } spot_background_set;
 
 const char *spot_background_set_name(int set);         /* "original", "only-fg", ... */
+const char *spot_background_matrix_name(int matrix);   /* "confidence", ... */
 
 #define SPOT_COVERAGES 5                               /* thresholds of neuron coverage: 0, .25, .5, .75, .9 */
 

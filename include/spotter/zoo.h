@@ -67,6 +67,21 @@ spot_status spot_zoo_make(spot_ctx *c, const char *dir, const spot_background_zo
 /* t (cfg->models), from DIR/truth.csv. */
 spot_status spot_zoo_truth_read(spot_ctx *c, spot_zoo_truth *t, const char *dir, const spot_background_zoo *cfg);
 
+#define SPOT_ZOO_RANKS (6 + SPOT_BACKGROUND_MATRICES * SPOT_BACKGROUND_FEATURES)
+
+/* How well a measure of the study orders the planted models: Spearman's rank correlation with rho, and with the reliance that
+ * they learned; 95 % by a bootstrap over models (percentiles of 2,000 draws). NaN for fewer than three models, and where all have
+ * equal numbers. */
+typedef struct {
+    char name[64];                 /* "BG-gap", "mean of neurons, vertical std" */
+    int  models;                   /* that have the measure */
+    spot_interval planted, learned;
+} spot_zoo_rank;
+
+/* rank[*n], the measures without matrices first. out: the run directory with the world in zoo/. */
+spot_status spot_zoo_ranks(spot_ctx *c, spot_zoo_rank rank[SPOT_ZOO_RANKS], int *n, const spot_background_results *r,
+                           const char *out);
+
 #ifdef __cplusplus
 }
 #endif
