@@ -1,8 +1,9 @@
-/* cmd_tables.c - spotter tables: the results of a run as tables. */
+/* cmd_tables.c - spotter tables: the results of runs as tables. */
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/cli.h"
+#include "spotter/background.h"
 #include "spotter/report.h"
 
 enum { MOST_DIRS = 64 };
@@ -17,25 +18,24 @@ static const cli_row table[] = {
     { .word = "DIR", .kind = CLI_REST, CLI_AT(dir), .most = MOST_DIRS, .need = "runs/quickstart" },
     { "format", 'f', "text|csv|json|md", CLI_CHOICE, CLI_AT(format), .preset = "text", .help = "output format" },
     { "which",  'w', "N", CLI_INT, CLI_AT(which), 1, 99, .otherwise = "the run's own tables",
-      .help = "table of the paper (2, 7, 9 to 13, 16), with the run's numbers beside the paper's" },
+      .help = "table of the paper (a sweep: 2, 7, 9 to 13, 16; a background study: 1 to 6), with the run's numbers beside the "
+              "paper's" },
     { "all",    'a', NULL, CLI_ON, CLI_AT(all),
       .help = "averages over all ECs, also those that did not learn their blindspots" },
     { .kind = CLI_END }
 };
 
-static void check_options(const struct argp_state *state, void *input)
-{
-    const options *o = input;
-
-    if (o->dir.n > 1 && !o->which)
-        argp_error(state, "\"%s\" is one run directory too many; only --which N joins several", o->dir.word[1]);
-}
-
 static spot_status print_tables(spot_ctx *c, void *input)
 {
     const options *o = input;
     spot_table_format format = (spot_table_format)o->format;
+    const spot_study *study;
 
+    SPOT_TRY(cli_study_of(c, &study, o->dir.word[0]));
+    if (study == &spot_background_study)
+        return spot_background_tables(c, stdout, o->dir.word, o->dir.n, o->which, format);
+    if (o->dir.n > 1 && !o->which)
+        return spot_fail(c, SPOT_USAGE, "\"%s\" is one run directory too many; only --which N joins several", o->dir.word[1]);
     if (!o->which) return spot_tables(c, stdout, o->dir.word[0], format, o->all);
     return spot_tables_paper(c, stdout, o->dir.word, o->dir.n, o->which, format, o->all);
 }
@@ -44,8 +44,10 @@ const cli_command cli_tables_command = {
     "tables", "discovery rates (DR) and false discovery rates (FDR) of a run", "DIR...",
     "  spotter tables runs/quickstart\n"
     "  spotter tables runs/mini --format csv > mini.csv\n"
-    "  spotter tables runs/paper --which 2",
+    "  spotter tables runs/paper --which 2\n"
+    "  spotter tables runs/background runs/background_nearest",
     "Prints DR and FDR of every method over a run's ECs with standard errors, then each EC, then the reasons for missed "
-    "blindspots. Every average names the number of ECs that it leaves out.", table, check_options,
+    "blindspots. Every average names the number of ECs that it leaves out. For runs of `spotter background` it prints the "
+    "tables of their paper beside its numbers; further runs vary one setting of the first.", table, NULL,
     .work = print_tables, CLI_OPTIONS(all)
 };

@@ -39,6 +39,10 @@ spot_status spot_tables(spot_ctx *c, FILE *f, const char *dir, spot_table_format
 spot_status spot_tables_paper(spot_ctx *c, FILE *f, const char *const *dirs, int n, int number, spot_table_format format,
                               bool include_all);
 
+/* The tables of the background paper (003), 1 to 6, beside the numbers of n runs of `spotter background`; number 0: all of them.
+ * A row belongs to the run that differs from the first in its setting alone; "not run" where there is none. */
+spot_status spot_background_tables(spot_ctx *c, FILE *f, const char *const *dirs, int n, int number, spot_table_format format);
+
 /* Figures 2, 3 and 4 of the paper: DR and FDR by number of blindspots, and the share of blindspots covered by specificity and
  * by the features that define them, with 95 % intervals. Figure 2 compares two settings of one method. The text below each
  * figure lists failed methods and settings that are not the paper's. SPOT_INPUT where no EC counts. */

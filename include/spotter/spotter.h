@@ -35,6 +35,7 @@
 #include "spotter/tensor.h"
 #include "spotter/tree.h"
 #include "spotter/variance.h"
+#include "spotter/verdict.h"
 #include "spotter/view.h"
 #include "spotter/work.h"
 

@@ -1,0 +1,290 @@
+/* cmd_verdict.c - spotter verdict: does a model depend on the background? Verdicts of a forest, and its training on labels. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "cli/cli.h"
+#include "spotter/verdict.h"
+
+enum { MOST_RUNS = 64, LONGEST = 1000, FEW = 20 };     /* models whose reasons are printed */
+
+typedef struct {
+    cli_machine machine;
+    cli_rest dir;
+    const char *labels, *forest, *train;
+    int splits;
+    bool json;
+} options;
+
+static const cli_row table[] = {
+    { .word = "RUN", .kind = CLI_REST, CLI_AT(dir), .most = MOST_RUNS, .need = "runs/background" },
+    { "labels", 0, "FILE.csv", CLI_TEXT, CLI_AT(labels), .most = 500,
+      .help = "labels of people: columns model, rater, label (invariant, borderline, variant); a model of a later run whose "
+              "name is taken is RUN/NAME; by default those that the run's config names, or cuts of a planted reliance" },
+    { "forest", 0, "FILE", CLI_TEXT, CLI_AT(forest), .most = 500, .otherwise = "that of the run's config, or Spotter's own",
+      .help = "forest that gives the verdicts" },
+    { "train",  0, "FILE", CLI_TEXT, CLI_AT(train), .most = 1000,
+      .help = "new forest, trained on all labelled models of the runs; the verdicts are then its own" },
+    { "splits", 0, "N", CLI_INT, CLI_AT(splits), 1, 1000, .otherwise = "the config's, 10",
+      .help = "random splits of the models, 2/3 to train and 1/3 to test" },
+    { "json",  'j', NULL, CLI_ON, CLI_AT(json), .help = "one JSON object on stdout" },
+    CLI_MACHINE_ROWS("cpu"),
+    { .kind = CLI_END }
+};
+
+typedef struct {
+    const options *o;
+    spot_background_results *run;          /* (runs) */
+    int runs;
+    spot_background_config *cfg;           /* of the first run, with what the flags say */
+    spot_verdict_report v;
+} work;
+
+/* ---- gathering ---- */
+
+/* One table of all runs' models; the report is that of the first run with them. */
+static spot_status read_runs(spot_ctx *c, work *w)
+{
+    w->run = calloc((size_t)w->o->dir.n, sizeof *w->run);
+    if (!w->run) return spot_fail(c, SPOT_NOMEM, "no memory for %d runs", w->o->dir.n);
+    while (w->runs < w->o->dir.n) {
+        spot_background_results *r = &w->run[w->runs];
+        SPOT_TRY(spot_background_read(c, r, w->o->dir.word[w->runs++]));
+        SPOT_TRY(spot_verdict_table_add(c, &w->v.table, r, w->o->dir.word[w->runs - 1]));
+    }
+    w->cfg = w->run[0].cfg;
+    if (w->o->labels) snprintf(w->cfg->verdict.labels, sizeof w->cfg->verdict.labels, "%s", w->o->labels);
+    if (w->o->forest) snprintf(w->cfg->verdict.forest, sizeof w->cfg->verdict.forest, "%s", w->o->forest);
+    if (w->o->splits) w->cfg->verdict.splits = w->o->splits;
+    return SPOT_OK;
+}
+
+static spot_status train_forest(spot_ctx *c, work *w)
+{
+    spot_forest f;
+    spot_status s;
+
+    if (w->v.why_labels[0]) return spot_fail(c, SPOT_INPUT, "%s", w->v.why_labels);
+    SPOT_TRY(spot_verdict_train(c, &f, &w->v.table, &w->v.labels, w->cfg->verdict.seed));
+    s = spot_forest_save(c, &f, w->o->train);
+    if (s == SPOT_OK) spot_log(c, SPOT_LOG_INFO, "%s: a forest %s", w->o->train, f.about);
+    spot_forest_close(&f);
+    if (s == SPOT_OK) snprintf(w->cfg->verdict.forest, sizeof w->cfg->verdict.forest, "%s", w->o->train);
+    return s;
+}
+
+/* ---- for people ---- */
+
+static void print_verdict(const spot_model_verdict *v)
+{
+    if (v->label < 0) printf("none");
+    else printf("%-10s  %.2f", spot_background_label_name(v->label), v->share[v->label]);
+}
+
+static void print_models(const spot_verdict_report *v)
+{
+    char words[LONGEST];
+
+    printf("%-24s  %8s  %10s  %-10s  %-10s  %s\n", "model", "accuracy", "worst case", "label", "verdict", "vote");
+    for (int i = 0; i < v->table.models; i++) {
+        const spot_verdict_model *m = &v->table.model[i];
+        const int label = v->labels.models ? v->labels.majority[i] : -1;
+        spot_text_column(stdout, m->name, 24);
+        printf("%8.3f  %10.3f  %-10s  ", m->accuracy, m->worst, label < 0 ? "-" : spot_background_label_name(label));
+        if (v->verdict) print_verdict(&v->verdict[i]);
+        else printf("-");
+        printf("\n");
+    }
+    if (!v->verdict) printf("no verdicts: %s\n", v->why_verdict);
+    if (!v->verdict) return;
+    printf("forest: %s\n\n", v->forest.about);
+    for (int i = 0; i < v->table.models && i < FEW; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s", v->table.model[i].name);
+        printf("%s: %s\n", spot_plain(name), spot_verdict_words(words, sizeof words, &v->verdict[i]));
+    }
+    if (v->table.models > FEW) printf("the reasons for %d more models: --json\n", v->table.models - FEW);
+}
+
+static void print_labels(const spot_verdict_labels *l)
+{
+    printf("\nlabels: %s; %d of %d models: %d invariant, %d borderline, %d variant", l->source, l->labelled, l->models,
+           l->count[SPOT_INVARIANT], l->count[SPOT_BORDERLINE], l->count[SPOT_VARIANT]);
+    if (l->ties) printf("; %d tied vote%s count as borderline", l->ties, l->ties > 1 ? "s" : "");
+    if (l->others) printf("; %d rows are about other models", l->others);
+    if (isfinite(l->kappa)) printf("\nFleiss' kappa of the raters %.3f, over %d models", l->kappa, l->kappa_models);
+    printf("\n");
+}
+
+static void print_scores(const spot_verdict_scores *s)
+{
+    printf("\n%d random splits, %d models to train and %d to test (mean, standard deviation)\n", s->splits, s->train, s->test);
+    printf("%-20s  %-15s  %s\n", "assessor", "accuracy", "kappa with the majority");
+    for (int a = 0; a < SPOT_ASSESSORS; a++) {
+        const spot_spread acc = s->assessor[a].of_accuracy, kappa = s->assessor[a].of_kappa;
+        printf("%-20s  %.3f +- %.3f  ", spot_assessor_name(a), acc.mean, acc.deviation);
+        if (kappa.n) printf("%.3f +- %.3f", kappa.mean, kappa.deviation);
+        printf("%s\n", !kappa.n ? "none" : kappa.n < s->splits ? " (some splits have none)" : "");
+    }
+    printf("the forest is %+.3f (s.d. %.3f) more accurate than worst-case accuracy; %.0f %% of the tested models lie within "
+           "the training range\n", s->gain.mean, s->gain.deviation, 100 * s->covered);
+}
+
+/* Rank correlations with a planted reliance; by: value of each model. */
+static spot_status print_rank(spot_ctx *c, const spot_verdict_report *v, const char *name, const double *by, double *rho)
+{
+    spot_interval r;
+
+    for (int i = 0; i < v->table.models; i++) rho[i] = v->table.model[i].reliance;
+    SPOT_TRY(spot_rank_correlation(c, &r, by, rho, v->table.models, 1));
+    if (isfinite(r.value)) printf("%-44s  %+.3f [%+.3f, %+.3f]\n", name, r.value, r.low, r.high);
+    return SPOT_OK;
+}
+
+static spot_status print_planted(spot_ctx *c, const spot_verdict_report *v)
+{
+    const int n = v->table.models;
+    double *by = malloc(2 * (size_t)n * sizeof *by + 1);
+    bool any = false;
+    char name[64];
+    spot_status s = SPOT_OK;
+
+    for (int i = 0; i < n; i++) any |= isfinite(v->table.model[i].reliance);
+    if (!any || !by) return free(by), by ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for %d models", n);
+    printf("\nrank correlation with the planted reliance (Spearman, 95 %% bootstrap over models)\n");
+    for (int i = 0; i < n; i++) by[i] = -v->table.model[i].worst;
+    s = print_rank(c, v, "worst-case accuracy, negative", by, by + n);
+    if (s == SPOT_OK && v->scores.splits) s = print_rank(c, v, "verdict on models not trained on", v->scores.held_out, by + n);
+    for (int k = 0; s == SPOT_OK && k < v->table.features; k++) {
+        for (int i = 0; i < n; i++) by[i] = v->table.model[i].feature[k];
+        s = print_rank(c, v, spot_verdict_feature_name(name, k), by, by + n);
+    }
+    free(by);
+    return s;
+}
+
+/* ---- for programs ---- */
+
+static void put_spread(spot_json *j, const char *key, spot_spread s)
+{
+    spot_json_object(j, key);
+    spot_json_put_real(j, "mean", s.n ? s.mean : NAN);
+    spot_json_put_real(j, "sd", s.n ? s.deviation : NAN);
+    spot_json_put_int(j, "n", s.n);
+    spot_json_end(j);
+}
+
+static void put_reasons(spot_json *j, const char *key, const spot_verdict_reason *r, int n)
+{
+    char name[64];
+
+    spot_json_array(j, key, n, n);
+    for (int i = 0; i < n; i++) {
+        spot_json_object(j, NULL);
+        spot_json_put_text(j, "feature", spot_verdict_feature_name(name, r[i].feature));
+        spot_json_put_real(j, "value", r[i].value);
+        spot_json_put_real(j, "effect", r[i].effect);
+        spot_json_end(j);
+    }
+    spot_json_end(j);
+}
+
+static void put_verdict(spot_json *j, const spot_model_verdict *v)
+{
+    char words[LONGEST];
+
+    spot_json_put_text(j, "verdict", v->label < 0 ? NULL : spot_background_label_name(v->label));
+    spot_json_put_text(j, "words", spot_verdict_words(words, sizeof words, v));
+    spot_json_put_int(j, "features_outside", v->outside);
+    for (int k = 0; k < SPOT_BACKGROUND_LABELS; k++) spot_json_put_real(j, spot_background_label_name(k), v->share[k]);
+    put_reasons(j, "reasons", v->reason, v->reasons);
+    put_reasons(j, "objections", v->objection, v->objections);
+}
+
+static void put_models(spot_json *j, const spot_verdict_report *v)
+{
+    spot_json_array(j, "models", v->table.models, v->table.models);
+    for (int i = 0; i < v->table.models; i++) {
+        const spot_verdict_model *m = &v->table.model[i];
+        const int label = v->labels.models ? v->labels.majority[i] : -1;
+        spot_json_object(j, NULL);
+        spot_json_put_text(j, "model", m->name);
+        spot_json_put_real(j, "accuracy", m->accuracy);
+        spot_json_put_real(j, "worst_case", m->worst);
+        spot_json_put_real(j, "reliance", m->reliance);
+        spot_json_put_text(j, "label", label < 0 ? NULL : spot_background_label_name(label));
+        if (v->scores.splits) spot_json_put_real(j, "held_out", v->scores.held_out[i]);
+        if (v->verdict) put_verdict(j, &v->verdict[i]);
+        spot_json_end(j);
+    }
+    spot_json_end(j);
+}
+
+static spot_status print_json(spot_ctx *c, const spot_verdict_report *v)
+{
+    const spot_verdict_scores *s = &v->scores;
+    spot_json j;
+
+    SPOT_TRY(spot_json_open(c, &j));
+    put_models(&j, v);
+    spot_json_put_text(&j, "forest", v->forest.about);
+    spot_json_put_text(&j, "no_verdict", v->why_verdict[0] ? v->why_verdict : NULL);
+    spot_json_put_text(&j, "labels", v->labels.models ? v->labels.source : NULL);
+    spot_json_put_int(&j, "ties", v->labels.ties);
+    spot_json_put_real(&j, "kappa", v->labels.models ? v->labels.kappa : NAN);
+    spot_json_put_text(&j, "no_scores", v->why_scores[0] ? v->why_scores : NULL);
+    spot_json_array(&j, "assessors", 0, 0);
+    for (int a = 0; s->splits && a < SPOT_ASSESSORS; a++) {
+        spot_json_object(&j, NULL);
+        spot_json_put_text(&j, "assessor", spot_assessor_name(a));
+        put_spread(&j, "accuracy", s->assessor[a].of_accuracy);
+        put_spread(&j, "kappa", s->assessor[a].of_kappa);
+        spot_json_end(&j);
+    }
+    spot_json_end(&j);
+    spot_json_print(&j, stdout);
+    return SPOT_OK;
+}
+
+/* ---- the command ---- */
+
+static spot_status print_report(spot_ctx *c, const work *w)
+{
+    const spot_verdict_report *v = &w->v;
+
+    if (w->o->json) return print_json(c, v);
+    print_models(v);
+    if (v->labels.models) print_labels(&v->labels);
+    else printf("\nno labels: %s\n", v->why_labels);
+    if (v->scores.splits) print_scores(&v->scores);
+    else if (v->labels.models) printf("no assessor: %s\n", v->why_scores);
+    return print_planted(c, v);
+}
+
+static spot_status give_verdicts(spot_ctx *c, void *input)
+{
+    work w = { .o = input };
+    spot_status s = read_runs(c, &w);
+
+    if (s == SPOT_OK) s = spot_verdict_report_learn(c, &w.v, w.cfg);
+    if (s == SPOT_OK && w.o->train) s = train_forest(c, &w);
+    if (s == SPOT_OK) s = spot_verdict_report_judge(c, &w.v, w.cfg);
+    if (s == SPOT_OK) s = print_report(c, &w);
+    spot_verdict_report_free(&w.v);
+    for (int r = 0; r < w.runs; r++) spot_background_close(&w.run[r]);
+    free(w.run);
+    return s;
+}
+
+const cli_command cli_verdict_command = {
+    "verdict", "whether models depend on the background, by a forest trained on labels", "RUN...",
+    "  spotter verdict runs/background\n"
+    "  spotter verdict runs/mine --labels labels.csv --train mine.safetensors\n"
+    "  spotter verdict runs/new --forest mine.safetensors",
+    "Tells for every model of runs of `spotter background` whether it is invariant, borderline or variant, and which features "
+    "of its variance matrices say so. A model beyond the range of those that the forest was trained on gets no verdict. With "
+    "labels it also tells how well a forest, AdaBoost and worst-case accuracy learn them, over random splits of the models. "
+    "--train makes a forest of your labels.", table, NULL,
+    .work = give_verdicts, CLI_OPTIONS(json), .machine = true
+};

@@ -1,0 +1,219 @@
+/* verdict.h - does a model depend on what lies behind the object? People's labels of models, and a forest that learns them from
+ * the features of variance matrices (Liao & Chen, paper 003: sections 4.3.3, 4.3.4, 5.1, 5.3, appendix C).
+ *
+ *     spot_verdict_table t = { 0 };
+ *     SPOT_TRY(spot_verdict_table_add(c, &t, results, "runs/mine"));       // models of a run, as rows
+ *     SPOT_TRY(spot_verdict_labels_read(c, &labels, &t, "labels.csv"));
+ *     SPOT_TRY(spot_verdict_try(c, &scores, &t, &labels, splits, seed));   // how well labels are learned
+ *     SPOT_TRY(spot_verdict_train(c, &forest, &t, &labels));
+ *     SPOT_TRY(spot_verdict_give(c, verdict, &forest, &t));
+ *     spot_forest_close(&forest), spot_verdict_scores_free(&scores), spot_verdict_labels_free(&labels);
+ *     spot_verdict_table_free(&t);
+ *
+ * Everything that is freed may be zeroed. Results do not depend on threads. */
+#ifndef SPOTTER_VERDICT_H
+#define SPOTTER_VERDICT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "spotter/agreement.h"
+#include "spotter/background.h"
+#include "spotter/forest.h"
+#include "spotter/interval.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SPOT_VERDICT_FEATURES (SPOT_BACKGROUND_MATRICES * SPOT_BACKGROUND_FEATURES)
+
+const char *spot_background_label_name(int label);     /* "invariant", "borderline", "variant" */
+
+/* Feature i belongs to matrix i / SPOT_BACKGROUND_FEATURES. */
+const char *spot_verdict_feature_name(char text[64], int feature);      /* "confidence: mean" */
+
+/* ---- 1. models as rows ---- */
+
+typedef struct {
+    char   name[64], identity[48]; /* identity: hash of the model; "": not known */
+    float  feature[SPOT_VERDICT_FEATURES];     /* of the confidence matrix alone: the first SPOT_BACKGROUND_FEATURES */
+    double accuracy, worst;        /* shares of the targets: right on the original; on it and all N backgrounds */
+    double coverage[SPOT_COVERAGES];
+    double reliance;               /* planted; NaN: not known */
+} spot_verdict_model;
+
+/* Models measured in the same way: one set of matrices, one kind of features. */
+typedef struct {
+    int    models, features, room; /* features: SPOT_VERDICT_FEATURES, or those of one matrix */
+    spot_verdict_model *model;     /* (models) */
+    char   measured[256];          /* settings that give the features their meaning: "grid 128, kernel 32, ..." */
+    char   suite[256];             /* "ontology, N 32, distances by pixels" */
+} spot_verdict_table;
+
+/* Appends the models of a run; dir is for sentences. SPOT_INPUT, with t as it was, for models with different sets of matrices
+ * (they are refused together), a model without a matrix, a feature that is not finite, a model that t has, and a run whose
+ * matrices were made with other settings. A model whose name is taken becomes "RUN/name", by the last folder of dir. */
+spot_status spot_verdict_table_add(spot_ctx *c, spot_verdict_table *t, const spot_background_results *r, const char *dir);
+
+/* The same of one row. `matrices` is 1 or SPOT_BACKGROUND_MATRICES. */
+spot_status spot_verdict_table_put(spot_ctx *c, spot_verdict_table *t, const spot_verdict_model *m, int matrices);
+void        spot_verdict_table_free(spot_verdict_table *t);
+
+/* A hash of names and features. */
+void spot_verdict_table_key(char key[33], const spot_verdict_table *t);
+
+/* ---- 2. labels ---- */
+
+typedef struct {
+    int     models, raters;
+    char  **rater;                 /* (raters) */
+    int8_t *label;                 /* (models, raters): spot_background_label; -1: none */
+    int8_t *majority;              /* (models): the label with most votes, borderline where several have as many; -1: none */
+    uint8_t *tied;                 /* (models) */
+    int     labelled, ties;        /* models with a label; those among them whose vote was tied */
+    int     count[SPOT_BACKGROUND_LABELS];     /* models of each majority */
+    int     others;                /* rows of the file about models that the table does not have */
+    double  kappa;                 /* Fleiss', over the models that every rater labelled; NaN: one rater, or no such model */
+    int     kappa_models;
+    char    source[256];           /* "labels.csv, 3 raters", "planted reliance, ..." */
+} spot_verdict_labels;
+
+/* A CSV file with the columns model, rater, label. SPOT_INPUT names the line of an unknown label, or of a second label by the
+ * same rater for a model; and it refuses a file without a model of the table. */
+spot_status spot_verdict_labels_read(spot_ctx *c, spot_verdict_labels *l, const spot_verdict_table *t, const char *path);
+
+/* Labels by cuts of planted reliance: below `invariant` invariant, from `variant` on variant; the rater is "planted". Models
+ * whose reliance is not known get none. */
+spot_status spot_verdict_labels_planted(spot_ctx *c, spot_verdict_labels *l, const spot_verdict_table *t, double invariant,
+                                        double variant);
+void        spot_verdict_labels_free(spot_verdict_labels *l);
+
+/* ---- 3. how well an assessor learns them ---- */
+
+/* FOREST and BOOST (AdaBoost, SAMME.R) have the features. WORST is the baseline: two cuts of worst-case accuracy, those with
+ * the greatest accuracy on the training part; of equal ones the lowest, first of the lower cut. Cuts lie between neighbouring
+ * values and beyond both ends. */
+typedef enum { SPOT_ASSESSOR_FOREST, SPOT_ASSESSOR_BOOST, SPOT_ASSESSOR_WORST, SPOT_ASSESSORS } spot_assessor;
+const char *spot_assessor_name(int assessor);
+
+typedef struct {
+    int splits, train, test;       /* models of a split */
+    struct {
+        double *accuracy, *kappa;  /* (splits); kappa: Fleiss' of assessor and majority; NaN: both say one label only */
+        spot_spread of_accuracy, of_kappa;     /* of_kappa: over the splits that have one */
+    } assessor[SPOT_ASSESSORS];
+    spot_spread gain;              /* accuracy of the forest less that of the baseline, split by split */
+    double  covered;               /* share of the tested models that lie within the training range of every feature */
+    double *held_out;              /* (models): mean spot_dependence by forests that did not see the model; NaN: none */
+    double *owned;
+} spot_verdict_scores;
+
+/* Random splits of the labelled models, 2/3 to train and 1/3 to test. SPOT_INPUT for fewer than six labelled models, and for
+ * labels that are all the same. */
+spot_status spot_verdict_try(spot_ctx *c, spot_verdict_scores *out, const spot_verdict_table *t, const spot_verdict_labels *l,
+                             int splits, uint64_t seed);
+void        spot_verdict_scores_free(spot_verdict_scores *s);
+
+/* Shares of the three labels as one number: 0 invariant, 1/2 borderline, 1 variant. */
+double spot_dependence(const double share[SPOT_BACKGROUND_LABELS]);
+
+/* The two cuts of the baseline: below low variant, from high on invariant. Needs n >= 1. */
+typedef struct { double low, high; int right; } spot_worst_cuts;
+spot_status spot_worst_cuts_fit(spot_ctx *c, spot_worst_cuts *cuts, const double *worst, const uint8_t *label, int n);
+int         spot_worst_cuts_label(const spot_worst_cuts *cuts, double worst);
+
+/* ---- 4. the forest and its verdicts ---- */
+
+/* A random forest of all labelled models. It holds the range of every feature and says what it was trained on. */
+spot_status spot_verdict_train(spot_ctx *c, spot_forest *f, const spot_verdict_table *t, const spot_verdict_labels *l,
+                               uint64_t seed);
+
+/* path "": the forest that Spotter was built with; SPOT_INPUT where it has none. SPOT_INPUT for a forest that gives no such
+ * verdicts. */
+spot_status spot_verdict_forest_open(spot_ctx *c, spot_forest *f, const char *path);
+
+enum { SPOT_VERDICT_REASONS = 3 };
+
+typedef struct { int feature; float value; double effect; } spot_verdict_reason;       /* TreeSHAP on the label's share */
+
+typedef struct {
+    int    label;                  /* spot_background_label; -1: the forest has not seen such a model */
+    double share[SPOT_BACKGROUND_LABELS];      /* the trees' vote; NaN without a label */
+    int    outside;                /* features beyond the range of the models that it was trained on */
+    int    farthest;               /* the one that is farthest beyond, in widths of its range; -1: none */
+    float  value, least, most;     /* of `farthest` */
+    int    reasons, objections;
+    spot_verdict_reason reason[SPOT_VERDICT_REASONS];          /* what speaks most for the label, the first most */
+    spot_verdict_reason objection[SPOT_VERDICT_REASONS];       /* what speaks most against it */
+    bool   known;                  /* f was trained on this table */
+} spot_model_verdict;
+
+/* verdict (t->models), out. SPOT_INPUT where the forest has another number of features, or was trained on matrices made with
+ * other settings. */
+spot_status spot_verdict_give(spot_ctx *c, spot_model_verdict *verdict, const spot_forest *f, const spot_verdict_table *t);
+
+/* One or two sentences, without a full stop: "variant (vote .83): confidence: mean 0.21 speaks most for it (+.12), ..." */
+const char *spot_verdict_words(char *text, size_t size, const spot_model_verdict *v);
+
+/* ---- 5. comparisons ---- */
+
+/* Mean over the cells that both matrices have of |a - b|, and the same divided by their mean value; NaN without such a cell. */
+typedef struct { double apart, relative; int cells; } spot_matrix_difference;
+spot_matrix_difference spot_matrices_differ(const float *a, const float *b, size_t cells);
+
+/* The same models looked at with two suites, alike but for their seeds: a stand-in for the agreement of people, whose kappa the
+ * paper has. apart, relative: mean over models; rank: Spearman's over models, mean over the features of a matrix that vary;
+ * `consistency`: the mean of rank over matrices, at least 0; NaN below three models. */
+typedef struct {
+    int    models, matrices;
+    double apart[SPOT_BACKGROUND_MATRICES], relative[SPOT_BACKGROUND_MATRICES], rank[SPOT_BACKGROUND_MATRICES];
+    double consistency;
+    float  range[2];               /* of the axes of both runs: cells are compared, whatever their distances */
+} spot_suite_consistency;
+
+/* dir: of the runs, for their matrices. SPOT_INPUT where the runs differ in more than suite.seed, or in their models. */
+spot_status spot_suites_compare(spot_ctx *c, spot_suite_consistency *out, const spot_background_results *a, const char *dir_a,
+                                const spot_background_results *b, const char *dir_b);
+
+/* Neuron coverage of a run, mean over its models with channels; NaN where none has. */
+void spot_coverage_mean(double coverage[SPOT_COVERAGES], const spot_verdict_table *t);
+
+/* Pairs of models that accuracy and worst-case accuracy do not tell apart, but their matrices do (the paper's Figure 8). */
+typedef struct { int a, b; double accuracy, worst, apart; } spot_verdict_pair;         /* differences; apart: of the matrices */
+typedef struct { double accuracy, worst, apart; } spot_verdict_tolerance;              /* at most, at most, at least */
+
+/* *pair (*pairs), malloc'd: the most different first. matrix (t->models): the confidence matrix of each, `cells` values. */
+spot_status spot_verdict_pairs(spot_ctx *c, spot_verdict_pair **pair, int *pairs, const spot_verdict_table *t,
+                               const float *const *matrix, size_t cells, const spot_verdict_tolerance *by);
+
+/* The same of a run, whose matrices it reads. */
+spot_status spot_verdict_pairs_of(spot_ctx *c, spot_verdict_pair **pair, int *pairs, const spot_background_results *r,
+                                  const char *dir, const spot_verdict_tolerance *by);
+
+/* ---- 6. all of it about one run ---- */
+
+/* `why_*`: why there is none; "": there is one. */
+typedef struct {
+    spot_verdict_table  table;
+    spot_verdict_labels labels;
+    spot_verdict_scores scores;
+    spot_forest         forest;
+    spot_model_verdict *verdict;   /* (table.models) */
+    char why_labels[512], why_scores[512], why_verdict[512];
+} spot_verdict_report;
+
+/* By the config's settings `verdict`. Fails where a file that the config names is there and wrong; a missing one is told. */
+spot_status spot_verdict_report_make(spot_ctx *c, spot_verdict_report *v, const spot_background_results *r, const char *dir);
+
+/* Its two steps, for a v whose table is filled from one or several runs: labels and scores; forest and verdicts. Here a missing
+ * file is SPOT_IO. */
+spot_status spot_verdict_report_learn(spot_ctx *c, spot_verdict_report *v, const spot_background_config *cfg);
+spot_status spot_verdict_report_judge(spot_ctx *c, spot_verdict_report *v, const spot_background_config *cfg);
+void        spot_verdict_report_free(spot_verdict_report *v);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

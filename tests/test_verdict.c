@@ -1,0 +1,640 @@
+/* test_verdict.c - verdicts from matrices: labels, splits, the baseline, the forest with its reasons and its range, comparisons
+ * of suites and models, the paper's tables; on features whose truth is known. */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdlib.h>
+
+#include "checks.h"
+#include "check_folder.h"
+#include "golden_text.h"
+
+#include "background/background_result.h"
+#include "background/verdict_rows.h"
+#include "report/table/background_lines.h"
+#include "spotter/store.h"
+#include "spotter/verdict.h"
+
+enum { MODELS = 48 };
+
+/* Features follow the reliance, each in its own measure and with its own noise; half of them do not. Worst-case accuracy
+ * follows it loosely. */
+static spot_verdict_model model_of(int i, int n, uint64_t seed)
+{
+    spot_rng r = spot_rng_at(seed, SPOT_RNG_PLANT, 0, (uint32_t)i);
+    const double rho = (double)i / (n - 1);
+    spot_verdict_model m = { .reliance = rho, .accuracy = 0.9 };
+
+    snprintf(m.name, sizeof m.name, "model-%02d", i);
+    for (int k = 0; k < SPOT_VERDICT_FEATURES; k++)
+        m.feature[k] = (float)((k % 2 ? 0 : rho * (1 + k)) + 0.15 * (1 + k) * spot_rng_normal(&r));
+    m.worst = 0.5 - 0.2 * rho + 0.1 * spot_rng_normal(&r);
+    for (int k = 0; k < SPOT_COVERAGES; k++) m.coverage[k] = 1 - 0.2 * k;
+    return m;
+}
+
+static spot_verdict_table table_of(spot_ctx *c, int n, int matrices, uint64_t seed)
+{
+    spot_verdict_table t = { .measured = "grid 8", .suite = "random, N 4" };
+
+    for (int i = 0; i < n; i++) {
+        const spot_verdict_model m = model_of(i, n, seed);
+        CHECK_OK(c, spot_verdict_table_put(c, &t, &m, matrices));
+    }
+    return t;
+}
+
+static const char *write_text(const char *name, const char *text)
+{
+    static char path[128];
+    spot_ctx c = check_ctx(1);
+
+    snprintf(path, sizeof path, "%s/%s", root, name);
+    CHECK_OK(&c, spot_file_write(&c, path, text, strlen(text)));
+    return path;
+}
+
+/* ---- labels ---- */
+
+TEST_IN_FOLDER(labels_are_voted_on)
+{
+    spot_ctx c = check_ctx(1);
+    spot_verdict_table t = table_of(&c, 5, 1, 1);
+    spot_verdict_labels l;
+    const char *path = write_text("labels.csv",
+        "rater,label,model\r\nann,invariant,model-00\nbob,Invariant,model-00\ncid,variant,model-00\n"
+        "ann,invariant,model-01\nbob,borderline,model-01\ncid,variant,model-01\n"
+        "ann,variant,\"model-02\"\nbob,variant,model-02\ncid,variant,model-02\n"
+        "ann,invariant,model-03\nbob,variant,model-03\nann,variant,elsewhere\n");
+
+    CHECK_OK(&c, spot_verdict_labels_read(&c, &l, &t, path));
+    assert_int_equal(l.raters, 3);
+    assert_int_equal(l.labelled, 4);
+    assert_int_equal(l.ties, 2);
+    assert_int_equal(l.others, 1);
+    assert_int_equal(l.majority[0], SPOT_INVARIANT);
+    assert_int_equal(l.majority[1], SPOT_BORDERLINE);
+    assert_int_equal(l.majority[2], SPOT_VARIANT);
+    assert_int_equal(l.majority[3], SPOT_BORDERLINE);          /* one against one */
+    assert_int_equal(l.majority[4], -1);
+    assert_true(l.tied[1] && l.tied[3] && !l.tied[0]);
+    assert_int_equal(l.count[SPOT_BORDERLINE], 2);
+    assert_int_equal(l.kappa_models, 3);
+    /* P: 1/3, 0, 1; shares 3/9, 1/9, 5/9 */
+    CHECK_NEAR(l.kappa, (4.0 / 9 - 35.0 / 81) / (1 - 35.0 / 81), 1e-12);
+    spot_verdict_labels_free(&l);
+    spot_verdict_table_free(&t);
+}
+
+TEST_IN_FOLDER(wrong_labels_are_refused_by_line)
+{
+    spot_ctx c = check_ctx(1);
+    spot_verdict_table t = table_of(&c, 3, 1, 1);
+    spot_verdict_labels l;
+
+    CHECK_FAILS(&c, spot_verdict_labels_read(&c, &l, &t, write_text("a.csv", "model,rater,label\nmodel-00,a,good\n")),
+                SPOT_INPUT, "line 2: \"good\" is no label");
+    CHECK_FAILS(&c, spot_verdict_labels_read(&c, &l, &t, write_text("b.csv",
+                "model,rater,label\nmodel-00,a,variant\nmodel-00,a,variant\n")), SPOT_INPUT,
+                "line 3: a second label of model-00 by a");
+    CHECK_FAILS(&c, spot_verdict_labels_read(&c, &l, &t, write_text("c.csv", "model,rater\nmodel-00,a\n")), SPOT_INPUT,
+                "there is no column \"label\"");
+    CHECK_FAILS(&c, spot_verdict_labels_read(&c, &l, &t, write_text("d.csv", "model,rater,label\nx,a,variant\n")), SPOT_INPUT,
+                "no label of any of the 3 models");
+    CHECK_FAILS(&c, spot_verdict_labels_read(&c, &l, &t, write_text("e.csv", "")), SPOT_INPUT, "is empty");
+    CHECK_FAILS(&c, spot_verdict_labels_read(&c, &l, &t, "/nowhere/labels.csv"), SPOT_IO, "/nowhere/labels.csv");
+    spot_verdict_table_free(&t);
+}
+
+TEST(planted_cuts_make_labels)
+{
+    spot_ctx c = check_ctx(1);
+    spot_verdict_table t = table_of(&c, 6, 1, 1);              /* 0, .2, .4, .6, .8, 1 */
+    spot_verdict_labels l;
+
+    t.model[5].reliance = NAN;
+    CHECK_OK(&c, spot_verdict_labels_planted(&c, &l, &t, 0.4, 0.8));
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(l.majority[i], i < 2 ? SPOT_INVARIANT : i < 4 ? SPOT_BORDERLINE : SPOT_VARIANT);
+    assert_int_equal(l.majority[5], -1);
+    assert_int_equal(l.labelled, 5);
+    assert_true(isnan(l.kappa));
+    spot_verdict_labels_free(&l);
+    CHECK_FAILS(&c, spot_verdict_labels_planted(&c, &l, &t, 0.5, 0.4), SPOT_USAGE, "above verdict.variant");
+    spot_verdict_table_free(&t);
+}
+
+/* ---- the table ---- */
+
+TEST(models_that_do_not_compare_are_refused_together)
+{
+    spot_ctx c = check_ctx(1);
+    spot_verdict_table t = table_of(&c, 2, SPOT_BACKGROUND_MATRICES, 1);
+    spot_verdict_model m = model_of(2, 3, 1);
+
+    CHECK_FAILS(&c, spot_verdict_table_put(&c, &t, &m, 1), SPOT_INPUT, "model-00 has 4 and model-02 has 1 of the 4");
+    m.feature[17] = NAN;
+    CHECK_FAILS(&c, spot_verdict_table_put(&c, &t, &m, SPOT_BACKGROUND_MATRICES), SPOT_INPUT,
+                "model-02: \"top neurons of the object: ");
+    m = t.model[1];
+    CHECK_FAILS(&c, spot_verdict_table_put(&c, &t, &m, SPOT_BACKGROUND_MATRICES), SPOT_INPUT, "two models are named model-01");
+    strcpy(t.model[0].identity, "abc"), strcpy(m.identity, "abc"), strcpy(m.name, "again");
+    CHECK_FAILS(&c, spot_verdict_table_put(&c, &t, &m, SPOT_BACKGROUND_MATRICES), SPOT_INPUT,
+                "model-00 and again are one model");
+    assert_int_equal(t.models, 2);
+    spot_verdict_table_free(&t);
+}
+
+/* ---- the baseline ---- */
+
+/* All pairs of cuts, without the sums of verdict_splits.c. */
+static int most_right(const double *worst, const uint8_t *label, int n)
+{
+    int most = -1;
+
+    for (int a = 0; a <= n; a++)
+        for (int b = 0; b <= n; b++) {
+            const double low = a < n ? worst[a] : INFINITY, high = b < n ? worst[b] : INFINITY;
+            int right = 0;
+            for (int i = 0; i < n; i++)
+                right += label[i] == (worst[i] < low ? SPOT_VARIANT : worst[i] < high ? SPOT_BORDERLINE : SPOT_INVARIANT);
+            if (low <= high && right > most) most = right;
+        }
+    return most;
+}
+
+TEST(cuts_of_worst_case_accuracy_are_the_best_ones)
+{
+    spot_ctx c = check_ctx(1);
+    double worst[20];
+    uint8_t label[20];
+    spot_worst_cuts cuts;
+
+    for (int round = 0; round < 200; round++) {
+        spot_rng r = spot_rng_at(7, SPOT_RNG_PLANT, 0, (uint32_t)round);
+        const int n = 1 + (int)spot_rng_below(&r, 20);
+        int right = 0;
+        for (int i = 0; i < n; i++) worst[i] = spot_rng_below(&r, 8) / 8.0, label[i] = (uint8_t)spot_rng_below(&r, 3);
+        CHECK_OK(&c, spot_worst_cuts_fit(&c, &cuts, worst, label, n));
+        for (int i = 0; i < n; i++) right += spot_worst_cuts_label(&cuts, worst[i]) == label[i];
+        assert_int_equal(right, cuts.right);
+        assert_int_equal(right, most_right(worst, label, n));
+    }
+}
+
+TEST(of_equal_cuts_the_lowest_are_taken)
+{
+    spot_ctx c = check_ctx(1);
+    const double worst[] = { 0.1, 0.3, 0.5 };
+    const uint8_t none[] = { SPOT_INVARIANT, SPOT_INVARIANT, SPOT_INVARIANT };
+    const uint8_t all[] = { SPOT_VARIANT, SPOT_BORDERLINE, SPOT_INVARIANT };
+    spot_worst_cuts cuts;
+
+    CHECK_OK(&c, spot_worst_cuts_fit(&c, &cuts, worst, none, 3));
+    assert_true(cuts.low == -INFINITY && cuts.high == -INFINITY);
+    CHECK_OK(&c, spot_worst_cuts_fit(&c, &cuts, worst, all, 3));
+    CHECK_NEAR(cuts.low, 0.2, 1e-12);
+    CHECK_NEAR(cuts.high, 0.4, 1e-12);
+}
+
+/* ---- splits ---- */
+
+static void check_learned(spot_ctx *c, const spot_verdict_table *t, const spot_verdict_labels *l)
+{
+    spot_verdict_scores s, two;
+    spot_interval rho;
+    double truth[MODELS];
+    spot_ctx other = check_ctx(2);
+
+    CHECK_OK(c, spot_verdict_try(c, &s, t, l, 10, 3));
+    assert_int_equal(s.train, 32);
+    assert_int_equal(s.test, 16);
+    assert_true(s.assessor[SPOT_ASSESSOR_FOREST].of_accuracy.mean > 0.75);
+    assert_true(s.assessor[SPOT_ASSESSOR_FOREST].of_accuracy.mean > s.assessor[SPOT_ASSESSOR_WORST].of_accuracy.mean);
+    CHECK_NEAR(s.gain.mean,
+               s.assessor[SPOT_ASSESSOR_FOREST].of_accuracy.mean - s.assessor[SPOT_ASSESSOR_WORST].of_accuracy.mean, 1e-12);
+    assert_true(s.covered >= 0 && s.covered < 1);
+    for (int i = 0; i < MODELS; i++) truth[i] = t->model[i].reliance;
+    CHECK_OK(c, spot_rank_correlation(c, &rho, s.held_out, truth, MODELS, 1));
+    assert_true(rho.value > 0.8 && rho.low > 0.6 && rho.high <= 1);
+    CHECK_OK(&other, spot_verdict_try(&other, &two, t, l, 10, 3));
+    for (int i = 0; i < 10; i++) {
+        assert_true(s.assessor[0].accuracy[i] == two.assessor[0].accuracy[i]);
+        assert_true(s.assessor[1].accuracy[i] == two.assessor[1].accuracy[i]);
+    }
+    spot_verdict_scores_free(&s);
+    spot_verdict_scores_free(&two);
+}
+
+/* Labels that have nothing to do with the features are not learned: each third of the models is as likely as any. */
+static void check_not_learned(spot_ctx *c, const spot_verdict_table *t, spot_verdict_labels *l)
+{
+    spot_rng r = spot_rng_at(5, SPOT_RNG_SHUFFLE, 0, 0);
+    int8_t from[MODELS];
+    uint32_t order[MODELS];
+    spot_verdict_scores s;
+
+    spot_rng_shuffle(&r, order, MODELS);
+    memcpy(from, l->majority, sizeof from);
+    for (int i = 0; i < MODELS; i++) l->majority[i] = from[order[i]];
+    CHECK_OK(c, spot_verdict_try(c, &s, t, l, 10, 3));
+    for (int a = 0; a < SPOT_ASSESSORS; a++) assert_true(s.assessor[a].of_accuracy.mean < 0.6);
+    assert_true(fabs(s.assessor[SPOT_ASSESSOR_FOREST].of_kappa.mean) < 0.35);
+    spot_verdict_scores_free(&s);
+}
+
+TEST(a_forest_learns_what_the_features_know)
+{
+    spot_ctx c = check_ctx(1);
+    spot_verdict_table t = table_of(&c, MODELS, SPOT_BACKGROUND_MATRICES, 1);
+    spot_verdict_labels l;
+
+    CHECK_OK(&c, spot_verdict_labels_planted(&c, &l, &t, 1.0 / 3, 2.0 / 3));
+    check_learned(&c, &t, &l);
+    check_not_learned(&c, &t, &l);
+    spot_verdict_labels_free(&l);
+    spot_verdict_table_free(&t);
+}
+
+TEST(nothing_is_learned_from_too_little)
+{
+    spot_ctx c = check_ctx(1);
+    spot_verdict_table t = table_of(&c, 6, 1, 1);
+    spot_verdict_labels l;
+    spot_verdict_scores s;
+
+    CHECK_OK(&c, spot_verdict_labels_planted(&c, &l, &t, 1, 1));
+    l.majority[5] = -1, l.labelled = 5, l.count[SPOT_VARIANT] = 0;
+    CHECK_FAILS(&c, spot_verdict_try(&c, &s, &t, &l, 10, 1), SPOT_INPUT, "5 of 6 models have a label");
+    l.majority[5] = SPOT_INVARIANT, l.labelled = 6;
+    CHECK_FAILS(&c, spot_verdict_try(&c, &s, &t, &l, 10, 1), SPOT_INPUT, "all 6 labelled models are invariant");
+    l.majority[5] = SPOT_VARIANT, l.count[SPOT_VARIANT] = 1;
+    CHECK_OK(&c, spot_verdict_try(&c, &s, &t, &l, 10, 1));     /* some training parts have one label only */
+    assert_int_equal(s.test, 2);
+    assert_true(s.assessor[SPOT_ASSESSOR_FOREST].of_kappa.n < 10);
+    spot_verdict_scores_free(&s);
+    spot_verdict_labels_free(&l);
+    spot_verdict_table_free(&t);
+}
+
+/* ---- verdicts ---- */
+
+typedef struct { spot_verdict_table t; spot_verdict_labels l; spot_forest f; } trained;
+
+static trained train(spot_ctx *c, int matrices)
+{
+    trained w = { .t = table_of(c, MODELS, matrices, 1) };
+
+    CHECK_OK(c, spot_verdict_labels_planted(c, &w.l, &w.t, 1.0 / 3, 2.0 / 3));
+    CHECK_OK(c, spot_verdict_train(c, &w.f, &w.t, &w.l, 1));
+    return w;
+}
+
+static void untrain(trained *w)
+{
+    spot_forest_close(&w->f);
+    spot_verdict_labels_free(&w->l);
+    spot_verdict_table_free(&w->t);
+}
+
+/* A model as one of those in the middle of a label, but for nothing. */
+static spot_verdict_model like(const spot_verdict_table *t, int i, const char *name)
+{
+    spot_verdict_model m = t->model[i];
+
+    snprintf(m.name, sizeof m.name, "%s", name);
+    return m;
+}
+
+TEST(a_verdict_has_reasons)
+{
+    spot_ctx c = check_ctx(1);
+    trained w = train(&c, SPOT_BACKGROUND_MATRICES);
+    spot_verdict_table t = { .measured = "grid 8" };
+    const spot_verdict_model a = like(&w.t, 4, "steady"), b = like(&w.t, 44, "leaning");
+    spot_model_verdict v[2];
+    char words[1000];
+
+    CHECK_OK(&c, spot_verdict_table_put(&c, &t, &a, SPOT_BACKGROUND_MATRICES));
+    CHECK_OK(&c, spot_verdict_table_put(&c, &t, &b, SPOT_BACKGROUND_MATRICES));
+    CHECK_OK(&c, spot_verdict_give(&c, v, &w.f, &t));
+    assert_int_equal(v[0].label, SPOT_INVARIANT);
+    assert_int_equal(v[1].label, SPOT_VARIANT);
+    CHECK_NEAR(v[0].share[0] + v[0].share[1] + v[0].share[2], 1, 1e-9);
+    assert_int_equal(v[0].reasons, SPOT_VERDICT_REASONS);
+    for (int i = 0; i < SPOT_VERDICT_REASONS; i++) {
+        assert_int_equal(v[1].reason[i].feature % 2, 0);       /* the others are noise */
+        assert_true(v[1].reason[i].effect > 0 && (!i || v[1].reason[i].effect <= v[1].reason[i - 1].effect));
+    }
+    assert_false(v[0].known);
+    spot_verdict_words(words, sizeof words, &v[1]);
+    assert_memory_equal(words, "variant (vote 0.", 16);
+    assert_non_null(strstr(words, "speaks most for it (+0."));
+    assert_int_equal(strlen(spot_verdict_words(words, 20, &v[1])), 19);
+    spot_verdict_table_free(&t);
+    untrain(&w);
+}
+
+TEST(no_verdict_beyond_the_training_range)
+{
+    spot_ctx c = check_ctx(1);
+    trained w = train(&c, 1);
+    spot_verdict_table t = { .measured = "grid 8" };
+    spot_verdict_model m = like(&w.t, 20, "odd");
+    spot_model_verdict v;
+    char words[1000];
+
+    m.feature[3] = nextafterf(w.f.most[3], INFINITY), m.feature[0] = 1000;
+    CHECK_OK(&c, spot_verdict_table_put(&c, &t, &m, 1));
+    CHECK_OK(&c, spot_verdict_give(&c, &v, &w.f, &t));
+    assert_int_equal(v.label, -1);
+    assert_int_equal(v.outside, 2);
+    assert_int_equal(v.farthest, 0);
+    assert_true(isnan(v.share[0]) && !v.reasons);
+    spot_verdict_words(words, sizeof words, &v);
+    assert_non_null(strstr(words, "the forest has not seen such a model: confidence: mean is 1e+03"));
+    assert_non_null(strstr(words, "1 more features are beyond"));
+    t.model[0].feature[3] = w.f.most[3], t.model[0].feature[0] = w.f.least[0];         /* the ends are within */
+    CHECK_OK(&c, spot_verdict_give(&c, &v, &w.f, &t));
+    assert_true(v.label >= 0);
+    spot_verdict_table_free(&t);
+    untrain(&w);
+}
+
+TEST(forests_of_other_features_are_refused)
+{
+    spot_ctx c = check_ctx(1);
+    trained w = train(&c, SPOT_BACKGROUND_MATRICES);
+    spot_verdict_table one = table_of(&c, 2, 1, 1);
+    spot_model_verdict v[MODELS];
+
+    CHECK_FAILS(&c, spot_verdict_give(&c, v, &w.f, &one), SPOT_INPUT, "a forest of models with embeddings says nothing");
+    strcpy(w.t.measured, "grid 16");
+    CHECK_FAILS(&c, spot_verdict_give(&c, v, &w.f, &w.t), SPOT_INPUT, "trained on matrices of grid 8; these are of grid 16");
+    strcpy(w.t.measured, "grid 8");
+    CHECK_OK(&c, spot_verdict_give(&c, v, &w.f, &w.t));
+    assert_true(v[0].known);
+    spot_verdict_table_free(&one);
+    untrain(&w);
+}
+
+TEST_IN_FOLDER(a_forest_is_kept_in_a_file)
+{
+    spot_ctx c = check_ctx(1);
+    trained w = train(&c, 1);
+    spot_model_verdict a[MODELS], b[MODELS];
+    spot_forest f;
+    char path[128];
+
+    snprintf(path, sizeof path, "%s/forest.safetensors", root);
+    assert_non_null(strstr(w.f.about, "trained on 48 models (16 invariant, 16 borderline, 16 variant; planted reliance"));
+    CHECK_OK(&c, spot_forest_save(&c, &w.f, path));
+    CHECK_OK(&c, spot_verdict_forest_open(&c, &f, path));
+    assert_string_equal(f.about, w.f.about);
+    CHECK_OK(&c, spot_verdict_give(&c, a, &w.f, &w.t));
+    CHECK_OK(&c, spot_verdict_give(&c, b, &f, &w.t));
+    for (int i = 0; i < MODELS; i++) {
+        assert_int_equal(a[i].label, b[i].label);
+        assert_memory_equal(a[i].share, b[i].share, sizeof a[i].share);
+    }
+    free(f.feature_name[3]);
+    f.feature_name[3] = strdup("other");
+    CHECK_OK(&c, spot_forest_save(&c, &f, path));
+    spot_forest_close(&f);
+    CHECK_FAILS(&c, spot_verdict_forest_open(&c, &f, path), SPOT_INPUT, "feature 3 is \"other\", not \"confidence: ");
+    CHECK_FAILS(&c, spot_verdict_forest_open(&c, &f, write_text("x.safetensors", "no forest")), SPOT_INPUT, "x.safetensors");
+    untrain(&w);
+}
+
+TEST(the_forest_of_the_build_is_whole_or_absent)
+{
+    spot_ctx c = check_ctx(1);
+    spot_forest f;
+
+    if (!spot_default_forest_size)
+        CHECK_FAILS(&c, spot_verdict_forest_open(&c, &f, ""), SPOT_INPUT, "spotter verdict --train");
+    else CHECK_OK(&c, spot_verdict_forest_open(&c, &f, ""));
+    spot_forest_close(&f);
+}
+
+/* ---- rank correlation ---- */
+
+/* scipy.stats.spearmanr (tools/golden/verdict.py); about a tenth of the values are tied. */
+TEST(ranks_correlate_as_scipy_says)
+{
+    double number[400];
+    const int numbers = golden_numbers("golden/verdict.txt", number, LEN(number));
+    spot_ctx c = check_ctx(1);
+    spot_interval rho;
+    int cases = 0;
+
+    for (const double *at = number; at < number + numbers; cases++) {
+        const int n = (int)at[0];
+        const double *x = at + 1, *y = x + n, *truth = y + n;
+        CHECK_OK(&c, spot_rank_correlation(&c, &rho, x, y, n, 1));
+        CHECK_NEAR(rho.value, truth[0], 1e-12);
+        CHECK_NEAR(rho.low, truth[1], 0.06);           /* other draws, and 2,000 of them */
+        CHECK_NEAR(rho.high, truth[2], 0.06);
+        at = truth + 3;
+    }
+    assert_int_equal(cases, 4);
+}
+
+TEST(ranks_of_nothing_have_no_correlation)
+{
+    spot_ctx c = check_ctx(1);
+    const double x[] = { 1, NAN, 3, 4 }, y[] = { 2, 7, NAN, 1 }, same[] = { 5, 5, 5, 5 };
+    spot_interval rho;
+
+    CHECK_OK(&c, spot_rank_correlation(&c, &rho, x, y, 4, 1));
+    CHECK_NEAR(rho.value, -1, 1e-12);              /* two whole pairs */
+    CHECK_OK(&c, spot_rank_correlation(&c, &rho, x, same, 4, 1));
+    assert_true(isnan(rho.value) && isnan(rho.low));
+    CHECK_OK(&c, spot_rank_correlation(&c, &rho, x, y, 0, 1));
+    assert_true(isnan(rho.value));
+}
+
+/* ---- models and suites ---- */
+
+enum { GRID = 4, CELLS = GRID * GRID, FEW = 5 };
+
+TEST(matrices_differ_where_both_have_a_value)
+{
+    const float a[] = { 1, 2, NAN, 4 }, b[] = { 2, 2, 3, NAN };
+    const spot_matrix_difference d = spot_matrices_differ(a, b, 4);
+
+    assert_int_equal(d.cells, 2);
+    CHECK_NEAR(d.apart, 0.5, 1e-12);
+    CHECK_NEAR(d.relative, 1 / 3.5, 1e-12);
+    assert_true(isnan(spot_matrices_differ(a, b, 0).apart));
+}
+
+TEST(models_that_numbers_do_not_tell_apart_are_found)
+{
+    spot_ctx c = check_ctx(1);
+    spot_verdict_table t = table_of(&c, 4, 1, 1);
+    const float low[] = { 0, 0 }, some[] = { 0.2f, 0.2f }, high[] = { 0.9f, 0.9f }, *matrix[] = { low, some, high, high };
+    const double accuracy[] = { 0.9, 0.91, 0.9, 0.8 }, worst[] = { 0.3, 0.3, 0.31, 0.3 };
+    const spot_verdict_tolerance by = { 0.02, 0.02, 0.1 }, wide = { 1, 1, 0 };
+    spot_verdict_pair *pair;
+    int n;
+
+    for (int i = 0; i < 4; i++) t.model[i].accuracy = accuracy[i], t.model[i].worst = worst[i];
+    CHECK_OK(&c, spot_verdict_pairs(&c, &pair, &n, &t, matrix, 2, &by));
+    assert_int_equal(n, 3);
+    assert_true(pair[0].a == 0 && pair[0].b == 2 && pair[1].a == 1 && pair[1].b == 2 && pair[2].a == 0 && pair[2].b == 1);
+    CHECK_NEAR(pair[0].apart, 0.9, 1e-6);
+    CHECK_NEAR(pair[0].worst, 0.01, 1e-9);
+    free(pair);
+    CHECK_OK(&c, spot_verdict_pairs(&c, &pair, &n, &t, matrix, 2, &wide));
+    assert_int_equal(n, 6);
+    free(pair);
+    spot_verdict_table_free(&t);
+}
+
+/* A run of FEW models in a folder, made by hand: the features follow `order`, the matrices are `level` everywhere. */
+typedef struct { spot_background_results r; char dir[128]; } made_run;
+
+static made_run make_run(spot_ctx *c, const char *name, uint64_t seed, const int *order, float level)
+{
+    made_run m = { .r = { .units = FEW, .cfg = malloc(sizeof *m.r.cfg), .unit = calloc(FEW, sizeof *m.r.unit) } };
+
+    spot_background_defaults(m.r.cfg);
+    m.r.cfg->suite.seed = seed, m.r.cfg->suite.n = 4, m.r.cfg->models = FEW;
+    snprintf(m.dir, sizeof m.dir, "%s/%s", root, name);
+    CHECK_OK(c, spot_folder_make(c, m.dir));
+    for (int i = 0; i < FEW; i++) {
+        spot_background_result *u = &m.r.unit[i];
+        spot_background_responses s;
+        snprintf(u->name, sizeof u->name, "net-%d", i);
+        snprintf(m.r.cfg->model[i].name, sizeof m.r.cfg->model[i].name, "net-%d", i);
+        u->index = i, u->classes = 2, u->targets = 3, u->n = 4;
+        assert_true(spot_background_result_take(u));
+        u->count[SPOT_SET_ORIGINAL][0] = 8, u->count[SPOT_SET_ORIGINAL][1] = 2;
+        u->right[SPOT_SET_ORIGINAL][0] = 8, u->steady[0] = i;
+        for (int k = 0; k < SPOT_VERDICT_FEATURES; k++) {
+            u->has[k / SPOT_BACKGROUND_FEATURES] = true;
+            u->feature[k / SPOT_BACKGROUND_FEATURES][k % SPOT_BACKGROUND_FEATURES] =
+                k % SPOT_BACKGROUND_FEATURES ? order[i] : 1;
+        }
+        for (int k = 0; k < SPOT_COVERAGES; k++) u->coverage[k] = i == 4 ? NAN : 0.1 * i;
+        m.r.cfg->model[i].reliance = -1;
+        CHECK_OK(c, spot_background_responses_take(c, &s, 3, 4, GRID));
+        memset(s.answer, 0, 3 * 5 * sizeof *s.answer);
+        memset(s.derived, 0, 3 * SPOT_BACKGROUND_SETS * sizeof *s.derived);
+        memset(s.signal, 0, (size_t)SPOT_BACKGROUND_MATRICES * 3 * 5 * sizeof *s.signal);
+        for (int k = 0; k < SPOT_BACKGROUND_MATRICES * CELLS; k++) s.matrix[k] = level * (float)(1 + k / CELLS);
+        for (int k = 0; k < CELLS; k++) s.weight[k] = 1;
+        CHECK_OK(c, spot_background_responses_write(c, &s, m.dir, i));
+        spot_background_responses_free(&s);
+    }
+    return m;
+}
+
+static void close_run(made_run *m)
+{
+    for (int i = 0; i < FEW; i++) spot_background_result_close(&m->r.unit[i]);
+    free(m->r.unit), free(m->r.cfg);
+}
+
+static const int up[FEW] = { 1, 2, 3, 4, 5 }, nearly[FEW] = { 1, 2, 3, 5, 4 };
+
+TEST_IN_FOLDER(two_suites_of_the_same_models_are_compared)
+{
+    spot_ctx c = check_ctx(1);
+    made_run a = make_run(&c, "a", 1, up, 0.5f), b = make_run(&c, "b", 2, nearly, 0.7f);
+    spot_suite_consistency s;
+
+    CHECK_OK(&c, spot_suites_compare(&c, &s, &a.r, a.dir, &b.r, b.dir));
+    assert_int_equal(s.models, FEW);
+    assert_int_equal(s.matrices, SPOT_BACKGROUND_MATRICES);
+    for (int m = 0; m < SPOT_BACKGROUND_MATRICES; m++) {
+        CHECK_NEAR(s.apart[m], 0.2 * (m + 1), 1e-6);
+        CHECK_NEAR(s.relative[m], 0.2 / 0.6, 1e-6);
+        CHECK_NEAR(s.rank[m], 0.9, 1e-12);         /* one exchange of five; a feature that does not vary is left out */
+    }
+    CHECK_NEAR(s.consistency, 0.9, 1e-12);
+    b.r.cfg->suite.seed = 1;
+    CHECK_FAILS(&c, spot_suites_compare(&c, &s, &a.r, a.dir, &b.r, b.dir), SPOT_INPUT, "the same suite.seed");
+    b.r.cfg->suite.seed = 2, b.r.cfg->suite.n = 5;
+    CHECK_FAILS(&c, spot_suites_compare(&c, &s, &a.r, a.dir, &b.r, b.dir), SPOT_INPUT, "differ in more than suite.seed");
+    close_run(&a), close_run(&b);
+}
+
+TEST_IN_FOLDER(a_run_becomes_a_table)
+{
+    spot_ctx c = check_ctx(1);
+    made_run a = make_run(&c, "a", 1, up, 0.5f), b = make_run(&c, "b", 1, up, 0.5f);
+    const spot_verdict_tolerance by = { 0, 0.11, 0 };
+    spot_verdict_table t = { 0 };
+    spot_verdict_pair *pair;
+    double coverage[SPOT_COVERAGES];
+    int n;
+
+    CHECK_OK(&c, spot_verdict_table_add(&c, &t, &a.r, a.dir));
+    assert_int_equal(t.models, FEW);
+    assert_int_equal(t.features, SPOT_VERDICT_FEATURES);
+    CHECK_NEAR(t.model[3].accuracy, 0.8, 1e-12);
+    CHECK_NEAR(t.model[3].worst, 0.3, 1e-12);
+    assert_true(isnan(t.model[3].reliance));
+    assert_non_null(strstr(t.measured, "grid 128, kernel 32, sigma 10"));
+    spot_coverage_mean(coverage, &t);
+    CHECK_NEAR(coverage[0], 0.15, 1e-12);
+    CHECK_OK(&c, spot_verdict_table_add(&c, &t, &b.r, b.dir));         /* the same names, other models */
+    assert_string_equal(t.model[FEW + 2].name, "b/net-2");
+    t.models = FEW;
+    for (int i = 0; i < FEW; i++) snprintf(b.r.unit[i].name, sizeof b.r.unit[i].name, "other-%d", i);
+    b.r.cfg->measure.sigma = 2;
+    CHECK_FAILS(&c, spot_verdict_table_add(&c, &t, &b.r, b.dir), SPOT_INPUT, "their features do not compare");
+    b.r.cfg->measure.sigma = 10, b.r.unit[2].has[1] = b.r.unit[2].has[2] = b.r.unit[2].has[3] = false;
+    CHECK_FAILS(&c, spot_verdict_table_add(&c, &t, &b.r, b.dir), SPOT_INPUT, "other-2 has 1 of the 4");
+    assert_int_equal(t.models, FEW);
+    CHECK_OK(&c, spot_verdict_pairs_of(&c, &pair, &n, &a.r, a.dir, &by));
+    assert_int_equal(n, 4);                        /* neighbours */
+    free(pair);
+    spot_verdict_table_free(&t);
+    close_run(&a), close_run(&b);
+}
+
+/* ---- the paper's tables ---- */
+
+static const spot_background_line *find_line(const spot_background_lines *l, int table, const char *row, const char *quantity)
+{
+    for (int i = 0; i < l->lines; i++)
+        if (l->line[i].table == table && !strcmp(l->line[i].row, row) && !strcmp(l->line[i].quantity, quantity))
+            return &l->line[i];
+    fail_msg("no line %d, %s, %s", table, row, quantity);
+    return NULL;
+}
+
+TEST_IN_FOLDER(runs_stand_beside_the_papers_tables)
+{
+    spot_ctx c = check_ctx(1);
+    made_run a = make_run(&c, "a", 1, up, 0.5f), b = make_run(&c, "b", 2, nearly, 0.7f), d = make_run(&c, "d", 1, up, 0.5f);
+    spot_background_table_run run[3] = { { .dir = a.dir, .r = a.r }, { .dir = b.dir, .r = b.r }, { .dir = d.dir, .r = d.r } };
+    spot_background_lines *l = calloc(1, sizeof *l);
+    const spot_background_line *at;
+
+    a.r.cfg->suite.choice = b.r.cfg->suite.choice = SPOT_SUITE_NEAREST, d.r.cfg->suite.choice = SPOT_SUITE_ONTOLOGY;
+    for (int i = 0; i < 3; i++) CHECK_OK(&c, spot_verdict_report_make(&c, &run[i].v, &run[i].r, run[i].dir));
+    assert_non_null(strstr(run[0].v.why_labels, "nobody has labelled"));
+    for (int k = 1; k <= SPOT_BACKGROUND_TABLES; k++) CHECK_OK(&c, spot_background_lines_add(&c, l, k, run, 3));
+    assert_true(l->lines < SPOT_BACKGROUND_LINES);
+    at = find_line(l, 1, "nearest", "two suites (stand-in for kappa)");
+    CHECK_NEAR(at->value, 0.9, 1e-12);
+    CHECK_NEAR(at->paper, 0.906, 1e-12);
+    at = find_line(l, 1, "nearest", "F1 of both");
+    CHECK_NEAR(at->value, 2 * 0.9 * 0.15 / 1.05, 1e-9);
+    at = find_line(l, 1, "ontology", "neuron coverage above 0.25");
+    assert_ptr_equal(at->run, &run[2]);
+    assert_true(isnan(find_line(l, 1, "ontology", "F1 of both")->value));
+    assert_null(find_line(l, 1, "random", "Fleiss' kappa")->run);
+    assert_true(isnan(find_line(l, 2, "10 splits", "random forest: accuracy")->value));
+    assert_null(find_line(l, 4, "N = 50", "F1 of both")->run);
+    CHECK_NEAR(find_line(l, 6, "worst-case", "mean")->value, 0.2, 1e-12);
+    CHECK_NEAR(find_line(l, 6, "worst-case", "std")->value, sqrt(0.025), 1e-9);
+    CHECK_NEAR(find_line(l, 6, "worst-case", "max")->value, 0.4, 1e-12);
+    CHECK_FAILS(&c, spot_background_lines_add(&c, l, 7, run, 3), SPOT_USAGE, "1 to 6");
+    for (int i = 0; i < 3; i++) spot_verdict_report_free(&run[i].v);
+    close_run(&a), close_run(&b), close_run(&d);
+    free(l);
+}

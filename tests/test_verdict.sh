@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# spotter verdict and spotter tables on runs of models whose reliance on the background is known.
+set -u
+. ./lib.sh
+/usr/bin/python3 verdict_world.py make "$dir/w" || fail "the world was not made"
+cd "$dir/w" || exit 1
+edit() { sed "s|$1|$2|" background.yaml; }
+
+run 0 "" background background.yaml --out one --threads 1
+run 0 "" verdict one --train mine.safetensors
+grep -q "rho-0 .* invariant  *invariant  *[01]\.[0-9]" "$dir/out" || fail "no verdict: $(head -5 "$dir/out")"
+grep -q "rho-8: variant (vote 0.* speaks most for it" "$dir/out" || fail "no reasons"
+grep -q "trained on this very model" "$dir/out" || fail "verdicts on the training models do not say so"
+grep -q "^random forest " "$dir/out" || fail "no accuracies of assessors"
+grep -q "^confidence: mean  *+0.9" "$dir/out" ||
+    fail "the mean does not follow the planted reliance: $(grep "^confidence" "$dir/out")"
+grep -q "trained on 9 models (4 invariant, 2 borderline, 3 variant; planted reliance" "$dir/err" ||
+    fail "the forest says not what it was trained on"
+cp mine.safetensors first.safetensors
+run 0 "" verdict one --train mine.safetensors --threads 2 --json
+cmp -s mine.safetensors first.safetensors || fail "two trainings differ"
+python3 - "$dir/out" <<'END' || fail "--json: $(head -c 300 "$dir/out")"
+import json, sys
+j = json.load(open(sys.argv[1]))
+ok = [m["verdict"] for m in j["models"]].count("variant") >= 2 and len(j["assessors"]) == 3 and j["models"][0]["reasons"]
+sys.exit(not ok)
+END
+
+# Labels of people.
+python3 -c "
+print('model,rater,label')
+for i in range(9):
+    for r in ('ann', 'bob', 'cid'):
+        print(f'rho-{i},{r},' + ('invariant' if i < 4 else 'variant' if i > 5 or r == 'ann' else 'borderline'))" > labels.csv
+run 0 "" verdict one --labels labels.csv
+grep -q "labels of 3 raters; 9 of 9 models: 4 invariant, 2 borderline, 3 variant" "$dir/out" ||
+    fail "labels: $(grep labels "$dir/out")"
+grep -q "Fleiss' kappa of the raters 0\.[0-9]*, over 9 models" "$dir/out" || fail "no kappa"
+echo 'rho-1,ann,fine' >> labels.csv
+run 3 'labels.csv line 29: "fine" is no label' verdict one --labels labels.csv
+run 4 "nothing.safetensors" verdict one --forest nothing.safetensors
+run 4 "nobody.csv" verdict one --labels nobody.csv
+run 3 "rho-0 and one/rho-0 are one model" verdict one one
+
+# A model that the forest has not seen; one without embeddings.
+sed -e '/rho-[1-8]/d' -e 's|rho-0, reliance: 0.0|odd|' -e 's|predict 0.0|predict 40|' background.yaml > odd.yaml
+run 0 "" background odd.yaml --out odd
+run 0 "" verdict odd --forest mine.safetensors
+grep -q "odd: the forest has not seen such a model: " "$dir/out" ||
+    fail "a verdict beyond the training range: $(cat "$dir/out")"
+grep -q "no labels: nobody has labelled" "$dir/out" || fail "no word about labels"
+sed -e '/rho-[2-8]/d' -e 's|predict 0.125|predict 0.125 one|' background.yaml > mixed.yaml
+run 0 "" background mixed.yaml --out mixed
+run 3 "rho-0 has 4 and rho-1 has 1 of the 4 variance matrices" verdict mixed
+
+# The paper's tables: a run, its twin with another seed, another choice.
+edit "n: 4}" "n: 4, seed: 2}" > seed.yaml
+edit "choice: random" "choice: nearest" > nearest.yaml
+run 0 "" background seed.yaml --out seed
+run 0 "" background nearest.yaml --out nearest
+run 0 "" tables one seed nearest
+grep -q "random  *two suites (stand-in for kappa)  *0\.[0-9]*  *0.384  *9  *1" "$dir/out" ||
+    fail "no stand-in: $(grep stand-in "$dir/out")"
+grep -q "nearest  *neuron coverage above 0.25  *[01]\.[0-9]*  *0.133  *9  *3" "$dir/out" ||
+    fail "no coverage of the other choice"
+grep -q "ontology  *F1 of both  *not run  *0.650" "$dir/out" || fail "a table does not say what was not run"
+grep -q "10 splits  *random forest: accuracy  *[01]\.[0-9]* ([0-9.]*)  *0.797 (0.075)" "$dir/out" || fail "no Table 2"
+run 0 "" tables one --which 5 --format csv
+[ "$(wc -l < "$dir/out")" -eq 4 ] || fail "Table 5 as CSV: $(cat "$dir/out")"
+run 0 "" tables one --format json
+python3 -c 'import json, sys; sys.exit(len({l["table"] for l in json.load(open(sys.argv[1]))["lines"]}) != 6)' "$dir/out" ||
+    fail "tables as JSON"
+run 2 "Table 9 is not here" tables one --which 9
+
+exit $failed
