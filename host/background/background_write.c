@@ -15,8 +15,8 @@
 
 enum { WORST = 20 };           /* pairs in the document */
 
-static const char *const matrix_names[SPOT_BACKGROUND_MATRICES] = { "confidence", "top neurons of the object", "greatest neuron",
-                                                                   "mean of neurons" };
+static const char *const matrix_names[SPOT_BACKGROUND_MATRICES] = { "confidence", "top neurons of the object",
+                                                                   "greatest neuron", "mean of neurons" };
 
 const char *spot_background_matrix_name(int matrix) { return matrix_names[matrix]; }
 
