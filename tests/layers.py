@@ -162,10 +162,10 @@ def declared(text):
     for statement in re.split(r"[;]|(?<=\))\s*@", re.sub(r"__attribute__ *\(\(.*?\)\)\)?", "", text)):
         statement = " ".join(statement.split())
         if statement.startswith("typedef"):
-            name = re.search(r"\(\*(spot_\w+)\)\(", statement) \
-                or re.search(r"\b(spot_\w+)(?:\[.*\])?$|\b(spot_\w+) ?\(", statement)
+            name = (re.search(r"\(\* ?(spot_\w+)\) ?\(", statement)          # a pointer to a function
+                    or re.search(r"\b(spot_\w+)(?:\[.*\])?$", statement) or re.search(r"\b(spot_\w+) ?\(", statement))
             if name and not re.fullmatch(r"typedef (struct|union) (spot_\w+) \2", statement):
-                yield name.group(1) or name.group(2)
+                yield name.group(1)
         elif statement.startswith("extern"):
             yield from re.findall(r"\b(spot_\w+)(?=$|\[|, *\*?spot_)", statement)
         elif name := re.match(r"[\w*& ]*?\b(spot_\w+) ?\(", statement):

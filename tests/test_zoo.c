@@ -231,7 +231,6 @@ static spot_key key_of_file(spot_ctx *c, const char *world, const char *name)
     return k;
 }
 
-/* Also: keywords are what keywords.h reads, and a stronger plant is learned as a stronger reliance. */
 TEST_IN_FOLDER(a_world_goes_on_where_it_stopped_and_does_not_depend_on_threads)
 {
     static const char *const file[] = { "truth.csv", "images.csv", "backgrounds.csv", MODEL, "images/bird/00002.png",
@@ -239,9 +238,9 @@ TEST_IN_FOLDER(a_world_goes_on_where_it_stopped_and_does_not_depend_on_threads)
     spot_background_zoo cfg = tiny_world();
     spot_ctx one = check_ctx(1), two = check_ctx(2);
     volatile sig_atomic_t stop = 1;
-    spot_zoo_truth truth[2];
     char path[600];
 
+    cfg.train = 64, cfg.epochs = 1, cfg.tested = 10;
     CHECK_OK(&one, spot_zoo_make(&one, in_root("a"), &cfg));
     two.stop = &stop;
     CHECK_FAILS(&two, spot_zoo_make(&two, in_root("b"), &cfg), SPOT_STOPPED, "");
@@ -261,13 +260,21 @@ TEST_IN_FOLDER(a_world_goes_on_where_it_stopped_and_does_not_depend_on_threads)
     const spot_key after = key_of_file(&one, "b", "truth.csv");
     assert_memory_equal(&before, &after, sizeof before);
 
-    CHECK_OK(&one, spot_zoo_truth_read(&one, truth, in_root("a"), &cfg));
-    assert_true(truth[1].reliance > truth[0].reliance + 0.2 && truth[1].follows > truth[0].follows + 0.2);
-    assert_true(truth[0].tested == 120 && truth[1].recipe.rho == 1);
-
     cfg.natural = 0.5;
     snprintf(path, sizeof path, "%s", in_root("a"));
     CHECK_FAILS(&one, spot_zoo_make(&one, path, &cfg), SPOT_USAGE, "other settings");
+}
+
+TEST_IN_FOLDER(what_is_planted_is_learned)
+{
+    const spot_background_zoo cfg = tiny_world();
+    spot_ctx c = check_ctx(1);
+    spot_zoo_truth t[2];
+
+    CHECK_OK(&c, spot_zoo_make(&c, in_root("world"), &cfg));
+    CHECK_OK(&c, spot_zoo_truth_read(&c, t, in_root("world"), &cfg));
+    assert_true(t[1].reliance > t[0].reliance + 0.2 && t[1].follows > t[0].follows + 0.2);
+    assert_true(t[0].tested == 120 && t[1].recipe.rho == 1);
 }
 
 TEST_IN_FOLDER(a_config_gets_the_world)
@@ -315,4 +322,45 @@ TEST_IN_FOLDER(missing_materials_and_wrong_settings_are_one_sentence)
     CHECK_FAILS(&c, spot_zoo_make(&c, path, &cfg), SPOT_INPUT, "tuxpaint-stamps-default and plasma-workspace-wallpapers");
     cfg.size = 33;
     CHECK_FAILS(&c, spot_zoo_make(&c, path, &cfg), SPOT_USAGE, "zoo.size");
+}
+
+/* -- rank correlations ---------------------------------------------------------------------------------------------- */
+
+/* 12 models with these numbers; spearmanr and 20,000 draws of scipy 1.10 and numpy say the rest. */
+TEST_IN_FOLDER(ranks_are_scipys)
+{
+    enum { N = 12 };
+    static const double gap[N] = { .05, .10, .02, .30, .30, .28, .45, .41, .60, .55, .70, .70 },
+                        learned[N] = { .1, .0, .05, .2, .2, .4, .35, .5, .6, .5, .7, .9 };
+    spot_background_config *cfg = calloc(1, sizeof *cfg);
+    static spot_background_result unit[N];
+    static spot_background_summary summary[N];
+    spot_background_results r = { .cfg = cfg, .units = N, .unit = unit, .summary = summary };
+    spot_zoo_rank rank[SPOT_ZOO_RANKS];
+    spot_ctx c = check_ctx(1);
+    char text[2000];
+    int n, at = sprintf(text, "model,tested,same,random,alone,follows,reliance\n");
+
+    cfg->zoo = (spot_background_zoo){ .seed = 1, .models = N, .train = 600, .epochs = 6 };
+    for (int k = 0; k < N; k++) {                          /* in the study the models stand in another order */
+        const spot_zoo_recipe recipe = spot_zoo_recipe_of(&cfg->zoo, k);
+        const int u = (k + 5) % N;
+        at += sprintf(text + at, "%s,100,0.9,0.5,0.5,0.1,%g\n", recipe.name, learned[k]);
+        snprintf(unit[u].name, sizeof unit[u].name, "%s", recipe.name);
+        summary[u].gap.value = gap[k];
+        summary[u].turned.value = NAN;
+        summary[u].steady.value = 0.5;
+    }
+    CHECK_OK(&c, spot_folder_make(&c, in_root("zoo")));
+    CHECK_OK(&c, spot_file_write(&c, in_root("zoo/truth.csv"), text, (size_t)at));
+    CHECK_OK(&c, spot_zoo_ranks(&c, rank, &n, &r, root));
+    assert_int_equal(n, 5);                                /* neither `turned` nor matrices */
+    assert_string_equal(rank[3].name, "BG-gap");
+    CHECK_NEAR(rank[3].planted.value, 0.9403566658021552, 1e-12);
+    CHECK_NEAR(rank[3].planted.low, 0.74637681, 0.03);
+    CHECK_NEAR(rank[3].planted.high, 0.98918887, 0.01);
+    CHECK_NEAR(rank[3].learned.value, 0.9154929577464787, 1e-12);
+    assert_true(isnan(rank[1].planted.value) && isnan(rank[1].planted.low));       /* all equal */
+    CHECK_NEAR(rank[4].learned.value, 1, 1e-12);
+    free(cfg);
 }

@@ -132,8 +132,8 @@ const spot_setting spot_background_settings[] = {
     S("verdict",  GROUP, verdict,  "verdict from the matrices", .rows = verdict),
     S("zoo",      GROUP, zoo,      "world with planted reliance that is made in the run directory and gives data, keywords and "
       "models", .rows = spot_zoo_settings),
-    LIST("encoders", encoder, encoders, SPOT_MAX_BACKGROUND_ENCODERS, "encoders that measure semantic distance; none: "
-         "\"pixels\""),
+    LIST("encoders", encoder, encoders, SPOT_MAX_BACKGROUND_ENCODERS,
+         "encoders that measure semantic distance; none: \"pixels\""),
     LIST("models",   model,   models,   SPOT_MAX_BACKGROUND_MODELS, "classifiers that are examined"),
 #undef LIST
 #undef S

@@ -146,6 +146,12 @@ spot_status spot_net_draw(spot_ctx *c, float *pixels, void *planes, spot_precisi
 spot_status spot_model_take(spot_ctx *c, spot_arena *a, spot_model *m, int width, int outputs);
 void        spot_model_start(spot_model *m, int tensor, uint64_t seed, uint32_t ec);
 
+/* check: cfg's ranges, and its precision on c's device. begin: the model that a training starts from (spot_model_train);
+ * (seed, number) is the address of what is drawn. */
+spot_status spot_model_check(spot_ctx *c, const spot_model_config *cfg);
+spot_status spot_model_begin(spot_ctx *c, spot_arena *a, spot_model *m, int outputs, uint64_t seed, uint32_t number,
+                             const spot_model_config *cfg, const spot_model *start);
+
 /* Checks the shape of either net. */
 spot_status spot_net_check(spot_ctx *c, spot_net_shape s);
 

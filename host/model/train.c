@@ -80,7 +80,7 @@ spot_model_config spot_model_defaults(void)
     return cfg;
 }
 
-static spot_status check_config(spot_ctx *c, const spot_model_config *cfg)
+spot_status spot_model_check(spot_ctx *c, const spot_model_config *cfg)
 {
     SPOT_TRY(spot_conv_able(c, (spot_precision)cfg->precision));
     return spot_settings_check(c, SPOT_INVALID, spot_model_settings, cfg, "model");
@@ -194,23 +194,24 @@ static spot_status run_epochs(spot_ctx *c, spot_trainer *t, spot_model *m, spot_
 }
 
 /* Copies another model; the head is new if the number of outputs differs. */
-static spot_status copy_model(spot_ctx *c, spot_arena *a, spot_model *m, const spot_model *from, const spot_ec *ec)
+static spot_status copy_model(spot_ctx *c, spot_arena *a, spot_model *m, const spot_model *from, int outputs, uint64_t seed,
+                              uint32_t number)
 {
     spot_model_tensor table[SPOT_RESNET18_TENSORS];
 
-    SPOT_TRY(spot_model_init(c, a, m, from->width, ec->targets, ec->seed, ec->index));
+    SPOT_TRY(spot_model_init(c, a, m, from->width, outputs, seed, number));
     spot_model_layout(table, m->width, m->outputs);
     if (!a->counting)
         memcpy(m->value, from->value, (m->outputs == from->outputs ? m->floats : table[120].offset) * sizeof(float));
     return SPOT_OK;
 }
 
-static spot_status start_model(spot_ctx *c, spot_arena *a, spot_model *m, const spot_ec *ec, const spot_model_config *cfg,
-                               const spot_model *start)
+spot_status spot_model_begin(spot_ctx *c, spot_arena *a, spot_model *m, int outputs, uint64_t seed, uint32_t number,
+                             const spot_model_config *cfg, const spot_model *start)
 {
-    if (!start && !cfg->init[0]) return spot_model_init(c, a, m, cfg->width, ec->targets, ec->seed, ec->index);
-    if (start) SPOT_TRY(copy_model(c, a, m, start, ec));
-    else SPOT_TRY(spot_model_load(c, a, m, cfg->init, ec->targets, ec->seed));
+    if (!start && !cfg->init[0]) return spot_model_init(c, a, m, cfg->width, outputs, seed, number);
+    if (start) SPOT_TRY(copy_model(c, a, m, start, outputs, seed, number));
+    else SPOT_TRY(spot_model_load(c, a, m, cfg->init, outputs, seed));
     if (m->width != cfg->width)
         return spot_fail(c, SPOT_USAGE, "model.init: %s holds a network of width %d, model.width is %d",
                          start ? "the base model" : cfg->init, m->width, cfg->width);
@@ -258,8 +259,8 @@ static spot_status train_model(spot_ctx *c, spot_arena *a, spot_model *m, spot_l
     if (ec->images[SPOT_TRAIN] < 1 || ec->images[SPOT_VAL] < 1)
         return spot_fail(c, SPOT_INVALID, "%d train and %d val images; training needs both",
                          ec->images[SPOT_TRAIN], ec->images[SPOT_VAL]);
-    SPOT_TRY(check_config(c, cfg));
-    SPOT_TRY(start_model(c, a, m, ec, cfg, start));
+    SPOT_TRY(spot_model_check(c, cfg));
+    SPOT_TRY(spot_model_begin(c, a, m, ec->targets, ec->seed, ec->index, cfg, start));
     if (!c->device) return train_in(c, a, a, m, lesson, ec, cfg, foe);
     SPOT_TRY(count_trainer(c, &needs, ec, cfg, foe));
     SPOT_TRY(spot_arena_open_device(c, &on, needs.device));
@@ -342,7 +343,7 @@ spot_status spot_model_needs(spot_ctx *c, spot_bytes *needs, const spot_scene_co
     spot_bytes look;
 
     if (!spot_conv_has(c, (spot_precision)how.precision)) how.precision = SPOT_FP32;
-    SPOT_TRY(check_config(c, &how));
+    SPOT_TRY(spot_model_check(c, &how));
     SPOT_TRY(count_training(c, needs, scene, &how, robust));
     SPOT_TRY(spot_look_needs(c, &look, scene, &how, images));
     look.host += spot_model_layout(table, how.width, 1) * sizeof(float) + 64;

@@ -1,17 +1,14 @@
 /* plant_models.c - small ResNet-18s of different robustness, trained on planted pictures.
  *
- * The loss of Spotter's networks is a sigmoid's for each output (net/head.h), so each class has one; the answer of a model is
- * its greatest output. */
-#include <math.h>
+ * Each class has a sigmoid of its own; the answer of a model is its greatest output. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "core/device.h"
-#include "image/photo.h"
-#include "model/trainer.h"
 #include "shifts/plant_make.h"
+#include "spotter/model.h"
+#include "spotter/rng.h"
 #include "spotter/store.h"
 
 enum { BATCH = 32 };
@@ -75,11 +72,10 @@ static void draw_training(spot_plant_picture *p, const spot_plant_config *cfg, c
                     (uint32_t)(i / cfg->classes) + (uint32_t)r->number * 100000u);
 }
 
-typedef struct { uint8_t *rgb; int *cls; uint32_t *order; int n; size_t bytes; } lessons;
+typedef struct { uint8_t *rgb; int *cls; int n; } lessons;
 
 static void close_lessons(lessons *l)
 {
-    free(l->order);
     free(l->cls);
     free(l->rgb);
     memset(l, 0, sizeof *l);
@@ -87,15 +83,14 @@ static void close_lessons(lessons *l)
 
 static spot_status open_lessons(spot_ctx *c, lessons *l, const spot_plant_config *cfg, const spot_plant_recipe *r)
 {
-    size_t n = (size_t)r->train;
+    size_t n = (size_t)r->train, bytes = 3 * (size_t)cfg->size * (size_t)cfg->size;
     spot_plant_picture *p = malloc(n * sizeof *p);
     spot_status s = SPOT_OK;
 
-    *l = (lessons){ .n = r->train, .bytes = 3 * (size_t)cfg->size * (size_t)cfg->size };
-    l->rgb = malloc(n * l->bytes);
+    *l = (lessons){ .n = r->train };
+    l->rgb = malloc(n * bytes);
     l->cls = malloc(n * sizeof *l->cls);
-    l->order = malloc(n * sizeof *l->order);
-    if (!p || !l->rgb || !l->cls || !l->order) s = spot_fail(c, SPOT_NOMEM, "no memory for %d training pictures", r->train);
+    if (!p || !l->rgb || !l->cls) s = spot_fail(c, SPOT_NOMEM, "no memory for %d training pictures", r->train);
     for (int i = 0; i < r->train && !s; i++) {
         draw_training(&p[i], cfg, r, i);
         l->cls[i] = p[i].cls;
@@ -108,108 +103,23 @@ static spot_status open_lessons(spot_ctx *c, lessons *l, const spot_plant_config
 
 /* -- training ------------------------------------------------------------------------------------------------------ */
 
-/* A batch on the host and on c's device; on the CPU the two are one. */
-typedef struct {
-    spot_net net;
-    uint8_t *rgb, *rgb_there;              /* (rows, size, size, 3) */
-    float   *target, *target_there, *pixels;
-    double  *loss;
-} pupil;
-
-static spot_status open_pupil(spot_ctx *c, spot_arena *a, spot_arena *host, pupil *u, const spot_model_config *how, int size,
-                              int classes)
-{
-    spot_net_shape shape = spot_net_shape_of(how, size, classes);
-    size_t rows = (size_t)shape.rows, pixels = rows * 3 * (size_t)size * (size_t)size;
-
-    memset(u, 0, sizeof *u);
-    SPOT_TRY(spot_net_open(c, a, &u->net, shape));
-    SPOT_TRY(SPOT_TAKE(c, a, u->pixels, pixels));
-    SPOT_TRY(SPOT_TAKE(c, a, u->rgb_there, pixels));
-    SPOT_TRY(SPOT_TAKE(c, a, u->target_there, rows * (size_t)classes));
-    SPOT_TRY(SPOT_TAKE(c, a, u->loss, 1));
-    u->rgb = u->rgb_there;
-    u->target = u->target_there;
-    if (!c->device) return SPOT_OK;
-    SPOT_TRY(SPOT_TAKE(c, host, u->rgb, pixels));
-    return SPOT_TAKE(c, host, u->target, rows * (size_t)classes);
-}
-
-static spot_status put_batch(spot_ctx *c, pupil *u, const lessons *l, int first, int n, int size, int classes)
-{
-    spot_photo_set set = { .pictures = n, .size = size, .rgb = u->rgb_there };
-
-    memset(u->target, 0, (size_t)n * (size_t)classes * sizeof *u->target);
-    for (int i = 0; i < n; i++) {
-        size_t from = l->order[first + i];
-        memcpy(u->rgb + (size_t)i * l->bytes, l->rgb + from * l->bytes, l->bytes);
-        u->target[i * classes + l->cls[from]] = 1;
-    }
-    SPOT_TRY(spot_device_copy(c, u->rgb_there, u->rgb, (size_t)n * l->bytes));
-    SPOT_TRY(spot_device_copy(c, u->target_there, u->target, (size_t)n * (size_t)classes * sizeof *u->target));
-    return spot_photo_input(c, u->pixels, 3, SPOT_FP32, &set, NULL, n);
-}
-
-static spot_status run_steps(spot_ctx *c, pupil *u, lessons *l, const spot_plant_config *cfg, const spot_plant_recipe *r,
-                             const spot_model_config *how)
-{
-    int batches = (l->n + BATCH - 1) / BATCH, steps = batches * how->epochs;
-    double loss = 0;
-
-    for (int k = 0; k < steps; k++) {
-        int first = k % batches * BATCH, n = l->n - first < BATCH ? l->n - first : BATCH;
-        spot_optim_rule rule = { .adam = 1, .lr = spot_learning_rate(how, k, steps), .beta1 = 0.9, .beta2 = 0.999,
-                                 .epsilon = 1e-8, .t = k + 1 };
-        SPOT_TRY(spot_check_stop(c));
-        if (!first) {
-            spot_rng shuffle = spot_rng_at(cfg->seed, SPOT_RNG_SHUFFLE, 1u << 31 | (uint32_t)r->number,
-                                           (uint32_t)(k / batches));
-            spot_rng_shuffle(&shuffle, l->order, (uint32_t)l->n);
-        }
-        SPOT_TRY(put_batch(c, u, l, first, n, cfg->size, cfg->classes));
-        SPOT_TRY(spot_net_forward(c, &u->net, u->pixels, n, true));
-        SPOT_TRY(spot_net_backward(c, &u->net, u->target_there, n, u->loss));
-        SPOT_TRY(spot_optim_step(c, u->net.param, u->net.grad, u->net.moment, u->net.square, u->net.params, &rule));
-    }
-    SPOT_TRY(spot_device_copy(c, &loss, u->loss, sizeof loss));
-    return isfinite(loss) ? SPOT_OK : spot_fail(c, SPOT_NUMERIC, "the loss of the planted model %s is not finite", r->name);
-}
-
-static spot_status train_in(spot_ctx *c, spot_arena *on, spot_arena *host, spot_model *m, const spot_plant_config *cfg,
-                            const spot_plant_recipe *r)
-{
-    const spot_model_config how = config_of(r);
-    lessons l = { 0 };
-    pupil u;
-    spot_status s = open_pupil(c, on, host, &u, &how, cfg->size, cfg->classes);
-
-    if (!s && !host->counting) s = open_lessons(c, &l, cfg, r);
-    if (!s && !host->counting) s = spot_net_put(c, &u.net, m);
-    if (!s && !host->counting) s = run_steps(c, &u, &l, cfg, r, &how);
-    if (!s && !host->counting) s = spot_net_get(c, m, &u.net);
-    spot_net_close(c, &u.net);
-    close_lessons(&l);
-    return s;
-}
-
-/* Initialises and trains a model, with memory of its own. */
+/* Trains a model, with memory of its own. */
 static spot_status train_model(spot_ctx *c, const char *path, const spot_plant_config *cfg, const spot_plant_recipe *r)
 {
-    spot_arena host = spot_arena_counting(), on = host, *device = c->device ? &on : &host;
+    const spot_model_config how = config_of(r);
+    spot_arena a = spot_arena_counting();
+    lessons l;
+    spot_status s = open_lessons(c, &l, cfg, r);
+    const spot_pixel_training training = { .size = cfg->size, .classes = cfg->classes, .images = l.n, .loss = SPOT_SIGMOID,
+                                           .rgb = l.rgb, .cls = l.cls, .seed = cfg->seed, .number = (uint32_t)r->number };
     spot_model m;
-    spot_status s;
 
-    SPOT_TRY(spot_model_init(c, &host, &m, r->width, cfg->classes, cfg->seed, (uint32_t)r->number));
-    SPOT_TRY(train_in(c, device, &host, &m, cfg, r));
-    s = c->device ? spot_arena_open_device(c, &on, on.peak) : SPOT_OK;
-    SPOT_TRY(s);
-    s = spot_arena_open(c, &host, host.peak);
-    if (!s) s = spot_model_init(c, &host, &m, r->width, cfg->classes, cfg->seed, (uint32_t)r->number);
-    if (!s) s = train_in(c, device, &host, &m, cfg, r);
-    if (!s) m.batches_tracked = (int64_t)r->epochs * ((r->train + BATCH - 1) / BATCH);
+    if (!s) s = spot_model_train_pixels(c, &a, &m, NULL, &training, &how, NULL);
+    if (!s) s = spot_arena_open(c, &a, a.peak);
+    if (!s) s = spot_model_train_pixels(c, &a, &m, NULL, &training, &how, NULL);
     if (!s) s = spot_model_save(c, path, &m);
-    spot_arena_close(&host);
-    if (c->device) spot_arena_close(&on);
+    spot_arena_close(&a);
+    close_lessons(&l);
     return s;
 }
 

@@ -128,6 +128,39 @@ spot_status spot_model_robust(spot_ctx *c, spot_arena *a, spot_model *m, spot_le
 spot_status spot_model_base(spot_ctx *c, spot_arena *a, spot_model *m, spot_learning *lesson,
                             const spot_scene_config *scene, const spot_model_config *cfg, uint64_t seed);
 
+/* A batch that is to be drawn. */
+typedef struct {
+    int       step, epoch, n;
+    const uint32_t *index;     /* (n): the numbers of its pictures; an epoch has each from 0 to images - 1 once */
+    uint8_t  *rgb;             /* (n, size, size, 3) result */
+    float    *target;          /* (n, classes) result, given as zeros: 1 for the class, or a distribution */
+} spot_lesson;
+
+/* Fills rgb and target; what it draws at random has an address (rng.h), of which step or the picture's number is a part. */
+typedef spot_status (*spot_lesson_draw)(spot_ctx *c, void *user, const spot_lesson *l);
+
+/* Training on pixels of the caller: pictures in memory, or batches that he draws (augmentation, backgrounds). */
+typedef struct {
+    int    size, classes;      /* pixels a side, a multiple of 32; outputs of the network */
+    int    images;             /* of an epoch */
+    int    loss;               /* spot_loss */
+    const uint8_t *rgb;        /* (images, size, size, 3) and ... */
+    const int *cls;            /* ... (images), 0 to classes - 1; both unused where draw is set */
+    spot_lesson_draw draw;     /* NULL: rgb and cls */
+    void  *user;               /* handed to draw */
+    bool   ahead;              /* a thread of its own draws the next batch during a step, with a context of one thread; the same
+                                * bits. false: the caller's thread draws before the step, with the caller's context */
+    uint64_t seed;             /* with number, below 2^31, the address of the first weights and of the orders */
+    uint32_t number;
+    const char *stage;         /* name of the progress that is told; NULL: none */
+} spot_pixel_training;
+
+/* Trains on those by cfg's width, epochs, batch, optimizer, lr, schedule, precision, init and lanes; the last epoch is kept.
+ * losses (epochs): the mean loss of each, or NULL. m lives in a; scratch is returned to a. A counting a only counts. start: as
+ * in spot_model_train. SPOT_NUMERIC when the loss is not finite. */
+spot_status spot_model_train_pixels(spot_ctx *c, spot_arena *a, spot_model *m, double *losses, const spot_pixel_training *how,
+                                    const spot_model_config *cfg, const spot_model *start);
+
 /* Runs m on the positives (label 1) of a split, in index order: features, confidence, the head's row, and the truth.
  * spot_model_look_on: leaves the features also in `features` (n, d), memory of c's device, as view->device_feature. NULL, or on
  * the CPU: they lie on the host alone. */

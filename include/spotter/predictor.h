@@ -13,7 +13,7 @@
  * outputs, dim and channels are the same in every answer, n is the batch's. The end of its input asks it to end. Lines that it
  * writes to standard error go to the log. numpy.load and numpy.save seek in what they read and write, which a pipe cannot:
  * numpy.lib.format.read_array reads from an object that has nothing but read(), and numpy.save writes to an io.BytesIO.
- * tools/python/examples/predictor.py is such a program with PyTorch.
+ * tools/python/examples/predictor.py does so in ten lines, and has a network of PyTorch behind them.
  *
  * Activity of a channel, for neuron coverage (Pei et al. 2017, DeepXplore): the least and the greatest number of the whole
  * output of a layer for one picture become 0 and 1; the channel's value is its mean over the pixels. Where all numbers of the

@@ -70,8 +70,8 @@ spot_status spot_zoo_truth_read(spot_ctx *c, spot_zoo_truth *t, const char *dir,
 #define SPOT_ZOO_RANKS (6 + SPOT_BACKGROUND_MATRICES * SPOT_BACKGROUND_FEATURES)
 
 /* How well a measure of the study orders the planted models: Spearman's rank correlation with rho, and with the reliance that
- * they learned; 95 % by a bootstrap over models (percentiles of 2,000 draws). NaN for fewer than three models, and where all have
- * equal numbers. */
+ * they learned; 95 % by a bootstrap over models (percentiles of 2,000 draws). NaN for fewer than three models, and where all
+ * have equal numbers. */
 typedef struct {
     char name[64];                 /* "BG-gap", "mean of neurons, vertical std" */
     int  models;                   /* that have the measure */

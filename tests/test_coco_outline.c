@@ -1,0 +1,117 @@
+/* test_coco_outline.c - outlines of COCO's objects: the pixels of pycocotools, outlines that are wrong, targets of a file. */
+#define _GNU_SOURCE   /* mkstemp */
+#include "checks.h"
+
+#include <stdlib.h>
+
+#include "background/outlines.h"
+#include "formats/coco_outline.h"
+#include "spotter/store.h"
+
+/* tools/golden/coco_outlines.py */
+TEST(masks_are_those_of_pycocotools)
+{
+    spot_ctx c = check_ctx(1);
+    FILE *f = fopen("golden/coco_outlines.txt", "r");
+    char *line = malloc(1 << 16);
+    int cases = 0;
+
+    assert_non_null(f);
+    for (; fgets(line, 1 << 16, f); ) {
+        if (*line == '#') continue;
+        char *rest, *json = strchr(strchr(line, '\t') + 1, '\t') + 1, *runs = strchr(json, '\t');
+        const int width = (int)strtol(line, &rest, 10), height = (int)strtol(rest, NULL, 10);
+        uint8_t *plane = calloc((size_t)width * (size_t)height, 1), in = 0;
+        *runs++ = 0;
+        CHECK_OK(&c, spot_coco_outline(&c, plane, width, height, json, strlen(json), "a.jpg"));
+        for (int at = 0; at < width * height; in = !in) {
+            const int end = at + (int)strtol(runs, &rest, 10);
+            if (rest == runs) fail_msg("case %d: too few runs", cases);
+            for (runs = rest; at < end; at++)
+                if (plane[at % height * width + at / height] != (in ? 255 : 0))
+                    fail_msg("case %d, %s: column %d, row %d is %d", cases, json, at / height, at % height,
+                             plane[at % height * width + at / height]);
+        }
+        free(plane);
+        cases++;
+    }
+    assert_int_equal(cases, 37);
+    fclose(f), free(line);
+}
+
+TEST(outlines_that_are_wrong)
+{
+    static const struct { const char *json, *words; } wrong[] = {
+        { "[]", "is neither polygons nor run lengths" },
+        { "3", "is neither polygons nor run lengths" },
+        { "[[1, 2, 3]]", "has a polygon that is no list of x, y, x, y ..." },
+        { "[[1, 2, 3, 4]]", "has a polygon with fewer than three corners" },
+        { "[[1, 2, 3, 4, 5, \"6\"]]", "has a corner that is no number" },
+        { "[[1, 2, 3, 4, 5, 1e300]]", "has a corner far outside of the picture" },
+        { "{\"counts\": [80]}", "has no \"size\" of two numbers" },
+        { "{\"size\": [10, 8], \"counts\": [80]}", "is of 8 x 10 pixels, and the picture has 10 x 8" },
+        { "{\"size\": [8, 10]}", "has no \"counts\"" },
+        { "{\"size\": [8, 10], \"counts\": [81]}", "has run lengths for more pixels than its size" },
+        { "{\"size\": [8, 10], \"counts\": [-1, 81]}", "has run lengths for more pixels than its size" },
+        { "{\"size\": [8, 10], \"counts\": [79]}", "has run lengths for fewer pixels than its size" },
+        { "{\"size\": [8, 10], \"counts\": [1.5]}", "has a run length that is no whole number" },
+        { "{\"size\": [8, 10], \"counts\": \"~\"}", "has a text that is no run lengths" },
+        { "{\"size\": [8, 10], \"counts\": \"ooooooooooooooo\"}", "has a text that is no run lengths" },
+        { "{", "is no JSON" },
+    };
+    spot_ctx c = check_ctx(1);
+
+    for (int i = 0; i < LEN(wrong); i++) {
+        uint8_t plane[80] = { 0 };
+        CHECK_FAILS(&c, spot_coco_outline(&c, plane, 10, 8, wrong[i].json, strlen(wrong[i].json), "a.jpg"), SPOT_INPUT,
+                    wrong[i].words);
+    }
+}
+
+static const char annotations[] =
+    "{\"images\": [{\"id\": 1, \"file_name\": \"b.png\", \"width\": 10, \"height\": 8}, {\"id\": 2, \"file_name\": \"a.png\"},"
+    " {\"id\": 3, \"file_name\": \"c.png\"}], \"categories\": [{\"id\": 5, \"name\": \"dog\"}, {\"id\": 6, \"name\": \"cat\"},"
+    " {\"id\": 7, \"name\": \"tree\"}], \"annotations\": ["
+    "{\"image_id\": 1, \"category_id\": 5, \"area\": 4, \"segmentation\": [[1, 1, 3, 1, 3, 3, 1, 3]]},"
+    "{\"image_id\": 1, \"category_id\": 6, \"segmentation\": {\"size\": [8, 10], \"counts\": [16, 40, 24]}, \"area\": 40},"
+    "{\"image_id\": 1, \"category_id\": 7, \"area\": 70, \"segmentation\": [[0, 0, 10, 0, 10, 7, 0, 7]]},"
+    "{\"image_id\": 2, \"category_id\": 5, \"area\": 9, \"segmentation\": [[1, 1, 4, 1, 4, 4, 1, 4]]},"
+    "{\"image_id\": 3, \"category_id\": 5, \"area\": 9, \"iscrowd\": 1, \"segmentation\": "
+    "{\"size\": [8, 10], \"counts\": [80]}},"
+    "{\"image_id\": 3, \"category_id\": 6, \"area\": 9}]}";
+
+static void write_annotations(char path[32])
+{
+    strcpy(path, "/tmp/spot_coco_XXXXXX");
+    FILE *f = fdopen(mkstemp(path), "wb");
+    assert_true(f && fwrite(annotations, 1, sizeof annotations - 1, f) == sizeof annotations - 1 && !fclose(f));
+}
+
+/* Of each picture the largest object of a tested category; groups and boxes without an outline are none. */
+TEST(targets_of_a_file)
+{
+    spot_ctx c = check_ctx(1);
+    spot_outlines o = { 0 };
+    uint8_t plane[80] = { 0 };
+    char path[32];
+    int sum = 0;
+
+    write_annotations(path);
+    CHECK_OK(&c, spot_outlines_open(&c, &o, path, "dog , cat,"));
+    assert_true(o.n == 2 && o.classes == 2);
+    assert_string_equal(o.name[0], "a.png"), assert_string_equal(o.class_name[o.cls[0]], "dog");
+    assert_string_equal(o.name[1], "b.png"), assert_string_equal(o.class_name[o.cls[1]], "cat");
+    CHECK_OK(&c, spot_outlines_draw(&c, &o, 1, plane, 10, 8));
+    for (int i = 0; i < 80; i++) sum += plane[i] == 255;
+    assert_int_equal(sum, 40);
+    CHECK_FAILS(&c, spot_outlines_draw(&c, &o, 1, plane, 8, 10), SPOT_INPUT,
+                "b.png has 8 x 10 pixels, and its annotations are of "
+                "10 x 8");
+    spot_outlines_close(&o);
+    CHECK_FAILS(&c, spot_outlines_open(&c, &o, path, "dog, bird"), SPOT_INPUT, "has no category \"bird\"");
+    spot_outlines_close(&o);
+    CHECK_OK(&c, spot_outlines_open(&c, &o, path, "dog"));
+    assert_true(o.n == 2 && o.classes == 1);           /* the smaller dog of b.png */
+    spot_outlines_close(&o);
+    remove(path);
+}
