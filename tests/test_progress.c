@@ -54,6 +54,10 @@ TEST(a_planted_world_has_bars_of_its_own)
     cli_progress_update(&progress, &(spot_progress){ .stage = "shifts", .done = 1, .total = 10, .note = "" });
     CHECK_NEAR(cli_progress_share(&progress), 0.1, 0);
     CHECK_NEAR(hear("shifts", 5, 10), 0.5, 0);
+    memset(&progress, 0, sizeof progress);
+    CHECK_NEAR(hear("zoo: targets", 9, 9), 1, 0);
+    cli_progress_update(&progress, &(spot_progress){ .stage = "zoo: models", .done = 5, .total = 20, .note = "" });
+    CHECK_NEAR(cli_progress_share(&progress), 0.25, 0);
 }
 
 TEST(a_stage_without_a_sweep_is_the_whole)

@@ -178,28 +178,30 @@ static spot_status train_model(spot_ctx *c, const char *path, const spot_zoo_sto
 }
 
 /* Models are trained side by side, each on its share of the threads: a net this small gains little from several. */
-typedef struct { const char *dir; const spot_zoo_stock *stock; const spot_zoo_pool *pool; int *missing; } school;
+typedef struct { const char *dir; const spot_zoo_stock *stock; const spot_zoo_pool *pool; int *missing, trained; } school;
 
 static spot_status train_missing(spot_ctx *c, spot_arena *a, void *user, int task)
 {
-    const school *l = user;
+    school *l = user;
+    const int models = l->stock->cfg->models;
     const spot_zoo_recipe r = spot_zoo_recipe_of(l->stock->cfg, l->missing[task]);
     char path[SPOT_ZOO_PATH];
 
     (void)a;
     spot_zoo_model_path(path, l->dir, &r);
-    spot_tell(c, "zoo: models", -1, l->missing[task], l->stock->cfg->models, r.name);
-    return train_model(c, path, l->stock, l->pool, &r);
+    SPOT_TRY(train_model(c, path, l->stock, l->pool, &r));
+    spot_tell(c, "zoo: models", -1, __atomic_add_fetch(&l->trained, 1, __ATOMIC_RELAXED), models, r.name);
+    return SPOT_OK;
 }
 
-static spot_status train_all(spot_ctx *c, const school *l, int missing)
+static spot_status train_all(spot_ctx *c, school *l, int missing)
 {
     spot_arena none = { 0 };
     spot_workers *workers = calloc(1, sizeof *workers);
     spot_status s;
 
     if (!workers) return spot_fail(c, SPOT_NOMEM, "no memory for the training of %d models", missing);
-    s = spot_workers_run(c, &none, workers, c->threads, 4096, missing, train_missing, (void *)l);
+    s = spot_workers_run(c, &none, workers, c->threads, 4096, missing, train_missing, l);
     spot_workers_close(workers);
     free(workers);
     return s;
@@ -222,8 +224,8 @@ spot_status spot_zoo_models(spot_ctx *c, const char *dir, const spot_zoo_stock *
     }
     if (!n) return SPOT_OK;
     s = spot_zoo_pool_open(c, &pool, stock, SPOT_ZOO_TRAIN, POOL);
-    if (!s) s = train_all(c, &(school){ dir, stock, &pool, missing }, n);
-    if (!s) spot_tell(c, "zoo: models", -1, models, models, "");
+    spot_tell(c, "zoo: models", -1, models - n, models, "");
+    if (!s) s = train_all(c, &(school){ dir, stock, &pool, missing, models - n }, n);
     spot_zoo_pool_close(&pool);
     return s;
 }

@@ -20,7 +20,10 @@ double cli_progress_share(const cli_progress *k)
 }
 
 /* Stages before the units of a run, such as the training of a base model. The units have a bar of their own. */
-static bool has_own_bar(const char *stage) { return !strcmp(stage, "base") || !strncmp(stage, "plant: ", 7); }
+static bool has_own_bar(const char *stage)
+{
+    return !strcmp(stage, "base") || !strncmp(stage, "plant: ", 7) || !strncmp(stage, "zoo: ", 5);
+}
 
 void cli_progress_update(cli_progress *k, const spot_progress *p)
 {
