@@ -2,8 +2,8 @@
 # with cmake -P (FOREST, OUT) it is the rule. Without the file the array is empty, and verdicts need a forest of the user's.
 if(CMAKE_SCRIPT_MODE_FILE)
   set(bytes "")
-  if(EXISTS "${FOREST}")
-    file(READ ${FOREST} hex HEX)
+  if(FOREST)
+    file(READ "${FOREST}" hex HEX)
     string(REGEX REPLACE "(..)" "0x\\1," bytes "${hex}")
   endif()
   file(WRITE ${OUT} "/* made by host/background/default_forest.cmake */\n#include \"background/verdict_rows.h\"\n"
@@ -12,10 +12,10 @@ if(CMAKE_SCRIPT_MODE_FILE)
   return()
 endif()
 
-set(SPOT_FOREST ${CMAKE_SOURCE_DIR}/host/background/default_forest.safetensors)
-file(GLOB SPOT_FOREST_THERE CONFIGURE_DEPENDS ${SPOT_FOREST})
+# FOREST is empty without the file, so that the command differs and runs again where the file comes or goes.
+file(GLOB SPOT_FOREST CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/host/background/default_forest.safetensors)
 add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/default_forest.c
-  COMMAND ${CMAKE_COMMAND} -DFOREST=${SPOT_FOREST} -DOUT=${CMAKE_BINARY_DIR}/default_forest.c
+  COMMAND ${CMAKE_COMMAND} "-DFOREST=${SPOT_FOREST}" -DOUT=${CMAKE_BINARY_DIR}/default_forest.c
     -P ${CMAKE_SOURCE_DIR}/host/background/default_forest.cmake
-  DEPENDS ${SPOT_FOREST_THERE} ${CMAKE_SOURCE_DIR}/host/background/default_forest.cmake VERBATIM)
+  DEPENDS ${SPOT_FOREST} ${CMAKE_SOURCE_DIR}/host/background/default_forest.cmake VERBATIM)
 target_sources(libspotter PRIVATE ${CMAKE_BINARY_DIR}/default_forest.c)
