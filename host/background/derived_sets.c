@@ -14,8 +14,7 @@ static const float noise_sigma = 64, blur_share = 1.0f / 16;       /* deviation 
 const char *spot_background_set_name(int set)
 {
     static const char *const name[SPOT_BACKGROUND_SETS] = { "original", "only-fg", "no-fg", "mixed-same", "mixed-rand",
-                                                            "mixed-next",
-                                                            "plain", "noise", "blurred", "suite" };
+                                                            "mixed-next", "plain", "noise", "blurred", "suite" };
 
     return set >= 0 && set < SPOT_BACKGROUND_SETS ? name[set] : "";
 }
