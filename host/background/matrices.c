@@ -9,14 +9,6 @@
 #include "map/rbf.h"
 #include "spotter/variance.h"
 
-const char *spot_background_matrix_name(int matrix)
-{
-    static const char *const name[SPOT_BACKGROUND_MATRICES] = { "confidence", "top neurons of the object", "greatest neuron",
-                                                                "mean of neurons" };
-
-    return matrix >= 0 && matrix < SPOT_BACKGROUND_MATRICES ? name[matrix] : "";
-}
-
 typedef struct {
     spot_twin distance[2], signal, value[2], count[2], left_out[2];
     spot_rbf_problem p[2];
