@@ -1,14 +1,10 @@
 /* zoo_models.c - small ResNet-18s of known reliance on the background. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "background/zoo_make.h"
-#include "core/device.h"
-#include "image/photo.h"
-#include "model/trainer.h"
+#include "spotter/model.h"
 #include "spotter/store.h"
 #include "work/workers.h"
 
@@ -52,38 +48,7 @@ static spot_model_config config_of(const spot_zoo_recipe *r)
 
 /* -- training ------------------------------------------------------------------------------------------------------- */
 
-/* A batch on the host and on c's device; on the CPU the two are one. */
-typedef struct {
-    const spot_zoo_stock *stock;
-    const spot_zoo_pool  *pool;
-    const spot_zoo_recipe *recipe;
-    spot_model_config how;
-    spot_net net;
-    uint32_t *order;                       /* (recipe->train) */
-    uint8_t  *rgb, *rgb_there;             /* (rows, size, size, 3) */
-    float    *target, *target_there, *pixels;
-    double   *loss;
-} pupil;
-
-static spot_status open_pupil(spot_ctx *c, spot_arena *a, spot_arena *host, pupil *u)
-{
-    const int size = u->stock->cfg->size, classes = u->stock->cfg->classes;
-    const spot_net_shape shape = spot_net_shape_of(&u->how, size, classes);
-    const size_t rows = (size_t)shape.rows, pixels = rows * 3 * (size_t)size * (size_t)size;
-
-    SPOT_TRY(spot_net_open(c, a, &u->net, shape));
-    u->net.kind = SPOT_SOFTMAX;
-    SPOT_TRY(SPOT_TAKE(c, a, u->pixels, pixels));
-    SPOT_TRY(SPOT_TAKE(c, a, u->rgb_there, pixels));
-    SPOT_TRY(SPOT_TAKE(c, a, u->target_there, rows * (size_t)classes));
-    SPOT_TRY(SPOT_TAKE(c, a, u->loss, 1));
-    SPOT_TRY(SPOT_TAKE(c, host, u->order, (size_t)u->recipe->train));
-    u->rgb = u->rgb_there;
-    u->target = u->target_there;
-    if (!c->device) return SPOT_OK;
-    SPOT_TRY(SPOT_TAKE(c, host, u->rgb, pixels));
-    return SPOT_TAKE(c, host, u->target, rows * (size_t)classes);
-}
+typedef struct { const spot_zoo_stock *stock; const spot_zoo_pool *pool; const spot_zoo_recipe *recipe; } pupil;
 
 /* Picture i of the model, of class i mod classes, and its label. */
 static int draw_picture(uint8_t *rgb, const pupil *u, uint32_t i)
@@ -99,81 +64,35 @@ static int draw_picture(uint8_t *rgb, const pupil *u, uint32_t i)
     return wrong ? other + (other >= cls) : cls;
 }
 
-static spot_status put_batch(spot_ctx *c, pupil *u, int first, int n)
+static spot_status draw_lesson(spot_ctx *c, void *user, const spot_lesson *l)
 {
+    const pupil *u = user;
     const int size = u->stock->cfg->size, classes = u->stock->cfg->classes;
     const size_t bytes = 3 * (size_t)size * (size_t)size;
-    const spot_photo_set set = { .pictures = n, .size = size, .rgb = u->rgb_there };
 
-    memset(u->target, 0, (size_t)n * (size_t)classes * sizeof *u->target);
 #pragma omp parallel for schedule(static) num_threads(c->threads)
-    for (int i = 0; i < n; i++) {
-        const int label = draw_picture(u->rgb + (size_t)i * bytes, u, u->order[first + i]);
-        u->target[i * classes + label] = 1;
-    }
-    SPOT_TRY(spot_device_copy(c, u->rgb_there, u->rgb, (size_t)n * bytes));
-    SPOT_TRY(spot_device_copy(c, u->target_there, u->target, (size_t)(n * classes) * sizeof *u->target));
-    return spot_photo_input(c, u->pixels, 3, SPOT_FP32, &set, NULL, n);
+    for (int i = 0; i < l->n; i++) l->target[i * classes + draw_picture(l->rgb + (size_t)i * bytes, u, l->index[i])] = 1;
+    return SPOT_OK;
 }
 
-static spot_status run_steps(spot_ctx *c, pupil *u)
-{
-    const int train = u->recipe->train, batches = (train + BATCH - 1) / BATCH, steps = batches * u->how.epochs;
-    double loss = 0;
-
-    for (int k = 0; k < steps; k++) {
-        const int first = k % batches * BATCH, n = train - first < BATCH ? train - first : BATCH;
-        const spot_optim_rule rule = { .adam = 1, .lr = spot_learning_rate(&u->how, k, steps), .beta1 = 0.9, .beta2 = 0.999,
-                                       .epsilon = 1e-8, .t = k + 1 };
-        SPOT_TRY(spot_check_stop(c));
-        if (!first) {
-            spot_rng shuffle = spot_rng_at(u->stock->cfg->seed, SPOT_RNG_SHUFFLE, 1u << 30 | (uint32_t)u->recipe->number,
-                                           (uint32_t)(k / batches));
-            spot_rng_shuffle(&shuffle, u->order, (uint32_t)train);
-        }
-        SPOT_TRY(put_batch(c, u, first, n));
-        SPOT_TRY(spot_net_forward(c, &u->net, u->pixels, n, true));
-        SPOT_TRY(spot_net_backward(c, &u->net, u->target_there, n, u->loss));
-        SPOT_TRY(spot_optim_step(c, u->net.param, u->net.grad, u->net.moment, u->net.square, u->net.params, &rule));
-    }
-    SPOT_TRY(spot_device_copy(c, &loss, u->loss, sizeof loss));
-    if (isfinite(loss)) return SPOT_OK;
-    return spot_fail(c, SPOT_NUMERIC, "the loss of the planted model %s is not finite", u->recipe->name);
-}
-
-static spot_status train_in(spot_ctx *c, spot_arena *on, spot_arena *host, spot_model *m, const pupil *of)
-{
-    pupil u = *of;
-    spot_status s = open_pupil(c, on, host, &u);
-
-    if (!s && !host->counting) s = spot_net_put(c, &u.net, m);
-    if (!s && !host->counting) s = run_steps(c, &u);
-    if (!s && !host->counting) s = spot_net_get(c, m, &u.net);
-    spot_net_close(c, &u.net);
-    return s;
-}
-
-/* Initialises and trains a model, with memory of its own. */
+/* Trains a model, with memory of its own. */
 static spot_status train_model(spot_ctx *c, const char *path, const spot_zoo_stock *stock, const spot_zoo_pool *pool,
                                const spot_zoo_recipe *r)
 {
-    const pupil u = { .stock = stock, .pool = pool, .recipe = r, .how = config_of(r) };
-    const uint32_t start = 1u << 30 | (uint32_t)r->number;
-    spot_arena host = spot_arena_counting(), on = host, *device = c->device ? &on : &host;
+    const spot_model_config cfg = config_of(r);
+    pupil u = { stock, pool, r };
+    const spot_pixel_training how = { .size = stock->cfg->size, .classes = stock->cfg->classes, .images = r->train,
+                                      .loss = SPOT_SOFTMAX, .draw = draw_lesson, .user = &u, .seed = stock->cfg->seed,
+                                      .number = 1u << 30 | (uint32_t)r->number };      /* no EC has it */
+    spot_arena a = spot_arena_counting();
     spot_model m;
     spot_status s;
 
-    SPOT_TRY(spot_model_init(c, &host, &m, WIDTH, stock->cfg->classes, stock->cfg->seed, start));
-    SPOT_TRY(train_in(c, device, &host, &m, &u));
-    s = c->device ? spot_arena_open_device(c, &on, on.peak) : SPOT_OK;
-    SPOT_TRY(s);
-    s = spot_arena_open(c, &host, host.peak);
-    if (!s) s = spot_model_init(c, &host, &m, WIDTH, stock->cfg->classes, stock->cfg->seed, start);
-    if (!s) s = train_in(c, device, &host, &m, &u);
-    if (!s) m.batches_tracked = (int64_t)r->epochs * ((r->train + BATCH - 1) / BATCH);
+    SPOT_TRY(spot_model_train_pixels(c, &a, &m, NULL, &how, &cfg, NULL));
+    SPOT_TRY(spot_arena_open(c, &a, a.peak));
+    s = spot_model_train_pixels(c, &a, &m, NULL, &how, &cfg, NULL);
     if (!s) s = spot_model_save(c, path, &m);
-    spot_arena_close(&host);
-    if (c->device) spot_arena_close(&on);
+    spot_arena_close(&a);
     return s;
 }
 
