@@ -5,25 +5,16 @@
 
 #include "bench.h"
 #include "op_views.h"
-
-/* Number i of quadratic sequences, uniform and then normal; the peer's script has the same formulas. */
-static double uniform(double i, double a, double b) { return fmod(i * a + fmod(i * i * b, 1), 1); }
-
-static double normal(double i)
-{
-    double u = uniform(i + 1, 0.6180339887, 0.4142135624), v = uniform(i + 1, 0.7320508076, 0.2360679775);
-
-    return sqrt(-2 * log(u + 1e-9)) * cos(6.283185307179586 * v);
-}
+#include "sequence.h"
 
 /* Rectified features, a quarter of them 0; about one row in ten fails, by some features and by chance, so that a tree
  * continues to split. */
 static void fill_view(const spot_view *v, int problem)
 {
     for (int i = 0; i < v->n; i++) {
-        double row = i + (double)problem * v->n, reason = 1.2 * normal(1e9 + row);
+        double row = i + (double)problem * v->n, reason = 1.2 * sequence_normal(1e9 + row);
         float *x = v->feature + (size_t)i * v->d;
-        for (int j = 0; j < v->d; j++) x[j] = (float)fmax(0, normal(row * v->d + j) + 0.7);
+        for (int j = 0; j < v->d; j++) x[j] = (float)fmax(0, sequence_normal(row * v->d + j) + 0.7);
         for (int j = 0; j < 4; j++) reason += (j % 2 ? -1 : 1) * x[j * v->d / 4];
         v->confidence[i] = reason > 2.7 ? 0.2f : 0.9f;
     }

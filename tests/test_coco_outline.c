@@ -76,7 +76,8 @@ static const char annotations[] =
     "{\"image_id\": 1, \"category_id\": 6, \"segmentation\": {\"size\": [8, 10], \"counts\": [16, 40, 24]}, \"area\": 40},"
     "{\"image_id\": 1, \"category_id\": 7, \"area\": 70, \"segmentation\": [[0, 0, 10, 0, 10, 7, 0, 7]]},"
     "{\"image_id\": 2, \"category_id\": 5, \"area\": 9, \"segmentation\": [[1, 1, 4, 1, 4, 4, 1, 4]]},"
-    "{\"image_id\": 3, \"category_id\": 5, \"area\": 9, \"iscrowd\": 1, \"segmentation\": {\"size\": [8, 10], \"counts\": [80]}},"
+    "{\"image_id\": 3, \"category_id\": 5, \"area\": 9, \"iscrowd\": 1, \"segmentation\": "
+    "{\"size\": [8, 10], \"counts\": [80]}},"
     "{\"image_id\": 3, \"category_id\": 6, \"area\": 9}]}";
 
 static void write_annotations(char path[32])
@@ -103,7 +104,8 @@ TEST(targets_of_a_file)
     CHECK_OK(&c, spot_outlines_draw(&c, &o, 1, plane, 10, 8));
     for (int i = 0; i < 80; i++) sum += plane[i] == 255;
     assert_int_equal(sum, 40);
-    CHECK_FAILS(&c, spot_outlines_draw(&c, &o, 1, plane, 8, 10), SPOT_INPUT, "b.png has 8 x 10 pixels, and its annotations are of "
+    CHECK_FAILS(&c, spot_outlines_draw(&c, &o, 1, plane, 8, 10), SPOT_INPUT,
+                "b.png has 8 x 10 pixels, and its annotations are of "
                 "10 x 8");
     spot_outlines_close(&o);
     CHECK_FAILS(&c, spot_outlines_open(&c, &o, path, "dog, bird"), SPOT_INPUT, "has no category \"bird\"");

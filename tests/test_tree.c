@@ -22,10 +22,12 @@ static spot_status fit(spot_ctx *c, spot_arena *a, int problems, spot_tree *t, c
     return spot_tree_fit(c, a, problems, t, x, y, depth);
 }
 
+static double ones(const spot_tree *t, int k) { return t->sum[2 * k + 1]; }
+
 /* Of a node in bits, as scikit-learn shows it. */
-static double entropy(const spot_tree *t, const spot_tree_node *k)
+static double entropy(const spot_tree *t, int k, double weight)
 {
-    double a = k->rows - k->ones, b = t->weight * k->ones, w = a + b;
+    double a = t->sum[2 * k], b = weight * ones(t, k), w = a + b;
 
     return (a > 0 ? -a / w * log2(a / w) : 0) + (b > 0 ? -b / w * log2(b / w) : 0);
 }
@@ -46,7 +48,7 @@ static void check_case(spot_ctx *c, FILE *f)
     CHECK_OK(c, fit(c, &a, 1, &t, &x, (const uint8_t *const *)&y, head[2]));
     assert_int_equal(t.nodes, head[3]);
     assert_true(t.leaves == (t.nodes + 1) / 2);
-    CHECK_NEAR(t.weight, weight, 1e-15 * weight);
+    CHECK_NEAR(t.sum[0] / ones(&t, 0), weight, 1e-15 * weight);
     for (int k = 0; k < t.nodes; k++) {
         int want[4];
         double value[4];
@@ -57,9 +59,10 @@ static void check_case(spot_ctx *c, FILE *f)
         assert_int_equal(t.node[k].right, want[2]);
         assert_int_equal(t.node[k].rows, want[3]);
         assert_true(t.node[k].threshold == value[0]);
-        CHECK_NEAR(t.node[k].rows - t.node[k].ones, value[1], 1e-9);
-        CHECK_NEAR(t.weight * t.node[k].ones, value[2], 1e-8);
-        CHECK_NEAR(entropy(&t, &t.node[k]), value[3], 1e-9);
+        CHECK_NEAR(t.sum[2 * k], value[1], 1e-9);
+        assert_true(t.sum[2 * k] + ones(&t, k) == t.node[k].rows);
+        CHECK_NEAR(weight * ones(&t, k), value[2], 1e-8);
+        CHECK_NEAR(entropy(&t, k, weight), value[3], 1e-9);
     }
     for (int i = 0; i < x.rows; i++) {
         int leaf;
@@ -84,7 +87,7 @@ TEST(agrees_with_scikit_learn)
 }
 
 /* Every cut of every column of a node's rows, depth first: by counting, without orders. */
-typedef struct { spot_mat x; const uint8_t *y; const spot_tree *t; int next, depth; } naive;
+typedef struct { spot_mat x; const uint8_t *y; const spot_tree *t; int next, depth; double weight; } naive;
 
 static double half(double zeros, double ones, double weight)
 {
@@ -101,15 +104,16 @@ static int by_value(const void *a, const void *b)
 /* The price of the cut that the tree has made is the least, and no column before it, nor a lower cut of its own, has it. */
 static void check_node(naive *v, const int *row, int rows, int level)
 {
-    const spot_tree_node *k = &v->t->node[v->next++];
-    int ones = 0, *left = malloc(rows * sizeof *left), *right = malloc(rows * sizeof *right), lefts = 0, rights = 0;
+    const spot_tree_node *k = &v->t->node[v->next];
+    double held = ones(v->t, v->next++);
+    int all = 0, *left = malloc(rows * sizeof *left), *right = malloc(rows * sizeof *right), lefts = 0, rights = 0;
     float *value = malloc((size_t)rows * sizeof *value);
     double best = INFINITY, threshold = 0;
     int feature = -1;
 
-    for (int i = 0; i < rows; i++) ones += v->y[row[i]];
-    assert_true(k->rows == rows && k->ones == ones);
-    for (int f = 0; f < v->x.cols && ones && ones < rows && level < v->depth; f++) {
+    for (int i = 0; i < rows; i++) all += v->y[row[i]];
+    assert_true(k->rows == rows && held == all);
+    for (int f = 0; f < v->x.cols && all && all < rows && level < v->depth; f++) {
         for (int i = 0; i < rows; i++) value[i] = v->x.v[row[i] * v->x.cols + f];
         qsort(value, (size_t)rows, sizeof *value, by_value);
         for (int at = 1; at < rows; at++) {
@@ -117,7 +121,7 @@ static void check_node(naive *v, const int *row, int rows, int level)
             if (!(value[at] > value[at - 1] + 1e-7f)) continue;
             for (int i = 0; i < rows; i++)
                 (v->x.v[row[i] * v->x.cols + f] < value[at] ? below : above)[v->y[row[i]]]++;
-            price = half(below[0], below[1], v->t->weight) + half(above[0], above[1], v->t->weight);
+            price = half(below[0], below[1], v->weight) + half(above[0], above[1], v->weight);
             if (price < best - 1e-9) {
                 best = price;
                 feature = f;
@@ -160,7 +164,7 @@ TEST(is_the_naive_tree)
             }
         }
         CHECK_OK(&c, fit(&c, &a, 1, &t, &x, ys, depth));
-        naive all = { x, y, &t, 0, depth };
+        naive all = { x, y, &t, 0, depth, ones(&t, 0) > 0 && t.sum[0] > 0 ? t.sum[0] / ones(&t, 0) : 1 };
         check_node(&all, row, n, 0);
         assert_int_equal(all.next, t.nodes);
         spot_arena_close(&a);
@@ -180,7 +184,7 @@ TEST(ties_go_to_the_lowest)
     for (int i = 0; i < 6; i++) { v[3 * i] = v[3 * i + 1] = cut[i]; v[3 * i + 2] = 7 - cut[i]; }
     CHECK_OK(&c, fit(&c, &a, 1, &t, &x, ys, 2));
     assert_true(t.node[0].feature == 0 && t.node[0].threshold == 1.5 && t.nodes == 5 && t.leaves == 3);
-    assert_true(t.node[1].feature == -1 && t.node[1].ones == 1 && t.node[2].threshold == 5.5);
+    assert_true(t.node[1].feature == -1 && ones(&t, 1) == 1 && t.node[2].threshold == 5.5);
     spot_arena_close(&a);
 }
 
@@ -197,7 +201,7 @@ TEST(nothing_to_cut)
         spot_arena a;
         spot_tree t;
         CHECK_OK(&c, fit(&c, &a, 1, &t, &x, &y, 11));
-        assert_true(t.nodes == 1 && t.leaves == 1 && t.node[0].feature == -1 && t.node[0].rows == x.rows && t.weight == 1);
+        assert_true(t.nodes == 1 && t.leaves == 1 && t.node[0].feature == -1 && t.node[0].rows == x.rows);
         assert_int_equal(spot_tree_leaf(&t, x.v), 0);
         spot_arena_close(&a);
     }
@@ -227,7 +231,8 @@ TEST(bits_depend_on_neither_threads_nor_batch)
             for (int k = 0; k < t[p].nodes; k++) {
                 const spot_tree_node *got = &t[p].node[k], *want = &alone[p].node[k];
                 assert_true(got->feature == want->feature && got->left == want->left && got->right == want->right &&
-                            got->rows == want->rows && got->ones == want->ones && got->threshold == want->threshold);
+                            got->rows == want->rows && ones(&t[p], k) == ones(&alone[p], k) &&
+                            got->threshold == want->threshold);
             }
         }
         spot_arena_close(&a);

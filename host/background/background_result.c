@@ -6,6 +6,22 @@
 
 #include "work/frame.h"
 
+const char *spot_background_set_name(int set)
+{
+    static const char *const name[SPOT_BACKGROUND_SETS] = { "original", "only-fg", "no-fg", "mixed-same", "mixed-rand",
+                                                            "mixed-next", "plain", "noise", "blurred", "suite" };
+
+    return set >= 0 && set < SPOT_BACKGROUND_SETS ? name[set] : "";
+}
+
+const char *spot_background_matrix_name(int matrix)
+{
+    static const char *const name[SPOT_BACKGROUND_MATRICES] = { "confidence", "top neurons of the object", "greatest neuron",
+                                                                "mean of neurons" };
+
+    return matrix >= 0 && matrix < SPOT_BACKGROUND_MATRICES ? name[matrix] : "";
+}
+
 enum { MOST_CLASSES = 1000000 };
 
 bool spot_background_result_take(spot_background_result *r)

@@ -15,11 +15,6 @@
 
 enum { WORST = 20 };           /* pairs in the document */
 
-static const char *const matrix_names[SPOT_BACKGROUND_MATRICES] = { "confidence", "top neurons of the object",
-                                                                   "greatest neuron", "mean of neurons" };
-
-const char *spot_background_matrix_name(int matrix) { return matrix_names[matrix]; }
-
 static void put_interval(spot_json *j, const char *key, spot_interval v)
 {
     spot_json_object(j, key);
@@ -123,7 +118,7 @@ static void put_matrices(spot_json *j, const spot_background_result *u)
     for (int k = 0; k < SPOT_BACKGROUND_MATRICES; k++) {
         if (!u->has[k]) continue;
         spot_json_object(j, NULL);
-        spot_json_put_text(j, "of", matrix_names[k]);
+        spot_json_put_text(j, "of", spot_background_matrix_name(k));
         spot_json_object(j, "features");
         for (int i = 0; i < SPOT_BACKGROUND_FEATURES; i++) spot_json_put_real(j, spot_variance_names[i], u->feature[k][i]);
         spot_json_end(j);

@@ -11,15 +11,6 @@
 enum { GREY = 128, OBJECT = 128 };
 static const float noise_sigma = 64, blur_share = 1.0f / 16;       /* deviation of the noise; sigma of the blur, of a side */
 
-const char *spot_background_set_name(int set)
-{
-    static const char *const name[SPOT_BACKGROUND_SETS] = { "original", "only-fg", "no-fg", "mixed-same", "mixed-rand",
-                                                            "mixed-next",
-                                                            "plain", "noise", "blurred", "suite" };
-
-    return set >= 0 && set < SPOT_BACKGROUND_SETS ? name[set] : "";
-}
-
 bool spot_set_is_blend(int set) { return set != SPOT_SET_ORIGINAL && set != SPOT_SET_NO_FG && set < SPOT_SET_SUITE; }
 
 /* ---- donors ---- */

@@ -223,10 +223,10 @@ static spot_status collect_leaves(spot_ctx *c, spot_hypotheses *out, spot_fit *f
 
     for (int k = 0; k < s->tree.nodes; k++) {
         const spot_tree_node *t = &s->tree.node[k];
-        double importance = (double)t->ones / t->rows * t->ones / s->failures;
+        double failures = s->tree.sum[2 * k + 1], importance = failures / t->rows * failures / s->failures;
         if (t->feature >= 0) continue;
         aler += importance;
-        if (t->ones || cfg->compat) ranks[len++] = (spot_rank){ .which = k, .score = importance };
+        if (failures > 0 || cfg->compat) ranks[len++] = (spot_rank){ .which = k, .score = importance };
     }
     spot_log_of(c, SPOT_LOG_DEBUG, ec, "a tree of %d leaves, ALER %.4f, BER %.4f", s->tree.leaves, aler,
                 (double)s->failures / view->n);

@@ -90,7 +90,7 @@ static void print_sets(const spot_background_results *r, int unit)
 
     for (int k = 0; k < SPOT_BACKGROUND_SETS; k++)
         if (isfinite(r->summary[unit].accuracy[k].value))
-            printf("  %-10s  %-34s  %s\n", spot_background_set_name(k), meaning[k], 
+            printf("  %-10s  %-34s  %s\n", spot_background_set_name(k), meaning[k],
                    share_text(text, r->summary[unit].accuracy[k]));
 }
 

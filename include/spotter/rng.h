@@ -38,7 +38,10 @@ typedef enum {
     SPOT_RNG_DONOR,         /* another target whose background it gets; ec = picture, index = derived set */
     SPOT_RNG_VARIANCE,      /* targets left out of a variance matrix, for its sensitivity */
     SPOT_RNG_BACKDROP,      /* noise behind an object; index = picture */
-    SPOT_RNG_ZOO            /* backgrounds, targets and training pictures of a planted zoo */
+    SPOT_RNG_ZOO,           /* backgrounds, targets and training pictures of a planted zoo */
+    SPOT_RNG_FOREST,        /* a tree of a forest: the seed of its columns, its rows; index = tree */
+    SPOT_RNG_COLUMNS,       /* columns that a node looks at; index = node */
+    SPOT_RNG_HOLDOUT        /* random splits of rows in two parts; index = split */
 } spot_rng_purpose;
 
 typedef struct {

@@ -3,6 +3,7 @@
 #ifndef SPOTTER_SPOTTER_H
 #define SPOTTER_SPOTTER_H
 
+#include "spotter/agreement.h"
 #include "spotter/arena.h"
 #include "spotter/array.h"
 #include "spotter/background.h"
@@ -16,6 +17,7 @@
 #include "spotter/discover.h"
 #include "spotter/embed.h"
 #include "spotter/encoder.h"
+#include "spotter/forest.h"
 #include "spotter/interval.h"
 #include "spotter/metric.h"
 #include "spotter/model.h"

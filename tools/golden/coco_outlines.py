@@ -4,7 +4,7 @@
     pip install pycocotools numpy
     tools/golden/coco_outlines.py > tests/golden/coco_outlines.txt
 
-A line: width, height, the JSON of "segmentation", and the run lengths of the mask down its columns, first of 0; tabs between them.
+A line: width, height, the JSON of "segmentation", and the run lengths of the mask down its columns, first of 0; tabs between.
 """
 import json
 

@@ -329,3 +329,25 @@ with tempfile.TemporaryDirectory() as there:
         found["no_" + lost] = tensors(**{k: t for k, t in whole.items() if k != lost})
     found["empty"] = b""
     put("findings", **found)
+
+# -- forests -------------------------------------------------------------------------------------------------------
+
+
+def forest(profile="bagged", note=(), **change):
+    """Two trees over three features, two classes: the first asks for feature 0 twice."""
+    t = dict(cover=np.array([8, 5, 2, 3, 3, 8.0]), feature=np.array([0, 0, -1, -1, -1, -1], "i4"), least=np.zeros(3, "f4"),
+             left=np.array([1, 2, -1, -1, -1, -1], "i4"), most=np.ones(3, "f4"), right=np.array([4, 3, -1, -1, -1, -1], "i4"),
+             share=np.array([[.5, .5], [.4, .6], [1, 0], [0, 1], [2 / 3, 1 / 3], [.5, .5]]), start=np.array([0, 5, 6], "i4"),
+             threshold=np.array([1, -1, 0, 0, 0, 0.0]), vote=np.ones(2))
+    file = tensors(**{**t, **change})
+    size = struct.unpack("<Q", file[:8])[0]
+    header = {"__metadata__": {"format": "spotter forest 1", "profile": profile, **dict(note)}, **json.loads(file[8:8 + size])}
+    text = json.dumps(header, separators=(",", ":")).encode()
+    return struct.pack("<Q", len(text)) + text + file[8 + size:]
+
+
+put("forest", bagged=forest(), samme=forest("samme"), samme_r=forest("samme_r"), other=forest("stacked"),
+    named=forest(note={"about": "a test", "class.0": "a", "class.1": "b"}), unnamed=forest(note={"feature.0": "a"}),
+    circle=forest(left=np.array([0, 2, -1, -1, -1, -1], "i4")), tiny=forest(cover=np.array([8, 5, 1e-300, 5, 3, 8.0])),
+    ends=forest(start=np.array([0, 5, 7], "i4")), shares=forest(share=np.full((6, 2), .7)),
+    loud=forest(vote=np.array([1, 1e300])))

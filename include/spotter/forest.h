@@ -1,0 +1,107 @@
+/* forest.h - random forests and AdaBoost over decision trees: fit, vote, explain, keep in a file.
+ *
+ *     spot_forest_config cfg = spot_forest_defaults(SPOT_FOREST_BAGGED);
+ *     spot_forest_rows rows = { x, y, 3, { .seed = 1 } };
+ *     spot_forest f;
+ *     SPOT_TRY(spot_forest_fit(c, 1, &f, &rows, &cfg));
+ *     spot_forest_shares(c, &f, new_rows, 0, share);
+ *     spot_forest_close(&f);
+ *
+ * The defaults are scikit-learn's. bagged, its RandomForestClassifier: 100 trees, Gini, at each node as many columns as the
+ * root of their number, each tree on as many rows as there are, drawn with repeats; the vote is the mean of the leaves' shares.
+ * samme_r and samme, its AdaBoostClassifier before version 1.6: 50 trees of one cut on all columns, by SAMME.R, the default
+ * then, or by SAMME (Zhu et al. 2009). Boosting uses no random numbers here. */
+#ifndef SPOTTER_FOREST_H
+#define SPOTTER_FOREST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "spotter/ctx.h"
+#include "spotter/rng.h"
+#include "spotter/tensor.h"
+#include "spotter/tree.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum { SPOT_FOREST_BAGGED, SPOT_FOREST_SAMME_R, SPOT_FOREST_SAMME, SPOT_FOREST_PROFILES } spot_forest_profile;
+
+enum { SPOT_ROOT_OF_COLUMNS = -1 };
+
+typedef struct {
+    spot_forest_profile profile;
+    int    trees;              /* boosting may stop earlier, as scikit-learn's does */
+    spot_tree_config tree;     /* columns also SPOT_ROOT_OF_COLUMNS */
+    bool   bootstrap;          /* bagged only */
+    double rate;               /* learning rate; boosting only */
+} spot_forest_config;
+
+spot_forest_config spot_forest_defaults(spot_forest_profile profile);
+
+/* Rows to fit to. seed: the random numbers' address; forests of one call need different ones to differ. */
+typedef struct {
+    spot_mat       x;          /* (rows, features): finite */
+    const uint8_t *y;          /* (rows): classes from 0 */
+    int            classes;    /* 2..SPOT_TREE_CLASSES; a class may lack rows */
+    spot_seed      seed;
+    const double  *weight;     /* (rows): finite, from 0, not all 0; NULL: each 1 */
+} spot_forest_rows;
+
+typedef struct {
+    double threshold, cover;   /* x <= threshold goes left; cover: weight of the rows it was fitted to, above 0 */
+    int    feature;            /* -1: a leaf */
+    int    left, right;        /* counted from the tree's first node */
+} spot_forest_node;
+
+typedef struct {
+    spot_forest_profile profile;
+    int     features, classes, trees;
+    int    *start;             /* (trees + 1): the first node of each tree */
+    spot_forest_node *node;    /* (nodes); a child comes after its parent */
+    double *share;             /* (nodes, classes): add up to 1 in a leaf */
+    double *vote;              /* (trees): the tree's weight; 1 but in SAMME */
+    float  *least, *most;      /* (features): the range of the rows it was fitted to */
+    char  **feature_name;      /* (features), or NULL */
+    char  **class_name;        /* (classes), or NULL */
+    char   *about;             /* what it was trained on, or NULL */
+} spot_forest;
+
+/* Fits `forests` forests at once: all their trees are one batch. gpu_to_gpu; the same for any number of threads and alone or
+ * in any batch. SPOT_INPUT for values that are not finite; SPOT_CHECK when SAMME's first tree is no better than chance. */
+spot_status spot_forest_fit(spot_ctx *c, int forests, spot_forest *out, const spot_forest_rows *rows,
+                            const spot_forest_config *cfg);
+
+/* Names, for the file and for reports; copies. NULL: none. SPOT_INVALID for a name with control characters. */
+spot_status spot_forest_name(spot_ctx *c, spot_forest *f, const char *const *feature, const char *const *cls,
+                             const char *about);
+
+/* share[i]: (rows, classes), the vote of the first `trees` trees (0: all). x is finite. */
+spot_status spot_forest_shares(spot_ctx *c, const spot_forest *f, spot_mat x, int trees, double *share);
+
+/* The class of each row: the greatest share, the first of equals. */
+void spot_forest_classes(uint8_t *cls, const double *share, int rows, int classes);
+
+/* The first feature of a row that lies outside the range of the rows that f was fitted to; -1: none. */
+int spot_forest_outside(const spot_forest *f, const float *row);
+
+/* Exact TreeSHAP with path-dependent expectations (Lundberg et al. 2020) of a bagged forest's shares: base (classes) and value
+ * (rows, features, classes), where base[k] + sum over features value[i][.][k] is share k of row i. SPOT_INVALID for boosting,
+ * whose shares are no sum over trees. */
+spot_status spot_forest_explain(spot_ctx *c, const spot_forest *f, spot_mat x, double *base, double *value);
+
+/* A safetensors file, whole or not at all. open refuses anything but such a forest, with a sentence. */
+spot_status spot_forest_save(spot_ctx *c, const spot_forest *f, const char *path);
+spot_status spot_forest_open(spot_ctx *c, spot_forest *f, const char *path);
+void        spot_forest_close(spot_forest *f);         /* accepts a zeroed forest */
+
+/* A forest with room for trees of `nodes` nodes together, zeroed but for votes of 1, for a caller who fills it in; check says
+ * whether it is one. */
+spot_status spot_forest_take (spot_ctx *c, spot_forest *f, int features, int classes, int trees, int nodes);
+spot_status spot_forest_check(spot_ctx *c, const spot_forest *f, const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
