@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""`spotter background` and PyTorch with PIL's blending, one after the other on the same pictures and threads: the seconds of both.
+"""`spotter background` and PyTorch with PIL's blending, one after the other on the same pictures and threads.
 
     background_torch.py build/spotter [THREADS] [TARGETS] [ROUNDS]
 
-Each of TARGETS cut-outs (Debian's tuxpaint-stamps-default on cuts of plasma-workspace-wallpapers, 256 pixels) is looked at as it is
-and on 32 random backgrounds, 224 pixels, by a ResNet-18. The peer decodes each picture once, composites by PIL's Image.composite (no
-pyramids) and looks at a target's 33 pictures as one batch, fp32, channels last. Spotter's time is the whole command: suite, pyramids,
-looks, channels, four matrices, results. A round is one of each; the line gives the median ratio, the least and the greatest.
+Each of TARGETS cut-outs (Debian's tuxpaint-stamps-default on cuts of plasma-workspace-wallpapers, 256 pixels) is
+looked at as it is and on 32 random backgrounds, 224 pixels, by a ResNet-18. The peer decodes each picture once,
+composites by PIL's Image.composite (no pyramids) and looks at a target's 33 pictures as one batch, fp32, channels
+last. Spotter's time is the whole command: suite, pyramids, looks, channels, four matrices, results. A round is one of
+each; the line gives the median ratio, the least and the greatest.
 """
 import glob
 import json
@@ -99,8 +100,8 @@ def peer(folder, net):
 
 def spotter(program, folder, threads):
     shutil.rmtree(f"{folder}/run", ignore_errors=True)
-    said = subprocess.run([program, "background", f"{folder}/config.yaml", "--out", f"{folder}/run", "--device", "cpu", "--threads",
-                           str(threads), "--json"], capture_output=True, text=True)
+    said = subprocess.run([program, "background", f"{folder}/config.yaml", "--out", f"{folder}/run", "--device", "cpu",
+                           "--threads", str(threads), "--json"], capture_output=True, text=True)
     if said.returncode:
         sys.exit(said.stderr)
     return json.loads(said.stdout)["seconds"]
