@@ -79,6 +79,10 @@ void cli_log_device(spot_ctx *c, const cli_machine *m);
  * does not say. */
 spot_status cli_study_of(spot_ctx *c, const spot_study **y, const char *dir);
 
+/* check_background.c: whether DIR or DIR:MODEL is a run of `spotter background`; one version of a model against another. */
+bool        cli_is_background(const char *version);
+spot_status cli_check_background(spot_ctx *c, const char *before, const char *now, bool json);
+
 /* spot_config_load, then a check of the scene's settings together, so that an impossible config makes no files. */
 spot_status cli_config(spot_ctx *c, spot_config *cfg, const char *path);
 

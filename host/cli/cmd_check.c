@@ -25,6 +25,8 @@ static const cli_row table[] = {
 static spot_status check_run(spot_ctx *c, void *input)
 {
     const options *o = input;
+
+    if (cli_is_background(o->run)) return cli_check_background(c, o->baseline, o->run, o->json);
     spot_check *check = NULL;
     spot_status s = spot_check_run(c, &check, o->baseline, o->run);
 

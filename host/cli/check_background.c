@@ -1,0 +1,75 @@
+/* check_background.c - spotter check for two versions of a model that `spotter background` has examined. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "config/yaml.h"
+#include "spotter/background.h"
+#include "spotter/work.h"
+
+bool cli_is_background(const char *version)
+{
+    const char *colon = strrchr(version, ':');
+    char path[1200], word[64] = "";
+    spot_ctx own = { 0 };
+
+    snprintf(path, sizeof path, "%.*s/config.yaml", colon ? (int)(colon - version) : (int)strlen(version), version);
+    return !access(path, F_OK) && spot_yaml_word(&own, word, sizeof word, path, "study") == SPOT_OK
+        && !strcmp(word, spot_background_study.name);
+}
+
+static const char *verdict_of(const spot_background_change *x)
+{
+    return x->is_worse ? "worse" : x->is_better ? "better" : x->worse + x->better ? "not shown" : "same";
+}
+
+static void print_text(const spot_background_comparison *k)
+{
+    printf("%s -> %s\n%-11s  %7s  %7s  %7s  %6s  %6s  %9s\n", k->before, k->now, "set", "targets", "before", "now", "lost", "gained",
+           "p (Holm)");
+    for (int i = 0; i < k->changes; i++) {
+        const spot_background_change *x = &k->change[i];
+        printf("%-11s  %7d  %5.1f %%  %5.1f %%  %6d  %6d  %9.2g  %s\n", x->name, x->targets, 100 * x->before, 100 * x->now, x->worse,
+               x->better, x->p, verdict_of(x));
+    }
+    printf("\nlost, gained: targets that became worse, better; turned: objects that both know and some background turns\n");
+}
+
+static spot_status print_json(spot_ctx *c, const spot_background_comparison *k, const char *now)
+{
+    spot_json j;
+
+    SPOT_TRY(cli_json_open(c, &j, k->failed ? SPOT_CHECK : SPOT_OK, now));
+    spot_json_put_text(&j, "before", k->before);
+    spot_json_put_text(&j, "now", k->now);
+    spot_json_array(&j, "changes", k->changes, k->changes);
+    for (int i = 0; i < k->changes; i++) {
+        const spot_background_change *x = &k->change[i];
+        spot_json_object(&j, NULL);
+        spot_json_put_text(&j, "set", x->name);
+        spot_json_put_int(&j, "targets", x->targets);
+        spot_json_put_real(&j, "before", x->before);
+        spot_json_put_real(&j, "now", x->now);
+        spot_json_put_int(&j, "lost", x->worse);
+        spot_json_put_int(&j, "gained", x->better);
+        spot_json_put_real(&j, "p", x->p);
+        spot_json_put_text(&j, "verdict", verdict_of(x));
+        spot_json_end(&j);
+    }
+    spot_json_end(&j);
+    spot_json_print(&j, stdout);
+    return SPOT_OK;
+}
+
+spot_status cli_check_background(spot_ctx *c, const char *before, const char *now, bool json)
+{
+    spot_background_comparison k;
+
+    SPOT_TRY(spot_background_compare(c, &k, before, now));
+    spot_plain(k.before), spot_plain(k.now);
+    if (json) SPOT_TRY(print_json(c, &k, now));
+    else print_text(&k);
+    return k.failed ? spot_fail(c, SPOT_CHECK, "%s is worse than %s", now, before) : SPOT_OK;
+}
