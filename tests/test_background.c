@@ -6,7 +6,7 @@
 #include "background/background_config.h"
 #include "background/pixels_encoder.h"
 #include "background/background_summary.h"
-#include "background/worst_pairs.h"
+#include "spotter/worst_pairs.h"
 #include "spotter/shifts.h"
 #include "spotter/work.h"
 
@@ -62,7 +62,7 @@ TEST_IN_FOLDER(a_model_of_the_background_is_always_turned)
     spot_background_report report;
     spot_background_results r;
     spot_background_responses p;
-    spot_worst_pair worst[20];
+    spot_worst_pair worst[20], last[8];
 
     make_world(4, 6);
     run(&c, "run", &m, 4, &report);
@@ -84,9 +84,11 @@ TEST_IN_FOLDER(a_model_of_the_background_is_always_turned)
             right += r.suite->cls[t] == !bright;
         }
     assert_int_equal(sum(u->right[SPOT_SET_SUITE], 2), right);
-    const int n = spot_worst_pairs(worst, 20, &p, r.suite);
+    const int n = spot_worst_pairs(worst, 20, &p, r.suite, false);
     assert_int_equal(n, 8);                            /* one of each target */
+    assert_int_equal(spot_worst_pairs(last, 8, &p, r.suite, true), 8);
     for (int i = 0; i < n; i++) {
+        assert_true(!i || last[i].confidence >= last[i - 1].confidence);
         assert_int_equal(worst[i].answer, 1 - r.suite->cls[worst[i].target]);
         assert_true(!i || worst[i].confidence <= worst[i - 1].confidence);
         assert_int_equal(r.suite->chosen[4 * worst[i].target + worst[i].place], worst[i].background);

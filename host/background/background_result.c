@@ -140,7 +140,7 @@ void spot_background_result_describe(spot_json *j, void *result)
     spot_json_text(j, "config", r->config, sizeof r->config);
     spot_json_text(j, "suite", r->suite, sizeof r->suite);
     spot_json_text(j, "inputs", r->inputs, sizeof r->inputs);
-    spot_frame_plain(j, "name", r->name, sizeof r->name);
+    spot_json_text(j, "name", r->name, sizeof r->name);        /* the config may hold any text */
     spot_frame_plain(j, "identity", r->identity, sizeof r->identity);
     spot_json_int(j, "classes", &r->classes);
     spot_json_int(j, "targets", &r->targets);

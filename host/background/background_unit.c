@@ -15,7 +15,7 @@
 
 enum { MOST_TOGETHER = 16, WEIGHTS = 64000000 };       /* models; bytes of their weights */
 
-static const double coverage_at[SPOT_COVERAGES] = { 0, 0.25, 0.5, 0.75, 0.9 };
+const double spot_coverage_at[SPOT_COVERAGES] = { 0, 0.25, 0.5, 0.75, 0.9 };
 
 int spot_background_batch(const spot_background_config *cfg)
 {
@@ -97,7 +97,7 @@ static void fill_coverage(spot_background_result *u, const float *most)
 {
     for (int k = 0; k < SPOT_COVERAGES; k++) {
         int covered = 0;
-        for (int i = 0; i < u->channels; i++) covered += most[i] > coverage_at[k];
+        for (int i = 0; i < u->channels; i++) covered += most[i] > spot_coverage_at[k];
         u->coverage[k] = u->channels ? (double)covered / u->channels : NAN;
     }
 }

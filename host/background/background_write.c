@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "background/background_study.h"
-#include "background/worst_pairs.h"
+#include "spotter/worst_pairs.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "spotter/variance.h"
@@ -28,7 +28,6 @@ static void put_interval(spot_json *j, const char *key, spot_interval v)
 
 static void put_suite(spot_json *j, const spot_background_results *r)
 {
-    static const char *const choice[SPOT_SUITE_CHOICES] = { "random", "nearest", "interval", "clip", "ontology" };
     const spot_background_suite *s = r->suite;
     const size_t n = (size_t)s->targets * (size_t)s->n;
     int unreal = 0;
@@ -36,7 +35,7 @@ static void put_suite(spot_json *j, const spot_background_results *r)
     for (size_t i = 0; i < n; i++) unreal += s->unreal[i];
     spot_json_object(j, "suite");
     spot_json_put_text(j, "key", s->key);
-    spot_json_put_text(j, "choice", choice[r->cfg->suite.choice]);
+    spot_json_put_text(j, "choice", spot_background_choice_name(r->cfg->suite.choice));
     spot_json_put_text(j, "encoder", s->encoder);
     spot_json_put_int(j, "targets", s->targets);
     spot_json_put_int(j, "backgrounds_of_a_target", s->n);
@@ -112,8 +111,6 @@ static void put_classes(spot_json *j, const spot_background_results *r, const sp
 
 static void put_matrices(spot_json *j, const spot_background_result *u)
 {
-    static const double at[SPOT_COVERAGES] = { 0, 0.25, 0.5, 0.75, 0.9 };
-
     spot_json_array(j, "matrices", 0, 0);
     for (int k = 0; k < SPOT_BACKGROUND_MATRICES; k++) {
         if (!u->has[k]) continue;
@@ -128,7 +125,7 @@ static void put_matrices(spot_json *j, const spot_background_result *u)
     spot_json_array(j, "neuron_coverage", 0, 0);
     for (int k = 0; k < SPOT_COVERAGES && u->channels; k++) {
         spot_json_object(j, NULL);
-        spot_json_put_real(j, "above", at[k]);
+        spot_json_put_real(j, "above", spot_coverage_at[k]);
         spot_json_put_real(j, "share", u->coverage[k]);
         spot_json_end(j);
     }
@@ -142,7 +139,7 @@ static spot_status put_worst(spot_ctx *c, spot_json *j, const spot_background_re
     spot_background_responses p;
     spot_worst_pair worst[WORST];
     spot_status s = spot_background_responses_read(c, &p, dir, u);
-    int n = s == SPOT_OK ? spot_worst_pairs(worst, WORST, &p, r->suite) : 0;
+    int n = s == SPOT_OK ? spot_worst_pairs(worst, WORST, &p, r->suite, r->cfg->measure.confidence) : 0;
 
     spot_json_array(j, "worst_pairs", 0, 0);
     for (int i = 0; i < n; i++) {

@@ -14,6 +14,13 @@
 
 enum { TOGETHER = 64 };
 
+const char *spot_background_choice_name(int choice)
+{
+    static const char *const name[SPOT_SUITE_CHOICES] = { "random", "nearest", "interval", "clip", "ontology" };
+
+    return choice >= 0 && choice < SPOT_SUITE_CHOICES ? name[choice] : "";
+}
+
 /* ---- key ---- */
 
 static spot_status join_files(spot_ctx *c, spot_key *k, const spot_background_config *cfg)

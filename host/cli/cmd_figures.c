@@ -3,13 +3,15 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "spotter/background.h"
 #include "spotter/report.h"
 #include "spotter/work.h"
 
-enum { MOST_METHODS = 64, MOST_SHIFTS = SPOT_MAX_SHIFTS };
+enum { MOST_METHODS = 64, MOST_SHIFTS = SPOT_MAX_SHIFTS, MOST_RUNS = 12 };
 
 typedef struct {
-    const char *dir, *method[MOST_METHODS], *shift[MOST_SHIFTS];
+    cli_rest dir;
+    const char *method[MOST_METHODS], *shift[MOST_SHIFTS];
     spot_figures_options o;
 } options;
 
@@ -43,8 +45,8 @@ static unsigned read_words(const struct argp_state *state, const char *option, c
 
 static void read_which(const struct argp_state *state, const char *word, void *input)
 {
-    static const char *const figures[] = { "2", "3", "4", "6", "10", "11", "17", NULL };
-    static const int number[] = { 2, 3, 4, 6, 10, 11, 17 };
+    static const char *const figures[] = { "2", "3", "4", "6", "8", "9", "10", "11", "12", "13", "15", "17", NULL };
+    static const int number[] = { 2, 3, 4, 6, 8, 9, 10, 11, 12, 13, 15, 17 };
     const unsigned bits = read_words(state, "--which", word, figures);
     options *o = input;
 
@@ -64,15 +66,16 @@ static void read_format(const struct argp_state *state, const char *word, void *
 }
 
 static const cli_row table[] = {
-    { .word = "DIR", .kind = CLI_TEXT, CLI_AT(dir), .need = "runs/quickstart" },
+    { .word = "DIR", .kind = CLI_REST, CLI_AT(dir), .most = MOST_RUNS, .need = "runs/quickstart" },
     { "out",    'o', "FOLDER", CLI_TEXT, CLI_AT(o.out), .most = 1000,
       .help = "folder for the pictures; made if it is missing" },
-    { "which",  'w', "2,3,4|6,10,11,17", CLI_CALL, .read = read_which, .otherwise = "all that the run has",
-      .help = "numbers of the figures: 2 to 4 of a sweep, the others of shifts" },
+    { "which",  'w', "2,3,4|6,8,...,17", CLI_CALL, .read = read_which, .otherwise = "all that the run has",
+      .help = "numbers of the figures: 2 to 4 of a sweep; 6, 10, 11 and 17 of shifts; 8 to 13 and 15 of backgrounds" },
     { "format", 'f', "png,svg|csv", CLI_CALL, .preset = "png,svg", .read = read_format,
       .help = "files to write; csv: the figures' numbers on stdout, no pictures" },
     { "method", 'm', "NAME",   CLI_LIST, CLI_AT(method), .most = MOST_METHODS, .count = CLI_AT(o.methods),
-      .otherwise = "all", .help = "one method, with its name in the tables; may be given several times" },
+      .otherwise = "all", .help = "one method with its name in the tables, or of backgrounds one model; may be given several "
+          "times" },
     { "shift",  's', "NAME",   CLI_LIST, CLI_AT(shift), .most = MOST_SHIFTS, .count = CLI_AT(o.shifts),
       .otherwise = "all", .help = "one shift of Figures 10 and 17; may be given several times" },
     { "all",    'a', NULL,     CLI_ON, CLI_AT(o.all), .help = "all ECs, also those that did not learn their blindspots" },
@@ -89,29 +92,39 @@ static void check_options(const struct argp_state *state, void *input)
 static spot_status draw_figures(spot_ctx *c, void *input)
 {
     const unsigned sweeps = 7u << 2;
-    const spot_study *study;
     options *o = input;
+    const char *dir = o->dir.word[0];
+    const spot_study *study = NULL;
 
-    SPOT_TRY(cli_study_of(c, &study, o->dir));
     o->o.method = o->method;
     o->o.shift = o->shift;
-    if (study == &spot_shifts_study) return spot_shifts_figures(c, o->dir, &o->o);
+    for (int i = 0; i < o->dir.n; i++) {
+        SPOT_TRY(cli_study_of(c, &study, o->dir.word[i]));
+        if (o->dir.n > 1 && study != &spot_background_study)
+            return spot_fail(c, SPOT_USAGE, "%s is no run of `spotter background`; figures of other studies are of one run",
+                             o->dir.word[i]);
+    }
+    if (study == &spot_background_study) return spot_background_figures(c, o->dir.word, o->dir.n, &o->o);
+    if (study == &spot_shifts_study) return spot_shifts_figures(c, dir, &o->o);
     if (o->o.which & ~sweeps || o->o.shifts)
-        return spot_fail(c, SPOT_USAGE, "%s is no run of `spotter shifts`: it has Figures 2, 3 and 4", o->dir);
+        return spot_fail(c, SPOT_USAGE, "%s is a run of `spotter sweep`: it has Figures 2, 3 and 4", dir);
     if (!o->o.which) o->o.which = sweeps;
-    return spot_figures(c, o->dir, &o->o);
+    return spot_figures(c, dir, &o->o);
 }
 
 const cli_command cli_figures_command = {
-    "figures", "the papers' figures from a run", "DIR -o FOLDER",
+    "figures", "the papers' figures from a run", "DIR [DIR...] -o FOLDER",
     "  spotter figures runs/paper -o figures\n"
     "  spotter figures runs/mini -o figures --which 3 --method planespot-tsne\n"
     "  spotter figures runs/mini --format csv > figures.csv\n"
-    "  spotter figures runs/shifts -o figures --which 10,11",
+    "  spotter figures runs/shifts -o figures --which 10,11\n"
+    "  spotter figures runs/seed_1 runs/seed_2 -o figures --which 12",
     "Draws the paper's Figures 2, 3 and 4 with a run's numbers and 95 % intervals: DR and FDR by number of blindspots, covered "
     "blindspots by specificity and by the features that define them. Figure 2 compares two settings of one method. Of a run of "
     "`spotter shifts`: base against shift accuracy (10), slope against impact (11), similarities and pass rates (17), and "
-    "raters' selection frequency (6).",
+    "raters' selection frequency (6). Of a run of `spotter background`: matrices of models of equal accuracies (8), keywords "
+    "by level of the ontology (9), distances of blends (11); of several such runs also their matrices side by side (10, 12, "
+    "13 or 15, by what their settings differ in).",
     table, check_options,
-    .work = draw_figures, CLI_OPTIONS(dir)
+    .work = draw_figures, CLI_OPTIONS(o.out)
 };

@@ -49,6 +49,17 @@ void spot_canvas_colour(cairo_t *cr, int i, double alpha)
     cairo_set_source_rgba(cr, rgb[i % 8][0], rgb[i % 8][1], rgb[i % 8][2], alpha);
 }
 
+void spot_canvas_ramp(uint8_t rgb[3], double t)
+{
+    enum { STOPS = 6 };
+    static const uint8_t stop[STOPS][3] = { { 62, 30, 100 }, { 60, 78, 138 }, { 38, 120, 142 }, { 50, 160, 122 },
+                                            { 140, 205, 80 }, { 250, 230, 60 } };
+    const double at = (t > 0 ? t < 1 ? t : 1 : 0) * (STOPS - 1);
+    const int i = at < STOPS - 1 ? (int)at : STOPS - 2;
+
+    for (int k = 0; k < 3; k++) rgb[k] = (uint8_t)lrint(stop[i][k] + (at - i) * (stop[i + 1][k] - stop[i][k]));
+}
+
 void spot_canvas_shape(cairo_t *cr, spot_dot at, double radius, int m)
 {
     static const struct { int corners; double turn; } shapes[] = {

@@ -3,6 +3,7 @@
 #define SPOTTER_CANVAS_H
 
 #include <cairo.h>
+#include <stdint.h>
 
 #include "spotter/ctx.h"
 
@@ -20,6 +21,9 @@ void spot_canvas_confidence(cairo_t *cr, double confidence, double alpha);
 
 /* Colour number i of eight that the colour-blind can distinguish (Okabe and Ito's, the yellow darkened). */
 void spot_canvas_colour(cairo_t *cr, int i, double alpha);
+
+/* A value from 0 to 1 as a colour that gets lighter with it: dark blue, green, yellow. The colour-blind can order it. */
+void spot_canvas_ramp(uint8_t rgb[3], double t);
 
 /* shape: adds the path of marker number m (ring, triangle, square, diamond, ...). marker: strokes it in the current colour. */
 void spot_canvas_shape(cairo_t *cr, spot_dot at, double radius, int m);

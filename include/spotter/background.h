@@ -175,9 +175,11 @@ typedef enum { SPOT_SET_ORIGINAL, SPOT_SET_ONLY_FG, SPOT_SET_NO_FG, SPOT_SET_MIX
                SPOT_BACKGROUND_SETS } spot_background_set;
 
 const char *spot_background_set_name(int set);         /* "original", "only-fg", ... */
+const char *spot_background_choice_name(int choice);   /* "random", "nearest", ... */
 const char *spot_background_matrix_name(int matrix);   /* "confidence", ... */
 
-#define SPOT_COVERAGES 5                               /* thresholds of neuron coverage: 0, .25, .5, .75, .9 */
+#define SPOT_COVERAGES 5
+extern const double spot_coverage_at[SPOT_COVERAGES];  /* thresholds of neuron coverage: 0, .25, .5, .75, .9 */
 
 /* One model. Counts are of targets, but of blends for SPOT_SET_SUITE. */
 typedef struct {

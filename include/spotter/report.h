@@ -64,6 +64,11 @@ spot_status spot_figures(spot_ctx *c, const char *dir, const spot_figures_option
  * that it cannot have. */
 spot_status spot_shifts_figures(spot_ctx *c, const char *dir, const spot_figures_options *o);
 
+/* Figures of paper 003 from runs of `spotter background`: 9 (keywords by level of the ontology), 8 (matrices of models of equal
+ * accuracies), 11 (distances) and, of several runs, one of 10, 12, 13 and 15: matrices of the models that all runs have (or of
+ * o->method), a column for each run. Which of the four follows from how the configs differ. Other options as above. */
+spot_status spot_background_figures(spot_ctx *c, const char *const *dir, int dirs, const spot_figures_options *o);
+
 /* One self-contained HTML file: no network, any browser. */
 typedef struct {
     size_t budget;                     /* most bytes of the file: 10 MB; pictures get smaller, then fewer, to fit */
@@ -89,6 +94,10 @@ spot_status spot_report_run(spot_ctx *c, const char *path, const char *dir, cons
  * confounded sources. folder: where the pictures are now, in place of data.root; or NULL. */
 spot_status spot_report_shifts(spot_ctx *c, const char *path, const char *dir, const char *folder,
                                const spot_report_options *r);
+
+/* The run of a study of backgrounds: accuracies on the sets, the pairs of an object and a background that turn a model,
+ * matrices. Pictures are made again from the files that DIR/config.yaml names, twice as large as o->thumb. */
+spot_status spot_report_background(spot_ctx *c, const char *path, const char *dir, const spot_report_options *o);
 
 /* Contact sheets of a run of shifts: for each shift pictures around fixed percentiles of their similarity to its caption, from
  * which a person chooses the threshold. The page makes the lines for the config. SPOT_INPUT where the run has

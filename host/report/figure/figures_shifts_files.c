@@ -4,25 +4,10 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "report/figure/figures_files.h"
 #include "report/figure/figures_shifts.h"
 #include "spotter/report.h"
 #include "spotter/store.h"
-
-static spot_status output_plot(spot_ctx *c, const spot_plot *p, const spot_figures_options *o, const char *name)
-{
-    char path[1200], begin[32];
-
-    if (p->status) return spot_fail(c, p->status, "no memory for Figure %s", name);
-    snprintf(begin, sizeof begin, "%s,", name);
-    if (o->csv) spot_plot_csv(o->csv, p, begin);
-    for (int svg = 0; svg < 2; svg++) {
-        if (!(svg ? o->svg : o->png)) continue;
-        snprintf(path, sizeof path, "%.1100s/figure_%s.%s", o->out, name, svg ? "svg" : "png");
-        SPOT_TRY(spot_plot_write(c, path, p));
-        spot_log(c, SPOT_LOG_INFO, "%s", path);
-    }
-    return SPOT_OK;
-}
 
 /* The indices of the chosen shifts; all where none is named. */
 static spot_status choose_shifts(spot_ctx *c, int *shift, int *n, const spot_shifts_results *r, const spot_figures_options *o)
@@ -42,16 +27,6 @@ static bool has_similarities(const spot_shifts_results *r) { return r->unit[r->u
 
 static bool has_filter(const spot_shifts_results *r) { return r->unit[r->units - 1].filtered; }
 
-/* Whether the figure is wanted. A figure that was named, and that the run cannot have, is refused. */
-static spot_status is_wanted(spot_ctx *c, bool *wanted, const spot_figures_options *o, int number, bool possible,
-                             const char *why)
-{
-    const bool named = o->which >> number & 1;
-
-    *wanted = (named || !o->which) && possible;
-    return named && !possible ? spot_fail(c, SPOT_USAGE, "there is no Figure %d: %s", number, why) : SPOT_OK;
-}
-
 typedef struct {
     spot_ctx *c;
     const spot_shifts_results *r;
@@ -65,17 +40,17 @@ static spot_status draw_models(work *w)
     spot_plot p;
     spot_status s = SPOT_OK;
 
-    SPOT_TRY(is_wanted(w->c, &wanted, w->o, 10, w->r->cfg->models > 0, "the run has no models"));
+    SPOT_TRY(spot_figure_wanted(w->c, &wanted, w->o, 10, w->r->cfg->models > 0, "the run has no models"));
     if (wanted) {
         spot_plot_fits(&p, w->r, w->shift, w->n);
-        s = output_plot(w->c, &p, w->o, "10");
+        s = spot_figure_output(w->c, &p, w->o, "10");
         spot_plot_close(&p);
     }
     SPOT_TRY(s);
-    SPOT_TRY(is_wanted(w->c, &wanted, w->o, 11, w->r->cfg->models > 1, "a slope needs two models"));
+    SPOT_TRY(spot_figure_wanted(w->c, &wanted, w->o, 11, w->r->cfg->models > 1, "a slope needs two models"));
     if (wanted) {
         spot_plot_slopes(&p, w->r, -1);
-        s = output_plot(w->c, &p, w->o, "11");
+        s = spot_figure_output(w->c, &p, w->o, "11");
         spot_plot_close(&p);
     }
     return s;
@@ -87,16 +62,16 @@ static spot_status draw_filter(work *w)
     spot_plot p;
     spot_status s = SPOT_OK;
 
-    SPOT_TRY(is_wanted(w->c, &wanted, w->o, 17, has_similarities(w->r) || has_filter(w->r), "the run has no filter"));
+    SPOT_TRY(spot_figure_wanted(w->c, &wanted, w->o, 17, has_similarities(w->r) || has_filter(w->r), "the run has no filter"));
     if (wanted && has_similarities(w->r)) {
         spot_plot_similarities(&p, w->r, w->shift, w->n);
-        s = output_plot(w->c, &p, w->o, "17a");
+        s = spot_figure_output(w->c, &p, w->o, "17a");
         spot_plot_close(&p);
     }
     SPOT_TRY(s);
     if (wanted && has_filter(w->r)) {
         spot_plot_passes(&p, w->r);
-        s = output_plot(w->c, &p, w->o, "17b");
+        s = spot_figure_output(w->c, &p, w->o, "17b");
         spot_plot_close(&p);
     }
     return s;
@@ -111,11 +86,12 @@ static spot_status draw_votes(work *w, const char *dir)
                   : w->o->which >> 6 & 1 ? spot_votes_read(w->c, v, w->r, dir, NULL, &there)
                                          : spot_votes_recall(w->c, v, w->r, dir, &there);
 
-    if (s == SPOT_OK) s = is_wanted(w->c, &wanted, w->o, 6, there, "nobody has voted; `spotter shifts --grids N` makes grids, "
-                                    "--votes FILE reads votes");
+    if (s == SPOT_OK)
+        s = spot_figure_wanted(w->c, &wanted, w->o, 6, there, "nobody has voted; `spotter shifts --grids N` makes grids, "
+                               "--votes FILE reads votes");
     if (s == SPOT_OK && wanted) {
         spot_plot_selection(&p, w->r, v);
-        s = output_plot(w->c, &p, w->o, "6");
+        s = spot_figure_output(w->c, &p, w->o, "6");
         spot_plot_close(&p);
     }
     free(v);
@@ -135,7 +111,7 @@ spot_status spot_shifts_figures(spot_ctx *c, const char *dir, const spot_figures
     s = spot_shifts_read(c, &r, dir);
     if (s == SPOT_OK) s = choose_shifts(c, w.shift, &w.n, &r, o);
     if (s == SPOT_OK && (o->png || o->svg)) s = spot_folder_make(c, o->out);
-    if (s == SPOT_OK && o->csv) fputs("figure,panel,series,label,x,x_low,x_high,y,y_low,y_high\n", o->csv);
+    if (s == SPOT_OK && o->csv) fputs(SPOT_FIGURE_CSV, o->csv);
     if (s == SPOT_OK) s = draw_models(&w);
     if (s == SPOT_OK) s = draw_filter(&w);
     if (s == SPOT_OK) s = draw_votes(&w, dir);
@@ -194,7 +170,7 @@ spot_status spot_shifts_votes(spot_ctx *c, FILE *f, const spot_shifts_results *r
         snprintf(folder, sizeof folder, "%s/grids", dir);
         print_votes(f, r, v);
         spot_plot_selection(&p, r, v);
-        s = output_plot(c, &p, &o, "6");
+        s = spot_figure_output(c, &p, &o, "6");
         spot_plot_close(&p);
     }
     free(v);

@@ -115,6 +115,21 @@ static void csv_mark(FILE *f, const spot_plot *p, const spot_plot_panel *a, cons
     }
 }
 
+static void csv_cells(FILE *f, const spot_plot_panel *a, const spot_plot_mark *m, const char *begin)
+{
+    for (int y = 0; y < m->grid; y++)
+        for (int x = 0; x < m->grid; x++) {
+            const double at[2] = { a->xlow + (a->xhigh - a->xlow) * (x + 0.5) / m->grid,
+                                   a->ylow + (a->yhigh - a->ylow) * (y + 0.5) / m->grid };
+            fputs(begin, f);
+            spot_csv_text(f, a->title, ",");
+            spot_csv_text(f, m->series, ",");
+            spot_csv_number(f, m->cell[(size_t)y * (size_t)m->grid + (size_t)x], ",");
+            spot_csv_number(f, at[0], ",,,");
+            spot_csv_number(f, at[1], ",,\n");
+        }
+}
+
 void spot_plot_csv(FILE *f, const spot_plot *p, const char *begin)
 {
     for (int i = 0; i < p->panels; i++) {
@@ -122,6 +137,10 @@ void spot_plot_csv(FILE *f, const spot_plot *p, const char *begin)
         for (int k = a->first; k < a->first + a->marks; k++) {
             const spot_plot_mark *m = &p->mark[k];
             if (m->kind == SPOT_MARK_AREA) continue;
+            if (m->kind == SPOT_MARK_CELLS) {
+                csv_cells(f, a, m, begin);
+                continue;
+            }
             for (int d = 0; d < m->n; d++) csv_mark(f, p, a, m, p->dot[m->from + d].x, p->dot[m->from + d].y, begin);
             if (!m->n) csv_mark(f, p, a, m, m->x, m->y, begin);
         }

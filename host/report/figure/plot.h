@@ -16,7 +16,7 @@
 /* GREY: in place of a style, a dark grey for what is compared with. */
 enum { SPOT_PLOT_GREY = -1, SPOT_PLOT_NAME = 96 };
 
-typedef enum { SPOT_MARK_POINT, SPOT_MARK_CURVE, SPOT_MARK_AREA, SPOT_MARK_BAR } spot_mark_kind;
+typedef enum { SPOT_MARK_POINT, SPOT_MARK_CURVE, SPOT_MARK_AREA, SPOT_MARK_BAR, SPOT_MARK_CELLS } spot_mark_kind;
 
 /* low, high: ends of intervals; NaN: none. label: drawn beside a point. series: for the CSV. */
 typedef struct {
@@ -25,6 +25,10 @@ typedef struct {
     bool   dashed, hollow, faint;
     double x, y, xlow, xhigh, ylow, yhigh; /* of a panel with rows y counts rows from the top, from 0 */
     int    from, n;                        /* of a curve or an area: plot.dot */
+    /* of cells, borrowed: (grid, grid) over the axes, row y upwards; 0: no points there */
+    const float *cell, *weight;
+    int    grid;
+    double most;                           /* the value of the last colour; the first has 0 */
     char   label[SPOT_PLOT_NAME], series[SPOT_PLOT_NAME];
 } spot_plot_mark;
 
@@ -65,7 +69,7 @@ void spot_plot_close    (spot_plot *p);
 spot_status spot_plot_write(spot_ctx *c, const char *path, const spot_plot *p);
 spot_status spot_plot_svg  (spot_ctx *c, char **bytes, size_t *n, const spot_plot *p);
 
-/* Rows of CSV after `begin`: panel, series, label, x, its interval, y, its interval. */
+/* Rows of CSV after `begin`: panel, series, label, x, its interval, y, its interval. A cell has its value as label. */
 void spot_plot_csv(FILE *f, const spot_plot *p, const char *begin);
 
 #endif

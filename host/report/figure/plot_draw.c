@@ -74,7 +74,8 @@ static void draw_entry(page *g, const spot_plot_entry *e, double x, double y)
 
     cairo_set_line_width(g->cr, 1.8);
     spot_plot_style(g->cr, e->style, 0.9);
-    if (e->kind == SPOT_MARK_BAR) {
+    if (e->kind == SPOT_MARK_CELLS) spot_plot_ramp(g->cr, x, y - 10, 27, 10);
+    else if (e->kind == SPOT_MARK_BAR) {
         cairo_rectangle(g->cr, x + 4, y - 10, 20, 10);
         spot_plot_style(g->cr, e->style, e->hollow ? 0.25 : 0.8);
         cairo_fill(g->cr);

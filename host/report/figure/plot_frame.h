@@ -24,4 +24,8 @@ void spot_plot_marks(const spot_plot_frame *f);
 void spot_plot_point(cairo_t *cr, spot_dot at, int style, bool hollow);
 void spot_plot_style(cairo_t *cr, int style, double alpha);
 
+/* plot_cells.c: values as colours; the colours from 0 to the greatest value, for the legend. */
+void spot_plot_cells(const spot_plot_frame *f, const spot_plot_mark *m);
+void spot_plot_ramp (cairo_t *cr, double x, double y, double width, double height);
+
 #endif

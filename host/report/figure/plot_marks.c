@@ -164,6 +164,7 @@ void spot_plot_marks(const spot_plot_frame *f)
     cairo_clip(f->cr);
     for (int i = 0; i < n; i++)
         if (m[i].kind == SPOT_MARK_AREA) draw_path(f, &m[i]);
+        else if (m[i].kind == SPOT_MARK_CELLS) spot_plot_cells(f, &m[i]);
     for (int i = 0; i < n; i++) {
         if (m[i].kind == SPOT_MARK_CURVE) draw_path(f, &m[i]);
         else if (m[i].kind == SPOT_MARK_BAR) draw_bar(f, &m[i]);

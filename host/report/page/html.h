@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "formats/picture.h"
+#include "spotter/interval.h"
 #include "spotter/report.h"
 
 void spot_text_base64(spot_text *t, const void *bytes, size_t n);
@@ -31,6 +32,7 @@ typedef struct {
  * JSON. */
 void spot_page_real (spot_page *p, const char *key, double v);             /* six digits; null for NaN */
 void spot_page_text (spot_page *p, const char *key, const char *v);        /* null for NULL */
+void spot_page_interval(spot_page *p, const char *key, spot_interval v);    /* an array of value, low, high */
 __attribute__((format(printf, 3, 4)))
 void spot_page_print(spot_page *p, const char *key, const char *fmt, ...);
 

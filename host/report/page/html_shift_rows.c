@@ -50,15 +50,6 @@ void spot_shift_rows_close(spot_shift_rows *w)
     free(w->name), free(w->unit);
 }
 
-void spot_page_interval(spot_page *p, const char *key, spot_interval v)
-{
-    spot_json_array(p->at, key, 0, 0);
-    spot_page_real(p, NULL, v.value);
-    spot_page_real(p, NULL, v.low);
-    spot_page_real(p, NULL, v.high);
-    spot_json_end(p->at);
-}
-
 const char *spot_shift_encoder_name(const spot_shifts_results *r)
 {
     return r->cfg->encoder.label[0] ? r->cfg->encoder.label : r->unit[r->units - 1].encoder;

@@ -20,9 +20,6 @@ int spot_shift_row_add(spot_shift_rows *w, int unit, const char *name);
 spot_status spot_shift_rows_write(spot_shift_rows *w);
 void        spot_shift_rows_close(spot_shift_rows *w);
 
-/* An array of value, low, high. */
-void spot_page_interval(spot_page *p, const char *key, spot_interval v);
-
 /* "open_clip ViT-H-14 ...": what the thresholds are chosen for. */
 const char *spot_shift_encoder_name(const spot_shifts_results *r);
 

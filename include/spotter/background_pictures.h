@@ -1,0 +1,31 @@
+/* background_pictures.h - the pictures of a run of `spotter background`, as the models saw them. A run stores no blends: they
+ * are made again from the files that its config names, with the run's suite. */
+#ifndef SPOTTER_BACKGROUND_PICTURES_H
+#define SPOTTER_BACKGROUND_PICTURES_H
+
+#include "spotter/background.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct spot_background_pictures spot_background_pictures;
+
+/* r is borrowed until close. SPOT_INPUT or SPOT_IO where the folders cannot be listed. *p is NULL after a failure; close
+ * accepts NULL. */
+spot_status spot_background_pictures_open (spot_ctx *c, spot_background_pictures **p, const spot_background_results *r);
+void        spot_background_pictures_close(spot_background_pictures *p);
+
+/* rgb (size, size, 3), size that of the config's data: a target with image 0, the original; image 1 to n, the blend with that
+ * one of its backgrounds; image n + 1 + k, its picture of derived set k. One thread at a time. SPOT_INPUT: a file is no longer
+ * there or unreadable, there is no such picture, or (a derived set) the folders hold other files than the run saw, which would
+ * give other donors. Files of the same name with other content are not noticed. */
+spot_status spot_background_picture(spot_ctx *c, spot_background_pictures *p, uint8_t *rgb, int target, int image);
+
+/* The background of blend `image` alone, as a square. */
+spot_status spot_background_behind(spot_ctx *c, spot_background_pictures *p, uint8_t *rgb, int target, int image);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
