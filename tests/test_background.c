@@ -460,6 +460,6 @@ TEST_IN_FOLDER(two_versions_of_a_model)
     CHECK_OK(&c, spot_background_compare(&c, &k, in_world("new"), in_world("new")));
     for (int i = 0; i < k.changes; i++) assert_true(!k.change[i].worse && !k.change[i].better && k.change[i].p == 1);
     run(&c, "other", &object, 3, &report);
-    CHECK_FAILS(&c, spot_background_compare(&c, &k, in_world("old"), in_world("other")), SPOT_INPUT, "looked at different suites");
+    CHECK_FAILS(&c, spot_background_compare(&c, &k, in_world("old"), in_world("other")), SPOT_INPUT, "at different suites");
     CHECK_FAILS(&c, spot_background_compare(&c, &k, in_world("old"), in_world("new:x")), SPOT_INPUT, "has no model \"x\"");
 }

@@ -45,6 +45,19 @@ static void assert_confidence(float confidence, const uint8_t *rgb)
     CHECK_NEAR(confidence, 1 / (1 + exp(least - most)), 1e-6);
 }
 
+/* The mask is the square [8, 24): pyramids would carry its colours over the edge. */
+static void assert_only_black_behind(const uint8_t *rgb)
+{
+    int object = 0;
+
+    for (int i = 0; i < PICTURE; i++) {
+        const int x = i / 3 % SIDE, y = i / 3 / SIDE;
+        if (x >= 8 && x < 24 && y >= 8 && y < 24) object += rgb[i] != 0;
+        else assert_int_equal(rgb[i], 0);
+    }
+    assert_true(object > 0);
+}
+
 TEST_IN_FOLDER(pictures_are_those_that_the_model_saw)
 {
     spot_ctx c = check_ctx(2);
@@ -69,6 +82,8 @@ TEST_IN_FOLDER(pictures_are_those_that_the_model_saw)
         }
     }
     assert_int_equal(seen, 6 * 8);
+    CHECK_OK(&c, spot_background_picture(&c, p, rgb, 0, 5 + SPOT_SET_ONLY_FG));
+    assert_only_black_behind(rgb);
     CHECK_FAILS(&c, spot_background_picture(&c, p, rgb, 0, 5 + SPOT_SET_SUITE), SPOT_INPUT, "has no such picture");
     CHECK_FAILS(&c, spot_background_picture(&c, p, rgb, 6, 0), SPOT_INVALID, "of target 6 of 6");
     spot_background_pictures_close(p);

@@ -1,6 +1,5 @@
-/* background_look.c - see background_look.h. A few targets are looked at together: their squares, the pictures of derived sets,
- * one call of the blend, one
- * call of each model. */
+/* background_look.c - see background_look.h. A few targets are looked at together: one call of the blend for the suite, one for
+ * the derived sets, one call of each model. */
 #include "background/background_look.h"
 
 #include <math.h>
@@ -18,7 +17,7 @@ typedef struct { int target, image; } spot_seen;
 
 typedef struct {
     const spot_background_look *l;
-    spot_blender blender;
+    spot_blender blender, cut;         /* of the suite, by pyramids; of the derived sets, by eq. 1, as Xiao et al. have it */
     int   together;
     spot_seen *seen;                   /* (images): those of the blender's `out` */
     spot_set_picture *made;
@@ -28,8 +27,10 @@ typedef struct {
     int   wanted_target, wanted_image; /* of one picture; -1: all */
 } looker;
 
-int spot_look_images(const spot_background_config *cfg) { return 1 + cfg->suite.n + (cfg->measure.sets
-                                                                                     ? SPOT_BACKGROUND_SETS - 2 : 1); }
+int spot_look_images(const spot_background_config *cfg)
+{
+    return 1 + cfg->suite.n + (cfg->measure.sets ? SPOT_BACKGROUND_SETS - 2 : 1);
+}
 
 int spot_look_together(const spot_background_config *cfg)
 {
@@ -65,6 +66,8 @@ static spot_status need_pictures(spot_ctx *c, looker *k, int from, int to)
         const int number = s->target_number[t];
         memcpy(spot_blender_target(&k->blender, t - from), spot_square_rgb(&k->l->in->picture, number), k->blender.bytes);
         memcpy(spot_blender_mask(&k->blender, t - from), spot_square_mask(&k->l->in->picture, number), k->blender.bytes / 3);
+        memcpy(spot_blender_target(&k->cut, t - from), spot_blender_target(&k->blender, t - from), k->blender.bytes);
+        memcpy(spot_blender_mask(&k->cut, t - from), spot_blender_mask(&k->blender, t - from), k->blender.bytes / 3);
     }
     return SPOT_OK;
 }
@@ -91,13 +94,14 @@ static spot_status add_suite(spot_ctx *c, looker *k, int from, int to, int *back
     return SPOT_OK;
 }
 
-/* Backgrounds of the derived sets, and pairs with them; no-fg goes to `rest`. */
-static spot_status add_sets(spot_ctx *c, looker *k, int from, int to, int *backs, int *pairs)
+/* Backgrounds of the derived sets, and pairs with them, seen after the `pairs` of the suite; no-fg goes to `rest`. */
+static spot_status add_sets(spot_ctx *c, looker *k, int from, int to, int pairs, int *cuts)
 {
     const spot_background_suite *s = k->l->suite;
     const spot_square_cache *q = &k->l->in->picture;
     int n = 0;
 
+    *cuts = 0;
     for (int t = from; t < to; t++)
         for (int set = SPOT_SET_ONLY_FG; set < SPOT_SET_SUITE; set++) {
             const int donor = spot_set_donor(s, k->l->cfg->suite.seed, t, set);
@@ -106,9 +110,9 @@ static spot_status add_sets(spot_ctx *c, looker *k, int from, int to, int *backs
             spot_set_picture p = { set, s->target_number[t], spot_square_rgb(q, of), spot_square_mask(q, of), NULL };
             if (!has_set(k, set) || (mixed && donor < 0) || !is_wanted(k, t, s->n + 1 + set)) continue;
             if (spot_set_is_blend(set)) {
-                p.out = spot_blender_background(&k->blender, *backs);
-                k->blender.pair[*pairs] = (spot_blend_pair){ t - from, (*backs)++ };
-                k->seen[(*pairs)++] = (spot_seen){ t, s->n + 1 + set };
+                p.out = spot_blender_background(&k->cut, *cuts);
+                k->cut.pair[*cuts] = (spot_blend_pair){ t - from, *cuts };
+                k->seen[pairs + (*cuts)++] = (spot_seen){ t, s->n + 1 + set };
             } else p.out = k->rest + (size_t)(2 * (t - from) + 1) * k->blender.bytes;
             k->made[n++] = p;
         }
@@ -136,13 +140,15 @@ static int add_rest(looker *k, int from, int to, int images)
 /* All images of targets [from, to): *images of them in the blender's `out`. */
 static spot_status make_images(spot_ctx *c, looker *k, int from, int to, int *images)
 {
-    int backs, pairs;
+    int backs, pairs, cuts;
 
     SPOT_TRY(need_pictures(c, k, from, to));
     SPOT_TRY(add_suite(c, k, from, to, &backs, &pairs));
-    SPOT_TRY(add_sets(c, k, from, to, &backs, &pairs));
+    SPOT_TRY(add_sets(c, k, from, to, pairs, &cuts));
     if (pairs) SPOT_TRY(spot_blender_blend(c, &k->blender, to - from, backs, pairs));
-    *images = add_rest(k, from, to, pairs);
+    if (cuts) SPOT_TRY(spot_blender_blend(c, &k->cut, to - from, cuts, cuts));
+    if (cuts) memcpy(spot_blender_out(&k->blender, pairs), spot_blender_out(&k->cut, 0), (size_t)cuts * k->blender.bytes);
+    *images = add_rest(k, from, to, pairs + cuts);
     return SPOT_OK;
 }
 
@@ -239,10 +245,11 @@ static void take_responses(const looker *k, spot_look_model *m, int images, int 
 static spot_status open_looker(spot_ctx *c, looker *k, const spot_background_look *l, int together)
 {
     const int images = together * spot_look_images(l->cfg), made = together * SPOT_BACKGROUND_SETS;
-    const size_t backs = (size_t)together * (size_t)(l->suite->n + SPOT_BACKGROUND_SETS);
+    const size_t backs = (size_t)together * (size_t)l->suite->n;
 
     *k = (looker){ .l = l, .together = together, .wanted_target = -1 };
     SPOT_TRY(spot_blender_open(c, &k->blender, l->cfg->data.size, l->cfg->measure.levels, together, (int)backs, images));
+    SPOT_TRY(spot_blender_open(c, &k->cut, l->cfg->data.size, 1, together, made, made));
     k->seen = malloc((size_t)images * sizeof *k->seen);
     k->made = malloc((size_t)made * sizeof *k->made);
     k->picture = malloc((backs + (size_t)together * (1 + DONORS)) * sizeof *k->picture);
@@ -257,6 +264,7 @@ static spot_status open_looker(spot_ctx *c, looker *k, const spot_background_loo
 
 static void close_looker(looker *k)
 {
+    spot_blender_close(&k->cut);
     spot_blender_close(&k->blender);
     free(k->seen), free(k->made), free(k->picture), free(k->back), free(k->slot), free(k->rest);
 }
@@ -264,9 +272,10 @@ static void close_looker(looker *k)
 size_t spot_look_memory(const spot_background_config *cfg, int threads)
 {
     const int together = spot_look_together(cfg), images = together * spot_look_images(cfg);
-    const int backs = together * (cfg->suite.n + SPOT_BACKGROUND_SETS);
+    const int backs = together * cfg->suite.n, made = together * SPOT_BACKGROUND_SETS;
 
     return spot_blender_memory(cfg->data.size, cfg->measure.levels, together, backs, images, threads)
+         + spot_blender_memory(cfg->data.size, 1, together, made, made, threads)
          + (size_t)6 * (size_t)together * (size_t)cfg->data.size * (size_t)cfg->data.size;
 }
 

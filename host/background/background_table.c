@@ -77,8 +77,8 @@ static const spot_setting encoder[] = {
 
 static const spot_setting measure[] = {
 #define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_background_measure, field, help, __VA_ARGS__)
-    S("levels",     INT,  levels,     "levels of the Laplacian pyramids; 1: the plain composite", SPOT_IN(1, SPOT_BLEND_LEVELS),
-      SPOT_DEF(5)),
+    S("levels",     INT,  levels,     "levels of the suite's Laplacian pyramids; 1: plain composites",
+      SPOT_IN(1, SPOT_BLEND_LEVELS), SPOT_DEF(5)),
     S("top",        INT,  top,        "neurons that the object alone triggers most, for the second matrix", SPOT_IN(1, 1000),
       SPOT_DEF(3)),
     S("confidence", NAME, confidence, "the first matrix's response: greatest softmax, or softmax of the true class",

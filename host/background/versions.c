@@ -120,8 +120,8 @@ spot_status spot_background_compare(spot_ctx *c, spot_background_comparison *out
     *out = (spot_background_comparison){ 0 };
     if (s == SPOT_OK) s = open_version(c, &v[1], now);
     if (s == SPOT_OK && strcmp(v[0].run.suite->key, v[1].run.suite->key))
-        s = spot_fail(c, SPOT_INPUT, "%s and %s looked at different suites (other pictures, backgrounds or settings); examine both "
-                      "models with one config", before, now);
+        s = spot_fail(c, SPOT_INPUT, "%s and %s looked at different suites (other pictures, backgrounds or settings); examine "
+                      "both models with one config", before, now);
     if (s == SPOT_OK) {
         strcpy(out->before, v[0].run.unit[v[0].unit].name);
         strcpy(out->now, v[1].run.unit[v[1].unit].name);

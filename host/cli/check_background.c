@@ -27,12 +27,12 @@ static const char *verdict_of(const spot_background_change *x)
 
 static void print_text(const spot_background_comparison *k)
 {
-    printf("%s -> %s\n%-11s  %7s  %7s  %7s  %6s  %6s  %9s\n", k->before, k->now, "set", "targets", "before", "now", "lost", "gained",
-           "p (Holm)");
+    printf("%s -> %s\n%-11s  %7s  %7s  %7s  %6s  %6s  %9s\n", k->before, k->now, "set", "targets", "before", "now", "lost",
+           "gained", "p (Holm)");
     for (int i = 0; i < k->changes; i++) {
         const spot_background_change *x = &k->change[i];
-        printf("%-11s  %7d  %5.1f %%  %5.1f %%  %6d  %6d  %9.2g  %s\n", x->name, x->targets, 100 * x->before, 100 * x->now, x->worse,
-               x->better, x->p, verdict_of(x));
+        printf("%-11s  %7d  %5.1f %%  %5.1f %%  %6d  %6d  %9.2g  %s\n", x->name, x->targets, 100 * x->before, 100 * x->now,
+               x->worse, x->better, x->p, verdict_of(x));
     }
     printf("\nlost, gained: targets that became worse, better; turned: objects that both know and some background turns\n");
 }

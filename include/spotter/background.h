@@ -78,7 +78,7 @@ typedef struct {
 typedef struct { char name[64], weights[512], config[512]; double weight; } spot_background_encoder;
 
 typedef struct {
-    int    levels;                 /* of the Laplacian pyramids, with the last one; 1: eq. 1 alone; 5 */
+    int    levels;                 /* of the Laplacian pyramids of the suite's blends, with the last one; 1: eq. 1 alone; 5 */
     int    top;                    /* neurons: those that the foreground alone triggers most; 3 */
     int    confidence;             /* 0: greatest softmax (the authors' code); 1: softmax of the true class */
     int    sets;                   /* 1: also look at the derived sets */
@@ -264,9 +264,9 @@ spot_status spot_background_planted(spot_ctx *c, spot_background_config *cfg, co
 
 /* ---- 5. two versions ---- */
 
-/* One number of two versions of a model, target by target. Sets: right answers; of the suite, the share of right answers. turned:
- * objects that both know and some background turns, of which fewer are better. p: exact and two-sided (McNemar; for the suite's
- * shares the sign test), adjusted by Holm over all numbers. */
+/* One number of two versions of a model, target by target. Sets: right answers; of the suite, the share of right answers.
+ * turned: objects that both know and some background turns, of which fewer are better. p: exact and two-sided (McNemar; for
+ * the suite's shares the sign test), adjusted by Holm over all numbers. */
 typedef struct {
     char   name[32];               /* "mixed-rand", "turned" */
     int    targets;                /* with this picture on both sides */

@@ -91,8 +91,8 @@ int spot_forest_outside(const spot_forest *f, const float *row);
  * whose shares are no sum over trees. */
 spot_status spot_forest_explain(spot_ctx *c, const spot_forest *f, spot_mat x, double *base, double *value);
 
-/* A safetensors file, whole or not at all. open and parse refuse anything but such a forest, with a sentence; `name` of the bytes
- * is for it. */
+/* A safetensors file, whole or not at all. open and parse refuse anything but such a forest, with a sentence; `name` of the
+ * bytes is for it. */
 spot_status spot_forest_save(spot_ctx *c, const spot_forest *f, const char *path);
 spot_status spot_forest_open(spot_ctx *c, spot_forest *f, const char *path);
 spot_status spot_forest_parse(spot_ctx *c, spot_forest *f, const void *bytes, size_t size, const char *name);

@@ -39,7 +39,7 @@ spot_status spot_tables(spot_ctx *c, FILE *f, const char *dir, spot_table_format
 spot_status spot_tables_paper(spot_ctx *c, FILE *f, const char *const *dirs, int n, int number, spot_table_format format,
                               bool include_all);
 
-/* The tables of the background paper (003), 1 to 6, beside the numbers of n runs of `spotter background`; number 0: all of them.
+/* The tables of the background paper (003), 1 to 6, beside the numbers of n runs of `spotter background`; number 0: all.
  * A row belongs to the run that differs from the first in its setting alone; "not run" where there is none. */
 spot_status spot_background_tables(spot_ctx *c, FILE *f, const char *const *dirs, int n, int number, spot_table_format format);
 
