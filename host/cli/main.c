@@ -32,11 +32,11 @@ static void print_help(FILE *f)
           "  spotter report found -o found.html\n\n"
           "Spotter plants known blindspots in image classifiers and measures which\n"
           "discovery methods find them. It also finds the blindspots of your own\n"
-          "classifier.\n\n"
+          "classifier, and measures what distribution shifts and backgrounds cost it.\n\n"
           "Commands:\n", f);
-    for (const cli_command *const *k = cli_commands; *k; k++) fprintf(f, "  %-8s  %s\n", (*k)->name, (*k)->summary);
-    fputs("  help      options of a COMMAND; `spotter help config`: every setting of a sweep;\n"
-          "            `spotter help config shifts`: of shifts\n\n"
+    for (const cli_command *const *k = cli_commands; *k; k++) fprintf(f, "  %-10s  %s\n", (*k)->name, (*k)->summary);
+    fputs("  help        options of a COMMAND; `spotter help config`: every setting of a sweep;\n"
+          "              `spotter help config shifts`, `... background`: of these studies\n\n"
           "Results go to stdout, everything else to stderr.\n"
           "Exit codes: 0 done; 1 a check failed; 2 usage or config; 3 bad input; 4 files;\n"
           "5 device; 6 memory; 75 stopped early and saved: run the same command again.\n", f);
