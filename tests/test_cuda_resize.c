@@ -12,13 +12,14 @@ static const int sizes[][SPOT_OP_SIZES] = {
     { 300, 1, 5, 4, SPOT_BICUBIC },    { 1, 300, 3, 9, SPOT_BILINEAR },  { 20, 31, 0, 17, SPOT_BICUBIC },
     { 5, 4, 0, 16, SPOT_BICUBIC },     { 9, 9, 31, 40, SPOT_BICUBIC },   { 640, 48, 32, 32, SPOT_BICUBIC },
     { 64, 64, 64, 64, SPOT_BICUBIC },  { 65, 64, 1, 1, SPOT_BICUBIC },
+    { 40, 30, SPOT_RESIZE_SQUASH, 24, SPOT_BICUBIC },  { 7, 90, SPOT_RESIZE_SQUASH, 33, SPOT_BILINEAR },
 };
 
 TEST(a_number_out_of_range_is_refused)
 {
     static const spot_resize bad[] = {
         { .width = 0, .height = 3, .resize = 1, .crop = 1 },       { .width = 3, .height = -1, .resize = 1, .crop = 1 },
-        { .width = 1 << 20, .height = 1 << 20, .crop = 1 },        { .width = 3, .height = 3, .resize = -1, .crop = 1 },
+        { .width = 1 << 20, .height = 1 << 20, .crop = 1 },        { .width = 3, .height = 3, .resize = -2, .crop = 1 },
         { .width = 3, .height = 3, .crop = 0 },                    { .width = 3, .height = 3, .crop = SPOT_RESIZE_CROP + 1 },
         { .width = 3, .height = 3, .crop = 1, .filter = SPOT_FILTERS },
     };
