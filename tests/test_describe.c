@@ -23,8 +23,8 @@ static void open_wordy(wordy *w)
     *w = (wordy){ .feature = normals(N * D, 1, 1), .text = normals(PHRASES * D, 1, 2) };
     w->phrase = malloc(PHRASES * sizeof *w->phrase);
     for (int i = 0; i < PHRASES; i++) {
-        w->phrase[i] = malloc(16);
-        snprintf(w->phrase[i], 16, "phrase %d", i);
+        w->phrase[i] = malloc(24);
+        snprintf(w->phrase[i], 24, "phrase %d", i);
     }
     for (int g = 0; g < 3; g++) {
         static const int size[] = { 12, N, 60 }, step[] = { 7, 1, 1 }, toward[] = { 7, 0, 11 };

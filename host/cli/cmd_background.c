@@ -104,7 +104,8 @@ static void print_model(const spot_background_results *r, int unit)
     printf("%s\n", spot_plain(name));
     print_sets(r, unit);
     printf("  objects that it knows and some background turns   %s\n", share_text(text, s->turned));
-    printf("  right on the original and on all %3d backgrounds   %s\n", u->n, share_text(text, s->steady));
+    printf("  right on the original and on all %d backgrounds%*s   %s\n", u->n, u->n < 10 ? 2 : u->n < 100, "",
+           share_text(text, s->steady));
     if (isfinite(s->gap.value)) printf("  BG-gap: mixed-same less mixed-rand                %s\n", share_text(text, s->gap));
     if (!u->dim) printf("  it gives no embeddings: there is one variance matrix instead of four\n");
 }
@@ -213,8 +214,8 @@ static spot_status run_config(spot_ctx *c, options *o, spot_background_config *c
 
     SPOT_TRY(spot_background_planted(c, cfg, o->run.out));
     SPOT_TRY(spot_background_cost_of(c, cfg, &cost));
-    spot_log(c, SPOT_LOG_INFO, "%d models, up to %d targets, %d backgrounds; at most %.3g pictures to look at and %s of "
-             "memory, beside the models", cost.units, cost.targets, cost.backgrounds, cost.looks,
+    spot_log(c, SPOT_LOG_INFO, "%d model%s, up to %d targets, %d backgrounds; at most %.0f pictures to look at and %s of "
+             "memory, beside the models", cost.units, cost.units == 1 ? "" : "s", cost.targets, cost.backgrounds, cost.looks,
              cli_memory(memory, (double)cost.memory));
     if (o->max_seconds) {
         o->run.seconds = o->max_seconds - margin;
