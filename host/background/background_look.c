@@ -107,8 +107,8 @@ static spot_status add_sets(spot_ctx *c, looker *k, int from, int to, int pairs,
             const int donor = spot_set_donor(s, k->l->cfg->suite.seed, t, set);
             const int of = s->target_number[donor >= 0 ? donor : t];
             const bool mixed = set >= SPOT_SET_MIXED_SAME && set <= SPOT_SET_MIXED_NEXT;
-            spot_set_picture p = { set, s->target_number[t], spot_square_rgb(q, of), spot_square_mask(q, of), NULL };
             if (!has_set(k, set) || (mixed && donor < 0) || !is_wanted(k, t, s->n + 1 + set)) continue;
+            spot_set_picture p = { set, s->target_number[t], spot_square_rgb(q, of), spot_square_mask(q, of), NULL };
             if (spot_set_is_blend(set)) {
                 p.out = spot_blender_background(&k->cut, *cuts);
                 k->cut.pair[*cuts] = (spot_blend_pair){ t - from, *cuts };
