@@ -128,6 +128,56 @@ def test_an_encoder_looks_at_pictures():
                                            found.predict(probs=prob, images=photos)))
 
 
+def by_background(x):
+    """A model that looks at one corner: bright is class 0. The object lies in the middle."""
+    bright = x[:, :4, :4].astype(np.float32).mean((1, 2, 3)) / 255
+    return np.stack([bright, 1 - bright], 1), x.astype(np.float32).mean((1, 2))
+
+
+def test_background_takes_any_function():
+    draw, paint = np.random.default_rng(1), lambda path, grey: Image.fromarray(grey.astype(np.uint8)).save(path)
+    for folder in ("world/images/a", "world/images/b", "world/masks/a", "world/masks/b", "world/grounds"):
+        Path(folder).mkdir(parents=True)
+    mask = np.zeros((32, 32))
+    mask[8:24, 8:24] = 255
+    for kind, light in (("a", 200), ("b", 20)):
+        for i in range(4):
+            paint(f"world/images/{kind}/{i}.png", draw.integers(light, light + 40, (32, 32, 3)))
+            paint(f"world/masks/{kind}/{i}.png", mask)
+        for i in range(5):
+            paint(f"world/grounds/{kind}{i}.png", draw.integers(light, light + 40, (32, 32, 3)))
+    about = dict(images="world/images", backgrounds="world/grounds", masks="world/masks", size=32, n=6, device="cpu")
+    asked = spotter.Background(by_background, **about, identity="corner")
+    found = asked.run("world/run")
+    assert found["accuracy"]["value"] == 1 and found["bg_gap"]["value"] > 0 and found["embedding"] == 3
+    assert found["turned_by_some_background"]["value"] == 1            # of 6 among 5 of each kind, one is of the other
+    assert found["sets"]["plain"]["right"] == 4                        # grey looks bright
+    Path("corner.py").write_text("import sys\nsys.path[:0] = [sys.argv[1], sys.argv[2]]\nimport numpy as np\n"
+                                 "from predictor import serve\nsource = open(sys.argv[2] + '/test_python.py').read()\n"
+                                 "exec(source[source.index('def by_background'):source.index('def test_background_takes')])\n"
+                                 "serve(lambda x: (*by_background(x), np.zeros((len(x), 0))))\n")
+    here = Path(__file__).resolve().parent
+    subprocess.run([program, "background", "--images", "world/images", "--masks", "world/masks", "--backgrounds",
+                    "world/grounds", "--size", "32", "-n", "6", "--device", "cpu", "--out", "world/program", "--predict",
+                    f"{sys.executable} corner.py {here.parent / 'tools/python/examples'} {here}"],
+                   check=True, capture_output=True)
+    theirs = json.loads(Path("world/program/background.json").read_text())["models"][0]
+    assert all(found[key] == theirs[key] for key in theirs if key != "identity"), theirs
+    calls = []
+    again = spotter.Background(lambda x: (calls.append(len(x)), by_background(x))[1], **about, identity="corner")
+    assert again.run("world/run") == found and calls == [1]            # the run was there: only the width was asked for
+    asked.report("world/page.html")
+    assert Path("world/page.html").stat().st_size > 20000
+
+    def breaks(x):
+        return np.zeros((len(x), 2)) if len(x) == 1 else 1 / 0
+    raises("division", lambda: spotter.Background(breaks, **about).run("world/broken"), ZeroDivisionError)
+    raises("of shape (3,)", lambda: spotter.Background(lambda x: np.zeros(3), **about))
+    raises("gave 3 numbers", lambda: spotter.Background(lambda x: np.zeros((len(x), min(len(x), 2) + 1)), **about).run("w"))
+    raises("needs 60 different backgrounds", lambda: spotter.Background(by_background, **{**about, "n": 60}).run("world/many"))
+    raises("no run yet", lambda: spotter.Background(by_background, **about).report("x.html"))
+
+
 def test_tensors_and_lists():
     feature, target, prob, _ = planted(300)
     by_numpy = spotter.Domino().fit(feature, target, prob).labels_

@@ -5,16 +5,18 @@
     for s in found.slices_: print(s)
     found.report("report.html")
 
-spotter.scene draws SpotCheck's data sets; spotter.shifts generates pictures of distribution shifts with diffusers.
+Background tells whether a classifier depends on the background. spotter.scene draws SpotCheck's data sets; spotter.shifts
+generates pictures of distribution shifts with diffusers.
 """
 import importlib
 
 from . import scene
 from ._library import InputError, SpotterError, VERSION as __version__
+from .background import Background
 from .methods import Barlow, Domino, George, Method, Multiaccuracy, PlaneSpot, Slice, Spotlight
 
-__all__ = ["Barlow", "Domino", "George", "InputError", "Method", "Multiaccuracy", "PlaneSpot", "Slice", "SpotterError",
-           "Spotlight", "scene", "shifts", "__version__"]
+__all__ = ["Background", "Barlow", "Domino", "George", "InputError", "Method", "Multiaccuracy", "PlaneSpot", "Slice",
+           "SpotterError", "Spotlight", "scene", "shifts", "__version__"]
 
 
 def __getattr__(name):

@@ -128,6 +128,17 @@ class EncoderPictures(ct.Structure):
                 ("memory", ct.c_size_t), ("skipped", ct.POINTER(ct.c_int))]
 
 
+class Prediction(ct.Structure):
+    _fields_ = [("rgb", ct.c_void_p), ("n", ct.c_int), ("side", ct.c_int), ("logit", ct.c_void_p), ("embedding", ct.c_void_p),
+                ("channel", ct.c_void_p)]
+
+
+class BackgroundOptions(ct.Structure):
+    _fields_ = [("out", ct.c_char_p), ("shard", ct.c_int), ("shards", ct.c_int), ("seconds", ct.c_double), ("starts", ct.c_int),
+                ("function", ct.c_void_p), ("user", ct.c_void_p), ("outputs", ct.c_int), ("dim", ct.c_int),
+                ("channels", ct.c_int), ("identity", ct.c_char_p)]
+
+
 class BindingRow(ct.Structure):
     _fields_ = [("name", ct.c_char_p), ("bytes", ct.c_size_t)]
 
@@ -136,7 +147,8 @@ MIRRORED = {"spot_ctx": Ctx, "spot_arena": Arena, "spot_view": View, "spot_point
             "spot_slice": Slice, "spot_fit_tensor": FitTensor, "spot_fit": Fit, "spot_finding": Finding,
             "spot_findings": Findings, "spot_discover_options": DiscoverOptions, "spot_word": Word,
             "spot_conjunction": Conjunction, "spot_attributes": Attributes, "spot_describe_options": DescribeOptions,
-            "spot_encoder_info": EncoderInfo, "spot_encoder_pictures": EncoderPictures}
+            "spot_encoder_info": EncoderInfo, "spot_encoder_pictures": EncoderPictures, "spot_prediction": Prediction,
+            "spot_background_options": BackgroundOptions}
 
 
 def _find():
