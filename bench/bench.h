@@ -38,9 +38,9 @@ typedef struct {
     int size[SPOT_BENCH_SIZES], small[SPOT_BENCH_SIZES];   /* for kind->open; small: with --small */
 } spot_bench_row;
 
-#define SPOT_BENCHES(X) X(ceiling) X(raster) X(resize) X(blend) X(backdrop) X(photo) X(jpeg) X(conv) X(norm) X(tail) X(model) \
-    X(pairs) X(embed) X(mixture) X(domino) X(spotlight) X(barlow) X(forest) X(george) X(look) X(bpe) X(linear) \
-    X(attention) X(tokens) X(clip) X(itemsets) X(rbf)
+#define SPOT_BENCHES(X) X(ceiling) X(raster) X(mesh) X(resize) X(blend) X(backdrop) X(photo) X(jpeg) X(conv) X(norm) X(tail) \
+    X(model) X(pairs) X(embed) X(mixture) X(domino) X(spotlight) X(barlow) X(forest) X(george) X(look) X(bpe) X(linear) \
+    X(attention) X(tokens) X(clip) X(itemsets) X(rbf) X(background)
 
 #define X(name) extern const spot_bench_row spot_bench_##name[];
 SPOT_BENCHES(X)

@@ -115,7 +115,7 @@ static void close_state(spot_ctx *c, void *p)
 
 static spot_status step(spot_ctx *c, state *s)
 {
-    spot_optim_rule rule = { .adam = 1, .lr = 1e-4, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .t = ++s->t,
+    spot_optim_rule rule = { .kind = SPOT_OPTIM_ADAM, .lr = 1e-4, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .t = ++s->t,
                              .rounded = s->net.rounded };
 
     SPOT_TRY(spot_net_forward(c, &s->net, c->device ? NULL : s->pixels, s->batch, true));

@@ -13,7 +13,7 @@ enum { CHECKED = 24, SPARE = 3 };
 
 /* -- head ------------------------------------------------------------------------------------------------------- */
 
-enum { X, W, B, TARGET, HEAD_IDS };                 /* noise of a problem, from its id */
+enum { X, W, B, TARGET, PULL, HEAD_IDS };               /* noise of a problem, from its id */
 
 static float target_of(const spot_op_headed *p, size_t i) { return spot_noise(p->id + TARGET, i, SPOT_FP32) > 0; }
 
@@ -46,6 +46,7 @@ static void make_head(spot_op_run *r, void *problem, const int *size)
     p->x = spot_op_tensor_noise(r, t, p->id + X);
     p->w = spot_op_noise(r, p->id + W, outputs * channels);
     p->b = spot_op_noise(r, p->id + B, outputs);
+    if (size[6]) p->dfeature = spot_op_noise(r, p->id + PULL, live * channels);
     p->feature = spot_op_out(r, "features", SPOT_OP_FLOAT, live * channels, 1e-6);
     p->bare = spot_op_out(r, "features alone", SPOT_OP_FLOAT, live * channels, 1e-6);
     p->logit = spot_op_out(r, "logits", SPOT_OP_FLOAT, logits, 1e-6);
@@ -64,7 +65,7 @@ static spot_status there_and_back(spot_op_run *r, const spot_op_headed *p)
 {
     SPOT_OP(r, spot_head_forward(r->c, p->feature, p->logit, p->x, p->w, p->b, p->p, p->outputs));
     SPOT_OP(r, spot_head_loss(r->c, p->loss, p->dlogit, p->logit, p->target, p->p.live * p->outputs));
-    SPOT_OP(r, spot_head_backward(r->c, p->dx, p->dw, p->db, p->dlogit, p->feature, p->w, p->p, p->outputs));
+    SPOT_OP(r, spot_head_backward(r->c, p->dx, p->dw, p->db, p->dlogit, p->feature, p->w, p->dfeature, p->p, p->outputs));
     return SPOT_OK;
 }
 
@@ -155,6 +156,7 @@ static spot_status check_head(spot_op_run *r, void *problem)
     int k = p->p.channels - 1, logits = p->p.live * p->outputs;
     double loss = 0, dx = 0, got;
 
+    if (p->dfeature) dx = spot_noise(p->id + PULL, (size_t)p->p.live * p->p.channels - 1, SPOT_FP32) / t.pixels;
     for (int o = 0; o < p->outputs; o++) {
         double dw = 0, db = 0;
         for (int n = 0; n < p->p.live; n++) {
@@ -179,20 +181,102 @@ static spot_status check_head(spot_op_run *r, void *problem)
 
 const spot_op spot_op_head = { "head", sizeof(spot_op_headed), make_head, run_head, check_head, true };
 
+/* -- triplets --------------------------------------------------------------------------------------------------- */
+
+enum { F, CLASS, TRIPLET_IDS };
+enum { MIXED, ONE_CLASS, ZEROS, WITH_NAN };
+
+static int class_of(const spot_op_tripled *p, int row)
+{
+    return p->kind == ONE_CLASS ? 0 : (int)(fabs(spot_noise(p->id + CLASS, (size_t)row, SPOT_FP32)) * 97) % p->t.outputs;
+}
+
+static double feature_of(const spot_op_tripled *p, int row, int k)
+{
+    if (p->kind == ZEROS && row == 1) return 0;
+    return spot_noise(p->id + F, (size_t)row * p->t.channels + k, SPOT_FP32);
+}
+
+static void make_triplet(spot_op_run *r, void *problem, const int *size)
+{
+    spot_op_tripled *p = problem;
+    const size_t rows = (size_t)size[0], channels = (size_t)size[1], outputs = (size_t)size[2];
+    float *f = malloc(rows * channels * sizeof *f), *target = calloc(rows * outputs, sizeof *target);
+    const double before = 3;
+
+    *p = (spot_op_tripled){ .t = { size[0], size[1], size[2], size[3] / 10.0, 0.5, NULL, NULL }, .kind = size[4],
+                            .id = TRIPLET_IDS * r->number };
+    for (size_t i = 0; f && i < rows * channels; i++) f[i] = (float)feature_of(p, (int)(i / channels), (int)(i % channels));
+    for (size_t i = 0; target && i < rows; i++) target[i * outputs + (size_t)class_of(p, (int)i)] = 1;
+    if (f && p->kind == WITH_NAN) f[channels + 1] = NAN;
+    p->t.f = spot_op_given(r, f, rows * channels * sizeof *f);
+    p->t.target = spot_op_given(r, target, rows * outputs * sizeof *target);
+    p->loss = spot_op_both(r, "loss", &before, SPOT_OP_DOUBLE, 1, 1e-12);
+    p->df = spot_op_out(r, "gradients of features", SPOT_OP_FLOAT, rows * channels, 1e-6);
+    p->scratch = spot_op_room(r, spot_triplet_scratch(size[0]));
+}
+
+static spot_status run_triplet(spot_op_run *r, void *problems, int count)
+{
+    spot_op_tripled *p = problems;
+
+    for (int q = 0; q < count; q++, p++) SPOT_OP(r, spot_triplet_loss(r->c, p->loss, p->df, &p->t, p->scratch));
+    return SPOT_OK;
+}
+
+static double distance_of(const spot_op_tripled *p, int i, int j)
+{
+    double length[2] = { 0 }, sum = 0;
+
+    for (int k = 0; k < p->t.channels; k++) {
+        length[0] += feature_of(p, i, k) * feature_of(p, i, k);
+        length[1] += feature_of(p, j, k) * feature_of(p, j, k);
+    }
+    for (int k = 0; k < p->t.channels; k++) {
+        const double u = length[0] > 0 ? feature_of(p, i, k) / sqrt(length[0]) : 0,
+                     v = length[1] > 0 ? feature_of(p, j, k) / sqrt(length[1]) : 0;
+        sum += (u - v) * (u - v);
+    }
+    return sum;
+}
+
+/* The loss from its definition; the gradients are checked on the CPU (tests/test_triplet.c). */
+static spot_status check_triplet(spot_op_run *r, void *problem)
+{
+    const spot_op_tripled *p = problem;
+    double got, sum = 0, all = 0;
+
+    SPOT_TRY(spot_op_fetch(r, &got, p->loss, sizeof got));
+    if (p->kind == WITH_NAN)
+        return isnan(got) ? SPOT_OK : spot_fail(r->c, SPOT_CHECK, "the loss of a batch with a NaN is %g", got);
+    for (int a = 0; a < p->t.live; a++)
+        for (int i = 0; i < p->t.live; i++) {
+            if (i == a || class_of(p, i) != class_of(p, a)) continue;
+            const double near = distance_of(p, a, i);
+            for (int j = 0; j < p->t.live; j++)
+                if (class_of(p, j) != class_of(p, a))
+                    sum += fmax(0, near - distance_of(p, a, j) + p->t.margin), all++;
+        }
+    return spot_bench_near(r->c, "loss", 0, got, 3 + (all > 0 ? p->t.weight * sum / all : 0), 1e-9);
+}
+
+const spot_op spot_op_triplet = { "triplet", sizeof(spot_op_tripled), make_triplet, run_triplet, check_triplet, true };
+
 /* -- optimizer -------------------------------------------------------------------------------------------------- */
 
 enum { P, M, G, OPTIM_IDS };
 
 static const spot_optim_rule rules[] = {
-    { .adam = 1, .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .decay = 1e-2 },
+    { .kind = SPOT_OPTIM_ADAM, .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .decay = 1e-2 },
     { .lr = 1e-2, .momentum = 0.9, .decay = 1e-3 },
+    { .kind = SPOT_OPTIM_RMSPROP, .lr = 1e-3, .momentum = 0.5, .beta2 = 0.99, .epsilon = 1e-8, .decay = 1e-2 },
 };
 
 static double rate_of(const spot_op_stepped *p, int step)
 {
     static const double part[SPOT_OP_STEPS] = { 1, 0.5, 0, 2 };
 
-    return rules[p->sgd].lr * part[step];
+    return rules[p->rule].lr * part[step];
 }
 
 static void make_course(spot_op_run *r, spot_op_stepped *p)
@@ -218,7 +302,7 @@ static void make_optim(spot_op_run *r, void *problem, const int *size)
     const spot_op_tensor t = { 1, 1, 1, size[0], 1, SPOT_BF16, 0 };
     float *none = calloc(n, sizeof *none);
 
-    *p = (spot_op_stepped){ .count = n, .sgd = size[1], .replayed = size[2], .id = OPTIM_IDS * r->number };
+    *p = (spot_op_stepped){ .count = n, .rule = size[1], .replayed = size[2], .id = OPTIM_IDS * r->number };
     p->g = spot_op_noise(r, p->id + G, n);
     for (int k = 0; k < 2; k++) {
         double off = k ? 1e-6 : 0;
@@ -262,7 +346,7 @@ static spot_status run_optim(spot_op_run *r, void *problems, int count)
 
     for (int q = 0; q < count; q++, p++) {
         bool replayed = p->replayed && r->c->device && !r->misplaced;
-        spot_optim_rule told = rules[p->sgd], by_course = told;
+        spot_optim_rule told = rules[p->rule], by_course = told;
         by_course.course = &p->course;
         for (told.t = 1; told.t <= SPOT_OP_STEPS; told.t++) {
             told.lr = rate_of(p, told.t - 1);
@@ -278,10 +362,14 @@ static spot_status run_optim(spot_op_run *r, void *problems, int count)
 static void step_in_double(double *p, double *m, double *v, double g, double lr, int t, const spot_optim_rule *rule)
 {
     g += rule->decay * *p;
-    if (rule->adam) {
+    if (rule->kind == SPOT_OPTIM_ADAM) {
         *m = rule->beta1 * *m + (1 - rule->beta1) * g;
         *v = rule->beta2 * *v + (1 - rule->beta2) * g * g;
         *p -= lr * (*m / (1 - pow(rule->beta1, t))) / (sqrt(*v / (1 - pow(rule->beta2, t))) + rule->epsilon);
+    } else if (rule->kind == SPOT_OPTIM_RMSPROP) {
+        *v = rule->beta2 * *v + (1 - rule->beta2) * g * g;
+        *m = (t == 1 ? 0 : rule->momentum * *m) + g / (sqrt(*v) + rule->epsilon);
+        *p -= lr * *m;
     } else {
         *m = t == 1 ? g : rule->momentum * *m + g;
         *p -= lr * *m;
@@ -320,7 +408,7 @@ static spot_status check_optim(spot_op_run *r, void *problem)
         double p = spot_noise(s->id + P, i, SPOT_FP32), m = spot_noise(s->id + M, i, SPOT_FP32), v = 0, moved = 0, was = p;
         double g = spot_noise(s->id + G, i, SPOT_FP32);
         for (int t = 1; t <= SPOT_OP_STEPS; t++, moved += fabs(p - was), was = p)
-            step_in_double(&p, &m, &v, g, rate_of(s, t - 1), t, &rules[s->sgd]);
+            step_in_double(&p, &m, &v, g, rate_of(s, t - 1), t, &rules[s->rule]);
         for (int k = 0; k < 2; k++) {
             SPOT_TRY(check_float(r, "parameter", s->p[k], i, p, 1e-6 * (fabs(p) + moved)));
             SPOT_TRY(check_float(r, "m of parameter", s->m[k], i, m, 1e-6 * (fabs(m) + fabs(g) + 1)));
@@ -365,7 +453,8 @@ static void make_attack(spot_op_run *r, void *problem, const int *size)
     *p = (spot_op_attacked){ .p = { size[0], size[1], stem, size[2], r->c->device ? precision : SPOT_FP32 },
                              .image = { size[0], size[1], 3, size[2] * size[2], stem, precision, size[2] },
                              .moved = { size[1], size[1], 3, size[2] * size[2], 3, SPOT_FP32, size[2] },
-                             .rule = { size[4] / 10.0, size[5] / 10.0, size[3], 3, 9, NULL },
+                             .rule = { .epsilon = size[4] / 10.0, .length = size[5] / 10.0, .random = size[3] == 1,
+                                       .signs = size[3] == 2, .seed = 3, .ec = 9 },
                              .id = ATTACK_IDS * r->number, .odd = size[7] };
     p->rule.made = spot_op_input(r, &made, sizeof made);
     for (size_t i = 0; v && i < n; i++) v[i] = clean_of(p, i);
@@ -416,6 +505,11 @@ static double cut(const spot_op_attacked *p, size_t i, double d)
     return fmin(fmax(pixel + d, 0), 1) - pixel;
 }
 
+static double by_sign(const spot_op_attacked *p, double d, double g)
+{
+    return fmin(fmax(d + p->rule.length * ((g > 0) - (g < 0)), -p->rule.epsilon), p->rule.epsilon);
+}
+
 /* A start that is not random and the moves of image `image`, from the text of attack.h. In bf16 a clean pixel may lie outside
  * [0, 1], and the start cuts it. */
 static void move_in_double(const spot_op_attacked *p, size_t image, double *d, double *g)
@@ -427,8 +521,9 @@ static void move_in_double(const spot_op_attacked *p, size_t image, double *d, d
     for (size_t i = 0; i < n; i++) d[i] = cut(p, from + i, 0);
     steep = length_of(g, n);
     for (int k = 0; k < MOVES; k++) {
-        for (size_t i = 0; i < n && steep > 0; i++) d[i] += p->rule.length * g[i] / steep;
-        far = length_of(d, n);
+        for (size_t i = 0; i < n && p->rule.signs; i++) d[i] = by_sign(p, d[i], g[i]);
+        for (size_t i = 0; i < n && steep > 0 && !p->rule.signs; i++) d[i] += p->rule.length * g[i] / steep;
+        far = p->rule.signs ? 0 : length_of(d, n);
         for (size_t i = 0; i < n; i++) d[i] = cut(p, from + i, far > p->rule.epsilon ? d[i] * p->rule.epsilon / far : d[i]);
     }
 }
@@ -449,7 +544,7 @@ static spot_status compare_image(spot_op_run *r, const spot_op_attacked *p, size
         SPOT_TRY(spot_bench_near(r->c, "x", from + i, x[from + i], moved, 1e-5 + last_place * fabs(moved)));
         want[i] = d[from + i];
     }
-    if (length_of(want, n) <= p->rule.epsilon * (1 + 1e-6)) return SPOT_OK;
+    if (p->rule.signs || length_of(want, n) <= p->rule.epsilon * (1 + 1e-6)) return SPOT_OK;
     return spot_fail(r->c, SPOT_CHECK, "image %zu is %g from where it was, at most %g are allowed", image, length_of(want, n),
                      p->rule.epsilon);
 }
@@ -466,7 +561,8 @@ static spot_status check_images(spot_op_run *r, const spot_op_attacked *p, float
     for (int n = p->odd == BROKEN; n < p->image.live; n++)
         SPOT_TRY(compare_image(r, p, (size_t)n, d, x, scratch));
     for (size_t i = 0; p->odd == BROKEN && i < 3 * (size_t)p->image.pixels; i++)
-        if (!isnan(d[i])) return spot_fail(r->c, SPOT_CHECK, "number %zu is %g after a gradient with a NaN", i, d[i]);
+        if (isnan(d[i]) != (!p->rule.signs || i == 7))
+            return spot_fail(r->c, SPOT_CHECK, "number %zu is %g after a gradient with a NaN", i, d[i]);
     return SPOT_OK;
 }
 

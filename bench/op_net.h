@@ -7,6 +7,7 @@
 #include "net/head.h"
 #include "net/norm.h"
 #include "net/optim.h"
+#include "net/triplet.h"
 #include "op.h"
 
 static inline spot_op_tensor spot_op_plane(spot_plane p)
@@ -36,25 +37,37 @@ extern const spot_op spot_op_norm;
 spot_norm spot_op_layer(spot_op_run *r, int channels, int id, double off);
 
 /* Head and losses, forward and backward, and the activity of channels. size: rows, live, channels, pixels a side, outputs,
- * precision */
+ * precision, whether the features have a gradient of their own */
 typedef struct {
     spot_plane p;
     spot_precision precision;
     int outputs, id;
     void *x, *dx;
-    float *w, *b, *target, *feature, *logit, *dlogit, *dw, *db, *bare;     /* bare: features of a call without logits */
+    float *w, *b, *target, *dfeature;
+    float *feature, *logit, *dlogit, *dw, *db, *bare;      /* bare: features of a call without logits */
     float *soft_dlogit, *activity[2];                                      /* by softmax; without and with ReLU */
     double *loss, *bare_loss, *soft_loss, *soft_bare;                      /* bare: the loss of a call without gradients */
 } spot_op_headed;
 extern const spot_op spot_op_head;
 
-/* Four steps, once with rates from the host and once with a course. size: parameters, SGD, replayed (on CUDA the course's step
- * is recorded once and replayed) */
+/* Triplets. size: rows, channels, outputs, tenths of the margin, kind (0 random classes, 1 one class, 2 a row of zeros, 3 a
+ * NaN) */
+typedef struct {
+    spot_triplet_batch t;
+    int kind, id;
+    double *loss;
+    float *df;
+    void *scratch;
+} spot_op_tripled;
+extern const spot_op spot_op_triplet;
+
+/* Four steps, once with rates from the host and once with a course. size: parameters, rule (Adam, SGD, RMSprop), replayed (on
+ * CUDA the course's step is recorded once and replayed) */
 enum { SPOT_OP_STEPS = 4 };
 
 typedef struct {
     size_t count;
-    int sgd, id;
+    int rule, id;
     bool replayed;
     float *g, *p[2], *m[2], *v[2];         /* from the host's rates, from the course */
     void *rounded[2];                      /* NULL on the CPU */
@@ -62,8 +75,8 @@ typedef struct {
 } spot_op_stepped;
 extern const spot_op spot_op_optim;
 
-/* A start and two moves. size: rows, live, pixels a side, random, tenths of epsilon, tenths of length, precision, and the first
- * image's gradient (0 like the others', 1 zero, 2 with a NaN) */
+/* A start and two moves. size: rows, live, pixels a side, start (0 at the image; 1 random; 2 at the image, and moves by signs),
+ * tenths of epsilon, tenths of length, precision, and the first image's gradient (0 like the others', 1 zero, 2 with a NaN) */
 typedef struct {
     spot_plane p;                          /* on the run's device */
     spot_op_tensor image, moved;

@@ -111,6 +111,16 @@ static spot_status cuda_copy(spot_ctx *c, void *to, const void *from, size_t byt
     return spot_cuda_check(c, e, "copying %.1f MB", bytes / 1e6);
 }
 
+static spot_status cuda_pin(spot_ctx *c, void *p, size_t bytes)
+{
+    return spot_cuda_check(c, cudaHostRegister(p, bytes, cudaHostRegisterDefault), "pinning %.1f MB on the host", bytes / 1e6);
+}
+
+static void cuda_unpin(spot_ctx *c, void *p)
+{
+    spot_cuda_check(c, cudaHostUnregister(p), "giving pinned memory back");
+}
+
 static spot_status cuda_clear(spot_ctx *c, void *p, size_t bytes)
 {
     return spot_cuda_check(c, cudaMemsetAsync(p, 0, bytes, spot_cuda_stream(c)), "clearing %.1f MB", bytes / 1e6);
@@ -204,5 +214,5 @@ static const spot_ops spot_ops_cuda = {
 extern "C" __attribute__((visibility("default"))) const spot_plugin spot_plugin_entry __asm__(SPOT_PLUGIN_ENTRY) = {
     SPOT_PLUGIN_ABI, &spot_ops_cuda, cuda_open, cuda_close, cuda_take, cuda_give, cuda_copy, cuda_clear,
     cuda_room, cuda_wait, cuda_record, cuda_recorded, cuda_replay, cuda_forget,
-    cuda_fork, cuda_unfork, cuda_join, cuda_range, spot_cublas_multiply, cuda_about, cuda_count,
+    cuda_fork, cuda_unfork, cuda_join, cuda_range, spot_cublas_multiply, cuda_about, cuda_count, cuda_pin, cuda_unpin,
 };

@@ -156,6 +156,23 @@ def check_pairs(page, found, suite, responses):
             check(words, "no keywords of model", i)
 
 
+def lost(suite, v):
+    """Accuracy on the originals less that on the suite, over targets."""
+    answer, truth, n = v["answer"][1], suite["class"][1], suite["chosen"][0][1]
+    right = [[answer[t * (n + 1) + j] == cls for j in range(n + 1)] for t, cls in enumerate(truth)]
+    return sum(r[0] - sum(r[1:]) / n for r in right) / len(right)
+
+
+def check_answer(page, found, suite, responses):
+    """The first sentence has what other backgrounds cost: of one model, or of the two models that they cost most and least."""
+    head, all_ = page.js("document.querySelector('#summary .answer').textContent"), [lost(suite, v) for v in responses]
+    for m, v in zip(found["models"], all_):
+        near(m["lost_on_the_suite"]["value"], v, "lost of", m["model"])
+    for words in [f"({100 * v:.1f})" for v in (max(all_), min(all_))] if len(all_) > 1 else [
+            f"cost the model {100 * all_[0]:.1f} percentage points"]:
+        check(words in head, "the page begins with", head, "and not with", words)
+
+
 def look(run, report):
     from browser import Browser
     found, suite, responses = read(run)
@@ -163,6 +180,7 @@ def look(run, report):
         page = opened(b, report, "the page")
         check_numbers(page, found)
         check_matrices(page, responses)
+        check_answer(page, found, suite, responses)
         check_pairs(page, found, suite, responses)
         names = "Array.from(document.querySelectorAll('#table tbody th'), e => e.textContent)"
         by_turned = sorted(found["models"], key=lambda m: -m["turned_by_some_background"]["value"])
@@ -197,10 +215,11 @@ def look(run, report):
 
 def alone(run, report):
     from browser import Browser
-    found, _, responses = read(run)
+    found, suite, responses = read(run)
     with Browser() as b:
         page = opened(b, report, "the page of one model")
         check_numbers(page, found)
+        check_answer(page, found, suite, responses)
         check_matrices(page, responses)
         check(page.js("document.querySelectorAll('#matrices canvas').length") == 1, "other than one matrix")
         text = page.js("document.body.textContent")

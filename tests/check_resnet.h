@@ -105,7 +105,7 @@ static inline void get_gradient(spot_ctx *c, spot_model *m, const spot_net *net)
     CHECK_OK(c, spot_net_get(c, m, &view));
 }
 
-static const spot_optim_rule adam = { .adam = 1, .lr = 3e-4, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8 };
+static const spot_optim_rule adam = { .kind = SPOT_OPTIM_ADAM, .lr = 3e-4, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8 };
 static const spot_optim_rule sgd = { .lr = 2e-3, .momentum = 0.9, .decay = 1e-4 };
 
 #endif

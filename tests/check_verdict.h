@@ -12,7 +12,7 @@ static inline spot_verdict_model model_of(int i, int n, uint64_t seed)
 {
     spot_rng r = spot_rng_at(seed, SPOT_RNG_PLANT, 0, (uint32_t)i);
     const double rho = (double)i / (n - 1);
-    spot_verdict_model m = { .reliance = rho, .accuracy = 0.9 };
+    spot_verdict_model m = { .reliance = { rho, NAN }, .accuracy = 0.9 };
 
     snprintf(m.name, sizeof m.name, "model-%02d", i);
     for (int k = 0; k < SPOT_VERDICT_FEATURES; k++)

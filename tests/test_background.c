@@ -1,5 +1,5 @@
 /* test_background.c - the background study: what a model that sees the object, and one that sees what lies behind it, get on a
- * world of 32 pixels; the suite's choices; inputs that are wrong. */
+ * world of 32 pixels; the suite's choices; inputs that are wrong. ctest: threads */
 #define _GNU_SOURCE
 #include "check_background.h"
 
@@ -48,6 +48,7 @@ TEST_IN_FOLDER(a_model_of_the_object_is_never_turned)
     }
     assert_true(!sum(u->turned, 2) && sum(u->steady, 2) == 8);
     CHECK_NEAR(r.summary[0].gap.value, 0, 0);
+    assert_true(r.summary[0].lost.value == 0 && r.summary[0].lost.low == 0 && isnan(r.summary[0].reordered));
     CHECK_NEAR(r.summary[0].turned.value, 0, 0);
     CHECK_NEAR(r.summary[0].steady.value, 1, 0);
     for (int k = 0; k < SPOT_BACKGROUND_MATRICES; k++) assert_true(u->has[k] && isfinite(u->feature[k][0]));
@@ -84,6 +85,8 @@ TEST_IN_FOLDER(a_model_of_the_background_is_always_turned)
             right += r.suite->cls[t] == !bright;
         }
     assert_int_equal(sum(u->right[SPOT_SET_SUITE], 2), right);
+    CHECK_NEAR(r.summary[0].lost.value, 1 - right / 32.0, 1e-12);
+    assert_true(r.summary[0].lost.low > 0 && r.summary[0].lost.high < 1);
     const int n = spot_worst_pairs(worst, 20, &p, r.suite, false);
     assert_int_equal(n, 8);                            /* one of each target */
     assert_int_equal(spot_worst_pairs(last, 8, &p, r.suite, true), 8);
@@ -165,6 +168,46 @@ TEST_IN_FOLDER(threads_and_shards_make_the_same_bytes)
     free(cfg);
 }
 
+/* ---- run directories that are wrong ---- */
+
+TEST_IN_FOLDER(a_file_of_somebody_else_stays)
+{
+    spot_ctx c = check_ctx(1);
+    spot_background_config *cfg = world_config(4);
+    spot_background_report report;
+    world_model m = { 0 };
+
+    make_world(2, 6);
+    write_file("theirs/background.csv", "precious");
+    CHECK_FAILS(&c, run_world(&c, cfg, "theirs", &m, 0, 1, &report), SPOT_USAGE, "theirs is no run directory");
+    remove_file("theirs/background.csv");
+    assert_int_equal(rmdir(in_world("theirs")), 0);       /* it was left empty */
+    free(cfg);
+}
+
+/* Through a link, and where folders are missing; a name that only begins alike is another folder. */
+TEST_IN_FOLDER(a_run_does_not_lie_among_its_inputs)
+{
+    static const char *const inside[][2] = {
+        { "images", "images, whose files are pictures" }, { "images/run/", "images, whose files are pictures" },
+        { "masks/new/./run", "masks, whose files are masks" }, { "backgrounds/../masks", "masks, whose files are masks" },
+        { "backgrounds/run", "backgrounds, whose files are backgrounds" }, { "link/new/run", "whose files are backgrounds" },
+    };
+    spot_ctx c = check_ctx(1);
+    spot_background_config *cfg = world_config(4);
+    spot_background_report report;
+    world_model m = { 0 };
+
+    make_world(2, 6);
+    assert_int_equal(symlink("backgrounds", in_world("link")), 0);
+    for (int i = 0; i < LEN(inside); i++)
+        CHECK_FAILS(&c, run_world(&c, cfg, inside[i][0], &m, 0, 1, &report), SPOT_USAGE, inside[i][1]);
+    assert_true(access(in_world("images/run"), F_OK) && access(in_world("masks/new"), F_OK));
+    assert_true(access(in_world("backgrounds/run"), F_OK) && access(in_world("backgrounds/new"), F_OK));
+    CHECK_OK(&c, run_world(&c, cfg, "images/../images2/run", &m, 0, 1, &report));
+    free(cfg);
+}
+
 /* ---- inputs that are wrong ---- */
 
 static void fails(const char *words)
@@ -189,6 +232,8 @@ TEST_IN_FOLDER(masks_of_other_sizes)
     run(&c, "run", &m, 4, &report);
     make_mask("masks/a/0.png", 64, 32, 16, 24, 255);
     fails("masks/a/0.png has 64 x 32 pixels, and its picture");
+    make_mask("images/a/0.png", 32, 64, 8, 24, 255);
+    fails("it would fit the picture turned by a quarter, and an EXIF orientation is not applied");
 }
 
 TEST_IN_FOLDER(masks_that_are_empty_full_or_inverted)
@@ -220,8 +265,11 @@ TEST_IN_FOLDER(no_target_at_all)
     make_world(1, 6);
     make_mask("masks/a/0.png", 32, 32, 0, 0, 255);
     make_mask("masks/b/0.png", 32, 32, 0, 32, 255);
-    fails("none of 2 pictures is a target: 1 masks are empty, 0 objects cover too little of the square (data.least), 1 too "
-          "much");
+    fails("none of 2 pictures is a target; empty masks: 1, objects that cover too little of the square (data.least): 0, too "
+          "much (data.most): 1");
+    make_mask("masks/a/0.png", 32, 32, 8, 24, 1);
+    make_mask("masks/b/0.png", 32, 32, 0, 0, 255);
+    fails("the brightest pixel of all masks is 1 of 255");
 }
 
 TEST_IN_FOLDER(fewer_backgrounds_than_n)
@@ -337,6 +385,31 @@ TEST_IN_FOLDER(outputs_and_classes)
     free(cfg);
 }
 
+/* A model whose outputs stand in another order than the folders, with five targets of each class and with four. */
+TEST_IN_FOLDER(outputs_in_another_order)
+{
+    spot_ctx c = check_ctx(1);
+    world_model m = { 0 };
+    spot_background_report report;
+    spot_background_results r;
+
+    for (int objects = 4; objects <= 5; objects++) {
+        spot_background_config *cfg = world_config(4);
+        make_world(objects, 6);
+        write_file("outputs.txt", "b\na\n");
+        strcpy(cfg->model[0].classes, in_world("outputs.txt"));
+        cfg->models = 1;
+        strcpy(cfg->model[0].name, "model");
+        CHECK_OK(&c, run_world(&c, cfg, objects == 4 ? "four" : "five", &m, 0, 1, &report));
+        CHECK_OK(&c, spot_background_read(&c, &r, in_world(objects == 4 ? "four" : "five")));
+        assert_int_equal(sum(r.unit[0].right[SPOT_SET_ORIGINAL], 2), 0);
+        if (objects == 4) assert_true(isnan(r.summary[0].reordered));
+        else CHECK_NEAR(r.summary[0].reordered, 1, 0);
+        spot_background_close(&r);
+        free(cfg);
+    }
+}
+
 TEST_IN_FOLDER(an_encoder_that_is_a_model_is_refused)
 {
     spot_ctx c = check_ctx(1);
@@ -380,6 +453,45 @@ TEST(configs_that_are_refused)
 
     for (int i = 0; i < LEN(wrong); i++)
         CHECK_FAILS(&c, spot_background_parse(&c, cfg, wrong[i][0], strlen(wrong[i][0]), "a.yaml"), SPOT_USAGE, wrong[i][1]);
+    free(cfg);
+}
+
+/* By the size, so that the coarsest level has 14 pixels or more. */
+TEST(levels_by_size)
+{
+    static const int size[][2] = { { 16, 1 }, { 26, 1 }, { 27, 2 }, { 32, 2 }, { 64, 3 }, { 128, 4 }, { 224, 5 }, { 1024, 7 } };
+    spot_background_config *cfg = malloc(sizeof *cfg);
+
+    spot_background_defaults(cfg);
+    for (int i = 0; i < LEN(size); i++) {
+        cfg->data.size = size[i][0];
+        assert_int_equal(spot_background_levels(cfg), size[i][1]);
+    }
+    cfg->measure.levels = 9;
+    assert_int_equal(spot_background_levels(cfg), 9);
+    free(cfg);
+}
+
+/* A run directory has the number, so a config that says it continues the run. */
+TEST_IN_FOLDER(a_run_has_the_number_of_levels)
+{
+    spot_ctx c = check_ctx(1);
+    spot_background_config *cfg = world_config(4);
+    spot_background_report report;
+    spot_background_results r;
+
+    make_world(2, 6);
+    add_weights(cfg);
+    cfg->measure.levels = 0;
+    CHECK_OK(&c, run_world(&c, cfg, "run", NULL, 0, 1, &report));
+    CHECK_OK(&c, spot_background_read(&c, &r, in_world("run")));
+    assert_int_equal(r.cfg->measure.levels, 2);
+    spot_background_close(&r);
+    cfg->measure.levels = 2;
+    CHECK_OK(&c, run_world(&c, cfg, "run", NULL, 0, 1, &report));
+    assert_true(report.already == 2 && !report.done);
+    cfg->measure.levels = 3;
+    CHECK_FAILS(&c, run_world(&c, cfg, "run", NULL, 0, 1, &report), SPOT_USAGE, "measure.levels is 2 there and 3 here");
     free(cfg);
 }
 
@@ -461,5 +573,5 @@ TEST_IN_FOLDER(two_versions_of_a_model)
     for (int i = 0; i < k.changes; i++) assert_true(!k.change[i].worse && !k.change[i].better && k.change[i].p == 1);
     run(&c, "other", &object, 3, &report);
     CHECK_FAILS(&c, spot_background_compare(&c, &k, in_world("old"), in_world("other")), SPOT_INPUT, "at different suites");
-    CHECK_FAILS(&c, spot_background_compare(&c, &k, in_world("old"), in_world("new:x")), SPOT_INPUT, "has no model \"x\"");
+    CHECK_FAILS(&c, spot_background_compare(&c, &k, in_world("old"), in_world("new:x")), SPOT_USAGE, "has no model \"x\"");
 }

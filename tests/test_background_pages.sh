@@ -40,6 +40,12 @@ run 0 "" report alone -o alone.html
 mv w/backgrounds moved
 run 0 "could not be read" report run -o none.html
 mv moved w/backgrounds
+sed "s#$dir/##g" w/alone.yaml > relative.yaml
+run 0 "" background relative.yaml --out relative
+mkdir other
+cd other || exit 1
+run 0 "the paths of the run begin at the directory in which it was started" report ../relative -o relative.html
+cd .. || exit 1
 
 command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ||
     { echo "no Chromium: the pages were not opened"; exit "$failed"; }

@@ -333,7 +333,7 @@ TEST(head_agrees_with_loops)
         float *feature = random_tensor(6 * 128, 5);
         double *want = calloc(n, sizeof *want);
         CHECK_OK(&c, spot_head_forward(&c, feature, logit, x, w, bias, p, outputs));
-        CHECK_OK(&c, spot_head_backward(&c, dx, dw, db, dlogit, feature, w, p, outputs));
+        CHECK_OK(&c, spot_head_backward(&c, dx, dw, db, dlogit, feature, w, NULL, p, outputs));
         for (int row = 0; row < p.live; row++)
             for (int ch = 0; ch < p.channels; ch++) {
                 double sum = 0, back = 0;
@@ -350,7 +350,7 @@ TEST(head_agrees_with_loops)
 TEST(optimizer_rounds_what_it_leaves)
 {
     enum { N = 1003 };
-    for (int adam = 0; adam < 2; adam++) {
+    for (int by = SPOT_OPTIM_SGD; by <= SPOT_OPTIM_RMSPROP; by++) {
         spot_ctx c = check_ctx(3);
         float *v[2][4];
         uint16_t rounded[N];
@@ -358,8 +358,8 @@ TEST(optimizer_rounds_what_it_leaves)
             for (int i = 0; i < 4; i++) v[k][i] = random_tensor(N, (uint32_t)i);
         for (int i = 0; i < N; i++) v[0][3][i] = v[1][3][i] = fabsf(v[0][3][i]);
         for (int k = 0; k < 2; k++) {
-            spot_optim_rule r = { .adam = adam, .lr = 0.01, .decay = 0.1, .momentum = 0.9, .beta1 = 0.9, .beta2 = 0.999,
-                                  .epsilon = 1e-8, .t = 2, .rounded = k ? rounded : NULL };
+            spot_optim_rule r = { .kind = (spot_optim_kind)by, .lr = 0.01, .decay = 0.1, .momentum = 0.9, .beta1 = 0.9,
+                                  .beta2 = 0.999, .epsilon = 1e-8, .t = 2, .rounded = k ? rounded : NULL };
             CHECK_OK(&c, spot_optim_step(&c, v[k][0], v[k][1], v[k][2], v[k][3], N, &r));
         }
         for (int i = 0; i < 4; i++) assert_memory_equal(v[0][i], v[1][i], N * sizeof(float));

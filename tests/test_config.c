@@ -89,7 +89,7 @@ static const struct { const char *text, *sentence; } refused[] = {
     { "model: {lr: 1e-3x}\n", "model.lr is 1e-3x; it takes a number" },
     { "model: {keep_best: 1}\n", "model.keep_best is 1; it takes true or false" },
     { "model: {optimizer: adm}\n", "model.optimizer is \"adm\"; did you mean \"adam\"?" },
-    { "model: {optimizer: lbfgs}\n", "model.optimizer is lbfgs; it takes adam or sgd" },
+    { "model: {optimizer: lbfgs}\n", "model.optimizer is lbfgs; it takes adam, sgd or rmsprop" },
     { "seed: -1\n", "seed is -1; it takes an integer from 0 to 18446744073709551615" },
     { "seed: 18446744073709551616\n", "seed is 18446744073709551616; it takes" },
     { "ecs: 99999999999999999999\n", "ecs is 99999999999999999999; it takes" },

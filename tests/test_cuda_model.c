@@ -142,7 +142,7 @@ static void learn_in_order(spot_ctx *c, spot_trainer *t, int epoch)
 {
     spot_shuffle order = { t->ec->seed, t->ec->index, (uint32_t)epoch, (uint32_t)t->images, t->order };
     const spot_batch_drawn *b = &t->batch[0];
-    spot_optim_rule rule = { .adam = true, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .course = &t->course };
+    spot_optim_rule rule = { .kind = SPOT_OPTIM_ADAM, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .course = &t->course };
 
     CHECK_OK(c, spot_sample_shuffle(c, 1, &order));
     CHECK_OK(c, spot_device_clear(c, t->course.seen, sizeof *t->course.seen));

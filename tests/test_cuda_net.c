@@ -27,12 +27,19 @@ static const int norm_sizes[][SPOT_OP_SIZES] = {
 
 static const int head_sizes[][SPOT_OP_SIZES] = {
     FP32_AND_BF16(5, 4, 32, 7, 1), FP32_AND_BF16(1, 1, 16, 1, 3), FP32_AND_BF16(33, 31, 48, 2, 2),
-    FP32_AND_BF16(3, 3, 272, 3, 20),
+    FP32_AND_BF16(3, 3, 272, 3, 20), { 5, 4, 48, 2, 3, SPOT_FP32, true },
+    { 4, 3, 272, 1, 2, SPOT_BF16, true },
 };
 
-#define BOTH_RULES(n) { n, false, false }, { n, true, false }, { n, false, true }, { n, true, true }
+#define EVERY_RULE(n) { n, 0, false }, { n, 1, false }, { n, 2, false }, { n, 0, true }, { n, 1, true }, { n, 2, true }
 static const int optim_sizes[][SPOT_OP_SIZES] = {
-    BOTH_RULES(1), BOTH_RULES(31), BOTH_RULES(33), BOTH_RULES(255), BOTH_RULES(257), BOTH_RULES(4099),
+    EVERY_RULE(1), EVERY_RULE(31), EVERY_RULE(33), EVERY_RULE(255), EVERY_RULE(257), EVERY_RULE(4099),
+};
+
+/* More rows and channels than a block has threads; triplets of few and of no classes. */
+static const int triplet_sizes[][SPOT_OP_SIZES] = {
+    { 7, 16, 3, 2, 0 }, { 33, 48, 9, 10, 0 }, { 260, 5, 2, 3, 0 }, { 12, 272, 2, 20, 0 }, { 2, 16, 2, 2, 0 },
+    { 6, 16, 3, 2, 1 }, { 9, 20, 3, 5, 2 }, { 8, 20, 2, 5, 3 },
 };
 
 #define ATTACK(...) { __VA_ARGS__, SPOT_FP32, 0 }, { __VA_ARGS__, SPOT_BF16, 0 }
@@ -40,6 +47,8 @@ static const int attack_sizes[][SPOT_OP_SIZES] = {
     ATTACK(3, 3, 32, false, 15, 10), ATTACK(3, 3, 32, true, 15, 40), ATTACK(3, 3, 34, true, 7, 1),
     ATTACK(3, 3, 2, false, 1000, 300), ATTACK(4, 2, 6, true, 10, 10),
     { 2, 2, 10, true, 10, 5, SPOT_FP32, 1 }, { 3, 2, 10, false, 10, 5, SPOT_BF16, 1 }, { 2, 2, 10, false, 10, 5, SPOT_FP32, 2 },
+    ATTACK(3, 3, 32, 2, 1, 1), ATTACK(4, 2, 6, 2, 3, 2), { 3, 2, 10, 2, 10, 5, SPOT_FP32, 1 },
+    { 2, 2, 10, 2, 10, 5, SPOT_BF16, 2 },
 };
 
 /* -- pool with equals, a NaN and the running statistics -------------------------------------------------------------- */
@@ -118,6 +127,7 @@ int main(void)
         OP_ROW(spot_op_norm, norm_sizes, .step = 1),
         OP_ROW(ties, tied_sizes, .step = 1),
         OP_ROW(spot_op_head, head_sizes, .step = 1),
+        OP_ROW(spot_op_triplet, triplet_sizes, .step = 1),
         OP_ROW(spot_op_optim, optim_sizes, .step = 1),
         OP_ROW(spot_op_attack, attack_sizes, .step = 1),
     };

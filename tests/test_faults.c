@@ -1,6 +1,6 @@
-/* test_faults.c - every call to the disk and every allocation of a small sweep, of a merge and of tables fails once, or is
- * where the process is killed or the power goes; the same command again must end in the bytes of an undisturbed run, and
- * nothing but what was in flight may be computed twice.
+/* test_faults.c - every call to the disk and every allocation of a small sweep, of a merge, of tables and of a small study
+ * of backgrounds fails once, or is where the process is killed or the power goes; the same command again must end in the
+ * bytes of an undisturbed run, and nothing but what was in flight may be computed twice.
  *
  * A run is a fork of this process in which the program's own command runs. By default some of the calls, with --all each:
  *
@@ -21,6 +21,8 @@
 #include "checks.h"
 #include "cli/cli.h"
 #include "faults.h"
+#include "formats/png.h"
+#include "spotter/model.h"
 #include "stub_model.h"
 #include "tiny_config.h"
 
@@ -347,7 +349,8 @@ static void check_nothing_lost(tally *t, const scenario *s, const char *tree, bo
 static void strike(tally *t, const scenario *s, fault_plan plan, bool cut)
 {
     char tree[PATH], whole[PATH], path[PATH], said[TEXT], shown[TEXT], expected[TEXT];
-    const char *why, *optional = s->cli == &cli_tables_command ? "results.sqlite" : NULL;
+    const char *why, *optional = s->cli == &cli_tables_command ? "results.sqlite"
+                               : s->cli == &cli_background_command ? ".contents" : NULL;       /* hashes are made again */
     int status, again;
 
     prepare(s);
@@ -515,11 +518,16 @@ static const scenario tables = { "tables", true,  prepare_done, &cli_tables_comm
                                  { "spotter tables", "HOME/disk/run", NULL }, "disk/run", 2 };
 static const scenario real   = { "real-sweep", false, NULL, &cli_sweep_command, { INTO_RUN }, "disk/run", 2 };
 
+static const scenario backgrounds = { "background", true, NULL, &cli_background_command,
+                                      { "spotter background", "HOME/background.yaml", "--out", "HOME/disk/run",
+                                        "--threads", "1", "--device", "cpu", NULL }, "disk/run", 0 };
+
 TEST(a_sweep_survives_every_call)      { check(&sweep, 3, 7, all ? 1 : 499); }
 TEST(a_resumed_one_does)               { check(&resume, 7, 17, all ? 97 : 0); }
 TEST(a_merge_survives_every_call)      { check(&merge, 5, 5, all ? 97 : 0); }
 TEST(tables_do)                        { check(&tables, 5, 5, all ? 97 : 0); }
 TEST(a_real_sweep_survives_every_call) { check(&real, 97, 97, all ? 499 : 0); }
+TEST(backgrounds_survive_every_call)   { check(&backgrounds, 19, 61, all ? 199 : 0); }
 
 /* What the scenarios begin with. */
 static void make_sources(void)
@@ -538,6 +546,63 @@ static void make_sources(void)
     assert_int_equal(code, 0);
 }
 
+enum { SIDE = 32 };
+
+/* A disc on waves, its mask, or waves alone. */
+static void write_square(const char *name, int kind, int number)
+{
+    uint8_t rgb[3 * SIDE * SIDE];
+    spot_ctx c = check_ctx(1);
+    unsigned char *png;
+    char path[PATH];
+    size_t n;
+
+    for (int i = 0; i < 3 * SIDE * SIDE; i++) {
+        const int x = i / 3 % SIDE - SIDE / 2, y = i / 3 / SIDE - SIDE / 2;
+        const bool disc = kind < 2 && x * x + y * y < 64;
+        rgb[i] = (uint8_t)(kind == 1 ? 255 * disc : disc ? 40 * (i % 3) : (x * (number + 1) + y * 3) & 127);
+    }
+    CHECK_OK(&c, spot_png_encode(&c, &png, &n, rgb, SIDE, SIDE));
+    FILE *f = fopen(in_home(path, name), "w");
+    assert_true(f && fwrite(png, 1, n, f) == n && !fclose(f));
+    free(png);
+}
+
+static void write_network(const char *name, uint64_t seed)
+{
+    spot_ctx c = check_ctx(1);
+    char path[PATH];
+    spot_arena a;
+    spot_model m;
+
+    CHECK_OK(&c, spot_arena_open(&c, &a, 1 << 23));
+    CHECK_OK(&c, spot_model_init(&c, &a, &m, 16, 2, seed, 0));
+    CHECK_OK(&c, spot_model_save(&c, in_home(path, name), &m));
+    spot_arena_close(&a);
+}
+
+/* Four pictures of two classes, four backgrounds and two networks: they lie on a disk that does not fail. */
+static void make_world(void)
+{
+    static const char *const class_of[] = { "a", "b" };
+    char name[64], path[PATH];
+    FILE *f;
+
+    shell("mkdir -p %s/images/a %1$s/images/b %1$s/masks/a %1$s/masks/b %1$s/back%s", home, "");
+    for (int i = 0; i < 4; i++) {
+        snprintf(name, sizeof name, "images/%s/%d.png", class_of[i / 2], i), write_square(name, 0, i);
+        snprintf(name, sizeof name, "masks/%s/%d.png", class_of[i / 2], i), write_square(name, 1, i);
+        snprintf(name, sizeof name, "back/%d.png", i), write_square(name, 2, 9 + i);
+    }
+    write_network("one.safetensors", 1), write_network("two.safetensors", 2);
+    assert_non_null(f = fopen(in_home(path, "background.yaml"), "w"));
+    fprintf(f, "study: background\ndata: {images: %s/images, masks: %s/masks, backgrounds: %s/back, size: 32}\n"
+            "suite: {n: 2}\nmeasure: {levels: 2, grid: 8, kernel: 4, sigma: 1, neighbours: 4}\n"
+            "models: [{name: one, weights: %s/one.safetensors}, {name: two, weights: %s/two.safetensors}]\n", home, home, home,
+            home, home);
+    assert_int_equal(fclose(f), 0);
+}
+
 static int open_home(void **state)
 {
     char path[PATH];
@@ -554,6 +619,7 @@ static int open_home(void **state)
     fputs(sweep_config, f);
     if (fclose(f)) return -1;
     make_sources();
+    make_world();
     return 0;
 }
 

@@ -324,6 +324,84 @@ TEST(a_file_gives_the_forest_back)
     }
 }
 
+/* A change of a good forest is refused with its sentence, and taken back. */
+#define REFUSED(f, place, bad, words)                                         \
+    do {                                                                      \
+        __typeof__(place) good_ = place;                                      \
+        place = bad;                                                          \
+        CHECK_FAILS(&c, spot_forest_check(&c, &(f), "f"), SPOT_INPUT, words); \
+        place = good_;                                                        \
+    } while (0)
+
+static float beside[N];
+static int group_of[N];
+
+static void keep_rows(spot_ctx *c, spot_forest *f, const spot_forest_rows *rows, const spot_forest_config *cfg)
+{
+    for (int i = 0; i < N; i++) group_of[i] = i % 4, beside[i] = (float)i / N;
+    CHECK_OK(c, spot_forest_fit(c, 1, f, rows, cfg));
+    CHECK_OK(c, spot_forest_keep(c, f, rows, beside, group_of, 4, cfg));
+}
+
+/* Labels by chance: a forest knows those of its own rows, and forests that did not see a row do not know its label. */
+TEST(kept_rows_are_judged_by_forests_that_did_not_see_them)
+{
+    const spot_forest_config cfg = spot_forest_defaults(SPOT_FOREST_BAGGED);
+    spot_forest_rows rows = some_rows(7);
+    static double share[N * K], own[N * K], weight[N];
+    static uint8_t y[N];
+    spot_ctx c = check_ctx(2);
+    spot_rng r = spot_rng_at(9, SPOT_RNG_PLANT, 0, 0);
+    double seen = 0, unseen = 0;
+    spot_forest f, without;
+
+    for (int i = 0; i < N; i++) y[i] = (uint8_t)spot_rng_below(&r, K);
+    rows.y = y;
+    keep_rows(&c, &f, &rows, &cfg);
+    CHECK_OK(&c, spot_forest_shares(&c, &f, rows.x, 0, share));
+    for (int i = 0; i < N; i++) seen += share[i * K + y[i]] / N, unseen += f.kept.share[i * K + y[i]] / N;
+    assert_true(seen > 0.65 && unseen > 0.2 && unseen < 0.45);
+    for (int i = 0; i < N; i++) weight[i] = group_of[i] != 2;
+    rows.weight = weight, rows.seed.ec += 3;
+    CHECK_OK(&c, spot_forest_fit(&c, 1, &without, &rows, &cfg));
+    CHECK_OK(&c, spot_forest_shares(&c, &without, rows.x, 0, own));
+    for (int i = 2; i < N; i += 4) assert_memory_equal(own + i * K, f.kept.share + i * K, K * sizeof *own);
+    CHECK_FAILS(&c, spot_forest_keep(&c, &f, &rows, beside, group_of, 1, &cfg), SPOT_INVALID, "1 groups; at least 2");
+    assert_int_equal(f.kept.rows, 0);
+    spot_forest_close(&f), spot_forest_close(&without);
+}
+
+TEST(kept_rows_are_in_the_file_and_damaged_ones_refused)
+{
+    spot_forest_config cfg = spot_forest_defaults(SPOT_FOREST_BAGGED);
+    spot_forest_rows rows = some_rows(3);
+    char path[] = "/tmp/spot_forest_XXXXXX";
+    spot_ctx c = check_ctx(1);
+    spot_forest f, back;
+    int fd = mkstemp(path);
+
+    assert_true(fd >= 0);
+    close(fd);
+    cfg.trees = 8;
+    keep_rows(&c, &f, &rows, &cfg);
+    CHECK_OK(&c, spot_forest_save(&c, &f, path));
+    CHECK_OK(&c, spot_forest_open(&c, &back, path));
+    assert_int_equal(back.kept.rows, N);
+    assert_memory_equal(back.kept.x, rows.x.v, (size_t)N * D * sizeof *rows.x.v);
+    assert_memory_equal(back.kept.group, group_of, sizeof group_of);
+    assert_memory_equal(back.kept.aside, beside, sizeof beside);
+    assert_memory_equal(back.kept.share, f.kept.share, N * K * sizeof *f.kept.share);
+    for (int i = 0; i < N; i++) assert_int_equal(back.kept.cls[i], rows.y[i]);
+    REFUSED(back, back.kept.cls[3], K, "its row 3 has class 3 of 3");
+    REFUSED(back, back.kept.group[3], -1, "and group -1");
+    REFUSED(back, back.kept.x[3 * D], back.most[0] + 1, "feature 0 of its row 3");
+    REFUSED(back, back.kept.x[3 * D], NAN, "feature 0 of its row 3");
+    REFUSED(back, back.kept.share[3 * K], 2, "shares of its row 3 do not add up");
+    REFUSED(back, back.kept.aside[3], NAN, "beside its row 3 is nan");
+    spot_forest_close(&f), spot_forest_close(&back);
+    remove(path);
+}
+
 /* Each change of a good forest is refused with its sentence. */
 TEST(damaged_forests_are_refused)
 {
@@ -337,26 +415,19 @@ TEST(damaged_forests_are_refused)
     CHECK_OK(&c, spot_forest_fit(&c, 1, &f, &rows, &cfg));
     CHECK_OK(&c, spot_forest_check(&c, &f, "f"));
     while (f.node[leaf].feature >= 0) leaf++;
-#define REFUSED(place, bad, words)                                            \
-    do {                                                                      \
-        __typeof__(place) good_ = place;                                      \
-        place = bad;                                                          \
-        CHECK_FAILS(&c, spot_forest_check(&c, &f, "f"), SPOT_INPUT, words);   \
-        place = good_;                                                        \
-    } while (0)
-    REFUSED(f.node[0].left, 0, "node 0 of tree 0 leads to nodes 0");
-    REFUSED(f.node[0].right, f.start[1], "node 0 of tree 0 leads");
-    REFUSED(f.node[0].right, f.node[0].left, "node 0 of tree 0 leads");
-    REFUSED(f.node[0].feature, D, "asks for feature 9 of 9");
-    REFUSED(f.node[0].threshold, NAN, "asks for feature");
-    REFUSED(f.node[0].cover, 0, "covers no rows");
-    REFUSED(f.node[0].cover, 1e6, "do not cover its rows");
-    REFUSED(f.node[0].feature, -1, "node 1 of tree 0 has no parent");
-    REFUSED(f.share[leaf * K], 3, "do not add up to 1");
-    REFUSED(f.vote[1], 0, "vote 0");
-    REFUSED(f.start[1], 0, "tree 0 has 0 nodes");
-    REFUSED(f.least[2], INFINITY, "feature 2 ranges");
-    REFUSED(f.classes, 1, "1 classes");
+    REFUSED(f, f.node[0].left, 0, "node 0 of tree 0 leads to nodes 0");
+    REFUSED(f, f.node[0].right, f.start[1], "node 0 of tree 0 leads");
+    REFUSED(f, f.node[0].right, f.node[0].left, "node 0 of tree 0 leads");
+    REFUSED(f, f.node[0].feature, D, "asks for feature 9 of 9");
+    REFUSED(f, f.node[0].threshold, NAN, "asks for feature");
+    REFUSED(f, f.node[0].cover, 0, "covers no rows");
+    REFUSED(f, f.node[0].cover, 1e6, "do not cover its rows");
+    REFUSED(f, f.node[0].feature, -1, "node 1 of tree 0 has no parent");
+    REFUSED(f, f.share[leaf * K], 3, "do not add up to 1");
+    REFUSED(f, f.vote[1], 0, "vote 0");
+    REFUSED(f, f.start[1], 0, "tree 0 has 0 nodes");
+    REFUSED(f, f.least[2], INFINITY, "feature 2 ranges");
+    REFUSED(f, f.classes, 1, "1 classes");
     CHECK_OK(&c, spot_forest_check(&c, &f, "f"));
     spot_forest_close(&f);
 }

@@ -9,7 +9,7 @@ static const spot_plane planes[] = { { 5, 4, 32, 7, SPOT_FP32 }, { 1, 1, 16, 1, 
 typedef struct {
     spot_plane p;
     size_t nx, nf, nz, nw;
-    float *x, *w, *b, *target, *feature, *logit, *dlogit, *dx, *dw, *db;
+    float *x, *w, *b, *target, *pull, *feature, *logit, *dlogit, *dx, *dw, *db;
     double loss;
 } bed;
 
@@ -21,7 +21,7 @@ static bed make_bed(spot_plane p)
     t.x = random_tensor(t.nx, 0), t.w = random_tensor(t.nw, 1), t.b = random_tensor(OUTPUTS, 2);
     t.target = random_tensor(t.nz, 3), t.feature = random_tensor(t.nf, 4), t.logit = random_tensor(t.nz, 5);
     t.dlogit = random_tensor(t.nz, 6), t.dx = random_tensor(t.nx, 7), t.dw = random_tensor(t.nw, 8);
-    t.db = random_tensor(OUTPUTS, 9);
+    t.db = random_tensor(OUTPUTS, 9), t.pull = random_tensor(t.nf, 10);
     for (size_t i = 0; i < t.nz; i++) t.target[i] = t.target[i] > 0;
     for (size_t i = t.nx / p.rows * p.live; i < t.nx; i++) t.x[i] = NAN;      /* padding that enters no sum */
     return t;
@@ -29,7 +29,7 @@ static bed make_bed(spot_plane p)
 
 static void clear_bed(bed *t)
 {
-    float *all[] = { t->x, t->w, t->b, t->target, t->feature, t->logit, t->dlogit, t->dx, t->dw, t->db };
+    float *all[] = { t->x, t->w, t->b, t->target, t->feature, t->logit, t->dlogit, t->dx, t->dw, t->db, t->pull };
 
     for (int i = 0; i < LEN(all); i++) free(all[i]);
 }
@@ -40,7 +40,7 @@ static void run(bed *t, int threads)
 
     CHECK_OK(&c, spot_head_forward(&c, t->feature, t->logit, t->x, t->w, t->b, t->p, OUTPUTS));
     CHECK_OK(&c, spot_head_loss(&c, &t->loss, t->dlogit, t->logit, t->target, (int)t->nz));
-    CHECK_OK(&c, spot_head_backward(&c, t->dx, t->dw, t->db, t->dlogit, t->feature, t->w, t->p, OUTPUTS));
+    CHECK_OK(&c, spot_head_backward(&c, t->dx, t->dw, t->db, t->dlogit, t->feature, t->w, t->pull, t->p, OUTPUTS));
 }
 
 /* The whole head, from its definition. */
@@ -60,6 +60,18 @@ static double loss_of(const bed *t)
     return loss / (t->p.live * OUTPUTS);
 }
 
+/* The gradient that another loss sends to the features is that of sum pull * feature. */
+static double pulled_loss_of(const bed *t)
+{
+    int pixels = t->p.size * t->p.size;
+    double sum = loss_of(t);
+
+    for (int i = 0; i < t->p.live * t->p.channels; i++)
+        for (int q = 0; q < pixels; q++)
+            sum += (double)t->pull[i] * t->x[place(i / t->p.channels, i % t->p.channels, q, t->p.channels, pixels)] / pixels;
+    return sum;
+}
+
 /* By a step of 1/64 up and down, exact in fp32 for what is not tiny; the loss is smooth: its error is (1/64)^2/6 of the
  * third derivative, which two steps (1/64 and 1/32) cancel (Richardson). */
 static double slope(const bed *t, float *v)
@@ -70,9 +82,9 @@ static double slope(const bed *t, float *v)
     for (int k = 0; k < 2; k++) {
         float up = was + 0x1p-6f * (1 + k), down = was - 0x1p-6f * (1 + k);
         *v = up;
-        d[k] = loss_of(t);
+        d[k] = pulled_loss_of(t);
         *v = down;
-        d[k] = (d[k] - loss_of(t)) / ((double)up - down);
+        d[k] = (d[k] - pulled_loss_of(t)) / ((double)up - down);
     }
     *v = was;
     return (4 * d[0] - d[1]) / 3;

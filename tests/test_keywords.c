@@ -89,6 +89,24 @@ TEST_IN_FOLDER(backgrounds_with_a_tested_class_are_left_out)
     spot_keywords_close(&k);
 }
 
+/* Lines are compared as the keywords of CSV files; of equal ones the first stays. */
+TEST(words_of_lines)
+{
+    char line[][24] = { "Hot_Dog", "sky", "hot dog", " SKY ", "Tree" }, *word[LEN(line)];
+    spot_ctx c = check_ctx(1);
+    char far[300], *longest = far;
+    int n = LEN(line);
+
+    for (int i = 0; i < n; i++) word[i] = line[i];
+    CHECK_OK(&c, spot_keyword_words(&c, word, &n, "words.txt"));
+    assert_int_equal(n, 3);
+    assert_string_equal(word[0], "hot dog"), assert_string_equal(word[1], "sky"), assert_string_equal(word[2], "tree");
+    const spot_keywords k = { .words = n, .word = word };
+    assert_true(spot_keywords_have(&k, "HOT DOG; cat", 7) && !spot_keywords_have(&k, "hot", 3));
+    memset(far, 'x', sizeof far - 1), far[sizeof far - 1] = 0;
+    CHECK_FAILS(&c, spot_keyword_words(&c, &longest, &(int){ 1 }, "words.txt"), SPOT_INPUT, "words.txt: word 1 has more than");
+}
+
 TEST_IN_FOLDER(similar_words)
 {
     static const float text[] = { 1, 0, 0, 1, 0.6f, 0.8f, 1, 0 }, image[] = { 0, 1 }, background[] = { 1, 0, 0.8f, 0.6f };

@@ -1,4 +1,5 @@
-/* test_optim.c - Adam and SGD against their formulas in double (with which PyTorch's agree: test_resnet.c). ctest: threads */
+/* test_optim.c - Adam, SGD and RMSprop against their formulas in double (with which PyTorch's agree: test_resnet.c,
+ * test_train_pixels.c). ctest: threads */
 #include "check_tensor.h"
 
 #include "net/optim.h"
@@ -6,10 +7,12 @@
 enum { COUNT = 1003, STEPS = 20 };
 
 static const spot_optim_rule rules[] = {
-    { .adam = 1, .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8 },
-    { .adam = 1, .lr = 1e-1, .beta1 = 0.5, .beta2 = 0.99, .epsilon = 1e-3, .decay = 1e-2 },
+    { .kind = SPOT_OPTIM_ADAM, .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8 },
+    { .kind = SPOT_OPTIM_ADAM, .lr = 1e-1, .beta1 = 0.5, .beta2 = 0.99, .epsilon = 1e-3, .decay = 1e-2 },
     { .lr = 1e-2, .momentum = 0.9, .decay = 1e-3 },
     { .lr = 1e-1 },
+    { .kind = SPOT_OPTIM_RMSPROP, .lr = 1e-3, .beta2 = 0.99, .epsilon = 1e-8 },
+    { .kind = SPOT_OPTIM_RMSPROP, .lr = 1e-2, .momentum = 0.9, .beta2 = 0.9, .epsilon = 1e-3, .decay = 1e-2 },
 };
 
 typedef struct { double p, m, v; } parameter;
@@ -17,15 +20,26 @@ typedef struct { double p, m, v; } parameter;
 static void step_in_double(parameter *a, double g, const spot_optim_rule *r)
 {
     g += r->decay * a->p;
-    if (r->adam) {
+    if (r->kind == SPOT_OPTIM_ADAM) {
         a->m = r->beta1 * a->m + (1 - r->beta1) * g;
         a->v = r->beta2 * a->v + (1 - r->beta2) * g * g;
         a->p -= r->lr * (a->m / (1 - pow(r->beta1, r->t)))
                 / (sqrt(a->v / (1 - pow(r->beta2, r->t))) + r->epsilon);
+    } else if (r->kind == SPOT_OPTIM_RMSPROP) {
+        a->v = r->beta2 * a->v + (1 - r->beta2) * g * g;
+        a->m = (r->t == 1 ? 0 : r->momentum * a->m) + g / (sqrt(a->v) + r->epsilon);
+        a->p -= r->lr * a->m;
     } else {
         a->m = r->t == 1 ? g : r->momentum * a->m + g;
         a->p -= r->lr * a->m;
     }
+}
+
+/* The numbers that are added up to the gradient, in the units of m. */
+static double size_of(const parameter *a, double before, double g, const spot_optim_rule *r)
+{
+    if (r->kind != SPOT_OPTIM_RMSPROP) return fabs(g);
+    return (fabs(g) + r->decay * fabs(before)) / (sqrt(a->v) + r->epsilon);
 }
 
 /* Twenty steps, each from the state that fp32 left: to 1e-6 of the parameter and of its move (for Adam of lr: m may
@@ -39,16 +53,20 @@ TEST(a_step_is_the_formula)
         for (r.t = 1; r.t <= STEPS; r.t++) {
             float *g = random_tensor(COUNT, r.t);
             parameter want[COUNT];
+            double before[COUNT];
             for (int i = 0; i < COUNT; i++) {
                 g[i] *= (float)pow(10, i % 9 - 6);             /* gradients from 1e-6 to 100 */
                 want[i] = (parameter){ p[i], m[i], v[i] };
+                before[i] = p[i];
                 step_in_double(&want[i], g[i], &r);
             }
             CHECK_OK(&c, spot_optim_step(&c, p, g, m, v, COUNT, &r));
             for (int i = 0; i < COUNT; i++) {
-                double move = r.adam ? r.lr : fabs(r.lr * want[i].m);
+                double size = size_of(&want[i], before[i], g[i], &r);
+                double move = r.kind == SPOT_OPTIM_ADAM ? r.lr : r.lr * fabs(want[i].m);
+                if (r.kind == SPOT_OPTIM_RMSPROP) move += r.lr * size;
                 CHECK_NEAR(p[i], want[i].p, 1e-6 * (move + fabs(want[i].p)));
-                CHECK_NEAR(m[i], want[i].m, 1e-6 * (fabs(g[i]) + fabs(want[i].m)));
+                CHECK_NEAR(m[i], want[i].m, 1e-6 * (size + fabs(want[i].m)));
                 CHECK_NEAR(v[i], want[i].v, 1e-6 * (fabs(want[i].v) + g[i] * g[i]));
             }
             free(g);

@@ -344,7 +344,7 @@ TEST_IN_FOLDER(a_world_is_made_once_and_goes_on_where_it_stopped)
     assert_true(changed_at("plant.csv") == table && changed_at(MODEL) > model);
     assert_true(k.hi == again.hi && k.lo == again.lo);
     cfg.missing = 0.2;
-    CHECK_FAILS(&c, spot_shifts_plant(&c, in_root(""), &cfg), SPOT_USAGE, "other settings");
+    CHECK_FAILS(&c, spot_shifts_plant(&c, in_root(""), &cfg), SPOT_USAGE, "describes a planted world of other settings");
 }
 
 TEST_IN_FOLDER(the_table_tells_what_every_file_shows)

@@ -1,8 +1,11 @@
-/* test_suite.c - the backgrounds of targets: all five choices but CLIP's, realness, keywords that exclude. */
+/* test_suite.c - the backgrounds of targets: all five choices, realness, keywords that exclude; squares that are decoded ahead.
+ * ctest: threads */
 #define _GNU_SOURCE
 #include "check_background.h"
 
+#include "background/squares_ahead.h"
 #include "background/suite.h"
+#include "heard.h"
 
 /* A suite made in memory: the run directory is `root`/run. */
 typedef struct {
@@ -21,7 +24,7 @@ static spot_status make(spot_ctx *c, made *m, spot_background_config *cfg)
     CHECK_OK(c, spot_store_open(c, &m->store, in_world("run")));
     CHECK_OK(c, spot_background_hash(c, &m->in, NULL));
     CHECK_OK(c, spot_background_squares(c, &m->in, 1 << 20, 64, 64));
-    return spot_suite_open(c, &m->s, &m->in, &m->e, &m->store);
+    return spot_suite_open(c, &m->s, &m->in, &m->e, &(spot_suite_place){ m->store.dir, "", &m->store });
 }
 
 static void unmake(spot_ctx *c, made *m)
@@ -206,5 +209,140 @@ TEST_IN_FOLDER(ontology_and_exclusions)
     cfg->suite.n = 11;
     CHECK_FAILS(&c, make(&c, &m, cfg), SPOT_INPUT, "and 10 are left of 12 in ");
     unmake(&c, &m);
+    free(cfg);
+}
+
+/* ---- CLIP ---- */
+
+enum { WORDS = 6, TOP = 2 };
+
+/* (n, dim) rows of pictures 0 .. n - 1 of q. */
+static float *rows_of(spot_ctx *c, made *m, spot_square_cache *q, const int *number, int n)
+{
+    float *row = malloc((size_t)n * (size_t)m->e.dim * sizeof *row);
+
+    for (int i = 0; i < n; i++) {
+        CHECK_OK(c, spot_squares_need(c, q, &number[i], 1));
+        CHECK_OK(c, spot_suite_encode(c, &m->e, row + (size_t)i * (size_t)m->e.dim, spot_square_rgb(q, number[i]), 1));
+    }
+    return row;
+}
+
+/* How many words are more similar to the row than word w. */
+static int rank_of(const float *row, const float *text, int w, int dim)
+{
+    float score[WORDS] = { 0 };
+    int before = 0;
+
+    for (int k = 0; k < WORDS; k++)
+        for (int d = 0; d < dim; d++) score[k] += row[d] * text[k * dim + d];
+    for (int k = 0; k < WORDS; k++) before += score[k] > score[w];
+    return before;
+}
+
+/* Words by the tiny CLIP: each place has one of the N nearest words of its target, and a background with that word. The class
+ * "A" is a word, so that backgrounds with it are left out. */
+TEST_IN_FOLDER(words_by_clip)
+{
+    static const char *const word[WORDS] = { "a", "a white background", "black", "grey background", "no circle",
+                                             "two squares" };
+    spot_ctx c = check_ctx(1);
+    spot_background_config *cfg = world_config(3);
+    int back[12], seen = 0;
+    made m;
+
+    make_world(2, 12);
+    write_file("words.txt", "A\na white background\nblack\nGrey_background\nno circle\ntwo squares\nblack\n");
+    strcpy(cfg->ontology.words, in_world("words.txt"));
+    strcpy(cfg->encoder[0].weights, "../tools/tiny_clip/model.safetensors");
+    cfg->encoders = 1, cfg->encoder[0].weight = 1, cfg->ontology.top = TOP, cfg->suite.choice = SPOT_SUITE_CLIP;
+    CHECK_OK(&c, make(&c, &m, cfg));
+    check_suite(&c, &m);
+    assert_int_equal(m.s.words, WORDS);
+    for (int k = 0; k < WORDS; k++) assert_string_equal(m.s.word[k], word[k]);
+    for (int b = 0; b < 12; b++) back[b] = b;
+    float *text = malloc(WORDS * (size_t)m.e.dim * sizeof *text), *target, *ground;
+    CHECK_OK(&c, spot_encode_texts(&c, m.e.net[0], text, word, WORDS));
+    target = rows_of(&c, &m, &m.in.picture, m.s.target_number, m.s.targets);
+    ground = rows_of(&c, &m, &m.in.background, back, 12);
+    for (int b = 0, with = 0; b < 12; b++) {
+        with += rank_of(ground + b * m.e.dim, text, 0, m.e.dim) < TOP;
+        if (b == 11) assert_int_equal(m.s.with_class, with);
+    }
+    for (int i = 0; i < m.s.targets * 3; i++) {
+        const float *own = ground + m.s.background_number[m.s.chosen[i]] * m.e.dim;
+        const int w = m.s.keyword[i];
+        assert_true(rank_of(own, text, 0, m.e.dim) >= TOP);
+        if (w < 0) continue;
+        seen++;
+        assert_true(w != 0 && rank_of(target + i / 3 * m.e.dim, text, w, m.e.dim) < 3 && rank_of(own, text, w, m.e.dim) < TOP);
+    }
+    assert_true(seen > 0);
+    free(text), free(target), free(ground);
+    unmake(&c, &m);
+    free(cfg);
+}
+
+/* Keywords that leave no background out are told. */
+TEST_IN_FOLDER(keywords_that_exclude_nothing)
+{
+    spot_ctx c = check_ctx(1);
+    spot_background_config *cfg = world_config(4);
+    made m;
+
+    make_world(3, 12);
+    write_keywords(true);
+    strcpy(cfg->ontology.backgrounds, in_world("backgrounds.csv"));
+    strcpy(cfg->ontology.excluded, "dog; zebra ;");
+    c.on_log = hear;
+    CHECK_OK(&c, make(&c, &m, cfg));
+    unmake(&c, &m);
+    assert_non_null(strstr(heard, "ontology.excluded has \"zebra \", and no picture or background has that keyword"));
+    assert_null(strstr(heard, "\"dog\""));
+    assert_null(strstr(heard, "is the name of a class"));
+    heard[0] = 0;
+    char text[1000] = "path,keywords\n";
+    for (int k = 0; k < 12; k++) sprintf(text + strlen(text), "%s%d.png,sky\n", k % 2 ? "dark" : "bright", k / 2);
+    write_file("backgrounds.csv", text);
+    cfg->ontology.excluded[0] = 0;
+    CHECK_OK(&c, make(&c, &m, cfg));
+    unmake(&c, &m);
+    assert_non_null(strstr(heard, "none of the 1 keywords is the name of a class (a, ...)"));
+    free(cfg);
+}
+
+/* A thread decodes what is needed next. A picture that cannot be read is named when it is needed, not before. */
+TEST_IN_FOLDER(squares_are_decoded_ahead)
+{
+    enum { NEEDED = 5 };
+    static const int picture[NEEDED] = { 3, 0, 3, 5, 1 }, back[NEEDED] = { 2, 6, 2, 0, 4 };
+    spot_ctx c = check_ctx(2);
+    spot_background_config *cfg = world_config(3);
+    spot_background_inputs in;
+    spot_squares_ahead a = { 0 };
+    uint8_t square[3 * SIDE * SIDE];
+
+    make_world(3, 8);
+    write_file("backgrounds/bright1.png", "no picture");
+    CHECK_OK(&c, spot_background_inputs_open(&c, &in, cfg));
+    CHECK_OK(&c, spot_background_squares(&c, &in, 0, 6, 6));
+    spot_square_cache *const cache[] = { &in.picture, &in.background };
+    for (int broken = 0; broken < 2; broken++) {
+        int wanted[NEEDED];
+        memcpy(wanted, back, sizeof wanted);
+        for (int i = 0; i < NEEDED; i++) wanted[i] = (wanted[i] + broken) % 8;
+        spot_squares_ahead_start(&c, &a, cache, (const int *const[]){ picture, wanted }, (const int[]){ NEEDED, NEEDED });
+        spot_squares_ahead_join(&a);
+        assert_string_equal(spot_message(&c, SPOT_OK), spot_message(&(spot_ctx){ 0 }, SPOT_OK));
+        for (int i = 0; i < NEEDED; i++) assert_true(in.picture.slot[picture[i]] >= 0);
+        if (!broken) for (int i = 0; i < NEEDED; i++) assert_true(in.background.slot[wanted[i]] >= 0);
+        else CHECK_FAILS(&c, spot_squares_need(&c, &in.background, wanted, NEEDED), SPOT_INPUT, "bright1.png");
+    }
+    CHECK_OK(&c, spot_squares_need(&c, &in.background, &back[3], 1));
+    memcpy(square, spot_square_rgb(&in.background, back[3]), sizeof square);
+    paint_background(square, true, 0);
+    assert_memory_equal(square, spot_square_rgb(&in.background, back[3]), sizeof square);
+    spot_squares_ahead_join(&a);                       /* nothing is under way */
+    spot_background_inputs_close(&in);
     free(cfg);
 }

@@ -75,17 +75,18 @@ static void check_losses(FILE *f, const char *kind, const world *w)
 {
     spot_model_config cfg = settings(6, 8);
     const spot_pixel_training how = { .size = 64, .classes = CLASSES, .images = 8, .loss = SPOT_SOFTMAX, .rgb = w->rgb,
-                                      .cls = w->cls };
-    bool by_adam = !strcmp(kind, "adam");
+                                      .cls = w->cls, .triplet = strcmp(kind, "triplet") ? 0 : 0.5, .margin = 0.2,
+                                      .fgsm = strcmp(kind, "fgsm") ? 0 : 4 / 256.0 };
+    bool by_sgd = !strcmp(kind, "sgd"), by_rmsprop = !strcmp(kind, "rmsprop");
     double losses[6], want, own;
     spot_ctx c = check_ctx(2);
     spot_arena a, from;
     spot_model m, start;
     char name[16];
 
-    cfg.optimizer = by_adam ? SPOT_ADAM : SPOT_SGD;
-    cfg.lr = by_adam ? 3e-4 : 2e-3;
-    cfg.weight_decay = by_adam ? 0 : 1e-4;
+    cfg.optimizer = by_sgd ? SPOT_SGD : by_rmsprop ? SPOT_RMSPROP : SPOT_ADAM;
+    cfg.lr = by_sgd ? 2e-3 : by_rmsprop ? 1e-4 : 3e-4;
+    cfg.weight_decay = by_sgd ? 1e-4 : 0;
     CHECK_OK(&c, spot_arena_open(&c, &from, 16 << 20));
     CHECK_OK(&c, spot_model_take(&c, &from, &start, 16, CLASSES));
     fill_model(&start);
@@ -114,6 +115,9 @@ TEST(losses_by_softmax_are_pytorchs)
     assert_int_equal(fscanf(f, "#%*[^\n]"), 0);
     check_losses(f, "adam", &w);
     check_losses(f, "sgd", &w);
+    check_losses(f, "rmsprop", &w);
+    check_losses(f, "triplet", &w);
+    check_losses(f, "fgsm", &w);
     fclose(f);
     free(w.rgb);
 }

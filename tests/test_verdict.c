@@ -9,6 +9,7 @@
 #include "check_verdict.h"
 #include "golden_text.h"
 
+#include "background/verdict_reach.h"
 #include "background/verdict_rows.h"
 #include "spotter/store.h"
 #include "spotter/verdict.h"
@@ -77,21 +78,38 @@ TEST_IN_FOLDER(wrong_labels_are_refused_by_line)
     spot_verdict_table_free(&t);
 }
 
-TEST(planted_cuts_make_labels)
+static const spot_background_verdict *cuts(double invariant, double variant)
+{
+    static spot_background_verdict cfg = { .learned_invariant = 0.05, .learned_variant = 0.25 };
+
+    cfg.invariant = invariant, cfg.variant = variant;
+    return &cfg;
+}
+
+TEST(cuts_of_a_known_reliance_make_labels)
 {
     spot_ctx c = check_ctx(1);
     spot_verdict_table t = table_of(&c, 6, 1, 1);              /* 0, .2, .4, .6, .8, 1 */
     spot_verdict_labels l;
 
-    t.model[5].reliance = NAN;
-    CHECK_OK(&c, spot_verdict_labels_planted(&c, &l, &t, 0.4, 0.8));
+    t.model[5].reliance[SPOT_TRUTH_PLANTED] = NAN;
+    CHECK_OK(&c, spot_verdict_labels_cut(&c, &l, &t, SPOT_TRUTH_PLANTED, cuts(0.4, 0.8)));
     for (int i = 0; i < 5; i++)
         assert_int_equal(l.majority[i], i < 2 ? SPOT_INVARIANT : i < 4 ? SPOT_BORDERLINE : SPOT_VARIANT);
     assert_int_equal(l.majority[5], -1);
     assert_int_equal(l.labelled, 5);
     assert_true(isnan(l.kappa));
+    assert_non_null(strstr(l.source, "planted reliance (share of "));
+    assert_non_null(strstr(l.source, "class): invariant below 0.4, variant from 0.8"));
     spot_verdict_labels_free(&l);
-    CHECK_FAILS(&c, spot_verdict_labels_planted(&c, &l, &t, 0.5, 0.4), SPOT_USAGE, "above verdict.variant");
+    CHECK_FAILS(&c, spot_verdict_labels_cut(&c, &l, &t, SPOT_TRUTH_PLANTED, cuts(0.5, 0.4)), SPOT_USAGE,
+                "above verdict.variant");
+    for (int i = 0; i < 6; i++) t.model[i].reliance[SPOT_TRUTH_LEARNED] = i < 2 ? NAN : i < 4 ? 0.04 : 0.3;
+    CHECK_OK(&c, spot_verdict_labels_cut(&c, &l, &t, SPOT_TRUTH_LEARNED, cuts(0.4, 0.8)));       /* learned: 0.05 and 0.25 */
+    assert_true(l.majority[1] == -1 && l.majority[2] == SPOT_INVARIANT && l.majority[5] == SPOT_VARIANT);
+    assert_int_equal(l.labelled, 4);
+    assert_string_equal(l.rater[0], "learned");
+    spot_verdict_labels_free(&l);
     spot_verdict_table_free(&t);
 }
 
@@ -170,6 +188,30 @@ TEST(of_equal_cuts_the_lowest_are_taken)
 
 /* ---- splits ---- */
 
+/* Every tested model is in the confusion; the judged ones are in steps of the vote, and surer votes are more often right. */
+static void check_counts(const spot_verdict_scores *s, const spot_verdict_labels *l, uint64_t seed)
+{
+    int tested = 0, right = 0, judged = 0, sure = 0, of[SPOT_BACKGROUND_LABELS] = { 0 };
+    uint32_t order[MODELS];
+
+    for (int i = 0; i < s->splits; i++)
+        for (int k = spot_split_rows(order, MODELS, (spot_seed){ seed, 0 }, i); k < MODELS; k++) of[l->majority[order[k]]]++;
+    for (int k = 0; k < SPOT_BACKGROUND_LABELS; k++) {
+        const int *n = s->assessor[SPOT_ASSESSOR_WORST].confusion[k];
+        assert_int_equal(n[0] + n[1] + n[2], of[k]);
+    }
+
+    for (int j = 0; j < SPOT_BACKGROUND_LABELS; j++)
+        for (int k = 0; k < SPOT_BACKGROUND_LABELS; k++) tested += s->assessor[SPOT_ASSESSOR_FOREST].confusion[j][k];
+    for (int k = 0; k < SPOT_BACKGROUND_LABELS; k++) right += s->assessor[SPOT_ASSESSOR_FOREST].confusion[k][k];
+    assert_int_equal(tested, s->splits * s->test);
+    CHECK_NEAR((double)right / tested, s->assessor[SPOT_ASSESSOR_FOREST].of_accuracy.mean, 1e-12);
+    for (int i = 0; i < SPOT_VERDICT_VOTES; i++) judged += s->sure[i].models, sure += s->sure[i].right;
+    assert_true(judged == s->judged && sure == s->judged_right);
+    assert_true(judged > 0.85 * tested && judged <= tested);
+    assert_true((double)s->sure[4].right * s->sure[0].models > (double)s->sure[0].right * s->sure[4].models);
+}
+
 static void check_learned(spot_ctx *c, const spot_verdict_table *t, const spot_verdict_labels *l)
 {
     spot_verdict_scores s, two;
@@ -184,8 +226,8 @@ static void check_learned(spot_ctx *c, const spot_verdict_table *t, const spot_v
     assert_true(s.assessor[SPOT_ASSESSOR_FOREST].of_accuracy.mean > s.assessor[SPOT_ASSESSOR_WORST].of_accuracy.mean);
     CHECK_NEAR(s.gain.mean,
                s.assessor[SPOT_ASSESSOR_FOREST].of_accuracy.mean - s.assessor[SPOT_ASSESSOR_WORST].of_accuracy.mean, 1e-12);
-    assert_true(s.covered >= 0 && s.covered < 1);
-    for (int i = 0; i < MODELS; i++) truth[i] = t->model[i].reliance;
+    check_counts(&s, l, 3);
+    for (int i = 0; i < MODELS; i++) truth[i] = t->model[i].reliance[SPOT_TRUTH_PLANTED];
     CHECK_OK(c, spot_rank_correlation(c, &rho, s.held_out, truth, MODELS, 1));
     assert_true(rho.value > 0.8 && rho.low > 0.6 && rho.high <= 1);
     CHECK_OK(&other, spot_verdict_try(&other, &two, t, l, 10, 3));
@@ -220,7 +262,7 @@ TEST(a_forest_learns_what_the_features_know)
     spot_verdict_table t = table_of(&c, MODELS, SPOT_BACKGROUND_MATRICES, 1);
     spot_verdict_labels l;
 
-    CHECK_OK(&c, spot_verdict_labels_planted(&c, &l, &t, 1.0 / 3, 2.0 / 3));
+    CHECK_OK(&c, spot_verdict_labels_cut(&c, &l, &t, SPOT_TRUTH_PLANTED, cuts(1.0 / 3, 2.0 / 3)));
     check_learned(&c, &t, &l);
     check_not_learned(&c, &t, &l);
     spot_verdict_labels_free(&l);
@@ -234,7 +276,7 @@ TEST(nothing_is_learned_from_too_little)
     spot_verdict_labels l;
     spot_verdict_scores s;
 
-    CHECK_OK(&c, spot_verdict_labels_planted(&c, &l, &t, 1, 1));
+    CHECK_OK(&c, spot_verdict_labels_cut(&c, &l, &t, SPOT_TRUTH_PLANTED, cuts(1, 1)));
     l.majority[5] = -1, l.labelled = 5, l.count[SPOT_VARIANT] = 0;
     CHECK_FAILS(&c, spot_verdict_try(&c, &s, &t, &l, 10, 1), SPOT_INPUT, "5 of 6 models have a label");
     l.majority[5] = SPOT_INVARIANT, l.labelled = 6;
@@ -256,7 +298,7 @@ static trained train(spot_ctx *c, int matrices)
 {
     trained w = { .t = table_of(c, MODELS, matrices, 1) };
 
-    CHECK_OK(c, spot_verdict_labels_planted(c, &w.l, &w.t, 1.0 / 3, 2.0 / 3));
+    CHECK_OK(c, spot_verdict_labels_cut(c, &w.l, &w.t, SPOT_TRUTH_PLANTED, cuts(1.0 / 3, 2.0 / 3)));
     CHECK_OK(c, spot_verdict_train(c, &w.f, &w.t, &w.l, 1));
     return w;
 }
@@ -297,38 +339,150 @@ TEST(a_verdict_has_reasons)
         assert_int_equal(v[1].reason[i].feature % 2, 0);       /* the others are noise */
         assert_true(v[1].reason[i].effect > 0 && (!i || v[1].reason[i].effect <= v[1].reason[i - 1].effect));
     }
-    assert_false(v[0].known);
+    assert_true(v[0].known);
     spot_verdict_words(words, sizeof words, &v[1]);
-    assert_memory_equal(words, "variant (vote 0.", 16);
-    assert_non_null(strstr(words, "speaks most for it (+0."));
+    assert_memory_equal(words, "variant, with ", 14);
+    assert_non_null(strstr(words, " % of the vote (the forest was trained on this very model); for it: "));
     assert_int_equal(strlen(spot_verdict_words(words, 20, &v[1])), 19);
     spot_verdict_table_free(&t);
     untrain(&w);
 }
 
-TEST(no_verdict_beyond_the_training_range)
+/* The verdict on a model, alone. */
+static spot_model_verdict judge(spot_ctx *c, const trained *w, spot_verdict_model m)
+{
+    spot_verdict_table t = { .measured = "grid 8" };
+    spot_model_verdict v;
+
+    snprintf(m.name, sizeof m.name, "odd");
+    CHECK_OK(c, spot_verdict_table_put(c, &t, &m, w->t.features / SPOT_BACKGROUND_FEATURES));
+    CHECK_OK(c, spot_verdict_give(c, &v, &w->f, &t));
+    spot_verdict_table_free(&t);
+    return v;
+}
+
+/* New models of the same kind are judged, nearly all of them; half a spread beyond one range is no reason to refuse one. */
+TEST(models_like_those_of_the_training_are_judged)
+{
+    spot_ctx c = check_ctx(1);
+    trained w = train(&c, SPOT_BACKGROUND_MATRICES);
+    spot_verdict_model m = w.t.model[20];
+    int judged = 0;
+
+    for (int i = 0; i < MODELS; i++) {
+        const spot_model_verdict v = judge(&c, &w, model_of(i, MODELS, 2));
+        judged += v.label >= 0;
+        assert_true(v.reach.within == (v.label >= 0) && v.reach.within == (v.reach.distance <= v.reach.limit) && !v.known);
+    }
+    assert_true(judged >= MODELS - 5);
+    m.feature[3] = nextafterf(w.f.most[3], INFINITY), m.feature[0] = w.f.least[0] - 0.4f * (w.f.most[0] - w.f.least[0]);
+    assert_true(judge(&c, &w, m).label >= 0);
+    untrain(&w);
+}
+
+static void check_refused(spot_ctx *c, const trained *w, const spot_verdict_model *m, const char *part)
+{
+    const spot_model_verdict v = judge(c, w, *m);
+    char words[1000];
+
+    assert_int_equal(v.label, -1);
+    assert_true(isnan(v.share[0]) && !v.reasons && !v.reach.within);
+    spot_verdict_words(words, sizeof words, &v);
+    if (!strstr(words, part)) fail_msg("\"%s\" does not say \"%s\"", words, part);
+}
+
+/* Features of another scale or sign, and extremes that do not go together; a model that is mostly wrong. */
+TEST(no_verdict_on_models_of_another_kind)
+{
+    spot_ctx c = check_ctx(1);
+    trained w = train(&c, SPOT_BACKGROUND_MATRICES);
+    spot_verdict_model scaled = w.t.model[30], turned = w.t.model[47], mixed = w.t.model[30], poor = w.t.model[30];
+
+    for (int k = 0; k < SPOT_VERDICT_FEATURES; k++) {
+        scaled.feature[k] *= 8, turned.feature[k] *= -1;
+        mixed.feature[k] = k % 4 ? w.f.least[k] : w.f.most[k];
+    }
+    check_refused(&c, &w, &scaled, "the forest has not seen such a model: it is ");
+    check_refused(&c, &w, &scaled, " times as far from the nearest models of the training as is usual, most by ");
+    check_refused(&c, &w, &turned, "(they have ");
+    check_refused(&c, &w, &mixed, "most by ");
+    poor.accuracy = 0.79;          /* the training has 0.9 */
+    check_refused(&c, &w, &poor, "it is right on 79 % of the originals, those of the training are on 90 % or more");
+    poor.accuracy = 0.81;
+    assert_true(judge(&c, &w, poor).label >= 0);
+    poor.accuracy = NAN;
+    assert_int_equal(judge(&c, &w, poor).label, -1);
+    untrain(&w);
+}
+
+/* The feature that is odd stands first, beside the values of its nearest models. */
+TEST(a_refusal_names_what_is_odd)
 {
     spot_ctx c = check_ctx(1);
     trained w = train(&c, 1);
-    spot_verdict_table t = { .measured = "grid 8" };
-    spot_verdict_model m = like(&w.t, 20, "odd");
+    spot_verdict_model m = w.t.model[20];
     spot_model_verdict v;
-    char words[1000];
 
-    m.feature[3] = nextafterf(w.f.most[3], INFINITY), m.feature[0] = 1000;
-    CHECK_OK(&c, spot_verdict_table_put(&c, &t, &m, 1));
-    CHECK_OK(&c, spot_verdict_give(&c, &v, &w.f, &t));
-    assert_int_equal(v.label, -1);
-    assert_int_equal(v.outside, 2);
-    assert_int_equal(v.farthest, 0);
-    assert_true(isnan(v.share[0]) && !v.reasons);
-    spot_verdict_words(words, sizeof words, &v);
-    assert_non_null(strstr(words, "the forest has not seen such a model: confidence: mean is 1e+03"));
-    assert_non_null(strstr(words, "1 more features are beyond"));
-    t.model[0].feature[3] = w.f.most[3], t.model[0].feature[0] = w.f.least[0];         /* the ends are within */
-    CHECK_OK(&c, spot_verdict_give(&c, &v, &w.f, &t));
-    assert_true(v.label >= 0);
-    spot_verdict_table_free(&t);
+    for (int k = 0; k < 4; k++) m.feature[k] = w.f.most[k] + 50 * (w.f.most[k] - w.f.least[k]);
+    m.feature[2] += 1e6f;
+    v = judge(&c, &w, m);
+    assert_true(v.label == -1 && v.reach.oddities == SPOT_VERDICT_REASONS);
+    for (int i = 0; i < SPOT_VERDICT_REASONS; i++) {
+        const spot_verdict_oddity o = v.reach.oddity[i];
+        assert_true(o.feature < 4 && o.value == m.feature[o.feature] && o.least <= o.most && o.most < o.value);
+        assert_true(o.part > 0.1 && o.part < 1 && (!i || o.part <= v.reach.oddity[i - 1].part));
+    }
+    untrain(&w);
+}
+
+/* The limit by hand: five models of one feature, each a group, whose distances to the others are plain. */
+TEST(the_limit_is_that_of_the_training)
+{
+    spot_ctx c = check_ctx(1);
+    const float x[] = { 0, 1, 2, 3, 4 }, accuracy[] = { 0.5f, 0.6f, 0.7f, 0.8f, 0.9f };
+    const int group[] = { 0, 1, 2, 3, 4 };
+    const spot_reach_models of = { 5, 1, x, accuracy, group };
+    spot_verdict_reach *reach;
+    spot_verdict_distance d;
+
+    CHECK_OK(&c, spot_verdict_reach_open(&c, &reach, &of));
+    spot_verdict_reach_find(reach, &d, (float[]){ 2 }, 0.7);
+    CHECK_NEAR(d.distance, (0 + 0.2 + 0.2) / 3, 1e-12);        /* places .1, .3, .5, .7, .9 */
+    /* 0 among 1 to 4: the place of 1, .125, less 1 of a spread of 2.4; the three nearest stand at .125, .375, .625 */
+    CHECK_NEAR(d.limit, 1 / 2.4 + 0.25, 1e-12);
+    assert_true(d.within && d.oddity[0].least == 1 && d.oddity[0].most == 3);
+    CHECK_NEAR(d.least_accuracy, 0.5, 1e-6);
+    spot_verdict_reach_find(reach, &d, (float[]){ 1e9f }, 0.7);
+    CHECK_NEAR(d.distance, SPOT_REACH_BEYOND + 0.2, 1e-12);
+    assert_false(d.within);
+    spot_verdict_reach_close(reach);
+}
+
+/* ---- how sure ---- */
+
+TEST(a_verdict_says_how_often_such_votes_are_right)
+{
+    spot_ctx c = check_ctx(1);
+    trained w = train(&c, SPOT_BACKGROUND_MATRICES);
+    const spot_model_verdict v = judge(&c, &w, model_of(45, MODELS, 2));
+    int models = 0, right = 0;
+    char words[1000], part[100];
+
+    assert_true(v.label == SPOT_VARIANT && v.sure.models > 0);
+    for (int i = 0; i < MODELS; i++) {
+        const double *own = w.f.kept.share + 3 * i, most = fmax(own[0], fmax(own[1], own[2]));
+        uint8_t label;
+        spot_forest_classes(&label, own, 1, 3);
+        if (spot_verdict_vote_step(most) != spot_verdict_vote_step(v.share[SPOT_VARIANT])) continue;
+        models++, right += label == w.l.majority[i];
+    }
+    assert_true(v.sure.models == models && v.sure.right == right);
+    snprintf(part, sizeof part, "(such votes were right for %d of %d models not trained on)", right, models);
+    assert_non_null(strstr(spot_verdict_words(words, sizeof words, &v), part));
+    assert_true(spot_verdict_vote_step(0.4) == 0 && spot_verdict_vote_step(0.5) == 1 && spot_verdict_vote_step(0.59) == 1);
+    assert_true(spot_verdict_vote_step(0.9) == 5 && spot_verdict_vote_step(1) == 5);
+    assert_non_null(strstr(spot_verdict_words(words, sizeof words, &(spot_model_verdict){ .label = 1, .known = true }),
+                           "trained on this very model"));
     untrain(&w);
 }
 

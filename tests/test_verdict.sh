@@ -8,10 +8,14 @@ edit() { sed "s|$1|$2|" background.yaml; }
 
 run 0 "" background background.yaml --out one --threads 1
 run 0 "" verdict one --train mine.safetensors
-grep -q "rho-0 .* invariant  *invariant  *[01]\.[0-9]" "$dir/out" || fail "no verdict: $(head -5 "$dir/out")"
-grep -q "rho-8: variant (vote 0.* speaks most for it" "$dir/out" || fail "no reasons"
-grep -q "trained on this very model" "$dir/out" || fail "verdicts on the training models do not say so"
-grep -q "^random forest " "$dir/out" || fail "no accuracies of assessors"
+grep -q "rho-0 .* invariant  *invariant  *[0-9]* %" "$dir/out" || fail "no verdict: $(head -5 "$dir/out")"
+grep -q "^random forest  *[01]\.[0-9]* +- .*[01]\.[0-9]*$" "$dir/out" || fail "no accuracies of assessors"
+grep -q "of the tested models are within the forest's reach, and " "$dir/out" || fail "no word about the reach"
+grep -q "^  of variant  *[0-9]* %  *[0-9]* %  *[0-9]* %$" "$dir/out" || fail "no confusion"
+run 2 "--truth is planted or learned" verdict one --truth other
+run 0 "" verdict one --truth learned
+grep -q "no labels: " "$dir/out" || fail "labels by a truth that is not known: $(cat "$dir/out")"
+run 0 "" verdict one --train mine.safetensors
 grep -q "^confidence: mean  *+0.9" "$dir/out" ||
     fail "the mean does not follow the planted reliance: $(grep "^confidence" "$dir/out")"
 grep -q "trained on 9 models (4 invariant, 2 borderline, 3 variant; planted reliance" "$dir/err" ||
@@ -32,7 +36,7 @@ print('model,rater,label')
 for i in range(9):
     for r in ('ann', 'bob', 'cid'):
         print(f'rho-{i},{r},' + ('invariant' if i < 4 else 'variant' if i > 5 or r == 'ann' else 'borderline'))" > labels.csv
-run 0 "" verdict one --labels labels.csv
+run 0 "" verdict one --labels labels.csv --forest mine.safetensors
 grep -q "labels of 3 raters; 9 of 9 models: 4 invariant, 2 borderline, 3 variant" "$dir/out" ||
     fail "labels: $(grep labels "$dir/out")"
 grep -q "Fleiss' kappa of the raters 0\.[0-9]*, over 9 models" "$dir/out" || fail "no kappa"
@@ -42,16 +46,31 @@ run 4 "nothing.safetensors" verdict one --forest nothing.safetensors
 run 4 "nobody.csv" verdict one --labels nobody.csv
 run 3 "rho-0 and one/rho-0 are one model" verdict one one
 
-# A model that the forest has not seen; one without embeddings.
+# A model that the forest has not seen; others that it has seen; one without embeddings.
 sed -e '/rho-[1-8]/d' -e 's|rho-0, reliance: 0.0|odd|' -e 's|predict 0.0|predict 40|' background.yaml > odd.yaml
 run 0 "" background odd.yaml --out odd
 run 0 "" verdict odd --forest mine.safetensors
-grep -q "odd: the forest has not seen such a model: " "$dir/out" ||
-    fail "a verdict beyond the training range: $(cat "$dir/out")"
+grep -q "odd: no verdict: the forest has not seen such a model: it is .*most by .* (they have " "$dir/out" ||
+    fail "a verdict on a model of another kind: $(cat "$dir/out")"
 grep -q "no labels: nobody has labelled" "$dir/out" || fail "no word about labels"
+sed -e '/rho-[0-35-8]/d' background.yaml > two.yaml
+run 0 "" background two.yaml --out two
+run 0 "" verdict two --forest mine.safetensors
+grep -q "rho-4: borderline, with .* of the vote (the forest was trained on this very model); for it: " "$dir/out" ||
+    fail "no reasons: $(cat "$dir/out")"
 sed -e '/rho-[2-8]/d' -e 's|predict 0.125|predict 0.125 one|' background.yaml > mixed.yaml
 run 0 "" background mixed.yaml --out mixed
 run 3 "rho-0 has 4 and rho-1 has 1 of the 4 variance matrices" verdict mixed
+
+# The page: a verdict with its vote and reasons, and the models of another kind without one.
+for name in two odd; do
+    { cat $name.yaml; echo "verdict: {forest: $dir/w/mine.safetensors}"; } | sed '/^verdict: {inv/d' > $name-page.yaml
+    run 0 "" background $name-page.yaml --out $name
+    run 0 "" report $name -o $name.html
+done
+grep -q '"verdict":{"label":1,"share":\[[0-9.]*,[0-9.]*,[0-9.]*\],.*"known":1,"reasons":\[\["' two.html ||
+    fail "the page has no verdict"
+grep -q '"label":-1,"words":"no verdict: the forest has not seen such a model' odd.html || fail "the page has no refusal"
 
 # The paper's tables: a run, its twin with another seed, another choice.
 edit "n: 4}" "n: 4, seed: 2}" > seed.yaml
@@ -68,7 +87,7 @@ grep -q "10 splits  *random forest: accuracy  *[01]\.[0-9]* ([0-9.]*)  *0.797 (0
 run 0 "" tables one --which 5 --format csv
 [ "$(wc -l < "$dir/out")" -eq 4 ] || fail "Table 5 as CSV: $(cat "$dir/out")"
 run 0 "" tables one --format json
-python3 -c 'import json, sys; sys.exit(len({l["table"] for l in json.load(open(sys.argv[1]))["lines"]}) != 6)' "$dir/out" ||
+python3 -c 'import json, sys; sys.exit(len({l["table"] for l in json.load(open(sys.argv[1]))["lines"]}) != 7)' "$dir/out" ||
     fail "tables as JSON"
 run 2 "Table 9 is not here" tables one --which 9
 

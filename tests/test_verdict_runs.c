@@ -1,5 +1,5 @@
-/* test_verdict_runs.c - verdicts of whole runs: two suites of the same models, models that accuracies do not tell apart, the
- * tables of the paper. The runs are made by hand. */
+/* test_verdict_runs.c - verdicts of whole runs: two suites of the same models, the tables of the paper. The runs are made by
+ * hand. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdlib.h>
@@ -11,6 +11,7 @@
 #include "background/background_result.h"
 #include "report/table/background_lines.h"
 #include "spotter/store.h"
+#include "spotter/zoo.h"
 
 /* ---- models and suites ---- */
 
@@ -25,29 +26,6 @@ TEST(matrices_differ_where_both_have_a_value)
     CHECK_NEAR(d.apart, 0.5, 1e-12);
     CHECK_NEAR(d.relative, 1 / 3.5, 1e-12);
     assert_true(isnan(spot_matrices_differ(a, b, 0).apart));
-}
-
-TEST(models_that_numbers_do_not_tell_apart_are_found)
-{
-    spot_ctx c = check_ctx(1);
-    spot_verdict_table t = table_of(&c, 4, 1, 1);
-    const float low[] = { 0, 0 }, some[] = { 0.2f, 0.2f }, high[] = { 0.9f, 0.9f }, *matrix[] = { low, some, high, high };
-    const double accuracy[] = { 0.9, 0.91, 0.9, 0.8 }, worst[] = { 0.3, 0.3, 0.31, 0.3 };
-    const spot_verdict_tolerance by = { 0.02, 0.02, 0.1 }, wide = { 1, 1, 0 };
-    spot_verdict_pair *pair;
-    int n;
-
-    for (int i = 0; i < 4; i++) t.model[i].accuracy = accuracy[i], t.model[i].worst = worst[i];
-    CHECK_OK(&c, spot_verdict_pairs(&c, &pair, &n, &t, matrix, 2, &by));
-    assert_int_equal(n, 3);
-    assert_true(pair[0].a == 0 && pair[0].b == 2 && pair[1].a == 1 && pair[1].b == 2 && pair[2].a == 0 && pair[2].b == 1);
-    CHECK_NEAR(pair[0].apart, 0.9, 1e-6);
-    CHECK_NEAR(pair[0].worst, 0.01, 1e-9);
-    free(pair);
-    CHECK_OK(&c, spot_verdict_pairs(&c, &pair, &n, &t, matrix, 2, &wide));
-    assert_int_equal(n, 6);
-    free(pair);
-    spot_verdict_table_free(&t);
 }
 
 /* A run of FEW models in a folder, made by hand: the features follow `order`, the matrices are `level` everywhere. */
@@ -123,18 +101,15 @@ TEST_IN_FOLDER(a_run_becomes_a_table)
 {
     spot_ctx c = check_ctx(1);
     made_run a = make_run(&c, "a", 1, up, 0.5f), b = make_run(&c, "b", 1, up, 0.5f);
-    const spot_verdict_tolerance by = { 0, 0.11, 0 };
     spot_verdict_table t = { 0 };
-    spot_verdict_pair *pair;
     double coverage[SPOT_COVERAGES];
-    int n;
 
     CHECK_OK(&c, spot_verdict_table_add(&c, &t, &a.r, a.dir));
     assert_int_equal(t.models, FEW);
     assert_int_equal(t.features, SPOT_VERDICT_FEATURES);
     CHECK_NEAR(t.model[3].accuracy, 0.8, 1e-12);
     CHECK_NEAR(t.model[3].worst, 0.3, 1e-12);
-    assert_true(isnan(t.model[3].reliance));
+    assert_true(isnan(t.model[3].reliance[SPOT_TRUTH_PLANTED]));
     assert_non_null(strstr(t.measured, "grid 128, kernel 32, sigma 10"));
     spot_coverage_mean(coverage, &t);
     CHECK_NEAR(coverage[0], 0.15, 1e-12);
@@ -147,9 +122,44 @@ TEST_IN_FOLDER(a_run_becomes_a_table)
     b.r.cfg->measure.sigma = 10, b.r.unit[2].has[1] = b.r.unit[2].has[2] = b.r.unit[2].has[3] = false;
     CHECK_FAILS(&c, spot_verdict_table_add(&c, &t, &b.r, b.dir), SPOT_INPUT, "other-2 has 1 of the 4");
     assert_int_equal(t.models, FEW);
-    CHECK_OK(&c, spot_verdict_pairs_of(&c, &pair, &n, &a.r, a.dir, &by));
-    assert_int_equal(n, 4);                        /* neighbours */
-    free(pair);
+    spot_verdict_table_free(&t);
+    close_run(&a), close_run(&b);
+}
+
+/* Writes what the planted models of a run learned: a tenth more each. */
+static void write_learned(spot_ctx *c, made_run *m)
+{
+    char path[160], text[1000];
+    int at = sprintf(text, "model,tested,same,random,alone,follows,reliance\n");
+
+    m->r.cfg->zoo.models = FEW;
+    for (int i = 0; i < FEW; i++) {
+        const spot_zoo_recipe r = spot_zoo_recipe_of(&m->r.cfg->zoo, i);
+        snprintf(m->r.unit[i].name, sizeof m->r.unit[i].name, "%s", r.name);
+        at += sprintf(text + at, "%s,540,0.9,0.8,0.5,0.1,%g\n", r.name, 0.1 * i);
+    }
+    snprintf(path, sizeof path, "%s/zoo", m->dir);
+    CHECK_OK(c, spot_folder_make(c, path));
+    strcat(path, "/truth.csv");
+    CHECK_OK(c, spot_file_write(c, path, text, (size_t)at));
+}
+
+TEST_IN_FOLDER(a_planted_run_knows_what_its_models_learned)
+{
+    spot_ctx c = check_ctx(1);
+    made_run a = make_run(&c, "a", 1, up, 0.5f), b = make_run(&c, "b", 1, up, 0.5f);
+    spot_verdict_table t = { 0 };
+
+    write_learned(&c, &a), write_learned(&c, &b);
+    CHECK_OK(&c, spot_verdict_table_add(&c, &t, &a.r, a.dir));
+    CHECK_OK(&c, spot_verdict_table_add(&c, &t, &b.r, b.dir));
+    for (int i = 0; i < 2 * FEW; i++) {
+        CHECK_NEAR(t.model[i].reliance[SPOT_TRUTH_LEARNED], 0.1 * (i % FEW), 1e-12);
+        assert_int_equal(t.model[i].run, i / FEW);
+    }
+    spot_verdict_table_free(&t);
+    CHECK_OK(&c, spot_verdict_table_add(&c, &t, &a.r, "elsewhere"));    /* without the file nothing is known */
+    assert_true(isnan(t.model[1].reliance[SPOT_TRUTH_LEARNED]));
     spot_verdict_table_free(&t);
     close_run(&a), close_run(&b);
 }
@@ -192,7 +202,7 @@ TEST_IN_FOLDER(runs_stand_beside_the_papers_tables)
     CHECK_NEAR(find_line(l, 6, "worst-case", "mean")->value, 0.2, 1e-12);
     CHECK_NEAR(find_line(l, 6, "worst-case", "std")->value, sqrt(0.025), 1e-9);
     CHECK_NEAR(find_line(l, 6, "worst-case", "max")->value, 0.4, 1e-12);
-    CHECK_FAILS(&c, spot_background_lines_add(&c, l, 7, run, 3), SPOT_USAGE, "1 to 6");
+    CHECK_FAILS(&c, spot_background_lines_add(&c, l, 8, run, 3), SPOT_USAGE, "1 to 6");
     for (int i = 0; i < 3; i++) spot_verdict_report_free(&run[i].v);
     close_run(&a), close_run(&b), close_run(&d);
     free(l);

@@ -205,6 +205,108 @@ TEST(recipes_cover_rho_and_every_kind)
     for (int k = 0; k < SPOT_ZOO_KINDS; k++) assert_int_equal(kinds[k], 4);
 }
 
+/* 135 models are the 135 recipes. The models of an option lie anywhere between rho = 0 and 1, and in nine models in a row each
+ * pair of loss, optimizer and width occurs. */
+TEST(paper_recipes_cover_rho_and_every_option)
+{
+    const spot_background_zoo cfg = { .models = 135, .train = 600, .epochs = 6, .recipes = SPOT_ZOO_RECIPES_PAPER };
+    int seen[SPOT_ZOO_LOSSES][SPOT_ZOO_OPTIMIZERS][SPOT_ZOO_WIDTHS][SPOT_ZOO_AUGMENTS] = { 0 }, models[4][5] = { 0 };
+    double sum[4][5] = { 0 };
+
+    for (int k = 0; k < cfg.models; k++) {
+        const spot_zoo_recipe r = spot_zoo_recipe_of(&cfg, k);
+        const int option[4] = { r.loss, r.optimizer, r.width / 16 - 1, r.augment };
+        const bool foreground = r.augment == SPOT_ZOO_AUGMENT_FOREGROUND;
+        seen[option[0]][option[1]][option[2]][option[3]]++;
+        CHECK_NEAR(r.rho, foreground ? 0 : k / 134.0, 1e-12);
+        assert_true(r.black == foreground && !r.wrong && r.train == 600 && r.epochs == 6 && !r.kind);
+        for (int i = 0; i < 4; i++) models[i][option[i]]++, sum[i][option[i]] += k / 134.0;
+    }
+    for (int i = 0; i < (int)(sizeof seen / sizeof(int)); i++) assert_int_equal((&seen[0][0][0][0])[i], 1);
+    for (int i = 0; i < 4; i++)
+        for (int v = 0; v < (i < 3 ? 3 : 5); v++) {
+            assert_int_equal(models[i][v], i < 3 ? 45 : 27);
+            CHECK_NEAR(sum[i][v] / models[i][v], 0.5, 0.02);
+        }
+    for (int first = 0; first < cfg.models; first += 9) {
+        int pairs[3][9] = { 0 };
+        for (int k = first; k < first + 9; k++) {
+            const spot_zoo_recipe r = spot_zoo_recipe_of(&cfg, k);
+            const int w = r.width / 16 - 1;
+            pairs[0][3 * r.loss + r.optimizer]++, pairs[1][3 * r.loss + w]++, pairs[2][3 * r.optimizer + w]++;
+        }
+        for (int i = 0; i < 27; i++) assert_int_equal((&pairs[0][0])[i], 1);
+    }
+    assert_string_equal(spot_zoo_recipe_of(&cfg, 13).name, "triplet-rmsprop-scale-w32-rho010-13");
+}
+
+/* -- augmentation --------------------------------------------------------------------------------------------------- */
+
+/* A turn by a right angle moves every pixel to the place of another. */
+TEST_IN_FOLDER(a_change_moves_object_and_background)
+{
+    const spot_background_zoo cfg = tiny_world();
+    const spot_zoo_change none = { .cosine = 1, .zoom = 1, .light = 1 },
+                          right = { .sine = 1, .zoom = 1, .light = 1, .moves = true },
+                          dark = { .cosine = 1, .zoom = 1, .light = 0.5f },
+                          near = { .cosine = 1, .zoom = 1.25f, .light = 1, .moves = true };
+    static uint8_t ground[BYTES], plain[BYTES], rgb[BYTES];
+    spot_zoo_stock s;
+    int lit[2] = { 0 };
+
+    open_stock(&s, &cfg);
+    spot_rng r = spot_zoo_numbers(&s, SPOT_ZOO_TARGETS, 1, 3);
+    spot_zoo_object o = spot_zoo_object_of(&s, 1, 0.5, 0, &r);
+    o.x = 0.45f, o.y = 0.55f, o.scale = 0.6f;
+    spot_zoo_background(ground, NULL, &s, SPOT_ZOO_TARGETS, 1, 0);
+    spot_zoo_compose(plain, NULL, &s, &o, ground);
+    spot_zoo_compose_changed(rgb, &s, &o, ground, &none);
+    assert_memory_equal(rgb, plain, BYTES);
+    spot_zoo_compose_changed(rgb, &s, &o, ground, &right);
+    for (int i = 0; i < BYTES; i++) {
+        const int x = i / 3 % SIDE, y = i / 3 / SIDE;
+        assert_in_range(rgb[3 * (x * SIDE + SIDE - 1 - y) + i % 3] + 1, plain[i], plain[i] + 2);
+    }
+    spot_zoo_compose_changed(rgb, &s, &o, ground, &dark);
+    for (int i = 0; i < BYTES; i++) assert_int_equal(rgb[i], (plain[i] + 1) / 2);
+    spot_zoo_compose_changed(plain, &s, &o, NULL, &none);
+    spot_zoo_compose_changed(rgb, &s, &o, NULL, &near);
+    for (int i = 0; i < BYTES; i++) lit[0] += plain[i] > 0, lit[1] += rgb[i] > 0;
+    CHECK_NEAR((double)lit[1] / lit[0], 1.25 * 1.25, 0.08);
+    spot_zoo_stock_close(&s);
+}
+
+/* Each augmentation changes its own thing, by as much as zoo_make.h says; the background stays a picture at its border. */
+TEST_IN_FOLDER(changes_are_those_of_their_augmentation)
+{
+    static const spot_zoo_augment all[] = { SPOT_ZOO_AUGMENT_NONE, SPOT_ZOO_AUGMENT_ROTATE, SPOT_ZOO_AUGMENT_BRIGHTNESS,
+                                            SPOT_ZOO_AUGMENT_SCALE, SPOT_ZOO_AUGMENT_FOREGROUND };
+    const spot_background_zoo cfg = tiny_world();
+    static uint8_t rgb[BYTES], ground[BYTES];
+    spot_zoo_stock s;
+
+    open_stock(&s, &cfg);
+    memset(ground, 100, sizeof ground);
+    for (int a = 0; a < (int)(sizeof all / sizeof *all); a++) {
+        double most[3] = { 0 };
+        for (uint32_t i = 0; i < 400; i++) {
+            spot_rng r = spot_zoo_numbers(&s, SPOT_ZOO_TRAIN, 0, 1u << 20 | i);
+            const spot_zoo_change c = spot_zoo_change_of(all[a], &r);
+            const double by[3] = { fabs(atan2(c.sine, c.cosine)), fabs(c.light - 1), fabs(c.zoom - 1) };
+            const spot_zoo_object away = { .scale = 0.01f, .x = 9, .y = 9, .cosine = 1, .light = 1 };
+            for (int k = 0; k < 3; k++) most[k] = fmax(most[k], by[k]);
+            spot_zoo_compose_changed(rgb, &s, &away, ground, &c);
+            for (int k = 1; k < BYTES; k++) assert_int_equal(rgb[k], rgb[0]);
+        }
+        for (int k = 0; k < 3; k++) {
+            static const double bound[3] = { 0.5235988, 0.5, 0.3 };
+            if (a == k + 1) assert_true(most[k] > 0.97 * bound[k] && most[k] < 1.0001 * bound[k]);
+            else            assert_true(most[k] == 0);
+        }
+    }
+    spot_zoo_stock_close(&s);
+}
+
 /* -- the world in a folder ------------------------------------------------------------------------------------------ */
 
 #define MODEL "models/plain-rho100-01.safetensors"
@@ -262,7 +364,7 @@ TEST_IN_FOLDER(a_world_goes_on_where_it_stopped_and_does_not_depend_on_threads)
 
     cfg.natural = 0.5;
     snprintf(path, sizeof path, "%s", in_root("a"));
-    CHECK_FAILS(&one, spot_zoo_make(&one, path, &cfg), SPOT_USAGE, "other settings");
+    CHECK_FAILS(&one, spot_zoo_make(&one, path, &cfg), SPOT_USAGE, "describes a planted zoo of other settings");
 }
 
 TEST_IN_FOLDER(what_is_planted_is_learned)
@@ -275,6 +377,45 @@ TEST_IN_FOLDER(what_is_planted_is_learned)
     CHECK_OK(&c, spot_zoo_truth_read(&c, t, in_root("world"), &cfg));
     assert_true(t[1].reliance > t[0].reliance + 0.2 && t[1].follows > t[0].follows + 0.2);
     assert_true(t[0].tested == 120 && t[1].recipe.rho == 1);
+}
+
+static int holds_text(const char *name, const char *part)
+{
+    spot_ctx c = check_ctx(1);
+    unsigned char *bytes;
+    size_t n;
+
+    CHECK_OK(&c, spot_file_read(&c, in_root(name), &bytes, &n, 1 << 20));
+    const int found = memmem(bytes, n, part, strlen(part)) != NULL;
+    free(bytes);
+    return found;
+}
+
+/* Three models have all losses, optimizers and widths. The settings of plain worlds are written as before there were others. */
+TEST_IN_FOLDER(a_world_of_the_papers_recipes)
+{
+    spot_background_zoo cfg = tiny_world();
+    spot_ctx one = check_ctx(1), two = check_ctx(2);
+    spot_zoo_truth t[3];
+    char path[200];
+
+    cfg.train = 64, cfg.epochs = 1, cfg.tested = 10;
+    CHECK_OK(&one, spot_zoo_make(&one, in_root("plain"), &cfg));
+    assert_true(!holds_text("plain/zoo.yaml", "recipes") && !holds_text("plain/truth.csv", "optimizer"));
+    cfg.recipes = SPOT_ZOO_RECIPES_PAPER, cfg.models = 3;
+    snprintf(path, sizeof path, "%s", in_root("plain"));
+    CHECK_FAILS(&one, spot_zoo_make(&one, path, &cfg), SPOT_USAGE, "other settings");
+    CHECK_OK(&one, spot_zoo_make(&one, in_root("a"), &cfg));
+    CHECK_OK(&two, spot_zoo_make(&two, in_root("b"), &cfg));
+    CHECK_OK(&two, spot_zoo_truth_read(&two, t, in_root("b"), &cfg));
+    assert_true(holds_text("a/zoo.yaml", "recipes: paper\n"));
+    assert_true(holds_text("a/truth.csv", "model,kind,rho,train,epochs,wrong,black,loss,optimizer,augmentation,width,tested,"));
+    assert_true(holds_text("a/truth.csv", "triplet-sgd-rotate-w32-rho050-01,plain,0.5,64,1,0,0,triplet,sgd,rotate,32,20,"));
+    for (int k = 0; k < 3; k++) {
+        snprintf(path, sizeof path, "models/%.47s.safetensors", t[k].recipe.name);
+        const spot_key a = key_of_file(&one, "a", path), b = key_of_file(&one, "b", path);
+        assert_memory_equal(&a, &b, sizeof a);
+    }
 }
 
 TEST_IN_FOLDER(a_config_gets_the_world)

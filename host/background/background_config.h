@@ -8,18 +8,33 @@
 
 enum { SPOT_BACKGROUND_PATH = 1300, SPOT_BACKGROUND_NUMBERS = 1 };
 
+/* Defaults of the cuts of learned reliance (bench/RESULTS.md says why these). */
+#define SPOT_LEARNED_INVARIANT 0.1
+#define SPOT_LEARNED_VARIANT   0.2
+
 extern const spot_setting spot_background_settings[];
 
 /* Hashes the settings on which a model's result depends, and no path: data that move keep their results. The models are not
  * part of it: a result has its model's identity. */
-spot_key spot_background_key(const spot_background_config *cfg);
+spot_key spot_background_key(const spot_background_config *cfg);           /* { 0, 0 }: no memory */
+spot_status spot_background_key_text(spot_ctx *c, char key[33], const spot_background_config *cfg);
 
-/* Whether two configs are of different runs, in words; whether one only adds models to the other or judges them otherwise. */
-bool spot_backgrounds_differ (char *words, size_t size, const spot_background_config *there,
-                              const spot_background_config *here);
+/* Whether a config only adds models or variants to that of a run, or judges its results otherwise. */
 bool spot_background_replaces(const spot_background_config *there, const spot_background_config *here);
+
+/* The run before variant k that looks at the same pictures: *same -1, the config's own; or a variant; k: there is none. */
+spot_status spot_background_same_look(spot_ctx *c, int *same, const spot_background_config *cfg, int k);
+
+/* Gives the variants the files that the config names now. */
+void spot_background_share_files(spot_background_config *cfg);
 
 /* Whether keywords are needed, and whether there are some. */
 bool spot_background_has_keywords(const spot_background_config *cfg);
+
+/* Levels of the pyramids: the setting, or where it is 0 by data.size (background.h). */
+int spot_background_levels(const spot_background_config *cfg);
+
+/* Sets the levels of a config and of its variants where they are 0. */
+void spot_background_set_levels(spot_background_config *cfg);
 
 #endif

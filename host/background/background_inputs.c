@@ -145,9 +145,9 @@ spot_status spot_background_hash(spot_ctx *c, spot_background_inputs *in, const 
     mask = in->mask ? malloc(((size_t)in->pictures + 1) * sizeof *mask) : NULL;
     if (!in->picture_key || !in->back_key || (in->mask && !mask))
         return free(mask), spot_fail(c, SPOT_NOMEM, "no memory for the hashes of %d pictures", in->pictures + in->backgrounds);
-    s = spot_contents_of(c, in->picture_key, in->path, in->pictures, store);
-    if (s == SPOT_OK && mask) s = spot_contents_of(c, mask, in->mask, in->pictures, store);
-    if (s == SPOT_OK) s = spot_contents_of(c, in->back_key, in->back_path, in->backgrounds, store);
+    s = spot_contents_of(c, in->picture_key, NULL, in->path, in->pictures, store);
+    if (s == SPOT_OK && mask) s = spot_contents_of(c, mask, NULL, in->mask, in->pictures, store);
+    if (s == SPOT_OK) s = spot_contents_of(c, in->back_key, NULL, in->back_path, in->backgrounds, store);
     if (s == SPOT_OK) {
         k = join_names(k, "picture", in->name, in->picture_key, in->pictures);
         if (mask) k = join_names(k, "mask", in->name, mask, in->pictures);

@@ -24,7 +24,8 @@ static void forget_paths(spot_background_config *cfg)
         memset(cfg->encoder[i].config, 0, sizeof cfg->encoder[i].config);
     }
     cfg->verdict = none.verdict;
-    cfg->models = 0;
+    cfg->verdict.learned_invariant = SPOT_LEARNED_INVARIANT, cfg->verdict.learned_variant = SPOT_LEARNED_VARIANT;
+    cfg->models = cfg->variants = 0;
 }
 
 spot_key spot_background_key(const spot_background_config *cfg)
@@ -39,6 +40,14 @@ spot_key spot_background_key(const spot_background_config *cfg)
     k = spot_key_of_settings(spot_background_settings, own);
     free(own);
     return k;
+}
+
+spot_status spot_background_key_text(spot_ctx *c, char key[33], const spot_background_config *cfg)
+{
+    const spot_key k = spot_background_key(cfg);
+
+    spot_key_text(key, k);
+    return k.hi || k.lo ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for the key of a config");
 }
 
 /* A unit is the number of a model, so the models that both have are the same. */
@@ -72,4 +81,31 @@ bool spot_background_replaces(const spot_background_config *there, const spot_ba
     char words[512];
 
     return spot_settings_differ(words, sizeof words, spot_background_settings, there, here);
+}
+
+/* ---- equal looks ---- */
+
+/* Settings after which a model's answers are the same stand at those of `as`. */
+static void forget_matrices(spot_background_measure *m, const spot_background_measure *as)
+{
+    m->grid = as->grid, m->kernel = as->kernel, m->sigma = as->sigma;
+    m->neighbours = as->neighbours, m->exact = as->exact;
+}
+
+spot_status spot_background_same_look(spot_ctx *c, int *same, const spot_background_config *cfg, int k)
+{
+    spot_background_config *one = malloc(2 * sizeof *one), *other = one + 1;
+    char words[512];
+
+    if (!one) return spot_fail(c, SPOT_NOMEM, "no memory to compare the variants of a config");
+    spot_background_vary(one, cfg, k);
+    *other = *cfg;
+    forget_matrices(&one->measure, &cfg->measure);
+    for (*same = -1; *same < k; ++*same) {
+        if (*same >= 0) spot_background_vary(other, cfg, *same);
+        forget_matrices(&other->measure, &cfg->measure);
+        if (!spot_backgrounds_differ(words, sizeof words, other, one)) break;
+    }
+    free(one);
+    return SPOT_OK;
 }

@@ -32,9 +32,9 @@ typedef struct {
 spot_status spot_look_all(spot_ctx *c, const spot_background_look *l);
 
 /* Targets that are looked at together, images of one target, and the memory of a look without the models. */
-int    spot_look_together(const spot_background_config *cfg);
+int    spot_look_together(const spot_ctx *c, const spot_background_config *cfg);
 int    spot_look_images(const spot_background_config *cfg);
-size_t spot_look_memory(const spot_background_config *cfg, int threads);
+size_t spot_look_memory(const spot_ctx *c, const spot_background_config *cfg);
 
 /* One picture of a target as the models see it: rgb (size, size, 3); image 0: the original, 1 .. n: the blends, n + 1 + k:
  * derived set k. SPOT_INPUT where there is none. For reports. */

@@ -1,6 +1,7 @@
 /* background_pictures.c - see background_pictures.h: the run's suite over the folders as they are now. */
 #include "spotter/background_pictures.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,6 +47,18 @@ static spot_status copy_suite(spot_ctx *c, spot_background_pictures *p, const sp
     return SPOT_OK;
 }
 
+/* A run may have been started in another directory than the present one. */
+static spot_status open_inputs(spot_ctx *c, spot_background_pictures *p)
+{
+    const spot_status s = spot_background_inputs_open(c, &p->in, p->cfg);
+    char why[600];
+
+    if (s != SPOT_IO || p->cfg->data.images[0] == '/') return s;
+    snprintf(why, sizeof why, "%s", spot_message(c, s));
+    spot_forget(c);
+    return spot_fail(c, s, "%s; the paths of the run begin at the directory in which it was started", why);
+}
+
 spot_status spot_background_pictures_open(spot_ctx *c, spot_background_pictures **out, const spot_background_results *r)
 {
     spot_background_pictures *p = calloc(1, sizeof *p);
@@ -55,7 +68,7 @@ spot_status spot_background_pictures_open(spot_ctx *c, spot_background_pictures 
     if (p) p->cfg = malloc(sizeof *p->cfg);
     if (!p || !p->cfg) return free(p), spot_fail(c, SPOT_NOMEM, "no memory for the pictures of a run");
     *p->cfg = *r->cfg;
-    s = spot_background_inputs_open(c, &p->in, p->cfg);
+    s = open_inputs(c, p);
     if (s == SPOT_OK) s = spot_background_squares(c, &p->in, MOST_SQUARES, 8, r->suite->n + 1);
     if (s == SPOT_OK) s = copy_suite(c, p, r->suite);
     p->look = (spot_background_look){ .in = &p->in, .suite = &p->suite, .cfg = p->cfg };

@@ -70,7 +70,7 @@ spot_status spot_background_collect(spot_ctx *c, const spot_study *y, spot_backg
     if (!r->cfg) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", path);
     SPOT_TRY(spot_background_load(c, r->cfg, path));
     if (!r->cfg->models) return spot_fail(c, SPOT_INPUT, "%s names no models", path);
-    spot_key_text(key, spot_background_key(r->cfg));
+    SPOT_TRY(spot_background_key_text(c, key, r->cfg));
     r->unit = calloc((size_t)r->cfg->models, sizeof *r->unit);
     if (!r->unit) return spot_fail(c, SPOT_NOMEM, "no memory for the results of %d models", r->cfg->models);
     r->units = r->cfg->models;

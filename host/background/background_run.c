@@ -5,22 +5,33 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "background/background_config.h"
 #include "background/background_result.h"
 #include "background/background_unit.h"
 #include "background/background_look.h"
 #include "background/model_outputs.h"
 #include "background/suite.h"
+#include "base/folder.h"
 #include "base/room.h"
+#include "core/ops.h"
 
-#define MOST_SQUARES ((size_t)8 << 30)         /* bytes of decoded pictures, where there is that much memory */
-#define MOST_MODELS  ((size_t)8 << 30)
+#define MOST_MODELS ((size_t)8 << 30)
 
 enum { SUITE_PIECE = 64 };                     /* pictures that the suite needs at once */
+
+/* One of the runs of a config: its own, or that of a variant. */
+typedef struct {
+    int  at, runs;                             /* 0: the config's own; of how many */
+    char dir[SPOT_BACKGROUND_PATH];
+    const char *shared;                        /* the directory that has the cache of all */
+    char known[SPOT_BACKGROUND_PATH];          /* a run whose models looked at the same pictures; "": none */
+    char known_key[33];
+} place;
 
 typedef struct {
     spot_ctx *c;
     spot_work work;
-    spot_store store;
+    spot_store store, shared;
     spot_background_config *cfg;               /* a copy, with the one model that a function is */
     spot_background_inputs in;
     spot_suite_encoders encoders;
@@ -55,6 +66,13 @@ static spot_status prepare(spot_ctx *c, spot_work *w)
     return SPOT_OK;
 }
 
+/* The bar goes on where the runs before this one ended. */
+static spot_status begin(spot_ctx *c, spot_work *w)
+{
+    spot_work_tell(c, w, "");
+    return SPOT_OK;
+}
+
 static spot_status compute(spot_ctx *c, spot_work *w, const int *unit, int n)
 {
     run *v = w->user;
@@ -64,7 +82,7 @@ static spot_status compute(spot_ctx *c, spot_work *w, const int *unit, int n)
 
 /* ---- the run ---- */
 
-static size_t memory_for(size_t most)
+size_t spot_background_memory(size_t most)
 {
     const char *whose;
     const size_t room = spot_room_of_memory("", &whose) / 3;
@@ -82,37 +100,41 @@ static spot_status check_models(spot_ctx *c, const run *v)
     return SPOT_OK;
 }
 
-static spot_status check_out(spot_ctx *c, run *v, const char *out)
+/* A run must not lie among the files that it reads: its own would be taken for some of them. */
+static spot_status check_out(spot_ctx *c, const run *v, const char *out)
 {
-    static const char *const made[] = { "background.json", "background.csv" };
-    char path[SPOT_BACKGROUND_PATH];
+    const spot_background_data *d = &v->cfg->data;
+    const char *const folder[][2] = { { d->images, "pictures" }, { d->masks, "masks" }, { d->backgrounds, "backgrounds" } };
 
-    snprintf(path, sizeof path, "%.1000s/config.yaml", out);
-    if (!access(path, F_OK)) return spot_work_check(c, &v->work);
-    for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
-        snprintf(path, sizeof path, "%.1000s/%s", out, made[i]);
-        if (!access(path, F_OK))
-            return spot_fail(c, SPOT_USAGE, "%s is there, and %s is no run directory: it has no config.yaml; choose another "
-                             "one", path,
-                             out);
-    }
-    return SPOT_OK;
+    for (size_t i = 0; i < sizeof folder / sizeof *folder; i++)
+        if (folder[i][0][0] && spot_folder_holds(folder[i][0], out))
+            return spot_fail(c, SPOT_USAGE, "%s lies in %s, whose files are %s; choose another directory", out, folder[i][0],
+                             folder[i][1]);
+    return spot_work_check(c, &v->work);
 }
 
 /* Checks what needs no directory, so that a wrong config makes none; then opens it and makes the suite. */
-static spot_status open_run(spot_ctx *c, run *v, const char *out)
+static spot_status open_run(spot_ctx *c, run *v, const place *p)
 {
-    const int together = spot_look_together(v->cfg), pictures = 4 * together, backs = together * v->cfg->suite.n;
+    const int together = spot_look_together(c, v->cfg), pictures = 4 * together, backs = together * v->cfg->suite.n;
 
     SPOT_TRY(check_models(c, v));
-    SPOT_TRY(check_out(c, v, out));
+    SPOT_TRY(check_out(c, v, p->dir));
     SPOT_TRY(spot_background_inputs_open(c, &v->in, v->cfg));
     SPOT_TRY(spot_suite_encoders_open(c, &v->encoders, v->cfg));
-    SPOT_TRY(spot_store_open(c, &v->store, out));
-    SPOT_TRY(spot_background_hash(c, &v->in, &v->store));
-    SPOT_TRY(spot_background_squares(c, &v->in, memory_for(MOST_SQUARES), pictures > SUITE_PIECE ? pictures : SUITE_PIECE,
+    SPOT_TRY(spot_store_open(c, &v->store, p->dir));
+    SPOT_TRY(spot_store_folder(c, &v->store, "suites"));
+    SPOT_TRY(spot_store_folder(c, &v->store, "responses"));
+    SPOT_TRY(spot_store_open_to_read(c, &v->shared, p->shared));
+    SPOT_TRY(spot_background_hash(c, &v->in, &v->shared));
+    SPOT_TRY(spot_background_squares(c, &v->in, spot_background_memory(SPOT_MOST_SQUARES),
+                                     pictures > SUITE_PIECE ? pictures : SUITE_PIECE,
                                      backs > SUITE_PIECE ? backs : SUITE_PIECE));
-    return spot_suite_open(c, &v->suite, &v->in, &v->encoders, &v->store);
+    spot_range_begin(c, "suite");
+    const spot_status s = spot_suite_open(c, &v->suite, &v->in, &v->encoders,
+                                          &(spot_suite_place){ p->dir, p->known, &v->shared });
+    spot_range_end(c);
+    return s;
 }
 
 static void close_run(spot_ctx *c, run *v)
@@ -136,54 +158,104 @@ static void set_function(spot_background_config *cfg)
     cfg->models = 1;
 }
 
-spot_status spot_background_run(spot_ctx *c, const spot_background_config *cfg, const spot_background_options *o,
-                                spot_background_report *report)
+/* Adds to the report. */
+static spot_status run_one(spot_ctx *c, const spot_background_config *cfg, const spot_background_options *o, const place *p,
+                           double since, spot_background_report *report)
 {
-    const double since = spot_clock();
     run *v = calloc(1, sizeof *v);
     spot_status s;
 
-    *report = (spot_background_report){ 0 };
     if (v) v->cfg = malloc(sizeof *v->cfg);
     if (!v || !v->cfg) return free(v), spot_fail(c, SPOT_NOMEM, "no memory for a run");
     *v->cfg = *cfg;
     if (o->function) set_function(v->cfg);
     v->c = c;
-    v->work = (spot_work){ .study = &spot_background_study, .dir = o->out, .config = v->cfg, .units = v->cfg->models,
-                           .shard = o->shard, .shards = o->shards, .seconds = o->seconds, .starts = o->starts, .since = since,
-                           .user = v, .holds = result_holds, .prepare = prepare, .compute = compute };
-    v->job = (spot_background_job){ v->cfg, o, &v->in, &v->suite, memory_for(MOST_MODELS) };
-    spot_key_text(v->work.key, spot_background_key(v->cfg));
-    s = !o->out || o->shards < 1 || o->shard < 0 || o->shard >= o->shards
-      ? spot_fail(c, SPOT_USAGE, "a study needs a directory and a shard I of N with 0 <= I < N; got %d of %d", o->shard,
-                  o->shards)
-      : open_run(c, v, o->out);
+    v->work = (spot_work){ .study = &spot_background_study, .dir = p->dir, .config = v->cfg, .units = v->cfg->models,
+                           .shard = o->shard, .shards = o->shards, .run = p->at, .runs = p->runs, .seconds = o->seconds,
+                           .starts = o->starts, .since = since, .user = v, .holds = result_holds, .prepare = prepare,
+                           .begin = begin, .compute = compute };
+    v->job = (spot_background_job){ v->cfg, o, &v->in, &v->suite, spot_background_memory(MOST_MODELS), p->known, p->known_key };
+    s = spot_background_key_text(c, v->work.key, v->cfg);
+    spot_range_begin(c, "background");
+    if (s == SPOT_OK) s = open_run(c, v, p);
     if (s == SPOT_OK) s = spot_work_run(c, &v->work);
-    *report = (spot_background_report){ v->work.planned, v->work.already, v->work.done, spot_clock() - since };
+    report->planned += v->work.planned, report->already += v->work.already, report->done += v->work.done;
     close_run(c, v);
+    spot_range_end(c);
     return s;
 }
 
-/* ---- cost ---- */
+/* ---- variants ---- */
 
-/* Pictures are not decoded, so targets are all pictures of the part. */
-spot_status spot_background_cost_of(spot_ctx *c, const spot_background_config *cfg, spot_background_cost *cost)
+/* The place of variant k; one: its config. */
+static spot_status find_place(spot_ctx *c, place *p, spot_background_config *one, const spot_background_config *cfg, int k)
 {
-    spot_background_inputs in;
-    spot_status s = spot_background_inputs_open(c, &in, cfg);
-    const size_t square = 3 * (size_t)cfg->data.size * (size_t)cfg->data.size;
+    const char *out = p->shared;
+    int same;
 
-    *cost = (spot_background_cost){ .units = cfg->models };
-    if (s == SPOT_OK) {
-        const size_t squares = square / 3 * 4 * (size_t)in.pictures + square * (size_t)in.backgrounds,
-            most = memory_for(MOST_SQUARES);
-        const size_t images = (size_t)in.pictures * (size_t)(cfg->suite.n + 1);
-        cost->targets = (int)(((long long)in.pictures * cfg->data.part + 99) / 100);
-        cost->backgrounds = in.backgrounds;
-        cost->looks = (double)cost->targets * spot_look_images(cfg) * cfg->models;
-        cost->memory = (squares < most ? squares : most) + spot_look_memory(cfg, c->threads)
-                     + images * (13 + (size_t)spot_background_batch(cfg) * 20);
+    *p = (place){ .at = k + 1, .runs = cfg->variants + 1, .shared = out };
+    spot_background_variant_path(p->dir, sizeof p->dir, out, cfg, k);
+    SPOT_TRY(spot_background_same_look(c, &same, cfg, k));
+    if (same < k) {
+        if (same < 0) snprintf(p->known, sizeof p->known, "%s", out);
+        else spot_background_variant_path(p->known, sizeof p->known, out, cfg, same);
+        if (same >= 0) spot_background_vary(one, cfg, same);
+        SPOT_TRY(spot_background_key_text(c, p->known_key, same < 0 ? cfg : one));
     }
-    spot_background_inputs_close(&in);
+    spot_background_vary(one, cfg, k);
+    return SPOT_OK;
+}
+
+/* Keeps the first failure of a run that leaves the others alone: a model or a file of its own. Else returns it. */
+static spot_status keep_failure(spot_ctx *c, spot_status *first, char why[1024], const char *name, spot_status s)
+{
+    if (s != SPOT_INPUT && s != SPOT_IO) return s;
+    if (*first == SPOT_OK) snprintf(why, 1024, "%s%s%.900s", name, *name ? ": " : "", spot_message(c, s));
+    if (*first == SPOT_OK) *first = s;
+    spot_forget(c);
+    return SPOT_OK;
+}
+
+static spot_status run_all(spot_ctx *c, const spot_background_config *cfg, const spot_background_options *o, double since,
+                           spot_background_report *report)
+{
+    spot_background_config *one = malloc(sizeof *one);
+    place p = { .runs = cfg->variants + 1, .shared = o->out };
+    spot_status s, first = SPOT_OK;
+    char why[1024];
+
+    if (!one) return spot_fail(c, SPOT_NOMEM, "no memory for a run");
+    snprintf(p.dir, sizeof p.dir, "%s", o->out);
+    s = run_one(c, cfg, o, &p, since, report);
+    if (s != SPOT_OK && cfg->variants) s = keep_failure(c, &first, why, "", s);
+    for (int k = 0; k < cfg->variants && s == SPOT_OK; k++) {
+        s = find_place(c, &p, one, cfg, k);
+        if (s != SPOT_OK) break;
+        spot_log(c, SPOT_LOG_INFO, "variant %d of %d: %s", k + 1, cfg->variants, cfg->variant[k].name);
+        s = run_one(c, one, o, &p, since, report);
+        if (s != SPOT_OK) s = keep_failure(c, &first, why, cfg->variant[k].name, s);
+    }
+    free(one);
+    return s == SPOT_OK && first != SPOT_OK ? spot_fail(c, first, "%s", why) : s;
+}
+
+spot_status spot_background_run(spot_ctx *c, const spot_background_config *cfg, const spot_background_options *o,
+                                spot_background_report *report)
+{
+    const double since = spot_clock();
+    spot_background_config *own;
+    spot_status s;
+
+    *report = (spot_background_report){ 0 };
+    if (!o->out || o->shards < 1 || o->shard < 0 || o->shard >= o->shards)
+        return spot_fail(c, SPOT_USAGE, "a study needs a directory and a shard I of N with 0 <= I < N; got %d of %d", o->shard,
+                         o->shards);
+    own = malloc(sizeof *own);
+    if (!own) return spot_fail(c, SPOT_NOMEM, "no memory for a run");
+    *own = *cfg;
+    spot_background_set_levels(own);
+    s = run_all(c, own, o, since, report);
+    free(own);
+    report->seconds = spot_clock() - since;
     return s;
 }

@@ -27,9 +27,7 @@ static spot_status print_config(spot_ctx *c, const void *config, char **text) { 
 
 static spot_status config_key(spot_ctx *c, char key[33], const void *config)
 {
-    (void)c;
-    spot_key_text(key, spot_background_key(config));
-    return SPOT_OK;
+    return spot_background_key_text(c, key, config);
 }
 
 static bool configs_differ(char *words, size_t size, const void *there, const void *here)
@@ -39,6 +37,15 @@ static bool configs_differ(char *words, size_t size, const void *there, const vo
 
 static bool config_replaces(const void *there, const void *here) { return spot_background_replaces(there, here); }
 static int count_units(const void *config) { return ((const spot_background_config *)config)->models; }
+
+static bool variant_of(char *path, size_t size, const char *dir, const void *config, int k)
+{
+    const spot_background_config *cfg = config;
+
+    if (k >= cfg->variants) return false;
+    spot_background_variant_path(path, size, dir, cfg, k);
+    return true;
+}
 
 static spot_status derive(spot_ctx *c, const char *dir, const char *key)
 {
@@ -52,7 +59,7 @@ const spot_study spot_background_study = {
     .file = result_file,
     .config_load = load_config, .config_print = print_config, .config_key = config_key, .config_differs = configs_differ,
     .config_replaces = config_replaces, .config_units = count_units,
-    .derive = derive,
+    .made = { "background.json", "background.csv" }, .part = variant_of, .derive = derive,
 };
 
 spot_status spot_background_read(spot_ctx *c, spot_background_results *r, const char *dir)

@@ -4,8 +4,11 @@
 
 #include "spotter/background.h"
 
-/* Intervals: Wilson's of shares of pictures; of the suite's accuracy and the BG-gap a bootstrap over targets, since pictures of
- * one target are alike (2.5 and 97.5 % of 2,000 draws). The BG-gap counts targets that have both pictures. */
+/* Intervals: Wilson's of shares of pictures; of the suite's accuracy, what is lost and the BG-gap a bootstrap over targets,
+ * since pictures of one target are alike (2.5 and 97.5 % of 2,000 draws). The BG-gap counts targets that have both pictures.
+ *
+ * Another order of the outputs: classes and answers are paired, the commonest pair of the originals first. It is suspicious
+ * where it makes twice as many right, half of all or more, and a class has five targets on average. */
 spot_status spot_background_summarise(spot_ctx *c, spot_background_summary *out, const spot_background_responses *r,
                                       const spot_background_suite *s, const spot_background_result *u);
 

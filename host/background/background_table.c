@@ -1,10 +1,6 @@
-/* background_table.c - the settings of a background study, and checks that involve several of them. */
-#include <string.h>
-
+/* background_table.c - the settings of a background study. */
 #include "background/background_config.h"
-#include "background/pixels_encoder.h"
 #include "background/zoo_make.h"
-#include "config/config_read.h"
 #include "image/blend.h"
 #include "map/rbf.h"
 #include "spotter/ontology.h"
@@ -66,7 +62,7 @@ static const spot_setting suite[] = {
 };
 
 static const spot_setting encoder[] = {
-    TEXT(spot_background_encoder, name, "", "name of the encoder in results"),
+    TEXT(spot_background_encoder, name, "", "a name for readers of the config; results name an encoder by its weights"),
     TEXT(spot_background_encoder, weights, "", "CLIP or ResNet-18 that measures distances, in .safetensors; without it, "
          "colours and edges (\"pixels\")"),
     TEXT(spot_background_encoder, config, "", "CLIP's config; by default beside the weights"),
@@ -77,13 +73,15 @@ static const spot_setting encoder[] = {
 
 static const spot_setting measure[] = {
 #define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_background_measure, field, help, __VA_ARGS__)
-    S("levels",     INT,  levels,     "levels of the suite's Laplacian pyramids; 1: plain composites",
-      SPOT_IN(1, SPOT_BLEND_LEVELS), SPOT_DEF(5)),
+    S("levels",     INT,  levels,     "levels of the suite's Laplacian pyramids; 1: plain composites; 0: as many as leave 14 "
+      "pixels a side to the coarsest, 5 at 224", SPOT_IN(0, SPOT_BLEND_LEVELS)),
     S("top",        INT,  top,        "neurons that the object alone triggers most, for the second matrix", SPOT_IN(1, 1000),
       SPOT_DEF(3)),
     S("confidence", NAME, confidence, "the first matrix's response: greatest softmax, or softmax of the true class",
       SPOT_ONE_OF("greatest", "true")),
     S("sets",       SWITCH, sets,     "whether the derived sets are looked at", SPOT_SWITCH, SPOT_DEF(1)),
+    S("precision",  NAME, precision,  "precision of networks that Spotter runs itself; a GPU is several times as fast in tf32",
+      SPOT_ONE_OF("fp32", "tf32", "bf16"), .newer = true),
     S("grid",       INT,  grid,       "cells a side of a matrix", SPOT_IN(4, SPOT_RBF_GRID), SPOT_DEF(128)),
     S("kernel",     INT,  kernel,     "diameter of the window, in cells", SPOT_IN(1, SPOT_RBF_KERNEL), SPOT_DEF(32)),
     S("sigma",      REAL, sigma,      "sigma of the Gaussian, in cells", SPOT_IN(0.001, 1000000), SPOT_DEF(10)),
@@ -110,12 +108,29 @@ static const spot_setting verdict[] = {
 #define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_background_verdict, field, help, __VA_ARGS__)
     TEXT(spot_background_verdict, labels, "", "CSV with the columns model, rater, label (invariant, borderline, variant)"),
     TEXT(spot_background_verdict, forest, "", "trained assessor; by default the one that Spotter has"),
+    S("truth",     NAME, truth,     "reliance that makes labels where no file has them: what training showed a model "
+      "(planted), or the accuracy that it loses where backgrounds say nothing (learned)", SPOT_ONE_OF("planted", "learned"),
+      .newer = true),
     S("invariant", REAL, invariant, "planted reliance below which a model is invariant", SPOT_IN(0, 1), SPOT_DEF(0.2)),
     S("variant",   REAL, variant,   "planted reliance from which a model is variant", SPOT_IN(0, 1), SPOT_DEF(0.5)),
+    S("learned_invariant", REAL, learned_invariant, "learned reliance below which a model is invariant", SPOT_IN(-1, 1),
+      SPOT_DEF(SPOT_LEARNED_INVARIANT), .newer = true),
+    S("learned_variant",   REAL, learned_variant,   "learned reliance from which a model is variant", SPOT_IN(-1, 1),
+      SPOT_DEF(SPOT_LEARNED_VARIANT), .newer = true),
     S("splits",    INT,  splits,    "random splits of the models into 2/3 for training and 1/3", SPOT_IN(1, 1000),
       SPOT_DEF(10)),
     S("seed",      SEED, seed,      "seed of the splits", SPOT_DEF(1)),
 #undef S
+    SPOT_END
+};
+
+static const spot_setting variant[] = {
+#define GROUP(field, help) SPOT_ROW(#field, GROUP, spot_background_variant, field, help, .rows = field, \
+    .size = sizeof(((spot_background_variant *)0)->field))
+    TEXT(spot_background_variant, name, "", "name of the variant and of its folder: letters, digits, \".\", \"-\", \"_\""),
+    GROUP(data, "changed settings of data"), GROUP(ontology, "changed settings of ontology"),
+    GROUP(suite, "changed settings of suite"), GROUP(measure, "changed settings of measure"),
+#undef GROUP
     SPOT_END
 };
 
@@ -135,124 +150,11 @@ const spot_setting spot_background_settings[] = {
     LIST("encoders", encoder, encoders, SPOT_MAX_BACKGROUND_ENCODERS,
          "encoders that measure semantic distance; none: \"pixels\""),
     LIST("models",   model,   models,   SPOT_MAX_BACKGROUND_MODELS, "classifiers that are examined"),
+    SPOT_ROW("vary", LIST, spot_background_config, variant, "further settings that are run on the same models: a name, and "
+             "what differs in data, ontology, suite and measure, such as {name: seed2, suite: {seed: 2}}",
+             SPOT_IN(0, SPOT_MAX_BACKGROUND_VARIANTS), .rows = variant, .size = sizeof(spot_background_variant),
+             .count = offsetof(spot_background_config, variants), .inherits = true),
 #undef LIST
 #undef S
     SPOT_END
 };
-
-/* ---- checks ---- */
-
-static int line_of(spot_reading *r, const yaml_node_t *root, const char *name)
-{
-    const spot_pair pair = spot_pair_at(r, root, name);
-
-    return pair.key ? spot_line_of(pair.key) : 0;
-}
-
-static spot_status check_models(spot_reading *r, const spot_background_config *cfg, int line)
-{
-    for (int i = 0; i < cfg->models; i++) {
-        const spot_background_model *m = &cfg->model[i];
-        if (!m->name[0]) return spot_refuse(r, line, "models[%d] has no name", i);
-        for (int k = 0; k < i; k++)
-            if (!strcmp(m->name, cfg->model[k].name)) return spot_refuse(r, line, "two models are called \"%s\"", m->name);
-        if (m->weights[0] && m->command[0])
-            return spot_refuse(r, line, "models[%d], \"%s\", has weights and a command; set one of them", i, m->name);
-        if (m->reliance < 0 && m->reliance != -1)
-            return spot_refuse(r, line, "models[%d].reliance is %g; it takes 0 to 1, or -1 where it is not known", i,
-                               m->reliance);
-    }
-    return SPOT_OK;
-}
-
-static spot_status check_data(spot_reading *r, const spot_background_config *cfg, int line)
-{
-    if (cfg->zoo.models) return SPOT_OK;
-    if (!cfg->data.images[0]) return spot_refuse(r, line, "data.images, the folder of the pictures, is missing");
-    if (!cfg->data.backgrounds[0]) return spot_refuse(r, line, "data.backgrounds, the folder of the backgrounds, is missing");
-    if (cfg->data.coco[0] && cfg->data.masks[0])
-        return spot_refuse(r, line, "data.coco and data.masks both say where objects are; set one of them");
-    if (cfg->data.categories[0] && !cfg->data.coco[0])
-        return spot_refuse(r, line, "data.categories are names of COCO's categories, and there is no data.coco");
-    if (!(cfg->data.least < cfg->data.most))
-        return spot_refuse(r, line, "data.least is %g and data.most %g; no object fits between them", cfg->data.least,
-                           cfg->data.most);
-    return SPOT_OK;
-}
-
-bool spot_background_has_keywords(const spot_background_config *cfg)
-{
-    return cfg->ontology.backgrounds[0] || cfg->ontology.words[0];
-}
-
-static spot_status check_suite(spot_reading *r, const spot_background_config *cfg, int line)
-{
-    const spot_background_ontology *o = &cfg->ontology;
-    bool weights = false;
-
-    for (int i = 0; i < cfg->encoders; i++) weights |= cfg->encoder[i].weights[0] != 0;
-    if (cfg->zoo.models) return SPOT_OK;
-    if ((o->images[0] || o->backgrounds[0]) && o->words[0])
-        return spot_refuse(r, line, "the ontology has CSV files and words; both say which keywords pictures have; set one of "
-                           "them");
-    if (o->words[0] && !weights)
-        return spot_refuse(r, line, "ontology.words are compared with pictures by an encoder with texts (CLIP); encoders has "
-                           "none with weights");
-    if (cfg->suite.choice == SPOT_SUITE_ONTOLOGY && !(o->images[0] && o->backgrounds[0]) && !o->words[0])
-        return spot_refuse(r, line, "suite.choice ontology needs keywords of pictures and of backgrounds: ontology.images and "
-                           "ontology.backgrounds, or ontology.words");
-    if (cfg->suite.choice == SPOT_SUITE_CLIP && !spot_background_has_keywords(cfg))
-        return spot_refuse(r, line, "suite.choice clip needs keywords of backgrounds: ontology.backgrounds or ontology.words");
-    if (cfg->suite.choice == SPOT_SUITE_CLIP && !weights)
-        return spot_refuse(r, line, "suite.choice clip needs an encoder with texts (CLIP); encoders has none with weights");
-    return SPOT_OK;
-}
-
-static spot_status check_config(spot_reading *r, const void *config, const yaml_node_t *root)
-{
-    const spot_background_config *cfg = config;
-
-    SPOT_TRY(check_data(r, cfg, line_of(r, root, "data")));
-    SPOT_TRY(check_suite(r, cfg, line_of(r, root, "suite")));
-    if (!(cfg->verdict.invariant <= cfg->verdict.variant))
-        return spot_refuse(r, line_of(r, root, "verdict"), "verdict.invariant is above verdict.variant");
-    return check_models(r, cfg, line_of(r, root, "models"));
-}
-
-static const spot_config_kind kind = {
-    .rows = spot_background_settings, .example = "configs/background.yaml", .help = "spotter help config background",
-    .check = check_config,
-};
-
-/* ---- read, print ---- */
-
-void spot_background_defaults(spot_background_config *cfg)
-{
-    memset(cfg, 0, sizeof *cfg);
-    spot_settings_defaults(spot_background_settings, cfg);
-}
-
-spot_status spot_background_load(spot_ctx *c, spot_background_config *cfg, const char *path)
-{
-    spot_background_defaults(cfg);
-    return spot_yaml_load(c, &kind, cfg, path);
-}
-
-spot_status spot_background_parse(spot_ctx *c, spot_background_config *cfg, const char *text, size_t len, const char *name)
-{
-    spot_background_defaults(cfg);
-    return spot_yaml_parse(c, &kind, cfg, text, len, name);
-}
-
-spot_status spot_background_print(spot_ctx *c, const spot_background_config *cfg, char **text)
-{
-    return spot_yaml_print(c, spot_background_settings, cfg, text);
-}
-
-void spot_background_document(FILE *f)
-{
-    static spot_background_config cfg;
-
-    spot_background_defaults(&cfg);
-    spot_yaml_document(f, spot_background_settings, &cfg);
-}

@@ -12,6 +12,8 @@
 #include "background/background_look.h"
 #include "background/matrices.h"
 #include "background/model_outputs.h"
+#include "core/ops.h"
+#include "work/frame.h"
 
 enum { MOST_TOGETHER = 16, WEIGHTS = 64000000 };       /* models; bytes of their weights */
 
@@ -68,7 +70,7 @@ static spot_status open_model(spot_ctx *c, const spot_background_job *j, examine
 {
     const spot_background_model *m = &j->cfg->model[e->unit];
     const spot_background_options *o = j->options;
-    spot_predictor_options p = { .side = j->cfg->data.size };
+    spot_predictor_options p = { .side = j->cfg->data.size, .precision = j->cfg->measure.precision };
 
     if (o->function) {
         p.kind = SPOT_PREDICTOR_FUNCTION, p.function = o->function, p.user = o->user, p.identity = o->identity;
@@ -122,7 +124,10 @@ static spot_status fill_result(spot_ctx *c, const spot_background_job *j, examin
     }
     fill_coverage(u, e->look.most);
     spot_background_count(u, &e->r, s);
-    return spot_background_matrices(c, &e->r, u, s, j->cfg);
+    spot_range_begin(c, "matrices");
+    const spot_status how = spot_background_matrices(c, &e->r, u, s, j->cfg);
+    spot_range_end(c);
+    return how;
 }
 
 static spot_status keep_result(spot_ctx *c, spot_work *w, const spot_background_job *j, examined *e)
@@ -137,6 +142,81 @@ static spot_status keep_result(spot_ctx *c, spot_work *w, const spot_background_
     if (s == SPOT_OK) s = spot_work_keep(c, w, e->unit, &u);
     spot_background_result_close(&u);
     return s;
+}
+
+/* ---- answers of another run ---- */
+
+/* Room for matrices of this run's grid. */
+static spot_status retake_matrices(spot_ctx *c, spot_background_responses *r, int grid)
+{
+    const size_t cells = (size_t)grid * (size_t)grid;
+
+    free(r->matrix), free(r->weight);
+    r->grid = grid;
+    r->matrix = malloc(SPOT_BACKGROUND_MATRICES * cells * sizeof *r->matrix);
+    r->weight = malloc(cells * sizeof *r->weight);
+    if (!r->matrix || !r->weight) return spot_fail(c, SPOT_NOMEM, "no memory for matrices of %d cells a side", grid);
+    for (size_t i = 0; i < SPOT_BACKGROUND_MATRICES * cells; i++) r->matrix[i] = NAN;
+    return SPOT_OK;
+}
+
+/* u: the model's result in the other run, which becomes that of this run. */
+static spot_status take_known(spot_ctx *c, spot_work *w, const spot_background_job *j, int unit, spot_background_result *u)
+{
+    spot_background_responses r;
+    spot_status s = spot_background_responses_read(c, &r, j->known, u);
+
+    if (s == SPOT_OK) s = retake_matrices(c, &r, j->cfg->measure.grid);
+    for (int k = 0; k < SPOT_BACKGROUND_MATRICES; k++)
+        for (int i = 0; i < SPOT_BACKGROUND_FEATURES; i++) u->feature[k][i] = NAN;
+    memcpy(u->config, w->key, sizeof u->config);
+    if (s == SPOT_OK) s = spot_background_matrices(c, &r, u, j->suite, j->cfg);
+    if (s == SPOT_OK) s = spot_background_responses_write(c, &r, w->dir, unit);
+    if (s == SPOT_OK) s = spot_work_keep(c, w, unit, u);
+    spot_background_responses_free(&r);
+    return s;
+}
+
+/* Whether the other run has the answers of this very model to this very suite. */
+static bool is_known(const spot_background_job *j, const spot_frame *f, const spot_background_result *u, int unit)
+{
+    spot_ctx own = { 0 };                      /* the sentence comes again, where the model is opened */
+    char hash[33] = "";
+
+    return f->state == SPOT_SEGMENT_WHOLE && f->numbers == SPOT_BACKGROUND_NUMBERS && !strcmp(f->config, j->known_key)
+        && !strcmp(u->name, j->cfg->model[unit].name)
+        && spot_model_inputs(&own, hash, &j->cfg->model[unit], j->options->function ? j->options->identity : NULL,
+                             j->suite->key) == SPOT_OK
+        && !strcmp(hash, u->inputs);
+}
+
+static spot_status recall(spot_ctx *c, spot_work *w, const spot_background_job *j, int unit, bool *found)
+{
+    spot_background_result u = { 0 };
+    spot_frame f;
+    spot_status s = spot_frame_read(c, w->study, j->known, unit, &u, &f);
+
+    *found = s == SPOT_OK && is_known(j, &f, &u, unit);
+    if (*found) s = take_known(c, w, j, unit, &u);
+    spot_background_result_close(&u);
+    return s;
+}
+
+/* Lists in `left` the units that no other run has the answers for. */
+static spot_status recall_units(spot_ctx *c, spot_work *w, const spot_background_job *j, const int *unit, int n, int *left,
+                                int *lefts)
+{
+    const bool anonymous = j->options->function && !j->options->identity;
+
+    *lefts = 0;
+    for (int i = 0; i < n; i++) {
+        bool found = false;
+        SPOT_TRY(spot_check_stop(c));
+        if (*j->known && !anonymous) SPOT_TRY(recall(c, w, j, unit[i], &found));
+        if (found) spot_work_tell(c, w, j->cfg->model[unit[i]].name);
+        else left[(*lefts)++] = unit[i];
+    }
+    return SPOT_OK;
 }
 
 /* ---- together ---- */
@@ -173,27 +253,42 @@ static spot_status look_together(spot_ctx *c, spot_work *w, const spot_backgroun
 
     if (!model) return spot_fail(c, SPOT_NOMEM, "no memory for %d models", n);
     for (int i = 0; i < n; i++) model[i] = e[i].look;
+    spot_range_begin(c, "look");
     s = spot_look_all(c, &l);
+    spot_range_end(c);
     for (int i = 0; i < n && s == SPOT_OK; i++) {
         e[i].look.failed = model[i].failed;
         memcpy(e[i].look.why, model[i].why, sizeof e[i].look.why);
         s = keep_result(c, w, j, &e[i]);
-        if (s == SPOT_OK) spot_tell(c, "models", -1, w->already + w->done, w->planned, e[i].look.name);
+        if (s == SPOT_OK) spot_work_tell(c, w, e[i].look.name);
     }
     free(model);
     return s;
 }
 
-spot_status spot_background_compute(spot_ctx *c, spot_work *w, const spot_background_job *j, const int *unit, int n)
+static spot_status look_with(spot_ctx *c, spot_work *w, const spot_background_job *j, const int *unit, int n)
 {
     examined *e = calloc((size_t)n + 1, sizeof *e);
     spot_status s = e ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for %d models", n);
 
     for (int from = 0, open, tried; from < n && s == SPOT_OK; from += tried) {
+        spot_range_begin(c, "open");
         s = open_models(c, w, j, e, unit + from, n - from, &open, &tried);
+        spot_range_end(c);
         if (s == SPOT_OK && open) s = look_together(c, w, j, e, open);
         for (int i = 0; i < open; i++) close_model(c, &e[i]);
     }
     free(e);
+    return s;
+}
+
+spot_status spot_background_compute(spot_ctx *c, spot_work *w, const spot_background_job *j, const int *unit, int n)
+{
+    int *left = malloc(((size_t)n + 1) * sizeof *left), lefts;
+    spot_status s = left ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for %d models", n);
+
+    if (s == SPOT_OK) s = recall_units(c, w, j, unit, n, left, &lefts);
+    if (s == SPOT_OK) s = look_with(c, w, j, left, lefts);
+    free(left);
     return s;
 }

@@ -11,12 +11,18 @@ typedef struct {
     spot_background_inputs *in;
     const spot_background_suite *suite;
     size_t memory;                             /* most bytes for models that are open together */
+    const char *known, *known_key;             /* a run in which models looked at the same pictures, and its config's key; "" */
 } spot_background_job;
 
 /* Looks with n models and keeps or skips each (work.h). */
 spot_status spot_background_compute(spot_ctx *c, spot_work *w, const spot_background_job *j, const int *unit, int n);
 
-/* How many models may be looked at together, by the sizes of their files. */
+#define SPOT_MOST_SQUARES ((size_t)8 << 30)            /* bytes of decoded pictures, where there is that much memory */
+
+/* A third of the memory that there is, at most `most`. */
+size_t spot_background_memory(size_t most);
+
+/* The number of models that may be looked at together, by the sizes of their files. */
 int spot_background_batch(const spot_background_config *cfg);
 
 #endif

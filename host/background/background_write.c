@@ -15,15 +15,6 @@
 
 enum { WORST = 20 };           /* pairs in the document */
 
-static void put_interval(spot_json *j, const char *key, spot_interval v)
-{
-    spot_json_object(j, key);
-    spot_json_put_real(j, "value", v.value);
-    spot_json_put_real(j, "low", v.low);
-    spot_json_put_real(j, "high", v.high);
-    spot_json_end(j);
-}
-
 /* ---- the suite ---- */
 
 static void put_suite(spot_json *j, const spot_background_results *r)
@@ -84,7 +75,7 @@ static void put_sets(spot_json *j, const spot_background_result *u, const spot_b
         spot_json_object(j, spot_background_set_name(k));
         spot_json_put_int(j, "pictures", count);
         spot_json_put_int(j, "right", right);
-        put_interval(j, "accuracy", s->accuracy[k]);
+        spot_json_put_interval(j, "accuracy", s->accuracy[k]);
         spot_json_end(j);
     }
     spot_json_end(j);
@@ -99,11 +90,11 @@ static void put_classes(spot_json *j, const spot_background_results *r, const sp
         spot_json_put_int(j, "targets", u->count[SPOT_SET_ORIGINAL][i]);
         for (int k = 0; k < SPOT_BACKGROUND_SETS; k++)
             if (u->count[k][i])
-                put_interval(j, spot_background_set_name(k), k == SPOT_SET_SUITE
+                spot_json_put_interval(j, spot_background_set_name(k), k == SPOT_SET_SUITE
                              ? (spot_interval){ (double)u->right[k][i] / u->count[k][i], NAN, NAN }
                                  : spot_share_of(u->right[k][i], u->count[k][i]));
-        put_interval(j, "turned", spot_share_of(u->turned[i], u->right[SPOT_SET_ORIGINAL][i]));
-        put_interval(j, "worst_case", spot_share_of(u->steady[i], u->count[SPOT_SET_ORIGINAL][i]));
+        spot_json_put_interval(j, "turned", spot_share_of(u->turned[i], u->right[SPOT_SET_ORIGINAL][i]));
+        spot_json_put_interval(j, "worst_case", spot_share_of(u->steady[i], u->count[SPOT_SET_ORIGINAL][i]));
         spot_json_end(j);
     }
     spot_json_end(j);
@@ -171,10 +162,12 @@ static spot_status put_model(spot_ctx *c, spot_json *j, const spot_background_re
     spot_json_put_int(j, "embedding", u->dim);
     spot_json_put_int(j, "channels", u->channels);
     if (r->cfg->model[unit].reliance >= 0) spot_json_put_real(j, "planted_reliance", r->cfg->model[unit].reliance);
-    put_interval(j, "accuracy", s->accuracy[SPOT_SET_ORIGINAL]);
-    put_interval(j, "bg_gap", s->gap);
-    put_interval(j, "turned_by_some_background", s->turned);
-    put_interval(j, "worst_case_accuracy", s->steady);
+    spot_json_put_interval(j, "accuracy", s->accuracy[SPOT_SET_ORIGINAL]);
+    if (isfinite(s->reordered)) spot_json_put_real(j, "accuracy_in_another_order", s->reordered);
+    spot_json_put_interval(j, "lost_on_the_suite", s->lost);
+    spot_json_put_interval(j, "bg_gap", s->gap);
+    spot_json_put_interval(j, "turned_by_some_background", s->turned);
+    spot_json_put_interval(j, "worst_case_accuracy", s->steady);
     put_sets(j, u, s);
     put_matrices(j, u);
     spot_json_put_int(j, "images_left_out_of_matrices", u->left_out);
@@ -184,7 +177,7 @@ static spot_status put_model(spot_ctx *c, spot_json *j, const spot_background_re
     return how;
 }
 
-/* How measures order models of planted reliance. */
+/* Puts how measures order models of planted reliance. */
 static spot_status put_ranks(spot_ctx *c, spot_json *j, const spot_background_results *r, const char *dir)
 {
     spot_zoo_rank rank[SPOT_ZOO_RANKS];
@@ -196,8 +189,8 @@ static spot_status put_ranks(spot_ctx *c, spot_json *j, const spot_background_re
         spot_json_object(j, NULL);
         spot_json_put_text(j, "measure", rank[i].name);
         spot_json_put_int(j, "models", rank[i].models);
-        put_interval(j, "with_planted_reliance", rank[i].planted);
-        put_interval(j, "with_learned_reliance", rank[i].learned);
+        spot_json_put_interval(j, "with_planted_reliance", rank[i].planted);
+        spot_json_put_interval(j, "with_learned_reliance", rank[i].learned);
         spot_json_end(j);
     }
     spot_json_end(j);

@@ -1,39 +1,55 @@
-/* blender.h - batches of blends: squares of targets and backgrounds are laid side by side, blended on c's device, fetched. */
+/* blender.h - batches of pictures that networks look at: squares of targets and backgrounds are laid side by side and blended
+ * on c's device, where the pictures stay until someone on the host wants them. */
 #ifndef SPOTTER_BLENDER_H
 #define SPOTTER_BLENDER_H
 
 #include "base/twin.h"
 #include "image/blend.h"
 
-/* The caller fills the arrays' `here` up to the most of each, then calls spot_blender_blend. */
+enum { SPOT_BLENDER_PARTS = 2 };
+
+/* A kind of blends: by pyramids of so many levels. The numbers are the most of a batch. */
 typedef struct {
-    int    size, levels;
-    int    targets, backgrounds, pairs;        /* the most of each */
-    size_t bytes;                              /* of a square */
-    spot_twin target, mask, background, out;   /* (targets, size, size, 3), (targets, size, size), (backgrounds, ...), (pairs,
-                                                * ...) */
-    spot_blend_pair *pair;                     /* (pairs) */
-    spot_arena host, device, scratch;
+    int levels, backgrounds, pairs;
+    spot_twin background;              /* (backgrounds, size, size, 3) */
+    spot_blend_pair *pair;             /* (pairs), on the host */
+} spot_blender_part;
+
+/* The caller fills the targets, the masks and part 0's backgrounds on the host and pushes them, and makes other backgrounds
+ * where the kernels read them; then it blends. Pictures that are no blends lie behind the blends. */
+typedef struct {
+    int    size, targets, pictures, parts;             /* the most of each */
+    size_t bytes;                                      /* of a square */
+    spot_twin target, mask, out;                       /* (targets, size, size, 3), (targets, size, size), (pictures, ...) */
+    spot_blender_part part[SPOT_BLENDER_PARTS];
+    spot_arena host, pushed, device, scratch;          /* pushed: what goes to the device */
 } spot_blender;
 
-spot_status spot_blender_open (spot_ctx *c, spot_blender *b, int size, int levels, int targets, int backgrounds, int pairs);
-void        spot_blender_close(spot_blender *b);
-size_t      spot_blender_memory(int size, int levels, int targets, int backgrounds, int pairs, int threads);
+/* room: levels and numbers of the parts, and the most targets and pictures. */
+typedef struct { int size, targets, pictures, parts; spot_blender_part part[SPOT_BLENDER_PARTS]; } spot_blender_room;
 
-static inline uint8_t *spot_blender_at(const spot_twin *t, size_t bytes, int i)
+spot_status spot_blender_open (spot_ctx *c, spot_blender *b, const spot_blender_room *room);
+void        spot_blender_close(spot_blender *b);
+size_t      spot_blender_memory(const spot_blender_room *room, int threads);       /* threads 0: of a device */
+
+/* Square i of an array: where the host writes it, and where the kernels do. */
+static inline uint8_t *spot_blender_here(const spot_twin *t, size_t bytes, int i)
 {
     return (uint8_t *)t->here + bytes * (size_t)i;
 }
-
-static inline uint8_t *spot_blender_target(const spot_blender *b, int i) { return spot_blender_at(&b->target, b->bytes, i); }
-static inline uint8_t *spot_blender_mask(const spot_blender *b, int i) { return spot_blender_at(&b->mask, b->bytes / 3, i); }
-static inline uint8_t *spot_blender_background(const spot_blender *b, int i)
+static inline uint8_t *spot_blender_there(const spot_twin *t, size_t bytes, int i)
 {
-    return spot_blender_at(&b->background, b->bytes, i);
+    return (uint8_t *)t->there + bytes * (size_t)i;
 }
-static inline uint8_t *spot_blender_out(const spot_blender *b, int i) { return spot_blender_at(&b->out, b->bytes, i); }
 
-/* The first `pairs` of b->pair, over the first targets and backgrounds. */
-spot_status spot_blender_blend(spot_ctx *c, spot_blender *b, int targets, int backgrounds, int pairs);
+/* Copies the first targets with their masks, and the first backgrounds of part 0, to the device. */
+spot_status spot_blender_push(spot_ctx *c, const spot_blender *b, int targets, int backgrounds);
+
+/* The first pairs of every part, over the first targets and its first backgrounds, into `out`, one part behind the other. */
+typedef struct { int backgrounds, pairs; } spot_blender_count;
+spot_status spot_blender_blend(spot_ctx *c, spot_blender *b, int targets, const spot_blender_count *count);
+
+/* Copies the first pictures to the host. */
+spot_status spot_blender_pull(spot_ctx *c, const spot_blender *b, int pictures);
 
 #endif

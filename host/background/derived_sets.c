@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/device.h"
 #include "image/backdrop.h"
 #include "spotter/rng.h"
 
@@ -71,42 +70,25 @@ static spot_backdrop problem_of(const spot_set_picture *p, int size, uint64_t se
     return b;
 }
 
-/* On a device the pictures travel there and back: rgb, mask, out, box of each, side by side. */
-static spot_status make_there(spot_ctx *c, spot_backdrop *b, const spot_set_picture *p, int n, size_t bytes)
+size_t spot_sets_scratch(int n, int size, int threads)
 {
-    const size_t each = (2 * bytes + bytes / 3 + 4 * sizeof(int) + 255) / 256 * 256;
-    spot_arena a = { 0 };
-    unsigned char *at;
-    spot_status s = spot_arena_open_device(c, &a, each * (size_t)n + spot_backdrop_scratch(n, b, 0) + 4096);
+    spot_backdrop kind[SPOT_SET_SUITE];
 
-    if (s == SPOT_OK) s = SPOT_TAKE(c, &a, at, each * (size_t)n);
-    for (int i = 0; i < n && s == SPOT_OK; i++, at += each) {
-        if (p[i].rgb) s = spot_device_copy(c, at, p[i].rgb, bytes);
-        if (s == SPOT_OK && p[i].mask) s = spot_device_copy(c, at + 2 * bytes, p[i].mask, bytes / 3);
-        b[i].rgb = at, b[i].out = at + bytes, b[i].mask = at + 2 * bytes,
-            b[i].box = (int *)(void *)(at + each - 4 * sizeof(int));
-    }
-    if (s == SPOT_OK) s = spot_backdrop_make(c, &a, n, b);
-    for (int i = 0; i < n && s == SPOT_OK; i++) s = spot_device_copy(c, p[i].out, b[i].out, bytes);
-    spot_arena_close(&a);
-    return s;
+    for (int set = 0; set < SPOT_SET_SUITE; set++) kind[set] = problem_of(&(spot_set_picture){ .set = set }, size, 0);
+    return spot_backdrop_scratch(SPOT_SET_SUITE, kind, threads) + (size_t)n * 4 * sizeof(int) + 4096;
 }
 
-spot_status spot_sets_make(spot_ctx *c, const spot_set_picture *p, int n, int size, uint64_t seed)
+spot_status spot_sets_make(spot_ctx *c, spot_arena *scratch, const spot_set_picture *p, int n, int size, uint64_t seed)
 {
-    const size_t bytes = 3 * (size_t)size * (size_t)size;
     spot_backdrop *b = malloc(((size_t)n + 1) * sizeof *b);
-    int *box = malloc(((size_t)n + 1) * 4 * sizeof *box);
-    spot_arena a = { 0 };
-    spot_status s = b && box ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for %d pictures of derived sets", n);
+    const size_t mark = scratch->used;
+    spot_status s = b ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for %d pictures of derived sets", n);
+    int *box = NULL;
 
+    if (s == SPOT_OK && n) s = SPOT_TAKE(c, scratch, box, (size_t)n * 4);
     for (int i = 0; i < n && s == SPOT_OK; i++) b[i] = problem_of(&p[i], size, seed), b[i].box = box + 4 * i;
-    if (s == SPOT_OK && n && c->device) s = make_there(c, b, p, n, bytes);
-    else if (s == SPOT_OK && n) {
-        s = spot_arena_open(c, &a, spot_backdrop_scratch(n, b, c->threads) + 4096);
-        if (s == SPOT_OK) s = spot_backdrop_make(c, &a, n, b);
-    }
-    spot_arena_close(&a);
-    free(b), free(box);
+    if (s == SPOT_OK && n) s = spot_backdrop_make(c, scratch, n, b);
+    scratch->used = mark;
+    free(b);
     return s;
 }

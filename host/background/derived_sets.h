@@ -11,14 +11,18 @@ int spot_set_donor(const spot_background_suite *s, uint64_t seed, int t, int set
 /* Whether the set is a blend of the target with a background of its own making: all but original, no-fg and the suite. */
 bool spot_set_is_blend(int set);
 
-/* A picture of a set that is to be made: the background of a blend, or for no-fg the picture itself. */
+/* A picture of a set that is to be made: the background of a blend, or for no-fg the picture itself. All lie in the memory of
+ * c's device. */
 typedef struct {
     int set, number;               /* number: of the target's picture, for the noise */
     const uint8_t *rgb, *mask;     /* (size, size, 3), (size, size): the donor's, or the target's */
     uint8_t *out;                  /* (size, size, 3) */
 } spot_set_picture;
 
-/* Makes n pictures on c's device. Bytes do not depend on what is made together. */
-spot_status spot_sets_make(spot_ctx *c, const spot_set_picture *p, int n, int size, uint64_t seed);
+/* Makes n pictures. Bytes do not depend on what is made together. scratch: in that memory, too. */
+spot_status spot_sets_make(spot_ctx *c, spot_arena *scratch, const spot_set_picture *p, int n, int size, uint64_t seed);
+
+/* Its bytes for n pictures. threads 0: a device's. */
+size_t spot_sets_scratch(int n, int size, int threads);
 
 #endif

@@ -338,7 +338,39 @@ void spot_keywords_close(spot_keywords *k)
     memset(k, 0, sizeof *k);
 }
 
+/* ---- lines of words ---- */
+
+spot_status spot_keyword_words(spot_ctx *c, char **word, int *n, const char *path)
+{
+    vocabulary v = { 0 };
+    spot_status s = SPOT_OK;
+    char out[LONGEST];
+
+    for (int i = 0; i < *n && s == SPOT_OK; i++) {
+        const int before = v.n;
+        if (!plain_word(out, word[i], strlen(word[i])))
+            s = spot_fail(c, SPOT_INPUT, "%s: word %d has more than %d bytes; write one in each line", path, i + 1,
+                          LONGEST - 1);
+        else if (word_number(&v, out) < 0) s = spot_fail(c, SPOT_NOMEM, "no memory for the words of %s", path);
+        else if (v.n > before) word[before] = strcpy(word[i], out);      /* a keyword is no longer than its line */
+    }
+    if (s == SPOT_OK) *n = v.n;
+    for (int i = 0; i < v.n; i++) free(v.word[i]);
+    free(v.word), free(v.sorted);
+    return s;
+}
+
 /* ---- backgrounds that are left out ---- */
+
+bool spot_keywords_have(const spot_keywords *k, const char *name, size_t n)
+{
+    char out[LONGEST];
+    bool found = false;
+
+    if (!plain_word(out, name, n)) return false;
+    for (int w = 0; w < k->words && !found; w++) found = !strcmp(out, k->word[w]);
+    return found;
+}
 
 int spot_keywords_excluded(int *excluded, const spot_keywords *k, const char *names, char *const *class_name, int classes)
 {

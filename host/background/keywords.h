@@ -2,6 +2,7 @@
 #ifndef SPOTTER_KEYWORDS_H
 #define SPOTTER_KEYWORDS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "spotter/ctx.h"
@@ -28,6 +29,13 @@ void        spot_keywords_close(spot_keywords *k);
 
 /* The words of a file, one a line (blank lines and those that begin with '#' are none): *word (*n), one block, free() it. */
 spot_status spot_keyword_lines(spot_ctx *c, char ***word, int *n, const char *path);
+
+/* The lines word (*n) become keywords, as those of CSV files are compared; of equal ones the first stays. *n: those that are
+ * left. SPOT_INPUT for a line of 256 bytes or more. */
+spot_status spot_keyword_words(spot_ctx *c, char **word, int *n, const char *path);
+
+/* Whether `name` of n bytes is one of the keywords, compared as such. */
+bool spot_keywords_have(const spot_keywords *k, const char *name, size_t n);
 
 /* Pictures have the `top` words whose text is most similar; of equal ones the first. Rows have length 1: image (images, dim),
  * background (backgrounds, dim), text (words, dim). Copies the words. */

@@ -16,7 +16,7 @@ typedef struct {
     spot_arena host, device, scratch;
 } work;
 
-/* What both problems look at: distances, 0 for the original, NaN for targets left out. */
+/* Both problems look at distances: 0 for the original, NaN for targets left out. */
 static spot_status fill_distances(spot_ctx *c, work *w, const spot_background_suite *s, uint64_t seed)
 {
     const size_t images = (size_t)s->n + 1;

@@ -44,7 +44,7 @@ spot_status spot_model_inputs(spot_ctx *c, char hash[33], const spot_background_
         char *path = (char *)(uintptr_t)file[i];
         spot_key content;
         if (!path[0]) continue;
-        SPOT_TRY(spot_contents_of(c, &content, &path, 1, NULL));
+        SPOT_TRY(spot_contents_of(c, &content, NULL, &path, 1, NULL));
         k = spot_key_join(k, i ? "classes" : "weights", &content, sizeof content);
     }
     k = spot_key_join(k, "command", m->command, strlen(m->command));

@@ -6,8 +6,6 @@
 #include "background/background_result.h"
 #include "background/tensor_fields.h"
 
-enum { MOST_ANSWER = 1000000 };
-
 void spot_background_responses_path(char *path, size_t size, const char *dir, int unit)
 {
     snprintf(path, size, "%s/responses/%03d/model-%06d.safetensors", dir, unit / SPOT_ECS_A_FOLDER, unit);
@@ -80,9 +78,9 @@ spot_status spot_background_responses_read(spot_ctx *c, spot_background_response
         if (s == SPOT_OK) s = spot_field_copy(c, &r->matrix, &t, "matrix", SPOT_F32, SPOT_BACKGROUND_MATRICES * cells, path);
     }
     if (s == SPOT_OK) s = spot_field_copy(c, &r->signal, &t, "signal", SPOT_F32, SPOT_BACKGROUND_MATRICES * images, path);
-    if (s == SPOT_OK) s = spot_field_ints(c, &r->answer, &t, "answer", images, -1, MOST_ANSWER, path);
+    if (s == SPOT_OK) s = spot_field_ints(c, &r->answer, &t, "answer", images, -1, u->classes - 1, path);
     if (s == SPOT_OK)
-        s = spot_field_ints(c, &r->derived, &t, "derived", (size_t)u->targets * SPOT_BACKGROUND_SETS, -2, MOST_ANSWER, path);
+        s = spot_field_ints(c, &r->derived, &t, "derived", (size_t)u->targets * SPOT_BACKGROUND_SETS, -2, u->classes - 1, path);
     spot_tensors_close(&t);
     return s;
 }

@@ -85,7 +85,9 @@ static spot_status read_mask_file(spot_ctx *c, lane *l, const char *path, const 
     const double aspect = (double)l->picture.width / l->picture.height, other = (double)l->mask.width / l->mask.height;
     if (fabs(aspect / other - 1) <= 0.01) return SPOT_OK;
     return spot_fail(c, SPOT_INPUT, "%s has %d x %d pixels, and its picture %s %d x %d: a mask has its picture's shape (it "
-                     "may be larger or smaller)", path, l->mask.width, l->mask.height, of, l->picture.width, l->picture.height);
+                     "may be larger or smaller)%s", path, l->mask.width, l->mask.height, of, l->picture.width,
+                     l->picture.height, fabs(aspect * other - 1) <= 0.01 ? "; it would fit the picture turned by a quarter, "
+                     "and an EXIF orientation is not applied" : "");
 }
 
 /* Whether a PNG has alpha: by its kind, or a colour that is transparent (tRNS), which comes before the pixels. */

@@ -31,7 +31,7 @@ static spot_status join_files(spot_ctx *c, spot_key *k, const spot_background_co
         char *path = (char *)(uintptr_t)file[i];
         spot_key content;
         if (!file[i][0]) continue;
-        SPOT_TRY(spot_contents_of(c, &content, &path, 1, NULL));
+        SPOT_TRY(spot_contents_of(c, &content, NULL, &path, 1, NULL));
         *k = spot_key_join(*k, "keywords", &content, sizeof content);
     }
     return SPOT_OK;
@@ -50,6 +50,7 @@ static spot_status key_of_suite(spot_ctx *c, char key[33], const spot_background
     own->measure.levels = in->cfg->measure.levels, own->measure.range = in->cfg->measure.range;
     k = spot_background_key(own);
     free(own);
+    if (!k.hi && !k.lo) return spot_fail(c, SPOT_NOMEM, "no memory for the key of a suite");
     k = spot_key_join(k, "inputs", in->key, 32);
     k = spot_key_join(k, "encoders", &e->key, sizeof e->key);
     s = join_files(c, &k, in->cfg);
@@ -156,26 +157,42 @@ static void close_work(spot_suite_work *w)
     if (w->keywords.words || w->keywords.images.first) spot_keywords_close(&w->keywords);
 }
 
-spot_status spot_suite_open(spot_ctx *c, spot_background_suite *s, spot_background_inputs *in, spot_suite_encoders *e,
-                            const spot_store *store)
+/* *found: the file is there and whole, and s is its suite. */
+static spot_status find_suite(spot_ctx *c, spot_background_suite *s, const char *path, const char key[33], bool *found)
 {
-    spot_suite_work w = { .s = s, .in = in, .encoders = e, .store = store };
-    char path[SPOT_BACKGROUND_PATH + 100], key[33];
     spot_status how;
+
+    *found = false;
+    if (access(path, F_OK)) return SPOT_OK;
+    how = spot_suite_read(c, s, path);
+    *found = how == SPOT_OK && !strcmp(s->key, key);
+    if (*found) return SPOT_OK;
+    if (how != SPOT_OK) spot_log(c, SPOT_LOG_WARN, "%s; the suite is made again", spot_message(c, how)), spot_forget(c);
+    spot_suite_close(s);
+    return SPOT_OK;
+}
+
+spot_status spot_suite_open(spot_ctx *c, spot_background_suite *s, spot_background_inputs *in, spot_suite_encoders *e,
+                            const spot_suite_place *place)
+{
+    spot_suite_work w = { .s = s, .in = in, .encoders = e, .store = place->store };
+    char path[SPOT_BACKGROUND_PATH + 100], other[SPOT_BACKGROUND_PATH + 100], key[33];
+    spot_status how = SPOT_OK;
+    bool found = false;
 
     *s = (spot_background_suite){ 0 };
     SPOT_TRY(key_of_suite(c, key, in, e));
-    spot_suite_path(path, sizeof path, store->dir, key);
-    if (!access(path, F_OK)) {
-        how = spot_suite_read(c, s, path);
-        if (how == SPOT_OK && !strcmp(s->key, key)) return SPOT_OK;
-        if (how != SPOT_OK) spot_log(c, SPOT_LOG_WARN, "%s; the suite is made again", spot_message(c, how)), spot_forget(c);
-        spot_suite_close(s);
+    spot_suite_path(path, sizeof path, place->dir, key);
+    spot_suite_path(other, sizeof other, place->known, key);
+    SPOT_TRY(find_suite(c, s, path, key, &found));
+    if (found) return SPOT_OK;
+    if (*place->known) SPOT_TRY(find_suite(c, s, other, key, &found));
+    if (!found) {
+        how = make_suite(c, &w);
+        memcpy(s->key, key, sizeof key);
+        memcpy(s->encoder, e->name, sizeof s->encoder);
+        close_work(&w);
     }
-    how = make_suite(c, &w);
-    memcpy(s->key, key, sizeof key);
-    memcpy(s->encoder, e->name, sizeof s->encoder);
-    close_work(&w);
     if (how == SPOT_OK) how = spot_folder_of(c, path);
     return how == SPOT_OK ? spot_suite_write(c, s, path) : how;
 }

@@ -45,17 +45,19 @@ static spot_status lay_squares(spot_ctx *c, meter *m, const trial *t, int n, int
         if (!i || t[i].target != t[i - 1].target) picture[(*targets)++] = w->picture[t[i].target];
         while (k < backs && back[k] != t[i].back) k++;
         if (k == backs) back[backs++] = t[i].back;
-        b->pair[i] = (spot_blend_pair){ *targets - 1, k };
+        b->part[0].pair[i] = (spot_blend_pair){ *targets - 1, k };
     }
     SPOT_TRY(spot_squares_need(c, &w->in->picture, picture, *targets));
     for (int i = 0; i < *targets; i++) {
-        memcpy(spot_blender_target(b, i), spot_square_rgb(&w->in->picture, picture[i]), b->bytes);
-        memcpy(spot_blender_mask(b, i), spot_square_mask(&w->in->picture, picture[i]), b->bytes / 3);
+        memcpy(spot_blender_here(&b->target, b->bytes, i), spot_square_rgb(&w->in->picture, picture[i]), b->bytes);
+        memcpy(spot_blender_here(&b->mask, b->bytes / 3, i), spot_square_mask(&w->in->picture, picture[i]), b->bytes / 3);
     }
     SPOT_TRY(spot_squares_need(c, &w->in->background, back, backs));
-    for (int k = 0; k < backs; k++) memcpy(spot_blender_background(b, k), spot_square_rgb(&w->in->background, back[k]),
-                                           b->bytes);
-    return spot_blender_blend(c, b, *targets, backs, n);
+    for (int k = 0; k < backs; k++)
+        memcpy(spot_blender_here(&b->part[0].background, b->bytes, k), spot_square_rgb(&w->in->background, back[k]), b->bytes);
+    SPOT_TRY(spot_blender_push(c, b, *targets, backs));
+    SPOT_TRY(spot_blender_blend(c, b, *targets, &(spot_blender_count){ backs, n }));
+    return spot_blender_pull(c, b, n);
 }
 
 static spot_status measure(spot_ctx *c, meter *m, const trial *t, int n)
@@ -71,7 +73,7 @@ static spot_status measure(spot_ctx *c, meter *m, const trial *t, int n)
         SPOT_TRY(spot_suite_encode(c, m->w->encoders, m->row + PAIRS * dim, b->target.here, targets));
         for (int i = 0; i < k; i++)
             *t[from + i].distance = spot_suite_distance(m->w->encoders, m->row + (size_t)i * dim,
-                                                        m->row + (size_t)(PAIRS + b->pair[i].target) * dim);
+                                                        m->row + (size_t)(PAIRS + b->part[0].pair[i].target) * dim);
     }
     return SPOT_OK;
 }
@@ -216,7 +218,9 @@ static spot_status choose_together(spot_ctx *c, meter *m, chooser *o, trial *t, 
 
 spot_status spot_suite_choose(spot_ctx *c, spot_suite_work *w)
 {
-    const int n = w->s->n, size = w->in->cfg->data.size, targets = w->s->targets;
+    const int n = w->s->n, targets = w->s->targets;
+    const spot_blender_room room = { w->in->cfg->data.size, PAIRS, PAIRS, 1,
+                                     { { .levels = w->in->cfg->measure.levels, .backgrounds = PAIRS, .pairs = PAIRS } } };
     meter m = { .w = w };
     spot_suite_drawer *d = NULL;
     chooser *o = calloc(TOGETHER, sizeof *o);
@@ -225,7 +229,7 @@ spot_status spot_suite_choose(spot_ctx *c, spot_suite_work *w)
 
     m.row = malloc((size_t)2 * PAIRS * (size_t)w->encoders->dim * sizeof *m.row);
     s = o && t && m.row ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for the suite");
-    if (s == SPOT_OK) s = spot_blender_open(c, &w->blender, size, w->in->cfg->measure.levels, PAIRS, PAIRS, PAIRS);
+    if (s == SPOT_OK) s = spot_blender_open(c, &w->blender, &room);
     if (s == SPOT_OK) s = spot_suite_drawer_open(c, &d, w);
     for (int from = 0; from < targets && s == SPOT_OK; from += TOGETHER) {
         const int count = targets - from < TOGETHER ? targets - from : TOGETHER;

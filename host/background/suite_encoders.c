@@ -27,7 +27,7 @@ static spot_status refuse_models(spot_ctx *c, const spot_background_config *cfg)
     for (int i = 0; i < cfg->encoders; i++)
         if (cfg->encoder[i].weights[0]) path[n++] = (char *)(uintptr_t)cfg->encoder[i].weights;
     if (n == models || !models) return SPOT_OK;
-    SPOT_TRY(spot_contents_of(c, key, path, n, NULL));
+    SPOT_TRY(spot_contents_of(c, key, NULL, path, n, NULL));
     for (int i = models; i < n; i++)
         for (int m = 0; m < models; m++)
             if (key[i].hi == key[m].hi && key[i].lo == key[m].lo)

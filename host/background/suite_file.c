@@ -86,7 +86,8 @@ static spot_status read_arrays(spot_ctx *c, spot_background_suite *s, const spot
     SPOT_TRY(spot_field_copy(c, &s->level, t, "level", SPOT_U8, n, path));
     SPOT_TRY(spot_field_texts(c, &s->word, t, "word", s->words, path));
     for (size_t i = 0; i < n; i++)
-        if (!isfinite(s->distance[i])) return spot_fail(c, SPOT_INPUT, "%s: a distance is not finite", path);
+        if (!isfinite(s->distance[i]) || s->unreal[i] > 1)
+            return spot_fail(c, SPOT_INPUT, "%s: a distance is not finite, or a mark of realness neither 0 nor 1", path);
     return SPOT_OK;
 }
 

@@ -148,7 +148,7 @@ static spot_status add_words(spot_ctx *c, spot_suite_spaces *p, const spot_suite
     return SPOT_OK;
 }
 
-/* Of more keywords than N the nearest levels and the best paths count; those without a background are none. */
+/* Where keywords are more than N, the nearest levels and the best paths count; those without a background are none. */
 static spot_status add_expanded(spot_ctx *c, spot_suite_spaces *p, const spot_suite_drawer *d, int target)
 {
     const spot_suite_work *w = d->w;

@@ -36,7 +36,7 @@ static spot_status draw_part(spot_ctx *c, spot_suite_work *w)
     return SPOT_OK;
 }
 
-typedef struct { double share, border; bool bright; } look;
+typedef struct { double share, border; uint8_t most; } look;
 
 static look look_at(const uint8_t *mask, int size)
 {
@@ -46,7 +46,7 @@ static look look_at(const uint8_t *mask, int size)
         for (int x = 0; x < size; x++) {
             const uint8_t v = mask[(size_t)y * (size_t)size + (size_t)x];
             l.share += v;
-            l.bright |= v >= BRIGHT;
+            l.most = v > l.most ? v : l.most;
             if (!x || !y || x == size - 1 || y == size - 1) l.border += v;
         }
     l.share /= 255.0 * size * size;
@@ -59,11 +59,11 @@ static void judge_target(spot_suite_work *w, int *kept, int picture, const look 
 {
     const spot_background_data *d = &w->in->cfg->data;
 
-    if (!l->bright) w->s->empty++;
+    if (l->most < BRIGHT) w->s->empty++;
     else if (l->share < d->least) w->s->small++;
     else if (l->share > d->most) w->s->large++;
     else w->picture[(*kept)++] = picture;
-    if (l->bright && l->border > 0.5) w->s->inverted++;
+    if (l->most >= BRIGHT && l->border > 0.5) w->s->inverted++;
 }
 
 static void log_left_out(spot_ctx *c, const spot_suite_work *w, int looked)
@@ -72,10 +72,9 @@ static void log_left_out(spot_ctx *c, const spot_suite_work *w, int looked)
     const spot_background_data *d = &w->in->cfg->data;
 
     if (s->empty + s->small + s->large)
-        spot_log(c, SPOT_LOG_WARN, "%d of %d pictures are no targets: %d masks are empty, %d objects cover less than %g %% of "
-                 "the square, %d more than %g %%", s->empty + s->small + s->large, looked, s->empty, s->small, 100 * d->least,
-                     s->large,
-                 100 * d->most);
+        spot_log(c, SPOT_LOG_WARN, "%d of %d pictures are no targets; empty masks: %d, objects that cover less than %g %% of "
+                 "the square: %d, more than %g %%: %d", s->empty + s->small + s->large, looked, s->empty, 100 * d->least,
+                 s->small, 100 * d->most, s->large);
     if (s->inverted)
         spot_log(c, SPOT_LOG_WARN, "%d of %d masks cover most of the border of their picture; are they inverted? The object "
                  "is bright in a mask", s->inverted, looked);
@@ -84,7 +83,7 @@ static void log_left_out(spot_ctx *c, const spot_suite_work *w, int looked)
 spot_status spot_suite_targets(spot_ctx *c, spot_suite_work *w)
 {
     look l[PIECE];
-    int kept = 0;
+    int kept = 0, most = 0;
 
     w->picture = malloc(((size_t)w->in->pictures + 1) * sizeof *w->picture);
     if (!w->picture) return spot_fail(c, SPOT_NOMEM, "no memory for %d pictures", w->in->pictures);
@@ -97,12 +96,18 @@ spot_status spot_suite_targets(spot_ctx *c, spot_suite_work *w)
         SPOT_TRY(spot_squares_need(c, &w->in->picture, item, n));
 #pragma omp parallel for num_threads(c->threads)
         for (int i = 0; i < n; i++) l[i] = look_at(spot_square_mask(&w->in->picture, item[i]), w->in->cfg->data.size);
-        for (int i = 0; i < n; i++) judge_target(w, &kept, item[i], &l[i]);
+        for (int i = 0; i < n; i++) {
+            judge_target(w, &kept, item[i], &l[i]);
+            most = l[i].most > most ? l[i].most : most;
+        }
         spot_tell(c, "masks", -1, at + n, looked, "");
     }
     log_left_out(c, w, looked);
     w->s->targets = kept;
     if (kept) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "none of %d pictures is a target: %d masks are empty, %d objects cover too little of the "
-                     "square (data.least), %d too much (data.most)", looked, w->s->empty, w->s->small, w->s->large);
+    if (most && most < BRIGHT)
+        return spot_fail(c, SPOT_INPUT, "none of %d pictures is a target: the brightest pixel of all masks is %d of 255, and "
+                         "an object is 255; multiply masks of 0 and 1 by 255", looked, most);
+    return spot_fail(c, SPOT_INPUT, "none of %d pictures is a target; empty masks: %d, objects that cover too little of the "
+                     "square (data.least): %d, too much (data.most): %d", looked, w->s->empty, w->s->small, w->s->large);
 }

@@ -58,6 +58,7 @@ static spot_status find_keywords(spot_ctx *c, spot_suite_work *w)
     int words = 0, dim = 0;
     spot_status s = spot_keyword_lines(c, &word, &words, o->words);
 
+    if (s == SPOT_OK) s = spot_keyword_words(c, word, &words, o->words);
     if (s == SPOT_OK) s = encode_words(c, w, &rows, &dim, word, words);
     if (s == SPOT_OK) {
         const float *back = rows + (size_t)w->s->targets * (size_t)dim;
@@ -108,6 +109,31 @@ static spot_status rank_words(spot_ctx *c, spot_suite_work *w)
 
 /* ---- which backgrounds are allowed ---- */
 
+/* Says what keeps backgrounds from being left out, though they may show an object of a class. */
+static void log_excluded(spot_ctx *c, const spot_suite_work *w)
+{
+    bool some = false;
+
+    if (!w->keywords.words) {
+        spot_log(c, SPOT_LOG_WARN, "nothing says which backgrounds show an object of a class: without keywords "
+                 "(ontology.backgrounds or ontology.words) all backgrounds are used");
+        return;
+    }
+    for (int k = 0; k < w->in->classes; k++)
+        some |= spot_keywords_have(&w->keywords, w->in->class_name[k], strlen(w->in->class_name[k]));
+    for (const char *at = w->in->cfg->ontology.excluded, *end; *at; at = *end ? end + 1 : end) {
+        end = at + strcspn(at, ";");
+        at += strspn(at, " ");
+        if (at >= end) continue;
+        if (spot_keywords_have(&w->keywords, at, (size_t)(end - at))) some = true;
+        else spot_log(c, SPOT_LOG_WARN, "ontology.excluded has \"%.*s\", and no picture or background has that keyword",
+                      (int)(end - at), at);
+    }
+    if (!some)
+        spot_log(c, SPOT_LOG_WARN, "none of the %d keywords is the name of a class (%s, ...) or in ontology.excluded, so no "
+                 "background is left out for an object that it shows", w->keywords.words, w->in->class_name[0]);
+}
+
 static spot_status list_allowed(spot_ctx *c, spot_suite_work *w)
 {
     const spot_background_config *cfg = w->in->cfg;
@@ -119,9 +145,7 @@ static spot_status list_allowed(spot_ctx *c, spot_suite_work *w)
     if (w->keywords.words)
         w->s->with_class = spot_keywords_excluded(w->excluded, &w->keywords, cfg->ontology.excluded, w->in->class_name,
                                                   w->in->classes);
-    else
-        spot_log(c, SPOT_LOG_WARN, "nothing says which backgrounds show an object of a class: without keywords "
-                 "(ontology.backgrounds or ontology.words) all backgrounds are used");
+    log_excluded(c, w);
     for (int i = 0; i < n; i++)
         if (!w->excluded[i]) w->allowed[w->allowed_count++] = i;
     if (w->s->with_class)

@@ -1,4 +1,4 @@
-/* verdict_compare.c - two suites of the same models, and models that numbers do not tell apart (verdict.h). */
+/* verdict_compare.c - two suites of the same models (verdict.h). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,64 +152,5 @@ spot_status spot_suites_compare(spot_ctx *c, spot_suite_consistency *out, const 
     }
     out->range[0] = a->suite ? a->suite->range : NAN, out->range[1] = b->suite ? b->suite->range : NAN;
     free(other);
-    return s;
-}
-
-/* ---- models that numbers do not tell apart ---- */
-
-static int by_apart(const void *a, const void *b)
-{
-    const spot_verdict_pair *x = a, *y = b;
-
-    if (x->apart != y->apart) return (x->apart < y->apart) - (x->apart > y->apart);
-    return x->a != y->a ? (x->a > y->a) - (x->a < y->a) : (x->b > y->b) - (x->b < y->b);
-}
-
-spot_status spot_verdict_pairs(spot_ctx *c, spot_verdict_pair **pair, int *pairs, const spot_verdict_table *t,
-                               const float *const *matrix, size_t cells, const spot_verdict_tolerance *by)
-{
-    int room = 0, n = 0;
-
-    *pairs = 0;
-    for (int a = 0; a < t->models; a++)
-        for (int b = a + 1; b < t->models; b++)
-            room += fabs(t->model[a].accuracy - t->model[b].accuracy) <= by->accuracy &&
-                    fabs(t->model[a].worst - t->model[b].worst) <= by->worst;
-    *pair = malloc((size_t)room * sizeof **pair + 1);
-    if (!*pair) return spot_fail(c, SPOT_NOMEM, "no memory for %d pairs of models", room);
-    for (int a = 0; a < t->models; a++)
-        for (int b = a + 1; b < t->models; b++) {
-            spot_verdict_pair p = { a, b, fabs(t->model[a].accuracy - t->model[b].accuracy),
-                                    fabs(t->model[a].worst - t->model[b].worst), 0 };
-            if (!(p.accuracy <= by->accuracy && p.worst <= by->worst)) continue;
-            p.apart = spot_matrices_differ(matrix[a], matrix[b], cells).apart;
-            if (p.apart >= by->apart) (*pair)[n++] = p;
-        }
-    qsort(*pair, (size_t)n, sizeof **pair, by_apart);
-    *pairs = n;
-    return SPOT_OK;
-}
-
-spot_status spot_verdict_pairs_of(spot_ctx *c, spot_verdict_pair **pair, int *pairs, const spot_background_results *r,
-                                  const char *dir, const spot_verdict_tolerance *by)
-{
-    spot_background_responses *all = calloc((size_t)r->units + 1, sizeof *all);
-    const float **matrix = malloc(((size_t)r->units + 1) * sizeof *matrix);
-    spot_verdict_table t = { 0 };
-    spot_status s = SPOT_OK;
-
-    *pair = NULL, *pairs = 0;
-    if (!all || !matrix) s = spot_fail(c, SPOT_NOMEM, "no memory for the matrices of %d models", r->units);
-    if (s == SPOT_OK) s = spot_verdict_table_add(c, &t, r, dir);
-    for (int i = 0; s == SPOT_OK && i < r->units; i++) {
-        s = spot_background_responses_read(c, &all[i], dir, &r->unit[i]);
-        if (s == SPOT_OK) matrix[i] = all[i].matrix;
-        if (s == SPOT_OK && all[i].grid != all[0].grid) s = spot_fail(c, SPOT_INPUT, "%s: matrices of several sizes", dir);
-    }
-    if (s == SPOT_OK && r->units)
-        s = spot_verdict_pairs(c, pair, pairs, &t, matrix, (size_t)all[0].grid * (size_t)all[0].grid, by);
-    for (int i = 0; all && i < r->units; i++) spot_background_responses_free(&all[i]);
-    spot_verdict_table_free(&t);
-    free(all), free(matrix);
     return s;
 }

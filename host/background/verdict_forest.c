@@ -5,27 +5,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "background/verdict_reach.h"
 #include "background/verdict_rows.h"
 #include "spotter/verdict.h"
 
 #define MEASURED "; measured: "
 #define SUITE    "; suite: "
-#define KEY      "; key: "
 
 /* ---- training ---- */
 
 static spot_status name_forest(spot_ctx *c, spot_forest *f, const spot_verdict_table *t, const spot_verdict_labels *l)
 {
-    char names[SPOT_VERDICT_FEATURES][64], about[1400], key[33];
+    char names[SPOT_VERDICT_FEATURES][64], about[1400];
     const char *feature[SPOT_VERDICT_FEATURES], *label[SPOT_BACKGROUND_LABELS];
 
     for (int i = 0; i < t->features; i++) feature[i] = spot_verdict_feature_name(names[i], i);
     for (int k = 0; k < SPOT_BACKGROUND_LABELS; k++) label[k] = spot_background_label_name(k);
-    spot_verdict_table_key(key, t);
     snprintf(about, sizeof about,
-             "trained on %d models (%d invariant, %d borderline, %d variant; %s)" MEASURED "%s" SUITE "%s" KEY "%s",
+             "trained on %d models (%d invariant, %d borderline, %d variant; %s)" MEASURED "%s" SUITE "%s",
              l->labelled, l->count[SPOT_INVARIANT], l->count[SPOT_BORDERLINE], l->count[SPOT_VARIANT], l->source, t->measured,
-             t->suite, key);
+             t->suite);
     return spot_forest_name(c, f, feature, label, about);
 }
 
@@ -40,6 +39,7 @@ spot_status spot_verdict_train(spot_ctx *c, spot_forest *f, const spot_verdict_t
 
     *f = (spot_forest){ 0 };
     if (s == SPOT_OK) s = spot_forest_fit(c, 1, f, &rows, &cfg);
+    if (s == SPOT_OK) s = spot_forest_keep(c, f, &rows, r.accuracy, r.group, r.groups, &cfg);
     if (s == SPOT_OK) s = name_forest(c, f, t, l);
     if (s != SPOT_OK) spot_forest_close(f);
     spot_verdict_rows_free(&r);
@@ -53,7 +53,7 @@ static spot_status check_forest(spot_ctx *c, const spot_forest *f, const char *n
     char wanted[64];
 
     if (f->profile != SPOT_FOREST_BAGGED || f->classes != SPOT_BACKGROUND_LABELS || !f->feature_name || !f->class_name ||
-        !f->about || !strstr(f->about, MEASURED) ||
+        !f->about || !strstr(f->about, MEASURED) || !f->kept.rows ||
         (f->features != SPOT_BACKGROUND_FEATURES && f->features != SPOT_VERDICT_FEATURES))
         return spot_fail(c, SPOT_INPUT, "%s: a forest of %d features and %d classes, not one that spotter verdict --train made",
                          name, f->features, f->classes);
@@ -111,20 +111,30 @@ static spot_status check_table(spot_ctx *c, const spot_forest *f, const spot_ver
     return SPOT_OK;
 }
 
-static void mark_outside(spot_model_verdict *v, const spot_forest *f, const float *row)
+/* How many models of the training got such a vote from forests that did not see them, and for how many it was right. */
+static spot_verdict_sure sureness_of(const spot_forest *f, double vote)
 {
-    double most = -1;
+    const int step = spot_verdict_vote_step(vote);
+    spot_verdict_sure sure = { 0 };
 
-    v->farthest = -1;
-    for (int i = 0; i < f->features; i++) {
-        const double width = (double)f->most[i] - f->least[i];
-        const double beyond = row[i] < f->least[i] ? (double)f->least[i] - row[i] : (double)row[i] - f->most[i];
-        if (row[i] >= f->least[i] && row[i] <= f->most[i]) continue;
-        v->outside++;
-        if (!(beyond / width > most)) continue;
-        most = beyond / width;
-        v->farthest = i, v->value = row[i], v->least = f->least[i], v->most = f->most[i];
+    for (int i = 0; i < f->kept.rows; i++) {
+        const double *own = f->kept.share + (size_t)i * SPOT_BACKGROUND_LABELS;
+        uint8_t label;
+        spot_forest_classes(&label, own, 1, SPOT_BACKGROUND_LABELS);
+        if (spot_verdict_vote_step(own[label]) != step) continue;
+        sure.models++;
+        sure.right += label == f->kept.cls[i];
     }
+    return sure;
+}
+
+static bool is_kept(const spot_forest *f, const float *row)
+{
+    const size_t features = (size_t)f->features;
+
+    for (int i = 0; i < f->kept.rows; i++)
+        if (!memcmp(f->kept.x + (size_t)i * features, row, features * sizeof *row)) return true;
+    return false;
 }
 
 /* Puts r into the list, which is sorted by |effect|; the first of equals stays first. */
@@ -149,25 +159,38 @@ static void find_reasons(spot_model_verdict *v, const float *row, const double *
     }
 }
 
-static spot_status judge_rows(spot_ctx *c, spot_model_verdict *verdict, const spot_forest *f, spot_mat x, double *share,
-                              double *value)
+/* Judges row i of x, whose shares and explanation are given. */
+static void judge_row(spot_model_verdict *v, const spot_forest *f, const float *row, const double *share, const double *value)
 {
+    uint8_t label;
+
+    v->known = is_kept(f, row);
+    if (!v->reach.within) return;
+    spot_forest_classes(&label, share, 1, SPOT_BACKGROUND_LABELS);
+    v->label = label;
+    memcpy(v->share, share, sizeof v->share);
+    v->sure = sureness_of(f, share[label]);
+    find_reasons(v, row, value, f->features);
+}
+
+/* share: (models, labels); value: (models, features, labels) */
+static spot_status judge_rows(spot_ctx *c, spot_model_verdict *verdict, const spot_forest *f, const spot_verdict_table *t,
+                              spot_mat x, double *share, double *value)
+{
+    const spot_reach_models of = { f->kept.rows, f->features, f->kept.x, f->kept.aside, f->kept.group };
+    const size_t features = (size_t)x.cols;
     double base[SPOT_BACKGROUND_LABELS];
+    spot_verdict_reach *reach;
 
     SPOT_TRY(spot_forest_shares(c, f, x, 0, share));
     SPOT_TRY(spot_forest_explain(c, f, x, base, value));
-    for (int i = 0; i < x.rows; i++) {
-        spot_model_verdict *v = &verdict[i];
-        const float *row = x.v + (size_t)i * (size_t)x.cols;
-        const double *own = share + (size_t)i * SPOT_BACKGROUND_LABELS;
-        uint8_t label;
-        mark_outside(v, f, row);
-        if (v->outside) continue;
-        spot_forest_classes(&label, own, 1, SPOT_BACKGROUND_LABELS);
-        v->label = label;
-        memcpy(v->share, own, sizeof v->share);
-        find_reasons(v, row, value + (size_t)i * (size_t)x.cols * SPOT_BACKGROUND_LABELS, x.cols);
+    SPOT_TRY(spot_verdict_reach_open(c, &reach, &of));
+    for (size_t i = 0; i < (size_t)x.rows; i++) {
+        const float *row = x.v + i * features;
+        spot_verdict_reach_find(reach, &verdict[i].reach, row, t->model[i].accuracy);
+        judge_row(&verdict[i], f, row, share + i * SPOT_BACKGROUND_LABELS, value + i * features * SPOT_BACKGROUND_LABELS);
     }
+    spot_verdict_reach_close(reach);
     return SPOT_OK;
 }
 
@@ -176,21 +199,29 @@ spot_status spot_verdict_give(spot_ctx *c, spot_model_verdict *verdict, const sp
     const size_t n = (size_t)t->models, features = (size_t)t->features;
     float *x = malloc(n * features * sizeof *x + 1);
     double *share = malloc((n + n * features) * SPOT_BACKGROUND_LABELS * sizeof *share + 1);
-    char key[33], trained[64];
     spot_status s = check_table(c, f, t);
 
-    spot_verdict_table_key(key, t);
-    copy_fact(trained, sizeof trained, f->about, KEY);
     for (size_t i = 0; i < n; i++) {
-        verdict[i] = (spot_model_verdict){ .label = -1, .share = { NAN, NAN, NAN }, .farthest = -1 };
-        verdict[i].known = !strcmp(key, trained);
+        verdict[i] = (spot_model_verdict){ .label = -1, .share = { NAN, NAN, NAN } };
         if (x) memcpy(x + i * features, t->model[i].feature, features * sizeof *x);
     }
     if (s == SPOT_OK && (!x || !share)) s = spot_fail(c, SPOT_NOMEM, "no memory for the verdicts of %d models", t->models);
     if (s == SPOT_OK && n)
-        s = judge_rows(c, verdict, f, (spot_mat){ x, t->models, t->features }, share, share + n * SPOT_BACKGROUND_LABELS);
+        s = judge_rows(c, verdict, f, t, (spot_mat){ x, t->models, t->features }, share, share + n * SPOT_BACKGROUND_LABELS);
     free(x), free(share);
     return s;
+}
+
+spot_verdict_sure spot_verdict_agreement(const spot_model_verdict *v, const spot_verdict_labels *l)
+{
+    spot_verdict_sure agree = { 0 };
+
+    for (int i = 0; i < l->models; i++) {
+        if (l->majority[i] < 0 || v[i].label < 0 || v[i].known) continue;
+        agree.models++;
+        agree.right += v[i].label == l->majority[i];
+    }
+    return agree;
 }
 
 /* ---- words ---- */
@@ -214,29 +245,43 @@ static void say_reasons(words *w, const spot_verdict_reason *r, int n, const cha
 {
     char name[64];
 
-    for (int i = 0; i < n; i++) {
-        say(w, "%s%s %.3g", i ? ", then " : "", spot_verdict_feature_name(name, r[i].feature), r[i].value);
-        if (!i) say(w, " %s", speak);
-        say(w, " (%+.2f)", r[i].effect);
+    for (int i = 0; i < n; i++)
+        say(w, "%s%s %.3g (%+.2f)", i ? ", " : speak, spot_verdict_feature_name(name, r[i].feature), r[i].value, r[i].effect);
+}
+
+static void say_refusal(words *w, const spot_verdict_distance *d)
+{
+    char name[64];
+
+    say(w, "the forest has not seen such a model: ");
+    if (d->inaccurate)
+        say(w, "it is right on %.0f %% of the originals, those of the training are on %.0f %% or more%s", 100 * d->accuracy,
+            100 * d->least_accuracy, d->distance > d->limit ? "; " : "");
+    if (!(d->distance > d->limit)) return;
+    say(w, "it is %.3g times as far from the nearest models of the training as is usual", d->distance / d->limit);
+    for (int i = 0; i < d->oddities; i++) {
+        const spot_verdict_oddity *o = &d->oddity[i];
+        say(w, "%s%s %.3g (%s%.3g", i ? ", " : ", most by ", spot_verdict_feature_name(name, o->feature), o->value,
+            i ? "" : "they have ", o->least);
+        if (o->most > o->least) say(w, " to %.3g", o->most);
+        say(w, ")");
     }
 }
 
 const char *spot_verdict_words(char *text, size_t size, const spot_model_verdict *v)
 {
     words w = { text, size, 0 };
-    char name[64];
 
-    if (v->label < 0 && v->farthest >= 0) {
-        say(&w, "the forest has not seen such a model: %s is %.3g, and the models that it was trained on have %.3g to %.3g",
-            spot_verdict_feature_name(name, v->farthest), v->value, v->least, v->most);
-        if (v->outside > 1) say(&w, "; %d more features are beyond theirs", v->outside - 1);
+    if (v->label < 0) {
+        say(&w, "no verdict: ");
+        say_refusal(&w, &v->reach);
         return text;
     }
-    if (v->label < 0) return say(&w, "no verdict"), text;
-    say(&w, "%s (vote %.2f)%s", spot_background_label_name(v->label), v->share[v->label], v->reasons ? ": " : "");
-    say_reasons(&w, v->reason, v->reasons, "speaks most for it");
-    if (v->objections) say(&w, "; ");
-    say_reasons(&w, v->objection, v->objections, "speaks most against it");
-    if (v->known) say(&w, "; the forest was trained on this very model");
+    say(&w, "%s, with %.0f %% of the vote", spot_background_label_name(v->label), 100 * v->share[v->label]);
+    if (v->known) say(&w, " (the forest was trained on this very model)");
+    else if (v->sure.models)
+        say(&w, " (such votes were right for %d of %d models not trained on)", v->sure.right, v->sure.models);
+    say_reasons(&w, v->reason, v->reasons, "; for it: ");
+    say_reasons(&w, v->objection, v->objections, "; against it: ");
     return text;
 }

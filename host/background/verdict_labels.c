@@ -172,23 +172,29 @@ spot_status spot_verdict_labels_read(spot_ctx *c, spot_verdict_labels *l, const 
     return SPOT_OK;
 }
 
-/* ---- planted ---- */
+/* ---- cuts of a known reliance ---- */
+const char *spot_verdict_truth_name(int truth) { return truth == SPOT_TRUTH_PLANTED ? "planted" : "learned"; }
 
-spot_status spot_verdict_labels_planted(spot_ctx *c, spot_verdict_labels *l, const spot_verdict_table *t, double invariant,
-                                        double variant)
+spot_status spot_verdict_labels_cut(spot_ctx *c, spot_verdict_labels *l, const spot_verdict_table *t, int truth,
+                                    const spot_background_verdict *cfg)
 {
+    const char *name = spot_verdict_truth_name(truth), *prefix = truth == SPOT_TRUTH_PLANTED ? "" : "learned_";
+    const double low = truth == SPOT_TRUTH_PLANTED ? cfg->invariant : cfg->learned_invariant;
+    const double high = truth == SPOT_TRUTH_PLANTED ? cfg->variant : cfg->learned_variant;
     spot_status s = take_labels(c, l, t->models);
     reader r = { c, l, t, "" };
 
-    if (s == SPOT_OK && !(invariant <= variant))
-        s = spot_fail(c, SPOT_USAGE, "verdict.invariant is %g, above verdict.variant, %g", invariant, variant);
-    if (s == SPOT_OK && find_rater(&r, "planted") < 0) s = spot_fail(c, SPOT_NOMEM, "no memory for %d labels", t->models);
+    if (s == SPOT_OK && !(low <= high))
+        s = spot_fail(c, SPOT_USAGE, "verdict.%sinvariant is %g, above verdict.%svariant, %g", prefix, low, prefix, high);
+    if (s == SPOT_OK && find_rater(&r, name) < 0) s = spot_fail(c, SPOT_NOMEM, "no memory for %d labels", t->models);
     for (int i = 0; s == SPOT_OK && i < t->models; i++) {
-        const double rho = t->model[i].reliance;
-        if (isfinite(rho)) l->label[i] = rho < invariant ? SPOT_INVARIANT : rho < variant ? SPOT_BORDERLINE : SPOT_VARIANT;
+        const double v = t->model[i].reliance[truth];
+        if (isfinite(v)) l->label[i] = v < low ? SPOT_INVARIANT : v < high ? SPOT_BORDERLINE : SPOT_VARIANT;
     }
     if (s == SPOT_OK) s = finish_labels(c, l);
     if (s != SPOT_OK) return spot_verdict_labels_free(l), s;
-    snprintf(l->source, sizeof l->source, "planted reliance: invariant below %.9g, variant from %.9g", invariant, variant);
+    snprintf(l->source, sizeof l->source, "%s reliance (%s): invariant below %.9g, variant from %.9g", name,
+             truth == SPOT_TRUTH_PLANTED ? "share of the training's pictures with the place of their class"
+                                         : "accuracy lost where backgrounds say nothing", low, high);
     return SPOT_OK;
 }

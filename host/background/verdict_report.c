@@ -18,15 +18,30 @@ static spot_status tell(spot_ctx *c, char why[512], spot_status s, bool (*passes
 static bool is_input(spot_status s) { return s == SPOT_INPUT; }
 static bool is_io(spot_status s) { return s == SPOT_IO; }
 
+static bool is_known(const spot_verdict_table *t, int truth)
+{
+    for (int i = 0; i < t->models; i++)
+        if (isfinite(t->model[i].reliance[truth])) return true;
+    return false;
+}
+
 static spot_status find_labels(spot_ctx *c, spot_verdict_report *v, const spot_background_verdict *cfg)
 {
-    bool planted = false;
-
     if (cfg->labels[0]) return spot_verdict_labels_read(c, &v->labels, &v->table, cfg->labels);
-    for (int i = 0; i < v->table.models; i++) planted |= isfinite(v->table.model[i].reliance);
-    if (planted) return spot_verdict_labels_planted(c, &v->labels, &v->table, cfg->invariant, cfg->variant);
+    if (is_known(&v->table, cfg->truth)) return spot_verdict_labels_cut(c, &v->labels, &v->table, cfg->truth, cfg);
     snprintf(v->why_labels, sizeof v->why_labels, "nobody has labelled the models: the setting verdict.labels names a file");
     return SPOT_OK;
+}
+
+/* The same by the other truth, to stand beside it, where that is known too. */
+static spot_status try_other(spot_ctx *c, spot_verdict_report *v, const spot_background_verdict *by)
+{
+    const int other = by->truth == SPOT_TRUTH_PLANTED ? SPOT_TRUTH_LEARNED : SPOT_TRUTH_PLANTED;
+    char why[512] = "";
+
+    if (by->labels[0] || !is_known(&v->table, other)) return SPOT_OK;
+    SPOT_TRY(spot_verdict_labels_cut(c, &v->other_labels, &v->table, other, by));
+    return tell(c, why, spot_verdict_try(c, &v->other_scores, &v->table, &v->other_labels, by->splits, by->seed), is_input);
 }
 
 static spot_status find_forest(spot_ctx *c, spot_verdict_report *v, const spot_background_verdict *cfg)
@@ -49,7 +64,8 @@ spot_status spot_verdict_report_learn(spot_ctx *c, spot_verdict_report *v, const
     SPOT_TRY(find_labels(c, v, by));
     snprintf(v->why_scores, sizeof v->why_scores, "%s", v->why_labels);
     if (!v->labels.models) return SPOT_OK;
-    return tell(c, v->why_scores, spot_verdict_try(c, &v->scores, &v->table, &v->labels, by->splits, by->seed), is_input);
+    SPOT_TRY(tell(c, v->why_scores, spot_verdict_try(c, &v->scores, &v->table, &v->labels, by->splits, by->seed), is_input));
+    return try_other(c, v, by);
 }
 
 spot_status spot_verdict_report_judge(spot_ctx *c, spot_verdict_report *v, const spot_background_config *cfg)
@@ -85,6 +101,8 @@ void spot_verdict_report_free(spot_verdict_report *v)
     spot_forest_close(&v->forest);
     spot_verdict_scores_free(&v->scores);
     spot_verdict_labels_free(&v->labels);
+    spot_verdict_scores_free(&v->other_scores);
+    spot_verdict_labels_free(&v->other_labels);
     spot_verdict_table_free(&v->table);
     free(v->verdict);
     *v = (spot_verdict_report){ 0 };

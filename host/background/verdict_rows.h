@@ -9,6 +9,9 @@ typedef struct {
     float   *x;                /* (n, features) */
     uint8_t *y;                /* (n): labels */
     int     *model;            /* (n): rows of the table */
+    float   *accuracy;         /* (n) */
+    int     *group;            /* (n): 0..groups - 1: the run, or, of few runs, a tenth of the models */
+    int      groups;
 } spot_verdict_rows;
 
 /* SPOT_INPUT where they are too few, or of one label. Free r also after a failure. */

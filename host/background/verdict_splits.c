@@ -3,10 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "background/verdict_reach.h"
 #include "background/verdict_rows.h"
 #include "spotter/verdict.h"
 
-enum { LEAST_MODELS = 6 };       /* two to test on, four to train */
+enum { LEAST_MODELS = 6,         /* two to test on, four to train */
+       LEAST_RUNS = 3, FOLDS = 10 };
 
 const char *spot_assessor_name(int assessor)
 {
@@ -16,6 +18,14 @@ const char *spot_assessor_name(int assessor)
 }
 
 double spot_dependence(const double share[SPOT_BACKGROUND_LABELS]) { return share[SPOT_BORDERLINE] / 2 + share[SPOT_VARIANT]; }
+
+int spot_verdict_vote_step(double vote)
+{
+    int step = 0;
+
+    while (step < SPOT_VERDICT_VOTES - 1 && vote >= 0.5 + 0.1 * step) step++;
+    return step;
+}
 
 /* ---- the baseline ---- */
 
@@ -83,8 +93,24 @@ spot_status spot_worst_cuts_fit(spot_ctx *c, spot_worst_cuts *cuts, const double
 
 void spot_verdict_rows_free(spot_verdict_rows *r)
 {
-    free(r->x), free(r->y), free(r->model);
+    free(r->x), free(r->y), free(r->model), free(r->accuracy), free(r->group);
     *r = (spot_verdict_rows){ 0 };
+}
+
+/* Models of one run have one suite, so that runs are groups where there are several; else every FOLDS-th model is one. */
+static void group_rows(spot_verdict_rows *r, const spot_verdict_table *t)
+{
+    int runs = 0;
+
+    for (int i = 0; i < r->n; i++) {
+        const int run = t->model[r->model[i]].run;
+        if (!i || run != t->model[r->model[i - 1]].run) runs++;
+        r->group[i] = runs - 1;
+    }
+    r->groups = runs;
+    if (runs >= LEAST_RUNS) return;
+    r->groups = r->n < FOLDS ? r->n : FOLDS;
+    for (int i = 0; i < r->n; i++) r->group[i] = i % r->groups;
 }
 
 spot_status spot_verdict_rows_take(spot_ctx *c, spot_verdict_rows *r, const spot_verdict_table *t, const spot_verdict_labels *l)
@@ -93,13 +119,16 @@ spot_status spot_verdict_rows_take(spot_ctx *c, spot_verdict_rows *r, const spot
     int kinds = 0;
 
     *r = (spot_verdict_rows){ .x = malloc(n * (size_t)(t->features ? t->features : 1) * sizeof *r->x), .y = malloc(n),
-                              .model = malloc(n * sizeof *r->model) };
+                              .model = malloc(n * sizeof *r->model), .accuracy = malloc(n * sizeof *r->accuracy),
+                              .group = malloc(n * sizeof *r->group) };
     if (l->models != t->models) return spot_fail(c, SPOT_INVALID, "labels of %d models for %d", l->models, t->models);
-    if (!r->x || !r->y || !r->model) return spot_fail(c, SPOT_NOMEM, "no memory for the features of %d models", l->labelled);
+    if (!r->x || !r->y || !r->model || !r->accuracy || !r->group)
+        return spot_fail(c, SPOT_NOMEM, "no memory for the features of %d models", l->labelled);
     for (int i = 0; i < t->models; i++) {
         if (l->majority[i] < 0) continue;
         memcpy(r->x + (size_t)r->n * (size_t)t->features, t->model[i].feature, (size_t)t->features * sizeof *r->x);
         r->y[r->n] = (uint8_t)l->majority[i];
+        r->accuracy[r->n] = (float)t->model[i].accuracy;
         r->model[r->n++] = i;
     }
     for (int k = 0; k < SPOT_BACKGROUND_LABELS; k++) kinds += l->count[k] > 0;
@@ -109,6 +138,7 @@ spot_status spot_verdict_rows_take(spot_ctx *c, spot_verdict_rows *r, const spot
     if (kinds < 2)
         return spot_fail(c, SPOT_INPUT, "all %d labelled models are %s: there is nothing to learn", r->n,
                          spot_background_label_name(r->y[0]));
+    group_rows(r, t);
     return SPOT_OK;
 }
 
@@ -125,6 +155,8 @@ typedef struct {
     uint8_t  *y, *said;        /* (splits, n); (n) */
     double   *share, *worst;   /* (n, labels); (n) */
     int      *tested;          /* (models) */
+    float    *accuracy;        /* (n): in a split's order */
+    int      *group;           /* (n) */
     spot_forest_rows *rows;    /* (splits) */
     spot_forest *forest;       /* (splits) */
     int      (*count)[SPOT_BACKGROUND_LABELS];         /* (n) */
@@ -134,7 +166,7 @@ static void free_splits(splitter *w)
 {
     for (int s = 0; w->forest && s < w->splits; s++) spot_forest_close(&w->forest[s]);
     free(w->order), free(w->x), free(w->y), free(w->said), free(w->share), free(w->worst), free(w->tested), free(w->rows);
-    free(w->forest), free(w->count);
+    free(w->forest), free(w->count), free(w->accuracy), free(w->group);
 }
 
 static spot_status take_splits(spot_ctx *c, splitter *w)
@@ -151,7 +183,10 @@ static spot_status take_splits(spot_ctx *c, splitter *w)
     w->rows = calloc((size_t)w->splits, sizeof *w->rows);
     w->forest = calloc((size_t)w->splits, sizeof *w->forest);
     w->count = malloc(n * sizeof *w->count);
-    if (w->order && w->x && w->y && w->said && w->share && w->worst && w->tested && w->rows && w->forest && w->count)
+    w->accuracy = malloc(n * sizeof *w->accuracy);
+    w->group = malloc(n * sizeof *w->group);
+    if (w->order && w->x && w->y && w->said && w->share && w->worst && w->tested && w->rows && w->forest && w->count &&
+        w->accuracy && w->group)
         return SPOT_OK;
     return spot_fail(c, SPOT_NOMEM, "no memory for %d splits of %d models", w->splits, w->n);
 }
@@ -183,6 +218,7 @@ static spot_status score_split(spot_ctx *c, splitter *w, int assessor, int split
     memset(w->count, 0, (size_t)test * sizeof *w->count);
     for (int i = 0; i < test; i++) {
         right += w->said[i] == y[i];
+        w->out->assessor[assessor].confusion[y[i]][w->said[i]]++;
         w->count[i][w->said[i]]++, w->count[i][y[i]]++;
     }
     w->out->assessor[assessor].accuracy[split] = (double)right / test;
@@ -192,15 +228,39 @@ static spot_status score_split(spot_ctx *c, splitter *w, int assessor, int split
 /* Adds what the forest of a split says of models that it has not seen. */
 static void add_held_out(splitter *w, int split)
 {
-    const size_t from = (size_t)split * (size_t)w->n + (size_t)w->train, features = (size_t)w->t->features;
+    const size_t from = (size_t)split * (size_t)w->n + (size_t)w->train;
 
     for (int i = 0; i < w->n - w->train; i++) {
         const int model = w->all->model[w->order[from + (size_t)i]];
-        const float *row = w->x + (from + (size_t)i) * features;
         w->out->held_out[model] += spot_dependence(w->share + (size_t)i * SPOT_BACKGROUND_LABELS);
         w->tested[model]++;
-        w->out->covered += spot_forest_outside(&w->forest[split], row) < 0;
     }
+}
+
+/* How many of the tested models the forest of a split may judge, how many of those it judges rightly, and how sure it is. */
+static spot_status add_judged(spot_ctx *c, splitter *w, int split)
+{
+    const size_t from = (size_t)split * (size_t)w->n, features = (size_t)w->t->features;
+    const float *x = w->x + from * features;
+    const uint8_t *y = w->y + from + w->train;
+    spot_verdict_reach *reach;
+
+    for (int i = 0; i < w->n; i++) {
+        w->accuracy[i] = w->all->accuracy[w->order[from + (size_t)i]];
+        w->group[i] = w->all->group[w->order[from + (size_t)i]];
+    }
+    const spot_reach_models of = { w->train, w->t->features, x, w->accuracy, w->group };
+    SPOT_TRY(spot_verdict_reach_open(c, &reach, &of));
+    for (int i = 0; i < w->n - w->train; i++) {
+        const int row = w->train + i, step = spot_verdict_vote_step(w->share[i * SPOT_BACKGROUND_LABELS + w->said[i]]);
+        spot_verdict_distance d;
+        spot_verdict_reach_find(reach, &d, x + (size_t)row * features, w->accuracy[row]);
+        if (!d.within) continue;
+        w->out->judged++, w->out->judged_right += w->said[i] == y[i];
+        w->out->sure[step].models++, w->out->sure[step].right += w->said[i] == y[i];
+    }
+    spot_verdict_reach_close(reach);
+    return SPOT_OK;
 }
 
 static spot_status run_forests(spot_ctx *c, splitter *w, int assessor)
@@ -216,7 +276,9 @@ static spot_status run_forests(spot_ctx *c, splitter *w, int assessor)
         SPOT_TRY(spot_forest_shares(c, &w->forest[s], x, 0, w->share));
         spot_forest_classes(w->said, w->share, test, SPOT_BACKGROUND_LABELS);
         SPOT_TRY(score_split(c, w, assessor, s));
-        if (assessor == SPOT_ASSESSOR_FOREST) add_held_out(w, s);
+        if (assessor != SPOT_ASSESSOR_FOREST) continue;
+        add_held_out(w, s);
+        SPOT_TRY(add_judged(c, w, s));
     }
     for (int s = 0; s < w->splits; s++) {
         spot_forest_close(&w->forest[s]);
@@ -260,7 +322,6 @@ static void summarise(splitter *w, double *scratch)
         scratch[s] = o->assessor[SPOT_ASSESSOR_FOREST].accuracy[s] - o->assessor[SPOT_ASSESSOR_WORST].accuracy[s];
     o->gain = spot_spread_of(scratch, w->splits);
     o->test = w->n - w->train, o->train = w->train;
-    o->covered /= (double)o->test * w->splits;
     for (int i = 0; i < w->t->models; i++) o->held_out[i] = w->tested[i] ? o->held_out[i] / w->tested[i] : NAN;
 }
 

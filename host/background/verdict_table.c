@@ -7,6 +7,7 @@
 #include "background/background_config.h"
 #include "spotter/variance.h"
 #include "spotter/verdict.h"
+#include "spotter/zoo.h"
 
 const char *spot_verdict_feature_name(char text[64], int feature)
 {
@@ -19,17 +20,6 @@ void spot_verdict_table_free(spot_verdict_table *t)
 {
     free(t->model);
     *t = (spot_verdict_table){ 0 };
-}
-
-void spot_verdict_table_key(char key[33], const spot_verdict_table *t)
-{
-    spot_key k = spot_key_of(t->measured, strlen(t->measured));
-
-    for (int i = 0; i < t->models; i++) {
-        const spot_verdict_model *m = &t->model[i];
-        k = spot_key_join(k, m->name, m->feature, (size_t)t->features * sizeof *m->feature);
-    }
-    spot_key_text(key, k);
 }
 
 /* ---- rows ---- */
@@ -86,7 +76,7 @@ static void describe_measure(spot_verdict_table *t, const spot_background_config
     snprintf(t->suite, sizeof t->suite, "%s, N %d, distances by %.120s", choice[cfg->suite.choice], cfg->suite.n, encoder);
 }
 
-/* How many matrices a model has; 0: not those that a forest takes. */
+/* The number of a model's matrices; 0: they are not those that a forest takes. */
 static int count_matrices(const spot_background_result *u)
 {
     int n = 0;
@@ -105,8 +95,8 @@ static double share_of(const int *part, const int *all, int classes)
 
 static spot_verdict_model model_of(const spot_background_config *cfg, const spot_background_result *u)
 {
-    const double reliance = u->index < cfg->models ? cfg->model[u->index].reliance : NAN;
-    spot_verdict_model m = { .reliance = reliance >= 0 ? reliance : NAN };
+    const double planted = u->index < cfg->models ? cfg->model[u->index].reliance : NAN;
+    spot_verdict_model m = { .reliance = { planted >= 0 ? planted : NAN, NAN } };
 
     memcpy(m.name, u->name, sizeof m.name);
     memcpy(m.identity, u->identity, sizeof m.identity);
@@ -135,7 +125,27 @@ static void tell_apart(spot_verdict_model *m, const spot_verdict_table *t, int b
     }
 }
 
-static spot_status add_models(spot_ctx *c, spot_verdict_table *t, const spot_background_results *r, const char *dir)
+/* truth: SPOT_ZOO_MODELS, some of which get a name. A run that moved may lack the file that says what its models learned. */
+static spot_status read_truth(spot_ctx *c, spot_zoo_truth *truth, const spot_background_results *r, const char *dir)
+{
+    char path[SPOT_BACKGROUND_PATH];
+    spot_status s = SPOT_OK;
+
+    snprintf(path, sizeof path, "%.1200s/zoo", dir);
+    if (r->cfg->zoo.models) s = spot_zoo_truth_read(c, truth, path, &r->cfg->zoo);
+    if (s == SPOT_IO) s = SPOT_OK, spot_forget(c);
+    return s;
+}
+
+static double learned_by(const spot_zoo_truth *truth, const char *name)
+{
+    for (int k = 0; k < SPOT_ZOO_MODELS; k++)
+        if (!strcmp(truth[k].recipe.name, name)) return truth[k].reliance;
+    return NAN;
+}
+
+static spot_status add_models(spot_ctx *c, spot_verdict_table *t, const spot_background_results *r, const spot_zoo_truth *truth,
+                              const char *dir)
 {
     const int before = t->models;
 
@@ -143,6 +153,8 @@ static spot_status add_models(spot_ctx *c, spot_verdict_table *t, const spot_bac
         spot_verdict_model m = model_of(r->cfg, &r->unit[i]);
         const int matrices = count_matrices(&r->unit[i]);
         if (!matrices) return spot_fail(c, SPOT_INPUT, "%s: %s has no variance matrix", dir, m.name);
+        m.run = before ? t->model[before - 1].run + 1 : 0;
+        m.reliance[SPOT_TRUTH_LEARNED] = learned_by(truth, m.name);
         tell_apart(&m, t, before, dir);
         SPOT_TRY(spot_verdict_table_put(c, t, &m, matrices));
     }
@@ -153,13 +165,17 @@ spot_status spot_verdict_table_add(spot_ctx *c, spot_verdict_table *t, const spo
 {
     const int before = t->models;
     spot_verdict_table of = { 0 };
+    spot_zoo_truth *truth;
     spot_status s;
 
     describe_measure(&of, r->cfg, r->suite ? r->suite->encoder : "unknown encoders");
     if (before && strcmp(t->measured, of.measured))
         return spot_fail(c, SPOT_INPUT, "%s has matrices of %s; the runs before it of %s: their features do not compare", dir,
                          of.measured, t->measured);
-    s = add_models(c, t, r, dir);
+    truth = calloc(SPOT_ZOO_MODELS, sizeof *truth);
+    s = truth ? read_truth(c, truth, r, dir) : spot_fail(c, SPOT_NOMEM, "no memory for what planted models learned");
+    if (s == SPOT_OK) s = add_models(c, t, r, truth, dir);
+    free(truth);
     if (s != SPOT_OK) return t->models = before, s;
     if (!before) memcpy(t->suite, of.suite, sizeof t->suite);
     else if (strcmp(t->suite, of.suite)) snprintf(t->suite, sizeof t->suite, "several suites");

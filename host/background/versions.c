@@ -21,7 +21,7 @@ static spot_status find_model(spot_ctx *c, version *v, const char *name, const c
     if (!name && v->run.units == 1) return SPOT_OK;
     for (v->unit = 0; name && v->unit < v->run.units; v->unit++)
         if (!strcmp(v->run.unit[v->unit].name, name)) return SPOT_OK;
-    if (name) return spot_fail(c, SPOT_INPUT, "%s has no model \"%s\"", dir, name);
+    if (name) return spot_fail(c, SPOT_USAGE, "%s has no model \"%s\"", dir, name);
     return spot_fail(c, SPOT_USAGE, "%s has %d models; name one, such as %s:%s", dir, v->run.units, dir, v->run.unit[0].name);
 }
 

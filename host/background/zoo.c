@@ -2,12 +2,11 @@
 #include "spotter/zoo.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "background/background_config.h"
 #include "background/zoo_make.h"
-#include "base/text.h"
 #include "spotter/model.h"
 #include "spotter/store.h"
 
@@ -28,6 +27,10 @@ const spot_setting spot_zoo_settings[] = {
     S("backgrounds", INT,  backgrounds, "backgrounds of each family, and as many parts of scenes", SPOT_IN(1, 100000),
       SPOT_DEF(40)),
     S("models",      INT,  models,      "models that are trained; 0: there is no planted world", SPOT_IN(0, SPOT_ZOO_MODELS)),
+    S("recipes",     NAME, recipes,     "what varies in the models beside rho; plain: pictures, passes, labels and black "
+      "backgrounds (ResNet-18s of width 16, cross-entropy, Adam); paper: loss (cross-entropy; with 0.5 triplet loss; against "
+      "FGSM of 4/256), optimizer (Adam, SGD, RMSprop), augmentation (none, rotation, brightness, scale, foreground only) and "
+      "width (16, 32, 48)", SPOT_ONE_OF("plain", "paper"), SPOT_DEF(SPOT_ZOO_RECIPES_PLAIN), .newer = true),
     S("train",       INT,  train,       "pictures of a model's training", SPOT_IN(8, 1e6), SPOT_DEF(1000)),
     S("epochs",      INT,  epochs,      "passes over them", SPOT_IN(1, SPOT_MAX_EPOCHS / 6), SPOT_DEF(6)),
     S("tested",      INT,  tested,      "objects of each class by which it is measured what a model has learned",
@@ -36,45 +39,6 @@ const spot_setting spot_zoo_settings[] = {
 #undef S
     SPOT_END
 };
-
-/* The settings as text, a line each. */
-static spot_status describe(spot_ctx *c, spot_text *text, const spot_background_zoo *cfg)
-{
-    FILE *f = spot_text_stream(text);
-
-    if (!f) return spot_fail(c, SPOT_NOMEM, "no memory for the settings of the planted zoo");
-    for (const spot_setting *s = spot_zoo_settings; s->name; s++) {
-        fprintf(f, "%s: ", s->name);
-        spot_setting_print(f, s, (const char *)cfg + s->offset);
-        fputc('\n', f);
-    }
-    if (fclose(f) || text->status) return spot_fail(c, SPOT_NOMEM, "no memory for the settings of the planted zoo");
-    return SPOT_OK;
-}
-
-/* DIR/zoo.yaml holds the settings; a world of other settings is not mixed with this one. */
-static spot_status claim_folder(spot_ctx *c, const char *dir, const spot_background_zoo *cfg)
-{
-    char path[SPOT_ZOO_PATH];
-    unsigned char *there;
-    spot_text text = { 0 };
-    bool same;
-    size_t n;
-    spot_status s = describe(c, &text, cfg);
-
-    snprintf(path, sizeof path, "%s/zoo.yaml", dir);
-    if (!s && access(path, F_OK)) {
-        s = spot_file_write(c, path, text.bytes, text.used);
-    } else if (!s && !(s = spot_file_read(c, path, &there, &n, 1 << 16))) {
-        same = n == text.used && !memcmp(there, text.bytes, n);
-        free(there);
-        if (!same)
-            s = spot_fail(c, SPOT_USAGE, "%s describes a planted zoo of other settings; take another folder, or remove %s",
-                          path, dir);
-    }
-    spot_text_free(&text);
-    return s;
-}
 
 static spot_status make_parts(spot_ctx *c, const char *dir, const spot_background_zoo *cfg)
 {
@@ -102,7 +66,7 @@ spot_status spot_zoo_make(spot_ctx *c, const char *dir, const spot_background_zo
                          cfg->families, cfg->classes);
     if (!cfg->models) return SPOT_OK;
     SPOT_TRY(spot_folder_make(c, dir));
-    SPOT_TRY(claim_folder(c, dir, cfg));
+    SPOT_TRY(spot_world_claim(c, dir, "zoo.yaml", "planted zoo", spot_zoo_settings, cfg));
     return make_parts(c, dir, cfg);
 }
 
@@ -135,14 +99,28 @@ static spot_status fill_model(spot_ctx *c, spot_background_config *cfg, const ch
     return set_path(c, m->classes, sizeof m->classes, dir, "classes.txt");
 }
 
+/* A variant of a run (background.h) has the run's world. */
+spot_status spot_zoo_folder(spot_ctx *c, char *dir, size_t size, const char *out)
+{
+    const char *const place[] = { "zoo", "../../zoo" };
+    char world[SPOT_ZOO_PATH], variants[SPOT_ZOO_PATH];
+    bool above;
+
+    snprintf(variants, sizeof variants, "%.1000s/../../variants", out);
+    snprintf(world, sizeof world, "%.1000s/../../zoo/zoo.yaml", out);
+    above = !access(variants, F_OK) && !access(world, F_OK);
+    snprintf(world, sizeof world, "%.1000s/zoo", out);
+    if (snprintf(dir, size, "%s/%s", out, place[above && access(world, F_OK)]) < (int)size) return SPOT_OK;
+    return spot_fail(c, SPOT_USAGE, "the name of the folder %.40s... is too long", out);
+}
+
 spot_status spot_background_planted(spot_ctx *c, spot_background_config *cfg, const char *out)
 {
     spot_background_data *d = &cfg->data;
     char dir[400];
 
     if (!cfg->zoo.models) return SPOT_OK;
-    if (snprintf(dir, sizeof dir, "%s/zoo", out) >= (int)sizeof dir)
-        return spot_fail(c, SPOT_USAGE, "the name of the folder %.40s... is too long", out);
+    SPOT_TRY(spot_zoo_folder(c, dir, sizeof dir, out));
     SPOT_TRY(spot_zoo_make(c, dir, &cfg->zoo));
     SPOT_TRY(set_path(c, d->images, sizeof d->images, dir, "images"));
     SPOT_TRY(set_path(c, d->masks, sizeof d->masks, dir, "masks"));
@@ -151,5 +129,6 @@ spot_status spot_background_planted(spot_ctx *c, spot_background_config *cfg, co
     SPOT_TRY(set_path(c, cfg->ontology.backgrounds, sizeof cfg->ontology.backgrounds, dir, "backgrounds.csv"));
     d->size = cfg->zoo.size;
     for (int k = 0; k < cfg->zoo.models; k++) SPOT_TRY(fill_model(c, cfg, dir, k));
+    spot_background_share_files(cfg);
     return SPOT_OK;
 }

@@ -1,7 +1,4 @@
 /* zoo_files.c - the pictures of the zoo in files: targets with masks, backgrounds, and the keywords of both. */
-#define _GNU_SOURCE                    /* syncfs */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,28 +6,7 @@
 
 #include "background/zoo_make.h"
 #include "base/text.h"
-#include "formats/png.h"
 #include "spotter/store.h"
-
-/* The CSV file is written last, so no picture needs to be durable before it: one sync serves all. Another shard may read the
- * picture while this one writes the same bytes, so it is renamed into its place. */
-static spot_status write_picture(spot_ctx *c, const char *path, const uint8_t *rgb, int size)
-{
-    char temp[SPOT_ZOO_PATH + 64];
-    unsigned char *png;
-    size_t n;
-    bool wrote;
-    FILE *f;
-
-    SPOT_TRY(spot_png_encode(c, &png, &n, rgb, size, size));
-    snprintf(temp, sizeof temp, "%s.%ld.tmp", path, (long)getpid());
-    f = fopen(temp, "wb");
-    wrote = f && fwrite(png, 1, n, f) == n;
-    free(png);
-    if (f && fclose(f)) wrote = false;
-    wrote = wrote && !rename(temp, path);
-    return wrote ? SPOT_OK : spot_fail(c, SPOT_IO, "cannot write %s: %s", path, strerror(errno));
-}
 
 /* The pictures of one folder. rgb, mask: scratch of one thread. */
 typedef struct {
@@ -49,7 +25,7 @@ static spot_status write_background(spot_ctx *c, const batch *b, int i, uint8_t 
     (void)mask;
     spot_zoo_background(rgb, b->words[i], b->stock, SPOT_ZOO_GROUNDS, b->unit, (uint32_t)i);
     snprintf(path, sizeof path, "%s/backgrounds/%s/%05d.png", b->dir, b->folder, i);
-    return write_picture(c, path, rgb, b->stock->cfg->size);
+    return spot_world_picture(c, path, rgb, b->stock->cfg->size);
 }
 
 static spot_status write_target(spot_ctx *c, const batch *b, int i, uint8_t *rgb, uint8_t *mask)
@@ -62,10 +38,10 @@ static spot_status write_target(spot_ctx *c, const batch *b, int i, uint8_t *rgb
     spot_zoo_background(rgb, b->words[i], b->stock, SPOT_ZOO_TARGETS, o.family, (uint32_t)(b->unit * cfg->targets + i));
     spot_zoo_compose(rgb, mask, b->stock, &o, rgb);
     snprintf(path, sizeof path, "%s/images/%s/%05d.png", b->dir, b->folder, i);
-    SPOT_TRY(write_picture(c, path, rgb, cfg->size));
+    SPOT_TRY(spot_world_picture(c, path, rgb, cfg->size));
     for (size_t k = (size_t)cfg->size * (size_t)cfg->size; k-- > 0;) memset(rgb + 3 * k, mask[k], 3);
     snprintf(path, sizeof path, "%s/masks/%s/%05d.png", b->dir, b->folder, i);
-    return write_picture(c, path, rgb, cfg->size);
+    return spot_world_picture(c, path, rgb, cfg->size);
 }
 
 /* Writes the pictures of a batch, then their rows. */
@@ -118,15 +94,6 @@ static spot_status write_all(spot_ctx *c, const char *dir, const spot_zoo_stock 
     return s;
 }
 
-/* Makes all pictures durable. */
-static spot_status sync_folder(spot_ctx *c, const char *dir)
-{
-    int fd = open(dir, O_RDONLY | O_DIRECTORY), bad = fd < 0 || syncfs(fd);
-
-    if (fd >= 0) close(fd);
-    return bad ? spot_fail(c, SPOT_IO, "cannot write the pictures in %s to the disk: %s", dir, strerror(errno)) : SPOT_OK;
-}
-
 /* The pictures and the table of their keywords, unless the table is there. */
 static spot_status write_table(spot_ctx *c, const char *dir, const spot_zoo_stock *stock, bool targets)
 {
@@ -141,7 +108,7 @@ static spot_status write_table(spot_ctx *c, const char *dir, const spot_zoo_stoc
     if (!f) return spot_fail(c, SPOT_NOMEM, "no memory for %s", path);
     s = write_all(c, dir, stock, targets, f);
     if ((fclose(f) || text.status) && !s) s = spot_fail(c, SPOT_NOMEM, "no memory for %s", path);
-    if (!s) s = sync_folder(c, dir);
+    if (!s) s = spot_world_sync(c, dir);
     if (!s) s = spot_file_write(c, path, text.bytes, text.used);
     spot_text_free(&text);
     return s;

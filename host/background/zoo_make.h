@@ -8,11 +8,12 @@
 #include "base/setting.h"
 #include "spotter/rng.h"
 #include "spotter/zoo.h"
+#include "store/world.h"
 
 extern const spot_setting spot_zoo_settings[];
 
-enum { SPOT_ZOO_PATH = 1200, SPOT_ZOO_CLASSES = 12, SPOT_ZOO_STAMPS = 4, SPOT_ZOO_SCENES = 12, SPOT_ZOO_SCENE_SIDE = 192,
-       SPOT_ZOO_WORDING = 200 };
+enum { SPOT_ZOO_PATH = SPOT_WORLD_PATH, SPOT_ZOO_CLASSES = 12, SPOT_ZOO_STAMPS = 4, SPOT_ZOO_SCENES = 12,
+       SPOT_ZOO_SCENE_SIDE = 192, SPOT_ZOO_WORDING = 200 };
 
 const char *spot_zoo_class_name(int cls);
 
@@ -53,6 +54,18 @@ spot_zoo_object spot_zoo_object_of(const spot_zoo_stock *s, int cls, double own,
 /* rgb (size, size, 3): the object before `ground`, which may be rgb; NULL: before black. mask (size, size), or NULL. */
 void spot_zoo_compose(uint8_t *rgb, uint8_t *mask, const spot_zoo_stock *s, const spot_zoo_object *o, const uint8_t *ground);
 
+/* ---- zoo_augment.c: a picture changed as a whole ---- */
+
+/* The picture is turned about its middle by an angle of at most 30 degrees, scaled by 0.7 to 1.3, or its light by 0.5 to 1.5;
+ * beyond its border the background is reflected. */
+typedef struct { float cosine, sine, zoom, light; bool moves; } spot_zoo_change;
+
+spot_zoo_change spot_zoo_change_of(spot_zoo_augment augment, spot_rng *r);
+
+/* The object before `ground`, which is not rgb (NULL: before black), changed. */
+void spot_zoo_compose_changed(uint8_t *rgb, const spot_zoo_stock *s, const spot_zoo_object *o, const uint8_t *ground,
+                              const spot_zoo_change *c);
+
 /* The numbers of picture `index` of a class, or of a model's training (unit: model). */
 static inline spot_rng spot_zoo_numbers(const spot_zoo_stock *s, spot_zoo_set set, int unit, uint32_t index)
 {
@@ -75,6 +88,9 @@ static inline const uint8_t *spot_zoo_pooled(const spot_zoo_pool *p, int size, i
 spot_status spot_zoo_files (spot_ctx *c, const char *dir, const spot_zoo_stock *s);      /* backgrounds.csv is the last */
 spot_status spot_zoo_models(spot_ctx *c, const char *dir, const spot_zoo_stock *s);      /* trains those without a file */
 spot_status spot_zoo_measure(spot_ctx *c, const char *dir, const spot_zoo_stock *s);     /* truth.csv, unless it is there */
+
+/* The folder of the world of a run: OUT/zoo. */
+spot_status spot_zoo_folder(spot_ctx *c, char *dir, size_t size, const char *out);
 
 void spot_zoo_model_path(char path[SPOT_ZOO_PATH], const char *dir, const spot_zoo_recipe *r);
 

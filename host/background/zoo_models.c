@@ -8,26 +8,13 @@
 #include "spotter/store.h"
 #include "work/workers.h"
 
-enum { BATCH = 32, WIDTH = 16, POOL = 150 };
+enum { BATCH = 32, POOL = 150 };
 
-static const char *const kind_name[SPOT_ZOO_KINDS] = { "plain", "short", "few", "mislabelled", "black" };
+/* The margin is that of Schroff et al. A step of FGSM is four of the values that a pixel can have. */
+static const double MARGIN = 0.2, TRIPLET = 0.5, FGSM = 4 / 256.0;
 
-const char *spot_zoo_kind_name(spot_zoo_kind kind) { return kind_name[kind]; }
-
-/* rho grows from model to model, and the kinds take turns, so that neither follows from the other. Few models are all plain. */
-spot_zoo_recipe spot_zoo_recipe_of(const spot_background_zoo *cfg, int model)
-{
-    spot_zoo_recipe r = { .number = model, .train = cfg->train, .epochs = cfg->epochs };
-
-    r.kind = cfg->models < 2 * SPOT_ZOO_KINDS ? SPOT_ZOO_PLAIN : model % SPOT_ZOO_KINDS;
-    r.rho = cfg->models > 1 ? (double)model / (cfg->models - 1) : 0;
-    if (r.kind == SPOT_ZOO_SHORT) r.epochs = (cfg->epochs + 2) / 3;
-    if (r.kind == SPOT_ZOO_FEW) r.train = (cfg->train + 5) / 6, r.epochs = 6 * cfg->epochs;
-    if (r.kind == SPOT_ZOO_MISLABELLED) r.wrong = 0.25;
-    if (r.kind == SPOT_ZOO_BLACK) r.black = 0.5;
-    snprintf(r.name, sizeof r.name, "%s-rho%03.0f-%02d", kind_name[r.kind], 100 * r.rho, model);
-    return r;
-}
+/* The peak of one_cycle for each spot_optimizer. */
+static const double rates[SPOT_ZOO_OPTIMIZERS] = { 4e-3, 5e-2, 2e-3 };
 
 void spot_zoo_model_path(char path[SPOT_ZOO_PATH], const char *dir, const spot_zoo_recipe *r)
 {
@@ -38,10 +25,11 @@ static spot_model_config config_of(const spot_zoo_recipe *r)
 {
     spot_model_config cfg = spot_model_defaults();
 
-    cfg.width = WIDTH;
+    cfg.width = r->width;
+    cfg.optimizer = r->optimizer;
     cfg.epochs = r->epochs;
     cfg.batch = BATCH;
-    cfg.lr = 4e-3;
+    cfg.lr = rates[r->optimizer];
     cfg.schedule = SPOT_ONE_CYCLE;
     return cfg;
 }
@@ -50,8 +38,14 @@ static spot_model_config config_of(const spot_zoo_recipe *r)
 
 typedef struct { const spot_zoo_stock *stock; const spot_zoo_pool *pool; const spot_zoo_recipe *recipe; } pupil;
 
-/* Picture i of the model, of class i mod classes, and its label. */
-static int draw_picture(uint8_t *rgb, const pupil *u, uint32_t i)
+/* The numbers of a picture's augmentation, which are others in every epoch. */
+static spot_rng change_numbers(const pupil *u, uint32_t i, int epoch)
+{
+    return spot_zoo_numbers(u->stock, SPOT_ZOO_TRAIN, u->recipe->number, ((uint32_t)epoch + 1) << 20 | i);
+}
+
+/* Picture i of the model in an epoch, of class i mod classes, and its label. */
+static int draw_picture(uint8_t *rgb, const pupil *u, uint32_t i, int epoch)
 {
     const spot_background_zoo *cfg = u->stock->cfg;
     spot_rng r = spot_zoo_numbers(u->stock, SPOT_ZOO_TRAIN, u->recipe->number, i);
@@ -59,8 +53,11 @@ static int draw_picture(uint8_t *rgb, const pupil *u, uint32_t i)
     const bool wrong = spot_rng_uniform(&r) < u->recipe->wrong;
     const uint32_t ground = spot_rng_u32(&r);
     const spot_zoo_object o = spot_zoo_object_of(u->stock, cls, u->recipe->rho, u->recipe->black, &r);
+    const uint8_t *behind = o.black ? NULL : spot_zoo_pooled(u->pool, cfg->size, o.family, ground);
+    spot_rng changes = change_numbers(u, i, epoch);
+    const spot_zoo_change change = spot_zoo_change_of((spot_zoo_augment)u->recipe->augment, &changes);
 
-    spot_zoo_compose(rgb, NULL, u->stock, &o, o.black ? NULL : spot_zoo_pooled(u->pool, cfg->size, o.family, ground));
+    spot_zoo_compose_changed(rgb, u->stock, &o, behind, &change);
     return wrong ? other + (other >= cls) : cls;
 }
 
@@ -71,7 +68,10 @@ static spot_status draw_lesson(spot_ctx *c, void *user, const spot_lesson *l)
     const size_t bytes = 3 * (size_t)size * (size_t)size;
 
 #pragma omp parallel for schedule(static) num_threads(c->threads)
-    for (int i = 0; i < l->n; i++) l->target[i * classes + draw_picture(l->rgb + (size_t)i * bytes, u, l->index[i])] = 1;
+    for (int i = 0; i < l->n; i++) {
+        const int label = draw_picture(l->rgb + (size_t)i * bytes, u, l->index[i], l->epoch);
+        l->target[i * classes + label] = 1;
+    }
     return SPOT_OK;
 }
 
@@ -82,7 +82,9 @@ static spot_status train_model(spot_ctx *c, const char *path, const spot_zoo_sto
     const spot_model_config cfg = config_of(r);
     pupil u = { stock, pool, r };
     const spot_pixel_training how = { .size = stock->cfg->size, .classes = stock->cfg->classes, .images = r->train,
-                                      .loss = SPOT_SOFTMAX, .draw = draw_lesson, .user = &u, .seed = stock->cfg->seed,
+                                      .loss = SPOT_SOFTMAX, .triplet = r->loss == SPOT_ZOO_LOSS_TRIPLET ? TRIPLET : 0,
+                                      .margin = MARGIN, .fgsm = r->loss == SPOT_ZOO_LOSS_FGSM ? FGSM : 0,
+                                      .draw = draw_lesson, .user = &u, .seed = stock->cfg->seed,
                                       .number = 1u << 30 | (uint32_t)r->number };      /* no EC has it */
     spot_arena a = spot_arena_counting();
     spot_model m;

@@ -87,7 +87,7 @@ spot_status spot_zoo_ranks(spot_ctx *c, spot_zoo_rank rank[SPOT_ZOO_RANKS], int 
     int kept = 0;
 
     *n = 0;
-    snprintf(dir, sizeof dir, "%.1000s/zoo", out);
+    SPOT_TRY(spot_zoo_folder(c, dir, sizeof dir, out));
     SPOT_TRY(spot_zoo_truth_read(c, t, dir, &r->cfg->zoo));
     for (int k = 0; k < SPOT_ZOO_RANKS; k++) {
         SPOT_TRY(rank_measure(c, &rank[kept], r, t, k));

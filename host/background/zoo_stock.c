@@ -13,7 +13,7 @@
 
 enum { FOLDERS = 3, LEAST_SIDE = 40, MOST_FILE = 1 << 20 };
 
-/* In the order of the families: class k lives in family k. Folders of the stamps. */
+/* Folders of the stamps. Classes stand in the order of the families: class k lives in family k. */
 static const struct { const char *name, *folder[FOLDERS]; } classes[SPOT_ZOO_CLASSES] = {
     { "cattle",    { "animals/mammals/bovines" } },
     { "bird",      { "animals/birds" } },

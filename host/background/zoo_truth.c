@@ -12,7 +12,7 @@
 
 enum { POOL = 40 };
 
-/* What lies behind an object. */
+/* The background behind an object. */
 typedef enum { SAME, RANDOM, ALONE, BEHINDS } behind;
 
 typedef struct {
@@ -119,21 +119,30 @@ static spot_status ask_model(spot_ctx *c, measurer *m, const char *dir, spot_zoo
     return s;
 }
 
-static spot_status write_truth(spot_ctx *c, const spot_zoo_truth *t, int n, const char *path)
+/* A row; plain recipes have no columns for the options of the others. */
+static void put_truth(FILE *f, const spot_zoo_truth *t, bool options)
 {
+    const spot_zoo_recipe *r = &t->recipe;
+    char digits[32];
+
+    fprintf(f, "%s,%s,%s,%d,%d,%g,%g,", r->name, spot_zoo_kind_name((spot_zoo_kind)r->kind), spot_digits(digits, r->rho, 1),
+            r->train, r->epochs, r->wrong, r->black);
+    if (options)
+        fprintf(f, "%s,%s,%s,%d,", spot_zoo_loss_name((spot_zoo_loss)r->loss), spot_zoo_optimizer_name(r->optimizer),
+                spot_zoo_augment_name((spot_zoo_augment)r->augment), r->width);
+    fprintf(f, "%d,%.6f,%.6f,%.6f,%.6f,%.6f\n", t->tested, t->same, t->random, t->alone, t->follows, t->reliance);
+}
+
+static spot_status write_truth(spot_ctx *c, const spot_zoo_truth *t, const spot_background_zoo *cfg, const char *path)
+{
+    const bool options = cfg->recipes == SPOT_ZOO_RECIPES_PAPER;
     spot_text text = { 0 };
     FILE *f = spot_text_stream(&text);
     spot_status s = f ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for %s", path);
-    char digits[32];
 
-    if (f) fputs("model,kind,rho,train,epochs,wrong,black,tested,same,random,alone,follows,reliance\n", f);
-    for (int k = 0; f && k < n; k++) {
-        const spot_zoo_recipe *r = &t[k].recipe;
-        const char *kind = spot_zoo_kind_name((spot_zoo_kind)r->kind);
-        fprintf(f, "%s,%s,%s,%d,%d,%g,%g,%d,%.6f,%.6f,%.6f,%.6f,%.6f\n", r->name, kind, spot_digits(digits, r->rho, 1),
-                r->train, r->epochs, r->wrong, r->black, t[k].tested, t[k].same, t[k].random, t[k].alone, t[k].follows,
-                t[k].reliance);
-    }
+    if (f) fprintf(f, "model,kind,rho,train,epochs,wrong,black,%stested,same,random,alone,follows,reliance\n",
+                   options ? "loss,optimizer,augmentation,width," : "");
+    for (int k = 0; f && k < cfg->models; k++) put_truth(f, &t[k], options);
     if (f && (fclose(f) || text.status)) s = spot_fail(c, SPOT_NOMEM, "no memory for %s", path);
     if (!s) s = spot_file_write(c, path, text.bytes, text.used);
     spot_text_free(&text);
@@ -156,7 +165,7 @@ spot_status spot_zoo_measure(spot_ctx *c, const char *dir, const spot_zoo_stock 
         spot_tell(c, "zoo: truth", -1, k + 1, models, "");
     }
     snprintf(path, sizeof path, "%s/truth.csv", dir);
-    if (!s) s = write_truth(c, t, models, path);
+    if (!s) s = write_truth(c, t, stock->cfg, path);
     close_measurer(&m);
     free(t);
     return s;

@@ -1,11 +1,10 @@
 /* folder.c - see folder.h. */
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700                  /* realpath */
 #include "base/folder.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -209,6 +208,35 @@ void spot_folder_close(spot_folder *f)
     free(f->owned[0]);
     free(f->owned[1]);
     memset(f, 0, sizeof *f);
+}
+
+/* Cuts the last part off, but not the slash of the root; a path of one part becomes ".". */
+static void cut_last_part(char *path)
+{
+    size_t n = strlen(path);
+
+    while (n > 1 && path[n - 1] == '/') n--;
+    while (n && path[n - 1] != '/') n--;
+    while (n > 1 && path[n - 1] == '/') n--;
+    if (n) path[n] = 0;
+    else strcpy(path, ".");
+}
+
+bool spot_folder_holds(const char *root, const char *path)
+{
+    char part[PATH_MAX], real[PATH_MAX];
+    struct stat top, at;
+
+    if (stat(root, &top) || !S_ISDIR(top.st_mode) || !*path) return false;
+    if ((size_t)snprintf(part, sizeof part, "%s", path) >= sizeof part) return false;
+    while (!realpath(part, real)) {
+        if (!strcmp(part, ".") || !strcmp(part, "/")) return false;
+        cut_last_part(part);
+    }
+    for (;; cut_last_part(real)) {
+        if (!stat(real, &at) && at.st_dev == top.st_dev && at.st_ino == top.st_ino) return true;
+        if (!strcmp(real, "/")) return false;
+    }
 }
 
 void spot_folder_log_others(spot_ctx *c, const spot_folder *f, const char *root)

@@ -2,6 +2,8 @@
 #ifndef SPOTTER_FOLDER_H
 #define SPOTTER_FOLDER_H
 
+#include <stdbool.h>
+
 #include "spotter/ctx.h"
 
 typedef struct {
@@ -22,6 +24,10 @@ void        spot_folder_close(spot_folder *f);
 /* All pictures below root, at any depth and in root itself; classes is 0. Sorted by the folder in root, then as above: the
  * pictures of an ImageFolder come in its order. SPOT_INPUT if there are none. */
 spot_status spot_folder_pictures(spot_ctx *c, spot_folder *f, const char *root);
+
+/* Whether `path` is the folder `root` or lies below it, through links, too. path need not be there: then the nearest folder
+ * above it that is there decides. False where root is no folder. */
+bool spot_folder_holds(const char *root, const char *path);
 
 /* Logs how many files are left out by their names; nothing where there are none. */
 void spot_folder_log_others(spot_ctx *c, const spot_folder *f, const char *root);

@@ -157,6 +157,15 @@ void spot_json_put_real(spot_json *j, const char *key, double v)
     spot_json_put_number(j, key, "%s", spot_digits(text, v, 15));
 }
 
+void spot_json_put_interval(spot_json *j, const char *key, spot_interval v)
+{
+    spot_json_object(j, key);
+    spot_json_put_real(j, "value", v.value);
+    spot_json_put_real(j, "low", v.low);
+    spot_json_put_real(j, "high", v.high);
+    spot_json_end(j);
+}
+
 void spot_json_put_text(spot_json *j, const char *key, const char *v)
 {
     spot_text clean = { 0 };

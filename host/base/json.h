@@ -28,6 +28,7 @@
 #include <yajl/yajl_tree.h>
 
 #include "base/text.h"
+#include "spotter/interval.h"
 #include "spotter/ctx.h"
 
 enum { SPOT_JSON_DEPTH = 12 };
@@ -59,6 +60,7 @@ void spot_json_text(spot_json *j, const char *key, char *v, size_t size);
 void spot_json_put_int (spot_json *j, const char *key, long long v);
 void spot_json_put_real(spot_json *j, const char *key, double v);
 void spot_json_put_text(spot_json *j, const char *key, const char *v);
+void spot_json_put_interval(spot_json *j, const char *key, spot_interval v);       /* an object: value, low, high */
 __attribute__((format(printf, 3, 4)))
 void spot_json_put_format(spot_json *j, const char *key, const char *fmt, ...);
 __attribute__((format(printf, 3, 4)))

@@ -302,7 +302,7 @@ static spot_status fail_late(spot_ctx *c, const spot_program *p)
                      p->last[0] ? "; its last line on standard error: " : "", p->last);
 }
 
-/* What an idle moment means: go on waiting, or why not. *quiet: when it began to be idle; 0: it was not. */
+/* Says after an idle moment whether to go on waiting, or why not. *quiet: when it began to be idle; 0: it was not. */
 static spot_status judge_idle(spot_ctx *c, spot_program *p, bool idle, double *quiet, double until)
 {
     const double now = spot_clock();

@@ -79,6 +79,13 @@ bool spot_setting_is_idle(const spot_setting *s, const void *group)
     return s->values && !(s->values >> *(const int *)(const void *)((const char *)group + s->of->offset) & 1);
 }
 
+bool spot_setting_is_old(const spot_setting *s, const void *value)
+{
+    const bool same = s->kind == SETTING_REAL ? *(const double *)value == s->def[0] : *(const int *)value == (int)s->def[0];
+
+    return s->newer && same;
+}
+
 /* ---- defaults ---- */
 
 void spot_settings_defaults(const spot_setting *rows, void *group)
@@ -189,7 +196,8 @@ bool spot_setting_read(const spot_setting *s, void *value, const char *const *te
     }
 }
 
-/* In double quotes. Bytes that are not ASCII are escaped by code point: YAML folds or forbids some of them when bare. */
+/* Prints text in double quotes. Bytes that are not ASCII are escaped by code point: YAML folds or forbids some of them when
+ * bare. */
 static void print_text(FILE *f, const char *text)
 {
     const unsigned char *p = (const unsigned char *)text;

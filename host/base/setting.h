@@ -40,6 +40,8 @@ typedef struct spot_setting {
     const struct spot_setting *of;                   /* a NAME in the same table */
     unsigned values;                                 /* bit v: the setting is read if `of` has value v; 0: always */
     bool (*when)(const void *group);                 /* whether a group of settings has this one; NULL: always */
+    bool inherits;                                   /* a list: an entry begins with the values that the groups of the same
+                                                      * names beside the list have, and prints what differs from them */
     bool newer;                                      /* than existing runs: its default is not part of keys */
     const char *otherwise;                           /* the error if a config sets it although `when` is false */
     const char *help;                                /* a noun phrase that stands alone */
@@ -76,6 +78,9 @@ const spot_setting *spot_setting_find(const spot_setting *rows, const char *name
 /* applies: the group has the setting (`when`). is_idle: the value of `of` makes the setting unused (`values`). */
 bool spot_setting_applies(const spot_setting *s, const void *group);
 bool spot_setting_is_idle(const spot_setting *s, const void *group);
+
+/* Whether this value of a `newer` setting means what was done before the setting existed. */
+bool spot_setting_is_old(const spot_setting *s, const void *value);
 
 /* Sets every setting of a zeroed struct to its default. Lists stay empty. */
 void spot_settings_defaults(const spot_setting *rows, void *group);

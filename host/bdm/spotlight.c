@@ -82,7 +82,7 @@ static int rows_differ(const spot_points *points)
     return 0;
 }
 
-/* How each feature is centred, and then divided by one number; centre (d) and scale of a fit, or NULL, receive these. */
+/* Each feature is centred, and then divided by one number; centre (d) and scale of a fit, or NULL, receive these. */
 static void measure_features(spot_rows_column *centred, spot_rows_column *divided, const spot_points *points, double *centre,
                              double *scale)
 {

@@ -16,7 +16,7 @@
 enum { SPOT_BASELINE_ECS = 1000000, SPOT_BASELINE_MOST = 1000 };   /* most ECs; most quarantines, and most acceptances */
 #define SPOT_BASELINE_LIMIT ((size_t)1 << 28)                      /* largest file, in bytes */
 
-/* Those of a sweep, of every study, of shifts. */
+/* Metrics of a sweep, of every study, of shifts. */
 enum { SPOT_CHECK_DR, SPOT_CHECK_FDR, SPOT_CHECK_LEARNED, SPOT_CHECK_BITS, SPOT_CHECK_IMPACT, SPOT_CHECK_SLOPE,
        SPOT_CHECK_PASSED, SPOT_CHECK_CLASSES, SPOT_CHECK_METRICS };
 const char *spot_check_metric(int metric);                         /* "dr", ... */

@@ -146,7 +146,7 @@ static void gather_folder(spot_shift_folder *f, const spot_shift_result *u)
     hash_inputs(f->inputs, u);
 }
 
-/* For the history. */
+/* Adds the means that the history keeps. */
 static void add_means(spot_shift_counts *s, const char *name, const spot_shift_estimate *e)
 {
     const spot_baseline_mean impact = { .metric = SPOT_CHECK_IMPACT, .n = e->used, .mean = e->impact.value,

@@ -63,7 +63,7 @@ static void write_points(spot_page *p, const spot_history *h, const spot_check_l
     spot_json_end(p->at);
 }
 
-/* In the order of the latest night; then numbers that only earlier nights have. */
+/* Writes the numbers in the order of the latest night, then those that only earlier nights have. */
 static spot_status write_series(spot_page *p, const spot_history *h)
 {
     int most = 0, n = 0;

@@ -22,6 +22,16 @@ void cli_stop_signals(sigset_t *set)
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) sigaddset(set, numbers[i]);
 }
 
+/* The next safe point is at most 20 s away, and a disk may be slow. */
+int cli_limit_time(int max_seconds)
+{
+    const int left = max_seconds - (max_seconds < 120 ? max_seconds / 4 : 30);
+
+    if (!max_seconds) return 0;
+    alarm((unsigned)left);
+    return left;
+}
+
 static void listen_for_signals(void)
 {
     struct sigaction act = { .sa_handler = on_signal, .sa_flags = SA_RESTART }, was;

@@ -35,6 +35,16 @@ typedef struct { const char *device; int threads, log_json; } cli_machine;
     { "log",     'l', "text|json",     CLI_CHOICE, CLI_AT(machine.log_json), .preset = "text",                               \
       .help = "format of stderr: lines for people, or one JSON object a line" }
 
+/* Rows for a command that runs a study: its struct has `shard`, `max_seconds` and a `run` with `starts`. UNITS: the units of
+ * the study, in words. */
+#define CLI_RUN_ROWS(UNITS)                                                                                                  \
+    { "shard",  's', "I/N", CLI_TEXT, CLI_AT(shard), .help = "part I of N of " UNITS                                          \
+      ", counted from 0; auto/N: I from the scheduler, as in `spotter sweep`" },                                             \
+    { "max-seconds", 0, "N", CLI_INT, CLI_AT(max_seconds), 1, 10000000,                                                      \
+      .help = "time limit: the program ends within N seconds, with exit code 75" },                                          \
+    { "starts", 0,   "N", CLI_INT, CLI_AT(run.starts), 0, 1000000, .preset = "5",                                            \
+      .help = "number of starts without progress after which the exit code is 5 instead of 75; 0: no limit" }
+
 /* Rows for a command whose struct has a `spot_sweep_options sweep`. */
 #define CLI_SWEEP_ROWS                                                                                                       \
     { "limit",   'n', "N", CLI_INT, CLI_AT(sweep.limit), 1, 1000000, .otherwise = "all", .flags = CLI_STAYS,                 \
@@ -90,6 +100,9 @@ extern const char *cli_program;            /* argv[0], for commands in advice; "
 
 extern volatile sig_atomic_t cli_stop;     /* the signal that asked the program to stop, or 0 */
 void cli_stop_signals(sigset_t *set);      /* all signals that ask it to stop */
+
+/* Raises the stop flag some seconds before a limit in seconds, and returns the seconds until then; 0: there is no limit. */
+int cli_limit_time(int max_seconds);
 
 /* gpus.c: starts a process of `spotter sweep` for each GPU of the list ("all", "0,1,3"), with its part of o's shard; argv:
  * this command's words. *sum gets the sums of the processes' counts, *code the worst of their exit codes. Fails if a process

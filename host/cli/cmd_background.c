@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/cli.h"
 #include "spotter/background.h"
@@ -40,12 +39,7 @@ static const cli_row table[] = {
     { "n",       'n', "N", CLI_INT, CLI_AT(n), 1, SPOT_MAX_BACKGROUNDS, .preset = "32", .help = "backgrounds of a target" },
     { "size",    0, "PIXELS", CLI_INT, CLI_AT(size), 16, 1024, .preset = "224", .help = "pixels a side" },
     { .kind = CLI_HEADING, .help = "The run:" },
-    { "shard",  's', "I/N", CLI_TEXT, CLI_AT(shard),
-      .help = "part I of N of the models, counted from 0; auto/N: I from the scheduler, as in `spotter sweep`" },
-    { "max-seconds", 0, "N", CLI_INT, CLI_AT(max_seconds), 1, 10000000,
-      .help = "time limit: the program ends within N seconds, with exit code 75" },
-    { "starts", 0,   "N", CLI_INT, CLI_AT(run.starts), 0, 1000000, .preset = "5",
-      .help = "number of starts without progress after which the exit code is 5 instead of 75; 0: no limit" },
+    CLI_RUN_ROWS("the models"),
     { "json",   'j', NULL, CLI_ON, CLI_AT(json), .help = "one JSON object on stdout at the end" },
     CLI_MACHINE_ROWS("auto"),
     { .kind = CLI_END }
@@ -103,6 +97,7 @@ static void print_model(const spot_background_results *r, int unit)
     snprintf(name, sizeof name, "%s", u->name);
     printf("%s\n", spot_plain(name));
     print_sets(r, unit);
+    printf("  lost on the suite: original less suite            %s\n", share_text(text, s->lost));
     printf("  objects that it knows and some background turns   %s\n", share_text(text, s->turned));
     printf("  right on the original and on all %d backgrounds%*s   %s\n", u->n, u->n < 10 ? 2 : u->n < 100, "",
            share_text(text, s->steady));
@@ -120,23 +115,46 @@ static void print_line(const spot_background_results *r, int unit)
            share_text(turned, s->turned), share_text(gap, s->gap));
 }
 
+/* What makes the numbers doubtful. */
+static void print_doubts(const spot_background_results *r)
+{
+    const spot_background_suite *s = r->suite;
+    const size_t blends = (size_t)s->targets * (size_t)s->n;
+    size_t unreal = 0;
+    char name[64];
+
+    for (size_t i = 0; i < blends; i++) unreal += s->unreal[i];
+    if (unreal) printf("%zu of %zu blends are below suite.realness: no candidate had it\n", unreal, blends);
+    if (s->inverted)
+        printf("%d masks cover most of the border of their picture: are they inverted?\n", s->inverted);
+    for (int u = 0; u < r->units; u++) {
+        const double right = r->summary[u].accuracy[SPOT_SET_ORIGINAL].value, other = r->summary[u].reordered;
+        snprintf(name, sizeof name, "%s", r->unit[u].name);
+        if (isfinite(other))
+            printf("%s: with its outputs in another order %.1f %% of the originals would be right, now %.1f %%; --classes "
+                   "(models[].classes) names the outputs\n", spot_plain(name), 100 * other, 100 * right);
+    }
+}
+
 static void print_notes(const spot_background_results *r)
 {
     const spot_background_suite *s = r->suite;
 
     printf("\n%d targets, %d backgrounds each (%d different ones); brackets: 95 %%\n", s->targets, s->n, s->backgrounds);
     if (s->empty + s->small + s->large)
-        printf("%d pictures are no targets: %d empty masks, %d objects too small, %d too large\n",
-               s->empty + s->small + s->large,
-               s->empty, s->small, s->large);
+        printf("%d pictures are no targets; empty masks: %d, objects too small: %d, too large: %d\n",
+               s->empty + s->small + s->large, s->empty, s->small, s->large);
     for (int i = 0, lone = 0; i <= s->classes; i++) {
         if (i < s->classes) {
             lone += r->unit[0].count[SPOT_SET_ORIGINAL][i] == 1;
             continue;
         }
         if (lone && r->cfg->measure.sets)
-            printf("%d classes have one target, which gives them no picture of mixed-same\n", lone);
+            printf("classes with one target, and so without a picture of mixed-same: %d\n", lone);
     }
+    if (s->with_class) printf("%d backgrounds are left out: they show an object of a class or an excluded keyword\n",
+                              s->with_class);
+    print_doubts(r);
 }
 
 static void print_table(const spot_background_results *r)
@@ -150,7 +168,7 @@ static void print_table(const spot_background_results *r)
     print_notes(r);
 }
 
-/* How well each measure orders models of planted reliance. The JSON has the features of the matrices, too. */
+/* Prints how well each measure orders models of planted reliance. The JSON has the features of the matrices, too. */
 static spot_status print_ranks(spot_ctx *c, const spot_background_results *r, const char *dir)
 {
     spot_zoo_rank rank[SPOT_ZOO_RANKS];
@@ -206,21 +224,18 @@ static spot_status print_json(spot_ctx *c, const spot_background_report *r, cons
 
 static spot_status run_config(spot_ctx *c, options *o, spot_background_config *cfg)
 {
-    const int margin = o->max_seconds < 120 ? o->max_seconds / 4 : 30;
     spot_background_report report = { 0 };
     spot_background_cost cost;
-    char memory[32];
+    char memory[32], runs[32] = "";
     spot_status s;
 
     SPOT_TRY(spot_background_planted(c, cfg, o->run.out));
     SPOT_TRY(spot_background_cost_of(c, cfg, &cost));
-    spot_log(c, SPOT_LOG_INFO, "%d model%s, up to %d targets, %d backgrounds; at most %.0f pictures to look at and %s of "
-             "memory, beside the models", cost.units, cost.units == 1 ? "" : "s", cost.targets, cost.backgrounds, cost.looks,
-             cli_memory(memory, (double)cost.memory));
-    if (o->max_seconds) {
-        o->run.seconds = o->max_seconds - margin;
-        alarm((unsigned)(o->max_seconds - margin));
-    }
+    if (cost.runs > 1) snprintf(runs, sizeof runs, "%d settings, ", cost.runs);
+    spot_log(c, SPOT_LOG_INFO, "%s%d model%s, up to %d targets, %d backgrounds; at most %.0f pictures to look at and %s of "
+             "memory, beside the models", runs, cost.units, cost.units == 1 ? "" : "s", cost.targets, cost.backgrounds,
+             cost.looks, cli_memory(memory, (double)cost.memory));
+    o->run.seconds = cli_limit_time(o->max_seconds);
     s = spot_background_run(c, cfg, &o->run, &report);
     cli_log_close();
     if (o->json) return print_json(c, &report, &cost, s, o->run.out);
@@ -270,8 +285,9 @@ const cli_command cli_background_command = {
     "  spotter background --images photos --masks masks --backgrounds scenes --predict 'python3 mine.py' --out runs/mine\n"
     "  spotter merge runs/mine && spotter status runs/mine",
     "Puts each object on other backgrounds and looks at what the model answers: accuracy on the original and on derived sets, "
-        "the share of objects that some background turns, the BG-gap of the Backgrounds Challenge, and variance matrices "
-            "(Liao and Chen 2023). Writes background.json and background.csv. The same command continues a run that was "
-                "stopped. `spotter help config background` lists the settings.", table, check_options,
+    "the share of objects that some background turns, the BG-gap of the Backgrounds Challenge, and variance matrices (Liao and "
+    "Chen 2023). Writes background.json and background.csv. Further settings of the config's list vary are run on the same "
+    "models, each in DIR/variants. The same command continues a run that was stopped. `spotter help config background` lists "
+    "the settings.", table, check_options,
     .work = run_background, CLI_OPTIONS(config), .machine = true
 };

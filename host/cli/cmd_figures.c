@@ -123,8 +123,8 @@ const cli_command cli_figures_command = {
     "blindspots by specificity and by the features that define them. Figure 2 compares two settings of one method. Of a run of "
     "`spotter shifts`: base against shift accuracy (10), slope against impact (11), similarities and pass rates (17), and "
     "raters' selection frequency (6). Of a run of `spotter background`: matrices of models of equal accuracies (8), keywords "
-    "by level of the ontology (9), distances of blends (11); of several such runs also their matrices side by side (10, 12, "
-    "13 or 15, by what their settings differ in).",
+    "by level of the ontology (9), distances of blends (11); of a run with variants, or of several such runs, also their "
+    "matrices side by side (10, 12, 13 and 15, by what their settings differ in).",
     table, check_options,
     .work = draw_figures, CLI_OPTIONS(o.out)
 };

@@ -1,7 +1,9 @@
 /* cmd_merge.c - spotter merge: the results of many processes in one directory, and the ECs that are missing. */
+#define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/quote.h"
 #include "base/ranges.h"
@@ -59,10 +61,9 @@ static int list_ecs(int *number, const spot_merge_report *r, const trouble *t)
     return n;
 }
 
-static void print_text(spot_ctx *c, const spot_merge_report *r, const options *o, int *number)
+static void print_text(spot_ctx *c, const spot_merge_report *r, const options *o, const char *out, int *number)
 {
     const spot_study *y = o->study;
-    const char *out = o->out;
     char ranges[400], what[2400], more[80] = "";
     spot_quoted quoted;
 
@@ -94,49 +95,137 @@ static void print_ranges(spot_json *j, const char *key, const int *number, int n
     spot_json_end(j);
 }
 
-static spot_status print_json(spot_ctx *c, const spot_merge_report *r, spot_status s, const char *out, int *number)
+/* ---- a run and those that belong to it ---- */
+
+typedef struct { char out[1200]; spot_merge_report report; spot_status status; int *number; } merged;
+typedef struct { merged *run; int runs; } merged_runs;
+
+/* A merge that did not reach its end has only its error. */
+static bool has_ended(const merged *m)
+{
+    return m->report.ec && m->report.merged + m->report.missing + m->report.damaged == m->report.ecs;
+}
+
+static void put_report(spot_json *j, const merged *m)
+{
+    const spot_merge_report *r = &m->report;
+
+    spot_json_put_int(j, "ecs", r->ecs);
+    spot_json_put_int(j, "merged", r->merged);
+    spot_json_put_int(j, "duplicates", r->duplicates);
+    spot_json_put_int(j, "foreign", r->foreign);
+    spot_json_put_int(j, "missing", r->missing);
+    spot_json_put_int(j, "damaged", r->damaged);
+    spot_json_put_int(j, "conflicts", r->conflicts);
+    for (int i = 0; i < TROUBLES; i++) print_ranges(j, troubles[i].key, m->number, list_ecs(m->number, r, &troubles[i]));
+}
+
+static spot_status print_json(spot_ctx *c, const merged_runs *all, spot_status s, const char *out)
 {
     spot_json j;
 
     SPOT_TRY(cli_json_open(c, &j, s, out));
-    spot_json_put_int(&j, "ecs", r->ecs);
-    spot_json_put_int(&j, "merged", r->merged);
-    spot_json_put_int(&j, "duplicates", r->duplicates);
-    spot_json_put_int(&j, "foreign", r->foreign);
-    spot_json_put_int(&j, "missing", r->missing);
-    spot_json_put_int(&j, "damaged", r->damaged);
-    spot_json_put_int(&j, "conflicts", r->conflicts);
-    for (int i = 0; i < TROUBLES; i++) print_ranges(&j, troubles[i].key, number, list_ecs(number, r, &troubles[i]));
+    put_report(&j, &all->run[0]);
+    if (all->runs > 1) spot_json_array(&j, "parts", all->runs - 1, all->runs - 1);
+    for (int i = 1; i < all->runs; i++) {
+        spot_json_object(&j, NULL);
+        spot_json_put_text(&j, "output", all->run[i].out);
+        put_report(&j, &all->run[i]);
+        spot_json_end(&j);
+    }
+    if (all->runs > 1) spot_json_end(&j);
     spot_json_print(&j, stdout);
     return s;
 }
 
-/* Prints the result of a merge that reached its end; a merge that did not has only its error. */
-static spot_status print_report(spot_ctx *c, const options *o, spot_merge_report *r, spot_status s)
+static spot_status merge_one(spot_ctx *c, const options *o, const char *const *dirs, int n, merged *m)
 {
-    int *number = r->ec ? malloc(((size_t)r->ecs + 1) * sizeof *number) : NULL;
+    m->status = spot_work_merge(c, o->study, dirs, n, m->out, &o->merge, &m->report);
+    if (!m->report.ec) return m->status;
+    m->number = malloc(((size_t)m->report.ecs + 1) * sizeof *m->number);
+    return m->number ? m->status : spot_fail(c, SPOT_NOMEM, "no memory to list %d ECs", m->report.ecs);
+}
 
-    if (r->ec && !number) return spot_fail(c, SPOT_NOMEM, "no memory to list %d ECs", r->ecs);
-    if (number && r->merged + r->missing + r->damaged == r->ecs) {
-        if (o->json) s = print_json(c, r, s, o->out, number);
-        else print_text(c, r, o, number);
+/* Directories of part k in the sources that have it. path: a row of `size` for each source. */
+static int find_sources(const char **from, char (*path)[1200], const options *o, const void *config, int k)
+{
+    char file[1300];
+    int n = 0;
+
+    for (int i = 0; i < o->dir.n; i++) {
+        o->study->part(path[n], sizeof *path, o->dir.word[i], config, k);
+        snprintf(file, sizeof file, "%s/config.yaml", path[n]);
+        if (!access(file, F_OK)) from[n] = path[n], n++;
     }
-    free(number);
+    return n;
+}
+
+/* Merges part k; false by *more: there is none. A part that is not whole does not stop the others. */
+static spot_status merge_part(spot_ctx *c, const options *o, merged_runs *all, const void *config, int k, bool *more)
+{
+    merged *grown = realloc(all->run, ((size_t)all->runs + 1) * sizeof *grown), *m;
+    char (*path)[1200] = malloc((size_t)o->dir.n * sizeof *path);
+    const char **from = malloc((size_t)o->dir.n * sizeof *from);
+    spot_status s = SPOT_OK;
+
+    if (grown) all->run = grown;
+    if (!grown || !path || !from) s = spot_fail(c, SPOT_NOMEM, "no memory to merge parts of %s", o->out);
+    m = all->run + all->runs;
+    if (s == SPOT_OK) *m = (merged){ .status = SPOT_OK };
+    *more = s == SPOT_OK && o->study->part(m->out, sizeof m->out, o->out, config, k);
+    if (*more) {
+        all->runs++;
+        s = merge_one(c, o, from, find_sources(from, path, o, config, k), m);
+    }
+    free(path), free(from);
     return s;
+}
+
+/* A run that is not whole, or that nobody began, is reported with the others. */
+static bool goes_on(spot_status s) { return s == SPOT_OK || s == SPOT_INPUT; }
+
+static spot_status merge_all(spot_ctx *c, const options *o, merged_runs *all)
+{
+    char path[1300], why[1024] = "";
+    void *config = NULL;
+    bool more = o->study->part;
+    spot_status s, first;
+
+    snprintf(all->run[0].out, sizeof all->run[0].out, "%s", o->out);
+    first = merge_one(c, o, o->dir.word, o->dir.n, &all->run[0]);
+    snprintf(path, sizeof path, "%s/config.yaml", o->out);
+    if (!more || !goes_on(first) || access(path, F_OK)) return first;
+    if (first != SPOT_OK) snprintf(why, sizeof why, "%s", spot_message(c, first)), spot_forget(c);
+    s = o->study->config_load(c, &config, path);
+    for (int k = 0; more && goes_on(s); k++) {
+        s = merge_part(c, o, all, config, k, &more);
+        if (s != SPOT_INPUT) continue;
+        if (first == SPOT_OK) first = s, snprintf(why, sizeof why, "%s", spot_message(c, s));
+        spot_forget(c);
+    }
+    free(config);
+    if (!goes_on(s)) return s;
+    return first == SPOT_OK ? SPOT_OK : spot_fail(c, first, "%s", why);
 }
 
 static spot_status merge_runs(spot_ctx *c, void *input)
 {
     options *o = input;
-    spot_merge_report report = { 0 };
+    merged_runs all = { calloc(1, sizeof *all.run), 1 };
     spot_status s;
 
+    if (!all.run) return spot_fail(c, SPOT_NOMEM, "no memory to merge");
     if (!o->out) o->out = o->dir.word[0];
-    SPOT_TRY(cli_study_of(c, &o->study, o->dir.word[0]));
-    s = spot_work_merge(c, o->study, o->dir.word, o->dir.n, o->out, &o->merge, &report);
+    s = cli_study_of(c, &o->study, o->dir.word[0]);
+    if (s == SPOT_OK) s = merge_all(c, o, &all);
     cli_log_close();
-    s = print_report(c, o, &report, s);
-    free(report.ec);
+    if (has_ended(&all.run[0]) && all.run[0].number && o->json) s = print_json(c, &all, s, o->out);
+    for (int i = 0; i < all.runs; i++) {
+        merged *m = &all.run[i];
+        if (!o->json && has_ended(m) && m->number) print_text(c, &m->report, o, m->out, m->number);
+        free(m->report.ec), free(m->number);
+    }
+    free(all.run);
     return s;
 }
 

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "config/yaml.h"
+#include "spotter/background.h"
 #include "spotter/work.h"
 #include "spotter/source.h"
 #include "spotter/sweep.h"
@@ -223,11 +225,76 @@ static spot_status plan_sweep(spot_ctx *c, void *input)
     return s;
 }
 
+/* ---- a study of backgrounds ---- */
+
+static void text_background(const spot_background_config *cfg, const spot_background_cost *cost)
+{
+    char memory[32], disk[32];
+
+    for (int k = -1; k < cfg->variants; k++) {
+        const spot_background_variant *v = k < 0 ? NULL : &cfg->variant[k];
+        printf("%-24s %s, N %d, %d %% of the targets, kernel %d, sigma %g, seed %llu\n", v ? v->name : "the config's own",
+               spot_background_choice_name(v ? v->suite.choice : cfg->suite.choice), v ? v->suite.n : cfg->suite.n,
+               v ? v->data.part : cfg->data.part, v ? v->measure.kernel : cfg->measure.kernel,
+               v ? v->measure.sigma : cfg->measure.sigma, (unsigned long long)(v ? v->suite.seed : cfg->suite.seed));
+    }
+    printf("\nmodels    %d, up to %d targets, %d backgrounds\n", cost->units, cost->targets, cost->backgrounds);
+    if (cost->trained > 0) printf("training  %.2f million pictures of %d pixels a side, all epochs\n", cost->trained / 1e6,
+                                  cfg->zoo.size);
+    printf("looks     at most %.2f million pictures for all models and settings\n", cost->looks / 1e6);
+    printf("memory    %s, beside the models\n", cli_memory(memory, (double)cost->memory));
+    printf("disk      about %s of results\n", cli_memory(disk, cost->disk));
+}
+
+static spot_status json_background(spot_ctx *c, const spot_background_cost *cost)
+{
+    spot_json j;
+
+    SPOT_TRY(spot_json_open(c, &j));
+    spot_json_put_int(&j, "schema", 1);
+    spot_json_put_text(&j, "study", "background");
+    spot_json_put_int(&j, "models", cost->units);
+    spot_json_put_int(&j, "runs", cost->runs);
+    spot_json_put_int(&j, "targets", cost->targets);
+    spot_json_put_int(&j, "backgrounds", cost->backgrounds);
+    spot_json_put_number(&j, "looks", "%.0f", cost->looks);
+    spot_json_put_number(&j, "trained", "%.0f", cost->trained);
+    spot_json_put_number(&j, "disk_bytes", "%.0f", cost->disk);
+    spot_json_put_int(&j, "memory_bytes", (long long)cost->memory);
+    spot_json_print(&j, stdout);
+    return SPOT_OK;
+}
+
+static spot_status plan_background(spot_ctx *c, const options *o)
+{
+    spot_background_config *cfg = malloc(sizeof *cfg);
+    spot_background_cost cost;
+    spot_status s = cfg ? spot_background_load(c, cfg, o->config) : spot_fail(c, SPOT_NOMEM, "no memory for a config");
+
+    if (s == SPOT_OK) s = spot_background_cost_of(c, cfg, &cost);
+    if (s == SPOT_OK && o->json) s = json_background(c, &cost);
+    else if (s == SPOT_OK) text_background(cfg, &cost);
+    free(cfg);
+    return s;
+}
+
+static spot_status plan_any(spot_ctx *c, void *input)
+{
+    const options *o = input;
+    char study[64];
+
+    SPOT_TRY(spot_yaml_word(c, study, sizeof study, o->config, "study"));
+    if (!strcmp(study, spot_background_study.name)) return plan_background(c, o);
+    return plan_sweep(c, input);
+}
+
 const cli_command cli_plan_command = {
     "plan", "ECs of a config, with the memory and time that they take", "CONFIG",
     "  spotter plan configs/paper_synthetic.yaml --limit 5\n"
-    "  spotter plan configs/quickstart.yaml --json --quick",
-    "Shows every experimental configuration (EC) that a sweep would draw, and the memory, disk and time that it would take.",
+    "  spotter plan configs/quickstart.yaml --json --quick\n"
+    "  spotter plan configs/background_paper.yaml",
+    "Shows every experimental configuration (EC) that a sweep would draw, and the memory, disk and time that it would take; of "
+    "a study of backgrounds its settings, the pictures to look at, memory and disk.",
     table,
-    .work = plan_sweep, CLI_OPTIONS(config), .machine = true
+    .work = plan_any, CLI_OPTIONS(config), .machine = true
 };

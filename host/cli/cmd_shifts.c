@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/text.h"
 #include "cli/cli.h"
@@ -28,12 +27,7 @@ static const cli_row table[] = {
     { .word = "CONFIG", .kind = CLI_TEXT, CLI_AT(config), .need = "configs/dataset_interfaces.yaml" },
     { "out",    'o', "DIR", CLI_TEXT, CLI_AT(run.out), .most = 1000, .need = "runs/shifts",
       .help = "run directory; the same command continues the run" },
-    { "shard",  's', "I/N", CLI_TEXT, CLI_AT(shard),
-      .help = "part I of N of the folders of pictures, counted from 0; auto/N: I from the scheduler, as in `spotter sweep`" },
-    { "max-seconds", 0, "N", CLI_INT, CLI_AT(max_seconds), 1, 10000000,
-      .help = "time limit: the program ends within N seconds, with exit code 75" },
-    { "starts", 0,   "N", CLI_INT, CLI_AT(run.starts), 0, 1000000, .preset = "5",
-      .help = "number of starts without progress after which the exit code is 5 instead of 75; 0: no limit" },
+    CLI_RUN_ROWS("the folders of pictures"),
     { "pick",   0,   NULL, CLI_ON, CLI_AT(pick),
       .help = "contact sheets in DIR/pick.html, from which to choose the thresholds of the shifts" },
     { "grids",  0,   "N", CLI_INT, CLI_AT(grids), 1, 1000,
@@ -116,7 +110,7 @@ static void print_notes(const spot_shifts_results *r)
     }
 }
 
-/* How far impacts and slopes of a planted world are from the truth. */
+/* Prints how far impacts and slopes of a planted world are from the truth. */
 static spot_status print_planted(spot_ctx *c, const spot_shifts_results *r, const char *dir)
 {
     static const char *const set[SPOT_SHIFT_SETS] = { "unfiltered", "filtered", "by the oracle" };
@@ -213,7 +207,6 @@ static spot_status print_json(spot_ctx *c, const spot_shifts_report *r, const sp
 
 static spot_status run_config(spot_ctx *c, options *o, spot_shifts_config *cfg)
 {
-    const int margin = o->max_seconds < 120 ? o->max_seconds / 4 : 30;
     spot_shifts_report report = { 0 };
     spot_shifts_results results = { 0 };
     spot_shifts_cost cost;
@@ -224,10 +217,7 @@ static spot_status run_config(spot_ctx *c, options *o, spot_shifts_config *cfg)
     SPOT_TRY(spot_shifts_cost_of(c, cfg, &cost));
     spot_log(c, SPOT_LOG_INFO, "%d folders with %d pictures of %d classes, %d models; at most %s of memory, beside networks "
              "and decoding", cost.units, cost.pictures, cost.classes, cfg->models, cli_memory(memory, (double)cost.memory));
-    if (o->max_seconds) {
-        o->run.seconds = o->max_seconds - margin;
-        alarm((unsigned)(o->max_seconds - margin));
-    }
+    o->run.seconds = cli_limit_time(o->max_seconds);
     o->run.results = &results;
     s = run_units(c, o, cfg, &report);
     if (s == SPOT_OK) s = write_pages(c, o, &results);

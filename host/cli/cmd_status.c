@@ -49,25 +49,6 @@ static void shard_json(spot_json *j, const spot_shard *k)
     spot_json_end(j);
 }
 
-static spot_status print_json(spot_ctx *c, const spot_run_status *s, const spot_study *study)
-{
-    spot_json j;
-
-    SPOT_TRY(spot_json_open(c, &j));
-    spot_json_put_int(&j, "schema", 1);
-    spot_json_put_text(&j, "study", study->name);
-    spot_json_put_int(&j, "ecs", s->ecs);
-    spot_json_put_int(&j, "done", s->done);
-    spot_json_put_int(&j, "failed", s->failed);
-    spot_json_put_int(&j, "damaged", s->damaged);
-    spot_json_put_number(&j, "seconds_left", "%.1f", s->left);
-    spot_json_array(&j, "shards", s->shards, s->shards);
-    for (int i = 0; i < s->shards; i++) shard_json(&j, &s->shard[i]);
-    spot_json_end(&j);
-    spot_json_print(&j, stdout);
-    return SPOT_OK;
-}
-
 /* ---- for people ---- */
 
 static void count_states(const spot_run_status *s, int count[SPOT_SHARD_STATES])
@@ -231,10 +212,130 @@ static void print_advice(const spot_run_status *s, const options *o)
     free(wanted);
 }
 
+/* ---- a run and those that belong to it ---- */
+
+/* `not_begun`: no process made its directory yet. */
+typedef struct { char dir[1200]; spot_run_status *status; bool not_begun; } part;
+typedef struct { part *part; int parts; spot_run_status sum; const spot_run_status *shown; } parts;
+
+static spot_status read_part(spot_ctx *c, const options *o, parts *all)
+{
+    part *p = &all->part[all->parts - 1];
+    char path[1300];
+
+    snprintf(path, sizeof path, "%s/config.yaml", p->dir);
+    p->not_begun = all->parts > 1 && access(path, F_OK);
+    if (!p->not_begun) return spot_work_status(c, o->study, &p->status, p->dir, o->lost_after);
+    p->status = calloc(1, sizeof *p->status);
+    if (!p->status) return spot_fail(c, SPOT_NOMEM, "no memory");
+    p->status->ecs = all->part[0].status->ecs, p->status->left = NAN;
+    return SPOT_OK;
+}
+
+/* Appends the run itself (k: -1) or its part k; false by *more: there is none. */
+static spot_status add_part(spot_ctx *c, const options *o, parts *all, const void *config, int k, bool *more)
+{
+    part *grown = realloc(all->part, ((size_t)all->parts + 1) * sizeof *grown), *p;
+
+    if (!grown) return spot_fail(c, SPOT_NOMEM, "no memory");
+    all->part = grown;
+    p = &grown[all->parts];
+    *p = (part){ .status = NULL };
+    *more = k < 0 || o->study->part(p->dir, sizeof p->dir, o->dir, config, k);
+    if (k < 0) snprintf(p->dir, sizeof p->dir, "%s", o->dir);
+    if (!*more) return SPOT_OK;
+    all->parts++;
+    return read_part(c, o, all);
+}
+
+/* Sums the parts. Those that are done need no shards on the screen: the latest one that is not done is shown. */
+static void sum_parts(parts *all)
+{
+    all->sum = *all->part[0].status, all->shown = all->part[0].status;
+    for (int i = 1; i < all->parts; i++) {
+        const spot_run_status *s = all->part[i].status;
+        all->sum.ecs += s->ecs, all->sum.done += s->done, all->sum.failed += s->failed, all->sum.damaged += s->damaged;
+        if (all->shown->done == all->shown->ecs && s->done < s->ecs && !all->part[i].not_begun) all->shown = s;
+    }
+    all->sum.shards = all->shown->shards, all->sum.shard = all->shown->shard;
+    if (all->parts > 1) all->sum.left = NAN;
+}
+
+static spot_status read_parts(spot_ctx *c, const options *o, parts *all)
+{
+    char path[1300];
+    void *config = NULL;
+    bool more = true;
+    spot_status s = add_part(c, o, all, NULL, -1, &more);
+
+    snprintf(path, sizeof path, "%s/config.yaml", o->dir);
+    more = s == SPOT_OK && o->study->part && !access(path, F_OK);
+    if (more) s = o->study->config_load(c, &config, path);
+    for (int k = 0; more && s == SPOT_OK; k++) s = add_part(c, o, all, config, k, &more);
+    free(config);
+    if (s == SPOT_OK) sum_parts(all);
+    return s;
+}
+
+static spot_status print_json(spot_ctx *c, const parts *all, const spot_study *study)
+{
+    const spot_run_status *s = &all->sum;
+    spot_json j;
+
+    SPOT_TRY(spot_json_open(c, &j));
+    spot_json_put_int(&j, "schema", 1);
+    spot_json_put_text(&j, "study", study->name);
+    spot_json_put_int(&j, "ecs", s->ecs);
+    spot_json_put_int(&j, "done", s->done);
+    spot_json_put_int(&j, "failed", s->failed);
+    spot_json_put_int(&j, "damaged", s->damaged);
+    spot_json_put_number(&j, "seconds_left", "%.1f", s->left);
+    spot_json_array(&j, "shards", s->shards, s->shards);
+    for (int i = 0; i < s->shards; i++) shard_json(&j, &s->shard[i]);
+    spot_json_end(&j);
+    if (all->parts > 1) spot_json_array(&j, "parts", all->parts, all->parts);
+    for (int i = 0; i < all->parts && all->parts > 1; i++) {
+        spot_json_object(&j, NULL);
+        spot_json_put_text(&j, "dir", all->part[i].dir);
+        spot_json_put_int(&j, "ecs", all->part[i].status->ecs);
+        spot_json_put_int(&j, "done", all->part[i].status->done);
+        spot_json_end(&j);
+    }
+    if (all->parts > 1) spot_json_end(&j);
+    spot_json_print(&j, stdout);
+    return SPOT_OK;
+}
+
+static void print_parts(const parts *all, const options *o)
+{
+    for (int i = 0; i < all->parts && all->parts > 1; i++) {
+        const spot_run_status *s = all->part[i].status;
+        printf("%s%s: %d of %d %s%s\n", i ? "" : "\n", all->part[i].dir, s->done, s->ecs, o->study->units,
+               s->done == s->ecs ? "" : all->part[i].not_begun ? ", not begun" : ", not done");
+    }
+}
+
+static void print_text(const parts *all, const options *o)
+{
+    bool *every = NULL;
+
+    print_totals(&all->sum, o->study);
+    print_parts(all, o);
+    print_shards(&all->sum, o);
+    print_advice(&all->sum, o);
+    if (all->sum.done == all->sum.ecs || all->shown->done < all->shown->ecs) return;
+    every = malloc((size_t)all->sum.shards + 1);               /* what has begun is done, and more is to be begun */
+    if (!every) return;
+    memset(every, 1, (size_t)all->sum.shards);
+    printf("\nto continue:\n");
+    print_command(&all->sum, o, every);
+    free(every);
+}
+
 static int run_status(int argc, char **argv)
 {
     options o = { .dir = NULL };
-    spot_run_status *status = NULL;
+    parts all = { .part = NULL };
     bool done = false;
     spot_ctx c;
     spot_status s;
@@ -243,17 +344,14 @@ static int run_status(int argc, char **argv)
     cli_parse(&cli_status_command, argc, argv, &o, NULL);
     s = cli_open(&c, &(cli_machine){ .device = "cpu", .threads = 1 });
     if (s == SPOT_OK) s = cli_study_of(&c, &o.study, o.dir);
-    if (s == SPOT_OK) s = spot_work_status(&c, o.study, &status, o.dir, o.lost_after);
+    if (s == SPOT_OK) s = read_parts(&c, &o, &all);
     if (s == SPOT_OK) {
-        done = status->done == status->ecs;
-        if (o.json) s = print_json(&c, status, o.study);
-        else {
-            print_totals(status, o.study);
-            print_shards(status, &o);
-            print_advice(status, &o);
-        }
+        done = all.sum.done == all.sum.ecs;
+        if (o.json) s = print_json(&c, &all, o.study);
+        else print_text(&all, &o);
     }
-    spot_run_status_free(status);
+    for (int i = 0; i < all.parts; i++) spot_run_status_free(all.part[i].status);
+    free(all.part);
     code = cli_close(&c, s);
     return s == SPOT_OK && !done ? spot_exit_code(SPOT_STOPPED) : code;
 }

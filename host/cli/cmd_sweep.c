@@ -113,16 +113,6 @@ static void log_summary(spot_ctx *c, const spot_sweep_report *r, const char *out
     if (r->already + r->done) spot_log(c, SPOT_LOG_INFO, "tables: %s tables %s", cli_program, spot_quote(quoted, out));
 }
 
-/* Raises the stop flag before the limit: the next safe point is at most 20 s away, and a disk may be slow. */
-static void limit_time(options *o)
-{
-    int margin = o->max_seconds < 120 ? o->max_seconds / 4 : 30;
-
-    if (!o->max_seconds) return;
-    o->sweep.seconds = o->max_seconds - margin;
-    alarm((unsigned)(o->max_seconds - margin));
-}
-
 static void log_shard(spot_ctx *c, const options *o, const spot_config *cfg)
 {
     char ecs[40] = "no EC";
@@ -141,7 +131,7 @@ static spot_status run_shard(spot_ctx *c, options *o, const spot_config *cfg, in
     if (!o->gpus) cli_log_device(c, &o->machine);
     log_shard(c, o, cfg);
     if (o->gpus) return cli_gpus(c, o->gpus, &o->sweep, &o->machine, argc, argv, r, code);
-    limit_time(o);
+    o->sweep.seconds = cli_limit_time(o->max_seconds);
     return spot_sweep_run(c, cfg, &o->sweep, r);
 }
 

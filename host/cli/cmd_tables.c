@@ -18,8 +18,8 @@ static const cli_row table[] = {
     { .word = "DIR", .kind = CLI_REST, CLI_AT(dir), .most = MOST_DIRS, .need = "runs/quickstart" },
     { "format", 'f', "text|csv|json|md", CLI_CHOICE, CLI_AT(format), .preset = "text", .help = "output format" },
     { "which",  'w', "N", CLI_INT, CLI_AT(which), 1, 99, .otherwise = "the run's own tables",
-      .help = "table of the paper (a sweep: 2, 7, 9 to 13, 16; a background study: 1 to 6), with the run's numbers beside the "
-              "paper's" },
+      .help = "table of the paper (a sweep: 2, 7, 9 to 13, 16; a background study: 1 to 6, and 7 for answers by realness), "
+              "with the run's numbers beside the paper's" },
     { "all",    'a', NULL, CLI_ON, CLI_AT(all),
       .help = "averages over all ECs, also those that did not learn their blindspots" },
     { .kind = CLI_END }
@@ -48,6 +48,6 @@ const cli_command cli_tables_command = {
     "  spotter tables runs/background runs/background_nearest",
     "Prints DR and FDR of every method over a run's ECs with standard errors, then each EC, then the reasons for missed "
     "blindspots. Every average names the number of ECs that it leaves out. For runs of `spotter background` it prints the "
-    "tables of their paper beside its numbers; further runs vary one setting of the first.", table, NULL,
+    "tables of their paper beside its numbers; its variants and further runs vary one setting of the first.", table, NULL,
     .work = print_tables, CLI_OPTIONS(all)
 };

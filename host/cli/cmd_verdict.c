@@ -2,17 +2,18 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "cli/cli.h"
 #include "spotter/verdict.h"
 
-enum { MOST_RUNS = 64, LONGEST = 1000, FEW = 20 };     /* models whose reasons are printed */
+enum { MOST_RUNS = 64, LONGEST = 1400, FEW = 6, NAME = 30 };     /* models whose reasons are printed */
 
 typedef struct {
     cli_machine machine;
     cli_rest dir;
-    const char *labels, *forest, *train;
+    const char *labels, *truth, *forest, *train;
     int splits;
     bool json;
 } options;
@@ -21,7 +22,9 @@ static const cli_row table[] = {
     { .word = "RUN", .kind = CLI_REST, CLI_AT(dir), .most = MOST_RUNS, .need = "runs/background" },
     { "labels", 0, "FILE.csv", CLI_TEXT, CLI_AT(labels), .most = 500,
       .help = "labels of people: columns model, rater, label (invariant, borderline, variant); a model of a later run whose "
-              "name is taken is RUN/NAME; by default those that the run's config names, or cuts of a planted reliance" },
+              "name is taken is RUN/NAME; by default those that the run's config names, or cuts of a reliance that is known" },
+    { "truth",  0, "planted|learned", CLI_NAME, CLI_AT(truth), .otherwise = "the config's",
+      .help = "reliance of planted models whose cuts are their labels; both are tried where both are known" },
     { "forest", 0, "FILE", CLI_TEXT, CLI_AT(forest), .most = 500, .otherwise = "that of the run's config, or Spotter's own",
       .help = "forest that gives the verdicts" },
     { "train",  0, "FILE", CLI_TEXT, CLI_AT(train), .most = 1000,
@@ -56,6 +59,7 @@ static spot_status read_runs(spot_ctx *c, work *w)
     w->cfg = w->run[0].cfg;
     if (w->o->labels) snprintf(w->cfg->verdict.labels, sizeof w->cfg->verdict.labels, "%s", w->o->labels);
     if (w->o->forest) snprintf(w->cfg->verdict.forest, sizeof w->cfg->verdict.forest, "%s", w->o->forest);
+    if (w->o->truth) w->cfg->verdict.truth = strcmp(w->o->truth, "learned") ? SPOT_TRUTH_PLANTED : SPOT_TRUTH_LEARNED;
     if (w->o->splits) w->cfg->verdict.splits = w->o->splits;
     return SPOT_OK;
 }
@@ -79,18 +83,41 @@ static spot_status train_forest(spot_ctx *c, work *w)
 static void print_verdict(const spot_model_verdict *v)
 {
     if (v->label < 0) printf("none");
-    else printf("%-10s  %.2f", spot_background_label_name(v->label), v->share[v->label]);
+    else printf("%-10s  %3.0f %%", spot_background_label_name(v->label), 100 * v->share[v->label]);
+}
+
+/* Refusals are told of all models, reasons where there are few. */
+static void print_words(const spot_verdict_report *v)
+{
+    char words[LONGEST], name[64];
+    int more = 0;
+
+    for (int i = 0; i < v->table.models; i++) {
+        if (v->verdict[i].label >= 0 && v->table.models > FEW) { more++; continue; }
+        snprintf(name, sizeof name, "%s", v->table.model[i].name);
+        printf("%s: %s\n", spot_plain(name), spot_verdict_words(words, sizeof words, &v->verdict[i]));
+    }
+    if (more) printf("reasons for the verdicts: --json, or spotter report\n");
+}
+
+/* labels: by one truth, or people's */
+static void print_agreement(const spot_verdict_report *v, const spot_verdict_labels *l)
+{
+    const spot_verdict_sure agree = v->verdict ? spot_verdict_agreement(v->verdict, l) : (spot_verdict_sure){ 0 };
+
+    if (agree.models)
+        printf("the verdicts above agree with the labels for %d of %d models not trained on\n", agree.right, agree.models);
 }
 
 static void print_models(const spot_verdict_report *v)
 {
-    char words[LONGEST];
+    const char *about = v->forest.about, *end = about ? strstr(about, "; measured") : NULL;
 
-    printf("%-24s  %8s  %10s  %-10s  %-10s  %s\n", "model", "accuracy", "worst case", "label", "verdict", "vote");
+    printf("%-*s  %8s  %10s  %-10s  %-10s  %s\n", NAME, "model", "accuracy", "worst case", "label", "verdict", "vote");
     for (int i = 0; i < v->table.models; i++) {
         const spot_verdict_model *m = &v->table.model[i];
         const int label = v->labels.models ? v->labels.majority[i] : -1;
-        spot_text_column(stdout, m->name, 24);
+        spot_text_column(stdout, m->name, NAME);
         printf("%8.3f  %10.3f  %-10s  ", m->accuracy, m->worst, label < 0 ? "-" : spot_background_label_name(label));
         if (v->verdict) print_verdict(&v->verdict[i]);
         else printf("-");
@@ -98,13 +125,8 @@ static void print_models(const spot_verdict_report *v)
     }
     if (!v->verdict) printf("no verdicts: %s\n", v->why_verdict);
     if (!v->verdict) return;
-    printf("forest: %s\n\n", v->forest.about);
-    for (int i = 0; i < v->table.models && i < FEW; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "%s", v->table.model[i].name);
-        printf("%s: %s\n", spot_plain(name), spot_verdict_words(words, sizeof words, &v->verdict[i]));
-    }
-    if (v->table.models > FEW) printf("the reasons for %d more models: --json\n", v->table.models - FEW);
+    printf("forest: %.*s\n\n", end ? (int)(end - about) : (int)strlen(about), about);
+    print_words(v);
 }
 
 static void print_labels(const spot_verdict_labels *l)
@@ -117,32 +139,76 @@ static void print_labels(const spot_verdict_labels *l)
     printf("\n");
 }
 
-static void print_scores(const spot_verdict_scores *s)
+static void print_assessor(const spot_verdict_scores *s, int a)
 {
-    printf("\n%d random splits, %d models to train and %d to test (mean, standard deviation)\n", s->splits, s->train, s->test);
-    printf("%-20s  %-15s  %s\n", "assessor", "accuracy", "kappa with the majority");
-    for (int a = 0; a < SPOT_ASSESSORS; a++) {
-        const spot_spread acc = s->assessor[a].of_accuracy, kappa = s->assessor[a].of_kappa;
-        printf("%-20s  %.3f +- %.3f  ", spot_assessor_name(a), acc.mean, acc.deviation);
-        if (kappa.n) printf("%.3f +- %.3f", kappa.mean, kappa.deviation);
-        printf("%s\n", !kappa.n ? "none" : kappa.n < s->splits ? " (some splits have none)" : "");
-    }
-    printf("the forest is %+.3f (s.d. %.3f) more accurate than worst-case accuracy; %.0f %% of the tested models lie within "
-           "the training range\n", s->gain.mean, s->gain.deviation, 100 * s->covered);
+    const spot_spread acc = s->assessor[a].of_accuracy, kappa = s->assessor[a].of_kappa;
+    const int (*n)[SPOT_BACKGROUND_LABELS] = s->assessor[a].confusion;
+    const int swapped = n[SPOT_INVARIANT][SPOT_VARIANT] + n[SPOT_VARIANT][SPOT_INVARIANT];
+
+    printf("%-20s  %.3f +- %.3f  ", spot_assessor_name(a), acc.mean, acc.deviation);
+    if (kappa.n) printf("%.3f +- %.3f", kappa.mean, kappa.deviation);
+    else printf("%-15s", "none");
+    printf("  %.3f%s\n", (double)swapped / (s->splits * s->test),
+           kappa.n && kappa.n < s->splits ? "  (some splits have no kappa)" : "");
 }
 
-/* Rank correlations with a planted reliance; by: value of each model. */
-static spot_status print_rank(spot_ctx *c, const spot_verdict_report *v, const char *name, const double *by, double *rho)
+/* What the forest says of models of each label that it was not trained on. */
+static void print_confusion(const spot_verdict_scores *s)
 {
-    spot_interval r;
+    printf("the forest says");
+    for (int k = 0; k < SPOT_BACKGROUND_LABELS; k++) printf("  %10s", spot_background_label_name(k));
+    for (int l = 0; l < SPOT_BACKGROUND_LABELS; l++) {
+        const int *n = s->assessor[SPOT_ASSESSOR_FOREST].confusion[l], all = n[0] + n[1] + n[2];
+        printf("\n  of %-10s ", spot_background_label_name(l));
+        for (int k = 0; k < SPOT_BACKGROUND_LABELS; k++) printf("  %8.0f %%", all ? 100.0 * n[k] / all : 0);
+    }
+    printf("\n");
+}
 
-    for (int i = 0; i < v->table.models; i++) rho[i] = v->table.model[i].reliance;
-    SPOT_TRY(spot_rank_correlation(c, &r, by, rho, v->table.models, 1));
-    if (isfinite(r.value)) printf("%-44s  %+.3f [%+.3f, %+.3f]\n", name, r.value, r.low, r.high);
+static void print_sureness(const spot_verdict_scores *s)
+{
+    const int tested = s->splits * s->test;
+    bool first = true;
+
+    printf("%.0f %% of the tested models are within the forest's reach", 100.0 * s->judged / tested);
+    if (s->judged) printf(", and %.0f %% of its verdicts on them are right", 100.0 * s->judged_right / s->judged);
+    printf("\nright by share of the vote:");
+    for (int i = 0; i < SPOT_VERDICT_VOTES; i++) {
+        if (!s->sure[i].models) continue;
+        if (i) printf("%s from %d %%: ", first ? "" : ",", 40 + 10 * i);
+        else printf(" below 50 %%: ");
+        printf("%.0f %% of %d", 100.0 * s->sure[i].right / s->sure[i].models, s->sure[i].models);
+        first = false;
+    }
+    printf("\n");
+}
+
+static void print_scores(const spot_verdict_scores *s)
+{
+    printf("%d random splits, %d models to train and %d to test (mean, standard deviation)\n", s->splits, s->train, s->test);
+    printf("%-20s  %-15s  %-15s  %s\n", "assessor", "accuracy", "kappa", "extremes swapped");
+    for (int a = 0; a < SPOT_ASSESSORS; a++) print_assessor(s, a);
+    printf("the forest is %+.3f (s.d. %.3f) more accurate than worst-case accuracy\n", s->gain.mean, s->gain.deviation);
+    print_confusion(s);
+    print_sureness(s);
+}
+
+/* Rank correlations with what is known of the models; by: value of each model. */
+static spot_status print_rank(spot_ctx *c, const spot_verdict_report *v, const char *name, const double *by, double *truth)
+{
+    printf("%-44s", name);
+    for (int k = 0; k < SPOT_TRUTHS; k++) {
+        spot_interval r;
+        for (int i = 0; i < v->table.models; i++) truth[i] = v->table.model[i].reliance[k];
+        SPOT_TRY(spot_rank_correlation(c, &r, by, truth, v->table.models, 1));
+        if (isfinite(r.value)) printf("  %+.3f [%+.3f, %+.3f]", r.value, r.low, r.high);
+        else printf("  %-23s", "-");
+    }
+    printf("\n");
     return SPOT_OK;
 }
 
-static spot_status print_planted(spot_ctx *c, const spot_verdict_report *v)
+static spot_status print_ranks(spot_ctx *c, const spot_verdict_report *v)
 {
     const int n = v->table.models;
     double *by = malloc(2 * (size_t)n * sizeof *by + 1);
@@ -150,9 +216,10 @@ static spot_status print_planted(spot_ctx *c, const spot_verdict_report *v)
     char name[64];
     spot_status s = SPOT_OK;
 
-    for (int i = 0; i < n; i++) any |= isfinite(v->table.model[i].reliance);
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < SPOT_TRUTHS; k++) any |= isfinite(v->table.model[i].reliance[k]);
     if (!any || !by) return free(by), by ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for %d models", n);
-    printf("\nrank correlation with the planted reliance (Spearman, 95 %% bootstrap over models)\n");
+    printf("\n%-44s  %-23s  %s\n", "rank correlation with", "planted reliance", "learned reliance");
     for (int i = 0; i < n; i++) by[i] = -v->table.model[i].worst;
     s = print_rank(c, v, "worst-case accuracy, negative", by, by + n);
     if (s == SPOT_OK && v->scores.splits) s = print_rank(c, v, "verdict on models not trained on", v->scores.held_out, by + n);
@@ -160,6 +227,7 @@ static spot_status print_planted(spot_ctx *c, const spot_verdict_report *v)
         for (int i = 0; i < n; i++) by[i] = v->table.model[i].feature[k];
         s = print_rank(c, v, spot_verdict_feature_name(name, k), by, by + n);
     }
+    if (s == SPOT_OK) printf("(Spearman, 95 %% bootstrap over models)\n");
     free(by);
     return s;
 }
@@ -190,13 +258,34 @@ static void put_reasons(spot_json *j, const char *key, const spot_verdict_reason
     spot_json_end(j);
 }
 
+static void put_reach(spot_json *j, const spot_verdict_distance *d)
+{
+    char name[64];
+
+    spot_json_put_real(j, "distance", d->distance);
+    spot_json_put_real(j, "distance_limit", d->limit);
+    spot_json_array(j, "unlike", d->oddities, d->oddities);
+    for (int i = 0; i < d->oddities; i++) {
+        spot_json_object(j, NULL);
+        spot_json_put_text(j, "feature", spot_verdict_feature_name(name, d->oddity[i].feature));
+        spot_json_put_real(j, "value", d->oddity[i].value);
+        spot_json_put_real(j, "nearest_least", d->oddity[i].least);
+        spot_json_put_real(j, "nearest_most", d->oddity[i].most);
+        spot_json_put_real(j, "part", d->oddity[i].part);
+        spot_json_end(j);
+    }
+    spot_json_end(j);
+}
+
 static void put_verdict(spot_json *j, const spot_model_verdict *v)
 {
     char words[LONGEST];
 
     spot_json_put_text(j, "verdict", v->label < 0 ? NULL : spot_background_label_name(v->label));
     spot_json_put_text(j, "words", spot_verdict_words(words, sizeof words, v));
-    spot_json_put_int(j, "features_outside", v->outside);
+    put_reach(j, &v->reach);
+    spot_json_put_int(j, "models_of_such_votes", v->sure.models);
+    spot_json_put_int(j, "right_of_such_votes", v->sure.right);
     for (int k = 0; k < SPOT_BACKGROUND_LABELS; k++) spot_json_put_real(j, spot_background_label_name(k), v->share[k]);
     put_reasons(j, "reasons", v->reason, v->reasons);
     put_reasons(j, "objections", v->objection, v->objections);
@@ -212,10 +301,38 @@ static void put_models(spot_json *j, const spot_verdict_report *v)
         spot_json_put_text(j, "model", m->name);
         spot_json_put_real(j, "accuracy", m->accuracy);
         spot_json_put_real(j, "worst_case", m->worst);
-        spot_json_put_real(j, "reliance", m->reliance);
+        spot_json_put_real(j, "reliance", m->reliance[SPOT_TRUTH_PLANTED]);
+        spot_json_put_real(j, "learned_reliance", m->reliance[SPOT_TRUTH_LEARNED]);
         spot_json_put_text(j, "label", label < 0 ? NULL : spot_background_label_name(label));
         if (v->scores.splits) spot_json_put_real(j, "held_out", v->scores.held_out[i]);
         if (v->verdict) put_verdict(j, &v->verdict[i]);
+        spot_json_end(j);
+    }
+    spot_json_end(j);
+}
+
+static void put_confusion(spot_json *j, const int (*n)[SPOT_BACKGROUND_LABELS])
+{
+    spot_json_array(j, "confusion", 0, 0);         /* row by row: a row for each label, a column for each verdict */
+    for (int l = 0; l < SPOT_BACKGROUND_LABELS; l++)
+        for (int k = 0; k < SPOT_BACKGROUND_LABELS; k++) spot_json_put_int(j, NULL, n[l][k]);
+    spot_json_end(j);
+}
+
+static void put_scores(spot_json *j, const char *key, const spot_verdict_scores *s)
+{
+    spot_json_array(j, key, 0, 0);
+    for (int a = 0; s->splits && a < SPOT_ASSESSORS; a++) {
+        spot_json_object(j, NULL);
+        spot_json_put_text(j, "assessor", spot_assessor_name(a));
+        put_spread(j, "accuracy", s->assessor[a].of_accuracy);
+        put_spread(j, "kappa", s->assessor[a].of_kappa);
+        put_confusion(j, s->assessor[a].confusion);
+        if (a == SPOT_ASSESSOR_FOREST) {
+            spot_json_put_int(j, "tested", s->splits * s->test);
+            spot_json_put_int(j, "judged", s->judged);
+            spot_json_put_int(j, "judged_right", s->judged_right);
+        }
         spot_json_end(j);
     }
     spot_json_end(j);
@@ -234,15 +351,9 @@ static spot_status print_json(spot_ctx *c, const spot_verdict_report *v)
     spot_json_put_int(&j, "ties", v->labels.ties);
     spot_json_put_real(&j, "kappa", v->labels.models ? v->labels.kappa : NAN);
     spot_json_put_text(&j, "no_scores", v->why_scores[0] ? v->why_scores : NULL);
-    spot_json_array(&j, "assessors", 0, 0);
-    for (int a = 0; s->splits && a < SPOT_ASSESSORS; a++) {
-        spot_json_object(&j, NULL);
-        spot_json_put_text(&j, "assessor", spot_assessor_name(a));
-        put_spread(&j, "accuracy", s->assessor[a].of_accuracy);
-        put_spread(&j, "kappa", s->assessor[a].of_kappa);
-        spot_json_end(&j);
-    }
-    spot_json_end(&j);
+    put_scores(&j, "assessors", s);
+    spot_json_put_text(&j, "other_labels", v->other_labels.models ? v->other_labels.source : NULL);
+    put_scores(&j, "other_assessors", &v->other_scores);
     spot_json_print(&j, stdout);
     return SPOT_OK;
 }
@@ -255,11 +366,15 @@ static spot_status print_report(spot_ctx *c, const work *w)
 
     if (w->o->json) return print_json(c, v);
     print_models(v);
-    if (v->labels.models) print_labels(&v->labels);
+    if (v->labels.models) print_labels(&v->labels), print_agreement(v, &v->labels);
     else printf("\nno labels: %s\n", v->why_labels);
     if (v->scores.splits) print_scores(&v->scores);
     else if (v->labels.models) printf("no assessor: %s\n", v->why_scores);
-    return print_planted(c, v);
+    if (v->other_scores.splits) {
+        print_labels(&v->other_labels), print_agreement(v, &v->other_labels);
+        print_scores(&v->other_scores);
+    }
+    return print_ranks(c, v);
 }
 
 static spot_status give_verdicts(spot_ctx *c, void *input)
@@ -283,8 +398,9 @@ const cli_command cli_verdict_command = {
     "  spotter verdict runs/mine --labels labels.csv --train mine.safetensors\n"
     "  spotter verdict runs/new --forest mine.safetensors",
     "Tells for every model of runs of `spotter background` whether it is invariant, borderline or variant, and which features "
-    "of its variance matrices say so. A model beyond the range of those that the forest was trained on gets no verdict. With "
-    "labels it also tells how well a forest, AdaBoost and worst-case accuracy learn them, over random splits of the models. "
-    "--train makes a forest of your labels.", table, NULL,
+    "of its variance matrices say so. A model that is unlike those that the forest was trained on gets no verdict. With "
+    "labels it also tells how well a forest, AdaBoost and worst-case accuracy learn them, over random splits of the models, "
+    "and how often votes of a forest are right on models that it has not seen. --train makes a forest of your labels.",
+    table, NULL,
     .work = give_verdicts, CLI_OPTIONS(json), .machine = true
 };

@@ -32,7 +32,7 @@ int  cli_embed_blocks(const cli_embed_part *p);
 int  cli_embed_block_rows(const cli_embed_part *p, int b);
 int  cli_embed_rows_done(const cli_embed_part *p);
 
-/* Where the rows of block b are put (block, dim), and the marks of unreadable pictures behind them. */
+/* The places of the rows (block, dim), and of the marks of unreadable pictures in block b. */
 float   *cli_embed_part_rows(cli_embed_part *p);
 uint8_t *cli_embed_part_marks(cli_embed_part *p, int b);
 

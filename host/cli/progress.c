@@ -19,18 +19,23 @@ double cli_progress_share(const cli_progress *k)
     return share < 0 ? 0 : share > 1 ? 1 : share;
 }
 
-/* Stages before the units of a run, such as the training of a base model. The units have a bar of their own. */
+/* Stages before the units of a run, such as the training of a base model, or the suite of a study of backgrounds. The
+ * units have a bar of their own. */
 static bool has_own_bar(const char *stage)
 {
-    return !strcmp(stage, "base") || !strncmp(stage, "plant: ", 7) || !strncmp(stage, "zoo: ", 5);
+    return !strcmp(stage, "base") || !strcmp(stage, "backgrounds") || !strncmp(stage, "plant: ", 7)
+        || !strncmp(stage, "zoo: ", 5);
 }
+
+/* Stages that count the units of a run. */
+static bool counts_units(const char *stage) { return !strcmp(stage, "sweep") || !strcmp(stage, "background"); }
 
 void cli_progress_update(cli_progress *k, const spot_progress *p)
 {
     double part = p->total > 0 ? p->done / p->total : 0, within;
 
     if (has_own_bar(k->stage) && strcmp(p->stage, k->stage)) k->since = k->within = 0;
-    if (!strcmp(p->stage, "sweep")) {
+    if (counts_units(p->stage)) {
         k->total = p->total;
         k->done = p->done;
         k->within = 0;
@@ -42,7 +47,7 @@ void cli_progress_update(cli_progress *k, const spot_progress *p)
     }
     k->part = part;
     k->ec = p->ec;
-    snprintf(k->stage, sizeof k->stage, "%s", strcmp(p->stage, "sweep") ? p->stage : "");
+    snprintf(k->stage, sizeof k->stage, "%s", counts_units(p->stage) ? "" : p->stage);
     snprintf(k->note, sizeof k->note, "%s", p->note ? p->note : "");
     if (!k->since) {
         k->since = spot_clock();

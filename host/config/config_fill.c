@@ -29,6 +29,13 @@ spot_pair spot_pair_at(spot_reading *r, const yaml_node_t *mapping, const char *
     return (spot_pair){ 0 };
 }
 
+int spot_line_at(spot_reading *r, const yaml_node_t *mapping, const char *name)
+{
+    const spot_pair pair = spot_pair_at(r, mapping, name);
+
+    return pair.key ? spot_line_of(pair.key) : 0;
+}
+
 const char *spot_value_text(spot_reading *r, const yaml_node_t *value, int *at)
 {
     *at = -1;
@@ -128,20 +135,35 @@ static spot_status refuse_value(spot_reading *r, const spot_setting *s, int line
 
 /* ---- values ---- */
 
-/* An entry of a list that is one struct. */
-static spot_status fill_struct(spot_reading *r, const spot_setting *s, char *list, int *filled, const yaml_node_t *mapping,
-                               const char *at)
+/* A list and the struct that has it, whose rows are `rows`. */
+typedef struct { const spot_setting *s, *rows; char *config; } list_place;
+
+/* Copies the groups of the struct around the list to the groups of the same names in an entry. */
+static void inherit_groups(const list_place *l, char *entry)
 {
-    char *group = list + (size_t)*filled * s->size;
+    for (const spot_setting *s = l->s->rows; s->kind != SETTING_END; s++) {
+        const spot_setting *above = s->kind == SETTING_GROUP ? spot_setting_find(l->rows, s->name) : NULL;
+        if (above) memcpy(entry + s->offset, l->config + above->offset, s->size);
+    }
+}
+
+/* An entry of a list that is one struct. */
+static spot_status fill_struct(spot_reading *r, const list_place *l, int *filled, const yaml_node_t *mapping, const char *at)
+{
+    const spot_setting *s = l->s;
+    char *group = l->config + s->offset + (size_t)*filled * s->size;
 
     memset(group, 0, s->size);
     spot_settings_defaults(s->rows, group);
+    if (s->inherits) inherit_groups(l, group);
     ++*filled;
     return spot_config_fill(r, s->rows, group, mapping, at);
 }
 
-static spot_status fill_list(spot_reading *r, const spot_setting *s, char *config, const spot_pair *pair, const char *path)
+static spot_status fill_list(spot_reading *r, const list_place *l, const spot_pair *pair, const char *path)
 {
+    const spot_setting *s = l->s;
+    char *config = l->config;
     int *filled = (int *)(void *)(config + s->count), n;
     char at[SPOT_CONFIG_PATH], takes[256];
 
@@ -156,7 +178,7 @@ static spot_status fill_list(spot_reading *r, const spot_setting *s, char *confi
         if (entry->type != YAML_MAPPING_NODE)
             return spot_refuse(r, spot_line_of(entry), "%s takes %s", at, spot_setting_takes(takes, sizeof takes, &group));
         if (r->kind->fill_entry) SPOT_TRY(r->kind->fill_entry(r, config + s->offset, filled, entry, i, at));
-        else SPOT_TRY(fill_struct(r, s, config + s->offset, filled, entry, at));
+        else SPOT_TRY(fill_struct(r, l, filled, entry, at));
     }
     return SPOT_OK;
 }
@@ -198,8 +220,8 @@ static spot_status check_keys(spot_reading *r, const spot_setting *rows, const v
     return SPOT_OK;
 }
 
-/* In the order of the rows, because a row's `when` reads those before it. Unknown names are refused last: a config of a later
- * version may name an unknown method together with its settings, and the method is the better error. */
+/* Settings are filled in the order of the rows, because a row's `when` reads those before it. Unknown names are refused last:
+ * a config of a later version may name an unknown method together with its settings, and the method is the better error. */
 spot_status spot_config_fill(spot_reading *r, const spot_setting *rows, void *group, const yaml_node_t *mapping,
                              const char *above)
 {
@@ -209,7 +231,7 @@ spot_status spot_config_fill(spot_reading *r, const spot_setting *rows, void *gr
         const spot_pair pair = spot_pair_at(r, mapping, w.s->name);
         if (!pair.key) continue;
         spot_path_join(path, above, w.s->name);
-        if (w.s->kind == SETTING_LIST) SPOT_TRY(fill_list(r, w.s, w.group, &pair, path));
+        if (w.s->kind == SETTING_LIST) SPOT_TRY(fill_list(r, &(list_place){ w.s, rows, w.group }, &pair, path));
         else if (w.s->kind != SETTING_GROUP) SPOT_TRY(fill_value(r, w.s, w.value, &pair, path));
         else if (pair.value->type != YAML_MAPPING_NODE) return refuse_shape(r, w.s, pair.key, path);
         else SPOT_TRY(spot_config_fill(r, w.s->rows, w.value, pair.value, path));

@@ -8,6 +8,40 @@
 #include "config/config_table.h"
 #include "config/yaml.h"
 
+enum { VALUE = 600 };          /* bytes of the longest value as text */
+
+/* The settings of a group that differ from those of a struct of the same rows. */
+static int print_changes(FILE *f, const spot_setting *rows, const void *group, const void *above, int indent)
+{
+    char here[VALUE], there[VALUE];
+    int changes = 0;
+
+    for (spot_setting_walk w = spot_settings_walk(rows, group); w.s; spot_settings_next(&w)) {
+        const char *old = (const char *)above + (w.value - (const char *)group);
+        if (!strcmp(spot_setting_text(here, sizeof here, w.s, w.value), spot_setting_text(there, sizeof there, w.s, old)))
+            continue;
+        changes++;
+        if (f) fprintf(f, "%*s%s: %s\n", indent, "", w.s->name, here);
+    }
+    return changes;
+}
+
+/* An entry of a list that inherits: its own settings, then what differs from the groups beside the list. */
+static void print_heir(FILE *f, const spot_setting *list, const spot_setting *rows, const char *config, const char *entry,
+                       int indent)
+{
+    const char *first = "  - ";
+
+    for (const spot_setting *s = list->rows; s->kind != SETTING_END; s++) {
+        const spot_setting *above = s->kind == SETTING_GROUP ? spot_setting_find(rows, s->name) : NULL;
+        if (above && !print_changes(NULL, s->rows, entry + s->offset, config + above->offset, 0)) continue;
+        fprintf(f, "%*s%s%s:%s", indent, "", first, s->name, above ? "\n" : " ");
+        first = "    ";
+        if (above) print_changes(f, s->rows, entry + s->offset, config + above->offset, indent + 6);
+        else spot_setting_print(f, s, entry + s->offset), fputc('\n', f);
+    }
+}
+
 /* first: replaces the indent of the first row (the dash of a list); may be NULL. */
 static void print_rows(FILE *f, const spot_setting *rows, const void *group, int indent, const char *first)
 {
@@ -25,8 +59,11 @@ static void print_rows(FILE *f, const spot_setting *rows, const void *group, int
         entries = w.s->kind == SETTING_LIST ? *(const int *)(const void *)(w.group + w.s->count) : 0;
         fputs(w.s->kind == SETTING_LIST && !entries ? " []\n" : "\n", f);
         if (w.s->kind == SETTING_GROUP) print_rows(f, w.s->rows, w.value, indent + 2, NULL);
-        for (int e = 0; e < entries; e++)
-            print_rows(f, w.s->rows, w.value + (size_t)e * w.s->size, indent + 4, "  - ");
+        for (int e = 0; e < entries; e++) {
+            const char *entry = w.value + (size_t)e * w.s->size;
+            if (w.s->inherits) print_heir(f, w.s, rows, w.group, entry, indent);
+            else print_rows(f, w.s->rows, entry, indent + 4, "  - ");
+        }
     }
 }
 
@@ -142,7 +179,7 @@ static void document_methods(FILE *f, const spot_setting *rows, const char *abov
     document_rows(f, rows, o, SPOT_METHODS, above);
 }
 
-/* Documents the settings of an entry of a list. */
+/* Documents the settings of an entry of a list. The groups of one that inherits stand in the document already. */
 static void document_entries(FILE *f, const spot_setting *s, const char *above)
 {
     void *entry = calloc(1, s->size);
@@ -150,7 +187,9 @@ static void document_entries(FILE *f, const spot_setting *s, const char *above)
 
     if (!entry) return;
     spot_settings_defaults(s->rows, entry);
-    document_rows(f, s->rows, &one, 1, above);
+    if (!s->inherits) document_rows(f, s->rows, &one, 1, above);
+    for (spot_setting_walk w = spot_settings_walk(s->rows, entry); s->inherits && w.s; spot_settings_next(&w))
+        if (!w.s->rows) document_row(f, w.s, &(owner){ "", w.value }, 1, true, above);
     free(entry);
 }
 

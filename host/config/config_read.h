@@ -36,6 +36,7 @@ static inline const char *spot_text_of(const yaml_node_t *n) { return (const cha
 spot_pair          spot_pair_at(spot_reading *r, const yaml_node_t *mapping, const char *name);
 const yaml_node_t *spot_item_at(spot_reading *r, const yaml_node_t *list, int i);
 int                spot_items_of(const yaml_node_t *list);
+int                spot_line_at (spot_reading *r, const yaml_node_t *mapping, const char *name);     /* 0: it is lacking */
 
 /* Fails with SPOT_USAGE and the file, the line (0: none) and the reason. */
 #if defined(__GNUC__)

@@ -23,11 +23,18 @@ static void free_names(char **name, int count)
     free(name);
 }
 
+void spot_forest_kept_free(spot_forest_kept *k)
+{
+    free(k->x), free(k->cls), free(k->group), free(k->share), free(k->aside);
+    *k = (spot_forest_kept){ 0 };
+}
+
 void spot_forest_close(spot_forest *f)
 {
     free_names(f->feature_name, f->features);
     free_names(f->class_name, f->classes);
     free(f->start), free(f->node), free(f->share), free(f->vote), free(f->least), free(f->most), free(f->about);
+    spot_forest_kept_free(&f->kept);
     *f = (spot_forest){ 0 };
 }
 

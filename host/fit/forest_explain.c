@@ -41,7 +41,7 @@ typedef struct {
     double undo, undo_taken;   /* 1 / factor of the edge `before`: undo + undo_taken o */
 } point;
 
-/* What all threads share. */
+/* All threads share this. */
 typedef struct {
     const spot_forest *f;
     int depth, most;           /* the greatest depth; the most points */

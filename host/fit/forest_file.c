@@ -66,17 +66,17 @@ spot_status spot_forest_check(spot_ctx *c, const spot_forest *f, const char *nam
     if (!held) return spot_fail(c, SPOT_NOMEM, "%s: no memory for %d nodes", name, f->start[f->trees]);
     for (int t = 0; t < f->trees && s == SPOT_OK; t++) s = check_tree(c, f, t, held, name);
     free(held);
-    return s;
+    return s == SPOT_OK ? spot_forest_kept_check(c, f, name) : s;
 }
 
 /* -- writing --------------------------------------------------------------------------------------------------------------- */
 
-enum { NOTES = 3 };            /* beside names */
+enum { NOTES = 3, KEPT = 5 };  /* beside names; tensors of kept rows */
 
 static spot_status save_all(spot_ctx *c, const spot_forest *f, const char *path, int *index, double *number,
                             spot_tensor_note *note, char (*key)[32])
 {
-    const size_t nodes = (size_t)f->start[f->trees];
+    const size_t nodes = (size_t)f->start[f->trees], kept = (size_t)f->kept.rows;
     int notes = 0;
 
     for (size_t i = 0; i < nodes; i++) {
@@ -93,7 +93,13 @@ static spot_status save_all(spot_ctx *c, const spot_forest *f, const char *path,
         spot_tensor_of("start", SPOT_I32, (size_t)f->trees + 1, 0, f->start),
         spot_tensor_of("feature", SPOT_I32, nodes, 0, index), spot_tensor_of("left", SPOT_I32, nodes, 0, index + nodes),
         spot_tensor_of("right", SPOT_I32, nodes, 0, index + 2 * nodes),
+        spot_tensor_of("kept.x", SPOT_F32, kept, f->features, f->kept.x),
+        spot_tensor_of("kept.class", SPOT_I32, kept, 0, f->kept.cls),
+        spot_tensor_of("kept.group", SPOT_I32, kept, 0, f->kept.group),
+        spot_tensor_of("kept.share", SPOT_F64, kept, f->classes, f->kept.share),
+        spot_tensor_of("kept.aside", SPOT_F32, kept, 0, f->kept.aside),
     };
+    const int tensors = (int)(sizeof tensor / sizeof *tensor) - (kept ? 0 : KEPT);
     note[notes++] = (spot_tensor_note){ "format", FORMAT };
     note[notes++] = (spot_tensor_note){ "profile", profiles[f->profile] };
     if (f->about) note[notes++] = (spot_tensor_note){ "about", f->about };
@@ -105,7 +111,7 @@ static spot_status save_all(spot_ctx *c, const spot_forest *f, const char *path,
         snprintf(*key, sizeof *key, "class.%d", i);
         note[notes] = (spot_tensor_note){ *key, f->class_name[i] };
     }
-    return spot_tensors_save_with(c, path, tensor, (int)(sizeof tensor / sizeof *tensor), note, notes);
+    return spot_tensors_save_with(c, path, tensor, tensors, note, notes);
 }
 
 spot_status spot_forest_save(spot_ctx *c, const spot_forest *f, const char *path)
@@ -225,6 +231,24 @@ static spot_status read_texts(spot_ctx *c, const file *in, spot_forest *f)
     return s;
 }
 
+static spot_status read_kept(spot_ctx *c, const file *in, spot_forest *f)
+{
+    const spot_tensor *t = spot_tensors_find(in->t, "kept.x");
+    int rows;
+
+    if (!t) return SPOT_OK;
+    SPOT_TRY(find(c, in, &t, "kept.x", SPOT_F32, -1, f->features));
+    if (t->dim[0] < 1 || t->dim[0] > INT32_MAX)
+        return spot_fail(c, SPOT_INPUT, "%s keeps %lld rows; it is damaged", in->path, (long long)t->dim[0]);
+    rows = (int)t->dim[0];
+    SPOT_TRY(spot_forest_kept_take(c, f, rows));
+    SPOT_TRY(copy_tensor(c, in, f->kept.x, "kept.x", SPOT_F32, rows, f->features));
+    SPOT_TRY(copy_tensor(c, in, f->kept.cls, "kept.class", SPOT_I32, rows, 0));
+    SPOT_TRY(copy_tensor(c, in, f->kept.group, "kept.group", SPOT_I32, rows, 0));
+    SPOT_TRY(copy_tensor(c, in, f->kept.aside, "kept.aside", SPOT_F32, rows, 0));
+    return copy_tensor(c, in, f->kept.share, "kept.share", SPOT_F64, rows, f->classes);
+}
+
 static spot_status read_forest(spot_ctx *c, const file *in, spot_forest *f)
 {
     const spot_tensor *start, *share, *least;
@@ -245,6 +269,7 @@ static spot_status read_forest(spot_ctx *c, const file *in, spot_forest *f)
     if (f->start[f->trees] != share->dim[0])
         return spot_fail(c, SPOT_INPUT, "%s: its trees end at node %d of %lld; it is damaged", in->path, f->start[f->trees],
                          (long long)share->dim[0]);
+    SPOT_TRY(read_kept(c, in, f));
     SPOT_TRY(spot_forest_check(c, f, in->path));
     return read_texts(c, in, f);
 }

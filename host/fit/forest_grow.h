@@ -27,6 +27,11 @@ spot_status spot_forest_add(spot_ctx *c, spot_forest *f, const spot_tree *t);
 /* Boosts all forests, one round at a time. */
 spot_status spot_forest_boost(spot_ctx *c, const spot_forest_fitting *b, const spot_forest_rows *rows, int forests);
 
+/* Room for kept rows, zeroed; what makes them possible. */
+spot_status spot_forest_kept_take (spot_ctx *c, spot_forest *f, int rows);
+spot_status spot_forest_kept_check(spot_ctx *c, const spot_forest *f, const char *name);
+void        spot_forest_kept_free (spot_forest_kept *k);
+
 /* The rows are finite and have the forest's features. */
 spot_status spot_forest_check_rows(spot_ctx *c, const spot_forest *f, spot_mat x);
 

@@ -147,7 +147,7 @@ static spot_status start_tree(spot_ctx *c, wave *w, int i, const spot_trees *t, 
 
 /* -- levels ---------------------------------------------------------------------------------------------------------------- */
 
-/* As in scikit-learn, a node whose impurity is no more than rounding is a leaf. */
+/* A node whose impurity is no more than rounding is a leaf, as in scikit-learn. */
 static bool is_mixed(const spot_tree_problem *op, const double *sum, const double *class_weight)
 {
     double w = 0;

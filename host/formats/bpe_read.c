@@ -193,7 +193,7 @@ static size_t count_lines(const spot_text *text)
     return count;
 }
 
-/* At most `most` merges, one a line: "left right". */
+/* Reads at most `most` merges, one a line: "left right". */
 static spot_status read_merges(reader *r, const spot_text *text, size_t most, bool makes)
 {
     lines l = { text->bytes, text->bytes + text->used, 0 };

@@ -70,7 +70,7 @@ spot_status spot_picture_fit_by(spot_ctx *c, uint8_t *out, spot_picture *p, int 
 
 size_t spot_picture_fit_bytes(uint64_t width, uint64_t height, int resize, int crop);      /* most memory that they need */
 
-/* For decoders. room_need: room has at least `bytes`, contents undefined. gate_take: waits for the bytes of cost.
+/* Decoders call these. room_need: room has at least `bytes`, contents undefined. gate_take: waits for the bytes of cost.
  * picture_start: allocates p->rgb for these pixels. */
 spot_status spot_room_need    (spot_ctx *c, spot_room *room, size_t bytes);
 spot_status spot_gate_take    (spot_ctx *c, spot_picture *p, const spot_picture_cost *cost, const char *name);

@@ -100,7 +100,7 @@ void spot_clip_net_close(spot_ctx *c, spot_clip_net *net)
 
 /* -- weights ------------------------------------------------------------------------------------------------------ */
 
-/* Where weights come from, and room on the host for the largest of them. */
+/* The source of weights, and room on the host for the largest of them. */
 typedef struct { spot_ctx *c; const spot_clip_file *f; const spot_clip_names *names; float *room; } source;
 
 static spot_status load_floats(const source *s, const float *to, spot_clip_name name, size_t count)

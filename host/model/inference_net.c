@@ -6,14 +6,18 @@
 #include "core/device.h"
 #include "model/resnet18.h"
 
-enum { LANES = 8, ROWS = 32 * LANES, LARGE_ROWS = 8 * LANES };
+/* Images of a piece. A piece reads all weights, and those of the last 3x3 convolutions are 38 MB each for Winograd: pieces of 8
+ * take a tenth longer than pieces of 16. */
+enum { LANES = 8, FEW_LANES = 4, PIECE = 32, LARGE_PIECE = 16, LARGE_SIZE = 96 };
 
 spot_net_shape spot_look_shape(const spot_ctx *c, int width, int outputs, int size, int n, spot_precision precision)
 {
-    int rows = size > 96 && !c->device ? LARGE_ROWS : ROWS;
+    const bool large = size > LARGE_SIZE && !c->device;
+    const int lanes = large && c->threads <= FEW_LANES ? FEW_LANES : LANES;
+    int rows = lanes * (large ? LARGE_PIECE : PIECE);
 
     if (c->device && n > 0 && n < rows) rows = n;
-    return (spot_net_shape){ .width = width, .outputs = outputs, .size = size, .lanes = LANES, .rows = rows,
+    return (spot_net_shape){ .width = width, .outputs = outputs, .size = size, .lanes = lanes, .rows = rows,
                              .precision = precision };
 }
 

@@ -145,9 +145,10 @@ spot_status spot_look_needs(spot_ctx *c, spot_bytes *needs, const spot_scene_con
     return s;
 }
 
+/* For any number of threads: they make spot_look_shape take more lanes. */
 size_t spot_model_look_bytes(const spot_scene_config *scene, const spot_model_config *cfg, int images)
 {
-    spot_ctx c = { .ops = &spot_ops_cpu, .threads = 1 };
+    spot_ctx c = { .ops = &spot_ops_cpu, .threads = SPOT_MAX_LANES };
     spot_model_config able = *cfg;
     spot_bytes needs;
 

@@ -9,9 +9,9 @@ typedef struct {
     spot_look_pixels look;
 } resnet;
 
-static spot_status open_net(spot_ctx *c, resnet *r, const spot_model *m, int side)
+static spot_status open_net(spot_ctx *c, resnet *r, const spot_model *m, const spot_predictor_options *o)
 {
-    const spot_net_shape s = spot_look_shape(c, m->width, m->outputs, side, 0, SPOT_FP32);
+    const spot_net_shape s = spot_look_shape(c, m->width, m->outputs, o->side, 0, (spot_precision)o->precision);
     spot_arena count = spot_arena_counting();
     spot_status opened = spot_look_pixels_open(c, &count, &r->look, s, true);
 
@@ -23,15 +23,15 @@ static spot_status open_net(spot_ctx *c, resnet *r, const spot_model *m, int sid
 }
 
 /* The model itself is needed for the opening alone. */
-static spot_status open_file(spot_ctx *c, resnet *r, spot_model *m, const char *path, int side)
+static spot_status open_file(spot_ctx *c, resnet *r, spot_model *m, const spot_predictor_options *o)
 {
     spot_arena a = spot_arena_counting();
     spot_status s;
 
-    SPOT_TRY(spot_model_load(c, &a, m, path, 0, 0));
+    SPOT_TRY(spot_model_load(c, &a, m, o->weights, 0, 0));
     SPOT_TRY(spot_arena_open(c, &a, a.peak));
-    s = spot_model_load(c, &a, m, path, 0, 0);
-    if (!s) s = open_net(c, r, m, side);
+    s = spot_model_load(c, &a, m, o->weights, 0, 0);
+    if (!s) s = open_net(c, r, m, o);
     spot_arena_close(&a);
     return s;
 }
@@ -64,7 +64,7 @@ spot_status spot_predictor_weights(spot_ctx *c, spot_predictor_way *way, spot_pr
     if (o->side < 32 || o->side % 32 || o->side > 4096)
         return spot_fail(c, SPOT_USAGE, "ResNet-18 (%s) looks at squares of 32, 64, ... 4096 pixels, not of %d", o->weights,
                          o->side);
-    SPOT_TRY(open_file(c, r, &m, o->weights, o->side));
+    SPOT_TRY(open_file(c, r, &m, o));
     *about = (spot_predictor_info){ .outputs = m.outputs, .dim = 8 * m.width, .channels = spot_look_channels(m.width),
                                     .batch = r->look.net.s.rows, .bytes = r->room.size };
     return SPOT_OK;

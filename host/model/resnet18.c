@@ -174,6 +174,14 @@ spot_status spot_net_open(spot_ctx *c, spot_arena *a, spot_net *net, spot_net_sh
     return take_activations(c, a, net);
 }
 
+spot_status spot_net_add_triplets(spot_ctx *c, spot_arena *a, spot_net *net, double weight, double margin)
+{
+    net->triplet = weight;
+    net->margin = margin;
+    SPOT_TRY(SPOT_TAKE(c, a, net->dfeature, (size_t)net->s.rows * 8 * net->s.width));
+    return spot_arena_take(c, a, &net->triplet_scratch, spot_triplet_scratch(net->s.rows));
+}
+
 void spot_net_close(spot_ctx *c, spot_net *net)
 {
     for (int u = 0; u < SPOT_UNITS; u++) spot_conv_close(c, net->conv[u]);
@@ -299,15 +307,24 @@ static spot_status block_back(spot_ctx *c, spot_net *net, int i, int live, bool 
     return data_back(c, net, b->first, onto ? net->side : net->direct, p.rows);
 }
 
-/* From the loss to the output of the stem's convolution; y[0] receives its gradient. */
+/* The loss, and its gradients by the logits and, of triplets, by the features. */
+static spot_status take_loss(spot_ctx *c, spot_net *net, const float *target, int live, double *loss)
+{
+    const spot_triplet_batch t = { live, 8 * net->s.width, net->s.outputs, net->margin, net->triplet, net->feature, target };
+
+    if (net->kind == SPOT_SOFTMAX) SPOT_TRY(spot_head_softmax(c, loss, net->dlogit, net->logit, target, live, net->s.outputs));
+    else SPOT_TRY(spot_head_loss(c, loss, net->dlogit, net->logit, target, live * net->s.outputs));
+    return net->dfeature ? spot_triplet_loss(c, loss, net->dfeature, &t, net->triplet_scratch) : SPOT_OK;
+}
+
+/* Goes back from the loss to the output of the stem's convolution; y[0] receives its gradient. */
 static spot_status back_to_stem(spot_ctx *c, spot_net *net, const float *target, int live, double *loss, bool learning)
 {
     spot_plane last = output_of(&net->s, SPOT_UNITS - 1, live), stem = output_of(&net->s, 0, live);
 
-    if (net->kind == SPOT_SOFTMAX) SPOT_TRY(spot_head_softmax(c, loss, net->dlogit, net->logit, target, live, net->s.outputs));
-    else SPOT_TRY(spot_head_loss(c, loss, net->dlogit, net->logit, target, live * net->s.outputs));
-    SPOT_TRY(spot_head_backward(c, net->direct, net->fc_dw, net->fc_db, net->dlogit, net->feature, net->fc_w, last,
-                                net->s.outputs));
+    SPOT_TRY(take_loss(c, net, target, live, loss));
+    SPOT_TRY(spot_head_backward(c, net->direct, net->fc_dw, net->fc_db, net->dlogit, net->feature, net->fc_w, net->dfeature,
+                                last, net->s.outputs));
     for (int i = SPOT_BLOCKS; i-- > 0;) SPOT_TRY(block_back(c, net, i, live, learning));
     return spot_norm_pool_back(c, net->y[0], spot_conv_onto(c) ? net->side : net->direct, spot_conv_onto(c) ? NULL : net->side,
                                net->pooled, net->at, &net->norm[0], stem, net->scratch);

@@ -10,6 +10,7 @@
 #include "net/head.h"
 #include "net/norm.h"
 #include "net/optim.h"
+#include "net/triplet.h"
 #include "spotter/model.h"
 
 enum { SPOT_UNITS = 20, SPOT_BLOCKS = 8 };
@@ -57,12 +58,18 @@ typedef struct {
                                                        * sum in side where spot_conv_onto */
     float     *feature, *logit, *dlogit;              /* (rows, 8*width), (rows, outputs) twice */
     spot_loss  kind;                                  /* of the loss; SPOT_SIGMOID until the caller changes it */
+    double     triplet, margin;                       /* weight of the embeddings' triplet loss, which is added; 0: none */
+    float     *dfeature;                              /* (rows, 8*width), and scratch for it; NULL without that loss */
+    void      *triplet_scratch;
     void      *scratch;
 } spot_net;
 
 /* Allocates the net in a (which may count). Close it even after a failure. */
 spot_status spot_net_open(spot_ctx *c, spot_arena *a, spot_net *net, spot_net_shape s);
 void        spot_net_close(spot_ctx *c, spot_net *net);
+
+/* Adds the triplet loss of the features (triplet.h) to the net's loss; takes memory in a. */
+spot_status spot_net_add_triplets(spot_ctx *c, spot_arena *a, spot_net *net, double weight, double margin);
 
 /* Copy weights from and to torchvision's order. put resets the optimizer's state. */
 spot_status spot_net_put(spot_ctx *c, spot_net *net, const spot_model *m);
@@ -72,8 +79,8 @@ spot_status spot_net_get(spot_ctx *c, spot_model *m, const spot_net *net);
  * a device's renderer. learning: uses the batch's statistics and keeps them for backward; else the running ones. */
 spot_status spot_net_forward(spot_ctx *c, spot_net *net, const float *pixels, int live, bool learning);
 
-/* target (live, outputs) -> loss and net->grad, by net->kind, after a forward with learning. All three lie in the memory of c's
- * device; copy a GPU's loss before reading it. */
+/* target (live, outputs) -> loss and net->grad, by net->kind and net->triplet, after a forward with learning. All three lie
+ * in the memory of c's device; copy a GPU's loss before reading it. */
 spot_status spot_net_backward(spot_ctx *c, spot_net *net, const float *target, int live, double *loss);
 
 /* Computes net->dplanes, the gradient by the images. Does not change the convolutions' part of net->grad. */
@@ -111,8 +118,8 @@ int spot_look_channels(int width);
  * is wanted, all in the memory of c's device. */
 spot_status spot_look_run(spot_ctx *c, spot_look *net, float *feature, float *logit, const float *pixels, int live);
 
-/* The shape for n images. Lanes and rows depend on the images only, so that a view never depends on the batches of training.
- * On the CPU Winograd shares weights in a piece of rows. */
+/* The shape for n images. The images of a piece, on which Winograd's bits depend, depend on the images' size only: a view never
+ * depends on the batches of training, nor on the threads. Where threads are few, large images have fewer lanes, for memory. */
 spot_net_shape spot_look_shape(const spot_ctx *c, int width, int outputs, int size, int n, spot_precision precision);
 
 /* The net for inference on pixels of the host, with room for a batch in the memory of c's device. */

@@ -42,7 +42,8 @@ const spot_setting spot_model_settings[] = {
       SPOT_DEF(64)),
     S("epochs",    INT,  epochs,    "passes over the training images", SPOT_IN(1, SPOT_MAX_EPOCHS), SPOT_DEF(10)),
     S("batch",     INT,  batch,     "images per training step", SPOT_IN(2, 4096), SPOT_DEF(64)),
-    S("optimizer", NAME, optimizer, "Adam (0.9, 0.999, 1e-8) or SGD", SPOT_ONE_OF("adam", "sgd"), SPOT_DEF(SPOT_ADAM)),
+    S("optimizer", NAME, optimizer, "Adam (0.9, 0.999, 1e-8), SGD or RMSprop (0.99, 1e-8)",
+      SPOT_ONE_OF("adam", "sgd", "rmsprop"), SPOT_DEF(SPOT_ADAM)),
     S("lr",        REAL, lr,        "learning rate; the peak of one_cycle", SPOT_IN(1e-9, 100), SPOT_DEF(1e-4)),
     S("momentum",  REAL, momentum,  "momentum (SGD only)", SPOT_IN(0, 0.9999), SPOT_DEF(0.9)),
     S("weight_decay", REAL, weight_decay, "L2 penalty on every weight", SPOT_IN(0, 1)),
@@ -176,7 +177,7 @@ static spot_status run_epochs(spot_ctx *c, spot_trainer *t, spot_model *m, spot_
         SPOT_TRY(spot_trainer_watch(c, t, false, &now->val_loss));
         if (!isfinite(now->val_loss))
             return spot_fail(c, SPOT_NUMERIC, "the validation loss is %g after epoch %d; a smaller model.%slr may help",
-                             fabs(now->val_loss), e + 1, t->foe.how ? "robust." : "");
+                             fabs(now->val_loss), e + 1, t->robust ? "robust." : "");
         if (now->val_loss < best || !cfg->keep_best) {
             best = now->val_loss;
             lesson->best_epoch = e;
@@ -190,7 +191,7 @@ static spot_status run_epochs(spot_ctx *c, spot_trainer *t, spot_model *m, spot_
     }
     lesson->learned = was_learned(lesson, cfg);
     SPOT_TRY(spot_trainer_get(c, t, m));
-    return t->foe.how ? measure_robustness(c, t, lesson) : SPOT_OK;
+    return t->robust ? measure_robustness(c, t, lesson) : SPOT_OK;
 }
 
 /* Copies another model; the head is new if the number of outputs differs. */
@@ -326,7 +327,7 @@ static spot_status count_training(spot_ctx *c, spot_bytes *needs, const spot_sce
     return SPOT_OK;
 }
 
-/* For the CPU; on a GPU the arena needs less. */
+/* Counts for the CPU; on a GPU the arena needs less. */
 size_t spot_model_train_bytes(const spot_scene_config *scene, const spot_model_config *cfg)
 {
     spot_ctx c = { .ops = &spot_ops_cpu, .threads = 1 };

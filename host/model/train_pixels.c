@@ -7,7 +7,7 @@
 
 #include "core/device.h"
 #include "image/photo.h"
-#include "model/trainer.h"
+#include "model/adversary.h"
 #include "spotter/rng.h"
 
 /* A batch on the host. */
@@ -22,6 +22,7 @@ typedef struct {
     const spot_model_config *cfg;
     int       batches, steps;              /* of an epoch, of all */
     spot_net  net;
+    spot_adversary foe;                    /* where how->fgsm is above 0 */
     uint32_t *order;                       /* (images): of this epoch */
     batch     drawn[2];                    /* in turn; the second only where one is drawn ahead */
     uint8_t  *rgb;                         /* the step's batch in the memory of c's device, on the CPU drawn[].rgb itself */
@@ -62,12 +63,16 @@ static spot_status open_pupil(spot_ctx *c, spot_arena *on, spot_arena *host, pup
                               const spot_model_config *cfg)
 {
     spot_net_shape shape = spot_net_shape_of(cfg, how->size, how->classes);
+    const bool attacked = how->fgsm > 0;
     size_t rows = (size_t)shape.rows, pixels = rows * 3 * (size_t)how->size * (size_t)how->size;
 
     *u = (pupil){ .how = how, .cfg = cfg, .batches = (how->images + cfg->batch - 1) / cfg->batch };
     u->steps = u->batches * cfg->epochs;
+    shape.attacked = attacked;
     SPOT_TRY(spot_net_open(c, on, &u->net, shape));
     u->net.kind = (spot_loss)how->loss;
+    if (how->triplet > 0) SPOT_TRY(spot_net_add_triplets(c, on, &u->net, how->triplet, how->margin));
+    if (attacked) SPOT_TRY(spot_adversary_open(c, on, &u->foe, &u->net));
     SPOT_TRY(take_batches(c, host, u, rows, pixels));
     SPOT_TRY(take_course(c, on, host, u));
     SPOT_TRY(SPOT_TAKE(c, on, u->pixels, pixels));
@@ -144,21 +149,32 @@ static spot_status end_drawing(spot_ctx *c, drawer *d)
 
 /* -- steps --------------------------------------------------------------------------------------------------------- */
 
+/* FGSM: one step of length epsilon by the gradient's signs, from u->pixels to the net's input. */
+static spot_status attack_pixels(spot_ctx *c, pupil *u, const float *target, int n)
+{
+    const spot_attack_rule rule = { .epsilon = u->how->fgsm, .length = u->how->fgsm, .signs = true, .made = u->course.made };
+    const spot_net_shape *s = &u->net.s;
+
+    SPOT_TRY(spot_conv_planes(c, u->foe.clean, u->pixels, n, n, s->size * s->size, s->precision));
+    return spot_adversary_attack(c, &u->foe, &u->net, u->foe.clean, target, n, &rule, 1);
+}
+
 static spot_status learn(spot_ctx *c, pupil *u, const batch *b)
 {
-    const spot_model_config *cfg = u->cfg;
-    const spot_optim_rule rule = { .adam = cfg->optimizer == SPOT_ADAM, .decay = cfg->weight_decay,
-                                   .momentum = cfg->momentum, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8,
-                                   .course = &u->course, .rounded = u->net.rounded };
+    const bool attacked = u->how->fgsm > 0;
+    spot_optim_rule rule = spot_optim_rule_of(u->cfg);
     const int n = b->lesson.n, size = u->how->size;
     const size_t targets = (size_t)n * (size_t)u->how->classes;
     spot_photo_set set = { .pictures = n, .size = size, .rgb = c->device ? u->rgb : b->rgb };
     const float *target = c->device ? u->target : b->target;
 
+    rule.course = &u->course;
+    rule.rounded = u->net.rounded;
     if (c->device) SPOT_TRY(spot_device_copy(c, u->rgb, b->rgb, (size_t)n * 3 * (size_t)size * (size_t)size));
     if (c->device) SPOT_TRY(spot_device_copy(c, u->target, b->target, targets * sizeof *u->target));
     SPOT_TRY(spot_photo_input(c, u->pixels, 3, SPOT_FP32, &set, NULL, n));
-    SPOT_TRY(spot_net_forward(c, &u->net, u->pixels, n, true));
+    if (attacked) SPOT_TRY(attack_pixels(c, u, target, n));
+    SPOT_TRY(spot_net_forward(c, &u->net, attacked ? NULL : u->pixels, n, true));
     SPOT_TRY(spot_net_backward(c, &u->net, target, n, u->loss));
     return spot_optim_step(c, u->net.param, u->net.grad, u->net.moment, u->net.square, u->net.params, &rule);
 }
@@ -213,6 +229,7 @@ static spot_status run_steps(spot_ctx *c, pupil *u, double *losses)
     if (c->device) SPOT_TRY(spot_device_copy(c, (double *)u->course.rates, u->rates, (size_t)u->steps * sizeof *u->rates));
     SPOT_TRY(spot_device_clear(c, u->course.made, sizeof *u->course.made));
     SPOT_TRY(spot_device_clear(c, u->course.seen, sizeof *u->course.seen));
+    if (u->how->fgsm > 0) SPOT_TRY(spot_adversary_start(c, &u->foe, &u->net));
     for (int k = 0; k < u->steps; k++) {
         SPOT_TRY(spot_check_stop(c));
         SPOT_TRY(run_step(c, u, k));
@@ -249,6 +266,9 @@ static spot_status check_training(spot_ctx *c, const spot_pixel_training *how)
                          how->draw ? "that are drawn" : "in memory");
     if (how->loss != SPOT_SIGMOID && how->loss != SPOT_SOFTMAX)
         return spot_fail(c, SPOT_INVALID, "%d is no loss", how->loss);
+    if (!(how->triplet >= 0 && how->margin >= 0 && how->fgsm >= 0) || !isfinite(how->triplet + how->margin + how->fgsm))
+        return spot_fail(c, SPOT_INVALID, "a triplet loss of weight %g and margin %g, an adversary's step of %g: each is a "
+                         "number of 0 or more", how->triplet, how->margin, how->fgsm);
     return SPOT_OK;
 }
 

@@ -1,5 +1,5 @@
 /* trainer.c - see trainer.h. */
-#include "model/trainer.h"
+#include "model/adversary.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,7 +7,6 @@
 
 #include "core/device.h"
 #include "image/sample.h"
-#include "net/attack.h"
 #include "scene/source_draw.h"
 
 /* PyTorch's OneCycleLR with its defaults: cosine from peak/25 to the peak at 30 %, then to peak/25/1e4. */
@@ -24,6 +23,16 @@ double spot_learning_rate(const spot_model_config *cfg, int step, int steps)
         part = (step - top) / (end - top);
     }
     return to + (from - to) / 2 * (1 + cos(3.141592653589793 * part));
+}
+
+spot_optim_rule spot_optim_rule_of(const spot_model_config *cfg)
+{
+    static const spot_optim_kind kind[] = { [SPOT_ADAM] = SPOT_OPTIM_ADAM, [SPOT_SGD] = SPOT_OPTIM_SGD,
+                                            [SPOT_RMSPROP] = SPOT_OPTIM_RMSPROP };
+
+    return (spot_optim_rule){ .kind = kind[cfg->optimizer], .decay = cfg->weight_decay, .beta1 = 0.9, .epsilon = 1e-8,
+                              .momentum = cfg->optimizer == SPOT_SGD ? cfg->momentum : 0,
+                              .beta2 = cfg->optimizer == SPOT_RMSPROP ? 0.99 : 0.999 };
 }
 
 spot_net_shape spot_net_shape_of(const spot_model_config *cfg, int size, int outputs)
@@ -67,15 +76,6 @@ static spot_status take_course(spot_ctx *c, spot_arena *a, spot_trainer *t, size
     return SPOT_OK;
 }
 
-static spot_status take_adversary(spot_ctx *c, spot_arena *a, spot_trainer *t)
-{
-    spot_adversary *foe = &t->foe;
-
-    SPOT_TRY(SPOT_TAKE(c, a, foe->moved, (size_t)t->net.s.rows * 3 * t->net.s.size * t->net.s.size));
-    SPOT_TRY(SPOT_TAKE(c, a, foe->running, t->net.state - t->net.params));
-    return SPOT_TAKE(c, a, foe->loss, 1);
-}
-
 /* The CPU's one batch, a device's two. The first is drawn into the net's input, unless an adversary moves it from its own place
  * to there. */
 static spot_status take_batches(spot_ctx *c, spot_arena *a, spot_trainer *t)
@@ -87,8 +87,8 @@ static spot_status take_batches(spot_ctx *c, spot_arena *a, spot_trainer *t)
         spot_batch_drawn *b = &t->batch[i];
         SPOT_TRY(SPOT_TAKE(c, a, b->image, rows));
         SPOT_TRY(SPOT_TAKE(c, a, b->target, rows * t->net.s.outputs));
-        if (i || t->foe.how) SPOT_TRY(spot_arena_take(c, a, &b->planes, bytes));
-        else b->planes = t->net.planes;
+        if (i) SPOT_TRY(spot_arena_take(c, a, &b->planes, bytes));
+        else b->planes = t->robust ? t->foe.clean : t->net.planes;
     }
     if (!c->device) return SPOT_TAKE(c, a, t->pixels, rows * 3 * size * size);
     return t->ec->scene.jpeg_quality ? spot_arena_take(c, a, &t->spare, spot_ec_input_spare((int)rows, size)) : SPOT_OK;
@@ -105,7 +105,7 @@ static spot_status take_copies(spot_ctx *c, spot_arena *host, spot_trainer *t, s
 }
 
 spot_status spot_trainer_open(spot_ctx *c, spot_arena *a, spot_arena *host, spot_trainer *t, const spot_ec *ec,
-                              const spot_model_config *cfg, const spot_robust_config *foe)
+                              const spot_model_config *cfg, const spot_robust_config *robust)
 {
     spot_net_shape s = spot_net_shape_of(cfg, ec->scene.size, ec->targets);
     size_t steps;
@@ -113,16 +113,16 @@ spot_status spot_trainer_open(spot_ctx *c, spot_arena *a, spot_arena *host, spot
     memset(t, 0, sizeof *t);
     t->ec = ec;
     t->cfg = cfg;
-    t->foe.how = foe;
-    s.attacked = foe != NULL;
+    t->robust = robust;
+    s.attacked = robust != NULL;
     t->images = ec->images[SPOT_TRAIN];
     t->steps = batches_of(t->images, cfg->batch);
     steps = (size_t)t->steps * (size_t)cfg->epochs;
     SPOT_TRY(spot_net_open(c, a, &t->net, s));
+    if (robust) SPOT_TRY(spot_adversary_open(c, a, &t->foe, &t->net));
     SPOT_TRY(take_batches(c, a, t));
     SPOT_TRY(SPOT_TAKE(c, a, t->order, order_of(c, t)));
     SPOT_TRY(SPOT_TAKE(c, a, t->best, t->net.state));
-    if (foe) SPOT_TRY(take_adversary(c, a, t));
     SPOT_TRY(take_course(c, a, t, steps));
     SPOT_TRY(take_val(c, a, &t->val, ec->images[SPOT_VAL], ec->targets, cfg->batch));
     return take_copies(c, host, t, steps);
@@ -149,7 +149,7 @@ spot_status spot_trainer_start(spot_ctx *c, spot_trainer *t, const spot_model *m
     for (int i = 0; i < steps; i++) t->rates[i] = spot_learning_rate(t->cfg, i, steps);
     SPOT_TRY(copy_between(c, (double *)t->course.rates, t->rates, (size_t)steps * sizeof *t->rates));
     SPOT_TRY(spot_device_clear(c, t->course.made, sizeof *t->course.made));
-    if (t->foe.how) SPOT_TRY(spot_device_clear(c, t->foe.running, (t->net.state - t->net.params) * sizeof(float)));
+    if (t->robust) SPOT_TRY(spot_adversary_start(c, &t->foe, &t->net));
     if (c->device) SPOT_TRY(spot_device_clear(c, t->order, order_of(c, t) * sizeof *t->order));
     SPOT_TRY(spot_ec_images(c, &s));
     SPOT_TRY(copy_between(c, t->here.image, t->val.image, (size_t)val * sizeof *t->val.image));
@@ -189,7 +189,7 @@ static spot_status draw_beside(spot_ctx *c, spot_trainer *t, const spot_batch_dr
 /* The radius scales with the image's side, so that each pixel can change by the same amount. */
 static spot_attack_rule rule_of(const spot_trainer *t)
 {
-    const spot_robust_config *how = t->foe.how;
+    const spot_robust_config *how = t->robust;
     double epsilon = how->epsilon * t->ec->scene.size / 224;
 
     return (spot_attack_rule){ .epsilon = epsilon, .length = how->step * epsilon, .random = how->random,
@@ -200,19 +200,10 @@ static spot_attack_rule rule_of(const spot_trainer *t)
 static spot_status attack_images(spot_ctx *c, spot_trainer *t, void *clean, const float *target, int n)
 {
     const spot_attack_rule rule = rule_of(t);
-    const spot_adversary *foe = &t->foe;
-    spot_net net = t->net;
-    spot_plane p = spot_net_images(c, &net, n);
+    const spot_net_shape *s = &t->net.s;
 
-    spot_net_running(&net, foe->running);
-    if (t->pixels) SPOT_TRY(spot_conv_planes(c, clean, t->pixels, n, n, net.s.size * net.s.size, net.s.precision));
-    SPOT_TRY(spot_attack_start(c, net.planes, foe->moved, clean, p, &rule));
-    for (int k = 0; k < foe->how->steps; k++) {
-        SPOT_TRY(spot_net_forward(c, &net, NULL, n, true));
-        SPOT_TRY(spot_net_backward_image(c, &net, target, n, foe->loss));
-        SPOT_TRY(spot_attack_move(c, net.planes, foe->moved, clean, net.dplanes, p, &rule));
-    }
-    return SPOT_OK;
+    if (t->pixels) SPOT_TRY(spot_conv_planes(c, clean, t->pixels, n, n, s->size * s->size, s->precision));
+    return spot_adversary_attack(c, &t->foe, &t->net, clean, target, n, &rule, t->robust->steps);
 }
 
 /* One step on the next n images of the epoch: a device has them in batch `turn`, and draws the next ones beside the step. The
@@ -221,16 +212,16 @@ static spot_status run_step(spot_ctx *c, spot_trainer *t, int turn, int n)
 {
     const spot_model_config *cfg = t->cfg;
     const spot_batch_drawn *b = &t->batch[turn];
-    spot_optim_rule rule = { .adam = cfg->optimizer == SPOT_ADAM, .decay = cfg->weight_decay, .momentum = cfg->momentum,
-                             .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .course = &t->course,
-                             .rounded = t->net.rounded };
+    spot_optim_rule rule = spot_optim_rule_of(cfg);
     spot_net net = t->net;
 
+    rule.course = &t->course;
+    rule.rounded = t->net.rounded;
     if (c->device) SPOT_TRY(draw_beside(c, t, &t->batch[!turn], cfg->batch, cfg->batch));
     else           SPOT_TRY(draw_batch(c, t, b, 0, n));
-    if (t->foe.how) SPOT_TRY(attack_images(c, t, b->planes, b->target, n));
+    if (t->robust) SPOT_TRY(attack_images(c, t, b->planes, b->target, n));
     else            net.planes = b->planes;
-    SPOT_TRY(spot_net_forward(c, &net, t->foe.how ? NULL : t->pixels, n, true));
+    SPOT_TRY(spot_net_forward(c, &net, t->robust ? NULL : t->pixels, n, true));
     SPOT_TRY(spot_net_backward(c, &net, b->target, n, t->loss));
     SPOT_TRY(spot_device_join(c));
     return spot_optim_step(c, net.param, net.grad, net.moment, net.square, net.params, &rule);
@@ -266,7 +257,7 @@ static spot_status check_loss(spot_ctx *c, const spot_trainer *t, int epoch, int
     if (isfinite(loss)) return SPOT_OK;
     return spot_fail(c, SPOT_NUMERIC, "the loss is %g in epoch %d, step %d, at learning rate %g; a smaller model.%slr "
                      "may help", fabs(loss), epoch + 1, step + 1, t->rates[epoch * t->steps + step],
-                     t->foe.how ? "robust." : "");
+                     t->robust ? "robust." : "");
 }
 
 static int images_in_batch(int images, int batch, int k) { return images - k * batch < batch ? images - k * batch : batch; }
@@ -278,7 +269,7 @@ static void report_progress(spot_ctx *c, const spot_trainer *t, int epoch, int s
 
     if (c->device) snprintf(note, sizeof note, "epoch %d", epoch + 1);
     else snprintf(note, sizeof note, "epoch %d loss %.4f", epoch + 1, t->losses[epoch * t->steps + step]);
-    spot_tell(c, t->foe.how ? "robust" : t->ec->targets > 1 ? "base" : "train", (int)t->ec->index,
+    spot_tell(c, t->robust ? "robust" : t->ec->targets > 1 ? "base" : "train", (int)t->ec->index,
               epoch + (step + 1.0) / t->steps, t->cfg->epochs, note);
 }
 

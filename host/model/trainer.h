@@ -16,9 +16,10 @@ typedef struct {
     double     *loss;         /* (batches) */
 } spot_val;
 
-/* The adversary changes images so that their loss grows, before the net learns them. */
+/* The adversary changes images so that their loss grows, before the net learns them: gradient ascent through the net with the
+ * batch's statistics (the net's running ones do not change). */
 typedef struct {
-    const spot_robust_config *how;        /* NULL: no adversary */
+    void  *clean;                         /* as net.planes: for images before they are moved */
     float *moved;                         /* (rows, 3, size, size): the change, in pixel values */
     float *running;                       /* running statistics of the attack, unused */
     double *loss;                         /* (1): loss of the attack, unused */
@@ -36,6 +37,7 @@ typedef struct {
     const spot_model_config *cfg;
     int         images, steps;            /* per epoch; the last step may have fewer images than a batch */
     spot_net    net;
+    const spot_robust_config *robust;     /* NULL: no adversary */
     spot_adversary foe;
     spot_batch_drawn batch[2];            /* in turn; a device draws one while it learns from the other, the CPU has one */
     void       *spare;                    /* for spot_net_draw */
@@ -54,16 +56,18 @@ typedef struct {
 /* The learning rate at step `step` (from 0) of a training of `steps` steps. */
 double spot_learning_rate(const spot_model_config *cfg, int step, int steps);
 
+/* cfg's optimizer with the constants that model.h says; the caller adds what belongs to a training. */
+spot_optim_rule spot_optim_rule_of(const spot_model_config *cfg);
+
 /* A batch of cfg->batch, padded to whole lanes. */
 spot_net_shape spot_net_shape_of(const spot_model_config *cfg, int size, int outputs);
 
 /* Allocates a trainer in a, on c's device, and the host's arrays in `host`, which may be a on the CPU; both may count. Close it
  * even after a failure.
- * foe: NULL, or the adversary that attacks every batch first: gradient ascent through the training net with the batch's
- * statistics (the running ones do not change), from the images or from random points on the sphere around them. The attack is
- * part of the recorded step. */
+ * robust: NULL, or the adversary that attacks every batch first, from the images or from random points on the sphere around
+ * them. The attack is part of the recorded step. */
 spot_status spot_trainer_open(spot_ctx *c, spot_arena *a, spot_arena *host, spot_trainer *t, const spot_ec *ec,
-                              const spot_model_config *cfg, const spot_robust_config *foe);
+                              const spot_model_config *cfg, const spot_robust_config *robust);
 void        spot_trainer_close(spot_ctx *c, spot_trainer *t);
 
 /* Starts from m's weights: draws the val images, computes the learning rates. */

@@ -1,12 +1,8 @@
 /* plant.c - the settings of a planted world, and its making, which can be interrupted and goes on where it stopped. */
 #include "spotter/plant.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/text.h"
 #include "shifts/plant_make.h"
 #include "spotter/store.h"
 
@@ -50,45 +46,6 @@ spot_plant_config spot_plant_defaults(void)
     return cfg;
 }
 
-/* The settings as text, a line each. */
-static spot_status describe(spot_ctx *c, spot_text *text, const spot_plant_config *cfg)
-{
-    FILE *f = spot_text_stream(text);
-
-    if (!f) return spot_fail(c, SPOT_NOMEM, "no memory for the settings of the planted world");
-    for (const spot_setting *s = spot_plant_settings; s->name; s++) {
-        fprintf(f, "%s: ", s->name);
-        spot_setting_print(f, s, (const char *)cfg + s->offset);
-        fputc('\n', f);
-    }
-    if (fclose(f) || text->status) return spot_fail(c, SPOT_NOMEM, "no memory for the settings of the planted world");
-    return SPOT_OK;
-}
-
-/* DIR/plant.yaml holds the settings; a world of other settings is not mixed with this one. */
-static spot_status claim_folder(spot_ctx *c, const char *dir, const spot_plant_config *cfg)
-{
-    char path[SPOT_PLANT_PATH];
-    unsigned char *there;
-    spot_text text = { 0 };
-    bool same;
-    size_t n;
-    spot_status s = describe(c, &text, cfg);
-
-    snprintf(path, sizeof path, "%s/plant.yaml", dir);
-    if (!s && access(path, F_OK)) {
-        s = spot_file_write(c, path, text.bytes, text.used);
-    } else if (!s && !(s = spot_file_read(c, path, &there, &n, 1 << 16))) {
-        same = n == text.used && !memcmp(there, text.bytes, n);
-        free(there);
-        if (!same)
-            s = spot_fail(c, SPOT_USAGE, "%s describes a planted world of other settings; take another folder, or remove %s",
-                          path, dir);
-    }
-    spot_text_free(&text);
-    return s;
-}
-
 spot_status spot_shifts_plant(spot_ctx *c, const char *dir, const spot_plant_config *cfg)
 {
     if (strlen(dir) > SPOT_PLANT_PATH - 200)
@@ -98,7 +55,7 @@ spot_status spot_shifts_plant(spot_ctx *c, const char *dir, const spot_plant_con
         return spot_fail(c, SPOT_USAGE, "plant.confounded is %d, and there are %d classes", cfg->confounded, cfg->classes);
     if (!cfg->pictures) return SPOT_OK;
     SPOT_TRY(spot_folder_make(c, dir));
-    SPOT_TRY(claim_folder(c, dir, cfg));
+    SPOT_TRY(spot_world_claim(c, dir, "plant.yaml", "planted world", spot_plant_settings, cfg));
     SPOT_TRY(spot_plant_files(c, dir, cfg));
     if (!cfg->models) return SPOT_OK;
     SPOT_TRY(spot_plant_models(c, dir, cfg));

@@ -1,14 +1,10 @@
 /* plant_files.c - the pictures of sources, the real ones, and the table of what each of them is. */
-#define _GNU_SOURCE                    /* syncfs */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/text.h"
-#include "formats/png.h"
 #include "shifts/plant_make.h"
 #include "spotter/store.h"
 
@@ -40,26 +36,6 @@ static bool batch_at(batch *b, const spot_plant_config *cfg, int i)
     return source < SPOT_PLANT_REAL || (source == SPOT_PLANT_REAL && b->shift == SPOT_PLANT_BASE);
 }
 
-/* The table is the last file to be written, so no picture needs to be durable before it: one sync serves all. Another shard may
- * read the picture while this one writes the same bytes, so it is renamed into its place. */
-static spot_status write_picture(spot_ctx *c, const char *path, const uint8_t *rgb, int size)
-{
-    char temp[SPOT_PLANT_PATH + 64];
-    unsigned char *png;
-    size_t n;
-    bool wrote;
-    FILE *f;
-
-    SPOT_TRY(spot_png_encode(c, &png, &n, rgb, size, size));
-    snprintf(temp, sizeof temp, "%s.%ld.tmp", path, (long)getpid());
-    f = fopen(temp, "wb");
-    wrote = f && fwrite(png, 1, n, f) == n;
-    free(png);
-    if (f && fclose(f)) wrote = false;
-    wrote = wrote && !rename(temp, path);
-    return wrote ? SPOT_OK : spot_fail(c, SPOT_IO, "cannot write %s: %s", path, strerror(errno));
-}
-
 static void describe_picture(FILE *f, const batch *b, const spot_plant_picture *p)
 {
     bool source = b->set != SPOT_PLANT_REAL;
@@ -88,7 +64,7 @@ static spot_status write_batch(spot_ctx *c, const char *dir, const spot_plant_co
         char path[SPOT_PLANT_PATH + 16];
         spot_status s;
         snprintf(path, sizeof path, "%s/%05d.png", folder, i);
-        s = write_picture(c, path, rgb + (size_t)i * bytes, cfg->size);
+        s = spot_world_picture(c, path, rgb + (size_t)i * bytes, cfg->size);
         if (s) {
 #pragma omp atomic write
             failed = s;
@@ -131,15 +107,6 @@ static spot_status write_classes(spot_ctx *c, const char *dir, const spot_plant_
     return spot_file_write(c, path, text, strlen(text));
 }
 
-/* Makes all pictures durable. */
-static spot_status sync_folder(spot_ctx *c, const char *dir)
-{
-    int fd = open(dir, O_RDONLY | O_DIRECTORY), bad = fd < 0 || syncfs(fd);
-
-    if (fd >= 0) close(fd);
-    return bad ? spot_fail(c, SPOT_IO, "cannot write the pictures in %s to the disk: %s", dir, strerror(errno)) : SPOT_OK;
-}
-
 spot_status spot_plant_files(spot_ctx *c, const char *dir, const spot_plant_config *cfg)
 {
     char path[SPOT_PLANT_PATH];
@@ -154,7 +121,7 @@ spot_status spot_plant_files(spot_ctx *c, const char *dir, const spot_plant_conf
     s = write_batches(c, dir, cfg, f);
     if ((fclose(f) || text.status) && !s) s = spot_fail(c, SPOT_NOMEM, "no memory for the table of planted pictures");
     if (!s) s = write_classes(c, dir, cfg);
-    if (!s) s = sync_folder(c, dir);
+    if (!s) s = spot_world_sync(c, dir);
     if (!s) s = spot_file_write(c, path, text.bytes, text.used);
     spot_text_free(&text);
     return s;

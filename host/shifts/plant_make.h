@@ -4,15 +4,16 @@
 
 #include "base/setting.h"
 #include "spotter/plant.h"
+#include "store/world.h"
 
 extern const spot_setting spot_plant_settings[];
 
-enum { SPOT_PLANT_PATH = 1200 };
+enum { SPOT_PLANT_PATH = SPOT_WORLD_PATH };
 
 /* plant_files.c: DIR/pictures and DIR/plant.csv, which is written last. */
 spot_status spot_plant_files(spot_ctx *c, const char *dir, const spot_plant_config *cfg);
 
-/* How a model differs from the others. */
+/* The pictures that a model's training has beside plain ones. */
 typedef enum {
     SPOT_AUGMENT_NONE, SPOT_AUGMENT_CAMERA, SPOT_AUGMENT_GROUNDS, SPOT_AUGMENT_ALL, SPOT_AUGMENTS
 } spot_plant_augment;

@@ -2,14 +2,13 @@
 #define _POSIX_C_SOURCE 200809L
 #include "shifts/shift_pictures.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/text.h"
 #include "spotter/array.h"
+#include "store/contents.h"
 
 static spot_status list_unit(spot_ctx *c, spot_folder *f, const spot_shifts_config *cfg, spot_shift_unit u)
 {
@@ -149,66 +148,11 @@ static spot_status match_classes(spot_ctx *c, spot_shift_pictures *p, const spot
     return SPOT_OK;
 }
 
-/* A key for the list of pictures as it lies here: paths, sizes and times. */
-static spot_status key_of_list(spot_ctx *c, spot_key *k, const spot_shift_pictures *p)
-{
-    spot_text all = { 0 };
-    spot_status s = SPOT_OK;
-    char path[2 * SPOT_SHIFT_PATH];
-
-    for (int i = 0; i < p->list.n && s == SPOT_OK; i++) {
-        char facts[96];
-        struct stat st;
-        snprintf(path, sizeof path, "%s/%s", p->root, p->list.path[i]);
-        if (stat(path, &st)) s = spot_fail(c, SPOT_IO, "cannot read %s: %s", path, strerror(errno));
-        else spot_text_add(&all, facts, (size_t)snprintf(facts, sizeof facts, "%lld %lld %ld", (long long)st.st_size,
-                           (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec) + 1);
-        spot_text_add(&all, path, strlen(path) + 1);
-        if (i % 1024 == 0 && s == SPOT_OK) s = spot_check_stop(c);
-    }
-    if (s == SPOT_OK && all.status) s = spot_fail(c, SPOT_NOMEM, "no memory for a list of %d pictures", p->list.n);
-    if (s == SPOT_OK) *k = spot_key_of(all.bytes, all.used);
-    spot_text_free(&all);
-    return s;
-}
-
-/* Why a picture cannot be read: the threads' own sentences are lost. */
-static spot_status say_why(spot_ctx *c, const spot_shift_pictures *p, int i)
-{
-    char path[2 * SPOT_SHIFT_PATH];
-    unsigned char *bytes = NULL;
-    size_t n;
-
-    snprintf(path, sizeof path, "%s/%s", p->root, p->list.path[i]);
-    SPOT_TRY(spot_file_read(c, path, &bytes, &n, (size_t)1 << 32));
-    free(bytes);
-    return spot_fail(c, SPOT_IO, "%s could not be read a moment ago; run the same command again", path);
-}
-
-/* key (n): hashes of the files. */
-static spot_status hash_files(spot_ctx *c, spot_key *key, const spot_shift_pictures *p)
-{
-    int failed = p->list.n;
-
-#pragma omp parallel for num_threads(c->threads < 1 ? 1 : c->threads) schedule(dynamic, 16) reduction(min : failed)
-    for (int i = 0; i < p->list.n; i++) {
-        char path[2 * SPOT_SHIFT_PATH];
-        spot_ctx own = { .ops = c->ops };
-        unsigned char *bytes = NULL;
-        size_t n = 0;
-        snprintf(path, sizeof path, "%s/%s", p->root, p->list.path[i]);
-        if ((c->stop && *c->stop) || spot_file_read(&own, path, &bytes, &n, (size_t)1 << 32)) failed = i < failed ? i : failed;
-        else key[i] = spot_key_of(bytes, n);
-        free(bytes);
-    }
-    SPOT_TRY(spot_check_stop(c));
-    return failed == p->list.n ? SPOT_OK : say_why(c, p, failed);
-}
-
-static spot_status hash_content(spot_ctx *c, spot_shift_pictures *p)
+static spot_status hash_pictures(spot_ctx *c, spot_shift_pictures *p, const spot_store *store)
 {
     spot_key *key = malloc(((size_t)p->list.n + 1) * sizeof *key), all = spot_key_of("pictures", 8);
-    spot_status s = key ? hash_files(c, key, p) : spot_fail(c, SPOT_NOMEM, "no memory for a list of %d pictures", p->list.n);
+    spot_status s = key ? spot_contents_of(c, key, p->root, p->list.path, p->list.n, store)
+                        : spot_fail(c, SPOT_NOMEM, "no memory for a list of %d pictures", p->list.n);
 
     for (int i = 0; i < p->list.n && s == SPOT_OK; i++) {
         char text[33];
@@ -218,25 +162,6 @@ static spot_status hash_content(spot_ctx *c, spot_shift_pictures *p)
     if (s == SPOT_OK) spot_key_text(p->hash, all);
     free(key);
     return s;
-}
-
-/* The hash of the content is kept under the list's key, so that a run that goes on does not read all pictures again. */
-static spot_status hash_pictures(spot_ctx *c, spot_shift_pictures *p, const spot_store *store)
-{
-    unsigned char *kept = NULL;
-    size_t n = 0;
-    bool found;
-    spot_key k;
-
-    SPOT_TRY(key_of_list(c, &k, p));
-    SPOT_TRY(spot_store_get(c, store, k, "content", &kept, &n, &found));
-    found = found && n == sizeof p->hash;
-    if (found) memcpy(p->hash, kept, n);
-    free(kept);
-    if (found) return SPOT_OK;
-    SPOT_TRY(hash_content(c, p));
-    if (spot_store_put(c, store, k, "content", p->hash, sizeof p->hash)) spot_forget(c);       /* it saves time and no more */
-    return SPOT_OK;
 }
 
 spot_status spot_shift_pictures_open(spot_ctx *c, spot_shift_pictures *p, const spot_shifts_config *cfg,

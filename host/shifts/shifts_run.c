@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/folder.h"
 #include "shifts/shift_unit.h"
 #include "shifts/shifts_write.h"
 
@@ -107,44 +107,16 @@ static spot_status derive_files(spot_ctx *c, spot_work *w)
     return s;
 }
 
-/* Whether `path` is the folder, or lies below it. Neither need be there. */
-static bool is_below(const char *path, const char *folder)
-{
-    struct stat top, at;
-    char part[SPOT_SHIFT_PATH] = "";
-    size_t n;
-
-    if (stat(folder, &top) || (*path != '/' && !getcwd(part, sizeof part))) return false;
-    n = strlen(part);
-    n += (size_t)snprintf(part + n, sizeof part - n, "/%s", path);
-    if (n >= sizeof part) return false;
-    for (; n; part[n] = 0) {
-        if (!stat(part, &at) && at.st_dev == top.st_dev && at.st_ino == top.st_ino) return true;
-        for (n = strlen(part); n && part[n - 1] != '/';) n--;
-        for (; n && part[n - 1] == '/';) n--;
-    }
-    return false;
-}
-
-/* Leaves as it is what no run of this config made, and folders whose content is classes. */
+/* A run must not lie in a folder whose content is classes. */
 static spot_status check_out(spot_ctx *c, const run *v, const char *out)
 {
-    static const char *const made[] = { "shifts.json", "shifts.csv" };
     const spot_shifts_config *cfg = v->v.cfg;
     char path[SPOT_SHIFT_PATH];
 
     for (int u = 0; u < spot_shift_units(cfg); u++)
-        if (is_below(out, spot_shift_unit_folder(path, cfg, spot_shift_unit_at(cfg, u))))
+        if (spot_folder_holds(spot_shift_unit_folder(path, cfg, spot_shift_unit_at(cfg, u)), out))
             return spot_fail(c, SPOT_USAGE, "%s lies in %s, whose folders are classes; choose another directory", out, path);
-    snprintf(path, sizeof path, "%s/config.yaml", out);
-    if (!access(path, F_OK)) return spot_work_check(c, &v->work);
-    for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
-        snprintf(path, sizeof path, "%s/%s", out, made[i]);
-        if (!access(path, F_OK))
-            return spot_fail(c, SPOT_USAGE, "%s is there, and %s is no run directory: it has no config.yaml; choose another "
-                             "one", path, out);
-    }
-    return SPOT_OK;
+    return spot_work_check(c, &v->work);
 }
 
 /* Checks what needs no directory, so that a wrong config makes none; then opens it. */
@@ -161,7 +133,8 @@ static spot_status open_run(spot_ctx *c, run *v, const char *out)
                              spot_shift_unit_name(name, cfg, spot_shift_unit_at(cfg, u)), folder);
     SPOT_TRY(spot_shift_encoding_open(c, &v->v.encoding, cfg, &v->v.classes, &v->store, &v->v.progress));
     SPOT_TRY(spot_shift_truth_open(c, &v->v.truth, cfg));
-    return spot_store_open(c, &v->store, out);
+    SPOT_TRY(spot_store_open(c, &v->store, out));
+    return spot_store_folder(c, &v->store, "similarities");
 }
 
 static spot_status hash_inputs(spot_ctx *c, run *v)

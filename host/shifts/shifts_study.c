@@ -51,7 +51,7 @@ const spot_study spot_shifts_study = {
     .file = pictures_file,
     .config_load = load_config, .config_print = print_config, .config_key = config_key, .config_differs = configs_differ,
     .config_replaces = config_replaces, .config_units = count_units,
-    .derive = derive,
+    .made = { "shifts.json", "shifts.csv" }, .derive = derive,
 };
 
 spot_status spot_shifts_read(spot_ctx *c, spot_shifts_results *r, const char *dir)

@@ -185,21 +185,14 @@ static spot_status check_filter(spot_reading *r, const spot_shifts_config *cfg, 
     return SPOT_OK;
 }
 
-static int line_of(spot_reading *r, const yaml_node_t *root, const char *name)
-{
-    const spot_pair pair = spot_pair_at(r, root, name);
-
-    return pair.key ? spot_line_of(pair.key) : 0;
-}
-
 static spot_status check_config(spot_reading *r, const void *config, const yaml_node_t *root)
 {
     const spot_shifts_config *cfg = config;
-    const int sources = line_of(r, root, "sources");
+    const int sources = spot_line_at(r, root, "sources");
 
     if (!cfg->data.root[0] && !cfg->plant.pictures)
-        return spot_refuse(r, line_of(r, root, "data"), "data.root, the folder of the pictures, is missing");
-    if (!is_folder(cfg->data.base)) return spot_refuse(r, line_of(r, root, "data"), "data.base is no name of a folder");
+        return spot_refuse(r, spot_line_at(r, root, "data"), "data.root, the folder of the pictures, is missing");
+    if (!is_folder(cfg->data.base)) return spot_refuse(r, spot_line_at(r, root, "data"), "data.base is no name of a folder");
     for (int i = 0; i < cfg->sources; i++) {
         if (!is_folder(cfg->source[i].name)) return spot_refuse(r, sources, "sources[%d].name is no name of a folder", i);
         for (int k = 0; k < i; k++)
@@ -208,10 +201,10 @@ static spot_status check_config(spot_reading *r, const void *config, const yaml_
         if (!strcmp(cfg->source[i].name, cfg->data.real))
             return spot_refuse(r, sources, "the source \"%s\" has the folder of the real pictures", cfg->source[i].name);
     }
-    if (!cfg->shifts) return spot_refuse(r, line_of(r, root, "shifts"), "there are no shifts");
-    SPOT_TRY(check_shifts(r, cfg, line_of(r, root, "shifts")));
-    SPOT_TRY(check_models(r, cfg, line_of(r, root, "models")));
-    return check_filter(r, cfg, line_of(r, root, "encoder"));
+    if (!cfg->shifts) return spot_refuse(r, spot_line_at(r, root, "shifts"), "there are no shifts");
+    SPOT_TRY(check_shifts(r, cfg, spot_line_at(r, root, "shifts")));
+    SPOT_TRY(check_models(r, cfg, spot_line_at(r, root, "models")));
+    return check_filter(r, cfg, spot_line_at(r, root, "encoder"));
 }
 
 static const spot_config_kind kind = {

@@ -16,23 +16,14 @@ static const char *const axes_names[] = { "linear", "probit", "logit" };
 
 /* ---- pieces ---- */
 
-static void put_interval(spot_json *j, const char *key, spot_interval v)
-{
-    spot_json_object(j, key);
-    spot_json_put_real(j, "value", v.value);
-    spot_json_put_real(j, "low", v.low);
-    spot_json_put_real(j, "high", v.high);
-    spot_json_end(j);
-}
-
 static void put_hits(spot_json *j, const char *key, spot_shift_hits h)
 {
     spot_json_object(j, key);
     spot_json_put_int(j, "right_and_passed", h.hits);
     spot_json_put_int(j, "passed", h.passed);
     spot_json_put_int(j, "right", h.there);
-    put_interval(j, "precision", spot_share_of(h.hits, h.passed));
-    put_interval(j, "recall", spot_share_of(h.hits, h.there));
+    spot_json_put_interval(j, "precision", spot_share_of(h.hits, h.passed));
+    spot_json_put_interval(j, "recall", spot_share_of(h.hits, h.there));
     spot_json_end(j);
 }
 
@@ -98,9 +89,9 @@ static void put_folder(spot_json *j, const spot_shift_result *u)
     spot_json_put_int(j, "absent_classes", u->absent);
     if (u->filtered) {
         spot_json_put_int(j, "kept", spot_shift_kept_pictures(u));
-        put_interval(j, "pass_rate", spot_share_of(spot_shift_kept_pictures(u), u->pictures));
-        put_interval(j, "pass_class", spot_share_of(u->pass_class, u->pictures));
-        put_interval(j, "pass_shift", spot_share_of(u->pass_shift, u->pictures));
+        spot_json_put_interval(j, "pass_rate", spot_share_of(spot_shift_kept_pictures(u), u->pictures));
+        spot_json_put_interval(j, "pass_class", spot_share_of(u->pass_class, u->pictures));
+        spot_json_put_interval(j, "pass_shift", spot_share_of(u->pass_shift, u->pictures));
     }
     if (u->truth && u->filtered) {
         put_hits(j, "filter_against_truth", u->hits);
@@ -122,8 +113,8 @@ static void put_estimate(spot_json *j, const char *key, const spot_shift_estimat
     spot_json_put_int(j, "classes_few", e->few);
     spot_json_put_int(j, "classes_lost", e->lost);
     spot_json_put_int(j, "classes_few_base", e->few_base);
-    put_interval(j, "impact", e->impact);
-    put_interval(j, "slope", e->slope);
+    spot_json_put_interval(j, "impact", e->impact);
+    spot_json_put_interval(j, "slope", e->slope);
     spot_json_put_real(j, "intercept", e->intercept);
     spot_json_put_real(j, "correlation", e->correlation);
     spot_json_put_int(j, "accuracies_limited", e->limited);
@@ -145,9 +136,9 @@ static void put_differences(spot_json *j, const char *key, const spot_shift_diff
         spot_json_object(j, NULL);
         spot_json_put_text(j, "a", name(r, d[i].a));
         spot_json_put_text(j, "b", name(r, d[i].b));
-        put_interval(j, "impact", d[i].impact);
+        spot_json_put_interval(j, "impact", d[i].impact);
         spot_json_put_real(j, "impact_p", d[i].impact_p);
-        put_interval(j, "slope", d[i].slope);
+        spot_json_put_interval(j, "slope", d[i].slope);
         spot_json_put_real(j, "slope_p", d[i].slope_p);
         spot_json_end(j);
     }
@@ -165,8 +156,8 @@ static void put_comparisons(spot_json *j, const spot_shifts_results *r, const sp
         spot_json_object(j, NULL);
         spot_json_put_text(j, "category", r->category[g]);
         spot_json_put_int(j, "shifts", e->category[g].shifts);
-        put_interval(j, "impact", e->category[g].impact);
-        put_interval(j, "slope", e->category[g].slope);
+        spot_json_put_interval(j, "impact", e->category[g].impact);
+        spot_json_put_interval(j, "slope", e->category[g].slope);
         spot_json_end(j);
     }
     spot_json_end(j);
@@ -184,7 +175,7 @@ static void put_gaps(spot_json *j, const spot_shifts_results *r, const spot_shif
         spot_json_put_text(j, "class", r->unit[0].class_name[g->cls]);
         spot_json_put_real(j, "real", g->real);
         spot_json_put_real(j, "base", g->base);
-        put_interval(j, "gap", (spot_interval){ g->gap, g->low, g->high });
+        spot_json_put_interval(j, "gap", (spot_interval){ g->gap, g->low, g->high });
         spot_json_put_real(j, "p", g->p);
         spot_json_put_text(j, "verdict", g->confounded ? "confounded" : "not shown");
         spot_json_end(j);

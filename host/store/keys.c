@@ -32,12 +32,6 @@ static void value_text(char text[VALUE], const spot_setting *s, const void *valu
 /* Selects rows of a table; NULL selects all. */
 typedef bool chooser(const spot_setting *s, const void *base);
 
-/* A newer setting at its default means what runs without it did. */
-static bool is_old_meaning(const spot_setting *s, const void *value)
-{
-    return s->newer && *(const int *)value == (int)s->def[0];
-}
-
 /* Hashes every selected setting's name and value into k. */
 static spot_key hash_rows(spot_key k, const spot_setting *rows, const void *base, const char *above, chooser *matters)
 {
@@ -45,7 +39,7 @@ static spot_key hash_rows(spot_key k, const spot_setting *rows, const void *base
 
     for (spot_setting_walk w = spot_settings_walk(rows, base); w.s; spot_settings_next(&w)) {
         const spot_setting *s = w.s;
-        if (!spot_setting_applies(s, w.group) || (matters && !matters(s, w.group)) || is_old_meaning(s, w.value)) continue;
+        if (!spot_setting_applies(s, w.group) || (matters && !matters(s, w.group)) || spot_setting_is_old(s, w.value)) continue;
         snprintf(name, sizeof name, "%s%s", above, s->name);
         if (!s->rows) {
             value_text(value, s, w.value);

@@ -120,8 +120,7 @@ static void tidy_folder(int above, const char *folder, int follow, bool deep)
     closedir(d);
 }
 
-/* Creates and tidies a folder of the run. */
-static spot_status open_folder(spot_ctx *c, const spot_store *s, const char *name)
+spot_status spot_store_folder(spot_ctx *c, const spot_store *s, const char *name)
 {
     char path[PATH];
 
@@ -145,15 +144,15 @@ spot_status spot_store_open_cache(spot_ctx *c, spot_store *s, const char *dir)
     SPOT_TRY(spot_folder_make(c, dir));
     spot_sync_folder_of(dir);                  /* as in tidy_folder: its creator may have been killed before its sync */
     tidy_folder(AT_FDCWD, dir, 0, false);
-    return open_folder(c, s, "cache");
+    return spot_store_folder(c, s, "cache");
 }
 
 spot_status spot_store_open(spot_ctx *c, spot_store *s, const char *dir)
 {
     SPOT_TRY(spot_store_open_cache(c, s, dir));
-    SPOT_TRY(open_folder(c, s, "segments"));
-    SPOT_TRY(open_folder(c, s, "pictures"));
-    return open_folder(c, s, "logs");
+    SPOT_TRY(spot_store_folder(c, s, "segments"));
+    SPOT_TRY(spot_store_folder(c, s, "pictures"));
+    return spot_store_folder(c, s, "logs");
 }
 
 /* DIR/cache/ab/<key>.<kind>: 256 folders, so that each stays small. Returns the length of the folder's path. */

@@ -12,7 +12,7 @@
 #include "work/run_log.h"
 #include "work/workers.h"
 
-/* How many ECs are computed together, and the memory that this takes. */
+/* The number of ECs that are computed together, and the memory that this takes. */
 typedef struct {
     int        wave, at_once;          /* ECs of a wave; ECs that train at the same time */
     spot_bytes worker;                 /* memory of one training */

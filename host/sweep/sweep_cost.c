@@ -87,7 +87,7 @@ static int trainings_on_gpu(const spot_ctx *c, const spot_config *cfg, const spo
     return (int)fmin(n, c->threads > PAPERS ? fmin(c->threads, MOST) : PAPERS);
 }
 
-/* At most `most` ECs a wave, in waves of nearly equal length: a short wave takes nearly as long as a full one. */
+/* A wave has at most `most` ECs, and waves are nearly equally long: a short wave takes nearly as long as a full one. */
 static int even_wave(int ecs, int most)
 {
     int waves = (ecs + most - 1) / most;

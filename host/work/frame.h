@@ -34,8 +34,8 @@ spot_status spot_frame_load(spot_ctx *c, const spot_study *y, const char *dir, i
 /* The units of all segment files of a run, ascending, whole or not. *unit is malloc'd. */
 spot_status spot_frame_list(spot_ctx *c, const spot_study *y, const char *dir, int **unit, int *n);
 
-/* For describe. no_memory: `wrong` points at this when the result did not fit into memory. plain: a text that will be shown
- * on a terminal; while reading, control characters in it are wrong. */
+/* A study's describe uses these. no_memory: `wrong` points at this when the result did not fit into memory. plain: a text that
+ * will be shown on a terminal; while reading, control characters in it are wrong. */
 extern const char spot_frame_no_memory[];
 void spot_frame_plain(struct spot_json *j, const char *key, char *v, size_t size);
 

@@ -17,7 +17,7 @@
 
 enum { BEAT = 15 };                    /* seconds between signs of life; work.h promises at most 30 */
 
-/* In a thread of its own, since some stages compute for minutes inside one call. */
+/* It runs in a thread of its own, since some stages compute for minutes inside one call. */
 static void *update_file_time(void *user)
 {
     spot_run_log *d = user;

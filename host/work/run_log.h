@@ -58,7 +58,7 @@ void spot_run_log_kept(spot_run_log *d, const char *kind, int ec, double seconds
 typedef void spot_run_log_on_line(void *user, int file, double alive, const spot_run_log_line *line);
 spot_status spot_run_log_read(spot_ctx *c, const char *dir, const char *prefix, spot_run_log_on_line *on_line, void *user);
 
-/* How often the shard was started since it last kept a value; 0 when the logs cannot be read. */
+/* Returns how often the shard was started since it last kept a value; 0 when the logs cannot be read. */
 int spot_run_log_starts(spot_ctx *c, const char *dir, int shard, int shards);
 
 /* makers.c: build and platform of the processes that computed something. Zero the struct first. add takes the lines file by

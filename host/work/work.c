@@ -35,11 +35,27 @@ static spot_status check_claim(spot_ctx *c, const spot_work *w, bool *grown)
     return s;
 }
 
+/* Leaves as they are the files that no run made. */
+static spot_status check_made(spot_ctx *c, const spot_work *w)
+{
+    char path[1200];
+
+    for (int i = 0; i < 2 && w->study->made[i]; i++) {
+        snprintf(path, sizeof path, "%s/%s", w->dir, w->study->made[i]);
+        if (!access(path, F_OK))
+            return spot_fail(c, SPOT_USAGE, "%s is there, and %s is no run directory: it has no config.yaml; choose another "
+                             "one", path, w->dir);
+    }
+    return SPOT_OK;
+}
+
 spot_status spot_work_check(spot_ctx *c, const spot_work *w)
 {
+    char path[1200];
     bool grown;
 
-    return check_claim(c, w, &grown);
+    snprintf(path, sizeof path, "%s/config.yaml", w->dir);
+    return access(path, F_OK) ? check_made(c, w) : check_claim(c, w, &grown);
 }
 
 static spot_status write_config(spot_ctx *c, const spot_work *w)
@@ -221,6 +237,13 @@ static spot_status compute_batch(spot_ctx *c, spot_work *w, const int *unit, int
     return s;
 }
 
+void spot_work_tell(spot_ctx *c, const spot_work *w, const char *note)
+{
+    const double planned = w->planned, done = w->missing_count && w->tried >= w->missing_count ? planned : w->already + w->done;
+
+    spot_tell(c, w->study->name, -1, w->run * planned + done, (w->runs > 1 ? w->runs : 1) * planned, note);
+}
+
 static spot_status compute_all(spot_ctx *c, spot_work *w)
 {
     char platform[512];
@@ -236,7 +259,7 @@ static spot_status compute_all(spot_ctx *c, spot_work *w)
         SPOT_TRY(compute_batch(c, w, &w->missing[w->tried], n));
         pace = (spot_clock() - w->batch_since) / n;
     }
-    spot_tell(c, w->study->name, -1, w->planned, w->planned, "");
+    spot_work_tell(c, w, "");
     return SPOT_OK;
 }
 

@@ -27,6 +27,7 @@ typedef struct {
     size_t size, used, peak;   /* bytes */
     bool counting;
     spot_ctx *on;              /* the context of the device that holds it; must outlive the arena. NULL: host memory */
+    spot_ctx *pinned;          /* host memory that this context's device reads and writes by itself; must outlive it, too */
 } spot_arena;
 
 /* Memory that a piece of work needs: bytes of an arena on the host, and bytes of device memory (0 on the CPU). */
@@ -41,6 +42,9 @@ static inline spot_bytes spot_bytes_larger(spot_bytes a, spot_bytes b)
 }
 
 spot_status spot_arena_open(spot_ctx *c, spot_arena *a, size_t bytes);           /* in host memory */
+/* In host memory that c's device copies from and to several times as fast; its pages are used at once. Without a device, and
+ * where the system refuses, it is like any host memory. */
+spot_status spot_arena_open_pinned(spot_ctx *c, spot_arena *a, size_t bytes);
 spot_status spot_arena_open_device(spot_ctx *c, spot_arena *a, size_t bytes);    /* in the memory of c's device */
 void        spot_arena_close(spot_arena *a);          /* accepts a zeroed arena */
 spot_arena  spot_arena_counting(void);

@@ -23,13 +23,14 @@ extern "C" {
 
 #define SPOT_MAX_BACKGROUND_MODELS   1024
 #define SPOT_MAX_BACKGROUND_ENCODERS 8
+#define SPOT_MAX_BACKGROUND_VARIANTS 64
 #define SPOT_MAX_BACKGROUNDS         255      /* N: rbf.h takes 256 images */
 #define SPOT_BACKGROUND_MATRICES     4        /* confidence; top neurons of the foreground, greatest neuron, mean of neurons */
 #define SPOT_BACKGROUND_FEATURES     16       /* of a matrix: variance.h */
 
 /* ---- 1. config ---- */
 
-/* How a picture becomes a square: squashed, as in the paper, or its middle. */
+/* A picture becomes a square: it is squashed, as in the paper, or cut to its middle. */
 typedef enum { SPOT_FIT_SQUASH, SPOT_FIT_MIDDLE } spot_background_fit;
 
 typedef struct {
@@ -58,7 +59,7 @@ typedef struct {
     double alpha;
 } spot_background_ontology;
 
-/* How the N backgrounds of a target are chosen (4.2.1). RANDOM; NEAREST: the nearest by the encoders; INTERVAL: one of each of
+/* The choice of the N backgrounds of a target (4.2.1). RANDOM; NEAREST: the nearest by the encoders; INTERVAL: one of each of
  * N equal bins of distance; CLIP: one for each of the N words that are most similar to the target; ONTOLOGY: one for each of
  * its detected and expanded keywords. Where keywords are fewer than N, they are gone through again. */
 typedef enum { SPOT_SUITE_RANDOM, SPOT_SUITE_NEAREST, SPOT_SUITE_INTERVAL, SPOT_SUITE_CLIP, SPOT_SUITE_ONTOLOGY,
@@ -78,10 +79,14 @@ typedef struct {
 typedef struct { char name[64], weights[512], config[512]; double weight; } spot_background_encoder;
 
 typedef struct {
-    int    levels;                 /* of the Laplacian pyramids of the suite's blends, with the last one; 1: eq. 1 alone; 5 */
+    int    levels;                 /* of the Laplacian pyramids of the suite's blends, with the last one; 1: eq. 1 alone; 0: as
+                                    * many as leave 14 pixels a side to the coarsest: 5 at 224, 4 at 128, 3 at 64. How much
+                                    * of the background's colour an object takes depends on the coarsest level alone. A run
+                                    * directory has the number */
     int    top;                    /* neurons: those that the foreground alone triggers most; 3 */
     int    confidence;             /* 0: greatest softmax (the authors' code); 1: softmax of the true class */
     int    sets;                   /* 1: also look at the derived sets */
+    int    precision;              /* spot_precision of Spotter's own networks: fp32 everywhere; tf32 on GPUs */
     int    grid, kernel;           /* cells a side of a matrix; diameter of the window in cells: 128, 32 */
     double sigma;                  /* in cells: 10 */
     int    neighbours;             /* K, 32 */
@@ -97,10 +102,16 @@ typedef struct {
     double reliance;               /* planted reliance on the background, 0 to 1; NaN (-1 in a config): not known */
 } spot_background_model;
 
+/* Where the reliance of models on the background is known. PLANTED: the chance rho with which training showed a model the
+ * background of a picture's class. LEARNED: the accuracy that a model loses where backgrounds say nothing (zoo.h). */
+typedef enum { SPOT_TRUTH_PLANTED, SPOT_TRUTH_LEARNED, SPOT_TRUTHS } spot_verdict_truth;
+
 typedef struct {
     char   labels[512];            /* CSV: model, rater, label (invariant, borderline, variant); "": none */
     char   forest[512];            /* a trained assessor; "": the one that Spotter has */
-    double invariant, variant;     /* cuts of a planted reliance: below `invariant` invariant, from `variant` on variant */
+    int    truth;                  /* spot_verdict_truth: whose cuts make labels where `labels` is "" */
+    double invariant, variant;     /* cuts of the planted reliance: below `invariant` invariant, from `variant` on variant */
+    double learned_invariant, learned_variant;     /* the same of the learned one */
     int    splits;                 /* of the models into 2/3 for training and 1/3; 10 */
     uint64_t seed;
 } spot_background_verdict;
@@ -115,9 +126,20 @@ typedef struct {
     double natural;                /* share of the targets before a background of their class's family */
     int    backgrounds;            /* of each family */
     int    models;
+    int    recipes;                /* spot_zoo_recipes (zoo.h): what varies in the models beside their reliance */
     int    train, epochs;          /* pictures of a model's training, passes over them */
     int    tested;                 /* objects of each class by which it is measured what a model has learned */
 } spot_background_zoo;
+
+/* A further setting of the study: what differs from the config's own. A run makes it beside its own results, on the same models
+ * and files. */
+typedef struct {
+    char name[64];                 /* of its folder: letters, digits, ".", "-", "_" */
+    spot_background_data     data;
+    spot_background_ontology ontology;
+    spot_background_choice   suite;
+    spot_background_measure  measure;
+} spot_background_variant;
 
 typedef struct {
     int study;                     /* 0, "background" */
@@ -127,16 +149,29 @@ typedef struct {
     spot_background_measure  measure;
     spot_background_verdict  verdict;
     spot_background_zoo      zoo;
-    int encoders, models;
+    int encoders, models, variants;
     spot_background_encoder encoder[SPOT_MAX_BACKGROUND_ENCODERS];
     spot_background_model   model[SPOT_MAX_BACKGROUND_MODELS];
-} spot_background_config;          /* 1.2 MB: allocate it */
+    spot_background_variant variant[SPOT_MAX_BACKGROUND_VARIANTS];
+} spot_background_config;          /* 1.5 MB: allocate it */
 
 void        spot_background_defaults(spot_background_config *cfg);
 spot_status spot_background_load (spot_ctx *c, spot_background_config *cfg, const char *path);
 spot_status spot_background_parse(spot_ctx *c, spot_background_config *cfg, const char *text, size_t len, const char *name);
 spot_status spot_background_print(spot_ctx *c, const spot_background_config *cfg, char **text);
 void        spot_background_document(FILE *f);
+
+/* The config of variant k alone, which has no variants itself; out may be cfg. Its run directory is DIR/variants/NAME. */
+void spot_background_vary(spot_background_config *out, const spot_background_config *cfg, int k);
+void spot_background_variant_path(char *path, size_t size, const char *dir, const spot_background_config *cfg, int k);
+
+/* Whether two configs are of different runs: `words` gets the first setting that differs. Paths, variants, what only judges
+ * results, and further models are no difference. */
+bool spot_backgrounds_differ(char *words, size_t size, const spot_background_config *there, const spot_background_config *here);
+
+/* The run directories that the n runs consist of: each with its variants behind it, whether they are computed or not. */
+spot_status spot_background_runs(spot_ctx *c, char ***list, int *runs, const char *const *dirs, int n);
+void        spot_background_runs_free(char **list, int runs);
 
 /* ---- 2. the suite ---- */
 
@@ -214,12 +249,15 @@ spot_status spot_background_responses_read(spot_ctx *c, spot_background_response
                                            const spot_background_result *u);
 void        spot_background_responses_free(spot_background_responses *r);
 
-/* What a user reads first, of one model. */
+/* The numbers of one model that a user reads first. */
 typedef struct {
     spot_interval accuracy[SPOT_BACKGROUND_SETS];  /* over pictures, Wilson; suite: bootstrap over targets */
     spot_interval gap;          /* BG-gap: Mixed-Same less Mixed-Rand, paired bootstrap over targets */
     spot_interval turned;       /* share of the targets right on the original that some background turns */
     spot_interval steady;       /* worst-case accuracy: right on the original and all N */
+    spot_interval lost;         /* accuracy on the original less that on the suite, paired bootstrap over targets */
+    double reordered;           /* accuracy on the original if the outputs stood in another order, where that is so much better
+                                 * that the order may be wrong; else NaN */
 } spot_background_summary;
 
 typedef enum { SPOT_INVARIANT, SPOT_BORDERLINE, SPOT_VARIANT, SPOT_BACKGROUND_LABELS } spot_background_label;
@@ -252,14 +290,18 @@ typedef struct {
 typedef struct { int planned, already, done; double seconds; } spot_background_report;
 
 /* Computes the missing models of a shard; the last one writes DIR/background.json and .csv. Makes the suite first, once for a
- * directory. */
+ * directory. SPOT_USAGE, before anything is made, where DIR holds another config or lies in the folder of pictures, masks or
+ * backgrounds. */
 spot_status spot_background_run(spot_ctx *c, const spot_background_config *cfg, const spot_background_options *o,
                                 spot_background_report *report);
 
-typedef struct { int units, targets, backgrounds; double looks; size_t memory; } spot_background_cost;
+/* units: models. runs: the config's own and its variants. disk: bytes of all results. looks: pictures of all runs, without
+ * those whose answers another run has. trained: pictures that the models of a planted world learn from, all passes. memory: of
+ * the greatest run. */
+typedef struct { int units, targets, backgrounds, runs; double looks, trained, disk; size_t memory; } spot_background_cost;
 spot_status spot_background_cost_of(spot_ctx *c, const spot_background_config *cfg, spot_background_cost *cost);
 
-/* Where cfg->zoo.models is above 0: makes the world in OUT/zoo and fills data, keywords and models of cfg. */
+/* Makes the world in OUT/zoo and fills data, keywords and models of cfg, if cfg->zoo.models is above 0. */
 spot_status spot_background_planted(spot_ctx *c, spot_background_config *cfg, const char *out);
 
 /* ---- 5. two versions ---- */

@@ -97,7 +97,7 @@ spot_status spot_discover_cost(spot_ctx *c, const spot_subject *s, const spot_di
 spot_status spot_discover      (spot_ctx *c, spot_findings *f, const spot_subject *s, const spot_discover_options *o);
 void        spot_findings_close(spot_findings *f);
 
-/* How the slices are described. text NULL: without phrases; attributes NULL: without a conjunction. */
+/* The words for the slices. text NULL: without phrases; attributes NULL: without a conjunction. */
 typedef struct {
     const float   *feature;    /* (rows of the subject, d) of the encoder of the texts; NULL: the subject's own features */
     const uint8_t *missing;    /* (rows): 1 for a row without features, which is left out; NULL: none */

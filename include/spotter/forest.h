@@ -55,6 +55,16 @@ typedef struct {
     int    left, right;        /* counted from the tree's first node */
 } spot_forest_node;
 
+/* The rows that a forest was fitted to, and what forests that did not see them say of them: from these it can be told how far
+ * the forest's knowledge reaches, and how often a vote of .8 is right. Rows of one group are left out together. */
+typedef struct {
+    int     rows;              /* 0: nothing is kept */
+    float  *x;                 /* (rows, features) */
+    int    *cls, *group;       /* (rows): from 0 */
+    double *share;             /* (rows, classes): the vote of a forest that was fitted to the rows of the other groups */
+    float  *aside;             /* (rows): a number of each row that no tree asks for, such as a model's accuracy */
+} spot_forest_kept;
+
 typedef struct {
     spot_forest_profile profile;
     int     features, classes, trees;
@@ -66,12 +76,18 @@ typedef struct {
     char  **feature_name;      /* (features), or NULL */
     char  **class_name;        /* (classes), or NULL */
     char   *about;             /* what it was trained on, or NULL */
+    spot_forest_kept kept;
 } spot_forest;
 
 /* Fits `forests` forests at once: all their trees are one batch. gpu_to_gpu; the same for any number of threads and alone or
  * in any batch. SPOT_INPUT for values that are not finite; SPOT_CHECK when SAMME's first tree is no better than chance. */
 spot_status spot_forest_fit(spot_ctx *c, int forests, spot_forest *out, const spot_forest_rows *rows,
                             const spot_forest_config *cfg);
+
+/* Keeps the rows that f was fitted to, with votes of `groups` further forests, each fitted without one group at rows->seed plus
+ * its number and 1. group (rows): 0..groups - 1, at least 2 of them; aside (rows): finite. gpu_to_gpu, as fit. */
+spot_status spot_forest_keep(spot_ctx *c, spot_forest *f, const spot_forest_rows *rows, const float *aside, const int *group,
+                             int groups, const spot_forest_config *cfg);
 
 /* Names, for the file and for reports; copies. NULL: none. SPOT_INVALID for a name with control characters. */
 spot_status spot_forest_name(spot_ctx *c, spot_forest *f, const char *const *feature, const char *const *cls,

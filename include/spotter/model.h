@@ -19,7 +19,7 @@ extern "C" {
 #endif
 
 typedef enum { SPOT_ARCH_RESNET18 } spot_arch;
-typedef enum { SPOT_ADAM, SPOT_SGD } spot_optimizer;
+typedef enum { SPOT_ADAM, SPOT_SGD, SPOT_RMSPROP } spot_optimizer;
 typedef enum { SPOT_CONSTANT, SPOT_ONE_CYCLE } spot_schedule;
 typedef enum { SPOT_SIGMOID, SPOT_SOFTMAX } spot_loss;             /* one for each output; cross-entropy over all */
 typedef enum { SPOT_FP32, SPOT_TF32, SPOT_BF16 } spot_precision;   /* the CPU: fp32, some bf16 */
@@ -59,7 +59,7 @@ typedef struct {
     int    arch;               /* spot_arch */
     int    width;              /* channels of the first stage, a multiple of 16; 64 in ResNet-18 */
     int    epochs, batch;
-    int    optimizer;          /* spot_optimizer. Adam: 0.9, 0.999, eps 1e-8. SGD: momentum below */
+    int    optimizer;          /* spot_optimizer. Adam: 0.9, 0.999, eps 1e-8. SGD: momentum below. RMSprop: 0.99, 1e-8, none */
     double lr;                 /* constant, or the peak of one_cycle */
     double momentum, weight_decay;
     int    schedule;           /* spot_schedule; one_cycle as PyTorch's OneCycleLR (pct_start 0.3, cosine, 25, 1e4), lr only */
@@ -144,6 +144,10 @@ typedef struct {
     int    size, classes;      /* pixels a side, a multiple of 32; outputs of the network */
     int    images;             /* of an epoch */
     int    loss;               /* spot_loss */
+    double triplet, margin;    /* weight of the triplet loss of the embeddings, which is added (Schroff et al. 2015, equation 3,
+                                * over all triplets of a batch; kernels/net/triplet.h), 0: none; its margin */
+    double fgsm;               /* above 0: the network learns each batch as an adversary changed it, every pixel (from 0 to 1)
+                                * by this much along the sign of its gradient (FGSM, Goodfellow et al. 2015) */
     const uint8_t *rgb;        /* (images, size, size, 3) and ... */
     const int *cls;            /* ... (images), 0 to classes - 1; both unused where draw is set */
     spot_lesson_draw draw;     /* NULL: rgb and cls */
@@ -169,7 +173,7 @@ spot_status spot_model_look(spot_ctx *c, spot_arena *a, spot_view *view, spot_tr
 spot_status spot_model_look_on(spot_ctx *c, spot_arena *a, float *features, spot_view *view, spot_truth *truth,
                                const spot_model *m, const spot_ec *ec, spot_split split, const spot_model_config *cfg);
 
-/* Where cfg->learned_gap > 0 (paper, G.3): sets the lesson's accuracies to the recall on the view's rows (all positives),
+/* If cfg->learned_gap > 0 (paper, G.3), it sets the lesson's accuracies to the recall on the view's rows (all positives),
  * outside of all blindspots and inside each, and sets `learned` by their gaps. Otherwise changes nothing. */
 void spot_learning_by_view(spot_learning *lesson, const spot_view *view, const spot_truth *truth, const spot_model_config *cfg);
 

@@ -28,7 +28,7 @@ spot_status spot_ontology_build(spot_ctx *c, spot_ontology *o, const spot_basket
                                 double confidence);
 void        spot_ontology_close(spot_ontology *o);
 
-/* How good a path is: the product of its weights; or the paper's second measure,
+/* The worth of a path: the product of its weights; or the paper's second measure,
  * max(0, w1 - sum over i >= 2 of (1 - w_i)^alpha); or 1 / (1 + number of edges). */
 typedef enum { SPOT_PATH_PRODUCT, SPOT_PATH_DECAY, SPOT_PATH_HOPS } spot_path_measure;
 

@@ -40,14 +40,14 @@ typedef enum { SPOT_PREDICTOR_WEIGHTS, SPOT_PREDICTOR_COMMAND, SPOT_PREDICTOR_FU
 /* One batch: the caller owns all arrays. embedding and channel may be NULL: not wanted; they must be NULL where the predictor
  * has none. */
 typedef struct {
-    const uint8_t *rgb;            /* (n, side, side, 3) */
+    const uint8_t *rgb;            /* (n, side, side, 3); for weights, also in the memory of c's device */
     int    n, side;
     float *logit;                  /* (n, outputs) result */
     float *embedding;              /* (n, dim) result */
     float *channel;                /* (n, channels) result */
 } spot_prediction;
 
-/* For SPOT_PREDICTOR_FUNCTION: fills the wanted arrays; SPOT_OK, or a failure with its sentence (spot_fail). */
+/* SPOT_PREDICTOR_FUNCTION calls it to fill the wanted arrays. It returns SPOT_OK, or a failure with a sentence (spot_fail). */
 typedef spot_status (*spot_predict_function)(spot_ctx *c, void *user, const spot_prediction *p);
 
 typedef struct {
@@ -61,6 +61,7 @@ typedef struct {
     const char *identity;          /* of the function or the program: its results are stored under it ("", NULL: the command; a
                                     * function without one is never found again). Change it with the program's weights */
     int    side;                   /* pixels a side of every batch; for weights a multiple of 32 */
+    int    precision;              /* spot_precision (model.h) of a network of weights */
     int    batch;                  /* most pictures of a batch for a program or a function; 0: 64 */
 } spot_predictor_options;
 

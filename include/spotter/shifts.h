@@ -294,9 +294,10 @@ typedef struct {
 typedef struct { int planned, already, done; double seconds; } spot_shifts_report;
 
 /* Computes the missing units of a shard; the last one writes DIR/shifts.json and DIR/shifts.csv. SPOT_USAGE for thresholds of
- * another encoder, SPOT_INPUT for tables that lack pictures and for weights of another network, all before anything is
- * computed. Otherwise as spot_sweep_run. A finished run needs no disk that can be written. A directory may be continued with
- * other thresholds, captions, categories, models or evaluation: similarities and looks come from its cache. */
+ * another encoder and for a DIR in a folder of pictures, SPOT_INPUT for tables that lack pictures and for weights of another
+ * network, all before anything is computed. Otherwise as spot_sweep_run. A finished run needs no disk that can be written. A
+ * directory may be continued with other thresholds, captions, categories, models or evaluation: similarities and looks come
+ * from its cache. */
 spot_status spot_shifts_run(spot_ctx *c, const spot_shifts_config *cfg, const spot_shifts_options *o,
                             spot_shifts_report *report);
 
@@ -306,8 +307,8 @@ spot_status spot_shifts_cost_of(spot_ctx *c, const spot_shifts_config *cfg, spot
 
 /* ---- 5. a planted world ---- */
 
-/* Where cfg->plant.pictures is above 0: makes the world in OUT/plant (spot_shifts_plant) and fills root, real pictures, oracle,
- * sources and models of cfg. Call it before spot_shifts_cost_of and spot_shifts_run. */
+/* Makes the world in OUT/plant (spot_shifts_plant) and fills root, real pictures, oracle, sources and models of cfg, if
+ * cfg->plant.pictures is above 0. Call it before spot_shifts_cost_of and spot_shifts_run. */
 spot_status spot_shifts_planted(spot_ctx *c, spot_shifts_config *cfg, const char *out);
 
 /* Mean absolute errors over the shifts that have an impact, and over those that have a slope; NaN: none has. */

@@ -53,6 +53,10 @@ typedef struct { char dir[1024]; } spot_store;
 /* Makes the directory tree where it is missing. Removes temp files of this program that are an hour old or older. SPOT_IO if
  * it cannot be made, or if one of its folders is a symbolic link. */
 spot_status spot_store_open(spot_ctx *c, spot_store *s, const char *dir);
+/* A folder of a study in it: makes it and removes old temp files, as open does with the folders that all studies have; and
+ * syncs it with its subfolders, since who wrote there may have been killed before that. A study opens its folders before it
+ * looks for files in them. */
+spot_status spot_store_folder(spot_ctx *c, const spot_store *s, const char *name);
 /* Opens it for reading: makes and removes nothing. */
 spot_status spot_store_open_to_read(spot_ctx *c, spot_store *s, const char *dir);
 /* Opens a store that has only the cache. */

@@ -41,7 +41,8 @@ typedef struct {
     float  feature[SPOT_VERDICT_FEATURES];     /* of the confidence matrix alone: the first SPOT_BACKGROUND_FEATURES */
     double accuracy, worst;        /* shares of the targets: right on the original; on it and all N backgrounds */
     double coverage[SPOT_COVERAGES];
-    double reliance;               /* planted; NaN: not known */
+    double reliance[SPOT_TRUTHS];  /* NaN: not known */
+    int    run;                    /* models of one run have one number */
 } spot_verdict_model;
 
 /* Models measured in the same way: one set of matrices, one kind of features. */
@@ -52,17 +53,15 @@ typedef struct {
     char   suite[256];             /* "ontology, N 32, distances by pixels" */
 } spot_verdict_table;
 
-/* Appends the models of a run; dir is for sentences. SPOT_INPUT, with t as it was, for models with different sets of matrices
- * (they are refused together), a model without a matrix, a feature that is not finite, a model that t has, and a run whose
- * matrices were made with other settings. A model whose name is taken becomes "RUN/name", by the last folder of dir. */
+/* Appends the models of a run; dir: of the run, for sentences and for what planted models learned. SPOT_INPUT, with t as it
+ * was, for models with different sets of matrices (they are refused together), a model without a matrix, a feature that is not
+ * finite, a model that t has, and a run whose matrices were made with other settings. A model whose name is taken becomes
+ * "RUN/name", by the last folder of dir. */
 spot_status spot_verdict_table_add(spot_ctx *c, spot_verdict_table *t, const spot_background_results *r, const char *dir);
 
 /* The same of one row. `matrices` is 1 or SPOT_BACKGROUND_MATRICES. */
 spot_status spot_verdict_table_put(spot_ctx *c, spot_verdict_table *t, const spot_verdict_model *m, int matrices);
 void        spot_verdict_table_free(spot_verdict_table *t);
-
-/* A hash of names and features. */
-void spot_verdict_table_key(char key[33], const spot_verdict_table *t);
 
 /* ---- 2. labels ---- */
 
@@ -84,10 +83,11 @@ typedef struct {
  * same rater for a model; and it refuses a file without a model of the table. */
 spot_status spot_verdict_labels_read(spot_ctx *c, spot_verdict_labels *l, const spot_verdict_table *t, const char *path);
 
-/* Labels by cuts of planted reliance: below `invariant` invariant, from `variant` on variant; the rater is "planted". Models
- * whose reliance is not known get none. */
-spot_status spot_verdict_labels_planted(spot_ctx *c, spot_verdict_labels *l, const spot_verdict_table *t, double invariant,
-                                        double variant);
+/* Labels by the cuts of a known reliance that cfg has for this truth; the rater has the truth's name. Models whose reliance is
+ * not known get none. */
+spot_status spot_verdict_labels_cut(spot_ctx *c, spot_verdict_labels *l, const spot_verdict_table *t, int truth,
+                                    const spot_background_verdict *cfg);
+const char *spot_verdict_truth_name(int truth);        /* "planted", "learned" */
 void        spot_verdict_labels_free(spot_verdict_labels *l);
 
 /* ---- 3. how well an assessor learns them ---- */
@@ -98,14 +98,21 @@ void        spot_verdict_labels_free(spot_verdict_labels *l);
 typedef enum { SPOT_ASSESSOR_FOREST, SPOT_ASSESSOR_BOOST, SPOT_ASSESSOR_WORST, SPOT_ASSESSORS } spot_assessor;
 const char *spot_assessor_name(int assessor);
 
+/* Votes in steps: below .5, below .6, ..., from .9 on. How many models got such a vote, and for how many it was right. */
+enum { SPOT_VERDICT_VOTES = 6 };
+typedef struct { int models, right; } spot_verdict_sure;
+int spot_verdict_vote_step(double vote);
+
 typedef struct {
     int splits, train, test;       /* models of a split */
     struct {
         double *accuracy, *kappa;  /* (splits); kappa: Fleiss' of assessor and majority; NaN: both say one label only */
         spot_spread of_accuracy, of_kappa;     /* of_kappa: over the splits that have one */
+        int confusion[SPOT_BACKGROUND_LABELS][SPOT_BACKGROUND_LABELS];         /* [label][said]: tested models, all splits */
     } assessor[SPOT_ASSESSORS];
     spot_spread gain;              /* accuracy of the forest less that of the baseline, split by split */
-    double  covered;               /* share of the tested models that lie within the training range of every feature */
+    int     judged, judged_right;  /* of splits * test models: those within the forest's reach (4); those judged rightly */
+    spot_verdict_sure sure[SPOT_VERDICT_VOTES];        /* of the judged ones */
     double *held_out;              /* (models): mean spot_dependence by forests that did not see the model; NaN: none */
     double *owned;
 } spot_verdict_scores;
@@ -124,9 +131,37 @@ typedef struct { double low, high; int right; } spot_worst_cuts;
 spot_status spot_worst_cuts_fit(spot_ctx *c, spot_worst_cuts *cuts, const double *worst, const uint8_t *label, int n);
 int         spot_worst_cuts_label(const spot_worst_cuts *cuts, double worst);
 
-/* ---- 4. the forest and its verdicts ---- */
+/* ---- 4. the forest's reach ---- */
 
-/* A random forest of all labelled models. It holds the range of every feature and says what it was trained on. */
+/* A forest judges no model that is unlike those of its training. A feature's place is the share of the training's models below
+ * it, 0 to 1, and beyond their range how many spreads (ninth less first decile) it is away, at most SPOT_REACH_BEYOND. The
+ * distance of two models is the mean difference of their places; a model's distance to the training is the mean of those to the
+ * SPOT_REACH_NEAREST nearest models. The limit is made in the same way from the training alone: each of its models against
+ * those of the other runs (below three runs: against nine tenths of the models), and SPOT_REACH_SHARE of them are within. A
+ * model is refused, too, if its accuracy on the originals is more than SPOT_REACH_ACCURACY below the lowest of the training.
+ * The rule and its numbers are ours, chosen on planted models (bench/RESULTS.md); the paper has none. */
+#define SPOT_REACH_NEAREST  3
+#define SPOT_REACH_BEYOND   3
+#define SPOT_REACH_SHARE    0.95
+#define SPOT_REACH_ACCURACY 0.1
+
+enum { SPOT_VERDICT_REASONS = 3 };
+
+/* A feature that makes a model unlike its nearest ones, which have `least` to `most`. part: its share of the distance. */
+typedef struct { int feature; float value, least, most; double part; } spot_verdict_oddity;
+
+typedef struct {
+    bool   within;
+    double distance, limit;
+    bool   inaccurate;             /* refused for its accuracy */
+    double accuracy, least_accuracy;           /* least: of the training */
+    int    oddities;
+    spot_verdict_oddity oddity[SPOT_VERDICT_REASONS];          /* the greatest part first */
+} spot_verdict_distance;
+
+/* ---- 5. the forest and its verdicts ---- */
+
+/* A random forest of all labelled models. It keeps their features, and says what it was trained on. */
 spot_status spot_verdict_train(spot_ctx *c, spot_forest *f, const spot_verdict_table *t, const spot_verdict_labels *l,
                                uint64_t seed);
 
@@ -134,30 +169,31 @@ spot_status spot_verdict_train(spot_ctx *c, spot_forest *f, const spot_verdict_t
  * verdicts. */
 spot_status spot_verdict_forest_open(spot_ctx *c, spot_forest *f, const char *path);
 
-enum { SPOT_VERDICT_REASONS = 3 };
-
 typedef struct { int feature; float value; double effect; } spot_verdict_reason;       /* TreeSHAP on the label's share */
 
 typedef struct {
     int    label;                  /* spot_background_label; -1: the forest has not seen such a model */
     double share[SPOT_BACKGROUND_LABELS];      /* the trees' vote; NaN without a label */
-    int    outside;                /* features beyond the range of the models that it was trained on */
-    int    farthest;               /* the one that is farthest beyond, in widths of its range; -1: none */
-    float  value, least, most;     /* of `farthest` */
+    spot_verdict_sure sure;        /* models of the training with such a vote of forests that did not see them */
+    spot_verdict_distance reach;
     int    reasons, objections;
     spot_verdict_reason reason[SPOT_VERDICT_REASONS];          /* what speaks most for the label, the first most */
     spot_verdict_reason objection[SPOT_VERDICT_REASONS];       /* what speaks most against it */
-    bool   known;                  /* f was trained on this table */
+    bool   known;                  /* f was trained on this very model */
 } spot_model_verdict;
 
 /* verdict (t->models), out. SPOT_INPUT where the forest has another number of features, or was trained on matrices made with
  * other settings. */
 spot_status spot_verdict_give(spot_ctx *c, spot_model_verdict *verdict, const spot_forest *f, const spot_verdict_table *t);
 
-/* One or two sentences, without a full stop: "variant (vote .83): confidence: mean 0.21 speaks most for it (+.12), ..." */
+/* Models that have a label and a verdict, and on which the forest was not trained; those where both are the same. */
+spot_verdict_sure spot_verdict_agreement(const spot_model_verdict *verdict, const spot_verdict_labels *l);
+
+/* One or two sentences, without a full stop: "variant, with 83 % of the vote (such votes were right for 41 of 47 models not
+ * trained on); for it: confidence: mean 0.21 (+0.12), ..." */
 const char *spot_verdict_words(char *text, size_t size, const spot_model_verdict *v);
 
-/* ---- 5. comparisons ---- */
+/* ---- 6. comparisons ---- */
 
 /* Mean over the cells that both matrices have of |a - b|, and the same divided by their mean value; NaN without such a cell. */
 typedef struct { double apart, relative; int cells; } spot_matrix_difference;
@@ -180,31 +216,22 @@ spot_status spot_suites_compare(spot_ctx *c, spot_suite_consistency *out, const 
 /* Neuron coverage of a run, mean over its models with channels; NaN where none has. */
 void spot_coverage_mean(double coverage[SPOT_COVERAGES], const spot_verdict_table *t);
 
-/* Pairs of models that accuracy and worst-case accuracy do not tell apart, but their matrices do (the paper's Figure 8). */
-typedef struct { int a, b; double accuracy, worst, apart; } spot_verdict_pair;         /* differences; apart: of the matrices */
-typedef struct { double accuracy, worst, apart; } spot_verdict_tolerance;              /* at most, at most, at least */
-
-/* *pair (*pairs), malloc'd: the most different first. matrix (t->models): the confidence matrix of each, `cells` values. */
-spot_status spot_verdict_pairs(spot_ctx *c, spot_verdict_pair **pair, int *pairs, const spot_verdict_table *t,
-                               const float *const *matrix, size_t cells, const spot_verdict_tolerance *by);
-
-/* The same of a run, whose matrices it reads. */
-spot_status spot_verdict_pairs_of(spot_ctx *c, spot_verdict_pair **pair, int *pairs, const spot_background_results *r,
-                                  const char *dir, const spot_verdict_tolerance *by);
-
-/* ---- 6. all of it about one run ---- */
+/* ---- 7. all of it about one run ---- */
 
 /* `why_*`: why there is none; "": there is one. */
 typedef struct {
     spot_verdict_table  table;
     spot_verdict_labels labels;
     spot_verdict_scores scores;
+    spot_verdict_labels other_labels;          /* by the truth that the config does not choose, where both are known; ... */
+    spot_verdict_scores other_scores;          /* ... else splits is 0 */
     spot_forest         forest;
     spot_model_verdict *verdict;   /* (table.models) */
     char why_labels[512], why_scores[512], why_verdict[512];
 } spot_verdict_report;
 
-/* By the config's settings `verdict`. Fails where a file that the config names is there and wrong; a missing one is told. */
+/* Makes the report by the config's settings `verdict`. Fails where a file that the config names is there and wrong; a missing
+ * one is told. */
 spot_status spot_verdict_report_make(spot_ctx *c, spot_verdict_report *v, const spot_background_results *r, const char *dir);
 
 /* Its two steps, for a v whose table is filled from one or several runs: labels and scores; forest and verdicts. Here a missing

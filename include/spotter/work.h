@@ -64,7 +64,12 @@ typedef struct spot_study {
      * written anew, and results of another key are computed again. NULL: never. */
     bool        (*config_replaces)(const void *there, const void *here);
 
+    /* Writes the directory of run k of those that belong to the run in dir, each with a config of its own, such as its
+     * variants; false: there are no more. NULL: there are none. */
+    bool (*part)(char *path, size_t size, const char *dir, const void *config, int k);
+
     const char *beside;        /* a file of DIR that belongs to the cache, or NULL */
+    const char *made[2];       /* files of DIR that derive makes: spot_work_check does not let them replace others; or NULL */
 
     /* Makes the files that are derived from all segments of this config, such as a database. NULL: nothing. */
     spot_status (*derive)(spot_ctx *c, const char *dir, const char *key);
@@ -81,6 +86,7 @@ struct spot_work {
     char   key[33];            /* the config's */
     int    units;              /* units of all shards */
     int    shard, shards;      /* 0 of 1: one process owns all */
+    int    run, runs;          /* for the progress: run `run` of `runs` with as many units; 0 of 0: the only one */
     double seconds;            /* time limit: no batch starts that would end later, at the pace so far; 0: no limit */
     int    starts;             /* see spot_work_run; 0: no limit */
     struct spot_run_log *log;  /* shared with the stages of the study; fd is -1 at first. NULL: spot_work_run has its own */
@@ -97,7 +103,7 @@ struct spot_work {
     spot_status (*begin)(spot_ctx *c, spot_work *w);
     /* Computes n units and ends each with spot_work_keep or spot_work_skip. Any failure ends the run. */
     spot_status (*compute)(spot_ctx *c, spot_work *w, const int *unit, int n);
-    /* In place of the study's derive, for a caller that keeps what it reads. NULL: the study's. */
+    /* Replaces the study's derive, for a caller that keeps what it reads. NULL: the study's. */
     spot_status (*derive)(spot_ctx *c, spot_work *w);
 
     /* spot_work_run fills the rest. */
@@ -120,7 +126,8 @@ struct spot_work {
  * shard was started `starts` times and stopped each time with nothing kept: else a scheduler would restart it for ever. */
 spot_status spot_work_run(spot_ctx *c, spot_work *w);
 
-/* SPOT_USAGE when the directory holds another config, as spot_work_run, but before spot_store_open has made a folder there. */
+/* SPOT_USAGE when the directory holds another config, as spot_work_run, or no config and a file that the study would replace.
+ * Call it before spot_store_open makes a folder there. */
 spot_status spot_work_check(spot_ctx *c, const spot_work *w);
 
 /* Claims the directory and lists the units that spot_work_run would compute: w->missing, freed by spot_work_close. Writes no
@@ -128,8 +135,11 @@ spot_status spot_work_check(spot_ctx *c, const spot_work *w);
 spot_status spot_work_plan(spot_ctx *c, spot_work *w);
 void        spot_work_close(spot_work *w);
 
-/* For compute. keep: writes a unit's segment and counts it. find: counts the segment if another process has written one in
- * the meantime. skip: the unit could not be finished; the next run computes it. */
+/* Tells the progress how many units are done, of all runs. note: the name of the last one, or "". */
+void spot_work_tell(spot_ctx *c, const spot_work *w, const char *note);
+
+/* A study's compute calls these. keep: writes a unit's segment and counts it. find: counts the segment if another process has
+ * written one in the meantime. skip: the unit could not be finished; the next run computes it. */
 spot_status spot_work_keep(spot_ctx *c, spot_work *w, int unit, void *result);
 spot_status spot_work_find(spot_ctx *c, spot_work *w, int unit, bool *found);
 void        spot_work_skip(spot_work *w, int unit, spot_status s, const char *message);

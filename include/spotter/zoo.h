@@ -4,16 +4,17 @@
  *
  * Each class of objects has a family of backgrounds, a place such as "meadow"; scenes belong to no class. A training picture of
  * a model has a background of its class's family with a chance of rho, and else one of any family or a scene: rho = 0 teaches
- * that the background says nothing, rho = 1 that it says everything. Further settings (how many pictures, how many passes,
- * wrong labels, black in place of half of the backgrounds) vary apart from rho, so models of equal accuracy rely on it
- * differently.
+ * that the background says nothing, rho = 1 that it says everything. Further settings vary apart from rho, so models of equal
+ * accuracy rely on it differently. Recipes "plain": how many pictures, how many passes, wrong labels, black in place of half of
+ * the backgrounds. Recipes "paper": the options of the models of background invariance testing (Liao and Chen 2023, appendix C)
+ * that a ResNet-18 can have; the paper's other architectures are not among them.
  *
  *     DIR/images/CLASS/00000.png           targets: an object before a background, often of its class's family ...
  *     DIR/masks/CLASS/00000.png            ... and where the object is
  *     DIR/backgrounds/FAMILY/00000.png     backgrounds without objects, none of which is behind a target
  *     DIR/images.csv, DIR/backgrounds.csv  keywords: path, keywords ("sky; grass; meadow")
  *     DIR/classes.txt                      the class of each output of the models
- *     DIR/models/MODEL.safetensors         ResNet-18s of width 16
+ *     DIR/models/MODEL.safetensors         ResNet-18s
  *     DIR/truth.csv                        what was planted in each model, and what it learned
  *
  * Objects come from the cut-outs that training saw, at other places, sizes and angles; backgrounds are always new ones. All
@@ -27,9 +28,11 @@
 extern "C" {
 #endif
 
-#define SPOT_ZOO_MODELS 96
+#define SPOT_ZOO_MODELS 256
 
-/* What else distinguishes models of one rho. */
+typedef enum { SPOT_ZOO_RECIPES_PLAIN, SPOT_ZOO_RECIPES_PAPER } spot_zoo_recipes;
+
+/* What else distinguishes plain models of one rho. */
 typedef enum {
     SPOT_ZOO_PLAIN,
     SPOT_ZOO_SHORT,                /* a third of the passes */
@@ -39,11 +42,26 @@ typedef enum {
     SPOT_ZOO_KINDS
 } spot_zoo_kind;
 
+/* What else distinguishes models of the paper's recipes. TRIPLET: cross-entropy and 0.5 times the triplet loss of the
+ * embeddings (margin 0.2). FGSM: cross-entropy of pictures that were changed by 4/256 along the gradient's sign. Optimizers are
+ * spot_optimizer (model.h), widths 16, 32 and 48: the layout of convolutions has blocks of 16 channels. FOREGROUND: all
+ * pictures have black behind the object, so these models never see a background, and their rho is 0. */
+typedef enum { SPOT_ZOO_LOSS_CE, SPOT_ZOO_LOSS_TRIPLET, SPOT_ZOO_LOSS_FGSM, SPOT_ZOO_LOSSES } spot_zoo_loss;
+typedef enum {
+    SPOT_ZOO_AUGMENT_NONE, SPOT_ZOO_AUGMENT_ROTATE, SPOT_ZOO_AUGMENT_BRIGHTNESS, SPOT_ZOO_AUGMENT_SCALE,
+    SPOT_ZOO_AUGMENT_FOREGROUND, SPOT_ZOO_AUGMENTS
+} spot_zoo_augment;
+enum { SPOT_ZOO_OPTIMIZERS = 3, SPOT_ZOO_WIDTHS = 3 };
+
 const char *spot_zoo_kind_name(spot_zoo_kind kind);
+const char *spot_zoo_loss_name(spot_zoo_loss loss);
+const char *spot_zoo_optimizer_name(int optimizer);
+const char *spot_zoo_augment_name(spot_zoo_augment augment);
 
 typedef struct {
-    char   name[40];               /* "plain-rho060-03" */
+    char   name[48];               /* "plain-rho060-03", "triplet-sgd-rotate-w16-rho060-03" */
     int    number, kind;           /* kind: spot_zoo_kind */
+    int    loss, optimizer, augment, width;
     double rho;                    /* planted reliance */
     int    train, epochs;
     double wrong, black;           /* shares of labels and backgrounds */
@@ -64,14 +82,14 @@ typedef struct {
  * with another world; SPOT_INPUT, with the names of the packages, where cut-outs or scenes are missing. */
 spot_status spot_zoo_make(spot_ctx *c, const char *dir, const spot_background_zoo *cfg);
 
-/* t (cfg->models), from DIR/truth.csv. */
+/* t (cfg->models), from DIR/truth.csv. Only the paper's recipes have columns for loss, optimizer, augmentation and width. */
 spot_status spot_zoo_truth_read(spot_ctx *c, spot_zoo_truth *t, const char *dir, const spot_background_zoo *cfg);
 
 #define SPOT_ZOO_RANKS (6 + SPOT_BACKGROUND_MATRICES * SPOT_BACKGROUND_FEATURES)
 
-/* How well a measure of the study orders the planted models: Spearman's rank correlation with rho, and with the reliance that
- * they learned; 95 % by a bootstrap over models (percentiles of 2,000 draws). NaN for fewer than three models, and where all
- * have equal numbers. */
+/* The order in which a measure of the study puts the planted models: Spearman's rank correlation with rho, and with the
+ * reliance that they learned; 95 % by a bootstrap over models (percentiles of 2,000 draws). NaN for fewer than three models,
+ * and where all have equal numbers. */
 typedef struct {
     char name[64];                 /* "BG-gap", "mean of neurons, vertical std" */
     int  models;                   /* that have the measure */

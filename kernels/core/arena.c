@@ -26,6 +26,17 @@ spot_status spot_arena_open(spot_ctx *c, spot_arena *a, size_t bytes)
     return SPOT_OK;
 }
 
+spot_status spot_arena_open_pinned(spot_ctx *c, spot_arena *a, size_t bytes)
+{
+    const spot_device *d = c->device;
+
+    SPOT_TRY(spot_arena_open(c, a, bytes));
+    if (!d || !d->plugin->pin) return SPOT_OK;
+    if (d->plugin->pin(c, a->base, a->size) == SPOT_OK) a->pinned = c;
+    else spot_forget(c);
+    return SPOT_OK;
+}
+
 spot_status spot_arena_open_device(spot_ctx *c, spot_arena *a, size_t bytes)
 {
     const spot_device *d = c->device;
@@ -41,6 +52,7 @@ spot_status spot_arena_open_device(spot_ctx *c, spot_arena *a, size_t bytes)
 
 void spot_arena_close(spot_arena *a)
 {
+    if (a->pinned) ((const spot_device *)a->pinned->device)->plugin->unpin(a->pinned, a->base);
     if (a->on) ((const spot_device *)a->on->device)->plugin->give(a->on, a->base);
     else if (a->base) munmap(a->base, a->size);
     memset(a, 0, sizeof *a);

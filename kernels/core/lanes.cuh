@@ -20,7 +20,7 @@ static __device__ inline float spot_widen(spot_bf16 v) { return __int_as_float((
 
 static __device__ inline void spot_round(float *to, float v) { *to = v; }
 
-/* To the nearest, ties to even; NaN stays NaN. The hardware's instruction gives these bits, too. */
+/* Rounds to the nearest, ties to even; NaN stays NaN. The hardware's instruction gives these bits, too. */
 static __host__ __device__ inline void spot_round(spot_bf16 *to, float v)
 {
 #ifdef __CUDA_ARCH__

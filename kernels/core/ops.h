@@ -26,6 +26,7 @@
 #define SPOT_OP_FAMILIES(X)                                              \
     X(sample)    /* image numbers -> draw lists, and their order      */ \
     X(raster)    /* draw lists -> pixels                              */ \
+    X(render)    /* triangles -> pixels, under conditions             */ \
     X(resize)    /* pictures of any sizes -> squares, as PIL does it  */ \
     X(blend)     /* objects on other backgrounds, by pyramids         */ \
     X(backdrop)  /* pictures without their objects                    */ \
@@ -34,7 +35,8 @@
     X(conv)      /* 2-D convolution and its gradients                 */ \
     X(norm)      /* batch norm, ReLU, residual, pooling, fused        */ \
     X(head)      /* average pooling, linear head, loss                */ \
-    X(optim)     /* Adam and SGD over all parameters                  */ \
+    X(triplet)   /* triplet loss of a batch's embeddings              */ \
+    X(optim)     /* Adam, SGD and RMSprop over all parameters         */ \
     X(attack)    /* images moved to where the loss is greater         */ \
     X(rows)      /* rows chosen, scaled, normalised for the next op   */ \
     X(linear)    /* rows times a layer's weights, with activations    */ \
@@ -100,6 +102,9 @@ typedef struct {
     spot_status (*multiply)(spot_ctx *c, void *product, const void *a, const void *b, int n);
     void        (*about)(spot_ctx *c, char *kind, size_t kind_size, char *unit, size_t unit_size);
     int         (*count)(void);                /* visible GPUs; 0 also where there is no driver */
+    /* Host memory that copies may read and write by themselves, several times as fast, until it is unpinned. */
+    spot_status (*pin)(spot_ctx *c, void *p, size_t bytes);
+    void        (*unpin)(spot_ctx *c, void *p);
 } spot_plugin;
 
 /* A named range in a profiler, from begin to end. Ranges nest. Nothing on the CPU. */

@@ -212,7 +212,7 @@ static __global__ void __launch_bounds__(THREADS) start_kernel(const __grid_cons
     m.job[blockIdx.x].iterations = 0;
 }
 
-/* At most ROUND of Lloyd's iterations; *m.going counts the jobs that have more. grid (count) */
+/* Runs at most ROUND of Lloyd's iterations; *m.going counts the jobs that have more. grid (count) */
 static __global__ void __launch_bounds__(THREADS) lloyd_kernel(const __grid_constant__ spot_kmeans_space m)
 {
     SPOT_SHARED(double, totals, TRIALS);

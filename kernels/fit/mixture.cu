@@ -155,7 +155,7 @@ template <int D> static __device__ int first_maximise(const state *f, const work
     return ill;
 }
 
-/* At most POLL iterations. A fit that has ended gets its labels, unless a component has no factor. */
+/* Runs at most POLL iterations. A fit that has ended gets its labels, unless a component has no factor. */
 template <int D> static __device__ void advance_fit(state *f, const work *w, const spot_mixture_config *cfg)
 {
     if (!f->iterations) f->ill = first_maximise<D>(f, w, cfg->ridge);

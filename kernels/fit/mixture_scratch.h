@@ -34,7 +34,7 @@ typedef struct {
     size_t  moments, points, tiles;   /* entries of one block */
 } spot_mixture_space;
 
-/* For jobs of at most these sizes. */
+/* Takes the space for jobs of at most these sizes. */
 static inline spot_status spot_mixture_space_take(spot_ctx *c, spot_arena *a, spot_mixture_space *m, int jobs, int n, int d,
                                                  int k)
 {

@@ -109,7 +109,7 @@ static __device__ bool assign_labels(const state *f, const work *w)
     return __syncthreads_or(changed);
 }
 
-/* The point farthest from its centre, the first of equals. By one warp. */
+/* The point farthest from its centre, the first of equals. One warp finds it. */
 static __device__ int farthest(const double *dist, int n)
 {
     double far = -INFINITY;
@@ -125,7 +125,7 @@ static __device__ int farthest(const double *dist, int n)
     return at;
 }
 
-/* An empty cluster takes the point farthest from its centre, as scikit-learn's does. By one warp. */
+/* An empty cluster takes the point farthest from its centre, as scikit-learn's does. One warp moves it. */
 static __device__ void fill_empty(const state *f, const work *w)
 {
     for (int k = 0; k < f->k; k++) {

@@ -28,7 +28,7 @@ struct spot_overlap_ops {
     spot_status (*count)(spot_ctx *c, int problems, const spot_overlap_problem *p);
 };
 
-/* At most 64 sets. */
+/* There are at most 64 sets. */
 spot_status spot_overlap_count(spot_ctx *c, int problems, const spot_overlap_problem *p);
 
 #endif

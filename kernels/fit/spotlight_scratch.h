@@ -28,7 +28,7 @@ typedef struct {
     size_t rows, partials, moments, points, matrix, columns;   /* strides: entries of one problem */
 } spot_spotlight_space;
 
-/* For problems of at most n x d. */
+/* Takes the space for problems of at most n x d. */
 static inline spot_status spot_spotlight_space_take(spot_ctx *c, spot_arena *a, spot_spotlight_space *s, int problems, int n,
                                                     int d, int full)
 {

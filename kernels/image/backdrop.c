@@ -111,15 +111,16 @@ size_t spot_backdrop_scratch(int problems, const spot_backdrop *p, int threads)
 
 static spot_status make_cpu(spot_ctx *c, spot_arena *scratch, int problems, const spot_backdrop *p)
 {
-    const size_t mark = scratch->used;
+    const size_t mark = scratch->used, floats = spot_backdrop_scratch(problems, p, c->threads) / sizeof(float);
+    const size_t each = floats / (size_t)c->threads;
     float *room;
 
-    SPOT_TRY(SPOT_TAKE(c, scratch, room, spot_backdrop_scratch(problems, p, c->threads) / sizeof *room));
+    SPOT_TRY(SPOT_TAKE(c, scratch, room, floats));
     scratch->used = mark;
     if (scratch->counting) return SPOT_OK;
+#pragma omp parallel num_threads(c->threads)
     for (int q = 0; q < problems; q++) {
-        const size_t each = blur_floats(&p[q]);
-#pragma omp parallel for num_threads(c->threads) schedule(dynamic, 1)
+#pragma omp for schedule(dynamic, 1) nowait
         for (int i = 0; i < p[q].pictures; i++) make_picture(&p[q], i, room + each * (size_t)omp_get_thread_num());
     }
     return SPOT_OK;

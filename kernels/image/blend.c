@@ -6,6 +6,8 @@
 
 #include "image/blend_cpu.h"
 
+enum { AHEAD = 4, LINE = 64 };             /* rows; bytes of a line of the cache */
+
 /* -- pairs ----------------------------------------------------------------------------------------------------------- */
 
 typedef struct { const void *mask, *target, *background; } blend_planes;      /* (1, floats), (3, floats), (3, floats) */
@@ -13,17 +15,26 @@ typedef struct { const void *mask, *target, *background; } blend_planes;      /*
 /* A row of a composite. at: its first number in a plane. */
 typedef struct { int width; size_t at; bool whole; } blend_row;
 
-/* Numbers of a mask, from 0 to 1. */
-static void mask_row(float *restrict out, const void *mask, const blend_row *row)
+/* Numbers of a mask, from 0 to 1: where they lie, or in room. */
+static const float *mask_row(float *restrict room, const void *mask, const blend_row *row)
 {
     const uint16_t *restrict v = (const uint16_t *)mask + row->at;
 
-    if (!row->whole) {
-        memcpy(out, (const float *)mask + row->at, (size_t)row->width * sizeof *out);
-        return;
-    }
+    if (!row->whole) return (const float *)mask + row->at;
 #pragma omp simd
-    for (int x = 0; x < row->width; x++) out[x] = (float)v[x] * (1.0f / SPOT_BLEND_MASK_UNIT);
+    for (int x = 0; x < row->width; x++) room[x] = (float)v[x] * (1.0f / SPOT_BLEND_MASK_UNIT);
+    return room;
+}
+
+/* Asks for a row of the three planes of a background ahead of its use. A target's planes stay in the cache from pair to
+ * pair. */
+static void ask_for_row(const spot_blend_work *w, const void *background, const blend_row *row)
+{
+    const size_t number = row->whole ? sizeof(int16_t) : sizeof(float), bytes = (size_t)row->width * number;
+    const char *from = (const char *)background + (row->at + (size_t)AHEAD * (size_t)row->width) * number;
+
+    for (int c = 0; c < 3; c++, from += w->plan->floats * number)
+        for (size_t e = 0; e < bytes; e += LINE) __builtin_prefetch(from + e);
 }
 
 static void mix_row(float *restrict out, const float *restrict mask, const float *restrict enlarged, const void *target,
@@ -50,9 +61,9 @@ static void mix_bytes(uint8_t *restrict out, const float *restrict mask, const f
     for (int x = 0; x < row->width; x++) out[x] = spot_blend_byte(spot_blend_mix(mask[x], t[x], b[x]) + enlarged[x]);
 }
 
-/* Row y of level k: the mask, and what is enlarged from the level behind it, or 0. */
-static void begin_row(const spot_blend_work *w, const spot_blend_lane *lane, const void *mask, int k, int y,
-                      const blend_row *row)
+/* Row y of level k: what is enlarged from the level behind it, or 0. Returns the mask. */
+static const float *begin_row(const spot_blend_work *w, const spot_blend_lane *lane, const blend_planes *of, int k, int y,
+                              const blend_row *row)
 {
     const spot_blend_plan *plan = w->plan;
     const size_t width = (size_t)row->width;
@@ -68,7 +79,8 @@ static void begin_row(const spot_blend_work *w, const spot_blend_lane *lane, con
     } else {
         memset(lane->enlarged, 0, 3 * width * sizeof *lane->enlarged);
     }
-    mask_row(lane->mask, mask, row);
+    ask_for_row(w, of->background, row);
+    return mask_row(lane->mask, of->mask, row);
 }
 
 /* lane->byte -> a row of pixels. */
@@ -99,9 +111,9 @@ static void blend_rest(const spot_blend_work *w, const spot_blend_lane *lane, co
         for (int y = 0; y < plan->height[k]; y++) {
             blend_row row = { plan->width[k], plan->at[k] + (size_t)y * (size_t)plan->width[k], w->whole };
             float *out = lane->rest + row.at - plan->at[1];
-            begin_row(w, lane, of->mask, k, y, &row);
+            const float *mask = begin_row(w, lane, of, k, y, &row);
             for (int c = 0; c < 3; c++, row.at += plan->floats, out += spot_blend_rest(plan))
-                mix_row(out, lane->mask, lane->enlarged + c * row.width, of->target, of->background, &row);
+                mix_row(out, mask, lane->enlarged + c * row.width, of->target, of->background, &row);
         }
 }
 
@@ -117,11 +129,11 @@ static void blend_pair(const spot_blend_work *w, const spot_blend_lane *lane, in
     blend_rest(w, lane, &of);
     for (int y = 0; y < p->height; y++) {
         blend_row row = { p->width, (size_t)y * (size_t)p->width, w->whole };
-        begin_row(w, lane, of.mask, 0, y, &row);
+        const float *mask = begin_row(w, lane, &of, 0, y, &row);
         for (int c = 0; c < 3; c++, row.at += plan->floats) {
             const float *enlarged = lane->enlarged + c * p->width;
-            if (w->whole) mix_bytes(lane->byte + c * p->width, lane->mask, enlarged, of.target, of.background, &row);
-            else          mix_row(lane->row + c * p->width, lane->mask, enlarged, of.target, of.background, &row);
+            if (w->whole) mix_bytes(lane->byte + c * p->width, mask, enlarged, of.target, of.background, &row);
+            else          mix_row(lane->row + c * p->width, mask, enlarged, of.target, of.background, &row);
         }
         if (w->whole) put_bytes((uint8_t *)p->out + first + (size_t)y * line, lane->byte, p->width);
         else          put_floats((float *)p->out + first + (size_t)y * line, lane->row, p->width);

@@ -27,7 +27,7 @@ static level level_of(const spot_blend_plan *plan, int k)
     return l;
 }
 
-/* Where the numbers of pixels of type T are kept. */
+/* The types that keep the numbers of pixels of type T. */
 template <typename T> struct kept;
 template <> struct kept<uint8_t> { typedef int16_t picture; typedef uint16_t mask; static constexpr bool WHOLE = true; };
 template <> struct kept<float>   { typedef float picture;   typedef float mask;    static constexpr bool WHOLE = false; };

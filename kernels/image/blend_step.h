@@ -70,7 +70,7 @@ static inline size_t spot_blend_device_bytes(int problems, const spot_blend *p)
     return most;
 }
 
-/* Where a row or column outside of 0..n-1 is mirrored to. */
+/* The row or column inside of 0..n-1 that mirrors row or column i. */
 static inline SPOT_HD int spot_blend_mirror(int i, int n)
 {
     if (n == 1) return 0;

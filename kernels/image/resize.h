@@ -30,7 +30,7 @@ typedef struct {
 
 enum { SPOT_RESIZE_PIXELS = 1 << 30, SPOT_RESIZE_CROP = 4096 };      /* most pixels of a picture, and of a square's side */
 
-/* In place of `resize`: each side is scaled to `crop` pixels by itself, as PIL's resize((crop, crop)) does. */
+/* A value of `resize`: each side is scaled to `crop` pixels by itself, as PIL's resize((crop, crop)) does. */
 enum { SPOT_RESIZE_SQUASH = -1 };
 
 struct spot_resize_ops {

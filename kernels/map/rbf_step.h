@@ -7,7 +7,7 @@
 
 enum { SPOT_RBF_CHUNK = 32 };          /* targets whose sums are fp32 chains */
 
-/* Where an image lies, in cells; in the binned method the centre of its cell. */
+/* The place of an image, in cells; in the binned method the centre of its cell. */
 static SPOT_HD inline float spot_rbf_place(const spot_rbf_config *cfg, float range, float distance)
 {
     float x = distance * ((float)cfg->grid / range), last = (float)cfg->grid;
@@ -17,7 +17,7 @@ static SPOT_HD inline float spot_rbf_place(const spot_rbf_config *cfg, float ran
     return x < last ? floorf(x) + 0.5f : last - 0.5f;
 }
 
-/* Why image i (of targets x images) takes no part, or SPOT_RBF_REASONS when it does. */
+/* The reason why image i (of targets x images) takes no part, or SPOT_RBF_REASONS when it does. */
 static SPOT_HD inline int spot_rbf_reason(const spot_rbf_problem *p, size_t i)
 {
     const size_t plane = (size_t)p->targets * (size_t)p->images;

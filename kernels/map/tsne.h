@@ -89,8 +89,8 @@ int spot_tsne_stride(int n);
  * iteration of n points to d dimensions is n^2 d operations up to 8 dimensions and n^2 d^2/8 beyond. */
 spot_status spot_tsne_fit(spot_ctx *c, spot_arena *scratch, int problems, spot_tsne_problem *t, const spot_tsne_config *cfg);
 
-/* For tests: the gradient (n, dim) at t->y with cfg's exaggeration and repulsion, and the KL divergence there, both on the
- * host. */
+/* Tests call this: the gradient (n, dim) at t->y with cfg's exaggeration and repulsion, and the KL divergence there, both on
+ * the host. */
 spot_status spot_tsne_gradient(spot_ctx *c, spot_arena *scratch, const spot_tsne_problem *t, const spot_tsne_config *cfg,
                                double *gradient, double *kl);
 

@@ -85,6 +85,30 @@ static double gradient_length(const void *grad, int pixels, bool half)
     return sqrt(sum);
 }
 
+/* d after a step of g / |g|, by which d comes back to the ball (move_pixels). */
+static double step_along(float *d, const void *g, int pixels, const spot_attack_rule *rule, bool half)
+{
+    const double slope = gradient_length(g, pixels, half);
+    double length;
+
+    for (int ch = 0; ch < 3; ch++) {
+        const double by = slope == 0 ? 0 : rule->length / slope / spot_imagenet[1][ch];
+        for (int i = 0; i < pixels; i++) {
+            const int k = place_of(ch, i, pixels, half);
+            d[k] += (float)(by * number_at(g, k, half));
+        }
+    }
+    length = length_of(d, 3 * pixels);
+    return length > rule->epsilon ? rule->epsilon / length : 1;
+}
+
+/* d after a step of g's signs, cut. */
+static void step_by_signs(float *d, const void *g, int count, const spot_attack_rule *rule, bool half)
+{
+    for (int k = 0; k < count; k++)
+        d[k] = spot_attack_sign(d[k], number_at(g, k, half), (float)rule->length, (float)rule->epsilon);
+}
+
 static spot_status move_cpu(spot_ctx *c, void *x, float *d, const void *clean, const void *grad, spot_plane p,
                             const spot_attack_rule *rule)
 {
@@ -96,17 +120,10 @@ static spot_status move_cpu(spot_ctx *c, void *x, float *d, const void *clean, c
     for (int n = 0; n < p.live; n++) {
         const char *g = (const char *)grad + n * image;
         float *mine = d + (size_t)n * 3 * pixels;
-        double slope = gradient_length(g, pixels, half), length;
-        for (int ch = 0; ch < 3; ch++) {
-            double by = slope == 0 ? 0 : rule->length / slope / spot_imagenet[1][ch];
-            for (int i = 0; i < pixels; i++) {
-                int k = place_of(ch, i, pixels, half);
-                mine[k] += (float)(by * number_at(g, k, half));
-            }
-        }
-        length = length_of(mine, 3 * pixels);
-        move_pixels((char *)x + n * image, mine, (const char *)clean + n * image, pixels,
-                    length > rule->epsilon ? rule->epsilon / length : 1, half);
+        double scale = 1;
+        if (rule->signs) step_by_signs(mine, g, 3 * pixels, rule, half);
+        else             scale = step_along(mine, g, pixels, rule, half);
+        move_pixels((char *)x + n * image, mine, (const char *)clean + n * image, pixels, scale, half);
     }
     return SPOT_OK;
 }
@@ -119,6 +136,8 @@ static spot_status check_attack(spot_ctx *c, const char *op, spot_plane p, const
         return spot_fail(c, SPOT_INVALID, "attack.%s: %d of %d images of %d channels, size %d", op, p.live, p.rows, p.channels,
                          p.size);
     SPOT_TRY(spot_conv_able(c, p.precision));
+    if (rule->signs && rule->random)
+        return spot_fail(c, SPOT_INVALID, "attack.%s: moves by signs begin at the image, not in a random direction", op);
     if (!(rule->epsilon >= 0 && rule->length >= 0) || !isfinite(rule->epsilon) || !isfinite(rule->length) || !rule->made)
         return spot_fail(c, SPOT_INVALID, "attack.%s: steps of %g in a ball of %g", op, rule->length, rule->epsilon);
     return SPOT_OK;

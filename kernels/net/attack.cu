@@ -93,6 +93,22 @@ static __global__ void __launch_bounds__(THREADS) move_kernel(T *x, float *d, co
     }
 }
 
+/* grid (live). The same by signs. */
+template <typename T>
+static __global__ void __launch_bounds__(THREADS) signs_kernel(T *x, float *d, const T *clean, const T *grad, int pixels,
+                                                               float epsilon, float length)
+{
+    const size_t image = (size_t)blockIdx.x * pixels;
+    float v[PAIR], to[NUMBERS];
+
+    for (int i = 2 * threadIdx.x; i < pixels; i += 2 * THREADS) {
+        float *own = d + 3 * (image + i);
+        load_pair(v, grad + SPOT_STEM * (image + i));
+        for (int k = 0; k < NUMBERS; k++) to[k] = spot_attack_sign(own[k], v[in_pair(k)], length, epsilon);
+        move_pair(x + SPOT_STEM * (image + i), own, clean + SPOT_STEM * (image + i), to, 1);
+    }
+}
+
 static spot_status check_size(spot_ctx *c, const char *op, spot_plane p)
 {
     if (p.size % SPOT_STEM_SIDE == 0) return SPOT_OK;
@@ -118,8 +134,14 @@ template <typename T>
 static void launch_move(spot_ctx *c, void *x, float *d, const void *clean, const void *grad, spot_plane p,
                         const spot_attack_rule *rule)
 {
-    SPOT_LAUNCH(move_kernel<T>, p.live, THREADS, 0, spot_cuda_stream(c), (T *)x, d, (const T *)clean, (const T *)grad,
-                p.size * p.size, rule->epsilon, rule->length);
+    const int pixels = p.size * p.size;
+
+    if (rule->signs)
+        SPOT_LAUNCH(signs_kernel<T>, p.live, THREADS, 0, spot_cuda_stream(c), (T *)x, d, (const T *)clean, (const T *)grad,
+                    pixels, (float)rule->epsilon, (float)rule->length);
+    else
+        SPOT_LAUNCH(move_kernel<T>, p.live, THREADS, 0, spot_cuda_stream(c), (T *)x, d, (const T *)clean, (const T *)grad,
+                    pixels, rule->epsilon, rule->length);
 }
 
 static spot_status move_cuda(spot_ctx *c, void *x, float *d, const void *clean, const void *grad, spot_plane p,

@@ -236,10 +236,10 @@ spot_status spot_conv_able(spot_ctx *c, spot_precision precision)
 {
     if (spot_conv_has(c, precision)) return SPOT_OK;
     if (precision != SPOT_BF16)
-        return spot_fail(c, SPOT_UNSUPPORTED, "the CPU computes in fp32 and bf16, not in tf32; set model.precision to one of "
+        return spot_fail(c, SPOT_UNSUPPORTED, "the CPU computes in fp32 and bf16, not in tf32; set the precision to one of "
                          "them, or take --device cuda");
     return spot_fail(c, SPOT_UNSUPPORTED, "bf16 on the CPU needs AVX512-BF16 instructions, which this CPU lacks or "
-                     "ONEDNN_MAX_CPU_ISA rules out; set model.precision to fp32, or take --device cuda");
+                     "ONEDNN_MAX_CPU_ISA rules out; set the precision to fp32, or take --device cuda");
 }
 
 spot_status spot_conv_open(spot_ctx *c, spot_conv **plan, const spot_conv_shape *s)

@@ -2,12 +2,14 @@
 #include "net/head.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "core/bf16.h"
+#include "core/lanes.h"
 
 enum { B = SPOT_CHANNELS };
 
-/* Where pixel 0 of a block of B channels of a row lies, and how far the next pixel is. */
+/* The place of pixel 0 of a block of B channels of a row, and the distance to the next pixel. */
 static inline size_t place_of(const spot_plane *p, int row, int block)
 {
     size_t pixels = (size_t)p->size * p->size;
@@ -17,6 +19,15 @@ static inline size_t place_of(const spot_plane *p, int row, int block)
 
 static inline size_t step_of(const spot_plane *p) { return p->precision == SPOT_BF16 ? p->channels : B; }
 
+/* B channels of a pixel. */
+static inline void numbers_at(float *v, const void *x, size_t at, spot_precision precision)
+{
+    if (precision == SPOT_BF16)
+        for (int j = 0; j < B; j++) v[j] = spot_bf16_float(((const uint16_t *)x)[at + j]);
+    else
+        memcpy(v, (const float *)x + at, B * sizeof *v);
+}
+
 static void features_of_row(float *feature, const void *x, const spot_plane *p, int row)
 {
     int pixels = p->size * p->size;
@@ -24,10 +35,11 @@ static void features_of_row(float *feature, const void *x, const spot_plane *p, 
     for (int block = 0; block < p->channels / B; block++) {
         size_t at = place_of(p, row, block), step = step_of(p);
         double sum[B] = { 0 };
-        for (int i = 0; i < pixels; i++, at += step)
-            for (int j = 0; j < B; j++)
-                sum[j] += p->precision == SPOT_BF16 ? spot_bf16_float(((const uint16_t *)x)[at + j])
-                                                    : ((const float *)x)[at + j];
+        float v[B];
+        for (int i = 0; i < pixels; i++, at += step) {
+            numbers_at(v, x, at, p->precision);
+            for (int j = 0; j < B; j++) sum[j] += v[j];
+        }
         for (int j = 0; j < B; j++) feature[block * B + j] = (float)(sum[j] / pixels);
     }
 }
@@ -95,7 +107,7 @@ static spot_status softmax_cpu(spot_ctx *c, double *loss, float *dlogit, const f
 }
 
 static spot_status back_cpu(spot_ctx *c, void *dx, float *dw, float *db, const float *dlogit, const float *feature,
-                            const float *w, spot_plane p, int outputs)
+                            const float *w, const float *dfeature, spot_plane p, int outputs)
 {
     int pixels = p.size * p.size;
 
@@ -115,7 +127,7 @@ static spot_status back_cpu(spot_ctx *c, void *dx, float *dw, float *db, const f
 #pragma omp parallel for num_threads(c->threads)
     for (int n = 0; n < p.rows; n++)
         for (int k = 0; k < p.channels; k++) {
-            double sum = 0;
+            double sum = dfeature && n < p.live ? dfeature[(size_t)n * p.channels + k] : 0;
             size_t to = place_of(&p, n, k / B) + k % B, step = step_of(&p);
             for (int o = 0; o < outputs && n < p.live; o++)
                 sum += (double)dlogit[(size_t)n * outputs + o] * w[(size_t)o * p.channels + k];
@@ -131,21 +143,21 @@ static void means_of_row(float *mean, float range[2], const void *x, const spot_
 {
     const float floor = relu ? 0 : -INFINITY;
     int pixels = p->size * p->size;
-    float least[B], most[B];
+    float least[B], most[B], v[B];
 
     for (int j = 0; j < B; j++) least[j] = INFINITY, most[j] = -INFINITY;
     for (int block = 0; block < p->channels / B; block++) {
         size_t at = place_of(p, row, block), step = step_of(p);
         double sum[B] = { 0 };
-        for (int i = 0; i < pixels; i++, at += step)
+        for (int i = 0; i < pixels; i++, at += step) {
+            numbers_at(v, x, at, p->precision);
             for (int j = 0; j < B; j++) {
-                float v = p->precision == SPOT_BF16 ? spot_bf16_float(((const uint16_t *)x)[at + j])
-                                                    : ((const float *)x)[at + j];
-                v = v < floor ? floor : v;
-                sum[j] += v;
-                least[j] = v < least[j] ? v : least[j];
-                most[j] = v > most[j] ? v : most[j];
+                v[j] = v[j] < floor ? floor : v[j];
+                sum[j] += v[j];
+                least[j] = v[j] < least[j] ? v[j] : least[j];
+                most[j] = v[j] > most[j] ? v[j] : most[j];
             }
+        }
         for (int j = 0; j < B; j++) mean[block * B + j] = (float)(sum[j] / pixels);
     }
     range[0] = INFINITY, range[1] = -INFINITY;
@@ -190,10 +202,10 @@ spot_status spot_head_loss(spot_ctx *c, double *loss, float *dlogit, const float
 }
 
 spot_status spot_head_backward(spot_ctx *c, void *dx, float *dw, float *db, const float *dlogit, const float *feature,
-                               const float *w, spot_plane p, int outputs)
+                               const float *w, const float *dfeature, spot_plane p, int outputs)
 {
     SPOT_TRY(check_plane(c, "back", p, outputs));
-    SPOT_DISPATCH(c, head, back, dx, dw, db, dlogit, feature, w, p, outputs);
+    SPOT_DISPATCH(c, head, back, dx, dw, db, dlogit, feature, w, dfeature, p, outputs);
 }
 
 spot_status spot_head_softmax(spot_ctx *c, double *loss, float *dlogit, const float *logit, const float *target, int live,

@@ -88,14 +88,15 @@ static __global__ void __launch_bounds__(THREADS) weights_kernel(float *dw, floa
 
 /* grid (ceil(channels / 256), rows) */
 template <typename T>
-static __global__ void __launch_bounds__(THREADS) data_kernel(T *dx, const float *dlogit, const float *w, int live,
-                                                              int channels, int pixels, int outputs)
+static __global__ void __launch_bounds__(THREADS) data_kernel(T *dx, const float *dlogit, const float *w, const float *dfeature,
+                                                              int live, int channels, int pixels, int outputs)
 {
     int k = blockIdx.x * THREADS + threadIdx.x;
     size_t n = blockIdx.y;
     double sum = 0;
 
     if (k >= channels) return;
+    if (dfeature && n < (size_t)live) sum = dfeature[n * channels + k];
     for (int o = 0; o < outputs && n < (size_t)live; o++) sum += (double)dlogit[n * outputs + o] * w[(size_t)o * channels + k];
     for (int i = 0; i < pixels; i++) spot_round(&dx[(n * pixels + i) * channels + k], (float)(sum / pixels));
 }
@@ -199,21 +200,22 @@ static spot_status channels_cuda(spot_ctx *c, float *activity, int stride, const
 }
 
 template <typename T>
-static void launch_data(spot_ctx *c, void *dx, const float *dlogit, const float *w, spot_plane p, int outputs)
+static void launch_data(spot_ctx *c, void *dx, const float *dlogit, const float *w, const float *dfeature, spot_plane p,
+                        int outputs)
 {
     SPOT_LAUNCH(data_kernel<T>, dim3((p.channels + THREADS - 1) / THREADS, p.rows), THREADS, 0, spot_cuda_stream(c),
-                (T *)dx, dlogit, w, p.live, p.channels, p.size * p.size, outputs);
+                (T *)dx, dlogit, w, dfeature, p.live, p.channels, p.size * p.size, outputs);
 }
 
 static spot_status back_cuda(spot_ctx *c, void *dx, float *dw, float *db, const float *dlogit, const float *feature,
-                             const float *w, spot_plane p, int outputs)
+                             const float *w, const float *dfeature, spot_plane p, int outputs)
 {
     SPOT_TRY(spot_cuda_needs(c, dx, "head.back: dx"));
     if (p.rows > 65535 || outputs > 65535)
         return spot_fail(c, SPOT_UNSUPPORTED, "head.back: %d rows, %d outputs; CUDA takes 65535", p.rows, outputs);
     SPOT_LAUNCH(weights_kernel, dim3(p.channels / THREADS + 1, outputs), THREADS, 0, spot_cuda_stream(c), dw, db, dlogit,
                 feature, p.live, p.channels, outputs);
-    (p.precision == SPOT_BF16 ? launch_data<spot_bf16> : launch_data<float>)(c, dx, dlogit, w, p, outputs);
+    (p.precision == SPOT_BF16 ? launch_data<spot_bf16> : launch_data<float>)(c, dx, dlogit, w, dfeature, p, outputs);
     return spot_cuda_launched(c, "head.back of %d images, %d channels, size %d, %d outputs", p.live, p.channels, p.size,
                               outputs);
 }

@@ -5,11 +5,13 @@
  *     softmax  mean over n of sum_o t*(log(sum_k exp(z_k)) - z): cross-entropy; t: a row is a distribution
  *     channels (feature[n,c] - least of x[n]) / (greatest of x[n] - least); 0 where all numbers of x[n] are equal
  *
+ * A loss on the features has a gradient of its own by them, dfeature, which joins that of the logits in dx.
+ *
  * Layout and type of x and dx are conv.h's: on the CPU (rows, channels/B, size*size, B) in fp32, (rows, size*size, channels)
- * in bf16 and on CUDA. All others are fp32: feature (live, channels); logit, target, dlogit (live, outputs); w (outputs,
- * channels). Sums are in double, in an order that the shape fixes: within 1e-6 of the largest number of each result;
- * run_to_run. In bf16 dx is rounded once (2^-8 of each number). The loss lies in the memory of c's device, so that no training
- * step has to wait for it. */
+ * in bf16 and on CUDA. All others are fp32: feature, dfeature (live, channels); logit, target, dlogit (live, outputs); w
+ * (outputs, channels). Sums are in double, in an order that the shape fixes: within 1e-6 of the largest number of each
+ * result; run_to_run. In bf16 dx is rounded once (2^-8 of each number). The loss lies in the memory of c's device, so that no
+ * training step has to wait for it. */
 #ifndef SPOTTER_HEAD_H
 #define SPOTTER_HEAD_H
 
@@ -29,7 +31,7 @@ struct spot_head_ops {
     spot_status (*softmax)(spot_ctx *c, double *loss, float *dlogit, const float *logit, const float *target, int live,
                            int outputs);
     spot_status (*back)(spot_ctx *c, void *dx, float *dw, float *db, const float *dlogit, const float *feature,
-                        const float *w, spot_plane p, int outputs);
+                        const float *w, const float *dfeature, spot_plane p, int outputs);
     spot_status (*channels)(spot_ctx *c, float *activity, int stride, const void *x, spot_plane p, bool relu);
 };
 
@@ -44,9 +46,9 @@ spot_status spot_head_loss(spot_ctx *c, double *loss, float *dlogit, const float
 spot_status spot_head_softmax(spot_ctx *c, double *loss, float *dlogit, const float *logit, const float *target, int live,
                               int outputs);
 
-/* dx of the rows from `live` on is 0. */
+/* dx of the rows from `live` on is 0. dfeature: NULL, or added to the gradient by the features. */
 spot_status spot_head_backward(spot_ctx *c, void *dx, float *dw, float *db, const float *dlogit, const float *feature,
-                               const float *w, spot_plane p, int outputs);
+                               const float *w, const float *dfeature, spot_plane p, int outputs);
 
 /* activity (live, stride): the first p.channels of each row are written. relu: negative numbers of x count as 0. */
 spot_status spot_head_channels(spot_ctx *c, float *activity, int stride, const void *x, spot_plane p, bool relu);

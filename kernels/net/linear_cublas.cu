@@ -146,7 +146,7 @@ static cublasStatus_t describe(spot_product *p)
     return e;
 }
 
-/* Which algorithms may be taken: arena's pointers have 16 bytes of alignment at any row that a piece begins with. */
+/* Says which algorithms may be taken: arena's pointers have 16 bytes of alignment at any row that a piece begins with. */
 static cublasStatus_t describe_wish(spot_product *p)
 {
     static const cublasLtMatmulPreferenceAttributes_t alignment[] = {

@@ -62,7 +62,7 @@ FOR_BOTH void blank(line l, int pixels, bool half)
     for (int i = 0; i < pixels; i++) put(l, i, zero, half);
 }
 
-/* Where the winner of window w, channel block * B, stands in a pool's `which`. */
+/* The place of the winner of window w, channel block * B, in a pool's `which`. */
 FOR_BOTH size_t winner_of(const spot_plane *q, int row, int block, int w, bool half)
 {
     size_t windows = (size_t)q->size * q->size, blocks = q->channels / B;

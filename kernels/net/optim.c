@@ -6,7 +6,7 @@
 #include "core/bf16.h"
 #include "core/lanes.h"
 
-/* Both rules round the new parameters while they are at hand; rounded may be NULL. */
+/* All rules round the new parameters while they are at hand; rounded may be NULL. */
 static inline __attribute__((always_inline))
 void adam(spot_ctx *c, float *restrict p, const float *restrict g, float *restrict m, float *restrict v,
           uint16_t *restrict rounded, size_t count, const spot_optim_rule *r)
@@ -39,6 +39,33 @@ void sgd(spot_ctx *c, float *restrict p, const float *restrict g, float *restric
     }
 }
 
+static inline __attribute__((always_inline))
+void rmsprop(spot_ctx *c, float *restrict p, const float *restrict g, float *restrict m, float *restrict v,
+             uint16_t *restrict rounded, size_t count, const spot_optim_rule *r)
+{
+    float b2 = (float)r->beta2, a2 = (float)(1 - r->beta2), eps = (float)r->epsilon, decay = (float)r->decay;
+    float momentum = r->t > 1 ? (float)r->momentum : 0.0f, rate = (float)r->lr;
+
+#pragma omp parallel for simd num_threads(c->threads) schedule(static)
+    for (size_t i = 0; i < count; i++) {
+        float d = g[i] + decay * p[i];
+        v[i] = b2 * v[i] + a2 * d * d;
+        m[i] = momentum * m[i] + d / (sqrtf(v[i]) + eps);
+        p[i] -= rate * m[i];
+        if (rounded) rounded[i] = spot_bf16_bits(p[i]);
+    }
+}
+
+/* rounded is a constant NULL or none, so that each case has a loop of its own. */
+static inline __attribute__((always_inline))
+void step_by(spot_ctx *c, float *p, const float *g, float *m, float *v, uint16_t *rounded, size_t count,
+             const spot_optim_rule *r)
+{
+    if (r->kind == SPOT_OPTIM_ADAM)         adam(c, p, g, m, v, rounded, count, r);
+    else if (r->kind == SPOT_OPTIM_RMSPROP) rmsprop(c, p, g, m, v, rounded, count, r);
+    else                                    sgd(c, p, g, m, rounded, count, r);
+}
+
 static spot_status step_cpu(spot_ctx *c, float *p, const float *g, float *m, float *v, size_t count,
                             const spot_optim_rule *r)
 {
@@ -51,10 +78,8 @@ static spot_status step_cpu(spot_ctx *c, float *p, const float *g, float *m, flo
         now.t = ++*o->made;
         *o->seen += o->batch;
     }
-    if (r->adam && r->rounded) adam(c, p, g, m, v, r->rounded, count, &now);
-    else if (r->adam)          adam(c, p, g, m, v, NULL, count, &now);
-    else if (r->rounded)       sgd(c, p, g, m, r->rounded, count, &now);
-    else                       sgd(c, p, g, m, NULL, count, &now);
+    if (r->rounded) step_by(c, p, g, m, v, r->rounded, count, &now);
+    else            step_by(c, p, g, m, v, NULL, count, &now);
     return SPOT_OK;
 }
 
@@ -65,6 +90,8 @@ spot_status spot_optim_step(spot_ctx *c, float *p, const float *g, float *m, flo
 {
     const spot_optim_course *o = r->course;
 
+    if (r->kind < SPOT_OPTIM_SGD || r->kind > SPOT_OPTIM_RMSPROP)
+        return spot_fail(c, SPOT_INVALID, "optim.step: there is no optimizer %d", (int)r->kind);
     if (o && !(o->rates && o->loss && o->losses && o->made && o->seen))
         return spot_fail(c, SPOT_INVALID, "optim.step: a course has rates, a loss, losses and two counts");
     if (!o && (r->t < 1 || !(r->lr >= 0) || !isfinite(r->lr)))

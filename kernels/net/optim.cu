@@ -13,7 +13,7 @@ static __host__ __device__ strides strides_of(const spot_optim_rule *r, double l
 {
     strides s = { 0 };
 
-    s.rate = (float)(r->adam ? lr / (1 - pow(r->beta1, (double)t)) : lr);
+    s.rate = (float)(r->kind == SPOT_OPTIM_ADAM ? lr / (1 - pow(r->beta1, (double)t)) : lr);
     s.root = (float)sqrt(1 - pow(r->beta2, (double)t));
     s.b1 = (float)r->beta1, s.a1 = (float)(1 - r->beta1);
     s.b2 = (float)r->beta2, s.a2 = (float)(1 - r->beta2);
@@ -23,14 +23,18 @@ static __host__ __device__ strides strides_of(const spot_optim_rule *r, double l
 }
 
 /* The expressions of optim.c, for the same bits. */
-static __device__ void step_one(const strides *s, int adam, float *p, float g, float *m, float *v)
+static __device__ void step_one(const strides *s, spot_optim_kind kind, float *p, float g, float *m, float *v)
 {
     float d = g + s->decay * *p;
 
-    if (adam) {
+    if (kind == SPOT_OPTIM_ADAM) {
         *m = s->b1 * *m + s->a1 * d;
         *v = s->b2 * *v + s->a2 * d * d;
         *p -= s->rate * (*m / (sqrtf(*v) / s->root + s->epsilon));
+    } else if (kind == SPOT_OPTIM_RMSPROP) {
+        *v = s->b2 * *v + s->a2 * d * d;
+        *m = s->momentum * *m + d / (sqrtf(*v) + s->epsilon);
+        *p -= s->rate * *m;
     } else {
         *m = s->momentum * *m + d;
         *p -= s->rate * *m;
@@ -44,6 +48,7 @@ static __global__ void __launch_bounds__(THREADS) step_kernel(float *p, const fl
     SPOT_SHARED(strides, now, 1);
     size_t i = ((size_t)blockIdx.x * THREADS + threadIdx.x) * OWN;
     spot_bf16 *rounded = (spot_bf16 *)r.rounded;
+    const bool squares = r.kind != SPOT_OPTIM_SGD;
     float pv[OWN], gv[OWN], mv[OWN], vv[OWN] = { 0 };
 
     if (threadIdx.x == 0) now[0] = o.made ? strides_of(&r, o.rates[*o.made], *o.made + 1) : fixed;
@@ -52,17 +57,17 @@ static __global__ void __launch_bounds__(THREADS) step_kernel(float *p, const fl
         spot_load(pv, p + i);
         spot_load(gv, g + i);
         spot_load(mv, m + i);
-        if (r.adam) spot_load(vv, v + i);
-        for (int j = 0; j < OWN; j++) step_one(now, r.adam, &pv[j], gv[j], &mv[j], &vv[j]);
+        if (squares) spot_load(vv, v + i);
+        for (int j = 0; j < OWN; j++) step_one(now, r.kind, &pv[j], gv[j], &mv[j], &vv[j]);
         spot_store(p + i, pv);
         spot_store(m + i, mv);
-        if (r.adam) spot_store(v + i, vv);
+        if (squares) spot_store(v + i, vv);
         for (int j = 0; rounded && j < OWN; j++) spot_round(&rounded[i + j], pv[j]);
     } else {
         for (; i < count; i++) {
-            if (r.adam) vv[0] = v[i];
-            step_one(now, r.adam, &p[i], g[i], &m[i], &vv[0]);
-            if (r.adam) v[i] = vv[0];
+            if (squares) vv[0] = v[i];
+            step_one(now, r.kind, &p[i], g[i], &m[i], &vv[0]);
+            if (squares) v[i] = vv[0];
             if (rounded) spot_round(&rounded[i], p[i]);
         }
     }

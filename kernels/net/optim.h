@@ -1,12 +1,14 @@
-/* optim.h - one step of Adam (Kingma and Ba 2015, as PyTorch computes it) or SGD with momentum over all parameters.
+/* optim.h - one step of Adam (Kingma and Ba 2015, as PyTorch computes it), SGD with momentum or RMSprop (Hinton 2012, lecture
+ * 6e, as PyTorch computes it, not centred) over all parameters.
  *
  *     g += decay*p
  *     Adam: m = b1*m + (1-b1)*g   v = b2*v + (1-b2)*g*g   p -= lr/(1-b1^t) * m / (sqrt(v)/sqrt(1-b2^t) + eps)
  *     SGD:  m = g (t = 1), momentum*m + g (t > 1)         p -= lr*m
+ *     RMSprop: v = b2*v + (1-b2)*g*g   m = momentum*m (0 for t = 1) + g / (sqrt(v) + eps)   p -= lr*m
  *
  * p, g, m, v (count), fp32 on every device; SGD does not touch v. The op is elementwise: the order of parameters is free, and
  * the bits do not depend on threads; CUDA has the CPU's bits. The error of a step against double precision is within 1e-6 of
- * |p| plus lr (Adam) or lr*|m| (SGD).
+ * |p| plus lr (Adam), lr*|m| (SGD) or lr*(|m| + (|g| + decay*|p|)/(sqrt(v) + eps)) (RMSprop).
  *
  * Where activations are bf16 (conv.h), p are the master weights and `rounded` receives the weights for the convolutions. */
 #ifndef SPOTTER_OPTIM_H
@@ -26,11 +28,13 @@ typedef struct {
     uint32_t  batch;
 } spot_optim_course;
 
+typedef enum { SPOT_OPTIM_SGD, SPOT_OPTIM_ADAM, SPOT_OPTIM_RMSPROP } spot_optim_kind;
+
 typedef struct {
-    int    adam;                        /* 0: SGD */
+    spot_optim_kind kind;
     double lr, decay;
-    double momentum;                    /* SGD */
-    double beta1, beta2, epsilon;       /* Adam */
+    double momentum;                    /* SGD, RMSprop */
+    double beta1, beta2, epsilon;       /* Adam; RMSprop's smoothing constant is beta2, and it has no beta1 */
     int    t;                           /* 1 for the first step */
     const spot_optim_course *course;    /* replaces lr and t; on the host, read before the step returns. NULL: lr and t */
     void   *rounded;                    /* (count) bf16: p to the nearest, ties to even; may be NULL */

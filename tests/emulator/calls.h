@@ -27,7 +27,9 @@ extern "C" {
     X(copies_out)    /* copies from the device to the host                            */ \
     X(bytes_out)                                                                         \
     X(copies_within) /* copies from the device to the device                          */ \
-    X(bytes_within)
+    X(bytes_within)                                                                      \
+    X(pins)          /* cudaHostRegister                                              */ \
+    X(pinned)        /* its bytes                                                     */
 
 enum emu_call {
 #define X(call) EMU_##call,

@@ -255,6 +255,26 @@ cudaError_t cudaFree(void *p)
     return cudaSuccess;
 }
 
+/* Host memory that is registered, and how much. A piece is registered once, and given back with its beginning. */
+static std::map<void *, size_t> pinned;
+
+cudaError_t cudaHostRegister(void *p, size_t bytes, unsigned)
+{
+    turn mine(device);
+    if (cudaError_t e = outside_capture()) return e;
+    if (!p || !bytes || buffer_of(p) != buffers.end() || !pinned.emplace(p, bytes).second) return cudaErrorInvalidValue;
+    emu_count(EMU_pins, 1);
+    emu_count(EMU_pinned, (long long)bytes);
+    return cudaSuccess;
+}
+
+cudaError_t cudaHostUnregister(void *p)
+{
+    turn mine(device);
+    if (cudaError_t e = outside_capture()) return e;
+    return pinned.erase(p) ? cudaSuccess : cudaErrorInvalidValue;
+}
+
 static void count_copy(const void *to, const void *from, size_t bytes)
 {
     bool there = buffer_of(to) != buffers.end(), here = buffer_of(from) != buffers.end();

@@ -1,4 +1,5 @@
-/* test_calls.c - how often a replayed step and an EC call the CUDA runtime, against calls_budget.txt.
+/* test_calls.c - how often a replayed step, an EC and a model that is examined on backgrounds call the CUDA runtime, against
+ * calls_budget.txt.
  * ctest: heavy */
 #define _GNU_SOURCE   /* setenv */
 #include <dlfcn.h>
@@ -6,6 +7,7 @@
 #include <unistd.h>
 
 #include "calls.h"
+#include "check_background.h"
 #include "check_cuda.h"
 #include "check_scene.h"
 #include "check_sweep.h"
@@ -156,6 +158,51 @@ TEST_WITH(an_ec_stays_within_its_budget, set_up, tear_down)
     fclose(b->now);
     if (b->over)
         fail_msg("%d counts above tests/emulator/calls_budget.txt; SPOT_CALLS_NOW=FILE writes today's", b->over);
+    spot_device_close(&c);
+    free(b);
+    free(cfg);
+}
+
+/* -- a model examined on backgrounds ------------------------------------------------------------------------------ */
+
+enum { TARGETS = 4, N = 2, SETS = SPOT_BACKGROUND_SETS - 2, LOOKS = TARGETS * (1 + N + SETS), WIDTH = 16 };
+
+/* Squares of targets and donors go in with their masks, the backgrounds without; logits, embeddings and channels come back. */
+static void check_look(const spot_emulator_calls *calls)
+{
+    const long long square = 3 * SIDE * SIDE, channels = spot_look_channels(WIDTH), donors = 3 * TARGETS;
+    const char *const look = "background/look";
+    const long long in = calls->count(look, "bytes_in"), out = calls->count(look, "bytes_out");
+
+    assert_int_equal(out, LOOKS * (2 + 8 * WIDTH + channels) * (long long)sizeof(float));
+    assert_int_equal(calls->count(look, "copies_out"), 3);
+    assert_in_range(in, (TARGETS + donors) * square / 3 * 4, (TARGETS + donors) * square / 3 * 4 + TARGETS * N * square);
+    assert_int_equal(calls->count(look, "copies_in"), 4);
+}
+
+TEST_WITH(a_model_examined_stays_within_its_budget, set_up, tear_down)
+{
+    spot_background_config *cfg = world_config(N);
+    budget *b = calloc(1, sizeof *b);
+    spot_background_report r;
+    char path[160];
+    spot_ctx c;
+
+    make_world(TARGETS / 2, 5);
+    add_weights(cfg);
+    cfg->models = 1;
+    read_budget(b);
+    open_cuda(&c, 0);
+    calls_of(&c)->reset();
+    CHECK_OK(&c, run_world(&c, cfg, "counted", NULL, 0, 1, &r));
+    assert_int_equal(r.done, 1);
+    check_look(calls_of(&c));
+    snprintf(path, sizeof path, "%s/calls.txt", root);
+    assert_non_null(b->now = fopen(getenv("SPOT_CALLS_NOW") ? getenv("SPOT_CALLS_NOW") : path, "a"));
+    calls_of(&c)->each(compare_with_budget, b);
+    fclose(b->now);
+    if (b->over)
+        fail_msg("%d counts above tests/emulator/calls_budget.txt; SPOT_CALLS_NOW=FILE adds today's", b->over);
     spot_device_close(&c);
     free(b);
     free(cfg);

@@ -10,15 +10,6 @@ enum { BINS = 50 };            /* of a distribution */
 
 #define ALIKE 0.02             /* accuracies of the models of Figure 8 differ by this or less */
 
-static void open_plot(spot_plot *p, int across, double width, double height, const char *title)
-{
-    memset(p, 0, sizeof *p);
-    p->across = across;
-    p->width = width;
-    p->height = height;
-    snprintf(p->title, sizeof p->title, "%s", title);
-}
-
 /* ---- Figure 9 ---- */
 
 bool spot_background_has_levels(const spot_background_suite *s)
@@ -63,7 +54,7 @@ void spot_plot_levels(spot_plot *p, const spot_background_results *r)
         }
         top = fmax(top, value[0][l]);
     }
-    open_plot(p, 1, 420, 240, "Figure 9. Keywords of a picture by level of the ontology");
+    spot_plot_open(p, 1, 420, 240, "Figure 9. Keywords of a picture by level of the ontology");
     snprintf(p->caption, sizeof p->caption, "Keywords for which backgrounds were chosen, of the picture itself (level 0) and "
              "with those that the ontology adds up to each level: the most, the mean and the fewest of %d pictures. %d "
              "backgrounds are chosen for each picture, so there are no more keywords.", s->targets, s->n);
@@ -104,7 +95,7 @@ void spot_plot_distances(spot_plot *p, const spot_background_results *const *r, 
         for (size_t i = 0; i < (size_t)s->targets * (size_t)s->n; i++) most = fmax(most, s->distance[i]);
     }
     if (!(most > 0)) most = 1;
-    open_plot(p, 1, 520, 260, "Figure 11. Distances between originals and blends");
+    spot_plot_open(p, 1, 520, 260, "Figure 11. Distances between originals and blends");
     snprintf(p->caption, sizeof p->caption, "Share of the blends in each of %d bins of semantic distance (%s), by how "
              "backgrounds are chosen. The paper wants short and long distances: a curve that covers the axis.",
              BINS, r[0]->suite->encoder);
@@ -155,7 +146,7 @@ void spot_plot_matrices(spot_plot *p, const spot_matrix_panel *panel, int n, int
     double most = 0;
     char scale[64];
 
-    open_plot(p, across, 210, 210, "");
+    spot_plot_open(p, across, 210, 210, "");
     for (int i = 0; i < n; i++) most = fmax(most, greatest(panel[i].a));
     matrix_titles(p, number, number == 8 ? "Below each model: its accuracy on the original, on the suite, and under all "
                                            "backgrounds of an object." : "");

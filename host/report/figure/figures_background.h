@@ -16,6 +16,17 @@ void spot_plot_levels(spot_plot *p, const spot_background_results *r);
 /* Figure 11: distances between originals and blends, a curve for each run. */
 void spot_plot_distances(spot_plot *p, const spot_background_results *const *r, const char *const *dir, int runs);
 
+/* The runs of Figures 10 (window of the interpolation), 12 (seeds), 13 (part of the targets) and 15 (levels and window),
+ * `across` in a row; runs 0 or 1: there is no such figure. The first `named` runs were named by the user; alone they make
+ * one figure. With variants behind them each figure has those that differ from the first run in its settings alone. */
+enum { SPOT_RUN_FIGURES = 4, SPOT_FIGURE_RUNS = 32 };
+extern const int spot_run_figure[SPOT_RUN_FIGURES];
+typedef struct { int runs, across, run[SPOT_FIGURE_RUNS]; } spot_figure_runs;
+void spot_figure_runs_of(spot_figure_runs *g, const spot_background_results *const *r, int runs, int named, int number);
+
+/* Whether run b has another choice of backgrounds than run a and is like it in everything else. */
+bool spot_differs_in_choice(const spot_background_config *a, const spot_background_config *b);
+
 /* The matrix of a model in a run, whose arrays the plot borrows. about: below the matrix. */
 typedef struct {
     const spot_background_results *r;

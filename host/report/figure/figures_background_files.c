@@ -15,7 +15,7 @@ typedef struct {
     const spot_figures_options *o;
     const char *const *dir;
     const spot_background_results *const *r;
-    int runs;
+    int runs, named;               /* the first `named` ones are those that the user named; the others are their variants */
 } work;
 
 static spot_status draw_levels(work *w)
@@ -33,17 +33,37 @@ static spot_status draw_levels(work *w)
     return s;
 }
 
+/* The named runs, and the variants that differ from the first run in the choice of backgrounds alone. */
+static spot_status take_choices(work *w, const spot_background_results ***r, const char ***dir, int *n)
+{
+    *n = 0;
+    *r = malloc((size_t)w->runs * sizeof **r), *dir = malloc((size_t)w->runs * sizeof **dir);
+    if (!*r || !*dir) return spot_fail(w->c, SPOT_NOMEM, "no memory for %d runs", w->runs);
+    for (int k = 0; k < w->runs; k++) {
+        if (k >= w->named && !spot_differs_in_choice(w->r[0]->cfg, w->r[k]->cfg)) continue;
+        (*r)[*n] = w->r[k], (*dir)[*n] = w->dir[k], ++*n;
+    }
+    return SPOT_OK;
+}
+
 static spot_status draw_distances(work *w)
 {
+    const spot_background_results **r;
+    const char **dir;
+    int n;
     bool wanted;
     spot_plot p;
     spot_status s;
 
     SPOT_TRY(spot_figure_wanted(w->c, &wanted, w->o, 11, true, ""));
     if (!wanted) return SPOT_OK;
-    spot_plot_distances(&p, w->r, w->dir, w->runs);
-    s = spot_figure_output(w->c, &p, w->o, "11");
-    spot_plot_close(&p);
+    s = take_choices(w, &r, &dir, &n);
+    if (s == SPOT_OK) {
+        spot_plot_distances(&p, r, dir, n);
+        s = spot_figure_output(w->c, &p, w->o, "11");
+        spot_plot_close(&p);
+    }
+    free(r), free(dir);
     return s;
 }
 
@@ -98,26 +118,12 @@ static int find_model(const spot_background_results *r, const char *name)
     return -1;
 }
 
-/* The number of the paper's figure that compares such runs. */
-static int number_of(const work *w)
-{
-    bool window = false, part = false, levels = false;
-
-    for (int k = 1; k < w->runs; k++) {
-        const spot_background_config *a = w->r[0]->cfg, *b = w->r[k]->cfg;
-        window |= a->measure.kernel != b->measure.kernel || a->measure.sigma != b->measure.sigma;
-        part |= a->data.part != b->data.part;
-        levels |= a->ontology.levels != b->ontology.levels;
-    }
-    return levels ? 15 : window ? 10 : part ? 13 : 12;
-}
-
 /* "kernel 32, sigma 10" */
 static void about_run(char *text, size_t size, const spot_background_config *cfg, int number)
 {
     switch (number) {
-    case 15: snprintf(text, size, "%d levels, kernel %d, sigma %g", cfg->ontology.levels, cfg->measure.kernel,
-                      cfg->measure.sigma);
+    case 15: snprintf(text, size, "%d level%s, kernel %d, sigma %g", cfg->ontology.levels, cfg->ontology.levels == 1 ? "" : "s",
+                      cfg->measure.kernel, cfg->measure.sigma);
              break;
     case 10: snprintf(text, size, "kernel %d, sigma %g", cfg->measure.kernel, cfg->measure.sigma); break;
     case 13: snprintf(text, size, "%d %% of the pictures", cfg->data.part); break;
@@ -138,8 +144,8 @@ static spot_status check_models(work *w)
     return SPOT_OK;
 }
 
-/* Models of the first run that all runs have, evenly spread over those; or the named ones. */
-static spot_status choose_models(work *w, const char **name, int *n)
+/* Models of the first run that all these runs have, at most `most`, evenly spread over those; or the named ones. */
+static spot_status choose_models(work *w, const spot_figure_runs *g, const char **name, int *n, int most)
 {
     const spot_background_results *first = w->r[0];
     int *common = malloc((size_t)first->units * sizeof *common), all = 0;
@@ -147,19 +153,19 @@ static spot_status choose_models(work *w, const char **name, int *n)
     if (!common) return spot_fail(w->c, SPOT_NOMEM, "no memory to choose models");
     for (int u = 0; u < first->units; u++) {
         bool everywhere = true;
-        for (int k = 1; k < w->runs; k++) everywhere &= find_model(w->r[k], first->unit[u].name) >= 0;
+        for (int k = 0; k < g->runs; k++) everywhere &= find_model(w->r[g->run[k]], first->unit[u].name) >= 0;
         if (everywhere) common[all++] = u;
     }
-    *n = w->o->methods ? w->o->methods : all < MODELS ? all : MODELS;
+    *n = w->o->methods ? w->o->methods : all < most ? all : most;
     for (int i = 0; i < *n; i++)
-        name[i] = w->o->methods ? w->o->method[i] : first->unit[common[*n > 1 ? i * (all - 1) / (*n - 1) : 0]].name;
+        name[i] = w->o->methods ? w->o->method[i] : first->unit[common[*n > 1 ? i * (all - 1) / (*n - 1) : all / 2]].name;
     free(common);
     return SPOT_OK;
 }
 
-static spot_status draw_rows(work *w, int number, const char *const *name, int n)
+static spot_status draw_rows(work *w, const spot_figure_runs *g, int number, const char *const *name, int n)
 {
-    const int panels = n * w->runs;
+    const int panels = n * g->runs;
     spot_matrix_panel *panel = calloc((size_t)panels, sizeof *panel);
     spot_background_responses *a = calloc((size_t)panels, sizeof *a);
     char word[8];
@@ -167,14 +173,14 @@ static spot_status draw_rows(work *w, int number, const char *const *name, int n
     spot_status s = panel && a ? SPOT_OK : spot_fail(w->c, SPOT_NOMEM, "no memory for %d matrices", panels);
 
     for (int i = 0; i < panels && s == SPOT_OK; i++) {
-        const int run = i % w->runs, unit = find_model(w->r[run], name[i / w->runs]);
+        const int run = g->run[i % g->runs], unit = find_model(w->r[run], name[i / g->runs]);
         s = spot_background_responses_read(w->c, &a[i], w->dir[run], &w->r[run]->unit[unit]);
         panel[i] = (spot_matrix_panel){ .r = w->r[run], .a = &a[i], .unit = unit };
         about_run(panel[i].about, sizeof panel[i].about, w->r[run]->cfg, number);
     }
     if (s == SPOT_OK) {
         snprintf(word, sizeof word, "%d", number);
-        spot_plot_matrices(&p, panel, panels, w->runs, number);
+        spot_plot_matrices(&p, panel, panels, g->across, number);
         s = spot_figure_output(w->c, &p, w->o, word);
         spot_plot_close(&p);
     }
@@ -183,23 +189,40 @@ static spot_status draw_rows(work *w, int number, const char *const *name, int n
     return s;
 }
 
+/* Why Figure `number` cannot be drawn; "" where it can. */
+static void say_why(char *why, size_t size, const work *w, const spot_figure_runs *g, int number, int models)
+{
+    int other = 0;
+
+    *why = 0;
+    if (w->runs == 1) snprintf(why, size, "it shows several runs; name their directories");
+    else if (g->runs > 1 && !models) snprintf(why, size, "the runs have no model in common");
+    if (*why || g->runs > 1) return;
+    for (int i = 0; i < SPOT_RUN_FIGURES && !other; i++) {
+        spot_figure_runs one;
+        spot_figure_runs_of(&one, w->r, w->runs, w->named, spot_run_figure[i]);
+        if (one.runs > 1) other = spot_run_figure[i];
+    }
+    if (other && other != number) snprintf(why, size, "these runs differ in other settings; they make Figure %d", other);
+    else snprintf(why, size, "no run differs from the first one in its settings alone");
+}
+
 static spot_status draw_runs(work *w)
 {
-    static const int numbers[] = { 10, 12, 13, 15 };
-    const char *name[MODELS];
-    int n = 0, number = number_of(w);
-    bool wanted, drawn = false;
-
-    if (w->runs > 1) SPOT_TRY(choose_models(w, name, &n));
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < SPOT_RUN_FIGURES; i++) {
+        const int number = spot_run_figure[i];
+        const char *name[MODELS];
+        spot_figure_runs g;
+        int n = 0;
+        bool wanted;
         char why[160];
-        if (w->runs == 1) snprintf(why, sizeof why, "it shows several runs; name their directories");
-        else if (!n) snprintf(why, sizeof why, "the runs have no model in common");
-        else snprintf(why, sizeof why, "these runs differ in other settings; they make Figure %d", number);
-        SPOT_TRY(spot_figure_wanted(w->c, &wanted, w->o, numbers[i], n > 0 && number == numbers[i], why));
-        drawn |= wanted;
+        spot_figure_runs_of(&g, w->r, w->runs, w->named, number);
+        if (g.runs > 1) SPOT_TRY(choose_models(w, &g, name, &n, g.across < g.runs ? 1 : MODELS));
+        say_why(why, sizeof why, w, &g, number, n);
+        SPOT_TRY(spot_figure_wanted(w->c, &wanted, w->o, number, !*why, why));
+        if (wanted) SPOT_TRY(draw_rows(w, &g, number, name, n));
     }
-    return drawn ? draw_rows(w, number, name, n) : SPOT_OK;
+    return SPOT_OK;
 }
 
 /* ---- all ---- */
@@ -218,22 +241,62 @@ static spot_status draw_all(work *w)
     return SPOT_OK;
 }
 
+/* The named runs first, then the variants that are done. */
+typedef struct {
+    char **all;
+    const char **dir;
+    spot_background_results *r;
+    const spot_background_results **list;
+    int runs;
+} opened;
+
+static spot_status open_one(spot_ctx *c, opened *k, const char *dir, bool named)
+{
+    spot_background_results *r = &k->r[k->runs];
+    spot_status s = spot_background_read(c, r, dir);
+
+    if (s != SPOT_OK && !named && (s == SPOT_IO || r->missing)) {
+        spot_log(c, SPOT_LOG_WARN, "left out: %s", spot_message(c, s));
+        spot_forget(c);
+        spot_background_close(r);
+        return SPOT_OK;
+    }
+    k->dir[k->runs] = dir, k->list[k->runs++] = r;
+    return s;
+}
+
+static spot_status open_runs(spot_ctx *c, opened *k, const char *const *dir, int dirs, int *count)
+{
+    spot_status s = spot_background_runs(c, &k->all, count, dir, dirs);
+
+    if (s != SPOT_OK) return s;
+    k->r = calloc((size_t)(*count + dirs), sizeof *k->r);
+    k->list = malloc((size_t)(*count + dirs) * sizeof *k->list);
+    k->dir = malloc((size_t)(*count + dirs) * sizeof *k->dir);
+    if (!k->r || !k->list || !k->dir) return spot_fail(c, SPOT_NOMEM, "no memory for %d runs", *count);
+    for (int i = 0; i < dirs && s == SPOT_OK; i++) s = open_one(c, k, dir[i], true);
+    for (int i = 0; i < *count && s == SPOT_OK; i++) {
+        bool named = false;
+        for (int d = 0; d < dirs; d++) named |= !strcmp(k->all[i], dir[d]);
+        if (!named) s = open_one(c, k, k->all[i], false);
+    }
+    return s;
+}
+
 spot_status spot_background_figures(spot_ctx *c, const char *const *dir, int dirs, const spot_figures_options *o)
 {
     const unsigned ours = 1u << 8 | 1u << 9 | 1u << 10 | 1u << 11 | 1u << 12 | 1u << 13 | 1u << 15;
-    spot_background_results *r = NULL;
-    const spot_background_results **list = NULL;
-    spot_status s = SPOT_OK;
+    opened k = { 0 };
+    int count = 0;
+    spot_status s;
 
     if (o->which & ~ours)
         return spot_fail(c, SPOT_USAGE, "%s is a run of `spotter background`: it has Figures 8 to 13 and 15", dir[0]);
     if (o->shifts || o->all) return spot_fail(c, SPOT_USAGE, "--shift and --all are for runs of other studies");
-    r = calloc((size_t)dirs, sizeof *r);
-    list = malloc((size_t)dirs * sizeof *list);
-    if (!r || !list) s = spot_fail(c, SPOT_NOMEM, "no memory for %d runs", dirs);
-    for (int k = 0; k < dirs && s == SPOT_OK; k++) s = spot_background_read(c, &r[k], dir[k]), list[k] = &r[k];
-    if (s == SPOT_OK) s = draw_all(&(work){ .c = c, .o = o, .dir = dir, .r = list, .runs = dirs });
-    for (int k = 0; r && k < dirs; k++) spot_background_close(&r[k]);
-    free(list), free(r);
+    s = open_runs(c, &k, dir, dirs, &count);
+    if (s == SPOT_OK) s = draw_all(&(work){ .c = c, .o = o, .dir = k.dir, .r = k.list, .runs = k.runs, .named = dirs });
+    for (int i = 0; i < k.runs; i++) spot_background_close(&k.r[i]);
+    spot_background_runs_free(k.all, count);
+    free(k.list), free(k.r), free(k.dir);
     return s;
 }

@@ -17,15 +17,6 @@ const char *spot_shift_source_name(const spot_shifts_results *r, int source)
     return r->cfg->sources ? r->cfg->source[source].name : "all pictures";
 }
 
-static void open_plot(spot_plot *p, int across, double width, double height, const char *title)
-{
-    memset(p, 0, sizeof *p);
-    p->across = across;
-    p->width = width;
-    p->height = height;
-    snprintf(p->title, sizeof p->title, "%s", title);
-}
-
 /* ---- Figure 10 ---- */
 
 /* The place of a model's accuracy on the axes of the fit. */
@@ -126,7 +117,7 @@ void spot_plot_fits(spot_plot *p, const spot_shifts_results *r, const int *shift
     const int how = r->cfg->evaluation.rule.axes;
     const range x = accuracies(r, shift, n, false), y = accuracies(r, shift, n, true);
 
-    open_plot(p, n < 4 ? n : 4, 230, 200, "Figure 10. Accuracy on shifts against accuracy on base pictures");
+    spot_plot_open(p, n < 4 ? n : 4, 230, 200, "Figure 10. Accuracy on shifts against accuracy on base pictures");
     snprintf(p->caption, sizeof p->caption, "A point is a model (%d of them); accuracies are means over the classes that "
              "count. The line is the fit of least squares on %s axes; the shaded part is the 95 %% interval of its slope from "
              "a bootstrap over classes and models. Dotted: y = x, where a shift costs nothing.%s", r->cfg->models, axes[how],
@@ -169,7 +160,7 @@ void spot_plot_slopes(spot_plot *p, const spot_shifts_results *r, int source)
 {
     const range x = slopes_range(r, false), y = slopes_range(r, true);
 
-    open_plot(p, r->sources < 2 || source >= 0 ? 1 : 2, r->sources < 2 ? 620 : 460, 380,
+    spot_plot_open(p, r->sources < 2 || source >= 0 ? 1 : 2, r->sources < 2 ? 620 : 460, 380,
               "Figure 11. Slope against absolute impact");
     snprintf(p->caption, sizeof p->caption, "A point is a shift. Absolute impact is the mean drop of accuracy over models; the "
              "slope says how much of a gain of accuracy on base pictures arrives on the shift (1: all of it). Bars are 95 %% "
@@ -256,7 +247,7 @@ static void add_similarity(spot_plot *p, const spot_shifts_results *r, int shift
 
 void spot_plot_similarities(spot_plot *p, const spot_shifts_results *r, const int *shift, int n)
 {
-    open_plot(p, n > 1 ? 4 : 2, 230, 170, "Figure 17 a. Similarities of pictures to captions of class and shift");
+    spot_plot_open(p, n > 1 ? 4 : 2, 230, 170, "Figure 17 a. Similarities of pictures to captions of class and shift");
     snprintf(p->caption, sizeof p->caption, "Left of each pair: similarity to the caption of the picture's class; right: to "
              "the caption of the shift. A curve further to the right is better. Dashed: real pictures without the shift, as "
              "control. Thin line: the shift's threshold; pictures to the left of it are dropped.");
@@ -271,7 +262,7 @@ void spot_plot_passes(spot_plot *p, const spot_shifts_results *r)
 {
     const double step = 0.82 / r->sources;
 
-    open_plot(p, 1, 420, fmax(20, 9 + 11 * r->sources), "Figure 17 b. Share of pictures that pass the filter");
+    spot_plot_open(p, 1, 420, fmax(20, 9 + 11 * r->sources), "Figure 17 b. Share of pictures that pass the filter");
     snprintf(p->caption, sizeof p->caption, "Both similarities are at least their thresholds; of base pictures that to the "
              "class alone. Lines are Wilson's 95 %% intervals.");
     add_sources(p, r, SPOT_MARK_BAR);
@@ -308,7 +299,7 @@ void spot_plot_selection(spot_plot *p, const spot_shifts_results *r, const spot_
     const double step = 0.7 / (2 * r->sources);
     char name[SPOT_PLOT_NAME];
 
-    open_plot(p, 2, 330, fmax(26, 10 + 18 * r->sources), "Figure 6. Selection frequency");
+    spot_plot_open(p, 2, 330, fmax(26, 10 + 18 * r->sources), "Figure 6. Selection frequency");
     snprintf(p->caption, sizeof p->caption, "Share of raters that select a picture, mean over pictures; hollow: all pictures, "
              "filled: pictures that pass the filter. Pictures are weighted so that drawn ones stand for all of their folder. "
              "Bars are 95 %% intervals over pictures; no bar: all pictures have the same share, or there is one alone.");

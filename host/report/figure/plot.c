@@ -38,6 +38,15 @@ static void copy_text(char *out, size_t size, const char *text)
                                        memset(&(scratch), 0, sizeof(scratch)), \
                                        (p)->status ? &(scratch) : &(p)->array[(p)->count - 1])
 
+void spot_plot_open(spot_plot *p, int across, double width, double height, const char *title)
+{
+    memset(p, 0, sizeof *p);
+    p->across = across;
+    p->width = width;
+    p->height = height;
+    snprintf(p->title, sizeof p->title, "%s", title);
+}
+
 spot_plot_panel *spot_plot_add_panel(spot_plot *p, const char *title, const char *x, const char *y)
 {
     static _Thread_local spot_plot_panel scratch;

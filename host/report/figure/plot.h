@@ -57,6 +57,9 @@ typedef struct {
     spot_status status;
 } spot_plot;
 
+/* Zeroes a plot and sets panels across, the size and the title. */
+void spot_plot_open(spot_plot *p, int across, double width, double height, const char *title);
+
 /* A pointer is valid until the next panel or mark. They return a scratch where memory is missing, never NULL. */
 spot_plot_panel *spot_plot_add_panel(spot_plot *p, const char *title, const char *x, const char *y);
 spot_plot_mark  *spot_plot_add_mark (spot_plot *p, spot_mark_kind kind, int style, const char *series);

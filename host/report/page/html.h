@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "formats/picture.h"
+#include "report/figure/plot.h"
 #include "spotter/interval.h"
 #include "spotter/report.h"
 
@@ -46,6 +47,10 @@ void spot_page_map(spot_page *p, const char *key, const float *at, int n, int d)
 
 /* Adds an element with the id of the letter and the number: bytes in base64. */
 void spot_page_element(spot_page *p, char letter, int number, const void *bytes, size_t n);
+
+/* Adds an object with the number of an element, which is the plot without its title, and the title: the page writes it. With a
+ * group the object has that, too, and the first panel's title as alternative text. The plot is closed. */
+spot_status spot_page_figure(spot_page *p, int number, spot_plot *plot, const char *group);
 
 /* A confidence as uint8, 0 to 255. */
 uint8_t spot_page_confidence(double confidence);

@@ -246,28 +246,6 @@ static spot_status write_models(spot_background_page *w)
 
 /* ---- figures ---- */
 
-/* Adds a figure without its title, which the page writes. The plot is closed. */
-static spot_status add_figure(spot_background_page *w, spot_plot *plot)
-{
-    char *svg = NULL, title[sizeof plot->title];
-    size_t n;
-    spot_status s;
-
-    memcpy(title, plot->title, sizeof title);
-    plot->title[0] = 0;
-    s = spot_plot_svg(w->c, &svg, &n, plot);
-    if (s == SPOT_OK) {
-        spot_page_element(w->p, 'f', w->figures, svg, n);
-        spot_json_object(w->p->at, NULL);
-        spot_json_put_int(w->p->at, "element", w->figures++);
-        spot_page_text(w->p, "title", title);
-        spot_json_end(w->p->at);
-    }
-    free(svg);
-    spot_plot_close(plot);
-    return s;
-}
-
 static spot_status write_figures(spot_background_page *w)
 {
     spot_plot plot;
@@ -276,11 +254,11 @@ static spot_status write_figures(spot_background_page *w)
     spot_json_array(w->p->at, "figures", 0, 0);
     if (spot_background_has_levels(w->r->suite)) {
         spot_plot_levels(&plot, w->r);
-        s = add_figure(w, &plot);
+        s = spot_page_figure(w->p, w->figures++, &plot, NULL);
     }
     if (s == SPOT_OK) {
         spot_plot_distances(&plot, &w->r, &w->dir, 1);
-        s = add_figure(w, &plot);
+        s = spot_page_figure(w->p, w->figures++, &plot, NULL);
     }
     spot_json_end(w->p->at);
     return s;
@@ -295,6 +273,7 @@ static spot_status write_page(spot_background_page *w)
     write_head(w);
     SPOT_TRY(write_models(w));
     SPOT_TRY(write_figures(w));
+    SPOT_TRY(spot_background_page_variants(w));
     SPOT_TRY(spot_background_page_example(w));
     return spot_background_page_rows(w);
 }

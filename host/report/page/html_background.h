@@ -34,6 +34,9 @@ spot_status spot_background_page_rows   (spot_background_page *w);
 void spot_background_page_verdicts(spot_background_page *w);
 void spot_background_page_verdict (spot_background_page *w, int unit);
 
+/* html_background_vary.c: the member "variants", an array: the run and its variants, where it has some. */
+spot_status spot_background_page_variants(spot_background_page *w);
+
 /* html_background_words.c: the members "summary" and "differs", arrays of sentences. */
 void spot_background_page_words(spot_background_page *w);
 

@@ -59,7 +59,6 @@ static void name_ranked(spot_text *t, const ranked *v, int n, const char *(*name
 }
 
 static const char *model_name(const spot_background_page *w, int u) { return w->r->unit[u].name; }
-static const char *class_name(const spot_background_page *w, int k) { return w->r->suite->class_name[k]; }
 
 /* ---- one model ---- */
 
@@ -67,6 +66,54 @@ static void add_share(spot_text *t, spot_interval v)
 {
     add_words(t, "%.1f %%", 100 * v.value);
     if (isfinite(v.low)) add_words(t, " (%.1f to %.1f)", 100 * v.low, 100 * v.high);
+}
+
+/* "4.7 percentage points (1.2 to 8.3)" */
+static void add_points(spot_text *t, spot_interval v)
+{
+    add_words(t, "%.1f percentage points (%.1f to %.1f)", 100 * v.value, 100 * v.low, 100 * v.high);
+}
+
+/* The answer to the page's title. It comes first, unless the numbers themselves are in doubt. */
+static void tell_answer(spot_background_page *w, const spot_background_summary *m)
+{
+    const int classes = w->r->suite->classes;
+    const spot_interval right = m->accuracy[SPOT_SET_ORIGINAL];
+    spot_text t = { 0 };
+
+    if (classes > 1 && !(right.low > 1.0 / classes))
+        add_words(&t, "No answer: the model is not shown to be better on the original pictures than a guess among %d classes, "
+                  "so a background has little to take", classes);
+    else if (m->lost.low > 0) {
+        add_words(&t, "Yes: other backgrounds cost the model ");
+        add_points(&t, m->lost);
+        add_words(&t, " of accuracy%s", m->gap.low > 0 ? ", and a background of the object's own class helps it"
+                                        : isnan(m->gap.value) ? "" : ", whichever class they belong to");
+    } else if (m->gap.low > 0)
+        add_words(&t, "Yes: a background of the object's own class helps the model beyond chance, though the suite costs it "
+                  "nothing that is shown");
+    else {
+        add_words(&t, "No loss of accuracy is shown: other backgrounds cost the model ");
+        add_points(&t, m->lost);
+        if (m->turned.value > 0) add_words(&t, ", but one or more of them turn %.0f %% of the objects that it recognises",
+                                           100 * m->turned.value);
+    }
+    end_sentence(w, &t);
+}
+
+/* Names the models whose outputs may stand in another order than the classes. */
+static void tell_order_of_outputs(spot_background_page *w)
+{
+    for (int u = 0; u < w->r->units; u++) {
+        spot_text t = { 0 };
+        if (isnan(w->r->summary[u].reordered)) continue;
+        add_words(&t, "The outputs of ");
+        spot_text_adds(&t, w->r->unit[u].name);
+        add_words(&t, " may stand in another order than the classes: in that order %.1f %% of the original pictures would be "
+                  "right, now %.1f %%. The setting models[].classes, or --classes, names the outputs",
+                  100 * w->r->summary[u].reordered, 100 * w->r->summary[u].accuracy[SPOT_SET_ORIGINAL].value);
+        end_sentence(w, &t);
+    }
 }
 
 static void tell_accuracy(spot_background_page *w, const spot_background_summary *m)
@@ -102,9 +149,9 @@ static void tell_gap(spot_background_page *w, const spot_background_summary *m)
     spot_text t = { 0 };
 
     if (isnan(m->gap.value)) return;
-    add_words(&t, "The BG-gap is %.1f percentage points (%.1f to %.1f): ", 100 * m->gap.value, 100 * m->gap.low,
-              100 * m->gap.high);
-    add_words(&t, "%s", m->gap.low > 0
+    add_words(&t, "The BG-gap is ");
+    add_points(&t, m->gap);
+    add_words(&t, ": %s", m->gap.low > 0
               ? "beyond chance, a background of the object's own class helps the model more than any other background"
               : m->gap.high < 0 ? "beyond chance, a background of the object's own class helps less than any other background"
               : "no difference beyond chance between backgrounds of the object's own class and of any class");
@@ -126,6 +173,7 @@ static void tell_without_object(spot_background_page *w, const spot_background_s
     end_sentence(w, &t);
 }
 
+/* Ranked by the low end of the interval, so that 9 of 10 comes before 1 of 1. */
 static void tell_classes(spot_background_page *w, const spot_background_result *u)
 {
     ranked *v = malloc(((size_t)u->classes + 1) * sizeof *v);
@@ -134,11 +182,16 @@ static void tell_classes(spot_background_page *w, const spot_background_result *
 
     if (!v) { w->p->blocks.status = SPOT_NOMEM; return; }
     for (int k = 0; k < u->classes; k++)
-        if (u->turned[k]) v[n++] = (ranked){ (double)u->turned[k] / u->right[SPOT_SET_ORIGINAL][k], k };
+        if (u->turned[k]) v[n++] = (ranked){ spot_share_of(u->turned[k], u->right[SPOT_SET_ORIGINAL][k]).low, k };
     qsort(v, (size_t)n, sizeof *v, by_value);
     if (n > 1) {
         add_words(&t, "Backgrounds turn these classes most: ");
-        name_ranked(&t, v, n, class_name, w);
+        for (int i = 0; i < n && i < NAMED; i++) {
+            add_words(&t, "%s", i ? i == n - 1 ? " and " : ", " : "");
+            spot_text_adds(&t, w->r->suite->class_name[v[i].index]);
+            add_words(&t, " (%d of %d)", u->turned[v[i].index], u->right[SPOT_SET_ORIGINAL][v[i].index]);
+        }
+        if (n > NAMED) add_words(&t, " and %d more", n - NAMED);
         end_sentence(w, &t);
     }
     free(v);
@@ -158,6 +211,25 @@ static void tell_order(spot_background_page *w, ranked *v, const char *words)
     end_sentence(w, &t);
 }
 
+static void tell_costs(spot_background_page *w, ranked *v)
+{
+    const int n = w->r->units;
+    int costly = 0;
+    spot_text t = { 0 };
+
+    for (int u = 0; u < n; u++) {
+        costly += w->r->summary[u].lost.low > 0;
+        v[u] = (ranked){ w->r->summary[u].lost.value, u };
+    }
+    qsort(v, (size_t)n, sizeof *v, by_value);
+    add_words(&t, "Other backgrounds cost %d of %d models accuracy beyond chance; the most, in percentage points, ", costly, n);
+    spot_text_adds(&t, model_name(w, v[0].index));
+    add_words(&t, " (%.1f), the least ", 100 * v[0].value);
+    spot_text_adds(&t, model_name(w, v[n - 1].index));
+    add_words(&t, " (%.1f)", 100 * v[n - 1].value);
+    end_sentence(w, &t);
+}
+
 static void tell_models(spot_background_page *w)
 {
     const int n = w->r->units;
@@ -166,6 +238,7 @@ static void tell_models(spot_background_page *w)
     spot_text t = { 0 };
 
     if (!v) { w->p->blocks.status = SPOT_NOMEM; return; }
+    tell_costs(w, v);
     for (int u = 0; u < n; u++) v[u] = (ranked){ w->r->summary[u].turned.value, u };
     tell_order(w, v, "Models by the share of recognised objects that some background turns, most first: ");
     for (int u = 0; u < n; u++) v[u] = (ranked){ w->r->summary[u].accuracy[SPOT_SET_ORIGINAL].value, u };
@@ -233,7 +306,7 @@ static void tell_settings(spot_background_page *w)
                     m->grid, (double)w->r->suite->range);
     if (m->top != 3) spot_page_print(p, NULL, "%d top neurons; the paper has 3", m->top);
     if (m->confidence) spot_page_text(p, NULL, "confidence is that of the true class; the authors' code takes the greatest");
-    if (m->levels != 5) spot_page_print(p, NULL, "%d levels of the Laplacian pyramids; 5 are customary", m->levels);
+    spot_page_print(p, NULL, "%d levels of the Laplacian pyramids; the paper names no number", m->levels);
     if (cfg->data.part < 100) spot_page_print(p, NULL, "%d %% of the pictures", cfg->data.part);
     spot_json_end(p->at);
 }
@@ -242,12 +315,17 @@ void spot_background_page_words(spot_background_page *w)
 {
     spot_json_array(w->p->at, "summary", 0, 0);
     if (w->r->units == 1) {
+        tell_order_of_outputs(w);
+        tell_answer(w, &w->r->summary[0]);
         tell_accuracy(w, &w->r->summary[0]);
         tell_turned(w, &w->r->unit[0], &w->r->summary[0]);
         tell_gap(w, &w->r->summary[0]);
         tell_without_object(w, &w->r->summary[0]);
         tell_classes(w, &w->r->unit[0]);
-    } else tell_models(w);
+    } else {
+        tell_models(w);
+        tell_order_of_outputs(w);
+    }
     tell_suite(w);
     spot_json_end(w->p->at);
     tell_settings(w);

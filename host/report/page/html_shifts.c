@@ -93,31 +93,7 @@ static void write_rows(work *w)
     spot_json_end(p->at);
 }
 
-/* ---- figures ---- */
-
-/* A figure of one panel or few: it can be read on a small screen. The plot is closed. */
-static spot_status add_figure(work *w, spot_plot *plot, const char *group)
-{
-    char *svg = NULL, title[sizeof plot->title];
-    size_t n;
-    spot_status s;
-
-    memcpy(title, plot->title, sizeof title);
-    plot->title[0] = 0;
-    s = spot_plot_svg(w->c, &svg, &n, plot);
-    if (s == SPOT_OK) {
-        spot_page_element(w->p, 'f', w->figures, svg, n);
-        spot_json_object(w->p->at, NULL);
-        spot_json_put_int(w->p->at, "element", w->figures++);
-        spot_page_text(w->p, "group", group);
-        spot_page_text(w->p, "title", title);
-        spot_page_text(w->p, "alt", plot->panels ? plot->panel[0].title : "");
-        spot_json_end(w->p->at);
-    }
-    free(svg);
-    spot_plot_close(plot);
-    return s;
-}
+/* ---- figures, of one panel or few: they can be read on a small screen ---- */
 
 static spot_status write_selection(work *w)
 {
@@ -128,7 +104,7 @@ static spot_status write_selection(work *w)
 
     if (s == SPOT_OK && there) {
         spot_plot_selection(&plot, w->r, v);
-        s = add_figure(w, &plot, "6");
+        s = spot_page_figure(w->p, w->figures++, &plot, "6");
     }
     free(v);
     return s;
@@ -144,17 +120,17 @@ static spot_status write_figures(work *w)
     for (int v = 0; v < w->r->sources && w->r->cfg->models > 1 && s == SPOT_OK; v++) {
         spot_plot_slopes(&plot, w->r, v);
         plot.caption[0] = 0;
-        s = add_figure(w, &plot, "11");
+        s = spot_page_figure(w->p, w->figures++, &plot, "11");
     }
     if (s == SPOT_OK && last->filtered) {
         spot_plot_passes(&plot, w->r);
-        s = add_figure(w, &plot, "17 b");
+        s = spot_page_figure(w->p, w->figures++, &plot, "17 b");
     }
     if (s == SPOT_OK) s = write_selection(w);
     for (int k = 0; k < w->r->cfg->shifts && s == SPOT_OK && last->columns; k++) {
         spot_plot_similarities(&plot, w->r, &k, 1);
         plot.caption[0] = 0;
-        s = add_figure(w, &plot, "17 a");
+        s = spot_page_figure(w->p, w->figures++, &plot, "17 a");
     }
     spot_json_end(w->p->at);
     return s;

@@ -147,6 +147,29 @@ void spot_page_map(spot_page *p, const char *key, const float *at, int n, int d)
     free(xy);
 }
 
+spot_status spot_page_figure(spot_page *p, int number, spot_plot *plot, const char *group)
+{
+    char *svg = NULL, title[sizeof plot->title];
+    size_t n;
+    spot_status s;
+
+    memcpy(title, plot->title, sizeof title);
+    plot->title[0] = 0;
+    s = spot_plot_svg(p->c, &svg, &n, plot);
+    if (s == SPOT_OK) {
+        spot_page_element(p, 'f', number, svg, n);
+        spot_json_object(p->at, NULL);
+        spot_json_put_int(p->at, "element", number);
+        if (group) spot_page_text(p, "group", group);
+        spot_page_text(p, "title", title);
+        if (group) spot_page_text(p, "alt", plot->panels ? plot->panel[0].title : "");
+        spot_json_end(p->at);
+    }
+    free(svg);
+    spot_plot_close(plot);
+    return s;
+}
+
 uint8_t spot_page_confidence(double v) { return v > 0 ? (uint8_t)lrint(255 * (v < 1 ? v : 1)) : 0; }
 
 static int by_number(const void *a, const void *b)

@@ -31,6 +31,7 @@ async function start() {
   matrixBar();
   aboutVerdicts();
   suiteWords();
+  variants();
   help();
   await Picture.load();
   example();

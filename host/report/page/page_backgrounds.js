@@ -28,7 +28,8 @@ function facts() {
   fact("objects", count(suite.targets), `of ${plural(what.classes.length, "class", "classes")}`);
   fact("backgrounds of each", count(suite.n), `${count(suite.backgrounds)} different ones`);
   fact("choice", suite.choice);
-  $("summary").append(h("ul", { class: "summary" }, ...what.summary.map(t => h("li", {}, t.replaceAll("(-", "(−")))));
+  const [answer, ...more] = what.summary.map(t => t.replaceAll("(-", "(−"));
+  $("summary").append(h("p", { class: "answer" }, answer), h("ul", { class: "summary" }, ...more.map(t => h("li", {}, t))));
 }
 
 // ---- the models ----
@@ -163,8 +164,8 @@ function suiteWords() {
   list.push(`${count(s.targets)} objects, each before ${s.n} backgrounds chosen by “${s.choice}” from ` +
     `${count(s.backgrounds)} different ones: ${count(pairs)} blends, which every model saw. Semantic distance is by ` +
     `${s.encoder}.`);
-  if (out) list.push(`${count(out)} pictures are left out: ${count(s.empty)} masks are empty, ${count(s.small)} objects ` +
-    `too small, ${count(s.large)} too large.`);
+  if (out) list.push(`${count(out)} pictures are left out; empty masks: ${count(s.empty)}, objects too small: ` +
+    `${count(s.small)}, too large: ${count(s.large)}.`);
   if (s.inverted) list.push(`${count(s.inverted)} masks cover most of the border of their picture and may be inverted.`);
   if (s.with_class) list.push(`${count(s.with_class)} backgrounds are left out because they show one of the classes.`);
   if (s.own) list.push(`${plural(s.own, "time")} a background was the picture itself and was not taken.`);

@@ -71,12 +71,37 @@ async function matrixColumn(side) {
   return box;
 }
 
+// What is known of a planted model, and the label that it has.
+function truth(m) {
+  const known_ = [];
+  if (m.verdict && known(m.verdict.given) && m.verdict.given >= 0) known_.push(`label ${what.labels[m.verdict.given]}`);
+  if (known(m.reliance)) known_.push(`planted reliance on the background ${m.reliance.toFixed(2)}`);
+  if (m.verdict && known(m.verdict.learned)) known_.push(`learned reliance ${m.verdict.learned.toFixed(2)}`);
+  return known_.length ? h("p", { class: "hint" }, `Known of this model: ${known_.join(", ")}.`) : "";
+}
+
+function voteBar(v) {
+  const text = what.labels.map((l, k) => `${l} ${percent(v.share[k], 0)}`).join(", ");
+  return [h("div", { class: "vote", role: "img", "aria-label": `vote: ${text}` },
+    ...v.share.map((s, k) => h("i", { class: `vote-${k}`, style: `width:${100 * s}%` }))), h("p", { class: "hint" }, `Vote: ${text}.`)];
+}
+
+function reasons(title, list) {
+  if (!list.length) return "";
+  return h("div", {}, h("b", {}, title), h("ul", {}, ...list.map(([f, value, effect]) =>
+    h("li", {}, `${f} ${one(value, Math.abs(value) < 0.1 ? 4 : 2)} `, h("span", { class: "hint" },
+      `${effect > 0 ? "+" : "−"}${Math.abs(100 * effect).toFixed(1)} points`)))));
+}
+
 function verdict(m) {
-  const planted = known(m.reliance) ? ` Planted reliance on the background: ${m.reliance.toFixed(2)}.` : "";
-  if (!m.verdict) return planted ? h("p", {}, planted) : "";
-  const given = known(m.verdict.given) && m.verdict.given >= 0 ? ` Label: ${what.labels[m.verdict.given]}.` : "";
-  return h("p", { class: "verdict" }, h("b", {}, m.verdict.label >= 0 ? what.labels[m.verdict.label] : "no verdict"),
-    h("br"), `${m.verdict.words}.`, given, planted);
+  const v = m.verdict;
+  if (!v) return truth(m);
+  if (v.label < 0) return h("div", { class: "verdict" }, h("p", {}, h("b", {}, "no verdict"), h("br"),
+    `${v.words.replace("no verdict: ", "")}.`), truth(m));
+  const sure = v.known ? "The forest was trained on this very model."
+    : v.such ? `Such votes were right for ${v.right} of ${v.such} models that the forest was not trained on.` : "";
+  return h("div", { class: "verdict" }, h("p", {}, h("b", {}, what.labels[v.label]), ` ${sure}`), ...voteBar(v),
+    h("div", { class: "reasons" }, reasons("for it", v.reasons), reasons("against it", v.objections)), truth(m));
 }
 
 function features() {

@@ -5,6 +5,10 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "spotter/realness.h"
 
 enum { F1_THRESHOLD = 1 };         /* .25: the paper does not say its threshold */
 
@@ -17,6 +21,8 @@ const char *spot_background_table_title(int table)
         "Accuracy of assessors by interpolation", "Number of backgrounds", "Labels of the models", "Accuracies of the models"
     };
 
+    if (table == SPOT_BACKGROUND_REALNESS) return "Answers by the realness of a blend (1 - its distance to the original)";
+
     return title[table - 1];
 }
 
@@ -27,7 +33,8 @@ static spot_background_line *add(spot_background_lines *l, int table, const char
 {
     spot_background_line *at = &l->line[l->lines < SPOT_BACKGROUND_LINES ? l->lines++ : SPOT_BACKGROUND_LINES - 1];
 
-    *at = (spot_background_line){ .table = table, .run = run, .value = NAN, .sd = NAN, .paper = paper, .paper_sd = paper_sd };
+    *at = (spot_background_line){ .table = table, .run = run, .value = NAN, .sd = NAN, .low = NAN, .high = NAN, .paper = paper,
+                                  .paper_sd = paper_sd };
     snprintf(at->row, sizeof at->row, "%s", row);
     return at;
 }
@@ -44,32 +51,50 @@ static void name_quantity(spot_background_line *at, const char *fmt, ...)
 
 /* ---- finding runs ---- */
 
-typedef struct { int choice, n, kernel; double sigma; } shape;
+/* want: the first run's config with the settings of a row. */
+typedef struct {
+    spot_ctx *c;
+    spot_background_lines *l;
+    const spot_background_table_run *run;
+    int runs;
+    spot_background_config *want;
+} search;
 
-static shape shape_of(const spot_background_table_run *run)
+static void begin_row(search *q) { *q->want = *q->run[0].r.cfg; }
+
+static bool is_wanted(search *q, int i)
 {
-    const spot_background_config *cfg = run->r.cfg;
+    char words[512];
 
-    return (shape){ cfg->suite.choice, cfg->suite.n, cfg->measure.kernel, cfg->measure.sigma };
+    return !spot_backgrounds_differ(words, sizeof words, q->want, q->run[i].r.cfg);
 }
 
-static bool same_shape(shape a, shape b)
+/* The first run with the wanted settings and the first run's seed; NULL: none. */
+static const spot_background_table_run *find_run(search *q)
 {
-    return a.choice == b.choice && a.n == b.n && a.kernel == b.kernel && a.sigma == b.sigma;
-}
-
-/* The first run of this shape from run `from` on; NULL: none. */
-static const spot_background_table_run *find_run(const spot_background_table_run *run, int runs, shape s, int from)
-{
-    for (int i = from; i < runs; i++)
-        if (same_shape(shape_of(&run[i]), s)) return &run[i];
+    for (int i = 0; i < q->runs; i++)
+        if (is_wanted(q, i)) return &q->run[i];
     return NULL;
+}
+
+/* The same with another seed of the suite. */
+static const spot_background_table_run *find_twin(search *q)
+{
+    const uint64_t seed = q->want->suite.seed;
+    const spot_background_table_run *found = NULL;
+
+    for (int i = 0; i < q->runs && !found; i++) {
+        q->want->suite.seed = q->run[i].r.cfg->suite.seed;
+        if (q->want->suite.seed != seed && is_wanted(q, i)) found = &q->run[i];
+    }
+    q->want->suite.seed = seed;
+    return found;
 }
 
 /* ---- tables 1 and 4 ---- */
 
 /* Fleiss' kappa of two or more raters; without them the agreement of two suites that differ in their seed stands in for it. */
-static spot_status agreement_of(spot_ctx *c, spot_background_line *at, const spot_background_table_run *run, int runs, shape s)
+static spot_status agreement_of(search *q, spot_background_line *at)
 {
     const spot_background_table_run *one = at->run, *other;
     spot_suite_consistency pair;
@@ -80,72 +105,66 @@ static spot_status agreement_of(spot_ctx *c, spot_background_line *at, const spo
         at->value = one->v.labels.kappa, at->n = one->v.labels.kappa_models;
         return SPOT_OK;
     }
-    other = find_run(run, runs, s, (int)(one - run) + 1);
+    other = find_twin(q);
     name_quantity(at, "two suites (stand-in for kappa)");
-    if (!other || other->r.cfg->suite.seed == one->r.cfg->suite.seed) return SPOT_OK;
-    SPOT_TRY(spot_suites_compare(c, &pair, &one->r, one->dir, &other->r, other->dir));
+    if (!other) return SPOT_OK;
+    SPOT_TRY(spot_suites_compare(q->c, &pair, &one->r, one->dir, &other->r, other->dir));
     at->value = pair.consistency, at->n = pair.models;
     return SPOT_OK;
 }
 
-typedef struct { const char *name; shape s; double coverage, kappa, f1; } suite_row;
+/* choice: -1, or the row's; n: 0, or the row's. The others are those of the first run. */
+typedef struct { const char *name; int choice, n; double coverage, kappa, f1; } suite_row;
 
-static spot_status add_suite(spot_ctx *c, spot_background_lines *l, int table, const suite_row *row,
-                             const spot_background_table_run *run, int runs)
+static spot_status add_suite(search *q, int table, const suite_row *row)
 {
-    const spot_background_table_run *of = find_run(run, runs, row->s, 0);
+    const spot_background_table_run *of;
     double coverage[SPOT_COVERAGES], kappa;
     spot_background_line *at;
 
+    begin_row(q);
+    if (row->choice >= 0) q->want->suite.choice = row->choice;
+    if (row->n) q->want->suite.n = row->n;
+    of = find_run(q);
     if (of) spot_coverage_mean(coverage, &of->v.table);
     for (int k = 0; k < SPOT_COVERAGES; k++) {
         if (k != F1_THRESHOLD && (table != 1 || !of)) continue;
-        at = add(l, table, row->name, of, k == F1_THRESHOLD ? row->coverage : NAN, NAN);
+        at = add(q->l, table, row->name, of, k == F1_THRESHOLD ? row->coverage : NAN, NAN);
         name_quantity(at, "neuron coverage above %g", thresholds[k]);
         if (of) at->value = coverage[k], at->n = of->v.table.models;
     }
-    at = add(l, table, row->name, of, row->kappa, NAN);
-    SPOT_TRY(agreement_of(c, at, run, runs, row->s));
+    at = add(q->l, table, row->name, of, row->kappa, NAN);
+    SPOT_TRY(agreement_of(q, at));
     kappa = at->value;
-    at = add(l, table, row->name, of, row->f1, NAN);
+    at = add(q->l, table, row->name, of, row->f1, NAN);
     name_quantity(at, "F1 of both");
     if (of && coverage[F1_THRESHOLD] >= 0 && kappa >= 0) at->value = spot_f1(kappa, coverage[F1_THRESHOLD]);
     return SPOT_OK;
 }
 
-static spot_status add_choices(spot_ctx *c, spot_background_lines *l, const spot_background_table_run *run, int runs)
+static spot_status add_choices(search *q)
 {
     static const suite_row paper[SPOT_SUITE_CHOICES] = {
-        { "random",   { .choice = SPOT_SUITE_RANDOM },   .681, .384, .491 },
-        { "nearest",  { .choice = SPOT_SUITE_NEAREST },  .133, .906, .232 },
-        { "interval", { .choice = SPOT_SUITE_INTERVAL }, .667, .531, .591 },
-        { "clip",     { .choice = SPOT_SUITE_CLIP },     .591, .640, .615 },
-        { "ontology", { .choice = SPOT_SUITE_ONTOLOGY }, .652, .649, .650 },
+        { "random",   SPOT_SUITE_RANDOM,   0, .681, .384, .491 },
+        { "nearest",  SPOT_SUITE_NEAREST,  0, .133, .906, .232 },
+        { "interval", SPOT_SUITE_INTERVAL, 0, .667, .531, .591 },
+        { "clip",     SPOT_SUITE_CLIP,     0, .591, .640, .615 },
+        { "ontology", SPOT_SUITE_ONTOLOGY, 0, .652, .649, .650 },
     };
 
-    for (int i = 0; i < SPOT_SUITE_CHOICES; i++) {
-        suite_row row = paper[i];
-        row.s = shape_of(&run[0]);
-        row.s.choice = paper[i].s.choice;
-        SPOT_TRY(add_suite(c, l, 1, &row, run, runs));
-    }
+    for (int i = 0; i < SPOT_SUITE_CHOICES; i++) SPOT_TRY(add_suite(q, 1, &paper[i]));
     return SPOT_OK;
 }
 
-static spot_status add_numbers(spot_ctx *c, spot_background_lines *l, const spot_background_table_run *run, int runs)
+static spot_status add_numbers(search *q)
 {
     static const suite_row paper[] = {
-        { "N = 32",  { .n = 32 },  .652, .649, .650 },
-        { "N = 50",  { .n = 50 },  .657, .645, .651 },
-        { "N = 100", { .n = 100 }, .660, .645, .652 },
+        { "N = 32",  -1, 32,  .652, .649, .650 },
+        { "N = 50",  -1, 50,  .657, .645, .651 },
+        { "N = 100", -1, 100, .660, .645, .652 },
     };
 
-    for (size_t i = 0; i < sizeof paper / sizeof *paper; i++) {
-        suite_row row = paper[i];
-        row.s = shape_of(&run[0]);
-        row.s.n = paper[i].s.n;
-        SPOT_TRY(add_suite(c, l, 4, &row, run, runs));
-    }
+    for (size_t i = 0; i < sizeof paper / sizeof *paper; i++) SPOT_TRY(add_suite(q, 4, &paper[i]));
     return SPOT_OK;
 }
 
@@ -176,7 +195,7 @@ static void add_assessors(spot_background_lines *l, const spot_background_table_
     for (int a = 0; a < SPOT_ASSESSORS; a++) add_assessor(l, 2, "10 splits", a, &paper[a], run);
 }
 
-static void add_interpolants(spot_background_lines *l, const spot_background_table_run *run, int runs)
+static void add_interpolants(search *q)
 {
     static const struct { const char *name; int kernel; double sigma; paper_score score[2]; } paper[] = {
         { "kernel 16, sigma 5",  16, 5,  { { .787, .077, .635, NAN }, { .709, .102, .548, NAN } } },
@@ -185,10 +204,10 @@ static void add_interpolants(spot_background_lines *l, const spot_background_tab
     };
 
     for (size_t i = 0; i < sizeof paper / sizeof *paper; i++) {
-        shape s = shape_of(&run[0]);
-        s.kernel = paper[i].kernel, s.sigma = paper[i].sigma;
+        begin_row(q);
+        q->want->measure.kernel = paper[i].kernel, q->want->measure.sigma = paper[i].sigma;
         for (int a = SPOT_ASSESSOR_FOREST; a <= SPOT_ASSESSOR_BOOST; a++)
-            add_assessor(l, 3, paper[i].name, a, &paper[i].score[a], find_run(run, runs, s, 0));
+            add_assessor(q->l, 3, paper[i].name, a, &paper[i].score[a], find_run(q));
     }
 }
 
@@ -228,17 +247,55 @@ static void add_accuracies(spot_background_lines *l, const spot_background_table
     }
 }
 
+/* ---- realness ---- */
+
+/* No table of the paper: answers by the realness of a blend, of each run whose suite is another one than before. */
+static spot_status add_realness(search *q)
+{
+    for (int i = 0; i < q->runs; i++) {
+        const spot_background_table_run *run = &q->run[i];
+        spot_realness_bin bin[SPOT_REALNESS_BINS];
+        bool again = false;
+        for (int k = 0; k < i; k++) again |= !strcmp(q->run[k].r.suite->key, run->r.suite->key);
+        if (again) continue;
+        SPOT_TRY(spot_realness_bins(q->c, bin, &run->r, run->dir));
+        for (int b = 0; b < SPOT_REALNESS_BINS; b++) {
+            char row[64];
+            snprintf(row, sizeof row, "realness %.3f to %.3f", bin[b].from, bin[b].to);
+            spot_background_line *at = add(q->l, SPOT_BACKGROUND_REALNESS, row, run, NAN, NAN);
+            name_quantity(at, "accuracy");
+            at->value = bin[b].accuracy.value, at->low = bin[b].accuracy.low, at->high = bin[b].accuracy.high;
+            at->n = (int)bin[b].looks;
+            at = add(q->l, SPOT_BACKGROUND_REALNESS, row, run, NAN, NAN);
+            name_quantity(at, "flipped of the known");
+            at->value = bin[b].flipped.value, at->low = bin[b].flipped.low, at->high = bin[b].flipped.high;
+            at->n = (int)bin[b].looks;
+        }
+    }
+    return SPOT_OK;
+}
+
+static spot_status add_table(search *q, int table)
+{
+    switch (table) {
+    case 1: return add_choices(q);
+    case 2: return add_assessors(q->l, q->run), SPOT_OK;
+    case 3: return add_interpolants(q), SPOT_OK;
+    case 4: return add_numbers(q);
+    case 5: return add_labels(q->l, q->run), SPOT_OK;
+    case 6: return add_accuracies(q->l, q->run), SPOT_OK;
+    case SPOT_BACKGROUND_REALNESS: return add_realness(q);
+    default: return spot_fail(q->c, SPOT_USAGE, "Table %d is not here; the tables of the background paper are 1 to %d, and %d "
+                              "has the answers by realness", table, SPOT_BACKGROUND_TABLES, SPOT_BACKGROUND_REALNESS);
+    }
+}
+
 spot_status spot_background_lines_add(spot_ctx *c, spot_background_lines *l, int table, const spot_background_table_run *run,
                                       int runs)
 {
-    switch (table) {
-    case 1: return add_choices(c, l, run, runs);
-    case 2: return add_assessors(l, run), SPOT_OK;
-    case 3: return add_interpolants(l, run, runs), SPOT_OK;
-    case 4: return add_numbers(c, l, run, runs);
-    case 5: return add_labels(l, run), SPOT_OK;
-    case 6: return add_accuracies(l, run), SPOT_OK;
-    default: return spot_fail(c, SPOT_USAGE, "Table %d is not here; the tables of the background paper are 1 to %d", table,
-                              SPOT_BACKGROUND_TABLES);
-    }
+    search q = { c, l, run, runs, malloc(sizeof *q.want) };
+    spot_status s = q.want ? add_table(&q, table) : spot_fail(c, SPOT_NOMEM, "no memory to compare runs");
+
+    free(q.want);
+    return s;
 }

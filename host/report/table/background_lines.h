@@ -4,7 +4,8 @@
 
 #include "spotter/verdict.h"
 
-enum { SPOT_BACKGROUND_TABLES = 6, SPOT_BACKGROUND_LINES = 160 };
+/* Tables 1 to 6 of the paper, and one of ours. Lines: 160 of them, and 2 for each bin of realness of each run. */
+enum { SPOT_BACKGROUND_TABLES = 6, SPOT_BACKGROUND_REALNESS = 7, SPOT_BACKGROUND_LINES = 160 + 16 * 130 };
 
 typedef struct { const char *dir; spot_background_results r; spot_verdict_report v; } spot_background_table_run;
 
@@ -13,7 +14,7 @@ typedef struct {
     int    table;
     char   row[64], quantity[64];
     const spot_background_table_run *run;
-    double value, sd, paper, paper_sd;
+    double value, sd, low, high, paper, paper_sd;      /* low, high: 95 % */
     int    n;                      /* models, splits or targets behind value; 0: not counted */
 } spot_background_line;
 

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/json.h"
 #include "report/table/background_lines.h"
@@ -25,21 +26,28 @@ static void number_cell(spot_columns *p, double v, double sd)
     else spot_cell(p, "%.3f (%.3f)", v, sd);
 }
 
+static void interval_cell(spot_columns *p, const spot_background_line *l)
+{
+    if (isnan(l->low)) number_cell(p, l->value, l->sd);
+    else spot_cell(p, "%.3f [%.3f, %.3f]", l->value, l->low, l->high);
+}
+
 static void print_rows(spot_columns *p, const void *user)
 {
     const one_table *of = user;
 
     p->left |= 2;
-    spot_cell(p, "row"), spot_cell(p, "quantity"), spot_cell(p, "here (s.d.)");
+    spot_cell(p, "row"), spot_cell(p, "quantity"), spot_cell(p, of->table > SPOT_BACKGROUND_TABLES ? "here [95 %%]"
+                                                             : "here (s.d.)");
     spot_cell_join(p);
     spot_cell(p, "paper (s.d.)"), spot_cell(p, "n"), spot_cell(p, "run");
     spot_end_row(p);
     for (int i = 0; i < of->t->lines.lines; i++) {
         const spot_background_line *l = &of->t->lines.line[i];
-        if (l->table != of->table) continue;
+        if (l->table != of->table || (l->table > SPOT_BACKGROUND_TABLES && l->run != of->t->run)) continue;
         spot_cell(p, "%s", l->row), spot_cell(p, "%s", l->quantity);
         if (isnan(l->value)) spot_cell(p, "not run");
-        else number_cell(p, l->value, l->sd);
+        else interval_cell(p, l);
         number_cell(p, l->paper, l->paper_sd);
         if (l->n) spot_cell(p, "%d", l->n);
         else spot_cell(p, "-");
@@ -60,9 +68,10 @@ static void print_labels(FILE *f, bool markdown, const spot_background_table_run
                   v->labels.models, v->labels.ties);
     if (v->why_scores[0] && !v->why_labels[0]) spot_note(f, markdown, "%s: no assessor: %s", run->dir, v->why_scores);
     if (v->scores.splits)
-        spot_note(f, markdown, "%s: %d splits into %d models to train and %d to test; %.0f %% of those tested lie within the "
-                  "training range of every feature; the forest is %+.3f (s.d. %.3f) more accurate than worst-case accuracy",
-                  run->dir, v->scores.splits, v->scores.train, v->scores.test, 100 * v->scores.covered, v->scores.gain.mean,
+        spot_note(f, markdown, "%s: %d splits into %d models to train and %d to test; %.0f %% of those tested are within the "
+                  "forest's reach; the forest is %+.3f (s.d. %.3f) more accurate than worst-case accuracy",
+                  run->dir, v->scores.splits, v->scores.train, v->scores.test,
+                  100.0 * v->scores.judged / (v->scores.splits * v->scores.test), v->scores.gain.mean,
                   v->scores.gain.deviation);
 }
 
@@ -71,19 +80,22 @@ static void print_text(FILE *f, const tables *t, bool markdown)
     for (int r = 0; r < t->runs; r++)
         spot_note(f, markdown, "run %d, %s: %d models, suite %s, matrices of %s", r + 1, t->run[r].dir,
                   t->run[r].v.table.models, t->run[r].v.table.suite, t->run[r].v.table.measured);
-    for (int k = 1; k <= SPOT_BACKGROUND_TABLES; k++) {
+    for (int k = 1; k <= SPOT_BACKGROUND_REALNESS; k++) {
         const one_table of = { t, k };
         bool any = false;
         char title[128];
         for (int i = 0; i < t->lines.lines; i++) any |= t->lines.line[i].table == k;
         if (!any) continue;
-        snprintf(title, sizeof title, "Table %d. %s", k, spot_background_table_title(k));
+        snprintf(title, sizeof title, "%s%d. %s", k > SPOT_BACKGROUND_TABLES ? "Beside the paper, " : "Table ", k,
+                 spot_background_table_title(k));
         spot_columns_print(f, markdown, title, print_rows, &of);
     }
     fputs("\n", f);
     for (int r = 0; r < t->runs; r++) print_labels(f, markdown, &t->run[r]);
     spot_note(f, markdown, "the paper does not say the threshold of its neuron coverage; its numbers stand beside ours above "
               "0.25, from which F1 is made; higher coverage is not proof of a better suite");
+    if (t->runs > 1)
+        spot_note(f, markdown, "answers by realness are those of the first run; csv and json have them of every suite");
     spot_note(f, markdown, "two suites (stand-in for kappa): the rank correlation of the matrices' features over models "
               "between two runs that differ in suite.seed; it is no agreement of people");
 }
@@ -94,14 +106,15 @@ static const char *dir_of(const spot_background_line *l) { return l->run ? l->ru
 
 static void print_csv(FILE *f, const tables *t)
 {
-    fputs("table,row,quantity,run,value,sd,n,paper,paper_sd\n", f);
+    fputs("table,row,quantity,run,value,sd,n,paper,paper_sd,low,high\n", f);
     for (int i = 0; i < t->lines.lines; i++) {
         const spot_background_line *l = &t->lines.line[i];
         fprintf(f, "%d,", l->table);
         spot_csv_text(f, l->row, ","), spot_csv_text(f, l->quantity, ","), spot_csv_text(f, dir_of(l), ",");
         spot_csv_number(f, l->value, ","), spot_csv_number(f, l->sd, ",");
         fprintf(f, "%d,", l->n);
-        spot_csv_number(f, l->paper, ","), spot_csv_number(f, l->paper_sd, "\n");
+        spot_csv_number(f, l->paper, ","), spot_csv_number(f, l->paper_sd, ",");
+        spot_csv_number(f, l->low, ","), spot_csv_number(f, l->high, "\n");
     }
 }
 
@@ -123,6 +136,8 @@ static spot_status print_json(spot_ctx *c, FILE *f, const tables *t)
         spot_json_put_int(&j, "n", l->n);
         spot_json_put_real(&j, "paper", l->paper);
         spot_json_put_real(&j, "paper_sd", l->paper_sd);
+        spot_json_put_real(&j, "low", l->low);
+        spot_json_put_real(&j, "high", l->high);
         spot_json_end(&j);
     }
     spot_json_end(&j);
@@ -132,11 +147,30 @@ static spot_status print_json(spot_ctx *c, FILE *f, const tables *t)
 
 /* ---- the command ---- */
 
-static spot_status read_run(spot_ctx *c, spot_background_table_run *run, const char *dir)
+/* A variant that is not computed yet is left out; a run that the user names must be whole. */
+static spot_status read_run(spot_ctx *c, tables *t, const char *dir, bool named)
 {
+    spot_background_table_run *run = &t->run[t->runs];
+    spot_status s;
+
     run->dir = dir;
-    SPOT_TRY(spot_background_read(c, &run->r, dir));
-    return spot_verdict_report_make(c, &run->v, &run->r, dir);
+    s = spot_background_read(c, &run->r, dir);
+    if (s != SPOT_OK && !named && (s == SPOT_IO || run->r.missing)) {
+        spot_log(c, SPOT_LOG_WARN, "left out: %s", spot_message(c, s));
+        spot_forget(c);
+        spot_background_close(&run->r);
+        return SPOT_OK;
+    }
+    if (s == SPOT_OK) s = spot_verdict_report_make(c, &run->v, &run->r, dir);
+    t->runs++;
+    return s;
+}
+
+static bool is_named(const char *dir, const char *const *dirs, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (!strcmp(dir, dirs[i])) return true;
+    return false;
 }
 
 static spot_status print_tables(spot_ctx *c, FILE *f, const tables *t, spot_table_format format)
@@ -150,26 +184,32 @@ static spot_status print_tables(spot_ctx *c, FILE *f, const tables *t, spot_tabl
     return s;
 }
 
+static spot_status fill_lines(spot_ctx *c, tables *t, int number)
+{
+    if (number) return spot_background_lines_add(c, &t->lines, number, t->run, t->runs);
+    for (int k = 1; k <= SPOT_BACKGROUND_REALNESS; k++)
+        SPOT_TRY(spot_background_lines_add(c, &t->lines, k, t->run, t->runs));
+    return SPOT_OK;
+}
+
 spot_status spot_background_tables(spot_ctx *c, FILE *f, const char *const *dirs, int n, int number, spot_table_format format)
 {
     tables *t = calloc(1, sizeof *t);
-    spot_status s = SPOT_OK;
+    char **list = NULL;
+    int runs = 0;
+    spot_status s = t ? spot_background_runs(c, &list, &runs, dirs, n) : spot_fail(c, SPOT_NOMEM, "no memory for the tables");
 
-    if (t) t->run = calloc((size_t)n, sizeof *t->run);
-    if (!t || !t->run) return free(t), spot_fail(c, SPOT_NOMEM, "no memory for the tables");
-    while (s == SPOT_OK && t->runs < n) {
-        s = read_run(c, &t->run[t->runs], dirs[t->runs]);
-        t->runs++;
-    }
-    for (int k = 1; s == SPOT_OK && k <= SPOT_BACKGROUND_TABLES; k++)
-        if (!number || k == number) s = spot_background_lines_add(c, &t->lines, k, t->run, n);
-    if (s == SPOT_OK && number > SPOT_BACKGROUND_TABLES) s = spot_background_lines_add(c, &t->lines, number, t->run, n);
+    if (s == SPOT_OK) t->run = calloc((size_t)runs, sizeof *t->run);
+    if (s == SPOT_OK && !t->run) s = spot_fail(c, SPOT_NOMEM, "no memory for the tables");
+    for (int i = 0; s == SPOT_OK && i < runs; i++) s = read_run(c, t, list[i], is_named(list[i], dirs, n));
+    if (s == SPOT_OK) s = fill_lines(c, t, number);
     if (s == SPOT_OK) s = print_tables(c, f, t, format);
-    for (int r = 0; r < t->runs; r++) {
+    for (int r = 0; t && r < t->runs; r++) {
         spot_verdict_report_free(&t->run[r].v);
         spot_background_close(&t->run[r].r);
     }
-    free(t->run);
+    spot_background_runs_free(list, runs);
+    if (t) free(t->run);
     free(t);
     return s;
 }

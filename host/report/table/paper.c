@@ -212,7 +212,7 @@ spot_status spot_paper_run_differs(spot_ctx *c, char *text, size_t size, const s
     memcpy(m->init, cfg->model.init, sizeof m->init);
     m->batch = cfg->model.batch;
     m->lanes = cfg->model.lanes;
-    if (cfg->model.optimizer == SPOT_ADAM) m->momentum = cfg->model.momentum;
+    if (cfg->model.optimizer != SPOT_SGD) m->momentum = cfg->model.momentum;
     if (!cfg->model.base.images) m->base = cfg->model.base;
     if (!spot_wants_robust(cfg)) m->robust = cfg->model.robust;
     papers->encoder = cfg->encoder;

@@ -139,7 +139,7 @@ static void note_methods(FILE *f, bool markdown, const spot_results *t)
     }
 }
 
-/* For runs of many ECs, instead of a line each: the ECs that failed to train or to learn. */
+/* Lists the ECs that failed to train or to learn; runs of many ECs get this instead of a line each. */
 static void note_ecs(FILE *f, bool markdown, const spot_results *t)
 {
     int *which = malloc((size_t)t->ecs * sizeof *which);

@@ -31,7 +31,7 @@ class Ctx(ct.Structure):
 
 class Arena(ct.Structure):
     _fields_ = [("base", ct.c_void_p), ("size", ct.c_size_t), ("used", ct.c_size_t), ("peak", ct.c_size_t),
-                ("counting", ct.c_bool), ("on", ct.c_void_p)]
+                ("counting", ct.c_bool), ("on", ct.c_void_p), ("pinned", ct.c_void_p)]
 
 
 class View(ct.Structure):

@@ -1,0 +1,32 @@
+/* background_vary.c - the variants of a config: a run of each setting, beside the config's own. */
+#include <stdio.h>
+#include <string.h>
+
+#include "background/background_config.h"
+
+void spot_background_vary(spot_background_config *out, const spot_background_config *cfg, int k)
+{
+    const spot_background_variant *v = &cfg->variant[k];
+
+    if (out != cfg) *out = *cfg;
+    out->data = v->data, out->ontology = v->ontology, out->suite = v->suite, out->measure = v->measure;
+    out->variants = 0;
+}
+
+void spot_background_variant_path(char *path, size_t size, const char *dir, const spot_background_config *cfg, int k)
+{
+    snprintf(path, size, "%s/variants/%s", dir, cfg->variant[k].name);
+}
+
+void spot_background_share_files(spot_background_config *cfg)
+{
+    for (int k = 0; k < cfg->variants; k++) {
+        spot_background_variant *v = &cfg->variant[k];
+        memcpy(v->data.images, cfg->data.images, sizeof v->data.images);
+        memcpy(v->data.masks, cfg->data.masks, sizeof v->data.masks);
+        memcpy(v->data.backgrounds, cfg->data.backgrounds, sizeof v->data.backgrounds);
+        memcpy(v->ontology.images, cfg->ontology.images, sizeof v->ontology.images);
+        memcpy(v->ontology.backgrounds, cfg->ontology.backgrounds, sizeof v->ontology.backgrounds);
+        v->data.size = cfg->data.size;
+    }
+}

@@ -1,0 +1,82 @@
+/* world.c - see world.h. */
+#define _GNU_SOURCE                    /* syncfs */
+#include "store/world.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "formats/png.h"
+#include "spotter/store.h"
+
+/* The settings as text, a line each. */
+static spot_status describe(spot_ctx *c, spot_text *text, const char *world, const spot_setting *rows, const void *cfg)
+{
+    FILE *f = spot_text_stream(text);
+
+    if (!f) return spot_fail(c, SPOT_NOMEM, "no memory for the settings of the %s", world);
+    for (const spot_setting *s = rows; s->name; s++) {
+        if (spot_setting_is_old(s, (const char *)cfg + s->offset)) continue;
+        fprintf(f, "%s: ", s->name);
+        spot_setting_print(f, s, (const char *)cfg + s->offset);
+        fputc('\n', f);
+    }
+    if (fclose(f) || text->status) return spot_fail(c, SPOT_NOMEM, "no memory for the settings of the %s", world);
+    return SPOT_OK;
+}
+
+spot_status spot_world_claim(spot_ctx *c, const char *dir, const char *file, const char *world, const spot_setting *rows,
+                             const void *cfg)
+{
+    char path[SPOT_WORLD_PATH];
+    unsigned char *there;
+    spot_text text = { 0 };
+    bool same;
+    size_t n;
+    spot_status s = describe(c, &text, world, rows, cfg);
+
+    snprintf(path, sizeof path, "%s/%s", dir, file);
+    if (!s && access(path, F_OK)) {
+        s = spot_file_write(c, path, text.bytes, text.used);
+    } else if (!s && !(s = spot_file_read(c, path, &there, &n, 1 << 16))) {
+        same = n == text.used && !memcmp(there, text.bytes, n);
+        free(there);
+        if (!same)
+            s = spot_fail(c, SPOT_USAGE, "%s describes a %s of other settings; take another folder, or remove %s", path, world,
+                          dir);
+    }
+    spot_text_free(&text);
+    return s;
+}
+
+/* Another shard may read the picture while this one writes the same bytes, so it is renamed into its place. */
+spot_status spot_world_picture(spot_ctx *c, const char *path, const uint8_t *rgb, int size)
+{
+    char temp[SPOT_WORLD_PATH + 64];
+    unsigned char *png;
+    size_t n;
+    bool wrote;
+    FILE *f;
+
+    SPOT_TRY(spot_png_encode(c, &png, &n, rgb, size, size));
+    snprintf(temp, sizeof temp, "%s.%ld.tmp", path, (long)getpid());
+    f = fopen(temp, "wb");
+    wrote = f && fwrite(png, 1, n, f) == n;
+    free(png);
+    if (f && fclose(f)) wrote = false;
+    wrote = wrote && !rename(temp, path);
+    return wrote ? SPOT_OK : spot_fail(c, SPOT_IO, "cannot write %s: %s", path, strerror(errno));
+}
+
+spot_status spot_world_sync(spot_ctx *c, const char *dir)
+{
+    int fd = open(dir, O_RDONLY | O_DIRECTORY), bad = fd < 0 || syncfs(fd);
+
+    if (fd >= 0) close(fd);
+    return bad ? spot_fail(c, SPOT_IO, "cannot write the pictures in %s to the disk: %s", dir, strerror(errno)) : SPOT_OK;
+}

@@ -1,0 +1,283 @@
+/* render_fill.c - vertices and triangles of an image on the CPU: which triangle is seen by each sample. Vertices are projected
+ * in vectors. Most triangles of a large mesh lie between the samples: they are found in vectors, too, before anything else is
+ * computed of them. The rest are set up in vectors, and each fills rows of 16 samples. */
+#include <limits.h>
+
+#include "image/render_cpu.h"
+
+enum { LANES = SPOT_RENDER_LANES, BATCH = 64, CHUNK = 256 };
+
+/* -- vertices ------------------------------------------------------------------------------------------------------------ */
+
+/* A vertex's column, for culling: 2 i of the centres of samples i, 2 i + 1 between those of i and i + 1. */
+static inline int32_t column_of(int32_t x, int32_t side)
+{
+    const int32_t at = x - 128, column = (at >> 8) * 2 | ((at & 255) != 0);
+
+    return spot_render_less(spot_render_more(column, -2), 2 * side);
+}
+
+/* The sides of the box of all vertices. */
+typedef struct { int32_t left, top, right, bottom; bool cut; } bounds;
+
+static bounds project(const spot_render_lane *lane)
+{
+    const spot_render_view v = lane->view;
+    const int count = lane->body->vertices, side = v.side;
+    const float *restrict px = lane->body->place, *restrict py = px + count, *restrict pz = py + count;
+    spot_render_corner *restrict corner = lane->corner;
+    uint32_t *restrict place = lane->place;
+    int32_t left = INT_MAX, top = INT_MAX, right = INT_MIN, bottom = INT_MIN, cut = 0;
+
+#pragma omp simd reduction(min : left, top) reduction(max : right, bottom) reduction(| : cut)
+    for (int i = 0; i < count; i++) {
+        const spot_render_point p = spot_render_point_of(&v, spot_render_place_of(&v, px[i], py[i], pz[i]));
+        corner[i].x = p.x, corner[i].y = p.y, corner[i].q = p.q, corner[i].none = 0;
+        place[i] = (uint32_t)column_of(p.x, side) << 16 | ((uint32_t)column_of(p.y, side) & 0xffff);
+        left = p.x < left ? p.x : left, right = p.x > right ? p.x : right;
+        top = p.y < top ? p.y : top, bottom = p.y > bottom ? p.y : bottom;
+        cut |= p.q == 0;
+    }
+    return (bounds){ left, top, right, bottom, cut != 0 };
+}
+
+static void clear_rect(spot_render_lane *lane, const bounds *b)
+{
+    const int samples = lane->view.samples, side = lane->view.side;
+    spot_render_rect r = { 0, 0, side, side };
+
+    if (!b->cut) {
+        r.x = spot_render_more((b->left + 127) >> 8, 0) / samples * samples;
+        r.y = spot_render_more((b->top + 127) >> 8, 0) / samples * samples;
+        r.right = spot_render_less((b->right - 128) >> 8, side - 1) / samples * samples + samples;
+        r.bottom = spot_render_less((b->bottom - 128) >> 8, side - 1) / samples * samples + samples;
+    }
+    lane->rect = r;
+    for (int y = r.y; y < r.bottom && r.x < r.right; y++)
+        memset(lane->depth + (size_t)y * lane->pitch + r.x, 0, ((size_t)(r.right - r.x) + LANES) * sizeof *lane->depth);
+}
+
+/* -- a batch of triangles ------------------------------------------------------------------------------------------------ */
+
+typedef struct {
+    int count;
+    uint32_t number[BATCH];
+    int32_t  x[3][BATCH], y[3][BATCH];
+    float    q[3][BATCH];
+    /* spot_render_triangle's */
+    int32_t  first_x[BATCH], first_y[BATCH], wide[BATCH], high[BATCH], large[BATCH], right[3][BATCH], down[3][BATCH];
+    double   edge[3][BATCH];
+    float    first_q[BATCH], q_right[BATCH], q_down[BATCH], least[BATCH], most[BATCH];
+} batch;
+
+static inline void set_up_one(batch *b, int i, int side)
+{
+    const spot_render_point p = { b->x[0][i], b->y[0][i], b->q[0][i] }, q = { b->x[1][i], b->y[1][i], b->q[1][i] };
+    const spot_render_point r = { b->x[2][i], b->y[2][i], b->q[2][i] };
+    const spot_render_triangle t = spot_render_set_up(side, p, q, r);
+
+    b->first_x[i] = t.x, b->first_y[i] = t.y, b->wide[i] = t.wide, b->high[i] = t.high, b->large[i] = t.large;
+    b->right[0][i] = t.right[0], b->right[1][i] = t.right[1], b->right[2][i] = t.right[2];
+    b->down[0][i] = t.down[0], b->down[1][i] = t.down[1], b->down[2][i] = t.down[2];
+    b->edge[0][i] = t.edge[0], b->edge[1][i] = t.edge[1], b->edge[2][i] = t.edge[2];
+    b->first_q[i] = t.q, b->q_right[i] = t.q_right, b->q_down[i] = t.q_down, b->least[i] = t.least, b->most[i] = t.most;
+}
+
+/* Structs within a loop of lanes would be arrays in memory: a function of its own has them in registers. */
+__attribute__((flatten)) static void set_up(batch *b, int side)
+{
+    const int count = b->count;
+
+#pragma omp simd
+    for (int i = 0; i < count; i++) set_up_one(b, i, side);
+}
+
+static inline spot_render_triangle triangle_at(const batch *b, int i)
+{
+    return (spot_render_triangle){
+        b->first_x[i], b->first_y[i], b->wide[i], b->high[i], { b->edge[0][i], b->edge[1][i], b->edge[2][i] },
+        { b->right[0][i], b->right[1][i], b->right[2][i] }, { b->down[0][i], b->down[1][i], b->down[2][i] },
+        b->first_q[i], b->q_right[i], b->q_down[i], b->least[i], b->most[i], b->large[i] };
+}
+
+/* -- filling ------------------------------------------------------------------------------------------------------------- */
+
+typedef float   vf __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+typedef int32_t vi __attribute__((vector_size(4 * LANES), aligned(4), may_alias));     /* comparisons give -1 or 0 */
+
+/* Part of a triangle's box: from column x and row y on, counted from the box's first sample. */
+typedef struct { int x, y, wide, high; int32_t edge[3]; } part;
+
+/* Takes back the samples of a row of LANES on which a triangle with holes is not solid. */
+static void keep_solid(const spot_render_lane *lane, vi *taken, uint32_t number, int x, int y)
+{
+    for (int l = 0; l < LANES; l++)
+        if ((*taken)[l] && !spot_render_is_solid(&lane->view, lane->body, (int)number, x + l, y)) (*taken)[l] = 0;
+}
+
+static inline __attribute__((always_inline)) void fill_part(const spot_render_lane *lane, const spot_render_triangle *t,
+                                                            uint32_t number, bool holes, part p)
+{
+    static const vi place = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
+    const int32_t least = spot_float_bits(t->least), most = spot_float_bits(t->most);
+
+    for (int first = 0; first < p.wide; first += LANES) {
+        const int x = t->x + p.x + first;
+        vi a = p.edge[0] + (place + first) * t->right[0], b = p.edge[1] + (place + first) * t->right[1];
+        vi c = p.edge[2] + (place + first) * t->right[2];
+        const vf right = __builtin_convertvector(place + (p.x + first), vf) * t->q_right;
+        for (int j = 0; j < p.high; j++, a += t->down[0], b += t->down[1], c += t->down[2]) {
+            const int y = t->y + p.y + j;
+            vi *depth = (vi *)(lane->depth + (size_t)y * lane->pitch + x);
+            vi *triangle = (vi *)(lane->triangle + (size_t)y * lane->pitch + x);
+            vi at = (vi)(spot_render_row(t, (float)(p.y + j)) + right);
+            const vi far = at < least;
+            at = (far & least) | (~far & at);
+            const vi near = at > most;
+            at = (near & most) | (~near & at);
+            vi taken = ((a | b | c) >= 0) & (at > *depth);
+            if (holes) keep_solid(lane, &taken, number, x, y);
+            *depth = (taken & at) | (~taken & *depth);
+            *triangle = (taken & (int32_t)number) | (~taken & *triangle);
+        }
+    }
+}
+
+/* An edge that is far from 0 keeps its sign over 64 samples. */
+static inline int32_t near_edge(double edge)
+{
+    const double most = 1 << 30;
+
+    return (int32_t)(edge < most ? edge > -most ? edge : -most : most);
+}
+
+static void fill_large(const spot_render_lane *lane, const spot_render_triangle *t, uint32_t number, bool holes)
+{
+    for (int y = 0; y < t->high; y++)
+        for (int x = 0; x < t->wide; x += 64) {
+            part p = { x, y, t->wide - x < 64 ? t->wide - x : 64, 1, { 0 } };
+            for (int k = 0; k < 3; k++) p.edge[k] = near_edge(t->edge[k] + (double)x * t->right[k] + (double)y * t->down[k]);
+            fill_part(lane, t, number, holes, p);
+        }
+}
+
+static void fill_one(const spot_render_lane *lane, const spot_render_triangle *t, uint32_t number)
+{
+    const bool holes = lane->body->look[number] & SPOT_RENDER_HOLES;
+    const part all = { 0, 0, t->wide, t->high, { near_edge(t->edge[0]), near_edge(t->edge[1]), near_edge(t->edge[2]) } };
+
+    if (t->large)   fill_large(lane, t, number, holes);
+    else if (holes) fill_part(lane, t, number, true, all);
+    else            fill_part(lane, t, number, false, all);
+}
+
+static void fill_batch(const spot_render_lane *lane, batch *b)
+{
+    set_up(b, lane->view.side);
+    for (int i = 0; i < b->count; i++) {
+        const spot_render_triangle t = triangle_at(b, i);
+        if (t.wide) fill_one(lane, &t, b->number[i]);
+    }
+    b->count = 0;
+}
+
+/* -- from vertices to batches -------------------------------------------------------------------------------------------- */
+
+static void put_corner(batch *b, int k, spot_render_point p)
+{
+    b->x[k][b->count] = p.x, b->y[k][b->count] = p.y, b->q[k][b->count] = p.q;
+}
+
+static void put_triangle(const spot_render_lane *lane, batch *b, uint32_t number, const spot_render_point *p)
+{
+    for (int k = 0; k < 3; k++) put_corner(b, k, p[k]);
+    b->number[b->count] = number;
+    if (++b->count == BATCH) fill_batch(lane, b);
+}
+
+/* A triangle of which a corner has no projection. */
+static void put_cut(const spot_render_lane *lane, batch *b, uint32_t number, const uint32_t *corner)
+{
+    const spot_render_body *m = lane->body;
+    spot_render_polygon polygon = { .corners = 3 };
+    spot_render_point p[3];
+
+    for (int k = 0; k < 3; k++) {
+        const float *place = m->vertex[corner[k]].place;
+        polygon.at[k] = spot_render_place_of(&lane->view, place[0], place[1], place[2]);
+    }
+    spot_render_cut(&lane->view, &polygon);
+    for (int i = 1; i + 1 < polygon.corners; i++) {
+        p[0] = spot_render_project(&lane->view, polygon.at[0]);
+        p[1] = spot_render_project(&lane->view, polygon.at[i]);
+        p[2] = spot_render_project(&lane->view, polygon.at[i + 1]);
+        put_triangle(lane, b, number, p);
+    }
+}
+
+static inline void put_number(const spot_render_lane *lane, batch *b, uint32_t number)
+{
+    const size_t count = (size_t)lane->body->triangles;
+    uint32_t corner[3];
+    spot_render_point p[3];
+
+    for (size_t k = 0; k < 3; k++) {
+        const uint32_t i = corner[k] = lane->body->corner[k * count + number];
+        p[k] = (spot_render_point){ lane->corner[i].x, lane->corner[i].y, lane->corner[i].q };
+    }
+    if (p[0].q > 0 && p[1].q > 0 && p[2].q > 0) put_triangle(lane, b, number, p);
+    else                                        put_cut(lane, b, number, corner);
+}
+
+static int keep_all(uint32_t *number, int first, int count)
+{
+    for (int i = 0; i < count; i++) number[i] = (uint32_t)(first + i);
+    return count;
+}
+
+/* Numbers of the triangles from `first` on of which the box holds the centre of a sample; returns how many. */
+static int cull(const spot_render_lane *lane, uint32_t *restrict number, int first, int count)
+{
+    const size_t all = (size_t)lane->body->triangles;
+    const uint32_t *restrict a = lane->body->corner + first, *restrict b = a + all, *restrict c = b + all;
+    const uint32_t *restrict place = lane->place;
+    const int16_t last = (int16_t)(lane->view.side - 1);
+    uint32_t at[3][CHUNK];
+    const int16_t *restrict p = (const int16_t *)(const void *)at[0], *restrict q = p + 2 * CHUNK, *restrict r = q + 2 * CHUNK;
+    uint16_t seen[2 * CHUNK];
+    int kept = 0;
+
+    for (int i = 0; i < count; i++) at[0][i] = place[a[i]], at[1][i] = place[b[i]], at[2][i] = place[c[i]];
+#pragma omp simd
+    for (int i = 0; i < 2 * count; i++) {
+        int16_t least = p[i] < q[i] ? p[i] : q[i], most = p[i] > q[i] ? p[i] : q[i];
+        least = r[i] < least ? r[i] : least, most = r[i] > most ? r[i] : most;
+        least = (int16_t)((least + 1) >> 1), most = (int16_t)(most >> 1);
+        least = least > 0 ? least : 0, most = most < last ? most : last;
+        seen[i] = least <= most;
+    }
+    for (int i = 0; i < count; i++) {
+        number[kept] = (uint32_t)(first + i);
+        kept += seen[2 * i] & seen[2 * i + 1];
+    }
+    return kept;
+}
+
+void spot_render_fill(spot_render_lane *lane)
+{
+    const int count = lane->body->triangles;
+    const bounds box = project(lane);
+    uint32_t number[CHUNK];
+    batch b;
+
+    b.count = 0;
+    lane->rect = (spot_render_rect){ 0 };
+    if (!count) return;
+    clear_rect(lane, &box);
+    for (int first = 0; first < count; first += CHUNK) {
+        const int some = count - first < CHUNK ? count - first : CHUNK;
+        const int kept = box.cut ? keep_all(number, first, some) : cull(lane, number, first, some);
+        for (int i = 0; i < kept; i++) put_number(lane, &b, number[i]);
+    }
+    fill_batch(lane, &b);
+}
