@@ -119,7 +119,10 @@ mkfifo weights
 sed 's/width: 16/width: 16, init: weights/' tiny.yaml >init.yaml
 piped results.sqlite "$spotter" sweep init.yaml --out other
 
-ends 0 "" bash -c "\"$spotter\" plan <(cat tiny.yaml) --quick"                  # a pipe of one's own is read
+# A pipe of one's own is read, once: also by a writer that is slow or long gone.
+ends 0 "" bash -c "\"$spotter\" plan <(cat tiny.yaml) --quick"
+ends 0 "" bash -c "\"$spotter\" plan <(sleep 1; cat tiny.yaml) --quick"
+ends 0 "" bash -c "\"$spotter\" plan <(cat \"$configs/background.yaml\")"
 
 # --- Text of a stranger's files does not steer the terminal, and advice can be pasted.
 plain() { "$spotter" "$@" >out 2>err </dev/null; ! grep -q "$(printf '\033')" out || fail "$*: ESC on stdout"; }

@@ -4,10 +4,12 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/room.h"
+#include "config/yaml.h"
 
 const char *cli_program = "spotter";
 
@@ -91,17 +93,28 @@ void cli_log_device(spot_ctx *c, const cli_machine *m)
              fell_back ? " (no GPU; --device cuda says why)" : "");
 }
 
-spot_status cli_config(spot_ctx *c, spot_config *cfg, const char *path)
+spot_status cli_config_of(spot_ctx *c, spot_config *cfg, const char *text, size_t len, const char *path)
 {
     char why[1024];
     spot_status s;
 
-    SPOT_TRY(spot_config_load(c, cfg, path));
+    SPOT_TRY(spot_config_parse(c, cfg, text, len, path));
     s = cfg->data.coco[0] ? SPOT_OK : spot_scene_check(c, &cfg->scene);
     if (s == SPOT_OK) return s;
     snprintf(why, sizeof why, "%s", spot_message(c, s));
     spot_forget(c);
     return spot_fail(c, s, "%s: %s", path, why);
+}
+
+spot_status cli_config(spot_ctx *c, spot_config *cfg, const char *path)
+{
+    char *text;
+    size_t n;
+    spot_status s = spot_yaml_text(c, &text, &n, path);
+
+    if (s == SPOT_OK) s = cli_config_of(c, cfg, text, n, path);
+    free(text);
+    return s;
 }
 
 int cli_close(spot_ctx *c, spot_status s)

@@ -93,8 +93,10 @@ spot_status cli_study_of(spot_ctx *c, const spot_study **y, const char *dir);
 bool        cli_is_background(const char *version);
 spot_status cli_check_background(spot_ctx *c, const char *before, const char *now, bool json);
 
-/* spot_config_load, then a check of the scene's settings together, so that an impossible config makes no files. */
-spot_status cli_config(spot_ctx *c, spot_config *cfg, const char *path);
+/* Reads a config, then checks the scene's settings together, so that an impossible config makes no files. config: of a file;
+ * config_of: of a text that came from path. */
+spot_status cli_config   (spot_ctx *c, spot_config *cfg, const char *path);
+spot_status cli_config_of(spot_ctx *c, spot_config *cfg, const char *text, size_t len, const char *path);
 
 extern const char *cli_program;            /* argv[0], for commands in advice; "spotter" if a shell would need quotes */
 

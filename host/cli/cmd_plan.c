@@ -208,15 +208,14 @@ static spot_status print_plan(spot_ctx *c, spot_json *j, const options *o, const
     return SPOT_OK;
 }
 
-static spot_status plan_sweep(spot_ctx *c, void *input)
+static spot_status plan_sweep(spot_ctx *c, const options *o, const char *text, size_t len)
 {
     static spot_config cfg;
-    const options *o = input;
     double busy = 0;           /* programs that computed or waited for a core, as a mean over the last minute */
     spot_json j = { .gen = NULL };
     spot_status s;
 
-    SPOT_TRY(cli_config(c, &cfg, o->config));
+    SPOT_TRY(cli_config_of(c, &cfg, text, len, o->config));
     getloadavg(&busy, 1);      /* before the calibration, which loads the machine itself */
     if (o->json) SPOT_TRY(spot_json_open(c, &j));
     s = print_plan(c, o->json ? &j : NULL, o, &cfg, busy);
@@ -265,12 +264,14 @@ static spot_status json_background(spot_ctx *c, const spot_background_cost *cost
     return SPOT_OK;
 }
 
-static spot_status plan_background(spot_ctx *c, const options *o)
+static spot_status plan_background(spot_ctx *c, const options *o, const char *text, size_t len)
 {
     spot_background_config *cfg = malloc(sizeof *cfg);
     spot_background_cost cost;
-    spot_status s = cfg ? spot_background_load(c, cfg, o->config) : spot_fail(c, SPOT_NOMEM, "no memory for a config");
+    spot_status s;
 
+    if (!cfg) return spot_fail(c, SPOT_NOMEM, "no memory for a config");
+    s = spot_background_parse(c, cfg, text, len, o->config);
     if (s == SPOT_OK) s = spot_background_cost_of(c, cfg, &cost);
     if (s == SPOT_OK && o->json) s = json_background(c, &cost);
     else if (s == SPOT_OK) text_background(cfg, &cost);
@@ -281,11 +282,15 @@ static spot_status plan_background(spot_ctx *c, const options *o)
 static spot_status plan_any(spot_ctx *c, void *input)
 {
     const options *o = input;
-    char study[64];
+    char study[64], *text;
+    size_t n;
+    spot_status s = spot_yaml_text(c, &text, &n, o->config);
 
-    SPOT_TRY(spot_yaml_word(c, study, sizeof study, o->config, "study"));
-    if (!strcmp(study, spot_background_study.name)) return plan_background(c, o);
-    return plan_sweep(c, input);
+    if (s == SPOT_OK) s = spot_yaml_word_of(c, study, sizeof study, text, n, o->config, "study");
+    if (s == SPOT_OK)
+        s = strcmp(study, spot_background_study.name) ? plan_sweep(c, o, text, n) : plan_background(c, o, text, n);
+    free(text);
+    return s;
 }
 
 const cli_command cli_plan_command = {

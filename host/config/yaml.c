@@ -149,8 +149,7 @@ static spot_status cannot_read(spot_ctx *c, const char *path, int error)
     return spot_fail(c, SPOT_IO, "cannot read the config %s: %s; run the same command again", path, strerror(error));
 }
 
-/* The text of the file, at most MAX_FILE bytes; *text is malloc'd, also after a failure. */
-static spot_status read_text(spot_ctx *c, char **text, size_t *n, const char *path)
+spot_status spot_yaml_text(spot_ctx *c, char **text, size_t *n, const char *path)
 {
     FILE *f = spot_file_stream(path);
     spot_status s = SPOT_OK;
@@ -171,23 +170,31 @@ spot_status spot_yaml_load(spot_ctx *c, const spot_config_kind *k, void *cfg, co
 {
     char *text;
     size_t n;
-    spot_status s = read_text(c, &text, &n, path);
+    spot_status s = spot_yaml_text(c, &text, &n, path);
 
     if (s == SPOT_OK) s = spot_yaml_parse(c, k, cfg, text, n, path);
     free(text);
     return s;
 }
 
-spot_status spot_yaml_word(spot_ctx *c, char *word, size_t size, const char *path, const char *name)
+spot_status spot_yaml_word_of(spot_ctx *c, char *word, size_t size, const char *text, size_t len, const char *path,
+                              const char *name)
 {
     static const spot_config_kind any = { .example = "a config of this repository" };
     wanted w = { word, size, name };
-    char *text;
-    size_t n;
-    spot_status s = read_text(c, &text, &n, path);
 
     *word = 0;
-    if (s == SPOT_OK) s = read_document(c, &any, text, n, path, find_word, &w);
+    return read_document(c, &any, text, len, path, find_word, &w);
+}
+
+spot_status spot_yaml_word(spot_ctx *c, char *word, size_t size, const char *path, const char *name)
+{
+    char *text;
+    size_t n;
+    spot_status s = spot_yaml_text(c, &text, &n, path);
+
+    *word = 0;
+    if (s == SPOT_OK) s = spot_yaml_word_of(c, word, size, text, n, path, name);
     free(text);
     return s;
 }
