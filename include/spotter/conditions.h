@@ -5,6 +5,11 @@
 #ifndef SPOTTER_CONDITIONS_H
 #define SPOTTER_CONDITIONS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "spotter/ctx.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -33,6 +38,39 @@ typedef enum {
 
 /* One set of conditions. */
 typedef struct { float value[SPOT_FACTORS]; } spot_conditions;
+
+/* "sun_x", "SUN_X" is the number of "sun_x"; -1 for no factor. unit: "degrees", "diagonals", "". */
+const char *spot_factor_label(int factor);
+const char *spot_factor_unit (int factor);
+int         spot_factor_find (const char *name);
+
+/* ---- the factors that a search changes ---- */
+
+typedef struct { int factor; double least, most; } spot_factor_range;      /* least = most: fixed */
+
+/* The unit cube of a search: dimension d is one factor. What is not in it is fixed or drawn once for an object. */
+typedef struct {
+    int    dims;                       /* 1 to SPOT_FACTORS */
+    int    factor[SPOT_FACTORS];       /* (dims) */
+    double least[SPOT_FACTORS], most[SPOT_FACTORS];    /* (dims), least < most */
+    bool   turns[SPOT_FACTORS];        /* (dims): the range is a whole turn, so 0 and 1 are the same condition */
+} spot_factor_space;
+
+/* The paper's nine, in its order (Gamma_l, Gamma_o, r_l, A_l, U_l, r_v, A_v, U_v, theta_v), with the ranges above. */
+spot_factor_space spot_factor_space_paper(void);
+
+/* The space of n ranges in their order. Ranges of no width give no dimension; *fixed, for every factor, gets its value where the
+ * ranges fix it and NaN elsewhere. SPOT_USAGE: a factor twice, least above most, a number that is not finite or that render.h
+ * refuses, no dimension left. */
+spot_status spot_factor_space_of(spot_ctx *c, spot_factor_space *s, spot_conditions *fixed, const spot_factor_range *r, int n);
+
+/* Sets the factors of the space from a point x (dims) of the cube; and back. */
+void spot_factor_space_place(spot_conditions *f, const spot_factor_space *s, const double *x);
+void spot_factor_space_point(double *x, const spot_factor_space *s, const spot_conditions *f);
+
+/* Draws every factor of *f that is NaN uniformly in its paper's range: the sun's rotation, which the paper draws once for an
+ * object. Address: (seed, SPOT_RNG_CONDITIONS, number, factor). */
+void spot_conditions_draw(spot_conditions *f, uint64_t seed, uint32_t number);
 
 #ifdef __cplusplus
 }

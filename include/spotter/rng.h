@@ -41,7 +41,11 @@ typedef enum {
     SPOT_RNG_ZOO,           /* backgrounds, targets and training pictures of a planted zoo */
     SPOT_RNG_FOREST,        /* a tree of a forest: the seed of its columns, its rows; index = tree */
     SPOT_RNG_COLUMNS,       /* columns that a node looks at; index = node */
-    SPOT_RNG_HOLDOUT        /* random splits of rows in two parts; index = split */
+    SPOT_RNG_HOLDOUT,       /* random splits of rows in two parts; index = split */
+    SPOT_RNG_CONDITIONS,    /* conditions of a view: ec = object, index = factor or view */
+    SPOT_RNG_EXAMINER,      /* draws of an examiner; ec = object, index = batch or restart */
+    SPOT_RNG_PERTURB,       /* small changes of a point that was found; ec = object, index = render */
+    SPOT_RNG_NETWORK        /* training renders of a network; ec = network, index = render */
 } spot_rng_purpose;
 
 typedef struct {

@@ -1,0 +1,221 @@
+/* examine.h - the adversarial examiner: the conditions under which a classifier fails on 3-D objects (Shu et al. 2020, paper 002).
+ *
+ *     objects (catalogue.h) + conditions -> render -> model -> p of the true class -> examiner (examiner.h) -> new conditions ...
+ *         -> lowest p and mean p against renders spent, the region of failure, failing renders, findings in words
+ *
+ * A unit of work is (model, examiner, seed, object). The objects of one model, examiner and seed are searched together: one
+ * batch of renders and one of inference for all; no number of a unit depends on the others. A searched point is never drawn
+ * twice by an examiner's asking; renders that test a point (robust) are counted as spent.
+ * host/examine/README.md explains the study to users. */
+#ifndef SPOTTER_EXAMINE_H
+#define SPOTTER_EXAMINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "spotter/catalogue.h"
+#include "spotter/conditions.h"
+#include "spotter/ctx.h"
+#include "spotter/examiner.h"
+#include "spotter/interval.h"
+#include "spotter/predictor.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SPOT_MAX_EXAMINED_MODELS    64
+#define SPOT_MAX_EXAMINERS          32
+#define SPOT_MAX_EXAMINE_POINTS     16
+#define SPOT_MAX_EXAMINE_REGION     4
+
+/* ---- 1. config ---- */
+
+/* The objects that are examined. BEST: of each class the held-out object to which the model gives the greatest mean p (paper,
+ * 4.1); FIRST: the first held-out ones; TRAINED: the first ones that the networks learned. */
+typedef enum { SPOT_OBJECTS_BEST, SPOT_OBJECTS_FIRST, SPOT_OBJECTS_TRAINED } spot_object_choice;
+
+typedef struct {
+    char   catalogue[512];         /* path for spot_catalogue_read */
+    int    choice;                 /* spot_object_choice */
+    int    per_class;              /* examined objects of a class; 1 */
+    double held_out;               /* share of the objects of a class that no network learns; .25 */
+    int    views;                  /* random renders of an object by which BEST chooses; 64 */
+    double crease;                 /* degrees, 45 (mesh.h) */
+} spot_examine_objects;
+
+/* Settings of render.h by its names. */
+typedef struct {
+    int    size, samples;          /* 64, 2 */
+    double view, near, ambient, specular, sun_scale, lamp_scale, exposure;
+    int    falloff;                /* 0: linear, 1: square */
+    double falloff_distance;
+    double background;             /* linear light of a grey background, .2 */
+    char   pictures[512];          /* folder of background pictures, one for each object in turn; "": the grey */
+} spot_examine_render;
+
+/* One factor that the search changes, or that has a fixed value: "value" wins over the range unless it is NaN. */
+typedef struct { int factor; double least, most, value; } spot_examine_factor;
+
+/* A region of the conditions: all of its limits hold. absolute: of the value's magnitude. */
+typedef struct { int factor; int absolute; double least, most; } spot_examine_limit;
+
+/* A network that is trained here on renders, or weights, or a program. */
+typedef struct {
+    char   name[64];
+    char   weights[512];           /* .safetensors with torchvision's names; "": trained here, unless there is a command */
+    char   command[512];           /* predictor.h */
+    char   classes[512];           /* text: a line for each output, the class; "": the classes in order */
+    int    arch;                   /* spot_arch (model.h) */
+    int    width, batch, optimizer, schedule;
+    double lr, weight_decay;
+    int    objects;                /* of each class that it learns, of those not held out; 0: all */
+    int    renders;                /* m: renders of each object, drawn once */
+    int    epochs, steps;          /* passes over them; or, above 0, steps of a batch */
+    uint64_t seed;
+    double least_elevation, most_elevation;    /* of the training views (paper, 4.4): -90, 90 */
+    int    limits;                 /* of the planted region: a training render inside is labelled with the next class; 0: none */
+    spot_examine_limit limit[SPOT_MAX_EXAMINE_REGION];
+} spot_examine_model;
+
+typedef enum { SPOT_MODE_WEAKNESS, SPOT_MODE_STRENGTH } spot_examine_mode;  /* the lowest p, or the highest (4.6) */
+
+typedef struct {
+    int    renders;                /* of each object, all */
+    int    points;                 /* renders at which a unit's numbers are written: points of the curves */
+    int    point[SPOT_MAX_EXAMINE_POINTS];     /* ascending; the last one is `renders` */
+    int    window;                 /* last renders of the mean p; 32 */
+    int    seeds;                  /* searches of each examiner with different seeds; 3 */
+    uint64_t seed;                 /* of the first; the next ones count up */
+    int    mode;                   /* spot_examine_mode */
+    double perturb;                /* of the robust lowest p: standard deviation in shares of each range, .02 */
+    int    perturbed;              /* renders of it, at each point of the curve; 32 */
+    double fails;                  /* p below which a render is a failure; .1 */
+} spot_examine_search;
+
+/* A render is valid if a person could still name the object. */
+typedef struct {
+    double area;                   /* least share of the image; .01 */
+    double border;                 /* greatest share of the image's border that the object covers; .5 */
+    double contrast;               /* least contrast to the background; .02 */
+    int    inside;                 /* 1: the camera may be inside the object's box */
+} spot_examine_valid;
+
+typedef struct {
+    int study;                     /* 0, "examine" */
+    spot_examine_objects objects;
+    spot_examine_render  render;
+    spot_examine_search  search;
+    spot_examine_valid   valid;
+    int classes, factors, models, examiners;
+    spot_catalogue_class cls[SPOT_MAX_CATALOGUE_CLASSES];
+    spot_examine_factor  factor[SPOT_FACTORS];             /* none: the paper's nine */
+    spot_examine_model   model[SPOT_MAX_EXAMINED_MODELS];
+    spot_examiner_config examiner[SPOT_MAX_EXAMINERS];
+} spot_examine_config;             /* 0.5 MB: allocate it */
+
+void        spot_examine_defaults(spot_examine_config *cfg);
+spot_status spot_examine_load (spot_ctx *c, spot_examine_config *cfg, const char *path);
+spot_status spot_examine_parse(spot_ctx *c, spot_examine_config *cfg, const char *text, size_t len, const char *name);
+spot_status spot_examine_print(spot_ctx *c, const spot_examine_config *cfg, char **text);
+void        spot_examine_document(FILE *f);
+
+/* ---- 2. results ---- */
+
+/* One point of the curves of a unit. */
+typedef struct {
+    int    renders;                /* spent, with those of robust */
+    int    asked;                  /* of them by the examiner */
+    double mean;                   /* p, mean over the last `window` renders that were asked for */
+    double lowest, lowest_valid;   /* p so far; NaN before there is a valid render */
+    double robust;                 /* mean p around the point of `lowest_valid`, or of `lowest` where no render is valid */
+    double valid;                  /* share of the renders asked for */
+    double inside;                 /* share of the last 100 that lie in the planted region; NaN: none */
+} spot_examine_point;
+
+typedef struct {
+    int    index, numbers;
+    char   config[33], inputs[33]; /* hash of the model and of the object's mesh */
+    int    model, examiner, seed, cls;
+    char   object[128], title[128];    /* the catalogue's id and name */
+    char   identity[48];           /* of the model */
+    double start;                  /* mean p of 64 random renders of the object, the same for all examiners */
+    int    learned;                /* planted region: 1 learned (at least .9 right outside, at most .1 inside), 0 not, -1: none */
+    double outside, inside;        /* accuracies of that; NaN */
+    int    points;
+    spot_examine_point point[SPOT_MAX_EXAMINE_POINTS];
+    double lowest_at[SPOT_FACTORS];    /* the conditions of the last `lowest_valid` (or `lowest`), all factors */
+} spot_examine_result;
+
+/* All renders of a unit: DIR/searches/000/unit-000012.safetensors. Also what an interrupted search goes on from. */
+typedef struct {
+    int    renders, dims;
+    double *at;                    /* (renders, dims): in the cube */
+    float  *p;                     /* (renders) */
+    uint8_t *valid;                /* (renders) */
+    int    *answer;                /* (renders): class, -1: an output that is no class */
+    spot_conditions fixed;         /* factors outside of the cube; NaN inside */
+    void   *owned;
+} spot_examine_history;
+
+spot_status spot_examine_history_read(spot_ctx *c, spot_examine_history *h, const char *dir, int unit);
+void        spot_examine_history_free(spot_examine_history *h);
+
+/* Means over the objects at one point of the curves, with intervals of 95 % by a bootstrap over objects, whose seeds are drawn
+ * with them. */
+typedef struct {
+    int    renders;
+    spot_interval mean, lowest, lowest_valid, robust;
+    double valid;
+    spot_interval inside;          /* of the objects that learned the region */
+} spot_examine_line;
+
+typedef struct {
+    int    model, examiner, objects, seeds;
+    int    learned, found;         /* objects that learned the region; of those: at least .8 of the last 100 inside, all seeds */
+    double start;
+    int    points;
+    spot_examine_line line[SPOT_MAX_EXAMINE_POINTS];
+} spot_examine_summary;
+
+typedef struct {
+    spot_examine_config *cfg;
+    spot_factor_space space;
+    bool missing;                  /* read failed because units are not computed yet */
+    int  units, objects;           /* objects of a model */
+    spot_examine_result  *unit;    /* (units): index = ((model * examiners + examiner) * seeds + seed) * objects + object */
+    int  summaries;
+    spot_examine_summary *summary; /* (models * examiners) */
+} spot_examine_results;
+
+spot_status spot_examine_read (spot_ctx *c, spot_examine_results *r, const char *dir);
+void        spot_examine_close(spot_examine_results *r);
+
+/* ---- 3. the run ---- */
+
+typedef struct {
+    const char *out;
+    int    shard, shards;
+    double seconds;
+    int    starts;
+    spot_predict_function function;        /* in place of the config's models: one model, a function */
+    void  *user;
+    int    outputs;
+    const char *identity;
+} spot_examine_options;
+
+typedef struct { int planned, already, done; double seconds; } spot_examine_report;
+
+/* Trains the networks that are not there yet (OUT/models), then computes the missing units of a shard; the last one writes
+ * DIR/examine.json and .csv. An interrupted search goes on to the same bytes. */
+spot_status spot_examine_run(spot_ctx *c, const spot_examine_config *cfg, const spot_examine_options *o,
+                             spot_examine_report *report);
+
+typedef struct { int units, objects; double renders, trained; size_t memory; double disk; } spot_examine_cost;
+spot_status spot_examine_cost_of(spot_ctx *c, const spot_examine_config *cfg, spot_examine_cost *cost);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
