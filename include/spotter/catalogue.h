@@ -53,9 +53,10 @@ typedef struct {
     void *owned;
 } spot_catalogue;
 
-/* Entries without a class are left out. language: of Sweet Home 3D's names, "" is English. SPOT_INPUT where nothing is found or
+/* Entries without a class are left out. SPOT_INPUT where nothing is found or
  * a properties file or taxonomy cannot be read; the sentence names the line. */
-spot_status spot_catalogue_read (spot_ctx *c, spot_catalogue *k, const char *path, const spot_catalogue_class *cls, int classes);
+spot_status spot_catalogue_read (spot_ctx *c, spot_catalogue *k, const char *path, const spot_catalogue_class *cls,
+                                 int classes);
 void        spot_catalogue_close(spot_catalogue *k);
 
 #ifdef __cplusplus

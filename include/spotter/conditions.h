@@ -59,9 +59,9 @@ typedef struct {
 /* The paper's nine, in its order (Gamma_l, Gamma_o, r_l, A_l, U_l, r_v, A_v, U_v, theta_v), with the ranges above. */
 spot_factor_space spot_factor_space_paper(void);
 
-/* The space of n ranges in their order. Ranges of no width give no dimension; *fixed, for every factor, gets its value where the
- * ranges fix it and NaN elsewhere. SPOT_USAGE: a factor twice, least above most, a number that is not finite or that render.h
- * refuses, no dimension left. */
+/* The space of n ranges in their order. Ranges of no width give no dimension; *fixed gets the value of every factor that the
+ * ranges fix, and NaN for the others. SPOT_USAGE: a factor twice, least above most, a number that is not finite or that
+ * render.h refuses, no dimension left. */
 spot_status spot_factor_space_of(spot_ctx *c, spot_factor_space *s, spot_conditions *fixed, const spot_factor_range *r, int n);
 
 /* Sets the factors of the space from a point x (dims) of the cube; and back. */

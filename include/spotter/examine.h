@@ -1,6 +1,6 @@
-/* examine.h - the adversarial examiner: the conditions under which a classifier fails on 3-D objects (Shu et al. 2020, paper 002).
+/* examine.h - the adversarial examiner: conditions under which a classifier fails on 3-D objects (Shu et al. 2020, paper 002).
  *
- *     objects (catalogue.h) + conditions -> render -> model -> p of the true class -> examiner (examiner.h) -> new conditions ...
+ *     objects (catalogue.h) + conditions -> render -> model -> p of the true class -> examiner (examiner.h) -> conditions ...
  *         -> lowest p and mean p against renders spent, the region of failure, failing renders, findings in words
  *
  * A unit of work is (model, examiner, seed, object). The objects of one model, examiner and seed are searched together: one
@@ -55,7 +55,7 @@ typedef struct {
     char   pictures[512];          /* folder of background pictures, one for each object in turn; "": the grey */
 } spot_examine_render;
 
-/* One factor that the search changes, or that has a fixed value: "value" wins over the range unless it is NaN. */
+/* One factor that the search changes, or that has a fixed value: `value` counts unless it is NaN. */
 typedef struct { int factor; double least, most, value; } spot_examine_factor;
 
 /* A region of the conditions: all of its limits hold. absolute: of the value's magnitude. */
@@ -75,7 +75,7 @@ typedef struct {
     int    epochs, steps;          /* passes over them; or, above 0, steps of a batch */
     uint64_t seed;
     double least_elevation, most_elevation;    /* of the training views (paper, 4.4): -90, 90 */
-    int    limits;                 /* of the planted region: a training render inside is labelled with the next class; 0: none */
+    int    limits;                 /* of the planted region: a training render in it gets the next class; 0: none */
     spot_examine_limit limit[SPOT_MAX_EXAMINE_REGION];
 } spot_examine_model;
 
@@ -141,7 +141,7 @@ typedef struct {
     char   object[128], title[128];    /* the catalogue's id and name */
     char   identity[48];           /* of the model */
     double start;                  /* mean p of 64 random renders of the object, the same for all examiners */
-    int    learned;                /* planted region: 1 learned (at least .9 right outside, at most .1 inside), 0 not, -1: none */
+    int    learned;                /* planted region: 1 learned (.9 right or more outside, .1 or less inside), 0 not, -1: none */
     double outside, inside;        /* accuracies of that; NaN */
     int    points;
     spot_examine_point point[SPOT_MAX_EXAMINE_POINTS];
@@ -173,7 +173,7 @@ typedef struct {
 
 typedef struct {
     int    model, examiner, objects, seeds;
-    int    learned, found;         /* objects that learned the region; of those: at least .8 of the last 100 inside, all seeds */
+    int    learned, found;         /* objects that learned the region; of those: .8 of the last 100 inside or more, all seeds */
     double start;
     int    points;
     spot_examine_line line[SPOT_MAX_EXAMINE_POINTS];

@@ -1,15 +1,15 @@
 /* examiner.h - searches for the conditions under which a black box fails (paper 002, section 3, and better ones).
  *
  * An examiner searches P problems at once, each on its own: problem i is an object. It asks for points of the unit cube of a
- * factor space, is told the loss at each, and looks for the greatest loss. In the paper the loss is -p, p the probability of the
- * true class, so the lowest p is looked for; the caller who wants the highest p (strength mode) tells +p.
+ * factor space, is told the loss at each, and looks for the greatest loss. In the paper the loss is -p, p the probability of
+ * the true class, so the lowest p is looked for; the caller who wants the highest p (strength mode) tells +p.
  *
  *     open; until the budget is spent: ask -> n points of each problem -> (render, classify) -> tell; close
  *
- * An examiner writes no file. A search that was interrupted is continued by asking and telling again what was told before: equal
- * losses give equal points. run_to_run: the same bits for any number of threads. A problem's points depend on the seed, its own
- * number and its own losses, never on the other problems of the call. One file per examiner in host/examine, one row in the
- * table. */
+ * An examiner writes no file. A search that was interrupted is continued by asking and telling again what was told before:
+ * equal losses give equal points. run_to_run: the same bits for any number of threads. A problem's points depend on the seed,
+ * its own number and its own losses, never on the other problems of the call. One file per examiner in host/examine, one row
+ * in the table. */
 #ifndef SPOTTER_EXAMINER_H
 #define SPOTTER_EXAMINER_H
 
@@ -55,7 +55,7 @@ typedef struct {
 
 /* RL: the paper's policy (section 3.2; facts that it leaves open are settings): each factor has `values` values; an LSTM of
  * `hidden` cells draws one after another; REINFORCE with Adam. */
-typedef enum { SPOT_REWARD_LOSS, SPOT_REWARD_RANK } spot_reward;   /* R of eq. 5: the loss; its rank in the batch, -1/2 to 1/2 */
+typedef enum { SPOT_REWARD_LOSS, SPOT_REWARD_RANK } spot_reward;   /* R of eq. 5: the loss; its rank in the batch, +-1/2 */
 typedef struct {
     int    values, hidden, batch;  /* 100, 30, 32 */
     double lr;                     /* 1e-3 */
@@ -136,7 +136,8 @@ typedef struct {
     const uint32_t *number;            /* (problems) */
 } spot_examiner_search;
 
-/* SPOT_USAGE: a setting out of range, a budget or number of problems below 1. *e is NULL after a failure; close accepts NULL. */
+/* SPOT_USAGE: a setting out of range, a budget or number of problems below 1. *e is NULL after a failure; close accepts
+ * NULL. */
 spot_status spot_examiner_open (spot_ctx *c, spot_examiner **e, const spot_examiner_config *cfg, const spot_examiner_search *s);
 void        spot_examiner_close(spot_examiner *e);
 
@@ -144,8 +145,9 @@ void        spot_examiner_close(spot_examiner *e);
  * whose problems want different numbers (a restart) asks for one number for all and keeps what is over for later. */
 int spot_examiner_wants(const spot_examiner *e);
 
-/* at: (problems, wants, dims) result, each from 0 to 1. SPOT_STOPPED by the stop flag: nothing is changed, the same call goes on.
- * tell: loss (problems, wants) at the points of the last ask; SPOT_INVALID if one is not finite. Equal losses are no failure. */
+/* ask: at (problems, wants, dims) result, each from 0 to 1. SPOT_STOPPED by the stop flag: nothing is changed, the same call
+ * goes on. tell: loss (problems, wants) at the points of the last ask; SPOT_INVALID if one is not finite. Equal losses are no
+ * failure. */
 spot_status spot_examiner_ask (spot_ctx *c, spot_examiner *e, double *at);
 spot_status spot_examiner_tell(spot_ctx *c, spot_examiner *e, const double *loss);
 

@@ -1,4 +1,4 @@
-/* mesh.h - 3-D objects: triangles with normals, materials and textures, read from OBJ with MTL, PLY and glTF. render.h draws them.
+/* mesh.h - 3-D objects: triangles with normals, materials and textures, from OBJ with MTL, PLY and glTF. render.h draws them.
  *
  *     folder or archive -> spot_mesh_files -> model file -> `spotter-mesh`, a process of its own -> triangles -> spot_mesh
  *
@@ -34,8 +34,8 @@ typedef struct {
 } spot_mesh_material;
 
 /* Bytes RGBA in sRGB (alpha linear), the first row on top. Level k + 1 is half of level k in both directions, rounded down, at
- * least 1, down to 1 x 1; colours are averaged in linear light, by alpha. Coordinates repeat; (0, 0) is the lower left corner of
- * the texture, and the second one grows upwards. */
+ * least 1, down to 1 x 1; colours are averaged in linear light, by alpha. Coordinates repeat; (0, 0) is the lower left corner,
+ * and the second one grows upwards. */
 typedef struct {
     int width, height, levels;
     uint8_t *texel;                /* all levels, one behind the other */
