@@ -30,8 +30,8 @@ spot_status spot_yaml_load (spot_ctx *c, const spot_config_kind *k, void *cfg, c
 spot_status spot_yaml_print   (spot_ctx *c, const spot_setting *rows, const void *cfg, char **text);
 void        spot_yaml_document(FILE *f, const spot_setting *rows, const void *cfg);
 
-/* The text of a file, at most 1 MB; *text is malloc'd, also after a failure. A pipe can be read only once: whoever asks more than
- * one question about a config reads its text first. */
+/* The text of a file, at most 1 MB; *text is malloc'd, also after a failure. A pipe can be read only once: whoever asks more
+ * than one question about a config reads its text first. */
 spot_status spot_yaml_text(spot_ctx *c, char **text, size_t *n, const char *path);
 
 /* The text of the scalar at the top of the document with this name; "" if there is none. The other settings are not looked at.

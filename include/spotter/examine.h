@@ -141,7 +141,7 @@ typedef struct {
     char   object[128], title[128];    /* the catalogue's id and name */
     char   identity[48];           /* of the model */
     double start;                  /* mean p of 64 random renders of the object, the same for all examiners */
-    int    learned;                /* planted region: 1 learned (.9 right or more outside, .1 or less inside), 0 not, -1: none */
+    int    learned;                /* the planted region: 1 learned (.9 right outside, .1 inside), 0 not, -1: none */
     double outside, inside;        /* accuracies of that; NaN */
     int    points;
     spot_examine_point point[SPOT_MAX_EXAMINE_POINTS];

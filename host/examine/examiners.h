@@ -1,0 +1,31 @@
+/* examiners.h - the interface of an examiner (table: SPOT_EXAMINER_TABLE in spotter/examiner.h). */
+#ifndef SPOTTER_EXAMINERS_H
+#define SPOTTER_EXAMINERS_H
+
+#include "base/setting.h"
+#include "spotter/examiner.h"
+
+/* A method's state is its own. examiner.c has checked cfg by the settings, and search; it cuts batches at the budget, keeps the
+ * points of the last ask, and refuses losses that are not finite. Losses are maximised. */
+typedef struct {
+    const char *title;                     /* "cross-entropy method", for reports */
+    const spot_setting *settings;          /* rows for spot_examiner_config: members of the method's own struct */
+
+    size_t      (*bytes)(const spot_examiner_config *cfg, const spot_examiner_search *s);      /* of a state */
+    spot_status (*open)(spot_ctx *c, void **state, const spot_examiner_config *cfg, const spot_examiner_search *s);
+    void        (*close)(void *state);     /* NULL: free */
+
+    int         (*wants)(const void *state);   /* points of each problem, at least 1, whatever the budget */
+
+    /* n: wants, or less at the end of the budget. at: (problems, n, dims). After SPOT_STOPPED the state is as before. */
+    spot_status (*ask)(spot_ctx *c, void *state, double *at, int n);
+    spot_status (*tell)(spot_ctx *c, void *state, const double *at, const double *loss, int n);
+} spot_examiner_kind;
+
+#define X(NAME, file, name) extern const spot_examiner_kind spot_examiner_##file;
+SPOT_EXAMINER_TABLE(X)
+#undef X
+
+extern const spot_setting spot_examiner_settings[];    /* rows for spot_examiner_config; the first one names the method */
+
+#endif
