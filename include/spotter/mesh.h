@@ -104,7 +104,8 @@ typedef struct {
     const spot_mesh_texture  *texture;  /* (textures): level 0 alone, copied; levels are made */
 } spot_mesh_triangles;
 
-/* Corners that are equal in all become one vertex; made normals, centre and scale as above. SPOT_INPUT as spot_mesh_read. */
+/* Corners that are equal in all become one vertex; made normals, centre and scale as above. SPOT_INPUT as spot_mesh_read;
+ * SPOT_INVALID for an index, a colour or an option out of range. */
 spot_status spot_mesh_make(spot_ctx *c, spot_mesh *m, const spot_mesh_triangles *t, const spot_mesh_options *o);
 
 #ifdef __cplusplus
