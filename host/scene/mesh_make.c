@@ -209,48 +209,46 @@ static void put_all_rows(maker *k)
 
 /* -- the mesh ------------------------------------------------------------------------------------------------------------- */
 
-/* Textures that are too large lose their first levels. */
-static int dropped_levels(const spot_mesh_texture *x)
-{
-    int k = 0;
-
-    for (int w = x->width, h = x->height; w > SPOT_MESH_TEXTURE_SIDE || h > SPOT_MESH_TEXTURE_SIDE; k++)
-        spot_mesh_level_size(&w, &h, 1);
-    return k;
-}
-
 static spot_mesh_texture frame_of(const spot_mesh_texture *x)
 {
     spot_mesh_texture to = { x->width, x->height, 0, NULL };
 
-    spot_mesh_level_size(&to.width, &to.height, dropped_levels(x));
+    while (to.width > SPOT_MESH_TEXTURE_SIDE || to.height > SPOT_MESH_TEXTURE_SIDE)
+        spot_mesh_level_size(&to.width, &to.height, 1);
     to.levels = spot_mesh_levels_of(to.width, to.height);
     return to;
 }
 
+static spot_status fill_first_level(spot_ctx *c, uint8_t *to, const spot_mesh_texture *x)
+{
+    const size_t bytes = 4 * (size_t)x->width * (size_t)x->height;
+    spot_mesh_texture copy = *x;
+
+    if (x->width <= SPOT_MESH_TEXTURE_SIDE && x->height <= SPOT_MESH_TEXTURE_SIDE) {
+        memcpy(to, x->texel, bytes);
+        return SPOT_OK;
+    }
+    copy.texel = malloc(bytes);
+    if (!copy.texel) return spot_fail(c, SPOT_NOMEM, "no memory to reduce a texture of %d x %d texels", x->width, x->height);
+    memcpy(copy.texel, x->texel, bytes);
+    spot_mesh_reduce(&copy);
+    memcpy(to, copy.texel, 4 * (size_t)copy.width * (size_t)copy.height);
+    free(copy.texel);
+    return SPOT_OK;
+}
+
 static spot_status fill_texture(spot_ctx *c, const spot_mesh_texture *to, const spot_mesh_texture *x)
 {
-    int width = x->width, height = x->height, drop = dropped_levels(x);
-    const uint8_t *from = x->texel;
-    uint8_t *at = to->texel, *large = NULL;
+    int width = to->width, height = to->height;
+    uint8_t *at = to->texel;
 
-    if (drop) {
-        large = malloc(4 * (size_t)width * (size_t)height);
-        if (!large) return spot_fail(c, SPOT_NOMEM, "no memory to reduce a texture of %d x %d texels", width, height);
-    }
-    for (; drop > 0; drop--) {
-        spot_mesh_halve(large, from, width, height);       /* a texel is read before its place is written */
-        from = large;
-        spot_mesh_level_size(&width, &height, 1);
-    }
-    memcpy(at, from, 4 * (size_t)width * (size_t)height);
+    SPOT_TRY(fill_first_level(c, at, x));
     for (int k = 1; k < to->levels; k++) {
         uint8_t *next = at + 4 * (size_t)width * (size_t)height;
         spot_mesh_halve(next, at, width, height);
         spot_mesh_level_size(&width, &height, 1);
         at = next;
     }
-    free(large);
     return SPOT_OK;
 }
 

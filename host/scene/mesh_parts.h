@@ -23,6 +23,9 @@ int    spot_mesh_levels_of(int width, int height);
 /* Halves a picture, RGBA (height, width): to (max(1, height / 2), max(1, width / 2)). to may be from. */
 void spot_mesh_halve(uint8_t *to, const uint8_t *from, int width, int height);
 
+/* Halves level 0 in its place until it has at most SPOT_MESH_TEXTURE_SIDE texels a side. */
+void spot_mesh_reduce(spot_mesh_texture *t);
+
 /* spot_mesh_make with a name for its sentences. */
 spot_status spot_mesh_build(spot_ctx *c, spot_mesh *m, const spot_mesh_triangles *t, const spot_mesh_options *o,
                             const char *name);

@@ -73,3 +73,12 @@ void spot_mesh_halve(uint8_t *to, const uint8_t *from, int width, int height)
         }
     }
 }
+
+/* A texel is read before its place is written. */
+void spot_mesh_reduce(spot_mesh_texture *t)
+{
+    while (t->width > SPOT_MESH_TEXTURE_SIDE || t->height > SPOT_MESH_TEXTURE_SIDE) {
+        spot_mesh_halve(t->texel, t->texel, t->width, t->height);
+        spot_mesh_level_size(&t->width, &t->height, 1);
+    }
+}
