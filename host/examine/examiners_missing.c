@@ -18,7 +18,6 @@ static spot_status open(spot_ctx *c, void **state, const spot_examiner_config *c
 MISSING(local)
 MISSING(rl)
 MISSING(bo2019)
-MISSING(bo)
 MISSING(cem)
 MISSING(cma)
 MISSING(turbo)

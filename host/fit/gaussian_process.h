@@ -83,6 +83,11 @@ bool spot_gp_fit(spot_gp *g, const spot_gp_search *s, spot_rng *r);
  * mean 0 and the kernel's deviation. */
 void spot_gp_posterior(spot_gp *g, const double *x, int m, double *mean, double *deviation);
 
+/* The same for m points whose rows of the solved kernel, solved (m, most), are kept: solved = L^-1 k. After spot_gp_believe `again`
+ * brings deviations and rows up to date with n work a point; the means are as before. */
+void spot_gp_look (spot_gp *g, const double *x, int m, double *mean, double *deviation, double *solved);
+void spot_gp_again(spot_gp *g, const double *x, int m, double *deviation, double *solved);
+
 /* The same at one point, with slopes (features). Where the deviation is 0 its slope is 0. */
 void spot_gp_slope(spot_gp *g, const double *x, double *mean, double *deviation, double *mean_slope, double *deviation_slope);
 
