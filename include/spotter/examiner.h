@@ -80,9 +80,9 @@ typedef struct {
 typedef struct {
     int    first, batch;           /* 20, 10 */
     double kappa;                  /* 2 */
-    int    best, last;             /* points of the model: so many of the greatest loss, so many of the newest; 150, 150 */
-    int    tries, starts;          /* of the acquisition; 2000, 4 */
-    int    refit;                  /* batches between two searches for the hyper-parameters; 1 */
+    int    best, last;             /* points of the model: so many of the greatest loss, so many of the newest; 100, 100 */
+    int    tries, starts;          /* candidates of a batch; points of it that a local search improves; 200, 4 */
+    double refit;                  /* share by which the points grow between two searches for the hyper-parameters; .25 */
 } spot_bo_config;
 
 /* CEM: the cross-entropy method with a histogram for each dimension. */

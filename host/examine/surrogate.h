@@ -1,0 +1,67 @@
+/* surrogate.h - what the examiners with a Gaussian process share: the points so far, a bounded set of them, features, a pool of
+ * candidates with their posterior.
+ *
+ * Each thread has a Gaussian process of its own and gives it the points of one problem after another; between two asks only
+ * points and kernels are kept. So a search that is told again what it was told goes on alike. */
+#ifndef SPOTTER_SURROGATE_H
+#define SPOTTER_SURROGATE_H
+
+#include "examine/examiners.h"
+#include "fit/gaussian_process.h"
+
+enum { SPOT_SURROGATE_DESKS = 64 };
+
+/* The desk of a thread. x (most, features), y (most): the chosen points; which (most): their numbers, the best ones first. pool
+ * (tries, dims), over (tries, features), mean, deviation (tries), solved (tries, most). */
+typedef struct {
+    spot_gp g;
+    int     n, *which;
+    double *x, *y;
+    double *pool, *over, *mean, *deviation, *solved;
+} spot_surrogate_desk;
+
+typedef struct {
+    spot_examiner_search search;
+    spot_arena memory;
+    spot_gp_shape shape;
+    int     told, best, last, most, tries, desks;
+    double *at, *loss;                 /* (problems, budget, dims), (problems, budget) */
+    spot_gp_kernel *kernel, *next;     /* (problems): of the last ask; of the one that is being made */
+    spot_surrogate_desk *desk;         /* (desks) */
+} spot_surrogate;
+
+typedef struct {
+    int best, last, extra;             /* points of the model; of the batch, which are believed */
+    int tries;                         /* room of the pool */
+    bool ard;                          /* a length scale for each dimension */
+    spot_gp_scaling scaling;
+    bool turns;                        /* whole turns are circles; else features are the caller's (dims) */
+} spot_surrogate_plan;
+
+size_t      spot_surrogate_bytes(const spot_surrogate_plan *p, const spot_examiner_search *s);      /* for any number of threads */
+spot_status spot_surrogate_open (spot_ctx *c, spot_surrogate *s, const spot_surrogate_plan *p, const spot_examiner_search *search);
+void        spot_surrogate_close(spot_surrogate *s);
+void        spot_surrogate_tell (spot_surrogate *s, const double *at, const double *loss, int n);
+
+/* Threads of an OpenMP loop over the problems: one desk each. */
+static inline int spot_surrogate_threads(const spot_ctx *c, const spot_surrogate *s)
+{
+    return c->threads < 1 ? 1 : c->threads < s->desks ? c->threads : s->desks;
+}
+
+/* x moved into [0, 1]: around, if it is a turn, else back from the border. x is a few cubes away at most. */
+double spot_surrogate_inside(double x, bool turns);
+
+/* Features of a point of the cube. A whole turn becomes a circle on which half a turn apart is half a side apart. */
+void spot_surrogate_features(const spot_surrogate *s, double *feature, const double *x);
+/* The slope by x of what has this slope by the features. */
+void spot_surrogate_back(const spot_surrogate *s, double *slope, const double *feature_slope, const double *x);
+
+/* The set of problem i: its newest points, and the best of the others; the desk's x, y and which. */
+void spot_surrogate_choose(const spot_surrogate *s, spot_surrogate_desk *d, int i);
+
+/* Posterior of the first `tries` points of the pool; after a point was believed, the deviations with it. */
+void spot_surrogate_look(const spot_surrogate *s, spot_surrogate_desk *d, int tries);
+void spot_surrogate_look_again(const spot_surrogate *s, spot_surrogate_desk *d, int tries);
+
+#endif
