@@ -3,6 +3,7 @@
 #define SPOTTER_EXAMINERS_H
 
 #include "base/setting.h"
+#include "spotter/arena.h"
 #include "spotter/examiner.h"
 
 enum { SPOT_EXAMINER_MOST = 4096 };        /* points of each problem that an ask gives; the frame keeps room for so many */
@@ -36,5 +37,8 @@ extern const spot_setting spot_examiner_settings[];    /* rows for spot_examiner
 /* Point `index` of problem i's uniform ones: x (dims). Methods that begin with uniform points begin with these, so that they
  * begin alike. Their streams have indices from 2^31 on; a method's own ones lie below. */
 void spot_examiner_uniform(double *x, const spot_examiner_search *s, int i, int index);
+
+/* A coordinate that left [0, 1], back in it: a turn goes on round the circle, another range is reflected at its ends. */
+double spot_examiner_fold(double x, bool turns);
 
 #endif

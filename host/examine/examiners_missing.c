@@ -15,9 +15,6 @@ static spot_status open(spot_ctx *c, void **state, const spot_examiner_config *c
 }
 
 #define MISSING(file) const spot_examiner_kind spot_examiner_##file = { .title = #file, .bytes = bytes, .open = open };
-MISSING(local)
 MISSING(bo2019)
 MISSING(bo)
-MISSING(cem)
-MISSING(cma)
 MISSING(turbo)
