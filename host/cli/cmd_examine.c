@@ -167,9 +167,9 @@ static spot_status run_config(spot_ctx *c, options *o, spot_examine_config *cfg)
     spot_status s;
 
     SPOT_TRY(spot_examine_cost_of(c, cfg, &cost));
-    spot_log(c, SPOT_LOG_INFO, "%d model%s, %d examiner%s, %d objects: %d searches, %.2f million renders, beside %.2f million in "
-             "training; %s of memory, beside models and meshes", cfg->models, cfg->models == 1 ? "" : "s", cfg->examiners,
-             cfg->examiners == 1 ? "" : "s", cost.objects, cost.units, cost.renders / 1e6, cost.trained / 1e6,
+    spot_log(c, SPOT_LOG_INFO, "%d model%s, %d examiner%s, %d objects: %d searches, %.0f renders, beside %.0f in training; %s of "
+             "memory, beside models and meshes", cfg->models, cfg->models == 1 ? "" : "s", cfg->examiners,
+             cfg->examiners == 1 ? "" : "s", cost.objects, cost.units, cost.renders, cost.trained,
              cli_memory(memory, (double)cost.memory));
     o->run.seconds = cli_limit_time(o->max_seconds);
     s = spot_examine_run(c, cfg, &o->run, &report);

@@ -151,7 +151,8 @@ static void inherit_groups(const list_place *l, char *entry)
 static void set_part_defaults(const spot_setting *rows, void *group)
 {
     for (const spot_setting *s = rows; s->kind != SETTING_END; s++)
-        for (int v = 0; s->kind == SETTING_PART && s->part && s->of->names[v]; v++) spot_settings_defaults(s->part(v), group);
+        for (int v = 0; s->kind == SETTING_PART && s->part && s->of->names[v]; v++)
+            if (s->part(v)) spot_settings_defaults(s->part(v), group);
 }
 
 /* An entry of a list that is one struct. */

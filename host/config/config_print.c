@@ -62,7 +62,7 @@ static void print_rows(FILE *f, const spot_setting *rows, const void *group, int
         for (int e = 0; e < entries; e++) {
             const char *entry = w.value + (size_t)e * w.s->size;
             if (w.s->inherits) print_heir(f, w.s, rows, w.group, entry, indent);
-            else print_rows(f, w.s->rows, entry, indent + 4, "  - ");
+            else fprintf(f, "%*s", indent, ""), print_rows(f, w.s->rows, entry, indent + 4, "  - ");
         }
     }
 }
@@ -204,7 +204,7 @@ static void document_choices(FILE *f, const spot_setting *list, const spot_setti
         char *group = entry + (size_t)v * list->size;
         spot_settings_defaults(list->rows, group);
         *(int *)(void *)(group + part->of->offset) = v;
-        spot_settings_defaults(part->part(v), group);
+        if (part->part(v)) spot_settings_defaults(part->part(v), group);
         o[v] = (owner){ part->of->names[v], group };
     }
     if (entry && o) document_rows(f, list->rows, o, n, above);
