@@ -37,6 +37,7 @@ typedef struct {
     double center, spread;
     int    restarts;                       /* further starts, log-uniform between the ends */
     int    evaluations;                    /* at most so many likelihoods a start */
+    double tolerance;                      /* of the log likelihood */
     const volatile sig_atomic_t *stop;     /* non-zero ends the search early; may be NULL */
 } spot_gp_search;
 
