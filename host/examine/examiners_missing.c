@@ -16,4 +16,3 @@ static spot_status open(spot_ctx *c, void **state, const spot_examiner_config *c
 
 #define MISSING(file) const spot_examiner_kind spot_examiner_##file = { .title = #file, .bytes = bytes, .open = open };
 MISSING(rl)
-MISSING(turbo)
