@@ -8,8 +8,8 @@
 
 #include "examine/acquisition.h"
 
-/* The search for a kernel looks at so many points, and NLopt evaluates so often; local searches on the bound. */
-enum { FIT_POINTS = 64, FIT_EVALUATIONS = 10, CLIMB_EVALUATIONS = 12, BEST_FEW = 5 };
+/* Likelihoods of a search for the kernel, bounds of a local search; the best points near which half of the candidates lie. */
+enum { FIT_EVALUATIONS = 10, CLIMB_EVALUATIONS = 12, BEST_FEW = 5 };
 
 typedef struct {
     spot_surrogate s;
@@ -21,7 +21,8 @@ static spot_surrogate_plan plan_of(const spot_examiner_config *cfg)
 {
     const spot_bo_config *b = &cfg->bo;
 
-    return (spot_surrogate_plan){ b->best, b->last, b->spread, b->batch, b->tries, true, SPOT_GP_SCALED, SPOT_FEATURES_CIRCLES };
+    return (spot_surrogate_plan){ b->best, b->last, b->spread, b->batch, b->tries, false, true, SPOT_GP_SCALED,
+                                  SPOT_FEATURES_CIRCLES };
 }
 
 static size_t bytes(const spot_examiner_config *cfg, const spot_examiner_search *s)
@@ -57,24 +58,6 @@ static int wants(const void *s)
     return b->s.told < b->cfg.first ? b->cfg.first - b->s.told : b->cfg.batch;
 }
 
-/* A part of the points, spread evenly over the chosen ones, stands for all: the work grows with the third power. */
-static void fit_kernel(const state *b, spot_surrogate_desk *d, spot_gp_kernel *k, spot_rng *r, const volatile sig_atomic_t *stop)
-{
-    const spot_gp_search search = { { 0.05, 20 }, { 0.05, 20 }, { 1e-4, 0.5 }, 1, 1, 0, FIT_EVALUATIONS, 1e-3, stop };
-    size_t features = (size_t)b->s.shape.features;
-    int n = d->n < FIT_POINTS ? d->n : FIT_POINTS;
-    double *x = d->solved, *y = x + (size_t)n * features;
-
-    for (int i = 0; i < n; i++) {
-        int from = (int)((long long)i * d->n / n);
-        memcpy(x + (size_t)i * features, d->x + (size_t)from * features, features * sizeof *x);
-        y[i] = d->y[from];
-    }
-    spot_gp_set(&d->g, x, y, n);
-    d->g.kernel = *k;
-    if (spot_gp_fit(&d->g, &search, r)) *k = d->g.kernel;
-}
-
 /* Half of the pool is uniform; the others are steps of all sizes, in some dimensions, from the best few points. */
 static void fill_pool(const state *b, spot_surrogate_desk *d, int i, spot_rng *r)
 {
@@ -98,15 +81,16 @@ static void ask_one(const state *b, spot_surrogate_desk *d, int i, double *at, i
 {
     int dims = b->s.search.space->dims;
     spot_rng r = spot_rng_at(b->s.search.seed, SPOT_RNG_EXAMINER, b->s.search.number[i], (uint32_t)b->s.told);
+    const spot_gp_search search = { { 0.05, 20 }, { 0.05, 20 }, { 1e-4, 0.5 }, 1, 1, 0, FIT_EVALUATIONS, 1e-3, stop };
     spot_gp_kernel *k = &b->s.next[i];
     double feature[SPOT_GP_FEATURES];
     bool believed = false;
     /* where points were left out the deviation is too great, and the search would explore the same places again */
     double kappa = b->cfg.kappa * fmin(1, (double)b->s.most / b->s.told);
 
-    spot_surrogate_choose(&b->s, d, i);
+    spot_surrogate_choose(&b->s, d, i, 0);
     *k = b->s.kernel[i];
-    if (b->s.told >= b->fit_at) fit_kernel(b, d, k, &r, stop);
+    if (b->s.told >= b->fit_at) spot_surrogate_fit(&b->s, d, &search, k, &r);
     spot_gp_set(&d->g, d->x, d->y, d->n);
     if (!spot_gp_factor(&d->g, k)) spot_gp_set(&d->g, d->x, d->y, 0);
     fill_pool(b, d, i, &r);

@@ -99,7 +99,7 @@ static void ask_one(const state *b, spot_surrogate_desk *d, int i, double *at, c
     spot_rng r = spot_rng_at(b->s.search.seed, SPOT_RNG_EXAMINER, b->s.search.number[i], (uint32_t)b->s.told);
     double best, x[SPOT_FACTORS];
 
-    spot_surrogate_choose(&b->s, d, i);
+    spot_surrogate_choose(&b->s, d, i, 0);
     spot_gp_set(&d->g, d->x, d->y, d->n);
     fit_kernel(b, &d->g, &r, stop);
     best = warm_up(b, d, at, &r, stop);

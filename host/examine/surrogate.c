@@ -43,6 +43,8 @@ static spot_status take_all(spot_ctx *c, spot_arena *a, spot_surrogate *s, const
         SPOT_TRY(SPOT_TAKE(c, a, own.mean, tries));
         SPOT_TRY(SPOT_TAKE(c, a, own.deviation, tries));
         SPOT_TRY(SPOT_TAKE(c, a, own.solved, tries * room > part ? tries * room : part));
+        SPOT_TRY(SPOT_TAKE(c, a, own.joint, p->joint ? tries * tries : 1));
+        SPOT_TRY(SPOT_TAKE(c, a, own.swap, p->joint ? tries * (size_t)s->shape.features : 1));
         if (!a->counting) s->desk[t] = own;
     }
     return SPOT_OK;
@@ -183,18 +185,39 @@ static int spread_over(int *which, int taken, int end, int most)
     return n;
 }
 
-void spot_surrogate_choose(const spot_surrogate *s, spot_surrogate_desk *d, int i)
+void spot_surrogate_choose(const spot_surrogate *s, spot_surrogate_desk *d, int i, int from)
 {
-    size_t dims = (size_t)s->search.space->dims, budget = (size_t)s->search.budget, row = (size_t)i * budget;
-    int all = s->told <= s->most, old = all ? s->told : s->told - s->last;
+    size_t dims = (size_t)s->search.space->dims, first = (size_t)i * (size_t)s->search.budget + (size_t)from;
+    int told = s->told - from;
+    bool all = told <= s->most;
+    int old = all ? told : told - s->last;
 
-    d->n = greatest(d->which, s->loss + row, old, all ? s->told : s->best);
+    d->n = greatest(d->which, s->loss + first, old, all ? told : s->best);
     if (!all) d->n = spread_over(d->which, d->n, old, s->most - s->best - s->last);
-    for (int k = old; k < s->told; k++) d->which[d->n++] = k;
+    for (int k = old; k < told; k++) d->which[d->n++] = k;
     for (int k = 0; k < d->n; k++) {
-        spot_surrogate_features(s, d->x + (size_t)k * (size_t)s->shape.features, s->at + (row + (size_t)d->which[k]) * dims);
-        d->y[k] = s->loss[row + (size_t)d->which[k]];
+        size_t at = first + (size_t)d->which[k];
+        spot_surrogate_features(s, d->x + (size_t)k * (size_t)s->shape.features, s->at + at * dims);
+        d->y[k] = s->loss[at];
+        d->which[k] += from;
     }
+}
+
+void spot_surrogate_fit(const spot_surrogate *s, spot_surrogate_desk *d, const spot_gp_search *search, spot_gp_kernel *k,
+                        spot_rng *r)
+{
+    size_t features = (size_t)s->shape.features;
+    int n = least_of(d->n, SPOT_SURROGATE_FIT);
+    double *x = d->solved, *y = x + (size_t)n * features;
+
+    for (int i = 0; i < n; i++) {
+        int from = (int)((long long)i * d->n / n);
+        memcpy(x + (size_t)i * features, d->x + (size_t)from * features, features * sizeof *x);
+        y[i] = d->y[from];
+    }
+    spot_gp_set(&d->g, x, y, n);
+    d->g.kernel = *k;
+    if (spot_gp_fit(&d->g, search, r)) *k = d->g.kernel;
 }
 
 void spot_surrogate_look(const spot_surrogate *s, spot_surrogate_desk *d, int tries)

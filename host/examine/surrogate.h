@@ -15,12 +15,13 @@ enum { SPOT_SURROGATE_DESKS = 64 };
 typedef enum { SPOT_FEATURES_CIRCLES, SPOT_FEATURES_RAW } spot_surrogate_kind;
 
 /* The desk of a thread. x (most, features), y (most): the chosen points; which (most): their numbers, the best ones first. pool
- * (tries, dims), over (tries, features), mean, deviation (tries), solved (tries, most). */
+ * (tries, dims), over (tries, features), mean, deviation (tries), solved (tries, most); joint (tries,
+ * tries) and swap (features, tries): of a plan that samples. */
 typedef struct {
     spot_gp g;
     int     n, *which;
     double *x, *y;
-    double *pool, *over, *mean, *deviation, *solved;
+    double *pool, *over, *mean, *deviation, *solved, *joint, *swap;
 } spot_surrogate_desk;
 
 typedef struct {
@@ -39,6 +40,7 @@ typedef struct {
     int best, last, spread;            /* points of the model: the greatest losses, the newest, some of all others */
     int extra;                         /* points of the batch, which are believed */
     int tries;                         /* room of the pool */
+    bool joint;                        /* functions are sampled at the pool */
     bool ard;                          /* a length scale for each dimension */
     spot_gp_scaling scaling;
     spot_surrogate_kind features;
@@ -63,8 +65,15 @@ void spot_surrogate_features(const spot_surrogate *s, double *feature, const dou
 /* The slope by x of what has this slope by the features. */
 void spot_surrogate_back(const spot_surrogate *s, double *slope, const double *feature_slope, const double *x);
 
-/* The set of problem i: its newest points, and the best of the others; the desk's x, y and which. */
-void spot_surrogate_choose(const spot_surrogate *s, spot_surrogate_desk *d, int i);
+/* The set of problem i from its points [from, told): its newest, the best of the others, and some of the rest; the desk's x, y and
+ * which. */
+void spot_surrogate_choose(const spot_surrogate *s, spot_surrogate_desk *d, int i, int from);
+
+/* A better kernel than *k, by the likelihood of at most SPOT_SURROGATE_FIT of the chosen points, spread evenly over them: the work
+ * grows with the third power. *k stays where none is found. */
+enum { SPOT_SURROGATE_FIT = 64 };
+void spot_surrogate_fit(const spot_surrogate *s, spot_surrogate_desk *d, const spot_gp_search *search, spot_gp_kernel *k,
+                        spot_rng *r);
 
 /* Posterior of the first `tries` points of the pool; after a point was believed, the deviations with it. */
 void spot_surrogate_look(const spot_surrogate *s, spot_surrogate_desk *d, int tries);

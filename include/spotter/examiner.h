@@ -108,8 +108,8 @@ typedef struct {
     int    first, batch;           /* 20, 10 */
     double length, least, most;    /* of the trust region: .8, .5^7, 1.6 */
     int    success;                /* 3 */
-    int    tries;                  /* candidates; min(100 dims, 5000) for 0 */
-    int    best, last;             /* points of the model, as of BO */
+    int    tries;                  /* candidates; min(100 dims, 5000) for 0, as in the paper; 300 */
+    int    best, last;             /* points of the model since the last restart: the greatest losses, the newest; 100, 100 */
 } spot_turbo_config;
 
 typedef struct {
