@@ -91,6 +91,7 @@ typedef struct {
     int    bins;                   /* of a histogram, 20 */
     double smooth;                 /* weight of the old histogram, .7 */
     double floor;                  /* probability that is spread over all bins, .02 */
+    double spread;                 /* share of an elite point that counts in the two bins beside its own, .5 */
 } spot_cem_config;
 
 /* CMA: CMA-ES (Hansen 2016, arXiv 1604.00772) with restarts of doubled populations (IPOP) or the same (0). */
