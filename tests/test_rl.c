@@ -186,25 +186,35 @@ TEST(threads_and_other_objects_leave_no_trace)
     }
 }
 
-/* An interrupted search goes on where it was, once it has been told again what it had been told. */
+/* A search is killed after its fourth ask. Another is told the losses of the first three again, and goes on where it was. */
 TEST(a_search_told_again_goes_on)
 {
+    enum { ASKS = 6, KILLED = 3, MOST = 2 * 7 * 9 };
     const spot_examiner_config cfg = small_config();
+    double points[ASKS][MOST], losses[KILLED][2 * 7], got[MOST];
     spot_ctx c = check_ctx(1);
-    bed whole = open_bed(&c, &cfg, 2, numbers, 40), again;
+    bed b = open_bed(&c, &cfg, 2, numbers, 40);
 
-    for (int t = 0; t < 3; t++) step_bed(&whole, 0);
-    CHECK_OK(&c, spot_examiner_ask(&c, whole.e, whole.at));            /* and here it is killed */
-    close_bed(&whole);
-    whole = open_bed(&c, &cfg, 2, numbers, 40), again = open_bed(&c, &cfg, 2, numbers, 40);
-    for (int t = 0; t < 6; t++) {
-        const int n = step_bed(&whole, 0);
-        assert_int_equal(n, t < 5 ? 7 : 5);                            /* the budget cuts the last batch */
-        step_bed(&again, 0);
-        assert_memory_equal(again.at, whole.at, (size_t)(2 * n * whole.dims) * sizeof *whole.at);
+    for (int t = 0; t < ASKS; t++) {
+        assert_int_equal(step_bed(&b, 0), t < ASKS - 1 ? 7 : 5);      /* the budget cuts the last batch */
+        memcpy(points[t], b.at, sizeof points[t]);
+        if (t < KILLED) memcpy(losses[t], b.loss, sizeof losses[t]);
     }
-    assert_int_equal(spot_examiner_wants(whole.e), 0);
-    close_bed(&whole), close_bed(&again);
+    assert_int_equal(spot_examiner_wants(b.e), 0);
+    close_bed(&b);
+    b = open_bed(&c, &cfg, 2, numbers, 40);
+    for (int t = 0; t < ASKS; t++) {
+        const int n = spot_examiner_wants(b.e);
+        if (t < KILLED) {
+            CHECK_OK(&c, spot_examiner_ask(&c, b.e, got));
+            CHECK_OK(&c, spot_examiner_tell(&c, b.e, losses[t]));
+        } else {
+            step_bed(&b, 0);
+            memcpy(got, b.at, sizeof got);
+        }
+        assert_memory_equal(got, points[t], (size_t)(2 * n * b.dims) * sizeof *got);
+    }
+    close_bed(&b);
 }
 
 TEST(a_stopped_ask_changes_nothing)
