@@ -1,4 +1,5 @@
-/* test_model.c - each architecture against itself (folded, on other threads, in other batches) and on a data set. ctest: threads */
+/* test_model.c - each architecture against itself (folded, on other threads, in other batches) and on a data set.
+ * ctest: threads */
 #include "check_resnet.h"
 
 #include <stdlib.h>

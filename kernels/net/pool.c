@@ -187,7 +187,8 @@ const spot_pool_ops spot_pool_cpu = { forward_cpu, back_cpu, mean_cpu, mean_back
 static spot_status check_plane(spot_ctx *c, const char *op, spot_plane p, int least)
 {
     if (p.live < 1 || p.live > p.rows || p.size < least || p.channels < 16 || p.channels % 16)
-        return spot_fail(c, SPOT_INVALID, "pool.%s: %d of %d rows, %d channels, size %d", op, p.live, p.rows, p.channels, p.size);
+        return spot_fail(c, SPOT_INVALID, "pool.%s: %d of %d rows, %d channels, size %d", op, p.live, p.rows, p.channels,
+                         p.size);
     return spot_conv_able(c, p.precision);
 }
 
