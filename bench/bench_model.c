@@ -68,7 +68,8 @@ static double flops_of(spot_net_shape n, int what)
     return sum;
 }
 
-/* size: width, pixels a side, batch, precision, what, architecture. On the CPU two lanes: pieces of 8 images at 224 px, of 32 at 64. */
+/* size: width, pixels a side, batch, precision, what, architecture. On the CPU two lanes: pieces of 8 images at 224 px, of 32
+ * at 64. */
 static spot_status open_state(spot_ctx *c, void **out, const int *size, spot_bench_work *work)
 {
     spot_net_shape n = { .arch = size[5], .width = size[0], .outputs = 1, .size = size[1], .rows = size[2], .lanes = 2,

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""PyTorch's times for bench/bench_model.c's rows: ResNet-18, ResNet-34 and AlexNet, channels last, on THREADS (default 2) threads: in fp32, eager, and
-in bf16 (autocast), the faster of eager and compiled.
+"""PyTorch's times for bench/bench_model.c's rows: ResNet-18, channels last, on THREADS (default 2) threads: in fp32, eager, and
+in bf16 (autocast), the faster of eager and compiled; ResNet-34 and AlexNet, in fp32.
 
     resnet_torch.py [THREADS] [--eager]    one line a row: op, case, median seconds, images a second; # what was timed
                                            --eager: nothing is compiled, as where PyTorch finds no C++ compiler

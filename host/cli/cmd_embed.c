@@ -19,7 +19,8 @@ typedef struct {
 
 static const cli_row table[] = {
     { "model",  'm', "FILE", CLI_TEXT, CLI_AT(model), .need = "clip.safetensors",
-      .help = "encoder in .safetensors: a CLIP (names of Hugging Face, OpenAI or open_clip) or a ResNet-18, ResNet-34 or AlexNet (torchvision's)" },
+      .help = "encoder in .safetensors: a CLIP (names of Hugging Face, OpenAI or open_clip), or a ResNet-18, ResNet-34 or "
+        "AlexNet (torchvision's)" },
     { "images", 'i', "DIR",  CLI_TEXT, CLI_AT(in.images), .help = "folder of pictures; all below it, or those of --coco" },
     { "texts",  0,   "FILE", CLI_TEXT, CLI_AT(in.texts), .help = "texts in UTF-8, one a line" },
     { "coco",   0,   "FILE", CLI_TEXT, CLI_AT(in.coco),

@@ -22,7 +22,7 @@ enum { SPOT_MAX_BIASES = 5 };                            /* AlexNet's convolutio
 /* Limits for models of any origin. The width is a multiple of SPOT_LEAST_WIDTH. */
 enum { SPOT_LEAST_WIDTH = 16, SPOT_MOST_WIDTH = 1024, SPOT_MOST_OUTPUTS = 100000 };
 
-/* A convolution and, in a ResNet, its batch norm. There unit u owns the tensors 6u..6u+5 of the state_dict; the last two are the head. */
+/* A convolution and, in a ResNet, its batch norm. There unit u owns the tensors 6u..6u+5 of the state_dict. */
 typedef struct {
     const char *conv, *norm;   /* "layer1.0.conv1", "layer1.0.bn1" */
     int in, out;               /* channels, in widths; in 0: the image's three */
@@ -74,7 +74,7 @@ struct spot_net {
     float     *moment, *square;                       /* (params): the optimizer's */
     void      *rounded;                               /* (params) bf16 that spot_optim_step updates; NULL in fp32 */
     void      *planes, *dplanes;                      /* the input, as spot_conv_planes makes it; its gradient, if attacked */
-    void      *y[SPOT_MAX_UNITS];                         /* output of each convolution; backward overwrites it with gradients */
+    void      *y[SPOT_MAX_UNITS];                     /* output of each convolution; backward overwrites it with gradients */
     void      *pooled;                                /* input of the first block */
     unsigned char *at;                                /* the greatest pixel of each window of the pool */
     void      *inner[SPOT_MAX_BLOCKS], *out[SPOT_MAX_BLOCKS]; /* activations inside and after each block */
