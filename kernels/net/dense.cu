@@ -1,7 +1,7 @@
 /* dense.cu - products in fp32 by tiles of 64 x 64 (core/tile.cuh). A number is one chain in the order of dense.h, so it has the
  * CPU's bits. Batches have few rows: the time is that of reading the weights. */
 #include "core/tile.cuh"
-#include "net/dense.h"
+#include "net/dense_step.h"
 
 enum { THREADS = 256, TILE = SPOT_TILE, SLAB = SPOT_TILE_SLAB, PITCH = TILE + 1 };
 
