@@ -12,7 +12,7 @@
 #include "net/head.h"
 #include "net/norm.h"
 #include "net/optim.h"
-#include "net/pool.h"
+#include "net/pooling.h"
 #include "net/triplet.h"
 #include "spotter/model.h"
 

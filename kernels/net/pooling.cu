@@ -1,7 +1,7 @@
-/* pool.cu - a thread has 4 channels of a place: a pixel, or a window of the pool. The gradient's kernel also adds up the bias's
- * (norm_sums.cuh), so that no second one reads what it wrote. */
+/* pooling.cu - a thread has 4 channels of a place: a pixel, or a window of the pool. The gradient's kernel also adds up the
+ * bias's (norm_sums.cuh), so that no second one reads what it wrote. */
 #include "net/norm_sums.cuh"
-#include "net/pool.h"
+#include "net/pooling.h"
 
 enum { N = SPOT_POOL_MEAN };
 
@@ -159,9 +159,9 @@ static void launch_forward(spot_ctx *c, void *out, unsigned char *which, const v
 static spot_status forward_cuda(spot_ctx *c, void *out, unsigned char *which, const void *y, const float *bias, spot_plane p,
                                 bool max)
 {
-    SPOT_TRY(spot_cuda_needs(c, out, "pool.forward: out"));
+    SPOT_TRY(spot_cuda_needs(c, out, "pooling.forward: out"));
     (p.precision == SPOT_BF16 ? launch_forward<spot_bf16> : launch_forward<float>)(c, out, which, y, bias, p, max);
-    return spot_cuda_launched(c, "pool.forward of " SHAPE(p));
+    return spot_cuda_launched(c, "pooling.forward of " SHAPE(p));
 }
 
 template <typename T>
@@ -178,9 +178,9 @@ static spot_status back_cuda(spot_ctx *c, void *y, float *dbias, const void *da,
     const size_t live = pixels_of(p.live, p), row = p.channels * spot_precision_bytes(p.precision);
     const tiling k = tiles_of(c, live, p.channels, scratch);
 
-    SPOT_TRY(spot_cuda_needs(c, y, "pool.back: y"));
+    SPOT_TRY(spot_cuda_needs(c, y, "pooling.back: y"));
     (p.precision == SPOT_BF16 ? launch_back<spot_bf16> : launch_back<float>)(c, y, dbias, da, out, which, p, max, k);
-    SPOT_TRY(spot_cuda_launched(c, "pool.back of " SHAPE(p)));
+    SPOT_TRY(spot_cuda_launched(c, "pooling.back of " SHAPE(p)));
     if (p.rows == p.live) return SPOT_OK;
     return spot_cuda_memory(c)->clear(c, (char *)y + live * row, (pixels_of(p.rows, p) - live) * row);
 }
@@ -195,9 +195,9 @@ template <typename T> static void launch_mean(spot_ctx *c, float *out, const voi
 
 static spot_status mean_cuda(spot_ctx *c, float *out, const void *x, spot_plane p)
 {
-    SPOT_TRY(spot_cuda_needs(c, x, "pool.mean: x"));
+    SPOT_TRY(spot_cuda_needs(c, x, "pooling.mean: x"));
     (p.precision == SPOT_BF16 ? launch_mean<spot_bf16> : launch_mean<float>)(c, out, x, p);
-    return spot_cuda_launched(c, "pool.mean of " SHAPE(p));
+    return spot_cuda_launched(c, "pooling.mean of " SHAPE(p));
 }
 
 template <typename T> static void launch_mean_back(spot_ctx *c, void *dx, const float *dout, spot_plane p)
@@ -208,9 +208,9 @@ template <typename T> static void launch_mean_back(spot_ctx *c, void *dx, const 
 
 static spot_status mean_back_cuda(spot_ctx *c, void *dx, const float *dout, spot_plane p)
 {
-    SPOT_TRY(spot_cuda_needs(c, dx, "pool.mean_back: dx"));
+    SPOT_TRY(spot_cuda_needs(c, dx, "pooling.mean_back: dx"));
     (p.precision == SPOT_BF16 ? launch_mean_back<spot_bf16> : launch_mean_back<float>)(c, dx, dout, p);
-    return spot_cuda_launched(c, "pool.mean_back of " SHAPE(p));
+    return spot_cuda_launched(c, "pooling.mean_back of " SHAPE(p));
 }
 
-extern const spot_pool_ops spot_pool_cuda = { forward_cuda, back_cuda, mean_cuda, mean_back_cuda };
+extern const spot_pooling_ops spot_pooling_cuda = { forward_cuda, back_cuda, mean_cuda, mean_back_cuda };
