@@ -1,5 +1,6 @@
 /* bench_gaussian.c - a Gaussian process of 300 points: likelihood with slopes and posterior of 1,000 candidates (peer:
- * bench/peers/gaussian_sklearn.py, on the same numbers); and the searches of examiners with one, on a landscape that costs nothing. */
+ * bench/peers/gaussian_sklearn.py, on the same numbers); and the searches of examiners with one, on a landscape that costs
+ * nothing. */
 #include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
@@ -177,8 +178,8 @@ static const spot_bench_kind examiner = { open_search, check_search, search, clo
       { SPOT_EXAMINER_##NAME, 4, budget }, { SPOT_EXAMINER_##NAME, 2, 24 } }
 
 const spot_bench_row spot_bench_gaussian[] = {
-    { "gaussian", "likelihood and slopes, 300 points, 9 length scales", "likelihoods", SPOT_ON_CPU, &gp_likelihood, { 300, 9, 1 },
-      { 40, 3, 1 } },
+    { "gaussian", "likelihood and slopes, 300 points, 9 lengths", "likelihoods", SPOT_ON_CPU, &gp_likelihood,
+      { 300, 9, 1 }, { 40, 3, 1 } },
     { "gaussian", "posterior of 1,000, 300 points", "points", SPOT_ON_CPU, &gp_posterior, { 300, 9, 1000 }, { 40, 3, 50 } },
     SEARCH(CEM, "cem", 200),
     SEARCH(CMA, "cma", 200),

@@ -32,7 +32,7 @@ static spot_status lay(spot_ctx *c, state *s, spot_arena *host, spot_arena *devi
 {
     size_t rows = (size_t)n.rows;
 
-    SPOT_TRY(spot_model_take(c, host, &s->m, n.width, n.outputs));
+    SPOT_TRY(spot_model_take(c, host, &s->m, n.arch, n.width, n.outputs));
     SPOT_TRY(spot_net_open(c, device, &s->net, n));
     if (s->what == LOOK) SPOT_TRY(spot_look_open(c, device, &s->look, n));
     SPOT_TRY(SPOT_TAKE(c, device, s->image, rows));
@@ -59,7 +59,7 @@ static double flops_of(spot_net_shape n, int what)
 {
     double sum = 0;
 
-    for (int u = 0; u < SPOT_UNITS; u++) {
+    for (int u = 0; u < spot_architecture_of(n.arch)->units; u++) {
         spot_conv_shape s = spot_unit_shape(u, n, true);
         double out = s.size / s.stride;
         sum += (what == LOOK ? 1 : u ? 3 : 2) * 2.0 * s.rows * out * out * s.co * s.ci * s.k * s.k;
@@ -89,7 +89,7 @@ static spot_status open_state(spot_ctx *c, void **out, const int *size, spot_ben
     SPOT_TRY(spot_arena_open_device(c, &s->device, device.peak));
     SPOT_TRY(lay(c, s, &s->host, &s->device, n));
     SPOT_TRY(spot_ec_draw(c, &s->ec, &s->scene, 1, 0));
-    for (int t = 0; t < SPOT_RESNET18_TENSORS; t++) spot_model_start(&s->m, t, 1, 0);
+    for (int t = 0; t < spot_model_tensors(s->m.arch); t++) spot_model_start(&s->m, t, 1, 0);
     SPOT_TRY(spot_net_put(c, &s->net, &s->m));
     SPOT_TRY(spot_noise_fill(c, s->pixels, 0, (size_t)n.rows * n.size * n.size * 3, SPOT_FP32));
     for (int i = 0; i < n.rows; i++) {
@@ -208,7 +208,7 @@ static void close_school(spot_ctx *c, void *p)
 
 static spot_status lay_school(spot_ctx *c, school *s, spot_arena *host, spot_arena *device)
 {
-    SPOT_TRY(spot_model_take(c, host, &s->m, s->cfg.width, 1));
+    SPOT_TRY(spot_model_take(c, host, &s->m, s->cfg.arch, s->cfg.width, 1));
     return spot_trainer_open(c, device, host, &s->t, &s->ec, &s->cfg, s->cfg.robust.steps ? &s->cfg.robust : NULL);
 }
 
@@ -238,7 +238,7 @@ static spot_status open_school(spot_ctx *c, void **out, const int *size, spot_be
     SPOT_TRY(spot_arena_open(c, &s->host, host.peak));
     SPOT_TRY(spot_arena_open_device(c, &s->device, device.peak));
     SPOT_TRY(lay_school(c, s, &s->host, &s->device));
-    for (int t = 0; t < SPOT_RESNET18_TENSORS; t++) spot_model_start(&s->m, t, 1, 0);
+    for (int t = 0; t < spot_model_tensors(s->m.arch); t++) spot_model_start(&s->m, t, 1, 0);
     return spot_trainer_start(c, &s->t, &s->m);
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/beside.h"
 #include "core/device.h"
 #include "plugin_abi.h"
 
@@ -22,31 +23,12 @@ const spot_ops spot_ops_cpu = {
 
 #define PLUGIN_FILE "libspotter_cuda.so"
 
-/* An address in this library or program. */
-static const char us_are_here;
-
-/* The path of the plugin: in $SPOT_PLUGIN_DIR; else in the folder of the library or program that holds this code, or in the
- * folder lib beside it. */
+/* The path of the plugin: in $SPOT_PLUGIN_DIR; else in the folder lib beside that of the library or program, or in its own. */
 static void plugin_path(char *path, size_t size)
 {
-    const char *dir = getenv("SPOT_PLUGIN_DIR"), *const below[] = { "", "/../lib" };
-    char here[PATH_MAX] = "";
-    Dl_info us;
-    char *slash;
+    static const char *const folder[] = { "/../lib", "" };
 
-    if (dir && *dir) {
-        snprintf(path, size, "%s/" PLUGIN_FILE, dir);
-        return;
-    }
-    /* For a program the loader gives the name of the call, which may lack the folder. */
-    if (dladdr(&us_are_here, &us) && strstr(us.dli_fname, ".so")) snprintf(here, sizeof here, "%s", us.dli_fname);
-    else if (readlink("/proc/self/exe", here, sizeof here - 1) < 0) here[0] = 0;
-    slash = strrchr(here, '/');
-    if (slash) *slash = 0;
-    for (size_t i = 2; i-- > 0;) {
-        snprintf(path, size, "%s%s/" PLUGIN_FILE, here, below[i]);
-        if (!access(path, R_OK)) return;
-    }
+    spot_path_beside(path, size, "SPOT_PLUGIN_DIR", folder, 2, PLUGIN_FILE);
 }
 
 /* The names of the families that ops lacks; "" when it is complete. */

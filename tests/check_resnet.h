@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "model/resnet18.h"
+#include "model/network.h"
 
 static inline double unit(int tensor, size_t i)
 {
@@ -19,15 +19,15 @@ static inline double unit(int tensor, size_t i)
 
 static inline void fill_model(spot_model *m)
 {
-    spot_model_tensor table[SPOT_RESNET18_TENSORS];
+    spot_model_tensor table[SPOT_MAX_TENSORS];
 
-    spot_model_layout(table, m->width, m->outputs);
-    for (int t = 0; t < SPOT_RESNET18_TENSORS; t++) {
+    spot_model_layout(table, m->arch, m->width, m->outputs);
+    for (int t = 0; t < spot_model_tensors(m->arch); t++) {
         const spot_model_tensor *e = &table[t];
         float *v = m->value + e->offset;
         for (size_t i = 0; i < e->count; i++) {
             double u = unit(t, i);
-            if (t >= 120)          v[i] = (float)((2 * u - 1) / sqrt(8.0 * m->width));
+            if (t >= spot_model_tensors(m->arch) - 2) v[i] = (float)((2 * u - 1) / sqrt(8.0 * m->width));
             else if (t % 6 == 0)   v[i] = (float)((2 * u - 1) * sqrt(6.0 / ((double)e->dim[0] * e->dim[2] * e->dim[3])));
             else if (t % 6 < 3)    v[i] = (float)((t % 6 == 1) + 0.4 * (u - 0.5));
             else                   v[i] = t % 6 == 4;
@@ -52,7 +52,7 @@ typedef struct {
 
 static inline void lay(bed *b, spot_arena *a, spot_net_shape s)
 {
-    CHECK_OK(&b->c, spot_model_take(&b->c, a, &b->m, s.width, s.outputs));
+    CHECK_OK(&b->c, spot_model_take(&b->c, a, &b->m, s.arch, s.width, s.outputs));
     CHECK_OK(&b->c, spot_net_open(&b->c, a, &b->net, s));
     CHECK_OK(&b->c, SPOT_TAKE(&b->c, a, b->x, (size_t)s.rows * s.size * s.size * 3));
     CHECK_OK(&b->c, SPOT_TAKE(&b->c, a, b->y, (size_t)s.rows * s.outputs));
@@ -95,7 +95,7 @@ static inline void get_gradient(spot_ctx *c, spot_model *m, const spot_net *net)
 {
     spot_net view = *net;
 
-    for (int u = 0; u < SPOT_UNITS; u++) {
+    for (int u = 0; u < net->arch->units; u++) {
         view.w[u] = view.dw[u];
         view.norm[u].weight = view.norm[u].dweight;
         view.norm[u].bias = view.norm[u].dbias;

@@ -1,5 +1,5 @@
-/* test_bo.c - examiners with a Gaussian process: bo-2019 against the package (golden/bo2019.txt, by tools/golden/bo2019.py) and a
- * dense grid, TuRBO's region against NumPy (golden/trust_region.txt), planted landscapes, what must not end a search. */
+/* test_bo.c - examiners with a Gaussian process: bo-2019 against the package (golden/bo2019.txt, by tools/golden/bo2019.py)
+ * and a dense grid, TuRBO's region against NumPy (golden/trust_region.txt), planted landscapes, what must not end a search. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -74,7 +74,8 @@ static void check_step(spot_ctx *c, const double **golden, int which)
     }
     g->kernel.length[0] = 1;
     assert_true(spot_gp_fit(g, &fit, &r));
-    print_message("%d factors, scaled %d: length scale %.6g, the package's %.6g\n", dims, scaled, g->kernel.length[0], model[0]);
+    print_message("%d factors, scaled %d: length scale %.6g, the package's %.6g\n", dims, scaled, g->kernel.length[0],
+                  model[0]);
     assert_true(spot_gp_likelihood(g, &g->kernel, NULL) >= model[1] - 1e-6 * (1 + fabs(model[1])));
     CHECK_NEAR(g->kernel.length[0] / model[0], 1, 1e-3);
 
@@ -322,7 +323,8 @@ static double rosenbrock(const spot_conditions *f, uint32_t number)
 TEST(turbo_goes_down_sphere_and_rosenbrock)
 {
     spot_ctx c = check_ctx(2);
-    spot_examiner_config cfg = spot_examiner_defaults(SPOT_EXAMINER_TURBO), random = spot_examiner_defaults(SPOT_EXAMINER_RANDOM);
+    spot_examiner_config cfg = spot_examiner_defaults(SPOT_EXAMINER_TURBO);
+    spot_examiner_config random = spot_examiner_defaults(SPOT_EXAMINER_RANDOM);
     outcome a = search_landscape(&c, &cfg, sphere, NULL, 2, 2 * long_run, 1);
     outcome b = search_landscape(&c, &cfg, rosenbrock, NULL, 2, 2 * long_run, 1);
     outcome ra = search_landscape(&c, &random, sphere, NULL, 2, 2 * long_run, 1);
@@ -367,7 +369,8 @@ TEST(equal_huge_and_stepwise_losses_and_tiny_budgets_are_no_failure)
     for (int m = 0; m < LEN(methods); m++) {
         spot_examiner_config cfg = short_config(methods[m]);
         for (int budget = 1; budget < 40; budget = 2 * budget + 1) search_landscape(&c, &cfg, equal, NULL, 1, budget, 1);
-        for (int k = 0; k < LEN(odd); k++) search_landscape(&c, &cfg, odd[k], NULL, 2, methods[m] == SPOT_EXAMINER_BO2019 ? 30 : 80, 1);
+        for (int k = 0; k < LEN(odd); k++)
+            search_landscape(&c, &cfg, odd[k], NULL, 2, methods[m] == SPOT_EXAMINER_BO2019 ? 30 : 80, 1);
     }
 }
 
@@ -401,9 +404,10 @@ TEST(points_that_repeat_are_no_failure)
 
 /* ---- the same points ---- */
 
-/* Points of `problems` objects from `number` on after `budget` renders; at (problems, budget, 9). stop: each ask is refused once. */
-static void points_of(spot_ctx *c, double *out, const spot_examiner_config *cfg, const uint32_t *number, int problems, int budget,
-                      bool stop)
+/* Points of `problems` objects from `number` on after `budget` renders; at (problems, budget, 9). stop: each ask is refused
+ * once. */
+static void points_of(spot_ctx *c, double *out, const spot_examiner_config *cfg, const uint32_t *number, int problems,
+                      int budget, bool stop)
 {
     spot_factor_space space = spot_factor_space_paper();
     spot_examiner_search search = { &space, problems, budget, 5, number };

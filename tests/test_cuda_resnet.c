@@ -34,9 +34,9 @@ static void open_school(school *b, spot_net_shape s)
     spot_ctx cpu = check_ctx(1);
     spot_arena count = spot_arena_counting(), model = spot_arena_counting();
 
-    CHECK_OK(&cpu, spot_model_take(&cpu, &model, &b->m, s.width, s.outputs));
+    CHECK_OK(&cpu, spot_model_take(&cpu, &model, &b->m, s.arch, s.width, s.outputs));
     CHECK_OK(&cpu, spot_arena_open(&cpu, &b->host, model.peak));
-    CHECK_OK(&cpu, spot_model_take(&cpu, &b->host, &b->m, s.width, s.outputs));
+    CHECK_OK(&cpu, spot_model_take(&cpu, &b->host, &b->m, s.arch, s.width, s.outputs));
     lay_net(b, &count, s);
     spot_net_close(&b->c, &b->net);
     CHECK_OK(&b->c, spot_arena_open_device(&b->c, &b->device, count.peak));
@@ -89,13 +89,13 @@ static void attend(school *b, spot_net_shape s, const spot_optim_rule *rule)
 /* The root of the mean square difference of a gradient's tensors over that of the tensor, the worst of all. */
 static double worst_tensor(const school *got, const school *want)
 {
-    spot_model_tensor table[SPOT_RESNET18_TENSORS];
+    spot_model_tensor table[SPOT_MAX_TENSORS];
     double worst = 0;
 
-    spot_model_layout(table, got->m.width, got->m.outputs);
-    for (int t = 0; t < SPOT_RESNET18_TENSORS; t++) {
+    spot_model_layout(table, got->m.arch, got->m.width, got->m.outputs);
+    for (int t = 0; t < spot_model_tensors(got->m.arch); t++) {
         double off = 0, all = 0;
-        if (t < 120 && t % 6 > 2) continue;
+        if (t < spot_model_tensors(got->m.arch) - 2 && t % 6 > 2) continue;
         for (size_t i = table[t].offset; i < table[t].offset + table[t].count; i++) {
             off += pow((double)got->gradient[i] - want->gradient[i], 2);
             all += pow(want->gradient[i], 2);
@@ -185,13 +185,13 @@ static spot_status look_rounded(spot_ctx *c, spot_look *net, float *feature, flo
         CHECK_OK(c, spot_conv_forward(c, net->conv[u], y, x, net->w[u], net->bias[u], other, net->s.rows, net->scratch));  \
         round_all(y, (size_t)net->s.rows * s_->co * out_ * out_, SPOT_BF16);                                               \
     } while (0)
-    for (int u = 0; u < SPOT_UNITS; u++) round_all(net->w[u], spot_conv_packed(c, net->conv[u]), SPOT_BF16);
+    for (int u = 0; u < net->arch->units; u++) round_all(net->w[u], spot_conv_packed(c, net->conv[u]), SPOT_BF16);
     CHECK_OK(c, spot_conv_planes(c, net->planes, x, live, net->s.rows, net->s.size * net->s.size, SPOT_FP32));
     round_all(net->planes, (size_t)net->s.rows * 3 * net->s.size * net->s.size, SPOT_BF16);
     CONVOLVE(0, net->stem, net->planes, NULL);
     CHECK_OK(c, spot_norm_pool(c, buffer[0], NULL, net->stem, &folded, p));
-    for (int i = 0; i < SPOT_BLOCKS; i++) {
-        const spot_block *b = &spot_resnet18_block[i];
+    for (int i = 0; i < net->arch->blocks; i++) {
+        const spot_block *b = &net->arch->block[i];
         float *in = buffer[0];
         CONVOLVE(b->first, buffer[1], in, NULL);
         if (b->down) CONVOLVE(b->down, buffer[2], in, NULL);
@@ -199,7 +199,7 @@ static spot_status look_rounded(spot_ctx *c, spot_look *net, float *feature, flo
         CONVOLVE(b->second, buffer[0], buffer[1], buffer[0]);
     }
 #undef CONVOLVE
-    p.channels = 8 * net->s.width;
+    p.channels = net->features;
     p.size = net->s.size / 32;
     return spot_head_forward(c, feature, logit, buffer[0], net->fc_w, net->fc_b, p, net->s.outputs);
 }
@@ -217,9 +217,9 @@ TEST(a_net_looks_the_same)
     spot_ctx cpu = check_ctx(2), c;
     spot_arena count = spot_arena_counting(), a;
     spot_model m;
-    CHECK_OK(&cpu, spot_model_take(&cpu, &count, &m, s.width, s.outputs));
+    CHECK_OK(&cpu, spot_model_take(&cpu, &count, &m, s.arch, s.width, s.outputs));
     CHECK_OK(&cpu, spot_arena_open(&cpu, &a, count.peak));
-    CHECK_OK(&cpu, spot_model_take(&cpu, &a, &m, s.width, s.outputs));
+    CHECK_OK(&cpu, spot_model_take(&cpu, &a, &m, s.arch, s.width, s.outputs));
     fill_model(&m);
     look_at(&cpu, &m, s, feature[0], logit[0], SEEN, spot_look_run);
     look_at(&cpu, &m, s, rounded, at, SEEN, look_rounded);

@@ -7,8 +7,8 @@ python=${PYTHON:-/usr/bin/python3}
     { echo "no torchvision: skipped"; exit 77; }
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
-for case in "64 64 8 1 6 4" "32 96 5 7 6 4"; do      # width, size, batch, outputs, batches, steps
-    # shellcheck disable=SC2086  # six words
+for case in "64 64 8 1 6 4" "32 96 5 7 6 4" "64 64 4 1 4 3 34"; do      # width, size, batch, outputs, batches, steps, layers
+    # shellcheck disable=SC2086  # six words or seven
     "$python" ../tools/golden/resnet18.py $case > "$out"
     "$1/test_resnet" "$out"
 done

@@ -88,7 +88,7 @@ static void check_losses(FILE *f, const char *kind, const world *w)
     cfg.lr = by_sgd ? 2e-3 : by_rmsprop ? 1e-4 : 3e-4;
     cfg.weight_decay = by_sgd ? 1e-4 : 0;
     CHECK_OK(&c, spot_arena_open(&c, &from, 16 << 20));
-    CHECK_OK(&c, spot_model_take(&c, &from, &start, 16, CLASSES));
+    CHECK_OK(&c, spot_model_take(&c, &from, &start, SPOT_ARCH_RESNET18, 16, CLASSES));
     fill_model(&start);
     start.batches_tracked = 0;
     CHECK_OK(&c, train(&c, &a, &m, losses, &how, &cfg, &start));

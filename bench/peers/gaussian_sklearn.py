@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""scikit-learn's time for what `spotter bench gaussian` does first, on the same numbers, in one run: the log likelihood with its
-slopes of a Gaussian process of 300 points with nine length scales, and mean and deviation at 1,000 points.
+"""scikit-learn's time for what `spotter bench gaussian` does first, on the same numbers, in one run: the log likelihood with
+its slopes of a Gaussian process of 300 points with nine length scales, and mean and deviation at 1,000 points.
 
     gaussian_sklearn.py [build/spotter] [rounds]
 

@@ -26,7 +26,7 @@ static spot_status decode_file(spot_ctx *c, spot_picture *p, const uint8_t *file
     spot_status s;
 
     p->work = work;
-    if (size >= 8 && !memcmp(file, "\x89PNG\r\n\x1a\n", 8))
+    if (spot_png_is(file, size))
         s = spot_png_decode(c, p, file, size, name);
     else if (size >= 3 && !memcmp(file, "\xff\xd8\xff", 3))
         s = spot_jpeg_decode(c, p, file, size, name);

@@ -179,3 +179,19 @@ spot_status spot_png_mask(spot_ctx *c, spot_picture *p, const uint8_t *file, siz
 {
     return decode(c, p, file, size, name, true);
 }
+
+bool spot_png_is(const uint8_t *file, size_t size) { return size >= 8 && !memcmp(file, "\x89PNG\r\n\x1a\n", 8); }
+
+/* By the colour type, or by a chunk tRNS, which stands before the pixels. */
+bool spot_png_has_alpha(const uint8_t *file, size_t size)
+{
+    if (!spot_png_is(file, size) || size < 33) return false;
+    if (file[25] & PNG_COLOR_MASK_ALPHA) return true;
+    for (size_t at = 8; size - at >= 12;) {
+        const size_t length = (size_t)file[at] << 24 | (size_t)file[at + 1] << 16 | (size_t)file[at + 2] << 8 | file[at + 3];
+        if (!memcmp(file + at + 4, "tRNS", 4)) return true;
+        if (!memcmp(file + at + 4, "IDAT", 4) || length > size - at - 12) return false;
+        at += 12 + length;
+    }
+    return false;
+}

@@ -2,6 +2,7 @@
 #ifndef SPOTTER_PNG_H
 #define SPOTTER_PNG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,5 +18,9 @@ spot_status spot_png_decode(spot_ctx *c, spot_picture *p, const uint8_t *file, s
 /* Decodes a PNG to one byte a pixel, p->rgb (height, width): its alpha where it has some (also of a palette), else its grey, of
  * colours PIL's convert("L"). 16-bit greys lose their low byte. */
 spot_status spot_png_mask(spot_ctx *c, spot_picture *p, const uint8_t *file, size_t size, const char *name);
+
+/* Whether the bytes begin as a PNG's do; whether that PNG says that it has alpha. */
+bool spot_png_is(const uint8_t *file, size_t size);
+bool spot_png_has_alpha(const uint8_t *file, size_t size);
 
 #endif

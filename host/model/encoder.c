@@ -77,7 +77,7 @@ static spot_status open_resnet(spot_ctx *c, spot_encoder *e)
     SPOT_TRY(spot_arena_open(c, &e->weights, count.peak));
     SPOT_TRY(spot_model_load(c, &e->weights, &e->resnet, e->path, 0, 0));
     e->about.has_images = true;
-    e->about.dim = 8 * e->resnet.width;
+    e->about.dim = spot_model_features(e->resnet.arch, e->resnet.width);
     e->about.side = crop;
     e->about.outputs = e->resnet.outputs;
     e->about.scale = NAN;

@@ -4,26 +4,26 @@
 #include <string.h>
 
 #include "core/device.h"
-#include "model/resnet18.h"
+#include "model/network.h"
 
 /* Images of a piece. A piece reads all weights, and those of the last 3x3 convolutions are 38 MB each for Winograd: pieces of 8
  * take a tenth longer than pieces of 16. */
 enum { LANES = 8, FEW_LANES = 4, PIECE = 32, LARGE_PIECE = 16, LARGE_SIZE = 96 };
 
-spot_net_shape spot_look_shape(const spot_ctx *c, int width, int outputs, int size, int n, spot_precision precision)
+spot_net_shape spot_look_shape(const spot_ctx *c, int arch, int width, int outputs, int size, int n, spot_precision precision)
 {
     const bool large = size > LARGE_SIZE && !c->device;
     const int lanes = large && c->threads <= FEW_LANES ? FEW_LANES : LANES;
     int rows = lanes * (large ? LARGE_PIECE : PIECE);
 
     if (c->device && n > 0 && n < rows) rows = n;
-    return (spot_net_shape){ .width = width, .outputs = outputs, .size = size, .lanes = lanes, .rows = rows,
+    return (spot_net_shape){ .arch = arch, .width = width, .outputs = outputs, .size = size, .lanes = lanes, .rows = rows,
                              .precision = precision };
 }
 
 static spot_plane output_of(const spot_look *net, int u, int live)
 {
-    const spot_unit *t = &spot_resnet18_unit[u];
+    const spot_unit *t = &net->arch->unit[u];
     int piece = net->s.rows / net->s.lanes;
 
     return (spot_plane){ (live + piece - 1) / piece * piece, live, t->out * net->s.width,
@@ -32,13 +32,13 @@ static spot_plane output_of(const spot_look *net, int u, int live)
 
 static spot_status open_plans(spot_ctx *c, spot_look *net)
 {
-    bool second[SPOT_UNITS] = { false }, down[SPOT_UNITS] = { false };
+    bool second[SPOT_MAX_UNITS] = { false }, down[SPOT_MAX_UNITS] = { false };
 
-    for (int b = 0; b < SPOT_BLOCKS; b++) {
-        second[spot_resnet18_block[b].second] = true;
-        down[spot_resnet18_block[b].down] = true;      /* the stem too: its ReLU is the pool's */
+    for (int b = 0; b < net->arch->blocks; b++) {
+        second[net->arch->block[b].second] = true;
+        down[net->arch->block[b].down] = true;      /* the stem too: its ReLU is the pool's */
     }
-    for (int u = 0; u < SPOT_UNITS; u++) {
+    for (int u = 0; u < net->arch->units; u++) {
         spot_conv_shape s = spot_unit_shape(u, net->s, false);
         s.bias = true;
         s.relu = !down[u];
@@ -57,14 +57,16 @@ spot_status spot_look_open(spot_ctx *c, spot_arena *a, spot_look *net, spot_net_
     SPOT_TRY(spot_net_check(c, s));
     if (c->device) s.lanes = 1;
     net->s = s;
+    net->arch = spot_architecture_of(s.arch);
+    net->features = spot_model_features(s.arch, s.width);
     SPOT_TRY(open_plans(c, net));
-    for (int u = 0; u < SPOT_UNITS; u++) {
+    for (int u = 0; u < net->arch->units; u++) {
         spot_conv_shape t = spot_unit_shape(u, s, false);
         SPOT_TRY(spot_arena_take(c, a, &net->w[u], number * spot_conv_packed(c, net->conv[u])));
         SPOT_TRY(SPOT_TAKE(c, a, net->bias[u], t.co));
         if (spot_conv_scratch(c, net->conv[u]) > scratch) scratch = spot_conv_scratch(c, net->conv[u]);
     }
-    SPOT_TRY(SPOT_TAKE(c, a, net->fc_w, (size_t)s.outputs * 8 * s.width));
+    SPOT_TRY(SPOT_TAKE(c, a, net->fc_w, (size_t)s.outputs * net->features));
     SPOT_TRY(SPOT_TAKE(c, a, net->fc_b, s.outputs));
     SPOT_TRY(SPOT_TAKE(c, a, net->one, s.width));
     SPOT_TRY(SPOT_TAKE(c, a, net->none, s.width));
@@ -77,7 +79,7 @@ spot_status spot_look_open(spot_ctx *c, spot_arena *a, spot_look *net, spot_net_
 
 void spot_look_close(spot_ctx *c, spot_look *net)
 {
-    for (int u = 0; u < SPOT_UNITS; u++) spot_conv_close(c, net->conv[u]);
+    for (int u = 0; u < SPOT_MAX_UNITS; u++) spot_conv_close(c, net->conv[u]);
     memset(net, 0, sizeof *net);
 }
 
@@ -101,12 +103,13 @@ static spot_status fold_unit(spot_ctx *c, spot_look *net, int u, const spot_mode
 
 static spot_status put_all(spot_ctx *c, spot_look *net, const spot_model *m, float *room)
 {
-    spot_model_tensor table[SPOT_RESNET18_TENSORS];
+    spot_model_tensor table[SPOT_MAX_TENSORS];
+    const spot_model_tensor *head = &table[6 * net->arch->units];
 
-    spot_model_layout(table, m->width, m->outputs);
-    for (int u = 0; u < SPOT_UNITS; u++) SPOT_TRY(fold_unit(c, net, u, m, &table[6 * u], room));
-    SPOT_TRY(spot_device_copy(c, net->fc_w, m->value + table[120].offset, table[120].count * sizeof(float)));
-    SPOT_TRY(spot_device_copy(c, net->fc_b, m->value + table[121].offset, table[121].count * sizeof(float)));
+    spot_model_layout(table, m->arch, m->width, m->outputs);
+    for (int u = 0; u < net->arch->units; u++) SPOT_TRY(fold_unit(c, net, u, m, &table[6 * u], room));
+    SPOT_TRY(spot_device_copy(c, net->fc_w, m->value + head[0].offset, head[0].count * sizeof(float)));
+    SPOT_TRY(spot_device_copy(c, net->fc_b, m->value + head[1].offset, head[1].count * sizeof(float)));
     for (int i = 0; i < net->s.width; i++) room[i] = 1;
     SPOT_TRY(spot_device_copy(c, net->one, room, (size_t)net->s.width * sizeof *room));
     return spot_device_clear(c, net->none, (size_t)net->s.width * sizeof *room);
@@ -127,11 +130,12 @@ static spot_status convolve(spot_ctx *c, spot_look *net, int u, void *y, const v
     return spot_conv_forward(c, net->conv[u], y, x, net->w[u], net->bias[u], other, rows, net->scratch);
 }
 
-int spot_look_channels(int width)
+int spot_look_channels(int arch, int width)
 {
-    int channels = spot_resnet18_unit[0].out;
+    const spot_architecture *t = spot_architecture_of(arch);
+    int channels = t->unit[0].out;
 
-    for (int b = 0; b < SPOT_BLOCKS; b++) channels += 2 * spot_resnet18_unit[spot_resnet18_block[b].second].out;
+    for (int b = 0; b < t->blocks; b++) channels += 2 * t->unit[t->block[b].second].out;
     return channels * width;
 }
 
@@ -142,7 +146,7 @@ static spot_status watch_channels(spot_ctx *c, spot_look *net, int u, const void
     float *to = net->channel + *at;
 
     *at += p.channels;
-    return spot_head_channels(c, to, spot_look_channels(net->s.width), y, p, !u);      /* the stem's ReLU is the pool's */
+    return spot_head_channels(c, to, spot_look_channels(net->s.arch, net->s.width), y, p, !u);      /* the stem's ReLU is the pool's */
 }
 
 /* A block adds its second convolution to the shortcut's output: x itself, or the third buffer. The sum overwrites that buffer,
@@ -178,7 +182,7 @@ spot_status spot_look_run(spot_ctx *c, spot_look *net, float *feature, float *lo
     SPOT_TRY(convolve(c, net, 0, net->stem, net->planes, NULL, p.rows));
     if (net->channel) SPOT_TRY(watch_channels(c, net, 0, net->stem, live, &at));
     SPOT_TRY(spot_norm_pool(c, buffer[0], NULL, net->stem, &folded, p));
-    for (int b = 0; b < SPOT_BLOCKS; b++) SPOT_TRY(run_block(c, net, &spot_resnet18_block[b], buffer, live, &at));
-    return spot_head_forward(c, feature, logit, buffer[0], net->fc_w, net->fc_b, output_of(net, SPOT_UNITS - 1, live),
+    for (int b = 0; b < net->arch->blocks; b++) SPOT_TRY(run_block(c, net, &net->arch->block[b], buffer, live, &at));
+    return spot_head_forward(c, feature, logit, buffer[0], net->fc_w, net->fc_b, output_of(net, net->arch->units - 1, live),
                              net->s.outputs);
 }

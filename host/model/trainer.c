@@ -37,7 +37,7 @@ spot_optim_rule spot_optim_rule_of(const spot_model_config *cfg)
 
 spot_net_shape spot_net_shape_of(const spot_model_config *cfg, int size, int outputs)
 {
-    return (spot_net_shape){ .width = cfg->width, .outputs = outputs, .size = size, .lanes = cfg->lanes,
+    return (spot_net_shape){ .arch = cfg->arch, .width = cfg->width, .outputs = outputs, .size = size, .lanes = cfg->lanes,
                              .rows = (cfg->batch + cfg->lanes - 1) / cfg->lanes * cfg->lanes,
                              .precision = (spot_precision)cfg->precision };
 }

@@ -3,7 +3,8 @@
  *     folder or archive -> spot_mesh_files -> model file -> `spotter-mesh`, a process of its own -> triangles -> spot_mesh
  *
  * The parsers of such files are not made for hostile input, so they run in a program of their own, which has limits of memory
- * and time, opens no file and asks for each by a pipe. This process answers with files of the model's own folder only.
+ * and time, opens no file and asks for each by a pipe. This process answers with files of the opened folder or archive only.
+ * The program lies beside the library or program that this code is in, in ../bin, or in the folder $SPOT_PARSER_DIR.
  *
  * A mesh is centred and scaled by the vertices that its triangles use: the middle of their box lies at the origin, and the
  * box's diagonal is 1. z points up, as in the papers' Blender. A vertex of a mesh is one place, normal and texture coordinate,
@@ -24,13 +25,15 @@ extern "C" {
 #define SPOT_MESH_MOST_TRIANGLES 4000000
 #define SPOT_MESH_TEXTURE_SIDE   1024                    /* larger textures are reduced when they are read */
 
-/* Colours are linear light, 0 to 1. */
+/* Colours are linear light, 0 to 1. The numbers of a file (Kd, Ks; glTF's base colour) are taken as they are, as Blender and
+ * glTF do; pictures are sRGB. Colours of vertices are not read. */
 typedef struct {
     float diffuse[3], specular[3];
     float shininess;               /* exponent of Blinn-Phong, 1 to 1000 */
     float opacity;                 /* 1: opaque; 0: not drawn */
     int   texture;                 /* multiplies diffuse, and its alpha opacity; -1: none */
-    int   cutout;                  /* its first channel multiplies opacity; -1: none */
+    int   cutout;                  /* its first channel multiplies opacity; -1: none. spot_mesh_read has none: it multiplies
+                                    * a map_d into the texture's alpha */
 } spot_mesh_material;
 
 /* Bytes RGBA in sRGB (alpha linear), the first row on top. Level k + 1 is half of level k in both directions, rounded down, at
@@ -69,7 +72,7 @@ typedef struct {
 /* ---- files ---- */
 
 /* A folder, or a zip archive (.zip, .sh3f), from which models and what they name are read. Names are relative, with "/"; an
- * absolute name, a drive letter, ".." and a link that leads out are refused. */
+ * absolute name, a colon (drive letters), a backslash, a link or a ".." that leads out are refused. */
 typedef struct spot_mesh_files spot_mesh_files;
 
 spot_status spot_mesh_files_open (spot_ctx *c, spot_mesh_files **f, const char *path);
@@ -87,9 +90,9 @@ typedef struct {
 spot_mesh_options spot_mesh_defaults(void);
 
 /* Reads model `name` of the files. o: NULL for the defaults. SPOT_INPUT with a sentence: no such file, too large, not a format
- * that is known, a parser that failed, died or took too long, no triangle left, more than SPOT_MESH_MOST_TRIANGLES. Missing
- * textures and materials are no failure: m->repairs counts them. Free with spot_mesh_close, also after a failure. Equal bytes
- * on every machine with one version of assimp. */
+ * that is known, a parser that failed, died or took too long, no triangle left, more than SPOT_MESH_MOST_TRIANGLES. SPOT_IO:
+ * the parser is not installed. Missing textures and materials are no failure: m->repairs counts them. Free with
+ * spot_mesh_close, also after a failure. Equal bytes on every machine with one version of assimp. */
 spot_status spot_mesh_read (spot_ctx *c, spot_mesh *m, spot_mesh_files *f, const char *name, const spot_mesh_options *o);
 void        spot_mesh_close(spot_mesh *m);
 
@@ -104,7 +107,8 @@ typedef struct {
     const spot_mesh_texture  *texture;  /* (textures): level 0 alone, copied; levels are made */
 } spot_mesh_triangles;
 
-/* Corners that are equal in all become one vertex; made normals, centre and scale as above. SPOT_INPUT as spot_mesh_read. */
+/* Corners that are equal in all become one vertex; made normals, centre and scale as above. SPOT_INPUT as spot_mesh_read;
+ * SPOT_INVALID for an index, a colour or an option out of range. */
 spot_status spot_mesh_make(spot_ctx *c, spot_mesh *m, const spot_mesh_triangles *t, const spot_mesh_options *o);
 
 #ifdef __cplusplus

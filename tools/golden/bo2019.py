@@ -2,9 +2,9 @@
 
     bo2019.py OUT_DIR      (in a venv: pip install bayesian-optimization==1.0.3 scikit-learn==1.2.1 scipy==1.10.1 numpy==1.24.2)
 
-Numbers in the order in which test_bo.c reads them. Per case: dims, points n, scaled; the points in the order of the package, which
-is that of the names of the factors (n, dims); targets (n); then of the model: length scale, log likelihood, mean and deviation at
-5 further points, which stand first (5, dims); then the greatest upper confidence bound that its search finds.
+Numbers in the order in which test_bo.c reads them. Per case: dims, points n, scaled; the points in the order of the package,
+which is that of the names of the factors (n, dims); targets (n); 5 further points (5, dims); then of the model: length scale,
+log likelihood, mean and deviation at those points; the greatest upper confidence bound that its search finds.
 
 Targets are centred and normalize_y is off where `scaled` is 0: so did scikit-learn before 0.23. The package of 2019 takes the
 first element of a minimum that SciPy gives as a number today; the wrapper makes it an array again.

@@ -1,5 +1,5 @@
-/* resnet18.c - the net for training: memory, weights in and out, forward, backward. */
-#include "model/resnet18.h"
+/* resnet.c - the net for training a ResNet: memory, weights in and out, forward, backward. */
+#include "model/network.h"
 
 #include <string.h>
 
@@ -11,7 +11,8 @@ static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 spot_status spot_net_check(spot_ctx *c, spot_net_shape s)
 {
     if (s.size < 32 || s.size % 32 || s.size > 4096)
-        return spot_fail(c, SPOT_INVALID, "ResNet-18 takes images of a multiple of 32 pixels, not %d", s.size);
+        return spot_fail(c, SPOT_INVALID, "%s takes images of a multiple of 32 pixels, not %d",
+                         spot_architecture_of(s.arch)->name, s.size);
     if (s.width < 16 || s.width % 16)
         return spot_fail(c, SPOT_INVALID, "model.width is %d; a multiple of 16 is wanted", s.width);
     return SPOT_OK;
@@ -19,7 +20,7 @@ spot_status spot_net_check(spot_ctx *c, spot_net_shape s)
 
 spot_conv_shape spot_unit_shape(int u, spot_net_shape s, bool train)
 {
-    const spot_unit *t = &spot_resnet18_unit[u];
+    const spot_unit *t = &spot_architecture_of(s.arch)->unit[u];
 
     return (spot_conv_shape){ .rows = s.rows, .lanes = s.lanes, .ci = t->in ? t->in * s.width : 3,
                               .co = t->out * s.width, .k = t->k, .stride = t->stride, .size = s.size / t->shrink,
@@ -29,7 +30,7 @@ spot_conv_shape spot_unit_shape(int u, spot_net_shape s, bool train)
 /* The output of unit u for `live` images; rows are whole pieces. */
 static spot_plane output_of(const spot_net_shape *s, int u, int live)
 {
-    const spot_unit *t = &spot_resnet18_unit[u];
+    const spot_unit *t = &spot_architecture_of(s->arch)->unit[u];
     int piece = s->rows / s->lanes;
 
     return (spot_plane){ .rows = (live + piece - 1) / piece * piece, .live = live, .channels = t->out * s->width,
@@ -61,13 +62,13 @@ static size_t divide_learned(spot_ctx *c, spot_net *net, float *from, bool gradi
         (member) = from ? from + at : NULL;                   \
         at += (n + 15) / 16 * 16;                             \
     } while (0)
-    for (int u = 0; u < SPOT_UNITS; u++) {
+    for (int u = 0; u < net->arch->units; u++) {
         spot_conv_shape s = spot_unit_shape(u, net->s, true);
         DEAL(*(gradient ? &net->dw[u] : &net->w[u]), spot_conv_packed(c, net->conv[u]));
         DEAL(*(gradient ? &net->norm[u].dweight : &net->norm[u].weight), s.co);
         DEAL(*(gradient ? &net->norm[u].dbias : &net->norm[u].bias), s.co);
     }
-    DEAL(*(gradient ? &net->fc_dw : &net->fc_w), (size_t)net->s.outputs * 8 * net->s.width);
+    DEAL(*(gradient ? &net->fc_dw : &net->fc_w), (size_t)net->s.outputs * net->features);
     DEAL(*(gradient ? &net->fc_db : &net->fc_b), net->s.outputs);
 #undef DEAL
     return at;
@@ -78,8 +79,8 @@ static size_t divide_running(spot_net *net, float *from)
 {
     size_t at = 0;
 
-    for (int u = 0; u < SPOT_UNITS; u++) {
-        size_t n = (size_t)spot_resnet18_unit[u].out * net->s.width;        /* a multiple of 16 */
+    for (int u = 0; u < net->arch->units; u++) {
+        size_t n = (size_t)net->arch->unit[u].out * net->s.width;        /* a multiple of 16 */
         net->norm[u].running_mean = from ? from + at : NULL;
         net->norm[u].running_var = from ? from + at + n : NULL;
         at += 2 * n;
@@ -101,9 +102,9 @@ size_t spot_net_image_bytes(const spot_ctx *c, const spot_net *net) { return byt
 
 static spot_status take_norms(spot_ctx *c, spot_arena *a, spot_net *net)
 {
-    for (int u = 0; u < SPOT_UNITS; u++) {
+    for (int u = 0; u < net->arch->units; u++) {
         spot_norm *l = &net->norm[u];
-        int n = spot_resnet18_unit[u].out * net->s.width;
+        int n = net->arch->unit[u].out * net->s.width;
         float **part[] = { &l->mean, &l->invstd, &l->scale, &l->shift };
         for (size_t i = 0; i < sizeof part / sizeof *part; i++) SPOT_TRY(SPOT_TAKE(c, a, *part[i], n));
     }
@@ -120,30 +121,30 @@ static spot_status take_activations(spot_ctx *c, spot_arena *a, spot_net *net)
     if (s->attacked) SPOT_TRY(spot_arena_take(c, a, &net->dplanes, bytes_of(input_plane(c, s))));
     SPOT_TRY(spot_arena_take(c, a, &net->pooled, bytes_of(pooled)));
     SPOT_TRY(SPOT_TAKE(c, a, net->at, numbers_of(pooled)));
-    for (int u = 0; u < SPOT_UNITS; u++) {
+    for (int u = 0; u < net->arch->units; u++) {
         spot_plane p = output_of(s, u, s->rows);
         SPOT_TRY(spot_arena_take(c, a, &net->y[u], bytes_of(p)));
         scratch = larger(scratch, larger(spot_conv_scratch(c, net->conv[u]), spot_norm_scratch(p)));
         if (u) widest = larger(widest, bytes_of(p));
     }
-    for (int b = 0; b < SPOT_BLOCKS; b++) {
-        size_t n = bytes_of(output_of(s, spot_resnet18_block[b].second, s->rows));
+    for (int b = 0; b < net->arch->blocks; b++) {
+        size_t n = bytes_of(output_of(s, net->arch->block[b].second, s->rows));
         SPOT_TRY(spot_arena_take(c, a, &net->inner[b], n));
         SPOT_TRY(spot_arena_take(c, a, &net->out[b], n));
     }
     SPOT_TRY(spot_arena_take(c, a, &net->direct, widest));
     SPOT_TRY(spot_arena_take(c, a, &net->side, widest));
-    SPOT_TRY(SPOT_TAKE(c, a, net->feature, (size_t)s->rows * 8 * s->width));
+    SPOT_TRY(SPOT_TAKE(c, a, net->feature, (size_t)s->rows * net->features));
     SPOT_TRY(SPOT_TAKE(c, a, net->logit, (size_t)s->rows * s->outputs));
     SPOT_TRY(SPOT_TAKE(c, a, net->dlogit, (size_t)s->rows * s->outputs));
     return spot_arena_take(c, a, &net->scratch, scratch);
 }
 
 /* Whether unit u is the first of a block. */
-static bool is_first(int u)
+static bool is_first(const spot_architecture *t, int u)
 {
-    for (int b = 0; b < SPOT_BLOCKS; b++)
-        if (spot_resnet18_block[b].first == u) return true;
+    for (int b = 0; b < t->blocks; b++)
+        if (t->block[b].first == u) return true;
     return false;
 }
 
@@ -153,9 +154,11 @@ spot_status spot_net_open(spot_ctx *c, spot_arena *a, spot_net *net, spot_net_sh
     SPOT_TRY(spot_net_check(c, s));
     if (c->device) s.lanes = 1;
     net->s = s;
-    for (int u = 0; u < SPOT_UNITS; u++) {
+    net->arch = spot_architecture_of(s.arch);
+    net->features = spot_model_features(s.arch, s.width);
+    for (int u = 0; u < net->arch->units; u++) {
         spot_conv_shape shape = spot_unit_shape(u, s, true);
-        shape.add = spot_conv_onto(c) && is_first(u);
+        shape.add = spot_conv_onto(c) && is_first(net->arch, u);
         SPOT_TRY(spot_conv_open(c, &net->conv[u], &shape));
     }
     net->params = divide_learned(c, net, NULL, false);
@@ -168,7 +171,7 @@ spot_status spot_net_open(spot_ctx *c, spot_arena *a, spot_net *net, spot_net_sh
     divide_learned(c, net, net->param, false);
     divide_learned(c, net, net->grad, true);
     divide_running(net, net->param ? net->param + net->params : NULL);
-    for (int u = 0; u < SPOT_UNITS && net->param; u++)
+    for (int u = 0; u < net->arch->units && net->param; u++)
         net->read[u] = net->rounded ? (char *)net->rounded + 2 * (net->w[u] - net->param) : (const void *)net->w[u];
     SPOT_TRY(take_norms(c, a, net));
     return take_activations(c, a, net);
@@ -178,13 +181,13 @@ spot_status spot_net_add_triplets(spot_ctx *c, spot_arena *a, spot_net *net, dou
 {
     net->triplet = weight;
     net->margin = margin;
-    SPOT_TRY(SPOT_TAKE(c, a, net->dfeature, (size_t)net->s.rows * 8 * net->s.width));
+    SPOT_TRY(SPOT_TAKE(c, a, net->dfeature, (size_t)net->s.rows * net->features));
     return spot_arena_take(c, a, &net->triplet_scratch, spot_triplet_scratch(net->s.rows));
 }
 
 void spot_net_close(spot_ctx *c, spot_net *net)
 {
-    for (int u = 0; u < SPOT_UNITS; u++) spot_conv_close(c, net->conv[u]);
+    for (int u = 0; u < SPOT_MAX_UNITS; u++) spot_conv_close(c, net->conv[u]);
     memset(net, 0, sizeof *net);
 }
 
@@ -200,12 +203,13 @@ static spot_status round_weights(spot_ctx *c, spot_net *net)
 
 spot_status spot_net_put(spot_ctx *c, spot_net *net, const spot_model *m)
 {
-    spot_model_tensor table[SPOT_RESNET18_TENSORS];
+    spot_model_tensor table[SPOT_MAX_TENSORS];
+    const spot_model_tensor *head = &table[6 * net->arch->units];
     float *clear[] = { net->param, net->grad, net->moment, net->square };
 
-    spot_model_layout(table, m->width, m->outputs);
+    spot_model_layout(table, m->arch, m->width, m->outputs);
     for (int i = 0; i < 4; i++) SPOT_TRY(spot_device_clear(c, clear[i], net->params * sizeof(float)));
-    for (int u = 0; u < SPOT_UNITS; u++) {
+    for (int u = 0; u < net->arch->units; u++) {
         const spot_model_tensor *t = &table[6 * u];
         spot_norm *l = &net->norm[u];
         float *to[5] = { NULL, l->weight, l->bias, l->running_mean, l->running_var };
@@ -213,17 +217,18 @@ spot_status spot_net_put(spot_ctx *c, spot_net *net, const spot_model *m)
         for (int i = 1; i < 5; i++)
             SPOT_TRY(spot_device_copy(c, to[i], m->value + t[i].offset, t[i].count * sizeof(float)));
     }
-    SPOT_TRY(spot_device_copy(c, net->fc_w, m->value + table[120].offset, table[120].count * sizeof(float)));
-    SPOT_TRY(spot_device_copy(c, net->fc_b, m->value + table[121].offset, table[121].count * sizeof(float)));
+    SPOT_TRY(spot_device_copy(c, net->fc_w, m->value + head[0].offset, head[0].count * sizeof(float)));
+    SPOT_TRY(spot_device_copy(c, net->fc_b, m->value + head[1].offset, head[1].count * sizeof(float)));
     return round_weights(c, net);
 }
 
 spot_status spot_net_get(spot_ctx *c, spot_model *m, const spot_net *net)
 {
-    spot_model_tensor table[SPOT_RESNET18_TENSORS];
+    spot_model_tensor table[SPOT_MAX_TENSORS];
+    const spot_model_tensor *head = &table[6 * net->arch->units];
 
-    spot_model_layout(table, m->width, m->outputs);
-    for (int u = 0; u < SPOT_UNITS; u++) {
+    spot_model_layout(table, m->arch, m->width, m->outputs);
+    for (int u = 0; u < net->arch->units; u++) {
         const spot_model_tensor *t = &table[6 * u];
         const spot_norm *l = &net->norm[u];
         const float *from[5] = { NULL, l->weight, l->bias, l->running_mean, l->running_var };
@@ -231,8 +236,8 @@ spot_status spot_net_get(spot_ctx *c, spot_model *m, const spot_net *net)
         for (int i = 1; i < 5; i++)
             SPOT_TRY(spot_device_copy(c, m->value + t[i].offset, from[i], t[i].count * sizeof(float)));
     }
-    SPOT_TRY(spot_device_copy(c, m->value + table[120].offset, net->fc_w, table[120].count * sizeof(float)));
-    return spot_device_copy(c, m->value + table[121].offset, net->fc_b, table[121].count * sizeof(float));
+    SPOT_TRY(spot_device_copy(c, m->value + head[0].offset, net->fc_w, head[0].count * sizeof(float)));
+    return spot_device_copy(c, m->value + head[1].offset, net->fc_b, head[1].count * sizeof(float));
 }
 
 /* -- forward -------------------------------------------------------------------------------------------------- */
@@ -257,8 +262,8 @@ spot_status spot_net_forward(spot_ctx *c, spot_net *net, const float *pixels, in
         SPOT_TRY(spot_device_clear(c, (char *)net->planes + live * row, (p.rows - live) * row));
     SPOT_TRY(convolve(c, net, 0, net->planes, p, learning));
     SPOT_TRY(spot_norm_pool(c, net->pooled, net->at, net->y[0], &net->norm[0], p));
-    for (int i = 0; i < SPOT_BLOCKS; i++) {
-        const spot_block *b = &spot_resnet18_block[i];
+    for (int i = 0; i < net->arch->blocks; i++) {
+        const spot_block *b = &net->arch->block[i];
         p = output_of(&net->s, b->first, live);
         SPOT_TRY(convolve(c, net, b->first, x, p, learning));
         SPOT_TRY(spot_norm_apply(c, net->inner[i], net->y[b->first], &net->norm[b->first], NULL, NULL, p));
@@ -288,10 +293,10 @@ static spot_status data_back(spot_ctx *c, spot_net *net, int u, void *dx, int ro
  * side is the whole gradient. */
 static spot_status block_back(spot_ctx *c, spot_net *net, int i, int live, bool learning)
 {
-    const spot_block *b = &spot_resnet18_block[i];
+    const spot_block *b = &net->arch->block[i];
     const void *x = i ? net->out[i - 1] : net->pooled;
     spot_plane p = output_of(&net->s, b->first, live);
-    const bool last = i == SPOT_BLOCKS - 1, onto = spot_conv_onto(c);
+    const bool last = i == net->arch->blocks - 1, onto = spot_conv_onto(c);
     spot_norm_back join = { .da = onto && !last ? net->side : net->direct, .db = onto || last ? NULL : net->side,
                             .out = net->out[i], .dz = net->side, .y = net->y[b->second], .a = &net->norm[b->second] };
     spot_norm_back inner = { .da = net->direct, .y = net->y[b->first], .a = &net->norm[b->first] };
@@ -310,7 +315,7 @@ static spot_status block_back(spot_ctx *c, spot_net *net, int i, int live, bool 
 /* The loss, and its gradients by the logits and, of triplets, by the features. */
 static spot_status take_loss(spot_ctx *c, spot_net *net, const float *target, int live, double *loss)
 {
-    const spot_triplet_batch t = { live, 8 * net->s.width, net->s.outputs, net->margin, net->triplet, net->feature, target };
+    const spot_triplet_batch t = { live, net->features, net->s.outputs, net->margin, net->triplet, net->feature, target };
 
     if (net->kind == SPOT_SOFTMAX) SPOT_TRY(spot_head_softmax(c, loss, net->dlogit, net->logit, target, live, net->s.outputs));
     else SPOT_TRY(spot_head_loss(c, loss, net->dlogit, net->logit, target, live * net->s.outputs));
@@ -320,12 +325,12 @@ static spot_status take_loss(spot_ctx *c, spot_net *net, const float *target, in
 /* Goes back from the loss to the output of the stem's convolution; y[0] receives its gradient. */
 static spot_status back_to_stem(spot_ctx *c, spot_net *net, const float *target, int live, double *loss, bool learning)
 {
-    spot_plane last = output_of(&net->s, SPOT_UNITS - 1, live), stem = output_of(&net->s, 0, live);
+    spot_plane last = output_of(&net->s, net->arch->units - 1, live), stem = output_of(&net->s, 0, live);
 
     SPOT_TRY(take_loss(c, net, target, live, loss));
     SPOT_TRY(spot_head_backward(c, net->direct, net->fc_dw, net->fc_db, net->dlogit, net->feature, net->fc_w, net->dfeature,
                                 last, net->s.outputs));
-    for (int i = SPOT_BLOCKS; i-- > 0;) SPOT_TRY(block_back(c, net, i, live, learning));
+    for (int i = net->arch->blocks; i-- > 0;) SPOT_TRY(block_back(c, net, i, live, learning));
     return spot_norm_pool_back(c, net->y[0], spot_conv_onto(c) ? net->side : net->direct, spot_conv_onto(c) ? NULL : net->side,
                                net->pooled, net->at, &net->norm[0], stem, net->scratch);
 }

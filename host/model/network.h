@@ -1,11 +1,12 @@
-/* resnet18.h - ResNet-18 as a list of twenty convolutions, each with its batch norm, and eight blocks that use them.
+/* network.h - networks as tables: convolutions, each with its batch norm, and blocks that use them.
  *
  * Two nets: one for training (it can also run with fixed statistics), one for inference (batch norm folded). Both call ops and
  * never a device. A batch has `live` images; the net works on whole pieces of rows/lanes and pads the last piece. A net's
  * arrays lie in the memory of its context's device; its struct, and models, lie on the host. */
-#ifndef SPOTTER_RESNET18_H
-#define SPOTTER_RESNET18_H
+#ifndef SPOTTER_NETWORK_H
+#define SPOTTER_NETWORK_H
 
+#include "formats/safetensors.h"
 #include "net/conv.h"
 #include "net/head.h"
 #include "net/norm.h"
@@ -13,12 +14,12 @@
 #include "net/triplet.h"
 #include "spotter/model.h"
 
-enum { SPOT_UNITS = 20, SPOT_BLOCKS = 8 };
+enum { SPOT_MAX_UNITS = 36, SPOT_MAX_BLOCKS = 16 };      /* ResNet-34's */
 
 /* Limits for models of any origin. The width is a multiple of SPOT_LEAST_WIDTH. */
 enum { SPOT_LEAST_WIDTH = 16, SPOT_MOST_WIDTH = 1024, SPOT_MOST_OUTPUTS = 100000 };
 
-/* A convolution and its batch norm. Unit u owns the tensors 6u..6u+5 of the state_dict; 120 and 121 are the head. */
+/* A convolution and its batch norm. Unit u owns the tensors 6u..6u+5 of the state_dict; the last two are the head. */
 typedef struct {
     const char *conv, *norm;   /* "layer1.0.conv1", "layer1.0.bn1" */
     int in, out;               /* channels, in widths; in 0: the image's three */
@@ -28,38 +29,49 @@ typedef struct {
 
 typedef struct { int first, second, down; } spot_block;   /* units; down 0: the shortcut is the identity */
 
-extern const spot_unit  spot_resnet18_unit[SPOT_UNITS];
-extern const spot_block spot_resnet18_block[SPOT_BLOCKS];
+/* An architecture: a row of a table by spot_arch. */
+typedef struct {
+    const char *name;                                 /* "ResNet-18" */
+    const char *stem, *head;                          /* the first layer and the last: "conv1", "fc" */
+    int units, blocks;
+    const spot_unit  *unit;
+    const spot_block *block;
+} spot_architecture;
+
+const spot_architecture *spot_architecture_of(int arch);
 
 /* Shapes that both nets share; size a multiple of 32, width of 16. */
 typedef struct {
     int width, outputs, size, rows, lanes;            /* a GPU always has one lane */
+    int arch;                                         /* spot_arch */
     spot_precision precision;                         /* of activations, and of the weights that convolutions read */
     bool attacked;                                    /* training: the gradient by the images, too */
 } spot_net_shape;
 
 typedef struct {
     spot_net_shape s;
-    spot_conv *conv[SPOT_UNITS];
-    spot_norm  norm[SPOT_UNITS];
-    float     *w[SPOT_UNITS], *dw[SPOT_UNITS];        /* packed, within param and grad */
-    const void *read[SPOT_UNITS];                     /* weights that a convolution reads: w, or their bf16 in `rounded` */
+    const spot_architecture *arch;                    /* of s.arch */
+    int        features;                              /* numbers before the head */
+    spot_conv *conv[SPOT_MAX_UNITS];
+    spot_norm  norm[SPOT_MAX_UNITS];
+    float     *w[SPOT_MAX_UNITS], *dw[SPOT_MAX_UNITS];        /* packed, within param and grad */
+    const void *read[SPOT_MAX_UNITS];                     /* weights that a convolution reads: w, or their bf16 in `rounded` */
     float     *fc_w, *fc_b, *fc_dw, *fc_db;
     size_t     params, state;                         /* learned floats, with padding; these and the running statistics */
     float     *param, *grad;                          /* (state): the whole model; (params) */
     float     *moment, *square;                       /* (params): the optimizer's */
     void      *rounded;                               /* (params) bf16 that spot_optim_step updates; NULL in fp32 */
     void      *planes, *dplanes;                      /* the input, as spot_conv_planes makes it; its gradient, if attacked */
-    void      *y[SPOT_UNITS];                         /* output of each convolution; backward overwrites it with gradients */
+    void      *y[SPOT_MAX_UNITS];                         /* output of each convolution; backward overwrites it with gradients */
     void      *pooled;                                /* input of the first block */
     unsigned char *at;                                /* the greatest pixel of each window of the pool */
-    void      *inner[SPOT_BLOCKS], *out[SPOT_BLOCKS]; /* activations inside and after each block */
+    void      *inner[SPOT_MAX_BLOCKS], *out[SPOT_MAX_BLOCKS]; /* activations inside and after each block */
     void      *direct, *side;                         /* gradient of a block's input: through its first unit, and past it; the
                                                        * sum in side where spot_conv_onto */
-    float     *feature, *logit, *dlogit;              /* (rows, 8*width), (rows, outputs) twice */
+    float     *feature, *logit, *dlogit;              /* (rows, features), (rows, outputs) twice */
     spot_loss  kind;                                  /* of the loss; SPOT_SIGMOID until the caller changes it */
     double     triplet, margin;                       /* weight of the embeddings' triplet loss, which is added; 0: none */
-    float     *dfeature;                              /* (rows, 8*width), and scratch for it; NULL without that loss */
+    float     *dfeature;                              /* (rows, features), and scratch for it; NULL without that loss */
     void      *triplet_scratch;
     void      *scratch;
 } spot_net;
@@ -96,13 +108,15 @@ void spot_net_running(spot_net *net, float *running);
 /* The net for inference: weights with folded batch norm (in double, then rounded to the precision), three buffers. */
 typedef struct {
     spot_net_shape s;
-    spot_conv *conv[SPOT_UNITS];
-    void      *w[SPOT_UNITS];
-    float     *bias[SPOT_UNITS];
+    const spot_architecture *arch;                    /* of s.arch */
+    int        features;                              /* numbers before the head */
+    spot_conv *conv[SPOT_MAX_UNITS];
+    void      *w[SPOT_MAX_UNITS];
+    float     *bias[SPOT_MAX_UNITS];
     float     *fc_w, *fc_b, *one, *none;              /* one and none: the stem's norm, already folded */
     void      *planes, *stem, *buffer[3];
     void      *scratch;
-    float     *channel;                               /* NULL until the caller wants it: (rows, spot_look_channels(width)), the
+    float     *channel;                               /* NULL until the caller wants it: (rows, spot_look_channels(arch, width)), the
                                                        * activity of every channel of every layer (predictor.h) */
 } spot_look;
 
@@ -112,15 +126,15 @@ spot_status spot_look_put(spot_ctx *c, spot_look *net, const spot_model *m);
 
 /* Channels of the stem and of both layers of each block. A convolution of a shortcut is no layer of its own: its output is seen
  * in the block's sum. */
-int spot_look_channels(int width);
+int spot_look_channels(int arch, int width);
 
-/* pixels (live, size, size, 3), or NULL as above -> feature (live, 8*width), logit (live, outputs), and net->channel where it
+/* pixels (live, size, size, 3), or NULL as above -> feature (live, features), logit (live, outputs), and net->channel where it
  * is wanted, all in the memory of c's device. */
 spot_status spot_look_run(spot_ctx *c, spot_look *net, float *feature, float *logit, const float *pixels, int live);
 
 /* The shape for n images. The images of a piece, on which Winograd's bits depend, depend on the images' size only: a view never
  * depends on the batches of training, nor on the threads. Where threads are few, large images have fewer lanes, for memory. */
-spot_net_shape spot_look_shape(const spot_ctx *c, int width, int outputs, int size, int n, spot_precision precision);
+spot_net_shape spot_look_shape(const spot_ctx *c, int arch, int width, int outputs, int size, int n, spot_precision precision);
 
 /* The net for inference on pixels of the host, with room for a batch in the memory of c's device. */
 typedef struct {
@@ -134,7 +148,7 @@ typedef struct {
  * even after a failure. */
 spot_status spot_look_pixels_open(spot_ctx *c, spot_arena *a, spot_look_pixels *l, spot_net_shape s, bool channels);
 
-/* rgb (n, size, size, 3) -> logit (n, outputs), feature (n, 8*width) and channel (n, spot_look_channels), all on the host; the
+/* rgb (n, size, size, 3) -> logit (n, outputs), feature (n, features) and channel (n, spot_look_channels), all on the host; the
  * last two may be NULL. Any n. The stop flag is looked at between batches. An image's numbers do not depend on the others. */
 spot_status spot_look_pixels_run(spot_ctx *c, spot_look_pixels *l, float *logit, float *feature, float *channel,
                                  const uint8_t *rgb, int n);
@@ -150,8 +164,11 @@ spot_status spot_net_draw(spot_ctx *c, float *pixels, void *planes, spot_precisi
                           const spot_ec *ec, void *spare);
 
 /* take: allocates a model. start: initialises its tensor number `tensor`. */
-spot_status spot_model_take(spot_ctx *c, spot_arena *a, spot_model *m, int width, int outputs);
+spot_status spot_model_take(spot_ctx *c, spot_arena *a, spot_model *m, int arch, int width, int outputs);
 void        spot_model_start(spot_model *m, int tensor, uint64_t seed, uint32_t ec);
+
+/* Whether a file has the first and the last layer of an architecture, and which. */
+bool spot_weights_arch(const spot_tensors *file, int *arch);
 
 /* check: cfg's ranges, and its precision on c's device. begin: the model that a training starts from (spot_model_train);
  * (seed, number) is the address of what is drawn. */
