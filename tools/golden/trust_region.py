@@ -2,9 +2,9 @@
 
     trust_region.py OUT_DIR
 
-It minimises, as the paper does; the test negates. Per walk: dims, batch, successes, failures in a row; first best value; number
-of batches; per batch its least value, then side, best and 1, or 0 where the region ends; center, length scales, low and high ends
-of the box (dims each) at the last side.
+It minimises, as the paper does; the test negates. Per walk: dims, batch, successes, failures in a row; first best
+value; number of batches; per batch its least value, then side, best and 1, or 0 where the region ends; center, length
+scales, low and high ends of the box (dims each) at the last side.
 """
 import sys
 
