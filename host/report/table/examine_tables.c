@@ -127,7 +127,7 @@ static void print_lowest(spot_columns *p, const void *user)
     const tables *t = user;
     const bool high = t->r->cfg->search.mode == SPOT_MODE_STRENGTH;
 
-    p->left |= 2;
+    p->left |= 6;
     spot_cell(p, "model"), spot_cell(p, "examiner"), spot_cell(p, "renders"), spot_cell(p, high ? "highest" : "lowest");
     spot_cell(p, "robust"), spot_cell(p, "valid"), spot_cell(p, "inside"), spot_cell(p, "found");
     spot_end_row(p);
