@@ -53,7 +53,7 @@ static void check_case(spot_ctx *c, const double **golden)
     int n = (int)v[0], d = (int)v[1], scales = v[2] != 0 ? 1 : d;
     world w = open_world(c, n, d, v[2] != 0, v[3] != 0 ? SPOT_GP_SCALED : SPOT_GP_CENTRED, false);
     double slope[SPOT_GP_VALUES], mean[ASKED], deviation[ASKED], fitted;
-    spot_gp_search search = { { 1e-2, 1e2 }, { 1e-3, 1e3 }, { 1e-6, 1 }, 1, 0, 10, 200, NULL };
+    spot_gp_search search = { { 1e-2, 1e2 }, { 1e-3, 1e3 }, { 1e-6, 1 }, 1, 0, 10, 200, 1e-9, NULL };
     spot_rng r = spot_rng_at(1, SPOT_RNG_EXAMINER, 0, 0);
     spot_gp_kernel k;
 
@@ -169,7 +169,7 @@ TEST(points_that_repeat_and_equal_values_are_no_failure)
 {
     spot_ctx c = check_ctx(1);
     world w = open_world(&c, 60, 2, true, SPOT_GP_SCALED, false);
-    spot_gp_search search = { { 1e-5, 1e5 }, { 1, 1 }, { 1e-300, 1e-300 }, 1, 0, 3, 50, NULL };
+    spot_gp_search search = { { 1e-5, 1e5 }, { 1, 1 }, { 1e-300, 1e-300 }, 1, 0, 3, 50, 1e-9, NULL };
     spot_rng r = spot_rng_at(1, SPOT_RNG_EXAMINER, 0, 0);
     double mean[ASKED], deviation[ASKED];
 

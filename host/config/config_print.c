@@ -150,7 +150,8 @@ static void document_row(FILE *f, const spot_setting *s, const owner *value, int
     if (s->rows) fprintf(f, "\n%s: ", path);
     else {
         fprintf(f, "  %s = ", path);
-        print_defaults(f, s, value, names_owners(s, value, n) ? 1 : n);
+        if (n > 1 && names_owners(s, value, n)) fputs(s->names[(int)s->def[0]], f);
+        else print_defaults(f, s, value, n);
         fprintf(f, "  (%s)\n      ", spot_setting_takes(takes, sizeof takes, s));
     }
     for (int i = 0; !all && i < n; i++) fprintf(f, "%s%s", value[i].method, i < n - 1 ? ", " : ": ");

@@ -37,7 +37,7 @@ static double objective(unsigned n, const double *x, double *slope, void *user)
 double spot_acquisition_climb(const spot_surrogate *s, spot_gp *g, double kappa, double *x, int evaluations, double tolerance)
 {
     int dims = s->search.space->dims;
-    bool circles = s->shape.features > dims;
+    bool circles = s->features == SPOT_FEATURES_CIRCLES;
     climbing c = { .s = s, .g = g, .kappa = kappa, .best = -INFINITY };
     nlopt_opt o = nlopt_create(NLOPT_LD_SLSQP, (unsigned)dims);
     double least[SPOT_FACTORS], most[SPOT_FACTORS], value;

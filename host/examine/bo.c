@@ -8,8 +8,8 @@
 
 #include "examine/acquisition.h"
 
-/* The search for a kernel looks at so many points, and NLopt evaluates so often; local searches on the bound. */
-enum { FIT_POINTS = 100, FIT_EVALUATIONS = 15, CLIMB_EVALUATIONS = 12, BEST_FEW = 5 };
+/* Likelihoods of a search for the kernel, bounds of a local search; the best points near which half of the candidates lie. */
+enum { FIT_EVALUATIONS = 10, CLIMB_EVALUATIONS = 12, BEST_FEW = 5 };
 
 typedef struct {
     spot_surrogate s;
@@ -21,7 +21,8 @@ static spot_surrogate_plan plan_of(const spot_examiner_config *cfg)
 {
     const spot_bo_config *b = &cfg->bo;
 
-    return (spot_surrogate_plan){ b->best, b->last, b->batch, b->tries, true, SPOT_GP_SCALED, true };
+    return (spot_surrogate_plan){ b->best, b->last, b->spread, b->batch, b->tries, false, true, SPOT_GP_SCALED,
+                                  SPOT_FEATURES_CIRCLES };
 }
 
 static size_t bytes(const spot_examiner_config *cfg, const spot_examiner_search *s)
@@ -57,24 +58,6 @@ static int wants(const void *s)
     return b->s.told < b->cfg.first ? b->cfg.first - b->s.told : b->cfg.batch;
 }
 
-/* A part of the points, spread evenly over the chosen ones, stands for all: the work grows with the third power. */
-static void fit_kernel(const state *b, spot_surrogate_desk *d, spot_gp_kernel *k, spot_rng *r, const volatile sig_atomic_t *stop)
-{
-    const spot_gp_search search = { { 0.05, 20 }, { 0.05, 20 }, { 1e-4, 0.5 }, 1, 1, 0, FIT_EVALUATIONS, stop };
-    size_t features = (size_t)b->s.shape.features;
-    int n = d->n < FIT_POINTS ? d->n : FIT_POINTS;
-    double *x = d->solved, *y = x + (size_t)n * features;
-
-    for (int i = 0; i < n; i++) {
-        int from = (int)((long long)i * d->n / n);
-        memcpy(x + (size_t)i * features, d->x + (size_t)from * features, features * sizeof *x);
-        y[i] = d->y[from];
-    }
-    spot_gp_set(&d->g, x, y, n);
-    d->g.kernel = *k;
-    if (spot_gp_fit(&d->g, &search, r)) *k = d->g.kernel;
-}
-
 /* Half of the pool is uniform; the others are steps of all sizes, in some dimensions, from the best few points. */
 static void fill_pool(const state *b, spot_surrogate_desk *d, int i, spot_rng *r)
 {
@@ -89,7 +72,7 @@ static void fill_pool(const state *b, spot_surrogate_desk *d, int i, spot_rng *r
         for (int k = 0; k < dims; k++) {
             if (!near) x[k] = spot_rng_uniform(r);
             else if (spot_rng_uniform(r) * dims > 4) x[k] = from[k];
-            else x[k] = spot_surrogate_inside(from[k] + sigma * spot_rng_normal(r), space->turns[k]);
+            else x[k] = spot_examiner_fold(from[k] + sigma * spot_rng_normal(r), space->turns[k]);
         }
     }
 }
@@ -98,13 +81,16 @@ static void ask_one(const state *b, spot_surrogate_desk *d, int i, double *at, i
 {
     int dims = b->s.search.space->dims;
     spot_rng r = spot_rng_at(b->s.search.seed, SPOT_RNG_EXAMINER, b->s.search.number[i], (uint32_t)b->s.told);
+    const spot_gp_search search = { { 0.05, 20 }, { 0.05, 20 }, { 1e-4, 0.5 }, 1, 1, 0, FIT_EVALUATIONS, 1e-3, stop };
     spot_gp_kernel *k = &b->s.next[i];
     double feature[SPOT_GP_FEATURES];
     bool believed = false;
+    /* where points were left out the deviation is too great, and the search would explore the same places again */
+    double kappa = b->cfg.kappa * fmin(1, (double)b->s.most / b->s.told);
 
-    spot_surrogate_choose(&b->s, d, i);
+    spot_surrogate_choose(&b->s, d, i, 0);
     *k = b->s.kernel[i];
-    if (b->s.told >= b->fit_at) fit_kernel(b, d, k, &r, stop);
+    if (b->s.told >= b->fit_at) spot_surrogate_fit(&b->s, d, &search, k, &r);
     spot_gp_set(&d->g, d->x, d->y, d->n);
     if (!spot_gp_factor(&d->g, k)) spot_gp_set(&d->g, d->x, d->y, 0);
     fill_pool(b, d, i, &r);
@@ -113,9 +99,9 @@ static void ask_one(const state *b, spot_surrogate_desk *d, int i, double *at, i
         int best = 0;
         if (believed) spot_surrogate_look_again(&b->s, d, b->cfg.tries);
         for (int t = 1; t < b->cfg.tries; t++)
-            if (d->mean[t] + b->cfg.kappa * d->deviation[t] > d->mean[best] + b->cfg.kappa * d->deviation[best]) best = t;
+            if (d->mean[t] + kappa * d->deviation[t] > d->mean[best] + kappa * d->deviation[best]) best = t;
         memcpy(at, d->pool + (size_t)best * (size_t)dims, (size_t)dims * sizeof *at);
-        if (j < b->cfg.starts) spot_acquisition_climb(&b->s, &d->g, b->cfg.kappa, at, CLIMB_EVALUATIONS, 1e-3);
+        if (j < b->cfg.starts) spot_acquisition_climb(&b->s, &d->g, kappa, at, CLIMB_EVALUATIONS, 1e-3);
         spot_surrogate_features(&b->s, feature, at);
         d->mean[best] = -INFINITY;                 /* not again, even where nothing can be believed */
         if (j + 1 < n) believed = spot_gp_believe(&d->g, feature);
@@ -129,9 +115,7 @@ static spot_status ask(spot_ctx *c, void *s, double *at, int n)
     size_t dims = (size_t)b->s.search.space->dims;
 
     if (b->s.told < b->cfg.first) {
-        for (int i = 0; i < problems; i++)
-            for (int j = 0; j < n; j++)
-                spot_examiner_uniform(at + ((size_t)i * (size_t)n + (size_t)j) * dims, &b->s.search, i, b->s.told + j);
+        spot_surrogate_uniform(&b->s, at, n);
         return SPOT_OK;
     }
 #pragma omp parallel for num_threads(spot_surrogate_threads(c, &b->s)) schedule(dynamic)
@@ -156,10 +140,11 @@ static const spot_setting settings[] = {
     S("first",  INT,  bo.first,  "uniform renders before the first model", SPOT_IN(1, SPOT_EXAMINER_MOST), SPOT_DEF(20)),
     S("batch",  INT,  bo.batch,  "renders of an object between two models", SPOT_IN(1, 1000), SPOT_DEF(10)),
     S("kappa",  REAL, bo.kappa,  "weight of the deviation in the upper confidence bound", SPOT_IN(0, 100), SPOT_DEF(2)),
-    S("best",   INT,  bo.best,   "points of the model that have the greatest loss", SPOT_IN(0, 10000), SPOT_DEF(100)),
-    S("last",   INT,  bo.last,   "points of the model that are the newest", SPOT_IN(1, 10000), SPOT_DEF(100)),
-    S("tries",  INT,  bo.tries,  "candidates of a batch", SPOT_IN(2, 100000), SPOT_DEF(200)),
-    S("starts", INT,  bo.starts, "points of a batch that a local search improves", SPOT_IN(0, 1000), SPOT_DEF(4)),
+    S("best",   INT,  bo.best,   "points of the model that have the greatest loss", SPOT_IN(0, 10000), SPOT_DEF(50)),
+    S("last",   INT,  bo.last,   "points of the model that are the newest", SPOT_IN(1, 10000), SPOT_DEF(20)),
+    S("spread", INT,  bo.spread, "points of the model that are spread evenly over all others", SPOT_IN(0, 10000), SPOT_DEF(130)),
+    S("tries",  INT,  bo.tries,  "candidates of a batch", SPOT_IN(2, 100000), SPOT_DEF(100)),
+    S("starts", INT,  bo.starts, "points of a batch that a local search improves", SPOT_IN(0, 1000), SPOT_DEF(3)),
     S("refit",  REAL, bo.refit,  "share by which the points grow between two searches for the kernel; 0: every batch",
       SPOT_IN(0, 100), SPOT_DEF(0.25)),
 #undef S

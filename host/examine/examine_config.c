@@ -259,6 +259,7 @@ static spot_status finish(spot_examine_config *cfg, spot_status s)
     if (s != SPOT_OK) return s;
     close_ranges(cfg);
     spot_examine_points(&cfg->search);
+    if (!cfg->examiners) cfg->examiner[cfg->examiners++] = spot_examiner_defaults(SPOT_EXAMINER_CEM);
     return SPOT_OK;
 }
 

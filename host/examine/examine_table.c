@@ -172,7 +172,7 @@ const spot_setting spot_examine_settings[] = {
          "paper's nine"),
     LIST("models",    model,    models,    SPOT_MAX_EXAMINED_MODELS, model, "classifiers that are examined"),
     LIST("examiners", examiner, examiners, SPOT_MAX_EXAMINERS, spot_examiner_settings,
-         "searches that are compared: a method and its settings, such as {method: cem, generation: 20}"),
+         "searches that are compared: a method and its settings, such as {method: cem, generation: 20}; none: cem"),
 #undef LIST
 #undef S
     SPOT_END

@@ -66,8 +66,7 @@ static bool climb(fitting *f, double *at)
     nlopt_set_lower_bounds(o, f->least);
     nlopt_set_upper_bounds(o, f->most);
     nlopt_set_maxeval(o, f->s->evaluations);
-    nlopt_set_ftol_abs(o, 1e-9);
-    nlopt_set_xtol_rel(o, 1e-7);
+    nlopt_set_ftol_abs(o, f->s->tolerance);
     nlopt_optimize(o, at, &value);
     nlopt_destroy(o);
     return true;

@@ -1,6 +1,7 @@
 /* gaussian_posterior.c - mean and deviation of a Gaussian process, for many points by products of matrices, for one with
  * slopes. */
 #include <cblas.h>
+#include <lapacke.h>
 #include <math.h>
 
 #include "core/vmath.h"
@@ -73,6 +74,29 @@ void spot_gp_again(spot_gp *g, const double *x, int m, double *deviation, double
         v[last] = (k - cblas_ddot(last, v, 1, row, 1)) / row[last];
         deviation[i] = g->scale * sqrt(fmax(left * left - v[last] * v[last], 0));
     }
+}
+
+bool spot_gp_joint(const spot_gp *g, const double *x, int m, const double *solved, double *joint, double *over)
+{
+    spot_gp at = *g;           /* a process whose points are those of x, for the rows of the kernel among them */
+    double point[SPOT_GP_FEATURES];
+    size_t side = (size_t)m;
+
+    at.over = over;
+    at.most = m;
+    for (int i = 0; i < m; i++) {
+        spot_gp_over(g, x + (size_t)i * (size_t)g->shape.features, point);
+        for (int f = 0; f < g->shape.features; f++) over[(size_t)f * side + (size_t)i] = point[f];
+    }
+    for (int i = 0; i < m; i++) {
+        for (int f = 0; f < g->shape.features; f++) point[f] = over[(size_t)f * side + (size_t)i];
+        spot_gp_row(&at, point, i + 1, joint + (size_t)i * side, NULL);
+        joint[(size_t)i * side + (size_t)i] += 1e-6 * g->kernel.amplitude;     /* points may lie close together */
+    }
+    if (g->n) cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, m, g->n, -1, solved, g->most, 1, joint, m);
+    if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', m, joint, m)) return false;
+    for (int i = 0; i < m; i++) cblas_dscal(i + 1, g->scale, joint + (size_t)i * side, 1);
+    return true;
 }
 
 /* Features of one row of weights: the sum over points of w_j dk(x, x_j) / dx. dk / dx = -slope (x - x_j) / length^2. */

@@ -37,6 +37,7 @@ typedef struct {
     double center, spread;
     int    restarts;                       /* further starts, log-uniform between the ends */
     int    evaluations;                    /* at most so many likelihoods a start */
+    double tolerance;                      /* of the log likelihood */
     const volatile sig_atomic_t *stop;     /* non-zero ends the search early; may be NULL */
 } spot_gp_search;
 
@@ -87,6 +88,10 @@ void spot_gp_posterior(spot_gp *g, const double *x, int m, double *mean, double 
  * brings deviations and rows up to date with n work a point; the means are as before. */
 void spot_gp_look (spot_gp *g, const double *x, int m, double *mean, double *deviation, double *solved);
 void spot_gp_again(spot_gp *g, const double *x, int m, double *deviation, double *solved);
+
+/* The covariance of the posterior at x (m, features), whose rows spot_gp_look has solved: its lower factor over joint (m, m), so that
+ * mean + joint e, e normal, is a sample of the function. over (features, m): scratch. False: the matrix is indefinite. */
+bool spot_gp_joint(const spot_gp *g, const double *x, int m, const double *solved, double *joint, double *over);
 
 /* The same at one point, with slopes (features). Where the deviation is 0 its slope is 0. */
 void spot_gp_slope(spot_gp *g, const double *x, double *mean, double *deviation, double *mean_slope, double *deviation_slope);

@@ -1,4 +1,4 @@
-/* predictor_weights.c - ResNet-18 as a predictor: its net for inference stays open. */
+/* predictor_weights.c - a network of weights as a predictor: its net for inference stays open. */
 #include <stdlib.h>
 
 #include "model/predictor_kinds.h"
@@ -62,8 +62,8 @@ spot_status spot_predictor_weights(spot_ctx *c, spot_predictor_way *way, spot_pr
     *way = (spot_predictor_way){ predict, close_resnet, r };
     if (!o->weights || !o->weights[0]) return spot_fail(c, SPOT_USAGE, "a predictor needs a file of weights");
     if (o->side < 32 || o->side % 32 || o->side > 4096)
-        return spot_fail(c, SPOT_USAGE, "ResNet-18 (%s) looks at squares of 32, 64, ... 4096 pixels, not of %d", o->weights,
-                         o->side);
+        return spot_fail(c, SPOT_USAGE, "a network of weights (%s) looks at squares of 32, 64, ... 4096 pixels, not of %d",
+                         o->weights, o->side);
     SPOT_TRY(open_file(c, r, &m, o));
     *about = (spot_predictor_info){ .outputs = m.outputs, .dim = r->look.net.features,
                                     .channels = spot_look_channels(m.arch, m.width),

@@ -124,6 +124,7 @@ spot_status spot_trainer_open(spot_ctx *c, spot_arena *a, spot_arena *host, spot
     SPOT_TRY(SPOT_TAKE(c, a, t->order, order_of(c, t)));
     SPOT_TRY(SPOT_TAKE(c, a, t->best, t->net.state));
     SPOT_TRY(take_course(c, a, t, steps));
+    spot_net_drop(&t->net, SPOT_DROPOUT, ec->seed, ec->index, t->course.made);
     SPOT_TRY(take_val(c, a, &t->val, ec->images[SPOT_VAL], ec->targets, cfg->batch));
     return take_copies(c, host, t, steps);
 }

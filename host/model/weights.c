@@ -41,6 +41,8 @@ static spot_status same_shape(spot_ctx *c, const spot_tensor *have, const spot_m
 
 bool spot_weights_arch(const spot_tensors *file, int *arch)
 {
+    if (spot_tensors_find(file, "features.0.weight") && spot_tensors_find(file, "classifier.6.weight"))
+        return *arch = SPOT_ARCH_ALEXNET, true;
     *arch = spot_tensors_find(file, "layer1.2.conv1.weight") ? SPOT_ARCH_RESNET34 : SPOT_ARCH_RESNET18;
     return spot_tensors_find(file, "conv1.weight") && spot_tensors_find(file, "fc.weight");
 }

@@ -61,7 +61,8 @@ static spot_status take_textures(spot_ctx *c, spot_mesh_answer *a, spot_answer_s
     for (int i = 0; i < a->textures; i++) {
         const spot_wire_texture *t = &a->texture[i];
         if (t->colour < -1 || t->colour >= pictures || t->holes < -1 || t->holes >= pictures)
-            return wrong(c, "of a texture picture", (uint32_t)(t->colour < pictures ? t->holes : t->colour), (uint32_t)pictures);
+            return wrong(c, "of a texture picture", (uint32_t)(t->colour < pictures ? t->holes : t->colour),
+                         (uint32_t)pictures);
         if (t->alpha < SPOT_WIRE_OPAQUE || t->alpha > SPOT_WIRE_CUT)
             return wrong(c, "of a texture alpha", (uint32_t)t->alpha, SPOT_WIRE_CUT);
     }

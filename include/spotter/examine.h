@@ -157,7 +157,7 @@ typedef struct {
     char   config[33], inputs[33]; /* the config's key; hash of the model and of the object's mesh */
     int    model, examiner, seed, cls;
     char   object[128], title[128];    /* the catalogue's id and name */
-    char   licence[64], author[128];   /* of the 3-D model, for the attribution; "": not known */
+    char   licence[160], author[128];  /* of the 3-D model, for the attribution; "": not known */
     char   identity[48];           /* of the model */
     double start;                  /* mean p of 64 random renders of the object, the same for all examiners */
     int    usual;                  /* of these the one whose p is nearest to the mean ... */

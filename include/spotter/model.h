@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-typedef enum { SPOT_ARCH_RESNET18, SPOT_ARCH_RESNET34 } spot_arch;
+typedef enum { SPOT_ARCH_RESNET18, SPOT_ARCH_RESNET34, SPOT_ARCH_ALEXNET } spot_arch;
 typedef enum { SPOT_ADAM, SPOT_SGD, SPOT_RMSPROP } spot_optimizer;
 typedef enum { SPOT_CONSTANT, SPOT_ONE_CYCLE } spot_schedule;
 typedef enum { SPOT_SIGMOID, SPOT_SOFTMAX } spot_loss;             /* one for each output; cross-entropy over all */
@@ -113,8 +113,8 @@ spot_model_config spot_model_defaults(void);
 const char *spot_arch_name(int arch);
 bool        spot_arch_is(int arch);
 
-/* The entries of torchvision's state_dict: 122, 218. The last two are the head's weights (outputs, features) and its bias.
- * features: numbers of an image before the head: 8*width. */
+/* The entries of torchvision's state_dict: 122, 218, 16. The last two are the head's weights (outputs, features) and its bias.
+ * features: numbers of an image before the head: 8*width, AlexNet's 64*width. */
 int spot_model_tensors(int arch);
 int spot_model_features(int arch, int width);
 

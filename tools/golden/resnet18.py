@@ -17,7 +17,8 @@ import torchvision
 from torchvision.models.resnet import BasicBlock, ResNet
 
 WIDTH, SIZE, BATCH, OUTPUTS, BATCHES, STEPS = (int(a) for a in (sys.argv[1:7] or (16, 64, 9, 1, 3, 10)))
-LAYERS = {18: [2, 2, 2, 2], 34: [3, 4, 6, 3]}[int(sys.argv[7]) if len(sys.argv) > 7 else 18]
+KIND = f"resnet{sys.argv[7]}" if len(sys.argv) > 7 else "resnet18"
+LAYERS = [3, 4, 6, 3] if KIND == "resnet34" else [2, 2, 2, 2]
 ENTRIES, LR = 8, {"adam": 3e-4, "sgd": 2e-3}
 
 
@@ -108,7 +109,7 @@ def of_gradient(got, want):
 
 def main():
     print("# torch", torch.__version__, "torchvision", torchvision.__version__)
-    print(WIDTH, SIZE, BATCH, OUTPUTS, STEPS, BATCHES, *([34] if LAYERS[0] == 3 else []))
+    print(WIDTH, SIZE, BATCH, OUTPUTS, STEPS, BATCHES, *([] if KIND == "resnet18" else [KIND]))
     wanted = list(gradients(torch.float64))
     pairs = [(name, got, want) for (_, got), (name, want) in zip(gradients(torch.float32), wanted)]
     each = len(pairs) // BATCHES
