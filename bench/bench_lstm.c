@@ -92,7 +92,8 @@ static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
 static void step_plain(plain *p, int f, int v, double *x, double *gate)
 {
     const int hidden = p->s->hidden;
-    const size_t pitch = (size_t)p->at.pitch, row = p->at.embedding + ((size_t)(f - 1) * (size_t)p->s->values + (size_t)v) * pitch;
+    const size_t pitch = (size_t)p->at.pitch, values = (size_t)p->s->values;
+    const size_t row = p->at.embedding + ((size_t)(f - 1) * values + (size_t)v) * pitch;
 
     for (int k = 0; k < hidden; k++) x[k] = p->theta[row + (size_t)k];
     for (int g = 0; g < 4 * hidden; g++)

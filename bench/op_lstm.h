@@ -5,8 +5,8 @@
 #include "net/lstm.h"
 #include "op.h"
 
-/* size: factors, values, hidden, batch, live, policies, weight of the entropy in hundredths, rounds of draw and learn with a step
- * of Adam behind each. The results of more than one round are compared, not checked. */
+/* size: factors, values, hidden, batch, live, policies, weight of the entropy in hundredths, rounds of draw and learn with a
+ * step of Adam behind each. The results of more than one round are compared, not checked. */
 typedef struct {
     spot_lstm_batch b;
     int rounds;

@@ -1,5 +1,5 @@
-/* test_lstm.c - the policy that draws: PyTorch's draws, gradients and steps; slopes of log P and of the entropy; what is refused.
- * test_cuda_lstm.c has the bits of threads and of CUDA. ctest: threads */
+/* test_lstm.c - the policy that draws: PyTorch's draws, gradients and steps; slopes of log P; what is refused. test_cuda_lstm.c
+ * has the bits of threads and of CUDA. ctest: threads */
 #include <math.h>
 #include <stdlib.h>
 
@@ -94,7 +94,8 @@ static void read_case(FILE *f)
     for (size_t i = 0; i < d.at.count; i++) CHECK_NEAR(d.b.slope[i], is_number(&d, i) ? next(f) : 0, 2e-6);
     m = calloc(d.at.count, sizeof *m), v = calloc(d.at.count, sizeof *v);
     for (int t = 1; t <= 3; t++) {
-        const spot_optim_rule adam = { .kind = SPOT_OPTIM_ADAM, .lr = 1e-2, .beta1 = .9, .beta2 = .999, .epsilon = 1e-8, .t = t };
+        const spot_optim_rule adam = { .kind = SPOT_OPTIM_ADAM, .lr = 1e-2, .beta1 = .9, .beta2 = .999, .epsilon = 1e-8,
+                                       .t = t };
         CHECK_OK(&c, spot_optim_step(&c, d.theta, d.b.slope, m, v, d.at.count, &adam));
     }
     for (size_t i = 0; i < d.at.count; i++) {      /* Adam divides by the slope: one of 1e-6 may point elsewhere */
@@ -222,7 +223,8 @@ TEST(a_number_out_of_range_is_refused)
     static const struct { spot_lstm_shape s; int policies, live; const char *words; } bad[] = {
         { { 0, 5, 5, 8 }, 1, 8, "0 factors" },  { { 3, 0, 5, 8 }, 1, 8, "0 values" },   { { 3, 5, 0, 8 }, 1, 8, "0 cells" },
         { { 3, 5, 5, 0 }, 1, 0, "batch of 0" }, { { 3, 5, 5, 8 }, 0, 8, "0 policies" }, { { 3, 5, 5, 8 }, 1, 0, "0 rows" },
-        { { 3, 5, 5, 8 }, 1, 9, "9 rows" },     { { 3, 1 << 20, 5, 8 }, 1, 8, "values" }, { { 3, 5, 1 << 20, 8 }, 1, 8, "cells" },
+        { { 3, 5, 5, 8 }, 1, 9, "9 rows" },     { { 3, 1 << 20, 5, 8 }, 1, 8, "values" },
+        { { 3, 5, 1 << 20, 8 }, 1, 8, "cells" },
         { { 3, 5, 5, 1 << 15 }, 1 << 20, 8, "policies" },
     };
     spot_ctx c = check_ctx(1);

@@ -134,6 +134,28 @@ TEST(a_model_reads_back)
     clear(&f);
 }
 
+/* A file tells its architecture by its names. */
+TEST(architectures_read_back)
+{
+    for (int arch = 0; spot_arch_is(arch); arch++) {
+        char path[] = "/tmp/spot_arch_XXXXXX";
+        spot_ctx c = check_ctx(1);
+        spot_model m, back, other;
+        spot_arena a;
+        close(mkstemp(path));
+        CHECK_OK(&c, spot_arena_open(&c, &a, 128 << 20));
+        CHECK_OK(&c, spot_model_init(&c, &a, &m, arch, 16, 3, 5, 0));
+        CHECK_OK(&c, spot_model_save(&c, path, &m));
+        CHECK_OK(&c, spot_model_load(&c, &a, &back, path, 0, 1));
+        assert_true(back.arch == arch && back.width == 16 && back.outputs == 3 && back.floats == m.floats);
+        assert_memory_equal(back.value, m.value, m.floats * sizeof(float));
+        CHECK_OK(&c, spot_model_load(&c, &a, &other, path, 7, 1));         /* another head */
+        assert_memory_equal(other.value, m.value, 1000 * sizeof(float));
+        remove(path);
+        spot_arena_close(&a);
+    }
+}
+
 /* The longest of torchvision's names fit. */
 TEST(names_are_whole)
 {

@@ -3,10 +3,9 @@
 
     lstm_torch.py [threads] [device]        a line a case: op, case, seconds of an update of all its policies
 
-An update draws 32 times 9 of 100 values, with the uniform numbers given, and makes a step of Adam along the gradient of REINFORCE.
-One policy: Embedding, LSTMCell and Linear. 55 policies: the same side by side, each product one torch.bmm, with a graph of all
-policies at once; modules one after another took longer. The median of 9 timings of at least 0.3 s. Needs python3-torch (1.13 was
-measured).
+An update draws 32 times 9 of 100 values, with the uniform numbers given, and makes a step of Adam along REINFORCE's gradient.
+One policy: Embedding, LSTMCell and Linear. 55 policies: the same side by side, each product one torch.baddbmm, one graph for
+all. The median of 9 timings of at least 0.3 s. Needs python3-torch (1.13 was measured).
 """
 import statistics
 import sys

@@ -115,7 +115,7 @@ static void print_line(const spot_background_results *r, int unit)
            share_text(turned, s->turned), share_text(gap, s->gap));
 }
 
-/* What makes the numbers doubtful. */
+/* Names each reason to doubt the numbers. */
 static void print_doubts(const spot_background_results *r)
 {
     const spot_background_suite *s = r->suite;

@@ -1,8 +1,9 @@
 /* cem.c - the cross-entropy method (Rubinstein 1999): points are drawn from a histogram for each dimension, and the histograms
  * move towards the points of a generation that have the greatest losses.
  *
- * Equal losses share their place among the best: where all losses are equal, all points count alike and nothing is learned. An
- * elite point counts in its own bin and, by `spread`, in the two beside it: round the circle in a turn, and at the end of
+ * Points that are as good as the last elite one share its place. A point with the least loss of its generation is never elite,
+ * and its part stays with the old histogram: nothing is learned from equal losses alone, or chance would narrow the histograms.
+ * An elite point counts in its own bin and, by `spread`, in the two beside it: round the circle in a turn, and at the end of
  * another range in the end's own bin. */
 #include <math.h>
 #include <stdlib.h>
@@ -99,21 +100,21 @@ static int descending(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* The loss that the last elite point has, and the weight of each point with this loss; points above it count 1. */
-typedef struct { double least, weight; } elite;
+/* Points above `loss` count 1, points that have it `weight`; all together `count`. */
+typedef struct { double loss, weight, count; } elite;
 
 static elite elite_of(const state *s, const double *loss)
 {
     const int n = s->cfg.generation, best = s->cfg.elite;
-    elite e = { 0, 0 };
     int above = 0, equal = 0;
+    double last;
 
     for (int k = 0; k < n; k++) s->sorted[k] = loss[k];
     qsort(s->sorted, (size_t)n, sizeof *s->sorted, descending);
-    e.least = s->sorted[best - 1];
-    for (int k = 0; k < n; k++) above += s->sorted[k] > e.least, equal += s->sorted[k] == e.least;
-    e.weight = (double)(best - above) / equal;
-    return e;
+    last = s->sorted[best - 1];
+    for (int k = 0; k < n; k++) above += s->sorted[k] > last, equal += s->sorted[k] == last;
+    if (last == s->sorted[n - 1]) return (elite){ last, 0, above };
+    return (elite){ last, (double)(best - above) / equal, best };
 }
 
 static void count_point(double *fresh, double x, double weight, bool turns, const spot_cem_config *cfg)
@@ -130,14 +131,14 @@ static void learn(const state *s, double *chance, const double *at, const double
 {
     const spot_factor_space *space = s->search.space;
     const elite e = elite_of(s, loss);
+    const double rate = (1 - s->cfg.smooth) / s->cfg.elite;
 
     for (int d = 0; d < space->dims; d++, chance += s->cfg.bins) {
         for (int b = 0; b < s->cfg.bins; b++) s->fresh[b] = 0;
         for (int k = 0; k < s->cfg.generation; k++)
-            if (loss[k] >= e.least)
-                count_point(s->fresh, at[k * space->dims + d], loss[k] > e.least ? 1 : e.weight, space->turns[d], &s->cfg);
-        for (int b = 0; b < s->cfg.bins; b++)
-            chance[b] = s->cfg.smooth * chance[b] + (1 - s->cfg.smooth) * s->fresh[b] / s->cfg.elite;
+            if (loss[k] >= e.loss)
+                count_point(s->fresh, at[k * space->dims + d], loss[k] > e.loss ? 1 : e.weight, space->turns[d], &s->cfg);
+        for (int b = 0; b < s->cfg.bins; b++) chance[b] = (1 - rate * e.count) * chance[b] + rate * s->fresh[b];
     }
 }
 
@@ -155,14 +156,14 @@ static spot_status tell(spot_ctx *c, void *p, const double *at, const double *lo
 
 #define S SPOT_EXAMINER_ROW
 static const spot_setting settings[] = {
-    S("generation", INT,  cem.generation, "renders of an object in a generation", SPOT_IN(1, SPOT_EXAMINER_MOST), SPOT_DEF(20)),
+    S("generation", INT,  cem.generation, "renders of an object in a generation", SPOT_IN(1, SPOT_EXAMINER_MOST), SPOT_DEF(10)),
     S("elite",      INT,  cem.elite,      "best renders of a generation, from which it learns", SPOT_IN(1, SPOT_EXAMINER_MOST),
-      SPOT_DEF(4)),
-    S("bins",       INT,  cem.bins,       "bins of a factor's histogram", SPOT_IN(2, 1000), SPOT_DEF(20)),
+      SPOT_DEF(2)),
+    S("bins",       INT,  cem.bins,       "bins of a factor's histogram", SPOT_IN(2, 1000), SPOT_DEF(40)),
     S("smooth",     REAL, cem.smooth,     "weight of the old histogram", SPOT_IN(0, 1), SPOT_DEF(0.7)),
     S("floor",      REAL, cem.floor,      "probability that is spread over all bins", SPOT_IN(0, 1), SPOT_DEF(0.02)),
     S("spread",     REAL, cem.spread,     "share of an elite render that counts in the two bins beside its own", SPOT_IN(0, 1),
-      SPOT_DEF(0.5)),
+      SPOT_DEF(0.1)),
     SPOT_END
 };
 

@@ -160,9 +160,9 @@ static spot_status tell(spot_ctx *c, void *p, const double *at, const double *lo
 #define S SPOT_EXAMINER_ROW
 static const spot_setting settings[] = {
     S("population", INT,    cma.population, "renders of an object in a generation; 0: 4 + 3 log(factors)",
-      SPOT_IN(0, SPOT_EXAMINER_MOST), SPOT_DEF(8)),
+      SPOT_IN(0, SPOT_EXAMINER_MOST), SPOT_DEF(0)),
     S("sigma",      REAL,   cma.sigma,      "first standard deviation, in shares of each range", SPOT_IN(0.001, 1),
-      SPOT_DEF(0.3)),
+      SPOT_DEF(0.25)),
     S("doubled",    SWITCH, cma.doubled,    "a restart has twice the population, up to a tenth of the renders", SPOT_SWITCH,
       SPOT_DEF(1)),
     S("tolerance",  REAL,   cma.tolerance,

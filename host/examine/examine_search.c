@@ -12,7 +12,7 @@
 
 enum { LAST = 100 };                   /* renders of `inside` */
 
-static const double EVERY = 20;        /* seconds between two writes of unfinished histories */
+static const double EVERY = 5;         /* seconds between two writes of unfinished histories */
 
 typedef struct {
     spot_examine_group *g;

@@ -2,9 +2,10 @@
  * `values` values for a factor after another (net/lstm.h); REINFORCE with Adam makes what it drew more likely, or less, by the
  * reward.
  *
- * The values of a factor are evenly spaced over its range, both ends included. An update has a batch of renders: the paper's T
- * counts updates. Weights begin as PyTorch's defaults: embeddings normal, the LSTM's and the heads' weights and biases uniform
- * within +-1 / sqrt(hidden). The paper names neither baseline nor entropy; both are 0 unless a config sets them.
+ * The values of a factor are evenly spaced over its range, both ends included, also where they are one condition (a whole
+ * turn). An update has a batch of renders: the paper's T counts updates. Weights begin as PyTorch's defaults: embeddings
+ * normal, the LSTM's and the heads' weights and biases uniform within +-1 / sqrt(hidden). The paper names neither baseline nor
+ * entropy; both are 0 unless a config sets them.
  *
  * Address of random numbers: (object, 0) for the weights, (object, 1 + t) for batch t, row by row. */
 #include <math.h>

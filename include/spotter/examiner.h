@@ -88,19 +88,19 @@ typedef struct {
 
 /* CEM: the cross-entropy method with a histogram for each dimension. */
 typedef struct {
-    int    generation, elite;      /* points of a generation, 20; the best of them, 4 */
-    int    bins;                   /* of a histogram, 20 */
+    int    generation, elite;      /* points of a generation, 10; the best of them, 2 */
+    int    bins;                   /* of a histogram, 40 */
     double smooth;                 /* weight of the old histogram, .7 */
     double floor;                  /* probability that is spread over all bins, .02 */
-    double spread;                 /* share of an elite point that counts in the two bins beside its own, .5 */
+    double spread;                 /* share of an elite point that counts in the two bins beside its own, .1 */
 } spot_cem_config;
 
-/* CMA: CMA-ES (Hansen 2016, arXiv 1604.00772) with restarts of doubled populations (IPOP) or the same (0). */
+/* CMA: CMA-ES (Hansen 2016, arXiv 1604.00772) with restarts. */
 typedef struct {
-    int    population;             /* 8; 0: 4 + floor(3 log dims) */
-    double sigma;                  /* first step, .3 */
-    int    doubled;                /* 1: a restart has twice the population */
-    double tolerance;              /* a restart begins when steps, or the losses of a generation, differ by less; 1e-4 */
+    int    population;             /* at least 4, or 0: 4 + floor(3 log dims); 0 */
+    double sigma;                  /* first step, .25 */
+    int    doubled;                /* 1: a restart has twice the population (IPOP), up to a tenth of the budget; 0: the same */
+    double tolerance;              /* a restart begins when steps, or the losses of a generation, differ by no more; 1e-4 */
 } spot_cma_config;
 
 /* TURBO: TuRBO-1 (Eriksson et al. 2019): a Gaussian process in a trust region, Thompson sampling. */

@@ -81,9 +81,10 @@ static void add_outer(float *slope, int rows, int pitch, const float *d, const f
 /* The rows of the chosen embeddings with a 1 for the bias: number (lane, k) at lane * by_lane + k * by_k. */
 static void gather(float *in, size_t by_lane, size_t by_k, const float *table, const int *choice, int hidden, int pitch)
 {
-    for (int l = 0; l < LANES; l++)
-        for (int k = 0; k < pitch; k++)
-            in[(size_t)l * by_lane + (size_t)k * by_k] = k < hidden ? table[(size_t)choice[l] * (size_t)pitch + (size_t)k] : k == hidden;
+    for (int l = 0; l < LANES; l++, in += by_lane) {
+        const float *row = table + (size_t)choice[l] * (size_t)pitch;
+        for (int k = 0; k < pitch; k++) in[(size_t)k * by_k] = k < hidden ? row[k] : (float)(k == hidden);
+    }
 }
 
 static void transpose(float *in, const float *state, int pitch)
@@ -250,7 +251,8 @@ static spot_status check_batch(spot_ctx *c, const char *op, const spot_lstm_batc
         return spot_fail(c, SPOT_INVALID, "%s: %d factors of %d values, %d cells", op, s->factors, s->values, s->hidden);
     if (b->policies < 1 || s->batch < 1 || s->batch > MOST_BATCH || b->live < 1 || b->live > s->batch ||
         b->policies > (1 << 30) / s->batch)
-        return spot_fail(c, SPOT_INVALID, "%s: %d policies, %d rows in use of a batch of %d", op, b->policies, b->live, s->batch);
+        return spot_fail(c, SPOT_INVALID, "%s: %d policies, %d rows in use of a batch of %d", op, b->policies, b->live,
+                         s->batch);
     return SPOT_OK;
 }
 

@@ -1,5 +1,6 @@
-/* lstm.cu - a block to 32 draws, and to the gradient of a policy: a lane is a draw, or a column of a matrix; the warps share its
- * rows. Weights come from the nearest cache, four at a time. A tell of a search takes a hundredth of the rendering before it. */
+/* lstm.cu - a block to 32 draws, and to the gradient of a policy: a lane is a draw, or a column of a matrix; the warps share
+ * the rows. Weights come from the nearest cache, four at a time. A policy's numbers (240 KiB for the paper's) do not fit into
+ * shared memory; rendering and looking take so much longer that simple kernels are enough (bench/RESULTS.md). */
 #include "core/lanes.cuh"
 #include "core/sums.cuh"
 #include "net/lstm_step.h"
@@ -130,7 +131,8 @@ static __global__ void __launch_bounds__(THREADS) draw_kernel(spot_lstm_batch b)
             add_rows(now.gate, LANES, 4 * s->hidden, theta + at.input, at.pitch, room.in, LANES);
             add_rows(now.gate, LANES, 4 * s->hidden, theta + at.recurrent, at.pitch, last.state, LANES);
             __syncthreads();
-            for (int i = (int)threadIdx.x; i < s->hidden * LANES; i += THREADS) spot_lstm_cell(&now, s->hidden, i, last.cell[i]);
+            for (int i = (int)threadIdx.x; i < s->hidden * LANES; i += THREADS)
+                spot_lstm_cell(&now, s->hidden, i, last.cell[i]);
         }
         __syncthreads();
         add_rows(now.p, LANES, s->values, theta + at.head + f * table, at.pitch, now.state, LANES);

@@ -3,13 +3,8 @@
 
 #include "net/norm_line.h"
 
-/* On the CPU the scratch holds a sum per plane and channel, on CUDA one per tile. */
-size_t spot_pool_scratch(spot_plane p)
-{
-    int tiles = spot_norm_tiles((size_t)p.rows * p.size * p.size);
-
-    return (size_t)p.channels * (p.rows > tiles ? p.rows : tiles) * sizeof(double);
-}
+/* On the CPU the scratch holds a sum per plane and channel; CUDA sums as batch norm does. */
+size_t spot_pool_scratch(spot_plane p) { return spot_norm_scratch(p); }
 
 /* which: the first window's winners, or NULL; `next` bytes from window to window. */
 FOR_BOTH void max_plane(line out, unsigned char *which, size_t next, line y, nf bias, int size, bool half)

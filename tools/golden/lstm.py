@@ -4,9 +4,9 @@ tests/test_lstm.c.
 
     lstm.py > tests/golden/lstm.txt
 
-A case is four lines: factors, values, hidden, draws, weight of the entropy; all weights in the order of lstm.h, without padding;
-for each draw a uniform number and the value that it chose for each factor, log P and the reward; the slopes of all weights. Then
-come the same weights after three steps of torch's Adam down these slopes.
+A case is five lines: factors, values, hidden, draws, weight of the entropy; all weights in the order of lstm.h, without
+padding; for each draw a uniform number and the value that it chose for each factor, log P and the reward; the slopes of all
+weights; the weights after three steps of torch's Adam down these slopes.
 """
 import sys
 
