@@ -40,25 +40,25 @@ static void close_half(half *h) { free(h->at), free(h->p), free(h->fails); }
 
 /* ---- rules ---- */
 
-typedef struct { spot_failure_rule rule; const char *source; double gain; } candidate;
+typedef struct { spot_failure_rule rule; const char *source; double worth; } candidate;
 
-static int by_gain(const void *a, const void *b)
+static int by_worth(const void *a, const void *b)
 {
     const candidate *x = a, *y = b;
 
-    if (x->gain != y->gain) return x->gain < y->gain ? 1 : -1;
+    if (x->worth != y->worth) return x->worth < y->worth ? 1 : -1;
     return (x->rule.limits > y->rule.limits) - (x->rule.limits < y->rule.limits);
 }
 
-/* The rules of all clusters, those with the most failures beyond the usual first; of two that cover the same failures the first. */
+/* The rules of all clusters, those that tell failures best first; of two that have the same failures the first. */
 static int choose_rules(candidate *list, int n, const spot_failure_rows *rows)
 {
     spot_failure_rule kept[SPOT_FAILURE_RULES];
     int k = 0;
 
-    qsort(list, (size_t)n, sizeof *list, by_gain);
+    qsort(list, (size_t)n, sizeof *list, by_worth);
     for (int i = 0; i < n && k < SPOT_FAILURE_RULES; i++) {
-        if (!(list[i].gain > 0) || !spot_rule_is_new(&list[i].rule, kept, k, rows)) continue;
+        if (!(list[i].worth > 0) || !spot_rule_is_new(&list[i].rule, kept, k, rows)) continue;
         kept[k] = list[i].rule;
         list[k++] = list[i];
     }
@@ -76,7 +76,7 @@ static spot_status list_rules(spot_ctx *c, candidate *list, int *n, const half *
         candidate *to = &list[*n];
         spot_rule_find(f, &to->rule, clusters->cluster[k].member);
         to->source = clusters->cluster[k].source;
-        to->gain = spot_rule_gain(&to->rule, &h->rows);
+        to->worth = spot_rule_worth(&to->rule, &h->rows);
         *n += to->rule.limits > 0;
     }
     spot_rule_search_close(f);

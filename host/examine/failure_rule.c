@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "examine/examine_config.h"
 #include "spotter/failures.h"
 
@@ -65,12 +64,13 @@ double spot_failure_rule_volume(const spot_failure_rule *r, const spot_factor_sp
 static void put_limit(char *words, size_t size, const spot_examine_limit *l, double least, double most)
 {
     const char *unit = spot_factor_unit(l->factor), *bar = l->absolute ? "|" : "";
-    char name[48], from[32], to[32];
+    char name[32], from[32], to[32];
 
     snprintf(name, sizeof name, "%s", spot_factor_label(l->factor));
     for (char *s = name; *s; s++)
         if (*s == '_') *s = ' ';
-    spot_digits(from, l->least, 1), spot_digits(to, l->most, 1);
+    snprintf(from, sizeof from, "%g", l->least);
+    snprintf(to, sizeof to, "%g", l->most);
     if (l->least > l->most) snprintf(words, size, "%s from %s over %g to %s", name, from, most, to);
     else if (l->least <= least) snprintf(words, size, "%s%s%s below %s", bar, name, bar, to);
     else if (l->most >= most) snprintf(words, size, "%s%s%s above %s", bar, name, bar, from);
@@ -80,7 +80,7 @@ static void put_limit(char *words, size_t size, const spot_examine_limit *l, dou
 
 void spot_failure_rule_words(char *words, size_t size, const spot_failure_rule *r, const spot_factor_space *s)
 {
-    char one[128];
+    char one[192];
 
     snprintf(words, size, "%s", r->limits ? "" : "everywhere");
     for (int i = 0; i < r->limits; i++) {

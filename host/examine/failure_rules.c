@@ -8,7 +8,7 @@
 
 enum { BINS = 64, BEAM = 6, ROUNDS = 4, LEAST_ROWS = 5, LEAST_SHARE = 200 };    /* a rule has 1/200 of the rows, or more */
 
-static const double FURTHER = 0.02, TWO_ENDS = 0.01;   /* score that one more limit, or a limit with two ends, must be worth */
+static const double FURTHER = 0.04, TWO_ENDS = 0.03;   /* score that one more limit, or a limit with two ends, must be worth */
 static const double OTHERS = 0.1;                      /* weight of the failures of other clusters */
 
 typedef struct {
@@ -17,7 +17,7 @@ typedef struct {
     double least, most;
     double unit, power;            /* a bin is unit * power wide: 1, 2 or 5 times a power of ten; power below 1 as 1 / it, < 0 */
     int    first, bins;            /* bin b begins at (first + b) * unit * power */
-} column;
+} cut;
 
 typedef struct { int column, from, to; } run;          /* bins; from above to: over the full turn */
 typedef struct { int runs; run run[SPOT_MAX_RULE_LIMITS]; double score; } state;
@@ -28,21 +28,21 @@ struct spot_rule_search {
     const uint8_t *cluster;
     int    own;                    /* failures of the cluster */
     int    columns;
-    column column[2 * SPOT_FACTORS];
+    cut    column[2 * SPOT_FACTORS];
     uint8_t *bin;                  /* (columns, n) */
     uint8_t *in;                   /* (n): rows of the state that is extended now */
 };
 
 /* ---- columns ---- */
 
-static double edge(const column *k, int bin)
+static double edge(const cut *k, int bin)
 {
     const double at = (k->first + bin) * k->unit;
 
     return k->power < 0 ? at / -k->power : at * k->power;
 }
 
-static void cut_column(column *k)
+static void cut_column(cut *k)
 {
     static const double units[] = { 1, 2, 5 };
     const double width = k->most - k->least;
@@ -62,7 +62,7 @@ static void cut_column(column *k)
 static void add_column(spot_rule_search *f, int d, int absolute)
 {
     const spot_factor_space *s = f->space;
-    column k = { .dim = d, .factor = s->factor[d], .absolute = absolute, .turns = s->turns[d],
+    cut k = { .dim = d, .factor = s->factor[d], .absolute = absolute, .turns = s->turns[d],
                  .least = absolute ? 0 : s->least[d], .most = s->most[d] };
     uint8_t *bin = f->bin + (size_t)f->columns * (size_t)f->rows->n;
 
@@ -254,7 +254,7 @@ static void refine(const spot_rule_search *f, state *s)
 
 static spot_examine_limit limit_of(const spot_rule_search *f, const run *r)
 {
-    const column *k = &f->column[r->column];
+    const cut *k = &f->column[r->column];
     const bool over = r->from > r->to;
 
     return (spot_examine_limit){ k->factor, k->absolute, !over && r->from == 0 ? k->least : edge(k, r->from),
@@ -284,13 +284,13 @@ double spot_rule_find(spot_rule_search *f, spot_failure_rule *rule, const uint8_
 
 /* ---- rules beside each other ---- */
 
-double spot_rule_gain(const spot_failure_rule *r, const spot_failure_rows *rows)
+double spot_rule_worth(const spot_failure_rule *r, const spot_failure_rows *rows)
 {
     int n = 0, failures = 0;
 
     for (int i = 0; i < rows->n; i++)
         if (spot_failure_rule_holds(r, &rows->at[i])) n++, failures += rows->fails[i];
-    return rows->n ? failures - (double)n * rows->failures / rows->n : 0;
+    return n + rows->failures ? 2.0 * failures / (n + rows->failures) : 0;
 }
 
 bool spot_rule_is_new(const spot_failure_rule *r, const spot_failure_rule *before, int rules, const spot_failure_rows *rows)

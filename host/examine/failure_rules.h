@@ -28,8 +28,8 @@ void              spot_rule_search_close(spot_rule_search *f);
  * search, then each limit once more given the others. limits is 0 where the cluster has no failures. Returns its score. */
 double spot_rule_find(spot_rule_search *f, spot_failure_rule *best, const uint8_t *cluster);
 
-/* Failures within the rule beyond those that its rows would have at the usual share. */
-double spot_rule_gain(const spot_failure_rule *r, const spot_failure_rows *rows);
+/* F1 of the rule for all failures. */
+double spot_rule_worth(const spot_failure_rule *r, const spot_failure_rows *rows);
 
 /* Whether none of the rules before has half of the rule's failures, or more of them. */
 bool spot_rule_is_new(const spot_failure_rule *r, const spot_failure_rule *before, int rules, const spot_failure_rows *rows);

@@ -52,6 +52,9 @@ void spot_failure_count_map(spot_failure_map *m, const spot_failure_renders_of *
 
 enum { EACH = 4 };                     /* points for each number of a centre, at least */
 
+/* Of each variance: a cluster is not narrower than 2 % of a range, so that a short piece of a turn, which is an arc, is one. */
+static const double RIDGE = 4e-4;
+
 /* Numbers of a point; to NULL: only counts them. */
 static int put_point(float *to, const spot_factor_space *s, const spot_conditions *at)
 {
@@ -79,7 +82,7 @@ static void describe(spot_failure_component *to, const spot_mixture *m, int k, c
         const int f = s->factor[d];
         if (!s->turns[d]) {
             to->centre[f] = s->least[d] + mean[n] * width;
-            to->spread[f] = sqrt(var[(size_t)n * (size_t)m->d + (size_t)n]) * width;
+            to->spread[f] = sqrt(fmax(0, var[(size_t)n * (size_t)m->d + (size_t)n] - RIDGE)) * width;
             continue;
         }
         const double turn = atan2(mean[n + 1], mean[n]) / (2 * acos(-1)), length = fmin(1, 2 * hypot(mean[n], mean[n + 1]));
@@ -121,7 +124,7 @@ spot_status spot_failure_fit_mixture(spot_ctx *c, spot_failure_mixture *m, const
     for (int i = 0; i < r->n; i++)
         if (r->valid[i] && r->p[i] < fails) put_point(x.v + (size_t)x.rows++ * (size_t)d, s, &r->at[i]);
     m->failures = x.rows;
-    cfg.k_min = 1, cfg.k_max = x.rows / (EACH * d), cfg.ridge = 1e-4;
+    cfg.k_min = 1, cfg.k_max = x.rows / (EACH * d), cfg.ridge = RIDGE;
     if (cfg.k_max > SPOT_MAX_FAILURE_COMPONENTS) cfg.k_max = SPOT_MAX_FAILURE_COMPONENTS;
     if (cfg.k_max < 1) return free(x.v), SPOT_OK;
     how = spot_arena_open(c, &a, spot_mixture_needs(c, 1, &x.rows, d, &cfg).host);
