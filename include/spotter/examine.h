@@ -138,6 +138,9 @@ spot_status spot_examine_parse(spot_ctx *c, spot_examine_config *cfg, const char
 spot_status spot_examine_print(spot_ctx *c, const spot_examine_config *cfg, char **text);
 void        spot_examine_document(FILE *f);
 
+/* Whether two configs are of different runs, and the first difference. A run may get more models. */
+bool spot_examines_differ(char *words, size_t size, const spot_examine_config *there, const spot_examine_config *here);
+
 /* The name of an examiner in tables; of class `cls` of a result, "" where the config has none such. */
 const char *spot_examine_label(const spot_examiner_config *e);
 const char *spot_examine_class(const spot_examine_config *cfg, int cls);
@@ -217,6 +220,14 @@ typedef struct {
 
 spot_status spot_examine_read (spot_ctx *c, spot_examine_results *r, const char *dir);
 void        spot_examine_close(spot_examine_results *r);
+
+/* Renders of a run made again, from the 3-D models that its config names. SPOT_INPUT or SPOT_IO where they are gone. close accepts
+ * NULL. draw: rgb (n, size, size, 3) on the host, the object of a unit under n conditions. */
+typedef struct spot_examine_pictures spot_examine_pictures;
+spot_status spot_examine_pictures_open (spot_ctx *c, spot_examine_pictures **p, const spot_examine_results *r);
+spot_status spot_examine_pictures_draw (spot_ctx *c, spot_examine_pictures *p, uint8_t *rgb, int unit, const spot_conditions *at,
+                                        int n);
+void        spot_examine_pictures_close(spot_ctx *c, spot_examine_pictures *p);
 
 /* ---- 3. the run ---- */
 
