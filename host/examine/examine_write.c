@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "examine/examine_study.h"
+#include "examine/failure_parts.h"
 
 /* ---- settings ---- */
 
@@ -80,7 +81,7 @@ static void put_summary(spot_json *j, const spot_examine_results *r, const spot_
     spot_json_end(j);
 }
 
-static const char *class_name(const spot_examine_config *cfg, int cls)
+const char *spot_examine_class(const spot_examine_config *cfg, int cls)
 {
     for (int i = 0; i < cfg->classes; i++)
         if (!cfg->cls[i].leave && !cls--) return cfg->cls[i].name;
@@ -108,7 +109,7 @@ static void put_unit(spot_json *j, const spot_examine_results *r, const spot_exa
     spot_json_put_text(j, "model", r->cfg->model[u->model].name);
     spot_json_put_text(j, "examiner", spot_examine_label(&r->cfg->examiner[u->examiner]));
     spot_json_put_int(j, "seed", u->seed);
-    spot_json_put_text(j, "class", class_name(r->cfg, u->cls));
+    spot_json_put_text(j, "class", spot_examine_class(r->cfg, u->cls));
     spot_json_put_text(j, "object", u->object);
     spot_json_put_text(j, "title", u->title);
     spot_json_put_text(j, "licence", u->licence);
@@ -174,7 +175,7 @@ static void write_line(FILE *f, const spot_examine_results *r, const spot_examin
     fputc(',', f);
     spot_csv_field(f, spot_examine_label(&r->cfg->examiner[u->examiner]));
     fprintf(f, ",%d,", u->seed);
-    spot_csv_field(f, class_name(r->cfg, u->cls));
+    spot_csv_field(f, spot_examine_class(r->cfg, u->cls));
     fputc(',', f);
     spot_csv_field(f, u->object);
     fprintf(f, ",%d,%d", p->renders, p->asked);
@@ -203,6 +204,7 @@ spot_status spot_examine_write(spot_ctx *c, const spot_study *y, const char *dir
     if (s == SPOT_OK) {
         s = spot_file_fill(c, path, write_lines, &r);
         if (s == SPOT_OK) s = write_json(c, &r, dir, key);
+        if (s == SPOT_OK) s = spot_failures_write(c, &r, dir, key);
     } else if (r.missing) {
         spot_forget(c);
         s = SPOT_OK;
