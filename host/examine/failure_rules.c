@@ -290,7 +290,8 @@ double spot_rule_worth(const spot_failure_rule *r, const spot_failure_rows *rows
 
     for (int i = 0; i < rows->n; i++)
         if (spot_failure_rule_holds(r, &rows->at[i])) n++, failures += rows->fails[i];
-    return n + rows->failures ? 2.0 * failures / (n + rows->failures) : 0;
+    if ((double)failures * rows->n <= (double)n * rows->failures) return 0;
+    return 2.0 * failures / (n + rows->failures);
 }
 
 bool spot_rule_is_new(const spot_failure_rule *r, const spot_failure_rule *before, int rules, const spot_failure_rows *rows)

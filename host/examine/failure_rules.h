@@ -28,7 +28,7 @@ void              spot_rule_search_close(spot_rule_search *f);
  * search, then each limit once more given the others. limits is 0 where the cluster has no failures. Returns its score. */
 double spot_rule_find(spot_rule_search *f, spot_failure_rule *best, const uint8_t *cluster);
 
-/* F1 of the rule for all failures. */
+/* F1 of the rule for all failures; 0 where its rows fail no more often than all do. */
 double spot_rule_worth(const spot_failure_rule *r, const spot_failure_rows *rows);
 
 /* Whether none of the rules before has half of the rule's failures, or more of them. */
