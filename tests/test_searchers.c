@@ -208,6 +208,10 @@ static const planted plantings[] = {
     { SPOT_EXAMINER_CEM,    landscape_corner, landscape_in_corner,  200, .04, .90, 19 },
     { SPOT_EXAMINER_CEM,    landscape_corner, landscape_in_corner,  500, .031, .95, 20 },
     { SPOT_EXAMINER_CMA,    landscape_corner, landscape_in_corner, 1000, .04, .50, 8 },
+    { SPOT_EXAMINER_RANDOM, landscape_rough,  NULL,                 500, .14, 0,   0 },
+    { SPOT_EXAMINER_LOCAL,  landscape_rough,  NULL,                 500, .08, 0,   0 },
+    { SPOT_EXAMINER_CEM,    landscape_rough,  NULL,                 500, .05, 0,   0 },
+    { SPOT_EXAMINER_CMA,    landscape_rough,  NULL,                 500, .07, 0,   0 },
 };
 
 TEST(planted_regions_are_found)

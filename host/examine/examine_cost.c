@@ -4,7 +4,7 @@
 #include "examine/examine_networks.h"
 #include "examine/failure_parts.h"
 
-enum { ALWAYS = 64 + 128 };            /* renders of an object that no search has a part in */
+enum { ALWAYS = 64 + 256 };            /* renders of an object that no search has a part in */
 
 /* Objects that a network learns, and renders in training. */
 static void add_training(const spot_examine_objects_list *o, const spot_examine_model *m, spot_examine_cost *cost)

@@ -60,6 +60,24 @@ static bool plain_name(char to[LONGEST], const char *from, const char *name)
     return add_steps(to, used, name, strlen(name)) > 0;
 }
 
+static int hex(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
+}
+
+/* glTF names files by URIs: %20 is a space. */
+static void undo_percents(char *to, const char *from, size_t size)
+{
+    size_t used = 0;
+
+    for (; *from && used + 1 < size; from++) {
+        const int high = *from == '%' ? hex(from[1]) : -1, low = high < 0 ? -1 : hex(from[2]);
+        to[used++] = low < 0 || !(high | low) ? *from : (char)(high * 16 + low);
+        if (low >= 0 && (high | low)) from += 2;
+    }
+    to[used] = 0;
+}
+
 /* -- folders -------------------------------------------------------------------------------------------------------------- */
 
 /* Step by step without any link, for kernels before 5.6. */
@@ -171,8 +189,8 @@ static spot_status read_from_archive(spot_ctx *c, spot_mesh_file *out, spot_mesh
 
 /* -- both ----------------------------------------------------------------------------------------------------------------- */
 
-spot_status spot_mesh_file_read(spot_ctx *c, spot_mesh_file *out, spot_mesh_files *f, const char *from, const char *name,
-                                size_t limit)
+static spot_status read_named(spot_ctx *c, spot_mesh_file *out, spot_mesh_files *f, const char *from, const char *name,
+                              size_t limit)
 {
     char plain[LONGEST];
     spot_status s;
@@ -188,6 +206,17 @@ spot_status spot_mesh_file_read(spot_ctx *c, spot_mesh_file *out, spot_mesh_file
         out->bytes = NULL;
     }
     return s;
+}
+
+spot_status spot_mesh_file_read(spot_ctx *c, spot_mesh_file *out, spot_mesh_files *f, const char *from, const char *name,
+                                size_t limit)
+{
+    char plain[LONGEST];
+
+    SPOT_TRY(read_named(c, out, f, from, name, limit));
+    if (out->state != SPOT_FILE_MISSING || !strchr(name, '%')) return SPOT_OK;
+    undo_percents(plain, name, sizeof plain);
+    return read_named(c, out, f, from, plain, limit);
 }
 
 static spot_status open_archive(spot_ctx *c, spot_mesh_files *f)

@@ -14,7 +14,8 @@ typedef struct {
     char     why[400];             /* of a broken one */
 } spot_mesh_file;
 
-/* Reads the file `name`, which stands in the folder of the file `from` ("": in the first folder). Fails for memory only. */
+/* Reads the file `name`, which stands in the folder of the file `from` ("": in the first folder). Fails for memory only.
+ * Where there is none of that name, its %20 is taken for a space, and so on, as in the URIs of glTF. */
 spot_status spot_mesh_file_read(spot_ctx *c, spot_mesh_file *out, spot_mesh_files *f, const char *from, const char *name,
                                 size_t limit);
 

@@ -215,7 +215,9 @@ static spot_wire_material look_of(looks *l, const struct aiMaterial *m)
 
     if (!colour(m, AI_MATKEY_BASE_COLOR, to.diffuse)) colour(m, AI_MATKEY_COLOR_DIFFUSE, to.diffuse);
     colour(m, AI_MATKEY_COLOR_SPECULAR, to.specular);
+    to.shininess = 0;
     number(m, AI_MATKEY_SHININESS, &to.shininess);
+    if (!(to.shininess >= 1)) memset(to.specular, 0, sizeof to.specular);      /* no highlight, but light from everywhere */
     number(m, AI_MATKEY_OPACITY, &to.opacity);
     t.colour = picture_of(l, m, aiTextureType_BASE_COLOR);
     if (t.colour < 0) t.colour = picture_of(l, m, aiTextureType_DIFFUSE);

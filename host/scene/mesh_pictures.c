@@ -21,28 +21,9 @@ typedef struct {
 /* A picture's bytes: of a file, or borrowed from the answer. */
 typedef struct { const uint8_t *bytes; size_t n; spot_mesh_file file; char name[200]; } source;
 
-static int hex(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
-}
-
-/* glTF names files by URIs: %20 is a space. */
-static void undo_percents(char *to, const char *from, size_t size)
-{
-    size_t used = 0;
-
-    for (; *from && used + 1 < size; from++) {
-        const int high = *from == '%' ? hex(from[1]) : -1, low = high < 0 ? -1 : hex(from[2]);
-        to[used++] = low < 0 || !(high | low) ? *from : (char)(high * 16 + low);
-        if (low >= 0 && (high | low)) from += 2;
-    }
-    to[used] = 0;
-}
-
 static spot_status find_source(spot_ctx *c, source *s, reader *r, const spot_mesh_picture *p)
 {
     static const char *const reason[] = { "", "it is not there", "it lies outside the model's folder", "it is too large", "" };
-    char plain[SPOT_WIRE_NAME + 1];
     const char *name = (const char *)p->bytes;
 
     *s = (source){ p->bytes, p->n, { SPOT_FILE_THERE, NULL, 0, "" }, "an embedded picture" };
@@ -50,10 +31,6 @@ static spot_status find_source(spot_ctx *c, source *s, reader *r, const spot_mes
     snprintf(s->name, sizeof s->name, "%s", name);
     spot_plain(s->name);
     SPOT_TRY(spot_mesh_file_read(c, &s->file, r->f, r->model, name, r->limit));
-    if (s->file.state == SPOT_FILE_MISSING && strchr(name, '%')) {
-        undo_percents(plain, name, sizeof plain);
-        SPOT_TRY(spot_mesh_file_read(c, &s->file, r->f, r->model, plain, r->limit));
-    }
     s->bytes = s->file.bytes, s->n = s->file.n;
     r->repairs->refused += s->file.state == SPOT_FILE_OUTSIDE;
     if (!s->bytes)
