@@ -59,7 +59,7 @@ static void parse(spot_ctx *c, spot_examine_config *cfg, const char *search, con
     char text[4096];
 
     snprintf(text, sizeof text, "study: examine\nobjects: {catalogue: %s/world, choice: first, held_out: 0.5}\n"
-             "render: {size: %d, samples: 1}\nsearch: {%s}\n%s", root, SIDE, search, rest);
+             "render: {size: %d, samples: 1}\nmaps: {renders: 60}\nsearch: {%s}\n%s", root, SIDE, search, rest);
     CHECK_OK(c, spot_examine_parse(c, cfg, text, strlen(text), "test"));
 }
 

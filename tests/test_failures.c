@@ -1,5 +1,5 @@
-/* test_failures.c - maps, mixtures, points along factors, rules and findings, from a p that is a known function of the conditions.
- * ctest: threads */
+/* test_failures.c - maps, mixtures, points along factors, rules and findings, from a p that is a known function of the
+ * conditions. ctest: threads */
 #include <math.h>
 #include <stdlib.h>
 
@@ -36,7 +36,7 @@ static double turning(const spot_conditions *at, spot_rng *r)
     return roll > 330 || roll < 30 ? 0.01 : 0.9;
 }
 
-typedef struct { spot_failure_renders_of r; spot_conditions fixed; spot_factor_space space; } world;
+typedef struct { spot_random_renders r; spot_conditions fixed; spot_factor_space space; } world;
 
 static world make(int n, uint64_t seed, made_up p)
 {
@@ -44,7 +44,7 @@ static world make(int n, uint64_t seed, made_up p)
 
     for (int f = 0; f < SPOT_FACTORS; f++) m.fixed.value[f] = NAN;
     spot_conditions_draw(&m.fixed, 1, 1);
-    m.r = (spot_failure_renders_of){ n, malloc((size_t)n * sizeof *m.r.at), malloc((size_t)n * sizeof *m.r.p), malloc((size_t)n),
+    m.r = (spot_random_renders){ n, malloc((size_t)n * sizeof *m.r.at), malloc((size_t)n * sizeof *m.r.p), malloc((size_t)n),
                                      malloc((size_t)n * sizeof *m.r.number) };
     for (int i = 0; i < n; i++) {
         spot_rng r = spot_rng_at(seed, SPOT_RNG_NOISE_TEST, 0, (uint32_t)i);
@@ -124,7 +124,8 @@ TEST(a_rule_holds_has_a_volume_and_words)
     CHECK_NEAR(spot_failure_rule_volume(&turn, &s), 0.1, 1e-12);
     CHECK_NEAR(spot_failure_rule_volume(&all, &s), 1, 0);
     at.value[SPOT_CAMERA_ELEVATION] = -75, at.value[SPOT_CAMERA_DISTANCE] = 2, at.value[SPOT_SUN_ENERGY] = 2;
-    assert_true(spot_failure_rule_holds(&top, &at) && spot_failure_rule_holds(&turn, &at) && spot_failure_rule_holds(&all, &at));
+    assert_true(spot_failure_rule_holds(&top, &at) && spot_failure_rule_holds(&turn, &at));
+    assert_true(spot_failure_rule_holds(&all, &at));
     at.value[SPOT_CAMERA_ELEVATION] = 59, at.value[SPOT_CAMERA_ROLL] = 40;
     assert_true(!spot_failure_rule_holds(&top, &at) && !spot_failure_rule_holds(&turn, &at));
     spot_failure_rule_words(words, sizeof words, &top, &s);
@@ -242,7 +243,8 @@ static double bumps(const spot_conditions *at, spot_rng *r)
 TEST(a_mixture_describes_failures_in_the_factors_units)
 {
     spot_ctx c = check_ctx(2);
-    const spot_factor_range range[] = { { SPOT_CAMERA_ROLL, 0, 360 }, { SPOT_CAMERA_DISTANCE, 1, 5 }, { SPOT_SUN_ENERGY, 2, 2 } };
+    const spot_factor_range range[] = { { SPOT_CAMERA_ROLL, 0, 360 }, { SPOT_CAMERA_DISTANCE, 1, 5 },
+                                        { SPOT_SUN_ENERGY, 2, 2 } };
     world m = make(12000, 5, bumps);
     spot_failure_mixture mix;
     int seen[2] = { 0, 0 };

@@ -14,9 +14,10 @@ typedef struct {
     int failures;
 } spot_failure_rows;
 
-/* A score from 0 to 1.1: F1 of precision (the share of the rule's rows that fail) and coverage (the share of the cluster's failures
- * that the rule has), and a tenth of the share of all failures that it has: of two rules that fit a cluster equally well, the
- * one that also fits other clusters. Precision is shrunk to the share of all rows, as if SPOT_RULE_PRIOR more rows were in. */
+/* A score from 0 to 1.1: F1 of precision (the share of the rule's rows that fail) and coverage (the share of the cluster's
+ * failures that the rule has), and a tenth of the share of all failures that it has: of two rules that fit a cluster equally
+ * well, the one that also fits other clusters. Precision is shrunk to the share of all rows, as if SPOT_RULE_PRIOR more rows
+ * were in. */
 #define SPOT_RULE_PRIOR 4.0
 
 /* A search on rows, which outlive it. open: NULL where memory is out. */
