@@ -36,7 +36,7 @@ for s in d["summaries"]:
 assert all(u["learned"] in (0, 1) and 0 <= u["accuracy_inside"] <= 1 for u in d["searches"])
 assert len({u["mean_of_random_renders"] for u in d["searches"]}) == 3
 END
-python3 failures_check.py "$dir/whole" || fail "failures.json"
+/usr/bin/python3 failures_check.py "$dir/whole" || fail "failures.json"
 run 0 "nothing to do" examine "$dir/net.yaml" --out "$dir/whole"
 run 0 "" status "$dir/whole"
 grep -q '12 of 12 searches done' "$dir/out" || fail "status: $(cat "$dir/out")"
@@ -56,7 +56,8 @@ same "$dir/killed" || fail "a killed run differs"
 for shard in 0 1 2; do run 0 "" examine "$dir/net.yaml" --out "$dir/shards" --shard $shard/3; done
 same "$dir/shards" || fail "shards differ"
 run 0 "" merge "$dir/shards" "$dir/killed" --out "$dir/merged"
-same "$dir/merged" || fail "a merge differs"
+cmp "$dir/whole/examine.json" "$dir/merged/examine.json" &&
+    cmp "$dir/whole/failures.json" "$dir/merged/failures.json" || fail "a merge differs"
 
 # --- Programs: one that answers, one that dies in mid-search, one that answers rubbish; the others go on.
 cat >"$dir/judge.py" <<'END'
