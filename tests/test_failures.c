@@ -1,9 +1,11 @@
 /* test_failures.c - maps, mixtures, points along factors, rules and findings, from a p that is a known function of the
  * conditions. ctest: threads */
+#define _GNU_SOURCE                    /* mkdtemp */
 #include <math.h>
 #include <stdlib.h>
 
 #include "checks.h"
+#include "check_folder.h"
 
 #include "examine/examine_draw.h"
 #include "examine/failure_parts.h"
@@ -327,4 +329,44 @@ TEST(worst_renders_are_apart_and_valid)
     assert_true(row[0] == 5 && row[1] == 2);
     memset(valid, 0, sizeof valid);
     assert_int_equal(spot_failure_worst(row, 5, &h, &s, SPOT_MODE_WEAKNESS), 0);
+}
+
+/* ---- failures.json ---- */
+
+static void put(const char *text)
+{
+    char path[128];
+    FILE *f;
+
+    snprintf(path, sizeof path, "%s/failures.json", root);
+    assert_non_null(f = fopen(path, "w"));
+    fputs(text, f);
+    assert_int_equal(fclose(f), 0);
+}
+
+TEST_IN_FOLDER(a_hostile_file_gets_a_sentence)
+{
+    static const char rest[] = ",\"findings\":[],\"mixtures\":[],\"scans\":[],\"strips\":[],\"renders_spent_on_maps\":1,"
+                               "\"renders_spent_on_scans\":2,\"fails\":0.1}";
+    static const char *const wrong[] = { "", "[", "[]", "{}", "{\"schema\":2}", "{\"schema\":1}",
+        "{\"schema\":1,\"maps\":[{\"model\":0,\"class\":0,\"object\":0,\"camera\":{}}]",
+        "{\"schema\":1,\"maps\":[{\"model\":-1,\"class\":0,\"object\":0,\"renders\":0,\"valid\":0,\"failing\":0,"
+        "\"failing_valid\":0,\"mean\":null,\"mean_valid\":null}]" };
+    spot_ctx c = check_ctx(1);
+    spot_failures f;
+    char text[2048];
+
+    CHECK_FAILS(&c, spot_failures_read(&c, &f, root), SPOT_IO, "failures.json is not there");
+    spot_failures_close(&f);
+    for (int i = 0; i < LEN(wrong); i++) {
+        snprintf(text, sizeof text, "%s%s", wrong[i], i < 6 ? "" : rest);
+        put(text);
+        CHECK_FAILS(&c, spot_failures_read(&c, &f, root), SPOT_INPUT, "failures.json");
+        spot_failures_close(&f);
+    }
+    snprintf(text, sizeof text, "{\"schema\":1,\"maps\":[]%s", rest);
+    put(text);
+    CHECK_OK(&c, spot_failures_read(&c, &f, root));
+    assert_true(f.spent_maps == 1 && f.spent_scans == 2 && f.fails == 0.1 && !f.maps && !f.findings);
+    spot_failures_close(&f);
 }

@@ -15,7 +15,7 @@ typedef struct {
     int    dim, factor, absolute;
     bool   turns;
     double least, most;
-    double unit, power;            /* a bin is unit * power wide: 1, 2 or 5 times a power of ten; 1/10 is -10, for exact edges */
+    double unit, power;            /* a bin is unit * power wide: 1, 2 or 5 times a power of ten; 1/10: -10, for exact edges */
     int    first, bins;            /* bin b begins at (first + b) * unit * power */
 } cut;
 
