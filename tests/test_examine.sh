@@ -59,6 +59,27 @@ run 0 "" merge "$dir/shards" "$dir/killed" --out "$dir/merged"
 cmp "$dir/whole/examine.json" "$dir/merged/examine.json" &&
     cmp "$dir/whole/failures.json" "$dir/merged/failures.json" || fail "a merge differs"
 
+# --- Budgets of their own: the table has a column for each point, the page and the figures their own numbers.
+config 'renders: 400, points: "200, 400", perturbed: 20, seeds: 1' '[{name: net, renders: 60, epochs: 2, objects: 1}]' \
+       '[{method: random}, {method: bo-2019, name: gp, renders: 60, points: "40, 60"}, {method: cem, points: "60, 400"}]' >"$dir/own.yaml"
+run 0 "" plan "$dir/own.yaml"
+grep -q '^renders    3720 in searches' "$dir/out" || fail "plan: $(cat "$dir/out")"      # 3 x (380 + 40 + 380 + 6 x 20 + 320)
+mkdir "$dir/own" && cp -r "$dir/whole/models" "$dir/own/"
+run 0 "" examine "$dir/own.yaml" --out "$dir/own"
+grep -q '^  gp  *40 ' "$dir/out" || fail "the table of own budgets: $(cat "$dir/out")"
+run 0 "" tables "$dir/own" --which 1 --format md
+/usr/bin/python3 - "$dir/out" <<'END' || fail "Table 1 of own budgets: $(cat "$dir/out")"
+import sys
+rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in open(sys.argv[1]) if line.startswith("|")]
+rows = {row[1]: row for row in rows}
+assert rows["examiner"][3:] == ["40 renders", "60 renders", "200 renders", "400 renders"], rows
+filled = {name: [c != "-" for c in rows[name][3:]] for name in ("random", "gp", "cem")}
+assert filled == {"random": [False, False, True, True], "gp": [True, True, False, False], "cem": [False, True, False, True]}, filled
+END
+run 0 "" report "$dir/own" -o "$dir/own.html"
+grep -q 'after 60 renders\|after 400 renders' "$dir/own.html" || fail "the page of own budgets"
+run 0 "" figures "$dir/own" -o "$dir/figures"
+
 # --- Programs: one that answers, one that dies in mid-search, one that answers rubbish; the others go on.
 cat >"$dir/judge.py" <<'END'
 import io, os, sys
