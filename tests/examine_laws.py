@@ -35,7 +35,8 @@ def tails(run):
     turns = [f["unit"] == "degrees" and f["most"] - f["least"] == 360 for f in d["settings"]["factors"]]
     out = {}
     for u in d["searches"]:
-        at = tensors("%s/%s/searches/%03d/unit-%06d.safetensors" % (sys.argv[1], run, u["unit"] // 1000, u["unit"]))["at"][-LAST:]
+        file = "%s/%s/searches/%03d/unit-%06d.safetensors" % (sys.argv[1], run, u["unit"] // 1000, u["unit"])
+        at = tensors(file)["at"][-LAST:]
         columns = []
         for k in sorted(range(len(names)), key=lambda k: names[k]):
             x = at[:, k]
@@ -76,7 +77,8 @@ for examiner in "cem", "random":
 for model in "net-m1", "net-m8":
     start, low = mean_of("weakness", model, "cem")
     same, high = mean_of("strength", model, "cem")
-    law(same == start and low < start - .1 and high > start, "%s: p from %.3f to %.3f, in strength mode to %.3f" % (model, start, low, high))
+    law(same == start and low < start - .1 and high > start,
+        "%s: p from %.3f to %.3f, in strength mode to %.3f" % (model, start, low, high))
     law(mean_of("strength", model, "random")[1] == mean_of("weakness", model, "random")[1], "random renders have no mode")
 orders = "default", "other"
 law(tails("default")[0][5:] + tails("default")[0][:5] == tails("other")[0], "the other order has the camera first")

@@ -61,7 +61,8 @@ cmp "$dir/whole/examine.json" "$dir/merged/examine.json" &&
 
 # --- Budgets of their own: the table has a column for each point, the page and the figures their own numbers.
 config 'renders: 400, points: "200, 400", perturbed: 20, seeds: 1' '[{name: net, renders: 60, epochs: 2, objects: 1}]' \
-       '[{method: random}, {method: bo-2019, name: gp, renders: 60, points: "40, 60"}, {method: cem, points: "60, 400"}]' >"$dir/own.yaml"
+       '[{method: random}, {method: bo-2019, name: gp, renders: 60, points: "40, 60"}, {method: cem, points: "60, 400"}]' \
+       >"$dir/own.yaml"
 run 0 "" plan "$dir/own.yaml"
 grep -q '^renders    3720 in searches' "$dir/out" || fail "plan: $(cat "$dir/out")"      # 3 x (380 + 40 + 380 + 6 x 20 + 320)
 mkdir "$dir/own" && cp -r "$dir/whole/models" "$dir/own/"
@@ -73,8 +74,8 @@ import sys
 rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in open(sys.argv[1]) if line.startswith("|")]
 rows = {row[1]: row for row in rows}
 assert rows["examiner"][3:] == ["40 renders", "60 renders", "200 renders", "400 renders"], rows
-filled = {name: [c != "-" for c in rows[name][3:]] for name in ("random", "gp", "cem")}
-assert filled == {"random": [False, False, True, True], "gp": [True, True, False, False], "cem": [False, True, False, True]}, filled
+filled = {name: "".join("-" if c == "-" else "x" for c in rows[name][3:]) for name in ("random", "gp", "cem")}
+assert filled == {"random": "--xx", "gp": "xx--", "cem": "-x-x"}, filled
 END
 run 0 "" report "$dir/own" -o "$dir/own.html"
 grep -q 'after 60 renders\|after 400 renders' "$dir/own.html" || fail "the page of own budgets"

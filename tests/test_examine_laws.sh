@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# test_examine_laws.sh BUILD: laws of paper 002 on small networks that learn a world of boxes, cylinders and pyramids. p falls as m
-# falls (Table 3). Strength mode raises p (4.6). Two orders of rl's factors end in the same places (Figure 6): the last 50 renders of
-# two orders are no farther apart than those of two seeds of one order. How soon they end there does depend on the order.
+# test_examine_laws.sh BUILD: laws of paper 002 on small networks that learn boxes, cylinders and pyramids. p falls as
+# m falls (Table 3). Strength mode raises p (4.6). Two orders of rl's factors end in the same places (Figure 6): the last 50
+# renders of two orders are no farther apart than those of two seeds of one order. How soon they end there depends on the order.
 # ctest: long
 set -u
 . "$(dirname "$0")/lib.sh"
@@ -31,7 +31,8 @@ camera='{factor: camera_distance}, {factor: camera_azimuth}, {factor: camera_ele
 for order in default other; do
     mkdir -p "$dir/$order" && cp -r "$dir/weakness/models" "$dir/$order/"
     [ $order = default ] && own="$lamp, $camera" || own="$camera, $lamp"
-    config 'renders: 4832, seeds: 3' '[{name: net-m1, renders: 1}]' '[{method: rl, reward: rank, lr: 0.01}]' "[$own]" >"$dir/$order.yaml"
+    config 'renders: 4832, seeds: 3' '[{name: net-m1, renders: 1}]' '[{method: rl, reward: rank, lr: 0.01}]' "[$own]" \
+        >"$dir/$order.yaml"
     run 0 "" examine "$dir/$order.yaml" --out "$dir/$order"
 done
 /usr/bin/python3 examine_laws.py "$dir" || fail "a law does not hold"

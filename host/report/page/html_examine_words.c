@@ -65,7 +65,8 @@ static void tell_answer(spot_examine_page *w)
     const double start = w->r->summary[worst * cfg->examiners].start;
     if (!most)
         spot_page_print(w->p, NULL, "No lasting failure was found: around the lowest p of every object the mean p stays at %g or "
-                        "above in some search, after %d renders of each.", cfg->search.fails, end_of(w, worst, best_examiner(w, worst))->renders);
+                        "above in some search, after %d renders of each.", cfg->search.fails,
+                        end_of(w, worst, best_examiner(w, worst))->renders);
     else
         spot_page_print(w->p, NULL, "%s%s fails on %d of %d objects: %s finds conditions around which its p of the true class is "
                         "below %g, while on random renders it is %.2f.", cfg->model[worst].name,

@@ -18,7 +18,8 @@ const several = models.length > 1;
 function facts() {
   const fact = (title, value, note) =>
     $("facts").append(h("div", {}, h("dt", {}, title), h("dd", {}, h("b", {}, value), note ? h("span", {}, note) : null)));
-  const each = what.examiners.map((_, e) => lastOf(curveOf(0, e)).renders), [least, most] = [Math.min(...each), Math.max(...each)];
+  const each = what.examiners.map((_, e) => lastOf(curveOf(0, e)).renders);
+  const [least, most] = [Math.min(...each), Math.max(...each)];
   const spent = each.reduce((a, b) => a + b, 0) * what.seeds * models.length * what.objects_of_a_model;
   $("source").textContent = what.source;
   fact("models", count(models.length));
