@@ -96,9 +96,9 @@ static spot_status save_net(spot_ctx *c, const char *path, int width)
     spot_model m;
     spot_status e;
 
-    SPOT_TRY(spot_model_init(c, &count, &m, width, CLASSES, 1, 0));
+    SPOT_TRY(spot_model_init(c, &count, &m, SPOT_ARCH_RESNET18, width, CLASSES, 1, 0));
     SPOT_TRY(spot_arena_open(c, &a, count.peak));
-    e = spot_model_init(c, &a, &m, width, CLASSES, 1, 0);
+    e = spot_model_init(c, &a, &m, SPOT_ARCH_RESNET18, width, CLASSES, 1, 0);
     if (!e) e = spot_model_save(c, path, &m);
     spot_arena_close(&a);
     return e;

@@ -208,7 +208,7 @@ static inline void add_weights(spot_background_config *cfg)
         spot_arena a;
         spot_model w;
         CHECK_OK(&c, spot_arena_open(&c, &a, 1 << 22));
-        CHECK_OK(&c, spot_model_take(&c, &a, &w, 16, 2));
+        CHECK_OK(&c, spot_model_take(&c, &a, &w, SPOT_ARCH_RESNET18, 16, 2));
         fill_model(&w);
         for (int k = 0; k < 2; k++) w.value[k] += 0.01f * (float)cfg->models;
         *m = (spot_background_model){ .reliance = -1 };

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "model/resnet18.h"
+#include "model/network.h"
 
 static inline double unit(int tensor, size_t i)
 {
@@ -17,22 +17,30 @@ static inline double unit(int tensor, size_t i)
     return (x ^ x >> 16) * 0x1p-32;
 }
 
+/* Whether tensor t is no weight: a running statistic or a count. */
+static inline bool is_statistic(const spot_model *m, int t)
+{
+    return m->arch != SPOT_ARCH_ALEXNET && t < spot_model_tensors(m->arch) - 2 && t % 6 > 2;
+}
+
+/* Number u of [0, 1) as a number of tensor t. */
+static inline double of_tensor(const spot_model *m, const spot_model_tensor *e, int t, double u)
+{
+    if (m->arch == SPOT_ARCH_ALEXNET) return (2 * u - 1) * (e->rank == 1 ? 0.1 : sqrt(6.0 * e->dim[0] / (double)e->count));
+    if (t >= spot_model_tensors(m->arch) - 2) return (2 * u - 1) / sqrt(8.0 * m->width);
+    if (t % 6 == 0) return (2 * u - 1) * sqrt(6.0 / ((double)e->dim[0] * e->dim[2] * e->dim[3]));
+    if (t % 6 < 3) return (t % 6 == 1) + 0.4 * (u - 0.5);
+    return t % 6 == 4;
+}
+
 static inline void fill_model(spot_model *m)
 {
-    spot_model_tensor table[SPOT_RESNET18_TENSORS];
+    spot_model_tensor table[SPOT_MAX_TENSORS];
 
-    spot_model_layout(table, m->width, m->outputs);
-    for (int t = 0; t < SPOT_RESNET18_TENSORS; t++) {
-        const spot_model_tensor *e = &table[t];
-        float *v = m->value + e->offset;
-        for (size_t i = 0; i < e->count; i++) {
-            double u = unit(t, i);
-            if (t >= 120)          v[i] = (float)((2 * u - 1) / sqrt(8.0 * m->width));
-            else if (t % 6 == 0)   v[i] = (float)((2 * u - 1) * sqrt(6.0 / ((double)e->dim[0] * e->dim[2] * e->dim[3])));
-            else if (t % 6 < 3)    v[i] = (float)((t % 6 == 1) + 0.4 * (u - 0.5));
-            else                   v[i] = t % 6 == 4;
-        }
-    }
+    spot_model_layout(table, m->arch, m->width, m->outputs);
+    for (int t = 0; t < spot_model_tensors(m->arch); t++)
+        for (size_t i = 0; i < table[t].count; i++)
+            m->value[table[t].offset + i] = (float)of_tensor(m, &table[t], t, unit(t, i));
 }
 
 static inline void fill_batch(float *x, float *y, int step, const spot_net_shape *s, int batch)
@@ -52,7 +60,7 @@ typedef struct {
 
 static inline void lay(bed *b, spot_arena *a, spot_net_shape s)
 {
-    CHECK_OK(&b->c, spot_model_take(&b->c, a, &b->m, s.width, s.outputs));
+    CHECK_OK(&b->c, spot_model_take(&b->c, a, &b->m, s.arch, s.width, s.outputs));
     CHECK_OK(&b->c, spot_net_open(&b->c, a, &b->net, s));
     CHECK_OK(&b->c, SPOT_TAKE(&b->c, a, b->x, (size_t)s.rows * s.size * s.size * 3));
     CHECK_OK(&b->c, SPOT_TAKE(&b->c, a, b->y, (size_t)s.rows * s.outputs));
@@ -95,10 +103,15 @@ static inline void get_gradient(spot_ctx *c, spot_model *m, const spot_net *net)
 {
     spot_net view = *net;
 
-    for (int u = 0; u < SPOT_UNITS; u++) {
+    for (int u = 0; u < net->arch->units; u++) {
         view.w[u] = view.dw[u];
         view.norm[u].weight = view.norm[u].dweight;
         view.norm[u].bias = view.norm[u].dbias;
+        if (u < SPOT_MAX_BIASES) view.bias[u] = view.dbias[u];
+    }
+    for (int l = 0; l < 2; l++) {
+        view.dense_w[l] = view.dense_dw[l];
+        view.dense_b[l] = view.dense_db[l];
     }
     view.fc_w = view.fc_dw;
     view.fc_b = view.fc_db;

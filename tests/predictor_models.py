@@ -1,5 +1,6 @@
 """predictor_models.py FOLDER: networks whose running statistics and weights are none of the defaults, as PyTorch and as Spotter
-keep them: narrow.pt, a module of width 16, and wide.pt, the state dict of torchvision's ResNet-18; each as .safetensors."""
+keep them: narrow.pt and alexnet.pt, modules of width 16, wide.pt and deep.pt, the state dicts of torchvision's ResNet-18 and
+ResNet-34; each as .safetensors."""
 import json
 import sys
 
@@ -9,7 +10,8 @@ import torchvision
 
 sys.path.insert(0, "../tools/golden")
 FOLDER, sys.argv = sys.argv[1], sys.argv[:1] + ["16", "64", "8", "5", "1", "1"]
-import resnet18  # noqa: E402  (it reads its sizes from the command line)
+import alexnet  # noqa: E402  (they read their sizes from the command line)
+import resnet18  # noqa: E402
 
 
 def save(path, state):
@@ -39,6 +41,9 @@ def unsettle(net):
 
 narrow, wide = unsettle(resnet18.narrow(torch.float32)), unsettle(torchvision.models.resnet18(num_classes=7))
 torch.save(narrow, f"{FOLDER}/narrow.pt")
+deep, flat = unsettle(torchvision.models.resnet34(num_classes=7)), unsettle(alexnet.narrow(torch.float32))
 torch.save(wide.state_dict(), f"{FOLDER}/wide.pt")
-for name, net in ("narrow", narrow), ("wide", wide):
+torch.save(deep.state_dict(), f"{FOLDER}/deep.pt")
+torch.save(flat, f"{FOLDER}/alexnet.pt")
+for name, net in ("narrow", narrow), ("wide", wide), ("deep", deep), ("alexnet", flat):
     save(f"{FOLDER}/{name}.safetensors", net.state_dict())

@@ -63,7 +63,7 @@ TEST(learns_and_hands_on_all_but_the_head)
     spot_ctx c = check_ctx(2);
     spot_scene_config s = scene();
     spot_model_config cfg = model();
-    spot_model_tensor table[SPOT_RESNET18_TENSORS];
+    spot_model_tensor table[SPOT_MAX_TENSORS];
     spot_learning lesson;
     spot_model base, from_base, from_file;
     spot_arena a;
@@ -81,7 +81,7 @@ TEST(learns_and_hands_on_all_but_the_head)
     cfg.lr = 1e-9;                                  /* nothing is learned: what training left is where it began */
     CHECK_OK(&c, spot_model_train(&c, &a, &from_base, &lesson, &ec, &cfg, &base));
     assert_int_equal(from_base.outputs, 1);
-    spot_model_layout(table, 16, 1);
+    spot_model_layout(table, SPOT_ARCH_RESNET18, 16, 1);
     head = table[120].offset;
     for (int t = 0; t < 120; t++)
         if (strstr(table[t].name, "conv"))

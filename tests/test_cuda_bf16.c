@@ -29,9 +29,9 @@ static void step_once(spot_ctx *c, lesson *r, spot_net_shape s)
     spot_model m;
     spot_net net;
 
-    CHECK_OK(&cpu, spot_model_take(&cpu, &count, &m, s.width, 1));
+    CHECK_OK(&cpu, spot_model_take(&cpu, &count, &m, s.arch, s.width, 1));
     CHECK_OK(&cpu, spot_arena_open(&cpu, &host, count.peak));
-    CHECK_OK(&cpu, spot_model_take(&cpu, &host, &m, s.width, 1));
+    CHECK_OK(&cpu, spot_model_take(&cpu, &host, &m, s.arch, s.width, 1));
     count = spot_arena_counting();
     lay_net(c, &count, &net, s, &xd, &yd, &loss);
     spot_net_close(c, &net);

@@ -179,7 +179,7 @@ static float *schooled(const char *how, int images, int batch, const spot_robust
     cfg.width = 16, cfg.epochs = EPOCHS, cfg.batch = batch, cfg.lr = 1e-3;
     CHECK_OK(&c, spot_arena_open(&c, &host, (size_t)64 << 20));
     CHECK_OK(&c, spot_arena_open_device(&c, &on, (size_t)24 << 20));
-    CHECK_OK(&c, spot_model_init(&c, &host, &m, cfg.width, ec.targets, ec.seed, ec.index));
+    CHECK_OK(&c, spot_model_init(&c, &host, &m, cfg.arch, cfg.width, ec.targets, ec.seed, ec.index));
     CHECK_OK(&c, spot_trainer_open(&c, &on, &host, &t, &ec, &cfg, foe));
     CHECK_OK(&c, spot_trainer_start(&c, &t, &m));
     for (int e = 0; e < EPOCHS; e++) {

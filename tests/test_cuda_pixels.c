@@ -46,7 +46,7 @@ TEST_IN_FOLDER(weights_answer_the_same)
 
     snprintf(path, sizeof path, "%s/weights.safetensors", root);
     CHECK_OK(&cpu, spot_arena_open(&cpu, &a, 16 << 20));
-    CHECK_OK(&cpu, spot_model_take(&cpu, &a, &m, 16, OUTPUTS));
+    CHECK_OK(&cpu, spot_model_take(&cpu, &a, &m, SPOT_ARCH_RESNET18, 16, OUTPUTS));
     fill_model(&m);
     m.batches_tracked = 0;
     CHECK_OK(&cpu, spot_model_save(&cpu, path, &m));

@@ -356,7 +356,7 @@ static const char *put_resnet(int outputs)
     spot_model m;
 
     CHECK_OK(&c, spot_arena_open(&c, &a, 16 << 20));
-    CHECK_OK(&c, spot_model_take(&c, &a, &m, 16, outputs));
+    CHECK_OK(&c, spot_model_take(&c, &a, &m, SPOT_ARCH_RESNET18, 16, outputs));
     fill_model(&m);
     m.batches_tracked = 0;
     CHECK_OK(&c, spot_model_save(&c, path, &m));

@@ -576,7 +576,7 @@ static void write_network(const char *name, uint64_t seed)
     spot_model m;
 
     CHECK_OK(&c, spot_arena_open(&c, &a, 1 << 23));
-    CHECK_OK(&c, spot_model_init(&c, &a, &m, 16, 2, seed, 0));
+    CHECK_OK(&c, spot_model_init(&c, &a, &m, SPOT_ARCH_RESNET18, 16, 2, seed, 0));
     CHECK_OK(&c, spot_model_save(&c, in_home(path, name), &m));
     spot_arena_close(&a);
 }

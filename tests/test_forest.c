@@ -398,6 +398,8 @@ TEST(kept_rows_are_in_the_file_and_damaged_ones_refused)
     REFUSED(back, back.kept.x[3 * D], NAN, "feature 0 of its row 3");
     REFUSED(back, back.kept.share[3 * K], 2, "shares of its row 3 do not add up");
     REFUSED(back, back.kept.aside[3], NAN, "beside its row 3 is nan");
+    memset(back.kept.group, 0, N * sizeof *back.kept.group);
+    CHECK_FAILS(&c, spot_forest_check(&c, &back, "f"), SPOT_INPUT, "rows are of one group");
     spot_forest_close(&f), spot_forest_close(&back);
     remove(path);
 }

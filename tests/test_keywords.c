@@ -4,6 +4,7 @@
 #include "check_folder.h"
 
 #include "background/keywords.h"
+#include "formats/word_lines.h"
 
 static char *pictures[] = { "dog/b.png", "dog/a.png", "cat/a.png" }, *grounds[] = { "1.jpg", "2.jpg" };
 
@@ -115,7 +116,7 @@ TEST_IN_FOLDER(similar_words)
     spot_keywords k;
     int n;
 
-    CHECK_OK(&c, spot_keyword_lines(&c, &word, &n, put_file(path, "words.txt", "  sky \n\n# none\ntree\r\nsea\nsun")));
+    CHECK_OK(&c, spot_word_lines(&c, &word, &n, put_file(path, "words.txt", "  sky \n\n# none\ntree\r\nsea\nsun")));
     assert_int_equal(n, 4);
     assert_string_equal(word[1], "tree");
     const spot_keyword_rows rows = { word, text, image, background, 4, 2, 1, 2, 2 };
@@ -125,5 +126,5 @@ TEST_IN_FOLDER(similar_words)
     expect_words(&k, &k.backgrounds, 1, "sky;sea;");           /* .8, .6, .96, .8: of equal words the first */
     spot_keywords_close(&k);
     free(word);
-    CHECK_FAILS(&c, spot_keyword_lines(&c, &word, &n, put_file(path, "none.txt", "\n# x\n")), SPOT_INPUT, "has no words");
+    CHECK_FAILS(&c, spot_word_lines(&c, &word, &n, put_file(path, "none.txt", "\n# x\n")), SPOT_INPUT, "has no words");
 }

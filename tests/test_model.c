@@ -1,4 +1,5 @@
-/* test_model.c - ResNet-18 against itself (folded, on other threads, in other batches) and on a data set. ctest: threads */
+/* test_model.c - each architecture against itself (folded, on other threads, in other batches) and on a data set.
+ * ctest: threads */
 #include "check_resnet.h"
 
 #include <stdlib.h>
@@ -10,11 +11,12 @@
 /* -- itself ----------------------------------------------------------------------------------------------------- */
 
 /* Folded weights and fused ReLUs against the net that trains, with a batch that ends within a piece. */
-TEST(looking_is_evaluating)
+static void looks_as_it_evaluates(int arch)
 {
-    spot_net_shape s = { .width = 32, .outputs = 3, .size = 96, .rows = 16, .lanes = 4 };
+    spot_net_shape s = { .arch = arch, .width = 32, .outputs = 3, .size = 96, .rows = 16, .lanes = 4 };
+    const int features = 11 * spot_model_features(arch, s.width);
     spot_arena count = spot_arena_counting(), a;
-    float logit[11 * 3], feature[11 * 256];
+    float logit[11 * 3], *feature = malloc((size_t)features * sizeof *feature);
     double most = 0;
     spot_look look;
     bed b;
@@ -31,22 +33,29 @@ TEST(looking_is_evaluating)
     CHECK_OK(&b.c, spot_look_run(&b.c, &look, feature, logit, b.x, 11));
     for (int i = 0; i < LEN(logit); i++) most = fmax(most, fabs(logit[i]));
     for (int i = 0; i < LEN(logit); i++) CHECK_NEAR(logit[i], b.net.logit[i], 1e-4 * most);
-    for (int i = 0; i < LEN(feature); i++) CHECK_NEAR(feature[i], b.net.feature[i], 1e-4 * (1 + fabs(b.net.feature[i])));
+    for (int i = 0; i < features; i++) CHECK_NEAR(feature[i], b.net.feature[i], 1e-4 * (1 + fabs(b.net.feature[i])));
     spot_look_close(&b.c, &look);
     spot_arena_close(&a);
     clear_bed(&b);
+    free(feature);
+}
+
+TEST(looking_is_evaluating)
+{
+    for (int arch = 0; spot_arch_is(arch); arch++) looks_as_it_evaluates(arch);
 }
 
 /* Made and run with other numbers of threads; 7 images in 3 lanes of 3. */
-TEST(threads_leave_no_trace)
+static void runs_on_threads(int arch)
 {
-    spot_net_shape s = { .width = 32, .outputs = 1, .size = 64, .rows = 9, .lanes = 3 };
-    static const int threads[] = { 1, 2, 3, 5 };
+    spot_net_shape s = { .arch = arch, .width = 32, .outputs = 1, .size = 64, .rows = 9, .lanes = 3 };
+    static const int threads[] = { 1, 2, 3, 5 }, made = 3;
     spot_optim_rule rule = adam;
     float *first = NULL;
     for (int k = 0; k < LEN(threads); k++) {
         bed b;
         make_bed(&b, s, threads[k]);
+        spot_net_drop(&b.net, 0.5, 4, 1, &made);
         for (int step = 0; step < 3; step++) train_step(&b, step, 7, &rule);
         CHECK_OK(&b.c, spot_net_get(&b.c, &b.m, &b.net));
         if (!first) first = memcpy(malloc(b.m.floats * sizeof(float)), b.m.value, b.m.floats * sizeof(float));
@@ -56,10 +65,80 @@ TEST(threads_leave_no_trace)
     free(first);
 }
 
-/* Images that pad a batch enter no sum: five images of a net made for five, and of one made for twelve in four lanes. */
-TEST(padding_enters_no_sum)
+TEST(threads_leave_no_trace)
 {
-    spot_net_shape small = { .width = 16, .outputs = 1, .size = 32, .rows = 5, .lanes = 1 }, large = small;
+    for (int arch = 0; spot_arch_is(arch); arch++) runs_on_threads(arch);
+}
+
+/* The loss on both sides of `at`, n numbers that a net reads, along their gradient: its slope is the gradient's square. */
+static void has_slope(bed *b, float *at, const float *gradient, size_t n, const char *name)
+{
+    float *kept = memcpy(malloc(n * sizeof *kept), at, n * sizeof *kept);
+    double length = 0, loss[2], far, slope;
+
+    for (size_t i = 0; i < n; i++) length += (double)gradient[i] * gradient[i];
+    far = 2e-3 / sqrt(length);
+    for (int side = 0; side < 2; side++) {
+        for (size_t i = 0; i < n; i++) at[i] = (float)(kept[i] + (side ? far : -far) * gradient[i]);
+        CHECK_OK(&b->c, spot_net_forward(&b->c, &b->net, NULL, b->net.s.rows, true));
+        CHECK_OK(&b->c, spot_head_loss(&b->c, &loss[side], NULL, b->net.logit, b->y, b->net.s.rows * b->net.s.outputs));
+    }
+    memcpy(at, kept, n * sizeof *kept);
+    slope = (loss[1] - loss[0]) / (2 * far);
+    print_message("%s: slope %.6f, along the gradient %.6f\n", name, slope, length);
+    CHECK_NEAR(slope / length, 1, 0.02);
+    free(kept);
+}
+
+/* AlexNet, with the dropped numbers of two steps: the gradients by the weights and by the images. */
+TEST(gradients_are_slopes)
+{
+    enum { BATCH = 6 };
+    spot_net_shape s = { .arch = SPOT_ARCH_ALEXNET, .width = 16, .outputs = 3, .size = 96, .rows = BATCH, .lanes = 1,
+                         .attacked = true };
+    for (int made = 0; made < 2; made++) {
+        double loss;
+        bed b;
+        make_bed(&b, s, 2);
+        spot_net_drop(&b.net, 0.5, 4, 1, &made);
+        fill_batch(b.x, b.y, made, &s, BATCH);
+        CHECK_OK(&b.c, spot_net_forward(&b.c, &b.net, b.x, BATCH, true));
+        CHECK_OK(&b.c, spot_net_backward(&b.c, &b.net, b.y, BATCH, &loss));
+        has_slope(&b, b.net.param, b.net.grad, b.net.params, "weights");
+        CHECK_OK(&b.c, spot_net_forward(&b.c, &b.net, b.x, BATCH, true));
+        CHECK_OK(&b.c, spot_net_backward_image(&b.c, &b.net, b.y, BATCH, &loss));
+        has_slope(&b, b.net.planes, b.net.dplanes, (size_t)BATCH * 3 * s.size * s.size, "images");
+        clear_bed(&b);
+    }
+}
+
+/* Half of the numbers of a tensor are dropped, others in the next step and at the other site; the rest are doubled. */
+TEST(dropout_has_addresses)
+{
+    enum { N = 10007 };
+    static float x[4][N];
+    int made[2] = { 7, 8 }, same = 0, zeros = 0;
+    spot_ctx c = check_ctx(2);
+    for (int k = 0; k < 4; k++) {
+        const spot_drop_rule rule = { 0.5, 11, 2, &made[k == 1] };
+        for (int i = 0; i < N; i++) x[k][i] = (float)(1 + i);
+        CHECK_OK(&c, spot_dense_drop(&c, x[k], N, &rule, k == 2));
+    }
+    for (int i = 0; i < N; i++) {
+        zeros += x[0][i] == 0;
+        assert_true(x[0][i] == 0 || x[0][i] == 2 * (float)(1 + i));
+        same += (x[0][i] == 0) == (x[1][i] == 0) && (x[0][i] == 0) == (x[2][i] == 0);
+    }
+    assert_memory_equal(x[3], x[0], sizeof x[0]);
+    assert_in_range(zeros, N / 2 - 250, N / 2 + 250);          /* five standard deviations */
+    assert_in_range(same, N / 4 - 220, N / 4 + 220);
+}
+
+/* Images that pad a batch enter no sum: five images of a net made for five, and of one made for twelve in four lanes. */
+static void pads(int arch)
+{
+    spot_net_shape small = { .arch = arch, .width = 16, .outputs = 1, .size = arch == SPOT_ARCH_ALEXNET ? 64 : 32, .rows = 5,
+                             .lanes = 1 }, large = small;
     spot_optim_rule rule = sgd;
     double most = 0;
     bed a, b;
@@ -74,6 +153,11 @@ TEST(padding_enters_no_sum)
     for (size_t i = 0; i < a.net.params; i++) CHECK_NEAR(a.net.grad[i], b.net.grad[i], 1e-4 * most);
     clear_bed(&a);
     clear_bed(&b);
+}
+
+TEST(padding_enters_no_sum)
+{
+    for (int arch = 0; spot_arch_is(arch); arch++) pads(arch);
 }
 
 /* torch.optim.lr_scheduler.OneCycleLR(max_lr=0.002, total_steps=20), PyTorch 1.13. */

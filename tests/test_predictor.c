@@ -470,7 +470,7 @@ static const char *put_weights(spot_arena *a, spot_model *m, int outputs)
     spot_ctx c = check_ctx(1);
 
     CHECK_OK(&c, spot_arena_open(&c, a, 256 << 20));
-    CHECK_OK(&c, spot_model_take(&c, a, m, 16, outputs));
+    CHECK_OK(&c, spot_model_take(&c, a, m, SPOT_ARCH_RESNET18, 16, outputs));
     fill_model(m);
     m->batches_tracked = 0;
     snprintf(path, sizeof path, "%s/%d.safetensors", root, outputs);

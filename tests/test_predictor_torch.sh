@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The example of a predictor, with the PyTorch that is installed here, against our own ResNet-18 on the same weights. 77: there
+# The example of a predictor, with the PyTorch that is installed here, against our own networks on the same weights. 77: there
 # is none.
 set -euo pipefail
 python=${PYTHON:-/usr/bin/python3}
@@ -15,4 +15,6 @@ while read -r model side want; do
     [ "$(cut -d' ' -f1 "$dir/said" | paste -sd' ')" = "$want" ] || { echo "$model: $(cat "$dir/said"), not $want"; exit 1; }
     awk -v model="$model" '!($2 <= 1e-4) { print model ": " $1 " numbers differ by " $2; bad = 1 } END { exit bad }' "$dir/said"
 done <<< "narrow 64 5 128 976
-wide 96 7 512 3904"
+wide 96 7 512 3904
+deep 96 7 512 7616
+alexnet 96 5 1024 2336"

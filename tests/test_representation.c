@@ -374,7 +374,7 @@ TEST_WITH(an_old_view_gets_its_head, set_up, tear_down)
     CHECK_OK(&c, spot_keep(&c, &store, k, "lesson", spot_pack_learning, &l));
     CHECK_OK(&c, spot_network_view_recall(&c, &a, &store, &spot_classifier, k, &out, &back, &there));
     assert_true(there && !out.view.head && out.truth.mask[0] == 1);
-    CHECK_OK(&c, spot_model_init(&c, &a, &m, 16, 1, 3, 4));
+    CHECK_OK(&c, spot_model_init(&c, &a, &m, SPOT_ARCH_RESNET18, 16, 1, 3, 4));
     CHECK_OK(&c, spot_keep(&c, &store, k, "model", spot_pack_model, &m));
     CHECK_OK(&c, spot_network_view_recall(&c, &a, &store, &spot_classifier, k, &out, &back, &there));
     assert_true(there && out.view.head);

@@ -1,4 +1,4 @@
-/* test_resnet.c - ResNet-18 against torchvision's: logits, gradients, ten losses.
+/* test_resnet.c - ResNet-18, ResNet-34 and AlexNet against torchvision's: logits, gradients, losses.
  * With an argument: another output of tools/golden/resnet18.py, at a real width (test_resnet_torch.sh). */
 #include "check_resnet.h"
 
@@ -6,7 +6,7 @@
 
 enum { MAX_LOGITS = 64, MAX_LINE = 4096, MAX_BATCHES = 16, ENTRIES = 8 };
 
-static const char *golden_path = "golden/resnet18.txt";
+static const char *golden_path, *asked;
 
 /* What is asked, and why. Where no ReLU flips, our gradients are nearer to double precision than torchvision's fp32 is
  * (width 64, 20 batches of 8: medians 3.6e-6 and 6.0e-6; with direct convolutions for Winograd's 2.3e-6), so TIMES its
@@ -26,11 +26,16 @@ static golden open_golden(void)
 {
     golden g = { .f = fopen(golden_path, "r") };
     char line[MAX_LINE];
+    char kind[32] = "";
+    int sizes;
 
     if (!g.f) fail_msg("cannot read %s", golden_path);
     assert_non_null(fgets(line, sizeof line, g.f));
-    assert_int_equal(fscanf(g.f, "%d %d %d %d %d %d", &g.s.width, &g.s.size, &g.batch, &g.s.outputs, &g.steps,
-                            &g.batches), 6);
+    assert_non_null(fgets(line, sizeof line, g.f));
+    sizes = sscanf(line, "%d %d %d %d %d %d %31s", &g.s.width, &g.s.size, &g.batch, &g.s.outputs, &g.steps, &g.batches, kind);
+    assert_in_range(sizes, 6, 7);
+    g.s.arch = !strcmp(kind, "resnet34") ? SPOT_ARCH_RESNET34 : !strcmp(kind, "alexnet") ? SPOT_ARCH_ALEXNET
+             : SPOT_ARCH_RESNET18;
     assert_in_range(g.batches, 1, MAX_BATCHES);
     g.s.lanes = 2;
     g.s.rows = (g.batch + 1) / 2 * 2;
@@ -84,14 +89,14 @@ static double off_gradient(const float *v, size_t n, const double *want)
 
 static double worst_gradient(bed *b, golden *g)
 {
-    spot_model_tensor table[SPOT_RESNET18_TENSORS];
+    spot_model_tensor table[SPOT_MAX_TENSORS];
     double worst = 0;
 
     get_gradient(&b->c, &b->m, &b->net);
-    spot_model_layout(table, g->s.width, g->s.outputs);
-    for (int t = 0; t < SPOT_RESNET18_TENSORS; t++) {
+    spot_model_layout(table, g->s.arch, g->s.width, g->s.outputs);
+    for (int t = 0; t < spot_model_tensors(g->s.arch); t++) {
         double want[1 + ENTRIES], off;
-        if (t < 120 && t % 6 > 2) continue;                     /* running statistics */
+        if (is_statistic(&b->m, t)) continue;                     /* running statistics */
         assert_int_equal(read_line(g, table[t].name, want, 1 + ENTRIES), 1 + ENTRIES);
         off = off_gradient(b->m.value + table[t].offset, table[t].count, want);
         CHECK_NEAR(off, FLIPPED / 2, FLIPPED / 2);
@@ -101,7 +106,7 @@ static double worst_gradient(bed *b, golden *g)
 }
 
 /* Several batches against torchvision in double, with torchvision's own fp32 as the measure of what fp32 can do. */
-TEST(agrees_with_torchvision)
+static void agrees_with_torchvision(void)
 {
     golden g = open_golden();
     double want[MAX_LOGITS], own[2][MAX_BATCHES], off[2][MAX_BATCHES], loss;
@@ -160,13 +165,22 @@ static void loses_like_torchvision(const char *name, const char *after, const ch
     fclose(g.f);
 }
 
-TEST(ten_losses_by_adam) { loses_like_torchvision("adam", "adam_eval", "own.adam", adam); }
-TEST(ten_losses_by_sgd)  { loses_like_torchvision("sgd", "sgd_eval", "own.sgd", sgd); }
+static void checks_file(const char *path)
+{
+    golden_path = path;
+    agrees_with_torchvision();
+    loses_like_torchvision("adam", "adam_eval", "own.adam", adam);
+    loses_like_torchvision("sgd", "sgd_eval", "own.sgd", sgd);
+}
+
+TEST(resnet18) { checks_file(asked ? asked : "golden/resnet18.txt"); }
+TEST(alexnet)  { if (!asked) checks_file("golden/alexnet.txt"); }
+TEST(resnet34) { if (!asked) checks_file("golden/resnet34.txt"); }
 
 int main(int argc, char **argv)
 {
     if (argc > 1) {
-        golden_path = argv[1];
+        asked = argv[1];
         apart = 0.05;
     }
     return run_all_tests();

@@ -100,7 +100,7 @@ static void make(fixture *f, int width, int outputs)
     memset(f, 0, sizeof *f);
     f->c = check_ctx(1);
     CHECK_OK(&f->c, spot_arena_open(&f->c, &f->a, 64 << 20));
-    CHECK_OK(&f->c, spot_model_init(&f->c, &f->a, &f->m, width, outputs, 3, 0));
+    CHECK_OK(&f->c, spot_model_init(&f->c, &f->a, &f->m, SPOT_ARCH_RESNET18, width, outputs, 3, 0));
     f->m.batches_tracked = 77;
     snprintf(f->path, sizeof f->path, "/tmp/spotter_test_%ld.safetensors", (long)getpid());
     CHECK_OK(&f->c, spot_model_save(&f->c, f->path, &f->m));
@@ -134,13 +134,35 @@ TEST(a_model_reads_back)
     clear(&f);
 }
 
+/* A file tells its architecture by its names. */
+TEST(architectures_read_back)
+{
+    for (int arch = 0; spot_arch_is(arch); arch++) {
+        char path[] = "/tmp/spot_arch_XXXXXX";
+        spot_ctx c = check_ctx(1);
+        spot_model m, back, other;
+        spot_arena a;
+        close(mkstemp(path));
+        CHECK_OK(&c, spot_arena_open(&c, &a, 128 << 20));
+        CHECK_OK(&c, spot_model_init(&c, &a, &m, arch, 16, 3, 5, 0));
+        CHECK_OK(&c, spot_model_save(&c, path, &m));
+        CHECK_OK(&c, spot_model_load(&c, &a, &back, path, 0, 1));
+        assert_true(back.arch == arch && back.width == 16 && back.outputs == 3 && back.floats == m.floats);
+        assert_memory_equal(back.value, m.value, m.floats * sizeof(float));
+        CHECK_OK(&c, spot_model_load(&c, &a, &other, path, 7, 1));         /* another head */
+        assert_memory_equal(other.value, m.value, 1000 * sizeof(float));
+        remove(path);
+        spot_arena_close(&a);
+    }
+}
+
 /* The longest of torchvision's names fit. */
 TEST(names_are_whole)
 {
-    spot_model_tensor table[SPOT_RESNET18_TENSORS];
+    spot_model_tensor table[SPOT_MAX_TENSORS];
     int longest = 0;
-    spot_model_layout(table, 64, 1000);
-    for (int t = 0; t < SPOT_RESNET18_TENSORS; t++)
+    spot_model_layout(table, SPOT_ARCH_RESNET18, 64, 1000);
+    for (int t = 0; t < spot_model_tensors(SPOT_ARCH_RESNET18); t++)
         longest += !strcmp(table[t].name + 7, "0.downsample.1.num_batches_tracked");
     assert_int_equal(longest, 3);
 }
@@ -151,7 +173,7 @@ TEST(counts_of_batches_may_be_missing)
     fixture f;
     spot_model back;
     spot_tensors all;
-    spot_tensor kept[SPOT_RESNET18_TENSORS];
+    spot_tensor kept[SPOT_MAX_TENSORS];
     int n = 0;
     make(&f, 16, 3);
     CHECK_OK(&f.c, spot_tensors_open(&f.c, &all, f.path));
@@ -169,11 +191,11 @@ TEST(another_head_is_started_anew)
 {
     fixture f;
     spot_model back;
-    spot_model_tensor table[SPOT_RESNET18_TENSORS];
+    spot_model_tensor table[SPOT_MAX_TENSORS];
     size_t body;
     make(&f, 16, 1000);
     CHECK_OK(&f.c, spot_model_load(&f.c, &f.a, &back, f.path, 1, 9));
-    spot_model_layout(table, 16, 1);
+    spot_model_layout(table, SPOT_ARCH_RESNET18, 16, 1);
     body = table[120].offset;
     assert_int_equal(back.outputs, 1);
     assert_memory_equal(back.value, f.m.value, body * sizeof(float));

@@ -164,7 +164,7 @@ static const char *put_net(int outputs)
     spot_model m;
 
     CHECK_OK(&c, spot_arena_open(&c, &a, (size_t)16 << 20));
-    CHECK_OK(&c, spot_model_take(&c, &a, &m, 16, outputs));
+    CHECK_OK(&c, spot_model_take(&c, &a, &m, SPOT_ARCH_RESNET18, 16, outputs));
     fill_model(&m);
     CHECK_OK(&c, spot_model_save(&c, in_root("net.safetensors"), &m));
     spot_arena_close(&a);

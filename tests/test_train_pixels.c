@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-enum { SIDE = 32, EACH = 3 * SIDE * SIDE, IMAGES = 40, CLASSES = 4 };
+enum { SIDE = 64, EACH = 3 * SIDE * SIDE, IMAGES = 40, CLASSES = 4 };
 
 static spot_model_config settings(int epochs, int batch)
 {
@@ -88,7 +88,7 @@ static void check_losses(FILE *f, const char *kind, const world *w)
     cfg.lr = by_sgd ? 2e-3 : by_rmsprop ? 1e-4 : 3e-4;
     cfg.weight_decay = by_sgd ? 1e-4 : 0;
     CHECK_OK(&c, spot_arena_open(&c, &from, 16 << 20));
-    CHECK_OK(&c, spot_model_take(&c, &from, &start, 16, CLASSES));
+    CHECK_OK(&c, spot_model_take(&c, &from, &start, SPOT_ARCH_RESNET18, 16, CLASSES));
     fill_model(&start);
     start.batches_tracked = 0;
     CHECK_OK(&c, train(&c, &a, &m, losses, &how, &cfg, &start));
@@ -167,7 +167,7 @@ TEST(either_loss_learns)
 }
 
 /* Pictures in memory and drawn ones, drawn before a step and during it, by any number of threads: the same bits. */
-TEST(drawing_leaves_no_trace)
+static void draws_without_trace(int arch)
 {
     static const struct { bool draws, ahead; int threads; } cases[] = {
         { false, false, 1 }, { false, false, 2 }, { false, true, 2 }, { true, false, 2 }, { true, true, 1 }, { true, true, 2 },
@@ -180,6 +180,7 @@ TEST(drawing_leaves_no_trace)
         spot_pixel_training how = training_on(&w, SPOT_SOFTMAX);
         spot_model_config cfg = settings(3, 12);           /* 40 pictures: a last batch of four */
         spot_ctx c = check_ctx(cases[i].threads);
+        cfg.arch = arch;
         cfg.schedule = SPOT_ONE_CYCLE;
         how.ahead = cases[i].ahead;
         if (cases[i].draws) how.draw = draw, how.user = &w, how.rgb = NULL, how.cls = NULL;
@@ -191,6 +192,34 @@ TEST(drawing_leaves_no_trace)
         free(w.rgb);
     }
     for (int i = 0; i < LEN(cases); i++) spot_arena_close(&a[i]);
+}
+
+TEST(drawing_leaves_no_trace)
+{
+    for (int arch = 0; spot_arch_is(arch); arch++) draws_without_trace(arch);
+}
+
+/* AlexNet has no batch norm: it takes more steps. */
+TEST(other_networks_learn)
+{
+    world w = make_world();
+
+    for (int arch = SPOT_ARCH_RESNET34; spot_arch_is(arch); arch++) {
+        const spot_pixel_training how = training_on(&w, SPOT_SOFTMAX);
+        spot_model_config cfg = settings(arch == SPOT_ARCH_ALEXNET ? 40 : 12, 8);
+        spot_ctx c = check_ctx(2);
+        double losses[40];
+        spot_arena a;
+        spot_model m;
+        cfg.arch = arch;
+        CHECK_OK(&c, train(&c, &a, &m, losses, &how, &cfg, NULL));
+        print_message("%s: loss %.3f, then %.3f; %d of 64 right\n", spot_arch_name(arch), losses[0], losses[cfg.epochs - 1],
+                      right_answers(&m));
+        assert_true(losses[cfg.epochs - 1] < losses[0] / 4);
+        assert_in_range(right_answers(&m), 56, 64);
+        spot_arena_close(&a);
+    }
+    free(w.rgb);
 }
 
 /* -- failures ------------------------------------------------------------------------------------------------------ */

@@ -25,6 +25,17 @@ TEST(exp_and_log_are_within_two_ulps)
     }
 }
 
+TEST(exp_in_double_is_within_two_ulps)
+{
+    for (int i = 0; i < COUNT; i++) {
+        double x = -707.9 + 1416.8 * i / COUNT, near = -4.0 * i / COUNT;
+        CHECK_NEAR(spot_exp(x) / exp(x), 1, 4.5e-16);
+        CHECK_NEAR(spot_exp(near) / exp(near), 1, 4.5e-16);
+    }
+    assert_true(spot_exp(0) == 1 && spot_exp(-0.0) == 1 && spot_exp(-INFINITY) == 0 && spot_exp(-709) == 0);
+    assert_true(isnan(spot_exp(NAN)) && isfinite(spot_exp(INFINITY)));
+}
+
 TEST(ends_of_the_range)
 {
     float slope;
@@ -47,5 +58,17 @@ TEST(a_loop_gives_the_bits_of_single_calls)
     for (int i = 0; i < COUNT; i += 97) {
         volatile float alone = x[i];
         assert_true(spot_expf(-alone) == e[i] && spot_logf(alone) == l[i]);
+    }
+}
+
+TEST(a_loop_in_double_gives_the_bits_of_single_calls)
+{
+    static double x[COUNT], e[COUNT];
+
+    for (int i = 0; i < COUNT; i++) x[i] = 1e-3 + 80.0 * i / COUNT;
+    for (int i = 0; i < COUNT; i++) e[i] = spot_exp(-x[i]);
+    for (int i = 0; i < COUNT; i += 97) {
+        volatile double alone = x[i];
+        assert_true(spot_exp(-alone) == e[i]);
     }
 }

@@ -48,6 +48,8 @@ PEERS = {   # peer: its command, and seconds by (op, case) from what it prints
     "spotlight_torch.py": (["{threads}"], lambda text: {"spotlight": float(re.search(r": ([\d.]+) s", text)[1])}),
     "clip_torch.py": (["{threads}"], lambda text: {(op, case): float(s) for op, case, s in
                       re.findall(r"^(clip)\t(.*?)\t([\d.]+)", text, re.M)}),
+    "lstm_torch.py": (["{threads}"], lambda text: {(op, case): float(s) for op, case, s in
+                      re.findall(r"^(lstm)\t(.*?)\t([\d.]+)", text, re.M)}),
     "render_pil.py": (["{spotter}", HERE + "/../../configs/paper_synthetic.yaml"], lambda text: {"render":
                       1e-6 * float(re.search(r"numpy (\d+) us", text)[1])}),
 }
@@ -84,6 +86,8 @@ ROWS = [    # op, case, peer, what the peer's seconds are of; threads of spotter
     ("clip", "ViT-B/32, 32 pictures", "clip_torch.py", "the faster of transformers and open_clip", 0),
     ("clip", "ViT-B/16, 8 pictures", "clip_torch.py", "the faster of transformers and open_clip", 0),
     ("clip", "ViT-B/32, 1,000 captions", "clip_torch.py", "transformers, padded to the longest of a batch", 0),
+    ("lstm", "an update, 9 factors of 100 values, batch 32, one policy", "lstm_torch.py", "PyTorch, LSTMCell", 0),
+    ("lstm", "the same, 55 policies", "lstm_torch.py", "PyTorch, policies side by side by bmm", 0),
     ("spotlight", "10 of 1,000 steps, 3,200 x 512", "spotlight_torch.py", "PyTorch, 40 steps of 10,000 timed", 0),
 ]
 

@@ -13,6 +13,7 @@
 #include "background/matrices.h"
 #include "background/model_outputs.h"
 #include "core/ops.h"
+#include "model/output_classes.h"
 #include "work/frame.h"
 
 enum { MOST_TOGETHER = 16, WEIGHTS = 64000000 };       /* models; bytes of their weights */
@@ -41,16 +42,6 @@ typedef struct {
     int  *class_of, outputs;
 } examined;
 
-static spot_status check_outputs(spot_ctx *c, const spot_background_model *m, const examined *e, int classes)
-{
-    const int outputs = spot_predictor_about(e->look.predictor)->outputs;
-
-    if (outputs == (e->class_of ? e->outputs : classes)) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "the model \"%s\" has %d outputs, and %s %d; models[].classes is a text with the class of "
-                     "each output", m->name, outputs, m->classes[0] ? m->classes : "the study's classes are", e->class_of
-                         ? e->outputs : classes);
-}
-
 static spot_status take_responses(spot_ctx *c, const spot_background_job *j, examined *e)
 {
     const spot_background_suite *s = j->suite;
@@ -78,9 +69,10 @@ static spot_status open_model(spot_ctx *c, const spot_background_job *j, examine
     } else if (m->weights[0]) p.kind = SPOT_PREDICTOR_WEIGHTS, p.weights = m->weights;
     else p.kind = SPOT_PREDICTOR_COMMAND, p.command = m->command;
     e->look.name = m->name;
-    SPOT_TRY(spot_model_outputs(c, &e->class_of, &e->outputs, m, j->suite->class_name, j->suite->classes));
+    SPOT_TRY(spot_output_classes(c, &e->class_of, &e->outputs, m->classes, m->name, j->suite->class_name, j->suite->classes));
     SPOT_TRY(spot_predictor_open(c, &e->look.predictor, &p));
-    SPOT_TRY(check_outputs(c, m, e, j->suite->classes));
+    SPOT_TRY(spot_output_check(c, spot_predictor_about(e->look.predictor)->outputs, e->class_of, e->outputs, m->classes, m->name,
+                               j->suite->classes));
     e->look.class_of = e->class_of;
     return take_responses(c, j, e);
 }

@@ -27,9 +27,6 @@ spot_status spot_keywords_read (spot_ctx *c, spot_keywords *k, const spot_keywor
                                 const spot_keyword_list *backgrounds);
 void        spot_keywords_close(spot_keywords *k);
 
-/* The words of a file, one a line (blank lines and those that begin with '#' are none): *word (*n), one block, free() it. */
-spot_status spot_keyword_lines(spot_ctx *c, char ***word, int *n, const char *path);
-
 /* The lines word (*n) become keywords, as those of CSV files are compared; of equal ones the first stays. *n: those that are
  * left. SPOT_INPUT for a line of 256 bytes or more. */
 spot_status spot_keyword_words(spot_ctx *c, char **word, int *n, const char *path);

@@ -111,7 +111,7 @@ static spot_status fill_bins(spot_ctx *c, spot_realness_bin *bin, const tally *s
             const tally *of = &sum[(size_t)t * BINS + (size_t)b];
             add_tally(&all, of), seen += of->looks > 0;
         }
-        bin[b].looks = all.looks, bin[b].blends = (int)(all.looks / models);
+        bin[b].looks = all.looks, bin[b].blends = models ? (int)(all.looks / models) : 0;
         bin[b].accuracy = interval_of(share(all.right, all.looks), draw + (size_t)b * DRAWS, seen > 1 ? DRAWS : 0);
         bin[b].flipped = interval_of(share(all.flipped, all.known), draw + (size_t)(BINS + b) * DRAWS, seen > 1 ? DRAWS : 0);
     }

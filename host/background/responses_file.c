@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "background/background_result.h"
-#include "background/tensor_fields.h"
+#include "formats/tensor_fields.h"
 
 void spot_background_responses_path(char *path, size_t size, const char *dir, int unit)
 {

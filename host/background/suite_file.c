@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "background/suite.h"
-#include "background/tensor_fields.h"
+#include "formats/tensor_fields.h"
 
 enum { TARGETS, N, CLASSES, BACKGROUNDS, WORDS, SMALL, LARGE, EMPTY, WITH_CLASS, INVERTED, OWN, FACTS, MOST = 100000000 };
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "background/suite_work.h"
+#include "formats/word_lines.h"
 
 /* ---- from files ---- */
 
@@ -56,7 +57,7 @@ static spot_status find_keywords(spot_ctx *c, spot_suite_work *w)
     float *rows = NULL;
     char **word = NULL;
     int words = 0, dim = 0;
-    spot_status s = spot_keyword_lines(c, &word, &words, o->words);
+    spot_status s = spot_word_lines(c, &word, &words, o->words);
 
     if (s == SPOT_OK) s = spot_keyword_words(c, word, &words, o->words);
     if (s == SPOT_OK) s = encode_words(c, w, &rows, &dim, word, words);

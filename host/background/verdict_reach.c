@@ -151,7 +151,7 @@ void spot_verdict_reach_close(spot_verdict_reach *reach)
 
 /* ---- one model ---- */
 
-/* What feature j of a row has to do with its distance, and the values of its nearest models there. */
+/* The part of feature j in the distance of a row, and the values of its nearest models there. */
 static spot_verdict_oddity oddity_of(const spot_verdict_reach *r, int j, const float *row, const int *near, int nears)
 {
     const size_t features = (size_t)r->of->features;

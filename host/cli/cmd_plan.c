@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "config/yaml.h"
 #include "spotter/background.h"
+#include "spotter/examine.h"
 #include "spotter/work.h"
 #include "spotter/source.h"
 #include "spotter/sweep.h"
@@ -279,6 +280,56 @@ static spot_status plan_background(spot_ctx *c, const options *o, const char *te
     return s;
 }
 
+/* ---- an examination ---- */
+
+static void text_examine(const spot_examine_config *cfg, const spot_examine_cost *cost)
+{
+    char memory[32], disk[32];
+
+    printf("models     %d\nexaminers  %d, each with %d seed%s\n", cfg->models, cfg->examiners, cfg->search.seeds,
+           cfg->search.seeds == 1 ? "" : "s");
+    printf("objects    %d\nsearches   %d\n", cost->objects, cost->units);
+    if (cost->trained > 0) printf("training   %.0f renders of %d pixels a side, all passes\n", cost->trained, cfg->render.size);
+    printf("renders    %.0f in searches\n", cost->renders);
+    printf("memory     %s, beside models and meshes\n", cli_memory(memory, (double)cost->memory));
+    printf("disk       about %s of results\n", cli_memory(disk, cost->disk));
+}
+
+static spot_status json_examine(spot_ctx *c, const spot_examine_config *cfg, const spot_examine_cost *cost)
+{
+    spot_json j;
+
+    SPOT_TRY(spot_json_open(c, &j));
+    spot_json_put_int(&j, "schema", 1);
+    spot_json_put_text(&j, "study", "examine");
+    spot_json_put_int(&j, "models", cfg->models);
+    spot_json_put_int(&j, "objects", cost->objects);
+    spot_json_put_int(&j, "searches", cost->units);
+    spot_json_put_number(&j, "renders", "%.0f", cost->renders);
+    spot_json_put_number(&j, "trained", "%.0f", cost->trained);
+    spot_json_put_number(&j, "disk_bytes", "%.0f", cost->disk);
+    spot_json_put_int(&j, "memory_bytes", (long long)cost->memory);
+    spot_json_print(&j, stdout);
+    return SPOT_OK;
+}
+
+static spot_status plan_examine(spot_ctx *c, const options *o, const char *text, size_t len)
+{
+    spot_examine_config *cfg = malloc(sizeof *cfg);
+    spot_examine_cost cost;
+    spot_status s;
+
+    if (!cfg) return spot_fail(c, SPOT_NOMEM, "no memory for a config");
+    s = spot_examine_parse(c, cfg, text, len, o->config);
+    if (s == SPOT_OK) s = spot_examine_cost_of(c, cfg, &cost);
+    if (s == SPOT_OK && o->json) s = json_examine(c, cfg, &cost);
+    else if (s == SPOT_OK) text_examine(cfg, &cost);
+    free(cfg);
+    return s;
+}
+
+/* ---- the command ---- */
+
 static spot_status plan_any(spot_ctx *c, void *input)
 {
     const options *o = input;
@@ -287,8 +338,9 @@ static spot_status plan_any(spot_ctx *c, void *input)
     spot_status s = spot_yaml_text(c, &text, &n, o->config);
 
     if (s == SPOT_OK) s = spot_yaml_word_of(c, study, sizeof study, text, n, o->config, "study");
-    if (s == SPOT_OK)
-        s = strcmp(study, spot_background_study.name) ? plan_sweep(c, o, text, n) : plan_background(c, o, text, n);
+    if (s == SPOT_OK && !strcmp(study, spot_background_study.name)) s = plan_background(c, o, text, n);
+    else if (s == SPOT_OK && !strcmp(study, spot_examine_study.name)) s = plan_examine(c, o, text, n);
+    else if (s == SPOT_OK) s = plan_sweep(c, o, text, n);
     free(text);
     return s;
 }

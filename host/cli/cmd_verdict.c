@@ -152,7 +152,7 @@ static void print_assessor(const spot_verdict_scores *s, int a)
            kappa.n && kappa.n < s->splits ? "  (some splits have no kappa)" : "");
 }
 
-/* What the forest says of models of each label that it was not trained on. */
+/* The forest's answers for models of each label, which it was not trained on. */
 static void print_confusion(const spot_verdict_scores *s)
 {
     printf("the forest says");

@@ -13,6 +13,7 @@
 #include "base/room.h"
 #include "cli/cli.h"
 #include "spotter/background.h"
+#include "spotter/examine.h"
 #include "spotter/shifts.h"
 
 const cli_command *const cli_commands[] = {
@@ -36,7 +37,7 @@ static void print_help(FILE *f)
           "Commands:\n", f);
     for (const cli_command *const *k = cli_commands; *k; k++) fprintf(f, "  %-10s  %s\n", (*k)->name, (*k)->summary);
     fputs("  help        options of a COMMAND; `spotter help config`: every setting of a sweep;\n"
-          "              `spotter help config shifts`, `... background`: of these studies\n\n"
+          "              `spotter help config shifts`, `... background`, `... examine`: of these studies\n\n"
           "Results go to stdout, everything else to stderr.\n"
           "Exit codes: 0 done; 1 a check failed; 2 usage or config; 3 bad input; 4 files;\n"
           "5 device; 6 memory; 75 stopped early and saved: run the same command again.\n", f);
@@ -75,6 +76,7 @@ static int help(int argc, char **argv)
     if (argc < 3 || !strcmp(argv[2], "help")) print_help(stdout);
     else if (!strcmp(argv[2], "config") && argc > 3 && !strcmp(argv[3], "shifts")) spot_shifts_document(stdout);
     else if (!strcmp(argv[2], "config") && argc > 3 && !strcmp(argv[3], "background")) spot_background_document(stdout);
+    else if (!strcmp(argv[2], "config") && argc > 3 && !strcmp(argv[3], "examine")) spot_examine_document(stdout);
     else if (!strcmp(argv[2], "config")) spot_config_document(stdout);
     else return run_command(argv[2], 2, shown);
     return 0;

@@ -24,11 +24,14 @@ double cli_progress_share(const cli_progress *k)
 static bool has_own_bar(const char *stage)
 {
     return !strcmp(stage, "base") || !strcmp(stage, "backgrounds") || !strncmp(stage, "plant: ", 7)
-        || !strncmp(stage, "zoo: ", 5);
+        || !strncmp(stage, "zoo: ", 5) || !strncmp(stage, "examine: ", 9);
 }
 
 /* Stages that count the units of a run. */
-static bool counts_units(const char *stage) { return !strcmp(stage, "sweep") || !strcmp(stage, "background"); }
+static bool counts_units(const char *stage)
+{
+    return !strcmp(stage, "sweep") || !strcmp(stage, "background") || !strcmp(stage, "examine");
+}
 
 void cli_progress_update(cli_progress *k, const spot_progress *p)
 {

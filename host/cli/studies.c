@@ -8,11 +8,13 @@
 #include "config/yaml.h"
 #include "shifts/shift_result.h"
 #include "spotter/background.h"
+#include "spotter/examine.h"
 #include "sweep/segment.h"
 
 spot_status cli_study_of(spot_ctx *c, const spot_study **y, const char *dir)
 {
-    static const spot_study *const studies[] = { &spot_sweep_study, &spot_shifts_study, &spot_background_study };
+    static const spot_study *const studies[] = { &spot_sweep_study, &spot_shifts_study, &spot_background_study,
+                                                &spot_examine_study };
     char path[1200], name[64];
 
     *y = studies[0];

@@ -10,7 +10,8 @@ static spot_status check_method(spot_reading *r, int line, const char *path, con
     const bool file = m->representation == SPOT_BY_FILE, clip = m->representation == SPOT_BY_CLIP;
     const bool mixes = m->method == SPOT_PLANESPOT || m->method == SPOT_GEORGE;
     const int most = SPOT_MAX_MIXTURE_DIM - (m->method == SPOT_PLANESPOT);
-    const int d = m->embed.method != SPOT_REDUCE_NONE ? m->embed.dim : file || clip ? 0 : 8 * cfg->model.width;
+    const int d = m->embed.method != SPOT_REDUCE_NONE ? m->embed.dim : file || clip ? 0
+        : spot_model_features(cfg->model.arch, cfg->model.width);
 
     if (mixes && d > most)
         return spot_refuse(r, line, "%s: %s clusters in at most %d dimensions and here are %d; set reduce and dim", path,

@@ -147,6 +147,14 @@ static void inherit_groups(const list_place *l, char *entry)
     }
 }
 
+/* The defaults of the rows of every choice, since which of them count is read later. */
+static void set_part_defaults(const spot_setting *rows, void *group)
+{
+    for (const spot_setting *s = rows; s->kind != SETTING_END; s++)
+        for (int v = 0; s->kind == SETTING_PART && s->part && s->of->names[v]; v++)
+            if (s->part(v)) spot_settings_defaults(s->part(v), group);
+}
+
 /* An entry of a list that is one struct. */
 static spot_status fill_struct(spot_reading *r, const list_place *l, int *filled, const yaml_node_t *mapping, const char *at)
 {
@@ -155,6 +163,7 @@ static spot_status fill_struct(spot_reading *r, const list_place *l, int *filled
 
     memset(group, 0, s->size);
     spot_settings_defaults(s->rows, group);
+    set_part_defaults(s->rows, group);
     if (s->inherits) inherit_groups(l, group);
     ++*filled;
     return spot_config_fill(r, s->rows, group, mapping, at);

@@ -62,7 +62,7 @@ static void print_rows(FILE *f, const spot_setting *rows, const void *group, int
         for (int e = 0; e < entries; e++) {
             const char *entry = w.value + (size_t)e * w.s->size;
             if (w.s->inherits) print_heir(f, w.s, rows, w.group, entry, indent);
-            else print_rows(f, w.s->rows, entry, indent + 4, "  - ");
+            else fprintf(f, "%*s", indent, ""), print_rows(f, w.s->rows, entry, indent + 4, "  - ");
         }
     }
 }
@@ -92,13 +92,15 @@ spot_status spot_config_print(spot_ctx *c, const spot_config *cfg, char **text)
 
 /* ---- help ---- */
 
+enum { MOST_OWNERS = SPOT_METHODS > 32 ? SPOT_METHODS : 32 };
+
 /* A struct that the rows describe: the defaults of one method, or the whole config. */
 typedef struct { const char *method; const void *group; } owner;
 
 /* "0.1", or "pca (domino), umap (george)" if methods differ. */
 static void print_defaults(FILE *f, const spot_setting *s, const owner *value, int owners)
 {
-    char text[SPOT_METHODS][300];
+    char text[MOST_OWNERS][300];
     bool differ = false;
 
     for (int i = 0; i < owners; i++)
@@ -130,6 +132,16 @@ static void document_methods(FILE *f, const spot_setting *rows, const char *abov
 static void document_entries(FILE *f, const spot_setting *s, const char *above);
 static void document_rows(FILE *f, const spot_setting *rows, const owner *o, int owners, const char *above);
 
+/* Whether the row's values are the owners' own names. */
+static bool names_owners(const spot_setting *s, const owner *value, int n)
+{
+    char text[300];
+    int i = 0;
+
+    while (i < n && !strcmp(spot_setting_text(text, sizeof text, s, value[i].group), value[i].method)) i++;
+    return i == n;
+}
+
 static void document_row(FILE *f, const spot_setting *s, const owner *value, int n, bool all, const char *above)
 {
     char path[128], takes[256];
@@ -138,7 +150,8 @@ static void document_row(FILE *f, const spot_setting *s, const owner *value, int
     if (s->rows) fprintf(f, "\n%s: ", path);
     else {
         fprintf(f, "  %s = ", path);
-        print_defaults(f, s, value, s == spot_bdm_settings ? 1 : n);      /* that row is the owner's name */
+        if (n > 1 && names_owners(s, value, n)) fputs(s->names[(int)s->def[0]], f);
+        else print_defaults(f, s, value, n);
         fprintf(f, "  (%s)\n      ", spot_setting_takes(takes, sizeof takes, s));
     }
     for (int i = 0; !all && i < n; i++) fprintf(f, "%s%s", value[i].method, i < n - 1 ? ", " : ": ");
@@ -153,7 +166,7 @@ static void document_row(FILE *f, const spot_setting *s, const owner *value, int
 /* Documents the rows of the first owner, then those that only the second has, and so on. */
 static void document_rows(FILE *f, const spot_setting *rows, const owner *o, int owners, const char *above)
 {
-    owner value[SPOT_METHODS];
+    owner value[MOST_OWNERS];
     bool group = false;
 
     for (int i = 0; i < owners; i++)
@@ -179,13 +192,39 @@ static void document_methods(FILE *f, const spot_setting *rows, const char *abov
     document_rows(f, rows, o, SPOT_METHODS, above);
 }
 
+/* Documents the settings of an entry whose further rows follow from the value of its setting `of`, each with its defaults. */
+static void document_choices(FILE *f, const spot_setting *list, const spot_setting *part, const char *above)
+{
+    int n = 0;
+
+    while (part->of->names[n] && n < MOST_OWNERS) n++;
+    char *entry = calloc((size_t)n, list->size);
+    owner *o = calloc((size_t)n, sizeof *o);
+
+    for (int v = 0; entry && o && v < n; v++) {
+        char *group = entry + (size_t)v * list->size;
+        spot_settings_defaults(list->rows, group);
+        *(int *)(void *)(group + part->of->offset) = v;
+        if (part->part(v)) spot_settings_defaults(part->part(v), group);
+        o[v] = (owner){ part->of->names[v], group };
+    }
+    if (entry && o) document_rows(f, list->rows, o, n, above);
+    free(entry), free(o);
+}
+
 /* Documents the settings of an entry of a list. The groups of one that inherits stand in the document already. */
 static void document_entries(FILE *f, const spot_setting *s, const char *above)
 {
+    const spot_setting *part = s->rows;
     void *entry = calloc(1, s->size);
     const owner one = { "", entry };
 
-    if (!entry) return;
+    while (part->kind != SETTING_END && !(part->kind == SETTING_PART && part->part)) part++;
+    if (part->kind == SETTING_PART) document_choices(f, s, part, above);
+    if (!entry || part->kind == SETTING_PART) {
+        free(entry);
+        return;
+    }
     spot_settings_defaults(s->rows, entry);
     if (!s->inherits) document_rows(f, s->rows, &one, 1, above);
     for (spot_setting_walk w = spot_settings_walk(s->rows, entry); s->inherits && w.s; spot_settings_next(&w))

@@ -93,11 +93,11 @@ static spot_status infer_all(looker *l)
 static void fill_head(looker *l)
 {
     spot_subject *s = l->s;
-    spot_model_tensor table[SPOT_RESNET18_TENSORS];
+    spot_model_tensor table[SPOT_MAX_TENSORS];
     const float *w;
 
-    spot_model_layout(table, l->m.width, l->m.outputs);
-    w = l->m.value + table[120].offset;
+    spot_model_layout(table, l->m.arch, l->m.width, l->m.outputs);
+    w = l->m.value + table[spot_model_tensors(l->m.arch) - 2].offset;
     if (l->m.outputs == s->classes) {
         memcpy(s->head, w, (size_t)s->classes * s->d * sizeof *w);
         return;
@@ -180,7 +180,7 @@ spot_status spot_subject_look(spot_ctx *c, spot_subject *s, const spot_subject_f
                          SPOT_PICTURE_CROP);
     SPOT_TRY(spot_gallery_open(c, s, files));
     status = open_model(&l);
-    s->d = 8 * l.m.width;
+    s->d = spot_model_features(l.m.arch, l.m.width);
     if (!status) status = take_memory(&l);
     if (!status) status = infer_all(&l);
     if (!status) fill_head(&l);

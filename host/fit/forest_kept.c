@@ -20,6 +20,11 @@ spot_status spot_forest_kept_take(spot_ctx *c, spot_forest *f, int rows)
 
 spot_status spot_forest_kept_check(spot_ctx *c, const spot_forest *f, const char *name)
 {
+    int others = 0;        /* rows that are not of the first row's group */
+
+    for (int i = 0; i < f->kept.rows; i++) others += f->kept.group[i] != f->kept.group[0];
+    if (f->kept.rows && !others)
+        return spot_fail(c, SPOT_INPUT, "%s: all its %d rows are of one group; it is damaged", name, f->kept.rows);
     for (int i = 0; i < f->kept.rows; i++) {
         double all = 0;
         if (f->kept.cls[i] < 0 || f->kept.cls[i] >= f->classes || f->kept.group[i] < 0 || f->kept.group[i] >= f->kept.rows)

@@ -1,8 +1,12 @@
-/* itemsets.c - FP-growth (Han, Pei & Yin 2000).
+/* itemsets.c - frequent sets by occurrence deliver (Uno, Kiyomi & Arimura 2004, LCM version 2). Items are ranks, 0 the most
+ * frequent.
  *
- * An FP-tree merges the transactions that begin with the same items, the most frequent items first. The frequent sets that end
- * with an item are the item itself and, recursively, those of the tree of the paths above its nodes. A tree is built from
- * sorted transactions: the path of the transaction before shows which nodes are there. */
+ * A set grows by items of lesser rank. Its transactions are gone through once: each is written into the list of every lesser
+ * item that it has, so the length of a list is the count of the set with that item. Items are then taken in ascending order.
+ * The sets that grow from an item use the lists of lesser items only, which are done by then, so one list for each item is
+ * enough at all depths, and its greatest length is the item's count in the whole. */
+#include <limits.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,10 +14,9 @@
 
 enum { MOST_SETS = 50000000, LONGEST_SET = 1 << 20 };
 
-/* Transactions as ranks of items, 0 the most frequent; ascending within a transaction. */
-typedef struct { const int *item; int n, count; } path;
-
-typedef struct { int rank, parent, count, next; } node;        /* next: the item's next node; -1: none */
+/* The whole, both ways: the transactions of rank r are by_rank[rank_first[r]] onwards, ascending; the ranks of transaction t
+ * are by_row[row_first[t]] onwards, ascending. of[r]: the item. */
+typedef struct { int ranks, *of, *rank_first, *by_rank, *row_first, *by_row; } ranked;
 
 /* The frequent sets that one thread found: ranks, one set behind the other. */
 typedef struct {
@@ -22,10 +25,15 @@ typedef struct {
     bool   no_memory;
 } harvest;
 
+/* The state of a thread. */
 typedef struct {
-    int least, longest, ranks;     /* ranks: number of frequent items of the whole */
-    harvest *out;
-    int *suffix;                   /* (ranks): the items that the present tree is of */
+    const ranked *k;
+    int least, longest;
+    harvest out;
+    int *suffix;                   /* (ranks): the present set */
+    int *list, *length;            /* by_rank's places once more; (ranks): the list of each item, and its length */
+    int *met;                      /* items that the present set and those above it met, one behind the other */
+    size_t met_room;
 } mining;
 
 /* ---- output ---- */
@@ -43,9 +51,9 @@ static bool grow(void *array, size_t *room, size_t need, size_t size)
     return true;
 }
 
-static void put_set(const mining *m, int length, int count)
+static void put_set(mining *m, int length, int count)
 {
-    harvest *h = m->out;
+    harvest *h = &m->out;
     size_t lengths = h->set_room, counts = h->set_room;
 
     if (h->sets == h->most || !grow(&h->item, &h->item_room, h->items + (size_t)length, sizeof *h->item)
@@ -61,103 +69,54 @@ static void put_set(const mining *m, int length, int count)
     h->count[h->sets++] = count;
 }
 
-/* ---- trees ---- */
+/* ---- growth ---- */
 
-static int compare_paths(const void *a, const void *b)
+static int compare_ints(const void *a, const void *b)
 {
-    const path *x = a, *y = b;
+    const int x = *(const int *)a, y = *(const int *)b;
 
-    for (int i = 0; i < x->n && i < y->n; i++)
-        if (x->item[i] != y->item[i]) return x->item[i] < y->item[i] ? -1 : 1;
-    return (x->n > y->n) - (x->n < y->n);
+    return (x > y) - (x < y);
 }
 
-/* Nodes of the paths, which it sorts; head[r]: first node of rank r. at: a node for each item of the longest path. */
-static int build_tree(node *tree, int *head, int *at, path *p, int n, int ranks)
+/* Writes the transactions of a set, n of `row`, into the lists of the items below `rank`; met[at] onwards gets those that are
+ * frequent beside the set, ascending. Returns their number, -1 without memory. */
+static int deliver(mining *m, const int *row, int n, int rank, size_t at)
 {
-    int nodes = 0;
+    const ranked *k = m->k;
+    int all = 0, met = 0, *to;
 
-    for (int r = 0; r < ranks; r++) head[r] = -1;
-    qsort(p, (size_t)n, sizeof *p, compare_paths);
-    for (int t = 0; t < n; t++) {
-        int same = 0;
-        while (t && same < p[t].n && same < p[t - 1].n && p[t].item[same] == p[t - 1].item[same]) same++;
-        for (int i = 0; i < same; i++) tree[at[i]].count += p[t].count;
-        for (int i = same; i < p[t].n; i++) {
-            const int r = p[t].item[i];
-            tree[nodes] = (node){ r, i ? at[i - 1] : -1, p[t].count, head[r] };
-            head[r] = at[i] = nodes++;
+    if (!grow(&m->met, &m->met_room, at + (size_t)rank, sizeof *m->met)) return -1;
+    to = m->met + at;
+    for (int i = 0; i < n; i++) {
+        for (const int *r = k->by_row + k->row_first[row[i]]; *r < rank; r++) {
+            if (!m->length[*r]) to[all++] = *r;
+            m->list[k->rank_first[*r] + m->length[*r]++] = row[i];
         }
     }
-    return nodes;
+    for (int i = 0; i < all; i++) {
+        if (m->length[to[i]] >= m->least) to[met++] = to[i];
+        else m->length[to[i]] = 0;
+    }
+    qsort(to, (size_t)met, sizeof *to, compare_ints);
+    return met;
 }
 
-static void mine_paths(const mining *m, path *p, int n, int ranks, int length);
-
-/* The sets that end with `rank` and the suffix: the paths above its nodes, without rare items, make the next tree. */
-static void mine_item(const mining *m, const node *tree, int head, int rank, int length)
+/* The sets that end with `rank` and the suffix, which lie in n transactions. */
+static void mine_item(mining *m, const int *row, int n, int rank, int length, size_t at)
 {
-    int nodes = 0, total = 0;
-    size_t items = 0;
+    int met;
 
-    for (int k = head; k >= 0; k = tree[k].next) {
-        total += tree[k].count, nodes++;
-        for (int up = tree[k].parent; up >= 0; up = tree[up].parent) items++;
-    }
-    if (total < m->least || m->out->no_memory) return;
     m->suffix[length] = rank;
-    put_set(m, length + 1, total);
-    if (length + 1 == m->longest || !items) return;
-    int  *count = calloc((size_t)rank, sizeof *count), *item = malloc(items * sizeof *item), *end = item;
-    path *p = malloc((size_t)nodes * sizeof *p);
-    int  kept = 0;
-    if (!count || !item || !p) m->out->no_memory = true, nodes = 0, head = -1;
-    for (int k = head; k >= 0; k = tree[k].next)
-        for (int up = tree[k].parent; up >= 0; up = tree[up].parent) count[tree[up].rank] += tree[k].count;
-    for (int k = head; k >= 0; k = tree[k].next) {
-        int long_ = 0;
-        for (int up = tree[k].parent; up >= 0; up = tree[up].parent)
-            if (count[tree[up].rank] >= m->least) end[long_++] = tree[up].rank;
-        if (!long_) continue;
-        for (int i = 0; i < long_ / 2; i++) {              /* from the root downwards */
-            const int swap = end[i];
-            end[i] = end[long_ - 1 - i], end[long_ - 1 - i] = swap;
-        }
-        p[kept++] = (path){ end, long_, tree[k].count };
-        end += long_;
+    put_set(m, length + 1, n);
+    if (length + 1 == m->longest || m->out.no_memory) return;
+    met = deliver(m, row, n, rank, at);
+    if (met < 0) m->out.no_memory = true;
+    for (int i = 0; i < met; i++) {
+        const int r = m->met[at + (size_t)i];
+        if (!m->out.no_memory)
+            mine_item(m, m->list + m->k->rank_first[r], m->length[r], r, length + 1, at + (size_t)met);
+        m->length[r] = 0;
     }
-    if (kept) mine_paths(m, p, kept, rank, length + 1);
-    free(p), free(item), free(count);
-}
-
-static size_t count_items(const path *p, int n, int *longest)
-{
-    size_t items = 0;
-
-    *longest = 0;
-    for (int t = 0; t < n; t++) {
-        items += (size_t)p[t].n;
-        if (p[t].n > *longest) *longest = p[t].n;
-    }
-    return items;
-}
-
-/* All frequent sets among the paths, whose ranks are below `ranks`, each with the suffix behind it. */
-static void mine_paths(const mining *m, path *p, int n, int ranks, int length)
-{
-    int longest;
-    size_t items = count_items(p, n, &longest);
-    node *tree = malloc(items * sizeof *tree);
-    int *head = malloc(((size_t)ranks + (size_t)longest) * sizeof *head);
-
-    if (!tree || !head) {
-        m->out->no_memory = true;
-    } else {
-        build_tree(tree, head, head + ranks, p, n, ranks);
-        for (int r = ranks - 1; r >= 0; r--)
-            if (head[r] >= 0) mine_item(m, tree, head[r], r, length);
-    }
-    free(head), free(tree);
 }
 
 /* ---- the whole ---- */
@@ -171,66 +130,93 @@ static int compare_frequencies(const void *a, const void *b)
     return x->count != y->count ? (x->count < y->count) - (x->count > y->count) : (x->item > y->item) - (x->item < y->item);
 }
 
-static int compare_ints(const void *a, const void *b)
+static void close_ranked(ranked *k)
 {
-    const int x = *(const int *)a, y = *(const int *)b;
-
-    return (x > y) - (x < y);
+    free(k->of), free(k->rank_first), free(k->by_rank), free(k->row_first), free(k->by_row);
 }
 
-/* The whole in ranks: of[r] is the item of rank r. */
-typedef struct { int ranks, *of, *rank, *item; path *p; int n; } ranked;
+/* A rank behind all others ends each transaction. */
+static void fill_rows(ranked *k, const spot_baskets *b, const int *rank)
+{
+    int *end = k->row_first, at = 0;
 
-static void close_ranked(ranked *k) { free(k->of), free(k->rank), free(k->item), free(k->p); }
+    for (int t = 0; t < b->transactions; t++) {
+        end[t] = at;
+        for (int i = b->first[t]; i < b->first[t + 1]; i++) at += rank[b->item[i]] >= 0;
+        k->by_row[at++] = k->ranks;
+    }
+    for (int r = 0; r < k->ranks; r++)
+        for (int i = k->rank_first[r]; i < k->rank_first[r + 1]; i++) k->by_row[end[k->by_rank[i]]++] = r;
+    for (int t = b->transactions - 1; t > 0; t--) end[t] = end[t - 1] + 1;
+    if (b->transactions) end[0] = 0;
+}
+
+static void fill_ranks(ranked *k, const spot_baskets *b, const frequency *f, int *rank)
+{
+    int at = 0;
+
+    for (int i = 0; i < b->items; i++) rank[f[i].item] = i < k->ranks ? i : -1;
+    for (int r = 0; r < k->ranks; r++) k->of[r] = f[r].item, k->rank_first[r] = at, at += f[r].count;
+    for (int t = 0; t < b->transactions; t++)
+        for (int i = b->first[t]; i < b->first[t + 1]; i++)
+            if (rank[b->item[i]] >= 0) k->by_rank[k->rank_first[rank[b->item[i]]]++] = t;
+    for (int r = k->ranks; r > 0; r--) k->rank_first[r] = k->rank_first[r - 1];
+    k->rank_first[0] = 0;
+}
 
 static bool rank_items(ranked *k, const spot_baskets *b, int least)
 {
-    const size_t items = (size_t)b->items, all = (size_t)b->first[b->transactions];
+    const size_t items = (size_t)b->items, rows = (size_t)b->transactions, all = (size_t)b->first[rows];
     frequency *f = calloc(items + 1, sizeof *f);
+    int *rank = malloc((items + 1) * sizeof *rank);
 
-    *k = (ranked){ .of = malloc((items + 1) * sizeof(int)), .rank = malloc((items + 1) * sizeof(int)),
-                   .item = malloc((all + 1) * sizeof(int)), .p = malloc(((size_t)b->transactions + 1) * sizeof(path)) };
-    if (!f || !k->of || !k->rank || !k->item || !k->p) return free(f), false;
+    *k = (ranked){ .of = malloc((items + 1) * sizeof(int)), .rank_first = malloc((items + 1) * sizeof(int)),
+                   .by_rank = malloc((all + 1) * sizeof(int)), .row_first = malloc((rows + 1) * sizeof(int)),
+                   .by_row = malloc((all + rows + 1) * sizeof(int)) };
+    if (all + rows > INT_MAX || !f || !rank || !k->of || !k->rank_first || !k->by_rank || !k->row_first || !k->by_row)
+        return free(f), free(rank), false;
     for (int i = 0; i < b->items; i++) f[i].item = i;
     for (size_t i = 0; i < all; i++) f[b->item[i]].count++;
     qsort(f, items, sizeof *f, compare_frequencies);
-    for (int i = 0; i < b->items; i++) {
-        k->rank[f[i].item] = f[i].count >= least ? k->ranks : -1;
-        if (f[i].count >= least) k->of[k->ranks++] = f[i].item;
-    }
-    free(f);
-    for (int t = 0, *end = k->item; t < b->transactions; t++) {
-        int n = 0;
-        for (int i = b->first[t]; i < b->first[t + 1]; i++)
-            if (k->rank[b->item[i]] >= 0) end[n++] = k->rank[b->item[i]];
-        if (!n) continue;
-        qsort(end, (size_t)n, sizeof *end, compare_ints);
-        k->p[k->n++] = (path){ end, n, 1 };
-        end += n;
-    }
+    while (k->ranks < b->items && f[k->ranks].count >= least) k->ranks++;
+    fill_ranks(k, b, f, rank);
+    fill_rows(k, b, rank);
+    free(f), free(rank);
     return true;
 }
 
-/* An item of the whole tree is a task of its own. */
-static bool mine_all(spot_ctx *c, harvest *out, ranked *k, const spot_itemsets_rule *rule, size_t most)
+static bool open_mining(mining *m, const ranked *k, const spot_itemsets_rule *rule, size_t most)
 {
-    int longest;
-    size_t items = count_items(k->p, k->n, &longest);
-    node *tree = malloc((items + 1) * sizeof *tree);
-    int *head = malloc(((size_t)k->ranks + (size_t)longest + 1) * sizeof *head), failed = !tree || !head;
+    const size_t ranks = (size_t)k->ranks + 1;
 
-    if (!failed) build_tree(tree, head, head + k->ranks, k->p, k->n, k->ranks);
-#pragma omp parallel for num_threads(c->threads) schedule(dynamic, 1) reduction(|| : failed)
-    for (int r = k->ranks - 1; r >= 0; r--) {
-        if (failed) continue;
-        int *suffix = malloc((size_t)k->ranks * sizeof *suffix);
-        mining m = { rule->least_count, rule->longest ? rule->longest : LONGEST_SET, k->ranks, &out[r], suffix };
-        out[r].most = most;
-        if (suffix && !(c->stop && *c->stop)) mine_item(&m, tree, head[r], r, 0);
-        failed = failed || !suffix || out[r].no_memory;
-        free(suffix);
+    *m = (mining){ .k = k, .least = rule->least_count, .longest = rule->longest ? rule->longest : LONGEST_SET,
+                   .out.most = most, .suffix = malloc(ranks * sizeof(int)), .length = calloc(ranks, sizeof(int)),
+                   .list = malloc(((size_t)k->rank_first[k->ranks] + 1) * sizeof(int)) };
+    return m->suffix && m->length && m->list;
+}
+
+static void close_mining(mining *m)
+{
+    free(m->out.item), free(m->out.length), free(m->out.count);
+    free(m->suffix), free(m->length), free(m->list), free(m->met);
+}
+
+/* An item of the whole is a task of its own. thread (threads): zeroed; fills it. */
+static bool mine_all(spot_ctx *c, mining *thread, const ranked *k, const spot_itemsets_rule *rule, size_t most)
+{
+    int failed = 0;
+
+#pragma omp parallel num_threads(c->threads) reduction(|| : failed)
+    {
+        mining *m = &thread[omp_get_thread_num()];
+        failed = !open_mining(m, k, rule, most);
+#pragma omp for schedule(dynamic, 1)
+        for (int r = k->ranks - 1; r >= 0; r--) {
+            if (failed || (c->stop && *c->stop)) continue;
+            mine_item(m, k->by_rank + k->rank_first[r], k->rank_first[r + 1] - k->rank_first[r], r, 0, 0);
+            failed = m->out.no_memory;
+        }
     }
-    free(head), free(tree);
     return !failed;
 }
 
@@ -248,19 +234,20 @@ static int compare_found(const void *a, const void *b)
     return 0;
 }
 
-static void list_found(found *f, const harvest *part, const ranked *k)
+static void list_found(found *f, const mining *m, int threads)
 {
-    for (int r = 0, n = 0; r < k->ranks; r++) {
-        int *at = part[r].item;
-        for (size_t s = 0; s < part[r].sets; s++, at += f[n++].length) {
-            for (int i = 0; i < part[r].length[s]; i++) at[i] = k->of[at[i]];
-            qsort(at, (size_t)part[r].length[s], sizeof *at, compare_ints);
-            f[n] = (found){ at, part[r].length[s], part[r].count[s] };
+    for (int t = 0, n = 0; t < threads; t++) {
+        const harvest *h = &m[t].out;
+        int *at = h->item;
+        for (size_t s = 0; s < h->sets; s++, at += f[n++].length) {
+            for (int i = 0; i < h->length[s]; i++) at[i] = m[t].k->of[at[i]];
+            qsort(at, (size_t)h->length[s], sizeof *at, compare_ints);
+            f[n] = (found){ at, h->length[s], h->count[s] };
         }
     }
 }
 
-static bool sort_sets(spot_itemsets *out, const harvest *part, const ranked *k, size_t sets, size_t items)
+static bool sort_sets(spot_itemsets *out, const mining *m, int threads, size_t sets, size_t items)
 {
     found *f = malloc((sets + 1) * sizeof *f);
     int *all = malloc((2 * sets + 1 + items) * sizeof *all);
@@ -268,7 +255,7 @@ static bool sort_sets(spot_itemsets *out, const harvest *part, const ranked *k, 
     if (!f || !all) return free(f), free(all), false;
     *out = (spot_itemsets){ .sets = (int)sets, .first = all, .count = all + sets + 1, .item = all + 2 * sets + 1,
                             .owned = all };
-    list_found(f, part, k);
+    list_found(f, m, threads);
     qsort(f, sets, sizeof *f, compare_found);
     out->first[0] = 0;
     for (size_t s = 0; s < sets; s++) {
@@ -280,17 +267,17 @@ static bool sort_sets(spot_itemsets *out, const harvest *part, const ranked *k, 
     return true;
 }
 
-static spot_status find_sets(spot_ctx *c, spot_itemsets *out, ranked *k, const spot_itemsets_rule *rule, size_t most)
+static spot_status find_sets(spot_ctx *c, spot_itemsets *out, const ranked *k, const spot_itemsets_rule *rule, size_t most)
 {
-    harvest *part = calloc((size_t)k->ranks + 1, sizeof *part);
+    mining *m = calloc((size_t)c->threads, sizeof *m);
     size_t sets = 0, items = 0;
-    bool whole = part && mine_all(c, part, k, rule, most);
+    bool whole = m && mine_all(c, m, k, rule, most);
 
-    for (int r = 0; part && r < k->ranks; r++) sets += part[r].sets, items += part[r].items;
+    for (int t = 0; m && t < c->threads; t++) sets += m[t].out.sets, items += m[t].out.items;
     whole = whole && sets <= most && items < (size_t)1 << 31;
-    if (whole) whole = sort_sets(out, part, k, sets, items);
-    for (int r = 0; part && r < k->ranks; r++) free(part[r].item), free(part[r].length), free(part[r].count);
-    free(part);
+    if (whole) whole = sort_sets(out, m, c->threads, sets, items);
+    for (int t = 0; m && t < c->threads; t++) close_mining(&m[t]);
+    free(m);
     SPOT_TRY(spot_check_stop(c));
     return whole ? SPOT_OK
                  : spot_fail(c, SPOT_NOMEM, "more than %zu sets of items lie in %d transactions or more; ask for a higher "

@@ -7,6 +7,7 @@
 
 #include "formats/safetensors.h"
 #include "model/clip_file.h"
+#include "model/network.h"
 
 enum { CHUNK = 1 << 22, FACTS = 1024 };
 
@@ -17,16 +18,17 @@ static spot_status find_kind(spot_ctx *c, int *kind, const spot_blob *in)
     spot_tensors t;
     uint64_t start;
     bool resnet, clip;
+    int arch;
 
     SPOT_TRY(spot_tensors_check_no_zip(c, in));
     SPOT_TRY(spot_tensors_header(c, &t, in, &start));
-    resnet = spot_tensors_find(&t, "conv1.weight") && spot_tensors_find(&t, "fc.weight");
+    resnet = spot_weights_arch(&t, &arch);
     clip = spot_clip_is_in(&t);
     spot_tensors_close(&t);
     *kind = clip ? SPOT_ENCODER_CLIP : SPOT_ENCODER_RESNET;
     if (clip || resnet) return SPOT_OK;
     return spot_fail(c, SPOT_INPUT, "%s is no encoder: it has neither CLIP's tensors, by the names of Hugging Face, OpenAI or "
-                     "open_clip, nor those of torchvision's ResNet-18", in->name);
+                     "open_clip, nor those of torchvision's ResNet-18, ResNet-34 or AlexNet", in->name);
 }
 
 spot_status spot_encoder_find_kind(spot_ctx *c, int *kind, const char *path)

@@ -4,81 +4,154 @@
 #include <string.h>
 
 #include "core/device.h"
-#include "model/resnet18.h"
+#include "model/network.h"
 
 /* Images of a piece. A piece reads all weights, and those of the last 3x3 convolutions are 38 MB each for Winograd: pieces of 8
  * take a tenth longer than pieces of 16. */
 enum { LANES = 8, FEW_LANES = 4, PIECE = 32, LARGE_PIECE = 16, LARGE_SIZE = 96 };
 
-spot_net_shape spot_look_shape(const spot_ctx *c, int width, int outputs, int size, int n, spot_precision precision)
+spot_net_shape spot_look_shape(const spot_ctx *c, int arch, int width, int outputs, int size, int n, spot_precision precision)
 {
     const bool large = size > LARGE_SIZE && !c->device;
     const int lanes = large && c->threads <= FEW_LANES ? FEW_LANES : LANES;
     int rows = lanes * (large ? LARGE_PIECE : PIECE);
 
     if (c->device && n > 0 && n < rows) rows = n;
-    return (spot_net_shape){ .width = width, .outputs = outputs, .size = size, .lanes = lanes, .rows = rows,
+    return (spot_net_shape){ .arch = arch, .width = width, .outputs = outputs, .size = size, .lanes = lanes, .rows = rows,
                              .precision = precision };
 }
 
-static spot_plane output_of(const spot_look *net, int u, int live)
+/* -- what every net has --------------------------------------------------------------------------------------- */
+
+static spot_status open_layers(spot_ctx *c, spot_arena *a, spot_look *net, size_t *scratch)
 {
-    const spot_unit *t = &spot_resnet18_unit[u];
-    int piece = net->s.rows / net->s.lanes;
+    const spot_net_shape *s = &net->s;
+    const size_t number = spot_precision_bytes(s->precision);
 
-    return (spot_plane){ (live + piece - 1) / piece * piece, live, t->out * net->s.width,
-                         net->s.size / (t->shrink * t->stride), net->s.precision };
-}
-
-static spot_status open_plans(spot_ctx *c, spot_look *net)
-{
-    bool second[SPOT_UNITS] = { false }, down[SPOT_UNITS] = { false };
-
-    for (int b = 0; b < SPOT_BLOCKS; b++) {
-        second[spot_resnet18_block[b].second] = true;
-        down[spot_resnet18_block[b].down] = true;      /* the stem too: its ReLU is the pool's */
-    }
-    for (int u = 0; u < SPOT_UNITS; u++) {
-        spot_conv_shape s = spot_unit_shape(u, net->s, false);
-        s.bias = true;
-        s.relu = !down[u];
-        s.add = second[u];
-        SPOT_TRY(spot_conv_open(c, &net->conv[u], &s));
+    for (int u = 0; u < net->arch->units; u++) {
+        spot_conv_shape t = spot_unit_shape(u, *s, false);
+        t.bias = true;
+        net->arch->look->fuse(net->arch, u, &t);
+        SPOT_TRY(spot_conv_open(c, &net->conv[u], &t));
+        SPOT_TRY(spot_arena_take(c, a, &net->w[u], number * spot_conv_packed(c, net->conv[u])));
+        SPOT_TRY(SPOT_TAKE(c, a, net->bias[u], t.co));
+        if (spot_conv_scratch(c, net->conv[u]) > *scratch) *scratch = spot_conv_scratch(c, net->conv[u]);
     }
     return SPOT_OK;
 }
 
 spot_status spot_look_open(spot_ctx *c, spot_arena *a, spot_look *net, spot_net_shape s)
 {
-    spot_conv_shape stem = spot_unit_shape(0, s, false);
-    size_t scratch = 0, number = spot_precision_bytes(s.precision), rows = (size_t)s.rows * number;
+    spot_conv_shape stem;
+    size_t scratch = 0, number = spot_precision_bytes(s.precision);
 
     memset(net, 0, sizeof *net);
     SPOT_TRY(spot_net_check(c, s));
     if (c->device) s.lanes = 1;
     net->s = s;
-    SPOT_TRY(open_plans(c, net));
-    for (int u = 0; u < SPOT_UNITS; u++) {
-        spot_conv_shape t = spot_unit_shape(u, s, false);
-        SPOT_TRY(spot_arena_take(c, a, &net->w[u], number * spot_conv_packed(c, net->conv[u])));
-        SPOT_TRY(SPOT_TAKE(c, a, net->bias[u], t.co));
-        if (spot_conv_scratch(c, net->conv[u]) > scratch) scratch = spot_conv_scratch(c, net->conv[u]);
-    }
-    SPOT_TRY(SPOT_TAKE(c, a, net->fc_w, (size_t)s.outputs * 8 * s.width));
+    net->arch = spot_architecture_of(s.arch);
+    net->features = spot_model_features(s.arch, s.width);
+    SPOT_TRY(open_layers(c, a, net, &scratch));
+    SPOT_TRY(SPOT_TAKE(c, a, net->fc_w, (size_t)s.outputs * net->features));
     SPOT_TRY(SPOT_TAKE(c, a, net->fc_b, s.outputs));
-    SPOT_TRY(SPOT_TAKE(c, a, net->one, s.width));
-    SPOT_TRY(SPOT_TAKE(c, a, net->none, s.width));
-    SPOT_TRY(spot_arena_take(c, a, &net->planes, rows * spot_conv_inputs(c, &stem) * s.size * s.size));
-    SPOT_TRY(spot_arena_take(c, a, &net->stem, rows * s.width * s.size / 2 * s.size / 2));
-    for (int i = 0; i < 3; i++)
-        SPOT_TRY(spot_arena_take(c, a, &net->buffer[i], rows * s.width * s.size / 4 * s.size / 4));
+    stem = spot_unit_shape(0, s, false);
+    SPOT_TRY(spot_arena_take(c, a, &net->planes, s.rows * number * spot_conv_inputs(c, &stem) * s.size * s.size));
+    SPOT_TRY(net->arch->look->take(c, a, net, &scratch));
     return spot_arena_take(c, a, &net->scratch, scratch);
 }
 
 void spot_look_close(spot_ctx *c, spot_look *net)
 {
-    for (int u = 0; u < SPOT_UNITS; u++) spot_conv_close(c, net->conv[u]);
+    for (int u = 0; u < SPOT_MAX_UNITS; u++) spot_conv_close(c, net->conv[u]);
     memset(net, 0, sizeof *net);
+}
+
+static spot_status put_all(spot_ctx *c, spot_look *net, const spot_model *m, const spot_model_tensor *table, float *room)
+{
+    const spot_model_tensor *head = &table[spot_model_tensors(m->arch) - 2];
+
+    SPOT_TRY(net->arch->look->put(c, net, m, table, room));
+    SPOT_TRY(spot_device_copy(c, net->fc_w, m->value + head[0].offset, head[0].count * sizeof(float)));
+    return spot_device_copy(c, net->fc_b, m->value + head[1].offset, head[1].count * sizeof(float));
+}
+
+/* The host's room is for the largest tensor and the longest bias. */
+spot_status spot_look_put(spot_ctx *c, spot_look *net, const spot_model *m)
+{
+    spot_model_tensor table[SPOT_MAX_TENSORS];
+    size_t most = 0, longest = 0;
+    float *room;
+    spot_status s;
+
+    spot_model_layout(table, m->arch, m->width, m->outputs);
+    for (int t = 0; t < spot_model_tensors(m->arch) - 2; t++) {
+        if (table[t].count > most) most = table[t].count;
+        if (table[t].rank == 1 && table[t].count > longest) longest = table[t].count;
+    }
+    room = malloc((most + longest) * sizeof *room);
+    s = room ? put_all(c, net, m, table, room) : spot_fail(c, SPOT_NOMEM, "no memory to fold weights in");
+    free(room);
+    return s;
+}
+
+spot_status spot_look_convolve(spot_ctx *c, spot_look *net, int u, void *y, const void *x, const void *other, int rows)
+{
+    return spot_conv_forward(c, net->conv[u], y, x, net->w[u], net->bias[u], other, rows, net->scratch);
+}
+
+int spot_look_channels(int arch, int width)
+{
+    const spot_architecture *t = spot_architecture_of(arch);
+
+    return t->look->channels(t) * width;
+}
+
+spot_status spot_look_watch(spot_ctx *c, spot_look *net, const void *y, spot_plane p, bool relu, int *at)
+{
+    float *to = net->channel + *at;
+
+    *at += p.channels;
+    return spot_head_channels(c, to, spot_look_channels(net->s.arch, net->s.width), y, p, relu);
+}
+
+spot_status spot_look_run(spot_ctx *c, spot_look *net, float *feature, float *logit, const float *pixels, int live)
+{
+    spot_conv_shape stem = spot_unit_shape(0, net->s, false);
+    spot_plane p = spot_unit_output(0, net->s, live);
+    size_t row = (size_t)spot_conv_inputs(c, &stem) * net->s.size * net->s.size * spot_precision_bytes(net->s.precision);
+
+    if (pixels)
+        SPOT_TRY(spot_conv_planes(c, net->planes, pixels, live, p.rows, net->s.size * net->s.size, net->s.precision));
+    else if (p.rows > live)
+        SPOT_TRY(spot_device_clear(c, (char *)net->planes + live * row, (p.rows - live) * row));
+    return net->arch->look->run(c, net, feature, logit, live);
+}
+
+/* -- ResNets -------------------------------------------------------------------------------------------------- */
+
+/* The second convolution of a block adds the shortcut. That of a shortcut has no ReLU, nor has the stem's: its ReLU is the
+ * pool's. */
+static void fuse(const spot_architecture *t, int u, spot_conv_shape *s)
+{
+    s->relu = true;
+    for (int b = 0; b < t->blocks; b++) {
+        s->add = s->add || t->block[b].second == u;
+        s->relu = s->relu && t->block[b].down != u;
+    }
+}
+
+static spot_status take(spot_ctx *c, spot_arena *a, spot_look *net, size_t *scratch)
+{
+    const spot_net_shape s = net->s;
+    const size_t rows = (size_t)s.rows * spot_precision_bytes(s.precision);
+
+    (void)scratch;
+    SPOT_TRY(SPOT_TAKE(c, a, net->one, s.width));
+    SPOT_TRY(SPOT_TAKE(c, a, net->none, s.width));
+    SPOT_TRY(spot_arena_take(c, a, &net->stem, rows * s.width * s.size / 2 * s.size / 2));
+    for (int i = 0; i < 3; i++)
+        SPOT_TRY(spot_arena_take(c, a, &net->buffer[i], rows * s.width * s.size / 4 * s.size / 4));
+    return SPOT_OK;
 }
 
 /* w' = w * k and bias = b - mean * k per output channel, k = weight / sqrt(var + eps). scaled (host) holds a unit's weights,
@@ -99,86 +172,52 @@ static spot_status fold_unit(spot_ctx *c, spot_look *net, int u, const spot_mode
     return spot_conv_pack(c, net->conv[u], net->w[u], scaled);
 }
 
-static spot_status put_all(spot_ctx *c, spot_look *net, const spot_model *m, float *room)
+static spot_status put(spot_ctx *c, spot_look *net, const spot_model *m, const spot_model_tensor *table, float *room)
 {
-    spot_model_tensor table[SPOT_RESNET18_TENSORS];
-
-    spot_model_layout(table, m->width, m->outputs);
-    for (int u = 0; u < SPOT_UNITS; u++) SPOT_TRY(fold_unit(c, net, u, m, &table[6 * u], room));
-    SPOT_TRY(spot_device_copy(c, net->fc_w, m->value + table[120].offset, table[120].count * sizeof(float)));
-    SPOT_TRY(spot_device_copy(c, net->fc_b, m->value + table[121].offset, table[121].count * sizeof(float)));
+    for (int u = 0; u < net->arch->units; u++) SPOT_TRY(fold_unit(c, net, u, m, &table[6 * u], room));
     for (int i = 0; i < net->s.width; i++) room[i] = 1;
     SPOT_TRY(spot_device_copy(c, net->one, room, (size_t)net->s.width * sizeof *room));
     return spot_device_clear(c, net->none, (size_t)net->s.width * sizeof *room);
 }
 
-spot_status spot_look_put(spot_ctx *c, spot_look *net, const spot_model *m)
+static int channels(const spot_architecture *t)
 {
-    size_t width = (size_t)m->width;
-    float *room = malloc((64 * 9 * width * width + 8 * width) * sizeof *room);
-    spot_status s = room ? put_all(c, net, m, room) : spot_fail(c, SPOT_NOMEM, "no memory to fold weights in");
+    int all = t->unit[0].out;
 
-    free(room);
-    return s;
-}
-
-static spot_status convolve(spot_ctx *c, spot_look *net, int u, void *y, const void *x, const void *other, int rows)
-{
-    return spot_conv_forward(c, net->conv[u], y, x, net->w[u], net->bias[u], other, rows, net->scratch);
-}
-
-int spot_look_channels(int width)
-{
-    int channels = spot_resnet18_unit[0].out;
-
-    for (int b = 0; b < SPOT_BLOCKS; b++) channels += 2 * spot_resnet18_unit[spot_resnet18_block[b].second].out;
-    return channels * width;
-}
-
-/* Unit u's output y -> its part of net->channel, which begins at *at. */
-static spot_status watch_channels(spot_ctx *c, spot_look *net, int u, const void *y, int live, int *at)
-{
-    spot_plane p = output_of(net, u, live);
-    float *to = net->channel + *at;
-
-    *at += p.channels;
-    return spot_head_channels(c, to, spot_look_channels(net->s.width), y, p, !u);      /* the stem's ReLU is the pool's */
+    for (int b = 0; b < t->blocks; b++) all += 2 * t->unit[t->block[b].second].out;
+    return all;
 }
 
 /* A block adds its second convolution to the shortcut's output: x itself, or the third buffer. The sum overwrites that buffer,
  * or, if the device needs another one, the unused buffer. */
 static spot_status run_block(spot_ctx *c, spot_look *net, const spot_block *b, void *buffer[3], int live, int *at)
 {
-    const int rows = output_of(net, b->first, live).rows;
+    const int rows = spot_unit_output(b->first, net->s, live).rows;
     void *x = buffer[0], *inner = buffer[1], *side = buffer[2], *other = b->down ? side : x, *spare = b->down ? x : side;
     bool apart = spot_conv_apart(c);
 
-    SPOT_TRY(convolve(c, net, b->first, inner, x, NULL, rows));
-    if (net->channel) SPOT_TRY(watch_channels(c, net, b->first, inner, live, at));
-    if (b->down) SPOT_TRY(convolve(c, net, b->down, side, x, NULL, rows));
+    SPOT_TRY(spot_look_convolve(c, net, b->first, inner, x, NULL, rows));
+    if (net->channel) SPOT_TRY(spot_look_watch(c, net, inner, spot_unit_output(b->first, net->s, live), false, at));
+    if (b->down) SPOT_TRY(spot_look_convolve(c, net, b->down, side, x, NULL, rows));
     buffer[0] = apart ? spare : other;
     buffer[2] = apart ? other : spare;
-    SPOT_TRY(convolve(c, net, b->second, buffer[0], inner, other, rows));
-    return net->channel ? watch_channels(c, net, b->second, buffer[0], live, at) : SPOT_OK;
+    SPOT_TRY(spot_look_convolve(c, net, b->second, buffer[0], inner, other, rows));
+    return net->channel ? spot_look_watch(c, net, buffer[0], spot_unit_output(b->second, net->s, live), false, at) : SPOT_OK;
 }
 
-spot_status spot_look_run(spot_ctx *c, spot_look *net, float *feature, float *logit, const float *pixels, int live)
+static spot_status run(spot_ctx *c, spot_look *net, float *feature, float *logit, int live)
 {
     spot_norm folded = { .scale = net->one, .shift = net->none };
     void *buffer[3] = { net->buffer[0], net->buffer[1], net->buffer[2] };
-    spot_conv_shape stem = spot_unit_shape(0, net->s, false);
-    spot_plane p = output_of(net, 0, live);
-    size_t row = (size_t)spot_conv_inputs(c, &stem) * net->s.size * net->s.size * spot_precision_bytes(net->s.precision);
+    spot_plane p = spot_unit_output(0, net->s, live);
     int at = 0;
 
-    if (pixels)
-        SPOT_TRY(spot_conv_planes(c, net->planes, pixels, live, p.rows, net->s.size * net->s.size, net->s.precision));
-    else if (p.rows > live)
-        SPOT_TRY(spot_device_clear(c, (char *)net->planes + live * row, (p.rows - live) * row));
-    SPOT_TRY(convolve(c, net, 0, net->stem, net->planes, NULL, p.rows));
-    if (net->channel) SPOT_TRY(watch_channels(c, net, 0, net->stem, live, &at));
+    SPOT_TRY(spot_look_convolve(c, net, 0, net->stem, net->planes, NULL, p.rows));
+    if (net->channel) SPOT_TRY(spot_look_watch(c, net, net->stem, p, true, &at));      /* the stem's ReLU is the pool's */
     SPOT_TRY(spot_norm_pool(c, buffer[0], NULL, net->stem, &folded, p));
-    for (int b = 0; b < SPOT_BLOCKS; b++) SPOT_TRY(run_block(c, net, &spot_resnet18_block[b], buffer, live, &at));
-    return spot_head_forward(c, feature, logit, buffer[0], net->fc_w, net->fc_b, output_of(net, SPOT_UNITS - 1, live),
-                             net->s.outputs);
+    for (int b = 0; b < net->arch->blocks; b++) SPOT_TRY(run_block(c, net, &net->arch->block[b], buffer, live, &at));
+    return spot_head_forward(c, feature, logit, buffer[0], net->fc_w, net->fc_b,
+                             spot_unit_output(net->arch->units - 1, net->s, live), net->s.outputs);
 }
+
+const spot_look_way spot_resnet_look = { fuse, take, put, run, channels };

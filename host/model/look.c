@@ -4,7 +4,7 @@
 
 #include "core/device.h"
 #include "image/sample.h"
-#include "model/resnet18.h"
+#include "model/network.h"
 #include "scene/source_draw.h"
 
 /* All arrays lie in the memory of c's device; unneeded ones are NULL. */
@@ -27,7 +27,7 @@ static spot_status open_looker(spot_ctx *c, spot_arena *a, looker *l, spot_net_s
     SPOT_TRY(SPOT_TAKE(c, a, l->mask, n));
     if (!c->device) SPOT_TRY(SPOT_TAKE(c, a, l->pixels, rows * 3 * s.size * s.size));
     l->feature = features;
-    if (!features) SPOT_TRY(SPOT_TAKE(c, a, l->feature, (size_t)n * 8 * s.width));
+    if (!features) SPOT_TRY(SPOT_TAKE(c, a, l->feature, (size_t)n * l->net.features));
     return SPOT_TAKE(c, a, l->logit, (size_t)n * s.outputs);
 }
 
@@ -105,14 +105,15 @@ spot_status spot_model_look_on(spot_ctx *c, spot_arena *a, float *features, spot
                                const spot_model *m, const spot_ec *ec, spot_split split, const spot_model_config *cfg)
 {
     int n = spot_ec_positives(NULL, ec, split);
-    looker_size r = { c, spot_look_shape(c, m->width, 1, ec->scene.size, n, (spot_precision)cfg->precision), n, features };
+    looker_size r = { c, spot_look_shape(c, m->arch, m->width, 1, ec->scene.size, n, (spot_precision)cfg->precision), n,
+                      features };
     spot_arena on;
     spot_status s;
     looker l;
     size_t mark;
 
     if (m->outputs != 1) return spot_fail(c, SPOT_INVALID, "looking needs a head of one output, not of %d", m->outputs);
-    SPOT_TRY(take_view(c, a, view, truth, n, 8 * m->width));
+    SPOT_TRY(take_view(c, a, view, truth, n, spot_model_features(m->arch, m->width)));
     spot_ec_positives(view->image, ec, split);
     spot_model_direction(view->head, m);
     truth->blindspots = ec->blindspot_count;
@@ -131,14 +132,14 @@ spot_status spot_model_look_on(spot_ctx *c, spot_arena *a, float *features, spot
 spot_status spot_look_needs(spot_ctx *c, spot_bytes *needs, const spot_scene_config *scene, const spot_model_config *cfg,
                             int images)
 {
-    spot_net_shape shape = spot_look_shape(c, cfg->width, 1, scene->size, images, (spot_precision)cfg->precision);
+    spot_net_shape shape = spot_look_shape(c, cfg->arch, cfg->width, 1, scene->size, images, (spot_precision)cfg->precision);
     spot_arena host = spot_arena_counting(), on = host;
     spot_status s;
     spot_truth t;
     spot_view v;
     looker l = { 0 };
 
-    SPOT_TRY(take_view(c, &host, &v, &t, images, 8 * cfg->width));
+    SPOT_TRY(take_view(c, &host, &v, &t, images, spot_model_features(cfg->arch, cfg->width)));
     s = open_looker(c, c->device ? &on : &host, &l, shape, images, NULL);
     spot_look_close(c, &l.net);
     *needs = (spot_bytes){ host.peak, on.peak };

@@ -1,7 +1,7 @@
 /* look_pixels.c - inference on pixels of the host, a batch at a time. */
 #include "core/device.h"
 #include "image/photo.h"
-#include "model/resnet18.h"
+#include "model/network.h"
 
 spot_status spot_look_pixels_open(spot_ctx *c, spot_arena *a, spot_look_pixels *l, spot_net_shape s, bool channels)
 {
@@ -11,8 +11,8 @@ spot_status spot_look_pixels_open(spot_ctx *c, spot_arena *a, spot_look_pixels *
     SPOT_TRY(spot_look_open(c, a, &l->net, s));
     if (c->device) SPOT_TRY(SPOT_TAKE(c, a, l->rgb, pixels));
     SPOT_TRY(SPOT_TAKE(c, a, l->pixels, pixels));
-    SPOT_TRY(SPOT_TAKE(c, a, l->feature, rows * 8 * (size_t)s.width));
-    if (channels) SPOT_TRY(SPOT_TAKE(c, a, l->net.channel, rows * (size_t)spot_look_channels(s.width)));
+    SPOT_TRY(SPOT_TAKE(c, a, l->feature, rows * (size_t)l->net.features));
+    if (channels) SPOT_TRY(SPOT_TAKE(c, a, l->net.channel, rows * (size_t)spot_look_channels(s.arch, s.width)));
     return SPOT_TAKE(c, a, l->logit, rows * (size_t)s.outputs);
 }
 
@@ -41,8 +41,8 @@ spot_status spot_look_pixels_run(spot_ctx *c, spot_look_pixels *l, float *logit,
         SPOT_TRY(spot_photo_input(c, l->pixels, 3, SPOT_FP32, &set, NULL, live));
         SPOT_TRY(spot_look_run(c, &net, l->feature, l->logit, l->pixels, live));
         SPOT_TRY(take_rows(c, logit, l->logit, first, live, s->outputs));
-        SPOT_TRY(take_rows(c, feature, l->feature, first, live, 8 * s->width));
-        SPOT_TRY(take_rows(c, channel, net.channel, first, live, spot_look_channels(s->width)));
+        SPOT_TRY(take_rows(c, feature, l->feature, first, live, net.features));
+        SPOT_TRY(take_rows(c, channel, net.channel, first, live, spot_look_channels(s->arch, s->width)));
     }
     return SPOT_OK;
 }
@@ -63,7 +63,7 @@ static spot_status open_in(spot_ctx *c, spot_arena *scratch, spot_arena *on, spo
 spot_status spot_model_infer(spot_ctx *c, spot_arena *scratch, float *logits, float *features, const spot_model *m,
                              const uint8_t *rgb, int n, int size)
 {
-    const spot_net_shape shape = spot_look_shape(c, m->width, m->outputs, size, n, SPOT_FP32);
+    const spot_net_shape shape = spot_look_shape(c, m->arch, m->width, m->outputs, size, n, SPOT_FP32);
     size_t mark = scratch->used;
     spot_arena on = { 0 };
     spot_look_pixels l = { 0 };

@@ -1,8 +1,8 @@
-/* predictor_weights.c - ResNet-18 as a predictor: its net for inference stays open. */
+/* predictor_weights.c - a network of weights as a predictor: its net for inference stays open. */
 #include <stdlib.h>
 
 #include "model/predictor_kinds.h"
-#include "model/resnet18.h"
+#include "model/network.h"
 
 typedef struct {
     spot_arena room;                       /* the net, in the memory of c's device */
@@ -11,7 +11,7 @@ typedef struct {
 
 static spot_status open_net(spot_ctx *c, resnet *r, const spot_model *m, const spot_predictor_options *o)
 {
-    const spot_net_shape s = spot_look_shape(c, m->width, m->outputs, o->side, 0, (spot_precision)o->precision);
+    const spot_net_shape s = spot_look_shape(c, m->arch, m->width, m->outputs, o->side, 0, (spot_precision)o->precision);
     spot_arena count = spot_arena_counting();
     spot_status opened = spot_look_pixels_open(c, &count, &r->look, s, true);
 
@@ -62,10 +62,11 @@ spot_status spot_predictor_weights(spot_ctx *c, spot_predictor_way *way, spot_pr
     *way = (spot_predictor_way){ predict, close_resnet, r };
     if (!o->weights || !o->weights[0]) return spot_fail(c, SPOT_USAGE, "a predictor needs a file of weights");
     if (o->side < 32 || o->side % 32 || o->side > 4096)
-        return spot_fail(c, SPOT_USAGE, "ResNet-18 (%s) looks at squares of 32, 64, ... 4096 pixels, not of %d", o->weights,
-                         o->side);
+        return spot_fail(c, SPOT_USAGE, "a network of weights (%s) looks at squares of 32, 64, ... 4096 pixels, not of %d",
+                         o->weights, o->side);
     SPOT_TRY(open_file(c, r, &m, o));
-    *about = (spot_predictor_info){ .outputs = m.outputs, .dim = 8 * m.width, .channels = spot_look_channels(m.width),
+    *about = (spot_predictor_info){ .outputs = m.outputs, .dim = r->look.net.features,
+                                    .channels = spot_look_channels(m.arch, m.width),
                                     .batch = r->look.net.s.rows, .bytes = r->room.size };
     return SPOT_OK;
 }

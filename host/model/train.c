@@ -37,8 +37,8 @@ const char *spot_precision_name(spot_precision p) { return precisions[p]; }
 
 const spot_setting spot_model_settings[] = {
 #define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_model_config, field, help, __VA_ARGS__)
-    S("arch",      NAME, arch,      "network", SPOT_ONE_OF("resnet18"), SPOT_DEF(SPOT_ARCH_RESNET18)),
-    S("width",     INT,  width,     "channels of the first stage (the real ResNet-18 has 64)", SPOT_IN(16, 256), .unit = 16,
+    S("arch",      NAME, arch,      "network", SPOT_ONE_OF("resnet18", "resnet34", "alexnet"), SPOT_DEF(SPOT_ARCH_RESNET18)),
+    S("width",     INT,  width,     "channels of the first stage (torchvision's have 64)", SPOT_IN(16, 256), .unit = 16,
       SPOT_DEF(64)),
     S("epochs",    INT,  epochs,    "passes over the training images", SPOT_IN(1, SPOT_MAX_EPOCHS), SPOT_DEF(10)),
     S("batch",     INT,  batch,     "images per training step", SPOT_IN(2, 4096), SPOT_DEF(64)),
@@ -198,21 +198,25 @@ static spot_status run_epochs(spot_ctx *c, spot_trainer *t, spot_model *m, spot_
 static spot_status copy_model(spot_ctx *c, spot_arena *a, spot_model *m, const spot_model *from, int outputs, uint64_t seed,
                               uint32_t number)
 {
-    spot_model_tensor table[SPOT_RESNET18_TENSORS];
+    spot_model_tensor table[SPOT_MAX_TENSORS];
+    const spot_model_tensor *head = &table[spot_model_tensors(from->arch) - 2];
 
-    SPOT_TRY(spot_model_init(c, a, m, from->width, outputs, seed, number));
-    spot_model_layout(table, m->width, m->outputs);
+    SPOT_TRY(spot_model_init(c, a, m, from->arch, from->width, outputs, seed, number));
+    spot_model_layout(table, m->arch, m->width, m->outputs);
     if (!a->counting)
-        memcpy(m->value, from->value, (m->outputs == from->outputs ? m->floats : table[120].offset) * sizeof(float));
+        memcpy(m->value, from->value, (m->outputs == from->outputs ? m->floats : head->offset) * sizeof(float));
     return SPOT_OK;
 }
 
 spot_status spot_model_begin(spot_ctx *c, spot_arena *a, spot_model *m, int outputs, uint64_t seed, uint32_t number,
                              const spot_model_config *cfg, const spot_model *start)
 {
-    if (!start && !cfg->init[0]) return spot_model_init(c, a, m, cfg->width, outputs, seed, number);
+    if (!start && !cfg->init[0]) return spot_model_init(c, a, m, cfg->arch, cfg->width, outputs, seed, number);
     if (start) SPOT_TRY(copy_model(c, a, m, start, outputs, seed, number));
     else SPOT_TRY(spot_model_load(c, a, m, cfg->init, outputs, seed));
+    if (m->arch != cfg->arch)
+        return spot_fail(c, SPOT_USAGE, "model.init: %s holds a %s, model.arch is a %s",
+                         start ? "the base model" : cfg->init, spot_arch_name(m->arch), spot_arch_name(cfg->arch));
     if (m->width != cfg->width)
         return spot_fail(c, SPOT_USAGE, "model.init: %s holds a network of width %d, model.width is %d",
                          start ? "the base model" : cfg->init, m->width, cfg->width);
@@ -316,9 +320,9 @@ static spot_status count_training(spot_ctx *c, spot_bytes *needs, const spot_sce
 {
     *needs = (spot_bytes){ 0, 0 };
     for (int base = 0; base <= (cfg->base.images > 0); base++) {
-        spot_model_tensor table[SPOT_RESNET18_TENSORS];
+        spot_model_tensor table[SPOT_MAX_TENSORS];
         spot_ec ec = largest_ec(scene, cfg, base);
-        size_t model = spot_model_layout(table, cfg->width, ec.targets) * sizeof(float);
+        size_t model = spot_model_layout(table, cfg->arch, cfg->width, ec.targets) * sizeof(float);
         spot_bytes here;
         SPOT_TRY(count_trainer(c, &here, &ec, cfg, robust && !base ? &cfg->robust : NULL));
         here.host += model * (robust && cfg->robust.from == SPOT_FROM_CLASSIFIER ? 2 : 1) + 64;
@@ -339,7 +343,7 @@ size_t spot_model_train_bytes(const spot_scene_config *scene, const spot_model_c
 spot_status spot_model_needs(spot_ctx *c, spot_bytes *needs, const spot_scene_config *scene, const spot_model_config *cfg,
                              int images, bool robust)
 {
-    spot_model_tensor table[SPOT_RESNET18_TENSORS];
+    spot_model_tensor table[SPOT_MAX_TENSORS];
     spot_model_config how = *cfg;
     spot_bytes look;
 
@@ -347,7 +351,7 @@ spot_status spot_model_needs(spot_ctx *c, spot_bytes *needs, const spot_scene_co
     SPOT_TRY(spot_model_check(c, &how));
     SPOT_TRY(count_training(c, needs, scene, &how, robust));
     SPOT_TRY(spot_look_needs(c, &look, scene, &how, images));
-    look.host += spot_model_layout(table, how.width, 1) * sizeof(float) + 64;
+    look.host += spot_model_layout(table, how.arch, how.width, 1) * sizeof(float) + 64;
     *needs = spot_bytes_larger(*needs, look);
     return SPOT_OK;
 }

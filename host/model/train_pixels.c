@@ -75,6 +75,7 @@ static spot_status open_pupil(spot_ctx *c, spot_arena *on, spot_arena *host, pup
     if (attacked) SPOT_TRY(spot_adversary_open(c, on, &u->foe, &u->net));
     SPOT_TRY(take_batches(c, host, u, rows, pixels));
     SPOT_TRY(take_course(c, on, host, u));
+    spot_net_drop(&u->net, SPOT_DROPOUT, how->seed, 1u << 31 | how->number, u->course.made);
     SPOT_TRY(SPOT_TAKE(c, on, u->pixels, pixels));
     if (!c->device) return SPOT_OK;
     SPOT_TRY(SPOT_TAKE(c, on, u->rgb, pixels));

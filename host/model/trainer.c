@@ -37,7 +37,7 @@ spot_optim_rule spot_optim_rule_of(const spot_model_config *cfg)
 
 spot_net_shape spot_net_shape_of(const spot_model_config *cfg, int size, int outputs)
 {
-    return (spot_net_shape){ .width = cfg->width, .outputs = outputs, .size = size, .lanes = cfg->lanes,
+    return (spot_net_shape){ .arch = cfg->arch, .width = cfg->width, .outputs = outputs, .size = size, .lanes = cfg->lanes,
                              .rows = (cfg->batch + cfg->lanes - 1) / cfg->lanes * cfg->lanes,
                              .precision = (spot_precision)cfg->precision };
 }
@@ -124,6 +124,7 @@ spot_status spot_trainer_open(spot_ctx *c, spot_arena *a, spot_arena *host, spot
     SPOT_TRY(SPOT_TAKE(c, a, t->order, order_of(c, t)));
     SPOT_TRY(SPOT_TAKE(c, a, t->best, t->net.state));
     SPOT_TRY(take_course(c, a, t, steps));
+    spot_net_drop(&t->net, SPOT_DROPOUT, ec->seed, ec->index, t->course.made);
     SPOT_TRY(take_val(c, a, &t->val, ec->images[SPOT_VAL], ec->targets, cfg->batch));
     return take_copies(c, host, t, steps);
 }

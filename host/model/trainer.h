@@ -6,7 +6,7 @@
 #ifndef SPOTTER_TRAINER_H
 #define SPOTTER_TRAINER_H
 
-#include "model/resnet18.h"
+#include "model/network.h"
 
 /* The val images, the same in every epoch. One struct points to the device's memory, one to the host's. */
 typedef struct {

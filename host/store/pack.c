@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/resnet18.h"
+#include "model/network.h"
 
 static spot_status pack_bytes(spot_ctx *c, spot_packer *p, void *v, size_t n)
 {
@@ -40,15 +40,19 @@ static spot_status check_read(spot_ctx *c, const spot_packer *p, bool good)
 
 spot_status spot_pack_model(spot_ctx *c, spot_packer *p, void *value)
 {
-    spot_model_tensor table[SPOT_RESNET18_TENSORS];
+    spot_model_tensor table[SPOT_MAX_TENSORS];
     spot_model *m = value;
+    int kind = m->arch << 16 | m->width;           /* a ResNet-18's is its width, as it was before there were others */
 
-    PART(m->width);
+    PART(kind);
+    m->arch = kind >> 16;
+    m->width = kind & 0xffff;
     PART(m->outputs);
     PART(m->batches_tracked);
     PART(m->floats);
-    SPOT_TRY(check_read(c, p, m->width > 0 && m->width <= SPOT_MOST_WIDTH && m->outputs > 0
-                        && m->outputs <= SPOT_MOST_OUTPUTS && m->floats == spot_model_layout(table, m->width, m->outputs)));
+    SPOT_TRY(check_read(c, p, spot_arch_is(m->arch) && m->width > 0 && m->width <= SPOT_MOST_WIDTH && m->outputs > 0
+                        && m->outputs <= SPOT_MOST_OUTPUTS
+                        && m->floats == spot_model_layout(table, m->arch, m->width, m->outputs)));
     ARRAY(m->value, m->floats);
     return SPOT_OK;
 }

@@ -49,7 +49,7 @@ static spot_status recall_head(spot_ctx *c, spot_arena *a, const spot_store *s, 
     SPOT_TRY(SPOT_TAKE(c, a, v->head, v->d));
     mark = a->used;
     SPOT_TRY(spot_recall(c, a, s, key, net->model, spot_pack_model, &m, &there));
-    there = there && m.outputs == 1 && 8 * m.width == v->d;
+    there = there && m.outputs == 1 && spot_model_features(m.arch, m.width) == v->d;
     if (there) spot_model_direction(v->head, &m);
     else v->head = NULL;
     a->used = mark;

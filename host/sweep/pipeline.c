@@ -45,7 +45,7 @@ size_t spot_resident_bytes(const spot_config *cfg, const int *features, int coun
 
     for (int p = 0; p < count; p++)
         for (int networks = spot_wants_robust(cfg) ? 2 : 1; networks; networks--)
-            SPOT_TAKE(&quiet, &a, x, (size_t)rows[p] * 8 * (size_t)cfg->model.width);
+            SPOT_TAKE(&quiet, &a, x, (size_t)rows[p] * (size_t)spot_model_features(cfg->model.arch, cfg->model.width));
     for (int p = 0; p < count && spot_wants_clip(cfg); p++)
         SPOT_TAKE(&quiet, &a, x, (size_t)rows[p] * (size_t)spot_encoded_columns(cfg, features));
     for (int b = 0; b < cfg->bdms; b++)
@@ -409,7 +409,7 @@ static spot_status open_device_memory(ec_wave *w)
     SPOT_TRY(s);
     w->chain.there = &w->there;
     for (int i = 0; i < w->count; i++) {
-        const int d = 8 * w->run->cfg->model.width;
+        const int d = spot_model_features(w->run->cfg->model.arch, w->run->cfg->model.width);
         SPOT_TRY(take_there(w, &w->p[i].there, rows[i], d));
         if (spot_wants_robust(w->run->cfg)) SPOT_TRY(take_there(w, &w->p[i].robust_there, rows[i], d));
         if (w->run->encoder) SPOT_TRY(take_there(w, &w->p[i].clip_there, rows[i], spot_encoder_about(w->run->encoder)->dim));

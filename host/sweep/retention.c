@@ -54,9 +54,9 @@ void spot_keep_only(const spot_ctx *c, const spot_run *run, const spot_segment *
 /* Hypotheses count each row once, as clusters do. A segment takes 2 kB and 1.5 kB per method, a lesson 5 kB. */
 double spot_keep_bytes(const spot_config *cfg, const int *features, int rows, spot_kept keep, double picture)
 {
-    spot_model_tensor table[SPOT_RESNET18_TENSORS];
-    int own = 8 * cfg->model.width, networks = 1 + spot_wants_robust(cfg);
-    double model = 4.0 * (double)spot_model_layout(table, cfg->model.width, 1), bytes = 2e3;
+    spot_model_tensor table[SPOT_MAX_TENSORS];
+    int own = spot_model_features(cfg->model.arch, cfg->model.width), networks = 1 + spot_wants_robust(cfg);
+    double model = 4.0 * (double)spot_model_layout(table, cfg->model.arch, cfg->model.width, 1), bytes = 2e3;
 
     for (int b = 0; b < cfg->bdms; b++) {
         const spot_bdm_config *bdm = &cfg->bdm[b];

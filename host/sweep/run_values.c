@@ -54,7 +54,7 @@ void spot_run_values_close(spot_run_values *v) { free(v); }
 size_t spot_run_values_needs(const spot_run_values *m, int rows)
 {
     const spot_bdm_config principal = spot_bdm_defaults(SPOT_PLANESPOT);
-    int d = 8 * m->cfg->model.width;
+    int d = spot_model_features(m->cfg->model.arch, m->cfg->model.width);
     size_t n = (size_t)rows + 64, numbers = (size_t)d;
 
     for (int b = 0; b < m->cfg->bdms; b++)

@@ -23,11 +23,13 @@ static size_t view_bytes(int features, int rows)
     return ((size_t)rows * (size_t)(features + 3) + (size_t)features) * 4 + ((size_t)1 << 16);
 }
 
+static int features_of(const spot_config *cfg) { return spot_model_features(cfg->model.arch, cfg->model.width); }
+
 static size_t model_bytes(const spot_config *cfg, int outputs)
 {
-    spot_model_tensor table[SPOT_RESNET18_TENSORS];
+    spot_model_tensor table[SPOT_MAX_TENSORS];
 
-    return spot_model_layout(table, cfg->model.width, outputs) * sizeof(float) + 64;
+    return spot_model_layout(table, cfg->model.arch, cfg->model.width, outputs) * sizeof(float) + 64;
 }
 
 static size_t base_bytes(const spot_config *cfg) { return cfg->model.base.images ? model_bytes(cfg, SPOT_BASE_TARGETS) : 0; }
@@ -55,11 +57,11 @@ static spot_bytes wave_needs(const spot_ctx *c, const spot_config *cfg, const sp
         spot_bytes needs = spot_chain_method_needs(c, bdm, wave, all, l->features[b], 0);
         if (bdm->representation != SPOT_BY_MODEL) needs.host += wave * view_bytes(l->features[b], rows);
         most = spot_bytes_larger(most, needs);
-        if (pictures) map = spot_bytes_larger(map, spot_embed_needs(c, 1, &rows, 8 * cfg->model.width, &of.embed));
+        if (pictures) map = spot_bytes_larger(map, spot_embed_needs(c, 1, &rows, features_of(cfg), &of.embed));
     }
     most = spot_bytes_larger(spot_bytes_larger(most, l->encoding), (spot_bytes){ 0, map.device });
     if (c->device) most.device += wave_resident(cfg, l, rows, wave);
-    most.host += map.host + (size_t)wave * view_bytes(8 * cfg->model.width, rows) + model_bytes(cfg, 1)
+    most.host += map.host + (size_t)wave * view_bytes(features_of(cfg), rows) + model_bytes(cfg, 1)
                + spot_chain_bytes(wave, false);
     return most;
 }
@@ -68,7 +70,7 @@ static spot_bytes wave_needs(const spot_ctx *c, const spot_config *cfg, const sp
 static spot_status worker_needs(spot_ctx *c, spot_bytes *needs, const spot_config *cfg, const spot_source *source, int rows)
 {
     SPOT_TRY(spot_model_needs(c, needs, &source->scene, &cfg->model, rows, spot_wants_robust(cfg)));
-    needs->host += view_bytes(8 * cfg->model.width, rows) + model_bytes(cfg, 1);
+    needs->host += view_bytes(features_of(cfg), rows) + model_bytes(cfg, 1);
     return SPOT_OK;
 }
 
@@ -158,7 +160,7 @@ spot_status spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, 
     spot_bytes wave;
 
     for (int b = 0; b < cfg->bdms; b++) {
-        l->features[b] = 8 * cfg->model.width;
+        l->features[b] = features_of(cfg);
         if (cfg->bdm[b].representation == SPOT_BY_CLIP && encoder) l->features[b] = spot_encoder_about(encoder)->dim;
         if (cfg->bdm[b].representation == SPOT_BY_FILE)
             SPOT_TRY(spot_embedding_columns(c, &l->features[b], cfg->bdm[b].embeddings));
@@ -205,7 +207,7 @@ static double disk_of_wave(const spot_config *cfg, const spot_layout *l, int row
 static size_t memory_of(const spot_config *cfg, const spot_source *source, const spot_layout *l, int rows)
 {
     size_t model = model_bytes(cfg, cfg->model.base.images ? SPOT_BASE_TARGETS : 1);
-    int encoded = spot_encoded_columns(cfg, l->features), own = 8 * cfg->model.width;
+    int encoded = spot_encoded_columns(cfg, l->features), own = features_of(cfg);
     size_t view = view_bytes(encoded > own ? encoded : own, rows);
     size_t ec_run = sizeof(spot_ec_run) + (size_t)cfg->bdms * sizeof(spot_outcome);
 

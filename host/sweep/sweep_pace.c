@@ -164,7 +164,7 @@ static spot_status time_looking(spot_ctx *c, spot_arena *a, spot_pace *p, const 
     spot_view v;
 
     small.images[SPOT_TEST] = 3 * cfg->batch < ec->images[SPOT_TEST] ? 3 * cfg->batch : ec->images[SPOT_TEST];
-    SPOT_TRY(spot_model_init(c, a, &m, cfg->width, 1, ec->seed, ec->index));
+    SPOT_TRY(spot_model_init(c, a, &m, cfg->arch, cfg->width, 1, ec->seed, ec->index));
     for (int i = 0; i < 2; i++) {
         size_t before = a->used;
         at = spot_spent_now();

@@ -39,7 +39,8 @@ typedef enum {
 /* One set of conditions. */
 typedef struct { float value[SPOT_FACTORS]; } spot_conditions;
 
-/* "sun_x", "SUN_X" is the number of "sun_x"; -1 for no factor. unit: "degrees", "diagonals", "". */
+/* The label of SPOT_SUN_X is "sun_x", and find gives SPOT_SUN_X for "sun_x"; -1: no factor.
+ * Units: "degrees", "diagonals", "". */
 const char *spot_factor_label(int factor);
 const char *spot_factor_unit (int factor);
 int         spot_factor_find (const char *name);
@@ -53,15 +54,15 @@ typedef struct {
     int    dims;                       /* 1 to SPOT_FACTORS */
     int    factor[SPOT_FACTORS];       /* (dims) */
     double least[SPOT_FACTORS], most[SPOT_FACTORS];    /* (dims), least < most */
-    bool   turns[SPOT_FACTORS];        /* (dims): the range is a whole turn, so 0 and 1 are the same condition */
+    bool   turns[SPOT_FACTORS];        /* (dims): 360 degrees, so 0 and 1 are the same condition */
 } spot_factor_space;
 
 /* The paper's nine, in its order (Gamma_l, Gamma_o, r_l, A_l, U_l, r_v, A_v, U_v, theta_v), with the ranges above. */
 spot_factor_space spot_factor_space_paper(void);
 
-/* The space of n ranges in their order. Ranges of no width give no dimension; *fixed gets the value of every factor that the
- * ranges fix, and NaN for the others. SPOT_USAGE: a factor twice, least above most, a number that is not finite or that
- * render.h refuses, no dimension left. */
+/* The space of n ranges in their order. Ranges of no width (as floats) give no dimension; *fixed gets the value of every factor
+ * that the ranges fix, and NaN for the others. SPOT_USAGE: a factor twice, least above most, a number that is not finite or
+ * that render.h refuses, a camera distance that is not above 0, no dimension left. */
 spot_status spot_factor_space_of(spot_ctx *c, spot_factor_space *s, spot_conditions *fixed, const spot_factor_range *r, int n);
 
 /* Sets the factors of the space from a point x (dims) of the cube; and back. */

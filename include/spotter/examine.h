@@ -55,8 +55,12 @@ typedef struct {
     char   pictures[512];          /* folder of background pictures, one for each object in turn; "": the grey */
 } spot_examine_render;
 
-/* One factor that the search changes, or that has a fixed value: `value` counts unless it is NaN. */
-typedef struct { int factor; double least, most, value; } spot_examine_factor;
+/* A number that a config does not give: the paper's range counts. spot_examine_load and _parse put it in. */
+#define SPOT_EXAMINE_OPEN (-1e9)
+
+/* One factor that the search changes; least = most: it has this value. Factors that are not listed are drawn once for an object,
+ * as the paper draws the sun's rotation. */
+typedef struct { int factor; double least, most; } spot_examine_factor;
 
 /* A region of the conditions: all of its limits hold. absolute: of the value's magnitude. */
 typedef struct { int factor; int absolute; double least, most; } spot_examine_limit;
@@ -81,10 +85,13 @@ typedef struct {
 
 typedef enum { SPOT_MODE_WEAKNESS, SPOT_MODE_STRENGTH } spot_examine_mode;  /* the lowest p, or the highest (4.6) */
 
+/* A point of the curves answers for a user who spends that many renders on an object: `perturbed` of them test the weakness that
+ * was found, and the examiner asks for the others. So a point does not depend on the other points. */
 typedef struct {
-    int    renders;                /* of each object, all */
-    int    points;                 /* renders at which a unit's numbers are written: points of the curves */
-    int    point[SPOT_MAX_EXAMINE_POINTS];     /* ascending; the last one is `renders` */
+    int    renders;                /* of each object, all: those of the last point */
+    char   curve[160];             /* "50, 100, 200": renders of the points; "": a tenth, a fifth, a half and all of `renders` */
+    int    points;                 /* derived from `curve`, as are ... */
+    int    point[SPOT_MAX_EXAMINE_POINTS];     /* ... these: ascending; the last one is `renders` */
     int    window;                 /* last renders of the mean p; 32 */
     int    seeds;                  /* searches of each examiner with different seeds; 3 */
     uint64_t seed;                 /* of the first; the next ones count up */
@@ -125,20 +132,22 @@ void        spot_examine_document(FILE *f);
 
 /* One point of the curves of a unit. */
 typedef struct {
-    int    renders;                /* spent, with those of robust */
+    int    renders;                /* spent, with those of robust; those of other points do not count */
     int    asked;                  /* of them by the examiner */
     double mean;                   /* p, mean over the last `window` renders that were asked for */
-    double lowest, lowest_valid;   /* p so far; NaN before there is a valid render */
-    double robust;                 /* mean p around the point of `lowest_valid`, or of `lowest` where no render is valid */
+    double lowest, lowest_valid;   /* p so far; NaN before there is a valid render. In strength mode the highest ones */
+    double robust;                 /* mean p around the point of `lowest_valid`, or of `lowest` where no render is valid; NaN
+                                    * where search.perturbed is 0 */
     double valid;                  /* share of the renders asked for */
     double inside;                 /* share of the last 100 that lie in the planted region; NaN: none */
 } spot_examine_point;
 
 typedef struct {
     int    index, numbers;
-    char   config[33], inputs[33]; /* hash of the model and of the object's mesh */
+    char   config[33], inputs[33]; /* the config's key; hash of the model and of the object's mesh */
     int    model, examiner, seed, cls;
     char   object[128], title[128];    /* the catalogue's id and name */
+    char   licence[160], author[128];  /* of the 3-D model, for the attribution; "": not known */
     char   identity[48];           /* of the model */
     double start;                  /* mean p of 64 random renders of the object, the same for all examiners */
     int    learned;                /* the planted region: 1 learned (.9 right outside, .1 inside), 0 not, -1: none */
@@ -211,6 +220,9 @@ typedef struct { int planned, already, done; double seconds; } spot_examine_repo
  * DIR/examine.json and .csv. An interrupted search goes on to the same bytes. */
 spot_status spot_examine_run(spot_ctx *c, const spot_examine_config *cfg, const spot_examine_options *o,
                              spot_examine_report *report);
+
+/* The study, for `spotter status` and `spotter merge` (work.h). */
+extern const struct spot_study spot_examine_study;
 
 typedef struct { int units, objects; double renders, trained; size_t memory; double disk; } spot_examine_cost;
 spot_status spot_examine_cost_of(spot_ctx *c, const spot_examine_config *cfg, spot_examine_cost *cost);

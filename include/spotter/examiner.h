@@ -71,8 +71,8 @@ typedef struct {
     double kappa, noise;           /* 2.576, 1e-6 */
     int    restarts;               /* of the search for the length scale; 5 */
     int    scaled;                 /* 1: losses are divided by their deviation, as scikit-learn does from 0.23 on; 0: 2019 */
-    int    warm, starts;           /* uniform tries and local searches of the acquisition: 100000 and 250 until August 2019,
-                                    * then 10000 and 10 */
+    int    warm, starts;           /* uniform tries and local searches of the acquisition: 10000 and 10, with 5 restarts, from
+                                    * August 2019 (version 1.0.3); 100000 and 250, with 25 restarts, before (1.0.1) */
 } spot_bo2019_config;
 
 /* BO: GP-UCB on the unit cube, whole turns as (sin, cos), a length scale for each dimension, fitted noise, batches, and a
@@ -80,25 +80,27 @@ typedef struct {
 typedef struct {
     int    first, batch;           /* 20, 10 */
     double kappa;                  /* 2 */
-    int    best, last;             /* points of the model: so many of the greatest loss, so many of the newest; 150, 150 */
-    int    tries, starts;          /* of the acquisition; 2000, 4 */
-    int    refit;                  /* batches between two searches for the hyper-parameters; 1 */
+    int    best, last, spread;     /* points of the model: so many of the greatest loss, so many of the newest, so many spread
+                                    * evenly over all others; 50, 20, 130. Beyond, kappa falls as 1 / points */
+    int    tries, starts;          /* candidates of a batch; points of it that a local search improves; 100, 3 */
+    double refit;                  /* share by which the points grow between two searches for the hyper-parameters; .25 */
 } spot_bo_config;
 
 /* CEM: the cross-entropy method with a histogram for each dimension. */
 typedef struct {
-    int    generation, elite;      /* points of a generation, 20; the best of them, 4 */
-    int    bins;                   /* of a histogram, 20 */
+    int    generation, elite;      /* points of a generation, 10; the best of them, 2 */
+    int    bins;                   /* of a histogram, 40 */
     double smooth;                 /* weight of the old histogram, .7 */
     double floor;                  /* probability that is spread over all bins, .02 */
+    double spread;                 /* share of an elite point that counts in the two bins beside its own, .1 */
 } spot_cem_config;
 
-/* CMA: CMA-ES (Hansen 2016, arXiv 1604.00772) with restarts of doubled populations (IPOP) or the same (0). */
+/* CMA: CMA-ES (Hansen 2016, arXiv 1604.00772) with restarts. */
 typedef struct {
-    int    population;             /* 8; 0: 4 + floor(3 log dims) */
-    double sigma;                  /* first step, .3 */
-    int    doubled;                /* 1: a restart has twice the population */
-    double tolerance;              /* a restart begins when steps, or the losses of a generation, differ by less; 1e-4 */
+    int    population;             /* at least 4, or 0: 4 + floor(3 log dims); 0 */
+    double sigma;                  /* first step, .25 */
+    int    doubled;                /* 1: a restart has twice the population (IPOP), up to a tenth of the budget; 0: the same */
+    double tolerance;              /* a restart begins when steps, or the losses of a generation, differ by no more; 1e-4 */
 } spot_cma_config;
 
 /* TURBO: TuRBO-1 (Eriksson et al. 2019): a Gaussian process in a trust region, Thompson sampling. */
@@ -106,8 +108,8 @@ typedef struct {
     int    first, batch;           /* 20, 10 */
     double length, least, most;    /* of the trust region: .8, .5^7, 1.6 */
     int    success;                /* 3 */
-    int    tries;                  /* candidates; min(100 dims, 5000) for 0 */
-    int    best, last;             /* points of the model, as of BO */
+    int    tries;                  /* candidates; min(100 dims, 5000) for 0, as in the paper; 300 */
+    int    best, last;             /* points of the model since the last restart: the greatest losses, the newest; 100, 100 */
 } spot_turbo_config;
 
 typedef struct {

@@ -1,5 +1,5 @@
-/* itemsets.h - sets of items that occur together often, and rules between them (Agrawal & Srikant 1994; FP-growth: Han, Pei
- * & Yin 2000). Transactions are images, items are keywords or attributes. */
+/* itemsets.h - sets of items that occur together often, and rules between them (Agrawal & Srikant 1994). The sets
+ * are those of FP-growth (Han, Pei & Yin 2000). Transactions are images, items are keywords or attributes. */
 #ifndef SPOTTER_ITEMSETS_H
 #define SPOTTER_ITEMSETS_H
 

@@ -1,4 +1,9 @@
-/* model.h - ResNet-18 (He et al. 2016, torchvision's form): train it on an EC, run it, save and load its weights.
+/* model.h - ResNet-18, ResNet-34 (He et al. 2016) and AlexNet (Krizhevsky 2014), in torchvision's form: train one on an EC, run
+ * it, save and load its weights.
+ *
+ * Width 64 is torchvision's; another scales every layer. AlexNet takes images from 64 pixels on. Its adaptive pool makes 6 x 6
+ * numbers of a channel of any size: of 1 x 1, at 64 pixels, 36 times the same, so that there its first linear layer sums its
+ * weights over them. Its linear layers compute in fp32 in every precision; training drops half of their inputs.
  *
  * images -> model -> view. fp32 by oneDNN on the CPU. run_to_run: the same bits for any number of threads (a batch is cut
  * into `lanes` fixed pieces; gradients are summed in lane order). Logits and gradients are as close to double precision as
@@ -18,7 +23,7 @@
 extern "C" {
 #endif
 
-typedef enum { SPOT_ARCH_RESNET18 } spot_arch;
+typedef enum { SPOT_ARCH_RESNET18, SPOT_ARCH_RESNET34, SPOT_ARCH_ALEXNET } spot_arch;
 typedef enum { SPOT_ADAM, SPOT_SGD, SPOT_RMSPROP } spot_optimizer;
 typedef enum { SPOT_CONSTANT, SPOT_ONE_CYCLE } spot_schedule;
 typedef enum { SPOT_SIGMOID, SPOT_SOFTMAX } spot_loss;             /* one for each output; cross-entropy over all */
@@ -57,7 +62,7 @@ const char *spot_precision_name(spot_precision p);
 
 typedef struct {
     int    arch;               /* spot_arch */
-    int    width;              /* channels of the first stage, a multiple of 16; 64 in ResNet-18 */
+    int    width;              /* channels of the first stage, a multiple of 16; 64 in torchvision's */
     int    epochs, batch;
     int    optimizer;          /* spot_optimizer. Adam: 0.9, 0.999, eps 1e-8. SGD: momentum below. RMSprop: 0.99, 1e-8, none */
     double lr;                 /* constant, or the peak of one_cycle */
@@ -75,8 +80,8 @@ typedef struct {
     int    learned_rest;       /* "outside" for learned_gap: 0 outside this blindspot, 1 outside all (spot_learning_by_view) */
 } spot_model_config;
 
-/* The 122 entries of torchvision's state_dict in its order: 62 parameters, 60 buffers. */
-#define SPOT_RESNET18_TENSORS 122
+/* Most entries of a state_dict: ResNet-34's. */
+#define SPOT_MAX_TENSORS 218
 
 typedef struct {
     char   name[48];           /* "layer1.0.conv1.weight"; the longest has 41 letters */
@@ -85,7 +90,8 @@ typedef struct {
 } spot_model_tensor;
 
 typedef struct {
-    int     width, outputs;    /* outputs: rows of fc */
+    int     arch;              /* spot_arch */
+    int     width, outputs;    /* outputs: rows of the head */
     float  *value;             /* (floats): all tensors, torchvision's layouts (OIHW) */
     size_t  floats;
     int64_t batches_tracked;
@@ -108,11 +114,22 @@ typedef struct {
 
 spot_model_config spot_model_defaults(void);
 
-/* The table of tensors for a width; `table` has SPOT_RESNET18_TENSORS rows. Returns the floats needed for all. */
-size_t spot_model_layout(spot_model_tensor *table, int width, int outputs);
+/* "ResNet-18"; whether a number is a spot_arch. The others want one. */
+const char *spot_arch_name(int arch);
+bool        spot_arch_is(int arch);
+
+/* The entries of torchvision's state_dict: 122, 218, 16. The last two are the head's weights (outputs, features) and its bias.
+ * features: numbers of an image before the head: 8*width, AlexNet's 64*width. */
+int spot_model_tensors(int arch);
+int spot_model_features(int arch, int width);
+
+/* The table of tensors, in the order of torchvision's state_dict; `table` has room for SPOT_MAX_TENSORS rows. Returns the
+ * floats needed for all. */
+size_t spot_model_layout(spot_model_tensor *table, int arch, int width, int outputs);
 
 /* He initialisation (torchvision's: fan_out, ReLU; batch norm 1 and 0; head uniform +-1/sqrt(fan_in)) from the EC's seed. */
-spot_status spot_model_init(spot_ctx *c, spot_arena *a, spot_model *m, int width, int outputs, uint64_t seed, uint32_t ec);
+spot_status spot_model_init(spot_ctx *c, spot_arena *a, spot_model *m, int arch, int width, int outputs, uint64_t seed,
+                            uint32_t ec);
 
 /* Trains on the EC's train images and measures on val. m lives in a; scratch is returned to a. start: the initial weights
  * (a new head where the outputs differ); NULL: cfg->init, or He initialisation.
@@ -141,7 +158,7 @@ typedef spot_status (*spot_lesson_draw)(spot_ctx *c, void *user, const spot_less
 
 /* Training on pixels of the caller: pictures in memory, or batches that he draws (augmentation, backgrounds). */
 typedef struct {
-    int    size, classes;      /* pixels a side, a multiple of 32; outputs of the network */
+    int    size, classes;      /* pixels a side, a multiple of 32, for AlexNet from 64 on; outputs of the network */
     int    images;             /* of an epoch */
     int    loss;               /* spot_loss */
     double triplet, margin;    /* weight of the triplet loss of the embeddings, which is added (Schroff et al. 2015, equation 3,
@@ -177,14 +194,14 @@ spot_status spot_model_look_on(spot_ctx *c, spot_arena *a, float *features, spot
  * outside of all blindspots and inside each, and sets `learned` by their gaps. Otherwise changes nothing. */
 void spot_learning_by_view(spot_learning *lesson, const spot_view *view, const spot_truth *truth, const spot_model_config *cfg);
 
-/* Inference on pixels: rgb (n, size, size, 3) bytes -> logits (n, outputs) and, unless NULL, features (n, 8*width).
- * ImageNet normalisation; batch norm folded into the convolutions. */
+/* Inference on pixels: rgb (n, size, size, 3) bytes -> logits (n, outputs) and, unless NULL, features (n, spot_model_features).
+ * ImageNet normalisation; batch norm folded into the convolutions. size: a multiple of 32, for AlexNet from 64 on. */
 spot_status spot_model_infer(spot_ctx *c, spot_arena *scratch, float *logits, float *features,
                              const spot_model *m, const uint8_t *rgb, int n, int size);
 
-/* .safetensors with torchvision's 122 names, written whole or not at all. Load refuses missing, extra or misshapen tensors
- * and names them (SPOT_INPUT). It accepts files without num_batches_tracked, as older PyTorch wrote them. With outputs > 0, a
- * head with another number of outputs is re-initialised from the seed. */
+/* .safetensors with torchvision's names, written whole or not at all. Load knows the architecture by the names. It refuses
+ * missing, extra or misshapen tensors and names them (SPOT_INPUT). It accepts files without num_batches_tracked, as older
+ * PyTorch wrote them. With outputs > 0, a head with another number of outputs is re-initialised from the seed. */
 spot_status spot_model_save(spot_ctx *c, const char *path, const spot_model *m);
 spot_status spot_model_load(spot_ctx *c, spot_arena *a, spot_model *m, const char *path, int outputs, uint64_t seed);
 
@@ -192,7 +209,7 @@ spot_status spot_model_load(spot_ctx *c, spot_arena *a, spot_model *m, const cha
 size_t spot_model_train_bytes(const spot_scene_config *scene, const spot_model_config *cfg);
 size_t spot_model_look_bytes(const spot_scene_config *scene, const spot_model_config *cfg, int images);
 
-/* The direction in which the logit of m (one output) grows: the head's row, (8*width). */
+/* The direction in which the logit of m (one output) grows: the head's row, (spot_model_features). */
 void spot_model_direction(float *direction, const spot_model *m);
 
 /* Memory for training (robust: also against the adversary) and for running the model on `images` images on c's device;

@@ -32,7 +32,7 @@ extern "C" {
 
 typedef enum { SPOT_ZOO_RECIPES_PLAIN, SPOT_ZOO_RECIPES_PAPER } spot_zoo_recipes;
 
-/* What else distinguishes plain models of one rho. */
+/* Plain models of one rho differ in this, too. */
 typedef enum {
     SPOT_ZOO_PLAIN,
     SPOT_ZOO_SHORT,                /* a third of the passes */
@@ -42,7 +42,7 @@ typedef enum {
     SPOT_ZOO_KINDS
 } spot_zoo_kind;
 
-/* What else distinguishes models of the paper's recipes. TRIPLET: cross-entropy and 0.5 times the triplet loss of the
+/* Models of the paper's recipes differ in these, too. TRIPLET: cross-entropy and 0.5 times the triplet loss of the
  * embeddings (margin 0.2). FGSM: cross-entropy of pictures that were changed by 4/256 along the gradient's sign. Optimizers are
  * spot_optimizer (model.h), widths 16, 32 and 48: the layout of convolutions has blocks of 16 channels. FOREGROUND: all
  * pictures have black behind the object, so these models never see a background, and their rho is 0. */

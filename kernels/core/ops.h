@@ -34,8 +34,11 @@
     X(jpeg)      /* pixels through JPEG and back                      */ \
     X(conv)      /* 2-D convolution and its gradients                 */ \
     X(norm)      /* batch norm, ReLU, residual, pooling, fused        */ \
+    X(pooling)   /* bias, ReLU, max-pool, adaptive average pool       */ \
+    X(dense)     /* linear layers that learn, dropout                 */ \
     X(head)      /* average pooling, linear head, loss                */ \
     X(triplet)   /* triplet loss of a batch's embeddings              */ \
+    X(lstm)      /* policies that draw values, and how they learn     */ \
     X(optim)     /* Adam, SGD and RMSprop over all parameters         */ \
     X(attack)    /* images moved to where the loss is greater         */ \
     X(rows)      /* rows chosen, scaled, normalised for the next op   */ \

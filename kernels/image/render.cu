@@ -155,7 +155,7 @@ static __device__ unsigned shade_sample(float *shown, const spot_render_view *v,
     return spot_render_luminance(shown[0], shown[1], shown[2]);
 }
 
-/* What a pixel's covered samples add up to. */
+/* The sums over a pixel's covered samples. */
 typedef struct { float sum[3], near; int covered; key light, square; } pixel;
 
 static __device__ pixel pixel_at(const key *keys, const spot_render_view *v, const spot_render_body *m, const float *linear,

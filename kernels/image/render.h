@@ -71,7 +71,7 @@ typedef struct {
     spot_conditions at;
 } spot_shot;
 
-/* What says whether a person could still name the object. Shares are of the image's pixels or of their border. */
+/* They say whether a person could still name the object. Shares are of the image's pixels or of their border. */
 typedef struct {
     float area;                    /* the object's share of the image; 0: nothing is seen */
     float border;                  /* the share of the pixels of the image's border that the object covers: it is cropped */

@@ -156,7 +156,7 @@ static inline SPOT_HD float spot_render_limit(float x, float most)
     return x > -most ? x : -most;
 }
 
-/* Of a place that is not cut off. */
+/* The place is not cut off. */
 static inline SPOT_HD spot_render_point spot_render_project(const spot_render_view *v, spot_render_place p)
 {
     const float q = 1 / p.depth, most = (float)SPOT_RENDER_GUARD;

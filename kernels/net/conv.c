@@ -48,7 +48,7 @@ static spot_status open_cpu(spot_ctx *c, spot_conv **plan, const spot_conv_shape
     p = calloc(1, sizeof *p);
     if (!p) return spot_fail(c, SPOT_NOMEM, "no memory for the plan of a convolution");
     p->s = *s;
-    p->out = s->size / s->stride;
+    p->out = spot_conv_out(s);
     p->piece = s->rows / s->lanes;
     p->x_row = (size_t)s->ci * s->size * s->size * number;
     p->y_row = (size_t)s->co * p->out * p->out * number;
@@ -251,8 +251,9 @@ spot_status spot_conv_open(spot_ctx *c, spot_conv **plan, const spot_conv_shape 
     if ((s->ci != 3 && (s->ci < 16 || s->ci % 16)) || s->co < 16 || s->co % 16)
         return spot_fail(c, SPOT_INVALID, "conv: %d -> %d channels; multiples of 16 (or 3 -> a multiple of 16) are possible",
                          s->ci, s->co);
-    if ((s->k != 1 && s->k != 3 && s->k != 7) || (s->stride != 1 && s->stride != 2) || s->size < 1
-        || s->size % s->stride || (s->train && (s->bias || s->relu)))
+    if ((s->k == 11 ? s->ci != 3 || s->stride != 4 || s->size < 12
+                    : (s->k != 1 && s->k != 3 && s->k != 5 && s->k != 7) || (s->stride != 1 && s->stride != 2))
+        || s->size < 1 || s->size % s->stride || (s->train && (s->bias || s->relu)))
         return spot_fail(c, SPOT_INVALID, "conv: kernel %d, stride %d, size %d are not supported together", s->k, s->stride,
                          s->size);
     if (s->train && s->add && !spot_conv_onto(c))

@@ -44,7 +44,7 @@ static spot_status open_cuda(spot_ctx *c, spot_conv **plan, const spot_conv_shap
 
     if (s->lanes != 1)
         return spot_fail(c, SPOT_UNSUPPORTED, "conv: %d lanes; CUDA takes a batch in one piece", s->lanes);
-    if (s->ci == 3 && (s->stride != 2 || s->size % 2))
+    if (s->ci == 3 && (s->stride % 2 || s->size % 2))
         return spot_fail(c, SPOT_UNSUPPORTED, "conv: an image of %d pixels a side by stride %d; CUDA takes blocks of 2 x 2",
                          s->size, s->stride);
     for (p = cuda->convs; p; p = p->next)
@@ -122,17 +122,15 @@ static spot_status planes_cuda(spot_ctx *c, void *x, const float *pixels, int li
     return spot_cuda_launched(c, "conv.planes of %d of %d images, %d pixels", live, rows, count);
 }
 
-/* The tap of an image's convolution, along one side, that number `half` of block tap t has; negative or too large for none. */
-static __host__ __device__ inline int image_tap(int k, int t, int half)
-{
-    return 2 * t + half + k / 2 - 2 * ((k / 2 + 1) / 2);
-}
+/* The tap of an image's convolution with this padding, along one side, that number `half` of block tap t has; negative or too
+ * large for none. */
+static __host__ __device__ inline int image_tap(int pad, int t, int half) { return 2 * t + half + pad - 2 * ((pad + 1) / 2); }
 
 /* The place of weight (o, i, row, col) in packed weights (co, k, k, channels). */
 static size_t packed_at(const spot_conv *p, int o, int i, int row, int col)
 {
     const layer *l = &p->l;
-    int r = 0, c = 0, first = image_tap(p->s.k, 0, 0);
+    int r = 0, c = 0, first = image_tap(spot_conv_pad(&p->s), 0, 0);
 
     if (p->s.ci == 3) {
         r = (row - first) % 2, c = (col - first) % 2;
@@ -158,11 +156,11 @@ static void reorder_weights(const spot_conv *p, float *oihw, float *packed, bool
 
 /* The blocks of an image's convolution have numbers outside its k x k taps. Their weights are 0 and stay so, because this sets
  * their gradients to 0. Grid (ceil(numbers of dw / 256)). */
-static __global__ void __launch_bounds__(THREADS) clear_outside_kernel(float *dw, layer l, int k)
+static __global__ void __launch_bounds__(THREADS) clear_outside_kernel(float *dw, layer l, int k, int pad)
 {
     size_t at = (size_t)blockIdx.x * THREADS + threadIdx.x;
     int pixel = at / SPOT_STEM % 4, tap = at / l.ci % (l.k * l.k);
-    int row = image_tap(k, tap / l.k, pixel / 2), col = image_tap(k, tap % l.k, pixel % 2);
+    int row = image_tap(pad, tap / l.k, pixel / 2), col = image_tap(pad, tap % l.k, pixel % 2);
 
     if (at < (size_t)l.co * l.k * l.k * l.ci && (row < 0 || row >= k || col < 0 || col >= k)) dw[at] = 0;
 }
@@ -227,7 +225,8 @@ static spot_status backward_weights_cuda(spot_ctx *c, const spot_conv *p, float 
     SPOT_TRY(spot_cuda_needs(c, dw, "conv.backward_weights: dw"));
     SPOT_TRY(run_pass(c, SPOT_PASS_WEIGHTS, p, (void *)x, dw, (void *)dy, { NULL, NULL }, rows, scratch));
     if (p->s.ci != 3) return SPOT_OK;
-    SPOT_LAUNCH(clear_outside_kernel, blocks_for(w_numbers(&p->l)), THREADS, 0, spot_cuda_stream(c), dw, p->l, p->s.k);
+    SPOT_LAUNCH(clear_outside_kernel, blocks_for(w_numbers(&p->l)), THREADS, 0, spot_cuda_stream(c), dw, p->l, p->s.k,
+                spot_conv_pad(&p->s));
     return spot_conv_launched(c, SPOT_PASS_WEIGHTS, &p->l, p->s.precision);
 }
 

@@ -2,6 +2,8 @@
  *
  *     y[n,o] = sum_i x[n,i] * w[o,i] (+ bias[o]) (+ other[n,o]) (ReLU)   padding k/2, stride 1 or 2, square images
  *
+ * AlexNet's first layer, 11x11 of stride 4 on 3 channels, has a padding of 2.
+ *
  * x (rows, ci, size, size), w (co, ci, k, k), y (rows, co, out, out). The device defines layout and type of activations, the
  * same for conv, norm and head:
  *
@@ -53,6 +55,10 @@ typedef struct {
     bool bias, add, relu;      /* without train: y = relu(conv + bias + other). With train only add: backward_data adds to dx */
     spot_precision precision;  /* of x, w and y; SPOT_TF32: fp32 whose products may lose 13 bits */
 } spot_conv_shape;
+
+/* Padding of each side, and the side of y. */
+static inline int spot_conv_pad(const spot_conv_shape *s) { return s->k == 11 ? 2 : s->k / 2; }
+static inline int spot_conv_out(const spot_conv_shape *s) { return (s->size + 2 * spot_conv_pad(s) - s->k) / s->stride + 1; }
 
 typedef struct spot_conv spot_conv;
 

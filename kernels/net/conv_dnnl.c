@@ -92,7 +92,7 @@ static dnnl_status_t describe_pass(const spot_conv *p, int kind, dnnl_alg_kind_t
                                    dnnl_primitive_desc_t *out)
 {
     const spot_conv_shape *s = &p->s;
-    dnnl_dims_t stride = { s->stride, s->stride }, pad = { s->k / 2, s->k / 2 };
+    dnnl_dims_t stride = { s->stride, s->stride }, pad = { spot_conv_pad(s), spot_conv_pad(s) };
     tensors t;
     dnnl_convolution_desc_t forward, d;
     dnnl_primitive_desc_t hint = NULL;

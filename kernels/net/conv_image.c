@@ -15,7 +15,7 @@ typedef struct { int out, taps, high, wide; size_t product, frame, widened; } la
 
 static lane_scratch scratch_of(const spot_conv_shape *s)
 {
-    lane_scratch r = { .out = s->size / s->stride, .taps = s->k * s->k * 3, .wide = s->size + s->k - 1 };
+    lane_scratch r = { .out = spot_conv_out(s), .taps = s->k * s->k * 3, .wide = s->size + s->k - 1 };
 
     r.high = r.out < CHUNK ? CHUNK / r.out : 1;
     r.product = ((size_t)r.high * r.out * r.taps + 15) / 16 * 16;
@@ -85,7 +85,7 @@ static void cut_frame(void *dx, const float *frame, const spot_conv_shape *s, co
     for (int y = 0; y < s->size; y++)
         for (int x = 0; x < s->size; x++)
             for (int ch = 0; ch < 3; ch++) {
-                float v = frame[((size_t)(y + s->k / 2) * r->wide + x + s->k / 2) * 3 + ch];
+                float v = frame[((size_t)(y + spot_conv_pad(s)) * r->wide + x + spot_conv_pad(s)) * 3 + ch];
                 if (s->precision == SPOT_BF16) ((uint16_t *)dx)[(y * s->size + x) * 3 + ch] = spot_bf16_bits(v);
                 else                           ((float *)dx)[ch * area + y * s->size + x] = v;
             }

@@ -11,16 +11,17 @@ bool spot_conv_has_pass(const spot_conv_shape *s, int pass)
     return pass == SPOT_PASS_FORWARD || s->train > (pass == SPOT_PASS_DATA && s->ci == 3);
 }
 
-/* An image's convolution of stride 2 over blocks of 2 x 2 pixels: the taps of output p lie in rows 2p - k/2 .. 2p + k/2 of
- * pixels, hence in p - (k/2 + 1)/2 .. p + k/2/2 of blocks. For 7x7 these are 4 blocks, from p - 2 to p + 1. */
+/* An image's convolution of an even stride over blocks of 2 x 2 pixels: the taps of output p lie in rows stride*p - pad ..
+ * stride*p + k - 1 - pad of pixels. For 7x7 of stride 2 these are 4 blocks, from p - 2 to p + 1, for 11x11 of stride 4 and a
+ * padding of 2 they are 6, from 2p - 1 to 2p + 4. */
 static void put_stem(spot_conv_task *t)
 {
     t->channels = SPOT_STEM_BLOCK;
     t->size = t->s.size / SPOT_STEM_SIDE;
-    t->stride = 1;
-    t->before = (t->s.k / 2 + 1) / 2;
-    t->after = t->s.k / 2 / 2;
-    t->k = t->before + 1 + t->after;
+    t->stride = t->s.stride / SPOT_STEM_SIDE;
+    t->before = (spot_conv_pad(&t->s) + 1) / 2;
+    t->k = t->before + 1 + (t->s.k - 1 - spot_conv_pad(&t->s)) / 2;
+    t->after = (t->out - 1) * t->stride + t->k - t->before - t->size;
 }
 
 spot_conv_task spot_conv_task_of(const spot_conv_shape *s, int pass)
@@ -31,10 +32,10 @@ spot_conv_task spot_conv_task_of(const spot_conv_shape *s, int pass)
 
     t.channels = s->ci;
     t.size = s->size;
-    t.out = s->size / s->stride;
+    t.out = spot_conv_out(s);
     t.k = s->k;
     t.stride = s->stride;
-    t.before = t.after = s->k / 2;
+    t.before = t.after = spot_conv_pad(s);
     t.adds = s->add && (!s->train || pass == SPOT_PASS_DATA);
     if (s->ci == 3) put_stem(&t);
     snprintf(t.words, sizeof t.words, "conv.%s of (%d,%d,%d,%d) by (%d,%d,%d,%d), stride %d, %s%s%s%s", name[pass], s->rows,

@@ -18,7 +18,7 @@
 #include "net/conv_cudnn.cuh"
 #include "spotter/config.h"
 #include "spotter/run.h"
-#include "model/resnet18.h"
+#include "model/network.h"
 
 enum { MOST_SHAPES = 1024, MOST_TEXT = 1 << 18 };
 

@@ -61,7 +61,7 @@ static void count_epoch(spot_ctx *c, bool robust, long long count[EMU_CALL_KINDS
     cfg.width = 16, cfg.epochs = 2, cfg.batch = BATCH;
     CHECK_OK(c, spot_arena_open(c, &host, (size_t)64 << 20));
     CHECK_OK(c, spot_arena_open_device(c, &a, (size_t)24 << 20));
-    CHECK_OK(c, spot_model_init(c, &host, &m, cfg.width, ec.targets, ec.seed, ec.index));
+    CHECK_OK(c, spot_model_init(c, &host, &m, cfg.arch, cfg.width, ec.targets, ec.seed, ec.index));
     CHECK_OK(c, spot_trainer_open(c, &a, &host, &t, &ec, &cfg, robust ? &foe : NULL));
     assert_int_equal(t.images, STEPS * BATCH);
     CHECK_OK(c, spot_trainer_start(c, &t, &m));
@@ -170,7 +170,7 @@ enum { TARGETS = 4, N = 2, SETS = SPOT_BACKGROUND_SETS - 2, LOOKS = TARGETS * (1
 /* Squares of targets and donors go in with their masks, the backgrounds without; logits, embeddings and channels come back. */
 static void check_look(const spot_emulator_calls *calls)
 {
-    const long long square = 3 * SIDE * SIDE, channels = spot_look_channels(WIDTH), donors = 3 * TARGETS;
+    const long long square = 3 * SIDE * SIDE, channels = spot_look_channels(SPOT_ARCH_RESNET18, WIDTH), donors = 3 * TARGETS;
     const char *const look = "background/look";
     const long long in = calls->count(look, "bytes_in"), out = calls->count(look, "bytes_out");
 

@@ -65,6 +65,7 @@ static const struct { const spot_bench_row *rows; const char *name; int size[SPO
     { spot_bench_norm,   "back, behind a block",   { 64, 12, 8, SPOT_BF16 } },
     { spot_bench_tail,   "512 channels",           { 128, 7, 8, SPOT_BF16 } },
     { spot_bench_tail,   "Adam",                   { 40000 } },
+    { spot_bench_lstm,   "an update",              { 3, 100, 30, 32, 32, 1, 0, 1 } },
     { spot_bench_tail,   "a move",                 { 32, 4, SPOT_BF16 } },
     { spot_bench_conv,   "weight gradient",        { 64, 64, 3, 1, 6, 2, SPOT_BF16 } },
     { finishes,          "bias",                   { 64, 12, 8 } },

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""What torchvision's ResNet-18 makes of weights and images that both sides compute from the same hash.
+"""What torchvision's ResNet-18, or 34, makes of weights and images that both sides compute from the same hash.
 
-    resnet18.py [width size batch outputs batches steps] > tests/golden/resnet18.txt
+    resnet18.py [width size batch outputs batches steps [18|34]] > tests/golden/resnet18.txt
+    resnet18.py 16 64 7 3 2 4 34 > tests/golden/resnet34.txt
 
 Prints, in double precision: of `batches` batches the logits in training mode and of each gradient its root mean square
 and 8 entries; losses of `steps` steps by Adam and by SGD, and logits in evaluation mode after them. The lines own.* tell
@@ -16,6 +17,8 @@ import torchvision
 from torchvision.models.resnet import BasicBlock, ResNet
 
 WIDTH, SIZE, BATCH, OUTPUTS, BATCHES, STEPS = (int(a) for a in (sys.argv[1:7] or (16, 64, 9, 1, 3, 10)))
+KIND = f"resnet{sys.argv[7]}" if len(sys.argv) > 7 else "resnet18"
+LAYERS = [3, 4, 6, 3] if KIND == "resnet34" else [2, 2, 2, 2]
 ENTRIES, LR = 8, {"adam": 3e-4, "sgd": 2e-3}
 
 
@@ -28,12 +31,12 @@ def unit(tensor, count):
 
 
 def narrow(precision):
-    net = ResNet(BasicBlock, [2, 2, 2, 2], num_classes=OUTPUTS)
+    net = ResNet(BasicBlock, LAYERS, num_classes=OUTPUTS)
     net.inplanes = WIDTH
     net.conv1 = torch.nn.Conv2d(3, WIDTH, 7, 2, 3, bias=False)
     net.bn1 = torch.nn.BatchNorm2d(WIDTH)
     for i in range(4):
-        setattr(net, f"layer{i + 1}", net._make_layer(BasicBlock, WIDTH << i, 2, stride=1 if i == 0 else 2))
+        setattr(net, f"layer{i + 1}", net._make_layer(BasicBlock, WIDTH << i, LAYERS[i], stride=1 if i == 0 else 2))
     net.fc = torch.nn.Linear(8 * WIDTH, OUTPUTS)
     for t, (name, value) in enumerate(net.state_dict().items()):
         if not value.dtype.is_floating_point or "running" in name:
@@ -106,7 +109,7 @@ def of_gradient(got, want):
 
 def main():
     print("# torch", torch.__version__, "torchvision", torchvision.__version__)
-    print(WIDTH, SIZE, BATCH, OUTPUTS, STEPS, BATCHES)
+    print(WIDTH, SIZE, BATCH, OUTPUTS, STEPS, BATCHES, *([] if KIND == "resnet18" else [KIND]))
     wanted = list(gradients(torch.float64))
     pairs = [(name, got, want) for (_, got), (name, want) in zip(gradients(torch.float32), wanted)]
     each = len(pairs) // BATCHES

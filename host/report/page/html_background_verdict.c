@@ -60,7 +60,7 @@ static void tell_learning(spot_background_page *w)
     tell_scores(w, &v->other_scores);
 }
 
-/* What the forest was trained on, without the settings of its matrices: those of this run are the same. */
+/* Says which models the forest was trained on, but not the settings of its matrices: those of this run are the same. */
 static void tell_forest(spot_background_page *w)
 {
     const char *about = w->verdict.forest.about, *end = strstr(about, "; measured");

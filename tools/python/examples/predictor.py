@@ -1,7 +1,8 @@
 """predictor.py MODEL: a PyTorch classifier that answers Spotter; include/spotter/predictor.h has the protocol.
 
-MODEL is what torch.save wrote: a whole module, or the state dict of a torchvision ResNet-18. serve() needs nothing but NumPy;
-what follows it is for PyTorch: embeddings are the input of the last linear layer, channels those behind each ReLU.
+MODEL is what torch.save wrote: a whole module, or the state dict of a torchvision ResNet-18, ResNet-34 or AlexNet. serve()
+needs nothing but NumPy; what follows it is for PyTorch: embeddings are the input of the last linear layer, channels
+those behind each ReLU.
 """
 import io
 import sys
@@ -30,14 +31,16 @@ if __name__ == "__main__":
     device = "cuda" if torch.cuda.is_available() else "cpu"
     model = torch.load(sys.argv[1], map_location=device, weights_only=False)
     if isinstance(model, dict):
-        weights, model = model, torchvision.models.resnet18(num_classes=len(model["fc.bias"]))
+        kind = "alexnet" if "classifier.6.bias" in model else "resnet34" if "layer1.2.conv1.weight" in model else "resnet18"
+        classes = len(model["classifier.6.bias" if kind == "alexnet" else "fc.bias"])
+        weights, model = model, torchvision.models.get_model(kind, num_classes=classes)
         model.load_state_dict(weights)
     model = model.eval().to(device)
     mean, std = (torch.tensor(v, device=device)[:, None, None] for v in ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)))
     seen = {}
 
     def keep_channels(module, given, out):
-        x = out.flatten(2)
+        x = out.reshape(*out.shape[:2], -1)
         least, most = x.amin((1, 2))[:, None], x.amax((1, 2))[:, None]
         seen["channels"].append(torch.where(most > least, (x.mean(2) - least) / (most - least), least * 0))
 

@@ -1,7 +1,8 @@
-/* tensor_fields.h - arrays and texts of the study's files, checked while they are read. */
+/* tensor_fields.h - arrays and texts of files that this program writes, checked while they are read. */
 #ifndef SPOTTER_TENSOR_FIELDS_H
 #define SPOTTER_TENSOR_FIELDS_H
 
+#include "base/text.h"
 #include "formats/safetensors.h"
 
 /* *out: a malloc'd copy of the tensor, which has this type and `count` numbers. SPOT_INPUT names path and tensor. */

@@ -1,72 +1,126 @@
-/* resnet18.h - ResNet-18 as a list of twenty convolutions, each with its batch norm, and eight blocks that use them.
+/* network.h - networks as tables: convolutions, each with its batch norm, and blocks that use them.
  *
  * Two nets: one for training (it can also run with fixed statistics), one for inference (batch norm folded). Both call ops and
  * never a device. A batch has `live` images; the net works on whole pieces of rows/lanes and pads the last piece. A net's
  * arrays lie in the memory of its context's device; its struct, and models, lie on the host. */
-#ifndef SPOTTER_RESNET18_H
-#define SPOTTER_RESNET18_H
+#ifndef SPOTTER_NETWORK_H
+#define SPOTTER_NETWORK_H
 
+#include "formats/safetensors.h"
 #include "net/conv.h"
+#include "net/dense.h"
 #include "net/head.h"
 #include "net/norm.h"
 #include "net/optim.h"
+#include "net/pooling.h"
 #include "net/triplet.h"
 #include "spotter/model.h"
 
-enum { SPOT_UNITS = 20, SPOT_BLOCKS = 8 };
+enum { SPOT_MAX_UNITS = 36, SPOT_MAX_BLOCKS = 16 };      /* ResNet-34's */
+enum { SPOT_MAX_BIASES = 5 };                            /* AlexNet's convolutions */
 
 /* Limits for models of any origin. The width is a multiple of SPOT_LEAST_WIDTH. */
 enum { SPOT_LEAST_WIDTH = 16, SPOT_MOST_WIDTH = 1024, SPOT_MOST_OUTPUTS = 100000 };
 
-/* A convolution and its batch norm. Unit u owns the tensors 6u..6u+5 of the state_dict; 120 and 121 are the head. */
+/* A convolution and, in a ResNet, its batch norm. There unit u owns the tensors 6u..6u+5 of the state_dict. */
 typedef struct {
     const char *conv, *norm;   /* "layer1.0.conv1", "layer1.0.bn1" */
     int in, out;               /* channels, in widths; in 0: the image's three */
     int k, stride;
-    int shrink;                /* x has size/shrink pixels a side */
+    int shrink;                /* x has size/shrink pixels a side; AlexNet: 1 where a max-pool follows */
 } spot_unit;
 
 typedef struct { int first, second, down; } spot_block;   /* units; down 0: the shortcut is the identity */
 
-extern const spot_unit  spot_resnet18_unit[SPOT_UNITS];
-extern const spot_block spot_resnet18_block[SPOT_BLOCKS];
+typedef struct spot_net spot_net;
+typedef struct spot_look spot_look;
+typedef struct spot_net_way spot_net_way;
+typedef struct spot_look_way spot_look_way;
+
+/* An architecture: a row of a table by spot_arch. */
+typedef struct {
+    const char *name;                                 /* "ResNet-18" */
+    const char *stem, *head;                          /* the first layer and the last: "conv1", "fc" */
+    int least;                                        /* pixels a side that it takes at least */
+    int features;                                     /* numbers before the head, in widths */
+    int units, blocks;
+    const spot_unit  *unit;
+    const spot_block *block;
+    const spot_net_way  *way;
+    const spot_look_way *look;
+} spot_architecture;
+
+const spot_architecture *spot_architecture_of(int arch);
 
 /* Shapes that both nets share; size a multiple of 32, width of 16. */
 typedef struct {
     int width, outputs, size, rows, lanes;            /* a GPU always has one lane */
+    int arch;                                         /* spot_arch */
     spot_precision precision;                         /* of activations, and of the weights that convolutions read */
     bool attacked;                                    /* training: the gradient by the images, too */
 } spot_net_shape;
 
-typedef struct {
+struct spot_net {
     spot_net_shape s;
-    spot_conv *conv[SPOT_UNITS];
-    spot_norm  norm[SPOT_UNITS];
-    float     *w[SPOT_UNITS], *dw[SPOT_UNITS];        /* packed, within param and grad */
-    const void *read[SPOT_UNITS];                     /* weights that a convolution reads: w, or their bf16 in `rounded` */
+    const spot_architecture *arch;                    /* of s.arch */
+    int        features;                              /* numbers before the head */
+    spot_conv *conv[SPOT_MAX_UNITS];
+    spot_norm  norm[SPOT_MAX_UNITS];
+    float     *w[SPOT_MAX_UNITS], *dw[SPOT_MAX_UNITS];        /* packed, within param and grad */
+    const void *read[SPOT_MAX_UNITS];                     /* weights that a convolution reads: w, or their bf16 in `rounded` */
     float     *fc_w, *fc_b, *fc_dw, *fc_db;
     size_t     params, state;                         /* learned floats, with padding; these and the running statistics */
     float     *param, *grad;                          /* (state): the whole model; (params) */
     float     *moment, *square;                       /* (params): the optimizer's */
     void      *rounded;                               /* (params) bf16 that spot_optim_step updates; NULL in fp32 */
     void      *planes, *dplanes;                      /* the input, as spot_conv_planes makes it; its gradient, if attacked */
-    void      *y[SPOT_UNITS];                         /* output of each convolution; backward overwrites it with gradients */
+    void      *y[SPOT_MAX_UNITS];                     /* output of each convolution; backward overwrites it with gradients */
     void      *pooled;                                /* input of the first block */
     unsigned char *at;                                /* the greatest pixel of each window of the pool */
-    void      *inner[SPOT_BLOCKS], *out[SPOT_BLOCKS]; /* activations inside and after each block */
+    void      *inner[SPOT_MAX_BLOCKS], *out[SPOT_MAX_BLOCKS]; /* activations inside and after each block */
     void      *direct, *side;                         /* gradient of a block's input: through its first unit, and past it; the
                                                        * sum in side where spot_conv_onto */
-    float     *feature, *logit, *dlogit;              /* (rows, 8*width), (rows, outputs) twice */
+    float     *feature, *logit, *dlogit;              /* (rows, features), (rows, outputs) twice */
     spot_loss  kind;                                  /* of the loss; SPOT_SIGMOID until the caller changes it */
     double     triplet, margin;                       /* weight of the embeddings' triplet loss, which is added; 0: none */
-    float     *dfeature;                              /* (rows, 8*width), and scratch for it; NULL without that loss */
+    float     *dfeature;                              /* (rows, features), and scratch for it; NULL without that loss */
     void      *triplet_scratch;
     void      *scratch;
-} spot_net;
+
+    /* AlexNet: biases of convolutions; after each its bias, ReLU and pool, in `out`, and where a pool's largest were; the input
+     * of the linear layers, their outputs, and gradients of them */
+    float     *bias[SPOT_MAX_BIASES], *dbias[SPOT_MAX_BIASES];
+    unsigned char *won[SPOT_MAX_BIASES];
+    float     *dense_w[2], *dense_b[2], *dense_dw[2], *dense_db[2];
+    float     *flat, *hidden[2], *dflat, *dhidden[2];
+    spot_drop_rule drop;                              /* p 0 until spot_net_drop */
+};
+
+/* How an architecture learns. */
+struct spot_net_way {
+    int         (*side)(const spot_unit *t, int size);                /* of a unit's input */
+    bool        (*sums)(const spot_architecture *a, int u);           /* its data gradient is added to another */
+    size_t      (*learned)(spot_ctx *c, spot_net *net, float *from, bool gradient);    /* divides `from`, or counts */
+    size_t      (*running)(spot_net *net, float *from);
+    spot_status (*take)(spot_ctx *c, spot_arena *a, spot_net *net);   /* all but what every net has */
+    spot_status (*put)(spot_ctx *c, spot_net *net, const spot_model *m, const spot_model_tensor *table);    /* but the head */
+    spot_status (*get)(spot_ctx *c, spot_model *m, const spot_net *net, const spot_model_tensor *table);
+    spot_status (*forward)(spot_ctx *c, spot_net *net, int live, bool learning);       /* from net->planes */
+    spot_status (*back)(spot_ctx *c, spot_net *net, const float *target, int live, double *loss, bool learning);   /* to y[0] */
+};
+
+extern const spot_net_way spot_resnet_way, spot_alexnet_way;
 
 /* Allocates the net in a (which may count). Close it even after a failure. */
 spot_status spot_net_open(spot_ctx *c, spot_arena *a, spot_net *net, spot_net_shape s);
 void        spot_net_close(spot_ctx *c, spot_net *net);
+
+/* AlexNet's, as in the paper and torchvision. */
+#define SPOT_DROPOUT 0.5
+
+/* Makes steps of learning drop numbers with probability p (dense.h); made: steps so far, in the memory of c's device. Nets
+ * without dropout take no notice. */
+void spot_net_drop(spot_net *net, double p, uint64_t seed, uint32_t number, const int *made);
 
 /* Adds the triplet loss of the features (triplet.h) to the net's loss; takes memory in a. */
 spot_status spot_net_add_triplets(spot_ctx *c, spot_arena *a, spot_net *net, double weight, double margin);
@@ -94,17 +148,36 @@ size_t     spot_net_image_bytes(const spot_ctx *c, const spot_net *net);
 void spot_net_running(spot_net *net, float *running);
 
 /* The net for inference: weights with folded batch norm (in double, then rounded to the precision), three buffers. */
-typedef struct {
+struct spot_look {
     spot_net_shape s;
-    spot_conv *conv[SPOT_UNITS];
-    void      *w[SPOT_UNITS];
-    float     *bias[SPOT_UNITS];
+    const spot_architecture *arch;                    /* of s.arch */
+    int        features;
+    spot_conv *conv[SPOT_MAX_UNITS];
+    void      *w[SPOT_MAX_UNITS];
+    float     *bias[SPOT_MAX_UNITS];
     float     *fc_w, *fc_b, *one, *none;              /* one and none: the stem's norm, already folded */
     void      *planes, *stem, *buffer[3];
     void      *scratch;
-    float     *channel;                               /* NULL until the caller wants it: (rows, spot_look_channels(width)), the
+    float     *dense_w[2], *dense_b[2], *flat, *hidden[2];            /* AlexNet */
+    float     *channel;                               /* NULL until the caller wants it: (rows, spot_look_channels), the
                                                        * activity of every channel of every layer (predictor.h) */
-} spot_look;
+};
+
+/* How an architecture looks. */
+struct spot_look_way {
+    void        (*fuse)(const spot_architecture *a, int u, spot_conv_shape *s);       /* sets relu and add of unit u */
+    spot_status (*take)(spot_ctx *c, spot_arena *a, spot_look *net, size_t *scratch); /* all but what every net has */
+    spot_status (*put)(spot_ctx *c, spot_look *net, const spot_model *m, const spot_model_tensor *table, float *room);
+    spot_status (*run)(spot_ctx *c, spot_look *net, float *feature, float *logit, int live);       /* from net->planes */
+    int         (*channels)(const spot_architecture *a);                              /* in widths */
+};
+
+/* Parts that all nets take: a convolution, and the activity of the channels of a layer's output, which goes to net->channel +
+ * *at and moves *at. relu: negative numbers count as 0. */
+spot_status spot_look_convolve(spot_ctx *c, spot_look *net, int u, void *y, const void *x, const void *other, int rows);
+spot_status spot_look_watch(spot_ctx *c, spot_look *net, const void *y, spot_plane p, bool relu, int *at);
+
+extern const spot_look_way spot_resnet_look, spot_alexnet_look;
 
 spot_status spot_look_open(spot_ctx *c, spot_arena *a, spot_look *net, spot_net_shape s);
 void        spot_look_close(spot_ctx *c, spot_look *net);
@@ -112,15 +185,15 @@ spot_status spot_look_put(spot_ctx *c, spot_look *net, const spot_model *m);
 
 /* Channels of the stem and of both layers of each block. A convolution of a shortcut is no layer of its own: its output is seen
  * in the block's sum. */
-int spot_look_channels(int width);
+int spot_look_channels(int arch, int width);
 
-/* pixels (live, size, size, 3), or NULL as above -> feature (live, 8*width), logit (live, outputs), and net->channel where it
+/* pixels (live, size, size, 3), or NULL as above -> feature (live, features), logit (live, outputs), and net->channel where it
  * is wanted, all in the memory of c's device. */
 spot_status spot_look_run(spot_ctx *c, spot_look *net, float *feature, float *logit, const float *pixels, int live);
 
 /* The shape for n images. The images of a piece, on which Winograd's bits depend, depend on the images' size only: a view never
  * depends on the batches of training, nor on the threads. Where threads are few, large images have fewer lanes, for memory. */
-spot_net_shape spot_look_shape(const spot_ctx *c, int width, int outputs, int size, int n, spot_precision precision);
+spot_net_shape spot_look_shape(const spot_ctx *c, int arch, int width, int outputs, int size, int n, spot_precision precision);
 
 /* The net for inference on pixels of the host, with room for a batch in the memory of c's device. */
 typedef struct {
@@ -134,7 +207,7 @@ typedef struct {
  * even after a failure. */
 spot_status spot_look_pixels_open(spot_ctx *c, spot_arena *a, spot_look_pixels *l, spot_net_shape s, bool channels);
 
-/* rgb (n, size, size, 3) -> logit (n, outputs), feature (n, 8*width) and channel (n, spot_look_channels), all on the host; the
+/* rgb (n, size, size, 3) -> logit (n, outputs), feature (n, features) and channel (n, spot_look_channels), all on the host; the
  * last two may be NULL. Any n. The stop flag is looked at between batches. An image's numbers do not depend on the others. */
 spot_status spot_look_pixels_run(spot_ctx *c, spot_look_pixels *l, float *logit, float *feature, float *channel,
                                  const uint8_t *rgb, int n);
@@ -150,14 +223,28 @@ spot_status spot_net_draw(spot_ctx *c, float *pixels, void *planes, spot_precisi
                           const spot_ec *ec, void *spare);
 
 /* take: allocates a model. start: initialises its tensor number `tensor`. */
-spot_status spot_model_take(spot_ctx *c, spot_arena *a, spot_model *m, int width, int outputs);
+spot_status spot_model_take(spot_ctx *c, spot_arena *a, spot_model *m, int arch, int width, int outputs);
 void        spot_model_start(spot_model *m, int tensor, uint64_t seed, uint32_t ec);
+
+/* Whether a file has the first and the last layer of an architecture, and which. */
+bool spot_weights_arch(const spot_tensors *file, int *arch);
 
 /* check: cfg's ranges, and its precision on c's device. begin: the model that a training starts from (spot_model_train);
  * (seed, number) is the address of what is drawn. */
 spot_status spot_model_check(spot_ctx *c, const spot_model_config *cfg);
 spot_status spot_model_begin(spot_ctx *c, spot_arena *a, spot_model *m, int outputs, uint64_t seed, uint32_t number,
                              const spot_model_config *cfg, const spot_model *start);
+
+/* Parts of steps that all nets take: the loss, with its gradients by the logits and, of triplets, by the features; the
+ * gradients of unit u by its weights, and by its input. */
+spot_status spot_net_loss(spot_ctx *c, spot_net *net, const float *target, int live, double *loss);
+spot_status spot_net_weights_back(spot_ctx *c, spot_net *net, int u, const void *x, int rows);
+spot_status spot_net_data_back(spot_ctx *c, spot_net *net, int u, void *dx, int rows);
+
+/* The output of unit u for `live` images; rows are whole pieces. */
+spot_plane spot_unit_output(int u, spot_net_shape s, int live);
+size_t     spot_plane_bytes(spot_plane p);
+size_t     spot_plane_numbers(spot_plane p);
 
 /* Checks the shape of either net. */
 spot_status spot_net_check(spot_ctx *c, spot_net_shape s);

@@ -1,5 +1,5 @@
 /* tensor_fields.c - see tensor_fields.h. */
-#include "background/tensor_fields.h"
+#include "formats/tensor_fields.h"
 
 #include <stdlib.h>
 #include <string.h>

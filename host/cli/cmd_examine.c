@@ -1,0 +1,226 @@
+/* cmd_examine.c - spotter examine: the conditions under which classifiers fail on 3-D objects. */
+#define _POSIX_C_SOURCE 200809L
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "spotter/examine.h"
+
+typedef struct {
+    cli_machine machine;
+    const char *config, *shard;
+    char shard_from[64];
+    int max_seconds;
+    spot_examine_options run;
+    bool json;
+    const char *objects, *model, *predict, *classes;
+    int renders, size;
+} options;
+
+static const cli_row table[] = {
+    { .word = "CONFIG", .kind = CLI_TEXT, CLI_AT(config) },
+    { "out",    'o', "DIR", CLI_TEXT, CLI_AT(run.out), .most = 1000, .need = "runs/examine",
+      .help = "run directory; the same command continues the run" },
+    { .kind = CLI_HEADING, .help = "Without a config:" },
+    { "objects", 0, "PATH", CLI_TEXT, CLI_AT(objects), .most = 511,
+      .help = "3-D models: a folder CLASS/model.obj, Sweet Home 3D's archives, ShapeNet's folder" },
+    { "model",   'm', "FILE", CLI_TEXT, CLI_AT(model), .most = 511, .help = "network in .safetensors" },
+    { "predict", 'p', "COMMAND", CLI_TEXT, CLI_AT(predict), .most = 511,
+      .help = "program that reads pictures and writes logits: any classifier (include/spotter/predictor.h)" },
+    { "classes", 0, "FILE", CLI_TEXT, CLI_AT(classes), .most = 511, .otherwise = "the classes of the 3-D models, in order",
+      .help = "text with the class of each output, a line each" },
+    { "renders", 'n', "N", CLI_INT, CLI_AT(renders), 33, 10000000, .preset = "1000", .help = "renders of an object" },
+    { "size",    0, "PIXELS", CLI_INT, CLI_AT(size), 16, 1024, .preset = "224", .help = "pixels a side" },
+    { .kind = CLI_HEADING, .help = "The run:" },
+    CLI_RUN_ROWS("the searches"),
+    { "json",   'j', NULL, CLI_ON, CLI_AT(json), .help = "one JSON object on stdout at the end" },
+    CLI_MACHINE_ROWS("auto"),
+    { .kind = CLI_END }
+};
+
+static void check_options(const struct argp_state *state, void *input)
+{
+    options *o = input;
+    const bool flags = o->objects || o->model || o->predict || o->classes;
+
+    if (o->config && (flags || cli_is_given(state, "renders") || cli_is_given(state, "size")))
+        argp_error(state, "a config says what the objects and models are; give either it or --objects and --model");
+    if (!o->config && !(o->objects && (o->model || o->predict)))
+        argp_error(state, "CONFIG is missing, such as configs/examine.yaml; or --objects and --model or --predict");
+    if (o->model && o->predict) argp_error(state, "--model and --predict both name the model; give one of them");
+    cli_pick_shard(state, o->shard, &o->run.shard, &o->run.shards, o->shard_from);
+}
+
+/* ---- the table ---- */
+
+/* ".031 [.012, .060]": p as the trial's tables have it. */
+static const char *p_text(char text[48], spot_interval v)
+{
+    if (!isfinite(v.value)) snprintf(text, 48, "none");
+    else snprintf(text, 48, "%5.3f [%5.3f, %5.3f]", v.value, v.low, v.high);
+    return text;
+}
+
+static const char *label_of(const spot_examine_config *cfg, int examiner)
+{
+    const spot_examiner_config *e = &cfg->examiner[examiner];
+
+    return e->name[0] ? e->name : spot_examiner_name(e->method);
+}
+
+static void print_curve(const spot_examine_results *r, const spot_examine_summary *s, bool region)
+{
+    char name[64], mean[48], lowest[48], robust[48], inside[48];
+
+    snprintf(name, sizeof name, "%s", label_of(r->cfg, s->examiner));
+    for (int k = 0; k < s->points; k++) {
+        const spot_examine_line *l = &s->line[k];
+        printf("  %-14.14s %8d  %-20s  %-20s  %-20s %5.0f %%", k ? "" : spot_plain(name), l->renders, p_text(mean, l->mean),
+               p_text(lowest, l->lowest_valid), p_text(robust, l->robust), 100 * l->valid);
+        if (region) printf("  %s", p_text(inside, l->inside));
+        printf("\n");
+    }
+}
+
+/* The planted region: who found it. */
+static void print_region(const spot_examine_results *r, int model)
+{
+    const spot_examine_summary *s = &r->summary[model * r->cfg->examiners];
+
+    printf("  planted region: %d of %d objects learned it", s->learned, s->objects);
+    for (int e = 0; e < r->cfg->examiners && s->learned; e++)
+        printf("%s %d by %s", e ? "," : "; found of them:", s[e].found, label_of(r->cfg, e));
+    printf("\n");
+}
+
+static void print_model(const spot_examine_results *r, int model)
+{
+    const bool high = r->cfg->search.mode == SPOT_MODE_STRENGTH, region = r->cfg->model[model].limits > 0;
+    char name[64];
+
+    snprintf(name, sizeof name, "%s", r->cfg->model[model].name);
+    printf("%s: p of the true class %.3f on random renders\n", spot_plain(name), r->summary[model * r->cfg->examiners].start);
+    printf("  %-14s %8s  %-20s  %-20s  %-20s %7s%s\n", "examiner", "renders", "mean of the last", high ? "highest" : "lowest",
+           high ? "highest, robust" : "lowest, robust", "valid", region ? "  inside the region" : "");
+    for (int e = 0; e < r->cfg->examiners; e++) print_curve(r, &r->summary[model * r->cfg->examiners + e], region);
+    if (region) print_region(r, model);
+}
+
+static void print_table(const spot_examine_results *r)
+{
+    const spot_examine_config *cfg = r->cfg;
+
+    for (int m = 0; m < cfg->models; m++) print_model(r, m);
+    printf("\n%d objects, %d seed%s; brackets: 95 %% over objects; \"mean of the last\" %d renders\n", r->objects,
+           cfg->search.seeds, cfg->search.seeds == 1 ? "" : "s", cfg->search.window);
+    printf("\"%s\" counts valid renders alone: those on which a person could still name the object\n",
+           cfg->search.mode == SPOT_MODE_STRENGTH ? "highest" : "lowest");
+    if (cfg->search.perturbed)
+        printf("\"robust\": mean of %d renders around it, with changes of %g %% of each range; they count as spent\n",
+               cfg->search.perturbed, 100 * cfg->search.perturb);
+    printf("light: a sun of energy 1 gives %.3f, a lamp %.3f, ambient %.2f; exposure %g, cut at 1\n", cfg->render.sun_scale,
+           cfg->render.lamp_scale, cfg->render.ambient, cfg->render.exposure);
+}
+
+static spot_status show_results(spot_ctx *c, const char *dir)
+{
+    spot_examine_results r;
+    spot_status s = spot_examine_read(c, &r, dir);
+
+    if (s == SPOT_OK) {
+        print_table(&r);
+        printf("in %s: examine.json, examine.csv, searches\n", dir);
+    } else if (r.missing) {
+        spot_forget(c);                        /* other shards have not ended */
+        s = SPOT_OK;
+    }
+    spot_examine_close(&r);
+    return s;
+}
+
+/* ---- the command ---- */
+
+static spot_status print_json(spot_ctx *c, const spot_examine_report *r, const spot_examine_cost *cost, spot_status s,
+                              const char *out)
+{
+    spot_json j;
+
+    SPOT_TRY(cli_json_open(c, &j, s, out));
+    spot_json_put_int(&j, "planned", r->planned);
+    spot_json_put_int(&j, "already", r->already);
+    spot_json_put_int(&j, "done", r->done);
+    spot_json_put_int(&j, "objects", cost->objects);
+    spot_json_put_number(&j, "renders", "%.0f", cost->renders);
+    spot_json_put_int(&j, "memory_bytes", (long long)cost->memory);
+    spot_json_put_real(&j, "seconds", r->seconds);
+    spot_json_print(&j, stdout);
+    return s;
+}
+
+static spot_status run_config(spot_ctx *c, options *o, spot_examine_config *cfg)
+{
+    spot_examine_report report = { 0 };
+    spot_examine_cost cost;
+    char memory[32];
+    spot_status s;
+
+    SPOT_TRY(spot_examine_cost_of(c, cfg, &cost));
+    spot_log(c, SPOT_LOG_INFO, "%d model%s, %d examiner%s, %d objects: %d searches, %.0f renders, beside %.0f in training; %s of "
+             "memory, beside models and meshes", cfg->models, cfg->models == 1 ? "" : "s", cfg->examiners,
+             cfg->examiners == 1 ? "" : "s", cost.objects, cost.units, cost.renders, cost.trained,
+             cli_memory(memory, (double)cost.memory));
+    o->run.seconds = cli_limit_time(o->max_seconds);
+    s = spot_examine_run(c, cfg, &o->run, &report);
+    cli_log_close();
+    if (o->json) return print_json(c, &report, &cost, s, o->run.out);
+    return s == SPOT_OK ? show_results(c, o->run.out) : s;
+}
+
+static void copy_word(char *to, size_t size, const char *word) { snprintf(to, size, "%s", word ? word : ""); }
+
+/* The config that the flags are: an own classifier knows every object, so none is held out from it. */
+static spot_status fill_config(spot_ctx *c, spot_examine_config *cfg, const options *o)
+{
+    char text[2048];
+    spot_examine_model *m = cfg->model;
+
+    snprintf(text, sizeof text, "study: examine\nobjects: {catalogue: x, choice: first, held_out: 1}\n"
+             "render: {size: %d}\nsearch: {renders: %d}\n", o->size, o->renders);
+    SPOT_TRY(spot_examine_parse(c, cfg, text, strlen(text), "the options"));
+    copy_word(cfg->objects.catalogue, sizeof cfg->objects.catalogue, o->objects);
+    cfg->models = 1;
+    *m = (spot_examine_model){ .name = "model", .renders = 1, .batch = 2, .epochs = 1, .width = 16, .lr = 1 };
+    copy_word(m->weights, sizeof m->weights, o->model);
+    copy_word(m->command, sizeof m->command, o->predict);
+    copy_word(m->classes, sizeof m->classes, o->classes);
+    return SPOT_OK;
+}
+
+static spot_status run_examine(spot_ctx *c, void *input)
+{
+    options *o = input;
+    spot_examine_config *cfg = malloc(sizeof *cfg);
+    spot_status s;
+
+    if (!cfg) return spot_fail(c, SPOT_NOMEM, "no memory for a config");
+    cli_log_device(c, &o->machine);
+    s = o->config ? spot_examine_load(c, cfg, o->config) : fill_config(c, cfg, o);
+    if (s == SPOT_OK) s = run_config(c, o, cfg);
+    free(cfg);
+    return s;
+}
+
+const cli_command cli_examine_command = {
+    "examine", "conditions of camera and light under which classifiers fail on 3-D objects", "[CONFIG] --out DIR",
+    "  spotter examine configs/examine.yaml --out runs/examine\n"
+    "  spotter examine --objects models --model resnet.safetensors --classes classes.txt --out runs/mine\n"
+    "  spotter examine --objects models --predict 'python3 mine.py' --out runs/mine\n"
+    "  spotter merge runs/mine && spotter status runs/mine",
+    "Renders 3-D objects and searches, for each of them, the camera and the light under which the model's p of the true class is "
+    "lowest (the adversarial examiner, Shu et al. 2020). Several examiners can be compared against the renders that they spend. "
+    "Writes examine.json and examine.csv. The same command continues a run that was stopped. `spotter help config examine` "
+    "lists the settings.", table, check_options,
+    .work = run_examine, CLI_OPTIONS(config), .machine = true
+};

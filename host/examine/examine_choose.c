@@ -1,0 +1,132 @@
+/* examine_choose.c - see examine_choose.h. */
+#include "examine/examine_choose.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "examine/examine_search.h"
+
+spot_status spot_examine_start(spot_ctx *c, double *mean, spot_examine_looker *look, const spot_factor_space *space,
+                               const spot_conditions *fixed, int entry, int n)
+{
+    const spot_examine_config *cfg = look->drawer.objects->cfg;
+    const uint32_t number = spot_examine_number(&look->drawer.objects->list.entry[entry]);
+    const spot_conditions own = spot_examine_fixed(cfg, space, fixed, number);
+    spot_examine_shot *shot = malloc((size_t)n * sizeof *shot);
+    spot_examine_seen *seen = malloc((size_t)n * sizeof *seen);
+    spot_status s = shot && seen ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for %d renders", n);
+    double sum = 0;
+
+    for (int i = 0; s == SPOT_OK && i < n; i++)
+        shot[i] = (spot_examine_shot){ entry, number, spot_examine_chance(space, &own, cfg->search.seed, number, i) };
+    if (s == SPOT_OK) s = spot_examine_look(c, look, shot, n, seen);
+    for (int i = 0; s == SPOT_OK && i < n; i++) sum += seen[i].p;
+    *mean = sum / n;
+    free(shot), free(seen);
+    return s;
+}
+
+/* ---- the best ones ---- */
+
+/* p of the held-out objects of every class, one behind the other; -1: its mesh cannot be read. */
+static spot_status look_at_held_out(spot_ctx *c, double *p, spot_examine_looker *look, const spot_factor_space *space,
+                                    const spot_conditions *fixed)
+{
+    spot_examine_objects_list *o = look->drawer.objects;
+    int n = 0, all = 0;
+
+    for (int k = 0; k < o->list.classes; k++) all += o->held[k];
+    for (int k = 0; k < o->list.classes; k++)
+        for (int i = o->first[k]; i < o->first[k] + o->held[k]; i++, n++) {
+            spot_status s = spot_examine_mesh(c, o, i);
+            if (s == SPOT_INPUT) {
+                spot_log(c, SPOT_LOG_WARN, "%s; this object is not examined", spot_message(c, s));
+                spot_forget(c);
+                p[n] = -1;
+                continue;
+            }
+            if (s == SPOT_OK) s = spot_examine_start(c, &p[n], look, space, fixed, i, o->cfg->objects.views);
+            SPOT_TRY(s);
+            spot_tell(c, "examine: best objects", -1, n + 1, all, "");
+        }
+    return SPOT_OK;
+}
+
+static spot_key key_of_held_out(const spot_examine_objects_list *o, const char *hash, const char *config)
+{
+    spot_key k = spot_key_join(spot_key_of(hash, strlen(hash)), "held out", config, strlen(config));
+
+    for (int c = 0; c < o->list.classes; c++)
+        for (int i = o->first[c]; i < o->first[c] + o->held[c]; i++)
+            k = spot_key_join(k, o->list.cls[c], o->list.entry[i].id, strlen(o->list.entry[i].id));
+    return k;
+}
+
+static spot_status recall_held_out(spot_ctx *c, double *p, int n, spot_examine_looker *look, const spot_factor_space *space,
+                                   const spot_conditions *fixed, const char *hash, const spot_store *store)
+{
+    unsigned char *bytes = NULL;
+    char config[33];
+    bool found;
+    size_t size;
+
+    SPOT_TRY(spot_examine_key_text(c, config, look->drawer.objects->cfg));
+    const spot_key key = key_of_held_out(look->drawer.objects, hash, config);
+    SPOT_TRY(spot_store_get(c, store, key, "objects", &bytes, &size, &found));
+    found = found && size == (size_t)n * sizeof *p;
+    if (found) memcpy(p, bytes, size);
+    free(bytes);
+    if (found) return SPOT_OK;
+    SPOT_TRY(look_at_held_out(c, p, look, space, fixed));
+    return spot_store_put(c, store, key, "objects", p, (size_t)n * sizeof *p);
+}
+
+/* The greatest p first, of equal ones the first entry; each becomes -1 when it is taken. */
+static spot_status pick_best(spot_ctx *c, int *entry, double *p, const spot_examine_objects_list *o)
+{
+    const int each = o->cfg->objects.per_class;
+
+    for (int k = 0, at = 0; k < o->list.classes; at += o->held[k++])
+        for (int j = 0; j < each; j++) {
+            int best = 0;
+            for (int i = 1; i < o->held[k]; i++)
+                if (p[at + i] > p[at + best]) best = i;
+            if (p[at + best] < 0)
+                return spot_fail(c, SPOT_INPUT, "%d objects of each class are examined, and fewer held-out ones of class \"%s\" "
+                                 "can be read", each, o->list.cls[k]);
+            p[at + best] = -1;
+            *entry++ = o->first[k] + best;
+        }
+    return SPOT_OK;
+}
+
+static spot_status choose_best(spot_ctx *c, int *entry, spot_examine_looker *look, const spot_factor_space *space,
+                               const spot_conditions *fixed, const char *hash, const spot_store *store)
+{
+    const spot_examine_objects_list *o = look->drawer.objects;
+    int n = 0;
+
+    for (int k = 0; k < o->list.classes; k++) n += o->held[k];
+    double *p = malloc(((size_t)n + 1) * sizeof *p);
+    if (!p) return spot_fail(c, SPOT_NOMEM, "no memory for %d objects", n);
+    spot_status s = recall_held_out(c, p, n, look, space, fixed, hash, store);
+    if (s == SPOT_OK) s = pick_best(c, entry, p, o);
+    free(p);
+    return s;
+}
+
+spot_status spot_examine_choose(spot_ctx *c, int *entry, spot_examine_looker *look, const spot_examine_model *m,
+                                const spot_factor_space *space, const spot_conditions *fixed, const char *hash,
+                                const spot_store *store)
+{
+    const spot_examine_objects_list *o = look->drawer.objects;
+
+    if (o->cfg->objects.choice == SPOT_OBJECTS_BEST) return choose_best(c, entry, look, space, fixed, hash, store);
+    for (int k = 0; k < o->list.classes; k++) {
+        int from = o->first[k], n;
+        if (o->cfg->objects.choice == SPOT_OBJECTS_TRAINED) spot_examine_learned(o, m, k, &from, &n);
+        for (int j = 0; j < o->cfg->objects.per_class; j++) *entry++ = from + j;
+    }
+    return SPOT_OK;
+}

@@ -1,0 +1,17 @@
+/* examine_choose.h - which objects of a model are examined. */
+#ifndef SPOTTER_EXAMINE_CHOOSE_H
+#define SPOTTER_EXAMINE_CHOOSE_H
+
+#include "examine/examine_look.h"
+
+/* entry (objects of a model): class by class, per_class of each. BEST looks at all held-out objects and remembers in the store's
+ * cache how well the model knows each. hash: the model's. */
+spot_status spot_examine_choose(spot_ctx *c, int *entry, spot_examine_looker *look, const spot_examine_model *m,
+                                const spot_factor_space *space, const spot_conditions *fixed, const char *hash,
+                                const spot_store *store);
+
+/* Mean p of the first n random renders of an object: the same ones for every examiner. */
+spot_status spot_examine_start(spot_ctx *c, double *mean, spot_examine_looker *look, const spot_factor_space *space,
+                               const spot_conditions *fixed, int entry, int n);
+
+#endif

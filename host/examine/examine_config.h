@@ -1,0 +1,49 @@
+/* examine_config.h - what the config of an examination says: its table, its keys, its factors, its objects. */
+#ifndef SPOTTER_EXAMINE_CONFIG_H
+#define SPOTTER_EXAMINE_CONFIG_H
+
+#include "base/setting.h"
+#include "image/render.h"
+#include "spotter/examine.h"
+#include "spotter/store.h"
+
+enum { SPOT_EXAMINE_PATH = 1300, SPOT_EXAMINE_NUMBERS = 1 };
+
+extern const spot_setting spot_examine_settings[];
+
+/* The paper's range of a factor. */
+double spot_factor_least(int factor);
+double spot_factor_most(int factor);
+
+/* The points of the curves, from search.curve: false where it is no ascending list, or does not end at search.renders. */
+bool spot_examine_points(spot_examine_search *s);
+
+/* The space of a search, and the factors outside of it: NaN for those that are drawn for each object. */
+spot_status spot_examine_space(spot_ctx *c, spot_factor_space *s, spot_conditions *fixed, const spot_examine_config *cfg);
+
+/* The settings of render.h. */
+spot_render_settings spot_examine_rendering(const spot_examine_config *cfg);
+
+/* Classes that are not left out, and units of a config whose classes are known. */
+int spot_examine_classes(const spot_examine_config *cfg);
+int spot_examine_objects_of_a_model(const spot_examine_config *cfg);
+int spot_examine_units(const spot_examine_config *cfg);
+
+/* The parts of a unit's number. */
+typedef struct { int model, examiner, seed, object; } spot_examine_unit;
+spot_examine_unit spot_examine_unit_of(const spot_examine_config *cfg, int unit);
+
+/* The examiner's label. */
+const char *spot_examine_label(const spot_examiner_config *e);
+
+/* Hashes the settings on which a unit's result depends, and no path: data that move keep their results. The models are not part
+ * of it: a result has the hash of its model. */
+spot_status spot_examine_key_text(spot_ctx *c, char key[33], const spot_examine_config *cfg);
+
+/* Whether two configs are of different runs, and the first difference. A run may get more models. */
+bool spot_examines_differ(char *words, size_t size, const spot_examine_config *there, const spot_examine_config *here);
+
+/* Whether a config only adds models to that of a run, or names other paths. */
+bool spot_examine_replaces(const spot_examine_config *there, const spot_examine_config *here);
+
+#endif

@@ -1,0 +1,51 @@
+/* examine_cost.c - the renders, the memory and the disk of a run, before it starts. */
+#include <stdlib.h>
+
+#include "examine/examine_networks.h"
+
+enum { ALWAYS = 64 + 128 };            /* renders of an object that no search has a part in */
+
+/* Objects that a network learns, and renders in training. */
+static void add_training(const spot_examine_objects_list *o, const spot_examine_model *m, spot_examine_cost *cost)
+{
+    double objects = 0;
+    int epochs;
+
+    if (!spot_examine_is_trained(m)) return;
+    for (int k = 0; k < o->list.classes; k++) {
+        int from, n;
+        spot_examine_learned(o, m, k, &from, &n);
+        objects += n;
+    }
+    const double images = spot_examine_passes(m, objects, &epochs);
+    cost->trained += images * epochs;
+}
+
+spot_status spot_examine_cost_of(spot_ctx *c, const spot_examine_config *cfg, spot_examine_cost *cost)
+{
+    spot_examine_config *own = malloc(sizeof *own);
+    spot_examine_objects_list o;
+    spot_status s;
+    double held = 0;
+
+    *cost = (spot_examine_cost){ 0 };
+    if (!own) return spot_fail(c, SPOT_NOMEM, "no memory for a config");
+    *own = *cfg;
+    s = spot_examine_objects_open(c, &o, own);
+    if (s == SPOT_OK) {
+        const spot_examine_search *r = &own->search;
+        const double asked = r->renders - r->perturbed, rest = (double)r->points * r->perturbed;
+        const size_t pixels = (size_t)own->render.size * (size_t)own->render.size;
+        cost->units = spot_examine_units(own);
+        cost->objects = spot_examine_objects_of_a_model(own);
+        for (int k = 0; k < o.list.classes; k++) held += o.held[k];
+        if (own->objects.choice != SPOT_OBJECTS_BEST) held = 0;
+        cost->renders = cost->units * (asked + rest) + own->models * ((double)cost->objects * ALWAYS + held * own->objects.views);
+        for (int m = 0; m < own->models; m++) add_training(&o, &own->model[m], cost);
+        cost->disk = cost->units * (asked * (8 * SPOT_FACTORS + 9) + 4096);
+        cost->memory = (size_t)(cost->objects * asked * (8 * SPOT_FACTORS + 9)) + SPOT_EXAMINE_BATCH * 16 * pixels;
+    }
+    spot_examine_objects_close(c, &o);
+    free(own);
+    return s;
+}

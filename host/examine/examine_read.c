@@ -1,0 +1,66 @@
+/* examine_read.c - the results of a run: segments -> points -> what a user reads first. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "examine/examine_study.h"
+#include "work/frame.h"
+
+static spot_status check_unit(spot_ctx *c, const spot_examine_results *r, const char *dir, int unit)
+{
+    const spot_examine_result *u = &r->unit[unit], *first;
+    const spot_examine_unit at = spot_examine_unit_of(r->cfg, unit);
+
+    if (u->model != at.model || u->examiner != at.examiner || u->seed != at.seed || u->points != r->cfg->search.points
+        || u->cls >= spot_examine_classes(r->cfg))
+        return spot_fail(c, SPOT_INPUT, "the result of search %d in %s does not fit its config; remove it and run `spotter "
+                         "examine` again", unit, dir);
+    first = &r->unit[at.model * r->cfg->examiners * r->cfg->search.seeds * r->objects + at.object];
+    if (strcmp(u->inputs, first->inputs))
+        return spot_fail(c, SPOT_INPUT, "%s mixes results of different weights or objects: searches %d and %d of the model "
+                         "\"%s\"; run `spotter examine` again", dir, first->index, unit, r->cfg->model[at.model].name);
+    return SPOT_OK;
+}
+
+static spot_status read_unit(spot_ctx *c, const spot_study *y, spot_examine_results *r, const char *dir, const char *key, int unit)
+{
+    spot_frame f;
+
+    SPOT_TRY(spot_frame_read(c, y, dir, unit, &r->unit[unit], &f));
+    if (f.state == SPOT_SEGMENT_DAMAGED) return spot_fail(c, SPOT_INPUT, "%s; run the same command again", f.why);
+    r->missing = f.state != SPOT_SEGMENT_WHOLE || f.numbers != SPOT_EXAMINE_NUMBERS || strcmp(f.config, key);
+    if (r->missing)
+        return spot_fail(c, SPOT_INPUT, "%s lacks search %d of %d; `spotter examine` with the same config computes it", dir, unit,
+                         r->units);
+    return check_unit(c, r, dir, unit);
+}
+
+spot_status spot_examine_collect(spot_ctx *c, const spot_study *y, spot_examine_results *r, const char *dir)
+{
+    char path[SPOT_EXAMINE_PATH], key[33];
+    spot_conditions fixed;
+
+    *r = (spot_examine_results){ 0 };
+    snprintf(path, sizeof path, "%s/config.yaml", dir);
+    if (access(path, F_OK)) return spot_fail(c, SPOT_IO, "%s is no run directory: it has no config.yaml", dir);
+    r->cfg = malloc(sizeof *r->cfg);
+    if (!r->cfg) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", path);
+    SPOT_TRY(spot_examine_load(c, r->cfg, path));
+    r->units = spot_examine_units(r->cfg);
+    r->objects = spot_examine_objects_of_a_model(r->cfg);
+    if (!r->units) return spot_fail(c, SPOT_INPUT, "%s names no models or no classes", path);
+    SPOT_TRY(spot_examine_space(c, &r->space, &fixed, r->cfg));
+    SPOT_TRY(spot_examine_key_text(c, key, r->cfg));
+    r->unit = calloc((size_t)r->units, sizeof *r->unit);
+    if (!r->unit) return spot_fail(c, SPOT_NOMEM, "no memory for the results of %d searches", r->units);
+    for (int u = 0; u < r->units; u++) SPOT_TRY(read_unit(c, y, r, dir, key, u));
+    return spot_examine_summarise(c, r);
+}
+
+void spot_examine_close(spot_examine_results *r)
+{
+    free(r->unit), free(r->summary), free(r->cfg);
+    *r = (spot_examine_results){ 0 };
+}

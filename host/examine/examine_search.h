@@ -1,0 +1,49 @@
+/* examine_search.h - the objects of one model, examiner and seed, searched together. */
+#ifndef SPOTTER_EXAMINE_SEARCH_H
+#define SPOTTER_EXAMINE_SEARCH_H
+
+#include "examine/examine_look.h"
+#include "examine/examine_result.h"
+#include "spotter/work.h"
+
+/* One object: the caller fills the first block, the search the second. */
+typedef struct {
+    int unit, entry;
+    uint32_t number;               /* spot_examine_number */
+    char key[33];                  /* of everything that the renders depend on */
+
+    spot_conditions fixed;         /* NaN for the factors of the space */
+    spot_examine_history history;
+    spot_examine_progress progress;
+    int known;                     /* renders that an interrupted search has left */
+    spot_examine_point point[SPOT_MAX_EXAMINE_POINTS];
+    int lowest;                    /* the render of the last lowest_valid, or of lowest */
+} spot_examine_problem;
+
+typedef struct {
+    const spot_examine_config *cfg;
+    const spot_factor_space *space;
+    const spot_conditions *fixed;  /* of all objects: NaN for those that are drawn and for those of the space */
+    spot_examine_looker *look;
+    const spot_examine_model *model;
+    const spot_examiner_config *examiner;
+    uint64_t seed;
+    const char *dir;
+    const spot_work *work;         /* for the progress, and the units that are done */
+    int problems;
+    spot_examine_problem *problem;
+} spot_examine_group;
+
+/* What is fixed for an object: of all objects, or drawn once for it. */
+spot_conditions spot_examine_fixed(const spot_examine_config *cfg, const spot_factor_space *space, const spot_conditions *fixed,
+                                   uint32_t number);
+
+/* Searches and writes the history of each object. After any failure the files hold the rounds so far, and the same call goes on
+ * from there to the same numbers. spot_examine_problem_free: of each problem, also after a failure. */
+spot_status spot_examine_search_objects(spot_ctx *c, spot_examine_group *g);
+void        spot_examine_problem_free(spot_examine_problem *p);
+
+/* Renders by the examiner at point k. */
+int spot_examine_asked(const spot_examine_search *s, int k);
+
+#endif

@@ -1,0 +1,121 @@
+/* dense.c - products by core/gemm.h, whose bits do not depend on how they are cut. */
+#include "net/dense.h"
+
+#include <string.h>
+
+#include "core/gemm.h"
+#include "net/dense_step.h"
+
+enum { CUT = 128 };            /* columns or rows of a task */
+
+/* x and y, turned. */
+size_t spot_dense_scratch(const spot_dense_shape *s) { return (size_t)s->rows * ((size_t)s->in + s->out) * sizeof(float); }
+
+static void turn(float *to, const float *from, int rows, int columns)
+{
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < columns; j++) to[(size_t)j * rows + i] = from[(size_t)i * columns + j];
+}
+
+/* y' = w x', since gemm wants rows of the second factor. */
+static spot_status forward_cpu(spot_ctx *c, float *y, const float *x, const float *w, const float *b, const spot_dense_shape *s,
+                               void *scratch)
+{
+    const int rows = s->rows;
+    float *across = scratch, *down = across + (size_t)rows * s->in;
+
+    turn(across, x, rows, s->in);
+#pragma omp parallel for num_threads(c->threads) schedule(dynamic, 1)
+    for (int first = 0; first < s->out; first += CUT) {
+        const int n = s->out - first < CUT ? s->out - first : CUT;
+        float *to = down + (size_t)first * rows;
+        for (int i = 0; i < n * rows; i++) to[i] = b[first + i / rows];
+        spot_gemm_add(to, rows, w + (size_t)first * s->in, s->in, 1, across, rows, n, rows, s->in);
+        for (int i = 0; i < rows; i++)
+            for (int o = 0; o < n; o++) {
+                const float v = to[(size_t)o * rows + i];
+                y[(size_t)i * s->out + first + o] = s->relu && v <= 0 ? 0 : v;
+            }
+    }
+    return SPOT_OK;
+}
+
+static void weights_back(spot_ctx *c, float *dw, float *db, const float *dz, const float *x, const spot_dense_shape *s)
+{
+#pragma omp parallel for num_threads(c->threads) schedule(dynamic, 1)
+    for (int first = 0; first < s->out; first += CUT) {
+        const int n = s->out - first < CUT ? s->out - first : CUT;
+        memset(dw + (size_t)first * s->in, 0, (size_t)n * s->in * sizeof *dw);
+        spot_gemm_add(dw + (size_t)first * s->in, s->in, dz + first, 1, s->out, x, s->in, n, s->in, s->rows);
+        for (int o = first; o < first + n; o++) {
+            double sum = 0;
+            for (int i = 0; i < s->rows; i++) sum += dz[(size_t)i * s->out + o];
+            db[o] = (float)sum;
+        }
+    }
+}
+
+static spot_status back_cpu(spot_ctx *c, float *dx, float *dw, float *db, float *dy, const float *y, const float *x,
+                            const float *w, const spot_dense_shape *s, void *scratch)
+{
+    (void)scratch;
+    for (size_t i = 0; s->relu && i < (size_t)s->rows * s->out; i++)
+        if (y[i] <= 0) dy[i] = 0;
+    if (dw) weights_back(c, dw, db, dy, x, s);
+    if (!dx) return SPOT_OK;
+#pragma omp parallel for num_threads(c->threads) schedule(dynamic, 1)
+    for (int first = 0; first < s->in; first += CUT) {
+        const int n = s->in - first < CUT ? s->in - first : CUT;
+        for (int i = 0; i < s->rows; i++) memset(dx + (size_t)i * s->in + first, 0, (size_t)n * sizeof *dx);
+        spot_gemm_add(dx + first, s->in, dy, s->out, 1, w + first, s->in, s->rows, n, s->out);
+    }
+    return SPOT_OK;
+}
+
+static spot_status drop_cpu(spot_ctx *c, float *x, size_t count, const spot_drop_rule *rule, uint32_t below, int site)
+{
+    const float grown = (float)(1 / (1 - rule->p));
+    const long long blocks = (long long)((count + 3) / 4);
+
+#pragma omp parallel for num_threads(c->threads)
+    for (long long b = 0; b < blocks; b++) {
+        uint32_t word[4];
+        spot_drop_words(word, rule->seed, rule->number, (uint32_t)*rule->made, (uint32_t)site, (uint32_t)b);
+        for (size_t i = 4 * (size_t)b; i < 4 * (size_t)b + 4 && i < count; i++) x[i] = word[i % 4] < below ? 0 : x[i] * grown;
+    }
+    return SPOT_OK;
+}
+
+const spot_dense_ops spot_dense_cpu = { forward_cpu, back_cpu, drop_cpu };
+
+/* -- checked entries ------------------------------------------------------------------------------------------ */
+
+static spot_status check_shape(spot_ctx *c, const char *op, const spot_dense_shape *s)
+{
+    if (s->rows > 0 && s->in > 0 && s->out > 0) return SPOT_OK;
+    return spot_fail(c, SPOT_INVALID, "dense.%s: %d rows of %d numbers by (%d, %d)", op, s->rows, s->in, s->out, s->in);
+}
+
+spot_status spot_dense_forward(spot_ctx *c, float *y, const float *x, const float *w, const float *b, const spot_dense_shape *s,
+                               void *scratch)
+{
+    SPOT_TRY(check_shape(c, "forward", s));
+    SPOT_DISPATCH(c, dense, forward, y, x, w, b, s, scratch);
+}
+
+spot_status spot_dense_back(spot_ctx *c, float *dx, float *dw, float *db, float *dy, const float *y, const float *x,
+                            const float *w, const spot_dense_shape *s, void *scratch)
+{
+    SPOT_TRY(check_shape(c, "back", s));
+    if (!dw != !db) return spot_fail(c, SPOT_INVALID, "dense.back: dw and db come together");
+    SPOT_DISPATCH(c, dense, back, dx, dw, db, dy, y, x, w, s, scratch);
+}
+
+spot_status spot_dense_drop(spot_ctx *c, float *x, size_t count, const spot_drop_rule *rule, int site)
+{
+    if (!(rule->p >= 0 && rule->p < 1) || site < 0 || site >= SPOT_DROP_SITES || count >> 32)
+        return spot_fail(c, SPOT_INVALID, "dense.drop: %g of %zu numbers at site %d", rule->p, count, site);
+    if (rule->p == 0) return SPOT_OK;
+    if (!rule->made) return spot_fail(c, SPOT_INVALID, "dense.drop: no count of the steps");
+    SPOT_DISPATCH(c, dense, drop, x, count, rule, (uint32_t)(rule->p * 4294967296.0), site);
+}

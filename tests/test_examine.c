@@ -1,0 +1,407 @@
+/* test_examine.c - host/examine on three objects and a function of the pixels that is the classifier: where p is lowest is known.
+ * Interrupted searches, shards, functions that fail, hostile configs. ctest: threads */
+#define _GNU_SOURCE                    /* mkdtemp */
+#include <math.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "checks.h"
+#include "check_folder.h"
+
+#include "base/file.h"
+#include "examine/examine_config.h"
+#include "spotter/examine.h"
+#include "spotter/store.h"
+#include "spotter/work.h"
+
+/* ---- a world ---- */
+
+/* Three classes of two objects each; the material's colour names the class. */
+static void put_object(const char *cls, int k, const char *colour, double height)
+{
+    char path[256];
+    FILE *f;
+
+    snprintf(path, sizeof path, "%s/world", root);
+    mkdir(path, 0777);
+    snprintf(path, sizeof path, "%s/world/%s", root, cls);
+    mkdir(path, 0777);
+    snprintf(path, sizeof path, "%s/world/%s/%d.mtl", root, cls, k);
+    assert_non_null(f = fopen(path, "w"));
+    fprintf(f, "newmtl m\nKd %s\n", colour);
+    assert_int_equal(fclose(f), 0);
+    snprintf(path, sizeof path, "%s/world/%s/%d.obj", root, cls, k);
+    assert_non_null(f = fopen(path, "w"));
+    fprintf(f, "mtllib %d.mtl\nusemtl m\n", k);
+    for (int i = 0; i < 8; i++) fprintf(f, "v %d %g %d\n", i & 1, (i & 2) ? height : 0, (i & 4) / 4);
+    fputs("f 1 3 4 2\nf 5 6 8 7\nf 1 2 6 5\nf 3 7 8 4\nf 1 5 7 3\nf 2 4 8 6\n", f);
+    assert_int_equal(fclose(f), 0);
+}
+
+static int open_world(void **state)
+{
+    if (set_up(state)) return -1;
+    for (int k = 0; k < 2; k++) {
+        put_object("blue", k, ".1 .1 .9", 1 + .2 * k);
+        put_object("green", k, ".1 .9 .1", 1 + .2 * k);
+        put_object("red", k, ".9 .1 .1", 1 + .2 * k);
+    }
+    return 0;
+}
+
+#define TEST_IN_WORLD(name) TEST_WITH(name, open_world, tear_down)
+
+enum { SIDE = 32 };
+
+static void parse(spot_ctx *c, spot_examine_config *cfg, const char *search, const char *rest)
+{
+    char text[4096];
+
+    snprintf(text, sizeof text, "study: examine\nobjects: {catalogue: %s/world, choice: first, held_out: 0.5}\n"
+             "render: {size: %d, samples: 1}\nsearch: {%s}\n%s", root, SIDE, search, rest);
+    CHECK_OK(c, spot_examine_parse(c, cfg, text, strlen(text), "test"));
+}
+
+/* ---- a classifier ---- */
+
+typedef struct {
+    int mode;                      /* COLOURS, EQUAL, BAD */
+    int calls, fails_at, stops_at; /* 0: never */
+    volatile sig_atomic_t stop;
+} judge;
+
+enum { COLOURS, EQUAL };
+
+/* The logit of a class is the sum of its colour above the others: it grows with the area and the light of the object. */
+static spot_status judge_pixels(spot_ctx *c, void *user, const spot_prediction *p)
+{
+    judge *j = user;
+
+    j->calls++;
+    if (j->fails_at && j->calls >= j->fails_at) return spot_fail(c, SPOT_INPUT, "the function has had enough");
+    for (int i = 0; i < p->n; i++) {
+        const uint8_t *rgb = p->rgb + (size_t)i * 3 * SIDE * SIDE;
+        double sum[3] = { 0, 0, 0 };
+        for (int k = 0; k < SIDE * SIDE; k++)
+            for (int ch = 0; ch < 3; ch++) sum[ch] += rgb[3 * k + ch] - (rgb[3 * k] + rgb[3 * k + 1] + rgb[3 * k + 2]) / 3.0;
+        for (int ch = 0; ch < 3; ch++)                                 /* blue, green, red */
+            p->logit[3 * i + ch] = j->mode == EQUAL ? 0 : (float)(sum[2 - ch] / (255.0 * SIDE * SIDE) * 20);
+    }
+    if (j->stops_at && j->calls >= j->stops_at) j->stop = 1;
+    return SPOT_OK;
+}
+
+static spot_status run_in(spot_ctx *c, const spot_examine_config *cfg, const char *name, judge *j, int shard, int shards)
+{
+    char path[256];
+    spot_examine_report report;
+    spot_examine_options o = { .out = path, .shard = shard, .shards = shards, .function = judge_pixels, .user = j, .outputs = 3,
+                               .identity = "colours" };
+
+    snprintf(path, sizeof path, "%s/%s", root, name);
+    c->stop = &j->stop;
+    return spot_examine_run(c, cfg, &o, &report);
+}
+
+static void read_in(spot_ctx *c, spot_examine_results *r, const char *name)
+{
+    char path[256];
+
+    snprintf(path, sizeof path, "%s/%s", root, name);
+    CHECK_OK(c, spot_examine_read(c, r, path));
+}
+
+/* Equal segments, histories and tables. */
+static void expect_same(const char *a, const char *b)
+{
+    char command[1024];
+
+    snprintf(command, sizeof command, "cd %s && diff -r %s/segments %s/segments && diff -r %s/searches %s/searches && "
+             "cmp %s/examine.json %s/examine.json && cmp %s/examine.csv %s/examine.csv", root, a, b, a, b, a, b, a, b);
+    assert_int_equal(system(command), 0);
+}
+
+static spot_examine_config cfg;            /* too large for the stack */
+
+/* ---- what is found ---- */
+
+/* Only the distance of the camera varies: the farther, the smaller the object and p. */
+TEST_IN_WORLD(the_lowest_p_is_where_it_must_be)
+{
+    static const char *const modes[] = { "weakness", "strength" };
+    spot_ctx c = check_ctx(2);
+
+    for (int m = 0; m < 2; m++) {
+        char search[256];
+        judge j = { .mode = COLOURS };
+        spot_examine_results r;
+        snprintf(search, sizeof search, "renders: 200, points: '100, 200', perturbed: 20, seeds: 2, mode: %s", modes[m]);
+        parse(&c, &cfg, search, "factors: [{factor: camera_distance, least: 1.5}, {factor: sun_energy, least: 2, most: 2}, "
+              "{factor: lamp_energy, least: 1, most: 1}, {factor: camera_elevation, least: 20, most: 20}]\n"
+              "examiners: [{method: random}, {method: cem, generation: 10, elite: 3}]\n");
+        CHECK_OK(&c, run_in(&c, &cfg, modes[m], &j, 0, 1));
+        read_in(&c, &r, modes[m]);
+        assert_int_equal(r.units, 12);
+        assert_int_equal(r.objects, 3);
+        for (int u = 0; u < r.units; u++) {
+            const spot_examine_result *v = &r.unit[u];
+            const double at = v->lowest_at[SPOT_CAMERA_DISTANCE];
+            assert_int_equal(v->points, 2);
+            assert_int_equal(v->point[0].asked, 80);
+            assert_int_equal(v->point[1].asked, 180);
+            assert_true(m ? at < 1.8 : at > 4.8);
+            assert_true(v->lowest_at[SPOT_SUN_ENERGY] == 2);
+            assert_true(m ? v->point[1].lowest >= v->point[0].lowest : v->point[1].lowest <= v->point[0].lowest);
+            assert_true(m ? v->point[1].robust <= v->point[1].lowest : v->point[1].robust >= v->point[1].lowest);
+            assert_true(m ? v->point[1].lowest > v->start : v->point[1].lowest < v->start);
+            assert_int_equal(v->learned, -1);
+        }
+        assert_int_equal(r.summaries, 2);
+        assert_true((r.summary[0].line[1].mean.value > r.summary[1].line[1].mean.value) == !m);
+        assert_true(r.summary[1].line[1].mean.low <= r.summary[1].line[1].mean.value);
+        spot_examine_close(&r);
+    }
+}
+
+/* An object that no pixel shows: no render is valid, and that is no failure. */
+TEST_IN_WORLD(an_object_that_is_never_seen_has_no_valid_render)
+{
+    spot_ctx c = check_ctx(2);
+    judge j = { .mode = COLOURS };
+    spot_examine_results r;
+
+    parse(&c, &cfg, "renders: 60, points: '60', perturbed: 8, seeds: 1",
+          "factors: [{factor: camera_distance, least: 900000, most: 900000}, {factor: sun_energy}]\n");
+    CHECK_OK(&c, run_in(&c, &cfg, "unseen", &j, 0, 1));
+    read_in(&c, &r, "unseen");
+    for (int u = 0; u < r.units; u++) {
+        assert_true(isnan(r.unit[u].point[0].lowest_valid));
+        assert_true(r.unit[u].point[0].valid == 0);
+        assert_true(fabs(r.unit[u].point[0].lowest - 1 / 3.0) < 1e-6);
+        assert_true(fabs(r.unit[u].point[0].robust - 1 / 3.0) < 1e-6);
+    }
+    assert_true(isnan(r.summary[0].line[0].lowest_valid.value));
+    spot_examine_close(&r);
+}
+
+/* Every loss is equal: each examiner spends its budget and ends. */
+TEST_IN_WORLD(equal_losses_end_every_search)
+{
+    spot_ctx c = check_ctx(2);
+    judge j = { .mode = EQUAL };
+    spot_examine_results r;
+
+    parse(&c, &cfg, "renders: 90, points: '90', perturbed: 10, seeds: 1",
+          "examiners: [{method: random}, {method: local}, {method: rl}, {method: cem}, {method: cma}, {method: bo}]\n");
+    CHECK_OK(&c, run_in(&c, &cfg, "equal", &j, 0, 1));
+    read_in(&c, &r, "equal");
+    for (int u = 0; u < r.units; u++) {
+        assert_true(fabs(r.unit[u].point[0].mean - 1 / 3.0) < 1e-6);
+        assert_int_equal(r.unit[u].point[0].asked, 80);
+    }
+    spot_examine_close(&r);
+}
+
+TEST_IN_WORLD(one_render_is_a_budget)
+{
+    spot_ctx c = check_ctx(1);
+    judge j = { .mode = COLOURS };
+    spot_examine_results r;
+    spot_examine_history h;
+    char path[256];
+
+    parse(&c, &cfg, "renders: 1, perturbed: 0, seeds: 1", "examiners: [{method: random}, {method: cem}, {method: cma}]\n");
+    CHECK_OK(&c, run_in(&c, &cfg, "one", &j, 0, 1));
+    read_in(&c, &r, "one");
+    for (int u = 0; u < r.units; u++) assert_true(isnan(r.unit[u].point[0].robust) && r.unit[u].point[0].asked == 1);
+    snprintf(path, sizeof path, "%s/one", root);
+    CHECK_OK(&c, spot_examine_history_read(&c, &h, path, 0));
+    assert_int_equal(h.renders, 1);
+    assert_int_equal(h.dims, 9);
+    assert_true((double)h.p[0] == r.unit[0].point[0].lowest);
+    assert_true(isnan(h.fixed.value[SPOT_SUN_ENERGY]) && !isnan(h.fixed.value[SPOT_SUN_X]));
+    spot_examine_history_free(&h);
+    CHECK_FAILS(&c, spot_examine_history_read(&c, &h, path, 1000), SPOT_IO, "unit-001000");
+    spot_examine_close(&r);
+}
+
+/* ---- the same bytes ---- */
+
+static const char *const usual = "renders: 120, points: '60, 120', perturbed: 10, seeds: 2";
+static const char *const usual_examiners = "examiners: [{method: cem, generation: 10}, {method: cma}]\n";
+
+TEST_IN_WORLD(threads_shards_and_stops_change_no_byte)
+{
+    spot_ctx one = check_ctx(1), four = check_ctx(4);
+    judge j = { .mode = COLOURS };
+    const char *const parts[] = { "part0", "part1", "part2" };
+    char path[3][256], out[256];
+    const char *dirs[3];
+    spot_merge_report report;
+    int stops = 0;
+
+    parse(&one, &cfg, usual, usual_examiners);
+    CHECK_OK(&one, run_in(&one, &cfg, "whole", &j, 0, 1));
+    CHECK_OK(&four, run_in(&four, &cfg, "threads", &j, 0, 1));
+    expect_same("whole", "threads");
+    for (int i = 0; i < 3; i++) {
+        CHECK_OK(&one, run_in(&one, &cfg, parts[i], &j, i, 3));
+        snprintf(path[i], sizeof path[i], "%s/%s", root, parts[i]);
+        dirs[i] = path[i];
+    }
+    snprintf(out, sizeof out, "%s/merged", root);
+    CHECK_OK(&one, spot_work_merge(&one, &spot_examine_study, dirs, 3, out, &(spot_merge_options){ .pictures = true }, &report));
+    free(report.ec);
+    expect_same("whole", "merged");
+    for (spot_status s = SPOT_STOPPED; s == SPOT_STOPPED; stops++) {   /* stopped after every three looks */
+        judge once = { .mode = COLOURS, .stops_at = 3 + stops };
+        spot_ctx c = check_ctx(2);
+        s = run_in(&c, &cfg, "stopped", &once, 0, 1);
+        assert_true(stops < 200);
+        if (s != SPOT_STOPPED) CHECK_OK(&c, s);
+    }
+    assert_true(stops > 4);
+    expect_same("whole", "stopped");
+}
+
+/* A function that fails in mid-search: a sentence, what is there stays, and the next run ends with the same bytes. */
+TEST_IN_WORLD(a_model_that_fails_loses_nothing)
+{
+    spot_ctx c = check_ctx(2);
+    judge j = { .mode = COLOURS }, bad = { .mode = COLOURS, .fails_at = 12 };
+    spot_examine_results r;
+    char path[256];
+
+    parse(&c, &cfg, usual, usual_examiners);
+    CHECK_OK(&c, run_in(&c, &cfg, "good", &j, 0, 1));
+    CHECK_FAILS(&c, run_in(&c, &cfg, "bad", &bad, 0, 1), SPOT_INPUT, "has had enough");
+    spot_forget(&c);
+    snprintf(path, sizeof path, "%s/bad/searches/000/unit-000000.safetensors", root);
+    assert_int_equal(access(path, F_OK), 0);
+    snprintf(path, sizeof path, "%s/bad", root);
+    CHECK_FAILS(&c, spot_examine_read(&c, &r, path), SPOT_INPUT, "lacks search 0");
+    assert_true(r.missing);
+    spot_examine_close(&r);
+    spot_forget(&c);
+    CHECK_OK(&c, run_in(&c, &cfg, "bad", &j, 0, 1));
+    expect_same("good", "bad");
+}
+
+/* A damaged history of a search that is not done is no failure; that of one which is done, and lost, is made again. */
+TEST_IN_WORLD(lost_and_damaged_files_are_made_again)
+{
+    spot_ctx c = check_ctx(2);
+    judge j = { .mode = COLOURS };
+    char command[512];
+
+    parse(&c, &cfg, usual, usual_examiners);
+    CHECK_OK(&c, run_in(&c, &cfg, "good", &j, 0, 1));
+    snprintf(command, sizeof command, "cp -r %s/good %s/hurt && cd %s/hurt && rm segments/000/unit-000001.json "
+             "searches/000/unit-000003.safetensors && head -c 100 searches/000/unit-000001.safetensors >x && mv x "
+             "searches/000/unit-000001.safetensors", root, root, root);
+    assert_int_equal(system(command), 0);
+    CHECK_OK(&c, run_in(&c, &cfg, "hurt", &j, 0, 1));
+    expect_same("good", "hurt");
+}
+
+/* ---- configs ---- */
+
+TEST_IN_WORLD(another_config_is_another_run)
+{
+    spot_ctx c = check_ctx(1);
+    judge j = { .mode = COLOURS };
+
+    parse(&c, &cfg, "renders: 40, perturbed: 5, seeds: 1", "examiners: [{method: random}]\n");
+    CHECK_OK(&c, run_in(&c, &cfg, "run", &j, 0, 1));
+    cfg.search.seed = 7;
+    CHECK_FAILS(&c, run_in(&c, &cfg, "run", &j, 0, 1), SPOT_USAGE, "search.seed is 1 there and 7 here");
+}
+
+TEST_IN_WORLD(a_printed_config_reads_back)
+{
+    static spot_examine_config again;
+    spot_ctx c = check_ctx(1);
+    char *text, *other, key[33], key_again[33], words[512];
+
+    parse(&c, &cfg, "renders: 500", "classes: [{name: red, words: red crimson}, {name: blue, leave: true}, {name: green}]\n"
+          "factors: [{factor: camera_roll, least: 10, most: 20}, {factor: sun_energy}]\n"
+          "models: [{name: a, region: [{factor: camera_elevation, absolute: true, least: 60}, {factor: camera_distance, "
+          "most: 2.5}]}, {name: b, command: cat}]\n"
+          "examiners: [{method: cem, generation: 30}, {method: rl, reward: rank, lr: 0.01}, {method: bo}]\n");
+    assert_int_equal(cfg.search.points, 4);
+    assert_int_equal(cfg.search.point[0], 50);
+    assert_true(cfg.factor[1].least == 0 && cfg.factor[1].most == 5);
+    assert_true(cfg.model[0].limit[0].most == 90 && cfg.model[0].limit[1].least == 1);
+    assert_true(cfg.examiner[1].rl.lr == 0.01 && cfg.examiner[1].rl.batch == 32);
+    CHECK_OK(&c, spot_examine_print(&c, &cfg, &text));
+    CHECK_OK(&c, spot_examine_parse(&c, &again, text, strlen(text), "printed"));
+    CHECK_OK(&c, spot_examine_print(&c, &again, &other));
+    assert_string_equal(text, other);
+    CHECK_OK(&c, spot_examine_key_text(&c, key, &cfg));
+    CHECK_OK(&c, spot_examine_key_text(&c, key_again, &again));
+    assert_string_equal(key, key_again);
+    assert_false(spot_examines_differ(words, sizeof words, &cfg, &again));
+    again.model[0].lr = 1;
+    assert_true(spot_examines_differ(words, sizeof words, &cfg, &again));
+    assert_string_equal(words, "models[0].lr is 0.002 there and 1 here");
+    free(text), free(other);
+}
+
+static void refuse(const char *text, const char *words)
+{
+    spot_ctx c = check_ctx(1);
+    char whole[1024];
+
+    snprintf(whole, sizeof whole, "study: examine\nobjects: {catalogue: x}\n%s\n", text);
+    CHECK_FAILS(&c, spot_examine_parse(&c, &cfg, whole, strlen(whole), "test"), SPOT_USAGE, words);
+}
+
+TEST(wrong_settings_have_a_sentence)
+{
+    static const char *const wrong[][2] = {
+        { "search: {renders: 0}", "search.renders is 0" },
+        { "search: {renders: 1}", "32 of them test the weakness" },
+        { "search: {renders: 32}", "32 of them test the weakness" },
+        { "search: {renders: 100, points: '50, 40, 100'}", "ascending numbers" },
+        { "search: {renders: 100, points: '50'}", "the last one search.renders (100)" },
+        { "search: {renders: 100, points: '50, 100 x'}", "ascending numbers" },
+        { "search: {renders: 100, points: '20, 100'}", "begins with 20 renders" },
+        { "search: {renders: 100, points: '99999999999999999999, 100'}", "ascending numbers" },
+        { "factors: [{factor: camera_roll, least: 20, most: 10}]", "range of camera_roll is 20 to 10" },
+        { "factors: [{factor: camera_roll, least: 10, most: 10}]", "no factor is left" },
+        { "factors: [{factor: camera_roll}, {factor: camera_roll}]", "given twice" },
+        { "factors: [{factor: camera_distance, least: -1, most: 2}]", "needs a distance above 0" },
+        { "factors: [{factor: camera_rol}]", "did you mean \"camera_roll\"" },
+        { "models: [{weights: x}]", "has no name" },
+        { "models: [{name: a, weights: x, command: y}]", "has weights and a command" },
+        { "models: [{name: a}, {name: a}]", "two models are called" },
+        { "models: [{name: ../a}]", "names a file" },
+        { "models: [{name: a, weights: x, region: [{factor: sun_energy, most: 1}]}]", "not trained here" },
+        { "models: [{name: a, region: [{factor: sun_energy, least: 2, most: 1}]}]", "holds nothing" },
+        { "models: [{name: a, least_elevation: 30, most_elevation: 20}]", "is not below" },
+        { "render: {size: 40}\nmodels: [{name: a}]", "multiples of 32" },
+        { "render: {samples: 3}", "1, 2 or 4" },
+        { "examiners: [{method: cem}, {method: cem, elite: 2}]", "two examiners are called \"cem\"" },
+        { "examiners: [{method: cems}]", "did you mean \"cem\"" },
+        { "examiners: [{method: cem, kappa: 2}]", "is a setting of" },
+        { "classes: [{name: a}]", "two or more" },
+        { "classes: [{name: a}, {name: a}]", "two classes are called" },
+        { "models: 3", "models takes" },
+    };
+
+    for (int i = 0; i < LEN(wrong); i++) refuse(wrong[i][0], wrong[i][1]);
+}
+
+TEST_IN_WORLD(a_world_that_does_not_suffice_has_a_sentence)
+{
+    spot_ctx c = check_ctx(1);
+    judge j = { .mode = COLOURS };
+
+    parse(&c, &cfg, "renders: 40", "");
+    cfg.objects.per_class = 2;
+    CHECK_FAILS(&c, run_in(&c, &cfg, "few", &j, 0, 1), SPOT_USAGE, "1 of the 2 of class \"blue\" are held out");
+    c = check_ctx(1);
+    snprintf(cfg.objects.catalogue, sizeof cfg.objects.catalogue, "%s/nowhere", root);
+    assert_true(run_in(&c, &cfg, "none", &j, 0, 1) != SPOT_OK);
+}

@@ -1,0 +1,119 @@
+#!/usr/bin/env bash
+# test_examine.sh BUILD: `spotter examine` on a world of boxes, cylinders and pyramids: a network trained on renders, kill -9, shards,
+# programs that die or answer rubbish, what plan, status and help say, hostile files. ctest: threads, timeout 300
+set -u
+. "$(dirname "$0")/lib.sh"
+unset "${!SLURM_@}" JOB_COMPLETION_INDEX
+/usr/bin/python3 examine_world.py "$dir/world" 4 || fail "no world"
+
+config() # SEARCH MODELS EXAMINERS
+{
+    printf 'study: examine\nobjects: {catalogue: %s, choice: trained}\nrender: {size: 32, samples: 1}\n' "$dir/world"
+    printf 'search: {%s}\nmodels: %s\nexaminers: %s\n' "$1" "$2" "$3"
+}
+net='[{name: net, objects: 1, renders: 60, epochs: 2, region: [{factor: camera_elevation, absolute: true, least: 60}]}]'
+config 'renders: 400, points: "200, 400", perturbed: 20, seeds: 2' "$net" '[{method: cem}, {method: bo}]' >"$dir/net.yaml"
+
+# --- The whole way, and what it prints.
+run 0 "" plan "$dir/net.yaml"
+grep -q '^searches   12' "$dir/out" || fail "plan: $(cat "$dir/out")"
+grep -q '^training   360 renders' "$dir/out" || fail "plan: $(cat "$dir/out")"
+run 0 "" examine "$dir/net.yaml" --out "$dir/whole" --threads 1
+grep -q 'planted region: . of 3 objects learned it' "$dir/out" || fail "the table: $(cat "$dir/out")"
+/usr/bin/python3 - "$dir/whole" <<'END' || fail "examine.json or examine.csv"
+import csv, json, sys
+d = json.load(open(sys.argv[1] + "/examine.json"))
+rows = list(csv.DictReader(open(sys.argv[1] + "/examine.csv")))
+assert len(d["searches"]) == 12 and len(rows) == 24 and len(d["summaries"]) == 2
+for s in d["summaries"]:
+    mine = [u for u in d["searches"] if u["examiner"] == s["examiner"]]
+    for k in range(2):
+        for name in "mean", "lowest", "robust":
+            mean = sum(u["curve"][k][name] for u in mine) / 6
+            assert abs(mean - s["curve"][k][name]["value"]) < 1e-9, name
+            assert s["curve"][k][name]["low"] <= mean <= s["curve"][k][name]["high"]
+    assert s["curve"][1]["lowest"]["value"] <= s["curve"][0]["lowest"]["value"]
+assert all(u["learned"] in (0, 1) and 0 <= u["accuracy_inside"] <= 1 for u in d["searches"])
+assert len({u["mean_of_random_renders"] for u in d["searches"]}) == 3
+END
+run 0 "nothing to do" examine "$dir/net.yaml" --out "$dir/whole"
+run 0 "" status "$dir/whole"
+grep -q '12 of 12 searches done' "$dir/out" || fail "status: $(cat "$dir/out")"
+
+# --- Killed at any moment, and continued: the same bytes.
+same()
+{
+    diff -r "$dir/whole/segments" "$1/segments" && diff -r "$dir/whole/searches" "$1/searches" &&
+        cmp "$dir/whole/examine.json" "$1/examine.json" && cmp "$dir/whole/models/net.safetensors" "$1/models/net.safetensors"
+}
+for after in 0.3 0.5 0.7 0.9 1.2; do
+    timeout -s KILL $after "$spotter" examine "$dir/net.yaml" --out "$dir/killed" >"$dir/out" 2>&1 </dev/null
+done
+run 0 "" examine "$dir/net.yaml" --out "$dir/killed"
+same "$dir/killed" || fail "a killed run differs"
+for shard in 0 1 2; do run 0 "" examine "$dir/net.yaml" --out "$dir/shards" --shard $shard/3; done
+same "$dir/shards" || fail "shards differ"
+run 0 "" merge "$dir/shards" "$dir/killed" --out "$dir/merged"
+cmp "$dir/whole/examine.json" "$dir/merged/examine.json" || fail "a merge differs"
+
+# --- Programs: one that answers, one that dies in mid-search, one that answers rubbish; the others go on.
+cat >"$dir/judge.py" <<'END'
+import io, os, sys
+import numpy as np
+class Pipe:
+    read = sys.stdin.buffer.read
+count = 0
+die, rubbish = int(sys.argv[1]), int(sys.argv[2])
+while True:
+    try:
+        rgb = np.lib.format.read_array(Pipe)
+    except ValueError:
+        break
+    count += len(rgb)
+    if die and count > die and os.path.exists(sys.argv[3]):
+        print("out of patience", file=sys.stderr)
+        sys.exit(3)
+    logit = rgb.mean((1, 2)).astype("<f4") / 10
+    if rubbish and count > rubbish:
+        logit[0, 0] = np.nan
+    for answer in logit, np.zeros((len(rgb), 0), "<f4"), np.zeros((len(rgb), 0), "<f4"):
+        out = io.BytesIO()
+        np.save(out, answer)
+        sys.stdout.buffer.write(out.getvalue())
+    sys.stdout.buffer.flush()
+END
+touch "$dir/die"
+programs="[{name: good, command: /usr/bin/python3 $dir/judge.py 0 0 -}, {name: dies, command: /usr/bin/python3 $dir/judge.py 500 0 $dir/die},
+          {name: nonsense, command: /usr/bin/python3 $dir/judge.py 0 500 -}]"
+config 'renders: 200, points: "100, 200", perturbed: 20, seeds: 1' "$programs" '[{method: cem}, {method: random}]' |
+    sed 's/choice: trained/choice: best, views: 8/' >"$dir/programs.yaml"
+run 3 "out of patience" examine "$dir/programs.yaml" --out "$dir/programs"
+[ -f "$dir/programs/segments/000/unit-000005.json" ] || fail "the good program's searches are lost"
+[ ! -f "$dir/programs/segments/000/unit-000006.json" ] || fail "a dead program has a result"
+[ -f "$dir/programs/searches/000/unit-000006.safetensors" ] || fail "what a dead program has answered is lost"
+rm "$dir/die"
+sed 's/, {name: nonsense.*}\]/]/; s/judge.py 0 500 -}\]//' "$dir/programs.yaml" | grep -v nonsense >"$dir/two.yaml"
+sed -i 's/^\(models:.*\),$/\1]/' "$dir/two.yaml"
+run 0 "" examine "$dir/two.yaml" --out "$dir/two"
+run 3 "not finite" examine "$dir/programs.yaml" --out "$dir/programs"
+for u in 06 07 08 09 10 11; do
+    cmp "$dir/two/segments/000/unit-0000$u.json" "$dir/programs/segments/000/unit-0000$u.json" || fail "unit $u differs"
+done
+
+# --- Without a config; hostile files.
+run 0 "" examine --objects "$dir/world" --predict "/usr/bin/python3 $dir/judge.py 0 0 -" --renders 100 --size 32 --out "$dir/flags"
+run 2 "CONFIG is missing" examine --objects "$dir/world" --out "$dir/x"
+run 2 "a config says what" examine "$dir/net.yaml" --size 32 --out "$dir/x"
+run 2 "holds results of another config" examine "$dir/programs.yaml" --out "$dir/whole"
+printf 'v 0 0 0\nf 1 2 3\n' >"$dir/world/box/box0.obj"
+cp -r "$dir/world" "$dir/broken"
+for f in "$dir"/broken/pyramid/*.obj; do echo 'nothing at all' >"$f"; done
+sed "s#$dir/world#$dir/broken#" "$dir/net.yaml" >"$dir/broken.yaml"
+run 2 'learns no object of class "pyramid"' examine "$dir/broken.yaml" --out "$dir/x"
+sed "s#catalogue: $dir/world#catalogue: $dir/nowhere#" "$dir/net.yaml" >"$dir/nowhere.yaml"
+"$spotter" examine "$dir/nowhere.yaml" --out "$dir/x" >"$dir/out" 2>"$dir/err"
+[ $? -ne 0 ] && grep -q nowhere "$dir/err" || fail "no folder: $(cat "$dir/err")"
+run 0 "" help config examine
+grep -q 'examiners\[\].generation = 20' "$dir/out" || fail "help config examine"
+[ $failed -eq 0 ] && echo ok
+exit $failed
