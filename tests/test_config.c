@@ -10,6 +10,7 @@
 #include "config/yaml.h"
 #include "fuzz/fuzz_config.c"
 #include "spotter/background.h"
+#include "spotter/examine.h"
 #include "spotter/rng.h"
 #include "spotter/shifts.h"
 #include "store/keys.h"
@@ -367,6 +368,7 @@ TEST(shipped_configs_and_corpus)
 {
     static spot_shifts_config shifts;
     static spot_background_config background;
+    static spot_examine_config examine;
     static const char *const folders[] = { "../configs", "fuzz/corpus_config" };
     static unsigned char bytes[8192];
     spot_ctx c = check_ctx(1);
@@ -383,8 +385,9 @@ TEST(shipped_configs_and_corpus)
                 char study[32];
                 CHECK_OK(&c, spot_yaml_word(&c, study, sizeof study, path, "study"));
                 if (!*study) CHECK_OK(&c, spot_config_load(&c, &cfg, path));
-                else if (strcmp(study, "background")) CHECK_OK(&c, spot_shifts_load(&c, &shifts, path));
-                else CHECK_OK(&c, spot_background_load(&c, &background, path));
+                else if (!strcmp(study, "background")) CHECK_OK(&c, spot_background_load(&c, &background, path));
+                else if (!strcmp(study, "examine")) CHECK_OK(&c, spot_examine_load(&c, &examine, path));
+                else CHECK_OK(&c, spot_shifts_load(&c, &shifts, path));
             }
             FILE *f = fopen(path, "rb");
             assert_non_null(f);

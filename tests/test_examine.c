@@ -1,5 +1,5 @@
-/* test_examine.c - host/examine on three objects and a function of the pixels that is the classifier: where p is lowest is known.
- * Interrupted searches, shards, functions that fail, hostile configs. ctest: threads */
+/* test_examine.c - host/examine on three objects and a function of the pixels that is the classifier: where p is lowest is
+ * known. Interrupted searches, shards, functions that fail, hostile configs. ctest: threads */
 #define _GNU_SOURCE                    /* mkdtemp */
 #include <math.h>
 #include <stdlib.h>
@@ -150,10 +150,10 @@ TEST_IN_WORLD(the_lowest_p_is_where_it_must_be)
             assert_int_equal(v->points, 2);
             assert_int_equal(v->point[0].asked, 80);
             assert_int_equal(v->point[1].asked, 180);
-            assert_true(m ? at < 1.8 : at > 4.8);
+            assert_true(m ? at < 2.2 : at > 4.6);
             assert_true(v->lowest_at[SPOT_SUN_ENERGY] == 2);
             assert_true(m ? v->point[1].lowest >= v->point[0].lowest : v->point[1].lowest <= v->point[0].lowest);
-            assert_true(m ? v->point[1].robust <= v->point[1].lowest : v->point[1].robust >= v->point[1].lowest);
+            assert_true(fabs(v->point[1].robust - v->point[1].lowest) < 0.1);      /* p changes slowly with the distance */
             assert_true(m ? v->point[1].lowest > v->start : v->point[1].lowest < v->start);
             assert_int_equal(v->learned, -1);
         }
@@ -251,7 +251,8 @@ TEST_IN_WORLD(threads_shards_and_stops_change_no_byte)
         dirs[i] = path[i];
     }
     snprintf(out, sizeof out, "%s/merged", root);
-    CHECK_OK(&one, spot_work_merge(&one, &spot_examine_study, dirs, 3, out, &(spot_merge_options){ .pictures = true }, &report));
+    CHECK_OK(&one, spot_work_merge(&one, &spot_examine_study, dirs, 3, out, &(spot_merge_options){ .pictures = true },
+                                   &report));
     free(report.ec);
     expect_same("whole", "merged");
     for (spot_status s = SPOT_STOPPED; s == SPOT_STOPPED; stops++) {   /* stopped after every three looks */

@@ -3,7 +3,7 @@
 
 #include "examine/examine_networks.h"
 
-enum { ALWAYS = 64 + 128 };            /* renders of an object that no search has a part in */
+enum { ALWAYS = 64 + 256 };            /* renders of an object that no search has a part in */
 
 /* Objects that a network learns, and renders in training. */
 static void add_training(const spot_examine_objects_list *o, const spot_examine_model *m, spot_examine_cost *cost)
@@ -40,7 +40,8 @@ spot_status spot_examine_cost_of(spot_ctx *c, const spot_examine_config *cfg, sp
         cost->objects = spot_examine_objects_of_a_model(own);
         for (int k = 0; k < o.list.classes; k++) held += o.held[k];
         if (own->objects.choice != SPOT_OBJECTS_BEST) held = 0;
-        cost->renders = cost->units * (asked + rest) + own->models * ((double)cost->objects * ALWAYS + held * own->objects.views);
+        cost->renders = cost->units * (asked + rest) + own->models * ((double)cost->objects * ALWAYS + held
+                                                                      * own->objects.views);
         for (int m = 0; m < own->models; m++) add_training(&o, &own->model[m], cost);
         cost->disk = cost->units * (asked * (8 * SPOT_FACTORS + 9) + 4096);
         cost->memory = (size_t)(cost->objects * asked * (8 * SPOT_FACTORS + 9)) + SPOT_EXAMINE_BATCH * 16 * pixels;

@@ -1,5 +1,5 @@
-/* examine_networks.c - see examine_networks.h. Each object has `renders` renders under conditions drawn once, so every pass sees
- * the same ones, as in the paper. */
+/* examine_networks.c - see examine_networks.h. Each object has `renders` renders under conditions drawn once, so every pass
+ * sees the same ones, as in the paper. */
 #include "examine/examine_networks.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 #include "spotter/model.h"
 #include "spotter/rng.h"
 
-enum { VERIFIED = 64, TRIES = 100000 };
+enum { VERIFIED = 128, LEAST_VALID = 16, TRIES = 100000 };
 #define MOST_KEPT ((size_t)2 << 30)            /* bytes of renders that stay in memory for the next pass */
 
 static const double MARGIN = 0.05, RIGHT = 0.9, WRONG = 0.1;
@@ -228,13 +228,21 @@ static bool draw_place(const spot_examine_model *m, uint32_t number, int inside,
     return false;
 }
 
+/* The share of right answers on the valid renders: a network cannot have learned what nobody sees. NaN: too few are valid. */
+static double share_right(const spot_examine_seen *seen, int n, int cls)
+{
+    int right = 0, valid = 0;
+
+    for (int i = 0; i < n; i++) valid += seen[i].valid, right += seen[i].valid && seen[i].answer == cls;
+    return valid >= LEAST_VALID ? (double)right / valid : NAN;
+}
+
 spot_status spot_examine_verify(spot_ctx *c, spot_examine_lesson *l, spot_examine_looker *look, const spot_examine_model *m,
                                 int entry)
 {
     const spot_catalogue_entry *e = &look->drawer.objects->list.entry[entry];
     spot_examine_shot shot[2 * VERIFIED];
     spot_examine_seen seen[2 * VERIFIED];
-    int right[2] = { 0, 0 };
 
     *l = (spot_examine_lesson){ -1, NAN, NAN };
     if (!m->limits || !spot_examine_is_trained(m)) return SPOT_OK;
@@ -244,13 +252,12 @@ spot_status spot_examine_verify(spot_ctx *c, spot_examine_lesson *l, spot_examin
             spot_examine_shot *one = &shot[inside * VERIFIED + i];
             one->entry = entry;
             if (!draw_place(m, spot_examine_number(e), inside, &index, one))
-                return spot_fail(c, SPOT_USAGE, "the region of the model \"%s\" leaves no room %s of it, %g %% of each range away "
-                                 "from its border", m->name, inside ? "inside" : "outside", 100 * MARGIN);
+                return spot_fail(c, SPOT_USAGE, "the region of the model \"%s\" leaves no room %s of it, %g %% of each range "
+                                 "away from its border", m->name, inside ? "inside" : "outside", 100 * MARGIN);
         }
     }
     SPOT_TRY(spot_examine_look(c, look, shot, 2 * VERIFIED, seen));
-    for (int i = 0; i < 2 * VERIFIED; i++) right[i / VERIFIED] += seen[i].answer == e->cls;
-    l->outside = (double)right[0] / VERIFIED, l->inside = (double)right[1] / VERIFIED;
+    l->outside = share_right(seen, VERIFIED, e->cls), l->inside = share_right(seen + VERIFIED, VERIFIED, e->cls);
     l->learned = l->outside >= RIGHT && l->inside <= WRONG;
     return SPOT_OK;
 }
