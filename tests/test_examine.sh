@@ -103,6 +103,21 @@ for u in 06 07 08 09 10 11; do
     cmp "$dir/two/segments/000/unit-0000$u.json" "$dir/programs/segments/000/unit-0000$u.json" || fail "unit $u differs"
 done
 
+# --- The network's file as another run's weights, its outputs in another order; pictures behind the objects; the light of a place.
+printf 'pyramid\nbox\nnothing\n' >"$dir/lacks.txt"
+printf 'box\ncylinder\npyramid\n' >"$dir/outputs.txt"
+tiny 1 >"$dir/tiny.yaml"
+run 0 "" scene "$dir/tiny.yaml" --ec 0 --count 4 --out "$dir/pictures"
+weights="[{name: given, weights: $dir/whole/models/net.safetensors, classes: $dir/outputs.txt}]"
+config 'renders: 60, points: "60", perturbed: 10, seeds: 1' "$weights" '[{method: random}]' |
+    sed 's/choice: trained/choice: first/' >"$dir/weights.yaml"
+run 0 "" examine "$dir/weights.yaml" --out "$dir/grey"
+sed "s#samples: 1#samples: 1, pictures: $dir/pictures#" "$dir/weights.yaml" >"$dir/pictures.yaml"
+run 0 "" examine "$dir/pictures.yaml" --out "$dir/pictured"
+cmp -s "$dir/grey/segments/000/unit-000000.json" "$dir/pictured/segments/000/unit-000000.json" && fail "no picture behind an object"
+sed "s#outputs.txt#lacks.txt#" "$dir/weights.yaml" >"$dir/lacks.yaml"
+run 3 "lacks 1 of the 3 classes, such as cylinder" examine "$dir/lacks.yaml" --out "$dir/lacking"
+
 # --- Without a config; hostile files.
 run 0 "" examine --objects "$dir/world" --predict "/usr/bin/python3 $dir/judge.py 0 0 -" --renders 100 --size 32 --out "$dir/flags"
 run 2 "CONFIG is missing" examine --objects "$dir/world" --out "$dir/x"

@@ -25,9 +25,9 @@ class BuildWithLibrary(build_py):
         place = Path(self.build_lib) / "spotter" / "lib"
         place.mkdir(parents=True, exist_ok=True)
         shutil.copy(library.resolve(), place / "libspotter.so")
-        for beside in build / "libspotter_cuda.so", build / "spotter-mesh":    # the GPU's plugin; the reader of 3-D models
-            if beside.exists():
-                shutil.copy(beside, place)
+        for beside in ("libspotter_cuda.so", "spotter-mesh"):
+            if (build / beside).exists():
+                shutil.copy(build / beside, place)
 
 
 class OfOneMachine(Distribution):
