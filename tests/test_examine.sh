@@ -36,6 +36,7 @@ for s in d["summaries"]:
 assert all(u["learned"] in (0, 1) and 0 <= u["accuracy_inside"] <= 1 for u in d["searches"])
 assert len({u["mean_of_random_renders"] for u in d["searches"]}) == 3
 END
+/usr/bin/python3 failures_check.py "$dir/whole" || fail "failures.json"
 run 0 "nothing to do" examine "$dir/net.yaml" --out "$dir/whole"
 run 0 "" status "$dir/whole"
 grep -q '12 of 12 searches done' "$dir/out" || fail "status: $(cat "$dir/out")"
@@ -44,6 +45,7 @@ grep -q '12 of 12 searches done' "$dir/out" || fail "status: $(cat "$dir/out")"
 same()
 {
     diff -r -x '*.tmp' "$dir/whole/segments" "$1/segments" && diff -r -x '*.tmp' "$dir/whole/searches" "$1/searches" &&
+        diff -r "$dir/whole/maps" "$1/maps" && cmp "$dir/whole/failures.json" "$1/failures.json" &&
         cmp "$dir/whole/examine.json" "$1/examine.json" && cmp "$dir/whole/models/net.safetensors" "$1/models/net.safetensors"
 }
 for after in 0.3 0.5 0.7 0.9 1.2; do
@@ -54,7 +56,8 @@ same "$dir/killed" || fail "a killed run differs"
 for shard in 0 1 2; do run 0 "" examine "$dir/net.yaml" --out "$dir/shards" --shard $shard/3; done
 same "$dir/shards" || fail "shards differ"
 run 0 "" merge "$dir/shards" "$dir/killed" --out "$dir/merged"
-cmp "$dir/whole/examine.json" "$dir/merged/examine.json" || fail "a merge differs"
+cmp "$dir/whole/examine.json" "$dir/merged/examine.json" &&
+    cmp "$dir/whole/failures.json" "$dir/merged/failures.json" || fail "a merge differs"
 
 # --- Programs: one that answers, one that dies in mid-search, one that answers rubbish; the others go on.
 cat >"$dir/judge.py" <<'END'

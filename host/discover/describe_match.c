@@ -1,28 +1,9 @@
 /* describe_match.c - see describe_match.h. */
-#define _DEFAULT_SOURCE     /* lgamma_r */
 #include "discover/describe_match.h"
 
 #include <math.h>
 
-static double log_choose(double n, double k)
-{
-    int sign;
-
-    return lgamma_r(n + 1, &sign) - lgamma_r(k + 1, &sign) - lgamma_r(n - k + 1, &sign);
-}
-
-/* P(X >= inside), X the group's rows among `covered` random ones of `rows`. */
-static double chance_of(const spot_match *t)
-{
-    const int most = t->covered < t->group ? t->covered : t->group;
-    const double all = log_choose(t->rows, t->covered);
-    double p = 0;
-
-    for (int k = most; k >= t->inside; k--)
-        if (t->covered - k <= t->rows - t->group)
-            p += exp(log_choose(t->group, k) + log_choose(t->rows - t->group, t->covered - k) - all);
-    return p < 1 ? p : 1;
-}
+#include "fit/statistics.h"
 
 static double bayesian_t(int k, int n, int all_k, int all_n)
 {
@@ -52,6 +33,6 @@ spot_match spot_match_on(const spot_conjunctions_problem *p, const int *item, in
     t.f1 = t.covered + t.group ? 2.0 * t.inside / (t.covered + t.group) : NAN;
     t.lift = t.group ? t.precision * rows / t.group : NAN;
     t.t = bayesian_t(t.wrong, t.covered, wrong, rows);
-    t.p = chance_of(&t);
+    t.p = spot_hypergeometric_tail(t.rows, t.group, t.covered, t.inside);
     return t;
 }

@@ -7,7 +7,7 @@
 
 #include "examine/examine_search.h"
 
-spot_status spot_examine_start(spot_ctx *c, double *mean, spot_examine_looker *look, const spot_factor_space *space,
+spot_status spot_examine_start(spot_ctx *c, double *mean, int *usual, spot_examine_looker *look, const spot_factor_space *space,
                                const spot_conditions *fixed, int entry, int n)
 {
     const spot_examine_config *cfg = look->drawer.objects->cfg;
@@ -23,6 +23,9 @@ spot_status spot_examine_start(spot_ctx *c, double *mean, spot_examine_looker *l
     if (s == SPOT_OK) s = spot_examine_look(c, look, shot, n, seen);
     for (int i = 0; s == SPOT_OK && i < n; i++) sum += seen[i].p;
     *mean = sum / n;
+    *usual = 0;
+    for (int i = 1; s == SPOT_OK && i < n; i++)
+        if (fabs(seen[i].p - *mean) < fabs(seen[*usual].p - *mean)) *usual = i;
     free(shot), free(seen);
     return s;
 }
@@ -34,7 +37,7 @@ static spot_status look_at_held_out(spot_ctx *c, double *p, spot_examine_looker 
                                     const spot_conditions *fixed)
 {
     spot_examine_objects_list *o = look->drawer.objects;
-    int n = 0, all = 0;
+    int n = 0, all = 0, usual;
 
     for (int k = 0; k < o->list.classes; k++) all += o->held[k];
     for (int k = 0; k < o->list.classes; k++)
@@ -46,7 +49,7 @@ static spot_status look_at_held_out(spot_ctx *c, double *p, spot_examine_looker 
                 p[n] = -1;
                 continue;
             }
-            if (s == SPOT_OK) s = spot_examine_start(c, &p[n], look, space, fixed, i, o->cfg->objects.views);
+            if (s == SPOT_OK) s = spot_examine_start(c, &p[n], &usual, look, space, fixed, i, o->cfg->objects.views);
             SPOT_TRY(s);
             spot_tell(c, "examine: best objects", -1, n + 1, all, "");
         }

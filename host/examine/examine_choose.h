@@ -10,8 +10,8 @@ spot_status spot_examine_choose(spot_ctx *c, int *entry, spot_examine_looker *lo
                                 const spot_factor_space *space, const spot_conditions *fixed, const char *hash,
                                 const spot_store *store);
 
-/* Mean p of the first n random renders of an object: the same ones for every examiner. */
-spot_status spot_examine_start(spot_ctx *c, double *mean, spot_examine_looker *look, const spot_factor_space *space,
+/* Mean p of the first n random renders of an object: the same ones for every examiner; and the one whose p is nearest to it. */
+spot_status spot_examine_start(spot_ctx *c, double *mean, int *usual, spot_examine_looker *look, const spot_factor_space *space,
                                const spot_conditions *fixed, int entry, int n);
 
 #endif

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "examine/examine_networks.h"
+#include "examine/failure_parts.h"
 
 enum { ALWAYS = 64 + 256 };            /* renders of an object that no search has a part in */
 
@@ -43,7 +44,12 @@ spot_status spot_examine_cost_of(spot_ctx *c, const spot_examine_config *cfg, sp
         cost->renders = cost->units * (asked + rest) + own->models * ((double)cost->objects * ALWAYS + held
                                                                       * own->objects.views);
         for (int m = 0; m < own->models; m++) add_training(&o, &own->model[m], cost);
-        cost->disk = cost->units * (asked * (8 * SPOT_FACTORS + 9) + 4096);
+        spot_factor_space space;
+        spot_conditions fixed;
+        s = spot_examine_space(c, &space, &fixed, own);
+        const spot_failure_spent maps = s ? (spot_failure_spent){ 0, 0 } : spot_failure_renders(own, space.dims);
+        cost->maps = maps.maps + maps.scans;
+        cost->disk = cost->maps * (8 * SPOT_FACTORS + 9) + cost->units * (asked * (8 * SPOT_FACTORS + 9) + 4096);
         cost->memory = (size_t)(cost->objects * asked * (8 * SPOT_FACTORS + 9)) + SPOT_EXAMINE_BATCH * 16 * pixels;
     }
     spot_examine_objects_close(c, &o);

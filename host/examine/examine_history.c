@@ -39,6 +39,15 @@ void spot_examine_history_free(spot_examine_history *h)
 spot_status spot_examine_history_write(spot_ctx *c, const spot_examine_history *h, int renders, const spot_examine_progress *p,
                                        const char *dir, int unit)
 {
+    char path[SPOT_EXAMINE_PATH];
+
+    spot_examine_history_path(path, sizeof path, dir, unit);
+    return spot_examine_history_save(c, h, renders, p, path);
+}
+
+spot_status spot_examine_history_save(spot_ctx *c, const spot_examine_history *h, int renders, const spot_examine_progress *p,
+                                      const char *path)
+{
     const size_t n = (size_t)renders;
     const spot_tensor tensor[] = {
         spot_tensor_of("answer", SPOT_I32, n, 0, h->answer), spot_tensor_of("at", SPOT_F64, n, h->dims, h->at),
@@ -46,9 +55,7 @@ spot_status spot_examine_history_write(spot_ctx *c, const spot_examine_history *
         spot_tensor_of("robust", SPOT_F64, (size_t)p->points, 0, p->robust), spot_tensor_of("valid", SPOT_U8, n, 0, h->valid),
     };
     const spot_tensor_note note = { "key", p->key };
-    char path[SPOT_EXAMINE_PATH];
 
-    spot_examine_history_path(path, sizeof path, dir, unit);
     SPOT_TRY(spot_folder_of(c, path));
     return spot_tensors_save_with(c, path, tensor, 6, &note, 1);
 }
@@ -99,11 +106,17 @@ spot_status spot_examine_history_resume(spot_ctx *c, spot_examine_history *h, in
 spot_status spot_examine_history_read(spot_ctx *c, spot_examine_history *h, const char *dir, int unit)
 {
     char path[SPOT_EXAMINE_PATH];
+
+    spot_examine_history_path(path, sizeof path, dir, unit);
+    return spot_examine_history_load(c, h, path);
+}
+
+spot_status spot_examine_history_load(spot_ctx *c, spot_examine_history *h, const char *path)
+{
     spot_tensors t;
     spot_status s = SPOT_OK;
 
     *h = (spot_examine_history){ 0 };
-    spot_examine_history_path(path, sizeof path, dir, unit);
     SPOT_TRY(spot_tensors_open(c, &t, path));
     const spot_tensor *at = spot_tensors_find(&t, "at");
     const bool good = at && at->rank == 2 && at->dim[0] >= 0 && at->dim[0] <= MOST && at->dim[1] > 0

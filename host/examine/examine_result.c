@@ -62,6 +62,10 @@ void spot_examine_result_describe(spot_json *j, void *result)
     spot_json_text(j, "author", r->author, sizeof r->author);
     spot_frame_plain(j, "identity", r->identity, sizeof r->identity);
     spot_json_real(j, "start", &r->start);
+    spot_json_int(j, "usual", &r->usual);
+    spot_json_real(j, "usual_p", &r->usual_p);
+    spot_json_int(j, "scanned", &r->scanned);
+    spot_json_int(j, "mapped", &r->mapped);
     spot_json_int(j, "learned", &r->learned);
     spot_json_real(j, "outside", &r->outside);
     spot_json_real(j, "inside", &r->inside);

@@ -22,6 +22,12 @@ typedef struct { double robust[SPOT_MAX_EXAMINE_POINTS]; int points; char key[33
 spot_status spot_examine_history_write(spot_ctx *c, const spot_examine_history *h, int renders, const spot_examine_progress *p,
                                        const char *dir, int unit);
 
+/* The same to a file of any name, and back: random renders, and renders along the factors, are kept in the same form. load: free h
+ * with spot_examine_history_free, unless it fails. */
+spot_status spot_examine_history_save(spot_ctx *c, const spot_examine_history *h, int renders, const spot_examine_progress *p,
+                                      const char *path);
+spot_status spot_examine_history_load(spot_ctx *c, spot_examine_history *h, const char *path);
+
 /* Reads a file of an interrupted search into h, which has room. *renders: 0 where there is none, or it is damaged or of another
  * key. */
 spot_status spot_examine_history_resume(spot_ctx *c, spot_examine_history *h, int *renders, spot_examine_progress *p,

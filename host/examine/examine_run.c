@@ -11,12 +11,13 @@
 #include "examine/examine_networks.h"
 #include "examine/examine_search.h"
 #include "examine/examine_study.h"
+#include "examine/failure_parts.h"
 #include "work/run_log.h"
 
 enum { START = 64, TOGETHER = 256 };           /* random renders of `start`; objects that are searched together, at most */
 
 /* What is known of an object of the open model. */
-typedef struct { int entry; bool seen; double start; spot_examine_lesson lesson; } subject;
+typedef struct { int entry; bool seen; double start; int usual; spot_examine_lesson lesson; } subject;
 
 typedef struct {
     spot_ctx *c;
@@ -82,7 +83,7 @@ static void fill_result(const run *v, const spot_examine_group *g, const spot_ex
     spot_conditions at = p->fixed;
 
     *r = (spot_examine_result){ .index = p->unit, .numbers = SPOT_EXAMINE_NUMBERS, .model = u.model, .examiner = u.examiner,
-                                .seed = u.seed, .cls = e->cls, .start = s->start, .learned = s->lesson.learned,
+                                .seed = u.seed, .cls = e->cls, .start = s->start, .usual = s->usual, .learned = s->lesson.learned,
                                 .outside = s->lesson.outside, .inside = s->lesson.inside, .points = v->cfg->search.points };
     memcpy(r->config, v->work.key, sizeof r->config);
     hash_inputs(r->inputs, v->hash, v->objects.hash[p->entry]);
@@ -131,7 +132,7 @@ static spot_status open_model(spot_ctx *c, run *v, int model)
 static spot_status look_at_subject(spot_ctx *c, run *v, subject *s)
 {
     if (s->seen) return SPOT_OK;
-    SPOT_TRY(spot_examine_start(c, &s->start, &v->look, &v->space, &v->fixed, s->entry, START));
+    SPOT_TRY(spot_examine_start(c, &s->start, &s->usual, &v->look, &v->space, &v->fixed, s->entry, START));
     SPOT_TRY(spot_examine_verify(c, &s->lesson, &v->look, &v->cfg->model[v->open], s->entry));
     s->seen = true;
     return SPOT_OK;
@@ -176,6 +177,7 @@ static spot_status keep_problem(spot_ctx *c, run *v, spot_work *w, const spot_ex
     spot_examine_result r;
 
     fill_result(v, g, p, &r);
+    SPOT_TRY(spot_failure_record(c, &r, g, p));
     return spot_work_keep(c, w, p->unit, &r);
 }
 
@@ -296,6 +298,7 @@ static spot_status open_run(spot_ctx *c, run *v)
     if (!v->subject || !v->why) return spot_fail(c, SPOT_NOMEM, "no memory for a run");
     SPOT_TRY(spot_store_open(c, &v->store, v->options->out));
     SPOT_TRY(spot_store_folder(c, &v->store, "models"));
+    SPOT_TRY(spot_store_folder(c, &v->store, "maps"));
     return spot_store_folder(c, &v->store, "searches");
 }
 

@@ -3,12 +3,18 @@
 
 #include "examine/examine_result.h"
 #include "examine/examine_study.h"
+#include "examine/failure_parts.h"
 
 static bool result_file(char *path, size_t size, const char *dir, const void *result, int i)
 {
-    if (i) return false;
-    spot_examine_history_path(path, size, dir, ((const spot_examine_result *)result)->index);
-    return true;
+    const spot_examine_result *r = result;
+
+    path[0] = 0;
+    if (i == 0) spot_examine_history_path(path, size, dir, r->index);
+    if (i == 1) spot_failure_strip_path(path, size, dir, r->index);
+    if (i == 2 && r->scanned) spot_failure_scan_path(path, size, dir, r->index);
+    if (i == 3 && r->mapped) spot_failure_map_path(path, size, dir, r->index);
+    return i < 4;
 }
 
 static void close_result(void *result) { *(spot_examine_result *)result = (spot_examine_result){ 0 }; }
@@ -43,7 +49,7 @@ const spot_study spot_examine_study = {
     .file = result_file,
     .config_load = load_config, .config_print = print_config, .config_key = config_key, .config_differs = configs_differ,
     .config_replaces = config_replaces, .config_units = count_units,
-    .made = { "examine.json", "examine.csv" }, .derive = derive,
+    .made = { "examine.json", "examine.csv", "failures.json" }, .derive = derive,
 };
 
 spot_status spot_examine_read(spot_ctx *c, spot_examine_results *r, const char *dir)

@@ -91,6 +91,16 @@ static const spot_setting valid[] = {
     SPOT_END
 };
 
+static const spot_setting maps[] = {
+#define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_examine_maps, field, help, __VA_ARGS__)
+    S("renders", INT,  renders, "random renders of each object, beside all searches, for maps of failures and findings in "
+      "words; 0: none", SPOT_IN(0, 10000000), SPOT_DEF(1000)),
+    S("scans",   NAME, scans,   "searches whose lowest p is followed along each factor, 33 renders each: those of the first "
+      "examiner with the first seed, all, or none", SPOT_ONE_OF("first", "all", "none")),
+#undef S
+    SPOT_END
+};
+
 static const spot_setting factor[] = {
 #define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_examine_factor, field, help, __VA_ARGS__)
     S("factor", NAME, factor, "factor that the search changes", .names = factor_names),
@@ -157,6 +167,7 @@ const spot_setting spot_examine_settings[] = {
     S("render",  GROUP, render,  "renderer", .rows = render),
     S("search",  GROUP, search,  "searches for conditions under which a model fails", .rows = search),
     S("valid",   GROUP, valid,   "renders on which a person could still name the object", .rows = valid),
+    S("maps",    GROUP, maps,    "renders that show where a model fails, beside the searches", .rows = maps),
     LIST("factors", factor, factors, SPOT_FACTORS, factor,
          "factors that a search changes, in the order in which `rl` draws them; others are drawn once for an object; none: the "
          "paper's nine"),

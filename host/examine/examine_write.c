@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "examine/examine_study.h"
+#include "examine/failure_parts.h"
 
 /* ---- settings ---- */
 
@@ -204,6 +205,7 @@ spot_status spot_examine_write(spot_ctx *c, const spot_study *y, const char *dir
     if (s == SPOT_OK) {
         s = spot_file_fill(c, path, write_lines, &r);
         if (s == SPOT_OK) s = write_json(c, &r, dir, key);
+        if (s == SPOT_OK) s = spot_failures_write(c, &r, dir, key);
     } else if (r.missing) {
         spot_forget(c);
         s = SPOT_OK;

@@ -1,4 +1,5 @@
 /* statistics.c - bootstrap, randomization, Holm. */
+#define _DEFAULT_SOURCE     /* lgamma_r */
 #include "fit/statistics.h"
 
 #include <math.h>
@@ -12,6 +13,24 @@ static const uint64_t seed = 20230601;             /* constant: the same two run
 static const double hair = 1e-9;                   /* tolerance for sums of equal values in another order */
 
 double spot_normal_tail(double z) { return 0.5 * erfc(z / sqrt(2)); }
+
+static double log_choose(double n, double k)
+{
+    int sign;
+
+    return lgamma_r(n + 1, &sign) - lgamma_r(k + 1, &sign) - lgamma_r(n - k + 1, &sign);
+}
+
+double spot_hypergeometric_tail(int rows, int group, int covered, int inside)
+{
+    const int most = covered < group ? covered : group;
+    const double all = log_choose(rows, covered);
+    double p = 0;
+
+    for (int k = most; k >= inside; k--)
+        if (covered - k <= rows - group) p += exp(log_choose(group, k) + log_choose(rows - group, covered - k) - all);
+    return p < 1 ? p : 1;
+}
 
 /* Uses bisection; it is rarely called. */
 double spot_normal_quantile(double p)

@@ -40,4 +40,7 @@ double spot_normal_tail(double z);     /* P(Z > z) */
 double spot_student_tail(double t, int df);
 double spot_student_above(double p, int df);
 
+/* P(X >= inside), X the number of a group of rows among `covered` random ones of `rows`: Fisher's exact test, one-sided. */
+double spot_hypergeometric_tail(int rows, int group, int covered, int inside);
+
 #endif

@@ -40,7 +40,7 @@ static spot_status check_made(spot_ctx *c, const spot_work *w)
 {
     char path[1200];
 
-    for (int i = 0; i < 2 && w->study->made[i]; i++) {
+    for (int i = 0; i < 3 && w->study->made[i]; i++) {
         snprintf(path, sizeof path, "%s/%s", w->dir, w->study->made[i]);
         if (!access(path, F_OK))
             return spot_fail(c, SPOT_USAGE, "%s is there, and %s is no run directory: it has no config.yaml; choose another "

@@ -109,12 +109,22 @@ typedef struct {
     int    inside;                 /* 1: the camera may be inside the object's box */
 } spot_examine_valid;
 
+/* Renders beside the searches (failures.h). They count as spent on maps, for no examiner. Scans follow the lowest p of a search
+ * along each factor: FIRST: of the first examiner's first seed. */
+typedef enum { SPOT_SCANS_FIRST, SPOT_SCANS_ALL, SPOT_SCANS_NONE } spot_examine_scans;
+
+typedef struct {
+    int renders;                   /* random ones of each object; 0: no maps; 1000 */
+    int scans;                     /* spot_examine_scans */
+} spot_examine_maps;
+
 typedef struct {
     int study;                     /* 0, "examine" */
     spot_examine_objects objects;
     spot_examine_render  render;
     spot_examine_search  search;
     spot_examine_valid   valid;
+    spot_examine_maps    maps;
     int classes, factors, models, examiners;
     spot_catalogue_class cls[SPOT_MAX_CATALOGUE_CLASSES];
     spot_examine_factor  factor[SPOT_FACTORS];             /* none: the paper's nine */
@@ -150,6 +160,9 @@ typedef struct {
     char   licence[160], author[128];  /* of the 3-D model, for the attribution; "": not known */
     char   identity[48];           /* of the model */
     double start;                  /* mean p of 64 random renders of the object, the same for all examiners */
+    int    usual;                  /* of these the one whose p is nearest to the mean ... */
+    double usual_p;                /* ... and its p */
+    int    scanned, mapped;        /* renders along the factors; random ones for maps (failures.h) */
     int    learned;                /* the planted region: 1 learned (.9 right outside, .1 inside), 0 not, -1: none */
     double outside, inside;        /* accuracies of that; NaN */
     int    points;
@@ -224,7 +237,7 @@ spot_status spot_examine_run(spot_ctx *c, const spot_examine_config *cfg, const 
 /* The study, for `spotter status` and `spotter merge` (work.h). */
 extern const struct spot_study spot_examine_study;
 
-typedef struct { int units, objects; double renders, trained; size_t memory; double disk; } spot_examine_cost;
+typedef struct { int units, objects; double renders, maps, trained; size_t memory; double disk; } spot_examine_cost;
 spot_status spot_examine_cost_of(spot_ctx *c, const spot_examine_config *cfg, spot_examine_cost *cost);
 
 #ifdef __cplusplus

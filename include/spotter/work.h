@@ -69,7 +69,7 @@ typedef struct spot_study {
     bool (*part)(char *path, size_t size, const char *dir, const void *config, int k);
 
     const char *beside;        /* a file of DIR that belongs to the cache, or NULL */
-    const char *made[2];       /* files of DIR that derive makes: spot_work_check does not let them replace others; or NULL */
+    const char *made[3];       /* files of DIR that derive makes: spot_work_check does not let them replace others; or NULL */
 
     /* Makes the files that are derived from all segments of this config, such as a database. NULL: nothing. */
     spot_status (*derive)(spot_ctx *c, const char *dir, const char *key);

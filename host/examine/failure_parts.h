@@ -1,0 +1,82 @@
+/* failure_parts.h - the parts of spot_failures: what a run records while a model is open, and what is made of it later. */
+#ifndef SPOTTER_FAILURE_PARTS_H
+#define SPOTTER_FAILURE_PARTS_H
+
+#include "examine/examine_search.h"
+#include "examine/failure_rules.h"
+#include "spotter/failures.h"
+
+/* ---- recorded by a run ---- */
+
+/* The picture of a unit; and, as the config's maps say, its renders along the factors and the random renders of its object.
+ * Fills usual_p, scanned and mapped of the result, which is else complete. */
+spot_status spot_failure_record(spot_ctx *c, spot_examine_result *r, const spot_examine_group *g,
+                                const spot_examine_problem *p);
+
+/* Renders of a run for maps and for scans. */
+typedef struct { double maps, scans; } spot_failure_spent;
+spot_failure_spent spot_failure_renders(const spot_examine_config *cfg, int dims);
+
+/* Paths below a run's directory. */
+void spot_failure_map_path  (char *path, size_t size, const char *dir, int unit);
+void spot_failure_scan_path (char *path, size_t size, const char *dir, int unit);
+void spot_failure_strip_path(char *path, size_t size, const char *dir, int unit);
+
+/* Renders of a search for its picture: at most `most` of the valid ones of lowest p, or of highest in strength mode. Returns
+ * their number. */
+int spot_failure_worst(int *row, int most, const spot_examine_history *h, const spot_factor_space *s, int mode);
+
+/* ---- made of what is recorded ---- */
+
+/* A scan's p (axes, SPOT_SCAN_STEPS) becomes axes with their points. from: the conditions of the lowest p. */
+void spot_failure_axes(spot_failure_scan *scan, const spot_factor_space *s, const double from[SPOT_FACTORS], double fails,
+                       const float *p, const uint8_t *valid);
+
+/* Random renders of some objects of a model, one object behind the other; rules are found on an object's even numbers, and its
+ * odd ones test them. */
+typedef struct {
+    int n;
+    spot_conditions *at;           /* (n) */
+    float   *p;                    /* (n) */
+    uint8_t *valid;                /* (n) */
+    int     *number;               /* (n): of the render in its object's file */
+} spot_random_renders;
+
+void spot_failure_count_map(spot_failure_map *m, const spot_random_renders *r, const spot_factor_space *s, double fails);
+
+/* The mixture of the failures; m has model and cls. */
+spot_status spot_failure_fit_mixture(spot_ctx *c, spot_failure_mixture *m, const spot_random_renders *r,
+                                     const spot_factor_space *s, double fails);
+
+/* Clusters of rows that a method found. */
+enum { SPOT_FAILURE_CLUSTERS = 24 };
+typedef struct { char source[24]; uint8_t *member; } spot_failure_cluster;         /* member (n) */
+typedef struct { int n; spot_failure_cluster cluster[SPOT_FAILURE_CLUSTERS]; } spot_failure_clusters;
+
+/* The clusters of PlaneSpot and of Barlow on a view whose features are the factors, and one of all rows. Close it also after a
+ * failure. */
+spot_status spot_failure_clusters_find (spot_ctx *c, spot_failure_clusters *k, const spot_failure_rows *rows, const float *p,
+                                        const spot_factor_space *s);
+void        spot_failure_clusters_close(spot_failure_clusters *k);
+
+/* Rules of one group of objects, tested, not yet corrected, into finding (SPOT_FAILURE_RULES): all but model, cls, confirmed,
+ * overlap, learned and objects. *n: their number. */
+enum { SPOT_FAILURE_RULES = 5 };
+spot_status spot_failure_find_rules(spot_ctx *c, spot_failure_finding *finding, int *n, const spot_random_renders *r,
+                                    const spot_factor_space *s, double fails);
+
+/* Corrects the findings of a model and puts them in order. */
+void spot_failure_confirm(spot_failure_finding *finding, int n);
+
+/* Volume that a rule and the planted region share / volume of either, on 65,536 random points; what the search does not change
+ * has the values fixed (objects), of one object after the other. */
+double spot_failure_overlap(const spot_failure_rule *rule, const spot_examine_model *m, const spot_factor_space *s,
+                            const spot_conditions *fixed, int objects);
+
+/* Everything about a run whose results are all there. What has no file, because a merge left it out, is missing. */
+spot_status spot_failures_collect(spot_ctx *c, spot_failures *f, const spot_examine_results *r, const char *dir);
+
+/* Writes DIR/failures.json. */
+spot_status spot_failures_write(spot_ctx *c, const spot_examine_results *r, const char *dir, const char *key);
+
+#endif
