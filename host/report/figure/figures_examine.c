@@ -317,16 +317,23 @@ static void add_distance(spot_plot *p, int row, double value, int style, const c
 spot_status spot_plot_order(spot_ctx *c, spot_plot *p, const spot_examine_results *const *r, const char *const *dir)
 {
     double most = 0;
+    size_t used;
 
     spot_plot_open(p, 1, 420, 24, "Figure 6. Do two orders of the factors end in the same place?");
     SPOT_TRY(check_orders(c, r));
     spot_plot_add_entry(p, "two orders", SPOT_MARK_POINT, 0, false, false);
     spot_plot_add_entry(p, "two seeds of one order", SPOT_MARK_POINT, 1, false, false);
+    snprintf(p->caption, sizeof p->caption, "Energy distance between the last %d renders of two searches in the cube of the factors, "
+             "whole turns as circles; 0: the same distribution. Where another order is no farther than another seed, the order "
+             "does not matter; one seed alone says nothing.", SPOT_ORDER_RENDERS);
+    used = strlen(p->caption);
     for (int model = 0; model < r[0]->cfg->models && model < r[1]->cfg->models; model++)
         for (int e = 0; e < r[0]->cfg->examiners; e++) {
+            char title[160];
             double sum[2] = { 0 };
             int row = 0;
-            spot_plot_add_panel(p, "", "energy distance of the last renders", "");
+            snprintf(title, sizeof title, "%s on %s", examiner_name(r[0], e), r[0]->cfg->model[model].name);
+            spot_plot_add_panel(p, title, "energy distance of the last renders", "");
             for (int i = 0; i < r[0]->objects; i++) {
                 const spot_examine_result *u = spot_figure_unit(r[0], model, e, 0, i);
                 const int twin = find_object(r[1], model, u->object);
@@ -340,13 +347,10 @@ spot_status spot_plot_order(spot_ctx *c, spot_plot *p, const spot_examine_result
                 sum[0] += between, sum[1] += within;
                 row++;
             }
-            spot_plot_panel *const panel = &p->panel[p->panels - 1];
-            snprintf(panel->title, sizeof panel->title, "%.40s on %.40s: mean %.3f, of seeds %.3f", examiner_name(r[0], e),
-                     r[0]->cfg->model[model].name, sum[0] / row, sum[1] / row);
+            used += strlen(p->caption + used);
+            snprintf(p->caption + used, sizeof p->caption - used, " %s: mean over objects %.3f between the orders, %.3f between seeds.",
+                     title, sum[0] / row, sum[1] / row);
         }
     for (int i = 0; i < p->panels; i++) p->panel[i].xlow = 0, p->panel[i].xhigh = most > 0 ? 1.1 * most : 1;
-    snprintf(p->caption, sizeof p->caption, "Energy distance between the last %d renders of two searches in the cube of the factors, "
-             "whole turns as circles; 0: the same distribution. Where another order is no farther than another seed, the order "
-             "does not matter; one seed alone says nothing.", SPOT_ORDER_RENDERS);
     return SPOT_OK;
 }
