@@ -38,7 +38,7 @@ static spot_status lay(spot_ctx *c, state *s, spot_arena *host, spot_arena *devi
     SPOT_TRY(SPOT_TAKE(c, device, s->image, rows));
     SPOT_TRY(SPOT_TAKE(c, device, s->pixels, rows * n.size * n.size * 3));
     SPOT_TRY(SPOT_TAKE(c, device, s->target, rows));
-    SPOT_TRY(SPOT_TAKE(c, device, s->feature, rows * 8 * n.width));
+    SPOT_TRY(SPOT_TAKE(c, device, s->feature, rows * spot_model_features(n.arch, n.width)));
     SPOT_TRY(SPOT_TAKE(c, device, s->logit, rows));
     return SPOT_TAKE(c, device, s->loss, 1);
 }
@@ -61,16 +61,18 @@ static double flops_of(spot_net_shape n, int what)
 
     for (int u = 0; u < spot_architecture_of(n.arch)->units; u++) {
         spot_conv_shape s = spot_unit_shape(u, n, true);
-        double out = s.size / s.stride;
+        double out = spot_conv_out(&s);
         sum += (what == LOOK ? 1 : u ? 3 : 2) * 2.0 * s.rows * out * out * s.co * s.ci * s.k * s.k;
     }
+    if (n.arch == SPOT_ARCH_ALEXNET) sum += (what == LOOK ? 1 : 3) * 2.0 * n.rows * 208 * 64 * n.width * n.width;
     return sum;
 }
 
-/* size: width, pixels a side, batch, precision, what. On the CPU two lanes: pieces of 8 images at 224 px, of 32 at 64. */
+/* size: width, pixels a side, batch, precision, what, architecture. On the CPU two lanes: pieces of 8 images at 224 px, of 32
+ * at 64. */
 static spot_status open_state(spot_ctx *c, void **out, const int *size, spot_bench_work *work)
 {
-    spot_net_shape n = { .width = size[0], .outputs = 1, .size = size[1], .rows = size[2], .lanes = 2,
+    spot_net_shape n = { .arch = size[5], .width = size[0], .outputs = 1, .size = size[1], .rows = size[2], .lanes = 2,
                          .precision = (spot_precision)size[3] };
     spot_arena host = spot_arena_counting(), device = spot_arena_counting();
     state *s = *out = calloc(1, sizeof *s);
@@ -281,6 +283,13 @@ static const spot_bench_kind looks = { open_state, check_look, run_look, close_s
 #define CUDA(op, kind, what, text, ...) \
     { op, text, "images", SPOT_ON_CUDA, &kind, { __VA_ARGS__, SPOT_BF16, what }, { 16, 32, 4, SPOT_BF16, what } }
 
+/* Training and looking of the other architectures; small: pixels a side with --small. */
+#define OTHER(text, arch, width, small)                                                                    \
+    { "train", text ", 64 px, batch 64", "images", SPOT_ON_CPU, &trains,                                     \
+      { width, 64, 64, SPOT_FP32, TRAIN, arch }, { 16, small, 4, SPOT_FP32, TRAIN, arch } },                 \
+    { "infer", text ", 64 px, batch 64", "images", SPOT_ON_CPU, &looks,                                      \
+      { width, 64, 64, SPOT_FP32, LOOK, arch }, { 16, small, 4, SPOT_FP32, LOOK, arch } }
+
 const spot_bench_row spot_bench_model[] = {
     CPU("train", trains, TRAIN, "width 64, 64 px, batch 64",  64, 64, 64),
     CPU("train", trains, TRAIN, "width 64, 224 px, batch 16", 64, 224, 16),
@@ -298,6 +307,10 @@ const spot_bench_row spot_bench_model[] = {
     HALF("infer", looks,  LOOK,  "width 64, 64 px, batch 64",  64, 64, 64),
     HALF("infer", looks,  LOOK,  "width 64, 224 px, batch 16", 64, 224, 16),
     HALF("infer", looks,  LOOK,  "width 32, 64 px, batch 64",  32, 64, 64),
+    OTHER("ResNet-34, width 16", SPOT_ARCH_RESNET34, 16, 32),
+    OTHER("ResNet-34, width 32", SPOT_ARCH_RESNET34, 32, 32),
+    OTHER("AlexNet, width 16", SPOT_ARCH_ALEXNET, 16, 64),
+    OTHER("AlexNet, width 32", SPOT_ARCH_ALEXNET, 32, 64),
     CUDA("train", trains, TRAIN, "224 px, batch 256, bf16", 64, 224, 256),
     { "train", "224 px, batch 256, bf16, epoch of 20 steps", "images", SPOT_ON_CUDA, &epochs, { 64, 224, 256, SPOT_BF16, 20 },
       { 16, 32, 4, SPOT_BF16, 2 } },

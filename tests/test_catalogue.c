@@ -184,7 +184,7 @@ TEST_IN_FOLDER(an_id_is_there_once)
 
     c.on_log = hear;
     write_text("PluginFurnitureCatalog.properties",
-               "id#1=a\nmodel#1=a.obj\ncategory#1=x\nid#2=a\nmodel#2=b.obj\ncategory#2=x\n");
+               "id#1=a\nmodel#1=a.obj\ncategory#1=x\nid#2=a\nmodel#2=b.obj\ncategory#2=y\n");
     CHECK_OK(&c, spot_catalogue_read(&c, &k, root, NULL, 0));
     assert_int_equal(k.entries, 1);
     assert_non_null(strstr(heard, "1 models of the catalogue are left out"));

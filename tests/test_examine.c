@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "examine/examine_config.h"
 #include "spotter/examine.h"
+#include "spotter/failures.h"
 #include "spotter/store.h"
 #include "spotter/work.h"
 
@@ -59,7 +60,7 @@ static void parse(spot_ctx *c, spot_examine_config *cfg, const char *search, con
     char text[4096];
 
     snprintf(text, sizeof text, "study: examine\nobjects: {catalogue: %s/world, choice: first, held_out: 0.5}\n"
-             "render: {size: %d, samples: 1}\nsearch: {%s}\n%s", root, SIDE, search, rest);
+             "render: {size: %d, samples: 1}\nmaps: {renders: 60}\nsearch: {%s}\n%s", root, SIDE, search, rest);
     CHECK_OK(c, spot_examine_parse(c, cfg, text, strlen(text), "test"));
 }
 
@@ -112,6 +113,29 @@ static void read_in(spot_ctx *c, spot_examine_results *r, const char *name)
     CHECK_OK(c, spot_examine_read(c, r, path));
 }
 
+/* What was recorded of failures, as it is read back: 4 factors of which 1 varies, 3 objects, 60 random renders of each. */
+static void read_failures_in(spot_ctx *c, const char *name, const spot_examine_results *r)
+{
+    char path[256];
+    spot_failures f;
+
+    snprintf(path, sizeof path, "%s/%s", root, name);
+    CHECK_OK(c, spot_failures_read(c, &f, path));
+    assert_true(f.maps == 7 && f.scans == 3 && f.strips == r->units && f.spent_maps == 180 && f.spent_scans == 99);
+    for (int i = 0; i < f.maps; i++) assert_true(f.map[i].all.renders == (i ? 60 : 180) && !f.map[i].has[SPOT_SPHERE_CAMERA]);
+    for (int i = 0; i < f.strips; i++) {
+        const spot_examine_result *u = &r->unit[f.strip[i].unit];
+        assert_true(f.strip[i].pictures > 1 && f.strip[i].picture[0].render == u->usual);
+        CHECK_NEAR(f.strip[i].picture[0].p, u->usual_p, 0);
+        if (u->point[u->points - 1].valid > 0) CHECK_NEAR(f.strip[i].picture[1].p, u->point[u->points - 1].lowest_valid, 0);
+    }
+    for (int i = 0; i < f.scans; i++) {
+        assert_true(f.scan[i].axes == 1 && f.scan[i].axis[0].factor == SPOT_CAMERA_DISTANCE);
+        CHECK_NEAR(f.scan[i].axis[0].at[0], 1.5, 0);
+    }
+    spot_failures_close(&f);
+}
+
 /* Equal segments, histories and tables. */
 static void expect_same(const char *a, const char *b)
 {
@@ -142,6 +166,7 @@ TEST_IN_WORLD(the_lowest_p_is_where_it_must_be)
               "examiners: [{method: random}, {method: cem, generation: 10, elite: 3}]\n");
         CHECK_OK(&c, run_in(&c, &cfg, modes[m], &j, 0, 1));
         read_in(&c, &r, modes[m]);
+        read_failures_in(&c, modes[m], &r);
         assert_int_equal(r.units, 12);
         assert_int_equal(r.objects, 3);
         for (int u = 0; u < r.units; u++) {

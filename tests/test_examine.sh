@@ -36,6 +36,7 @@ for s in d["summaries"]:
 assert all(u["learned"] in (0, 1) and 0 <= u["accuracy_inside"] <= 1 for u in d["searches"])
 assert len({u["mean_of_random_renders"] for u in d["searches"]}) == 3
 END
+/usr/bin/python3 failures_check.py "$dir/whole" || fail "failures.json"
 run 0 "nothing to do" examine "$dir/net.yaml" --out "$dir/whole"
 run 0 "" status "$dir/whole"
 grep -q '12 of 12 searches done' "$dir/out" || fail "status: $(cat "$dir/out")"
@@ -44,6 +45,7 @@ grep -q '12 of 12 searches done' "$dir/out" || fail "status: $(cat "$dir/out")"
 same()
 {
     diff -r -x '*.tmp' "$dir/whole/segments" "$1/segments" && diff -r -x '*.tmp' "$dir/whole/searches" "$1/searches" &&
+        diff -r "$dir/whole/maps" "$1/maps" && cmp "$dir/whole/failures.json" "$1/failures.json" &&
         cmp "$dir/whole/examine.json" "$1/examine.json" && cmp "$dir/whole/models/net.safetensors" "$1/models/net.safetensors"
 }
 for after in 0.3 0.5 0.7 0.9 1.2; do
@@ -54,7 +56,8 @@ same "$dir/killed" || fail "a killed run differs"
 for shard in 0 1 2; do run 0 "" examine "$dir/net.yaml" --out "$dir/shards" --shard $shard/3; done
 same "$dir/shards" || fail "shards differ"
 run 0 "" merge "$dir/shards" "$dir/killed" --out "$dir/merged"
-cmp "$dir/whole/examine.json" "$dir/merged/examine.json" || fail "a merge differs"
+cmp "$dir/whole/examine.json" "$dir/merged/examine.json" &&
+    cmp "$dir/whole/failures.json" "$dir/merged/failures.json" || fail "a merge differs"
 
 # --- Programs: one that answers, one that dies in mid-search, one that answers rubbish; the others go on.
 cat >"$dir/judge.py" <<'END'
@@ -99,6 +102,21 @@ run 3 "not finite" examine "$dir/programs.yaml" --out "$dir/programs"
 for u in 06 07 08 09 10 11; do
     cmp "$dir/two/segments/000/unit-0000$u.json" "$dir/programs/segments/000/unit-0000$u.json" || fail "unit $u differs"
 done
+
+# --- The network's file as another run's weights, its outputs in another order; pictures behind the objects; the light of a place.
+printf 'pyramid\nbox\nnothing\n' >"$dir/lacks.txt"
+printf 'box\ncylinder\npyramid\n' >"$dir/outputs.txt"
+tiny 1 >"$dir/tiny.yaml"
+run 0 "" scene "$dir/tiny.yaml" --ec 0 --count 4 --out "$dir/pictures"
+weights="[{name: given, weights: $dir/whole/models/net.safetensors, classes: $dir/outputs.txt}]"
+config 'renders: 60, points: "60", perturbed: 10, seeds: 1' "$weights" '[{method: random}]' |
+    sed 's/choice: trained/choice: first/' >"$dir/weights.yaml"
+run 0 "" examine "$dir/weights.yaml" --out "$dir/grey"
+sed "s#samples: 1#samples: 1, pictures: $dir/pictures#" "$dir/weights.yaml" >"$dir/pictures.yaml"
+run 0 "" examine "$dir/pictures.yaml" --out "$dir/pictured"
+cmp -s "$dir/grey/segments/000/unit-000000.json" "$dir/pictured/segments/000/unit-000000.json" && fail "no picture behind an object"
+sed "s#outputs.txt#lacks.txt#" "$dir/weights.yaml" >"$dir/lacks.yaml"
+run 3 "lacks 1 of the 3 classes, such as cylinder" examine "$dir/lacks.yaml" --out "$dir/lacking"
 
 # --- Without a config; hostile files.
 run 0 "" examine --objects "$dir/world" --predict "/usr/bin/python3 $dir/judge.py 0 0 -" --renders 100 --size 32 --out "$dir/flags"

@@ -1,9 +1,11 @@
-/* test_failures.c - maps, mixtures, points along factors, rules and findings, from a p that is a known function of the conditions.
- * ctest: threads */
+/* test_failures.c - maps, mixtures, points along factors, rules and findings, from a p that is a known function of the
+ * conditions. ctest: threads */
+#define _GNU_SOURCE                    /* mkdtemp */
 #include <math.h>
 #include <stdlib.h>
 
 #include "checks.h"
+#include "check_folder.h"
 
 #include "examine/examine_draw.h"
 #include "examine/failure_parts.h"
@@ -36,7 +38,7 @@ static double turning(const spot_conditions *at, spot_rng *r)
     return roll > 330 || roll < 30 ? 0.01 : 0.9;
 }
 
-typedef struct { spot_failure_renders_of r; spot_conditions fixed; spot_factor_space space; } world;
+typedef struct { spot_random_renders r; spot_conditions fixed; spot_factor_space space; } world;
 
 static world make(int n, uint64_t seed, made_up p)
 {
@@ -44,7 +46,7 @@ static world make(int n, uint64_t seed, made_up p)
 
     for (int f = 0; f < SPOT_FACTORS; f++) m.fixed.value[f] = NAN;
     spot_conditions_draw(&m.fixed, 1, 1);
-    m.r = (spot_failure_renders_of){ n, malloc((size_t)n * sizeof *m.r.at), malloc((size_t)n * sizeof *m.r.p), malloc((size_t)n),
+    m.r = (spot_random_renders){ n, malloc((size_t)n * sizeof *m.r.at), malloc((size_t)n * sizeof *m.r.p), malloc((size_t)n),
                                      malloc((size_t)n * sizeof *m.r.number) };
     for (int i = 0; i < n; i++) {
         spot_rng r = spot_rng_at(seed, SPOT_RNG_NOISE_TEST, 0, (uint32_t)i);
@@ -124,7 +126,8 @@ TEST(a_rule_holds_has_a_volume_and_words)
     CHECK_NEAR(spot_failure_rule_volume(&turn, &s), 0.1, 1e-12);
     CHECK_NEAR(spot_failure_rule_volume(&all, &s), 1, 0);
     at.value[SPOT_CAMERA_ELEVATION] = -75, at.value[SPOT_CAMERA_DISTANCE] = 2, at.value[SPOT_SUN_ENERGY] = 2;
-    assert_true(spot_failure_rule_holds(&top, &at) && spot_failure_rule_holds(&turn, &at) && spot_failure_rule_holds(&all, &at));
+    assert_true(spot_failure_rule_holds(&top, &at) && spot_failure_rule_holds(&turn, &at));
+    assert_true(spot_failure_rule_holds(&all, &at));
     at.value[SPOT_CAMERA_ELEVATION] = 59, at.value[SPOT_CAMERA_ROLL] = 40;
     assert_true(!spot_failure_rule_holds(&top, &at) && !spot_failure_rule_holds(&turn, &at));
     spot_failure_rule_words(words, sizeof words, &top, &s);
@@ -242,7 +245,8 @@ static double bumps(const spot_conditions *at, spot_rng *r)
 TEST(a_mixture_describes_failures_in_the_factors_units)
 {
     spot_ctx c = check_ctx(2);
-    const spot_factor_range range[] = { { SPOT_CAMERA_ROLL, 0, 360 }, { SPOT_CAMERA_DISTANCE, 1, 5 }, { SPOT_SUN_ENERGY, 2, 2 } };
+    const spot_factor_range range[] = { { SPOT_CAMERA_ROLL, 0, 360 }, { SPOT_CAMERA_DISTANCE, 1, 5 },
+                                        { SPOT_SUN_ENERGY, 2, 2 } };
     world m = make(12000, 5, bumps);
     spot_failure_mixture mix;
     int seen[2] = { 0, 0 };
@@ -325,4 +329,44 @@ TEST(worst_renders_are_apart_and_valid)
     assert_true(row[0] == 5 && row[1] == 2);
     memset(valid, 0, sizeof valid);
     assert_int_equal(spot_failure_worst(row, 5, &h, &s, SPOT_MODE_WEAKNESS), 0);
+}
+
+/* ---- failures.json ---- */
+
+static void put(const char *text)
+{
+    char path[128];
+    FILE *f;
+
+    snprintf(path, sizeof path, "%s/failures.json", root);
+    assert_non_null(f = fopen(path, "w"));
+    fputs(text, f);
+    assert_int_equal(fclose(f), 0);
+}
+
+TEST_IN_FOLDER(a_hostile_file_gets_a_sentence)
+{
+    static const char rest[] = ",\"findings\":[],\"mixtures\":[],\"scans\":[],\"strips\":[],\"renders_spent_on_maps\":1,"
+                               "\"renders_spent_on_scans\":2,\"fails\":0.1}";
+    static const char *const wrong[] = { "", "[", "[]", "{}", "{\"schema\":2}", "{\"schema\":1}",
+        "{\"schema\":1,\"maps\":[{\"model\":0,\"class\":0,\"object\":0,\"camera\":{}}]",
+        "{\"schema\":1,\"maps\":[{\"model\":-1,\"class\":0,\"object\":0,\"renders\":0,\"valid\":0,\"failing\":0,"
+        "\"failing_valid\":0,\"mean\":null,\"mean_valid\":null}]" };
+    spot_ctx c = check_ctx(1);
+    spot_failures f;
+    char text[2048];
+
+    CHECK_FAILS(&c, spot_failures_read(&c, &f, root), SPOT_IO, "failures.json is not there");
+    spot_failures_close(&f);
+    for (int i = 0; i < LEN(wrong); i++) {
+        snprintf(text, sizeof text, "%s%s", wrong[i], i < 6 ? "" : rest);
+        put(text);
+        CHECK_FAILS(&c, spot_failures_read(&c, &f, root), SPOT_INPUT, "failures.json");
+        spot_failures_close(&f);
+    }
+    snprintf(text, sizeof text, "{\"schema\":1,\"maps\":[]%s", rest);
+    put(text);
+    CHECK_OK(&c, spot_failures_read(&c, &f, root));
+    assert_true(f.spent_maps == 1 && f.spent_scans == 2 && f.fails == 0.1 && !f.maps && !f.findings);
+    spot_failures_close(&f);
 }

@@ -45,7 +45,8 @@ static spot_gp_kernel some_kernel(const world *w, double length, double noise)
     return k;
 }
 
-/* -- scikit-learn ------------------------------------------------------------------------------------------------------------ */
+/* -- scikit-learn ------------------------------------------------------------------------------------------------------------
+ * */
 
 static void check_case(spot_ctx *c, const double **golden)
 {
@@ -92,7 +93,8 @@ TEST(likelihood_slopes_posterior_and_fit_are_scikit_learns)
     assert_int_equal(v - number, count);
 }
 
-/* -- slopes ------------------------------------------------------------------------------------------------------------------ */
+/* -- slopes ------------------------------------------------------------------------------------------------------------------
+ * */
 
 TEST(slopes_of_shared_length_scales_are_differences)
 {
@@ -130,7 +132,8 @@ TEST(slopes_of_shared_length_scales_are_differences)
     spot_arena_close(&w.a);
 }
 
-/* -- points that are added --------------------------------------------------------------------------------------------------- */
+/* -- points that are added ---------------------------------------------------------------------------------------------------
+ * */
 
 TEST(points_that_are_added_give_what_all_at_once_give)
 {

@@ -247,6 +247,7 @@ TEST_IN_FOLDER(broken_files_get_a_sentence)
 
     o.memory = (size_t)300 << 20;
     for (int i = 0; i < LEN(file); i++) {
+        if (SANITIZED && !strcmp(file[i].name, "huge.ply")) continue;  /* a sanitizer's parser has no limit of memory */
         write_text(file[i].name, file[i].text, strlen(file[i].text));
         CHECK_FAILS(&c, read_of(&c, &m, root, file[i].name, &o), SPOT_INPUT, file[i].words);
         spot_mesh_close(&m);

@@ -178,6 +178,28 @@ def test_background_takes_any_function():
     raises("no run yet", lambda: spotter.Background(by_background, **about).report("x.html"))
 
 
+def by_colour(rgb):
+    """Box, cylinder, pyramid are red, green, blue (examine_world.py)."""
+    return rgb.astype(np.float32).mean((1, 2)) / 10
+
+
+def test_examine_takes_any_function():
+    here = Path(__file__).resolve().parent
+    subprocess.run([sys.executable, str(here / "examine_world.py"), "objects", "2"], check=True)
+    about = dict(objects="objects", size=32, renders=60, seeds=1, examiners=["cem", {"method": "random", "batch": 8}],
+                 search={"perturbed": 10}, device="cpu", identity="colour")
+    calls = []
+    found = spotter.Examine(by_colour, **about).run("examined")
+    assert [s["examiner"] for s in found["summaries"]] == ["cem", "random"] and len(found["searches"]) == 6
+    assert all(u["curve"][-1]["lowest"] < u["mean_of_random_renders"] for u in found["searches"])
+    again = spotter.Examine(lambda x: (calls.append(len(x)), by_colour(x))[1], **about)
+    assert again.run("examined") == found and calls == [1]             # the run was there: only the width was asked for
+    raises("division", lambda: spotter.Examine(lambda x: by_colour(x) if len(x) == 1 else 1 / 0, **about).run("e"),
+           ZeroDivisionError)
+    raises("outputs", lambda: spotter.Examine(lambda x: by_colour(x)[:, :2], **about).run("f"))
+    raises("camera_elevatio", lambda: spotter.Examine(by_colour, **about, factors=[{"factor": "camera_elevatio"}]).run("g"))
+
+
 def test_tensors_and_lists():
     feature, target, prob, _ = planted(300)
     by_numpy = spotter.Domino().fit(feature, target, prob).labels_

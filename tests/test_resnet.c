@@ -34,7 +34,8 @@ static golden open_golden(void)
     assert_non_null(fgets(line, sizeof line, g.f));
     sizes = sscanf(line, "%d %d %d %d %d %d %31s", &g.s.width, &g.s.size, &g.batch, &g.s.outputs, &g.steps, &g.batches, kind);
     assert_in_range(sizes, 6, 7);
-    g.s.arch = !strcmp(kind, "resnet34") ? SPOT_ARCH_RESNET34 : !strcmp(kind, "alexnet") ? SPOT_ARCH_ALEXNET : SPOT_ARCH_RESNET18;
+    g.s.arch = !strcmp(kind, "resnet34") ? SPOT_ARCH_RESNET34 : !strcmp(kind, "alexnet") ? SPOT_ARCH_ALEXNET
+             : SPOT_ARCH_RESNET18;
     assert_in_range(g.batches, 1, MAX_BATCHES);
     g.s.lanes = 2;
     g.s.rows = (g.batch + 1) / 2 * 2;

@@ -63,7 +63,7 @@ static const spot_setting suite[] = {
 
 static const spot_setting encoder[] = {
     TEXT(spot_background_encoder, name, "", "a name for readers of the config; results name an encoder by its weights"),
-    TEXT(spot_background_encoder, weights, "", "CLIP or ResNet-18 that measures distances, in .safetensors; without it, "
+    TEXT(spot_background_encoder, weights, "", "CLIP, ResNet or AlexNet that measures distances, in .safetensors; without it, "
          "colours and edges (\"pixels\")"),
     TEXT(spot_background_encoder, config, "", "CLIP's config; by default beside the weights"),
     SPOT_ROW("weight", REAL, spot_background_encoder, weight, "weight of the encoder among all", SPOT_IN(0.000001, 1000000),
@@ -95,7 +95,7 @@ static const spot_setting measure[] = {
 
 static const spot_setting model[] = {
     TEXT(spot_background_model, name, "", "name of the model"),
-    TEXT(spot_background_model, weights, "", "ResNet-18, in .safetensors"),
+    TEXT(spot_background_model, weights, "", "ResNet-18, ResNet-34 or AlexNet, in .safetensors"),
     TEXT(spot_background_model, command, "", "program that reads pictures and writes logits (include/spotter/predictor.h)"),
     TEXT(spot_background_model, classes, "", "text with the class of each output, a line each; by default all classes in "
          "order"),

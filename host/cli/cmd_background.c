@@ -31,7 +31,7 @@ static const cli_row table[] = {
       .help = "masks, CLASS/NAME.png: bright is the object" },
     { "coco",   0, "FILE",   CLI_TEXT, CLI_AT(coco), .most = 511, .help = "annotations with outlines in COCO's format" },
     { "backgrounds", 0, "FOLDER", CLI_TEXT, CLI_AT(backgrounds), .most = 511, .help = "backgrounds, pictures at any depth" },
-    { "model",   'm', "FILE", CLI_TEXT, CLI_AT(model), .most = 511, .help = "ResNet-18 in .safetensors" },
+    { "model",   'm', "FILE", CLI_TEXT, CLI_AT(model), .most = 511, .help = "ResNet-18, ResNet-34 or AlexNet in .safetensors" },
     { "predict", 'p', "COMMAND", CLI_TEXT, CLI_AT(predict), .most = 511,
       .help = "program that reads pictures and writes logits: any classifier (include/spotter/predictor.h)" },
     { "classes", 0, "FILE", CLI_TEXT, CLI_AT(classes), .most = 511, .otherwise = "the folders of the pictures, in order",

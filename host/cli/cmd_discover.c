@@ -89,9 +89,9 @@ static const cli_row table[] = {
     { "coco",       0,   "FILE",  CLI_TEXT, CLI_AT(files.coco),
       .help = "COCO annotations of the pictures in --images; each category is a class" },
     { "model",      0,   "FILE",  CLI_TEXT, CLI_AT(files.model),
-      .help = "classifier for the pictures: a ResNet-18 in .safetensors with torchvision's names" },
+      .help = "classifier for the pictures: ResNet-18, ResNet-34 or AlexNet in .safetensors with torchvision's names" },
     { "embed",      0,   "FILE",  CLI_TEXT, CLI_AT(files.embed),
-      .help = "encoder for the pictures, a CLIP or a ResNet-18 in .safetensors, instead of --embeddings: with --labels, "
+      .help = "encoder for the pictures, CLIP, ResNet or AlexNet in .safetensors, instead of --embeddings: with --labels, "
               "--probs and --ids, or with --model" },
     { "resize",     0,   "N",     CLI_INT, CLI_AT(files.resize), 0, 16384, .preset = "256",
       .help = "pixels of a picture's shorter side before the crop; 0: as it is" },

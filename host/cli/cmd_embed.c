@@ -1,4 +1,4 @@
-/* cmd_embed.c - spotter embed: features of pictures or texts by CLIP or a ResNet-18. */
+/* cmd_embed.c - spotter embed: features of pictures or texts by CLIP, a ResNet or AlexNet. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,8 @@ typedef struct {
 
 static const cli_row table[] = {
     { "model",  'm', "FILE", CLI_TEXT, CLI_AT(model), .need = "clip.safetensors",
-      .help = "encoder in .safetensors: a CLIP (names of Hugging Face, OpenAI or open_clip) or a ResNet-18 (torchvision's)" },
+      .help = "encoder in .safetensors: a CLIP (names of Hugging Face, OpenAI or open_clip), or a ResNet-18, ResNet-34 or "
+        "AlexNet (torchvision's)" },
     { "images", 'i', "DIR",  CLI_TEXT, CLI_AT(in.images), .help = "folder of pictures; all below it, or those of --coco" },
     { "texts",  0,   "FILE", CLI_TEXT, CLI_AT(in.texts), .help = "texts in UTF-8, one a line" },
     { "coco",   0,   "FILE", CLI_TEXT, CLI_AT(in.coco),
@@ -251,7 +252,7 @@ static spot_status embed(spot_ctx *c, void *input)
 static void store_defaults(void *input) { cli_encoder_defaults(&((options *)input)->encoder); }
 
 const cli_command cli_embed_command = {
-    "embed", "features of pictures or texts by CLIP or a ResNet-18", "--model FILE --images DIR --out FILE",
+    "embed", "features of pictures or texts by CLIP, a ResNet or AlexNet", "--model FILE --images DIR --out FILE",
     "  spotter embed --model clip.safetensors --images photos --out e.safetensors\n"
     "  spotter embed --model clip.safetensors --texts captions.txt --out t.npy\n"
     "  spotter embed --model clip.safetensors --coco captions.json --out t.npy\n"

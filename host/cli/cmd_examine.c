@@ -7,6 +7,9 @@
 
 #include "cli/cli.h"
 #include "spotter/examine.h"
+#include "spotter/failures.h"
+
+enum { MOST_FINDINGS = 5 };            /* of a model that are printed */
 
 typedef struct {
     cli_machine machine;
@@ -95,7 +98,36 @@ static void print_region(const spot_examine_results *r, int model)
     printf("\n");
 }
 
-static void print_model(const spot_examine_results *r, int model)
+static const char *class_name(const spot_examine_config *cfg, int cls)
+{
+    for (int i = 0; i < cfg->classes; i++)
+        if (!cfg->cls[i].leave && !cls--) return cfg->cls[i].name;
+    return "all objects";
+}
+
+/* Where the model fails, in words: what was confirmed on renders that the search for the words has not seen. */
+static void print_findings(const spot_examine_results *r, const spot_failures *f, int model)
+{
+    int confirmed = 0, others = 0;
+    char name[64];
+
+    for (int i = 0; i < f->findings; i++) {
+        const spot_failure_finding *x = &f->finding[i];
+        if (x->model != model) continue;
+        if (!x->confirmed) others++;
+        if (!x->confirmed || confirmed++ >= MOST_FINDINGS) continue;
+        snprintf(name, sizeof name, "%s", class_name(r->cfg, x->cls < 0 ? r->cfg->classes : x->cls));
+        printf("%s    %s: %s\n        %.0f %% [%.0f, %.0f] of %d valid random renders inside fail, %.1f %% outside; p %.1g",
+               confirmed == 1 ? "  fails where\n" : "", spot_plain(name), x->words, 100 * x->inside.value, 100 * x->inside.low,
+               100 * x->inside.high, x->renders, 100 * x->outside.value, x->adjusted);
+        if (isfinite(x->overlap)) printf("; %.2f of the volume of rule and planted region is in both", x->overlap);
+        printf("\n");
+    }
+    if (confirmed > MOST_FINDINGS) printf("    and %d more in failures.json\n", confirmed - MOST_FINDINGS);
+    if (others) printf("  %d other rule%s not confirmed\n", others, others == 1 ? " was" : "s were");
+}
+
+static void print_model(const spot_examine_results *r, const spot_failures *f, int model)
 {
     const bool high = r->cfg->search.mode == SPOT_MODE_STRENGTH, region = r->cfg->model[model].limits > 0;
     char name[64];
@@ -106,13 +138,14 @@ static void print_model(const spot_examine_results *r, int model)
            high ? "highest, robust" : "lowest, robust", "valid", region ? "  inside the region" : "");
     for (int e = 0; e < r->cfg->examiners; e++) print_curve(r, &r->summary[model * r->cfg->examiners + e], region);
     if (region) print_region(r, model);
+    print_findings(r, f, model);
 }
 
-static void print_table(const spot_examine_results *r)
+static void print_table(const spot_examine_results *r, const spot_failures *f)
 {
     const spot_examine_config *cfg = r->cfg;
 
-    for (int m = 0; m < cfg->models; m++) print_model(r, m);
+    for (int m = 0; m < cfg->models; m++) print_model(r, f, m);
     printf("\n%d objects, %d seed%s; brackets: 95 %% over objects; \"mean of the last\" %d renders\n", r->objects,
            cfg->search.seeds, cfg->search.seeds == 1 ? "" : "s", cfg->search.window);
     printf("\"%s\" counts valid renders alone: those on which a person could still name the object\n",
@@ -127,15 +160,18 @@ static void print_table(const spot_examine_results *r)
 static spot_status show_results(spot_ctx *c, const char *dir)
 {
     spot_examine_results r;
+    spot_failures f = { 0 };
     spot_status s = spot_examine_read(c, &r, dir);
 
+    if (s == SPOT_OK) s = spot_failures_read(c, &f, dir);
     if (s == SPOT_OK) {
-        print_table(&r);
-        printf("in %s: examine.json, examine.csv, searches\n", dir);
+        print_table(&r, &f);
+        printf("in %s: examine.json, examine.csv, failures.json, searches, maps\n", dir);
     } else if (r.missing) {
         spot_forget(c);                        /* other shards have not ended */
         s = SPOT_OK;
     }
+    spot_failures_close(&f);
     spot_examine_close(&r);
     return s;
 }

@@ -290,7 +290,7 @@ static void text_examine(const spot_examine_config *cfg, const spot_examine_cost
            cfg->search.seeds == 1 ? "" : "s");
     printf("objects    %d\nsearches   %d\n", cost->objects, cost->units);
     if (cost->trained > 0) printf("training   %.0f renders of %d pixels a side, all passes\n", cost->trained, cfg->render.size);
-    printf("renders    %.0f in searches\n", cost->renders);
+    printf("renders    %.0f in searches, %.0f for maps of failures\n", cost->renders, cost->maps);
     printf("memory     %s, beside models and meshes\n", cli_memory(memory, (double)cost->memory));
     printf("disk       about %s of results\n", cli_memory(disk, cost->disk));
 }
@@ -306,6 +306,7 @@ static spot_status json_examine(spot_ctx *c, const spot_examine_config *cfg, con
     spot_json_put_int(&j, "objects", cost->objects);
     spot_json_put_int(&j, "searches", cost->units);
     spot_json_put_number(&j, "renders", "%.0f", cost->renders);
+    spot_json_put_number(&j, "maps", "%.0f", cost->maps);
     spot_json_put_number(&j, "trained", "%.0f", cost->trained);
     spot_json_put_number(&j, "disk_bytes", "%.0f", cost->disk);
     spot_json_put_int(&j, "memory_bytes", (long long)cost->memory);

@@ -5,6 +5,7 @@
 #include "spotter/config.h"
 #include "spotter/discover.h"
 #include "spotter/encoder.h"
+#include "spotter/examine.h"
 #include "spotter/scene.h"
 
 const spot_binding_row *spot_binding(int *count)
@@ -17,6 +18,7 @@ const spot_binding_row *spot_binding(int *count)
         SIZE(spot_word), SIZE(spot_conjunction), SIZE(spot_attributes), SIZE(spot_describe_options),
         SIZE(spot_encoder_options), SIZE(spot_encoder_info), SIZE(spot_encoder_pictures),
         SIZE(spot_prediction), SIZE(spot_background_config), SIZE(spot_background_options), SIZE(spot_background_report),
+        SIZE(spot_examine_config), SIZE(spot_examine_options), SIZE(spot_examine_report),
         SIZE(spot_config), SIZE(spot_scene_config), SIZE(spot_ec), SIZE(spot_blindspot), SIZE(spot_image),
         PLACE(spot_config, scene), PLACE(spot_config, bdm), PLACE(spot_scene_config, size),
         PLACE(spot_ec, blindspot_count), PLACE(spot_ec, blindspot), PLACE(spot_ec, images),

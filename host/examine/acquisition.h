@@ -7,8 +7,8 @@
 /* mean + kappa deviation at x (dims). slope (dims) unless NULL. */
 double spot_acquisition_at(const spot_surrogate *s, spot_gp *g, double kappa, const double *x, double *slope);
 
-/* A local search by NLopt from x, at most so many evaluations; x becomes the best point seen, which lies in the cube; its value is
- * returned. Whole turns have no border when the surrogate makes circles of them. */
+/* A local search by NLopt from x, at most so many evaluations; x becomes the best point seen, which lies in the cube; its
+ * value is returned. Whole turns have no border when the surrogate makes circles of them. */
 double spot_acquisition_climb(const spot_surrogate *s, spot_gp *g, double kappa, double *x, int evaluations, double tolerance);
 
 #endif

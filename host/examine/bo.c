@@ -1,6 +1,6 @@
 /* bo.c - Bayesian optimisation on the unit cube: GP-UCB with whole turns as circles, a length scale for each dimension, fitted
- * noise, and a batch by kriging believer: a point of the batch is believed to have its posterior mean, so means stay, deviations
- * near it shrink, and the next point goes elsewhere. */
+ * noise, and a batch by kriging believer: a point of the batch is believed to have its posterior mean, so means stay,
+ * deviations near it shrink, and the next point goes elsewhere. */
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -142,7 +142,8 @@ static const spot_setting settings[] = {
     S("kappa",  REAL, bo.kappa,  "weight of the deviation in the upper confidence bound", SPOT_IN(0, 100), SPOT_DEF(2)),
     S("best",   INT,  bo.best,   "points of the model that have the greatest loss", SPOT_IN(0, 10000), SPOT_DEF(50)),
     S("last",   INT,  bo.last,   "points of the model that are the newest", SPOT_IN(1, 10000), SPOT_DEF(20)),
-    S("spread", INT,  bo.spread, "points of the model that are spread evenly over all others", SPOT_IN(0, 10000), SPOT_DEF(130)),
+    S("spread", INT,  bo.spread, "points of the model that are spread evenly over all others", SPOT_IN(0, 10000),
+      SPOT_DEF(130)),
     S("tries",  INT,  bo.tries,  "candidates of a batch", SPOT_IN(2, 100000), SPOT_DEF(100)),
     S("starts", INT,  bo.starts, "points of a batch that a local search improves", SPOT_IN(0, 1000), SPOT_DEF(3)),
     S("refit",  REAL, bo.refit,  "share by which the points grow between two searches for the kernel; 0: every batch",

@@ -1,8 +1,8 @@
-/* bo2019.c - GP-UCB as the package BayesianOptimization had it in 2019 (facts of paper 002, section A4), for comparison with the
- * paper: an isotropic Matern kernel over the factors in their units, in the order of their names (camera_azimuth,
- * camera_distance, ...), where 0.7 of a lamp's energy stands beside 360 degrees; no amplitude, fixed noise; the length scale by
- * maximum likelihood from 1 and from random starts at every step; the bound's maximum by uniform tries and local searches from
- * fresh uniform points. Angles do not wrap. The package takes finite differences where we have slopes. */
+/* bo2019.c - GP-UCB as the package BayesianOptimization had it in 2019 (facts of paper 002, section A4), for comparison with
+ * the paper: an isotropic Matern kernel over the factors in their units, in the order of their names (camera_azimuth,
+ * camera_distance, ...), where 0.7 of a lamp's energy stands beside 360 degrees; no amplitude, fixed noise; the length scale
+ * by maximum likelihood from 1 and from random starts at every step; the bound's maximum by uniform tries and local searches
+ * from fresh uniform points. Angles do not wrap. The package takes finite differences where we have slopes. */
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -45,8 +45,8 @@ static spot_status open(spot_ctx *c, void **out, const spot_examiner_config *cfg
     state *b;
 
     if (s->budget > MOST_POINTS)
-        return spot_fail(c, SPOT_USAGE, "bo-2019 has every point in its model, and %d renders are too many (at most %d); bo bounds "
-                         "the model", s->budget, MOST_POINTS);
+        return spot_fail(c, SPOT_USAGE, "bo-2019 has every point in its model, and %d renders are too many (at most %d); bo "
+                         "bounds the model", s->budget, MOST_POINTS);
     b = *out = calloc(1, sizeof *b);
     if (!b) return spot_fail(c, SPOT_NOMEM, "no memory for an examiner");
     b->cfg = cfg->bo2019;
@@ -138,7 +138,8 @@ static spot_status tell(spot_ctx *c, void *s, const double *at, const double *lo
 
 static const spot_setting settings[] = {
 #define S SPOT_EXAMINER_ROW
-    S("first",    INT,    bo2019.first,    "uniform renders before the first model", SPOT_IN(1, SPOT_EXAMINER_MOST), SPOT_DEF(2)),
+    S("first",    INT,    bo2019.first,    "uniform renders before the first model", SPOT_IN(1, SPOT_EXAMINER_MOST),
+      SPOT_DEF(2)),
     S("kappa",    REAL,   bo2019.kappa,    "weight of the deviation in the upper confidence bound", SPOT_IN(0, 100),
       SPOT_DEF(2.576)),
     S("noise",    REAL,   bo2019.noise,    "variance that is added to each point", SPOT_IN(1e-12, 1), SPOT_DEF(1e-6)),
@@ -146,7 +147,8 @@ static const spot_setting settings[] = {
       SPOT_IN(0, 1000), SPOT_DEF(5)),
     S("scaled",   SWITCH, bo2019.scaled,   "losses over their deviation, as scikit-learn has it from 0.23 on", SPOT_SWITCH,
       SPOT_DEF(0)),
-    S("warm",     INT,    bo2019.warm,     "uniform tries of the upper confidence bound", SPOT_IN(1, 10000000), SPOT_DEF(10000)),
+    S("warm",     INT,    bo2019.warm,     "uniform tries of the upper confidence bound", SPOT_IN(1, 10000000),
+      SPOT_DEF(10000)),
     S("starts",   INT,    bo2019.starts,   "local searches of the upper confidence bound", SPOT_IN(0, 10000), SPOT_DEF(10)),
 #undef S
     SPOT_END

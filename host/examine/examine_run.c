@@ -12,6 +12,7 @@
 #include "examine/examine_search.h"
 #include "examine/examine_study.h"
 #include "examine/failure_parts.h"
+#include "work/run_log.h"
 
 enum { START = 64, TOGETHER = 256 };           /* random renders of `start`; objects that are searched together, at most */
 
@@ -261,10 +262,15 @@ static spot_status begin(spot_ctx *c, spot_work *w)
         const spot_examine_model *m = &v->cfg->model[model];
         if (model == last || v->options->function || !spot_examine_is_trained(m)) continue;
         last = model;
+        const double since = spot_clock();
+        char path[SPOT_EXAMINE_PATH];
+        spot_examine_network_path(path, v->options->out, m);
+        if (!access(path, F_OK)) continue;
         spot_range_begin(c, "train");
         const spot_status s = spot_examine_train(c, v->options->out, m, &v->objects, &v->pictures);
         spot_range_end(c);
         SPOT_TRY(s);
+        spot_run_log_kept(w->log, "network", -1, spot_clock() - since);
     }
     spot_work_tell(c, w, "");
     return SPOT_OK;

@@ -9,6 +9,7 @@
 #include "examine/examiners.h"
 #include "examine/examine_networks.h"
 #include "spotter/rng.h"
+#include "work/run_log.h"
 
 enum { LAST = 100 };                   /* renders of `inside` */
 
@@ -47,7 +48,9 @@ static spot_status open_problem(spot_ctx *c, const searcher *v, spot_examine_pro
     SPOT_TRY(spot_examine_history_take(c, &p->history, v->budget, g->space->dims));
     p->fixed = p->history.fixed = spot_examine_fixed(g->cfg, g->space, g->fixed, p->number);
     memcpy(p->progress.key, p->key, sizeof p->progress.key);
-    return spot_examine_history_resume(c, &p->history, &p->known, &p->progress, g->dir, p->unit);
+    SPOT_TRY(spot_examine_history_resume(c, &p->history, &p->known, &p->progress, g->dir, p->unit));
+    p->kept_points = p->progress.points;
+    return SPOT_OK;
 }
 
 static spot_status open_examiner(spot_ctx *c, searcher *v)
@@ -107,7 +110,7 @@ static spot_conditions place_of(const searcher *v, const spot_examine_problem *p
 /* The file is of another version of the examiner from render `row` on. */
 static void forget_from(const searcher *v, spot_examine_problem *p, int row)
 {
-    p->known = row;
+    p->known = row, p->kept_points = 0;
     while (p->progress.points && spot_examine_asked(&v->g->cfg->search, p->progress.points - 1) > row) p->progress.points--;
 }
 
@@ -258,14 +261,17 @@ static spot_status end_point(spot_ctx *c, searcher *v)
 static spot_status write_histories(spot_ctx *c, searcher *v)
 {
     const double since = spot_clock();
+    bool more = false;
 
     for (int i = 0; i < v->g->problems; i++) {
         const spot_examine_problem *p = &v->g->problem[i];
-        if (p->known > v->asked) continue;
+        if (p->known >= v->asked && p->progress.points <= p->kept_points) continue;
+        more = true;
         SPOT_TRY(spot_examine_history_write(c, &p->history, v->asked, &p->progress, v->g->dir, p->unit));
     }
     v->written = spot_clock();
     v->took = v->written - since;
+    if (more) spot_run_log_kept(v->g->work->log, "rounds", v->g->problem[0].unit, v->took);      /* a start that got on */
     return SPOT_OK;
 }
 

@@ -15,7 +15,7 @@ typedef struct {
     spot_conditions fixed;         /* NaN for the factors of the space */
     spot_examine_history history;
     spot_examine_progress progress;
-    int known;                     /* renders that an interrupted search has left */
+    int known, kept_points;        /* renders that an interrupted search has left, and points of its curve */
     spot_examine_point point[SPOT_MAX_EXAMINE_POINTS];
     int lowest;                    /* the render of the last lowest_valid, or of lowest */
 } spot_examine_problem;

@@ -92,10 +92,10 @@ static const spot_setting valid[] = {
 
 static const spot_setting maps[] = {
 #define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_examine_maps, field, help, __VA_ARGS__)
-    S("renders", INT,  renders, "random renders of each object, beside all searches, for maps of failures and findings in words; 0: "
-      "none", SPOT_IN(0, 10000000), SPOT_DEF(1000)),
-    S("scans",   NAME, scans,   "searches whose lowest p is followed along each factor, 33 renders each: those of the first examiner "
-      "with the first seed, all, or none", SPOT_ONE_OF("first", "all", "none")),
+    S("renders", INT,  renders, "random renders of each object, beside all searches, for maps of failures and findings in "
+      "words; 0: none", SPOT_IN(0, 10000000), SPOT_DEF(1000)),
+    S("scans",   NAME, scans,   "searches whose lowest p is followed along each factor, 33 renders each: those of the first "
+      "examiner with the first seed, all, or none", SPOT_ONE_OF("first", "all", "none")),
 #undef S
     SPOT_END
 };

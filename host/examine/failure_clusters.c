@@ -8,7 +8,7 @@
 #include "examine/failure_parts.h"
 #include "spotter/bdm.h"
 
-enum { TOP = 10, MOST_CLUSTERS = 12, DEPTH = 4 };      /* hypotheses of a method; components of the mixture; levels of the tree */
+enum { TOP = 10, MOST_CLUSTERS = 12, DEPTH = 4 };      /* hypotheses of a method; PlaneSpot's components; levels of the tree */
 
 /* PlaneSpot's weight of p beside factors that have nothing to do with it: each of them is as wide as p is at 1. */
 static const double WEIGHT = 2;

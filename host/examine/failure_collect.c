@@ -1,5 +1,5 @@
-/* failure_collect.c - the files of a run -> everything about its failures. The work runs on the CPU on every device, so that the
- * bytes of failures.json do not depend on where a run, or its merge, ends. */
+/* failure_collect.c - the files of a run -> everything about its failures. The work runs on the CPU on every device, so that
+ * the bytes of failures.json do not depend on where a run, or its merge, ends. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 typedef struct {
     const spot_examine_results *r;
     int model;
-    spot_failure_renders_of all;
+    spot_random_renders all;
     int *first;                    /* (objects + 1) */
     spot_conditions *fixed;        /* (objects): what no search changes; NaN for the others */
 } renders;
@@ -75,11 +75,11 @@ static spot_status read_object(spot_ctx *c, renders *v, const char *dir, int obj
 }
 
 /* The renders of objects from..to - 1. */
-static spot_failure_renders_of slice(const renders *v, int from, int to)
+static spot_random_renders slice(const renders *v, int from, int to)
 {
     const int at = v->first[from];
 
-    return (spot_failure_renders_of){ v->first[to] - at, v->all.at + at, v->all.p + at, v->all.valid + at, v->all.number + at };
+    return (spot_random_renders){ v->first[to] - at, v->all.at + at, v->all.p + at, v->all.valid + at, v->all.number + at };
 }
 
 /* ---- a model ---- */
@@ -89,7 +89,7 @@ typedef struct { int cls, object, from, to; } group;
 
 static void add_map(spot_failures *f, const renders *v, const group *g)
 {
-    const spot_failure_renders_of r = slice(v, g->from, g->to);
+    const spot_random_renders r = slice(v, g->from, g->to);
     spot_failure_map *m = &f->map[f->maps++];
 
     m->model = v->model, m->cls = g->cls, m->object = g->object;
@@ -109,7 +109,7 @@ static void fill_overlap(spot_failure_finding *to, const renders *v, const group
 
 static spot_status add_group(spot_ctx *c, spot_failures *f, const renders *v, const group *g)
 {
-    const spot_failure_renders_of r = slice(v, g->from, g->to);
+    const spot_random_renders r = slice(v, g->from, g->to);
     spot_failure_mixture *m = &f->mixture[f->mixtures++];
     spot_failure_finding *to = f->finding + f->findings;
     const double fails = v->r->cfg->search.fails;

@@ -1,6 +1,6 @@
-/* failure_findings.c - clusters of failures -> rules -> findings: a rule is found on one half of the random renders and tested on
- * the other. Conditions are drawn alike for every object, so an object that fails often makes no rule look better: Fisher's test
- * on the renders of several objects errs on the safe side. */
+/* failure_findings.c - clusters of failures -> rules -> findings: a rule is found on one half of the random renders and tested
+ * on the other. Conditions are drawn alike for every object, so an object that fails often makes no rule look better: Fisher's
+ * test on the renders of several objects errs on the safe side. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static const double LEVEL = 0.05;
 /* One half of the valid renders. */
 typedef struct { spot_failure_rows rows; spot_conditions *at; float *p; uint8_t *fails; } half;
 
-static spot_status open_half(spot_ctx *c, half *h, const spot_failure_renders_of *r, int odd, double fails)
+static spot_status open_half(spot_ctx *c, half *h, const spot_random_renders *r, int odd, double fails)
 {
     const size_t n = (size_t)r->n + 1;
     int k = 0, failures = 0;
@@ -103,7 +103,7 @@ static void test_rule(spot_failure_finding *f, const half *h)
     f->adjusted = f->p;
 }
 
-spot_status spot_failure_find_rules(spot_ctx *c, spot_failure_finding *finding, int *n, const spot_failure_renders_of *r,
+spot_status spot_failure_find_rules(spot_ctx *c, spot_failure_finding *finding, int *n, const spot_random_renders *r,
                                     const spot_factor_space *s, double fails)
 {
     half seen = { .at = NULL }, unseen = { .at = NULL };

@@ -10,7 +10,8 @@
 
 /* The picture of a unit; and, as the config's maps say, its renders along the factors and the random renders of its object.
  * Fills usual_p, scanned and mapped of the result, which is else complete. */
-spot_status spot_failure_record(spot_ctx *c, spot_examine_result *r, const spot_examine_group *g, const spot_examine_problem *p);
+spot_status spot_failure_record(spot_ctx *c, spot_examine_result *r, const spot_examine_group *g,
+                                const spot_examine_problem *p);
 
 /* Renders of a run for maps and for scans. */
 typedef struct { double maps, scans; } spot_failure_spent;
@@ -21,8 +22,8 @@ void spot_failure_map_path  (char *path, size_t size, const char *dir, int unit)
 void spot_failure_scan_path (char *path, size_t size, const char *dir, int unit);
 void spot_failure_strip_path(char *path, size_t size, const char *dir, int unit);
 
-/* Renders of a search for its picture: at most `most` of the valid ones of lowest p, or of highest in strength mode. Returns their
- * number. */
+/* Renders of a search for its picture: at most `most` of the valid ones of lowest p, or of highest in strength mode. Returns
+ * their number. */
 int spot_failure_worst(int *row, int most, const spot_examine_history *h, const spot_factor_space *s, int mode);
 
 /* ---- made of what is recorded ---- */
@@ -31,20 +32,20 @@ int spot_failure_worst(int *row, int most, const spot_examine_history *h, const 
 void spot_failure_axes(spot_failure_scan *scan, const spot_factor_space *s, const double from[SPOT_FACTORS], double fails,
                        const float *p, const uint8_t *valid);
 
-/* Random renders of some objects of a model, one object behind the other; from even numbers of an object rules are found, its odd
- * ones test them. */
+/* Random renders of some objects of a model, one object behind the other; rules are found on an object's even numbers, and its
+ * odd ones test them. */
 typedef struct {
     int n;
     spot_conditions *at;           /* (n) */
     float   *p;                    /* (n) */
     uint8_t *valid;                /* (n) */
     int     *number;               /* (n): of the render in its object's file */
-} spot_failure_renders_of;
+} spot_random_renders;
 
-void spot_failure_count_map(spot_failure_map *m, const spot_failure_renders_of *r, const spot_factor_space *s, double fails);
+void spot_failure_count_map(spot_failure_map *m, const spot_random_renders *r, const spot_factor_space *s, double fails);
 
 /* The mixture of the failures; m has model and cls. */
-spot_status spot_failure_fit_mixture(spot_ctx *c, spot_failure_mixture *m, const spot_failure_renders_of *r,
+spot_status spot_failure_fit_mixture(spot_ctx *c, spot_failure_mixture *m, const spot_random_renders *r,
                                      const spot_factor_space *s, double fails);
 
 /* Clusters of rows that a method found. */
@@ -58,17 +59,17 @@ spot_status spot_failure_clusters_find (spot_ctx *c, spot_failure_clusters *k, c
                                         const spot_factor_space *s);
 void        spot_failure_clusters_close(spot_failure_clusters *k);
 
-/* Rules of one group of objects, tested, not yet corrected: at most `most`. finding gets all but model, cls, adjusted, confirmed,
- * overlap and learned. Returns in *n how many. */
+/* Rules of one group of objects, tested, not yet corrected, into finding (SPOT_FAILURE_RULES): all but model, cls, confirmed,
+ * overlap, learned and objects. *n: their number. */
 enum { SPOT_FAILURE_RULES = 5 };
-spot_status spot_failure_find_rules(spot_ctx *c, spot_failure_finding *finding, int *n, const spot_failure_renders_of *r,
+spot_status spot_failure_find_rules(spot_ctx *c, spot_failure_finding *finding, int *n, const spot_random_renders *r,
                                     const spot_factor_space *s, double fails);
 
 /* Corrects the findings of a model and puts them in order. */
 void spot_failure_confirm(spot_failure_finding *finding, int n);
 
-/* Volume that a rule and the planted region share / volume of either, on 65,536 random points; what the search does not change has
- * the values fixed (objects), of one object after the other. */
+/* Volume that a rule and the planted region share / volume of either, on 65,536 random points; what the search does not change
+ * has the values fixed (objects), of one object after the other. */
 double spot_failure_overlap(const spot_failure_rule *rule, const spot_examine_model *m, const spot_factor_space *s,
                             const spot_conditions *fixed, int objects);
 

@@ -1,5 +1,5 @@
-/* failure_record.c - what a run records of failures while a model is open: pictures, renders along the factors, random renders for
- * the maps. */
+/* failure_record.c - what a run records of failures while a model is open: pictures, renders along the factors, random renders
+ * for the maps. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,16 +93,18 @@ static spot_status write_strip(spot_ctx *c, const char *path, const uint8_t *rgb
 
     if (!strip) return spot_fail(c, SPOT_NOMEM, "no memory for a picture of %d renders", n);
     memset(strip, 255, wide * (size_t)size);
-    for (int i = 0; i < n; i++)
-        for (int y = 0; y < size; y++)
-            memcpy(strip + (size_t)y * wide + (size_t)i * (line + gap), rgb + ((size_t)i * (size_t)size + (size_t)y) * line, line);
+    for (int i = 0; i < n; i++) {
+        uint8_t *to = strip + (size_t)i * (line + gap);
+        for (int y = 0; y < size; y++, to += wide, rgb += line) memcpy(to, rgb, line);
+    }
     s = spot_png_encode(c, &png, &bytes, strip, (int)(wide / 3), size);
     if (s == SPOT_OK) s = spot_file_write(c, path, png, bytes);
     free(png), free(strip);
     return s;
 }
 
-static spot_status record_strip(spot_ctx *c, spot_examine_result *r, const spot_examine_group *g, const spot_examine_problem *p)
+static spot_status record_strip(spot_ctx *c, spot_examine_result *r, const spot_examine_group *g,
+                                const spot_examine_problem *p)
 {
     const int size = g->cfg->render.size;
     const size_t square = 3 * (size_t)size * (size_t)size;

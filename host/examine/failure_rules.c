@@ -8,14 +8,14 @@
 
 enum { BINS = 64, BEAM = 6, ROUNDS = 4, LEAST_ROWS = 5, LEAST_SHARE = 200 };    /* a rule has 1/200 of the rows, or more */
 
-static const double FURTHER = 0.04, TWO_ENDS = 0.03;   /* score that one more limit, or a limit with two ends, must be worth */
+static const double FURTHER = 0.04, TWO_ENDS = 0.03;   /* score that one more limit, or a limit's second end, must be worth */
 static const double OTHERS = 0.1;                      /* weight of the failures of other clusters */
 
 typedef struct {
     int    dim, factor, absolute;
     bool   turns;
     double least, most;
-    double unit, power;            /* a bin is unit * power wide: 1, 2 or 5 times a power of ten; power below 1 as 1 / it, < 0 */
+    double unit, power;            /* a bin is unit * power wide: 1, 2 or 5 times a power of ten; 1/10: -10, for exact edges */
     int    first, bins;            /* bin b begins at (first + b) * unit * power */
 } cut;
 
@@ -290,7 +290,8 @@ double spot_rule_worth(const spot_failure_rule *r, const spot_failure_rows *rows
 
     for (int i = 0; i < rows->n; i++)
         if (spot_failure_rule_holds(r, &rows->at[i])) n++, failures += rows->fails[i];
-    return n + rows->failures ? 2.0 * failures / (n + rows->failures) : 0;
+    if ((double)failures * rows->n <= (double)n * rows->failures) return 0;
+    return 2.0 * failures / (n + rows->failures);
 }
 
 bool spot_rule_is_new(const spot_failure_rule *r, const spot_failure_rule *before, int rules, const spot_failure_rows *rows)

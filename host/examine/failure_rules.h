@@ -14,9 +14,10 @@ typedef struct {
     int failures;
 } spot_failure_rows;
 
-/* A score from 0 to 1.1: F1 of precision (the share of the rule's rows that fail) and coverage (the share of the cluster's failures
- * that the rule has), and a tenth of the share of all failures that it has: of two rules that fit a cluster equally well, the
- * one that also fits other clusters. Precision is shrunk to the share of all rows, as if SPOT_RULE_PRIOR more rows were in. */
+/* A score from 0 to 1.1: F1 of precision (the share of the rule's rows that fail) and coverage (the share of the cluster's
+ * failures that the rule has), and a tenth of the share of all failures that it has: of two rules that fit a cluster equally
+ * well, the one that also fits other clusters. Precision is shrunk to the share of all rows, as if SPOT_RULE_PRIOR more rows
+ * were in. */
 #define SPOT_RULE_PRIOR 4.0
 
 /* A search on rows, which outlive it. open: NULL where memory is out. */
@@ -28,7 +29,7 @@ void              spot_rule_search_close(spot_rule_search *f);
  * search, then each limit once more given the others. limits is 0 where the cluster has no failures. Returns its score. */
 double spot_rule_find(spot_rule_search *f, spot_failure_rule *best, const uint8_t *cluster);
 
-/* F1 of the rule for all failures. */
+/* F1 of the rule for all failures; 0 where its rows fail no more often than all do. */
 double spot_rule_worth(const spot_failure_rule *r, const spot_failure_rows *rows);
 
 /* Whether none of the rules before has half of the rule's failures, or more of them. */

@@ -30,7 +30,7 @@ static void end_count(spot_failure_count *k)
     k->mean_valid = k->valid ? k->mean_valid / k->valid : NAN;
 }
 
-void spot_failure_count_map(spot_failure_map *m, const spot_failure_renders_of *r, const spot_factor_space *s, double fails)
+void spot_failure_count_map(spot_failure_map *m, const spot_random_renders *r, const spot_factor_space *s, double fails)
 {
     static const int azimuth[] = { SPOT_CAMERA_AZIMUTH, SPOT_LAMP_AZIMUTH };
     static const int elevation[] = { SPOT_CAMERA_ELEVATION, SPOT_LAMP_ELEVATION };
@@ -107,7 +107,7 @@ static void fill_mixture(spot_failure_mixture *to, const spot_mixture *m, const 
     }
 }
 
-spot_status spot_failure_fit_mixture(spot_ctx *c, spot_failure_mixture *m, const spot_failure_renders_of *r,
+spot_status spot_failure_fit_mixture(spot_ctx *c, spot_failure_mixture *m, const spot_random_renders *r,
                                      const spot_factor_space *s, double fails)
 {
     const int d = put_point(NULL, s, NULL);

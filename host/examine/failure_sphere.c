@@ -16,7 +16,8 @@ spot_sphere_cell spot_sphere_cell_of(int cell)
 
     while (band < SPOT_SPHERE_BANDS - 1 && cell >= below + cells[band]) below += cells[band++];
     const double width = 360.0 / cells[band];
-    return (spot_sphere_cell){ .south = degrees(asin(sine_above(below))), .north = degrees(asin(sine_above(below + cells[band]))),
+    return (spot_sphere_cell){ .south = degrees(asin(sine_above(below))),
+                               .north = degrees(asin(sine_above(below + cells[band]))),
                                .from = (cell - below) * width, .to = (cell - below + 1) * width };
 }
 

@@ -86,7 +86,8 @@ size_t spot_surrogate_bytes(const spot_surrogate_plan *p, const spot_examiner_se
     return bytes_of(p, search, SPOT_SURROGATE_DESKS);
 }
 
-spot_status spot_surrogate_open(spot_ctx *c, spot_surrogate *s, const spot_surrogate_plan *p, const spot_examiner_search *search)
+spot_status spot_surrogate_open(spot_ctx *c, spot_surrogate *s, const spot_surrogate_plan *p,
+                                const spot_examiner_search *search)
 {
     spot_gp_kernel first = { .amplitude = 1, .noise = 1e-2 };
 

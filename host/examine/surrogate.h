@@ -46,8 +46,10 @@ typedef struct {
     spot_surrogate_kind features;
 } spot_surrogate_plan;
 
-size_t      spot_surrogate_bytes(const spot_surrogate_plan *p, const spot_examiner_search *s);      /* for any number of threads */
-spot_status spot_surrogate_open (spot_ctx *c, spot_surrogate *s, const spot_surrogate_plan *p, const spot_examiner_search *search);
+/* bytes: for any number of threads. */
+size_t      spot_surrogate_bytes(const spot_surrogate_plan *p, const spot_examiner_search *s);
+spot_status spot_surrogate_open (spot_ctx *c, spot_surrogate *s, const spot_surrogate_plan *p,
+                                 const spot_examiner_search *search);
 void        spot_surrogate_close(spot_surrogate *s);
 void        spot_surrogate_tell (spot_surrogate *s, const double *at, const double *loss, int n);
 
@@ -65,12 +67,12 @@ void spot_surrogate_features(const spot_surrogate *s, double *feature, const dou
 /* The slope by x of what has this slope by the features. */
 void spot_surrogate_back(const spot_surrogate *s, double *slope, const double *feature_slope, const double *x);
 
-/* The set of problem i from its points [from, told): its newest, the best of the others, and some of the rest; the desk's x, y and
- * which. */
+/* The set of problem i from its points [from, told): its newest, the best of the others, and some of the rest; the desk's x, y
+ * and which. */
 void spot_surrogate_choose(const spot_surrogate *s, spot_surrogate_desk *d, int i, int from);
 
-/* A better kernel than *k, by the likelihood of at most SPOT_SURROGATE_FIT of the chosen points, spread evenly over them: the work
- * grows with the third power. *k stays where none is found. */
+/* A better kernel than *k, by the likelihood of at most SPOT_SURROGATE_FIT of the chosen points, spread evenly over them: the
+ * work grows with the third power. *k stays where none is found. */
 enum { SPOT_SURROGATE_FIT = 64 };
 void spot_surrogate_fit(const spot_surrogate *s, spot_surrogate_desk *d, const spot_gp_search *search, spot_gp_kernel *k,
                         spot_rng *r);

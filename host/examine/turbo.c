@@ -1,7 +1,7 @@
-/* turbo.c - TuRBO-1 (Eriksson et al. 2019): a Gaussian process on the points since the last restart, a trust region around the best
- * of them, and a batch by Thompson sampling: each point is the maximum, over candidates in the region, of one function drawn from
- * the posterior. The candidates are uniform in the box, where the authors' code has a Sobol sequence and perturbs each dimension
- * with probability min(1, 20 / dims), which is 1 here. */
+/* turbo.c - TuRBO-1 (Eriksson et al. 2019): a Gaussian process on the points since the last restart, a trust region around the
+ * best of them, and a batch by Thompson sampling: each point is the maximum, over candidates in the region, of one function
+ * drawn from the posterior. The candidates are uniform in the box, where the authors' code has a Sobol sequence and perturbs
+ * each dimension with probability min(1, 20 / dims), which is 1 here. */
 #include <cblas.h>
 #include <math.h>
 #include <omp.h>
@@ -85,14 +85,17 @@ static void fill_pool(const state *t, spot_surrogate_desk *d, int i, const spot_
 
     for (int j = 1; j < d->n; j++)
         if (t->s.loss[own + (size_t)d->which[j]] > t->s.loss[own + (size_t)best]) best = d->which[j];
-    spot_trust_region_box(&t->region[i], space->dims, t->s.at + (own + (size_t)best) * dims, k->length, space->turns, low, high);
+    spot_trust_region_box(&t->region[i], space->dims, t->s.at + (own + (size_t)best) * dims, k->length, space->turns, low,
+                          high);
     for (int j = 0; j < t->s.tries; j++)
-        for (size_t f = 0; f < dims; f++)
-            d->pool[(size_t)j * dims + f] = spot_examiner_fold(low[f] + spot_rng_uniform(r) * (high[f] - low[f]), space->turns[f]);
+        for (size_t f = 0; f < dims; f++) {
+            double x = low[f] + spot_rng_uniform(r) * (high[f] - low[f]);
+            d->pool[(size_t)j * dims + f] = spot_examiner_fold(x, space->turns[f]);
+        }
 }
 
-/* at (n, dims): the maxima of n functions, no candidate twice. d->joint holds the factor; without one the functions are the mean
- * and independent deviations. */
+/* at (n, dims): the maxima of n functions, no candidate twice. d->joint holds the factor; without one the functions are the
+ * mean and independent deviations. */
 static void sample_maxima(const state *t, spot_surrogate_desk *d, bool joint, double *at, int n, spot_rng *r)
 {
     int dims = t->s.search.space->dims, m = t->s.tries;
@@ -178,8 +181,8 @@ static spot_status tell(spot_ctx *c, void *s, const double *at, const double *lo
 
 static const spot_setting settings[] = {
 #define S SPOT_EXAMINER_ROW
-    S("first",   INT,  turbo.first,   "uniform renders before the first model, and after a restart", SPOT_IN(1, SPOT_EXAMINER_MOST),
-      SPOT_DEF(20)),
+    S("first",   INT,  turbo.first,   "uniform renders before the first model, and after a restart",
+      SPOT_IN(1, SPOT_EXAMINER_MOST), SPOT_DEF(20)),
     S("batch",   INT,  turbo.batch,   "renders of an object between two models", SPOT_IN(1, 1000), SPOT_DEF(10)),
     S("length",  REAL, turbo.length,  "first side of the trust region", SPOT_IN(1e-6, 10), SPOT_DEF(0.8)),
     S("least",   REAL, turbo.least,   "side below which the search begins anew", SPOT_IN(1e-9, 10), SPOT_DEF(0.0078125)),

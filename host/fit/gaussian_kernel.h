@@ -4,8 +4,8 @@
 
 #include "fit/gaussian_process.h"
 
-/* k of `point` (features), whose features are divided by the length scales, with the first n points of g. slope (n) unless NULL:
- * -2 dk / d(r^2) = amplitude 5/3 (1 + s) exp(-s). */
+/* k of `point` (features), whose features are divided by the length scales, with the first n points of g. slope (n) unless
+ * NULL: -2 dk / d(r^2) = amplitude 5/3 (1 + s) exp(-s). */
 void spot_gp_row(const spot_gp *g, const double *point, int n, double *k, double *slope);
 
 /* The point's features divided by the length scales. */

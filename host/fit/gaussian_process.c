@@ -47,7 +47,8 @@ static void put_points(spot_gp *g, const double *x, int n)
     int d = g->shape.features;
 
     for (int i = 0; i < n; i++)
-        for (int f = 0; f < d; f++) g->x[(size_t)f * (size_t)g->most + (size_t)(g->n + i)] = x[(size_t)i * (size_t)d + (size_t)f];
+        for (int f = 0; f < d; f++)
+            g->x[(size_t)f * (size_t)g->most + (size_t)(g->n + i)] = x[(size_t)i * (size_t)d + (size_t)f];
 }
 
 /* The features of points [first, end) over the kernel's length scales. */
@@ -114,7 +115,8 @@ bool spot_gp_factor(spot_gp *g, const spot_gp_kernel *kernel)
 /* The row of the factor for a further point, which lies in g->over. */
 static bool append_row(spot_gp *g, int i)
 {
-    double *row = g->factor + (size_t)i * (size_t)g->most, point[SPOT_GP_FEATURES], left = g->kernel.amplitude + g->kernel.noise;
+    double *row = g->factor + (size_t)i * (size_t)g->most, point[SPOT_GP_FEATURES];
+    double left = g->kernel.amplitude + g->kernel.noise;
 
     point_over(g, i, point);
     spot_gp_row(g, point, i, row, NULL);

@@ -28,7 +28,8 @@ typedef struct {
     double amplitude, noise;               /* variances of z, above 0 */
 } spot_gp_kernel;
 
-typedef enum { SPOT_GP_RAW, SPOT_GP_CENTRED, SPOT_GP_SCALED } spot_gp_scaling;     /* z = y; y - mean; that over its deviation */
+/* z = y; y - mean; that over its deviation */
+typedef enum { SPOT_GP_RAW, SPOT_GP_CENTRED, SPOT_GP_SCALED } spot_gp_scaling;
 
 /* The value of each parameter lies in [least, most]; equal ends keep it. spread: deviation of a normal prior on the log of each
  * length around the log of `center`; 0: none. */
@@ -61,13 +62,14 @@ spot_status spot_gp_take(spot_ctx *c, spot_arena *a, spot_gp *g, const spot_gp_s
 /* The points become x (n, features) and y (n), n <= most; mean and scale follow. The factor is not made yet. */
 void spot_gp_set(spot_gp *g, const double *x, const double *y, int n);
 
-/* Takes a kernel and makes factor and weights: n^3 / 3. Where rounding makes the matrix indefinite (points that repeat, hardly any
- * noise), more noise is added, to at most a hundredth of the amplitude. False: not even then. */
+/* Takes a kernel and makes factor and weights: n^3 / 3. Where rounding makes the matrix indefinite (points that repeat, hardly
+ * any noise), more noise is added, to at most a hundredth of the amplitude. False: not even then. */
 bool spot_gp_factor(spot_gp *g, const spot_gp_kernel *kernel);
 
-/* Adds `count` points to a process with a factor: count n^2. Mean, scale and weights are those of all points. believe: one point
- * whose y is its posterior mean: means stay, deviations shrink (kriging believer). forget: the first n points stay; after points
- * that were believed it gives back what was before. False: the room is full or the matrix is indefinite; nothing is changed. */
+/* Adds `count` points to a process with a factor: count n^2. Mean, scale and weights are those of all points. believe: one
+ * point whose y is its posterior mean: means stay, deviations shrink (kriging believer). forget: the first n points stay;
+ * after points that were believed it gives back what was before. False: the room is full or the matrix is indefinite; nothing
+ * is changed. */
 bool spot_gp_append (spot_gp *g, const double *x, const double *y, int count);
 bool spot_gp_believe(spot_gp *g, const double *x);
 void spot_gp_forget (spot_gp *g, int n);
@@ -84,13 +86,14 @@ bool spot_gp_fit(spot_gp *g, const spot_gp_search *s, spot_rng *r);
  * mean 0 and the kernel's deviation. */
 void spot_gp_posterior(spot_gp *g, const double *x, int m, double *mean, double *deviation);
 
-/* The same for m points whose rows of the solved kernel, solved (m, most), are kept: solved = L^-1 k. After spot_gp_believe `again`
- * brings deviations and rows up to date with n work a point; the means are as before. */
+/* The same for m points whose rows of the solved kernel, solved (m, most), are kept: solved = L^-1 k. After spot_gp_believe
+ * `again` brings deviations and rows up to date with n work a point; the means are as before. */
 void spot_gp_look (spot_gp *g, const double *x, int m, double *mean, double *deviation, double *solved);
 void spot_gp_again(spot_gp *g, const double *x, int m, double *deviation, double *solved);
 
-/* The covariance of the posterior at x (m, features), whose rows spot_gp_look has solved: its lower factor over joint (m, m), so that
- * mean + joint e, e normal, is a sample of the function. over (features, m): scratch. False: the matrix is indefinite. */
+/* The covariance of the posterior at x (m, features), whose rows spot_gp_look has solved: its lower factor over joint (m, m),
+ * so that mean + joint e, e normal, is a sample of the function. over (features, m): scratch. False: the matrix is indefinite.
+ * */
 bool spot_gp_joint(const spot_gp *g, const double *x, int m, const double *solved, double *joint, double *over);
 
 /* The same at one point, with slopes (features). Where the deviation is 0 its slope is 0. */

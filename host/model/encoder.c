@@ -71,8 +71,8 @@ static spot_status open_resnet(spot_ctx *c, spot_encoder *e)
         return spot_fail(c, SPOT_USAGE, "crop %d, resize %d: the network looks at squares of 32, 64, ... %d pixels (224), cut "
                          "from pictures whose shorter side is resized (256; 0: is left)", crop, e->o.resize, SPOT_PICTURE_CROP);
     if (e->o.clip.precision != SPOT_FP32)
-        return spot_fail(c, SPOT_USAGE, "%s is a ResNet-18, which computes in fp32 here; %s is for CLIP", e->path,
-                         spot_precision_name(e->o.clip.precision));
+        return spot_fail(c, SPOT_USAGE, "%s is a %s, which computes in fp32 here; %s is for CLIP", e->path,
+                         "ResNet or AlexNet", spot_precision_name(e->o.clip.precision));
     SPOT_TRY(spot_model_load(c, &count, &e->resnet, e->path, 0, 0));
     SPOT_TRY(spot_arena_open(c, &e->weights, count.peak));
     SPOT_TRY(spot_model_load(c, &e->weights, &e->resnet, e->path, 0, 0));

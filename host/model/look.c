@@ -105,7 +105,8 @@ spot_status spot_model_look_on(spot_ctx *c, spot_arena *a, float *features, spot
                                const spot_model *m, const spot_ec *ec, spot_split split, const spot_model_config *cfg)
 {
     int n = spot_ec_positives(NULL, ec, split);
-    looker_size r = { c, spot_look_shape(c, m->arch, m->width, 1, ec->scene.size, n, (spot_precision)cfg->precision), n, features };
+    looker_size r = { c, spot_look_shape(c, m->arch, m->width, 1, ec->scene.size, n, (spot_precision)cfg->precision), n,
+                      features };
     spot_arena on;
     spot_status s;
     looker l;

@@ -12,7 +12,7 @@
 #include "net/head.h"
 #include "net/norm.h"
 #include "net/optim.h"
-#include "net/pool.h"
+#include "net/pooling.h"
 #include "net/triplet.h"
 #include "spotter/model.h"
 
@@ -22,7 +22,7 @@ enum { SPOT_MAX_BIASES = 5 };                            /* AlexNet's convolutio
 /* Limits for models of any origin. The width is a multiple of SPOT_LEAST_WIDTH. */
 enum { SPOT_LEAST_WIDTH = 16, SPOT_MOST_WIDTH = 1024, SPOT_MOST_OUTPUTS = 100000 };
 
-/* A convolution and, in a ResNet, its batch norm. There unit u owns the tensors 6u..6u+5 of the state_dict; the last two are the head. */
+/* A convolution and, in a ResNet, its batch norm. There unit u owns the tensors 6u..6u+5 of the state_dict. */
 typedef struct {
     const char *conv, *norm;   /* "layer1.0.conv1", "layer1.0.bn1" */
     int in, out;               /* channels, in widths; in 0: the image's three */
@@ -74,7 +74,7 @@ struct spot_net {
     float     *moment, *square;                       /* (params): the optimizer's */
     void      *rounded;                               /* (params) bf16 that spot_optim_step updates; NULL in fp32 */
     void      *planes, *dplanes;                      /* the input, as spot_conv_planes makes it; its gradient, if attacked */
-    void      *y[SPOT_MAX_UNITS];                         /* output of each convolution; backward overwrites it with gradients */
+    void      *y[SPOT_MAX_UNITS];                     /* output of each convolution; backward overwrites it with gradients */
     void      *pooled;                                /* input of the first block */
     unsigned char *at;                                /* the greatest pixel of each window of the pool */
     void      *inner[SPOT_MAX_BLOCKS], *out[SPOT_MAX_BLOCKS]; /* activations inside and after each block */
@@ -159,8 +159,8 @@ struct spot_look {
     void      *planes, *stem, *buffer[3];
     void      *scratch;
     float     *dense_w[2], *dense_b[2], *flat, *hidden[2];            /* AlexNet */
-    float     *channel;                               /* NULL until the caller wants it: (rows, spot_look_channels(arch, width)),
-                                                       * the activity of every channel of every layer (predictor.h) */
+    float     *channel;                               /* NULL until the caller wants it: (rows, spot_look_channels), the
+                                                       * activity of every channel of every layer (predictor.h) */
 };
 
 /* How an architecture looks. */
@@ -172,8 +172,8 @@ struct spot_look_way {
     int         (*channels)(const spot_architecture *a);                              /* in widths */
 };
 
-/* Parts that all nets take: a convolution, and the activity of the channels of a layer's output, which goes to net->channel + *at
- * and moves *at. relu: negative numbers count as 0. */
+/* Parts that all nets take: a convolution, and the activity of the channels of a layer's output, which goes to net->channel +
+ * *at and moves *at. relu: negative numbers count as 0. */
 spot_status spot_look_convolve(spot_ctx *c, spot_look *net, int u, void *y, const void *x, const void *other, int rows);
 spot_status spot_look_watch(spot_ctx *c, spot_look *net, const void *y, spot_plane p, bool relu, int *at);
 
@@ -235,8 +235,8 @@ spot_status spot_model_check(spot_ctx *c, const spot_model_config *cfg);
 spot_status spot_model_begin(spot_ctx *c, spot_arena *a, spot_model *m, int outputs, uint64_t seed, uint32_t number,
                              const spot_model_config *cfg, const spot_model *start);
 
-/* Parts of steps that all nets take: the loss, with its gradients by the logits and, of triplets, by the features; the gradients
- * of unit u by its weights, and by its input. */
+/* Parts of steps that all nets take: the loss, with its gradients by the logits and, of triplets, by the features; the
+ * gradients of unit u by its weights, and by its input. */
 spot_status spot_net_loss(spot_ctx *c, spot_net *net, const float *target, int live, double *loss);
 spot_status spot_net_weights_back(spot_ctx *c, spot_net *net, int u, const void *x, int rows);
 spot_status spot_net_data_back(spot_ctx *c, spot_net *net, int u, void *dx, int rows);

@@ -38,7 +38,7 @@ const char *spot_precision_name(spot_precision p) { return precisions[p]; }
 const spot_setting spot_model_settings[] = {
 #define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_model_config, field, help, __VA_ARGS__)
     S("arch",      NAME, arch,      "network", SPOT_ONE_OF("resnet18", "resnet34", "alexnet"), SPOT_DEF(SPOT_ARCH_RESNET18)),
-    S("width",     INT,  width,     "channels of the first stage (torchvision's networks have 64)", SPOT_IN(16, 256), .unit = 16,
+    S("width",     INT,  width,     "channels of the first stage (torchvision's have 64)", SPOT_IN(16, 256), .unit = 16,
       SPOT_DEF(64)),
     S("epochs",    INT,  epochs,    "passes over the training images", SPOT_IN(1, SPOT_MAX_EPOCHS), SPOT_DEF(10)),
     S("batch",     INT,  batch,     "images per training step", SPOT_IN(2, 4096), SPOT_DEF(64)),

@@ -91,7 +91,8 @@ static spot_status fill_model(spot_ctx *c, spot_model *m, const spot_tensors *fi
         int t = 0;
         while (t < count && strcmp(table[t].name, file->tensor[i].name)) t++;
         if (t == count)
-            return spot_fail(c, SPOT_INPUT, "%s: %.80s is no tensor of %s", path, file->tensor[i].name, spot_arch_name(m->arch));
+            return spot_fail(c, SPOT_INPUT, "%s: %.80s is no tensor of %s", path, file->tensor[i].name,
+                             spot_arch_name(m->arch));
     }
     if (!spot_all_finite(m->value, m->floats))
         return spot_fail(c, SPOT_INPUT, "%s holds a weight that is not a finite number", path);

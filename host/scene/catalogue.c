@@ -14,54 +14,6 @@
 #include "base/text.h"
 #include "scene/catalogue_parts.h"
 
-/* -- entries -------------------------------------------------------------------------------------------------------------- */
-
-spot_status spot_entries_add(spot_ctx *c, spot_entries *l, spot_catalogue_entry **out)
-{
-    if (l->n == SPOT_MOST_ENTRIES) return spot_fail(c, SPOT_INPUT, "a catalogue of more than %d models", SPOT_MOST_ENTRIES);
-    if (l->n == l->room) {
-        const int room = l->room ? 2 * l->room : 256;
-        spot_catalogue_entry *more = realloc(l->entry, (size_t)room * sizeof *more);
-        if (!more) return spot_fail(c, SPOT_NOMEM, "no memory for a catalogue of %d models", room);
-        l->entry = more, l->room = room;
-    }
-    *out = &l->entry[l->n++];
-    **out = (spot_catalogue_entry){ .cls = -1 };
-    return SPOT_OK;
-}
-
-static void free_entry(spot_catalogue_entry *e)
-{
-    free(e->id), free(e->name), free(e->category), free(e->licence), free(e->author), free(e->archive), free(e->file);
-}
-
-void spot_entries_close(spot_entries *l)
-{
-    for (int i = 0; i < l->n; i++) free_entry(&l->entry[i]);
-    free(l->entry);
-    *l = (spot_entries){ 0 };
-}
-
-spot_status spot_entry_set(spot_ctx *c, char **to, const char *text)
-{
-    char *copy = strdup(text);
-
-    if (!copy) return spot_fail(c, SPOT_NOMEM, "no memory for a catalogue");
-    free(*to);
-    *to = copy;
-    return SPOT_OK;
-}
-
-bool spot_catalogue_is_model(const char *name)
-{
-    static const char *const known[] = { ".obj", ".ply", ".gltf", ".glb" };
-    const char *dot = strrchr(name, '.');
-
-    for (int i = 0; dot && i < 4; i++)
-        if (!strcasecmp(dot, known[i])) return true;
-    return false;
-}
-
 /* -- layouts -------------------------------------------------------------------------------------------------------------- */
 
 static int is_archive(const struct dirent *e)
@@ -232,29 +184,34 @@ static spot_status class_by_category(spot_ctx *c, spot_catalogue *k, spot_entrie
 
 typedef struct { int cls; uint8_t hash[20]; spot_catalogue_entry entry; } placed;
 
-static int by_place(const void *a, const void *b)
+static int by_hash(const void *a, const void *b)
 {
     const placed *p = a, *q = b;
     const int order = memcmp(p->hash, q->hash, sizeof p->hash);
 
-    if (p->cls != q->cls) return p->cls < q->cls ? -1 : 1;
     return order ? order : strcmp(p->entry.archive, q->entry.archive);
 }
 
-/* Entries without a class go; of equal ids the first one stays. */
-static void keep(spot_ctx *c, spot_entries *l, placed *p)
+static int by_class(const void *a, const void *b)
+{
+    const placed *p = a, *q = b;
+
+    return p->cls != q->cls ? (p->cls < q->cls ? -1 : 1) : by_hash(a, b);
+}
+
+/* Of equal ids, which stand together, the first one stays; entries without a class go. Returns how many are left. */
+static int drop(spot_ctx *c, placed *p, int n)
 {
     int kept = 0, twice = 0;
 
-    for (int i = 0; i < l->n; i++) {
-        const bool again = i && p[i].cls >= 0 && !strcmp(p[i].entry.id, p[i - 1].entry.id);
+    for (int i = 0; i < n; i++) {
+        const bool again = kept && !strcmp(p[i].entry.id, p[kept - 1].entry.id);
         twice += again;
-        l->entry[i] = p[i].entry;
-        if (p[i].cls < 0 || again) free_entry(&l->entry[i]);
-        else l->entry[kept++] = l->entry[i];
+        if (again || p[i].cls < 0) spot_entry_free(&p[i].entry);
+        else p[kept++] = p[i];
     }
-    l->n = kept;
     if (twice) spot_log(c, SPOT_LOG_WARN, "%d models of the catalogue are left out: others have their ids", twice);
+    return kept;
 }
 
 static spot_status put_in_order(spot_ctx *c, spot_entries *l)
@@ -266,8 +223,10 @@ static spot_status put_in_order(spot_ctx *c, spot_entries *l)
         p[i].cls = l->entry[i].cls, p[i].entry = l->entry[i];
         spot_sha1(p[i].hash, l->entry[i].id, strlen(l->entry[i].id));
     }
-    qsort(p, (size_t)l->n, sizeof *p, by_place);
-    keep(c, l, p);
+    qsort(p, (size_t)l->n, sizeof *p, by_hash);
+    l->n = drop(c, p, l->n);
+    qsort(p, (size_t)l->n, sizeof *p, by_class);
+    for (int i = 0; i < l->n; i++) l->entry[i] = p[i].entry;
     free(p);
     return l->n ? SPOT_OK : spot_fail(c, SPOT_INPUT, "no model of the catalogue is of one of the classes");
 }

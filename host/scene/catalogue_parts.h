@@ -14,6 +14,8 @@ typedef struct { spot_catalogue_entry *entry; int n, room; } spot_entries;
 spot_status spot_entries_add(spot_ctx *c, spot_entries *l, spot_catalogue_entry **out);
 void        spot_entries_close(spot_entries *l);
 
+void        spot_entry_free(spot_catalogue_entry *e);
+
 /* *to becomes a copy of text. */
 spot_status spot_entry_set(spot_ctx *c, char **to, const char *text);
 

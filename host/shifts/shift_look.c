@@ -37,7 +37,7 @@ static spot_encoder_options options_of(const spot_shift_model *m)
 static spot_status check_network(spot_ctx *c, const spot_shift_model *m, const spot_encoder_info *info, int outputs)
 {
     if (info->kind != SPOT_ENCODER_RESNET || !info->outputs)
-        return spot_fail(c, SPOT_INPUT, "%s is no ResNet-18 with a head; the model \"%s\" predicts classes", m->weights,
+        return spot_fail(c, SPOT_INPUT, "%s is no ResNet or AlexNet with a head; the model \"%s\" predicts classes", m->weights,
                          m->name);
     if (info->outputs == outputs) return SPOT_OK;
     return spot_fail(c, SPOT_INPUT, "%s has %d outputs, and %s %d; models[].classes is a text with the class of each output",

@@ -93,7 +93,7 @@ static const spot_setting model[] = {
     TEXT(spot_shift_model, name, "", "name of the model"),
     TEXT(spot_shift_model, predictions, "", "CSV with the columns path (below data.root) and predicted (folder of the "
          "class, or its number)"),
-    TEXT(spot_shift_model, weights, "", "ResNet-18 that looks at the pictures, in .safetensors"),
+    TEXT(spot_shift_model, weights, "", "ResNet-18, ResNet-34 or AlexNet that looks at the pictures, in .safetensors"),
     TEXT(spot_shift_model, classes, "", "text with the folder of the class of each output, a line each; by default all "
          "classes in order"),
     SPOT_ROW("resize", INT, spot_shift_model, resize, "pixels of a picture's shorter side, for weights; 0: as it is",

@@ -51,7 +51,8 @@ spot_status spot_pack_model(spot_ctx *c, spot_packer *p, void *value)
     PART(m->batches_tracked);
     PART(m->floats);
     SPOT_TRY(check_read(c, p, spot_arch_is(m->arch) && m->width > 0 && m->width <= SPOT_MOST_WIDTH && m->outputs > 0
-                        && m->outputs <= SPOT_MOST_OUTPUTS && m->floats == spot_model_layout(table, m->arch, m->width, m->outputs)));
+                        && m->outputs <= SPOT_MOST_OUTPUTS
+                        && m->floats == spot_model_layout(table, m->arch, m->width, m->outputs)));
     ARRAY(m->value, m->floats);
     return SPOT_OK;
 }

@@ -96,7 +96,7 @@ typedef struct {
 
 typedef struct {
     char   name[64];
-    char   weights[512];           /* ResNet-18, .safetensors */
+    char   weights[512];           /* ResNet-18, ResNet-34 or AlexNet, .safetensors */
     char   command[512];           /* a program: predictor.h */
     char   classes[512];           /* text: a line for each output, the class; "": the classes in order */
     double reliance;               /* planted reliance on the background, 0 to 1; NaN (-1 in a config): not known */

@@ -1,4 +1,4 @@
-/* encoder.h - pictures or texts -> rows of features, by CLIP or by a ResNet-18, for any number of them.
+/* encoder.h - pictures or texts -> rows of features, by CLIP, a ResNet or AlexNet, for any number of them.
  *
  *     weights + options -> encoder -> rows
  *

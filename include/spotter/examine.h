@@ -109,8 +109,8 @@ typedef struct {
     int    inside;                 /* 1: the camera may be inside the object's box */
 } spot_examine_valid;
 
-/* Renders beside the searches (failures.h). They count as spent on maps, for no examiner. Scans follow the lowest p of a search along
- * each factor: FIRST: of the first examiner's first seed. */
+/* Renders beside the searches (failures.h). They count as spent on maps, for no examiner. Scans follow the lowest p of a search
+ * along each factor: FIRST: of the first examiner's first seed. */
 typedef enum { SPOT_SCANS_FIRST, SPOT_SCANS_ALL, SPOT_SCANS_NONE } spot_examine_scans;
 
 typedef struct {

@@ -9,7 +9,7 @@
  * counted on random renders, uniform in the factors that the search changes. They count as spent on maps, for no examiner.
  * A failure is a render whose p is below search.fails. Mixtures and findings use valid renders alone.
  *
- *     DIR/maps/000/unit-000012.safetensors          the random renders of an object, as a search's file has them; unit: the first
+ *     DIR/maps/000/unit-000012.safetensors          random renders of an object, as a search's file has them; unit: the first
  *                                                   search of the model and the object
  *     DIR/searches/000/unit-000012.png              the pictures, one beside the other
  *     DIR/searches/000/unit-000012.scan.safetensors the renders along the factors
@@ -98,8 +98,8 @@ enum { SPOT_STRIP_PICTURES = 6 };
 /* render: its number in the search's file; of the usual one, the first picture, in the random renders of the start. */
 typedef struct { int render; double p, at[SPOT_FACTORS]; } spot_failure_picture;
 
-/* The usual render, whose p is nearest to the mean of the start; then the valid renders of lowest p (in strength mode, of highest)
- * any two of which differ by at least 5 % of a range in a factor. */
+/* The usual render, whose p is nearest to the mean of the start; then valid renders of the lowest p, in strength mode of the
+ * highest, any two of which differ by at least 5 % of a range in a factor. */
 typedef struct {
     int  unit, pictures;
     char path[64];                 /* below DIR */
@@ -148,7 +148,7 @@ typedef struct {
     spot_failure_mixture *mixture; /* of a model: all, then its classes */
     spot_failure_scan    *scan;
     spot_failure_strip   *strip;
-    spot_failure_finding *finding; /* of a model: confirmed ones first, those with the most failures beyond the usual share first */
+    spot_failure_finding *finding; /* of a model: confirmed ones first; then by failures beyond the share outside */
 } spot_failures;
 
 /* Reads DIR/failures.json, which the run that ends last writes. SPOT_IO where it is not there yet. Close it also after a

@@ -1,4 +1,9 @@
-/* model.h - ResNet-18 and ResNet-34 (He et al. 2016, torchvision's form): train one on an EC, run it, save and load its weights.
+/* model.h - ResNet-18, ResNet-34 (He et al. 2016) and AlexNet (Krizhevsky 2014), in torchvision's form: train one on an EC, run
+ * it, save and load its weights.
+ *
+ * Width 64 is torchvision's; another scales every layer. AlexNet takes images from 64 pixels on. Its adaptive pool makes 6 x 6
+ * numbers of a channel of any size: of 1 x 1, at 64 pixels, 36 times the same, so that there its first linear layer sums its
+ * weights over them. Its linear layers compute in fp32 in every precision; training drops half of their inputs.
  *
  * images -> model -> view. fp32 by oneDNN on the CPU. run_to_run: the same bits for any number of threads (a batch is cut
  * into `lanes` fixed pieces; gradients are summed in lane order). Logits and gradients are as close to double precision as
@@ -118,8 +123,8 @@ bool        spot_arch_is(int arch);
 int spot_model_tensors(int arch);
 int spot_model_features(int arch, int width);
 
-/* The table of tensors, in the order of torchvision's state_dict; `table` has room for SPOT_MAX_TENSORS rows. Returns the floats
- * needed for all. */
+/* The table of tensors, in the order of torchvision's state_dict; `table` has room for SPOT_MAX_TENSORS rows. Returns the
+ * floats needed for all. */
 size_t spot_model_layout(spot_model_tensor *table, int arch, int width, int outputs);
 
 /* He initialisation (torchvision's: fan_out, ReLU; batch norm 1 and 0; head uniform +-1/sqrt(fan_in)) from the EC's seed. */
@@ -153,7 +158,7 @@ typedef spot_status (*spot_lesson_draw)(spot_ctx *c, void *user, const spot_less
 
 /* Training on pixels of the caller: pictures in memory, or batches that he draws (augmentation, backgrounds). */
 typedef struct {
-    int    size, classes;      /* pixels a side, a multiple of 32; outputs of the network */
+    int    size, classes;      /* pixels a side, a multiple of 32, for AlexNet from 64 on; outputs of the network */
     int    images;             /* of an epoch */
     int    loss;               /* spot_loss */
     double triplet, margin;    /* weight of the triplet loss of the embeddings, which is added (Schroff et al. 2015, equation 3,
@@ -190,7 +195,7 @@ spot_status spot_model_look_on(spot_ctx *c, spot_arena *a, float *features, spot
 void spot_learning_by_view(spot_learning *lesson, const spot_view *view, const spot_truth *truth, const spot_model_config *cfg);
 
 /* Inference on pixels: rgb (n, size, size, 3) bytes -> logits (n, outputs) and, unless NULL, features (n, spot_model_features).
- * ImageNet normalisation; batch norm folded into the convolutions. */
+ * ImageNet normalisation; batch norm folded into the convolutions. size: a multiple of 32, for AlexNet from 64 on. */
 spot_status spot_model_infer(spot_ctx *c, spot_arena *scratch, float *logits, float *features,
                              const spot_model *m, const uint8_t *rgb, int n, int size);
 

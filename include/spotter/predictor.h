@@ -1,6 +1,7 @@
 /* predictor.h - a classifier as a black box: pixels -> logits and, where it can, embeddings and the activity of channels.
  *
- * It is a file of weights that Spotter runs itself (ResNet-18), any program that speaks the protocol below, or a function.
+ * It is a file of weights that Spotter runs itself (ResNet-18, ResNet-34 or AlexNet, torchvision's
+ * names), any program that speaks the protocol below, or a function.
  *
  * The protocol of a program: it is started once. On its standard input come batches, on its standard output it answers each
  * with three arrays; all are NumPy arrays in the bytes of a .npy file (version 1.0), one behind the other:
@@ -17,9 +18,10 @@
  *
  * Activity of a channel, for neuron coverage (Pei et al. 2017, DeepXplore): the least and the greatest number of the whole
  * output of a layer for one picture become 0 and 1; the channel's value is its mean over the pixels. Where all numbers of the
- * output are equal, it is 0. Layers of a ResNet-18, in order: the stem behind its ReLU; of each block the first convolution
- * behind its ReLU, and the sum behind its ReLU, which holds the second convolution and that of the shortcut. At width 64 they
- * have 3904 channels. */
+ * output are equal, it is 0. Layers of a ResNet, in order: the stem behind its ReLU; of each block the first convolution
+ * behind its ReLU, and the sum behind its ReLU, which holds the second convolution and that of the shortcut. At width 64
+ * ResNet-18's have 3904 channels, ResNet-34's 7616. AlexNet's are its five convolutions and its two hidden linear layers, each
+ * behind its ReLU: 9344 channels. */
 #ifndef SPOTTER_PREDICTOR_H
 #define SPOTTER_PREDICTOR_H
 
@@ -52,7 +54,7 @@ typedef spot_status (*spot_predict_function)(spot_ctx *c, void *user, const spot
 
 typedef struct {
     int    kind;                   /* spot_predictor_kind */
-    const char *weights;           /* ResNet-18, .safetensors */
+    const char *weights;           /* .safetensors with torchvision's names: ResNet-18, ResNet-34, AlexNet */
     const char *command;           /* a line for /bin/sh */
     double patience;               /* seconds that a program may take for one answer; 0: 600 */
     spot_predict_function function;
@@ -60,7 +62,7 @@ typedef struct {
     int    outputs, dim, channels; /* of the function */
     const char *identity;          /* of the function or the program: its results are stored under it ("", NULL: the command; a
                                     * function without one is never found again). Change it with the program's weights */
-    int    side;                   /* pixels a side of every batch; for weights a multiple of 32 */
+    int    side;                   /* pixels a side of every batch; for weights a multiple of 32, for AlexNet from 64 on */
     int    precision;              /* spot_precision (model.h) of a network of weights */
     int    batch;                  /* most pictures of a batch for a program or a function; 0: 64 */
 } spot_predictor_options;

@@ -124,7 +124,7 @@ typedef struct {
 typedef struct {
     char name[64];
     char predictions[512];         /* CSV with the columns path and predicted */
-    char weights[512];             /* ResNet-18, .safetensors */
+    char weights[512];             /* ResNet-18, ResNet-34 or AlexNet, .safetensors */
     char classes[512];             /* text: a line for each output, the class's folder; "": the folders in order */
     int  resize, crop;             /* of weights, as in encoder.h */
 } spot_shift_model;

@@ -48,7 +48,7 @@ typedef struct {
     const char *ids;           /* (n) words or numbers; ids that name files below `images` give the pictures */
     const char *images;        /* folder. Without embeddings: root/class/picture, classes sorted by name */
     const char *coco;          /* annotations of the pictures in `images`: every category is a class, an image may have many */
-    const char *model;         /* .safetensors of a ResNet-18 (torchvision's names), run on the pictures */
+    const char *model;         /* .safetensors of a ResNet or AlexNet (torchvision's names), run on the pictures */
     int  resize, crop;         /* pixels: shorter side, then central square; 256, 224, as torchvision; resize 0: none */
     bool skip;                 /* leave out and count unreadable pictures; false: the first one is SPOT_INPUT */
     size_t memory;             /* most bytes to take; 0: all that the machine has */

@@ -34,7 +34,7 @@
     X(jpeg)      /* pixels through JPEG and back                      */ \
     X(conv)      /* 2-D convolution and its gradients                 */ \
     X(norm)      /* batch norm, ReLU, residual, pooling, fused        */ \
-    X(pool)      /* bias, ReLU, max-pool, adaptive average pool       */ \
+    X(pooling)   /* bias, ReLU, max-pool, adaptive average pool       */ \
     X(dense)     /* linear layers that learn, dropout                 */ \
     X(head)      /* average pooling, linear head, loss                */ \
     X(triplet)   /* triplet loss of a batch's embeddings              */ \

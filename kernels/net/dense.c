@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/gemm.h"
+#include "net/dense_step.h"
 
 enum { CUT = 128 };            /* columns or rows of a task */
 

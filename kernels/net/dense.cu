@@ -1,7 +1,7 @@
 /* dense.cu - products in fp32 by tiles of 64 x 64 (core/tile.cuh). A number is one chain in the order of dense.h, so it has the
  * CPU's bits. Batches have few rows: the time is that of reading the weights. */
 #include "core/tile.cuh"
-#include "net/dense.h"
+#include "net/dense_step.h"
 
 enum { THREADS = 256, TILE = SPOT_TILE, SLAB = SPOT_TILE_SLAB, PITCH = TILE + 1 };
 
@@ -50,7 +50,8 @@ static __global__ void __launch_bounds__(THREADS) product_kernel(float *c, facto
 }
 
 /* grid (ceil(out / 256)): dz over dy, and its sum over the rows; db may be NULL. */
-static __global__ void __launch_bounds__(THREADS) mask_kernel(float *dy, float *db, const float *y, int rows, int out, bool relu)
+static __global__ void __launch_bounds__(THREADS) mask_kernel(float *dy, float *db, const float *y, int rows, int out,
+                                                              bool relu)
 {
     const int o = (int)(blockIdx.x * THREADS + threadIdx.x);
     double sum = 0;
@@ -82,13 +83,13 @@ static spot_status multiply(spot_ctx *c, float *to, factor a, factor b, int dept
     const unsigned down = spot_blocks(a.rows, SPOT_TILE), across = spot_blocks(b.rows, SPOT_TILE);
 
     if (down > 65535) return spot_fail(c, SPOT_UNSUPPORTED, "dense: %d rows of a product; CUDA takes 4194240", a.rows);
-    SPOT_LAUNCH(product_kernel, dim3(across, down), dim3(SPOT_TILE_SIDE, SPOT_TILE_SIDE), 0, spot_cuda_stream(c), to, a, b, depth,
-                start, relu);
+    SPOT_LAUNCH(product_kernel, dim3(across, down), dim3(SPOT_TILE_SIDE, SPOT_TILE_SIDE), 0, spot_cuda_stream(c), to, a, b,
+                depth, start, relu);
     return spot_cuda_launched(c, "dense: (%d, %d) by (%d, %d)", a.rows, depth, b.rows, depth);
 }
 
-static spot_status forward_cuda(spot_ctx *c, float *y, const float *x, const float *w, const float *b, const spot_dense_shape *s,
-                                void *)
+static spot_status forward_cuda(spot_ctx *c, float *y, const float *x, const float *w, const float *b,
+                                const spot_dense_shape *s, void *)
 {
     const size_t in = s->in;
 

@@ -19,7 +19,6 @@
 #include <stdint.h>
 
 #include "core/ops.h"
-#include "core/philox.h"
 
 typedef struct { int rows, in, out; bool relu; } spot_dense_shape;
 
@@ -31,15 +30,6 @@ typedef struct {
 } spot_drop_rule;
 
 enum { SPOT_DROP_SITES = 2 };  /* sites are 0 and 1 */
-
-/* The four words for numbers 4 * block to 4 * block + 3. */
-static inline SPOT_HD void spot_drop_words(uint32_t word[4], uint64_t seed, uint32_t number, uint32_t step, uint32_t site,
-                                           uint32_t block)
-{
-    const uint32_t at[4] = { site << 30 | block, step, number, SPOT_RNG_DROPOUT };
-
-    spot_philox4x32_10(word, at, seed);
-}
 
 struct spot_dense_ops {
     spot_status (*forward)(spot_ctx *c, float *y, const float *x, const float *w, const float *b, const spot_dense_shape *s,

@@ -2,9 +2,9 @@
 
     bo2019.py OUT_DIR      (in a venv: pip install bayesian-optimization==1.0.3 scikit-learn==1.2.1 scipy==1.10.1 numpy==1.24.2)
 
-Numbers in the order in which test_bo.c reads them. Per case: dims, points n, scaled; the points in the order of the package, which
-is that of the names of the factors (n, dims); targets (n); then of the model: length scale, log likelihood, mean and deviation at
-5 further points, which stand first (5, dims); then the greatest upper confidence bound that its search finds.
+Numbers in the order in which test_bo.c reads them. Per case: dims, points n, scaled; the points in the order of the package,
+which is that of the names of the factors (n, dims); targets (n); 5 further points (5, dims); then of the model: length scale,
+log likelihood, mean and deviation at those points; the greatest upper confidence bound that its search finds.
 
 Targets are centred and normalize_y is off where `scaled` is 0: so did scikit-learn before 0.23. The package of 2019 takes the
 first element of a minimum that SciPy gives as a number today; the wrapper makes it an array again.
@@ -53,7 +53,11 @@ def case(names, n, scaled, seed):
     for point, target in zip(x, y):
         o.register(dict(zip(keys, point)), target)
     utility = UtilityFunction("ucb", KAPPA, 0)
+    # by chance the package's starts find the highest hill or not; a case is one where they do
+    o.set_gp_params(n_restarts_optimizer=25)         # as in version 1.0.1
     suggestion = np.array([o.suggest(utility)[k] for k in keys])
+    hills = [o._gp.log_marginal_likelihood([t]) for t in np.linspace(np.log(1e-5), np.log(1e5), 2000)]
+    assert max(hills) <= o._gp.log_marginal_likelihood_value_ + 1e-6, f"choose another seed than {seed}"
     asked = low + r.rand(5, len(keys)) * (high - low)
     mean, deviation = o._gp.predict(asked, return_std=True)
     out.extend([len(keys), n, scaled, *x.ravel(), *y, *asked.ravel(), o._gp.kernel_.length_scale,
@@ -63,7 +67,7 @@ def case(names, n, scaled, seed):
 
 for scaled in 0, 1:
     case(["camera_distance", "sun_energy"], 12, scaled, 1)
-    case(["camera_elevation", "camera_azimuth"], 20, scaled, 2)
-    case(list(RANGES), 40, scaled, 3)
+    case(["camera_elevation", "camera_azimuth"], 20, scaled, 12)
+    case(list(RANGES), 40, scaled, 5)
 with open(sys.argv[1] + "/bo2019.txt", "w") as f:
     f.write("".join(f"{v:.17g}\n" for v in out))

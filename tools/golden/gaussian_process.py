@@ -2,10 +2,10 @@
 
     gaussian_process.py OUT_DIR
 
-Numbers in the order in which test_gaussian_process.c reads them. Points and y are waves that both sides make. Per case: rows, d,
-isotropic, scaled; length (d or 1), amplitude, noise; the log marginal likelihood; its slope by the logs of lengths, amplitude
-and noise; mean and deviation of the noiseless function at 7 points; then of the fit from there with 10 restarts: likelihood,
-lengths, amplitude, noise.
+Numbers in the order in which test_gaussian_process.c reads them. Points and y are waves that both sides make. Per case:
+rows, d, isotropic, scaled; length (d or 1), amplitude, noise; the log marginal likelihood; its slope by the logs of
+lengths, amplitude and noise; mean and deviation of the noiseless function at 7 points; then of the fit from there with
+10 restarts: likelihood, lengths, amplitude, noise.
 """
 import sys
 import warnings

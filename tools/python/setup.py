@@ -25,9 +25,9 @@ class BuildWithLibrary(build_py):
         place = Path(self.build_lib) / "spotter" / "lib"
         place.mkdir(parents=True, exist_ok=True)
         shutil.copy(library.resolve(), place / "libspotter.so")
-        plugin = build / "libspotter_cuda.so"
-        if plugin.exists():
-            shutil.copy(plugin, place)
+        for beside in ("libspotter_cuda.so", "spotter-mesh"):
+            if (build / beside).exists():
+                shutil.copy(build / beside, place)
 
 
 class OfOneMachine(Distribution):

@@ -1,7 +1,8 @@
 """predictor.py MODEL: a PyTorch classifier that answers Spotter; include/spotter/predictor.h has the protocol.
 
-MODEL is what torch.save wrote: a whole module, or the state dict of a torchvision ResNet-18, ResNet-34 or AlexNet. serve() needs nothing but NumPy;
-what follows it is for PyTorch: embeddings are the input of the last linear layer, channels those behind each ReLU.
+MODEL is what torch.save wrote: a whole module, or the state dict of a torchvision ResNet-18, ResNet-34 or AlexNet. serve()
+needs nothing but NumPy; what follows it is for PyTorch: embeddings are the input of the last linear layer, channels
+those behind each ReLU.
 """
 import io
 import sys

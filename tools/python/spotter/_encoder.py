@@ -1,4 +1,4 @@
-"""Rows of an encoder in .safetensors: pictures by a CLIP or a ResNet-18, words by a CLIP."""
+"""Rows of an encoder in .safetensors: pictures by a CLIP, a ResNet or AlexNet, words by a CLIP."""
 import ctypes as ct
 
 import numpy as np

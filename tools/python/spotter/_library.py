@@ -139,6 +139,11 @@ class BackgroundOptions(ct.Structure):
                 ("channels", ct.c_int), ("identity", ct.c_char_p)]
 
 
+class ExamineOptions(ct.Structure):
+    _fields_ = [("out", ct.c_char_p), ("shard", ct.c_int), ("shards", ct.c_int), ("seconds", ct.c_double), ("starts", ct.c_int),
+                ("function", ct.c_void_p), ("user", ct.c_void_p), ("outputs", ct.c_int), ("identity", ct.c_char_p)]
+
+
 class BindingRow(ct.Structure):
     _fields_ = [("name", ct.c_char_p), ("bytes", ct.c_size_t)]
 
@@ -148,7 +153,7 @@ MIRRORED = {"spot_ctx": Ctx, "spot_arena": Arena, "spot_view": View, "spot_point
             "spot_findings": Findings, "spot_discover_options": DiscoverOptions, "spot_word": Word,
             "spot_conjunction": Conjunction, "spot_attributes": Attributes, "spot_describe_options": DescribeOptions,
             "spot_encoder_info": EncoderInfo, "spot_encoder_pictures": EncoderPictures, "spot_prediction": Prediction,
-            "spot_background_options": BackgroundOptions}
+            "spot_background_options": BackgroundOptions, "spot_examine_options": ExamineOptions}
 
 
 def _find():

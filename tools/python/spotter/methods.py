@@ -143,8 +143,8 @@ class Method:
         """embeddings (n, d): what the model, or any other, makes of each image. targets (n,): true classes, numbers from 0 or
         words; None: all of one. probs (n,): the probability of class 1 where there are two classes, else of the true one; or
         (n, classes). losses (n,): cross-entropy in their place. ids, images (n,): names of the rows, paths of their pictures,
-        for reports. embed: path of an encoder, a CLIP or a ResNet-18 in .safetensors, which makes the embeddings of `images`;
-        given in their place. numpy arrays, lists, or tensors with DLPack. Returns self."""
+        for reports. embed: path of an encoder, a CLIP, a ResNet or AlexNet in .safetensors, which makes the embeddings
+        of `images`; given in their place. numpy arrays, lists, or tensors with DLPack. Returns self."""
         embeddings, name = self._encoded(embeddings, images, embed)
         subject = _Subject(embeddings, targets, probs, losses, ids, images)
         subject.c.encoder = name

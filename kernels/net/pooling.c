@@ -1,5 +1,5 @@
-/* pool.c - see pool.h. The loops run over planes, as those of batch norm. */
-#include "net/pool.h"
+/* pooling.c - see pooling.h. The loops run over planes, as those of batch norm. */
+#include "net/pooling.h"
 
 #include "net/norm_line.h"
 
@@ -180,14 +180,15 @@ static spot_status mean_back_cpu(spot_ctx *c, void *dx, const float *dout, spot_
     return SPOT_OK;
 }
 
-const spot_pool_ops spot_pool_cpu = { forward_cpu, back_cpu, mean_cpu, mean_back_cpu };
+const spot_pooling_ops spot_pooling_cpu = { forward_cpu, back_cpu, mean_cpu, mean_back_cpu };
 
 /* -- checked entries ------------------------------------------------------------------------------------------ */
 
 static spot_status check_plane(spot_ctx *c, const char *op, spot_plane p, int least)
 {
     if (p.live < 1 || p.live > p.rows || p.size < least || p.channels < 16 || p.channels % 16)
-        return spot_fail(c, SPOT_INVALID, "pool.%s: %d of %d rows, %d channels, size %d", op, p.live, p.rows, p.channels, p.size);
+        return spot_fail(c, SPOT_INVALID, "pooling.%s: %d of %d rows, %d channels, size %d", op, p.live, p.rows, p.channels,
+                         p.size);
     return spot_conv_able(c, p.precision);
 }
 
@@ -195,25 +196,25 @@ spot_status spot_pool_forward(spot_ctx *c, void *out, unsigned char *which, cons
                               bool max)
 {
     SPOT_TRY(check_plane(c, "forward", p, max ? 3 : 1));
-    SPOT_DISPATCH(c, pool, forward, out, which, y, bias, p, max);
+    SPOT_DISPATCH(c, pooling, forward, out, which, y, bias, p, max);
 }
 
 spot_status spot_pool_back(spot_ctx *c, void *y, float *dbias, const void *da, const void *out, const unsigned char *which,
                            spot_plane p, bool max, void *scratch)
 {
     SPOT_TRY(check_plane(c, "back", p, max ? 3 : 1));
-    if (max && !which) return spot_fail(c, SPOT_INVALID, "pool.back: no places of the largest");
-    SPOT_DISPATCH(c, pool, back, y, dbias, da, out, which, p, max, scratch);
+    if (max && !which) return spot_fail(c, SPOT_INVALID, "pooling.back: no places of the largest");
+    SPOT_DISPATCH(c, pooling, back, y, dbias, da, out, which, p, max, scratch);
 }
 
 spot_status spot_pool_mean(spot_ctx *c, float *out, const void *x, spot_plane p)
 {
     SPOT_TRY(check_plane(c, "mean", p, 1));
-    SPOT_DISPATCH(c, pool, mean, out, x, p);
+    SPOT_DISPATCH(c, pooling, mean, out, x, p);
 }
 
 spot_status spot_pool_mean_back(spot_ctx *c, void *dx, const float *dout, spot_plane p)
 {
     SPOT_TRY(check_plane(c, "mean_back", p, 1));
-    SPOT_DISPATCH(c, pool, mean_back, dx, dout, p);
+    SPOT_DISPATCH(c, pooling, mean_back, dx, dout, p);
 }

@@ -1,7 +1,7 @@
-/* pool.cu - a thread has 4 channels of a place: a pixel, or a window of the pool. The gradient's kernel also adds up the bias's
- * (norm_sums.cuh), so that no second one reads what it wrote. */
+/* pooling.cu - a thread has 4 channels of a place: a pixel, or a window of the pool. The gradient's kernel also adds up the
+ * bias's (norm_sums.cuh), so that no second one reads what it wrote. */
 #include "net/norm_sums.cuh"
-#include "net/pool.h"
+#include "net/pooling.h"
 
 enum { N = SPOT_POOL_MEAN };
 
@@ -15,7 +15,10 @@ static __device__ inline bool own_place(size_t *place, int *ch, size_t places, i
     return *place < places;
 }
 
-static unsigned blocks_of(size_t places, int channels) { return (unsigned)((places * (channels / OWN) + THREADS - 1) / THREADS); }
+static unsigned blocks_of(size_t places, int channels)
+{
+    return (unsigned)((places * (channels / OWN) + THREADS - 1) / THREADS);
+}
 
 /* grid (ceil(places of out * groups / 256)); 0 from place `live` on */
 template <typename T>
@@ -48,8 +51,8 @@ static __global__ void __launch_bounds__(THREADS) forward_kernel(T *out, unsigne
 
 /* Adds to d the gradients of the windows of a row that pixel (py, px) won; `from`: the row's first window, and the channel. */
 template <typename T>
-static __device__ inline void add_won(float *d, const T *da, const T *out, const unsigned char *which, size_t from, int py, int px,
-                                      int side, int channels)
+static __device__ inline void add_won(float *d, const T *da, const T *out, const unsigned char *which, size_t from, int py,
+                                      int px, int side, int channels)
 {
     for (int oy = py < 3 ? 0 : (py - 1) / 2; oy <= py / 2 && oy < side; oy++)
         for (int ox = px < 3 ? 0 : (px - 1) / 2; ox <= px / 2 && ox < side; ox++) {
@@ -143,29 +146,30 @@ static __global__ void __launch_bounds__(THREADS) mean_back_kernel(T *dx, const 
 /* -- entries ---------------------------------------------------------------------------------------------------------- */
 
 template <typename T>
-static void launch_forward(spot_ctx *c, void *out, unsigned char *which, const void *y, const float *bias, spot_plane p, bool max)
+static void launch_forward(spot_ctx *c, void *out, unsigned char *which, const void *y, const float *bias, spot_plane p,
+                           bool max)
 {
     spot_plane q = p;
 
     q.size = spot_pool_side(p.size, max);
-    SPOT_LAUNCH(forward_kernel<T>, blocks_of(pixels_of(q.rows, q), p.channels), THREADS, 0, spot_cuda_stream(c), (T *)out, which,
-                (const T *)y, bias, pixels_of(q.rows, q), pixels_of(q.live, q), p.channels, p.size, max);
+    SPOT_LAUNCH(forward_kernel<T>, blocks_of(pixels_of(q.rows, q), p.channels), THREADS, 0, spot_cuda_stream(c), (T *)out,
+                which, (const T *)y, bias, pixels_of(q.rows, q), pixels_of(q.live, q), p.channels, p.size, max);
 }
 
 static spot_status forward_cuda(spot_ctx *c, void *out, unsigned char *which, const void *y, const float *bias, spot_plane p,
                                 bool max)
 {
-    SPOT_TRY(spot_cuda_needs(c, out, "pool.forward: out"));
+    SPOT_TRY(spot_cuda_needs(c, out, "pooling.forward: out"));
     (p.precision == SPOT_BF16 ? launch_forward<spot_bf16> : launch_forward<float>)(c, out, which, y, bias, p, max);
-    return spot_cuda_launched(c, "pool.forward of " SHAPE(p));
+    return spot_cuda_launched(c, "pooling.forward of " SHAPE(p));
 }
 
 template <typename T>
 static void launch_back(spot_ctx *c, void *y, float *dbias, const void *da, const void *out, const unsigned char *which,
                         spot_plane p, bool max, tiling k)
 {
-    SPOT_LAUNCH(back_kernel<T>, sums_grid(&k), THREADS, 0, spot_cuda_stream(c), (T *)y, dbias, (const T *)da, (const T *)out, which,
-                k, p.size, max);
+    SPOT_LAUNCH(back_kernel<T>, sums_grid(&k), THREADS, 0, spot_cuda_stream(c), (T *)y, dbias, (const T *)da, (const T *)out,
+                which, k, p.size, max);
 }
 
 static spot_status back_cuda(spot_ctx *c, void *y, float *dbias, const void *da, const void *out, const unsigned char *which,
@@ -174,9 +178,9 @@ static spot_status back_cuda(spot_ctx *c, void *y, float *dbias, const void *da,
     const size_t live = pixels_of(p.live, p), row = p.channels * spot_precision_bytes(p.precision);
     const tiling k = tiles_of(c, live, p.channels, scratch);
 
-    SPOT_TRY(spot_cuda_needs(c, y, "pool.back: y"));
+    SPOT_TRY(spot_cuda_needs(c, y, "pooling.back: y"));
     (p.precision == SPOT_BF16 ? launch_back<spot_bf16> : launch_back<float>)(c, y, dbias, da, out, which, p, max, k);
-    SPOT_TRY(spot_cuda_launched(c, "pool.back of " SHAPE(p)));
+    SPOT_TRY(spot_cuda_launched(c, "pooling.back of " SHAPE(p)));
     if (p.rows == p.live) return SPOT_OK;
     return spot_cuda_memory(c)->clear(c, (char *)y + live * row, (pixels_of(p.rows, p) - live) * row);
 }
@@ -191,22 +195,22 @@ template <typename T> static void launch_mean(spot_ctx *c, float *out, const voi
 
 static spot_status mean_cuda(spot_ctx *c, float *out, const void *x, spot_plane p)
 {
-    SPOT_TRY(spot_cuda_needs(c, x, "pool.mean: x"));
+    SPOT_TRY(spot_cuda_needs(c, x, "pooling.mean: x"));
     (p.precision == SPOT_BF16 ? launch_mean<spot_bf16> : launch_mean<float>)(c, out, x, p);
-    return spot_cuda_launched(c, "pool.mean of " SHAPE(p));
+    return spot_cuda_launched(c, "pooling.mean of " SHAPE(p));
 }
 
 template <typename T> static void launch_mean_back(spot_ctx *c, void *dx, const float *dout, spot_plane p)
 {
-    SPOT_LAUNCH(mean_back_kernel<T>, blocks_of(pixels_of(p.rows, p), p.channels), THREADS, 0, spot_cuda_stream(c), (T *)dx, dout,
-                pixels_of(p.rows, p), pixels_of(p.live, p), p.channels, p.size);
+    SPOT_LAUNCH(mean_back_kernel<T>, blocks_of(pixels_of(p.rows, p), p.channels), THREADS, 0, spot_cuda_stream(c), (T *)dx,
+                dout, pixels_of(p.rows, p), pixels_of(p.live, p), p.channels, p.size);
 }
 
 static spot_status mean_back_cuda(spot_ctx *c, void *dx, const float *dout, spot_plane p)
 {
-    SPOT_TRY(spot_cuda_needs(c, dx, "pool.mean_back: dx"));
+    SPOT_TRY(spot_cuda_needs(c, dx, "pooling.mean_back: dx"));
     (p.precision == SPOT_BF16 ? launch_mean_back<spot_bf16> : launch_mean_back<float>)(c, dx, dout, p);
-    return spot_cuda_launched(c, "pool.mean_back of " SHAPE(p));
+    return spot_cuda_launched(c, "pooling.mean_back of " SHAPE(p));
 }
 
-extern const spot_pool_ops spot_pool_cuda = { forward_cuda, back_cuda, mean_cuda, mean_back_cuda };
+extern const spot_pooling_ops spot_pooling_cuda = { forward_cuda, back_cuda, mean_cuda, mean_back_cuda };

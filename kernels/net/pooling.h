@@ -1,5 +1,5 @@
-/* pool.h - the layers behind a convolution without batch norm, as AlexNet has them: bias, ReLU, max-pooling of 3x3 windows, and
- * the adaptive average pool before its linear layers.
+/* pooling.h - the layers behind a convolution without batch norm, as AlexNet has them: bias, ReLU, max-pooling of 3x3 windows,
+ * and the adaptive average pool before its linear layers.
  *
  *     relu   out = max(0, y + bias)
  *     max    out = the largest of those in windows of 3x3, stride 2, no padding: (size - 3)/2 + 1 a side
@@ -10,8 +10,8 @@
  * order. Rows from `live` on pad a batch: 0 is written for them. Sums are in double in an order that the shape fixes:
  * run_to_run, the same bits for any number of threads; gradients are within 1e-6 of their largest number, in bf16 rounded once.
  * A NaN stays NaN. */
-#ifndef SPOTTER_POOL_H
-#define SPOTTER_POOL_H
+#ifndef SPOTTER_POOLING_H
+#define SPOTTER_POOLING_H
 
 #include "core/hd.h"
 #include "net/norm.h"
@@ -27,7 +27,7 @@ static inline SPOT_HD int spot_pool_end(int i, int size)
     return ((i + 1) * size + SPOT_POOL_MEAN - 1) / SPOT_POOL_MEAN;
 }
 
-struct spot_pool_ops {
+struct spot_pooling_ops {
     spot_status (*forward)(spot_ctx *c, void *out, unsigned char *at, const void *y, const float *bias, spot_plane p, bool max);
     spot_status (*back)(spot_ctx *c, void *y, float *dbias, const void *da, const void *out, const unsigned char *at,
                         spot_plane p, bool max, void *scratch);

@@ -1,0 +1,17 @@
+/* dense_step.h - which numbers are dropped, for CPU and CUDA. */
+#ifndef SPOTTER_DENSE_STEP_H
+#define SPOTTER_DENSE_STEP_H
+
+#include "core/philox.h"
+#include "net/dense.h"
+
+/* The four words for numbers 4 * block to 4 * block + 3. */
+static inline SPOT_HD void spot_drop_words(uint32_t word[4], uint64_t seed, uint32_t number, uint32_t step, uint32_t site,
+                                           uint32_t block)
+{
+    const uint32_t at[4] = { site << 30 | block, step, number, SPOT_RNG_DROPOUT };
+
+    spot_philox4x32_10(word, at, seed);
+}
+
+#endif

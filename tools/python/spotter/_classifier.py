@@ -1,0 +1,59 @@
+"""A Python function as the classifier of a study."""
+import ctypes as ct
+
+import numpy as np
+
+from . import _library as c_side
+from ._library import SIZES, Context, InputError, lib
+
+INPUT = next(s for s in range(32) if lib.spot_status_name(s) == b"INPUT")
+PREDICT = ct.CFUNCTYPE(ct.c_int, ct.c_void_p, ct.c_void_p, ct.POINTER(c_side.Prediction))
+
+
+class Classifier:
+    """predict: uint8 (n, side, side, 3) -> logits, or a tuple of logits, embeddings and activations of channels."""
+
+    def __init__(self, predict, identity, side, **machine):
+        self.predict, self.identity, self.failure, self.machine = predict, identity, None, machine
+        self.widths = [array.shape[1] for array in self._answers(np.full((1, side, side, 3), 128, np.uint8))]
+
+    def _answers(self, rgb):
+        """Three arrays of the batch, with a width of 0 for those that predict has not."""
+        said = self.predict(rgb)
+        said = said if isinstance(said, tuple) else (said,)
+        if len(said) > 3:
+            raise InputError(f"predict gave {len(said)} arrays; it gives logits, embeddings and activations of channels")
+        arrays = [np.asarray(array, np.float32) for array in said]
+        for array in arrays:
+            if array.ndim != 2 or len(array) != len(rgb):
+                raise InputError(f"predict gave an array of shape {array.shape} for {len(rgb)} pictures")
+        return arrays + [np.zeros((len(rgb), 0), np.float32)] * (3 - len(arrays))
+
+    def _call(self, c, _, asked):
+        p = asked.contents
+        try:
+            rgb = np.ctypeslib.as_array(ct.cast(p.rgb, ct.POINTER(ct.c_uint8)), (p.n, p.side, p.side, 3)).copy()
+            for array, width, out in zip(self._answers(rgb), self.widths, (p.logit, p.embedding, p.channel)):
+                if array.shape[1] != width:
+                    raise InputError(f"predict gave {array.shape[1]} numbers a picture where it gave {width} at first")
+                if out:
+                    ct.memmove(out, np.ascontiguousarray(array).ctypes.data, array.nbytes)
+            return 0
+        except BaseException as e:                         # it goes on where run() was called
+            self.failure = e
+            return lib.spot_fail(ct.c_void_p(c), INPUT, b"predict failed: %s", str(e).encode())
+
+    def _run(self, study, options, config):
+        """Parses the config's text and runs the study; an exception of predict goes on here."""
+        call, self.failure = PREDICT(self._call), None
+        options.function, options.shards, options.outputs = ct.cast(call, ct.c_void_p), 1, self.widths[0]
+        options.identity = None if self.identity is None else self.identity.encode()
+        cfg, report = ct.create_string_buffer(SIZES[f"{study}_config"]), (ct.c_char * SIZES[f"{study}_report"])()
+        with Context(**self.machine) as c:
+            c(f"{study}_parse", cfg, config, ct.c_size_t(len(config)), b"settings")
+            try:
+                c.patiently(f"{study}_run", cfg, ct.byref(options), report)
+            except Exception:
+                if self.failure is not None:
+                    raise self.failure from None
+                raise
