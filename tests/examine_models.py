@@ -68,8 +68,8 @@ def make(root):
     here = os.path.dirname(os.path.abspath(__file__))
     subprocess.run([sys.executable, f"{here}/examine_world.py", f"{root}/meshes", "3"], check=True)
     hostile = "'<b onclick=alert(1)>m1</b> & \"x\"'"
-    turned = "factors: [{factor: camera_distance}, {factor: camera_azimuth}, {factor: camera_elevation}, {factor: sun_energy}]\n"
-    order = "factors: [{factor: sun_energy}, {factor: camera_elevation}, {factor: camera_azimuth}, {factor: camera_distance}]\n"
+    names = ("camera_distance", "camera_azimuth", "camera_elevation", "sun_energy")
+    turned, order = (f"factors: [{', '.join('{factor: ' + n + '}' for n in list_)}]\n" for list_ in (names, names[::-1]))
     config(root, "run.yaml", [("net-m1", 3, 1), (hostile, 1, 2)], maps=300)
     config(root, "before.yaml", [("version 1", 0.5, 1)])
     config(root, "worse.yaml", [("version 2", 4, 1)])

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
-"""examine_pages.py tables RUN CSV | figures RUN CSV | order RUN_A RUN_B CSV | look RUN REPORT.html | bare REPORT.html: what people
-see of runs of `spotter examine`, for tests/test_examine_pages.sh. tables, figures, order: the numbers against the runs' files, by
-plain Python. look: the page in a headless Chromium against examine.json and failures.json; bare: that of a run without maps."""
+"""examine_pages.py tables RUN CSV | figures RUN CSV | order RUN_A RUN_B CSV | look RUN REPORT.html | bare REPORT.html: what
+people see of runs of `spotter examine`, for tests/test_examine_pages.sh. tables, figures, order: the numbers against the runs'
+files, by plain Python. look: the page in a headless Chromium against examine.json and failures.json; bare: that of a run
+without maps."""
 import array
 import json
 import math
@@ -136,7 +137,8 @@ def order(run_a, run_b, path):
     obj = a["searches"][0]["object"]
 
     def tails(run, found):
-        return [points(run, found, u["unit"]) for u in found["searches"] if u["examiner"] == s["examiner"] and u["object"] == obj]
+        return [points(run, found, u["unit"]) for u in found["searches"]
+                if (u["examiner"], u["object"]) == (s["examiner"], obj)]
     x, y = tails(run_a, a), tails(run_b, b)
     near(own[0]["x"], mean(energy(p, q) for p in x for q in y), "between orders")
     near(own[1]["x"], mean((energy(x[0], x[1]), energy(y[0], y[1]))), "between seeds")
@@ -190,7 +192,8 @@ def check_failures(page, failures, found):
                     "f += v[CELLS + i]; } return [n, f, mapNow().renders, mapNow().failing]; })")
     check(total[0] == total[2] and total[1] == total[3] and total[0] > 0, "cells of the map", total)
     before = page.js("document.querySelector('#maps').innerHTML")
-    page.js("(e => { e.value = 'class 1'; e.dispatchEvent(new Event('change')); })(document.querySelectorAll('#map-bar select')[1])")
+    page.js("(e => { e.value = 'class 1'; e.dispatchEvent(new Event('change')); })"
+            "(document.querySelectorAll('#map-bar select')[1])")
     page.wait("document.querySelector('#maps').dataset.shown === '0 class 1 failing'")
     check(page.js("document.querySelector('#maps').innerHTML") != before, "another class has the same map")
     check(page.js("document.querySelectorAll('.object').length") == len({s["object"] for s in found["searches"]}), "objects")
@@ -227,7 +230,7 @@ def look(run, report):
         for k in (0, 1):
             page.js("(e => { e.value = 1; e.dispatchEvent(new Event('change')); })"
                     f"(document.querySelectorAll('#object-bar select')[{k}])")
-        check(page.js("document.querySelectorAll('#objects canvas').length") >= 2 * 9, "pictures of the other model are missing")
+        check(page.js("document.querySelectorAll('#objects canvas').length") >= 2 * 9, "the other model has no pictures")
         credits = page.js("document.querySelectorAll('#credits tbody tr').length")
         check(credits == len({s["object"] for s in found["searches"]}), "attribution of", credits, "objects")
         check(not page.js("document.querySelector('main script, main img[onerror], main b[onclick]')"), "a name became markup")
@@ -239,7 +242,7 @@ def bare(report):
     from browser import Browser
     with Browser() as b:
         page = opened(b, report, "the page without maps")
-        check(page.js("document.querySelector('#map-part').hidden && document.querySelector('#finding-part').hidden"), "empty parts")
+        check(page.js("['#map-part', '#finding-part'].every(e => document.querySelector(e).hidden)"), "empty parts")
         check("no pictures of failing renders" in page.js("document.querySelector('#object-hint').textContent"), "no hint")
 
 

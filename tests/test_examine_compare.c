@@ -12,9 +12,13 @@ enum { OBJECTS = 10, SEEDS = 3, EXAMINERS = 4 };
 /* A run of one model. Each object has its own p; a search adds noise; `change` is of the model. */
 static void make_run(spot_examine_results *r, spot_ctx *c, int objects, uint32_t night, double change)
 {
-    static const char config[] = "study: examine\nobjects: {catalogue: x, choice: first, per_class: 1}\nsearch: {renders: 100, points: \"100\"}\n"
-                                 "classes: [{name: a}, {name: b}]\nmodels: [{name: one, command: x}]\nexaminers: [{method: random}, {method: cem}, "
-                                 "{method: cma}, {method: local}]\n";
+    static const char config[] =
+        "study: examine\n"
+        "objects: {catalogue: x, choice: first, per_class: 1}\n"
+        "search: {renders: 100, points: \"100\"}\n"
+        "classes: [{name: a}, {name: b}]\n"
+        "models: [{name: one, command: x}]\n"
+        "examiners: [{method: random}, {method: cem}, {method: cma}, {method: local}]\n";
 
     *r = (spot_examine_results){ .cfg = calloc(1, sizeof *r->cfg), .objects = objects, .units = EXAMINERS * SEEDS * objects };
     CHECK_OK(c, spot_examine_parse(c, r->cfg, config, sizeof config - 1, "test"));
@@ -76,8 +80,8 @@ TEST(a_fall_is_worse_and_a_rise_is_better)
     }
 }
 
-/* Of 60 nights of equal code with other noise 3 may fail by chance, if the tests kept their level exactly; one-sided they are half
- * of it, and Holm's correction makes them fewer. */
+/* Of 60 nights of equal code with other noise 3 may fail by chance, if the tests kept their level exactly; one-sided they are
+ * half of it, and Holm's correction makes them fewer. */
 TEST(nights_of_equal_code_do_not_fail)
 {
     spot_ctx c = check_ctx(1);

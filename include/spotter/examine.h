@@ -221,12 +221,12 @@ typedef struct {
 spot_status spot_examine_read (spot_ctx *c, spot_examine_results *r, const char *dir);
 void        spot_examine_close(spot_examine_results *r);
 
-/* Renders of a run made again, from the 3-D models that its config names. SPOT_INPUT or SPOT_IO where they are gone. close accepts
- * NULL. draw: rgb (n, size, size, 3) on the host, the object of a unit under n conditions. */
+/* Renders of a run made again, from the 3-D models that its config names. SPOT_INPUT or SPOT_IO where they are gone. close
+ * accepts NULL. draw: rgb (n, size, size, 3) on the host, the object of a unit under n conditions. */
 typedef struct spot_examine_pictures spot_examine_pictures;
 spot_status spot_examine_pictures_open (spot_ctx *c, spot_examine_pictures **p, const spot_examine_results *r);
-spot_status spot_examine_pictures_draw (spot_ctx *c, spot_examine_pictures *p, uint8_t *rgb, int unit, const spot_conditions *at,
-                                        int n);
+spot_status spot_examine_pictures_draw (spot_ctx *c, spot_examine_pictures *p, uint8_t *rgb, int unit,
+                                        const spot_conditions *at, int n);
 void        spot_examine_pictures_close(spot_ctx *c, spot_examine_pictures *p);
 
 /* ---- 3. the run ---- */
@@ -257,8 +257,8 @@ spot_status spot_examine_cost_of(spot_ctx *c, const spot_examine_config *cfg, sp
 
 /* ---- 4. two versions ---- */
 
-/* One number of two versions of a model, object by object: means over the seeds at the last point of the curves. A p of the true
- * class that falls is worse, in both modes. */
+/* One number of two versions of a model, object by object: means over the seeds at the last point of the curves. A p of the
+ * true class that falls is worse, in both modes. */
 typedef enum { SPOT_CHANGE_MEAN, SPOT_CHANGE_LOWEST, SPOT_CHANGE_ROBUST, SPOT_EXAMINE_CHANGES } spot_examine_changed;
 
 typedef struct {

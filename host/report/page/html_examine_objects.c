@@ -1,4 +1,5 @@
-/* html_examine_objects.c - the objects of an examination: their attribution, the numbers of every search, pictures of failures. */
+/* html_examine_objects.c - the objects of an examination: their attribution, the numbers of every search, pictures of
+ * failures. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
