@@ -41,7 +41,8 @@ spot_status spot_examine_cost_of(spot_ctx *c, const spot_examine_config *cfg, sp
         cost->objects = spot_examine_objects_of_a_model(own);
         for (int k = 0; k < o.list.classes; k++) held += o.held[k];
         if (own->objects.choice != SPOT_OBJECTS_BEST) held = 0;
-        cost->renders = cost->units * (asked + rest) + own->models * ((double)cost->objects * ALWAYS + held * own->objects.views);
+        cost->renders = cost->units * (asked + rest) + own->models * ((double)cost->objects * ALWAYS + held
+                                                                      * own->objects.views);
         for (int m = 0; m < own->models; m++) add_training(&o, &own->model[m], cost);
         spot_factor_space space;
         spot_conditions fixed;

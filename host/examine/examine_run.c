@@ -339,7 +339,8 @@ spot_status spot_examine_run(spot_ctx *c, const spot_examine_config *cfg, const 
     *v->cfg = *cfg;
     v->open = -1, v->c = c, v->options = o;
     if (o->function) set_function(v->cfg);
-    v->work = (spot_work){ .study = &spot_examine_study, .dir = o->out, .config = v->cfg, .shard = o->shard, .shards = o->shards,
+    v->work = (spot_work){ .study = &spot_examine_study, .dir = o->out, .config = v->cfg, .shard = o->shard,
+                          .shards = o->shards,
                            .seconds = o->seconds, .starts = o->starts, .since = since, .user = v, .holds = result_holds,
                            .prepare = prepare, .begin = begin, .compute = compute };
     if (!o->out || o->shards < 1 || o->shard < 0 || o->shard >= o->shards)

@@ -58,8 +58,8 @@ typedef struct {
 /* A number that a config does not give: the paper's range counts. spot_examine_load and _parse put it in. */
 #define SPOT_EXAMINE_OPEN (-1e9)
 
-/* One factor that the search changes; least = most: it has this value. Factors that are not listed are drawn once for an object,
- * as the paper draws the sun's rotation. */
+/* One factor that the search changes; least = most: it has this value. Factors that are not listed are drawn once for an
+ * object, as the paper draws the sun's rotation. */
 typedef struct { int factor; double least, most; } spot_examine_factor;
 
 /* A region of the conditions: all of its limits hold. absolute: of the value's magnitude. */
@@ -85,11 +85,11 @@ typedef struct {
 
 typedef enum { SPOT_MODE_WEAKNESS, SPOT_MODE_STRENGTH } spot_examine_mode;  /* the lowest p, or the highest (4.6) */
 
-/* A point of the curves answers for a user who spends that many renders on an object: `perturbed` of them test the weakness that
- * was found, and the examiner asks for the others. So a point does not depend on the other points. */
+/* A point of the curves answers for a user who spends that many renders on an object: `perturbed` of them test the weakness
+ * that was found, and the examiner asks for the others. So a point does not depend on the other points. */
 typedef struct {
     int    renders;                /* of each object, all: those of the last point */
-    char   curve[160];             /* "50, 100, 200": renders of the points; "": a tenth, a fifth, a half and all of `renders` */
+    char   curve[160];             /* "50, 100, 200": renders of the points; "": a tenth, a fifth, a half and all */
     int    points;                 /* derived from `curve`, as are ... */
     int    point[SPOT_MAX_EXAMINE_POINTS];     /* ... these: ascending; the last one is `renders` */
     int    window;                 /* last renders of the mean p; 32 */
