@@ -14,7 +14,7 @@ typedef struct {
     bool mapped;                   /* the run has failures.json */
 } spot_examine_page;
 
-/* The unit of an examiner's search, and the last point of its curve. */
+/* html_examine_objects.c. The unit of an examiner's search, and the last point of its curve. */
 const spot_examine_result *spot_examine_page_unit(const spot_examine_page *w, int model, int examiner, int seed, int object);
 const spot_examine_point  *spot_examine_page_last(const spot_examine_result *u);
 
