@@ -16,6 +16,7 @@ pages tables run tables.csv
 for format in text md json; do run 0 "" tables run --format $format; done
 run 2 "there is no Table 2" tables run --which 2
 run 2 "tables 1 to 3" tables run --which 4
+run 2 "one run directory too many" tables run before
 
 run 0 "" figures run --format csv
 cp "$dir/out" figures.csv

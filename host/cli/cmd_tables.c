@@ -35,8 +35,10 @@ static spot_status print_tables(spot_ctx *c, void *input)
     SPOT_TRY(cli_study_of(c, &study, o->dir.word[0]));
     if (study == &spot_background_study)
         return spot_background_tables(c, stdout, o->dir.word, o->dir.n, o->which, format);
-    if (study == &spot_examine_study && o->dir.n == 1)
-        return spot_examine_tables(c, stdout, o->dir.word[0], o->which, format);
+    if (study == &spot_examine_study && o->dir.n > 1)
+        return spot_fail(c, SPOT_USAGE, "\"%s\" is one run directory too many; a table of `spotter examine` is of one run",
+                         o->dir.word[1]);
+    if (study == &spot_examine_study) return spot_examine_tables(c, stdout, o->dir.word[0], o->which, format);
     if (o->dir.n > 1 && !o->which)
         return spot_fail(c, SPOT_USAGE, "\"%s\" is one run directory too many; only --which N joins several", o->dir.word[1]);
     if (!o->which) return spot_tables(c, stdout, o->dir.word[0], format, o->all);

@@ -67,14 +67,16 @@ static spot_status draw_classes(work *w)
 
 /* ---- Figures 3 and 4 ---- */
 
-/* The object that shows most: the first examiner's robust p is lowest. */
+/* The object that shows most: the first examiner's robust p is lowest. Those that learned a planted region come first. */
 static int weakest(const spot_examine_results *r, int model)
 {
     double least = INFINITY;
-    int best = 0;
+    int best = 0, learned = 0;
 
+    for (int i = 0; i < r->objects; i++) learned += spot_figure_unit(r, model, 0, 0, i)->learned == 1;
     for (int i = 0; i < r->objects; i++) {
         const spot_examine_result *u = spot_figure_unit(r, model, 0, 0, i);
+        if (learned && u->learned != 1) continue;
         const spot_examine_point *p = &u->point[u->points - 1];
         const double v = isfinite(p->robust) ? p->robust : p->lowest;
         if (v < least) least = v, best = i;

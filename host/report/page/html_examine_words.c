@@ -70,9 +70,10 @@ static void tell_answer(spot_examine_page *w)
         spot_page_print(w->p, NULL, "No lasting failure was found: around the lowest p of every object the mean p stays at %g "
                         "or above in some search, after %d renders of each.", cfg->search.fails, cfg->search.renders);
     else
-        spot_page_print(w->p, NULL, "%s%s fails on %d of %d objects: %s finds conditions around which its p of the true class "
-                        "is below %g, while on random renders it is %.2f.", cfg->model[worst].name,
-                        cfg->models > 1 ? ", the weakest model," : "", most, w->r->objects, who, cfg->search.fails, start);
+        spot_page_print(w->p, NULL, "%s%s%s fails on %d of %d objects: %s finds conditions around which its p of the true "
+                        "class is below %g, while on random renders it is %.2f.",
+                        cfg->models > 1 ? "The weakest model, " : "Model ", cfg->model[worst].name,
+                        cfg->models > 1 ? "," : "", most, w->r->objects, who, cfg->search.fails, start);
 }
 
 static void tell_model(spot_examine_page *w, int model)
