@@ -1,24 +1,8 @@
 /* check_background.c - spotter check for two versions of a model that `spotter background` has examined. */
-#define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "cli/cli.h"
-#include "config/yaml.h"
 #include "spotter/background.h"
-#include "spotter/work.h"
-
-bool cli_is_background(const char *version)
-{
-    const char *colon = strrchr(version, ':');
-    char path[1200], word[64] = "";
-    spot_ctx own = { 0 };
-
-    snprintf(path, sizeof path, "%.*s/config.yaml", colon ? (int)(colon - version) : (int)strlen(version), version);
-    return !access(path, F_OK) && spot_yaml_word(&own, word, sizeof word, path, "study") == SPOT_OK
-        && !strcmp(word, spot_background_study.name);
-}
 
 static const char *verdict_of(const spot_background_change *x)
 {

@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "spotter/background.h"
+#include "spotter/examine.h"
 #include "spotter/report.h"
 #include "spotter/work.h"
 
@@ -45,8 +46,8 @@ static unsigned read_words(const struct argp_state *state, const char *option, c
 
 static void read_which(const struct argp_state *state, const char *word, void *input)
 {
-    static const char *const figures[] = { "2", "3", "4", "6", "8", "9", "10", "11", "12", "13", "15", "17", NULL };
-    static const int number[] = { 2, 3, 4, 6, 8, 9, 10, 11, 12, 13, 15, 17 };
+    static const char *const figures[] = { "1", "2", "3", "4", "6", "8", "9", "10", "11", "12", "13", "15", "17", NULL };
+    static const int number[] = { 1, 2, 3, 4, 6, 8, 9, 10, 11, 12, 13, 15, 17 };
     const unsigned bits = read_words(state, "--which", word, figures);
     options *o = input;
 
@@ -69,13 +70,14 @@ static const cli_row table[] = {
     { .word = "DIR", .kind = CLI_REST, CLI_AT(dir), .most = MOST_RUNS, .need = "runs/quickstart" },
     { "out",    'o', "FOLDER", CLI_TEXT, CLI_AT(o.out), .most = 1000,
       .help = "folder for the pictures; made if it is missing" },
-    { "which",  'w', "2,3,4|6,8,...,17", CLI_CALL, .read = read_which, .otherwise = "all that the run has",
-      .help = "numbers of the figures: 2 to 4 of a sweep; 6, 10, 11 and 17 of shifts; 8 to 13 and 15 of backgrounds" },
+    { "which",  'w', "1,2,3|4,6,...,17", CLI_CALL, .read = read_which, .otherwise = "all that the run has",
+      .help = "numbers of the figures: 2 to 4 of a sweep; 6, 10, 11 and 17 of shifts; 8 to 13 and 15 of backgrounds; 1 to 4 "
+              "and 6 of an examination" },
     { "format", 'f', "png,svg|csv", CLI_CALL, .preset = "png,svg", .read = read_format,
       .help = "files to write; csv: the figures' numbers on stdout, no pictures" },
     { "method", 'm', "NAME",   CLI_LIST, CLI_AT(method), .most = MOST_METHODS, .count = CLI_AT(o.methods),
-      .otherwise = "all", .help = "one method with its name in the tables, or of backgrounds one model; may be given several "
-          "times" },
+      .otherwise = "all", .help = "one method with its name in the tables, or of backgrounds or an examination one model; may "
+              "be given several times" },
     { "shift",  's', "NAME",   CLI_LIST, CLI_AT(shift), .most = MOST_SHIFTS, .count = CLI_AT(o.shifts),
       .otherwise = "all", .help = "one shift of Figures 10 and 17; may be given several times" },
     { "all",    'a', NULL,     CLI_ON, CLI_AT(o.all), .help = "all ECs, also those that did not learn their blindspots" },
@@ -94,16 +96,19 @@ static spot_status draw_figures(spot_ctx *c, void *input)
     const unsigned sweeps = 7u << 2;
     options *o = input;
     const char *dir = o->dir.word[0];
-    const spot_study *study = NULL;
+    const spot_study *study = NULL, *first = NULL;
 
     o->o.method = o->method;
     o->o.shift = o->shift;
     for (int i = 0; i < o->dir.n; i++) {
         SPOT_TRY(cli_study_of(c, &study, o->dir.word[i]));
-        if (o->dir.n > 1 && study != &spot_background_study)
+        if (o->dir.n > 1 && study != &spot_background_study && study != &spot_examine_study)
             return spot_fail(c, SPOT_USAGE, "%s is no run of `spotter background`; figures of other studies are of one run",
                              o->dir.word[i]);
+        if (i && study != first) return spot_fail(c, SPOT_USAGE, "%s and %s are runs of two studies", dir, o->dir.word[i]);
+        first = study;
     }
+    if (study == &spot_examine_study) return spot_examine_figures(c, o->dir.word, o->dir.n, &o->o);
     if (study == &spot_background_study) return spot_background_figures(c, o->dir.word, o->dir.n, &o->o);
     if (study == &spot_shifts_study) return spot_shifts_figures(c, dir, &o->o);
     if (o->o.which & ~sweeps || o->o.shifts)
@@ -118,13 +123,16 @@ const cli_command cli_figures_command = {
     "  spotter figures runs/mini -o figures --which 3 --method planespot-tsne\n"
     "  spotter figures runs/mini --format csv > figures.csv\n"
     "  spotter figures runs/shifts -o figures --which 10,11\n"
-    "  spotter figures runs/seed_1 runs/seed_2 -o figures --which 12",
+    "  spotter figures runs/seed_1 runs/seed_2 -o figures --which 12\n"
+    "  spotter figures runs/examine -o figures",
     "Draws the paper's Figures 2, 3 and 4 with a run's numbers and 95 % intervals: DR and FDR by number of blindspots, covered "
     "blindspots by specificity and by the features that define them. Figure 2 compares two settings of one method. Of a run of "
     "`spotter shifts`: base against shift accuracy (10), slope against impact (11), similarities and pass rates (17), and "
     "raters' selection frequency (6). Of a run of `spotter background`: matrices of models of equal accuracies (8), keywords "
     "by level of the ontology (9), distances of blends (11); of a run with variants, or of several such runs, also their "
-    "matrices side by side (10, 12, 13 and 15, by what their settings differ in).",
+    "matrices side by side (10, 12, 13 and 15, by what their settings differ in). Of a run of `spotter "
+    "examine`: p against renders (1), p of each class (2), conditions of first and last renders by t-SNE (3, and 4 of planted "
+    "weaknesses); of two runs whose factors have another order, whether both end in the same place (6).",
     table, check_options,
     .work = draw_figures, CLI_OPTIONS(o.out)
 };

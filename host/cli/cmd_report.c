@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "spotter/background.h"
 #include "spotter/check.h"
+#include "spotter/examine.h"
 #include "spotter/report.h"
 #include "spotter/work.h"
 
@@ -93,10 +94,12 @@ static spot_status report_any(spot_ctx *c, const options *o)
         return spot_fail(c, SPOT_USAGE, "--images is for findings and for shifts; where the pictures of backgrounds are "
                          "stands in %s/config.yaml, whose paths may be changed", o->dir.word[0]);
     if (study == &spot_background_study) return spot_report_background(c, o->out, o->dir.word[0], &o->o);
+    if (study == &spot_examine_study) return spot_report_examine(c, o->out, o->dir.word[0], &o->o);
     if (!found && o->dir.n == 1) return spot_report_run(c, o->out, o->dir.word[0], &o->o);
     if (found < o->dir.n)
         return spot_fail(c, SPOT_USAGE, "%s holds no findings of `spotter discover`; a page shows one run of "
-                         "`spotter sweep`, `spotter background` or `spotter shifts`, or one or several folders of findings",
+                         "`spotter sweep`, `spotter background`, `spotter examine` or `spotter shifts`, or one or several "
+                         "folders of findings",
                          o->dir.word[other]);
     return report_findings(c, o);
 }
@@ -124,11 +127,13 @@ const cli_command cli_report_command = {
     "  spotter report found_a found_b -o two_models.html\n"
     "  spotter report runs/shifts -o shifts.html\n"
     "  spotter report runs/background -o background.html\n"
+    "  spotter report runs/examine -o examine.html\n"
     "  spotter report --trend nights.jsonl -o nights.html",
     "Writes one HTML file that needs no network and no server. Of a run of `spotter sweep`: DR and FDR of the methods, "
     "figures, and the map of each EC with its true blindspots and those that every method found. Of a run of `spotter shifts`: "
     "the cost of each shift, figures, pictures at the thresholds. Of a run of "
     "`spotter background`: accuracies on exchanged backgrounds, the worst pairs of an object and a background, matrices. Of "
+    "a run of `spotter examine`: p against renders spent, failing renders, maps of failure, findings in words. Of "
     "folders of `spotter discover`: the findings; several folders on the same rows stand side by side, with the overlap of "
     "their slices.", table, check_options,
     .work = write_report, CLI_OPTIONS(out), .machine = true, .fill = store_defaults

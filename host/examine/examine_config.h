@@ -33,15 +33,9 @@ int spot_examine_units(const spot_examine_config *cfg);
 typedef struct { int model, examiner, seed, object; } spot_examine_unit;
 spot_examine_unit spot_examine_unit_of(const spot_examine_config *cfg, int unit);
 
-/* The examiner's label. */
-const char *spot_examine_label(const spot_examiner_config *e);
-
 /* Hashes the settings on which a unit's result depends, and no path: data that move keep their results. The models are not part
  * of it: a result has the hash of its model. */
 spot_status spot_examine_key_text(spot_ctx *c, char key[33], const spot_examine_config *cfg);
-
-/* Whether two configs are of different runs, and the first difference. A run may get more models. */
-bool spot_examines_differ(char *words, size_t size, const spot_examine_config *there, const spot_examine_config *here);
 
 /* Whether a config only adds models to that of a run, or names other paths. */
 bool spot_examine_replaces(const spot_examine_config *there, const spot_examine_config *here);

@@ -82,7 +82,7 @@ static void put_summary(spot_json *j, const spot_examine_results *r, const spot_
     spot_json_end(j);
 }
 
-static const char *class_name(const spot_examine_config *cfg, int cls)
+const char *spot_examine_class(const spot_examine_config *cfg, int cls)
 {
     for (int i = 0; i < cfg->classes; i++)
         if (!cfg->cls[i].leave && !cls--) return cfg->cls[i].name;
@@ -110,7 +110,7 @@ static void put_unit(spot_json *j, const spot_examine_results *r, const spot_exa
     spot_json_put_text(j, "model", r->cfg->model[u->model].name);
     spot_json_put_text(j, "examiner", spot_examine_label(&r->cfg->examiner[u->examiner]));
     spot_json_put_int(j, "seed", u->seed);
-    spot_json_put_text(j, "class", class_name(r->cfg, u->cls));
+    spot_json_put_text(j, "class", spot_examine_class(r->cfg, u->cls));
     spot_json_put_text(j, "object", u->object);
     spot_json_put_text(j, "title", u->title);
     spot_json_put_text(j, "licence", u->licence);
@@ -176,7 +176,7 @@ static void write_line(FILE *f, const spot_examine_results *r, const spot_examin
     fputc(',', f);
     spot_csv_field(f, spot_examine_label(&r->cfg->examiner[u->examiner]));
     fprintf(f, ",%d,", u->seed);
-    spot_csv_field(f, class_name(r->cfg, u->cls));
+    spot_csv_field(f, spot_examine_class(r->cfg, u->cls));
     fputc(',', f);
     spot_csv_field(f, u->object);
     fprintf(f, ",%d,%d", p->renders, p->asked);

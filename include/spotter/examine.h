@@ -138,6 +138,13 @@ spot_status spot_examine_parse(spot_ctx *c, spot_examine_config *cfg, const char
 spot_status spot_examine_print(spot_ctx *c, const spot_examine_config *cfg, char **text);
 void        spot_examine_document(FILE *f);
 
+/* Whether two configs are of different runs, and the first difference. A run may get more models. */
+bool spot_examines_differ(char *words, size_t size, const spot_examine_config *there, const spot_examine_config *here);
+
+/* The name of an examiner in tables; of class `cls` of a result, "" where the config has none such. */
+const char *spot_examine_label(const spot_examiner_config *e);
+const char *spot_examine_class(const spot_examine_config *cfg, int cls);
+
 /* ---- 2. results ---- */
 
 /* One point of the curves of a unit. */
@@ -214,6 +221,14 @@ typedef struct {
 spot_status spot_examine_read (spot_ctx *c, spot_examine_results *r, const char *dir);
 void        spot_examine_close(spot_examine_results *r);
 
+/* Renders of a run made again, from the 3-D models that its config names. SPOT_INPUT or SPOT_IO where they are gone. close
+ * accepts NULL. draw: rgb (n, size, size, 3) on the host, the object of a unit under n conditions. */
+typedef struct spot_examine_pictures spot_examine_pictures;
+spot_status spot_examine_pictures_open (spot_ctx *c, spot_examine_pictures **p, const spot_examine_results *r);
+spot_status spot_examine_pictures_draw (spot_ctx *c, spot_examine_pictures *p, uint8_t *rgb, int unit,
+                                        const spot_conditions *at, int n);
+void        spot_examine_pictures_close(spot_ctx *c, spot_examine_pictures *p);
+
 /* ---- 3. the run ---- */
 
 typedef struct {
@@ -239,6 +254,43 @@ extern const struct spot_study spot_examine_study;
 
 typedef struct { int units, objects; double renders, maps, trained; size_t memory; double disk; } spot_examine_cost;
 spot_status spot_examine_cost_of(spot_ctx *c, const spot_examine_config *cfg, spot_examine_cost *cost);
+
+/* ---- 4. two versions ---- */
+
+/* One number of two versions of a model, object by object: means over the seeds at the last point of the curves. A p of the
+ * true class that falls is worse, in both modes. */
+typedef enum { SPOT_CHANGE_MEAN, SPOT_CHANGE_LOWEST, SPOT_CHANGE_ROBUST, SPOT_EXAMINE_CHANGES } spot_examine_changed;
+
+typedef struct {
+    int    examiner, quantity;     /* of the first version's config; spot_examine_changed (LOWEST: lowest_valid) */
+    int    objects;                /* with this number on both sides */
+    double before, now;            /* means over them */
+    spot_interval change;          /* now - before, 95 % by a bootstrap over objects (BCa) */
+    int    worse, better;          /* objects that changed */
+    double p;                      /* two-sided, all signs of a difference equally likely; adjusted by Holm over all changes */
+    bool   is_worse, is_better;    /* p below 0.05 */
+} spot_examine_change;
+
+typedef struct {
+    char before[64], now[64];      /* names of the models */
+    char examiner[SPOT_MAX_EXAMINERS][64];
+    int  objects, left_out;        /* in both runs; in one of them alone */
+    int  seeds, renders;
+    double least_p;                /* that so many objects can reach: above 0.05 nothing can be shown */
+    int  changes;
+    spot_examine_change change[SPOT_EXAMINE_CHANGES * SPOT_MAX_EXAMINERS];
+    bool failed;                   /* something is worse */
+} spot_examine_comparison;
+
+const char *spot_examine_change_name(int quantity);
+
+/* A version is "DIR", a run with one model, or "DIR:MODEL". SPOT_INPUT where the runs differ in anything but the model: other
+ * examiners, seeds or settings, or no object in common. */
+spot_status spot_examine_compare(spot_ctx *c, spot_examine_comparison *out, const char *before, const char *now);
+
+/* The same of results in memory: model `was` of a against model `is` of b. */
+spot_status spot_examine_compare_results(spot_ctx *c, spot_examine_comparison *out, const spot_examine_results *a, int was,
+                                         const spot_examine_results *b, int is);
 
 #ifdef __cplusplus
 }
