@@ -251,10 +251,66 @@ TEST_IN_WORLD(one_render_is_a_budget)
     spot_examine_close(&r);
 }
 
+/* An examiner with a budget of its own ends there, and the points of its curve are its own. */
+TEST_IN_WORLD(examiners_may_have_their_own_budgets)
+{
+    static const struct { int points, renders[3]; } own[] = { { 2, { 60, 120 } }, { 3, { 20, 30, 50 } }, { 2, { 40, 120 } },
+                                                              { 3, { 20, 50, 100 } } };
+    spot_ctx c = check_ctx(2);
+    judge j = { .mode = COLOURS };
+    spot_examine_results r;
+    spot_examine_history h;
+    spot_examine_cost cost;
+    char path[256];
+
+    parse(&c, &cfg, "renders: 120, points: '60, 120', perturbed: 10, seeds: 2",
+          "examiners: [{method: cem}, {method: random, renders: 50, points: '20, 30, 50'}, {method: local, points: '40, 120'}, "
+          "{method: cma, renders: 100}]\nmodels: [{name: a, command: none}]\n");
+    CHECK_OK(&c, spot_examine_cost_of(&c, &cfg, &cost));
+    CHECK_NEAR(cost.renders, 6 * (110 + 40 + 110 + 90 + 10 * (2 + 3 + 2 + 3)) + 3 * (64 + 256), 1e-9);
+    CHECK_OK(&c, run_in(&c, &cfg, "own", &j, 0, 1));
+    read_in(&c, &r, "own");
+    snprintf(path, sizeof path, "%s/own", root);
+    for (int u = 0; u < r.units; u++) {
+        const spot_examine_result *v = &r.unit[u];
+        assert_int_equal(v->points, own[v->examiner].points);
+        for (int k = 0; k < v->points; k++) {
+            assert_int_equal(v->point[k].renders, own[v->examiner].renders[k]);
+            assert_int_equal(v->point[k].asked, v->point[k].renders - 10);
+        }
+        CHECK_OK(&c, spot_examine_history_read(&c, &h, path, u));
+        assert_int_equal(h.renders, v->point[v->points - 1].asked);
+        spot_examine_history_free(&h);
+    }
+    for (int e = 0; e < 4; e++) {
+        assert_int_equal(r.summary[e].points, own[e].points);
+        for (int k = 0; k < own[e].points; k++) assert_int_equal(r.summary[e].line[k].renders, own[e].renders[k]);
+    }
+    spot_examine_close(&r);
+}
+
+/* Uniform points depend on no budget: a short search is the beginning of a long one. */
+TEST_IN_WORLD(a_point_depends_on_no_budget)
+{
+    spot_ctx c = check_ctx(2);
+    judge j = { .mode = COLOURS };
+    spot_examine_results r;
+
+    parse(&c, &cfg, "renders: 120, points: '60, 120', perturbed: 10, seeds: 1",
+          "examiners: [{method: random}, {method: random, name: short, renders: 60, points: '60'}]\n");
+    CHECK_OK(&c, run_in(&c, &cfg, "short", &j, 0, 1));
+    read_in(&c, &r, "short");
+    for (int i = 0; i < r.objects; i++) {
+        const spot_examine_point *a = &r.unit[i].point[0], *b = &r.unit[r.objects + i].point[0];
+        assert_true(a->mean == b->mean && a->lowest == b->lowest && a->robust == b->robust && a->valid == b->valid);
+    }
+    spot_examine_close(&r);
+}
+
 /* ---- the same bytes ---- */
 
 static const char *const usual = "renders: 120, points: '60, 120', perturbed: 10, seeds: 2";
-static const char *const usual_examiners = "examiners: [{method: cem, generation: 10}, {method: cma}]\n";
+static const char *const usual_examiners = "examiners: [{method: cem, generation: 10}, {method: cma, renders: 80}]\n";
 
 TEST_IN_WORLD(threads_shards_and_stops_change_no_byte)
 {
@@ -374,6 +430,29 @@ TEST_IN_WORLD(a_printed_config_reads_back)
     free(text), free(other);
 }
 
+static void key_of(char key[33], const char *examiners)
+{
+    spot_ctx c = check_ctx(1);
+
+    parse(&c, &cfg, "renders: 500", examiners);
+    CHECK_OK(&c, spot_examine_key_text(&c, key, &cfg));
+}
+
+/* Runs from before examiners had budgets keep their key. */
+TEST(only_a_budget_of_its_own_changes_the_key)
+{
+    char plain[33], same[33], renders[33], points[33];
+
+    key_of(plain, "examiners: [{method: cem}]");
+    key_of(same, "examiners: [{method: cem, renders: 0, points: ''}]");
+    key_of(renders, "examiners: [{method: cem, renders: 500}]");
+    key_of(points, "examiners: [{method: cem, points: '100, 500'}]");
+    assert_string_equal(plain, same);
+    assert_string_not_equal(plain, renders);
+    assert_string_not_equal(plain, points);
+    assert_string_not_equal(renders, points);
+}
+
 static void refuse(const char *text, const char *words)
 {
     spot_ctx c = check_ctx(1);
@@ -409,6 +488,10 @@ TEST(wrong_settings_have_a_sentence)
         { "render: {size: 40}\nmodels: [{name: a}]", "multiples of 32" },
         { "render: {samples: 3}", "1, 2 or 4" },
         { "examiners: [{method: cem}, {method: cem, elite: 2}]", "two examiners are called \"cem\"" },
+        { "search: {renders: 100}\nexaminers: [{method: cem, renders: 32}]", "examiners[0].renders is 32, and 32 of them" },
+        { "examiners: [{method: cem, points: '50, 100'}]", "examiners[0].renders (1000)" },
+        { "examiners: [{method: cma}, {method: cem, renders: 100, points: '20, 100'}]", "examiners[1].points begins with 20" },
+        { "examiners: [{method: cem, renders: -1}]", "renders is -1" },
         { "examiners: [{method: cems}]", "did you mean \"cem\"" },
         { "examiners: [{method: cem, kappa: 2}]", "is a setting of" },
         { "classes: [{name: a}]", "two or more" },

@@ -81,9 +81,9 @@ bool spot_setting_is_idle(const spot_setting *s, const void *group)
 
 bool spot_setting_is_old(const spot_setting *s, const void *value)
 {
-    const bool same = s->kind == SETTING_REAL ? *(const double *)value == s->def[0] : *(const int *)value == (int)s->def[0];
-
-    return s->newer && same;
+    if (!s->newer) return false;
+    if (s->kind == SETTING_TEXT) return !strcmp(value, s->text ? s->text : "");
+    return s->kind == SETTING_REAL ? *(const double *)value == s->def[0] : *(const int *)value == (int)s->def[0];
 }
 
 /* ---- defaults ---- */

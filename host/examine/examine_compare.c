@@ -126,11 +126,14 @@ static void fill_head(spot_examine_comparison *out, const side *a, const side *b
 {
     const spot_examine_config *cfg = a->r->cfg;
 
-    *out = (spot_examine_comparison){ .seeds = cfg->search.seeds, .renders = cfg->search.renders };
+    *out = (spot_examine_comparison){ .seeds = cfg->search.seeds };
     memcpy(out->before, cfg->model[a->model].name, sizeof out->before);
     memcpy(out->now, b->r->cfg->model[b->model].name, sizeof out->now);
-    for (int e = 0; e < cfg->examiners; e++)
+    for (int e = 0; e < cfg->examiners; e++) {
+        const int renders = spot_examine_search_of(cfg, &cfg->examiner[e]).renders;
+        out->renders = renders > out->renders ? renders : out->renders;
         snprintf(out->examiner[e], sizeof out->examiner[e], "%s", spot_examine_label(&cfg->examiner[e]));
+    }
 }
 
 static spot_status compare_all(spot_ctx *c, spot_examine_comparison *out, const side *a, const side *b, int *twin,

@@ -1,5 +1,6 @@
 /* examine_config.c - the config of an examination: read, printed, and checks that involve several of its settings. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,6 +41,17 @@ bool spot_examine_points(spot_examine_search *s)
         end++;
     }
     return !*end && s->point[s->points - 1] == s->renders;
+}
+
+spot_examine_search spot_examine_search_of(const spot_examine_config *cfg, const spot_examiner_config *e)
+{
+    spot_examine_search s = cfg->search;
+
+    if (!e->renders && !e->points[0]) return s;
+    if (e->renders) s.renders = e->renders;
+    memcpy(s.curve, e->points, sizeof s.curve);
+    spot_examine_points(&s);
+    return s;
 }
 
 /* Puts the paper's ranges where a config leaves them open. */
@@ -113,19 +125,18 @@ static spot_status check_render(spot_reading *r, const spot_examine_config *cfg,
     return SPOT_OK;
 }
 
-static spot_status check_search(spot_reading *r, const spot_examine_config *cfg, int line)
+/* above: the group of the settings, "search" or "examiners[2]". */
+static spot_status check_budget(spot_reading *r, spot_examine_search s, const char *above, int line)
 {
-    spot_examine_search s = cfg->search;
-
     if (s.perturbed >= s.renders)
-        return spot_refuse(r, line, "search.renders is %d, and %d of them test the weakness that was found "
-                           "(search.perturbed); the examiner needs at least one", s.renders, s.perturbed);
+        return spot_refuse(r, line, "%s.renders is %d, and %d of them test the weakness that was found "
+                           "(search.perturbed); the examiner needs at least one", above, s.renders, s.perturbed);
     if (!spot_examine_points(&s))
-        return spot_refuse(r, line, "search.points is \"%s\"; it takes at most %d ascending numbers of renders, the last one "
-                           "search.renders (%d)", s.curve, SPOT_MAX_EXAMINE_POINTS, s.renders);
+        return spot_refuse(r, line, "%s.points is \"%s\"; it takes at most %d ascending numbers of renders, the last one "
+                           "%s.renders (%d)", above, s.curve, SPOT_MAX_EXAMINE_POINTS, above, s.renders);
     if (s.point[0] <= s.perturbed)
-        return spot_refuse(r, line, "search.points begins with %d renders, and %d of them test the weakness that was found "
-                           "(search.perturbed); the examiner needs at least one", s.point[0], s.perturbed);
+        return spot_refuse(r, line, "%s.points begins with %d renders, and %d of them test the weakness that was found "
+                           "(search.perturbed); the examiner needs at least one", above, s.point[0], s.perturbed);
     return SPOT_OK;
 }
 
@@ -144,14 +155,17 @@ static spot_status check_factors(spot_reading *r, const spot_examine_config *cfg
     return s ? spot_refuse(r, line, "factors: %s", spot_message(&quiet, s)) : SPOT_OK;
 }
 
-static spot_status check_examiners(spot_reading *r, const spot_examine_config *cfg, int line)
+static spot_status check_examiner(spot_reading *r, const spot_examine_config *cfg, int i, int line)
 {
-    for (int i = 0; i < cfg->examiners; i++)
-        for (int k = 0; k < i; k++)
-            if (!strcmp(spot_examine_label(&cfg->examiner[i]), spot_examine_label(&cfg->examiner[k])))
-                return spot_refuse(r, line, "two examiners are called \"%s\"; set their names",
-                                   spot_examine_label(&cfg->examiner[i]));
-    return SPOT_OK;
+    const spot_examiner_config *e = &cfg->examiner[i];
+    char above[32];
+
+    for (int k = 0; k < i; k++)
+        if (!strcmp(spot_examine_label(e), spot_examine_label(&cfg->examiner[k])))
+            return spot_refuse(r, line, "two examiners are called \"%s\"; set their names", spot_examine_label(e));
+    if (!e->renders && !e->points[0]) return SPOT_OK;
+    snprintf(above, sizeof above, "examiners[%d]", i);
+    return check_budget(r, spot_examine_search_of(cfg, e), above, line);
 }
 
 static spot_status check_classes(spot_reading *r, const spot_examine_config *cfg, int line)
@@ -177,10 +191,11 @@ static spot_status check_config(spot_reading *r, const void *config, const yaml_
         return spot_refuse(r, spot_line_at(r, root, "objects"), "objects.catalogue, the 3-D models, is missing");
     SPOT_TRY(check_classes(r, cfg, spot_line_at(r, root, "classes")));
     SPOT_TRY(check_render(r, cfg, spot_line_at(r, root, "render")));
-    SPOT_TRY(check_search(r, cfg, spot_line_at(r, root, "search")));
+    SPOT_TRY(check_budget(r, cfg->search, "search", spot_line_at(r, root, "search")));
     SPOT_TRY(check_factors(r, cfg, spot_line_at(r, root, "factors")));
     for (int i = 0; i < cfg->models; i++) SPOT_TRY(check_model(r, cfg, i, spot_line_at(r, root, "models")));
-    return check_examiners(r, cfg, spot_line_at(r, root, "examiners"));
+    for (int i = 0; i < cfg->examiners; i++) SPOT_TRY(check_examiner(r, cfg, i, spot_line_at(r, root, "examiners")));
+    return SPOT_OK;
 }
 
 static const spot_config_kind kind = {

@@ -15,7 +15,7 @@ extern const spot_setting spot_examine_settings[];
 double spot_factor_least(int factor);
 double spot_factor_most(int factor);
 
-/* The points of the curves, from search.curve: false where it is no ascending list, or does not end at search.renders. */
+/* The points of the curves, from `curve`: false where it is no ascending list, or does not end at `renders`. */
 bool spot_examine_points(spot_examine_search *s);
 
 /* The space of a search, and the factors outside of it: NaN for those that are drawn for each object. */

@@ -13,8 +13,10 @@ static spot_status check_unit(spot_ctx *c, const spot_examine_results *r, const 
     const spot_examine_result *u = &r->unit[unit], *first;
     const spot_examine_unit at = spot_examine_unit_of(r->cfg, unit);
 
-    if (u->model != at.model || u->examiner != at.examiner || u->seed != at.seed || u->points != r->cfg->search.points
-        || u->cls >= spot_examine_classes(r->cfg))
+    const spot_examine_search s = spot_examine_search_of(r->cfg, &r->cfg->examiner[at.examiner]);
+
+    if (u->model != at.model || u->examiner != at.examiner || u->seed != at.seed || u->points != s.points
+        || u->point[s.points - 1].renders != s.renders || u->cls >= spot_examine_classes(r->cfg))
         return spot_fail(c, SPOT_INPUT, "the result of search %d in %s does not fit its config; remove it and run `spotter "
                          "examine` again", unit, dir);
     first = &r->unit[at.model * r->cfg->examiners * r->cfg->search.seeds * r->objects + at.object];

@@ -85,7 +85,7 @@ static void fill_result(const run *v, const spot_examine_group *g, const spot_ex
     *r = (spot_examine_result){ .index = p->unit, .numbers = SPOT_EXAMINE_NUMBERS, .model = u.model, .examiner = u.examiner,
                                 .seed = u.seed, .cls = e->cls, .start = s->start, .usual = s->usual,
                                 .learned = s->lesson.learned, .outside = s->lesson.outside, .inside = s->lesson.inside,
-                                .points = v->cfg->search.points };
+                                .points = spot_examine_search_of(v->cfg, g->examiner).points };
     memcpy(r->config, v->work.key, sizeof r->config);
     hash_inputs(r->inputs, v->hash, v->objects.hash[p->entry]);
     snprintf(r->object, sizeof r->object, "%s", e->id);

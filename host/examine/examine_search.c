@@ -17,6 +17,7 @@ static const double EVERY = 5;         /* seconds between two writes of unfinish
 
 typedef struct {
     spot_examine_group *g;
+    spot_examine_search search;        /* with the examiner's budget */
     spot_examiner *examiner;
     int  budget, asked, points;        /* renders by the examiner: all, so far; points of the curve so far */
     double *at, *loss;                 /* (problems, wants, dims), (problems, wants) */
@@ -70,7 +71,7 @@ static spot_status open_examiner(spot_ctx *c, searcher *v)
 static spot_status open_search(spot_ctx *c, searcher *v)
 {
     const spot_examine_group *g = v->g;
-    const int most = v->budget < SPOT_EXAMINER_MOST ? v->budget : SPOT_EXAMINER_MOST, tests = g->cfg->search.perturbed;
+    const int most = v->budget < SPOT_EXAMINER_MOST ? v->budget : SPOT_EXAMINER_MOST, tests = v->search.perturbed;
 
     v->room = most > tests ? most : tests;
     const size_t n = (size_t)g->problems * (size_t)v->room + 1;
@@ -111,7 +112,7 @@ static spot_conditions place_of(const searcher *v, const spot_examine_problem *p
 static void forget_from(const searcher *v, spot_examine_problem *p, int row)
 {
     p->known = row, p->kept_points = 0;
-    while (p->progress.points && spot_examine_asked(&v->g->cfg->search, p->progress.points - 1) > row) p->progress.points--;
+    while (p->progress.points && spot_examine_asked(&v->search, p->progress.points - 1) > row) p->progress.points--;
 }
 
 /* The renders of a round that no file has. Returns their number. */
@@ -192,7 +193,7 @@ static double share_inside(const searcher *v, const spot_examine_problem *p, int
 
 static void fill_point(const searcher *v, spot_examine_problem *p, int k)
 {
-    const spot_examine_search *s = &v->g->cfg->search;
+    const spot_examine_search *s = &v->search;
     const int n = spot_examine_asked(s, k), window = n < s->window ? n : s->window;
     const spot_examine_history *h = &p->history;
     const int best = find_best(v, h, n, false), valid = find_best(v, h, n, true);
@@ -218,7 +219,7 @@ static double step_to(double x, bool turns)
 /* Renders near the lowest p, which say whether it is a weakness or a pin-prick. */
 static int add_tests(searcher *v, spot_examine_problem *p, int i, int k, int n)
 {
-    const spot_examine_search *s = &v->g->cfg->search;
+    const spot_examine_search *s = &v->search;
     const spot_factor_space *space = v->g->space;
     const double *from = p->history.at + (size_t)p->lowest * (size_t)space->dims;
     spot_rng r = spot_rng_at(v->g->seed, SPOT_RNG_PERTURB, p->number, (uint32_t)s->point[k]);
@@ -235,7 +236,7 @@ static int add_tests(searcher *v, spot_examine_problem *p, int i, int k, int n)
 static spot_status end_point(spot_ctx *c, searcher *v)
 {
     const spot_examine_group *g = v->g;
-    const int k = v->points, tests = g->cfg->search.perturbed;
+    const int k = v->points, tests = v->search.perturbed;
     int n = 0;
 
     for (int i = 0; i < g->problems; i++) {
@@ -286,7 +287,7 @@ static spot_status run_rounds(spot_ctx *c, searcher *v)
     while (v->asked < v->budget) {
         SPOT_TRY(spot_check_stop(c));
         SPOT_TRY(do_round(c, v));
-        while (v->points < g->cfg->search.points && spot_examine_asked(&g->cfg->search, v->points) <= v->asked)
+        while (v->points < v->search.points && spot_examine_asked(&v->search, v->points) <= v->asked)
             SPOT_TRY(end_point(c, v));
         spot_tell(c, w->study->name, -1, w->already + w->done + (double)g->problems * v->asked / v->budget, w->planned,
                   spot_examine_label(g->examiner));
@@ -297,10 +298,12 @@ static spot_status run_rounds(spot_ctx *c, searcher *v)
 
 spot_status spot_examine_search_objects(spot_ctx *c, spot_examine_group *g)
 {
-    searcher v = { .g = g, .budget = spot_examine_asked(&g->cfg->search, g->cfg->search.points - 1) };
-    spot_status s = open_search(c, &v);
+    searcher v = { .g = g, .search = spot_examine_search_of(g->cfg, g->examiner) };
     char why[sizeof c->message];
+    spot_status s;
 
+    v.budget = spot_examine_asked(&v.search, v.search.points - 1);
+    s = open_search(c, &v);
     if (s == SPOT_OK) s = run_rounds(c, &v);
     if (s == SPOT_OK) s = write_histories(c, &v);
     else if (v.asked) {                        /* the first failure is told; what is there stays */

@@ -75,8 +75,9 @@ static void summarise(const spot_examine_results *r, spot_examine_summary *s, do
 {
     const spot_examine_result *first = r->unit + (s->model * r->cfg->examiners + s->examiner) * r->cfg->search.seeds
             * r->objects;
+    const spot_examine_search search = spot_examine_search_of(r->cfg, &r->cfg->examiner[s->examiner]);
 
-    s->objects = r->objects, s->seeds = r->cfg->search.seeds, s->points = r->cfg->search.points;
+    s->objects = r->objects, s->seeds = r->cfg->search.seeds, s->points = search.points;
     for (int i = 0; i < r->objects; i++) {
         s->start += first[i].start / r->objects;
         if (first[i].learned != 1) continue;
@@ -85,7 +86,7 @@ static void summarise(const spot_examine_results *r, spot_examine_summary *s, do
     }
     for (int k = 0; k < s->points; k++) {
         spot_examine_line *l = &s->line[k];
-        l->renders = r->cfg->search.point[k];
+        l->renders = search.point[k];
 #define MEAN(field, learned) line_of(r, first, k, offsetof(spot_examine_point, field), learned, value, draw)
         l->mean = MEAN(mean, false), l->lowest = MEAN(lowest, false), l->lowest_valid = MEAN(lowest_valid, false);
         l->robust = MEAN(robust, false), l->inside = MEAN(inside, true);

@@ -29,6 +29,10 @@ const spot_setting spot_examiner_settings[] = {
     S("method", NAME, method, "search for the conditions under which the model fails", .names = names,
       SPOT_DEF(SPOT_EXAMINER_CEM)),
     S("name",   TEXT, name,   "label in tables; \"\": the method's name", .hi = 64),
+    S("renders", INT, renders, "renders of an object in a search by this examiner, all; 0: search.renders",
+      SPOT_IN(0, 10000000), .newer = true),
+    S("points", TEXT, points, "renders at which numbers of this examiner are written; \"\": search.points, or with its own "
+      "renders a tenth, a fifth, a half and all", .hi = sizeof(((spot_examiner_config *)0)->points), .newer = true),
     { .kind = SETTING_PART, .of = spot_examiner_settings, .part = settings_of },
 #undef S
     SPOT_END

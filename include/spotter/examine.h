@@ -88,7 +88,7 @@ typedef enum { SPOT_MODE_WEAKNESS, SPOT_MODE_STRENGTH } spot_examine_mode;  /* t
 /* A point of the curves answers for a user who spends that many renders on an object: `perturbed` of them test the weakness
  * that was found, and the examiner asks for the others. So a point does not depend on the other points. */
 typedef struct {
-    int    renders;                /* of each object, all: those of the last point */
+    int    renders;                /* of each object, all: those of the last point; an examiner may have its own */
     char   curve[160];             /* "50, 100, 200": renders of the points; "": a tenth, a fifth, a half and all */
     int    points;                 /* derived from `curve`, as are ... */
     int    point[SPOT_MAX_EXAMINE_POINTS];     /* ... these: ascending; the last one is `renders` */
@@ -140,6 +140,9 @@ void        spot_examine_document(FILE *f);
 
 /* Whether two configs are of different runs, and the first difference. A run may get more models. */
 bool spot_examines_differ(char *words, size_t size, const spot_examine_config *there, const spot_examine_config *here);
+
+/* The search with the budget of an examiner, which may have its own. */
+spot_examine_search spot_examine_search_of(const spot_examine_config *cfg, const spot_examiner_config *e);
 
 /* The name of an examiner in tables; of class `cls` of a result, "" where the config has none such. */
 const char *spot_examine_label(const spot_examiner_config *e);
@@ -275,7 +278,7 @@ typedef struct {
     char before[64], now[64];      /* names of the models */
     char examiner[SPOT_MAX_EXAMINERS][64];
     int  objects, left_out;        /* in both runs; in one of them alone */
-    int  seeds, renders;
+    int  seeds, renders;           /* renders: the most of an examiner */
     double least_p;                /* that so many objects can reach: above 0.05 nothing can be shown */
     int  changes;
     spot_examine_change change[SPOT_EXAMINE_CHANGES * SPOT_MAX_EXAMINERS];

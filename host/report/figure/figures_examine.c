@@ -32,13 +32,22 @@ static void run_along(double *mean, const spot_examine_history *h, int asked, in
     }
 }
 
-/* curve (examiners, objects, DOTS): means over seeds. */
-static spot_status read_curves(spot_ctx *c, double *curve, const spot_examine_results *r, const char *dir, int model, int asked)
+/* Renders that an examiner asks for in a search. */
+static int asked_by(const spot_examine_results *r, int model, int examiner)
+{
+    const spot_examine_result *u = spot_figure_unit(r, model, examiner, 0, 0);
+
+    return u->point[u->points - 1].asked;
+}
+
+/* curve (examiners, objects, DOTS): means over seeds, evenly over the renders of each examiner. */
+static spot_status read_curves(spot_ctx *c, double *curve, const spot_examine_results *r, const char *dir, int model)
 {
     const int seeds = r->cfg->search.seeds;
     double mean[DOTS];
 
-    for (int e = 0; e < r->cfg->examiners; e++)
+    for (int e = 0, asked; e < r->cfg->examiners; e++) {
+        asked = asked_by(r, model, e);
         for (int s = 0; s < seeds; s++)
             for (int i = 0; i < r->objects; i++) {
                 double *own = curve + ((size_t)e * (size_t)r->objects + (size_t)i) * DOTS;
@@ -48,6 +57,7 @@ static spot_status read_curves(spot_ctx *c, double *curve, const spot_examine_re
                 spot_examine_history_free(&h);
                 for (int k = 0; k < DOTS; k++) own[k] += mean[k] / seeds;
             }
+    }
     return SPOT_OK;
 }
 
@@ -99,24 +109,24 @@ static void begin_panel(spot_plot *p, const char *title, int asked)
 static spot_status add_model_curves(spot_ctx *c, spot_plot *p, const spot_examine_results *r, const char *dir, int model)
 {
     const size_t own = (size_t)r->objects * DOTS;
-    const spot_examine_result *u = spot_figure_unit(r, model, 0, 0, 0);
-    const int asked = u->point[u->points - 1].asked;
     double *curve = calloc((size_t)r->cfg->examiners * own, sizeof *curve);
     char title[160];
+    int most = 0;
     spot_status s;
 
     if (!curve) return spot_fail(c, SPOT_NOMEM, "no memory for the curves of %d objects", r->objects);
-    s = read_curves(c, curve, r, dir, model, asked);
+    for (int e = 0; e < r->cfg->examiners; e++) most = asked_by(r, model, e) > most ? asked_by(r, model, e) : most;
+    s = read_curves(c, curve, r, dir, model);
     if (s == SPOT_OK) {
         const int one = moved_most(r, curve, model);
         snprintf(title, sizeof title, "%s: %d objects", r->cfg->model[model].name, r->objects);
-        begin_panel(p, title, asked);
+        begin_panel(p, title, most);
         for (int e = 0; e < r->cfg->examiners; e++)
-            add_curve(p, curve + (size_t)e * own, r->objects, asked, e % 8, examiner_name(r, e));
+            add_curve(p, curve + (size_t)e * own, r->objects, asked_by(r, model, e), e % 8, examiner_name(r, e));
         snprintf(title, sizeof title, "%s: %.100s", r->cfg->model[model].name, spot_figure_unit(r, model, 0, 0, one)->title);
-        begin_panel(p, title, asked);
+        begin_panel(p, title, most);
         for (int e = 0; e < r->cfg->examiners; e++)
-            add_curve(p, curve + (size_t)e * own + (size_t)one * DOTS, 1, asked, e % 8, examiner_name(r, e));
+            add_curve(p, curve + (size_t)e * own + (size_t)one * DOTS, 1, asked_by(r, model, e), e % 8, examiner_name(r, e));
     }
     free(curve);
     return s;
@@ -153,8 +163,20 @@ static double class_mean(const spot_examine_results *r, int model, int examiner,
     return n ? sum / n : NAN;
 }
 
-static void add_class_bars(spot_plot *p, const spot_examine_results *r, int model, int examiner, const int *at, int n)
+/* Places of the bars of an examiner: random renders, the middle of its curve, its end. Returns their number. */
+static int bars_of(int at[3], const spot_examine_results *r, int examiner)
 {
+    const int last = spot_examine_search_of(r->cfg, &r->cfg->examiner[examiner]).points - 1;
+
+    at[0] = -1, at[1] = last ? last / 2 : last, at[2] = last;
+    return last ? 3 : 2;
+}
+
+static void add_class_bars(spot_plot *p, const spot_examine_results *r, int model, int examiner)
+{
+    const spot_examine_search search = spot_examine_search_of(r->cfg, &r->cfg->examiner[examiner]);
+    int at[3];
+    const int n = bars_of(at, r, examiner);
     spot_plot_panel *panel;
     const char *name;
     char title[160], series[64];
@@ -167,7 +189,7 @@ static void add_class_bars(spot_plot *p, const spot_examine_results *r, int mode
         if (isnan(class_mean(r, model, examiner, cls, -1))) continue;
         spot_plot_add_row(p, name);
         for (int k = 0; k < n; k++) {
-            snprintf(series, sizeof series, "%d renders", at[k] < 0 ? 0 : r->cfg->search.point[at[k]]);
+            snprintf(series, sizeof series, "%d renders", at[k] < 0 ? 0 : search.point[at[k]]);
             spot_plot_mark *m = spot_plot_add_mark(p, SPOT_MARK_BAR, at[k] < 0 ? SPOT_PLOT_GREY : k, series);
             m->x = class_mean(r, model, examiner, cls, at[k]), m->y = rows + (k - (n - 1) / 2.0) * 0.28;
             m->xlow = m->xhigh = m->ylow = m->yhigh = NAN, m->hollow = at[k] < 0;
@@ -176,22 +198,36 @@ static void add_class_bars(spot_plot *p, const spot_examine_results *r, int mode
     }
 }
 
-void spot_plot_class_bars(spot_plot *p, const spot_examine_results *r, const spot_figure_models *m)
+/* Examiners with budgets of their own have no number in common. */
+static void add_bar_names(spot_plot *p, const spot_examine_results *r, int examiners)
 {
-    const int last = r->cfg->search.points - 1, at[3] = { -1, last / 2, last }, own[2] = { -1, last };
-    const int n = last ? 3 : 2, *const use = last ? at : own, examiners = r->cfg->examiners < SHOWN ? r->cfg->examiners : SHOWN;
+    const spot_examine_search first = spot_examine_search_of(r->cfg, &r->cfg->examiner[0]);
+    int at[3], n = bars_of(at, r, 0);
+    bool alike = true;
     char name[64];
 
-    spot_plot_open(p, examiners < 2 ? 1 : 2, 300, 42, "Figure 2. Which classes are easy to turn");
-    for (int k = 0; k < n; k++) {
-        snprintf(name, sizeof name, use[k] < 0 ? "random renders" : "after %d renders", use[k] < 0 ? 0
-                 : r->cfg->search.point[use[k]]);
-        spot_plot_add_entry(p, name, SPOT_MARK_BAR, use[k] < 0 ? SPOT_PLOT_GREY : k, false, use[k] < 0);
+    for (int e = 1; e < examiners; e++) {
+        const spot_examine_search s = spot_examine_search_of(r->cfg, &r->cfg->examiner[e]);
+        alike &= s.points == first.points && !memcmp(s.point, first.point, (size_t)s.points * sizeof *s.point);
     }
+    spot_plot_add_entry(p, "random renders", SPOT_MARK_BAR, SPOT_PLOT_GREY, false, true);
+    for (int k = 1; k < (alike ? n : 3); k++) {
+        snprintf(name, sizeof name, alike ? "after %d renders" : k == 1 ? "in the middle of a curve" : "at its end",
+                 alike ? first.point[at[k]] : 0);
+        spot_plot_add_entry(p, name, SPOT_MARK_BAR, k, false, false);
+    }
+}
+
+void spot_plot_class_bars(spot_plot *p, const spot_examine_results *r, const spot_figure_models *m)
+{
+    const int examiners = r->cfg->examiners < SHOWN ? r->cfg->examiners : SHOWN;
+
+    spot_plot_open(p, examiners < 2 ? 1 : 2, 300, 42, "Figure 2. Which classes are easy to turn");
+    add_bar_names(p, r, examiners);
     snprintf(p->caption, sizeof p->caption, "Mean p of the true class over the last %d renders, by class; mean over seeds and "
              "over the %d objects of a class.", r->cfg->search.window, r->cfg->objects.per_class);
     for (int i = 0; i < m->models; i++)
-        for (int e = 0; e < examiners; e++) add_class_bars(p, r, m->model[i], e, use, n);
+        for (int e = 0; e < examiners; e++) add_class_bars(p, r, m->model[i], e);
 }
 
 /* ---- Figure 6 ---- */

@@ -37,7 +37,6 @@ static void write_head(spot_examine_page *w)
 
     spot_page_text(p, "source", w->dir);
     spot_page_text(p, "mode", cfg->search.mode == SPOT_MODE_STRENGTH ? "strength" : "weakness");
-    spot_json_put_int(p->at, "renders", cfg->search.renders);
     spot_json_put_int(p->at, "window", cfg->search.window);
     spot_json_put_int(p->at, "seeds", cfg->search.seeds);
     spot_json_put_int(p->at, "size", cfg->render.size);

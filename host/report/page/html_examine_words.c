@@ -68,7 +68,8 @@ static void tell_answer(spot_examine_page *w)
     const double start = w->r->summary[worst * cfg->examiners].start;
     if (!most)
         spot_page_print(w->p, NULL, "No lasting failure was found: around the lowest p of every object the mean p stays at %g "
-                        "or above in some search, after %d renders of each.", cfg->search.fails, cfg->search.renders);
+                        "or above in some search, after %d renders of each.", cfg->search.fails,
+                        end_of(w, worst, best_examiner(w, worst))->renders);
     else
         spot_page_print(w->p, NULL, "%s%s%s fails on %d of %d objects: %s finds conditions around which its p of the true "
                         "class is below %g, while on random renders it is %.2f.",
@@ -79,13 +80,13 @@ static void tell_answer(spot_examine_page *w)
 static void tell_model(spot_examine_page *w, int model)
 {
     const spot_examine_config *cfg = w->r->cfg;
-    const int best = best_examiner(w, model), renders = cfg->search.renders;
+    const int best = best_examiner(w, model);
     const spot_examine_line *l = end_of(w, model, best);
     const char *const word = is_strength(w) ? "highest" : "lowest";
 
     spot_page_print(w->p, NULL, "%s: after %d renders %s has the %s robust p, %.3f (%.3f to %.3f, mean over objects); %s p on "
                     "valid renders %.3f; the last %d renders have %.3f on average, random ones %.3f.", cfg->model[model].name,
-                    renders, examiner_name(w, best), word, rank_value(l), l->robust.low, l->robust.high, word,
+                    l->renders, examiner_name(w, best), word, rank_value(l), l->robust.low, l->robust.high, word,
                     l->lowest_valid.value, cfg->search.window, l->mean.value, w->r->summary[model * cfg->examiners].start);
 }
 

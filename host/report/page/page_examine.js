@@ -18,12 +18,13 @@ const several = models.length > 1;
 function facts() {
   const fact = (title, value, note) =>
     $("facts").append(h("div", {}, h("dt", {}, title), h("dd", {}, h("b", {}, value), note ? h("span", {}, note) : null)));
-  const spent = what.renders * what.seeds * what.examiners.length * models.length * what.objects_of_a_model;
+  const each = what.examiners.map((_, e) => lastOf(curveOf(0, e)).renders), [least, most] = [Math.min(...each), Math.max(...each)];
+  const spent = each.reduce((a, b) => a + b, 0) * what.seeds * models.length * what.objects_of_a_model;
   $("source").textContent = what.source;
   fact("models", count(models.length));
   fact("examiners", count(what.examiners.length), plural(what.seeds, "seed") + " each");
   fact("objects of a model", count(what.objects_of_a_model), `of ${plural(what.classes.length, "class", "classes")}`);
-  fact("renders of an object", count(what.renders), "in a search");
+  fact("renders of an object", least < most ? `${count(least)} to ${count(most)}` : count(most), "in a search");
   fact("renders, all", count(spent + (what.failures ? what.failures.spent_maps + what.failures.spent_scans : 0)),
     what.failures ? `${count(what.failures.spent_maps)} of them for maps` : null);
   const [answer, ...more] = what.summary;
@@ -104,7 +105,8 @@ function curves() {
   const own = what.curves.filter(c => c.model === shownModel), key = shownKind;
   const W = Math.max(320, Math.min(900, $("curves").clientWidth || 900)), H = Math.round(190 + 0.24 * W);
   const box = { left: 46, right: W < 560 ? 12 : 96, top: 10, bottom: 40 };
-  const xs = own[0].line.map(l => l.renders), values = own.flatMap(c => c.line.flatMap(l => l[key])).filter(known);
+  const xs = [...new Set(own.flatMap(c => c.line.map(l => l.renders)))].sort((a, b) => a - b);
+  const values = own.flatMap(c => c.line.flatMap(l => l[key])).filter(known);
   const log = logarithmic && key !== "inside";
   const top = Math.max(key === "inside" || strength ? 0.02 : 1.25 * what.fails, key === "mean" ? Math.max(...values, models[shownModel].start) : Math.max(...values));
   const place = v => log ? Math.max(LEAST, v) : v;

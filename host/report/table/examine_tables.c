@@ -9,11 +9,14 @@
 #include "report/table/examine_lines.h"
 #include "spotter/report.h"
 
+enum { POINTS = SPOT_COLUMNS - 3 };            /* points of Table 1, at most, beside its first columns */
+
 typedef struct {
     const spot_examine_results *r;
     int number;                                /* 0: all */
     spot_examine_family *family;
     int families;
+    int points, point[POINTS];                 /* renders at which an examiner has a point, ascending: columns of Table 1 */
 } tables;
 
 typedef struct { const tables *t; int family; } one_family;
@@ -25,6 +28,25 @@ static const spot_examine_summary *summary_of(const tables *t, int model, int ex
 
 static const char *examiner_name(const tables *t, int examiner) { return spot_examine_label(&t->r->cfg->examiner[examiner]); }
 static const char *model_name(const tables *t, int model) { return t->r->cfg->model[model].name; }
+
+/* Adds a point of some examiner; those beyond the page's columns stand in Table 3 alone. */
+static void add_point(tables *t, int renders)
+{
+    int k = t->points;
+
+    while (k > 0 && t->point[k - 1] >= renders) k--;
+    if ((k < t->points && t->point[k] == renders) || t->points == POINTS) return;
+    memmove(t->point + k + 1, t->point + k, (size_t)(t->points++ - k) * sizeof *t->point);
+    t->point[k] = renders;
+}
+
+/* The point of an examiner's curve in this column; -1: it has none there. */
+static int point_of(const tables *t, const spot_examine_summary *s, int column)
+{
+    for (int k = 0; k < s->points; k++)
+        if (s->line[k].renders == t->point[column]) return k;
+    return -1;
+}
 
 /* The point of a family's table: that of the paper's T = 200 where the curve has it, else the last one. */
 static int family_point(const tables *t, int model, int examiner)
@@ -51,7 +73,10 @@ static void print_mean_row(spot_columns *p, const tables *t, int model, int exam
 
     spot_cell_name(p, 0, model_name(t, model)), spot_cell(p, "%s", examiner_name(t, examiner));
     spot_cell(p, "%.3f", s->start);
-    for (int k = 0; k < s->points; k++) interval_cell(p, s->line[k].mean);
+    for (int i = 0; i < t->points; i++) {
+        const int k = point_of(t, s, i);
+        interval_cell(p, k < 0 ? (spot_interval){ NAN, NAN, NAN } : s->line[k].mean);
+    }
     spot_end_row(p);
 }
 
@@ -73,7 +98,10 @@ static void print_paper_row(spot_columns *p, const tables *t, int model, int exa
     if (!found) return;
     spot_cell(p, "  paper"), spot_cell(p, "%s", e->method == SPOT_EXAMINER_RL ? "RL" : "BO");
     spot_cell(p, "%.3f", spot_examine_paper_mean(arch, e->method, 0));
-    for (int k = 0; k < s->points; k++) spot_cell_number(p, value[k]);
+    for (int i = 0; i < t->points; i++) {
+        const int k = point_of(t, s, i);
+        spot_cell_number(p, k < 0 ? NAN : value[k]);
+    }
     spot_end_row(p);
 }
 
@@ -83,7 +111,7 @@ static void print_means(spot_columns *p, const void *user)
 
     p->left |= 2;
     spot_cell(p, "model"), spot_cell(p, "examiner"), spot_cell(p, "T = 0");
-    for (int k = 0; k < t->r->cfg->search.points; k++) spot_cell(p, "%d renders", t->r->cfg->search.point[k]);
+    for (int i = 0; i < t->points; i++) spot_cell(p, "%d renders", t->point[i]);
     spot_end_row(p);
     for (int m = 0; m < t->r->cfg->models; m++)
         for (int e = 0; e < t->r->cfg->examiners; e++) {
@@ -105,7 +133,7 @@ static void print_family(spot_columns *p, const void *user)
     for (int e = 0; e < t->r->cfg->examiners; e++) {
         const int k = family_point(t, f->model[0], e), method = t->r->cfg->examiner[e].method;
         bool paper = false;
-        spot_cell(p, "%s", examiner_name(t, e)), spot_cell(p, "%d", t->r->cfg->search.point[k]);
+        spot_cell(p, "%s", examiner_name(t, e)), spot_cell(p, "%d", summary_of(t, f->model[0], e)->line[k].renders);
         for (int i = 0; i < f->models; i++) {
             const spot_examine_model *m = &t->r->cfg->model[f->model[i]];
             interval_cell(p, summary_of(t, f->model[i], e)->line[k].mean);
@@ -345,6 +373,8 @@ spot_status spot_examine_tables(spot_ctx *c, FILE *f, const char *dir, int numbe
         t.family = malloc(((size_t)r.cfg->models + 1) * sizeof *t.family);
         if (!t.family) s = spot_fail(c, SPOT_NOMEM, "no memory for the tables");
         else t.families = spot_examine_families(t.family, r.cfg);
+        for (int i = 0; i < r.summaries; i++)
+            for (int k = 0; k < r.summary[i].points; k++) add_point(&t, r.summary[i].line[k].renders);
     }
     if (s == SPOT_OK) s = print_tables(c, f, &t, format);
     free(t.family);
