@@ -19,6 +19,7 @@
 #include "spotter/discover.h"
 #include "spotter/embed.h"
 #include "spotter/encoder.h"
+#include "spotter/failures.h"
 #include "spotter/forest.h"
 #include "spotter/interval.h"
 #include "spotter/itemsets.h"
