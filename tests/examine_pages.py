@@ -2,7 +2,7 @@
 """examine_pages.py tables RUN CSV | figures RUN CSV | order RUN_A RUN_B CSV | look RUN REPORT.html | bare REPORT.html: what
 people see of runs of `spotter examine`, for tests/test_examine_pages.sh. tables, figures, order: the numbers against the runs'
 files, by plain Python. look: the page in a headless Chromium against examine.json and failures.json; bare: that of a run
-without maps."""
+without maps; strength: of one that looks for the highest p."""
 import array
 import json
 import math
@@ -250,5 +250,15 @@ def bare(report):
         check("no pictures of failing renders" in page.js("document.querySelector('#object-hint').textContent"), "no hint")
 
 
+def strength(report):
+    from browser import Browser
+    with Browser() as b:
+        page = opened(b, report, "the page of the best conditions")
+        text = page.js("document.querySelector('main').innerText")
+        check("highest" in text and "lowest" not in text, "a search for the highest p speaks of the lowest")
+        check("is the classifier best?" in page.js("document.querySelector('h1').textContent"), "title")
+
+
 if __name__ == "__main__":
-    {"tables": tables, "figures": figures, "order": order, "look": look, "bare": bare}[sys.argv[1]](*sys.argv[2:])
+    {"tables": tables, "figures": figures, "order": order, "look": look, "bare": bare,
+     "strength": strength}[sys.argv[1]](*sys.argv[2:])

@@ -49,6 +49,9 @@ run 3 "cannot be compared" check before order_a
 run 0 "" report run -o report.html
 run 0 "" report run -o again.html
 cmp -s report.html again.html || fail "two pages of one run differ"
+sed 's/renders: 240, seeds: 2, points: "60, 120, 240"/renders: 60, seeds: 1, mode: strength/' w/before.yaml > w/strength.yaml
+run 0 "" examine w/strength.yaml --out strength
+run 0 "" report strength -o strength.html
 mv run/failures.json failures.json
 run 0 "has no maps of failure" report run -o bare.html
 mv failures.json run/failures.json
@@ -60,4 +63,5 @@ command -v chromium >/dev/null || command -v chromium-browser >/dev/null || comm
     { echo "no Chromium: the pages were not opened"; exit "$failed"; }
 pages look run report.html
 pages bare bare.html
+pages strength strength.html
 [ $failed = 0 ] || { echo "$failed failures"; exit 1; }

@@ -54,8 +54,7 @@ const cli_command cli_tables_command = {
     "  spotter tables runs/examine --which 1",
     "Prints DR and FDR of every method over a run's ECs with standard errors, then each EC, then the reasons for missed "
     "blindspots. Every average names the number of ECs that it leaves out. For runs of `spotter background` it prints the "
-    "tables of their paper beside its numbers; its variants and further runs vary one setting of the first. For "
-    "a run of `spotter examine`: mean p by model and examiner, by the number of training renders, lowest and robust p.",
-    table, NULL,
+    "tables of their paper beside its numbers; its variants and further runs vary one setting of the first. For a run of "
+    "`spotter examine`: mean p by model and examiner, by the number of training renders, lowest and robust p.", table, NULL,
     .work = print_tables, CLI_OPTIONS(all)
 };

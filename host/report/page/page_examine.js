@@ -12,7 +12,6 @@ const name = text => h("bdi", {}, text);
 const colourOf = e => `var(--e${e % 8})`;
 const lastOf = c => c.line[c.line.length - 1];
 const curveOf = (model, examiner) => what.curves.find(c => c.model === model && c.examiner === examiner);
-const rankOf = c => { const l = lastOf(c), v = known(l.robust[0]) ? l.robust[0] : l.lowest[0]; return strength ? -v : v; };
 const several = models.length > 1;
 
 function facts() {
