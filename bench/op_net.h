@@ -1,12 +1,15 @@
-/* op_net.h - the ops of a network's training, for tests/test_cuda_net.c, bench_norm.c and bench_tail.c. In bf16 what CUDA
- * writes may be off by one last place, 2^-8: half of one from its own rounding, half from a sum whose last bits differ. */
+/* op_net.h - the ops of a network's training, for tests/test_cuda_net.c, bench_norm.c, bench_tail.c and bench_alexnet.c. In
+ * bf16 what CUDA writes may be off by one last place, 2^-8: half of one from its own rounding, half from a sum whose last bits
+ * differ. */
 #ifndef SPOTTER_OP_NET_H
 #define SPOTTER_OP_NET_H
 
 #include "net/attack.h"
+#include "net/dense.h"
 #include "net/head.h"
 #include "net/norm.h"
 #include "net/optim.h"
+#include "net/pooling.h"
 #include "net/triplet.h"
 #include "op.h"
 
@@ -86,5 +89,32 @@ typedef struct {
     float *d;
 } spot_op_attacked;
 extern const spot_op spot_op_attack;
+
+/* Bias, ReLU and pool there and back, and the mean. size: rows, live, channels, pixels a side, max, precision, kind */
+typedef enum { SPOT_OP_POOL_NOISE, SPOT_OP_POOL_TIES, SPOT_OP_POOL_NAN } spot_op_pool_kind;
+
+typedef struct {
+    spot_plane p, q;                       /* of y and x; of out; on the CPU fp32 */
+    spot_precision precision;
+    bool max;
+    spot_op_pool_kind kind;
+    int id;
+    void *y, *x, *da, *out, *bare, *dx, *scratch;          /* bare: out of a call without bias and winners */
+    float *bias, *dbias, *mean, *dmean;
+    unsigned char *at;
+} spot_op_pooled;
+extern const spot_op spot_op_pooling;
+
+/* A linear layer there and back, and dropping. size: rows, inputs, outputs, relu, per cent that are dropped, broken (x[0] is a
+ * NaN) */
+typedef struct {
+    spot_dense_shape s;
+    spot_drop_rule rule;
+    bool broken;
+    int id;
+    float *x, *w, *b, *y, *dy, *dx, *bare, *dw, *db, *dropped;     /* bare: dx of a call without dw and db */
+    void *scratch;
+} spot_op_densed;
+extern const spot_op spot_op_dense;
 
 #endif

@@ -49,13 +49,14 @@ def predict(weak, seed):
         sys.stdout.buffer.flush()
 
 
-def config(root, name, models, per_class=3, more="", seed=1):
+def config(root, name, models, per_class=3, more="", seed=1, maps=0):
     me = f"/usr/bin/python3 {shlex.quote(os.path.abspath(__file__))} predict"
     with open(f"{root}/{name}", "w") as f:
         f.write(f"""study: examine
 objects: {{catalogue: "{root}/meshes", choice: first, held_out: 1, per_class: {per_class}}}
 render: {{size: 32}}
 search: {{renders: 240, seeds: 2, points: "60, 120, 240", perturbed: 8, seed: {seed}}}
+maps: {{renders: {maps}}}
 {more}models:
 """)
         for label, weak, own in models:
@@ -67,13 +68,11 @@ def make(root):
     here = os.path.dirname(os.path.abspath(__file__))
     subprocess.run([sys.executable, f"{here}/examine_world.py", f"{root}/meshes", "3"], check=True)
     hostile = "'<b onclick=alert(1)>m1</b> & \"x\"'"
-    turned = "factors: [{factor: camera_distance}, {factor: camera_azimuth}, {factor: camera_elevation}, {factor: sun_energy}]\n"
-    order = "factors: [{factor: sun_energy}, {factor: camera_elevation}, {factor: camera_azimuth}, {factor: camera_distance}]\n"
-    config(root, "run.yaml", [("net-m1", 3, 1), (hostile, 1, 2)])
+    names = ("camera_distance", "camera_azimuth", "camera_elevation", "sun_energy")
+    turned, order = (f"factors: [{', '.join('{factor: ' + n + '}' for n in list_)}]\n" for list_ in (names, names[::-1]))
+    config(root, "run.yaml", [("net-m1", 3, 1), (hostile, 1, 2)], maps=300)
     config(root, "before.yaml", [("version 1", 0.5, 1)])
     config(root, "worse.yaml", [("version 2", 4, 1)])
-    config(root, "other.yaml", [("version 2", 0.5, 3)])
-    config(root, "seed.yaml", [("version 1", 0.5, 1)], seed=9)
     config(root, "order_a.yaml", [("net", 3, 1)], 1, turned)
     config(root, "order_b.yaml", [("net", 3, 1)], 1, order)
 

@@ -22,7 +22,8 @@ def pyramid(w, h):
 
 
 def main(folder, n):
-    shapes = {"box": (lambda k: box(1, .6 + .1 * k, .5), (.8, .2, .1)), "cylinder": (lambda k: cylinder(.3, .8 + .1 * k), (.1, .7, .2)),
+    shapes = {"box": (lambda k: box(1, .6 + .1 * k, .5), (.8, .2, .1)),
+              "cylinder": (lambda k: cylinder(.3, .8 + .1 * k), (.1, .7, .2)),
               "pyramid": (lambda k: pyramid(1, .7 + .1 * k), (.2, .3, .9))}
     for name, (shape, colour) in shapes.items():
         os.makedirs(os.path.join(folder, name), exist_ok=True)

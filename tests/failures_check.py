@@ -14,12 +14,25 @@ def tensors(path):
     data = open(path, "rb").read()
     n = struct.unpack("<Q", data[:8])[0]
     head = json.loads(data[8:8 + n])
-    return {k: np.frombuffer(data[8 + n + v["data_offsets"][0]:8 + n + v["data_offsets"][1]], TYPES[v["dtype"]]).reshape(v["shape"])
-            for k, v in head.items() if k != "__metadata__"}
+    out = {}
+    for k, v in head.items():
+        if k != "__metadata__":
+            start, end = v["data_offsets"]
+            out[k] = np.frombuffer(data[8 + n + start:8 + n + end], TYPES[v["dtype"]]).reshape(v["shape"])
+    return out
 
 
 def close(a, b):
     assert a is None and math.isnan(b) or abs(a - b) < 1e-9, (a, b)
+
+
+def holds(finding, value, name):
+    inside = np.ones(len(value), bool)
+    for k in finding["limits"]:
+        v = value[:, name.index(k["factor"])]
+        v = abs(v) if k["absolute"] else v
+        inside &= (v >= k["least"]) & (v <= k["most"]) if k["least"] <= k["most"] else (v >= k["least"]) | (v <= k["most"])
+    return inside
 
 
 def main(folder):
@@ -77,11 +90,10 @@ def main(folder):
         rows = range(objects) if f["class"] < 0 else [f["class"]]
         n = fails = 0
         for i in rows:
-            inside = np.ones(len(p[i]), bool)
-            for k in f["limits"]:
-                v = value[i][:, name.index(k["factor"])]
-                v = abs(v) if k["absolute"] else v
-                inside &= (v >= k["least"]) & (v <= k["most"]) if k["least"] <= k["most"] else (v >= k["least"]) | (v <= k["most"])
+            inside = holds(f, value[i], name)
+            for g in d["findings"]:
+                if (g["model"], g["class"]) == (f["model"], f["class"]) and g["rank"] < f["rank"]:
+                    inside &= ~holds(g, value[i], name)
             inside &= (np.arange(len(p[i])) % 2 > 0) & (renders[i]["valid"] > 0)
             n += inside.sum()
             fails += (inside & (p[i] < d["fails"])).sum()

@@ -65,7 +65,7 @@ def objects(root, build):
     for command in commands(build):
         output = re.search(r" -o (\S+)", command["command"]).group(1)
         source = os.path.relpath(command["file"], root)
-        target = re.search(r"CMakeFiles/(\w+)\.dir/", output).group(1)
+        target = re.search(r"CMakeFiles/([\w-]+)\.dir/", output).group(1)
         emulated = re.fullmatch(r".*/emulated_(\w+\.cu)\.cpp", source)
         if target not in ("libspotter", "commands", "spotter", "spotter_cuda", "spotter_emulated"):
             continue

@@ -145,7 +145,8 @@ static double loss_of(bed *b, int batch)
 TEST(the_images_gradient_is_the_losss_slope)
 {
     static const struct { spot_net_shape s; int batch; } cases[] = {
-        { { 16, 1, 32, 4, 2, SPOT_FP32, true }, 4 }, { { 32, 3, 64, 6, 2, SPOT_FP32, true }, 5 },
+        { { 16, 1, 32, 4, 2, SPOT_ARCH_RESNET18, SPOT_FP32, true }, 4 },
+        { { 32, 3, 64, 6, 2, SPOT_ARCH_RESNET18, SPOT_FP32, true }, 5 },
     };
     for (int k = 0; k < LEN(cases); k++) {
         const spot_net_shape *s = &cases[k].s;
@@ -181,7 +182,7 @@ TEST(the_images_gradient_is_the_losss_slope)
 /* A weight's gradient is what it was, and a net that was not opened for it says so. */
 TEST(images_cost_weights_nothing)
 {
-    spot_net_shape s = { 16, 1, 32, 4, 2, SPOT_FP32, false }, t = s;
+    spot_net_shape s = { 16, 1, 32, 4, 2, SPOT_ARCH_RESNET18, SPOT_FP32, false }, t = s;
     double loss;
     bed a, b;
     t.attacked = true;

@@ -51,6 +51,21 @@ static const int attack_sizes[][SPOT_OP_SIZES] = {
     { 2, 2, 10, 2, 10, 5, SPOT_BF16, 2 },
 };
 
+/* Sides at which windows reach the edge and at which they do not; the mean of fewer and of more pixels than it has numbers. */
+static const int pooling_sizes[][SPOT_OP_SIZES] = {
+    FP32_AND_BF16(3, 2, 32, 7, true), FP32_AND_BF16(5, 4, 16, 8, true), FP32_AND_BF16(2, 2, 80, 3, true),
+    FP32_AND_BF16(4, 3, 32, 13, false), FP32_AND_BF16(2, 1, 272, 1, false), FP32_AND_BF16(3, 3, 16, 6, false),
+    { 3, 2, 32, 9, true, SPOT_FP32, SPOT_OP_POOL_TIES }, { 3, 2, 32, 9, true, SPOT_BF16, SPOT_OP_POOL_TIES },
+    { 2, 2, 16, 5, true, SPOT_FP32, SPOT_OP_POOL_NAN }, { 2, 2, 16, 5, true, SPOT_BF16, SPOT_OP_POOL_NAN },
+    { 2, 2, 16, 5, false, SPOT_FP32, SPOT_OP_POOL_NAN },
+};
+
+/* Sizes around a tile of 64 and a slab of 16; the CPU cuts at 128. */
+static const int dense_sizes[][SPOT_OP_SIZES] = {
+    { 6, 576, 144, true, 50 }, { 1, 1, 1, false, 0 }, { 65, 33, 63, true, 20 }, { 64, 64, 64, false, 0 },
+    { 3, 257, 130, true, 90 }, { 70, 15, 17, true, 1 }, { 5, 40, 24, true, 50, true },
+};
+
 /* -- pool with equals, a NaN and the running statistics -------------------------------------------------------------- */
 
 /* size: rows, live, channels, pixels a side, precision */
@@ -130,6 +145,8 @@ int main(void)
         OP_ROW(spot_op_triplet, triplet_sizes, .step = 1),
         OP_ROW(spot_op_optim, optim_sizes, .step = 1),
         OP_ROW(spot_op_attack, attack_sizes, .step = 1),
+        OP_ROW(spot_op_pooling, pooling_sizes, .step = 1),
+        OP_ROW(spot_op_dense, dense_sizes, .step = 1),
     };
 
     return run_ops(rows, LEN(rows));

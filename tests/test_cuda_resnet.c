@@ -110,6 +110,96 @@ static double worst_tensor(const school *got, const school *want)
     return worst;
 }
 
+/* -- the CPU with bf16's roundings ----------------------------------------------------------------------------- */
+
+/* Convolutions and pools of the CPU that read and write what bf16 holds. All else of an AlexNet is fp32 on CUDA, too. */
+static float *round_weights(spot_ctx *c, const spot_conv *plan, const void *w)
+{
+    const size_t n = spot_conv_packed(c, plan);
+    float *to = memcpy(malloc(n * sizeof *to), w, n * sizeof *to);
+
+    round_all(to, n, SPOT_BF16);
+    return to;
+}
+
+static spot_status rounded_planes(spot_ctx *c, void *planes, const float *pixels, int live, int rows, int count,
+                                  spot_precision precision)
+{
+    spot_status s = spot_ops_cpu.conv->planes(c, planes, pixels, live, rows, count, precision);
+
+    round_all(planes, (size_t)rows * 3 * count, SPOT_BF16);
+    return s;
+}
+
+static spot_status rounded_forward(spot_ctx *c, const spot_conv *plan, void *y, const void *x, const void *w, const float *bias,
+                                   const void *other, int rows, void *scratch)
+{
+    const spot_conv_shape *shape = spot_conv_shape_of(plan);
+    const int out = spot_conv_out(shape);
+    float *weights = round_weights(c, plan, w);
+    spot_status s = spot_ops_cpu.conv->forward(c, plan, y, x, weights, bias, other, rows, scratch);
+
+    round_all(y, (size_t)rows * shape->co * out * out, SPOT_BF16);
+    free(weights);
+    return s;
+}
+
+static spot_status rounded_data(spot_ctx *c, const spot_conv *plan, void *dx, const void *dy, const void *w, int rows,
+                                void *scratch)
+{
+    const spot_conv_shape *shape = spot_conv_shape_of(plan);
+    float *weights = round_weights(c, plan, w);
+    spot_status s = spot_ops_cpu.conv->backward_data(c, plan, dx, dy, weights, rows, scratch);
+
+    round_all(dx, (size_t)rows * shape->ci * shape->size * shape->size, SPOT_BF16);
+    free(weights);
+    return s;
+}
+
+static spot_status rounded_pool(spot_ctx *c, void *out, unsigned char *at, const void *y, const float *bias, spot_plane p,
+                                bool max)
+{
+    spot_status s = spot_ops_cpu.pooling->forward(c, out, at, y, bias, p, max);
+
+    p.size = spot_pool_side(p.size, max);
+    round_all(out, spot_plane_numbers(p), SPOT_BF16);
+    return s;
+}
+
+static spot_status rounded_pool_back(spot_ctx *c, void *y, float *dbias, const void *da, const void *out,
+                                     const unsigned char *at, spot_plane p, bool max, void *scratch)
+{
+    spot_status s = spot_ops_cpu.pooling->back(c, y, dbias, da, out, at, p, max, scratch);
+
+    round_all(y, spot_plane_numbers(p), SPOT_BF16);
+    return s;
+}
+
+static spot_status rounded_mean_back(spot_ctx *c, void *dx, const float *dout, spot_plane p)
+{
+    spot_status s = spot_ops_cpu.pooling->mean_back(c, dx, dout, p);
+
+    round_all(dx, spot_plane_numbers(p), SPOT_BF16);
+    return s;
+}
+
+static spot_ctx rounding_ctx(int threads)
+{
+    static spot_conv_ops conv;
+    static spot_pooling_ops pooling;
+    static spot_ops ops;
+    spot_ctx c = check_ctx(threads);
+
+    conv = *spot_ops_cpu.conv;
+    conv.planes = rounded_planes, conv.forward = rounded_forward, conv.backward_data = rounded_data;
+    pooling = *spot_ops_cpu.pooling;
+    pooling.forward = rounded_pool, pooling.back = rounded_pool_back, pooling.mean_back = rounded_mean_back;
+    ops = spot_ops_cpu;
+    ops.conv = &conv, ops.pooling = &pooling;
+    c.ops = &ops;
+    return c;
+}
+
 /* Runs a CUDA net and holds it to the CPU's. */
 static void compare_school(school *got, const school *want, spot_net_shape s, int schedule, const double bound[3])
 {
@@ -147,25 +237,38 @@ TEST(a_net_learns_the_same)
     close_school(&want);
 }
 
-/* The others: AlexNet with dropped numbers, which are the same on both, also in bf16. The last of ResNet-34's batch norms see
- * six values each, behind twice as many layers. In bf16 other pixels win AlexNet's pools: it must go the same way, no more. */
+/* The others; AlexNet with dropped numbers, which are the same on both. The last batch norms of ResNet-34 see six values each,
+ * behind twice as many layers as ResNet-18's: on the CPU alone, pixels changed by one part in 2^24 move the second loss by
+ * 5.7e-5 (ResNet-18's by 1.3e-6). */
 TEST(other_nets_learn_the_same)
 {
-    static const double fp32[3] = { 1e-4, 1e-4, 2e-4 }, bf16_bound[3] = { 0.1, 0.1, 0.6 };
+    static const double bound[3] = { 1e-4, 1e-4, 2e-4 };
     for (int arch = SPOT_ARCH_RESNET34; spot_arch_is(arch); arch++) {
-        spot_net_shape s = { .arch = arch, .width = 16, .outputs = 1, .size = arch == SPOT_ARCH_ALEXNET ? 64 : 32, .rows = 8,
-                             .lanes = 2 };
+        const spot_net_shape s = { .arch = arch, .width = 16, .outputs = 1, .size = arch == SPOT_ARCH_ALEXNET ? 64 : 32,
+                                   .rows = 8, .lanes = 2 };
         school want = { .c = check_ctx(2) }, got;
         attend(&want, s, &sgd);
-        compare_school(&got, &want, s, 0, fp32);
+        compare_school(&got, &want, s, 0, bound);
         close_school(&got);
-        s.precision = SPOT_BF16;
-        if (arch == SPOT_ARCH_ALEXNET) {
-            compare_school(&got, &want, s, 2, bf16_bound);
-            close_school(&got);
-        }
         close_school(&want);
     }
+}
+
+/* In bf16 other pixels win the pools: the gradient of a layer is a third off that in fp32. That is the format's affair, since
+ * the CPU loses it by the same roundings. Beside that answer a GPU's sums may cross ties. */
+TEST(an_alexnet_in_bf16_loses_what_rounding_loses)
+{
+    static const double emulated[3] = { 1e-5, 1e-3, 1e-2 }, library[3] = { 2e-2, 2e-2, 0.2 };
+    spot_net_shape s = { .arch = SPOT_ARCH_ALEXNET, .width = 16, .outputs = 1, .size = 64, .rows = 8, .lanes = 2 };
+    school want = { .c = check_ctx(2) }, rounded = { .c = rounding_ctx(2) }, got;
+    attend(&want, s, &sgd);
+    attend(&rounded, s, &sgd);
+    print_message("rounded on the CPU: the worst gradient is off by %.1e\n", worst_tensor(&rounded, &want));
+    s.precision = SPOT_BF16;
+    compare_school(&got, &rounded, s, 2, getenv("SPOT_EMULATOR") ? emulated : library);
+    close_school(&got);
+    close_school(&rounded);
+    close_school(&want);
 }
 
 /* The same model looks at two images of three rows: batch norm folded, bias, ReLU and the residual in the convolutions. */

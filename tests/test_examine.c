@@ -1,5 +1,5 @@
-/* test_examine.c - host/examine on three objects and a function of the pixels that is the classifier: where p is lowest is known.
- * Interrupted searches, shards, functions that fail, hostile configs. ctest: threads */
+/* test_examine.c - host/examine on three objects and a function of the pixels that is the classifier: where p is lowest is
+ * known. Interrupted searches, shards, functions that fail, hostile configs. ctest: threads */
 #define _GNU_SOURCE                    /* mkdtemp */
 #include <math.h>
 #include <stdlib.h>
@@ -332,7 +332,8 @@ TEST_IN_WORLD(threads_shards_and_stops_change_no_byte)
         dirs[i] = path[i];
     }
     snprintf(out, sizeof out, "%s/merged", root);
-    CHECK_OK(&one, spot_work_merge(&one, &spot_examine_study, dirs, 3, out, &(spot_merge_options){ .pictures = true }, &report));
+    CHECK_OK(&one, spot_work_merge(&one, &spot_examine_study, dirs, 3, out, &(spot_merge_options){ .pictures = true },
+                                   &report));
     free(report.ec);
     expect_same("whole", "merged");
     for (spot_status s = SPOT_STOPPED; s == SPOT_STOPPED; stops++) {   /* stopped after every three looks */

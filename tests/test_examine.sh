@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# test_examine.sh BUILD: `spotter examine` on a world of boxes, cylinders and pyramids: a network trained on renders, kill -9, shards,
-# programs that die or answer rubbish, what plan, status and help say, hostile files. ctest: threads, timeout 300
+# test_examine.sh BUILD: `spotter examine` on a world of boxes, cylinders and pyramids: a network trained on renders, kill -9,
+# shards, programs that die or answer rubbish, what plan, status and help say, hostile files. ctest: threads, timeout 300
 set -u
 . "$(dirname "$0")/lib.sh"
 unset "${!SLURM_@}" JOB_COMPLETION_INDEX
@@ -108,8 +108,9 @@ while True:
     sys.stdout.buffer.flush()
 END
 touch "$dir/die"
-programs="[{name: good, command: /usr/bin/python3 $dir/judge.py 0 0 -}, {name: dies, command: /usr/bin/python3 $dir/judge.py 500 0 $dir/die},
-          {name: nonsense, command: /usr/bin/python3 $dir/judge.py 0 500 -}]"
+judge="/usr/bin/python3 $dir/judge.py"
+programs="[{name: good, command: $judge 0 0 -}, {name: dies, command: $judge 500 0 $dir/die},
+          {name: nonsense, command: $judge 0 500 -}]"
 config 'renders: 200, points: "100, 200", perturbed: 20, seeds: 1' "$programs" '[{method: cem}, {method: random}]' |
     sed 's/choice: trained/choice: best, views: 8/' >"$dir/programs.yaml"
 run 3 "out of patience" examine "$dir/programs.yaml" --out "$dir/programs"
@@ -125,7 +126,8 @@ for u in 06 07 08 09 10 11; do
     cmp "$dir/two/segments/000/unit-0000$u.json" "$dir/programs/segments/000/unit-0000$u.json" || fail "unit $u differs"
 done
 
-# --- The network's file as another run's weights, its outputs in another order; pictures behind the objects; the light of a place.
+# --- The network's file as another run's weights, its outputs in another order; pictures behind the objects; the light of a
+# place.
 printf 'pyramid\nbox\nnothing\n' >"$dir/lacks.txt"
 printf 'box\ncylinder\npyramid\n' >"$dir/outputs.txt"
 tiny 1 >"$dir/tiny.yaml"
@@ -136,12 +138,12 @@ config 'renders: 60, points: "60", perturbed: 10, seeds: 1' "$weights" '[{method
 run 0 "" examine "$dir/weights.yaml" --out "$dir/grey"
 sed "s#samples: 1#samples: 1, pictures: $dir/pictures#" "$dir/weights.yaml" >"$dir/pictures.yaml"
 run 0 "" examine "$dir/pictures.yaml" --out "$dir/pictured"
-cmp -s "$dir/grey/segments/000/unit-000000.json" "$dir/pictured/segments/000/unit-000000.json" && fail "no picture behind an object"
+! cmp -s "$dir/grey/segments/000/unit-000000.json" "$dir/pictured/segments/000/unit-000000.json" || fail "no picture is seen"
 sed "s#outputs.txt#lacks.txt#" "$dir/weights.yaml" >"$dir/lacks.yaml"
 run 3 "lacks 1 of the 3 classes, such as cylinder" examine "$dir/lacks.yaml" --out "$dir/lacking"
 
 # --- Without a config; hostile files.
-run 0 "" examine --objects "$dir/world" --predict "/usr/bin/python3 $dir/judge.py 0 0 -" --renders 100 --size 32 --out "$dir/flags"
+run 0 "" examine --objects "$dir/world" --predict "$judge 0 0 -" --renders 100 --size 32 --out "$dir/flags"
 run 2 "CONFIG is missing" examine --objects "$dir/world" --out "$dir/x"
 run 2 "a config says what" examine "$dir/net.yaml" --size 32 --out "$dir/x"
 run 2 "holds results of another config" examine "$dir/programs.yaml" --out "$dir/whole"

@@ -179,6 +179,35 @@ TEST(the_planted_region_is_the_first_finding)
     }
 }
 
+/* Two regions: the planted one, and a dark sun with the lamp behind. */
+static double twice(const spot_conditions *at, spot_rng *r)
+{
+    return at->value[SPOT_SUN_ENERGY] < 1 && at->value[SPOT_LAMP_AZIMUTH] > 180 ? 0 : planted(at, r);
+}
+
+TEST(two_regions_are_two_findings)
+{
+    const spot_examine_model region[] = {
+        { .limits = 2, .limit = { { SPOT_CAMERA_ELEVATION, 1, 60, 90 }, { SPOT_CAMERA_DISTANCE, 0, 1, 2.5 } } },
+        { .limits = 2, .limit = { { SPOT_SUN_ENERGY, 0, 0, 1 }, { SPOT_LAMP_AZIMUTH, 0, 180, 360 } } },
+    };
+    spot_ctx c = check_ctx(1);
+    world m = make(4000, 8, twice);
+    int n, confirmed = 0;
+    spot_failure_finding *f = find(&c, &m, &n);
+
+    for (int k = 0; k < 2; k++) {
+        double most = 0;
+        for (int i = 0; i < 2; i++) most = fmax(most, spot_failure_overlap(&f[i].rule, &region[k], &m.space, &m.fixed, 1));
+        assert_true(most > 0.85);
+    }
+    for (int i = 0; i < n; i++) confirmed += f[i].confirmed;
+    assert_int_equal(confirmed, 2);
+    assert_true(f[0].rank != f[1].rank);
+    free(f);
+    drop(&m);
+}
+
 TEST(a_rule_may_go_over_the_full_turn)
 {
     spot_ctx c = check_ctx(1);

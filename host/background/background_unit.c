@@ -71,8 +71,8 @@ static spot_status open_model(spot_ctx *c, const spot_background_job *j, examine
     e->look.name = m->name;
     SPOT_TRY(spot_output_classes(c, &e->class_of, &e->outputs, m->classes, m->name, j->suite->class_name, j->suite->classes));
     SPOT_TRY(spot_predictor_open(c, &e->look.predictor, &p));
-    SPOT_TRY(spot_output_check(c, spot_predictor_about(e->look.predictor)->outputs, e->class_of, e->outputs, m->classes, m->name,
-                               j->suite->classes));
+    SPOT_TRY(spot_output_check(c, spot_predictor_about(e->look.predictor)->outputs, e->class_of, e->outputs, m->classes,
+                               m->name, j->suite->classes));
     e->look.class_of = e->class_of;
     return take_responses(c, j, e);
 }

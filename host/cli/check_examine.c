@@ -21,8 +21,8 @@ static void print_text(const spot_examine_comparison *k)
     printf("%s -> %s: p of the true class after %d renders\n%-14s  %-8s  %7s  %6s  %6s  %-23s  %5s  %6s  %8s\n", k->before,
            k->now, k->renders, "examiner", "p", "objects", "before", "now", "change [95 %]", "worse", "better", "p (Holm)");
     for (int i = 0; i < k->changes; i++) print_change(k, &k->change[i]);
-    printf("\n%d objects, %d seed%s; worse, better: objects whose p fell, rose; mean: of the last renders\n", k->objects, k->seeds,
-           k->seeds == 1 ? "" : "s");
+    printf("\n%d objects, %d seed%s; worse, better: objects whose p fell, rose; mean: of the last renders\n", k->objects,
+           k->seeds, k->seeds == 1 ? "" : "s");
     if (k->left_out) printf("%d objects are in one of the runs alone and are left out\n", k->left_out);
     if (k->least_p >= 0.05)
         printf("so few objects cannot show a change: their least p is %.2g, whatever happens; examine more\n", k->least_p);

@@ -50,8 +50,8 @@ const cli_command cli_check_command = {
     "Compares a run of `spotter sweep` or `spotter shifts` with a baseline: its bits where the same bits are promised, its "
     "numbers on the same ECs (of shifts: impact, slope, pass rate and classes of every source and shift, on the same classes "
     "and models), and the paper's numbers where a sweep has the paper's settings. The exit code is 1 if something is worse, "
-    "better than possible, or broken. A "
-    "line in quarantine is shown and fails nothing. BASELINE and RUN may also be two runs of `spotter background` or of `spotter "
-    "examine`, each DIR or DIR:MODEL: then one version of a model stands against another, with tests over pictures or objects.", table,
+    "better than possible, or broken. A line in quarantine is shown and fails nothing. BASELINE and RUN may also be two runs "
+    "of `spotter background` or of `spotter examine`, each DIR or DIR:MODEL: then one version of a model stands against "
+    "another, with tests over pictures or objects.", table,
     .work = check_run, CLI_OPTIONS(run)
 };

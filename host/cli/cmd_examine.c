@@ -203,8 +203,8 @@ static spot_status run_config(spot_ctx *c, options *o, spot_examine_config *cfg)
     spot_status s;
 
     SPOT_TRY(spot_examine_cost_of(c, cfg, &cost));
-    spot_log(c, SPOT_LOG_INFO, "%d model%s, %d examiner%s, %d objects: %d searches, %.0f renders, beside %.0f in training; %s of "
-             "memory, beside models and meshes", cfg->models, cfg->models == 1 ? "" : "s", cfg->examiners,
+    spot_log(c, SPOT_LOG_INFO, "%d model%s, %d examiner%s, %d objects: %d searches, %.0f renders, beside %.0f in training; %s "
+             "of memory, beside models and meshes", cfg->models, cfg->models == 1 ? "" : "s", cfg->examiners,
              cfg->examiners == 1 ? "" : "s", cost.objects, cost.units, cost.renders, cost.trained,
              cli_memory(memory, (double)cost.memory));
     o->run.seconds = cli_limit_time(o->max_seconds);
@@ -254,9 +254,9 @@ const cli_command cli_examine_command = {
     "  spotter examine --objects models --model resnet.safetensors --classes classes.txt --out runs/mine\n"
     "  spotter examine --objects models --predict 'python3 mine.py' --out runs/mine\n"
     "  spotter merge runs/mine && spotter status runs/mine",
-    "Renders 3-D objects and searches, for each of them, the camera and the light under which the model's p of the true class is "
-    "lowest (the adversarial examiner, Shu et al. 2020). Several examiners can be compared against the renders that they spend. "
-    "Writes examine.json and examine.csv. The same command continues a run that was stopped. `spotter help config examine` "
-    "lists the settings.", table, check_options,
+    "Renders 3-D objects and searches, for each of them, the camera and the light under which the model's p of the true class "
+    "is lowest (the adversarial examiner, Shu et al. 2020). Several examiners can be compared against the renders that they "
+    "spend. Writes examine.json and examine.csv. The same command continues a run that was stopped. `spotter help config "
+    "examine` lists the settings.", table, check_options,
     .work = run_examine, CLI_OPTIONS(config), .machine = true
 };

@@ -71,13 +71,13 @@ static const cli_row table[] = {
     { "out",    'o', "FOLDER", CLI_TEXT, CLI_AT(o.out), .most = 1000,
       .help = "folder for the pictures; made if it is missing" },
     { "which",  'w', "1,2,3|4,6,...,17", CLI_CALL, .read = read_which, .otherwise = "all that the run has",
-      .help = "numbers of the figures: 2 to 4 of a sweep; 6, 10, 11 and 17 of shifts; 8 to 13 and 15 of backgrounds; 1 to 4 and 6 of "
-              "an examination" },
+      .help = "numbers of the figures: 2 to 4 of a sweep; 6, 10, 11 and 17 of shifts; 8 to 13 and 15 of backgrounds; 1 to 4 "
+              "and 6 of an examination" },
     { "format", 'f', "png,svg|csv", CLI_CALL, .preset = "png,svg", .read = read_format,
       .help = "files to write; csv: the figures' numbers on stdout, no pictures" },
     { "method", 'm', "NAME",   CLI_LIST, CLI_AT(method), .most = MOST_METHODS, .count = CLI_AT(o.methods),
-      .otherwise = "all", .help = "one method with its name in the tables, or of backgrounds or an examination one model; may be given several "
-          "times" },
+      .otherwise = "all", .help = "one method with its name in the tables, or of backgrounds or an examination one model; may "
+              "be given several times" },
     { "shift",  's', "NAME",   CLI_LIST, CLI_AT(shift), .most = MOST_SHIFTS, .count = CLI_AT(o.shifts),
       .otherwise = "all", .help = "one shift of Figures 10 and 17; may be given several times" },
     { "all",    'a', NULL,     CLI_ON, CLI_AT(o.all), .help = "all ECs, also those that did not learn their blindspots" },

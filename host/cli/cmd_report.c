@@ -98,8 +98,8 @@ static spot_status report_any(spot_ctx *c, const options *o)
     if (!found && o->dir.n == 1) return spot_report_run(c, o->out, o->dir.word[0], &o->o);
     if (found < o->dir.n)
         return spot_fail(c, SPOT_USAGE, "%s holds no findings of `spotter discover`; a page shows one run of "
-                         "`spotter sweep`, `spotter background`, `spotter examine` or `spotter shifts`, or one or several folders "
-                         "of findings",
+                         "`spotter sweep`, `spotter background`, `spotter examine` or `spotter shifts`, or one or several "
+                         "folders of findings",
                          o->dir.word[other]);
     return report_findings(c, o);
 }

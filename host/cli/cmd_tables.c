@@ -35,8 +35,10 @@ static spot_status print_tables(spot_ctx *c, void *input)
     SPOT_TRY(cli_study_of(c, &study, o->dir.word[0]));
     if (study == &spot_background_study)
         return spot_background_tables(c, stdout, o->dir.word, o->dir.n, o->which, format);
-    if (study == &spot_examine_study && o->dir.n == 1)
-        return spot_examine_tables(c, stdout, o->dir.word[0], o->which, format);
+    if (study == &spot_examine_study && o->dir.n > 1)
+        return spot_fail(c, SPOT_USAGE, "\"%s\" is one run directory too many; a table of `spotter examine` is of one run",
+                         o->dir.word[1]);
+    if (study == &spot_examine_study) return spot_examine_tables(c, stdout, o->dir.word[0], o->which, format);
     if (o->dir.n > 1 && !o->which)
         return spot_fail(c, SPOT_USAGE, "\"%s\" is one run directory too many; only --which N joins several", o->dir.word[1]);
     if (!o->which) return spot_tables(c, stdout, o->dir.word[0], format, o->all);
@@ -52,7 +54,7 @@ const cli_command cli_tables_command = {
     "  spotter tables runs/examine --which 1",
     "Prints DR and FDR of every method over a run's ECs with standard errors, then each EC, then the reasons for missed "
     "blindspots. Every average names the number of ECs that it leaves out. For runs of `spotter background` it prints the "
-    "tables of their paper beside its numbers; its variants and further runs vary one setting of the first. For "
-    "a run of `spotter examine`: mean p by model and examiner, by the number of training renders, lowest and robust p.", table, NULL,
+    "tables of their paper beside its numbers; its variants and further runs vary one setting of the first. For a run of "
+    "`spotter examine`: mean p by model and examiner, by the number of training renders, lowest and robust p.", table, NULL,
     .work = print_tables, CLI_OPTIONS(all)
 };

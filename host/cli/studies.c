@@ -34,5 +34,6 @@ bool cli_is_version(const char *version, const spot_study *study)
     spot_ctx own = { 0 };
 
     snprintf(path, sizeof path, "%.*s/config.yaml", colon ? (int)(colon - version) : (int)strlen(version), version);
-    return !access(path, F_OK) && spot_yaml_word(&own, word, sizeof word, path, "study") == SPOT_OK && !strcmp(word, study->name);
+    return !access(path, F_OK) && spot_yaml_word(&own, word, sizeof word, path, "study") == SPOT_OK
+        && !strcmp(word, study->name);
 }

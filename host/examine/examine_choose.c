@@ -96,8 +96,8 @@ static spot_status pick_best(spot_ctx *c, int *entry, double *p, const spot_exam
             for (int i = 1; i < o->held[k]; i++)
                 if (p[at + i] > p[at + best]) best = i;
             if (p[at + best] < 0)
-                return spot_fail(c, SPOT_INPUT, "%d objects of each class are examined, and fewer held-out ones of class \"%s\" "
-                                 "can be read", each, o->list.cls[k]);
+                return spot_fail(c, SPOT_INPUT, "%d objects of each class are examined, and fewer held-out ones of class "
+                                 "\"%s\" can be read", each, o->list.cls[k]);
             p[at + best] = -1;
             *entry++ = o->first[k] + best;
         }

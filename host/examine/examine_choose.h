@@ -4,8 +4,8 @@
 
 #include "examine/examine_look.h"
 
-/* entry (objects of a model): class by class, per_class of each. BEST looks at all held-out objects and remembers in the store's
- * cache how well the model knows each. hash: the model's. */
+/* entry (objects of a model): class by class, per_class of each. BEST looks at all held-out objects and remembers in the
+ * store's cache how well the model knows each. hash: the model's. */
 spot_status spot_examine_choose(spot_ctx *c, int *entry, spot_examine_looker *look, const spot_examine_model *m,
                                 const spot_factor_space *space, const spot_conditions *fixed, const char *hash,
                                 const spot_store *store);

@@ -10,8 +10,9 @@
 
 static const double LEVEL = 0.05;
 
-static const size_t member[SPOT_EXAMINE_CHANGES] = { offsetof(spot_examine_point, mean), offsetof(spot_examine_point, lowest_valid),
-                                                     offsetof(spot_examine_point, robust) };
+static const size_t member[SPOT_EXAMINE_CHANGES] = {
+    offsetof(spot_examine_point, mean), offsetof(spot_examine_point, lowest_valid), offsetof(spot_examine_point, robust)
+};
 
 const char *spot_examine_change_name(int quantity)
 {
@@ -86,7 +87,7 @@ static spot_status compare_number(spot_ctx *c, spot_examine_change *x, const sid
     x->before /= n, x->now /= n;
     SPOT_TRY(spot_difference_of(c, &d, difference, n, NULL, 0, (uint32_t)(x->examiner * SPOT_EXAMINE_CHANGES + x->quantity)));
     x->change = (spot_interval){ d.mean, d.low, d.high };
-    x->p = fmax(fmin(1, 2 * d.p), least_of(x->worse + x->better));     /* so many signs have no smaller p, which draws may miss */
+    x->p = fmax(fmin(1, 2 * d.p), least_of(x->worse + x->better));     /* drawn signs may miss the least p */
     return SPOT_OK;
 }
 
@@ -117,7 +118,8 @@ static spot_status check_alike(spot_ctx *c, const spot_examine_results *a, const
     copy[0].models = copy[1].models = 0;
     differ = spot_examines_differ(words, sizeof words, &copy[0], &copy[1]);
     free(copy);
-    return differ ? spot_fail(c, SPOT_INPUT, "the two runs cannot be compared: %s; examine both versions with one config", words) : SPOT_OK;
+    return differ ? spot_fail(c, SPOT_INPUT, "the two runs cannot be compared: %s; examine both versions with one config",
+                              words) : SPOT_OK;
 }
 
 static void fill_head(spot_examine_comparison *out, const side *a, const side *b)
@@ -159,7 +161,8 @@ spot_status spot_examine_compare_results(spot_ctx *c, spot_examine_comparison *o
     const side one = { a, was }, two = { b, is };
     int *twin = malloc((size_t)a->objects * sizeof *twin);
     double *difference = malloc((size_t)a->objects * sizeof *difference);
-    spot_status s = twin && difference ? check_alike(c, a, b) : spot_fail(c, SPOT_NOMEM, "no memory for %d objects", a->objects);
+    spot_status s = twin && difference ? check_alike(c, a, b)
+                  : spot_fail(c, SPOT_NOMEM, "no memory for %d objects", a->objects);
 
     fill_head(out, &one, &two);
     if (s == SPOT_OK) s = compare_all(c, out, &one, &two, twin, difference);
@@ -176,7 +179,8 @@ static spot_status find_model(spot_ctx *c, int *model, const spot_examine_result
     for (; name && *model < r->cfg->models; ++*model)
         if (!strcmp(r->cfg->model[*model].name, name)) return SPOT_OK;
     if (name) return spot_fail(c, SPOT_USAGE, "%s has no model \"%s\"", dir, name);
-    return spot_fail(c, SPOT_USAGE, "%s has %d models; name one, such as %s:%s", dir, r->cfg->models, dir, r->cfg->model[0].name);
+    return spot_fail(c, SPOT_USAGE, "%s has %d models; name one, such as %s:%s", dir, r->cfg->models, dir,
+                     r->cfg->model[0].name);
 }
 
 static spot_status open_version(spot_ctx *c, spot_examine_results *r, int *model, const char *where)

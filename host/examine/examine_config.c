@@ -100,8 +100,8 @@ static spot_status check_model(spot_reading *r, const spot_examine_config *cfg, 
         return spot_refuse(r, line, "models[%d], \"%s\", has weights and a command; set one of them", i, m->name);
     if (m->weights[0] || m->command[0]) {
         if (cfg->objects.choice == SPOT_OBJECTS_TRAINED)
-            return spot_refuse(r, line, "objects.choice trained is about networks that are trained here, and models[%d], \"%s\", "
-                               "is not", i, m->name);
+            return spot_refuse(r, line, "objects.choice trained is about networks that are trained here, and models[%d], "
+                               "\"%s\", is not", i, m->name);
         return m->limits ? spot_refuse(r, line, "models[%d], \"%s\", is not trained here, so no region is planted in it", i,
                                        m->name) : SPOT_OK;
     }

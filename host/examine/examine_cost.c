@@ -23,7 +23,8 @@ static void add_training(const spot_examine_objects_list *o, const spot_examine_
     cost->trained += images * epochs;
 }
 
-/* Renders of a search: those asked for and those that test points, means over the examiners; the most that one asks for. */
+/* Renders of a search, means over the examiners: those that one asks for, those that test points; the most that one asks
+ * for. */
 typedef struct { double asked, tests, most; } spending;
 
 static spending add_examiners(const spot_examine_config *cfg)
@@ -57,8 +58,8 @@ spot_status spot_examine_cost_of(spot_ctx *c, const spot_examine_config *cfg, sp
         cost->objects = spot_examine_objects_of_a_model(own);
         for (int k = 0; k < o.list.classes; k++) held += o.held[k];
         if (own->objects.choice != SPOT_OBJECTS_BEST) held = 0;
-        cost->renders = cost->units * (all.asked + all.tests)
-                      + own->models * ((double)cost->objects * ALWAYS + held * own->objects.views);
+        cost->renders = cost->units * (all.asked + all.tests) +
+                        own->models * ((double)cost->objects * ALWAYS + held * own->objects.views);
         for (int m = 0; m < own->models; m++) add_training(&o, &own->model[m], cost);
         spot_factor_space space;
         spot_conditions fixed;

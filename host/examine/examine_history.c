@@ -119,7 +119,8 @@ spot_status spot_examine_history_load(spot_ctx *c, spot_examine_history *h, cons
     *h = (spot_examine_history){ 0 };
     SPOT_TRY(spot_tensors_open(c, &t, path));
     const spot_tensor *at = spot_tensors_find(&t, "at");
-    const bool good = at && at->rank == 2 && at->dim[0] >= 0 && at->dim[0] <= MOST && at->dim[1] > 0 && at->dim[1] <= SPOT_FACTORS;
+    const bool good = at && at->rank == 2 && at->dim[0] >= 0 && at->dim[0] <= MOST && at->dim[1] > 0
+            && at->dim[1] <= SPOT_FACTORS;
     if (good) s = spot_examine_history_take(c, h, (int)at->dim[0], (int)at->dim[1]);
     if (s == SPOT_OK && (!good || !copy_history(h, &t, (size_t)at->dim[0])))
         s = spot_fail(c, SPOT_INPUT, "%s is not what this program writes; remove it and run `spotter examine` again", path);

@@ -126,7 +126,8 @@ static spot_status look_at_some(spot_ctx *c, spot_examine_looker *l, const spot_
     return SPOT_OK;
 }
 
-spot_status spot_examine_look(spot_ctx *c, spot_examine_looker *l, const spot_examine_shot *shot, int n, spot_examine_seen *seen)
+spot_status spot_examine_look(spot_ctx *c, spot_examine_looker *l, const spot_examine_shot *shot, int n,
+                              spot_examine_seen *seen)
 {
     for (int from = 0; from < n; from += l->drawer.most) {
         const int some = n - from < l->drawer.most ? n - from : l->drawer.most;

@@ -33,6 +33,7 @@ spot_status spot_examine_looker_open (spot_ctx *c, spot_examine_looker *l, const
 void        spot_examine_looker_close(spot_ctx *c, spot_examine_looker *l);
 
 /* Draws and looks at any number of renders. After SPOT_INPUT of a program the looker is of no use any more. */
-spot_status spot_examine_look(spot_ctx *c, spot_examine_looker *l, const spot_examine_shot *shot, int n, spot_examine_seen *seen);
+spot_status spot_examine_look(spot_ctx *c, spot_examine_looker *l, const spot_examine_shot *shot, int n,
+                              spot_examine_seen *seen);
 
 #endif

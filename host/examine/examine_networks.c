@@ -1,5 +1,5 @@
-/* examine_networks.c - see examine_networks.h. Each object has `renders` renders under conditions drawn once, so every pass sees
- * the same ones, as in the paper. */
+/* examine_networks.c - see examine_networks.h. Each object has `renders` renders under conditions drawn once, so every pass
+ * sees the same ones, as in the paper. */
 #include "examine/examine_networks.h"
 
 #include <math.h>
@@ -252,8 +252,8 @@ spot_status spot_examine_verify(spot_ctx *c, spot_examine_lesson *l, spot_examin
             spot_examine_shot *one = &shot[inside * VERIFIED + i];
             one->entry = entry;
             if (!draw_place(m, spot_examine_number(e), inside, &index, one))
-                return spot_fail(c, SPOT_USAGE, "the region of the model \"%s\" leaves no room %s of it, %g %% of each range away "
-                                 "from its border", m->name, inside ? "inside" : "outside", 100 * MARGIN);
+                return spot_fail(c, SPOT_USAGE, "the region of the model \"%s\" leaves no room %s of it, %g %% of each range "
+                                 "away from its border", m->name, inside ? "inside" : "outside", 100 * MARGIN);
         }
     }
     SPOT_TRY(spot_examine_look(c, look, shot, 2 * VERIFIED, seen));

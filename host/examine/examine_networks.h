@@ -15,8 +15,8 @@ spot_status spot_examine_train(spot_ctx *c, const char *out, const spot_examine_
 /* Renders of one pass over the model's objects, and passes; 0 passes: more than SPOT_MAX_EPOCHS. */
 double spot_examine_passes(const spot_examine_model *m, double objects, int *epochs);
 
-/* Whether conditions lie in the planted region. margin: in shares of the paper's ranges; above 0 the region shrinks by it, below
- * 0 it grows, but not at the ends of the ranges. */
+/* Whether conditions lie in the planted region. margin: in shares of the paper's ranges; above 0 the region shrinks by it,
+ * below 0 it grows, but not at the ends of the ranges. */
 bool spot_examine_in_region(const spot_examine_model *m, const spot_conditions *at, double margin);
 
 /* Whether an object's renders show the planted weakness: the share of right answers on valid renders outside of the region and

@@ -1,5 +1,5 @@
-/* examine_objects.h - the objects of a study: the catalogue's entries in classes, which of them are held out, and their meshes in
- * the memory of c's device. */
+/* examine_objects.h - the objects of a study: the catalogue's entries in classes, which of them are held out, and their
+ * meshes in the memory of c's device. */
 #ifndef SPOTTER_EXAMINE_OBJECTS_H
 #define SPOTTER_EXAMINE_OBJECTS_H
 

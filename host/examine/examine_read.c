@@ -26,7 +26,8 @@ static spot_status check_unit(spot_ctx *c, const spot_examine_results *r, const 
     return SPOT_OK;
 }
 
-static spot_status read_unit(spot_ctx *c, const spot_study *y, spot_examine_results *r, const char *dir, const char *key, int unit)
+static spot_status read_unit(spot_ctx *c, const spot_study *y, spot_examine_results *r, const char *dir, const char *key,
+                             int unit)
 {
     spot_frame f;
 
@@ -34,7 +35,8 @@ static spot_status read_unit(spot_ctx *c, const spot_study *y, spot_examine_resu
     if (f.state == SPOT_SEGMENT_DAMAGED) return spot_fail(c, SPOT_INPUT, "%s; run the same command again", f.why);
     r->missing = f.state != SPOT_SEGMENT_WHOLE || f.numbers != SPOT_EXAMINE_NUMBERS || strcmp(f.config, key);
     if (r->missing)
-        return spot_fail(c, SPOT_INPUT, "%s lacks search %d of %d; `spotter examine` with the same config computes it", dir, unit,
+        return spot_fail(c, SPOT_INPUT, "%s lacks search %d of %d; `spotter examine` with the same config computes it", dir,
+                         unit,
                          r->units);
     return check_unit(c, r, dir, unit);
 }

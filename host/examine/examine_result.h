@@ -14,16 +14,16 @@ void spot_examine_history_path(char *path, size_t size, const char *dir, int uni
 /* Room for `renders` renders. */
 spot_status spot_examine_history_take(spot_ctx *c, spot_examine_history *h, int renders, int dims);
 
-/* What a file holds beside the renders: of the points so far that robust was measured at, its values; the key of everything that
- * made the renders. */
+/* What a file holds beside the renders: of the points so far that robust was measured at, its values; the key of everything
+ * that made the renders. */
 typedef struct { double robust[SPOT_MAX_EXAMINE_POINTS]; int points; char key[33]; } spot_examine_progress;
 
 /* Writes the first `renders` renders. */
 spot_status spot_examine_history_write(spot_ctx *c, const spot_examine_history *h, int renders, const spot_examine_progress *p,
                                        const char *dir, int unit);
 
-/* The same to a file of any name, and back: random renders, and renders along the factors, are kept in the same form. load: free h
- * with spot_examine_history_free, unless it fails. */
+/* The same to a file of any name, and back: random renders, and renders along the factors, are kept in the same form. load:
+ * free h with spot_examine_history_free, unless it fails. */
 spot_status spot_examine_history_save(spot_ctx *c, const spot_examine_history *h, int renders, const spot_examine_progress *p,
                                       const char *path);
 spot_status spot_examine_history_load(spot_ctx *c, spot_examine_history *h, const char *path);

@@ -83,8 +83,8 @@ static void fill_result(const run *v, const spot_examine_group *g, const spot_ex
     spot_conditions at = p->fixed;
 
     *r = (spot_examine_result){ .index = p->unit, .numbers = SPOT_EXAMINE_NUMBERS, .model = u.model, .examiner = u.examiner,
-                                .seed = u.seed, .cls = e->cls, .start = s->start, .usual = s->usual, .learned = s->lesson.learned,
-                                .outside = s->lesson.outside, .inside = s->lesson.inside,
+                                .seed = u.seed, .cls = e->cls, .start = s->start, .usual = s->usual,
+                                .learned = s->lesson.learned, .outside = s->lesson.outside, .inside = s->lesson.inside,
                                 .points = spot_examine_search_of(v->cfg, g->examiner).points };
     memcpy(r->config, v->work.key, sizeof r->config);
     hash_inputs(r->inputs, v->hash, v->objects.hash[p->entry]);
@@ -340,7 +340,8 @@ spot_status spot_examine_run(spot_ctx *c, const spot_examine_config *cfg, const 
     *v->cfg = *cfg;
     v->open = -1, v->c = c, v->options = o;
     if (o->function) set_function(v->cfg);
-    v->work = (spot_work){ .study = &spot_examine_study, .dir = o->out, .config = v->cfg, .shard = o->shard, .shards = o->shards,
+    v->work = (spot_work){ .study = &spot_examine_study, .dir = o->out, .config = v->cfg, .shard = o->shard,
+                          .shards = o->shards,
                            .seconds = o->seconds, .starts = o->starts, .since = since, .user = v, .holds = result_holds,
                            .prepare = prepare, .begin = begin, .compute = compute };
     if (!o->out || o->shards < 1 || o->shard < 0 || o->shard >= o->shards)

@@ -163,7 +163,10 @@ static spot_status do_round(spot_ctx *c, searcher *v)
 
 /* ---- points of the curve ---- */
 
-static bool is_better(const searcher *v, float a, float b) { return v->g->cfg->search.mode == SPOT_MODE_STRENGTH ? a > b : a < b; }
+static bool is_better(const searcher *v, float a, float b)
+{
+    return v->g->cfg->search.mode == SPOT_MODE_STRENGTH ? a > b : a < b;
+}
 
 /* The first render of the best p among the first n; valid: among valid ones, -1 where there is none. */
 static int find_best(const searcher *v, const spot_examine_history *h, int n, bool valid)

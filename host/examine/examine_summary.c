@@ -73,7 +73,8 @@ static bool is_found(const spot_examine_results *r, const spot_examine_result *f
 
 static void summarise(const spot_examine_results *r, spot_examine_summary *s, double *value, double *draw)
 {
-    const spot_examine_result *first = r->unit + (s->model * r->cfg->examiners + s->examiner) * r->cfg->search.seeds * r->objects;
+    const spot_examine_result *first = r->unit + (s->model * r->cfg->examiners + s->examiner) * r->cfg->search.seeds
+            * r->objects;
     const spot_examine_search search = spot_examine_search_of(r->cfg, &r->cfg->examiner[s->examiner]);
 
     s->objects = r->objects, s->seeds = r->cfg->search.seeds, s->points = search.points;
@@ -101,7 +102,8 @@ spot_status spot_examine_summarise(spot_ctx *c, spot_examine_results *r)
 
     r->summaries = r->cfg->models * examiners;
     r->summary = calloc((size_t)r->summaries, sizeof *r->summary);
-    if (!value || !r->summary) return free(value), spot_fail(c, SPOT_NOMEM, "no memory for the summary of %d searches", r->units);
+    if (!value || !r->summary) return free(value), spot_fail(c, SPOT_NOMEM, "no memory for the summary of %d searches",
+                                                             r->units);
     for (int i = 0; i < r->summaries; i++) {
         r->summary[i].model = i / examiners, r->summary[i].examiner = i % examiners;
         summarise(r, &r->summary[i], value, value + r->objects);

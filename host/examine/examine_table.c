@@ -83,7 +83,8 @@ static const spot_setting search[] = {
 static const spot_setting valid[] = {
 #define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_examine_valid, field, help, __VA_ARGS__)
     S("area",     REAL,   area,     "least share of the image that the object covers", SPOT_IN(0, 1), SPOT_DEF(0.01)),
-    S("border",   REAL,   border,   "greatest share of the image's border that the object covers", SPOT_IN(0, 1), SPOT_DEF(0.5)),
+    S("border",   REAL,   border,   "greatest share of the image's border that the object covers", SPOT_IN(0, 1),
+      SPOT_DEF(0.5)),
     S("contrast", REAL,   contrast, "least contrast to the background", SPOT_IN(0, 1), SPOT_DEF(0.02)),
     S("inside",   SWITCH, inside,   "whether the camera may be inside the object's box", SPOT_SWITCH),
 #undef S
@@ -115,8 +116,8 @@ static const spot_setting limit[] = {
 #define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_examine_limit, field, help, __VA_ARGS__)
     S("factor",   NAME,   factor,   "factor that the limit is about", .names = factor_names),
     S("absolute", SWITCH, absolute, "whether the limit is about the value without its sign", SPOT_SWITCH),
-    S("least",    REAL,   least,    "least value in the region; -1e9: the paper's", SPOT_IN(SPOT_EXAMINE_OPEN, SPOT_RENDER_MOST),
-      SPOT_DEF(SPOT_EXAMINE_OPEN)),
+    S("least",    REAL,   least,    "least value in the region; -1e9: the paper's",
+      SPOT_IN(SPOT_EXAMINE_OPEN, SPOT_RENDER_MOST), SPOT_DEF(SPOT_EXAMINE_OPEN)),
     S("most",     REAL,   most,     "greatest value in the region; -1e9: the paper's",
       SPOT_IN(SPOT_EXAMINE_OPEN, SPOT_RENDER_MOST), SPOT_DEF(SPOT_EXAMINE_OPEN)),
 #undef S
@@ -147,8 +148,8 @@ static const spot_setting model[] = {
       SPOT_DEF(-90)),
     S("most_elevation",  REAL, most_elevation,  "greatest camera elevation of its renders, in degrees", SPOT_IN(-90, 90),
       SPOT_DEF(90)),
-    SPOT_ROW("region", LIST, spot_examine_model, limit, "limits of a planted weakness: a training render within all of them has "
-             "the label of the next class", SPOT_IN(0, SPOT_MAX_EXAMINE_REGION), .rows = limit,
+    SPOT_ROW("region", LIST, spot_examine_model, limit, "limits of a planted weakness: a training render within all of them "
+             "has the label of the next class", SPOT_IN(0, SPOT_MAX_EXAMINE_REGION), .rows = limit,
              .size = sizeof(spot_examine_limit), .count = offsetof(spot_examine_model, limits)),
 #undef S
     SPOT_END

@@ -1,4 +1,5 @@
-/* examine_write.c - examine.json, one object with every number, and examine.csv, a line for each search and point of its curve. */
+/* examine_write.c - examine.json, one object with every number, and examine.csv, a line for each search and point of its
+ * curve. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>

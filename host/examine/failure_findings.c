@@ -40,27 +40,28 @@ static void close_half(half *h) { free(h->at), free(h->p), free(h->fails); }
 
 /* ---- rules ---- */
 
-typedef struct { spot_failure_rule rule; const char *source; double worth; } candidate;
+typedef struct { spot_failure_rule rule; const char *source; } candidate;
 
-static int by_worth(const void *a, const void *b)
-{
-    const candidate *x = a, *y = b;
-
-    if (x->worth != y->worth) return x->worth < y->worth ? 1 : -1;
-    return (x->rule.limits > y->rule.limits) - (x->rule.limits < y->rule.limits);
-}
-
-/* The rules of all clusters, those that tell failures best first; of two that have the same failures the first. */
+/* One rule after another, each the best on the renders that the rules before it do not have; of equally good ones the first of
+ * fewer limits. Else a rule that only touches a region of failures, or surrounds it, would stand beside it as another one. */
 static int choose_rules(candidate *list, int n, const spot_failure_rows *rows)
 {
     spot_failure_rule kept[SPOT_FAILURE_RULES];
     int k = 0;
 
-    qsort(list, (size_t)n, sizeof *list, by_worth);
-    for (int i = 0; i < n && k < SPOT_FAILURE_RULES; i++) {
-        if (!(list[i].worth > 0) || !spot_rule_is_new(&list[i].rule, kept, k, rows)) continue;
-        kept[k] = list[i].rule;
-        list[k++] = list[i];
+    for (; k < n && k < SPOT_FAILURE_RULES; k++) {
+        candidate best;
+        double most = 0;
+        int at = -1;
+        for (int i = k; i < n; i++) {
+            const double worth = spot_rule_worth(&list[i].rule, kept, k, rows);
+            if (worth > most || (at >= 0 && worth == most && list[i].rule.limits < list[at].rule.limits)) most = worth, at = i;
+        }
+        if (at < 0) break;
+        best = list[at];
+        memmove(&list[k + 1], &list[k], (size_t)(at - k) * sizeof *list);
+        list[k] = best;
+        kept[k] = best.rule;
     }
     return k;
 }
@@ -76,7 +77,6 @@ static spot_status list_rules(spot_ctx *c, candidate *list, int *n, const half *
         candidate *to = &list[*n];
         spot_rule_find(f, &to->rule, clusters->cluster[k].member);
         to->source = clusters->cluster[k].source;
-        to->worth = spot_rule_worth(&to->rule, &h->rows);
         *n += to->rule.limits > 0;
     }
     spot_rule_search_close(f);
@@ -86,20 +86,21 @@ static spot_status list_rules(spot_ctx *c, candidate *list, int *n, const half *
 
 /* ---- tests ---- */
 
-static void test_rule(spot_failure_finding *f, const half *h)
+/* Tests rule k of the list on the renders that the rules before it do not have. */
+static void test_rule(spot_failure_finding *f, const half *h, const spot_failure_rule *rule, int k)
 {
     int n[2] = { 0, 0 }, failures[2] = { 0, 0 };
     double sum[2] = { 0, 0 };
 
     for (int i = 0; i < h->rows.n; i++) {
         const int in = spot_failure_rule_holds(&f->rule, &h->at[i]);
-        n[in]++, failures[in] += h->fails[i], sum[in] += h->p[i];
+        if (!spot_rules_hold(rule, k, &h->at[i])) n[in]++, failures[in] += h->fails[i], sum[in] += h->p[i];
     }
     f->renders = n[1], f->renders_outside = n[0];
     f->mean_inside = n[1] ? sum[1] / n[1] : NAN, f->mean_outside = n[0] ? sum[0] / n[0] : NAN;
     f->inside = spot_share_of(failures[1], n[1]), f->outside = spot_share_of(failures[0], n[0]);
     f->covered = h->rows.failures ? (double)failures[1] / h->rows.failures : NAN;
-    f->p = spot_hypergeometric_tail(h->rows.n, h->rows.failures, n[1], failures[1]);
+    f->p = spot_hypergeometric_tail(n[0] + n[1], failures[0] + failures[1], n[1], failures[1]);
     f->adjusted = f->p;
 }
 
@@ -109,6 +110,7 @@ spot_status spot_failure_find_rules(spot_ctx *c, spot_failure_finding *finding, 
     half seen = { .at = NULL }, unseen = { .at = NULL };
     spot_failure_clusters clusters = { 0 };
     candidate list[SPOT_FAILURE_CLUSTERS];
+    spot_failure_rule rule[SPOT_FAILURE_RULES];
     spot_status how = open_half(c, &seen, r, 0, fails);
 
     *n = 0;
@@ -118,11 +120,12 @@ spot_status spot_failure_find_rules(spot_ctx *c, spot_failure_finding *finding, 
         if (how == SPOT_OK) how = list_rules(c, list, n, &seen, &clusters, s);
         for (int i = 0; how == SPOT_OK && i < *n; i++) {
             spot_failure_finding *f = &finding[i];
-            *f = (spot_failure_finding){ .rule = list[i].rule, .overlap = NAN, .learned = -1 };
+            *f = (spot_failure_finding){ .rule = list[i].rule, .rank = i, .overlap = NAN, .learned = -1 };
+            rule[i] = list[i].rule;
             spot_failure_rule_words(f->words, sizeof f->words, &f->rule, s);
             snprintf(f->source, sizeof f->source, "%s", list[i].source);
             f->volume = spot_failure_rule_volume(&f->rule, s);
-            test_rule(f, &unseen);
+            test_rule(f, &unseen, rule, i);
         }
     }
     spot_failure_clusters_close(&clusters);

@@ -191,6 +191,7 @@ static void describe_finding(spot_json *j, spot_failure_finding *f)
     spot_json_object(j, NULL);
     spot_json_int(j, "model", &f->model);
     spot_json_int(j, "class", &f->cls);
+    spot_json_int(j, "rank", &f->rank);
     spot_json_bool(j, "confirmed", &f->confirmed);
     spot_json_text(j, "words", f->words, sizeof f->words);
     spot_json_text(j, "source", f->source, sizeof f->source);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BINS = 64, BEAM = 6, ROUNDS = 4, LEAST_ROWS = 5, LEAST_SHARE = 200 };    /* a rule has 1/200 of the rows, or more */
+enum { BINS = 64, BEAM = 6, ROUNDS = 4, LEAST_ROWS = 5, LEAST_SHARE = 200, LEAST_FAILURES = 3 };      /* of a rule */
 
 static const double FURTHER = 0.04, TWO_ENDS = 0.03;   /* score that one more limit, or a limit's second end, must be worth */
 static const double OTHERS = 0.1;                      /* weight of the failures of other clusters */
@@ -284,25 +284,22 @@ double spot_rule_find(spot_rule_search *f, spot_failure_rule *rule, const uint8_
 
 /* ---- rules beside each other ---- */
 
-double spot_rule_worth(const spot_failure_rule *r, const spot_failure_rows *rows)
+bool spot_rules_hold(const spot_failure_rule *r, int rules, const spot_conditions *at)
 {
-    int n = 0, failures = 0;
-
-    for (int i = 0; i < rows->n; i++)
-        if (spot_failure_rule_holds(r, &rows->at[i])) n++, failures += rows->fails[i];
-    if ((double)failures * rows->n <= (double)n * rows->failures) return 0;
-    return 2.0 * failures / (n + rows->failures);
+    for (int k = 0; k < rules; k++)
+        if (spot_failure_rule_holds(&r[k], at)) return true;
+    return false;
 }
 
-bool spot_rule_is_new(const spot_failure_rule *r, const spot_failure_rule *before, int rules, const spot_failure_rows *rows)
+double spot_rule_worth(const spot_failure_rule *r, const spot_failure_rule *before, int rules, const spot_failure_rows *rows)
 {
-    int all = 0, fresh = 0;
+    int n[2] = { 0, 0 }, failures[2] = { 0, 0 }, had = 0;
 
     for (int i = 0; i < rows->n; i++) {
-        bool had = false;
-        if (!rows->fails[i] || !spot_failure_rule_holds(r, &rows->at[i])) continue;
-        for (int k = 0; k < rules; k++) had = had || spot_failure_rule_holds(&before[k], &rows->at[i]);
-        all++, fresh += !had;
+        const int in = spot_failure_rule_holds(r, &rows->at[i]);
+        if (spot_rules_hold(before, rules, &rows->at[i])) had += in && rows->fails[i];
+        else n[in]++, failures[in] += rows->fails[i];
     }
-    return all && 2 * fresh >= all;
+    if (failures[1] < LEAST_FAILURES || failures[1] < had || (double)failures[1] * n[0] <= (double)failures[0] * n[1]) return 0;
+    return 2.0 * failures[1] / (n[1] + failures[0] + failures[1]);
 }

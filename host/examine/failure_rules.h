@@ -29,10 +29,11 @@ void              spot_rule_search_close(spot_rule_search *f);
  * search, then each limit once more given the others. limits is 0 where the cluster has no failures. Returns its score. */
 double spot_rule_find(spot_rule_search *f, spot_failure_rule *best, const uint8_t *cluster);
 
-/* F1 of the rule for all failures; 0 where its rows fail no more often than all do. */
-double spot_rule_worth(const spot_failure_rule *r, const spot_failure_rows *rows);
+/* Whether one of the rules holds. */
+bool spot_rules_hold(const spot_failure_rule *r, int rules, const spot_conditions *at);
 
-/* Whether none of the rules before has half of the rule's failures, or more of them. */
-bool spot_rule_is_new(const spot_failure_rule *r, const spot_failure_rule *before, int rules, const spot_failure_rows *rows);
+/* F1 of the rule for the failures of the rows that none of the rules before has; 0 where its rows fail no more often than the
+ * others, where rules before have most of its failures, and for less than three failures. */
+double spot_rule_worth(const spot_failure_rule *r, const spot_failure_rule *before, int rules, const spot_failure_rows *rows);
 
 #endif

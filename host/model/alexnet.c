@@ -9,17 +9,6 @@ static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
 static bool has_pool(const spot_unit *t) { return t->shrink; }
 
-static int side_of(const spot_unit *t, int size)
-{
-    const spot_unit *first = spot_architecture_of(SPOT_ARCH_ALEXNET)->unit;
-
-    for (const spot_unit *u = first; u < t; u++) {
-        const spot_conv_shape s = { .k = u->k, .stride = u->stride, .size = size };
-        size = spot_pool_side(spot_conv_out(&s), has_pool(u));
-    }
-    return size;
-}
-
 static bool sums(const spot_architecture *a, int u) { return (void)a, (void)u, false; }
 
 /* -- memory --------------------------------------------------------------------------------------------------- */
@@ -193,4 +182,4 @@ static spot_status back(spot_ctx *c, spot_net *net, const float *target, int liv
     return SPOT_OK;
 }
 
-const spot_net_way spot_alexnet_way = { side_of, sums, learned, running, take, put, get, forward, back };
+const spot_net_way spot_alexnet_way = { sums, learned, running, take, put, get, forward, back };

@@ -54,11 +54,9 @@ static const spot_unit units_alexnet[] = {
 };
 
 static const spot_architecture architectures[] = {
-    [SPOT_ARCH_RESNET18] = { "ResNet-18", "conv1", "fc", 32, 8, 20, 8, units18, blocks18, &spot_resnet_way, &spot_resnet_look },
-    [SPOT_ARCH_RESNET34] = { "ResNet-34", "conv1", "fc", 32, 8, 36, 16, units34, blocks34, &spot_resnet_way,
-                             &spot_resnet_look },
-    [SPOT_ARCH_ALEXNET] = { "AlexNet", "features.0", "classifier.6", 64, 64, 5, 0, units_alexnet, NULL, &spot_alexnet_way,
-                            &spot_alexnet_look },
+    [SPOT_ARCH_RESNET18] = { "ResNet-18", "conv1", "fc", 32, 8, 20, 8, units18, blocks18 },
+    [SPOT_ARCH_RESNET34] = { "ResNet-34", "conv1", "fc", 32, 8, 36, 16, units34, blocks34 },
+    [SPOT_ARCH_ALEXNET] = { "AlexNet", "features.0", "classifier.6", 64, 64, 5, 0, units_alexnet, NULL },
 };
 
 bool spot_arch_is(int arch) { return arch >= 0 && arch < (int)(sizeof architectures / sizeof *architectures); }

@@ -1,4 +1,4 @@
-/* network.c - what the nets for training have in common: memory, weights in and out, steps. */
+/* network.c - the nets for training, whatever their architecture: memory, weights in and out, steps. */
 #include "model/network.h"
 
 #include <string.h>
@@ -6,42 +6,9 @@
 #include "core/device.h"
 #include "scene/source_draw.h"
 
-spot_status spot_net_check(spot_ctx *c, spot_net_shape s)
-{
-    const spot_architecture *t;
-
-    if (!spot_arch_is(s.arch)) return spot_fail(c, SPOT_INVALID, "%d is no architecture", s.arch);
-    t = spot_architecture_of(s.arch);
-    if (s.size < t->least || s.size % 32 || s.size > 4096)
-        return spot_fail(c, SPOT_INVALID, "%s takes images of a multiple of 32 pixels from %d to 4096, not %d", t->name,
-                         t->least, s.size);
-    if (s.width < 16 || s.width % 16)
-        return spot_fail(c, SPOT_INVALID, "model.width is %d; a multiple of 16 is wanted", s.width);
-    return SPOT_OK;
-}
-
-spot_conv_shape spot_unit_shape(int u, spot_net_shape s, bool train)
-{
-    const spot_architecture *a = spot_architecture_of(s.arch);
-    const spot_unit *t = &a->unit[u];
-
-    return (spot_conv_shape){ .rows = s.rows, .lanes = s.lanes, .ci = t->in ? t->in * s.width : 3,
-                              .co = t->out * s.width, .k = t->k, .stride = t->stride, .size = a->way->side(t, s.size),
-                              .train = train + (train && s.attacked && !u), .precision = s.precision };
-}
-
-spot_plane spot_unit_output(int u, spot_net_shape s, int live)
-{
-    const spot_conv_shape t = spot_unit_shape(u, s, false);
-    const int piece = s.rows / s.lanes;
-
-    return (spot_plane){ .rows = (live + piece - 1) / piece * piece, .live = live, .channels = t.co, .size = spot_conv_out(&t),
-                         .precision = s.precision };
-}
-
-size_t spot_plane_bytes(spot_plane p) { return spot_plane_numbers(p) * spot_precision_bytes(p.precision); }
-
-size_t spot_plane_numbers(spot_plane p) { return (size_t)p.rows * (size_t)p.channels * (size_t)p.size * (size_t)p.size; }
+static const spot_net_way *const ways[] = {
+    [SPOT_ARCH_RESNET18] = &spot_resnet_way, [SPOT_ARCH_RESNET34] = &spot_resnet_way, [SPOT_ARCH_ALEXNET] = &spot_alexnet_way,
+};
 
 /* The net's input: all rows of images, as spot_conv_planes makes them. */
 static spot_plane input_plane(const spot_ctx *c, const spot_net_shape *s)
@@ -61,22 +28,23 @@ spot_status spot_net_open(spot_ctx *c, spot_arena *a, spot_net *net, spot_net_sh
     if (c->device) s.lanes = 1;
     net->s = s;
     net->arch = spot_architecture_of(s.arch);
+    net->way = ways[s.arch];
     net->features = spot_model_features(s.arch, s.width);
     for (int u = 0; u < net->arch->units; u++) {
         spot_conv_shape shape = spot_unit_shape(u, s, true);
-        shape.add = spot_conv_onto(c) && net->arch->way->sums(net->arch, u);
+        shape.add = spot_conv_onto(c) && net->way->sums(net->arch, u);
         SPOT_TRY(spot_conv_open(c, &net->conv[u], &shape));
     }
-    net->params = net->arch->way->learned(c, net, NULL, false);
-    net->state = net->params + net->arch->way->running(net, NULL);
+    net->params = net->way->learned(c, net, NULL, false);
+    net->state = net->params + net->way->running(net, NULL);
     SPOT_TRY(SPOT_TAKE(c, a, net->param, net->state));
     SPOT_TRY(SPOT_TAKE(c, a, net->grad, net->params));
     SPOT_TRY(SPOT_TAKE(c, a, net->moment, net->params));
     SPOT_TRY(SPOT_TAKE(c, a, net->square, net->params));
     if (s.precision == SPOT_BF16) SPOT_TRY(spot_arena_take(c, a, &net->rounded, 2 * net->params));
-    net->arch->way->learned(c, net, net->param, false);
-    net->arch->way->learned(c, net, net->grad, true);
-    net->arch->way->running(net, net->param ? net->param + net->params : NULL);
+    net->way->learned(c, net, net->param, false);
+    net->way->learned(c, net, net->grad, true);
+    net->way->running(net, net->param ? net->param + net->params : NULL);
     for (int u = 0; u < net->arch->units && net->param; u++)
         net->read[u] = net->rounded ? (char *)net->rounded + 2 * (net->w[u] - net->param) : (const void *)net->w[u];
     SPOT_TRY(spot_arena_take(c, a, &net->planes, spot_net_image_bytes(c, net)));
@@ -84,10 +52,10 @@ spot_status spot_net_open(spot_ctx *c, spot_arena *a, spot_net *net, spot_net_sh
     SPOT_TRY(SPOT_TAKE(c, a, net->feature, (size_t)s.rows * net->features));
     SPOT_TRY(SPOT_TAKE(c, a, net->logit, (size_t)s.rows * s.outputs));
     SPOT_TRY(SPOT_TAKE(c, a, net->dlogit, (size_t)s.rows * s.outputs));
-    return net->arch->way->take(c, a, net);
+    return net->way->take(c, a, net);
 }
 
-void spot_net_running(spot_net *net, float *running) { net->arch->way->running(net, running); }
+void spot_net_running(spot_net *net, float *running) { net->way->running(net, running); }
 
 spot_plane spot_net_images(const spot_ctx *c, const spot_net *net, int live)
 {
@@ -131,7 +99,7 @@ spot_status spot_net_put(spot_ctx *c, spot_net *net, const spot_model *m)
 
     spot_model_layout(table, m->arch, m->width, m->outputs);
     for (int i = 0; i < 4; i++) SPOT_TRY(spot_device_clear(c, clear[i], net->params * sizeof(float)));
-    SPOT_TRY(net->arch->way->put(c, net, m, table));
+    SPOT_TRY(net->way->put(c, net, m, table));
     SPOT_TRY(spot_device_copy(c, net->fc_w, m->value + head[0].offset, head[0].count * sizeof(float)));
     SPOT_TRY(spot_device_copy(c, net->fc_b, m->value + head[1].offset, head[1].count * sizeof(float)));
     return round_weights(c, net);
@@ -143,7 +111,7 @@ spot_status spot_net_get(spot_ctx *c, spot_model *m, const spot_net *net)
     const spot_model_tensor *head = &table[spot_model_tensors(m->arch) - 2];
 
     spot_model_layout(table, m->arch, m->width, m->outputs);
-    SPOT_TRY(net->arch->way->get(c, m, net, table));
+    SPOT_TRY(net->way->get(c, m, net, table));
     SPOT_TRY(spot_device_copy(c, m->value + head[0].offset, net->fc_w, head[0].count * sizeof(float)));
     return spot_device_copy(c, m->value + head[1].offset, net->fc_b, head[1].count * sizeof(float));
 }
@@ -164,40 +132,19 @@ spot_status spot_net_forward(spot_ctx *c, spot_net *net, const float *pixels, in
         SPOT_TRY(spot_conv_planes(c, net->planes, pixels, live, p.rows, net->s.size * net->s.size, net->s.precision));
     else if (p.rows > live)
         SPOT_TRY(spot_device_clear(c, (char *)net->planes + live * row, (p.rows - live) * row));
-    return net->arch->way->forward(c, net, live, learning);
-}
-
-/* The loss, and its gradients by the logits and, of triplets, by the features. */
-spot_status spot_net_loss(spot_ctx *c, spot_net *net, const float *target, int live, double *loss)
-{
-    const spot_triplet_batch t = { live, net->features, net->s.outputs, net->margin, net->triplet, net->feature, target };
-
-    if (net->kind == SPOT_SOFTMAX) SPOT_TRY(spot_head_softmax(c, loss, net->dlogit, net->logit, target, live, net->s.outputs));
-    else SPOT_TRY(spot_head_loss(c, loss, net->dlogit, net->logit, target, live * net->s.outputs));
-    return net->dfeature ? spot_triplet_loss(c, loss, net->dfeature, &t, net->triplet_scratch) : SPOT_OK;
-}
-
-
-spot_status spot_net_weights_back(spot_ctx *c, spot_net *net, int u, const void *x, int rows)
-{
-    return spot_conv_backward_weights(c, net->conv[u], net->dw[u], x, net->y[u], rows, net->scratch);
-}
-
-spot_status spot_net_data_back(spot_ctx *c, spot_net *net, int u, void *dx, int rows)
-{
-    return spot_conv_backward_data(c, net->conv[u], dx, net->y[u], net->read[u], rows, net->scratch);
+    return net->way->forward(c, net, live, learning);
 }
 
 spot_status spot_net_backward(spot_ctx *c, spot_net *net, const float *target, int live, double *loss)
 {
-    SPOT_TRY(net->arch->way->back(c, net, target, live, loss, true));
+    SPOT_TRY(net->way->back(c, net, target, live, loss, true));
     return spot_net_weights_back(c, net, 0, net->planes, spot_unit_output(0, net->s, live).rows);
 }
 
 spot_status spot_net_backward_image(spot_ctx *c, spot_net *net, const float *target, int live, double *loss)
 {
     if (!net->s.attacked) return spot_fail(c, SPOT_INVALID, "this net was not opened for gradients by its images");
-    SPOT_TRY(net->arch->way->back(c, net, target, live, loss, false));
+    SPOT_TRY(net->way->back(c, net, target, live, loss, false));
     return spot_net_data_back(c, net, 0, net->dplanes, spot_unit_output(0, net->s, live).rows);
 }
 

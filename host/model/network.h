@@ -46,8 +46,6 @@ typedef struct {
     int units, blocks;
     const spot_unit  *unit;
     const spot_block *block;
-    const spot_net_way  *way;
-    const spot_look_way *look;
 } spot_architecture;
 
 const spot_architecture *spot_architecture_of(int arch);
@@ -63,6 +61,7 @@ typedef struct {
 struct spot_net {
     spot_net_shape s;
     const spot_architecture *arch;                    /* of s.arch */
+    const spot_net_way *way;
     int        features;                              /* numbers before the head */
     spot_conv *conv[SPOT_MAX_UNITS];
     spot_norm  norm[SPOT_MAX_UNITS];
@@ -98,7 +97,6 @@ struct spot_net {
 
 /* How an architecture learns. */
 struct spot_net_way {
-    int         (*side)(const spot_unit *t, int size);                /* of a unit's input */
     bool        (*sums)(const spot_architecture *a, int u);           /* its data gradient is added to another */
     size_t      (*learned)(spot_ctx *c, spot_net *net, float *from, bool gradient);    /* divides `from`, or counts */
     size_t      (*running)(spot_net *net, float *from);
@@ -151,7 +149,8 @@ void spot_net_running(spot_net *net, float *running);
 struct spot_look {
     spot_net_shape s;
     const spot_architecture *arch;                    /* of s.arch */
-    int        features;
+    const spot_look_way *look;
+    int        features, channels;                    /* numbers before the head; spot_look_channels */
     spot_conv *conv[SPOT_MAX_UNITS];
     void      *w[SPOT_MAX_UNITS];
     float     *bias[SPOT_MAX_UNITS];

@@ -5,8 +5,6 @@
 
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
-static int side_of(const spot_unit *t, int size) { return size / t->shrink; }
-
 /* -- memory --------------------------------------------------------------------------------------------------- */
 
 /* Divides `from` into the learned tensors, each on a 64-byte boundary; from NULL: only counts. */
@@ -188,5 +186,4 @@ static spot_status back(spot_ctx *c, spot_net *net, const float *target, int liv
                                net->pooled, net->at, &net->norm[0], stem, net->scratch);
 }
 
-const spot_net_way spot_resnet_way = { side_of, is_first, divide_learned, divide_running, take_activations, put, get, forward,
-                                       back };
+const spot_net_way spot_resnet_way = { is_first, divide_learned, divide_running, take_activations, put, get, forward, back };

@@ -19,15 +19,33 @@ typedef struct {
     spot_entries *l;
     const char   *path;
     char          name[400];               /* for sentences */
-    piece        *piece;                   /* (MOST_PIECES + 1), by number */
+    piece        *piece;                   /* (room), by number */
+    int           room;
     char         *licence;
 } catalogue;
+
+/* Room for piece `number`, at most MOST_PIECES. */
+static spot_status make_room(spot_ctx *c, catalogue *k, int number)
+{
+    int room = k->room ? k->room : 64;
+    piece *more;
+
+    if (number < k->room) return SPOT_OK;
+    while (room <= number) room *= 2;
+    more = realloc(k->piece, (size_t)room * sizeof *more);
+    if (!more) return spot_fail(c, SPOT_NOMEM, "no memory for the pieces of %s", k->name);
+    memset(more + k->room, 0, (size_t)(room - k->room) * sizeof *more);
+    k->piece = more, k->room = room;
+    return SPOT_OK;
+}
 
 /* The entry of piece `number`. */
 static spot_status find_piece(spot_ctx *c, catalogue *k, int number, int line, spot_catalogue_entry **out)
 {
-    piece *p = &k->piece[number];
+    piece *p;
 
+    SPOT_TRY(make_room(c, k, number));
+    p = &k->piece[number];
     if (p->line) {
         *out = &k->l->entry[p->entry];
         return SPOT_OK;
@@ -108,13 +126,12 @@ static spot_status finish_piece(spot_ctx *c, catalogue *k, int number)
 
 spot_status spot_catalogue_properties(spot_ctx *c, spot_entries *l, const char *text, size_t n, const char *path)
 {
-    catalogue k = { .l = l, .path = path, .piece = calloc(MOST_PIECES + 1, sizeof *k.piece) };
+    catalogue k = { .l = l, .path = path };
     spot_status s;
 
     snprintf(k.name, sizeof k.name, "%.340s: " PROPERTIES, path);
-    if (!k.piece) return spot_fail(c, SPOT_NOMEM, "no memory for the pieces of %s", k.name);
     s = spot_properties_read(c, text, n, k.name, use_property, &k);
-    for (int i = 1; i <= MOST_PIECES && s == SPOT_OK; i++) s = finish_piece(c, &k, i);
+    for (int i = 1; i < k.room && s == SPOT_OK; i++) s = finish_piece(c, &k, i);
     free(k.piece);
     free(k.licence);
     return s;

@@ -58,8 +58,8 @@ typedef struct {
 /* A number that a config does not give: the paper's range counts. spot_examine_load and _parse put it in. */
 #define SPOT_EXAMINE_OPEN (-1e9)
 
-/* One factor that the search changes; least = most: it has this value. Factors that are not listed are drawn once for an object,
- * as the paper draws the sun's rotation. */
+/* One factor that the search changes; least = most: it has this value. Factors that are not listed are drawn once for an
+ * object, as the paper draws the sun's rotation. */
 typedef struct { int factor; double least, most; } spot_examine_factor;
 
 /* A region of the conditions: all of its limits hold. absolute: of the value's magnitude. */
@@ -85,11 +85,11 @@ typedef struct {
 
 typedef enum { SPOT_MODE_WEAKNESS, SPOT_MODE_STRENGTH } spot_examine_mode;  /* the lowest p, or the highest (4.6) */
 
-/* A point of the curves answers for a user who spends that many renders on an object: `perturbed` of them test the weakness that
- * was found, and the examiner asks for the others. So a point does not depend on the other points. */
+/* A point of the curves answers for a user who spends that many renders on an object: `perturbed` of them test the weakness
+ * that was found, and the examiner asks for the others. So a point does not depend on the other points. */
 typedef struct {
     int    renders;                /* of each object, all: those of the last point; an examiner may have its own */
-    char   curve[160];             /* "50, 100, 200": renders of the points; "": a tenth, a fifth, a half and all of `renders` */
+    char   curve[160];             /* "50, 100, 200": renders of the points; "": a tenth, a fifth, a half and all */
     int    points;                 /* derived from `curve`, as are ... */
     int    point[SPOT_MAX_EXAMINE_POINTS];     /* ... these: ascending; the last one is `renders` */
     int    window;                 /* last renders of the mean p; 32 */
@@ -224,12 +224,12 @@ typedef struct {
 spot_status spot_examine_read (spot_ctx *c, spot_examine_results *r, const char *dir);
 void        spot_examine_close(spot_examine_results *r);
 
-/* Renders of a run made again, from the 3-D models that its config names. SPOT_INPUT or SPOT_IO where they are gone. close accepts
- * NULL. draw: rgb (n, size, size, 3) on the host, the object of a unit under n conditions. */
+/* Renders of a run made again, from the 3-D models that its config names. SPOT_INPUT or SPOT_IO where they are gone. close
+ * accepts NULL. draw: rgb (n, size, size, 3) on the host, the object of a unit under n conditions. */
 typedef struct spot_examine_pictures spot_examine_pictures;
 spot_status spot_examine_pictures_open (spot_ctx *c, spot_examine_pictures **p, const spot_examine_results *r);
-spot_status spot_examine_pictures_draw (spot_ctx *c, spot_examine_pictures *p, uint8_t *rgb, int unit, const spot_conditions *at,
-                                        int n);
+spot_status spot_examine_pictures_draw (spot_ctx *c, spot_examine_pictures *p, uint8_t *rgb, int unit,
+                                        const spot_conditions *at, int n);
 void        spot_examine_pictures_close(spot_ctx *c, spot_examine_pictures *p);
 
 /* ---- 3. the run ---- */
@@ -260,8 +260,8 @@ spot_status spot_examine_cost_of(spot_ctx *c, const spot_examine_config *cfg, sp
 
 /* ---- 4. two versions ---- */
 
-/* One number of two versions of a model, object by object: means over the seeds at the last point of the curves. A p of the true
- * class that falls is worse, in both modes. */
+/* One number of two versions of a model, object by object: means over the seeds at the last point of the curves. A p of the
+ * true class that falls is worse, in both modes. */
 typedef enum { SPOT_CHANGE_MEAN, SPOT_CHANGE_LOWEST, SPOT_CHANGE_ROBUST, SPOT_EXAMINE_CHANGES } spot_examine_changed;
 
 typedef struct {

@@ -120,9 +120,10 @@ double spot_failure_rule_volume(const spot_failure_rule *r, const spot_factor_sp
 void   spot_failure_rule_words(char *words, size_t size, const spot_failure_rule *r, const spot_factor_space *s);
 
 /* A rule is found on every second random render. The others test it: whether renders fail more often inside than outside, by
- * Fisher's exact test, one-sided, with Holm's correction over all rules of the model. */
+ * Fisher's exact test, one-sided, with Holm's correction over all rules of the model. The first rule of some objects, of rank
+ * 0, is tested on all their renders of that half, the next ones on those that no rule of a lower rank has. */
 typedef struct {
-    int    model, cls;             /* cls -1: all objects */
+    int    model, cls, rank;       /* cls -1: all objects */
     spot_failure_rule rule;
     char   words[256];
     char   source[24];             /* whose cluster became the rule: planespot, barlow; or all failures */
@@ -131,7 +132,7 @@ typedef struct {
     int    renders_outside;
     double mean_inside, mean_outside;      /* p */
     spot_interval inside, outside; /* shares that fail */
-    double covered;                /* share of the test's failures that the rule has; NaN: none */
+    double covered;                /* share of all failures that the test has in the rule, and in none before; NaN: none */
     double p, adjusted;
     bool   confirmed;              /* adjusted is below .05. Only such a rule is a finding */
     double overlap;                /* with the planted region: volume of both / volume of either; NaN: none is planted */

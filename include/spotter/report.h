@@ -43,8 +43,8 @@ spot_status spot_tables_paper(spot_ctx *c, FILE *f, const char *const *dirs, int
  * A row belongs to the run that differs from the first in its setting alone; "not run" where there is none. */
 spot_status spot_background_tables(spot_ctx *c, FILE *f, const char *const *dirs, int n, int number, spot_table_format format);
 
-/* The tables of the examiner's paper (002) with the numbers of a run of `spotter examine`, and the paper's beside them: 1 mean p
- * by model and examiner, 2 by m, 3 lowest, robust, valid; number 0: all. */
+/* The tables of the examiner's paper (002) with the numbers of a run of `spotter examine`, and the paper's beside them: 1 mean
+ * p by model and examiner, 2 by m, 3 lowest, robust, valid; number 0: all. */
 spot_status spot_examine_tables(spot_ctx *c, FILE *f, const char *dir, int number, spot_table_format format);
 
 /* Figures 2, 3 and 4 of the paper: DR and FDR by number of blindspots, and the share of blindspots covered by specificity and
@@ -73,9 +73,9 @@ spot_status spot_shifts_figures(spot_ctx *c, const char *dir, const spot_figures
  * o->method), a column for each run. Which of the four follows from how the configs differ. Other options as above. */
 spot_status spot_background_figures(spot_ctx *c, const char *const *dir, int dirs, const spot_figures_options *o);
 
-/* Figures of paper 002 from runs of `spotter examine`: 1 (p against renders), 2 (p of each class), 3 and 4 (t-SNE of conditions,
- * with renders), and of several runs that differ in the order of their factors alone 6 (do the orders end in the same place?).
- * which 0: all that the runs have. Models of o->method, or all. */
+/* Figures of paper 002 from runs of `spotter examine`: 1 (p against renders), 2 (p of each class), 3 and 4 (t-SNE of
+ * conditions, with renders), and of two runs that differ in the order of their factors alone 6 (do both end in the same
+ * place?). which 0: all that the runs have. Models of o->method, or all. */
 spot_status spot_examine_figures(spot_ctx *c, const char *const *dir, int dirs, const spot_figures_options *o);
 
 /* One self-contained HTML file: no network, any browser. */
@@ -108,8 +108,8 @@ spot_status spot_report_shifts(spot_ctx *c, const char *path, const char *dir, c
  * matrices. Pictures are made again from the files that DIR/config.yaml names, twice as large as o->thumb. */
 spot_status spot_report_background(spot_ctx *c, const char *path, const char *dir, const spot_report_options *o);
 
-/* The run of `spotter examine`: for every examiner p against renders spent, the objects with their failing renders, maps of failure
- * and findings in words where the run has them, the 3-D models' licences. */
+/* The run of `spotter examine`: for every examiner p against renders spent, the objects with their failing renders, maps of
+ * failure and findings in words where the run has them, the 3-D models' licences. */
 spot_status spot_report_examine(spot_ctx *c, const char *path, const char *dir, const spot_report_options *o);
 
 /* Contact sheets of a run of shifts: for each shift pictures around fixed percentiles of their similarity to its caption, from

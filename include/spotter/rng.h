@@ -45,7 +45,7 @@ typedef enum {
     SPOT_RNG_CONDITIONS,    /* conditions of a view: ec = object, index = factor or view */
     SPOT_RNG_EXAMINER,      /* draws of an examiner; ec = object, index = batch or restart */
     SPOT_RNG_PERTURB,       /* small changes of a point that was found; ec = object, index = render */
-    SPOT_RNG_NETWORK,       /* training renders of a network; ec = network, index = render */
+    SPOT_RNG_NETWORK,       /* training renders; ec = object, index = render; from 2^31 on: those that verify it */
     SPOT_RNG_DROPOUT        /* numbers that a training step drops; index = step */
 } spot_rng_purpose;
 

@@ -20,7 +20,7 @@ static unsigned blocks_of(size_t places, int channels)
     return (unsigned)((places * (channels / OWN) + THREADS - 1) / THREADS);
 }
 
-/* grid (ceil(places of out * groups / 256)); 0 from place `live` on */
+/* grid (ceil(places of out * groups / 256)); 0 from place `live` on, and no winners */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS) forward_kernel(T *out, unsigned char *which, const T *y, const float *bias,
                                                                  size_t places, size_t live, int channels, int size, bool max)
@@ -46,7 +46,7 @@ static __global__ void __launch_bounds__(THREADS) forward_kernel(T *out, unsigne
         }
     }
     spot_store_four(out + place * channels + ch, best);
-    for (int j = 0; which && j < OWN; j++) which[place * channels + ch + j] = (unsigned char)first[j];
+    for (int j = 0; which && place < live && j < OWN; j++) which[place * channels + ch + j] = (unsigned char)first[j];
 }
 
 /* Adds to d the gradients of the windows of a row that pixel (py, px) won; `from`: the row's first window, and the channel. */

@@ -7,9 +7,9 @@
  *            numbers of every size. Of a smaller image a pixel is repeated, of 1 x 1 all 36 numbers are the same
  *
  * Layout and type of y, out of relu and max, and x are conv.h's. The mean's out is (live, channels*36), fp32, torchvision's
- * order. Rows from `live` on pad a batch: 0 is written for them. Sums are in double in an order that the shape fixes:
- * run_to_run, the same bits for any number of threads; gradients are within 1e-6 of their largest number, in bf16 rounded once.
- * A NaN stays NaN. */
+ * order. Rows from `live` on pad a batch: 0 is written for them, but no places of the largest. Sums are in double in an order
+ * that the shape fixes: run_to_run, the same bits for any number of threads; gradients are within 1e-6 of their largest number,
+ * in bf16 rounded once. A NaN stays NaN. */
 #ifndef SPOTTER_POOLING_H
 #define SPOTTER_POOLING_H
 

@@ -1,4 +1,5 @@
-/* test_cudnn_plans.c - asks cuDNN, without a GPU, for the plans of every convolution of every config in configs/.
+/* test_cudnn_plans.c - asks cuDNN, without a GPU, for the plans of every convolution of every config in configs/, and of
+ * the networks that a user's model may have.
  *
  * cuDNN takes the description of a GPU (h200.json, made from public figures) and then proposes engines and makes plans on any
  * machine. The code that asks is the real one (kernels/net/conv_cudnn*.cu). plans.txt holds the answer for each task: the
@@ -72,6 +73,25 @@ static void note_config(const char *path)
     }
 }
 
+/* The networks that no config names, and that a user's model may have: learning and looking at 224 px. */
+static void note_other_networks(void)
+{
+    spot_ctx c = { .ops = &ops, .device = &described, .threads = 1 };
+
+    for (int arch = SPOT_ARCH_RESNET34; spot_arch_is(arch); arch++)
+        for (int precision = SPOT_FP32; precision <= SPOT_BF16; precision++) {
+            const spot_net_shape s = { .arch = arch, .width = 64, .outputs = 1, .size = 224, .rows = 256, .lanes = 1,
+                                       .precision = (spot_precision)precision };
+            spot_arena count = spot_arena_counting();
+            spot_net net;
+            spot_look look;
+            CHECK_OK(&c, spot_net_open(&c, &count, &net, s));
+            CHECK_OK(&c, spot_look_open(&c, &count, &look, s));
+            spot_net_close(&c, &net);
+            spot_look_close(&c, &look);
+        }
+}
+
 static int by_name(const void *a, const void *b)
 {
     return strcmp(((const spot_conv_task *)a)->words, ((const spot_conv_task *)b)->words);
@@ -86,6 +106,7 @@ static int list_tasks(spot_conv_task task[], int most)
     assert_int_equal(glob("../configs/*.yaml", 0, NULL, &configs), 0);
     for (size_t i = 0; i < configs.gl_pathc; i++) note_config(configs.gl_pathv[i]);
     globfree(&configs);
+    note_other_networks();
     for (int i = 0; i < shapes; i++)
         for (int pass = 0; pass < SPOT_PASSES; pass++)
             if (spot_conv_has_pass(&shape[i].s, pass)) {

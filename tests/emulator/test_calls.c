@@ -47,20 +47,22 @@ static const char *const call_names[] = {
 enum { BATCH = 4, STEPS = 2, BUCKETS = 8 };
 
 /* The calls of the second epoch of a training, whose first one has recorded the step. */
-static void count_epoch(spot_ctx *c, bool robust, long long count[EMU_CALL_KINDS])
+static void count_epoch(spot_ctx *c, int arch, bool robust, long long count[EMU_CALL_KINDS])
 {
     spot_scene_config scene = tiny_scene(3, 2, STEPS * BATCH / BUCKETS, 2, 2);
     const spot_robust_config foe = { .epsilon = 3, .steps = 1, .step = 1 };
     spot_model_config cfg = spot_model_defaults();
-    spot_ec ec = an_ec(&scene, 0);
     spot_arena a, host;
     spot_trainer t;
     spot_model m;
+    spot_ec ec;
     double mean;
 
-    cfg.width = 16, cfg.epochs = 2, cfg.batch = BATCH;
+    if (arch == SPOT_ARCH_ALEXNET) scene.size = 64;
+    ec = an_ec(&scene, 0);
+    cfg.arch = arch, cfg.width = 16, cfg.epochs = 2, cfg.batch = BATCH;
     CHECK_OK(c, spot_arena_open(c, &host, (size_t)64 << 20));
-    CHECK_OK(c, spot_arena_open_device(c, &a, (size_t)24 << 20));
+    CHECK_OK(c, spot_arena_open_device(c, &a, (size_t)96 << 20));
     CHECK_OK(c, spot_model_init(c, &host, &m, cfg.arch, cfg.width, ec.targets, ec.seed, ec.index));
     CHECK_OK(c, spot_trainer_open(c, &a, &host, &t, &ec, &cfg, robust ? &foe : NULL));
     assert_int_equal(t.images, STEPS * BATCH);
@@ -79,13 +81,13 @@ static void count_epoch(spot_ctx *c, bool robust, long long count[EMU_CALL_KINDS
 
 /* An epoch of a recorded step is one call a step. Besides, its order and its first batch are drawn (3 launches) and its losses
  * are fetched; one step alone would be 150 launches. */
-static void an_epoch_is_a_call_a_step(bool robust)
+static void an_epoch_is_a_call_a_step(int arch, bool robust)
 {
     long long count[EMU_CALL_KINDS];
     spot_ctx c;
 
     open_cuda(&c, 0);
-    count_epoch(&c, robust, count);
+    count_epoch(&c, arch, robust, count);
     spot_device_close(&c);
     for (int k = 0; k < EMU_CALL_KINDS; k++) {
         long long most = k == EMU_replays ? STEPS : k == EMU_bytes_out ? STEPS * (long long)sizeof(double)
@@ -95,8 +97,9 @@ static void an_epoch_is_a_call_a_step(bool robust)
     assert_int_equal(count[EMU_replays], STEPS);
 }
 
-TEST(a_replayed_step_is_one_call) { an_epoch_is_a_call_a_step(false); }
-TEST(a_replayed_step_against_an_adversary_is_one_call) { an_epoch_is_a_call_a_step(true); }
+TEST(a_replayed_step_is_one_call) { an_epoch_is_a_call_a_step(SPOT_ARCH_RESNET18, false); }
+TEST(a_replayed_step_against_an_adversary_is_one_call) { an_epoch_is_a_call_a_step(SPOT_ARCH_RESNET18, true); }
+TEST(a_replayed_step_of_an_alexnet_is_one_call) { an_epoch_is_a_call_a_step(SPOT_ARCH_ALEXNET, false); }
 
 /* -- an EC ---------------------------------------------------------------------------------------------------- */
 

@@ -138,8 +138,9 @@ spot_status spot_plot_running(spot_ctx *c, spot_plot *p, const spot_examine_resu
     spot_plot_open(p, 2, 380, 260, "Figure 1. An examiner concentrates on the weaknesses of a model");
     for (int e = 0; e < r->cfg->examiners; e++)
         spot_plot_add_entry(p, examiner_name(r, e), SPOT_MARK_CURVE, e % 8, false, false);
-    snprintf(p->caption, sizeof p->caption, "Mean p of the true class over the last %d renders that an examiner asked for, mean over "
-             "%d seed%s. Left: over objects, with 95 %% intervals. Right: the object whose p %s moves most. Renders of %d pixels.",
+    snprintf(p->caption, sizeof p->caption, "Mean p of the true class over the last %d renders that an examiner asked for, "
+             "mean over %d seed%s. Left: over objects, with 95 %% intervals. Right: the object whose p %s moves most. Renders "
+             "of %d pixels.",
              r->cfg->search.window, r->cfg->search.seeds, r->cfg->search.seeds == 1 ? "" : "s", examiner_name(r, 0),
              r->cfg->render.size);
     for (int i = 0; i < m->models; i++) SPOT_TRY(add_model_curves(c, p, r, dir, m->model[i]));
@@ -223,8 +224,8 @@ void spot_plot_class_bars(spot_plot *p, const spot_examine_results *r, const spo
 
     spot_plot_open(p, examiners < 2 ? 1 : 2, 300, 42, "Figure 2. Which classes are easy to turn");
     add_bar_names(p, r, examiners);
-    snprintf(p->caption, sizeof p->caption, "Mean p of the true class over the last %d renders, by class; mean over seeds and over the "
-             "%d objects of a class.", r->cfg->search.window, r->cfg->objects.per_class);
+    snprintf(p->caption, sizeof p->caption, "Mean p of the true class over the last %d renders, by class; mean over seeds and "
+             "over the %d objects of a class.", r->cfg->search.window, r->cfg->objects.per_class);
     for (int i = 0; i < m->models; i++)
         for (int e = 0; e < examiners; e++) add_class_bars(p, r, m->model[i], e);
 }
@@ -336,7 +337,8 @@ static spot_status check_orders(spot_ctx *c, const spot_examine_results *const *
     differ = spot_examines_differ(words, sizeof words, &copy[0], &copy[1]);
     free(copy);
     for (int d = 0; d < r[0]->space.dims; d++) same &= r[0]->space.factor[d] == r[1]->space.factor[d];
-    if (differ) return spot_fail(c, SPOT_USAGE, "Figure 6 needs two runs that differ in the order of their factors alone: %s", words);
+    if (differ) return spot_fail(c, SPOT_USAGE, "Figure 6 needs two runs that differ in the order of their factors alone: %s",
+                                 words);
     if (r[0]->space.dims != r[1]->space.dims || same)
         return spot_fail(c, SPOT_USAGE, "Figure 6 needs two runs of the same factors in another order; these have %s",
                          same ? "the same order" : "other factors");
@@ -354,16 +356,23 @@ static void add_distance(spot_plot *p, int row, double value, int style, const c
 spot_status spot_plot_order(spot_ctx *c, spot_plot *p, const spot_examine_results *const *r, const char *const *dir)
 {
     double most = 0;
+    size_t used;
 
     spot_plot_open(p, 1, 420, 24, "Figure 6. Do two orders of the factors end in the same place?");
     SPOT_TRY(check_orders(c, r));
     spot_plot_add_entry(p, "two orders", SPOT_MARK_POINT, 0, false, false);
     spot_plot_add_entry(p, "two seeds of one order", SPOT_MARK_POINT, 1, false, false);
+    snprintf(p->caption, sizeof p->caption, "Energy distance between the last %d renders of two searches in the cube of the "
+             "factors, whole turns as circles; 0: the same distribution. Where another order is no farther than another seed, "
+             "the order does not matter; one seed alone says nothing.", SPOT_ORDER_RENDERS);
+    used = strlen(p->caption);
     for (int model = 0; model < r[0]->cfg->models && model < r[1]->cfg->models; model++)
         for (int e = 0; e < r[0]->cfg->examiners; e++) {
+            char title[160];
             double sum[2] = { 0 };
             int row = 0;
-            spot_plot_add_panel(p, "", "energy distance of the last renders", "");
+            snprintf(title, sizeof title, "%s on %s", examiner_name(r[0], e), r[0]->cfg->model[model].name);
+            spot_plot_add_panel(p, title, "energy distance of the last renders", "");
             for (int i = 0; i < r[0]->objects; i++) {
                 const spot_examine_result *u = spot_figure_unit(r[0], model, e, 0, i);
                 const int twin = find_object(r[1], model, u->object);
@@ -377,13 +386,11 @@ spot_status spot_plot_order(spot_ctx *c, spot_plot *p, const spot_examine_result
                 sum[0] += between, sum[1] += within;
                 row++;
             }
-            spot_plot_panel *const panel = &p->panel[p->panels - 1];
-            snprintf(panel->title, sizeof panel->title, "%.40s on %.40s: mean %.3f, of seeds %.3f", examiner_name(r[0], e),
-                     r[0]->cfg->model[model].name, sum[0] / row, sum[1] / row);
+            used += strlen(p->caption + used);
+            snprintf(p->caption + used, sizeof p->caption - used, " %s: mean over objects %.3f between the orders, %.3f "
+                     "between seeds.",
+                     title, sum[0] / row, sum[1] / row);
         }
     for (int i = 0; i < p->panels; i++) p->panel[i].xlow = 0, p->panel[i].xhigh = most > 0 ? 1.1 * most : 1;
-    snprintf(p->caption, sizeof p->caption, "Energy distance between the last %d renders of two searches in the cube of the factors, "
-             "whole turns as circles; 0: the same distribution. Where another order is no farther than another seed, the order "
-             "does not matter; one seed alone says nothing.", SPOT_ORDER_RENDERS);
     return SPOT_OK;
 }

@@ -14,8 +14,8 @@ const spot_examine_result *spot_figure_unit(const spot_examine_results *r, int m
 
 /* Close *p also after a failure; title and caption are filled. */
 
-/* Figure 1: mean p of the last renders against renders asked for: of all objects, and of the one on which the first examiner lowers
- * it most. Reads the searches' files in dir. */
+/* Figure 1: mean p of the last renders against renders asked for: of all objects, and of the one on which the first examiner
+ * lowers it most. Reads the searches' files in dir. */
 spot_status spot_plot_running(spot_ctx *c, spot_plot *p, const spot_examine_results *r, const char *dir,
                               const spot_figure_models *m);
 
@@ -27,8 +27,8 @@ void spot_plot_class_bars(spot_plot *p, const spot_examine_results *r, const spo
 enum { SPOT_ORDER_RENDERS = 50 };
 spot_status spot_plot_order(spot_ctx *c, spot_plot *p, const spot_examine_results *const *r, const char *const *dir);
 
-/* A point of the cube as numbers whose differences mean something: a whole turn as a circle of diameter 1. Returns how many there
- * are, at most 2 SPOT_FACTORS. By factor, so that spaces of another order agree. */
+/* A point of the cube as numbers whose differences mean something: a whole turn as a circle of diameter 1. Returns how many
+ * there are, at most 2 SPOT_FACTORS. By factor, so that spaces of another order agree. */
 int spot_figure_features(double *out, const spot_factor_space *s, const double *at);
 
 /* 2 E|X - Y| - E|X - X'| - E|Y - Y'| of n and m rows of d numbers. */
@@ -50,7 +50,8 @@ typedef struct {
 
 typedef struct { char title[160], caption[1200]; int across; } spot_scatter_words;
 
-/* Draws the maps into o's formats as figure_NAME, with renders where the 3-D models are there; right answers are transparent. */
+/* Draws the maps into o's formats as figure_NAME, with renders where the 3-D models are there; right answers are
+ * transparent. */
 spot_status spot_scatter_output(spot_ctx *c, const spot_scatter_panel *panel, int n, const spot_scatter_words *words,
                                 const spot_figures_options *o, const char *name);
 

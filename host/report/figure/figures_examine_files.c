@@ -67,14 +67,16 @@ static spot_status draw_classes(work *w)
 
 /* ---- Figures 3 and 4 ---- */
 
-/* The object that shows most: the first examiner's robust p is lowest. */
+/* The object that shows most: the first examiner's robust p is lowest. Those that learned a planted region come first. */
 static int weakest(const spot_examine_results *r, int model)
 {
     double least = INFINITY;
-    int best = 0;
+    int best = 0, learned = 0;
 
+    for (int i = 0; i < r->objects; i++) learned += spot_figure_unit(r, model, 0, 0, i)->learned == 1;
     for (int i = 0; i < r->objects; i++) {
         const spot_examine_result *u = spot_figure_unit(r, model, 0, 0, i);
+        if (learned && u->learned != 1) continue;
         const spot_examine_point *p = &u->point[u->points - 1];
         const double v = isfinite(p->robust) ? p->robust : p->lowest;
         if (v < least) least = v, best = i;
@@ -99,8 +101,8 @@ static int fill_panels(const work *w, spot_scatter_panel *panel, int each, bool 
             const int model = w->models.model[i];
             const spot_examine_result *u = spot_figure_unit(r, model, e, 0, weakest(r, model));
             if (limited && !is_limited(&r->cfg->model[model])) continue;
-            panel[n] = (spot_scatter_panel){ .r = r, .dir = w->dir[0], .unit = u->index, .first = each, .last = each, .twin = -1,
-                                             .first_name = "the first renders", .last_name = "the last renders" };
+            panel[n] = (spot_scatter_panel){ .r = r, .dir = w->dir[0], .unit = u->index, .first = each, .last = each,
+                                             .twin = -1, .first_name = "the first renders", .last_name = "the last renders" };
             snprintf(panel[n++].title, sizeof panel->title, "%.30s on %.30s: %.60s", spot_examine_label(&r->cfg->examiner[e]),
                      r->cfg->model[model].name, u->title);
         }
@@ -118,8 +120,9 @@ static spot_status draw_maps(work *w, int number, int each, bool limited, const 
     SPOT_TRY(spot_figure_wanted(w->c, &wanted, w->o, number, n > 0, w->runs == 1 ? why : "it shows one run"));
     if (!wanted) return SPOT_OK;
     snprintf(words.title, sizeof words.title, limited ? "Figure 4. A planted weakness" : "Figure 3. Where models fail");
-    snprintf(words.caption, sizeof words.caption, "t-SNE of the conditions (whole turns as circles) of the first %d and the last %d "
-             "renders of one search, or of halves where it has fewer, of the object with the lowest robust p. Transparent: the model "
+    snprintf(words.caption, sizeof words.caption, "t-SNE of the conditions (whole turns as circles) of the first %d and the "
+             "last %d renders of one search, or of halves where it has fewer, of the object with the lowest robust p. "
+             "Transparent: the model "
              "is right; opaque: it is wrong. Many searches begin with random renders.", each, each);
     snprintf(name, sizeof name, "%d", number);
     return spot_scatter_output(w->c, panel, n, &words, w->o, name);
@@ -154,8 +157,9 @@ static spot_status draw_orders(work *w)
         snprintf(panel[n++].title, sizeof panel->title, "%.30s on %.30s: %.60s", spot_examine_label(&r->cfg->examiner[e]),
                  r->cfg->model[0].name, u->title);
     }
-    snprintf(words.caption, sizeof words.caption, "t-SNE of the conditions (whole turns as circles) of the last %d renders of a search in "
-             "each order, of the object with the lowest robust p. Transparent: the model is right; opaque: it is wrong.", FEW);
+    snprintf(words.caption, sizeof words.caption, "t-SNE of the conditions (whole turns as circles) of the last %d renders of "
+             "a search in each order, of the object with the lowest robust p. Transparent: the model is right; opaque: it is "
+             "wrong.", FEW);
     return spot_scatter_output(w->c, panel, n, &words, w->o, "6_map");
 }
 
@@ -181,7 +185,8 @@ spot_status spot_examine_figures(spot_ctx *c, const char *const *dir, int dirs, 
 
     if (!w) return spot_fail(c, SPOT_NOMEM, "no memory for figures");
     *w = (work){ .c = c, .o = o, .dir = dir, .runs = dirs };
-    if (o->which & ~known) s = spot_fail(c, SPOT_USAGE, "%s is a run of `spotter examine`: it has Figures 1 to 4 and 6", dir[0]);
+    if (o->which & ~known) s = spot_fail(c, SPOT_USAGE, "%s is a run of `spotter examine`: it has Figures 1 to 4 and 6",
+                                         dir[0]);
     else if (dirs > RUNS) s = spot_fail(c, SPOT_USAGE, "\"%s\" is one run too many: Figure 6 shows two", dir[RUNS]);
     for (int i = 0; i < dirs && s == SPOT_OK; i++) w->run[i] = &w->r[i], s = spot_examine_read(c, &w->r[i], dir[i]);
     if (s == SPOT_OK) s = draw_all(w);

@@ -14,7 +14,7 @@ typedef struct {
     bool mapped;                   /* the run has failures.json */
 } spot_examine_page;
 
-/* The unit of an examiner's search, and the last point of its curve. */
+/* html_examine_objects.c. The unit of an examiner's search, and the last point of its curve. */
 const spot_examine_result *spot_examine_page_unit(const spot_examine_page *w, int model, int examiner, int seed, int object);
 const spot_examine_point  *spot_examine_page_last(const spot_examine_result *u);
 
@@ -27,8 +27,8 @@ int spot_examine_page_seed(const spot_examine_page *w, int model, int examiner, 
 /* html_examine_words.c: the member "summary", an array of sentences; the first one is the answer to the page's title. */
 void spot_examine_page_words(spot_examine_page *w);
 
-/* html_examine_objects.c: the members "objects", "units" and, of the pictures, "strips". pictures: the member "pictures"; call it
- * last. */
+/* html_examine_objects.c: the members "objects", "units" and, of the pictures, "strips". pictures: the member "pictures"; call
+ * it last. */
 void        spot_examine_page_objects (spot_examine_page *w);
 spot_status spot_examine_page_pictures(spot_examine_page *w);
 

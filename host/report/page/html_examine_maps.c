@@ -1,5 +1,5 @@
-/* html_examine_maps.c - where models fail: maps over the spheres of camera and lamp, renders along each factor, mixtures, findings
- * in words. */
+/* html_examine_maps.c - where models fail: maps over the spheres of camera and lamp, renders along each factor, mixtures,
+ * findings in words. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

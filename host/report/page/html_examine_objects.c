@@ -1,10 +1,34 @@
-/* html_examine_objects.c - the objects of an examination: their attribution, the numbers of every search, pictures of failures. */
+/* html_examine_objects.c - the objects of an examination: their attribution, the numbers of every search, pictures of
+ * failures. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/page/html_examine.h"
+
+const spot_examine_result *spot_examine_page_unit(const spot_examine_page *w, int model, int examiner, int seed, int object)
+{
+    const spot_examine_config *cfg = w->r->cfg;
+
+    return &w->r->unit[((model * cfg->examiners + examiner) * cfg->search.seeds + seed) * w->r->objects + object];
+}
+
+const spot_examine_point *spot_examine_page_last(const spot_examine_result *u) { return &u->point[u->points - 1]; }
+
+int spot_examine_page_seed(const spot_examine_page *w, int model, int examiner, int object)
+{
+    const double sign = w->r->cfg->search.mode == SPOT_MODE_STRENGTH ? -1 : 1;
+    double least = INFINITY;
+    int best = 0;
+
+    for (int s = 0; s < w->r->cfg->search.seeds; s++) {
+        const spot_examine_point *p = spot_examine_page_last(spot_examine_page_unit(w, model, examiner, s, object));
+        const double v = sign * (isfinite(p->robust) ? p->robust : p->lowest);
+        if (v < least) least = v, best = s;
+    }
+    return best;
+}
 
 /* ---- objects ---- */
 

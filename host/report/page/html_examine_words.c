@@ -19,7 +19,10 @@ static const spot_examine_line *end_of(const spot_examine_page *w, int model, in
 }
 
 /* The value that ranks an examiner: robust, or the lowest one where nothing was perturbed. */
-static double rank_value(const spot_examine_line *l) { return isfinite(l->robust.value) ? l->robust.value : l->lowest_valid.value; }
+static double rank_value(const spot_examine_line *l)
+{
+    return isfinite(l->robust.value) ? l->robust.value : l->lowest_valid.value;
+}
 
 static int best_examiner(const spot_examine_page *w, int model)
 {
@@ -53,8 +56,8 @@ static void tell_answer(spot_examine_page *w)
     int worst = 0, most = -1;
 
     if (is_strength(w)) {
-        spot_page_text(w->p, NULL, "The searches looked for the conditions under which models are best: the highest p of the true "
-                       "class.");
+        spot_page_text(w->p, NULL, "The searches looked for the conditions under which models are best: the highest p of the "
+                       "true class.");
         return;
     }
     for (int m = 0; m < cfg->models; m++) {
@@ -64,13 +67,14 @@ static void tell_answer(spot_examine_page *w)
     const char *const who = examiner_name(w, best_examiner(w, worst));
     const double start = w->r->summary[worst * cfg->examiners].start;
     if (!most)
-        spot_page_print(w->p, NULL, "No lasting failure was found: around the lowest p of every object the mean p stays at %g or "
-                        "above in some search, after %d renders of each.", cfg->search.fails,
+        spot_page_print(w->p, NULL, "No lasting failure was found: around the lowest p of every object the mean p stays at %g "
+                        "or above in some search, after %d renders of each.", cfg->search.fails,
                         end_of(w, worst, best_examiner(w, worst))->renders);
     else
-        spot_page_print(w->p, NULL, "%s%s fails on %d of %d objects: %s finds conditions around which its p of the true class is "
-                        "below %g, while on random renders it is %.2f.", cfg->model[worst].name,
-                        cfg->models > 1 ? ", the weakest model," : "", most, w->r->objects, who, cfg->search.fails, start);
+        spot_page_print(w->p, NULL, "%s%s%s fails on %d of %d objects: %s finds conditions around which its p of the true "
+                        "class is below %g, while on random renders it is %.2f.",
+                        cfg->models > 1 ? "The weakest model, " : "Model ", cfg->model[worst].name,
+                        cfg->models > 1 ? "," : "", most, w->r->objects, who, cfg->search.fails, start);
 }
 
 static void tell_model(spot_examine_page *w, int model)
@@ -99,10 +103,11 @@ static void tell_region(spot_examine_page *w, int model)
         return;
     }
     for (int e = 0; e < cfg->examiners && strlen(found) < sizeof found - 140; e++)
-        snprintf(found + strlen(found), sizeof found - strlen(found), "%s%s finds %d (%.0f %% of its last 100 renders lie inside)",
+        snprintf(found + strlen(found), sizeof found - strlen(found), "%s%s finds %d (%.0f %% of its last 100 renders lie "
+                 "inside)",
                  e ? ", " : "", examiner_name(w, e), s[e].found, 100 * end_of(w, model, e)->inside.value);
-    spot_page_print(w->p, NULL, "%s: %d of %d objects learned the planted region. Of these %s.", cfg->model[model].name, s->learned,
-                    w->r->objects, found);
+    spot_page_print(w->p, NULL, "%s: %d of %d objects learned the planted region. Of these %s.", cfg->model[model].name,
+                    s->learned, w->r->objects, found);
 }
 
 static void tell_findings(spot_examine_page *w, int model)

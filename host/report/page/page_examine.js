@@ -5,14 +5,13 @@ const $ = id => document.getElementById(id);
 const models = what.models, strength = what.mode === "strength";
 const extreme = strength ? "highest" : "lowest";
 const known = v => v !== null && v !== undefined;
-const p3 = v => known(v) ? v.toFixed(3) : "–";
-const p1 = v => known(v) ? (100 * v).toFixed(0) + " %" : "–";
+const p3 = v => !known(v) ? "–" : v < 0.0005 ? "<0.001" : v.toFixed(3);
+const p1 = v => known(v) ? (100 * v).toFixed(0) + "\u00a0%" : "–";
 const between = (i, digits = 3) => known(i[1]) ? `${i[1].toFixed(digits)} to ${i[2].toFixed(digits)}` : "";
 const name = text => h("bdi", {}, text);
 const colourOf = e => `var(--e${e % 8})`;
 const lastOf = c => c.line[c.line.length - 1];
 const curveOf = (model, examiner) => what.curves.find(c => c.model === model && c.examiner === examiner);
-const rankOf = c => { const l = lastOf(c), v = known(l.robust[0]) ? l.robust[0] : l.lowest[0]; return strength ? -v : v; };
 const several = models.length > 1;
 
 function facts() {
@@ -59,7 +58,7 @@ function tableColumns() {
       { name: "inside", number: true, about: "share of the last 100 renders in the planted region, over the objects that learned it",
         key: c => lastOf(c).inside[0], cell: c => h("td", { class: "number" }, p1(lastOf(c).inside[0]),
           known(lastOf(c).inside[1]) ? h("small", {}, h("br"), `${p1(lastOf(c).inside[1])} to ${p1(lastOf(c).inside[2])}`) : null) },
-      { name: "found", number: true, about: "objects with 80 % or more of the last 100 renders in the planted region, in every search",
+      { name: "found", number: true, about: "objects with 80\u00a0% or more of the last 100 renders in the planted region, in every search",
         key: c => c.learned ? c.found / c.learned : null,
         cell: c => h("td", { class: "number whole" }, c.learned ? `${c.found} of ${c.learned}` : "–") }] : []),
     { name: "renders", number: true, about: "spent on each object, with those that test a weakness", key: c => lastOf(c).renders,
@@ -68,7 +67,7 @@ function tableColumns() {
 }
 
 function table() {
-  $("table").append(h("p", { class: "hint" }, "p of the true class after all renders; below each number its 95 % interval over " +
+  $("table").append(h("p", { class: "hint" }, "p of the true class after all renders; below each number its 95\u00a0% interval over " +
     "objects. Press a heading to sort."),
     sortable(tableColumns(), what.curves, "Models and examiners", 2, strength));
   for (const m of models)
@@ -79,7 +78,7 @@ function table() {
 // ---- curves ----
 
 const KINDS = [["robust", "robust", `Mean p of ${what.perturbed} renders around the ${extreme} valid p, each factor changed by ` +
-    `${+(100 * what.perturb).toPrecision(3)} % of its range: a weakness that a small change mends is none.`],
+    `${+(100 * what.perturb).toPrecision(3)}\u00a0% of its range: a weakness that a small change mends is none.`],
   ["lowest", extreme, `The ${extreme} p so far, on valid renders.`],
   ["mean", "mean", `Mean p of the last ${what.window} renders that the examiner asked for.`],
   ["inside", "inside the planted region", "Share of the last 100 renders in the planted region, of the objects that learned it."]];
@@ -159,7 +158,7 @@ function curves() {
   }
   $("curves").append(h("ul", { class: "keys" }, ...own.map(c => h("li", {}, h("span", { class: "key-dot",
     style: `background:${colourOf(c.examiner)}` }), name(what.examiners[c.examiner])))),
-    h("p", { class: "key-line" }, KINDS.find(([k]) => k === key)[2] + " Bands: 95 % over objects." +
+    h("p", { class: "key-line" }, KINDS.find(([k]) => k === key)[2] + " Bands: 95\u00a0% over objects." +
       (key !== "inside" && !strength ? ` Dashed: p below ${what.fails} is a failure` +
         (key === "mean" ? "; random renders." : ".") : "")));
 }

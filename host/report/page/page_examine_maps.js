@@ -93,7 +93,7 @@ async function drawMaps() {
   $("maps").replaceChildren(...parts, h("div", {}, h("p", { class: "hint" }, `${percent(m.share[0])} of ` +
     `${plural(m.renders, "random render")} fail (${range(m.share)}); mean p ${p3(m.mean)}.` +
     (parts.length ? " Cells have equal areas; hatched ones have no render." : " Neither camera nor lamp moves on a sphere here.")),
-    parts.length ? h("div", { class: "ramp-line" }, mapShows === "failing" ? "0 % fail" : "mean p = 1",
+    parts.length ? h("div", { class: "ramp-line" }, mapShows === "failing" ? "0\u00a0% fail" : "mean p = 1",
       h("i", { style: `background:linear-gradient(90deg in oklab, var(--track), var(--low))` }),
       mapShows === "failing" ? p1(top) : `p = ${+(1 - top).toFixed(1)}`) : ""));
   $("maps").dataset.shown = `${mapModel} ${mapOf} ${mapShows}`;

@@ -64,7 +64,7 @@ function scan(u) {
     if (!all.open || box.childElementCount) return;
     for (const a of scanned.axes) box.append(await drawAxis(a, u.at[a.factor]));
     all.dataset.ready = "1";
-  } }, h("summary", {}, "p along each factor, from the point of the lowest p"), box);
+  } }, h("summary", {}, `p along each factor, from the point of the ${extreme} p`), box);
   return all;
 }
 

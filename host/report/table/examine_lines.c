@@ -86,7 +86,8 @@ void spot_examine_training(char *words, size_t size, const spot_examine_config *
         epochs &= m->steps == 0 && m->epochs == first->epochs;
     }
     if (steps) snprintf(words, size, "%d training steps each", first->steps);
-    else if (epochs) snprintf(words, size, "%d training epochs each, as in the paper: a smaller m also has fewer steps", first->epochs);
+    else if (epochs) snprintf(words, size, "%d training epochs each, as in the paper: a smaller m also has fewer steps",
+                              first->epochs);
     else snprintf(words, size, "they differ in how long they are trained, too");
 }
 

@@ -11,7 +11,8 @@ enum { SPOT_EXAMINE_TABLES = 3 };
 
 const char *spot_examine_table_title(int table);
 
-/* Models of one kind that differ in m: networks trained here whose names are equal but for the digits at the end. ascending m. */
+/* Models of one kind that differ in m: networks trained here whose names are equal but for the digits at the end; by
+ * ascending m. */
 typedef struct { int models, model[SPOT_MAX_EXAMINED_MODELS]; char name[64]; } spot_examine_family;
 
 /* family (models of cfg); returns how many there are. */
@@ -20,8 +21,8 @@ int spot_examine_families(spot_examine_family *family, const spot_examine_config
 /* "40 epochs each", "2000 steps each", or that they differ. */
 void spot_examine_training(char *words, size_t size, const spot_examine_config *cfg, const spot_examine_family *f);
 
-/* The paper's T as renders that a method asks for: a step of its policy is a batch, one of the others a render. 0: the paper has
- * no such method. */
+/* The paper's T as renders that a method asks for: a step of its policy is a batch, one of the others a render. 0: the paper
+ * has no such method. */
 int spot_examine_paper_renders(const spot_examiner_config *e, int T);
 
 /* Index of the point that has about so many renders asked for (within a tenth); -1: none. */

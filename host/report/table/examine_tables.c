@@ -180,20 +180,21 @@ static void print_notes(FILE *f, bool markdown, const tables *t)
     bool region = false;
 
     for (int m = 0; m < cfg->models; m++) region |= cfg->model[m].limits > 0;
-    spot_note(f, markdown, "%d objects, %d seed%s; brackets: 95 %% by a bootstrap over objects; T = 0: random renders, the same "
-              "for all examiners; mean: of the last %d renders that an examiner asked for", t->r->objects, cfg->search.seeds,
-              cfg->search.seeds == 1 ? "" : "s", cfg->search.window);
-    spot_note(f, markdown, "renders are all that were spent on an object, with those that test a weakness; the paper's T counts "
-              "updates of %d renders for RL and renders for BO; its numbers stand below a row where a point of the curve has "
-              "these renders within a tenth", 32);
-    spot_note(f, markdown, "the paper has 55 classes of ShapeNet, Blender's renders at 224 pixels and one object of each class; "
-              "here: %d pixels, %d of the factors searched, objects of the config's catalogue", cfg->render.size, t->r->space.dims);
-    spot_note(f, markdown, "lowest: on valid renders, on which a person could still name the object; robust: mean p of %d renders "
-              "around it, each factor changed by %g %% of its range; valid: share of the renders asked for",
+    spot_note(f, markdown, "%d objects, %d seed%s; brackets: 95 %% by a bootstrap over objects; T = 0: random renders, the "
+              "same for all examiners; mean: of the last %d renders that an examiner asked for", t->r->objects,
+              cfg->search.seeds, cfg->search.seeds == 1 ? "" : "s", cfg->search.window);
+    spot_note(f, markdown, "renders are all that were spent on an object, with those that test a weakness; the paper's T "
+              "counts updates of %d renders for RL and renders for BO; its numbers stand below a row where a point of the "
+              "curve has these renders within a tenth", 32);
+    spot_note(f, markdown, "the paper has 55 classes of ShapeNet, Blender's renders at 224 pixels and one object of each "
+              "class; here: %d pixels, %d of the factors searched, objects of the config's catalogue", cfg->render.size,
+                  t->r->space.dims);
+    spot_note(f, markdown, "lowest: on valid renders, on which a person could still name the object; robust: mean p of %d "
+              "renders around it, each factor changed by %g %% of its range; valid: share of the renders asked for",
               cfg->search.perturbed, 100 * cfg->search.perturb);
     if (region)
-        spot_note(f, markdown, "inside: share of the last 100 renders that lie in the planted region, over the objects that learned "
-                  "it; found: objects with 80 %% or more of them there in every search");
+        spot_note(f, markdown, "inside: share of the last 100 renders that lie in the planted region, over the objects that "
+                  "learned it; found: objects with 80 %% or more of them there in every search");
 }
 
 static void print_text(FILE *f, const tables *t, bool markdown)
@@ -237,7 +238,8 @@ static void give_means(const tables *t, take *to, void *user)
             l.renders = s->line[k].renders, l.value = s->line[k].mean, l.paper = NAN;
             for (int q = 1; q < SPOT_EXAMINE_PAPER_POINTS && trained; q++) {
                 const int T = spot_examine_paper_T[q], renders = spot_examine_paper_renders(e, T);
-                if (renders && spot_examine_point_at(t->r, s, renders) == k) l.paper = spot_examine_paper_mean(m->arch, e->method, T);
+                if (!renders || spot_examine_point_at(t->r, s, renders) != k) continue;
+                l.paper = spot_examine_paper_mean(m->arch, e->method, T);
             }
             to(t, &l, user);
         }
@@ -346,8 +348,8 @@ static spot_status print_tables(spot_ctx *c, FILE *f, const tables *t, spot_tabl
     spot_status s = SPOT_OK;
 
     if (t->number == 2 && !t->families)
-        return spot_fail(c, SPOT_USAGE, "there is no Table 2: no models differ in m alone; networks with names such as net-m1 and "
-                         "net-m10, and other `renders`, make one");
+        return spot_fail(c, SPOT_USAGE, "there is no Table 2: no models differ in m alone; networks with names such as net-m1 "
+                         "and net-m10, and other `renders`, make one");
     if (format == SPOT_TABLE_JSON) s = print_json(c, f, t);
     else if (format == SPOT_TABLE_CSV) {
         fputs("table,model,examiner,m,renders,quantity,value,low,high,n,paper\n", f);

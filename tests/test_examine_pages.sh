@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# test_examine_pages.sh BUILD: tables, figures, report page and verdicts of small runs of `spotter examine`, whose names are
+# hostile: their numbers by plain Python (examine_pages.py), equal bytes, missing files, and the page in a headless Chromium.
+set -u
+. ./lib.sh
+tests=$PWD
+/usr/bin/python3 examine_models.py make "$dir/w" || fail "the world was not made"
+cd "$dir" || exit 1
+pages() { python3 "$tests/examine_pages.py" "$@" || fail "examine_pages.py $1"; }
+
+for k in run before worse order_a order_b; do run 0 "" examine w/$k.yaml --out $k; done
+
+run 0 "" tables run --format csv
+cp "$dir/out" tables.csv
+pages tables run tables.csv
+for format in text md json; do run 0 "" tables run --format $format; done
+run 2 "there is no Table 2" tables run --which 2
+run 2 "tables 1 to 3" tables run --which 4
+run 2 "one run directory too many" tables run before
+
+run 0 "" figures run --format csv
+cp "$dir/out" figures.csv
+pages figures run figures.csv
+run 0 "" figures run -o f
+for n in 1 2 3; do [ -s f/figure_$n.png ] && [ -s f/figure_$n.svg ] || fail "no Figure $n: $(ls f)"; done
+run 2 "no model has a planted weakness" figures run -o f --which 4
+run 2 "run has no model \"nobody\"" figures run -o f --method nobody
+run 0 "" figures order_a order_b --format csv
+cp "$dir/out" order.csv
+pages order order_a order_b order.csv
+run 2 "differ in the order of their factors alone" figures order_a run -o f --which 6
+run 2 "one run too many" figures order_a order_b run -o f
+run 2 "it needs two runs" figures order_a -o f --which 6
+
+# a version that is worse, one that is better, the same one; runs that cannot be compared
+run 1 "worse is worse than before" check before worse
+grep -q ' worse$' out || fail "no line is worse"
+run 0 "" check worse before
+grep -q ' better$' out || fail "no line is better"
+run 0 "" check before before
+[ "$(grep -c ' same$' out)" = 6 ] || fail "a run is not the same as itself"
+run 1 "" check before worse --json
+python3 -c "import json; assert json.load(open('out'))['changes'][0]['verdict'] == 'worse'" || fail "the JSON of a check"
+run 2 "run has 2 models; name one, such as run:net-m1" check before run
+run 0 "" check before before:"version 1"
+run 2 'run has no model "nobody"' check before run:nobody
+run 3 "cannot be compared" check before order_a
+
+run 0 "" report run -o report.html
+run 0 "" report run -o again.html
+cmp -s report.html again.html || fail "two pages of one run differ"
+sed 's/renders: 240, seeds: 2, points: "60, 120, 240"/renders: 60, seeds: 1, mode: strength/' w/before.yaml > w/strength.yaml
+run 0 "" examine w/strength.yaml --out strength
+run 0 "" report strength -o strength.html
+mv run/failures.json failures.json
+run 0 "has no maps of failure" report run -o bare.html
+mv failures.json run/failures.json
+mv w/meshes gone
+run 0 "dots in place of renders" figures run -o g --which 3
+mv gone w/meshes
+
+command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ||
+    { echo "no Chromium: the pages were not opened"; exit "$failed"; }
+pages look run report.html
+pages bare bare.html
+pages strength strength.html
+[ $failed = 0 ] || { echo "$failed failures"; exit 1; }
