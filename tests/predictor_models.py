@@ -28,10 +28,10 @@ def save(path, state):
         out.write(len(text).to_bytes(8, "little") + text + b"".join(blobs))
 
 
-def unsettle(net):
+def unsettle(net, rate=0.05):
     """A few steps change every weight and every running statistic."""
     torch.manual_seed(1)
-    rule = torch.optim.SGD(net.parameters(), 0.05)
+    rule = torch.optim.SGD(net.parameters(), rate)
     for _ in range(3):
         rule.zero_grad()
         net(torch.randn(8, 3, 64, 64)).square().mean().backward()
@@ -41,7 +41,7 @@ def unsettle(net):
 
 narrow, wide = unsettle(resnet18.narrow(torch.float32)), unsettle(torchvision.models.resnet18(num_classes=7))
 torch.save(narrow, f"{FOLDER}/narrow.pt")
-deep, flat = unsettle(torchvision.models.resnet34(num_classes=7)), unsettle(alexnet.narrow(torch.float32))
+deep, flat = unsettle(torchvision.models.resnet34(num_classes=7)), unsettle(alexnet.narrow(torch.float32), 0.001)
 torch.save(wide.state_dict(), f"{FOLDER}/wide.pt")
 torch.save(deep.state_dict(), f"{FOLDER}/deep.pt")
 torch.save(flat, f"{FOLDER}/alexnet.pt")

@@ -110,7 +110,7 @@ static spot_status add_model_curves(spot_ctx *c, spot_plot *p, const spot_examin
 {
     const size_t own = (size_t)r->objects * DOTS;
     double *curve = calloc((size_t)r->cfg->examiners * own, sizeof *curve);
-    char title[160];
+    char title[200];
     int most = 0;
     spot_status s;
 
