@@ -323,7 +323,7 @@ static spot_status check_gradients(spot_op_run *r, const spot_op_densed *p, size
     return check_float(r, "db", p->db, o, db, 1e-6 * (1 + fabs(db)));
 }
 
-/* What is kept is divided by its probability. The number of the dropped is within six deviations. */
+/* Kept numbers are divided by their probability. The number of the dropped is within six deviations. */
 static spot_status check_dropped(spot_op_run *r, const spot_op_densed *p)
 {
     const size_t n = (size_t)p->s.rows * p->s.in;

@@ -49,7 +49,7 @@ typedef struct {
 } spot_op_images;
 extern const spot_op spot_op_mesh;
 
-/* Of problem p's two toys, `of` (2) are opened; close them also after a failure. */
+/* Opens the two toys of problem p into `of` (2); close them also after a failure. */
 spot_status spot_op_toys(spot_ctx *c, spot_toy *of, const spot_op_images *p);
 
 #endif

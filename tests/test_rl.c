@@ -61,8 +61,8 @@ static double mean_at(const double *curve, int from, int updates, double *least,
 
 /* ---- curves ---- */
 
-/* p falls with |elevation| and with the sun's energy. facts give the mean of their smooth landscape, .5, and its scatter, and
- * not its formula; the 7 is ours. */
+/* p falls with |elevation| and with the sun's energy. Only the mean of the first simulation's landscape, .5, and its
+ * scatter are known, not its formula; 7 was chosen so that the curve fits, so this is a weaker test than the caps. */
 static double steep(const spot_conditions *f, uint32_t number)
 {
     (void)number;

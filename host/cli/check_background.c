@@ -4,11 +4,6 @@
 #include "cli/cli.h"
 #include "spotter/background.h"
 
-static const char *verdict_of(const spot_background_change *x)
-{
-    return x->is_worse ? "worse" : x->is_better ? "better" : x->worse + x->better ? "not shown" : "same";
-}
-
 static void print_text(const spot_background_comparison *k)
 {
     printf("%s -> %s\n%-11s  %7s  %7s  %7s  %6s  %6s  %9s\n", k->before, k->now, "set", "targets", "before", "now", "lost",
@@ -16,7 +11,7 @@ static void print_text(const spot_background_comparison *k)
     for (int i = 0; i < k->changes; i++) {
         const spot_background_change *x = &k->change[i];
         printf("%-11s  %7d  %5.1f %%  %5.1f %%  %6d  %6d  %9.2g  %s\n", x->name, x->targets, 100 * x->before, 100 * x->now,
-               x->worse, x->better, x->p, verdict_of(x));
+               x->worse, x->better, x->p, cli_change_word(x->is_worse, x->is_better, x->worse + x->better));
     }
     printf("\nlost, gained: targets that became worse, better; turned: objects that both know and some background turns\n");
 }
@@ -39,7 +34,7 @@ static spot_status print_json(spot_ctx *c, const spot_background_comparison *k, 
         spot_json_put_int(&j, "lost", x->worse);
         spot_json_put_int(&j, "gained", x->better);
         spot_json_put_real(&j, "p", x->p);
-        spot_json_put_text(&j, "verdict", verdict_of(x));
+        spot_json_put_text(&j, "verdict", cli_change_word(x->is_worse, x->is_better, x->worse + x->better));
         spot_json_end(&j);
     }
     spot_json_end(&j);

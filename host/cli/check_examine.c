@@ -4,16 +4,11 @@
 #include "cli/cli.h"
 #include "spotter/examine.h"
 
-static const char *verdict_of(const spot_examine_change *x)
-{
-    return x->is_worse ? "worse" : x->is_better ? "better" : x->worse + x->better ? "not shown" : "same";
-}
-
 static void print_change(const spot_examine_comparison *k, const spot_examine_change *x)
 {
     printf("%-14.14s  %-8s  %7d  %6.3f  %6.3f  %+6.3f [%+6.3f, %+6.3f]  %5d  %6d  %8.2g  %s\n", k->examiner[x->examiner],
            spot_examine_change_name(x->quantity), x->objects, x->before, x->now, x->change.value, x->change.low, x->change.high,
-           x->worse, x->better, x->p, verdict_of(x));
+           x->worse, x->better, x->p, cli_change_word(x->is_worse, x->is_better, x->worse + x->better));
 }
 
 static void print_text(const spot_examine_comparison *k)
@@ -53,7 +48,7 @@ static spot_status print_json(spot_ctx *c, const spot_examine_comparison *k, con
         spot_json_put_int(&j, "worse", x->worse);
         spot_json_put_int(&j, "better", x->better);
         spot_json_put_real(&j, "p", x->p);
-        spot_json_put_text(&j, "verdict", verdict_of(x));
+        spot_json_put_text(&j, "verdict", cli_change_word(x->is_worse, x->is_better, x->worse + x->better));
         spot_json_end(&j);
     }
     spot_json_end(&j);

@@ -58,7 +58,7 @@ static void check_options(const struct argp_state *state, void *input)
 
 /* ---- the table ---- */
 
-/* ".031 [.012, .060]": p as the trial's tables have it. */
+/* "0.031 [0.012, 0.060]" */
 static const char *p_text(char text[48], spot_interval v)
 {
     if (!isfinite(v.value)) snprintf(text, 48, "none");
@@ -66,18 +66,11 @@ static const char *p_text(char text[48], spot_interval v)
     return text;
 }
 
-static const char *label_of(const spot_examine_config *cfg, int examiner)
-{
-    const spot_examiner_config *e = &cfg->examiner[examiner];
-
-    return e->name[0] ? e->name : spot_examiner_name(e->method);
-}
-
 static void print_curve(const spot_examine_results *r, const spot_examine_summary *s, bool region)
 {
     char name[64], mean[48], lowest[48], robust[48], inside[48];
 
-    snprintf(name, sizeof name, "%s", label_of(r->cfg, s->examiner));
+    snprintf(name, sizeof name, "%s", spot_examine_label(&r->cfg->examiner[s->examiner]));
     for (int k = 0; k < s->points; k++) {
         const spot_examine_line *l = &s->line[k];
         printf("  %-14.14s %8d  %-20s  %-20s  %-20s %5.0f %%", k ? "" : spot_plain(name), l->renders, p_text(mean, l->mean),
@@ -91,10 +84,13 @@ static void print_curve(const spot_examine_results *r, const spot_examine_summar
 static void print_region(const spot_examine_results *r, int model)
 {
     const spot_examine_summary *s = &r->summary[model * r->cfg->examiners];
+    char name[64];
 
     printf("  planted region: %d of %d objects learned it", s->learned, s->objects);
-    for (int e = 0; e < r->cfg->examiners && s->learned; e++)
-        printf("%s %d by %s", e ? "," : "; found of them:", s[e].found, label_of(r->cfg, e));
+    for (int e = 0; e < r->cfg->examiners && s->learned; e++) {
+        snprintf(name, sizeof name, "%s", spot_examine_label(&r->cfg->examiner[e]));
+        printf("%s %d by %s", e ? "," : "; found of them:", s[e].found, spot_plain(name));
+    }
     printf("\n");
 }
 

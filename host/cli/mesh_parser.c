@@ -267,7 +267,7 @@ static void put_place(const struct aiMatrix4x4 *m, struct aiVector3D v)
     put(to, sizeof to);
 }
 
-/* By the cofactors, which are the inverse transposed times the determinant; its sign is taken out. */
+/* Writes a normal turned by the cofactors: the inverse transposed times the determinant, whose sign is taken out. */
 static void put_normal(const struct aiMatrix4x4 *m, struct aiVector3D v)
 {
     const double r[3][3] = { { m->a1, m->a2, m->a3 }, { m->b1, m->b2, m->b3 }, { m->c1, m->c2, m->c3 } };

@@ -27,6 +27,11 @@ spot_status cli_study_of(spot_ctx *c, const spot_study **y, const char *dir)
     return spot_fail(c, SPOT_INPUT, "%s is of the study \"%s\", which this version does not have", path, spot_plain(name));
 }
 
+const char *cli_change_word(bool is_worse, bool is_better, int changed)
+{
+    return is_worse ? "worse" : is_better ? "better" : changed ? "not shown" : "same";
+}
+
 bool cli_is_version(const char *version, const spot_study *study)
 {
     const char *colon = strrchr(version, ':');

@@ -1,4 +1,4 @@
-/* bo2019.c - GP-UCB as the package BayesianOptimization had it in 2019 (facts of paper 002, section A4), for comparison with
+/* bo2019.c - GP-UCB as the package BayesianOptimization had it in 2019 (releases 1.0.1 and 1.0.3), for comparison with
  * the paper: an isotropic Matern kernel over the factors in their units, in the order of their names (camera_azimuth,
  * camera_distance, ...), where 0.7 of a lamp's energy stands beside 360 degrees; no amplitude, fixed noise; the length scale
  * by maximum likelihood from 1 and from random starts at every step; the bound's maximum by uniform tries and local searches

@@ -4,7 +4,7 @@
 
 #include "examine/examine_draw.h"
 
-/* What a model says of a render, by softmax over its outputs; p is that of all outputs of the true class. */
+/* The answer of a model to a render, by softmax over its outputs; p is that of all outputs of the true class. */
 typedef struct { float p; uint8_t valid; int answer; } spot_examine_seen;      /* answer -1: an output that is no class */
 
 typedef struct {
@@ -16,7 +16,7 @@ typedef struct {
     char hash[33];                 /* of the weights' bytes, or of the command or the function's identity, and the classes */
 } spot_examine_looker;
 
-/* What opens a model of a config: `path` is the file of its weights, "" for a program. */
+/* A model of a config, to be opened: `path` is the file of its weights, "" for a program. */
 typedef struct {
     const spot_examine_model *model;
     const char *path;

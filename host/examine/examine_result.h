@@ -14,8 +14,8 @@ void spot_examine_history_path(char *path, size_t size, const char *dir, int uni
 /* Room for `renders` renders. */
 spot_status spot_examine_history_take(spot_ctx *c, spot_examine_history *h, int renders, int dims);
 
-/* What a file holds beside the renders: of the points so far that robust was measured at, its values; the key of everything
- * that made the renders. */
+/* A file holds this beside the renders: robust at the points of the curve that are done; the key of everything that made the
+ * renders. */
 typedef struct { double robust[SPOT_MAX_EXAMINE_POINTS]; int points; char key[33]; } spot_examine_progress;
 
 /* Writes the first `renders` renders. */

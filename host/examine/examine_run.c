@@ -16,7 +16,7 @@
 
 enum { START = 64, TOGETHER = 256 };           /* random renders of `start`; objects that are searched together, at most */
 
-/* What is known of an object of the open model. */
+/* An object of the open model. */
 typedef struct { int entry; bool seen; double start; int usual; spot_examine_lesson lesson; } subject;
 
 typedef struct {
@@ -129,7 +129,7 @@ static spot_status open_model(spot_ctx *c, run *v, int model)
     return s;
 }
 
-/* What no examiner has a part in: the p of random renders, and whether the planted weakness was learned. */
+/* Measures the p of random renders, and whether the planted weakness was learned: no examiner has a part in either. */
 static spot_status look_at_subject(spot_ctx *c, run *v, subject *s)
 {
     if (s->seen) return SPOT_OK;

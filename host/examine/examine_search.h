@@ -34,7 +34,7 @@ typedef struct {
     spot_examine_problem *problem;
 } spot_examine_group;
 
-/* What is fixed for an object: of all objects, or drawn once for it. */
+/* Factors that are fixed: for all objects, or drawn once for this one. */
 spot_conditions spot_examine_fixed(const spot_examine_config *cfg, const spot_factor_space *space, const spot_conditions *fixed,
                                    uint32_t number);
 

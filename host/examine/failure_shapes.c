@@ -52,7 +52,8 @@ void spot_failure_count_map(spot_failure_map *m, const spot_random_renders *r, c
 
 enum { EACH = 4 };                     /* points for each number of a centre, at least */
 
-/* Of each variance: a cluster is not narrower than 2 % of a range, so that a short piece of a turn, which is an arc, is one. */
+/* The floor of a variance: a cluster is not narrower than 2 % of a range, so that a short piece of a turn, which is an arc,
+ * is one. */
 static const double RIDGE = 4e-4;
 
 /* Numbers of a point; to NULL: only counts them. */

@@ -78,7 +78,7 @@ static spot_status ask(spot_ctx *c, void *p, double *at, int n)
     return SPOT_OK;
 }
 
-/* Of equal losses the first point counts as better. */
+/* The first of points with equal losses counts as better. */
 static int insert(double *best_at, double *best, int held, int most, const double *at, double loss, size_t dims)
 {
     int j = held < most ? held : most - 1;

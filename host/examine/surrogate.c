@@ -155,8 +155,8 @@ void spot_surrogate_uniform(const spot_surrogate *s, double *at, int n)
         for (int k = 0; k < n; k++, at += s->search.space->dims) spot_examiner_uniform(at, &s->search, i, s->told + k);
 }
 
-/* Of points [0, end) the `most` greatest, greatest first, the earlier of equals: by insertion, because few of many points are
- * among the best so far. */
+/* Lists the `most` greatest of points [0, end), greatest first, the earlier of equals: by insertion, because few of many
+ * points are among the best so far. */
 static int greatest(int *which, const double *loss, int end, int most)
 {
     int n = 0;

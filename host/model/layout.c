@@ -132,8 +132,9 @@ static double inputs_of(const spot_model_tensor *table, int t)
     return (double)e->count / e->dim[0];
 }
 
-/* As torchvision starts its networks. ResNets: He et al. 2015 by fan_out, since many outputs read a weight of a kernel; a batch
- * norm's weight and running variance 1, its bias and mean 0. Heads, and AlexNet: uniform within +-1/sqrt(inputs). */
+/* First weights are those with which torchvision starts its networks. ResNets: He et al. 2015 by fan_out, since many outputs
+ * read a weight of a kernel; a batch norm's weight and running variance 1, its bias and mean 0. Heads, and AlexNet: uniform
+ * within +-1/sqrt(inputs). */
 static void start(const spot_model *m, const spot_model_tensor *table, int t, spot_rng rng)
 {
     const spot_model_tensor *e = &table[t];

@@ -199,7 +199,7 @@ static int by_class(const void *a, const void *b)
     return p->cls != q->cls ? (p->cls < q->cls ? -1 : 1) : by_hash(a, b);
 }
 
-/* Of equal ids, which stand together, the first one stays; entries without a class go. Returns how many are left. */
+/* Keeps the first of equal ids, which stand together, and drops entries without a class. Returns how many are left. */
 static int drop(spot_ctx *c, placed *p, int n)
 {
     int kept = 0, twice = 0;

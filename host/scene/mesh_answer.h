@@ -20,7 +20,8 @@ typedef struct {
     spot_mesh_picture  *picture;
 } spot_mesh_answer;
 
-/* What follows the frame of a SPOT_WIRE_MESH. most: bytes of all embedded pictures together. Close it also after a failure. */
+/* Reads the arrays behind the frame of a SPOT_WIRE_MESH. most: bytes of all embedded pictures together. Close it also after
+ * a failure. */
 spot_status spot_mesh_answer_read (spot_ctx *c, spot_mesh_answer *a, spot_answer_source *in, size_t most);
 void        spot_mesh_answer_close(spot_mesh_answer *a);
 
