@@ -217,7 +217,7 @@ static void *blank_result(spot_op_run *r, const char *what, size_t n)
     return v;
 }
 
-/* A number is one chain of fused steps on every device, so all devices have its bits. */
+/* A number is the same chains of fused steps on every device, so all devices have its bits. */
 static void make_dense(spot_op_run *r, void *problem, const int *size)
 {
     spot_op_densed *p = problem;

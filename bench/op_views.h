@@ -32,7 +32,8 @@ extern const spot_op spot_op_barlow;
 /* size: rows, features, dimensions, slices */
 extern const spot_op spot_op_domino;
 /* size: rows, coordinates */
-extern const spot_op spot_op_george, spot_op_multiaccuracy;
+extern const spot_op spot_op_george, spot_op_multiaccuracy, spot_op_influence, spot_op_svm, spot_op_density,
+                     spot_op_dbscan_group;
 /* size: rows, columns, steps, spotlights; the first problem's rows are those of all */
 extern const spot_op spot_op_spotlight;
 

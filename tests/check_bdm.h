@@ -60,6 +60,29 @@ static inline void check_same_hypotheses(const spot_hypotheses *got, const spot_
         assert_memory_equal(g->row, w->row, (size_t)w->len * sizeof(int));
         CHECK_NEAR(g->score, w->score, score * fabs(w->score));
         if (score == 0) assert_memory_equal(&g->score, &w->score, sizeof(double));
+        assert_true((g->weight != NULL) == (w->weight != NULL) && got->n == want->n);
+        for (int i = 0; w->weight && i < want->n; i++) CHECK_NEAR(g->weight[i], w->weight[i], score * 10);
+        if (w->weight && score == 0) assert_memory_equal(g->weight, w->weight, (size_t)want->n * sizeof *w->weight);
+    }
+}
+
+/* Weights that are shares: those of a row sum to 1 over `found` where it has all slices (all), else to at most 1; a row's
+ * greatest is that of the hypothesis that has it. */
+static inline void check_shares(const spot_hypotheses *found, int n, int all)
+{
+    assert_int_equal(found->n, n);
+    for (int i = 0; i < n; i++) {
+        double sum = 0, most = 0, own = -1;
+        for (int k = 0; k < found->len; k++) {
+            const spot_hypothesis *h = &found->h[k];
+            assert_non_null(h->weight);
+            assert_true(h->weight[i] >= 0);
+            sum += h->weight[i];
+            most = fmax(most, h->weight[i]);
+            for (int r = 0; r < h->len; r++) if (h->row[r] == i) own = h->weight[i];
+        }
+        if (all) CHECK_NEAR(sum, 1, 1e-5);
+        assert_true(sum < 1 + 1e-5 && (own < 0 ? !all : own >= most - 1e-6));
     }
 }
 

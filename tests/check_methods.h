@@ -6,12 +6,13 @@
 #include "check_bdm.h"
 
 /* Ways to call the methods of the table. maps: made by a reducer, whose points a GPU need not give as the CPU does. score:
- * relative tolerance between devices; 0: bits. spared: nothing fails in its second problem. */
+ * relative tolerance between devices; 0: bits. spared: nothing fails in its second problem. parts: fitted rows may come into
+ * other hypotheses when they are assigned, because errors are equal, or there is no rule for new rows. */
 static struct variant {
     const char *name;
     int method, reduce, switched;
     double score;
-    bool maps, spared;
+    bool maps, spared, parts;
 } variants[] = {
     { "planespot_on_tsne", SPOT_PLANESPOT, SPOT_REDUCE_TSNE, .score = 1e-12, .maps = true },
     { "planespot_on_scvis", SPOT_PLANESPOT, SPOT_REDUCE_SCVIS, .score = 1e-12, .maps = true },
@@ -26,6 +27,17 @@ static struct variant {
     { "george_by_kmeans", SPOT_GEORGE, SPOT_REDUCE_NONE, .switched = 1 },
     { "multiaccuracy", SPOT_MULTIACCURACY, SPOT_REDUCE_NONE, .switched = 0 },
     { "multiaccuracy_compat", SPOT_MULTIACCURACY, SPOT_REDUCE_NONE, .switched = 1 },
+    { "random", SPOT_RANDOM, SPOT_REDUCE_NONE, .parts = true },
+    { "confidence", SPOT_CONFIDENCE, SPOT_REDUCE_NONE, .spared = true, .parts = true },
+    { "confusion", SPOT_CONFUSION, SPOT_REDUCE_NONE, .switched = 0 },
+    { "kmeans", SPOT_KMEANS, SPOT_REDUCE_NONE, .switched = 0 },
+    { "ward", SPOT_WARD, SPOT_REDUCE_NONE, .switched = 0 },
+    { "mistakes", SPOT_MISTAKES, SPOT_REDUCE_NONE, .spared = true },
+    { "influence", SPOT_INFLUENCE, SPOT_REDUCE_NONE, .switched = 0 },
+    { "influence_by_rule", SPOT_INFLUENCE, SPOT_REDUCE_PCA, .switched = 1 },
+    { "svm", SPOT_SVM, SPOT_REDUCE_NONE, .spared = true },
+    { "density", SPOT_DENSITY, SPOT_REDUCE_NONE, .spared = true },
+    { "dbscan_group", SPOT_DBSCAN_GROUP, SPOT_REDUCE_PCA, .switched = 0 },
 };
 
 static inline spot_bdm_config config_of(const struct variant *v)
@@ -53,6 +65,9 @@ static inline spot_bdm_config config_of(const struct variant *v)
     cfg.barlow.features = 5;
     cfg.george.cluster = v->switched;
     cfg.george.clusters = 4;
+    cfg.influence.clusters = 6;
+    cfg.influence.slices = v->switched ? SPOT_INFLUENCE_RULE : SPOT_INFLUENCE_KMEANS;
+    cfg.influence.accuracy = 0.5;
     cfg.george.starts = cfg.george.overcluster = 2;
     return cfg;
 }

@@ -15,10 +15,10 @@
 #include "sweep/segment.h"
 
 static const char paper_like[] =
-    "seed: 1\necs: 100\n"
+    "seed: 1\necs: 100\nscene: {jpeg_quality: 75}\nmodel: {batch: 16}\n"
     "bdms:\n"
     "  - {method: barlow}\n"
-    "  - {method: spotlight, min_weight: [0.01, 0.02]}\n"
+    "  - {method: spotlight, profile: paper, min_weight: [0.01, 0.02]}\n"
     "  - {method: domino}\n"
     "  - {method: planespot, reduce: [scvis, pca, tsne]}\n";
 
@@ -39,6 +39,7 @@ static inline void fake_outcome(spot_outcome *o, const spot_segment *s, int b, s
     spot_score *k = &o->score;
     int covered = 0;
     k->blindspots = s->blindspots;
+    for (int i = 0; i < SPOT_BESIDES; i++) k->beside[i] = NAN;      /* as in the segments of older builds */
     for (int m = 0; m < s->blindspots; m++) {
         double chance = 1.15 - 0.1 * b - 0.08 * s->blindspots - 0.06 * (s->specificity[m] - 5);
         covered += k->covered[m] = spot_rng_below(r, 1000) < 1000 * chance;
@@ -72,7 +73,11 @@ static inline void fake_run(spot_ctx *c, const char *dir, const spot_config *cfg
         s->metric = cfg->metric;
         s->status = i == 9 ? SPOT_NUMERIC : SPOT_OK;
         s->blindspots = 1 + i % 3;
-        snprintf(s->rollable, sizeof s->rollable, "square.presence");    /* a scene's, not pictures' */
+        snprintf(s->rollable, sizeof s->rollable, "square.presence%s", i % 4 ? "" : " circle.size");    /* a scene's */
+        snprintf(s->induce, sizeof s->induce, "%s", i % 5 ? "flip" : "rare");
+        s->strength = i % 5 ? 1 : 0.1;
+        s->severity = (spot_severity){ .blindspots = s->blindspots, .outside = { 200, 3 } };
+        for (int m = 0; m < s->blindspots; m++) s->severity.inside[m] = (spot_errors){ 30, 30 - (i + m) % 13 };
         s->lesson = (spot_learning){ .outside = 0.995, .learned = i != 7 };
         assert_true(spot_segment_methods(s, s->methods = cfg->bdms));
         for (int m = 0; m < s->blindspots; m++) fake_blindspot(s, m, &r);

@@ -6,6 +6,7 @@
     report_page.py run FILE.html          of a sweep
     report_page.py big FILE.html          100,000 points: times
 """
+import re
 import sys
 import tempfile
 
@@ -286,11 +287,34 @@ def two(browser, path):
     quiet(page)
 
 
+def printed_beside(path):
+    """The second table of `spotter tables --format md`, which lies beside the page, without the numbers of the methods."""
+    lines = open(path.replace(".html", ".md")).read().split("## Beside DR and FDR")[1].split("##")[0].splitlines()
+    head, _, *rows = [[c.strip() for c in line.strip("|").split("|")] for line in lines if line.startswith("|")]
+    return [head] + [[row[0].split(" ", 1)[1], *row[1:]] for row in rows]
+
+
+def same_cell(told, printed):
+    """The last digit of a tie may be rounded in two ways."""
+    a, b = ([float(n) for n in re.findall(r"-?\d+\.\d+", c)] for c in (told, printed))
+    if not b:
+        return printed == "-" and told == "–"
+    return len(a) == len(b) and close(a, b, 0.0011)
+
+
 def run(browser, path):
     page = browser.open(path, width=1400, height=900)
     page.wait("document.querySelectorAll('button.card').length > 0")
     page.frames(4)
-    check(page.js("document.querySelectorAll('table.plain tbody tr').length") == 2, "not two methods")
+    check(page.js("document.querySelectorAll('table.plain tbody tr').length") == 4, "not two methods in each of two tables")
+    check(not page.js("document.querySelector('#beside').open"), "the second table is not folded")
+    page.js("document.querySelector('#beside summary').click()")
+    told = page.js("[...document.querySelectorAll('#beside tr')].map(r => [...r.cells].map(e => e.textContent))")
+    printed = printed_beside(path)
+    check(told[0] == printed[0] and [r[0] for r in told] == [r[0] for r in printed] and len(told) == 3
+          and all(len(a) == len(b) and all(map(same_cell, a[1:], b[1:])) for a, b in zip(told[1:], printed[1:])),
+          "the second table has", told, "and `spotter tables`", printed)
+    page.js("document.querySelector('#beside summary').click()")
     check(page.js("document.querySelectorAll('#by-place option').length") == 2, "not two ECs")
     check(page.js("[...document.querySelectorAll('img.figure')].map(e => (e.scrollIntoView(), e)).length") >= 1, "no figure")
     page.wait("[...document.querySelectorAll('img.figure')].every(e => e.complete && e.naturalWidth > 100)")

@@ -28,6 +28,18 @@ static int sum(const int *v, int n)
 
 /* ---- what models get ---- */
 
+static bool holds(const char *name, const char *part)
+{
+    spot_ctx c = check_ctx(1);
+    unsigned char *bytes;
+    size_t n;
+
+    CHECK_OK(&c, spot_file_read(&c, in_world(name), &bytes, &n, 1 << 26));
+    const bool found = memmem(bytes, n, part, strlen(part)) != NULL;
+    free(bytes);
+    return found;
+}
+
 TEST_IN_FOLDER(a_model_of_the_object_is_never_turned)
 {
     spot_ctx c = check_ctx(1);
@@ -120,6 +132,41 @@ TEST_IN_FOLDER(a_class_with_one_picture)
     assert_int_equal(r.unit[0].count[SPOT_SET_MIXED_SAME][1], 0);
     assert_int_equal(r.unit[0].count[SPOT_SET_MIXED_NEXT][1], 1);
     spot_background_close(&r);
+}
+
+/* Networks of weights in bf16: other numbers than in fp32, by its rounding, and the result says so. */
+TEST_IN_FOLDER(networks_look_in_bf16)
+{
+    spot_ctx c = check_ctx(2);
+    spot_background_config *cfg = world_config(4);
+    spot_background_report report;
+    spot_background_results r[2];
+    spot_background_responses p[2];
+    double apart = 0, changed = 0;
+
+    make_world(4, 6);
+    add_weights(cfg);
+    CHECK_OK(&c, run_world(&c, cfg, "fp32", NULL, 0, 1, &report));
+    cfg->measure.precision = SPOT_BF16;
+    if (!spot_conv_has(&c, SPOT_BF16)) {
+        CHECK_FAILS(&c, run_world(&c, cfg, "bf16", NULL, 0, 1, &report), SPOT_UNSUPPORTED, "AVX512-BF16");
+        free(cfg);
+        return;
+    }
+    CHECK_OK(&c, run_world(&c, cfg, "bf16", NULL, 0, 1, &report));
+    CHECK_FAILS(&c, run_world(&c, cfg, "fp32", NULL, 0, 1, &report), SPOT_USAGE, "measure.precision");
+    for (int i = 0; i < 2; i++) {
+        CHECK_OK(&c, spot_background_read(&c, &r[i], in_world(i ? "bf16" : "fp32")));
+        CHECK_OK(&c, spot_background_responses_read(&c, &p[i], in_world(i ? "bf16" : "fp32"), &r[i].unit[0]));
+    }
+    for (int i = 0; i < 5 * 8; i++) {                  /* the confidences; one rounding of bf16 is 2^-9 of a number */
+        apart = fmax(apart, fabs(p[1].signal[i] - p[0].signal[i]));
+        changed += p[1].signal[i] != p[0].signal[i];
+    }
+    assert_true(changed > 20 && apart < 0.05);
+    assert_true(holds("bf16/background.json", "\"precision\": \"bf16\"") && holds("fp32/background.json", "\"fp32\""));
+    for (int i = 0; i < 2; i++) spot_background_responses_free(&p[i]), spot_background_close(&r[i]);
+    free(cfg);
 }
 
 /* ---- the same bytes ---- */

@@ -9,8 +9,8 @@
 #include "sweep/segment.h"
 
 static const char yaml[] =
-    "seed: %d\necs: %d\nscene: {size: %d}\n"
-    "bdms:\n  - {method: spotlight}\n  - {method: domino, representation: model}\n";
+    "seed: %d\necs: %d\nscene: {size: %d, jpeg_quality: 75}\nmodel: {batch: 16}\n"
+    "bdms:\n  - {method: spotlight, name: spotlight, profile: paper}\n  - {method: domino, representation: model}\n";
 
 /* ---- runs written by hand ---- */
 
@@ -51,6 +51,10 @@ static void fake(const char *folder, int ecs, int seed, change *alter)
     snprintf(dir, sizeof dir, "%s/%s", root, folder);
     snprintf(text, sizeof text, yaml, seed, ecs, size);
     CHECK_OK(&c, spot_config_parse(&c, cfg, text, strlen(text), "fake"));
+    if (size == 224) {                         /* from weights, as the paper's */
+        snprintf(cfg->model.init, sizeof cfg->model.init, "%s/weights", root);
+        CHECK_OK(&c, spot_file_write(&c, cfg->model.init, "w", 1));
+    }
     CHECK_OK(&c, spot_store_open(&c, &store, dir));
     CHECK_OK(&c, spot_config_print(&c, cfg, &whole));
     snprintf(path, sizeof path, "%s/config.yaml", dir);
@@ -163,6 +167,7 @@ TEST_IN_FOLDER(test_the_same_run_is_fine)
     assert_true(find(k, "pairs", "spotlight", "dr")->paired);
     assert_true(find(k, "pairs", "spotlight", "fdr")->n + find(k, "pairs", "spotlight", "fdr")->left_out == 29);
     CHECK_SAYS(find(k, "paper", "", ""), SPOT_NOT_COMPARABLE, "scene.size=64 (224)");
+    CHECK_SAYS(find(k, "paper", "", ""), SPOT_NOT_COMPARABLE, "model.init=\"\" (\"ImageNet's weights\")");
     check_print(k, "the night is fine: numbers 5 same; bits 3 same");
     spot_check_free(k);
 }

@@ -38,9 +38,10 @@ run 2 "--shard takes I/N" sweep "$dir/tiny.yaml" --out "$dir/x" --shard 4/4
 run 2 "--threads takes an integer" plan "$dir/tiny.yaml" --threads two
 run 2 "--format is text, csv, json or md" tables "$dir" --format xml
 run 2 "is one run directory too many" tables "$dir" "$dir"
-run 2 "Table 3 is not here" tables "$dir" --which 3
+run 2 "Table 5 is not here" tables "$dir" --which 5
 run 2 "--out FOLDER is missing" figures "$dir"
-run 2 "--which is a list of 1, 2, 3, 4, 6, 8, 9, 10, 11, 12, 13, 15 and 17, not \"2,5\"" figures "$dir" -o "$dir/f" --which 2,5
+run 2 "--which is a list of 1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 15 and 17, not \"2,5\"" \
+    figures "$dir" -o "$dir/f" --which 2,5
 run 2 "--split is train, val or test" scene "$dir/tiny.yaml" --ec 0 --split all --out "$dir/x"
 run 2 "there is no bench of" bench frobnicate
 

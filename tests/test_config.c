@@ -81,6 +81,13 @@ static const struct { const char *text, *sentence; } refused[] = {
     { "scene: {rollable: [5, 6, 7]}\n", "scene.rollable takes [least, most]" },
     { "scene: {rollable: [7, 6]}\n", "scene.rollable is [7, 6]; it takes [least, most]" },
     { "scene: {rollable: [a, 6]}\n", "scene.rollable is [a, 6]" },
+    { "scene: {size: 64}\nvariants:\n  - {scene: {size: 32}}\n",
+      "a.yaml line 2: variants[0].scene.size is 32, and scene.size 64; all ECs have one size" },
+    { "variants:\n  - {}\n  - {scene: {jpeg_quality: 75}}\n", "variants[1] changes scene.jpeg_quality, which all ECs have" },
+    { "data: {coco: a.json, images: b}\nvariants: [{}]\n", "variants does not go with data" },
+    { "model: {learned_band: 0.2}\n", "model.learned_band takes [least, most], numbers from 0 to 1" },
+    { "model: {learned_band: [0.5, 0.2]}\n", "model.learned_band is [0.5, 0.2]; it takes [least, most]" },
+    { "model: {learned_band: [0.5, 1.2]}\n", "model.learned_band is [0.5, 1.2]; it takes [least, most]" },
     { "model: {width: 40}\n", "model.width is 40; it takes an integer from 16 to 256, a multiple of 16" },
     { "model: {lr: nan}\n", "model.lr is nan; it takes a number" },
     { "model: {lr: .inf}\n", "model.lr is .inf; it takes a number" },
@@ -176,6 +183,37 @@ static const struct { const char *text, *sentence; } refused[] = {
     { "\x89PNG\r\n", "a.yaml is not a text file" },
 };
 
+/* Variants begin with what scene has, take turns by the EC's number, and come back from a printed config. */
+TEST(variants_take_turns)
+{
+    spot_ctx c = check_ctx(1);
+    char *text, words[256];
+    CHECK_OK(&c, parse(&c, &cfg,
+        "scene: {size: 64, specificity: [4, 5], blindspots: [0, 3]}\n"
+        "variants:\n"
+        "  - {name: soft, scene: {flip: 0.5}}\n"
+        "  - {scene: {induce: rare, rare: 0.05, per_bucket: {train: 9}}}\n"
+        "  - {name: plain}\n"
+        "model: {learned_band: [0.1, 0.75]}\n"));
+    assert_int_equal(cfg.variants, 3);
+    assert_true(cfg.model.learned_band[0] == 0.1 && cfg.model.learned_band[1] == 0.75);
+    for (uint32_t i = 0; i < 9; i++) {
+        const spot_scene_config *s = spot_config_scene(&cfg, i);
+        assert_true(s == &cfg.variant[i % 3].scene);
+        assert_true(s->size == 64 && s->specificity[1] == 5 && s->blindspots[0] == 0);
+        assert_true(s->flip == (i % 3 ? 1 : 0.5) && s->induce == (i % 3 == 1 ? SPOT_RARE : SPOT_FLIP_LABELS));
+        assert_int_equal(s->per_bucket[SPOT_TRAIN], i % 3 == 1 ? 9 : 400);
+    }
+    CHECK_OK(&c, spot_config_print(&c, &cfg, &text));
+    CHECK_OK(&c, parse(&c, &other, text));
+    if (spot_config_differs(words, sizeof words, &cfg, &other)) fail_msg("%s", words);
+    assert_true(other.variant[1].scene.rare == 0.05);
+    other.variant[1].scene.rare = 0.06;
+    assert_true(spot_config_differs(words, sizeof words, &cfg, &other));
+    assert_string_equal(words, "variants[1].scene.rare is 0.05 there and 0.06 here");
+    free(text);
+}
+
 TEST(refusals_say_where_and_what)
 {
     spot_ctx c = check_ctx(1);
@@ -263,6 +301,7 @@ static void change_all(const spot_setting *rows, void *group)
         case SETTING_INT:    *i = *i == (int)s->lo + 16 ? (int)s->lo : (int)s->lo + (s->unit ? s->unit : s->hi > s->lo); break;
         case SETTING_RANGE:  i[0] = (int)s->lo; i[1] = (int)s->hi; break;
         case SETTING_SEED:   *(uint64_t *)(void *)w.value = 0xfedcba9876543210; break;
+        case SETTING_SPAN:   d[0] = s->lo + (s->hi - s->lo) / 4; d[1] = s->hi; break;
         case SETTING_REAL:   *d = s->lo + (s->hi - s->lo) / 3; break;
         case SETTING_SWITCH: *i = !*i; break;
         case SETTING_NAME:   *i = s->names[1] ? !*i : 0; break;
@@ -315,6 +354,7 @@ static size_t bytes_of(const spot_setting *s)
     case SETTING_RANGE: return 2 * sizeof(int);
     case SETTING_SEED:  return sizeof(uint64_t);
     case SETTING_REAL:  return sizeof(double);
+    case SETTING_SPAN:  return 2 * sizeof(double);
     case SETTING_TEXT:  return (size_t)s->hi;
     default:            return sizeof(int);
     }

@@ -60,10 +60,10 @@ static const int pooling_sizes[][SPOT_OP_SIZES] = {
     { 2, 2, 16, 5, false, SPOT_FP32, SPOT_OP_POOL_NAN },
 };
 
-/* Sizes around a tile of 64 and a slab of 16; the CPU cuts at 128. */
+/* Sizes around a tile of 64, a slab of 16 and a chain of 256; the CPU cuts at 128. */
 static const int dense_sizes[][SPOT_OP_SIZES] = {
     { 6, 576, 144, true, 50 }, { 1, 1, 1, false, 0 }, { 65, 33, 63, true, 20 }, { 64, 64, 64, false, 0 },
-    { 3, 257, 130, true, 90 }, { 70, 15, 17, true, 1 }, { 5, 40, 24, true, 50, true },
+    { 3, 257, 130, true, 90 }, { 70, 15, 17, true, 1 }, { 5, 40, 24, true, 50, true }, { 258, 515, 257, false, 10 },
 };
 
 /* -- pool with equals, a NaN and the running statistics -------------------------------------------------------------- */

@@ -139,6 +139,63 @@ for f in json.load(open("found/slices.json"))["findings"]:
 assert told >= 8 and "size" in seen, (told, seen)
 PYTHON
 
+# --- methods that look at the table: the slices of itemsets and k-means are those of the same columns given as embeddings
+/usr/bin/python3 - <<'PYTHON'
+import csv
+import numpy as np
+ids = [line.strip() for line in open("ids.csv")][1:]
+row = {r["name"]: r for r in csv.DictReader(open("table.csv"))}
+row = [row[i] for i in ids]
+indoor, night = (np.array([r[k].lower() in ("1", "true") for r in row]) for k in ("indoor", "night"))
+words = [r["weather"] for r in row]
+often = sorted(set(words), key=lambda w: (-words.count(w), w))
+bits = [indoor, ~indoor] + [np.array(words) == w for w in often] + [night, ~night]
+np.save("bits.npy", np.stack(bits, 1).astype(np.float32))
+PYTHON
+cat > tables.yaml <<'YAML'
+seed: 0
+bdms:
+  - {method: itemsets, representation: attributes}
+  - {method: kmeans, representation: attributes, clusters: 6}
+  - {method: planespot, reduce: pca, representation: model}
+YAML
+sed 's/\(kmeans, representation: \)attributes/\1model/' tables.yaml > columns.yaml
+rows=(--labels all.npz:y --probs all.npz:p --ids ids.csv:id)
+run 0 "" discover -e all.npz:e "${rows[@]}" --config tables.yaml --attributes table.csv:name --threads 2 --out by_table
+grep -q 'itemsets-attributes looks at 7 attributes of 0 and 1; columns of other numbers are left out' err || fail "$(cat err)"
+run 0 "" discover -e bits.npy "${rows[@]}" --config columns.yaml --out by_columns
+run 0 "" discover -e all.npz:e "${rows[@]}" --method planespot-pca --out by_features
+for method in itemsets kmeans; do
+    for folder in by_table by_columns; do
+        awk -F, -v m=$method '$3 ~ "^" m { sub(/-attributes/, "", $3); print $1, $2, $3, $5, $6 }' \
+            $folder/slices.csv > $folder.rows
+    done
+    [ "$(wc -l < by_table.rows)" -gt 50 ] || fail "few rows of $method: $(head -3 by_table.rows)"
+    cmp -s by_table.rows by_columns.rows || fail "$method finds other slices in the table than in its columns"
+done
+cmp -s <(grep planespot by_table/slices.csv) <(grep planespot by_features/slices.csv) || fail "the table changes other methods"
+/usr/bin/python3 - <<'PYTHON' || fail "the conjunction of the first slice of itemsets is not that of the table"
+import json
+for f in json.load(open("by_table/slices.json"))["findings"]:
+    if f["method"] != "itemsets-attributes":
+        continue
+    told = f["slices"][0]["conjunction"]
+    assert told["items"] == ["not indoor", "weather=snow"], told
+    assert told["all"]["precision"] == 1 and told["all"]["recall"] == 1, told
+PYTHON
+mv by_table first
+run 0 "" discover -e all.npz:e "${rows[@]}" --config tables.yaml --attributes table.csv:name --threads 1 --out by_table
+cmp -s first/slices.json by_table/slices.json || fail "one thread finds other slices in the table"
+run 3 "finding 0 is of attributes from a table" assign by_table --embeddings all.npz:e --labels all.npz:y --probs all.npz:p \
+    --out new.csv
+run 2 "give a table of attributes: --attributes FILE.csv" \
+    discover -e all.npz:e "${rows[@]}" --method itemsets --out no_table
+run 2 "kmeans-attributes looks at attributes, and there is no table of them; give one: --attributes FILE.csv" \
+    discover -e bits.npy "${rows[@]}" --config tables.yaml --out no_table
+cut -d, -f1,4 table.csv > numbers.csv
+run 3 "the table of attributes has only numbers" discover -e all.npz:e "${rows[@]}" --method itemsets \
+    --attributes numbers.csv:name --out no_table
+
 # --- several classes a row: the other categories are attributes by themselves
 run 0 "" discover -e all.npz:e -y several.npz:has -p several.npz:prob --class 0 --method planespot-pca --no-report --out several
 grep -qE '^ +is: 1 and not 2  \(' out || fail "categories do not describe: $(cat out)"

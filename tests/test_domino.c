@@ -59,6 +59,7 @@ TEST(planted_slices_come_first)
             b.cfg.domino.covariance = covariance;
             CHECK_OK(&b.c, find_in(&b, &b.cfg));
             each_row_once(&b.found, N, 1);
+            check_shares(&b.found, N, b.found.len == b.cfg.domino.components);
             assert_string_equal(heard, "");
             if (start == SPOT_START_KMEANS) {
                 assert_true(b.found.h[0].len == N / 4 && b.found.h[0].row[0] == 2);

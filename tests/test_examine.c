@@ -69,6 +69,7 @@ static void parse(spot_ctx *c, spot_examine_config *cfg, const char *search, con
 typedef struct {
     int mode;                      /* COLOURS, EQUAL, BAD */
     int calls, fails_at, stops_at; /* 0: never */
+    int pictures;
     volatile sig_atomic_t stop;
 } judge;
 
@@ -79,7 +80,7 @@ static spot_status judge_pixels(spot_ctx *c, void *user, const spot_prediction *
 {
     judge *j = user;
 
-    j->calls++;
+    j->calls++, j->pictures += p->n;
     if (j->fails_at && j->calls >= j->fails_at) return spot_fail(c, SPOT_INPUT, "the function has had enough");
     for (int i = 0; i < p->n; i++) {
         const uint8_t *rgb = p->rgb + (size_t)i * 3 * SIDE * SIDE;
@@ -344,6 +345,26 @@ TEST_IN_WORLD(threads_shards_and_stops_change_no_byte)
         if (s != SPOT_STOPPED) CHECK_OK(&c, s);
     }
     assert_true(stops > 4);
+    expect_same("whole", "stopped");
+}
+
+/* A search that is stopped in its middle: the next start asks the model for what the file lacks. It looks at the objects again,
+ * as every start does; that is less than half of what the first start has asked for. */
+TEST_IN_WORLD(a_continued_search_renders_what_the_file_lacks)
+{
+    spot_ctx c = check_ctx(2);
+    judge all = { .mode = COLOURS }, first = { .mode = COLOURS }, rest = { .mode = COLOURS };
+
+    parse(&c, &cfg, "renders: 400, points: '200, 400', perturbed: 10, seeds: 1",
+          "examiners: [{method: cem, generation: 10}]\n");
+    CHECK_OK(&c, run_in(&c, &cfg, "whole", &all, 0, 1));
+    first.stops_at = 3 * all.calls / 4;
+    assert_int_equal(run_in(&c, &cfg, "stopped", &first, 0, 1), SPOT_STOPPED);
+    spot_forget(&c);
+    CHECK_OK(&c, run_in(&c, &cfg, "stopped", &rest, 0, 1));
+    print_message("%d pictures at once, %d until the stop, %d then\n", all.pictures, first.pictures, rest.pictures);
+    assert_in_range(first.pictures, all.pictures / 2, all.pictures);
+    assert_in_range(rest.pictures, all.pictures - first.pictures, all.pictures - first.pictures / 2);
     expect_same("whole", "stopped");
 }
 

@@ -52,6 +52,9 @@ cmp -s report.html again.html || fail "two pages of one run differ"
 sed 's/renders: 240, seeds: 2, points: "60, 120, 240"/renders: 60, seeds: 1, mode: strength/' w/before.yaml > w/strength.yaml
 run 0 "" examine w/strength.yaml --out strength
 run 0 "" report strength -o strength.html
+run 0 "" tables strength --which 3
+grep -q "Table 3. Highest p" "$dir/out" || fail "table 3 of a search for the highest p"
+! grep -qi lowest "$dir/out" || fail "a table of the highest p speaks of the lowest"
 mv run/failures.json failures.json
 run 0 "has no maps of failure" report run -o bare.html
 mv failures.json run/failures.json

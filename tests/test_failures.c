@@ -14,6 +14,8 @@
 
 /* ---- made-up renders ---- */
 
+static const spot_failure_cut low = { 0.1, false }, high = { 0.9, true };
+
 typedef double (*made_up)(const spot_conditions *at, spot_rng *r);
 
 /* |elevation| above 60 and distance below 2.5: an eighth of the space. One label in twenty is wrong on either side. */
@@ -88,7 +90,7 @@ TEST(a_map_counts_every_render_once)
     int n[2] = { 0, 0 };
 
     for (int i = 0; i < m.r.n; i += 3) m.r.valid[i] = 0;
-    spot_failure_count_map(map, &m.r, &m.space, 0.1);
+    spot_failure_count_map(map, &m.r, &m.space, low);
     assert_true(map->has[SPOT_SPHERE_CAMERA] && map->has[SPOT_SPHERE_LAMP]);
     assert_true(map->all.renders == 3000 && map->all.valid == 2000);
     for (int k = 0; k < SPOT_SPHERES; k++) {
@@ -150,7 +152,7 @@ static spot_failure_finding *find(spot_ctx *c, const world *m, int *n)
 {
     spot_failure_finding *f = calloc(SPOT_FAILURE_RULES, sizeof *f);
 
-    CHECK_OK(c, spot_failure_find_rules(c, f, n, &m->r, &m->space, 0.1));
+    CHECK_OK(c, spot_failure_find_rules(c, f, n, &m->r, &m->space, low));
     spot_failure_confirm(f, *n);
     return f;
 }
@@ -248,7 +250,7 @@ TEST(no_failures_and_invalid_ones_give_no_rule)
     for (int i = 0; i < m.r.n; i++) m.r.valid[i] = m.r.p[i] > 0.5f;
     spot_failure_finding *f = find(&c, &m, &n);
     assert_int_equal(n, 0);
-    CHECK_OK(&c, spot_failure_fit_mixture(&c, &mix, &m.r, &m.space, 0.1));
+    CHECK_OK(&c, spot_failure_fit_mixture(&c, &mix, &m.r, &m.space, low));
     assert_true(mix.components == 0 && mix.failures == 0);
     free(f);
     for (int i = 0; i < m.r.n; i++) m.r.valid[i] = 1, m.r.p[i] = 0;            /* all fail */
@@ -281,7 +283,7 @@ TEST(a_mixture_describes_failures_in_the_factors_units)
     int seen[2] = { 0, 0 };
 
     CHECK_OK(&c, spot_factor_space_of(&c, &m.space, &m.fixed, range, 3));
-    CHECK_OK(&c, spot_failure_fit_mixture(&c, &mix, &m.r, &m.space, 0.1));
+    CHECK_OK(&c, spot_failure_fit_mixture(&c, &mix, &m.r, &m.space, low));
     assert_int_equal(mix.components, 2);
     CHECK_NEAR(mix.component[0].weight + mix.component[1].weight, 1, 1e-6);
     assert_true(mix.component[0].weight >= mix.component[1].weight);
@@ -297,6 +299,38 @@ TEST(a_mixture_describes_failures_in_the_factors_units)
         assert_true(isnan(p->centre[SPOT_SUN_ENERGY]) && isnan(p->spread[SPOT_CAMERA_ELEVATION]));
     }
     assert_true(seen[0] == 1 && seen[1] == 1);
+    drop(&m);
+}
+
+/* p of the true class is high where else a weakness is planted: in strength mode maps, mixtures and rules are those that 1 - p
+ * has in the other mode. */
+TEST(strength_finds_where_p_is_high)
+{
+    spot_ctx c = check_ctx(1);
+    world m = make(1000, 3, planted);
+    spot_failure_finding *f = calloc(2 * SPOT_FAILURE_RULES, sizeof *f), *of = f + SPOT_FAILURE_RULES;
+    spot_failure_map *map = calloc(2, sizeof *map);
+    spot_failure_mixture mix[2];
+    int n[2];
+
+    for (int mode = 0; mode < 2; mode++) {
+        const spot_failure_cut cut = mode ? high : low;
+        for (int i = 0; mode && i < m.r.n; i++) m.r.p[i] = 1 - m.r.p[i];
+        spot_failure_count_map(&map[mode], &m.r, &m.space, cut);
+        CHECK_OK(&c, spot_failure_fit_mixture(&c, &mix[mode], &m.r, &m.space, cut));
+        CHECK_OK(&c, spot_failure_find_rules(&c, mode ? of : f, &n[mode], &m.r, &m.space, cut));
+    }
+    assert_true(n[0] == n[1] && n[0] >= 1);
+    for (int i = 0; i < n[0]; i++) {
+        assert_string_equal(f[i].words, of[i].words);
+        assert_true(f[i].inside.value == of[i].inside.value && f[i].p == of[i].p);
+        CHECK_NEAR(f[i].mean_inside, 1 - of[i].mean_inside, 1e-6);
+    }
+    assert_true(of[0].mean_inside > 0.8 && of[0].mean_outside < 0.2);
+    assert_true(map[0].all.failing > 100 && map[0].all.failing == map[1].all.failing);
+    CHECK_NEAR(map[0].all.mean, 1 - map[1].all.mean, 1e-6);
+    assert_int_equal(mix[0].failures, mix[1].failures);
+    free(f), free(map);
     drop(&m);
 }
 
@@ -319,7 +353,7 @@ TEST(failure_points_lie_between_two_renders)
         p[SPOT_SCAN_STEPS + k] = k > 4 && k < 28 ? 0.9f : 0;           /* fails around 0 */
     }
     from[SPOT_CAMERA_ELEVATION] = 0, from[SPOT_CAMERA_ROLL] = 10, scan.p = 0;
-    spot_failure_axes(&scan, &s, from, 0.1, p, valid);
+    spot_failure_axes(&scan, &s, from, low, p, valid);
     assert_true(scan.axes == 2 && scan.axis[0].factor == SPOT_CAMERA_ELEVATION && scan.axis[1].factor == SPOT_CAMERA_ROLL);
     assert_true(isnan(scan.axis[0].below));
     CHECK_NEAR(scan.axis[0].above, 16.875 + 5.625 * (0.1 - 0.04) / 0.2, 1e-5);
@@ -329,12 +363,35 @@ TEST(failure_points_lie_between_two_renders)
     CHECK_NEAR(scan.axis[0].at[32], 90, 0);
     assert_true(scan.axis[0].valid[0] == 1 && scan.axis[0].valid[1] == 0);
     scan.p = 0.2;                                                      /* the lowest p is no failure */
-    spot_failure_axes(&scan, &s, from, 0.1, p, valid);
+    spot_failure_axes(&scan, &s, from, low, p, valid);
     assert_true(isnan(scan.axis[0].above) && isnan(scan.axis[1].below));
     for (int k = 0; k < 2 * SPOT_SCAN_STEPS; k++) p[k] = 0;
     scan.p = 0;                                                        /* it fails everywhere: no endless turn */
-    spot_failure_axes(&scan, &s, from, 0.1, p, valid);
+    spot_failure_axes(&scan, &s, from, low, p, valid);
     assert_true(isnan(scan.axis[1].above) && isnan(scan.axis[1].below) && isnan(scan.axis[0].above));
+}
+
+/* In strength mode the points lie where p falls through 1 - fails. */
+TEST(a_scan_from_the_highest_p_ends_where_p_falls)
+{
+    spot_ctx c = check_ctx(1);
+    const spot_factor_range range = { SPOT_CAMERA_ELEVATION, -90, 90 };
+    const spot_examine_search search = { .mode = SPOT_MODE_STRENGTH, .fails = 0.1 };
+    float p[SPOT_SCAN_STEPS];
+    uint8_t valid[SPOT_SCAN_STEPS] = { 1 };
+    double from[SPOT_FACTORS] = { 0 };
+    spot_factor_space s;
+    spot_conditions fixed;
+    spot_failure_scan scan = { .p = 0.97 };
+
+    CHECK_OK(&c, spot_factor_space_of(&c, &s, &fixed, &range, 1));
+    for (int k = 0; k < SPOT_SCAN_STEPS; k++) p[k] = k < 20 ? 0.96f : 0.76f;
+    spot_failure_axes(&scan, &s, from, spot_failure_cut_of(&search), p, valid);
+    assert_true(isnan(scan.axis[0].below));
+    CHECK_NEAR(scan.axis[0].above, 16.875 + 5.625 * (0.96 - 0.9) / 0.2, 1e-5);
+    scan.p = 0.05;                                                     /* a failure is not what was looked for */
+    spot_failure_axes(&scan, &s, from, spot_failure_cut_of(&search), p, valid);
+    assert_true(isnan(scan.axis[0].above) && isnan(scan.axis[0].below));
 }
 
 /* ---- pictures ---- */

@@ -16,6 +16,10 @@ static spot_results *made(spot_ctx *c, const char *yaml)
 {
     spot_results *r;
     CHECK_OK(c, spot_config_parse(c, &cfg, yaml, strlen(yaml), "config"));
+    if (yaml == paper_like) {                                   /* from weights, as the paper's */
+        snprintf(cfg.model.init, sizeof cfg.model.init, "%s/weights", root);
+        CHECK_OK(c, spot_file_write(c, cfg.model.init, "w", 1));
+    }
     snprintf(dir, sizeof dir, "%s/run", root);
     fake_run(c, dir, &cfg);
     CHECK_OK(c, spot_results_read(c, &r, dir, false));
@@ -52,8 +56,9 @@ TEST_WITH(factors_count_what_they_say, set_up, tear_down)
     spot_ctx c = check_ctx(1);
     spot_results *r = made(&c, paper_like);
     spot_factor_row row;
-    int rows = 0;
+    int rows = 0, planted = 0;
     for (int i = 0; spot_factor_next(r, &i, &row); rows++) {
+        planted += spot_factor_is_of_planting(&row);
         spot_estimate e = spot_factor(r, 3, row.rate, row.level);
         double sum = 0;
         int n = 0;
@@ -61,14 +66,22 @@ TEST_WITH(factors_count_what_they_say, set_up, tear_down)
             const spot_rates *s = &r->method[3].rates[k];
             if (k == 7 || k == 9) continue;
             if (row.rate != SPOT_RATE_COVERED) {
-                if (r->ec[k].blindspots != row.level.blindspots || (row.rate == SPOT_RATE_FDR && s->dr == 0)) continue;
+                if (row.level.blindspots > 0 && r->ec[k].blindspots != row.level.blindspots) continue;
+                if (row.level.induce && (r->ec[k].index % 5 ? SPOT_FLIP_LABELS : SPOT_RARE) != row.level.induce - 1) continue;
+                if (row.level.complexity && (r->ec[k].index % 4 ? 1 : 2) != row.level.complexity) continue;
+                if (row.rate == SPOT_RATE_FDR && s->dr == 0) continue;
                 sum += row.rate == SPOT_RATE_DR ? s->dr : s->fdr;
                 n++;
                 continue;
             }
             for (int m = 0; m < r->ec[k].blindspots; m++) {
                 bool with = row.level.feature >= 0 && (r->ec[k].features[m] & 1u << row.level.feature);
-                if (row.level.feature >= 0 ? with != row.level.has : r->ec[k].specificity[m] != row.level.specificity) continue;
+                if (row.level.feature >= 0 && with != row.level.has) continue;
+                if (row.level.specificity > 0 && r->ec[k].specificity[m] != row.level.specificity) continue;
+                if (row.level.severity) {                      /* [0.6, 0.8), [0.8, 1] */
+                    int wrong = 30 - (r->ec[k].index + m) % 13;
+                    if ((wrong < 24 ? 4 : 5) != row.level.severity) continue;
+                }
                 sum += s->covered[m];
                 n++;
             }
@@ -78,6 +91,7 @@ TEST_WITH(factors_count_what_they_say, set_up, tear_down)
         assert_true(e.low <= e.mean && e.mean <= e.high && e.low >= 0 && e.high <= 1);
     }
     assert_true(rows > 3 + 3 + 3 + 2 * 4);
+    assert_int_equal(planted, 2 * 2 + 2 * 2 + 2);             /* of each factor two levels */
     spot_results_free(r);
 }
 
@@ -109,7 +123,7 @@ TEST(intervals_are_wilsons)
     CHECK_NEAR(e.low, 0.8 - 1.96 * 0.1333333, 1e-5);
     CHECK_NEAR(e.high, 1, 0);
     assert_int_equal(spot_factor(r, 0, SPOT_RATE_FDR, SPOT_EVERY).n, 8);
-    assert_int_equal(spot_factor(r, 0, SPOT_RATE_DR, (spot_level){ 2, -1, -1, -1 }).n, 0);
+    assert_int_equal(spot_factor(r, 0, SPOT_RATE_DR, (spot_level){ 2, -1, -1, -1, 0, 0, 0 }).n, 0);
     free(r);
 }
 
@@ -133,7 +147,7 @@ TEST_WITH(rows_are_found_by_settings, set_up, tear_down)
 {
     spot_ctx c = check_ctx(1);
     spot_results *r = made(&c, "ecs: 20\nbdms:\n"
-        " - {method: spotlight, name: a, min_weight: [0.005, 0.01]}\n"
+        " - {method: spotlight, name: a, profile: paper, min_weight: [0.005, 0.01]}\n"
         " - {method: domino, name: b, gamma: 10, representation: model}\n"
         " - {method: barlow, name: depths, depth: [3, 11], representation: model}\n"
         " - {method: planespot, name: c, reduce: scvis}\n"
@@ -144,20 +158,20 @@ TEST_WITH(rows_are_found_by_settings, set_up, tear_down)
     holds(text, "profile tmlr");
     holds(text, r->config);
     holds(text, "\nSpotlight     a min_weight=0.01  ");
-    holds(text, "\nDomino        -    ");
+    holds(text, "\nDomino        not measured    ");
     holds(text, "\nDomino-Model  b   ");
     holds(text, "\nPlaneSpot     c   ");
     holds(text, "0.88 (0.03)");
     holds(text, "no method of the run is Domino, which needs method=domino gamma=10 representation=clip");
-    holds(text, "settings that are not the paper's; in brackets its own, or the default where it names none:\n"
-                "depths depth=11: representation=model (robust)\n");
+    holds(text, "settings that are not the paper's; in brackets its own, or the default where it names none:\n");
+    holds(text, "\ndepths depth=11: representation=model (robust), its network=");
     holds(text, "\nc: dr is 0.398 here and 0.88 in the paper, more than two standard errors apart (one");
     if (strstr(text, "min_weight=0.01: dr is")) fail_msg("0.787 and 0.79 are near each other:\n%s", text);
     if (strstr(text, "min_weight=0.005")) fail_msg("another setting is in\n%s", text);
     free(text);
     text = paper(&c, 10, SPOT_TABLE_MD);
     holds(text, "| minimum weight 0.005 | a min_weight=0.005 |");
-    holds(text, "| minimum weight 0.02  | -  ");
+    holds(text, "| minimum weight 0.02  | not measured ");
     free(text);
     text = paper(&c, 7, SPOT_TABLE_CSV);
     holds(text, "\n7,\"t-SNE, d = 2\",\"d reduce=tsne weight=0.025\",\"");
@@ -175,8 +189,8 @@ TEST_WITH(rows_are_found_by_settings, set_up, tear_down)
     free(text);
     for (int i = 10; i < 13; i++) free(paper(&c, i, SPOT_TABLE_TEXT));
     free(paper(&c, 16, SPOT_TABLE_TEXT));
-    CHECK_FAILS(&c, spot_tables_paper(&c, stdout, (const char *const[]){ dir }, 1, 3, SPOT_TABLE_TEXT, false), SPOT_USAGE,
-                "Table 3 is not here; the tables are 2, 7, 9, 10, 11, 12, 13 or 16");
+    CHECK_FAILS(&c, spot_tables_paper(&c, stdout, (const char *const[]){ dir }, 1, 5, SPOT_TABLE_TEXT, false), SPOT_USAGE,
+                "Table 5 is not here; the tables are 2, 7, 9 to 13 and 16 (rendered images), 3, 4, 8 and 14 (COCO)");
     spot_results_free(r);
 }
 
@@ -224,8 +238,8 @@ TEST(the_length_of_clips_rows_is_a_difference)
         { "encoder: {weights: w, shape: other}\nbdms: [{method: domino, gamma: 10, representation: clip}]\n",
           "Domino, other encoder", unit },
         { "bdms: [{method: domino, gamma: 10}]\n", "Domino-Model", "" },
-        { "encoder: {weights: w}\nbdms: [{method: spotlight, min_weight: 0.01, representation: clip}]\n", "Spotlight",
-          "representation=clip (model)" },
+        { "encoder: {weights: w}\nbdms: [{method: spotlight, profile: paper, min_weight: 0.01, representation: clip}]\n",
+          "Spotlight", "representation=clip (model)" },
     };
     const spot_paper_table *p = spot_paper_find(2);
     spot_ctx c = check_ctx(1);
@@ -246,8 +260,9 @@ TEST(the_length_of_clips_rows_is_a_difference)
 
 TEST_WITH(runs_of_the_same_ecs_are_joined, set_up, tear_down)
 {
-    static const char *const yaml[] = { "ecs: 20\nbdms: [{method: spotlight}]\n",
-                                        "ecs: 20\nmodel: {robust: {steps: 9}}\nbdms: [{method: barlow}, {method: spotlight}]\n",
+    static const char *const yaml[] = { "ecs: 20\nbdms: [{method: spotlight, profile: paper}]\n",
+                                        "ecs: 20\nmodel: {robust: {steps: 9}}\n"
+                                        "bdms: [{method: barlow}, {method: spotlight, profile: paper}]\n",
                                         "ecs: 20\nseed: 2\nbdms: [{method: barlow}]\n" };
     spot_ctx c = check_ctx(1);
     char path[3][96], *text;
@@ -266,7 +281,7 @@ TEST_WITH(runs_of_the_same_ecs_are_joined, set_up, tear_down)
     fclose(f);
     holds(text, "\"Barlow\",\"barlow\"");
     n = 0;
-    for (const char *p = text; (p = strstr(p, "\"Spotlight\",\"spotlight\"")); p++) n++;
+    for (const char *p = text; (p = strstr(p, "\"Spotlight\",\"spotlight-paper\"")); p++) n++;
     assert_int_equal(n, 2);                                     /* its DR and its FDR, of one of the two runs */
     free(text);
 }
@@ -281,8 +296,8 @@ static const char unlike[] =
 /* A row is the paper's by what it needs: whatever else is not as there is named, of the method and of the run. */
 TEST_WITH(what_is_not_the_papers_is_named, set_up, tear_down)
 {
-    static const char run[] = "scene.size=64 (224), scene.specificity=[4, 5] ([5, 7]), model.lr=0.001 (0.0001), "
-                              "metric.lambda_r=0.7 (0.8)";
+    static const char run[] = "scene.size=64 (224), scene.specificity=[4, 5] ([5, 7]), scene.jpeg_quality=0 (75), "
+                              "model.batch=99 (16), model.lr=0.001 (0.0001), model.init=";
     static const spot_table_format formats[] = { SPOT_TABLE_MD, SPOT_TABLE_CSV, SPOT_TABLE_JSON };
     spot_ctx c = check_ctx(1);
     spot_results *r = made(&c, unlike);
@@ -290,6 +305,7 @@ TEST_WITH(what_is_not_the_papers_is_named, set_up, tear_down)
     for (int i = 0; i < LEN(formats); i++) {
         text = paper(&c, 2, formats[i]);
         holds(text, run);
+        holds(text, "metric.lambda_r=0.7 (0.8)");
         holds(text, "steps=500 (1000), lr=0.1 (0.005)");
         holds(text, "components=5 (25)");
         holds(text, "reduce=tsne (umap)");
@@ -299,7 +315,9 @@ TEST_WITH(what_is_not_the_papers_is_named, set_up, tear_down)
     spot_results_free(r);
     r = made(&c, paper_like);
     text = paper(&c, 2, SPOT_TABLE_TEXT);
-    if (strstr(text, "brackets")) fail_msg("nothing differs, but\n%s", text);
+    holds(text, "it names none:\nbarlow: its network=");         /* and nothing else differs */
+    if (strstr(text, "scene.") || strstr(text, "model."))
+        fail_msg("nothing else differs, but\n%s", text);
     free(text);
     spot_results_free(r);
 }
@@ -308,7 +326,7 @@ TEST_WITH(what_is_not_the_papers_is_named, set_up, tear_down)
 TEST_WITH(a_note_has_the_digits_it_needs, set_up, tear_down)
 {
     spot_ctx c = check_ctx(1);
-    spot_results *r = made(&c, "ecs: 20\nbdms: [{method: spotlight, name: s, min_weight: 0.01}]\n");
+    spot_results *r = made(&c, "ecs: 20\nbdms: [{method: spotlight, name: s, profile: paper, min_weight: 0.01}]\n");
     spot_segment *s = calloc(1, sizeof *s);
     spot_segment_state found;
     char why[1300], *text;
@@ -354,7 +372,7 @@ static const char named[] =
 
 TEST_WITH(tables_fit_a_terminal, set_up, tear_down)
 {
-    static const int numbers[] = { 2, 7, 9, 10, 11, 12, 13, 16 };
+    static const int numbers[] = { 2, 7, 9, 10, 11, 12, 13, 16, SPOT_APPENDIX_B };
     spot_ctx c = check_ctx(1);
     spot_results *r = made(&c, named);
     const char *const dirs[] = { dir, dir };
@@ -466,10 +484,10 @@ TEST_WITH(figures_are_drawn_and_told, set_up, tear_down)
         assert_non_null(strstr((char *)bytes, "</svg>"));
         free(bytes);
     }
-    e = spot_factor(r, 0, SPOT_RATE_DR, (spot_level){ 2, -1, -1, -1 });
+    e = spot_factor(r, 0, SPOT_RATE_DR, (spot_level){ 2, -1, -1, -1, 0, 0, 0 });
     assert_int_equal(e.n + e.left_out, 33);                     /* ECs of two blindspots */
-    snprintf(want, sizeof want, "3,\"%s\",%s,tmlr,Discovery rate (DR),\"barlow\",2,run,%.9g,%.9g,%.9g,%.9g,%d,%d,\"\",\"\"\n",
-             dir, r->config, e.mean, e.low, e.high, e.se, e.n, e.left_out);
+    snprintf(want, sizeof want, "3,\"%s\",%s,tmlr,Discovery rate (DR),\"barlow\",2,run,%.9g,%.9g,%.9g,%.9g,%d,%d,"
+             "\"its network=", dir, r->config, e.mean, e.low, e.high, e.se, e.n, e.left_out);
     holds(text, want);
     holds(text, "\"barlow\",all,paper,0.43,");
     holds(text, "\"planespot-scvis\",all,paper,0.88,0.8212,0.9388,0.03,100,,\"\",\"\"\n");
@@ -565,13 +583,16 @@ TEST_WITH(many_methods_need_a_choice, set_up, tear_down)
     spot_results_free(r);
 }
 
-/* Which shipped config fills which table: every row of the paper's but CLIP's, whose weights a user must bring. */
+/* Which shipped config fills which table: every row of the paper's but CLIP's, whose weights a user must bring. The small
+ * configs have Spotlight with Spotter's settings only. */
 TEST(shipped_configs_hold_the_papers_rows)
 {
-    static const struct { const char *config; int table; } of[] = {
-        { "paper_synthetic", 2 }, { "paper_synthetic", 13 }, { "paper_synthetic", 16 }, { "ablation_representation", 16 },
-        { "ablation_reducers", 7 }, { "tuning", 9 }, { "tuning", 10 }, { "tuning", 11 }, { "tuning", 12 },
-        { "mini_synthetic", 2 }, { "mini_tuning", 9 }, { "mini_tuning", 10 }, { "mini_tuning", 11 }, { "mini_tuning", 12 },
+    static const struct { const char *config; int table; const char *no; } of[] = {
+        { "paper_synthetic", 2, "" }, { "paper_synthetic", 13, "" }, { "paper_synthetic", 16, "" },
+        { "ablation_representation", 16, "" }, { "ablation_reducers", 7, "" }, { "tuning", 9, "" }, { "tuning", 10, "" },
+        { "tuning", 11, "" }, { "tuning", 12, "" }, { "mini_synthetic", 2, "profile=paper" },
+        { "mini_tuning", 9, "" }, { "mini_tuning", 10, "profile=paper" }, { "mini_tuning", 11, "" }, { "mini_tuning", 12, "" },
+        { "coco", 4, "" }, { "coco_reducers", 8, "" }, { "openimages", 15, "" }, { "paper_settings", 2, "method=barlow" },
     };
     spot_ctx c = check_ctx(1);
     char path[128], differs[SPOT_DIFFERS];
@@ -579,12 +600,48 @@ TEST(shipped_configs_hold_the_papers_rows)
         const spot_paper_table *t = spot_paper_find(of[i].table);
         snprintf(path, sizeof path, "../configs/%s.yaml", of[i].config);
         CHECK_OK(&c, spot_config_load(&c, &cfg, path));
+        assert_int_equal(spot_paper_experiment(&cfg), t->experiment);
         CHECK_OK(&c, spot_paper_run_differs(&c, differs, sizeof differs, &cfg));
-        if (!strstr(differs, "model.base.images=51200 (0)")) fail_msg("%s starts from a base model: %s", path, differs);
+        if (!strcmp(of[i].config, "paper_settings")) assert_string_equal(differs, "");
+        else if (t->experiment != SPOT_EXPERIMENT_SYNTHETIC)
+            assert_string_equal(differs, "model.batch=64 (16), model.precision=bf16 (fp32)");
+        else if (!strstr(differs, "model.base.images=51200 (0)")) fail_msg("%s starts from a base model: %s", path, differs);
         for (int k = 0; k < t->rows; k++) {
-            bool there = t->row[k].extra || strstr(t->row[k].needs, "representation=clip");
+            bool there = t->row[k].extra || strstr(t->row[k].needs, "representation=clip")
+                         || (*of[i].no && strstr(t->row[k].needs, of[i].no));
             for (int b = 0; b < cfg.bdms && !there; b++) there = spot_method_has(&cfg, b, t->row[k].needs);
             if (!there) fail_msg("%s has no method for the row \"%s\" of Table %d", path, t->row[k].name, t->number);
         }
+    }
+}
+
+/* The configs of appendix B and of COCO's pools are what their pages say. */
+TEST(shipped_configs_plant_and_pool)
+{
+    static const struct { int induce; double flip; } ways[] = {
+        { SPOT_FLIP_LABELS, 0.5 }, { SPOT_FLIP_LABELS, 0.3 }, { SPOT_LEAVE_OUT, 1 },
+    };
+    static const struct { const char *config; int pool, ecs, each; } pools[] = {
+        { "coco_singles", SPOT_POOL_SINGLES, 24, 20 }, { "coco_number", SPOT_POOL_NUMBER, 82, 10 },
+        { "coco_specificity", SPOT_POOL_SPECIFICITY, 82, 20 },
+    };
+    spot_ctx c = check_ctx(1);
+    char path[128];
+    CHECK_OK(&c, spot_config_load(&c, &cfg, "../configs/appendix_b.yaml"));
+    assert_int_equal(cfg.ecs, 150);
+    for (int i = 0; i < 150; i++) {
+        const spot_scene_config *scene = spot_config_scene(&cfg, (uint32_t)i);
+        assert_int_equal(scene->induce, ways[i % 3].induce);
+        CHECK_NEAR(scene->flip, ways[i % 3].flip, 0);
+        CHECK_NEAR(scene->size, 64, 0);
+    }
+    CHECK_NEAR(cfg.model.learned_gap, 0.2, 0);
+    for (int i = 0; i < LEN(pools); i++) {
+        snprintf(path, sizeof path, "../configs/%s.yaml", pools[i].config);
+        CHECK_OK(&c, spot_config_load(&c, &cfg, path));
+        assert_int_equal(cfg.data.pool, pools[i].pool);
+        assert_int_equal(cfg.ecs, pools[i].ecs);
+        assert_int_equal(cfg.data.each, pools[i].each);
+        assert_string_equal(cfg.data.induced_from, i ? "runs/coco_singles" : "");
     }
 }

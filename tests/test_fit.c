@@ -112,6 +112,11 @@ static void covariances(spot_bdm_config *g) { by_pca(g); g->domino.covariance = 
 static void from_kmeans(spot_bdm_config *g) { by_nothing(g); g->domino.start = SPOT_START_KMEANS; }
 static void few_features(spot_bdm_config *g) { g->barlow.features = 4; }
 static void few_activated(spot_bdm_config *g) { few_features(g); g->barlow.choose = SPOT_CHOOSE_ACTIVATION; g->compat = 1; }
+static void few_clusters(spot_bdm_config *g) { g->plain.clusters = CENTRES; }
+static void few_clusters_on_pca(spot_bdm_config *g) { few_clusters(g); by_pca(g); }
+static void large_chunks(spot_bdm_config *g) { g->plain.rows = 90; }
+static void six_clusters(spot_bdm_config *g) { g->influence.clusters = 6; }
+static void low(spot_bdm_config *g) { g->influence.slices = SPOT_INFLUENCE_RULE; g->influence.accuracy = 0.5; g->least = 9; }
 static void by_pca_means(spot_bdm_config *g) { by_pca(g); g->george.cluster = SPOT_CLUSTER_KMEANS; }
 
 static const variant variants[] = {
@@ -142,6 +147,22 @@ static const variant variants[] = {
     { "multiaccuracy", SPOT_MULTIACCURACY, 1, NULL },
     { "multiaccuracy on positives", SPOT_MULTIACCURACY, 0, NULL },
     { "multiaccuracy, compat", SPOT_MULTIACCURACY, 1, compat },
+    { "confusion", SPOT_CONFUSION, 1, NULL },
+    { "confusion of positives", SPOT_CONFUSION, 0, NULL },
+    { "confidence", SPOT_CONFIDENCE, 1, large_chunks },
+    { "kmeans", SPOT_KMEANS, 0, NULL },
+    { "kmeans on PCA", SPOT_KMEANS, 1, few_clusters_on_pca },
+    { "ward", SPOT_WARD, 0, few_clusters },
+    { "ward on PCA", SPOT_WARD, 1, few_clusters_on_pca },
+    { "mistakes", SPOT_MISTAKES, 1, NULL },
+    { "influence", SPOT_INFLUENCE, 1, six_clusters },
+    { "influence by rule", SPOT_INFLUENCE, 0, low },
+    { "svm", SPOT_SVM, 1, NULL },
+    { "svm on PCA", SPOT_SVM, 0, by_pca },
+    { "density", SPOT_DENSITY, 1, NULL },
+    { "density on PCA", SPOT_DENSITY, 0, by_pca },
+    { "dbscan_group", SPOT_DBSCAN_GROUP, 1, NULL },
+    { "dbscan_group, Euclidean", SPOT_DBSCAN_GROUP, 0, by_pca },
     { "george on UMAP", SPOT_GEORGE, 1, NULL },
     { "george on nothing", SPOT_GEORGE, 0, by_nothing },
     { "george, k-means on PCA", SPOT_GEORGE, 1, by_pca_means },

@@ -31,6 +31,7 @@ END
 "$build/spotter" report "$dir/run" -o "$dir/run.html" 2>"$dir/err" || fail "the report: $(cat "$dir/err")"
 "$build/spotter" report "$dir/run" -o "$dir/one.html" --threads 1 2>/dev/null
 cmp "$dir/run.html" "$dir/one.html" || fail "another number of threads gives other bytes"
+"$build/spotter" tables "$dir/run" --format md >"$dir/run.md" 2>/dev/null
 "$python" report_page.py run "$dir/run.html"
 
 # Without the cache there are the tables still, and a note; without a run a sentence.

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "fit/logistic.h"
+#include "golden_file.h"
 #include "spotter/metric.h"
 #include "spotter/rng.h"
 
@@ -119,6 +121,211 @@ TEST(nothing_found_is_a_score)
     assert_true(s.belongs[0] == -1 && s.bp[0][0] == 0 && s.dr == 0);
 }
 
+/* Two pieces and a stranger: the blindspot is spread over both pieces, and the stranger stands behind u. */
+TEST(pieces_and_strangers_are_charged)
+{
+    uint32_t mask[20] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2 };
+    spot_hypothesis h[] = { SET(0, 1, 2, 3, 4), SET(5, 6, 7, 8, 9), SET(15, 16), SET(10) };
+    spot_hypotheses found = list(h, 4), none = { .len = 0 };
+    spot_score s = score(&found, mask, 20, 2, spot_metric_defaults());
+    assert_true(s.u == 2 && s.fdr == 0 && s.dr == 0.5);
+    assert_true(s.beside[SPOT_SPREAD] == 2 && s.beside[SPOT_FALSE_SHARE] == 0.25);
+    assert_true(isnan(s.beside[SPOT_FALSE_ALARMS]) && isnan(s.beside[SPOT_DCBENCH_AP]) && isnan(s.coherence[0]));
+    s = score(&none, mask, 20, 2, spot_metric_defaults());
+    assert_true(isnan(s.beside[SPOT_SPREAD]) && isnan(s.beside[SPOT_FALSE_SHARE]));
+}
+
+/* What is found where nothing is to find is a false alarm, and neither DR nor FDR. It stays out of their averages. */
+TEST(without_blindspots_there_are_false_alarms)
+{
+    uint32_t mask[4] = { 0 }, other[4] = { 1, 1, 0, 0 };
+    spot_hypothesis h[] = { SET(3), SET(0, 1) };
+    spot_hypotheses found = list(h, 2);
+    spot_score s = score(&found, mask, 4, 0, spot_metric_defaults());
+    spot_rates rates[2];
+    spot_summary sum;
+    assert_true(isnan(s.dr) && isnan(s.fdr) && s.u == 0 && s.hypotheses == 2 && s.belongs[0] == -1 && s.belongs[1] == -1);
+    assert_true(s.beside[SPOT_FALSE_ALARMS] == 2 && isnan(s.beside[SPOT_FALSE_SHARE]));
+    rates[0] = spot_metric_rates(&s);
+    s = score(&found, other, 4, 1, spot_metric_defaults());
+    rates[1] = spot_metric_rates(&s);
+    spot_metric_summarise(&sum, rates, NULL, 2);
+    assert_true(sum.dr.n == 1 && sum.dr.mean == 1 && sum.dr.left_out == 1);
+    assert_true(sum.fdr.n == 1 && sum.fdr.mean == 0.5 && sum.fdr.left_out == 0);
+    assert_true(sum.failure[0].n == 0 && sum.failure[0].left_out == 1);
+    assert_true(sum.beside[SPOT_FALSE_ALARMS].n == 1 && sum.beside[SPOT_FALSE_ALARMS].mean == 2);
+    assert_true(sum.beside[SPOT_SPREAD].n == 1 && sum.beside[SPOT_SPREAD].left_out == 1);
+}
+
+/* One case of golden/ranking.bin. */
+static void check_ranking(spot_ctx *c, FILE *f)
+{
+    spot_hypotheses found = { .len = 0 };
+    spot_metric_config cfg = spot_metric_defaults();
+    int head[4], used;
+    double want[6], coherence;
+    spot_score s;
+    get(f, head, sizeof head);
+    int n = head[0];
+    spot_view view = { .n = n, .d = head[1] };
+    view.feature = read_new(f, (size_t)n * (size_t)view.d * sizeof(float));
+    view.confidence = read_new(f, (size_t)n * sizeof(float));
+    uint32_t *mask = read_new(f, (size_t)n * sizeof *mask);
+    spot_truth truth = { n, head[2], mask };
+    int *column = malloc((size_t)n * 10 * sizeof *column);
+    found.len = head[3];
+    found.n = n;
+    for (int k = 0; k < found.len; k++) {
+        int soft;
+        get(f, &found.h[k].len, sizeof(int));
+        found.h[k].row = read_new(f, (size_t)found.h[k].len * sizeof(int));
+        get(f, &soft, sizeof soft);
+        if (soft) found.h[k].weight = read_new(f, (size_t)n * sizeof(float));
+    }
+    get(f, want, sizeof want);
+    CHECK_OK(c, spot_metric_score(c, &s, &found, &truth, &cfg));
+    CHECK_OK(c, spot_metric_rank(c, &s, &found, &view, &truth));
+    CHECK_OK(c, spot_metric_graph(c, column, &used, &view, 10));
+    CHECK_OK(c, spot_metric_coherence(c, &s, &found, column, n, used));
+    assert_int_equal(used, 10);
+    for (int i = 0; i < 6; i++) CHECK_NEAR(s.beside[SPOT_DCBENCH_P10 + i], want[i], 1e-12);
+    for (int k = 0; k < found.len; k++) {
+        get(f, &coherence, sizeof coherence);
+        CHECK_NEAR(s.coherence[k], coherence, 1e-12);
+        free(found.h[k].row);
+        free(found.h[k].weight);
+    }
+    free(column), free(mask), free(view.feature), free(view.confidence);
+}
+
+TEST(rankings_agree_with_scikit_learn)
+{
+    spot_ctx c = check_ctx(2);
+    FILE *f = fopen("golden/ranking.bin", "rb");
+    int cases;
+    assert_non_null(f);
+    get(f, &cases, sizeof cases);
+    for (int i = 0; i < cases; i++) check_ranking(&c, f);
+    assert_int_equal(fgetc(f), EOF);
+    fclose(f);
+}
+
+static void check_logistic(spot_ctx *c, FILE *f)
+{
+    int head[2];
+    get(f, head, sizeof head);
+    size_t n = (size_t)head[0], d = (size_t)head[1];
+    double *x = read_new(f, n * d * sizeof *x), *v = malloc(d * sizeof *v);
+    uint8_t *y = read_new(f, n);
+    double *weight = read_new(f, n * sizeof *weight), want;
+    spot_logistic p = { .n = head[0], .d = head[1], .x = x, .y = y, .weight = weight, .v = v };
+    spot_arena a = spot_arena_counting();
+    get(f, &p.c, sizeof p.c);
+    CHECK_OK(c, spot_logistic_fit(c, &a, &p));
+    size_t bytes = a.peak + 64;
+    CHECK_OK(c, spot_arena_open(c, &a, bytes));
+    CHECK_OK(c, spot_logistic_fit(c, &a, &p));
+    for (size_t j = 0; j < d; j++) {
+        get(f, &want, sizeof want);
+        CHECK_NEAR(v[j], want, 1e-7 * (1 + fabs(want)));
+    }
+    get(f, &want, sizeof want);
+    CHECK_NEAR(p.b, want, 1e-7 * (1 + fabs(want)));
+    assert_true(p.iterations > 2 && p.iterations < 40);
+    spot_arena_close(&a);
+    free(x), free(v), free(y), free(weight);
+}
+
+static void check_repair(spot_ctx *c, FILE *f)
+{
+    spot_hypotheses found = { .len = 0 };
+    spot_metric_config cfg = spot_metric_defaults();
+    spot_repair same = { 0 };
+    double want[3];
+    int head[5];
+    spot_score s;
+    get(f, head, sizeof head);
+    spot_view positives = { .n = head[0], .d = head[2] }, negatives = { .n = head[1], .d = head[2] };
+    positives.feature = read_new(f, (size_t)positives.n * (size_t)positives.d * sizeof(float));
+    negatives.feature = read_new(f, (size_t)negatives.n * (size_t)negatives.d * sizeof(float));
+    uint32_t *mask = read_new(f, (size_t)positives.n * sizeof *mask);
+    spot_truth truth = { positives.n, head[3], mask };
+    found.len = head[4];
+    for (int k = 0; k < found.len; k++) {
+        get(f, &found.h[k].len, sizeof(int));
+        found.h[k].row = read_new(f, (size_t)found.h[k].len * sizeof(int));
+    }
+    get(f, want, sizeof want);
+    CHECK_OK(c, spot_metric_score(c, &s, &found, &truth, &cfg));
+    for (int again = 0; again < 2; again++) {                  /* the second time with what methods share */
+        CHECK_OK(c, spot_metric_repair(c, &s, &same, &found, &positives, &truth, &negatives));
+        for (int i = 0; i < 3; i++) CHECK_NEAR(s.beside[SPOT_REPAIR_NONE + i], want[i], 1e-12);
+        if (want[1] > want[0])
+            CHECK_NEAR(s.beside[SPOT_REPAIR_SHARE], (want[2] - want[0]) / (want[1] - want[0]), 1e-12);
+        else
+            assert_true(isnan(s.beside[SPOT_REPAIR_SHARE]));
+    }
+    for (int k = 0; k < found.len; k++) free(found.h[k].row);
+    free(positives.feature), free(negatives.feature), free(mask);
+}
+
+TEST(repairs_agree_with_scikit_learn)
+{
+    spot_ctx c = check_ctx(2);
+    FILE *f = fopen("golden/repair.bin", "rb");
+    int fits, repairs;
+    assert_non_null(f);
+    get(f, &fits, sizeof fits);
+    for (int i = 0; i < fits; i++) check_logistic(&c, f);
+    get(f, &repairs, sizeof repairs);
+    for (int i = 0; i < repairs; i++) check_repair(&c, f);
+    assert_int_equal(fgetc(f), EOF);
+    fclose(f);
+}
+
+TEST(rankings_of_nothing_and_bad_weights)
+{
+    spot_ctx c = check_ctx(1);
+    uint32_t mask[4] = { 1, 1, 0, 0 };
+    float confidence[4] = { .1f, .2f, .9f, .8f }, weight[4] = { 0, INFINITY, 0, 0 }, feature[4] = { 1, 2, 3, 4 };
+    spot_view view = { .n = 4, .d = 1, .confidence = confidence, .feature = feature }, other = { .n = 3 };
+    spot_truth truth = { 4, 1, mask };
+    spot_hypothesis h[] = { SET(0, 1) };
+    spot_hypotheses none = { .len = 0 }, found = list(h, 1);
+    int column[12], used;
+    spot_score s = score(&none, mask, 4, 1, spot_metric_defaults());
+    CHECK_OK(&c, spot_metric_rank(&c, &s, &none, &view, &truth));
+    assert_true(s.beside[SPOT_DCBENCH_AP] == 0 && s.beside[SPOT_GESD_P10] == 0);
+    CHECK_OK(&c, spot_metric_graph(&c, column, &used, &view, 10));      /* no more than there are */
+    assert_int_equal(used, 3);
+    CHECK_OK(&c, spot_metric_coherence(&c, &s, &none, column, 4, used));
+    assert_true(isnan(s.beside[SPOT_COHERENCE]));
+    s = score(&found, mask, 4, 1, spot_metric_defaults());
+    CHECK_OK(&c, spot_metric_coherence(&c, &s, &found, column, 4, used));
+    CHECK_NEAR(s.coherence[0], 1.0 / 3, 1e-15);                          /* each has one member among its three */
+    CHECK_FAILS(&c, spot_metric_rank(&c, &s, &found, &other, &truth), SPOT_INVALID, "3 rows");
+    found.h[0].weight = weight;
+    CHECK_FAILS(&c, spot_metric_rank(&c, &s, &found, &view, &truth), SPOT_INVALID, "weights of 0 rows");
+    found.n = 4;
+    CHECK_FAILS(&c, spot_metric_rank(&c, &s, &found, &view, &truth), SPOT_INVALID, "row 1 the weight inf");
+}
+
+/* Where nothing was planted there is nothing to discover: both rates are undefined and count in no average. */
+TEST(nothing_planted_has_no_rates)
+{
+    uint32_t mask[4] = { 0 };
+    spot_hypothesis h[] = { SET(3), SET(0, 1) };
+    spot_hypotheses found = list(h, 2), none = list(h, 0);
+    spot_score s = score(&found, mask, 4, 0, spot_metric_defaults()), empty = score(&none, mask, 4, 0, spot_metric_defaults());
+    spot_rates rates[2] = { spot_metric_rates(&s), { .dr = 0.5, .fdr = 0.25 } };
+    spot_summary sum;
+    assert_true(isnan(s.dr) && isnan(s.fdr) && s.u == 0 && s.hypotheses == 2);
+    assert_true(s.belongs[0] == -1 && s.belongs[1] == -1);
+    assert_true(isnan(empty.dr) && isnan(empty.fdr) && empty.hypotheses == 0);
+    spot_metric_summarise(&sum, rates, NULL, 2);
+    assert_true(sum.dr.n == 1 && sum.dr.mean == 0.5 && sum.fdr.n == 1 && sum.fdr.mean == 0.25 && sum.fdr.left_out == 0);
+}
+
 TEST(only_the_top_is_looked_at)
 {
     uint32_t mask[4] = { 1, 1, 0, 0 };
@@ -134,7 +341,7 @@ TEST(bad_arguments_get_a_sentence)
 {
     spot_ctx c = check_ctx(1);
     uint32_t mask[4] = { 1, 1, 0, 0 };
-    spot_truth truth = { 4, 1, mask }, two = { 4, 2, mask }, no = { 4, 0, mask };
+    spot_truth truth = { 4, 1, mask }, two = { 4, 2, mask }, many = { 4, SPOT_MAX_BLINDSPOTS + 1, mask };
     spot_hypothesis out[] = { SET(0, 4) }, twice[] = { SET(1, 1) };
     spot_hypotheses none = { .len = 0 }, outside = list(out, 1), repeated = list(twice, 1);
     spot_metric_config cfg = spot_metric_defaults(), bad = cfg;
@@ -142,7 +349,7 @@ TEST(bad_arguments_get_a_sentence)
     CHECK_FAILS(&c, spot_metric_score(&c, &s, &outside, &truth, &cfg), SPOT_INVALID, "row 4");
     CHECK_FAILS(&c, spot_metric_score(&c, &s, &repeated, &truth, &cfg), SPOT_INVALID, "ascend");
     CHECK_FAILS(&c, spot_metric_score(&c, &s, &none, &two, &cfg), SPOT_INPUT, "blindspot 1");
-    CHECK_FAILS(&c, spot_metric_score(&c, &s, &none, &no, &cfg), SPOT_INPUT, "0 blindspots");
+    CHECK_FAILS(&c, spot_metric_score(&c, &s, &none, &many, &cfg), SPOT_INPUT, "9 blindspots");
     bad.lambda_r = NAN;
     CHECK_FAILS(&c, spot_metric_score(&c, &s, &none, &truth, &bad), SPOT_INVALID, "metric.lambda_r is nan");
     bad = cfg; bad.lambda_p = 0;

@@ -161,6 +161,19 @@ TEST(padding_enters_no_sum)
 }
 
 /* torch.optim.lr_scheduler.OneCycleLR(max_lr=0.002, total_steps=20), PyTorch 1.13. */
+/* Inputs times outputs of torchvision's layers, by hooks on a forward pass (torchvision of Debian 12, 1,000 outputs). */
+TEST(multiplications_are_torchvisions)
+{
+    static const struct { int arch, size; double n; } is[] = {
+        { SPOT_ARCH_RESNET18, 224, 1814073344 }, { SPOT_ARCH_RESNET18, 64, 148557824 },
+        { SPOT_ARCH_RESNET34, 224, 3663761408 }, { SPOT_ARCH_RESNET34, 64, 299552768 },
+        { SPOT_ARCH_ALEXNET, 224, 714188480 }, { SPOT_ARCH_ALEXNET, 64, 98144960 },
+    };
+
+    for (size_t i = 0; i < sizeof is / sizeof *is; i++)
+        assert_true(spot_model_multiplications(is[i].arch, 64, 1000, is[i].size) == is[i].n);
+}
+
 TEST(one_cycle_is_pytorchs)
 {
     static const struct { int step; double lr; } cases[] = {

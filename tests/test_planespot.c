@@ -51,6 +51,7 @@ TEST(agrees_with_the_recipe)
         cfg.mixture.k_max = head[3];
         CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
         check_list(f, &found, head[4]);
+        check_shares(&found, n, found.len == found.components);
         assert_string_equal(heard, "");
         spot_arena_close(&a);
     }

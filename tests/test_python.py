@@ -1,5 +1,6 @@
 """test_python.py SPOTTER: run by test_python.sh in an empty folder, with the package installed."""
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -70,6 +71,37 @@ def test_same_bytes_as_the_program():
         assert Path("by_program", name).read_bytes() == Path("by_python", name).read_bytes(), name
     ours, theirs = (json.loads(Path(d, "slices.json").read_text()) for d in ("by_python", "by_program"))
     assert ours["findings"] == theirs["findings"]
+
+
+def test_every_method_has_a_class_that_does_what_the_program_does():
+    feature, target, prob, blind = planted(300)
+    np.save("some_e.npy", feature), np.save("some_y.npy", target), np.save("some_p.npy", prob)
+    np.save("some_bits.npy", (feature > 2).astype(np.float32))
+    settings = {"random": {"rows": 9, "among": "all"}, "confidence": {"rows": 9}, "confusion": {}, "kmeans": {"clusters": 7},
+                "ward": {"clusters": 7}, "mistakes": {"clusters": 4}, "itemsets": {"longest": 2}, "influence": {"clusters": 7},
+                "svm": {"share": 0.2}, "density": {"lambda": 2, "share": 0.2}, "dbscan_group": {"core": 5, "eps": 0.1}}
+    classes = [c for c in vars(spotter).values() if isinstance(c, type) and issubclass(c, spotter.Method)]
+    classes = {c.method: c for c in classes if c.method}
+    usage = subprocess.run([program, "discover", "--help"], check=True, capture_output=True, text=True).stdout
+    listed = re.search(r"methods: (.*?) or a method with its reducer", " ".join(usage.split())).group(1)
+    assert sorted(classes) == sorted(name.strip() for name in listed.split(",") if name.strip())
+    for name, own in settings.items():
+        rows = "some_bits.npy" if name == "itemsets" else "some_e.npy"
+        found = classes[name](n_slices=5, seed=3, device="cpu", **own).fit(np.load(rows), target, prob)
+        found.write(f"{name}_by_python")
+        entry = {"method": name, "representation": "attributes" if name == "itemsets" else "model", "top": 5, **own}
+        Path(f"{name}.yaml").write_text(json.dumps({"seed": 3, "bdms": [entry]}))
+        subprocess.run([program, "discover", "-e", rows, "-y", "some_y.npy", "-p", "some_p.npy", "--config", f"{name}.yaml",
+                        "--device", "cpu", "--no-report", "--out", f"{name}_by_program"], check=True, capture_output=True)
+        for file in ("slices.csv", "config.yaml"):
+            assert Path(f"{name}_by_python", file).read_bytes() == Path(f"{name}_by_program", file).read_bytes(), (name, file)
+        assert found.slices_ and all(s.class_ == 1 for s in found.slices_), name
+        if name == "random":
+            raises("no rule for rows", lambda: found.predict(feature, target, prob), spotter.SpotterError)
+            continue
+        top = max(found.slices_, key=lambda s: s.wrong)
+        assert blind[top.rows].mean() > 0.3 and found.predict(np.load(rows), target, prob).shape[1] == len(found.slices_), name
+    raises("columns of 0 and 1", lambda: spotter.Itemsets().fit(feature, target, prob), spotter.SpotterError)
 
 
 def test_slices_are_described():

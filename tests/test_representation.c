@@ -277,6 +277,43 @@ static double distance_from_classifier(spot_ctx *c, spot_config *cfg, const char
     return far;
 }
 
+/* The attributes are an EC's own; methods that have no use for features run beside them. One by one, in a wave, and recalled
+ * the bytes are the same, and nothing stays that is not asked for. */
+TEST_WITH(plain_methods_and_attributes, set_up, tear_down)
+{
+    static const int methods[] = { SPOT_RANDOM, SPOT_CONFIDENCE, SPOT_CONFUSION, SPOT_KMEANS, SPOT_WARD, SPOT_MISTAKES,
+                                   SPOT_ITEMSETS, SPOT_WARD };
+    spot_ctx c = context(2);
+    spot_config *cfg = config(&c);
+    spot_sweep_options all = { .shards = 1 };
+    spot_sweep_cost cost;
+    spot_sweep_report r;
+    cfg->ecs = 2;
+    cfg->bdms = LEN(methods);
+    for (int b = 0; b < cfg->bdms; b++) cfg->bdm[b] = spot_bdm_defaults(methods[b]);
+    cfg->bdm[7].representation = SPOT_BY_ATTRIBUTES;
+    CHECK_OK(&c, spot_sweep_cost_of(&c, cfg, &all, &cost, false));
+    CHECK_OK(&c, sweep(&c, cfg, "one", 0, 1, &r));
+    assert_true(r.done == 2 && !r.failed);
+    for (int ec = 0; ec < 2; ec++) {
+        const spot_segment *s = segment_of(&c, "one", ec);
+        for (int b = 0; b < cfg->bdms; b++) assert_int_equal(s->method[b].status, SPOT_OK);
+        assert_string_equal(s->method[6].name, "itemsets-attributes");
+        assert_string_equal(s->method[7].name, "ward-attributes");
+        assert_int_equal(s->method[4].components, 20);
+        if (s->method[2].components == 2) assert_true(s->method[6].components > 0);        /* some are right, some wrong */
+    }
+    CHECK_OK(&c, sweep_with(&c, cfg, "wave", (spot_sweep_options){ .shards = 1, .wave = 2, .at_once = 2 }, &r));
+    check_same_segments(&c, "one", "wave", 2);
+    shell("rm -r %s/segments/*; find %1$s -name '*.found' -delete", "wave");
+    CHECK_OK(&c, sweep(&c, cfg, "wave", 0, 1, &r));
+    check_same_segments(&c, "one", "wave", 2);
+    CHECK_OK(&c, sweep_with(&c, cfg, "wave", (spot_sweep_options){ .shards = 1, .keep = SPOT_KEEP_RESULTS }, &r));
+    shell("test -z \"$(find %s/cache -type f ! -name '*.base')\"", "wave");
+    free(cfg);
+    spot_ctx_close(&c);
+}
+
 TEST_WITH(a_robust_network_starts_from_the_classifier_if_asked, set_up, tear_down)
 {
     spot_ctx c = context(2);

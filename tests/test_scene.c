@@ -1,10 +1,13 @@
 /* test_scene.c - data sets and blindspots: the authors' statistics, the paper's rules, JSON, impossible settings. */
+#define _POSIX_C_SOURCE 200809L
 #include "check_scene.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include <yajl/yajl_tree.h>
+
+#include "spotter/source.h"
 
 /* Two shares of independent draws differ by no more than chance: 4.5 standard deviations. */
 static void same_share(double a, double n, double b, double m, const char *what, int layer, int attribute)
@@ -68,7 +71,7 @@ TEST(blindspots_obey_the_rules)
 {
     for (int variant = 0; variant < 4; variant++) {
         spot_scene_config cfg = spot_scene_defaults();
-        int squareless = 0;
+        int squareless = 0;      /* that do not name the square */
         cfg.attribute_choice = variant & 1;
         cfg.square_presence = variant >> 1;
         for (uint32_t i = 0; i < 1000; i++) {
@@ -82,6 +85,7 @@ TEST(blindspots_obey_the_rules)
                 assert_int_equal(b->len, b->specificity);
                 if (m) assert_true(b->specificity >= b[-1].specificity);
                 if (cfg.square_presence == SPOT_SQUARE_FORCED) assert_int_equal(square, 1);
+                assert_int_not_equal(square, 0);                 /* it would have no positives */
                 squareless += square != 1;
                 for (int k = 0; k < b->len; k++) {
                     int l = b->triplet[k].layer, a = b->triplet[k].attribute;
@@ -175,7 +179,93 @@ TEST(json_says_what_is_there)
     assert_int_equal(YAJL_GET_INTEGER(child(o, "specificity", yajl_t_number)), 20);
     assert_int_equal(YAJL_GET_ARRAY(child(o, "triplets", yajl_t_array))->len, 20);
     assert_true(YAJL_GET_DOUBLE(child(o, "share", yajl_t_number)) == spot_blindspot_share(&ec, 7));
+    assert_string_equal(YAJL_GET_STRING(child(v, "induce", yajl_t_string)), "flip");
+    assert_true(YAJL_GET_DOUBLE(child(v, "strength", yajl_t_number)) == 1);
     yajl_tree_free(v);
+}
+
+/* The columns of 0 and 1 say what the table says: of each of its cells one column for each of the two words, and none for no
+ * word. */
+TEST(attributes_as_columns)
+{
+    spot_ctx c = check_ctx(1);
+    spot_scene_config cfg = spot_scene_defaults();
+    int words = 0;
+    for (uint32_t number = 0; number < 12; number++) {
+        char word[64][32] = { "" };
+        float item[64];
+        spot_ec ec;
+        CHECK_OK(&c, spot_ec_draw(&c, &ec, &cfg, 5, number));
+        int items = spot_ec_items(&ec);
+        assert_in_range(items, 2, spot_source_items(&(spot_source){ .scene = cfg }));
+        for (uint32_t i = 0; i < 200; i++) {
+            char *line = NULL, *cell;
+            size_t size;
+            spot_image image;
+            FILE *f = open_memstream(&line, &size);
+            spot_image_draw(&image, &ec, SPOT_TEST, i);
+            spot_ec_record(f, &ec, &image, "x");
+            fclose(f);
+            spot_image_items(item, &image, &ec);
+            cell = strchr(line, ',');
+            for (int k = 0; k < items; k += 2) {
+                size_t long_ = strcspn(cell + 1, ",\n");
+                assert_true(item[k] + item[k + 1] == (long_ > 0) && (item[k] == 0 || item[k] == 1));
+                char *own = word[item[k] ? k : k + 1];
+                if (long_ && !*own) words++, snprintf(own, 32, "%.*s", (int)long_, cell + 1);
+                if (long_) assert_true(strlen(own) == long_ && !strncmp(own, cell + 1, long_));
+                cell += 1 + long_;
+            }
+            assert_string_equal(cell, "\n");
+            free(line);
+        }
+        for (int k = 0; k < items; k += 2) assert_string_not_equal(word[k], word[k + 1]);
+    }
+    assert_true(words > 100);
+}
+
+/* The square, one attribute of another layer, and that layer's object; each attribute once; no dependence on specificity. */
+TEST(correlated_attributes_define_blindspots)
+{
+    spot_scene_config cfg = spot_scene_defaults();
+    int rare[2] = { 0 }, blindspots = 0, sizes[4] = { 0 };
+    cfg.induce = SPOT_CORRELATE;
+    cfg.blindspots[0] = 0;
+    cfg.extra_layers[0] = 2;
+    cfg.blindspots[1] = 2;
+    for (uint32_t i = 0; i < 3000; i++) {
+        spot_ec ec = an_ec(&cfg, i);
+        assert_in_range(ec.blindspot_count, 0, 2);
+        for (int m = 0; m < ec.blindspot_count; m++, blindspots++) {
+            const spot_blindspot *b = &ec.blindspot[m];
+            const spot_triplet *t = b->triplet[0].layer == SPOT_BACKGROUND ? &b->triplet[0] : &b->triplet[b->len - 1];
+            const bool deep = t->layer != SPOT_BACKGROUND && t->attribute != SPOT_PRESENCE;
+            char words[512];
+            spot_blindspot read;
+            assert_int_equal(b->len, 2 + deep);
+            assert_int_equal(b->specificity, b->len);
+            assert_int_equal(asks(&ec, m, SPOT_SQUARE, SPOT_PRESENCE), 1);
+            assert_true(t->layer != SPOT_SQUARE && ec.rollable[t->layer][t->attribute]);
+            if (deep) assert_int_equal(asks(&ec, m, t->layer, SPOT_PRESENCE), 1);
+            if (m) assert_true(b->specificity >= b[-1].specificity && memcmp(b, b - 1, sizeof *b));
+            spot_blindspot_describe(words, sizeof words, b);
+            assert_true(spot_blindspot_read(&read, words));
+            assert_memory_equal(&read, b, sizeof read);
+            rare[t->value]++;
+            sizes[b->len]++;
+        }
+    }
+    assert_true(blindspots > 2800 && sizes[2] > 200 && sizes[3] > 200);
+    CHECK_NEAR((double)rare[1] / blindspots, 0.5, 4.5 * 0.5 / sqrt(blindspots));
+}
+
+TEST(nothing_may_be_planted)
+{
+    spot_scene_config cfg = spot_scene_defaults();
+    int without = 0;
+    cfg.blindspots[0] = 0;
+    for (uint32_t i = 0; i < 2000; i++) without += an_ec(&cfg, i).blindspot_count == 0;
+    CHECK_NEAR(without, 500, 4.5 * sqrt(2000 * 3 / 16.));
 }
 
 TEST(blindspots_in_words)
@@ -217,6 +307,10 @@ TEST(impossible_settings_are_named)
     REFUSES("scene.jpeg_quality is 101", s.jpeg_quality = 101);
     REFUSES("scene.flip is nan", s.flip = NAN);
     REFUSES("scene.flip is 1.5", s.flip = 1.5);
+    REFUSES("scene.correlation is 1.5", s.correlation = 1.5);
+    REFUSES("scene.rare is -1", s.rare = -1);
+    REFUSES("scene.induce is 4", s.induce = 4);
+    REFUSES("of which an EC is sure to have 1", s.induce = SPOT_CORRELATE, s.blindspots[1] = 2);
     REFUSES("scene.attribute_choice is 2", s.attribute_choice = 2);
     /* not to be seen from the numbers: an object's presence is no longer free once its colour is named */
     REFUSES("no 8 unambiguous blindspots",

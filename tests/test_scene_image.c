@@ -255,6 +255,87 @@ TEST(blindspots_are_left_out)
     assert_int_equal(same, of);
 }
 
+/* Both means are 1/2, and the cells are those of P(attribute | label) = (1 + c) / 2, by chi-square with a chance of 1e-6. The
+ * test split is as without a correlation. */
+TEST(attributes_correlate_with_the_label)
+{
+    enum { IMAGES = 20000 };
+    static const double strength[] = { 0, 0.3, 0.9, 1 };
+    for (int k = 0; k < LEN(strength); k++)
+        for (uint32_t e = 0; e < 6; e++) {
+            spot_scene_config cfg = spot_scene_defaults();
+            int in[SPOT_SPLITS][2][2] = { 0 };
+            cfg.induce = SPOT_CORRELATE;
+            cfg.correlation = strength[k];
+            cfg.blindspots[0] = cfg.blindspots[1] = 1;
+            spot_ec ec = an_ec(&cfg, e), plain = ec;
+            const spot_blindspot *b = &ec.blindspot[0];
+            const spot_triplet *t = b->triplet[0].layer == SPOT_BACKGROUND ? &b->triplet[0] : &b->triplet[b->len - 1];
+            plain.scene.induce = SPOT_FLIP_LABELS;
+            for (int split = 0; split < SPOT_SPLITS; split++)
+                for (uint32_t i = 0; i < IMAGES; i++) {
+                    spot_image image, was;
+                    spot_image_draw(&image, &ec, (spot_split)split, i);
+                    in[split][image.label][image.value[t->layer][t->attribute] == t->value]++;
+                    assert_int_equal(image.train_label, image.label);
+                    if (split != SPOT_TEST && i >= 1000) continue;
+                    spot_image_draw(&was, &plain, (spot_split)split, i);
+                    assert_int_equal(was.label, image.label);
+                    if (split == SPOT_TEST) assert_memory_equal(&was, &image, sizeof was);
+                }
+            for (int split = 0; split < SPOT_SPLITS; split++) {
+                const double c = split == SPOT_TEST ? 0 : strength[k];
+                double chi = 0;
+                for (int label = 0; label < 2; label++)
+                    for (int rare = 0; rare < 2; rare++) {
+                        double n = in[split][label][0] + in[split][label][1];
+                        double want = n * (label == rare ? 1 - c : 1 + c) / 2, off = in[split][label][rare] - want;
+                        if (want == 0) assert_int_equal(in[split][label][rare], 0);
+                        else chi += off * off / want;
+                    }
+                assert_true(chi < 27.6);                       /* two degrees of freedom */
+            }
+        }
+}
+
+/* A blindspot's share of train and val is `rare` of what it is in test, in each class apart; without it train is left out. */
+TEST(blindspots_are_rare)
+{
+    static const double strength[] = { 0, 0.1, 0.5, 1 };
+    enum { IMAGES = 6000 };
+    for (int k = 0; k < LEN(strength); k++) {
+        spot_scene_config cfg = spot_scene_defaults();
+        double in[SPOT_SPLITS] = { 0 }, want = 0;
+        int differ = 0;
+        cfg.square_presence = SPOT_SQUARE_FREE;
+        for (uint32_t e = 0; e < 20; e++) {
+            spot_ec flipped = an_ec(&cfg, e), ec = flipped, out = flipped;
+            ec.scene.induce = SPOT_RARE;
+            ec.scene.rare = strength[k];
+            out.scene.induce = SPOT_LEAVE_OUT;
+            for (int m = 0; m < ec.blindspot_count; m++) want += IMAGES * spot_blindspot_share(&ec, m);
+            for (uint32_t i = 0; i < IMAGES; i++)
+                for (int split = 0; split < SPOT_SPLITS; split++) {
+                    spot_image was, is;
+                    spot_image_draw(&is, &ec, split, i);
+                    assert_int_equal(is.train_label, is.label);
+                    in[split] += is.blindspots != 0;
+                    if (split == SPOT_VAL) continue;
+                    spot_image_draw(&was, split == SPOT_TEST || strength[k] == 1 ? &flipped : &out, split, i);
+                    was.train_label = is.train_label;
+                    assert_int_equal(was.label, is.label);
+                    differ += memcmp(&is, &was, sizeof is) != 0;
+                    if (split == SPOT_TEST) assert_int_equal(differ, 0);
+                    if (split == SPOT_TRAIN && strength[k] > 0 && strength[k] < 1) differ = 0;
+                }
+        }
+        assert_int_equal(differ, 0);
+        CHECK_NEAR(in[SPOT_TEST], want, 4.5 * sqrt(want));
+        CHECK_NEAR(in[SPOT_TRAIN], strength[k] * want, 4.5 * sqrt(strength[k] * want) + 1e-9);
+        CHECK_NEAR(in[SPOT_VAL], strength[k] * want, 4.5 * sqrt(strength[k] * want) + 1e-9);
+    }
+}
+
 TEST(positives_need_no_rendering)
 {
     spot_scene_config cfg = spot_scene_defaults();

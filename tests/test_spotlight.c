@@ -156,6 +156,22 @@ static void expect_group(const spot_hypothesis *h, int g)
     if (in < 0.9 * h->len || in < 0.8 * GROUP) fail_msg("group %d: %d of %d rows", g, in, h->len);
 }
 
+/* The greatest weight is 1, and the members are the rows of greatest weight. */
+static void expect_weights(const spot_hypothesis *h, const spot_bdm_config *cfg)
+{
+    float most = 0, member = 1, other = 0;
+    for (int i = 0, k = 0; i < N; i++) {
+        int in = k < h->len && h->row[k] == i;
+        k += in;
+        assert_true(h->weight[i] >= 0 && h->weight[i] <= 1);
+        if (h->weight[i] > most) most = h->weight[i];
+        if (in && h->weight[i] < member) member = h->weight[i];
+        if (!in && h->weight[i] > other) other = h->weight[i];
+    }
+    assert_true(most == 1 && other <= member);
+    if (cfg->spotlight.membership == SPOT_MEMBER_WEIGHT) assert_true(member > cfg->threshold - 1e-6 && other < cfg->threshold);
+}
+
 static spot_bdm_config settings(void)
 {
     spot_bdm_config cfg = spot_bdm_defaults(SPOT_SPOTLIGHT);
@@ -186,6 +202,8 @@ TEST(finds_what_was_planted)
                 assert_true(found.len >= 2 && found.components >= found.len);
                 expect_group(&found.h[0], 0);
                 expect_group(&found.h[1], 1);
+                expect_weights(&found.h[0], &cfg);
+                expect_weights(&found.h[1], &cfg);
                 for (int k = 0; k < found.h[0].len; k++) sum += 1 - (double)confidence[found.h[0].row[k]];
                 CHECK_NEAR(found.h[0].mean_error, sum / found.h[0].len, 1e-12);
                 assert_true(found.h[0].score > found.h[1].score && found.h[0].score < -log(0.02) + 1e-6);

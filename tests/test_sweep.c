@@ -136,11 +136,12 @@ TEST_WITH(packed_values_come_back, set_up, tear_down)
     spot_ctx c = context(1);
     spot_arena a;
     spot_store s;
-    float feature[6] = { 1, 2, 3, 4, 5, NAN }, confidence[3] = { .1f, .2f, .3f };
+    float feature[6] = { 1, 2, 3, 4, 5, NAN }, confidence[3] = { .1f, .2f, .3f }, weight[3] = { 0, .5f, 1 };
     int image[3] = { 4, 7, 9 }, row[3] = { 0, 1, 2 };
     uint32_t mask[3] = { 1, 0, 3 };
     spot_seen in = { { .n = 3, .d = 2, .feature = feature, .confidence = confidence, .image = image }, { 3, 2, mask } }, out;
-    spot_hypotheses h = { .len = 2, .components = 5, .h = { { 2, row, 3.5, .25 }, { 1, row + 2, 1, .5 } } }, back;
+    spot_hypotheses h = { .len = 2, .n = 3, .components = 5, .h = { { 2, row, 3.5, .25, NULL },
+                                                              { 1, row + 2, 1, .5, weight } } }, back;
     spot_key k = spot_key_of("k", 1);
     bool found;
     CHECK_OK(&c, spot_arena_open(&c, &a, 1 << 20));
@@ -154,6 +155,7 @@ TEST_WITH(packed_values_come_back, set_up, tear_down)
     CHECK_OK(&c, spot_keep(&c, &s, k, "found", spot_pack_found, &h));
     CHECK_OK(&c, spot_recall(&c, &a, &s, k, "found", spot_pack_found, &back, &found));
     assert_true(found && back.len == 2 && back.components == 5 && back.h[0].score == 3.5 && back.h[1].row[0] == 2);
+    assert_true(back.n == 3 && !back.h[0].weight && !memcmp(back.h[1].weight, weight, sizeof weight));
     /* a whole file that holds another kind of value counts as absent */
     CHECK_OK(&c, spot_store_put(&c, &s, k, "found", "no", 2));
     CHECK_OK(&c, spot_recall(&c, &a, &s, k, "found", spot_pack_found, &back, &found));
@@ -231,6 +233,41 @@ TEST_WITH(a_sweep_resumes_shards_and_threads_to_equal_bytes, set_up, tear_down)
     check_same_segments(&one, "a", "b", 3);
     check_same_segments(&one, "a", "c", 3);
     shell("for i in a c; do test -z \"$(find %s/../$i/cache -type f ! -name '*.base')\" || exit 1; done", "b");
+    free(cfg);
+    spot_ctx_close(&one);
+    spot_ctx_close(&two);
+}
+
+/* metric.repair takes a second look, whose view is kept: neither threads nor what the store has change the numbers. */
+TEST_WITH(a_repair_looks_at_negatives_once, set_up, tear_down)
+{
+    spot_ctx one = context(1), two = context(2);
+    spot_config *cfg = config(&one);
+    spot_segment *s = calloc(1, sizeof *s);
+    spot_segment_state found;
+    spot_sweep_report r;
+    char dir[128], why[1300];
+    assert_non_null(s);
+    cfg->ecs = 1;
+    cfg->metric.repair = 1;
+    CHECK_OK(&one, sweep(&one, cfg, "a", 0, 1, &r));
+    snprintf(dir, sizeof dir, "%s/a", root);
+    CHECK_OK(&one, spot_segment_read(&one, dir, 0, s, &found, why, sizeof why));
+    for (int b = 0; b < 2; b++) {
+        const double *beside = s->method[b].score.beside;
+        assert_int_equal(s->method[b].status, SPOT_OK);
+        for (int k = SPOT_REPAIR_NONE; k <= SPOT_REPAIR_FOUND; k++) assert_true(beside[k] >= 0 && beside[k] <= 1);
+        assert_true(beside[SPOT_COHERENCE] > 0 && beside[SPOT_COHERENCE] <= 1 && beside[SPOT_DCBENCH_AP] > 0);
+        assert_true(beside[SPOT_REPAIR_NONE] == s->method[0].score.beside[SPOT_REPAIR_NONE]);
+    }
+    shell("test $(find %s -name '*.negatives' | wc -l) = 1", "a");
+    CHECK_OK(&two, sweep(&two, cfg, "b", 0, 1, &r));
+    check_same_segments(&one, "a", "b", 1);
+    shell("rm %s/segments/000/ec-000000.json && find %1$s -name '*.model' -delete", "b");
+    CHECK_OK(&two, sweep_with(&two, cfg, "b", (spot_sweep_options){ .shards = 1, .keep = SPOT_KEEP_RESULTS }, &r));
+    check_same_segments(&one, "a", "b", 1);
+    shell("test -z \"$(find %s/cache -type f ! -name '*.base')\"", "b");
+    spot_segment_free(s);
     free(cfg);
     spot_ctx_close(&one);
     spot_ctx_close(&two);

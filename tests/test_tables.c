@@ -26,6 +26,20 @@ static void shell(const char *fmt)
     assert_int_equal(system(command), 0);
 }
 
+/* Numbers beside DR and FDR. Coherent slices are the precise ones in EC 0 and 1. */
+static void fill_beside(spot_score *s, int ec)
+{
+    for (int k = 0; k < SPOT_BESIDES; k++) s->beside[k] = 0.25 * (ec + 1) / (k + 1);
+    s->beside[SPOT_FALSE_ALARMS] = NAN;
+    s->hypotheses = 2;
+    for (int h = 0; h < 2; h++) {
+        s->coherence[h] = 0.1 * (1 + 2 * h + ec);
+        s->bp[h][0] = 0.2 * (1 + 2 * h + ec);
+        s->bp[h][1] = 0.01;
+    }
+    if (ec == 1) s->coherence[0] = NAN;
+}
+
 static void write_segment(spot_ctx *c, const char *dir, const spot_config *cfg, int index, bool learned, double dr,
                           double fdr)
 {
@@ -45,6 +59,7 @@ static void write_segment(spot_ctx *c, const char *dir, const spot_config *cfg, 
         strcpy(s->method[b].name, "m");
         s->method[b].score = (spot_score){ .blindspots = 2, .dr = dr, .fdr = fdr, .covered = { dr > 0, dr == 1 },
                                            .failure = { { 1, 0, 0, 0 }, { .5, .5, 0, 0 } } };
+        fill_beside(&s->method[b].score, index);
     }
     CHECK_OK(c, spot_segment_write(c, dir, s));
     spot_segment_free(s);
@@ -87,17 +102,28 @@ TEST_IN_FOLDER(tables_average_what_was_learned)
     check_holds(text, "\"planespot-pca\",,fdr,0.25,,1,2\n");
     check_holds(text, "\"planespot-pca\",,not_returned,0.75,,1,2\n");
     check_holds(text, "\"planespot-pca\",,found,0.25,,1,2\n");
+    check_holds(text, "\"planespot-pca\",,spread,0.375,0.125,2,1\n");
+    check_holds(text, "\"planespot-pca\",,false_alarms,,,0,3\n");
+    check_holds(text, "\"planespot-pca\",,coherence_precision_rank_correlation,1,,3,0\n");
+    check_holds(text, "\"heavy\",1,false_share,0.25,,,\n");
     check_holds(text, "\"\",0,specificity_1,7,,,\n");
     check_holds(text, "\"\",0,inside_1,,,,\n");
     free(text);
     text = tables(&c, root, SPOT_TABLE_TEXT, true, SPOT_OK);
     check_holds(text, "3 of 3 ECs are done; of these 0 failed to train and 1 did not learn");
     check_holds(text, "profile tmlr");
+    check_holds(text, "Beside DR and FDR: means (s.e.) over the ECs that define them");
+    check_holds(text, "slices/blindspot");
+    assert_null(strstr(text, "false alarms"));                /* no EC has them */
     check_holds(text, "0.500 (0.289)    3");                  /* sd of 1, 0, 0.5 is 0.5; / sqrt 3 */
     free(text);
-    free(tables(&c, root, SPOT_TABLE_JSON, false, SPOT_OK));
+    text = tables(&c, root, SPOT_TABLE_JSON, false, SPOT_OK);
+    check_holds(text, "\"dcbench_ap\"");
+    check_holds(text, "\"coherence_precision_rank_correlation\"");
+    free(text);
     free(tables(&c, root, SPOT_TABLE_MD, false, SPOT_OK));
     shell("cd %s && [ $(sqlite3 results.sqlite 'select count(*) from results') = 6 ]");
+    shell("cd %s && [ $(sqlite3 results.sqlite 'select sum(value) from beside where quantity = \"spread\"') = 3.0 ]");
 
     shell("printf x >> %s/segments/000/ec-000002.json");      /* damaged: named, not counted, and the rest is printed */
     text = tables(&c, root, SPOT_TABLE_TEXT, true, SPOT_INPUT);

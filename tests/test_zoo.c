@@ -13,6 +13,7 @@
 #include "background/zoo_make.h"
 #include "check_folder.h"
 #include "formats/png.h"
+#include "spotter/model.h"
 #include "spotter/store.h"
 
 enum { SIDE = 32, BYTES = 3 * SIDE * SIDE, STAMP = 60 };
@@ -206,16 +207,16 @@ TEST(recipes_cover_rho_and_every_kind)
 }
 
 /* 135 models are the 135 recipes. The models of an option lie anywhere between rho = 0 and 1, and in nine models in a row each
- * pair of loss, optimizer and width occurs. */
+ * pair of loss, optimizer and architecture occurs. */
 TEST(paper_recipes_cover_rho_and_every_option)
 {
     const spot_background_zoo cfg = { .models = 135, .train = 600, .epochs = 6, .recipes = SPOT_ZOO_RECIPES_PAPER };
-    int seen[SPOT_ZOO_LOSSES][SPOT_ZOO_OPTIMIZERS][SPOT_ZOO_WIDTHS][SPOT_ZOO_AUGMENTS] = { 0 }, models[4][5] = { 0 };
+    int seen[SPOT_ZOO_LOSSES][SPOT_ZOO_OPTIMIZERS][SPOT_ZOO_ARCHS][SPOT_ZOO_AUGMENTS] = { 0 }, models[4][5] = { 0 };
     double sum[4][5] = { 0 };
 
     for (int k = 0; k < cfg.models; k++) {
         const spot_zoo_recipe r = spot_zoo_recipe_of(&cfg, k);
-        const int option[4] = { r.loss, r.optimizer, r.width / 16 - 1, r.augment };
+        const int option[4] = { r.loss, r.optimizer, r.arch, r.augment };
         const bool foreground = r.augment == SPOT_ZOO_AUGMENT_FOREGROUND;
         seen[option[0]][option[1]][option[2]][option[3]]++;
         CHECK_NEAR(r.rho, foreground ? 0 : k / 134.0, 1e-12);
@@ -232,12 +233,11 @@ TEST(paper_recipes_cover_rho_and_every_option)
         int pairs[3][9] = { 0 };
         for (int k = first; k < first + 9; k++) {
             const spot_zoo_recipe r = spot_zoo_recipe_of(&cfg, k);
-            const int w = r.width / 16 - 1;
-            pairs[0][3 * r.loss + r.optimizer]++, pairs[1][3 * r.loss + w]++, pairs[2][3 * r.optimizer + w]++;
+            pairs[0][3 * r.loss + r.optimizer]++, pairs[1][3 * r.loss + r.arch]++, pairs[2][3 * r.optimizer + r.arch]++;
         }
         for (int i = 0; i < 27; i++) assert_int_equal((&pairs[0][0])[i], 1);
     }
-    assert_string_equal(spot_zoo_recipe_of(&cfg, 13).name, "triplet-rmsprop-scale-w32-rho010-13");
+    assert_string_equal(spot_zoo_recipe_of(&cfg, 13).name, "triplet-rmsprop-scale-resnet34-rho010-13");
 }
 
 /* -- augmentation --------------------------------------------------------------------------------------------------- */
@@ -391,31 +391,78 @@ static int holds_text(const char *name, const char *part)
     return found;
 }
 
-/* Three models have all losses, optimizers and widths. The settings of plain worlds are written as before there were others. */
+static int arch_of_file(spot_ctx *c, const char *name)
+{
+    spot_arena a = spot_arena_counting();
+    spot_model m;
+    char path[600];
+
+    snprintf(path, sizeof path, "%s/a/%s", root, name);
+    CHECK_OK(c, spot_model_load(c, &a, &m, path, 0, 0));
+    return m.arch;
+}
+
+/* Three models have all losses, optimizers and architectures. The settings of plain worlds are written as before there were
+ * others. */
 TEST_IN_FOLDER(a_world_of_the_papers_recipes)
 {
     spot_background_zoo cfg = tiny_world();
     spot_ctx one = check_ctx(1), two = check_ctx(2);
     spot_zoo_truth t[3];
     char path[200];
+    int archs = 0;
 
     cfg.train = 64, cfg.epochs = 1, cfg.tested = 10;
     CHECK_OK(&one, spot_zoo_make(&one, in_root("plain"), &cfg));
     assert_true(!holds_text("plain/zoo.yaml", "recipes") && !holds_text("plain/truth.csv", "optimizer"));
     cfg.recipes = SPOT_ZOO_RECIPES_PAPER, cfg.models = 3;
+    snprintf(path, sizeof path, "%s", in_root("small"));
+    CHECK_FAILS(&one, spot_zoo_make(&one, path, &cfg), SPOT_USAGE, "zoo.size is 32, and AlexNet");
+    cfg.size = 64;
     snprintf(path, sizeof path, "%s", in_root("plain"));
     CHECK_FAILS(&one, spot_zoo_make(&one, path, &cfg), SPOT_USAGE, "other settings");
     CHECK_OK(&one, spot_zoo_make(&one, in_root("a"), &cfg));
     CHECK_OK(&two, spot_zoo_make(&two, in_root("b"), &cfg));
     CHECK_OK(&two, spot_zoo_truth_read(&two, t, in_root("b"), &cfg));
     assert_true(holds_text("a/zoo.yaml", "recipes: paper\n"));
-    assert_true(holds_text("a/truth.csv", "model,kind,rho,train,epochs,wrong,black,loss,optimizer,augmentation,width,tested,"));
-    assert_true(holds_text("a/truth.csv", "triplet-sgd-rotate-w32-rho050-01,plain,0.5,64,1,0,0,triplet,sgd,rotate,32,20,"));
+    assert_true(holds_text("a/truth.csv", "model,kind,rho,train,epochs,wrong,black,loss,optimizer,augmentation,architecture,"
+                           "tested,"));
+    assert_true(holds_text("a/truth.csv", "triplet-sgd-rotate-resnet34-rho050-01,plain,0.5,64,1,0,0,triplet,sgd,rotate,"
+                           "resnet34,20,"));
     for (int k = 0; k < 3; k++) {
         snprintf(path, sizeof path, "models/%.47s.safetensors", t[k].recipe.name);
         const spot_key a = key_of_file(&one, "a", path), b = key_of_file(&one, "b", path);
         assert_memory_equal(&a, &b, sizeof a);
+        assert_int_equal(arch_of_file(&one, path), t[k].recipe.arch);
+        archs |= 1 << t[k].recipe.arch;
     }
+    assert_int_equal(archs, 1 << SPOT_ARCH_RESNET18 | 1 << SPOT_ARCH_RESNET34 | 1 << SPOT_ARCH_ALEXNET);
+}
+
+/* A plan knows the architectures: a world of the paper's recipes takes other multiplications and other memory than a plain
+ * one. */
+TEST_IN_FOLDER(a_plan_knows_the_architectures)
+{
+    spot_background_config *cfg = calloc(1, sizeof *cfg);
+    spot_background_cost plain, paper;
+    spot_ctx one = check_ctx(1), two = check_ctx(2);
+
+    spot_background_defaults(cfg);
+    cfg->zoo = tiny_world();
+    cfg->zoo.size = 64, cfg->zoo.models = 9;
+    CHECK_OK(&one, spot_background_cost_of(&one, cfg, &plain));
+    cfg->zoo.recipes = SPOT_ZOO_RECIPES_PAPER;
+    CHECK_OK(&one, spot_background_cost_of(&one, cfg, &paper));
+    /* nine models have each architecture with each loss once, and FGSM counts five for three */
+    const double r18 = spot_model_multiplications(SPOT_ARCH_RESNET18, 16, 2, 64), images = 512 * 3,
+                 all = r18 + spot_model_multiplications(SPOT_ARCH_RESNET34, 16, 2, 64)
+                     + spot_model_multiplications(SPOT_ARCH_ALEXNET, 16, 2, 64);
+    assert_true(plain.trained == 9 * images && plain.multiplied == 9 * images * 3 * r18);
+    assert_true(paper.trained == 9 * images && paper.multiplied == images * (3 + 3 + 5) * all);
+    assert_true(paper.world > plain.world && paper.memory == plain.memory);
+    CHECK_OK(&two, spot_background_cost_of(&two, cfg, &plain));
+    assert_true(plain.world > paper.world);        /* two models at once */
+    free(cfg);
 }
 
 TEST_IN_FOLDER(a_config_gets_the_world)

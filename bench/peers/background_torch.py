@@ -1,18 +1,22 @@
 #!/usr/bin/env python3
 """`spotter background` and PyTorch with PIL's blending, one after the other on the same pictures and threads.
 
-    background_torch.py build/spotter [THREADS] [TARGETS] [ROUNDS]
+    background_torch.py build/spotter [THREADS] [TARGETS] [ROUNDS] [PRECISIONS]
 
 Each of TARGETS cut-outs (Debian's tuxpaint-stamps-default on cuts of plasma-workspace-wallpapers, 256 pixels) is
 looked at as it is and on 32 random backgrounds, 224 pixels, by a ResNet-18. The peer decodes each picture once,
-composites by PIL's Image.composite (no pyramids) and looks at a target's 33 pictures as one batch, fp32, channels
-last. Spotter's time is the whole command: suite, pyramids, looks, channels, four matrices, results. A round is one of
-each; the line gives the median ratio, the least and the greatest.
+composites by PIL's Image.composite (no pyramids) and looks at a target's 33 pictures as one batch, channels last.
+Spotter's time is the whole command: suite, pyramids, looks, channels, four matrices, results. PRECISIONS: fp32 (by
+default), bf16 or fp32,bf16; in bf16 the peer's whole network and its input are bfloat16. A round is one of each, so
+that every precision of ours is compared with every one of the peer's. A line gives the median ratio of the seconds, the
+least and the greatest, and in brackets the same of the processor's seconds, which other programs disturb less.
 """
+import copy
 import glob
 import json
 import os
 import random
+import resource
 import shutil
 import statistics
 import struct
@@ -74,7 +78,7 @@ def save_net(net, path):
         f.write(struct.pack("<Q", len(text)) + text + b"".join(parts))
 
 
-def peer(folder, net):
+def peer(folder, net, kind):
     mean, std = (torch.tensor(v)[:, None, None] for v in ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)))
     rng, opened = random.Random(1), {}
     backgrounds = sorted(glob.glob(f"{folder}/backgrounds/*.png"))
@@ -85,7 +89,7 @@ def peer(folder, net):
     def see(image):
         return (torch.from_numpy(np.array(image)).permute(2, 0, 1).float() / 255 - mean) / std
 
-    start, answers = time.perf_counter(), []
+    start, busy, answers = time.perf_counter(), time.process_time(), []
     with torch.no_grad():
         for path in sorted(glob.glob(f"{folder}/images/*/*.png")):
             picture, mask = squash(path, "RGB"), squash(path.replace("/images/", "/masks/"), "L")
@@ -94,38 +98,66 @@ def peer(folder, net):
                 if back not in opened:
                     opened[back] = squash(back, "RGB")
                 batch.append(see(Image.composite(picture, opened[back], mask)))
-            answers.append(torch.softmax(net(torch.stack(batch).to(memory_format=torch.channels_last)), 1))
-    return time.perf_counter() - start
+            pictures = torch.stack(batch).to(kind, memory_format=torch.channels_last)
+            answers.append(torch.softmax(net(pictures).float(), 1))
+    return time.perf_counter() - start, time.process_time() - busy
 
 
-def spotter(program, folder, threads):
+def busy_children():
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return spent.ru_utime + spent.ru_stime
+
+
+def spotter(program, folder, threads, precision):
     shutil.rmtree(f"{folder}/run", ignore_errors=True)
-    said = subprocess.run([program, "background", f"{folder}/config.yaml", "--out", f"{folder}/run", "--device", "cpu",
+    before = busy_children()
+    said = subprocess.run([program, "background", f"{folder}/{precision}.yaml", "--out", f"{folder}/run", "--device", "cpu",
                            "--threads", str(threads), "--json"], capture_output=True, text=True)
     if said.returncode:
         sys.exit(said.stderr)
-    return json.loads(said.stdout)["seconds"]
+    return json.loads(said.stdout)["seconds"], busy_children() - before
+
+
+def write_config(folder, precision):
+    with open(f"{folder}/{precision}.yaml", "w") as f:
+        f.write(f"study: background\ndata: {{images: {folder}/images, masks: {folder}/masks, "
+                f"backgrounds: {folder}/backgrounds, size: {PIXELS}}}\nsuite: {{n: {N}}}\n"
+                f"measure: {{sets: false, precision: {precision}}}\n"
+                f"models: [{{name: net, weights: {folder}/net.safetensors}}]\n")
+
+
+def spread(ratios):
+    ratios = sorted(ratios)
+    return f"{statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})"
 
 
 def main():
-    program, threads, targets, rounds = (sys.argv[1:] + ["2", "48", "3"][len(sys.argv) - 2:])[:4]
+    program, threads, targets, rounds, precisions = (sys.argv[1:] + ["2", "48", "3", "fp32"][len(sys.argv) - 2:])[:5]
+    precisions = precisions.split(",")
     torch.set_num_threads(int(threads))
     torch.manual_seed(0)
     net = torchvision.models.resnet18(num_classes=CLASSES).eval()
     with tempfile.TemporaryDirectory() as folder:
         make(folder, int(targets))
         save_net(net, f"{folder}/net.safetensors")
-        with open(f"{folder}/config.yaml", "w") as f:
-            f.write(f"study: background\ndata: {{images: {folder}/images, masks: {folder}/masks, "
-                    f"backgrounds: {folder}/backgrounds, size: {PIXELS}}}\nsuite: {{n: {N}}}\nmeasure: {{sets: false}}\n"
-                    f"models: [{{name: net, weights: {folder}/net.safetensors}}]\n")
-        net = net.to(memory_format=torch.channels_last)
-        with torch.no_grad():
-            net(torch.zeros(N + 1, 3, PIXELS, PIXELS).to(memory_format=torch.channels_last))
-        pairs = [(spotter(program, folder, threads), peer(folder, net)) for _ in range(int(rounds))]
-    ratios = sorted(b / a for a, b in pairs)
-    print(f"{targets} targets x {N + 1} pictures: spotter {min(a for a, _ in pairs):.2f} s, PyTorch with PIL "
-          f"{min(b for _, b in pairs):.2f} s; {statistics.median(ratios):.2f} times ({ratios[0]:.2f} to {ratios[-1]:.2f})")
+        nets, ours, theirs = {}, {p: [] for p in precisions}, {p: [] for p in precisions}
+        for p in precisions:
+            write_config(folder, p)
+            kind = {"fp32": torch.float32, "bf16": torch.bfloat16}[p]
+            nets[p] = copy.deepcopy(net).to(kind, memory_format=torch.channels_last), kind
+            with torch.no_grad():
+                nets[p][0](torch.zeros(N + 1, 3, PIXELS, PIXELS).to(kind, memory_format=torch.channels_last))
+        for _ in range(int(rounds)):
+            for p in precisions:
+                ours[p].append(spotter(program, folder, threads, p))
+            for p in precisions:
+                theirs[p].append(peer(folder, *nets[p]))
+    for p in precisions:
+        for q in precisions:
+            wall, busy = ([b[i] / a[i] for a, b in zip(ours[p], theirs[q])] for i in (0, 1))
+            print(f"{targets} targets x {N + 1} pictures: spotter {p} {min(a for a, _ in ours[p]):.2f} s, PyTorch "
+                  f"{torch.__version__} {q} with PIL {min(b for b, _ in theirs[q]):.2f} s; {spread(wall)} times "
+                  f"[processor {min(a for _, a in ours[p]):.2f} s, {min(b for _, b in theirs[q]):.2f} s; {spread(busy)}]")
 
 
 main()

@@ -4,8 +4,8 @@
     compare.py [build/spotter] [--threads 2] [--rounds 3]
 
 A round times spotter, then the peer; the ratio is taken within a round, and the table shows the median ratio with the
-least and the greatest. Needs what the peers need: python3-torch, -torchvision, -scipy, -opencv, -sklearn, -pil, umap-learn, and
-for pictures, tuxpaint-stamps-default and plasma-workspace-wallpapers.
+least and the greatest. Needs what the peers need: python3-torch, -torchvision, -scipy, -opencv, -sklearn, -pil, umap-learn,
+pyrender, vtk, and for pictures, tuxpaint-stamps-default and plasma-workspace-wallpapers.
 (opentsne.py, of 100,000 rows, takes minutes and prints a ratio of its own.)
 """
 import argparse
@@ -32,6 +32,8 @@ PEERS = {   # peer: its command, and seconds by (op, case) from what it prints
                           statistics.median(float(s) for s in re.findall(r"scikit-learn: ([\d.]+) s", text))}),
     "george_sklearn.py": (["{threads}"], lambda text: {op: float(s) for op, s in
                           re.findall(r"^(\w+): ([\d.]+) s", text, re.M)}),
+    "newer_sklearn.py": (["{threads}"], lambda text: {op: float(s) for op, s in
+                         re.findall(r"^(\w+): ([\d.]+) s", text, re.M)}),
     "tsne_sklearn.py": (["3000", "512", "{threads}"], lambda text: {"tsne": float(re.search(r": ([\d.]+) s", text)[1])}),
     "scvis_torch.py": (["1600", "512", "{threads}"], lambda text: {"scvis":
                        float(re.search(r"([\d.]+) s an iteration", text)[1])}),
@@ -50,6 +52,8 @@ PEERS = {   # peer: its command, and seconds by (op, case) from what it prints
                       re.findall(r"^(clip)\t(.*?)\t([\d.]+)", text, re.M)}),
     "lstm_torch.py": (["{threads}"], lambda text: {(op, case): float(s) for op, case, s in
                       re.findall(r"^(lstm)\t(.*?)\t([\d.]+)", text, re.M)}),
+    "mesh_pyrender.py": (["{spotter}"], lambda text: {(op, case): float(s) for op, case, s in
+                         re.findall(r"^(mesh)\t(.*?)\t([\d.]+)", text, re.M)}),
     "render_pil.py": (["{spotter}", HERE + "/../../configs/paper_synthetic.yaml"], lambda text: {"render":
                       1e-6 * float(re.search(r"numpy (\d+) us", text)[1])}),
 }
@@ -67,11 +71,19 @@ ROWS = [    # op, case, peer, what the peer's seconds are of; threads of spotter
     ("infer", "width 64, 224 px, batch 16, bf16", "resnet_torch.py", "PyTorch, autocast, the faster of eager and compiled", 0),
     ("infer", "width 32, 64 px, batch 64, bf16", "resnet_torch.py", "PyTorch, autocast, the faster of eager and compiled", 0),
     ("render", "224 px, bytes", "render_pil.py", "PIL and numpy, an image on one thread", 1),
+    ("mesh", "64 px, 4,040 triangles", "mesh_pyrender.py", "the faster of pyrender and VTK on OSMesa", 1),
+    ("mesh", "64 px, 29,312 triangles", "mesh_pyrender.py", "the faster of pyrender and VTK on OSMesa", 1),
+    ("mesh", "224 px, 4,040 triangles", "mesh_pyrender.py", "the faster of pyrender and VTK on OSMesa", 1),
+    ("mesh", "224 px, 29,312 triangles", "mesh_pyrender.py", "the faster of pyrender and VTK on OSMesa", 1),
     ("mixture", "K = 1..32 on 3,000 x 3, BIC", "mixture_sklearn.py", "scikit-learn", 0),
     ("domino", "3,200 x 512, PCA 128, K = 25", "domino_pypi.py", "the domino package", 0),
     ("barlow", "3,200 x 512, depth 11", "barlow_sklearn.py", "scikit-learn, one thread", 0),
     ("george", "3,200 x 2, 2 to 10 clusters, 5 pieces", "george_sklearn.py", "scikit-learn", 0),
     ("multiaccuracy", "3,200 x 512, 10 auditors", "george_sklearn.py", "scikit-learn", 0),
+    ("influence", "3,200 x 512", "newer_sklearn.py", "SciPy, scikit-learn", 0),
+    ("svm", "3,200 x 512", "newer_sklearn.py", "scikit-learn's LinearSVC", 0),
+    ("density", "3,200 x 512", "newer_sklearn.py", "scikit-learn, the neighbours alone", 0),
+    ("dbscan_group", "3,200 x 512", "newer_sklearn.py", "scikit-learn", 0),
     ("tsne", "3000x512, 1000 iterations", "tsne_sklearn.py", "scikit-learn, Barnes-Hut", 0),
     ("umap", "3200x512, 10 neighbours, 500 epochs", "umap_peer.py", "umap-learn, the faster of one and all threads", 0),
     ("scvis", "1600x512, batch 512", "scvis_torch.py", "PyTorch, P vectorised, an iteration", 0),
@@ -128,7 +140,7 @@ def compare(pictures):
             for op, threads in ops:
                 for line in json.loads(run([o.spotter, "bench", op, "--device", "cpu", "--json", "--threads", str(threads)])):
                     # a rate counts what the peer's seconds are of: an image, an iteration; a step or a map is whole
-                    each = 1 / line["per_s"] if op in ("render", "resize", "scvis") else line["median_s"]
+                    each = 1 / line["per_s"] if op in ("mesh", "render", "resize", "scvis") else line["median_s"]
                     ours.setdefault((op, line["case"]), []).append(each)
             words = [a.format(spotter=o.spotter, threads=o.threads, pictures=pictures) for a in arguments]
             try:

@@ -7,6 +7,7 @@
 #include "background/background_look.h"
 #include "background/background_unit.h"
 #include "background/zoo_make.h"
+#include "spotter/model.h"
 
 /* Pictures and backgrounds of all. A planted world that is not made yet has those of its settings. */
 static spot_status count_files(spot_ctx *c, const spot_background_config *cfg, spot_background_cost *cost)
@@ -58,6 +59,31 @@ static spot_status add_all(spot_ctx *c, const spot_background_config *cfg, spot_
     return SPOT_OK;
 }
 
+/* A backward pass has two products where a forward pass has one. FGSM takes a forward pass and the half of a backward one. */
+static double multiplications_of(const spot_background_zoo *cfg, const spot_zoo_recipe *r)
+{
+    const double forward = spot_model_multiplications(r->arch, SPOT_ZOO_WIDTH, cfg->classes, cfg->size);
+
+    return (r->loss == SPOT_ZOO_LOSS_FGSM ? 5 : 3) * forward;
+}
+
+/* Adds the making of the planted world. */
+static spot_status add_world(spot_ctx *c, const spot_background_zoo *cfg, spot_background_cost *cost)
+{
+    size_t training, truth;
+
+    if (!cfg->models) return SPOT_OK;
+    for (int k = 0; k < cfg->models; k++) {
+        const spot_zoo_recipe r = spot_zoo_recipe_of(cfg, k);
+        const double pictures = (double)r.train * r.epochs;
+        cost->trained += pictures, cost->multiplied += pictures * multiplications_of(cfg, &r);
+    }
+    SPOT_TRY(spot_zoo_models_needs(c, &training, cfg));
+    SPOT_TRY(spot_zoo_measure_needs(c, &truth, cfg));
+    cost->world = spot_zoo_stock_bytes(cfg) + (training > truth ? training : truth);
+    return SPOT_OK;
+}
+
 spot_status spot_background_cost_of(spot_ctx *c, const spot_background_config *cfg, spot_background_cost *cost)
 {
     spot_background_config *one = malloc(sizeof *one);
@@ -71,10 +97,7 @@ spot_status spot_background_cost_of(spot_ctx *c, const spot_background_config *c
     s = count_files(c, cfg, cost);
     files = cost->targets;
     cost->targets = (int)(((long long)files * cfg->data.part + 99) / 100);
-    for (int k = 0; k < cfg->zoo.models; k++) {
-        const spot_zoo_recipe r = spot_zoo_recipe_of(&cfg->zoo, k);
-        cost->trained += (double)r.train * r.epochs;
-    }
+    if (s == SPOT_OK) s = add_world(c, &cfg->zoo, cost);
     if (s == SPOT_OK) s = add_all(c, cfg, one, files, cost);
     free(one);
     return s;

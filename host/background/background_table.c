@@ -80,8 +80,8 @@ static const spot_setting measure[] = {
     S("confidence", NAME, confidence, "the first matrix's response: greatest softmax, or softmax of the true class",
       SPOT_ONE_OF("greatest", "true")),
     S("sets",       SWITCH, sets,     "whether the derived sets are looked at", SPOT_SWITCH, SPOT_DEF(1)),
-    S("precision",  NAME, precision,  "precision of networks that Spotter runs itself; a GPU is several times as fast in tf32",
-      SPOT_ONE_OF("fp32", "tf32", "bf16"), .newer = true),
+    S("precision",  NAME, precision,  "precision of networks that Spotter runs itself; a GPU is several times as fast in tf32, "
+      "a CPU with AMX faster in bf16", SPOT_ONE_OF("fp32", "tf32", "bf16"), .newer = true),
     S("grid",       INT,  grid,       "cells a side of a matrix", SPOT_IN(4, SPOT_RBF_GRID), SPOT_DEF(128)),
     S("kernel",     INT,  kernel,     "diameter of the window, in cells", SPOT_IN(1, SPOT_RBF_KERNEL), SPOT_DEF(32)),
     S("sigma",      REAL, sigma,      "sigma of the Gaussian, in cells", SPOT_IN(0.001, 1000000), SPOT_DEF(10)),

@@ -10,6 +10,7 @@
 #include "spotter/worst_pairs.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "spotter/model.h"
 #include "spotter/variance.h"
 #include "spotter/zoo.h"
 
@@ -55,6 +56,7 @@ static void put_settings(spot_json *j, const spot_background_config *cfg)
     spot_json_put_int(j, "seed", (long long)cfg->suite.seed);
     spot_json_put_text(j, "confidence", m->confidence ? "true" : "greatest");
     spot_json_put_int(j, "top", m->top);
+    spot_json_put_text(j, "precision", spot_precision_name((spot_precision)m->precision));
     spot_json_put_int(j, "grid", m->grid);
     spot_json_put_int(j, "kernel", m->kernel);
     spot_json_put_real(j, "sigma", m->sigma);

@@ -30,7 +30,8 @@ const spot_setting spot_zoo_settings[] = {
     S("recipes",     NAME, recipes,     "what varies in the models beside rho; plain: pictures, passes, labels and black "
       "backgrounds (ResNet-18s of width 16, cross-entropy, Adam); paper: loss (cross-entropy; with 0.5 triplet loss; against "
       "FGSM of 4/256), optimizer (Adam, SGD, RMSprop), augmentation (none, rotation, brightness, scale, foreground only) and "
-      "width (16, 32, 48)", SPOT_ONE_OF("plain", "paper"), SPOT_DEF(SPOT_ZOO_RECIPES_PLAIN), .newer = true),
+      "architecture (ResNet-18, ResNet-34, AlexNet, of width 16)", SPOT_ONE_OF("plain", "paper"),
+      SPOT_DEF(SPOT_ZOO_RECIPES_PLAIN), .newer = true),
     S("train",       INT,  train,       "pictures of a model's training", SPOT_IN(8, 1e6), SPOT_DEF(1000)),
     S("epochs",      INT,  epochs,      "passes over them", SPOT_IN(1, SPOT_MAX_EPOCHS / 6), SPOT_DEF(6)),
     S("tested",      INT,  tested,      "objects of each class by which it is measured what a model has learned",
@@ -64,6 +65,9 @@ spot_status spot_zoo_make(spot_ctx *c, const char *dir, const spot_background_zo
     if (cfg->families < cfg->classes)
         return spot_fail(c, SPOT_USAGE, "zoo.families is %d, and each of the %d classes needs a family of its own",
                          cfg->families, cfg->classes);
+    if (cfg->recipes == SPOT_ZOO_RECIPES_PAPER && cfg->size < 64)
+        return spot_fail(c, SPOT_USAGE, "zoo.size is %d, and AlexNet, one of the architectures of zoo.recipes: paper, needs 64 "
+                         "or more", cfg->size);
     if (!cfg->models) return SPOT_OK;
     SPOT_TRY(spot_folder_make(c, dir));
     SPOT_TRY(spot_world_claim(c, dir, "zoo.yaml", "planted zoo", spot_zoo_settings, cfg));

@@ -54,12 +54,17 @@ void spot_zoo_background(uint8_t *rgb, char *words, const spot_zoo_stock *s, spo
     if (words) snprintf(words, SPOT_ZOO_WORDING, "scene; %s", s->scene_name[scene]);
 }
 
+size_t spot_zoo_pool_bytes(const spot_background_zoo *cfg, int each)
+{
+    return ((size_t)cfg->families + 1) * (size_t)each * 3 * (size_t)cfg->size * (size_t)cfg->size;
+}
+
 spot_status spot_zoo_pool_open(spot_ctx *c, spot_zoo_pool *p, const spot_zoo_stock *s, spot_zoo_set set, int each)
 {
     const int families = s->cfg->families + 1, n = families * each;
     const size_t bytes = 3 * (size_t)s->cfg->size * (size_t)s->cfg->size;
 
-    *p = (spot_zoo_pool){ each, malloc((size_t)n * bytes) };
+    *p = (spot_zoo_pool){ each, malloc(spot_zoo_pool_bytes(s->cfg, each)) };
     if (!p->rgb) return spot_fail(c, SPOT_NOMEM, "no memory for %d backgrounds", n);
 #pragma omp parallel for schedule(dynamic) num_threads(c->threads)
     for (int i = 0; i < n; i++)

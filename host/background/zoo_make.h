@@ -32,6 +32,7 @@ typedef struct {
 /* Close it also after a failure. */
 spot_status spot_zoo_stock_open (spot_ctx *c, spot_zoo_stock *s, const spot_background_zoo *cfg);
 void        spot_zoo_stock_close(spot_zoo_stock *s);
+size_t      spot_zoo_stock_bytes(const spot_background_zoo *cfg);
 
 /* ---- zoo_compose.c: pictures ---- */
 
@@ -77,6 +78,7 @@ typedef struct { int each; uint8_t *rgb; } spot_zoo_pool;
 
 spot_status spot_zoo_pool_open (spot_ctx *c, spot_zoo_pool *p, const spot_zoo_stock *s, spot_zoo_set set, int each);
 void        spot_zoo_pool_close(spot_zoo_pool *p);
+size_t      spot_zoo_pool_bytes(const spot_background_zoo *cfg, int each);
 
 static inline const uint8_t *spot_zoo_pooled(const spot_zoo_pool *p, int size, int family, uint32_t number)
 {
@@ -88,6 +90,10 @@ static inline const uint8_t *spot_zoo_pooled(const spot_zoo_pool *p, int size, i
 spot_status spot_zoo_files (spot_ctx *c, const char *dir, const spot_zoo_stock *s);      /* backgrounds.csv is the last */
 spot_status spot_zoo_models(spot_ctx *c, const char *dir, const spot_zoo_stock *s);      /* trains those without a file */
 spot_status spot_zoo_measure(spot_ctx *c, const char *dir, const spot_zoo_stock *s);     /* truth.csv, unless it is there */
+
+/* The memory that making them takes, beside the stock: of c's host, with as many models at once as c has threads. */
+spot_status spot_zoo_models_needs (spot_ctx *c, size_t *bytes, const spot_background_zoo *cfg);
+spot_status spot_zoo_measure_needs(spot_ctx *c, size_t *bytes, const spot_background_zoo *cfg);
 
 /* The folder of the world of a run: OUT/zoo. */
 spot_status spot_zoo_folder(spot_ctx *c, char *dir, size_t size, const char *out);

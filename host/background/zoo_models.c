@@ -1,4 +1,4 @@
-/* zoo_models.c - small ResNet-18s of known reliance on the background. */
+/* zoo_models.c - small networks of known reliance on the background. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -13,8 +13,12 @@ enum { BATCH = 32, POOL = 150 };
 /* The margin is that of Schroff et al. A step of FGSM is four of the values that a pixel can have. */
 static const double MARGIN = 0.2, TRIPLET = 0.5, FGSM = 4 / 256.0;
 
-/* The peak of one_cycle for each spot_optimizer. */
-static const double rates[SPOT_ZOO_OPTIMIZERS] = { 4e-3, 5e-2, 2e-3 };
+/* The peak of one_cycle for each spot_optimizer. AlexNet has no batch norm, so its rates are smaller. */
+static const double rates[SPOT_ZOO_ARCHS][SPOT_ZOO_OPTIMIZERS] = {
+    [SPOT_ARCH_RESNET18] = { 4e-3, 5e-2, 2e-3 },
+    [SPOT_ARCH_RESNET34] = { 4e-3, 5e-2, 2e-3 },
+    [SPOT_ARCH_ALEXNET] = { 1e-3, 3e-2, 5e-4 },
+};
 
 void spot_zoo_model_path(char path[SPOT_ZOO_PATH], const char *dir, const spot_zoo_recipe *r)
 {
@@ -25,11 +29,12 @@ static spot_model_config config_of(const spot_zoo_recipe *r)
 {
     spot_model_config cfg = spot_model_defaults();
 
-    cfg.width = r->width;
+    cfg.arch = r->arch;
+    cfg.width = SPOT_ZOO_WIDTH;
     cfg.optimizer = r->optimizer;
     cfg.epochs = r->epochs;
     cfg.batch = BATCH;
-    cfg.lr = rates[r->optimizer];
+    cfg.lr = rates[r->arch][r->optimizer];
     cfg.schedule = SPOT_ONE_CYCLE;
     return cfg;
 }
@@ -75,17 +80,24 @@ static spot_status draw_lesson(spot_ctx *c, void *user, const spot_lesson *l)
     return SPOT_OK;
 }
 
+static spot_pixel_training training_of(pupil *u)
+{
+    const spot_zoo_recipe *r = u->recipe;
+    const spot_background_zoo *cfg = u->stock->cfg;
+
+    return (spot_pixel_training){ .size = cfg->size, .classes = cfg->classes, .images = r->train, .loss = SPOT_SOFTMAX,
+                                  .triplet = r->loss == SPOT_ZOO_LOSS_TRIPLET ? TRIPLET : 0, .margin = MARGIN,
+                                  .fgsm = r->loss == SPOT_ZOO_LOSS_FGSM ? FGSM : 0, .draw = draw_lesson, .user = u,
+                                  .seed = cfg->seed, .number = 1u << 30 | (uint32_t)r->number };      /* no EC has it */
+}
+
 /* Trains a model, with memory of its own. */
 static spot_status train_model(spot_ctx *c, const char *path, const spot_zoo_stock *stock, const spot_zoo_pool *pool,
                                const spot_zoo_recipe *r)
 {
     const spot_model_config cfg = config_of(r);
     pupil u = { stock, pool, r };
-    const spot_pixel_training how = { .size = stock->cfg->size, .classes = stock->cfg->classes, .images = r->train,
-                                      .loss = SPOT_SOFTMAX, .triplet = r->loss == SPOT_ZOO_LOSS_TRIPLET ? TRIPLET : 0,
-                                      .margin = MARGIN, .fgsm = r->loss == SPOT_ZOO_LOSS_FGSM ? FGSM : 0,
-                                      .draw = draw_lesson, .user = &u, .seed = stock->cfg->seed,
-                                      .number = 1u << 30 | (uint32_t)r->number };      /* no EC has it */
+    const spot_pixel_training how = training_of(&u);
     spot_arena a = spot_arena_counting();
     spot_model m;
     spot_status s;
@@ -96,6 +108,44 @@ static spot_status train_model(spot_ctx *c, const char *path, const spot_zoo_sto
     if (!s) s = spot_model_save(c, path, &m);
     spot_arena_close(&a);
     return s;
+}
+
+static bool need_the_same(const spot_zoo_recipe *a, const spot_zoo_recipe *b)
+{
+    return a->arch == b->arch && a->loss == b->loss && a->train == b->train && a->epochs == b->epochs;
+}
+
+/* Whether a model before number k needs as much memory. */
+static bool is_counted(const spot_background_zoo *cfg, int k)
+{
+    const spot_zoo_recipe r = spot_zoo_recipe_of(cfg, k);
+
+    for (int i = 0; i < k; i++) {
+        const spot_zoo_recipe earlier = spot_zoo_recipe_of(cfg, i);
+        if (need_the_same(&earlier, &r)) return true;
+    }
+    return false;
+}
+
+spot_status spot_zoo_models_needs(spot_ctx *c, size_t *bytes, const spot_background_zoo *cfg)
+{
+    const size_t at_once = (size_t)(c->threads < cfg->models ? c->threads : cfg->models);
+    const spot_zoo_stock stock = { .cfg = cfg };
+    size_t most = 0;
+
+    for (int k = 0; k < cfg->models; k++) {
+        const spot_zoo_recipe r = spot_zoo_recipe_of(cfg, k);
+        const spot_model_config net = config_of(&r);
+        pupil u = { &stock, NULL, &r };
+        const spot_pixel_training how = training_of(&u);
+        spot_arena a = spot_arena_counting();
+        spot_model m;
+        if (is_counted(cfg, k)) continue;
+        SPOT_TRY(spot_model_train_pixels(c, &a, &m, NULL, &how, &net, NULL));
+        if (a.peak > most) most = a.peak;
+    }
+    *bytes = most * at_once + spot_zoo_pool_bytes(cfg, POOL);
+    return SPOT_OK;
 }
 
 /* Models are trained side by side, each on its share of the threads: a net this small gains little from several. */

@@ -8,12 +8,15 @@ static const char *const kind_name[SPOT_ZOO_KINDS] = { "plain", "short", "few", 
 static const char *const loss_name[SPOT_ZOO_LOSSES] = { "ce", "triplet", "fgsm" };
 static const char *const optimizer_name[SPOT_ZOO_OPTIMIZERS] = { "adam", "sgd", "rmsprop" };
 static const char *const augment_name[SPOT_ZOO_AUGMENTS] = { "none", "rotate", "brightness", "scale", "foreground" };
-static const int widths[SPOT_ZOO_WIDTHS] = { 16, 32, 48 };
+static const char *const arch_name[SPOT_ZOO_ARCHS] = {
+    [SPOT_ARCH_RESNET18] = "resnet18", [SPOT_ARCH_RESNET34] = "resnet34", [SPOT_ARCH_ALEXNET] = "alexnet",
+};
 
 const char *spot_zoo_kind_name(spot_zoo_kind kind)          { return kind_name[kind]; }
 const char *spot_zoo_loss_name(spot_zoo_loss loss)          { return loss_name[loss]; }
 const char *spot_zoo_optimizer_name(int optimizer)          { return optimizer_name[optimizer]; }
 const char *spot_zoo_augment_name(spot_zoo_augment augment) { return augment_name[augment]; }
+const char *spot_zoo_arch_name(int arch)                    { return arch_name[arch]; }
 
 /* The kinds take turns. Few models are all plain. */
 static void set_kind(spot_zoo_recipe *r, const spot_background_zoo *cfg)
@@ -26,27 +29,27 @@ static void set_kind(spot_zoo_recipe *r, const spot_background_zoo *cfg)
     snprintf(r->name, sizeof r->name, "%s-rho%03.0f-%02d", kind_name[r->kind], 100 * r->rho, r->number);
 }
 
-/* Loss, optimizer and width are three columns of Taguchi's array L9: of nine models in a row, each pair of options has one. The
- * third moves on from one nine to the next, so that 27 models have all triples; augmentation has a turn of five, which
- * shares no factor with 27, so that 135 models have all of 135 recipes. */
+/* Loss, optimizer and architecture are three columns of Taguchi's array L9: of nine models in a row, each pair of options has
+ * one. The third moves on from one nine to the next, so that 27 models have all triples; augmentation has a turn of five,
+ * which shares no factor with 27, so that 135 models have all of 135 recipes. */
 static void set_options(spot_zoo_recipe *r)
 {
     const int third = r->number / 3, ninth = r->number / 9;
 
     r->loss = r->number % SPOT_ZOO_LOSSES;
     r->optimizer = (r->loss + third) % SPOT_ZOO_OPTIMIZERS;
-    r->width = widths[(r->loss + 2 * third + ninth) % SPOT_ZOO_WIDTHS];
+    r->arch = (r->loss + 2 * third + ninth) % SPOT_ZOO_ARCHS;
     r->augment = r->number % SPOT_ZOO_AUGMENTS;
     if (r->augment == SPOT_ZOO_AUGMENT_FOREGROUND) r->black = 1, r->rho = 0;
-    snprintf(r->name, sizeof r->name, "%s-%s-%s-w%d-rho%03.0f-%02d", loss_name[r->loss], optimizer_name[r->optimizer],
-             augment_name[r->augment], r->width, 100 * r->rho, r->number);
+    snprintf(r->name, sizeof r->name, "%s-%s-%s-%s-rho%03.0f-%02d", loss_name[r->loss], optimizer_name[r->optimizer],
+             augment_name[r->augment], arch_name[r->arch], 100 * r->rho, r->number);
 }
 
 /* rho grows from model to model, so that neither it nor another option follows from the other. */
 spot_zoo_recipe spot_zoo_recipe_of(const spot_background_zoo *cfg, int model)
 {
     spot_zoo_recipe r = { .number = model, .train = cfg->train, .epochs = cfg->epochs, .optimizer = SPOT_ADAM,
-                          .width = widths[0] };
+                          .arch = SPOT_ARCH_RESNET18 };
 
     r.rho = cfg->models > 1 ? (double)model / (cfg->models - 1) : 0;
     if (cfg->recipes == SPOT_ZOO_RECIPES_PAPER) set_options(&r);

@@ -291,9 +291,19 @@ static spot_status open_scenes(spot_ctx *c, spot_zoo_stock *t)
     return s ? s : failed;
 }
 
+static size_t cut_outs(const spot_background_zoo *cfg)
+{
+    return (size_t)cfg->classes * SPOT_ZOO_STAMPS * (size_t)cfg->size * (size_t)cfg->size;
+}
+
+size_t spot_zoo_stock_bytes(const spot_background_zoo *cfg)
+{
+    return 4 * cut_outs(cfg) + 3 * (size_t)SPOT_ZOO_SCENES * SPOT_ZOO_SCENE_SIDE * SPOT_ZOO_SCENE_SIDE;
+}
+
 spot_status spot_zoo_stock_open(spot_ctx *c, spot_zoo_stock *t, const spot_background_zoo *cfg)
 {
-    const size_t n = (size_t)cfg->classes * SPOT_ZOO_STAMPS * (size_t)cfg->size * (size_t)cfg->size;
+    const size_t n = cut_outs(cfg);
 
     *t = (spot_zoo_stock){ .cfg = cfg, .rgb = malloc(3 * n), .alpha = malloc(n) };
     if (!t->rgb || !t->alpha) return spot_fail(c, SPOT_NOMEM, "no memory for cut-outs of %d pixels a side", cfg->size);

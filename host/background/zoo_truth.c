@@ -7,6 +7,7 @@
 #include "background/zoo_make.h"
 #include "base/text.h"
 #include "formats/formats.h"
+#include "model/network.h"
 #include "spotter/model.h"
 #include "spotter/store.h"
 
@@ -119,6 +120,36 @@ static spot_status ask_model(spot_ctx *c, measurer *m, const char *dir, spot_zoo
     return s;
 }
 
+/* The memory of asking a network of an architecture. */
+static spot_status count_asking(spot_ctx *c, size_t *bytes, const spot_background_zoo *cfg, int arch)
+{
+    spot_arena a = spot_arena_counting();
+    spot_model model;
+
+    SPOT_TRY(spot_model_take(c, &a, &model, arch, SPOT_ZOO_WIDTH, cfg->classes));
+    SPOT_TRY(spot_model_infer(c, &a, NULL, NULL, &model, NULL, BEHINDS * cfg->classes * cfg->tested, cfg->size));
+    *bytes = a.peak;
+    return SPOT_OK;
+}
+
+spot_status spot_zoo_measure_needs(spot_ctx *c, size_t *bytes, const spot_background_zoo *cfg)
+{
+    const size_t n = (size_t)cfg->classes * (size_t)cfg->tested, square = (size_t)cfg->size * (size_t)cfg->size;
+    bool seen[SPOT_ZOO_ARCHS] = { false };
+    size_t most = 0, one;
+
+    for (int k = 0; k < cfg->models; k++) {
+        const int arch = spot_zoo_recipe_of(cfg, k).arch;
+        if (seen[arch]) continue;
+        SPOT_TRY(count_asking(c, &one, cfg, arch));
+        most = one > most ? one : most;
+        seen[arch] = true;
+    }
+    *bytes = most + spot_zoo_pool_bytes(cfg, POOL)
+           + n * (sizeof(int) + BEHINDS * (3 * square + (size_t)cfg->classes * sizeof(float)));
+    return SPOT_OK;
+}
+
 /* A row; plain recipes have no columns for the options of the others. */
 static void put_truth(FILE *f, const spot_zoo_truth *t, bool options)
 {
@@ -128,8 +159,8 @@ static void put_truth(FILE *f, const spot_zoo_truth *t, bool options)
     fprintf(f, "%s,%s,%s,%d,%d,%g,%g,", r->name, spot_zoo_kind_name((spot_zoo_kind)r->kind), spot_digits(digits, r->rho, 1),
             r->train, r->epochs, r->wrong, r->black);
     if (options)
-        fprintf(f, "%s,%s,%s,%d,", spot_zoo_loss_name((spot_zoo_loss)r->loss), spot_zoo_optimizer_name(r->optimizer),
-                spot_zoo_augment_name((spot_zoo_augment)r->augment), r->width);
+        fprintf(f, "%s,%s,%s,%s,", spot_zoo_loss_name((spot_zoo_loss)r->loss), spot_zoo_optimizer_name(r->optimizer),
+                spot_zoo_augment_name((spot_zoo_augment)r->augment), spot_zoo_arch_name(r->arch));
     fprintf(f, "%d,%.6f,%.6f,%.6f,%.6f,%.6f\n", t->tested, t->same, t->random, t->alone, t->follows, t->reliance);
 }
 
@@ -141,7 +172,7 @@ static spot_status write_truth(spot_ctx *c, const spot_zoo_truth *t, const spot_
     spot_status s = f ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for %s", path);
 
     if (f) fprintf(f, "model,kind,rho,train,epochs,wrong,black,%stested,same,random,alone,follows,reliance\n",
-                   options ? "loss,optimizer,augmentation,width," : "");
+                   options ? "loss,optimizer,augmentation,architecture," : "");
     for (int k = 0; f && k < cfg->models; k++) put_truth(f, &t[k], options);
     if (f && (fclose(f) || text.status)) s = spot_fail(c, SPOT_NOMEM, "no memory for %s", path);
     if (!s) s = spot_file_write(c, path, text.bytes, text.used);

@@ -81,9 +81,12 @@ bool spot_setting_is_idle(const spot_setting *s, const void *group)
 
 bool spot_setting_is_old(const spot_setting *s, const void *value)
 {
+    const double *real = value;
+
     if (!s->newer) return false;
     if (s->kind == SETTING_TEXT) return !strcmp(value, s->text ? s->text : "");
-    return s->kind == SETTING_REAL ? *(const double *)value == s->def[0] : *(const int *)value == (int)s->def[0];
+    if (s->kind == SETTING_SPAN) return real[0] == s->def[0] && real[1] == s->def[1];
+    return s->kind == SETTING_REAL ? *real == s->def[0] : *(const int *)value == (int)s->def[0];
 }
 
 /* ---- defaults ---- */
@@ -93,11 +96,13 @@ void spot_settings_defaults(const spot_setting *rows, void *group)
     for (spot_setting_walk w = spot_settings_walk(rows, group); w.s; spot_settings_next(&w)) {
         const spot_setting *s = w.s;
         int *i = (int *)(void *)w.value;
+        double *real = (double *)(void *)w.value;
         switch (s->kind) {
         case SETTING_GROUP: spot_settings_defaults(s->rows, w.value); break;
         case SETTING_LIST:  break;
         case SETTING_SEED:  *(uint64_t *)(void *)w.value = (uint64_t)s->def[0]; break;
-        case SETTING_REAL:  *(double *)(void *)w.value = s->def[0]; break;
+        case SETTING_REAL:  *real = s->def[0]; break;
+        case SETTING_SPAN:  real[0] = s->def[0], real[1] = s->def[1]; break;
         case SETTING_TEXT:  snprintf(w.value, (size_t)s->hi, "%s", s->text ? s->text : ""); break;
         case SETTING_RANGE: i[0] = (int)s->def[0], i[1] = (int)s->def[1]; break;
         default:            *i = (int)s->def[0]; break;
@@ -120,13 +125,15 @@ static int count_of(const char *const *names)
 
 static bool takes_value(const spot_setting *s, const void *value)
 {
+    const double *real = value;
     const int *i = value;
 
     switch (s->kind) {
     case SETTING_INT:
     case SETTING_SWITCH: return takes_int(s, *i);
     case SETTING_RANGE:  return takes_int(s, i[0]) && takes_int(s, i[1]) && i[0] <= i[1];
-    case SETTING_REAL:   return in_range(s, *(const double *)value);
+    case SETTING_REAL:   return in_range(s, *real);
+    case SETTING_SPAN:   return in_range(s, real[0]) && in_range(s, real[1]) && real[0] <= real[1];
     case SETTING_NAME:   return *i >= 0 && *i < count_of(s->names);
     case SETTING_TEXT:   return memchr(value, 0, (size_t)s->hi) != NULL;
     default:             return true;
@@ -186,6 +193,7 @@ bool spot_setting_read(const spot_setting *s, void *value, const char *const *te
     case SETTING_RANGE:  return read_int(text[0], s, &i[0]) && read_int(text[1], s, &i[1]) && i[0] <= i[1];
     case SETTING_SEED:   return read_seed(text[0], value);
     case SETTING_REAL:   return read_real(text[0], real) && in_range(s, *real);
+    case SETTING_SPAN:   return read_real(text[0], &real[0]) && read_real(text[1], &real[1]) && takes_value(s, value);
     case SETTING_SWITCH: *i = !strcmp(text[0], "true"); return *i || !strcmp(text[0], "false");
     case SETTING_TEXT:   return snprintf(value, (size_t)s->hi, "%s", text[0]) < (int)s->hi;
     case SETTING_NAME:
@@ -228,13 +236,18 @@ static void print_real(FILE *f, double value)
 void spot_setting_print(FILE *f, const spot_setting *s, const void *value)
 {
     const bool good = takes_value(s, value);
+    const double *real = value;
     const int *i = value;
 
     switch (s->kind) {
     case SETTING_INT:    fprintf(f, "%d", *i); break;
     case SETTING_RANGE:  fprintf(f, "[%d, %d]", i[0], i[1]); break;
     case SETTING_SEED:   fprintf(f, "%" PRIu64, *(const uint64_t *)value); break;
-    case SETTING_REAL:   print_real(f, *(const double *)value); break;
+    case SETTING_REAL:   print_real(f, *real); break;
+    case SETTING_SPAN:
+        fputc('[', f), print_real(f, real[0]);
+        fputs(", ", f), print_real(f, real[1]), fputc(']', f);
+        break;
     case SETTING_TEXT:   if (good) print_text(f, value); break;
     case SETTING_SWITCH: if (good) fputs(*i ? "true" : "false", f); else fprintf(f, "%d", *i); break;
     case SETTING_NAME:   if (good) fputs(s->names[*i], f); else fprintf(f, "%d", *i); break;
@@ -267,6 +280,7 @@ const char *spot_setting_takes(char *text, size_t size, const spot_setting *s)
     case SETTING_RANGE:  snprintf(text, size, "[least, most], integers from %.0f to %.0f", s->lo, s->hi); break;
     case SETTING_SEED:   snprintf(text, size, "an integer from 0 to %" PRIu64, UINT64_MAX); break;
     case SETTING_REAL:   snprintf(text, size, "a number from %g to %g", s->lo, s->hi); break;
+    case SETTING_SPAN:   snprintf(text, size, "[least, most], numbers from %g to %g", s->lo, s->hi); break;
     case SETTING_SWITCH: snprintf(text, size, "true or false"); break;
     case SETTING_TEXT:   snprintf(text, size, "a text of at most %.0f bytes", s->hi - 1); break;
     case SETTING_LIST:   snprintf(text, size, "a list of %.0f to %.0f groups of settings", s->lo, s->hi); break;

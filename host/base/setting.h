@@ -18,6 +18,7 @@ typedef enum {
     SETTING_RANGE,       /* int[2], [least, most], both in [lo, hi] */
     SETTING_SEED,        /* uint64_t                                */
     SETTING_REAL,        /* double in [lo, hi]                      */
+    SETTING_SPAN,        /* double[2], [least, most], both in [lo, hi] */
     SETTING_SWITCH,      /* int 0 or 1, written false or true       */
     SETTING_NAME,        /* int, an index into names                */
     SETTING_TEXT,        /* char[hi]                                */
@@ -30,7 +31,7 @@ typedef struct spot_setting {
     const char *name;
     spot_setting_kind kind;
     size_t offset;                                   /* in the struct that the table describes */
-    double lo, hi, def[2];                           /* range and default; def[1]: the most of a range */
+    double lo, hi, def[2];                           /* range and default; def[1]: the most of a range or span */
     int unit;
     const char *text;                                /* default of a text; NULL: "" */
     const char *const *names;                        /* NULL-terminated */
@@ -78,6 +79,9 @@ const spot_setting *spot_setting_find(const spot_setting *rows, const char *name
 /* applies: the group has the setting (`when`). is_idle: the value of `of` makes the setting unused (`values`). */
 bool spot_setting_applies(const spot_setting *s, const void *group);
 bool spot_setting_is_idle(const spot_setting *s, const void *group);
+
+/* Whether a config writes the setting as two numbers. */
+static inline bool spot_setting_is_pair(const spot_setting *s) { return s->kind == SETTING_RANGE || s->kind == SETTING_SPAN; }
 
 /* Whether this value of a `newer` setting means what was done before the setting existed. */
 bool spot_setting_is_old(const spot_setting *s, const void *value);

@@ -23,9 +23,11 @@ static const char *const names[] = {
 #undef X
     NULL
 };
-static const char *const representations[] = { "model", "robust", "clip", "file", NULL };
+static const char *const representations[] = { "model", "robust", "clip", "file", "attributes", NULL };
 
 static bool known(int method) { return method >= 0 && method < SPOT_METHODS; }
+
+bool spot_bdm_weighs(int method) { return known(method) && methods[method]->weighs; }
 
 static const spot_setting *settings_of(int method) { return known(method) ? methods[method]->settings : NULL; }
 
@@ -33,10 +35,10 @@ const spot_setting spot_bdm_settings[] = {
 #define S SPOT_BDM_ROW
     S("method",  NAME,  method,        "blindspot discovery method", .names = names),
     S("name",    TEXT,  name,
-      "label in tables; \"\": the method, and its reducer and representation where they are not its own", .hi = 80),
+      "label in tables; \"\": the method, and its profile, reducer and representation where they are not its own", .hi = 80),
     S("top",     INT,   top,           "most hypotheses returned", SPOT_IN(1, SPOT_MAX_HYPOTHESES), SPOT_DEF(10)),
     S("representation", NAME, representation,
-      "source of the features: the classifier, a robust network, the config's encoder, or files",
+      "source of the features: the classifier, a robust network, the config's encoder, files, or the attributes of the images",
       .names = representations, SPOT_DEF(SPOT_BY_MODEL)),
     S("embeddings", TEXT, embeddings,
       "folder of ec-000012.safetensors, each with a tensor \"embedding\" (representation: file)", .hi = 256),
@@ -57,16 +59,32 @@ spot_bdm_config spot_bdm_defaults(int method)
     return cfg;
 }
 
-/* PlaneSpot's name includes its reducer. Other names include only a reducer or representation that is not the default. */
+void spot_bdm_preset(spot_bdm_config *cfg)
+{
+    if (known(cfg->method) && methods[cfg->method]->preset) methods[cfg->method]->preset(cfg);
+}
+
+/* "-paper" for a profile that is not the default. */
+static const char *profile_word(const spot_bdm_config *cfg)
+{
+    const spot_setting_walk w = spot_settings_at(spot_bdm_settings, cfg, SPOT_BDM_PROFILE);
+    int i = 0, profile = w.s ? *(const int *)(const void *)w.value : 0;
+
+    while (w.s && i < profile && w.s->names[i]) i++;
+    return i && w.s->names[i] ? w.s->names[i] : "";
+}
+
+/* PlaneSpot's name includes its reducer, and attributes are always named, because other methods do not know them. Else names
+ * include only a reducer, profile or representation that is not the default. */
 const char *spot_bdm_name(const spot_bdm_config *cfg, char *text, size_t size)
 {
     const spot_bdm_config own = spot_bdm_defaults(cfg->method);
     bool reduced = cfg->method == SPOT_PLANESPOT || cfg->embed.method != own.embed.method;
-    bool elsewhere = cfg->representation != own.representation;
+    bool elsewhere = cfg->representation != own.representation || cfg->representation == SPOT_BY_ATTRIBUTES;
 
     if (cfg->name[0]) snprintf(text, size, "%s", cfg->name);
     else if (!known(cfg->method)) snprintf(text, size, "unknown");
-    else snprintf(text, size, "%s%s%s%s%s", names[cfg->method],
+    else snprintf(text, size, "%s%s%s%s%s%s%s", names[cfg->method], *profile_word(cfg) ? "-" : "", profile_word(cfg),
                   reduced ? "-" : "", reduced ? spot_embed_settings->names[cfg->embed.method] : "",
                   elsewhere ? "-" : "", elsewhere ? representations[cfg->representation] : "");
     return spot_plain(text);
@@ -104,12 +122,17 @@ spot_status spot_bdm_find(spot_ctx *c, spot_arena *a, int problems, spot_hypothe
 spot_status spot_bdm_fit(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits, const spot_view *views,
                          const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg)
 {
+    const spot_bdm_group all = { problems, out, fits, views, points, seeds, cfg };
+    const spot_method *m;
     spot_status s;
 
     for (int p = 0; fits && p < problems; p++) fits[p].count = 0;
     SPOT_TRY(check_method(c, cfg));
     for (int p = 0; p < problems; p++) SPOT_TRY(check_problem(c, seeds[p].ec, &views[p], &points[p], cfg));
-    s = methods[cfg->method]->find(c, a, problems, out, fits, views, points, seeds, cfg);
+    m = methods[cfg->method];
+    s = m->solve ? spot_bdm_groups_find(c, a, &all, m->solve)
+                 : m->find(c, a, problems, out, fits, views, points, seeds, cfg);
+    for (int p = 0; s == SPOT_OK && p < problems; p++) out[p].n = views[p].n;
     for (int p = 0; fits && s == SPOT_OK && p < problems; p++)
         s = spot_fit_reducer(c, &fits[p], &views[p], &points[p], &cfg->embed);
     for (int p = 0; fits && s != SPOT_OK && p < problems; p++) spot_fit_close(&fits[p]);
@@ -171,7 +194,9 @@ spot_status spot_bdm_assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hyp
 
 spot_bytes spot_bdm_needs(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg)
 {
-    return methods[cfg->method]->needs(c, problems, n, d, cfg);
+    const spot_method *m = methods[cfg->method];
+
+    return m->solve ? spot_bdm_groups_needs(c, problems, n, d, cfg, m->solve) : m->needs(c, problems, n, d, cfg);
 }
 
 size_t spot_bdm_bytes(int problems, const int *n, int d, const spot_bdm_config *cfg, int threads)

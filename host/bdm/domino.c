@@ -38,6 +38,8 @@ typedef struct {
     spot_rank *ranks;          /* (k): the slices, highest score first */
     spot_twin order, place;    /* (k): their numbers in this order; (n): index of a row's slice in it */
     int     *row;              /* (n): the rows of all hypotheses */
+    float   *weight;           /* (top, n): their weights */
+    double  *share;            /* (n): one slice's responsibilities */
 } problem;
 
 static int slices_used(int n, const spot_bdm_config *cfg) { return n < cfg->domino.components ? n : cfg->domino.components; }
@@ -69,6 +71,7 @@ static spot_status take_problem(spot_ctx *c, spot_arena *host, spot_arena *work,
     SPOT_TRY(spot_twin_take(c, host, work, &q->given, (size_t)n * (CLASSES * sizeof(float) + 1)));
     SPOT_TRY(spot_twin_take(c, host, work, &q->shares, 2 * k * CLASSES * sizeof(double)));
     SPOT_TRY(SPOT_TAKE(c, host, q->ranks, k));
+    SPOT_TRY(SPOT_TAKE(c, host, q->share, n));
     SPOT_TRY(spot_twin_take(c, host, work, &q->order, k * sizeof(int)));
     SPOT_TRY(spot_twin_take(c, host, work, &q->place, (size_t)n * sizeof(int)));
     *job = (spot_domino_job){ .n = n, .d = d, .k = (int)k, .classes = CLASSES, .full = (int)full };
@@ -217,6 +220,16 @@ static spot_status keep_fit(spot_ctx *c, spot_fit *f, const problem *q, const sp
     return spot_fit_put(c, f, "domino.hypothesis", SPOT_I32, hypothesis, len, 0, NULL);
 }
 
+/* A row's weight in a hypothesis is its slice's responsibility for it, whether or not the row has a better slice. */
+static spot_status weigh_rows(spot_ctx *c, float *weight, const problem *q, int slice)
+{
+    size_t n = (size_t)q->job.n;
+
+    SPOT_TRY(spot_device_copy(c, q->share, q->job.r + (size_t)slice * n, n * sizeof *q->share));
+    for (size_t i = 0; i < n; i++) weight[i] = (float)q->share[i];
+    return SPOT_OK;
+}
+
 static spot_status collect_slices(spot_ctx *c, spot_hypotheses *out, spot_fit *fit, const problem *q, const spot_view *v,
                                   const spot_bdm_config *cfg)
 {
@@ -237,6 +250,8 @@ static spot_status collect_slices(spot_ctx *c, spot_hypotheses *out, spot_fit *f
         if (!h.len) continue;
         h.mean_error /= h.len;
         row += h.len;
+        h.weight = q->weight + (size_t)out->len * q->job.n;
+        SPOT_TRY(weigh_rows(c, h.weight, q, ranks[s].which));
         hypothesis[s] = out->len;
         out->h[out->len++] = h;
     }
@@ -258,9 +273,9 @@ static spot_status report_problem(spot_ctx *c, uint32_t ec, const problem *q, co
     return SPOT_OK;
 }
 
-/* Solves all problems in scratch memory; only `row` outlives it. out NULL: only allocates. */
+/* Solves all problems in scratch memory; only `row` and `weight` outlive it. out NULL: only allocates. */
 static spot_status solve_all(spot_ctx *c, spot_arena *host, spot_arena *work, int problems, spot_hypotheses *out,
-                             spot_fit *fits, int **row, const spot_view *views, const spot_points *points,
+                             spot_fit *fits, int **row, float **weight, const spot_view *views, const spot_points *points,
                              const spot_seed *seeds, const spot_bdm_config *cfg)
 {
     batch b;
@@ -279,6 +294,7 @@ static spot_status solve_all(spot_ctx *c, spot_arena *host, spot_arena *work, in
     SPOT_TRY(place_rows(c, &b, problems, true, cfg));
     for (int i = 0; i < problems; i++) {
         b.q[i].row = row[i];
+        b.q[i].weight = weight[i];
         SPOT_TRY(collect_slices(c, &out[i], fits ? &fits[i] : NULL, &b.q[i], &views[i], cfg));
     }
     return SPOT_OK;
@@ -301,6 +317,7 @@ static spot_status find_slices(spot_ctx *c, spot_arena *a, int problems, spot_hy
     spot_arena there = spot_arena_counting(), sizes = there;
     bool cells = cfg->domino.start == SPOT_START_CONFUSION;
     int **row, n = 0, d = 0;
+    float **weight;
     spot_status s;
     size_t mark;
 
@@ -312,17 +329,19 @@ static spot_status find_slices(spot_ctx *c, spot_arena *a, int problems, spot_hy
             return spot_fail_of(c, SPOT_INPUT, seeds[i].ec, "%d rows for domino, which needs at least %d", views[i].n,
                                 CLASSES * CLASSES);
     SPOT_TRY(SPOT_TAKE(c, a, row, problems));
+    SPOT_TRY(SPOT_TAKE(c, a, weight, problems));
     for (int i = 0; i < problems; i++) {
         SPOT_TRY(SPOT_TAKE(c, a, row[i], views[i].n));
+        SPOT_TRY(SPOT_TAKE(c, a, weight[i], (size_t)cfg->top * views[i].n));
         n = views[i].n > n ? views[i].n : n;
         d = points[i].d > d ? points[i].d : d;
     }
     mark = a->used;
-    if (!c->device) s = solve_all(c, a, a, problems, out, fits, row, views, points, seeds, cfg);
+    if (!c->device) s = solve_all(c, a, a, problems, out, fits, row, weight, views, points, seeds, cfg);
     else {
-        SPOT_TRY(solve_all(c, &sizes, &there, problems, NULL, NULL, NULL, views, points, seeds, cfg));
+        SPOT_TRY(solve_all(c, &sizes, &there, problems, NULL, NULL, NULL, NULL, views, points, seeds, cfg));
         SPOT_TRY(spot_arena_open_device(c, &there, there.peak + scratch_bytes(c, problems, n, d, cfg)));
-        s = solve_all(c, a, &there, problems, out, fits, row, views, points, seeds, cfg);
+        s = solve_all(c, a, &there, problems, out, fits, row, weight, views, points, seeds, cfg);
         spot_arena_close(&there);
     }
     a->used = mark;
@@ -396,10 +415,15 @@ static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, co
     spot_ctx quiet = { .device = c->device };
     spot_arena host = spot_arena_counting(), there = host, *work = c->device ? &there : &host;
     int **row, *rows, most = 0;
+    float **weight, *weights;
     batch b;
 
     SPOT_TAKE(&quiet, &host, row, problems);
-    for (int i = 0; i < problems; i++) SPOT_TAKE(&quiet, &host, rows, n[i]);
+    SPOT_TAKE(&quiet, &host, weight, problems);
+    for (int i = 0; i < problems; i++) {
+        SPOT_TAKE(&quiet, &host, rows, n[i]);
+        SPOT_TAKE(&quiet, &host, weights, (size_t)cfg->top * n[i]);
+    }
     take_batch(&quiet, &host, &b, problems);
     for (int i = 0; i < problems; i++) {
         problem counted = { 0 };
@@ -435,5 +459,5 @@ static void defaults(spot_bdm_config *cfg)
     cfg->embed.dim = 128;
 }
 
-const spot_method spot_method_domino = { .settings = settings, .defaults = defaults,
+const spot_method spot_method_domino = { .weighs = true, .settings = settings, .defaults = defaults,
                                          .find = find_slices, .needs = needs, .assign = assign_rows };

@@ -1,8 +1,6 @@
 /* fit.c - see fit.h. */
 #include "bdm/fit.h"
 
-#include <cblas.h>
-#include <lapacke.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -316,21 +314,11 @@ spot_status spot_fit_place(spot_ctx *c, spot_arena *a, spot_points *points, cons
 
 /* ---- a mixture ---- */
 
-/* log of weight x density at x, without the constant of all components; l (d, d): the covariance's lower Cholesky factor. */
-static double log_joint(const float *x, double weight, const double *mean, const double *l, int d)
-{
-    double z[SPOT_MAX_MIXTURE_DIM], sum = log(weight);
-
-    for (int i = 0; i < d; i++) z[i] = x[i] - mean[i];
-    cblas_dtrsv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, d, l, d, z, 1);
-    for (int i = 0; i < d; i++) sum -= 0.5 * z[i] * z[i] + log(l[i * d + i]);
-    return sum;
-}
-
 spot_status spot_fit_component(spot_ctx *c, spot_arena *a, int *label, const float *x, int n, int d, const spot_fit *f)
 {
     const spot_fit_tensor *weight, *mean, *covariance;
-    double *l;
+    spot_mixture m;
+    spot_status s;
     int k;
 
     SPOT_TRY(spot_fit_shares(c, f, "mixture.weight", -1, 0, &weight));
@@ -340,21 +328,8 @@ spot_status spot_fit_component(spot_ctx *c, spot_arena *a, int *label, const flo
                          SPOT_MAX_COMPONENTS, SPOT_MAX_MIXTURE_DIM);
     SPOT_TRY(spot_fit_take(c, f, "mixture.mean", SPOT_F64, k, d, &mean));
     SPOT_TRY(spot_fit_take(c, f, "mixture.covariance", SPOT_F64, k, d * d, &covariance));
-    SPOT_TRY(SPOT_TAKE(c, a, l, (size_t)k * d * d));
-    if (a->counting) return SPOT_OK;
-    memcpy(l, covariance->data, (size_t)k * d * d * sizeof *l);
-    for (int j = 0; j < k; j++)
-        if (LAPACKE_dpotrf(LAPACK_ROW_MAJOR, 'L', d, l + (size_t)j * d * d, d))
-            return spot_fail(c, SPOT_INPUT, "component %d of the fit's mixture has no covariance; the fit is damaged", j);
-#pragma omp parallel for num_threads(c->threads)
-    for (int i = 0; i < n; i++) {
-        double best = -INFINITY;
-        label[i] = 0;
-        for (int j = 0; j < k; j++) {
-            double joint = log_joint(x + (size_t)i * d, ((const double *)weight->data)[j],
-                                     (const double *)mean->data + (size_t)j * d, l + (size_t)j * d * d, d);
-            if (joint > best) best = joint, label[i] = j;
-        }
-    }
-    return SPOT_OK;
+    m = (spot_mixture){ .k = k, .d = d, .n = n, .weight = weight->data, .mean = mean->data, .covariance = covariance->data };
+    s = spot_mixture_place(c, a, label, NULL, x, n, &m);
+    if (s != SPOT_NUMERIC) return s;
+    return spot_fail(c, SPOT_INPUT, "a component of the fit's mixture has no covariance; the fit is damaged");
 }

@@ -3,15 +3,21 @@
 #define SPOTTER_METHODS_H
 
 #include "base/setting.h"
+#include "bdm/groups.h"
 #include "fit/mixture_settings.h"
 #include "spotter/bdm.h"
 
 typedef struct {
+    bool weighs;           /* its hypotheses have weights */
+
     /* The method's own settings, members of spot_bdm_config. NULL: none. */
     const spot_setting *settings;
 
     /* Sets defaults that differ from spot_embed_defaults and the like: reducer, representation. NULL: no differences. */
     void (*defaults)(spot_bdm_config *cfg);
+
+    /* Sets the defaults of cfg's profile (spot_bdm_preset). NULL: the method has no profiles. */
+    void (*preset)(spot_bdm_config *cfg);
 
     /* Does the work of spot_bdm_fit, which has checked confidences and points. Rewinds scratch, so that a keeps only the rows
      * of the hypotheses. On CUDA the method opens and closes its own arena of the device. */
@@ -20,6 +26,9 @@ typedef struct {
 
     /* Does the work of spot_bdm_needs. */
     spot_bytes (*needs)(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg);
+
+    /* In place of find and needs: solves a group of problems. */
+    spot_bdm_group_run *solve;
 
     /* Does the work of spot_bdm_assign, for at least one row and one hypothesis. points: the rows after the reducer. member is
      * 0 everywhere. c is the CPU's. A counting arena only counts. fit comes from a file: check everything. NULL: the method
@@ -39,6 +48,7 @@ extern const spot_setting spot_bdm_settings[];       /* rows for spot_bdm_config
 #define SPOT_BDM_MIXTURE \
     SPOT_BDM_ROW("mixture", GROUP, mixture, "Gaussian mixture; PlaneSpot chooses its size by BIC", \
                  .rows = spot_mixture_settings)
+#define SPOT_BDM_PROFILE "profile"         /* the setting that names defaults */
 #define SPOT_BDM_COMPAT \
     SPOT_BDM_ROW("compat", SWITCH, compat, "behaviour of the method's upstream code, to the letter", SPOT_SWITCH)
 

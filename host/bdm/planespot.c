@@ -129,9 +129,47 @@ static spot_status keep_fit(spot_ctx *c, spot_fit *fit, const spot_mixture *m, c
     return SPOT_OK;
 }
 
+enum { CHUNK = 4096 };      /* rows weighed at a time */
+
+/* Scratch to weigh rows: their columns of R, and the shares of all components. */
+typedef struct { float *x, *share; } weigh_space;
+
+static spot_status take_weigh_space(spot_ctx *c, spot_arena *a, weigh_space *w, int n, int d, int k)
+{
+    int rows = n < CHUNK ? n : CHUNK;
+
+    SPOT_TRY(SPOT_TAKE(c, a, w->x, (size_t)rows * (d + 1)));
+    return SPOT_TAKE(c, a, w->share, (size_t)rows * k);
+}
+
+/* A row's weight in a hypothesis is its component's responsibility for it. */
+static spot_status weigh_rows(spot_ctx *c, spot_arena *a, spot_hypotheses *out, const spot_rank *ranks,
+                              const spot_mixture *best, const spot_rows_column *column, const spot_view *view,
+                              const spot_points *points)
+{
+    const int d = points->d;
+    size_t mark = a->used;
+    weigh_space w;
+
+    SPOT_TRY(take_weigh_space(c, a, &w, view->n, d, best->k));
+    for (int i0 = 0; i0 < view->n; i0 += CHUNK) {
+        int rows = view->n - i0 < CHUNK ? view->n - i0 : CHUNK;
+        for (int i = 0; i < rows; i++) {
+            const float *at = points->at + (size_t)(i0 + i) * d;
+            for (int j = 0; j < d; j++) w.x[(size_t)i * (d + 1) + j] = spot_rows_value(&column[j], at[j]);
+            w.x[(size_t)i * (d + 1) + d] = spot_rows_value(&column[d], view->confidence[i0 + i]);
+        }
+        SPOT_TRY(spot_mixture_place(c, a, NULL, w.share, w.x, rows, best));
+        for (int k = 0; k < out->len; k++)
+            for (int i = 0; i < rows; i++) out->h[k].weight[i0 + i] = w.share[(size_t)i * best->k + ranks[k].which];
+    }
+    a->used = mark;
+    return SPOT_OK;
+}
+
 static spot_status collect_hypotheses(spot_ctx *c, spot_arena *a, spot_hypotheses *out, spot_fit *fit,
-                                      const spot_mixture *best, const int *label, const spot_view *view,
-                                      const spot_bdm_config *cfg)
+                                      const spot_mixture *best, const int *label, const spot_rows_column *column,
+                                      const spot_view *view, const spot_points *points, const spot_bdm_config *cfg)
 {
     spot_rank ranks[SPOT_MAX_COMPONENTS];
 
@@ -142,10 +180,11 @@ static spot_status collect_hypotheses(spot_ctx *c, spot_arena *a, spot_hypothese
         spot_hypothesis *h = &out->h[k];
         *h = (spot_hypothesis){ .score = ranks[k].score, .mean_error = ranks[k].error };
         SPOT_TRY(SPOT_TAKE(c, a, h->row, ranks[k].size));
+        SPOT_TRY(SPOT_TAKE(c, a, h->weight, view->n));
         for (int i = 0; i < view->n; i++)
             if (label[i] == ranks[k].which) h->row[h->len++] = i;
     }
-    return SPOT_OK;
+    return weigh_rows(c, a, out, ranks, best, column, view, points);
 }
 
 /* The representations of all problems, as the mixture takes them. */
@@ -158,20 +197,18 @@ static spot_status take_batch(spot_ctx *c, spot_arena *host, batch *b, int probl
     return SPOT_TAKE(c, host, b->r, problems);
 }
 
-static spot_status fit_mixtures(spot_ctx *c, spot_arena *a, spot_arena *work, int problems, spot_mixture *best, int **label,
-                                spot_fit *fits, const spot_view *views, const spot_points *points, const spot_seed *seeds,
-                                const spot_bdm_config *cfg)
+static spot_status fit_mixtures(spot_ctx *c, spot_arena *a, spot_arena *work, batch *b, int problems, spot_mixture *best,
+                                int **label, spot_fit *fits, const spot_view *views, const spot_points *points,
+                                const spot_seed *seeds, const spot_bdm_config *cfg)
 {
-    batch b;
-
-    SPOT_TRY(take_batch(c, a, &b, problems));
+    SPOT_TRY(take_batch(c, a, b, problems));
     for (int p = 0; p < problems; p++) {
-        SPOT_TRY(take_representation(c, a, work, &b.r[p], &points[p]));
-        SPOT_TRY(build_representation(c, &b.r[p], fits ? &fits[p] : NULL, seeds[p].ec, &views[p], &points[p], cfg));
-        b.there[p] = b.r[p].r;
-        b.x[p] = (spot_mat){ c->device ? NULL : b.r[p].r, points[p].n, points[p].d + 1 };
+        SPOT_TRY(take_representation(c, a, work, &b->r[p], &points[p]));
+        SPOT_TRY(build_representation(c, &b->r[p], fits ? &fits[p] : NULL, seeds[p].ec, &views[p], &points[p], cfg));
+        b->there[p] = b->r[p].r;
+        b->x[p] = (spot_mat){ c->device ? NULL : b->r[p].r, points[p].n, points[p].d + 1 };
     }
-    return spot_mixture_fit_on(c, a, problems, best, label, NULL, b.x, c->device ? b.there : NULL, seeds, &cfg->mixture);
+    return spot_mixture_fit_on(c, a, problems, best, label, NULL, b->x, c->device ? b->there : NULL, seeds, &cfg->mixture);
 }
 
 static spot_status find_clusters(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits,
@@ -183,18 +220,20 @@ static spot_status find_clusters(spot_ctx *c, spot_arena *a, int problems, spot_
     spot_mixture *best;
     int **label;
     spot_status s;
+    batch b;
 
     SPOT_TRY(SPOT_TAKE(c, a, best, problems));
     SPOT_TRY(SPOT_TAKE(c, a, label, problems));
-    if (!c->device) s = fit_mixtures(c, a, a, problems, best, label, fits, views, points, seeds, cfg);
+    if (!c->device) s = fit_mixtures(c, a, a, &b, problems, best, label, fits, views, points, seeds, cfg);
     else {
         for (int p = 0; p < problems; p++) SPOT_TRY(take_representation(c, &sizes, &work, &counted, &points[p]));
         SPOT_TRY(spot_arena_open_device(c, &work, work.peak));
-        s = fit_mixtures(c, a, &work, problems, best, label, fits, views, points, seeds, cfg);
+        s = fit_mixtures(c, a, &work, &b, problems, best, label, fits, views, points, seeds, cfg);
         spot_arena_close(&work);
     }
     for (int p = 0; p < problems && s == SPOT_OK; p++)
-        s = collect_hypotheses(c, a, &out[p], fits ? &fits[p] : NULL, &best[p], label[p], &views[p], cfg);
+        s = collect_hypotheses(c, a, &out[p], fits ? &fits[p] : NULL, &best[p], label[p], b.r[p].given.here, &views[p],
+                               &points[p], cfg);
     return s;
 }
 
@@ -235,7 +274,9 @@ static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, co
     spot_arena a = spot_arena_counting(), work = a;
     representation r;
     spot_mixture *best;
-    int **label, *rows;
+    int **label, *rows, most = 0;
+    float *weight;
+    weigh_space w;
     batch b;
 
     SPOT_TAKE(&quiet, &a, best, problems);
@@ -244,8 +285,14 @@ static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, co
     for (int p = 0; p < problems; p++) {
         const spot_points points = { .n = n[p], .d = d };
         take_representation(&quiet, &a, c->device ? &work : &a, &r, &points);
-        for (int k = 0; k < cfg->top; k++) SPOT_TAKE(&quiet, &a, rows, k ? 1 : n[p]);   /* disjoint: n rows in all */
+        for (int k = 0; k < cfg->top; k++) {
+            SPOT_TAKE(&quiet, &a, rows, k ? 1 : n[p]);      /* disjoint: n rows in all */
+            SPOT_TAKE(&quiet, &a, weight, n[p]);
+        }
+        most = n[p] > most ? n[p] : most;
     }
+    take_weigh_space(&quiet, &a, &w, most, d, cfg->mixture.k_max);
+    spot_mixture_place(&quiet, &a, NULL, NULL, NULL, 0, &(spot_mixture){ .k = cfg->mixture.k_max, .d = d + 1 });
     return (spot_bytes){ a.peak + mixture.host, work.peak + mixture.device };
 }
 
@@ -267,5 +314,5 @@ static void defaults(spot_bdm_config *cfg)
     cfg->embed.method = SPOT_REDUCE_SCVIS;
 }
 
-const spot_method spot_method_planespot = { .settings = settings, .defaults = defaults,
+const spot_method spot_method_planespot = { .weighs = true, .settings = settings, .defaults = defaults,
                                             .find = find_clusters, .needs = needs, .assign = assign_rows };

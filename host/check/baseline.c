@@ -129,7 +129,7 @@ static void describe_ecs(spot_document *d, spot_baseline *b)
     if ((e = b->ec)) {
         b->ecs = n;
         spot_document_ints(d, "index", n, &e->index, sizeof *e, 0, SPOT_BASELINE_ECS);
-        ints(d, "blindspots", n, &e->blindspots, sizeof *e, 1, SPOT_MAX_BLINDSPOTS);
+        ints(d, "blindspots", n, &e->blindspots, sizeof *e, 0, SPOT_MAX_BLINDSPOTS);
         ints(d, "learned", n, &e->learned, sizeof *e, -1, 1);
         texts(d, "definition", n, e->definition, sizeof *e, sizeof e->definition);
         texts(d, "segment", n, e->segment, sizeof *e, sizeof e->segment);
@@ -153,7 +153,7 @@ static void describe_method(spot_document *d, spot_baseline *b, int m)
     if (!d->j.gen) f = b->method[m].found = spot_document_room(d, b->ecs, sizeof *f);
     if (f) {
         ints(d, "covered", b->ecs, &f->covered, sizeof *f, -1, SPOT_MAX_BLINDSPOTS);
-        ints(d, "strangers", b->ecs, &f->strangers, sizeof *f, 0, SPOT_MAX_HYPOTHESES);
+        ints(d, "strangers", b->ecs, &f->strangers, sizeof *f, -1, SPOT_MAX_HYPOTHESES);
         ints(d, "u", b->ecs, &f->u, sizeof *f, 0, SPOT_MAX_HYPOTHESES);
         texts(d, "hash", b->ecs, f->hash, sizeof *f, sizeof f->hash);
     }

@@ -30,7 +30,8 @@ typedef struct {
 } spot_baseline_ec;
 
 typedef struct {
-    int  covered, strangers, u;                /* covered -1: there is no score, since the method or the training failed */
+    int  covered, strangers, u;                /* covered -1: there is no score, since the method or the training failed;
+                                                * strangers -1: not known */
     char hash[9];                              /* 32-bit hash of the method's part of the segment, to name a difference */
 } spot_baseline_found;
 

@@ -95,13 +95,17 @@ static void hash_text(char *text, int digits, spot_key k)
 
 /* ---- one EC ---- */
 
+static bool same_number(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
+static bool is_share(double x) { return isnan(x) || (x >= 0 && x <= 1); }
+
 /* Checks that the score follows from the hypotheses and the covered blindspots. */
 static void check_score(spot_scores_check *k, const spot_segment *s, const spot_outcome *o, const spot_baseline_found *f)
 {
     const spot_score *v = &o->score;
-    double dr = (double)f->covered / s->blindspots, fdr = f->u ? (double)f->strangers / f->u : NAN;
-    bool same = v->dr == dr && (isnan(fdr) ? isnan(v->fdr) : v->fdr == fdr) && !f->u == !f->covered;
-    bool possible = v->dr >= 0 && v->dr <= 1 && (isnan(v->fdr) || (v->fdr >= 0 && v->fdr <= 1));
+    double dr = s->blindspots ? (double)f->covered / s->blindspots : NAN;
+    double fdr = f->u && f->strangers >= 0 ? (double)f->strangers / f->u : NAN;
+    bool same = same_number(v->dr, dr) && same_number(v->fdr, fdr) && !f->u == !f->covered;
+    bool possible = is_share(v->dr) && is_share(v->fdr) && isnan(v->dr) == !s->blindspots;
 
     k->scores++;
     k->wrong += !same;
@@ -123,6 +127,7 @@ static void gather_outcome(spot_baseline_found *f, const spot_segment *s, const 
     for (int m = 0; m < s->blindspots; m++) f->covered += v->covered[m];
     f->u = v->u < 0 ? 0 : v->u > v->hypotheses ? v->hypotheses : v->u;
     for (int h = 0; h < f->u; h++) f->strangers += v->belongs[h] < 0;
+    if (!s->rollable[0] && isnan(v->fdr)) f->strangers = -1;       /* real pictures: their blindspots are not all known */
     check_score(k, s, o, f);
 }
 
@@ -206,10 +211,10 @@ bool spot_baseline_value(double *v, const spot_baseline *b, int method, int metr
     if (!e->learned) return false;
     if (metric == SPOT_CHECK_FDR) {
         *v = f->u ? (double)f->strangers / f->u : NAN;
-        return f->covered > 0 && f->u;
+        return f->covered > 0 && f->u && f->strangers >= 0;
     }
     *v = f->covered > 0 ? (double)f->covered / e->blindspots : 0;
-    return true;
+    return e->blindspots > 0;
 }
 
 spot_average spot_baseline_average(const spot_baseline *b, int method, int metric)

@@ -1,5 +1,5 @@
-/* layer_paper.c - compares means with Table 2 of the paper. The ECs are independent, and the paper prints only means and
- * standard errors. */
+/* layer_paper.c - compares means with the paper's averages over the ECs of the same experiment (Table 2, 4 or 15). The ECs are
+ * independent, and the paper prints only means and standard errors. */
 #include "check/layers.h"
 
 #include <math.h>
@@ -50,17 +50,23 @@ static void compare_method(spot_checking *g, int k, const spot_paper_row *row)
         return;
     }
     for (int q = SPOT_CHECK_DR; q <= SPOT_CHECK_FDR; q++)
-        measure_line(g, spot_check_add(g, "paper", name, spot_check_metric(q), SPOT_INCONCLUSIVE), row, k, q);
+        if (!isnan(row->value[q]))
+            measure_line(g, spot_check_add(g, "paper", name, spot_check_metric(q), SPOT_INCONCLUSIVE), row, k, q);
 }
 
 spot_status spot_check_paper(spot_checking *g)
 {
-    const spot_paper_table *t = spot_paper_find(2);
+    const spot_paper_table *t = spot_paper_overall(&g->r->cfg);
     spot_check_line *first = &g->k->line[g->k->lines], *l;
     double p[SPOT_CHECK_NUMBERS];
     char words[160];
     int n = 0;
 
+    if (!t) {
+        spot_because(spot_check_add(g, "paper", "", "", SPOT_NOT_COMPARABLE),
+                     "the paper has no averages over this pool of pictures");
+        return SPOT_OK;
+    }
     SPOT_TRY(spot_paper_run_differs(g->c, words, sizeof words, &g->r->cfg));
     if (*words) {
         spot_because(spot_check_add(g, "paper", "", "", SPOT_NOT_COMPARABLE),

@@ -93,17 +93,25 @@ void cli_log_device(spot_ctx *c, const cli_machine *m)
              fell_back ? " (no GPU; --device cuda says why)" : "");
 }
 
-spot_status cli_config_of(spot_ctx *c, spot_config *cfg, const char *text, size_t len, const char *path)
+/* Puts the file, and the variant that the check was about (-1: none), before the sentence of a failure. */
+static spot_status name_file(spot_ctx *c, spot_status s, const char *path, int variant)
 {
-    char why[1024];
-    spot_status s;
+    char why[1024], which[32] = "";
 
-    SPOT_TRY(spot_config_parse(c, cfg, text, len, path));
-    s = cfg->data.coco[0] ? SPOT_OK : spot_scene_check(c, &cfg->scene);
     if (s == SPOT_OK) return s;
+    if (variant >= 0) snprintf(which, sizeof which, "variants[%d].", variant);
     snprintf(why, sizeof why, "%s", spot_message(c, s));
     spot_forget(c);
-    return spot_fail(c, s, "%s: %s", path, why);
+    return spot_fail(c, s, "%s: %s%s", path, which, why);
+}
+
+spot_status cli_config_of(spot_ctx *c, spot_config *cfg, const char *text, size_t len, const char *path)
+{
+    SPOT_TRY(spot_config_parse(c, cfg, text, len, path));
+    if (cfg->data.coco[0]) return name_file(c, spot_sweep_induced(c, cfg), path, -1);
+    for (int v = 0; v < (cfg->variants ? cfg->variants : 1); v++)
+        SPOT_TRY(name_file(c, spot_scene_check(c, spot_config_scene(cfg, (uint32_t)v)), path, cfg->variants ? v : -1));
+    return SPOT_OK;
 }
 
 spot_status cli_config(spot_ctx *c, spot_config *cfg, const char *path)

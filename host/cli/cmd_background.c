@@ -105,13 +105,22 @@ static void print_model(const spot_background_results *r, int unit)
     if (!u->dim) printf("  it gives no embeddings: there is one variance matrix instead of four\n");
 }
 
-static void print_line(const spot_background_results *r, int unit)
+/* Letters of the longest name, or of the word "model". */
+static int widest_name(const spot_background_results *r)
+{
+    size_t most = strlen("model");
+
+    for (int u = 0; u < r->units; u++) most = strlen(r->unit[u].name) > most ? strlen(r->unit[u].name) : most;
+    return (int)most;
+}
+
+static void print_line(const spot_background_results *r, int unit, int width)
 {
     const spot_background_summary *s = &r->summary[unit];
     char name[64], accuracy[48], turned[48], gap[48];
 
     snprintf(name, sizeof name, "%s", r->unit[unit].name);
-    printf("%-28.28s  %-22s  %-22s  %s\n", spot_plain(name), share_text(accuracy, s->accuracy[SPOT_SET_ORIGINAL]),
+    printf("%-*s  %-22s  %-22s  %s\n", width, spot_plain(name), share_text(accuracy, s->accuracy[SPOT_SET_ORIGINAL]),
            share_text(turned, s->turned), share_text(gap, s->gap));
 }
 
@@ -141,6 +150,8 @@ static void print_notes(const spot_background_results *r)
     const spot_background_suite *s = r->suite;
 
     printf("\n%d targets, %d backgrounds each (%d different ones); brackets: 95 %%\n", s->targets, s->n, s->backgrounds);
+    if (r->cfg->measure.precision != SPOT_FP32)
+        printf("networks that Spotter runs itself: %s\n", spot_precision_name((spot_precision)r->cfg->measure.precision));
     if (s->empty + s->small + s->large)
         printf("%d pictures are no targets; empty masks: %d, objects too small: %d, too large: %d\n",
                s->empty + s->small + s->large, s->empty, s->small, s->large);
@@ -162,8 +173,9 @@ static void print_table(const spot_background_results *r)
     if (r->units <= 3)
         for (int u = 0; u < r->units; u++) print_model(r, u);
     else {
-        printf("%-28s  %-22s  %-22s  %s\n", "model", "accuracy", "turned by a background", "BG-gap");
-        for (int u = 0; u < r->units; u++) print_line(r, u);
+        const int width = widest_name(r);
+        printf("%-*s  %-22s  %-22s  %s\n", width, "model", "accuracy", "turned by a background", "BG-gap");
+        for (int u = 0; u < r->units; u++) print_line(r, u, width);
     }
     print_notes(r);
 }
@@ -229,6 +241,11 @@ static spot_status run_config(spot_ctx *c, options *o, spot_background_config *c
     char memory[32], runs[32] = "";
     spot_status s;
 
+    if (cfg->zoo.models) {
+        SPOT_TRY(spot_background_cost_of(c, cfg, &cost));
+        spot_log(c, SPOT_LOG_INFO, "a planted world of %d models, %.2f million pictures of training and %s of memory, "
+                 "unless it is there", cfg->zoo.models, cost.trained / 1e6, cli_memory(memory, (double)cost.world));
+    }
     SPOT_TRY(spot_background_planted(c, cfg, o->run.out));
     SPOT_TRY(spot_background_cost_of(c, cfg, &cost));
     if (cost.runs > 1) snprintf(runs, sizeof runs, "%d settings, ", cost.runs);

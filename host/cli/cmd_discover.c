@@ -123,7 +123,7 @@ static const cli_row table[] = {
       .help = "phrases of each slice" },
     { "attributes", 0,   "FILE",  CLI_TEXT, CLI_AT(describe.attributes),
       .help = "table.csv with a record for each row, or table.csv:COLUMN with their ids; each slice is described by at "
-              "most three of its columns" },
+              "most three of its columns, and itemsets looks at those of 0 and 1 and of words" },
     CLI_PAGE_ROWS(page),
     { "no-report",  0,   NULL,    CLI_OFF, CLI_AT(report), .help = "no report.html" },
     { "no-fit",     0,   NULL,    CLI_OFF, CLI_AT(fit), .help = "no fit.safetensors, which `spotter assign` needs" },
@@ -273,9 +273,10 @@ static spot_status write_report(spot_ctx *c, const options *o, const spot_findin
 }
 
 static spot_status find_slices(spot_ctx *c, const options *o, spot_findings *f, const spot_subject *s,
-                               const spot_discover_options *d, spot_describer *describer, spot_bytes *cost)
+                               spot_discover_options *d, spot_describer *describer, spot_bytes *cost)
 {
     SPOT_TRY(spot_describer_open(c, describer, s, s->encoder));
+    d->attributes = describer->o.attributes;
     SPOT_TRY(log_cost(c, o, s, d, describer, cost));
     SPOT_TRY(spot_discover(c, f, s, d));
     return spot_describer_run(c, describer, f, s);

@@ -101,9 +101,11 @@ static const char *class_name(const spot_examine_config *cfg, int cls)
     return "all objects";
 }
 
-/* Where the model fails, in words: what was confirmed on renders that the search for the words has not seen. */
+/* Where the model fails, or in strength mode where it is best, in words: what was confirmed on renders that the search for the
+ * words has not seen. */
 static void print_findings(const spot_examine_results *r, const spot_failures *f, int model)
 {
+    const bool high = r->cfg->search.mode == SPOT_MODE_STRENGTH;
     int confirmed = 0, others = 0;
     char name[64];
 
@@ -113,9 +115,10 @@ static void print_findings(const spot_examine_results *r, const spot_failures *f
         if (!x->confirmed) others++;
         if (!x->confirmed || confirmed++ >= MOST_FINDINGS) continue;
         snprintf(name, sizeof name, "%s", class_name(r->cfg, x->cls < 0 ? r->cfg->classes : x->cls));
-        printf("%s    %s: %s\n        %.0f %% [%.0f, %.0f] of %d valid random renders inside fail, %.1f %% outside; p %.1g",
-               confirmed == 1 ? "  fails where\n" : "", spot_plain(name), x->words, 100 * x->inside.value, 100 * x->inside.low,
-               100 * x->inside.high, x->renders, 100 * x->outside.value, x->adjusted);
+        printf("%s    %s: %s\n        %.0f %% [%.0f, %.0f] of %d valid random renders inside %s, %.1f %% outside; p %.1g",
+               confirmed == 1 ? high ? "  best where\n" : "  fails where\n" : "", spot_plain(name), x->words,
+               100 * x->inside.value, 100 * x->inside.low, 100 * x->inside.high, x->renders, high ? "have a high p" : "fail",
+               100 * x->outside.value, x->adjusted);
         if (isfinite(x->overlap)) printf("; %.2f of the volume of rule and planted region is in both", x->overlap);
         printf("\n");
     }

@@ -53,6 +53,8 @@ static void print_ec(const spot_ec *ec)
     else printf("%4u  %8d  ", ec->index, ec->rollable_count);
     printf("%7d  %6d  %6d  %s\n", ec->images[SPOT_TRAIN], ec->images[SPOT_VAL], ec->images[SPOT_TEST],
            ec->photos ? spot_plain(task) : layers);
+    if (!ec->photos && (ec->scene.induce != SPOT_FLIP_LABELS || ec->scene.flip != 1))
+        printf("      planted by %s, strength %g\n", spot_induce_name(ec->scene.induce), spot_induce_strength(&ec->scene));
     for (int m = 0; m < ec->blindspot_count; m++) {
         spot_ec_describe(text, sizeof text, ec, m);
         printf("      blindspot %d: %s\n", m, spot_plain(text));
@@ -227,7 +229,7 @@ static spot_status plan_sweep(spot_ctx *c, const options *o, const char *text, s
 
 /* ---- a study of backgrounds ---- */
 
-static void text_background(const spot_background_config *cfg, const spot_background_cost *cost)
+static void text_background(const spot_background_config *cfg, const spot_background_cost *cost, int threads)
 {
     char memory[32], disk[32];
 
@@ -239,8 +241,10 @@ static void text_background(const spot_background_config *cfg, const spot_backgr
                v ? v->measure.sigma : cfg->measure.sigma, (unsigned long long)(v ? v->suite.seed : cfg->suite.seed));
     }
     printf("\nmodels    %d, up to %d targets, %d backgrounds\n", cost->units, cost->targets, cost->backgrounds);
-    if (cost->trained > 0) printf("training  %.2f million pictures of %d pixels a side, all epochs\n", cost->trained / 1e6,
-                                  cfg->zoo.size);
+    if (cost->trained > 0)
+        printf("training  %.2f million pictures of %d pixels a side, all epochs: %.1f million million multiplications\n"
+               "world     %s of memory while it is made on %d thread%s\n", cost->trained / 1e6, cfg->zoo.size,
+               cost->multiplied / 1e12, cli_memory(memory, (double)cost->world), threads, threads == 1 ? "" : "s");
     printf("looks     at most %.2f million pictures for all models and settings\n", cost->looks / 1e6);
     printf("memory    %s, beside the models\n", cli_memory(memory, (double)cost->memory));
     printf("disk      about %s of results\n", cli_memory(disk, cost->disk));
@@ -259,8 +263,10 @@ static spot_status json_background(spot_ctx *c, const spot_background_cost *cost
     spot_json_put_int(&j, "backgrounds", cost->backgrounds);
     spot_json_put_number(&j, "looks", "%.0f", cost->looks);
     spot_json_put_number(&j, "trained", "%.0f", cost->trained);
+    spot_json_put_number(&j, "multiplications", "%.0f", cost->multiplied);
     spot_json_put_number(&j, "disk_bytes", "%.0f", cost->disk);
     spot_json_put_int(&j, "memory_bytes", (long long)cost->memory);
+    spot_json_put_int(&j, "world_memory_bytes", (long long)cost->world);
     spot_json_print(&j, stdout);
     return SPOT_OK;
 }
@@ -275,7 +281,7 @@ static spot_status plan_background(spot_ctx *c, const options *o, const char *te
     s = spot_background_parse(c, cfg, text, len, o->config);
     if (s == SPOT_OK) s = spot_background_cost_of(c, cfg, &cost);
     if (s == SPOT_OK && o->json) s = json_background(c, &cost);
-    else if (s == SPOT_OK) text_background(cfg, &cost);
+    else if (s == SPOT_OK) text_background(cfg, &cost, c->threads);
     free(cfg);
     return s;
 }

@@ -1,5 +1,6 @@
 /* cmd_tables.c - spotter tables: the results of runs as tables. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -15,11 +16,25 @@ typedef struct {
     bool all;
 } options;
 
+/* The number of a table, or B. */
+static void read_which(const struct argp_state *state, const char *word, void *input)
+{
+    options *o = input;
+    char *end;
+    long n = strtol(word, &end, 10);
+
+    if (!strcmp(word, "B")) o->which = SPOT_APPENDIX_B;
+    else if (*end || n < 1 || n > 99)
+        argp_error(state, "--which takes the number of a table, from 1 to 99, or B, not \"%s\"", word);
+    else o->which = (int)n;
+}
+
 static const cli_row table[] = {
     { .word = "DIR", .kind = CLI_REST, CLI_AT(dir), .most = MOST_DIRS, .need = "runs/quickstart" },
     { "format", 'f', "text|csv|json|md", CLI_CHOICE, CLI_AT(format), .preset = "text", .help = "output format" },
-    { "which",  'w', "N", CLI_INT, CLI_AT(which), 1, 99, .otherwise = "the run's own tables",
-      .help = "table of the paper (a sweep: 2, 7, 9 to 13, 16; a background study: 1 to 6, and 7 for answers by realness; "
+    { "which",  'w', "N", CLI_CALL, .read = read_which, .otherwise = "the run's own tables",
+      .help = "table of the paper (a sweep: 2, 7, 9 to 13, 16, and B for the successes of appendix B; a sweep on COCO: 3, 4, "
+              "8, 14, on OpenImages: 15; a background study: 1 to 6, and 7 for answers by realness; "
               "an examination: 1 to 3), with the run's numbers beside the paper's" },
     { "all",    'a', NULL, CLI_ON, CLI_AT(all),
       .help = "averages over all ECs, also those that did not learn their blindspots" },
@@ -33,6 +48,8 @@ static spot_status print_tables(spot_ctx *c, void *input)
     const spot_study *study;
 
     SPOT_TRY(cli_study_of(c, &study, o->dir.word[0]));
+    if (o->which == SPOT_APPENDIX_B && strcmp(study->name, "sweep"))
+        return spot_fail(c, SPOT_USAGE, "--which B is of sweeps, and %s is a run of `spotter %s`", o->dir.word[0], study->name);
     if (study == &spot_background_study)
         return spot_background_tables(c, stdout, o->dir.word, o->dir.n, o->which, format);
     if (study == &spot_examine_study && o->dir.n > 1)
@@ -50,6 +67,7 @@ const cli_command cli_tables_command = {
     "  spotter tables runs/quickstart\n"
     "  spotter tables runs/mini --format csv > mini.csv\n"
     "  spotter tables runs/paper --which 2\n"
+    "  spotter tables runs/half runs/third runs/out --which B\n"
     "  spotter tables runs/background runs/background_nearest\n"
     "  spotter tables runs/examine --which 1",
     "Prints DR and FDR of every method over a run's ECs with standard errors, then each EC, then the reasons for missed "

@@ -8,9 +8,10 @@
 static spot_status check_method(spot_reading *r, int line, const char *path, const spot_config *cfg, const spot_bdm_config *m)
 {
     const bool file = m->representation == SPOT_BY_FILE, clip = m->representation == SPOT_BY_CLIP;
+    const bool attributes = m->representation == SPOT_BY_ATTRIBUTES;
     const bool mixes = m->method == SPOT_PLANESPOT || m->method == SPOT_GEORGE;
     const int most = SPOT_MAX_MIXTURE_DIM - (m->method == SPOT_PLANESPOT);
-    const int d = m->embed.method != SPOT_REDUCE_NONE ? m->embed.dim : file || clip ? 0
+    const int d = m->embed.method != SPOT_REDUCE_NONE ? m->embed.dim : file || clip || attributes ? 0
         : spot_model_features(cfg->model.arch, cfg->model.width);
 
     if (mixes && d > most)
@@ -25,9 +26,11 @@ static spot_status check_method(spot_reading *r, int line, const char *path, con
     if (m->embed.method == SPOT_REDUCE_UMAP && m->embed.umap.min_dist > m->embed.umap.spread)
         return spot_refuse(r, line, "%s.umap: min_dist %g is above spread %g", path, m->embed.umap.min_dist,
                            m->embed.umap.spread);
-    if (m->embed.hardness && (file || clip))
+    if (m->embed.hardness && (file || clip || attributes))
         return spot_refuse(r, line, "%s.hardness needs the classifier's own direction, which %s not", path,
-                           file ? "files have" : "CLIP has");
+                           file ? "files have" : clip ? "CLIP has" : "attributes have");
+    if (m->method == SPOT_ITEMSETS && !attributes && !file)
+        return spot_refuse(r, line, "%s: itemsets takes columns of 0 and 1; its representation is attributes, or file", path);
     if (m->embed.hardness && m->embed.method == SPOT_REDUCE_NONE)
         return spot_refuse(r, line, "%s.hardness needs a reducer for what is left; set reduce, and dim: 1 for hardness alone",
                            path);
@@ -37,6 +40,23 @@ static spot_status check_method(spot_reading *r, int line, const char *path, con
         return spot_refuse(r, line, "%s.embeddings is for representation: file, and this is another", path);
     if (clip && !cfg->encoder.weights[0])
         return spot_refuse(r, line, "%s.representation: clip needs the file of CLIP, encoder.weights", path);
+    return SPOT_OK;
+}
+
+/* ECs of all variants share the base model, the buffers of a training, and the pages of a report. */
+static spot_status check_variants(spot_reading *r, const spot_config *cfg, const yaml_node_t *root)
+{
+    const int line = spot_line_at(r, root, "variants");
+
+    for (int i = 0; i < cfg->variants; i++) {
+        const spot_scene_config *v = &cfg->variant[i].scene, *s = &cfg->scene;
+        if (v->size != s->size)
+            return spot_refuse(r, line, "variants[%d].scene.size is %d, and scene.size %d; all ECs have one size", i, v->size,
+                               s->size);
+        if (v->text_alternative != s->text_alternative || v->jpeg_quality != s->jpeg_quality)
+            return spot_refuse(r, line, "variants[%d] changes scene.%s, which all ECs have in common", i,
+                               v->jpeg_quality != s->jpeg_quality ? "jpeg_quality" : "text_alternative");
+    }
     return SPOT_OK;
 }
 
@@ -52,6 +72,7 @@ spot_status spot_config_check(spot_reading *r, const void *config, const yaml_no
     if (cfg->model.init[0] && cfg->model.base.images)
         return spot_refuse(r, spot_line_of(model.key), "model.init and model.base.images both say what to start from; set one "
                            "of them");
+    SPOT_TRY(check_variants(r, cfg, root));
     for (int i = 0; i < cfg->bdms; i++) {
         const spot_mixture_config *m = &cfg->bdm[i].mixture;
         snprintf(path, sizeof path, "bdms[%d]", r->entry[i]);

@@ -126,7 +126,7 @@ static spot_status refuse_value(spot_reading *r, const spot_setting *s, int line
 
     snprintf(path, sizeof path, at < 0 ? "%s" : "%s[%d]", above, at);
     spot_setting_takes(takes, sizeof takes, s);
-    if (s->kind == SETTING_RANGE)
+    if (spot_setting_is_pair(s))
         return spot_refuse(r, line, "%s is [%.20s, %.20s]; it takes %s", path, text[0], text[1], takes);
     if (!text[0][0]) return spot_refuse(r, line, "%s has no value; it takes %s", path, takes);
     if (near) return spot_refuse(r, line, "%s is \"%.40s\"; did you mean \"%s\"?", path, text[0], near);
@@ -186,7 +186,7 @@ static spot_status fill_list(spot_reading *r, const list_place *l, const spot_pa
         snprintf(at, sizeof at, "%.240s[%d]", path, i);
         if (entry->type != YAML_MAPPING_NODE)
             return spot_refuse(r, spot_line_of(entry), "%s takes %s", at, spot_setting_takes(takes, sizeof takes, &group));
-        if (r->kind->fill_entry) SPOT_TRY(r->kind->fill_entry(r, config + s->offset, filled, entry, i, at));
+        if (r->kind->fill_entry && !s->inherits) SPOT_TRY(r->kind->fill_entry(r, config + s->offset, filled, entry, i, at));
         else SPOT_TRY(fill_struct(r, l, filled, entry, at));
     }
     return SPOT_OK;
@@ -198,7 +198,7 @@ static spot_status fill_value(spot_reading *r, const spot_setting *s, void *valu
     const char *text[2];
     int at = -1;
 
-    if (s->kind == SETTING_RANGE) {
+    if (spot_setting_is_pair(s)) {
         if (v->type != YAML_SEQUENCE_NODE || spot_items_of(v) != 2) return refuse_shape(r, s, pair->key, path);
         for (int k = 0; k < 2; k++) {
             both[k] = spot_item_at(r, v, k);

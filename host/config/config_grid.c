@@ -39,7 +39,7 @@ static spot_status find_axes(spot_reading *r, const spot_setting *rows, const ya
         if (!s) continue;
         spot_path_join(path, above, s->name);
         if (s->rows && pair.value->type == YAML_MAPPING_NODE) SPOT_TRY(find_axes(r, s->rows, pair.value, path, at));
-        if (!s->rows && s->kind != SETTING_RANGE && pair.value->type == YAML_SEQUENCE_NODE)
+        if (!s->rows && !spot_setting_is_pair(s) && pair.value->type == YAML_SEQUENCE_NODE)
             SPOT_TRY(add_axis(r, &pair, path, at));
     }
     return SPOT_OK;
@@ -50,7 +50,8 @@ static spot_status find_axes(spot_reading *r, const spot_setting *rows, const ya
 /* Whether the method's name includes the value of this setting. */
 static bool is_in_name(const char *path)
 {
-    return !strcmp(path, "method") || !strcmp(path, "reduce") || !strcmp(path, "representation");
+    return !strcmp(path, "method") || !strcmp(path, "reduce") || !strcmp(path, "representation")
+           || !strcmp(path, SPOT_BDM_PROFILE);
 }
 
 /* "spotlight min_weight=0.005": the given name, or else the method's, and the grid's values. */
@@ -73,16 +74,28 @@ static spot_status label_method(spot_reading *r, spot_bdm_config *m, int line, c
     return SPOT_OK;
 }
 
-/* The first row names the method, which sets the defaults. */
-static spot_status fill_method(spot_reading *r, spot_bdm_config *m, const yaml_node_t *mapping, const char *at)
+/* Reads one of an entry's names before the others; a wrong one changes nothing, and is refused later. */
+static void read_name(spot_reading *r, const spot_setting *s, int *value, const yaml_node_t *mapping)
 {
-    const spot_pair pair = spot_pair_at(r, mapping, spot_bdm_settings->name);
+    const spot_pair pair = spot_pair_at(r, mapping, s->name);
     const char *text = NULL;
-    int method = SPOT_PLANESPOT, which;
+    int which;
 
     if (pair.key) text = spot_value_text(r, pair.value, &which);
-    if (text && !spot_setting_read(spot_bdm_settings, &method, &text)) method = SPOT_PLANESPOT;   /* refused later */
+    if (text) spot_setting_read(s, value, &text);
+}
+
+/* The first row names the method, which sets the defaults, and its profile may set others. */
+static spot_status fill_method(spot_reading *r, spot_bdm_config *m, const yaml_node_t *mapping, const char *at)
+{
+    int method = SPOT_PLANESPOT;
+    spot_setting_walk profile;
+
+    read_name(r, spot_bdm_settings, &method, mapping);
     *m = spot_bdm_defaults(method);
+    profile = spot_settings_at(spot_bdm_settings, m, SPOT_BDM_PROFILE);
+    if (profile.s) read_name(r, profile.s, (int *)(void *)profile.value, mapping);
+    spot_bdm_preset(m);
     SPOT_TRY(spot_config_fill(r, spot_bdm_settings, m, mapping, at));
     return label_method(r, m, spot_line_of(mapping), at);
 }

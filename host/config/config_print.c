@@ -10,14 +10,21 @@
 
 enum { VALUE = 600 };          /* bytes of the longest value as text */
 
-/* The settings of a group that differ from those of a struct of the same rows. */
+/* The settings of a group that differ from those of a struct of the same rows. f may be NULL: they are counted. */
 static int print_changes(FILE *f, const spot_setting *rows, const void *group, const void *above, int indent)
 {
     char here[VALUE], there[VALUE];
-    int changes = 0;
+    int changes = 0, inner;
 
     for (spot_setting_walk w = spot_settings_walk(rows, group); w.s; spot_settings_next(&w)) {
         const char *old = (const char *)above + (w.value - (const char *)group);
+        if (w.s->kind == SETTING_GROUP) {
+            inner = print_changes(NULL, w.s->rows, w.value, old, 0);
+            if (f && inner) fprintf(f, "%*s%s:\n", indent, "", w.s->name);
+            if (f && inner) print_changes(f, w.s->rows, w.value, old, indent + 2);
+            changes += inner;
+            continue;
+        }
         if (!strcmp(spot_setting_text(here, sizeof here, w.s, w.value), spot_setting_text(there, sizeof there, w.s, old)))
             continue;
         changes++;

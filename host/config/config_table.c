@@ -17,6 +17,13 @@ bool spot_wants_clip(const spot_config *cfg)
 static bool looks_with_clip(const void *config) { return spot_wants_clip(config); }
 static bool renders_scenes(const void *config) { return !reads_pictures(config); }
 
+static const spot_setting variant_rows[] = {
+    SPOT_ROW("name",  TEXT,  spot_variant, name,  "name of the variant, for the reader", .hi = 64),
+    SPOT_ROW("scene", GROUP, spot_variant, scene, "changed settings of scene", .rows = spot_scene_settings,
+             .size = sizeof(spot_scene_config)),
+    SPOT_END
+};
+
 const spot_setting spot_settings[] = {
 #define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_config, field, help, __VA_ARGS__)
     S("seed",   SEED,  seed,   "seed of every random number", SPOT_DEF(1)),
@@ -26,6 +33,10 @@ const spot_setting spot_settings[] = {
       .rows = spot_photos_settings, .when = reads_pictures, .otherwise = "needs data.coco, the file of annotations"),
     S("scene",  GROUP, scene,  "rendered images", .rows = spot_scene_settings,
       .when = renders_scenes, .otherwise = "does not go with data: images are rendered, or read from files"),
+    S("variants", LIST, variant, "scenes that take turns by the number of the EC, each with what differs in scene, such as "
+      "{scene: {induce: rare}}; none: every EC has scene", SPOT_IN(0, SPOT_MAX_VARIANTS), .rows = variant_rows,
+      .size = sizeof(spot_variant), .count = offsetof(spot_config, variants), .inherits = true, .when = renders_scenes,
+      .otherwise = "does not go with data: images are rendered, or read from files"),
     S("model",  GROUP, model,  "classifier", .rows = spot_model_settings),
     S("bdms",   LIST,  bdm,    "blindspot discovery methods, one column of the tables each", SPOT_IN(1, SPOT_MAX_BDMS),
       .rows = spot_bdm_settings, .size = sizeof(spot_bdm_config), .count = offsetof(spot_config, bdms)),

@@ -16,6 +16,7 @@ void spot_attributes_close(spot_attributes *a)
     for (int k = 0; k < a->items; k++) free(a->name[k]);
     free(a->name);
     free(a->column);
+    free(a->third);
     free(a->bit);
     memset(a, 0, sizeof *a);
 }
@@ -31,6 +32,7 @@ static spot_status grow(spot_ctx *c, spot_attributes *a)
     const size_t room = a->items ? 2 * (size_t)a->items : 1;
     char **name;
     int *column;
+    bool *third;
     uint64_t *bit;
 
     if (a->items & (a->items - 1)) return SPOT_OK;
@@ -38,9 +40,11 @@ static spot_status grow(spot_ctx *c, spot_attributes *a)
     if (name) a->name = name;
     column = realloc(a->column, room * sizeof *column);
     if (column) a->column = column;
+    third = realloc(a->third, room * sizeof *third);
+    if (third) a->third = third;
     bit = realloc(a->bit, room * a->words * sizeof *bit);
     if (bit) a->bit = bit;
-    if (name && column && bit) return SPOT_OK;
+    if (name && column && third && bit) return SPOT_OK;
     return spot_fail(c, SPOT_NOMEM, "no memory for %zu attributes of %d rows", room, a->rows);
 }
 
@@ -61,6 +65,7 @@ spot_status spot_attributes_item(spot_ctx *c, spot_attributes *a, int column, ui
     va_end(list);
     a->name[a->items] = name;
     a->column[a->items] = column;
+    a->third[a->items] = false;
     *bit = a->bit + (size_t)a->items++ * a->words;
     memset(*bit, 0, a->words * sizeof **bit);
     return SPOT_OK;
@@ -119,6 +124,7 @@ spot_status spot_attributes_numbers(spot_ctx *c, spot_attributes *a, int column,
         if (k == 1 && cut[0] == cut[1]) continue;
         if (k < 2) SPOT_TRY(spot_attributes_item(c, a, column, &bit, "%s=%s (<= %.4g)", name, part[k], cut[k]));
         else SPOT_TRY(spot_attributes_item(c, a, column, &bit, "%s=%s (> %.4g)", name, part[k], cut[1]));
+        a->third[a->items - 1] = true;
         for (int i = 0; i < a->rows; i++)
             if (value[i] <= cut[k] && (!k || value[i] > cut[k - 1]) && isfinite(value[i])) set_row(bit, i);
     }
@@ -201,6 +207,7 @@ spot_status spot_attributes_join(spot_ctx *c, spot_attributes *a, spot_attribute
     for (int k = 0; k < more->items && how == SPOT_OK; k++) {
         uint64_t *bit;
         how = spot_attributes_item(c, a, columns + more->column[k], &bit, "%s", more->name[k]);
+        if (how == SPOT_OK) a->third[a->items - 1] = more->third[k];
         if (how == SPOT_OK) memcpy(bit, more->bit + (size_t)k * more->words, more->words * sizeof *bit);
     }
     spot_attributes_close(more);

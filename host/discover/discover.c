@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/ops.h"
+#include "discover/attribute_rows.h"
 #include "discover/search.h"
 #include "steps/chain.h"
 #include "store/keys.h"
@@ -24,7 +25,9 @@ typedef struct {
     spot_store                   store;
     spot_arena                   work;
     spot_chain                   chain;    /* the current group's classes */
-    spot_key                    *features; /* (chain.count) keys of their views */
+    spot_view                   *view[2];  /* (chain.count) their rows by features, and by attributes; NULL: no method asks */
+    spot_key                    *key[2];   /* (chain.count) of these views */
+    spot_fit                    *fits;     /* (chain.count); NULL: not asked for */
     spot_finding                *first;    /* the group's first finding */
     int                          before, all;  /* classes before the group; all classes */
     int                          method, seed; /* the current ones */
@@ -108,7 +111,7 @@ static const spot_points *shared_map(const discovery *run, int i)
 
     for (const spot_finding *e = class_findings(run, i); e < f; e++)
         if (e->points.at && (e->seed == f->seed || spot_is_seedless(&now->embed))
-            && spot_same_points(now, &run->options->bdm[e->bdm], true)) return &e->points;
+            && spot_same_points(now, &run->options->bdm[e->bdm], !run->options->attributes)) return &e->points;
     return NULL;
 }
 
@@ -132,7 +135,7 @@ static void begin_finding(discovery *run, int i)
     f->seed = run->options->seed[run->seed];
     k->skip[i] = false;
     k->seed[i] = (spot_seed){ f->seed, f->cls < 0 ? (uint32_t)run->subject->classes : (uint32_t)f->cls };
-    k->points_key[i] = spot_key_of_points(run->features[i], cfg);
+    k->points_key[i] = spot_key_of_points(run->key[spot_by_table(run->options, run->method)][i], cfg);
     if (!spot_is_seedless(&cfg->embed)) k->points_key[i] = with_seed(k->points_key[i], &k->seed[i]);
     k->found_key[i] = with_seed(spot_key_of_found(k->points_key[i], cfg), &k->seed[i]);
     k->points[i] = (spot_points){ .at = NULL };
@@ -170,11 +173,14 @@ static spot_status reduce_group(discovery *run)
 
 static spot_status run_method(discovery *run)
 {
+    const bool table = spot_by_table(run->options, run->method);
     spot_chain *k = &run->chain;
     size_t mark = run->work.used;
     spot_status s;
 
     k->method = method_of(run);
+    k->view = run->view[table];
+    k->fit = table ? NULL : run->fits;     /* new rows come without attributes */
     for (int i = 0; i < k->count; i++) begin_finding(run, i);
     SPOT_TRY(reduce_group(run));
     s = spot_chain_found(k);
@@ -182,8 +188,8 @@ static spot_status run_method(discovery *run)
     SPOT_TRY(s);
     for (int i = 0; i < k->count; i++)
         if (!k->skip[i])
-            SPOT_TRY(spot_slices_of(run->c, &run->findings->arena, &run->work, finding_of(run, i), run->subject, &k->view[i],
-                                    &k->found[i], run->options->neighbours));
+            SPOT_TRY(spot_slices_of(run->c, &run->findings->arena, &run->work, finding_of(run, i), run->subject,
+                                    &run->view[0][i], &k->found[i], run->options->neighbours));
     run->work.used = mark;
     return SPOT_OK;
 }
@@ -202,6 +208,24 @@ static spot_key key_of_view(const spot_ctx *c, const spot_view *v)
     return v->head ? spot_key_join(k, "head", v->head, (size_t)v->d * sizeof *v->head) : k;
 }
 
+/* The attributes of the group's rows, if a method looks at them. */
+static spot_status open_tables(discovery *run)
+{
+    const spot_discover_options *o = run->options;
+    bool table = false;
+
+    run->view[1] = NULL;
+    for (int b = 0; b < o->bdms; b++) table = table || spot_by_table(o, b);
+    if (!table) return SPOT_OK;
+    SPOT_TRY(SPOT_TAKE(run->c, &run->work, run->view[1], run->chain.count));
+    SPOT_TRY(SPOT_TAKE(run->c, &run->work, run->key[1], run->chain.count));
+    for (int i = 0; i < run->chain.count; i++) {
+        SPOT_TRY(spot_attribute_view(run->c, &run->work, &run->view[1][i], o->attributes, &run->view[0][i]));
+        run->key[1][i] = key_of_view(run->c, &run->view[1][i]);
+    }
+    return SPOT_OK;
+}
+
 /* Fills the group's views and all of its findings but the slices. A fit borrows from the views, so with fits the views are
  * kept with the findings. */
 static spot_status open_group(discovery *run, const spot_candidate *candidates, int count)
@@ -213,12 +237,14 @@ static spot_status open_group(discovery *run, const spot_candidate *candidates, 
     *k = (spot_chain){ .c = run->c, .a = &run->work, .store = run->options->cache ? &run->store : NULL, .study = run,
                        .judge = record_failure };
     SPOT_TRY(spot_chain_open(k, count, run->options->fit));
-    SPOT_TRY(SPOT_TAKE(run->c, &run->work, run->features, count));
+    run->view[0] = k->view;
+    run->fits = k->fit;
+    SPOT_TRY(SPOT_TAKE(run->c, &run->work, run->key[0], count));
     for (int i = 0; i < count; i++) {
         SPOT_TRY(spot_subject_view(run->c, views, &k->view[i], run->subject, candidates[i].cls));
         SPOT_TRY(SPOT_TAKE(run->c, &run->findings->arena, row, k->view[i].n));
         memcpy(row, k->view[i].image, (size_t)k->view[i].n * sizeof *row);
-        run->features[i] = key_of_view(run->c, &k->view[i]);
+        run->key[0][i] = key_of_view(run->c, &k->view[i]);
         for (spot_finding *f = class_findings(run, i); f < class_findings(run, i + 1); f++) {
             f->cls = candidates[i].cls;
             f->n = candidates[i].n;
@@ -226,7 +252,7 @@ static spot_status open_group(discovery *run, const spot_candidate *candidates, 
             f->row = row;
         }
     }
-    return SPOT_OK;
+    return open_tables(run);
 }
 
 static void put_into_map(const discovery *run, const spot_finding *f, const spot_points *map)
@@ -252,7 +278,7 @@ static spot_status draw_maps(discovery *run)
             put_into_map(run, g, &g->points);
             continue;
         }
-        s = spot_embed_fit(run->c, &run->work, 1, &map, &run->chain.view[i], &run->chain.seed[i], &pca);
+        s = spot_embed_fit(run->c, &run->work, 1, &map, &run->view[0][i], &run->chain.seed[i], &pca);
         if (s == SPOT_OK) put_into_map(run, f, &map);
         else if (spot_concerns_one_problem(s)) spot_forget(run->c);
         else return s;
@@ -318,10 +344,25 @@ static spot_status open_findings(discovery *run, const spot_candidate *candidate
     return run->options->cache ? spot_store_open_cache(run->c, &run->store, run->options->cache) : SPOT_OK;
 }
 
+static void log_table(const discovery *run)
+{
+    const spot_discover_options *o = run->options;
+    int columns = 0, numbers = 0, b = 0;
+    char name[80];
+
+    while (b < o->bdms && !spot_by_table(o, b)) b++;
+    if (b == o->bdms) return;
+    columns = spot_attribute_columns(o->attributes, &numbers);
+    spot_log(run->outer, SPOT_LOG_INFO, "%s looks at %d attributes of 0 and 1%s", spot_bdm_name(&o->bdm[b], name, sizeof name),
+             columns, numbers ? "; columns of other numbers are left out" : "");
+    if (o->fit) spot_log(run->outer, SPOT_LOG_INFO, "its slices cannot take new rows, which come without attributes");
+}
+
 static spot_status run_all(discovery *run, spot_candidate **candidates)
 {
     int count;
 
+    log_table(run);
     SPOT_TRY(spot_candidates(run->c, run->subject, run->options, candidates, &count, &run->findings->left_out));
     SPOT_TRY(open_findings(run, *candidates, count));
     SPOT_TRY(run_groups(run, *candidates, count));

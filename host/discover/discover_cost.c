@@ -5,6 +5,7 @@
 
 #include "base/room.h"
 #include "core/device.h"
+#include "discover/attribute_rows.h"
 #include "discover/search.h"
 #include "steps/chain.h"
 
@@ -36,7 +37,8 @@ spot_status spot_discover_check(spot_ctx *c, const spot_subject *s, const spot_d
             return spot_fail(c, SPOT_USAGE, "%s has `representation: %s`, and here all methods look at the embeddings that "
                              "were given; leave it out", spot_bdm_name(&o->bdm[b], name, sizeof name),
                              o->bdm[b].representation == SPOT_BY_FILE ? "file" : "clip");
-    return spot_subject_check(c, s);
+    SPOT_TRY(spot_subject_check(c, s));
+    return spot_attribute_check(c, s, o);
 }
 
 /* ---- candidates ---- */
@@ -114,7 +116,7 @@ spot_bytes spot_group_needs(const spot_ctx *c, const spot_subject *s, const spot
     spot_embed_config pca = spot_embed_defaults();
     spot_bytes needs = { 0, 0 };
     int *n = malloc((size_t)count * sizeof *n);
-    size_t views = spot_chain_bytes(count, o->fit), rows = 0, slices;
+    size_t views = spot_chain_bytes(count, o->fit), rows = 0, bits = 0, slices;
 
     if (!n) return (spot_bytes){ SIZE_MAX / 4, 0 };
     for (int i = 0; i < count; i++) {
@@ -123,12 +125,15 @@ spot_bytes spot_group_needs(const spot_ctx *c, const spot_subject *s, const spot
         views += view_bytes(s, n[i]) + (size_t)s->d * sizeof(float) + each;
     }
     slices = SPOT_MAX_HYPOTHESES * sizeof(double) * (rows + (size_t)s->d);
-    for (int b = 0; b < o->bdms; b++)
-        needs = spot_bytes_larger(needs, spot_chain_method_needs(c, &o->bdm[b], count, n, s->d, slices));
+    for (int b = 0; b < o->bdms; b++) {
+        const int d = spot_method_width(s, o, b);
+        if (spot_by_table(o, b)) bits = rows * (size_t)d * sizeof(float);
+        needs = spot_bytes_larger(needs, spot_chain_method_needs(c, &o->bdm[b], count, n, d, slices));
+    }
     pca.method = SPOT_REDUCE_PCA;
     for (int i = 0; i < count; i++) needs = spot_bytes_larger(needs, spot_embed_needs(c, 1, &n[i], s->d, &pca));
     free(n);
-    needs.host += views;
+    needs.host += views + bits;
     return needs;
 }
 

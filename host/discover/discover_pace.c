@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "discover/attribute_rows.h"
 #include "discover/search.h"
 #include "steps/chain.h"
 #include "steps/reducer_timing.h"
@@ -21,15 +22,18 @@ static spot_status sample_rows(spot_ctx *c, spot_arena *a, spot_view *few, const
     few->n = v->n < SAMPLE ? v->n : SAMPLE;
     SPOT_TRY(SPOT_TAKE(c, a, few->feature, (size_t)few->n * d));
     SPOT_TRY(SPOT_TAKE(c, a, few->confidence, few->n));
+    SPOT_TRY(SPOT_TAKE(c, a, few->image, few->n));
     for (int i = 0; i < few->n; i++) {
         size_t row = (size_t)i * (size_t)v->n / (size_t)few->n;
         memcpy(few->feature + (size_t)i * d, v->feature + row * d, d * sizeof(float));
         few->confidence[i] = v->confidence[row];
+        few->image[i] = v->image[row];
     }
     return SPOT_OK;
 }
 
-static spot_status time_methods(spot_ctx *c, spot_arena *a, double *seconds, const spot_view *v,
+/* views: of the features, and of the attributes if there are any. */
+static spot_status time_methods(spot_ctx *c, spot_arena *a, double *seconds, const spot_view *views,
                                 const spot_discover_options *o, const spot_candidate *candidates, int count)
 {
     const spot_seed seed = { 0, 0 };
@@ -37,8 +41,9 @@ static spot_status time_methods(spot_ctx *c, spot_arena *a, double *seconds, con
 
     for (int b = 0; b < o->bdms; b++) {
         const spot_bdm_config *cfg = &o->bdm[b];
-        bool reduces = !spot_embed_is_nothing(&cfg->embed);
-        int maps = !reduces || spot_has_points_before(o->bdm, b, true) ? 0 : spot_is_seedless(&cfg->embed) ? 1 : o->seeds;
+        const spot_view *v = &views[spot_by_table(o, b)];
+        bool same = !o->attributes, reduces = !spot_embed_is_nothing(&cfg->embed);
+        int maps = !reduces || spot_has_points_before(o->bdm, b, same) ? 0 : spot_is_seedless(&cfg->embed) ? 1 : o->seeds;
         spot_points points = { .n = v->n, .d = v->d, .at = v->feature, .objective = NAN };
         spot_view few = *v;
         spot_reducer_timing t = { .rows = v->n };
@@ -66,7 +71,7 @@ static void estimate_time(spot_ctx *c, double *seconds, const spot_subject *s, c
     const spot_candidate *largest = candidates;
     spot_candidate few;
     spot_status status;
-    spot_view all, some;
+    spot_view all, some[2];
     spot_arena a;
 
     for (int i = 1; i < count; i++) if (candidates[i].n > largest->n) largest = &candidates[i];
@@ -75,8 +80,9 @@ static void estimate_time(spot_ctx *c, double *seconds, const spot_subject *s, c
     status = spot_arena_open(&quiet, &a, 2 * spot_group_needs(&quiet, s, o, &few, 1).host + SAMPLE * 256
                              + ((size_t)largest->n + SAMPLE) * ((size_t)s->d + 8) * sizeof(float) + 4096);
     if (status == SPOT_OK) status = spot_subject_view(&quiet, &a, &all, s, largest->cls);
-    if (status == SPOT_OK) status = sample_rows(&quiet, &a, &some, &all);
-    if (status == SPOT_OK) status = time_methods(&quiet, &a, seconds, &some, o, candidates, count);
+    if (status == SPOT_OK) status = sample_rows(&quiet, &a, &some[0], &all);
+    if (status == SPOT_OK && o->attributes) status = spot_attribute_view(&quiet, &a, &some[1], o->attributes, &some[0]);
+    if (status == SPOT_OK) status = time_methods(&quiet, &a, seconds, some, o, candidates, count);
     if (status != SPOT_OK) *seconds = NAN;
     spot_arena_close(&a);
 }

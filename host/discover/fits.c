@@ -162,7 +162,10 @@ static spot_status read_tensors(spot_ctx *c, spot_fits *f, const char *dir)
     for (int k = 0; k < all.count && s == SPOT_OK; k++) s = put_tensor(c, f, &all.tensor[k], path);
     spot_tensors_close(&all);
     for (int i = 0; i < f->count && s == SPOT_OK; i++)
-        if (f->of[i].slices && !f->of[i].fit.count)
+        if (f->of[i].slices && !f->of[i].fit.count && f->of[i].bdm->representation == SPOT_BY_ATTRIBUTES)
+            s = spot_fail(c, SPOT_INPUT, "%s: finding %d is of attributes from a table, and new rows have none; find the "
+                          "slices of other methods in a folder of their own", dir, i);
+        else if (f->of[i].slices && !f->of[i].fit.count)
             s = spot_fail(c, SPOT_INPUT, "%s has nothing of finding %d, which has %d slices", path, i, f->of[i].slices);
     return s;
 }

@@ -2,7 +2,6 @@
 #include "examine/acquisition.h"
 
 #include <math.h>
-#include <nlopt.h>
 #include <string.h>
 
 double spot_acquisition_at(const spot_surrogate *s, spot_gp *g, double kappa, const double *x, double *slope)
@@ -34,12 +33,13 @@ static double objective(unsigned n, const double *x, double *slope, void *user)
     return value;
 }
 
-double spot_acquisition_climb(const spot_surrogate *s, spot_gp *g, double kappa, double *x, int evaluations, double tolerance)
+double spot_acquisition_climb(const spot_surrogate *s, spot_gp *g, double kappa, double *x, nlopt_algorithm how,
+                              int evaluations, double tolerance)
 {
     int dims = s->search.space->dims;
     bool circles = s->features == SPOT_FEATURES_CIRCLES;
     climbing c = { .s = s, .g = g, .kappa = kappa, .best = -INFINITY };
-    nlopt_opt o = nlopt_create(NLOPT_LD_SLSQP, (unsigned)dims);
+    nlopt_opt o = nlopt_create(how, (unsigned)dims);
     double least[SPOT_FACTORS], most[SPOT_FACTORS], value;
 
     if (!o) return spot_acquisition_at(s, g, kappa, x, NULL);

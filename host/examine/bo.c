@@ -8,8 +8,9 @@
 
 #include "examine/acquisition.h"
 
-/* Likelihoods of a search for the kernel, bounds of a local search; the best points near which half of the candidates lie. */
-enum { FIT_EVALUATIONS = 10, CLIMB_EVALUATIONS = 12, BEST_FEW = 5 };
+/* Likelihoods of a search for the kernel, bounds of a local search (by CCSAQ: in so few steps SLSQP takes more time itself
+ * than the bounds do, and comes less far); the best points near which half of the candidates lie. */
+enum { FIT_EVALUATIONS = 10, CLIMB_EVALUATIONS = 6, BEST_FEW = 5 };
 
 typedef struct {
     spot_surrogate s;
@@ -21,8 +22,8 @@ static spot_surrogate_plan plan_of(const spot_examiner_config *cfg)
 {
     const spot_bo_config *b = &cfg->bo;
 
-    return (spot_surrogate_plan){ b->best, b->last, b->spread, b->batch, b->tries, false, true, SPOT_GP_SCALED,
-                                  SPOT_FEATURES_CIRCLES };
+    return (spot_surrogate_plan){ .best = b->best, .spread = b->spread, .extra = b->batch, .tries = b->tries, .ard = true,
+                                  .scaling = SPOT_GP_SCALED, .features = SPOT_FEATURES_CIRCLES };
 }
 
 static size_t bytes(const spot_examiner_config *cfg, const spot_examiner_search *s)
@@ -101,7 +102,7 @@ static void ask_one(const state *b, spot_surrogate_desk *d, int i, double *at, i
         for (int t = 1; t < b->cfg.tries; t++)
             if (d->mean[t] + kappa * d->deviation[t] > d->mean[best] + kappa * d->deviation[best]) best = t;
         memcpy(at, d->pool + (size_t)best * (size_t)dims, (size_t)dims * sizeof *at);
-        if (j < b->cfg.starts) spot_acquisition_climb(&b->s, &d->g, kappa, at, CLIMB_EVALUATIONS, 1e-3);
+        if (j < b->cfg.starts) spot_acquisition_climb(&b->s, &d->g, kappa, at, NLOPT_LD_CCSAQ, CLIMB_EVALUATIONS, 1e-3);
         spot_surrogate_features(&b->s, feature, at);
         d->mean[best] = -INFINITY;                 /* not again, even where nothing can be believed */
         if (j + 1 < n) believed = spot_gp_believe(&d->g, feature);
@@ -140,14 +141,12 @@ static const spot_setting settings[] = {
     S("first",  INT,  bo.first,  "uniform renders before the first model", SPOT_IN(1, SPOT_EXAMINER_MOST), SPOT_DEF(20)),
     S("batch",  INT,  bo.batch,  "renders of an object between two models", SPOT_IN(1, 1000), SPOT_DEF(10)),
     S("kappa",  REAL, bo.kappa,  "weight of the deviation in the upper confidence bound", SPOT_IN(0, 100), SPOT_DEF(2)),
-    S("best",   INT,  bo.best,   "points of the model that have the greatest loss", SPOT_IN(0, 10000), SPOT_DEF(50)),
-    S("last",   INT,  bo.last,   "points of the model that are the newest", SPOT_IN(1, 10000), SPOT_DEF(20)),
-    S("spread", INT,  bo.spread, "points of the model that are spread evenly over all others", SPOT_IN(0, 10000),
-      SPOT_DEF(130)),
+    S("best",   INT,  bo.best,   "points of the model that have the greatest loss", SPOT_IN(0, 10000), SPOT_DEF(10)),
+    S("spread", INT,  bo.spread, "points of the model that lie far from each other", SPOT_IN(1, 10000), SPOT_DEF(60)),
     S("tries",  INT,  bo.tries,  "candidates of a batch", SPOT_IN(2, 100000), SPOT_DEF(100)),
-    S("starts", INT,  bo.starts, "points of a batch that a local search improves", SPOT_IN(0, 1000), SPOT_DEF(3)),
+    S("starts", INT,  bo.starts, "points of a batch that a local search improves", SPOT_IN(0, 1000), SPOT_DEF(2)),
     S("refit",  REAL, bo.refit,  "share by which the points grow between two searches for the kernel; 0: every batch",
-      SPOT_IN(0, 100), SPOT_DEF(0.25)),
+      SPOT_IN(0, 100), SPOT_DEF(0.4)),
 #undef S
     SPOT_END
 };

@@ -106,7 +106,7 @@ static void ask_one(const state *b, spot_surrogate_desk *d, int i, double *at, c
     for (int k = 0; k < b->cfg.starts && !(stop && *stop); k++) {
         double value;
         for (int j = 0; j < dims; j++) x[j] = spot_rng_uniform(&r);
-        value = spot_acquisition_climb(&b->s, &d->g, b->cfg.kappa, x, CLIMB_EVALUATIONS, 1e-6);
+        value = spot_acquisition_climb(&b->s, &d->g, b->cfg.kappa, x, NLOPT_LD_SLSQP, CLIMB_EVALUATIONS, 1e-6);
         if (value < best) continue;
         best = value;
         memcpy(at, x, (size_t)dims * sizeof *x);

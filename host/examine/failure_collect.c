@@ -93,7 +93,7 @@ static void add_map(spot_failures *f, const renders *v, const group *g)
     spot_failure_map *m = &f->map[f->maps++];
 
     m->model = v->model, m->cls = g->cls, m->object = g->object;
-    spot_failure_count_map(m, &r, &v->r->space, v->r->cfg->search.fails);
+    spot_failure_count_map(m, &r, &v->r->space, spot_failure_cut_of(&v->r->cfg->search));
 }
 
 static void fill_overlap(spot_failure_finding *to, const renders *v, const group *g)
@@ -112,13 +112,13 @@ static spot_status add_group(spot_ctx *c, spot_failures *f, const renders *v, co
     const spot_random_renders r = slice(v, g->from, g->to);
     spot_failure_mixture *m = &f->mixture[f->mixtures++];
     spot_failure_finding *to = f->finding + f->findings;
-    const double fails = v->r->cfg->search.fails;
+    const spot_failure_cut cut = spot_failure_cut_of(&v->r->cfg->search);
     int n;
 
     add_map(f, v, g);
     m->model = v->model, m->cls = g->cls;
-    SPOT_TRY(spot_failure_fit_mixture(c, m, &r, &v->r->space, fails));
-    SPOT_TRY(spot_failure_find_rules(c, to, &n, &r, &v->r->space, fails));
+    SPOT_TRY(spot_failure_fit_mixture(c, m, &r, &v->r->space, cut));
+    SPOT_TRY(spot_failure_find_rules(c, to, &n, &r, &v->r->space, cut));
     for (int i = 0; i < n; i++) {
         to[i].model = v->model, to[i].cls = g->cls;
         fill_overlap(&to[i], v, g);
@@ -183,7 +183,7 @@ static spot_status add_scan(spot_ctx *c, spot_failures *f, const spot_examine_re
     *scan = (spot_failure_scan){ .unit = unit, .model = u->model,
                                  .p = isfinite(last->lowest_valid) ? last->lowest_valid : last->lowest };
     class_and_object(r, unit, &scan->cls, &scan->object);
-    spot_failure_axes(scan, &r->space, u->lowest_at, r->cfg->search.fails, h.p, h.valid);
+    spot_failure_axes(scan, &r->space, u->lowest_at, spot_failure_cut_of(&r->cfg->search), h.p, h.valid);
     f->spent_scans += h.renders;
     spot_examine_history_free(&h);
     return SPOT_OK;
@@ -260,7 +260,7 @@ spot_status spot_failures_collect(spot_ctx *c, spot_failures *f, const spot_exam
                       .user = c->user };
     spot_status s;
 
-    *f = (spot_failures){ .fails = r->cfg->search.fails };
+    *f = (spot_failures){ .fails = spot_failure_cut_of(&r->cfg->search).p };
     s = collect(&here, f, r, dir);
     return s ? spot_fail(c, s, "%s", spot_message(&here, s)) : SPOT_OK;
 }

@@ -15,10 +15,10 @@ enum { LEAST_FAILURES = 5, POINTS = 1 << 16 };
 
 static const double LEVEL = 0.05;
 
-/* One half of the valid renders. */
-typedef struct { spot_failure_rows rows; spot_conditions *at; float *p; uint8_t *fails; } half;
+/* One half of the valid renders. p: of the true class; in strength mode 1 - p, so that what is looked for has the lowest. */
+typedef struct { spot_failure_rows rows; spot_conditions *at; float *p; uint8_t *fails; bool above; } half;
 
-static spot_status open_half(spot_ctx *c, half *h, const spot_random_renders *r, int odd, double fails)
+static spot_status open_half(spot_ctx *c, half *h, const spot_random_renders *r, int odd, spot_failure_cut cut)
 {
     const size_t n = (size_t)r->n + 1;
     int k = 0, failures = 0;
@@ -29,10 +29,12 @@ static spot_status open_half(spot_ctx *c, half *h, const spot_random_renders *r,
     if (!h->at || !h->p || !h->fails) return spot_fail(c, SPOT_NOMEM, "no memory for %d renders", r->n);
     for (int i = 0; i < r->n; i++) {
         if (!r->valid[i] || r->number[i] % 2 != odd) continue;
-        h->at[k] = r->at[i], h->p[k] = r->p[i], h->fails[k] = r->p[i] < fails;
+        h->at[k] = r->at[i], h->p[k] = cut.above ? 1 - r->p[i] : r->p[i];
+        h->fails[k] = spot_failure_is(cut, r->p[i]);
         failures += h->fails[k++];
     }
     h->rows = (spot_failure_rows){ k, h->at, h->fails, failures };
+    h->above = cut.above;
     return SPOT_OK;
 }
 
@@ -94,7 +96,8 @@ static void test_rule(spot_failure_finding *f, const half *h, const spot_failure
 
     for (int i = 0; i < h->rows.n; i++) {
         const int in = spot_failure_rule_holds(&f->rule, &h->at[i]);
-        if (!spot_rules_hold(rule, k, &h->at[i])) n[in]++, failures[in] += h->fails[i], sum[in] += h->p[i];
+        if (spot_rules_hold(rule, k, &h->at[i])) continue;
+        n[in]++, failures[in] += h->fails[i], sum[in] += h->above ? 1 - h->p[i] : h->p[i];
     }
     f->renders = n[1], f->renders_outside = n[0];
     f->mean_inside = n[1] ? sum[1] / n[1] : NAN, f->mean_outside = n[0] ? sum[0] / n[0] : NAN;
@@ -105,16 +108,16 @@ static void test_rule(spot_failure_finding *f, const half *h, const spot_failure
 }
 
 spot_status spot_failure_find_rules(spot_ctx *c, spot_failure_finding *finding, int *n, const spot_random_renders *r,
-                                    const spot_factor_space *s, double fails)
+                                    const spot_factor_space *s, spot_failure_cut cut)
 {
     half seen = { .at = NULL }, unseen = { .at = NULL };
     spot_failure_clusters clusters = { 0 };
     candidate list[SPOT_FAILURE_CLUSTERS];
     spot_failure_rule rule[SPOT_FAILURE_RULES];
-    spot_status how = open_half(c, &seen, r, 0, fails);
+    spot_status how = open_half(c, &seen, r, 0, cut);
 
     *n = 0;
-    if (how == SPOT_OK) how = open_half(c, &unseen, r, 1, fails);
+    if (how == SPOT_OK) how = open_half(c, &unseen, r, 1, cut);
     if (how == SPOT_OK && seen.rows.failures >= LEAST_FAILURES) {
         how = spot_failure_clusters_find(c, &clusters, &seen.rows, seen.p, s);
         if (how == SPOT_OK) how = list_rules(c, list, n, &seen, &clusters, s);

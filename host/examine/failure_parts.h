@@ -28,9 +28,21 @@ int spot_failure_worst(int *row, int most, const spot_examine_history *h, const 
 
 /* ---- made of what is recorded ---- */
 
-/* A scan's p (axes, SPOT_SCAN_STEPS) becomes axes with their points. from: the conditions of the lowest p. */
-void spot_failure_axes(spot_failure_scan *scan, const spot_factor_space *s, const double from[SPOT_FACTORS], double fails,
-                       const float *p, const uint8_t *valid);
+/* The renders that a search looks for: p below a value, or above it in strength mode. */
+typedef struct { double p; bool above; } spot_failure_cut;
+
+static inline spot_failure_cut spot_failure_cut_of(const spot_examine_search *s)
+{
+    const bool above = s->mode == SPOT_MODE_STRENGTH;
+
+    return (spot_failure_cut){ above ? 1 - s->fails : s->fails, above };
+}
+
+static inline bool spot_failure_is(spot_failure_cut cut, double p) { return cut.above ? p > cut.p : p < cut.p; }
+
+/* A scan's p (axes, SPOT_SCAN_STEPS) becomes axes with their points. from: the conditions of the lowest p, or the highest. */
+void spot_failure_axes(spot_failure_scan *scan, const spot_factor_space *s, const double from[SPOT_FACTORS],
+                       spot_failure_cut cut, const float *p, const uint8_t *valid);
 
 /* Random renders of some objects of a model, one object behind the other; rules are found on an object's even numbers, and its
  * odd ones test them. */
@@ -42,11 +54,12 @@ typedef struct {
     int     *number;               /* (n): of the render in its object's file */
 } spot_random_renders;
 
-void spot_failure_count_map(spot_failure_map *m, const spot_random_renders *r, const spot_factor_space *s, double fails);
+void spot_failure_count_map(spot_failure_map *m, const spot_random_renders *r, const spot_factor_space *s,
+                            spot_failure_cut cut);
 
 /* The mixture of the failures; m has model and cls. */
 spot_status spot_failure_fit_mixture(spot_ctx *c, spot_failure_mixture *m, const spot_random_renders *r,
-                                     const spot_factor_space *s, double fails);
+                                     const spot_factor_space *s, spot_failure_cut cut);
 
 /* Clusters of rows that a method found. */
 enum { SPOT_FAILURE_CLUSTERS = 24 };
@@ -63,7 +76,7 @@ void        spot_failure_clusters_close(spot_failure_clusters *k);
  * overlap, learned and objects. *n: their number. */
 enum { SPOT_FAILURE_RULES = 5 };
 spot_status spot_failure_find_rules(spot_ctx *c, spot_failure_finding *finding, int *n, const spot_random_renders *r,
-                                    const spot_factor_space *s, double fails);
+                                    const spot_factor_space *s, spot_failure_cut cut);
 
 /* Corrects the findings of a model and puts them in order. */
 void spot_failure_confirm(spot_failure_finding *finding, int n);

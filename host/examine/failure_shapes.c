@@ -16,9 +16,9 @@ static bool is_in(const spot_factor_space *s, int factor)
 }
 
 /* The means hold sums until end_count. */
-static void count_render(spot_failure_count *k, float p, bool valid, double fails)
+static void count_render(spot_failure_count *k, float p, bool valid, spot_failure_cut cut)
 {
-    const bool failed = p < fails;
+    const bool failed = spot_failure_is(cut, p);
 
     k->renders++, k->failing += failed, k->mean += p;
     if (valid) k->valid++, k->failing_valid += failed, k->mean_valid += p;
@@ -30,17 +30,18 @@ static void end_count(spot_failure_count *k)
     k->mean_valid = k->valid ? k->mean_valid / k->valid : NAN;
 }
 
-void spot_failure_count_map(spot_failure_map *m, const spot_random_renders *r, const spot_factor_space *s, double fails)
+void spot_failure_count_map(spot_failure_map *m, const spot_random_renders *r, const spot_factor_space *s,
+                            spot_failure_cut cut)
 {
     static const int azimuth[] = { SPOT_CAMERA_AZIMUTH, SPOT_LAMP_AZIMUTH };
     static const int elevation[] = { SPOT_CAMERA_ELEVATION, SPOT_LAMP_ELEVATION };
 
     for (int k = 0; k < SPOT_SPHERES; k++) m->has[k] = is_in(s, azimuth[k]) && is_in(s, elevation[k]);
     for (int i = 0; i < r->n; i++) {
-        count_render(&m->all, r->p[i], r->valid[i], fails);
+        count_render(&m->all, r->p[i], r->valid[i], cut);
         for (int k = 0; k < SPOT_SPHERES; k++) {
             const int cell = spot_sphere_find(r->at[i].value[azimuth[k]], r->at[i].value[elevation[k]]);
-            if (m->has[k]) count_render(&m->cell[k][cell], r->p[i], r->valid[i], fails);
+            if (m->has[k]) count_render(&m->cell[k][cell], r->p[i], r->valid[i], cut);
         }
     }
     end_count(&m->all);
@@ -109,7 +110,7 @@ static void fill_mixture(spot_failure_mixture *to, const spot_mixture *m, const 
 }
 
 spot_status spot_failure_fit_mixture(spot_ctx *c, spot_failure_mixture *m, const spot_random_renders *r,
-                                     const spot_factor_space *s, double fails)
+                                     const spot_factor_space *s, spot_failure_cut cut)
 {
     const int d = put_point(NULL, s, NULL);
     spot_mixture_config cfg = spot_mixture_defaults();
@@ -123,7 +124,7 @@ spot_status spot_failure_fit_mixture(spot_ctx *c, spot_failure_mixture *m, const
     m->components = 0, m->bic = NAN;
     if (!x.v) return spot_fail(c, SPOT_NOMEM, "no memory for %d renders", r->n);
     for (int i = 0; i < r->n; i++)
-        if (r->valid[i] && r->p[i] < fails) put_point(x.v + (size_t)x.rows++ * (size_t)d, s, &r->at[i]);
+        if (r->valid[i] && spot_failure_is(cut, r->p[i])) put_point(x.v + (size_t)x.rows++ * (size_t)d, s, &r->at[i]);
     m->failures = x.rows;
     cfg.k_min = 1, cfg.k_max = x.rows / (EACH * d), cfg.ridge = RIDGE;
     if (cfg.k_max > SPOT_MAX_FAILURE_COMPONENTS) cfg.k_max = SPOT_MAX_FAILURE_COMPONENTS;
@@ -139,15 +140,15 @@ spot_status spot_failure_fit_mixture(spot_ctx *c, spot_failure_mixture *m, const
 
 /* ---- along the factors ---- */
 
-/* From x at p (in the cube, on the side `way`) to the first render that is no failure. NaN: there is none. */
-static double find_rise(const spot_failure_axis *a, double x, double p, int way, bool turns, double fails)
+/* From x at p (in the cube, on the side `way`) to the first render that is not looked for. NaN: there is none. */
+static double find_end(const spot_failure_axis *a, double x, double p, int way, bool turns, spot_failure_cut cut)
 {
     const int last = SPOT_SCAN_STEPS - 1, first = way > 0 ? (int)floor(x * last) + 1 : (int)ceil(x * last) - 1;
 
-    if (!(p < fails)) return NAN;
+    if (!spot_failure_is(cut, p)) return NAN;
     for (int k = first; turns ? abs(k - first) < last / 2 : k >= 0 && k <= last; k += way) {
         const double to = (double)k / last, q = a->p[turns ? (k + last) % last : k];
-        if (q >= fails) return x + (to - x) * (fails - p) / (q - p);
+        if (!spot_failure_is(cut, q)) return x + (to - x) * (cut.p - p) / (q - p);
         x = to, p = q;
     }
     return NAN;
@@ -159,8 +160,8 @@ static double value_at(const spot_factor_space *s, int d, double x)
     return s->least[d] + x * (s->most[d] - s->least[d]);
 }
 
-void spot_failure_axes(spot_failure_scan *scan, const spot_factor_space *s, const double from[SPOT_FACTORS], double fails,
-                       const float *p, const uint8_t *valid)
+void spot_failure_axes(spot_failure_scan *scan, const spot_factor_space *s, const double from[SPOT_FACTORS],
+                       spot_failure_cut cut, const float *p, const uint8_t *valid)
 {
     scan->axes = s->dims;
     for (int d = 0; d < s->dims; d++) {
@@ -171,7 +172,7 @@ void spot_failure_axes(spot_failure_scan *scan, const spot_factor_space *s, cons
             a->at[k] = s->least[d] + (s->most[d] - s->least[d]) * k / (SPOT_SCAN_STEPS - 1);
             a->p[k] = p[d * SPOT_SCAN_STEPS + k], a->valid[k] = valid[d * SPOT_SCAN_STEPS + k];
         }
-        a->below = value_at(s, d, find_rise(a, x, scan->p, -1, s->turns[d], fails));
-        a->above = value_at(s, d, find_rise(a, x, scan->p, 1, s->turns[d], fails));
+        a->below = value_at(s, d, find_end(a, x, scan->p, -1, s->turns[d], cut));
+        a->above = value_at(s, d, find_end(a, x, scan->p, 1, s->turns[d], cut));
     }
 }

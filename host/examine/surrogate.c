@@ -6,6 +6,8 @@
 
 static const double turn = 6.283185307179586, radius = 0.25;
 
+enum { AT_ONCE = 64 };     /* points that are told one after the other in parts of so many */
+
 static spot_gp_shape shape_of(const spot_surrogate_plan *p, const spot_factor_space *space)
 {
     spot_gp_shape shape = { 0, 0, { 0 } };
@@ -25,12 +27,17 @@ static spot_status take_all(spot_ctx *c, spot_arena *a, spot_surrogate *s, const
 {
     size_t problems = (size_t)s->search.problems, budget = (size_t)s->search.budget, dims = (size_t)s->search.space->dims;
     size_t tries = (size_t)p->tries, room = (size_t)s->most + (size_t)p->extra;
-    size_t part = (size_t)s->most * ((size_t)s->shape.features + 1);
+    size_t part = (size_t)s->most * ((size_t)s->shape.features + 1), list = s->spread ? (size_t)s->most + AT_ONCE : 1;
 
     SPOT_TRY(SPOT_TAKE(c, a, s->at, problems * budget * dims));
     SPOT_TRY(SPOT_TAKE(c, a, s->loss, problems * budget));
     SPOT_TRY(SPOT_TAKE(c, a, s->kernel, problems));
     SPOT_TRY(SPOT_TAKE(c, a, s->next, problems));
+    SPOT_TRY(SPOT_TAKE(c, a, s->kept, s->spread ? problems * (size_t)s->most : 1));
+    SPOT_TRY(SPOT_TAKE(c, a, s->choice.list, list));
+    SPOT_TRY(SPOT_TAKE(c, a, s->choice.place, list * (size_t)s->shape.features));
+    SPOT_TRY(SPOT_TAKE(c, a, s->choice.off, list));
+    SPOT_TRY(SPOT_TAKE(c, a, s->choice.apart, list));
     SPOT_TRY(SPOT_TAKE(c, a, s->desk, s->desks));
     for (int t = 0; t < s->desks; t++) {
         spot_surrogate_desk own;
@@ -65,7 +72,7 @@ static void order_by_name(spot_surrogate *s)
 static spot_surrogate plain(const spot_surrogate_plan *p, const spot_examiner_search *search, int threads)
 {
     spot_surrogate s = { .search = *search, .shape = shape_of(p, search->space), .best = p->best, .last = p->last,
-                         .tries = p->tries, .features = p->features };
+                         .spread = p->spread, .tries = p->tries, .features = p->features };
 
     s.most = least_of(p->best + p->last + p->spread, search->budget);
     s.desks = least_of(threads < 1 ? 1 : threads, least_of(search->problems, SPOT_SURROGATE_DESKS));
@@ -101,17 +108,6 @@ spot_status spot_surrogate_open(spot_ctx *c, spot_surrogate *s, const spot_surro
 }
 
 void spot_surrogate_close(spot_surrogate *s) { spot_arena_close(&s->memory); }
-
-void spot_surrogate_tell(spot_surrogate *s, const double *at, const double *loss, int n)
-{
-    size_t dims = (size_t)s->search.space->dims, budget = (size_t)s->search.budget, told = (size_t)s->told, more = (size_t)n;
-
-    for (size_t i = 0; i < (size_t)s->search.problems; i++) {
-        memcpy(s->at + (i * budget + told) * dims, at + i * more * dims, more * dims * sizeof *at);
-        memcpy(s->loss + i * budget + told, loss + i * more, more * sizeof *loss);
-    }
-    s->told += n;
-}
 
 void spot_surrogate_features(const spot_surrogate *s, double *feature, const double *x)
 {
@@ -171,36 +167,126 @@ static int greatest(int *which, const double *loss, int end, int most)
     return n;
 }
 
-/* Adds `most` of the points [0, end) that are not among the first `taken` of which, spread evenly over them. */
-static int spread_over(int *which, int taken, int end, int most)
-{
-    int n = taken, others = end - taken, seen = 0;
+/* ---- the set ---- */
 
-    for (int k = 0; k < end && n < taken + most; k++) {
-        bool there = false;
-        for (int j = 0; j < taken && !there; j++) there = which[j] == k;
-        if (there) continue;
-        if ((long long)seen * most / others != (long long)(seen + 1) * most / others) which[n++] = k;
-        seen++;
+static void exchange(double *a, int i, int j)
+{
+    double own = a[i];
+
+    a[i] = a[j], a[j] = own;
+}
+
+static void exchange_points(spot_surrogate *s, int i, int j)
+{
+    const int own = s->choice.list[i], room = s->most + AT_ONCE;
+
+    s->choice.list[i] = s->choice.list[j], s->choice.list[j] = own;
+    exchange(s->choice.apart, i, j);
+    for (int f = 0; f < s->shape.features; f++) exchange(s->choice.place + (size_t)f * (size_t)room, i, j);
+}
+
+static void place_points(spot_surrogate *s, int i, int n)
+{
+    const size_t dims = (size_t)s->search.space->dims, first = (size_t)i * (size_t)s->search.budget;
+    double feature[SPOT_GP_FEATURES];
+
+    for (int k = 0; k < n; k++) {
+        spot_surrogate_features(s, feature, s->at + (first + (size_t)s->choice.list[k]) * dims);
+        for (int f = 0; f < s->shape.features; f++)
+            s->choice.place[f * (s->most + AT_ONCE) + k] = feature[f] / s->kernel[i].length[s->shape.scale_of[f]];
+        s->choice.apart[k] = INFINITY;
     }
-    return n;
+}
+
+/* apart (n): squared distances to the nearest of the points that are kept, of which point k is the newest. */
+static void come_near(const spot_surrogate *s, int k, int n)
+{
+    double *restrict off = s->choice.off, *restrict apart = s->choice.apart;
+
+    for (int j = k; j < n; j++) off[j] = 0;
+    for (int f = 0; f < s->shape.features; f++) {
+        const double *restrict x = s->choice.place + (size_t)f * (size_t)(s->most + AT_ONCE);
+        const double at = x[k];
+        for (int j = k; j < n; j++) off[j] = fma(x[j] - at, x[j] - at, off[j]);
+    }
+    for (int j = k; j < n; j++) apart[j] = off[j] < apart[j] ? off[j] : apart[j];
+}
+
+/* The first `most` of the list become the set. */
+static void order_list(spot_surrogate *s, int i, int n)
+{
+    const double *loss = s->loss + (size_t)i * (size_t)s->search.budget;
+    const int *list = s->choice.list;
+
+    place_points(s, i, n);
+    for (int k = 0; k < s->most; k++) {
+        int next = k;
+        for (int j = k + 1; j < n; j++)
+            if (k < s->best ? loss[list[j]] > loss[list[next]] : s->choice.apart[j] > s->choice.apart[next]) next = j;
+        exchange_points(s, k, next);
+        come_near(s, k, n);
+    }
+}
+
+/* Points [from, end) are new. */
+static void keep(spot_surrogate *s, int i, int from, int end)
+{
+    int held = least_of(from, s->most), n = held, *kept = s->kept + (size_t)i * (size_t)s->most;
+
+    memcpy(s->choice.list, kept, (size_t)held * sizeof *kept);
+    for (int k = from; k < end; k++) s->choice.list[n++] = k;
+    if (n > s->most) order_list(s, i, n);
+    memcpy(kept, s->choice.list, (size_t)least_of(n, s->most) * sizeof *kept);
+}
+
+static void choose_kept(const spot_surrogate *s, spot_surrogate_desk *d, int i)
+{
+    const int *kept = s->kept + (size_t)i * (size_t)s->most;
+    const double *loss = s->loss + (size_t)i * (size_t)s->search.budget;
+
+    d->n = least_of(s->told, s->most);
+    for (int k = 0; k < d->n; k++) {
+        int at = k;
+        for (; at && loss[d->which[at - 1]] < loss[kept[k]]; at--) d->which[at] = d->which[at - 1];
+        d->which[at] = kept[k];
+    }
+}
+
+void spot_surrogate_tell(spot_surrogate *s, const double *at, const double *loss, int n)
+{
+    size_t dims = (size_t)s->search.space->dims, budget = (size_t)s->search.budget, told = (size_t)s->told, more = (size_t)n;
+
+    for (size_t i = 0; i < (size_t)s->search.problems; i++) {
+        memcpy(s->at + (i * budget + told) * dims, at + i * more * dims, more * dims * sizeof *at);
+        memcpy(s->loss + i * budget + told, loss + i * more, more * sizeof *loss);
+    }
+    for (int i = 0; s->spread && i < s->search.problems; i++)
+        for (int k = s->told; k < s->told + n; k += AT_ONCE) keep(s, i, k, least_of(k + AT_ONCE, s->told + n));
+    s->told += n;
+}
+
+static void choose_newest(const spot_surrogate *s, spot_surrogate_desk *d, int i, int from)
+{
+    const double *loss = s->loss + (size_t)i * (size_t)s->search.budget + (size_t)from;
+    const int told = s->told - from;
+    const bool all = told <= s->most;
+    const int old = all ? told : told - s->last;
+
+    d->n = greatest(d->which, loss, old, all ? told : s->best);
+    for (int k = old; k < told; k++) d->which[d->n++] = k;
+    for (int k = 0; k < d->n; k++) d->which[k] += from;
 }
 
 void spot_surrogate_choose(const spot_surrogate *s, spot_surrogate_desk *d, int i, int from)
 {
-    size_t dims = (size_t)s->search.space->dims, first = (size_t)i * (size_t)s->search.budget + (size_t)from;
-    int told = s->told - from;
-    bool all = told <= s->most;
-    int old = all ? told : told - s->last;
+    const size_t dims = (size_t)s->search.space->dims, first = (size_t)i * (size_t)s->search.budget;
 
-    d->n = greatest(d->which, s->loss + first, old, all ? told : s->best);
-    if (!all) d->n = spread_over(d->which, d->n, old, s->most - s->best - s->last);
-    for (int k = old; k < told; k++) d->which[d->n++] = k;
+    if (s->spread) choose_kept(s, d, i);
+    else choose_newest(s, d, i, from);
     for (int k = 0; k < d->n; k++) {
-        size_t at = first + (size_t)d->which[k];
+        const size_t at = first + (size_t)d->which[k];
         spot_surrogate_features(s, d->x + (size_t)k * (size_t)s->shape.features, s->at + at * dims);
         d->y[k] = s->loss[at];
-        d->which[k] += from;
     }
 }
 

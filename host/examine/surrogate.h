@@ -30,14 +30,17 @@ typedef struct {
     spot_gp_shape shape;
     spot_surrogate_kind features;
     int     dim[SPOT_FACTORS];         /* (dims): the dimension of each raw feature */
-    int     told, best, last, most, tries, desks;
+    int     told, best, last, spread, most, tries, desks;
     double *at, *loss;                 /* (problems, budget, dims), (problems, budget) */
+    int    *kept;                      /* (problems, most): the points of the model, min(told, most); of a plan with `spread` */
+    struct { int *list; double *place, *off, *apart; } choice;     /* scratch of tell: (room), (features, room), (room) twice */
     spot_gp_kernel *kernel, *next;     /* (problems): of the last ask; of the one that is being made */
     spot_surrogate_desk *desk;         /* (desks) */
 } spot_surrogate;
 
 typedef struct {
-    int best, last, spread;            /* points of the model: the greatest losses, the newest, some of all others */
+    int best;                          /* points of the model: of the greatest loss */
+    int last, spread;                  /* either the newest, or those that lie far from each other */
     int extra;                         /* points of the batch, which are believed */
     int tries;                         /* room of the pool */
     bool joint;                        /* functions are sampled at the pool */
@@ -67,8 +70,11 @@ void spot_surrogate_features(const spot_surrogate *s, double *feature, const dou
 /* The slope by x of what has this slope by the features. */
 void spot_surrogate_back(const spot_surrogate *s, double *slope, const double *feature_slope, const double *x);
 
-/* The set of problem i from its points [from, told): its newest, the best of the others, and some of the rest; the desk's x, y
- * and which. */
+/* The set of problem i; the desk's x, y and which. A plan with `last`: the newest of the points [from, told), and the best of
+ * the others. A plan with `spread`, and from = 0: when points are told, the model keeps, of its points and the new ones, the
+ * best, and then again and again the point that lies farthest from all kept ones, in length scales of the kernel (Gonzalez
+ * 1985, farthest-first). A search crowds where losses are great; a set that is even in time or in loss is as crowded, knows no
+ * longer that other places are worse, and explores them again. */
 void spot_surrogate_choose(const spot_surrogate *s, spot_surrogate_desk *d, int i, int from);
 
 /* A better kernel than *k, by the likelihood of at most SPOT_SURROGATE_FIT of the chosen points, spread evenly over them: the

@@ -11,7 +11,8 @@
 #include "examine/surrogate.h"
 #include "examine/trust_region.h"
 
-enum { FIT_EVALUATIONS = 10 };
+/* The search for the kernel goes on from the last batch's. */
+enum { FIT_EVALUATIONS = 4 };
 
 typedef struct {
     spot_surrogate s;
@@ -189,7 +190,7 @@ static const spot_setting settings[] = {
     S("most",    REAL, turbo.most,    "greatest side of the trust region", SPOT_IN(1e-6, 10), SPOT_DEF(1.6)),
     S("success", INT,  turbo.success, "successful batches in a row that double the side", SPOT_IN(1, 1000), SPOT_DEF(3)),
     S("tries",   INT,  turbo.tries,   "candidates of a batch; 0: 100 for each dimension, at most 5000, as in the paper",
-      SPOT_IN(0, 5000), SPOT_DEF(300)),
+      SPOT_IN(0, 5000), SPOT_DEF(200)),
     S("best",    INT,  turbo.best,    "points of the model that have the greatest loss", SPOT_IN(0, 10000), SPOT_DEF(100)),
     S("last",    INT,  turbo.last,    "points of the model that are the newest", SPOT_IN(1, 10000), SPOT_DEF(100)),
 #undef S

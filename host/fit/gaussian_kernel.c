@@ -8,12 +8,11 @@ void spot_gp_over(const spot_gp *g, const double *x, double *over)
     for (int f = 0; f < g->shape.features; f++) over[f] = x[f] / g->kernel.length[g->shape.scale_of[f]];
 }
 
-/* k comes with r^2 and is replaced by the kernel. */
-static void matern(int n, double amplitude, double *restrict k)
+void spot_gp_matern(int n, double amplitude, double *restrict k)
 {
     for (int j = 0; j < n; j++) {
         double s = sqrt(5 * k[j]);
-        k[j] = amplitude * (1 + s + s * s / 3) * spot_exp(-s);
+        k[j] = amplitude * (1 + s + 5.0 / 3 * k[j]) * spot_exp(-s);
     }
 }
 
@@ -21,22 +20,37 @@ static void matern_with_slope(int n, double amplitude, double *restrict k, doubl
 {
     for (int j = 0; j < n; j++) {
         double s = sqrt(5 * k[j]), e = amplitude * spot_exp(-s);
-        k[j] = (1 + s + s * s / 3) * e;
+        k[j] = (1 + s + 5.0 / 3 * k[j]) * e;
         slope[j] = 5.0 / 3 * (1 + s) * e;
+    }
+}
+
+/* sum (n) becomes r^2. Four features at a time: each pass loads and stores the sums. */
+static void square_distances(const spot_gp *g, const double *point, int n, double *restrict sum)
+{
+    const size_t most = (size_t)g->most;
+    int f = 0;
+
+    for (int j = 0; j < n; j++) sum[j] = 0;
+    for (; f + 4 <= g->shape.features; f += 4) {
+        const double *restrict x = g->over + (size_t)f * most;
+        const double a = point[f], b = point[f + 1], c = point[f + 2], d = point[f + 3];
+        for (int j = 0; j < n; j++) {
+            const double p = a - x[j], q = b - x[most + (size_t)j], r = c - x[2 * most + (size_t)j];
+            const double s = d - x[3 * most + (size_t)j];
+            sum[j] = fma(s, s, fma(r, r, fma(q, q, fma(p, p, sum[j]))));
+        }
+    }
+    for (; f < g->shape.features; f++) {
+        const double *restrict x = g->over + (size_t)f * most;
+        const double a = point[f];
+        for (int j = 0; j < n; j++) sum[j] = fma(a - x[j], a - x[j], sum[j]);
     }
 }
 
 void spot_gp_row(const spot_gp *g, const double *point, int n, double *k, double *slope)
 {
-    for (int j = 0; j < n; j++) k[j] = 0;
-    for (int f = 0; f < g->shape.features; f++) {
-        const double *restrict x = g->over + (size_t)f * (size_t)g->most;
-        double at = point[f], *restrict sum = k;
-        for (int j = 0; j < n; j++) {
-            double d = at - x[j];
-            sum[j] = fma(d, d, sum[j]);
-        }
-    }
+    square_distances(g, point, n, k);
     if (slope) matern_with_slope(n, g->kernel.amplitude, k, slope);
-    else matern(n, g->kernel.amplitude, k);
+    else spot_gp_matern(n, g->kernel.amplitude, k);
 }

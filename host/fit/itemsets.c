@@ -97,7 +97,7 @@ static int deliver(mining *m, const int *row, int n, int rank, size_t at)
         if (m->length[to[i]] >= m->least) to[met++] = to[i];
         else m->length[to[i]] = 0;
     }
-    qsort(to, (size_t)met, sizeof *to, compare_ints);
+    if (met > 1) qsort(to, (size_t)met, sizeof *to, compare_ints);
     return met;
 }
 
@@ -296,6 +296,7 @@ spot_status spot_itemsets_find(spot_ctx *c, spot_itemsets *out, const spot_baske
     spot_status s = rank_items(&k, b, rule->least_count) ? find_sets(c, out, &k, rule, most)
                   : spot_fail(c, SPOT_NOMEM, "no memory for %d transactions of %d items", b->transactions, b->items);
     close_ranked(&k);
+    if (s != SPOT_OK) spot_itemsets_close(out);
     return s;
 }
 

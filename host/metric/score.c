@@ -26,8 +26,8 @@ static bool reaches(int part, int whole, int64_t lambda, bool strict)
 
 static spot_status check_sets(spot_ctx *c, const spot_hypotheses *found, const spot_truth *truth)
 {
-    if (truth->blindspots < 1 || truth->blindspots > SPOT_MAX_BLINDSPOTS)
-        return spot_fail(c, SPOT_INPUT, "%d blindspots to score against; there must be 1 to %d", truth->blindspots,
+    if (truth->blindspots < 0 || truth->blindspots > SPOT_MAX_BLINDSPOTS)
+        return spot_fail(c, SPOT_INPUT, "%d blindspots to score against; there must be 0 to %d", truth->blindspots,
                          SPOT_MAX_BLINDSPOTS);
     if (found->len < 0 || found->len > SPOT_MAX_HYPOTHESES)
         return spot_fail(c, SPOT_INVALID, "a list of %d hypotheses; it holds 0 to %d", found->len, SPOT_MAX_HYPOTHESES);
@@ -160,7 +160,7 @@ static spot_status score_blindspots(spot_ctx *c, counter *k, spot_score *s, cons
         k->query[last * blindspots + m] = (spot_overlap_query){ all, m };
         k->query[(last + 1) * blindspots + m] = (spot_overlap_query){ pure | of[m], m };
     }
-    SPOT_TRY(count_overlaps(c, k, (last + 2) * blindspots, false));
+    if (blindspots) SPOT_TRY(count_overlaps(c, k, (last + 2) * blindspots, false));
     /* Coverage never falls as the list grows, so the last rise ends the shortest prefix with the whole list's DR. */
     for (int h = 0; h < last; h++) {
         int covered = 0;
@@ -173,7 +173,7 @@ static spot_status score_blindspots(spot_ctx *c, counter *k, spot_score *s, cons
     mostly = returned + blindspots;
     hit = last ? returned - blindspots : returned;      /* without hypotheses all counts are 0 */
     for (int h = 0; h < s->u; h++) strangers += s->belongs[h] < 0;
-    s->dr = (double)best / blindspots;
+    s->dr = blindspots ? (double)best / blindspots : NAN;
     s->fdr = s->u ? (double)strangers / s->u : NAN;
     for (int m = 0; m < blindspots; m++) {
         const int count[] = { [SPOT_NOT_RETURNED] = s->size[m] - returned[m], [SPOT_FOUND] = hit[m],
@@ -186,6 +186,24 @@ static spot_status score_blindspots(spot_ctx *c, counter *k, spot_score *s, cons
     return SPOT_OK;
 }
 
+/* Numbers that charge for what DR and FDR leave free: many pieces of a blindspot, and false hypotheses behind the first u. */
+static void count_beside(spot_score *s, const uint64_t *of)
+{
+    int found = 0, pieces = 0, strangers = 0;
+
+    for (int m = 0; m < s->blindspots; m++) {
+        found += s->covered[m];
+        pieces += s->covered[m] ? __builtin_popcountll(of[m]) : 0;
+    }
+    if (!s->blindspots) {
+        s->beside[SPOT_FALSE_ALARMS] = s->hypotheses;
+        return;
+    }
+    for (int h = 0; h < s->hypotheses; h++) strangers += s->belongs[h] < 0;
+    s->beside[SPOT_SPREAD] = found ? (double)pieces / found : NAN;
+    s->beside[SPOT_FALSE_SHARE] = s->hypotheses ? (double)strangers / s->hypotheses : NAN;
+}
+
 static spot_status score_all(spot_ctx *c, counter *k, spot_score *s, const spot_hypotheses *found, const spot_truth *truth,
                              const thresholds *t)
 {
@@ -194,7 +212,9 @@ static spot_status score_all(spot_ctx *c, counter *k, spot_score *s, const spot_
     SPOT_TRY(open_counter(c, k, s->hypotheses, s->blindspots, truth->n));
     fill_sets(k, found, truth);
     SPOT_TRY(match_hypotheses(c, k, s, of, &pure, found, t));
-    return score_blindspots(c, k, s, of, pure, t);
+    SPOT_TRY(score_blindspots(c, k, s, of, pure, t));
+    count_beside(s, of);
+    return SPOT_OK;
 }
 
 const spot_setting spot_metric_settings[] = {
@@ -204,6 +224,10 @@ const spot_setting spot_metric_settings[] = {
     S("lambda_p", REAL, lambda_p, "precision from which a hypothesis belongs to a blindspot", SPOT_IN(1e-9, 1), SPOT_DEF(0.8)),
     S("lambda_r", REAL, lambda_r, "recall from which a blindspot is found", SPOT_IN(1e-9, 1), SPOT_DEF(0.8)),
     S("top",      INT,  top,      "number of hypotheses looked at", SPOT_IN(1, SPOT_MAX_HYPOTHESES), SPOT_DEF(10)),
+    S("repair",   SWITCH, repair, "worst-group accuracy after the last layer was fitted again with the groups found; takes a "
+      "look at the negatives", SPOT_SWITCH, .newer = true),
+    S("neighbours", INT, neighbours, "nearest neighbours of a row, on whose graph coherence is measured; 0: it is not",
+      SPOT_IN(0, 1000), SPOT_DEF(10), .newer = true),
 #undef S
     SPOT_END
 };
@@ -225,6 +249,8 @@ spot_status spot_metric_score(spot_ctx *c, spot_score *score, const spot_hypothe
     spot_status s;
 
     memset(score, 0, sizeof *score);
+    for (int b = 0; b < SPOT_BESIDES; b++) score->beside[b] = NAN;
+    for (int h = 0; h < SPOT_MAX_HYPOTHESES; h++) score->coherence[h] = NAN;
     SPOT_TRY(spot_settings_check(c, SPOT_INVALID, spot_metric_settings, cfg, "metric"));
     SPOT_TRY(check_sets(c, found, truth));
     SPOT_TRY(count_truth(c, score, truth));

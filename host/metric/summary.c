@@ -33,32 +33,63 @@ spot_rates spot_metric_rates(const spot_score *s)
     spot_rates r = { .u = s->u, .dr = s->dr, .fdr = s->fdr };
 
     for (int f = 0; f < SPOT_FAILURES; f++) r.failure[f] = failure_share(s, f);
+    memcpy(r.beside, s->beside, sizeof r.beside);
     memcpy(r.covered, s->covered, sizeof r.covered);
     return r;
+}
+
+static void add_rates(spot_summary *s, spot_summary *sum, int pass, const spot_rates *r)
+{
+    bool missed = r->dr < 1;               /* false without blindspots, where dr is NaN */
+
+    if (!isnan(r->dr)) add_value(&s->dr, &sum->dr.mean, pass, r->dr);
+    if (!isnan(r->fdr)) add_value(&s->fdr, &sum->fdr.mean, pass, r->fdr);
+    for (int f = 0; f < SPOT_FAILURES && missed; f++)
+        add_value(&s->failure[f], &sum->failure[f].mean, pass, r->failure[f]);
+    for (int b = 0; b < SPOT_BESIDES; b++)
+        if (!isnan(r->beside[b])) add_value(&s->beside[b], &sum->beside[b].mean, pass, r->beside[b]);
+}
+
+static void finish_rates(spot_summary *s, const spot_summary *sum, int pass)
+{
+    finish_average(&s->dr, sum->dr.mean, pass);
+    finish_average(&s->fdr, sum->fdr.mean, pass);
+    for (int f = 0; f < SPOT_FAILURES; f++) finish_average(&s->failure[f], sum->failure[f].mean, pass);
+    for (int b = 0; b < SPOT_BESIDES; b++) finish_average(&s->beside[b], sum->beside[b].mean, pass);
 }
 
 void spot_metric_summarise(spot_summary *s, const spot_rates *rates, const bool *use, int n)
 {
     memset(s, 0, sizeof *s);
     for (int i = 0; i < n; i++) {
+        const spot_rates *r = &rates[i];
         if (use && !use[i]) { s->not_learned++; continue; }
-        s->fdr.left_out += !(rates[i].dr > 0);
-        for (int f = 0; f < SPOT_FAILURES; f++) s->failure[f].left_out += rates[i].dr == 1;
+        s->dr.left_out += isnan(r->dr);
+        s->fdr.left_out += r->dr == 0;
+        for (int f = 0; f < SPOT_FAILURES; f++) s->failure[f].left_out += r->dr == 1;
+        for (int b = 0; b < SPOT_BESIDES; b++) s->beside[b].left_out += isnan(r->beside[b]);
     }
     for (int pass = 0; pass < 2; pass++) {
-        double dr = 0, fdr = 0, failure[SPOT_FAILURES] = { 0 };
-        for (int i = 0; i < n; i++) {
-            if (use && !use[i]) continue;
-            add_value(&s->dr, &dr, pass, rates[i].dr);
-            if (!isnan(rates[i].fdr)) add_value(&s->fdr, &fdr, pass, rates[i].fdr);
-            for (int f = 0; f < SPOT_FAILURES && rates[i].dr != 1; f++)
-                add_value(&s->failure[f], &failure[f], pass, rates[i].failure[f]);
-        }
-        finish_average(&s->dr, dr, pass);
-        finish_average(&s->fdr, fdr, pass);
-        for (int f = 0; f < SPOT_FAILURES; f++) finish_average(&s->failure[f], failure[f], pass);
+        spot_summary sum = { 0 };          /* its means are the sums */
+        for (int i = 0; i < n; i++)
+            if (!use || use[i]) add_rates(s, &sum, pass, &rates[i]);
+        finish_rates(s, &sum, pass);
     }
 }
+
+static const char *const beside_names[] = {
+#define X(NAME, name, head) #name,
+    SPOT_BESIDE(X)
+#undef X
+};
+static const char *const beside_heads[] = {
+#define X(NAME, name, head) head,
+    SPOT_BESIDE(X)
+#undef X
+};
+
+const char *spot_beside_name(int b) { return b >= 0 && b < SPOT_BESIDES ? beside_names[b] : "unknown"; }
+const char *spot_beside_head(int b) { return b >= 0 && b < SPOT_BESIDES ? beside_heads[b] : "unknown"; }
 
 const char *spot_profile_name(int profile)
 {

@@ -1,9 +1,10 @@
-/* look.c - inference of a trained model on the positives of a split. */
+/* look.c - inference of a trained model on the positives of a split, or on negatives. */
 #include <math.h>
 #include <string.h>
 
 #include "core/device.h"
 #include "image/sample.h"
+#include "model/negatives.h"
 #include "model/network.h"
 #include "scene/source_draw.h"
 
@@ -72,7 +73,7 @@ static spot_status take_view(spot_ctx *c, spot_arena *a, spot_view *v, spot_trut
     return SPOT_TAKE(c, a, t->mask, n);
 }
 
-static spot_status look_at_positives(spot_ctx *c, looker *l, spot_view *v, spot_truth *t, const spot_ec *ec, spot_split split)
+static spot_status look_at_images(spot_ctx *c, looker *l, spot_view *v, spot_truth *t, const spot_ec *ec, spot_split split)
 {
     int rows = l->net.s.rows;
 
@@ -95,6 +96,34 @@ static spot_status look_at_positives(spot_ctx *c, looker *l, spot_view *v, spot_
     return SPOT_OK;
 }
 
+/* Looks at the images that view->image lists. */
+static spot_status look_at_view(spot_ctx *c, spot_arena *a, float *features, spot_view *view, spot_truth *truth,
+                                const spot_model *m, const spot_ec *ec, spot_split split, const spot_model_config *cfg)
+{
+    looker_size r = { c, spot_look_shape(c, m->arch, m->width, 1, ec->scene.size, view->n, (spot_precision)cfg->precision),
+                      view->n, features };
+    size_t mark = a->used;
+    spot_arena on;
+    spot_status s;
+    looker l;
+
+    spot_model_direction(view->head, m);
+    truth->blindspots = ec->blindspot_count;
+    s = open_sized(&r, a, &on, &l);
+    if (!s) s = spot_look_put(c, &l.net, m);
+    if (!s) s = look_at_images(c, &l, view, truth, ec, split);
+    if (!s && c->device) view->device_feature = features;
+    close_sized(&r, &on, &l);
+    a->used = mark;
+    return s;
+}
+
+static spot_status check_head(spot_ctx *c, const spot_model *m)
+{
+    if (m->outputs == 1) return SPOT_OK;
+    return spot_fail(c, SPOT_INVALID, "looking needs a head of one output, not of %d", m->outputs);
+}
+
 spot_status spot_model_look(spot_ctx *c, spot_arena *a, spot_view *view, spot_truth *truth, const spot_model *m,
                             const spot_ec *ec, spot_split split, const spot_model_config *cfg)
 {
@@ -105,26 +134,28 @@ spot_status spot_model_look_on(spot_ctx *c, spot_arena *a, float *features, spot
                                const spot_model *m, const spot_ec *ec, spot_split split, const spot_model_config *cfg)
 {
     int n = spot_ec_positives(NULL, ec, split);
-    looker_size r = { c, spot_look_shape(c, m->arch, m->width, 1, ec->scene.size, n, (spot_precision)cfg->precision), n,
-                      features };
-    spot_arena on;
-    spot_status s;
-    looker l;
-    size_t mark;
 
-    if (m->outputs != 1) return spot_fail(c, SPOT_INVALID, "looking needs a head of one output, not of %d", m->outputs);
+    SPOT_TRY(check_head(c, m));
     SPOT_TRY(take_view(c, a, view, truth, n, spot_model_features(m->arch, m->width)));
     spot_ec_positives(view->image, ec, split);
-    spot_model_direction(view->head, m);
-    truth->blindspots = ec->blindspot_count;
-    mark = a->used;
-    s = open_sized(&r, a, &on, &l);
-    if (!s) s = spot_look_put(c, &l.net, m);
-    if (!s) s = look_at_positives(c, &l, view, truth, ec, split);
-    if (!s && c->device) view->device_feature = features;
-    close_sized(&r, &on, &l);
-    a->used = mark;
-    return s;
+    return look_at_view(c, a, features, view, truth, m, ec, split, cfg);
+}
+
+spot_status spot_model_look_negatives(spot_ctx *c, spot_arena *a, spot_view *view, spot_truth *truth, const spot_model *m,
+                                      const spot_ec *ec, spot_split split, const spot_model_config *cfg)
+{
+    int positives = spot_ec_positives(NULL, ec, split), all = ec->images[split] - positives, *positive;
+    int n = all < positives ? all : positives, seen = 0, taken = 0;
+
+    SPOT_TRY(check_head(c, m));
+    SPOT_TRY(take_view(c, a, view, truth, n, spot_model_features(m->arch, m->width)));
+    SPOT_TRY(SPOT_TAKE(c, a, positive, positives));
+    spot_ec_positives(positive, ec, split);
+    for (int i = 0, p = 0; i < ec->images[split] && taken < n; i++) {
+        if (p < positives && positive[p] == i) { p++; continue; }
+        if (seen++ == (int)((int64_t)taken * all / n)) view->image[taken++] = i;
+    }
+    return look_at_view(c, a, NULL, view, truth, m, ec, split, cfg);
 }
 
 /* -- memory ------------------------------------------------------------------------------------------------------- */

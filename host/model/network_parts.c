@@ -45,6 +45,23 @@ spot_plane spot_unit_output(int u, spot_net_shape s, int live)
                          .precision = s.precision };
 }
 
+double spot_model_multiplications(int arch, int width, int outputs, int size)
+{
+    const spot_net_shape s = { .arch = arch, .width = width, .outputs = outputs, .size = size, .rows = 1, .lanes = 1 };
+    spot_model_tensor table[SPOT_MAX_TENSORS];
+    double n = 0;
+
+    for (int u = 0; u < spot_architecture_of(arch)->units; u++) {
+        const spot_conv_shape t = spot_unit_shape(u, s, false);
+        const double out = spot_conv_out(&t);
+        n += (double)t.ci * t.co * t.k * t.k * out * out;
+    }
+    spot_model_layout(table, arch, width, outputs);
+    for (int t = 0; t < spot_model_tensors(arch); t++)
+        if (table[t].rank == 2) n += (double)table[t].count;
+    return n;
+}
+
 size_t spot_plane_bytes(spot_plane p) { return spot_plane_numbers(p) * spot_precision_bytes(p.precision); }
 
 size_t spot_plane_numbers(spot_plane p) { return (size_t)p.rows * (size_t)p.channels * (size_t)p.size * (size_t)p.size; }

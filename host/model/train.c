@@ -69,6 +69,9 @@ const spot_setting spot_model_settings[] = {
       SPOT_IN(0, 1)),
     S("learned_rest",    NAME, learned_rest, "what is outside for learned_gap: outside this blindspot, or outside all",
       SPOT_ONE_OF("this", "all")),
+    S("learned_band",    SPAN, learned_band,
+      "[least, most] error on test positives inside each blindspot, which must also be significantly above the error outside, "
+      "in place of the other rules; [0, 0]: not asked", SPOT_IN(0, 1), .newer = true),
 #undef S
     SPOT_END
 };
@@ -136,9 +139,9 @@ void spot_learning_by_view(spot_learning *l, const spot_view *v, const spot_trut
             right[b] += in && good;
         }
     }
-    l->learned = true;
     l->outside_count = rows[0];
     l->outside = rows[0] ? (double)right[0] / rows[0] : NAN;
+    l->learned = t->blindspots || l->outside >= cfg->learned_outside;       /* no blindspot, no gap */
     for (int b = 0; b < t->blindspots; b++) {
         int others = v->n - rows[1 + b];
         double outside = cfg->learned_rest ? l->outside : others ? (double)(all - right[1 + b]) / others : NAN;

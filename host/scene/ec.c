@@ -19,6 +19,8 @@ static const spot_setting per_bucket[] = {
     SPOT_END
 };
 
+static const char *const induce_names[] = { "flip", "leave_out", "correlate", "rare", NULL };
+
 const spot_setting spot_scene_settings[] = {
 #define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_scene_config, field, help, __VA_ARGS__)
     S("size",         INT,   size,         "pixels a side; the geometry scales with them (the authors use 224)",
@@ -27,7 +29,7 @@ const spot_setting spot_scene_settings[] = {
       SPOT_IN(1, SPOT_MAX_TRIPLETS - 1), SPOT_DEF(6, 8)),
     S("extra_layers", RANGE, extra_layers, "number of object layers besides the square", SPOT_IN(1, SPOT_EXTRAS),
       SPOT_DEF(1, 3)),
-    S("blindspots",   RANGE, blindspots,   "number of blindspots in an EC", SPOT_IN(1, SPOT_MAX_BLINDSPOTS), SPOT_DEF(1, 3)),
+    S("blindspots",   RANGE, blindspots,   "number of blindspots in an EC", SPOT_IN(0, SPOT_MAX_BLINDSPOTS), SPOT_DEF(1, 3)),
     S("specificity",  RANGE, specificity,  "number of attributes that define a blindspot", SPOT_IN(1, SPOT_MAX_TRIPLETS),
       SPOT_DEF(5, 7)),
     S("per_bucket",   GROUP, per_bucket,   "images per bucket; a split has this x 2^rollable images", .rows = per_bucket),
@@ -44,8 +46,13 @@ const spot_setting spot_scene_settings[] = {
     S("flip",         REAL,  flip,         "chance that a blindspot's label is flipped in train and val", SPOT_IN(0, 1),
       SPOT_DEF(1)),
     S("induce",       NAME,  induce,
-      "how a blindspot is planted: its labels are flipped, or training leaves it out (appendix B)",
-      SPOT_ONE_OF("flip", "leave_out"), SPOT_DEF(SPOT_FLIP_LABELS)),
+      "how a blindspot is planted: its labels are flipped, training leaves it out (appendix B), an attribute correlates with "
+      "the label, or it is rare in train and val", .names = induce_names, SPOT_DEF(SPOT_FLIP_LABELS)),
+    S("correlation",  REAL,  correlation,  "correlation of an attribute with the label in train and val (induce: correlate)",
+      SPOT_IN(0, 1), SPOT_DEF(0.9), .newer = true),
+    S("rare",         REAL,  rare,
+      "share of a blindspot's images that train and val keep (induce: rare); 0: none, as leave_out", SPOT_IN(0, 1),
+      SPOT_DEF(0.1), .newer = true),
 #undef S
     SPOT_END
 };
@@ -56,6 +63,21 @@ spot_scene_config spot_scene_defaults(void)
 
     spot_settings_defaults(spot_scene_settings, &cfg);
     return cfg;
+}
+
+const char *spot_induce_name(int induce)
+{
+    return induce >= 0 && induce < SPOT_INDUCE_COUNT ? induce_names[induce] : "unknown";
+}
+
+double spot_induce_strength(const spot_scene_config *cfg)
+{
+    switch (cfg->induce) {
+    case SPOT_FLIP_LABELS: return cfg->flip;
+    case SPOT_CORRELATE:   return cfg->correlation;
+    case SPOT_RARE:        return cfg->rare;
+    default:               return 0;
+    }
 }
 
 /* Whether the layer has the attribute itself. The relative position is computed, not rolled. */
@@ -69,20 +91,23 @@ static bool has_attribute(int layer, int attribute)
     }
 }
 
-/* Checks that every EC of these ranges is possible. */
-static spot_status check_attributes(spot_ctx *c, const spot_scene_config *s)
+/* A correlation takes an attribute that is not the square's, which has four besides its presence. */
+static spot_status check_correlated(spot_ctx *c, const spot_scene_config *s)
 {
-    int presences = 1 + s->extra_layers[1];          /* all of them are rollable */
-    int available = 7 + 4 * s->extra_layers[0];      /* background 2, square 5, others 4 each */
+    int sure = s->rollable[0] - 5 > s->extra_layers[0] ? s->rollable[0] - 5 : s->extra_layers[0];
+
+    if (s->blindspots[1] <= sure) return SPOT_OK;
+    return spot_fail(c, SPOT_USAGE, "scene.blindspots reaches %d, and with induce: correlate each takes an attribute that is "
+                     "not the square's, of which an EC is sure to have %d; lower it, or raise scene.extra_layers or "
+                     "scene.rollable", s->blindspots[1], sure);
+}
+
+/* Checks that the ambiguity constraint can be met. */
+static spot_status check_blindspots(spot_ctx *c, const spot_scene_config *s)
+{
     int free = s->specificity[0] - (s->square_presence == SPOT_SQUARE_FORCED);
     int most = free < 1 ? 1 : free < 4 ? 1 << (free - 1) : SPOT_MAX_BLINDSPOTS;   /* words of `free` bits, two apart */
 
-    if (s->rollable[0] < presences)
-        return spot_fail(c, SPOT_USAGE, "scene.rollable starts at %d, but the presences of %d object layers always "
-                         "vary; start at %d or lower scene.extra_layers", s->rollable[0], presences, presences);
-    if (s->rollable[1] > available)
-        return spot_fail(c, SPOT_USAGE, "scene.rollable reaches %d, but with %d extra layer(s) there are only %d "
-                         "attributes; lower it or raise scene.extra_layers", s->rollable[1], s->extra_layers[0], available);
     if (s->specificity[1] > s->rollable[0] + 1)
         return spot_fail(c, SPOT_USAGE, "scene.specificity reaches %d, but %d rollable attributes and the relative "
                          "position can define at most %d; lower it or raise scene.rollable",
@@ -92,6 +117,21 @@ static spot_status check_attributes(spot_ctx *c, const spot_scene_config *s)
                          "enough for %d unambiguous blindspot(s) and not for %d; raise it or lower scene.blindspots",
                          s->specificity[0], free, most, s->blindspots[1]);
     return SPOT_OK;
+}
+
+/* Checks that every EC of these ranges is possible. */
+static spot_status check_attributes(spot_ctx *c, const spot_scene_config *s)
+{
+    int presences = 1 + s->extra_layers[1];          /* all of them are rollable */
+    int available = 7 + 4 * s->extra_layers[0];      /* background 2, square 5, others 4 each */
+
+    if (s->rollable[0] < presences)
+        return spot_fail(c, SPOT_USAGE, "scene.rollable starts at %d, but the presences of %d object layers always "
+                         "vary; start at %d or lower scene.extra_layers", s->rollable[0], presences, presences);
+    if (s->rollable[1] > available)
+        return spot_fail(c, SPOT_USAGE, "scene.rollable reaches %d, but with %d extra layer(s) there are only %d "
+                         "attributes; lower it or raise scene.extra_layers", s->rollable[1], s->extra_layers[0], available);
+    return s->induce == SPOT_CORRELATE ? check_correlated(c, s) : check_blindspots(c, s);
 }
 
 spot_status spot_scene_check(spot_ctx *c, const spot_scene_config *s)
@@ -208,14 +248,23 @@ static bool are_unambiguous(const spot_blindspot *a, const spot_blindspot *b)
     return opposite >= 2;
 }
 
-/* Adds a blindspot that is unambiguous with all others; false after TRIES. */
+/* Methods see positives alone: a blindspot without a square can never be scored. */
+static bool has_positives(const spot_blindspot *b)
+{
+    for (int i = 0; i < b->len; i++)
+        if (b->triplet[i].layer == SPOT_SQUARE && b->triplet[i].attribute == SPOT_PRESENCE) return b->triplet[i].value;
+    return true;
+}
+
+/* Adds a blindspot that has positives and is unambiguous with all others; false after TRIES. */
 static bool add_blindspot(spot_ec *ec, int specificity, spot_rng *r)
 {
     spot_blindspot *b = &ec->blindspot[ec->blindspot_count];
 
     for (int i = 0; i < TRIES; i++) {
-        bool good = true;
+        bool good;
         draw_blindspot(b, ec, specificity, r);
+        good = has_positives(b);
         for (int m = 0; m < ec->blindspot_count; m++) good = good && are_unambiguous(b, &ec->blindspot[m]);
         if (good) {
             ec->blindspot_count++;
@@ -223,6 +272,43 @@ static bool add_blindspot(spot_ec *ec, int specificity, spot_rng *r)
         }
     }
     return false;
+}
+
+/* The square and a value of an attribute of another layer, with that layer's presence. */
+static spot_blindspot conflict_of(spot_triplet rare)
+{
+    const spot_triplet square = { SPOT_SQUARE, SPOT_PRESENCE, 1 }, object = { rare.layer, SPOT_PRESENCE, 1 };
+    spot_blindspot b = { 0 };
+
+    if (rare.layer == SPOT_BACKGROUND) b.triplet[b.len++] = rare;
+    b.triplet[b.len++] = square;
+    if (rare.layer != SPOT_BACKGROUND && rare.attribute != SPOT_PRESENCE) b.triplet[b.len++] = object;
+    if (rare.layer != SPOT_BACKGROUND) b.triplet[b.len++] = rare;
+    b.specificity = b.len;
+    return b;
+}
+
+/* Draws n attributes and their rare values; the blindspots ascend by specificity. spot_scene_check saw that there are n. */
+static void draw_correlated(spot_ec *ec, int n, spot_rng *r)
+{
+    spot_triplet pair[SPOT_LAYERS * SPOT_ATTRIBUTES];
+    uint32_t order[SPOT_LAYERS * SPOT_ATTRIBUTES];
+    int pairs = 0;
+
+    for (int l = 0; l < SPOT_LAYERS; l++)
+        for (int a = 0; a < SPOT_ATTRIBUTES; a++)
+            if (l != SPOT_SQUARE && ec->rollable[l][a])
+                pair[pairs++] = (spot_triplet){ .layer = (uint8_t)l, .attribute = (uint8_t)a };
+    spot_rng_shuffle(r, order, (uint32_t)pairs);
+    for (; ec->blindspot_count < n; ec->blindspot_count++) {
+        spot_triplet rare = pair[order[ec->blindspot_count]];
+        spot_blindspot b;
+        int at = ec->blindspot_count;
+        rare.value = (int8_t)spot_rng_below(r, 2);
+        b = conflict_of(rare);
+        for (; at > 0 && ec->blindspot[at - 1].specificity > b.specificity; at--) ec->blindspot[at] = ec->blindspot[at - 1];
+        ec->blindspot[at] = b;
+    }
 }
 
 spot_status spot_ec_draw(spot_ctx *c, spot_ec *ec, const spot_scene_config *cfg, uint64_t seed, uint32_t index)
@@ -239,6 +325,10 @@ spot_status spot_ec_draw(spot_ctx *c, spot_ec *ec, const spot_scene_config *cfg,
     draw_dataset(ec, &r);
     for (int k = 0; k < SPOT_SPLITS; k++) ec->images[k] = cfg->per_bucket[k] << ec->rollable_count;
     n = spot_rng_between(&r, cfg->blindspots[0], cfg->blindspots[1]);
+    if (cfg->induce == SPOT_CORRELATE) {
+        draw_correlated(ec, n, &r);
+        return SPOT_OK;
+    }
     for (int m = 0; m < n; m++) {                 /* inserted in ascending order */
         int s = spot_rng_between(&r, cfg->specificity[0], cfg->specificity[1]), at = m;
         for (; at > 0 && specificity[at - 1] > s; at--) specificity[at] = specificity[at - 1];

@@ -31,6 +31,9 @@ const spot_setting spot_photos_settings[] = {
     S("each",    INT,  each,    "most ECs of one kind in a conditioned pool", SPOT_IN(1, 1e6), SPOT_DEF(20)),
     S("induced", TEXT, induced, "categories of conditioned pools, ',' between them: those that singles induced; \"\": all",
       .hi = 1024),
+    S("induced_from", TEXT, induced_from,
+      "run directory of a sweep of pool: singles, whose learned categories are taken; ecs is then at most those of the pool",
+      .hi = 512, .newer = true),
     S("pair_least", INT, pair_least,
       "fewest training pictures with, and without, a second category that may define a blindspot", SPOT_IN(1, 1e9),
       SPOT_DEF(100)),
@@ -322,6 +325,8 @@ static spot_status mark_induced(spot_ctx *c, spot_photos *p)
 static spot_status check_config(spot_ctx *c, const spot_photos_config *cfg)
 {
     SPOT_TRY(spot_settings_check(c, SPOT_USAGE, spot_photos_settings, cfg, "data"));
+    if (cfg->induced_from[0])
+        return spot_fail(c, SPOT_USAGE, "data.induced_from names a run that was not read (spot_sweep_induced)");
     if (!(cfg->val > 0 && cfg->test > 0 && cfg->val + cfg->test < 1))
         return spot_fail(c, SPOT_USAGE, "data.val %g and data.test %g are shares of all pictures that leave some for training",
                          cfg->val, cfg->test);

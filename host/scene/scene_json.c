@@ -134,6 +134,8 @@ static void write_scene_ec(spot_json *j, const spot_ec *ec)
             spot_json_end(j);
         }
     spot_json_end(j);
+    spot_json_put_text(j, "induce", spot_induce_name(ec->scene.induce));
+    spot_json_put_real(j, "strength", spot_induce_strength(&ec->scene));
     spot_json_array(j, "blindspots", 0, 0);
     for (int m = 0; m < ec->blindspot_count; m++) write_blindspot(j, ec, m);
     spot_json_end(j);

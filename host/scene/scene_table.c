@@ -1,4 +1,4 @@
-/* scene_table.c - the attributes of an EC's images as a table in CSV. */
+/* scene_table.c - the attributes of an EC's images: as a table in CSV, and as columns of 0 and 1. */
 #include <stdio.h>
 
 #include "base/text.h"
@@ -48,3 +48,30 @@ void spot_ec_record(FILE *f, const spot_ec *ec, const spot_image *image, const c
             if (varies(ec, l, a)) write_value(f, image, l, a);
     fputc('\n', f);
 }
+
+int spot_ec_items(const spot_ec *ec)
+{
+    int items = 0;
+
+    if (ec->photos) return ec->photos->categories;
+    for (int l = 0; l < SPOT_LAYERS; l++)
+        for (int a = 0; a < SPOT_ATTRIBUTES; a++) items += varies(ec, l, a) ? 2 : 0;
+    return items;
+}
+
+void spot_image_items(float *item, const spot_image *image, const spot_ec *ec)
+{
+    const spot_photos *p = ec->photos;
+
+    for (int k = 0; p && k < p->categories; k++)
+        *item++ = (float)spot_shows(p, p->task[ec->task].picture[image->split][image->index], k);
+    for (int l = 0; !p && l < SPOT_LAYERS; l++)
+        for (int a = 0; a < SPOT_ATTRIBUTES; a++) {
+            bool there = a == SPOT_PRESENCE || l == SPOT_BACKGROUND || image->value[l][SPOT_PRESENCE];
+            if (!varies(ec, l, a)) continue;
+            for (int value = 0; value < 2; value++) *item++ = (float)(there && image->value[l][a] == value);
+        }
+}
+
+/* The relative position varies beside the rolled attributes. */
+int spot_source_items(const spot_source *s) { return s->photos ? s->photos->categories : 2 * (s->scene.rollable[1] + 1); }

@@ -1,15 +1,34 @@
 /* source.c - an EC's images, rendered or read from files. */
 #include "scene/source_draw.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "image/photo_step.h"
 #include "image/scene_draw.h"
 #include "scene/pictures.h"
 
+/* A scene whose splits hold at least as many images as those of every variant, for what memory must hold. */
+static spot_scene_config largest_scene(const spot_config *cfg)
+{
+    spot_scene_config all = *spot_config_scene(cfg, 0);
+
+    for (int v = 1; v < cfg->variants; v++) {
+        const spot_scene_config *s = &cfg->variant[v].scene;
+        int most = s->rollable[1] > all.rollable[1] ? s->rollable[1] : all.rollable[1];
+        for (int k = 0; k < SPOT_SPLITS; k++) {
+            double here = ldexp(s->per_bucket[k], s->rollable[1] - most);
+            double before = ldexp(all.per_bucket[k], all.rollable[1] - most);
+            all.per_bucket[k] = (int)ceil(fmax(here, before));
+        }
+        all.rollable[1] = most;
+    }
+    return all;
+}
+
 spot_status spot_source_open(spot_ctx *c, spot_source *s, const spot_config *cfg)
 {
-    *s = (spot_source){ .scene = cfg->scene, .seed = cfg->seed };
+    *s = (spot_source){ .config = cfg, .scene = largest_scene(cfg), .seed = cfg->seed };
     if (!cfg->data.coco[0]) return SPOT_OK;
     SPOT_TRY(spot_photos_open(c, &s->photos, &cfg->data, cfg->seed));
     s->scene = spot_photos_scene(s->photos);
@@ -24,7 +43,8 @@ void spot_source_close(spot_source *s)
 
 spot_status spot_source_ec(spot_ctx *c, spot_ec *ec, const spot_source *s, uint32_t index)
 {
-    return s->photos ? spot_photos_ec(c, ec, s->photos, index) : spot_ec_draw(c, ec, &s->scene, s->seed, index);
+    if (s->photos) return spot_photos_ec(c, ec, s->photos, index);
+    return spot_ec_draw(c, ec, spot_config_scene(s->config, index), s->seed, index);
 }
 
 const char *spot_ec_task(const spot_ec *ec) { return ec->photos->task[ec->task].name; }

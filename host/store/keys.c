@@ -17,12 +17,14 @@ enum { VALUE = 1100, NAME = 128 };
 
 static void value_text(char text[VALUE], const spot_setting *s, const void *value)
 {
+    const double *real = value;
     const int *i = value;
 
     switch (s->kind) {
     case SETTING_RANGE: snprintf(text, VALUE, "[%d, %d]", i[0], i[1]); break;
     case SETTING_SEED:  snprintf(text, VALUE, "%" PRIu64, *(const uint64_t *)value); break;
-    case SETTING_REAL:  snprintf(text, VALUE, "%.17g", *(const double *)value); break;
+    case SETTING_REAL:  snprintf(text, VALUE, "%.17g", *real); break;
+    case SETTING_SPAN:  snprintf(text, VALUE, "[%.17g, %.17g]", real[0], real[1]); break;
     case SETTING_NAME:  snprintf(text, VALUE, "%s", s->names[*i]); break;
     case SETTING_TEXT:  snprintf(text, VALUE, "%s", (const char *)value); break;
     default:            snprintf(text, VALUE, "%d", *i); break;
@@ -83,7 +85,7 @@ static bool is_one_of(const spot_setting *s, const char *const *names)
 static bool for_model(const spot_setting *s, const void *base)
 {
     (void)base;
-    return !is_one_of(s, (const char *const[]){ "init", "robust", "learned_gap", "learned_rest", NULL });
+    return !is_one_of(s, (const char *const[]){ "init", "robust", "learned_gap", "learned_rest", "learned_band", NULL });
 }
 
 /* The look of the images; the other settings choose their contents. */
@@ -97,7 +99,7 @@ static bool for_base(const spot_setting *s, const void *base)
 {
     (void)base;
     return !is_one_of(s, (const char *const[]){ "epochs", "lr", "init", "robust", "learned_outside", "learned_inside",
-                                                "learned_gap", "learned_rest", NULL });
+                                                "learned_gap", "learned_rest", "learned_band", NULL });
 }
 
 static bool is_embedding(const spot_setting *s) { return spot_setting_find(spot_embed_settings, s->name) == s; }
@@ -159,7 +161,7 @@ static spot_key key_of_pictures(const spot_ctx *c, const spot_identity *id, cons
         k = hash_rows(k, spot_photos_settings, &cfg->data, "data.", for_pictures);
         k = spot_key_join(k, "data", id->data, strlen(id->data));
     } else {
-        k = hash_rows(k, spot_scene_settings, &cfg->scene, "scene.", for_images);
+        k = hash_rows(k, spot_scene_settings, spot_config_scene(cfg, ec), "scene.", for_images);
     }
     return k;
 }
@@ -203,15 +205,21 @@ spot_key spot_key_of_features(spot_key view, spot_key content)
     return spot_key_join(view, "embedding", text, strlen(text));
 }
 
+spot_key spot_key_of_attributes(spot_key view) { return spot_key_join(view, "attributes", "1", 1); }
+
 spot_key spot_key_of_points(spot_key features, const spot_bdm_config *cfg)
 {
     return hash_rows(spot_key_join(features, "points", "", 0), spot_bdm_settings, cfg, "", for_points);
 }
 
-spot_key spot_key_of_found(spot_key points, const spot_bdm_config *cfg)
+/* version: of the value that is kept, not of the settings. */
+static spot_key join_finding(spot_key points, const char *version, const spot_bdm_config *cfg)
 {
-    return hash_rows(spot_key_join(points, "found", "", 0), spot_bdm_settings, cfg, "", for_finding);
+    return hash_rows(spot_key_join(points, "found", version, strlen(version)), spot_bdm_settings, cfg, "", for_finding);
 }
+
+/* Version 2 keeps the weights of the hypotheses. */
+spot_key spot_key_of_found(spot_key points, const spot_bdm_config *cfg) { return join_finding(points, "2", cfg); }
 
 static bool for_features(const spot_setting *s, const void *base)
 {
@@ -226,7 +234,7 @@ spot_key spot_key_of_reduction(const spot_bdm_config *cfg)
 
 spot_key spot_key_of_method(const spot_bdm_config *cfg)
 {
-    return spot_key_of_found(spot_key_of_reduction(cfg), cfg);
+    return join_finding(spot_key_of_reduction(cfg), "", cfg);
 }
 
 /* A description of the settings that differ. first: a sentence about the first of them. Else a list, "lr=0.1 (0.005),

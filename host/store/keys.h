@@ -30,6 +30,9 @@ spot_key spot_key_of_robust(const spot_ctx *c, const spot_identity *id, const sp
 /* The key of the encoder's features of an EC's pictures, which do not depend on the model. */
 spot_key spot_key_of_clip(const spot_ctx *c, const spot_identity *id, const spot_config *cfg, uint32_t ec);
 
+/* The key of an EC's attributes as features. */
+spot_key spot_key_of_attributes(spot_key view);
+
 /* features: the key of the view that has the method's features; for features from a file or by the
  * encoder, spot_key_of_features with the hash of the file or the key of the encoder's features. */
 spot_key spot_key_of_features(spot_key view, spot_key content);

@@ -110,12 +110,29 @@ spot_status spot_pack_points(spot_ctx *c, spot_packer *p, void *value)
     return SPOT_OK;
 }
 
+/* (n) or NULL, with a mark that tells which. */
+static spot_status pack_weights(spot_ctx *c, spot_packer *p, float **weight, int n)
+{
+    uint8_t there = p->way != PACK_READ && *weight != NULL;
+
+    PART(there);
+    SPOT_TRY(check_read(c, p, there <= 1));
+    if (!there) {
+        if (p->way == PACK_READ) *weight = NULL;
+        return SPOT_OK;
+    }
+    ARRAY(*weight, n);
+    return SPOT_OK;
+}
+
 spot_status spot_pack_found(spot_ctx *c, spot_packer *p, void *value)
 {
     spot_hypotheses *f = value;
 
     PART(f->len);
     PART(f->components);
+    PART(f->n);
+    SPOT_TRY(check_read(c, p, f->n >= 0));
     if (f->len < 0 || f->len > SPOT_MAX_HYPOTHESES)
         return spot_fail(c, SPOT_INPUT, "a stored value has %d hypotheses", f->len);
     for (int i = 0; i < f->len; i++) {
@@ -123,6 +140,7 @@ spot_status spot_pack_found(spot_ctx *c, spot_packer *p, void *value)
         PART(f->h[i].score);
         PART(f->h[i].mean_error);
         ARRAY(f->h[i].row, f->h[i].len);
+        SPOT_TRY(pack_weights(c, p, &f->h[i].weight, f->n));
     }
     return SPOT_OK;
 }

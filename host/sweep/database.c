@@ -14,25 +14,29 @@ static const char schema[] =
     "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"     /* a temporary file that is renamed when it is complete */
     "CREATE TABLE ecs (ec INTEGER PRIMARY KEY, seed TEXT, config TEXT, numbers INTEGER, build TEXT, device TEXT,"
     " profile TEXT, lambda_p REAL, lambda_r REAL, top INTEGER, layers TEXT, rollable TEXT, status TEXT, message TEXT,"
-    " best_epoch INTEGER, outside REAL, learned INTEGER);"
+    " best_epoch INTEGER, outside REAL, learned INTEGER, induce TEXT, strength REAL, rows_outside INTEGER,"
+    " wrong_outside INTEGER);"
     "CREATE TABLE blindspots (ec INTEGER, blindspot INTEGER, specificity INTEGER, definition TEXT, inside REAL,"
+    " rows INTEGER, wrong INTEGER,"
     " PRIMARY KEY (ec, blindspot));"
     "CREATE TABLE results (ec INTEGER, method TEXT, settings TEXT, status TEXT, message TEXT, dr REAL, fdr REAL,"
     " u INTEGER, hypotheses INTEGER, components INTEGER);"
+    "CREATE TABLE beside (ec INTEGER, method TEXT, quantity TEXT, value REAL);"       /* metric.h: SPOT_BESIDE */
     "CREATE TABLE found (ec INTEGER, method TEXT, blindspot INTEGER, size INTEGER, br REAL, covered INTEGER,"
     " not_returned REAL, found REAL, merged REAL, impure REAL);"
     "CREATE TABLE hypotheses (ec INTEGER, method TEXT, hypothesis INTEGER, size INTEGER, score REAL, mean_error REAL,"
-    " belongs INTEGER);"
+    " belongs INTEGER, coherence REAL);"
     "BEGIN;";
 
-enum { ECS, BLINDSPOTS, RESULTS, FOUND, HYPOTHESES, STATEMENTS };
+enum { ECS, BLINDSPOTS, RESULTS, BESIDE, FOUND, HYPOTHESES, STATEMENTS };
 
 static const char *const inserts[STATEMENTS] = {
-    "INSERT INTO ecs VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-    "INSERT INTO blindspots VALUES (?,?,?,?,?)",
+    "INSERT INTO ecs VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    "INSERT INTO blindspots VALUES (?,?,?,?,?,?,?)",
     "INSERT INTO results VALUES (?,?,?,?,?,?,?,?,?,?)",
+    "INSERT INTO beside VALUES (?,?,?,?)",
     "INSERT INTO found VALUES (?,?,?,?,?,?,?,?,?,?)",
-    "INSERT INTO hypotheses VALUES (?,?,?,?,?,?,?)",
+    "INSERT INTO hypotheses VALUES (?,?,?,?,?,?,?,?)",
 };
 
 typedef struct { sqlite3 *db; sqlite3_stmt *insert[STATEMENTS]; int rc; } database;
@@ -66,11 +70,14 @@ static void add_method(database *d, const spot_segment *s, const spot_outcome *o
     }
     add_row(d, RESULTS, "itttt" "rriii", s->index, o->name, o->settings, name, "", k->dr, k->fdr, k->u, k->hypotheses,
             o->components);
+    for (int b = 0; b < SPOT_BESIDES; b++)
+        add_row(d, BESIDE, "ittr", s->index, o->name, spot_beside_name(b), k->beside[b]);
     for (int m = 0; m < s->blindspots; m++)
         add_row(d, FOUND, "itiiri" "rrrr", s->index, o->name, m, k->size[m], k->br[m], k->covered[m], k->failure[m][0],
                 k->failure[m][1], k->failure[m][2], k->failure[m][3]);
     for (int h = 0; h < k->hypotheses; h++)
-        add_row(d, HYPOTHESES, "itiirri", s->index, o->name, h, o->size[h], o->order[h], o->mean_error[h], k->belongs[h]);
+        add_row(d, HYPOTHESES, "itiirrir", s->index, o->name, h, o->size[h], o->order[h], o->mean_error[h], k->belongs[h],
+                k->coherence[h]);
 }
 
 static void add_segment(database *d, const spot_segment *s)
@@ -79,12 +86,14 @@ static void add_segment(database *d, const spot_segment *s)
     char seed[32];
 
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->seed);   /* 64 bits do not fit SQLite's integers */
-    add_row(d, ECS, "ittitttrrittttiri", s->index, seed, s->config, s->numbers, s->build, s->device,
+    add_row(d, ECS, "ittitttrrittttiri" "trii", s->index, seed, s->config, s->numbers, s->build, s->device,
             spot_profile_name(s->metric.profile), s->metric.lambda_p, s->metric.lambda_r, s->metric.top, s->layers,
             s->rollable, spot_status_name((spot_status)s->status), s->message, l->best_epoch,
-            s->status ? NAN : l->outside, l->learned);
+            s->status ? NAN : l->outside, l->learned, s->induce, s->strength, s->severity.outside.rows,
+            s->severity.outside.wrong);
     for (int m = 0; m < s->blindspots; m++)
-        add_row(d, BLINDSPOTS, "iiitr", s->index, m, s->specificity[m], s->blindspot[m], s->status ? NAN : l->inside[m]);
+        add_row(d, BLINDSPOTS, "iiitrii", s->index, m, s->specificity[m], s->blindspot[m], s->status ? NAN : l->inside[m],
+                s->severity.inside[m].rows, s->severity.inside[m].wrong);
     for (int b = 0; b < s->methods; b++) add_method(d, s, &s->method[b]);
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/negatives.h"
 #include "net/conv.h"
 
 const spot_network spot_classifier = { "model", "lesson", "view", spot_model_train };
@@ -93,18 +94,32 @@ static spot_status look_and_keep(spot_ctx *c, spot_arena *a, spot_run *run, cons
     return spot_check_stop(c);
 }
 
+static spot_status look_at_negatives(spot_ctx *c, spot_arena *a, spot_run *run, spot_key key, const spot_ec *ec,
+                                     const spot_model *m)
+{
+    double since = spot_clock();
+    size_t mark = a->used;
+    spot_seen seen;
+
+    SPOT_TRY(spot_model_look_negatives(c, a, &seen.view, &seen.truth, m, ec, SPOT_TEST, &run->cfg->model));
+    SPOT_TRY(keep_and_log(c, run, ec, key, SPOT_NEGATIVES, spot_pack_seen, &seen, spot_clock() - since));
+    a->used = mark;
+    return spot_check_stop(c);
+}
+
 static const spot_model *base_of(const spot_run *run) { return run->base.width ? &run->base : NULL; }
 
 spot_status spot_classifier_view(spot_ctx *c, spot_arena *a, spot_run *run, spot_key key, const spot_ec *ec,
                                  spot_device_features *there, spot_seen *seen, spot_learning *lesson)
 {
+    bool repair = run->cfg->metric.repair, known;
     spot_model m = { 0 };
-    bool known;
 
     SPOT_TRY(spot_network_view_recall(c, a, &run->store, &spot_classifier, key, seen, lesson, &known));
-    if (known) return SPOT_OK;
+    if (known && (!repair || spot_store_has(&run->store, key, SPOT_NEGATIVES))) return SPOT_OK;
     SPOT_TRY(train_network(c, a, run, &spot_classifier, key, ec, base_of(run), &m, lesson));
-    return look_and_keep(c, a, run, &spot_classifier, key, ec, &m, there, seen);
+    if (repair) SPOT_TRY(look_at_negatives(c, a, run, key, ec, &m));
+    return known ? SPOT_OK : look_and_keep(c, a, run, &spot_classifier, key, ec, &m, there, seen);
 }
 
 spot_status spot_robust_view(spot_ctx *c, spot_arena *a, spot_run *run, spot_key key, spot_key classifier, const spot_ec *ec,

@@ -17,6 +17,9 @@ extern const spot_network spot_classifier, spot_robust;    /* the examined netwo
 spot_status spot_network_view_recall(spot_ctx *c, spot_arena *a, const spot_store *s, const spot_network *net, spot_key key,
                                      spot_seen *seen, spot_learning *lesson, bool *there);
 
+/* The kind of the classifier's view of negatives in the store, with the key of its view; made for metric.repair. */
+#define SPOT_NEGATIVES "negatives"
+
 /* EC -> view, by the classifier and by the robust network. The models are read or trained only if the store has no view. A view
  * that is made leaves its features also in `there`. */
 spot_status spot_classifier_view(spot_ctx *c, spot_arena *a, spot_run *run, spot_key key, const spot_ec *ec,

@@ -102,6 +102,7 @@ static spot_status copy_arrays(spot_ctx *c, picture *d, const spot_points *point
     d->found = *found;
     row = (int *)(void *)(d->points.at + numbers);
     for (int k = 0; k < found->len; k++) {
+        d->found.h[k].weight = NULL;
         d->found.h[k].row = row;
         memcpy(row, found->h[k].row, (size_t)found->h[k].len * sizeof *row);
         row += found->h[k].len;

@@ -52,7 +52,8 @@ size_t spot_resident_bytes(const spot_config *cfg, const int *features, int coun
         for (int p = 0; p < count; p++) {
             const spot_bdm_config *bdm = &cfg->bdm[b];
             int d = spot_embed_dim(&bdm->embed, rows[p], features[b]);
-            if (bdm->representation == SPOT_BY_FILE) SPOT_TAKE(&quiet, &a, x, (size_t)rows[p] * (size_t)features[b]);
+            if (bdm->representation == SPOT_BY_FILE || bdm->representation == SPOT_BY_ATTRIBUTES)
+                SPOT_TAKE(&quiet, &a, x, (size_t)rows[p] * (size_t)features[b]);
             if (!spot_embed_is_nothing(&bdm->embed)) SPOT_TAKE(&quiet, &a, x, (size_t)rows[p] * (size_t)d);
         }
     return a.peak;
@@ -180,6 +181,8 @@ static spot_status view_all_ecs(ec_wave *w)
         }
         SPOT_TRY(find_device_features(w, p, &p->there, &p->seen.view));
         spot_learning_by_view(&p->segment.lesson, &p->seen.view, &p->seen.truth, &w->run->cfg->model);
+        spot_severity_of(&p->segment.severity, &p->seen.view, &p->seen.truth);
+        spot_learning_by_band(&p->segment.lesson, &p->segment.severity, &w->run->cfg->model);
         p->segment.methods = w->run->cfg->bdms;
     }
     return SPOT_OK;
@@ -220,6 +223,54 @@ static spot_status record_method_failure(void *user, int i, spot_status s)
     return record_failure(w, &w->p[i], s, o->name, &o->status, o->message);
 }
 
+/* The graph that the method's coherence is measured on, computed for the first method that looks at these features. */
+static spot_status find_graph(const ec_wave *w, int i)
+{
+    spot_ec_graph *g = w->p[i].graph[w->b];
+    const spot_view *view = &w->chain.view[i];
+    spot_status s = SPOT_OK;
+
+    if (!g || g->found) return SPOT_OK;
+    spot_range_begin(w->c, "neighbours");
+    s = spot_metric_graph(w->c, g->column, &g->k, view, w->run->cfg->metric.neighbours);
+    spot_range_end(w->c);
+    g->found = s == SPOT_OK;
+    return s;
+}
+
+/* The last layer is the classifier's, whatever features the method has looked at. */
+static spot_status repair_classifier(const ec_wave *w, spot_ec_run *p, spot_score *score, const spot_hypotheses *found)
+{
+    size_t mark = w->a->used;
+    spot_seen negatives;
+    spot_status s;
+    bool there;
+
+    SPOT_TRY(spot_recall(w->c, w->a, &w->run->store, p->key, SPOT_NEGATIVES, spot_pack_seen, &negatives, &there));
+    if (!there) {
+        record_lost_view(w, p);
+        return SPOT_OK;
+    }
+    spot_range_begin(w->c, "repair");
+    s = spot_metric_repair(w->c, score, &p->repair, found, &p->seen.view, &p->seen.truth, &negatives.view);
+    spot_range_end(w->c);
+    w->a->used = mark;
+    return s;
+}
+
+static spot_status score_hypotheses(const ec_wave *w, int i, spot_score *score, const spot_hypotheses *found)
+{
+    spot_ec_run *p = &w->p[i];
+    const spot_ec_graph *g = p->graph[w->b];
+
+    SPOT_TRY(spot_metric_score(w->c, score, found, &p->seen.truth, &w->run->cfg->metric));
+    SPOT_TRY(spot_metric_rank(w->c, score, found, &p->seen.view, &p->seen.truth));
+    if (w->run->cfg->metric.repair) SPOT_TRY(repair_classifier(w, p, score, found));
+    if (!g) return SPOT_OK;
+    SPOT_TRY(find_graph(w, i));
+    return spot_metric_coherence(w->c, score, found, g->column, p->seen.view.n, g->k);
+}
+
 /* The score, and a picture of points and hypotheses. The blindspots of real pictures are not all known, so FDR is undefined
  * there (paper, 5.2). */
 static spot_status score_method(const ec_wave *w, int i)
@@ -230,10 +281,10 @@ static spot_status score_method(const ec_wave *w, int i)
     spot_status s;
 
     spot_range_begin(w->c, "score");
-    s = spot_metric_score(w->c, &o->score, found, &p->seen.truth, &w->run->cfg->metric);
+    s = score_hypotheses(w, i, &o->score, found);
     spot_range_end(w->c);
     SPOT_TRY(s);
-    if (p->ec.photos) o->score.fdr = NAN;
+    if (p->ec.photos) o->score.fdr = o->score.beside[SPOT_FALSE_SHARE] = NAN;
     spot_segment_note(o, found);
     if (!w->run->pictures) return SPOT_OK;
     return spot_method_picture(w->c, w->a, w->run, p, w->b, w->chain.points[i], found, w->drawers);
@@ -279,7 +330,24 @@ static spot_status take_clip_features(const ec_wave *w, int i, spot_view *view)
     return SPOT_OK;
 }
 
-static spot_status put_file_features(ec_wave *w, spot_view *view)
+/* The attributes of the EC's images, as columns of 0 and 1. */
+static spot_status take_attributes(const ec_wave *w, int i, spot_view *view)
+{
+    const spot_ec *ec = &w->p[i].ec;
+
+    view->d = spot_ec_items(ec);
+    view->head = NULL;
+    SPOT_TRY(SPOT_TAKE(w->c, w->a, view->feature, (size_t)view->n * (size_t)view->d));
+    for (int r = 0; r < view->n; r++) {
+        spot_image image;
+        spot_image_draw(&image, ec, SPOT_TEST, (uint32_t)view->image[r]);
+        spot_image_items(view->feature + (size_t)r * (size_t)view->d, &image, ec);
+    }
+    return SPOT_OK;
+}
+
+/* Features that do not come from the wave's device. */
+static spot_status put_features(ec_wave *w, spot_view *view)
 {
     size_t numbers = (size_t)view->n * (size_t)view->d;
 
@@ -304,16 +372,56 @@ static spot_status take_features(ec_wave *w, int i, spot_view *view, spot_key *f
         *features = spot_key_of_features(p->key, p->clip_key);
         return take_clip_features(w, i, view);
     }
+    if (cfg->representation == SPOT_BY_ATTRIBUTES) {
+        *features = spot_key_of_attributes(p->key);
+        SPOT_TRY(take_attributes(w, i, view));
+        return put_features(w, view);
+    }
     SPOT_TRY(spot_embedding_read(w->c, w->a, view, &content, cfg->embeddings, (int)p->ec.index,
                                  w->run->layout.features[w->b]));
     spot_key_text(outcome_of(w, i)->embedding, content);
     *features = spot_key_of_features(p->key, content);
-    return put_file_features(w, view);
+    return put_features(w, view);
 }
 
 static bool has_failed(const ec_wave *w, int i)
 {
     return w->p[i].trouble || w->p[i].segment.status || outcome_of(w, i)->status;
+}
+
+/* The first method that looks at the features of method b. */
+static int features_owner(const spot_config *cfg, int b)
+{
+    for (int o = 0; o < b; o++)
+        if (cfg->bdm[o].representation == cfg->bdm[b].representation &&
+            (cfg->bdm[b].representation != SPOT_BY_FILE || !strcmp(cfg->bdm[o].embeddings, cfg->bdm[b].embeddings)))
+            return o;
+    return b;
+}
+
+size_t spot_graph_bytes(const spot_config *cfg, int rows)
+{
+    size_t graphs = 0;
+
+    for (int b = 0; b < cfg->bdms && cfg->metric.neighbours; b++) graphs += features_owner(cfg, b) == b;
+    return graphs * (sizeof(spot_ec_graph) + (size_t)rows * (size_t)cfg->metric.neighbours * sizeof(int) + 128);
+}
+
+/* Takes room for the graph of the current method's features, which methods after it may share. */
+static spot_status take_graph(ec_wave *w, int i)
+{
+    const spot_config *cfg = w->run->cfg;
+    spot_ec_run *p = &w->p[i];
+    int owner = features_owner(cfg, w->b);
+    spot_ec_graph *g;
+
+    p->graph[w->b] = owner < w->b ? p->graph[owner] : NULL;
+    if (owner < w->b || !cfg->metric.neighbours || p->segment.status || p->trouble) return SPOT_OK;
+    SPOT_TRY(SPOT_TAKE(w->c, w->a, g, 1));
+    *g = (spot_ec_graph){ 0 };
+    SPOT_TRY(SPOT_TAKE(w->c, w->a, g->column, (size_t)p->seen.view.n * (size_t)cfg->metric.neighbours));
+    p->graph[w->b] = g;
+    return SPOT_OK;
 }
 
 /* The points of a method so far with this key, on the device; NULL: none. */
@@ -349,9 +457,11 @@ static spot_status begin_method(ec_wave *w, int i)
 /* Runs method b on every view of the wave. */
 static spot_status run_method(ec_wave *w, int b)
 {
-    size_t mark = w->a->used;
+    size_t mark;
 
     w->b = b;
+    for (int i = 0; i < w->count; i++) SPOT_TRY(take_graph(w, i));
+    mark = w->a->used;
     w->chain.method = &w->run->cfg->bdm[b];
     for (int i = 0; i < w->count; i++) SPOT_TRY(begin_method(w, i));
     w->chain.who = outcome_of(w, 0)->name;

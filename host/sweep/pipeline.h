@@ -60,6 +60,12 @@ typedef struct {
     bool   filled;
 } spot_device_features;
 
+/* The nearest rows of each row of an EC's view by some features (metric.h). */
+typedef struct {
+    int *column, k;                    /* (rows, k) */
+    bool found;
+} spot_ec_graph;
+
 /* An EC and its values while it goes through the stages. */
 typedef struct {
     spot_ec         ec;
@@ -72,6 +78,8 @@ typedef struct {
     spot_seen       seen;                          /* the classifier's view */
     spot_device_features there, robust_there, clip_there;      /* the features of the three */
     struct { spot_key key; float *at; } points_there[SPOT_MAX_BDMS];      /* each method's points on the device; NULL: none */
+    spot_ec_graph  *graph[SPOT_MAX_BDMS];          /* of each method's features; methods share them; NULL: not wanted */
+    spot_repair     repair;                        /* what the repairs of all methods share */
     spot_segment    segment;
     spot_status     trouble;                       /* not SPOT_OK: the EC gets no segment in this run; ... */
     char            message[1024];                 /* ... the reason */
@@ -87,6 +95,9 @@ int spot_encoded_columns(const spot_config *cfg, const int *features);
 /* Device memory for what stays there between the stages of `count` ECs with views of rows[p] rows: the features
  * of all views, and the points of all methods. features: as in the layout. */
 size_t spot_resident_bytes(const spot_config *cfg, const int *features, int count, const int *rows);
+
+/* Host memory for the graphs of an EC's view of that many rows. */
+size_t spot_graph_bytes(const spot_config *cfg, int rows);
 
 /* Takes `count` ECs through all stages and fills p[..].segment, with the same bytes for any count. Recalls the stages that
  * the store knows; computes and keeps all others. An EC that does not fit into memory is in trouble, and the others continue.

@@ -15,6 +15,7 @@ static spot_key features_key(const spot_run *run, const spot_segment *s, int b, 
 
     if (run->cfg->bdm[b].representation == SPOT_BY_MODEL) return model;
     if (run->cfg->bdm[b].representation == SPOT_BY_ROBUST) return robust;
+    if (run->cfg->bdm[b].representation == SPOT_BY_ATTRIBUTES) return spot_key_of_attributes(model);
     if (run->cfg->bdm[b].representation == SPOT_BY_CLIP) return spot_key_of_features(model, clip);
     sscanf(s->method[b].embedding, "%16" SCNx64 "%16" SCNx64, &content.hi, &content.lo);
     return spot_key_of_features(model, content);
@@ -48,6 +49,7 @@ void spot_keep_only(const spot_ctx *c, const spot_run *run, const spot_segment *
     }
     if (spot_wants_clip(cfg) && run->keep == SPOT_KEEP_RESULTS) spot_store_drop(&run->store, clip, SPOT_ENCODED);
     if (spot_wants_robust(cfg)) drop_network(run, &spot_robust, robust);
+    if (run->keep == SPOT_KEEP_RESULTS) spot_store_drop(&run->store, model, SPOT_NEGATIVES);
     drop_network(run, &spot_classifier, model);
 }
 
@@ -62,10 +64,11 @@ double spot_keep_bytes(const spot_config *cfg, const int *features, int rows, sp
         const spot_bdm_config *bdm = &cfg->bdm[b];
         bytes += 1.5e3 + picture;
         if (keep == SPOT_KEEP_RESULTS) continue;
-        bytes += 4.0 * rows;
+        bytes += 4.0 * rows * (spot_bdm_weighs(bdm->method) ? 1 + bdm->top : 1);
         if (!spot_embed_is_nothing(&bdm->embed) && !spot_has_points_before(cfg->bdm, b, false))
             bytes += 4.0 * rows * spot_embed_dim(&bdm->embed, rows, features[b]);
     }
+    if (keep != SPOT_KEEP_RESULTS && cfg->metric.repair) bytes += 4.0 * rows * (own + 3);
     if (keep != SPOT_KEEP_RESULTS) bytes += networks * (5e3 + 4.0 * rows * (own + 3));
     if (keep != SPOT_KEEP_RESULTS) bytes += 4.0 * rows * spot_encoded_columns(cfg, features);
     if (keep == SPOT_KEEP_ALL) bytes += networks * model;

@@ -64,7 +64,7 @@ size_t spot_run_values_needs(const spot_run_values *m, int rows)
             if (spot_embedding_columns(&quiet, &columns, m->cfg->bdm[b].embeddings) == SPOT_OK && (size_t)columns > numbers)
                 numbers = (size_t)columns;
         }
-    return n * (2 * numbers + (size_t)d + 2 * SPOT_MAX_HYPOTHESES + 64) * sizeof(float) +
+    return n * (2 * numbers + (size_t)d + 3 * SPOT_MAX_HYPOTHESES + 64) * sizeof(float) +
            spot_embed_bytes(1, &rows, d, &principal.embed, 1) + (1 << 20);
 }
 
@@ -91,6 +91,7 @@ static bool features_key(const spot_run_values *m, uint32_t ec, const char *devi
 
     *key = key_on(device, m, ec, cfg->representation == SPOT_BY_ROBUST ? spot_key_of_robust : spot_key_of_model);
     if (cfg->representation == SPOT_BY_CLIP) *key = spot_key_of_features(*key, key_on(device, m, ec, spot_key_of_clip));
+    if (cfg->representation == SPOT_BY_ATTRIBUTES) *key = spot_key_of_attributes(*key);
     if (cfg->representation != SPOT_BY_FILE) return true;
     if (!spot_embedding_content(&content, cfg->embeddings, (int)ec)) return false;
     *key = spot_key_of_features(*key, content);
@@ -198,6 +199,8 @@ spot_status spot_sweep_view(spot_ctx *c, spot_arena *a, const char *dir, const s
 
     if (representation == SPOT_BY_FILE)
         return spot_fail(c, SPOT_INVALID, "the features of files are in the files, not in the run");
+    if (representation == SPOT_BY_ATTRIBUTES)
+        return spot_fail(c, SPOT_INVALID, "the attributes of an EC's images are in the table of spotter scene, not in the run");
     if (clip && !spot_wants_clip(cfg))
         return spot_fail(c, SPOT_INPUT, "no method of %s looks with an encoder (representation: clip), so it has none", dir);
     SPOT_TRY(open_cache(c, &m, dir, cfg, ec->photos));

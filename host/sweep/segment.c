@@ -1,6 +1,7 @@
 /* segment.c - writes and reads one EC's results as JSON. */
 #include "sweep/segment.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +67,10 @@ static void describe_ec(spot_json *j, spot_segment *s)
     spot_json_object(j, "images");
     for (int i = 0; i < SPOT_SPLITS; i++) spot_json_int(j, spot_split_name((spot_split)i), &s->images[i]);
     spot_json_end(j);
+    if (j->gen ? *s->induce : spot_json_has(j, "induce")) {
+        spot_json_text(j, "induce", s->induce, sizeof s->induce);
+        spot_json_real(j, "strength", &s->strength);
+    }
     s->blindspots = spot_json_array(j, "blindspots", s->blindspots, SPOT_MAX_BLINDSPOTS);
     for (int m = 0; m < s->blindspots; m++) {
         spot_json_object(j, NULL);
@@ -100,6 +105,47 @@ static void describe_lesson(spot_json *j, spot_segment *s)
     spot_json_end(j);
 }
 
+/* A number that older builds did not write: NaN then. */
+static void describe_newer(spot_json *j, const char *key, double *v)
+{
+    if (j->gen || spot_json_has(j, key)) spot_json_real(j, key, v);
+    else *v = NAN;
+}
+
+static void describe_beside(spot_json *j, double beside[SPOT_BESIDES])
+{
+    if (!j->gen && !spot_json_has(j, "beside")) {
+        for (int b = 0; b < SPOT_BESIDES; b++) beside[b] = NAN;
+        return;
+    }
+    spot_json_object(j, "beside");
+    for (int b = 0; b < SPOT_BESIDES; b++) describe_newer(j, spot_beside_name(b), &beside[b]);
+    spot_json_end(j);
+}
+
+static void describe_errors(spot_json *j, const char *key, spot_errors *e)
+{
+    spot_json_object(j, key);
+    spot_json_int(j, "rows", &e->rows);
+    spot_json_int(j, "wrong", &e->wrong);
+    spot_json_end(j);
+}
+
+/* Segments of older versions have none. */
+static void describe_severity(spot_json *j, spot_segment *s)
+{
+    int n;
+
+    s->severity.blindspots = s->blindspots;
+    if (!j->gen && !spot_json_has(j, "severity")) return;
+    spot_json_object(j, "severity");
+    describe_errors(j, "outside", &s->severity.outside);
+    n = spot_json_array(j, "inside", s->blindspots, s->blindspots);
+    for (int m = 0; m < n; m++) describe_errors(j, NULL, &s->severity.inside[m]);
+    spot_json_end(j);
+    spot_json_end(j);
+}
+
 static void describe_score(spot_json *j, spot_outcome *o, int blindspots)
 {
     spot_score *s = &o->score;
@@ -110,6 +156,7 @@ static void describe_score(spot_json *j, spot_outcome *o, int blindspots)
     spot_json_real(j, "fdr", &s->fdr);
     spot_json_int(j, "u", &s->u);
     spot_json_int(j, "components", &o->components);
+    describe_beside(j, s->beside);
     s->hypotheses = spot_json_array(j, "hypotheses", s->hypotheses, SPOT_MAX_HYPOTHESES);
     for (int k = 0; k < s->hypotheses; k++) {
         spot_json_object(j, NULL);
@@ -117,6 +164,7 @@ static void describe_score(spot_json *j, spot_outcome *o, int blindspots)
         spot_json_real(j, "score", &o->order[k]);
         spot_json_real(j, "mean_error", &o->mean_error[k]);
         spot_json_int(j, "belongs", &s->belongs[k]);
+        describe_newer(j, "coherence", &s->coherence[k]);
         describe_reals(j, "bp", s->bp[k], blindspots);
         spot_json_end(j);
     }
@@ -176,7 +224,7 @@ void spot_segment_describe(spot_json *j, void *segment)
     describe_ec(j, s);
     describe_choice(j, "status", &s->status, SPOT_STATUS_COUNT, status_name);
     if (s->status) spot_json_text(j, "message", s->message, sizeof s->message);
-    else describe_lesson(j, s);
+    else describe_lesson(j, s), describe_severity(j, s);
     s->methods = spot_json_array(j, "methods", s->methods, SPOT_MAX_BDMS);
     if (!j->gen && !spot_segment_methods(s, s->methods)) {
         j->wrong = spot_frame_no_memory;

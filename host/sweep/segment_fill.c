@@ -36,6 +36,8 @@ spot_status spot_segment_begin(spot_ctx *c, spot_segment *seg, const spot_config
     seg->metric = cfg->metric;
     if (ec->photos) snprintf(seg->layers, sizeof seg->layers, "%s", spot_ec_task(ec));
     else list_names(seg, ec);
+    if (!ec->photos) snprintf(seg->induce, sizeof seg->induce, "%s", spot_induce_name(ec->scene.induce));
+    seg->strength = spot_induce_strength(&ec->scene);
     memcpy(seg->images, ec->images, sizeof seg->images);
     seg->blindspots = ec->blindspot_count;
     for (int m = 0; m < seg->blindspots; m++) {

@@ -111,7 +111,7 @@ static spot_status check_ecs(spot_ctx *c, const spot_config *cfg, const spot_swe
 
     spot_shard_range(&from, &to, o->shard, o->shards, shared_ecs(cfg, o));
     for (int i = from; i < to; i++)
-        SPOT_TRY(spot_ec_draw(c, &ec, &cfg->scene, cfg->seed, (uint32_t)i));
+        SPOT_TRY(spot_ec_draw(c, &ec, spot_config_scene(cfg, (uint32_t)i), cfg->seed, (uint32_t)i));
     snprintf(path, sizeof path, "%s/config.yaml", o->out);
     return access(path, F_OK) ? check_embeddings(c, cfg) : SPOT_OK;
 }

@@ -57,12 +57,19 @@ static spot_bytes wave_needs(const spot_ctx *c, const spot_config *cfg, const sp
         spot_bytes needs = spot_chain_method_needs(c, bdm, wave, all, l->features[b], 0);
         if (bdm->representation != SPOT_BY_MODEL) needs.host += wave * view_bytes(l->features[b], rows);
         most = spot_bytes_larger(most, needs);
+        if (cfg->metric.neighbours) {
+            spot_bytes graph = spot_metric_graph_needs(c, rows, l->features[b], cfg->metric.neighbours);
+            most.device = graph.device > most.device ? graph.device : most.device;
+            map.host = graph.host > map.host ? graph.host : map.host;       /* beside the views, as a picture's map */
+        }
         if (pictures) map = spot_bytes_larger(map, spot_embed_needs(c, 1, &rows, features_of(cfg), &of.embed));
     }
+    if (cfg->metric.repair)
+        most.host += view_bytes(features_of(cfg), rows) + spot_metric_repair_bytes(rows, rows, features_of(cfg));
     most = spot_bytes_larger(spot_bytes_larger(most, l->encoding), (spot_bytes){ 0, map.device });
     if (c->device) most.device += wave_resident(cfg, l, rows, wave);
     most.host += map.host + (size_t)wave * view_bytes(features_of(cfg), rows) + model_bytes(cfg, 1)
-               + spot_chain_bytes(wave, false);
+               + spot_chain_bytes(wave, false) + (size_t)wave * spot_graph_bytes(cfg, rows);
     return most;
 }
 
@@ -71,6 +78,7 @@ static spot_status worker_needs(spot_ctx *c, spot_bytes *needs, const spot_confi
 {
     SPOT_TRY(spot_model_needs(c, needs, &source->scene, &cfg->model, rows, spot_wants_robust(cfg)));
     needs->host += view_bytes(features_of(cfg), rows) + model_bytes(cfg, 1);
+    if (cfg->metric.repair) needs->host += view_bytes(features_of(cfg), rows) + (size_t)rows * sizeof(int);
     return SPOT_OK;
 }
 
@@ -162,6 +170,7 @@ spot_status spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, 
     for (int b = 0; b < cfg->bdms; b++) {
         l->features[b] = features_of(cfg);
         if (cfg->bdm[b].representation == SPOT_BY_CLIP && encoder) l->features[b] = spot_encoder_about(encoder)->dim;
+        if (cfg->bdm[b].representation == SPOT_BY_ATTRIBUTES) l->features[b] = spot_source_items(source);
         if (cfg->bdm[b].representation == SPOT_BY_FILE)
             SPOT_TRY(spot_embedding_columns(c, &l->features[b], cfg->bdm[b].embeddings));
     }
@@ -297,6 +306,7 @@ static spot_status count_images(spot_ctx *c, spot_sweep_cost *cost, ecs_of *e, c
         e->most = rows > e->most ? rows : e->most;
         e->least = rows < e->least || i == e->from ? rows : e->least;
         cost->images += (double)cfg->model.epochs * (ec.images[SPOT_TRAIN] + ec.images[SPOT_VAL]) + rows;
+        if (cfg->metric.repair) cost->images += rows;
         if (spot_wants_robust(cfg))
             cost->images += (double)cfg->model.robust.epochs * (ec.images[SPOT_TRAIN] * (1 + cfg->model.robust.steps)
                                                                 + ec.images[SPOT_VAL]) + rows;

@@ -322,7 +322,7 @@ spot_spent spot_pace_of_ec(const spot_pace *p, const spot_config *cfg, const spo
         add_training(&sum, p, &cfg->model, p->robust, ec->images[SPOT_TRAIN], ec->images[SPOT_VAL], cfg->model.robust.epochs);
         add_times(&sum, p->robust, in_whole_lanes(ec->images[SPOT_VAL], &cfg->model));       /* a last attack on them */
     }
-    add_times(&sum, p->look, (1 + robust) * in_whole_lanes(rows, &cfg->model));
+    add_times(&sum, p->look, (1 + robust + cfg->metric.repair) * in_whole_lanes(rows, &cfg->model));
     if (spot_wants_clip(cfg)) add_times(&sum, p->encode, rows);
     return sum;
 }

@@ -86,7 +86,7 @@ typedef struct {
     int    top;                    /* neurons: those that the foreground alone triggers most; 3 */
     int    confidence;             /* 0: greatest softmax (the authors' code); 1: softmax of the true class */
     int    sets;                   /* 1: also look at the derived sets */
-    int    precision;              /* spot_precision of Spotter's own networks: fp32 everywhere; tf32 on GPUs */
+    int    precision;              /* spot_precision of Spotter's own networks: fp32; tf32 on GPUs; bf16 also on some CPUs */
     int    grid, kernel;           /* cells a side of a matrix; diameter of the window in cells: 128, 32 */
     double sigma;                  /* in cells: 10 */
     int    neighbours;             /* K, 32 */
@@ -296,9 +296,14 @@ spot_status spot_background_run(spot_ctx *c, const spot_background_config *cfg, 
                                 spot_background_report *report);
 
 /* units: models. runs: the config's own and its variants. disk: bytes of all results. looks: pictures of all runs, without
- * those whose answers another run has. trained: pictures that the models of a planted world learn from, all passes. memory: of
- * the greatest run. */
-typedef struct { int units, targets, backgrounds, runs; double looks, trained, disk; size_t memory; } spot_background_cost;
+ * those whose answers another run has. trained: pictures that the models of a planted world learn from, all passes; multiplied:
+ * the multiplications that they take, by their architectures: three times those of a forward pass, five times against FGSM.
+ * memory: of the greatest run; world: while a planted world is made, with one model for each thread of c. */
+typedef struct {
+    int    units, targets, backgrounds, runs;
+    double looks, trained, multiplied, disk;
+    size_t memory, world;
+} spot_background_cost;
 spot_status spot_background_cost_of(spot_ctx *c, const spot_background_config *cfg, spot_background_cost *cost);
 
 /* Makes the world in OUT/zoo and fills data, keywords and models of cfg, if cfg->zoo.models is above 0. */

@@ -25,10 +25,13 @@ typedef struct {
     int   *row;                /* (len): rows of the view, ascending */
     double score;              /* the hypotheses are ordered by it */
     double mean_error;         /* mean of 1 - confidence */
+    float *weight;             /* (n): how strongly each row of the view belongs, members and others, finite, at least 0; only
+                                  their order within a hypothesis has a meaning. NULL: 1 for members, 0 for all others */
 } spot_hypothesis;
 
 typedef struct {
     int len;                   /* at most `top` */
+    int n;                     /* rows of the view */
     spot_hypothesis h[SPOT_MAX_HYPOTHESES];
     int components;            /* clusters with rows before the list was cut */
 } spot_hypotheses;
@@ -58,7 +61,18 @@ typedef struct {
     X(DOMINO,        domino)        \
     X(BARLOW,        barlow)        \
     X(GEORGE,        george)        \
-    X(MULTIACCURACY, multiaccuracy)
+    X(MULTIACCURACY, multiaccuracy) \
+    X(RANDOM,        random)        \
+    X(CONFIDENCE,    confidence)    \
+    X(CONFUSION,     confusion)     \
+    X(KMEANS,        kmeans)        \
+    X(WARD,          ward)          \
+    X(MISTAKES,      mistakes)      \
+    X(ITEMSETS,      itemsets)      \
+    X(INFLUENCE,     influence)     \
+    X(SVM,           svm)           \
+    X(DENSITY,       density)       \
+    X(DBSCAN_GROUP,  dbscan_group)
 
 typedef enum {
 #define X(NAME, name) SPOT_##NAME,
@@ -69,8 +83,9 @@ typedef enum {
 
 /* The source of a method's features. Confidences always come from the classifier under examination. ROBUST: a second
  * network, trained against an adversary (model.h). CLIP: the config's encoder (encoder.h) on the same images. FILE: any
- * embedding of the same images, one file per EC. */
-typedef enum { SPOT_BY_MODEL, SPOT_BY_ROBUST, SPOT_BY_CLIP, SPOT_BY_FILE } spot_representation;
+ * embedding of the same images, one file per EC. ATTRIBUTES: what is known of the images, as columns of 0 and 1; in a sweep the
+ * attributes of the EC (spot_ec_items), which other methods do not know, in discover those of the user's table. */
+typedef enum { SPOT_BY_MODEL, SPOT_BY_ROBUST, SPOT_BY_CLIP, SPOT_BY_FILE, SPOT_BY_ATTRIBUTES } spot_representation;
 
 /* PlaneSpot (paper, section 4): R = [normalised points; weight * confidence], mixture by BIC, clusters ordered by
  * error rate x number of errors. The switches give the released code's variants. */
@@ -82,7 +97,10 @@ typedef enum { SPOT_KERNEL_GAUSSIAN, SPOT_KERNEL_COMPACT } spot_spotlight_kernel
 typedef enum { SPOT_PRECISION_SPHERICAL, SPOT_PRECISION_FULL } spot_spotlight_precision;
 typedef enum { SPOT_MEMBER_WEIGHT, SPOT_MEMBER_TOP } spot_membership;     /* weight >= threshold; the greatest weights */
 
+typedef enum { SPOT_PROFILE_SPOTTER, SPOT_PROFILE_AUTHORS } spot_spotlight_profile;  /* "spotter", "paper": spot_bdm_preset */
+
 typedef struct {
+    int    profile;            /* spot_spotlight_profile: names the defaults of the other settings, and changes nothing else */
     double min_weight;         /* least total weight, as a fraction of the rows */
     int    kernel, precision;
     int    steps, patience;    /* Adam steps; steps without progress after which the rate is halved */
@@ -129,6 +147,55 @@ typedef struct {
     double gain;               /* least held-out correlation of an auditor */
 } spot_multiaccuracy_config;
 
+/* Plain lists and plain clusterings: what other methods should beat. */
+typedef enum { SPOT_AMONG_ERRORS, SPOT_AMONG_ALL } spot_among;
+
+typedef struct {
+    int rows;                  /* of a set (random, confidence) */
+    int among;                 /* spot_among: the rows that random draws from */
+    int clusters;              /* most clusters (kmeans, ward, mistakes) */
+} spot_plain_config;
+
+/* Conjunctions of attributes by divergence (Pastor, de Alfaro & Baralis 2021). */
+typedef struct {
+    double support;            /* least share of the rows */
+    int    longest;            /* most attributes of a conjunction */
+    double overlap;            /* greatest Jaccard index of two hypotheses; 1: any */
+} spot_itemset_config;
+
+/* InfEmbed (Wang et al. 2023): clusters of the rows' influence on the loss of the last layer. */
+typedef enum { SPOT_INFLUENCE_KMEANS, SPOT_INFLUENCE_RULE } spot_influence_slices;
+
+typedef struct {
+    int dimensions;            /* most eigenvectors of the Hessian */
+    int slices, clusters;      /* spot_influence_slices; clusters of k-means */
+    int depth, branches;       /* the rule's cuts: one after the other, and pieces of each */
+    double accuracy;           /* the rule's: below it a set is a slice */
+} spot_influence_config;
+
+/* Failure directions (Jain et al. 2023): the rows that a linear support vector machine says the classifier fails on. */
+typedef struct {
+    double share;              /* of the rows in a hypothesis */
+    double tolerance;          /* greatest duality gap, as a share of the objective */
+    int    most;               /* passes over the rows */
+} spot_svm_config;
+
+/* Density (after Yu et al. 2025): rows of high loss that are neighbours of one another. */
+typedef struct {
+    int    neighbours;         /* of a row in the graph */
+    double share;              /* of the rows in a hypothesis, at most */
+    double lambda;             /* weight of the density beside the loss */
+    int    steps;              /* most steps of the ascent */
+} spot_density_config;
+
+/* Cleanlab's underperforming group (Datalab): clusters of DBSCAN whose rows are given less confidence than others. */
+typedef struct {
+    int    neighbours;         /* of a row in the graph */
+    double eps;                /* greatest distance of neighbours */
+    int    core;               /* fewest neighbours of a core row, itself included */
+    int    flag;               /* only the worst cluster, if its ratio is below cfg.threshold */
+} spot_dbscan_config;
+
 typedef struct {
     int    method;             /* spot_bdm_method */
     char   name[80];           /* label in tables; "" = the method's name and reducer */
@@ -140,21 +207,32 @@ typedef struct {
     int    compat;             /* exactly the method's upstream code; the differences are listed in the method's file */
     double threshold;          /* a share: Spotlight of the greatest weight, Multiaccuracy of an auditor's maximum */
     int    least;              /* least rows of a piece (GEORGE) or of a partition (Multiaccuracy) */
-    double weight;             /* PlaneSpot's w */
+    double weight;             /* of the confidence: PlaneSpot's w; kmeans, ward */
     int    norm, order;        /* spot_points_norm, spot_error_order */
     spot_spotlight_config     spotlight;
     spot_domino_config        domino;
     spot_barlow_config        barlow;
     spot_george_config        george;
     spot_multiaccuracy_config multiaccuracy;
+    spot_plain_config         plain;
+    spot_itemset_config       itemsets;
+    spot_influence_config     influence;
+    spot_svm_config           svm;
+    spot_density_config       density;
+    spot_dbscan_config        dbscan;
 } spot_bdm_config;
 
-/* The defaults of a method, including its reducer and representation. spot_bdm_name writes its label to text. */
+/* The defaults of a method, including its reducer and representation. spot_bdm_preset sets those of cfg's profile, for a method
+ * with profiles (Spotlight), before other settings are set; a config does so. spot_bdm_name writes the label to text. */
 spot_bdm_config spot_bdm_defaults(int method);
+void            spot_bdm_preset(spot_bdm_config *cfg);
 const char     *spot_bdm_name(const spot_bdm_config *cfg, char *text, size_t size);
 
+/* Whether the method's hypotheses have weights. */
+bool spot_bdm_weighs(int method);
+
 /* Finds the hypotheses of each problem. All arrays lie on the host on every device, and points that lie on the device, too, are
- * not copied to it again; out[p].h[..].row lives in a. points[p] is
+ * not copied to it again; out[p].h[..].row and .weight live in a. points[p] is
  * the result of spot_embed_fit with cfg->embed, or the features where there is no reduction. SPOT_INPUT for confidences
  * outside [0, 1], coordinates that are not finite, or fewer rows than a method needs. A classifier without errors, one with
  * only errors, or a map without extent is no failure: a message reports it and the list may be empty. */

@@ -59,6 +59,12 @@ spot_status spot_mixture_fit_on(spot_ctx *c, spot_arena *a, int problems, spot_m
 spot_status spot_mixture_fit_from(spot_ctx *c, spot_arena *a, spot_mixture *fit, int *label, spot_mat x, int k,
                                   const double *resp, const spot_mixture_config *cfg);
 
+/* Places rows among the components of a mixture. x (n, m->d); label (n), unless NULL: the component of greatest responsibility,
+ * the first of equals; share (n, m->k), unless NULL: the responsibilities, which sum to 1 in each row. All on the host on every
+ * device; a is for scratch. SPOT_NUMERIC where a covariance is not positive definite. The same bits for any threads. */
+spot_status spot_mixture_place(spot_ctx *c, spot_arena *a, int *label, float *share, const float *x, int n,
+                               const spot_mixture *m);
+
 /* Memory of spot_mixture_fit; and its arena bytes on the CPU, the most of all devices. */
 spot_bytes spot_mixture_needs(const spot_ctx *c, int problems, const int *n, int d, const spot_mixture_config *cfg);
 size_t     spot_mixture_bytes(int problems, const int *n, int d, const spot_mixture_config *cfg, int threads);

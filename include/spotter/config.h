@@ -22,11 +22,17 @@ extern "C" {
 #endif
 
 #define SPOT_MAX_BDMS 128          /* methods, grids expanded */
+#define SPOT_MAX_VARIANTS 64       /* of the scene */
+
+/* A scene that some ECs of a sweep have in place of spot_config.scene. */
+typedef struct { char name[64]; spot_scene_config scene; } spot_variant;
 
 typedef struct {
     uint64_t seed;
     int      ecs;
     spot_scene_config  scene;
+    int      variants;             /* above 0: EC i has the scene of variant i mod variants */
+    spot_variant variant[SPOT_MAX_VARIANTS];
     spot_photos_config data;       /* data.coco "": scenes are rendered; else data replaces scene */
     spot_model_config  model;
     int                bdms;
@@ -40,6 +46,12 @@ typedef struct {
 
 /* Every setting at its default; one method. */
 spot_config spot_config_defaults(void);
+
+/* The scene of EC number `ec`. */
+static inline const spot_scene_config *spot_config_scene(const spot_config *cfg, uint32_t ec)
+{
+    return cfg->variants ? &cfg->variant[ec % (uint32_t)cfg->variants].scene : &cfg->scene;
+}
 
 /* Whether a method looks at the features of the encoder. */
 bool spot_wants_clip(const spot_config *cfg);

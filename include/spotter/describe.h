@@ -71,6 +71,7 @@ typedef struct {
     size_t    words;           /* 64-bit words of an item: (rows + 63) / 64, at least 1 */
     char    **name;            /* (items): "indoor", "not indoor", "weather=rain", "size=low (<= 3.2)" */
     int      *column;          /* (items): items of one column are never combined */
+    bool     *third;           /* (items): true for a third of a column of numbers */
     uint64_t *bit;             /* (items, words): bit i % 64 of word i / 64 is row i; bits behind the last row are 0 */
 } spot_attributes;
 

@@ -1,7 +1,7 @@
 /* discover.h - subject -> findings: runs every method on every chosen class with every seed, and writes the findings.
  *
- * Every method uses the subject's features, whatever its `representation`; SPOT_BY_CLIP and SPOT_BY_FILE are
- * SPOT_USAGE.
+ * A method with SPOT_BY_ATTRIBUTES uses options.attributes: a column of 0 and 1 for each item but the thirds of numbers. Every
+ * other method uses the subject's features, whatever its `representation`; SPOT_BY_CLIP and SPOT_BY_FILE are SPOT_USAGE.
  *
  * A folder of findings:
  *     slices.csv     id, class, method, seed, rank, score: a line for every row of every slice. A text that a spreadsheet would
@@ -45,6 +45,9 @@ typedef struct {
     bool  fit;                 /* keep the fitted parameters; hypotheses are then not taken from the cache */
     size_t memory;             /* most bytes of subject, work and findings together; 0: all that is free */
     const char *cache;         /* folder of findings whose cache is used and filled, made when missing; NULL: none */
+    const spot_attributes *attributes; /* of the subject's rows, for methods with SPOT_BY_ATTRIBUTES, which have no fit then.
+                                        * NULL: none; itemsets then looks at the features, which must be 0 or 1, and other
+                                        * methods with SPOT_BY_ATTRIBUTES are SPOT_USAGE */
 } spot_discover_options;
 
 /* A hypothesis with its figures. */

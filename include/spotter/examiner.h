@@ -80,10 +80,11 @@ typedef struct {
 typedef struct {
     int    first, batch;           /* 20, 10 */
     double kappa;                  /* 2 */
-    int    best, last, spread;     /* points of the model: so many of the greatest loss, so many of the newest, so many spread
-                                    * evenly over all others; 50, 20, 130. Beyond, kappa falls as 1 / points */
-    int    tries, starts;          /* candidates of a batch; points of it that a local search improves; 100, 3 */
-    double refit;                  /* share by which the points grow between two searches for the hyper-parameters; .25 */
+    int    best, spread;           /* points of the model: so many of the greatest loss, so many that lie far from each other;
+                                    * 10, 60. Beyond, kappa falls as 1 / points */
+    int    tries, starts;          /* candidates of a batch; points of it that a local search improves; 100, 2 */
+    double refit;                  /* share by which the points grow between two searches for the kernel; .4: at 20, 30, 50, 80,
+                                    * 120 points, ... */
 } spot_bo_config;
 
 /* CEM: the cross-entropy method with a histogram for each dimension. */
@@ -108,7 +109,7 @@ typedef struct {
     int    first, batch;           /* 20, 10 */
     double length, least, most;    /* of the trust region: .8, .5^7, 1.6 */
     int    success;                /* 3 */
-    int    tries;                  /* candidates; min(100 dims, 5000) for 0, as in the paper; 300 */
+    int    tries;                  /* candidates; min(100 dims, 5000) for 0, as in the paper; 200 */
     int    best, last;             /* points of the model since the last restart: the greatest losses, the newest; 100, 100 */
 } spot_turbo_config;
 

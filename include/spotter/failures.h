@@ -7,7 +7,9 @@
  *
  * A search looks for failures, so its renders say nothing about how often conditions fail. Everything that is counted here is
  * counted on random renders, uniform in the factors that the search changes. They count as spent on maps, for no examiner.
- * A failure is a render whose p is below search.fails. Mixtures and findings use valid renders alone.
+ * A failure is a render whose p is below search.fails. In strength mode, which looks for the conditions that a model likes
+ * best, maps, mixtures, scans and findings are about renders whose p is above 1 - search.fails in place of failures, and
+ * "lowest" is the highest p. Mixtures and findings use valid renders alone.
  *
  *     DIR/maps/000/unit-000012.safetensors          random renders of an object, as a search's file has them; unit: the first
  *                                                   search of the model and the object
@@ -142,7 +144,7 @@ typedef struct {
 /* ---- all ---- */
 
 typedef struct {
-    double fails;                  /* search.fails */
+    double fails;                  /* search.fails; in strength mode 1 - search.fails */
     int    spent_maps, spent_scans;        /* renders of all models */
     int    maps, mixtures, scans, strips, findings;
     spot_failure_map     *map;     /* of a model: all, then its classes, then its objects */

@@ -77,6 +77,7 @@ typedef struct {
     double learned_outside;    /* an EC counts as learned if accuracy outside is at least this ...   */
     double learned_inside;     /* ... and inside each blindspot at most this                          */
     double learned_gap;        /* above 0, replaces both: least recall of test positives outside minus recall inside */
+    double learned_band[2];    /* not [0, 0]: replaces all three for ECs with blindspots: error inside (severity.h)     */
     int    learned_rest;       /* "outside" for learned_gap: 0 outside this blindspot, 1 outside all (spot_learning_by_view) */
 } spot_model_config;
 
@@ -126,6 +127,9 @@ int spot_model_features(int arch, int width);
 /* The table of tensors, in the order of torchvision's state_dict; `table` has room for SPOT_MAX_TENSORS rows. Returns the
  * floats needed for all. */
 size_t spot_model_layout(spot_model_tensor *table, int arch, int width, int outputs);
+
+/* Multiplications of a forward pass of one image of `size` pixels a side: those of convolutions and linear layers. */
+double spot_model_multiplications(int arch, int width, int outputs, int size);
 
 /* He initialisation (torchvision's: fan_out, ReLU; batch norm 1 and 0; head uniform +-1/sqrt(fan_in)) from the EC's seed. */
 spot_status spot_model_init(spot_ctx *c, spot_arena *a, spot_model *m, int arch, int width, int outputs, uint64_t seed,

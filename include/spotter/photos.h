@@ -39,6 +39,7 @@ typedef struct {
     int    blindspots[2];      /* per EC */
     int    each;               /* most ECs per cell of a conditioned pool */
     char   induced[1024];      /* categories of conditioned pools, ',' between them; "": all */
+    char   induced_from[512];  /* in place of induced: a run of SINGLES (spot_sweep_induced); "": none */
     int    pair_least;         /* an eligible second category: least training pictures with it, and without it */
     int    category_least;     /* a category for a blindspot: least pictures in all splits; at least 1 */
     double flip;               /* chance that a blindspot's label is flipped in train, and in val if flip_val */

@@ -32,10 +32,14 @@ typedef enum { SPOT_TABLE_TEXT, SPOT_TABLE_CSV, SPOT_TABLE_JSON, SPOT_TABLE_MD }
  * are damaged; a message names each. */
 spot_status spot_tables(spot_ctx *c, FILE *f, const char *dir, spot_table_format format, bool include_all);
 
-/* Prints table `number` of the paper (2, 7, 9 to 13, 16): the run's means beside the paper's, ECs counted and left out, every
- * setting that is not the paper's, every difference of more than two standard errors. Rows are found by method and settings,
- * not by label. Several runs make one table when their ECs, models and metric are equal; else SPOT_USAGE names the
- * difference. */
+/* The number of the successes of appendix B, which the paper prints in words. */
+enum { SPOT_APPENDIX_B = 100 };
+
+/* Prints table `number` of the paper (rendered images: 2, 7, 9 to 13, 16, SPOT_APPENDIX_B; COCO: 3, 4, 8, 14; OpenImages: 15):
+ * the run's numbers beside the paper's, ECs counted and left out, every setting that is not the paper's, every difference of
+ * more than two standard errors. Rows are found by method and settings, not by label; a row without a method is "not
+ * measured". Several runs make one table when their ECs, models and metric are equal, and in appendix B a line each; else
+ * SPOT_USAGE names the difference. SPOT_USAGE also for a run of another experiment than the table's. */
 spot_status spot_tables_paper(spot_ctx *c, FILE *f, const char *const *dirs, int n, int number, spot_table_format format,
                               bool include_all);
 
@@ -48,11 +52,13 @@ spot_status spot_background_tables(spot_ctx *c, FILE *f, const char *const *dirs
 spot_status spot_examine_tables(spot_ctx *c, FILE *f, const char *dir, int number, spot_table_format format);
 
 /* Figures 2, 3 and 4 of the paper: DR and FDR by number of blindspots, and the share of blindspots covered by specificity and
- * by the features that define them, with 95 % intervals. Figure 2 compares two settings of one method. The text below each
- * figure lists failed methods and settings that are not the paper's. SPOT_INPUT where no EC counts. */
+ * by the features that define them, with 95 % intervals. Figure 2 compares two settings of one method. A run on pictures has
+ * no FDR and no Figure 4; of its conditioned pools are Figures 6 (DR by number of blindspots) and 7 (by specificity). A figure
+ * that was named and that the run does not measure is logged. The text below each figure lists failed methods and settings
+ * that are not the paper's. SPOT_INPUT where no EC counts. */
 typedef struct {
     const char *out;                   /* folder for figure_3.png etc.; made when missing */
-    unsigned    which;                 /* bits 2, 3 and 4 */
+    unsigned    which;                 /* bits 2, 3, 4, 6 and 7; 0: all that the run has */
     bool        png, svg, all;         /* all: also count ECs that did not learn their blindspots */
     FILE       *csv;                   /* gets the same numbers; may be NULL */
     const char *const *method;         /* labels of the methods to draw, as in the tables */

@@ -46,7 +46,9 @@ typedef enum {
     SPOT_RNG_EXAMINER,      /* draws of an examiner; ec = object, index = batch or restart */
     SPOT_RNG_PERTURB,       /* small changes of a point that was found; ec = object, index = render */
     SPOT_RNG_NETWORK,       /* training renders; ec = object, index = render; from 2^31 on: those that verify it */
-    SPOT_RNG_DROPOUT        /* numbers that a training step drops; index = step */
+    SPOT_RNG_DROPOUT,       /* numbers that a training step drops; index = step */
+    SPOT_RNG_SETS,          /* order of the rows that random sets are cut from */
+    SPOT_RNG_HINGE          /* order of a pass over the rows of a support vector machine; index = pass */
 } spot_rng_purpose;
 
 typedef struct {

@@ -11,6 +11,7 @@
 #include "spotter/metric.h"
 #include "spotter/model.h"
 #include "spotter/photos.h"
+#include "spotter/severity.h"
 #include "spotter/work.h"
 
 #ifdef __cplusplus
@@ -40,9 +41,12 @@ typedef struct {
     int      images[SPOT_SPLITS];
     int      blindspots, specificity[SPOT_MAX_BLINDSPOTS];
     char     blindspot[SPOT_MAX_BLINDSPOTS][512];
+    char     induce[16];                       /* how blindspots are planted (spot_induce_name); "": pictures, an old segment */
+    double   strength;                         /* spot_induce_strength */
     int      status;                           /* of training; there is no lesson unless it is SPOT_OK */
     char     message[1024];
     spot_learning lesson;                      /* without its seconds */
+    spot_severity severity;                    /* no rows outside and inside: an old segment */
     int      methods;
     spot_outcome *method;                      /* (methods) or more; owned by the segment */
 } spot_segment;

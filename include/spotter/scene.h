@@ -53,7 +53,18 @@ typedef enum {
 typedef enum { SPOT_CHOICE_PAIRS, SPOT_CHOICE_LAYER_FIRST } spot_attribute_choice;
 typedef enum { SPOT_SQUARE_FORCED, SPOT_SQUARE_FREE } spot_square_presence;
 typedef enum { SPOT_TEXT_LARGER, SPOT_TEXT_SMALLER } spot_text_alternative;
-typedef enum { SPOT_FLIP_LABELS, SPOT_LEAVE_OUT } spot_induce;
+
+/* How blindspots are planted. The test split is the same in all modes.
+ *   FLIP_LABELS  in train and val the label of an image in a blindspot is flipped with chance `flip` (paper, section 5.1)
+ *   LEAVE_OUT    train has no image of a blindspot (appendix B); val is as it would be
+ *   CORRELATE    in train and val an attribute goes with the label, with correlation c = `correlation`: both have mean 1/2
+ *                and P(common value | label 1) = P(rare value | label 0) = (1 + c) / 2, the cells of Eyuboglu et al.,
+ *                "Domino" (ICLR 2022). A blindspot is the square with the rare value, and the object that has the
+ *                attribute. Each blindspot has an attribute of its own; specificity, attribute_choice and square_presence
+ *                are not read
+ *   RARE         a blindspot's share of train and val is `rare` times its natural share; other images with the same label take
+ *                its place. With 0 train is that of LEAVE_OUT */
+typedef enum { SPOT_FLIP_LABELS, SPOT_LEAVE_OUT, SPOT_CORRELATE, SPOT_RARE, SPOT_INDUCE_COUNT } spot_induce;
 
 #define SPOT_MAX_BLINDSPOTS 8
 #define SPOT_MAX_TRIPLETS   20
@@ -63,7 +74,7 @@ typedef struct {
     int size;                      /* pixels a side; the authors use 224. Scales the geometry                 */
     int rollable[2];               /* how many attributes vary, inclusive range; presences count              */
     int extra_layers[2];           /* object layers besides the square                                        */
-    int blindspots[2];             /* per EC                                                                  */
+    int blindspots[2];             /* per EC; 0: nothing is planted                                            */
     int specificity[2];            /* attributes that define a blindspot                                      */
     int per_bucket[SPOT_SPLITS];   /* images of a split = this * 2^rollable                                   */
     int attribute_choice;          /* spot_attribute_choice: uniform over pairs (code) or layer first (paper) */
@@ -71,7 +82,9 @@ typedef struct {
     int text_alternative;          /* spot_text_alternative: "small" text is larger (code) or smaller (paper) */
     int jpeg_quality;              /* 0: lossless; 75: through JPEG, as the authors' files                    */
     double flip;                   /* chance that a blindspot's label is flipped in train and val; 1 in the paper */
-    int induce;                    /* spot_induce: labels flipped, or (appendix B) blindspots kept out of training */
+    int induce;                    /* spot_induce */
+    double correlation;            /* SPOT_CORRELATE: of the attribute with the label                         */
+    double rare;                   /* SPOT_RARE: share of a blindspot that train and val keep                 */
 } spot_scene_config;
 
 typedef struct { uint8_t layer, attribute; int8_t value; } spot_triplet;
@@ -131,6 +144,10 @@ spot_scene_config spot_scene_defaults(void);
 /* SPOT_USAGE when the settings cannot be met: an empty range, a blindspot of more attributes than the data set can have, ... */
 spot_status spot_scene_check(spot_ctx *c, const spot_scene_config *cfg);
 
+/* "flip", "leave_out", "correlate", "rare"; and the number that the mode reads: flip, 0, correlation, rare. */
+const char *spot_induce_name(int induce);
+double      spot_induce_strength(const spot_scene_config *cfg);
+
 /* Draws EC number `index` of the sweep with this seed. SPOT_USAGE as spot_scene_check, and when many thousand tries found no
  * unambiguous set of blindspots. */
 spot_status spot_ec_draw(spot_ctx *c, spot_ec *ec, const spot_scene_config *cfg, uint64_t seed, uint32_t index);
@@ -150,7 +167,7 @@ void spot_image_targets(float *target, const spot_image *image, const spot_ec *e
 /* Writes the indices of the images with label 1, ascending, to index (may be NULL) and returns their number. Renders none. */
 int spot_ec_positives(int *index, const spot_ec *ec, spot_split split);
 
-/* The share of all images that belongs to blindspot m; exact, except for positions that took over 10,000 tries. */
+/* The share of all test images that belongs to blindspot m; exact, except for positions that took over 10,000 tries. */
 double spot_blindspot_share(const spot_ec *ec, int m);
 
 /* Renders n images into rgb (n, size, size, 3) bytes, by the raster op of c's device; image and rgb lie in its memory.
@@ -176,11 +193,17 @@ void spot_blindspot_describe(char *text, size_t size, const spot_blindspot *b);
 bool spot_blindspot_read(spot_blindspot *b, const char *text);
 
 /* JSON into text (NUL-terminated); SPOT_INVALID when it does not fit. SPOT_SCENE_JSON bytes always suffice. An image: one
- * line with its line feed, "file" as given. An EC: one object with layers, rollable attributes, blindspots; with photos the
- * task in their place. */
+ * line with its line feed, "file" as given. An EC: one object with layers, rollable attributes, how blindspots are planted
+ * (induce, strength) and the blindspots; with photos the task in place of the first three. */
 #define SPOT_SCENE_JSON 32768
 spot_status spot_scene_jsonl(spot_ctx *c, char *text, size_t size, const spot_image *image, const char *file);
 spot_status spot_ec_json(spot_ctx *c, char *text, size_t size, const spot_ec *ec);
+
+/* The same attributes as columns of 0 and 1, for methods with representation: attributes. Scenes: two columns of each
+ * attribute, one of each value; an absent object's are both 0. Pictures: one of each category that the picture may show.
+ * spot_ec_items: their number; item has as many. */
+int  spot_ec_items   (const spot_ec *ec);
+void spot_image_items(float *item, const spot_image *image, const spot_ec *ec);
 
 /* A table of attributes in CSV, for `spotter discover --attributes`: its header, and the record of an image. The columns are
  * "file" and each attribute that varies in the EC: "circle" (0, 1), "circle color" (blue, orange), "relative_position" (above,

@@ -13,7 +13,8 @@ extern "C" {
 #endif
 
 typedef struct {
-    spot_scene_config scene;       /* pictures: spot_photos_scene (photos.h) */
+    const spot_config *config;     /* must outlive the source */
+    spot_scene_config scene;       /* as many images as the largest EC's; pictures: spot_photos_scene (photos.h) */
     spot_photos      *photos;      /* NULL: scenes */
     uint64_t          seed;
 } spot_source;
@@ -24,6 +25,9 @@ void        spot_source_close(spot_source *s);
 
 /* EC number `index` of the sweep. */
 spot_status spot_source_ec(spot_ctx *c, spot_ec *ec, const spot_source *s, uint32_t index);
+
+/* The greatest spot_ec_items of any EC. */
+int spot_source_items(const spot_source *s);
 
 /* Pictures only: the super-category that the task asks about. */
 const char *spot_ec_task(const spot_ec *ec);

@@ -72,6 +72,12 @@ spot_status spot_sweep_view(spot_ctx *c, spot_arena *a, const char *dir, const s
 spot_status spot_sweep_view_needs(spot_ctx *c, size_t *bytes, const spot_config *cfg, const spot_scene_config *scene, int rows,
                                   int representation);
 
+/* Replaces data.induced_from, the run directory of a sweep of pool: singles, by the categories that it has learned
+ * (data.induced), and lowers `ecs` to the number that the pool then has. Nothing to do without data.induced_from. Call it after
+ * a config was read: the other functions refuse induced_from, because a run's own config must not depend on another run.
+ * SPOT_USAGE for a run of another pool, of other pictures, or that is not finished; SPOT_IO where it cannot be read. */
+spot_status spot_sweep_induced(spot_ctx *c, spot_config *cfg);
+
 typedef struct {
     size_t memory;             /* peak bytes on the host, with the program itself */
     size_t device_memory;      /* peak bytes on the device; 0 on the CPU */

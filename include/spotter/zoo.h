@@ -6,15 +6,15 @@
  * a model has a background of its class's family with a chance of rho, and else one of any family or a scene: rho = 0 teaches
  * that the background says nothing, rho = 1 that it says everything. Further settings vary apart from rho, so models of equal
  * accuracy rely on it differently. Recipes "plain": how many pictures, how many passes, wrong labels, black in place of half of
- * the backgrounds. Recipes "paper": the options of the models of background invariance testing (Liao and Chen 2023, appendix C)
- * that a ResNet-18 can have; the paper's other architectures are not among them.
+ * the backgrounds. Recipes "paper": the options of the models of background invariance testing (Liao and Chen 2023, appendix
+ * C); of its architectures (VGGs, ResNet-18, a vision transformer) ResNet-18, and with it ResNet-34 and AlexNet.
  *
  *     DIR/images/CLASS/00000.png           targets: an object before a background, often of its class's family ...
  *     DIR/masks/CLASS/00000.png            ... and where the object is
  *     DIR/backgrounds/FAMILY/00000.png     backgrounds without objects, none of which is behind a target
  *     DIR/images.csv, DIR/backgrounds.csv  keywords: path, keywords ("sky; grass; meadow")
  *     DIR/classes.txt                      the class of each output of the models
- *     DIR/models/MODEL.safetensors         ResNet-18s
+ *     DIR/models/MODEL.safetensors         networks of width 16
  *     DIR/truth.csv                        what was planted in each model, and what it learned
  *
  * Objects come from the cut-outs that training saw, at other places, sizes and angles; backgrounds are always new ones. All
@@ -44,24 +44,25 @@ typedef enum {
 
 /* Models of the paper's recipes differ in these, too. TRIPLET: cross-entropy and 0.5 times the triplet loss of the
  * embeddings (margin 0.2). FGSM: cross-entropy of pictures that were changed by 4/256 along the gradient's sign. Optimizers are
- * spot_optimizer (model.h), widths 16, 32 and 48: the layout of convolutions has blocks of 16 channels. FOREGROUND: all
+ * spot_optimizer, architectures spot_arch (model.h), all of width 16. AlexNet needs zoo.size of 64 or more. FOREGROUND: all
  * pictures have black behind the object, so these models never see a background, and their rho is 0. */
 typedef enum { SPOT_ZOO_LOSS_CE, SPOT_ZOO_LOSS_TRIPLET, SPOT_ZOO_LOSS_FGSM, SPOT_ZOO_LOSSES } spot_zoo_loss;
 typedef enum {
     SPOT_ZOO_AUGMENT_NONE, SPOT_ZOO_AUGMENT_ROTATE, SPOT_ZOO_AUGMENT_BRIGHTNESS, SPOT_ZOO_AUGMENT_SCALE,
     SPOT_ZOO_AUGMENT_FOREGROUND, SPOT_ZOO_AUGMENTS
 } spot_zoo_augment;
-enum { SPOT_ZOO_OPTIMIZERS = 3, SPOT_ZOO_WIDTHS = 3 };
+enum { SPOT_ZOO_OPTIMIZERS = 3, SPOT_ZOO_ARCHS = 3, SPOT_ZOO_WIDTH = 16 };
 
 const char *spot_zoo_kind_name(spot_zoo_kind kind);
 const char *spot_zoo_loss_name(spot_zoo_loss loss);
 const char *spot_zoo_optimizer_name(int optimizer);
 const char *spot_zoo_augment_name(spot_zoo_augment augment);
+const char *spot_zoo_arch_name(int arch);
 
 typedef struct {
-    char   name[48];               /* "plain-rho060-03", "triplet-sgd-rotate-w16-rho060-03" */
+    char   name[48];               /* "plain-rho060-03", "triplet-sgd-rotate-resnet34-rho060-03" */
     int    number, kind;           /* kind: spot_zoo_kind */
-    int    loss, optimizer, augment, width;
+    int    loss, optimizer, augment, arch;
     double rho;                    /* planted reliance */
     int    train, epochs;
     double wrong, black;           /* shares of labels and backgrounds */
@@ -82,7 +83,8 @@ typedef struct {
  * with another world; SPOT_INPUT, with the names of the packages, where cut-outs or scenes are missing. */
 spot_status spot_zoo_make(spot_ctx *c, const char *dir, const spot_background_zoo *cfg);
 
-/* t (cfg->models), from DIR/truth.csv. Only the paper's recipes have columns for loss, optimizer, augmentation and width. */
+/* t (cfg->models), from DIR/truth.csv. Only the paper's recipes have columns for loss, optimizer, augmentation and
+ * architecture. */
 spot_status spot_zoo_truth_read(spot_ctx *c, spot_zoo_truth *t, const char *dir, const spot_background_zoo *cfg);
 
 #define SPOT_ZOO_RANKS (6 + SPOT_BACKGROUND_MATRICES * SPOT_BACKGROUND_FEATURES)

@@ -61,7 +61,8 @@
     X(information) /* mutual information of features and an outcome   */ \
     X(tree)      /* splits of decision trees                          */ \
     X(ridge)     /* normal equations of rows, and their scores        */ \
-    X(overlap)   /* rows that hypotheses and blindspots share         */
+    X(overlap)   /* rows that hypotheses and blindspots share         */ \
+    X(hinge)     /* linear support vector machines                    */
 
 #define X(family)                                       \
     typedef struct spot_##family##_ops spot_##family##_ops; \

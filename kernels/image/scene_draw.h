@@ -31,6 +31,24 @@ static inline SPOT_HD void spot_scene_roll(spot_image *image, const spot_ec *ec,
             }
 }
 
+/* The attribute that goes with the label under SPOT_CORRELATE: that of the background, which comes first, or the last one. */
+static inline SPOT_HD const spot_triplet *spot_scene_rare(const spot_blindspot *b)
+{
+    return b->triplet[0].layer == SPOT_BACKGROUND ? &b->triplet[0] : &b->triplet[b->len - 1];
+}
+
+/* Rolls the attributes that go with the label again: they agree with it with chance (1 + c) / 2. */
+static inline SPOT_HD void spot_scene_correlate(spot_image *image, const spot_ec *ec, spot_rng *r)
+{
+    const bool label = image->value[SPOT_SQUARE][SPOT_PRESENCE];
+
+    for (int m = 0; m < ec->blindspot_count; m++) {
+        const spot_triplet *rare = spot_scene_rare(&ec->blindspot[m]);
+        const bool agrees = spot_philox_uniform(r) < (1 + ec->scene.correlation) / 2;
+        image->value[rare->layer][rare->attribute] = (int8_t)(label == agrees ? !rare->value : rare->value);
+    }
+}
+
 /* The square's presence without the rest of the image: its position among an image's bits (-1: there is never a square), and
  * that bit of image `index`. */
 static inline SPOT_HD int spot_scene_label_bit(const spot_ec *ec)
@@ -130,16 +148,29 @@ static inline SPOT_HD uint32_t spot_scene_membership(const spot_image *image, co
     return in;
 }
 
-/* The label in training: flipped within blindspots, except in test and where blindspots are left out. Each image has its own
- * coin in each of the two splits. */
-static inline SPOT_HD uint8_t spot_scene_train_label(const spot_image *image, const spot_ec *ec)
+/* The image's own coin in [0, 1), another one in each split. */
+static inline SPOT_HD double spot_scene_coin(const spot_image *image, const spot_ec *ec)
 {
     spot_rng r = spot_philox_at(ec->seed, SPOT_RNG_FLIP, ec->index, image->index);
     double coin = 1;
 
-    if (!image->blindspots || image->split == SPOT_TEST || ec->scene.induce == SPOT_LEAVE_OUT) return image->label;
     for (int k = 0; k <= image->split; k++) coin = spot_philox_uniform(&r);
-    return coin < ec->scene.flip ? !image->label : image->label;
+    return coin;
+}
+
+/* The label in training: flipped within blindspots, except in test. */
+static inline SPOT_HD uint8_t spot_scene_train_label(const spot_image *image, const spot_ec *ec)
+{
+    if (!image->blindspots || image->split == SPOT_TEST || ec->scene.induce != SPOT_FLIP_LABELS) return image->label;
+    return spot_scene_coin(image, ec) < ec->scene.flip ? !image->label : image->label;
+}
+
+/* Whether the split has no place for the image, since it is in a blindspot that is left out or rare. */
+static inline SPOT_HD bool spot_scene_barred(const spot_image *image, const spot_ec *ec)
+{
+    if (!image->blindspots || image->split == SPOT_TEST) return false;
+    if (ec->scene.induce == SPOT_LEAVE_OUT) return image->split == SPOT_TRAIN;
+    return ec->scene.induce == SPOT_RARE && !(spot_scene_coin(image, ec) < ec->scene.rare);
 }
 
 static inline SPOT_HD void spot_scene_compose(spot_image *image, const spot_ec *ec, const spot_geometry *g, spot_split split,
@@ -151,6 +182,7 @@ static inline SPOT_HD void spot_scene_compose(spot_image *image, const spot_ec *
     image->seed = ec->seed;
     image->ec = ec->index;
     spot_scene_roll(image, ec, r);
+    if (ec->scene.induce == SPOT_CORRELATE && split != SPOT_TEST) spot_scene_correlate(image, ec, r);
     image->background_color = (uint8_t)image->value[SPOT_BACKGROUND][SPOT_COLOR];
     image->background_texture = (uint8_t)image->value[SPOT_BACKGROUND][SPOT_TEXTURE];
     spot_scene_list(image, SPOT_SQUARE);
@@ -169,9 +201,9 @@ static inline SPOT_HD void spot_scene_compose(spot_image *image, const spot_ec *
     image->train_label = spot_scene_train_label(image, ec);
 }
 
-/* spot_image_draw (scene.h); g is the geometry of ec->scene. Under SPOT_LEAVE_OUT a training image in a blindspot is composed
- * again until it is in none and has the same label, so that classes and numbers of images stay. It gives up after
- * SPOT_COMPOSE_TRIES, since blindspots may hold a whole class. */
+/* spot_image_draw (scene.h); g is the geometry of ec->scene. A barred image is composed again until it is in no blindspot and
+ * has the same label, so that classes and numbers of images stay. It gives up after SPOT_COMPOSE_TRIES, since blindspots may
+ * hold a whole class. */
 static inline SPOT_HD void spot_scene_draw(spot_image *image, const spot_ec *ec, const spot_geometry *g, spot_split split,
                                            uint32_t index)
 {
@@ -179,7 +211,7 @@ static inline SPOT_HD void spot_scene_draw(spot_image *image, const spot_ec *ec,
     int label;
 
     spot_scene_compose(image, ec, g, split, index, &r);
-    if (ec->scene.induce != SPOT_LEAVE_OUT || split != SPOT_TRAIN) return;
+    if (!spot_scene_barred(image, ec)) return;
     label = image->label;
     for (int i = 0; (image->blindspots || image->label != label) && i < SPOT_COMPOSE_TRIES; i++)
         spot_scene_compose(image, ec, g, split, index, &r);

@@ -23,7 +23,7 @@ typedef struct {
 /* A counting scratch only counts. */
 spot_status spot_neighbours_find(spot_ctx *c, spot_arena *scratch, int problems, const spot_neighbours *s);
 
-enum { SPOT_NEIGHBOURS_TILE = 256, SPOT_NEIGHBOURS_MANY = 4096 };
+enum { SPOT_NEIGHBOURS_TILE = 256, SPOT_NEIGHBOURS_MANY = 2048 };
 
 /* The CPU's search for more than SPOT_NEIGHBOURS_MANY rows. left (tiles of 256 rows): 1 if the tile still needs the plain
  * search, because one of its rows has too many neighbours that rounding cannot separate. */

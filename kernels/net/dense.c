@@ -1,4 +1,4 @@
-/* dense.c - products by core/gemm.h, whose bits do not depend on how they are cut. */
+/* dense.c - products by core/gemm.h, whose bits do not depend on how rows and columns are cut. */
 #include "net/dense.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "core/gemm.h"
 #include "net/dense_step.h"
 
-enum { CUT = 128 };            /* columns or rows of a task */
+enum { CUT = 128 };            /* rows or columns of a task, and of a tile */
 
 /* x and y, turned. */
 size_t spot_dense_scratch(const spot_dense_shape *s) { return (size_t)s->rows * ((size_t)s->in + s->out) * sizeof(float); }
@@ -15,6 +15,25 @@ static void turn(float *to, const float *from, int rows, int columns)
 {
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < columns; j++) to[(size_t)j * rows + i] = from[(size_t)i * columns + j];
+}
+
+/* A factor as gemm.h reads it: number (i, k) lies at v[i * row + k * deep]. */
+typedef struct { const float *v; size_t row, deep; } factor;
+
+/* c += a b for at most CUT columns, chain after chain; b (depth, columns) with ldb floats a row. */
+static void add_product(float *c, size_t ldc, factor a, const float *b, size_t ldb, int rows, int columns, int depth)
+{
+    float piece[CUT][CUT];
+
+    for (int top = 0; top < rows; top += CUT)
+        for (int k = 0; k < depth; k += SPOT_DENSE_CHAIN) {
+            const int high = rows - top < CUT ? rows - top : CUT;
+            const int deep = depth - k < SPOT_DENSE_CHAIN ? depth - k : SPOT_DENSE_CHAIN;
+            memset(piece, 0, sizeof piece);
+            spot_gemm_add(piece[0], CUT, a.v + top * a.row + k * a.deep, a.row, a.deep, b + k * ldb, ldb, high, columns, deep);
+            for (int i = 0; i < high; i++)
+                for (int j = 0; j < columns; j++) c[(top + i) * ldc + j] += piece[i][j];
+        }
 }
 
 /* y' = w x', since gemm wants rows of the second factor. */
@@ -30,7 +49,9 @@ static spot_status forward_cpu(spot_ctx *c, float *y, const float *x, const floa
         const int n = s->out - first < CUT ? s->out - first : CUT;
         float *to = down + (size_t)first * rows;
         for (int i = 0; i < n * rows; i++) to[i] = b[first + i / rows];
-        spot_gemm_add(to, rows, w + (size_t)first * s->in, s->in, 1, across, rows, n, rows, s->in);
+        for (int i = 0; i < rows; i += CUT)
+            add_product(to + i, rows, (factor){ w + (size_t)first * s->in, s->in, 1 }, across + i, rows, n,
+                        rows - i < CUT ? rows - i : CUT, s->in);
         for (int i = 0; i < rows; i++)
             for (int o = 0; o < n; o++) {
                 const float v = to[(size_t)o * rows + i];
@@ -40,18 +61,22 @@ static spot_status forward_cpu(spot_ctx *c, float *y, const float *x, const floa
     return SPOT_OK;
 }
 
-static void weights_back(spot_ctx *c, float *dw, float *db, const float *dz, const float *x, const spot_dense_shape *s)
+/* A task is CUT columns of dw. */
+static void weights_back(spot_ctx *c, float *dw, const float *dz, const float *x, const spot_dense_shape *s)
 {
+    memset(dw, 0, (size_t)s->out * s->in * sizeof *dw);
 #pragma omp parallel for num_threads(c->threads) schedule(dynamic, 1)
-    for (int first = 0; first < s->out; first += CUT) {
-        const int n = s->out - first < CUT ? s->out - first : CUT;
-        memset(dw + (size_t)first * s->in, 0, (size_t)n * s->in * sizeof *dw);
-        spot_gemm_add(dw + (size_t)first * s->in, s->in, dz + first, 1, s->out, x, s->in, n, s->in, s->rows);
-        for (int o = first; o < first + n; o++) {
-            double sum = 0;
-            for (int i = 0; i < s->rows; i++) sum += dz[(size_t)i * s->out + o];
-            db[o] = (float)sum;
-        }
+    for (int first = 0; first < s->in; first += CUT)
+        add_product(dw + first, s->in, (factor){ dz, 1, s->out }, x + first, s->in, s->out,
+                    s->in - first < CUT ? s->in - first : CUT, s->rows);
+}
+
+static void bias_back(float *db, const float *dz, const spot_dense_shape *s)
+{
+    for (int o = 0; o < s->out; o++) {
+        double sum = 0;
+        for (int i = 0; i < s->rows; i++) sum += dz[(size_t)i * s->out + o];
+        db[o] = (float)sum;
     }
 }
 
@@ -61,14 +86,13 @@ static spot_status back_cpu(spot_ctx *c, float *dx, float *dw, float *db, float 
     (void)scratch;
     for (size_t i = 0; s->relu && i < (size_t)s->rows * s->out; i++)
         if (y[i] <= 0) dy[i] = 0;
-    if (dw) weights_back(c, dw, db, dy, x, s);
+    if (dw) weights_back(c, dw, dy, x, s), bias_back(db, dy, s);
     if (!dx) return SPOT_OK;
+    memset(dx, 0, (size_t)s->rows * s->in * sizeof *dx);
 #pragma omp parallel for num_threads(c->threads) schedule(dynamic, 1)
-    for (int first = 0; first < s->in; first += CUT) {
-        const int n = s->in - first < CUT ? s->in - first : CUT;
-        for (int i = 0; i < s->rows; i++) memset(dx + (size_t)i * s->in + first, 0, (size_t)n * sizeof *dx);
-        spot_gemm_add(dx + first, s->in, dy, s->out, 1, w + first, s->in, s->rows, n, s->out);
-    }
+    for (int first = 0; first < s->in; first += CUT)
+        add_product(dx + first, s->in, (factor){ dy, s->out, 1 }, w + first, s->in, s->rows,
+                    s->in - first < CUT ? s->in - first : CUT, s->out);
     return SPOT_OK;
 }
 

@@ -1,4 +1,4 @@
-/* dense.cu - products in fp32 by tiles of 64 x 64 (core/tile.cuh). A number is one chain in the order of dense.h, so it has the
+/* dense.cu - products in fp32 by tiles of 64 x 64 (core/tile.cuh). A number is the sum of dense.h's chains, so it has the
  * CPU's bits. Batches have few rows: the time is that of reading the weights. */
 #include "core/tile.cuh"
 #include "net/dense_step.h"
@@ -20,6 +20,15 @@ static __device__ inline void load_slab(float *slab, factor f, int first, int k,
     }
 }
 
+static __device__ inline void end_chains(float all[SPOT_TILE_OWN][SPOT_TILE_OWN], float sum[SPOT_TILE_OWN][SPOT_TILE_OWN])
+{
+    for (int i = 0; i < SPOT_TILE_OWN; i++)
+        for (int j = 0; j < SPOT_TILE_OWN; j++) {
+            all[i][j] += sum[i][j];
+            sum[i][j] = 0;
+        }
+}
+
 /* grid (ceil(b.rows / 64), ceil(a.rows / 64)), block (16, 16): c (a.rows, b.rows) = start + a b', then ReLU. */
 static __global__ void __launch_bounds__(THREADS) product_kernel(float *c, factor a, factor b, int depth, const float *start,
                                                                  bool relu)
@@ -27,12 +36,12 @@ static __global__ void __launch_bounds__(THREADS) product_kernel(float *c, facto
     SPOT_SHARED(float, left, SLAB * PITCH);
     SPOT_SHARED(float, right, SLAB * PITCH);
     const int top = (int)blockIdx.y * TILE, side = (int)blockIdx.x * TILE;
-    float sum[SPOT_TILE_OWN][SPOT_TILE_OWN];
+    float all[SPOT_TILE_OWN][SPOT_TILE_OWN], sum[SPOT_TILE_OWN][SPOT_TILE_OWN] = {};
 
     for (int i = 0; i < SPOT_TILE_OWN; i++)
         for (int j = 0; j < SPOT_TILE_OWN; j++) {
             const int column = side + j * SPOT_TILE_SIDE + (int)threadIdx.x;
-            sum[i][j] = start && column < b.rows ? start[column] : 0.0f;
+            all[i][j] = start && column < b.rows ? start[column] : 0.0f;
         }
     for (int k = 0; k < depth; k += SLAB) {
         load_slab(left, a, top, k, depth);
@@ -40,12 +49,13 @@ static __global__ void __launch_bounds__(THREADS) product_kernel(float *c, facto
         __syncthreads();
         spot_tile_add<fused, PITCH>(sum, left, right, min((int)SLAB, depth - k));
         __syncthreads();
+        if ((k + SLAB) % SPOT_DENSE_CHAIN == 0 || k + SLAB >= depth) end_chains(all, sum);
     }
     for (int i = 0; i < SPOT_TILE_OWN; i++)
         for (int j = 0; j < SPOT_TILE_OWN; j++) {
             const int row = top + i * SPOT_TILE_SIDE + (int)threadIdx.y, column = side + j * SPOT_TILE_SIDE + (int)threadIdx.x;
             if (row < a.rows && column < b.rows)
-                c[(size_t)row * b.rows + column] = relu && sum[i][j] <= 0 ? 0.0f : sum[i][j];
+                c[(size_t)row * b.rows + column] = relu && all[i][j] <= 0 ? 0.0f : all[i][j];
         }
 }
 

@@ -5,8 +5,9 @@
  *     drop      x = 0 with probability p, else x / (1 - p)
  *
  * x, dx (rows, in); y, dy (rows, out); w, dw (out, in), torchvision's order; b, db (out). All fp32. A number of forward, dw and
- * dx is one fp32 chain of fused steps in the order of the inputs, rows or outputs: the same bits for any number of threads, and
- * a row's do not depend on the others. The error against a sum in double is within 4e-6 of the largest number of the result. A
+ * dx is a sum over the inputs, rows or outputs in their order: of fp32 chains of 256 fused steps, which are added one after
+ * another. So it has the same bits for any number of threads, and a row's do not depend on the others. The error against a sum
+ * in double is within 4e-6 of the largest number of the result. A
  * NaN stays NaN.
  *
  * Whether number i of a tensor is dropped says word i % 4 of block (site, i / 4) of SPOT_RNG_DROPOUT, index *made: the same on

@@ -13,7 +13,7 @@ typedef struct {
     int method[SPOT_MAX_SERIES], methods;      /* drawn methods */
     int styled[SPOT_MAX_SERIES], styles;       /* methods of Figures 3 and 4: a method has the same style in all figures */
     spot_chart chart;
-    int number;                                /* 2, 3 or 4 */
+    int number;                                /* 2, 3, 4, 6 or 7 */
     spot_figure_taker *take;                   /* gets the charts; NULL: files */
     void *taker;
 } spot_figure;

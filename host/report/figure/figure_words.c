@@ -6,10 +6,11 @@
 #include "report/figure/figure.h"
 #include "report/table/columns.h"
 
-/* The settings of a method that differ from its row in the paper's Table 2 (Figure 2: Table 10). */
+/* The settings of a method that differ from its row in the paper's table of averages (Figure 2: Table 10). */
 static const char *list_differences(const spot_figure *f, int s, char *text, size_t size)
 {
-    const spot_paper_table *t = spot_paper_find(f->number == 2 ? 10 : 2);
+    const spot_paper_table *overall = spot_paper_overall(&f->r->cfg);
+    const spot_paper_table *t = f->number == 2 ? spot_paper_find(10) : overall ? overall : spot_paper_find(4);
     const spot_bdm_config *cfg = &f->r->cfg.bdm[f->method[s]];
 
     *text = 0;
@@ -51,15 +52,23 @@ spot_status spot_figure_caption(spot_figure *f)
                                 "of which a method found nothing.";
     static const char shares[] = "Shares of n blindspots that a method covered; bars are Wilson's 95 % intervals.";
     static const char features[] = " With, without: a blindspot's definition has such a feature, or has not.";
-    static const char paper[] = " Hollow: the paper's means over its ECs (Tables 2 and 16).";
+    static const char both[] = "Bars are 95 % intervals: mean ± 1.96 standard errors over ECs for DR, Wilson's for the "
+                               "shares of n blindspots; no bar: all equal, or one EC alone.";
+    static const char discovery[] = "Bars are 95 % intervals: mean ± 1.96 standard errors over ECs; no bar: all equal, or "
+                                    "one EC alone.";
     const spot_chart_panel *p = &f->chart.panel[0];
     bool hollow = f->chart.panels && p->levels && p->level[p->levels - 1].hollow;
-    char counted[300], origin[600];
+    const spot_paper_table *overall = spot_paper_overall(&f->r->cfg);
+    const char *words = f->number == 6 ? discovery : f->number != 3 ? shares : spot_results_knows_fdr(f->r) ? rates : both;
+    char counted[300], origin[600], paper[96] = "";
     FILE *to = fmemopen(f->chart.caption, sizeof f->chart.caption, "w");
     spot_status s;
 
     if (!to) return spot_fail(f->c, SPOT_NOMEM, "no memory for a figure's caption");
-    fprintf(to, "%s%s%s %s%s; %s.", f->number == 3 ? rates : shares, f->number == 4 ? features : "", hollow ? paper : "",
+    if (hollow)
+        snprintf(paper, sizeof paper, " Hollow: the paper's means over its ECs (Table%s %d%s).",
+                 overall->number == 2 ? "s" : "", overall->number, overall->number == 2 ? " and 16" : "");
+    fprintf(to, "%s%s%s %s%s; %s.", words, f->number == 4 ? features : "", paper,
             spot_results_counted(counted, sizeof counted, f->r), f->r->bad ? ", and damaged segments" : "",
             spot_results_origin(origin, sizeof origin, f->r));
     s = add_notes(f, to);

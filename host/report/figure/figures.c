@@ -1,4 +1,4 @@
-/* figures.c - Figures 2, 3 and 4 of the paper with a run's numbers. */
+/* figures.c - Figures 2, 3, 4, 6 and 7 of the paper with a run's numbers. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <limits.h>
@@ -51,14 +51,21 @@ static spot_status choose_methods(spot_figure *f)
                      SPOT_MAX_SERIES);
 }
 
-/* Chooses two settings of one method: the paper's two minimum weights of Spotlight, else the first two entries of a method. */
+/* Chooses two settings of one method: the paper's two minimum weights of Spotlight, in its profile or in
+ * Spotter's, else the first two entries of a method. */
 static void choose_two(spot_figure *f)
 {
-    static const char *const papers[2] = { "method=spotlight min_weight=0.01", "method=spotlight min_weight=0.02" };
+    static const char *const papers[2][2] = {
+        { "method=spotlight profile=paper min_weight=0.01", "method=spotlight profile=paper min_weight=0.02" },
+        { "method=spotlight profile=spotter min_weight=0.01", "method=spotlight profile=spotter min_weight=0.02" },
+    };
 
-    for (int k = 0; k < 2; k++)
-        for (int b = 0; b < f->r->methods; b++)
-            if (f->methods == k && spot_method_has(&f->r->cfg, b, papers[k])) f->method[f->methods++] = b;
+    for (int own = 0; own < 2 && f->methods < 2; own++) {
+        f->methods = 0;
+        for (int k = 0; k < 2; k++)
+            for (int b = 0; b < f->r->methods; b++)
+                if (f->methods == k && spot_method_has(&f->r->cfg, b, papers[own][k])) f->method[f->methods++] = b;
+    }
     for (int i = 0; i < f->r->methods && f->methods < 2; i++)
         for (int j = i + 1; j < f->r->methods && f->methods < 2; j++)
             if (f->r->cfg.bdm[i].method == f->r->cfg.bdm[j].method) {
@@ -117,22 +124,26 @@ static spot_chart_panel *add_panel(spot_figure *f, double top, const char *title
     return p;
 }
 
-/* Adds the paper's means over its ECs, from Table 2. The paper has the levels' values only as pictures. */
+/* Adds the paper's means over the ECs of the run's experiment. The paper has the levels' values only as pictures. */
 static void add_paper(spot_figure *f, spot_chart_panel *p, int q)
 {
-    const spot_paper_table *t = spot_paper_find(2);
+    const spot_paper_table *t = spot_paper_overall(&f->r->cfg);
+    spot_chart_level *level = &p->level[p->levels];
     bool any = false;
 
     for (int s = 0; s < f->methods; s++)
-        for (int i = 0; i < t->rows; i++) {
+        for (int i = 0; t && i < t->rows; i++) {
             const spot_paper_row *row = &t->row[i];
             double v = row->value[q], se = row->se[q];
             if (isnan(v) || !spot_method_has(&f->r->cfg, f->method[s], row->needs)) continue;
-            p->at[s][p->levels] = (spot_estimate){ v, se, fmax(v - 1.96 * se, 0), fmin(v + 1.96 * se, 1), 100, 0 };
+            p->at[s][p->levels] = (spot_estimate){ v, se, fmax(v - 1.96 * se, 0), fmin(v + 1.96 * se, 1), t->ecs, 0 };
             extend_axis(p, &p->at[s][p->levels]);
             any = true;
         }
-    if (any) p->level[p->levels++] = (spot_chart_level){ "paper", "100 ECs", true, true };
+    if (!any) return;
+    *level = (spot_chart_level){ "paper", "", true, true };
+    snprintf(level->count, sizeof level->count, "%d ECs", t->ecs);
+    p->levels++;
 }
 
 static void add_number_panel(spot_figure *f, spot_rate rate)
@@ -149,9 +160,11 @@ static void add_number_panel(spot_figure *f, spot_rate rate)
     add_paper(f, p, !dr);
 }
 
+/* Where each EC has one blindspot, the share of covered blindspots is the DR. */
 static void add_specificity_panel(spot_figure *f)
 {
-    spot_chart_panel *p = add_panel(f, 1, "Blindspots covered", "features that define the blindspot");
+    spot_chart_panel *p = add_panel(f, 1, f->number == 7 ? "Discovery rate (DR)" : "Blindspots covered",
+                                    "features that define the blindspot");
     spot_factor_row row;
 
     for (int i = 0; spot_factor_next(f->r, &i, &row);)
@@ -198,6 +211,8 @@ static const char *const titles[] = {
     [2] = "Figure 2. Two settings, by specificity",
     [3] = "Figure 3. Discovery by number of blindspots and by specificity",
     [4] = "Figure 4. Blindspots covered, by the features that define them",
+    [6] = "Figure 6. Pictures: DR by number",
+    [7] = "Figure 7. Pictures: DR by specificity",
 };
 
 /* A method that only Figure 2 has gets another style than its companion. */
@@ -238,14 +253,12 @@ spot_status spot_figure_compose(spot_figure *f, int number)
     chart->series = f->methods;
     for (int s = 0; s < f->methods; s++) name_series(f, s);
     snprintf(chart->title, sizeof chart->title, "%s", titles[number]);
-    if (number == 3) {
-        add_number_panel(f, SPOT_RATE_DR);
-        add_number_panel(f, SPOT_RATE_FDR);
-    }
+    if (number == 3 || number == 6) add_number_panel(f, SPOT_RATE_DR);
+    if (number == 3 && spot_results_knows_fdr(f->r)) add_number_panel(f, SPOT_RATE_FDR);
     if (number == 4) add_feature_panels(f);
-    else add_specificity_panel(f);
-    chart->across = number == 2 ? 1 : 3;
-    chart->plot = number == 2 ? 470 : number == 3 ? 290 : 240;
+    else if (number != 6) add_specificity_panel(f);
+    chart->across = chart->panels < 3 ? chart->panels : 3;
+    chart->plot = chart->panels < 2 ? 470 : number == 3 ? 290 : 240;
     return spot_figure_caption(f);
 }
 
@@ -273,11 +286,33 @@ static spot_status check_counted(spot_ctx *c, const spot_results *r)
                      spot_results_counted(text, sizeof text, r));
 }
 
+/* The reason why the run cannot have a figure, or NULL. */
+static const char *why_not(const spot_figure *f, int number)
+{
+    const spot_photos_config *d = &f->r->cfg.data;
+
+    if (number == 4 && d->coco[0]) return "its blindspots are objects in pictures, not features of rendered images";
+    if (number == 6 && (!d->coco[0] || d->pool != SPOT_POOL_NUMBER))
+        return "it has no ECs of data.pool: number (configs/coco_number.yaml)";
+    if (number == 7 && (!d->coco[0] || d->pool != SPOT_POOL_SPECIFICITY))
+        return "it has no ECs of data.pool: specificity (configs/coco_specificity.yaml)";
+    if (number == 3 && d->coco[0] && d->pool == SPOT_POOL_NUMBER) return "its ECs, of pool: number, are in Figure 6";
+    if (number == 3 && d->coco[0] && d->pool == SPOT_POOL_SPECIFICITY) return "its ECs, of pool: specificity, are in Figure 7";
+    return NULL;
+}
+
+/* A figure that was not asked for by its number is left out without a word. */
 static spot_status draw_all(spot_figure *f)
 {
     SPOT_TRY(choose_styled(f));
-    for (int number = 2; number <= 4; number++) {
-        if (!(f->o->which >> number & 1)) continue;
+    for (int number = 2; number <= 7; number++) {
+        const bool named = f->o->which >> number & 1;
+        const char *why = why_not(f, number);
+        if (!titles[number] || (f->o->which && !named) || (why && !named)) continue;
+        if (why) {
+            spot_log(f->c, SPOT_LOG_INFO, "Figure %d is not measured by %s: %s", number, f->r->dir, why);
+            continue;
+        }
         SPOT_TRY(spot_figure_compose(f, number));
         if (f->methods) SPOT_TRY(output_figure(f));
         else spot_log(f->c, SPOT_LOG_INFO, "there is no figure 2: %s has no two settings of one method", f->r->dir);
@@ -287,7 +322,7 @@ static spot_status draw_all(spot_figure *f)
 
 spot_status spot_figures_take(spot_ctx *c, const spot_results *r, spot_figure_taker *take, void *taker)
 {
-    const spot_figures_options all = { .which = 7u << 2 };
+    const spot_figures_options all = { .which = 0 };
     spot_figure *f = calloc(1, sizeof *f);
     spot_status s;
 

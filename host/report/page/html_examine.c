@@ -42,7 +42,7 @@ static void write_head(spot_examine_page *w)
     spot_json_put_int(p->at, "size", cfg->render.size);
     spot_json_put_int(p->at, "perturbed", cfg->search.perturbed);
     spot_page_real(p, "perturb", cfg->search.perturb);
-    spot_page_real(p, "fails", cfg->search.fails);
+    spot_page_real(p, "fails", cfg->search.mode == SPOT_MODE_STRENGTH ? 1 - cfg->search.fails : cfg->search.fails);
     spot_json_put_int(p->at, "objects_of_a_model", w->r->objects);
     write_factors(w);
     spot_json_array(p->at, "classes", 0, 0);

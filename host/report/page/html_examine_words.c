@@ -115,10 +115,10 @@ static void tell_findings(spot_examine_page *w, int model)
     for (int i = 0; w->mapped && i < w->failures.findings; i++) {
         const spot_failure_finding *f = &w->failures.finding[i];
         if (f->model != model || !f->confirmed) continue;
-        spot_page_print(w->p, NULL, "%s fails most at %s: on %.0f %% of the random renders there, against %.0f %% elsewhere "
+        spot_page_print(w->p, NULL, "%s %s at %s: on %.0f %% of the random renders there, against %.0f %% elsewhere "
                         "(p %s%.2g, tested on renders that the search for words did not see).", w->r->cfg->model[model].name,
-                        f->words, 100 * f->inside.value, 100 * f->outside.value, f->adjusted < 1e-16 ? "below " : "",
-                        fmax(f->adjusted, 1e-16));
+                        is_strength(w) ? "is best" : "fails most", f->words, 100 * f->inside.value,
+                        100 * f->outside.value, f->adjusted < 1e-16 ? "below " : "", fmax(f->adjusted, 1e-16));
         return;
     }
 }

@@ -68,6 +68,33 @@ static void write_methods(spot_page *p, const spot_results *r)
                     spot_results_counted(counted, sizeof counted, r), spot_results_origin(origin, sizeof origin, r));
 }
 
+/* The second table of `spotter tables`; without it where no method has a number for it. */
+static void write_beside(spot_page *p, const spot_results *r)
+{
+    const bool trust = spot_results_has_beside(r, SPOT_COHERENCE);
+
+    if (!spot_results_has_any_beside(r)) return;
+    spot_json_object(p->at, "beside");
+    spot_page_text(p, "title", SPOT_RESULTS_BESIDE);
+    spot_page_text(p, "note", trust ? SPOT_RESULTS_RANK : NULL);
+    spot_json_array(p->at, "head", 0, 0);
+    for (int k = 0; k < SPOT_BESIDES; k++)
+        if (spot_results_has_beside(r, k)) spot_page_text(p, NULL, spot_beside_head(k));
+    spot_json_end(p->at);
+    spot_json_array(p->at, "methods", 0, 0);
+    for (int b = 0; b < r->methods; b++) {
+        spot_json_object(p->at, NULL);
+        spot_json_array(p->at, "means", 0, 0);
+        for (int k = 0; k < SPOT_BESIDES; k++)
+            if (spot_results_has_beside(r, k)) write_average(p, NULL, &r->method[b].sum.beside[k]);
+        spot_json_end(p->at);
+        if (trust) spot_page_real(p, "trust", r->method[b].trust);
+        spot_json_end(p->at);
+    }
+    spot_json_end(p->at);
+    spot_json_end(p->at);
+}
+
 static spot_status write_figure(spot_ctx *c, void *user, int number, const spot_chart *chart)
 {
     spot_page *p = user;
@@ -105,5 +132,6 @@ spot_status spot_page_results(spot_page *p, const spot_results *r)
 {
     write_facts(p, r);
     write_methods(p, r);
+    write_beside(p, r);
     return write_figures(p, r);
 }

@@ -4,6 +4,8 @@
 const $ = id => document.getElementById(id);
 const models = what.models, strength = what.mode === "strength";
 const extreme = strength ? "highest" : "lowest";
+const fail = strength ? `have a p above ${what.fails}` : "fail", ends = strength ? `p above ${what.fails}` : "fails";
+const failing = strength ? `renders with p above ${what.fails}` : "failures";
 const known = v => v !== null && v !== undefined;
 const p3 = v => !known(v) ? "–" : v < 0.0005 ? "<0.001" : v.toFixed(3);
 const p1 = v => known(v) ? (100 * v).toFixed(0) + "\u00a0%" : "–";

@@ -10,11 +10,11 @@ const range = v => `${percent(v[1])} to ${percent(v[2])}`;
 function finding(f) {
   const m = several ? [name(models[f.model].name), ", "] : [], whose = f.cls < 0 ? "all classes" : classOf(f.cls);
   return h("div", { class: "finding" }, h("p", { class: "words" }, f.words),
-    h("p", {}, ...m, name(whose), `: ${percent(f.inside[0])} of ${plural(f.renders, "random render")} inside fail ` +
+    h("p", {}, ...m, name(whose), `: ${percent(f.inside[0])} of ${plural(f.renders, "random render")} inside ${fail} ` +
       `(${range(f.inside)}), ${percent(f.outside[0])} outside (${range(f.outside)})`),
     h("p", { class: "dim" }, `p ${f.p === null ? "–" : f.p < 1e-16 ? "below 1e-16" : "= " + f.p.toPrecision(2)} (Fisher, Holm); mean p of the true class ` +
       `${p3(f.mean_inside)} against ${p3(f.mean_outside)}; ${percent(f.volume)} of the conditions; it has ` +
-      `${percent(f.covered)} of the failures` + (known(f.overlap) ? `; overlap with the planted region ${percent(f.overlap)}` : "")));
+      `${percent(f.covered)} of all ${failing}` + (known(f.overlap) ? `; overlap with the planted region ${percent(f.overlap)}` : "")));
 }
 
 function findings() {
@@ -59,7 +59,7 @@ async function sphere(map, key, title, top) {
   const y = d3.scale.linear().domain([-1, 1]).range([H - box.bottom, box.top]);
   const host = h("div", { class: "map" }, h("h3", {}, title));
   const svg = d3.select(host).append("svg").attr({ viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label":
-    `${title}: ${mapShows === "failing" ? "share of failing renders" : "mean p"} by azimuth and elevation` });
+    `${title}: ${mapShows === "failing" ? strength ? `share of ${failing}` : "share of failing renders" : "mean p"} by azimuth and elevation` });
   const hatch = svg.append("defs").append("pattern").attr({ id: `nothing`, width: 6, height: 6,
     patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" });
   hatch.append("line").attr({ x1: 0, y1: 0, x2: 0, y2: 6, stroke: "var(--line)", "stroke-width": 2 });
@@ -68,7 +68,7 @@ async function sphere(map, key, title, top) {
     if (from >= most || to <= least) return;
     const n = v[i], failing = v[CELLS + i], mean = v[2 * CELLS + i];
     const words = n ? `azimuth ${Math.round(from)}° to ${Math.round(to)}°, elevation ${Math.round(south)}° to ` +
-      `${Math.round(north)}°: ${failing} of ${plural(n, "render")} fail, mean p ${(mean / (NOTHING - 1)).toFixed(2)}`
+      `${Math.round(north)}°: ${failing} of ${plural(n, "render")} ${fail}, mean p ${(mean / (NOTHING - 1)).toFixed(2)}`
       : "no render";
     svg.append("rect").attr({ class: n ? "cellmark" : "cellmark none", x: x(Math.max(from, least)), width: x(Math.min(to, most)) - x(Math.max(from, least)), y: y(sine(north)),
       height: y(sine(south)) - y(sine(north)) }).style(n ? { fill: heat(shareOf(v, i) / top) } : {}).append("title").text(words);
@@ -91,9 +91,9 @@ async function drawMaps() {
   const top = Math.min(1, Math.max(0.1, Math.ceil(10 * most) / 10));
   for (const [key, title] of keys) parts.push(await sphere(m, key, title, top));
   $("maps").replaceChildren(...parts, h("div", {}, h("p", { class: "hint" }, `${percent(m.share[0])} of ` +
-    `${plural(m.renders, "random render")} fail (${range(m.share)}); mean p ${p3(m.mean)}.` +
+    `${plural(m.renders, "random render")} ${fail} (${range(m.share)}); mean p ${p3(m.mean)}.` +
     (parts.length ? " Cells have equal areas; hatched ones have no render." : " Neither camera nor lamp moves on a sphere here.")),
-    parts.length ? h("div", { class: "ramp-line" }, mapShows === "failing" ? "0\u00a0% fail" : "mean p = 1",
+    parts.length ? h("div", { class: "ramp-line" }, mapShows === "failing" ? `0\u00a0% ${fail}` : "mean p = 1",
       h("i", { style: `background:linear-gradient(90deg in oklab, var(--track), var(--low))` }),
       mapShows === "failing" ? p1(top) : `p = ${+(1 - top).toFixed(1)}`) : ""));
   $("maps").dataset.shown = `${mapModel} ${mapOf} ${mapShows}`;
@@ -106,7 +106,7 @@ function drawMixture() {
   if (!m || !m.components.length) return $("mixture").replaceChildren();
   const cell = (c, f) => h("td", { class: "number" }, +c.centre[f].toPrecision(3) + "", h("small", {}, h("br"),
     `± ${+c.spread[f].toPrecision(2)}`));
-  $("mixture").replaceChildren(h("details", {}, h("summary", {}, `The ${count(m.failures)} failures as ` +
+  $("mixture").replaceChildren(h("details", {}, h("summary", {}, `The ${count(m.failures)} ${failing} as ` +
     `${plural(m.components.length, "cluster")}`), h("p", { class: "hint" }, "A Gaussian mixture, its size by BIC: centre and " +
     "standard deviation of each factor."), h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Clusters" },
     h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col", class: "number" }, "share"),
@@ -130,11 +130,12 @@ function mapBar() {
     drawMaps();
   } }, ...models.map((m, i) => h("option", { value: i }, m.name)))));
   $("map-bar").append(whose, h("label", {}, "shows", h("select", { onchange: e => { mapShows = e.target.value; drawMaps(); } },
-    h("option", { value: "failing" }, "share of failing renders"), h("option", { value: "mean" }, "mean p"))));
+    h("option", { value: "failing" }, strength ? `share of ${failing}` : "share of failing renders"), h("option", { value: "mean" }, "mean p"))));
 }
 
 async function maps() {
   if (!failures || !failures.maps.length) return;
+  if (strength) $("map-title").textContent = "Maps of the best conditions";
   $("map-part").hidden = false;
   mapBar();
   await drawMaps();

@@ -51,9 +51,9 @@ async function drawAxis(axis, at) {
   svg.append("text").attr({ x: box.left, y: H - 3 }).text(+axis.from.toPrecision(3));
   svg.append("text").attr({ x: W - box.right, y: H - 3, "text-anchor": "end" }).text(+axis.to.toPrecision(3));
   const unit = UNIT[what.units_of_factors[axis.factor]] || "", say1 = v => `${+v.toPrecision(3)}${unit}`.replace("-", "−");
-  host.append(h("span", {}, known(axis.below) && known(axis.above) ? `fails from ${say1(axis.below)} to ${say1(axis.above)}`
-    : known(axis.below) ? `fails above ${say1(axis.below)}` : known(axis.above) ? `fails below ${say1(axis.above)}`
-    : "no failure point in its range"));
+  host.append(h("span", {}, known(axis.below) && known(axis.above) ? `${ends} from ${say1(axis.below)} to ${say1(axis.above)}`
+    : known(axis.below) ? `${ends} above ${say1(axis.below)}` : known(axis.above) ? `${ends} below ${say1(axis.above)}`
+    : strength ? "no end in its range" : "no failure point in its range"));
   return host;
 }
 

@@ -8,23 +8,36 @@ const Run = (() => {
     for (const [name, value, note] of what.facts) fact(name, value, note);
   }
 
-  const number = v => v === null ? "–" : v.toFixed(2);
-  const withError = v => v.n ? `${number(v.mean)} (${v.se === null ? "–" : v.se.toFixed(2)})` : "–";
+  const number = (v, digits = 2) => v === null ? "–" : v.toFixed(digits);
+  const withError = (v, digits = 2) => v.n ? `${number(v.mean, digits)} (${number(v.se, digits)})` : "–";
+
+  // rows: the cells of each method, in their order.
+  function table(label, head, rows) {
+    return h("div", { class: "scroll plain-box", tabindex: 0, "aria-label": label }, h("table", { class: "plain" },
+      h("thead", {}, h("tr", {}, ...head.map((t, i) => h("th", { scope: "col", class: i ? "number" : null }, t)))),
+      h("tbody", {}, ...rows.map((cells, b) => h("tr", {}, h("th", { scope: "row" }, h("bdi", {}, what.methods[b].name)),
+        ...cells.map(c => h("td", { class: "number" }, c)))))));
+  }
 
   function methods() {
     const head = ["method", "DR", "FDR", "ECs", "of FDR", "not returned", "found", "merged", "impure", "failed"];
-    const cells = m => [withError(m.dr), withError(m.fdr), count(m.dr.n), count(m.fdr.n), ...m.missed.map(number),
+    const cells = m => [withError(m.dr), withError(m.fdr), count(m.dr.n), count(m.fdr.n), ...m.missed.map(v => number(v)),
                         count(m.failed)];
-    return h("div", { class: "scroll plain-box", tabindex: 0, "aria-label": "Methods" }, h("table", { class: "plain" },
-      h("thead", {}, h("tr", {}, ...head.map((t, i) => h("th", { scope: "col", class: i ? "number" : null }, t)))),
-      h("tbody", {}, ...what.methods.map(m => h("tr", {}, h("th", { scope: "row" }, h("bdi", {}, m.name)),
-        ...cells(m).map(c => h("td", { class: "number" }, c)))))));
+    return table("Methods", head, what.methods.map(cells));
+  }
+
+  function beside() {
+    const b = what.beside, trust = b.note !== null;
+    return h("details", { id: "beside" }, h("summary", {}, b.title),
+      table("Beside DR and FDR", ["method", ...b.head, ...(trust ? ["rank corr."] : [])],
+            b.methods.map(m => [...m.means.map(v => withError(v, 3)), ...(trust ? [number(m.trust, 3)] : [])])),
+      trust ? h("p", { class: "key-line" }, b.note) : null);
   }
 
   function draw() {
     if (!isRun) return;
     document.getElementById("filters").before(h("section", { "aria-label": "Methods" }, methods(),
-      h("p", { class: "key-line" }, what.caption),
+      h("p", { class: "key-line" }, what.caption), what.beside ? beside() : null,
       h("p", { class: "jump" }, ...[["#filters", "Maps of the ECs"], ["#compare", "Side by side"], ["#run", "Figures"],
                                     ["#help-title", "Help"]].map(([href, text]) => h("a", { href }, text)))));
     for (const e of document.querySelectorAll("#filters, .columns")) e.hidden = !what.findings.length;

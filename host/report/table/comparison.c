@@ -6,11 +6,17 @@
 #include "base/json.h"
 #include "report/table/columns.h"
 
-int spot_comparison_quantities(const spot_comparison *t) { return t->paper->failures ? SPOT_FAILURES : 2; }
+int spot_comparison_quantities(const spot_comparison *t)
+{
+    static const int n[] = { [SPOT_RATES_BOTH] = 2, [SPOT_RATES_DR] = 1, [SPOT_RATES_FAILURES] = SPOT_FAILURES };
+    return n[t->paper->quantities];
+}
+
+bool spot_comparison_is_failures(const spot_comparison *t) { return t->paper->quantities == SPOT_RATES_FAILURES; }
 
 const char *spot_comparison_quantity(const spot_comparison *t, int q)
 {
-    return t->paper->failures ? spot_failure_name(q) : q ? "fdr" : "dr";
+    return spot_comparison_is_failures(t) ? spot_failure_name(q) : q ? "fdr" : "dr";
 }
 
 static const spot_summary *summary(const spot_comparison_line *l) { return &l->run->method[l->method].sum; }
@@ -22,7 +28,7 @@ spot_average spot_comparison_ours(const spot_comparison *t, const spot_compariso
     const spot_average none = { NAN, NAN, 0, 0 };
 
     if (!l->run) return none;
-    if (t->paper->failures) return summary(l)->failure[q];
+    if (spot_comparison_is_failures(t)) return summary(l)->failure[q];
     return q ? summary(l)->fdr : summary(l)->dr;
 }
 

@@ -18,6 +18,7 @@ typedef struct {
 } spot_comparison;
 
 int         spot_comparison_quantities(const spot_comparison *t);
+bool        spot_comparison_is_failures(const spot_comparison *t);              /* shares of missed blindspots, not rates */
 const char *spot_comparison_quantity(const spot_comparison *t, int q);
 const char *spot_comparison_method(const spot_comparison_line *l);              /* "" for none */
 spot_average spot_comparison_ours(const spot_comparison *t, const spot_comparison_line *l, int q);

@@ -11,7 +11,7 @@
 
 const int spot_examine_paper_T[SPOT_EXAMINE_PAPER_POINTS] = { 0, 100, 300, 500 };
 
-const char *spot_examine_table_title(int table)
+const char *spot_examine_table_title(int table, int mode)
 {
     static const char *const title[SPOT_EXAMINE_TABLES] = {
         "Table 1 (the paper's Table 2). Mean p of the true class of the last renders",
@@ -19,6 +19,8 @@ const char *spot_examine_table_title(int table)
         "Table 3. Lowest p on valid renders, its robust value, and where the renders lie"
     };
 
+    if (table == 3 && mode == SPOT_MODE_STRENGTH)
+        return "Table 3. Highest p on valid renders, its robust value, and where the renders lie";
     return table >= 1 && table <= SPOT_EXAMINE_TABLES ? title[table - 1] : "";
 }
 

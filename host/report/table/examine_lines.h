@@ -5,11 +5,11 @@
 
 #include "spotter/examine.h"
 
-/* 1: the paper's Table 2 (mean p after T). 2: its Table 3 (by m, training renders of an object). 3: lowest, robust, valid,
- * inside the planted region; the paper has none such. */
+/* 1: the paper's Table 2 (mean p after T). 2: its Table 3 (by m, training renders of an object). 3: lowest (in strength
+ * mode highest), robust, valid, inside the planted region; the paper has none such. */
 enum { SPOT_EXAMINE_TABLES = 3 };
 
-const char *spot_examine_table_title(int table);
+const char *spot_examine_table_title(int table, int mode);       /* mode: spot_examine_search.mode */
 
 /* Models of one kind that differ in m: networks trained here whose names are equal but for the digits at the end; by
  * ascending m. */

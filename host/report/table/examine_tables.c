@@ -189,9 +189,9 @@ static void print_notes(FILE *f, bool markdown, const tables *t)
     spot_note(f, markdown, "the paper has 55 classes of ShapeNet, Blender's renders at 224 pixels and one object of each "
               "class; here: %d pixels, %d of the factors searched, objects of the config's catalogue", cfg->render.size,
                   t->r->space.dims);
-    spot_note(f, markdown, "lowest: on valid renders, on which a person could still name the object; robust: mean p of %d "
+    spot_note(f, markdown, "%s: on valid renders, on which a person could still name the object; robust: mean p of %d "
               "renders around it, each factor changed by %g %% of its range; valid: share of the renders asked for",
-              cfg->search.perturbed, 100 * cfg->search.perturb);
+              cfg->search.mode == SPOT_MODE_STRENGTH ? "highest" : "lowest", cfg->search.perturbed, 100 * cfg->search.perturb);
     if (region)
         spot_note(f, markdown, "inside: share of the last 100 renders that lie in the planted region, over the objects that "
                   "learned it; found: objects with 80 %% or more of them there in every search");
@@ -201,14 +201,17 @@ static void print_text(FILE *f, const tables *t, bool markdown)
 {
     char title[256], words[128];
 
-    if (!t->number || t->number == 1) spot_columns_print(f, markdown, spot_examine_table_title(1), print_means, t);
+    if (!t->number || t->number == 1)
+        spot_columns_print(f, markdown, spot_examine_table_title(1, t->r->cfg->search.mode), print_means, t);
     for (int i = 0; i < t->families && (!t->number || t->number == 2); i++) {
         const one_family of = { t, i };
         spot_examine_training(words, sizeof words, t->r->cfg, &t->family[i]);
-        snprintf(title, sizeof title, "%s: %s, %s", spot_examine_table_title(2), t->family[i].name, words);
+        snprintf(title, sizeof title, "%s: %s, %s", spot_examine_table_title(2, t->r->cfg->search.mode), t->family[i].name,
+                 words);
         spot_columns_print(f, markdown, spot_plain(title), print_family, &of);
     }
-    if (!t->number || t->number == 3) spot_columns_print(f, markdown, spot_examine_table_title(3), print_lowest, t);
+    if (!t->number || t->number == 3)
+        spot_columns_print(f, markdown, spot_examine_table_title(3, t->r->cfg->search.mode), print_lowest, t);
     fputs("\n", f);
     print_notes(f, markdown, t);
 }

@@ -43,9 +43,24 @@ bool spot_features_read(unsigned *features, const char *words)
     return true;
 }
 
+static bool is_ec_at(const spot_results_ec *e, spot_level l)
+{
+    return (l.blindspots < 0 || e->blindspots == l.blindspots) && (!l.induce || e->induce == l.induce) &&
+           (!l.complexity || e->rollable == l.complexity);
+}
+
+/* 1 + the bin of the error inside blindspot m; 0 where it was not measured. */
+static int severity_of(const spot_results_ec *e, int m)
+{
+    const spot_errors in = e->severity.inside[m];
+    int bin = in.rows ? in.wrong * SPOT_SEVERITIES / in.rows : -1;
+
+    return 1 + (bin < SPOT_SEVERITIES ? bin : SPOT_SEVERITIES - 1);
+}
+
 static bool is_at_level(const spot_results_ec *e, int m, spot_level l)
 {
-    return (l.specificity < 0 || e->specificity[m] == l.specificity) &&
+    return (!l.severity || severity_of(e, m) == l.severity) && (l.specificity < 0 || e->specificity[m] == l.specificity) &&
            (l.feature < 0 || (e->rendered && (int)(e->features[m] >> l.feature & 1) == l.has));
 }
 
@@ -54,7 +69,7 @@ static bool has_level(const spot_results *r, spot_level l)
 {
     for (int i = 0; i < r->ecs; i++) {
         const spot_results_ec *e = &r->ec[i];
-        if (!e->counted || (l.blindspots >= 0 && e->blindspots != l.blindspots)) continue;
+        if (!e->counted || !is_ec_at(e, l)) continue;
         for (int m = 0; m < e->blindspots; m++)
             if (is_at_level(e, m, l)) return true;
     }
@@ -75,6 +90,16 @@ static void set_wilson(spot_estimate *e)
     e->high = clamp(middle + half);
 }
 
+spot_estimate spot_share(int count, int of)
+{
+    spot_estimate e = { NAN, NAN, NAN, NAN, of, 0 };
+
+    if (!of) return e;
+    e.mean = (double)count / of;
+    set_wilson(&e);
+    return e;
+}
+
 static void set_normal(spot_estimate *e, double squares)
 {
     e->se = e->n > 1 ? sqrt(squares / (e->n - 1) / e->n) : NAN;
@@ -82,21 +107,29 @@ static void set_normal(spot_estimate *e, double squares)
     e->high = e->n > 1 ? clamp(e->mean + 1.96 * e->se) : NAN;
 }
 
+/* Whether the EC has a DR above 0 and no FDR: its FDR cannot be known, and no number counts it. */
+static bool is_unknown(const spot_results *r, int b, int i)
+{
+    const spot_rates *s = &r->method[b].rates[i];
+
+    return r->ec[i].counted && r->method[b].scored[i] && s->dr > 0 && isnan(s->fdr);
+}
+
 /* Number of ECs of the level that are done, or of their blindspots. */
-static int count_done(const spot_results *r, spot_rate rate, spot_level l)
+static int count_done(const spot_results *r, int b, spot_rate rate, spot_level l)
 {
     int n = 0;
 
     for (int i = 0; i < r->ecs; i++) {
         const spot_results_ec *e = &r->ec[i];
-        if (l.blindspots >= 0 && e->blindspots != l.blindspots) continue;
-        if (rate != SPOT_RATE_COVERED) n++;
+        if (!is_ec_at(e, l)) continue;
+        if (rate != SPOT_RATE_COVERED) n += e->blindspots > 0 && (rate != SPOT_RATE_FDR || !is_unknown(r, b, i));
         for (int m = 0; m < e->blindspots && rate == SPOT_RATE_COVERED; m++) n += is_at_level(e, m, l);
     }
     return n;
 }
 
-/* Returns the number of values of EC i, and their sum. FDR leaves out DR = 0. */
+/* Returns the number of values of EC i, and their sum. FDR leaves out DR = 0; both leave out what is undefined. */
 static int add_ec_values(const spot_results *r, int b, int i, spot_rate rate, spot_level l, double *sum)
 {
     const spot_results_ec *e = &r->ec[i];
@@ -104,9 +137,12 @@ static int add_ec_values(const spot_results *r, int b, int i, spot_rate rate, sp
     int n = 0;
 
     *sum = 0;
-    if (!e->counted || !r->method[b].scored[i] || (l.blindspots >= 0 && e->blindspots != l.blindspots)) return 0;
+    if (!e->counted || !r->method[b].scored[i] || !is_ec_at(e, l)) return 0;
     if (rate == SPOT_RATE_FDR && !(s->dr > 0)) return 0;
-    if (rate != SPOT_RATE_COVERED) return *sum = rate == SPOT_RATE_DR ? s->dr : s->fdr, 1;
+    if (rate != SPOT_RATE_COVERED) {
+        const double x = rate == SPOT_RATE_DR ? s->dr : s->fdr;
+        return isnan(x) ? 0 : (*sum = x, 1);
+    }
     for (int m = 0; m < e->blindspots; m++)
         if (is_at_level(e, m, l)) n++, *sum += s->covered[m];
     return n;
@@ -121,7 +157,7 @@ spot_estimate spot_factor(const spot_results *r, int b, spot_rate rate, spot_lev
         e.n += add_ec_values(r, b, i, rate, l, &x);
         sum += x;
     }
-    e.left_out = count_done(r, rate, l) - e.n;
+    e.left_out = count_done(r, b, rate, l) - e.n;
     if (!e.n) return e;
     e.mean = sum / e.n;
     for (int i = 0; i < r->ecs && rate != SPOT_RATE_COVERED; i++)
@@ -141,7 +177,8 @@ const char *spot_rate_name(spot_rate rate)
 static bool row_at(int i, spot_factor_row *row)
 {
     enum { BY_NUMBER = 2 * SPOT_MAX_BLINDSPOTS, BY_SPECIFICITY = BY_NUMBER + SPOT_MAX_TRIPLETS,
-           BY_FEATURE = BY_SPECIFICITY + 2 * SPOT_FEATURE_COUNT };
+           BY_FEATURE = BY_SPECIFICITY + 2 * SPOT_FEATURE_COUNT, BY_INDUCE = BY_FEATURE + 2 * SPOT_INDUCE_COUNT,
+           BY_COMPLEXITY = BY_INDUCE + 2 * SPOT_MAX_TRIPLETS, BY_SEVERITY = BY_COMPLEXITY + SPOT_SEVERITIES };
 
     *row = (spot_factor_row){ .level = SPOT_EVERY, .rate = SPOT_RATE_COVERED };
     if (i < BY_NUMBER) {
@@ -158,14 +195,35 @@ static bool row_at(int i, spot_factor_row *row)
         row->level.has = i % 2;
         snprintf(row->factor, sizeof row->factor, "%s", names[row->level.feature]);
         strcpy(row->value, row->level.has ? "with" : "without");
+    } else if (i < BY_INDUCE) {
+        row->rate = (i - BY_FEATURE) % 2 ? SPOT_RATE_FDR : SPOT_RATE_DR;
+        row->level.induce = (i - BY_FEATURE) / 2 + 1;
+        strcpy(row->factor, "induce");
+        snprintf(row->value, sizeof row->value, "%s", spot_induce_name(row->level.induce - 1));
+    } else if (i < BY_COMPLEXITY) {
+        row->rate = (i - BY_INDUCE) % 2 ? SPOT_RATE_FDR : SPOT_RATE_DR;
+        row->level.complexity = (i - BY_INDUCE) / 2 + 1;
+        strcpy(row->factor, "complexity");
+        snprintf(row->value, sizeof row->value, "%d", row->level.complexity);
+    } else if (i < BY_SEVERITY) {
+        row->level.severity = i - BY_COMPLEXITY + 1;
+        strcpy(row->factor, "severity");
+        snprintf(row->value, sizeof row->value, "%.1f to %.1f", (row->level.severity - 1.) / SPOT_SEVERITIES,
+                 (double)row->level.severity / SPOT_SEVERITIES);
     }
-    return i < BY_FEATURE;
+    return i < BY_SEVERITY;
+}
+
+bool spot_factor_is_of_planting(const spot_factor_row *row)
+{
+    return row->level.induce || row->level.complexity || row->level.severity;
 }
 
 bool spot_factor_next(const spot_results *r, int *i, spot_factor_row *row)
 {
     while (row_at((*i)++, row)) {
         spot_level with = row->level;
+        if (row->rate == SPOT_RATE_FDR && !spot_results_knows_fdr(r)) continue;
         with.has = 1;                          /* a feature that defines no blindspot has no rows */
         if (has_level(r, row->level) && (with.feature < 0 || has_level(r, with))) return true;
     }

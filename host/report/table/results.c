@@ -1,12 +1,33 @@
 /* results.c - segments -> averages: DR, FDR and the failure categories of every method. */
 #include "report/table/results.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/quote.h"
 #include "report/table/factors.h"
+#include "spotter/interval.h"
+
+static double best_precision(const spot_score *s, int h)
+{
+    double best = 0;
+
+    for (int m = 0; m < s->blindspots; m++) best = fmax(best, s->bp[h][m]);
+    return best;
+}
+
+/* Where the false share is unknown, as among real pictures, a slice may have a reason that the truth does not name. */
+static void add_slices(spot_results_method *m, const spot_score *s)
+{
+    if (!s->blindspots || isnan(s->beside[SPOT_FALSE_SHARE])) return;
+    for (int h = 0; h < s->hypotheses; h++) {
+        if (isnan(s->coherence[h])) continue;
+        m->coherence[m->slices] = s->coherence[h];
+        m->precision[m->slices++] = best_precision(s, h);
+    }
+}
 
 static void add_ec(spot_results *t, const spot_segment *s)
 {
@@ -14,11 +35,17 @@ static void add_ec(spot_results *t, const spot_segment *s)
 
     *e = (spot_results_ec){ .index = s->index, .status = s->status, .blindspots = s->blindspots,
                              .rendered = s->rollable[0] };
+    if (!e->rendered) snprintf(e->task, sizeof e->task, "%.*s", (int)sizeof e->task - 1, s->layers);
     memcpy(e->specificity, s->specificity, sizeof e->specificity);
     memcpy(e->inside, s->lesson.inside, sizeof e->inside);
     for (int m = 0; m < s->blindspots; m++)
         if (e->rendered) spot_features_read(&e->features[m], s->blindspot[m]);
     e->outside = s->lesson.outside;
+    while (e->induce < SPOT_INDUCE_COUNT && strcmp(s->induce, spot_induce_name(e->induce))) e->induce++;
+    e->induce = e->induce < SPOT_INDUCE_COUNT ? e->induce + 1 : 0;
+    e->strength = s->strength;
+    e->severity = s->severity;
+    for (const char *at = s->rollable; *at; at++) e->rollable += at == s->rollable || *at == ' ';
     e->learned = !s->status && s->lesson.learned;
     e->counted = !s->status && (s->lesson.learned || t->include_all);
     t->not_learned += !s->status && !s->lesson.learned;
@@ -27,6 +54,7 @@ static void add_ec(spot_results *t, const spot_segment *s)
         spot_results_method *m = &t->method[b];
         m->scored[t->ecs] = s->method[b].status == SPOT_OK;
         m->rates[t->ecs] = spot_metric_rates(&s->method[b].score);
+        if (e->counted && m->scored[t->ecs]) add_slices(m, &s->method[b].score);
         if (!e->counted || m->scored[t->ecs]) continue;
         if (!m->gave_up++) snprintf(m->why, sizeof m->why, "EC %d: %s", s->index, s->method[b].message);
     }
@@ -67,6 +95,18 @@ static spot_status read_segments(spot_ctx *c, spot_results *t, const int *index,
     return SPOT_OK;
 }
 
+/* Whether coherence, which needs no truth, tells good slices from bad. */
+static spot_status correlate_slices(spot_ctx *c, spot_results *t)
+{
+    for (int b = 0; b < t->methods; b++) {
+        spot_results_method *m = &t->method[b];
+        spot_interval rho;
+        SPOT_TRY(spot_rank_correlation(c, &rho, m->coherence, m->precision, m->slices, 0));
+        m->trust = rho.value;
+    }
+    return SPOT_OK;
+}
+
 /* Averages each method over its scored ECs; rates and use have room for them. */
 static void summarise_methods(spot_results *t, spot_rates *rates, bool *use)
 {
@@ -80,7 +120,22 @@ static void summarise_methods(spot_results *t, spot_rates *rates, bool *use)
             use[n++] = t->ec[i].counted;
         }
         spot_metric_summarise(&m->sum, rates, use, n);
+        if (!spot_results_knows_fdr(t)) m->sum.fdr = (spot_average){ NAN, NAN, 0, 0 };
     }
+}
+
+bool spot_results_has_beside(const spot_results *r, int beside)
+{
+    for (int b = 0; b < r->methods; b++)
+        if (r->method[b].sum.beside[beside].n) return true;
+    return false;
+}
+
+bool spot_results_has_any_beside(const spot_results *r)
+{
+    for (int k = 0; k < SPOT_BESIDES; k++)
+        if (spot_results_has_beside(r, k)) return true;
+    return false;
 }
 
 static spot_status gather_results(spot_ctx *c, spot_results *t, const int *index, int n)
@@ -92,16 +147,20 @@ static spot_status gather_results(spot_ctx *c, spot_results *t, const int *index
     t->ec = calloc(room, sizeof *t->ec);
     t->rates = calloc(room * methods, sizeof *t->rates);         /* a column for each method, and one for the summary */
     t->flags = calloc(room * methods, sizeof *t->flags);
-    if (!s || !t->ec || !t->rates || !t->flags) {
+    t->slices = calloc(room * methods * 2 * SPOT_MAX_HYPOTHESES, sizeof *t->slices);
+    if (!s || !t->ec || !t->rates || !t->flags || !t->slices) {
         spot_segment_free(s);
         return spot_fail(c, SPOT_NOMEM, "no memory for the results of %d ECs", n);
     }
     for (int b = 0; b < t->methods; b++) {
         t->method[b].rates = t->rates + room * (size_t)b;
         t->method[b].scored = t->flags + room * (size_t)b;
+        t->method[b].coherence = t->slices + room * 2 * SPOT_MAX_HYPOTHESES * (size_t)b;
+        t->method[b].precision = t->method[b].coherence + room * SPOT_MAX_HYPOTHESES;
     }
     status = read_segments(c, t, index, n, s);
     spot_segment_free(s);
+    if (status == SPOT_OK) status = correlate_slices(c, t);
     if (status == SPOT_OK) summarise_methods(t, t->rates + room * (methods - 1), t->flags + room * (methods - 1));
     return status;
 }
@@ -140,6 +199,7 @@ void spot_results_free(spot_results *r)
     if (!r) return;
     free(r->rates);
     free(r->flags);
+    free(r->slices);
     free(r->ec);
     free(r);
 }
@@ -185,6 +245,7 @@ const char *spot_results_failed(char *text, size_t size, const spot_results_meth
 {
     *text = 0;
     if (m->gave_up)
-        snprintf(text, size, "failed in %d of the %d ECs counted; %s", m->gave_up, m->gave_up + m->sum.dr.n, m->why);
+        snprintf(text, size, "failed in %d of the %d ECs counted; %s", m->gave_up,
+                 m->gave_up + m->sum.dr.n + m->sum.dr.left_out, m->why);
     return text;
 }

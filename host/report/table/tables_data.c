@@ -2,7 +2,8 @@
  *
  * CSV is one tidy table: method,ec,quantity,value,se,n,left_out. An empty ec is the mean over ECs, an empty method a quantity
  * of the EC itself; missing values are empty. By factor: "dr[blindspots=2]", "covered[specificity=5]",
- * "covered[presence of a circle=with]"; n and left_out count ECs, for "covered" blindspots. */
+ * "covered[presence of a circle=with]"; n and left_out count ECs, for "covered" blindspots, for the rank correlation of
+ * coherence and precision slices. */
 #include <math.h>
 #include <stdio.h>
 
@@ -61,9 +62,12 @@ void spot_table_print_csv(FILE *f, const spot_results *t)
     for (int b = 0; b < t->methods; b++) {
         const spot_results_method *m = &t->method[b];
         csv_average(f, m->name, "dr", &m->sum.dr, left_out(t, b));
-        csv_average(f, m->name, "fdr", &m->sum.fdr, left_out(t, b));
+        csv_average(f, m->name, "fdr", &m->sum.fdr, spot_results_knows_fdr(t) ? left_out(t, b) : 0);
         for (int k = 0; k < SPOT_FAILURES; k++)
             csv_average(f, m->name, spot_failure_name(k), &m->sum.failure[k], left_out(t, b));
+        for (int k = 0; k < SPOT_BESIDES; k++)
+            csv_average(f, m->name, spot_beside_name(k), &m->sum.beside[k], left_out(t, b));
+        csv_mean(f, m->name, SPOT_RESULTS_TRUST, m->trust, NAN, m->slices, 0);
         csv_factors(f, t, b);
     }
     for (int i = 0; i < t->ecs; i++) {
@@ -71,11 +75,18 @@ void spot_table_print_csv(FILE *f, const spot_results *t)
         csv_value(f, "", e->index, "blindspots", e->blindspots);
         csv_value(f, "", e->index, "learned", e->status ? NAN : e->learned);
         csv_value(f, "", e->index, "outside", e->status ? NAN : e->outside);
+        if (e->induce) {
+            snprintf(name, sizeof name, "induce_%s", spot_induce_name(e->induce - 1));
+            csv_value(f, "", e->index, name, e->strength);
+        }
+        if (!e->status) csv_value(f, "", e->index, "error_outside", spot_error_rate(e->severity.outside));
         for (int m = 0; m < e->blindspots; m++) {
             snprintf(name, sizeof name, "specificity_%d", m);
             csv_value(f, "", e->index, name, e->specificity[m]);
             snprintf(name, sizeof name, "inside_%d", m);
             csv_value(f, "", e->index, name, e->status ? NAN : e->inside[m]);
+            snprintf(name, sizeof name, "error_%d", m);
+            csv_value(f, "", e->index, name, e->status ? NAN : spot_error_rate(e->severity.inside[m]));
         }
         for (int b = 0; b < t->methods; b++) {
             const spot_results_method *m = &t->method[b];
@@ -83,6 +94,8 @@ void spot_table_print_csv(FILE *f, const spot_results *t)
             csv_value(f, m->name, e->index, "dr", m->rates[i].dr);
             csv_value(f, m->name, e->index, "fdr", m->rates[i].fdr);
             csv_value(f, m->name, e->index, "u", m->rates[i].u);
+            for (int k = 0; k < SPOT_BESIDES; k++)
+                csv_value(f, m->name, e->index, spot_beside_name(k), m->rates[i].beside[k]);
         }
     }
 }
@@ -126,9 +139,17 @@ static void json_method(spot_json *j, const spot_results *t, int b)
     spot_json_object(j, NULL);
     spot_json_put_text(j, "name", m->name);
     json_average(j, "dr", &m->sum.dr, left_out(t, b));
-    json_average(j, "fdr", &m->sum.fdr, left_out(t, b));
+    json_average(j, "fdr", &m->sum.fdr, spot_results_knows_fdr(t) ? left_out(t, b) : 0);
     for (int k = 0; k < SPOT_FAILURES; k++)
         json_average(j, spot_failure_name(k), &m->sum.failure[k], left_out(t, b));
+    spot_json_object(j, "beside");
+    for (int k = 0; k < SPOT_BESIDES; k++)
+        json_average(j, spot_beside_name(k), &m->sum.beside[k], left_out(t, b));
+    spot_json_end(j);
+    spot_json_object(j, SPOT_RESULTS_TRUST);
+    spot_json_put_real(j, "value", m->trust);
+    spot_json_put_int(j, "slices", m->slices);
+    spot_json_end(j);
     spot_json_put_int(j, "not_learned", m->sum.not_learned);
     spot_json_put_int(j, "failed", m->failed);
     json_factors(j, t, b);
@@ -145,11 +166,17 @@ static void json_ec(spot_json *j, const spot_results *t, int i)
     spot_json_put_text(j, "status", spot_status_name((spot_status)e->status));
     spot_json_bool(j, "learned", &learned);
     spot_json_put_real(j, "outside", e->status ? NAN : e->outside);
+    if (e->induce) {
+        spot_json_put_text(j, "induce", spot_induce_name(e->induce - 1));
+        spot_json_put_real(j, "strength", e->strength);
+    }
+    spot_json_put_real(j, "error_outside", e->status ? NAN : spot_error_rate(e->severity.outside));
     spot_json_array(j, "blindspots", e->blindspots, e->blindspots);
     for (int m = 0; m < e->blindspots; m++) {
         spot_json_object(j, NULL);
         spot_json_put_int(j, "specificity", e->specificity[m]);
         spot_json_put_real(j, "inside", e->status ? NAN : e->inside[m]);
+        spot_json_put_real(j, "error", e->status ? NAN : spot_error_rate(e->severity.inside[m]));
         spot_json_end(j);
     }
     spot_json_end(j);
@@ -160,6 +187,10 @@ static void json_ec(spot_json *j, const spot_results *t, int i)
         spot_json_put_text(j, "name", m->name);
         spot_json_put_real(j, "dr", m->scored[i] ? m->rates[i].dr : NAN);
         spot_json_put_real(j, "fdr", m->scored[i] ? m->rates[i].fdr : NAN);
+        spot_json_object(j, "beside");
+        for (int k = 0; k < SPOT_BESIDES; k++)
+            spot_json_put_real(j, spot_beside_name(k), m->scored[i] ? m->rates[i].beside[k] : NAN);
+        spot_json_end(j);
         spot_json_end(j);
     }
     spot_json_end(j);

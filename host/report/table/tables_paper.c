@@ -6,6 +6,7 @@
 
 #include "report/table/columns.h"
 #include "report/table/comparison.h"
+#include "report/table/counts.h"
 #include "store/keys.h"
 #include "spotter/run.h"
 
@@ -121,7 +122,8 @@ static void note_method(FILE *f, const spot_comparison_line *l, bool markdown)
     spot_short_name shorter;
     const char *name = spot_comparison_method(l);
 
-    if (!l->run) spot_note(f, markdown, "no method of the run is %s, which needs %s", l->paper->name, l->paper->needs);
+    if (!l->run)
+        spot_note(f, markdown, "not measured: no method of the run is %s, which needs %s", l->paper->name, l->paper->needs);
     if (!markdown && strcmp(spot_shorten(shorter, name), name)) spot_note(f, false, "%s is %s", shorter, name);
     if (l->run && *spot_results_failed(text, sizeof text, &l->run->method[l->method]))
         spot_note(f, markdown, "%s %s", name, text);
@@ -161,16 +163,18 @@ static void print_head(spot_columns *p, const spot_comparison *t)
     spot_cell(p, "method");
     if (t->runs > 1) spot_cell(p, "run");
     for (int q = 0; q < spot_comparison_quantities(t); q++) {
-        spot_cell(p, "%s (s.e.)", t->paper->failures ? spot_failure_name(q) : q ? "FDR" : "DR");
+        spot_cell(p, "%s (s.e.)", spot_comparison_is_failures(t) ? spot_failure_name(q) : q ? "FDR" : "DR");
         spot_cell_join(p);
         spot_cell(p, "paper");
-        if (t->paper->failures && q) continue;
+        if (spot_comparison_is_failures(t) && q) continue;
         spot_cell_join(p);
         spot_cell(p, "ECs");
     }
     spot_cell(p, "failed");
-    spot_cell_join(p);
-    spot_cell(p, t->paper->failures ? "DR = 1" : "DR = 0");
+    if (spot_comparison_quantities(t) > 1) {
+        spot_cell_join(p);
+        spot_cell(p, spot_comparison_is_failures(t) ? "DR = 1" : "DR = 0");
+    }
     spot_end_row(p);
 }
 
@@ -182,18 +186,18 @@ static void print_rows(spot_columns *p, const void *user)
     for (int i = 0; i < t->lines; i++) {
         const spot_comparison_line *l = &t->line[i];
         spot_cell(p, "%s", l->paper->name);
-        spot_cell_name(p, 0, l->run ? spot_comparison_method(l) : "-");
+        spot_cell_name(p, 0, l->run ? spot_comparison_method(l) : "not measured");
         if (t->runs > 1) run_cell(p, t, l);
         spot_average a = { 0 };
         for (int q = 0; q < spot_comparison_quantities(t); q++) {
             a = spot_comparison_ours(t, l, q);
             spot_cell_average(p, &a);
             paper_cell(p, l->paper->value[q], l->paper->se[q]);
-            if (q && t->paper->failures) continue;
+            if (q && spot_comparison_is_failures(t)) continue;
             if (l->run) spot_cell(p, "%d", a.n);
             else spot_cell(p, "-");
         }
-        for (int k = 0; k < 2; k++)
+        for (int k = 0; k < (spot_comparison_quantities(t) > 1 ? 2 : 1); k++)
             if (!l->run) spot_cell(p, "-");
             else spot_cell(p, "%d", k ? a.left_out : l->run->method[l->method].failed);
         spot_end_row(p);
@@ -228,6 +232,29 @@ static spot_status print_comparison(spot_ctx *c, FILE *f, const spot_comparison 
     return s;
 }
 
+static spot_status make_comparison(spot_ctx *c, FILE *f, spot_comparison *t, spot_table_format format)
+{
+    char name[32];
+
+    snprintf(name, sizeof name, "Table %d", t->paper->number);
+    for (int r = 0; r < t->runs; r++)
+        SPOT_TRY(spot_paper_fits(c, t->run[r]->dir, &t->run[r]->cfg, t->paper->experiment, name));
+    SPOT_TRY(check_joined(c, t));
+    for (int i = 0; i < t->paper->rows; i++) add_row(t, &t->paper->row[i]);
+    return print_comparison(c, f, t, format);
+}
+
+static spot_status make_counts(spot_ctx *c, FILE *f, spot_results *const *run, int runs, int number, spot_table_format format)
+{
+    spot_count_table *t = calloc(1, sizeof *t);
+    spot_status s = t ? spot_counts_make(c, t, number, run, runs) : spot_fail(c, SPOT_NOMEM, "no memory for the table");
+
+    if (s == SPOT_OK) s = spot_counts_print(c, f, t, run, runs, format);
+    if (s == SPOT_OK && (fflush(f) || ferror(f))) s = spot_fail(c, SPOT_IO, "the table could not be written");
+    free(t);
+    return s;
+}
+
 spot_status spot_tables_paper(spot_ctx *c, FILE *f, const char *const *dirs, int n, int number, spot_table_format format,
                               bool include_all)
 {
@@ -237,14 +264,13 @@ spot_status spot_tables_paper(spot_ctx *c, FILE *f, const char *const *dirs, int
     if (t) t->run = calloc((size_t)n, sizeof *t->run);
     if (!t || !t->run) return free(t), spot_fail(c, SPOT_NOMEM, "no memory for the table");
     t->paper = spot_paper_find(number);
-    if (!t->paper) s = spot_fail(c, SPOT_USAGE, "Table %d is not here; the tables are " SPOT_PAPER_TABLES, number);
+    if (!t->paper && !spot_counts_has(number))
+        s = spot_fail(c, SPOT_USAGE, "Table %d is not here; the tables are " SPOT_PAPER_TABLES, number);
     while (s == SPOT_OK && t->runs < n) {
         s = spot_results_read(c, &t->run[t->runs], dirs[t->runs], include_all);
         t->runs++;
     }
-    if (s == SPOT_OK) s = check_joined(c, t);
-    for (int i = 0; s == SPOT_OK && i < t->paper->rows; i++) add_row(t, &t->paper->row[i]);
-    if (s == SPOT_OK) s = print_comparison(c, f, t, format);
+    if (s == SPOT_OK) s = t->paper ? make_comparison(c, f, t, format) : make_counts(c, f, t->run, n, number, format);
     for (int r = 0; s == SPOT_OK && r < t->runs; r++) s = spot_results_verdict(c, t->run[r]);
     for (int r = 0; r < t->runs; r++) spot_results_free(t->run[r]);
     free(t->run);

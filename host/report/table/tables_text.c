@@ -10,22 +10,46 @@
 
 enum { METHODS_IN_A_ROW = 8, ECS_SHOWN = 200 };
 
+/* Without columns of the FDR where it cannot be known. */
 static void methods_table(spot_columns *p, const spot_results *t)
 {
+    enum { FDR = 3, DR_0 = 7 };
     static const char *const head[] = { "method", "DR (s.e.)", "ECs", "FDR (s.e.)", "ECs", "not learned", "failed", "DR = 0" };
 
-    for (size_t i = 0; i < sizeof head / sizeof *head; i++) spot_cell(p, "%s", head[i]);
+    const bool fdr = spot_results_knows_fdr(t);
+
+    for (size_t i = 0; i < sizeof head / sizeof *head; i++)
+        if (fdr || (i != FDR && i != FDR + 1 && i != DR_0)) spot_cell(p, "%s", head[i]);
     spot_end_row(p);
     for (int b = 0; b < t->methods; b++) {
         const spot_results_method *m = &t->method[b];
         spot_cell_name(p, b + 1, m->name);
         spot_cell_average(p, &m->sum.dr);
         spot_cell(p, "%d", m->sum.dr.n);
-        spot_cell_average(p, &m->sum.fdr);
-        spot_cell(p, "%d", m->sum.fdr.n);
+        if (fdr) spot_cell_average(p, &m->sum.fdr);
+        if (fdr) spot_cell(p, "%d", m->sum.fdr.n);
         spot_cell(p, "%d", t->include_all ? 0 : t->not_learned);
         spot_cell(p, "%d", m->failed);
-        spot_cell(p, "%d", m->sum.fdr.left_out);
+        if (fdr) spot_cell(p, "%d", m->sum.fdr.left_out);
+        spot_end_row(p);
+    }
+}
+
+static void beside_table(spot_columns *p, const spot_results *t)
+{
+    bool trust = spot_results_has_beside(t, SPOT_COHERENCE);
+
+    spot_cell(p, "method");
+    for (int k = 0; k < SPOT_BESIDES; k++)
+        if (spot_results_has_beside(t, k)) spot_cell(p, "%s", spot_beside_head(k));
+    if (trust) spot_cell(p, "rank corr.");
+    spot_end_row(p);
+    for (int b = 0; b < t->methods; b++) {
+        const spot_results_method *m = &t->method[b];
+        spot_cell_name(p, b + 1, m->name);
+        for (int k = 0; k < SPOT_BESIDES; k++)
+            if (spot_results_has_beside(t, k)) spot_cell_average(p, &m->sum.beside[k]);
+        if (trust) spot_cell_number(p, m->trust);
         spot_end_row(p);
     }
 }
@@ -56,7 +80,7 @@ static void factors_table(spot_columns *p, const spot_results *t)
     for (int b = -1; b < t->methods; b++) {
         if (b >= 0) spot_cell_name(p, b + 1, t->method[b].name);
         for (int i = 0; spot_factor_next(t, &i, &row);) {
-            if (row.rate == SPOT_RATE_FDR || row.level.feature >= 0) continue;
+            if (row.rate == SPOT_RATE_FDR || row.level.feature >= 0 || spot_factor_is_of_planting(&row)) continue;
             if (b < 0 && row.rate == SPOT_RATE_DR) spot_cell(p, "DR, %s", row.value);
             else if (b < 0) spot_cell(p, "covered, %s", row.value);
             else spot_cell_number(p, spot_factor(t, b, row.rate, row.level).mean);
@@ -65,10 +89,38 @@ static void factors_table(spot_columns *p, const spot_results *t)
     }
 }
 
+/* A factor of planting, and the tables of its levels. Each stands apart, since a line has room for one. */
+static bool is_of(const spot_factor_row *row, int factor)
+{
+    const int of[] = { row->level.induce, row->level.complexity, row->level.severity };
+
+    return row->rate != SPOT_RATE_FDR && of[factor];
+}
+
+static void planting_table(spot_columns *p, const spot_results *t, int factor)
+{
+    spot_factor_row row;
+
+    spot_cell(p, "method");
+    for (int b = -1; b < t->methods; b++) {
+        if (b >= 0) spot_cell_name(p, b + 1, t->method[b].name);
+        for (int i = 0; spot_factor_next(t, &i, &row);) {
+            if (!is_of(&row, factor)) continue;
+            if (b >= 0) spot_cell_number(p, spot_factor(t, b, row.rate, row.level).mean);
+            else spot_cell(p, "%s", row.value);
+        }
+        spot_end_row(p);
+    }
+}
+
+static void induce_table    (spot_columns *p, const spot_results *t) { planting_table(p, t, 0); }
+static void complexity_table(spot_columns *p, const spot_results *t) { planting_table(p, t, 1); }
+static void severity_table  (spot_columns *p, const spot_results *t) { planting_table(p, t, 2); }
+
 static void ec_row(spot_columns *p, const spot_results *t, int i)
 {
     const spot_results_ec *e = &t->ec[i];
-    char specificity[64] = "", inside[96] = "-";
+    char specificity[64] = "-", inside[96] = "-";
     size_t s = 0, k = 0;
 
     for (int m = 0; m < e->blindspots; m++) {
@@ -87,7 +139,7 @@ static void ec_row(spot_columns *p, const spot_results *t, int i)
     for (int b = 0; b < t->methods && t->methods <= METHODS_IN_A_ROW; b++) {
         const spot_results_method *m = &t->method[b];
         spot_cell_number(p, m->scored[i] ? m->rates[i].dr : NAN);
-        spot_cell_number(p, m->scored[i] ? m->rates[i].fdr : NAN);
+        if (spot_results_knows_fdr(t)) spot_cell_number(p, m->scored[i] ? m->rates[i].fdr : NAN);
     }
     spot_end_row(p);
 }
@@ -99,6 +151,7 @@ static void ecs_table(spot_columns *p, const spot_results *t)
     for (size_t i = 0; i < sizeof head / sizeof *head; i++) spot_cell(p, "%s", head[i]);
     for (int b = 0; b < t->methods && t->methods <= METHODS_IN_A_ROW; b++) {
         spot_cell(p, "DR %d", b + 1);
+        if (!spot_results_knows_fdr(t)) continue;
         spot_cell_join(p);
         spot_cell(p, "FDR %d", b + 1);
     }
@@ -120,6 +173,23 @@ static void print_table(FILE *f, bool markdown, const char *title, void (*table)
     const body b = { t, table };
 
     spot_columns_print(f, markdown, title, print_rows, &b);
+}
+
+/* A factor of one level says no more than the means. */
+static void print_planting(FILE *f, bool markdown, const spot_results *t)
+{
+    static const struct { const char *title; void (*table)(spot_columns *, const spot_results *); } all[] = {
+        { "DR by the way of planting (induce)", induce_table },
+        { "DR by complexity: the number of attributes that vary", complexity_table },
+        { "Blindspots covered by severity: the classifier's error inside, on test positives", severity_table },
+    };
+    spot_factor_row row;
+
+    for (int k = 0; k < 3; k++) {
+        int levels = 0;
+        for (int i = 0; spot_factor_next(t, &i, &row);) levels += is_of(&row, k);
+        if (levels > 1) print_table(f, markdown, all[k].title, all[k].table, t);
+    }
 }
 
 /* Full names of shortened methods, and reasons of failures. */
@@ -175,13 +245,18 @@ void spot_table_print_text(FILE *f, const spot_results *t, bool markdown)
     if (!t->ecs) return;
     spot_note(f, markdown, "profile %s: a hypothesis belongs to a blindspot at BP %s %g, a blindspot is found at BR %s %g; "
               "top %d hypotheses", spot_profile_name(m->profile), sign, m->lambda_p, sign, m->lambda_r, m->top);
-    spot_note(f, markdown, "%s", SPOT_RESULTS_U);
+    spot_note(f, markdown, "%s", spot_results_knows_fdr(t) ? SPOT_RESULTS_U
+              : "no FDR: real pictures may have blindspots that nobody planted");
     print_table(f, markdown, "Means over ECs, and the ECs that each leaves out", methods_table, t);
     note_methods(f, markdown, t);
+    if (spot_results_has_any_beside(t)) print_table(f, markdown, SPOT_RESULTS_BESIDE, beside_table, t);
+    if (spot_results_has_beside(t, SPOT_COHERENCE))
+        spot_note(f, markdown, "%s", SPOT_RESULTS_RANK);
     print_table(f, markdown, "Why blindspots were missed: shares of their images, means over ECs with DR < 1", failures_table,
                 t);
     print_table(f, markdown, "By factor: DR by number of blindspots, blindspots covered by specificity (more in csv, json)",
                 factors_table, t);
+    print_planting(f, markdown, t);
     if (t->ecs > ECS_SHOWN) {
         note_ecs(f, markdown, t);
         return;

@@ -78,7 +78,7 @@ class Conjunction(ct.Structure):
 
 class Attributes(ct.Structure):
     _fields_ = [("rows", ct.c_int), ("items", ct.c_int), ("words", ct.c_size_t), ("name", ct.c_void_p), ("column", ct.c_void_p),
-                ("bit", ct.c_void_p)]
+                ("third", ct.c_void_p), ("bit", ct.c_void_p)]
 
 
 class DescribeOptions(ct.Structure):
@@ -109,7 +109,7 @@ class Findings(ct.Structure):
 class DiscoverOptions(ct.Structure):
     _fields_ = [("bdm", ct.c_void_p), ("bdms", ct.c_int), ("seed", ct.POINTER(ct.c_uint64)), ("seeds", ct.c_int),
                 ("cls", ct.c_int), ("least", ct.c_int), ("neighbours", ct.c_int), ("fit", ct.c_bool), ("memory", ct.c_size_t),
-                ("cache", ct.c_char_p)]
+                ("cache", ct.c_char_p), ("attributes", ct.POINTER(Attributes))]
 
 
 class ReportOptions(ct.Structure):

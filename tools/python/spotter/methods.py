@@ -100,7 +100,7 @@ class Method:
     -1 for none; map_ (n, 2): first two columns of the map, NaN where none was made; warnings_: list of str."""
 
     method = None
-    _own = ()
+    _representation = "model"
 
     def __init__(self, n_slices=10, target_class="each", seed=0, device="auto", threads=0, **settings):
         self._common = {"n_slices": n_slices, "target_class": target_class, "seed": seed, "device": device, "threads": threads}
@@ -126,7 +126,7 @@ class Method:
 
     # --- The method as a config says it.
     def _config(self, c):
-        entry = {"method": self.method, "representation": "model", "top": self.n_slices, **self._settings}
+        entry = {"method": self.method, "representation": self._representation, "top": self.n_slices, **self._settings}
         text = json.dumps({"seed": self.seed, "bdms": [entry]}).encode()     # JSON is YAML
         cfg = ct.create_string_buffer(c_side.SIZES["spot_config"])
         c("spot_config_parse", cfg, text, ct.c_size_t(len(text)), b"settings")
@@ -314,8 +314,9 @@ class Method:
         self.close()
 
 
-def _method(name, method, text):
-    return type(name, (Method,), {"method": method, "__doc__": f"{text}\n\n{Method.__doc__}"})
+def _method(name, method, text, representation="model"):
+    members = {"method": method, "_representation": representation, "__doc__": f"{text}\n\n{Method.__doc__}"}
+    return type(name, (Method,), members)
 
 
 PlaneSpot = _method("PlaneSpot", "planespot", "A mixture over a 2-D map and the confidence (Plumb et al. 2023); reduce: scvis, "
@@ -325,3 +326,25 @@ Domino = _method("Domino", "domino", "A mixture over embeddings, labels and pred
 Barlow = _method("Barlow", "barlow", "Leaves of a decision tree that tells failures from successes (Singla et al. 2021).")
 George = _method("George", "george", "Clusters of the UMAP-reduced embeddings (Sohoni et al. 2020).")
 Multiaccuracy = _method("Multiaccuracy", "multiaccuracy", "Ridge regressions of the loss's slope (Kim et al. 2019).")
+Random = _method("Random", "random", "A baseline: wrong rows in random sets. rows: of a set; among: errors or all, the rows "
+                 "that are drawn from. predict is not possible.")
+Confidence = _method("Confidence", "confidence", "A baseline: the wrong rows, sorted by confidence and cut into sets. rows: of "
+                     "a set.")
+Confusion = _method("Confusion", "confusion", "A baseline: the cells of the confusion matrix, as dcbench has them.")
+KMeans = _method("KMeans", "kmeans", "A baseline: clusters of k-means. clusters: their number; weight of the confidence.")
+Ward = _method("Ward", "ward", "A baseline: clusters of Ward's method. clusters: their number; weight of the confidence.")
+Mistakes = _method("Mistakes", "mistakes", "A baseline: clusters of the wrong rows alone. clusters: their greatest number.")
+Itemsets = _method("Itemsets", "itemsets", "Conjunctions of attributes (Pastor, de Alfaro & Baralis 2021). The embeddings are "
+                   "the attributes, columns of 0 and 1. support: least share of the rows; longest: most attributes of a "
+                   "conjunction; overlap: greatest Jaccard index with a better slice.", "attributes")
+Influence = _method("Influence", "influence", "Clusters by influence on the last layer's loss (Wang et al. 2023). dimensions: "
+                    "of the influence; slices: kmeans or rule; clusters, of kmeans; accuracy, least, depth, branches, of the "
+                    "rule.")
+SVM = _method("SVM", "svm", "Rows that a linear support vector machine expects to fail (Jain et al. 2023). share: rows of a "
+              "slice, as a share of all; tolerance, passes: when the fit ends.")
+Density = _method("Density", "density", "Rows of high loss that are neighbours of one another (after Yu et al. 2025). "
+                  "neighbours: of a row; share: most rows of a slice; lambda: weight of the density (**{'lambda': 1}); steps: "
+                  "of the ascent.")
+DbscanGroup = _method("DbscanGroup", "dbscan_group", "Clusters of DBSCAN with little confidence, as Cleanlab's Datalab has. "
+                      "neighbours, eps, core: of DBSCAN; least: rows of a cluster; flag: only the worst cluster, if below "
+                      "threshold.")

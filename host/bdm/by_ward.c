@@ -1,0 +1,105 @@
+/* by_ward.c - `ward`: Ward's hierarchical clustering of the whole feature space, of rows of length 1 with the confidence beside
+ * them (unit_rows.h), cut into `clusters`. A cluster is a hypothesis, ordered by size * (mean error)^2. It cuts finely: a
+ * blindspot may lie in several hypotheses. At most as many clusters as rows. It runs on the CPU on every device
+ * (fit/ward.h).
+ *
+ * A new row belongs to the cluster of the nearest mean. Assigning a fitted row gives its cluster again, unless it lies nearer
+ * to the mean of another cluster: Ward's clusters are not the cells of their means. */
+#include "bdm/methods.h"
+#include "bdm/slices.h"
+#include "bdm/unit_rows.h"
+#include "fit/ward.h"
+
+typedef struct {
+    int *rows;                 /* (n): of the hypotheses */
+    spot_unit_rows u;
+    spot_ward_merge *merge;    /* (n) */
+    int *label;                /* (n) */
+    double *centre;            /* (clusters, u.d) */
+    spot_rank *ranks;          /* (clusters) */
+} problem;
+
+static int clusters_of(int n, const spot_bdm_config *cfg) { return n < cfg->plain.clusters ? n : cfg->plain.clusters; }
+
+static spot_status take_problem(spot_ctx *c, spot_arena *a, problem *t, int n, int columns, const spot_bdm_config *cfg)
+{
+    int k = clusters_of(n, cfg);
+
+    SPOT_TRY(spot_unit_rows_take(c, a, &t->u, n, columns));
+    SPOT_TRY(SPOT_TAKE(c, a, t->merge, n));
+    SPOT_TRY(SPOT_TAKE(c, a, t->label, n));
+    SPOT_TRY(SPOT_TAKE(c, a, t->centre, (size_t)k * (size_t)t->u.d));
+    return SPOT_TAKE(c, a, t->ranks, k);
+}
+
+static spot_status collect(spot_ctx *c, spot_hypotheses *out, spot_fit *fit, const problem *t, const spot_view *v,
+                           const spot_bdm_config *cfg)
+{
+    spot_labels l = { .n = t->u.n, .slices = clusters_of(t->u.n, cfg), .label = t->label };
+    int len;
+
+    spot_ward_cut(t->label, t->merge, t->u.n, l.slices);
+    len = spot_slices_rank(t->ranks, &l, v);
+    spot_slices_collect(out, t->rows, t->ranks, len, &l, cfg->top);
+    if (!fit) return SPOT_OK;
+    spot_unit_rows_centres(t->centre, &t->u, t->label, l.slices);
+    return spot_unit_rows_keep(c, fit, &t->u, t->centre, l.slices, t->ranks, out->len);
+}
+
+static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits, const spot_view *views,
+                        const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg)
+{
+    spot_ward_job *job;
+    problem *t;
+    size_t mark;
+
+    (void)seeds;
+    SPOT_TRY(SPOT_TAKE(c, a, t, problems));
+    for (int p = 0; p < problems; p++) SPOT_TRY(SPOT_TAKE(c, a, t[p].rows, views[p].n));
+    mark = a->used;
+    SPOT_TRY(SPOT_TAKE(c, a, job, problems));
+    for (int p = 0; p < problems; p++) {
+        SPOT_TRY(take_problem(c, a, &t[p], views[p].n, points[p].d, cfg));
+        spot_unit_rows_build(&t[p].u, &views[p], &points[p], NULL, cfg->weight);
+        job[p] = (spot_ward_job){ .n = t[p].u.n, .d = t[p].u.d, .x = t[p].u.x, .merge = t[p].merge };
+    }
+    SPOT_TRY(spot_ward_fit(c, a, problems, job));
+    for (int p = 0; p < problems; p++) SPOT_TRY(collect(c, &out[p], fits ? &fits[p] : NULL, &t[p], &views[p], cfg));
+    a->used = mark;
+    return SPOT_OK;
+}
+
+static spot_status assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
+                          const spot_points *points, const spot_fit *fit, const spot_bdm_config *cfg)
+{
+    return spot_unit_rows_assign(c, a, member, hypotheses, rows, points, fit, cfg->weight, false, "ward");
+}
+
+static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg)
+{
+    spot_arena a = spot_arena_counting();
+    spot_ctx quiet = { 0 };
+    spot_ward_job *job;
+    problem *t, one;
+    int most = 1;
+
+    SPOT_TAKE(&quiet, &a, t, problems);
+    SPOT_TAKE(&quiet, &a, job, problems);
+    for (int p = 0; p < problems; p++) {
+        SPOT_TAKE(&quiet, &a, one.rows, n[p]);
+        take_problem(&quiet, &a, &one, n[p], d, cfg);
+        most = n[p] > most ? n[p] : most;
+    }
+    return (spot_bytes){ a.peak + spot_ward_scratch(problems, most, d + 1, c->threads) + 2 * SPOT_SLICES_SLACK, 0 };
+}
+
+static const spot_setting settings[] = {
+#define S SPOT_BDM_ROW
+    S("clusters", INT,  plain.clusters, "clusters that the tree is cut into", SPOT_IN(1, 512), SPOT_DEF(20)),
+    S("weight",  REAL,  weight,        "weight of the confidence beside rows of mean squared length 1", SPOT_IN(0, 1000),
+      SPOT_DEF(1)),
+#undef S
+    SPOT_END
+};
+
+const spot_method spot_method_ward = { .settings = settings, .find = find, .needs = needs, .assign = assign };

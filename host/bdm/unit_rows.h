@@ -1,0 +1,36 @@
+/* unit_rows.h - the points as the plain clusterings see them: every row of length 1, minus the mean of these rows, times the
+ * number that makes their mean squared length 1; and `weight` times the confidence as one more column. So points of any size
+ * and a confidence count alike. Rows that are all equal become 0. Host memory, fp32 from fp64. */
+#ifndef SPOTTER_UNIT_ROWS_H
+#define SPOTTER_UNIT_ROWS_H
+
+#include "bdm/rank.h"
+#include "spotter/bdm.h"
+
+typedef struct {
+    int n, d;                  /* d: the points' columns and the confidence's */
+    float *x;                  /* (n, d) */
+    double *mean;              /* (d - 1), and ... */
+    double scale;              /* ... the number: what new rows need */
+} spot_unit_rows;
+
+/* Takes the arrays for n rows of a problem whose points have `columns` coordinates. */
+spot_status spot_unit_rows_take(spot_ctx *c, spot_arena *a, spot_unit_rows *u, int n, int columns);
+
+/* Fills them. row (u->n): the rows of the problem; NULL: all. */
+void spot_unit_rows_build(spot_unit_rows *u, const spot_view *v, const spot_points *p, const int *row, double weight);
+
+/* centre (clusters, u->d): means of the rows of each label. */
+void spot_unit_rows_centres(double *centre, const spot_unit_rows *u, const int *label, int clusters);
+
+/* Keeps what new rows need: mean, number, and the centre of each cluster. Hypothesis k < len is cluster ranks[k].which. */
+spot_status spot_unit_rows_keep(spot_ctx *c, spot_fit *f, const spot_unit_rows *u, const double *centre, int clusters,
+                                const spot_rank *ranks, int len);
+
+/* Assigns a new row to the hypothesis of its nearest centre, of equals the first, if that cluster is a hypothesis. wrong_only:
+ * rows about which the classifier is right belong to none. method: for the error where the confidence is not known. */
+spot_status spot_unit_rows_assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
+                                  const spot_points *points, const spot_fit *fit, double weight, bool wrong_only,
+                                  const char *method);
+
+#endif

@@ -1,0 +1,51 @@
+/* ward.h - Ward's hierarchical clustering (Ward 1963) for `count` independent sets of points, exact.
+ *
+ * The cost of merging clusters a and b is the growth of the sum of squared distances to the clusters' means,
+ *
+ *     cost(a, b) = |a| |b| / (|a| + |b|) * |mean a - mean b|^2,     height = sqrt(2 cost)
+ *
+ * The height is that of scipy's linkage(method="ward") and scikit-learn's AgglomerativeClustering. A round merges all pairs of
+ * clusters that are each other's nearest (de Rham 1980; in parallel: Sumengen et al. 2021, arXiv 2105.11653). A merge makes no
+ * cluster nearer to a third one than the nearer of its two parts was. So the merges are those of the rule "always the cheapest
+ * pair", and clusters whose nearest did not merge keep it.
+ *
+ * Means and distances are fp64. A distance is one chain in the order of the columns, so equal points cost 0 exactly. Of equal
+ * costs the pair with the earlier rows is merged first. The same bits for any number of threads, alone and in a batch. Heights
+ * agree with scipy's to 1e-12; the trees agree where no two costs are equal.
+ *
+ * Measured on 2026-11-23 at 013c47f1, one thread, two-core machine shared with other work, least of 3 runs, in s; the three
+ * trees end at the same height. With two threads on that busy machine it was slower (3.4 and 3.7).
+ *
+ *     points                            3,200 x 64    3,200 x 256
+ *     spot_ward_fit                          0.70           1.35
+ *     fastcluster 1.3.0, linkage             0.60           2.03
+ *     scipy 1.17.1, linkage                  1.00           2.25
+ *
+ * Memory is 8 bytes for each number of x, and 60 for each point; no matrix of distances. It runs on the CPU on every device:
+ * jobs, points and scratch lie in host memory. */
+#ifndef SPOTTER_WARD_H
+#define SPOTTER_WARD_H
+
+#include "spotter/arena.h"
+
+/* Clusters are named by their first row, a < b. */
+typedef struct { int a, b; double height; } spot_ward_merge;
+
+typedef struct {
+    int n, d;
+    const float *x;            /* (n, d), finite */
+    spot_ward_merge *merge;    /* (n - 1): out, ascending in height, then in a and b */
+    int rounds;                /* out */
+} spot_ward_job;
+
+/* SPOT_INVALID unless n, d >= 1. */
+spot_status spot_ward_fit(spot_ctx *c, spot_arena *scratch, int count, spot_ward_job *jobs);
+
+/* Bytes of scratch for jobs of at most these sizes. */
+size_t spot_ward_scratch(int count, int n, int d, int threads);
+
+/* label (n): the clusters that are left when k of them are, numbered in the order of their first rows. Returns their number:
+ * k, or n where that is less. k >= 1. */
+int spot_ward_cut(int *label, const spot_ward_merge *merge, int n, int k);
+
+#endif
