@@ -36,7 +36,7 @@ static struct variant {
     { "influence", SPOT_INFLUENCE, SPOT_REDUCE_NONE, .switched = 0 },
     { "influence_by_rule", SPOT_INFLUENCE, SPOT_REDUCE_PCA, .switched = 1 },
     { "svm", SPOT_SVM, SPOT_REDUCE_NONE, .spared = true },
-    { "density", SPOT_DENSITY, SPOT_REDUCE_NONE, .spared = true },
+    { "density", SPOT_DENSITY, SPOT_REDUCE_NONE, .switched = 0 },
     { "dbscan_group", SPOT_DBSCAN_GROUP, SPOT_REDUCE_PCA, .switched = 0 },
 };
 
