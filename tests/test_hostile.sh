@@ -165,14 +165,12 @@ wait $sweep
 code=$?
 [ "$slow" = 0 ] && [ $code = 0 ] || { [ "$slow" = 1 ] && [ $code = 75 ]; } || fail "a slow oneDNN: $code, $(cat err)"
 
-# --- A plan for the paper's network is short, also beside other programs and on a slow machine: its processor time is what is
-# looked at, in images that the machine could train in that time (measured: 9,000 to 14,000).
+# --- A plan for the paper's network is short, also beside other programs: its processor time is what is looked at (20 to 25 s
+# where a robust step of a batch takes half a minute).
 TIMEFORMAT=%U
 used=$({ time "$spotter" plan "$configs/paper_synthetic.yaml" --limit 20 --device cpu -t 2 >out 2>err; } 2>&1)
 grep -q 'timing training on [0-9]* images' err && grep -q '^time ' out || fail "plan: $(cat err)"
-pace=$(sed -n 's/.*training \([0-9.]*\) ms an image.*/\1/p' err | head -1)
-awk -v used="$used" -v pace="$pace" 'BEGIN { exit !(pace > 0 && used < 20 * pace) }' ||
-    fail "a plan takes $used s of processor time, a training $pace ms an image"
+[ "${used%.*}" -lt 40 ] || fail "a plan takes $used s of processor time"
 
 [ $failed -eq 0 ] && echo "nothing foreign was touched, nothing hung"
 exit $failed

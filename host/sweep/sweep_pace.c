@@ -15,7 +15,7 @@
 #include "store/pixel_cache.h"
 
 #define SHARE 0.015                /* share of a sweep's training that the calibration trains, twice */
-/* If a batch takes more than LONG seconds, as in a large network, a smaller one of about PART seconds is timed. */
+/* If a batch takes more than LONG seconds, as in a large network, a smaller one is timed, whose plain step takes about PART. */
 #define LONG 5.0
 #define PART 1.0
 enum { PROBE = 8 };                /* images of the first trial, which finds the time of a batch */
@@ -111,10 +111,11 @@ static spot_status time_training(spot_ctx *c, spot_arena *a, spot_pace *p, const
     return SPOT_OK;
 }
 
-/* *few: cfg, with a smaller batch if the network is large. CPU time decides whether it is large, so that other programs do not
- * change the answer; wall time decides how small the batch becomes. */
+/* *few: cfg, with a smaller batch if the network is large: if a step of its slowest training, which has `attacks` passes beside
+ * the step itself, takes LONG. CPU time decides whether it is large, so that other programs do not change the answer; wall time
+ * decides how small the batch becomes. */
 static spot_status fit_batch(spot_ctx *c, spot_arena *a, spot_model_config *few, const spot_model_config *cfg,
-                             const spot_ec *ec)
+                             const spot_ec *ec, int attacks)
 {
     size_t mark = a->used;
     spot_learning lesson = { 0 };
@@ -131,7 +132,7 @@ static spot_status fit_batch(spot_ctx *c, spot_arena *a, spot_model_config *few,
     }
     add_times(&epoch, lesson.learn, 1);
     add_times(&epoch, lesson.watch, 1);
-    if (epoch.cpu / c->threads * probes <= LONG) few->batch = cfg->batch;
+    if (epoch.cpu / c->threads * probes * (1 + attacks) <= LONG) few->batch = cfg->batch;
     else few->batch = (int)fmin(fmax(PART / fmax(epoch.wall, 1e-9) * PROBE, PROBE), cfg->batch);
     return SPOT_OK;
 }
@@ -264,7 +265,7 @@ static spot_status time_stages(spot_ctx *c, spot_arena *a, spot_pace *p, const s
     bool large;
 
     if (source->photos) SPOT_TRY(spot_photos_upload(c, source->photos, PICTURES));
-    SPOT_TRY(fit_batch(c, a, &few, &cfg->model, ec));
+    SPOT_TRY(fit_batch(c, a, &few, &cfg->model, ec, spot_wants_robust(cfg) ? cfg->model.robust.steps : 0));
     large = few.batch < cfg->model.batch;
     fewer = few;
     if (large) fewer.batch = (int)fmax(few.batch / (1 + cfg->model.robust.steps), cfg->model.lanes);
