@@ -25,6 +25,7 @@
 
 #include "spotter/bdm.h"
 #include "spotter/describe.h"
+#include "spotter/proof.h"
 #include "spotter/subject.h"
 
 #ifdef __cplusplus
@@ -48,6 +49,9 @@ typedef struct {
     const spot_attributes *attributes; /* of the subject's rows, for methods with SPOT_BY_ATTRIBUTES, which have no fit then.
                                         * NULL: none; itemsets then looks at the features, which must be 0 or 1, and other
                                         * methods with SPOT_BY_ATTRIBUTES are SPOT_USAGE */
+    const spot_proof_options *proof;   /* not NULL: slices are found on one part of the rows, judged on the other and merged
+                                * (proof.h). There is one finding for each class then, `merged`, with the slices of all methods
+                                * and seeds, the surest claim first */
 } spot_discover_options;
 
 /* A hypothesis with its figures. */
@@ -61,6 +65,7 @@ typedef struct {
     int    words;              /* spot_findings_describe: phrases, the greatest score first; 0: none */
     spot_word        *word;    /* (words) */
     spot_conjunction *conjunction;   /* of attributes; NULL: none */
+    spot_proof *proof;         /* NULL: the slice was not tested */
 } spot_slice;
 
 /* One method on one class with one seed. */
@@ -69,6 +74,7 @@ typedef struct {
     uint64_t    seed;
     int         n, wrong;      /* rows of the class; wrong rows among them */
     int        *row;           /* (n): rows of the subject */
+    bool        merged;        /* slices of all methods and seeds with their proofs; bdm, seed and fit say nothing then */
     spot_points points;        /* the method's map, (n, points.d); at NULL where nothing was reduced */
     int         slices;
     spot_slice  slice[SPOT_MAX_HYPOTHESES];

@@ -34,6 +34,7 @@
 #include "spotter/photos.h"
 #include "spotter/plant.h"
 #include "spotter/predictor.h"
+#include "spotter/proof.h"
 #include "spotter/realness.h"
 #include "spotter/report.h"
 #include "spotter/rng.h"

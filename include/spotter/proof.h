@@ -1,0 +1,80 @@
+/* proof.h - slices as claims: found on one part of the rows, judged on rows that the search has not seen.
+ *
+ *     rows -> two parts -> a search in each -> its slices judged on the other part -> one family of tests -> merged slices
+ *
+ * A search looks at the errors, so a slice's own rows prove nothing: in errors without structure, methods find groups with many
+ * of them. A proof divides the rows of each class in two parts at random, runs every method on each part, and asks of every
+ * slice which rows of the other part belong to it. These join by their features alone, blind to their own probabilities: a row
+ * belongs where most of its `neighbours` nearest rows of its class, among those of the finding part, do. Then wrong rows among
+ * them are counted.
+ *
+ * The test of a slice is exact and one-sided: if its judged rows were drawn at random from the judged rows of the same classes,
+ * how probable are at least so many wrong ones? With one class this is hypergeometric; with several, the sum of independent
+ * hypergeometric numbers, class by class, so that a class with many errors is no finding. Holm's correction covers all slices
+ * of all methods, seeds, classes and parts together.
+ *
+ *     confirmed    the corrected p is at most `level`
+ *     suggested    not confirmed, and its p is below that of the best slice of each of `chance` searches in errors without
+ *                  structure
+ *     chance       the rest
+ *
+ * Slices that are nearly the same rows are merged afterwards, for display: merged before the tests, one part's rows would serve
+ * finding and judging. A merged slice has the least corrected p of its pieces, which is valid, since Holm's correction holds
+ * for all pieces at once. */
+#ifndef SPOTTER_PROOF_H
+#define SPOTTER_PROOF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "spotter/interval.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum { SPOT_CLAIM_CHANCE, SPOT_CLAIM_SUGGESTED, SPOT_CLAIM_CONFIRMED } spot_claim;
+const char *spot_claim_name(spot_claim claim);         /* "chance", "suggested", "confirmed" */
+
+typedef struct {
+    int      parts;            /* 2: each part's slices are judged on the other; 1: found on one part, judged on the other */
+    double   holdout;          /* parts 1: share of each class's rows that judge, in (0, 1); parts 2: one half */
+    int      neighbours;       /* rows that vote on a membership: 5, odd */
+    int      chance;           /* searches in errors without structure: 0, or 19 and more; they decide "suggested" */
+    double   level;            /* of the whole family of tests: 0.05 */
+    double   same;             /* Jaccard index from which slices are merged: 0.5 */
+    uint64_t seed;             /* of the parts and of errors without structure: 0 */
+} spot_proof_options;
+
+spot_proof_options spot_proof_defaults(void);
+
+/* A slice of one search, and what the judging rows say. */
+typedef struct {
+    int      bdm, part;        /* index in the options' methods; the part, 0 or 1, on which it was found */
+    uint64_t seed;             /* the method's */
+    int      rank;             /* among the slices of its search, from 1 */
+    int      found, found_wrong;       /* rows of the finding part, wrong ones among them */
+    int      judged, wrong;    /* rows of the judging part, wrong ones among them */
+    double   base;             /* wrong rows expected among `judged`: by the rates of their classes in the judging part */
+    double   p, corrected;     /* exact, one-sided; after Holm. 1 where no judged row belongs */
+} spot_piece;
+
+/* The proof of a merged slice. The slice's rows are those that its pieces found, and the judged ones that joined them. */
+typedef struct {
+    spot_claim    claim;
+    double        p;           /* the least corrected p of its pieces */
+    int           judged, wrong;       /* over its pieces: judged rows, each counted once; wrong ones among them */
+    double        class_rate;  /* error rate of the judged rows' classes */
+    spot_interval excess;      /* error rate of the judged rows less class_rate, with its 95 % interval */
+    double        shrunk;      /* `excess` shrunk towards the mean of all judged slices: to expect on new rows */
+    double        cell;        /* error rate that the rows' predicted class and confidence alone let expect; NaN: no probabilities */
+    int           predicted;   /* the class that most of its wrong rows are taken for; -1: not known */
+    double        predicted_share;     /* of its wrong rows */
+    int           pieces;
+    spot_piece   *piece;       /* (pieces): the least corrected p first */
+} spot_proof;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
