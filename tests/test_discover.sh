@@ -113,7 +113,7 @@ report found -o one.html || fail "no report of found: $(cat err)"
 cmp -s one.html found/report.html || fail "the report made later is another"
 ok "${all[@]/planespot-pca/spotlight}" --ids ids.csv:name --budget 1 --full --out found_b
 report found found_b -o two.html || fail "no report of two models: $(cat err)"
-grep -qF '"name":"model 2"' two.html || fail "the page is not of two models"
+grep -qF '"name":"found_b"' two.html || fail "the page does not name the second model by its folder"
 report found losses -o x.html; [ $? = 3 ] && [ ! -e x.html ] || fail "ids against numbers: $(cat err)"
 cp -r found old && rm old/subject.safetensors
 report old -o x.html; [ $? = 3 ] && grep -q 'run the same spotter discover again' err || fail "an old folder: $(cat err)"

@@ -58,11 +58,21 @@ typedef struct { const char *device; int threads, log_json; } cli_machine;
       .help = "content of DIR/cache for ECs that are done: everything; no networks (45 MB each); nothing" },                 \
     { "no-pictures", 0, NULL, CLI_OFF, CLI_AT(sweep.pictures), .help = "no PNG of each EC" }
 
-/* Rows for a command whose struct has a `spot_report_options page`. */
+enum { CLI_PAGE_MODELS = 16 };
+
+/* Rows for a command whose struct has a `spot_report_options page` and a `const char *model_name[CLI_PAGE_MODELS]`. */
 #define CLI_PAGE_ROWS(page)                                                                                                  \
     { "budget", 0, "MB", CLI_MEGABYTES, CLI_AT(page.budget), 1, 4000, .flags = CLI_SHOWN,                                    \
       .help = "largest size of the HTML file; pictures become smaller, then fewer, to meet it" },                            \
-    { "full",   0, NULL, CLI_ON, CLI_AT(page.full), .help = "all pictures in the HTML file, whatever its size" }
+    { "full",   0, NULL, CLI_ON, CLI_AT(page.full), .help = "all pictures in the HTML file, whatever its size" },            \
+    { "matte",  0, "none|white|black", CLI_CHOICE, CLI_AT(page.matte), .preset = "none",                                     \
+      .help = "colour behind transparent pixels of PNG pictures in the HTML file; none: alpha is dropped, as torchvision's " \
+              "loader does" },                                                                                               \
+    { "title",  0, "TEXT", CLI_TEXT, CLI_AT(page.title), .otherwise = "Blindspots", .help = "title of the page of findings" }, \
+    { "model-name", 0, "NAME", CLI_LIST, CLI_AT(model_name), .most = CLI_PAGE_MODELS, .count = CLI_AT(page.models),          \
+      .help = "name of the model on the page of findings; once for each folder, in their order" },                           \
+    { "data-name", 0, "NAME", CLI_TEXT, CLI_AT(page.data), .help = "name of the rows on the page of findings" },             \
+    { "date",   0, "TEXT", CLI_TEXT, CLI_AT(page.date), .help = "date on the page of findings, such as 2026-11-27" }
 
 /* cli_shard.c: "I/N" of --shard, or a sentence and exit 2. */
 void cli_shard(const struct argp_state *state, const char *text, int *shard, int *shards);

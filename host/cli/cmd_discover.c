@@ -25,7 +25,7 @@ typedef struct {
     spot_subject_files files;
     cli_encoder encoder;
     spot_describe_files describe;
-    const char *cls, *method, *config, *out;
+    const char *cls, *method, *config, *out, *model_name[CLI_PAGE_MODELS];
     uint64_t seed[MOST_SEEDS];
     int seeds, top, least;
     bool report, fit, json, replace;
@@ -268,6 +268,7 @@ static spot_status write_report(spot_ctx *c, const options *o, const spot_findin
 
     cli_progress_reset();
     page.memory = picture_memory(o, s);
+    page.model = o->model_name;
     snprintf(path, sizeof path, "%s/report.html", o->out);
     return spot_report_findings(c, path, 1, &s, &f, &d, &page);
 }

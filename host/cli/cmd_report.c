@@ -15,7 +15,7 @@ enum { MODELS = 16, LONGEST = 1000 };
 typedef struct {
     cli_machine machine;
     cli_rest dir;
-    const char *out, *trend, *images;
+    const char *out, *trend, *images, *model_name[CLI_PAGE_MODELS];
     spot_report_options o;
 } options;
 
@@ -37,6 +37,8 @@ static void check_options(const struct argp_state *state, void *input)
     const options *o = input;
 
     if (o->dir.n && o->trend) argp_error(state, "--trend takes no run directory, but \"%s\" is given", o->dir.word[0]);
+    if (o->dir.n && o->o.models > o->dir.n)
+        argp_error(state, "--model-name is given %d times, for %d folder%s", o->o.models, o->dir.n, o->dir.n > 1 ? "s" : "");
     if (!o->dir.n && !o->trend) argp_error(state, "DIR is missing; for example: runs/quickstart");
     for (int i = 0; i < o->dir.n; i++)
         if (strlen(o->dir.word[i]) > LONGEST) argp_error(state, "the name of a directory is longer than %d bytes", LONGEST);
@@ -52,7 +54,28 @@ static bool has_findings(const char *dir)
     return !stat(path, &st);
 }
 
-static spot_status report_findings(spot_ctx *c, const options *o)
+/* The last part of a path, for people; the whole path where that says nothing. */
+static const char *folder_name(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+
+    return *name && strcmp(name, ".") && strcmp(name, "..") ? name : path;
+}
+
+/* Models without a name have that of their folder, if there are several; folders of one name have their paths. */
+static void name_models(options *o)
+{
+    bool same = false;
+
+    o->o.model = o->model_name;
+    if (o->dir.n < 2) return;
+    for (int i = 0; i < o->dir.n; i++)
+        for (int k = 0; k < i; k++) same = same || !strcmp(folder_name(o->dir.word[i]), folder_name(o->dir.word[k]));
+    for (; o->o.models < o->dir.n && o->o.models < MODELS; o->o.models++)
+        o->model_name[o->o.models] = same ? o->dir.word[o->o.models] : folder_name(o->dir.word[o->o.models]);
+}
+
+static spot_status report_findings(spot_ctx *c, options *o)
 {
     spot_subject s[MODELS];
     spot_findings f[MODELS];
@@ -63,6 +86,7 @@ static spot_status report_findings(spot_ctx *c, const options *o)
     spot_status status = SPOT_OK;
     int read = 0;
 
+    name_models(o);
     for (; read < o->dir.n && status == SPOT_OK; read++) {
         subject[read] = &s[read];
         findings[read] = &f[read];
@@ -78,7 +102,7 @@ static spot_status report_findings(spot_ctx *c, const options *o)
     return status;
 }
 
-static spot_status report_any(spot_ctx *c, const options *o)
+static spot_status report_any(spot_ctx *c, options *o)
 {
     const spot_study *study = NULL;
     int found = 0, other = 0;
@@ -106,7 +130,7 @@ static spot_status report_any(spot_ctx *c, const options *o)
 
 static spot_status write_report(spot_ctx *c, void *input)
 {
-    const options *o = input;
+    options *o = input;
 
     SPOT_TRY(report_any(c, o));
     spot_log(c, SPOT_LOG_INFO, "%s", o->out);
@@ -124,7 +148,8 @@ const cli_command cli_report_command = {
     "report", "one HTML file from a run or from findings", "DIR [DIR...]",
     "  spotter report runs/quickstart -o quickstart.html\n"
     "  spotter report runs/paper -o paper.html --budget 40\n"
-    "  spotter report found_a found_b -o two_models.html\n"
+    "  spotter report found_v1 found_v2 --model-name v1 --model-name v2 -o two_models.html\n"
+    "  spotter report found --title \"Clip art\" --data-name \"held-out half\" --matte white -o clip_art.html\n"
     "  spotter report runs/shifts -o shifts.html\n"
     "  spotter report runs/background -o background.html\n"
     "  spotter report runs/examine -o examine.html\n"
@@ -134,7 +159,7 @@ const cli_command cli_report_command = {
     "the cost of each shift, figures, pictures at the thresholds. Of a run of "
     "`spotter background`: accuracies on exchanged backgrounds, the worst pairs of an object and a background, matrices. Of "
     "a run of `spotter examine`: p against renders spent, failing renders, maps of failure, findings in words. Of "
-    "folders of `spotter discover`: the findings; several folders on the same rows stand side by side, with the overlap of "
-    "their slices.", table, check_options,
+    "folders of `spotter discover`: the findings; several folders on the same rows stand side by side, with each model's error "
+    "rate on the slices of the others and the overlap of their slices.", table, check_options,
     .work = write_report, CLI_OPTIONS(out), .machine = true, .fill = store_defaults
 };

@@ -69,6 +69,21 @@ static void next_bytes(png_structp png, png_bytep out, size_t n)
  * three bytes of its RGB. Indices beyond the palette are greys, as in PIL. */
 typedef struct { int color, depth; size_t skip; uint8_t palette[256][3]; } form;
 
+/* Blends a picture with alpha or tRNS with white or black, in 8 bits and without gammas: 8-bit RGB. */
+static bool choose_matte(reading *r, const form *f)
+{
+    const png_uint_16 level = r->picture->matte == 1 ? 255 : 0;
+    const png_color_16 ground = { .red = level, .green = level, .blue = level, .gray = level };
+
+    if (!r->picture->matte) return false;
+    if (!(f->color & PNG_COLOR_MASK_ALPHA) && !png_get_valid(r->png, r->info, PNG_INFO_tRNS)) return false;
+    png_set_expand(r->png);
+    png_set_strip_16(r->png);
+    png_set_gray_to_rgb(r->png);
+    png_set_background(r->png, &ground, PNG_BACKGROUND_GAMMA_SCREEN, 0, 1);
+    return true;
+}
+
 static void choose_form(reading *r, form *f)
 {
     size_t width = (size_t)r->picture->width;
@@ -76,6 +91,7 @@ static void choose_form(reading *r, form *f)
     int entries = 0;
 
     f->skip = 0;
+    if (choose_matte(r, f)) return;
     if (f->color == PNG_COLOR_TYPE_PALETTE) {
         f->skip = 2 * width;
         png_set_packing(r->png);

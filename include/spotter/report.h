@@ -84,6 +84,9 @@ spot_status spot_background_figures(spot_ctx *c, const char *const *dir, int dir
  * place?). which 0: all that the runs have. Models of o->method, or all. */
 spot_status spot_examine_figures(spot_ctx *c, const char *const *dir, int dirs, const spot_figures_options *o);
 
+/* What lies behind the transparent pixels of a PNG. DROP: nothing; alpha is dropped, as torchvision's loader does. */
+typedef enum { SPOT_MATTE_DROP, SPOT_MATTE_WHITE, SPOT_MATTE_BLACK } spot_matte;
+
 /* One self-contained HTML file: no network, any browser. */
 typedef struct {
     size_t budget;                     /* most bytes of the file: 10 MB; pictures get smaller, then fewer, to fit */
@@ -91,12 +94,21 @@ typedef struct {
     int    thumb;                      /* pixels of a thumbnail's side: 64, fewer to fit the budget */
     size_t memory;                     /* most bytes for decoding pictures at a time; 0: 2 GiB. A picture that needs more counts
                                         * as unreadable */
+    int    matte;                      /* spot_matte, for pictures as the model saw them */
+    /* The rest is for spot_report_findings, and only shown. NULL: not known. */
+    const char *title, *data, *date;   /* NULL title: "Blindspots". data: name of the rows; date: of the findings, as given */
+    const char *const *model;          /* (models): names in the order of the findings; those without are "model 1" and so on */
+    int models;
 } spot_report_options;
 
 spot_report_options spot_report_defaults(void);
 
 /* The findings of one model (spotter discover), or of several models side by side; their rows must have the same ids and
- * classes. Equal findings give equal bytes. An unreadable picture is counted, and its name shown instead. */
+ * classes. Equal findings and options give equal bytes. An unreadable picture is counted, and its name shown instead.
+ *
+ * Slices with a proof (proof.h) come by claim, then by the excess of errors to expect on new rows. Only confirmed ones are
+ * called blindspots. Those that may be chance, and those that are no worse than the rest of their classes, lie in folds. Slices
+ * without a proof come by their errors beyond the class's rate, and the page says that they were not tested. */
 spot_status spot_report_findings(spot_ctx *c, const char *path, int models, const spot_subject *const *s,
                                  const spot_findings *const *f, const spot_discover_options *const *o,
                                  const spot_report_options *r);

@@ -87,7 +87,7 @@ size_t spot_page_bare(void);
 /* row (b->n): the row of a with the id of b's row i. SPOT_INPUT names a row that only one of them has; b is model k. */
 spot_status spot_match_rows(spot_ctx *c, int *row, const spot_subject *a, const spot_subject *b, int k);
 
-enum { SPOT_STRIP = 8 };       /* pictures of a slice in the list, worst first */
+enum { SPOT_STRIP = 16 };      /* pictures of a slice in the list, worst first */
 
 /* Sorts n rows by confidence at[row], lowest first, then by row: the order of the page's strips. */
 spot_status spot_worst_first(spot_ctx *c, int *row, int n, const uint8_t *at);

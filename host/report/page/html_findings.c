@@ -1,33 +1,14 @@
-/* html_findings.c - the findings of spotter discover, as a page.
- *
- *     rows      the first model's rows, 0 to n - 1; those of other models are matched to them by id
- *     places    the rows of one class of one model: examined together, and on one map
- *     maps      a place's points, once for each reduction
- *     findings  a method's slices of a place, members as indices into the place */
+/* html_findings.c - the findings of spotter discover, as a page. html_findings.h says what the page holds. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/page/html.h"
+#include "report/page/html_findings.h"
 
-enum { MAX_MODELS = 16 };
+enum { MAX_MODELS = SPOT_PAGE_MODELS };
 
-typedef struct { int model, finding, cls; } place;         /* finding: the first on it */
-typedef struct { int place, finding; bool shared; } map;    /* shared: the findings' map, not a method's */
-
-typedef struct {
-    spot_page *p;
-    int models;
-    const spot_subject *const *s;
-    const spot_findings *const *f;
-    const spot_discover_options *const *o;
-    int  *row[MAX_MODELS];         /* model k, row i: the first model's row with that id */
-    int   findings;                /* number over all models */
-    place *place; int places;
-    map   *map;   int maps;
-    int  *place_of, *map_of;       /* (findings) */
-    int  *local;                   /* (rows): scratch, index of a row in the current place */
-    uint8_t *at;                   /* (rows): scratch, confidences of the current place */
-} report;
+typedef spot_findings_page report;
+typedef spot_page_place place;
+typedef spot_page_layer map;
 
 static const spot_finding *finding(const report *r, int i, int *model)
 {
@@ -99,9 +80,6 @@ static void borrow_map(report *r, int i)
 
 static double confidence(const spot_subject *s, int i, int cls) { return 1 - spot_subject_error(s, i, cls); }
 
-/* The class of a row: cls, or its own if all classes are examined at once. */
-static int class_of(const spot_subject *s, int i, int cls) { return cls >= 0 ? cls : s->target ? s->target[i] : cls; }
-
 static void write_predictions(spot_page *p, const spot_subject *s, const int *row)
 {
     uint16_t *v = malloc(((size_t)s->n + 1) * sizeof *v);
@@ -140,14 +118,16 @@ static void write_models(report *r)
     for (int k = 0; k < r->models; k++) {
         const spot_subject *s = r->s[k];
         spot_json_object(p->at, NULL);
-        if (r->models > 1) spot_page_print(p, "name", "model %d", k + 1);
-        else spot_page_text(p, "name", "the model");
+        if (k < p->o->models && p->o->model[k] && p->o->model[k][0]) spot_page_text(p, "name", p->o->model[k]);
+        else if (r->models > 1) spot_page_print(p, "name", "model %d", k + 1);
+        else spot_page_text(p, "name", NULL);
         spot_page_text(p, "source", s->source);
         spot_json_put_int(p->at, "rows", s->n);
         spot_json_put_int(p->at, "skipped", s->skipped);
         spot_json_put_int(p->at, "several", !s->target);
         write_accuracy(p, s);
         write_predictions(p, s, r->row[k]);
+        spot_page_methods(r, k);
         spot_json_end(p->at);
     }
     spot_json_end(p->at);
@@ -180,7 +160,7 @@ static void write_place(report *r, const place *at)
     if (!row || !wrong) p->blocks.status = SPOT_NOMEM;
     else {
         for (int i = 0; i < f->n; i++) {
-            int cls = class_of(s, f->row[i], at->cls);
+            int cls = spot_page_class_of(s, f->row[i], at->cls);
             row[i] = r->row[model][f->row[i]];
             r->at[i] = spot_page_confidence(confidence(s, f->row[i], cls));
             wrong[i] = spot_subject_wrong(s, f->row[i], cls);
@@ -192,62 +172,6 @@ static void write_place(report *r, const place *at)
     spot_json_end(p->at);
     free(row);
     free(wrong);
-}
-
-static void write_match(spot_page *p, const char *key, const spot_match *m)
-{
-    spot_json_object(p->at, key);
-    spot_json_put_int(p->at, "rows", m->rows);
-    spot_json_put_int(p->at, "covered", m->covered);
-    spot_json_put_int(p->at, "inside", m->inside);
-    spot_page_real(p, "precision", m->precision);
-    spot_page_real(p, "recall", m->recall);
-    spot_page_real(p, "lift", m->lift);
-    spot_page_real(p, "t", m->t);
-    spot_page_real(p, "p", m->p);
-    spot_json_end(p->at);
-}
-
-static void write_description(spot_page *p, const spot_slice *s)
-{
-    if (s->words) {
-        spot_json_array(p->at, "words", 0, 0);
-        for (int i = 0; i < s->words; i++) {
-            spot_json_object(p->at, NULL);
-            spot_page_text(p, "phrase", s->word[i].phrase);
-            spot_page_real(p, "score", s->word[i].score);
-            spot_page_real(p, "auc", s->word[i].auc);
-            spot_page_real(p, "p", s->word[i].p);
-            spot_json_end(p->at);
-        }
-        spot_json_end(p->at);
-    }
-    if (!s->conjunction) return;
-    spot_json_object(p->at, "conjunction");
-    spot_json_array(p->at, "items", 0, 0);
-    for (int i = 0; i < s->conjunction->items; i++) spot_page_text(p, NULL, s->conjunction->name[i]);
-    spot_json_end(p->at);
-    write_match(p, "held_out", &s->conjunction->held_out);
-    write_match(p, "all", &s->conjunction->all);
-    spot_json_end(p->at);
-}
-
-static void write_slice(report *r, const spot_slice *s)
-{
-    spot_page *p = r->p;
-
-    spot_json_object(p->at, NULL);
-    spot_json_put_int(p->at, "size", s->size);
-    spot_json_put_int(p->at, "wrong", s->wrong);
-    spot_page_real(p, "rate", s->error_rate);
-    spot_page_real(p, "confidence", s->mean_confidence);
-    spot_page_real(p, "share", s->share);
-    spot_page_real(p, "score", s->score);
-    spot_json_array(p->at, "near", 0, 0);
-    for (int i = 0; i < s->neighbours; i++) spot_json_put_int(p->at, NULL, r->local[s->neighbour[i]]);
-    spot_json_end(p->at);
-    write_description(p, s);
-    spot_json_end(p->at);
 }
 
 /* The members of all slices, one slice after another. */
@@ -275,11 +199,12 @@ static void write_finding(report *r, int i)
     spot_json_object(p->at, NULL);
     spot_json_put_int(p->at, "place", r->place_of[i]);
     spot_json_put_int(p->at, "map", r->map_of[i]);
-    spot_page_text(p, "method", spot_bdm_name(&r->o[model]->bdm[f->bdm], name, sizeof name));
-    spot_page_print(p, "seed", "%llu", (unsigned long long)f->seed);
+    if (f->merged) spot_json_put_int(p->at, "merged", 1);
+    spot_page_text(p, "method", f->merged ? "all methods" : spot_bdm_name(&r->o[model]->bdm[f->bdm], name, sizeof name));
+    spot_page_print(p, "seed", "%llu", f->merged ? 0 : (unsigned long long)f->seed);
     spot_page_text(p, "failed", f->status ? f->message : NULL);
     spot_json_array(p->at, "slices", 0, 0);
-    for (int k = 0; k < f->slices; k++) write_slice(r, &f->slice[k]);
+    for (int k = 0; k < f->slices; k++) spot_page_slice(r, model, f, &f->slice[k]);
     spot_json_end(p->at);
     write_members(r, f);
     spot_json_end(p->at);
@@ -317,6 +242,8 @@ static void write_all(report *r)
 {
     spot_page *p = r->p;
 
+    if (p->o->data) spot_page_text(p, "data", p->o->data);
+    if (p->o->date) spot_page_text(p, "date", p->o->date);
     spot_json_array(p->at, "classes", 0, 0);
     for (int k = 0; k < r->s[0]->classes; k++) spot_page_text(p, NULL, r->s[0]->class_name[k]);
     spot_json_end(p->at);
@@ -363,7 +290,7 @@ static spot_status want_members(report *r, spot_wanted *w, int k, int from, int 
         if (!row) return spot_fail(r->p->c, SPOT_NOMEM, "no memory to sort a slice");
         memcpy(row, f->slice[k].row, (size_t)f->slice[k].size * sizeof *row);
         for (int j = 0; j < f->slice[k].size; j++)
-            r->at[row[j]] = spot_page_confidence(confidence(s, row[j], class_of(s, row[j], f->cls)));
+            r->at[row[j]] = spot_page_confidence(confidence(s, row[j], spot_page_class_of(s, row[j], f->cls)));
         how = spot_worst_first(r->p->c, row, f->slice[k].size, r->at);
         for (int j = from; !how && j < to && j < f->slice[k].size; j++) spot_wanted_add(w, r->row[model][row[j]]);
         for (int j = 0; !from && j < f->slice[k].neighbours; j++)
@@ -408,13 +335,17 @@ static spot_status open_report(report *r)
     r->map_of = malloc(n * sizeof *r->map_of);
     r->local = malloc(rows * sizeof *r->local);
     r->at = malloc(rows);
-    for (int k = 0; k < r->models; k++) r->row[k] = malloc(rows * sizeof *r->row[k]);
-    for (int k = 0; k < r->models; k++)
-        if (!r->row[k]) r->at = (free(r->at), NULL);
+    for (int k = 0; k < r->models; k++) {
+        r->row[k] = malloc(rows * sizeof *r->row[k]);
+        r->mine[k] = malloc(rows * sizeof *r->mine[k]);
+        if (!r->row[k] || !r->mine[k]) r->at = (free(r->at), NULL);
+    }
     if (!r->place || !r->map || !r->place_of || !r->map_of || !r->local || !r->at)
         return spot_fail(r->p->c, SPOT_NOMEM, "no memory for the report of %d rows", r->s[0]->n);
     for (int i = 0; i < r->s[0]->n; i++) r->row[0][i] = i;
     for (int k = 1; k < r->models; k++) SPOT_TRY(spot_match_rows(r->p->c, r->row[k], r->s[0], r->s[k], k));
+    for (int k = 0; k < r->models; k++)
+        for (int i = 0; i < r->s[k]->n; i++) r->mine[k][r->row[k][i]] = i;
     for (int i = 0; i < r->findings; i++) choose_place(r, i);
     for (int i = 0; i < r->findings; i++) choose_map(r, i);
     for (int i = 0; i < r->findings; i++) borrow_map(r, i);
@@ -432,14 +363,14 @@ spot_status spot_report_findings(spot_ctx *c, const char *path, int models, cons
     if (models < 1 || models > MAX_MODELS)
         return spot_fail(c, SPOT_INVALID, "a report is of 1 to %d models, not %d", MAX_MODELS, models);
     for (int k = 0; k < models; k++) r.findings += f[k]->count;
-    SPOT_TRY(spot_page_begin(&page, c, options, "findings", "Blindspots"));
+    SPOT_TRY(spot_page_begin(&page, c, options, "findings", options->title ? options->title : "Blindspots"));
     how = open_report(&r);
     if (how == SPOT_OK) {
         write_all(&r);
         how = add_pictures(&r);
     }
     how = spot_page_write(&page, path, how);
-    for (int k = 0; k < models; k++) free(r.row[k]);
+    for (int k = 0; k < models; k++) free(r.row[k]), free(r.mine[k]);
     free(r.place);
     free(r.map);
     free(r.place_of);

@@ -71,11 +71,23 @@ typedef struct {
     uint8_t *rgb;                  /* one sheet */
     int     *tile;                 /* (rows): sheet * 64 + place, NONE, UNREADABLE */
     uint8_t *shape;                /* (rows, 2): visible width and height of the tile */
+    uint64_t *pixels;              /* (rows): hash of the picture as read; rows with equal ones show the same picture */
     int      sheet, side, given, unreadable;
     int      strip_side;
     size_t   spent, pictures;      /* bytes and pictures of all sheets so far */
     char     why[512];             /* error of the first unreadable picture */
 } sheets;
+
+/* FNV-1a over the size and the pixels. Two different pictures with one hash would hide one of them; that is a chance of 2^-64
+ * a pair. 0 stands for no picture. */
+static uint64_t hash_picture(const spot_picture *in)
+{
+    const size_t n = (size_t)in->width * (size_t)in->height * 3;
+    uint64_t h = 14695981039346656037u ^ (uint64_t)(unsigned)in->width << 32 ^ (uint64_t)(unsigned)in->height;
+
+    for (size_t i = 0; i < n; i++) h = (h ^ in->rgb[i]) * 1099511628211u;
+    return h ? h : 1;
+}
 
 /* Puts a picture into its tile. A picture larger than the tile shrinks. */
 static spot_status place_picture(sheets *a, spot_ctx *quiet, spot_picture *in, int row, int at)
@@ -93,6 +105,7 @@ static spot_status place_picture(sheets *a, spot_ctx *quiet, spot_picture *in, i
     shrink_picture(out, stride, w, h, in);
     a->shape[2 * row] = (uint8_t)w;
     a->shape[2 * row + 1] = (uint8_t)h;
+    a->pixels[row] = hash_picture(in);
     return SPOT_OK;
 }
 
@@ -104,7 +117,7 @@ static int place_pictures(sheets *a, const int *row, int n)
 
     #pragma omp parallel num_threads(c->threads > 0 ? c->threads : 1) reduction(+ : failed)
     {
-        spot_picture in = { .gate = &a->gate };
+        spot_picture in = { .gate = &a->gate, .matte = a->p->o->matte };
         #pragma omp for schedule(dynamic)
         for (int i = 0; i < n; i++) {
             spot_ctx quiet = { .ops = c->ops, .device = c->device, .threads = 1 };
@@ -191,6 +204,37 @@ static int keep_available(spot_wanted *w, const spot_picture_source *from)
     return w->n = n;
 }
 
+typedef struct { uint64_t pixels; int row; } shown;
+
+static int by_pixels(const void *x, const void *y)
+{
+    const shown *a = x, *b = y;
+
+    return a->pixels != b->pixels ? (a->pixels > b->pixels) - (a->pixels < b->pixels) : (a->row > b->row) - (a->row < b->row);
+}
+
+/* Adds the member "twin" where pictures are the same: each row's first row with its picture, itself where there is none. */
+static void write_twins(sheets *a)
+{
+    const int n = a->from->rows;
+    shown *k = malloc(((size_t)n + 1) * sizeof *k);
+    int *twin = malloc(((size_t)n + 1) * sizeof *twin), twins = 0;
+
+    if (!k || !twin) a->p->blocks.status = SPOT_NOMEM;
+    else {
+        for (int i = 0; i < n; i++) k[i].pixels = a->pixels[i], k[i].row = i;
+        qsort(k, (size_t)n, sizeof *k, by_pixels);
+        for (int i = 0; i < n; i++) {
+            bool same = i && k[i].pixels && k[i].pixels == k[i - 1].pixels;
+            twin[k[i].row] = same ? twin[k[i - 1].row] : k[i].row;
+            twins += same;
+        }
+        if (twins) spot_page_block(a->p, "twin", twin, (size_t)n * sizeof *twin);
+    }
+    free(k);
+    free(twin);
+}
+
 static void write_sizes(sheets *a, int there, int side)
 {
     spot_page *p = a->p;
@@ -203,6 +247,7 @@ static void write_sizes(sheets *a, int there, int side)
     spot_json_put_int(p->at, "others", a->side);
     spot_page_block(p, "tile", a->tile, (size_t)a->from->rows * sizeof *a->tile);
     spot_page_block(p, "shape", a->shape, (size_t)a->from->rows * 2);
+    write_twins(a);
 }
 
 spot_status spot_page_pictures(spot_page *p, const spot_picture_source *from, spot_wanted *w)
@@ -218,7 +263,8 @@ spot_status spot_page_pictures(spot_page *p, const spot_picture_source *from, sp
     a.rgb = malloc((size_t)side * (size_t)side * SHEET * 3);
     a.tile = malloc(rows * sizeof *a.tile);
     a.shape = calloc(rows, 2);
-    if (!a.rgb || !a.tile || !a.shape) s = spot_fail(p->c, SPOT_NOMEM, "no memory for the pictures of %d rows", from->rows);
+    a.pixels = calloc(rows, sizeof *a.pixels);
+    if (!a.rgb || !a.tile || !a.shape || !a.pixels) s = spot_fail(p->c, SPOT_NOMEM, "no memory for the pictures of %d rows", from->rows);
     else {
         for (int i = 0; i < from->rows; i++) a.tile[i] = NONE;
         spot_json_object(p->at, "pictures");
@@ -237,5 +283,6 @@ spot_status spot_page_pictures(spot_page *p, const spot_picture_source *from, sp
     free(a.rgb);
     free(a.tile);
     free(a.shape);
+    free(a.pixels);
     return s;
 }
