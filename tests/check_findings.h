@@ -20,6 +20,9 @@ typedef struct {
     uint64_t seed[2];
     float *points;                 /* (n, 2) */
     int *pocket;                   /* (n): in which of its class's pockets a row is, -1 none */
+    spot_proof *proof;             /* fake_prove: of all slices; their pieces */
+    spot_piece *piece;
+    spot_proof_options tests;
 } fake_findings;
 
 enum { FAKE_POCKETS = 4 };
@@ -115,6 +118,76 @@ static inline void fake_open(fake_findings *k, int n, int classes, int seeds, ui
             for (int j = 0; j < seeds; j++) fake_finding(k, &k->f.finding[k->f.count++], cls, b, k->seed[j]);
 }
 
+/* ---- proofs: one merged finding for each class, with numbers that hang together and claims made by hand ---- */
+
+/* The rows of odd place judge. The first two slices of a class are confirmed, the third is suggested, the fourth may be chance;
+ * the last, with few errors, is fine. */
+static inline void fake_proof(fake_findings *k, spot_proof *v, spot_piece *e, const spot_finding *f, const spot_slice *s, int rank)
+{
+    static const double p[] = { 1e-6, 0.0004, 0.12, 0.6, 1 };
+    int judged = 0, wrong = 0;
+
+    *v = (spot_proof){ .claim = rank < 2 ? SPOT_CLAIM_CONFIRMED : rank < 3 ? SPOT_CLAIM_SUGGESTED : SPOT_CLAIM_CHANCE,
+                       .p = p[rank], .cell = rank ? 0.3 : NAN, .predicted = (f->cls + 1) % k->s.classes,
+                       .predicted_share = 1, .pieces = 2, .piece = e };
+    for (int i = 0; i < s->size; i++)
+        if (s->row[i] / k->s.classes % 2) v->judged++, v->wrong += spot_subject_wrong(&k->s, s->row[i], f->cls);
+    for (int i = 0; i < f->n; i++)
+        if (f->row[i] / k->s.classes % 2) judged++, wrong += spot_subject_wrong(&k->s, f->row[i], f->cls);
+    v->class_rate = judged ? (double)wrong / judged : NAN;
+    v->excess.value = v->judged ? (double)v->wrong / v->judged - v->class_rate : NAN;
+    if (rank == FAKE_POCKETS) v->excess.value = -fabs(v->excess.value);
+    v->excess.low = v->excess.value - 0.1;
+    v->excess.high = v->excess.value + 0.1;
+    v->shrunk = 0.7 * v->excess.value;
+    for (int b = 0; b < 2; b++)
+        e[b] = (spot_piece){ .bdm = b, .part = b, .rank = rank + 1, .found = s->size - v->judged, .found_wrong = s->wrong - v->wrong,
+                             .judged = v->judged, .wrong = v->wrong, .base = v->judged * v->class_rate,
+                             .p = p[rank] / (b ? 4 : 30), .corrected = b ? fmin(1, 4 * p[rank]) : p[rank] };
+}
+
+/* Keeps of each class the finding of method 1, which has the slice with few errors, and proves its slices. */
+static inline void fake_prove(fake_findings *k)
+{
+    const int most = k->f.count * (FAKE_POCKETS + 1);
+    int kept = 0, used = 0;
+
+    k->proof = calloc((size_t)most, sizeof *k->proof);
+    k->piece = calloc((size_t)most * 2, sizeof *k->piece);
+    k->tests = (spot_proof_options){ .parts = 2, .holdout = 0.5, .neighbours = 5, .chance = 19, .level = 0.05, .same = 0.5 };
+    k->o.proof = &k->tests;
+    for (int i = 0; i < k->f.count; i++) {
+        spot_finding *f = &k->f.finding[i];
+        if (f->bdm != 1 || f->seed) {
+            for (int j = 0; j < f->slices; j++) free(f->slice[j].row);
+            free(f->row);
+            free(f->points.at);
+            continue;
+        }
+        f->merged = true;
+        for (int j = 0; j < f->slices; j++, used++) {
+            fake_proof(k, &k->proof[used], &k->piece[2 * used], f, &f->slice[j], (int)(10 - f->slice[j].score));
+            f->slice[j].proof = &k->proof[used];
+        }
+        k->f.finding[kept++] = *f;
+    }
+    k->f.count = kept;
+}
+
+/* Of the first slice the second row has the path of the first one's picture, and the third a file with the same bytes. */
+static inline void fake_twins(spot_ctx *c, fake_findings *k)
+{
+    const spot_slice *s = k->f.finding[0].slice;
+    unsigned char *png;
+    size_t n;
+
+    free(k->s.image[s->row[1]]);
+    k->s.image[s->row[1]] = strdup(k->s.image[s->row[0]]);
+    CHECK_OK(c, spot_file_read(c, k->s.image[s->row[0]], &png, &n, 1 << 20));
+    CHECK_OK(c, spot_file_write(c, k->s.image[s->row[2]], png, n));
+    free(png);
+}
+
 /* Ids and classes that try to become markup, to end a script or a line, or are no UTF-8. */
 static const char *const fake_nasty[] = {
     "</script><script>window.hacked = 1</script>", "<img src=x onerror=\"window.hacked = 2\">", "a\nb\rc\td",
@@ -203,6 +276,8 @@ static inline void fake_close(fake_findings *k)
     free(k->points);
     free(k->pocket);
     free(k->f.finding);
+    free(k->proof);
+    free(k->piece);
 }
 
 #endif

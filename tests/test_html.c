@@ -373,12 +373,25 @@ TEST(test_refuses)
     CHECK_FAILS(&c, spot_report_findings(&c, "x.html", 0, NULL, NULL, NULL, &r), SPOT_INVALID, "1 to 16 models");
 }
 
-/* test_html FILE ROWS CLASSES [FOLDER]: a page for test_html.sh. With a folder for pictures it is a hostile one; with "two" it
- * is of two models, the second one's rows in another order. */
+/* test_html FILE ROWS CLASSES [KIND [FOLDER]]: a page for test_html.sh. KIND: "two": of two models, the second one's rows in
+ * another order; "proven", "both": the same for one and two models with proofs and hostile names; "hostile". FOLDER: for
+ * pictures. */
+static void reverse_rows(fake_findings *k)
+{
+    for (int i = 0, classes = k->s.classes; i < k->s.n / 2; i++) {       /* each class's rows in reverse */
+        int j = (k->s.n / classes - 1 - i / classes) * classes + i % classes;
+        char *id = k->s.id[i];
+        k->s.id[i] = k->s.id[j];
+        k->s.id[j] = id;
+    }
+}
+
 static int write_for_browser(char **argv, int argc)
 {
     spot_ctx c = check_ctx(2);
-    bool two = argc > 4 && !strcmp(argv[4], "two");
+    const char *kind = argc > 4 ? argv[4] : "", *folder = argc > 5 ? argv[5] : NULL;
+    const char *const model[] = { "</script><b>v1</b>", "<img src=x onerror=\"window.hacked = 4\">" };
+    bool both = !strcmp(kind, "both"), two = both || !strcmp(kind, "two"), proven = both || !strcmp(kind, "proven");
     fake_findings k, other;
     const spot_subject *s[] = { &k.s, &other.s };
     const spot_findings *f[] = { &k.f, &other.f };
@@ -386,15 +399,18 @@ static int write_for_browser(char **argv, int argc)
     spot_report_options r = spot_report_defaults();
     fake_open(&k, atoi(argv[2]), atoi(argv[3]), 2, 1);
     fake_open(&other, atoi(argv[2]), atoi(argv[3]), 1, 2);
-    for (int i = 0, classes = k.s.classes; i < k.s.n / 2; i++) {       /* each class's rows in reverse */
-        int j = (k.s.n / classes - 1 - i / classes) * classes + i % classes;
-        char *id = other.s.id[i];
-        other.s.id[i] = other.s.id[j];
-        other.s.id[j] = id;
+    reverse_rows(&other);
+    if (!strcmp(kind, "hostile")) fake_hostile(&k);
+    if (folder) fake_pictures(&c, &k, folder);
+    if (proven) {
+        fake_prove(&k);
+        fake_prove(&other);
+        r.model = model, r.models = 1 + both;
+        r.data = "<i>rows</i> & \xff", r.date = "2026-11-27<script>window.hacked = 5</script>";
+        if (both) r.title = "</title><script>window.hacked = 6</script>";
+        if (folder) fake_twins(&c, &k);
     }
-    if (argc > 4 && !two) fake_hostile(&k);
-    if (argc > 4 && !two) fake_pictures(&c, &k, argv[4]);
-    CHECK_OK(&c, spot_report_findings(&c, argv[1], two ? 2 : 1, s, f, o, &r));
+    CHECK_OK(&c, spot_report_findings(&c, argv[1], 1 + two, s, f, o, &r));
     fake_close(&k);
     fake_close(&other);
     return 0;

@@ -8,11 +8,17 @@ command -v chromium >/dev/null || command -v chromium-browser >/dev/null || comm
 python=${PYTHON:-/usr/bin/python3}
 
 mkdir "$dir/pictures"
-"$build/test_html" "$dir/hostile.html" 300 3 "$dir/pictures"
+"$build/test_html" "$dir/hostile.html" 300 3 hostile "$dir/pictures"
 "$python" report_page.py hostile "$dir/hostile.html"
 
 "$build/test_html" "$dir/two.html" 300 3 two
 "$python" report_page.py two "$dir/two.html"
+
+mkdir "$dir/twins"
+"$build/test_html" "$dir/proven.html" 600 3 proven "$dir/twins"
+"$python" report_page.py proven "$dir/proven.html"
+"$build/test_html" "$dir/both.html" 300 3 both
+"$python" report_page.py both "$dir/both.html"
 
 "$build/test_html" "$dir/big.html" 100000 1
 "$python" report_page.py big "$dir/big.html"

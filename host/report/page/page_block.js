@@ -46,10 +46,12 @@ const Block = (() => {
 
 const Picture = (() => {
   const pictures = what.pictures || null, sheets = new Map();
-  let tile = null, shape = null;
+  let tile = null, shape = null, twins = null;
 
   async function load() {
-    if (pictures) [tile, shape] = await Promise.all([Block.i32(pictures.tile), Block.u8(pictures.shape)]);
+    if (!pictures) return;
+    [tile, shape] = await Promise.all([Block.i32(pictures.tile), Block.u8(pictures.shape)]);
+    if (pictures.twin !== undefined) twins = await Block.i32(pictures.twin);
   }
 
   function sheet(k) {
@@ -64,17 +66,21 @@ const Picture = (() => {
   const has = row => !!tile && tile[row] >= 0;
   const sideOf = row => pictures.sheets[tile[row] >> 6];
 
-  // An element that shows the picture of a row, `size` CSS pixels at most, or says by its name that there is none.
-  function show(row, name, size) {
+  // The first row with the same picture.
+  const twin = row => twins ? twins[row] : row;
+
+  // An element that shows the picture of a row, `size` CSS pixels at most, or says by its name that there is none. label: for
+  // screen readers, in place of the name.
+  function show(row, name, size, label = name) {
     if (!has(row)) {
-      const box = h("span", { class: "nopic", style: `width:${size}px;height:${size}px`, title: name },
-                    h("bdi", {}, name.replace(/^.*[/\\](?=.)/, "")));
-      if (tile && tile[row] === -2) box.prepend(h("b", {}, "unreadable"));
+      const box = h("span", { class: "nopic", style: `width:${size}px;height:${size}px`, title: label, role: "img",
+                              "aria-label": `${label}, no picture` }, h("bdi", {}, name.replace(/^.*[/\\](?=.)/, "")));
+      if (tile && tile[row] === -2) box.prepend(h("b", {}, size < 60 ? "✕" : "unreadable"));
       return box;
     }
     const side = sideOf(row), w = shape[2 * row], hgt = shape[2 * row + 1], scale = size / Math.max(w, hgt);
     const ratio = Math.min(2, window.devicePixelRatio || 1);
-    const canvas = h("canvas", { class: "pic", role: "img", "aria-label": name, title: name,
+    const canvas = h("canvas", { class: "pic", role: "img", "aria-label": label, title: label,
                                  style: `width:${Math.round(w * scale)}px;height:${Math.round(hgt * scale)}px` });
     canvas.width = Math.round(w * scale * ratio);
     canvas.height = Math.round(hgt * scale * ratio);
@@ -86,7 +92,7 @@ const Picture = (() => {
     return canvas;
   }
 
-  return { load, has, show, any: !!pictures && pictures.given > 0, there: !!pictures };
+  return { load, has, show, twin, any: !!pictures && pictures.given > 0, there: !!pictures };
 })();
 
 // ---- small things ----

@@ -20,7 +20,9 @@ const Compare = (() => {
     if (i === undefined || i < 0 || (!partners(i).length && !mine)) { box.hidden = true; return; }
     const others = partners(i), choices = [i, ...others, ...(mine ? [MINE] : [])];
     a = i;
-    b = others.find(k => what.findings[k].method !== what.findings[i].method) ?? others[0] ?? MINE;
+    const other = k => Data.manyModels ? Data.model(what.findings[k].place) !== Data.model(what.findings[i].place)
+      : what.findings[k].method !== what.findings[i].method;
+    b = others.find(other) ?? others[0] ?? MINE;
     const pick = (label, now, set) => h("label", {}, h("span", {}, label), h("select", { onchange: e => {
       set(e.target.value === MINE ? MINE : +e.target.value);
       draw();
@@ -45,7 +47,7 @@ const Compare = (() => {
     });
   }
 
-  const short = s => s.own ? s.name : String(s.rank);
+  const short = s => s.own ? s.name : String(s.number);
 
   function matrix(left, right, o) {
     const shade = v => `background:color-mix(in srgb, var(--accent) ${Math.round(70 * v)}%, transparent)`;
@@ -80,7 +82,7 @@ const Compare = (() => {
   function pairs(left, right, o) {
     const body = left.map((s, i) => {
       const j = o[i].reduce((best, v, k) => v.jaccard > (best < 0 ? 0 : o[i][best].jaccard) ? k : best, -1), t = right[j];
-      const side = x => h("td", {}, h("div", { class: "line" }, h("b", {}, List.nameOf(x)), List.numbers(x)), List.strip(x, 5));
+      const side = x => h("td", {}, h("div", { class: "line" }, h("b", {}, h("bdi", {}, List.nameOf(x))), Card.numbers(x)), Card.strip(x, 5));
       return h("tr", {}, side(s), h("td", { class: "mid" }, t ? h("b", {}, o[i][j].jaccard.toFixed(2)) : null,
         t ? h("small", {}, `${count(o[i][j].both)} in both`) : null,
         t ? List.button("Show both", () => both(s, t),

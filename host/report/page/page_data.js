@@ -41,13 +41,10 @@ const Data = (() => {
     if (f.ready) return f;
     const p = await place(f.place), all = await Block.ascending(f.members);
     let from = 0;
-    f.slices.forEach((s, k) => {
-      s.finding = i;
-      s.rank = k + 1;
+    for (const s of f.slices) {
       s.member = all.subarray(from, from += s.size);
       s.worst = worst(s.member, p);
-      s.place = f.place;
-    });
+    }
     f.ready = true;
     return f;
   }
@@ -77,12 +74,12 @@ const Data = (() => {
   }
 
   const manyModels = what.models.length > 1;
-  const manySeeds = several(what.findings.map(f => f.seed));
+  const manySeeds = several(what.findings.filter(f => !f.merged).map(f => f.seed));
   const manyPlaces = several(what.places.map((p, k) => placeName(k)));
 
   function findingName(f) {
     const part = [f.method];
-    if (manySeeds) part.push(`seed ${f.seed}`);
+    if (manySeeds && !f.merged) part.push(`seed ${f.seed}`);
     if (manyPlaces) part.unshift(placeName(f.place));
     if (manyModels) part.unshift(model(f.place).name);
     return part.join(" · ");

@@ -6,37 +6,87 @@ const Detail = (() => {
 
   function fact(name, value) { return h("div", {}, h("dt", {}, name), h("dd", {}, value)); }
 
+  // In a narrow window the details stand below their card, else beside the list.
+  const side = document.querySelector(".side");
+
+  function place(s, inline) {
+    const home = inline && s && s.button ? s.button.parentElement : side;
+    if (detail.parentElement !== home) home.append(detail);
+    detail.classList.toggle("inline", home !== side);
+  }
+
+  // Takes the details out of the list, which is drawn again.
+  function park() { if (detail.parentElement !== side) side.append(detail); }
+
+  const points = v => v === null ? "–" : `${v < 0 ? "−" : "+"}${Math.abs(100 * v).toFixed(0)} points`;
+  const within = v => v === null || v[1] === null ? null : h("small", {}, ` ${points(v[1])} to ${points(v[2])}`);
+
+  function facts(s) {
+    const p = what.places[s.place], v = s.proof, rest = p.n > s.size ? (p.wrong - s.wrong) / (p.n - s.size) : null;
+    const ci = Card.range(s.interval), own = Claim.classRate(s);
+    const common = [fact("share of errors", percent(s.share, 1)), fact("mean confidence", s.confidence.toFixed(3))];
+    if (!v)
+      return [fact("rows", count(s.size)), fact("wrong", count(s.wrong)),
+              fact("error rate", [percent(s.rate, 1), ci ? h("small", {}, ` ${ci}`) : null]),
+              fact("rest of the class", percent(rest, 1)), ...common,
+              s.own || s.score === null ? null : fact("method’s score", String(+s.score.toPrecision(4)))];
+    return [fact("rows", count(s.size)), fact("judged rows", count(v.judged)), fact("wrong of these", count(v.wrong)),
+            fact("error rate", [percent(Claim.rate(s), 1), ci ? h("small", {}, ` ${ci}`) : null]),
+            fact("its class", percent(own, 1)), fact("excess", [points(v.excess[0]), within(v.excess)]),
+            fact("expect on new rows", points(v.shrunk)),
+            v.cell === null ? null : fact("by predicted class and confidence", percent(v.cell, 1)),
+            fact("p, corrected", small(v.p)), ...common];
+  }
+
   // Every picture of the slice that is here, worst first, and the rows as a table.
   function draw(s, partner) {
     detail.replaceChildren();
     if (!s) {
-      detail.append(h("p", { class: "hint" }, "Select a blindspot in the list or a point on the map to see its rows; draw " +
+      detail.append(h("p", { class: "hint" }, "Select a slice in the list or a point on the map to see its rows; draw " +
         "around points with the lasso to make a slice of your own."));
       return;
     }
-    const p = what.places[s.place], name = s.own
+    const name = s.own
       ? h("input", { class: "name", value: s.name, "aria-label": "name of the slice", size: 24,
                      onchange: e => { s.name = e.target.value || s.name; List.draw(); } })
-      : h("h2", {}, List.nameOf(s), Data.manyPlaces ? h("bdi", { class: "of" }, ` ${Data.placeName(s.place)}`) : null,
-          h("bdi", { class: "of" }, ` ${List.methodOf(s)}`));
-    const file = s.own ? s.name : `${Data.placeName(s.place)}-${List.methodOf(s)}-${s.rank}`;
+      : h("h2", {}, h("bdi", {}, List.nameOf(s)), isRun ? h("bdi", { class: "of" }, ` ${Data.placeName(s.place)}`) : null,
+          h("span", { class: "of" }, isRun ? ` ${List.methodOf(s)}` : ` ${Claim.word(s)}`));
+    const file = s.own ? s.name : `${Data.placeName(s.place)}-${List.methodOf(s)}-${s.number}`;
     detail.append(h("div", { class: "line" }, name, h("span", { class: "row" },
-      button("Zoom to it", () => PointMap.zoomTo(s)),
+      button("Zoom to it", () => {
+        PointMap.zoomTo(s);
+        document.getElementById("stage").scrollIntoView({ block: "nearest" });
+      }, { title: "show the slice as large as it goes on the map" }),
+      s.own ? null : h("a", { class: "small", href: `#${s.address}`, title: "the address of this slice in this page" }, "Link"),
       button("Save CSV", () => Export.csv([s], file)), button("Save JSON", () => Export.json([s], file)),
       s.own ? button("Remove", () => List.remove(s)) : null,
-      button("Close", List.clear, { "aria-label": "Close the slice (Escape)" }))));
-    detail.append(h("dl", { class: "facts few" }, fact("rows", count(s.size)), fact("wrong", count(s.wrong)),
-      fact("error rate", percent(s.rate, 1)), fact("rest of the class", percent((p.wrong - s.wrong) / (p.n - s.size), 1)),
-      fact("share of errors", percent(s.share, 1)), fact("mean confidence", s.confidence.toFixed(3)),
-      s.own || s.score === null ? null : fact("method’s score", String(+s.score.toPrecision(4)))));
+      button("Close", () => List.clear(), { "aria-label": "Close the slice (Escape)" }))));
+    detail.append(h("dl", { class: "facts few" }, ...facts(s).filter(Boolean)));
     if (s.note) detail.append(h("p", { class: "hint" }, s.note));
     if (partner)
       detail.append(h("p", { class: "hint" },
         `Circles: ${List.nameOf(s)}. Squares: ${List.nameOf(partner)} of ${List.methodOf(partner)}.`));
+    if (s.proof) proof(s);
+    Models.detail(detail, s);
     if (s.words) words(s.words);
     if (s.conjunction) conjunction(s.conjunction);
     if (Picture.there) gallery(s);
     table(s);
+  }
+
+  // Which search found the slice on which part, and what the rows of the other part say.
+  function proof(s) {
+    const v = s.proof, seeds = new Set(v.pieces.map(e => e.seed)).size > 1, methods = Data.model(s.place).methods || [];
+    const row = e => [h("bdi", {}, `${methods[e.method] ?? "?"}${seeds ? `, seed ${e.seed}` : ""}`), String(e.part + 1),
+                      `${count(e.found)}, ${count(e.found_wrong)}`, count(e.judged), count(e.wrong), decimal(e.base, 1),
+                      small(e.p), small(e.corrected)];
+    detail.append(h("h3", {}, "The proof"),
+      grid(["found by", "on part", "rows, wrong", "judged rows", "wrong", "expected", "p", "corrected p"], v.pieces.map(row)),
+      h("p", { class: "key-line" }, "Found on one part of the rows, judged on the other, whose rows join by their features " +
+        "alone. Expected: wrong rows at the rate of their class. p: chance of as many wrong ones in a random choice of rows " +
+        "of the same classes; corrected for all tests of this page’s model together (Holm). Excess: error rate of the judged " +
+        "rows less that of their class. To expect on new rows: the excess, drawn towards the mean of all slices. " +
+        (v.cell === null ? "" : "By predicted class and confidence: the error rate that these alone let expect.")));
   }
 
   const small = v => v === null ? "–" : v < 0.0001 && v > 0 ? "< 0.0001" : String(+v.toPrecision(2));
@@ -70,14 +120,15 @@ const Detail = (() => {
   }
 
   function gallery(s) {
-    const of = list => list.filter(i => Picture.has(what.places[s.place].row[i])), here = of(s.worst);
-    const figure = i => h("li", {}, List.picture(s.place, i, 76), h("small", {}, Data.row(s.place, i).confidence.toFixed(2)));
-    const shown = here.slice(0, GALLERY);
-    detail.append(h("h3", {}, `Least confident first${shown.length < s.size ? ` (${shown.length} of ${count(s.size)})` : ""}`),
-                  h("ul", { class: "gallery" }, ...shown.map(figure)));
+    const here = s.worst.filter(i => Picture.has(what.places[s.place].row[i])), all = Card.distinct(s.place, here);
+    const figure = ([i, times]) => h("li", {}, Card.picture(s.place, i, 76, times),
+                                     h("small", { "aria-hidden": "true" }, Data.row(s.place, i).confidence.toFixed(2)));
+    const shown = all.slice(0, GALLERY), rows = shown.reduce((n, [, times]) => n + times, 0);
+    const few = rows < s.size ? ` (${count(rows)} of ${count(s.size)} rows)` : "";
+    detail.append(h("h3", {}, `Least confident first${few}`), h("ul", { class: "gallery" }, ...shown.map(figure)));
     if (s.near.length)
       detail.append(h("h3", {}, "Nearest of the class that the model gets right"),
-                    h("ul", { class: "gallery" }, ...s.near.map(figure)));
+                    h("ul", { class: "gallery" }, ...Card.distinct(s.place, s.near).map(figure)));
   }
 
   function table(s) {
@@ -93,7 +144,7 @@ const Detail = (() => {
     detail.append(box);
   }
 
-  return { draw };
+  return { draw, place, park };
 })();
 
 // ---- saving: the columns of slices.csv; JSON with the numbers, too ----
@@ -109,7 +160,7 @@ const Export = (() => {
   }
 
   const fileName = name => name.replace(/[^A-Za-z0-9._-]+/g, "-").slice(0, 80);
-  const seedOf = s => s.own ? "" : what.findings[s.finding].seed;
+  const seedOf = s => s.own || what.findings[s.finding].merged ? "" : what.findings[s.finding].seed;
 
   function csvText(slices) {
     const lines = ["id,class,method,seed,rank,score"];
@@ -125,7 +176,8 @@ const Export = (() => {
   function jsonText(slices) {
     return JSON.stringify({ spotter: what.spotter, slices: slices.map(s => ({
       name: List.nameOf(s), [isRun ? "ec" : "class"]: Data.placeName(s.place), model: Data.model(s.place).name,
-      method: List.methodOf(s), seed: seedOf(s) || null, rank: s.own ? null : s.rank, size: s.size, wrong: s.wrong,
+      method: List.methodOf(s), seed: seedOf(s) || null, rank: s.own ? null : s.rank,
+      claim: s.proof ? ["chance", "suggested", "confirmed"][s.proof.claim] : null, p: s.proof ? s.proof.p : null, size: s.size, wrong: s.wrong,
       error_rate: s.rate, mean_confidence: s.confidence, share_of_errors: s.share, words: s.words, conjunction: s.conjunction,
       ids: Array.from(s.member, i => Data.row(s.place, i).id) })) }, null, 1) + "\n";
   }

@@ -361,7 +361,7 @@ const PointMap = (() => {
     const good = [], bad = [];
     for (let i = 0; i < n; i++) (place.isBad[i] ? bad : good).push(i);
     order = Int32Array.from(good.concat(bad));
-    badges = m < 0 ? [] : slices.filter(s => s.size).map(s => ({ slice: s, text: String(s.rank), middle: middle(s.member) }));
+    badges = m < 0 ? [] : slices.filter(s => s.size).map(s => ({ slice: s, text: String(s.number ?? s.rank), middle: middle(s.member) }));
     if (other) { lit = []; hover = -1; set(1, 0, 0); }
     setTimeout(plant, 30);
     draw(false);

@@ -1,0 +1,115 @@
+// page_head.js - the head of the page: names, what the tests say in a sentence, numbers of the whole, notes.
+
+const Head = (() => {
+  const are = (n, one, many) => `${n ? count(n) : "no"} ${n === 1 ? one : many}`;
+
+  // What became of a model's slices.
+  function claims(k) {
+    const list = Claim.all().filter(s => Claim.place(s).model === k), n = Claim.kinds(list);
+    const tests = list.reduce((sum, s) => sum + (s.proof ? s.proof.pieces.length : 0), 0), proof = what.models[k].proof;
+    const first = are(n.confirmed, "slice is a confirmed blindspot", "slices are confirmed blindspots");
+    const rest = [[n.suggested, "is suggested", "are suggested"], [n.chance, "may be chance", "may be chance"],
+                  [n.fine, "has no more errors than elsewhere", "have no more errors than elsewhere"]]
+      .filter(([m]) => m).map(([m, one, many]) => are(m, one, many));
+    const told = [first[0].toUpperCase() + first.slice(1), ...rest];
+    const level = proof ? ` at the level ${percent(proof.level)}` : "";
+    const beat = proof && proof.chance && n.suggested
+      ? ` Suggested: better than the best of ${plural(proof.chance, "search", "searches")} in errors without structure.` : "";
+    return [h("b", {}, `${told.length > 1 ? `${told.slice(0, -1).join(", ")} and ${told.at(-1)}` : told[0]}.`),
+            ` ${plural(tests, "test")} on rows that the search had not seen, corrected together (Holm)${level}.${beat}`];
+  }
+
+  function untested(k) {
+    const list = Claim.all().filter(s => Claim.place(s).model === k), n = Claim.kinds(list);
+    const methods = new Set(list.flatMap(Claim.methods)).size;
+    return [h("b", {}, `${count(n.open)} of ${plural(list.length, "slice")} by ${plural(methods, "method")} ` +
+                       `${n.open === 1 ? "has" : "have"} more errors than the rest of their class.`),
+            " Not tested: these slices were found and counted on the same rows, where chance alone gives some."];
+  }
+
+  function sentences() {
+    return what.models.map((m, k) => {
+      const has = Claim.all().some(s => Claim.place(s).model === k && s.proof);
+      if (!Claim.all().some(s => Claim.place(s).model === k)) return null;
+      return h("p", { class: "lead" }, Data.manyModels ? h("b", {}, h("bdi", {}, m.name), ": ") : null,
+               ...(has ? claims(k) : untested(k)));
+    }).filter(Boolean);
+  }
+
+  // A date is given with the findings, or it is that of the file.
+  function date() {
+    if (what.date) return what.date;
+    const of = new Date(document.lastModified);
+    if (location.protocol !== "file:" || Number.isNaN(of.getTime())) return null;
+    return `file of ${of.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" })}`;
+  }
+
+  function names() {
+    const one = what.models.length === 1 && !isRun ? what.models[0].name : null, about = [];
+    const title = one && what.title === "Blindspots" ? `Blindspots of ${one}` : what.title;
+    document.getElementById("title").textContent = title;
+    document.title = `${title} – Spotter`;
+    if (isRun) return null;
+    if (one && title === what.title) about.push(["Model", one]);
+    if (Data.manyModels) about.push(["Models", what.models.map(m => m.name).join(", ")]);
+    if (what.data) about.push(["Data", what.data]);
+    if (date()) about.push(["Date", date()]);
+    return about.length ? h("p", { class: "names" }, ...about.map(([k, v]) => h("span", {}, `${k}: `, h("bdi", {}, v)))) : null;
+  }
+
+  function draw() {
+    const sources = document.getElementById("sources"), facts = document.getElementById("facts");
+    const fact = (name, value, note) =>
+      facts.append(h("div", {}, h("dt", {}, name), h("dd", {}, h("b", {}, value), note ? h("span", {}, note) : null)));
+    const line = names();
+    if (line) sources.append(line);
+    for (const m of what.models)
+      sources.append(h("p", { class: "source" }, Data.manyModels ? h("b", {}, h("bdi", {}, m.name), ": ") : null,
+                       h("bdi", {}, m.source)));
+    if (isRun) Run.facts(fact);
+    else {
+      document.getElementById("claims").append(...sentences());
+      fact("rows", count(what.rows));
+      fact("classes examined", count(new Set(what.places.map(p => p.class)).size),
+           what.places.some(p => p.class < 0) ? "together" : `of ${count(what.classes.length)}`);
+      for (const m of what.models)
+        fact(Data.manyModels ? `accuracy, ${m.name}` : "accuracy", percent(m.judged ? 1 - m.wrong / m.judged : null, 1),
+             `${count(m.wrong)} wrong${m.several ? ` of ${count(m.judged)} labels` : ""}`);
+    }
+    notes();
+  }
+
+  function pictureNotes(out) {
+    const p = what.pictures;
+    if (!p) return;
+    if (p.unreadable)
+      out.push(`${plural(p.unreadable, "picture")} could not be read; a box with the name stands in the place.`);
+    if (p.given + p.unreadable < p.there)
+      out.push(`To stay small this page holds ${count(p.given)} of ${count(p.there)} pictures, those of blindspots first` +
+               `${p.others < p.wanted ? `, most of them ${p.others} pixels wide` : ""}. Numbers are of all rows. ` +
+               "The option --full takes all pictures.");
+    else if (p.others < p.wanted)
+      out.push(`To stay small this page holds most pictures only ${p.others} pixels wide; the option --full takes larger ` +
+               "ones.");
+  }
+
+  function notes() {
+    const out = [...(what.notes || [])], few = what.left_out || [];
+    for (const m of what.models)
+      if (m.skipped)
+        out.push(`${plural(m.skipped, "picture")} could not be read and ${m.skipped === 1 ? "was" : "were"} left out.`);
+    if (few.length) {
+      const names = few.slice(0, 6).map(f => `${what.classes[f.class]} (${count(f.rows)})`).join(", ");
+      out.push(`${plural(few.length, "class", "classes")} not examined, with too few rows or none that is wrong: ` +
+               `${names}${few.length > 6 ? `, and ${few.length - 6} more` : ""}.`);
+    }
+    const failed = what.findings.filter(f => f.failed);
+    for (const f of failed.slice(0, 6)) out.push(`${Data.findingName(f)} failed: ${f.failed}`);
+    if (failed.length > 6) out.push(`${failed.length - 6} more failed; each says why where it is selected.`);
+    if (what.no_figures) out.push(what.no_figures);
+    pictureNotes(out);
+    if (out.length) document.getElementById("notes").append(h("ul", { class: "notes" }, ...out.map(t => h("li", {}, t))));
+  }
+
+  return { draw };
+})();
