@@ -231,6 +231,7 @@ static void write_map(report *r, const map *m)
     spot_json_object(p->at, NULL);
     spot_json_put_int(p->at, "place", m->place);
     if (m->shared) spot_page_text(p, "of", NULL);
+    else if (f->merged) spot_page_text(p, "of", "the first method that has one");
     else spot_page_text(p, "of", spot_bdm_name(&r->o[model]->bdm[f->bdm], name, sizeof name));
     spot_json_put_int(p->at, "columns", m->shared ? 2 : f->points.d);
     if (m->shared) write_shared(r, f, r->f[model]->map);

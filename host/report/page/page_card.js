@@ -23,7 +23,8 @@ const Card = (() => {
     const of = p.class < 0 || isRun ? "of all" : "of its class, ";
     return h("span", { class: "numbers" },
              h("span", {}, h("b", {}, count(s.size)), s.size === 1 ? " row" : " rows"),
-             h("span", {}, h("b", {}, percent(Claim.rate(s))), " wrong", ci ? h("small", {}, ` (${ci})`) : null),
+             h("span", {}, h("b", {}, percent(Claim.rate(s))), s.proof ? ` of ${count(s.proof.judged)} judged wrong` : " wrong",
+               ci ? h("small", {}, ` (${ci})`) : null),
              h("span", {}, h("b", {}, percent(Claim.classRate(s))), ` ${of}${p.class < 0 || isRun ? " " : ""}` +
                `${plural(p.n, isRun ? "image" : "row")}`));
   }
@@ -69,10 +70,10 @@ const Card = (() => {
                h("span", { class: "ids" }, ...s.worst.slice(0, 4).flatMap((i, k) =>
                  [k ? ", " : "worst: ", h("bdi", {}, Data.row(s.place, i).id)]), s.worst.length > 4 ? ", …" : ""));
     const tiles = (list, n) => distinct(s.place, list, n).map(([i, times]) => picture(s.place, i, TILE, times));
-    const out = h("span", { class: "strip" }, h("span", { class: "worst" }, ...tiles(s.worst, most)));
+    const worst = tiles(s.worst, most), out = h("span", { class: "strip" }, h("span", { class: "worst" }, ...worst));
     if (s.near.length)
       out.append(h("span", { class: "near", title: "the nearest images of the class that the model gets right" },
-                   ...tiles(s.near, NEAR)));
+                   ...tiles(s.near, worst.length > 7 ? NEAR : NEAR / 2)));
     return out;
   }
 

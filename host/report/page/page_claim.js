@@ -72,7 +72,7 @@ const Claim = (() => {
   function name(s) {
     if (s.own) return s.name;
     if (isRun) return `Hypothesis ${s.number}`;
-    return place(s).class < 0 ? `slice ${s.number}` : `${Data.placeName(s.place)} ${s.number}`;
+    return `${place(s).class < 0 ? "slice" : Data.placeName(s.place)} #${s.number}`;
   }
 
   const taken = s => s.taken === undefined ? null : what.classes[s.taken];

@@ -4,7 +4,7 @@ const Detail = (() => {
   const detail = document.getElementById("detail"), GALLERY = 96, ROWS = 300;
   const button = (...a) => List.button(...a);
 
-  function fact(name, value) { return h("div", {}, h("dt", {}, name), h("dd", {}, value)); }
+  function fact(name, value) { return h("div", {}, h("dt", {}, name), h("dd", {}, ...[value].flat())); }
 
   // In a narrow window the details stand below their card, else beside the list.
   const side = document.querySelector(".side");

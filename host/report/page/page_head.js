@@ -6,14 +6,15 @@ const Head = (() => {
   // What became of a model's slices.
   function claims(k) {
     const list = Claim.all().filter(s => Claim.place(s).model === k), n = Claim.kinds(list);
-    const tests = list.reduce((sum, s) => sum + (s.proof ? s.proof.pieces.length : 0), 0), proof = what.models[k].proof;
+    const pieces = list.reduce((sum, s) => sum + (s.proof ? s.proof.pieces.length : 0), 0);
+    const tests = list.find(s => s.proof)?.proof.tests ?? pieces, proof = what.models[k].proof;
     const first = are(n.confirmed, "slice is a confirmed blindspot", "slices are confirmed blindspots");
     const rest = [[n.suggested, "is suggested", "are suggested"], [n.chance, "may be chance", "may be chance"],
                   [n.fine, "has no more errors than elsewhere", "have no more errors than elsewhere"]]
       .filter(([m]) => m).map(([m, one, many]) => are(m, one, many));
     const told = [first[0].toUpperCase() + first.slice(1), ...rest];
     const level = proof ? ` at the level ${percent(proof.level)}` : "";
-    const beat = proof && proof.chance && n.suggested
+    const beat = k === what.models.length - 1 && proof && proof.chance && n.suggested
       ? ` Suggested: better than the best of ${plural(proof.chance, "search", "searches")} in errors without structure.` : "";
     return [h("b", {}, `${told.length > 1 ? `${told.slice(0, -1).join(", ")} and ${told.at(-1)}` : told[0]}.`),
             ` ${plural(tests, "test")} on rows that the search had not seen, corrected together (Holm)${level}.${beat}`];
@@ -51,7 +52,6 @@ const Head = (() => {
     document.title = `${title} – Spotter`;
     if (isRun) return null;
     if (one && title === what.title) about.push(["Model", one]);
-    if (Data.manyModels) about.push(["Models", what.models.map(m => m.name).join(", ")]);
     if (what.data) about.push(["Data", what.data]);
     if (date()) about.push(["Date", date()]);
     return about.length ? h("p", { class: "names" }, ...about.map(([k, v]) => h("span", {}, `${k}: `, h("bdi", {}, v)))) : null;

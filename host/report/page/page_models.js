@@ -12,7 +12,8 @@ const Models = (() => {
 
   function cell(s, k) {
     const mine = k === Claim.place(s).model, d = rateOf(s, k) - rateOf(s, Claim.place(s).model);
-    const change = mine ? null : h("small", {}, ` ${d < 0 ? "−" : "+"}${Math.abs(100 * d).toFixed(0)} points`);
+    const by = Math.round(100 * d);
+    const change = mine ? null : h("small", {}, by ? ` ${by < 0 ? "−" : "+"}${Math.abs(by)} points` : " no change");
     return h("td", { class: "number" }, mine ? percent(rateOf(s, k)) : h("b", {}, percent(rateOf(s, k))), change);
   }
 
@@ -26,7 +27,7 @@ const Models = (() => {
       h("caption", {}, sure ? "Confirmed blindspots of " : "Slices, not tested, of ", h("bdi", {}, what.models[k].name),
         list.length > MOST ? `: the first ${MOST} of ${count(list.length)}` : ""),
       h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "slice"), h("th", { scope: "col", class: "number" }, "rows"),
-        ...what.models.map(m => h("th", { scope: "col", class: "number" }, h("bdi", {}, m.name), " wrong")))),
+        ...what.models.map(m => h("th", { scope: "col", class: "number" }, h("bdi", {}, m.name), ", wrong")))),
       h("tbody", {}, ...rows)));
   }
 

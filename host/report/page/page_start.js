@@ -50,8 +50,9 @@ async function start() {
   List.listen();
   PointMap.listen();
   await Promise.all([Data.loadRows(), Picture.load()]);
-  await List.refresh(!Claim.at(location.hash.slice(1)));
-  await List.follow();
+  const linked = !!Claim.at(location.hash.slice(1));
+  await List.refresh(!linked);
+  if (linked) await List.follow();
   PointMap.times.open = performance.now() - since;
   document.documentElement.dataset.ready = "1";
 }
