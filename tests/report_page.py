@@ -3,6 +3,8 @@
 
     report_page.py hostile FILE.html      300 rows of 3 classes with pictures, ids and names that would be markup
     report_page.py two FILE.html          of two models, the rows of the second in another order
+    report_page.py proven FILE.html       600 rows of 3 classes with pictures and proofs, names that would be markup
+    report_page.py both FILE.html         of two models with proofs and such names
     report_page.py run FILE.html          of a sweep
     report_page.py big FILE.html          100,000 points: times
 """
@@ -203,7 +205,7 @@ def described(page):
     """Words and attributes of two slices, which try to become markup, are texts in cards and details."""
     at = "what.findings.findIndex(f => f.slices.some(s => s.words))"
     check(page.js(at) == 0, "no finding has words")
-    page.js("(async () => { await Data.finding(0); await List.choose(what.findings[0].slices[0]); })()")
+    page.js("(async () => { await Data.finding(0); List.clear(); await List.choose(what.findings[0].slices[0]); })()")
     page.wait("List.selected() === what.findings[0].slices[0]")
     told = page.js("[...document.querySelectorAll('#detail td bdi')].map(e => e.textContent)")
     check("</script><script>window.hacked = 1</script>" in told, "the phrases are", told)
@@ -217,12 +219,219 @@ def described(page):
     check(page.js("window.hacked === undefined"), "a phrase ran as a script")
 
 
+def untested(page):
+    """Slices without proofs: said so, those that are no worse than their class under a fold, all counted right."""
+    told = page.js("document.querySelector('.lead').textContent")
+    worse, slices = page.js("(all => [all.filter(Boolean).length, all.length])(what.findings.flatMap(f => f.slices.map(s => "
+                            "s.rate > what.places[f.place].wrong / what.places[f.place].n)))")
+    check(0 < worse < slices and told.startswith("%d of %d slices by 2 methods have more errors" % (worse, slices)),
+          "%d of %d slices are worse than their class, the page says %s" % (worse, slices, told))
+    check("Not tested: these slices were found and counted on the same rows" in told, "the page says", told)
+    choose(page, "place", "")
+    page.wait("document.querySelectorAll('#fold-fine li').length > 2")
+    choose(page, "order", "size")
+    choose(page, "order", "")
+    page.wait("document.querySelectorAll('#fold-fine li').length > 2")
+    page.frames(4)
+    main, fine = page.js("['#cards', '#fold-fine'].map(e => document.querySelectorAll(e + ' > li, ' + e + ' ol > li').length)")
+    want = page.js("""what.findings.filter(f => f.method === document.getElementById('by-method').value ||
+        !document.getElementById('by-method').value).filter(f => !document.getElementById('by-seed').value ||
+        f.seed === document.getElementById('by-seed').value).flatMap(f => f.slices.map(s =>
+        s.rate > what.places[f.place].wrong / what.places[f.place].n))""")
+    check((main, fine) == (min(40, want.count(True)), want.count(False)), "of", len(want), "slices there are", main, "and", fine)
+    said = page.js("document.getElementById('say').textContent")
+    check(said.startswith("%d slices with more errors than elsewhere, not tested, shown" % want.count(True)) and
+          "%d with no more errors than elsewhere" % want.count(False) in said, "the live region says", said)
+    check(not page.js("/blindspot/i.test(document.getElementById('list').textContent)"), "a slice without a test is a blindspot")
+
+
+def cards_of(page, where):
+    return page.js("[...document.querySelectorAll('%s button.card')].map(b => b.getAttribute('aria-label'))" % where)
+
+
+def claims(page):
+    """What the tests say, in a sentence, in the order and in the folds."""
+    of = page.js("what.findings.flatMap(f => f.slices.map(s => [s.proof.claim, s.proof.excess[0]]))")
+    sure, likely = (sum(c == k for c, _ in of) for k in (2, 1))
+    fine = sum(c == 0 and e <= 0 for c, e in of)
+    chance = len(of) - sure - likely - fine
+    check(min(sure, likely, fine, chance) > 0, "a kind of claim is missing:", sure, likely, fine, chance)
+    told = page.js("document.querySelector('.lead').textContent")
+    for words in ("%d slices are confirmed blindspots" % sure, "%d are suggested" % likely, "%d may be chance" % chance,
+                  "%d have no more errors" % fine, "%d tests" % (2 * len(of)), "at the level 5 %", "19 searches"):
+        check(words in told, "the sentence lacks", words, "in", told)
+    check(page.js("document.getElementById('claims').getBoundingClientRect().bottom < 400"), "the sentence is not on top")
+    main, maybe, good = (cards_of(page, w) for w in ("#cards", "#fold-chance", "#fold-fine"))
+    check((len(main), len(maybe), len(good)) == (sure + likely, chance, fine), "cards:", len(main), len(maybe), len(good))
+    check(["confirmed blindspot" in t for t in main] == [True] * sure + [False] * likely, "not the surest first:", main)
+    check(all("may be chance" in t for t in maybe) and all("no more errors" in t for t in good), "folds hold", maybe, good)
+    check(not any("blindspot" in t for t in main[sure:] + maybe + good), "what is not confirmed is called a blindspot")
+    numbers = [int(re.match(r"class \d #(\d+),", t).group(1)) for t in main + maybe + good]
+    check(numbers == list(range(1, len(of) + 1)), "the numbers are", numbers)
+    shrunk = page.js("Claim.all().filter(s => s.kind === 'confirmed').sort(Claim.order).map(s => s.proof.shrunk)")
+    check(shrunk == sorted(shrunk, reverse=True), "confirmed slices come by", shrunk)
+    card = main[0]
+    for words in (r"\d+ rows?", r"\d+ % wrong \(\d+ to \d+ %\)", r"\d+ % of its class", r"predicted as class \d, 100 %",
+                  "found by planespot-scvis, domino"):
+        check(re.search(words, card), "the first card lacks", words, "in", card)
+    shown = page.js("document.querySelector('button.card').textContent")
+    check("200 rows" in shown and "judged" in shown, "the card shows", shown)
+    check(not page.js("[...document.querySelectorAll('details.fold')].some(e => e.open)"), "a fold is open")
+    said = page.js("document.getElementById('say').textContent")
+    check(said == "%d confirmed blindspots and %d suggested shown; under folds %d that may be chance and %d with no more errors "
+          "than elsewhere" % (sure, likely, chance, fine), "the live region says", said)
+
+
+def proof_of(page):
+    """The details have every test of the slice, and the numbers that the proof gives."""
+    page.js("List.choose(Claim.at('slice-2'))")
+    page.wait("List.selected() === Claim.at('slice-2') && document.querySelector('#detail h2').textContent.includes('#2')")
+    told = page.js("document.getElementById('detail').textContent")
+    for words in ("corrected p", "judged rows", "expect on new rows", "excess", "planespot-scvis", "domino", "Holm"):
+        check(words in told, "the details lack", words)
+    rows = page.js("[...document.querySelectorAll('#detail tbody')].map(t => t.rows.length)[0]")
+    check(rows == 2, "the table has", rows, "tests")
+    check("[object" not in told, "the details show", told)
+    cells = page.js("Claim.all().map(s => [s.address, s.proof.cell])")
+    for address, cell in (next(c for c in cells if c[1] is not None), next(c for c in cells if c[1] is None)):
+        page.js("List.choose(Claim.at('%s'))" % address)
+        page.wait("List.selected() === Claim.at('%s')" % address)
+        page.frames(3)
+        check(page.js("/by predicted class and confidence/.test(document.querySelector('#detail dl').textContent)") ==
+              (cell is not None), "the rate by the cell of", address, "is", cell)
+
+
+def links(browser, page, path):
+    page.js("document.querySelectorAll('#cards button.card')[2].click()")
+    page.wait("location.hash === '#slice-3'")
+    page.js("document.querySelectorAll('#cards button.card')[3].click()")
+    page.wait("location.hash === '#slice-4'")
+    page.js("history.back()")
+    page.wait("List.selected() === Claim.at('slice-3') && location.hash === '#slice-3'")
+    check(page.js("document.querySelector('#detail a.small').getAttribute('href')") == "#slice-3", "the link is another")
+    page.js("List.clear()")
+    page.wait("location.hash === ''")
+    folded = page.js("Claim.all().find(s => s.kind === 'fine').address")
+    other = browser.open(path + "#" + folded)
+    other.wait("List.selected() === Claim.at('%s')" % folded)
+    check(other.js("document.getElementById('fold-fine').open"), "the slice of the link lies in a closed fold")
+    check(other.js("(r => r.top >= 0 && r.top < innerHeight)(List.selected().button.getBoundingClientRect())"),
+          "the slice of the link is out of sight")
+    for bad in ("#slice-999", "#<img src=x onerror=hacked=1>", "#list", "#__proto__"):
+        quiet(browser.open(path + bad))
+
+
+def twins(page):
+    """A picture that three rows have is shown once, with its number of rows."""
+    page.js("List.choose(what.findings[0].slices[0], null, { follow: true })")
+    page.wait("List.selected() === what.findings[0].slices[0]")
+    page.frames(10)
+    size, shown = page.js("[List.selected().size, document.querySelectorAll('#detail .gallery')[0].children.length]")
+    check(shown == size - 2, "of", size, "rows with 2 twins", shown, "pictures are shown")
+    times = page.js("[...document.querySelectorAll('#detail .times')].map(e => e.textContent)")
+    check(times == ["×3"], "marks of twins:", times)
+    names = page.js("[...document.querySelectorAll('#detail .gallery [role=img]')].map(e => e.getAttribute('aria-label'))")
+    check(all(re.match(r"img_\d+\.png, confidence \d\.\d\d, (right|wrong, predicted as class \d)", n) for n in names),
+          "pictures are called", names[:3])
+
+
+def small_window(browser, path):
+    page = browser.open(path, width=400, height=800)
+    check(page.js("List.selected() === null"), "a slice is chosen from the start")
+    check(page.js("document.documentElement.scrollWidth <= innerWidth"), "it scrolls sideways")
+    for k in (0, 4):
+        page.js("document.querySelectorAll('button.card')[%d].scrollIntoView({ block: 'center' })" % k)
+        x, y = page.js("(r => [r.left + r.width / 2, r.top + 20])(document.querySelectorAll('button.card')[%d]"
+                       ".getBoundingClientRect())" % k)
+        page.click(x, y)
+        page.wait("List.selected() && document.querySelectorAll('button.card')[%d].getAttribute('aria-pressed') === 'true'" % k)
+        page.frames(4)
+        top, height = page.js("(e => [e.getBoundingClientRect().top, innerHeight])(document.getElementById('detail'))")
+        check(0 < top < height - 150, "the details begin at", top, "of", height)
+        check(page.js("document.getElementById('detail').parentElement.contains(List.selected().button)"), "not below the card")
+        check(page.js("document.documentElement.scrollWidth <= innerWidth"), "the details scroll sideways")
+    broken = page.js("""[...document.querySelectorAll('.nopic b')].filter(e => e.getClientRects().length > 1).length""")
+    check(broken == 0, "a word is broken in its box")
+    quiet(page)
+
+
+def named(page):
+    """Names of a model, of data and a date are text, whatever they are."""
+    check(page.js("window.hacked === undefined"), "a name ran as a script:", page.js("window.hacked"))
+    told = page.js("document.querySelector('header').textContent")
+    for words in ("</script><b>v1</b>", "<i>rows</i> & \\xff", "2026-11-27<script>window.hacked = 5</script>"):
+        check(words in told, "the head lacks", words, "in", told)
+    check(not page.js("document.querySelector('header i, main img')"), "a name became markup")
+    check(page.js("[...document.querySelectorAll('button,select,input,a,[role=img]')].every(e => "
+                  "e.getAttribute('aria-label') || e.textContent.trim() || e.closest('label'))"), "something has no name")
+
+
+def proven(browser, path):
+    page = browser.open(path, width=1200, height=900)
+    page.wait("document.querySelectorAll('button.card').length > 3")
+    page.frames(4)
+    check(page.js("List.selected() === Claim.at('slice-1') && location.hash === ''"), "the map does not begin with the first")
+    claims(page)
+    named(page)
+    proof_of(page)
+    twins(page)
+    links(browser, page, path)
+    json = page.js("JSON.parse(Export.jsonText([Claim.at('slice-1')])).slices[0]")
+    check(json["claim"] == "confirmed" and json["name"].endswith("#1"), "the JSON has", json["claim"], json["name"])
+    quiet(page)
+    small_window(browser, path)
+    dark = browser.open(path, width=1200, height=900, dark=True)
+    ink, chip = (dark.js("getComputedStyle(document.querySelector('.claim.confirmed')).%s" % k) for k in ("color", "backgroundColor"))
+    check(contrast(ink, chip) > 4.5, "in the dark the claim has", ink, "on", chip)
+    quiet(dark)
+
+
+def contrast(a, b):
+    """WCAG's ratio of two colours as CSS gives them."""
+    def light(colour):
+        v = [int(n) / 255 for n in re.findall(r"\d+", colour)[:3]]
+        v = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in v]
+        return 0.2126 * v[0] + 0.7152 * v[1] + 0.0722 * v[2]
+    high, low = sorted((light(a), light(b)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def both(browser, path):
+    """Two models with proofs: each one's confirmed slices with the other's rate on the same rows, counted here by ids."""
+    page = browser.open(path, width=1200, height=900)
+    check(page.js("!document.getElementById('models').hidden && document.getElementById('models').compareDocumentPosition("
+                  "document.getElementById('list')) & 4"), "the models are not compared before the list")
+    check("Rates on the same rows; not a test" in page.js("document.getElementById('models').textContent"), "no label")
+    wrong = page.js("""(async () => { const out = [], ids = await Block.words(what.ids);
+        await Promise.all(what.findings.map((f, i) => Data.finding(i)));
+        for (const s of Claim.all()) {
+          const here = what.places[s.place], mine = new Set(Array.from(s.member, i => ids[here.row[i]]));
+          what.models.forEach((m, k) => {
+            const there = what.places.find(p => p.model === k && p.class === here.class);
+            const bad = Array.from(there.row, (r, i) => mine.has(ids[r]) && there.isBad[i]).filter(Boolean).length;
+            if (bad !== s.others[k] || (k === here.model && bad !== s.wrong)) out.push([s.address, k, bad, s.others[k]]);
+          });
+        } return out; })()""")
+    check(not wrong, "rates on the other model's slices are wrong:", wrong[:5])
+    rows = page.js("[...document.querySelectorAll('#models tbody')].map(t => t.rows.length)")
+    sure = page.js("[0, 1].map(k => Claim.all().filter(s => s.kind === 'confirmed' && what.places[s.place].model === k).length)")
+    check(rows == sure, "the tables have", rows, "confirmed slices of", sure)
+    page.js("document.querySelectorAll('#models table')[1].querySelector('a').click()")
+    page.wait("List.selected() && what.places[List.selected().place].model === 1 && location.hash.startsWith('#model-2.slice-')")
+    check(page.js("document.getElementById('by-model').value") == "1", "the list is of the other model")
+    check("not a test" in page.js("document.getElementById('detail').textContent"), "the details lack the other model")
+    check(page.js("window.hacked === undefined && document.title.startsWith('</title><script>')"), "the title is markup")
+    check("model 1" not in page.js("document.body.innerText"), "a model is called by its number")
+    quiet(page)
+
+
 def hostile(browser, path):
     page = browser.open(path, width=1400, height=900)
     page.wait("document.querySelectorAll('button.card').length > 3")
     choose(page, "place", "class 0")
     page.wait("!document.getElementById('points').hidden && what.places[PointMap.place()].n === 100")
-    page.js("PointMap.plant()")
+    page.wait("List.selected() !== null && List.selected().place === PointMap.place()")
+    page.js("PointMap.plant(), List.clear()")
     page.frames(4)
     look_at_points(page)
     click_a_slice(page)
@@ -239,11 +448,7 @@ def hostile(browser, path):
     check(ids[6] == "a\\x0ab\\x0dc\\x09d" and ids[9] == "\\xff\\xfe\\xc0\\x80", "odd bytes are shown as", ids[6], ids[9])
     check(not page.js("[...document.querySelectorAll('main b, main img')].some(e => e.textContent.includes('bold'))"),
           "a class's name became markup")
-    told = page.js("[...document.querySelectorAll('#facts div')].find(e => e.textContent.startsWith('blindspots')).textContent")
-    worse, slices = page.js("(all => [all.filter(Boolean).length, all.length])(what.findings.flatMap(f => f.slices.map(s => "
-                            "s.rate > what.places[f.place].wrong / what.places[f.place].n)))")
-    check(0 < worse < slices and told.startswith("blindspots%dof %d slices by" % (worse, slices)),
-          "%d of %d slices are worse than their class, the page says %s" % (worse, slices, told))
+    untested(page)
     quiet(page)
 
     dark = browser.open(path, width=420, height=800, dark=True, ratio=2)
@@ -354,5 +559,5 @@ def big(browser, path):
 
 if __name__ == "__main__":
     with Browser() as b:
-        {"hostile": hostile, "two": two, "run": run, "big": big}[sys.argv[1]](b, sys.argv[2])
+        {"hostile": hostile, "two": two, "proven": proven, "both": both, "run": run, "big": big}[sys.argv[1]](b, sys.argv[2])
     print(sys.argv[1], "page holds")

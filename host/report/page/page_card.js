@@ -20,13 +20,12 @@ const Card = (() => {
 
   function numbers(s) {
     const p = Claim.place(s), ci = range(s.interval);
-    const of = p.class < 0 || isRun ? "of all" : "of its class, ";
     return h("span", { class: "numbers" },
              h("span", {}, h("b", {}, count(s.size)), s.size === 1 ? " row" : " rows"),
              h("span", {}, h("b", {}, percent(Claim.rate(s))), s.proof ? ` of ${count(s.proof.judged)} judged wrong` : " wrong",
                ci ? h("small", {}, ` (${ci})`) : null),
-             h("span", {}, h("b", {}, percent(Claim.classRate(s))), ` ${of}${p.class < 0 || isRun ? " " : ""}` +
-               `${plural(p.n, isRun ? "image" : "row")}`));
+             h("span", {}, p.class < 0 || isRun ? "all " : "class ", h("b", {}, percent(Claim.classRate(s))),
+               ` of ${plural(p.n, isRun ? "image" : "row")}`));
   }
 
   const rowName = (place, i) => {

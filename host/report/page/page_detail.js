@@ -19,7 +19,7 @@ const Detail = (() => {
   function park() { if (detail.parentElement !== side) side.append(detail); }
 
   const points = v => v === null ? "–" : `${v < 0 ? "−" : "+"}${Math.abs(100 * v).toFixed(0)} points`;
-  const within = v => v === null || v[1] === null ? null : h("small", {}, ` ${points(v[1])} to ${points(v[2])}`);
+  const within = v => v === null || v[1] === null ? null : h("small", {}, ` ${points(v[1]).replace(" points", "")} to ${points(v[2]).replace(" points", "")}`);
 
   function facts(s) {
     const p = what.places[s.place], v = s.proof, rest = p.n > s.size ? (p.wrong - s.wrong) / (p.n - s.size) : null;
