@@ -6,6 +6,7 @@
 #include "check_folder.h"
 
 #include <fcntl.h>
+#include <png.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -96,6 +97,61 @@ TEST_IN_FOLDER(test_budget)
     free(page);
     free(small);
     free(whole);
+}
+
+/* ---- transparent pictures ---- */
+
+/* The middle pixel of a picture of one colour, (200, 40, 100) with alpha, as a matte shows it. */
+static void assert_matte(int format, const uint8_t *pixel, int matte, const uint8_t want[3])
+{
+    spot_ctx c = check_ctx(1);
+    spot_picture p = { .matte = matte };
+    png_image image = { .version = PNG_IMAGE_VERSION, .width = 5, .height = 3, .format = (png_uint_32)format };
+    const int bytes = (int)PNG_IMAGE_PIXEL_SIZE(format);
+    uint8_t all[5 * 3 * 4];
+    char path[128];
+    for (int i = 0; i < 15; i++) memcpy(all + i * bytes, pixel, (size_t)bytes);
+    snprintf(path, sizeof path, "%s/alpha.png", root);
+    assert_true(png_image_write_to_file(&image, path, 0, all, 0, NULL));
+    CHECK_OK(&c, spot_picture_read(&c, &p, path));
+    for (int k = 0; k < 3; k++) assert_in_range(p.rgb[7 * 3 + k], want[k] > 0 ? want[k] - 1 : 0, want[k] < 255 ? want[k] + 1 : 255);
+    spot_picture_close(&p);
+}
+
+TEST_IN_FOLDER(test_mattes)
+{
+    static const uint8_t half[] = { 200, 40, 100, 51 }, clear[] = { 9, 9, 9, 0 }, grey[] = { 90, 51 };
+    assert_matte(PNG_FORMAT_RGBA, half, SPOT_MATTE_DROP, half);
+    assert_matte(PNG_FORMAT_RGBA, half, SPOT_MATTE_WHITE, (const uint8_t[]){ 244, 212, 224 });     /* a fifth of it, and white */
+    assert_matte(PNG_FORMAT_RGBA, half, SPOT_MATTE_BLACK, (const uint8_t[]){ 40, 8, 20 });
+    assert_matte(PNG_FORMAT_RGBA, clear, SPOT_MATTE_WHITE, (const uint8_t[]){ 255, 255, 255 });
+    assert_matte(PNG_FORMAT_GA, grey, SPOT_MATTE_WHITE, (const uint8_t[]){ 222, 222, 222 });
+    assert_matte(PNG_FORMAT_RGB, half, SPOT_MATTE_WHITE, half);                                    /* no alpha */
+}
+
+/* ---- names ---- */
+
+TEST_IN_FOLDER(test_names)
+{
+    spot_report_options r = spot_report_defaults();
+    size_t n, again;
+    const char *const model[] = { "" , NULL };
+    char *page, *same, *plain = report(1, false, r, &n);
+    assert_null(strstr(plain, "\"data\":"));
+    assert_null(strstr(plain, "\"date\":"));
+    assert_non_null(strstr(plain, "\"title\":\"Blindspots\""));
+    r.title = "</title>", r.data = "held <out>", r.date = "2026-11-27", r.model = model, r.models = 1;
+    page = report(1, false, r, &n);
+    same = report(3, false, r, &again);
+    assert_int_equal(n, again);
+    assert_memory_equal(page, same, n);
+    assert_non_null(strstr(page, "\"title\":\"\\u003c/title\\u003e\""));
+    assert_non_null(strstr(page, "\"data\":\"held \\u003cout\\u003e\""));
+    assert_non_null(strstr(page, "\"date\":\"2026-11-27\""));
+    assert_non_null(strstr(page, "\"name\":null"));                     /* an empty name is none */
+    free(plain);
+    free(page);
+    free(same);
 }
 
 static void test_shown(const char *given, const char *want)
