@@ -122,7 +122,8 @@ static inline void fake_open(fake_findings *k, int n, int classes, int seeds, ui
 
 /* The rows of odd place judge. The first two slices of a class are confirmed, the third is suggested, the fourth may be chance;
  * the last, with few errors, is fine. */
-static inline void fake_proof(fake_findings *k, spot_proof *v, spot_piece *e, const spot_finding *f, const spot_slice *s, int rank)
+static inline void fake_proof(fake_findings *k, spot_proof *v, spot_piece *e, const spot_finding *f,
+                              const spot_slice *s, int rank)
 {
     static const double p[] = { 1e-6, 0.0004, 0.12, 0.6, 1 };
     int judged = 0, wrong = 0;
@@ -141,8 +142,8 @@ static inline void fake_proof(fake_findings *k, spot_proof *v, spot_piece *e, co
     v->excess.high = v->excess.value + 0.1;
     v->shrunk = 0.7 * v->excess.value;
     for (int b = 0; b < 2; b++)
-        e[b] = (spot_piece){ .bdm = b, .part = b, .rank = rank + 1, .found = s->size - v->judged, .found_wrong = s->wrong - v->wrong,
-                             .judged = v->judged, .wrong = v->wrong, .base = v->judged * v->class_rate,
+        e[b] = (spot_piece){ .bdm = b, .part = b, .rank = rank + 1, .found = s->size - v->judged,
+                             .found_wrong = s->wrong - v->wrong, .judged = v->judged, .wrong = v->wrong, .base = v->judged * v->class_rate,
                              .p = p[rank] / (b ? 4 : 30), .corrected = b ? fmin(1, 4 * p[rank]) : p[rank] };
 }
 

@@ -238,11 +238,12 @@ def untested(page):
         !document.getElementById('by-method').value).filter(f => !document.getElementById('by-seed').value ||
         f.seed === document.getElementById('by-seed').value).flatMap(f => f.slices.map(s =>
         s.rate > what.places[f.place].wrong / what.places[f.place].n))""")
-    check((main, fine) == (min(40, want.count(True)), want.count(False)), "of", len(want), "slices there are", main, "and", fine)
+    check((main, fine) == (min(40, want.count(True)), want.count(False)), "of", len(want), "slices:", main, "and", fine)
     said = page.js("document.getElementById('say').textContent")
     check(said.startswith("%d slices with more errors than elsewhere, not tested, shown" % want.count(True)) and
           "%d with no more errors than elsewhere" % want.count(False) in said, "the live region says", said)
-    check(not page.js("/blindspot/i.test(document.getElementById('list').textContent)"), "a slice without a test is a blindspot")
+    check(not page.js("/blindspot/i.test(document.getElementById('list').textContent)"), "an untested slice is a blindspot")
+    check(page.js("document.getElementById('title').textContent") == "Possible blindspots", "the title claims too much")
 
 
 def cards_of(page, where):
@@ -278,8 +279,8 @@ def claims(page):
     check("200 rows" in shown and "judged" in shown, "the card shows", shown)
     check(not page.js("[...document.querySelectorAll('details.fold')].some(e => e.open)"), "a fold is open")
     said = page.js("document.getElementById('say').textContent")
-    check(said == "%d confirmed blindspots and %d suggested shown; under folds %d that may be chance and %d with no more errors "
-          "than elsewhere" % (sure, likely, chance, fine), "the live region says", said)
+    check(said == "%d confirmed blindspots and %d suggested shown; under folds %d that may be chance and %d with no more "
+          "errors than elsewhere" % (sure, likely, chance, fine), "the live region says", said)
 
 
 def proof_of(page):
@@ -381,7 +382,8 @@ def proven(browser, path):
     quiet(page)
     small_window(browser, path)
     dark = browser.open(path, width=1200, height=900, dark=True)
-    ink, chip = (dark.js("getComputedStyle(document.querySelector('.claim.confirmed')).%s" % k) for k in ("color", "backgroundColor"))
+    ink, chip = (dark.js("getComputedStyle(document.querySelector('.claim.confirmed')).%s" % k)
+                 for k in ("color", "backgroundColor"))
     check(contrast(ink, chip) > 4.5, "in the dark the claim has", ink, "on", chip)
     quiet(dark)
 
@@ -414,10 +416,12 @@ def both(browser, path):
         } return out; })()""")
     check(not wrong, "rates on the other model's slices are wrong:", wrong[:5])
     rows = page.js("[...document.querySelectorAll('#models tbody')].map(t => t.rows.length)")
-    sure = page.js("[0, 1].map(k => Claim.all().filter(s => s.kind === 'confirmed' && what.places[s.place].model === k).length)")
+    sure = page.js("[0, 1].map(k => Claim.all().filter(s => s.kind === 'confirmed' && "
+                   "what.places[s.place].model === k).length)")
     check(rows == sure, "the tables have", rows, "confirmed slices of", sure)
     page.js("document.querySelectorAll('#models table')[1].querySelector('a').click()")
-    page.wait("List.selected() && what.places[List.selected().place].model === 1 && location.hash.startsWith('#model-2.slice-')")
+    page.wait("List.selected() && what.places[List.selected().place].model === 1 && "
+              "location.hash.startsWith('#model-2.slice-')")
     check(page.js("document.getElementById('by-model').value") == "1", "the list is of the other model")
     check("not a test" in page.js("document.getElementById('detail').textContent"), "the details lack the other model")
     check(page.js("window.hacked === undefined && document.title.startsWith('</title><script>')"), "the title is markup")

@@ -47,7 +47,7 @@ typedef struct {
     spot_picture_gate *gate;              /* NULL: no limit */
     size_t    held;                       /* bytes from the gate */
     size_t    work;                       /* bytes that the decoder may use besides file and pixels */
-    int       matte;                      /* what a PNG's alpha is blended with: 0 nothing, alpha is dropped; 1 white; 2 black */
+    int       matte;                      /* under a PNG's alpha: 1 white, 2 black; 0: nothing, alpha is dropped */
 } spot_picture;
 
 spot_status spot_picture_read  (spot_ctx *c, spot_picture *p, const char *path);

@@ -264,7 +264,8 @@ spot_status spot_page_pictures(spot_page *p, const spot_picture_source *from, sp
     a.tile = malloc(rows * sizeof *a.tile);
     a.shape = calloc(rows, 2);
     a.pixels = calloc(rows, sizeof *a.pixels);
-    if (!a.rgb || !a.tile || !a.shape || !a.pixels) s = spot_fail(p->c, SPOT_NOMEM, "no memory for the pictures of %d rows", from->rows);
+    if (!a.rgb || !a.tile || !a.shape || !a.pixels)
+        s = spot_fail(p->c, SPOT_NOMEM, "no memory for the pictures of %d rows", from->rows);
     else {
         for (int i = 0; i < from->rows; i++) a.tile[i] = NONE;
         spot_json_object(p->at, "pictures");

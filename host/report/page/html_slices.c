@@ -1,4 +1,4 @@
-/* html_slices.c - a slice on the page of findings: its numbers, its words, what was tested, and what other models make of it. */
+/* html_slices.c - a slice on the page of findings: its numbers, its words, what was tested, other models' rates. */
 #include <stdlib.h>
 
 #include "report/page/html_findings.h"

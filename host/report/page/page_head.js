@@ -47,11 +47,12 @@ const Head = (() => {
 
   function names() {
     const one = what.models.length === 1 && !isRun ? what.models[0].name : null, about = [];
-    const title = one && what.title === "Blindspots" ? `Blindspots of ${one}` : what.title;
+    const plain = what.title === "Blindspots" && !isRun, word = Claim.tested ? "Blindspots" : "Possible blindspots";
+    const title = plain ? `${word}${one ? ` of ${one}` : ""}` : what.title;
     document.getElementById("title").textContent = title;
     document.title = `${title} – Spotter`;
     if (isRun) return null;
-    if (one && title === what.title) about.push(["Model", one]);
+    if (one && !plain) about.push(["Model", one]);
     if (what.data) about.push(["Data", what.data]);
     if (date()) about.push(["Date", date()]);
     return about.length ? h("p", { class: "names" }, ...about.map(([k, v]) => h("span", {}, `${k}: `, h("bdi", {}, v)))) : null;
