@@ -143,7 +143,8 @@ static inline void fake_proof(fake_findings *k, spot_proof *v, spot_piece *e, co
     v->shrunk = 0.7 * v->excess.value;
     for (int b = 0; b < 2; b++)
         e[b] = (spot_piece){ .bdm = b, .part = b, .rank = rank + 1, .found = s->size - v->judged,
-                             .found_wrong = s->wrong - v->wrong, .judged = v->judged, .wrong = v->wrong, .base = v->judged * v->class_rate,
+                             .found_wrong = s->wrong - v->wrong,
+                             .judged = v->judged, .wrong = v->wrong, .base = v->judged * v->class_rate,
                              .p = p[rank] / (b ? 4 : 30), .corrected = b ? fmin(1, 4 * p[rank]) : p[rank] };
 }
 
