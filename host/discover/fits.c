@@ -10,6 +10,7 @@
 
 #include "base/json_tree.h"
 #include "bdm/fit.h"
+#include "discover/vote.h"
 #include "formats/safetensors.h"
 #include "spotter/store.h"
 
@@ -21,9 +22,13 @@ spot_status spot_assign(spot_ctx *c, uint8_t *member, int hypotheses, const spot
     spot_arena a = spot_arena_counting();
     spot_status s;
 
-    SPOT_TRY(spot_bdm_assign(c, &a, NULL, hypotheses, rows, fit, cfg));
+    const bool votes = spot_is_vote(fit);
+
+    if (votes) SPOT_TRY(spot_vote_assign(c, &a, NULL, hypotheses, rows, fit));
+    else SPOT_TRY(spot_bdm_assign(c, &a, NULL, hypotheses, rows, fit, cfg));
     SPOT_TRY(spot_arena_open(c, &a, a.peak + 64));
-    s = spot_bdm_assign(c, &a, member, hypotheses, rows, fit, cfg);
+    s = votes ? spot_vote_assign(c, &a, member, hypotheses, rows, fit)
+              : spot_bdm_assign(c, &a, member, hypotheses, rows, fit, cfg);
     spot_arena_close(&a);
     return s;
 }
