@@ -79,11 +79,13 @@ static spot_status read_finding(spot_ctx *c, spot_fitted *g, const char *dir, ya
 {
     yajl_val cls = member_of(v, "class_number", yajl_t_any), seed = member_of(v, "seed", yajl_t_number);
     yajl_val slices = member_of(v, "slices", yajl_t_array);
+    const bool merged = member_of(v, "merged", yajl_t_true) != NULL;
 
     g->cls = cls && YAJL_IS_NULL(cls) ? SPOT_ALL_CLASSES : (int)number_of(v, "class_number", 0, classes - 1);
-    if (!cls || (g->cls < 0 && !YAJL_IS_NULL(cls)) || !seed || !slices || YAJL_GET_ARRAY(slices)->len > SPOT_MAX_HYPOTHESES)
+    if (!cls || (g->cls < 0 && !YAJL_IS_NULL(cls)) || (!seed && !merged) || !slices || YAJL_GET_ARRAY(slices)->len > SPOT_MAX_HYPOTHESES)
         return damaged(c, dir, "a finding lacks class, seed or slices");
-    g->seed = strtoull(YAJL_GET_NUMBER(seed), NULL, 10);
+    g->seed = seed ? strtoull(YAJL_GET_NUMBER(seed), NULL, 10) : 0;
+    g->merged = merged;
     g->slices = (int)YAJL_GET_ARRAY(slices)->len;
     return SPOT_OK;
 }
@@ -116,7 +118,8 @@ static spot_status read_findings(spot_ctx *c, spot_fits *f, const char *dir, yaj
     f->count = (int)n;
     for (int i = 0; i < f->count; i++)
         SPOT_TRY(read_finding(c, &f->of[i], dir, YAJL_GET_ARRAY(findings)->values[i], f->known.classes));
-    for (int i = 0; i < f->count; i++) SPOT_TRY(find_method(c, f, dir, findings, i));
+    for (int i = 0; i < f->count; i++)
+        if (!f->of[i].merged) SPOT_TRY(find_method(c, f, dir, findings, i));
     return SPOT_OK;
 }
 
@@ -167,7 +170,7 @@ static spot_status read_tensors(spot_ctx *c, spot_fits *f, const char *dir)
     for (int k = 0; k < all.count && s == SPOT_OK; k++) s = put_tensor(c, f, &all.tensor[k], path);
     spot_tensors_close(&all);
     for (int i = 0; i < f->count && s == SPOT_OK; i++)
-        if (f->of[i].slices && !f->of[i].fit.count && f->of[i].bdm->representation == SPOT_BY_ATTRIBUTES)
+        if (f->of[i].slices && !f->of[i].fit.count && f->of[i].bdm && f->of[i].bdm->representation == SPOT_BY_ATTRIBUTES)
             s = spot_fail(c, SPOT_INPUT, "%s: finding %d is of attributes from a table, and new rows have none; find the "
                           "slices of other methods in a folder of their own", dir, i);
         else if (f->of[i].slices && !f->of[i].fit.count)
