@@ -35,7 +35,7 @@ PYTHON
 
 found()
 {
-    "$spotter" discover "$@" --no-report --threads 2 > out 2> err || fail "discover $* ended with $?: $(cat err)"
+    "$spotter" discover "$@" --no-proof --no-report --threads 2 > out 2> err || fail "discover $* ended with $?: $(cat err)"
 }
 
 ok()

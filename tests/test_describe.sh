@@ -45,7 +45,7 @@ np.save("other.npy", (np.eye(6)[k] + 0.01 * r.standard_normal((60, 6))).astype(n
 open("clip.txt", "w").write("a cat\na dog\nred\nblue square\n")
 PYTHON
 
-all=(discover --embeddings all.npz:e --labels all.npz:y --probs all.npz:p --ids ids.csv:id --method planespot-pca,spotlight)
+all=(discover --no-proof --embeddings all.npz:e --labels all.npz:y --probs all.npz:p --ids ids.csv:id --method planespot-pca,spotlight)
 told=(--words words.txt --word-embeddings all.npz:w --attributes table.csv:name)
 run 0 "" "${all[@]}" "${told[@]}" --threads 2 --out found
 grep -qE '^ +words: snow on the ground \(0\.[0-9]{3}\), ' out || fail "no words below the slices: $(cat out)"
@@ -161,10 +161,10 @@ bdms:
 YAML
 sed 's/\(kmeans, representation: \)attributes/\1model/' tables.yaml > columns.yaml
 rows=(--labels all.npz:y --probs all.npz:p --ids ids.csv:id)
-run 0 "" discover -e all.npz:e "${rows[@]}" --config tables.yaml --attributes table.csv:name --threads 2 --out by_table
+run 0 "" discover --no-proof -e all.npz:e "${rows[@]}" --config tables.yaml --attributes table.csv:name --threads 2 --out by_table
 grep -q 'itemsets-attributes looks at 7 attributes of 0 and 1; columns of other numbers are left out' err || fail "$(cat err)"
-run 0 "" discover -e bits.npy "${rows[@]}" --config columns.yaml --out by_columns
-run 0 "" discover -e all.npz:e "${rows[@]}" --method planespot-pca --out by_features
+run 0 "" discover --no-proof -e bits.npy "${rows[@]}" --config columns.yaml --out by_columns
+run 0 "" discover --no-proof -e all.npz:e "${rows[@]}" --method planespot-pca --out by_features
 for method in itemsets kmeans; do
     for folder in by_table by_columns; do
         awk -F, -v m=$method '$3 ~ "^" m { sub(/-attributes/, "", $3); print $1, $2, $3, $5, $6 }' \
@@ -184,25 +184,25 @@ for f in json.load(open("by_table/slices.json"))["findings"]:
     assert told["all"]["precision"] == 1 and told["all"]["recall"] == 1, told
 PYTHON
 mv by_table first
-run 0 "" discover -e all.npz:e "${rows[@]}" --config tables.yaml --attributes table.csv:name --threads 1 --out by_table
+run 0 "" discover --no-proof -e all.npz:e "${rows[@]}" --config tables.yaml --attributes table.csv:name --threads 1 --out by_table
 cmp -s first/slices.json by_table/slices.json || fail "one thread finds other slices in the table"
 run 3 "finding 0 is of attributes from a table" assign by_table --embeddings all.npz:e --labels all.npz:y --probs all.npz:p \
     --out new.csv
 run 2 "give a table of attributes: --attributes FILE.csv" \
-    discover -e all.npz:e "${rows[@]}" --method itemsets --out no_table
+    discover --no-proof -e all.npz:e "${rows[@]}" --method itemsets --out no_table
 run 2 "kmeans-attributes looks at attributes, and there is no table of them; give one: --attributes FILE.csv" \
-    discover -e bits.npy "${rows[@]}" --config tables.yaml --out no_table
+    discover --no-proof -e bits.npy "${rows[@]}" --config tables.yaml --out no_table
 cut -d, -f1,4 table.csv > numbers.csv
-run 3 "the table of attributes has only numbers" discover -e all.npz:e "${rows[@]}" --method itemsets \
+run 3 "the table of attributes has only numbers" discover --no-proof -e all.npz:e "${rows[@]}" --method itemsets \
     --attributes numbers.csv:name --out no_table
 
 # --- several classes a row: the other categories are attributes by themselves
-run 0 "" discover -e all.npz:e -y several.npz:has -p several.npz:prob --class 0 --method planespot-pca --no-report --out several
+run 0 "" discover --no-proof -e all.npz:e -y several.npz:has -p several.npz:prob --class 0 --method planespot-pca --no-report --out several
 grep -qE '^ +is: 1 and not 2  \(' out || fail "categories do not describe: $(cat out)"
 
 # --- a tiny CLIP: of its own features, and of pictures whose features are another network's
 clip=clip/clip/model.safetensors
-photos=(discover --images clip/photos --ids rows.csv:path -y rows.csv:label -p rows.csv:p --method planespot-pca --no-report)
+photos=(discover --no-proof --images clip/photos --ids rows.csv:path -y rows.csv:label -p rows.csv:p --method planespot-pca --no-report)
 run 0 "" embed --model $clip --images clip/photos --out i.npy
 run 0 "" embed --model $clip --texts clip.txt --out t.npy
 by_clip=(--words clip.txt --phrases 3)

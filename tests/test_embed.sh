@@ -76,17 +76,17 @@ python 'assert load("g.safetensors")[1]["encoder"] != load("e.safetensors")[1]["
 # --- what discover reads
 printf '%s\n' label 0 1 1 0 0 1 > y.csv
 printf '%s\n' p 0.9 0.2 0.1 0.8 0.3 0.7 > p.csv
-run 0 "" discover --embeddings e.safetensors:embeddings --ids e.csv:id --images photos --labels y.csv:label --probs p.csv:p \
+run 0 "" discover --no-proof --embeddings e.safetensors:embeddings --ids e.csv:id --images photos --labels y.csv:label --probs p.csv:p \
     --least 2 --class all --method domino --no-report --out found
 [ -s found/slices.json ] || fail "discover made nothing of embed's rows"
 rows="--ids e.csv:id --images photos --labels y.csv:label --probs p.csv:p"
 how="--least 2 --class all --method domino --no-report"
-run 0 "6 pictures, embedded by $clip (clip-" discover $rows --embed $clip $how --out seen
+run 0 "6 pictures, embedded by $clip (clip-" discover --no-proof $rows --embed $clip $how --out seen
 cmp -s found/slices.csv seen/slices.csv || fail "--embed finds other slices than --embeddings with the same rows"
 python 'for f in ("found", "seen"):
     s = json.load(open(f + "/slices.json"))["subject"]
     assert s["features"] == 8 and s["encoder"] == load("e.safetensors")[1]["encoder"], s'
-run 2 "seen holds findings of other data" discover $rows --embed $clip --embed-activation gelu $how --out seen
+run 2 "seen holds findings of other data" discover --no-proof $rows --embed $clip --embed-activation gelu $how --out seen
 run 0 "" assign seen --embeddings e.safetensors --labels y.csv:label --probs p.csv:p --out assigned.csv
 run 3 "they cannot be compared" assign seen --embeddings g.safetensors --labels y.csv:label --probs p.csv:p --out assigned2.csv
 run 0 "" embed $photos --activation gelu --out g2.npy
@@ -96,25 +96,25 @@ cmp -s assigned.csv assigned2.csv || fail "the rows of a .npy are assigned to ot
 run 0 "" embed --model $clip --texts texts.txt --out w.npy
 run 0 "" embed --model $clip --activation gelu --texts texts.txt --out wg.npy
 words="--words texts.txt --word-embeddings"
-run 0 "" discover -e e2.npy $rows $words w.npy $how --out worded
-run 3 "wg.npy has features of the encoder clip-" discover -e e2.npy $rows $words wg.npy $how --out x
+run 0 "" discover --no-proof -e e2.npy $rows $words w.npy $how --out worded
+run 3 "wg.npy has features of the encoder clip-" discover --no-proof -e e2.npy $rows $words wg.npy $how --out x
 printf '%s\n' a b c d e f > six.txt
-run 3 "e2.npy has features of pictures" discover -e e2.npy $rows --words six.txt --word-embeddings e2.npy $how --out x
+run 3 "e2.npy has features of pictures" discover --no-proof -e e2.npy $rows --words six.txt --word-embeddings e2.npy $how --out x
 mkdir folders && cp -r photos/cat photos/dog folders
-run 0 "5 pictures, embedded by $clip" discover --images folders --model resnet.safetensors --embed $clip --resize 40 --crop 32 \
+run 0 "5 pictures, embedded by $clip" discover --no-proof --images folders --model resnet.safetensors --embed $clip --resize 40 --crop 32 \
     --least 1 --class all --method domino --no-report --out both
 python 's = json.load(open("both/slices.json"))["subject"]
 assert s["features"] == 8 and s["rows"] == 5 and s["encoder"].startswith("clip-") and "embedded by" in s["source"], s'
 run 0 "" embed --model resnet.safetensors --images photos --resize 40 --crop 32 --out r.safetensors
 python 'v, m = load("r.safetensors"); assert v.shape == (6, 128) and m["kind"] == "resnet" and m["encoder"][:7] == "resnet-"'
 sed '2s/.*/0,gone.png/' e.csv > gone.csv
-run 3 "gone.png" discover ${rows/e.csv/gone.csv} --embed $clip $how --out gone
-run 0 "" discover ${rows/e.csv/gone.csv} --embed $clip $how --skip-unreadable --out gone
+run 3 "gone.png" discover --no-proof ${rows/e.csv/gone.csv} --embed $clip $how --out gone
+run 0 "" discover --no-proof ${rows/e.csv/gone.csv} --embed $clip $how --skip-unreadable --out gone
 python 's = json.load(open("gone/slices.json"))["subject"]; assert s["rows"] == 5 and s["skipped"] == 1, s'
-run 2 "--embed gives features; what is wrong has to be told" discover --images photos --embed $clip --out x
-run 2 "give one of them" discover $rows --embeddings e.safetensors --embed $clip --out x
-run 2 "--embed-heads takes" discover $rows --embed $clip --embed-heads two --out x
-run 3 "is no encoder" discover $rows --embed e.safetensors $how --out x
+run 2 "--embed gives features; what is wrong has to be told" discover --no-proof --images photos --embed $clip --out x
+run 2 "give one of them" discover --no-proof $rows --embeddings e.safetensors --embed $clip --out x
+run 2 "--embed-heads takes" discover --no-proof $rows --embed $clip --embed-heads two --out x
+run 3 "is no encoder" discover --no-proof $rows --embed e.safetensors $how --out x
 rm -rf x
 
 # --- stopped: by an unreadable picture, by SIGTERM, by SIGKILL; the bytes in the end are those of an uninterrupted run

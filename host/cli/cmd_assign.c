@@ -84,7 +84,8 @@ static void put_members(FILE *out, const spot_subject *s, const spot_view *rows,
 {
     char method[80];
 
-    spot_bdm_name(g->bdm, method, sizeof method);
+    if (g->merged) snprintf(method, sizeof method, "merged");
+    else spot_bdm_name(g->bdm, method, sizeof method);
     for (int k = 0; k < g->slices; k++)
         for (int i = 0; i < rows->n; i++) {
             if (!member[(size_t)i * g->slices + k]) continue;

@@ -20,6 +20,8 @@
 
 enum { MOST_SEEDS = 64, PATH = 1200 };
 
+#define METHOD "ward"                  /* without --method and --config */
+
 typedef struct {
     cli_machine machine;
     spot_subject_files files;
@@ -27,8 +29,9 @@ typedef struct {
     spot_describe_files describe;
     const char *cls, *method, *config, *out, *model_name[CLI_PAGE_MODELS];
     uint64_t seed[MOST_SEEDS];
-    int seeds, top, least;
-    bool report, fit, json, replace;
+    int seeds, top, least, chance;
+    double holdout;
+    bool report, fit, json, replace, proof;
     spot_report_options page;
 } options;
 
@@ -102,13 +105,19 @@ static const cli_row table[] = {
       .help = "pictures that --ids or --coco name may lie outside --images, behind symbolic links" },
     { "class",      'c', "NAME|N|each|all", CLI_TEXT, CLI_AT(cls), .otherwise = "each",
       .help = "one class; each class in turn; or all rows at once" },
-    { "method",     'm', "M[,M]", CLI_TEXT, CLI_AT(method), .otherwise = "planespot",
+    { "method",     'm', "M[,M]", CLI_TEXT, CLI_AT(method), .otherwise = METHOD,
       .help = "methods: " METHOD_NAMES "or a method with its reducer, such as planespot-tsne" },
     { "config",     0,   "FILE",  CLI_TEXT, CLI_AT(config), .help = "methods with settings and a seed, from a sweep's config" },
     { "seed",       's', "N[,N]", CLI_CALL, .read = read_seeds, .otherwise = "0",
       .help = "seed of all random numbers; with several, each method runs once per seed" },
     { "least",      0,   "N",     CLI_INT, CLI_AT(least), 1, 1000000000, .flags = CLI_SHOWN,
       .help = "rows that a class must have to be examined" },
+    { "holdout",    0,   "SHARE", CLI_REAL, CLI_AT(holdout), 0, 0.95, .otherwise = "two halves, each judges the other's slices",
+      .help = "share of each class's rows that only judge; slices are found on the others" },
+    { "chance",     0,   "N",     CLI_INT, CLI_AT(chance), 0, 100000, .preset = "0",
+      .help = "searches in errors without structure, 19 and more, N times as long; a slice that beats all of them is suggested "
+              "where the test does not confirm it" },
+    { "no-proof",   0,   NULL,    CLI_OFF, CLI_AT(proof), .help = "slices found on all rows and judged on none" },
     { "memory",     0,   "SIZE",  CLI_CALL, .read = read_memory, .otherwise = "free memory",
       .help = "limit such as 4GB, 500MB or bytes; a task that needs more is refused" },
     { "top",        'n', "N",     CLI_INT, CLI_AT(top), 0, 1000000, .preset = "20",
@@ -168,6 +177,9 @@ static void check_options(const struct argp_state *state, void *input)
     if (!o->describe.words && (o->describe.encoder || o->describe.word_embeddings))
         argp_error(state, "%s needs the phrases: --words FILE, one a line",
                    o->describe.encoder ? "--describe" : "--word-embeddings");
+    if (!o->proof && (o->holdout > 0 || o->chance))
+        argp_error(state, "%s is a part of the proof, and --no-proof leaves it out", o->chance ? "--chance" : "--holdout");
+    if (o->chance && o->chance < 19) argp_error(state, "--chance takes 19 searches and more, or 0, not %d", o->chance);
     if (o->method && o->config) argp_error(state, "--method and --config both choose the methods; give one of them");
 }
 
@@ -287,6 +299,7 @@ static spot_status discover_rows(spot_ctx *c, const options *o, spot_config *cfg
                                  spot_describer *describer)
 {
     spot_discover_options d = spot_discover_defaults();
+    spot_proof_options proof = spot_proof_defaults();
     double start = spot_clock();
     spot_bytes cost = { 0, 0 };
     spot_findings f = { 0 };
@@ -301,6 +314,12 @@ static spot_status discover_rows(spot_ctx *c, const options *o, spot_config *cfg
     d.memory = o->files.memory;
     d.cache = o->out;
     d.fit = o->fit;
+    if (o->proof) d.proof = &proof;
+    if (o->holdout > 0) {
+        proof.parts = 1;
+        proof.holdout = o->holdout;
+    }
+    proof.chance = o->chance;
     how = find_slices(c, o, &f, s, &d, describer, &cost);
     if (how == SPOT_OK) how = spot_findings_write(c, o->out, &f, s, &d);
     if (how == SPOT_OK && o->report) how = write_report(c, o, &f, s, &d);
@@ -340,8 +359,8 @@ static spot_status search_blindspots(spot_ctx *c, void *input)
     cfg = spot_config_defaults();
     cfg.seed = 0;
     if (o->config) SPOT_TRY(spot_config_load(c, &cfg, o->config));
-    if (o->method) {
-        SPOT_TRY(cli_methods_read(c, &cfg, o->method));
+    if (!o->config) {
+        SPOT_TRY(cli_methods_read(c, &cfg, o->method ? o->method : METHOD));
         cfg.seed = 0;
     }
     SPOT_TRY(check_folder(c, o));

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "bdm/methods.h"
 #include "cli/slice_words.h"
+#include "discover/proof_files.h"
 
 typedef struct { const spot_finding *f; int k; } line;
 
@@ -37,6 +38,66 @@ static void print_name(const char *text, int width)
     }
     while (((unsigned char)*text & 0xc0) == 0x80) putchar(*text++);
     printf("%*s", width - n, "");
+}
+
+/* ---- with proofs ---- */
+
+static int surer_first(const void *a, const void *b)
+{
+    const spot_proof *x = ((const line *)a)->f->slice[((const line *)a)->k].proof;
+    const spot_proof *y = ((const line *)b)->f->slice[((const line *)b)->k].proof;
+
+    return x->claim != y->claim ? (int)y->claim - (int)x->claim : heavier_first(a, b);
+}
+
+static void print_proved(const line *l, int rank, const spot_subject *s, const spot_discover_options *d)
+{
+    const spot_slice *p = &l->f->slice[l->k];
+    const spot_proof *q = p->proof;
+    char names[400];
+
+    printf("%4d  %-9s  ", rank, spot_claim_name(q->claim));
+    print_name(l->f->cls < 0 ? "(all)" : s->class_name[l->f->cls], 15);
+    printf("  %6d  %3.0f %%  %3.0f %%  %+4.0f %%  ", p->size, 100 * p->error_rate, 100 * q->class_rate, 100 * q->shrunk);
+    print_name(q->predicted < 0 ? "-" : s->class_name[q->predicted], 12);
+    printf("  %7.2g  ", q->p);
+    print_name(spot_proof_methods(names, sizeof names, q, d), 16);
+    putchar('\n');
+    cli_slice_words(p);
+}
+
+static void print_claims(const line *all, int n, const spot_proof_options *p)
+{
+    int claims[3] = { 0, 0, 0 };
+
+    for (int i = 0; i < n; i++) claims[all[i].f->slice[all[i].k].proof->claim]++;
+    if (n)
+        printf("%d confirmed of %d tests at level %g%s; ", claims[SPOT_CLAIM_CONFIRMED], all->f->slice[all->k].proof->tests,
+               p->level, claims[SPOT_CLAIM_CONFIRMED] ? "" : ": no blindspot is proved");
+    else printf("no slice to test\n");
+    if (n && p->chance)
+        printf("%d suggested: better than the best of %d searches in errors without structure; ", claims[SPOT_CLAIM_SUGGESTED],
+               p->chance);
+    if (n) printf("%d may be chance\n", claims[SPOT_CLAIM_CHANCE]);
+}
+
+/* The surest claims first, of equal claims the heavier slices. */
+static spot_status print_proofs(spot_ctx *c, const spot_findings *f, const spot_subject *s, const spot_discover_options *d,
+                                int top)
+{
+    line *all = malloc(((size_t)f->count * SPOT_MAX_HYPOTHESES + 1) * sizeof *all);
+    int n = 0;
+
+    if (!all) return spot_fail(c, SPOT_NOMEM, "no memory for the table");
+    for (int i = 0; i < f->count; i++)
+        for (int k = 0; k < f->finding[i].slices; k++) all[n++] = (line){ &f->finding[i], k };
+    qsort(all, (size_t)n, sizeof *all, surer_first);
+    printf("rank  claim      class              size   rate  class  excess  predicted           p  found by\n");
+    for (int i = 0; i < n && i < top; i++) print_proved(&all[i], i + 1, s, d);
+    if (n > top) printf("and %d more\n", n - top);
+    print_claims(all, n, d->proof);
+    free(all);
+    return SPOT_OK;
 }
 
 static spot_status print_slices(spot_ctx *c, const spot_findings *f, const spot_subject *s, const spot_discover_options *d,
@@ -87,7 +148,7 @@ static void print_left_out(const spot_findings *f, const spot_subject *s, const 
 
 spot_status cli_slice_table(spot_ctx *c, const spot_findings *f, const spot_subject *s, const spot_discover_options *d, int top)
 {
-    SPOT_TRY(print_slices(c, f, s, d, top));
+    SPOT_TRY(d->proof ? print_proofs(c, f, s, d, top) : print_slices(c, f, s, d, top));
     print_left_out(f, s, d);
     return SPOT_OK;
 }

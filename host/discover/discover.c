@@ -12,7 +12,7 @@
 
 #include "core/ops.h"
 #include "discover/attribute_rows.h"
-#include "discover/search.h"
+#include "discover/judge.h"
 #include "steps/chain.h"
 #include "store/keys.h"
 
@@ -378,6 +378,7 @@ spot_status spot_discover(spot_ctx *c, spot_findings *f, const spot_subject *s, 
 
     memset(f, 0, sizeof *f);
     SPOT_TRY(spot_discover_check(c, s, o));
+    if (o->proof) return spot_prove(c, f, s, o);
     inner.on_log = pass_log;
     inner.on_progress = pass_progress;
     inner.label = label_class;

@@ -6,7 +6,7 @@
 #include "base/room.h"
 #include "core/device.h"
 #include "discover/attribute_rows.h"
-#include "discover/search.h"
+#include "discover/judge.h"
 #include "steps/chain.h"
 
 const char *spot_class_words(char *text, size_t size, const spot_subject *s, int cls)
@@ -37,6 +37,7 @@ spot_status spot_discover_check(spot_ctx *c, const spot_subject *s, const spot_d
             return spot_fail(c, SPOT_USAGE, "%s has `representation: %s`, and here all methods look at the embeddings that "
                              "were given; leave it out", spot_bdm_name(&o->bdm[b], name, sizeof name),
                              o->bdm[b].representation == SPOT_BY_FILE ? "file" : "clip");
+    if (o->proof) SPOT_TRY(spot_proof_check(c, s, o));
     SPOT_TRY(spot_subject_check(c, s));
     return spot_attribute_check(c, s, o);
 }

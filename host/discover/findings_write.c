@@ -10,12 +10,13 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "config/config_table.h"
+#include "discover/proof_files.h"
 #include "discover/subject_file.h"
 #include "formats/safetensors.h"
 #include "spotter/config.h"
 #include "spotter/store.h"
 
-enum { SCHEMA = 1, PATH = 1200 };
+enum { SCHEMA = 1, PROVED = 2, PATH = 1200 };       /* schema of slices without and with proofs */
 
 static const char *class_of(const spot_subject *s, int cls) { return cls < 0 ? "" : s->class_name[cls]; }
 
@@ -23,6 +24,7 @@ static const char *class_of(const spot_subject *s, int cls) { return cls < 0 ? "
 
 static void put_slice(FILE *f, const spot_subject *s, const spot_finding *g, int k, const char *method)
 {
+    const spot_proof *p = g->slice[k].proof;
     char score[32];
 
     spot_digits(score, g->slice[k].score, 1);
@@ -34,7 +36,9 @@ static void put_slice(FILE *f, const spot_subject *s, const spot_finding *g, int
         spot_csv_field(f, class_of(s, g->cls));
         fputc(',', f);
         spot_csv_field(f, method);
-        fprintf(f, ",%" PRIu64 ",%d,%s\n", g->seed, k + 1, score);
+        fprintf(f, ",%" PRIu64 ",%d,%s", p ? p->piece->seed : g->seed, k + 1, score);
+        if (p) fprintf(f, ",%s,%s", spot_claim_name(p->claim), spot_origin_name(p->origin[i]));
+        fputc('\n', f);
     }
 }
 
@@ -57,12 +61,16 @@ static spot_status write_csv(spot_ctx *c, const char *dir, const spot_findings *
 {
     spot_text text = { 0 };
     FILE *out = spot_text_stream(&text);
-    char method[80];
+    char method[400];
 
-    if (out) fputs("id,class,method,seed,rank,score\n", out);
+    if (out) fprintf(out, "id,class,method,seed,rank,score%s\n", o->proof ? ",claim,part" : "");
     for (int i = 0; out && i < f->count; i++)
-        for (int k = 0; k < f->finding[i].slices; k++)
-            put_slice(out, s, &f->finding[i], k, spot_bdm_name(&o->bdm[f->finding[i].bdm], method, sizeof method));
+        for (int k = 0; k < f->finding[i].slices; k++) {
+            const spot_finding *g = &f->finding[i];
+            if (g->merged) spot_proof_methods(method, sizeof method, g->slice[k].proof, o);
+            else spot_bdm_name(&o->bdm[g->bdm], method, sizeof method);
+            put_slice(out, s, g, k, method);
+        }
     return write_stream(c, dir, "slices.csv", out, &text);
 }
 
@@ -125,7 +133,7 @@ static void put_conjunction(spot_json *j, const spot_conjunction *k)
     spot_json_end(j);
 }
 
-static void put_found(spot_json *j, const spot_subject *s, const spot_slice *p, int rank)
+static void put_found(spot_json *j, const spot_subject *s, const spot_slice *p, int rank, const spot_discover_options *o)
 {
     spot_json_object(j, NULL);
     spot_json_put_int(j, "rank", rank);
@@ -147,6 +155,7 @@ static void put_found(spot_json *j, const spot_subject *s, const spot_slice *p, 
     spot_json_end(j);
     if (p->words) put_words(j, p);
     if (p->conjunction) put_conjunction(j, p->conjunction);
+    if (p->proof) spot_put_proof(j, p->proof, s, o);
     spot_json_end(j);
 }
 
@@ -156,14 +165,17 @@ static void put_finding(spot_json *j, const spot_subject *s, const spot_finding 
 
     spot_json_object(j, NULL);
     put_class(j, s, f->cls);
-    spot_json_put_text(j, "method", spot_bdm_name(&o->bdm[f->bdm], name, sizeof name));
-    spot_json_put_number(j, "seed", "%" PRIu64, f->seed);
+    if (f->merged) spot_json_put_raw(j, "merged", "true", 4);
+    else {
+        spot_json_put_text(j, "method", spot_bdm_name(&o->bdm[f->bdm], name, sizeof name));
+        spot_json_put_number(j, "seed", "%" PRIu64, f->seed);
+    }
     spot_json_put_int(j, "rows", f->n);
     spot_json_put_int(j, "wrong", f->wrong);
     spot_json_put_text(j, "status", spot_status_name(f->status));
     if (f->status) spot_json_put_text(j, "message", f->message);
     spot_json_array(j, "slices", 0, 0);
-    for (int k = 0; k < f->slices; k++) put_found(j, s, &f->slice[k], k + 1);
+    for (int k = 0; k < f->slices; k++) put_found(j, s, &f->slice[k], k + 1, o);
     spot_json_end(j);
     spot_json_end(j);
 }
@@ -216,10 +228,11 @@ static spot_status write_json(spot_ctx *c, const char *dir, const spot_findings 
     snprintf(path, sizeof path, "%s/slices.json", dir);
     SPOT_TRY(spot_json_begin(c, &j, "    "));
     spot_json_object(&j, NULL);
-    spot_json_put_int(&j, "schema", SCHEMA);
+    spot_json_put_int(&j, "schema", o->proof ? PROVED : SCHEMA);
     spot_json_put_text(&j, "spotter", SPOT_VERSION);
     spot_json_put_int(&j, "numbers", SPOT_NUMBERS);
     put_subject(&j, s);
+    if (o->proof) spot_put_proof_options(&j, o->proof, f);
     put_left_out(&j, f, s, o);
     spot_json_array(&j, "findings", 0, 0);
     for (int i = 0; i < f->count; i++) put_finding(&j, s, &f->finding[i], o);
@@ -240,6 +253,7 @@ static spot_status write_config(spot_ctx *c, const char *dir, const spot_discove
                                   SPOT_END };
     spot_config *cfg = calloc(1, sizeof *cfg);
     spot_text text = { 0 };
+    char share[32];
     FILE *f;
 
     if (!cfg) return spot_fail(c, SPOT_NOMEM, "no memory to write the config");
@@ -251,6 +265,8 @@ static spot_status write_config(spot_ctx *c, const char *dir, const spot_discove
     if (f) {
         fprintf(f, "# spotter discover --config config.yaml --seed %" PRIu64, o->seed[0]);
         for (int t = 1; t < o->seeds; t++) fprintf(f, ",%" PRIu64, o->seed[t]);
+        if (o->proof && o->proof->parts == 1) fprintf(f, " --holdout %s", spot_digits(share, o->proof->holdout, 1));
+        if (o->proof && o->proof->chance) fprintf(f, " --chance %d", o->proof->chance);
         fputc('\n', f);
         spot_settings_print(f, rows, cfg);
     }

@@ -10,6 +10,7 @@
 
 #include "base/json_tree.h"
 #include "bdm/fit.h"
+#include "discover/vote.h"
 #include "formats/safetensors.h"
 #include "spotter/store.h"
 
@@ -21,9 +22,13 @@ spot_status spot_assign(spot_ctx *c, uint8_t *member, int hypotheses, const spot
     spot_arena a = spot_arena_counting();
     spot_status s;
 
-    SPOT_TRY(spot_bdm_assign(c, &a, NULL, hypotheses, rows, fit, cfg));
+    const bool votes = spot_is_vote(fit);
+
+    if (votes) SPOT_TRY(spot_vote_assign(c, &a, NULL, hypotheses, rows, fit));
+    else SPOT_TRY(spot_bdm_assign(c, &a, NULL, hypotheses, rows, fit, cfg));
     SPOT_TRY(spot_arena_open(c, &a, a.peak + 64));
-    s = spot_bdm_assign(c, &a, member, hypotheses, rows, fit, cfg);
+    s = votes ? spot_vote_assign(c, &a, member, hypotheses, rows, fit)
+              : spot_bdm_assign(c, &a, member, hypotheses, rows, fit, cfg);
     spot_arena_close(&a);
     return s;
 }
@@ -74,11 +79,13 @@ static spot_status read_finding(spot_ctx *c, spot_fitted *g, const char *dir, ya
 {
     yajl_val cls = member_of(v, "class_number", yajl_t_any), seed = member_of(v, "seed", yajl_t_number);
     yajl_val slices = member_of(v, "slices", yajl_t_array);
+    const bool merged = member_of(v, "merged", yajl_t_true) != NULL;
 
     g->cls = cls && YAJL_IS_NULL(cls) ? SPOT_ALL_CLASSES : (int)number_of(v, "class_number", 0, classes - 1);
-    if (!cls || (g->cls < 0 && !YAJL_IS_NULL(cls)) || !seed || !slices || YAJL_GET_ARRAY(slices)->len > SPOT_MAX_HYPOTHESES)
+    if (!cls || (g->cls < 0 && !YAJL_IS_NULL(cls)) || (!seed && !merged) || !slices || YAJL_GET_ARRAY(slices)->len > SPOT_MAX_HYPOTHESES)
         return damaged(c, dir, "a finding lacks class, seed or slices");
-    g->seed = strtoull(YAJL_GET_NUMBER(seed), NULL, 10);
+    g->seed = seed ? strtoull(YAJL_GET_NUMBER(seed), NULL, 10) : 0;
+    g->merged = merged;
     g->slices = (int)YAJL_GET_ARRAY(slices)->len;
     return SPOT_OK;
 }
@@ -111,7 +118,8 @@ static spot_status read_findings(spot_ctx *c, spot_fits *f, const char *dir, yaj
     f->count = (int)n;
     for (int i = 0; i < f->count; i++)
         SPOT_TRY(read_finding(c, &f->of[i], dir, YAJL_GET_ARRAY(findings)->values[i], f->known.classes));
-    for (int i = 0; i < f->count; i++) SPOT_TRY(find_method(c, f, dir, findings, i));
+    for (int i = 0; i < f->count; i++)
+        if (!f->of[i].merged) SPOT_TRY(find_method(c, f, dir, findings, i));
     return SPOT_OK;
 }
 
@@ -162,7 +170,7 @@ static spot_status read_tensors(spot_ctx *c, spot_fits *f, const char *dir)
     for (int k = 0; k < all.count && s == SPOT_OK; k++) s = put_tensor(c, f, &all.tensor[k], path);
     spot_tensors_close(&all);
     for (int i = 0; i < f->count && s == SPOT_OK; i++)
-        if (f->of[i].slices && !f->of[i].fit.count && f->of[i].bdm->representation == SPOT_BY_ATTRIBUTES)
+        if (f->of[i].slices && !f->of[i].fit.count && f->of[i].bdm && f->of[i].bdm->representation == SPOT_BY_ATTRIBUTES)
             s = spot_fail(c, SPOT_INPUT, "%s: finding %d is of attributes from a table, and new rows have none; find the "
                           "slices of other methods in a folder of their own", dir, i);
         else if (f->of[i].slices && !f->of[i].fit.count)

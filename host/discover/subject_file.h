@@ -15,6 +15,9 @@
  *     words        words, slice by slice, or absent                            word_facts             F64 (words, 3)
  *     conjunctions words: their items, slice by slice, or absent               conjunction_facts      F64 (of slices, 2 x 11)
  *     descriptions I32 (k, 2): of each slice the words and the items of its conjunction
+ *     proof, proof_shares    I64 (4), F64 (3): options of the proof (proof_files.h), or absent, as all that follow:
+ *     proofs       F64 (k, 14): of each slice                                  origins                U8: of each member
+ *     pieces, piece_seeds    F64 (pieces, 10), I64 (pieces): slice by slice
  *
  * Words are bytes, each word with a NUL at its end, so that any file name is a word. The rows of a finding are the rows of its
  * class.
@@ -26,9 +29,11 @@
 
 #include <stdint.h>
 
+#include "formats/safetensors.h"
 #include "spotter/discover.h"
 
-enum { SPOT_RECALL_SCHEMA = 1, SPOT_RECALL_ABOUT = 5, SPOT_RECALL_FINDING = 8, SPOT_RECALL_SLICE = 3 + SPOT_MAX_NEIGHBOURS,
+enum { SPOT_RECALL_SCHEMA = 1, SPOT_RECALL_PROVED = 2, /* with a proof */
+       SPOT_RECALL_ABOUT = 5, SPOT_RECALL_FINDING = 8, SPOT_RECALL_SLICE = 3 + SPOT_MAX_NEIGHBOURS,
        SPOT_RECALL_FACTS = 4, SPOT_RECALL_WORD = 3, SPOT_RECALL_MATCH = 11 };
 
 /* Size and time of change of the file; -1, -1 if it is not there. */
@@ -37,6 +42,11 @@ void spot_picture_stamp(int64_t stamp[2], const char *path);
 /* A match as numbers, in the order of its members. */
 void       spot_match_numbers(double v[SPOT_RECALL_MATCH], const spot_match *m);
 spot_match spot_match_of     (const double v[SPOT_RECALL_MATCH]);
+
+/* The proofs of findings that were read without them, if the file has any: then also o->proof, and the findings are merged. s
+ * owns all memory. */
+spot_status spot_recall_proofs(spot_ctx *c, const spot_tensors *all, const char *path, spot_subject *s, spot_findings *f,
+                               spot_discover_options *o);
 
 spot_status spot_recall_write(spot_ctx *c, const char *dir, const spot_findings *f, const spot_subject *s,
                               const spot_discover_options *o);

@@ -160,7 +160,7 @@ static spot_status get_subject(reader *r)
     char **source, **encoder;
 
     SPOT_TRY(get(r, "about", SPOT_I64, &n, 0, (void **)&about));
-    if (about[0] != SPOT_RECALL_SCHEMA)
+    if (about[0] != SPOT_RECALL_SCHEMA && about[0] != SPOT_RECALL_PROVED)
         return spot_fail(r->c, SPOT_INPUT, "%s is of another version of Spotter; run spotter discover again, which its cache "
                          "makes quick", r->path);
     for (int i = 1; i < SPOT_RECALL_ABOUT; i++)
@@ -392,6 +392,7 @@ spot_status spot_findings_read(spot_ctx *c, const char *dir, spot_subject *s, sp
     if (how == SPOT_OK) how = get_methods(&r, o);
     if (how == SPOT_OK) how = get_findings(&r, f, o->bdms);
     if (how == SPOT_OK) how = get_descriptions(&r, f);
+    if (how == SPOT_OK) how = spot_recall_proofs(c, &r.all, path, s, f, o);
     spot_tensors_close(&r.all);
     if (how) {
         spot_findings_close(f);

@@ -3,11 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "discover/proof_files.h"
 #include "discover/subject_file.h"
 #include "discover/subject_memory.h"
 #include "formats/safetensors.h"
 
-enum { FIXED = 23, NAME = 24 };        /* tensors beside the maps; bytes of a map's name */
+enum { FIXED = 29, NAME = 24 };        /* tensors beside the maps; bytes of a map's name */
 
 typedef struct {
     spot_ctx    *c;
@@ -70,14 +71,14 @@ static spot_status add_pictures(recorder *w, const spot_subject *s)
     return add_words(w, "pictures", s->image, s->n);
 }
 
-static spot_status add_subject(recorder *w, const spot_subject *s)
+static spot_status add_subject(recorder *w, const spot_subject *s, int schema)
 {
     char *source[] = { (char *)(uintptr_t)s->source }, *encoder[] = { (char *)(uintptr_t)s->encoder };
     int64_t *about;
     int32_t *predicted;
 
     SPOT_TRY(add(w, "about", SPOT_I64, SPOT_RECALL_ABOUT, 0, (void **)&about));
-    memcpy(about, (int64_t[]){ SPOT_RECALL_SCHEMA, s->n, s->d, s->classes, s->skipped }, SPOT_RECALL_ABOUT * sizeof *about);
+    memcpy(about, (int64_t[]){ schema, s->n, s->d, s->classes, s->skipped }, SPOT_RECALL_ABOUT * sizeof *about);
     SPOT_TRY(add_words(w, "source", source, 1));
     if (*s->encoder) SPOT_TRY(add_words(w, "encoder", encoder, 1));
     SPOT_TRY(add_words(w, "class_names", s->class_name, s->classes));
@@ -209,6 +210,48 @@ static spot_status add_descriptions(recorder *w, const spot_findings *f)
     return add_words(w, "conjunctions", item, (int)n.items);
 }
 
+/* ---- proofs ---- */
+
+static void put_proof(const spot_slice *s, double **fact, double **piece, int64_t **seed, uint8_t **origin)
+{
+    const spot_proof *p = s->proof;
+
+    spot_proof_numbers(*fact, p);
+    *fact += SPOT_RECALL_PROOF;
+    memcpy(*origin, p->origin, (size_t)s->size);
+    *origin += s->size;
+    for (int i = 0; i < p->pieces; i++, *piece += SPOT_RECALL_PIECE) {
+        spot_piece_numbers(*piece, &p->piece[i]);
+        *(*seed)++ = (int64_t)p->piece[i].seed;
+    }
+}
+
+static spot_status add_proofs(recorder *w, const spot_findings *f, const spot_discover_options *o)
+{
+    size_t slices = 0, members = 0, pieces = 0;
+    double *shares, *fact, *piece;
+    int64_t *chosen, *seed;
+    uint8_t *origin;
+
+    if (!o->proof) return SPOT_OK;
+    for (int i = 0; i < f->count; i++)
+        for (int k = 0; k < f->finding[i].slices; k++) {
+            slices++;
+            members += (size_t)f->finding[i].slice[k].size;
+            pieces += (size_t)f->finding[i].slice[k].proof->pieces;
+        }
+    SPOT_TRY(add(w, "proof", SPOT_I64, SPOT_RECALL_CHOSEN, 0, (void **)&chosen));
+    SPOT_TRY(add(w, "proof_shares", SPOT_F64, SPOT_RECALL_SHARES, 0, (void **)&shares));
+    SPOT_TRY(add(w, "proofs", SPOT_F64, slices, SPOT_RECALL_PROOF, (void **)&fact));
+    SPOT_TRY(add(w, "pieces", SPOT_F64, pieces, SPOT_RECALL_PIECE, (void **)&piece));
+    SPOT_TRY(add(w, "piece_seeds", SPOT_I64, pieces, 0, (void **)&seed));
+    SPOT_TRY(add(w, "origins", SPOT_U8, members, 0, (void **)&origin));
+    spot_proof_options_numbers(chosen, shares, o->proof);
+    for (int i = 0; i < f->count; i++)
+        for (int k = 0; k < f->finding[i].slices; k++) put_proof(&f->finding[i].slice[k], &fact, &piece, &seed, &origin);
+    return SPOT_OK;
+}
+
 static spot_status add_findings(recorder *w, const spot_findings *f)
 {
     char **message;
@@ -245,11 +288,12 @@ static spot_status add_all(recorder *w, const spot_findings *f, const spot_subje
 
     SPOT_TRY(SPOT_SUBJECT_TAKE(w->c, &w->keep, w->tensor, FIXED + count));
     SPOT_TRY(SPOT_SUBJECT_TAKE(w->c, &w->keep, w->map_name, count));
-    SPOT_TRY(add_subject(w, s));
+    SPOT_TRY(add_subject(w, s, o->proof ? SPOT_RECALL_PROVED : SPOT_RECALL_SCHEMA));
     SPOT_TRY(add_methods(w, o));
     SPOT_TRY(add_findings(w, f));
     SPOT_TRY(add_slices(w, f));
     SPOT_TRY(add_descriptions(w, f));
+    SPOT_TRY(add_proofs(w, f, o));
     borrow(w, "left_out", SPOT_I32, (size_t)f->left_out, 0, f->left_class);
     if (f->map) borrow(w, "map", SPOT_F32, (size_t)s->n, 2, f->map);
     return SPOT_OK;

@@ -205,24 +205,28 @@ spot_status spot_difference_of(spot_ctx *c, spot_difference *d, const double *x,
     return SPOT_OK;
 }
 
-typedef struct { double p; int at; } ranked;
-
 static int least_first(const void *a, const void *b)
 {
-    const ranked *x = a, *y = b;
+    const spot_ranked_p *x = a, *y = b;
 
     return x->p != y->p ? (x->p > y->p) - (x->p < y->p) : x->at - y->at;
 }
 
-void spot_holm(double *p, int n)
+void spot_holm_of(double *p, int n, spot_ranked_p *r)
 {
-    ranked r[SPOT_HOLM_MOST];
     double most = 0;
 
-    for (int i = 0; i < n; i++) r[i] = (ranked){ p[i], i };
+    for (int i = 0; i < n; i++) r[i] = (spot_ranked_p){ p[i], i };
     qsort(r, (size_t)n, sizeof *r, least_first);
     for (int i = 0; i < n; i++) {
         most = fmax(most, (n - i) * r[i].p);
         p[r[i].at] = fmin(most, 1);
     }
+}
+
+void spot_holm(double *p, int n)
+{
+    spot_ranked_p r[SPOT_HOLM_MOST];
+
+    spot_holm_of(p, n, r);
 }

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "spotter/ctx.h"
+#include "spotter/interval.h"
 
 enum { SPOT_RESAMPLES = 10000, SPOT_RANDOMIZATIONS = 100000 };
 
@@ -33,6 +34,10 @@ spot_status spot_difference_of(spot_ctx *c, spot_difference *d, const double *x,
 enum { SPOT_HOLM_MOST = 4096 };
 void spot_holm(double *p, int n);
 
+/* The same for any n, with scratch (n) of the caller. */
+typedef struct { double p; int at; } spot_ranked_p;
+void spot_holm_of(double *p, int n, spot_ranked_p *scratch);
+
 double spot_normal_quantile(double p);
 double spot_normal_tail(double z);     /* P(Z > z) */
 
@@ -42,5 +47,14 @@ double spot_student_above(double p, int df);
 
 /* P(X >= inside), X the number of a group of rows among `covered` random ones of `rows`: Fisher's exact test, one-sided. */
 double spot_hypergeometric_tail(int rows, int group, int covered, int inside);
+
+/* P(X >= inside), X the sum over `strata` of independent such numbers: of row[s] rows, group[s] of them in the group, covered[s]
+ * are drawn. Exact, by convolution; for one stratum as spot_hypergeometric_tail. scratch: 2 (1 + sum of covered) numbers. */
+typedef struct { int rows, group, covered; } spot_stratum;
+double spot_stratified_tail(const spot_stratum *s, int strata, int inside, double *scratch);
+
+/* 95 % interval of the difference of two independent shares, a / n - b / m, from Wilson's intervals (Newcombe 1998, method 10).
+ * n and m are not 0. */
+spot_interval spot_share_difference(int a, int n, int b, int m);
 
 #endif

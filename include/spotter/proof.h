@@ -18,6 +18,9 @@
  *                  structure
  *     chance       the rest
  *
+ * No test are slices that hold nine tenths of their class, slices whose rows fail no more often than their class where they were
+ * found, and slices that no judging row joins: all three are known before the judging rows' errors are looked at.
+ *
  * Slices that are nearly the same rows are merged afterwards, for display: merged before the tests, one part's rows would serve
  * finding and judging. A merged slice has the least corrected p of its pieces, which is valid, since Holm's correction holds
  * for all pieces at once. */
@@ -72,7 +75,12 @@ typedef struct {
     double        predicted_share;     /* of its wrong rows */
     int           pieces;
     spot_piece   *piece;       /* (pieces): the least corrected p first */
+    int           tests;       /* size of the family of tests, of all slices together */
+    uint8_t      *origin;      /* (size of the slice): spot_origin of each row */
 } spot_proof;
+
+typedef enum { SPOT_ORIGIN_FOUND = 1, SPOT_ORIGIN_JUDGED, SPOT_ORIGIN_BOTH } spot_origin;
+const char *spot_origin_name(int origin);              /* "found", "judged", "both" */
 
 #ifdef __cplusplus
 }

@@ -73,7 +73,7 @@ def examine(spotter, folder, ec, out):
     view, pictures, found = (f"{out}/ec-{ec}{end}" for end in (".safetensors", "", "-found"))
     if not os.path.exists(f"{found}/slices.json"):
         run(spotter, "view", folder, "--ec", str(ec), "--out", view, "--images", pictures)
-        run(spotter, "discover", "--embeddings", view + ":feature", "--labels", view + ":label", "--probs",
+        run(spotter, "discover", "--no-proof", "--embeddings", view + ":feature", "--labels", view + ":label", "--probs",
             view + ":confidence", "--images", pictures, "--ids", pictures + "/rows.csv:file", "--describe",
             f"{HERE}/model.safetensors", "--words", f"{HERE}/phrases.txt", "--attributes",
             pictures + "/rows.csv:file", "--method", "planespot-tsne", "--out", found)

@@ -1,0 +1,183 @@
+/* proof_facts.c - numbers that stand beside a claim.
+ *
+ * Shrunk excess: wrong rows of a piece are binomial with the rate base + e, and the excess e has a distribution over pieces that
+ * is estimated from all of them (the nonparametric maximum-likelihood mixture, by EM on a grid; Kiefer and Wolfowitz 1956, Laird
+ * 1978), steadied by PRIOR pieces spread over the grid. The posterior mean of e needs no correction for having been selected.
+ *
+ * Expected rate: rows of the same predicted class are cut by confidence into bins of equal size. A row's expected error is its
+ * bin's rate among judging rows. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "discover/judge.h"
+
+enum { ROUNDS = 300, BINS = 10, BIN = 20 };        /* of EM; bins of a predicted class, at most; rows of a bin, at least */
+
+#define PRIOR 1.0
+
+static double excess_at(int e) { return 2.0 * e / (SPOT_EXCESSES - 1) - 1; }
+
+/* like (SPOT_EXCESSES): proportional to the likelihood of each excess; 0 where it leaves no rate. */
+static void likelihoods(double *like, int rows, int wrong, double rate)
+{
+    double most = -INFINITY;
+
+    for (int e = 0; e < SPOT_EXCESSES; e++) {
+        const double step = 2.0 / (SPOT_EXCESSES - 1), at = rate + excess_at(e), q = fmin(fmax(at, 0.002), 0.998);
+        like[e] = at < -step / 2 || at > 1 + step / 2 ? -INFINITY : wrong * log(q) + (rows - wrong) * log(1 - q);
+        most = fmax(most, like[e]);
+    }
+    for (int e = 0; e < SPOT_EXCESSES; e++) like[e] = exp(like[e] - most);
+}
+
+static void add_posterior(double *sum, const double *weight, int rows, int wrong, double rate)
+{
+    double like[SPOT_EXCESSES], all = 0;
+
+    likelihoods(like, rows, wrong, rate);
+    for (int e = 0; e < SPOT_EXCESSES; e++) all += like[e] *= weight[e];
+    for (int e = 0; e < SPOT_EXCESSES && all > 0; e++) sum[e] += like[e] / all;
+}
+
+void spot_learn_excesses(spot_proving *j)
+{
+    for (int e = 0; e < SPOT_EXCESSES; e++) j->weight[e] = 1.0 / SPOT_EXCESSES;
+    for (int round = 0; round < ROUNDS && j->pieces; round++) {
+        double sum[SPOT_EXCESSES];
+        for (int e = 0; e < SPOT_EXCESSES; e++) sum[e] = PRIOR / SPOT_EXCESSES;
+        for (int i = 0; i < j->pieces; i++) {
+            const spot_piece *p = &j->piece[i].said;
+            add_posterior(sum, j->weight, p->judged, p->wrong, p->base / p->judged);
+        }
+        for (int e = 0; e < SPOT_EXCESSES; e++) j->weight[e] = sum[e] / (j->pieces + PRIOR);
+    }
+}
+
+double spot_shrunk_excess(const spot_proving *j, int rows, int wrong, double rate)
+{
+    double posterior[SPOT_EXCESSES] = { 0 }, mean = 0;
+
+    add_posterior(posterior, j->weight, rows, wrong, rate);
+    for (int e = 0; e < SPOT_EXCESSES; e++) mean += posterior[e] * excess_at(e);
+    return mean;
+}
+
+/* ---- by predicted class and confidence ---- */
+
+typedef struct { int predicted, row; float confidence; } answer;
+
+static int by_confidence(const void *a, const void *b)
+{
+    const answer *x = a, *y = b;
+
+    if (x->predicted != y->predicted) return x->predicted < y->predicted ? -1 : 1;
+    if (x->confidence != y->confidence) return x->confidence < y->confidence ? -1 : 1;
+    return x->row - y->row;
+}
+
+/* Cuts the n answers of one predicted class into bins, and gives each row the rate of its bin's judging rows. */
+static void rate_bins(spot_proving *j, const answer *v, int n)
+{
+    const int bins = n / BIN < 1 ? 1 : n / BIN < BINS ? n / BIN : BINS;
+
+    for (int b = 0; b < bins; b++) {
+        const int first = (int)((long long)n * b / bins), end = (int)((long long)n * (b + 1) / bins);
+        int rows = 0, wrong = 0;
+        for (int i = first; i < end; i++) {
+            if (j->p.parts == 1 && !j->part[v[i].row]) continue;
+            rows++;
+            wrong += spot_subject_wrong(j->s, v[i].row, j->s->target[v[i].row]);
+        }
+        for (int i = first; i < end; i++) j->expected[v[i].row] = rows ? (float)wrong / (float)rows : 0;
+    }
+}
+
+spot_status spot_learn_expected(spot_proving *j)
+{
+    const spot_subject *s = j->s;
+    answer *v;
+
+    j->expected = NULL;
+    if (!s->target || !s->prob || spot_subject_predicted(s, 0) < 0) return SPOT_OK;
+    v = malloc((size_t)s->n * sizeof *v);
+    if (!v) return spot_fail(j->c, SPOT_NOMEM, "no memory for the confidences of %d rows", s->n);
+    for (int i = 0; i < s->n; i++) {
+        const int k = spot_subject_predicted(s, i);
+        v[i] = (answer){ k, i, s->prob[(size_t)i * (size_t)s->classes + (size_t)k] };
+    }
+    qsort(v, (size_t)s->n, sizeof *v, by_confidence);
+    if (SPOT_TAKE(j->c, &j->a, j->expected, s->n) == SPOT_OK)
+        for (int i = 0, end; i < s->n; i = end) {
+            for (end = i; end < s->n && v[end].predicted == v[i].predicted; end++) { }
+            rate_bins(j, v + i, end - i);
+        }
+    free(v);
+    j->fixed = j->a.used;
+    return j->expected ? SPOT_OK : SPOT_NOMEM;
+}
+
+/* ---- a slice ---- */
+
+/* The rest of the class is independent of the slice: rate - class_rate = (1 - share of the class) (rate - rate of the rest). With
+ * several classes the class rate counts as one more share of all their judging rows, which makes the interval a little too wide. */
+static spot_interval excess_of(const spot_proving *j, const spot_proved *k, const spot_proof *p)
+{
+    int rows = 0, wrong = 0;
+    spot_interval x;
+    double part;
+
+    for (int q = j->p.parts == 1; q < 2; q++)
+        for (int h = 0; h < j->strata; h++) {
+            rows += k->tally[q][h].rows;
+            wrong += k->tally[q][h].group;
+        }
+    if (j->strata == 1) {
+        if (rows == p->judged) return (spot_interval){ 0, 0, 0 };
+        part = 1 - (double)p->judged / rows;
+        x = spot_share_difference(p->wrong, p->judged, wrong - p->wrong, rows - p->judged);
+        return (spot_interval){ part * x.value, part * x.low, part * x.high };
+    }
+    x = spot_share_difference(p->wrong, p->judged, (int)(p->class_rate * rows + 0.5), rows);
+    part = (double)p->wrong / p->judged - p->class_rate - x.value;
+    return (spot_interval){ x.value + part, x.low + part, x.high + part };
+}
+
+/* The class that most wrong rows of the slice are taken for. */
+static void name_predicted(const spot_proving *j, const spot_proved *k, const spot_slice *slice, spot_proof *p)
+{
+    int *count = calloc((size_t)j->s->classes, sizeof *count), best = 0, wrong = 0;
+
+    p->predicted = -1;
+    p->predicted_share = NAN;
+    for (int i = 0; count && i < slice->size; i++) {
+        const int row = slice->row[i], to = spot_subject_predicted(j->s, row);
+        if (to < 0 || !spot_subject_wrong(j->s, row, k->cls)) continue;
+        wrong++;
+        count[to]++;
+    }
+    for (int c = 0; count && c < j->s->classes; c++)
+        if (count[c] > best) {
+            best = count[c];
+            p->predicted = c;
+        }
+    if (wrong) p->predicted_share = (double)best / wrong;
+    free(count);
+}
+
+void spot_proof_facts(const spot_proving *j, const spot_proved *k, const uint64_t *judged, spot_slice *slice)
+{
+    const spot_counted n = spot_count_rows(j, k, judged, -1);
+    spot_proof *p = slice->proof;
+    double cell = 0;
+
+    p->judged = n.rows;
+    p->wrong = n.wrong;
+    p->class_rate = n.base / n.rows;
+    p->excess = excess_of(j, k, p);
+    p->shrunk = spot_shrunk_excess(j, n.rows, n.wrong, p->class_rate);
+    for (int i = 0; i < k->n && j->expected; i++)
+        if (spot_has_bit(judged, i)) cell += j->expected[k->row[i]];
+    p->cell = j->expected ? cell / n.rows : NAN;
+    name_predicted(j, k, slice, p);
+}

@@ -1,0 +1,28 @@
+/* vote.h - membership by neighbours: a row belongs where most of its nearest rows do, whatever the classifier says of it. */
+#ifndef SPOTTER_VOTE_H
+#define SPOTTER_VOTE_H
+
+#include "spotter/arena.h"
+#include "spotter/bdm.h"
+
+/* Rows of a matrix of d columns; row NULL: the first n. */
+typedef struct { const float *feature; const int *row; int n; } spot_some_rows;
+
+/* The votes among n rows that `asked` of them cast: an odd number, asked at most. n and asked are at least 1. */
+int spot_votes(int n, int asked);
+
+/* nearest (x.n, k): for each row of x its k nearest rows of y by squared distance (gemm.h: exact sums in a fixed order), nearest
+ * first; of equals the first. Entries index y, from 0 to y.n - 1. k is y.n at most. Takes scratch from a; a counting arena only
+ * counts. On the host on every device; the bits do not depend on threads. */
+spot_status spot_nearest_rows(spot_ctx *c, spot_arena *a, int *nearest, spot_some_rows x, spot_some_rows y, int d, int k);
+
+/* The fit of a merged finding: the examined rows of a class with their slices. features (n, d) is borrowed, member (n, slices)
+ * copied. `voters` as in spot_proof_options.neighbours. */
+spot_status spot_vote_fit(spot_ctx *c, spot_fit *f, const float *feature, int n, int d, const uint8_t *member, int slices,
+                          int voters);
+
+/* Whether a fit is such a one; spot_assign for it. */
+bool        spot_is_vote(const spot_fit *f);
+spot_status spot_vote_assign(spot_ctx *c, spot_arena *a, uint8_t *member, int slices, const spot_view *rows, const spot_fit *f);
+
+#endif

@@ -1,0 +1,263 @@
+/* spot_discover with a proof: the exact test against enumeration, votes against a plain search, errors without structure are not
+ * confirmed, planted ones are, bytes do not depend on threads, what is refused.
+ * ctest: threads, ctest: long */
+#define _POSIX_C_SOURCE 200809L
+#include "checks.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "discover/vote.h"
+#include "fit/statistics.h"
+#include "spotter/discover.h"
+#include "spotter/rng.h"
+
+/* ---- the exact test ---- */
+
+/* All ways to draw the covered rows of each stratum, by bits: rows 0 .. group - 1 of a stratum are in the group. */
+static double by_enumeration(const spot_stratum *s, int strata, int inside)
+{
+    int rows = 0;
+    double hits = 0, all = 0;
+
+    for (int k = 0; k < strata; k++) rows += s[k].rows;
+    for (uint32_t set = 0; set < 1u << rows; set++) {
+        bool drawn = true;
+        int in = 0, at = 0;
+        for (int k = 0; k < strata; at += s[k++].rows) {
+            const uint32_t own = set >> at & ((1u << s[k].rows) - 1);
+            drawn = drawn && __builtin_popcount(own) == s[k].covered;
+            in += __builtin_popcount(own & ((1u << s[k].group) - 1));
+        }
+        all += drawn;
+        hits += drawn && in >= inside;
+    }
+    return hits / all;
+}
+
+TEST(the_tail_over_classes_is_exact)
+{
+    static const spot_stratum cases[][3] = {
+        { { 6, 2, 3 }, { 5, 3, 2 }, { 4, 1, 1 } }, { { 7, 7, 2 }, { 6, 0, 3 }, { 5, 2, 5 } }, { { 8, 3, 0 }, { 5, 4, 4 }, { 3, 3, 1 } },
+        { { 1, 1, 1 }, { 1, 0, 1 }, { 12, 5, 6 } },
+    };
+    double scratch[64];
+
+    for (int i = 0; i < LEN(cases); i++)
+        for (int strata = 1; strata <= 3; strata++)
+            for (int inside = 0; inside <= 12; inside++)
+                CHECK_NEAR(spot_stratified_tail(cases[i], strata, inside, scratch), by_enumeration(cases[i], strata, inside), 1e-12);
+}
+
+/* ---- votes ---- */
+
+TEST(nearest_rows_are_the_nearest)
+{
+    enum { N = 333, M = 421, WIDE = 19, K = 5 };
+    static float x[N * WIDE], y[M * WIDE];
+    static int got[N * K], again[N * K];
+    spot_rng r = spot_rng_at(3, SPOT_RNG_BOOTSTRAP, 0, 0);
+
+    for (int e = 0; e < N * WIDE; e++) x[e] = (float)(int)(3 * spot_rng_normal(&r));      /* whole numbers: exact, with ties */
+    for (int e = 0; e < M * WIDE; e++) y[e] = (float)(int)(3 * spot_rng_normal(&r));
+    for (int threads = 1; threads <= 3; threads += 2) {
+        spot_ctx c = check_ctx(threads);
+        spot_arena a = spot_arena_counting();
+        int *out = threads == 1 ? got : again;
+        CHECK_OK(&c, spot_nearest_rows(&c, &a, NULL, (spot_some_rows){ x, NULL, N }, (spot_some_rows){ y, NULL, M }, WIDE, K));
+        CHECK_OK(&c, spot_arena_open(&c, &a, a.peak + 64));
+        CHECK_OK(&c, spot_nearest_rows(&c, &a, out, (spot_some_rows){ x, NULL, N }, (spot_some_rows){ y, NULL, M }, WIDE, K));
+        spot_arena_close(&a);
+    }
+    assert_memory_equal(got, again, sizeof got);
+    for (int i = 0; i < N; i++) {
+        bool taken[M] = { false };
+        for (int k = 0; k < K; k++) {
+            int best = -1;
+            double least = INFINITY;
+            for (int m = 0; m < M; m++) {
+                double far = 0;
+                for (int j = 0; j < WIDE; j++) far += pow((double)x[i * WIDE + j] - y[m * WIDE + j], 2);
+                if (!taken[m] && far < least) {
+                    least = far;
+                    best = m;
+                }
+            }
+            taken[best] = true;
+            assert_int_equal(got[i * K + k], best);
+        }
+    }
+}
+
+/* ---- whole proofs ---- */
+
+enum { MOST = 2000, WIDE = 16, CLASSES = 3 };
+
+typedef struct {
+    float feature[MOST][WIDE], prob[MOST][CLASSES], confidence[MOST];
+    int target[MOST];
+    char *name[CLASSES];
+    spot_subject s;
+} world;
+
+/* n rows of clouds in `classes` classes. planted: of each class that many rows lie apart, and `inside` of them are wrong. */
+static void make_world(world *w, int n, int classes, int planted, double inside, double outside, uint32_t number)
+{
+    static char *const names[CLASSES] = { "ant", "bee", "cat" };
+    spot_rng r = spot_rng_at(11, SPOT_RNG_BOOTSTRAP, 5, number);
+
+    memcpy(w->name, names, sizeof w->name);
+    for (int i = 0; i < n; i++) {
+        const int cls = i % classes, cloud = (int)spot_rng_below(&r, 4);
+        const bool apart = i / classes < planted, wrong = spot_rng_uniform(&r) < (apart ? inside : outside);
+        const float p = (float)(wrong ? 0.1 + 0.35 * spot_rng_uniform(&r) : 0.55 + 0.4 * spot_rng_uniform(&r));
+        for (int j = 0; j < WIDE; j++) w->feature[i][j] = (float)spot_rng_normal(&r) + (j == cloud ? 4 : 0);
+        if (apart) for (int j = 8; j < 12; j++) w->feature[i][j] += 3;
+        w->target[i] = cls;
+        w->confidence[i] = p;
+        for (int k = 0; k < CLASSES; k++) w->prob[i][k] = k == cls ? p : k == (cls + 1) % CLASSES ? 1 - p : 0;
+    }
+    w->s = (spot_subject){ .n = n, .d = WIDE, .classes = CLASSES, .feature = w->feature[0], .target = w->target,
+                           .prob = w->prob[0], .confidence = w->confidence, .class_name = w->name, .source = "a test" };
+}
+
+static int count_claims(const spot_findings *f, spot_claim claim)
+{
+    int n = 0;
+
+    for (int i = 0; i < f->count; i++)
+        for (int k = 0; k < f->finding[i].slices; k++) n += f->finding[i].slice[k].proof->claim == claim;
+    return n;
+}
+
+static spot_discover_options plain_options(const spot_bdm_config *bdm, int bdms, const spot_proof_options *p)
+{
+    spot_discover_options o = spot_discover_defaults();
+
+    o.bdm = bdm;
+    o.bdms = bdms;
+    o.proof = p;
+    o.neighbours = 0;
+    return o;
+}
+
+/* 100 worlds without structure at 5 %: more than 13 with a confirmed slice have a probability below 0.001. */
+TEST(errors_without_structure_are_not_confirmed)
+{
+    const spot_bdm_config bdm[] = { spot_bdm_defaults(SPOT_WARD), spot_bdm_defaults(SPOT_KMEANS) };
+    const spot_proof_options p = spot_proof_defaults();
+    const spot_discover_options o = plain_options(bdm, 2, &p);
+    const int worlds = SANITIZED ? 3 : 100;
+    static world w;
+    int alarms = 0;
+
+    for (int i = 0; i < worlds; i++) {
+        spot_ctx c = check_ctx(2);
+        spot_findings f;
+        make_world(&w, 600, 3, 0, 0, 0.25, (uint32_t)i);
+        CHECK_OK(&c, spot_discover(&c, &f, &w.s, &o));
+        alarms += count_claims(&f, SPOT_CLAIM_CONFIRMED) > 0;
+        spot_findings_close(&f);
+    }
+    print_message("errors without structure: %d of %d worlds have a confirmed slice\n", alarms, worlds);
+    assert_true(alarms <= 13);
+}
+
+/* 50 of 2,000 rows, 40 % wrong against 8 %: at power 0.8 fewer than 22 of 36 confirmed have a probability below 0.01. */
+TEST(planted_blindspots_are_confirmed)
+{
+    const spot_bdm_config bdm = spot_bdm_defaults(SPOT_WARD);
+    const spot_proof_options p = spot_proof_defaults();
+    const spot_discover_options o = plain_options(&bdm, 1, &p);
+    const int worlds = SANITIZED ? 1 : 36;
+    static world w;
+    int found = 0;
+
+    for (int i = 0; i < worlds; i++) {
+        spot_ctx c = check_ctx(2);
+        spot_findings f;
+        make_world(&w, 2000, 1, 50, 0.4, 0.08, 1000 + (uint32_t)i);
+        CHECK_OK(&c, spot_discover(&c, &f, &w.s, &o));
+        found += count_claims(&f, SPOT_CLAIM_CONFIRMED) > 0;
+        spot_findings_close(&f);
+    }
+    print_message("planted: confirmed in %d of %d worlds\n", found, worlds);
+    if (!SANITIZED) assert_true(found >= 22);
+}
+
+/* Figures agree with the rows; the bytes with one thread are those with three. */
+TEST(figures_follow_from_the_rows)
+{
+    const spot_bdm_config bdm[] = { spot_bdm_defaults(SPOT_WARD), spot_bdm_defaults(SPOT_KMEANS) };
+    spot_proof_options p = spot_proof_defaults();
+    spot_discover_options o = plain_options(bdm, 2, &p);
+    spot_ctx c = check_ctx(1), more = check_ctx(3);
+    spot_findings f, g;
+    static world w;
+
+    o.neighbours = 3;
+    o.fit = true;
+    make_world(&w, 1500, 3, 60, 0.8, 0.1, 7);
+    for (int holdout = 0; holdout < 2; holdout++) {
+        p.parts = 2 - holdout;
+        p.holdout = 0.4;
+        CHECK_OK(&c, spot_discover(&c, &f, &w.s, &o));
+        CHECK_OK(&more, spot_discover(&more, &g, &w.s, &o));
+        assert_int_equal(f.count, 3);
+        for (int i = 0; i < f.count; i++) {
+            const spot_finding *a = &f.finding[i];
+            assert_true(a->merged && a->slices > 0 && a->slices == g.finding[i].slices);
+            assert_int_equal(a->slice[0].proof->claim, SPOT_CLAIM_CONFIRMED);
+            assert_int_equal(a->slice[0].proof->predicted, (i + 1) % 3);
+            for (int k = 0; k < a->slices; k++) {
+                const spot_slice *s = &a->slice[k], *t = &g.finding[i].slice[k];
+                int wrong = 0, judged = 0, judged_wrong = 0;
+                assert_int_equal(s->size, t->size);
+                assert_memory_equal(s->row, t->row, (size_t)s->size * sizeof *s->row);
+                assert_true(s->proof->p == t->proof->p && s->proof->shrunk == t->proof->shrunk);
+                for (int r = 0; r < s->size; r++) {
+                    const bool bad = spot_subject_wrong(&w.s, s->row[r], i), in = s->proof->origin[r] & SPOT_ORIGIN_JUDGED;
+                    wrong += bad;
+                    judged += in;
+                    judged_wrong += in && bad;
+                    assert_int_equal(w.target[s->row[r]], i);
+                }
+                assert_int_equal(s->wrong, wrong);
+                assert_int_equal(s->proof->judged, judged);
+                assert_int_equal(s->proof->wrong, judged_wrong);
+                CHECK_NEAR(s->proof->excess.value, (double)judged_wrong / judged - s->proof->class_rate, 1e-9);
+                assert_true(s->proof->excess.low <= s->proof->excess.value && s->proof->excess.value <= s->proof->excess.high);
+                for (int e = 0; e < s->proof->pieces; e++) assert_true(s->proof->piece[e].corrected >= s->proof->p);
+            }
+        }
+        spot_findings_close(&f);
+        spot_findings_close(&g);
+    }
+}
+
+/* 19 searches in errors without structure: what is planted is above them; and their number is checked. */
+TEST(chance_is_searched)
+{
+    const spot_bdm_config bdm = spot_bdm_defaults(SPOT_WARD);
+    spot_proof_options p = spot_proof_defaults();
+    spot_discover_options o = plain_options(&bdm, 1, &p);
+    spot_ctx c = check_ctx(2);
+    spot_findings f;
+    static world w;
+
+    make_world(&w, 900, 3, 40, 0.8, 0.1, 9);
+    p.chance = 19;
+    p.level = 1e-200;                                               /* nothing is confirmed */
+    CHECK_OK(&c, spot_discover(&c, &f, &w.s, &o));
+    assert_int_equal(count_claims(&f, SPOT_CLAIM_CONFIRMED), 0);
+    assert_true(count_claims(&f, SPOT_CLAIM_SUGGESTED) >= 1);
+    spot_findings_close(&f);
+    p.chance = 5;
+    CHECK_FAILS(&c, spot_discover(&c, &f, &w.s, &o), SPOT_USAGE, "say too little");
+    p = spot_proof_defaults();
+    p.parts = 1;
+    p.holdout = 1;
+    CHECK_FAILS(&c, spot_discover(&c, &f, &w.s, &o), SPOT_USAGE, "between 0 and 1");
+    p.parts = 3;
+    CHECK_FAILS(&c, spot_discover(&c, &f, &w.s, &o), SPOT_INVALID, "1 or 2 parts");
+}
