@@ -62,7 +62,7 @@ typedef struct {
 
 typedef struct { const char *const *word; int n; } cli_rest;
 
-enum { CLI_MOST_ROWS = 48 };
+enum { CLI_MOST_ROWS = 64 };
 
 typedef struct {
     const char *name, *summary;            /* for `spotter help` */

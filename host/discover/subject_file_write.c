@@ -7,7 +7,7 @@
 #include "discover/subject_memory.h"
 #include "formats/safetensors.h"
 
-enum { FIXED = 23, NAME = 24 };        /* tensors beside the maps; bytes of a map's name */
+enum { FIXED = 24, NAME = 24 };        /* tensors beside the maps; bytes of a map's name */
 
 typedef struct {
     spot_ctx    *c;
@@ -83,6 +83,7 @@ static spot_status add_subject(recorder *w, const spot_subject *s)
     SPOT_TRY(add_words(w, "class_names", s->class_name, s->classes));
     if (s->id) SPOT_TRY(add_words(w, "ids", s->id, s->n));
     if (s->image) SPOT_TRY(add_pictures(w, s));
+    if (s->box) borrow(w, "boxes", SPOT_F32, (size_t)s->n, 4, s->box);
     if (!s->target) return add_pairs(w, s);
     borrow(w, "target", SPOT_I32, (size_t)s->n, 0, s->target);
     borrow(w, "confidence", SPOT_F32, (size_t)s->n, 0, s->confidence);
