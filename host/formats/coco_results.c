@@ -223,8 +223,8 @@ static spot_status open_reader(spot_ctx *c, reader *r, spot_coco_results *out, c
 
 static spot_status close_reader(reader *r, spot_coco_results *out, spot_status s)
 {
+    if (!s && !r->before) s = spot_fail(r->c, SPOT_INPUT, "%s is empty", r->name);
     if (!s) s = parse_piece(r, NULL, 0);
-    if (!s && !r->event) s = spot_fail(r->c, SPOT_INPUT, "%s is empty", r->name);
     if (!s && r->entries > INT_MAX - 2) s = spot_fail(r->c, SPOT_INPUT, "%s has more than %d detections", r->name, INT_MAX - 2);
     yajl_free(r->yajl);
     if (s) spot_text_free(&r->results);
