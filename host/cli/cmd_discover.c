@@ -9,6 +9,7 @@
 
 #include "bdm/methods.h"
 #include "cli/cli.h"
+#include "cli/detector_rows.h"
 #include "cli/encoder_rows.h"
 #include "cli/method_list.h"
 #include "cli/slice_table.h"
@@ -26,6 +27,7 @@ typedef struct {
     cli_machine machine;
     spot_subject_files files;
     cli_encoder encoder;
+    cli_detector detector;
     spot_describe_files describe;
     const char *cls, *method, *config, *out, *model_name[CLI_PAGE_MODELS];
     uint64_t seed[MOST_SEEDS];
@@ -141,6 +143,7 @@ static const cli_row table[] = {
     { "json",       'j', NULL,    CLI_ON,  CLI_AT(json), .help = "one JSON object on stdout at the end" },
     { "out",        'o', "DIR",   CLI_TEXT, CLI_AT(out), .most = 1000, .need = "found",
       .help = "folder for the findings; the same command continues it" },
+    CLI_DETECTOR_ROWS(detector),
     CLI_ENCODER_ROWS("embed-", encoder),
     CLI_ENCODER_TEXT_ROWS("describe-", encoder),
     CLI_MACHINE_ROWS("auto"),
@@ -148,11 +151,8 @@ static const cli_row table[] = {
 };
 #undef X
 
-static void check_options(const struct argp_state *state, void *input)
+static void check_classifier(const struct argp_state *state, const spot_subject_files *f)
 {
-    const options *o = input;
-    const spot_subject_files *f = &o->files;
-
     if (!f->embeddings && !f->images)
         argp_error(state, "no input; give --embeddings, --labels and --probs, or --images and --model");
     if (f->embeddings && !f->labels && !f->coco)
@@ -170,6 +170,14 @@ static void check_options(const struct argp_state *state, void *input)
     if (f->embeddings && f->model)
         argp_error(state, "--model makes embeddings from pictures, but --embeddings are given; give one of them");
     if (f->coco && !f->images) argp_error(state, "--coco annotates pictures; give their folder with --images DIR");
+}
+
+static void check_options(const struct argp_state *state, void *input)
+{
+    const options *o = input;
+    const spot_subject_files *f = &o->files;
+
+    if (!cli_detector_check(state, &o->detector, f)) check_classifier(state, f);
     if (o->describe.words && !o->describe.encoder && !o->describe.word_embeddings && !f->embed)
         argp_error(state, "--words need an encoder: --describe clip.safetensors, or their features: --word-embeddings");
     if (o->describe.encoder && o->describe.word_embeddings)
@@ -343,7 +351,12 @@ static spot_status search_subject(spot_ctx *c, options *o, spot_config *cfg, spo
     SPOT_TRY(spot_subject_read(c, &s, &o->files));
     o->describe.memory = picture_memory(o, &s);
     how = o->replace ? SPOT_OK : spot_findings_claim(c, o->out, &s);
-    if (how == SPOT_OK) how = discover_rows(c, o, cfg, &s, describer);
+    if (how == SPOT_OK && s.instance) {
+        how = cli_detector_write(c, &o->detector, &s, o->out);
+        o->describe.instances = o->detector.table;
+    }
+    if (how == SPOT_OK && o->detector.rows_only) spot_log(c, SPOT_LOG_INFO, "%s; in %s: rows.csv, attributes.csv", s.source, o->out);
+    else if (how == SPOT_OK) how = discover_rows(c, o, cfg, &s, describer);
     spot_subject_close(&s);
     return how;
 }
@@ -368,6 +381,7 @@ static spot_status search_blindspots(spot_ctx *c, void *input)
     o->encoder.o.resize = o->files.resize;
     o->encoder.o.crop = o->files.crop;
     o->files.encoder = &o->encoder.o;
+    cli_detector_begin(&o->detector, &o->files);
     o->describe.skip = o->files.skip;
     o->describe.encoder_options = &o->encoder.o;
     if (o->describe.words && !o->describe.word_embeddings && !o->describe.encoder) o->describe.encoder = o->files.embed;
@@ -396,6 +410,8 @@ const cli_command cli_discover_command = {
     "      --model resnet18.safetensors --out found\n"
     "  spotter discover --images photos --ids rows.csv:path -y rows.csv:label \\\n"
     "      -p rows.csv:p --embed clip.safetensors --words phrases.txt --out found\n"
+    "  spotter discover --images val2017 --coco val2017.json --detections det.json \\\n"
+    "      --embed clip.safetensors --out found\n"
     "  spotter discover -e e.npy -y y.npy -p p.npy --ids ids.csv:id \\\n"
     "      --attributes table.csv:id --out found",
     "Finds groups of rows on which your classifier fails. Writes slices.csv, slices.json, a map, and an HTML report. The same "

@@ -23,7 +23,8 @@ static bool is_file(const char *input, const struct stat *st)
 bool cli_is_input(const spot_subject_files *f, const char *path)
 {
     const char *const input[] = { f->embeddings, f->labels, f->probs, f->losses, f->ids, f->coco, f->model,
-                                  f->embed };
+                                  f->embed,
+                                  f->detections ? f->detections->file : NULL };
     struct stat st;
 
     if (stat(path, &st)) return false;

@@ -12,7 +12,8 @@
 enum { PATH = 1200 };
 
 const char *const spot_findings_files[] = { "config.yaml", "slices.csv", "slices.json", "map.npy", "fit.safetensors",
-                                            "subject.safetensors", "report.html", NULL };
+                                            "subject.safetensors", "report.html", "rows.csv",
+                                            "attributes.csv", NULL };
 
 static bool is_there(const char *dir, const char *name)
 {
@@ -22,19 +23,27 @@ static bool is_there(const char *dir, const char *name)
     return !access(path, F_OK);
 }
 
-/* Whether config.yaml begins with the comment that findings_write.c writes. */
-static bool is_our_config(const char *dir)
+/* Whether the file begins with this text. */
+static bool begins_with(const char *dir, const char *name, const char *top)
 {
-    static const char top[] = "# spotter discover --config config.yaml --seed ";
-    char path[PATH], line[sizeof top] = "";
+    char path[PATH], line[128] = "";
     FILE *f;
 
-    snprintf(path, sizeof path, "%s/config.yaml", dir);
+    snprintf(path, sizeof path, "%s/%s", dir, name);
     f = spot_file_stream(path);
     if (!f) return false;
-    if (!fgets(line, sizeof line, f)) *line = 0;
+    if (!fgets(line, (int)strlen(top) + 1, f)) *line = 0;
     fclose(f);
     return !strcmp(line, top);
+}
+
+/* The tables of a detector's rows, which may come before all others, have their own header; the others have config.yaml with the
+ * comment that findings_write.c writes. */
+static bool is_ours(const char *dir, const char *name)
+{
+    if (!strcmp(name, "rows.csv")) return begins_with(dir, name, "id,image,class,x,y,width,height,outcome,reason,score\n");
+    if (!strcmp(name, "attributes.csv")) return begins_with(dir, name, "id,size,at edge,in picture,overlaps\n");
+    return begins_with(dir, "config.yaml", "# spotter discover --config config.yaml --seed ");
 }
 
 static bool same_data(const spot_subject *a, const spot_subject *b)
@@ -58,9 +67,8 @@ spot_status spot_findings_claim(spot_ctx *c, const char *dir, const spot_subject
     spot_subject was;
     spot_status how;
 
-    while (*name && !is_there(dir, *name)) name++;
-    if (!*name) return SPOT_OK;
-    if (!is_our_config(dir))
+    while (*name && (!is_there(dir, *name) || is_ours(dir, *name))) name++;
+    if (*name)
         return spot_fail(c, SPOT_USAGE, "%s/%s is there, and spotter discover did not write it; choose another folder, or say "
                          "--replace", dir, *name);
     if (!s || !is_there(dir, "slices.json") || !is_there(dir, "subject.safetensors")) return SPOT_OK;

@@ -177,15 +177,19 @@ static spot_status join_rows(spot_ctx *c, spot_describer *d, const spot_subject 
 
 /* ---- opening ---- */
 
-static spot_status read_attributes(spot_ctx *c, spot_describer *d, const spot_subject *s)
+static spot_status add_table(spot_ctx *c, spot_describer *d, const spot_subject *s, const char *where)
 {
     spot_attributes more;
 
+    SPOT_TRY(spot_attributes_read(c, &more, where, s->id, s->n));
+    return spot_attributes_join(c, &d->attributes, &more);
+}
+
+static spot_status read_attributes(spot_ctx *c, spot_describer *d, const spot_subject *s)
+{
     if (s->has) SPOT_TRY(spot_attributes_of_classes(c, &d->attributes, s->has, s->class_name, s->n, s->classes));
-    if (d->files->attributes) {
-        SPOT_TRY(spot_attributes_read(c, &more, d->files->attributes, s->id, s->n));
-        SPOT_TRY(spot_attributes_join(c, &d->attributes, &more));
-    }
+    if (d->files->attributes) SPOT_TRY(add_table(c, d, s, d->files->attributes));
+    if (d->files->instances) SPOT_TRY(add_table(c, d, s, d->files->instances));
     if (d->attributes.items) d->o.attributes = &d->attributes;
     return SPOT_OK;
 }
@@ -245,14 +249,16 @@ static int wanted_rows(const spot_findings *f, const spot_subject *s, uint8_t *m
 }
 
 static spot_status encode_rows(spot_ctx *c, spot_describer *d, const spot_findings *f, const spot_subject *s, int *row,
-                               char **path, uint8_t *unreadable)
+                               char **path, float *box, uint8_t *unreadable)
 {
     const size_t dim = (size_t)d->o.d;
     spot_encoder_pictures p = { .path = path, .n = wanted_rows(f, s, d->missing, row), .feature = d->feature,
+                                .box = s->box ? box : NULL,
                                 .unreadable = d->files->skip ? unreadable : NULL, .stage = "describe",
                                 .memory = d->files->memory };
 
     for (int i = 0; i < p.n; i++) path[i] = s->image[row[i]];
+    for (int i = 0; s->box && i < p.n; i++) memcpy(box + 4 * (size_t)i, s->box + 4 * (size_t)row[i], 4 * sizeof *box);
     spot_log(c, SPOT_LOG_INFO, "%s encodes %d pictures for the words of their slices", d->files->encoder, p.n);
     if (p.n) SPOT_TRY(spot_encode_pictures(c, d->encoder, &p));
     for (int i = p.n - 1; i >= 0; i--) {           /* from the front of the array to the rows: the last first */
@@ -270,14 +276,16 @@ static spot_status encode_pictures(spot_ctx *c, spot_describer *d, const spot_fi
     int *row = malloc(n * sizeof *row);
     char **path = malloc(n * sizeof *path);
     uint8_t *unreadable = malloc(n);
+    float *box = malloc(4 * n * sizeof *box);
     spot_status how;
 
     d->missing = malloc(n);
     d->feature = malloc(n * (size_t)d->o.d * sizeof *d->feature);
-    if (!row || !path || !unreadable || !d->missing || !d->feature)
+    if (!row || !path || !unreadable || !box || !d->missing || !d->feature)
         how = spot_fail(c, SPOT_NOMEM, "no memory for the features of %zu pictures", n);
-    else how = encode_rows(c, d, f, s, row, path, unreadable);
+    else how = encode_rows(c, d, f, s, row, path, box, unreadable);
     free(row);
+    free(box);
     free(path);
     free(unreadable);
     return how;

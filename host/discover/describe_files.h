@@ -12,6 +12,7 @@ typedef struct {
     const char *word_embeddings;   /* FILE or FILE:NAME (array.h): features of the phrases (phrases, d), in place of `encoder`,
                                     * by the encoder that made the rows' features */
     const char *attributes;        /* spot_attributes_read; NULL: none */
+    const char *instances;         /* another such table, which is not looked for before the subject is read; NULL: none */
     int  phrases, rounds;          /* spot_describe_options */
     size_t memory;                 /* most bytes for decoding pictures; 0: SPOT_PICTURE_MEMORY */
     bool skip;                     /* unreadable pictures have no words; false: the first one is SPOT_INPUT */

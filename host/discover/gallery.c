@@ -80,11 +80,12 @@ static spot_status check_path(spot_ctx *c, const char *path, const char *root, c
 static spot_status fill_paths(spot_ctx *c, spot_subject *s, const char *folder, const char *root, char *text)
 {
     for (int i = 0; i < s->n; i++) {
+        const char *number = s->box ? strrchr(s->id[i], '#') : NULL;       /* "picture.jpg#17" is a part of picture.jpg */
         if (leads_out(s->id[i]))
             return spot_fail(c, SPOT_INPUT, "row %d, \"%.300s\", leads out of the folder of pictures, %.300s", i, s->id[i],
                              folder);
         s->image[i] = text;
-        text += sprintf(text, "%s/%s", folder, s->id[i]) + 1;
+        text += sprintf(text, "%s/%.*s", folder, number ? (int)(number - s->id[i]) : (int)strlen(s->id[i]), s->id[i]) + 1;
         if (root) SPOT_TRY(check_path(c, s->image[i], root, folder));
     }
     return SPOT_OK;

@@ -67,6 +67,8 @@ void spot_subject_move_row(spot_subject *s, int to, int from)
     move(s->predicted, to, from, sizeof *s->predicted);
     move(s->id, to, from, sizeof *s->id);
     move(s->image, to, from, sizeof *s->image);
+    move(s->box, to, from, 4 * sizeof *s->box);
+    move(s->instance, to, from, sizeof *s->instance);
 }
 
 spot_status spot_subject_numbers(spot_ctx *c, spot_subject *s, char ***out, int n)

@@ -4,6 +4,7 @@
  *     encoder      one word, if features are an encoder's
  *     target       I32 (n)                                                     ids, pictures          words, n or absent
  *     picture_stamps    I64 (n, 2): size and time of change of each picture
+ *     boxes        F32 (n, 4), if rows are parts of pictures
  *     predicted    I32 (n), if probabilities were known                        confidence             F32 (n)
  *     pair, pair_prob    I32 (m, 2), F32 (m): rows of several classes, instead of target: row and class, and its probability
  *     methods      words                                                       left_out               I32: classes

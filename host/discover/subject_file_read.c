@@ -153,6 +153,17 @@ static spot_status get_pictures(reader *r)
     return SPOT_OK;
 }
 
+static spot_status get_boxes(reader *r)
+{
+    int64_t n = r->s->n;
+
+    if (!is_there(r, "boxes")) return SPOT_OK;
+    SPOT_TRY(get(r, "boxes", SPOT_F32, &n, 4, (void **)&r->s->box));
+    for (int64_t i = 0; i < 4 * n; i++)
+        if (!isfinite(r->s->box[i])) return damaged(r, "boxes", "has numbers that are not finite");
+    return SPOT_OK;
+}
+
 static spot_status get_subject(reader *r)
 {
     spot_subject *s = r->s;
@@ -180,6 +191,7 @@ static spot_status get_subject(reader *r)
     SPOT_TRY(get_words(r, "class_names", &s->class_name, &classes));
     if (is_there(r, "ids")) SPOT_TRY(get_words(r, "ids", &s->id, &n));
     if (is_there(r, "pictures")) SPOT_TRY(get_pictures(r));
+    SPOT_TRY(get_boxes(r));
     return is_there(r, "target") ? get_targets(r) : get_pairs(r);
 }
 

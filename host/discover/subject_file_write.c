@@ -8,7 +8,7 @@
 #include "discover/subject_memory.h"
 #include "formats/safetensors.h"
 
-enum { FIXED = 29, NAME = 24 };        /* tensors beside the maps; bytes of a map's name */
+enum { FIXED = 30, NAME = 24 };        /* tensors beside the maps; bytes of a map's name */
 
 typedef struct {
     spot_ctx    *c;
@@ -84,6 +84,7 @@ static spot_status add_subject(recorder *w, const spot_subject *s, int schema)
     SPOT_TRY(add_words(w, "class_names", s->class_name, s->classes));
     if (s->id) SPOT_TRY(add_words(w, "ids", s->id, s->n));
     if (s->image) SPOT_TRY(add_pictures(w, s));
+    if (s->box) borrow(w, "boxes", SPOT_F32, (size_t)s->n, 4, s->box);
     if (!s->target) return add_pairs(w, s);
     borrow(w, "target", SPOT_I32, (size_t)s->n, 0, s->target);
     borrow(w, "confidence", SPOT_F32, (size_t)s->n, 0, s->confidence);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/text.h"
+#include "discover/detection_rows.h"
 #include "discover/fits.h"
 #include "discover/gallery.h"
 #include "discover/look_encoder.h"
@@ -417,7 +418,8 @@ spot_status spot_subject_read(spot_ctx *c, spot_subject *s, const spot_subject_f
     spot_status status;
 
     memset(s, 0, sizeof *s);
-    status = files->embeddings || (files->embed && !files->model) ? read_arrays(&r) : look_at_pictures(&r);
+    if (files->detections) status = spot_subject_instances(c, s, files);
+    else status = files->embeddings || (files->embed && !files->model) ? read_arrays(&r) : look_at_pictures(&r);
     if (status) spot_subject_close(s);
     return status;
 }

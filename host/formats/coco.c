@@ -28,7 +28,7 @@ static const char *const list_name[] = { "", "images", "annotations", "categorie
 /* Members of level 3, and which lists have them. */
 enum { ID, IMAGE_ID, CATEGORY_ID, WIDTH, HEIGHT, CROWD, AREA, BOX, FILE_NAME, NAME, SUPER, CAPTION, MEMBERS };
 static const struct { const char *name; unsigned lists; } members[MEMBERS] = {
-    [ID] = { "id", 1 << IMAGES | 1 << CATEGORIES },    [IMAGE_ID] = { "image_id", 1 << ANNOTATIONS },
+    [ID] = { "id", 1 << IMAGES | 1 << CATEGORIES | 1 << ANNOTATIONS },    [IMAGE_ID] = { "image_id", 1 << ANNOTATIONS },
     [CATEGORY_ID] = { "category_id", 1 << ANNOTATIONS }, [WIDTH] = { "width", 1 << IMAGES },
     [HEIGHT] = { "height", 1 << IMAGES },              [CROWD] = { "iscrowd", 1 << ANNOTATIONS },
     [AREA] = { "area", 1 << ANNOTATIONS },             [BOX] = { "bbox", 1 << ANNOTATIONS },
@@ -114,7 +114,7 @@ static int end_caption(reader *r)
 static int end_annotation(reader *r)
 {
     spot_coco_raw v = { .image = r->whole[IMAGE_ID], .category = r->whole[CATEGORY_ID], .byte = r->begin,
-                  .crowd = r->whole[CROWD] != 0 };
+                  .crowd = r->whole[CROWD] != 0, .id = r->has >> ID & 1 ? r->whole[ID] : INT64_MIN };
 
     if (r->has >> CAPTION & 1 && !(r->has >> CATEGORY_ID & 1)) return end_caption(r);
     if (r->has >> CAPTION & 1) r->texts.used = r->text;                /* a box needs no caption */
@@ -142,8 +142,18 @@ static reader *heard(void *at)
 /* Whether the value at this place is used. */
 static bool is_used(const reader *r) { return r->level == 3 && r->list && r->member != MEMBERS; }
 
+/* Boxes need no id, so one that is no whole number counts as absent. */
+static bool drop_box_id(reader *r)
+{
+    if (r->level != 3 || r->list != ANNOTATIONS || r->member != ID) return false;
+    r->has &= ~(1u << ID);
+    r->member = MEMBERS;
+    return true;
+}
+
 static int other_value(reader *r, const char *kind)
 {
+    if (drop_box_id(r)) return 1;
     if (r->level == 1 && r->list) return REFUSE(r, here(r), "\"%s\" is %s; it has to be a list", list_name[r->list], kind);
     if (r->level == 2 && r->list)
         return REFUSE(r, here(r), "a member of \"%s\" is %s; it has to be an object", list_name[r->list], kind);
@@ -171,6 +181,7 @@ static int whole_number(reader *r, const char *text, int64_t *v)
 
     errno = 0;
     *v = strtoll(text, &end, 10);
+    if ((*end || errno) && drop_box_id(r)) return 1;
     if (*end || errno || *v > most || (*v < 0 && most == INT_MAX) || (r->member == CROWD && *v != 0 && *v != 1))
         return REFUSE(r, here(r), "\"%s\" is %.40s, which it cannot be", members[r->member].name, text);
     return 1;
@@ -190,6 +201,7 @@ static int on_number(void *at, const char *number, size_t len)
 
     if (r->list == OTHER || (r->level != 4 && !is_used(r)) || (r->level == 4 && r->member != BOX) || r->level > 4)
         return other_value(r, "a number");
+    if (len >= sizeof text && drop_box_id(r)) return 1;
     if (len >= sizeof text) return REFUSE(r, here(r), "a number of %zu digits", len);
     snprintf(text, sizeof text, "%.*s", (int)len, number);
     if (r->level == 4) {

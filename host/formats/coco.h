@@ -27,6 +27,7 @@ typedef struct {
     float x, y, w, h;           /* bbox in pixels, from the upper left corner; 0 if absent */
     float area;                 /* area of the outline in pixels; w * h if absent */
     bool  crowd;                /* iscrowd: one box for several objects */
+    int64_t id;                 /* INT64_MIN where the file has none, or one that is no whole number of 64 bits */
     uint32_t outline_bytes;     /* the JSON of "segmentation" in the file: its length, 0 if absent ... */
     uint64_t outline_at;        /* ... and first byte */
 } spot_coco_box;

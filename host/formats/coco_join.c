@@ -62,7 +62,7 @@ static spot_status place_boxes(spot_ctx *c, spot_coco *k, spot_coco_raw *raw, co
     for (int i = k->boxes - 1; i >= 0; i--)        /* backwards: first[image + 1] ends where its boxes begin */
         k->box[--k->first[raw[i].image + 1]] = (spot_coco_box){
             .image = (int)raw[i].image, .category = (int)raw[i].category, .x = raw[i].box[0], .y = raw[i].box[1],
-            .w = raw[i].box[2], .h = raw[i].box[3], .area = raw[i].area, .crowd = raw[i].crowd,
+            .w = raw[i].box[2], .h = raw[i].box[3], .area = raw[i].area, .crowd = raw[i].crowd, .id = raw[i].id,
             .outline_bytes = raw[i].outline_bytes, .outline_at = raw[i].outline_at };
     memmove(k->first, k->first + 1, (size_t)k->images * sizeof *k->first);
     k->first[k->images] = k->boxes;

@@ -69,6 +69,12 @@ spot_status spot_picture_fit(spot_ctx *c, uint8_t *out, spot_picture *p, int res
 /* The same with another filter: SPOT_BICUBIC is CLIP's, Resize(resize, InterpolationMode.BICUBIC). */
 spot_status spot_picture_fit_by(spot_ctx *c, uint8_t *out, spot_picture *p, int resize, int crop, spot_filter filter);
 
+/* out becomes the part of p at box: x, y, width and height in pixels, from the upper left corner, outwards to whole pixels. It
+ * ends at the border of p, and has at least one pixel, the nearest where the box lies outside. out holds it beside p, without a
+ * gate. SPOT_INVALID: a box that is not finite. */
+spot_status spot_picture_cut (spot_ctx *c, spot_picture *out, const spot_picture *p, const float box[4]);
+spot_status spot_picture_keep(spot_ctx *c, spot_picture *p, const float box[4]);           /* p itself becomes its part */
+
 size_t spot_picture_fit_bytes(uint64_t width, uint64_t height, int resize, int crop);      /* most memory that they need */
 
 /* Decoders call these. room_need: room has at least `bytes`, contents undefined. gate_take: waits for the bytes of cost.

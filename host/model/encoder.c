@@ -267,7 +267,7 @@ spot_status spot_encode_pictures(spot_ctx *c, spot_encoder *e, const spot_encode
 {
     picture_work w = { e, p };
     int skipped = 0;
-    spot_picture_batches b = { .path = p->path, .n = p->n, .batch = e->about.picture_block,
+    spot_picture_batches b = { .path = p->path, .box = p->box, .n = p->n, .batch = e->about.picture_block,
                                .resize = e->clip ? e->about.side : e->o.resize, .crop = e->about.side,
                                .filter = e->clip ? SPOT_BICUBIC : SPOT_BILINEAR, .memory = p->memory ? p->memory : e->o.memory,
                                .stage = p->stage,

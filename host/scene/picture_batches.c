@@ -16,6 +16,7 @@ typedef struct {
     spot_ctx *c;
     const spot_picture_batches *b;
     spot_picture *decoder;     /* (threads) */
+    spot_picture *part;        /* (threads): cut from it */
     spot_picture_gate gate;    /* open where decoder is there */
     int       first, n;
     uint8_t  *rgb;             /* (batch, crop, crop, 3) */
@@ -26,15 +27,34 @@ typedef struct {
 
 static size_t square_bytes(const spot_picture_batches *b) { return 3 * (size_t)b->crop * (size_t)b->crop; }
 
-static void decode_picture(reader *r, int k, spot_picture *p)
+/* The square of row k of the batch from its decoded picture. */
+static spot_status fit_square(reader *r, spot_ctx *own, int k, spot_picture *p, spot_picture *part)
 {
     const spot_picture_batches *b = r->b;
-    spot_ctx own = { 0 };      /* for this picture's sentence; whether it is a failure is decided later, in order */
-    verdict *v = &r->verdict[k];
 
-    v->status = spot_picture_read(&own, p, b->path[r->first + k]);
-    if (!v->status) v->status = spot_picture_fit_by(&own, r->rgb + k * square_bytes(b), p, b->resize, b->crop, b->filter);
-    if (v->status) snprintf(v->why, sizeof v->why, "%s", spot_message(&own, v->status));
+    if (b->box) SPOT_TRY(spot_picture_cut(own, part, p, b->box + 4 * (size_t)(r->first + k)));
+    return spot_picture_fit_by(own, r->rgb + k * square_bytes(b), b->box ? part : p, b->resize, b->crop, b->filter);
+}
+
+/* Whether row k of the batch begins another picture. Parts of one picture are cut by one thread. */
+static bool begins_picture(const reader *r, int k)
+{
+    char *const *path = r->b->path + r->first + k;
+
+    return !r->b->box || !k || (path[0] != path[-1] && strcmp(path[0], path[-1]));
+}
+
+/* Decodes the picture of row k, and makes the squares of this row and of the rows behind it of the same picture. */
+static void decode_picture(reader *r, int k, spot_picture *p, spot_picture *part)
+{
+    spot_ctx own = { 0 };      /* for this picture's sentence; whether it is a failure is decided later, in order */
+    const spot_status read = spot_picture_read(&own, p, r->b->path[r->first + k]);
+
+    do {
+        verdict *v = &r->verdict[k];
+        v->status = read ? read : fit_square(r, &own, k, p, part);
+        if (v->status) snprintf(v->why, sizeof v->why, "%s", spot_message(&own, v->status));
+    } while (++k < r->n && !begins_picture(r, k));
     spot_picture_give_back(p);
 }
 
@@ -91,7 +111,8 @@ static spot_status run_batch(reader *r)
     int live, n = r->n;
 
 #pragma omp parallel for num_threads(r->c->threads) schedule(dynamic, 1)
-    for (int k = 0; k < n; k++) decode_picture(r, k, &r->decoder[omp_get_thread_num()]);
+    for (int k = 0; k < n; k++)
+        if (begins_picture(r, k)) decode_picture(r, k, &r->decoder[omp_get_thread_num()], &r->part[omp_get_thread_num()]);
     SPOT_TRY(drop_unreadable(r, &live));
     return live ? r->b->take(r->c, r->b->user, &(spot_picture_batch){ live, r->picture, r->rgb }) : SPOT_OK;
 }
@@ -117,20 +138,25 @@ spot_status spot_picture_batches_run(spot_ctx *c, const spot_picture_batches *b)
 {
     size_t most = (size_t)b->batch;
     reader r = { .c = c, .b = b, .rgb = malloc(spot_picture_batches_bytes(b)), .picture = malloc(most * sizeof *r.picture),
-                 .verdict = calloc(most, sizeof *r.verdict), .decoder = calloc((size_t)c->threads, sizeof *r.decoder) };
-    bool there = r.rgb && r.picture && r.verdict && r.decoder;
+                 .verdict = calloc(most, sizeof *r.verdict), .decoder = calloc((size_t)c->threads, sizeof *r.decoder),
+                 .part = calloc((size_t)c->threads, sizeof *r.part) };
+    bool there = r.rgb && r.picture && r.verdict && r.decoder && r.part;
     spot_status s = there ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for %d pictures", b->batch);
 
     if (there) {
         spot_picture_gate_open(&r.gate, b->memory, b->resize, b->crop);
         for (int i = 0; i < c->threads; i++) r.decoder[i].gate = &r.gate;
         s = run_all(&r);
-        for (int i = 0; i < c->threads; i++) spot_picture_close(&r.decoder[i]);
+        for (int i = 0; i < c->threads; i++) {
+            spot_picture_close(&r.decoder[i]);
+            spot_picture_close(&r.part[i]);
+        }
         spot_picture_gate_close(&r.gate);
     }
     free(r.rgb);
     free(r.picture);
     free(r.verdict);
     free(r.decoder);
+    free(r.part);
     return s;
 }

@@ -11,6 +11,7 @@
 
 #include "spotter/arena.h"
 #include "spotter/ctx.h"
+#include "spotter/detections.h"
 #include "spotter/encoder.h"
 #include "spotter/view.h"
 
@@ -32,6 +33,9 @@ typedef struct {
     char   **id;               /* (n): the user's name of the row: an id, a path, else its number; NULL: all numbers */
     char   **image;            /* (n): path of the picture, from the current directory; NULL entries: no picture; NULL: no
                                 * pictures at all */
+    float   *box;              /* (n, 4): the part of the picture that the row is, in pixels: x, y of the upper left corner, width,
+                                * height; it may reach beyond the picture; NULL: rows are whole pictures */
+    spot_instance *instance;   /* (n): what is known of objects and detections; NULL: rows are none, or were read from findings */
     char     source[512];      /* one line for people: the files read and the number of rows */
     int      skipped;          /* unreadable pictures left out (spot_subject_files.skip) */
     char     encoder[32];      /* name of the encoder that made `feature` (encoder.h); "": not known, or the classifier */
@@ -56,6 +60,9 @@ typedef struct {
     const char *embed;         /* .safetensors of an encoder (encoder.h), run on the pictures for their features, in place of
                                 * `embeddings` or of the model's: with labels, probs and ids, or with a model */
     const spot_encoder_options *encoder;       /* of `embed`; NULL: the defaults */
+    const spot_detection_options *detections;  /* not NULL: rows are the objects and detections of `coco` in the pictures of
+                                * `images`; features come from `embed`, or from `embeddings`, whose rows `ids` name by the ids
+                                * of spot_instances_write; without ids they are in its order. With neither d is 1 and feature 0 */
 } spot_subject_files;
 
 /* Reads and checks the files. Without embeddings it runs the model, the encoder or both on the pictures. SPOT_INPUT names file
@@ -64,6 +71,11 @@ typedef struct {
  * logged (SPOT_LOG_INFO) before long work begins. */
 spot_status spot_subject_read (spot_ctx *c, spot_subject *s, const spot_subject_files *files);
 void        spot_subject_close(spot_subject *s);
+
+/* Writes what is known of the rows of objects and detections into DIR/rows.csv, in their order:
+ *     id, image, class, x, y, width, height, outcome (found, missed, right, false), reason, score
+ * and what describes them and does not tell their outcome into DIR/attributes.csv: id, size, at edge, in picture, overlaps. */
+spot_status spot_instances_write(spot_ctx *c, const spot_subject *s, const char *dir);
 
 /* The checks of spot_subject_read, for arrays that the caller made. */
 spot_status spot_subject_check(spot_ctx *c, const spot_subject *s);

@@ -275,7 +275,8 @@ static spot_status read_picture(spot_ctx *c, void *user, int row, spot_picture *
 {
     const spot_subject *s = user;
 
-    return spot_picture_read(c, out, s->image[row]);
+    SPOT_TRY(spot_picture_read(c, out, s->image[row]));
+    return s->box ? spot_picture_keep(c, out, s->box + 4 * (size_t)row) : SPOT_OK;
 }
 
 /* Adds rows [from, to) of slice k of every finding, in the order worst first. */

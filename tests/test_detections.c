@@ -1,0 +1,322 @@
+/* test_detections.c - a detector's rows: matches against pycocotools and against a plain loop, outcomes and reasons of rows that
+ * can be checked by hand, features found by ids, wrong files. */
+#define _GNU_SOURCE
+#include "checks.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "discover/detection_match.h"
+#include "spotter/array.h"
+#include "spotter/subject.h"
+
+#define TRUTH "golden/detections_truth.json"
+#define FOUND "golden/detections_found.json"
+
+static spot_detection_options options_at(double iou, double score)
+{
+    spot_detection_options o = spot_detection_defaults();
+
+    o.file = FOUND;
+    o.iou = iou;
+    o.score = score;
+    return o;
+}
+
+/* ---- matches ---- */
+
+/* tools/golden/detections.py */
+TEST(matches_are_those_of_pycocotools)
+{
+    spot_ctx c = check_ctx(1);
+    spot_coco k;
+    spot_coco_results r;
+    FILE *f = fopen("golden/detections_matches.txt", "r");
+    double iou, score;
+    int lines = 0, matched = 0;
+
+    assert_non_null(f);
+    CHECK_OK(&c, spot_coco_open(&c, &k, TRUTH));
+    CHECK_OK(&c, spot_coco_results_open(&c, &r, FOUND));
+    for (; fscanf(f, "%lf %lf", &iou, &score) == 2; lines++) {
+        const spot_detection_options o = options_at(iou, score);
+        char (*want)[16] = calloc((size_t)r.n, sizeof *want);
+        spot_matches m;
+        CHECK_OK(&c, spot_matches_find(&c, &m, &k, &r, &o, TRUTH));
+        assert_int_equal(m.n, r.n);
+        for (int i = 0; i < r.n; i++) assert_int_equal(fscanf(f, "%15s", want[i]), 1);
+        for (int i = 0; i < m.n; i++) {
+            const spot_detection *d = &m.detection[i];
+            char got[16] = "-";
+            if (d->exists) snprintf(got, sizeof got, "%d", d->match < 0 ? 0 : (int)k.box[d->match].id);
+            assert_string_equal(got, want[d->number]);
+            matched += d->match >= 0;
+        }
+        spot_matches_close(&m);
+        free(want);
+    }
+    assert_int_equal(lines, 15);
+    assert_true(matched > 500);
+    fclose(f);
+    spot_coco_results_close(&r);
+    spot_coco_close(&k);
+}
+
+/* The match of each detection by its number, by looking for the next detection and its box in all of them. */
+static void match_plainly(int *match, const spot_coco *k, const spot_matches *m, double iou)
+{
+    uint8_t *done = calloc((size_t)m->n, 1), *taken = calloc((size_t)k->boxes + 1, 1);
+
+    for (int step = 0; step < m->n; step++) {
+        const spot_detection *next = NULL;
+        double most = iou;
+        int best = -1;
+        for (int i = 0; i < m->n; i++)
+            if (!done[m->detection[i].number] && (!next || m->detection[i].score > next->score ||
+                (m->detection[i].score == next->score && m->detection[i].number < next->number))) next = &m->detection[i];
+        done[next->number] = 1;
+        match[next->number] = -1;
+        for (int b = 0; next->exists && b < k->boxes; b++)
+            if (!k->box[b].crowd && !taken[b] && k->box[b].image == next->image && k->box[b].category == next->category
+                && spot_box_iou(&k->box[b], next) >= most) most = spot_box_iou(&k->box[best = b], next);
+        if (best >= 0) taken[best] = 1;
+        for (int b = 0; next->exists && best < 0 && b < k->boxes; b++)
+            if (k->box[b].crowd && k->box[b].image == next->image && k->box[b].category == next->category
+                && spot_box_iou(&k->box[b], next) >= iou) match[next->number] = -2;
+        if (best >= 0) match[next->number] = best;
+    }
+    free(done);
+    free(taken);
+}
+
+TEST(matches_are_those_of_a_plain_loop)
+{
+    spot_ctx c = check_ctx(1);
+    spot_coco k;
+    spot_coco_results r;
+    int match[1000];
+
+    CHECK_OK(&c, spot_coco_open(&c, &k, TRUTH));
+    CHECK_OK(&c, spot_coco_results_open(&c, &r, FOUND));
+    assert_in_range(r.n, 1, LEN(match));
+    for (int t = 0; t < 20; t++) {
+        const spot_detection_options o = options_at(0.1 + 0.045 * t, t % 3 * 0.3);
+        spot_matches m;
+        CHECK_OK(&c, spot_matches_find(&c, &m, &k, &r, &o, TRUTH));
+        match_plainly(match, &k, &m, o.iou);
+        for (int i = 0; i < m.n; i++) {
+            const int got = m.detection[i].match;
+            assert_int_equal(got >= 0 && k.box[got].crowd ? -2 : got, match[m.detection[i].number]);
+            if (got >= 0 && !k.box[got].crowd) assert_int_equal(m.match[got], i);
+        }
+        spot_matches_close(&m);
+    }
+    spot_coco_results_close(&r);
+    spot_coco_close(&k);
+}
+
+/* ---- rows ---- */
+
+static const char hand[] = "{\"images\": [{\"id\": 5, \"file_name\": \"a.png\", \"width\": 200, \"height\": 100},"
+    "{\"id\": 6, \"file_name\": \"b.png\"}], \"categories\": [{\"id\": 2, \"name\": \"cat\"}, {\"id\": 1, \"name\": \"dog\"},"
+    "{\"id\": 9, \"name\": \"bird\"}], \"annotations\": ["
+    "{\"id\": 71, \"image_id\": 5, \"category_id\": 2, \"bbox\": [10, 10, 40, 40], \"area\": 900},"
+    "{\"id\": 72, \"image_id\": 5, \"category_id\": 2, \"bbox\": [100, 10, 40, 40]},"
+    "{\"id\": 73, \"image_id\": 5, \"category_id\": 1, \"bbox\": [150, 50, 50, 50]},"
+    "{\"id\": 74, \"image_id\": 5, \"category_id\": 1, \"bbox\": [0, 60, 100, 40], \"iscrowd\": 1},"
+    "{\"id\": \"x\", \"image_id\": 6, \"category_id\": 1, \"bbox\": [1000, 1000, 200, 100]}]}";
+static const char hand_found[] = "["
+    "{\"image_id\": 5, \"category_id\": 2, \"bbox\": [10, 10, 40, 40], \"score\": 0.9},"         /* 0: right */
+    "{\"image_id\": 5, \"category_id\": 2, \"bbox\": [12, 10, 40, 40], \"score\": 0.8},"         /* 1: duplicate */
+    "{\"image_id\": 5, \"category_id\": 2, \"bbox\": [100, 40, 40, 40], \"score\": 0.7},"        /* 2: localisation, of 72 */
+    "{\"image_id\": 5, \"category_id\": 2, \"bbox\": [150, 50, 50, 50], \"score\": 0.6},"        /* 3: confusion, of 73 */
+    "{\"image_id\": 5, \"category_id\": 1, \"bbox\": [20, 70, 20, 20], \"score\": 0.95},"        /* 4: in the crowd */
+    "{\"image_id\": 6, \"category_id\": 1, \"bbox\": [1000, 1000, 200, 100], \"score\": 0.25},"  /* 5: below the threshold */
+    "{\"image_id\": 6, \"category_id\": 2, \"bbox\": [1120, 1040, 100, 100], \"score\": 0.5},"   /* 6: both, at the threshold */
+    "{\"image_id\": 6, \"category_id\": 2, \"bbox\": [-5, 0, 9, 9], \"score\": 1.0}]";           /* 7: background */
+
+/* Writes a file below /tmp; its name. */
+static const char *file_of(const char *text)
+{
+    static char path[8][64];
+    static int used;
+    char *name = path[used++ % LEN(path)];
+    int fd;
+
+    strcpy(name, "/tmp/test_detections_XXXXXX");
+    fd = mkstemp(name);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+    close(fd);
+    return name;
+}
+
+typedef struct { const char *id, *cls; int wrong; const char *reason; float confidence; } wanted_row;
+
+TEST(rows_made_by_hand)
+{
+    static const wanted_row want[] = {
+        { "a.png#71", "cat: objects", 0, "", 0.9f },           { "a.png#72", "cat: objects", 1, "localisation", 0 },
+        { "a.png#73", "dog: objects", 1, "confusion", 0 },     { "b.png#object 0", "dog: objects", 1, "low score", 0.25f },
+        { "a.png#detection 0", "cat: detections", 0, "", 0.9f }, { "a.png#detection 1", "cat: detections", 1, "duplicate", 0.2f },
+        { "a.png#detection 2", "cat: detections", 1, "localisation", 0.3f },
+        { "a.png#detection 3", "cat: detections", 1, "confusion", 0.4f },
+        { "b.png#detection 7", "cat: detections", 1, "background", 0 },
+        { "b.png#detection 6", "cat: detections", 1, "confusion and localisation", 0.5f },
+    };
+    spot_ctx c = check_ctx(1);
+    spot_detection_options o = spot_detection_defaults();
+    spot_subject_files files = { .coco = file_of(hand), .detections = &o };
+    spot_subject s;
+
+    o.file = file_of(hand_found);
+    CHECK_OK(&c, spot_subject_read(&c, &s, &files));
+    assert_int_equal(s.n, LEN(want));
+    assert_int_equal(s.classes, 3);                            /* nobody is a bird, and no dog is detected */
+    for (int i = 0; i < s.n; i++) {
+        const spot_instance *v = &s.instance[i];
+        assert_string_equal(s.id[i], want[i].id);
+        assert_string_equal(s.class_name[s.target[i]], want[i].cls);
+        assert_int_equal(v->wrong, want[i].wrong);
+        assert_int_equal(spot_subject_wrong(&s, i, s.target[i]), want[i].wrong);
+        assert_string_equal(spot_reason_name(v->reason, v->detected), want[i].reason);
+        CHECK_NEAR(s.confidence[i], want[i].confidence, 1e-6);
+    }
+    /* a.png#73 reaches the corner: the square of 60 pixels moves into the picture; b.png has no size */
+    assert_memory_equal(s.box + 8, ((float[]){ 140, 40, 60, 60 }), 4 * sizeof(float));
+    assert_memory_equal(s.box + 12, ((float[]){ 980, 930, 240, 240 }), 4 * sizeof(float));
+    assert_int_equal(s.instance[2].edge, 1);
+    assert_int_equal(s.instance[1].edge, 0);
+    assert_int_equal(s.instance[3].edge, 2);
+    assert_int_equal(s.instance[0].others, 1);
+    assert_int_equal(s.instance[4].others, 3);
+    assert_int_equal(s.instance[4].overlaps, 1);
+    assert_int_equal(s.instance[0].overlaps, 0);
+    assert_true(s.instance[0].area == 900);
+    spot_subject_close(&s);
+}
+
+/* Confidence below 1/2 and wrong are the same at every threshold, and the kinds of rows can be chosen. */
+TEST(confidence_says_what_is_wrong)
+{
+    spot_ctx c = check_ctx(1);
+    int n[3] = { 0 };
+
+    for (int rows = 0; rows < 3; rows++)
+        for (int t = 0; t < 5; t++) {
+            spot_detection_options o = options_at(0.3, (double[]){ 0, 0.125, 0.3, 0.75, 0.9 }[t]);
+            const spot_subject_files files = { .coco = TRUTH, .detections = &o };
+            spot_subject s;
+            o.rows = rows;
+            CHECK_OK(&c, spot_subject_read(&c, &s, &files));
+            for (int i = 0; i < s.n; i++) {
+                assert_int_equal(s.confidence[i] < 0.5f, s.instance[i].wrong);
+                assert_int_equal(spot_subject_wrong(&s, i, s.target[i]), s.instance[i].wrong);
+                assert_int_equal(s.instance[i].wrong, s.instance[i].reason != SPOT_REASON_NONE);
+                if (rows) assert_int_equal(s.instance[i].detected, rows == SPOT_ROWS_ALARMS);
+            }
+            if (t == 2) n[rows] = s.n;
+            spot_subject_close(&s);
+        }
+    assert_int_equal(n[0], n[1] + n[2]);
+}
+
+/* ---- features ---- */
+
+TEST(features_are_found_by_ids)
+{
+    spot_ctx c = check_ctx(1);
+    spot_detection_options o = options_at(0.5, 0.5);
+    spot_subject_files files = { .coco = TRUTH, .detections = &o };
+    spot_subject s, t;
+    char npy[] = "/tmp/test_detections_npy_XXXXXX", csv[] = "/tmp/test_detections_XXXXXX.csv", ids[64];
+    float *v;
+    FILE *f;
+
+    close(mkstemp(npy));
+    f = fdopen(mkstemps(csv, 4), "w");
+    CHECK_OK(&c, spot_subject_read(&c, &s, &files));
+    v = malloc(((size_t)s.n + 1) * 2 * sizeof *v);
+    fputs("id\n\"nobody, \"\"here\"\"\"\n", f);
+    v[0] = v[1] = 77;
+    for (int i = 0; i < s.n; i++) {                            /* the last row first */
+        fprintf(f, "%s\n", s.id[s.n - 1 - i]);
+        v[2 * i + 2] = (float)(s.n - 1 - i);
+        v[2 * i + 3] = 0.5f;
+    }
+    fclose(f);
+    CHECK_OK(&c, spot_npy_write(&c, npy, v, s.n + 1, 2));
+    snprintf(ids, sizeof ids, "%s:id", csv);
+    files.embeddings = npy;
+    CHECK_FAILS(&c, spot_subject_read(&c, &t, &files), SPOT_INPUT, "in the order of rows.csv");
+    files.ids = ids;
+    CHECK_OK(&c, spot_subject_read(&c, &t, &files));
+    assert_int_equal(t.d, 2);
+    for (int i = 0; i < t.n; i++) assert_true(t.feature[2 * i] == (float)i && t.feature[2 * i + 1] == 0.5f);
+    spot_subject_close(&t);
+    o.score = 0.2;                                             /* more detections than ids */
+    CHECK_FAILS(&c, spot_subject_read(&c, &t, &files), SPOT_INPUT, "none of the ids is");
+    spot_subject_close(&s);
+    free(v);
+    unlink(npy);
+    unlink(csv);
+}
+
+/* ---- wrong files ---- */
+
+TEST(wrong_detections_get_their_sentence)
+{
+#define D(image, category, box, score) "[{\"image_id\":" image ",\"category_id\":" category ",\"bbox\":" box ",\"score\":" score "}]"
+    static const struct { const char *text, *words; } cases[] = {
+        { "", "is empty" }, { "{}", "the file is an object" }, { "[3]", "entry 0 of the list is a number" },
+        { "[{}]", "there is no \"image_id\"" }, { "[[]]", "entry 0 of the list is a list" }, { "[{\"image_id\":", "not JSON" },
+        { D("99", "2", "[1,2,3,4]", "0.5"), "entry 0 (from 0): " }, { D("\"5\"", "2", "[1,2,3,4]", "0.5"), "\"image_id\" is a word" },
+        { D("5.5", "2", "[1,2,3,4]", "0.5"), "which is no id" }, { D("5", "2", "[1,2,3]", "0.5"), "has 3 numbers" },
+        { D("5", "2", "[1,2,3,4,5]", "0.5"), "more than 4" }, { D("5", "2", "[1,2,-3,4]", "0.5"), "negative width" },
+        { D("5", "2", "[1,2,NaN,4]", "0.5"), "not JSON" }, { D("5", "2", "[1,2,1e99,4]", "0.5"), "\"bbox\" is 1e99" },
+        { D("5", "2", "[1,2,[3],4]", "0.5"), "\"bbox\" holds a list" }, { D("5", "2", "[1,2,3,4]", "1.5"), "must lie in 0..1" },
+        { D("5", "2", "[1,2,3,4]", "null"), "\"score\" is null" }, { D("5", "2", "7", "0.5"), "\"bbox\" is a number" },
+        { "[{\"score\":0.5,\"score\":0.6}]", "\"score\" is there twice" },
+    };
+#undef D
+    for (int i = 0; i < LEN(cases); i++) {
+        spot_ctx c = check_ctx(1);
+        spot_detection_options o = spot_detection_defaults();
+        const spot_subject_files files = { .coco = file_of(hand), .detections = &o };
+        spot_subject s;
+        o.file = file_of(cases[i].text);
+        CHECK_FAILS(&c, spot_subject_read(&c, &s, &files), SPOT_INPUT, cases[i].words);
+        unlink(files.coco);
+        unlink(o.file);
+    }
+}
+
+TEST(nothing_and_crowds_alone)
+{
+    static const char crowd[] = "{\"images\":[{\"id\":1,\"file_name\":\"a\"}],\"categories\":[{\"id\":1,\"name\":\"c\"}],"
+        "\"annotations\":[{\"image_id\":1,\"category_id\":1,\"bbox\":[0,0,9,9],\"iscrowd\":1}]}";
+    static const char in_it[] = "[{\"image_id\":1,\"category_id\":1,\"bbox\":[1,1,3,3],\"score\":0.9},"
+        "{\"image_id\":1,\"category_id\":44,\"bbox\":[1,1,3,3],\"score\":0.9}]";
+    spot_ctx c = check_ctx(1);
+    spot_detection_options o = spot_detection_defaults();
+    spot_subject_files files = { .coco = file_of(crowd), .detections = &o };
+    spot_subject s;
+
+    o.file = file_of(in_it);
+    CHECK_FAILS(&c, spot_subject_read(&c, &s, &files), SPOT_INPUT, "there is no row");
+    o.file = file_of("[]");
+    CHECK_FAILS(&c, spot_subject_read(&c, &s, &files), SPOT_INPUT, "there is no row");
+    files.coco = file_of(hand);
+    CHECK_OK(&c, spot_subject_read(&c, &s, &files));           /* no detection: all are missed */
+    assert_int_equal(s.n, 4);
+    for (int i = 0; i < s.n; i++) assert_true(s.instance[i].wrong && s.confidence[i] == 0);
+    spot_subject_close(&s);
+    files.probs = "p.npy";
+    CHECK_FAILS(&c, spot_subject_read(&c, &s, &files), SPOT_USAGE, "are a classifier's");
+    files.probs = NULL;
+    o.iou = NAN;
+    CHECK_FAILS(&c, spot_subject_read(&c, &s, &files), SPOT_USAGE, "an IoU of");
+}

@@ -1,0 +1,65 @@
+/* test_gather.c - a claim on new pictures: which are picked, and how often chance is confirmed. */
+#include "checks.h"
+
+#include "discover/hypothesis.h"
+#include "spotter/rng.h"
+
+TEST(the_nearest_and_others_at_random)
+{
+    spot_ctx c = check_ctx(1);
+    double similarity[50];
+    spot_gathered pick[60], again[60];
+    int n, seen[50] = { 0 };
+
+    for (int i = 0; i < 50; i++) similarity[i] = i * 7 % 50 / 2;           /* pairs of equal ones */
+    CHECK_OK(&c, spot_gather_pick(&c, pick, &n, similarity, 50, 10, 3));
+    assert_int_equal(n, 20);
+    for (int i = 0; i < n; i++) {
+        assert_int_equal(pick[i].group, i < 10 ? SPOT_GATHERED : SPOT_CONTROL);
+        assert_int_equal(seen[pick[i].picture]++, 0);
+        assert_true(pick[i].similarity == similarity[pick[i].picture]);
+        assert_true(i < 10 ? pick[i].similarity >= 20 : pick[i].similarity < 20);
+        if (i && i < 10 && pick[i].similarity == pick[i - 1].similarity) assert_true(pick[i].picture > pick[i - 1].picture);
+    }
+    CHECK_OK(&c, spot_gather_pick(&c, again, &n, similarity, 50, 10, 3));
+    for (int i = 0; i < n; i++) assert_int_equal(pick[i].picture, again[i].picture);
+    CHECK_OK(&c, spot_gather_pick(&c, pick, &n, similarity, 7, 30, 3));
+    assert_int_equal(n, 6);
+    CHECK_FAILS(&c, spot_gather_pick(&c, pick, &n, similarity, 1, 30, 3), SPOT_INPUT, "too few");
+}
+
+TEST(verdicts)
+{
+    spot_claim_test t = { .n = { 4, 4 }, .wrong = { 4, 0 } };
+
+    spot_claim_judge(&t, 0.05);
+    CHECK_NEAR(t.p, 1.0 / 70, 1e-12);                          /* 1 of the 70 choices of 4 from 8 */
+    assert_int_equal(t.verdict, SPOT_CONFIRMED);
+    t = (spot_claim_test){ .n = { 2, 2 }, .wrong = { 2, 0 } };     /* 1/6 at best */
+    spot_claim_judge(&t, 0.05);
+    assert_int_equal(t.verdict, SPOT_TOO_FEW);
+    t = (spot_claim_test){ .n = { 40, 40 }, .wrong = { 4, 20 } };
+    spot_claim_judge(&t, 0.05);
+    assert_int_equal(t.verdict, SPOT_NOT_CONFIRMED);
+    t = (spot_claim_test){ .n = { 40, 0 }, .wrong = { 40, 0 } };
+    spot_claim_judge(&t, 0.05);
+    assert_int_equal(t.verdict, SPOT_TOO_FEW);
+}
+
+/* The same rate in both groups is confirmed in at most 5 % of trials; 40 % against 8 % nearly always. */
+TEST(level_and_power)
+{
+    int confirmed[2] = { 0 };
+
+    for (int real = 0; real < 2; real++)
+        for (uint32_t trial = 0; trial < 2000; trial++) {
+            spot_rng r = spot_rng_at(5, SPOT_RNG_CONTROLS, (uint32_t)real, trial);
+            spot_claim_test t = { .n = { 40, 40 } };
+            for (int i = 0; i < 80; i++) t.wrong[i / 40] += spot_rng_uniform(&r) < (real ? i < 40 ? 0.4 : 0.08 : 0.2);
+            spot_claim_judge(&t, 0.05);
+            confirmed[real] += t.verdict == SPOT_CONFIRMED;
+        }
+    printf("confirmed: %d of 2000 without, %d of 2000 with a difference\n", confirmed[0], confirmed[1]);
+    assert_in_range(confirmed[0], 1, 120);
+    assert_true(confirmed[1] > 1800);
+}
