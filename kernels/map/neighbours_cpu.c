@@ -27,6 +27,7 @@
 
 #include "core/column_sums.h"
 #include "core/gemm.h"
+#include "core/sort.h"
 #include "core/vmath.h"
 #include "map/affinity.h"
 
@@ -44,7 +45,7 @@ enum { FEW = 16, LONGEST = 1 << 15 };  /* fewer features than FEW gain nothing f
 #define HAS_BYTES 0
 #endif
 
-typedef struct { float low; int column; } candidate;
+typedef struct { float low; int column; bool sure; } candidate;    /* sure: low comes from the distance */
 
 /* The rows, packed for products: as floats, or as bytes, `wide` of them a row, of which d are not 0. */
 typedef struct {
@@ -66,8 +67,7 @@ typedef struct {
     float     (*dot)[PANEL];   /* (TILE, 32) */
     candidate  *held;          /* (TILE, room) */
     uint64_t   *key;           /* (room) */
-    int         count[TILE], sure[TILE];   /* candidates; the first `sure` have bounds from their distances */
-    int         most[TILE];    /* with more candidates the row is thinned out */
+    int         count[TILE], most[TILE];   /* candidates; with more than `most` the row is thinned out */
     float       reach[TILE];
 } tile_work;
 
@@ -202,26 +202,49 @@ static float near_distance(const float *a, const float *b, int d)
     return all;
 }
 
-/* Removes candidates of row r that an upper bound of the k-th distance rules out. False when too many remain. */
-static bool thin_out(tile_work *w, const packed_rows *f, int r, int row)
+/* The bound of a candidate of this row from its distance. */
+static void measure(const packed_rows *f, candidate *held, int row)
 {
     const float *x = f->s->x.v;
+
+    if (held->sure) return;
+    held->low = f->less * near_distance(x + (size_t)row * f->d, x + (size_t)held->column * f->d, f->d);
+    held->sure = true;
+}
+
+/* Removes candidates of row r that are farther than the k of least bounds, of which the distances are measured. */
+static void remove_far(tile_work *w, const packed_rows *f, int r, int row)
+{
     candidate *held = w->held + (size_t)r * f->room;
     int count = w->count[r], kept = 0;
-    uint64_t last = 0;
+    float far = 0;
 
-    if (count < f->k) return true;
-    for (int e = w->sure[r]; e < count; e++)
-        held[e].low = f->less * near_distance(x + (size_t)row * f->d, x + (size_t)held[e].column * f->d, f->d);
-    for (int e = 0; e < count; e++) w->key[e] = (uint64_t)(uint32_t)spot_float_bits(held[e].low) << 32 | (uint32_t)e;
+    for (int e = 0; e < count; e++) w->key[e] = spot_key_with(held[e].low, (uint32_t)e);
     spot_select_smallest(w->key, count, f->k);
-    for (int e = 0; e < f->k; e++) last = w->key[e] > last ? w->key[e] : last;
-    w->reach[r] = f->more * spot_bits_float((int32_t)(last >> 32)) + SLACK;
+    for (int e = 0; e < f->k; e++) {
+        candidate *near = &held[(uint32_t)w->key[e]];
+        measure(f, near, row);
+        far = fmaxf(far, near->low);
+    }
+    w->reach[r] = fminf(w->reach[r], f->more * far + SLACK);
     for (int e = 0; e < count; e++)
         if (held[e].low <= w->reach[r]) held[kept++] = held[e];
-    w->count[r] = w->sure[r] = kept;
-    w->most[r] = 2 * kept + PANEL < f->room - PANEL ? 2 * kept + PANEL : f->room - PANEL;
-    return kept <= f->room - PANEL;
+    w->count[r] = kept;
+}
+
+/* With `all`, or where many candidates remain, the distances of all of them are measured. False when too many remain. */
+static bool thin_out(tile_work *w, const packed_rows *f, int r, int row, bool all)
+{
+    int most = f->room - PANEL;
+
+    if (w->count[r] < f->k) return true;
+    remove_far(w, f, r, row);
+    if (all || w->count[r] > most / 2) {
+        for (int e = 0; e < w->count[r]; e++) measure(f, &w->held[(size_t)r * f->room + e], row);
+        remove_far(w, f, r, row);
+    }
+    w->most[r] = 2 * w->count[r] + PANEL < most ? 2 * w->count[r] + PANEL : most;
+    return w->count[r] <= most;
 }
 
 /* Adds the panel's rows that may be among the nearest of row r. False when there are too many. */
@@ -240,8 +263,8 @@ static bool add_candidates(tile_work *w, const packed_rows *f, int r, int row, i
     }
     if (!any) return true;
     for (int j = 0; j < PANEL; j++)
-        if (low[j] <= reach && panel * PANEL + j != row) held[w->count[r]++] = (candidate){ low[j], panel * PANEL + j };
-    return w->count[r] <= w->most[r] || thin_out(w, f, r, row);
+        if (low[j] <= reach && panel * PANEL + j != row) held[w->count[r]++] = (candidate){ low[j], panel * PANEL + j, false };
+    return w->count[r] <= w->most[r] || thin_out(w, f, r, row, false);
 }
 
 /* ---- the decision ---- */
@@ -333,7 +356,7 @@ static bool search_tile(tile_work *w, const packed_rows *f, int i0)
     int rows = f->n - i0 < TILE ? f->n - i0 : TILE;
 
     for (int r = 0; r < rows; r++) {
-        w->count[r] = w->sure[r] = 0;
+        w->count[r] = 0;
         w->most[r] = 2 * f->k + PANEL < f->room - PANEL ? 2 * f->k + PANEL : f->room - PANEL;
         w->reach[r] = FLT_MAX;
     }
@@ -344,7 +367,7 @@ static bool search_tile(tile_work *w, const packed_rows *f, int i0)
             if (!add_candidates(w, f, r, i0 + r, p)) return false;
     }
     for (int r = 0; r < rows; r++)
-        if (!thin_out(w, f, r, i0 + r) || w->count[r] < f->k) return false;
+        if (!thin_out(w, f, r, i0 + r, true) || w->count[r] < f->k) return false;
     for (int r = 0; r < rows; r++) choose_neighbours(w, f, r, i0 + r);
     return true;
 }
