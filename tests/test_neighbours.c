@@ -80,6 +80,18 @@ TEST(of_clusters)
     agree(D, false);
     fill(1, 1, 0);
     agree(1, false);
+    fill(12, 1, 0);
+    agree(12, false);
+}
+
+/* A column that holds nearly all of the length: no whole numbers are left for the others. */
+TEST(of_a_long_column)
+{
+    fill(D, 1, 0);
+    for (int i = 0; i < N; i++) x[i * D] *= 1e4f;
+    agree(D, false);
+    for (int i = 0; i < N; i++) x[i * D] = i % 2 ? 1e6f : 0;
+    agree(D, false);
 }
 
 /* Ties at every distance, and equal rows. */
