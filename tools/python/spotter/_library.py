@@ -209,6 +209,8 @@ def _load():
     library.spot_bdm_name.restype = ct.c_char_p
     library.spot_discover_defaults.restype = DiscoverOptions
     library.spot_describe_defaults.restype = DescribeOptions
+    if hasattr(library, "spot_proof_defaults"):
+        library.spot_proof_defaults.restype = ProofOptions
     options = type("EncoderOptions", (ct.Structure,), {"_fields_": [("bytes", ct.c_char * sizes["spot_encoder_options"])]})
     library.spot_encoder_defaults.restype = options
     library.spot_encoder_about.restype = ct.POINTER(EncoderInfo)
