@@ -185,6 +185,33 @@ class Given(spotter.PlaneSpot):
         return super().score(X, None, np.full(len(X), 0.2))
 
 
+def test_look_takes_what_a_network_sees():
+    import torch
+    torch.manual_seed(1)
+    net = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(48, 5), torch.nn.ReLU(), torch.nn.Linear(5, 2))
+    x = torch.rand(60, 3, 4, 4)
+    y = net(x).argmax(1)
+    loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x, y), batch_size=16)
+    net.train()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        seen = spotter.look(net, loader) if len(set(y.tolist())) > 1 else None
+    assert net.training and len(net[3]._forward_pre_hooks) == 0
+    if seen is not None:
+        assert np.allclose(seen.embeddings, net[:3](x).detach().numpy(), atol=1e-6) and seen.ids[3] == "3"
+        assert np.allclose(seen.probs, net(x).softmax(1).detach().numpy(), atol=1e-6) and (seen.targets == y.numpy()).all()
+    named = spotter.look(net, loader, layer="1")
+    assert np.allclose(named.embeddings, x.flatten(1).numpy())
+    raises("no layer", lambda: spotter.look(net, loader, layer="head"))
+    wrong = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x, 1 - y), batch_size=16)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        spotter.look(net, wrong)
+    assert "which guessing among 2 classes explains" in str(said[0].message)
+    from spotter._look import chance_p
+    assert abs(chance_p(8, 10, 2) - 56 / 1024) < 1e-12 and chance_p(0, 10, 3) > 0.999999
+
+
 # What Given cannot pass, and why; of a method itself everything that calls fit(X, y) fails in addition, since fit needs probs.
 CANNOT = {"check_dtype_object": "a column that is no number is an InputError, which is a ValueError and no TypeError",
           "check_estimators_nan_inf": "it fits fewer than 20 rows; NaN and infinity are refused",

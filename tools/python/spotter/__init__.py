@@ -16,6 +16,7 @@ from typing import Any
 
 from . import _missing, scene
 from ._library import InputError, SpotterError, VERSION as __version__
+from ._look import Look, look
 from .background import Background
 from .examine import Examine
 from ._slices import Piece, Proof, Slice
@@ -23,9 +24,9 @@ from .methods import (Barlow, Confidence, Confusion, DbscanGroup, Density, Domin
                       Mistakes, Multiaccuracy, PlaneSpot, Random, SVM, Spotlight, Ward)
 
 __all__ = ["Background", "Barlow", "Confidence", "Confusion", "DbscanGroup", "Density", "Domino", "Examine", "George",
-           "Influence", "InputError", "Itemsets", "KMeans", "Method", "Mistakes", "Multiaccuracy", "NotFittedError", "Piece",
-           "PlaneSpot", "Proof", "Random", "SVM", "Slice", "SpotterError", "Spotlight", "Ward", "scene", "shifts",
-           "__version__"]
+           "Influence", "InputError", "Itemsets", "KMeans", "Look", "Method", "Mistakes", "Multiaccuracy", "NotFittedError", "Piece",
+           "PlaneSpot", "Proof", "Random", "SVM", "Slice", "SpotterError", "Spotlight", "Ward", "look", "scene",
+           "shifts", "__version__"]
 
 
 def __getattr__(name: str) -> Any:
