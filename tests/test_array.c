@@ -122,7 +122,7 @@ TEST(no_npz)
         { "count_lies.npz", "contradicts itself" }, { "bzip2.npz", "x.npy is packed in way 12" },
         { "offset_lies.npz", "contradicts itself" }, { "crc.npz", "its checksum" }, { "encrypted.npz", "x.npy is encrypted" },
         { "method.npz", "contradicts itself" }, { "name_differs.npz", "contradicts itself" },
-        { "no_array.npz", "but archive/data.pkl (a file of PyTorch's?" }, { "several.npz", "there are x, y" },
+        { "no_array.npz", "convert it in Python: safetensors.torch.save_file(" }, { "several.npz", "there are x, y" },
         { "several.npz:z", "has no array \"z\"; there are x, y" }, { "twice.npz", "a name is there twice" },
         { "overlap.npz", "contradicts itself" },
         { "overlap_data.npz", "contradicts itself" }, { "beyond.npz", "more bytes than the directory" },

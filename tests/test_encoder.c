@@ -477,6 +477,8 @@ TEST_IN_FOLDER(other_files_are_no_encoders)
     CHECK_FAILS(&c, spot_encoder_open(&c, &e, in_root("e.safetensors"), &o), SPOT_INPUT, "e.safetensors is no encoder");
     put_text(in_root("net.pt"), "PK\3\4 and so on");
     CHECK_FAILS(&c, spot_encoder_open(&c, &e, in_root("net.pt"), &o), SPOT_INPUT, "is a zip archive, as torch.save writes");
+    put_text(in_root("old.pth"), "\x80\2\x8a\nl\xfc\x9c\x46\xf9 and so on");
+    CHECK_FAILS(&c, spot_encoder_open(&c, &e, in_root("old.pth"), &o), SPOT_INPUT, "safetensors.torch.save_file(torch.load(");
     CHECK_FAILS(&c, spot_encoder_open(&c, &e, in_root("nowhere"), &o), SPOT_IO, "nowhere");
     CHECK_FAILS(&c, spot_encoder_open(&c, &e, in_root("clip"), &o), SPOT_INPUT, "clip");
     assert_int_equal(truncate(model, 3000), 0);

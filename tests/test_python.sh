@@ -11,6 +11,7 @@ SPOTTER_BUILD=$build "$dir/venv/bin/pip" install --quiet --no-index --no-build-i
 cd "$dir"
 /usr/bin/python3 "$OLDPWD/random_clip.py" encoder
 "$dir/venv/bin/python" "$OLDPWD/test_python.py" "$build/spotter" || fail "test_python.py"
+"$dir/venv/bin/python" -W ignore "$OLDPWD/test_python_manners.py" || fail "test_python_manners.py"
 
 # The worked example, on pictures; without an answer to get right, but with a page to make.
 "$dir/venv/bin/python" - <<'PY'

@@ -30,31 +30,33 @@ spot_status spot_place_split(spot_ctx *c, char **path, const char **member, cons
     return SPOT_OK;                        /* opening it reports that it is missing */
 }
 
+static bool ends_in(const char *name, const char *end)
+{
+    size_t n = strlen(name), m = strlen(end);
+
+    return n >= m && !strcasecmp(name + n - m, end);
+}
+
 /* Refuses common formats that are not supported, with advice. */
 static spot_status refuse_format(spot_ctx *c, const spot_blob *in, const uint8_t *head, size_t n)
 {
     static const struct { const char *bytes, *words; } others[] = {
-        { "\x80\x02", "is a pickle, which can run any program and is not read; save the array with numpy.save" },
-        { "\x80\x03", "is a pickle, which can run any program and is not read; save the array with numpy.save" },
-        { "\x80\x04", "is a pickle, which can run any program and is not read; save the array with numpy.save" },
-        { "\x80\x05", "is a pickle, which can run any program and is not read; save the array with numpy.save" },
         { "\x89HDF",  "is HDF5; save the array with numpy.save" },
         { "PAR1",     "is Parquet; save its columns with pandas' to_csv or numpy.save" },
         { "ARROW1",   "is Arrow; save its columns with pandas' to_csv or numpy.save" },
         { "\x1f\x8b", "is compressed with gzip; decompress it first" },
     };
 
+    if (n > 1 && head[0] == 0x80 && head[1] >= 2 && head[1] <= 5) {
+        if (ends_in(in->name, ".pt") || ends_in(in->name, ".pth"))
+            return spot_refuse_pickle(c, in->name, "a pickle, as old versions of torch.save write");
+        return spot_fail(c, SPOT_INPUT, "%s is a pickle, which can run any program and is not read; save the array with "
+                         "numpy.save", in->name);
+    }
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (n >= strlen(others[i].bytes) && !memcmp(head, others[i].bytes, strlen(others[i].bytes)))
             return spot_fail(c, SPOT_INPUT, "%s %s", in->name, others[i].words);
     return spot_fail(c, SPOT_INPUT, "%s is none of the formats that are read: .npy, .npz, .safetensors, .csv", in->name);
-}
-
-static bool ends_in(const char *name, const char *end)
-{
-    size_t n = strlen(name), m = strlen(end);
-
-    return n >= m && !strcasecmp(name + n - m, end);
 }
 
 /* The content decides the format before the name does. */

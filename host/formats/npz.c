@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <string.h>
 
+#include "formats/safetensors.h"
 #include "formats/zip.h"
 
 static bool is_array(const char *member)
@@ -43,10 +44,14 @@ static spot_status choose_member(spot_ctx *c, const spot_zip_member **m, const s
         arrays++;
         if (!name || is_named(z->member[i].name, name)) *m = &z->member[i];
     }
+    for (int i = 0; !arrays && i < z->count; i++) {
+        const char *base = strrchr(z->member[i].name, '/');
+        if (!strcmp(base ? base + 1 : z->member[i].name, "data.pkl"))
+            return spot_refuse_pickle(c, file, "a zip archive, as torch.save writes, with a pickle in it");
+    }
     if (!arrays)
-        return spot_fail(c, SPOT_INPUT, "%s holds no .npy file%s%.80s%s", file, z->count ? ", but " : "",
-                         z->count ? z->member[0].name : "",
-                         z->count ? " (a file of PyTorch's? save its tensors as .safetensors)" : "");
+        return spot_fail(c, SPOT_INPUT, "%s holds no .npy file%s%.80s", file, z->count ? ", but " : "",
+                         z->count ? z->member[0].name : "");
     list_names(names, sizeof names, z);
     if (!name && arrays > 1)
         return spot_fail(c, SPOT_INPUT, "%s holds %d arrays; say which, as in %s:NAME; there are %s", file, arrays, file,

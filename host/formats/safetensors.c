@@ -172,15 +172,23 @@ static spot_status open_header(spot_ctx *c, spot_tensors *t, const spot_blob *in
     return s;
 }
 
-spot_status spot_tensors_check_no_zip(spot_ctx *c, const spot_blob *in)
+spot_status spot_refuse_pickle(spot_ctx *c, const char *file, const char *kind)
 {
-    char head[4] = "";
+    return spot_fail(c, SPOT_INPUT, "%s is %s, which can run any program and is not read; convert it in Python: "
+                     "safetensors.torch.save_file(torch.load(\"%s\", weights_only=True), \"model.safetensors\")", file, kind,
+                     file);
+}
 
-    if (in->size >= sizeof head) SPOT_TRY(spot_blob_read(c, in, 0, head, sizeof head));
-    if (memcmp(head, "PK\3\4", 4)) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "%s is a zip archive, as torch.save writes, with a pickle in it, which can run any program "
-                     "and is not read; convert its state_dict: safetensors.torch.save_file(torch.load(\"%s\", "
-                     "weights_only=True), \"model.safetensors\")", in->name, in->name);
+spot_status spot_tensors_check_no_pickle(spot_ctx *c, const spot_blob *in)
+{
+    uint8_t head[9] = "";
+
+    if (in->size >= 4) SPOT_TRY(spot_blob_read(c, in, 0, head, in->size < sizeof head ? (size_t)in->size : sizeof head));
+    if (!memcmp(head, "PK\3\4", 4))
+        return spot_refuse_pickle(c, in->name, "a zip archive, as torch.save writes, with a pickle in it");
+    if (head[0] == 0x80 && head[1] >= 2 && head[1] <= 5 && head[8] != '{')     /* else the length of a header */
+        return spot_refuse_pickle(c, in->name, "a pickle, as old versions of torch.save write");
+    return SPOT_OK;
 }
 
 spot_status spot_tensors_header(spot_ctx *c, spot_tensors *t, const spot_blob *in, uint64_t *start)

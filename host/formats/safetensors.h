@@ -42,8 +42,10 @@ void        spot_tensors_close(spot_tensors *t);
  * *start + t->tensor[i].at of `in`. Close t. */
 spot_status spot_tensors_header(spot_ctx *c, spot_tensors *t, const spot_blob *in, uint64_t *start);
 
-/* SPOT_INPUT for a zip archive, as torch.save writes, with how to convert it: its pickle can run any program. */
-spot_status spot_tensors_check_no_zip(spot_ctx *c, const spot_blob *in);
+/* SPOT_INPUT for a zip archive or a pickle, as torch.save writes, with the line of Python that converts it: a pickle can run any
+ * program. */
+spot_status spot_tensors_check_no_pickle(spot_ctx *c, const spot_blob *in);
+spot_status spot_refuse_pickle(spot_ctx *c, const char *file, const char *kind);       /* the refusal; kind: "a pickle" */
 
 /* Reads one tensor as an array; name NULL: the only tensor of the file. Reads no other tensor's bytes. */
 spot_status spot_tensors_read(spot_ctx *c, spot_array *a, const spot_blob *in, const char *name, size_t limit);

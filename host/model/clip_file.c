@@ -276,7 +276,7 @@ spot_status spot_clip_file_open(spot_ctx *c, spot_clip_file *f, const char *path
     memset(f, 0, sizeof *f);
     f->in.fd = -1;
     SPOT_TRY(spot_blob_open(c, &f->in, path));
-    SPOT_TRY(spot_tensors_check_no_zip(c, &f->in));
+    SPOT_TRY(spot_tensors_check_no_pickle(c, &f->in));
     SPOT_TRY(spot_tensors_header(c, &f->header, &f->in, &f->data));
     f->known = calloc((size_t)f->header.count + 1, sizeof *f->known);
     if (!f->known) return spot_fail(c, SPOT_NOMEM, "%s: no memory for %d tensors", path, f->header.count);

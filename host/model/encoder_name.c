@@ -20,7 +20,7 @@ static spot_status find_kind(spot_ctx *c, int *kind, const spot_blob *in)
     bool resnet, clip;
     int arch;
 
-    SPOT_TRY(spot_tensors_check_no_zip(c, in));
+    SPOT_TRY(spot_tensors_check_no_pickle(c, in));
     SPOT_TRY(spot_tensors_header(c, &t, in, &start));
     resnet = spot_weights_arch(&t, &arch);
     clip = spot_clip_is_in(&t);

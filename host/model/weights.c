@@ -99,13 +99,13 @@ static spot_status fill_model(spot_ctx *c, spot_model *m, const spot_tensors *fi
     return SPOT_OK;
 }
 
-static spot_status check_is_no_zip(spot_ctx *c, const char *path)
+static spot_status check_is_no_pickle(spot_ctx *c, const char *path)
 {
     spot_blob in;
     spot_status s;
 
     SPOT_TRY(spot_blob_open(c, &in, path));
-    s = spot_tensors_check_no_zip(c, &in);
+    s = spot_tensors_check_no_pickle(c, &in);
     spot_blob_close(&in);
     return s;
 }
@@ -116,7 +116,7 @@ spot_status spot_model_load(spot_ctx *c, spot_arena *a, spot_model *m, const cha
     spot_model had = { 0 };
     spot_status s;
 
-    SPOT_TRY(check_is_no_zip(c, path));
+    SPOT_TRY(check_is_no_pickle(c, path));
     SPOT_TRY(spot_tensors_open(c, &file, path));
     s = read_sizes(c, &file, path, &had);
     if (!s) s = spot_model_take(c, a, m, had.arch, had.width, outputs > 0 ? outputs : had.outputs);

@@ -36,4 +36,4 @@ class OfOneMachine(Distribution):
         return True
 
 
-setup(version=version(), packages=["spotter"], cmdclass={"build_py": BuildWithLibrary}, distclass=OfOneMachine)
+setup(version=version(), packages=["spotter"], package_data={"spotter": ["py.typed"]}, cmdclass={"build_py": BuildWithLibrary}, distclass=OfOneMachine)

@@ -12,20 +12,26 @@ Background tells whether a classifier depends on the background, Examine under w
 draws SpotCheck's data sets; spotter.shifts generates pictures of distribution shifts with diffusers.
 """
 import importlib
+from typing import Any
 
-from . import scene
+from . import _missing, scene
 from ._library import InputError, SpotterError, VERSION as __version__
+from ._look import Look, look
 from .background import Background
 from .examine import Examine
+from ._slices import Piece, Proof, Slice
 from .methods import (Barlow, Confidence, Confusion, DbscanGroup, Density, Domino, George, Influence, Itemsets, KMeans, Method,
-                      Mistakes, Multiaccuracy, PlaneSpot, Random, SVM, Slice, Spotlight, Ward)
+                      Mistakes, Multiaccuracy, PlaneSpot, Random, SVM, Spotlight, Ward)
 
 __all__ = ["Background", "Barlow", "Confidence", "Confusion", "DbscanGroup", "Density", "Domino", "Examine", "George",
-           "Influence", "InputError", "Itemsets", "KMeans", "Method", "Mistakes", "Multiaccuracy", "PlaneSpot", "Random", "SVM",
-           "Slice", "SpotterError", "Spotlight", "Ward", "scene", "shifts", "__version__"]
+           "Influence", "InputError", "Itemsets", "KMeans", "Look", "Method", "Mistakes", "Multiaccuracy", "NotFittedError", "Piece",
+           "PlaneSpot", "Proof", "Random", "SVM", "Slice", "SpotterError", "Spotlight", "Ward", "look", "scene",
+           "shifts", "__version__"]
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
+    if name == "NotFittedError":                       # of scikit-learn, which takes a second to load
+        return _missing.not_fitted()
     if name == "shifts":                               # when it is asked for: few need it
         return importlib.import_module(".shifts", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

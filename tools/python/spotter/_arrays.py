@@ -1,14 +1,20 @@
 """Inputs of the user as C-ordered numpy arrays, without a copy where possible."""
+from __future__ import annotations
+
+from typing import Any, List, Optional, Tuple
+
 import numpy as np
 
 from ._library import InputError
 
 
-def as_array(value, what):
+def as_array(value: Any, what: str) -> np.ndarray:
     """numpy, a list, or anything with __dlpack__ or __array__: a PyTorch, JAX or CuPy tensor. No copy of data in the host's
     memory; a tensor on a GPU is copied once."""
     if isinstance(value, np.ndarray):
         return value
+    if hasattr(value, "toarray"):
+        raise InputError(f"{what} is sparse; give {what}.toarray()")
     if hasattr(value, "detach"):                       # PyTorch: out of autograd first
         value = value.detach()
     if hasattr(value, "__dlpack__"):
@@ -28,21 +34,45 @@ def as_array(value, what):
         raise InputError(f"{what} is no array: {e}") from None
 
 
-def matrix(value, what):
+def matrix(value: Any, what: str) -> np.ndarray:
     """(n, d) float32."""
     a = as_array(value, what)
     if a.ndim != 2:
-        raise InputError(f"{what} has shape {a.shape}; it must be (rows, features)")
+        raise InputError(f"{what} has shape {a.shape}; it must be (rows, features). Reshape your data: .reshape(1, -1) makes "
+                         "one row of it")
+    if not a.shape[1]:
+        raise InputError(f"{what} has 0 feature(s) (shape={a.shape}) while a minimum of 1 is required.")
+    if a.dtype.kind == "O":                            # of a data frame with columns of several types
+        try:
+            a = a.astype(np.float64)
+        except (TypeError, ValueError) as e:
+            raise InputError(f"{what} holds what is no number: {e}") from None
     return floats(a, what)
 
 
-def floats(a, what):
+def columns_of(value: Any) -> Optional[np.ndarray]:
+    """Names of the columns of a data frame, where all are text."""
+    names = getattr(value, "columns", None)
+    if names is None or not all(isinstance(name, str) for name in names):
+        return None
+    return np.asarray(names, object)
+
+
+def floats(a: np.ndarray, what: str) -> np.ndarray:
+    if a.dtype.kind == "c":
+        raise InputError(f"Complex data not supported: {what} is of type {a.dtype}")
     if a.dtype.kind not in "fiub":
         raise InputError(f"{what} is of type {a.dtype}, which are no numbers")
-    return np.ascontiguousarray(a, dtype=np.float32)
+    with np.errstate(over="ignore"):
+        a = np.ascontiguousarray(a, dtype=np.float32)
+    if not np.isfinite(a.sum(dtype=np.float64)):
+        at = np.argwhere(~np.isfinite(a))[0]
+        raise InputError(f"{what}: row {at[0]}{f', column {at[1]}' if len(at) > 1 else ''} is {a[tuple(at)]}, which is not finite "
+                         "(NaN and infinity cannot be examined)")
+    return a
 
 
-def classes(value, n):
+def classes(value: Any, n: int) -> Tuple[np.ndarray, List[str]]:
     """Class numbers (n) as int32, and the classes' names: numbers as they are, words sorted."""
     a = as_array(value, "targets")
     if a.shape != (n,):

@@ -87,17 +87,38 @@ class DescribeOptions(ct.Structure):
                 ("attributes", ct.POINTER(Attributes)), ("seed", ct.c_uint64)]
 
 
+class Interval(ct.Structure):
+    _fields_ = [("value", ct.c_double), ("low", ct.c_double), ("high", ct.c_double)]
+
+
+class ProofOptions(ct.Structure):
+    _fields_ = [("parts", ct.c_int), ("holdout", ct.c_double), ("neighbours", ct.c_int), ("chance", ct.c_int),
+                ("level", ct.c_double), ("same", ct.c_double), ("seed", ct.c_uint64)]
+
+
+class Piece(ct.Structure):
+    _fields_ = [("bdm", ct.c_int), ("part", ct.c_int), ("seed", ct.c_uint64), ("rank", ct.c_int), ("found", ct.c_int),
+                ("found_wrong", ct.c_int), ("judged", ct.c_int), ("wrong", ct.c_int), ("base", ct.c_double),
+                ("p", ct.c_double), ("corrected", ct.c_double)]
+
+
+class Proof(ct.Structure):
+    _fields_ = [("claim", ct.c_int), ("p", ct.c_double), ("judged", ct.c_int), ("wrong", ct.c_int),
+                ("class_rate", ct.c_double), ("excess", Interval), ("shrunk", ct.c_double), ("cell", ct.c_double),
+                ("predicted", ct.c_int), ("predicted_share", ct.c_double), ("pieces", ct.c_int), ("piece", ct.POINTER(Piece))]
+
+
 class Slice(ct.Structure):
     _fields_ = [("size", ct.c_int), ("wrong", ct.c_int), ("error_rate", ct.c_double), ("mean_confidence", ct.c_double),
                 ("share", ct.c_double), ("score", ct.c_double), ("row", ct.POINTER(ct.c_int)), ("neighbours", ct.c_int),
                 ("neighbour", ct.c_int * NEIGHBOURS), ("words", ct.c_int), ("word", ct.POINTER(Word)),
-                ("conjunction", ct.POINTER(Conjunction))]
+                ("conjunction", ct.POINTER(Conjunction)), ("proof", ct.POINTER(Proof))]
 
 
 class Finding(ct.Structure):
     _fields_ = [("bdm", ct.c_int), ("cls", ct.c_int), ("seed", ct.c_uint64), ("n", ct.c_int), ("wrong", ct.c_int),
-                ("row", ct.POINTER(ct.c_int)), ("points", Points), ("slices", ct.c_int), ("slice", Slice * HYPOTHESES),
-                ("fit", Fit), ("status", ct.c_int), ("message", ct.c_char * 1024)]
+                ("row", ct.POINTER(ct.c_int)), ("merged", ct.c_bool), ("points", Points), ("slices", ct.c_int),
+                ("slice", Slice * HYPOTHESES), ("fit", Fit), ("status", ct.c_int), ("message", ct.c_char * 1024)]
 
 
 class Findings(ct.Structure):
@@ -109,7 +130,7 @@ class Findings(ct.Structure):
 class DiscoverOptions(ct.Structure):
     _fields_ = [("bdm", ct.c_void_p), ("bdms", ct.c_int), ("seed", ct.POINTER(ct.c_uint64)), ("seeds", ct.c_int),
                 ("cls", ct.c_int), ("least", ct.c_int), ("neighbours", ct.c_int), ("fit", ct.c_bool), ("memory", ct.c_size_t),
-                ("cache", ct.c_char_p), ("attributes", ct.POINTER(Attributes))]
+                ("cache", ct.c_char_p), ("attributes", ct.POINTER(Attributes)), ("proof", ct.POINTER(ProofOptions))]
 
 
 class ReportOptions(ct.Structure):
@@ -155,7 +176,8 @@ MIRRORED = {"spot_ctx": Ctx, "spot_arena": Arena, "spot_view": View, "spot_point
             "spot_findings": Findings, "spot_discover_options": DiscoverOptions, "spot_word": Word,
             "spot_conjunction": Conjunction, "spot_attributes": Attributes, "spot_describe_options": DescribeOptions,
             "spot_encoder_info": EncoderInfo, "spot_encoder_pictures": EncoderPictures, "spot_prediction": Prediction,
-            "spot_background_options": BackgroundOptions, "spot_examine_options": ExamineOptions}
+            "spot_background_options": BackgroundOptions, "spot_examine_options": ExamineOptions,
+            "spot_interval": Interval, "spot_proof_options": ProofOptions, "spot_piece": Piece, "spot_proof": Proof}
 
 
 def _find():
@@ -189,6 +211,8 @@ def _load():
     library.spot_bdm_name.restype = ct.c_char_p
     library.spot_discover_defaults.restype = DiscoverOptions
     library.spot_describe_defaults.restype = DescribeOptions
+    if hasattr(library, "spot_proof_defaults"):
+        library.spot_proof_defaults.restype = ProofOptions
     options = type("EncoderOptions", (ct.Structure,), {"_fields_": [("bytes", ct.c_char * sizes["spot_encoder_options"])]})
     library.spot_encoder_defaults.restype = options
     library.spot_encoder_about.restype = ct.POINTER(EncoderInfo)

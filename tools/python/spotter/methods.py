@@ -1,170 +1,129 @@
-"""The discovery methods with scikit-learn's interface: fit, predict, get_params, set_params."""
+"""The discovery methods with scikit-learn's interface: fit, predict, score, get_params, set_params."""
+from __future__ import annotations
+
 import ctypes as ct
 import json
+from typing import Any, Callable, Dict, List, Optional, Sequence, Union
 
 import numpy as np
 
 from . import _library as c_side
-from ._arrays import as_array, classes, floats, matrix
+from ._arrays import as_array, columns_of, matrix
 from ._encoder import Encoder
+from ._estimator import Estimator
+from ._fitted import Fitted, Subject
 from ._library import Context, InputError, lib, texts
+from ._missing import not_fitted
+from ._slices import Slice, as_html, columns, frame
 
 
-class Slice:
-    """A group of rows on which the classifier fails.
-
-    rows (size,) int: ascending. size, wrong: number of rows, and of certainly wrong rows. error_rate, share (of all wrong rows
-    of the class), mean_confidence, score: float. neighbours: correct rows nearest to the mean of the slice. class_, name: the
-    class and its name; rank: 1 is the first of its class.
-
-    After describe: words, list of dict with phrase, score, auc, p; conjunction, a dict with items (list of str) and the figures
-    on the rows that the search has not seen (held_out) and on all; None where there is none."""
-
-    def __init__(self, s, rank, cls, name):
-        self.rows = np.ctypeslib.as_array(s.row, (s.size,)).copy() if s.size else np.zeros(0, np.int32)
-        self.size, self.wrong, self.error_rate = s.size, s.wrong, s.error_rate
-        self.mean_confidence, self.share, self.score = s.mean_confidence, s.share, s.score
-        self.neighbours = np.array(s.neighbour[:s.neighbours], np.int32)
-        self.rank, self.class_, self.name = rank, cls, name
-        self.read_description(s)
-
-    def read_description(self, s):
-        fields = [name for name, _ in c_side.Match._fields_]
-        self.words = [{"phrase": w.phrase.decode(errors="replace"), "score": w.score, "auc": w.auc, "p": w.p}
-                      for w in s.word[:s.words]]
-        self.conjunction = None
-        if s.conjunction:
-            k = s.conjunction.contents
-            self.conjunction = {"items": [k.name[i].decode(errors="replace") for i in range(k.items)],
-                                **{part: {f: getattr(getattr(k, part), f) for f in fields} for part in ("held_out", "all")}}
-
-    def __repr__(self):
-        return (f"Slice(class={self.name!r}, rank={self.rank}, size={self.size}, error_rate={self.error_rate:.3f}, "
-                f"share={self.share:.3f})")
-
-
-class _Subject:
-    """A spot_subject over numpy arrays, which it keeps alive."""
-
-    def __init__(self, embeddings, targets, probs, losses, ids, images):
-        feature = matrix(embeddings, "embeddings")
-        n = len(feature)
-        target, names = (np.zeros(n, np.int32), ["all"]) if targets is None else classes(targets, n)
-        prob = None
-        if (probs is None) == (losses is None):
-            raise InputError("give probs or losses, one of them")
-        if losses is not None:
-            loss = floats(as_array(losses, "losses"), "losses")
-            self._check_rows(loss, n, "losses")
-            if not (loss >= 0).all():
-                raise InputError(f"losses[{int(np.flatnonzero(~(loss >= 0))[0])}] is negative or no number")
-            confidence = np.exp(-loss)
-        else:
-            given = floats(as_array(probs, "probs"), "probs")
-            if given.ndim == 2 and given.shape[1] > 1:
-                names += [str(k) for k in range(len(names), given.shape[1])] if names[0] == "0" else []
-                if given.shape != (n, len(names)):
-                    raise InputError(f"probs has shape {given.shape}; here are {n} rows and {len(names)} classes")
-                prob, confidence = given, given[np.arange(n), target]
-            else:
-                confidence = given.reshape(-1)
-                self._check_rows(confidence, n, "probs")
-                if len(names) == 2:                    # of class 1, as binary classifiers give it
-                    confidence = np.where(target == 1, confidence, 1 - confidence)
-        self.confidence = np.ascontiguousarray(confidence, np.float32)
-        self.feature, self.target, self.prob, self.names = feature, target, prob, names
-        self.words = [texts(names)] + [texts(w) if w is not None else None for w in (ids, images)]
-        for words, what in ((ids, "ids"), (images, "images")):
-            if words is not None and len(words) != n:
-                raise InputError(f"{what} has {len(words)} entries for {n} rows")
-        self.c = c_side.Subject(n=n, d=feature.shape[1], classes=len(names), feature=feature.ctypes.data,
-                                target=target.ctypes.data, prob=None if prob is None else prob.ctypes.data,
-                                confidence=self.confidence.ctypes.data, class_name=self.words[0], id=self.words[1],
-                                image=self.words[2], source=f"arrays of {n} rows".encode())
-
-    @staticmethod
-    def _check_rows(a, n, what):
-        if a.shape != (n,):
-            raise InputError(f"{what} has shape {a.shape}; embeddings have {n} rows")
-
-
-class Method:
+class Method(Estimator):
     """A blindspot discovery method. Parameters that all have:
 
     n_slices: at most this many slices of each class. target_class: a class's number or name, "each", or "all" rows at once.
     seed: of whatever is random. device: "auto", "cpu" or "cuda". threads: 0 takes every core; results do not depend on it.
+    proof: "cross": slices are found on each half of the rows and judged on the other half, and each has a `proof` and a `claim`;
+    a number in (0, 1): found on the rest, judged on this share; None: not judged. chance: searches in errors without structure,
+    19 or more, which decide whether a claim is "suggested"; 0: none.
+    classifier: a function from embeddings to probabilities, such as `predict_proba` of a fitted classifier, which is asked
+    where fit, predict or score get neither probs nor losses; None.
     Any other setting of the method in a config (`spotter help config`, below bdms) by its name; groups are dicts, as in
     mixture={"k_max": 20}.
 
-    After fit: slices_ (list of Slice, best first within a class, classes in order), labels_ (n,) int: the slice of each row,
-    -1 for none; map_ (n, 2): first two columns of the map, NaN where none was made; warnings_: list of str."""
+    After fit: slices_ (list of Slice, best first within a class, classes in order; with proof, the surest claim first),
+    labels_ (n,) int: the slice of each row, -1 for none; map_ (n, 2): first two columns of the map, NaN where none was made;
+    warnings_, left_out_ (classes that were not examined): list of str; failures_: {class: why}; n_features_in_: int.
+    A fitted object can be pickled, copied and kept by joblib; it holds the rows that fit got."""
 
-    method = None
+    method: Optional[str] = None
     _representation = "model"
 
-    def __init__(self, n_slices=10, target_class="each", seed=0, device="auto", threads=0, **settings):
-        self._common = {"n_slices": n_slices, "target_class": target_class, "seed": seed, "device": device, "threads": threads}
-        self._settings = dict(settings)
+    slices_: List[Slice]
+    labels_: np.ndarray
+    map_: np.ndarray
+    warnings_: List[str]
+    left_out_: List[str]
+    failures_: Dict[str, str]
+    n_features_in_: int
 
-    def get_params(self, deep=True):
-        return {**self._common, **self._settings}
-
-    def set_params(self, **params):
-        for name, value in params.items():
-            (self._common if name in self._common else self._settings)[name] = value
-        return self
-
-    def __repr__(self):
-        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.get_params().items())})"
-
-    def __getattr__(self, name):
-        for place in ("_common", "_settings"):
-            if name in self.__dict__.get(place, {}):
-                return self.__dict__[place][name]
-        fitted = name.endswith("_") and not name.startswith("_")
-        raise AttributeError(f"{type(self).__name__} has no {name}" + ("; call fit first" if fitted else ""))
+    def __init__(self, n_slices: int = 10, target_class: Union[int, str] = "each", seed: int = 0, device: str = "auto",
+                 threads: int = 0, proof: Union[None, str, float] = None, chance: int = 0,
+                 classifier: Optional[Callable[[Any], Any]] = None, **settings: Any) -> None:
+        self.n_slices = n_slices
+        self.target_class = target_class
+        self.seed = seed
+        self.device = device
+        self.threads = threads
+        self.proof = proof
+        self.chance = chance
+        self.classifier = classifier
+        for name, value in settings.items():
+            self._set(name, value)
 
     # --- The method as a config says it.
-    def _config(self, c):
-        entry = {"method": self.method, "representation": self._representation, "top": self.n_slices, **self._settings}
-        text = json.dumps({"seed": self.seed, "bdms": [entry]}).encode()     # JSON is YAML
-        cfg = ct.create_string_buffer(c_side.SIZES["spot_config"])
-        c("spot_config_parse", cfg, text, ct.c_size_t(len(text)), b"settings")
-        return cfg
+    def _text(self) -> bytes:
+        common = Method._named()
+        settings = {name: value for name, value in self.get_params().items() if name not in common}
+        entry = {"method": self.method, "representation": self._representation, "top": self.n_slices, **settings}
+        try:
+            return json.dumps({"seed": self.seed, "bdms": [entry]}, default=_number).encode()   # JSON is YAML
+        except TypeError as e:
+            raise InputError(f"a setting is no number, text, list or dict: {e}") from None
 
-    def _class(self, names):
+    def _class(self, names: Sequence[str]) -> int:
         if self.target_class in ("each", "all"):
-            return {"each": -2, "all": -1}[self.target_class]
+            return {"each": -2, "all": -1}[str(self.target_class)]
         if str(self.target_class) in names:
-            return names.index(str(self.target_class))
+            return list(names).index(str(self.target_class))
         raise InputError(f"target_class {self.target_class!r} is none of the classes: {', '.join(names[:20])}")
 
-    def fit(self, embeddings=None, targets=None, probs=None, losses=None, ids=None, images=None, embed=None):
+    def _proof(self) -> Optional[c_side.ProofOptions]:
+        if self.proof is None:
+            if self.chance:
+                raise InputError("chance decides between claims, which need a proof; give proof=\"cross\" or a share of the rows")
+            return None
+        if not hasattr(lib, "spot_proof_defaults"):
+            raise InputError("this library does not judge slices; install a later one")
+        o = lib.spot_proof_defaults()
+        if self.proof == "cross":
+            o.parts = 2
+        elif isinstance(self.proof, (int, float)) and 0 < self.proof < 1:
+            o.parts, o.holdout = 1, self.proof
+        else:
+            raise InputError(f"proof is {self.proof!r}; it is None, \"cross\", or the share of the rows that judge, in (0, 1)")
+        o.chance, o.seed = self.chance, self.seed
+        return o
+
+    def fit(self, embeddings: Any = None, targets: Any = None, probs: Any = None, losses: Any = None, ids: Any = None,
+            images: Any = None, embed: Any = None) -> "Method":
         """embeddings (n, d): what the model, or any other, makes of each image. targets (n,): true classes, numbers from 0 or
         words; None: all of one. probs (n,): the probability of class 1 where there are two classes, else of the true one; or
         (n, classes). losses (n,): cross-entropy in their place. ids, images (n,): names of the rows, paths of their pictures,
         for reports. embed: path of an encoder, a CLIP, a ResNet or AlexNet in .safetensors, which makes the embeddings
-        of `images`; given in their place. numpy arrays, lists, or tensors with DLPack. Returns self."""
+        of `images`; given in their place. numpy arrays, lists, data frames, or tensors with DLPack. Returns self."""
+        text, proof = self._text(), self._proof()
+        named = columns_of(embeddings)
         embeddings, name = self._encoded(embeddings, images, embed)
-        subject = _Subject(embeddings, targets, probs, losses, ids, images)
+        subject = Subject(embeddings, targets, self._asked(embeddings, probs, losses), losses, ids, images)
         subject.c.encoder = name
         self.close()
-        with Context(self.device, self.threads) as c:
-            cfg = self._config(c)
-            seed = ct.c_uint64(self.seed)
-            options = lib.spot_discover_defaults()
-            options.bdm = ct.addressof(cfg) + c_side.SIZES["spot_config.bdm"]
-            options.bdms, options.seed, options.seeds = 1, ct.pointer(seed), 1
-            options.cls, options.fit = self._class(subject.names), True
-            findings = c_side.Findings()
-            self._held = (subject, cfg, seed, options, findings)
-            self._embed = embed
-            c.patiently("spot_discover", ct.byref(findings), ct.byref(subject.c), ct.byref(options))
-            self.warnings_ = c.warnings
-        self._read(subject, findings)
+        held = Fitted(subject, text, self.seed, self.threads, self.device)
+        self.warnings_ = held.run(self._class(subject.names), proof)
+        self._held, self._embed = held, embed
+        self.n_features_in_ = subject.c.d
+        self.__dict__.pop("feature_names_in_", None)
+        if named is not None:
+            self.feature_names_in_ = named
+        self._read(held)
         return self
 
-    def _encoded(self, embeddings, images, embed, name=None):
+    def _asked(self, embeddings: Any, probs: Any, losses: Any) -> Any:
+        """probs, or what the classifier gives."""
+        if probs is None and losses is None and self.classifier is not None:
+            return self.classifier(embeddings)
+        return probs
+
+    def _encoded(self, embeddings: Any, images: Any, embed: Any, name: Optional[bytes] = None) -> tuple:
         """Rows, and the name of their encoder; name: what it has to be."""
         if (embeddings is None) == (embed is None):
             raise InputError("give embeddings, or an encoder (embed) and the paths of its pictures (images); one of the two")
@@ -176,36 +135,36 @@ class Method:
             self._check_encoder(e, name)
             return e.pictures([str(path) for path in images]), e.name
 
-    def _check_encoder(self, e, name):
+    def _check_encoder(self, e: Encoder, name: Optional[bytes]) -> None:
         if name is not None and e.name != name:
             raise InputError(f"{self._embed} is another encoder now ({e.name.decode()}) than in fit ({name.decode()})")
 
-    def _read(self, subject, findings):
-        n = subject.c.n
-        self.slices_, self.labels_, self._classes, self.failures_ = [], np.full(n, -1, np.int32), subject.names, {}
-        for i in range(findings.count):
-            f = findings.finding[i]
-            name = "all" if f.cls < 0 else subject.names[f.cls]
+    def _read(self, held: Fitted) -> None:
+        n, subject, findings = held.subject.c.n, held.subject, held.findings
+        self.slices_, self.labels_, self.failures_ = [], np.full(n, -1, np.int32), {}
+        for f in held.each():
             if f.status:
-                self.failures_[name] = f.message.decode(errors="replace")
+                self.failures_["all" if f.cls < 0 else subject.names[f.cls]] = f.message.decode(errors="replace")
             for rank in range(f.slices):
-                s = Slice(f.slice[rank], rank + 1, f.cls, name)
+                s = Slice(f.slice[rank], rank + 1, f, subject, self.method or "")
                 free = s.rows[self.labels_[s.rows] < 0]
                 self.labels_[free] = len(self.slices_)
                 self.slices_.append(s)
         self.map_ = np.ctypeslib.as_array(findings.map, (n, 2)).copy()
         self.left_out_ = [subject.names[findings.left_class[i]] for i in range(findings.left_out)]
 
-    def describe(self, words=None, word_embeddings=None, attributes=None, embeddings=None, phrases=5, rounds=999):
+    def describe(self, words: Optional[Sequence[str]] = None, word_embeddings: Any = None, attributes: Any = None,
+                 embeddings: Any = None, phrases: int = 5, rounds: int = 999) -> "Method":
         """Gives each of slices_ its `words` and its `conjunction`, which write and report then show, too. words: list of str;
         word_embeddings (len(words), d): their features, of the encoder whose features of the rows are `embeddings` (n, d);
         None: those that fit got. After fit with a CLIP as embed, words alone are enough: it encodes them. attributes:
         path of a CSV with a record for each row, or "FILE.csv:COLUMN" with their ids. phrases: at most this many
         of a slice; rounds: random groups for the p-values. Returns self."""
-        subject, _, _, _, findings = self._fitted()
+        held = self._fitted()
+        subject, findings = held.subject, held.findings
         options = lib.spot_describe_defaults()
         table = c_side.Attributes()
-        keep = []
+        keep: List[Any] = []
         if words is not None and word_embeddings is None and embeddings is None and self._embed is not None:
             with Context(self.device, self.threads) as c, Encoder(c, self._embed) as e:
                 self._check_encoder(e, subject.c.encoder)
@@ -233,118 +192,207 @@ class Method:
             finally:
                 lib.spot_attributes_close(ct.byref(table))
         each = iter(self.slices_)
-        for i in range(findings.count):
-            for k in range(findings.finding[i].slices):
-                next(each).read_description(findings.finding[i].slice[k])
+        for f in held.each():
+            for s in f.slice[:f.slices]:
+                next(each).read_description(s)
         return self
 
-    def predict(self, embeddings=None, targets=None, probs=None, losses=None, images=None):
-        """Rows that were not there before, into the slices: (n, len(slices_)) uint8, 1 where row i belongs to slice j. Arrays
-        as fit takes them, of the same features; classes by the same numbers or words. images: paths of pictures in place of
-        embeddings, after fit with embed."""
-        subject, cfg, _, options, findings = self._fitted()
+    def _new_rows(self, embeddings: Any, targets: Any, probs: Any, losses: Any, images: Any) -> Subject:
+        held = self._fitted()
         if images is not None:
-            embeddings, _ = self._encoded(embeddings, images, self._embed, subject.c.encoder)
+            embeddings, _ = self._encoded(embeddings, images, self._embed, held.subject.c.encoder)
         if targets is not None:
             targets = self._as_fitted(targets)
-        new = _Subject(embeddings, targets, probs, losses, None, None)
-        member = np.zeros((new.c.n, len(self.slices_)), np.uint8)
-        done = 0
-        with Context(self.device, self.threads) as c:
-            for i in range(findings.count):
-                f = findings.finding[i]
-                rows = np.arange(new.c.n) if f.cls < 0 or targets is None else np.flatnonzero(new.target == f.cls)
-                if f.slices and len(rows):
-                    member[rows, done:done + f.slices] = self._assign(c, f, new, rows, options.bdm)
-                done += f.slices
-        return member
+        feature = matrix(embeddings, "embeddings")
+        if feature.shape[1] != self.n_features_in_:
+            raise InputError(f"X has {feature.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} "
+                             "features as input")
+        return Subject(feature, targets, self._asked(embeddings, probs, losses), losses)
 
-    def _as_fitted(self, targets):
+    def predict(self, embeddings: Any = None, targets: Any = None, probs: Any = None, losses: Any = None,
+                images: Any = None) -> np.ndarray:
+        """Rows that were not there before, into the slices: (n, len(slices_)) uint8, 1 where row i belongs to slice j. Arrays
+        as fit takes them, of the same features; classes by the same numbers or words. images: paths of pictures in place of
+        embeddings, after fit with embed. After fit with proof a row belongs where most of its five nearest rows of its class do.
+        """
+        held = self._fitted()
+        return held.assign(self._new_rows(embeddings, targets, probs, losses, images), targets is not None)
+
+    def score(self, embeddings: Any = None, targets: Any = None, probs: Any = None, losses: Any = None,
+              images: Any = None) -> float:
+        """How much of what is wrong in these rows lies where the slices expect it: the share of all wrong rows that the failing
+        slices hold, those with a higher error rate than their class in fit, less the share expected of as many rows of the
+        same classes. 0: no more than chance; below 1. A row belongs to a slice where most of its five nearest rows of its
+        class do, so its own probabilities do not decide where it lies. NaN where no row is wrong."""
+        held, new = self._fitted(), self._new_rows(embeddings, targets, probs, losses, images)
+        wrong: Any = new.wrong()
+        member = held.blind_member(new.feature, None if targets is None else new.target)
+        failing = np.array([s.error_rate > s.class_rate for s in self.slices_], bool)
+        inside = member[:, failing].any(1)
+        expected = sum(wrong[new.target == k].mean() * inside[new.target == k].sum() for k in np.unique(new.target))
+        return float((wrong[inside].sum() - expected) / wrong.sum()) if wrong.any() else float("nan")
+
+    def _as_fitted(self, targets: Any) -> np.ndarray:
         a = as_array(targets, "targets")
         if a.dtype.kind not in "OUS":
             return a
-        place = {name: k for k, name in enumerate(self._classes)}
+        place = {name: k for k, name in enumerate(self._fitted().subject.names)}
         unknown = [w for w in a.astype(str) if w not in place]
         if unknown:
             raise InputError(f"there was no class {unknown[0]!r} when this was fitted")
         return np.array([place[w] for w in a.astype(str)], np.int32)
 
-    @staticmethod
-    def _assign(c, f, new, rows, bdm):
-        feature = np.ascontiguousarray(new.feature[rows])
-        confidence = np.ascontiguousarray(new.confidence[rows])
-        view = c_side.View(n=len(rows), d=feature.shape[1], feature=feature.ctypes.data, confidence=confidence.ctypes.data)
-        member = np.zeros((len(rows), f.slices), np.uint8)
-        c("spot_assign", member.ctypes.data_as(ct.c_void_p), ct.c_int(f.slices), ct.byref(view), ct.byref(f.fit),
-          ct.c_void_p(bdm))
-        return member
-
-    def fit_predict(self, embeddings=None, targets=None, probs=None, **more):
+    def fit_predict(self, embeddings: Any = None, targets: Any = None, probs: Any = None, **more: Any) -> np.ndarray:
         """labels_ of fit: (n,) int, the slice of each row, -1 for none."""
         return self.fit(embeddings, targets, probs, **more).labels_
 
-    def write(self, folder):
+    # --- Results.
+    def to_frame(self) -> Any:
+        """The slices as a pandas DataFrame, a row each: slice (its place in slices_), class, rank, size, wrong, error_rate,
+        class_rate, share, mean_confidence, score, predicted, predicted_share; with proof also claim, p, judged, shrunk, cell,
+        excess, excess_low, excess_high; after describe words, conjunction."""
+        self._fitted()
+        return frame(columns(self.slices_), "to_frame")
+
+    def rows_frame(self) -> Any:
+        """The rows of the slices as a pandas DataFrame, a row for each row of each slice: id (the user's, else the row's
+        number), slice (its place in slices_)."""
+        ids = self._fitted().subject.ids
+        rows = np.concatenate([s.rows for s in self.slices_]) if self.slices_ else np.zeros(0, np.int32)
+        return frame({"id": rows if ids is None else [ids[i] for i in rows],
+                      "slice": np.repeat(np.arange(len(self.slices_)), [s.size for s in self.slices_])}, "rows_frame")
+
+    def _repr_html_(self) -> str:
+        return as_html(repr(self), self.slices_ if "_held" in self.__dict__ else [])
+
+    def write(self, folder: Any) -> None:
         """slices.csv, slices.json, map.npy, fit.safetensors and config.yaml, the same bytes as `spotter discover` writes;
         and subject.safetensors, by which `spotter report` makes a page of several models."""
-        subject, _, _, options, findings = self._fitted()
+        held = self._fitted()
         with Context(self.device, self.threads) as c:
-            c("spot_findings_write", c_side.bytes_of(folder), ct.byref(findings), ct.byref(subject.c), ct.byref(options))
+            c("spot_findings_write", c_side.bytes_of(folder), ct.byref(held.findings), ct.byref(held.subject.c),
+              ct.byref(held.options))
 
-    def report(self, path, budget=10_000_000, full=False):
+    def report(self, path: Any, budget: int = 10_000_000, full: bool = False) -> None:
         """Writes one HTML file of at most about `budget` bytes."""
-        subject, _, _, options, findings = self._fitted()
-        one = [ct.pointer(thing) for thing in (subject.c, findings, options)]
+        held = self._fitted()
+        one: List[Any] = [ct.pointer(thing) for thing in (held.subject.c, held.findings, held.options)]
         lists = [(type(p) * 1)(p) for p in one]
         how = c_side.ReportOptions(budget, full, 64, 0)
         with Context(self.device, self.threads) as c:
             c("spot_report_findings", c_side.bytes_of(path), ct.c_int(1), *lists, ct.byref(how))
 
-    def _fitted(self):
+    def _fitted(self) -> Fitted:
         if "_held" not in self.__dict__:
-            raise InputError(f"{type(self).__name__} was not fitted; call fit first")
-        return self._held
+            raise not_fitted()(f"{type(self).__name__} was not fitted; call fit first")
+        return self.__dict__["_held"]
 
-    def close(self):
-        """Frees the data of fit that predict, write and report use; also called when the object is deleted."""
-        held = self.__dict__.pop("_held", None)
-        if held:
-            lib.spot_findings_close(ct.byref(held[4]))
-
-    def __del__(self):
-        self.close()
+    def close(self) -> None:
+        """Frees the data of fit that predict, write and report use; also done when the object is deleted."""
+        self.__dict__.pop("_held", None)
 
 
-def _method(name, method, text, representation="model"):
-    members = {"method": method, "_representation": representation, "__doc__": f"{text}\n\n{Method.__doc__}"}
-    return type(name, (Method,), members)
+def _number(value: Any) -> Any:
+    """A numpy number in a setting."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{value!r}")
 
 
-PlaneSpot = _method("PlaneSpot", "planespot", "A mixture over a 2-D map and the confidence (Plumb et al. 2023); reduce: scvis, "
-                    "tsne, umap or pca; weight of the confidence.")
-Spotlight = _method("Spotlight", "spotlight", "Kernels placed where the loss under them is greatest (d'Eon et al. 2022).")
-Domino = _method("Domino", "domino", "A mixture over embeddings, labels and predictions (Eyuboglu et al. 2022).")
-Barlow = _method("Barlow", "barlow", "Leaves of a decision tree that tells failures from successes (Singla et al. 2021).")
-George = _method("George", "george", "Clusters of the UMAP-reduced embeddings (Sohoni et al. 2020).")
-Multiaccuracy = _method("Multiaccuracy", "multiaccuracy", "Ridge regressions of the loss's slope (Kim et al. 2019).")
-Random = _method("Random", "random", "A baseline: wrong rows in random sets. rows: of a set; among: errors or all, the rows "
-                 "that are drawn from. predict is not possible.")
-Confidence = _method("Confidence", "confidence", "A baseline: the wrong rows, sorted by confidence and cut into sets. rows: of "
-                     "a set.")
-Confusion = _method("Confusion", "confusion", "A baseline: the cells of the confusion matrix, as dcbench has them.")
-KMeans = _method("KMeans", "kmeans", "A baseline: clusters of k-means. clusters: their number; weight of the confidence.")
-Ward = _method("Ward", "ward", "A baseline: clusters of Ward's method. clusters: their number; weight of the confidence.")
-Mistakes = _method("Mistakes", "mistakes", "A baseline: clusters of the wrong rows alone. clusters: their greatest number.")
-Itemsets = _method("Itemsets", "itemsets", "Conjunctions of attributes (Pastor, de Alfaro & Baralis 2021). The embeddings are "
-                   "the attributes, columns of 0 and 1. support: least share of the rows; longest: most attributes of a "
-                   "conjunction; overlap: greatest Jaccard index with a better slice.", "attributes")
-Influence = _method("Influence", "influence", "Clusters by influence on the last layer's loss (Wang et al. 2023). dimensions: "
-                    "of the influence; slices: kmeans or rule; clusters, of kmeans; accuracy, least, depth, branches, of the "
-                    "rule.")
-SVM = _method("SVM", "svm", "Rows that a linear support vector machine expects to fail (Jain et al. 2023). share: rows of a "
-              "slice, as a share of all; tolerance, passes: when the fit ends.")
-Density = _method("Density", "density", "Rows of high loss that are neighbours of one another (after Yu et al. 2025). "
-                  "neighbours: of a row; share: most rows of a slice; lambda: weight of the density (**{'lambda': 1}); steps: "
-                  "of the ascent.")
-DbscanGroup = _method("DbscanGroup", "dbscan_group", "Clusters of DBSCAN with little confidence, as Cleanlab's Datalab has. "
-                      "neighbours, eps, core: of DBSCAN; least: rows of a cluster; flag: only the worst cluster, if below "
-                      "threshold.")
+class PlaneSpot(Method):
+    """A mixture over a 2-D map and the confidence (Plumb et al. 2023); reduce: scvis, tsne, umap or pca; weight of the
+    confidence."""
+    method = "planespot"
+
+
+class Spotlight(Method):
+    """Kernels placed where the loss under them is greatest (d'Eon et al. 2022)."""
+    method = "spotlight"
+
+
+class Domino(Method):
+    """A mixture over embeddings, labels and predictions (Eyuboglu et al. 2022)."""
+    method = "domino"
+
+
+class Barlow(Method):
+    """Leaves of a decision tree that tells failures from successes (Singla et al. 2021)."""
+    method = "barlow"
+
+
+class George(Method):
+    """Clusters of the UMAP-reduced embeddings (Sohoni et al. 2020)."""
+    method = "george"
+
+
+class Multiaccuracy(Method):
+    """Ridge regressions of the loss's slope (Kim et al. 2019)."""
+    method = "multiaccuracy"
+
+
+class Random(Method):
+    """A baseline: wrong rows in random sets. rows: of a set; among: errors or all, the rows that are drawn from. predict is
+    not possible."""
+    method = "random"
+
+
+class Confidence(Method):
+    """A baseline: the wrong rows, sorted by confidence and cut into sets. rows: of a set."""
+    method = "confidence"
+
+
+class Confusion(Method):
+    """A baseline: the cells of the confusion matrix, as dcbench has them."""
+    method = "confusion"
+
+
+class KMeans(Method):
+    """A baseline: clusters of k-means. clusters: their number; weight of the confidence."""
+    method = "kmeans"
+
+
+class Ward(Method):
+    """A baseline: clusters of Ward's method. clusters: their number; weight of the confidence."""
+    method = "ward"
+
+
+class Mistakes(Method):
+    """A baseline: clusters of the wrong rows alone. clusters: their greatest number."""
+    method = "mistakes"
+
+
+class Itemsets(Method):
+    """Conjunctions of attributes (Pastor, de Alfaro & Baralis 2021). The embeddings are the attributes, columns of 0 and 1.
+    support: least share of the rows; longest: most attributes of a conjunction; overlap: greatest Jaccard index with a
+    better slice."""
+    method = "itemsets"
+    _representation = "attributes"
+
+
+class Influence(Method):
+    """Clusters by influence on the last layer's loss (Wang et al. 2023). dimensions: of the influence; slices: kmeans or
+    rule; clusters, of kmeans; accuracy, least, depth, branches, of the rule."""
+    method = "influence"
+
+
+class SVM(Method):
+    """Rows that a linear support vector machine expects to fail (Jain et al. 2023). share: rows of a slice, as a share of
+    all; tolerance, passes: when the fit ends."""
+    method = "svm"
+
+
+class Density(Method):
+    """Rows of high loss that are neighbours of one another (after Yu et al. 2025). neighbours: of a row; share: most rows
+    of a slice; lambda: weight of the density (**{'lambda': 1}); steps: of the ascent."""
+    method = "density"
+
+
+class DbscanGroup(Method):
+    """Clusters of DBSCAN with little confidence, as Cleanlab's Datalab has. neighbours, eps, core: of DBSCAN; least: rows
+    of a cluster; flag: only the worst cluster, if below threshold."""
+    method = "dbscan_group"
+
+
+for _class in list(vars().values()):                   # help(spotter.PlaneSpot) tells the common parameters, too
+    if isinstance(_class, type) and issubclass(_class, Method) and _class is not Method:
+        _class.__doc__ = f"{_class.__doc__}\n\n{Method.__doc__}"

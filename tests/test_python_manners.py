@@ -1,0 +1,245 @@
+"""test_python_manners.py: run by test_python.sh in an empty folder. Estimators as Python's users expect them: copied, pickled,
+cloned, searched over, asked by scikit-learn's own checks; tables and pages for notebooks; types."""
+import copy
+import gc
+import inspect
+import io
+import pickle
+import unittest
+import warnings
+from pathlib import Path
+
+import joblib
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import estimator_checks
+
+import spotter
+
+warnings.simplefilter("ignore", category=FutureWarning)
+
+try:
+    import pandas
+except ImportError:
+    pandas = None
+
+
+def planted(n=600, d=12, seed=0):
+    """Three classes; a place of class 1 is taken for class 2."""
+    rng = np.random.default_rng(seed)
+    target, place = rng.integers(0, 3, n), rng.integers(0, 3, n)
+    feature = rng.normal(0, 0.3, (n, d)).astype(np.float32)
+    feature[np.arange(n), 3 * place + target] += 4
+    blind = (target == 1) & (place == 2)
+    probs = np.full((n, 3), 0.05) + 0.85 * np.eye(3)[np.where(blind, 2, target)]
+    return feature, target, probs.astype(np.float32), blind
+
+
+def raises(words, call, kind=spotter.InputError):
+    try:
+        call()
+    except kind as e:
+        assert words in str(e), f"{words!r} is not in {e!s}"
+        return e
+    raise AssertionError(f"nothing was raised; {words!r} was to be")
+
+
+def written(found, folder):
+    """Bytes of all files that it writes."""
+    found.write(folder)
+    return {p.name: p.read_bytes() for p in Path(folder).iterdir() if p.is_file()}
+
+
+def test_a_fitted_object_outlives_its_memory():
+    feature, target, probs, _ = planted()
+    new = planted(seed=1)
+    words = [f"place {k}" for k in range(12)]
+    for cls, settings in ((spotter.PlaneSpot, {"reduce": "pca"}), (spotter.Domino, {}), (spotter.Spotlight, {}),
+                          (spotter.Barlow, {}), (spotter.Multiaccuracy, {}), (spotter.KMeans, {"clusters": 5}),
+                          (spotter.PlaneSpot, {"reduce": "pca", "target_class": "all"})):
+        one = cls(seed=3, device="cpu", **settings).fit(feature, target, probs, ids=[f"row {i}" for i in range(len(feature))])
+        one.describe(words, np.eye(12, dtype=np.float32))
+        before, member = written(one, f"{cls.__name__}_one"), one.predict(*new[:3])
+        stored = pickle.dumps(one)
+        file = io.BytesIO()
+        joblib.dump(one, file)
+        copies = [copy.deepcopy(one), copy.copy(one), pickle.loads(stored), joblib.load(io.BytesIO(file.getvalue())),
+                  pickle.loads(pickle.dumps(pickle.loads(stored)))]
+        one.close()
+        del one
+        gc.collect()
+        for i, two in enumerate(copies):
+            assert written(two, f"{cls.__name__}_{i}") == before, (cls, i)
+            assert (two.predict(*new[:3]) == member).all(), (cls, i)
+        two.report(f"{cls.__name__}.html")
+        assert Path(f"{cls.__name__}.html").stat().st_size > 50000
+        assert two.slices_[0].words and two.describe(words, np.eye(12, dtype=np.float32)).slices_[0].words
+    plain = spotter.Ward(clusters=4)
+    assert pickle.loads(pickle.dumps(plain)).get_params() == plain.get_params()
+    s = pickle.loads(pickle.dumps(two.slices_[0]))
+    assert (s.rows == two.slices_[0].rows).all() and s.error_rate == two.slices_[0].error_rate
+
+
+def test_parameters_are_attributes():
+    settings = {"reduce": "pca", "mixture": {"k_max": 6}}
+    one = spotter.PlaneSpot(n_slices=4, target_class="cat", proof="cross", chance=19, **settings)
+    assert set(vars(one)) == {"n_slices", "target_class", "seed", "device", "threads", "proof", "chance", "classifier",
+                              "reduce", "mixture"}
+    assert one.get_params() == {**vars(one)} and one.mixture is settings["mixture"]
+    assert clone(one).get_params() == one.get_params() and one.set_params(reduce="tsne").reduce == "tsne"
+    for name in ("fit", "_held", "slices_", "predict"):
+        raises("no setting", lambda: one.set_params(**{name: 3}))
+    raises("chance decides", lambda: spotter.PlaneSpot(chance=19).fit(*planted()[:3]))
+    assert spotter.KMeans(clusters=np.int64(5)).fit(*planted()[:3]).slices_
+    raises("no number, text", lambda: spotter.KMeans(clusters=object()).fit(*planted()[:3]))
+
+
+def test_not_fitted():
+    for call in (lambda: spotter.Ward().predict(np.zeros((2, 2))), lambda: spotter.Ward().slices_,
+                 lambda: spotter.Ward().score(np.zeros((2, 2))), lambda: spotter.Ward().to_frame()):
+        for kind in (NotFittedError, spotter.NotFittedError, spotter.InputError, ValueError, AttributeError):
+            raises("call fit first", call, kind)
+    e = pickle.loads(pickle.dumps(raises("call fit first", lambda: spotter.Ward().slices_)))
+    assert isinstance(e, NotFittedError) and not hasattr(spotter.Ward(), "slices_")
+
+
+def test_a_score_that_a_search_can_use():
+    feature, target, probs, _ = planted()
+    fresh = planted(seed=1)
+    found = spotter.PlaneSpot(reduce="pca").fit(feature, target, probs)
+    # By hand: class 1 alone has errors, all in one place, a third of its rows.
+    ones = fresh[1] == 1
+    assert abs(found.score(*fresh[:3]) - (1 - fresh[3][ones].mean())) < 0.02
+    noise = np.random.default_rng(5).permutation(len(fresh[1]))
+    assert abs(found.score(fresh[0], fresh[1], fresh[2][noise])) < 0.2
+    assert np.isnan(found.score(fresh[0], fresh[1], np.eye(3)[fresh[1]]))
+    weak = LogisticRegression().fit(feature, np.where(planted()[3], 2, target))
+    asked = spotter.PlaneSpot(reduce="pca", classifier=weak.predict_proba)
+    search = GridSearchCV(asked, {"n_slices": [1, 5]}, cv=2, error_score="raise").fit(feature, target)
+    assert search.best_params_["n_slices"] in (1, 5) and 0.6 < search.best_score_ < 0.7
+    line = make_pipeline(StandardScaler(), spotter.Domino()).fit(feature, target, domino__probs=probs)
+    assert line[-1].slices_ and line[-1].n_features_in_ == 12
+
+
+def test_slices_know_what_they_are_taken_for():
+    feature, target, probs, blind = planted()
+    names = np.array(["cat", "dog", "<b>owl</b>"])
+    order = np.array([1, 2, 0])                        # the classes sorted by name
+    found = spotter.PlaneSpot(reduce="pca").fit(feature, names[target], probs[:, [2, 0, 1]])
+    top = found.slices_[0]
+    assert top.name == "dog" and top.predicted == "<b>owl</b>" and top.predicted_share == 1
+    assert top.class_rate == blind.sum() / (target == 1).sum() and top.claim is None and top.proof is None
+    page = found._repr_html_()
+    assert "&lt;b&gt;owl&lt;/b&gt; (100%)" in page and "<b>owl" not in page and page.count("<tr>") == 1 + min(
+        10, len(found.slices_))
+    assert "PlaneSpot(" in spotter.PlaneSpot()._repr_html_()
+    two = spotter.PlaneSpot(reduce="pca").fit(feature, target == 1, np.where(blind, 0.1, target == 1))
+    assert [s for s in two.slices_ if s.name == "1"][0].predicted == "0"
+    assert sum(order) == 3
+
+
+def test_tables():
+    feature, target, probs, _ = planted()
+    ids = [f"photo-{i}.png" for i in range(len(feature))]
+    found = spotter.PlaneSpot(reduce="pca").fit(feature, target, probs, ids=ids)
+    if pandas is None:
+        e = raises("pip install pandas", found.to_frame, ImportError)
+        assert isinstance(e, spotter.SpotterError)
+        return
+    table, rows = found.to_frame(), found.rows_frame()
+    assert len(table) == len(found.slices_) and list(table["size"]) == [s.size for s in found.slices_]
+    assert list(rows.columns) == ["id", "slice"] and len(rows) == table["size"].sum()
+    assert list(rows[rows.slice == 0].id) == [ids[i] for i in found.slices_[0].rows]
+    given = pandas.DataFrame(feature, columns=[f"e{k}" for k in range(12)])
+    again = spotter.PlaneSpot(reduce="pca").fit(given, pandas.Series(target), pandas.DataFrame(probs), ids=pandas.Series(ids))
+    assert again.to_frame().equals(table) and list(again.feature_names_in_) == list(given.columns)
+    assert again.rows_frame().equals(rows) and not hasattr(found, "feature_names_in_")
+
+
+class Given(spotter.PlaneSpot):
+    """fit(X, y) of scikit-learn's checks: any numbers are classes, and a rule in X stands for the probabilities."""
+
+    def __init__(self, reduce="pca", **settings):
+        super().__init__(reduce=reduce, **settings)
+
+    def fit_predict(self, X, y=None):
+        return self.fit(X, y).labels_
+
+    def fit(self, X, y=None):
+        X = spotter._arrays.matrix(X, "X")
+        if y is not None and len(np.asarray(y)) != len(X):
+            raise ValueError("y has another length than X")
+        return super().fit(X, None, 1 / (1 + np.exp(X[:, 0] - np.median(X[:, 0]))) * np.isfinite(X[:, 0]) if len(X) else X[:, 0])
+
+    def predict(self, X):
+        X = spotter._arrays.matrix(X, "X")
+        return super().predict(X, None, np.full(len(X), 0.5))
+
+    def score(self, X, y=None):
+        X = spotter._arrays.matrix(X, "X")
+        return super().score(X, None, np.full(len(X), 0.2))
+
+
+def test_look_takes_what_a_network_sees():
+    import torch
+    torch.manual_seed(1)
+    net = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(48, 5), torch.nn.ReLU(), torch.nn.Linear(5, 2))
+    x = torch.rand(60, 3, 4, 4)
+    y = net(x).argmax(1)
+    loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x, y), batch_size=16)
+    net.train()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        seen = spotter.look(net, loader) if len(set(y.tolist())) > 1 else None
+    assert net.training and len(net[3]._forward_pre_hooks) == 0
+    if seen is not None:
+        assert np.allclose(seen.embeddings, net[:3](x).detach().numpy(), atol=1e-6) and seen.ids[3] == "3"
+        assert np.allclose(seen.probs, net(x).softmax(1).detach().numpy(), atol=1e-6) and (seen.targets == y.numpy()).all()
+    named = spotter.look(net, loader, layer="1")
+    assert np.allclose(named.embeddings, x.flatten(1).numpy())
+    raises("no layer", lambda: spotter.look(net, loader, layer="head"))
+    wrong = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x, 1 - y), batch_size=16)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        spotter.look(net, wrong)
+    assert "which guessing among 2 classes explains" in str(said[0].message)
+    from spotter._look import chance_p
+    assert abs(chance_p(8, 10, 2) - 56 / 1024) < 1e-12 and chance_p(0, 10, 3) > 0.999999
+
+
+# What Given cannot pass, and why; of a method itself everything that calls fit(X, y) fails in addition, since fit needs probs.
+CANNOT = {"check_dtype_object": "a column that is no number is an InputError, which is a ValueError and no TypeError",
+          "check_estimators_nan_inf": "it fits fewer than 20 rows; NaN and infinity are refused",
+          "check_n_features_in_after_fitting": "it fits fewer than 20 rows",
+          "check_fit2d_1feature": "it fits 10 rows; 20 are the least"}
+
+
+def test_the_checks_of_scikit_learn():
+    later = "legacy" in inspect.signature(estimator_checks._yield_all_checks).parameters
+    passed = {}
+    for one in (Given(), spotter.PlaneSpot()):
+        passed[type(one)] = 0
+        for check in estimator_checks._yield_all_checks(one, **({"legacy": True} if later else {})):
+            name = getattr(check, "func", check).__name__
+            try:
+                check(type(one).__name__, clone(one))
+                passed[type(one)] += 1
+            except unittest.SkipTest:
+                pass
+            except (AssertionError, spotter.InputError) as e:
+                assert name in CANNOT or isinstance(one, spotter.PlaneSpot) and type(one) is not Given, (name, e)
+    assert passed[Given] >= 25 and passed[spotter.PlaneSpot] >= 9, passed
+    raises("is nan, which is not finite", lambda: Given().fit(np.full((40, 2), np.nan)))
+    raises("is inf, which is not finite", lambda: Given().fit(np.full((40, 2), np.inf)))
+
+
+if __name__ == "__main__":
+    for name, test in list(globals().items()):
+        if name.startswith("test_"):
+            test()
+            print("ok", name)

@@ -1,0 +1,206 @@
+"""The rows of a user as a spot_subject, and what fit found in them."""
+from __future__ import annotations
+
+import ctypes as ct
+from typing import Any, Dict, List, Optional, Tuple
+
+import numpy as np
+
+from . import _library as c_side
+from . import _state
+from ._arrays import as_array, classes, floats, matrix
+from ._library import Context, InputError, lib, texts
+
+PROOF = [field[0] for field in c_side.ProofOptions._fields_]
+PARTS = 2 << 20                                        # distances that are computed at a time
+
+
+class Subject:
+    """A spot_subject over numpy arrays, which it keeps alive."""
+
+    def __init__(self, embeddings: Any, targets: Any = None, probs: Any = None, losses: Any = None, ids: Any = None,
+                 images: Any = None) -> None:
+        feature = matrix(embeddings, "embeddings")
+        n = len(feature)
+        target, names = (np.zeros(n, np.int32), ["all"]) if targets is None else classes(targets, n)
+        prob = None
+        if (probs is None) == (losses is None):
+            raise InputError("give probs or losses, one of them")
+        if losses is not None:
+            loss = floats(as_array(losses, "losses"), "losses")
+            self._check_rows(loss, n, "losses")
+            if not (loss >= 0).all():
+                raise InputError(f"losses[{int(np.flatnonzero(~(loss >= 0))[0])}] is negative or no number")
+            confidence = np.exp(-loss)
+        else:
+            given = floats(as_array(probs, "probs"), "probs")
+            if given.ndim == 2 and given.shape[1] > 1:
+                names += [str(k) for k in range(len(names), given.shape[1])] if names[0] == "0" else []
+                if given.shape != (n, len(names)):
+                    raise InputError(f"probs has shape {given.shape}; here are {n} rows and {len(names)} classes")
+                prob, confidence = given, given[np.arange(n), target]
+            else:
+                confidence = given.reshape(-1)
+                self._check_rows(confidence, n, "probs")
+                if len(names) == 2:                    # of class 1, as binary classifiers give it
+                    confidence = np.where(target == 1, confidence, 1 - confidence)
+        self._bind(feature, target, prob, np.ascontiguousarray(confidence, np.float32), names,
+                   None if ids is None else [str(word) for word in ids],
+                   None if images is None else [str(word) for word in images])
+
+    def _bind(self, feature: np.ndarray, target: np.ndarray, prob: Optional[np.ndarray], confidence: np.ndarray,
+              names: List[str], ids: Optional[List[str]], images: Optional[List[str]], encoder: bytes = b"") -> None:
+        n = len(feature)
+        self.feature, self.target, self.prob, self.confidence, self.names = feature, target, prob, confidence, names
+        self.ids, self.images = ids, images
+        for words, what in ((ids, "ids"), (images, "images")):
+            if words is not None and len(words) != n:
+                raise InputError(f"{what} has {len(words)} entries for {n} rows")
+        self.words = [texts(names)] + [texts(w) if w is not None else None for w in (ids, images)]
+        self.c = c_side.Subject(n=n, d=feature.shape[1], classes=len(names), feature=feature.ctypes.data,
+                                target=target.ctypes.data, prob=None if prob is None else prob.ctypes.data,
+                                confidence=self.confidence.ctypes.data, class_name=self.words[0], id=self.words[1],
+                                image=self.words[2], source=f"arrays of {n} rows".encode(), encoder=encoder)
+
+    @staticmethod
+    def _check_rows(a: np.ndarray, n: int, what: str) -> None:
+        if a.shape != (n,):
+            raise InputError(f"{what} has shape {a.shape}; embeddings have {n} rows")
+
+    # --- Without pointers.
+    def __getstate__(self) -> Dict[str, Any]:
+        return {**{name: getattr(self, name) for name in ("feature", "target", "prob", "confidence", "names", "ids", "images")},
+                "encoder": self.c.encoder}
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        arrays: Dict[str, Any] = {name: None if state[name] is None else np.ascontiguousarray(state[name])
+                                  for name in ("feature", "target", "prob", "confidence")}
+        self._bind(**arrays, **{name: state[name] for name in ("names", "ids", "images", "encoder")})
+
+    # --- Which rows are wrong, as spot_subject_wrong says.
+    def wrong(self) -> np.ndarray:
+        if self.prob is None:
+            return 1 - self.confidence.astype(np.float64) > 0.5
+        return self.prob.max(1) > self.confidence
+
+    def taken_for(self, rows: np.ndarray) -> Tuple[Optional[str], float]:
+        """The class that most wrong ones of these rows are taken for, and its share of them."""
+        wrong = rows[self.wrong()[rows]]
+        if self.prob is not None and len(wrong):
+            count = np.bincount(self.prob[wrong].argmax(1), minlength=len(self.names))
+        elif len(self.names) == 2 and len(wrong):
+            count = np.bincount(1 - self.target[wrong], minlength=2)
+        else:
+            return None, float("nan")
+        return self.names[int(count.argmax())], float(count.max() / count.sum())
+
+
+def nearest_vote(new: np.ndarray, old: np.ndarray, member: np.ndarray, neighbours: int = 5) -> np.ndarray:
+    """(len(new), slices) bool: a new row belongs where most of its nearest old rows do. member: (len(old), slices) bool."""
+    k = min(neighbours, len(old))
+    out = np.zeros((len(new), member.shape[1]), bool)
+    square, step = (old.astype(np.float64) ** 2).sum(1), max(1, PARTS // max(len(old), 1))
+    for at in range(0, len(new) if k else 0, step):
+        rows = new[at:at + step]
+        near = np.argpartition(square - 2 * (rows.astype(np.float64) @ old.T), k - 1, axis=1)[:, :k]
+        out[at:at + step] = 2 * member[near].sum(1) > k
+    return out
+
+
+class Fitted:
+    """Findings with all that they point to. text: the method as a config says it."""
+
+    def __init__(self, subject: Subject, text: bytes, seed: int, threads: int, device: str) -> None:
+        self.subject, self.text, self.seed = subject, text, ct.c_uint64(seed)
+        self.threads, self.device = threads, device
+        self.findings, self.memory, self.loaded = c_side.Findings(), None, False
+        self.proof: Optional[c_side.ProofOptions] = None
+        self._open()
+
+    def _open(self) -> None:
+        self.cfg = ct.create_string_buffer(c_side.SIZES["spot_config"])
+        with self.context() as c:
+            c("spot_config_parse", self.cfg, self.text, ct.c_size_t(len(self.text)), b"settings")
+        self.options = lib.spot_discover_defaults()
+        self.options.bdm = ct.addressof(self.cfg) + c_side.SIZES["spot_config.bdm"]
+        self.options.bdms, self.options.seed, self.options.seeds = 1, ct.pointer(self.seed), 1
+        self.options.fit = True
+
+    def context(self) -> Context:
+        return Context(self.device, self.threads)
+
+    def run(self, cls: int, proof: Optional[c_side.ProofOptions]) -> List[str]:
+        """The warnings."""
+        self.options.cls, self.proof = cls, proof
+        if proof is not None:
+            self.options.proof = ct.pointer(proof)
+        with self.context() as c:
+            c.patiently("spot_discover", ct.byref(self.findings), ct.byref(self.subject.c), ct.byref(self.options))
+            return c.warnings
+
+    def __getstate__(self) -> Dict[str, Any]:
+        proof = self.proof and {name: getattr(self.proof, name) for name in PROOF}
+        return {"schema": 1, "subject": self.subject, "text": self.text, "seed": self.seed.value, "threads": self.threads,
+                "device": self.device, "cls": self.options.cls, "proof": proof,
+                "findings": _state.save(self.findings, self.subject.feature)}
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        self.findings = c_side.Findings()              # close() finds them, whatever happens below
+        if state["schema"] != 1:
+            raise InputError("these findings were saved by a later version of spotter")
+        self.subject, self.text, self.seed = state["subject"], state["text"], ct.c_uint64(state["seed"])
+        self.threads, self.device = state["threads"], state["device"]
+        self.findings, self.memory = _state.load(state["findings"], self.subject.feature)
+        self._open()
+        self.options.cls, self.proof = state["cls"], state["proof"] and c_side.ProofOptions(**state["proof"])
+        if self.proof is not None:
+            self.options.proof = ct.pointer(self.proof)
+
+    def each(self) -> Any:
+        """The findings, one by one."""
+        return iter(self.findings.finding[:self.findings.count])
+
+    def blind_member(self, new: np.ndarray, target: Optional[np.ndarray]) -> np.ndarray:
+        """(n, slices) uint8: by the five nearest rows of the class in fit, blind to probabilities."""
+        parts = []
+        for f in self.each():
+            member = np.zeros((f.n, f.slices), bool)
+            rows = np.ctypeslib.as_array(f.row, (f.n,))
+            for k in range(f.slices):
+                member[:, k] = np.isin(rows, np.ctypeslib.as_array(f.slice[k].row, (f.slice[k].size,)))
+            mine = np.arange(len(new)) if f.cls < 0 or target is None else np.flatnonzero(target == f.cls)
+            part = np.zeros((len(new), f.slices), np.uint8)
+            if f.slices:
+                part[mine] = nearest_vote(new[mine], self.subject.feature[rows], member)
+            parts.append(part)
+        return np.concatenate(parts, 1) if parts else np.zeros((len(new), 0), np.uint8)
+
+    def assign(self, new: Subject, targeted: bool) -> np.ndarray:
+        """(n, slices) uint8 by the method's own rule; slices that were judged and merged have none: by their neighbours."""
+        if self.proof is not None:
+            return self.blind_member(new.feature, new.target if targeted else None)
+        parts = []
+        with self.context() as c:
+            for f in self.each():
+                rows = np.flatnonzero(new.target == f.cls) if f.cls >= 0 and targeted else np.arange(new.c.n)
+                part = np.zeros((new.c.n, f.slices), np.uint8)
+                if f.slices and len(rows):
+                    part[rows] = self._assign(c, f, new, rows)
+                parts.append(part)
+        return np.concatenate(parts, 1) if parts else np.zeros((new.c.n, 0), np.uint8)
+
+    def _assign(self, c: Context, f: Any, new: Subject, rows: np.ndarray) -> np.ndarray:
+        feature = np.ascontiguousarray(new.feature[rows])
+        confidence = np.ascontiguousarray(new.confidence[rows])
+        view = c_side.View(n=len(rows), d=feature.shape[1], feature=feature.ctypes.data, confidence=confidence.ctypes.data)
+        member = np.zeros((len(rows), f.slices), np.uint8)
+        c("spot_assign", member.ctypes.data_as(ct.c_void_p), ct.c_int(f.slices), ct.byref(view), ct.byref(f.fit),
+          ct.c_void_p(self.options.bdm))
+        return member
+
+    def close(self) -> None:
+        lib.spot_findings_close(ct.byref(self.findings))
+
+    def __del__(self) -> None:
+        if "findings" in self.__dict__:
+            self.close()

@@ -1,0 +1,106 @@
+"""look: embeddings, probabilities, labels and ids of any PyTorch classifier on a DataLoader."""
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any, List, NamedTuple, Optional
+
+import numpy as np
+
+from ._library import InputError
+from ._missing import needed
+
+MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+SURE = 0.01                                            # accuracy by guessing is refuted below this p
+
+
+class Look(NamedTuple):
+    """PlaneSpot(...).fit(*look) takes it: embeddings (n, d), targets (n,), probs (n, classes); losses: None; ids (n,)."""
+    embeddings: np.ndarray
+    targets: np.ndarray
+    probs: np.ndarray
+    losses: None
+    ids: List[str]
+
+
+def _pictures(folder: Any, transforms: Any, batch: int, torch: Any) -> Any:
+    """A DataLoader of a folder of pictures per class: the weights' own transforms, else ImageNet's."""
+    vision = needed("torchvision", "look at a folder")
+    from torchvision import datasets
+    if transforms is None:
+        t = vision.transforms
+        transforms = t.Compose([t.Resize(256), t.CenterCrop(224), t.ToTensor(), t.Normalize(MEAN, DEVIATION)])
+        warnings.warn("look applies ImageNet's Resize(256), CenterCrop(224) and Normalize; give transforms (those of the "
+                      "weights) where the model was trained with others", stacklevel=3)
+    return torch.utils.data.DataLoader(datasets.ImageFolder(str(folder), transforms), batch_size=batch)
+
+
+def _layer(model: Any, name: Optional[str], torch: Any) -> Any:
+    """The module whose input is the embedding: the named one, or the last Linear."""
+    modules = dict(model.named_modules())
+    if name is not None:
+        if name not in modules:
+            raise InputError(f"the model has no layer {name!r}; its last are {', '.join(list(modules)[-5:])}")
+        return modules[name]
+    linear = [m for m in modules.values() if isinstance(m, torch.nn.Linear)]
+    if not linear:
+        raise InputError("the model has no Linear layer; name the layer whose input is the embedding")
+    return linear[-1]
+
+
+def chance_p(right: int, n: int, classes: int) -> float:
+    """P(at least `right` of n by guessing among the classes), binomial."""
+    terms = [math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) - k * math.log(classes)
+             + (n - k) * math.log1p(-1 / classes) for k in range(right, n + 1)]
+    top = max(terms)
+    return min(1.0, math.exp(top) * sum(math.exp(t - top) for t in terms))
+
+
+def look(model: Any, loader: Any, layer: Optional[str] = None, transforms: Any = None, batch_size: int = 64) -> Look:
+    """What a PyTorch classifier makes of pictures: `PlaneSpot().fit(*spotter.look(model, loader))`.
+
+    model: a module with logits (n, classes) as output. loader: a DataLoader of (inputs, targets), or a folder with a folder of
+    pictures per class, which is read with `transforms`, else with ImageNet's, and a warning says so. uint8 inputs
+    (n, 3, h, w) become floats in 0..1 with ImageNet's Normalize, which a warning says, too; floats stay as they are. layer: name
+    of the module whose input is the embedding; None: the last Linear. ids are the paths of an ImageFolder that is not shuffled,
+    else row numbers. Warns where the accuracy is at the level of chance (binomial test against 1 / classes), as after a
+    forgotten Normalize."""
+    torch = needed("torch", "look")
+    if not hasattr(loader, "__iter__") or isinstance(loader, str):
+        loader = _pictures(loader, transforms, batch_size, torch)
+    place, seen = next(iter(model.parameters())).device, []
+    hook = _layer(model, layer, torch).register_forward_pre_hook(lambda _, given: seen.append(given[0].flatten(1).float().cpu()))
+    was_training, probs, targets, raw = model.training, [], [], False
+    model.eval()
+    try:
+        with torch.no_grad():
+            for x, y, *_ in loader:
+                if x.dtype == torch.uint8:
+                    raw, shape = True, (1, 3, 1, 1)
+                    x = (x.float() / 255 - torch.tensor(MEAN).reshape(shape)) / torch.tensor(DEVIATION).reshape(shape)
+                before = len(seen)
+                probs.append(model(x.to(place)).float().softmax(1).cpu())
+                targets.append(torch.as_tensor(y).cpu())
+                if len(seen) != before + 1:
+                    raise InputError(f"the layer ran {len(seen) - before} times for a batch; name one that runs once (layer)")
+    finally:
+        hook.remove()
+        model.train(was_training)
+    if not probs:
+        raise InputError("the loader gave nothing")
+    if raw:
+        warnings.warn("look applied ImageNet's Normalize to uint8 pictures", stacklevel=2)
+    return _checked(torch.cat(seen).numpy(), torch.cat(targets).numpy().astype(np.int64), torch.cat(probs).numpy(), loader, torch)
+
+
+def _checked(embeddings: np.ndarray, targets: np.ndarray, probs: np.ndarray, loader: Any, torch: Any) -> Look:
+    n, classes = probs.shape
+    right = int((probs.argmax(1) == targets).sum())
+    p = chance_p(right, n, classes) if classes > 1 else 0.0
+    if p > SURE:
+        warnings.warn(f"{right} of {n} rows are right, which guessing among {classes} classes explains (p = {p:.2g}); are inputs "
+                      "normalised as in training, and is the model trained?", stacklevel=3)
+    samples = getattr(getattr(loader, "dataset", None), "samples", None)
+    ordered = isinstance(getattr(loader, "sampler", None), torch.utils.data.SequentialSampler)
+    known = ordered and isinstance(samples, list) and len(samples) == n
+    return Look(embeddings, targets, probs, None, [str(s[0]) for s in samples] if known else [str(i) for i in range(n)])
