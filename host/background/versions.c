@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "background/background_study.h"
+#include "fit/paired.h"
 #include "fit/statistics.h"
 
 /* One side. */
@@ -43,16 +44,6 @@ static void close_version(version *v)
 }
 
 /* ---- tests ---- */
-
-/* Two-sided: how likely are counts as uneven as a and b, if each of a + b targets may fall to either side? */
-static double exact_p(int a, int b)
-{
-    const int n = a + b, least = a < b ? a : b;
-    double tail = 0;
-
-    for (int k = 0; k <= least; k++) tail += exp(lgamma(n + 1.0) - lgamma(k + 1.0) - lgamma(n - k + 1.0) - n * log(2.0));
-    return fmin(1, 2 * tail);
-}
 
 /* The share of right answers of target t in a set; NaN: it has no picture. */
 static double share_right(const version *v, int t, int set)
@@ -100,7 +91,7 @@ static void judge(spot_background_comparison *out)
     for (int i = 0; i < out->changes; i++) {
         spot_background_change *x = &out->change[i];
         x->before /= x->targets, x->now /= x->targets;
-        p[i] = exact_p(x->worse, x->better);
+        p[i] = spot_mcnemar(x->worse, x->better);
     }
     spot_holm(p, out->changes);
     for (int i = 0; i < out->changes; i++) {

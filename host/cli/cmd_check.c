@@ -4,30 +4,81 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "cli/check_versions.h"
 #include "spotter/background.h"
 #include "spotter/check.h"
 #include "spotter/examine.h"
 
 typedef struct {
+    cli_machine machine;
+    cli_versions versions;
     const char *baseline, *run, *history, *commit;
     bool json;
 } options;
 
 static const cli_row table[] = {
-    { .word = "BASELINE", .kind = CLI_TEXT, CLI_AT(baseline), .need = "configs/nightly.baseline.json" },
-    { .word = "RUN", .kind = CLI_TEXT, CLI_AT(run), .need = "runs/nightly" },
+    { .word = "BASELINE", .kind = CLI_TEXT, CLI_AT(baseline) },
+    { .word = "RUN", .kind = CLI_TEXT, CLI_AT(run) },
     { "json",    'j', NULL,         CLI_ON,   CLI_AT(json), .help = "one JSON object on stdout" },
     { "history", 'H', "FILE.jsonl", CLI_TEXT, CLI_AT(history),
       .help = "file that gets a line about this night; `spotter report --trend` draws it" },
     { "commit",  'c', "ID",         CLI_TEXT, CLI_AT(commit), .help = "commit of the build, for the line in the history" },
+    { .kind = CLI_HEADING, .help = "Two versions of a classifier on the same rows:" },
+    { "against",    0,   "P2|DIR", CLI_TEXT, CLI_AT(versions.against),
+      .help = "probabilities of version 2, as --probs, or its findings; BASELINE, if given, is a folder of findings of version 1" },
+    { "embeddings", 'e', "E",     CLI_TEXT, CLI_AT(versions.files.embeddings),
+      .help = "features of each row: (n, d) numbers in .npy, .npz:NAME, .safetensors:NAME or .csv:e0..e511" },
+    { "labels",     'y', "Y",     CLI_TEXT, CLI_AT(versions.files.labels), .otherwise = "those of BASELINE",
+      .help = "true class of each row: numbers or words" },
+    { "probs",      'p', "P",     CLI_TEXT, CLI_AT(versions.files.probs), .otherwise = "those of BASELINE",
+      .help = "probabilities of version 1: of each class, (n, classes), or of each row's true class" },
+    { "ids",        'i', "I",     CLI_TEXT, CLI_AT(versions.files.ids), .otherwise = "row numbers", .help = "names of the rows" },
+    { "against-ids", 0,  "I2",    CLI_TEXT, CLI_AT(versions.against_ids),
+      .help = "names of the rows of --against, if they come in another order" },
+    { "name",       0,   "A,B",   CLI_TEXT, CLI_AT(versions.name), .otherwise = "names of the files",
+      .help = "names of the two versions" },
+    { "data",       0,   "NAME",  CLI_TEXT, CLI_AT(versions.data), .help = "name of the rows" },
+    { "class",      0,   "NAME|N|each|all", CLI_TEXT, CLI_AT(versions.cls), .otherwise = "each",
+      .help = "class whose slices are compared; each class in turn; or all rows at once" },
+    { "method",     'm', "M[,M]", CLI_TEXT, CLI_AT(versions.method), .otherwise = "those of BASELINE, else of discover",
+      .help = "methods that find slices" },
+    { "config",     0,   "FILE",  CLI_TEXT, CLI_AT(versions.config), .help = "methods with settings and a seed, as in discover" },
+    { "least",      0,   "N",     CLI_INT, CLI_AT(versions.least), 1, 1000000000, .preset = "20",
+      .help = "rows that a class must have to be searched" },
+    { "margin",     0,   "X",     CLI_REAL, CLI_AT(versions.margin), 0.001, 0.5, .preset = "0.05",
+      .help = "difference of error rates that counts as none" },
+    { "rotations",  0,   "N",     CLI_INT, CLI_AT(versions.rotations), 0, SPOT_MOST_ROTATIONS, .preset = "0",
+      .help = "0: slices from errors that do not tell the versions apart; else from each version's errors outside each of N parts" },
+    { "out",        'o', "DIR",   CLI_TEXT, CLI_AT(versions.out), .most = 1000, .help = "folder for versions.json and versions.csv" },
+    CLI_MACHINE_ROWS("cpu"),
     { .kind = CLI_END }
 };
+
+static void check_options(const struct argp_state *state, void *input)
+{
+    options *o = input;
+    cli_versions *k = &o->versions;
+
+    if (!k->against && o->run && k->files.embeddings) k->against = o->run, o->run = NULL;
+    if (k->against && o->run) argp_error(state, "--against is version 2, and %s is one word too many", o->run);
+    if (k->against && (o->history || o->commit)) argp_error(state, "--history and --commit belong to nights, not to --against");
+    k->found = o->baseline;
+    k->json = o->json;
+    if (k->against && !k->found && !k->files.probs)
+        argp_error(state, "version 1 is missing; for example: found --against %s, or --embeddings, --labels and --probs", k->against);
+    if (k->method && k->config) argp_error(state, "--method and --config both choose the methods; give one of them");
+    if (!o->baseline && !k->against) argp_error(state, "BASELINE is missing; for example: configs/nightly.baseline.json");
+    if (!o->run && !k->against) argp_error(state, "RUN is missing; for example: runs/nightly");
+}
 
 static spot_status check_run(spot_ctx *c, void *input)
 {
     const options *o = input;
 
+    if (o->versions.against) return cli_check_versions(c, &o->versions);
+    if (cli_is_findings(o->baseline) && cli_is_findings(o->run))
+        return spot_fail(c, SPOT_USAGE, "%s and %s hold no features; give those of their rows with --embeddings", o->baseline,
+                         o->run);
     if (cli_is_version(o->run, &spot_background_study)) return cli_check_background(c, o->baseline, o->run, o->json);
     if (cli_is_version(o->run, &spot_examine_study)) return cli_check_examine(c, o->baseline, o->run, o->json);
     spot_check *check = NULL;
@@ -42,16 +93,20 @@ static spot_status check_run(spot_ctx *c, void *input)
 }
 
 const cli_command cli_check_command = {
-    "check", "comparison of a run with a baseline: same, worse, better, broken", "BASELINE RUN",
+    "check", "comparison with a baseline, or of two versions of a model", "BASELINE RUN",
     "  spotter check configs/nightly.baseline.json runs/tonight\n"
     "  spotter check base.json runs/tonight --history nights.jsonl\n"
     "  spotter check runs/version_1 runs/version_2\n"
+    "  spotter check found --against probs_v2.npy --embeddings e.npy\n"
+    "  spotter check --against p2.npy -e e.npy -y y.npy -p p1.npy --name v1,v2\n"
     "  spotter accept runs/tonight -o base.json --reason \"more starts\"",
     "Compares a run of `spotter sweep` or `spotter shifts` with a baseline: its bits where the same bits are promised, its "
     "numbers on the same ECs (of shifts: impact, slope, pass rate and classes of every source and shift, on the same classes "
     "and models), and the paper's numbers where a sweep has the paper's settings. The exit code is 1 if something is worse, "
     "better than possible, or broken. A line in quarantine is shown and fails nothing. BASELINE and RUN may also be two runs "
     "of `spotter background` or of `spotter examine`, each DIR or DIR:MODEL: then one version of a model stands against "
-    "another, with tests over pictures or objects.", table,
-    .work = check_run, CLI_OPTIONS(run)
+    "another, with tests over pictures or objects. With --against, two versions of your own classifier are compared on the same "
+    "rows: for each confirmed blindspot of either, mended, better, same, worse, new, or pending where the rows cannot tell; the "
+    "exit code is 1 only if something is worse or new.", table, check_options,
+    .work = check_run, CLI_OPTIONS(run), .machine = true
 };

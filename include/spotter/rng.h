@@ -50,7 +50,8 @@ typedef enum {
     SPOT_RNG_SETS,          /* order of the rows that random sets are cut from */
     SPOT_RNG_HINGE,         /* order of a pass over the rows of a support vector machine; index = pass */
     SPOT_RNG_PROOF,         /* a proof: index 0: parts of the rows; 1 + k: errors of search k; ec = class */
-    SPOT_RNG_CONTROLS       /* pictures beside those that a phrase gathers */
+    SPOT_RNG_CONTROLS,      /* pictures beside those that a phrase gathers */
+    SPOT_RNG_VERSIONS       /* parts of the rows on which two versions are compared; ec = class */
 } spot_rng_purpose;
 
 typedef struct {

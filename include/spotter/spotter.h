@@ -50,6 +50,7 @@
 #include "spotter/tree.h"
 #include "spotter/variance.h"
 #include "spotter/verdict.h"
+#include "spotter/versions.h"
 #include "spotter/view.h"
 #include "spotter/work.h"
 #include "spotter/worst_pairs.h"

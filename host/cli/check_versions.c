@@ -1,0 +1,112 @@
+/* check_versions.c - spotter check for two versions of a classifier: reads, compares, prints and writes. */
+#define _POSIX_C_SOURCE 200809L
+#include "cli/check_versions.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/method_list.h"
+#include "discover/versions_json.h"
+
+/* "a/b/v1.npy:p" becomes "v1:p", "found/" becomes "found". */
+static void name_of_file(char *name, size_t size, const char *path)
+{
+    const char *colon = strrchr(path, ':'), *end = colon ? colon : path + strlen(path), *from, *dot;
+
+    while (end > path + 1 && end[-1] == '/') end--;
+    for (from = end; from > path && from[-1] != '/'; from--) ;
+    for (dot = end; dot > from && *dot != '.'; dot--) ;
+    snprintf(name, size, "%.*s%s", (int)((dot > from ? dot : end) - from), from, colon ? colon : "");
+    spot_plain(name);
+}
+
+static spot_status name_versions(spot_ctx *c, char name[SPOT_VERSIONS][SPOT_VERSION_NAME], const cli_versions *o)
+{
+    const char *first = o->files.probs ? o->files.probs : o->found, *comma = o->name ? strchr(o->name, ',') : NULL;
+
+    if (o->name && (!comma || comma == o->name || !comma[1] || strchr(comma + 1, ',')))
+        return spot_fail(c, SPOT_USAGE, "--name takes two names such as v1,v2, not \"%s\"", o->name);
+    if (o->name) {
+        snprintf(name[0], SPOT_VERSION_NAME, "%.*s", (int)(comma - o->name), o->name);
+        snprintf(name[1], SPOT_VERSION_NAME, "%s", comma + 1);
+        spot_plain(name[0]), spot_plain(name[1]);
+        return SPOT_OK;
+    }
+    name_of_file(name[0], SPOT_VERSION_NAME, first);
+    name_of_file(name[1], SPOT_VERSION_NAME, o->against);
+    if (!strcmp(name[0], name[1])) {
+        snprintf(name[0], SPOT_VERSION_NAME, "version 1");
+        snprintf(name[1], SPOT_VERSION_NAME, "version 2");
+    }
+    return SPOT_OK;
+}
+
+/* Methods and seed: those that were asked for, else those of the folder, else the defaults. */
+static spot_status choose_methods(spot_ctx *c, spot_config *cfg, const cli_versions *o)
+{
+    char path[1200];
+
+    *cfg = spot_config_defaults();
+    cfg->seed = 0;
+    if (o->method) {
+        SPOT_TRY(cli_methods_read(c, cfg, o->method));
+        cfg->seed = 0;
+        return SPOT_OK;
+    }
+    if (o->config) return spot_config_load(c, cfg, o->config);
+    if (!o->found) return SPOT_OK;
+    snprintf(path, sizeof path, "%s/config.yaml", o->found);
+    return spot_config_load(c, cfg, path);
+}
+
+static spot_status show(spot_ctx *c, const cli_versions *o, const spot_versions *v, const spot_subject *const s[SPOT_VERSIONS])
+{
+    const spot_status how = v->failed ? SPOT_CHECK : SPOT_OK;
+    spot_json j;
+
+    if (o->out) SPOT_TRY(spot_versions_write(c, o->out, v, s));
+    cli_log_close();
+    if (o->json) {
+        SPOT_TRY(cli_json_open(c, &j, how, o->out));
+        spot_versions_put(&j, v, s[0]);
+        spot_json_print(&j, stdout);
+    } else {
+        cli_versions_print(v, s[0]);
+        if (o->out) printf("in %s: versions.json, versions.csv\n", o->out);
+    }
+    return how ? spot_fail(c, how, "%s is worse than %s", v->name[1], v->name[0]) : SPOT_OK;
+}
+
+static spot_status compare_subjects(spot_ctx *c, const cli_versions *o, const spot_subject *s, const spot_config *cfg)
+{
+    const spot_subject *const both[SPOT_VERSIONS] = { &s[0], &s[1] };
+    spot_versions_options k = spot_versions_defaults();
+    spot_discover_options d = spot_discover_defaults();
+    char name[SPOT_VERSIONS][SPOT_VERSION_NAME];
+    spot_versions v;
+    spot_status how;
+
+    SPOT_TRY(name_versions(c, name, o));
+    SPOT_TRY(cli_class_read(c, &d.cls, o->cls, &s[0]));
+    d.bdm = cfg->bdm, d.bdms = cfg->bdms, d.seed = &cfg->seed, d.seeds = 1, d.least = o->least;
+    k.search = &d, k.margin = o->margin, k.rotations = o->rotations, k.data = o->data;
+    k.name[0] = name[0], k.name[1] = name[1];
+    how = spot_versions_compare(c, &v, both, &k);
+    if (!how) how = show(c, o, &v, both);
+    spot_versions_close(&v);
+    return how;
+}
+
+spot_status cli_check_versions(spot_ctx *c, const cli_versions *o)
+{
+    static spot_config cfg;
+    spot_subject s[SPOT_VERSIONS];
+    spot_status how;
+
+    SPOT_TRY(choose_methods(c, &cfg, o));
+    SPOT_TRY(cli_versions_read(c, s, o));
+    how = compare_subjects(c, o, s, &cfg);
+    spot_subject_close(&s[1]), spot_subject_close(&s[0]);
+    return how;
+}

@@ -1,0 +1,29 @@
+/* model_versions.h - types and functions that the parts of spot_versions_compare share. */
+#ifndef SPOTTER_MODEL_VERSIONS_H
+#define SPOTTER_MODEL_VERSIONS_H
+
+#include "spotter/versions.h"
+
+/* A piece with its rows of the subject, ascending. */
+typedef struct {
+    spot_version_piece is;
+    int *row, *at;             /* (rows) rows of its search and compared rows together; (is.counts.rows) the latter; one block */
+    int  rows;
+} spot_carried;
+
+typedef struct { int n, room; spot_carried *of; } spot_carried_list;
+
+/* Finds slices, by pairs or outside each part, with the rows on which the confirmed ones are compared. The caller sets
+ * *list to zeros and frees it, also after a failure. */
+spot_status spot_versions_search(spot_ctx *c, spot_carried_list *list, const spot_subject *const s[SPOT_VERSIONS],
+                                 const spot_versions_options *o);
+void        spot_carried_free(spot_carried_list *list);
+
+/* Tests, merges and judges: fills v but its names. */
+spot_status spot_versions_judge(spot_ctx *c, spot_versions *v, spot_carried_list *list,
+                                const spot_subject *const s[SPOT_VERSIONS], const spot_versions_options *o);
+
+/* Adds row `row` of class cls (SPOT_ALL_CLASSES: its own) to the counts. */
+void spot_version_count(spot_version_counts *k, const spot_subject *const s[SPOT_VERSIONS], int row, int cls);
+
+#endif

@@ -1,0 +1,173 @@
+/* model_versions_write.c - versions.json and versions.csv. */
+#define _POSIX_C_SOURCE 200809L
+#include "discover/model_versions.h"
+
+#include <stdio.h>
+
+#include "base/text.h"
+#include "discover/versions_json.h"
+#include "spotter/store.h"
+
+enum { SCHEMA = 1, PATH = 1200 };
+
+static const char *class_of(const spot_subject *s, int cls) { return cls < 0 ? NULL : s->class_name[cls]; }
+
+/* ---- json ---- */
+
+static void put_counts(spot_json *j, const spot_version_counts *k)
+{
+    spot_json_put_int(j, "compared", k->rows);
+    spot_json_put_int(j, "wrong_before", k->wrong[0]);
+    spot_json_put_int(j, "wrong_now", k->wrong[1]);
+    spot_json_put_int(j, "lost", k->lost);
+    spot_json_put_int(j, "gained", k->gained);
+    spot_json_put_real(j, "p_worse", k->p_worse);
+    spot_json_put_real(j, "p_better", k->p_better);
+    spot_json_put_int(j, "enough", k->enough);
+}
+
+static void put_bool(spot_json *j, const char *key, bool v) { spot_json_bool(j, key, &v); }
+
+static void put_piece(spot_json *j, const spot_version_piece *p)
+{
+    spot_json_object(j, NULL);
+    if (p->version == SPOT_BOTH_VERSIONS) spot_json_put_text(j, "version", "both");
+    else spot_json_put_int(j, "version", p->version + 1);
+    spot_json_put_int(j, "rotation", p->rotation + 1);
+    spot_json_put_int(j, "found", p->found);
+    spot_json_put_int(j, "found_wrong", p->found_wrong);
+    spot_json_put_real(j, "proof_p", p->proof_p);
+    put_counts(j, &p->counts);
+    spot_json_end(j);
+}
+
+static void put_rows(spot_json *j, const char *key, const int *row, int n)
+{
+    spot_json_array(j, key, n, n);
+    for (int i = 0; i < n; i++) spot_json_put_int(j, NULL, row[i]);
+    spot_json_end(j);
+}
+
+static void put_slice(spot_json *j, const spot_version_slice *p, const spot_subject *s)
+{
+    spot_json_object(j, NULL);
+    spot_json_put_text(j, "class", class_of(s, p->cls));
+    spot_json_put_text(j, "verdict", spot_change_verdict_name(p->verdict));
+    put_bool(j, "confirmed_before", p->confirmed[0]);
+    put_bool(j, "confirmed_now", p->confirmed[1]);
+    spot_json_put_int(j, "size", p->size);
+    put_counts(j, &p->counts);
+    spot_json_put_interval(j, "change", p->change);
+    spot_json_put_real(j, "class_rate_before", p->class_rate[0]);
+    spot_json_put_real(j, "class_rate_now", p->class_rate[1]);
+    spot_json_array(j, "pieces", p->pieces, p->pieces);
+    for (int i = 0; i < p->pieces; i++) put_piece(j, &p->piece[i]);
+    spot_json_end(j);
+    put_rows(j, "rows", p->row, p->size);
+    put_rows(j, "compared_rows", p->at, p->compared);
+    spot_json_end(j);
+}
+
+static void put_class(spot_json *j, const spot_version_class *x, const spot_subject *s)
+{
+    spot_json_object(j, NULL);
+    spot_json_put_text(j, "class", class_of(s, x->cls));
+    spot_json_put_text(j, "verdict", spot_change_verdict_name(x->verdict));
+    put_counts(j, &x->counts);
+    spot_json_put_interval(j, "change", x->change);
+    spot_json_end(j);
+}
+
+static void put_lost(spot_json *j, const spot_version_row *x, const spot_subject *s)
+{
+    spot_json_object(j, NULL);
+    spot_json_put_int(j, "row", x->row);
+    if (s->id) spot_json_put_text(j, "id", s->id[x->row]);
+    spot_json_put_text(j, "class", class_of(s, x->cls));
+    spot_json_end(j);
+}
+
+void spot_versions_put(spot_json *j, const spot_versions *v, const spot_subject *s)
+{
+    spot_json_put_text(j, "before", v->name[0]);
+    spot_json_put_text(j, "now", v->name[1]);
+    spot_json_put_text(j, "data", *v->data ? v->data : NULL);
+    spot_json_put_text(j, "verdict", v->failed ? "failed" : "passed");
+    spot_json_put_int(j, "rows", v->n);
+    spot_json_put_int(j, "rotations", v->rotations);
+    spot_json_put_int(j, "tests", v->tests);
+    spot_json_put_real(j, "level", v->level);
+    spot_json_put_real(j, "margin", v->margin);
+    spot_json_array(j, "slices", v->slices, v->slices);
+    for (int i = 0; i < v->slices; i++) put_slice(j, &v->slice[i], s);
+    spot_json_end(j);
+    spot_json_array(j, "classes", v->classes, v->classes);
+    for (int i = 0; i < v->classes; i++) put_class(j, &v->of[i], s);
+    spot_json_end(j);
+    spot_json_array(j, "lost_outside", v->outside, v->outside);
+    for (int i = 0; i < v->outside; i++) put_lost(j, &v->lost[i], s);
+    spot_json_end(j);
+}
+
+static spot_status write_json(spot_ctx *c, const char *dir, const spot_versions *v, const spot_subject *s)
+{
+    char path[PATH];
+    spot_status status;
+    spot_json j;
+
+    SPOT_TRY(spot_json_begin(c, &j, "  "));
+    spot_json_object(&j, NULL);
+    spot_json_put_int(&j, "schema", SCHEMA);
+    spot_versions_put(&j, v, s);
+    spot_json_end(&j);
+    snprintf(path, sizeof path, "%s/versions.json", dir);
+    status = spot_json_whole(c, &j, path);
+    if (!status) status = spot_file_write(c, path, j.out.bytes, j.out.used);
+    spot_json_free(&j);
+    return status;
+}
+
+/* ---- csv ---- */
+
+static void write_row(FILE *f, const spot_subject *const s[SPOT_VERSIONS], int row, int cls, const char *slice, const char *verdict,
+                      bool compared)
+{
+    if (s[0]->id) spot_csv_field(f, s[0]->id[row]);
+    else fprintf(f, "%d", row);
+    fputc(',', f);
+    spot_csv_field(f, cls < 0 ? "" : s[0]->class_name[cls]);
+    fprintf(f, ",%s,%s,%d,%s,%s\n", slice, verdict, compared, spot_subject_wrong(s[0], row, cls) ? "wrong" : "right",
+            spot_subject_wrong(s[1], row, cls) ? "wrong" : "right");
+}
+
+static spot_status write_csv(spot_ctx *c, const char *dir, const spot_versions *v, const spot_subject *const s[SPOT_VERSIONS])
+{
+    spot_text text = { 0 };
+    FILE *f = spot_text_stream(&text);
+    char path[PATH], number[16];
+    spot_status status;
+
+    if (f) fputs("id,class,slice,verdict,compared,before,now\n", f);
+    for (int k = 0; f && k < v->slices; k++) {
+        const spot_version_slice *p = &v->slice[k];
+        snprintf(number, sizeof number, "%d", k + 1);
+        for (int i = 0, at = 0; i < p->size; i++) {
+            const bool compared = at < p->compared && p->at[at] == p->row[i];
+            write_row(f, s, p->row[i], p->cls, number, spot_change_verdict_name(p->verdict), compared);
+            at += compared;
+        }
+    }
+    for (int i = 0; f && i < v->outside; i++) write_row(f, s, v->lost[i].row, v->lost[i].cls, "", "", false);
+    snprintf(path, sizeof path, "%s/versions.csv", dir);
+    if (!f || fclose(f) || text.status) status = spot_fail(c, SPOT_NOMEM, "no memory to write %s", path);
+    else status = spot_file_write(c, path, text.bytes, text.used);
+    spot_text_free(&text);
+    return status;
+}
+
+spot_status spot_versions_write(spot_ctx *c, const char *dir, const spot_versions *v, const spot_subject *const s[SPOT_VERSIONS])
+{
+    SPOT_TRY(spot_folder_make(c, dir));
+    SPOT_TRY(write_json(c, dir, v, s[0]));
+    return write_csv(c, dir, v, s);
+}

@@ -1,0 +1,141 @@
+/* versions.h - two versions of a classifier on the same rows: what became of each blindspot, by exact paired tests.
+ *
+ *     pairs of answers -> slices, found and proven by what both versions have wrong together -> lost against gained -> Holm
+ *
+ * A slice that was found or confirmed with the errors of one version cannot be compared on the same rows: errors of the version
+ * that chose it are too many there, and fall on a second look. So the search must not know which version made an error. It sees
+ * one classifier, which has a row wrong where either version has, with the lesser of the two confidences: the same if the
+ * versions change places. Slices are found and confirmed in these errors (spot_discover with a proof). A slice's compared rows
+ * are those that joined it by the vote of nearest rows, blind to their own answers.
+ *
+ * The test is McNemar's, exact: of the rows that only one version has wrong, how many does version 2? If the versions are
+ * equally good there, each such row is a fair coin, and no coin was looked at before. "worse" and "better" are two families of
+ * one-sided tests, each at `level`, over all slices and all classes as wholes: so an equal version is called worse anywhere in
+ * at most `level` of trials, and better in at most `level`. Holm's correction makes a family of its tests.
+ *
+ * With `rotations` R > 1, the rows of each class are divided at random in R parts instead. For each part, slices are found and
+ * confirmed on all other rows, once with version 1's errors and once with version 2's; every confirmed one is carried to the
+ * part by the vote of nearest rows and compared there. Each part, and all classes together, get an equal share of `level`, fixed
+ * in advance, because the number of slices outside one part depends on the errors of the others. This tells whose errors show a
+ * slice with no more than these errors, costs 2 R searches, and has an R-th of the rows for each test: of blindspots of 60
+ * rows among 2,000 that rise from 10 to 45 % wrong it calls 29 of 60 new or worse, the search in pairs 463 of 600.
+ *
+ * Slices that are nearly the same rows are merged afterwards, for display; a merged slice has the least corrected p of its
+ * pieces, which stays valid. A version confirms a slice if a search in its errors did (rotations), or if it has more of the
+ * compared rows wrong than their classes let expect: exact, corrected for the number of slices.
+ *
+ *     new        version 2 is worse there, and version 1 does not confirm the slice
+ *     worse      version 2 is worse there
+ *     mended     version 2 is better there, and no longer above its error rate in the class: by `margin` at most, and the 95 %
+ *                interval of its error rate holds that of the class
+ *     better     version 2 is better there
+ *     same       no change is shown, and the 90 % interval of the change lies within -margin and margin (two one-sided tests)
+ *     pending    these rows cannot tell; `enough` says how many could
+ * Only new and worse fail a gate. */
+#ifndef SPOTTER_VERSIONS_H
+#define SPOTTER_VERSIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "spotter/arena.h"
+#include "spotter/discover.h"
+#include "spotter/interval.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { SPOT_BOTH_VERSIONS = -1, SPOT_VERSIONS = 2, SPOT_MOST_ROTATIONS = 20, SPOT_VERSION_NAME = 80 };
+
+typedef enum { SPOT_CHANGE_PENDING, SPOT_CHANGE_SAME, SPOT_CHANGE_BETTER, SPOT_CHANGE_MENDED, SPOT_CHANGE_WORSE,
+               SPOT_CHANGE_NEW } spot_change_verdict;
+const char *spot_change_verdict_name(spot_change_verdict v);       /* "pending", "same", "better", "mended", "worse", "new" */
+
+typedef struct {
+    const spot_discover_options *search;       /* methods, seeds, classes, least, memory; NULL: spot_discover_defaults */
+    spot_proof_options proof;                  /* of the slices */
+    int      rotations;                        /* 0: a search in pairs; 2 to SPOT_MOST_ROTATIONS: parts */
+    double   level;                            /* of each family of tests: 0.05 */
+    double   margin;                           /* error rates that differ by this much count as equal: 0.05 */
+    uint64_t seed;                             /* of the parts: 0 */
+    const char *name[SPOT_VERSIONS];           /* of the versions: "version 1", "version 2" */
+    const char *data;                          /* name of the rows, or NULL */
+} spot_versions_options;
+
+spot_versions_options spot_versions_defaults(void);
+
+/* The two versions on some rows. */
+typedef struct {
+    int    rows;
+    int    wrong[SPOT_VERSIONS];               /* rows that version 1, 2 has wrong */
+    int    lost, gained;                       /* right, then wrong; wrong, then right */
+    double p_worse, p_better;                  /* exact, one-sided, corrected for the whole family */
+    int    enough;                             /* rows that only one version has wrong, all the same one, which would show a
+                                                * change; 0: no such test was made */
+} spot_version_counts;
+
+/* A confirmed slice of one search, on its compared rows. */
+typedef struct {
+    int version, rotation, cls;                /* 0, 1 or SPOT_BOTH_VERSIONS; from 0; class or SPOT_ALL_CLASSES */
+    int found, found_wrong;                    /* rows of its search; those of them that the searched errors have wrong */
+    double proof_p;                            /* corrected p of its proof */
+    spot_version_counts counts;
+} spot_version_piece;
+
+typedef struct {
+    int    cls;                                /* class, or SPOT_ALL_CLASSES */
+    spot_change_verdict verdict;
+    bool   confirmed[SPOT_VERSIONS];           /* by version 1, 2 */
+    int    size, *row;                         /* (size): all its rows, ascending: those of its searches and the compared ones */
+    int    compared, *at;                      /* (compared): the compared rows, ascending, each once */
+    spot_version_counts counts;                /* over the compared rows; p and enough: the least of its pieces */
+    double class_rate[SPOT_VERSIONS];          /* error rates in the classes of the compared rows */
+    spot_interval change;                      /* error rate of version 2 less that of version 1 on the compared rows; 95 % */
+    int    pieces;
+    const spot_version_piece *piece;           /* (pieces): by version, then rotation */
+} spot_version_slice;
+
+/* A class as a whole: all of its rows, which need no search. */
+typedef struct {
+    int    cls;                                /* class, or SPOT_ALL_CLASSES: all rows, where each has one class */
+    spot_change_verdict verdict;               /* never mended or new */
+    spot_version_counts counts;
+    spot_interval change;
+} spot_version_class;
+
+typedef struct { int row, cls; } spot_version_row;
+
+typedef struct {
+    char   name[SPOT_VERSIONS][SPOT_VERSION_NAME], data[SPOT_VERSION_NAME];
+    int    n, rotations, tests;                /* rows; parts; paired tests in a family */
+    double level, margin;
+    int    slices;
+    spot_version_slice *slice;                 /* (slices): new, worse, pending, same, better, mended; the surest first */
+    int    classes;
+    spot_version_class *of;                    /* (classes): all rows first where each has one class, then class by class */
+    int    outside;
+    spot_version_row *lost;                    /* (outside): rows outside all slices that were right and are wrong */
+    bool   failed;                             /* a verdict is new or worse */
+    bool   equal;                              /* both versions have the same rows wrong */
+    spot_arena arena;                          /* holds all arrays */
+} spot_versions;
+
+/* Compares s[1] with s[0]: subjects of the same rows, classes and labels in the same order. The features are those of s[0];
+ * those of s[1] are not used and may be NULL. Both know probabilities or predicted classes, or neither does, so that "wrong"
+ * means the same. SPOT_INPUT where the two do not fit. A class that has no errors outside a part, or too few rows, has no
+ * slices there; that is no failure. SPOT_STOPPED between searches. Results do not depend on threads. Close v also after a
+ * failure. */
+spot_status spot_versions_compare(spot_ctx *c, spot_versions *v, const spot_subject *const s[SPOT_VERSIONS],
+                                  const spot_versions_options *o);
+void        spot_versions_close(spot_versions *v);
+
+/* DIR/versions.json: schema, names, level, and all above; and DIR/versions.csv: id, class, slice, verdict, before, now for each
+ * row of each slice, then the rows that were lost outside. Makes DIR. s: the first version. */
+spot_status spot_versions_write(spot_ctx *c, const char *dir, const spot_versions *v, const spot_subject *const s[SPOT_VERSIONS]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,348 @@
+/* spot_versions_compare: exact tests against sums and simulation; equal versions are not called worse; worsened, mended and small
+ * blindspots; what does not fit is refused.
+ * ctest: long */
+#define _POSIX_C_SOURCE 200809L
+#include "checks.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "fit/paired.h"
+#include "spotter/rng.h"
+#include "spotter/versions.h"
+
+enum { N = 2000, D = 8, CLASSES = 2, BLOBS = 16, PLANTED = 60 };
+
+/* ---- the tests by themselves ---- */
+
+/* Pascal's triangle, exact in doubles. */
+static double heads_at_least(int a, int n)
+{
+    double row[64] = { 1 }, tail = 0;
+
+    for (int i = 1; i <= n; i++)
+        for (int k = i; k > 0; k--) row[k] += row[k - 1];
+    for (int k = a; k <= n; k++) tail += row[k];
+    return ldexp(tail, -n);
+}
+
+TEST(mcnemar_is_a_sum_of_binomials)
+{
+    for (int n = 0; n <= 40; n++)
+        for (int a = 0; a <= n; a++) {
+            const int most = a > n - a ? a : n - a;
+            CHECK_NEAR(spot_mcnemar_tail(a, n - a), heads_at_least(a, n), 1e-12);
+            CHECK_NEAR(spot_mcnemar(a, n - a), fmin(1, 2 * heads_at_least(most, n)), 1e-12);
+        }
+    assert_int_equal(spot_mcnemar_enough(1, 0.05), 5);         /* 1/32 */
+    assert_int_equal(spot_mcnemar_enough(12, 0.05), 8);        /* 12/256 */
+}
+
+/* Where nothing changed the limit has a closed form, z^2 / (n + z^2); elsewhere the interval holds a known change often enough. */
+TEST(an_interval_of_a_paired_change_has_its_coverage)
+{
+    const spot_interval none = spot_paired_change(0, 0, 60, 1.6448536269514722);
+    int missed = 0;
+
+    CHECK_NEAR(none.high, 2.7055434540954 / (60 + 2.7055434540954), 1e-9);
+    CHECK_NEAR(none.low, -none.high, 1e-9);
+    assert_true(isnan(spot_paired_change(0, 0, 0, 1).value));
+    for (int t = 0; t < 4000; t++) {
+        spot_rng r = spot_rng_at(1, SPOT_RNG_BOOTSTRAP, 0, (uint32_t)t);
+        int up = 0, down = 0;
+        for (int i = 0; i < 60; i++) {
+            const double u = spot_rng_uniform(&r);
+            up += u < 0.2, down += u > 0.9;
+        }
+        const spot_interval k = spot_paired_change(up, down, 60, 1.959963984540054);
+        assert_true(k.low <= k.value && k.value <= k.high);
+        missed += k.low > 0.1 || k.high < 0.1;
+    }
+    if (missed > 0.065 * 4000) fail_msg("%d of 4000 intervals miss", missed);
+}
+
+/* ---- a world with a blindspot ---- */
+
+typedef struct {
+    float feature[N][D], confidence[SPOT_VERSIONS][N];
+    int target[N], blob[N], predicted[SPOT_VERSIONS][N];
+    char *name[CLASSES];
+    spot_subject s[SPOT_VERSIONS];
+    const spot_subject *both[SPOT_VERSIONS];
+} world;
+
+/* Two classes of BLOBS blobs each; PLANTED rows of class 0 lie in a blob of their own. rate: chance of an error outside; inside[v]:
+ * within the blindspot in version v. together: chance that version 2 repeats the draw of version 1. */
+static void make_world(world *w, uint32_t number, double rate, double inside0, double inside1, double together, int planted)
+{
+    static char *const names[CLASSES] = { "cat", "dog" };
+    spot_rng r = spot_rng_at(11, SPOT_RNG_BOOTSTRAP, number, 0);
+    float centre[CLASSES * BLOBS + 1][D];
+
+    for (int b = 0; b < LEN(centre); b++)
+        for (int k = 0; k < D; k++) centre[b][k] = 2 * (float)spot_rng_normal(&r);
+    for (int i = 0; i < N; i++) {
+        const bool in = i < 2 * planted && i % 2 == 0;
+        const double p[SPOT_VERSIONS] = { in ? inside0 : rate, in ? inside1 : rate };
+        double u = spot_rng_uniform(&r);
+        w->target[i] = i % 2;
+        w->blob[i] = in ? CLASSES * BLOBS : (i % 2) * BLOBS + (int)spot_rng_below(&r, BLOBS);
+        for (int k = 0; k < D; k++) w->feature[i][k] = centre[w->blob[i]][k] + (float)spot_rng_normal(&r);
+        for (int v = 0; v < SPOT_VERSIONS; v++) {
+            if (v && spot_rng_uniform(&r) >= together) u = spot_rng_uniform(&r);
+            w->predicted[v][i] = u < p[v] ? 1 - w->target[i] : w->target[i];
+            w->confidence[v][i] = (float)(u < p[v] ? 0.05 + 0.4 * u / p[v] : 0.55 + 0.4 * (u - p[v]) / (1 - p[v]));
+        }
+    }
+    memcpy(w->name, names, sizeof w->name);
+    for (int v = 0; v < SPOT_VERSIONS; v++) {
+        w->s[v] = (spot_subject){ .n = N, .d = D, .classes = CLASSES, .feature = w->feature[0], .target = w->target,
+                                  .confidence = w->confidence[v], .predicted = w->predicted[v], .class_name = w->name,
+                                  .source = "a test" };
+        w->both[v] = &w->s[v];
+    }
+}
+
+/* Whether most rows of the slice are planted ones, and at least a third of those are in it. */
+static bool is_planted(const world *w, const spot_version_slice *p)
+{
+    int in = 0;
+
+    for (int i = 0; i < p->size; i++) in += w->blob[p->row[i]] == CLASSES * BLOBS;
+    return 2 * in > p->size && 3 * in >= PLANTED;
+}
+
+static const uint64_t zero = 0;
+
+static spot_discover_options ward(spot_bdm_config *bdm)
+{
+    spot_discover_options o = spot_discover_defaults();
+
+    *bdm = spot_bdm_defaults(SPOT_WARD);
+    o.bdm = bdm;
+    o.seed = &zero;
+    return o;
+}
+
+typedef struct { int trials, failed, better, verdict[6], any, none; } tally;
+
+static void run_trials(tally *t, int trials, uint32_t first, double inside0, double inside1, double together, int planted)
+{
+    spot_bdm_config bdm;
+    const spot_discover_options d = ward(&bdm);
+    spot_versions_options o = spot_versions_defaults();
+    spot_ctx c = check_ctx(2);
+    static world w;
+
+    o.search = &d;
+    if (getenv("SPOT_VERSIONS_ROTATIONS")) o.rotations = atoi(getenv("SPOT_VERSIONS_ROTATIONS"));
+    *t = (tally){ .trials = trials };
+    for (int i = 0; i < trials; i++) {
+        spot_versions v;
+        int best = -1, better = 0;
+        make_world(&w, first + (uint32_t)i, 0.1, inside0, inside1, together, planted);
+        CHECK_OK(&c, spot_versions_compare(&c, &v, w.both, &o));
+        for (int k = v.slices - 1; k >= 0; k--) {
+            if (is_planted(&w, &v.slice[k])) best = (int)v.slice[k].verdict;
+            better += v.slice[k].verdict == SPOT_CHANGE_BETTER || v.slice[k].verdict == SPOT_CHANGE_MENDED;
+        }
+        for (int k = 0; k < v.classes; k++) better += v.of[k].verdict == SPOT_CHANGE_BETTER;
+        t->failed += v.failed;
+        t->better += better > 0;
+        t->any += v.slices > 0;
+        if (best < 0) t->none++;
+        else t->verdict[best]++;
+        spot_versions_close(&v);
+    }
+    if (getenv("SPOT_VERSIONS_TRIALS"))
+        printf("inside %.2f -> %.2f, together %.2f, planted %d: %d trials, failed %d, better %d, with slices %d; planted: new %d worse %d "
+               "mended %d better %d same %d pending %d not found %d\n", inside0, inside1, together, planted, trials, t->failed,
+               t->better, t->any, t->verdict[SPOT_CHANGE_NEW], t->verdict[SPOT_CHANGE_WORSE], t->verdict[SPOT_CHANGE_MENDED],
+               t->verdict[SPOT_CHANGE_BETTER], t->verdict[SPOT_CHANGE_SAME], t->verdict[SPOT_CHANGE_PENDING], t->none);
+}
+
+static int trials(int usual)
+{
+    const char *said = getenv("SPOT_VERSIONS_TRIALS");
+
+    return SANITIZED ? 2 : said ? atoi(said) : usual;
+}
+
+TEST(an_equal_version_is_not_called_worse)
+{
+    tally t;
+
+    run_trials(&t, trials(20), 0, 0.45, 0.45, 0, PLANTED);
+    if (t.failed > 4) fail_msg("%d of %d equal versions are called worse", t.failed, t.trials);
+}
+
+TEST(a_worsened_blindspot_is_found)
+{
+    tally t;
+
+    run_trials(&t, trials(10), 10000, 0.1, 0.45, 0.5, PLANTED);
+    if (!SANITIZED && t.verdict[SPOT_CHANGE_NEW] + t.verdict[SPOT_CHANGE_WORSE] < 5)
+        fail_msg("%d of %d", t.verdict[SPOT_CHANGE_NEW] + t.verdict[SPOT_CHANGE_WORSE], t.trials);
+}
+
+TEST(a_mended_blindspot_is_found)
+{
+    tally t;
+
+    run_trials(&t, trials(10), 20000, 0.45, 0.08, 0.5, PLANTED);
+    if (!SANITIZED && t.verdict[SPOT_CHANGE_BETTER] + t.verdict[SPOT_CHANGE_MENDED] < 5)
+        fail_msg("%d of %d", t.verdict[SPOT_CHANGE_BETTER] + t.verdict[SPOT_CHANGE_MENDED], t.trials);
+    assert_true(t.failed <= 1);
+}
+
+/* Blindspots of 24 rows in which a few rows turn wrong: they cannot tell, and fail nothing. */
+TEST(a_slice_of_few_rows_is_pending)
+{
+    tally t;
+
+    run_trials(&t, trials(10), 30000, 0.3, 0.45, 0.9, 24);
+    assert_true(t.verdict[SPOT_CHANGE_SAME] == 0);
+    assert_true(t.failed <= 2);
+}
+
+/* ---- one world in detail ---- */
+
+static spot_versions compare(spot_ctx *c, const world *w, int rotations)
+{
+    spot_bdm_config bdm;
+    const spot_discover_options d = ward(&bdm);
+    spot_versions_options o = spot_versions_defaults();
+    spot_versions v;
+
+    o.search = &d;
+    o.rotations = rotations;
+    CHECK_OK(c, spot_versions_compare(c, &v, w->both, &o));
+    return v;
+}
+
+static void check_counts(const world *w, const spot_version_slice *p)
+{
+    int lost = 0, gained = 0, wrong[SPOT_VERSIONS] = { 0 };
+
+    assert_int_equal(p->compared, p->counts.rows);
+    for (int i = 0, k = 0; i < p->compared; i++) {
+        const int r = p->at[i];
+        const bool was = w->predicted[0][r] != w->target[r], is = w->predicted[1][r] != w->target[r];
+        while (k < p->size && p->row[k] != r) k++;
+        assert_true(k < p->size);              /* a compared row is one of the slice */
+        if (p->cls >= 0) assert_int_equal(w->target[r], p->cls);
+        wrong[0] += was, wrong[1] += is, lost += is && !was, gained += was && !is;
+    }
+    assert_int_equal(lost, p->counts.lost);
+    assert_int_equal(gained, p->counts.gained);
+    assert_int_equal(wrong[0], p->counts.wrong[0]);
+    assert_int_equal(wrong[1], p->counts.wrong[1]);
+    CHECK_NEAR(p->change.value, p->compared ? (double)(lost - gained) / p->compared : p->change.value, 1e-12);
+}
+
+TEST(counts_are_those_of_the_rows)
+{
+    static world w;
+    spot_ctx c = check_ctx(2);
+
+    make_world(&w, 77, 0.1, 0.1, 0.8, 0.5, PLANTED);
+    for (int rotations = 0; rotations <= 3; rotations += 3) {
+        spot_versions v = compare(&c, &w, rotations);
+        int outside = 0;
+        assert_true(v.slices >= 1 && v.failed && !v.equal);
+        assert_true(rotations || (v.slice[0].verdict == SPOT_CHANGE_NEW && is_planted(&w, &v.slice[0])));
+        for (int k = 0; k < v.slices; k++) check_counts(&w, &v.slice[k]);
+        assert_int_equal(v.classes, 3);
+        assert_int_equal(v.of[0].counts.rows, N);
+        for (int i = 0; i < N; i++) outside += w.predicted[0][i] == w.target[i] && w.predicted[1][i] != w.target[i];
+        assert_int_equal(outside, v.of[0].counts.lost);
+        for (int k = 0; k < v.outside; k++) {
+            const int r = v.lost[k].row;
+            assert_true(w.predicted[0][r] == w.target[r] && w.predicted[1][r] != w.target[r] && v.lost[k].cls == w.target[r]);
+            for (int s = 0; s < v.slices; s++)
+                for (int i = 0; i < v.slice[s].size; i++) assert_int_not_equal(v.slice[s].row[i], r);
+        }
+        spot_versions_close(&v);
+    }
+}
+
+/* Versions that change places change nothing but the direction, and a version is the same as itself. */
+TEST(versions_may_change_places)
+{
+    static world w;
+    spot_ctx c = check_ctx(1), two = check_ctx(2);
+    spot_versions v, u;
+
+    make_world(&w, 78, 0.1, 0.1, 0.8, 0.5, PLANTED);
+    v = compare(&c, &w, 0);
+    w.both[0] = &w.s[1], w.both[1] = &w.s[0];
+    u = compare(&two, &w, 0);
+    assert_int_equal(v.slices, u.slices);
+    assert_false(u.failed);
+    assert_int_equal(u.slice[u.slices - 1].verdict, SPOT_CHANGE_MENDED);
+    assert_int_equal(v.slice[0].size, u.slice[u.slices - 1].size);
+    assert_memory_equal(v.slice[0].row, u.slice[u.slices - 1].row, (size_t)v.slice[0].size * sizeof(int));
+    CHECK_NEAR(v.slice[0].counts.p_worse, u.slice[u.slices - 1].counts.p_better, 0);
+    spot_versions_close(&v), spot_versions_close(&u);
+    w.both[0] = &w.s[1];
+    w.both[1] = &w.s[1];
+    u = compare(&two, &w, 0);
+    assert_true(u.equal && !u.failed && u.outside == 0);
+    for (int k = 0; k < u.slices; k++)
+        assert_true(u.slice[k].verdict == SPOT_CHANGE_PENDING || u.slice[k].verdict == SPOT_CHANGE_SAME);
+    spot_versions_close(&u);
+}
+
+/* ---- what does not fit ---- */
+
+TEST(what_does_not_fit_is_refused)
+{
+    static world w;
+    static int other[N];
+    spot_bdm_config bdm;
+    const spot_discover_options d = ward(&bdm);
+    spot_versions_options o = spot_versions_defaults();
+    spot_ctx c = check_ctx(1);
+    spot_versions v;
+
+    o.search = &d;
+    make_world(&w, 79, 0.1, 0.1, 0.1, 0.5, PLANTED);
+    w.s[1].n--;
+    CHECK_FAILS(&c, spot_versions_compare(&c, &v, w.both, &o), SPOT_INPUT, "has 2000 rows and version 2 1999");
+    w.s[1].n++;
+    memcpy(other, w.target, sizeof other);
+    other[17] = 1 - other[17];
+    w.s[1].target = other;
+    CHECK_FAILS(&c, spot_versions_compare(&c, &v, w.both, &o), SPOT_INPUT, "row 17 has other labels");
+    w.s[1].target = w.target;
+    w.s[1].predicted = NULL;
+    CHECK_FAILS(&c, spot_versions_compare(&c, &v, w.both, &o), SPOT_INPUT, "wrong rows mean different things");
+    w.s[1].predicted = w.predicted[1];
+    w.confidence[1][5] = NAN;
+    CHECK_FAILS(&c, spot_versions_compare(&c, &v, w.both, &o), SPOT_INPUT, "row 5");
+    w.confidence[1][5] = 0.9f;
+    o.rotations = 1;
+    CHECK_FAILS(&c, spot_versions_compare(&c, &v, w.both, &o), SPOT_USAGE, "1 rotations");
+    o.rotations = 0, o.margin = 0;
+    CHECK_FAILS(&c, spot_versions_compare(&c, &v, w.both, &o), SPOT_USAGE, "a margin in (0, 1)");
+}
+
+/* A classifier without errors has no slices; the comparison says that it is better or the same. */
+TEST(versions_without_errors)
+{
+    static world w;
+    spot_ctx c = check_ctx(2);
+    spot_versions v;
+
+    make_world(&w, 80, 0.1, 0.3, 0.3, 0.5, PLANTED);
+    for (int i = 0; i < N; i++) w.predicted[1][i] = w.target[i];
+    for (int rotations = 0; rotations <= 2; rotations += 2) {
+        v = compare(&c, &w, rotations);
+        assert_true(!v.failed && v.of[0].verdict == SPOT_CHANGE_BETTER && v.outside == 0);
+        spot_versions_close(&v);
+    }
+    for (int i = 0; i < N; i++) w.predicted[0][i] = w.target[i];
+    v = compare(&c, &w, 0);
+    assert_true(v.equal && v.slices == 0 && v.of[0].verdict == SPOT_CHANGE_SAME);
+    spot_versions_close(&v);
+}

@@ -1,0 +1,113 @@
+#!/usr/bin/env bash
+# spotter check --against: a worsened, a mended and an equal version of a classifier; names, files and folders; what does not fit.
+# $1: build folder.
+set -uo pipefail
+. "$(dirname "$0")/lib.sh"
+/usr/bin/python3 -c 'import numpy' 2>/dev/null || { echo "needs python3-numpy"; exit 77; }
+cd "$dir" || exit 1
+
+# Cats and dogs in 8 blobs each. Blob 3 of the cats, 75 rows, is wrong in half of its rows for `hole`, and as any other for `fine`.
+/usr/bin/python3 - <<'PYTHON'
+import numpy as np
+r = np.random.default_rng(5)
+n = 1200
+y, blob = np.arange(n) % 2, (np.arange(n) // 2) % 8
+centre = 3 * r.standard_normal((2, 8, 6))
+e = (centre[y, blob] + r.standard_normal((n, 6))).astype(np.float32)
+in_hole = (y == 0) & (blob == 3)
+u = r.random(n)
+def probs(rate, u):                    # the same u: errors of one version are errors of the next
+    wrong = u < rate
+    p = np.where(wrong, 0.2, 0.85) + 0.1 * r.random(n)
+    out = np.empty((n, 2), np.float32)
+    out[np.arange(n), y], out[np.arange(n), 1 - y] = p, 1 - p
+    return out
+fine, hole = probs(0.08, u), probs(np.where(in_hole, 0.6, 0.08), u)
+again = probs(0.08, np.where(r.random(n) < 0.5, u, r.random(n)))
+order = r.permutation(n)
+np.save("e.npy", e), np.save("y.npy", y), np.save("fine.npy", fine), np.save("hole.npy", hole), np.save("again.npy", again)
+np.save("copy.npy", fine), np.save("mixed.npy", hole[order]), np.save("short.npy", hole[:-1]), np.save("loss.npy", -5 * np.log(hole))
+np.save("column.npy", hole[:, 1])
+bad = hole.copy(); bad[7] = np.nan; np.save("nan.npy", bad)
+np.save("three.npy", np.repeat(hole, 2, axis=1)[:, :3] / 3)
+other = y.copy(); other[3] = 1 - other[3]; np.save("other.npy", other)
+def ids(path, rows, word="row"):
+    open(path, "w").write("id\n" + "".join(f"{word}{i}\n" for i in rows))
+ids("ids.csv", range(n)), ids("mixed.csv", order), ids("strange.csv", order, "x"), ids("twice.csv", [0] * n)
+PYTHON
+
+rows=(--embeddings e.npy --labels y.npy)
+search=(--method ward --threads 2)
+
+# said CODE PYTHON...: the last --json is true of the expression, in which k is the object.
+said() { /usr/bin/python3 -c "import json; k = json.load(open('$dir/out')); assert $1, {x: k[x] for x in k if x != 'slices'}" || fail "$1"; }
+
+# --- a new blindspot: exit code 1, and which rows
+run 1 "hole is worse than fine" check --against hole.npy "${rows[@]}" --probs fine.npy "${search[@]}" --json --out new
+said 'k["before"] == "fine" and k["now"] == "hole" and k["status"] == "CHECK" and k["verdict"] == "failed"'
+said 'k["slices"][0]["verdict"] == "new" and k["slices"][0]["class"] == "0" and not k["slices"][0]["confirmed_before"]'
+said 'sum(i // 2 % 8 == 3 and i % 2 == 0 for i in k["slices"][0]["rows"]) > 0.7 * len(k["slices"][0]["rows"]) > 10'
+said 'k["slices"][0]["lost"] > k["slices"][0]["gained"] + 10 and k["slices"][0]["p_worse"] < 0.01'
+/usr/bin/python3 - <<'PYTHON' || fail "versions.json or versions.csv"
+import csv, json
+k, said = json.load(open("new/versions.json")), json.load(open("out"))
+assert k["schema"] == 1 and k["slices"] == said["slices"] and k["lost_outside"] == said["lost_outside"]
+lines = list(csv.DictReader(open("new/versions.csv")))
+first = [x for x in lines if x["slice"] == "1"]
+assert [int(x["id"]) for x in first] == k["slices"][0]["rows"]
+assert sum(x["compared"] == "1" and x["before"] == "right" and x["now"] == "wrong" for x in first) == k["slices"][0]["lost"]
+assert sum(x["slice"] == "" for x in lines) == len(k["lost_outside"])
+PYTHON
+cp out first.json
+run 1 "" check --against hole.npy "${rows[@]}" --probs fine.npy --method ward --threads 1 --json --out new
+cmp -s out first.json || fail "another number of threads gives another result"
+run 1 "" check --against hole.npy "${rows[@]}" --probs fine.npy "${search[@]}" --name "old one,new one" --data photos
+grep -q '^old one -> new one, photos, 1200 rows: worse$' out || fail "no names: $(head -1 out)"
+awk 'length > 100 { exit 1 }' out || fail "a line is longer than 100 columns"
+
+# --- mended and equal: exit code 0
+run 0 "" check --against fine.npy "${rows[@]}" --probs hole.npy "${search[@]}" --json
+said 'k["slices"][0]["verdict"] in ("mended", "better") and k["slices"][0]["confirmed_before"] and k["verdict"] == "passed"'
+run 0 "" check --against copy.npy "${rows[@]}" --probs fine.npy "${search[@]}"
+grep -q 'both versions have the same rows wrong' out || fail "a copy is not called equal: $(cat out)"
+run 0 "" check --against again.npy "${rows[@]}" --probs fine.npy "${search[@]}"
+
+# --- parts: version by version
+run 1 "" check --against hole.npy "${rows[@]}" --probs fine.npy "${search[@]}" --rotations 3 --json
+said 'k["rotations"] == 3 and k["verdict"] == "failed" and all(p["version"] == 2 for s in k["slices"] for p in s["pieces"])'
+
+# --- folders, and rows in another order
+run 0 "" discover "${rows[@]}" --probs fine.npy --ids ids.csv --method ward --no-report --out fine
+run 0 "" discover "${rows[@]}" --probs hole.npy --ids ids.csv --method ward --no-report --out hole
+run 1 "" check fine --against hole.npy --embeddings e.npy --json
+said 'k["slices"] == json.load(open("first.json"))["slices"] and k["before"] == "fine"'
+run 1 "" check fine hole --embeddings e.npy --json
+said 'k["slices"] == json.load(open("first.json"))["slices"] and k["now"] == "hole"'
+run 1 "" check fine --against mixed.npy --against-ids mixed.csv --embeddings e.npy --json
+said 'k["slices"] == json.load(open("first.json"))["slices"]'
+run 1 "" check fine --against column.npy --embeddings e.npy --json
+said 'k["slices"][0]["verdict"] == "new"'
+
+# --- what does not fit
+run 2 "is both versions" check --against fine.npy "${rows[@]}" --probs fine.npy
+run 2 "is both versions" check fine --against fine --embeddings e.npy
+run 2 "give those of its rows with --embeddings" check fine --against hole.npy
+run 2 "hold no features" check fine hole
+run 2 "version 1 is missing" check --against hole.npy "${rows[@]}"
+run 2 "BASELINE is missing" check
+run 2 "RUN is missing" check fine
+run 2 "belong together" check --against hole.npy --embeddings e.npy --probs fine.npy
+run 2 "one word too many" check fine hole --against hole.npy --embeddings e.npy
+run 2 "two names" check --against hole.npy "${rows[@]}" --probs fine.npy --name one --method ward
+run 3 "they do not belong together" check --against short.npy "${rows[@]}" --probs fine.npy
+run 3 "it must be a probability from 0 to 1" check --against loss.npy "${rows[@]}" --probs fine.npy
+run 3 "row 7" check --against nan.npy "${rows[@]}" --probs fine.npy
+run 3 "3 columns" check --against three.npy "${rows[@]}" --probs fine.npy
+run 2 "names, too: --ids" check --against mixed.npy --against-ids mixed.csv "${rows[@]}" --probs fine.npy
+run 3 "is in version" check fine --against mixed.npy --against-ids strange.csv --embeddings e.npy
+run 3 "two rows have the id" check --against hole.npy "${rows[@]}" --probs fine.npy --ids twice.csv --against-ids twice.csv
+run 3 "other rows, or in another order" check fine --against hole.npy --embeddings e.npy --ids mixed.csv
+run 0 "" discover --embeddings e.npy --labels other.npy --probs hole.npy --ids ids.csv --method ward --no-report --out other
+run 3 "other labels" check fine other --embeddings e.npy
+
+[ $failed -eq 0 ] || exit 1

@@ -1,0 +1,157 @@
+"""Two versions of a classifier on the same rows: what became of each blindspot.
+
+    change = spotter.compare(embeddings, targets, probs_v1, probs_v2)
+    assert not change.failed, change
+    for s in change.slices: print(s)
+"""
+import ctypes as ct
+
+import numpy as np
+
+from . import _library as c_side
+from ._library import Context, InputError, lib
+
+_VERDICTS = ("pending", "same", "better", "mended", "worse", "new")
+_NAME = 80
+
+
+class _Proof(ct.Structure):
+    _fields_ = [("parts", ct.c_int), ("holdout", ct.c_double), ("neighbours", ct.c_int), ("chance", ct.c_int),
+                ("level", ct.c_double), ("same", ct.c_double), ("seed", ct.c_uint64)]
+
+
+class _Options(ct.Structure):
+    _fields_ = [("search", ct.c_void_p), ("proof", _Proof), ("rotations", ct.c_int), ("level", ct.c_double),
+                ("margin", ct.c_double), ("seed", ct.c_uint64), ("name", ct.c_char_p * 2), ("data", ct.c_char_p)]
+
+
+class _Interval(ct.Structure):
+    _fields_ = [("value", ct.c_double), ("low", ct.c_double), ("high", ct.c_double)]
+
+
+class _Counts(ct.Structure):
+    _fields_ = [("rows", ct.c_int), ("wrong", ct.c_int * 2), ("lost", ct.c_int), ("gained", ct.c_int), ("p_worse", ct.c_double),
+                ("p_better", ct.c_double), ("enough", ct.c_int)]
+
+
+class _Slice(ct.Structure):
+    _fields_ = [("cls", ct.c_int), ("verdict", ct.c_int), ("confirmed", ct.c_bool * 2), ("size", ct.c_int),
+                ("row", ct.POINTER(ct.c_int)), ("compared", ct.c_int), ("at", ct.POINTER(ct.c_int)), ("counts", _Counts),
+                ("class_rate", ct.c_double * 2), ("change", _Interval), ("pieces", ct.c_int), ("piece", ct.c_void_p)]
+
+
+class _Class(ct.Structure):
+    _fields_ = [("cls", ct.c_int), ("verdict", ct.c_int), ("counts", _Counts), ("change", _Interval)]
+
+
+class _Row(ct.Structure):
+    _fields_ = [("row", ct.c_int), ("cls", ct.c_int)]
+
+
+class _Versions(ct.Structure):
+    _fields_ = [("name", (ct.c_char * _NAME) * 2), ("data", ct.c_char * _NAME), ("n", ct.c_int), ("rotations", ct.c_int),
+                ("tests", ct.c_int), ("level", ct.c_double), ("margin", ct.c_double), ("slices", ct.c_int),
+                ("slice", ct.POINTER(_Slice)), ("classes", ct.c_int), ("of", ct.POINTER(_Class)), ("outside", ct.c_int),
+                ("lost", ct.POINTER(_Row)), ("failed", ct.c_bool), ("equal", ct.c_bool), ("arena", c_side.Arena)]
+
+
+_MIRRORED = {"spot_proof_options": _Proof, "spot_versions_options": _Options, "spot_version_slice": _Slice,
+             "spot_version_class": _Class, "spot_versions": _Versions}
+
+
+class Change:
+    """What became of some rows. verdict: "new", "worse", "pending", "same", "better" or "mended". rows: number of compared rows;
+    before, now: error rates on them; lost, gained: rows that turned wrong, right; change, low, high: now - before with its 95 %
+    interval; p_worse, p_better: exact and corrected for all tests; enough: rows that only one version has wrong, all the same
+    one, which would show a change."""
+
+    def __init__(self, c, names):
+        k = c.counts
+        self.class_, self.name = c.cls, "all" if c.cls < 0 else names[c.cls]
+        self.verdict, self.rows, self.lost, self.gained, self.enough = _VERDICTS[c.verdict], k.rows, k.lost, k.gained, k.enough
+        self.before, self.now = [w / k.rows if k.rows else float("nan") for w in k.wrong]
+        self.change, self.low, self.high = c.change.value, c.change.low, c.change.high
+        self.p_worse, self.p_better = k.p_worse, k.p_better
+
+    def __repr__(self):
+        return (f"{type(self).__name__}(class={self.name!r}, verdict={self.verdict!r}, rows={self.rows}, before={self.before:.3f}, "
+                f"now={self.now:.3f}, p_worse={self.p_worse:.2g}, p_better={self.p_better:.2g})")
+
+
+class ChangedSlice(Change):
+    """A confirmed blindspot. members (size,): all its rows; compared (rows,): those on which the versions are compared;
+    confirmed_before, confirmed_now: whether the errors of each version confirm it; class_rate: its class's error rate now."""
+
+    def __init__(self, c, names):
+        super().__init__(c, names)
+        self.members = np.array(c.row[:c.size], np.int32)
+        self.compared = np.array(c.at[:c.compared], np.int32)
+        self.confirmed_before, self.confirmed_now = map(bool, c.confirmed)
+        self.class_rate = c.class_rate[1]
+
+
+class Comparison:
+    """failed: something is worse or new. slices: list of ChangedSlice, the gravest first. classes: list of Change, all rows
+    first. lost_outside (k,): rows outside all slices that were right and are wrong. names, data; warnings: list of str."""
+
+    def __init__(self, v, names):
+        self.names, self.data = tuple(n.value.decode(errors="replace") for n in v.name), v.data.decode(errors="replace")
+        self.failed, self.equal, self.tests, self.level, self.margin = v.failed, v.equal, v.tests, v.level, v.margin
+        self.slices = [ChangedSlice(v.slice[i], names) for i in range(v.slices)]
+        self.classes = [Change(v.of[i], names) for i in range(v.classes)]
+        self.lost_outside = np.array([v.lost[i].row for i in range(v.outside)], np.int32)
+
+    def __repr__(self):
+        head = f"{self.names[0]} -> {self.names[1]}: {'worse' if self.failed else 'nothing is shown to be worse'}"
+        return "\n  ".join([head, *map(repr, self.slices), *(repr(c) for c in self.classes if c.verdict in ("worse", "better"))])
+
+
+def _check():
+    for name, struct in _MIRRORED.items():
+        if c_side.SIZES.get(name) != ct.sizeof(struct):
+            raise ImportError(f"the library's {name} takes {c_side.SIZES.get(name)} bytes, here it is {ct.sizeof(struct)}; "
+                              "install library and package from one build")
+
+
+def compare_subjects(first, second, method, names=("version 1", "version 2"), data=None, margin=0.05, level=0.05, rotations=0,
+                     seed=0):
+    """compare for two subjects as a method's fit makes them; method: its settings are those of the search."""
+    _check()
+    if len(names) != 2:
+        raise InputError(f"names are of the two versions, not {names!r}")
+    lib.spot_versions_defaults.restype = _Options
+    lib.spot_versions_close.restype = None
+    with Context(method.device, method.threads) as c:
+        cfg = method._config(c)
+        search_seed = ct.c_uint64(method.seed)
+        search = lib.spot_discover_defaults()
+        search.bdm = ct.addressof(cfg) + c_side.SIZES["spot_config.bdm"]
+        search.bdms, search.seed, search.seeds, search.cls = 1, ct.pointer(search_seed), 1, method._class(first.names)
+        options = lib.spot_versions_defaults()
+        options.search = ct.addressof(search)
+        options.margin, options.level, options.rotations, options.seed = margin, level, rotations, seed
+        options.name = (ct.c_char_p * 2)(*[str(n).encode() for n in names])
+        options.data = None if data is None else str(data).encode()
+        both = (ct.POINTER(c_side.Subject) * 2)(ct.pointer(first.c), ct.pointer(second.c))
+        v = _Versions()
+        try:
+            c.patiently("spot_versions_compare", ct.byref(v), both, ct.byref(options))
+            out = Comparison(v, first.names)
+        finally:
+            lib.spot_versions_close(ct.byref(v))
+        out.warnings = c.warnings
+    return out
+
+
+def compare(embeddings, targets, probs_v1, probs_v2, method=None, **options):
+    """Compares version 2 of a classifier with version 1 on the same rows, blindspot by blindspot, and returns a Comparison.
+
+    embeddings, targets, probs: as a method's fit takes them, in the same order. method: what finds slices, such as
+    PlaneSpot(reduce="tsne"); its target_class, seed, device and threads count. names, data: names of the versions and of the
+    rows. margin: a difference of error rates that counts as none. level: the chance that an equal version is called worse.
+    rotations: 0, or the number of parts outside each of which slices are found with one version's errors."""
+    from .methods import PlaneSpot, _Subject
+
+    first = _Subject(embeddings, targets, probs_v1, None, None, None)
+    second = _Subject(first.feature, targets, probs_v2, None, None, None)
+    return compare_subjects(first, second, PlaneSpot() if method is None else method, **options)
