@@ -48,7 +48,8 @@ typedef enum {
     SPOT_RNG_NETWORK,       /* training renders; ec = object, index = render; from 2^31 on: those that verify it */
     SPOT_RNG_DROPOUT,       /* numbers that a training step drops; index = step */
     SPOT_RNG_SETS,          /* order of the rows that random sets are cut from */
-    SPOT_RNG_HINGE          /* order of a pass over the rows of a support vector machine; index = pass */
+    SPOT_RNG_HINGE,         /* order of a pass over the rows of a support vector machine; index = pass */
+    SPOT_RNG_JOIN           /* joinspot: index 0 the start of its sample, 1 its halves */
 } spot_rng_purpose;
 
 typedef struct {
