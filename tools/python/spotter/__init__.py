@@ -5,8 +5,8 @@
     for s in found.slices_: print(s)
     found.report("report.html")
 
-The discovery methods are PlaneSpot, Spotlight, Domino, Barlow, George, Multiaccuracy, Itemsets, Influence, SVM, Density and
-DbscanGroup, and the baselines Random, Confidence, Confusion, KMeans, Ward and Mistakes.
+The discovery methods are PlaneSpot, Spotlight, Domino, Barlow, George, Multiaccuracy, Itemsets, Influence, SVM, Density,
+DbscanGroup and JoinSpot, and the baselines Random, Confidence, Confusion, KMeans, Ward and Mistakes.
 
 Background tells whether a classifier depends on the background, Examine under which camera and light it fails. spotter.scene
 draws SpotCheck's data sets; spotter.shifts generates pictures of distribution shifts with diffusers.
@@ -17,12 +17,12 @@ from . import scene
 from ._library import InputError, SpotterError, VERSION as __version__
 from .background import Background
 from .examine import Examine
-from .methods import (Barlow, Confidence, Confusion, DbscanGroup, Density, Domino, George, Influence, Itemsets, KMeans, Method,
-                      Mistakes, Multiaccuracy, PlaneSpot, Random, SVM, Slice, Spotlight, Ward)
+from .methods import (Barlow, Confidence, Confusion, DbscanGroup, Density, Domino, George, Influence, Itemsets, JoinSpot,
+                      KMeans, Method, Mistakes, Multiaccuracy, PlaneSpot, Random, SVM, Slice, Spotlight, Ward)
 
 __all__ = ["Background", "Barlow", "Confidence", "Confusion", "DbscanGroup", "Density", "Domino", "Examine", "George",
-           "Influence", "InputError", "Itemsets", "KMeans", "Method", "Mistakes", "Multiaccuracy", "PlaneSpot", "Random", "SVM",
-           "Slice", "SpotterError", "Spotlight", "Ward", "scene", "shifts", "__version__"]
+           "Influence", "InputError", "Itemsets", "JoinSpot", "KMeans", "Method", "Mistakes", "Multiaccuracy", "PlaneSpot", "Random",
+           "SVM", "Slice", "SpotterError", "Spotlight", "Ward", "scene", "shifts", "__version__"]
 
 
 def __getattr__(name):

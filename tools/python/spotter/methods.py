@@ -348,3 +348,5 @@ Density = _method("Density", "density", "Rows of high loss that are neighbours o
 DbscanGroup = _method("DbscanGroup", "dbscan_group", "Clusters of DBSCAN with little confidence, as Cleanlab's Datalab has. "
                       "neighbours, eps, core: of DBSCAN; least: rows of a cluster; flag: only the worst cluster, if below "
                       "threshold.")
+JoinSpot = _method("JoinSpot", "joinspot", "Spotter's own: small pieces that fail and lie together become one slice. It needs no "
+                   "tuning. least: fewest rows of a slice; weight of the confidence.")
