@@ -38,6 +38,7 @@ static struct variant {
     { "svm", SPOT_SVM, SPOT_REDUCE_NONE, .spared = true },
     { "density", SPOT_DENSITY, SPOT_REDUCE_NONE, .switched = 0 },
     { "dbscan_group", SPOT_DBSCAN_GROUP, SPOT_REDUCE_PCA, .switched = 0 },
+    { "joinspot", SPOT_JOINSPOT, SPOT_REDUCE_NONE, .parts = true },
 };
 
 static inline spot_bdm_config config_of(const struct variant *v)

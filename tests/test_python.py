@@ -79,7 +79,8 @@ def test_every_method_has_a_class_that_does_what_the_program_does():
     np.save("some_bits.npy", (feature > 2).astype(np.float32))
     settings = {"random": {"rows": 9, "among": "all"}, "confidence": {"rows": 9}, "confusion": {}, "kmeans": {"clusters": 7},
                 "ward": {"clusters": 7}, "mistakes": {"clusters": 4}, "itemsets": {"longest": 2}, "influence": {"clusters": 7},
-                "svm": {"share": 0.2}, "density": {"lambda": 2, "share": 0.2}, "dbscan_group": {"core": 5, "eps": 0.1}}
+                "svm": {"share": 0.2}, "density": {"lambda": 2, "share": 0.2}, "dbscan_group": {"core": 5, "eps": 0.1},
+                "joinspot": {"least": 6}}
     classes = [c for c in vars(spotter).values() if isinstance(c, type) and issubclass(c, spotter.Method)]
     classes = {c.method: c for c in classes if c.method}
     usage = subprocess.run([program, "discover", "--help"], check=True, capture_output=True, text=True).stdout

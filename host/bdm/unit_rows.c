@@ -130,7 +130,7 @@ spot_status spot_unit_rows_assign(spot_ctx *c, spot_arena *a, uint8_t *member, i
     int d = points->d;
     float *x;
 
-    SPOT_TRY(spot_fit_wants_confidence(c, rows, method));
+    if (weight > 0 || wrong_only) SPOT_TRY(spot_fit_wants_confidence(c, rows, method));
     SPOT_TRY(spot_fit_take(c, fit, "unit.mean", SPOT_F64, d, 0, &mean));
     SPOT_TRY(spot_fit_take(c, fit, "unit.scale", SPOT_F64, 1, 0, &scale));
     SPOT_TRY(spot_fit_take(c, fit, "centre", SPOT_F64, -1, d + 1, &centre));
@@ -142,7 +142,7 @@ spot_status spot_unit_rows_assign(spot_ctx *c, spot_arena *a, uint8_t *member, i
         float *own = x + (size_t)i * (size_t)(d + 1);
         int k;
         if (wrong_only && !spot_is_wrong(rows, i)) continue;
-        build_row(own, points->at + (size_t)i * d, d, mean->data, *(const double *)scale->data, weight * rows->confidence[i]);
+        build_row(own, points->at + (size_t)i * d, d, mean->data, *(const double *)scale->data, weight > 0 ? weight * rows->confidence[i] : 0);
         k = nearest_centre(own, centre->data, centre->rows, d + 1);
         if (k >= 0 && hypothesis[k] >= 0) member[(size_t)i * hypotheses + hypothesis[k]] = 1;
     }

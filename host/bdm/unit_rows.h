@@ -28,7 +28,8 @@ spot_status spot_unit_rows_keep(spot_ctx *c, spot_fit *f, const spot_unit_rows *
                                 const spot_rank *ranks, int len);
 
 /* Assigns a new row to the hypothesis of its nearest centre, of equals the first, if that cluster is a hypothesis. wrong_only:
- * rows about which the classifier is right belong to none. method: for the error where the confidence is not known. */
+ * rows about which the classifier is right belong to none. The confidence must be known unless weight is 0 and all rows count.
+ * method: for the error where it is not. */
 spot_status spot_unit_rows_assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
                                   const spot_points *points, const spot_fit *fit, double weight, bool wrong_only,
                                   const char *method);

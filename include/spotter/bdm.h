@@ -72,7 +72,8 @@ typedef struct {
     X(INFLUENCE,     influence)     \
     X(SVM,           svm)           \
     X(DENSITY,       density)       \
-    X(DBSCAN_GROUP,  dbscan_group)
+    X(DBSCAN_GROUP,  dbscan_group)  \
+    X(JOINSPOT,      joinspot)
 
 typedef enum {
 #define X(NAME, name) SPOT_##NAME,
@@ -207,7 +208,7 @@ typedef struct {
     int    compat;             /* exactly the method's upstream code; the differences are listed in the method's file */
     double threshold;          /* a share: Spotlight of the greatest weight, Multiaccuracy of an auditor's maximum */
     int    least;              /* least rows of a piece (GEORGE) or of a partition (Multiaccuracy) */
-    double weight;             /* of the confidence: PlaneSpot's w; kmeans, ward */
+    double weight;             /* of the confidence: PlaneSpot's w; kmeans, ward, joinspot */
     int    norm, order;        /* spot_points_norm, spot_error_order */
     spot_spotlight_config     spotlight;
     spot_domino_config        domino;

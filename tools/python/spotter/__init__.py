@@ -5,8 +5,8 @@
     for s in found.slices_: print(s)
     found.report("report.html")
 
-The discovery methods are PlaneSpot, Spotlight, Domino, Barlow, George, Multiaccuracy, Itemsets, Influence, SVM, Density and
-DbscanGroup, and the baselines Random, Confidence, Confusion, KMeans, Ward and Mistakes.
+The discovery methods are PlaneSpot, Spotlight, Domino, Barlow, George, Multiaccuracy, Itemsets, Influence, SVM, Density,
+DbscanGroup and JoinSpot, and the baselines Random, Confidence, Confusion, KMeans, Ward and Mistakes.
 
 Background tells whether a classifier depends on the background, Examine under which camera and light it fails. spotter.scene
 draws SpotCheck's data sets; spotter.shifts generates pictures of distribution shifts with diffusers.
@@ -20,12 +20,12 @@ from ._look import Look, look
 from .background import Background
 from .examine import Examine
 from ._slices import Piece, Proof, Slice
-from .methods import (Barlow, Confidence, Confusion, DbscanGroup, Density, Domino, George, Influence, Itemsets, KMeans, Method,
-                      Mistakes, Multiaccuracy, PlaneSpot, Random, SVM, Spotlight, Ward)
+from .methods import (Barlow, Confidence, Confusion, DbscanGroup, Density, Domino, George, Influence, Itemsets, JoinSpot,
+                      KMeans, Method, Mistakes, Multiaccuracy, PlaneSpot, Random, SVM, Spotlight, Ward)
 
 __all__ = ["Background", "Barlow", "Confidence", "Confusion", "DbscanGroup", "Density", "Domino", "Examine", "George",
-           "Influence", "InputError", "Itemsets", "KMeans", "Look", "Method", "Mistakes", "Multiaccuracy", "NotFittedError", "Piece",
-           "PlaneSpot", "Proof", "Random", "SVM", "Slice", "SpotterError", "Spotlight", "Ward", "look", "scene",
+           "Influence", "InputError", "Itemsets", "JoinSpot", "KMeans", "Look", "Method", "Mistakes", "Multiaccuracy",
+           "NotFittedError", "Piece", "PlaneSpot", "Proof", "Random", "SVM", "Slice", "SpotterError", "Spotlight", "Ward", "look", "scene",
            "shifts", "__version__"]
 
 

@@ -393,6 +393,12 @@ class DbscanGroup(Method):
     method = "dbscan_group"
 
 
+class JoinSpot(Method):
+    """Spotter's own: small pieces that fail and lie together become one slice. It needs no tuning. least: fewest rows of a
+    slice; weight of the confidence."""
+    method = "joinspot"
+
+
 for _class in list(vars().values()):                   # help(spotter.PlaneSpot) tells the common parameters, too
     if isinstance(_class, type) and issubclass(_class, Method) and _class is not Method:
         _class.__doc__ = f"{_class.__doc__}\n\n{Method.__doc__}"
