@@ -27,4 +27,16 @@ PY
 "$dir/venv/bin/python" "$OLDPWD/../tools/python/examples/torch_to_report.py" photos report.html >"$dir/said" 2>&1 ||
     { cat "$dir/said"; fail "the example"; }
 [ "$(stat -c %s report.html)" -gt 150000 ] || fail "the example's page has no pictures"
+# A wheel that carries the library, in a venv of its own, from another folder and without the build.
+PATH=/usr/bin:$PATH "$OLDPWD/../tools/wheel" "$dir/wheels" --build "$build" >"$dir/said" 2>&1 || { cat "$dir/said"; fail "tools/wheel"; }
+/usr/bin/python3 -m venv --system-site-packages "$dir/fresh"
+"$dir/fresh/bin/pip" install --quiet --no-index --no-deps "$dir"/wheels/spotter-*linux_*.whl
+mkdir "$dir/elsewhere"
+(cd "$dir/elsewhere" && "$dir/fresh/bin/python" -c '
+import numpy as np, spotter
+r = np.random.default_rng(0)
+assert spotter.KMeans(device="cpu").fit(r.normal(size=(60, 3)), None, r.random(60)).slices_
+maps = open("/proc/self/maps").read()
+assert "/fresh/lib" in maps and "spotter/lib/libdnnl" in maps, "a library of the system was taken"      # numpy has its own OpenBLAS
+') || fail "the wheel"
 echo "Python says what the program says"

@@ -1,7 +1,9 @@
 """Copies the C library into the package: from $SPOTTER_BUILD, else from the build folder of this checkout."""
 import ctypes
 import os
+import re
 import shutil
+import subprocess
 from pathlib import Path
 
 from setuptools import Distribution, setup
@@ -19,6 +21,18 @@ def version():
     return call().decode()
 
 
+def carry(place):
+    """Copies what the library needs beside it, where its run path, $ORIGIN/../lib, finds it; libraries of the system stay."""
+    system = re.compile(r"(linux-vdso|ld-linux.*|libc|libm|libdl|librt|libpthread|libresolv|libutil|libcuda)\.so")
+    for program in list(place.iterdir()):
+        said = subprocess.run(["ldd", program], check=True, capture_output=True, text=True).stdout
+        if "not found" in said:
+            raise SystemExit(f"{program} misses libraries:\n{said}")
+        for path in re.findall(r"=> (/\S+) ", said):
+            if not system.match(Path(path).name) and not (place / Path(path).name).exists():
+                shutil.copy(path, place)
+
+
 class BuildWithLibrary(build_py):
     def run(self):
         super().run()
@@ -28,6 +42,8 @@ class BuildWithLibrary(build_py):
         for beside in ("libspotter_cuda.so", "spotter-mesh"):
             if (build / beside).exists():
                 shutil.copy(build / beside, place)
+        if os.environ.get("SPOTTER_CARRY"):
+            carry(place)
 
 
 class OfOneMachine(Distribution):
