@@ -21,8 +21,8 @@ from .methods import (Barlow, Confidence, Confusion, DbscanGroup, Density, Domin
                       KMeans, Method, Mistakes, Multiaccuracy, PlaneSpot, Random, SVM, Slice, Spotlight, Ward)
 
 __all__ = ["Background", "Barlow", "Confidence", "Confusion", "DbscanGroup", "Density", "Domino", "Examine", "George",
-           "Influence", "InputError", "Itemsets", "JoinSpot", "KMeans", "Method", "Mistakes", "Multiaccuracy", "PlaneSpot", "Random",
-           "SVM", "Slice", "SpotterError", "Spotlight", "Ward", "scene", "shifts", "__version__"]
+           "Influence", "InputError", "Itemsets", "JoinSpot", "KMeans", "Method", "Mistakes", "Multiaccuracy", "PlaneSpot",
+           "Random", "SVM", "Slice", "SpotterError", "Spotlight", "Ward", "scene", "shifts", "__version__"]
 
 
 def __getattr__(name):
