@@ -1,5 +1,5 @@
-/* bench_newer.c - influence, svm, density, dbscan_group and joinspot on features, for one EC or a hundred at once; from arrays on
- * the host to hypotheses. Peer: bench/peers/newer_sklearn.py, on the same numbers. */
+/* bench_newer.c - influence, svm, density, dbscan_group and joinspot on features, for one EC or a hundred at once; from arrays
+ * on the host to hypotheses. Peer: bench/peers/newer_sklearn.py, on the same numbers. */
 #include "bench.h"
 #include "op_views.h"
 

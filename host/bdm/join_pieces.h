@@ -41,7 +41,8 @@ spot_status spot_join_take(spot_ctx *c, spot_arena *a, spot_joined *j, int piece
 
 void spot_join_pieces(spot_joined *j);
 
-/* The evidence against "a slice of n rows fails like the background", n * KL(rate || b), in nats; 0 where rate is not above b. */
+/* The evidence against "a slice of n rows fails like the background", n * KL(rate || b), in nats; 0 where rate is not above
+ * b. */
 double spot_join_evidence(double errors, double n, double b);
 
 #endif

@@ -3,8 +3,8 @@
  *
  * 1. Rows have length 1, less their mean, at mean squared length 1, and the confidence as one more column (unit_rows.h). They
  *    are cut into pieces of 8 to 27 rows, the number chosen by held-out evidence among these rows (fine_cut.h).
- * 2. Pieces with an error rate far above the median row's piece fail. Two groups of failing pieces are joined if they are nearer
- *    to each other than to every piece that does not fail (join_pieces.h). What does not fail is never returned.
+ * 2. Pieces with an error rate far above the median row's piece fail. Two groups of failing pieces are joined if they are
+ *    nearer to each other than to every piece that does not fail (join_pieces.h). What does not fail is never returned.
  * 3. With b the background's rate and K pieces, a slice of n rows and errors s stays if n >= `least` and
  *
  *        n KL(s / n || b)  >=  log K,      KL(r || b) = r log(r / b) + (1 - r) log((1 - r) / (1 - b))
@@ -168,7 +168,8 @@ static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, 
         t[p].cut = cut[p];
         solve_problem(&g->out[p], &t[p], g->cfg, c->threads);
         if (!g->out[p].components)
-            spot_log_of(c, SPOT_LOG_WARN, g->seeds[p].ec, "joinspot's list is empty: no group of images fails more than the rest");
+            spot_log_of(c, SPOT_LOG_WARN, g->seeds[p].ec,
+                        "joinspot's list is empty: no group of images fails more than the rest");
         if (g->fits) SPOT_TRY(keep_fit(c, &g->fits[p], &t[p]));
     }
     host->used = mark;

@@ -25,8 +25,8 @@ from .methods import (Barlow, Confidence, Confusion, DbscanGroup, Density, Domin
 
 __all__ = ["Background", "Barlow", "Confidence", "Confusion", "DbscanGroup", "Density", "Domino", "Examine", "George",
            "Influence", "InputError", "Itemsets", "JoinSpot", "KMeans", "Look", "Method", "Mistakes", "Multiaccuracy",
-           "NotFittedError", "Piece", "PlaneSpot", "Proof", "Random", "SVM", "Slice", "SpotterError", "Spotlight", "Ward", "look", "scene",
-           "shifts", "__version__"]
+           "NotFittedError", "Piece", "PlaneSpot", "Proof", "Random", "SVM", "Slice", "SpotterError", "Spotlight", "Ward",
+           "look", "scene", "shifts", "__version__"]
 
 
 def __getattr__(name: str) -> Any:
