@@ -100,7 +100,8 @@ typedef struct {
     spot_subject s;
 } world;
 
-/* n rows of clouds in `classes` classes. planted: of each class that many rows lie apart, and `inside` of them are wrong. */
+/* n rows of four clouds in `classes` classes. planted: of each class that many rows are a fifth cloud, and `inside` of them are
+ * wrong. */
 static void make_world(world *w, int n, int classes, int planted, double inside, double outside, uint32_t number)
 {
     static char *const names[CLASSES] = { "ant", "bee", "cat" };
@@ -111,7 +112,7 @@ static void make_world(world *w, int n, int classes, int planted, double inside,
         const int cls = i % classes, cloud = (int)spot_rng_below(&r, 4);
         const bool apart = i / classes < planted, wrong = spot_rng_uniform(&r) < (apart ? inside : outside);
         const float p = (float)(wrong ? 0.1 + 0.35 * spot_rng_uniform(&r) : 0.55 + 0.4 * spot_rng_uniform(&r));
-        for (int j = 0; j < WIDE; j++) w->feature[i][j] = (float)spot_rng_normal(&r) + (j == cloud ? 4 : 0);
+        for (int j = 0; j < WIDE; j++) w->feature[i][j] = (float)spot_rng_normal(&r) + (!apart && j == cloud ? 4 : 0);
         if (apart) for (int j = 8; j < 12; j++) w->feature[i][j] += 3;
         w->target[i] = cls;
         w->confidence[i] = p;

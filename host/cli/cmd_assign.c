@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "discover/claim.h"
 #include "discover/fits.h"
+#include "fit/statistics.h"
 #include "spotter/store.h"
 
 typedef struct {
@@ -18,7 +19,16 @@ typedef struct {
     bool json;
 } options;
 
-typedef struct { int rows, members; } counts;
+/* A slice on the new rows: its rows and wrong rows, those of its class, and the exact test that it fails no more often. */
+typedef struct {
+    int    cls, rank, rows, wrong, class_rows, class_wrong;
+    double p, corrected;
+} judged;
+
+typedef struct {
+    int     rows, members, slices;
+    judged *slice;             /* of merged findings, where labels and probabilities are known; else NULL */
+} counts;
 
 static const cli_row table[] = {
     { .word = "DIR", .kind = CLI_TEXT, CLI_AT(dir), .most = 1000, .need = "found" },
@@ -84,7 +94,7 @@ static void put_members(FILE *out, const spot_subject *s, const spot_view *rows,
 {
     char method[80];
 
-    if (g->merged) snprintf(method, sizeof method, "merged");
+    if (g->merged) *method = 0;
     else spot_bdm_name(g->bdm, method, sizeof method);
     for (int k = 0; k < g->slices; k++)
         for (int i = 0; i < rows->n; i++) {
@@ -97,6 +107,101 @@ static void put_members(FILE *out, const spot_subject *s, const spot_view *rows,
             spot_csv_field(out, method);
             fprintf(out, ",%" PRIu64 ",%d\n", g->seed, k + 1);
         }
+}
+
+/* ---- claims on new rows ---- */
+
+static int count_wrong(const spot_subject *s, const spot_view *rows, int cls, int target)
+{
+    int wrong = 0;
+
+    for (int i = 0; i < rows->n; i++)
+        if (target < 0 || s->target[rows->image[i]] == target) wrong += spot_subject_wrong(s, rows->image[i], cls);
+    return wrong;
+}
+
+/* The strata of a test: one class, or, for all rows at once, each class. */
+static int fill_strata(spot_stratum *t, const spot_subject *s, const spot_view *rows, const spot_fitted *g, const uint8_t *member,
+                       int k)
+{
+    const int strata = g->cls < 0 ? s->classes : 1;
+
+    for (int h = 0; h < strata; h++) {
+        const int target = g->cls < 0 ? h : -1;
+        t[h] = (spot_stratum){ 0, count_wrong(s, rows, g->cls, target), 0 };
+        for (int i = 0; i < rows->n; i++) {
+            if (target >= 0 && s->target[rows->image[i]] != target) continue;
+            t[h].rows++;
+            t[h].covered += member[(size_t)i * g->slices + k];
+        }
+    }
+    return strata;
+}
+
+static spot_status judge_slices(spot_ctx *c, const spot_subject *s, const spot_view *rows, const spot_fitted *g,
+                                const uint8_t *member, counts *n)
+{
+    spot_stratum *t = malloc((size_t)(g->cls < 0 ? s->classes : 1) * sizeof *t);
+    double *scratch = malloc(2 * ((size_t)rows->n + 1) * sizeof *scratch);
+    const int all = count_wrong(s, rows, g->cls, -1);
+
+    for (int k = 0; k < g->slices && t && scratch; k++) {
+        judged *v = &n->slice[n->slices++];
+        const int strata = fill_strata(t, s, rows, g, member, k);
+        *v = (judged){ .cls = g->cls, .rank = k + 1, .class_rows = rows->n, .class_wrong = all };
+        for (int i = 0; i < rows->n; i++) {
+            if (!member[(size_t)i * g->slices + k]) continue;
+            v->rows++;
+            v->wrong += spot_subject_wrong(s, rows->image[i], g->cls);
+        }
+        v->p = v->rows ? spot_stratified_tail(t, strata, v->wrong, scratch) : 1;
+    }
+    if (!t || !scratch) n->slices = 0;
+    free(t);
+    free(scratch);
+    return t && scratch ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory to judge %d slices", g->slices);
+}
+
+static int surer_first(const void *a, const void *b)
+{
+    const judged *x = a, *y = b;
+
+    return x->corrected != y->corrected ? (x->corrected > y->corrected) - (x->corrected < y->corrected)
+         : x->p != y->p ? (x->p > y->p) - (x->p < y->p) : x->cls != y->cls ? x->cls - y->cls : x->rank - y->rank;
+}
+
+static spot_status correct(spot_ctx *c, counts *n)
+{
+    spot_ranked_p *scratch = malloc(((size_t)n->slices + 1) * sizeof *scratch);
+    double *p = malloc(((size_t)n->slices + 1) * sizeof *p);
+    const bool room = scratch && p;
+
+    for (int i = 0; i < n->slices && room; i++) p[i] = n->slice[i].p;
+    if (room) spot_holm_of(p, n->slices, scratch);
+    for (int i = 0; i < n->slices && room; i++) n->slice[i].corrected = p[i];
+    if (room) qsort(n->slice, (size_t)n->slices, sizeof *n->slice, surer_first);
+    free(scratch);
+    free(p);
+    return room ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for the tests of %d slices", n->slices);
+}
+
+static void print_claims(const counts *n, const spot_subject *s)
+{
+    const double level = spot_proof_defaults().level;
+    int holds = 0;
+
+    printf("rank  class                   rows  wrong  class   p for all  on these rows\n");
+    for (int i = 0; i < n->slices; i++) {
+        const judged *v = &n->slice[i];
+        char name[24];
+        const bool held = v->rows && v->corrected <= level;
+        snprintf(name, sizeof name, "%.20s", v->cls < 0 ? "(all)" : s->class_name[v->cls]);
+        holds += held;
+        printf("%4d  %-20s  %6d  %3.0f %%  %3.0f %%  %10.2g  %s\n", v->rank, spot_plain(name), v->rows,
+               v->rows ? 100.0 * v->wrong / v->rows : 0.0, 100.0 * v->class_wrong / v->class_rows, v->rows ? v->corrected : 1.0,
+               held ? "confirmed" : v->rows ? "not shown" : "no row");
+    }
+    printf("%d of %d slices are confirmed on these rows, at level %g for all together\n", holds, n->slices, level);
 }
 
 /* Assigns the rows of one finding's class. */
@@ -116,6 +221,7 @@ static spot_status assign_one(spot_ctx *c, FILE *out, const options *o, const sp
     if (!o->files.probs && !o->files.losses) rows.confidence = NULL;
     if (how == SPOT_OK) how = spot_assign(c, member, g->slices, &rows, &g->fit, g->bdm);
     if (how == SPOT_OK) put_members(out, s, &rows, g, member, n);
+    if (how == SPOT_OK && n->slice && g->merged) how = judge_slices(c, s, &rows, g, member, n);
     spot_arena_close(&a);
     return how;
 }
@@ -141,6 +247,25 @@ static spot_status assign_all(spot_ctx *c, const options *o, const spot_subject 
     return how;
 }
 
+static void put_claims(spot_json *j, const counts *n)
+{
+    spot_json_array(j, "slices", 0, 0);
+    for (int i = 0; i < n->slices; i++) {
+        const judged *v = &n->slice[i];
+        spot_json_object(j, NULL);
+        spot_json_put_int(j, "class_number", v->cls);
+        spot_json_put_int(j, "rank", v->rank);
+        spot_json_put_int(j, "rows", v->rows);
+        spot_json_put_int(j, "wrong", v->wrong);
+        spot_json_put_int(j, "class_rows", v->class_rows);
+        spot_json_put_int(j, "class_wrong", v->class_wrong);
+        spot_json_put_real(j, "p", v->p);
+        spot_json_put_real(j, "p_corrected", v->corrected);
+        spot_json_end(j);
+    }
+    spot_json_end(j);
+}
+
 static spot_status print_json(spot_ctx *c, spot_status s, const options *o, const counts *n)
 {
     spot_json j;
@@ -148,6 +273,7 @@ static spot_status print_json(spot_ctx *c, spot_status s, const options *o, cons
     SPOT_TRY(cli_json_open(c, &j, s, o->out));
     spot_json_put_int(&j, "rows", n->rows);
     spot_json_put_int(&j, "members", n->members);
+    if (n->slice) put_claims(&j, n);
     spot_json_print(&j, stdout);
     return s;
 }
@@ -168,6 +294,17 @@ static spot_status check_out(spot_ctx *c, const options *o)
     return SPOT_OK;
 }
 
+/* Room for the claims of merged findings, where the rows' errors are known. */
+static spot_status open_claims(spot_ctx *c, const options *o, const spot_fits *f, counts *n)
+{
+    size_t slices = 0;
+
+    for (int i = 0; i < f->count; i++) slices += f->of[i].merged ? (size_t)f->of[i].slices : 0;
+    if (!slices || !o->files.labels || (!o->files.probs && !o->files.losses)) return SPOT_OK;
+    n->slice = calloc(slices, sizeof *n->slice);
+    return n->slice ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for %zu claims", slices);
+}
+
 static spot_status assign(spot_ctx *c, const options *o, counts *n)
 {
     spot_subject s = { 0 };
@@ -179,7 +316,10 @@ static spot_status assign(spot_ctx *c, const options *o, counts *n)
     how = choose_only_class(c, o, &f);
     if (how == SPOT_OK) how = spot_rows_read(c, &s, &o->files, &f.known);
     if (how == SPOT_OK) how = check_classes(c, &s, &f);
+    if (how == SPOT_OK) how = open_claims(c, o, &f, n);
     if (how == SPOT_OK) how = assign_all(c, o, &s, &f, n);
+    if (how == SPOT_OK && n->slice) how = correct(c, n);
+    if (how == SPOT_OK && n->slices && !o->json) print_claims(n, &s);
     spot_subject_close(&s);
     spot_fits_close(&f);
     return how;
@@ -188,12 +328,13 @@ static spot_status assign(spot_ctx *c, const options *o, counts *n)
 static spot_status assign_and_print(spot_ctx *c, void *input)
 {
     const options *o = input;
-    counts n = { 0, 0 };
+    counts n = { 0 };
     spot_status s = assign(c, o, &n);
 
     cli_log_close();
-    if (o->json) return print_json(c, s, o, &n);
-    if (s == SPOT_OK) printf("%d rows, %d times in a slice: %s\n", n.rows, n.members, o->out);
+    if (o->json) s = print_json(c, s, o, &n);
+    else if (s == SPOT_OK) printf("%d rows, %d times in a slice: %s\n", n.rows, n.members, o->out);
+    free(n.slice);
     return s;
 }
 
@@ -201,7 +342,9 @@ const cli_command cli_assign_command = {
     "assign", "slices of new rows, from the findings of discover", "DIR --embeddings E --out FILE",
     "  spotter discover --embeddings e.npy --labels y.npy --probs p.npy --out found\n"
     "  spotter assign found -e e2.npy -y y2.npy -p p2.npy --out slices2.csv",
-    "Assigns new rows to the slices that `spotter discover` found. Rows that it has seen get the slices that they had.",
+    "Assigns new rows to the slices that `spotter discover` found. Rows that it has seen get the slices that they had. Slices of "
+    "`discover` with a proof take new rows by their features alone; with --labels and --probs it then says of every slice whether "
+    "it fails more often than its class on these rows, too, by an exact test for all slices together.",
     table, check_options,
     .work = assign_and_print, CLI_OPTIONS(dir), .machine = true
 };

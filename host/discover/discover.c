@@ -1,4 +1,4 @@
-/* discover.c - spot_discover: examines classes in groups, each method on a whole group at once.
+/* discover.c - spot_search: examines classes in groups, each method on a whole group at once.
  *
  *     subject -> views of a group of classes -> points -> hypotheses -> slices
  *
@@ -369,16 +369,13 @@ static spot_status run_all(discovery *run, spot_candidate **candidates)
     return first_failure(run);
 }
 
-spot_status spot_discover(spot_ctx *c, spot_findings *f, const spot_subject *s, const spot_discover_options *o)
+spot_status spot_search(spot_ctx *c, spot_findings *f, const spot_subject *s, const spot_discover_options *o)
 {
     spot_ctx inner = *c;
     discovery run = { .c = &inner, .outer = c, .subject = s, .options = o, .findings = f };
     spot_candidate *candidates = NULL;
     spot_status status;
 
-    memset(f, 0, sizeof *f);
-    SPOT_TRY(spot_discover_check(c, s, o));
-    if (o->proof) return spot_prove(c, f, s, o);
     inner.on_log = pass_log;
     inner.on_progress = pass_progress;
     inner.label = label_class;

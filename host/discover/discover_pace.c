@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "discover/attribute_rows.h"
-#include "discover/search.h"
+#include "discover/judge.h"
 #include "steps/chain.h"
 #include "steps/reducer_timing.h"
 
@@ -87,6 +87,18 @@ static void estimate_time(spot_ctx *c, double *seconds, const spot_subject *s, c
     spot_arena_close(&a);
 }
 
+/* A proof holds a part of the rows once more, and searches both parts: together as long as all rows take, at most, for its own
+ * search and for each one in errors without structure. */
+static void add_proof(const spot_ctx *c, spot_bytes *bytes, double *seconds, const spot_subject *s, const spot_discover_options *o,
+                      const spot_candidate *candidates, int count)
+{
+    const double share = o->proof->parts == 1 ? 1 - o->proof->holdout : 0.5;
+
+    bytes->host += spot_proof_bytes(c, s, o, candidates, count)
+                 + spot_proof_subject_bytes(s, o, (int)fmin(s->n, share * s->n + s->classes + 1));
+    if (seconds) *seconds *= (o->proof->parts == 1 ? share : 1) * (1 + o->proof->chance);
+}
+
 spot_status spot_discover_cost(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, spot_bytes *bytes,
                                double *seconds)
 {
@@ -106,6 +118,7 @@ spot_status spot_discover_cost(spot_ctx *c, const spot_subject *s, const spot_di
         *bytes = spot_bytes_larger(*bytes, needs);
     }
     if (status == SPOT_OK && seconds) estimate_time(c, seconds, s, o, candidates, count);
+    if (status == SPOT_OK && o->proof) add_proof(c, bytes, seconds, s, o, candidates, count);
     free(candidates);
     return status;
 }

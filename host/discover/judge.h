@@ -5,7 +5,7 @@
  *     proof_chance.c   errors without structure for further runs
  *     proof_facts.c    what to expect on new rows, and what confidence alone lets expect
  *     proof_merge.c    pieces -> slices
- *     proof.c          the whole */
+ *     proof.c          the whole; proof_options.c its options */
 #ifndef SPOTTER_JUDGE_H
 #define SPOTTER_JUDGE_H
 
@@ -36,7 +36,7 @@ typedef struct {
 
 /* The errors of a run: row i has the answers of row answers[i] (NULL: its own), then is made wrong or right as wanted[i] says
  * (NULL: as it is). */
-typedef struct { const int *answers; const uint8_t *wanted; } spot_errors;
+typedef struct { const int *answers; const uint8_t *wanted; } spot_run_errors;
 
 typedef struct {
     spot_ctx                    *c;
@@ -48,7 +48,7 @@ typedef struct {
     spot_proved  *cls;                 /* (classes) */
     uint8_t      *part;                /* (n): of each row of the subject, 0 or 1 */
     int           rows[2], *row[2];    /* rows of the subject that the search of a part sees, ascending */
-    spot_errors   errors;              /* of the current run */
+    spot_run_errors   errors;              /* of the current run */
     int           run, runs;           /* searches of a part, done and in all */
     bool          quiet;               /* no log: a search in errors without structure */
     int           pieces, left;        /* pieces of the current run; its slices that are no test */
@@ -77,7 +77,7 @@ static inline bool spot_has_bit(const uint64_t *bit, int i) { return bit[i / 64]
 /* ---- proof_run.c ---- */
 
 /* Fills j->piece with the pieces of a run with these errors: tested, and their p corrected. */
-spot_status spot_proof_run(spot_proving *j, spot_errors errors);
+spot_status spot_proof_run(spot_proving *j, spot_run_errors errors);
 
 /* Rows of the class at these bits, wrong ones among them, and the wrong ones that the rates of `part` let expect; part -1: of
  * all judging rows. */
@@ -105,9 +105,13 @@ void   spot_proof_facts(const spot_proving *j, const spot_proved *k, const uint6
 spot_status spot_proof_merge(spot_proving *j);
 spot_status spot_proof_findings(spot_proving *j, spot_findings *f, const spot_candidate *candidates, int count);
 
-/* ---- proof.c ---- */
+/* ---- proof_options.c ---- */
 
 spot_status spot_proof_check(spot_ctx *c, const spot_subject *s, const spot_discover_options *o);
-spot_status spot_prove(spot_ctx *c, spot_findings *f, const spot_subject *s, const spot_discover_options *o);
+
+/* ---- discover.c ---- */
+
+/* spot_discover without a proof, whose options were checked; f is zeroed. */
+spot_status spot_search(spot_ctx *c, spot_findings *f, const spot_subject *s, const spot_discover_options *o);
 
 #endif

@@ -1,52 +1,8 @@
-/* proof.c - spot_discover with a proof: two parts, searches, tests, one list of slices. */
-#include "spotter/proof.h"
-
+/* proof.c - spot_discover: a search of all rows, or with a proof: two parts, searches, tests, one list of slices. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "discover/judge.h"
-
-enum { LEAST_CHANCE = 19 };            /* the best of 19 searches and the real one: 1 in 20 by chance */
-
-spot_proof_options spot_proof_defaults(void)
-{
-    return (spot_proof_options){ .parts = 2, .holdout = 0.5, .neighbours = 5, .level = 0.05, .same = 0.5 };
-}
-
-const char *spot_claim_name(spot_claim claim)
-{
-    static const char *const name[] = { "chance", "suggested", "confirmed" };
-
-    return claim < SPOT_CLAIM_CHANCE || claim > SPOT_CLAIM_CONFIRMED ? "unknown" : name[claim];
-}
-
-const char *spot_origin_name(int origin)
-{
-    static const char *const name[] = { "neither", "found", "judged", "both" };
-
-    return origin < 0 || origin > SPOT_ORIGIN_BOTH ? "unknown" : name[origin];
-}
-
-spot_status spot_proof_check(spot_ctx *c, const spot_subject *s, const spot_discover_options *o)
-{
-    const spot_proof_options *p = o->proof;
-
-    if (p->parts != 1 && p->parts != 2) return spot_fail(c, SPOT_INVALID, "a proof has 1 or 2 parts that find, not %d", p->parts);
-    if (p->parts == 1 && !(p->holdout > 0 && p->holdout < 1))
-        return spot_fail(c, SPOT_USAGE, "the share of the rows that judge is %g; it lies between 0 and 1", p->holdout);
-    if (p->neighbours < 1 || p->neighbours % 2 == 0)
-        return spot_fail(c, SPOT_INVALID, "%d neighbours vote on a membership; an odd number is wanted", p->neighbours);
-    if (p->chance < 0 || (p->chance && p->chance < LEAST_CHANCE))
-        return spot_fail(c, SPOT_USAGE, "%d searches in errors without structure say too little; give none, or %d and more",
-                         p->chance, LEAST_CHANCE);
-    if (p->chance && !s->target)
-        return spot_fail(c, SPOT_USAGE, "searches in errors without structure need rows of one class each, and these have "
-                         "several; leave them out");
-    if (!(p->level > 0 && p->level < 1) || !(p->same > 0 && p->same <= 1))
-        return spot_fail(c, SPOT_INVALID, "a proof at level %g, with slices of overlap %g merged; both lie between 0 and 1",
-                         p->level, p->same);
-    return SPOT_OK;
-}
 
 static spot_status prove_all(spot_proving *j, spot_findings *f, spot_candidate **candidates)
 {
@@ -56,7 +12,7 @@ static spot_status prove_all(spot_proving *j, spot_findings *f, spot_candidate *
     SPOT_TRY(spot_proof_open(j, *candidates, count));
     SPOT_TRY(spot_learn_expected(j));
     if (j->p.chance) SPOT_TRY(spot_proof_chance(j));
-    SPOT_TRY(spot_proof_run(j, (spot_errors){ NULL, NULL }));
+    SPOT_TRY(spot_proof_run(j, (spot_run_errors){ NULL, NULL }));
     if (j->left)
         spot_log(j->c, SPOT_LOG_INFO, "%d slices are no test: they fail no more often than their class where they were found, "
                  "are nearly all of it, or have no judging row", j->left);
@@ -65,7 +21,7 @@ static spot_status prove_all(spot_proving *j, spot_findings *f, spot_candidate *
     return spot_proof_findings(j, f, *candidates, count);
 }
 
-spot_status spot_prove(spot_ctx *c, spot_findings *f, const spot_subject *s, const spot_discover_options *o)
+static spot_status prove(spot_ctx *c, spot_findings *f, const spot_subject *s, const spot_discover_options *o)
 {
     spot_proving j = { .c = c, .s = s, .o = o, .p = *o->proof, .best = 1, .runs = o->proof->parts * (1 + o->proof->chance) };
     spot_candidate *candidates = NULL;
@@ -76,4 +32,11 @@ spot_status spot_prove(spot_ctx *c, spot_findings *f, const spot_subject *s, con
     free(candidates);
     spot_proof_close(&j);
     return how;
+}
+
+spot_status spot_discover(spot_ctx *c, spot_findings *f, const spot_subject *s, const spot_discover_options *o)
+{
+    memset(f, 0, sizeof *f);
+    SPOT_TRY(spot_discover_check(c, s, o));
+    return o->proof ? prove(c, f, s, o) : spot_search(c, f, s, o);
 }

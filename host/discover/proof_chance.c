@@ -52,7 +52,7 @@ spot_status spot_proof_chance(spot_proving *j)
         const bool drawn = k % 2 && j->s->prob && j->expected;
         if (drawn) draw(j, wanted, k);
         else permute(j, answers, row, order, k);
-        how = spot_proof_run(j, (spot_errors){ drawn ? NULL : answers, drawn ? wanted : NULL });
+        how = spot_proof_run(j, (spot_run_errors){ drawn ? NULL : answers, drawn ? wanted : NULL });
         for (int i = 0; i < j->pieces && how == SPOT_OK; i++) j->best = fmin(j->best, j->piece[i].said.p);
     }
     j->quiet = false;

@@ -108,7 +108,7 @@ static spot_status find_neighbours(spot_proving *j, spot_proved *k, int q)
     size_t mark;
 
     if (!x.n || !y.n) return SPOT_OK;
-    k->votes[q] = spot_votes(y.n, j->p.neighbours);
+    k->votes[q] = spot_voters(y.n, j->p.neighbours);
     SPOT_TRY(SPOT_TAKE(j->c, &j->a, k->nearest[q], (size_t)x.n * (size_t)k->votes[q]));
     mark = j->a.used;
     for (int h = 0; h < 2; h++) {

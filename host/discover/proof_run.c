@@ -180,7 +180,7 @@ static spot_status search_part(spot_proving *j, int part, spot_status *failure)
     inner.user = j;
     SPOT_TRY(spot_arena_open(j->c, &a, spot_proof_subject_bytes(j->s, j->o, j->rows[part])));
     how = spot_proof_subject(j, &a, part, &s, &o);
-    if (how == SPOT_OK) how = spot_discover(&inner, &f, &s, &o);
+    if (how == SPOT_OK) how = spot_search(&inner, &f, &s, &o);
     if (how && spot_concerns_one_problem(how)) {
         *failure = spot_fail(j->c, how, "%s", spot_message(&inner, how));
         how = SPOT_OK;
@@ -204,7 +204,7 @@ static spot_status correct(spot_proving *j)
     return scratch && p ? SPOT_OK : spot_fail(j->c, SPOT_NOMEM, "no memory for the tests of %d slices", j->pieces);
 }
 
-spot_status spot_proof_run(spot_proving *j, spot_errors errors)
+spot_status spot_proof_run(spot_proving *j, spot_run_errors errors)
 {
     spot_status failure = SPOT_OK;
     int failed = 0;

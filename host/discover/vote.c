@@ -11,7 +11,7 @@
 
 enum { ROWS = 64, COLUMNS = 256 };     /* of a tile */
 
-int spot_votes(int n, int asked)
+int spot_voters(int n, int asked)
 {
     const int k = n < asked ? n : asked;
 
@@ -106,7 +106,7 @@ spot_status spot_vote_assign(spot_ctx *c, spot_arena *a, uint8_t *member, int sl
                          "network makes of them", rows->d, known->columns);
     SPOT_TRY(spot_fit_take(c, f, "neighbours.member", SPOT_U8, known->rows, slices, &in));
     SPOT_TRY(spot_fit_indices(c, f, "neighbours.votes", 1, 1, INT_MAX, &voters));
-    k = spot_votes(known->rows, *voters);
+    k = spot_voters(known->rows, *voters);
     SPOT_TRY(SPOT_TAKE(c, a, nearest, (size_t)rows->n * (size_t)k));
     SPOT_TRY(spot_nearest_rows(c, a, nearest, (spot_some_rows){ rows->feature, NULL, rows->n },
                                (spot_some_rows){ known->data, NULL, known->rows }, rows->d, k));

@@ -9,7 +9,7 @@
 typedef struct { const float *feature; const int *row; int n; } spot_some_rows;
 
 /* The votes among n rows that `asked` of them cast: an odd number, asked at most. n and asked are at least 1. */
-int spot_votes(int n, int asked);
+int spot_voters(int n, int asked);
 
 /* nearest (x.n, k): for each row of x its k nearest rows of y by squared distance (gemm.h: exact sums in a fixed order), nearest
  * first; of equals the first. Entries index y, from 0 to y.n - 1. k is y.n at most. Takes scratch from a; a counting arena only
