@@ -41,7 +41,8 @@ static bool begins_with(const char *dir, const char *name, const char *top)
  * comment that findings_write.c writes. */
 static bool is_ours(const char *dir, const char *name)
 {
-    if (!strcmp(name, "rows.csv")) return begins_with(dir, name, "id,image,class,x,y,width,height,outcome,reason,score\n");
+    if (!strcmp(name, "rows.csv"))
+        return begins_with(dir, name, "id,image,class,x,y,width,height,outcome,reason,score\n");
     if (!strcmp(name, "attributes.csv")) return begins_with(dir, name, "id,size,at edge,in picture,overlaps\n");
     return begins_with(dir, "config.yaml", "# spotter discover --config config.yaml --seed ");
 }
