@@ -224,7 +224,7 @@ static spot_status gather_pictures(spot_ctx *c, void *input)
 static void store_defaults(void *input) { cli_encoder_defaults(&((options *)input)->encoder); }
 
 const cli_command cli_gather_command = {
-    "gather", "test of a slice's description on new pictures", "--text PHRASE --images DIR --encoder FILE --out DIR",
+    "gather", "test of a slice's description on new pictures", "--text T --images DIR --out DIR",
     "  spotter gather --text \"a dog in the snow\" --images dogs --encoder clip.safetensors --out snow\n"
     "  spotter gather --judge snow/gathered.csv",
     "Takes the pictures of a folder that are nearest to a phrase, and as many random others as controls, into gathered.csv. "
