@@ -1,5 +1,5 @@
-/* test_detections.c - a detector's rows: matches against pycocotools and against a plain loop, outcomes and reasons of rows that
- * can be checked by hand, features found by ids, wrong files. */
+/* test_detections.c - a detector's rows: matches against pycocotools and against a plain loop, outcomes and reasons of rows
+ * that can be checked by hand, features found by ids, wrong files. */
 #define _GNU_SOURCE
 #include "checks.h"
 
@@ -161,7 +161,8 @@ TEST(rows_made_by_hand)
     static const wanted_row want[] = {
         { "a.png#71", "cat: objects", 0, "", 0.9f },           { "a.png#72", "cat: objects", 1, "localisation", 0 },
         { "a.png#73", "dog: objects", 1, "confusion", 0 },     { "b.png#object 0", "dog: objects", 1, "low score", 0.25f },
-        { "a.png#detection 0", "cat: detections", 0, "", 0.9f }, { "a.png#detection 1", "cat: detections", 1, "duplicate", 0.2f },
+        { "a.png#detection 0", "cat: detections", 0, "", 0.9f },
+        { "a.png#detection 1", "cat: detections", 1, "duplicate", 0.2f },
         { "a.png#detection 2", "cat: detections", 1, "localisation", 0.3f },
         { "a.png#detection 3", "cat: detections", 1, "confusion", 0.4f },
         { "b.png#detection 7", "cat: detections", 1, "background", 0 },
@@ -269,11 +270,13 @@ TEST(features_are_found_by_ids)
 
 TEST(wrong_detections_get_their_sentence)
 {
-#define D(image, category, box, score) "[{\"image_id\":" image ",\"category_id\":" category ",\"bbox\":" box ",\"score\":" score "}]"
+#define D(image, category, box, score) \
+    "[{\"image_id\":" image ",\"category_id\":" category ",\"bbox\":" box ",\"score\":" score "}]"
     static const struct { const char *text, *words; } cases[] = {
         { "", "is empty" }, { "{}", "the file is an object" }, { "[3]", "entry 0 of the list is a number" },
         { "[{}]", "there is no \"image_id\"" }, { "[[]]", "entry 0 of the list is a list" }, { "[{\"image_id\":", "not JSON" },
-        { D("99", "2", "[1,2,3,4]", "0.5"), "entry 0 (from 0): " }, { D("\"5\"", "2", "[1,2,3,4]", "0.5"), "\"image_id\" is a word" },
+        { D("99", "2", "[1,2,3,4]", "0.5"), "entry 0 (from 0): " },
+        { D("\"5\"", "2", "[1,2,3,4]", "0.5"), "\"image_id\" is a word" },
         { D("5.5", "2", "[1,2,3,4]", "0.5"), "which is no id" }, { D("5", "2", "[1,2,3]", "0.5"), "has 3 numbers" },
         { D("5", "2", "[1,2,3,4,5]", "0.5"), "more than 4" }, { D("5", "2", "[1,2,-3,4]", "0.5"), "negative width" },
         { D("5", "2", "[1,2,NaN,4]", "0.5"), "not JSON" }, { D("5", "2", "[1,2,1e99,4]", "0.5"), "\"bbox\" is 1e99" },

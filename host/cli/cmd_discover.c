@@ -355,7 +355,8 @@ static spot_status search_subject(spot_ctx *c, options *o, spot_config *cfg, spo
         how = cli_detector_write(c, &o->detector, &s, o->out);
         o->describe.instances = o->detector.table;
     }
-    if (how == SPOT_OK && o->detector.rows_only) spot_log(c, SPOT_LOG_INFO, "%s; in %s: rows.csv, attributes.csv", s.source, o->out);
+    if (how == SPOT_OK && o->detector.rows_only)
+        spot_log(c, SPOT_LOG_INFO, "%s; in %s: rows.csv, attributes.csv", s.source, o->out);
     else if (how == SPOT_OK) how = discover_rows(c, o, cfg, &s, describer);
     spot_subject_close(&s);
     return how;

@@ -25,9 +25,10 @@ typedef struct {
 } options;
 
 static const cli_row table[] = {
-    { "text",    0,   "PHRASE", CLI_TEXT, CLI_AT(text), .help = "description of a slice, such as \"a photo of a dog in snow\"" },
+    { "text",    0,   "PHRASE", CLI_TEXT, CLI_AT(text), .help = "description of a slice, such as \"a dog in the snow\"" },
     { "images",  0,   "DIR",  CLI_TEXT, CLI_AT(images), .help = "folder of new pictures, of one class" },
-    { "encoder", 0,   "FILE", CLI_TEXT, CLI_AT(weights), .help = "CLIP in .safetensors that compares the phrase with the pictures" },
+    { "encoder", 0,   "FILE", CLI_TEXT, CLI_AT(weights),
+      .help = "CLIP in .safetensors that compares the phrase with the pictures" },
     { "most",    0,   "N",    CLI_INT,  CLI_AT(most), 1, 1000000, .preset = "40",
       .help = "pictures that are gathered, and as many random others as controls" },
     { "seed",    's', "N",    CLI_INT,  CLI_AT(seed), 0, 2147483647, .preset = "0", .help = "seed of the controls" },
@@ -69,7 +70,8 @@ static bool write_table(FILE *f, const void *user)
     return !ferror(f);
 }
 
-static spot_status write_picks(spot_ctx *c, const options *o, const spot_folder *f, const double *similarity, const int *of, int n)
+static spot_status write_picks(spot_ctx *c, const options *o, const spot_folder *f, const double *similarity, const int *of,
+                               int n)
 {
     spot_gathered *pick = malloc(2 * (size_t)o->most * sizeof *pick);
     chosen t = { .folder = f, .pick = pick };
@@ -88,14 +90,15 @@ static spot_status write_picks(spot_ctx *c, const options *o, const spot_folder 
 }
 
 /* Cosines of the phrase with the readable pictures; of: their places in the folder. */
-static spot_status compare(spot_ctx *c, const options *o, spot_encoder *e, char *const *path, int n, double *similarity, int *of,
-                           int *readable)
+static spot_status compare(spot_ctx *c, const options *o, spot_encoder *e, char *const *path, int n, double *similarity,
+                           int *of, int *readable)
 {
     const int d = spot_encoder_about(e)->dim;
     float *v = malloc(((size_t)n + 1) * (size_t)d * sizeof *v), *text = v ? v + (size_t)n * (size_t)d : NULL;
     uint8_t *bad = malloc((size_t)n);
     const spot_encoder_pictures p = { .path = path, .n = n, .feature = v, .unreadable = bad, .stage = "gather" };
-    spot_status s = v && bad ? spot_encode_texts(c, e, text, &o->text, 1) : spot_fail(c, SPOT_NOMEM, "no memory for %d pictures", n);
+    spot_status s = v && bad ? spot_encode_texts(c, e, text, &o->text, 1)
+                               : spot_fail(c, SPOT_NOMEM, "no memory for %d pictures", n);
 
     if (!s) s = spot_encode_pictures(c, e, &p);
     for (int i = 0; !s && i < n; i++) {
@@ -221,11 +224,11 @@ static spot_status gather_pictures(spot_ctx *c, void *input)
 static void store_defaults(void *input) { cli_encoder_defaults(&((options *)input)->encoder); }
 
 const cli_command cli_gather_command = {
-    "gather", "test of a slice's description on new pictures", "--text PHRASE --images DIR --encoder FILE --out DIR",
+    "gather", "test of a slice's description on new pictures", "--text T --images DIR --out DIR",
     "  spotter gather --text \"a dog in the snow\" --images dogs --encoder clip.safetensors --out snow\n"
     "  spotter gather --judge snow/gathered.csv",
-    "Takes the pictures of a folder that are nearest to a phrase, and as many random others as controls, into gathered.csv. When "
-    "you have looked whether your classifier is wrong on each, --judge says whether the phrase names a weakness: Fisher's exact "
-    "test, one-sided. The pictures must be new to the search that found the slice.",
+    "Takes the pictures of a folder that are nearest to a phrase, and as many random others as controls, into gathered.csv. "
+    "When you have looked whether your classifier is wrong on each, --judge says whether the phrase names a weakness: "
+    "Fisher's exact test, one-sided. The pictures must be new to the search that found the slice.",
     table, check_options, .work = gather_pictures, CLI_OPTIONS(out), .machine = true, .fill = store_defaults
 };

@@ -37,11 +37,12 @@ static bool begins_with(const char *dir, const char *name, const char *top)
     return !strcmp(line, top);
 }
 
-/* The tables of a detector's rows, which may come before all others, have their own header; the others have config.yaml with the
- * comment that findings_write.c writes. */
+/* The tables of rows of a detector, which may come before all others, have their own header; the others have config.yaml with a
+ * comment of findings_write.c. */
 static bool is_ours(const char *dir, const char *name)
 {
-    if (!strcmp(name, "rows.csv")) return begins_with(dir, name, "id,image,class,x,y,width,height,outcome,reason,score\n");
+    if (!strcmp(name, "rows.csv"))
+        return begins_with(dir, name, "id,image,class,x,y,width,height,outcome,reason,score\n");
     if (!strcmp(name, "attributes.csv")) return begins_with(dir, name, "id,size,at edge,in picture,overlaps\n");
     return begins_with(dir, "config.yaml", "# spotter discover --config config.yaml --seed ");
 }

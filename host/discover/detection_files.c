@@ -22,7 +22,8 @@ enum { PATH = 1200, TOLD = 5 };
 /* ---- pictures ---- */
 
 /* path (images): where each picture of k is; *s owns them. */
-static spot_status picture_paths(spot_ctx *c, spot_subject *s, char ***path, const spot_coco *k, const spot_subject_files *files)
+static spot_status picture_paths(spot_ctx *c, spot_subject *s, char ***path, const spot_coco *k,
+                                 const spot_subject_files *files)
 {
     spot_subject all = { .n = k->images, .owned = s->owned };
     spot_status how = SPOT_SUBJECT_TAKE(c, &all, all.id, k->images);
@@ -95,14 +96,15 @@ static spot_status find_rows(spot_ctx *c, int *row, const spot_subject *s, const
     return how;
 }
 
-static spot_status order_rows(spot_ctx *c, int *row, const spot_subject *s, const spot_array *a, const spot_subject_files *files)
+static spot_status order_rows(spot_ctx *c, int *row, const spot_subject *s, const spot_array *a,
+                              const spot_subject_files *files)
 {
     spot_array ids = { 0 };
     spot_status how;
 
     if (!files->ids && a->dim[0] != s->n)
-        return spot_fail(c, SPOT_INPUT, "%s has %lld rows, and there are %d objects and detections; give its ids, or the rows in "
-                         "the order of rows.csv", a->name, (long long)a->dim[0], s->n);
+        return spot_fail(c, SPOT_INPUT, "%s has %lld rows, and there are %d objects and detections; give its ids, or the rows "
+                         "in the order of rows.csv", a->name, (long long)a->dim[0], s->n);
     for (int i = 0; i < s->n; i++) row[i] = i;
     if (!files->ids) return SPOT_OK;
     SPOT_TRY(spot_array_read(c, &ids, files->ids, files->memory));
@@ -200,8 +202,8 @@ static void describe_source(spot_subject *s, const spot_subject_files *files)
         missed += !s->instance[i].detected && s->instance[i].wrong;
         wrong += s->instance[i].wrong;
     }
-    snprintf(s->source, sizeof s->source, "%d objects of %.150s, %d missed, and %d detections of %.150s, %d false, at IoU %g and "
-             "score %g", objects, files->coco, missed, s->n - objects, o->file, wrong - missed, o->iou, o->score);
+    snprintf(s->source, sizeof s->source, "%d objects of %.150s, %d missed, and %d detections of %.150s, %d false, at IoU %g "
+             "and score %g", objects, files->coco, missed, s->n - objects, o->file, wrong - missed, o->iou, o->score);
 }
 
 spot_status spot_subject_instances(spot_ctx *c, spot_subject *s, const spot_subject_files *files)

@@ -63,7 +63,8 @@ static spot_status take_detections(spot_ctx *c, spot_matches *m, const spot_coco
 
     for (int i = 0; !s && i < r->n; i++) {
         const spot_coco_result *d = &r->result[i];
-        const int image = find_id(ids.images, k->images, d->image), category = find_id(ids.categories, k->categories, d->category);
+        const int image = find_id(ids.images, k->images, d->image);
+        const int category = find_id(ids.categories, k->categories, d->category);
         if (image < 0)
             s = spot_fail(c, SPOT_INPUT, "%s, entry %d (from 0): %s has no picture with the \"image_id\" %" PRId64, o->file, i,
                           names, d->image);
@@ -97,7 +98,8 @@ static spot_status order_detections(spot_ctx *c, spot_matches *m, const spot_coc
     for (int i = 0; i < k->images; i++) {
         const int objects = k->first[i + 1] - k->first[i], detections = m->first[i + 1];
         if (objects > MOST || detections > MOST)
-            return spot_fail(c, SPOT_INPUT, "%.200s has %d objects in %s and %d detections in %s; a picture may have %d of each",
+            return spot_fail(c, SPOT_INPUT, "%.200s has %d objects in %s and %d detections in %s; a picture may have "
+                             "%d of each",
                              k->image[i].file, objects, names, detections, o->file, MOST);
         m->first[i + 1] += m->first[i];
     }
@@ -186,8 +188,8 @@ spot_status spot_matches_find(spot_ctx *c, spot_matches *m, const spot_coco *k, 
 {
     *m = (spot_matches){ 0 };
     if (!(o->iou > 0 && o->iou <= 1) || !(o->score >= 0 && o->score < 1) || !(o->context >= 0 && o->context <= 10))
-        return spot_fail(c, SPOT_USAGE, "an IoU of %g, a score of %g and a context of %g; the IoU must be above 0 and at most 1, "
-                         "the score 0 or more and below 1, the context 0 to 10", o->iou, o->score, o->context);
+        return spot_fail(c, SPOT_USAGE, "an IoU of %g, a score of %g and a context of %g; the IoU must be above 0 and at most "
+                         "1, the score 0 or more and below 1, the context 0 to 10", o->iou, o->score, o->context);
     SPOT_TRY(order_detections(c, m, k, r, o, names));
     for (int i = 0; i < k->images; i++) {
         SPOT_TRY(spot_check_stop(c));

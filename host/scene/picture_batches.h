@@ -19,7 +19,7 @@ typedef struct {
 
 typedef struct {
     char *const *path;                    /* (n) */
-    const float *box;                     /* (n, 4): spot_picture_cut; NULL: whole pictures. Equal paths in turn are decoded once */
+    const float *box;                     /* (n, 4): spot_picture_cut; NULL: whole ones. Equal paths in turn: decoded once */
     int          n, batch;                /* batch: most pictures of a batch */
     int          early;                   /* pictures of a smaller first batch, after which the time is logged; 0: none */
     int          resize, crop;

@@ -10,9 +10,10 @@
  *     objects       which objects does the detector miss?      wrong: no detection matches          class "NAME: objects"
  *     detections    when does it see what is not there?        wrong: it matches no object          class "NAME: detections"
  *
- * The confidence of a row is the score, on a scale on which the threshold t is 1/2: s / 2t below it, 1/2 + (s - t) / (2 (1 - t))
- * above. An object has that of its match, a missed one that of the best detection below the threshold that would match it, else
- * 0; a right detection has its own, a false one 1 minus its own. So confidence below 1/2 and wrong are the same. */
+ * The confidence of a row is the score, on a scale on which the threshold t is 1/2: s / 2t below it, 1/2 + (s - t) /
+ * (2 (1 - t)) above. An object has that of its match, a missed one that of the best detection below the threshold that would
+ * match it, else 0; a right detection has its own, a false one 1 minus its own. So confidence below 1/2 and wrong are the same.
+ */
 #ifndef SPOTTER_DETECTIONS_H
 #define SPOTTER_DETECTIONS_H
 

@@ -77,8 +77,8 @@ typedef struct {
     const char *stage;             /* name of the progress that is told; NULL: none */
     int      before, total;        /* progress counts from `before` of `total`, for work in several calls; 0, 0: this call's */
     size_t   memory;               /* most bytes for decoding; 0: as the options say */
-    const float *box;              /* (n, 4): x, y, width, height in pixels of the part of each picture that is encoded, cut at the
-                                    * picture's border; a picture of several rows in turn is decoded once; NULL: whole pictures */
+    const float *box;              /* (n, 4): x, y, width, height in pixels of the part of each picture, cut at its border; a
+                                    * picture of several rows in turn is decoded once; NULL: whole pictures */
     int     *skipped;              /* raised by the unreadable pictures; the first ten are named in the log; or NULL */
 } spot_encoder_pictures;
 

@@ -33,9 +33,9 @@ typedef struct {
     char   **id;               /* (n): the user's name of the row: an id, a path, else its number; NULL: all numbers */
     char   **image;            /* (n): path of the picture, from the current directory; NULL entries: no picture; NULL: no
                                 * pictures at all */
-    float   *box;              /* (n, 4): the part of the picture that the row is, in pixels: x, y of the upper left corner, width,
-                                * height; it may reach beyond the picture; NULL: rows are whole pictures */
-    spot_instance *instance;   /* (n): what is known of objects and detections; NULL: rows are none, or were read from findings */
+    float   *box;              /* (n, 4): the part of the picture that the row is, in pixels: x, y of the upper left corner,
+                                * width, height; it may reach beyond the picture; NULL: rows are whole pictures */
+    spot_instance *instance;   /* (n): what is known of objects and detections; NULL: rows are none, or come from findings */
     char     source[512];      /* one line for people: the files read and the number of rows */
     int      skipped;          /* unreadable pictures left out (spot_subject_files.skip) */
     char     encoder[32];      /* name of the encoder that made `feature` (encoder.h); "": not known, or the classifier */
@@ -62,7 +62,7 @@ typedef struct {
     const spot_encoder_options *encoder;       /* of `embed`; NULL: the defaults */
     const spot_detection_options *detections;  /* not NULL: rows are the objects and detections of `coco` in the pictures of
                                 * `images`; features come from `embed`, or from `embeddings`, whose rows `ids` name by the ids
-                                * of spot_instances_write; without ids they are in its order. With neither d is 1 and feature 0 */
+                                * of spot_instances_write; without ids in its order. With neither, d is 1 and feature 0 */
 } spot_subject_files;
 
 /* Reads and checks the files. Without embeddings it runs the model, the encoder or both on the pictures. SPOT_INPUT names file
