@@ -15,7 +15,8 @@ const spot_binding_row *spot_binding(int *count)
 #define PLACE(type, member) { #type "." #member, offsetof(type, member) }
     static const spot_binding_row rows[] = {
         SIZE(spot_ctx), SIZE(spot_arena), SIZE(spot_view), SIZE(spot_points), SIZE(spot_subject), SIZE(spot_slice),
-        SIZE(spot_fit_tensor), SIZE(spot_fit), SIZE(spot_finding), SIZE(spot_findings), SIZE(spot_discover_options), SIZE(spot_proof_options),
+        SIZE(spot_fit_tensor), SIZE(spot_fit), SIZE(spot_finding), SIZE(spot_findings), SIZE(spot_discover_options),
+        SIZE(spot_proof_options),
         SIZE(spot_versions), SIZE(spot_versions_options), SIZE(spot_version_slice), SIZE(spot_version_class),
         SIZE(spot_word), SIZE(spot_conjunction), SIZE(spot_attributes), SIZE(spot_describe_options),
         SIZE(spot_encoder_options), SIZE(spot_encoder_info), SIZE(spot_encoder_pictures),
