@@ -38,8 +38,8 @@ static void print_slices(const spot_versions *v, const spot_subject *s)
     }
     if (!v->slices) printf("     no blindspot of either version is confirmed\n");
     if (pending)
-        printf("\npending: the rows cannot tell. %d rows that only one version has wrong, always the same one, would show a change;\n"
-               "         more rows of such slices decide. Pending fails nothing.\n", enough);
+        printf("\npending: the rows cannot tell; it fails nothing. %d rows that one and the same version alone\n"
+               "has wrong would show a change: more rows of such slices decide.\n", enough);
 }
 
 static void print_classes(const spot_versions *v, const spot_subject *s)

@@ -32,8 +32,8 @@ static spot_status check_ids(spot_ctx *c, const spot_subject *found, const spot_
 {
     for (int i = 0; o->files.ids && found->id && i < found->n; i++)
         if (strcmp(found->id[i], rows->id[i]))
-            return spot_fail(c, SPOT_INPUT, "row %d is \"%.80s\" in %s and \"%.80s\" in %s: these are other rows, or in another order",
-                             i, rows->id[i], o->files.ids, found->id[i], o->found);
+            return spot_fail(c, SPOT_INPUT, "row %d is \"%.80s\" in %s and \"%.80s\" in %s: these are other rows, or in another "
+                             "order", i, rows->id[i], o->files.ids, found->id[i], o->found);
     return SPOT_OK;
 }
 
@@ -54,8 +54,8 @@ static spot_status read_found(spot_ctx *c, spot_subject *s, const cli_versions *
                  : spot_rows_read(c, &rows, &files, &known);
     if (how) return spot_subject_close(s), how;
     if (rows.n != s->n)
-        how = spot_fail(c, SPOT_INPUT, "%s has %d rows, %s was made of %d: give the embeddings of the same rows in the same order",
-                        o->files.embeddings, rows.n, o->found, s->n);
+        how = spot_fail(c, SPOT_INPUT, "%s has %d rows, %s was made of %d: give the embeddings of the same rows in the same "
+                        "order", o->files.embeddings, rows.n, o->found, s->n);
     if (!how) how = check_ids(c, s, &rows, o);
     if (!how) how = SPOT_SUBJECT_TAKE(c, s, s->feature, (size_t)s->n * (size_t)s->d);
     if (!how) memcpy(s->feature, rows.feature, (size_t)s->n * (size_t)s->d * sizeof *s->feature);
@@ -73,8 +73,8 @@ static spot_status read_first(spot_ctx *c, spot_subject *s, const cli_versions *
     if (!f->embeddings) return spot_fail(c, SPOT_USAGE, "features of the rows are missing; for example: --embeddings e.npy");
     if (o->found && !f->labels && !f->probs) return read_found(c, s, o);
     if (!f->labels || !f->probs)
-        return spot_fail(c, SPOT_USAGE, "--labels and --probs of version 1 belong together; give both%s", o->found ? ", or neither"
-                         : ", or the folder that `spotter discover` wrote");
+        return spot_fail(c, SPOT_USAGE, "--labels and --probs of version 1 belong together; give both%s", o->found
+                         ? ", or neither" : ", or the folder that `spotter discover` wrote");
     return spot_subject_read(c, s, f);
 }
 
@@ -93,7 +93,8 @@ static spot_status match_ids(spot_ctx *c, int *order, const spot_subject *a, con
         const int differ = strcmp(a->id[x[i]], b->id[y[i]]);
         order[x[i]] = y[i];
         if (i && !strcmp(a->id[x[i]], a->id[x[i - 1]]))
-            s = spot_fail(c, SPOT_INPUT, "two rows have the id \"%.200s\", so that rows cannot be matched by their ids", a->id[x[i]]);
+            s = spot_fail(c, SPOT_INPUT, "two rows have the id \"%.200s\", so that rows cannot be matched by their ids",
+                          a->id[x[i]]);
         else if (differ)
             s = spot_fail(c, SPOT_INPUT, "the id \"%.200s\" is in version %d alone; both versions need the same rows",
                           differ < 0 ? a->id[x[i]] : b->id[y[i]], differ < 0 ? 1 : 2);
@@ -128,8 +129,8 @@ static spot_status check_folder_labels(spot_ctx *c, const spot_subject *a, const
 {
     for (int i = 0; b->target && i < a->n; i++)
         if (a->target[i] != b->target[order[i]])
-            return spot_fail(c, SPOT_INPUT, "row %d has class \"%.80s\" in version 1 and \"%.80s\" in version 2: other labels, or "
-                             "other rows", i, a->class_name[a->target[i]], a->class_name[b->target[order[i]]]);
+            return spot_fail(c, SPOT_INPUT, "row %d has class \"%.80s\" in version 1 and \"%.80s\" in version 2: other labels, "
+                             "or other rows", i, a->class_name[a->target[i]], a->class_name[b->target[order[i]]]);
     return SPOT_OK;
 }
 
@@ -140,8 +141,8 @@ static spot_status fit_second(spot_ctx *c, spot_subject *b, const spot_subject *
     spot_status s = SPOT_OK;
 
     if (a->n != b->n || a->classes != b->classes)
-        return spot_fail(c, SPOT_INPUT, "%s has %d rows and %d classes, version 1 %d and %d: they cannot be compared", o->against,
-                         b->n, b->classes, a->n, a->classes);
+        return spot_fail(c, SPOT_INPUT, "%s has %d rows and %d classes, version 1 %d and %d: they cannot be compared",
+                         o->against, b->n, b->classes, a->n, a->classes);
     for (int k = 0; k < a->classes; k++)
         if (strcmp(a->class_name[k], b->class_name[k]))
             return spot_fail(c, SPOT_INPUT, "class %d is \"%.80s\" in version 1 and \"%.80s\" in %s", k, a->class_name[k],
@@ -182,8 +183,8 @@ static void judge_alike(spot_ctx *c, spot_subject s[SPOT_VERSIONS])
     const bool knows[] = { s[0].prob || s[0].predicted, s[1].prob || s[1].predicted };
 
     if (!s[0].target || knows[0] == knows[1]) return;
-    spot_log(c, SPOT_LOG_WARN, "only version %d has the probability of each class: in both, a row is wrong where its true class has "
-             "less than 1/2", knows[0] ? 1 : 2);
+    spot_log(c, SPOT_LOG_WARN, "only version %d has the probability of each class: in both, a row is wrong where its true "
+             "class has less than 1/2", knows[0] ? 1 : 2);
     for (int u = 0; u < SPOT_VERSIONS; u++) s[u].prob = NULL, s[u].predicted = NULL;
 }
 

@@ -25,14 +25,15 @@ static const cli_row table[] = {
     { "commit",  'c', "ID",         CLI_TEXT, CLI_AT(commit), .help = "commit of the build, for the line in the history" },
     { .kind = CLI_HEADING, .help = "Two versions of a classifier on the same rows:" },
     { "against",    0,   "P2|DIR", CLI_TEXT, CLI_AT(versions.against),
-      .help = "probabilities of version 2, as --probs, or its findings; BASELINE, if given, is a folder of findings of version 1" },
+      .help = "probabilities of version 2, as --probs, or its findings; BASELINE, if there, is a folder of findings of version 1" },
     { "embeddings", 'e', "E",     CLI_TEXT, CLI_AT(versions.files.embeddings),
       .help = "features of each row: (n, d) numbers in .npy, .npz:NAME, .safetensors:NAME or .csv:e0..e511" },
     { "labels",     'y', "Y",     CLI_TEXT, CLI_AT(versions.files.labels), .otherwise = "those of BASELINE",
       .help = "true class of each row: numbers or words" },
     { "probs",      'p', "P",     CLI_TEXT, CLI_AT(versions.files.probs), .otherwise = "those of BASELINE",
       .help = "probabilities of version 1: of each class, (n, classes), or of each row's true class" },
-    { "ids",        'i', "I",     CLI_TEXT, CLI_AT(versions.files.ids), .otherwise = "row numbers", .help = "names of the rows" },
+    { "ids",        'i', "I",     CLI_TEXT, CLI_AT(versions.files.ids), .otherwise = "row numbers",
+      .help = "names of the rows" },
     { "against-ids", 0,  "I2",    CLI_TEXT, CLI_AT(versions.against_ids),
       .help = "names of the rows of --against, if they come in another order" },
     { "name",       0,   "A,B",   CLI_TEXT, CLI_AT(versions.name), .otherwise = "names of the files",
@@ -42,14 +43,17 @@ static const cli_row table[] = {
       .help = "class whose slices are compared; each class in turn; or all rows at once" },
     { "method",     'm', "M[,M]", CLI_TEXT, CLI_AT(versions.method), .otherwise = "those of BASELINE, else of discover",
       .help = "methods that find slices" },
-    { "config",     0,   "FILE",  CLI_TEXT, CLI_AT(versions.config), .help = "methods with settings and a seed, as in discover" },
+    { "config",     0,   "FILE",  CLI_TEXT, CLI_AT(versions.config),
+      .help = "methods with settings and a seed, as in discover" },
     { "least",      0,   "N",     CLI_INT, CLI_AT(versions.least), 1, 1000000000, .preset = "20",
       .help = "rows that a class must have to be searched" },
     { "margin",     0,   "X",     CLI_REAL, CLI_AT(versions.margin), 0.001, 0.5, .preset = "0.05",
       .help = "difference of error rates that counts as none" },
     { "rotations",  0,   "N",     CLI_INT, CLI_AT(versions.rotations), 0, SPOT_MOST_ROTATIONS, .preset = "0",
-      .help = "0: slices from errors that do not tell the versions apart; else from each version's errors outside each of N parts" },
-    { "out",        'o', "DIR",   CLI_TEXT, CLI_AT(versions.out), .most = 1000, .help = "folder for versions.json and versions.csv" },
+      .help = "0: slices from errors that do not tell the versions apart; else from each version's errors, outside each of N "
+              "parts of the rows" },
+    { "out",        'o', "DIR",   CLI_TEXT, CLI_AT(versions.out), .most = 1000,
+      .help = "folder for versions.json and versions.csv" },
     CLI_MACHINE_ROWS("cpu"),
     { .kind = CLI_END }
 };
@@ -65,7 +69,8 @@ static void check_options(const struct argp_state *state, void *input)
     k->found = o->baseline;
     k->json = o->json;
     if (k->against && !k->found && !k->files.probs)
-        argp_error(state, "version 1 is missing; for example: found --against %s, or --embeddings, --labels and --probs", k->against);
+        argp_error(state, "version 1 is missing; for example: found --against %s, or --embeddings, --labels and --probs",
+                   k->against);
     if (k->method && k->config) argp_error(state, "--method and --config both choose the methods; give one of them");
     if (!o->baseline && !k->against) argp_error(state, "BASELINE is missing; for example: configs/nightly.baseline.json");
     if (!o->run && !k->against) argp_error(state, "RUN is missing; for example: runs/nightly");
@@ -105,8 +110,8 @@ const cli_command cli_check_command = {
     "and models), and the paper's numbers where a sweep has the paper's settings. The exit code is 1 if something is worse, "
     "better than possible, or broken. A line in quarantine is shown and fails nothing. BASELINE and RUN may also be two runs "
     "of `spotter background` or of `spotter examine`, each DIR or DIR:MODEL: then one version of a model stands against "
-    "another, with tests over pictures or objects. With --against, two versions of your own classifier are compared on the same "
-    "rows: for each confirmed blindspot of either, mended, better, same, worse, new, or pending where the rows cannot tell; the "
-    "exit code is 1 only if something is worse or new.", table, check_options,
+    "another, with tests over pictures or objects. With --against, two versions of your own classifier are compared on the "
+    "same rows: for each confirmed blindspot of either, mended, better, same, worse, new, or pending where the rows cannot tell; "
+    "the exit code is 1 only if something is worse or new.", table, check_options,
     .work = check_run, CLI_OPTIONS(run), .machine = true
 };

@@ -7,7 +7,7 @@
 /* A piece with its rows of the subject, ascending. */
 typedef struct {
     spot_version_piece is;
-    int *row, *at;             /* (rows) rows of its search and compared rows together; (is.counts.rows) the latter; one block */
+    int *row, *at;             /* (rows) rows of its search and compared ones; (is.counts.rows) the latter; one block */
     int  rows;
 } spot_carried;
 
@@ -22,6 +22,9 @@ void        spot_carried_free(spot_carried_list *list);
 /* Tests, merges and judges: fills v but its names. */
 spot_status spot_versions_judge(spot_ctx *c, spot_versions *v, spot_carried_list *list,
                                 const spot_subject *const s[SPOT_VERSIONS], const spot_versions_options *o);
+
+/* Whether the class that s predicts is known, and not only the probability of the true one. */
+static inline bool spot_knows_predicted(const spot_subject *s) { return s->prob || s->predicted; }
 
 /* Adds row `row` of class cls (SPOT_ALL_CLASSES: its own) to the counts. */
 void spot_version_count(spot_version_counts *k, const spot_subject *const s[SPOT_VERSIONS], int row, int cls);

@@ -221,7 +221,10 @@ static spot_status keep_pieces(judging *j, spot_version_slice *p, int g)
     return SPOT_OK;
 }
 
-static int class_of_row(const spot_version_slice *p, const spot_subject *s, int row) { return p->cls < 0 ? s->target[row] : p->cls; }
+static int class_of_row(const spot_version_slice *p, const spot_subject *s, int row)
+{
+    return p->cls < 0 ? s->target[row] : p->cls;
+}
 
 /* Whether a version fails on the compared rows more than on their classes: exact, corrected for the number of slices. */
 static bool is_above(judging *j, const spot_version_slice *p, int version)
@@ -260,8 +263,8 @@ static spot_status keep_rows(judging *j, spot_version_slice *p)
 
 static int rank_of(spot_change_verdict v)
 {
-    static const int rank[] = { [SPOT_CHANGE_NEW] = 0, [SPOT_CHANGE_WORSE] = 1, [SPOT_CHANGE_PENDING] = 2, [SPOT_CHANGE_SAME] = 3,
-                                [SPOT_CHANGE_BETTER] = 4, [SPOT_CHANGE_MENDED] = 5 };
+    static const int rank[] = { [SPOT_CHANGE_NEW] = 0, [SPOT_CHANGE_WORSE] = 1, [SPOT_CHANGE_PENDING] = 2,
+                                [SPOT_CHANGE_SAME] = 3, [SPOT_CHANGE_BETTER] = 4, [SPOT_CHANGE_MENDED] = 5 };
 
     return rank[v];
 }
@@ -337,7 +340,8 @@ static size_t bytes_of_results(const spot_carried_list *list, const spot_subject
     size_t bytes = ((size_t)a->classes + 1) * sizeof(spot_version_class) + 8 * EDGE;
 
     for (int i = 0; i < list->n; i++)
-        bytes += sizeof(spot_version_slice) + sizeof(spot_version_piece) + 4 * EDGE + 2 * (size_t)list->of[i].rows * sizeof(int);
+        bytes += sizeof(spot_version_slice) + sizeof(spot_version_piece) + 4 * EDGE
+                 + 2 * (size_t)list->of[i].rows * sizeof(int);
     for (int k = 0; k < a->classes; k++)
         for (int i = 0; i < a->n; i++)
             if (spot_subject_is_of(a, i, k) && spot_subject_wrong(s[1], i, k)) bytes += sizeof(spot_version_row);

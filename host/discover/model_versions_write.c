@@ -129,8 +129,8 @@ static spot_status write_json(spot_ctx *c, const char *dir, const spot_versions 
 
 /* ---- csv ---- */
 
-static void write_row(FILE *f, const spot_subject *const s[SPOT_VERSIONS], int row, int cls, const char *slice, const char *verdict,
-                      bool compared)
+static void write_row(FILE *f, const spot_subject *const s[SPOT_VERSIONS], int row, int cls, const char *slice,
+                      const char *verdict, bool compared)
 {
     if (s[0]->id) spot_csv_field(f, s[0]->id[row]);
     else fprintf(f, "%d", row);
@@ -165,7 +165,8 @@ static spot_status write_csv(spot_ctx *c, const char *dir, const spot_versions *
     return status;
 }
 
-spot_status spot_versions_write(spot_ctx *c, const char *dir, const spot_versions *v, const spot_subject *const s[SPOT_VERSIONS])
+spot_status spot_versions_write(spot_ctx *c, const char *dir, const spot_versions *v,
+                                const spot_subject *const s[SPOT_VERSIONS])
 {
     SPOT_TRY(spot_folder_make(c, dir));
     SPOT_TRY(write_json(c, dir, v, s[0]));

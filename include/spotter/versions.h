@@ -15,8 +15,8 @@
  *
  * With `rotations` R > 1, the rows of each class are divided at random in R parts instead. For each part, slices are found and
  * confirmed on all other rows, once with version 1's errors and once with version 2's; every confirmed one is carried to the
- * part by the vote of nearest rows and compared there. Each part, and all classes together, get an equal share of `level`, fixed
- * in advance, because the number of slices outside one part depends on the errors of the others. This tells whose errors show a
+ * part by the vote of nearest rows and compared there. Each part, and all classes together, get an equal share of `level`,
+ * fixed in advance, because the number of slices outside one part depends on the errors of the others. This tells whose errors show a
  * slice with no more than these errors, costs 2 R searches, and has an R-th of the rows for each test: of blindspots of 60
  * rows among 2,000 that rise from 10 to 45 % wrong it calls 29 of 60 new or worse, the search in pairs 463 of 600.
  *
@@ -88,7 +88,7 @@ typedef struct {
     int    cls;                                /* class, or SPOT_ALL_CLASSES */
     spot_change_verdict verdict;
     bool   confirmed[SPOT_VERSIONS];           /* by version 1, 2 */
-    int    size, *row;                         /* (size): all its rows, ascending: those of its searches and the compared ones */
+    int    size, *row;                         /* (size): all its rows, ascending: of its searches, and the compared ones */
     int    compared, *at;                      /* (compared): the compared rows, ascending, each once */
     spot_version_counts counts;                /* over the compared rows; p and enough: the least of its pieces */
     double class_rate[SPOT_VERSIONS];          /* error rates in the classes of the compared rows */
@@ -133,7 +133,8 @@ void        spot_versions_close(spot_versions *v);
 
 /* DIR/versions.json: schema, names, level, and all above; and DIR/versions.csv: id, class, slice, verdict, before, now for each
  * row of each slice, then the rows that were lost outside. Makes DIR. s: the first version. */
-spot_status spot_versions_write(spot_ctx *c, const char *dir, const spot_versions *v, const spot_subject *const s[SPOT_VERSIONS]);
+spot_status spot_versions_write(spot_ctx *c, const char *dir, const spot_versions *v,
+                                const spot_subject *const s[SPOT_VERSIONS]);
 
 #ifdef __cplusplus
 }

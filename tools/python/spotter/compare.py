@@ -60,7 +60,7 @@ _MIRRORED = {"spot_proof_options": _Proof, "spot_versions_options": _Options, "s
 
 
 class Change:
-    """What became of some rows. verdict: "new", "worse", "pending", "same", "better" or "mended". rows: number of compared rows;
+    """What became of some rows. verdict: "new", "worse", "pending", "same", "better" or "mended". rows: number of compared ones;
     before, now: error rates on them; lost, gained: rows that turned wrong, right; change, low, high: now - before with its 95 %
     interval; p_worse, p_better: exact and corrected for all tests; enough: rows that only one version has wrong, all the same
     one, which would show a change."""
@@ -74,8 +74,8 @@ class Change:
         self.p_worse, self.p_better = k.p_worse, k.p_better
 
     def __repr__(self):
-        return (f"{type(self).__name__}(class={self.name!r}, verdict={self.verdict!r}, rows={self.rows}, before={self.before:.3f}, "
-                f"now={self.now:.3f}, p_worse={self.p_worse:.2g}, p_better={self.p_better:.2g})")
+        return (f"{type(self).__name__}(class={self.name!r}, verdict={self.verdict!r}, rows={self.rows}, "
+                f"before={self.before:.3f}, now={self.now:.3f}, p_worse={self.p_worse:.2g}, p_better={self.p_better:.2g})")
 
 
 class ChangedSlice(Change):
@@ -103,7 +103,8 @@ class Comparison:
 
     def __repr__(self):
         head = f"{self.names[0]} -> {self.names[1]}: {'worse' if self.failed else 'nothing is shown to be worse'}"
-        return "\n  ".join([head, *map(repr, self.slices), *(repr(c) for c in self.classes if c.verdict in ("worse", "better"))])
+        changed = [c for c in self.classes if c.verdict in ("worse", "better")]
+        return "\n  ".join([head, *map(repr, self.slices + changed)])
 
 
 def _check():
