@@ -1,5 +1,5 @@
-/* spot_discover with a proof: the exact test against enumeration, votes against a plain search, errors without structure are not
- * confirmed, planted ones are, bytes do not depend on threads, what is refused.
+/* spot_discover with a proof: the exact test against enumeration, votes against a plain search, errors without structure are
+ * not confirmed, planted ones are, bytes do not depend on threads, what is refused.
  * ctest: threads, ctest: long */
 #define _POSIX_C_SOURCE 200809L
 #include "checks.h"
@@ -38,15 +38,16 @@ static double by_enumeration(const spot_stratum *s, int strata, int inside)
 TEST(the_tail_over_classes_is_exact)
 {
     static const spot_stratum cases[][3] = {
-        { { 6, 2, 3 }, { 5, 3, 2 }, { 4, 1, 1 } }, { { 7, 7, 2 }, { 6, 0, 3 }, { 5, 2, 5 } }, { { 8, 3, 0 }, { 5, 4, 4 }, { 3, 3, 1 } },
-        { { 1, 1, 1 }, { 1, 0, 1 }, { 12, 5, 6 } },
+        { { 6, 2, 3 }, { 5, 3, 2 }, { 4, 1, 1 } }, { { 7, 7, 2 }, { 6, 0, 3 }, { 5, 2, 5 } },
+        { { 8, 3, 0 }, { 5, 4, 4 }, { 3, 3, 1 } }, { { 1, 1, 1 }, { 1, 0, 1 }, { 12, 5, 6 } },
     };
     double scratch[64];
 
     for (int i = 0; i < LEN(cases); i++)
         for (int strata = 1; strata <= 3; strata++)
             for (int inside = 0; inside <= 12; inside++)
-                CHECK_NEAR(spot_stratified_tail(cases[i], strata, inside, scratch), by_enumeration(cases[i], strata, inside), 1e-12);
+                CHECK_NEAR(spot_stratified_tail(cases[i], strata, inside, scratch),
+                           by_enumeration(cases[i], strata, inside), 1e-12);
 }
 
 /* ---- votes ---- */
