@@ -165,13 +165,17 @@ refused 3 'leads back' broken --embeddings new.npy
 
 # --- slices of a proof: new rows join by their features alone, and are judged
 "$spotter" discover "${old[@]}" --method ward,kmeans --threads 2 --out proved > out 2> err || fail "a proof: $(cat err)"
-grep -q '^   1  confirmed  ' out && grep -Eq '^[0-9]+ confirmed of [0-9]+ tests at level 0.05; ' out || fail "no claims: $(cat out)"
-grep -q '^id,class,method,seed,rank,score,claim,part$' proved/slices.csv && grep -Eq ',confirmed,(found|judged|both)$' proved/slices.csv ||
+grep -q '^   1  confirmed  ' out && grep -Eq '^[0-9]+ confirmed of [0-9]+ tests at level 0.05; ' out ||
+    fail "no claims: $(cat out)"
+grep -q '^id,class,method,seed,rank,score,claim,part$' proved/slices.csv || fail "no column of claims"
+grep -Eq ',confirmed,(found|judged|both)$' proved/slices.csv ||
     fail "no claims in slices.csv: $(head -3 proved/slices.csv)"
 [ -s proved/report.html ] || fail "no report of a proof"
-"$spotter" report proved -o later.html 2> err && cmp -s later.html proved/report.html || fail "the report made later is another: $(cat err)"
+"$spotter" report proved -o later.html 2> err && cmp -s later.html proved/report.html ||
+    fail "the report made later is another: $(cat err)"
 ok proved "${new[@]}" --out judged.csv
-grep -Eq '^[0-9]+ of [0-9]+ slices are confirmed on these rows' out && grep -q ' confirmed$' out || fail "no verdict: $(cat out)"
+grep -Eq '^[0-9]+ of [0-9]+ slices are confirmed on these rows' out && grep -q ' confirmed$' out ||
+    fail "no verdict: $(cat out)"
 ok proved "${new[@]}" --json --out judged.csv
 /usr/bin/python3 - <<'PYTHON' || fail "the figures of new rows are others"
 import csv, json

@@ -235,7 +235,8 @@ static void print_claims(const counts *n, const spot_subject *s)
         if (i < TOP) print_slice(n, v, s, held);
     }
     if (n->slices > TOP) printf("and %d more; --json has all\n", n->slices - TOP);
-    if (n->merged) printf("%d of %d slices are confirmed on these rows, at level %g for all together\n", holds, n->slices, level);
+    if (n->merged)
+        printf("%d of %d slices are confirmed on these rows, at level %g for all together\n", holds, n->slices, level);
 }
 
 /* Slices without a proof: some methods decide by the new rows' own probabilities which slice a row is in. */
