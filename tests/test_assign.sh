@@ -163,6 +163,43 @@ PYTHON
 cp cats/config.yaml broken/
 refused 3 'leads back' broken --embeddings new.npy
 
+# --- slices of a proof: new rows join by their features alone, and are judged
+"$spotter" discover "${old[@]}" --method ward,kmeans --threads 2 --out proved > out 2> err || fail "a proof: $(cat err)"
+grep -q '^   1  confirmed  ' out && grep -Eq '^[0-9]+ confirmed of [0-9]+ tests at level 0.05; ' out ||
+    fail "no claims: $(cat out)"
+grep -q '^id,class,method,seed,rank,score,claim,part$' proved/slices.csv || fail "no column of claims"
+grep -Eq ',confirmed,(found|judged|both)$' proved/slices.csv ||
+    fail "no claims in slices.csv: $(head -3 proved/slices.csv)"
+[ -s proved/report.html ] || fail "no report of a proof"
+"$spotter" report proved -o later.html 2> err && cmp -s later.html proved/report.html ||
+    fail "the report made later is another: $(cat err)"
+ok proved "${new[@]}" --out judged.csv
+grep -Eq '^[0-9]+ of [0-9]+ slices are confirmed on these rows' out && grep -q ' confirmed$' out ||
+    fail "no verdict: $(cat out)"
+ok proved "${new[@]}" --json --out judged.csv
+/usr/bin/python3 - <<'PYTHON' || fail "the figures of new rows are others"
+import csv, json
+import numpy as np
+said = json.load(open("out"))["slices"]
+labels = np.array(["dog", "cat"] * 150)
+wrong = np.load("newp.npy") < 0.5
+names = json.load(open("proved/slices.json"))["subject"]["class_names"]
+rows = list(csv.DictReader(open("judged.csv")))
+assert said and json.load(open("proved/slices.json"))["schema"] == 2
+for v in said:
+    name = names[v["class_number"]]
+    mine = [int(r["id"]) for r in rows if r["class"] == name and r["rank"] == str(v["rank"])]
+    assert v["rows"] == len(mine) and v["wrong"] == wrong[mine].sum(), v
+    assert v["class_rows"] == (labels == name).sum() and v["class_wrong"] == wrong[labels == name].sum(), v
+    if mine:
+        assert abs(v["excess"]["value"] - (wrong[mine].mean() - wrong[labels == name].mean())) < 1e-9, v
+assert min(v["corrected_p"] for v in said) < 0.01, said
+PYTHON
+ok proved --embeddings new.npy --labels newy.csv --out blind.csv
+cmp -s blind.csv judged.csv || fail "probabilities of new rows change who belongs"
+ok found "${new[@]}" --out plain.csv
+grep -q 'these rates test nothing' err || fail "no warning: $(cat err)"
+
 "$spotter" assign --help | grep '^  spotter assign found .* --out slices2.csv$' >/dev/null || fail "--help breaks its example"
 
 [ $failed = 0 ] && echo "all of assign's checks passed"

@@ -1,5 +1,5 @@
-/* spot_discover with a proof: the exact test against enumeration, votes against a plain search, errors without structure are not
- * confirmed, planted ones are, bytes do not depend on threads, what is refused.
+/* spot_discover with a proof: the exact test against enumeration, votes against a plain search, errors without structure are
+ * not confirmed, planted ones are, bytes do not depend on threads, what is refused.
  * ctest: threads, ctest: long */
 #define _POSIX_C_SOURCE 200809L
 #include "checks.h"
@@ -7,8 +7,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "check_folder.h"
 #include "discover/vote.h"
 #include "fit/statistics.h"
+#include "formats/safetensors.h"
+#include "golden_text.h"
 #include "spotter/discover.h"
 #include "spotter/rng.h"
 
@@ -38,15 +41,49 @@ static double by_enumeration(const spot_stratum *s, int strata, int inside)
 TEST(the_tail_over_classes_is_exact)
 {
     static const spot_stratum cases[][3] = {
-        { { 6, 2, 3 }, { 5, 3, 2 }, { 4, 1, 1 } }, { { 7, 7, 2 }, { 6, 0, 3 }, { 5, 2, 5 } }, { { 8, 3, 0 }, { 5, 4, 4 }, { 3, 3, 1 } },
-        { { 1, 1, 1 }, { 1, 0, 1 }, { 12, 5, 6 } },
+        { { 6, 2, 3 }, { 5, 3, 2 }, { 4, 1, 1 } }, { { 7, 7, 2 }, { 6, 0, 3 }, { 5, 2, 5 } },
+        { { 8, 3, 0 }, { 5, 4, 4 }, { 3, 3, 1 } }, { { 1, 1, 1 }, { 1, 0, 1 }, { 12, 5, 6 } },
     };
     double scratch[64];
 
     for (int i = 0; i < LEN(cases); i++)
         for (int strata = 1; strata <= 3; strata++)
             for (int inside = 0; inside <= 12; inside++)
-                CHECK_NEAR(spot_stratified_tail(cases[i], strata, inside, scratch), by_enumeration(cases[i], strata, inside), 1e-12);
+                CHECK_NEAR(spot_stratified_tail(cases[i], strata, inside, scratch),
+                           by_enumeration(cases[i], strata, inside), 1e-12);
+}
+
+/* tools/golden/strata.py: scipy's probabilities, up to 40 strata. */
+TEST(the_tail_over_classes_is_scipys)
+{
+    static double v[4000], scratch[80000];
+    const int n = golden_numbers("golden/strata.txt", v, LEN(v));
+    int at = 0, lines = 0;
+
+    while (at < n) {
+        spot_stratum s[40];
+        const int strata = (int)v[at++];
+        double want;
+        assert_in_range(strata, 1, 40);
+        for (int k = 0; k < strata; k++, at += 3) s[k] = (spot_stratum){ (int)v[at], (int)v[at + 1], (int)v[at + 2] };
+        want = v[at + 1];
+        CHECK_NEAR(spot_stratified_tail(s, strata, (int)v[at], scratch), want, 1e-9 * want + 1e-15);
+        at += 2;
+        lines++;
+    }
+    assert_int_equal(lines, 42);
+}
+
+/* Newcombe 1998, table II, method 10: 9 of 10 against 3 of 10, and 56 of 70 against 48 of 80. */
+TEST(the_difference_of_shares_is_newcombes)
+{
+    const spot_interval x = spot_share_difference(9, 10, 3, 10), y = spot_share_difference(56, 70, 48, 80);
+
+    CHECK_NEAR(x.low, 0.1705, 5e-5);
+    CHECK_NEAR(x.high, 0.8090, 5e-5);
+    CHECK_NEAR(y.value, 0.2, 1e-12);
+    CHECK_NEAR(y.low, 0.0524, 5e-5);
+    CHECK_NEAR(y.high, 0.3339, 5e-5);
 }
 
 /* ---- votes ---- */
@@ -261,4 +298,85 @@ TEST(chance_is_searched)
     CHECK_FAILS(&c, spot_discover(&c, &f, &w.s, &o), SPOT_USAGE, "between 0 and 1");
     p.parts = 3;
     CHECK_FAILS(&c, spot_discover(&c, &f, &w.s, &o), SPOT_INVALID, "1 or 2 parts");
+}
+
+/* ---- folders ---- */
+
+static void assert_same_proof(const spot_slice *a, const spot_slice *b)
+{
+    const spot_proof *x = a->proof, *y = b->proof;
+
+    assert_non_null(y);
+    assert_int_equal(x->claim, y->claim);
+    assert_true(x->p == y->p && x->shrunk == y->shrunk && x->class_rate == y->class_rate && x->cell == y->cell);
+    assert_memory_equal(&x->excess, &y->excess, sizeof x->excess);
+    assert_true(x->judged == y->judged && x->wrong == y->wrong && x->predicted == y->predicted && x->tests == y->tests);
+    assert_int_equal(x->pieces, y->pieces);
+    assert_memory_equal(x->origin, y->origin, (size_t)a->size);
+    for (int i = 0; i < x->pieces; i++)
+        assert_true(x->piece[i].seed == y->piece[i].seed && x->piece[i].p == y->piece[i].p && x->piece[i].bdm == y->piece[i].bdm
+                    && x->piece[i].judged == y->piece[i].judged && x->piece[i].base == y->piece[i].base);
+}
+
+/* Changes number `at` of a tensor of 8-byte numbers in a file. */
+static void damage(spot_ctx *c, const char *path, const char *name, size_t at, double value, bool whole)
+{
+    spot_tensors all;
+    const int64_t integer = (int64_t)value;
+    void *data = NULL;
+    char copy[600];
+
+    snprintf(copy, sizeof copy, "%s.copy", path);
+    CHECK_OK(c, spot_tensors_open(c, &all, path));
+    for (int i = 0; i < all.count; i++) {
+        if (data || strcmp(all.tensor[i].name, name)) continue;
+        data = malloc(all.tensor[i].bytes);
+        memcpy(data, all.tensor[i].data, all.tensor[i].bytes);
+        memcpy((char *)data + 8 * at, whole ? (const void *)&integer : (const void *)&value, 8);
+        all.tensor[i].data = data;
+    }
+    CHECK_OK(c, spot_tensors_save(c, copy, all.tensor, all.count));
+    spot_tensors_close(&all);
+    free(data);
+    assert_int_equal(rename(copy, path), 0);
+}
+
+TEST_IN_FOLDER(proofs_are_read_as_they_were_written)
+{
+    static const uint64_t seed[] = { 0, UINT64_MAX };
+    static const struct { const char *name; size_t at; double value; bool whole; } bad[] = {
+        { "proofs", 0, 3, false }, { "proofs", 2, 1e9, false }, { "proofs", 4, NAN, false }, { "proofs", 10, 3, false },
+        { "proofs", 12, 1e9, false }, { "proofs", 12, 0, false }, { "pieces", 0, 2, false }, { "pieces", 6, -1, false },
+        { "pieces", 8, 1.5, false }, { "proof", 0, 7, true }, { "proof_shares", 1, NAN, false },
+    };
+    const spot_bdm_config bdm[] = { spot_bdm_defaults(SPOT_WARD), spot_bdm_defaults(SPOT_KMEANS) };
+    const spot_proof_options p = spot_proof_defaults();
+    spot_discover_options o = plain_options(bdm, 2, &p), read;
+    spot_ctx c = check_ctx(2);
+    spot_findings f, g;
+    spot_subject s;
+    static world w;
+    char path[500];
+
+    o.seed = seed;
+    o.seeds = 2;
+    make_world(&w, 1200, 3, 40, 0.9, 0.1, 5);
+    CHECK_OK(&c, spot_discover(&c, &f, &w.s, &o));
+    CHECK_OK(&c, spot_findings_write(&c, root, &f, &w.s, &o));
+    CHECK_OK(&c, spot_findings_read(&c, root, &s, &g, &read));
+    assert_int_equal(f.count, g.count);
+    assert_true(read.proof && read.proof->parts == 2 && read.proof->level == p.level);
+    for (int i = 0; i < f.count; i++) {
+        assert_true(g.finding[i].merged && f.finding[i].slices == g.finding[i].slices);
+        for (int k = 0; k < f.finding[i].slices; k++) assert_same_proof(&f.finding[i].slice[k], &g.finding[i].slice[k]);
+    }
+    spot_findings_close(&g);
+    spot_subject_close(&s);
+    snprintf(path, sizeof path, "%s/subject.safetensors", root);
+    for (int i = 0; i < LEN(bad); i++) {
+        CHECK_OK(&c, spot_findings_write(&c, root, &f, &w.s, &o));
+        damage(&c, path, bad[i].name, bad[i].at, bad[i].value, bad[i].whole);
+        CHECK_FAILS(&c, spot_findings_read(&c, root, &s, &g, &read), SPOT_INPUT, "it is damaged");
+    }
+    spot_findings_close(&f);
 }

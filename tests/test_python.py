@@ -64,7 +64,8 @@ def test_same_bytes_as_the_program():
     feature, target, prob, _ = planted()
     np.save("e.npy", feature), np.save("y.npy", target), np.save("p.npy", prob)
     Path("methods.yaml").write_text("seed: 3\nbdms:\n  - {method: planespot, reduce: pca, representation: model, top: 10}\n")
-    subprocess.run([program, "discover", "--no-proof", "--embeddings", "e.npy", "--labels", "y.npy", "--probs", "p.npy", "--config",
+    subprocess.run([program, "discover", "--no-proof", "--embeddings", "e.npy", "--labels", "y.npy", "--probs", "p.npy",
+                    "--config",
                     "methods.yaml", "--device", "cpu", "--no-report", "--out", "by_program"], check=True, capture_output=True)
     spotter.PlaneSpot(reduce="pca", seed=3, device="cpu").fit(feature, target, prob).write("by_python")
     for name in ("slices.csv", "map.npy", "fit.safetensors", "config.yaml"):
@@ -92,7 +93,8 @@ def test_every_method_has_a_class_that_does_what_the_program_does():
         found.write(f"{name}_by_python")
         entry = {"method": name, "representation": "attributes" if name == "itemsets" else "model", "top": 5, **own}
         Path(f"{name}.yaml").write_text(json.dumps({"seed": 3, "bdms": [entry]}))
-        subprocess.run([program, "discover", "--no-proof", "-e", rows, "-y", "some_y.npy", "-p", "some_p.npy", "--config", f"{name}.yaml",
+        subprocess.run([program, "discover", "--no-proof", "-e", rows, "-y", "some_y.npy", "-p", "some_p.npy", "--config",
+                        f"{name}.yaml",
                         "--device", "cpu", "--no-report", "--out", f"{name}_by_program"], check=True, capture_output=True)
         for file in ("slices.csv", "config.yaml"):
             assert Path(f"{name}_by_python", file).read_bytes() == Path(f"{name}_by_program", file).read_bytes(), (name, file)
@@ -120,7 +122,8 @@ def test_slices_are_described():
     found.write("told_by_python")
     np.savez("told.npz", e=feature, y=target, p=prob, w=text)
     Path("words.txt").write_text("\n".join(words))
-    subprocess.run([program, "discover", "--no-proof", "-e", "told.npz:e", "-y", "told.npz:y", "-p", "told.npz:p", "-m", "planespot-pca",
+    subprocess.run([program, "discover", "--no-proof", "-e", "told.npz:e", "-y", "told.npz:y", "-p", "told.npz:p", "-m",
+                    "planespot-pca",
                     "--seed", "3", "--device", "cpu", "--words", "words.txt", "--word-embeddings", "told.npz:w", "--phrases",
                     "2", "--attributes", "table.csv", "--no-report", "--out", "told_by_program"],
                    check=True, capture_output=True)
@@ -142,7 +145,8 @@ def test_an_encoder_looks_at_pictures():
     found.describe(words, phrases=2).write("seen_by_python")
     Path("rows.csv").write_text("path,label,p\n" + "".join(f"{n},all,{p}\n" for n, p in zip(names * 8, prob)))
     Path("phrases.txt").write_text("\n".join(words))
-    subprocess.run([program, "discover", "--no-proof", "--images", "encoder/photos", "--ids", "rows.csv:path", "-y", "rows.csv:label", "-p",
+    subprocess.run([program, "discover", "--no-proof", "--images", "encoder/photos", "--ids", "rows.csv:path", "-y",
+                    "rows.csv:label", "-p",
                     "rows.csv:p", "--embed", clip, "-m", "domino", "--class", "all", "--seed", "3", "--device", "cpu",
                     "--words", "phrases.txt", "--phrases", "2", "--no-report", "--out", "seen_by_program"],
                    check=True, capture_output=True)

@@ -1,6 +1,7 @@
 /* cmd_assign.c - spotter assign: assigns new rows to the slices of a folder of findings. */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,13 +22,16 @@ typedef struct {
 
 /* A slice on the new rows: its rows and wrong rows, those of its class, and the exact test that it fails no more often. */
 typedef struct {
+    const spot_fitted *of;
     int    cls, rank, rows, wrong, class_rows, class_wrong;
+    double base;               /* wrong rows expected among `rows`, by the rates of their classes */
     double p, corrected;
 } judged;
 
 typedef struct {
     int     rows, members, slices;
-    judged *slice;             /* of merged findings, where labels and probabilities are known; else NULL */
+    judged *slice;             /* where labels and probabilities are known; else NULL */
+    bool    merged;            /* slices of a proof */
 } counts;
 
 static const cli_row table[] = {
@@ -121,8 +125,8 @@ static int count_wrong(const spot_subject *s, const spot_view *rows, int cls, in
 }
 
 /* The strata of a test: one class, or, for all rows at once, each class. */
-static int fill_strata(spot_stratum *t, const spot_subject *s, const spot_view *rows, const spot_fitted *g, const uint8_t *member,
-                       int k)
+static int fill_strata(spot_stratum *t, const spot_subject *s, const spot_view *rows, const spot_fitted *g,
+                       const uint8_t *member, int k)
 {
     const int strata = g->cls < 0 ? s->classes : 1;
 
@@ -148,12 +152,13 @@ static spot_status judge_slices(spot_ctx *c, const spot_subject *s, const spot_v
     for (int k = 0; k < g->slices && t && scratch; k++) {
         judged *v = &n->slice[n->slices++];
         const int strata = fill_strata(t, s, rows, g, member, k);
-        *v = (judged){ .cls = g->cls, .rank = k + 1, .class_rows = rows->n, .class_wrong = all };
+        *v = (judged){ .of = g, .cls = g->cls, .rank = k + 1, .class_rows = rows->n, .class_wrong = all };
         for (int i = 0; i < rows->n; i++) {
             if (!member[(size_t)i * g->slices + k]) continue;
             v->rows++;
             v->wrong += spot_subject_wrong(s, rows->image[i], g->cls);
         }
+        for (int h = 0; h < strata; h++) v->base += t[h].rows ? (double)t[h].covered * t[h].group / t[h].rows : 0;
         v->p = v->rows ? spot_stratified_tail(t, strata, v->wrong, scratch) : 1;
     }
     if (!t || !scratch) n->slices = 0;
@@ -185,23 +190,60 @@ static spot_status correct(spot_ctx *c, counts *n)
     return room ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for the tests of %d slices", n->slices);
 }
 
+/* Error rate less that of the class, whose other rows are independent of the slice's. */
+static spot_interval excess_of(const judged *v)
+{
+    const double part = 1 - (double)v->rows / v->class_rows;
+    spot_interval x = { 0, 0, 0 };
+    double off;
+
+    if (!v->rows) return (spot_interval){ NAN, NAN, NAN };
+    if (v->rows == v->class_rows) return x;
+    x = spot_share_difference(v->wrong, v->rows, v->class_wrong - v->wrong, v->class_rows - v->rows);
+    x = (spot_interval){ part * x.value, part * x.low, part * x.high };
+    off = (v->wrong - v->base) / v->rows - x.value;          /* 0 within one class */
+    return (spot_interval){ x.value + off, x.low + off, x.high + off };
+}
+
+static void print_slice(const counts *n, const judged *v, const spot_subject *s, bool held)
+{
+    const spot_interval x = excess_of(v);
+    char name[24], method[80] = "";
+
+    snprintf(name, sizeof name, "%.20s", v->cls < 0 ? "(all)" : s->class_name[v->cls]);
+    printf("%4d  %-20s  %6d  ", v->rank, spot_plain(name), v->rows);
+    if (v->rows)
+        printf("%3.0f %%  %3.0f %%  %+4.0f %% (%+.0f to %+.0f)", 100.0 * v->wrong / v->rows, 100 * v->base / v->rows,
+               100 * x.value, 100 * x.low, 100 * x.high);
+    if (!n->merged) printf("  %s\n", spot_bdm_name(v->of->bdm, method, sizeof method));
+    else if (!v->rows) printf("no row\n");
+    else printf("  %8.2g  %s\n", v->corrected, held ? "confirmed" : "not confirmed");
+}
+
 static void print_claims(const counts *n, const spot_subject *s)
 {
+    enum { TOP = 40 };
     const double level = spot_proof_defaults().level;
     int holds = 0;
 
-    printf("rank  class                   rows  wrong  class   p for all  on these rows\n");
+    printf("rank  class                   rows  wrong  class  excess (95 %% interval)  %s\n",
+           n->merged ? "p for all  on these rows" : "method");
     for (int i = 0; i < n->slices; i++) {
         const judged *v = &n->slice[i];
-        char name[24];
         const bool held = v->rows && v->corrected <= level;
-        snprintf(name, sizeof name, "%.20s", v->cls < 0 ? "(all)" : s->class_name[v->cls]);
         holds += held;
-        printf("%4d  %-20s  %6d  %3.0f %%  %3.0f %%  %10.2g  %s\n", v->rank, spot_plain(name), v->rows,
-               v->rows ? 100.0 * v->wrong / v->rows : 0.0, 100.0 * v->class_wrong / v->class_rows, v->rows ? v->corrected : 1.0,
-               held ? "confirmed" : v->rows ? "not shown" : "no row");
+        if (i < TOP) print_slice(n, v, s, held);
     }
-    printf("%d of %d slices are confirmed on these rows, at level %g for all together\n", holds, n->slices, level);
+    if (n->slices > TOP) printf("and %d more; --json has all\n", n->slices - TOP);
+    if (n->merged)
+        printf("%d of %d slices are confirmed on these rows, at level %g for all together\n", holds, n->slices, level);
+}
+
+/* Slices without a proof: some methods decide by the new rows' own probabilities which slice a row is in. */
+static void warn_of_rates(spot_ctx *c)
+{
+    spot_log(c, SPOT_LOG_WARN, "these rates test nothing: planespot, domino, multiaccuracy and others use the probabilities of "
+             "the new rows to decide membership; leave --no-proof out of `spotter discover` for slices that can be tested");
 }
 
 /* Assigns the rows of one finding's class. */
@@ -221,7 +263,7 @@ static spot_status assign_one(spot_ctx *c, FILE *out, const options *o, const sp
     if (!o->files.probs && !o->files.losses) rows.confidence = NULL;
     if (how == SPOT_OK) how = spot_assign(c, member, g->slices, &rows, &g->fit, g->bdm);
     if (how == SPOT_OK) put_members(out, s, &rows, g, member, n);
-    if (how == SPOT_OK && n->slice && g->merged) how = judge_slices(c, s, &rows, g, member, n);
+    if (how == SPOT_OK && n->slice) how = judge_slices(c, s, &rows, g, member, n);
     spot_arena_close(&a);
     return how;
 }
@@ -259,8 +301,10 @@ static void put_claims(spot_json *j, const counts *n)
         spot_json_put_int(j, "wrong", v->wrong);
         spot_json_put_int(j, "class_rows", v->class_rows);
         spot_json_put_int(j, "class_wrong", v->class_wrong);
-        spot_json_put_real(j, "p", v->p);
-        spot_json_put_real(j, "p_corrected", v->corrected);
+        spot_json_put_real(j, "expected_wrong", v->base);
+        spot_json_put_interval(j, "excess", excess_of(v));
+        if (n->merged) spot_json_put_real(j, "p", v->p);
+        if (n->merged) spot_json_put_real(j, "corrected_p", v->corrected);
         spot_json_end(j);
     }
     spot_json_end(j);
@@ -294,12 +338,15 @@ static spot_status check_out(spot_ctx *c, const options *o)
     return SPOT_OK;
 }
 
-/* Room for the claims of merged findings, where the rows' errors are known. */
+/* Room for the rates of all slices, where the rows' errors are known. */
 static spot_status open_claims(spot_ctx *c, const options *o, const spot_fits *f, counts *n)
 {
     size_t slices = 0;
 
-    for (int i = 0; i < f->count; i++) slices += f->of[i].merged ? (size_t)f->of[i].slices : 0;
+    for (int i = 0; i < f->count; i++) {
+        slices += (size_t)f->of[i].slices;
+        n->merged = n->merged || f->of[i].merged;
+    }
     if (!slices || !o->files.labels || (!o->files.probs && !o->files.losses)) return SPOT_OK;
     n->slice = calloc(slices, sizeof *n->slice);
     return n->slice ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for %zu claims", slices);
@@ -319,6 +366,7 @@ static spot_status assign(spot_ctx *c, const options *o, counts *n)
     if (how == SPOT_OK) how = open_claims(c, o, &f, n);
     if (how == SPOT_OK) how = assign_all(c, o, &s, &f, n);
     if (how == SPOT_OK && n->slice) how = correct(c, n);
+    if (how == SPOT_OK && n->slices && !n->merged) warn_of_rates(c);
     if (how == SPOT_OK && n->slices && !o->json) print_claims(n, &s);
     spot_subject_close(&s);
     spot_fits_close(&f);
@@ -342,9 +390,10 @@ const cli_command cli_assign_command = {
     "assign", "slices of new rows, from the findings of discover", "DIR --embeddings E --out FILE",
     "  spotter discover --embeddings e.npy --labels y.npy --probs p.npy --out found\n"
     "  spotter assign found -e e2.npy -y y2.npy -p p2.npy --out slices2.csv",
-    "Assigns new rows to the slices that `spotter discover` found. Rows that it has seen get the slices that they had. Slices of "
-    "`discover` with a proof take new rows by their features alone; with --labels and --probs it then says of every slice whether "
-    "it fails more often than its class on these rows, too, by an exact test for all slices together.",
+    "Assigns new rows to the slices that `spotter discover` found. A new row joins a slice where most of its nearest examined "
+    "rows are in it, whatever the classifier says of it. With --labels and --probs each slice gets the error rate of its new "
+    "rows beside that of their class, and an exact test for all slices together. Findings of --no-proof take rows as their "
+    "methods do: rows that they have seen get the slices that they had, and the error rates test nothing.",
     table, check_options,
     .work = assign_and_print, CLI_OPTIONS(dir), .machine = true
 };

@@ -89,8 +89,8 @@ static void estimate_time(spot_ctx *c, double *seconds, const spot_subject *s, c
 
 /* A proof holds a part of the rows once more, and searches both parts: together as long as all rows take, at most, for its own
  * search and for each one in errors without structure. */
-static void add_proof(const spot_ctx *c, spot_bytes *bytes, double *seconds, const spot_subject *s, const spot_discover_options *o,
-                      const spot_candidate *candidates, int count)
+static void add_proof(const spot_ctx *c, spot_bytes *bytes, double *seconds, const spot_subject *s,
+                      const spot_discover_options *o, const spot_candidate *candidates, int count)
 {
     const double share = o->proof->parts == 1 ? 1 - o->proof->holdout : 0.5;
 

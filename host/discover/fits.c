@@ -82,7 +82,8 @@ static spot_status read_finding(spot_ctx *c, spot_fitted *g, const char *dir, ya
     const bool merged = member_of(v, "merged", yajl_t_true) != NULL;
 
     g->cls = cls && YAJL_IS_NULL(cls) ? SPOT_ALL_CLASSES : (int)number_of(v, "class_number", 0, classes - 1);
-    if (!cls || (g->cls < 0 && !YAJL_IS_NULL(cls)) || (!seed && !merged) || !slices || YAJL_GET_ARRAY(slices)->len > SPOT_MAX_HYPOTHESES)
+    if (!cls || (g->cls < 0 && !YAJL_IS_NULL(cls)) || (!seed && !merged) || !slices
+        || YAJL_GET_ARRAY(slices)->len > SPOT_MAX_HYPOTHESES)
         return damaged(c, dir, "a finding lacks class, seed or slices");
     g->seed = seed ? strtoull(YAJL_GET_NUMBER(seed), NULL, 10) : 0;
     g->merged = merged;

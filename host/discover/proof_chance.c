@@ -1,6 +1,6 @@
 /* proof_chance.c - the same search in errors without structure. Odd runs permute the classifier's answers within each class.
- * Even ones, where all probabilities are known, draw each row's error by its predicted class and confidence: rows near a decision
- * border fail more often, and that alone is no finding. */
+ * Even ones, where all probabilities are known, draw each row's error by its predicted class and confidence: rows near a
+ * decision border fail more often, and that alone is no finding. */
 #include <math.h>
 #include <string.h>
 

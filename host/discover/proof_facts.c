@@ -1,8 +1,8 @@
 /* proof_facts.c - numbers that stand beside a claim.
  *
- * Shrunk excess: wrong rows of a piece are binomial with the rate base + e. Of the excesses e of all pieces a share is near 0, the
- * others are normal around 0; the share and the width are unknown, and every pair of them counts by how probable it makes all
- * pieces (an empirical prior: Efron 2010, chapter 1). The posterior mean of e needs no correction for having been selected.
+ * Shrunk excess: wrong rows of a piece are binomial with the rate base + e. Of the excesses e of all pieces a share is near 0,
+ * the others are normal around 0; the share and the width are unknown, and every pair of them counts by how probable it makes
+ * all pieces (an empirical prior: Efron 2010, chapter 1). The posterior mean of e needs no correction for having been selected.
  *
  * Expected rate: rows of the same predicted class are cut by confidence into bins of equal size. A row's expected error is its
  * bin's rate among judging rows. */
@@ -141,8 +141,9 @@ spot_status spot_learn_expected(spot_proving *j)
 
 /* ---- a slice ---- */
 
-/* The rest of the class is independent of the slice: rate - class_rate = (1 - share of the class) (rate - rate of the rest). With
- * several classes the class rate counts as one more share of all their judging rows, which makes the interval a little too wide. */
+/* The rest of the class is independent of the slice: rate - class_rate = (1 - share of the class) (rate - rate of the rest).
+ * With several classes the class rate counts as one more share of all their judging rows, which makes the interval a little too
+ * wide. */
 static spot_interval excess_of(const spot_proving *j, const spot_proved *k, const spot_proof *p)
 {
     int rows = 0, wrong = 0;

@@ -146,7 +146,8 @@ bool spot_piece_of(spot_piece *p, const double v[SPOT_RECALL_PIECE], uint64_t se
     return true;
 }
 
-void spot_proof_options_numbers(int64_t chosen[SPOT_RECALL_CHOSEN], double shares[SPOT_RECALL_SHARES], const spot_proof_options *p)
+void spot_proof_options_numbers(int64_t chosen[SPOT_RECALL_CHOSEN], double shares[SPOT_RECALL_SHARES],
+                                const spot_proof_options *p)
 {
     const int64_t all[SPOT_RECALL_CHOSEN] = { p->parts, p->neighbours, p->chance, (int64_t)p->seed };
 

@@ -26,7 +26,8 @@ spot_status spot_proof_check(spot_ctx *c, const spot_subject *s, const spot_disc
 {
     const spot_proof_options *p = o->proof;
 
-    if (p->parts != 1 && p->parts != 2) return spot_fail(c, SPOT_INVALID, "a proof has 1 or 2 parts that find, not %d", p->parts);
+    if (p->parts != 1 && p->parts != 2)
+        return spot_fail(c, SPOT_INVALID, "a proof has 1 or 2 parts that find, not %d", p->parts);
     if (p->parts == 1 && !(p->holdout > 0 && p->holdout < 1))
         return spot_fail(c, SPOT_USAGE, "the share of the rows that judge is %g; it lies between 0 and 1", p->holdout);
     if (p->neighbours < 1 || p->neighbours % 2 == 0)

@@ -13,7 +13,8 @@ static size_t slices_of_a_class(const spot_discover_options *o)
 {
     size_t top = 0;
 
-    for (int b = 0; b < o->bdms; b++) top += (size_t)(o->bdm[b].top < SPOT_MAX_HYPOTHESES ? o->bdm[b].top : SPOT_MAX_HYPOTHESES);
+    for (int b = 0; b < o->bdms; b++)
+        top += (size_t)(o->bdm[b].top < SPOT_MAX_HYPOTHESES ? o->bdm[b].top : SPOT_MAX_HYPOTHESES);
     return top * (size_t)o->seeds * 2;
 }
 

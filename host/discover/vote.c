@@ -55,7 +55,8 @@ static void search_tile(int *nearest, float *own, float *far, float *best, const
         const int columns = m - j < COLUMNS ? m - j : COLUMNS;
         spot_gemm_squares(far, COLUMNS, own, (size_t)d, y + (size_t)j * (size_t)d, (size_t)d, rows, columns, d);
         for (int i = 0; i < rows; i++)
-            insert(best + (size_t)i * (size_t)k, nearest + (size_t)(first + i) * (size_t)k, far + (size_t)i * COLUMNS, j, columns, k);
+            insert(best + (size_t)i * (size_t)k, nearest + (size_t)(first + i) * (size_t)k, far + (size_t)i * COLUMNS, j,
+                   columns, k);
     }
 }
 
@@ -113,9 +114,9 @@ spot_status spot_vote_assign(spot_ctx *c, spot_arena *a, uint8_t *member, int sl
     if (a->counting) return SPOT_OK;
     for (size_t i = 0; i < (size_t)rows->n; i++)
         for (int s = 0; s < slices; s++) {
+            const uint8_t *of = (const uint8_t *)in->data + s;
             int votes = 0;
-            for (int t = 0; t < k; t++)
-                votes += ((const uint8_t *)in->data)[(size_t)nearest[i * (size_t)k + (size_t)t] * (size_t)slices + (size_t)s] != 0;
+            for (int t = 0; t < k; t++) votes += of[(size_t)nearest[i * (size_t)k + (size_t)t] * (size_t)slices] != 0;
             member[i * (size_t)slices + (size_t)s] = 2 * votes > k;
         }
     return SPOT_OK;

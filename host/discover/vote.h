@@ -11,7 +11,7 @@ typedef struct { const float *feature; const int *row; int n; } spot_some_rows;
 /* The votes among n rows that `asked` of them cast: an odd number, asked at most. n and asked are at least 1. */
 int spot_voters(int n, int asked);
 
-/* nearest (x.n, k): for each row of x its k nearest rows of y by squared distance (gemm.h: exact sums in a fixed order), nearest
+/* nearest (x.n, k): for each row of x its k nearest rows of y by squared distance (gemm.h: sums in a fixed order), nearest
  * first; of equals the first. Entries index y, from 0 to y.n - 1. k is y.n at most. Takes scratch from a; a counting arena only
  * counts. On the host on every device; the bits do not depend on threads. */
 spot_status spot_nearest_rows(spot_ctx *c, spot_arena *a, int *nearest, spot_some_rows x, spot_some_rows y, int d, int k);

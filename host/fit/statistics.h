@@ -48,8 +48,8 @@ double spot_student_above(double p, int df);
 /* P(X >= inside), X the number of a group of rows among `covered` random ones of `rows`: Fisher's exact test, one-sided. */
 double spot_hypergeometric_tail(int rows, int group, int covered, int inside);
 
-/* P(X >= inside), X the sum over `strata` of independent such numbers: of row[s] rows, group[s] of them in the group, covered[s]
- * are drawn. Exact, by convolution; for one stratum as spot_hypergeometric_tail. scratch: 2 (1 + sum of covered) numbers. */
+/* P(X >= inside), X the sum over `strata` of independent such numbers: of a stratum's rows, `group` of them in the group,
+ * `covered` are drawn. Exact, by convolution; for one stratum as spot_hypergeometric_tail. scratch: 2 (1 + sum of covered) numbers. */
 typedef struct { int rows, group, covered; } spot_stratum;
 double spot_stratified_tail(const spot_stratum *s, int strata, int inside, double *scratch);
 

@@ -23,8 +23,8 @@ static double probability_of(const spot_stratum *s, int k)
     return exp(log_choose(s->group, k) + log_choose(s->rows - s->group, s->covered - k) - log_choose(s->rows, s->covered));
 }
 
-/* sum (n + 1) becomes the distribution of what it was plus a count of the stratum; returns the new n. All terms are positive, so
- * that no digits cancel. */
+/* sum (n + 1) becomes the distribution of what it was plus a count of the stratum; returns the new n. All terms are positive:
+ * no digits cancel. */
 static int add_stratum(double *sum, int n, const spot_stratum *s, double *scratch)
 {
     const int least = least_of(s), most = most_of(s), now = n + most;

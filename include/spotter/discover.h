@@ -5,12 +5,13 @@
  *
  * A folder of findings:
  *     slices.csv     id, class, method, seed, rank, score: a line for every row of every slice. A text that a spreadsheet would
- *                    run as a formula (it begins with = + - @ or a tab, and is no number) has ' before it
+ *                    run as a formula (it begins with = + - @ or a tab, and is no number) has ' before it;
+ *                    with a proof also its claim, and whether the row was found, judged or both
  *     slices.json    the examined classes; each slice: size, error rate, mean confidence, share of all errors, nearest correct
  *                    neighbours, and its words and conjunction where it was described; the classes that were not examined,
- *                    and why
- *     map.npy        (n, 2): first two columns of the first map, in the subject's order; of PCA where no method has a map;
- *                    NaN for rows of classes that were not examined
+ *                    and why. With a proof (schema 2) also its options, and each slice's numbers and tests
+ *     map.npy        (n, 2): first two columns of the first map, in the subject's order; of PCA where no method has a map, and
+ *                    with a proof; NaN for rows of classes that were not examined
  *     fit.safetensors    fitted parameters of the methods (spot_fit), with which spotter assign puts new rows into the slices;
  *                    "I/NAME" for finding I of slices.json
  *     subject.safetensors    the parts of subject and findings that a report shows, for spot_findings_read

@@ -18,8 +18,8 @@
  *                  structure
  *     chance       the rest
  *
- * No test are slices that hold nine tenths of their class, slices whose rows fail no more often than their class where they were
- * found, and slices that no judging row joins: all three are known before the judging rows' errors are looked at.
+ * No test, and left out, are slices that hold nine tenths of their class, slices whose rows fail no more often than their class
+ * where they were found, and slices that no judging row joins. All this is known before the judging rows' errors are looked at.
  *
  * Slices that are nearly the same rows are merged afterwards, for display: merged before the tests, one part's rows would serve
  * finding and judging. A merged slice has the least corrected p of its pieces, which is valid, since Holm's correction holds
@@ -70,7 +70,7 @@ typedef struct {
     double        class_rate;  /* error rate of the judged rows' classes */
     spot_interval excess;      /* error rate of the judged rows less class_rate, with its 95 % interval */
     double        shrunk;      /* `excess` shrunk towards the mean of all judged slices: to expect on new rows */
-    double        cell;        /* error rate that the rows' predicted class and confidence alone let expect; NaN: no probabilities */
+    double        cell;        /* error rate that predicted class and confidence alone let expect; NaN: no probabilities */
     int           predicted;   /* the class that most of its wrong rows are taken for; -1: not known */
     double        predicted_share;     /* of its wrong rows */
     int           pieces;
