@@ -60,7 +60,7 @@ _MIRRORED = {"spot_proof_options": _Proof, "spot_versions_options": _Options, "s
 
 
 class Change:
-    """What became of some rows. verdict: "new", "worse", "pending", "same", "better" or "mended". rows: number of compared ones;
+    """What became of some rows. verdict: "new", "worse", "pending", "same", "better" or "mended". rows: number of them;
     before, now: error rates on them; lost, gained: rows that turned wrong, right; change, low, high: now - before with its 95 %
     interval; p_worse, p_better: exact and corrected for all tests; enough: rows that only one version has wrong, all the same
     one, which would show a change."""
