@@ -155,10 +155,11 @@ static void run_trials(tally *t, int trials, uint32_t first, double inside0, dou
         spot_versions_close(&v);
     }
     if (getenv("SPOT_VERSIONS_TRIALS"))
-        printf("inside %.2f -> %.2f, together %.2f, planted %d: %d trials, failed %d, better %d, with slices %d; planted: new %d "
-               "worse %d mended %d better %d same %d pending %d not found %d\n", inside0, inside1, together, planted, trials, t->failed,
-               t->better, t->any, t->verdict[SPOT_CHANGE_NEW], t->verdict[SPOT_CHANGE_WORSE], t->verdict[SPOT_CHANGE_MENDED],
-               t->verdict[SPOT_CHANGE_BETTER], t->verdict[SPOT_CHANGE_SAME], t->verdict[SPOT_CHANGE_PENDING], t->none);
+        printf("inside %.2f -> %.2f, together %.2f, planted %d: %d trials, failed %d, better %d, with slices %d; "
+               "planted: new %d worse %d mended %d better %d same %d pending %d not found %d\n",
+               inside0, inside1, together, planted, trials, t->failed, t->better, t->any, t->verdict[SPOT_CHANGE_NEW],
+               t->verdict[SPOT_CHANGE_WORSE], t->verdict[SPOT_CHANGE_MENDED], t->verdict[SPOT_CHANGE_BETTER],
+               t->verdict[SPOT_CHANGE_SAME], t->verdict[SPOT_CHANGE_PENDING], t->none);
 }
 
 static int trials(int usual)

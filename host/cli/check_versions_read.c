@@ -32,8 +32,8 @@ static spot_status check_ids(spot_ctx *c, const spot_subject *found, const spot_
 {
     for (int i = 0; o->files.ids && found->id && i < found->n; i++)
         if (strcmp(found->id[i], rows->id[i]))
-            return spot_fail(c, SPOT_INPUT, "row %d is \"%.80s\" in %s and \"%.80s\" in %s: these are other rows, or in another "
-                             "order", i, rows->id[i], o->files.ids, found->id[i], o->found);
+            return spot_fail(c, SPOT_INPUT, "row %d is \"%.80s\" in %s and \"%.80s\" in %s: these are other rows, or in "
+                             "another order", i, rows->id[i], o->files.ids, found->id[i], o->found);
     return SPOT_OK;
 }
 

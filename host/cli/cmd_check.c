@@ -25,7 +25,7 @@ static const cli_row table[] = {
     { "commit",  'c', "ID",         CLI_TEXT, CLI_AT(commit), .help = "commit of the build, for the line in the history" },
     { .kind = CLI_HEADING, .help = "Two versions of a classifier on the same rows:" },
     { "against",    0,   "P2|DIR", CLI_TEXT, CLI_AT(versions.against),
-      .help = "probabilities of version 2, as --probs, or its findings; BASELINE, if there, is a folder of findings of version 1" },
+      .help = "probabilities of version 2, as --probs, or its findings; BASELINE, if there, has the findings of version 1" },
     { "embeddings", 'e', "E",     CLI_TEXT, CLI_AT(versions.files.embeddings),
       .help = "features of each row: (n, d) numbers in .npy, .npz:NAME, .safetensors:NAME or .csv:e0..e511" },
     { "labels",     'y', "Y",     CLI_TEXT, CLI_AT(versions.files.labels), .otherwise = "those of BASELINE",
@@ -111,7 +111,7 @@ const cli_command cli_check_command = {
     "better than possible, or broken. A line in quarantine is shown and fails nothing. BASELINE and RUN may also be two runs "
     "of `spotter background` or of `spotter examine`, each DIR or DIR:MODEL: then one version of a model stands against "
     "another, with tests over pictures or objects. With --against, two versions of your own classifier are compared on the "
-    "same rows: for each confirmed blindspot of either, mended, better, same, worse, new, or pending where the rows cannot tell; "
-    "the exit code is 1 only if something is worse or new.", table, check_options,
+    "same rows: for each confirmed blindspot of either, mended, better, same, worse, new, or pending where the rows cannot "
+    "tell; the exit code is 1 only if something is worse or new.", table, check_options,
     .work = check_run, CLI_OPTIONS(run), .machine = true
 };

@@ -58,7 +58,8 @@ static spot_status check_versions(spot_ctx *c, const spot_subject *const s[SPOT_
     SPOT_TRY(spot_subject_check(c, &second));
     if (s[0]->target && spot_knows_predicted(s[0]) != spot_knows_predicted(s[1]))
         return spot_fail(c, SPOT_INPUT, "version %d has the probability of each class and version %d only that of the true "
-                         "one, so that wrong rows mean different things; give the same of both", spot_knows_predicted(s[0]) ? 1 : 2,
+                         "one, so that wrong rows mean different things; give the same of both",
+                         spot_knows_predicted(s[0]) ? 1 : 2,
                          spot_knows_predicted(s[0]) ? 2 : 1);
     return SPOT_OK;
 }

@@ -1,4 +1,4 @@
-/* model_versions_search.c - slices in the errors of both versions together, or of each version outside each part of the rows. */
+/* model_versions_search.c - slices in the errors of both versions together, or of each version outside each part. */
 #include "discover/model_versions.h"
 
 #include <math.h>

@@ -60,7 +60,7 @@ _MIRRORED = {"spot_proof_options": _Proof, "spot_versions_options": _Options, "s
 
 
 class Change:
-    """What became of some rows. verdict: "new", "worse", "pending", "same", "better" or "mended". rows: number of compared ones;
+    """What became of some rows. verdict: "new", "worse", "pending", "same", "better" or "mended". rows: number of them;
     before, now: error rates on them; lost, gained: rows that turned wrong, right; change, low, high: now - before with its 95 %
     interval; p_worse, p_better: exact and corrected for all tests; enough: rows that only one version has wrong, all the same
     one, which would show a change."""
@@ -123,7 +123,8 @@ def compare_subjects(first, second, method, names=("version 1", "version 2"), da
     lib.spot_versions_defaults.restype = _Options
     lib.spot_versions_close.restype = None
     with Context(method.device, method.threads) as c:
-        cfg = method._config(c)
+        text, cfg = method._text(), ct.create_string_buffer(c_side.SIZES["spot_config"])
+        c("spot_config_parse", cfg, text, ct.c_size_t(len(text)), b"settings")
         search_seed = ct.c_uint64(method.seed)
         search = lib.spot_discover_defaults()
         search.bdm = ct.addressof(cfg) + c_side.SIZES["spot_config.bdm"]
@@ -151,8 +152,9 @@ def compare(embeddings, targets, probs_v1, probs_v2, method=None, **options):
     PlaneSpot(reduce="tsne"); its target_class, seed, device and threads count. names, data: names of the versions and of the
     rows. margin: a difference of error rates that counts as none. level: the chance that an equal version is called worse.
     rotations: 0, or the number of parts outside each of which slices are found with one version's errors."""
-    from .methods import PlaneSpot, _Subject
+    from ._fitted import Subject
+    from .methods import PlaneSpot
 
-    first = _Subject(embeddings, targets, probs_v1, None, None, None)
-    second = _Subject(first.feature, targets, probs_v2, None, None, None)
+    first = Subject(embeddings, targets, probs_v1, None, None, None)
+    second = Subject(first.feature, targets, probs_v2, None, None, None)
     return compare_subjects(first, second, PlaneSpot() if method is None else method, **options)
