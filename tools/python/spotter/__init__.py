@@ -22,11 +22,12 @@ from .examine import Examine
 from ._slices import Piece, Proof, Slice
 from .methods import (Barlow, Confidence, Confusion, DbscanGroup, Density, Domino, George, Influence, Itemsets, JoinSpot,
                       KMeans, Method, Mistakes, Multiaccuracy, PlaneSpot, Random, SVM, Spotlight, Ward)
+from .versions import compare
 
 __all__ = ["Background", "Barlow", "Confidence", "Confusion", "DbscanGroup", "Density", "Domino", "Examine", "George",
            "Influence", "InputError", "Itemsets", "JoinSpot", "KMeans", "Look", "Method", "Mistakes", "Multiaccuracy",
            "NotFittedError", "Piece", "PlaneSpot", "Proof", "Random", "SVM", "Slice", "SpotterError", "Spotlight", "Ward",
-           "look", "scene", "shifts", "__version__"]
+           "compare", "look", "scene", "shifts", "__version__"]
 
 
 def __getattr__(name: str) -> Any:

@@ -48,8 +48,8 @@ class Subject(ct.Structure):
     _fields_ = [("n", ct.c_int), ("d", ct.c_int), ("classes", ct.c_int), ("feature", ct.c_void_p), ("target", ct.c_void_p),
                 ("has", ct.c_void_p), ("prob", ct.c_void_p), ("confidence", ct.c_void_p), ("predicted", ct.c_void_p),
                 ("head", ct.c_void_p), ("class_name", ct.POINTER(ct.c_char_p)), ("id", ct.POINTER(ct.c_char_p)),
-                ("image", ct.POINTER(ct.c_char_p)), ("source", ct.c_char * 512), ("skipped", ct.c_int),
-                ("encoder", ct.c_char * 32), ("owned", ct.c_void_p)]
+                ("image", ct.POINTER(ct.c_char_p)), ("box", ct.c_void_p), ("instance", ct.c_void_p),
+                ("source", ct.c_char * 512), ("skipped", ct.c_int), ("encoder", ct.c_char * 32), ("owned", ct.c_void_p)]
 
 
 class FitTensor(ct.Structure):
@@ -105,7 +105,8 @@ class Piece(ct.Structure):
 class Proof(ct.Structure):
     _fields_ = [("claim", ct.c_int), ("p", ct.c_double), ("judged", ct.c_int), ("wrong", ct.c_int),
                 ("class_rate", ct.c_double), ("excess", Interval), ("shrunk", ct.c_double), ("cell", ct.c_double),
-                ("predicted", ct.c_int), ("predicted_share", ct.c_double), ("pieces", ct.c_int), ("piece", ct.POINTER(Piece))]
+                ("predicted", ct.c_int), ("predicted_share", ct.c_double), ("pieces", ct.c_int), ("piece", ct.POINTER(Piece)),
+                ("tests", ct.c_int), ("origin", ct.POINTER(ct.c_uint8))]
 
 
 class Slice(ct.Structure):
@@ -148,7 +149,7 @@ class EncoderInfo(ct.Structure):
 class EncoderPictures(ct.Structure):
     _fields_ = [("path", ct.POINTER(ct.c_char_p)), ("n", ct.c_int), ("feature", ct.c_void_p), ("logit", ct.c_void_p),
                 ("unreadable", ct.c_void_p), ("stage", ct.c_char_p), ("before", ct.c_int), ("total", ct.c_int),
-                ("memory", ct.c_size_t), ("skipped", ct.POINTER(ct.c_int))]
+                ("memory", ct.c_size_t), ("box", ct.c_void_p), ("skipped", ct.POINTER(ct.c_int))]
 
 
 class Prediction(ct.Structure):

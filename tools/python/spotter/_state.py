@@ -82,7 +82,8 @@ def _save_slice(s: Any) -> Dict[str, Any]:
     return {**_plain(s), "row": _numbers(s.row, s.size), "neighbour": list(s.neighbour[:s.neighbours]),
             "word": [{**_plain(w), "phrase": w.phrase} for w in s.word[:s.words]],
             "conjunction": _save_conjunction(s.conjunction.contents) if s.conjunction else None,
-            "proof": proof and {**_plain(proof), "piece": [_plain(p) for p in proof.piece[:proof.pieces]]}}
+            "proof": proof and {**_plain(proof), "piece": [_plain(p) for p in proof.piece[:proof.pieces]],
+                                "origin": _numbers(proof.origin, s.size)}}
 
 
 def _load_slice(s: Any, plain: Dict[str, Any], memory: Memory) -> None:
@@ -98,7 +99,8 @@ def _load_slice(s: Any, plain: Dict[str, Any], memory: Memory) -> None:
     if plain["conjunction"]:
         s.conjunction = _load_conjunction(plain["conjunction"], memory)
     if plain["proof"]:
-        proof = _fill(c_side.Proof(), {k: v for k, v in plain["proof"].items() if k != "piece"})
+        proof = _fill(c_side.Proof(), {k: v for k, v in plain["proof"].items() if k not in ("piece", "origin")})
+        proof.origin = memory.pointer(plain["proof"]["origin"], ct.c_uint8)
         pieces = memory.structs(c_side.Piece, plain["proof"]["piece"])
         if pieces:
             proof.piece = ct.cast(pieces, ct.POINTER(c_side.Piece))
