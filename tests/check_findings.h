@@ -130,7 +130,7 @@ static inline void fake_proof(fake_findings *k, spot_proof *v, spot_piece *e, co
 
     *v = (spot_proof){ .claim = rank < 2 ? SPOT_CLAIM_CONFIRMED : rank < 3 ? SPOT_CLAIM_SUGGESTED : SPOT_CLAIM_CHANCE,
                        .p = p[rank], .cell = rank ? 0.3 : NAN, .predicted = (f->cls + 1) % k->s.classes,
-                       .predicted_share = 1, .pieces = 2, .piece = e };
+                       .predicted_share = 1, .pieces = 2, .piece = e, .tests = 30 };
     for (int i = 0; i < s->size; i++)
         if (s->row[i] / k->s.classes % 2) v->judged++, v->wrong += spot_subject_wrong(&k->s, s->row[i], f->cls);
     for (int i = 0; i < f->n; i++)

@@ -47,7 +47,8 @@ static int surer_first(const void *a, const void *b)
     const spot_proof *x = ((const line *)a)->f->slice[((const line *)a)->k].proof;
     const spot_proof *y = ((const line *)b)->f->slice[((const line *)b)->k].proof;
 
-    return x->claim != y->claim ? (int)y->claim - (int)x->claim : heavier_first(a, b);
+    return x->claim != y->claim ? (int)y->claim - (int)x->claim : x->p != y->p ? (x->p > y->p) - (x->p < y->p)
+                                                                               : heavier_first(a, b);
 }
 
 static void print_proved(const line *l, int rank, const spot_subject *s, const spot_discover_options *d)
@@ -58,11 +59,11 @@ static void print_proved(const line *l, int rank, const spot_subject *s, const s
 
     printf("%4d  %-9s  ", rank, spot_claim_name(q->claim));
     print_name(l->f->cls < 0 ? "(all)" : s->class_name[l->f->cls], 15);
-    printf("  %6d  %3.0f %%  %3.0f %%  %+4.0f %%  ", p->size, 100 * p->error_rate, 100 * q->class_rate, 100 * q->shrunk);
+    printf("  %6d  %6d  %3.0f %%  %3.0f %%  %+4.0f %%  ", p->size, q->judged, 100.0 * q->wrong / q->judged, 100 * q->class_rate,
+           100 * q->shrunk);
     print_name(q->predicted < 0 ? "-" : s->class_name[q->predicted], 12);
     printf("  %7.2g  ", q->p);
-    print_name(spot_proof_methods(names, sizeof names, q, d), 16);
-    putchar('\n');
+    printf("%.16s\n", spot_proof_methods(names, sizeof names, q, d));
     cli_slice_words(p);
 }
 
@@ -81,7 +82,7 @@ static void print_claims(const line *all, int n, const spot_proof_options *p)
     if (n) printf("%d may be chance\n", claims[SPOT_CLAIM_CHANCE]);
 }
 
-/* The surest claims first, of equal claims the heavier slices. */
+/* The surest claims first, of equal p the heavier slices. The rate is that of the judged rows. */
 static spot_status print_proofs(spot_ctx *c, const spot_findings *f, const spot_subject *s, const spot_discover_options *d,
                                 int top)
 {
@@ -92,7 +93,7 @@ static spot_status print_proofs(spot_ctx *c, const spot_findings *f, const spot_
     for (int i = 0; i < f->count; i++)
         for (int k = 0; k < f->finding[i].slices; k++) all[n++] = (line){ &f->finding[i], k };
     qsort(all, (size_t)n, sizeof *all, surer_first);
-    printf("rank  claim      class              size   rate  class  excess  predicted           p  found by\n");
+    printf("rank  claim      class              size  judged   rate  class  excess  predicted           p  found by\n");
     for (int i = 0; i < n && i < top; i++) print_proved(&all[i], i + 1, s, d);
     if (n > top) printf("and %d more\n", n - top);
     print_claims(all, n, d->proof);
