@@ -20,8 +20,8 @@
  * A new row belongs to the slice of the nearest piece by its features; its confidence is not looked at. So a fitted row that
  * lies nearer to the mean of another piece, or that its confidence brought into its piece, may come into another slice or none.
  *
- * Why: of pieces of one planted blindspot and of two, the distance of the means told them apart without error where the pieces
- * were pure, and the background's distance gives its scale (bench/RESULTS.md, "A method of our own"). It runs on the CPU on
+ * Why: on two tuning ECs with pure pieces the distance of the means told pieces of one planted blindspot from pieces of two; on
+ * others the two overlap. The background's distance gives its scale (bench/RESULTS.md, "A method of our own"). It runs on the CPU on
  * every device. Time grows with n * d * K and, up to 4,096 rows, with n^2 d. */
 #include <math.h>
 #include <string.h>

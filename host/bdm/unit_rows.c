@@ -142,7 +142,8 @@ spot_status spot_unit_rows_assign(spot_ctx *c, spot_arena *a, uint8_t *member, i
         float *own = x + (size_t)i * (size_t)(d + 1);
         int k;
         if (wrong_only && !spot_is_wrong(rows, i)) continue;
-        build_row(own, points->at + (size_t)i * d, d, mean->data, *(const double *)scale->data, weight > 0 ? weight * rows->confidence[i] : 0);
+        build_row(own, points->at + (size_t)i * d, d, mean->data, *(const double *)scale->data,
+                  weight > 0 ? weight * rows->confidence[i] : 0);
         k = nearest_centre(own, centre->data, centre->rows, d + 1);
         if (k >= 0 && hypothesis[k] >= 0) member[(size_t)i * hypotheses + hypothesis[k]] = 1;
     }
