@@ -21,8 +21,8 @@
  * lies nearer to the mean of another piece, or that its confidence brought into its piece, may come into another slice or none.
  *
  * Why: on two tuning ECs with pure pieces the distance of the means told pieces of one planted blindspot from pieces of two; on
- * others the two overlap. The background's distance gives its scale (bench/RESULTS.md, "A method of our own"). It runs on the CPU on
- * every device. Time grows with n * d * K and, up to 4,096 rows, with n^2 d. */
+ * others the two overlap. The background's distance gives its scale (bench/RESULTS.md, "A method of our own"). It runs on the CPU
+ * on every device. Time grows with n * d * K and, up to 4,096 rows, with n^2 d. */
 #include <math.h>
 #include <string.h>
 

@@ -14,8 +14,8 @@ const char *spot_proof_methods(char *text, size_t size, const spot_proof *p, con
 void spot_put_proof        (spot_json *j, const spot_proof *p, const spot_subject *s, const spot_discover_options *o);
 void spot_put_proof_options(spot_json *j, const spot_proof_options *p, const spot_findings *f);
 
-/* Numbers in the order of the members. Reading returns false where one is out of range. slice: whose proof it is; bdms, classes:
- * how many there are. */
+/* Numbers in the order of the members. Reading returns false where one is out of range. slice: whose proof it is; bdms,
+ * classes: how many there are. */
 void spot_proof_numbers(double v[SPOT_RECALL_PROOF], const spot_proof *p);
 void spot_piece_numbers(double v[SPOT_RECALL_PIECE], const spot_piece *p);
 bool spot_proof_of(spot_proof *p, const double v[SPOT_RECALL_PROOF], const spot_slice *slice, int classes);

@@ -49,7 +49,8 @@ double spot_student_above(double p, int df);
 double spot_hypergeometric_tail(int rows, int group, int covered, int inside);
 
 /* P(X >= inside), X the sum over `strata` of independent such numbers: of a stratum's rows, `group` of them in the group,
- * `covered` are drawn. Exact, by convolution; for one stratum as spot_hypergeometric_tail. scratch: 2 (1 + sum of covered) numbers. */
+ * `covered` are drawn. Exact, by convolution; for one stratum as spot_hypergeometric_tail. scratch: 2 (1 + sum of covered)
+ * numbers. */
 typedef struct { int rows, group, covered; } spot_stratum;
 double spot_stratified_tail(const spot_stratum *s, int strata, int inside, double *scratch);
 

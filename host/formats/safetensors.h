@@ -42,8 +42,8 @@ void        spot_tensors_close(spot_tensors *t);
  * *start + t->tensor[i].at of `in`. Close t. */
 spot_status spot_tensors_header(spot_ctx *c, spot_tensors *t, const spot_blob *in, uint64_t *start);
 
-/* SPOT_INPUT for a zip archive or a pickle, as torch.save writes, with the line of Python that converts it: a pickle can run any
- * program. */
+/* SPOT_INPUT for a zip archive or a pickle, as torch.save writes, with the line of Python that converts it: a pickle can run
+ * any program. */
 spot_status spot_tensors_check_no_pickle(spot_ctx *c, const spot_blob *in);
 spot_status spot_refuse_pickle(spot_ctx *c, const char *file, const char *kind);       /* the refusal; kind: "a pickle" */
 
