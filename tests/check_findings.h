@@ -176,7 +176,7 @@ static inline void fake_prove(fake_findings *k)
     k->f.count = kept;
 }
 
-/* Of the first slice the second row has the path of the first one's picture, and the third a file with the same bytes. */
+/* In the first slice the second row has the path of the first one's picture, and the third a file with the same bytes. */
 static inline void fake_twins(spot_ctx *c, fake_findings *k)
 {
     const spot_slice *s = k->f.finding[0].slice;

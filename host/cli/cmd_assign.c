@@ -115,49 +115,44 @@ static void put_members(FILE *out, const spot_subject *s, const spot_view *rows,
 
 /* ---- claims on new rows ---- */
 
-static int count_wrong(const spot_subject *s, const spot_view *rows, int cls, int target)
+/* The strata of a test: one class, or, for all rows at once, each class. Counts the rows and the wrong ones of each. */
+static void count_strata(spot_stratum *t, int strata, const spot_subject *s, const spot_view *rows, int cls)
 {
-    int wrong = 0;
-
-    for (int i = 0; i < rows->n; i++)
-        if (target < 0 || s->target[rows->image[i]] == target) wrong += spot_subject_wrong(s, rows->image[i], cls);
-    return wrong;
+    for (int h = 0; h < strata; h++) t[h] = (spot_stratum){ 0, 0, 0 };
+    for (int i = 0; i < rows->n; i++) {
+        spot_stratum *own = &t[strata > 1 ? s->target[rows->image[i]] : 0];
+        own->rows++;
+        own->group += spot_subject_wrong(s, rows->image[i], cls);
+    }
 }
 
-/* The strata of a test: one class, or, for all rows at once, each class. */
-static int fill_strata(spot_stratum *t, const spot_subject *s, const spot_view *rows, const spot_fitted *g,
-                       const uint8_t *member, int k)
+/* Counts the slice's rows and the wrong ones, and of each stratum the rows that it covers. */
+static void count_slice(judged *v, spot_stratum *t, int strata, const spot_subject *s, const spot_view *rows,
+                        const spot_fitted *g, const uint8_t *member, int k)
 {
-    const int strata = g->cls < 0 ? s->classes : 1;
-
-    for (int h = 0; h < strata; h++) {
-        const int target = g->cls < 0 ? h : -1;
-        t[h] = (spot_stratum){ 0, count_wrong(s, rows, g->cls, target), 0 };
-        for (int i = 0; i < rows->n; i++) {
-            if (target >= 0 && s->target[rows->image[i]] != target) continue;
-            t[h].rows++;
-            t[h].covered += member[(size_t)i * g->slices + k];
-        }
+    for (int h = 0; h < strata; h++) t[h].covered = 0;
+    for (int i = 0; i < rows->n; i++) {
+        if (!member[(size_t)i * g->slices + k]) continue;
+        t[strata > 1 ? s->target[rows->image[i]] : 0].covered++;
+        v->rows++;
+        v->wrong += spot_subject_wrong(s, rows->image[i], g->cls);
     }
-    return strata;
 }
 
 static spot_status judge_slices(spot_ctx *c, const spot_subject *s, const spot_view *rows, const spot_fitted *g,
                                 const uint8_t *member, counts *n)
 {
-    spot_stratum *t = malloc((size_t)(g->cls < 0 ? s->classes : 1) * sizeof *t);
+    const int strata = g->cls < 0 ? s->classes : 1;
+    spot_stratum *t = malloc((size_t)strata * sizeof *t);
     double *scratch = malloc(2 * ((size_t)rows->n + 1) * sizeof *scratch);
-    const int all = count_wrong(s, rows, g->cls, -1);
+    int all = 0;
 
+    if (t) count_strata(t, strata, s, rows, g->cls);
+    for (int h = 0; h < strata && t; h++) all += t[h].group;
     for (int k = 0; k < g->slices && t && scratch; k++) {
         judged *v = &n->slice[n->slices++];
-        const int strata = fill_strata(t, s, rows, g, member, k);
         *v = (judged){ .of = g, .cls = g->cls, .rank = k + 1, .class_rows = rows->n, .class_wrong = all };
-        for (int i = 0; i < rows->n; i++) {
-            if (!member[(size_t)i * g->slices + k]) continue;
-            v->rows++;
-            v->wrong += spot_subject_wrong(s, rows->image[i], g->cls);
-        }
+        count_slice(v, t, strata, s, rows, g, member, k);
         for (int h = 0; h < strata; h++) v->base += t[h].rows ? (double)t[h].covered * t[h].group / t[h].rows : 0;
         v->p = v->rows ? spot_stratified_tail(t, strata, v->wrong, scratch) : 1;
     }

@@ -40,6 +40,18 @@ static void print_name(const char *text, int width)
     printf("%*s", width - n, "");
 }
 
+/* *all: malloc'd, the *n slices of all findings in this order. */
+static spot_status list_slices(spot_ctx *c, line **all, int *n, const spot_findings *f, int (*order)(const void *, const void *))
+{
+    *n = 0;
+    *all = malloc(((size_t)f->count * SPOT_MAX_HYPOTHESES + 1) * sizeof **all);
+    if (!*all) return spot_fail(c, SPOT_NOMEM, "no memory for the table");
+    for (int i = 0; i < f->count; i++)
+        for (int k = 0; k < f->finding[i].slices; k++) (*all)[(*n)++] = (line){ &f->finding[i], k };
+    qsort(*all, (size_t)*n, sizeof **all, order);
+    return SPOT_OK;
+}
+
 /* ---- with proofs ---- */
 
 static int surer_first(const void *a, const void *b)
@@ -86,13 +98,10 @@ static void print_claims(const line *all, int n, const spot_proof_options *p)
 static spot_status print_proofs(spot_ctx *c, const spot_findings *f, const spot_subject *s, const spot_discover_options *d,
                                 int top)
 {
-    line *all = malloc(((size_t)f->count * SPOT_MAX_HYPOTHESES + 1) * sizeof *all);
-    int n = 0;
+    line *all;
+    int n;
 
-    if (!all) return spot_fail(c, SPOT_NOMEM, "no memory for the table");
-    for (int i = 0; i < f->count; i++)
-        for (int k = 0; k < f->finding[i].slices; k++) all[n++] = (line){ &f->finding[i], k };
-    qsort(all, (size_t)n, sizeof *all, surer_first);
+    SPOT_TRY(list_slices(c, &all, &n, f, surer_first));
     printf("rank  claim      class              size  judged   rate  class  excess  predicted           p  found by\n");
     for (int i = 0; i < n && i < top; i++) print_proved(&all[i], i + 1, s, d);
     if (n > top) printf("and %d more\n", n - top);
@@ -104,13 +113,10 @@ static spot_status print_proofs(spot_ctx *c, const spot_findings *f, const spot_
 static spot_status print_slices(spot_ctx *c, const spot_findings *f, const spot_subject *s, const spot_discover_options *d,
                                int top)
 {
-    line *all = malloc(((size_t)f->count * SPOT_MAX_HYPOTHESES + 1) * sizeof *all);
-    int n = 0;
+    line *all;
+    int n;
 
-    if (!all) return spot_fail(c, SPOT_NOMEM, "no memory for the table");
-    for (int i = 0; i < f->count; i++)
-        for (int k = 0; k < f->finding[i].slices; k++) all[n++] = (line){ &f->finding[i], k };
-    qsort(all, (size_t)n, sizeof *all, heavier_first);
+    SPOT_TRY(list_slices(c, &all, &n, f, heavier_first));
     printf("rank  class                 method                   seed    size  errors  rate  share  score\n");
     for (int i = 0; i < n && i < top; i++) {
         const spot_finding *g = all[i].f;

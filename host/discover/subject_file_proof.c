@@ -12,7 +12,7 @@ typedef struct {
     spot_subject       *s;
 } reader;
 
-/* What is left of each list. */
+/* The rest of each list, which is read from its front. */
 typedef struct { int64_t proofs, pieces, members; double *fact, *piece; int64_t *seed; uint8_t *origin; } lists;
 
 static spot_status damaged(const reader *r, const char *name)

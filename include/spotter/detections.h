@@ -52,7 +52,7 @@ typedef enum { SPOT_REASON_NONE, SPOT_REASON_LOW_SCORE, SPOT_REASON_CONFUSION, S
 /* "", "low score", "confusion", "localisation", "duplicate", "confusion and localisation"; "not found" or "background" */
 const char *spot_reason_name(int reason, int detected);
 
-/* What is known of a row beside its class and confidence. */
+/* Facts about a row beside its class and confidence. */
 typedef struct {
     float   x, y, w, h;        /* its box in pixels, from the upper left corner */
     float   area;              /* of the outline for an object, else w * h */

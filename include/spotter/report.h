@@ -84,7 +84,7 @@ spot_status spot_background_figures(spot_ctx *c, const char *const *dir, int dir
  * place?). which 0: all that the runs have. Models of o->method, or all. */
 spot_status spot_examine_figures(spot_ctx *c, const char *const *dir, int dirs, const spot_figures_options *o);
 
-/* What lies behind the transparent pixels of a PNG. DROP: nothing; alpha is dropped, as torchvision's loader does. */
+/* The ground behind the transparent pixels of a PNG. DROP: nothing; alpha is dropped, as torchvision's loader does. */
 typedef enum { SPOT_MATTE_DROP, SPOT_MATTE_WHITE, SPOT_MATTE_BLACK } spot_matte;
 
 /* One self-contained HTML file: no network, any browser. */

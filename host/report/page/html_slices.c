@@ -131,7 +131,7 @@ static void write_mistakes(spot_findings_page *r, int model, const spot_finding 
     spot_page_real(r->p, "taken_share", share);
 }
 
-/* Of the slice's rows those that each model gets wrong. */
+/* Each model's number of wrong rows in the slice. */
 static void write_others(spot_findings_page *r, int model, const spot_finding *f, const spot_slice *s)
 {
     spot_json_array(r->p->at, "others", 0, 0);
