@@ -12,6 +12,7 @@ cd "$dir"
 /usr/bin/python3 "$OLDPWD/random_clip.py" encoder
 "$dir/venv/bin/python" "$OLDPWD/test_python.py" "$build/spotter" || fail "test_python.py"
 "$dir/venv/bin/python" -W ignore "$OLDPWD/test_python_manners.py" || fail "test_python_manners.py"
+"$dir/venv/bin/python" "$OLDPWD/test_python_exchange.py" "$build/spotter" || fail "test_python_exchange.py"
 
 # The worked example, on pictures; without an answer to get right, but with a page to make.
 "$dir/venv/bin/python" - <<'PY'

@@ -74,7 +74,7 @@ static spot_status write_csv(spot_ctx *c, const char *dir, const spot_findings *
     return write_stream(c, dir, "slices.csv", out, &text);
 }
 
-/* ---- slices.json ---- */
+/* ---- slices.json: tools/python/spotter/slices.schema.json describes it ---- */
 
 /* The fewest digits that read back as the same double. */
 static void put_real(spot_json *j, const char *key, double v)

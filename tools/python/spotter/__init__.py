@@ -19,7 +19,7 @@ from ._library import InputError, SpotterError, VERSION as __version__
 from ._look import Look, look
 from .background import Background
 from .examine import Examine
-from ._slices import Piece, Proof, Slice
+from ._slices import Piece, Proof, Slice, schema
 from .methods import (Barlow, Confidence, Confusion, DbscanGroup, Density, Domino, George, Influence, Itemsets, JoinSpot,
                       KMeans, Method, Mistakes, Multiaccuracy, PlaneSpot, Random, SVM, Spotlight, Ward)
 from .versions import compare
@@ -27,7 +27,7 @@ from .versions import compare
 __all__ = ["Background", "Barlow", "Confidence", "Confusion", "DbscanGroup", "Density", "Domino", "Examine", "George",
            "Influence", "InputError", "Itemsets", "JoinSpot", "KMeans", "Look", "Method", "Mistakes", "Multiaccuracy",
            "NotFittedError", "Piece", "PlaneSpot", "Proof", "Random", "SVM", "Slice", "SpotterError", "Spotlight", "Ward",
-           "compare", "look", "scene", "shifts", "__version__"]
+           "compare", "look", "scene", "schema", "shifts", "__version__"]
 
 
 def __getattr__(name: str) -> Any:

@@ -2,7 +2,9 @@
 from __future__ import annotations
 
 import html
+import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 
 import numpy as np
@@ -13,6 +15,12 @@ from ._missing import needed
 FIELDS = [field[0] for field in c_side.Piece._fields_]
 CLAIMS = ("chance", "suggested", "confirmed")
 SHOWN = 10                                             # slices in a notebook's table
+
+
+def schema() -> Dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of slices.json, which write and `spotter discover` make, of its schemas 1 and 2:
+    `jsonschema.validate(json.load(open("found/slices.json")), spotter.schema())`."""
+    return json.loads(Path(__file__).with_name("slices.schema.json").read_text(encoding="utf-8"))
 
 
 class Interval(NamedTuple):
