@@ -1,5 +1,6 @@
-"""test_python_exchange.py SPOTTER: run by test_python.sh in an empty folder. What other programs read of Spotter: the schema of
-slices.json. A test whose package is not installed is skipped."""
+"""test_python_exchange.py SPOTTER [PART OF A NAME...]: run by test_python.sh and test_python_exchange.sh in an empty folder.
+What other programs read of Spotter, and what Spotter reads of theirs: the schema of slices.json, Parquet, data frames. A test whose
+package is not installed is skipped."""
 import copy
 import json
 import subprocess
@@ -127,9 +128,134 @@ def test_the_schema_refuses_wrong_documents():
     assert faults(plain) and faults([]) and faults(None)
 
 
+# --- Tables.
+def same(one, two):
+    assert [len(m.slices_) for m in (one, two)] == [len(one.slices_)] * 2 and one.slices_
+    assert (one.labels_ == two.labels_).all() and all((a.rows == b.rows).all() for a, b in zip(one.slices_, two.slices_))
+
+
+def test_parquet_comes_out():
+    parquet = package("pyarrow.parquet").parquet
+    feature, target, probs, blind = planted()
+    words = np.array(["cat", "dog", "owl"])[target]
+    ids, images = [f"row {i}" for i in range(len(feature))], [f"photos/{i}.png" for i in range(len(feature))]
+    for proof in (None, "cross"):
+        found = spotter.PlaneSpot(reduce="pca", device="cpu", threads=1, proof=proof).fit(feature, words, probs, ids=ids,
+                                                                                          images=images)
+        found.to_parquet("slices.parquet")
+        found.to_parquet(Path("all.parquet"), rows=True)
+        slices, rows = (parquet.read_table(f) for f in ("slices.parquet", "all.parquet"))
+        assert slices.column("size").to_pylist() == [s.size for s in found.slices_]
+        assert slices.column("claim").to_pylist() == [s.claim for s in found.slices_] if proof else "claim" not in \
+            slices.column_names
+        assert slices.schema.metadata[b"spotter"].decode() == spotter.__version__
+        assert rows.column("id").to_pylist() == ids and rows.column("image").to_pylist() == images
+        assert rows.column("class").to_pylist() == list(words)
+        told = np.array(rows.column("predicted").to_pylist())
+        assert (told == np.where(blind, "owl", words)).all()
+        assert (rows.column("wrong").to_numpy() == blind).all()
+        assert (rows.column("confidence").to_numpy() == probs[np.arange(len(probs)), target]).all()
+        assert [-1 if k is None else k for k in rows.column("slice").to_pylist()] == list(found.labels_)
+        for k, s in enumerate(found.slices_):
+            assert [i for i, m in enumerate(rows.column("slices").to_pylist()) if k in m] == list(s.rows)
+        try:
+            frame = found.to_frame()
+        except ImportError:
+            continue
+        assert list(frame.columns) == slices.column_names
+
+
+def test_rows_come_from_parquet():
+    pa, parquet = package("pyarrow"), package("pyarrow.parquet").parquet
+    feature, target, probs, _ = planted()
+    n, words = len(feature), np.array(["cat", "dog", "owl"])[target]
+    fixed = pa.FixedSizeListArray.from_arrays(pa.array(feature.ravel()), feature.shape[1])
+    table = pa.table({"embedding": fixed, "lists": feature.astype(np.float64).tolist(), "label": words,
+                      "number": target, "kind": pa.array(words).dictionary_encode(), "probs": probs.tolist(),
+                      "loss": -np.log(probs[np.arange(n), target]), "name": [f"row {i}" for i in range(n)],
+                      "half": pa.FixedSizeListArray.from_arrays(pa.array(feature.astype(np.float16).ravel()), feature.shape[1]),
+                      **{f"e_{k}": feature[:, k] for k in range(12)}, **{f"p_{k}": probs[:, k] for k in range(3)}})
+    parquet.write_table(table, "rows.parquet", row_group_size=100)
+    Path("parts").mkdir()
+    for k in range(2):
+        parquet.write_table(table.slice(k * 300, 300), f"parts/{k}.parquet")
+    fit = lambda *arrays: spotter.PlaneSpot(reduce="pca", device="cpu", threads=1).fit(*arrays)
+    given = fit(feature, words, probs, None, [f"row {i}" for i in range(n)])
+    for source in ("rows.parquet", Path("parts"), table, pa.concat_tables([table.slice(0, 7), table.slice(7)])):
+        for e, y, p in (("embedding", "label", "probs"), ("lists", "kind", ["p_0", "p_1", "p_2"]), ("e_*", "label", "p_*")):
+            rows = spotter.read_rows(source, e, y, p, ids="name")
+            assert rows.embeddings.shape == feature.shape and (rows.embeddings == feature).all(), (source, e)
+            assert (rows.targets == words).all() and np.allclose(rows.probs, probs) and rows.ids[3] == "row 3"
+            assert rows.losses is None and rows.images is None
+        same(given, fit(*rows))
+    assert (spotter.read_rows(table.slice(5, 9), "embedding").embeddings == feature[5:14]).all()
+    assert (spotter.read_rows(table.slice(5, 9), "lists").embeddings == feature[5:14]).all()
+    assert (spotter.read_rows(table, "half").embeddings == feature.astype(np.float16)).all()
+    assert spotter.read_rows("rows.parquet", "e_3").embeddings.shape == (n, 1)
+    assert spotter.read_rows(table.slice(0, 0), "lists").embeddings.shape[0] == 0
+    assert fit(*spotter.read_rows(table, "embedding", "number", losses="loss")).slices_[0].size == given.slices_[0].size
+
+    odd = pa.table({"e": [[1.0, 2.0], [3.0]], "null": [[1.0, 2.0], None], "inside": [[1.0, None], [1.0, 2.0]], "x": [1, None],
+                    "w": ["a", "b"]})
+    for words, call in (("row 1 has 1 numbers, row 0 has 2", lambda: spotter.read_rows(odd, "e")),
+                        ("has 1 empty places; the first is place 1", lambda: spotter.read_rows(odd, "null")),
+                        ("has 1 empty places", lambda: spotter.read_rows(odd, "inside")),
+                        ("column 'x' of Table has 1 empty places", lambda: spotter.read_rows(odd, "x")),
+                        ("has no column 'f' for embeddings; it has e, null", lambda: spotter.read_rows(odd, "f")),
+                        ("has no column 'f_*'", lambda: spotter.read_rows(odd, "f_*")),
+                        ("'kind' of Table is no column of numbers", lambda: spotter.read_rows(table, ["e_1", "kind"])),
+                        ("targets is one column", lambda: spotter.read_rows(table, "embedding", "p_*")),
+                        ("name the column", lambda: spotter.read_rows(table, None)),
+                        ("not from a list", lambda: spotter.read_rows([1, 2], "e")),
+                        ("no Parquet file", lambda: spotter.read_rows(__file__, "e")),
+                        ("nowhere.parquet", lambda: spotter.read_rows("nowhere.parquet", "e"))):
+        raises(words, call)
+
+
+def test_rows_come_from_a_frame():
+    pandas = package("pandas")
+    feature, target, probs, _ = planted()
+    words = np.array(["cat", "dog", "owl"])[target]
+    frame = pandas.DataFrame({"embedding": list(feature), "label": words, "probs": probs.tolist(),
+                              **{f"e_{k}": feature[:, k] for k in range(12)}})
+    frame["kind"] = frame.label.astype("category")
+    fit = lambda *arrays: spotter.PlaneSpot(reduce="pca", device="cpu", threads=1).fit(*arrays)
+    given = fit(feature, words, probs)
+    same(given, fit(*spotter.read_rows(frame, "embedding", "label", "probs")))
+    same(given, fit(*spotter.read_rows(frame.sample(frac=1, random_state=1).sort_index(), "e_*", "kind", "probs")))
+    same(given, fit(frame.embedding, frame.label, frame.probs))          # columns of lists without read_rows
+    frame.loc[4, "label"] = None
+    raises("column 'label' of DataFrame has 1 empty places; the first is place 4",
+           lambda: spotter.read_rows(frame, "embedding", "label"))
+    frame.at[7, "embedding"] = np.zeros(3)
+    raises("row 7 has 3 numbers, row 0 has 12", lambda: spotter.read_rows(frame, "embedding"))
+    raises("row 7 has 3 numbers, row 0 has 12", lambda: fit(frame.embedding, words, probs))
+    try:
+        pa = package("pyarrow")
+        typed = pandas.DataFrame({"e": pandas.Series(feature.tolist(), dtype=pandas.ArrowDtype(pa.list_(pa.float32())))})
+    except (Skip, AttributeError):                     # pandas before 2 has no such columns
+        return
+    assert (spotter.read_rows(typed, "e").embeddings == feature).all()
+
+
+def test_without_pyarrow_a_sentence_tells():
+    try:
+        import pyarrow
+    except ImportError:
+        pass
+    else:
+        raise Skip(f"pyarrow {pyarrow.__version__} is installed")
+    found = spotter.KMeans(device="cpu", threads=1).fit(*planted()[:3])
+    for call in (lambda: found.to_parquet("no.parquet"), lambda: found.to_parquet("no.parquet", rows=True),
+                 lambda: spotter.read_rows("no.parquet", "e")):
+        e = raises("pip install pyarrow", call, ImportError)
+        assert isinstance(e, spotter.SpotterError)
+    assert not Path("no.parquet").exists()
+
+
 if __name__ == "__main__":
     for name, test in list(globals().items()):
-        if name.startswith("test_"):
+        if name.startswith("test_") and any(part in name for part in sys.argv[2:] or [""]):
             try:
                 test()
                 print("ok", name)

@@ -20,14 +20,15 @@ from ._look import Look, look
 from .background import Background
 from .examine import Examine
 from ._slices import Piece, Proof, Slice, schema
+from ._tables import Rows, read_rows
 from .methods import (Barlow, Confidence, Confusion, DbscanGroup, Density, Domino, George, Influence, Itemsets, JoinSpot,
                       KMeans, Method, Mistakes, Multiaccuracy, PlaneSpot, Random, SVM, Spotlight, Ward)
 from .versions import compare
 
 __all__ = ["Background", "Barlow", "Confidence", "Confusion", "DbscanGroup", "Density", "Domino", "Examine", "George",
            "Influence", "InputError", "Itemsets", "JoinSpot", "KMeans", "Look", "Method", "Mistakes", "Multiaccuracy",
-           "NotFittedError", "Piece", "PlaneSpot", "Proof", "Random", "SVM", "Slice", "SpotterError", "Spotlight", "Ward",
-           "compare", "look", "scene", "schema", "shifts", "__version__"]
+           "NotFittedError", "Piece", "PlaneSpot", "Proof", "Random", "Rows", "SVM", "Slice", "SpotterError", "Spotlight",
+           "Ward", "compare", "look", "read_rows", "scene", "schema", "shifts", "__version__"]
 
 
 def __getattr__(name: str) -> Any:

@@ -29,9 +29,21 @@ def as_array(value: Any, what: str) -> np.ndarray:
                 value = getattr(value, bring)()
                 break
     try:
-        return np.asarray(value)
+        return stacked(np.asarray(value), what)
+    except InputError:
+        raise
     except Exception as e:
         raise InputError(f"{what} is no array: {e}") from None
+
+
+def stacked(a: np.ndarray, what: str) -> np.ndarray:
+    """(n, width) of a column of a data frame that holds a list or an array in each place; others as they are."""
+    if a.dtype.kind != "O" or a.ndim != 1 or not len(a) or not all(isinstance(v, (list, tuple, np.ndarray)) for v in a):
+        return a
+    odd = [i for i, v in enumerate(a) if len(v) != len(a[0])]
+    if odd:
+        raise InputError(f"{what}: row {odd[0]} has {len(a[odd[0]])} numbers, row 0 has {len(a[0])}")
+    return np.array([np.asarray(v) for v in a])
 
 
 def matrix(value: Any, what: str) -> np.ndarray:

@@ -83,15 +83,18 @@ class Subject:
             return 1 - self.confidence.astype(np.float64) > 0.5
         return self.prob.max(1) > self.confidence
 
+    def predictions(self) -> Optional[np.ndarray]:
+        """(n,) class numbers; None where the probabilities do not tell."""
+        if self.prob is not None:
+            return np.where(self.wrong(), self.prob.argmax(1), self.target)
+        return np.where(self.wrong(), 1 - self.target, self.target) if len(self.names) == 2 else None
+
     def taken_for(self, rows: np.ndarray) -> Tuple[Optional[str], float]:
         """The class that most wrong ones of these rows are taken for, and its share of them."""
-        wrong = rows[self.wrong()[rows]]
-        if self.prob is not None and len(wrong):
-            count = np.bincount(self.prob[wrong].argmax(1), minlength=len(self.names))
-        elif len(self.names) == 2 and len(wrong):
-            count = np.bincount(1 - self.target[wrong], minlength=2)
-        else:
+        wrong, predicted = rows[self.wrong()[rows]], self.predictions()
+        if predicted is None or not len(wrong):
             return None, float("nan")
+        count = np.bincount(predicted[wrong], minlength=len(self.names))
         return self.names[int(count.argmax())], float(count.max() / count.sum())
 
 

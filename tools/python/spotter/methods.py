@@ -15,6 +15,7 @@ from ._fitted import Fitted, Subject
 from ._library import Context, InputError, lib, texts
 from ._missing import not_fitted
 from ._slices import Slice, as_html, columns, frame
+from ._tables import row_table, write_parquet
 
 
 class Method(Estimator):
@@ -261,6 +262,13 @@ class Method(Estimator):
         rows = np.concatenate([s.rows for s in self.slices_]) if self.slices_ else np.zeros(0, np.int32)
         return frame({"id": rows if ids is None else [ids[i] for i in rows],
                       "slice": np.repeat(np.arange(len(self.slices_)), [s.size for s in self.slices_])}, "rows_frame")
+
+    def to_parquet(self, path: Any, rows: bool = False) -> None:
+        """Writes one Parquet file, by pyarrow: the slices as to_frame has them; or the rows of fit in their order: id, image
+        (where images were given), class, predicted (where known), confidence of the class, wrong, slice (as labels_, null for
+        none) and slices (a list of all that have the row)."""
+        held = self._fitted()
+        write_parquet(row_table(held.subject, self.labels_, self.slices_) if rows else columns(self.slices_), path)
 
     def _repr_html_(self) -> str:
         return as_html(repr(self), self.slices_ if "_held" in self.__dict__ else [])

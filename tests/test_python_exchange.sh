@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# test_python_exchange.sh BUILD: what Python exchanges with packages that Debian does not have: pyarrow, cleanlab, fiftyone.
+# PYTHON is the python3 that has them; a test whose package is missing is skipped. 77: there is none of them. It has passed with
+# pyarrow 26.0.1, pandas 3.1.1, jsonschema 4.26.0 and numpy 2.4.6.
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+python=${PYTHON:-/usr/bin/python3}
+[ -e "$build/libspotter.so" ] || { echo "skipped: there is no $build/libspotter.so"; exit 77; }
+"$python" -c 'import importlib.util as u, sys
+sys.exit(not any(map(u.find_spec, ("pyarrow", "cleanlab", "fiftyone"))))' ||
+    { echo "no pyarrow, cleanlab, fiftyone: skipped"; exit 77; }
+cd "$dir"
+PYTHONPATH=$OLDPWD/../tools/python SPOTTER_LIBRARY=$build/libspotter.so PYTHONDONTWRITEBYTECODE=1 \
+    "$python" "$OLDPWD/test_python_exchange.py" "$build/spotter"
