@@ -1,6 +1,6 @@
 """test_python_exchange.py SPOTTER [PART OF A NAME...]: run by test_python.sh and test_python_exchange.sh in an empty folder.
-What other programs read of Spotter, and what Spotter reads of theirs: the schema of slices.json, Parquet, data frames. A test whose
-package is not installed is skipped."""
+What other programs read of Spotter, and what Spotter reads of theirs: the schema of slices.json, Parquet, data frames,
+FiftyOne's and cleanlab's. A test whose package is not installed is skipped."""
 import copy
 import json
 import subprocess
@@ -251,6 +251,78 @@ def test_without_pyarrow_a_sentence_tells():
         e = raises("pip install pyarrow", call, ImportError)
         assert isinstance(e, spotter.SpotterError)
     assert not Path("no.parquet").exists()
+
+
+# --- FiftyOne.
+def test_fiftyone_has_its_layout():
+    """By the format as FiftyOne 1.22 writes and reads it: every member of a sample is a field of the data set."""
+    feature, target, probs, blind = planted()
+    words = np.array(["cat", "dog", "owl"])[target]
+    photos = [f"photos/{i}.png" for i in range(len(feature))]
+    blindly = spotter.KMeans(device="cpu", threads=1).fit(feature, words, probs)
+    raises("give their paths as images", lambda: blindly.to_fiftyone("no"))
+    for given, proof in ((probs, "cross"), (probs[np.arange(len(probs)), target], None)):
+        found = spotter.PlaneSpot(reduce="pca", device="cpu", threads=1, proof=proof).fit(feature, words, given, images=photos)
+        found.to_fiftyone("manifest", name="shapes")
+        about, samples = (json.loads(Path("manifest", f).read_text()) for f in ("metadata.json", "samples.json"))
+        samples = samples["samples"]
+        assert sorted(p.name for p in Path("manifest").iterdir()) == ["metadata.json", "samples.json"]
+        assert len(samples) == len(feature) and about["name"] == "shapes" and about["media_type"] == "image"
+        assert len(about["info"]["slices"]) == len(found.slices_) and about["default_classes"] == ["cat", "dog", "owl"]
+        fields = {f["db_field"] for f in about["sample_fields"]}
+        for i, s in enumerate(samples):
+            assert {k for k in s if not k.startswith("_")} <= fields and len(s["_id"]["$oid"]) == 24 and 0 <= s["_rand"] < 1
+            assert s["filepath"] == str(Path("photos", f"{i}.png").absolute()) and s["row"] == i and s["wrong"] == blind[i]
+            assert s["ground_truth"]["label"] == words[i] and s["ground_truth"]["_cls"] == "Classification"
+            inside = [k for k, one in enumerate(found.slices_) if i in one.rows]
+            claims = sorted({found.slices_[k].claim for k in inside} - {None})
+            assert s["tags"] == [f"slice {k}" for k in inside] + claims + ["wrong"] * bool(blind[i])
+            if given.ndim == 2:
+                assert s["prediction"]["label"] == ("owl" if blind[i] else words[i])
+                assert abs(s["prediction"]["confidence"] - probs[i].max()) < 1e-6
+        assert len({s["_id"]["$oid"] for s in samples}) == len(samples)
+        assert ("prediction" in samples[0]) == ("prediction" in fields) == (given.ndim == 2)
+        once = [Path("manifest", f).read_bytes() for f in ("metadata.json", "samples.json")]
+        found.to_fiftyone("manifest", name="shapes")
+        assert once == [Path("manifest", f).read_bytes() for f in ("metadata.json", "samples.json")]
+
+
+def test_fiftyone_reads_the_folder():
+    fiftyone = package("fiftyone")
+    feature, target, probs, blind = planted()
+    words = np.array(["cat", "dog", "owl"])[target]
+    photos = [f"photos/{i}.png" for i in range(len(feature))]
+    found = spotter.PlaneSpot(reduce="pca", device="cpu", threads=1, proof="cross").fit(feature, words, probs, images=photos)
+    found.to_fiftyone("loaded", name="shapes")
+    data = fiftyone.Dataset.from_dir("loaded", dataset_type=fiftyone.types.FiftyOneDataset)
+    try:
+        assert len(data) == len(feature) and data.media_type == "image" and data.default_classes == ["cat", "dog", "owl"]
+        assert data.info["slices"][0]["claim"] == found.slices_[0].claim
+        for i, s in enumerate(data):
+            assert s.filepath == str(Path(photos[i]).absolute()) and s.row == i and s.wrong == blind[i]
+            assert s.ground_truth.label == words[i] and s.prediction.label == ("owl" if blind[i] else words[i])
+            assert s.slice == (None if found.labels_[i] < 0 else found.labels_[i])
+            assert ("confirmed" in s.tags) == any(i in k.rows for k in found.slices_ if k.claim == "confirmed")
+        fields = data.get_field_schema()
+        assert {"ground_truth", "prediction", "row", "name", "confidence", "wrong", "slice"} <= set(fields)
+        data.first()["note"] = "it can be edited"
+    finally:
+        data.delete()
+
+
+# --- cleanlab.
+def test_cleanlab_takes_the_clusters():
+    package("cleanlab"), package("datasets")           # Datalab needs both
+    from cleanlab import Datalab
+    feature, target, probs, blind = planted()
+    found = spotter.PlaneSpot(reduce="pca", device="cpu", threads=1).fit(feature, target, probs)
+    ids = found.cluster_ids()
+    assert ids.dtype == np.int64 and ids.shape == target.shape and (ids == found.labels_).all()
+    lab = Datalab({"y": target}, label_name="y", verbosity=0)
+    lab.find_issues(pred_probs=probs.astype(np.float64), issue_types={"underperforming_group": {"cluster_ids": ids}})
+    issues = lab.get_issues("underperforming_group")
+    worst = max(found.slices_, key=lambda s: s.error_rate)
+    assert set(np.flatnonzero(issues.is_underperforming_group_issue)) == set(worst.rows) == set(np.flatnonzero(blind))
 
 
 if __name__ == "__main__":

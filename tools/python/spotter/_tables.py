@@ -29,7 +29,7 @@ class Rows(NamedTuple):
 def _of_lists(column: Any, what: str) -> np.ndarray:
     """(n, width) of an Arrow array of lists."""
     widths = np.diff(np.asarray(column.offsets)) if hasattr(column, "offsets") else np.full(len(column), column.type.list_size)
-    odd = np.flatnonzero(widths != widths[0]) if len(widths) else []
+    odd = np.flatnonzero(widths != widths[:1])
     if len(odd):
         raise InputError(f"{what}: row {odd[0]} has {widths[odd[0]]} numbers, row 0 has {widths[0]}")
     return _of_arrow(column.flatten(), what).reshape(len(column), int(widths[0]) if len(widths) else 0)
@@ -148,6 +148,15 @@ def read_rows(source: Any, embeddings: Columns, targets: Optional[str] = None, p
 
 
 # --- Out.
+def members(n: int, slices: Sequence[Any]) -> List[List[int]]:
+    """For each row the slices that have it."""
+    lists: List[List[int]] = [[] for _ in range(n)]
+    for k, s in enumerate(slices):
+        for row in s.rows:
+            lists[row].append(k)
+    return lists
+
+
 def write_parquet(table: Dict[str, Any], path: Any) -> None:
     """table: a list or array for each column; list of lists make a column of lists."""
     arrow, parquet = needed("pyarrow", "to_parquet"), needed("pyarrow.parquet", "to_parquet", "pyarrow")
@@ -158,10 +167,6 @@ def write_parquet(table: Dict[str, Any], path: Any) -> None:
 def row_table(subject: Any, labels: np.ndarray, slices: Sequence[Any]) -> Dict[str, Any]:
     """A list for each column; a place for each row of fit."""
     n, wrong, predicted = subject.c.n, subject.wrong(), subject.predictions()
-    lists: List[List[int]] = [[] for _ in range(n)]
-    for k, s in enumerate(slices):
-        for row in s.rows:
-            lists[row].append(k)
     table: Dict[str, Any] = {"id": [str(i) for i in range(n)] if subject.ids is None else subject.ids}
     if subject.images is not None:
         table["image"] = subject.images
@@ -170,5 +175,5 @@ def row_table(subject: Any, labels: np.ndarray, slices: Sequence[Any]) -> Dict[s
         table["predicted"] = [subject.names[k] for k in predicted]
     table["confidence"], table["wrong"] = subject.confidence, wrong
     table["slice"] = [None if k < 0 else int(k) for k in labels]
-    table["slices"] = lists
+    table["slices"] = members(n, slices)
     return table

@@ -14,11 +14,11 @@ from ._estimator import Estimator
 from ._fitted import Fitted, Subject
 from ._library import Context, InputError, lib, texts
 from ._missing import not_fitted
-from ._slices import Slice, as_html, columns, frame
-from ._tables import row_table, write_parquet
+from ._results import Results
+from ._slices import Slice
 
 
-class Method(Estimator):
+class Method(Results, Estimator):
     """A blindspot discovery method. Parameters that all have:
 
     n_slices: at most this many slices of each class. target_class: a class's number or name, "each", or "all" rows at once.
@@ -243,52 +243,10 @@ class Method(Estimator):
             raise InputError(f"there was no class {unknown[0]!r} when this was fitted")
         return np.array([place[w] for w in a.astype(str)], np.int32)
 
-    def fit_predict(self, embeddings: Any = None, targets: Any = None, probs: Any = None, **more: Any) -> np.ndarray:
+    def fit_predict(self, embeddings: Any = None, targets: Any = None, probs: Any = None, losses: Any = None, ids: Any = None,
+                    images: Any = None, embed: Any = None) -> np.ndarray:
         """labels_ of fit: (n,) int, the slice of each row, -1 for none."""
-        return self.fit(embeddings, targets, probs, **more).labels_
-
-    # --- Results.
-    def to_frame(self) -> Any:
-        """The slices as a pandas DataFrame, a row each: slice (its place in slices_), class, rank, size, wrong, error_rate,
-        class_rate, share, mean_confidence, score, predicted, predicted_share; with proof also claim, p, judged, shrunk, cell,
-        excess, excess_low, excess_high; after describe words, conjunction."""
-        self._fitted()
-        return frame(columns(self.slices_), "to_frame")
-
-    def rows_frame(self) -> Any:
-        """The rows of the slices as a pandas DataFrame, a row for each row of each slice: id (the user's, else the row's
-        number), slice (its place in slices_)."""
-        ids = self._fitted().subject.ids
-        rows = np.concatenate([s.rows for s in self.slices_]) if self.slices_ else np.zeros(0, np.int32)
-        return frame({"id": rows if ids is None else [ids[i] for i in rows],
-                      "slice": np.repeat(np.arange(len(self.slices_)), [s.size for s in self.slices_])}, "rows_frame")
-
-    def to_parquet(self, path: Any, rows: bool = False) -> None:
-        """Writes one Parquet file, by pyarrow: the slices as to_frame has them; or the rows of fit in their order: id, image
-        (where images were given), class, predicted (where known), confidence of the class, wrong, slice (as labels_, null for
-        none) and slices (a list of all that have the row)."""
-        held = self._fitted()
-        write_parquet(row_table(held.subject, self.labels_, self.slices_) if rows else columns(self.slices_), path)
-
-    def _repr_html_(self) -> str:
-        return as_html(repr(self), self.slices_ if "_held" in self.__dict__ else [])
-
-    def write(self, folder: Any) -> None:
-        """slices.csv, slices.json, map.npy, fit.safetensors and config.yaml, the same bytes as `spotter discover` writes;
-        and subject.safetensors, by which `spotter report` makes a page of several models."""
-        held = self._fitted()
-        with Context(self.device, self.threads) as c:
-            c("spot_findings_write", c_side.bytes_of(folder), ct.byref(held.findings), ct.byref(held.subject.c),
-              ct.byref(held.options))
-
-    def report(self, path: Any, budget: int = 10_000_000, full: bool = False) -> None:
-        """Writes one HTML file of at most about `budget` bytes."""
-        held = self._fitted()
-        one: List[Any] = [ct.pointer(thing) for thing in (held.subject.c, held.findings, held.options)]
-        lists = [(type(p) * 1)(p) for p in one]
-        how = c_side.ReportOptions(budget, full, 64, 0)
-        with Context(self.device, self.threads) as c:
-            c("spot_report_findings", c_side.bytes_of(path), ct.c_int(1), *lists, ct.byref(how))
+        return self.fit(embeddings, targets, probs, losses, ids, images, embed).labels_
 
     def _fitted(self) -> Fitted:
         if "_held" not in self.__dict__:
