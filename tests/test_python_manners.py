@@ -85,6 +85,52 @@ def test_a_fitted_object_outlives_its_memory():
     assert (s.rows == two.slices_[0].rows).all() and s.error_rate == two.slices_[0].error_rate
 
 
+def by_votes(found, feature, target, new, new_target):
+    """(n, slices): most of the five nearest rows of the class in fit are in the slice; an independent count."""
+    out = np.zeros((len(new), len(found.slices_)), np.uint8)
+    for i, row in enumerate(new.astype(np.float64)):
+        mine = np.flatnonzero(target == new_target[i])
+        near = mine[np.argsort(((feature[mine] - row) ** 2).sum(1), kind="stable")[:5]]
+        for k, s in enumerate(found.slices_):
+            out[i, k] = s.class_ == new_target[i] and np.isin(near, s.rows).sum() >= 3
+    return out
+
+
+def test_proofs_outlive_their_memory():
+    feature, target, probs, _ = planted()
+    new = planted(n=200, seed=1)
+    for proof, chance in (("cross", 19), (0.4, 0)):
+        one = spotter.PlaneSpot(reduce="pca", seed=3, device="cpu", threads=1, proof=proof, chance=chance).fit(
+            feature, target, probs)
+        before, member, score = written(one, f"proved_{proof}"), one.predict(*new[:3]), one.score(*new[:3])
+        assert (member == by_votes(one, feature, target, new[0], new[1])).all() and member.any()
+        proofs = [s.proof for s in one.slices_]
+        assert proofs and all(p.pieces and p.judged for p in proofs) and one.slices_[0].claim == "confirmed"
+        copies = [copy.deepcopy(one), copy.copy(one), pickle.loads(pickle.dumps(one)),
+                  copy.deepcopy(pickle.loads(pickle.dumps(one)))]
+        one.close()
+        del one
+        gc.collect()
+        for two in copies:
+            assert written(two, "proved_again") == before and [s.proof for s in two.slices_] == proofs
+            assert (two.predict(*new[:3]) == member).all() and two.score(*new[:3]) == score
+            assert two.get_params()["proof"] == proof
+        two.report("proved.html")
+        assert "confirmed" in Path("proved.html").read_text()
+        again = two.fit(feature, target, probs)                # the copy judges, too
+        assert [s.proof for s in again.slices_] == proofs
+    s = pickle.loads(pickle.dumps(again.slices_[0]))
+    assert s.proof == again.slices_[0].proof and s.claim == "confirmed" and copy.deepcopy(s.proof) == s.proof
+
+
+def test_signatures_name_what_they_take():
+    for call in (spotter.compare, spotter.look, spotter.read_rows, spotter.Method.fit, spotter.Method.fit_predict):
+        about = inspect.signature(call)
+        assert all(p.kind == p.POSITIONAL_OR_KEYWORD for p in about.parameters.values()), call
+        assert all(p.annotation is not p.empty for n, p in about.parameters.items() if n != "self"), call
+        assert about.return_annotation is not about.empty, call
+
+
 def test_parameters_are_attributes():
     settings = {"reduce": "pca", "mixture": {"k_max": 6}}
     one = spotter.PlaneSpot(n_slices=4, target_class="cat", proof="cross", chance=19, **settings)

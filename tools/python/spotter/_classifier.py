@@ -1,5 +1,6 @@
 """A Python function as the classifier of a study."""
 import ctypes as ct
+from typing import Any, Callable, Dict, Optional
 
 import numpy as np
 
@@ -13,8 +14,11 @@ PREDICT = ct.CFUNCTYPE(ct.c_int, ct.c_void_p, ct.c_void_p, ct.POINTER(c_side.Pre
 class Classifier:
     """predict: uint8 (n, side, side, 3) -> logits, or a tuple of logits, embeddings and activations of channels."""
 
-    def __init__(self, predict, identity, side, **machine):
-        self.predict, self.identity, self.failure, self.machine = predict, identity, None, machine
+    def __init__(self, predict: Callable[[np.ndarray], Any], identity: Optional[str], side: int, device: str = "auto",
+                 threads: int = 0, verbose: bool = False) -> None:
+        self.predict, self.identity = predict, identity
+        self.failure: Optional[BaseException] = None
+        self.machine: Dict[str, Any] = {"device": device, "threads": threads, "verbose": verbose}
         self.widths = [array.shape[1] for array in self._answers(np.full((1, side, side, 3), 128, np.uint8))]
 
     def _answers(self, rgb):

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import ctypes as ct
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import numpy as np
 
@@ -163,34 +163,32 @@ class Fitted:
         """The findings, one by one."""
         return iter(self.findings.finding[:self.findings.count])
 
-    def blind_member(self, new: np.ndarray, target: Optional[np.ndarray]) -> np.ndarray:
-        """(n, slices) uint8: by the five nearest rows of the class in fit, blind to probabilities."""
-        parts = []
-        for f in self.each():
-            member = np.zeros((f.n, f.slices), bool)
-            rows = np.ctypeslib.as_array(f.row, (f.n,))
-            for k in range(f.slices):
-                member[:, k] = np.isin(rows, np.ctypeslib.as_array(f.slice[k].row, (f.slice[k].size,)))
-            mine = np.arange(len(new)) if f.cls < 0 or target is None else np.flatnonzero(target == f.cls)
-            part = np.zeros((len(new), f.slices), np.uint8)
-            if f.slices:
-                part[mine] = nearest_vote(new[mine], self.subject.feature[rows], member)
-            parts.append(part)
-        return np.concatenate(parts, 1) if parts else np.zeros((len(new), 0), np.uint8)
+    def blind_member(self, new: Subject, targeted: bool) -> np.ndarray:
+        """(n, slices) uint8: by the five nearest rows of the class in fit, blind to probabilities. A merged finding's own rule
+        is this; the rules of methods ask for probabilities, so their slices are voted on here."""
+        return self._members(new, targeted, lambda c, f, rows: self._assign(c, f, new, rows) if f.merged else
+                             self._vote(f, new.feature[rows]))
 
     def assign(self, new: Subject, targeted: bool) -> np.ndarray:
-        """(n, slices) uint8 by the method's own rule; slices that were judged and merged have none: by their neighbours."""
-        if self.proof is not None:
-            return self.blind_member(new.feature, new.target if targeted else None)
+        """(n, slices) uint8 by the method's own rule; slices that were judged and merged: by their neighbours."""
+        return self._members(new, targeted, lambda c, f, rows: self._assign(c, f, new, rows))
+
+    def _members(self, new: Subject, targeted: bool, rule: Callable[[Context, Any, np.ndarray], np.ndarray]) -> np.ndarray:
+        """The columns of all findings; those of a class have its rows only, where these are known."""
         parts = []
         with self.context() as c:
             for f in self.each():
                 rows = np.flatnonzero(new.target == f.cls) if f.cls >= 0 and targeted else np.arange(new.c.n)
                 part = np.zeros((new.c.n, f.slices), np.uint8)
                 if f.slices and len(rows):
-                    part[rows] = self._assign(c, f, new, rows)
+                    part[rows] = rule(c, f, rows)
                 parts.append(part)
         return np.concatenate(parts, 1) if parts else np.zeros((new.c.n, 0), np.uint8)
+
+    def _vote(self, f: Any, feature: np.ndarray) -> np.ndarray:
+        rows = np.ctypeslib.as_array(f.row, (f.n,))
+        member = np.stack([np.isin(rows, np.ctypeslib.as_array(s.row, (s.size,))) for s in f.slice[:f.slices]], 1)
+        return nearest_vote(feature, self.subject.feature[rows], member)
 
     def _assign(self, c: Context, f: Any, new: Subject, rows: np.ndarray) -> np.ndarray:
         feature = np.ascontiguousarray(new.feature[rows])

@@ -227,7 +227,7 @@ class Method(Results, Estimator):
         class do, so its own probabilities do not decide where it lies. NaN where no row is wrong."""
         held, new = self._fitted(), self._new_rows(embeddings, targets, probs, losses, images)
         wrong: Any = new.wrong()
-        member = held.blind_member(new.feature, None if targets is None else new.target)
+        member = held.blind_member(new, targets is not None)
         failing = np.array([s.error_rate > s.class_rate for s in self.slices_], bool)
         inside = member[:, failing].any(1)
         expected = sum(wrong[new.target == k].mean() * inside[new.target == k].sum() for k in np.unique(new.target))

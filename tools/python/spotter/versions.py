@@ -5,6 +5,7 @@
     for s in change.slices: print(s)
 """
 import ctypes as ct
+from typing import Any, Optional, Sequence
 
 import numpy as np
 
@@ -114,8 +115,9 @@ def _check():
                               "install library and package from one build")
 
 
-def compare_subjects(first, second, method, names=("version 1", "version 2"), data=None, margin=0.05, level=0.05, rotations=0,
-                     seed=0):
+def compare_subjects(first: Any, second: Any, method: Any, names: Sequence[str] = ("version 1", "version 2"),
+                     data: Optional[str] = None, margin: float = 0.05, level: float = 0.05, rotations: int = 0,
+                     seed: int = 0) -> Comparison:
     """compare for two subjects as a method's fit makes them; method: its settings are those of the search."""
     _check()
     if len(names) != 2:
@@ -145,16 +147,19 @@ def compare_subjects(first, second, method, names=("version 1", "version 2"), da
     return out
 
 
-def compare(embeddings, targets, probs_v1, probs_v2, method=None, **options):
+def compare(embeddings: Any, targets: Any, probs_v1: Any, probs_v2: Any, method: Any = None,
+            names: Sequence[str] = ("version 1", "version 2"), data: Optional[str] = None, margin: float = 0.05,
+            level: float = 0.05, rotations: int = 0, seed: int = 0) -> Comparison:
     """Compares version 2 of a classifier with version 1 on the same rows, blindspot by blindspot, and returns a Comparison.
 
     embeddings, targets, probs: as a method's fit takes them, in the same order. method: what finds slices, such as
     PlaneSpot(reduce="tsne"); its target_class, seed, device and threads count. names, data: names of the versions and of the
     rows. margin: a difference of error rates that counts as none. level: the chance that an equal version is called worse.
-    rotations: 0, or the number of parts outside each of which slices are found with one version's errors."""
+    rotations: 0, or the number of parts outside each of which slices are found with one version's errors. seed: of the parts."""
     from ._fitted import Subject
     from .methods import PlaneSpot
 
     first = Subject(embeddings, targets, probs_v1, None, None, None)
     second = Subject(first.feature, targets, probs_v2, None, None, None)
-    return compare_subjects(first, second, PlaneSpot() if method is None else method, **options)
+    return compare_subjects(first, second, PlaneSpot() if method is None else method, names, data, margin, level,
+                            rotations, seed)
