@@ -26,6 +26,45 @@ static spot_detection_options options_at(double iou, double score)
     return o;
 }
 
+/* ---- the file of detections ---- */
+
+TEST(the_corpus_of_detections_gets_its_sentences)
+{
+    static const struct { const char *file, *words; } cases[] = {
+        { "empty", "empty" },                      { "space", "not JSON" },
+        { "object", "the file is an object" },     { "number", "the file is a number" },
+        { "entry_list", "entry 0 of the list is a list" },  { "entry_number", "entry 0 of the list is a number" },
+        { "no_score", "there is no \"score\"" },   { "box_three", "has 3 numbers" },
+        { "box_five", "more than 4" },             { "box_word", "\"bbox\" holds a word" },
+        { "box_nested", "\"bbox\" holds a list" }, { "box_object", "\"bbox\" is an object" },
+        { "box_negative", "negative width" },      { "box_huge", "\"bbox\" is 1e300" },
+        { "score_two", "\"score\" is 2" },         { "score_negative", "it must lie in 0..1" },
+        { "score_null", "\"score\" is null" },     { "id_real", "is 9.5, which is no id" },
+        { "id_word", "\"image_id\" is a word" },   { "id_huge", "which is no id" },
+        { "id_twice", "\"image_id\" is there twice" },  { "digits", "a number of 82 digits" },
+        { "deep", "nested deeper than 64" },       { "deep_open", "nested deeper than 64" },
+        { "cut", "not JSON" },                     { "behind", "not JSON" },
+        { "nan", "not JSON" },                     { "not_utf8", "not JSON" },
+    };
+    static const struct { const char *file; int n; } right[] = { { "none", 0 }, { "one", 1 }, { "two", 2 }, { "more", 1 } };
+    spot_coco_results r;
+    char path[128];
+
+    for (int i = 0; i < LEN(cases); i++) {
+        spot_ctx c = check_ctx(1);
+        snprintf(path, sizeof path, "fuzz/corpus_coco_results/%s", cases[i].file);
+        CHECK_FAILS(&c, spot_coco_results_open(&c, &r, path), SPOT_INPUT, cases[i].words);
+        assert_null(r.result);
+    }
+    for (int i = 0; i < LEN(right); i++) {
+        spot_ctx c = check_ctx(1);
+        snprintf(path, sizeof path, "fuzz/corpus_coco_results/%s", right[i].file);
+        CHECK_OK(&c, spot_coco_results_open(&c, &r, path));
+        assert_int_equal(r.n, right[i].n);
+        spot_coco_results_close(&r);
+    }
+}
+
 /* ---- matches ---- */
 
 /* tools/golden/detections.py */

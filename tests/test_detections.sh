@@ -67,6 +67,22 @@ run 0 "" discover $data --embeddings e.npy -m ward --out plain --no-report
 run 0 "" discover $data --embeddings mixed.npy --ids mixed.csv:id -m ward --out mixed --no-report
 cmp -s plain/slices.csv mixed/slices.csv || fail "ids change the slices"
 
+# Findings of other rows take the tables with them, but not those of somebody else.
+/usr/bin/python3 - <<'PYTHON'
+import numpy as np
+r = np.random.default_rng(3)
+np.savez("photos.npz", e=r.standard_normal((60, 4)).astype(np.float32), y=np.arange(60) % 2, p=r.random(60).astype(np.float32))
+PYTHON
+photos="-e photos.npz:e -y photos.npz:y -p photos.npz:p -m confidence --no-report"
+run 2 "holds findings of other data" discover $photos --out mixed
+[ -e mixed/rows.csv ] || fail "a refusal removed rows.csv"
+echo "id,mine" >mixed/attributes.csv
+run 0 "" discover $photos --out mixed --replace
+[ ! -e mixed/rows.csv ] || fail "rows.csv of the detector is still there"
+[ "$(cat mixed/attributes.csv)" = "id,mine" ] || fail "attributes.csv of somebody else is gone"
+run 0 "" discover $data --embeddings e.npy -m ward --out plain --no-report --replace
+[ -e plain/rows.csv ] && [ -e plain/attributes.csv ] || fail "--replace removed the tables of its own rows"
+
 # What is refused.
 run 2 "need the ground truth" discover --detections found.json --embeddings e.npy --out no
 run 2 "need features of their boxes" discover $data --out no

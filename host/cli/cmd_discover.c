@@ -358,6 +358,7 @@ static spot_status search_subject(spot_ctx *c, options *o, spot_config *cfg, spo
     if (how == SPOT_OK && o->detector.rows_only)
         spot_log(c, SPOT_LOG_INFO, "%s; in %s: rows.csv, attributes.csv", s.source, o->out);
     else if (how == SPOT_OK) how = discover_rows(c, o, cfg, &s, describer);
+    if (how == SPOT_OK && o->replace && !s.instance) how = spot_findings_drop_tables(c, o->out);
     spot_subject_close(&s);
     return how;
 }

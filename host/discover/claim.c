@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "discover/claim.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -45,6 +46,20 @@ static bool is_ours(const char *dir, const char *name)
         return begins_with(dir, name, "id,image,class,x,y,width,height,outcome,reason,score\n");
     if (!strcmp(name, "attributes.csv")) return begins_with(dir, name, "id,size,at edge,in picture,overlaps\n");
     return begins_with(dir, "config.yaml", "# spotter discover --config config.yaml --seed ");
+}
+
+spot_status spot_findings_drop_tables(spot_ctx *c, const char *dir)
+{
+    static const char *const table[] = { "rows.csv", "attributes.csv" };
+    char path[PATH];
+
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        if (!is_there(dir, table[i]) || !is_ours(dir, table[i])) continue;
+        snprintf(path, sizeof path, "%s/%s", dir, table[i]);
+        if (remove(path))
+            return spot_fail(c, SPOT_IO, "cannot remove %s, the table of an earlier run: %s", path, strerror(errno));
+    }
+    return SPOT_OK;
 }
 
 static bool same_data(const spot_subject *a, const spot_subject *b)

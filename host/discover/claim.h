@@ -12,4 +12,8 @@ extern const char *const spot_findings_files[];
  * same data wrote, finished or not. */
 spot_status spot_findings_claim(spot_ctx *c, const char *dir, const spot_subject *s);
 
+/* Removes rows.csv and attributes.csv of dir, the tables of a detector's rows, where spotter discover wrote them. Call it after
+ * findings of other rows were written there. Other files of these names stay. */
+spot_status spot_findings_drop_tables(spot_ctx *c, const char *dir);
+
 #endif
