@@ -13,6 +13,8 @@ cd "$dir"
 "$dir/venv/bin/python" "$OLDPWD/test_python.py" "$build/spotter" || fail "test_python.py"
 "$dir/venv/bin/python" -W ignore "$OLDPWD/test_python_manners.py" || fail "test_python_manners.py"
 "$dir/venv/bin/python" "$OLDPWD/test_python_exchange.py" "$build/spotter" || fail "test_python_exchange.py"
+/usr/bin/python3 "$OLDPWD/detector_data.py" detector 120
+"$dir/venv/bin/python" "$OLDPWD/test_python_detections.py" "$build/spotter" || fail "test_python_detections.py"
 
 # The worked example, on pictures; without an answer to get right, but with a page to make.
 "$dir/venv/bin/python" - <<'PY'

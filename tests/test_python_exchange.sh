@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # test_python_exchange.sh BUILD: what Python exchanges with packages that Debian does not have: pyarrow, cleanlab, fiftyone.
 # PYTHON is the python3 that has them; a test whose package is missing is skipped. 77: there is none of them. It has passed with
-# pyarrow 26.0.1, pandas 3.1.1, jsonschema 4.26.0, numpy 2.4.6, cleanlab 2.9.0 with datasets 5.2.0; and with fiftyone 1.22.1 on a
-# database in memory (mongomock 4.3.0) in place of mongod.
+# pyarrow 26.0.1, pandas 3.1.1, jsonschema 4.26.0, numpy 2.4.6, cleanlab 2.9.0 with datasets 5.2.0; and with fiftyone 1.22.1 on
+# a database in memory (mongomock 4.3.0) in place of mongod.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 python=${PYTHON:-/usr/bin/python3}
@@ -10,6 +10,8 @@ python=${PYTHON:-/usr/bin/python3}
 "$python" -c 'import importlib.util as u, sys
 sys.exit(not any(map(u.find_spec, ("pyarrow", "cleanlab", "fiftyone"))))' ||
     { echo "no pyarrow, cleanlab, fiftyone: skipped"; exit 77; }
+export PYTHONPATH=$PWD/../tools/python SPOTTER_LIBRARY=$build/libspotter.so PYTHONDONTWRITEBYTECODE=1
 cd "$dir"
-PYTHONPATH=$OLDPWD/../tools/python SPOTTER_LIBRARY=$build/libspotter.so PYTHONDONTWRITEBYTECODE=1 \
-    "$python" "$OLDPWD/test_python_exchange.py" "$build/spotter"
+"$python" "$OLDPWD/test_python_exchange.py" "$build/spotter"
+/usr/bin/python3 "$OLDPWD/detector_data.py" detector 120
+"$python" "$OLDPWD/test_python_detections.py" "$build/spotter" fiftyone

@@ -67,6 +67,8 @@ static void add_row(filler *f, const spot_instance *v, int category, double conf
     f->category[s->n] = category;
     s->instance[s->n] = *v;
     s->instance[s->n].edge = (uint8_t)at_edge(v, image);
+    s->instance[s->n].width = image->width;
+    s->instance[s->n].height = image->height;
     show_box(s->box + 4 * (size_t)s->n, v, image, f->o->context);
     s->confidence[s->n++] = confidence_of(confidence, v->wrong);
 }

@@ -59,6 +59,7 @@ typedef struct {
     float   score;             /* of the detection; of an object's match, or of the detection below the threshold; NaN: none */
     int64_t number;            /* the annotation's id, or its place in its picture from 0; the detection's place in the file */
     int     picture;           /* in the order of the file */
+    int     width, height;     /* of the picture, in pixels; 0: not known */
     int     others;            /* rows of the same kind and category in the picture, without this one */
     uint8_t detected;          /* 1: a detection, 0: an object */
     uint8_t counted;           /* 1: the number of an object is its place, since its annotation has no id */

@@ -15,6 +15,7 @@ import importlib
 from typing import Any
 
 from . import _missing, scene
+from ._detections import Detections, detections
 from ._library import InputError, SpotterError, VERSION as __version__
 from ._look import Look, look
 from .background import Background
@@ -25,10 +26,10 @@ from .methods import (Barlow, Confidence, Confusion, DbscanGroup, Density, Domin
                       KMeans, Method, Mistakes, Multiaccuracy, PlaneSpot, Random, SVM, Spotlight, Ward)
 from .versions import compare
 
-__all__ = ["Background", "Barlow", "Confidence", "Confusion", "DbscanGroup", "Density", "Domino", "Examine", "George",
-           "Influence", "InputError", "Itemsets", "JoinSpot", "KMeans", "Look", "Method", "Mistakes", "Multiaccuracy",
-           "NotFittedError", "Piece", "PlaneSpot", "Proof", "Random", "Rows", "SVM", "Slice", "SpotterError", "Spotlight",
-           "Ward", "compare", "look", "read_rows", "scene", "schema", "shifts", "__version__"]
+__all__ = ["Background", "Barlow", "Confidence", "Confusion", "DbscanGroup", "Density", "Detections", "Domino", "Examine",
+           "George", "Influence", "InputError", "Itemsets", "JoinSpot", "KMeans", "Look", "Method", "Mistakes",
+           "Multiaccuracy", "NotFittedError", "Piece", "PlaneSpot", "Proof", "Random", "Rows", "SVM", "Slice", "SpotterError",
+           "Spotlight", "Ward", "compare", "detections", "look", "read_rows", "scene", "schema", "shifts", "__version__"]
 
 
 def __getattr__(name: str) -> Any:

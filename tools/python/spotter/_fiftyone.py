@@ -5,6 +5,7 @@
 """
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import json
 import os
@@ -13,7 +14,7 @@ from typing import Any, Dict, List, Optional, Sequence
 
 import numpy as np
 
-from ._library import VERSION, InputError
+from ._library import VERSION, InputError, lib
 from ._tables import members
 
 FORMAT = "1.0.0"                                       # of FiftyOne; later ones migrate it when they read
@@ -44,6 +45,12 @@ _BASE = [_field("id", "ObjectIdField", db="_id"), _field("filepath", "StringFiel
 _CLASSIFICATION = [*_OWN, _field("confidence", "FloatField"), _field("logits", "VectorField")]
 _ROW = [_field("name", "StringField"), _field("row", "IntField"), _field("confidence", "FloatField"),
         _field("wrong", "BooleanField"), _field("slice", "IntField")]
+
+
+_BOX = [*_OWN[:2], _field("attributes", "DictField", LABEL + "Attribute", "EmbeddedDocumentField"), _OWN[2],
+        _field("bounding_box", "ListField", inner="FloatField"), _field("mask", "ArrayField"),
+        _field("mask_path", "StringField"), _field("confidence", "FloatField"), _field("index", "IntField"),
+        *[f for f in _ROW if f["name"] != "confidence"], _field("outcome", "StringField"), _field("reason", "StringField")]
 
 
 def _classification(name: str) -> Dict[str, Any]:
@@ -83,6 +90,49 @@ def _picture_samples(subject: Any, labels: np.ndarray, slices: Sequence[Any], me
     return samples
 
 
+# --- A detector's rows.
+def _boxes(name: str) -> Dict[str, Any]:
+    inner = _field("detections", "ListField", LABEL + "Detection", "EmbeddedDocumentField", _BOX)
+    return _field(name, "EmbeddedDocumentField", LABEL + "Detections", fields=[inner])
+
+
+def _box(subject: Any, i: int, labels: np.ndarray, tags: List[str], wrong: bool) -> Dict[str, Any]:
+    """Row i as a Detection; its box is in shares of the picture."""
+    v, detected = subject.instance[i], bool(subject.instance[i]["detected"])
+    if not v["width"] or not v["height"]:
+        raise InputError(f"the ground truth gives no width and height of {subject.images[i]}, of which FiftyOne's boxes are "
+                         "shares")
+    place = [float(v[side]) / float(v["width" if side in "xw" else "height"]) for side in "xywh"]
+    outcome = ("false" if wrong else "right") if detected else "missed" if wrong else "found"
+    return {"_id": _oid("box", i), "_cls": "Detection", "attributes": {}, "tags": tags,
+            "label": subject.names[subject.target[i]].rpartition(": ")[0], "bounding_box": place,
+            "confidence": _finite(v["score"]) if detected else None, "name": subject.ids[i], "row": i, "wrong": wrong,
+            "slice": int(labels[i]) if labels[i] >= 0 else None, "outcome": outcome, "reason": reason_of(v)}
+
+
+def reason_of(v: Any) -> str:
+    lib.spot_reason_name.restype = ctypes.c_char_p
+    return lib.spot_reason_name(int(v["reason"]), int(v["detected"])).decode()
+
+
+def _box_samples(subject: Any, labels: np.ndarray, slices: Sequence[Any], member: List[List[int]]) -> List[Dict[str, Any]]:
+    """A sample for each picture that has a row: its objects and detections with their slices; its tags are all of theirs."""
+    wrong = subject.wrong()
+    inside: Dict[str, List[int]] = {}
+    for i, path in enumerate(subject.images):
+        if path:
+            inside.setdefault(path, []).append(i)
+    samples = []
+    for k, (path, rows) in enumerate(inside.items()):
+        tags = {i: tags_of(i, member, slices, wrong[i]) for i in rows}
+        fields: Dict[str, Any] = {}
+        for name, detected in (("objects", 0), ("detections", 1)):
+            fields[name] = {"_cls": "Detections", "detections": [_box(subject, i, labels, tags[i], bool(wrong[i])) for i in rows
+                                                                 if subject.instance[i]["detected"] == detected]}
+        samples.append(_sample(os.path.abspath(path), sorted(set(sum(tags.values(), []))), k, fields))
+    return samples
+
+
 def _finite(value: Any) -> Any:
     """JSON has no NaN."""
     value = value.item() if isinstance(value, np.generic) else value
@@ -94,13 +144,16 @@ def write(folder: Any, name: str, subject: Any, labels: np.ndarray, slices: Sequ
     if subject.images is None:
         raise InputError("FiftyOne shows pictures; give their paths as images to fit")
     member = members(subject.c.n, slices)
-    fields = [_classification("ground_truth"), *([_classification("prediction")] if subject.predictions() is not None else []),
-              *_ROW]
-    samples = _picture_samples(subject, labels, slices, member)
+    if subject.instance is not None:
+        fields, samples = [_boxes("objects"), _boxes("detections")], _box_samples(subject, labels, slices, member)
+    else:
+        told = [_classification("prediction")] if subject.predictions() is not None else []
+        fields, samples = [_classification("ground_truth"), *told, *_ROW], _picture_samples(subject, labels, slices, member)
+    classes = list(dict.fromkeys(n.rpartition(": ")[0] if subject.instance is not None else n for n in subject.names))
     lines = [{key: _finite(column[k]) for key, column in table.items()} for k in range(len(slices))]
     about = {"_id": _oid("dataset", name), "name": name, "version": FORMAT, "media_type": "image", "tags": [],
              "description": None, "info": {"spotter": VERSION, "slices": lines}, "app_config": {}, "classes": {},
-             "default_classes": subject.names,
+             "default_classes": classes,
              "mask_targets": {}, "default_mask_targets": {}, "skeletons": {}, "sample_fields": [*_BASE, *fields],
              "frame_fields": [], "saved_views": [], "workspaces": [], "annotation_runs": {}, "brain_methods": {},
              "evaluations": {}, "runs": {}, "group_media_types": {}}

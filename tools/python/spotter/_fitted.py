@@ -12,6 +12,7 @@ from ._arrays import as_array, classes, floats, matrix
 from ._library import Context, InputError, lib, texts
 
 PROOF = [field[0] for field in c_side.ProofOptions._fields_]
+KEPT = ("feature", "target", "prob", "confidence", "names", "ids", "images", "box", "instance")
 PARTS = 2 << 20                                        # distances that are computed at a time
 
 
@@ -49,10 +50,11 @@ class Subject:
                    None if images is None else [str(word) for word in images])
 
     def _bind(self, feature: np.ndarray, target: np.ndarray, prob: Optional[np.ndarray], confidence: np.ndarray,
-              names: List[str], ids: Optional[List[str]], images: Optional[List[str]], encoder: bytes = b"") -> None:
+              names: List[str], ids: Optional[List[str]], images: Optional[List[str]], encoder: bytes = b"",
+              box: Optional[np.ndarray] = None, instance: Optional[np.ndarray] = None, source: bytes = b"") -> None:
         n = len(feature)
         self.feature, self.target, self.prob, self.confidence, self.names = feature, target, prob, confidence, names
-        self.ids, self.images = ids, images
+        self.ids, self.images, self.box, self.instance = ids, images, box, instance
         for words, what in ((ids, "ids"), (images, "images")):
             if words is not None and len(words) != n:
                 raise InputError(f"{what} has {len(words)} entries for {n} rows")
@@ -60,7 +62,17 @@ class Subject:
         self.c = c_side.Subject(n=n, d=feature.shape[1], classes=len(names), feature=feature.ctypes.data,
                                 target=target.ctypes.data, prob=None if prob is None else prob.ctypes.data,
                                 confidence=self.confidence.ctypes.data, class_name=self.words[0], id=self.words[1],
-                                image=self.words[2], source=f"arrays of {n} rows".encode(), encoder=encoder)
+                                image=self.words[2], box=None if box is None else box.ctypes.data,
+                                instance=None if instance is None else instance.ctypes.data,
+                                source=source or f"arrays of {n} rows".encode(), encoder=encoder)
+
+    @classmethod
+    def of_rows(cls, feature: np.ndarray, target: np.ndarray, confidence: np.ndarray, names: List[str], ids: List[str],
+                images: Optional[List[str]], box: np.ndarray, instance: np.ndarray, source: bytes, encoder: bytes) -> Subject:
+        """A detector's objects and detections: instance (n,) as spot_instance."""
+        one = cls.__new__(cls)
+        one._bind(feature, target, None, confidence, names, ids, images, encoder, box, instance, source)
+        return one
 
     @staticmethod
     def _check_rows(a: np.ndarray, n: int, what: str) -> None:
@@ -69,13 +81,15 @@ class Subject:
 
     # --- Without pointers.
     def __getstate__(self) -> Dict[str, Any]:
-        return {**{name: getattr(self, name) for name in ("feature", "target", "prob", "confidence", "names", "ids", "images")},
-                "encoder": self.c.encoder}
+        return {**{name: getattr(self, name) for name in KEPT}, "encoder": self.c.encoder, "source": self.c.source}
 
     def __setstate__(self, state: Dict[str, Any]) -> None:
-        arrays: Dict[str, Any] = {name: None if state[name] is None else np.ascontiguousarray(state[name])
-                                  for name in ("feature", "target", "prob", "confidence")}
-        self._bind(**arrays, **{name: state[name] for name in ("names", "ids", "images", "encoder")})
+        arrays = ("feature", "target", "prob", "confidence", "box", "instance")
+        whole: Dict[str, Any] = {name: value if name not in arrays or value is None else np.ascontiguousarray(value)
+                 for name, value in state.items()}
+        if whole.get("instance") is not None and whole["instance"].dtype != np.dtype(c_side.Instance):
+            whole["instance"] = None                   # of another version of spotter
+        self._bind(**whole)
 
     # --- Which rows are wrong, as spot_subject_wrong says.
     def wrong(self) -> np.ndarray:
@@ -87,7 +101,9 @@ class Subject:
         """(n,) class numbers; None where the probabilities do not tell."""
         if self.prob is not None:
             return np.where(self.wrong(), self.prob.argmax(1), self.target)
-        return np.where(self.wrong(), 1 - self.target, self.target) if len(self.names) == 2 else None
+        if len(self.names) != 2 or self.instance is not None:
+            return None
+        return np.where(self.wrong(), 1 - self.target, self.target)
 
     def taken_for(self, rows: np.ndarray) -> Tuple[Optional[str], float]:
         """The class that most wrong ones of these rows are taken for, and its share of them."""

@@ -52,6 +52,13 @@ class Subject(ct.Structure):
                 ("source", ct.c_char * 512), ("skipped", ct.c_int), ("encoder", ct.c_char * 32), ("owned", ct.c_void_p)]
 
 
+class Instance(ct.Structure):
+    _fields_ = [("x", ct.c_float), ("y", ct.c_float), ("w", ct.c_float), ("h", ct.c_float), ("area", ct.c_float),
+                ("score", ct.c_float), ("number", ct.c_int64), ("picture", ct.c_int), ("width", ct.c_int),
+                ("height", ct.c_int), ("others", ct.c_int), ("detected", ct.c_uint8), ("counted", ct.c_uint8),
+                ("wrong", ct.c_uint8), ("reason", ct.c_uint8), ("edge", ct.c_uint8), ("overlaps", ct.c_uint8)]
+
+
 class FitTensor(ct.Structure):
     _fields_ = [("name", ct.c_char * 40), ("type", ct.c_int), ("rows", ct.c_int), ("columns", ct.c_int), ("data", ct.c_void_p),
                 ("owned", ct.c_bool)]

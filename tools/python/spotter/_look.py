@@ -100,7 +100,7 @@ def _checked(embeddings: np.ndarray, targets: np.ndarray, probs: np.ndarray, loa
     if p > SURE:
         warnings.warn(f"{right} of {n} rows are right, which guessing among {classes} classes explains (p = {p:.2g}); are inputs "
                       "normalised as in training, and is the model trained?", stacklevel=3)
-    samples = getattr(getattr(loader, "dataset", None), "samples", None)
+    samples: Any = getattr(getattr(loader, "dataset", None), "samples", None)
     ordered = isinstance(getattr(loader, "sampler", None), torch.utils.data.SequentialSampler)
     known = ordered and isinstance(samples, list) and len(samples) == n
     return Look(embeddings, targets, probs, None, [str(s[0]) for s in samples] if known else [str(i) for i in range(n)])

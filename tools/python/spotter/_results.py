@@ -52,7 +52,9 @@ class Results:
         fiftyone.Dataset.from_dir(folder, dataset_type=fiftyone.types.FiftyOneDataset). After fit with images: a sample for each
         row, whose file is its picture, with the fields ground_truth and prediction (Classification), name (its id), row,
         confidence, wrong, slice (as labels_), and the tags "slice K" for each slice that has it, the claims of these, and
-        "wrong". The table of to_frame is info["slices"]. Pictures stay where they are. fiftyone is not needed to write."""
+        "wrong". Of a detector's rows: a sample for each picture, with the fields objects and detections (Detections), whose
+        boxes have these and an outcome and a reason. The table of to_frame is info["slices"]. Pictures stay where they are.
+        fiftyone is not needed to write."""
         held = self._fitted()
         write_fiftyone(folder, name, held.subject, self.labels_, self.slices_, columns(self.slices_))
 
@@ -67,9 +69,12 @@ class Results:
 
     def write(self, folder: Any) -> None:
         """slices.csv, slices.json, map.npy, fit.safetensors and config.yaml, the same bytes as `spotter discover` writes;
-        and subject.safetensors, by which `spotter report` makes a page of several models."""
+        and subject.safetensors, by which `spotter report` makes a page of several models. Of a detector's rows also rows.csv
+        and attributes.csv."""
         held = self._fitted()
         with Context(self.device, self.threads) as c:
+            if held.subject.instance is not None:
+                c("spot_instances_write", ct.byref(held.subject.c), c_side.bytes_of(folder))
             c("spot_findings_write", c_side.bytes_of(folder), ct.byref(held.findings), ct.byref(held.subject.c),
               ct.byref(held.options))
 

@@ -102,19 +102,26 @@ class Method(Results, Estimator):
         (n, classes). losses (n,): cross-entropy in their place. ids, images (n,): names of the rows, paths of their pictures,
         for reports. embed: path of an encoder, a CLIP, a ResNet or AlexNet in .safetensors, which makes the embeddings
         of `images`; given in their place. numpy arrays, lists, data frames, or tensors with DLPack. Returns self."""
-        text, proof = self._text(), self._proof()
+        self._text(), self._proof()                    # a wrong setting is told before long work begins
         named = columns_of(embeddings)
         embeddings, name = self._encoded(embeddings, images, embed)
         subject = Subject(embeddings, targets, self._asked(embeddings, probs, losses), losses, ids, images)
         subject.c.encoder = name
+        self.fit_subject(subject)
+        self._embed = embed
+        if named is not None:
+            self.feature_names_in_ = named
+        return self
+
+    def fit_subject(self, subject: Subject) -> "Method":
+        """fit on rows that are together already, as those of spotter.detections are. Returns self."""
+        text, proof = self._text(), self._proof()
         self.close()
         held = Fitted(subject, text, self.seed, self.threads, self.device)
         self.warnings_ = held.run(self._class(subject.names), proof)
-        self._held, self._embed = held, embed
+        self._held, self._embed = held, None
         self.n_features_in_ = subject.c.d
         self.__dict__.pop("feature_names_in_", None)
-        if named is not None:
-            self.feature_names_in_ = named
         self._read(held)
         return self
 
@@ -229,7 +236,7 @@ class Method(Results, Estimator):
         wrong: Any = new.wrong()
         member = held.blind_member(new, targets is not None)
         failing = np.array([s.error_rate > s.class_rate for s in self.slices_], bool)
-        inside = member[:, failing].any(1)
+        inside: Any = member[:, failing].any(1)
         expected = sum(wrong[new.target == k].mean() * inside[new.target == k].sum() for k in np.unique(new.target))
         return float((wrong[inside].sum() - expected) / wrong.sum()) if wrong.any() else float("nan")
 

@@ -5,7 +5,7 @@
     for s in change.slices: print(s)
 """
 import ctypes as ct
-from typing import Any, Optional, Sequence
+from typing import Any, List, Optional, Sequence
 
 import numpy as np
 
@@ -95,6 +95,8 @@ class Comparison:
     """failed: something is worse or new. slices: list of ChangedSlice, the gravest first. classes: list of Change, all rows
     first. lost_outside (k,): rows outside all slices that were right and are wrong. names, data; warnings: list of str."""
 
+    warnings: List[str]
+
     def __init__(self, v, names):
         self.names, self.data = tuple(n.value.decode(errors="replace") for n in v.name), v.data.decode(errors="replace")
         self.failed, self.equal, self.tests, self.level, self.margin = v.failed, v.equal, v.tests, v.level, v.margin
@@ -155,7 +157,8 @@ def compare(embeddings: Any, targets: Any, probs_v1: Any, probs_v2: Any, method:
     embeddings, targets, probs: as a method's fit takes them, in the same order. method: what finds slices, such as
     PlaneSpot(reduce="tsne"); its target_class, seed, device and threads count. names, data: names of the versions and of the
     rows. margin: a difference of error rates that counts as none. level: the chance that an equal version is called worse.
-    rotations: 0, or the number of parts outside each of which slices are found with one version's errors. seed: of the parts."""
+    rotations: 0, or the number of parts outside each of which slices are found with one version's errors. seed: of the
+    parts."""
     from ._fitted import Subject
     from .methods import PlaneSpot
 

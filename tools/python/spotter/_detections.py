@@ -1,0 +1,166 @@
+"""A detector's objects and detections as rows: each with a box, an outcome and a reason (include/spotter/detections.h)."""
+from __future__ import annotations
+
+import ctypes as ct
+import json
+import os
+import tempfile
+from typing import Any, Dict, List, Optional
+
+import numpy as np
+
+from . import _library as c_side
+from ._arrays import matrix
+from ._fitted import Subject
+from ._library import Context, InputError, lib
+from ._slices import frame
+
+ROWS = {"both": 0, "misses": 1, "alarms": 2}
+
+
+class _Options(ct.Structure):
+    _fields_ = [("file", ct.c_char_p), ("iou", ct.c_double), ("score", ct.c_double), ("rows", ct.c_int),
+                ("context", ct.c_double)]
+
+
+class _Files(ct.Structure):
+    _fields_ = [("embeddings", ct.c_char_p), ("labels", ct.c_char_p), ("probs", ct.c_char_p), ("losses", ct.c_char_p),
+                ("ids", ct.c_char_p), ("images", ct.c_char_p), ("coco", ct.c_char_p), ("model", ct.c_char_p),
+                ("resize", ct.c_int), ("crop", ct.c_int), ("skip", ct.c_bool), ("memory", ct.c_size_t), ("links", ct.c_bool),
+                ("embed", ct.c_char_p), ("encoder", ct.c_void_p), ("detections", ct.POINTER(_Options))]
+
+
+_MIRRORED = {"spot_detection_options": _Options, "spot_subject_files": _Files, "spot_instance": c_side.Instance}
+
+
+def _check() -> None:
+    for name, struct in _MIRRORED.items():
+        if c_side.SIZES.get(name) != ct.sizeof(struct):
+            raise ImportError(f"the library's {name} takes {c_side.SIZES.get(name)} bytes, here it is {ct.sizeof(struct)}; "
+                              "install library and package from one build")
+    lib.spot_detection_defaults.restype = _Options
+    lib.spot_reason_name.restype = ct.c_char_p
+    lib.spot_subject_close.restype = None
+
+
+def _copy(pointer: Any, kind: Any, n: int) -> np.ndarray:
+    return np.frombuffer(ct.string_at(pointer, n * ct.sizeof(kind)), np.dtype(kind)).copy()
+
+
+class Detections:
+    """Rows of a detector, objects first. All (n,), in the order of rows.csv:
+
+    ids: names of the rows, list of str. images: names of their pictures in the ground truth; paths: where these are, None where
+    no folder was given. classes: "NAME: objects" or "NAME: detections". boxes (n, 4): x, y of the upper left corner, width,
+    height in pixels. outcomes: found, missed, right or false. reasons: why a row is wrong, "" where it is not. wrong: bool.
+    scores: of the detection, or of the object's match; NaN where there is none. confidence: below 1/2 where the row is wrong.
+    embeddings (n, d): of an encoder (embed), else None. warnings: list of str."""
+
+    ids: List[str]
+    images: List[str]
+    paths: Optional[List[str]]
+    classes: np.ndarray
+    boxes: np.ndarray
+    outcomes: np.ndarray
+    reasons: np.ndarray
+    wrong: np.ndarray
+    scores: np.ndarray
+    confidence: np.ndarray
+    embeddings: Optional[np.ndarray]
+    warnings: List[str]
+
+    def __init__(self, s: Any, warnings: List[str]) -> None:
+        n = s.n
+        self._names = [s.class_name[k].decode(errors="replace") for k in range(s.classes)]
+        self._target, self.confidence = _copy(s.target, ct.c_int32, n), _copy(s.confidence, ct.c_float, n)
+        self._instance, self._source, self._encoder = _copy(s.instance, c_side.Instance, n), s.source, s.encoder
+        self.ids = [s.id[i].decode(errors="replace") for i in range(n)]
+        self.images = [name.rpartition("#")[0] for name in self.ids]
+        given = [s.image[i] for i in range(n)] if s.image else []
+        self.paths = [os.fsdecode(path) if path else "" for path in given] if any(given) else None
+        self.embeddings = _copy(s.feature, ct.c_float, n * s.d).reshape(n, s.d) if s.encoder else None
+        self.classes = np.array(self._names)[self._target]
+        self._shown = _copy(s.box, ct.c_float, 4 * n).reshape(n, 4)      # with the context around
+        v = self._instance
+        self.boxes = np.stack([v[name] for name in "xywh"], 1)
+        self.wrong, self.scores = v["wrong"] != 0, v["score"].copy()
+        self.outcomes = np.where(v["detected"] != 0, np.where(self.wrong, "false", "right"),
+                                 np.where(self.wrong, "missed", "found"))
+        self.reasons = np.array([lib.spot_reason_name(int(r), int(d)).decode() for r, d in zip(v["reason"], v["detected"])])
+        self.warnings = warnings
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __repr__(self) -> str:
+        return f"Detections({self._source.decode(errors='replace')})"
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame with the columns of rows.csv: id, image, class, x, y, width, height, outcome, reason, score; and
+        wrong, confidence."""
+        x, y, width, height = self.boxes.T
+        return frame({"id": self.ids, "image": self.images, "class": self.classes, "x": x, "y": y, "width": width,
+                      "height": height, "outcome": self.outcomes, "reason": self.reasons, "score": self.scores,
+                      "wrong": self.wrong, "confidence": self.confidence}, "to_frame")
+
+    def subject(self, embeddings: Any = None) -> Subject:
+        """What fit looks at."""
+        if embeddings is None and self.embeddings is None:
+            raise InputError("the rows have no embeddings; give them, or an encoder (embed) and the pictures' folder (images)")
+        feature = matrix(self.embeddings if embeddings is None else embeddings, "embeddings")
+        if len(feature) != len(self):
+            raise InputError(f"embeddings have {len(feature)} rows; there are {len(self)} objects and detections")
+        return Subject.of_rows(feature, self._target, self.confidence, self._names, self.ids, self.paths, self._shown,
+                               self._instance, self._source, self._encoder if embeddings is None else b"")
+
+    def fit(self, method: Any, embeddings: Any = None) -> Any:
+        """method.fit on these rows: returns the method, such as PlaneSpot(proof="cross"), with slices_ of missed objects and of
+        false detections, class by class. embeddings (n, d), in the order of ids; None: those of embed."""
+        return method.fit_subject(self.subject(embeddings))
+
+
+def _file(given: Any, name: str, folder: str) -> bytes:
+    """The path; of a dict or list, that of a file made of it."""
+    if isinstance(given, (str, os.PathLike)):
+        return c_side.bytes_of(given)
+    path = os.path.join(folder, name)
+    try:
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump(given, f, default=lambda v: v.item() if isinstance(v, np.generic) else v.tolist())
+    except (TypeError, ValueError, AttributeError) as e:
+        raise InputError(f"{name} is neither a path nor what JSON can hold: {e}") from None
+    return path.encode()
+
+
+def detections(ground_truth: Any, detections: Any, images: Any = None, embed: Any = None, iou: float = 0.5, score: float = 0.5,
+               rows: str = "both", context: float = 0.1, skip_unreadable: bool = False, device: str = "auto",
+               threads: int = 0) -> Detections:
+    """A detector's answers as rows: every object of the ground truth and every detection is one.
+
+        rows = spotter.detections("truth.json", "found.json", images="photos", embed="clip.safetensors")
+        found = rows.fit(spotter.PlaneSpot(proof="cross"))
+
+    ground_truth: path of annotations in COCO's format, or a dict of them; detections: path of COCO's results, or a list of
+    dicts with image_id, category_id, bbox and score. images: folder of the pictures. embed: path of an encoder in .safetensors,
+    which makes an embedding of each box with `context` (a share of its longer side) around it. iou: least IoU of a match;
+    score: detections below it do not exist. rows: "both", "misses" (objects alone) or "alarms" (detections alone).
+    skip_unreadable: without it a picture that cannot be read is an InputError. Matches are those of pycocotools."""
+    _check()
+    if rows not in ROWS:
+        raise InputError(f"rows is {rows!r}; it is one of {', '.join(ROWS)}")
+    if not 0 < iou <= 1 or not 0 <= score < 1:
+        raise InputError(f"iou is {iou} and score {score}; iou lies in (0, 1] and score in [0, 1)")
+    if embed is not None and images is None:
+        raise InputError(f"{embed} looks at pictures; give their folder as images")
+    with tempfile.TemporaryDirectory() as folder, Context(device, threads) as c:
+        options = _Options(_file(detections, "detections", folder), iou, score, ROWS[rows], context)
+        files = _Files(coco=_file(ground_truth, "ground_truth", folder),
+                       images=None if images is None else c_side.bytes_of(images),
+                       embed=None if embed is None else c_side.bytes_of(embed),
+                       skip=skip_unreadable, detections=ct.pointer(options))
+        s = c_side.Subject()
+        c.patiently("spot_subject_read", ct.byref(s), ct.byref(files))
+        try:
+            return Detections(s, c.warnings)
+        finally:
+            lib.spot_subject_close(ct.byref(s))
