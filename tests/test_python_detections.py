@@ -4,6 +4,7 @@ slices."""
 import csv
 import json
 import pickle
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -106,6 +107,28 @@ def test_an_encoder_looks_at_boxes():
         assert Path("boxes_by_python", name).read_bytes() == Path("boxes_by_program", name).read_bytes(), name
     found.report("seen.html")
     assert Path("seen.html").stat().st_size > 100_000
+
+
+def test_pictures_that_are_not_there():
+    shutil.copytree(PHOTOS, "fewer")
+    Path("fewer", "p0003.png").unlink()
+    raises("p0003.png, which is not in fewer", lambda: rows_of(images="fewer"))
+    rows = rows_of(images="fewer", skip_unreadable=True)
+    whole = rows_of()
+    gone = [i for i, name in enumerate(whole.images) if name == "p0003.png"]
+    np.save("f.npy", features(rows))
+    run("--images", "fewer", "--skip-unreadable", "--embeddings", "f.npy", "-m", "ward", "--no-proof", "--no-report", "--out",
+        "fewer_by_program")
+    found = rows.fit(spotter.Ward(device="cpu", threads=1), np.load("f.npy"))
+    found.write("fewer_by_python")
+    for name in ("slices.csv", "rows.csv"):
+        assert Path("fewer_by_python", name).read_bytes() == Path("fewer_by_program", name).read_bytes(), name
+    left = [i for i, path in enumerate(rows.paths) if path is None]
+    assert gone and (left == gone if len(rows) == len(whole) else len(rows) == len(whole) - len(gone))
+    assert any("is no file" in words for words in rows.warnings)
+    found.report("fewer.html"), found.to_fiftyone("fewer_boxes")
+    assert "p0003.png" not in Path("fewer_boxes/samples.json").read_text().replace("p0003.png#", "")
+    pickle.loads(pickle.dumps(found)).report("fewer.html")
 
 
 def test_fiftyone_gets_boxes():

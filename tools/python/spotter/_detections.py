@@ -51,14 +51,14 @@ class Detections:
     """Rows of a detector, objects first. All (n,), in the order of rows.csv:
 
     ids: names of the rows, list of str. images: names of their pictures in the ground truth; paths: where these are, None where
-    no folder was given. classes: "NAME: objects" or "NAME: detections". boxes (n, 4): x, y of the upper left corner, width,
+    a picture is left out; None where no folder was given. classes: "NAME: objects" or "NAME: detections". boxes (n, 4): x, y of the upper left corner, width,
     height in pixels. outcomes: found, missed, right or false. reasons: why a row is wrong, "" where it is not. wrong: bool.
     scores: of the detection, or of the object's match; NaN where there is none. confidence: below 1/2 where the row is wrong.
     embeddings (n, d): of an encoder (embed), else None. warnings: list of str."""
 
     ids: List[str]
     images: List[str]
-    paths: Optional[List[str]]
+    paths: Optional[List[Optional[str]]]
     classes: np.ndarray
     boxes: np.ndarray
     outcomes: np.ndarray
@@ -77,7 +77,7 @@ class Detections:
         self.ids = [s.id[i].decode(errors="replace") for i in range(n)]
         self.images = [name.rpartition("#")[0] for name in self.ids]
         given = [s.image[i] for i in range(n)] if s.image else []
-        self.paths = [os.fsdecode(path) if path else "" for path in given] if any(given) else None
+        self.paths = [os.fsdecode(path) if path else None for path in given] if any(given) else None
         self.embeddings = _copy(s.feature, ct.c_float, n * s.d).reshape(n, s.d) if s.encoder else None
         self.classes = np.array(self._names)[self._target]
         self._shown = _copy(s.box, ct.c_float, 4 * n).reshape(n, 4)      # with the context around

@@ -50,7 +50,7 @@ class Subject:
                    None if images is None else [str(word) for word in images])
 
     def _bind(self, feature: np.ndarray, target: np.ndarray, prob: Optional[np.ndarray], confidence: np.ndarray,
-              names: List[str], ids: Optional[List[str]], images: Optional[List[str]], encoder: bytes = b"",
+              names: List[str], ids: Optional[List[str]], images: Optional[List[Any]], encoder: bytes = b"",
               box: Optional[np.ndarray] = None, instance: Optional[np.ndarray] = None, source: bytes = b"") -> None:
         n = len(feature)
         self.feature, self.target, self.prob, self.confidence, self.names = feature, target, prob, confidence, names
@@ -68,7 +68,7 @@ class Subject:
 
     @classmethod
     def of_rows(cls, feature: np.ndarray, target: np.ndarray, confidence: np.ndarray, names: List[str], ids: List[str],
-                images: Optional[List[str]], box: np.ndarray, instance: np.ndarray, source: bytes, encoder: bytes) -> Subject:
+                images: Optional[List[Any]], box: np.ndarray, instance: np.ndarray, source: bytes, encoder: bytes) -> Subject:
         """A detector's objects and detections: instance (n,) as spot_instance."""
         one = cls.__new__(cls)
         one._bind(feature, target, None, confidence, names, ids, images, encoder, box, instance, source)

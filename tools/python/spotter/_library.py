@@ -240,8 +240,8 @@ def bytes_of(path):
 
 
 def texts(items):
-    """char *[], which holds the bytes."""
-    return (ct.c_char_p * len(items))(*[bytes_of(str(item)) for item in items])
+    """char *[], which holds the bytes; NULL for None."""
+    return (ct.c_char_p * len(items))(*[None if item is None else bytes_of(str(item)) for item in items])
 
 
 class Context:
