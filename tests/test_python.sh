@@ -39,6 +39,7 @@ mkdir "$dir/elsewhere"
 import numpy as np, spotter
 r = np.random.default_rng(0)
 assert spotter.KMeans(device="cpu").fit(r.normal(size=(60, 3)), None, r.random(60)).slices_
+assert spotter.schema()["title"].startswith("slices.json")
 maps = open("/proc/self/maps").read()
 assert "/fresh/lib" in maps and "spotter/lib/libdnnl" in maps, "a library of the system was taken"      # numpy has its own OpenBLAS
 ') || fail "the wheel"

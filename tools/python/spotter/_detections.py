@@ -51,10 +51,10 @@ class Detections:
     """Rows of a detector, objects first. All (n,), in the order of rows.csv:
 
     ids: names of the rows, list of str. images: names of their pictures in the ground truth; paths: where these are, None where
-    a picture is left out; None where no folder was given. classes: "NAME: objects" or "NAME: detections". boxes (n, 4): x, y of the upper left corner, width,
-    height in pixels. outcomes: found, missed, right or false. reasons: why a row is wrong, "" where it is not. wrong: bool.
-    scores: of the detection, or of the object's match; NaN where there is none. confidence: below 1/2 where the row is wrong.
-    embeddings (n, d): of an encoder (embed), else None. warnings: list of str."""
+    a picture is left out; None where no folder was given. classes: "NAME: objects" or "NAME: detections". boxes (n, 4): x, y of
+    the upper left corner, width, height in pixels. outcomes: found, missed, right or false. reasons: why a row is wrong, ""
+    where it is not. wrong: bool. scores: of the detection, or of the object's match; NaN where there is none. confidence: below
+    1/2 where the row is wrong. embeddings (n, d): of an encoder (embed), else None. warnings: list of str."""
 
     ids: List[str]
     images: List[str]
