@@ -159,3 +159,18 @@ spot_status cli_slice_table(spot_ctx *c, const spot_findings *f, const spot_subj
     print_left_out(f, s, d);
     return SPOT_OK;
 }
+
+spot_status cli_slice_of_table(spot_ctx *c, const spot_finding **g, const spot_slice **s, int *slices, const spot_findings *f,
+                               const spot_discover_options *d, int number)
+{
+    line *all;
+
+    *g = NULL, *s = NULL;
+    SPOT_TRY(list_slices(c, &all, slices, f, d->proof ? surer_first : heavier_first));
+    if (number >= 1 && number <= *slices) {
+        *g = all[number - 1].f;
+        *s = &(*g)->slice[all[number - 1].k];
+    }
+    free(all);
+    return SPOT_OK;
+}
