@@ -34,16 +34,18 @@ run 2 "give --text" gather --text "a cat" --out g
 /usr/bin/python3 - <<'PYTHON'
 import numpy as np
 r = np.random.default_rng(2)
-open("rows.csv", "w").write("id,label,p\n" + "".join(f"p{i:04d}.png,cat,{0.2 if r.random() < 0.4 else 0.9}\n" for i in range(40)))
+rows = "".join(f"p{i:04d}.png,cat,{0.2 if r.random() < 0.4 else 0.9}\n" for i in range(40))
+open("rows.csv", "w").write("id,label,p\n" + rows)
 open("words.txt", "w").write("a cat\na dog\nred\nblue square\n")
 PYTHON
 search=(discover --images images --ids rows.csv:id -y rows.csv:label -p rows.csv:p --embed clip/clip/model.safetensors
         --method ward --no-report --no-fit)
+new=(--images images --encoder clip/clip/model.safetensors)
 run 0 "" "${search[@]}" --no-proof --words words.txt --out found
 run 0 "" gather found
 cp out listed
 grep -q "words: " listed || fail "no words listed: $(cat listed)"
-run 0 "40 pictures of images are left out" gather found --slice 1 --images images --encoder clip/clip/model.safetensors --most 8 --out s
+run 0 "40 pictures of images are left out" gather found --slice 1 "${new[@]}" --most 8 --out s
 grep -q '^claim: fails more often on ".*", class cat (slice 1 of found, [0-9]* % wrong there, [0-9]* % of its class)$' out ||
     fail "$(cat out)"
 /usr/bin/python3 - <<'PYTHON' || fail "the claim of a slice"
@@ -54,18 +56,19 @@ assert (k["claim"], k["class"], k["findings"], k["slice"], k["pictures"]) == (wo
 rows = list(csv.DictReader(open("s/gathered.csv")))
 assert len(rows) == 16 and all(int(r["picture"][1:5]) >= 40 for r in rows)
 text = open("s/gathered.csv").read().splitlines()
-open("s/gathered.csv", "w").write("\n".join([text[0]] + [l[:-2] + ("," + str(int("gathered" in l)) + ",") for l in text[1:]]) + "\n")
+lines = [text[0]] + [l[:-2] + ("," + str(int("gathered" in l)) + ",") for l in text[1:]]
+open("s/gathered.csv", "w").write("\n".join(lines) + "\n")
 PYTHON
 run 0 "" gather --judge s/gathered.csv
 grep -q "^claim: .*class cat (slice 1 of found" out && grep -q "^confirmed on new data: p = 7.77e-05" out || fail "$(cat out)"
 grep -q '"verdict": "confirmed on new data"' s/verdict.json || fail "$(cat s/verdict.json)"
-run 2 "has no slice 99" gather found --slice 99 --images images --encoder clip/clip/model.safetensors --out t
-run 2 "--word 5 is not among them" gather found --slice 1 --word 5 --images images --encoder clip/clip/model.safetensors --out t
+run 2 "has no slice 99" gather found --slice 99 "${new[@]}" --out t
+run 2 "--word 5 is not among them" gather found --slice 1 --word 5 "${new[@]}" --out t
 run 2 "say with --slice" gather found --images images --out t
-run 2 "is of class cat, but --label says dog" gather found --slice 1 --label dog --images images --encoder clip/clip/model.safetensors --out t
+run 2 "is of class cat, but --label says dog" gather found --slice 1 --label dog "${new[@]}" --out t
 run 0 "" "${search[@]}" --no-proof --out wordless
-run 3 "slice 1 of wordless has no words" gather wordless --slice 1 --images images --encoder clip/clip/model.safetensors --out t
-run 3 "subject.safetensors" gather images --slice 1 --images images --encoder clip/clip/model.safetensors --out t
+run 3 "slice 1 of wordless has no words" gather wordless --slice 1 "${new[@]}" --out t
+run 3 "subject.safetensors" gather images --slice 1 "${new[@]}" --out t
 # Fewer pictures than asked, and unreadable ones.
 mkdir few few/cat few/dog; cp images/p005[0-6].png few/cat; cp images/p004[0-9].png few/dog; echo x > few/cat/broken.png
 run 0 "7 readable new pictures are fewer than twice --most 40; 3 are gathered" gather found --slice 1 --images few \

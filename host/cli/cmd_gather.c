@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/encoder_rows.h"
 #include "cli/gather.h"
+#include "cli/gather_model.h"
 #include "cli/slice_table.h"
 
 enum { LISTED = 20 };          /* slices that are listed without --slice */
@@ -13,6 +14,7 @@ enum { LISTED = 20 };          /* slices that are listed without --slice */
 typedef struct {
     cli_machine machine;
     cli_encoder encoder;
+    cli_gather_model model;
     const char *found, *text, *images, *weights, *label, *out, *judge;
     int slice, word, most, seed;
     double level;
@@ -38,6 +40,22 @@ static const cli_row table[] = {
     { "out",     'o', "DIR",  CLI_TEXT, CLI_AT(out), .most = 1000, .help = "folder for gathered.csv and claim.json" },
     { "judge",   0,   "FILE", CLI_TEXT, CLI_AT(judge), .most = 1000,
       .help = "gathered.csv whose column `wrong` you have filled with 0 and 1; a picture with an empty cell is left out" },
+    { .kind = CLI_HEADING, .help = "A classifier that is measured at once:" },
+    { "model",   'm', "FILE", CLI_TEXT, CLI_AT(model.model), .most = 1000,
+      .help = "ResNet-18, ResNet-34 or AlexNet in .safetensors" },
+    { "predict", 'p', "COMMAND", CLI_TEXT, CLI_AT(model.predict), .most = 1000,
+      .help = "program that reads pictures and writes logits: any classifier (include/spotter/predictor.h)" },
+    { "probs",   0,   "P",    CLI_TEXT, CLI_AT(model.probs), .most = 1000,
+      .help = "probabilities of the pictures below --images: (pictures, classes), or of class 1 of two, or of their class" },
+    { "ids",     'i', "I",    CLI_TEXT, CLI_AT(model.ids), .otherwise = "all pictures below --images, sorted",
+      .help = "names of the pictures in the rows of --probs" },
+    { "classes", 0,   "FILE", CLI_TEXT, CLI_AT(model.classes), .otherwise = "those of FOUND, or numbers",
+      .help = "text with the class of each output, a line each" },
+    { "resize",  0,   "N",    CLI_INT, CLI_AT(model.resize), 0, 16384, .preset = "256",
+      .help = "pixels of a picture's shorter side before the crop; 0: as it is" },
+    { "crop",    0,   "N",    CLI_INT, CLI_AT(model.crop), 1, 4096, .preset = "224",
+      .help = "pixels of the square in the middle of a picture" },
+    { .kind = CLI_HEADING, .help = "The test:" },
     { "level",   0,   "X",    CLI_REAL, CLI_AT(level), 0.000001, 0.5, .preset = "0.05", .help = "level of the test" },
     { "json",    'j', NULL,   CLI_ON,   CLI_AT(json), .help = "the verdict as one JSON object on stdout" },
     CLI_ENCODER_ROWS("", encoder),
@@ -46,10 +64,24 @@ static const cli_row table[] = {
     { .kind = CLI_END }
 };
 
+static bool measures(const options *o) { return o->model.model || o->model.predict || o->model.probs; }
+
+static void check_model(const struct argp_state *state, const options *o)
+{
+    const cli_gather_model *m = &o->model;
+
+    if (!!m->model + !!m->predict + !!m->probs > 1)
+        argp_error(state, "--model, --predict and --probs all say what the classifier answers; give one of them");
+    if (m->ids && !m->probs) argp_error(state, "--ids names the rows of --probs, which are missing");
+    if (m->classes && !measures(o)) argp_error(state, "--classes names the outputs of --model, --predict or --probs");
+    if (measures(o) && !o->slice && !o->label)
+        argp_error(state, "a classifier is wrong or right by the pictures' class; say which class they show: --label CLASS");
+}
+
 static void check_options(const struct argp_state *state, void *input)
 {
     const options *o = input;
-    const bool makes = o->found || o->text || o->images || o->weights || o->out || o->slice || o->label;
+    const bool makes = o->found || o->text || o->images || o->weights || o->out || o->slice || o->label || measures(o);
 
     if (o->judge && makes)
         argp_error(state, "--judge tests a table that is filled; the options that make one do not go with it");
@@ -58,6 +90,7 @@ static void check_options(const struct argp_state *state, void *input)
     if (o->found && !o->slice && (o->images || o->out))
         argp_error(state, "say with --slice which slice of %s is tested; spotter gather %s lists them", o->found, o->found);
     if (o->found && !o->slice) return;
+    check_model(state, o);
     if ((!o->text && !o->slice) || !o->images || !o->weights || !o->out)
         argp_error(state, "give --text, --images, --encoder and --out to gather pictures, or --judge FILE to test");
 }
@@ -78,6 +111,30 @@ static spot_status make_claim(spot_ctx *c, const options *o, cli_claim *k, const
     return SPOT_OK;
 }
 
+/* Whether a classifier can be right or wrong on the pictures. */
+static spot_status check_class(spot_ctx *c, const options *o, const cli_claim *k)
+{
+    if (!measures(o) || o->label || cli_folder_of_class(o->images, k->cls)) return SPOT_OK;
+    if (!*k->cls)
+        return spot_fail(c, SPOT_USAGE, "slice %d of %s has rows of several classes; a claim is tested in one: --label CLASS "
+                         "says which class the pictures of %s show", o->slice, o->found, o->images);
+    return spot_fail(c, SPOT_USAGE, "the slice is of class \"%s\", and %s has no folder of that name; if all its pictures show "
+                     "this class, say so with --label", k->cls, o->images);
+}
+
+static spot_status say_verdict(spot_ctx *c, const options *o, const cli_claim *k, const cli_new_pictures *p)
+{
+    if (!o->json) printf("in %s: gathered.csv, claim.json, verdict.json\n", o->out);
+    return cli_claim_verdict(c, k, p, o->out, o->level, o->json);
+}
+
+static void say_what_to_do(const options *o, const cli_claim *k, const cli_new_pictures *p)
+{
+    cli_claim_print(k);
+    printf("%s/gathered.csv: %d pictures and %d controls; fill the column `wrong`, then spotter gather --judge "
+           "%s/gathered.csv\n", o->out, p->n / 2, p->n / 2, o->out);
+}
+
 static spot_status gather_new(spot_ctx *c, options *o, const cli_found *found)
 {
     const cli_gather_folder how = { .images = o->images, .weights = o->weights, .most = o->most, .seed = o->seed,
@@ -86,14 +143,14 @@ static spot_status gather_new(spot_ctx *c, options *o, const cli_found *found)
     cli_claim claim;
     spot_status s;
 
+    if (found->open) o->model.known = found->s.class_name, o->model.known_n = found->s.classes;
     SPOT_TRY(make_claim(c, o, &claim, found));
+    SPOT_TRY(check_class(c, o, &claim));
     s = cli_gather_from_folder(c, &p, &claim, &how);
+    if (!s && measures(o)) s = cli_gather_judge(c, &p, &claim, &o->model);
     if (!s) s = cli_gathered_write(c, o->out, &claim, &p);
-    if (!s) {
-        cli_claim_print(&claim);
-        printf("%s/gathered.csv: %d pictures and %d controls; fill the column `wrong`, then spotter gather --judge "
-               "%s/gathered.csv\n", o->out, p.n / 2, p.n / 2, o->out);
-    }
+    if (!s && measures(o)) s = say_verdict(c, o, &claim, &p);
+    else if (!s) say_what_to_do(o, &claim, &p);
     cli_new_pictures_free(&p);
     return s;
 }
@@ -135,11 +192,13 @@ const cli_command cli_gather_command = {
     "gather", "test of a slice's description on new pictures", "[FOUND --slice K] --images DIR --out DIR",
     "  spotter gather found                                    the slices and their words\n"
     "  spotter gather found --slice 1 --images new --encoder clip.safetensors --out snow\n"
+    "  spotter gather found --slice 1 --images new --encoder clip.safetensors --model resnet18.safetensors --out snow\n"
     "  spotter gather --text \"a dog in the snow\" --images dogs --encoder clip.safetensors --out snow\n"
     "  spotter gather --judge snow/gathered.csv",
     "Takes the pictures of a folder that are nearest to a phrase, and as many random others as controls, into gathered.csv. "
     "The phrase is that of a slice in FOUND, or your own. When you have looked whether your classifier is wrong on each, "
-    "--judge says whether the phrase names a weakness: Fisher's exact test, one-sided. The pictures must be new to the search "
+    "or a classifier has been measured (--model, --predict, --probs), the test says whether the phrase names a "
+    "weakness: Fisher's exact test, one-sided. The pictures must be new to the search "
     "that found the slice; those that FOUND knows are left out.",
     table, check_options, .work = test_claim, CLI_OPTIONS(out), .machine = true, .fill = store_defaults
 };

@@ -79,8 +79,9 @@ static spot_status choose_candidates(spot_ctx *c, candidates *k, const char *cls
     if (seen)
         spot_log(c, SPOT_LOG_WARN, "%d pictures of %s are left out: the search has seen them, so they are not new", seen,
                  k->o->images);
-    return k->n ? SPOT_OK : spot_fail(c, SPOT_INPUT, "%s has no new pictures%s%s", k->o->images, letters ? " in its folder " : "",
-                                      letters ? cls : "");
+    if (k->n) return SPOT_OK;
+    return spot_fail(c, SPOT_INPUT, "%s has no new pictures%s%s", k->o->images, letters ? " in its folder " : "",
+                     letters ? cls : "");
 }
 
 /* ---- their similarity ---- */

@@ -41,7 +41,8 @@ static void print_name(const char *text, int width)
 }
 
 /* *all: malloc'd, the *n slices of all findings in this order. */
-static spot_status list_slices(spot_ctx *c, line **all, int *n, const spot_findings *f, int (*order)(const void *, const void *))
+static spot_status list_slices(spot_ctx *c, line **all, int *n, const spot_findings *f,
+                               int (*order)(const void *, const void *))
 {
     *n = 0;
     *all = malloc(((size_t)f->count * SPOT_MAX_HYPOTHESES + 1) * sizeof **all);
