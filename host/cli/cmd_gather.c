@@ -7,6 +7,7 @@
 #include "cli/encoder_rows.h"
 #include "cli/gather.h"
 #include "cli/gather_model.h"
+#include "cli/gather_scenes.h"
 #include "cli/slice_table.h"
 
 enum { LISTED = 20 };          /* slices that are listed without --slice */
@@ -15,8 +16,8 @@ typedef struct {
     cli_machine machine;
     cli_encoder encoder;
     cli_gather_model model;
-    const char *found, *text, *images, *weights, *label, *out, *judge;
-    int slice, word, most, seed;
+    const char *found, *text, *images, *weights, *label, *run, *out, *judge;
+    int ec, slice, word, most, seed;
     double level;
     bool json;
 } options;
@@ -34,6 +35,9 @@ static const cli_row table[] = {
       .help = "class that all these pictures show" },
     { "encoder", 0,   "FILE", CLI_TEXT, CLI_AT(weights),
       .help = "CLIP in .safetensors that compares the phrase with the pictures" },
+    { "run",     'r', "DIR",  CLI_TEXT, CLI_AT(run), .most = 1000,
+      .help = "run of spotter sweep: new images with the attributes of the slice are drawn, in place of --images" },
+    { "ec",      'e', "N",    CLI_INT,  CLI_AT(ec), 0, 1000000, .preset = "0", .help = "number of the EC in --run, from 0" },
     { "most",    0,   "N",    CLI_INT,  CLI_AT(most), 1, 1000000, .preset = "40",
       .help = "pictures that are gathered, and as many random others as controls" },
     { "seed",    's', "N",    CLI_INT,  CLI_AT(seed), 0, 2147483647, .preset = "0", .help = "seed of the controls" },
@@ -74,23 +78,30 @@ static void check_model(const struct argp_state *state, const options *o)
         argp_error(state, "--model, --predict and --probs all say what the classifier answers; give one of them");
     if (m->ids && !m->probs) argp_error(state, "--ids names the rows of --probs, which are missing");
     if (m->classes && !measures(o)) argp_error(state, "--classes names the outputs of --model, --predict or --probs");
-    if (measures(o) && !o->slice && !o->label)
+    if (o->run && m->probs) argp_error(state, "--probs are of pictures that exist; the images of --run are drawn");
+    if (measures(o) && !o->run && !o->slice && !o->label)
         argp_error(state, "a classifier is wrong or right by the pictures' class; say which class they show: --label CLASS");
 }
 
 static void check_options(const struct argp_state *state, void *input)
 {
     const options *o = input;
-    const bool makes = o->found || o->text || o->images || o->weights || o->out || o->slice || o->label || measures(o);
+    const bool makes = o->run || o->found || o->text || o->images || o->weights || o->out || o->slice || o->label || measures(o);
 
     if (o->judge && makes)
         argp_error(state, "--judge tests a table that is filled; the options that make one do not go with it");
     if (o->judge) return;
     if (o->slice && !o->found) argp_error(state, "--slice counts the slices of a folder of findings, which is missing");
-    if (o->found && !o->slice && (o->images || o->out))
+    if (o->found && !o->slice && (o->images || o->run || o->out))
         argp_error(state, "say with --slice which slice of %s is tested; spotter gather %s lists them", o->found, o->found);
     if (o->found && !o->slice) return;
     check_model(state, o);
+    if (o->run && (o->images || o->weights || cli_is_given(state, "word")))
+        argp_error(state, "--run draws images by their attributes; --images, --encoder and --word do not go with it");
+    if (!o->run && cli_is_given(state, "ec")) argp_error(state, "--ec is the number of an EC in a run: --run DIR");
+    if (o->run && (!o->text && !o->slice)) argp_error(state, "--run needs a claim: FOUND --slice K, or --text ATTRIBUTES");
+    if (o->run && !o->out) argp_error(state, "--out DIR is missing: the folder for the images and the verdict");
+    if (o->run) return;
     if ((!o->text && !o->slice) || !o->images || !o->weights || !o->out)
         argp_error(state, "give --text, --images, --encoder and --out to gather pictures, or --judge FILE to test");
 }
@@ -100,9 +111,11 @@ static void check_options(const struct argp_state *state, void *input)
 static spot_status make_claim(spot_ctx *c, const options *o, cli_claim *k, const cli_found *found)
 {
     *k = (cli_claim){ .rate = NAN, .class_rate = NAN };
-    if (o->slice) SPOT_TRY(cli_claim_of_slice(c, k, found, o->found, o->slice, o->word, o->text));
+    if (o->slice) SPOT_TRY(cli_claim_of_slice(c, k, found, o->found, o->slice, o->run ? 0 : o->word, o->text));
     else snprintf(k->text, sizeof k->text, "%s", o->text);
-    snprintf(k->root, sizeof k->root, "%s", o->images);
+    if (o->run) snprintf(k->root, sizeof k->root, "%s/pictures", o->out);
+    else snprintf(k->root, sizeof k->root, "%s", o->images);
+    if (o->run && !*k->cls) snprintf(k->cls, sizeof k->cls, "%s", o->label ? o->label : "1");
     if (!o->label) return SPOT_OK;
     if (*k->cls && strcmp(k->cls, o->label))
         return spot_fail(c, SPOT_USAGE, "slice %d of %s is of class %s, but --label says %s", o->slice, o->found, k->cls,
@@ -114,7 +127,7 @@ static spot_status make_claim(spot_ctx *c, const options *o, cli_claim *k, const
 /* Whether a classifier can be right or wrong on the pictures. */
 static spot_status check_class(spot_ctx *c, const options *o, const cli_claim *k)
 {
-    if (!measures(o) || o->label || cli_folder_of_class(o->images, k->cls)) return SPOT_OK;
+    if (o->run || !measures(o) || o->label || cli_folder_of_class(o->images, k->cls)) return SPOT_OK;
     if (!*k->cls)
         return spot_fail(c, SPOT_USAGE, "slice %d of %s has rows of several classes; a claim is tested in one: --label CLASS "
                          "says which class the pictures of %s show", o->slice, o->found, o->images);
@@ -135,21 +148,47 @@ static void say_what_to_do(const options *o, const cli_claim *k, const cli_new_p
            "%s/gathered.csv\n", o->out, p->n / 2, p->n / 2, o->out);
 }
 
-static spot_status gather_new(spot_ctx *c, options *o, const cli_found *found)
+/* Draws scenes and measures the EC's own network, or the one that the options name. */
+static spot_status gather_scenes(spot_ctx *c, options *o, cli_claim *claim, cli_new_pictures *p)
+{
+    static char *const classes[] = { "0", "1" };
+    cli_scenes k = { .run = NULL };
+    char name[CLI_CLAIM_PATH + 64];
+    spot_status s = cli_scenes_open(c, &k, o->run, o->ec);
+
+    snprintf(name, sizeof name, "the network of EC %d in %s", o->ec, o->run);
+    o->model.name = name;
+    o->model.resize = 0, o->model.crop = k.ec.scene.size;
+    if (!o->model.known) o->model.known = (char *const *)classes, o->model.known_n = 2;
+    if (!s && !measures(o)) s = cli_scenes_network(c, &k, &o->model.own);
+    if (!s) s = cli_gather_scenes(c, p, &k, claim, o->most, o->seed);
+    if (!s) s = cli_gather_judge(c, p, claim, &o->model);
+    o->model.own.function = NULL;
+    cli_scenes_close(&k);
+    return s;
+}
+
+static spot_status gather_pictures(spot_ctx *c, options *o, const cli_found *found, cli_claim *claim, cli_new_pictures *p)
 {
     const cli_gather_folder how = { .images = o->images, .weights = o->weights, .most = o->most, .seed = o->seed,
                                     .encoder = &o->encoder, .known = found->open ? &found->s : NULL };
+
+    SPOT_TRY(check_class(c, o, claim));
+    SPOT_TRY(cli_gather_from_folder(c, p, claim, &how));
+    return measures(o) ? cli_gather_judge(c, p, claim, &o->model) : SPOT_OK;
+}
+
+static spot_status gather_new(spot_ctx *c, options *o, const cli_found *found)
+{
     cli_new_pictures p = { 0 };
     cli_claim claim;
     spot_status s;
 
     if (found->open) o->model.known = found->s.class_name, o->model.known_n = found->s.classes;
     SPOT_TRY(make_claim(c, o, &claim, found));
-    SPOT_TRY(check_class(c, o, &claim));
-    s = cli_gather_from_folder(c, &p, &claim, &how);
-    if (!s && measures(o)) s = cli_gather_judge(c, &p, &claim, &o->model);
+    s = o->run ? gather_scenes(c, o, &claim, &p) : gather_pictures(c, o, found, &claim, &p);
     if (!s) s = cli_gathered_write(c, o->out, &claim, &p);
-    if (!s && measures(o)) s = say_verdict(c, o, &claim, &p);
+    if (!s && (measures(o) || o->run)) s = say_verdict(c, o, &claim, &p);
     else if (!s) say_what_to_do(o, &claim, &p);
     cli_new_pictures_free(&p);
     return s;
@@ -194,11 +233,13 @@ const cli_command cli_gather_command = {
     "  spotter gather found --slice 1 --images new --encoder clip.safetensors --out snow\n"
     "  spotter gather found --slice 1 --images new --encoder clip.safetensors --model resnet18.safetensors --out snow\n"
     "  spotter gather --text \"a dog in the snow\" --images dogs --encoder clip.safetensors --out snow\n"
-    "  spotter gather --judge snow/gathered.csv",
+    "  spotter gather --judge snow/gathered.csv\n"
+    "  spotter gather found --slice 1 --run runs/quickstart --ec 0 --out drawn",
     "Takes the pictures of a folder that are nearest to a phrase, and as many random others as controls, into gathered.csv. "
     "The phrase is that of a slice in FOUND, or your own. When you have looked whether your classifier is wrong on each, "
     "or a classifier has been measured (--model, --predict, --probs), the test says whether the phrase names a "
     "weakness: Fisher's exact test, one-sided. The pictures must be new to the search "
-    "that found the slice; those that FOUND knows are left out.",
+    "that found the slice; those that FOUND knows are left out. With --run the images are drawn: scenes that have the slice's "
+    "attributes beside scenes that lack one of them, and the network of the EC answers, or --model or --predict.",
     table, check_options, .work = test_claim, CLI_OPTIONS(out), .machine = true, .fill = store_defaults
 };

@@ -21,6 +21,11 @@ typedef struct {
     cli_new_pictures *p;
 } judge;
 
+static const char *name_of(const cli_gather_model *o)
+{
+    return o->own.function ? o->name : o->probs ? o->probs : o->model ? o->model : o->predict;
+}
+
 /* ---- classes ---- */
 
 static spot_status find_label(spot_ctx *c, judge *j, const char *label)
@@ -221,15 +226,17 @@ static spot_status look_at_all(spot_ctx *c, looker *l, const char *root)
 static spot_status judge_by_looking(spot_ctx *c, judge *j, const char *root)
 {
     const cli_gather_model *o = j->how;
-    const spot_predictor_options p = { .kind = o->model ? SPOT_PREDICTOR_WEIGHTS : SPOT_PREDICTOR_COMMAND, .weights = o->model,
-                                       .command = o->predict, .side = o->crop };
+    spot_predictor_options p = { .kind = o->model ? SPOT_PREDICTOR_WEIGHTS : SPOT_PREDICTOR_COMMAND, .weights = o->model,
+                                 .command = o->predict };
     looker l = { .j = j, .side = o->crop };
     spot_status s;
 
+    if (o->own.function) p = o->own;
+    p.side = o->crop;
     SPOT_TRY(spot_predictor_open(c, &l.model, &p));
     l.outputs = spot_predictor_about(l.model)->outputs;
     l.logit = malloc(BATCH * (size_t)l.outputs * sizeof *l.logit);
-    s = l.logit ? check_outputs(c, j, l.outputs, o->model ? o->model : o->predict)
+    s = l.logit ? check_outputs(c, j, l.outputs, name_of(o))
                 : spot_fail(c, SPOT_NOMEM, "no memory for the answers of a model");
     if (!s) s = look_at_all(c, &l, root);
     free(l.logit);
@@ -242,7 +249,7 @@ spot_status cli_gather_judge(spot_ctx *c, cli_new_pictures *p, cli_claim *k, con
     judge j = { .how = how, .p = p };
     spot_status s = open_classes(c, &j, k->cls);
 
-    snprintf(k->model, sizeof k->model, "%s", how->probs ? how->probs : how->model ? how->model : how->predict);
+    snprintf(k->model, sizeof k->model, "%s", name_of(how));
     if (!s) s = how->probs ? judge_by_probs(c, &j, k->root) : judge_by_looking(c, &j, k->root);
     free(j.owned);
     return s;
