@@ -73,9 +73,9 @@ TEST(items_as_in_the_table)
 
 TEST(words_that_are_no_attributes)
 {
-    static const char *const word[] = { "", "dog", "not dog", "square=orange", "square color", "square color=red", "color=orange",
-        "not square color=orange", "background", "square relative_position=above", "size=low (<= 3.2)", "circle number=two=one",
-        "not ", "=", "square color=" };
+    static const char *const word[] = { "", "dog", "not dog", "square=orange", "square color", "square color=red",
+        "color=orange", "not square color=orange", "background", "square relative_position=above", "size=low (<= 3.2)",
+        "circle number=two=one", "not ", "=", "square color=" };
     spot_triplet t;
 
     for (size_t i = 0; i < LEN(word); i++)

@@ -26,8 +26,8 @@ spot_status cli_scenes_open(spot_ctx *c, cli_scenes *k, const char *run, int ec)
     if (ec >= k->cfg->ecs)
         return spot_fail(c, SPOT_USAGE, "there is no EC %d: %s has %d, from 0", ec, run, k->cfg->ecs);
     if (k->source.photos)
-        return spot_fail(c, SPOT_USAGE, "the ECs of %s have pictures from files, and new ones cannot be drawn; gather them from a "
-                         "folder with --images", run);
+        return spot_fail(c, SPOT_USAGE, "the ECs of %s have pictures from files, and new ones cannot be drawn; gather them "
+                         "from a folder with --images", run);
     SPOT_TRY(spot_source_ec(c, &drawn, &k->source, (uint32_t)ec));
     k->ec = drawn;
     return SPOT_OK;
@@ -87,7 +87,8 @@ static spot_status draw_all(spot_ctx *c, cli_new_pictures *p, const char *dir, c
     return s;
 }
 
-spot_status cli_gather_scenes(spot_ctx *c, cli_new_pictures *p, const cli_scenes *k, const cli_claim *claim, int most, int seed)
+spot_status cli_gather_scenes(spot_ctx *c, cli_new_pictures *p, const cli_scenes *k, const cli_claim *claim, int most,
+                              int seed)
 {
     const int label = !strcmp(claim->cls, "1");
     spot_triplet t[SPOT_MAX_TRIPLETS];
