@@ -84,6 +84,16 @@ a, b = ({r["picture"] for r in csv.DictReader(open(n + "/gathered.csv"))} for n 
 assert a != b
 PYTHON
 
+chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
+for name in true false; do
+    [ -n "$chromium" ] || break
+    timeout 100 "$chromium" --headless --no-sandbox --disable-gpu --virtual-time-budget=5000 --user-data-dir="$dir/browser" \
+        --dump-dom "file://$dir/$name/gather.html" >page 2>/dev/null
+    grep -q 'data-ready="1"' page || fail "the page of $name does not draw itself"
+    [ "$(grep -o '<li class="\(wrong\|right\)"' page | wc -l)" -eq 80 ] || fail "the page of $name lacks pictures"
+done
+[ -z "$chromium" ] || grep -q '<span class="claim not" id="verdict">not confirmed on new data' page || fail "no verdict"
+
 # The network of the EC, for any number of threads.
 run 0 "" gather found --slice 1 --run run --threads 1 --out one
 run 0 "" gather found --slice 1 --run run --threads 2 --out two

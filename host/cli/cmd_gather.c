@@ -86,7 +86,8 @@ static void check_model(const struct argp_state *state, const options *o)
 static void check_options(const struct argp_state *state, void *input)
 {
     const options *o = input;
-    const bool makes = o->run || o->found || o->text || o->images || o->weights || o->out || o->slice || o->label || measures(o);
+    const bool makes = o->run || o->found || o->text || o->images || o->weights || o->out || o->slice || o->label
+                    || measures(o);
 
     if (o->judge && makes)
         argp_error(state, "--judge tests a table that is filled; the options that make one do not go with it");
@@ -137,7 +138,7 @@ static spot_status check_class(spot_ctx *c, const options *o, const cli_claim *k
 
 static spot_status say_verdict(spot_ctx *c, const options *o, const cli_claim *k, const cli_new_pictures *p)
 {
-    if (!o->json) printf("in %s: gathered.csv, claim.json, verdict.json\n", o->out);
+    if (!o->json) printf("in %s: gathered.csv, claim.json, verdict.json, gather.html\n", o->out);
     return cli_claim_verdict(c, k, p, o->out, o->level, o->json);
 }
 

@@ -67,7 +67,7 @@ bool cli_folder_of_class(const char *images, const char *cls);
 /* Takes the pictures that are nearest to the claim's text and random others. With a folder of its class, only from there. */
 spot_status cli_gather_from_folder(spot_ctx *c, cli_new_pictures *p, const cli_claim *k, const cli_gather_folder *o);
 
-/* The verdict, on stdout as lines or as JSON; and with dir into DIR/verdict.json. */
+/* The verdict, on stdout as lines or as JSON; and with dir into DIR/verdict.json and the page DIR/gather.html. */
 spot_status cli_claim_verdict(spot_ctx *c, const cli_claim *k, const cli_new_pictures *p, const char *dir, double level,
                               bool json);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/gather.h"
+#include "spotter/report.h"
 #include "spotter/store.h"
 
 static const char *const group_name[] = { "gathered", "control" };
@@ -66,6 +67,22 @@ static spot_status write_verdict(spot_ctx *c, const cli_claim *k, const spot_cla
     return s;
 }
 
+static const char *known(const char *text) { return *text ? text : NULL; }
+
+static spot_status write_page(spot_ctx *c, const cli_claim *k, const cli_new_pictures *p, const spot_claim_test *t,
+                              const char *dir, double level)
+{
+    const spot_claim_result r = { .claim = k->text, .cls = known(k->cls), .found = known(k->found), .model = known(k->model),
+                                  .slice = k->slice, .rate = k->rate, .class_rate = k->class_rate, .folder = k->root,
+                                  .row = p->row, .n = p->n, .level = level, .test = t };
+    spot_report_options o = spot_report_defaults();
+    char path[CLI_CLAIM_PATH + 16];
+
+    o.thumb = 96;
+    snprintf(path, sizeof path, "%s/gather.html", dir);
+    return spot_report_claim(c, path, &r, &o);
+}
+
 spot_status cli_claim_verdict(spot_ctx *c, const cli_claim *k, const cli_new_pictures *p, const char *dir, double level,
                               bool json)
 {
@@ -75,6 +92,7 @@ spot_status cli_claim_verdict(spot_ctx *c, const cli_claim *k, const cli_new_pic
     spot_claim_count(&t, p->row, p->n);
     spot_claim_judge(&t, level);
     if (dir) SPOT_TRY(write_verdict(c, k, &t, dir));
+    if (dir) SPOT_TRY(write_page(c, k, p, &t, dir, level));
     if (!json) return print_lines(k, &t), SPOT_OK;
     SPOT_TRY(cli_json_open(c, &j, SPOT_OK, dir));
     put_verdict(&j, k, &t);
