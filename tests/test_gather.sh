@@ -18,15 +18,63 @@ assert s[:12] == sorted(s[:12], reverse=True) and max(s[12:]) <= s[11]
 for name, bad in (("yes", "gathered"), ("no", "control")):
     w = csv.writer(open(name + ".csv", "w"))
     w.writerow(rows[0])
-    w.writerows([r["picture"], r["group"], r["similarity"], int(r["group"] == bad)] for r in rows)
+    w.writerows([r["picture"], r["group"], r["similarity"], int(r["group"] == bad), ""] for r in rows)
 open("odd.csv", "w").write("group,wrong\ngathered,2\n")
 PYTHON
 run 0 "" gather --judge yes.csv
-grep -q "^confirmed: p = 3.7e-07" out || fail "$(cat out)"
+grep -q "^confirmed on new data: p = 3.7e-07" out || fail "$(cat out)"
 run 0 "" gather --judge no.csv --json
-grep -q '"verdict": "not confirmed"' out || fail "$(cat out)"
+grep -q '"verdict": "not confirmed on new data"' out || fail "$(cat out)"
 run 0 "" gather --judge g/gathered.csv
 grep -q "too few pictures" out || fail "$(cat out)"
 run 3 "line 2: wrong is \"2\"" gather --judge odd.csv
 run 2 "give --text" gather --text "a cat" --out g
+
+# A slice of findings: its words, its class, and pictures that the search has not seen. Pictures 0 to 39 were searched.
+/usr/bin/python3 - <<'PYTHON'
+import numpy as np
+r = np.random.default_rng(2)
+rows = "".join(f"p{i:04d}.png,cat,{0.2 if r.random() < 0.4 else 0.9}\n" for i in range(40))
+open("rows.csv", "w").write("id,label,p\n" + rows)
+open("words.txt", "w").write("a cat\na dog\nred\nblue square\n")
+PYTHON
+search=(discover --images images --ids rows.csv:id -y rows.csv:label -p rows.csv:p --embed clip/clip/model.safetensors
+        --method ward --no-report --no-fit)
+new=(--images images --encoder clip/clip/model.safetensors)
+run 0 "" "${search[@]}" --no-proof --words words.txt --out found
+run 0 "" gather found
+cp out listed
+grep -q "words: " listed || fail "no words listed: $(cat listed)"
+run 0 "40 pictures of images are left out" gather found --slice 1 "${new[@]}" --most 8 --out s
+grep -q '^claim: fails more often on ".*", class cat (slice 1 of found, [0-9]* % wrong there, [0-9]* % of its class)$' out ||
+    fail "$(cat out)"
+/usr/bin/python3 - <<'PYTHON' || fail "the claim of a slice"
+import csv, json
+k = json.load(open("s/claim.json"))
+word = next(l for l in open("listed") if "words:" in l).split("words: ")[1].split(" (")[0]
+assert (k["claim"], k["class"], k["findings"], k["slice"], k["pictures"]) == (word, "cat", "found", 1, "images"), k
+rows = list(csv.DictReader(open("s/gathered.csv")))
+assert len(rows) == 16 and all(int(r["picture"][1:5]) >= 40 for r in rows)
+text = open("s/gathered.csv").read().splitlines()
+lines = [text[0]] + [l[:-2] + ("," + str(int("gathered" in l)) + ",") for l in text[1:]]
+open("s/gathered.csv", "w").write("\n".join(lines) + "\n")
+PYTHON
+run 0 "" gather --judge s/gathered.csv
+grep -q "^claim: .*class cat (slice 1 of found" out && grep -q "^confirmed on new data: p = 7.77e-05" out || fail "$(cat out)"
+grep -q '"verdict": "confirmed on new data"' s/verdict.json || fail "$(cat s/verdict.json)"
+run 2 "has no slice 99" gather found --slice 99 "${new[@]}" --out t
+run 2 "--word 5 is not among them" gather found --slice 1 --word 5 "${new[@]}" --out t
+run 2 "say with --slice" gather found --images images --out t
+run 2 "is of class cat, but --label says dog" gather found --slice 1 --label dog "${new[@]}" --out t
+run 0 "" "${search[@]}" --no-proof --out wordless
+run 3 "slice 1 of wordless has no words" gather wordless --slice 1 "${new[@]}" --out t
+run 3 "subject.safetensors" gather images --slice 1 "${new[@]}" --out t
+# Fewer pictures than asked, and unreadable ones.
+mkdir few few/cat few/dog; cp images/p005[0-6].png few/cat; cp images/p004[0-9].png few/dog; echo x > few/cat/broken.png
+run 0 "7 readable new pictures are fewer than twice --most 40; 3 are gathered" gather found --slice 1 --images few \
+    --encoder clip/clip/model.safetensors --out t
+grep -q "broken.png" err && grep -q "1 pictures of few cannot be read" err || fail "$(cat err)"
+grep -q dog/ t/gathered.csv && fail "pictures of another class are gathered"
+mkdir none; echo x > none/a.png; echo x > none/b.png
+run 3 "0 pictures are too few" gather --text cat --images none --encoder clip/clip/model.safetensors --out t
 [ $failed -eq 0 ]

@@ -1,234 +1,246 @@
 /* cmd_gather.c - spotter gather: tests a slice's description on new pictures. */
-#define _POSIX_C_SOURCE 200809L
+#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
-#include "base/folder.h"
-#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/encoder_rows.h"
-#include "discover/hypothesis.h"
-#include "formats/csv_rows.h"
-#include "spotter/store.h"
+#include "cli/gather.h"
+#include "cli/gather_model.h"
+#include "cli/gather_scenes.h"
+#include "cli/slice_table.h"
 
-enum { PATH = 1200 };
+enum { LISTED = 20 };          /* slices that are listed without --slice */
 
 typedef struct {
     cli_machine machine;
     cli_encoder encoder;
-    const char *text, *images, *weights, *out, *judge;
-    int most, seed;
+    cli_gather_model model;
+    const char *found, *text, *images, *weights, *label, *run, *out, *judge;
+    int ec, slice, word, most, seed;
     double level;
     bool json;
 } options;
 
 static const cli_row table[] = {
-    { "text",    0,   "PHRASE", CLI_TEXT, CLI_AT(text), .help = "description of a slice, such as \"a dog in the snow\"" },
-    { "images",  0,   "DIR",  CLI_TEXT, CLI_AT(images), .help = "folder of new pictures, of one class" },
+    { .word = "FOUND", .kind = CLI_TEXT, CLI_AT(found), .most = 1000 },
+    { "slice",   'k', "K",    CLI_INT,  CLI_AT(slice), 1, 1000000,
+      .help = "number of the slice in the table of FOUND, a folder of spotter discover; without it the table is printed" },
+    { "word",    0,   "N",    CLI_INT,  CLI_AT(word), 1, 100, .preset = "1", .help = "phrase of the slice, from its best" },
+    { "text",    0,   "PHRASE", CLI_TEXT, CLI_AT(text), .otherwise = "the slice's own words", .most = 1000,
+      .help = "description of a slice, such as \"a dog in the snow\"" },
+    { "images",  0,   "DIR",  CLI_TEXT, CLI_AT(images), .most = 1000,
+      .help = "folder of new pictures; those of the class alone where it has a folder of that name" },
+    { "label",   0,   "CLASS", CLI_TEXT, CLI_AT(label), .most = 250, .otherwise = "the slice's class",
+      .help = "class that all these pictures show" },
     { "encoder", 0,   "FILE", CLI_TEXT, CLI_AT(weights),
       .help = "CLIP in .safetensors that compares the phrase with the pictures" },
+    { "run",     'r', "DIR",  CLI_TEXT, CLI_AT(run), .most = 1000,
+      .help = "run of spotter sweep: new images with the attributes of the slice are drawn, in place of --images" },
+    { "ec",      'e', "N",    CLI_INT,  CLI_AT(ec), 0, 1000000, .preset = "0", .help = "number of the EC in --run, from 0" },
     { "most",    0,   "N",    CLI_INT,  CLI_AT(most), 1, 1000000, .preset = "40",
       .help = "pictures that are gathered, and as many random others as controls" },
     { "seed",    's', "N",    CLI_INT,  CLI_AT(seed), 0, 2147483647, .preset = "0", .help = "seed of the controls" },
-    { "out",     'o', "DIR",  CLI_TEXT, CLI_AT(out), .most = 1000, .help = "folder for gathered.csv" },
-    { "judge",   0,   "FILE", CLI_TEXT, CLI_AT(judge),
+    { "out",     'o', "DIR",  CLI_TEXT, CLI_AT(out), .most = 1000, .help = "folder for gathered.csv and claim.json" },
+    { "judge",   0,   "FILE", CLI_TEXT, CLI_AT(judge), .most = 1000,
       .help = "gathered.csv whose column `wrong` you have filled with 0 and 1; a picture with an empty cell is left out" },
+    { .kind = CLI_HEADING, .help = "A classifier that is measured at once:" },
+    { "model",   'm', "FILE", CLI_TEXT, CLI_AT(model.model), .most = 1000,
+      .help = "ResNet-18, ResNet-34 or AlexNet in .safetensors" },
+    { "predict", 'p', "COMMAND", CLI_TEXT, CLI_AT(model.predict), .most = 1000,
+      .help = "program that reads pictures and writes logits: any classifier (include/spotter/predictor.h)" },
+    { "probs",   0,   "P",    CLI_TEXT, CLI_AT(model.probs), .most = 1000,
+      .help = "probabilities of the pictures below --images: (pictures, classes), or of class 1 of two, or of their class" },
+    { "ids",     'i', "I",    CLI_TEXT, CLI_AT(model.ids), .otherwise = "all pictures below --images, sorted",
+      .help = "names of the pictures in the rows of --probs" },
+    { "classes", 0,   "FILE", CLI_TEXT, CLI_AT(model.classes), .otherwise = "those of FOUND, or numbers",
+      .help = "text with the class of each output, a line each" },
+    { "resize",  0,   "N",    CLI_INT, CLI_AT(model.resize), 0, 16384, .preset = "256",
+      .help = "pixels of a picture's shorter side before the crop; 0: as it is" },
+    { "crop",    0,   "N",    CLI_INT, CLI_AT(model.crop), 1, 4096, .preset = "224",
+      .help = "pixels of the square in the middle of a picture" },
+    { .kind = CLI_HEADING, .help = "The test:" },
     { "level",   0,   "X",    CLI_REAL, CLI_AT(level), 0.000001, 0.5, .preset = "0.05", .help = "level of the test" },
-    { "json",    'j', NULL,   CLI_ON,   CLI_AT(json), .help = "one JSON object on stdout at the end, with --judge" },
+    { "json",    'j', NULL,   CLI_ON,   CLI_AT(json), .help = "the verdict as one JSON object on stdout" },
     CLI_ENCODER_ROWS("", encoder),
     CLI_ENCODER_TEXT_ROWS("", encoder),
     CLI_MACHINE_ROWS("auto"),
     { .kind = CLI_END }
 };
 
+static bool measures(const options *o) { return o->model.model || o->model.predict || o->model.probs; }
+
+static void check_model(const struct argp_state *state, const options *o)
+{
+    const cli_gather_model *m = &o->model;
+
+    if (!!m->model + !!m->predict + !!m->probs > 1)
+        argp_error(state, "--model, --predict and --probs all say what the classifier answers; give one of them");
+    if (m->ids && !m->probs) argp_error(state, "--ids names the rows of --probs, which are missing");
+    if (m->classes && !measures(o)) argp_error(state, "--classes names the outputs of --model, --predict or --probs");
+    if (o->run && m->probs) argp_error(state, "--probs are of pictures that exist; the images of --run are drawn");
+    if (measures(o) && !o->run && !o->slice && !o->label)
+        argp_error(state, "a classifier is wrong or right by the pictures' class; say which class they show: --label CLASS");
+}
+
 static void check_options(const struct argp_state *state, void *input)
 {
     const options *o = input;
+    const bool makes = o->run || o->found || o->text || o->images || o->weights || o->out || o->slice || o->label
+                    || measures(o);
 
-    if (o->judge && (o->text || o->images || o->weights || o->out))
+    if (o->judge && makes)
         argp_error(state, "--judge tests a table that is filled; the options that make one do not go with it");
-    if (!o->judge && (!o->text || !o->images || !o->weights || !o->out))
+    if (o->judge) return;
+    if (o->slice && !o->found) argp_error(state, "--slice counts the slices of a folder of findings, which is missing");
+    if (o->found && !o->slice && (o->images || o->run || o->out))
+        argp_error(state, "say with --slice which slice of %s is tested; spotter gather %s lists them", o->found, o->found);
+    if (o->found && !o->slice) return;
+    check_model(state, o);
+    if (o->run && (o->images || o->weights || cli_is_given(state, "word")))
+        argp_error(state, "--run draws images by their attributes; --images, --encoder and --word do not go with it");
+    if (!o->run && cli_is_given(state, "ec")) argp_error(state, "--ec is the number of an EC in a run: --run DIR");
+    if (o->run && (!o->text && !o->slice)) argp_error(state, "--run needs a claim: FOUND --slice K, or --text ATTRIBUTES");
+    if (o->run && !o->out) argp_error(state, "--out DIR is missing: the folder for the images and the verdict");
+    if (o->run) return;
+    if ((!o->text && !o->slice) || !o->images || !o->weights || !o->out)
         argp_error(state, "give --text, --images, --encoder and --out to gather pictures, or --judge FILE to test");
 }
 
 /* ---- gather ---- */
 
-typedef struct { const spot_folder *folder; const spot_gathered *pick; int n; } chosen;
-
-static bool write_table(FILE *f, const void *user)
+static spot_status make_claim(spot_ctx *c, const options *o, cli_claim *k, const cli_found *found)
 {
-    static const char *const group[] = { "gathered", "control" };
-    const chosen *t = user;
-
-    fputs("picture,group,similarity,wrong\n", f);
-    for (int i = 0; i < t->n; i++) {
-        spot_csv_field(f, t->folder->path[t->pick[i].picture]);
-        fprintf(f, ",%s,%.6g,\n", group[t->pick[i].group], t->pick[i].similarity);
-    }
-    return !ferror(f);
+    *k = (cli_claim){ .rate = NAN, .class_rate = NAN };
+    if (o->slice) SPOT_TRY(cli_claim_of_slice(c, k, found, o->found, o->slice, o->run ? 0 : o->word, o->text));
+    else snprintf(k->text, sizeof k->text, "%s", o->text);
+    if (o->run) snprintf(k->root, sizeof k->root, "%s/pictures", o->out);
+    else snprintf(k->root, sizeof k->root, "%s", o->images);
+    if (o->run && !*k->cls) snprintf(k->cls, sizeof k->cls, "%s", o->label ? o->label : "1");
+    if (!o->label) return SPOT_OK;
+    if (*k->cls && strcmp(k->cls, o->label))
+        return spot_fail(c, SPOT_USAGE, "slice %d of %s is of class %s, but --label says %s", o->slice, o->found, k->cls,
+                         o->label);
+    snprintf(k->cls, sizeof k->cls, "%s", o->label);
+    return SPOT_OK;
 }
 
-static spot_status write_picks(spot_ctx *c, const options *o, const spot_folder *f, const double *similarity, const int *of,
-                               int n)
+/* Whether a classifier can be right or wrong on the pictures. */
+static spot_status check_class(spot_ctx *c, const options *o, const cli_claim *k)
 {
-    spot_gathered *pick = malloc(2 * (size_t)o->most * sizeof *pick);
-    chosen t = { .folder = f, .pick = pick };
-    char path[PATH];
-    spot_status s = pick ? spot_gather_pick(c, pick, &t.n, similarity, n, o->most, (uint64_t)o->seed)
-                         : spot_fail(c, SPOT_NOMEM, "no memory for %d pictures", o->most);
+    if (o->run || !measures(o) || o->label || cli_folder_of_class(o->images, k->cls)) return SPOT_OK;
+    if (!*k->cls)
+        return spot_fail(c, SPOT_USAGE, "slice %d of %s has rows of several classes; a claim is tested in one: --label CLASS "
+                         "says which class the pictures of %s show", o->slice, o->found, o->images);
+    return spot_fail(c, SPOT_USAGE, "the slice is of class \"%s\", and %s has no folder of that name; if all its pictures show "
+                     "this class, say so with --label", k->cls, o->images);
+}
 
-    for (int i = 0; !s && i < t.n; i++) pick[i].picture = of[pick[i].picture];
-    if (!s) s = spot_folder_make(c, o->out);
-    snprintf(path, sizeof path, "%s/gathered.csv", o->out);
-    if (!s) s = spot_file_fill(c, path, write_table, &t);
-    if (!s) printf("%s: %d pictures and %d controls; fill the column `wrong`, then spotter gather --judge %s\n", path, t.n / 2,
-                   t.n / 2, path);
-    free(pick);
+static spot_status say_verdict(spot_ctx *c, const options *o, const cli_claim *k, const cli_new_pictures *p)
+{
+    if (!o->json) printf("in %s: gathered.csv, claim.json, verdict.json, gather.html\n", o->out);
+    return cli_claim_verdict(c, k, p, o->out, o->level, o->json);
+}
+
+static void say_what_to_do(const options *o, const cli_claim *k, const cli_new_pictures *p)
+{
+    cli_claim_print(k);
+    printf("%s/gathered.csv: %d pictures and %d controls; fill the column `wrong`, then spotter gather --judge "
+           "%s/gathered.csv\n", o->out, p->n / 2, p->n / 2, o->out);
+}
+
+/* Draws scenes and measures the EC's own network, or the one that the options name. */
+static spot_status gather_scenes(spot_ctx *c, options *o, cli_claim *claim, cli_new_pictures *p)
+{
+    static char *const classes[] = { "0", "1" };
+    cli_scenes k = { .run = NULL };
+    char name[CLI_CLAIM_PATH + 64];
+    spot_status s = cli_scenes_open(c, &k, o->run, o->ec);
+
+    snprintf(name, sizeof name, "the network of EC %d in %s", o->ec, o->run);
+    o->model.name = name;
+    o->model.resize = 0, o->model.crop = k.ec.scene.size;
+    if (!o->model.known) o->model.known = (char *const *)classes, o->model.known_n = 2;
+    if (!s && !measures(o)) s = cli_scenes_network(c, &k, &o->model.own);
+    if (!s) s = cli_gather_scenes(c, p, &k, claim, o->most, o->seed);
+    if (!s) s = cli_gather_judge(c, p, claim, &o->model);
+    o->model.own.function = NULL;
+    cli_scenes_close(&k);
     return s;
 }
 
-/* Cosines of the phrase with the readable pictures; of: their places in the folder. */
-static spot_status compare(spot_ctx *c, const options *o, spot_encoder *e, char *const *path, int n, double *similarity,
-                           int *of, int *readable)
+static spot_status gather_pictures(spot_ctx *c, options *o, const cli_found *found, cli_claim *claim, cli_new_pictures *p)
 {
-    const int d = spot_encoder_about(e)->dim;
-    float *v = malloc(((size_t)n + 1) * (size_t)d * sizeof *v), *text = v ? v + (size_t)n * (size_t)d : NULL;
-    uint8_t *bad = malloc((size_t)n);
-    const spot_encoder_pictures p = { .path = path, .n = n, .feature = v, .unreadable = bad, .stage = "gather" };
-    spot_status s = v && bad ? spot_encode_texts(c, e, text, &o->text, 1)
-                               : spot_fail(c, SPOT_NOMEM, "no memory for %d pictures", n);
+    const cli_gather_folder how = { .images = o->images, .weights = o->weights, .most = o->most, .seed = o->seed,
+                                    .encoder = &o->encoder, .known = found->open ? &found->s : NULL };
 
-    if (!s) s = spot_encode_pictures(c, e, &p);
-    for (int i = 0; !s && i < n; i++) {
-        if (bad[i]) continue;
-        similarity[*readable] = 0;
-        for (int k = 0; k < d; k++) similarity[*readable] += (double)text[k] * (double)v[(size_t)i * (size_t)d + (size_t)k];
-        of[(*readable)++] = i;
-    }
-    free(v);
-    free(bad);
-    return s;
+    SPOT_TRY(check_class(c, o, claim));
+    SPOT_TRY(cli_gather_from_folder(c, p, claim, &how));
+    return measures(o) ? cli_gather_judge(c, p, claim, &o->model) : SPOT_OK;
 }
 
-static spot_status gather_folder(spot_ctx *c, const options *o, const spot_folder *f)
+static spot_status gather_new(spot_ctx *c, options *o, const cli_found *found)
 {
-    const size_t n = (size_t)f->n;
-    size_t bytes = n * sizeof(char *);
-    char **path, *at;
-    double *similarity = malloc(n * sizeof *similarity);
-    int *of = malloc(n * sizeof *of), readable = 0;
-    spot_encoder *e = NULL;
+    cli_new_pictures p = { 0 };
+    cli_claim claim;
     spot_status s;
 
-    for (int i = 0; i < f->n; i++) bytes += strlen(o->images) + strlen(f->path[i]) + 2;
-    path = malloc(bytes);
-    s = path && similarity && of ? spot_encoder_open(c, &e, o->weights, &o->encoder.o)
-                                 : spot_fail(c, SPOT_NOMEM, "no memory for %d pictures", f->n);
-    at = (char *)(path + n);
-    for (int i = 0; !s && i < f->n; i++) {
-        path[i] = at;
-        at += sprintf(at, "%s/%s", o->images, f->path[i]) + 1;
-    }
-    if (!s) s = compare(c, o, e, path, f->n, similarity, of, &readable);
-    spot_encoder_close(c, e);
-    if (!s) s = write_picks(c, o, f, similarity, of, readable);
-    free(path);
-    free(similarity);
-    free(of);
+    if (found->open) o->model.known = found->s.class_name, o->model.known_n = found->s.classes;
+    SPOT_TRY(make_claim(c, o, &claim, found));
+    s = o->run ? gather_scenes(c, o, &claim, &p) : gather_pictures(c, o, found, &claim, &p);
+    if (!s) s = cli_gathered_write(c, o->out, &claim, &p);
+    if (!s && (measures(o) || o->run)) s = say_verdict(c, o, &claim, &p);
+    else if (!s) say_what_to_do(o, &claim, &p);
+    cli_new_pictures_free(&p);
     return s;
 }
 
 /* ---- judge ---- */
 
-static spot_status count_row(spot_ctx *c, const options *o, const spot_rows *t, spot_claim_test *test)
+static spot_status judge_table(spot_ctx *c, const options *o)
 {
-    const char *group = spot_rows_cell(t, 0), *wrong = spot_rows_cell(t, 1);
-    const int g = !strcmp(group, "gathered") ? SPOT_GATHERED : SPOT_CONTROL;
+    const char *slash = strrchr(o->judge, '/');
+    char dir[CLI_CLAIM_PATH];
+    cli_new_pictures p;
+    cli_claim claim;
+    bool there;
+    spot_status s = cli_gathered_read(c, o->judge, &claim, &p, &there);
 
-    if (g && strcmp(group, "control"))
-        return spot_fail(c, SPOT_INPUT, "%s, line %llu: the group is \"%.40s\", neither gathered nor control", o->judge,
-                         (unsigned long long)spot_rows_line(t), group);
-    if (!*wrong) return SPOT_OK;
-    if (strcmp(wrong, "0") && strcmp(wrong, "1"))
-        return spot_fail(c, SPOT_INPUT, "%s, line %llu: wrong is \"%.40s\"; it must be 0 or 1, or empty", o->judge,
-                         (unsigned long long)spot_rows_line(t), wrong);
-    test->n[g]++;
-    test->wrong[g] += *wrong == '1';
-    return SPOT_OK;
-}
-
-static spot_status count_rows(spot_ctx *c, const options *o, spot_claim_test *test)
-{
-    static const char *const column[] = { "group", "wrong" };
-    bool more = true;
-    spot_rows *t;
-    spot_status s;
-
-    SPOT_TRY(spot_rows_open(c, &t, o->judge, column, 2));
-    do {
-        s = spot_rows_next(c, t, &more);
-        if (!s && more) s = count_row(c, o, t, test);
-    } while (!s && more);
-    spot_rows_close(t);
+    snprintf(dir, sizeof dir, "%.*s", slash ? (int)(slash - o->judge) : 1, slash ? o->judge : ".");
+    if (!s) s = cli_claim_verdict(c, &claim, &p, there ? dir : NULL, o->level, o->json);
+    cli_new_pictures_free(&p);
     return s;
 }
 
-static spot_status print_verdict(spot_ctx *c, const options *o, const spot_claim_test *t)
-{
-    static const char *const name[] = { "too few pictures", "not confirmed", "confirmed" };
-    static const char *const group[] = { "gathered", "control" };
-    spot_json j;
-
-    if (!o->json) {
-        for (int g = 0; g < 2; g++)
-            printf("%-9s %d of %d wrong, %.1f %% (95 %%: %.1f to %.1f)\n", group[g], t->wrong[g], t->n[g],
-                   100 * t->rate[g].value, 100 * t->rate[g].low, 100 * t->rate[g].high);
-        printf("%s: p = %.3g (Fisher's exact test, one-sided)\n", name[t->verdict], t->p);
-        return SPOT_OK;
-    }
-    SPOT_TRY(cli_json_open(c, &j, SPOT_OK, o->judge));
-    for (int g = 0; g < 2; g++) {
-        spot_json_object(&j, group[g]);
-        spot_json_put_int(&j, "pictures", t->n[g]);
-        spot_json_put_int(&j, "wrong", t->wrong[g]);
-        spot_json_put_interval(&j, "rate", t->rate[g]);
-        spot_json_end(&j);
-    }
-    spot_json_put_real(&j, "p", t->p);
-    spot_json_put_text(&j, "verdict", name[t->verdict]);
-    spot_json_print(&j, stdout);
-    return SPOT_OK;
-}
-
-static spot_status gather_pictures(spot_ctx *c, void *input)
+static spot_status test_claim(spot_ctx *c, void *input)
 {
     options *o = input;
-    spot_claim_test test = { .n = { 0 } };
-    spot_folder f;
-    spot_status s;
+    cli_found found = { .open = false };
+    spot_status s = SPOT_OK;
 
-    if (o->judge) {
-        SPOT_TRY(count_rows(c, o, &test));
-        spot_claim_judge(&test, o->level);
-        return print_verdict(c, o, &test);
-    }
-    SPOT_TRY(cli_encoder_options(c, &o->encoder, ""));
-    SPOT_TRY(spot_folder_pictures(c, &f, o->images));
-    s = gather_folder(c, o, &f);
-    spot_folder_close(&f);
+    if (o->judge) return judge_table(c, o);
+    if (o->found) SPOT_TRY(cli_found_open(c, &found, o->found));
+    if (o->found && !o->slice) s = cli_slice_table(c, &found.f, &found.s, &found.d, LISTED);
+    else s = gather_new(c, o, &found);
+    cli_found_close(&found);
     return s;
 }
 
 static void store_defaults(void *input) { cli_encoder_defaults(&((options *)input)->encoder); }
 
 const cli_command cli_gather_command = {
-    "gather", "test of a slice's description on new pictures", "--text T --images DIR --out DIR",
+    "gather", "test of a slice's description on new pictures", "[FOUND --slice K] --images DIR --out DIR",
+    "  spotter gather found                                    the slices and their words\n"
+    "  spotter gather found --slice 1 --images new --encoder clip.safetensors --out snow\n"
+    "  spotter gather found --slice 1 --images new --encoder clip.safetensors --model resnet18.safetensors --out snow\n"
     "  spotter gather --text \"a dog in the snow\" --images dogs --encoder clip.safetensors --out snow\n"
-    "  spotter gather --judge snow/gathered.csv",
+    "  spotter gather --judge snow/gathered.csv\n"
+    "  spotter gather found --slice 1 --run runs/quickstart --ec 0 --out drawn",
     "Takes the pictures of a folder that are nearest to a phrase, and as many random others as controls, into gathered.csv. "
-    "When you have looked whether your classifier is wrong on each, --judge says whether the phrase names a weakness: "
-    "Fisher's exact test, one-sided. The pictures must be new to the search that found the slice.",
-    table, check_options, .work = gather_pictures, CLI_OPTIONS(out), .machine = true, .fill = store_defaults
+    "The phrase is that of a slice in FOUND, or your own. When you have looked whether your classifier is wrong on each, "
+    "or a classifier has been measured (--model, --predict, --probs), the test says whether the phrase names a "
+    "weakness: Fisher's exact test, one-sided. The pictures must be new to the search "
+    "that found the slice; those that FOUND knows are left out. With --run the images are drawn: scenes that have the slice's "
+    "attributes beside scenes that lack one of them, and the network of the EC answers, or --model or --predict.",
+    table, check_options, .work = test_claim, CLI_OPTIONS(out), .machine = true, .fill = store_defaults
 };

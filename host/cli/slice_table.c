@@ -41,7 +41,8 @@ static void print_name(const char *text, int width)
 }
 
 /* *all: malloc'd, the *n slices of all findings in this order. */
-static spot_status list_slices(spot_ctx *c, line **all, int *n, const spot_findings *f, int (*order)(const void *, const void *))
+static spot_status list_slices(spot_ctx *c, line **all, int *n, const spot_findings *f,
+                               int (*order)(const void *, const void *))
 {
     *n = 0;
     *all = malloc(((size_t)f->count * SPOT_MAX_HYPOTHESES + 1) * sizeof **all);
@@ -157,5 +158,20 @@ spot_status cli_slice_table(spot_ctx *c, const spot_findings *f, const spot_subj
 {
     SPOT_TRY(d->proof ? print_proofs(c, f, s, d, top) : print_slices(c, f, s, d, top));
     print_left_out(f, s, d);
+    return SPOT_OK;
+}
+
+spot_status cli_slice_of_table(spot_ctx *c, const spot_finding **g, const spot_slice **s, int *slices, const spot_findings *f,
+                               const spot_discover_options *d, int number)
+{
+    line *all;
+
+    *g = NULL, *s = NULL;
+    SPOT_TRY(list_slices(c, &all, slices, f, d->proof ? surer_first : heavier_first));
+    if (number >= 1 && number <= *slices) {
+        *g = all[number - 1].f;
+        *s = &(*g)->slice[all[number - 1].k];
+    }
+    free(all);
     return SPOT_OK;
 }

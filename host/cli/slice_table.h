@@ -8,4 +8,8 @@
 spot_status cli_slice_table(spot_ctx *c, const spot_findings *f, const spot_subject *s, const spot_discover_options *d,
                             int top);
 
+/* The slice that has this number, from 1, in that table. *s is NULL where there is none; *slices: their number. */
+spot_status cli_slice_of_table(spot_ctx *c, const spot_finding **g, const spot_slice **s, int *slices, const spot_findings *f,
+                               const spot_discover_options *d, int number);
+
 #endif

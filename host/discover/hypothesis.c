@@ -1,9 +1,10 @@
-/* hypothesis.c - see hypothesis.h. */
-#include "discover/hypothesis.h"
+/* hypothesis.c - see spotter/hypothesis.h. */
+#include "spotter/hypothesis.h"
 
 #include <stdlib.h>
 
 #include "fit/statistics.h"
+#include "spotter/rng.h"
 
 static int nearest_first(const void *a, const void *b)
 {
@@ -47,4 +48,21 @@ void spot_claim_judge(spot_claim_test *t, double level)
     t->p = spot_hypergeometric_tail(n, t->wrong[0] + t->wrong[1], t->n[0], t->wrong[0]);
     if (!t->n[0] || !t->n[1] || spot_hypergeometric_tail(n, t->n[0], t->n[0], t->n[0]) > level) t->verdict = SPOT_TOO_FEW;
     else t->verdict = t->p <= level ? SPOT_CONFIRMED : SPOT_NOT_CONFIRMED;
+}
+
+const char *spot_claim_verdict_name(spot_claim_verdict v)
+{
+    static const char *const name[] = { "too few pictures", "not confirmed on new data", "confirmed on new data" };
+
+    return name[v];
+}
+
+void spot_claim_count(spot_claim_test *t, const spot_new_picture *row, int n)
+{
+    *t = (spot_claim_test){ .n = { 0 } };
+    for (int i = 0; i < n; i++) {
+        if (row[i].wrong < 0) continue;
+        t->n[row[i].group]++;
+        t->wrong[row[i].group] += row[i].wrong;
+    }
 }

@@ -216,6 +216,19 @@ spot_status spot_sweep_view(spot_ctx *c, spot_arena *a, const char *dir, const s
     return SPOT_OK;
 }
 
+spot_status spot_sweep_network(spot_ctx *c, spot_arena *a, const char *dir, const spot_config *cfg, const spot_ec *ec,
+                               spot_model *m)
+{
+    spot_run_values v;
+    bool there = false;
+
+    SPOT_TRY(open_cache(c, &v, dir, cfg, ec->photos));
+    for (int i = 0; i < DEVICES && !there; i++)
+        SPOT_TRY(spot_recall(c, a, &v.store, key_on(devices[i], &v, ec->index, spot_key_of_model), spot_classifier.model,
+                             spot_pack_model, m, &there));
+    return there ? SPOT_OK : missing_view(c, dir, ec, SPOT_VAL, false);
+}
+
 spot_status spot_sweep_view_needs(spot_ctx *c, size_t *bytes, const spot_config *cfg, const spot_scene_config *scene, int rows,
                                   int representation)
 {

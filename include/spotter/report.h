@@ -8,6 +8,7 @@
 #include "spotter/bdm.h"
 #include "spotter/ctx.h"
 #include "spotter/discover.h"
+#include "spotter/hypothesis.h"
 #include "spotter/metric.h"
 #include "spotter/model.h"
 #include "spotter/scene.h"
@@ -112,6 +113,22 @@ spot_report_options spot_report_defaults(void);
 spot_status spot_report_findings(spot_ctx *c, const char *path, int models, const spot_subject *const *s,
                                  const spot_findings *const *f, const spot_discover_options *const *o,
                                  const spot_report_options *r);
+
+/* A claim about new pictures and what they say (spotter gather). Texts may be NULL: not known. */
+typedef struct {
+    const char *claim, *cls;           /* the description; the class of the pictures */
+    const char *found, *model;         /* folder of the findings; the model that was measured */
+    int    slice;                      /* number in these findings; 0: the claim is the user's own */
+    double rate, class_rate;           /* error rates there; NaN: not known */
+    const char *folder;                /* the pictures lie below it */
+    const spot_new_picture *row;       /* (n) */
+    int    n;
+    double level;                      /* of the test */
+    const spot_claim_test *test;
+} spot_claim_result;
+
+/* The gathered pictures and the controls side by side, the counts, the test and the verdict. Nothing is judged here. */
+spot_status spot_report_claim(spot_ctx *c, const char *path, const spot_claim_result *k, const spot_report_options *o);
 
 /* The run of a sweep: table, figures, and from the run's cache each EC's map with the truth and the findings of every method.
  * The page lists the ECs that are no longer in the cache. SPOT_INPUT, with the page written, where segments are damaged. */

@@ -52,7 +52,8 @@ typedef enum {
     SPOT_RNG_JOIN,          /* joinspot: index 0 the start of its sample, 1 its halves */
     SPOT_RNG_PROOF,         /* a proof: index 0: parts of the rows; 1 + k: errors of search k; ec = class */
     SPOT_RNG_CONTROLS,      /* pictures beside those that a phrase gathers */
-    SPOT_RNG_VERSIONS       /* parts of the rows on which two versions are compared; ec = class */
+    SPOT_RNG_VERSIONS,      /* parts of the rows on which two versions are compared; ec = class */
+    SPOT_RNG_NEW_IMAGES     /* seed of new images of an EC; index = number of the set */
 } spot_rng_purpose;
 
 typedef struct {

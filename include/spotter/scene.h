@@ -211,6 +211,24 @@ void spot_image_items(float *item, const spot_image *image, const spot_ec *ec);
 void spot_ec_columns(FILE *f, const spot_ec *ec);
 void spot_ec_record (FILE *f, const spot_ec *ec, const spot_image *image, const char *file);
 
+/* Reads an item of such a table (spot_attributes): "circle", "not circle", "circle color=blue", "relative_position=above".
+ * False for what is no attribute of scenes. holds: whether the image has the value; an absent object has none. */
+bool spot_triplet_read (spot_triplet *t, const char *item);
+bool spot_triplet_holds(const spot_triplet *t, const spot_image *image);
+
+/* ---- new images with wanted attributes ---- */
+
+/* The same data set with images that the EC does not have: set `number` of them, seeded at (ec->seed, SPOT_RNG_NEW_IMAGES,
+ * index of the EC, number). SPOT_INVALID for an EC of pictures from files. */
+spot_status spot_ec_renew(spot_ctx *c, spot_ec *renewed, const spot_ec *ec, uint32_t number);
+
+/* Indices of the first `most` test images with this label that have all n attributes, with (most), and of the first `most` that
+ * lack at least one, without (most). withs, withouts: their numbers, fewer than `most` where SPOT_DRAWS images do not have
+ * them. Renders none. SPOT_STOPPED. */
+#define SPOT_DRAWS 1000000
+spot_status spot_images_with(spot_ctx *c, uint32_t *with, int *withs, uint32_t *without, int *withouts, int most,
+                             const spot_ec *ec, int label, const spot_triplet *t, int n);
+
 #ifdef __cplusplus
 }
 #endif

@@ -25,6 +25,7 @@
 #include "spotter/examiner.h"
 #include "spotter/failures.h"
 #include "spotter/forest.h"
+#include "spotter/hypothesis.h"
 #include "spotter/interval.h"
 #include "spotter/itemsets.h"
 #include "spotter/mesh.h"

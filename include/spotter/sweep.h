@@ -7,6 +7,7 @@
 #include "spotter/config.h"
 #include "spotter/ctx.h"
 #include "spotter/metric.h"
+#include "spotter/model.h"
 #include "spotter/work.h"
 
 #ifdef __cplusplus
@@ -71,6 +72,11 @@ spot_status spot_sweep_view(spot_ctx *c, spot_arena *a, const char *dir, const s
                             spot_split split, int representation, spot_view *view, spot_truth *truth);
 spot_status spot_sweep_view_needs(spot_ctx *c, size_t *bytes, const spot_config *cfg, const spot_scene_config *scene, int rows,
                                   int representation);
+
+/* The classifier of an EC, from the cache of the run in dir. The arena needs spot_sweep_view_needs bytes for one positive.
+ * SPOT_INPUT when the cache has no network (sweep --keep). */
+spot_status spot_sweep_network(spot_ctx *c, spot_arena *a, const char *dir, const spot_config *cfg, const spot_ec *ec,
+                               spot_model *m);
 
 /* Replaces data.induced_from, the run directory of a sweep of pool: singles, by the categories that it has learned
  * (data.induced), and lowers `ecs` to the number that the pool then has. Nothing to do without data.induced_from. Call it after

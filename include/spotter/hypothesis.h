@@ -1,8 +1,10 @@
-/* hypothesis.h - a slice's description as a claim about new pictures (paper 001, appendix K).
+/* hypothesis.h - a slice's description as a claim about new pictures (Plumb et al. 2023, appendix K).
  *
- *     phrase + unlabelled pictures -> the nearest pictures, and random ones as controls -> labels -> verdict
+ *     phrase + unlabelled pictures -> the nearest pictures, and random ones as controls -> right or wrong -> verdict
+ *     attributes + scenes          -> new images with them, and others without          -> right or wrong -> verdict
  *
- * The pictures are new and the claim was made before, so one exact test needs no correction for a search. */
+ * The pictures are new and the claim was made before, so one exact test needs no correction for a search. CPU only; the bits
+ * do not depend on the number of threads. */
 #ifndef SPOTTER_HYPOTHESIS_H
 #define SPOTTER_HYPOTHESIS_H
 
@@ -10,6 +12,10 @@
 
 #include "spotter/ctx.h"
 #include "spotter/interval.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 enum { SPOT_GATHERED, SPOT_CONTROL };
 typedef struct { int picture, group; double similarity; } spot_gathered;
@@ -32,4 +38,22 @@ typedef struct {
 /* Fills the rest from n and wrong. Confirmed: p is at most level. Too few: no result of so many pictures could be that. */
 void spot_claim_judge(spot_claim_test *t, double level);
 
+/* "confirmed on new data", "not confirmed on new data", "too few pictures" */
+const char *spot_claim_verdict_name(spot_claim_verdict v);
+
+/* One of the new pictures, as a table of them has it. */
+typedef struct {
+    char  *picture;            /* its name below the folder */
+    int    group;              /* SPOT_GATHERED or SPOT_CONTROL */
+    double similarity;         /* to the phrase; NaN: none */
+    int    wrong;              /* 0, 1; -1: not known */
+    char  *predicted;          /* the class that the classifier gives it; NULL: not known */
+} spot_new_picture;
+
+/* test->n and wrong, from the pictures of which it is known. */
+void spot_claim_count(spot_claim_test *t, const spot_new_picture *row, int n);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

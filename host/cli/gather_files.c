@@ -1,0 +1,174 @@
+/* gather_files.c - gathered.csv and claim.json. */
+#define _POSIX_C_SOURCE 200809L
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/json_tree.h"
+#include "base/text.h"
+#include "cli/gather.h"
+#include "formats/csv_rows.h"
+#include "spotter/store.h"
+
+enum { PATH = 1200, MOST_BYTES = 1 << 20 };
+
+static const char *const group_name[] = { "gathered", "control" };
+
+spot_status cli_new_pictures_take(spot_ctx *c, cli_new_pictures *p, int n)
+{
+    *p = (cli_new_pictures){ .row = calloc((size_t)n + 1, sizeof *p->row) };
+    return p->row ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for %d pictures", n);
+}
+
+void cli_new_pictures_free(cli_new_pictures *p)
+{
+    for (int i = 0; i < p->n; i++) {
+        free(p->row[i].picture);
+        free(p->row[i].predicted);
+    }
+    free(p->row);
+    *p = (cli_new_pictures){ 0 };
+}
+
+/* ---- the claim: one description writes and reads it ---- */
+
+static void describe_claim(spot_json *j, cli_claim *k)
+{
+    spot_json_text(j, "claim", k->text, sizeof k->text);
+    spot_json_text(j, "class", k->cls, sizeof k->cls);
+    spot_json_text(j, "findings", k->found, sizeof k->found);
+    spot_json_int(j, "slice", &k->slice);
+    spot_json_text(j, "slice_claim", k->there, sizeof k->there);
+    spot_json_real(j, "slice_rate", &k->rate);
+    spot_json_real(j, "class_rate", &k->class_rate);
+    spot_json_text(j, "pictures", k->root, sizeof k->root);
+    spot_json_text(j, "model", k->model, sizeof k->model);
+}
+
+static spot_status write_claim(spot_ctx *c, const char *dir, const cli_claim *claim)
+{
+    cli_claim k = *claim;
+    char path[PATH];
+    spot_json j;
+    spot_status s;
+
+    snprintf(path, sizeof path, "%s/claim.json", dir);
+    SPOT_TRY(spot_json_begin(c, &j, "    "));
+    spot_json_object(&j, NULL);
+    describe_claim(&j, &k);
+    spot_json_end(&j);
+    s = spot_json_whole(c, &j, path);
+    if (s == SPOT_OK) s = spot_file_write(c, path, j.out.bytes, j.out.used);
+    spot_json_free(&j);
+    return s;
+}
+
+/* path: claim.json. */
+static spot_status read_claim(spot_ctx *c, cli_claim *k, const char *path)
+{
+    unsigned char *text = NULL;
+    char why[200] = "";
+    spot_json j = { .depth = 1 };
+    size_t n;
+
+    *k = (cli_claim){ .rate = NAN, .class_rate = NAN };
+    SPOT_TRY(spot_file_read(c, path, &text, &n, MOST_BYTES));
+    j.at[0] = spot_tree_parse((char *)text, n, why, sizeof why);
+    free(text);
+    if (j.at[0]) describe_claim(&j, k);
+    yajl_tree_free(j.at[0]);
+    if (!j.at[0]) return spot_fail(c, SPOT_INPUT, "%s: %s", path, why);
+    if (j.wrong) return spot_fail(c, SPOT_INPUT, "%s is no claim of spotter gather: \"%s\" is missing or of another type", path,
+                                  j.wrong);
+    return SPOT_OK;
+}
+
+/* ---- the table ---- */
+
+static bool fill_table(FILE *f, const void *user)
+{
+    const cli_new_pictures *p = user;
+
+    fputs("picture,group,similarity,wrong,predicted\n", f);
+    for (int i = 0; i < p->n; i++) {
+        const spot_new_picture *r = &p->row[i];
+        spot_csv_field(f, r->picture);
+        fprintf(f, ",%s,", group_name[r->group]);
+        if (isfinite(r->similarity)) fprintf(f, "%.6g", r->similarity);
+        fputs(r->wrong < 0 ? "," : r->wrong ? ",1" : ",0", f);
+        fputc(',', f);
+        if (r->predicted) spot_csv_field(f, r->predicted);
+        fputc('\n', f);
+    }
+    return !ferror(f);
+}
+
+spot_status cli_gathered_write(spot_ctx *c, const char *dir, const cli_claim *k, const cli_new_pictures *p)
+{
+    char path[PATH];
+
+    SPOT_TRY(spot_folder_make(c, dir));
+    snprintf(path, sizeof path, "%s/gathered.csv", dir);
+    SPOT_TRY(spot_file_fill(c, path, fill_table, p));
+    return write_claim(c, dir, k);
+}
+
+static spot_status read_row(spot_ctx *c, const char *path, const spot_rows *t, bool whole, cli_new_pictures *p)
+{
+    const char *group = spot_rows_cell(t, 0), *wrong = spot_rows_cell(t, 1), *name = whole ? spot_rows_cell(t, 2) : "";
+    spot_new_picture *r = &p->row[p->n];
+
+    *r = (spot_new_picture){ .similarity = NAN, .wrong = *wrong ? *wrong - '0' : -1 };
+    r->group = !strcmp(group, group_name[SPOT_GATHERED]) ? SPOT_GATHERED : SPOT_CONTROL;
+    if (r->group && strcmp(group, group_name[SPOT_CONTROL]))
+        return spot_fail(c, SPOT_INPUT, "%s, line %llu: the group is \"%.40s\", neither gathered nor control", path,
+                         (unsigned long long)spot_rows_line(t), group);
+    if (*wrong && strcmp(wrong, "0") && strcmp(wrong, "1"))
+        return spot_fail(c, SPOT_INPUT, "%s, line %llu: wrong is \"%.40s\"; it must be 0 or 1, or empty", path,
+                         (unsigned long long)spot_rows_line(t), wrong);
+    if (name[0] == '\'' && name[1] && strchr("=+-@\t", name[1])) name++;       /* a guard against spreadsheets */
+    r->picture = strdup(name);
+    if (whole && *spot_rows_cell(t, 3)) r->similarity = strtod(spot_rows_cell(t, 3), NULL);
+    if (whole && *spot_rows_cell(t, 4)) r->predicted = strdup(spot_rows_cell(t, 4));
+    p->n++;
+    return r->picture ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for the pictures of %s", path);
+}
+
+static spot_status read_rows(spot_ctx *c, const char *path, spot_rows *t, bool whole, cli_new_pictures *p)
+{
+    int room = 0;
+    bool more;
+
+    for (;;) {
+        SPOT_TRY(spot_rows_next(c, t, &more));
+        if (!more) return SPOT_OK;
+        if (p->n == room) {
+            spot_new_picture *row = realloc(p->row, (size_t)(room = 2 * room + 64) * sizeof *row);
+            if (!row) return spot_fail(c, SPOT_NOMEM, "no memory for the pictures of %s", path);
+            p->row = row;
+        }
+        SPOT_TRY(read_row(c, path, t, whole, p));
+    }
+}
+
+spot_status cli_gathered_read(spot_ctx *c, const char *path, cli_claim *k, cli_new_pictures *p, bool *there)
+{
+    static const char *const column[] = { "group", "wrong", "picture", "similarity", "predicted" };
+    const char *slash = strrchr(path, '/');
+    char claim[PATH];
+    spot_rows *t;
+    spot_status s;
+
+    *p = (cli_new_pictures){ 0 };
+    *k = (cli_claim){ .rate = NAN, .class_rate = NAN };
+    snprintf(claim, sizeof claim, "%.*sclaim.json", slash ? (int)(slash - path + 1) : 0, path);
+    *there = !access(claim, F_OK);
+    if (*there) SPOT_TRY(read_claim(c, k, claim));
+    SPOT_TRY(spot_rows_open(c, &t, path, column, *there ? 5 : 2));
+    s = read_rows(c, path, t, *there, p);
+    spot_rows_close(t);
+    return s;
+}

@@ -1,0 +1,24 @@
+/* gather_model.h - measures a classifier on new pictures. */
+#ifndef SPOTTER_GATHER_MODEL_H
+#define SPOTTER_GATHER_MODEL_H
+
+#include "cli/gather.h"
+#include "spotter/predictor.h"
+
+/* One of the first three is given. */
+typedef struct {
+    const char *probs, *model, *predict;   /* probabilities (array.h), weights, a program (predictor.h) */
+    const char *ids;                       /* pictures of the rows of probs; NULL: all of the folder, in their order */
+    const char *classes;                   /* a text with the class of each output, a line each; NULL: `known` */
+    int  resize, crop;                     /* pixels: shorter side, then central square */
+    spot_predictor_options own;            /* of a function (own.function), in place of the first three */
+    const char *name;                      /* its name for the claim */
+    char *const *known;                    /* (known_n): the classes of the findings; NULL: none */
+    int  known_n;
+} cli_gather_model;
+
+/* Fills `wrong` and `predicted` of the pictures below k->root, which all show the class k->cls, and k->model. A picture that
+ * cannot be read stays unknown. SPOT_INPUT where outputs and classes do not fit, or the probabilities lack a picture. */
+spot_status cli_gather_judge(spot_ctx *c, cli_new_pictures *p, cli_claim *k, const cli_gather_model *how);
+
+#endif

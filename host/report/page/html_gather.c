@@ -1,0 +1,80 @@
+/* html_gather.c - the page of a claim about new pictures: gathered ones and controls side by side, counts, verdict. */
+#include <math.h>
+#include <stdio.h>
+
+#include "report/page/html.h"
+
+static spot_status read_row(spot_ctx *c, void *user, int row, spot_picture *out)
+{
+    const spot_claim_result *k = user;
+    char path[2600];
+
+    snprintf(path, sizeof path, "%s/%s", k->folder, k->row[row].picture);
+    return spot_picture_read(c, out, path);
+}
+
+static void write_group(spot_page *p, const spot_claim_result *k, int group)
+{
+    const spot_claim_test *t = k->test;
+
+    spot_json_object(p->at, NULL);
+    spot_json_put_int(p->at, "n", t->n[group]);
+    spot_json_put_int(p->at, "wrong", t->wrong[group]);
+    spot_page_interval(p, "rate", t->rate[group]);
+    spot_json_array(p->at, "pictures", 0, 0);
+    for (int i = 0; i < k->n; i++) {
+        const spot_new_picture *r = &k->row[i];
+        if (r->group != group) continue;
+        spot_json_array(p->at, NULL, 4, 4);
+        spot_json_put_int(p->at, NULL, i);
+        spot_json_put_int(p->at, NULL, r->wrong);
+        spot_page_text(p, NULL, r->predicted);
+        spot_page_real(p, NULL, r->similarity);
+        spot_json_end(p->at);
+    }
+    spot_json_end(p->at);
+    spot_json_end(p->at);
+}
+
+static spot_status write_pictures(spot_page *p, const spot_claim_result *k)
+{
+    const spot_picture_source from = { .rows = k->n, .read = read_row, .user = (void *)(uintptr_t)k };
+    spot_wanted wanted;
+    spot_status s = spot_wanted_open(p->c, &wanted, k->n);
+
+    spot_json_array(p->at, "names", 0, 0);
+    for (int i = 0; i < k->n; i++) spot_page_text(p, NULL, k->row[i].picture);
+    spot_json_end(p->at);
+    for (int i = 0; i < k->n && s == SPOT_OK; i++) spot_wanted_add(&wanted, i);
+    if (s == SPOT_OK) s = spot_page_pictures(p, &from, &wanted);
+    spot_wanted_close(&wanted);
+    return s;
+}
+
+static spot_status write_page(spot_page *p, const spot_claim_result *k)
+{
+    p->frame = "gather.html";
+    spot_page_text(p, "claim", k->claim);
+    spot_page_text(p, "class", k->cls);
+    spot_page_text(p, "found", k->found);
+    spot_page_text(p, "model", k->model);
+    spot_json_put_int(p->at, "slice", k->slice);
+    spot_page_real(p, "rate", k->rate);
+    spot_page_real(p, "class_rate", k->class_rate);
+    spot_page_real(p, "p", k->test->p);
+    spot_page_real(p, "level", k->level);
+    spot_json_put_int(p->at, "outcome", k->test->verdict);
+    spot_page_text(p, "verdict", spot_claim_verdict_name(k->test->verdict));
+    spot_json_array(p->at, "groups", 0, 0);
+    for (int g = 0; g < 2; g++) write_group(p, k, g);
+    spot_json_end(p->at);
+    return write_pictures(p, k);
+}
+
+spot_status spot_report_claim(spot_ctx *c, const char *path, const spot_claim_result *k, const spot_report_options *o)
+{
+    spot_page page;
+
+    SPOT_TRY(spot_page_begin(&page, c, o, "gather", "A claim on new pictures"));
+    return spot_page_write(&page, path, write_page(&page, k));
+}
