@@ -30,7 +30,9 @@ function claimHelp() {
           "judged rows are wrong that chance gives it in few such reports, all tests counted. ", h("b", {}, "Suggested"),
           ": not that, but better than the best of searches in errors without structure. ", h("b", {}, "May be chance"),
           ": neither. Only confirmed slices are called blindspots. The surest come first, and of these the ones with the " +
-          "greatest excess of errors to expect on new rows."];
+          "greatest excess of errors to expect on new rows. Confirmed slices of several classes stand together as one cause " +
+          "where most of their wrong rows are taken for one class and they are nearer to each other than to what the model " +
+          "gets right: a rule, not a test; each keeps its own claim."];
 }
 
 async function start() {
