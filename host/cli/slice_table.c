@@ -80,9 +80,8 @@ static void print_proved(const line *l, int rank, const spot_subject *s, const s
 }
 
 /* The slices of a cause as one line; below it their classes. */
-static void print_cause(const line *all, int n, int at, int rank, const spot_findings *f, const spot_subject *s)
+static void print_cause(int cause, int rank, const spot_findings *f, const spot_subject *s)
 {
-    const int cause = all[at].f->slice[all[at].k].proof->cause;
     const spot_cause x = spot_cause_of(f, cause);
     char text[40];
 
@@ -94,11 +93,13 @@ static void print_cause(const line *all, int n, int at, int rank, const spot_fin
     print_name(s->class_name[x.predicted], 12);
     printf("  %7.2g  one cause\n      %d slices that are alike, %.0f %% of their wrong rows taken for this class: ", x.p,
            x.slices, 100 * x.predicted_share);
-    for (int i = at, shown = 0; i < n; i++) {
-        const spot_slice *p = &all[i].f->slice[all[i].k];
-        if (p->proof->cause != cause) continue;
-        snprintf(text, sizeof text, "%.30s", s->class_name[all[i].f->cls]);
-        printf("%s%s %d", shown++ ? ", " : "", spot_plain(text), p->size);
+    for (int i = 0, shown = 0; i < f->count; i++) {
+        int rows = 0;
+        for (int k = 0; k < f->finding[i].slices; k++)
+            if (f->finding[i].slice[k].proof->cause == cause) rows += f->finding[i].slice[k].size;
+        if (!rows) continue;
+        snprintf(text, sizeof text, "%.30s", s->class_name[f->finding[i].cls]);
+        printf("%s%s %d", shown++ ? ", " : "", spot_plain(text), rows);
     }
     printf("\n");
 }
@@ -114,7 +115,7 @@ static int print_lines(const line *all, int n, const spot_findings *f, const spo
         if (cause && cause <= causes) continue;
         if (cause) causes = cause;
         if (++lines > top) continue;
-        if (cause) print_cause(all, n, i, lines, f, s);
+        if (cause) print_cause(cause, lines, f, s);
         else print_proved(&all[i], lines, s, d);
     }
     return lines;
