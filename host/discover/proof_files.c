@@ -129,6 +129,7 @@ void spot_put_proof_options(spot_json *j, const spot_proof_options *p, const spo
     put_real(j, "level", p->level);
     put_real(j, "same", p->same);
     spot_json_put_number(j, "seed", "%" PRIu64, p->seed);
+    spot_json_put_text(j, "map", "principal components of all rows of each class: no method's map");
     spot_json_put_int(j, "tests", tests);
     for (int k = SPOT_CLAIM_CONFIRMED; k >= SPOT_CLAIM_CHANCE; k--)
         spot_json_put_int(j, spot_claim_name((spot_claim)k), claims[k]);

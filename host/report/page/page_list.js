@@ -321,7 +321,8 @@ const List = (() => {
 
   function legend(f) {
     const box = document.getElementById("legend"), p = what.places[f.place], m = f.map < 0 ? null : what.maps[f.map];
-    const of = m && (m.of === null ? what.findings.some(g => g.merged) ? "the map of all rows" : "a map of their principal components" : `the map of ${m.of}`) +
+    const of = m && (m.of === null ? "a map of their principal components (PCA)" : `the map of ${m.of}`) +
+      (m.of === null && f.merged ? ", drawn for this page alone: no slice was found on it" : "") +
       (m.columns > 2 ? `: the first 2 of its ${m.columns} dimensions` : "");
     const on = m ? `${count(p.n)} rows${Data.manyPlaces ? ` of ${Data.placeName(f.place)}` : ""} on ${of}`
       : "There is no map of these rows.";

@@ -11,7 +11,8 @@ function writeHelp() {
     p("On the map rows that lie close to each other look alike to the model. Colour is the model’s confidence in the true " +
       "class; a cross is a wrong row. Drag to move, turn the wheel to zoom, point at a row to see it, click on one to select " +
       "its slice. A map of t-SNE or UMAP keeps neighbours; how far apart two groups lie, and how large they are, means " +
-      "little."),
+      "little. " + (what.findings.some(f => f.merged) ? "Slices with a proof were found on two parts of the rows, each with a map " +
+      "of its own; these do not fit together, so the page shows the principal components of all rows of a class." : "")),
     p("Draw with the lasso (or with the shift key down) around points to make a slice of your own: it gets size, error rate " +
       "and pictures like the others, can be compared with them, and its ids saved as CSV or JSON."),
     p(key("↑"), " ", key("↓"), " go through the slices, ", key("Esc"), " puts the selection back. With the map in ",
