@@ -17,7 +17,7 @@ commands=$("$spotter" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'
 [ "$(wc -w <<<"$commands")" -ge 15 ] || fail "spotter --help lists only $commands"
 for c in ${commands/help/}; do
     run 0 "" help $c; prints "spotter $c"
-    [ "$(sed -n 3p "$dir/out")" = "Examples:" ] || fail "help $c does not begin with examples: $(head -5 "$dir/out")"
+    [ "$(sed '/^Usage: /d; /^  or:  /d; /^$/d; q' "$dir/out")" = "Examples:" ] || fail "help $c does not begin with examples: $(head -5 "$dir/out")"
     [ "$(awk 'length > 80' "$dir/out")" = "" ] || fail "help $c is wider than 80 columns: $(awk 'length > 80' "$dir/out")"
     cp "$dir/out" "$dir/help"
     run 0 "" $c --help; cmp -s "$dir/out" "$dir/help" || fail "help $c and $c --help differ"

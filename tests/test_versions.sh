@@ -86,14 +86,25 @@ run 1 "" check fine hole --embeddings e.npy --json
 said 'k["slices"] == json.load(open("first.json"))["slices"] and k["now"] == "hole"'
 run 1 "" check fine --against mixed.npy --against-ids mixed.csv --embeddings e.npy --json
 said 'k["slices"] == json.load(open("first.json"))["slices"]'
+run 1 "" check fine --against hole.npy --json              # with the features that the folder keeps
+said 'k["slices"] == json.load(open("first.json"))["slices"] and k["classes"] == json.load(open("first.json"))["classes"]'
+run 1 "" check fine hole --json
+said 'k["slices"] == json.load(open("first.json"))["slices"]'
+run 1 "" check fine --against mixed.npy --against-ids mixed.csv --json
+said 'k["slices"] == json.load(open("first.json"))["slices"]'
 run 1 "" check fine --against column.npy --embeddings e.npy --json
 said 'k["slices"][0]["verdict"] == "new"'
 
 # --- what does not fit
 run 2 "is both versions" check --against fine.npy "${rows[@]}" --probs fine.npy
 run 2 "is both versions" check fine --against fine --embeddings e.npy
-run 2 "give those of its rows with --embeddings" check fine --against hole.npy
-run 2 "hold no features" check fine hole
+run 2 "features of the rows are missing" check --against hole.npy --labels y.npy --probs fine.npy
+run 0 "" discover "${rows[@]}" --probs fine.npy --ids ids.csv --method ward --no-report --no-fit --out unfit
+run 2 "give those of the rows with --embeddings: unfit has no fit.safetensors" check unfit --against hole.npy
+run 0 "" discover "${rows[@]}" --probs fine.npy --ids ids.csv --method ward --no-report --class 1 --out dogs
+run 2 'keeps no features of 600 of its 1200 rows, such as those of class "0"' check dogs --against hole.npy
+run 0 "" discover "${rows[@]}" --probs fine.npy --ids ids.csv --method ward --no-report --no-proof --out unproved
+run 2 "found without a proof" check unproved --against hole.npy
 run 2 "version 1 is missing" check --against hole.npy "${rows[@]}"
 run 2 "BASELINE is missing" check
 run 2 "RUN is missing" check fine

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/method_list.h"
 #include "discover/versions_json.h"
+#include "spotter/report.h"
 
 /* "a/b/v1.npy:p" becomes "v1:p", "found/" becomes "found". */
 static void name_of_file(char *name, size_t size, const char *path)
@@ -60,12 +61,29 @@ static spot_status choose_methods(spot_ctx *c, spot_config *cfg, const cli_versi
     return spot_config_load(c, cfg, path);
 }
 
+/* The page: into --html, else beside the other files of --out. */
+static spot_status write_page(spot_ctx *c, const cli_versions *o, const spot_versions *v,
+                              const spot_subject *const s[SPOT_VERSIONS])
+{
+    spot_report_options page = spot_report_defaults();
+    char path[1200];
+
+    if (!o->html && !o->out) return SPOT_OK;
+    page.title = o->title;
+    page.date = o->date;
+    page.full = o->full;
+    snprintf(path, sizeof path, "%s%s", o->html ? o->html : o->out, o->html ? "" : "/report.html");
+    cli_progress_reset();
+    return spot_report_versions(c, path, v, s, &page);
+}
+
 static spot_status show(spot_ctx *c, const cli_versions *o, const spot_versions *v, const spot_subject *const s[SPOT_VERSIONS])
 {
     const spot_status how = v->failed ? SPOT_CHECK : SPOT_OK;
     spot_json j;
 
     if (o->out) SPOT_TRY(spot_versions_write(c, o->out, v, s));
+    SPOT_TRY(write_page(c, o, v, s));
     cli_log_close();
     if (o->json) {
         SPOT_TRY(cli_json_open(c, &j, how, o->out));
@@ -73,7 +91,8 @@ static spot_status show(spot_ctx *c, const cli_versions *o, const spot_versions 
         spot_json_print(&j, stdout);
     } else {
         cli_versions_print(v, s[0]);
-        if (o->out) printf("in %s: versions.json, versions.csv\n", o->out);
+        if (o->out) printf("in %s: versions.json, versions.csv%s\n", o->out, o->html ? "" : ", report.html");
+        if (o->html) printf("the page: %s\n", o->html);
     }
     return how ? spot_fail(c, how, "%s is worse than %s", v->name[1], v->name[0]) : SPOT_OK;
 }

@@ -10,9 +10,10 @@ typedef struct {
     const char *found;                     /* folder of findings of version 1, or NULL */
     const char *against, *against_ids;     /* version 2: probabilities, or a folder of findings */
     const char *name, *data, *method, *config, *cls, *out;
+    const char *html, *title, *date, *images;
     double margin;
     int    rotations, least;
-    bool   json;
+    bool   json, full;
 } cli_versions;
 
 /* Whether path is a folder of findings. */

@@ -37,29 +37,41 @@ static spot_status check_ids(spot_ctx *c, const spot_subject *found, const spot_
     return SPOT_OK;
 }
 
-/* Labels, probabilities and ids of the folder, with features from a file. */
-static spot_status read_found(spot_ctx *c, spot_subject *s, const cli_versions *o)
+/* Features for the subject of the folder: from a file, or those that the folder keeps. */
+static spot_status take_features(spot_ctx *c, spot_subject *s, const cli_versions *o)
 {
     const spot_subject_files files = { .embeddings = o->files.embeddings, .ids = o->files.ids };
+    spot_known known = { .features = s->d, .classes = s->classes, .class_name = s->class_name,
+                         .encoder = *s->encoder ? s->encoder : NULL };
+    spot_subject rows;
+    spot_status how;
+
+    SPOT_TRY(SPOT_SUBJECT_TAKE(c, s, s->feature, (size_t)s->n * (size_t)s->d));
+    if (!files.embeddings) {
+        SPOT_TRY(spot_fits_features(c, s->feature, s, o->found));
+        known.feature = s->feature;
+        known.rows = s->n;
+    }
+    SPOT_TRY(spot_rows_read(c, &rows, &files, &known));
+    how = rows.n == s->n ? check_ids(c, s, &rows, o)
+        : spot_fail(c, SPOT_INPUT, "%s has %d rows, %s was made of %d: give the embeddings of the same rows in the same order",
+                    files.embeddings, rows.n, o->found, s->n);
+    if (!how && files.embeddings) memcpy(s->feature, rows.feature, (size_t)s->n * (size_t)s->d * sizeof *s->feature);
+    spot_subject_close(&rows);
+    return how;
+}
+
+/* Labels, probabilities and ids of the folder, with features. */
+static spot_status read_found(spot_ctx *c, spot_subject *s, const cli_versions *o)
+{
     spot_discover_options d;
     spot_findings f;
-    spot_subject rows;
     spot_status how;
 
     SPOT_TRY(spot_findings_read(c, o->found, s, &f, &d));
     spot_findings_close(&f);
-    const spot_known known = { .features = s->d, .classes = s->classes, .class_name = s->class_name,
-                               .encoder = *s->encoder ? s->encoder : NULL };
-    how = s->has ? spot_fail(c, SPOT_USAGE, "the rows of %s have several classes; give --labels and --probs, too", o->found)
-                 : spot_rows_read(c, &rows, &files, &known);
-    if (how) return spot_subject_close(s), how;
-    if (rows.n != s->n)
-        how = spot_fail(c, SPOT_INPUT, "%s has %d rows, %s was made of %d: give the embeddings of the same rows in the same "
-                        "order", o->files.embeddings, rows.n, o->found, s->n);
-    if (!how) how = check_ids(c, s, &rows, o);
-    if (!how) how = SPOT_SUBJECT_TAKE(c, s, s->feature, (size_t)s->n * (size_t)s->d);
-    if (!how) memcpy(s->feature, rows.feature, (size_t)s->n * (size_t)s->d * sizeof *s->feature);
-    spot_subject_close(&rows);
+    how = s->has ? spot_fail(c, SPOT_USAGE, "the rows of %s have several classes; give --labels, --probs and --embeddings, too",
+                             o->found) : take_features(c, s, o);
     if (how) spot_subject_close(s);
     return how;
 }
@@ -68,10 +80,8 @@ static spot_status read_first(spot_ctx *c, spot_subject *s, const cli_versions *
 {
     const spot_subject_files *f = &o->files;
 
-    if (!f->embeddings && o->found)
-        return spot_fail(c, SPOT_USAGE, "%s holds no features; give those of its rows with --embeddings", o->found);
-    if (!f->embeddings) return spot_fail(c, SPOT_USAGE, "features of the rows are missing; for example: --embeddings e.npy");
     if (o->found && !f->labels && !f->probs) return read_found(c, s, o);
+    if (!f->embeddings) return spot_fail(c, SPOT_USAGE, "features of the rows are missing; for example: --embeddings e.npy");
     if (!f->labels || !f->probs)
         return spot_fail(c, SPOT_USAGE, "--labels and --probs of version 1 belong together; give both%s", o->found
                          ? ", or neither" : ", or the folder that `spotter discover` wrote");
@@ -163,7 +173,8 @@ static spot_status read_second(spot_ctx *c, spot_subject *b, const spot_subject 
     const bool folder = cli_is_findings(o->against);
     const spot_subject_files answers = { .embeddings = o->files.embeddings, .labels = a->has ? o->files.labels : NULL,
                                          .probs = o->against, .ids = o->against_ids };
-    const spot_known known = { .features = a->d, .classes = a->classes, .class_name = a->class_name };
+    const spot_known known = { .features = a->d, .classes = a->classes, .class_name = a->class_name,
+                               .feature = o->files.embeddings ? NULL : a->feature, .rows = a->n };
     spot_discover_options d;
     spot_findings f;
     spot_status s;
@@ -198,6 +209,8 @@ spot_status cli_versions_read(spot_ctx *c, spot_subject s[SPOT_VERSIONS], const 
     if (o->against_ids && !o->files.ids && !o->found)
         return spot_fail(c, SPOT_USAGE, "--against-ids names the rows of version 2; those of version 1 need names, too: --ids");
     SPOT_TRY(read_first(c, &s[0], o));
+    how = o->images ? spot_findings_pictures(c, &s[0], o->images) : SPOT_OK;
+    if (how) return spot_subject_close(&s[0]), how;
     how = o->against_ids && s[0].has ? spot_fail(c, SPOT_USAGE, "rows of several classes cannot be matched by --against-ids")
                                      : read_second(c, &s[1], &s[0], o);
     if (how) return spot_subject_close(&s[0]), how;

@@ -1,7 +1,6 @@
 /* cmd_assign.c - spotter assign: assigns new rows to the slices of a folder of findings. */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -185,19 +184,9 @@ static spot_status correct(spot_ctx *c, counts *n)
     return room ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for the tests of %d slices", n->slices);
 }
 
-/* Error rate less that of the class, whose other rows are independent of the slice's. */
 static spot_interval excess_of(const judged *v)
 {
-    const double part = 1 - (double)v->rows / v->class_rows;
-    spot_interval x = { 0, 0, 0 };
-    double off;
-
-    if (!v->rows) return (spot_interval){ NAN, NAN, NAN };
-    if (v->rows == v->class_rows) return x;
-    x = spot_share_difference(v->wrong, v->rows, v->class_wrong - v->wrong, v->class_rows - v->rows);
-    x = (spot_interval){ part * x.value, part * x.low, part * x.high };
-    off = (v->wrong - v->base) / v->rows - x.value;          /* 0 within one class */
-    return (spot_interval){ x.value + off, x.low + off, x.high + off };
+    return spot_share_excess(v->wrong, v->rows, v->class_wrong, v->class_rows, v->base);
 }
 
 static void print_slice(const counts *n, const judged *v, const spot_subject *s, bool held)

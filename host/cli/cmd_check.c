@@ -27,7 +27,8 @@ static const cli_row table[] = {
     { "against",    0,   "P2|DIR", CLI_TEXT, CLI_AT(versions.against),
       .help = "probabilities of version 2, as --probs, or its findings; BASELINE, if there, has the findings of version 1" },
     { "embeddings", 'e', "E",     CLI_TEXT, CLI_AT(versions.files.embeddings),
-      .help = "features of each row: (n, d) numbers in .npy, .npz:NAME, .safetensors:NAME or .csv:e0..e511" },
+      .help = "features of each row: (n, d) numbers in .npy, .npz:NAME, .safetensors:NAME or .csv:e0..e511; not needed where "
+              "BASELINE keeps those of all its rows, in fit.safetensors" },
     { "labels",     'y', "Y",     CLI_TEXT, CLI_AT(versions.files.labels), .otherwise = "those of BASELINE",
       .help = "true class of each row: numbers or words" },
     { "probs",      'p', "P",     CLI_TEXT, CLI_AT(versions.files.probs), .otherwise = "those of BASELINE",
@@ -53,7 +54,15 @@ static const cli_row table[] = {
       .help = "0: slices from errors that do not tell the versions apart; else from each version's errors, outside each of N "
               "parts of the rows" },
     { "out",        'o', "DIR",   CLI_TEXT, CLI_AT(versions.out), .most = 1000,
-      .help = "folder for versions.json and versions.csv" },
+      .help = "folder for versions.json, versions.csv and report.html" },
+    { "html",       0,   "FILE.html", CLI_TEXT, CLI_AT(versions.html), .most = 1000, .otherwise = "report.html in --out",
+      .help = "page of the two versions side by side" },
+    { "images",     0,   "DIR",   CLI_TEXT, CLI_AT(versions.images), .otherwise = "where `spotter discover` saw them",
+      .help = "folder of pictures named by --ids, for the page" },
+    { "full",       0,   NULL,    CLI_ON,   CLI_AT(versions.full), .help = "all pictures on the page, whatever its size" },
+    { "title",      0,   "TEXT",  CLI_TEXT, CLI_AT(versions.title), .otherwise = "names of the versions",
+      .help = "title of the page" },
+    { "date",       0,   "TEXT",  CLI_TEXT, CLI_AT(versions.date), .help = "date on the page, such as 2026-11-27" },
     CLI_MACHINE_ROWS("cpu"),
     { .kind = CLI_END }
 };
@@ -78,12 +87,10 @@ static void check_options(const struct argp_state *state, void *input)
 
 static spot_status check_run(spot_ctx *c, void *input)
 {
-    const options *o = input;
+    options *o = input;
 
+    if (!o->versions.against && cli_is_findings(o->baseline) && cli_is_findings(o->run)) o->versions.against = o->run;
     if (o->versions.against) return cli_check_versions(c, &o->versions);
-    if (cli_is_findings(o->baseline) && cli_is_findings(o->run))
-        return spot_fail(c, SPOT_USAGE, "%s and %s hold no features; give those of their rows with --embeddings", o->baseline,
-                         o->run);
     if (cli_is_version(o->run, &spot_background_study)) return cli_check_background(c, o->baseline, o->run, o->json);
     if (cli_is_version(o->run, &spot_examine_study)) return cli_check_examine(c, o->baseline, o->run, o->json);
     spot_check *check = NULL;
@@ -98,11 +105,11 @@ static spot_status check_run(spot_ctx *c, void *input)
 }
 
 const cli_command cli_check_command = {
-    "check", "comparison with a baseline, or of two versions of a model", "BASELINE RUN",
+    "check", "comparison with a baseline, or of two versions of a model", "BASELINE RUN\n[BASELINE] --against P2|DIR",
     "  spotter check configs/nightly.baseline.json runs/tonight\n"
     "  spotter check base.json runs/tonight --history nights.jsonl\n"
     "  spotter check runs/version_1 runs/version_2\n"
-    "  spotter check found --against probs_v2.npy --embeddings e.npy\n"
+    "  spotter check found --against probs_v2.npy --html v2.html\n"
     "  spotter check --against p2.npy -e e.npy -y y.npy -p p1.npy --name v1,v2\n"
     "  spotter accept runs/tonight -o base.json --reason \"more starts\"",
     "Compares a run of `spotter sweep` or `spotter shifts` with a baseline: its bits where the same bits are promised, its "

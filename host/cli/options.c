@@ -159,7 +159,8 @@ static void read_operands(const struct argp_state *state, const command_line *li
         word += taken;
         n -= taken;
     }
-    if (n) argp_error(state, "\"%s\" is one word too many; usage: %s %s", *word, state->name, k->usage);
+    if (n) argp_error(state, "\"%s\" is one word too many; usage: %s %.*s", *word, state->name, (int)strcspn(k->usage, "\n"),
+                      k->usage);
 }
 
 static void check_all(const struct argp_state *state, const command_line *line)

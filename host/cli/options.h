@@ -66,7 +66,7 @@ enum { CLI_MOST_ROWS = 64 };
 
 typedef struct {
     const char *name, *summary;            /* for `spotter help` */
-    const char *usage;                     /* "CONFIG --out DIR" */
+    const char *usage;                     /* "CONFIG --out DIR"; further forms on lines of their own */
     const char *examples;                  /* lines that begin with two blanks, the last one without line feed */
     const char *about;
     const cli_row *rows;

@@ -80,6 +80,48 @@ static void print_proved(const line *l, int rank, const spot_subject *s, const s
     cli_slice_words(p);
 }
 
+/* The slices of a cause as one line; below it their classes. */
+static void print_cause(int cause, int rank, const spot_findings *f, const spot_subject *s)
+{
+    const spot_cause x = spot_cause_of(f, cause);
+    char text[40];
+
+    snprintf(text, sizeof text, "%d classes", x.classes);
+    printf("%4d  %-9s  ", rank, spot_claim_name(SPOT_CLAIM_CONFIRMED));
+    print_name(text, 15);
+    printf("  %6d  %6d  %3.0f %%  %3.0f %%  %+4.0f %%  ", x.size, x.judged, 100.0 * x.judged_wrong / x.judged,
+           100 * x.class_rate, 100 * x.shrunk);
+    print_name(s->class_name[x.predicted], 12);
+    printf("  %7.2g  one cause\n      %d slices that are alike, %.0f %% of their wrong rows taken for this class: ", x.p,
+           x.slices, 100 * x.predicted_share);
+    for (int i = 0, shown = 0; i < f->count; i++) {
+        int rows = 0;
+        for (int k = 0; k < f->finding[i].slices; k++)
+            if (f->finding[i].slice[k].proof->cause == cause) rows += f->finding[i].slice[k].size;
+        if (!rows) continue;
+        snprintf(text, sizeof text, "%.30s", s->class_name[f->finding[i].cls]);
+        printf("%s%s %d", shown++ ? ", " : "", spot_plain(text), rows);
+    }
+    printf("\n");
+}
+
+/* The slices of a cause are one line, in the place of the surest. Returns how many lines there are; prints `top` of them. */
+static int print_lines(const line *all, int n, const spot_findings *f, const spot_subject *s, const spot_discover_options *d,
+                       int top)
+{
+    int lines = 0, causes = 0;
+
+    for (int i = 0; i < n; i++) {
+        const int cause = all[i].f->slice[all[i].k].proof->cause;
+        if (cause && cause <= causes) continue;
+        if (cause) causes = cause;
+        if (++lines > top) continue;
+        if (cause) print_cause(cause, lines, f, s);
+        else print_proved(&all[i], lines, s, d);
+    }
+    return lines;
+}
+
 static void print_claims(const line *all, int n, const spot_proof_options *p)
 {
     int claims[3] = { 0, 0, 0 };
@@ -100,12 +142,12 @@ static spot_status print_proofs(spot_ctx *c, const spot_findings *f, const spot_
                                 int top)
 {
     line *all;
-    int n;
+    int n, lines;
 
     SPOT_TRY(list_slices(c, &all, &n, f, surer_first));
     printf("rank  claim      class              size  judged   rate  class  excess  predicted           p  found by\n");
-    for (int i = 0; i < n && i < top; i++) print_proved(&all[i], i + 1, s, d);
-    if (n > top) printf("and %d more\n", n - top);
+    lines = print_lines(all, n, f, s, d, top);
+    if (lines > top) printf("and %d more\n", lines - top);
     print_claims(all, n, d->proof);
     free(all);
     return SPOT_OK;

@@ -6,6 +6,7 @@
 
 #include "discover/attribute_rows.h"
 #include "discover/judge.h"
+#include "discover/vote.h"
 #include "steps/chain.h"
 #include "steps/reducer_timing.h"
 
@@ -64,6 +65,45 @@ static spot_status time_methods(spot_ctx *c, spot_arena *a, double *seconds, con
     return SPOT_OK;
 }
 
+/* Pairs of rows of a class that the search for the neighbours of judging rows compares. */
+static double pairs_of(const spot_proof_options *p, int n)
+{
+    const double judging = p->parts == 1 ? p->holdout : 0.5;
+
+    return p->parts * judging * (1 - judging) * n * n;
+}
+
+/* The votes of a proof: each judging row's nearest rows, once, however many searches there are. Timed: one half of v's rows
+ * against the other. */
+static spot_status time_votes(spot_ctx *c, spot_arena *a, double *seconds, const spot_view *v, const spot_proof_options *p,
+                              const spot_candidate *candidates, int count)
+{
+    const int half = v->n / 2, k = half ? spot_voters(half, p->neighbours) : 0;
+    const spot_some_rows x = { v->feature, NULL, half }, y = { v->feature + (size_t)half * (size_t)v->d, NULL, half };
+    double start = spot_clock(), all = 0;
+    int *nearest;
+
+    if (!half) return SPOT_OK;
+    SPOT_TRY(SPOT_TAKE(c, a, nearest, (size_t)half * (size_t)k));
+    SPOT_TRY(spot_nearest_rows(c, a, nearest, x, y, v->d, k));
+    for (int i = 0; i < count; i++) all += pairs_of(p, candidates[i].n);
+    *seconds += (spot_clock() - start) * all / ((double)half * half);
+    return SPOT_OK;
+}
+
+static size_t votes_bytes(const spot_ctx *c, const spot_subject *s, const spot_proof_options *p)
+{
+    return (size_t)SAMPLE * (size_t)p->neighbours * sizeof(int)
+         + (size_t)c->threads * 64 * ((size_t)s->d + 256 + (size_t)p->neighbours) * sizeof(float) + 4096;
+}
+
+/* Searches of all rows that a proof makes, for its slices and in errors without structure: both parts take as long together as
+ * all rows do, at most. */
+static double searches_of(const spot_proof_options *p)
+{
+    return !p ? 1 : (p->parts == 1 ? 1 - p->holdout : 1) * (1 + p->chance);
+}
+
 static void estimate_time(spot_ctx *c, double *seconds, const spot_subject *s, const spot_discover_options *o,
                           const spot_candidate *candidates, int count)
 {
@@ -78,25 +118,26 @@ static void estimate_time(spot_ctx *c, double *seconds, const spot_subject *s, c
     few = (spot_candidate){ largest->cls, largest->n < SAMPLE ? largest->n : SAMPLE, 1 };
     *seconds = 0;
     status = spot_arena_open(&quiet, &a, 2 * spot_group_needs(&quiet, s, o, &few, 1).host + SAMPLE * 256
+                             + (o->proof ? votes_bytes(&quiet, s, o->proof) : 0)
                              + ((size_t)largest->n + SAMPLE) * ((size_t)s->d + 8) * sizeof(float) + 4096);
     if (status == SPOT_OK) status = spot_subject_view(&quiet, &a, &all, s, largest->cls);
     if (status == SPOT_OK) status = sample_rows(&quiet, &a, &some[0], &all);
     if (status == SPOT_OK && o->attributes) status = spot_attribute_view(&quiet, &a, &some[1], o->attributes, &some[0]);
     if (status == SPOT_OK) status = time_methods(&quiet, &a, seconds, some, o, candidates, count);
+    *seconds *= searches_of(o->proof);
+    if (status == SPOT_OK && o->proof) status = time_votes(&quiet, &a, seconds, &some[0], o->proof, candidates, count);
     if (status != SPOT_OK) *seconds = NAN;
     spot_arena_close(&a);
 }
 
-/* A proof holds a part of the rows once more, and searches both parts: together as long as all rows take, at most, for its own
- * search and for each one in errors without structure. */
-static void add_proof(const spot_ctx *c, spot_bytes *bytes, double *seconds, const spot_subject *s,
-                      const spot_discover_options *o, const spot_candidate *candidates, int count)
+/* A proof holds a part of the rows once more. */
+static void add_proof(const spot_ctx *c, spot_bytes *bytes, const spot_subject *s, const spot_discover_options *o,
+                      const spot_candidate *candidates, int count)
 {
     const double share = o->proof->parts == 1 ? 1 - o->proof->holdout : 0.5;
 
     bytes->host += spot_proof_bytes(c, s, o, candidates, count)
                  + spot_proof_subject_bytes(s, o, (int)fmin(s->n, share * s->n + s->classes + 1));
-    if (seconds) *seconds *= (o->proof->parts == 1 ? share : 1) * (1 + o->proof->chance);
 }
 
 spot_status spot_discover_cost(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, spot_bytes *bytes,
@@ -118,7 +159,7 @@ spot_status spot_discover_cost(spot_ctx *c, const spot_subject *s, const spot_di
         *bytes = spot_bytes_larger(*bytes, needs);
     }
     if (status == SPOT_OK && seconds) estimate_time(c, seconds, s, o, candidates, count);
-    if (status == SPOT_OK && o->proof) add_proof(c, bytes, seconds, s, o, candidates, count);
+    if (status == SPOT_OK && o->proof) add_proof(c, bytes, s, o, candidates, count);
     free(candidates);
     return status;
 }

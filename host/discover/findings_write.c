@@ -37,7 +37,8 @@ static void put_slice(FILE *f, const spot_subject *s, const spot_finding *g, int
         fputc(',', f);
         spot_csv_field(f, method);
         fprintf(f, ",%" PRIu64 ",%d,%s", p ? p->piece->seed : g->seed, k + 1, score);
-        if (p) fprintf(f, ",%s,%s", spot_claim_name(p->claim), spot_origin_name(p->origin[i]));
+        if (p) fprintf(f, ",%s,%s,", spot_claim_name(p->claim), spot_origin_name(p->origin[i]));
+        if (p && p->cause) fprintf(f, "%d", p->cause);
         fputc('\n', f);
     }
 }
@@ -63,7 +64,7 @@ static spot_status write_csv(spot_ctx *c, const char *dir, const spot_findings *
     FILE *out = spot_text_stream(&text);
     char method[400];
 
-    if (out) fprintf(out, "id,class,method,seed,rank,score%s\n", o->proof ? ",claim,part" : "");
+    if (out) fprintf(out, "id,class,method,seed,rank,score%s\n", o->proof ? ",claim,part,cause" : "");
     for (int i = 0; out && i < f->count; i++)
         for (int k = 0; k < f->finding[i].slices; k++) {
             const spot_finding *g = &f->finding[i];
@@ -233,6 +234,7 @@ static spot_status write_json(spot_ctx *c, const char *dir, const spot_findings 
     spot_json_put_int(&j, "numbers", SPOT_NUMBERS);
     put_subject(&j, s);
     if (o->proof) spot_put_proof_options(&j, o->proof, f);
+    if (o->proof) spot_put_causes(&j, f, s);
     put_left_out(&j, f, s, o);
     spot_json_array(&j, "findings", 0, 0);
     for (int i = 0; i < f->count; i++) put_finding(&j, s, &f->finding[i], o);

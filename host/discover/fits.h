@@ -11,6 +11,8 @@ typedef struct {
     char **class_name;         /* (classes) */
     const char *encoder;       /* name of the encoder of their features; NULL: not known */
     int    only;               /* the class of rows that come without labels */
+    float *feature;            /* (rows, features), borrowed, for files without embeddings; NULL: they have them */
+    int    rows;
 } spot_known;
 
 typedef struct {
@@ -32,6 +34,10 @@ typedef struct {
 /* SPOT_INPUT when files are damaged or do not belong together, or there is no fit. Close after success. */
 spot_status spot_fits_open (spot_ctx *c, spot_fits *f, const char *dir);
 void        spot_fits_close(spot_fits *f);
+
+/* feature (s->n, s->d): the features of s's rows, which fit.safetensors of the folder keeps for the slices of a proof. s: read
+ * from this folder. SPOT_USAGE where it does not hold those of all rows, with a sentence that says which are missing. */
+spot_status spot_fits_features(spot_ctx *c, float *feature, const spot_subject *s, const char *dir);
 
 /* Like spot_subject_read, for rows with embeddings and these classes, also if some classes do not occur. Without labels all
  * rows have the class known->only; without probabilities and losses all confidences are 0. s borrows the names. */

@@ -5,6 +5,7 @@
  *     proof_chance.c   errors without structure for further runs
  *     proof_facts.c    what to expect on new rows, and what confidence alone lets expect
  *     proof_merge.c    pieces -> slices
+ *     proof_causes.c   slices of several classes with one cause
  *     proof.c          the whole; proof_options.c its options */
 #ifndef SPOTTER_JUDGE_H
 #define SPOTTER_JUDGE_H
@@ -104,6 +105,11 @@ void   spot_proof_facts(const spot_proving *j, const spot_proved *k, const uint6
 /* Merges the pieces of all classes; then f's findings. */
 spot_status spot_proof_merge(spot_proving *j);
 spot_status spot_proof_findings(spot_proving *j, spot_findings *f, const spot_candidate *candidates, int count);
+
+/* ---- proof_causes.c ---- */
+
+/* Gives each slice the number of its cause. */
+spot_status spot_proof_causes(spot_ctx *c, spot_findings *f, const spot_subject *s);
 
 /* ---- proof_options.c ---- */
 

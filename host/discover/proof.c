@@ -18,7 +18,8 @@ static spot_status prove_all(spot_proving *j, spot_findings *f, spot_candidate *
                  "are nearly all of it, or have no judging row", j->left);
     spot_learn_excesses(j);
     SPOT_TRY(spot_proof_merge(j));
-    return spot_proof_findings(j, f, *candidates, count);
+    SPOT_TRY(spot_proof_findings(j, f, *candidates, count));
+    return spot_proof_causes(j->c, f, j->s);
 }
 
 static spot_status prove(spot_ctx *c, spot_findings *f, const spot_subject *s, const spot_discover_options *o)

@@ -141,29 +141,16 @@ spot_status spot_learn_expected(spot_proving *j)
 
 /* ---- a slice ---- */
 
-/* The rest of the class is independent of the slice: rate - class_rate = (1 - share of the class) (rate - rate of the rest).
- * With several classes the class rate counts as one more share of all their judging rows, which makes the interval a little too
- * wide. */
-static spot_interval excess_of(const spot_proving *j, const spot_proved *k, const spot_proof *p)
+static spot_interval excess_of(const spot_proving *j, const spot_proved *k, const spot_counted *n)
 {
     int rows = 0, wrong = 0;
-    spot_interval x;
-    double part;
 
     for (int q = j->p.parts == 1; q < 2; q++)
         for (int h = 0; h < j->strata; h++) {
             rows += k->tally[q][h].rows;
             wrong += k->tally[q][h].group;
         }
-    if (j->strata == 1) {
-        if (rows == p->judged) return (spot_interval){ 0, 0, 0 };
-        part = 1 - (double)p->judged / rows;
-        x = spot_share_difference(p->wrong, p->judged, wrong - p->wrong, rows - p->judged);
-        return (spot_interval){ part * x.value, part * x.low, part * x.high };
-    }
-    x = spot_share_difference(p->wrong, p->judged, (int)(p->class_rate * rows + 0.5), rows);
-    part = (double)p->wrong / p->judged - p->class_rate - x.value;
-    return (spot_interval){ x.value + part, x.low + part, x.high + part };
+    return spot_share_excess(n->wrong, n->rows, wrong, rows, n->base);
 }
 
 /* The class that most wrong rows of the slice are taken for. */
@@ -197,7 +184,7 @@ void spot_proof_facts(const spot_proving *j, const spot_proved *k, const uint64_
     p->judged = n.rows;
     p->wrong = n.wrong;
     p->class_rate = n.base / n.rows;
-    p->excess = excess_of(j, k, p);
+    p->excess = excess_of(j, k, &n);
     p->shrunk = spot_shrunk_excess(j, n.rows, n.wrong, p->class_rate);
     for (int i = 0; i < k->n && j->expected; i++)
         if (spot_has_bit(judged, i)) cell += j->expected[k->row[i]];

@@ -69,9 +69,44 @@ void spot_put_proof(spot_json *j, const spot_proof *p, const spot_subject *s, co
     put_real(j, "expected_rate", p->cell);
     spot_json_put_text(j, "predicted", p->predicted < 0 ? NULL : s->class_name[p->predicted]);
     put_real(j, "predicted_share", p->predicted_share);
+    if (p->cause) spot_json_put_int(j, "cause", p->cause);
+    else spot_json_put_text(j, "cause", NULL);
     spot_json_array(j, "pieces", 0, 0);
     for (int i = 0; i < p->pieces; i++) put_piece(j, &p->piece[i], o);
     spot_json_end(j);
+    spot_json_end(j);
+}
+
+static void put_cause(spot_json *j, const spot_findings *f, int cause, const spot_subject *s)
+{
+    const spot_cause x = spot_cause_of(f, cause);
+
+    spot_json_object(j, NULL);
+    spot_json_put_int(j, "cause", cause);
+    spot_json_put_int(j, "slices", x.slices);
+    spot_json_array(j, "classes", 0, 0);
+    for (int i = 0; i < f->count; i++) {
+        bool in = false;
+        for (int k = 0; k < f->finding[i].slices; k++) in |= f->finding[i].slice[k].proof->cause == cause;
+        if (in) spot_json_put_text(j, NULL, s->class_name[f->finding[i].cls]);
+    }
+    spot_json_end(j);
+    spot_json_put_int(j, "size", x.size);
+    spot_json_put_int(j, "wrong", x.wrong);
+    spot_json_put_int(j, "judged", x.judged);
+    spot_json_put_int(j, "judged_wrong", x.judged_wrong);
+    put_real(j, "class_rate", x.class_rate);
+    put_real(j, "shrunk_excess", x.shrunk);
+    spot_json_put_text(j, "predicted", s->class_name[x.predicted]);
+    put_real(j, "predicted_share", x.predicted_share);
+    put_real(j, "corrected_p", x.p);
+    spot_json_end(j);
+}
+
+void spot_put_causes(spot_json *j, const spot_findings *f, const spot_subject *s)
+{
+    spot_json_array(j, "causes", 0, 0);
+    for (int k = 1; k <= spot_causes(f); k++) put_cause(j, f, k, s);
     spot_json_end(j);
 }
 
@@ -94,6 +129,7 @@ void spot_put_proof_options(spot_json *j, const spot_proof_options *p, const spo
     put_real(j, "level", p->level);
     put_real(j, "same", p->same);
     spot_json_put_number(j, "seed", "%" PRIu64, p->seed);
+    spot_json_put_text(j, "map", "principal components of all rows of each class: no method's map");
     spot_json_put_int(j, "tests", tests);
     for (int k = SPOT_CLAIM_CONFIRMED; k >= SPOT_CLAIM_CHANCE; k--)
         spot_json_put_int(j, spot_claim_name((spot_claim)k), claims[k]);

@@ -19,6 +19,7 @@
  *     proof, proof_shares    I64 (4), F64 (3): options of the proof (proof_files.h), or absent, as all that follow:
  *     proofs       F64 (k, 14): of each slice                                  origins                U8: of each member
  *     pieces, piece_seeds    F64 (pieces, 10), I64 (pieces): slice by slice
+ *     causes       I32 (k): of each slice, 0 for none; absent in older files
  *
  * Words are bytes, each word with a NUL at its end, so that any file name is a word. The rows of a finding are the rows of its
  * class.

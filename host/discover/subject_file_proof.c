@@ -73,6 +73,37 @@ static spot_status get_options(const reader *r, spot_discover_options *o)
     return SPOT_OK;
 }
 
+/* A cause has slices of two classes or more, all taken for one class, and the numbers of causes have no gap. */
+static bool is_cause(const spot_findings *f, int cause)
+{
+    const spot_cause x = spot_cause_of(f, cause);
+    bool same = x.classes > 1;
+
+    for (int i = 0; i < f->count; i++)
+        for (int k = 0; k < f->finding[i].slices; k++) {
+            const spot_proof *p = f->finding[i].slice[k].proof;
+            if (p->cause == cause) same = same && f->finding[i].cls >= 0 && p->predicted >= 0 && p->predicted == x.predicted;
+        }
+    return same;
+}
+
+static spot_status get_causes(const reader *r, spot_findings *f)
+{
+    int64_t slices = 0;
+    int32_t *cause;
+
+    if (!spot_tensors_find(r->all, "causes")) return SPOT_OK;
+    for (int i = 0; i < f->count; i++) slices += f->finding[i].slices;
+    SPOT_TRY(get(r, "causes", SPOT_I32, &slices, 0, (void **)&cause));
+    for (int64_t i = 0; i < slices; i++)
+        if (cause[i] < 0 || cause[i] > slices / 2) return damaged(r, "causes");
+    for (int i = 0; i < f->count; i++)
+        for (int k = 0; k < f->finding[i].slices; k++) f->finding[i].slice[k].proof->cause = *cause++;
+    for (int k = 1; k <= spot_causes(f); k++)
+        if (!is_cause(f, k)) return damaged(r, "causes");
+    return SPOT_OK;
+}
+
 spot_status spot_recall_proofs(spot_ctx *c, const spot_tensors *all, const char *path, spot_subject *s, spot_findings *f,
                                spot_discover_options *o)
 {
@@ -89,5 +120,6 @@ spot_status spot_recall_proofs(spot_ctx *c, const spot_tensors *all, const char 
         f->finding[i].merged = true;
         for (int k = 0; k < f->finding[i].slices; k++) SPOT_TRY(get_proof(&r, &t, &f->finding[i].slice[k], o->bdms));
     }
-    return t.proofs || t.pieces || t.members ? damaged(&r, "proofs") : SPOT_OK;
+    if (t.proofs || t.pieces || t.members) return damaged(&r, "proofs");
+    return get_causes(&r, f);
 }

@@ -232,6 +232,7 @@ static spot_status add_proofs(recorder *w, const spot_findings *f, const spot_di
     size_t slices = 0, members = 0, pieces = 0;
     double *shares, *fact, *piece;
     int64_t *chosen, *seed;
+    int32_t *cause;
     uint8_t *origin;
 
     if (!o->proof) return SPOT_OK;
@@ -247,9 +248,13 @@ static spot_status add_proofs(recorder *w, const spot_findings *f, const spot_di
     SPOT_TRY(add(w, "pieces", SPOT_F64, pieces, SPOT_RECALL_PIECE, (void **)&piece));
     SPOT_TRY(add(w, "piece_seeds", SPOT_I64, pieces, 0, (void **)&seed));
     SPOT_TRY(add(w, "origins", SPOT_U8, members, 0, (void **)&origin));
+    SPOT_TRY(add(w, "causes", SPOT_I32, slices, 0, (void **)&cause));
     spot_proof_options_numbers(chosen, shares, o->proof);
     for (int i = 0; i < f->count; i++)
-        for (int k = 0; k < f->finding[i].slices; k++) put_proof(&f->finding[i].slice[k], &fact, &piece, &seed, &origin);
+        for (int k = 0; k < f->finding[i].slices; k++) {
+            *cause++ = f->finding[i].slice[k].proof->cause;
+            put_proof(&f->finding[i].slice[k], &fact, &piece, &seed, &origin);
+        }
     return SPOT_OK;
 }
 

@@ -426,12 +426,15 @@ spot_status spot_subject_read(spot_ctx *c, spot_subject *s, const spot_subject_f
 
 spot_status spot_rows_read(spot_ctx *c, spot_subject *s, const spot_subject_files *files, const spot_known *known)
 {
-    const char *prob = files->probs ? files->probs : files->losses;
+    const char *prob = files->probs ? files->probs : files->losses, *made_by = known->feature ? "findings" : files->embeddings;
     reading r = { .c = c, .s = s, .files = files, .known = known };
     spot_status st;
 
     memset(s, 0, sizeof *s);
-    st = read_part(&r, read_features);
+    if (known->feature) {
+        s->n = known->rows, s->d = known->features, s->feature = known->feature;
+        st = SPOT_OK;
+    } else st = read_part(&r, read_features);
     if (!st && s->d != known->features)
         st = spot_fail(c, SPOT_INPUT, "%s has %d numbers per row, and the findings have %d; give features of the new rows "
                        "from the same network", files->embeddings, s->d, known->features);
@@ -441,7 +444,7 @@ spot_status spot_rows_read(spot_ctx *c, spot_subject *s, const spot_subject_file
     if (!st) st = read_part(&r, read_labels);
     if (!st) st = read_part(&r, read_prob);
     if (!st) st = read_part(&r, read_ids);
-    if (!st) st = spot_subject_check_as(c, s, &(spot_subject_words){ files->embeddings, files->labels, prob, prob });
+    if (!st) st = spot_subject_check_as(c, s, &(spot_subject_words){ made_by, files->labels, prob, prob });
     if (st) spot_subject_close(s);
     return st;
 }

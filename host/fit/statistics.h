@@ -58,4 +58,12 @@ double spot_stratified_tail(const spot_stratum *s, int strata, int inside, doubl
  * n and m are not 0. */
 spot_interval spot_share_difference(int a, int n, int b, int m);
 
+/* Share of wrong rows among `rows` rows less that of their classes, (wrong - base) / rows, with its 95 % interval. all,
+ * all_wrong: the rows of these classes and the wrong ones, `rows` among them; base: wrong rows that the classes' rates let
+ * expect, which is rows * all_wrong / all for one class. The other rows are independent of these, and difference =
+ * (1 - rows / all) (share - share of the others), so the interval is Newcombe's of the latter, made smaller. With several
+ * classes the others count as one class, and the interval is moved to the difference; it is then rather too wide than too
+ * narrow (tests/test_excess.c). NaN for no rows. */
+spot_interval spot_share_excess(int wrong, int rows, int all_wrong, int all, double base);
+
 #endif

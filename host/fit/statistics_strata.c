@@ -61,3 +61,17 @@ spot_interval spot_share_difference(int a, int n, int b, int m)
     return (spot_interval){ value, value - hypot(x.value - x.low, y.high - y.value),
                             value + hypot(x.high - x.value, y.value - y.low) };
 }
+
+spot_interval spot_share_excess(int wrong, int rows, int all_wrong, int all, double base)
+{
+    const double part = 1 - (double)rows / all;
+    spot_interval x;
+    double off;
+
+    if (!rows) return (spot_interval){ NAN, NAN, NAN };
+    if (rows == all) return (spot_interval){ 0, 0, 0 };
+    x = spot_share_difference(wrong, rows, all_wrong - wrong, all - rows);
+    x = (spot_interval){ part * x.value, part * x.low, part * x.high };
+    off = (wrong - base) / rows - x.value;       /* 0 within one class */
+    return (spot_interval){ x.value + off, x.low + off, x.high + off };
+}

@@ -6,10 +6,12 @@
  * A folder of findings:
  *     slices.csv     id, class, method, seed, rank, score: a line for every row of every slice. A text that a spreadsheet would
  *                    run as a formula (it begins with = + - @ or a tab, and is no number) has ' before it;
- *                    with a proof also its claim, and whether the row was found, judged or both
+ *                    with a proof also its claim, whether the row was found, judged or both, and the number of the slice's
+ *                    cause, if it shares one with slices of other classes
  *     slices.json    the examined classes; each slice: size, error rate, mean confidence, share of all errors, nearest correct
  *                    neighbours, and its words and conjunction where it was described; the classes that were not examined,
- *                    and why. With a proof (schema 2) also its options, and each slice's numbers and tests
+ *                    and why. With a proof (schema 2) also its options, and each slice's numbers and tests, and the causes that
+ *                    several classes share
  *     map.npy        (n, 2): first two columns of the first map, in the subject's order; of PCA where no method has a map, and
  *                    with a proof; NaN for rows of classes that were not examined
  *     fit.safetensors    fitted parameters of the methods (spot_fit), with which spotter assign puts new rows into the slices;
@@ -106,6 +108,10 @@ spot_status spot_discover_cost(spot_ctx *c, const spot_subject *s, const spot_di
  * so far. Close f also after a failure. */
 spot_status spot_discover      (spot_ctx *c, spot_findings *f, const spot_subject *s, const spot_discover_options *o);
 void        spot_findings_close(spot_findings *f);
+
+/* Causes that several classes share (proof.h), numbered from 1 to spot_causes(f), that of the surest slice first. */
+int        spot_causes  (const spot_findings *f);
+spot_cause spot_cause_of(const spot_findings *f, int cause);
 
 /* The words for the slices. text NULL: without phrases; attributes NULL: without a conjunction. */
 typedef struct {

@@ -23,7 +23,12 @@
  *
  * Slices that are nearly the same rows are merged afterwards, for display: merged before the tests, one part's rows would serve
  * finding and judging. A merged slice has the least corrected p of its pieces, which is valid, since Holm's correction holds
- * for all pieces at once. */
+ * for all pieces at once.
+ *
+ * One cause may make slices in several classes: pictures of five classes that came out black. Confirmed slices are shown as one
+ * cause if they are of two classes at least, each has half of its wrong rows or more taken for the same class, and every two of
+ * them are near: the means of their wrong rows are at most half as far from each other as either is from the mean of the right
+ * rows of its own class, and of the class that they are taken for. This is a rule and no test: every slice keeps its claim. */
 #ifndef SPOTTER_PROOF_H
 #define SPOTTER_PROOF_H
 
@@ -77,7 +82,19 @@ typedef struct {
     spot_piece   *piece;       /* (pieces): the least corrected p first */
     int           tests;       /* size of the family of tests, of all slices together */
     uint8_t      *origin;      /* (size of the slice): spot_origin of each row */
+    int           cause;       /* from 1, the same for all slices of a cause; 0: the slice stands alone */
 } spot_proof;
+
+/* The slices of one cause together; their classes have no row in common. */
+typedef struct {
+    int    slices, classes;
+    int    size, wrong;        /* rows; wrong ones among them */
+    int    judged, judged_wrong;       /* judged rows; wrong ones among them */
+    double class_rate, shrunk; /* of the judged rows: error rate of their classes; excess to expect on new rows */
+    int    predicted;          /* the class that most wrong rows are taken for */
+    double predicted_share;    /* of all wrong rows */
+    double p;                  /* the least of its slices */
+} spot_cause;
 
 typedef enum { SPOT_ORIGIN_FOUND = 1, SPOT_ORIGIN_JUDGED, SPOT_ORIGIN_BOTH } spot_origin;
 const char *spot_origin_name(int origin);              /* "found", "judged", "both" */

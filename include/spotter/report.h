@@ -13,6 +13,7 @@
 #include "spotter/model.h"
 #include "spotter/scene.h"
 #include "spotter/shifts.h"
+#include "spotter/versions.h"
 #include "spotter/view.h"
 
 #ifdef __cplusplus
@@ -85,6 +86,8 @@ spot_status spot_background_figures(spot_ctx *c, const char *const *dir, int dir
  * place?). which 0: all that the runs have. Models of o->method, or all. */
 spot_status spot_examine_figures(spot_ctx *c, const char *const *dir, int dirs, const spot_figures_options *o);
 
+enum { SPOT_UNREADABLE_NAMED = 20 };
+
 /* The ground behind the transparent pixels of a PNG. DROP: nothing; alpha is dropped, as torchvision's loader does. */
 typedef enum { SPOT_MATTE_DROP, SPOT_MATTE_WHITE, SPOT_MATTE_BLACK } spot_matte;
 
@@ -105,7 +108,8 @@ typedef struct {
 spot_report_options spot_report_defaults(void);
 
 /* The findings of one model (spotter discover), or of several models side by side; their rows must have the same ids and
- * classes. Equal findings and options give equal bytes. An unreadable picture is counted, and its name shown instead.
+ * classes. Equal findings and options give equal bytes. Unreadable pictures
+ * are named, each with its reason, in the log and on the page: SPOT_UNREADABLE_NAMED of them, the others are counted.
  *
  * Slices with a proof (proof.h) come by claim, then by the excess of errors to expect on new rows. Only confirmed ones are
  * called blindspots. Those that may be chance, and those that are no worse than the rest of their classes, lie in folds. Slices
@@ -129,6 +133,12 @@ typedef struct {
 
 /* The gathered pictures and the controls side by side, the counts, the test and the verdict. Nothing is judged here. */
 spot_status spot_report_claim(spot_ctx *c, const char *path, const spot_claim_result *k, const spot_report_options *o);
+
+/* Two versions of a classifier (versions.h), the worst slice first: its verdict, error rates before and after with counts and
+ * p, pictures of the rows that changed, what got worse outside all slices, and the classes as wholes. s: as for
+ * spot_versions_compare; pictures are those of s[0]. Equal results and options give equal bytes. */
+spot_status spot_report_versions(spot_ctx *c, const char *path, const spot_versions *v,
+                                 const spot_subject *const s[SPOT_VERSIONS], const spot_report_options *r);
 
 /* The run of a sweep: table, figures, and from the run's cache each EC's map with the truth and the findings of every method.
  * The page lists the ECs that are no longer in the cache. SPOT_INPUT, with the page written, where segments are damaged. */

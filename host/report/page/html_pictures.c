@@ -75,7 +75,9 @@ typedef struct {
     int      sheet, side, given, unreadable;
     int      strip_side;
     size_t   spent, pictures;      /* bytes and pictures of all sheets so far */
-    char     why[512];             /* error of the first unreadable picture */
+    char     why[SHEET][512];      /* errors of the unreadable pictures of a sheet, by their places; "" for a readable one */
+    char   (*said)[512];           /* (SPOT_UNREADABLE_NAMED): errors of the first unreadable pictures, `names` so far */
+    int      names;
 } sheets;
 
 /* FNV-1a over the size and the pixels. Two different pictures with one hash would hide one of them; that is a chance of 2^-64
@@ -113,7 +115,7 @@ static spot_status place_picture(sheets *a, spot_ctx *quiet, spot_picture *in, i
 static int place_pictures(sheets *a, const int *row, int n)
 {
     spot_ctx *c = a->p->c;
-    int failed = 0, first = n;
+    int failed = 0;
 
     #pragma omp parallel num_threads(c->threads > 0 ? c->threads : 1) reduction(+ : failed)
     {
@@ -125,15 +127,21 @@ static int place_pictures(sheets *a, const int *row, int n)
             spot_picture_give_back(&in);
             a->tile[row[i]] = s ? UNREADABLE : a->sheet * SHEET + i;
             failed += s != SPOT_OK;
-            #pragma omp critical (spot_first_unreadable)
-            if (s && i < first && !a->unreadable) {
-                first = i;
-                snprintf(a->why, sizeof a->why, "%s", spot_message(&quiet, s));
-            }
+            snprintf(a->why[i], sizeof a->why[i], "%s", s ? spot_message(&quiet, s) : "");
         }
         spot_picture_close(&in);
     }
     return failed;
+}
+
+/* Names the unreadable pictures of a sheet of n. */
+static void name_unreadable(sheets *a, int n)
+{
+    for (int i = 0; i < n && a->names < SPOT_UNREADABLE_NAMED; i++) {
+        if (!*a->why[i]) continue;
+        spot_log(a->p->c, SPOT_LOG_WARN, "could not be read: %s", a->why[i]);
+        snprintf(a->said[a->names++], sizeof *a->said, "%s", a->why[i]);
+    }
 }
 
 /* Adds up to 64 pictures as one sheet; *fits false: larger than the room, nothing was added. */
@@ -155,6 +163,7 @@ static spot_status add_sheet(sheets *a, const int *row, int n, size_t room, bool
         a->pictures += (size_t)n;
         a->given += n - failed;
         a->unreadable += failed;
+        name_unreadable(a, n);
     } else
         for (int i = 0; i < n; i++) a->tile[row[i]] = NONE;
     free(jpeg);
@@ -242,6 +251,9 @@ static void write_sizes(sheets *a, int there, int side)
     spot_json_put_int(p->at, "there", there);
     spot_json_put_int(p->at, "given", a->given);
     spot_json_put_int(p->at, "unreadable", a->unreadable);
+    spot_json_array(p->at, "unreadable_named", 0, 0);
+    for (int i = 0; i < a->names; i++) spot_page_text(p, NULL, a->said[i]);
+    spot_json_end(p->at);
     spot_json_put_int(p->at, "wanted", side);
     spot_json_put_int(p->at, "strips", a->strip_side);
     spot_json_put_int(p->at, "others", a->side);
@@ -264,7 +276,8 @@ spot_status spot_page_pictures(spot_page *p, const spot_picture_source *from, sp
     a.tile = malloc(rows * sizeof *a.tile);
     a.shape = calloc(rows, 2);
     a.pixels = calloc(rows, sizeof *a.pixels);
-    if (!a.rgb || !a.tile || !a.shape || !a.pixels)
+    a.said = malloc(SPOT_UNREADABLE_NAMED * sizeof *a.said);
+    if (!a.rgb || !a.tile || !a.shape || !a.pixels || !a.said)
         s = spot_fail(p->c, SPOT_NOMEM, "no memory for the pictures of %d rows", from->rows);
     else {
         for (int i = 0; i < from->rows; i++) a.tile[i] = NONE;
@@ -275,7 +288,8 @@ spot_status spot_page_pictures(spot_page *p, const spot_picture_source *from, sp
         write_sizes(&a, there, side);
         spot_json_end(p->at);
         if (a.unreadable)
-            spot_log(p->c, SPOT_LOG_WARN, "%d of %d pictures could not be read; the first: %s", a.unreadable, there, a.why);
+            spot_log(p->c, SPOT_LOG_WARN, "%d of %d pictures could not be read%s", a.unreadable, there,
+                     a.unreadable > a.names ? "; the first are named" : "");
         if (a.given + a.unreadable < there)
             spot_log(p->c, SPOT_LOG_INFO, "the report has %d of %d pictures; more do not fit into %.3g MB; --full takes all",
                      a.given, there, (double)p->o->budget / 1e6);
@@ -285,5 +299,6 @@ spot_status spot_page_pictures(spot_page *p, const spot_picture_source *from, sp
     free(a.tile);
     free(a.shape);
     free(a.pixels);
+    free(a.said);
     return s;
 }

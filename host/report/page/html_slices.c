@@ -76,6 +76,7 @@ static void write_proof(spot_page *p, const spot_proof *v)
     spot_page_real(p, "shrunk", v->shrunk);
     spot_page_real(p, "cell", v->cell);
     spot_json_put_int(p->at, "tests", v->tests);
+    if (v->cause) spot_json_put_int(p->at, "cause", v->cause);
     spot_json_array(p->at, "pieces", 0, 0);
     for (int i = 0; i < v->pieces; i++) write_piece(p, &v->piece[i]);
     spot_json_end(p->at);

@@ -123,5 +123,49 @@ const Card = (() => {
     return h("li", {}, s.button);
   }
 
-  return { draw, picture, strip, numbers, distinct, range };
+  // The worst pictures of a cause's slices, in turn.
+  function causeStrip(list, most) {
+    const tiles = list.map(s => distinct(s.place, s.worst, most).map(([i, times]) => picture(s.place, i, TILE, times)));
+    const turn = d3.range(most).flatMap(k => tiles.map(t => t[k]).filter(Boolean)).slice(0, most);
+    return h("span", { class: "strip" }, h("span", { class: "worst" }, ...turn));
+  }
+
+  // The rows of each class of a cause.
+  function classRows(list) {
+    const rows = new Map();
+
+    for (const s of list) rows.set(Claim.className(s), (rows.get(Claim.className(s)) || 0) + s.size);
+    return [...rows].flatMap(([name, n], i) => [i ? ", " : null, h("bdi", {}, name), ` ${count(n)}`]);
+  }
+
+  // Slice numbers in short: 1 to 3, 7.
+  function span(list) {
+    const n = list.map(s => s.number).sort((a, b) => a - b), part = [];
+    for (let i = 0, j; i < n.length; i = j + 1) {
+      for (j = i; n[j + 1] === n[j] + 1; j++) { }
+      part.push(j > i + 1 ? `${n[i]} to ${n[j]}` : n.slice(i, j + 1).join(", "));
+    }
+    return part.join(", ");
+  }
+
+  // Slices of several classes with one cause: a head, and below it, folded, the slices. list: in their order; cards: theirs.
+  function cause(list, cards, open, ontoggle) {
+    const t = Claim.together(list), at = v => `${Math.round(100 * v)}%`;
+    const numbers = h("span", { class: "numbers" },
+      h("span", {}, h("b", {}, count(t.size)), " rows"),
+      h("span", {}, h("b", {}, percent(t.rate)), ` of ${count(t.judged)} judged wrong`),
+      h("span", {}, "their classes ", h("b", {}, percent(t.classRate))));
+    const head = h("div", { class: "card cause-head confirmed" },
+      h("span", { class: "line" }, h("span", { class: "rank" }, span(list)),
+        h("span", { class: "where" }, `One cause in ${count(t.classes)} classes`),
+        h("span", { class: "claim confirmed" }, "confirmed blindspots"), numbers),
+      h("span", { class: "who" }, "predicted as ", h("bdi", { class: "taken" }, t.taken), `, ${percent(t.share)} · in `, ...classRows(list)),
+      h("span", { class: "bar-rate", "aria-hidden": "true" }, h("span", { class: "fill", style: `width:${at(t.rate)}` }),
+        h("span", { class: "base", style: `left:${at(t.classRate)}` })),
+      Picture.there ? causeStrip(list, STRIP) : null);
+    return h("li", { class: "cause" }, head, h("details", { open, ontoggle },
+      h("summary", {}, `The ${count(list.length)} slices, each by itself`), h("ol", { class: "cards" }, ...cards)));
+  }
+
+  return { draw, cause, picture, strip, numbers, distinct, range };
 })();

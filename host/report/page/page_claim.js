@@ -67,6 +67,17 @@ const Claim = (() => {
     }
   }
 
+  // Slices of several classes with one cause, by model and number; and a cause's figures.
+  const causeOf = s => s.proof && s.proof.cause ? `${place(s).model}.${s.proof.cause}` : null;
+  const causes = list => new Set(list.map(causeOf).filter(Boolean)).size;
+
+  function together(list) {
+    const sum = of => list.reduce((n, s) => n + of(s), 0), judged = sum(s => s.proof.judged);
+    return { size: sum(s => s.size), judged, rate: sum(s => s.proof.wrong) / judged,
+             classRate: sum(s => s.proof.class_rate * s.proof.judged) / judged, taken: what.classes[list[0].taken],
+             share: sum(s => s.taken_share * s.wrong) / sum(s => s.wrong), classes: new Set(list.map(s => s.place)).size };
+  }
+
   const className = s => place(s).class < 0 && !isRun ? "all classes" : Data.placeName(s.place);
 
   function name(s) {
@@ -78,6 +89,7 @@ const Claim = (() => {
   const taken = s => s.taken === undefined ? null : what.classes[s.taken];
   const count_of = list => Object.fromEntries(KINDS.map(k => [k, list.filter(s => s.kind === k).length]));
 
-  return { begin, order, kinds: count_of, word: s => words[s.kind], methods, name, className, classRate, rate, taken, tested,
+  return { begin, order, kinds: count_of, word: s => words[s.kind], methods, name, className, classRate, rate, taken, tested, causeOf, causes,
+           together,
            all: () => all, at: address => at.get(address), place };
 })();

@@ -12,11 +12,14 @@ const Head = (() => {
     const rest = [[n.suggested, "is suggested", "are suggested"], [n.chance, "may be chance", "may be chance"],
                   [n.fine, "has no more errors than elsewhere", "have no more errors than elsewhere"]]
       .filter(([m]) => m).map(([m, one, many]) => are(m, one, many));
+    const causes = Claim.causes(list), shared = list.filter(Claim.causeOf).length;
+    const alike = !causes ? "" : causes === 1 ? ` ${count(shared)} of them are alike and seem to have one cause.`
+      : ` ${count(shared)} of them are alike and seem to have ${count(causes)} causes.`;
     const told = [first[0].toUpperCase() + first.slice(1), ...rest];
     const level = proof ? ` at the level ${percent(proof.level)}` : "";
     const beat = k === what.models.length - 1 && proof && proof.chance && n.suggested
       ? ` Suggested: better than the best of ${plural(proof.chance, "search", "searches")} in errors without structure.` : "";
-    return [h("b", {}, `${told.length > 1 ? `${told.slice(0, -1).join(", ")} and ${told.at(-1)}` : told[0]}.`),
+    return [h("b", {}, `${told.length > 1 ? `${told.slice(0, -1).join(", ")} and ${told.at(-1)}` : told[0]}.`), alike,
             ` ${plural(tests, "test")} on rows that the search had not seen, corrected together (Holm)${level}.${beat}`];
   }
 
@@ -80,11 +83,20 @@ const Head = (() => {
     notes();
   }
 
+  // The unreadable pictures, each with its reason.
+  function unreadable(p) {
+    const said = p.unreadable_named || [], more = p.unreadable - said.length;
+    const first = `${plural(p.unreadable, "picture")} could not be read; a box with the name stands in the place.`;
+    if (!said.length) return first;
+    return [first, h("details", {}, h("summary", {}, "Which, and why"), h("ul", { class: "plain-list" },
+      ...said.map(t => h("li", {}, h("bdi", {}, t))), more ? h("li", {}, `and ${count(more)} more`) : null))];
+  }
+
   function pictureNotes(out) {
     const p = what.pictures;
     if (!p) return;
     if (p.unreadable)
-      out.push(`${plural(p.unreadable, "picture")} could not be read; a box with the name stands in the place.`);
+      out.push(unreadable(p));
     if (p.given + p.unreadable < p.there)
       out.push(`To stay small this page holds ${count(p.given)} of ${count(p.there)} pictures, those of blindspots first` +
                `${p.others < p.wanted ? `, most of them ${p.others} pixels wide` : ""}. Numbers are of all rows. ` +
@@ -109,7 +121,7 @@ const Head = (() => {
     if (failed.length > 6) out.push(`${failed.length - 6} more failed; each says why where it is selected.`);
     if (what.no_figures) out.push(what.no_figures);
     pictureNotes(out);
-    if (out.length) document.getElementById("notes").append(h("ul", { class: "notes" }, ...out.map(t => h("li", {}, t))));
+    if (out.length) document.getElementById("notes").append(h("ul", { class: "notes" }, ...out.map(t => h("li", {}, ...[t].flat()))));
   }
 
   return { draw };

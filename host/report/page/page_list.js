@@ -107,9 +107,32 @@ const List = (() => {
 
   const card = s => Card.draw(s, selected === s, mixed(), () => choose(s));
 
+  // The slices of a list, those with one cause together in the place of the first; one that stands alone is a list of one.
+  const isOpen = new Set();             // causes whose slices are unfolded
+  function items(list) {
+    const at = new Map(), out = [];
+    for (const s of list) {
+      const key = Claim.causeOf(s);
+      if (key && at.has(key)) at.get(key).push(s);
+      else out.push([s]);
+      if (key && !at.has(key)) at.set(key, out.at(-1));
+    }
+    return out;
+  }
+
+  function item(list) {
+    if (list.length === 1) return card(list[0]);
+    const key = Claim.causeOf(list[0]);
+    return Card.cause(list, list.map(card), isOpen.has(key), e => {
+      if (e.target.open) isOpen.add(key);
+      else isOpen.delete(key);
+      roving();
+    });
+  }
+
   // The first cards of a list, and a button for more.
-  function cards(list, key, id) {
-    const out = [h("ol", { class: "cards", id }, ...list.slice(0, shown[key]).map(card))];
+  function cards(slices, key, id) {
+    const list = items(slices), out = [h("ol", { class: "cards", id }, ...list.slice(0, shown[key]).map(item))];
     if (shown[key] < list.length)
       out.push(h("p", { class: "row" }, button(`Show more (${count(list.length - shown[key])} left)`, () => {
         shown[key] = Math.min(list.length, shown[key] + 40);
@@ -201,7 +224,7 @@ const List = (() => {
     const before = selected;
     selected = s;
     partner = other;
-    reveal(s);
+    if (!how.silent) reveal(s);
     if (s.own) await PointMap.show(s.place, mapOf(s.place), finding >= 0 && what.findings[finding].place === s.place
                                    ? what.findings[finding].slices : []);
     else if (s.finding !== finding) await showFinding(s.finding);
@@ -221,13 +244,16 @@ const List = (() => {
 
   // Opens the fold of a slice, and shows as many cards as there are before it.
   function reveal(s) {
-    const key = FOLDS[s.kind] ? s.kind : "main", list = sections()[key], at = list.indexOf(s);
+    const key = FOLDS[s.kind] ? s.kind : "main", at = items(sections()[key]).findIndex(list => list.includes(s));
     const box = document.getElementById(`fold-${key}`);
+    if (Claim.causeOf(s)) isOpen.add(Claim.causeOf(s));
     if (at >= shown[key]) {
       shown[key] = at + 1;
       draw();
     }
     if (at >= 0 && box) box.open = true;
+    const cause = s.button && s.button.closest(".cause details");
+    if (cause) cause.open = true;
   }
 
   // ---- addresses: #slice-3 is a link to a slice ----
@@ -295,7 +321,8 @@ const List = (() => {
 
   function legend(f) {
     const box = document.getElementById("legend"), p = what.places[f.place], m = f.map < 0 ? null : what.maps[f.map];
-    const of = m && (m.of === null ? what.findings.some(g => g.merged) ? "the map of all rows" : "a map of their principal components" : `the map of ${m.of}`) +
+    const of = m && (m.of === null ? "a map of their principal components (PCA)" : `the map of ${m.of}`) +
+      (m.of === null && f.merged ? ", drawn for this page alone: no slice was found on it" : "") +
       (m.columns > 2 ? `: the first 2 of its ${m.columns} dimensions` : "");
     const on = m ? `${count(p.n)} rows${Data.manyPlaces ? ` of ${Data.placeName(f.place)}` : ""} on ${of}`
       : "There is no map of these rows.";

@@ -11,7 +11,8 @@ function writeHelp() {
     p("On the map rows that lie close to each other look alike to the model. Colour is the model’s confidence in the true " +
       "class; a cross is a wrong row. Drag to move, turn the wheel to zoom, point at a row to see it, click on one to select " +
       "its slice. A map of t-SNE or UMAP keeps neighbours; how far apart two groups lie, and how large they are, means " +
-      "little."),
+      "little. " + (what.findings.some(f => f.merged) ? "Slices with a proof were found on two parts of the rows, each with a map " +
+      "of its own; these do not fit together, so the page shows the principal components of all rows of a class." : "")),
     p("Draw with the lasso (or with the shift key down) around points to make a slice of your own: it gets size, error rate " +
       "and pictures like the others, can be compared with them, and its ids saved as CSV or JSON."),
     p(key("↑"), " ", key("↓"), " go through the slices, ", key("Esc"), " puts the selection back. With the map in ",
@@ -30,7 +31,9 @@ function claimHelp() {
           "judged rows are wrong that chance gives it in few such reports, all tests counted. ", h("b", {}, "Suggested"),
           ": not that, but better than the best of searches in errors without structure. ", h("b", {}, "May be chance"),
           ": neither. Only confirmed slices are called blindspots. The surest come first, and of these the ones with the " +
-          "greatest excess of errors to expect on new rows."];
+          "greatest excess of errors to expect on new rows. Confirmed slices of several classes stand together as one cause " +
+          "where most of their wrong rows are taken for one class and they are nearer to each other than to what the model " +
+          "gets right: a rule, not a test; each keeps its own claim."];
 }
 
 async function start() {

@@ -55,7 +55,8 @@ class Proof:
     claim: "confirmed", "suggested" or "chance". p: corrected for all slices. judged, wrong: rows; class_rate: error rate of their
     classes. excess: error rate less class_rate, an Interval; shrunk: the excess to expect on new rows. cell: error rate that
     predicted class and confidence alone let expect, NaN where not known. predicted: class that most wrong rows are taken for,
-    None where not known; predicted_share of them. pieces: list of Piece, the surest first."""
+    None where not known; predicted_share of them. pieces: list of Piece, the surest first. cause: a number that slices of several
+    classes share which seem to have one cause; None: the slice stands alone."""
     claim: str
     p: float
     judged: int
@@ -67,13 +68,15 @@ class Proof:
     predicted: Optional[str]
     predicted_share: float
     pieces: List[Piece]
+    cause: Optional[int] = None
 
 
 def _read_proof(proof: Any, names: Sequence[str], method: str) -> Proof:
     pieces = [Piece(method, *[getattr(p, name) for name in FIELDS[1:]]) for p in proof.piece[:proof.pieces]]
     return Proof(CLAIMS[proof.claim], proof.p, proof.judged, proof.wrong, proof.class_rate,
                  Interval(proof.excess.value, proof.excess.low, proof.excess.high), proof.shrunk, proof.cell,
-                 names[proof.predicted] if 0 <= proof.predicted < len(names) else None, proof.predicted_share, pieces)
+                 names[proof.predicted] if 0 <= proof.predicted < len(names) else None, proof.predicted_share, pieces,
+                 proof.cause or None)
 
 
 class Slice:
@@ -148,7 +151,7 @@ def columns(slices: Sequence[Slice]) -> Dict[str, list]:
                  "predicted_share"):
         table[name] = [getattr(s, name) for s in slices]
     if any(s.proof for s in slices):
-        for name in ("claim", "p", "judged", "shrunk", "cell"):
+        for name in ("claim", "p", "judged", "shrunk", "cell", "cause"):
             table[name] = [getattr(s.proof, name) if s.proof else None for s in slices]
         table["excess"] = [s.proof.excess.value if s.proof else None for s in slices]
         table["excess_low"] = [s.proof.excess.low if s.proof else None for s in slices]

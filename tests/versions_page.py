@@ -1,0 +1,89 @@
+#!/usr/bin/python3
+"""Pages of test_versions_page.sh in a real browser.
+
+    versions_page.py cause FILE.html      of a model with one cause in five classes
+    versions_page.py versions FILE.html   of two versions: five blindspots mended, one new
+    versions_page.py equal FILE.html      of a version and itself
+"""
+import sys
+
+from browser import Browser
+from report_page import check, quiet
+
+
+def text(page, what):
+    return page.js("document.querySelector(%r).innerText" % what)
+
+
+def cause(browser, path):
+    page = browser.open(path, width=1200, height=1000)
+    page.wait("document.querySelectorAll('.cause').length")
+    page.frames(4)
+    check(page.js("document.querySelectorAll('.cause').length") == 1, "there is not one cause")
+    head = text(page, ".cause-head")
+    check("One cause in 5 classes" in head and "predicted as signs" in head and "<b>fun</b>" in head, "its head says", head)
+    check("seem to have one cause" in text(page, "#claims"), "the first sentence says", text(page, "#claims"))
+    check(not page.js("document.querySelector('.cause details').open"), "the slices of the cause are not folded")
+    inside = page.js("document.querySelectorAll('.cause details button.card').length")
+    check(inside >= 5 and page.js("Claim.all().filter(Claim.causeOf).length") == inside, inside, "slices under the head")
+    check(page.js("[...document.querySelectorAll('.cause .worst canvas')].length") > 5, "the head has no pictures")
+    # A link to a slice of the cause unfolds it; the arrow keys pass over it while it is folded.
+    link = page.js("Claim.all().find(Claim.causeOf).address")
+    page.js("List.clear(), List.choose(Claim.at(%r))" % link)
+    page.wait("document.querySelector('.cause details').open")
+    check(page.js("document.querySelector('.cause [aria-pressed=true]') !== null"), "the chosen slice is not to be seen")
+    check("Which, and why" in page.js("document.getElementById('notes').textContent"), "unreadable pictures are not named")
+    named = page.js("document.querySelectorAll('#notes .plain-list li').length")
+    check(named == 21, "of 25 unreadable pictures", named, "lines")
+    legend = text(page, "#legend")
+    check("principal components" in legend and "no slice was found on it" in legend, "the map's words are", legend)
+    check(page.js("window.hacked === undefined"), "a name ran as a script")
+    quiet(page)
+    small = browser.open(path, width=400, height=800)
+    small.frames(4)
+    check(small.js("document.documentElement.scrollWidth <= innerWidth"), "a narrow window scrolls sideways")
+    quiet(small)
+
+
+def versions(browser, path):
+    page = browser.open(path, width=1200, height=1000)
+    page.wait("document.documentElement.dataset.ready === '1'")
+    page.frames(4)
+    check("<i>v2</i>" in text(page, "#title") and "<u>test</u>" in text(page, "#names"), "names are not shown as they are")
+    lead = text(page, "#lead")
+    check("is worse than" in lead and "new" in lead, "the first sentence says", lead)
+    verdicts = page.js("[...document.querySelectorAll('#slices .verdict')].map(e => e.textContent)")
+    order = ["new", "worse", "pending", "same", "better", "mended"]
+    check(verdicts[0] in ("new", "worse") and verdicts == sorted(verdicts, key=order.index), "the order is", verdicts)
+    check(sum(v in ("better", "mended") for v in verdicts) >= 4, "the mended ones are", verdicts)
+    first = text(page, "#slices .card")
+    s = page.js("what.slices[0]")
+    for word in ("<b>fun</b>", "%d of %d" % (s["wrong"][1], s["compared"]), "Turned wrong", "corrected"):
+        check(word.lower() in first.lower(), "the first card has no", word, "but", first)
+    check(page.js("document.querySelectorAll('#slices .card canvas').length") > 20, "there are no pictures")
+    check(page.js("what.outside") > 0 and "turned wrong" in lead, "rows outside are not told")
+    check(page.js("document.querySelectorAll('#whole tbody tr').length") == 7, "the classes are not all there")
+    page.js("document.querySelector('#slices details').open = true")
+    page.wait("document.querySelector('#slices details table') !== null")
+    check(page.js("window.hacked === undefined"), "a name ran as a script")
+    check(not page.js("document.querySelector('main b i, main b u, main td b') !== null"), "a name became markup")
+    quiet(page)
+    for dark in (False, True):
+        small = browser.open(path, width=400, height=800, dark=dark)
+        small.frames(4)
+        check(small.js("document.documentElement.scrollWidth <= innerWidth"), "a narrow window scrolls sideways")
+        quiet(small)
+
+
+def equal(browser, path):
+    page = browser.open(path, width=1200, height=1000)
+    page.wait("document.documentElement.dataset.ready === '1'")
+    check("Both versions have the same rows wrong" in text(page, "#lead"), "it says", text(page, "#lead"))
+    check(page.js("document.getElementById('lost-part').hidden"), "there are rows outside")
+    quiet(page)
+
+
+if __name__ == "__main__":
+    with Browser() as b:
+        {"cause": cause, "versions": versions, "equal": equal}[sys.argv[1]](b, sys.argv[2])
+    print(sys.argv[1], "page holds")
