@@ -68,11 +68,11 @@ static double rate_of(const toy *t, unsigned set)
     return sum / rows;
 }
 
-static double gain(const toy *t, unsigned set, double b)
+static double gain(const toy *t, unsigned set, double b, double phi)
 {
     double r = rate_of(t, set), n = EACH * __builtin_popcount(set);
 
-    return r > b ? n * (r * log(r / b) + (1 - r) * log((1 - r) / (1 - b))) : 0;
+    return r > b ? n / phi * (r * log(r / b) + (1 - r) * log((1 - r) / (1 - b))) : 0;
 }
 
 static double between(const toy *t, unsigned a, unsigned b)
@@ -144,14 +144,14 @@ static double quotient(const toy *t, unsigned a, unsigned b, unsigned background
 }
 
 /* The best set of disjoint nodes, of all sets. */
-static int best_nodes(unsigned *set, const toy *t, double b, unsigned background)
+static int best_nodes(unsigned *set, const toy *t, double b, double phi, unsigned background)
 {
     double most = 0, own[NODES];
     unsigned best = 0;
     int len = 0;
 
     for (int v = 0; v < NODES; v++) {
-        own[v] = gain(t, t->node[v], b) - log(ROWS);
+        own[v] = gain(t, t->node[v], b, phi) - log(ROWS);
         if (v >= LEAVES && !(quotient(t, t->left[v], t->right[v], background) < INFINITY)) own[v] = -1;
     }
     for (unsigned pick = 1; pick < 1u << NODES; pick++) {
@@ -178,9 +178,19 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* phi of the rows of a set of leaves. */
+static double spread_of(const toy *t, unsigned set)
+{
+    double b = rate_of(t, set), v = 0;
+
+    for (int i = 0; i < ROWS; i++)
+        if (in(t, set, i)) v += pow(t->error[i] - b, 2) / (EACH * __builtin_popcount(set));
+    return fmin(fmax(v / (b * (1 - b)), 0.15), 1);
+}
+
 static int search_by_force(unsigned *set, const toy *t)
 {
-    double rates[ROWS], b;
+    double rates[ROWS], b, phi = spread_of(t, (1u << LEAVES) - 1);
     unsigned background = 0, rest;
     int len = 0;
 
@@ -190,11 +200,11 @@ static int search_by_force(unsigned *set, const toy *t)
     for (int round = 0; round < 4; round++) {
         background = 0;
         for (int k = 0; k < LEAVES; k++)
-            if (gain(t, 1u << k, b) < 2) background |= 1u << k;
-        len = best_nodes(set, t, b, background);
+            if (gain(t, 1u << k, b, phi) < 2) background |= 1u << k;
+        len = best_nodes(set, t, b, phi, background);
         rest = (1u << LEAVES) - 1;
         for (int k = 0; k < len; k++) rest &= ~set[k];
-        if (rest) b = rate_of(t, rest);
+        if (rest) b = rate_of(t, rest), phi = spread_of(t, rest);
     }
     for (;;) {
         double least = 1;

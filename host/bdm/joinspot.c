@@ -1,8 +1,10 @@
 /* joinspot.c - `joinspot`, Spotter's own method: looks in a tree of the whole feature space for the clusters that fail and are
  * one thing each, so that one blindspot is one slice. It has nothing to tune.
  *
- * 1. Rows have length 1, less their mean, at mean squared length 1, and the confidence as one more column (unit_rows.h).
- *    Ward's tree is made of them, or of small pieces of them where there are many (fine_cut.h).
+ * 1. Rows have length 1, less their mean, at mean squared length 1, and no confidence beside them (unit_rows.h;
+ *    `weight` would give it a column). A tree that is cut by the confidence parts a blindspot's right rows from its wrong ones,
+ *    and then few judged rows belong to a slice in a proof. Ward's tree is made of them, or of small pieces of them where
+ *    there are many (fine_cut.h).
  * 2. The slices are the disjoint clusters of that tree whose rows gain most by error rates of their own, less a penalty for
  *    each. A cluster that falls apart in two, or has something between its parts that does not fail, is no slice; slices that
  *    are one thing are joined (scan_tree.h). What does not fail is never returned. A slice is a whole region: its right rows
@@ -128,7 +130,7 @@ static spot_status assign_rows(spot_ctx *c, spot_arena *a, uint8_t *member, int 
 static const spot_setting settings[] = {
 #define S SPOT_BDM_ROW
     S("least",  INT,  least,  "fewest rows of a slice", SPOT_IN(1, 1e9), SPOT_DEF(5)),
-    S("weight", REAL, weight, "weight of the confidence beside rows of mean squared length 1", SPOT_IN(0, 1000), SPOT_DEF(1)),
+    S("weight", REAL, weight, "weight of the confidence beside rows of mean squared length 1", SPOT_IN(0, 1000), SPOT_DEF(0)),
 #undef S
     SPOT_END
 };

@@ -4,10 +4,11 @@
 #include <math.h>
 #include <string.h>
 
-#define TINY       1e-6        /* rates are kept this far from 0 and 1 */
-#define LEAST_BASE 1e-4
-#define QUIET      2.0         /* a piece of less evidence does not fail */
-#define FAR        8.0         /* standard deviations */
+#define TINY         1e-6      /* rates are kept this far from 0 and 1 */
+#define LEAST_BASE   1e-4
+#define LEAST_SPREAD 0.15
+#define QUIET        2.0       /* a piece of less evidence does not fail */
+#define FAR          8.0       /* standard deviations */
 enum { PIECE = 10, FEWEST_PIECES = 10, ROUNDS = 4, SIDE = 5 };
 
 static int pieces_of(int n, int leaves)
@@ -27,6 +28,7 @@ spot_status spot_scan_take(spot_ctx *c, spot_arena *a, spot_scan *s, int n, int 
     SPOT_TRY(SPOT_TAKE(c, a, s->name, k));
     SPOT_TRY(SPOT_TAKE(c, a, s->size, nodes));
     SPOT_TRY(SPOT_TAKE(c, a, s->sum, nodes));
+    SPOT_TRY(SPOT_TAKE(c, a, s->squares, nodes));
     SPOT_TRY(SPOT_TAKE(c, a, s->best, nodes));
     SPOT_TRY(SPOT_TAKE(c, a, s->apart, nodes));
     SPOT_TRY(SPOT_TAKE(c, a, s->take, nodes));
@@ -61,11 +63,13 @@ static void fill_leaves(spot_scan *s)
 {
     memset(s->size, 0, (size_t)s->leaves * sizeof *s->size);
     memset(s->sum, 0, (size_t)s->leaves * sizeof *s->sum);
+    memset(s->squares, 0, (size_t)s->leaves * sizeof *s->squares);
     memset(s->mean, 0, (size_t)s->leaves * (size_t)s->d * sizeof *s->mean);
     for (int i = 0; i < s->n; i++) {
         double *to = mean_of(s, s->leaf[i]);
         s->size[s->leaf[i]]++;
         s->sum[s->leaf[i]] += s->error[i];
+        s->squares[s->leaf[i]] += s->error[i] * s->error[i];
         for (int j = 0; j < s->d; j++) to[j] += s->x[(size_t)i * s->stride + j];
     }
     for (int k = 0; k < s->leaves; k++)
@@ -100,6 +104,7 @@ static void build_nodes(spot_scan *s)
         s->node[v] = (spot_scan_node){ .left = left, .right = right };
         s->size[v] = s->size[left] + s->size[right];
         s->sum[v] = s->sum[left] + s->sum[right];
+        s->squares[v] = s->squares[left] + s->squares[right];
         mean_of_two(mean_of(s, v), mean_of(s, left), s->size[left], mean_of(s, right), s->size[right], s->d);
         s->name[b] = a;
         own[a] = v;
@@ -162,12 +167,17 @@ static double median_rate(const spot_scan *s)
     return 0;
 }
 
+static double evidence_of(const spot_scan *s, int v)
+{
+    return spot_scan_evidence(s->sum[v], s->size[v], s->base) / s->spread;
+}
+
 static void list_background(spot_scan *s)
 {
     s->others = 0;
     for (int k = 0; k < s->pieces; k++) {
         int v = s->piece[k];
-        if (s->size[v] > 0 && spot_scan_evidence(s->sum[v], s->size[v], s->base) < QUIET) s->rest[s->others++] = v;
+        if (s->size[v] > 0 && evidence_of(s, v) < QUIET) s->rest[s->others++] = v;
     }
 }
 
@@ -270,7 +280,7 @@ static bool is_one(spot_scan *s, int v)
 
 static double gain_of(const spot_scan *s, int v)
 {
-    return s->size[v] >= s->least ? spot_scan_evidence(s->sum[v], s->size[v], s->base) - log(s->n) : 0;
+    return s->size[v] >= s->least ? evidence_of(s, v) - log(s->n) : 0;
 }
 
 static void find_best(spot_scan *s)
@@ -302,16 +312,21 @@ static void choose_nodes(spot_scan *s)
     }
 }
 
-/* The rate of the rows in no slice; the old rate where all are in one. */
-static double outer_rate(const spot_scan *s)
+/* Rate and spread of the rows in no slice; they stay where all rows are in one. */
+static void find_outer(spot_scan *s)
 {
-    double size = s->n, sum = s->sum[2 * s->leaves - 2];
+    int root = 2 * s->leaves - 2;
+    double size = s->n, sum = s->sum[root], squares = s->squares[root], b;
 
     for (int k = 0; k < s->slices; k++) {
         size -= s->size[s->chosen[k]];
         sum -= s->sum[s->chosen[k]];
+        squares -= s->squares[s->chosen[k]];
     }
-    return size > 0 ? fmax(sum / size, LEAST_BASE) : s->base;
+    if (!(size > 0)) return;
+    s->base = fmax(sum / size, LEAST_BASE);
+    b = inside(s->base);
+    s->spread = fmin(fmax((squares / size - b * b) / (b * (1 - b)), LEAST_SPREAD), 1);
 }
 
 /* ---- slices are joined ---- */
@@ -407,15 +422,14 @@ void spot_scan_tree(spot_scan *s)
     build_nodes(s);
     place_leaves(s);
     cut_pieces(s);
+    s->slices = 0;
+    find_outer(s);
     s->base = fmax(median_rate(s), LEAST_BASE);
     for (int round = 0; round < ROUNDS; round++) {
-        double base;
         list_background(s);
         find_best(s);
         choose_nodes(s);
-        base = outer_rate(s);
-        if (round + 1 == ROUNDS || fabs(base - s->base) < 1e-9) break;
-        s->base = base;
+        if (round + 1 < ROUNDS) find_outer(s);
     }
     join_slices(s);
 }

@@ -2,12 +2,14 @@
  *
  * A node of the tree has n rows with errors s. Against the background's rate b its evidence is
  *
- *     n KL(s / n || b),     KL(r || b) = r log(r / b) + (1 - r) log((1 - r) / (1 - b)),     0 where r is not above b
+ *     n KL(s / n || b) / phi,     KL(r || b) = r log(r / b) + (1 - r) log((1 - r) / (1 - b)),     0 where r is not above b
  *
- * the log-likelihood that the rows gain by a rate of their own. The slices are the set of nodes, none inside another, with the
- * greatest sum of (evidence - log N), N the number of all rows: the penalty is for the choice among the nodes. It is found from
- * the leaves up: the best of a node is its own evidence less log N, or the sum of the best of its two children, or 0. So every
- * slice is as fine as its own rows demand, and there is no number of clusters to set.
+ * the log-likelihood that the rows gain by a rate of their own. Errors are soft numbers in [0, 1] and scatter less than those
+ * of coins: phi is the variance of the background's errors over b (1 - b) (quasi-likelihood, Wedderburn 1974), at least 0.15,
+ * so that a background without errors does not make a finding of everything. The slices are the set of nodes, none inside
+ * another, with the greatest sum of (evidence - log N), N the number of all rows: the penalty is for the choice among the
+ * nodes. It is found from the leaves up: the best of a node is its own evidence less log N, or the sum of the best of its two
+ * children, or 0. So every slice is as fine as its own rows demand, and there is no number of clusters to set.
  *
  * A node may be a slice only if its two children A and B are one thing. They are two if one of these holds:
  *
@@ -23,8 +25,8 @@
  *    deviation are those of the rest; and the other way round; the mean of both counts. A child of fewer than 5 rows is no
  *    second thing. On tuning ECs halves of one planted blindspot had at most 7.6 where both had ten rows and more.
  *
- * b starts as the rate of the piece that holds the median row. Then it is the rate of all rows in no slice, at least 0.0001, and the
- * search begins again, four times at most.
+ * b starts as the rate of the piece that holds the median row. Then it is the rate of all rows in no slice, at least 0.0001,
+ * and the search begins again, four times in all; so is phi, at first of all rows.
  *
  * Ward's tree may part a blindspot near its root. So at last two slices that are one thing by the same two rules are joined,
  * the pair with the least quotient |A - B|^2 / ((|A - K|^2 + |B - K|^2) / 2) first, until none is left.
@@ -50,12 +52,13 @@ typedef struct {
 
     int *slice;                /* (leaves): out, -1: in no slice */
     int slices;                /* out */
-    double base;               /* out: b */
+    double base, spread;       /* out: b, and phi */
 
     spot_scan_node *node;      /* (2 leaves): leaves, then merges */
     int *place;                /* (leaves): place of a leaf in the order in which every node's leaves are neighbours */
     int *name;                 /* (leaves) */
-    double *size, *sum, *best, *apart;         /* (2 leaves): rows, errors, best sum, distance of the children once known */
+    double *size, *sum, *squares, *best, *apart;       /* (2 leaves): rows, errors, their squares, best sum, and the distance
+                                                          of the children once known */
     bool *take;                /* (2 leaves) */
     double *mean;              /* (2 leaves, d) */
     int *piece, *rest, pieces, others;         /* (leaves): nodes of the pieces, and of the background */
@@ -70,7 +73,7 @@ spot_status spot_scan_take(spot_ctx *c, spot_arena *a, spot_scan *s, int n, int 
 
 void spot_scan_tree(spot_scan *s);
 
-/* The evidence above, in nats. */
+/* The evidence above with phi 1, in nats. */
 double spot_scan_evidence(double errors, double n, double b);
 
 /* How far the rows of side 0 and side 1 are apart, in standard deviations, as above; 0 where a side has fewer than 5 rows. */
