@@ -1,5 +1,5 @@
-/* test_joinspot.c - joinspot: the joins against brute force, the evidence against exact sums, planted groups in a background,
- * data that say nothing, threads, samples of many rows, new rows. ctest: threads */
+/* test_joinspot.c - joinspot: the slices of small trees against brute force over all sets of nodes, the evidence against exact
+ * sums, planted groups in a background, data that say nothing, threads, samples of many rows, new rows. ctest: threads */
 #include "check_blas.h"
 #include "checks.h"
 
@@ -7,111 +7,268 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bdm/fine_cut.h"
-#include "bdm/join_pieces.h"
+#include "bdm/scan_tree.h"
 #include "check_bdm.h"
 #include "noise.h"
 
-/* ---- joins ---- */
+/* ---- a search in a small tree, by brute force ---- */
 
-enum { PIECES = 14, D = 3 };
+enum { LEAVES = 8, EACH = 12, ROWS = LEAVES * EACH, D = 3, NODES = 2 * LEAVES - 1 };
 
-typedef struct { double centre[PIECES * D], error[PIECES]; int size[PIECES]; } toy;
+/* Leaf k has the rows k, k + LEAVES, .. Sets of leaves are bits. */
+typedef struct {
+    float x[ROWS * D];
+    double error[ROWS];
+    int leaf[ROWS];
+    spot_ward_merge merge[LEAVES];
+    unsigned node[NODES], left[NODES], right[NODES];
+} toy;
 
-static double apart(const double *a, const double *b)
+static void make_toy(toy *t, uint32_t trial)
 {
-    double s = 0;
+    static const double rates[] = { 0.01, 0.02, 0.02, 0.5, 0.9 }, spreads[] = { 0.2, 1, 6 };
+    spot_rng r = spot_rng_at(3, SPOT_RNG_BOOTSTRAP, 1, trial);
+    double centre[LEAVES][D], rate[LEAVES];
+    int cluster[LEAVES];
 
-    for (int i = 0; i < D; i++) s += (a[i] - b[i]) * (a[i] - b[i]);
+    for (int k = 0; k < LEAVES; k++) {
+        cluster[k] = k;
+        t->node[k] = 1u << k;
+        rate[k] = rates[spot_rng_below(&r, 5)];
+        for (int j = 0; j < D; j++) centre[k][j] = spreads[trial % 3] * spot_rng_normal(&r);
+    }
+    for (int i = 0; i < ROWS; i++) {
+        t->leaf[i] = i % LEAVES;
+        t->error[i] = fmin(1, rate[t->leaf[i]] * (0.8 + 0.4 * spot_rng_uniform(&r)));
+        for (int j = 0; j < D; j++) t->x[i * D + j] = (float)(centre[t->leaf[i]][j] + 0.5 * spot_rng_normal(&r));
+    }
+    for (int i = 0; i < LEAVES - 1; i++) {
+        int a = (int)spot_rng_below(&r, (uint32_t)(LEAVES - i)), b = (int)spot_rng_below(&r, (uint32_t)(LEAVES - i - 1));
+        int v = LEAVES + i, first[2];
+        b += b >= a;
+        if (a > b) { int other = a; a = b; b = other; }
+        t->left[v] = t->node[cluster[a]], t->right[v] = t->node[cluster[b]];
+        first[0] = __builtin_ctz(t->left[v]), first[1] = __builtin_ctz(t->right[v]);
+        t->merge[i] = (spot_ward_merge){ first[0] < first[1] ? first[0] : first[1],
+                                         first[0] < first[1] ? first[1] : first[0], i };
+        t->node[v] = t->left[v] | t->right[v];
+        cluster[a] = v;
+        cluster[b] = cluster[LEAVES - i - 1];
+    }
+}
+
+static bool in(const toy *t, unsigned set, int i) { return set >> t->leaf[i] & 1; }
+
+static double rate_of(const toy *t, unsigned set)
+{
+    double sum = 0, rows = 0;
+
+    for (int i = 0; i < ROWS; i++)
+        if (in(t, set, i)) sum += t->error[i], rows++;
+    return sum / rows;
+}
+
+static double gain(const toy *t, unsigned set, double b, double phi)
+{
+    double r = rate_of(t, set), n = EACH * __builtin_popcount(set);
+
+    return r > b ? n / phi * (r * log(r / b) + (1 - r) * log((1 - r) / (1 - b))) : 0;
+}
+
+static double between(const toy *t, unsigned a, unsigned b)
+{
+    double sum = 0;
+
+    for (int j = 0; j < D; j++) {
+        double m[2] = { 0 };
+        for (int i = 0; i < ROWS; i++) {
+            if (in(t, a, i)) m[0] += t->x[i * D + j] / (EACH * __builtin_popcount(a));
+            if (in(t, b, i)) m[1] += t->x[i * D + j] / (EACH * __builtin_popcount(b));
+        }
+        sum += (m[0] - m[1]) * (m[0] - m[1]);
+    }
+    return sum;
+}
+
+/* Lists every other row of a set. */
+static int every_other(int *row, const toy *t, unsigned set, int half)
+{
+    int seen = 0, len = 0;
+
+    for (int i = 0; i < ROWS; i++)
+        if (in(t, set, i) && seen++ % 2 == half) row[len++] = i;
+    return len;
+}
+
+static double dot(const toy *t, int row, const double *line)
+{
+    double sum = 0;
+
+    for (int j = 0; j < D; j++) sum += t->x[row * D + j] * line[j];
+    return sum;
+}
+
+static double apart(const toy *t, unsigned a, unsigned b)
+{
+    const unsigned sets[2] = { a, b };
+    double all = 0;
+
+    for (int half = 0; half < 2; half++) {
+        double line[D] = { 0 }, m[2] = { 0 }, v = 0, length = 0;
+        int row[ROWS], len, rows = 0;
+        for (int s = 0; s < 2; s++) {
+            len = every_other(row, t, sets[s], half);
+            for (int k = 0; k < len; k++)
+                for (int j = 0; j < D; j++) line[j] += (s ? 1.0 : -1.0) * t->x[row[k] * D + j] / len;
+        }
+        for (int j = 0; j < D; j++) length += line[j] * line[j];
+        for (int s = 0; s < 2; s++) {
+            len = every_other(row, t, sets[s], !half);
+            rows += len;
+            for (int k = 0; k < len; k++) m[s] += dot(t, row[k], line) / len;
+            for (int k = 0; k < len; k++) v += pow(dot(t, row[k], line) - m[s], 2);
+        }
+        all += (m[1] - m[0]) / sqrt(length) / sqrt(v / length / (rows - 2)) / 2;
+    }
+    return all;
+}
+
+/* The quotient of the header; infinite where the two are not one thing. */
+static double quotient(const toy *t, unsigned a, unsigned b, unsigned background)
+{
+    double near = INFINITY;
+
+    for (int k = 0; k < LEAVES; k++)
+        if (background >> k & 1) near = fmin(near, (between(t, a, 1u << k) + between(t, b, 1u << k)) / 2);
+    return between(t, a, b) < near && apart(t, a, b) <= 8 ? between(t, a, b) / near : INFINITY;
+}
+
+/* The best set of disjoint nodes, of all sets. */
+static int best_nodes(unsigned *set, const toy *t, double b, double phi, unsigned background)
+{
+    double most = 0, own[NODES];
+    unsigned best = 0;
+    int len = 0;
+
+    for (int v = 0; v < NODES; v++) {
+        own[v] = gain(t, t->node[v], b, phi) - log(ROWS);
+        if (v >= LEAVES && !(quotient(t, t->left[v], t->right[v], background) < INFINITY)) own[v] = -1;
+    }
+    for (unsigned pick = 1; pick < 1u << NODES; pick++) {
+        unsigned leaves = 0;
+        double sum = 0;
+        for (int v = 0; v < NODES && sum >= 0; v++) {
+            if (!(pick >> v & 1)) continue;
+            sum = leaves & t->node[v] || own[v] <= 0 ? -INFINITY : sum + own[v];
+            leaves |= t->node[v];
+        }
+        if (!(sum > most)) continue;
+        most = sum;
+        best = pick;
+    }
+    for (int v = 0; v < NODES; v++)
+        if (best >> v & 1) set[len++] = t->node[v];
+    return len;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* phi of the rows of a set of leaves. */
+static double spread_of(const toy *t, unsigned set)
+{
+    double b = rate_of(t, set), v = 0;
+
+    for (int i = 0; i < ROWS; i++)
+        if (in(t, set, i)) v += pow(t->error[i] - b, 2) / (EACH * __builtin_popcount(set));
+    return fmin(fmax(v / (b * (1 - b)), 0.15), 1);
+}
+
+static int search_by_force(unsigned *set, const toy *t)
+{
+    double rates[ROWS], b, phi = spread_of(t, (1u << LEAVES) - 1);
+    unsigned background = 0, rest;
+    int len = 0;
+
+    for (int i = 0; i < ROWS; i++) rates[i] = rate_of(t, 1u << t->leaf[i]);
+    qsort(rates, ROWS, sizeof *rates, by_value);
+    b = rates[ROWS / 2 - 1];
+    for (int round = 0; round < 4; round++) {
+        background = 0;
+        for (int k = 0; k < LEAVES; k++)
+            if (gain(t, 1u << k, b, phi) < 2) background |= 1u << k;
+        len = best_nodes(set, t, b, phi, background);
+        rest = (1u << LEAVES) - 1;
+        for (int k = 0; k < len; k++) rest &= ~set[k];
+        if (rest) b = rate_of(t, rest), phi = spread_of(t, rest);
+    }
+    for (;;) {
+        double least = 1;
+        int g = 0, h = 0;
+        for (int i = 0; i < len; i++)
+            for (int j = i + 1; j < len && background; j++) {
+                double q = quotient(t, set[i], set[j], background);
+                if (q < least) least = q, g = i, h = j;
+            }
+        if (g == h) return len;
+        set[g] |= set[h];
+        set[h] = set[--len];
+    }
+}
+
+static spot_scan open_scan(spot_ctx *c, spot_arena *a, const toy *t)
+{
+    spot_arena sizes = spot_arena_counting();
+    spot_scan s = { 0 };
+
+    CHECK_OK(c, spot_scan_take(c, &sizes, &s, ROWS, LEAVES, D));
+    CHECK_OK(c, spot_arena_open(c, a, sizes.peak));
+    CHECK_OK(c, spot_scan_take(c, a, &s, ROWS, LEAVES, D));
+    s.n = ROWS, s.stride = s.d = D, s.least = 5;
+    s.x = t->x, s.error = t->error;
+    s.leaves = LEAVES, s.leaf = t->leaf, s.merge = t->merge;
     return s;
 }
 
-/* The joins again, from the rows of the groups each time: no cache, no order of names. */
-static void join_by_force(int *group, const toy *t)
-{
-    double mean[PIECES][D];
-
-    for (int k = 0; k < PIECES; k++) group[k] = t->error[k] > t->size[k] / 2.0 ? k : -1;
-    for (;;) {
-        double least = 1, mass[PIECES] = { 0 };
-        int g = -1, h = -1;
-        memset(mean, 0, sizeof mean);
-        for (int k = 0; k < PIECES; k++)
-            if (group[k] >= 0) mass[group[k]] += t->size[k];
-        for (int k = 0; k < PIECES; k++)
-            for (int i = 0; i < D && group[k] >= 0; i++)
-                mean[group[k]][i] += t->centre[k * D + i] * t->size[k] / mass[group[k]];
-        for (int a = 0; a < PIECES; a++)
-            for (int b = a + 1; b < PIECES && mass[a] > 0; b++) {
-                double near = INFINITY, q;
-                if (!(mass[b] > 0)) continue;
-                for (int k = 0; k < PIECES; k++)
-                    if (group[k] < 0)
-                        near = fmin(near, (apart(mean[a], t->centre + k * D) + apart(mean[b], t->centre + k * D)) / 2);
-                q = apart(mean[a], mean[b]) / near;
-                if (q < least) least = q, g = a, h = b;
-            }
-        if (g < 0) return;
-        for (int k = 0; k < PIECES; k++)
-            if (group[k] == h) group[k] = g;
-    }
-}
-
-static spot_joined open_joined(spot_ctx *c, spot_arena *a, const toy *t)
-{
-    spot_arena sizes = spot_arena_counting();
-    spot_joined j;
-
-    CHECK_OK(c, spot_join_take(c, &sizes, &j, PIECES, D));
-    CHECK_OK(c, spot_arena_open(c, a, sizes.peak));
-    CHECK_OK(c, spot_join_take(c, a, &j, PIECES, D));
-    j.pieces = PIECES, j.stride = j.d = D;
-    j.centre = t->centre, j.size = t->size, j.error = t->error;
-    return j;
-}
-
-TEST(joins_are_those_of_brute_force)
+TEST(slices_are_those_of_brute_force)
 {
     spot_ctx c = check_ctx(1);
-    int joined = 0, parted = 0;
+    int slices = 0, wide = 0;
+    static toy t;
 
-    for (uint64_t trial = 0; trial < 200; trial++) {
-        float *x = normals(PIECES * (D + 1), trial, 1);
-        int want[PIECES];
+    for (uint32_t trial = 0; trial < (SANITIZED ? 9 : 90); trial++) {
+        unsigned want[LEAVES];
         spot_arena a;
-        toy t;
-        for (int k = 0; k < PIECES; k++) {
-            for (int i = 0; i < D; i++) t.centre[k * D + i] = x[k * (D + 1) + i];
-            t.size[k] = k < 5 ? 10 + k : 30;
-            t.error[k] = k < 5 ? 0.9 * t.size[k] : 0.02 * t.size[k];
+        make_toy(&t, trial);
+        spot_scan s = open_scan(&c, &a, &t);
+        spot_scan_tree(&s);
+        assert_int_equal(s.slices, search_by_force(want, &t));
+        for (int g = 0; g < s.slices; g++) {
+            unsigned got = 0;
+            bool there = false;
+            for (int k = 0; k < LEAVES; k++) got |= (unsigned)(s.slice[k] == g) << k;
+            for (int h = 0; h < s.slices; h++) there |= want[h] == got;
+            assert_true(there);
+            wide += __builtin_popcount(got) > 1;
         }
-        spot_joined j = open_joined(&c, &a, &t);
-        spot_join_pieces(&j);
-        join_by_force(want, &t);
-        for (int k = 0; k < PIECES; k++) {
-            assert_true((j.group[k] < 0) == (want[k] < 0));
-            for (int i = 0; i < k; i++)
-                if (want[k] >= 0 && want[i] >= 0) {
-                    assert_true((j.group[k] == j.group[i]) == (want[k] == want[i]));
-                    joined += want[k] == want[i];
-                    parted += want[k] != want[i];
-                }
-        }
-        CHECK_NEAR(j.base, 0.02, 1e-12);
-        CHECK_NEAR(j.above, 0.15, 1e-12);
+        slices += s.slices;
         spot_arena_close(&a);
-        free(x);
     }
-    assert_true(joined > 50 && parted > 50);
+    print_message("%d slices, %d of several leaves\n", slices, wide);
+    assert_true(SANITIZED || (wide > 20 && slices > 2 * wide));
 }
 
 TEST(evidence_is_the_gain_in_log_likelihood)
 {
     double own = 6 * log(0.3) + 14 * log(0.7), base = 6 * log(0.1) + 14 * log(0.9);
 
-    CHECK_NEAR(spot_join_evidence(6, 20, 0.1), own - base, 1e-12);
-    assert_true(spot_join_evidence(0, 0, 0.1) == 0 && spot_join_evidence(1, 20, 0.1) == 0);
-    assert_true(isfinite(spot_join_evidence(20, 20, 0)));
+    CHECK_NEAR(spot_scan_evidence(6, 20, 0.1), own - base, 1e-12);
+    assert_true(spot_scan_evidence(0, 0, 0.1) == 0 && spot_scan_evidence(1, 20, 0.1) == 0);
+    assert_true(isfinite(spot_scan_evidence(20, 20, 0)));
 }
 
 /* ---- planted groups ---- */

@@ -1,36 +1,29 @@
-/* joinspot.c - `joinspot`, Spotter's own method: cuts the whole feature space finely and joins what fails and lies together, so
- * that one blindspot is one slice. It has nothing to tune.
+/* joinspot.c - `joinspot`, Spotter's own method: looks in a tree of the whole feature space for the clusters that fail and are
+ * one thing each, so that one blindspot is one slice. It has nothing to tune.
  *
- * 1. Rows have length 1, less their mean, at mean squared length 1, and the confidence as one more column (unit_rows.h). They
- *    are cut into pieces of 8 to 27 rows, the number chosen by held-out evidence among these rows (fine_cut.h).
- * 2. Pieces with an error rate far above the median row's piece fail. Two groups of failing pieces are joined if they are
- *    nearer to each other than to every piece that does not fail (join_pieces.h). What does not fail is never returned.
- * 3. With b the background's rate and K pieces, a slice of n rows and errors s stays if n >= `least` and
- *
- *        n KL(s / n || b)  >=  log K,      KL(r || b) = r log(r / b) + (1 - r) log((1 - r) / (1 - b))
- *
- *    the log-likelihood that its own rate gains over b, against the log of the number of pieces that it was chosen from. The
- *    confidence took part in the cut, so the same must hold of the rows whose nearest piece *by the features alone* is one of
- *    the slice's, and their rate must be above what a failing piece is above.
- * 4. Slices are ordered by n r^2 with the shrunken rate r = (s + b) / (n + 1).
+ * 1. Rows have length 1, less their mean, at mean squared length 1, and no confidence beside them (unit_rows.h;
+ *    `weight` would give it a column). A tree that is cut by the confidence parts a blindspot's right rows from its wrong ones,
+ *    and then few judged rows belong to a slice in a proof. Ward's tree is made of them, or of small pieces of them where
+ *    there are many (fine_cut.h).
+ * 2. The slices are the disjoint clusters of that tree whose rows gain most by error rates of their own, less a penalty for
+ *    each. A cluster that falls apart in two, or has something between its parts that does not fail, is no slice; slices that
+ *    are one thing are joined (scan_tree.h). What does not fail is never returned. A slice is a whole region: its right rows
+ *    are in it.
+ * 3. Slices are ordered by n r^2 with their rows' mean error r.
  *
  * Errors are soft, 1 - the label's probability, so a blindspot in which a third fails is seen by the low confidence of the
- * others. Slices have no row in common, and may be none. A class of which more than half lies in blindspots has another median.
+ * others. Slices have no row in common, and may be none. Of a class of which more than half lies in blindspots, the rate of the
+ * background is too high at first.
  *
- * A new row belongs to the slice of the nearest piece by its features; its confidence is not looked at. So a fitted row that
- * lies nearer to the mean of another piece, or that its confidence brought into its piece, may come into another slice or none.
+ * A new row belongs to the slice of the nearest fitted row by its features, or of the nearest piece's mean; its confidence is
+ * not looked at. So up to 4,096 fitted rows come into their own slices again, unless two rows have the same features.
  *
- * Why: on two tuning ECs with pure pieces the distance of the means told pieces of one planted blindspot from pieces of two; on
- * others the two overlap. The background's distance gives its scale (bench/RESULTS.md, "A method of our own"). It runs on the CPU
- * on every device. Time grows with n * d * K and, up to 4,096 rows, with n^2 d. */
-#include <math.h>
-#include <string.h>
-
+ * It runs on the CPU on every device. Time grows with n * d * 400 and, up to 4,096 rows, with n^2 d. */
 #include "bdm/fine_cut.h"
 #include "bdm/fit.h"
 #include "bdm/groups.h"
-#include "bdm/join_pieces.h"
 #include "bdm/methods.h"
+#include "bdm/scan_tree.h"
 #include "bdm/slices.h"
 #include "bdm/unit_rows.h"
 
@@ -38,28 +31,22 @@ typedef struct {
     int *rows;                 /* (n): of the hypotheses; outlives the group */
     spot_unit_rows u;
     spot_fine_cut cut;
-    spot_joined joined;
+    spot_scan scan;
     double *error;             /* (n) */
-    double *sum, *blind_sum;   /* (pieces): errors of a piece's rows, and of those nearest to it by features alone */
-    int *blind, *slice;        /* (n) */
-    int *blind_size;           /* (pieces) */
-    int *kept;                 /* (pieces): by piece, the slice that it is in, or -1 */
-    spot_rank *ranks;          /* (pieces) */
+    int *slice;                /* (n) */
+    int *kept;                 /* (leaves): by leaf, the hypothesis that it is in, or -1 */
+    spot_rank *ranks;          /* (SPOT_SCAN_MOST) */
 } problem;
 
 static spot_status take_problem(spot_ctx *c, spot_arena *a, problem *t, int n, int columns)
 {
     SPOT_TRY(spot_unit_rows_take(c, a, &t->u, n, columns));
     SPOT_TRY(spot_fine_take(c, a, &t->cut, n, t->u.d));
-    SPOT_TRY(spot_join_take(c, a, &t->joined, SPOT_FINE_MOST, columns));
+    SPOT_TRY(spot_scan_take(c, a, &t->scan, n, t->cut.most, columns));
     SPOT_TRY(SPOT_TAKE(c, a, t->error, n));
-    SPOT_TRY(SPOT_TAKE(c, a, t->blind, n));
     SPOT_TRY(SPOT_TAKE(c, a, t->slice, n));
-    SPOT_TRY(SPOT_TAKE(c, a, t->sum, SPOT_FINE_MOST));
-    SPOT_TRY(SPOT_TAKE(c, a, t->blind_sum, SPOT_FINE_MOST));
-    SPOT_TRY(SPOT_TAKE(c, a, t->blind_size, SPOT_FINE_MOST));
-    SPOT_TRY(SPOT_TAKE(c, a, t->kept, SPOT_FINE_MOST));
-    return SPOT_TAKE(c, a, t->ranks, SPOT_FINE_MOST);
+    SPOT_TRY(SPOT_TAKE(c, a, t->kept, t->cut.most));
+    return SPOT_TAKE(c, a, t->ranks, SPOT_SCAN_MOST);
 }
 
 static void open_problem(problem *t, const spot_view *v, const spot_points *points, spot_seed seed, const spot_bdm_config *cfg)
@@ -71,81 +58,38 @@ static void open_problem(problem *t, const spot_view *v, const spot_points *poin
     t->cut.seed = seed;
 }
 
-static void sum_errors(double *sum, int *size, const problem *t, const int *label)
+static void solve_problem(spot_hypotheses *out, problem *t, const spot_view *v, const spot_bdm_config *cfg)
 {
-    memset(sum, 0, (size_t)t->cut.pieces * sizeof *sum);
-    memset(size, 0, (size_t)t->cut.pieces * sizeof *size);
-    for (int i = 0; i < t->cut.n; i++) {
-        sum[label[i]] += t->error[i];
-        size[label[i]]++;
-    }
-}
+    spot_scan *s = &t->scan;
+    spot_labels l = { .n = t->u.n, .label = t->slice };
+    int len;
 
-/* Ranks a group of pieces; false: it is not a slice. */
-static bool rank_group(spot_rank *r, const problem *t, int g, int least)
-{
-    const spot_joined *j = &t->joined;
-    double sum = 0, blind = 0, bar = log(t->cut.pieces), rate;
-    int blind_size = 0;
-
-    *r = (spot_rank){ .which = g };
-    for (int k = 0; k < t->cut.pieces; k++) {
-        if (j->group[k] != g) continue;
-        sum += t->sum[k];
-        r->size += t->cut.size[k];
-        blind += t->blind_sum[k];
-        blind_size += t->blind_size[k];
-    }
-    rate = (sum + j->base) / (r->size + 1);
-    r->error = sum / r->size;
-    r->score = r->size * rate * rate;
-    return r->size >= least && spot_join_evidence(sum, r->size, j->base) >= bar && blind > j->above * blind_size &&
-           spot_join_evidence(blind, blind_size, j->base) >= bar;
-}
-
-static void collect(spot_hypotheses *out, problem *t, const spot_bdm_config *cfg, int threads)
-{
-    spot_joined *j = &t->joined;
-    const spot_labels l = { .n = t->cut.n, .slices = j->groups, .label = t->slice };
-    int len = 0;
-
-    spot_fine_nearest(t->blind, t->u.x, t->cut.n, t->u.d, t->u.d - 1, t->cut.centre, t->cut.pieces, t->cut.turned, threads);
-    sum_errors(t->blind_sum, t->blind_size, t, t->blind);
-    for (int g = 0; g < j->groups; g++) len += rank_group(&t->ranks[len], t, g, cfg->least);
-    for (int i = 0; i < t->cut.n; i++) t->slice[i] = j->group[t->cut.label[i]];
+    s->n = t->u.n, s->stride = t->u.d, s->d = t->u.d - 1;
+    s->x = t->u.x, s->error = t->error;
+    s->leaves = t->cut.leaves, s->leaf = t->cut.label, s->merge = t->cut.tree;
+    s->least = cfg->least;
+    spot_scan_tree(s);
+    for (int i = 0; i < t->u.n; i++) t->slice[i] = s->slice[t->cut.label[i]];
+    l.slices = s->slices;
+    len = spot_slices_rank(t->ranks, &l, v);
     spot_slices_collect(out, t->rows, t->ranks, len, &l, cfg->top);
-    for (int k = 0; k < t->cut.pieces; k++) {
+    for (int k = 0; k < s->leaves; k++) {
         t->kept[k] = -1;
         for (int h = 0; h < out->len; h++)
-            if (t->ranks[h].which == j->group[k]) t->kept[k] = h;
+            if (t->ranks[h].which == s->slice[k]) t->kept[k] = h;
     }
-}
-
-static void solve_problem(spot_hypotheses *out, problem *t, const spot_bdm_config *cfg, int threads)
-{
-    spot_joined *j = &t->joined;
-
-    sum_errors(t->sum, t->cut.size, t, t->cut.label);
-    j->pieces = t->cut.pieces;
-    j->stride = t->u.d;
-    j->d = t->u.d - 1;
-    j->centre = t->cut.centre;
-    j->size = t->cut.size;
-    j->error = t->sum;
-    spot_join_pieces(j);
-    collect(out, t, cfg, threads);
 }
 
 /* The last column of a kept centre is 0, as that of a new row is: the confidence does not count. */
 static spot_status keep_fit(spot_ctx *c, spot_fit *f, problem *t)
 {
-    int d = t->u.d, pieces = t->cut.pieces;
+    int d = t->u.d, leaves = t->cut.leaves;
 
-    for (int k = 0; k < pieces; k++) t->cut.centre[(size_t)k * d + d - 1] = 0;
+    for (int k = 0; k < leaves; k++) t->cut.centre[(size_t)k * d + d - 1] = 0;
     SPOT_TRY(spot_fit_put(c, f, "unit.mean", SPOT_F64, t->u.mean, d - 1, 0, NULL));
     SPOT_TRY(spot_fit_put(c, f, "unit.scale", SPOT_F64, &t->u.scale, 1, 0, NULL));
-    SPOT_TRY(spot_fit_put(c, f, "centre", SPOT_F64, t->cut.centre, pieces, d, NULL));
-    return spot_fit_put(c, f, "hypothesis", SPOT_I32, t->kept, pieces, 0, NULL);
+    SPOT_TRY(spot_fit_put(c, f, "centre", SPOT_F64, t->cut.centre, leaves, d, NULL));
+    return spot_fit_put(c, f, "hypothesis", SPOT_I32, t->kept, leaves, 0, NULL);
 }
 
 static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_bdm_group *g)
@@ -166,7 +110,7 @@ static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, 
     SPOT_TRY(spot_fine_cuts(c, host, g->problems, cut));
     for (int p = 0; p < g->problems && !work->counting; p++) {
         t[p].cut = cut[p];
-        solve_problem(&g->out[p], &t[p], g->cfg, c->threads);
+        solve_problem(&g->out[p], &t[p], &g->views[p], g->cfg);
         if (!g->out[p].components)
             spot_log_of(c, SPOT_LOG_WARN, g->seeds[p].ec,
                         "joinspot's list is empty: no group of images fails more than the rest");
@@ -186,7 +130,7 @@ static spot_status assign_rows(spot_ctx *c, spot_arena *a, uint8_t *member, int 
 static const spot_setting settings[] = {
 #define S SPOT_BDM_ROW
     S("least",  INT,  least,  "fewest rows of a slice", SPOT_IN(1, 1e9), SPOT_DEF(5)),
-    S("weight", REAL, weight, "weight of the confidence beside rows of mean squared length 1", SPOT_IN(0, 1000), SPOT_DEF(1)),
+    S("weight", REAL, weight, "weight of the confidence beside rows of mean squared length 1", SPOT_IN(0, 1000), SPOT_DEF(0)),
 #undef S
     SPOT_END
 };

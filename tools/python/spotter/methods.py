@@ -367,7 +367,7 @@ class DbscanGroup(Method):
 
 
 class JoinSpot(Method):
-    """Spotter's own: small pieces that fail and lie together become one slice. It needs no tuning. least: fewest rows of a
+    """Spotter's own: the clusters of Ward's tree that fail and are one thing each. It needs no tuning. least: fewest rows of a
     slice; weight of the confidence."""
     method = "joinspot"
 
