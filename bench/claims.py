@@ -43,7 +43,7 @@ def discover(program, folder, arrays, seed):
     for name, a in zip("eyp", arrays):
         np.save(os.path.join(folder, name + ".npy"), a)
     spotter(program, folder, "discover", "-e", "e.npy", "-y", "y.npy", "-p", "p.npy", "-m", METHODS, "--seed", str(seed),
-            "--threads", "1", "--out", "found")
+            "--threads", "1", "--replace", "--out", "found")
     with open(os.path.join(folder, "found", "slices.json")) as f:
         return json.load(f)
 
