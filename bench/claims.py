@@ -1,13 +1,19 @@
 #!/usr/bin/env python3
-"""bench/claims.py SPOTTER noise|third N [RUN]: what `discover` confirms of trained networks (RESULTS, "Slices that are proved").
+"""bench/claims.py SPOTTER noise|third|truth N [RUN]: what `discover` confirms of trained networks.
 
-`noise`: scikit-learn's perceptron with 64 hidden units on its 1,797 digits, fitted on 300, looked at on the others; features are
-the hidden units. The probabilities are shuffled within each class N times; it counts the shuffles in which a slice is
-confirmed. `third`: the networks of RUN, a sweep of twelve ECs. N searches in 500 test images of each EC; it compares the excess
-of the confirmed slices with their excess on the validation images, which are drawn apart from the test images. (Thirds of one
-small set of rows would not do: where one part has more of the errors the others have fewer.)"""
+noise   scikit-learn's perceptron with 64 hidden units on its 1,797 digits, fitted on 300, looked at on the others; features are the
+        hidden units. The probabilities are shuffled within each class N times; counts the shuffles with a confirmed slice.
+third   The networks of RUN, a sweep of twelve ECs. N searches in 500 test images of each EC; compares the excess of the confirmed
+        slices with their excess on the validation images, which are drawn apart from the test images. (Thirds of one small set of
+        rows would not do: where one part has more of the errors the others have fewer.)
+truth   The first N ECs of RUN. Of each method alone, how much of the planted blindspots its confirmed slices cover, and how many of
+        them are in no blindspot.
+
+Its figures stand in RESULTS, "Slices that are proved"."""
+import csv
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -39,10 +45,10 @@ def spotter(program, folder, *words):
     return done.stdout
 
 
-def discover(program, folder, arrays, seed):
+def discover(program, folder, arrays, seed, methods=METHODS):
     for name, a in zip("eyp", arrays):
         np.save(os.path.join(folder, name + ".npy"), a)
-    spotter(program, folder, "discover", "-e", "e.npy", "-y", "y.npy", "-p", "p.npy", "-m", METHODS, "--seed", str(seed),
+    spotter(program, folder, "discover", "-e", "e.npy", "-y", "y.npy", "-p", "p.npy", "-m", methods, "--seed", str(seed),
             "--threads", "1", "--replace", "--out", "found")
     with open(os.path.join(folder, "found", "slices.json")) as f:
         return json.load(f)
@@ -70,16 +76,16 @@ def noise(program, times):
             print(f"{t + 1} shuffles: {confirmed} with a confirmed slice; {tests / (t + 1):.0f} tests each", flush=True)
 
 
-def read_view(path):
-    """Features, labels and confidences of a view that `spotter view` wrote."""
+def read_view(path, names=("feature", "label", "confidence")):
+    """Arrays of a view that `spotter view` wrote: features, labels and confidences."""
     with open(path, "rb") as f:
         all_bytes = f.read()
     size = int.from_bytes(all_bytes[:8], "little")
     about = json.loads(all_bytes[8:8 + size])
     parts = []
-    for name, kind in (("feature", "<f4"), ("label", None), ("confidence", "<f4")):
+    for name in names:
         first, end = about[name]["data_offsets"]
-        kind = kind or {"I32": "<i4", "U8": "u1", "I64": "<i8"}[about[name]["dtype"]]
+        kind = {"F32": "<f4", "I32": "<i4", "U32": "<u4", "U8": "u1", "I64": "<i8"}[about[name]["dtype"]]
         parts.append(np.frombuffer(all_bytes[8 + size + first:8 + size + end], kind).reshape(about[name]["shape"]))
     return parts
 
@@ -117,5 +123,39 @@ def third(program, times, run="third", ecs=12, rows=500):
         print(f"{method:20} {len(n):7} {n.sum():10.0f} {own.mean() / shown.mean():25.3f} {own.mean() / judged.mean():20.3f}")
 
 
+def confirmed_rows(folder):
+    """The rows of each confirmed slice."""
+    with open(os.path.join(folder, "found", "slices.csv"), newline="") as f:
+        rows = {}
+        for line in csv.DictReader(f):
+            if line["claim"] == "confirmed":
+                rows.setdefault((line["class"], line["rank"]), set()).add(int(line["id"]))
+    return list(rows.values())
+
+
+def truth(program, ecs, run):
+    told = {}
+    learned = dict(sqlite3.connect(os.path.join(run, "results.sqlite")).execute("select ec, learned from ecs"))
+    for ec in range(ecs):
+        with tempfile.TemporaryDirectory() as folder:
+            spotter(program, folder, "view", os.path.abspath(run), "--ec", str(ec), "--out", "test")
+            *arrays, bits = read_view(os.path.join(folder, "test"), ("feature", "label", "confidence", "blindspots"))
+            spots = [set(np.flatnonzero(bits >> m & 1)) for m in range(32) if (bits >> m & 1).any()]
+            for method in METHODS.split(","):
+                discover(program, folder, arrays, 0, method)
+                slices = confirmed_rows(folder)
+                of = [[s for s in slices if len(s & b) >= 0.8 * len(s)] for b in spots]
+                found = [k for k, b in enumerate(spots) if len(set().union(*of[k]) & b) >= 0.8 * len(b)]
+                told.setdefault(method, []).append((learned.get(ec), len(spots), len(found), sum(len(of[k]) for k in found),
+                                                    len(slices), sum(not any(s in o for o in of) for s in slices)))
+    print("method               ECs      DR  slices a found blindspot  confirmed  in no blindspot   where none is planted")
+    for method, lines in told.items():
+        n = np.array([line[1:] for line in lines if line[0] and line[1]], float)
+        none = [line[4] for line in lines if line[0] and not line[1]]
+        print(f"{method:20} {len(n):3} {(n[:, 1] / n[:, 0]).mean():7.3f} {n[:, 2].sum() / max(1, n[:, 1].sum()):25.2f} "
+              f"{n[:, 3].sum():10.0f} {n[:, 4].sum():16.0f}   {none}")
+
+
 if __name__ == "__main__":
-    {"noise": noise, "third": third}[sys.argv[2]](os.path.abspath(sys.argv[1]), *map(int, sys.argv[3:4]), *sys.argv[4:])
+    run = {"noise": noise, "third": third, "truth": truth}[sys.argv[2]]
+    run(os.path.abspath(sys.argv[1]), int(sys.argv[3]), *sys.argv[4:])
