@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """bench/claims.py SPOTTER noise|third|truth N [RUN]: what `discover` confirms of trained networks.
 
-noise   scikit-learn's perceptron with 64 hidden units on its 1,797 digits, fitted on 300, looked at on the others; features are the
-        hidden units. The probabilities are shuffled within each class N times; counts the shuffles with a confirmed slice.
-third   The networks of RUN, a sweep of twelve ECs. N searches in 500 test images of each EC; compares the excess of the confirmed
-        slices with their excess on the validation images, which are drawn apart from the test images. (Thirds of one small set of
-        rows would not do: where one part has more of the errors the others have fewer.)
-truth   The first N ECs of RUN. Of each method alone, how much of the planted blindspots its confirmed slices cover, and how many of
-        them are in no blindspot.
+noise   scikit-learn's perceptron with 64 hidden units on its 1,797 digits, fitted on 300, looked at on the others; features are
+        the hidden units. The probabilities are shuffled within each class N times; counts the shuffles with a confirmed slice.
+third   The networks of RUN, a sweep of twelve ECs. N searches in 500 test images of each EC; compares the excess of the
+        confirmed slices with their excess on the validation images, which are drawn apart from the test images. (Thirds of one
+        small set of rows would not do: where one part has more of the errors the others have fewer.)
+truth   The first N ECs of RUN. Of each method alone, how much of the planted blindspots its confirmed slices cover, and how
+        many of them are in no blindspot.
 
 Its figures stand in RESULTS, "Slices that are proved"."""
 import csv
