@@ -33,11 +33,12 @@ static void fill_rows(spot_points x, float *confidence, int problem, double spre
 
 static void make(spot_op_run *r, spot_op_views *p, int method, const int *size)
 {
+    const bool apart = method == SPOT_DBSCAN_GROUP || method == SPOT_JOINSPOT;      /* where groups overlap they return none */
     const spot_bdm_config cfg = spot_bdm_defaults(method);
 
     spot_op_make_views(r, p, &cfg, size[0]);
     spot_op_make_features(r, p, size[1]);
-    if (r->status == SPOT_OK) fill_rows(p->points, p->view.confidence, r->number, method == SPOT_DBSCAN_GROUP ? 0.7 : 4);
+    if (r->status == SPOT_OK) fill_rows(p->points, p->view.confidence, r->number, apart ? 0.7 : 4);
 }
 
 static void make_influence(spot_op_run *r, void *problem, const int *size) { make(r, problem, SPOT_INFLUENCE, size); }

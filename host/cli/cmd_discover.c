@@ -21,7 +21,7 @@
 
 enum { MOST_SEEDS = 64, PATH = 1200 };
 
-#define METHOD "joinspot"                /* without --method and --config */
+#define METHOD "joinspot,ward"           /* without --method and --config */
 
 typedef struct {
     cli_machine machine;
