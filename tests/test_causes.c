@@ -183,8 +183,8 @@ static void set_causes(spot_ctx *c, const char *path, const int32_t *from, int a
     for (int i = 0; i < all.count; i++) {
         if (cause || strcmp(all.tensor[i].name, "causes")) continue;
         cause = malloc(all.tensor[i].bytes);
-        for (size_t k = 0; k < all.tensor[i].bytes / sizeof *cause; k++)
-            cause[k] = from ? from[k % 2] : ((const int32_t *)all.tensor[i].data)[k] + add;
+        memcpy(cause, all.tensor[i].data, all.tensor[i].bytes);        /* the file does not align it */
+        for (size_t k = 0; k < all.tensor[i].bytes / sizeof *cause; k++) cause[k] = from ? from[k % 2] : cause[k] + add;
         all.tensor[i].data = cause;
     }
     assert_non_null(cause);
