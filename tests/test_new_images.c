@@ -17,7 +17,7 @@ static spot_ec draw_ec(spot_ctx *c)
     return ec;
 }
 
-/* What the image's record in the table says of an item; -1: the table has no such column. */
+/* 1 or 0 as the image's record in the table has the item or not; -1: the table has no such column. */
 static int table_says(const spot_ec *ec, const spot_image *image, const char *item)
 {
     const bool denied = !strncmp(item, "not ", 4);

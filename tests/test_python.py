@@ -11,6 +11,7 @@ from PIL import Image
 from sklearn.base import clone
 
 import spotter
+from python_checks import raises
 from spotter.scene import Scene
 
 program = sys.argv[1]
@@ -26,15 +27,6 @@ def planted(n=900, d=12, seed=0):
     blind = (target == 1) & (place == 2)
     right = np.where(blind, rng.uniform(0.05, 0.2, n), rng.uniform(0.9, 0.99, n)).astype(np.float32)
     return feature, target, np.where(target == 1, right, 1 - right).astype(np.float32), blind
-
-
-def raises(words, call, kind=spotter.InputError):
-    try:
-        call()
-    except kind as e:
-        assert words in str(e), f"{words!r} is not in {e!s}"
-    else:
-        raise AssertionError(f"nothing was raised; {words!r} was to be")
 
 
 def test_fit_finds_the_planted_blindspot():

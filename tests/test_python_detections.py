@@ -12,18 +12,10 @@ from pathlib import Path
 import numpy as np
 
 import spotter
+from python_checks import raises
 
 program = sys.argv[1]
 TRUTH, FOUND, PHOTOS = "detector/truth.json", "detector/found.json", "detector/images"
-
-
-def raises(words, call, kind=spotter.InputError):
-    try:
-        call()
-    except kind as e:
-        assert words in str(e), f"{words!r} is not in {e!s}"
-    else:
-        raise AssertionError(f"nothing was raised; {words!r} was to be")
 
 
 def run(*more):

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import spotter
+from python_checks import planted, raises
 
 program = sys.argv[1]
 
@@ -24,26 +25,6 @@ def package(name):
         return __import__(name)
     except ImportError:
         raise Skip(f"no {name}") from None
-
-
-def planted(n=600, d=12, seed=0):
-    """Three classes; a place of class 1 is taken for class 2."""
-    rng = np.random.default_rng(seed)
-    target, place = rng.integers(0, 3, n), rng.integers(0, 3, n)
-    feature = rng.normal(0, 0.3, (n, d)).astype(np.float32)
-    feature[np.arange(n), 3 * place + target] += 4
-    blind = (target == 1) & (place == 2)
-    probs = np.full((n, 3), 0.05) + 0.85 * np.eye(3)[np.where(blind, 2, target)]
-    return feature, target, probs.astype(np.float32), blind
-
-
-def raises(words, call, kind=spotter.InputError):
-    try:
-        call()
-    except kind as e:
-        assert words in str(e), f"{words!r} is not in {e!s}"
-        return e
-    raise AssertionError(f"nothing was raised; {words!r} was to be")
 
 
 # --- The schema of slices.json.

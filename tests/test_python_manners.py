@@ -20,6 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import estimator_checks
 
 import spotter
+from python_checks import planted, raises
 
 warnings.simplefilter("ignore", category=FutureWarning)
 
@@ -27,26 +28,6 @@ try:
     import pandas
 except ImportError:
     pandas = None
-
-
-def planted(n=600, d=12, seed=0):
-    """Three classes; a place of class 1 is taken for class 2."""
-    rng = np.random.default_rng(seed)
-    target, place = rng.integers(0, 3, n), rng.integers(0, 3, n)
-    feature = rng.normal(0, 0.3, (n, d)).astype(np.float32)
-    feature[np.arange(n), 3 * place + target] += 4
-    blind = (target == 1) & (place == 2)
-    probs = np.full((n, 3), 0.05) + 0.85 * np.eye(3)[np.where(blind, 2, target)]
-    return feature, target, probs.astype(np.float32), blind
-
-
-def raises(words, call, kind=spotter.InputError):
-    try:
-        call()
-    except kind as e:
-        assert words in str(e), f"{words!r} is not in {e!s}"
-        return e
-    raise AssertionError(f"nothing was raised; {words!r} was to be")
 
 
 def written(found, folder):
@@ -258,7 +239,7 @@ def test_look_takes_what_a_network_sees():
     assert abs(chance_p(8, 10, 2) - 56 / 1024) < 1e-12 and chance_p(0, 10, 3) > 0.999999
 
 
-# What Given cannot pass, and why; of a method itself everything that calls fit(X, y) fails in addition, since fit needs probs.
+# The checks that Given cannot pass, and why; of a method itself everything that calls fit(X, y) fails in addition, since fit needs probs.
 CANNOT = {"check_dtype_object": "a column that is no number is an InputError, which is a ValueError and no TypeError",
           "check_estimators_nan_inf": "it fits fewer than 20 rows; NaN and infinity are refused",
           "check_n_features_in_after_fitting": "it fits fewer than 20 rows",

@@ -9,7 +9,7 @@ command -v chromium >/dev/null || command -v chromium-browser >/dev/null || comm
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$dir" || exit 1
 
-# Of each class but "signs" 60 of 300 rows, 30 of "<b>fun</b>", lie in one place, and v1 takes 80 % of them for "signs". 70 rows of "<b>fun</b>" get
+# 60 of 300 rows of each class but "signs", 30 of "<b>fun</b>", lie in one place, and v1 takes 80 % of them for "signs". 70 rows of "<b>fun</b>" get
 # worse in v2. 25 pictures cannot be read.
 /usr/bin/python3 - <<'PYTHON'
 import os, struct, zlib

@@ -75,7 +75,7 @@ static void turn_centres(spot_fine_cut *f)
             f->turned[(size_t)j * SPOT_FINE_MOST + k] = (float)f->centre[(size_t)k * f->d + j];
 }
 
-/* Of equals the first. Squared distances in fp32, one chain in the order of the columns. */
+/* Squared distances in fp32, one chain in the order of the columns; the first of equals wins. */
 static int nearest_of(const float *x, const float *turned, int columns, int pieces)
 {
     float far[SPOT_FINE_MOST];

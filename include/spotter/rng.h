@@ -49,7 +49,7 @@ typedef enum {
     SPOT_RNG_DROPOUT,       /* numbers that a training step drops; index = step */
     SPOT_RNG_SETS,          /* order of the rows that random sets are cut from */
     SPOT_RNG_HINGE,         /* order of a pass over the rows of a support vector machine; index = pass */
-    SPOT_RNG_JOIN,          /* joinspot: index 0 the start of its sample, 1 its halves */
+    SPOT_RNG_JOIN,          /* joinspot: the start of its sample */
     SPOT_RNG_PROOF,         /* a proof: index 0: parts of the rows; 1 + k: errors of search k; ec = class */
     SPOT_RNG_CONTROLS,      /* pictures beside those that a phrase gathers */
     SPOT_RNG_VERSIONS,      /* parts of the rows on which two versions are compared; ec = class */
