@@ -26,7 +26,8 @@ typedef struct {
 
 static void make_toy(toy *t, uint32_t trial)
 {
-    static const double rates[] = { 0.01, 0.02, 0.02, 0.5, 0.9 }, spreads[] = { 0.2, 1, 6 };
+    static const double rates[][5] = { { 0.01, 0.02, 0.02, 0.5, 0.9 }, { 0.1, 0.15, 0.2, 0.55, 0.75 } };
+    static const double spreads[] = { 0.2, 1, 6 };
     spot_rng r = spot_rng_at(3, SPOT_RNG_BOOTSTRAP, 1, trial);
     double centre[LEAVES][D], rate[LEAVES];
     int cluster[LEAVES];
@@ -34,7 +35,7 @@ static void make_toy(toy *t, uint32_t trial)
     for (int k = 0; k < LEAVES; k++) {
         cluster[k] = k;
         t->node[k] = 1u << k;
-        rate[k] = rates[spot_rng_below(&r, 5)];
+        rate[k] = rates[trial % 2][spot_rng_below(&r, 5)];
         for (int j = 0; j < D; j++) centre[k][j] = spreads[trial % 3] * spot_rng_normal(&r);
     }
     for (int i = 0; i < ROWS; i++) {
@@ -188,23 +189,58 @@ static double spread_of(const toy *t, unsigned set)
     return fmin(fmax(v / (b * (1 - b)), 0.15), 1);
 }
 
-static int search_by_force(unsigned *set, const toy *t)
+/* The search with a background that begins at a share of the rows; b, phi and background are those of its end. */
+static int search_from(unsigned *set, const toy *t, double share, double *phi, unsigned *background)
 {
-    double rates[ROWS], b, phi = spread_of(t, (1u << LEAVES) - 1);
-    unsigned background = 0, rest;
+    const unsigned all = (1u << LEAVES) - 1;
+    double rates[ROWS], b;
     int len = 0;
 
+    *phi = spread_of(t, all);
     for (int i = 0; i < ROWS; i++) rates[i] = rate_of(t, 1u << t->leaf[i]);
     qsort(rates, ROWS, sizeof *rates, by_value);
-    b = rates[ROWS / 2 - 1];
+    b = rates[(int)(share * ROWS) - 1];
     for (int round = 0; round < 4; round++) {
-        background = 0;
+        unsigned rest = all;
+        *background = 0;
         for (int k = 0; k < LEAVES; k++)
-            if (gain(t, 1u << k, b, phi) < 2) background |= 1u << k;
-        len = best_nodes(set, t, b, phi, background);
-        rest = (1u << LEAVES) - 1;
+            if (gain(t, 1u << k, b, *phi) < 2) *background |= 1u << k;
+        len = best_nodes(set, t, b, *phi, *background);
         for (int k = 0; k < len; k++) rest &= ~set[k];
-        if (rest) b = rate_of(t, rest), phi = spread_of(t, rest);
+        if (rest && round < 3) b = rate_of(t, rest), *phi = spread_of(t, rest);
+    }
+    return len;
+}
+
+/* Log-likelihood by own rates of the sets and of the rest, over that by one rate, less the penalties. */
+static double worth(const toy *t, const unsigned *set, int len, double phi)
+{
+    const unsigned all = (1u << LEAVES) - 1;
+    unsigned rest = all, own[LEAVES + 1];
+    double sum = 0;
+
+    for (int k = 0; k < len; k++) rest &= ~(own[k] = set[k]);
+    own[len] = rest;
+    for (int k = 0; k <= len; k++) {
+        double r = own[k] ? rate_of(t, own[k]) : 0;
+        for (int i = 0; i < ROWS; i++)
+            if (in(t, own[k], i))
+                sum += t->error[i] * log(r / rate_of(t, all)) + (1 - t->error[i]) * log((1 - r) / (1 - rate_of(t, all)));
+    }
+    return sum / phi - len * log(ROWS);
+}
+
+static int search_by_force(unsigned *set, const toy *t, int *quarters)
+{
+    unsigned background, other, lower[LEAVES];
+    double phi, low;
+    int len = search_from(set, t, 0.5, &phi, &background), fewer = search_from(lower, t, 0.25, &low, &other);
+
+    phi = fmin(phi, low);
+    if (worth(t, lower, fewer, phi) > worth(t, set, len, phi) + 1e-9) {
+        memcpy(set, lower, (size_t)fewer * sizeof *set);
+        len = fewer, background = other;
+        ++*quarters;
     }
     for (;;) {
         double least = 1;
@@ -237,16 +273,16 @@ static spot_scan open_scan(spot_ctx *c, spot_arena *a, const toy *t)
 TEST(slices_are_those_of_brute_force)
 {
     spot_ctx c = check_ctx(1);
-    int slices = 0, wide = 0;
+    int slices = 0, wide = 0, quarters = 0;
     static toy t;
 
-    for (uint32_t trial = 0; trial < (SANITIZED ? 9 : 90); trial++) {
+    for (uint32_t trial = 0; trial < (SANITIZED ? 9 : 150); trial++) {
         unsigned want[LEAVES];
         spot_arena a;
         make_toy(&t, trial);
         spot_scan s = open_scan(&c, &a, &t);
         spot_scan_tree(&s);
-        assert_int_equal(s.slices, search_by_force(want, &t));
+        assert_int_equal(s.slices, search_by_force(want, &t, &quarters));
         for (int g = 0; g < s.slices; g++) {
             unsigned got = 0;
             bool there = false;
@@ -258,8 +294,8 @@ TEST(slices_are_those_of_brute_force)
         slices += s.slices;
         spot_arena_close(&a);
     }
-    print_message("%d slices, %d of several leaves\n", slices, wide);
-    assert_true(SANITIZED || (wide > 20 && slices > 2 * wide));
+    print_message("%d slices, %d of several leaves; %d trees are searched from a quarter\n", slices, wide, quarters);
+    assert_true(SANITIZED || (wide > 20 && slices > 2 * wide && quarters > 3));
 }
 
 TEST(evidence_is_the_gain_in_log_likelihood)
@@ -293,6 +329,49 @@ static void close_planted(bdm_bed *b)
 {
     spot_arena_close(&b->a);
     free(b->points.at), free(b->view.confidence);
+}
+
+/* Rows of which each has its corner and an error: those of the first `fail` corners fail in 3 of 4 cases, others in 1 of 5. */
+static bdm_bed noisy(int n, int fail, uint32_t trial)
+{
+    float *x = normals((size_t)n * WIDE, 7, trial), *p = malloc((size_t)n * sizeof *p);
+    spot_rng r = spot_rng_at(8, SPOT_RNG_BOOTSTRAP, trial, 0);
+
+    for (int i = 0; i < n; i++) {
+        const bool wrong = spot_rng_uniform(&r) < (i % 8 < fail ? 0.75 : 0.2);
+        for (int j = 0; j < WIDE; j++) x[i * WIDE + j] = 0.15f * x[i * WIDE + j] + (j == i % 8 ? 2.f : 0.f);
+        p[i] = (float)((wrong ? 0.05 : 0.55) + 0.4 * spot_rng_uniform(&r));
+    }
+    return bed_of(SPOT_JOINSPOT, 1, n, WIDE, x, p);
+}
+
+/* Failing corners of 30 rows that are a slice each, in 10 trials. */
+static int corners_found(int fail)
+{
+    int found = 0;
+
+    for (uint32_t trial = 0; trial < 10; trial++) {
+        bdm_bed b = noisy(240, fail, trial);
+        CHECK_OK(&b.c, find_in(&b, &b.cfg));
+        for (int k = 0; k < b.found.len; k++) {
+            const spot_hypothesis *h = &b.found.h[k];
+            bool one = h->len > 25 && h->row[0] % 8 < fail;
+            for (int i = 1; i < h->len; i++) one &= h->row[i] % 8 == h->row[0] % 8;
+            found += one;
+        }
+        close_planted(&b);
+    }
+    return found;
+}
+
+/* The median row is in a blindspot, or is one of the background's worst. Searched from there alone, 20 of 30 and 8 of 40
+ * corners are found. */
+TEST(half_of_all_rows_may_fail)
+{
+    const int three = corners_found(3), four = corners_found(4);
+
+    print_message("%d of 30, %d of 40\n", three, four);
+    assert_true(three >= 23 && four >= 22);
 }
 
 /* Every slice is of one corner and has nearly all of it. */

@@ -12,8 +12,8 @@
  * 3. Slices are ordered by n r^2 with their rows' mean error r.
  *
  * Errors are soft, 1 - the label's probability, so a blindspot in which a third fails is seen by the low confidence of the
- * others. Slices have no row in common, and may be none. Of a class of which more than half lies in blindspots, the rate of the
- * background is too high at first.
+ * others. Slices have no row in common, and may be none. Where more than half of a class lies in blindspots,
+ * the rate of the background may be too high at the end.
  *
  * A new row belongs to the slice of the nearest fitted row by its features, or of the nearest piece's mean; its confidence is
  * not looked at. So up to 4,096 fitted rows come into their own slices again, unless two rows have the same features.

@@ -8,8 +8,7 @@
 #define LEAST_BASE   1e-4
 #define LEAST_SPREAD 0.15
 #define QUIET        2.0       /* a piece of less evidence does not fail */
-#define FAR          8.0       /* standard deviations */
-enum { PIECE = 10, FEWEST_PIECES = 10, ROUNDS = 4, SIDE = 5 };
+enum { PIECE = 10, FEWEST_PIECES = 10, ROUNDS = 4 };
 
 static int pieces_of(int n, int leaves)
 {
@@ -47,17 +46,21 @@ spot_status spot_scan_take(spot_ctx *c, spot_arena *a, spot_scan *s, int n, int 
 
 static double inside(double r) { return fmin(fmax(r, TINY), 1 - TINY); }
 
-double spot_scan_evidence(double errors, double n, double b)
+/* n KL(errors / n || b). */
+static double gain_over(double errors, double n, double b)
 {
     double r = n > 0 ? inside(errors / n) : 0;
 
     b = inside(b);
-    return r > b ? n * (r * log(r / b) + (1 - r) * log((1 - r) / (1 - b))) : 0;
+    return n > 0 ? n * (r * log(r / b) + (1 - r) * log((1 - r) / (1 - b))) : 0;
+}
+
+double spot_scan_evidence(double errors, double n, double b)
+{
+    return n > 0 && inside(errors / n) > inside(b) ? gain_over(errors, n, b) : 0;
 }
 
 /* ---- the tree ---- */
-
-static double *mean_of(const spot_scan *s, int v) { return s->mean + (size_t)v * s->d; }
 
 static void fill_leaves(spot_scan *s)
 {
@@ -66,19 +69,14 @@ static void fill_leaves(spot_scan *s)
     memset(s->squares, 0, (size_t)s->leaves * sizeof *s->squares);
     memset(s->mean, 0, (size_t)s->leaves * (size_t)s->d * sizeof *s->mean);
     for (int i = 0; i < s->n; i++) {
-        double *to = mean_of(s, s->leaf[i]);
+        double *to = spot_scan_mean(s, s->leaf[i]);
         s->size[s->leaf[i]]++;
         s->sum[s->leaf[i]] += s->error[i];
         s->squares[s->leaf[i]] += s->error[i] * s->error[i];
         for (int j = 0; j < s->d; j++) to[j] += s->x[(size_t)i * s->stride + j];
     }
     for (int k = 0; k < s->leaves; k++)
-        for (int j = 0; j < s->d && s->size[k] > 1; j++) mean_of(s, k)[j] /= s->size[k];
-}
-
-static void mean_of_two(double *to, const double *a, double m, const double *b, double n, int d)
-{
-    for (int j = 0; j < d; j++) to[j] = m + n > 0 ? (m * a[j] + n * b[j]) / (m + n) : 0;
+        for (int j = 0; j < s->d && s->size[k] > 1; j++) spot_scan_mean(s, k)[j] /= s->size[k];
 }
 
 /* The name of the cluster that a leaf is in: paths are halved on the way. */
@@ -105,7 +103,8 @@ static void build_nodes(spot_scan *s)
         s->size[v] = s->size[left] + s->size[right];
         s->sum[v] = s->sum[left] + s->sum[right];
         s->squares[v] = s->squares[left] + s->squares[right];
-        mean_of_two(mean_of(s, v), mean_of(s, left), s->size[left], mean_of(s, right), s->size[right], s->d);
+        spot_scan_mix(spot_scan_mean(s, v), spot_scan_mean(s, left), s->size[left], spot_scan_mean(s, right), s->size[right],
+                      s->d);
         s->name[b] = a;
         own[a] = v;
         s->apart[v] = -1;
@@ -151,8 +150,8 @@ static void cut_pieces(spot_scan *s)
 
 /* ---- the background ---- */
 
-/* The rate of the piece that holds the median row, in the order of the pieces' rates. */
-static double median_rate(const spot_scan *s)
+/* The rate of the piece that holds the row at this share of all rows, in the order of the pieces' rates. */
+static double rate_at(const spot_scan *s, double share)
 {
     for (int k = 0; k < s->pieces; k++) {
         double own = s->sum[s->piece[k]] / s->size[s->piece[k]], below = 0, equal = 0;
@@ -162,7 +161,7 @@ static double median_rate(const spot_scan *s)
             if (rate < own) below += size;
             else if (rate <= own) equal += size;
         }
-        if (below < s->n / 2.0 && below + equal >= s->n / 2.0) return own;
+        if (below < share * s->n && below + equal >= share * s->n) return own;
     }
     return 0;
 }
@@ -183,79 +182,13 @@ static void list_background(spot_scan *s)
 
 /* ---- one thing, or two ---- */
 
-static double square(const double *a, const double *b, int d)
-{
-    double sum = 0;
-
-    for (int i = 0; i < d; i++) sum += (a[i] - b[i]) * (a[i] - b[i]);
-    return sum;
-}
-
-/* The line between the means of the rows with the places `half`, `half` + 2, .. of each side. */
-static void find_line(const spot_scan *s, int half)
-{
-    int seen[2] = { 0 }, used[2] = { 0 };
-
-    memset(s->line, 0, 2 * (size_t)s->d * sizeof *s->line);
-    for (int i = 0; i < s->n; i++) {
-        int k = s->side[i];
-        if (k > 1 || seen[k]++ % 2 != half) continue;
-        used[k]++;
-        for (int j = 0; j < s->d; j++) s->line[(size_t)k * s->d + j] += s->x[(size_t)i * s->stride + j];
-    }
-    for (int j = 0; j < s->d; j++) s->line[j] = s->line[s->d + j] / used[1] - s->line[j] / used[0];
-}
-
-/* Distance of the means of the other rows along the line, in their deviations. */
-static double apart_on_line(const spot_scan *s, int half)
-{
-    int seen[2] = { 0 }, used[2] = { 0 };
-    double mean[2] = { 0 }, squares = 0, length = 0;
-
-    for (int j = 0; j < s->d; j++) length += s->line[j] * s->line[j];
-    if (!(length > 0)) return 0;
-    for (int i = 0; i < s->n; i++) {
-        int k = s->side[i];
-        if (k > 1 || seen[k]++ % 2 == half) continue;
-        used[k]++;
-        s->at[i] = 0;
-        for (int j = 0; j < s->d; j++) s->at[i] += s->x[(size_t)i * s->stride + j] * s->line[j];
-        s->at[i] /= sqrt(length);
-        mean[k] += s->at[i];
-    }
-    mean[0] /= used[0], mean[1] /= used[1];
-    seen[0] = seen[1] = 0;
-    for (int i = 0; i < s->n; i++) {
-        int k = s->side[i];
-        if (k > 1 || seen[k]++ % 2 == half) continue;
-        squares += (s->at[i] - mean[k]) * (s->at[i] - mean[k]);
-    }
-    return (mean[1] - mean[0]) / fmax(sqrt(squares / (used[0] + used[1] - 2)), 1e-9);
-}
-
-double spot_scan_apart(const spot_scan *s)
-{
-    int rows[3] = { 0 };
-    double sum = 0;
-
-    for (int i = 0; i < s->n; i++) rows[s->side[i]]++;
-    if (rows[0] < SIDE || rows[1] < SIDE) return 0;
-    for (int half = 0; half < 2; half++) {
-        find_line(s, half);
-        sum += apart_on_line(s, half) / 2;
-    }
-    return sum;
-}
-
-static bool is_in(const spot_scan_node *t, int place) { return t->from <= place && place < t->to; }
-
 static bool something_between(const spot_scan *s, const double *a, const double *b)
 {
-    double far = square(a, b, s->d);
+    double far = spot_scan_square(a, b, s->d);
 
     for (int k = 0; k < s->others; k++) {
-        const double *rest = mean_of(s, s->rest[k]);
-        if (far >= (square(a, rest, s->d) + square(b, rest, s->d)) / 2) return true;
+        const double *rest = spot_scan_mean(s, s->rest[k]);
+        if (far >= (spot_scan_square(a, rest, s->d) + spot_scan_square(b, rest, s->d)) / 2) return true;
     }
     return false;
 }
@@ -265,15 +198,15 @@ static bool is_one(spot_scan *s, int v)
     const spot_scan_node t = s->node[v];
 
     if (t.left < 0) return true;
-    if (something_between(s, mean_of(s, t.left), mean_of(s, t.right))) return false;
+    if (something_between(s, spot_scan_mean(s, t.left), spot_scan_mean(s, t.right))) return false;
     if (s->apart[v] < 0) {
         for (int i = 0; i < s->n; i++) {
             int place = s->place[s->leaf[i]];
-            s->side[i] = is_in(&s->node[t.left], place) ? 0 : is_in(&s->node[t.right], place) ? 1 : 2;
+            s->side[i] = spot_scan_is_in(&s->node[t.left], place) ? 0 : spot_scan_is_in(&s->node[t.right], place) ? 1 : 2;
         }
         s->apart[v] = fmax(spot_scan_apart(s), 0);
     }
-    return s->apart[v] <= FAR;
+    return s->apart[v] <= SPOT_SCAN_FAR;
 }
 
 /* ---- the best set of nodes ---- */
@@ -329,92 +262,51 @@ static void find_outer(spot_scan *s)
     s->spread = fmin(fmax((squares / size - b * b) / (b * (1 - b)), LEAST_SPREAD), 1);
 }
 
-/* ---- slices are joined ---- */
+/* ---- the rate of the background ---- */
 
-static void find_away(spot_scan *s, int g)
+/* The nodes that are slices when the background's rate begins at `start`. */
+static void search_from(spot_scan *s, double start)
 {
-    for (int k = 0; k < s->others; k++)
-        s->away[(size_t)g * s->pieces + k] = square(mean_of(s, s->chosen[g]), mean_of(s, s->rest[k]), s->d);
-}
-
-static double *quotient_at(const spot_scan *s, int g, int h)
-{
-    return s->quotient + (size_t)(g < h ? g : h) * SPOT_SCAN_MOST + (g < h ? h : g);
-}
-
-static void find_quotients(spot_scan *s, int g)
-{
-    for (int h = 0; h < s->slices; h++) {
-        const double *a = s->away + (size_t)g * s->pieces, *b = s->away + (size_t)h * s->pieces;
-        double least = INFINITY;
-        if (h == g || s->group[h] != h) continue;
-        for (int k = 0; k < s->others; k++) least = fmin(least, (a[k] + b[k]) / 2);
-        *quotient_at(s, g, h) = s->others && least > 0 ?
-                                square(mean_of(s, s->chosen[g]), mean_of(s, s->chosen[h]), s->d) / least : INFINITY;
+    s->slices = 0;
+    find_outer(s);
+    s->base = fmax(start, LEAST_BASE);
+    for (int round = 0; round < ROUNDS; round++) {
+        list_background(s);
+        find_best(s);
+        choose_nodes(s);
+        if (round + 1 < ROUNDS) find_outer(s);
     }
 }
 
-static bool find_pair(const spot_scan *s, int *g, int *h)
+/* The log-likelihood that all rows gain by the rates of `count` slices and of the background, less the penalties. */
+static double worth_of(const spot_scan *s, const int *chosen, int count, double spread)
 {
-    double least = 1;
+    int root = 2 * s->leaves - 2;
+    double size = s->n, sum = s->sum[root], all = sum / size, gain = 0;
 
-    for (int a = 0; a < s->slices; a++)
-        for (int b = a + 1; b < s->slices && s->group[a] == a; b++) {
-            if (s->group[b] != b || !(*quotient_at(s, a, b) < least)) continue;
-            least = *quotient_at(s, a, b);
-            *g = a;
-            *h = b;
-        }
-    return least < 1;
+    for (int k = 0; k < count; k++) {
+        gain += gain_over(s->sum[chosen[k]], s->size[chosen[k]], all);
+        size -= s->size[chosen[k]];
+        sum -= s->sum[chosen[k]];
+    }
+    return (gain + gain_over(sum, size, all)) / spread - count * log(s->n);
 }
 
-/* Marks each leaf with the slice that it is in; a chosen node's mean and mass become those of all that is joined to it. */
-static void mark_leaves(spot_scan *s)
+/* From the median, or from a quarter if those slices are worth more with the lesser phi of the two. */
+static void search(spot_scan *s)
 {
-    for (int k = 0; k < s->leaves; k++) {
-        s->slice[k] = -1;
-        for (int g = 0; g < s->slices && s->slice[k] < 0; g++)
-            if (is_in(&s->node[s->chosen[g]], s->place[k])) s->slice[k] = s->group[g];
-    }
-}
+    int count;
+    double base, spread, least;
 
-static void join_pair(spot_scan *s, int g, int h)
-{
-    double *a = mean_of(s, s->chosen[g]), *b = mean_of(s, s->chosen[h]);
-
-    mark_leaves(s);
-    for (int i = 0; i < s->n; i++) {
-        int own = s->slice[s->leaf[i]];
-        s->side[i] = own == g ? 0 : own == h ? 1 : 2;
-    }
-    if (spot_scan_apart(s) > FAR) {
-        *quotient_at(s, g, h) = INFINITY;
-        return;
-    }
-    mean_of_two(a, a, s->mass[g], b, s->mass[h], s->d);
-    s->mass[g] += s->mass[h];
-    for (int k = 0; k < s->slices; k++)
-        if (s->group[k] == h) s->group[k] = g;
-    find_away(s, g);
-    find_quotients(s, g);
-}
-
-static void join_slices(spot_scan *s)
-{
-    int g, h, next = 0;
-
-    for (int k = 0; k < s->slices; k++) {
-        s->group[k] = k;
-        s->mass[k] = s->size[s->chosen[k]];
-        find_away(s, k);
-    }
-    for (int k = 0; k < s->slices; k++) find_quotients(s, k);
-    while (find_pair(s, &g, &h)) join_pair(s, g, h);
-    mark_leaves(s);
-    for (int k = 0; k < s->slices; k++) s->name[k] = s->group[k] == k ? next++ : -1;
-    for (int k = 0; k < s->leaves; k++)
-        if (s->slice[k] >= 0) s->slice[k] = s->name[s->slice[k]];
-    s->slices = next;
+    search_from(s, rate_at(s, 0.25));
+    memcpy(s->group, s->chosen, (size_t)s->slices * sizeof *s->group);
+    count = s->slices, base = s->base, spread = s->spread;
+    search_from(s, rate_at(s, 0.5));
+    least = fmin(spread, s->spread);
+    if (!(worth_of(s, s->group, count, least) > worth_of(s, s->chosen, s->slices, least))) return;
+    memcpy(s->chosen, s->group, (size_t)count * sizeof *s->chosen);
+    s->slices = count, s->base = base, s->spread = spread;
+    list_background(s);
 }
 
 void spot_scan_tree(spot_scan *s)
@@ -422,14 +314,6 @@ void spot_scan_tree(spot_scan *s)
     build_nodes(s);
     place_leaves(s);
     cut_pieces(s);
-    s->slices = 0;
-    find_outer(s);
-    s->base = fmax(median_rate(s), LEAST_BASE);
-    for (int round = 0; round < ROUNDS; round++) {
-        list_background(s);
-        find_best(s);
-        choose_nodes(s);
-        if (round + 1 < ROUNDS) find_outer(s);
-    }
-    join_slices(s);
+    search(s);
+    spot_scan_join(s);
 }

@@ -25,8 +25,13 @@
  *    deviation are those of the rest; and the other way round; the mean of both counts. A child of fewer than 5 rows is no
  *    second thing. On tuning ECs halves of one planted blindspot had at most 7.6 where both had ten rows and more.
  *
- * b starts as the rate of the piece that holds the median row. Then it is the rate of all rows in no slice, at least 0.0001,
- * and the search begins again, four times in all; so is phi, at first of all rows.
+ * b starts as the rate of the piece that holds the median row, in the order of the pieces' rates. Then it is the rate of all
+ * rows in no slice, at least 0.0001, and the search begins again, four times in all; so is phi, at first of all rows. Where
+ * nearly half of the rows lie in blindspots, the median is one of the background's greatest rates, and a b that begins too high
+ * stays there: nothing seems to fail. So a second search begins at the piece that holds the row at a quarter. Its slices stay
+ * if they are worth more: with the rate r of all rows, and the lesser phi of the two searches,
+ *
+ *     sum of n KL(s / n || r) / phi over the slices and the background, less log N for each slice.
  *
  * Ward's tree may part a blindspot near its root. So at last two slices that are one thing by the same two rules are joined,
  * the pair with the least quotient |A - B|^2 / ((|A - K|^2 + |B - K|^2) / 2) first, until none is left.
@@ -37,6 +42,7 @@
 
 #include "fit/ward.h"
 
+#define SPOT_SCAN_FAR 8.0          /* standard deviations */
 enum { SPOT_SCAN_MOST = 400 };     /* slices before they are joined; of more, those with the greatest evidence stay */
 
 typedef struct { int left, right, from, to; } spot_scan_node;      /* children, -1 at a leaf; its places in `place` */
@@ -76,7 +82,30 @@ void spot_scan_tree(spot_scan *s);
 /* The evidence above with phi 1, in nats. */
 double spot_scan_evidence(double errors, double n, double b);
 
+/* ---- scan_join.c ---- */
+
 /* How far the rows of side 0 and side 1 are apart, in standard deviations, as above; 0 where a side has fewer than 5 rows. */
 double spot_scan_apart(const spot_scan *s);
+
+/* Joins the chosen nodes, and marks each leaf with its slice. */
+void spot_scan_join(spot_scan *s);
+
+/* The mean of node v's rows; of the m rows with mean a and the n rows with mean b together; a squared distance; whether a node
+ * has the leaf at a place. */
+static inline double *spot_scan_mean(const spot_scan *s, int v) { return s->mean + (size_t)v * (size_t)s->d; }
+static inline bool spot_scan_is_in(const spot_scan_node *t, int place) { return t->from <= place && place < t->to; }
+
+static inline void spot_scan_mix(double *to, const double *a, double m, const double *b, double n, int d)
+{
+    for (int j = 0; j < d; j++) to[j] = m + n > 0 ? (m * a[j] + n * b[j]) / (m + n) : 0;
+}
+
+static inline double spot_scan_square(const double *a, const double *b, int d)
+{
+    double sum = 0;
+
+    for (int i = 0; i < d; i++) sum += (a[i] - b[i]) * (a[i] - b[i]);
+    return sum;
+}
 
 #endif

@@ -50,13 +50,12 @@ static spot_status choose_methods(spot_ctx *c, spot_config *cfg, const cli_versi
 
     *cfg = spot_config_defaults();
     cfg->seed = 0;
-    if (o->method) {
-        SPOT_TRY(cli_methods_read(c, cfg, o->method));
+    if (!o->method && o->config) return spot_config_load(c, cfg, o->config);
+    if (o->method || !o->found) {
+        SPOT_TRY(cli_methods_read(c, cfg, o->method ? o->method : CLI_METHODS));
         cfg->seed = 0;
         return SPOT_OK;
     }
-    if (o->config) return spot_config_load(c, cfg, o->config);
-    if (!o->found) return SPOT_OK;
     snprintf(path, sizeof path, "%s/config.yaml", o->found);
     return spot_config_load(c, cfg, path);
 }

@@ -21,8 +21,6 @@
 
 enum { MOST_SEEDS = 64, PATH = 1200 };
 
-#define METHOD "joinspot,ward"           /* without --method and --config */
-
 typedef struct {
     cli_machine machine;
     spot_subject_files files;
@@ -107,7 +105,7 @@ static const cli_row table[] = {
       .help = "pictures that --ids or --coco name may lie outside --images, behind symbolic links" },
     { "class",      'c', "NAME|N|each|all", CLI_TEXT, CLI_AT(cls), .otherwise = "each",
       .help = "one class; each class in turn; or all rows at once" },
-    { "method",     'm', "M[,M]", CLI_TEXT, CLI_AT(method), .otherwise = METHOD,
+    { "method",     'm', "M[,M]", CLI_TEXT, CLI_AT(method), .otherwise = CLI_METHODS,
       .help = "methods: " METHOD_NAMES "or a method with its reducer, such as planespot-tsne" },
     { "config",     0,   "FILE",  CLI_TEXT, CLI_AT(config), .help = "methods with settings and a seed, from a sweep's config" },
     { "seed",       's', "N[,N]", CLI_CALL, .read = read_seeds, .otherwise = "0",
@@ -375,7 +373,7 @@ static spot_status search_blindspots(spot_ctx *c, void *input)
     cfg.seed = 0;
     if (o->config) SPOT_TRY(spot_config_load(c, &cfg, o->config));
     if (!o->config) {
-        SPOT_TRY(cli_methods_read(c, &cfg, o->method ? o->method : METHOD));
+        SPOT_TRY(cli_methods_read(c, &cfg, o->method ? o->method : CLI_METHODS));
         cfg.seed = 0;
     }
     SPOT_TRY(check_folder(c, o));

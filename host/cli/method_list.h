@@ -5,6 +5,8 @@
 #include "spotter/config.h"
 #include "spotter/discover.h"
 
+#define CLI_METHODS "joinspot,ward"      /* of discover and check, without --method and --config */
+
 /* "planespot-tsne,domino": methods, each with its reducer if that is not the method's default, into cfg->bdm. SPOT_USAGE names
  * the word that is none. */
 spot_status cli_methods_read(spot_ctx *c, spot_config *cfg, const char *list);

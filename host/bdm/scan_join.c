@@ -1,0 +1,158 @@
+/* scan_join.c - how far two sets of rows are apart, and the chosen nodes of a tree (scan_tree.h) that are one slice. */
+#include "bdm/scan_tree.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SIDE = 5 };                 /* fewest rows of a second thing */
+
+/* ---- one thing, or two ---- */
+
+/* The line between the means of the rows with the places `half`, `half` + 2, .. of each side. */
+static void find_line(const spot_scan *s, int half)
+{
+    int seen[2] = { 0 }, used[2] = { 0 };
+
+    memset(s->line, 0, 2 * (size_t)s->d * sizeof *s->line);
+    for (int i = 0; i < s->n; i++) {
+        int k = s->side[i];
+        if (k > 1 || seen[k]++ % 2 != half) continue;
+        used[k]++;
+        for (int j = 0; j < s->d; j++) s->line[(size_t)k * s->d + j] += s->x[(size_t)i * s->stride + j];
+    }
+    for (int j = 0; j < s->d; j++) s->line[j] = s->line[s->d + j] / used[1] - s->line[j] / used[0];
+}
+
+/* Distance of the means of the other rows along the line, in their deviations. */
+static double apart_on_line(const spot_scan *s, int half)
+{
+    int seen[2] = { 0 }, used[2] = { 0 };
+    double mean[2] = { 0 }, squares = 0, length = 0;
+
+    for (int j = 0; j < s->d; j++) length += s->line[j] * s->line[j];
+    if (!(length > 0)) return 0;
+    for (int i = 0; i < s->n; i++) {
+        int k = s->side[i];
+        if (k > 1 || seen[k]++ % 2 == half) continue;
+        used[k]++;
+        s->at[i] = 0;
+        for (int j = 0; j < s->d; j++) s->at[i] += s->x[(size_t)i * s->stride + j] * s->line[j];
+        s->at[i] /= sqrt(length);
+        mean[k] += s->at[i];
+    }
+    mean[0] /= used[0], mean[1] /= used[1];
+    seen[0] = seen[1] = 0;
+    for (int i = 0; i < s->n; i++) {
+        int k = s->side[i];
+        if (k > 1 || seen[k]++ % 2 == half) continue;
+        squares += (s->at[i] - mean[k]) * (s->at[i] - mean[k]);
+    }
+    return (mean[1] - mean[0]) / fmax(sqrt(squares / (used[0] + used[1] - 2)), 1e-9);
+}
+
+double spot_scan_apart(const spot_scan *s)
+{
+    int rows[3] = { 0 };
+    double sum = 0;
+
+    for (int i = 0; i < s->n; i++) rows[s->side[i]]++;
+    if (rows[0] < SIDE || rows[1] < SIDE) return 0;
+    for (int half = 0; half < 2; half++) {
+        find_line(s, half);
+        sum += apart_on_line(s, half) / 2;
+    }
+    return sum;
+}
+
+/* ---- slices are joined ---- */
+
+static double between(const spot_scan *s, int u, int v)
+{
+    return spot_scan_square(spot_scan_mean(s, u), spot_scan_mean(s, v), s->d);
+}
+
+static void find_away(spot_scan *s, int g)
+{
+    for (int k = 0; k < s->others; k++)
+        s->away[(size_t)g * s->pieces + k] = between(s, s->chosen[g], s->rest[k]);
+}
+
+static double *quotient_at(const spot_scan *s, int g, int h)
+{
+    return s->quotient + (size_t)(g < h ? g : h) * SPOT_SCAN_MOST + (g < h ? h : g);
+}
+
+static void find_quotients(spot_scan *s, int g)
+{
+    for (int h = 0; h < s->slices; h++) {
+        const double *a = s->away + (size_t)g * s->pieces, *b = s->away + (size_t)h * s->pieces;
+        double least = INFINITY;
+        if (h == g || s->group[h] != h) continue;
+        for (int k = 0; k < s->others; k++) least = fmin(least, (a[k] + b[k]) / 2);
+        *quotient_at(s, g, h) = s->others && least > 0 ?
+                                between(s, s->chosen[g], s->chosen[h]) / least : INFINITY;
+    }
+}
+
+static bool find_pair(const spot_scan *s, int *g, int *h)
+{
+    double least = 1;
+
+    for (int a = 0; a < s->slices; a++)
+        for (int b = a + 1; b < s->slices && s->group[a] == a; b++) {
+            if (s->group[b] != b || !(*quotient_at(s, a, b) < least)) continue;
+            least = *quotient_at(s, a, b);
+            *g = a;
+            *h = b;
+        }
+    return least < 1;
+}
+
+/* Marks each leaf with the slice that it is in; a chosen node's mean and mass become those of all that is joined to it. */
+static void mark_leaves(spot_scan *s)
+{
+    for (int k = 0; k < s->leaves; k++) {
+        s->slice[k] = -1;
+        for (int g = 0; g < s->slices && s->slice[k] < 0; g++)
+            if (spot_scan_is_in(&s->node[s->chosen[g]], s->place[k])) s->slice[k] = s->group[g];
+    }
+}
+
+static void join_pair(spot_scan *s, int g, int h)
+{
+    double *a = spot_scan_mean(s, s->chosen[g]), *b = spot_scan_mean(s, s->chosen[h]);
+
+    mark_leaves(s);
+    for (int i = 0; i < s->n; i++) {
+        int own = s->slice[s->leaf[i]];
+        s->side[i] = own == g ? 0 : own == h ? 1 : 2;
+    }
+    if (spot_scan_apart(s) > SPOT_SCAN_FAR) {
+        *quotient_at(s, g, h) = INFINITY;
+        return;
+    }
+    spot_scan_mix(a, a, s->mass[g], b, s->mass[h], s->d);
+    s->mass[g] += s->mass[h];
+    for (int k = 0; k < s->slices; k++)
+        if (s->group[k] == h) s->group[k] = g;
+    find_away(s, g);
+    find_quotients(s, g);
+}
+
+void spot_scan_join(spot_scan *s)
+{
+    int g, h, next = 0;
+
+    for (int k = 0; k < s->slices; k++) {
+        s->group[k] = k;
+        s->mass[k] = s->size[s->chosen[k]];
+        find_away(s, k);
+    }
+    for (int k = 0; k < s->slices; k++) find_quotients(s, k);
+    while (find_pair(s, &g, &h)) join_pair(s, g, h);
+    mark_leaves(s);
+    for (int k = 0; k < s->slices; k++) s->name[k] = s->group[k] == k ? next++ : -1;
+    for (int k = 0; k < s->leaves; k++)
+        if (s->slice[k] >= 0) s->slice[k] = s->name[s->slice[k]];
+    s->slices = next;
+}
