@@ -115,13 +115,36 @@ def test_signatures_name_what_they_take():
 def test_parameters_are_attributes():
     settings = {"reduce": "pca", "mixture": {"k_max": 6}}
     one = spotter.PlaneSpot(n_slices=4, target_class="cat", proof="cross", chance=19, **settings)
-    assert set(vars(one)) == {"n_slices", "target_class", "seed", "device", "threads", "proof", "chance", "classifier",
-                              "reduce", "mixture"}
-    assert one.get_params() == {**vars(one)} and one.mixture is settings["mixture"]
+    assert list(vars(one)) == list(inspect.signature(spotter.PlaneSpot).parameters)
+    assert one.get_params() == {**vars(one)} and one.mixture is settings["mixture"] and one.weight == 0.025
     assert clone(one).get_params() == one.get_params() and one.set_params(reduce="tsne").reduce == "tsne"
-    for name in ("fit", "_held", "slices_", "predict"):
-        raises("no setting", lambda: one.set_params(**{name: 3}))
+    assert repr(one) == ("PlaneSpot(n_slices=4, target_class='cat', proof='cross', chance=19, reduce='tsne', "
+                         "mixture={'k_max': 6})") and repr(spotter.Ward()) == "Ward()"
+    for name in ("fit", "_held", "slices_", "predict", "lambda"):
+        raises("no parameter", lambda: one.set_params(**{name: 3}))
+    for kind in (spotter.InputError, ValueError, TypeError):
+        raises("did you mean weight?", lambda: spotter.PlaneSpot(wieght=1), kind)
+        raises("did you mean weight?", lambda: spotter.PlaneSpot().set_params(wieght=1), kind)
+    raises("did you mean lambda_?", lambda: spotter.Density(**{"lambda": 1}))
+    raises("did you mean n_slices?", lambda: spotter.Density(top=1))
+    raises("it is one of dbscan_group; here are n_slices, ", lambda: spotter.KMeans(eps=1))
+    raises("too many positional", lambda: spotter.PlaneSpot(*range(9)), TypeError)
+    data = planted()[:3]
+    for words, given in (('reduce is "tnse"; did you mean "tsne"?', {"reduce": "tnse"}), ("n_slices is 0;", {"n_slices": 0}),
+                         ("weight is -1; it takes a number from 0 to 1000", {"weight": -1}),
+                         ("weight is [1, 2]; it takes a number", {"weight": [1, 2]}), ("reduce is None", {"reduce": None}),
+                         ("mixture has no parameter 'kmax'; did you mean k_max?", {"mixture": {"kmax": 4}}),
+                         ("mixture is 4; it takes a dict with k_min, k_max,", {"mixture": 4}), ("seed is -1", {"seed": -1}),
+                         ("mixture.k_max is 400; it takes an integer from 1 to 64", {"mixture": {"k_max": 400}})):
+        e = raises(words, lambda: spotter.PlaneSpot(**given).fit(*data))
+        assert "settings" not in str(e) and "bdms" not in str(e), e
     raises("chance decides", lambda: spotter.PlaneSpot(chance=19).fit(*planted()[:3]))
+    assert "gaussian or compact" in spotter.Spotlight.__doc__ and "n_slices" in spotter.Spotlight.__doc__
+    own = type("Own", (spotter.Method,), {"method": "kmeans"})(clusters=5)
+    assert own.fit(*data).slices_ and own.get_params() == {**vars(spotter.KMeans(clusters=5))}
+    plain = pickle.loads(pickle.dumps(spotter.KMeans(clusters=5)))
+    del plain.__dict__["weight"]                               # as of a version without this setting
+    assert plain.get_params()["weight"] == 1 and plain.fit(*data).slices_
     assert spotter.KMeans(clusters=np.int64(5)).fit(*planted()[:3]).slices_
     raises("no number, text", lambda: spotter.KMeans(clusters=object()).fit(*planted()[:3]))
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ctypes as ct
+import re
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import numpy as np
@@ -126,6 +127,18 @@ def nearest_vote(new: np.ndarray, old: np.ndarray, member: np.ndarray, neighbour
     return out
 
 
+def config_of(text: bytes, device: str = "cpu", threads: int = 1) -> Any:
+    """A spot_config; an error names the setting as Python does."""
+    cfg = ct.create_string_buffer(c_side.SIZES["spot_config"])
+    with Context(device, threads) as c:
+        try:
+            c("spot_config_parse", cfg, text, ct.c_size_t(len(text)), b"settings")
+        except InputError as e:
+            said = re.sub(r"^settings line 1: (bdms\[0\](\.| ))?(top\b)?", lambda m: "n_slices" if m.group(3) else "", str(e))
+            raise InputError(said.replace(" is null;", " is None;")) from None
+    return cfg
+
+
 class Fitted:
     """Findings with all that they point to. text: the method as a config says it."""
 
@@ -137,9 +150,7 @@ class Fitted:
         self._open()
 
     def _open(self) -> None:
-        self.cfg = ct.create_string_buffer(c_side.SIZES["spot_config"])
-        with self.context() as c:
-            c("spot_config_parse", self.cfg, self.text, ct.c_size_t(len(self.text)), b"settings")
+        self.cfg = config_of(self.text)
         self.options = lib.spot_discover_defaults()
         self.options.bdm = ct.addressof(self.cfg) + c_side.SIZES["spot_config.bdm"]
         self.options.bdms, self.options.seed, self.options.seeds = 1, ct.pointer(self.seed), 1

@@ -15,6 +15,10 @@ class InputError(SpotterError, ValueError):
     """An array, a file or a setting is not what it should be."""
 
 
+class ParameterError(InputError, TypeError):
+    """A constructor or set_params was given a name that is no parameter."""
+
+
 class Stopped(SpotterError, KeyboardInterrupt):
     """Ctrl-C."""
 
