@@ -107,7 +107,8 @@ def test_constructors_have_the_settings_of_the_help():
     usage = usage[usage.index("\nbdms: "):usage.index("\nencoder: ")]
     told = re.findall(r"^  bdms\[\]\.(\w+) = (.*)\n      (?:([a-z_, ]+): )?", usage, re.M)
     groups = dict(re.findall(r"^bdms\[\]\.(\w+): (?:([a-z_, ]+): )?", usage, re.M))
-    classes = {c.method: c for c in vars(spotter).values() if isinstance(c, type) and issubclass(c, spotter.Method) and c.method}
+    classes = [c for c in vars(spotter).values() if isinstance(c, type) and issubclass(c, spotter.Method)]
+    classes = {c.method: c for c in classes if c.method}
     seen = 0
     for method, cls in classes.items():
         mine = dict(list(inspect.signature(cls).parameters.items())[8:])

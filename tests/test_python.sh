@@ -9,7 +9,8 @@ cp -r ../tools/python "$dir/python"           # pip builds in place
 SPOTTER_BUILD=$build "$dir/venv/bin/pip" install --quiet --no-index --no-build-isolation "$dir/python" 2>"$dir/said" ||
     { cat "$dir/said"; fail "pip install"; }
 SPOTTER_LIBRARY=$build/libspotter.so /usr/bin/python3 ../tools/python/make_stub.py "$dir/methods.pyi"
-cmp "$dir/methods.pyi" ../tools/python/spotter/methods.pyi || fail "methods.pyi is not that of the library: tools/python/make_stub.py"
+cmp "$dir/methods.pyi" ../tools/python/spotter/methods.pyi ||
+    fail "methods.pyi is not that of the library: run tools/python/make_stub.py"
 cd "$dir"
 /usr/bin/python3 "$OLDPWD/random_clip.py" encoder
 "$dir/venv/bin/python" "$OLDPWD/test_python.py" "$build/spotter" || fail "test_python.py"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""make_stub.py [FILE]: writes spotter/methods.pyi, by which type checkers and editors know the parameters of the discovery methods,
-from the library's table of settings. Run it after a setting changes:
+"""make_stub.py [FILE]: writes spotter/methods.pyi, by which type checkers and editors know the parameters of the discovery
+methods, from the library's table of settings. Run it after a setting changes:
 
     SPOTTER_LIBRARY=build/libspotter.so python3 tools/python/make_stub.py"""
 import inspect

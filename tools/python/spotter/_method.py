@@ -32,15 +32,15 @@ class Method(Results, Estimator):
 
     n_slices: at most this many slices of each class. target_class: a class's number or name, "each", or "all" rows at once.
     seed: of whatever is random. device: "auto", "cpu" or "cuda". threads: 0 takes every core; results do not depend on it.
-    proof: "cross": slices are found on each half of the rows and judged on the other half, and each has a `proof` and a `claim`;
-    a number in (0, 1): found on the rest, judged on this share; None: not judged. chance: searches in errors without structure,
-    19 or more, which decide whether a claim is "suggested"; 0: none.
+    proof: "cross": slices are found on each half of the rows and judged on the other half, and each has a `proof` and a
+    `claim`; a number in (0, 1): found on the rest, judged on this share; None: not judged. chance: searches in errors without
+    structure, 19 or more, which decide whether a claim is "suggested"; 0: none.
     classifier: a function from embeddings to probabilities, such as `predict_proba` of a fitted classifier, which is asked
     where fit, predict or score get neither probs nor losses; None.
 
-    A method's own parameters are given by name; `help(spotter.PlaneSpot)` tells them with defaults and ranges, groups are dicts,
-    as in mixture={"k_max": 20}. A class is made of the library's table of settings: `class Mine(Method): method = "mine"` is
-    all that a method added to the library needs.
+    A method's own parameters are given by name; `help(spotter.PlaneSpot)` tells them with their ranges. Groups are dicts, as
+    in mixture={"k_max": 20}. A class is made of the library's table of settings: `class Mine(Method): method = "mine"` is all
+    that a method added to the library needs.
 
     After fit: slices_ (list of Slice, best first within a class, classes in order; with proof, the surest claim first),
     labels_ (n,) int: the slice of each row, -1 for none; map_ (n, 2): first two columns of the map, NaN where none was made;
@@ -104,7 +104,8 @@ class Method(Results, Estimator):
     def _proof(self) -> Optional[c_side.ProofOptions]:
         if self.proof is None:
             if self.chance:
-                raise InputError("chance decides between claims, which need a proof; give proof=\"cross\" or a share of the rows")
+                raise InputError("chance decides between claims, which need a proof; give proof=\"cross\" or a share of the "
+                                 "rows")
             return None
         if not hasattr(lib, "spot_proof_defaults"):
             raise InputError("this library does not judge slices; install a later one")
@@ -244,8 +245,8 @@ class Method(Results, Estimator):
                 images: Any = None) -> np.ndarray:
         """Rows that were not there before, into the slices: (n, len(slices_)) uint8, 1 where row i belongs to slice j. Arrays
         as fit takes them, of the same features; classes by the same numbers or words. images: paths of pictures in place of
-        embeddings, after fit with embed. After fit with proof a row belongs where most of its five nearest rows of its class do.
-        """
+        embeddings, after fit with embed. After fit with proof a row belongs where most of its five nearest rows of its class
+        do."""
         held = self._fitted()
         return held.assign(self._new_rows(embeddings, targets, probs, losses, images), targets is not None)
 

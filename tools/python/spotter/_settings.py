@@ -1,5 +1,5 @@
-"""The settings of the discovery methods as the library tells them, and the constructors made of them. Names, defaults, ranges and
-help are those of `spotter help config`; they are written nowhere in Python."""
+"""The settings of the discovery methods as the library tells them, and the constructors made of them. Names, defaults, ranges
+and help are those of `spotter help config`; they are written nowhere in Python."""
 from __future__ import annotations
 
 import ctypes as ct
@@ -14,12 +14,13 @@ from typing import Any, Dict, Iterable, List, Literal, NamedTuple, Optional, Tup
 from ._library import Context, ParameterError
 
 ELSEWHERE = ("method", "top", "representation", "embeddings")          # said by the class, by n_slices and by fit
-TYPES = {"int": int, "seed": int, "real": float, "switch": bool, "text": str, "range": Tuple[int, int], "span": Tuple[float, float]}
+TYPES = {"int": int, "seed": int, "real": float, "switch": bool, "text": str, "range": Tuple[int, int],
+         "span": Tuple[float, float]}
 
 
 class Setting(NamedTuple):
-    """name, kind, help, takes, default, values: as spot_config_methods has them (include/spotter/config.h). presets: the defaults
-    of other profiles. settings: of a group, else None."""
+    """name, kind, help, takes, default, values: as spot_config_methods has them (include/spotter/config.h). presets: the
+    defaults of other profiles. settings: of a group, else None."""
     name: str
     kind: str
     help: str

@@ -1,9 +1,9 @@
-"""A class for each discovery method of the library. Constructors, defaults and help come from its table of settings (_settings.py);
-methods.pyi tells them to type checkers and editors, and tools/python/make_stub.py writes it."""
+"""A class for each discovery method of the library. Constructors, defaults and help come from its table of settings
+(_settings.py); methods.pyi tells them to type checkers and editors, and tools/python/make_stub.py writes it."""
 from ._method import Method
 
-__all__ = ["Barlow", "Confidence", "Confusion", "DbscanGroup", "Density", "Domino", "George", "Influence", "Itemsets", "JoinSpot",
-           "KMeans", "Method", "Mistakes", "Multiaccuracy", "PlaneSpot", "Random", "SVM", "Spotlight", "Ward"]
+__all__ = ["Barlow", "Confidence", "Confusion", "DbscanGroup", "Density", "Domino", "George", "Influence", "Itemsets",
+           "JoinSpot", "KMeans", "Method", "Mistakes", "Multiaccuracy", "PlaneSpot", "Random", "SVM", "Spotlight", "Ward"]
 
 
 class PlaneSpot(Method):
