@@ -168,6 +168,12 @@ def test_a_score_that_a_search_can_use():
     noise = np.random.default_rng(5).permutation(len(fresh[1]))
     assert abs(found.score(fresh[0], fresh[1], fresh[2][noise])) < 0.2
     assert np.isnan(found.score(fresh[0], fresh[1], np.eye(3)[fresh[1]]))
+    # One number a row is the probability of class 1 of two, also where all new rows are of one class.
+    two = spotter.PlaneSpot(reduce="pca").fit(feature, target == 1, np.where(planted()[3], 0.1, target == 1))
+    nought = np.flatnonzero(fresh[1] != 1)
+    assert np.isnan(two.score(fresh[0][nought], np.zeros(len(nought), int), np.full(len(nought), 0.1)))
+    assert two.score(fresh[0][nought], np.zeros(len(nought), int), np.full(len(nought), 0.9)) == 0
+    raises("there were 2 classes", lambda: two.score(fresh[0], fresh[1], fresh[2][:, 1]))
     weak = LogisticRegression().fit(feature, np.where(planted()[3], 2, target))
     asked = spotter.PlaneSpot(reduce="pca", classifier=weak.predict_proba)
     search = GridSearchCV(asked, {"n_slices": [1, 5]}, cv=2, error_score="raise").fit(feature, target)

@@ -62,8 +62,8 @@ static spot_status read_attributes(spot_ctx *c, spot_triplet *t, int *n, const c
     return SPOT_OK;
 }
 
-static spot_status draw_picture(spot_ctx *c, spot_new_pictures *p, const char *dir, const spot_ec *ec, uint32_t index, int group,
-                                uint8_t *rgb)
+static spot_status draw_picture(spot_ctx *c, spot_new_pictures *p, const char *dir, const spot_ec *ec, uint32_t index,
+                                int group, uint8_t *rgb)
 {
     spot_image image;
     char file[32];

@@ -21,10 +21,14 @@ class Subject:
     """A spot_subject over numpy arrays, which it keeps alive."""
 
     def __init__(self, embeddings: Any, targets: Any = None, probs: Any = None, losses: Any = None, ids: Any = None,
-                 images: Any = None) -> None:
+                 images: Any = None, names: Optional[List[str]] = None) -> None:
+        """names: of all classes, for targets that are numbers of theirs; None: the targets tell."""
         feature = matrix(embeddings, "embeddings")
         n = len(feature)
-        target, names = (np.zeros(n, np.int32), ["all"]) if targets is None else classes(targets, n)
+        target, told = (np.zeros(n, np.int32), ["all"]) if targets is None else classes(targets, n)
+        if names is not None and len(told) > len(names):
+            raise InputError(f"targets has class {len(told) - 1}; there were {len(names)} classes when this was fitted")
+        names = told if names is None else list(names)
         prob = None
         if (probs is None) == (losses is None):
             raise InputError("give probs or losses, one of them")
@@ -37,7 +41,7 @@ class Subject:
         else:
             given = floats(as_array(probs, "probs"), "probs")
             if given.ndim == 2 and given.shape[1] > 1:
-                names += [str(k) for k in range(len(names), given.shape[1])] if names[0] == "0" else []
+                names += [str(k) for k in range(len(names), given.shape[1])] if told is names and names[0] == "0" else []
                 if given.shape != (n, len(names)):
                     raise InputError(f"probs has shape {given.shape}; here are {n} rows and {len(names)} classes")
                 prob, confidence = given, given[np.arange(n), target]
@@ -79,6 +83,17 @@ class Subject:
     def _check_rows(a: np.ndarray, n: int, what: str) -> None:
         if a.shape != (n,):
             raise InputError(f"{what} has shape {a.shape}; embeddings have {n} rows")
+
+    def class_numbers(self, targets: Any) -> np.ndarray:
+        """Numbers or words of these classes as numbers."""
+        a = as_array(targets, "targets")
+        if a.dtype.kind not in "OUS":
+            return a
+        place = {name: k for k, name in enumerate(self.names)}
+        unknown = [w for w in a.astype(str) if w not in place]
+        if unknown:
+            raise InputError(f"there was no class {unknown[0]!r} when this was fitted")
+        return np.array([place[w] for w in a.astype(str)], np.int32)
 
     # --- Without pointers.
     def __getstate__(self) -> Dict[str, Any]:

@@ -168,6 +168,46 @@ class Prediction(ct.Structure):
                 ("channel", ct.c_void_p)]
 
 
+class NewPicture(ct.Structure):
+    _fields_ = [("picture", ct.c_char_p), ("group", ct.c_int), ("similarity", ct.c_double), ("wrong", ct.c_int),
+                ("predicted", ct.c_char_p)]
+
+
+class NewPictures(ct.Structure):
+    _fields_ = [("n", ct.c_int), ("row", ct.POINTER(NewPicture))]
+
+
+class Gathered(ct.Structure):
+    _fields_ = [("picture", ct.c_int), ("group", ct.c_int), ("similarity", ct.c_double)]
+
+
+class GatherOptions(ct.Structure):
+    _fields_ = [("images", ct.c_char_p), ("cls", ct.c_char_p), ("phrase", ct.c_char_p), ("weights", ct.c_char_p),
+                ("encoder", ct.c_void_p), ("most", ct.c_int), ("seed", ct.c_uint64), ("known", ct.POINTER(Subject))]
+
+
+class PredictorOptions(ct.Structure):
+    _fields_ = [("kind", ct.c_int), ("weights", ct.c_char_p), ("command", ct.c_char_p), ("patience", ct.c_double),
+                ("function", ct.c_void_p), ("user", ct.c_void_p), ("outputs", ct.c_int), ("dim", ct.c_int),
+                ("channels", ct.c_int), ("identity", ct.c_char_p), ("side", ct.c_int), ("precision", ct.c_int),
+                ("batch", ct.c_int)]
+
+
+class MeasureOptions(ct.Structure):
+    _fields_ = [("model", ct.POINTER(PredictorOptions)), ("resize", ct.c_int), ("name", ct.c_char_p), ("folder", ct.c_char_p),
+                ("class_name", ct.POINTER(ct.c_char_p)), ("classes", ct.c_int), ("label", ct.c_int)]
+
+
+class ClaimTest(ct.Structure):
+    _fields_ = [("n", ct.c_int * 2), ("wrong", ct.c_int * 2), ("rate", Interval * 2), ("p", ct.c_double), ("verdict", ct.c_int)]
+
+
+class ClaimResult(ct.Structure):
+    _fields_ = [("claim", ct.c_char_p), ("cls", ct.c_char_p), ("found", ct.c_char_p), ("model", ct.c_char_p),
+                ("slice", ct.c_int), ("rate", ct.c_double), ("class_rate", ct.c_double), ("folder", ct.c_char_p),
+                ("row", ct.POINTER(NewPicture)), ("n", ct.c_int), ("level", ct.c_double), ("test", ct.POINTER(ClaimTest))]
+
+
 class BackgroundOptions(ct.Structure):
     _fields_ = [("out", ct.c_char_p), ("shard", ct.c_int), ("shards", ct.c_int), ("seconds", ct.c_double), ("starts", ct.c_int),
                 ("function", ct.c_void_p), ("user", ct.c_void_p), ("outputs", ct.c_int), ("dim", ct.c_int),
@@ -189,7 +229,10 @@ MIRRORED = {"spot_ctx": Ctx, "spot_arena": Arena, "spot_view": View, "spot_point
             "spot_conjunction": Conjunction, "spot_attributes": Attributes, "spot_describe_options": DescribeOptions,
             "spot_encoder_info": EncoderInfo, "spot_encoder_pictures": EncoderPictures, "spot_prediction": Prediction,
             "spot_background_options": BackgroundOptions, "spot_examine_options": ExamineOptions,
-            "spot_interval": Interval, "spot_proof_options": ProofOptions, "spot_piece": Piece, "spot_proof": Proof}
+            "spot_interval": Interval, "spot_proof_options": ProofOptions, "spot_piece": Piece, "spot_proof": Proof,
+            "spot_report_options": ReportOptions, "spot_new_picture": NewPicture, "spot_new_pictures": NewPictures,
+            "spot_gathered": Gathered, "spot_gather_options": GatherOptions, "spot_predictor_options": PredictorOptions,
+            "spot_measure_options": MeasureOptions, "spot_claim_test": ClaimTest, "spot_claim_result": ClaimResult}
 
 
 def _find():
@@ -225,6 +268,10 @@ def _load():
     library.spot_describe_defaults.restype = DescribeOptions
     if hasattr(library, "spot_proof_defaults"):
         library.spot_proof_defaults.restype = ProofOptions
+    library.spot_claim_verdict_name.restype = ct.c_char_p
+    library.spot_gather_has_class.restype = ct.c_bool
+    library.spot_new_pictures_close.restype = library.spot_claim_judge.restype = None
+    library.spot_report_defaults.restype = ReportOptions
     options = type("EncoderOptions", (ct.Structure,), {"_fields_": [("bytes", ct.c_char * sizes["spot_encoder_options"])]})
     library.spot_encoder_defaults.restype = options
     library.spot_encoder_about.restype = ct.POINTER(EncoderInfo)

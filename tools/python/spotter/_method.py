@@ -11,7 +11,8 @@ import numpy as np
 
 from . import _library as c_side
 from . import _settings
-from ._arrays import as_array, columns_of, matrix
+from ._arrays import columns_of, matrix
+from ._claims import Gathers
 from ._encoder import Encoder
 from ._estimator import Estimator
 from ._fitted import Fitted, Subject, config_of
@@ -27,7 +28,7 @@ Self = TypeVar("Self", bound="Method")
 _EVALUATED: Dict[str, Any] = {"eval_str": True} if sys.version_info >= (3, 10) else {}
 
 
-class Method(Results, Estimator):
+class Method(Results, Gathers, Estimator):
     """A blindspot discovery method. Parameters that all have:
 
     n_slices: at most this many slices of each class. target_class: a class's number or name, "each", or "all" rows at once.
@@ -234,12 +235,13 @@ class Method(Results, Estimator):
         if images is not None:
             embeddings, _ = self._encoded(embeddings, images, self._embed, held.subject.c.encoder)
         if targets is not None:
-            targets = self._as_fitted(targets)
+            targets = held.subject.class_numbers(targets)
         feature = matrix(embeddings, "embeddings")
         if feature.shape[1] != self.n_features_in_:
             raise InputError(f"X has {feature.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} "
                              "features as input")
-        return Subject(feature, targets, self._asked(embeddings, probs, losses), losses)
+        names = None if targets is None or held.subject.names == ["all"] else held.subject.names
+        return Subject(feature, targets, self._asked(embeddings, probs, losses), losses, names=names)
 
     def predict(self, embeddings: Any = None, targets: Any = None, probs: Any = None, losses: Any = None,
                 images: Any = None) -> np.ndarray:
@@ -263,16 +265,6 @@ class Method(Results, Estimator):
         inside: Any = member[:, failing].any(1)
         expected = sum(wrong[new.target == k].mean() * inside[new.target == k].sum() for k in np.unique(new.target))
         return float((wrong[inside].sum() - expected) / wrong.sum()) if wrong.any() else float("nan")
-
-    def _as_fitted(self, targets: Any) -> np.ndarray:
-        a = as_array(targets, "targets")
-        if a.dtype.kind not in "OUS":
-            return a
-        place = {name: k for k, name in enumerate(self._fitted().subject.names)}
-        unknown = [w for w in a.astype(str) if w not in place]
-        if unknown:
-            raise InputError(f"there was no class {unknown[0]!r} when this was fitted")
-        return np.array([place[w] for w in a.astype(str)], np.int32)
 
     def fit_predict(self, embeddings: Any = None, targets: Any = None, probs: Any = None, losses: Any = None, ids: Any = None,
                     images: Any = None, embed: Any = None) -> np.ndarray:
