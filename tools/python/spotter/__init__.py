@@ -12,7 +12,7 @@ Background tells whether a classifier depends on the background, Examine under w
 draws SpotCheck's data sets; spotter.shifts generates pictures of distribution shifts with diffusers.
 """
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _missing, scene
 from ._claims import Claim, Count, NewPicture
@@ -32,6 +32,12 @@ __all__ = ["Background", "Barlow", "Change", "ChangedSlice", "Claim", "Compariso
            "Itemsets", "JoinSpot", "KMeans", "Look", "Method", "Mistakes", "Multiaccuracy", "NewPicture", "NotFittedError",
            "ParameterError", "Piece", "PlaneSpot", "Proof", "Random", "Rows", "SVM", "Slice", "SpotterError", "Spotlight",
            "Ward", "compare", "detections", "look", "read_rows", "scene", "schema", "shifts", "__version__"]
+
+if TYPE_CHECKING:                                      # both are loaded when they are asked for, below
+    from . import shifts as shifts
+
+    class NotFittedError(InputError, AttributeError):
+        """fit was not called."""
 
 
 def __getattr__(name: str) -> Any:

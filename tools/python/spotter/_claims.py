@@ -13,7 +13,7 @@ from typing import Any, Callable, List, NamedTuple, Optional, Sequence, Union
 import numpy as np
 
 from . import _library as c_side
-from ._arrays import as_array, floats, matrix
+from ._arrays import Array, as_array, floats, matrix
 from ._classifier import PREDICT, Classifier
 from ._encoder import Encoder
 from ._fitted import Fitted, Subject
@@ -117,7 +117,7 @@ class Claim:
         known = [None if v is None or v != v else bool(v) for v in answers]
         return replace(self, pictures=[p._replace(wrong=v, predicted=None) for p, v in zip(self.pictures, known)], model=model)
 
-    def _predicted(self, probs: np.ndarray) -> List[NewPicture]:
+    def _predicted(self, probs: Array) -> List[NewPicture]:
         if self.class_ is None:
             raise InputError("the claim is of no one class; give wrong, or gather with a label")
         n, label = len(self.pictures), _label(self)
@@ -217,7 +217,7 @@ def check_class(claim: Claim, images: Any, label: Any) -> None:
                          "pictures show this class, give it as label")
 
 
-def from_folder(claim: Claim, held: Fitted, gather: c_side.GatherOptions, predict: Optional[Callable[[np.ndarray], Any]],
+def from_folder(claim: Claim, held: Fitted, gather: c_side.GatherOptions, predict: Optional[Callable[[Array], Any]],
                 resize: int, crop: int) -> Claim:
     """Gathers, and measures where predict is given."""
     model = None if predict is None else Classifier(predict, None, crop)
@@ -299,7 +299,7 @@ class Gathers:
                         None if label is None else str(label), level)
 
     def gather(self, slice: Union[None, int, Slice] = 0, images: Any = None,
-               predict: Optional[Callable[[np.ndarray], Any]] = None, text: Optional[str] = None, word: int = 0,
+               predict: Optional[Callable[[Array], Any]] = None, text: Optional[str] = None, word: int = 0,
                label: Any = None, most: int = 40, seed: int = 0, level: float = 0.05, embed: Any = None, resize: int = 256,
                crop: int = 224) -> Claim:
         """Tests a slice's description on new pictures, as `spotter gather` does: those of the folder `images` that are nearest

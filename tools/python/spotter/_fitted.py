@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _library as c_side
 from . import _state
-from ._arrays import as_array, classes, floats, matrix
+from ._arrays import Array, as_array, classes, floats, matrix
 from ._library import Context, InputError, lib, texts
 
 PROOF = [field[0] for field in c_side.ProofOptions._fields_]
@@ -19,6 +19,18 @@ PARTS = 2 << 20                                        # distances that are comp
 
 class Subject:
     """A spot_subject over numpy arrays, which it keeps alive."""
+
+    feature: Array
+    target: Array
+    prob: Optional[Array]
+    confidence: Array
+    names: List[str]
+    ids: Optional[List[str]]
+    images: Optional[List[Any]]
+    box: Optional[Array]
+    instance: Optional[Array]
+    words: List[Any]
+    c: Any
 
     def __init__(self, embeddings: Any, targets: Any = None, probs: Any = None, losses: Any = None, ids: Any = None,
                  images: Any = None, names: Optional[List[str]] = None) -> None:
@@ -54,9 +66,9 @@ class Subject:
                    None if ids is None else [str(word) for word in ids],
                    None if images is None else [str(word) for word in images])
 
-    def _bind(self, feature: np.ndarray, target: np.ndarray, prob: Optional[np.ndarray], confidence: np.ndarray,
+    def _bind(self, feature: Array, target: Array, prob: Optional[Array], confidence: Array,
               names: List[str], ids: Optional[List[str]], images: Optional[List[Any]], encoder: bytes = b"",
-              box: Optional[np.ndarray] = None, instance: Optional[np.ndarray] = None, source: bytes = b"") -> None:
+              box: Optional[Array] = None, instance: Optional[Array] = None, source: bytes = b"") -> None:
         n = len(feature)
         self.feature, self.target, self.prob, self.confidence, self.names = feature, target, prob, confidence, names
         self.ids, self.images, self.box, self.instance = ids, images, box, instance
@@ -72,19 +84,19 @@ class Subject:
                                 source=source or f"arrays of {n} rows".encode(), encoder=encoder)
 
     @classmethod
-    def of_rows(cls, feature: np.ndarray, target: np.ndarray, confidence: np.ndarray, names: List[str], ids: List[str],
-                images: Optional[List[Any]], box: np.ndarray, instance: np.ndarray, source: bytes, encoder: bytes) -> Subject:
+    def of_rows(cls, feature: Array, target: Array, confidence: Array, names: List[str], ids: List[str],
+                images: Optional[List[Any]], box: Array, instance: Array, source: bytes, encoder: bytes) -> Subject:
         """A detector's objects and detections: instance (n,) as spot_instance."""
         one = cls.__new__(cls)
         one._bind(feature, target, None, confidence, names, ids, images, encoder, box, instance, source)
         return one
 
     @staticmethod
-    def _check_rows(a: np.ndarray, n: int, what: str) -> None:
+    def _check_rows(a: Array, n: int, what: str) -> None:
         if a.shape != (n,):
             raise InputError(f"{what} has shape {a.shape}; embeddings have {n} rows")
 
-    def class_numbers(self, targets: Any) -> np.ndarray:
+    def class_numbers(self, targets: Any) -> Array:
         """Numbers or words of these classes as numbers."""
         a = as_array(targets, "targets")
         if a.dtype.kind not in "OUS":
@@ -108,12 +120,12 @@ class Subject:
         self._bind(**whole)
 
     # --- Which rows are wrong, as spot_subject_wrong says.
-    def wrong(self) -> np.ndarray:
+    def wrong(self) -> Array:
         if self.prob is None:
             return 1 - self.confidence.astype(np.float64) > 0.5
         return self.prob.max(1) > self.confidence
 
-    def predictions(self) -> Optional[np.ndarray]:
+    def predictions(self) -> Optional[Array]:
         """(n,) class numbers; None where the probabilities do not tell."""
         if self.prob is not None:
             return np.where(self.wrong(), self.prob.argmax(1), self.target)
@@ -121,7 +133,7 @@ class Subject:
             return None
         return np.where(self.wrong(), 1 - self.target, self.target)
 
-    def taken_for(self, rows: np.ndarray) -> Tuple[Optional[str], float]:
+    def taken_for(self, rows: Array) -> Tuple[Optional[str], float]:
         """The class that most wrong ones of these rows are taken for, and its share of them."""
         wrong, predicted = rows[self.wrong()[rows]], self.predictions()
         if predicted is None or not len(wrong):
@@ -130,7 +142,7 @@ class Subject:
         return self.names[int(count.argmax())], float(count.max() / count.sum())
 
 
-def nearest_vote(new: np.ndarray, old: np.ndarray, member: np.ndarray, neighbours: int = 5) -> np.ndarray:
+def nearest_vote(new: Array, old: Array, member: Array, neighbours: int = 5) -> Array:
     """(len(new), slices) bool: a new row belongs where most of its nearest old rows do. member: (len(old), slices) bool."""
     k = min(neighbours, len(old))
     out = np.zeros((len(new), member.shape[1]), bool)
@@ -205,17 +217,17 @@ class Fitted:
         """The findings, one by one."""
         return iter(self.findings.finding[:self.findings.count])
 
-    def blind_member(self, new: Subject, targeted: bool) -> np.ndarray:
+    def blind_member(self, new: Subject, targeted: bool) -> Array:
         """(n, slices) uint8: by the five nearest rows of the class in fit, blind to probabilities. A merged finding's own rule
         is this; the rules of methods ask for probabilities, so their slices are voted on here."""
         return self._members(new, targeted, lambda c, f, rows: self._assign(c, f, new, rows) if f.merged else
                              self._vote(f, new.feature[rows]))
 
-    def assign(self, new: Subject, targeted: bool) -> np.ndarray:
+    def assign(self, new: Subject, targeted: bool) -> Array:
         """(n, slices) uint8 by the method's own rule; slices that were judged and merged: by their neighbours."""
         return self._members(new, targeted, lambda c, f, rows: self._assign(c, f, new, rows))
 
-    def _members(self, new: Subject, targeted: bool, rule: Callable[[Context, Any, np.ndarray], np.ndarray]) -> np.ndarray:
+    def _members(self, new: Subject, targeted: bool, rule: Callable[[Context, Any, Array], Array]) -> Array:
         """The columns of all findings; those of a class have its rows only, where these are known."""
         parts = []
         with self.context() as c:
@@ -227,12 +239,12 @@ class Fitted:
                 parts.append(part)
         return np.concatenate(parts, 1) if parts else np.zeros((new.c.n, 0), np.uint8)
 
-    def _vote(self, f: Any, feature: np.ndarray) -> np.ndarray:
+    def _vote(self, f: Any, feature: Array) -> Array:
         rows = np.ctypeslib.as_array(f.row, (f.n,))
         member = np.stack([np.isin(rows, np.ctypeslib.as_array(s.row, (s.size,))) for s in f.slice[:f.slices]], 1)
         return nearest_vote(feature, self.subject.feature[rows], member)
 
-    def _assign(self, c: Context, f: Any, new: Subject, rows: np.ndarray) -> np.ndarray:
+    def _assign(self, c: Context, f: Any, new: Subject, rows: Array) -> Array:
         feature = np.ascontiguousarray(new.feature[rows])
         confidence = np.ascontiguousarray(new.confidence[rows])
         view = c_side.View(n=len(rows), d=feature.shape[1], feature=feature.ctypes.data, confidence=confidence.ctypes.data)

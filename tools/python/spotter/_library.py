@@ -1,8 +1,11 @@
 """The C library: its path, its structs in ctypes, and its failures as exceptions."""
+from __future__ import annotations
+
 import ctypes as ct
 import os
 import threading
 from pathlib import Path
+from typing import Any, Dict, List, NoReturn, Sequence, Tuple
 
 FIT_TENSORS, HYPOTHESES, NEIGHBOURS, ITEMS = 48, 64, 8, 3
 
@@ -235,7 +238,7 @@ MIRRORED = {"spot_ctx": Ctx, "spot_arena": Arena, "spot_view": View, "spot_point
             "spot_measure_options": MeasureOptions, "spot_claim_test": ClaimTest, "spot_claim_result": ClaimResult}
 
 
-def _find():
+def _find() -> str:
     """$SPOTTER_LIBRARY, the copy installed with this package, or the loader's."""
     said = os.environ.get("SPOTTER_LIBRARY")
     if said:
@@ -244,7 +247,7 @@ def _find():
     return str(ours) if ours.exists() else "libspotter.so"
 
 
-def _load():
+def _load() -> Tuple[Any, Dict[str, int]]:
     where = _find()
     try:
         library = ct.CDLL(where)
@@ -286,11 +289,11 @@ lib, SIZES = _load()
 VERSION = lib.spot_version().decode()
 
 
-def bytes_of(path):
+def bytes_of(path: Any) -> bytes:
     return os.fsencode(path)
 
 
-def texts(items):
+def texts(items: Sequence[Any]) -> Any:
     """char *[], which holds the bytes; NULL for None."""
     return (ct.c_char_p * len(items))(*[None if item is None else bytes_of(str(item)) for item in items])
 
@@ -298,36 +301,38 @@ def texts(items):
 class Context:
     """An open spot_ctx: `with Context(...) as c`; c("spot_something", ...) raises the failure of the call."""
 
-    def __init__(self, device="auto", threads=0, verbose=False):
-        self.c, self.warnings = Ctx(), []
+    def __init__(self, device: str = "auto", threads: int = 0, verbose: bool = False) -> None:
+        self.c = Ctx()
+        self.warnings: List[str] = []
         self._on_log = ON_LOG(lambda _, level, text: self._hear(level, text.decode(errors="replace"), verbose))
         self.c.on_log = self._on_log
         self("spot_ctx_open", device.encode(), ct.c_int(threads))
 
-    def _hear(self, level, text, verbose):
+    def _hear(self, level: int, text: str, verbose: bool) -> None:
         if level == 2:
             self.warnings.append(text)
         if verbose:
             print(text)
 
-    def __enter__(self):
+    def __enter__(self) -> Context:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: Any) -> None:
         lib.spot_ctx_close(ct.byref(self.c))
 
-    def __call__(self, function, *args):
+    def __call__(self, function: str, *args: Any) -> None:
         status = getattr(lib, function)(ct.byref(self.c), *args)
         if status:
             sentence = lib.spot_message(ct.byref(self.c), status).decode(errors="replace")
             lib.spot_forget(ct.byref(self.c))
             self.fail(status, sentence)
 
-    def patiently(self, function, *args):
+    def patiently(self, function: str, *args: Any) -> None:
         """Makes a long call, which Ctrl-C stops at its next safe point."""
-        failure, stop = [], ct.c_int(0)
+        failure: List[BaseException] = []
+        stop = ct.c_int(0)
 
-        def call():
+        def call() -> None:
             try:
                 self(function, *args)
             except BaseException as e:
@@ -346,7 +351,7 @@ class Context:
             raise failure[0]
 
     @staticmethod
-    def fail(status, sentence):
+    def fail(status: int, sentence: str) -> NoReturn:
         name = lib.spot_status_name(status).decode()
         kind = {"INPUT": InputError, "USAGE": InputError, "INVALID": InputError, "STOPPED": Stopped}.get(name, SpotterError)
         if name == "NOMEM":

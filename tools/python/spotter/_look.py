@@ -7,6 +7,7 @@ from typing import Any, List, NamedTuple, Optional
 
 import numpy as np
 
+from ._arrays import Array
 from ._library import InputError
 from ._missing import needed
 
@@ -16,9 +17,9 @@ SURE = 0.01                                            # accuracy by guessing is
 
 class Look(NamedTuple):
     """PlaneSpot(...).fit(*look) takes it: embeddings (n, d), targets (n,), probs (n, classes); losses: None; ids (n,)."""
-    embeddings: np.ndarray
-    targets: np.ndarray
-    probs: np.ndarray
+    embeddings: Array
+    targets: Array
+    probs: Array
     losses: None
     ids: List[str]
 
@@ -61,15 +62,16 @@ def look(model: Any, loader: Any, layer: Optional[str] = None, transforms: Any =
 
     model: a module with logits (n, classes) as output. loader: a DataLoader of (inputs, targets), or a folder with a folder of
     pictures per class, which is read with `transforms`, else with ImageNet's, and a warning says so. uint8 inputs
-    (n, 3, h, w) become floats in 0..1 with ImageNet's Normalize, which a warning says, too; floats stay as they are. layer: name
-    of the module whose input is the embedding; None: the last Linear. ids are the paths of an ImageFolder that is not shuffled,
-    else row numbers. Warns where the accuracy is at the level of chance (binomial test against 1 / classes), as after a
-    forgotten Normalize."""
+    (n, 3, h, w) become floats in 0..1 with ImageNet's Normalize, which a warning says, too; floats stay as they are. layer:
+    name of the module whose input is the embedding; None: the last Linear. ids are the paths of an ImageFolder that is not
+    shuffled, else row numbers. Warns where the accuracy is at the level of chance (binomial test against 1 / classes), as
+    after a forgotten Normalize."""
     torch = needed("torch", "look")
     if not hasattr(loader, "__iter__") or isinstance(loader, str):
         loader = _pictures(loader, transforms, batch_size, torch)
     place, seen = next(iter(model.parameters())).device, []
-    hook = _layer(model, layer, torch).register_forward_pre_hook(lambda _, given: seen.append(given[0].flatten(1).float().cpu()))
+    hook = _layer(model, layer, torch).register_forward_pre_hook(
+        lambda _, given: seen.append(given[0].flatten(1).float().cpu()))
     was_training, probs, targets, raw = model.training, [], [], False
     model.eval()
     try:
@@ -90,16 +92,17 @@ def look(model: Any, loader: Any, layer: Optional[str] = None, transforms: Any =
         raise InputError("the loader gave nothing")
     if raw:
         warnings.warn("look applied ImageNet's Normalize to uint8 pictures", stacklevel=2)
-    return _checked(torch.cat(seen).numpy(), torch.cat(targets).numpy().astype(np.int64), torch.cat(probs).numpy(), loader, torch)
+    return _checked(torch.cat(seen).numpy(), torch.cat(targets).numpy().astype(np.int64), torch.cat(probs).numpy(), loader,
+                    torch)
 
 
-def _checked(embeddings: np.ndarray, targets: np.ndarray, probs: np.ndarray, loader: Any, torch: Any) -> Look:
+def _checked(embeddings: Array, targets: Array, probs: Array, loader: Any, torch: Any) -> Look:
     n, classes = probs.shape
     right = int((probs.argmax(1) == targets).sum())
     p = chance_p(right, n, classes) if classes > 1 else 0.0
     if p > SURE:
-        warnings.warn(f"{right} of {n} rows are right, which guessing among {classes} classes explains (p = {p:.2g}); are inputs "
-                      "normalised as in training, and is the model trained?", stacklevel=3)
+        warnings.warn(f"{right} of {n} rows are right, which guessing among {classes} classes explains (p = {p:.2g}); are "
+                      "inputs normalised as in training, and is the model trained?", stacklevel=3)
     samples: Any = getattr(getattr(loader, "dataset", None), "samples", None)
     ordered = isinstance(getattr(loader, "sampler", None), torch.utils.data.SequentialSampler)
     known = ordered and isinstance(samples, list) and len(samples) == n

@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _library as c_side
 from . import _settings
-from ._arrays import columns_of, matrix
+from ._arrays import Array, columns_of, matrix
 from ._claims import Gathers
 from ._encoder import Encoder
 from ._estimator import Estimator
@@ -52,8 +52,8 @@ class Method(Results, Gathers, Estimator):
     _representation = "model"
 
     slices_: List[Slice]
-    labels_: np.ndarray
-    map_: np.ndarray
+    labels_: Array
+    map_: Array
     warnings_: List[str]
     left_out_: List[str]
     failures_: Dict[str, str]
@@ -244,7 +244,7 @@ class Method(Results, Gathers, Estimator):
         return Subject(feature, targets, self._asked(embeddings, probs, losses), losses, names=names)
 
     def predict(self, embeddings: Any = None, targets: Any = None, probs: Any = None, losses: Any = None,
-                images: Any = None) -> np.ndarray:
+                images: Any = None) -> Array:
         """Rows that were not there before, into the slices: (n, len(slices_)) uint8, 1 where row i belongs to slice j. Arrays
         as fit takes them, of the same features; classes by the same numbers or words. images: paths of pictures in place of
         embeddings, after fit with embed. After fit with proof a row belongs where most of its five nearest rows of its class
@@ -267,7 +267,7 @@ class Method(Results, Gathers, Estimator):
         return float((wrong[inside].sum() - expected) / wrong.sum()) if wrong.any() else float("nan")
 
     def fit_predict(self, embeddings: Any = None, targets: Any = None, probs: Any = None, losses: Any = None, ids: Any = None,
-                    images: Any = None, embed: Any = None) -> np.ndarray:
+                    images: Any = None, embed: Any = None) -> Array:
         """labels_ of fit: (n,) int, the slice of each row, -1 for none."""
         return self.fit(embeddings, targets, probs, losses, ids, images, embed).labels_
 
