@@ -35,7 +35,8 @@ PY
     { cat "$dir/said"; fail "the example"; }
 [ "$(stat -c %s report.html)" -gt 150000 ] || fail "the example's page has no pictures"
 # A wheel that carries the library, in a venv of its own, from another folder and without the build.
-PATH=/usr/bin:$PATH "$OLDPWD/../tools/wheel" "$dir/wheels" --build "$build" >"$dir/said" 2>&1 || { cat "$dir/said"; fail "tools/wheel"; }
+PATH=/usr/bin:$PATH "$OLDPWD/../tools/wheel" "$dir/wheels" --build "$build" >"$dir/said" 2>&1 ||
+    { cat "$dir/said"; fail "tools/wheel"; }
 /usr/bin/python3 -m venv --system-site-packages "$dir/fresh"
 "$dir/fresh/bin/pip" install --quiet --no-index --no-deps "$dir"/wheels/spotter-*linux_*.whl
 mkdir "$dir/elsewhere"
@@ -45,6 +46,6 @@ r = np.random.default_rng(0)
 assert spotter.KMeans(device="cpu").fit(r.normal(size=(60, 3)), None, r.random(60)).slices_
 assert spotter.schema()["title"].startswith("slices.json")
 maps = open("/proc/self/maps").read()
-assert "/fresh/lib" in maps and "spotter/lib/libdnnl" in maps, "a library of the system was taken"      # numpy has its own OpenBLAS
+assert "/fresh/lib" in maps and "spotter/lib/libdnnl" in maps, "a library of the system was taken"  # numpy has some
 ') || fail "the wheel"
 echo "Python says what the program says"

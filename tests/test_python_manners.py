@@ -230,7 +230,8 @@ class Given(spotter.PlaneSpot):
         X = spotter._arrays.matrix(X, "X")
         if y is not None and len(np.asarray(y)) != len(X):
             raise ValueError("y has another length than X")
-        return super().fit(X, None, 1 / (1 + np.exp(X[:, 0] - np.median(X[:, 0]))) * np.isfinite(X[:, 0]) if len(X) else X[:, 0])
+        first = X[:, 0]
+        return super().fit(X, None, 1 / (1 + np.exp(first - np.median(first))) * np.isfinite(first) if len(X) else first)
 
     def predict(self, X):
         X = spotter._arrays.matrix(X, "X")
@@ -268,7 +269,8 @@ def test_look_takes_what_a_network_sees():
     assert abs(chance_p(8, 10, 2) - 56 / 1024) < 1e-12 and chance_p(0, 10, 3) > 0.999999
 
 
-# The checks that Given cannot pass, and why; of a method itself everything that calls fit(X, y) fails in addition, since fit needs probs.
+# The checks that Given cannot pass, and why; of a method itself everything that calls fit(X, y) fails in addition, since fit
+# needs probs.
 CANNOT = {"check_dtype_object": "a column that is no number is an InputError, which is a ValueError and no TypeError",
           "check_estimators_nan_inf": "it fits fewer than 20 rows; NaN and infinity are refused",
           "check_n_features_in_after_fitting": "it fits fewer than 20 rows",
