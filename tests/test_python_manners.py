@@ -138,6 +138,8 @@ def test_parameters_are_attributes():
                          ("mixture.k_max is 400; it takes an integer from 1 to 64", {"mixture": {"k_max": 400}})):
         e = raises(words, lambda: spotter.PlaneSpot(**given).fit(*data))
         assert "settings" not in str(e) and "bdms" not in str(e), e
+    raises("which class is each row?", lambda: spotter.Ward().fit(data[0], None, data[2]))
+    raises("are numbered from 0", lambda: spotter.Ward().fit(data[0], data[1] + 1, data[2]))
     raises("chance decides", lambda: spotter.PlaneSpot(chance=19).fit(*planted()[:3]))
     assert "gaussian or compact" in spotter.Spotlight.__doc__ and "n_slices" in spotter.Spotlight.__doc__
     own = type("Own", (spotter.Method,), {"method": "kmeans"})(clusters=5)
@@ -214,6 +216,11 @@ def test_tables():
     given = pandas.DataFrame(feature, columns=[f"e{k}" for k in range(12)])
     again = spotter.PlaneSpot(reduce="pca").fit(given, pandas.Series(target), pandas.DataFrame(probs), ids=pandas.Series(ids))
     assert again.to_frame().equals(table) and list(again.feature_names_in_) == list(given.columns)
+    words = pandas.Series(np.array(["owl", "cat", "dog"])[target])
+    told = pandas.DataFrame(probs, columns=["owl", "cat", "dog"])            # by name, whatever their order
+    named = spotter.PlaneSpot(reduce="pca").fit(given, words, told)
+    assert named.slices_[0].name == "cat" and named.slices_[0].predicted == "dog" and named.slices_[0].error_rate == 1
+    assert named.score(given, words, told[["dog", "owl", "cat"]]) == named.score(given, words, told) > 0.5
     assert again.rows_frame().equals(rows) and not hasattr(found, "feature_names_in_")
 
 
@@ -260,6 +267,24 @@ def test_look_takes_what_a_network_sees():
     named = spotter.look(net, loader, layer="1")
     assert np.allclose(named.embeddings, x.flatten(1).numpy())
     raises("no layer", lambda: spotter.look(net, loader, layer="head"))
+    plain = spotter.look(net, loader).probs
+    for said in (lambda z: {"logits": z}, lambda z: (z, 3), lambda z: type("Output", (), {"logits": z}),
+                 lambda z: z.softmax(1)):
+        wrapped = type("Wrapped", (torch.nn.Module,), {"forward": lambda self, x: said(self.net(x))})()
+        wrapped.net = net
+        assert np.allclose(spotter.look(wrapped, loader).probs, plain, atol=1e-6)
+    one = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(48, 1))
+    p = one(x).sigmoid().detach().numpy()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert np.allclose(spotter.look(one, loader).probs, np.hstack([1 - p, p]), atol=1e-6)
+    assert np.allclose(spotter.look(net, [{"pixel_values": x, "labels": y}]).probs, plain)
+    odd = torch.nn.Sequential(net, torch.nn.Unflatten(1, (2, 1)))
+    for words, model, batches in (("batches of (inputs, targets)", net, [x]),
+                                  ("class numbers (60,)", net, [(x, torch.eye(2)[y])]),
+                                  ("has class 3", net, [(x, y + 2)]), ("is function; it must be", lambda x: x, loader),
+                                  ("output is Tensor of shape (60, 2, 1)", odd, [(x, y)])):
+        raises(words, lambda: spotter.look(model, batches))
     wrong = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x, 1 - y), batch_size=16)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")

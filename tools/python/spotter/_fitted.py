@@ -9,12 +9,20 @@ import numpy as np
 
 from . import _library as c_side
 from . import _state
-from ._arrays import Array, as_array, classes, floats, matrix
+from ._arrays import Array, as_array, classes, columns_of, floats, matrix
 from ._library import Context, InputError, lib, texts
 
 PROOF = [field[0] for field in c_side.ProofOptions._fields_]
 KEPT = ("feature", "target", "prob", "confidence", "names", "ids", "images", "box", "instance")
 PARTS = 2 << 20                                        # distances that are computed at a time
+
+
+def _in_order(probs: Any, names: List[str]) -> Any:
+    """A data frame whose columns are called as the classes, with the columns in their order; others as they are."""
+    columns = columns_of(probs)
+    if columns is None or sorted(columns) != sorted(names) or list(columns) == names:
+        return probs
+    return probs[names]
 
 
 class Subject:
@@ -51,11 +59,13 @@ class Subject:
                 raise InputError(f"losses[{int(np.flatnonzero(~(loss >= 0))[0])}] is negative or no number")
             confidence = np.exp(-loss)
         else:
-            given = floats(as_array(probs, "probs"), "probs")
+            given = floats(as_array(_in_order(probs, names), "probs"), "probs")
             if given.ndim == 2 and given.shape[1] > 1:
                 names += [str(k) for k in range(len(names), given.shape[1])] if told is names and names[0] == "0" else []
                 if given.shape != (n, len(names)):
-                    raise InputError(f"probs has shape {given.shape}; here are {n} rows and {len(names)} classes")
+                    hint = "; give targets: which class is each row?" if targets is None else \
+                        "; classes are numbered from 0" if len(names) == given.shape[1] + 1 and n and target.min() == 1 else ""
+                    raise InputError(f"probs has shape {given.shape}; here are {n} rows and {len(names)} classes{hint}")
                 prob, confidence = given, given[np.arange(n), target]
             else:
                 confidence = given.reshape(-1)

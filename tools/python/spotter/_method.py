@@ -124,9 +124,11 @@ class Method(Results, Gathers, Estimator):
             images: Any = None, embed: Any = None) -> Self:
         """embeddings (n, d): what the model, or any other, makes of each image. targets (n,): true classes, numbers from 0 or
         words; None: all of one. probs (n,): the probability of class 1 where there are two classes, else of the true one; or
-        (n, classes). losses (n,): cross-entropy in their place. ids, images (n,): names of the rows, paths of their pictures,
-        for reports. embed: path of an encoder, a CLIP, a ResNet or AlexNet in .safetensors, which makes the embeddings
-        of `images`; given in their place. numpy arrays, lists, data frames, or tensors with DLPack. Returns self."""
+        (n, classes), a column for each class by number, or by its word in alphabetical order; columns of a data frame that are
+        called as the classes may come in any order. losses (n,): cross-entropy in their place. ids, images (n,): names of the
+        rows, paths of their pictures, for reports. embed: path of an encoder, a CLIP, a ResNet or AlexNet in .safetensors,
+        which makes the embeddings of `images`; given in their place. numpy arrays, lists, data frames, or tensors with DLPack.
+        Returns self."""
         config_of(self._text()), self._proof()         # a wrong setting is told before long work begins
         named = columns_of(embeddings)
         embeddings, name = self._encoded(embeddings, images, embed)
