@@ -201,6 +201,26 @@ def test_slices_know_what_they_are_taken_for():
     assert sum(order) == 3
 
 
+def test_two_versions_as_a_table():
+    feature, target, probs, blind = planted()
+    names = np.array(["cat", "<i>dog", "owl"])[target]
+    order = np.argsort(["cat", "<i>dog", "owl"])
+    before = np.eye(3)[np.where(blind & (np.arange(len(blind)) % 4 > 0), 2, target)] * 0.9 + 1 / 30
+    change = spotter.compare(feature, names, before[:, order], (0.9 * np.eye(3)[target] + 1 / 30)[:, order], spotter.JoinSpot())
+    s = change.slices[0]
+    assert s.verdict == "mended" and s.name == "<i>dog" and s.now == 0 and not change.failed
+    page = change._repr_html_()
+    assert "&lt;i&gt;dog" in page and "<i>dog" not in page and "mended" in page and "nothing is shown to be worse" in page
+    if pandas is None:
+        raises("pip install pandas", change.to_frame, ImportError)
+        return
+    table = change.to_frame()
+    assert list(table.kind) == ["slice"] * len(change.slices) + ["class"] * len(change.classes)
+    first = table.iloc[0]
+    assert first["class"] == s.name and first.verdict == s.verdict and first.rows == s.rows and first.gained == s.gained
+    assert (first.before, first.now, first.low, first.p_better) == (s.before, s.now, s.low, s.p_better)
+
+
 def test_tables():
     feature, target, probs, _ = planted()
     ids = [f"photo-{i}.png" for i in range(len(feature))]

@@ -5,6 +5,7 @@
     for s in change.slices: print(s)
 """
 import ctypes as ct
+import html
 from typing import Any, List, Optional, Sequence, Tuple
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from . import _library as c_side
 from ._arrays import Array
 from ._library import Context, InputError, lib
+from ._slices import frame
 
 _VERDICTS = ("pending", "same", "better", "mended", "worse", "new")
 _NAME = 80
@@ -135,6 +137,22 @@ class Comparison:
         self.slices = [ChangedSlice(v.slice[i], names) for i in range(v.slices)]
         self.classes = [Change(v.of[i], names) for i in range(v.classes)]
         self.lost_outside = np.array([v.lost[i].row for i in range(v.outside)], np.int32)
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame, a row for each slice, then for each class: kind ("slice" or "class"), class, verdict, rows,
+        before, now, change, low, high, lost, gained, p_worse, p_better, enough."""
+        both: List[Change] = [*self.slices, *self.classes]
+        names = ("verdict", "rows", "before", "now", "change", "low", "high", "lost", "gained", "p_worse", "p_better", "enough")
+        return frame({"kind": ["slice"] * len(self.slices) + ["class"] * len(self.classes), "class": [c.name for c in both],
+                      **{name: [getattr(c, name) for c in both] for name in names}}, "to_frame")
+
+    def _repr_html_(self) -> str:
+        lines = "".join(f"<tr><td>{html.escape(c.name)}</td><td>{c.verdict}</td><td>{c.rows}</td><td>{c.before:.0%}</td>"
+                        f"<td>{c.now:.0%}</td><td>{c.change:+.2f} [{c.low:.2f}, {c.high:.2f}]</td></tr>"
+                        for c in [*self.slices, *[c for c in self.classes if c.verdict in ("worse", "better")]])
+        return (f"<div><p>{html.escape(repr(self).splitlines()[0])}</p><table><thead><tr><th>class</th><th>verdict</th>"
+                f"<th>rows</th><th>before</th><th>now</th><th>change [95 %]</th></tr></thead><tbody>{lines}"
+                "</tbody></table></div>")
 
     def __repr__(self) -> str:
         head = f"{self.names[0]} -> {self.names[1]}: {'worse' if self.failed else 'nothing is shown to be worse'}"
