@@ -4,6 +4,29 @@ import numpy as np
 import spotter
 
 
+class Skip(Exception):
+    """Something that only this test needs is not here."""
+
+
+def package(name):
+    """The module."""
+    try:
+        return __import__(name)
+    except ImportError:
+        raise Skip(f"no {name}") from None
+
+
+def fiftyone_with_database():
+    """The module, whose data sets live in a mongod, of its own or FIFTYONE_DATABASE_URI's."""
+    fiftyone = package("fiftyone")
+    try:
+        fiftyone.list_datasets()
+    except Exception as e:                             # of fiftyone or pymongo, by what is missing
+        why = " ".join(str(e).split())[:100]
+        raise Skip(f"fiftyone {fiftyone.__version__} has no database ({type(e).__name__}: {why})") from None
+    return fiftyone
+
+
 def planted(n=600, d=12, seed=0):
     """Three classes; a place of class 1 is taken for class 2."""
     rng = np.random.default_rng(seed)

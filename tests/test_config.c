@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <stdlib.h>
+#include <yajl/yajl_tree.h>
 
 #include "base/nearest.h"
 #include "bdm/methods.h"
@@ -211,6 +212,38 @@ TEST(variants_take_turns)
     other.variant[1].scene.rare = 0.06;
     assert_true(spot_config_differs(words, sizeof words, &cfg, &other));
     assert_string_equal(words, "variants[1].scene.rare is 0.05 there and 0.06 here");
+    free(text);
+}
+
+static yajl_val member(yajl_val top, const char *key) { return yajl_tree_get(top, (const char *[]){ key, NULL }, yajl_t_any); }
+
+/* A config with every setting at the value that the JSON says is the config with none. */
+TEST(settings_of_methods_as_json)
+{
+    spot_ctx c = check_ctx(1);
+    char *text, why[200], words[512], config[200];
+    CHECK_OK(&c, spot_config_methods(&c, &text));
+    yajl_val all = yajl_tree_parse(text, why, sizeof why);
+    assert_non_null(all);
+    assert_int_equal(all->u.array.len, SPOT_METHODS);
+    for (int m = 0; m < SPOT_METHODS; m++) {
+        const char *method = YAJL_GET_STRING(member(all->u.array.values[m], "method"));
+        yajl_val rows = member(all->u.array.values[m], "settings");
+        snprintf(config, sizeof config, "bdms: [{method: %s}]", method);
+        CHECK_OK(&c, parse(&c, &other, config));
+        assert_true(rows->u.array.len >= 12);
+        for (size_t i = 0; i < rows->u.array.len; i++) {
+            yajl_val row = rows->u.array.values[i], value = member(row, "default");
+            const char *name = YAJL_GET_STRING(member(row, "name")), *said = YAJL_IS_STRING(value) ? YAJL_GET_STRING(value)
+                : YAJL_IS_NUMBER(value) ? YAJL_GET_NUMBER(value) : YAJL_IS_TRUE(value) ? "true" : "false";
+            assert_true(!value == !!member(row, "settings") && *YAJL_GET_STRING(member(row, "help")));
+            if (!value || !strcmp(name, "method")) continue;
+            snprintf(config, sizeof config, "bdms: [{method: %s, %s: \"%s\"}]", method, name, said);
+            CHECK_OK(&c, parse(&c, &cfg, config));
+            if (spot_config_differs(words, sizeof words, &cfg, &other)) fail_msg("%s: %s", config, words);
+        }
+    }
+    yajl_tree_free(all);
     free(text);
 }
 

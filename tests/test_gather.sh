@@ -71,7 +71,7 @@ run 3 "slice 1 of wordless has no words" gather wordless --slice 1 "${new[@]}" -
 run 3 "subject.safetensors" gather images --slice 1 "${new[@]}" --out t
 # Fewer pictures than asked, and unreadable ones.
 mkdir few few/cat few/dog; cp images/p005[0-6].png few/cat; cp images/p004[0-9].png few/dog; echo x > few/cat/broken.png
-run 0 "7 readable new pictures are fewer than twice --most 40; 3 are gathered" gather found --slice 1 --images few \
+run 0 "7 readable new pictures are fewer than twice 40; 3 are gathered" gather found --slice 1 --images few \
     --encoder clip/clip/model.safetensors --out t
 grep -q "broken.png" err && grep -q "1 pictures of few cannot be read" err || fail "$(cat err)"
 grep -q dog/ t/gathered.csv && fail "pictures of another class are gathered"

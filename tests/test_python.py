@@ -1,4 +1,5 @@
 """test_python.py SPOTTER: run by test_python.sh in an empty folder, with the package installed."""
+import inspect
 import json
 import re
 import subprocess
@@ -72,7 +73,7 @@ def test_every_method_has_a_class_that_does_what_the_program_does():
     np.save("some_bits.npy", (feature > 2).astype(np.float32))
     settings = {"random": {"rows": 9, "among": "all"}, "confidence": {"rows": 9}, "confusion": {}, "kmeans": {"clusters": 7},
                 "ward": {"clusters": 7}, "mistakes": {"clusters": 4}, "itemsets": {"longest": 2}, "influence": {"clusters": 7},
-                "svm": {"share": 0.2}, "density": {"lambda": 2, "share": 0.2}, "dbscan_group": {"core": 5, "eps": 0.1},
+                "svm": {"share": 0.2}, "density": {"lambda_": 2, "share": 0.2}, "dbscan_group": {"core": 5, "eps": 0.1},
                 "joinspot": {"least": 6}}
     classes = [c for c in vars(spotter).values() if isinstance(c, type) and issubclass(c, spotter.Method)]
     classes = {c.method: c for c in classes if c.method}
@@ -83,6 +84,7 @@ def test_every_method_has_a_class_that_does_what_the_program_does():
         rows = "some_bits.npy" if name == "itemsets" else "some_e.npy"
         found = classes[name](n_slices=5, seed=3, device="cpu", **own).fit(np.load(rows), target, prob)
         found.write(f"{name}_by_python")
+        own = {key.rstrip("_"): value for key, value in own.items()}
         entry = {"method": name, "representation": "attributes" if name == "itemsets" else "model", "top": 5, **own}
         Path(f"{name}.yaml").write_text(json.dumps({"seed": 3, "bdms": [entry]}))
         subprocess.run([program, "discover", "--no-proof", "-e", rows, "-y", "some_y.npy", "-p", "some_p.npy", "--config",
@@ -97,6 +99,41 @@ def test_every_method_has_a_class_that_does_what_the_program_does():
         top = max(found.slices_, key=lambda s: s.wrong)
         assert blind[top.rows].mean() > 0.3 and found.predict(np.load(rows), target, prob).shape[1] == len(found.slices_), name
     raises("columns of 0 and 1", lambda: spotter.Itemsets().fit(feature, target, prob), spotter.SpotterError)
+
+
+def test_constructors_have_the_settings_of_the_help():
+    """By `spotter help config`, which prints the same tables in its own words."""
+    usage = subprocess.run([program, "help", "config"], check=True, capture_output=True, text=True).stdout
+    usage = usage[usage.index("\nbdms: "):usage.index("\nencoder: ")]
+    told = re.findall(r"^  bdms\[\]\.(\w+) = (.*)\n      (?:([a-z_, ]+): )?", usage, re.M)
+    groups = dict(re.findall(r"^bdms\[\]\.(\w+): (?:([a-z_, ]+): )?", usage, re.M))
+    classes = [c for c in vars(spotter).values() if isinstance(c, type) and issubclass(c, spotter.Method)]
+    classes = {c.method: c for c in classes if c.method}
+    seen = 0
+    for method, cls in classes.items():
+        mine = dict(list(inspect.signature(cls).parameters.items())[8:])
+        for name, said, owners in told:
+            owners = [o for o in owners.split(", ")] if owners and set(owners.split(", ")) <= set(classes) else list(classes)
+            if method not in owners or name in ("method", "top", "representation", "embeddings"):
+                continue
+            one = mine.pop("lambda_" if name == "lambda" else name)
+            by_method = re.findall(r"(\S+) \(([a-z_, ]+)\)(?:, |  )", said)
+            value = next((v for v, who in by_method if method in who.split(", ")), said.split("  (")[0])
+            if one.default is None:
+                assert cls is spotter.Spotlight and name in ("compat", "threshold", "lr", "membership")
+            else:
+                assert value.strip('"') == (f"{one.default:g}" if isinstance(one.default, float) else
+                                            str(one.default).lower()), (method, name, value, one)
+            seen += 1
+        assert all(name in groups and p.default is None for name, p in mine.items()), (method, mine)
+        assert ("mixture" in mine) == (method in groups["mixture"].split(", ")) and {"tsne", "scvis", "umap"} <= set(mine)
+    assert seen > 150
+    profile = spotter.Spotlight(profile="paper", device="cpu")
+    for one, lr, threshold in ((profile, 0.001, 0.5), (spotter.Spotlight(profile="paper", threshold=0.1), 0.001, 0.1),
+                               (spotter.Spotlight(lr=0.02), 0.02, 0.1)):
+        one.fit(*planted(300)[:3]).write("profile")
+        text = Path("profile/config.yaml").read_text()
+        assert f"    lr: {lr}\n" in text and f"    threshold: {threshold}\n" in text, text
 
 
 def test_slices_are_described():

@@ -8,10 +8,14 @@ set -euo pipefail
 cp -r ../tools/python "$dir/python"           # pip builds in place
 SPOTTER_BUILD=$build "$dir/venv/bin/pip" install --quiet --no-index --no-build-isolation "$dir/python" 2>"$dir/said" ||
     { cat "$dir/said"; fail "pip install"; }
+SPOTTER_LIBRARY=$build/libspotter.so /usr/bin/python3 ../tools/python/make_stub.py "$dir/methods.pyi"
+cmp "$dir/methods.pyi" ../tools/python/spotter/methods.pyi ||
+    fail "methods.pyi is not that of the library: run tools/python/make_stub.py"
 cd "$dir"
 /usr/bin/python3 "$OLDPWD/random_clip.py" encoder
 "$dir/venv/bin/python" "$OLDPWD/test_python.py" "$build/spotter" || fail "test_python.py"
 "$dir/venv/bin/python" -W ignore "$OLDPWD/test_python_manners.py" || fail "test_python_manners.py"
+"$dir/venv/bin/python" "$OLDPWD/test_python_gather.py" "$build/spotter" || fail "test_python_gather.py"
 "$dir/venv/bin/python" "$OLDPWD/test_python_exchange.py" "$build/spotter" || fail "test_python_exchange.py"
 /usr/bin/python3 "$OLDPWD/detector_data.py" detector 120
 "$dir/venv/bin/python" "$OLDPWD/test_python_detections.py" "$build/spotter" || fail "test_python_detections.py"
@@ -31,7 +35,8 @@ PY
     { cat "$dir/said"; fail "the example"; }
 [ "$(stat -c %s report.html)" -gt 150000 ] || fail "the example's page has no pictures"
 # A wheel that carries the library, in a venv of its own, from another folder and without the build.
-PATH=/usr/bin:$PATH "$OLDPWD/../tools/wheel" "$dir/wheels" --build "$build" >"$dir/said" 2>&1 || { cat "$dir/said"; fail "tools/wheel"; }
+PATH=/usr/bin:$PATH "$OLDPWD/../tools/wheel" "$dir/wheels" --build "$build" >"$dir/said" 2>&1 ||
+    { cat "$dir/said"; fail "tools/wheel"; }
 /usr/bin/python3 -m venv --system-site-packages "$dir/fresh"
 "$dir/fresh/bin/pip" install --quiet --no-index --no-deps "$dir"/wheels/spotter-*linux_*.whl
 mkdir "$dir/elsewhere"
@@ -41,6 +46,6 @@ r = np.random.default_rng(0)
 assert spotter.KMeans(device="cpu").fit(r.normal(size=(60, 3)), None, r.random(60)).slices_
 assert spotter.schema()["title"].startswith("slices.json")
 maps = open("/proc/self/maps").read()
-assert "/fresh/lib" in maps and "spotter/lib/libdnnl" in maps, "a library of the system was taken"      # numpy has its own OpenBLAS
+assert "/fresh/lib" in maps and "spotter/lib/libdnnl" in maps, "a library of the system was taken"  # numpy has some
 ') || fail "the wheel"
 echo "Python says what the program says"

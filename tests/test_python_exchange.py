@@ -10,21 +10,9 @@ from pathlib import Path
 import numpy as np
 
 import spotter
-from python_checks import planted, raises
+from python_checks import Skip, fiftyone_with_database, package, planted, raises
 
 program = sys.argv[1]
-
-
-class Skip(Exception):
-    """A package is not installed."""
-
-
-def package(name):
-    """The module."""
-    try:
-        return __import__(name)
-    except ImportError:
-        raise Skip(f"no {name}") from None
 
 
 # --- The schema of slices.json.
@@ -273,7 +261,7 @@ def test_fiftyone_has_its_layout():
 
 
 def test_fiftyone_reads_the_folder():
-    fiftyone = package("fiftyone")
+    fiftyone = fiftyone_with_database()
     feature, target, probs, blind = planted()
     words = np.array(["cat", "dog", "owl"])[target]
     photos = [f"photos/{i}.png" for i in range(len(feature))]

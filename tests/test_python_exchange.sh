@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # test_python_exchange.sh BUILD: what Python exchanges with packages that Debian does not have: pyarrow, cleanlab, fiftyone.
-# PYTHON is the python3 that has them; a test whose package is missing is skipped. 77: there is none of them. It has passed with
-# pyarrow 26.0.1, pandas 3.1.1, jsonschema 4.26.0, numpy 2.4.6, cleanlab 2.9.0 with datasets 5.2.0; and with fiftyone 1.22.1 on
-# a database in memory (mongomock 4.3.0) in place of mongod.
+# PYTHON is the python3 that has them; a test whose package is missing is skipped, and one that needs fiftyone's mongod where
+# there is none. 77: there is none of them. It has passed with pyarrow 26.0.1, pandas 3.1.1, jsonschema 4.26.0, numpy 2.4.6,
+# cleanlab 2.9.0 with datasets 5.2.0; and with fiftyone 1.22.1 on a database in memory (mongomock 4.3.0) in place of mongod.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 python=${PYTHON:-/usr/bin/python3}

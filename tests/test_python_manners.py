@@ -115,13 +115,38 @@ def test_signatures_name_what_they_take():
 def test_parameters_are_attributes():
     settings = {"reduce": "pca", "mixture": {"k_max": 6}}
     one = spotter.PlaneSpot(n_slices=4, target_class="cat", proof="cross", chance=19, **settings)
-    assert set(vars(one)) == {"n_slices", "target_class", "seed", "device", "threads", "proof", "chance", "classifier",
-                              "reduce", "mixture"}
-    assert one.get_params() == {**vars(one)} and one.mixture is settings["mixture"]
+    assert list(vars(one)) == list(inspect.signature(spotter.PlaneSpot).parameters)
+    assert one.get_params() == {**vars(one)} and one.mixture is settings["mixture"] and one.weight == 0.025
     assert clone(one).get_params() == one.get_params() and one.set_params(reduce="tsne").reduce == "tsne"
-    for name in ("fit", "_held", "slices_", "predict"):
-        raises("no setting", lambda: one.set_params(**{name: 3}))
+    assert repr(one) == ("PlaneSpot(n_slices=4, target_class='cat', proof='cross', chance=19, reduce='tsne', "
+                         "mixture={'k_max': 6})") and repr(spotter.Ward()) == "Ward()"
+    for name in ("fit", "_held", "slices_", "predict", "lambda"):
+        raises("no parameter", lambda: one.set_params(**{name: 3}))
+    for kind in (spotter.InputError, ValueError, TypeError):
+        raises("did you mean weight?", lambda: spotter.PlaneSpot(wieght=1), kind)
+        raises("did you mean weight?", lambda: spotter.PlaneSpot().set_params(wieght=1), kind)
+    raises("did you mean lambda_?", lambda: spotter.Density(**{"lambda": 1}))
+    raises("did you mean n_slices?", lambda: spotter.Density(top=1))
+    raises("it is one of dbscan_group; here are n_slices, ", lambda: spotter.KMeans(eps=1))
+    raises("too many positional", lambda: spotter.PlaneSpot(*range(9)), TypeError)
+    data = planted()[:3]
+    for words, given in (('reduce is "tnse"; did you mean "tsne"?', {"reduce": "tnse"}), ("n_slices is 0;", {"n_slices": 0}),
+                         ("weight is -1; it takes a number from 0 to 1000", {"weight": -1}),
+                         ("weight is [1, 2]; it takes a number", {"weight": [1, 2]}), ("reduce is None", {"reduce": None}),
+                         ("mixture has no parameter 'kmax'; did you mean k_max?", {"mixture": {"kmax": 4}}),
+                         ("mixture is 4; it takes a dict with k_min, k_max,", {"mixture": 4}), ("seed is -1", {"seed": -1}),
+                         ("mixture.k_max is 400; it takes an integer from 1 to 64", {"mixture": {"k_max": 400}})):
+        e = raises(words, lambda: spotter.PlaneSpot(**given).fit(*data))
+        assert "settings" not in str(e) and "bdms" not in str(e), e
+    raises("which class is each row?", lambda: spotter.Ward().fit(data[0], None, data[2]))
+    raises("are numbered from 0", lambda: spotter.Ward().fit(data[0], data[1] + 1, data[2]))
     raises("chance decides", lambda: spotter.PlaneSpot(chance=19).fit(*planted()[:3]))
+    assert "gaussian or compact" in spotter.Spotlight.__doc__ and "n_slices" in spotter.Spotlight.__doc__
+    own = type("Own", (spotter.Method,), {"method": "kmeans"})(clusters=5)
+    assert own.fit(*data).slices_ and own.get_params() == {**vars(spotter.KMeans(clusters=5))}
+    plain = pickle.loads(pickle.dumps(spotter.KMeans(clusters=5)))
+    del plain.__dict__["weight"]                               # as of a version without this setting
+    assert plain.get_params()["weight"] == 1 and plain.fit(*data).slices_
     assert spotter.KMeans(clusters=np.int64(5)).fit(*planted()[:3]).slices_
     raises("no number, text", lambda: spotter.KMeans(clusters=object()).fit(*planted()[:3]))
 
@@ -145,6 +170,12 @@ def test_a_score_that_a_search_can_use():
     noise = np.random.default_rng(5).permutation(len(fresh[1]))
     assert abs(found.score(fresh[0], fresh[1], fresh[2][noise])) < 0.2
     assert np.isnan(found.score(fresh[0], fresh[1], np.eye(3)[fresh[1]]))
+    # One number a row is the probability of class 1 of two, also where all new rows are of one class.
+    two = spotter.PlaneSpot(reduce="pca").fit(feature, target == 1, np.where(planted()[3], 0.1, target == 1))
+    nought = np.flatnonzero(fresh[1] != 1)
+    assert np.isnan(two.score(fresh[0][nought], np.zeros(len(nought), int), np.full(len(nought), 0.1)))
+    assert two.score(fresh[0][nought], np.zeros(len(nought), int), np.full(len(nought), 0.9)) == 0
+    raises("there were 2 classes", lambda: two.score(fresh[0], fresh[1], fresh[2][:, 1]))
     weak = LogisticRegression().fit(feature, np.where(planted()[3], 2, target))
     asked = spotter.PlaneSpot(reduce="pca", classifier=weak.predict_proba)
     search = GridSearchCV(asked, {"n_slices": [1, 5]}, cv=2, error_score="raise").fit(feature, target)
@@ -170,6 +201,26 @@ def test_slices_know_what_they_are_taken_for():
     assert sum(order) == 3
 
 
+def test_two_versions_as_a_table():
+    feature, target, probs, blind = planted()
+    names = np.array(["cat", "<i>dog", "owl"])[target]
+    order = np.argsort(["cat", "<i>dog", "owl"])
+    before = np.eye(3)[np.where(blind & (np.arange(len(blind)) % 4 > 0), 2, target)] * 0.9 + 1 / 30
+    change = spotter.compare(feature, names, before[:, order], (0.9 * np.eye(3)[target] + 1 / 30)[:, order], spotter.JoinSpot())
+    s = change.slices[0]
+    assert s.verdict == "mended" and s.name == "<i>dog" and s.now == 0 and not change.failed
+    page = change._repr_html_()
+    assert "&lt;i&gt;dog" in page and "<i>dog" not in page and "mended" in page and "nothing is shown to be worse" in page
+    if pandas is None:
+        raises("pip install pandas", change.to_frame, ImportError)
+        return
+    table = change.to_frame()
+    assert list(table.kind) == ["slice"] * len(change.slices) + ["class"] * len(change.classes)
+    first = table.iloc[0]
+    assert first["class"] == s.name and first.verdict == s.verdict and first.rows == s.rows and first.gained == s.gained
+    assert (first.before, first.now, first.low, first.p_better) == (s.before, s.now, s.low, s.p_better)
+
+
 def test_tables():
     feature, target, probs, _ = planted()
     ids = [f"photo-{i}.png" for i in range(len(feature))]
@@ -185,6 +236,11 @@ def test_tables():
     given = pandas.DataFrame(feature, columns=[f"e{k}" for k in range(12)])
     again = spotter.PlaneSpot(reduce="pca").fit(given, pandas.Series(target), pandas.DataFrame(probs), ids=pandas.Series(ids))
     assert again.to_frame().equals(table) and list(again.feature_names_in_) == list(given.columns)
+    words = pandas.Series(np.array(["owl", "cat", "dog"])[target])
+    told = pandas.DataFrame(probs, columns=["owl", "cat", "dog"])            # by name, whatever their order
+    named = spotter.PlaneSpot(reduce="pca").fit(given, words, told)
+    assert named.slices_[0].name == "cat" and named.slices_[0].predicted == "dog" and named.slices_[0].error_rate == 1
+    assert named.score(given, words, told[["dog", "owl", "cat"]]) == named.score(given, words, told) > 0.5
     assert again.rows_frame().equals(rows) and not hasattr(found, "feature_names_in_")
 
 
@@ -201,7 +257,8 @@ class Given(spotter.PlaneSpot):
         X = spotter._arrays.matrix(X, "X")
         if y is not None and len(np.asarray(y)) != len(X):
             raise ValueError("y has another length than X")
-        return super().fit(X, None, 1 / (1 + np.exp(X[:, 0] - np.median(X[:, 0]))) * np.isfinite(X[:, 0]) if len(X) else X[:, 0])
+        first = X[:, 0]
+        return super().fit(X, None, 1 / (1 + np.exp(first - np.median(first))) * np.isfinite(first) if len(X) else first)
 
     def predict(self, X):
         X = spotter._arrays.matrix(X, "X")
@@ -230,6 +287,24 @@ def test_look_takes_what_a_network_sees():
     named = spotter.look(net, loader, layer="1")
     assert np.allclose(named.embeddings, x.flatten(1).numpy())
     raises("no layer", lambda: spotter.look(net, loader, layer="head"))
+    plain = spotter.look(net, loader).probs
+    for said in (lambda z: {"logits": z}, lambda z: (z, 3), lambda z: type("Output", (), {"logits": z}),
+                 lambda z: z.softmax(1)):
+        wrapped = type("Wrapped", (torch.nn.Module,), {"forward": lambda self, x: said(self.net(x))})()
+        wrapped.net = net
+        assert np.allclose(spotter.look(wrapped, loader).probs, plain, atol=1e-6)
+    one = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(48, 1))
+    p = one(x).sigmoid().detach().numpy()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert np.allclose(spotter.look(one, loader).probs, np.hstack([1 - p, p]), atol=1e-6)
+    assert np.allclose(spotter.look(net, [{"pixel_values": x, "labels": y}]).probs, plain)
+    odd = torch.nn.Sequential(net, torch.nn.Unflatten(1, (2, 1)))
+    for words, model, batches in (("batches of (inputs, targets)", net, [x]),
+                                  ("class numbers (60,)", net, [(x, torch.eye(2)[y])]),
+                                  ("has class 3", net, [(x, y + 2)]), ("is function; it must be", lambda x: x, loader),
+                                  ("output is Tensor of shape (60, 2, 1)", odd, [(x, y)])):
+        raises(words, lambda: spotter.look(model, batches))
     wrong = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x, 1 - y), batch_size=16)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
@@ -239,7 +314,8 @@ def test_look_takes_what_a_network_sees():
     assert abs(chance_p(8, 10, 2) - 56 / 1024) < 1e-12 and chance_p(0, 10, 3) > 0.999999
 
 
-# The checks that Given cannot pass, and why; of a method itself everything that calls fit(X, y) fails in addition, since fit needs probs.
+# The checks that Given cannot pass, and why; of a method itself everything that calls fit(X, y) fails in addition, since fit
+# needs probs.
 CANNOT = {"check_dtype_object": "a column that is no number is an InputError, which is a ValueError and no TypeError",
           "check_estimators_nan_inf": "it fits fewer than 20 rows; NaN and infinity are refused",
           "check_n_features_in_after_fitting": "it fits fewer than 20 rows",

@@ -128,7 +128,7 @@ static spot_status make_claim(spot_ctx *c, const options *o, cli_claim *k, const
 /* Whether a classifier can be right or wrong on the pictures. */
 static spot_status check_class(spot_ctx *c, const options *o, const cli_claim *k)
 {
-    if (o->run || !measures(o) || o->label || cli_folder_of_class(o->images, k->cls)) return SPOT_OK;
+    if (o->run || !measures(o) || o->label || spot_gather_has_class(o->images, k->cls)) return SPOT_OK;
     if (!*k->cls)
         return spot_fail(c, SPOT_USAGE, "slice %d of %s has rows of several classes; a claim is tested in one: --label CLASS "
                          "says which class the pictures of %s show", o->slice, o->found, o->images);
@@ -136,13 +136,13 @@ static spot_status check_class(spot_ctx *c, const options *o, const cli_claim *k
                      "this class, say so with --label", k->cls, o->images);
 }
 
-static spot_status say_verdict(spot_ctx *c, const options *o, const cli_claim *k, const cli_new_pictures *p)
+static spot_status say_verdict(spot_ctx *c, const options *o, const cli_claim *k, const spot_new_pictures *p)
 {
     if (!o->json) printf("in %s: gathered.csv, claim.json, verdict.json, gather.html\n", o->out);
     return cli_claim_verdict(c, k, p, o->out, o->level, o->json);
 }
 
-static void say_what_to_do(const options *o, const cli_claim *k, const cli_new_pictures *p)
+static void say_what_to_do(const options *o, const cli_claim *k, const spot_new_pictures *p)
 {
     cli_claim_print(k);
     printf("%s/gathered.csv: %d pictures and %d controls; fill the column `wrong`, then spotter gather --judge "
@@ -150,7 +150,7 @@ static void say_what_to_do(const options *o, const cli_claim *k, const cli_new_p
 }
 
 /* Draws scenes and measures the EC's own network, or the one that the options name. */
-static spot_status gather_scenes(spot_ctx *c, options *o, cli_claim *claim, cli_new_pictures *p)
+static spot_status gather_scenes(spot_ctx *c, options *o, cli_claim *claim, spot_new_pictures *p)
 {
     static char *const classes[] = { "0", "1" };
     cli_scenes k = { .run = NULL };
@@ -169,19 +169,21 @@ static spot_status gather_scenes(spot_ctx *c, options *o, cli_claim *claim, cli_
     return s;
 }
 
-static spot_status gather_pictures(spot_ctx *c, options *o, const cli_found *found, cli_claim *claim, cli_new_pictures *p)
+static spot_status gather_pictures(spot_ctx *c, options *o, const cli_found *found, cli_claim *claim, spot_new_pictures *p)
 {
-    const cli_gather_folder how = { .images = o->images, .weights = o->weights, .most = o->most, .seed = o->seed,
-                                    .encoder = &o->encoder, .known = found->open ? &found->s : NULL };
+    const spot_gather_options how = { .images = o->images, .cls = claim->cls, .phrase = claim->text, .weights = o->weights,
+                                      .encoder = &o->encoder.o, .most = o->most, .seed = (uint64_t)o->seed,
+                                      .known = found->open ? &found->s : NULL };
 
     SPOT_TRY(check_class(c, o, claim));
-    SPOT_TRY(cli_gather_from_folder(c, p, claim, &how));
+    SPOT_TRY(cli_encoder_options(c, &o->encoder, ""));
+    SPOT_TRY(spot_gather(c, p, &how));
     return measures(o) ? cli_gather_judge(c, p, claim, &o->model) : SPOT_OK;
 }
 
 static spot_status gather_new(spot_ctx *c, options *o, const cli_found *found)
 {
-    cli_new_pictures p = { 0 };
+    spot_new_pictures p = { 0 };
     cli_claim claim;
     spot_status s;
 
@@ -191,7 +193,7 @@ static spot_status gather_new(spot_ctx *c, options *o, const cli_found *found)
     if (!s) s = cli_gathered_write(c, o->out, &claim, &p);
     if (!s && (measures(o) || o->run)) s = say_verdict(c, o, &claim, &p);
     else if (!s) say_what_to_do(o, &claim, &p);
-    cli_new_pictures_free(&p);
+    spot_new_pictures_close(&p);
     return s;
 }
 
@@ -201,14 +203,14 @@ static spot_status judge_table(spot_ctx *c, const options *o)
 {
     const char *slash = strrchr(o->judge, '/');
     char dir[CLI_CLAIM_PATH];
-    cli_new_pictures p;
+    spot_new_pictures p;
     cli_claim claim;
     bool there;
     spot_status s = cli_gathered_read(c, o->judge, &claim, &p, &there);
 
     snprintf(dir, sizeof dir, "%.*s", slash ? (int)(slash - o->judge) : 1, slash ? o->judge : ".");
     if (!s) s = cli_claim_verdict(c, &claim, &p, there ? dir : NULL, o->level, o->json);
-    cli_new_pictures_free(&p);
+    spot_new_pictures_close(&p);
     return s;
 }
 

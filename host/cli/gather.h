@@ -3,9 +3,8 @@
 #define SPOTTER_GATHER_H
 
 #include "cli/cli.h"
-#include "cli/encoder_rows.h"
 #include "spotter/discover.h"
-#include "spotter/hypothesis.h"
+#include "spotter/new_pictures.h"
 
 enum { CLI_CLAIM_TEXT = 1100, CLI_CLAIM_NAME = 300, CLI_CLAIM_PATH = 1100 };
 
@@ -31,9 +30,6 @@ typedef struct {
     bool open;
 } cli_found;
 
-/* New pictures, the gathered ones first. Texts are malloc'd. */
-typedef struct { int n; spot_new_picture *row; } cli_new_pictures;
-
 /* gather_claim.c. Opens the findings in dir; close accepts a zeroed struct. */
 spot_status cli_found_open (spot_ctx *c, cli_found *k, const char *dir);
 void        cli_found_close(cli_found *k);
@@ -48,27 +44,11 @@ void cli_claim_print(const cli_claim *k);
 
 /* gather_files.c. DIR/gathered.csv and DIR/claim.json; read: those beside the table `path`. *there is false without claim.json,
  * and then only groups and answers are read. SPOT_INPUT names file and line. */
-spot_status cli_gathered_write(spot_ctx *c, const char *dir, const cli_claim *k, const cli_new_pictures *p);
-spot_status cli_gathered_read (spot_ctx *c, const char *path, cli_claim *k, cli_new_pictures *p, bool *there);
-spot_status cli_new_pictures_take(spot_ctx *c, cli_new_pictures *p, int n);
-void        cli_new_pictures_free(cli_new_pictures *p);
-
-/* gather_folder.c: pictures of a folder. */
-typedef struct {
-    const char *images, *weights;          /* the folder, the encoder */
-    int most, seed;
-    cli_encoder *encoder;
-    const spot_subject *known;             /* its pictures are not new and left out; NULL: none */
-} cli_gather_folder;
-
-/* Whether `images` has a folder with the name of the class, so that the class of its pictures is known. */
-bool cli_folder_of_class(const char *images, const char *cls);
-
-/* Takes the pictures that are nearest to the claim's text and random others. With a folder of its class, only from there. */
-spot_status cli_gather_from_folder(spot_ctx *c, cli_new_pictures *p, const cli_claim *k, const cli_gather_folder *o);
+spot_status cli_gathered_write(spot_ctx *c, const char *dir, const cli_claim *k, const spot_new_pictures *p);
+spot_status cli_gathered_read (spot_ctx *c, const char *path, cli_claim *k, spot_new_pictures *p, bool *there);
 
 /* The verdict, on stdout as lines or as JSON; and with dir into DIR/verdict.json and the page DIR/gather.html. */
-spot_status cli_claim_verdict(spot_ctx *c, const cli_claim *k, const cli_new_pictures *p, const char *dir, double level,
+spot_status cli_claim_verdict(spot_ctx *c, const cli_claim *k, const spot_new_pictures *p, const char *dir, double level,
                               bool json);
 
 #endif

@@ -17,22 +17,6 @@ enum { PATH = 1200, MOST_BYTES = 1 << 20 };
 
 static const char *const group_name[] = { "gathered", "control" };
 
-spot_status cli_new_pictures_take(spot_ctx *c, cli_new_pictures *p, int n)
-{
-    *p = (cli_new_pictures){ .row = calloc((size_t)n + 1, sizeof *p->row) };
-    return p->row ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for %d pictures", n);
-}
-
-void cli_new_pictures_free(cli_new_pictures *p)
-{
-    for (int i = 0; i < p->n; i++) {
-        free(p->row[i].picture);
-        free(p->row[i].predicted);
-    }
-    free(p->row);
-    *p = (cli_new_pictures){ 0 };
-}
-
 /* ---- the claim: one description writes and reads it ---- */
 
 static void describe_claim(spot_json *j, cli_claim *k)
@@ -90,7 +74,7 @@ static spot_status read_claim(spot_ctx *c, cli_claim *k, const char *path)
 
 static bool fill_table(FILE *f, const void *user)
 {
-    const cli_new_pictures *p = user;
+    const spot_new_pictures *p = user;
 
     fputs("picture,group,similarity,wrong,predicted\n", f);
     for (int i = 0; i < p->n; i++) {
@@ -106,7 +90,7 @@ static bool fill_table(FILE *f, const void *user)
     return !ferror(f);
 }
 
-spot_status cli_gathered_write(spot_ctx *c, const char *dir, const cli_claim *k, const cli_new_pictures *p)
+spot_status cli_gathered_write(spot_ctx *c, const char *dir, const cli_claim *k, const spot_new_pictures *p)
 {
     char path[PATH];
 
@@ -116,7 +100,7 @@ spot_status cli_gathered_write(spot_ctx *c, const char *dir, const cli_claim *k,
     return write_claim(c, dir, k);
 }
 
-static spot_status read_row(spot_ctx *c, const char *path, const spot_rows *t, bool whole, cli_new_pictures *p)
+static spot_status read_row(spot_ctx *c, const char *path, const spot_rows *t, bool whole, spot_new_pictures *p)
 {
     const char *group = spot_rows_cell(t, 0), *wrong = spot_rows_cell(t, 1), *name = whole ? spot_rows_cell(t, 2) : "";
     spot_new_picture *r = &p->row[p->n];
@@ -137,7 +121,7 @@ static spot_status read_row(spot_ctx *c, const char *path, const spot_rows *t, b
     return r->picture ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for the pictures of %s", path);
 }
 
-static spot_status read_rows(spot_ctx *c, const char *path, spot_rows *t, bool whole, cli_new_pictures *p)
+static spot_status read_rows(spot_ctx *c, const char *path, spot_rows *t, bool whole, spot_new_pictures *p)
 {
     int room = 0;
     bool more;
@@ -154,7 +138,7 @@ static spot_status read_rows(spot_ctx *c, const char *path, spot_rows *t, bool w
     }
 }
 
-spot_status cli_gathered_read(spot_ctx *c, const char *path, cli_claim *k, cli_new_pictures *p, bool *there)
+spot_status cli_gathered_read(spot_ctx *c, const char *path, cli_claim *k, spot_new_pictures *p, bool *there)
 {
     static const char *const column[] = { "group", "wrong", "picture", "similarity", "predicted" };
     const char *slash = strrchr(path, '/');
@@ -162,7 +146,7 @@ spot_status cli_gathered_read(spot_ctx *c, const char *path, cli_claim *k, cli_n
     spot_rows *t;
     spot_status s;
 
-    *p = (cli_new_pictures){ 0 };
+    *p = (spot_new_pictures){ 0 };
     *k = (cli_claim){ .rate = NAN, .class_rate = NAN };
     snprintf(claim, sizeof claim, "%.*sclaim.json", slash ? (int)(slash - path + 1) : 0, path);
     *there = !access(claim, F_OK);

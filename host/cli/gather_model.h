@@ -19,6 +19,6 @@ typedef struct {
 
 /* Fills `wrong` and `predicted` of the pictures below k->root, which all show the class k->cls, and k->model. A picture that
  * cannot be read stays unknown. SPOT_INPUT where outputs and classes do not fit, or the probabilities lack a picture. */
-spot_status cli_gather_judge(spot_ctx *c, cli_new_pictures *p, cli_claim *k, const cli_gather_model *how);
+spot_status cli_gather_judge(spot_ctx *c, spot_new_pictures *p, cli_claim *k, const cli_gather_model *how);
 
 #endif

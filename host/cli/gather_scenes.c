@@ -7,6 +7,7 @@
 
 #include "cli/gather_scenes.h"
 #include "cli/scene_files.h"
+#include "discover/measure.h"
 #include "spotter/store.h"
 
 /* ---- the EC ---- */
@@ -61,8 +62,8 @@ static spot_status read_attributes(spot_ctx *c, spot_triplet *t, int *n, const c
     return SPOT_OK;
 }
 
-static spot_status draw_picture(spot_ctx *c, cli_new_pictures *p, const char *dir, const spot_ec *ec, uint32_t index, int group,
-                                uint8_t *rgb)
+static spot_status draw_picture(spot_ctx *c, spot_new_pictures *p, const char *dir, const spot_ec *ec, uint32_t index,
+                                int group, uint8_t *rgb)
 {
     spot_image image;
     char file[32];
@@ -73,12 +74,12 @@ static spot_status draw_picture(spot_ctx *c, cli_new_pictures *p, const char *di
     return p->row[p->n++].picture ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for a picture's name");
 }
 
-static spot_status draw_all(spot_ctx *c, cli_new_pictures *p, const char *dir, const spot_ec *ec, const uint32_t *index,
+static spot_status draw_all(spot_ctx *c, spot_new_pictures *p, const char *dir, const spot_ec *ec, const uint32_t *index,
                             const int found[2], int most)
 {
     const size_t bytes = (size_t)ec->scene.size * (size_t)ec->scene.size * 3;
     uint8_t *rgb = malloc(bytes);
-    spot_status s = rgb ? cli_new_pictures_take(c, p, found[0] + found[1])
+    spot_status s = rgb ? spot_new_pictures_take(c, p, found[0] + found[1])
                         : spot_fail(c, SPOT_NOMEM, "no memory for an image of %zu bytes", bytes);
 
     for (int g = 0; g < 2 && !s; g++)
@@ -87,7 +88,7 @@ static spot_status draw_all(spot_ctx *c, cli_new_pictures *p, const char *dir, c
     return s;
 }
 
-spot_status cli_gather_scenes(spot_ctx *c, cli_new_pictures *p, const cli_scenes *k, const cli_claim *claim, int most,
+spot_status cli_gather_scenes(spot_ctx *c, spot_new_pictures *p, const cli_scenes *k, const cli_claim *claim, int most,
                               int seed)
 {
     const int label = !strcmp(claim->cls, "1");

@@ -26,7 +26,7 @@ void        cli_scenes_close(cli_scenes *k);
 /* Draws up to `most` new images of the claim's class with its attributes, and as many that lack one of them, below claim->root.
  * The attributes are the claim's items, or its text as spot_blindspot_read takes it. SPOT_INPUT where no image has them, or
  * each has. */
-spot_status cli_gather_scenes(spot_ctx *c, cli_new_pictures *p, const cli_scenes *k, const cli_claim *claim, int most,
+spot_status cli_gather_scenes(spot_ctx *c, spot_new_pictures *p, const cli_scenes *k, const cli_claim *claim, int most,
                               int seed);
 
 /* The EC's classifier as a predictor; k must outlive it. SPOT_INPUT where the run has not kept it. */

@@ -69,7 +69,7 @@ static spot_status write_verdict(spot_ctx *c, const cli_claim *k, const spot_cla
 
 static const char *known(const char *text) { return *text ? text : NULL; }
 
-static spot_status write_page(spot_ctx *c, const cli_claim *k, const cli_new_pictures *p, const spot_claim_test *t,
+static spot_status write_page(spot_ctx *c, const cli_claim *k, const spot_new_pictures *p, const spot_claim_test *t,
                               const char *dir, double level)
 {
     const spot_claim_result r = { .claim = k->text, .cls = known(k->cls), .found = known(k->found), .model = known(k->model),
@@ -83,7 +83,7 @@ static spot_status write_page(spot_ctx *c, const cli_claim *k, const cli_new_pic
     return spot_report_claim(c, path, &r, &o);
 }
 
-spot_status cli_claim_verdict(spot_ctx *c, const cli_claim *k, const cli_new_pictures *p, const char *dir, double level,
+spot_status cli_claim_verdict(spot_ctx *c, const cli_claim *k, const spot_new_pictures *p, const char *dir, double level,
                               bool json)
 {
     spot_claim_test t;

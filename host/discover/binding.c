@@ -6,6 +6,8 @@
 #include "spotter/discover.h"
 #include "spotter/encoder.h"
 #include "spotter/examine.h"
+#include "spotter/new_pictures.h"
+#include "spotter/report.h"
 #include "spotter/scene.h"
 #include "spotter/versions.h"
 
@@ -21,6 +23,9 @@ const spot_binding_row *spot_binding(int *count)
         SIZE(spot_subject_files), SIZE(spot_detection_options), SIZE(spot_instance),
         SIZE(spot_word), SIZE(spot_conjunction), SIZE(spot_attributes), SIZE(spot_describe_options),
         SIZE(spot_encoder_options), SIZE(spot_encoder_info), SIZE(spot_encoder_pictures),
+        SIZE(spot_report_options), SIZE(spot_new_picture), SIZE(spot_new_pictures), SIZE(spot_gathered),
+        SIZE(spot_gather_options), SIZE(spot_predictor_options), SIZE(spot_measure_options), SIZE(spot_claim_test),
+        SIZE(spot_claim_result),
         SIZE(spot_prediction), SIZE(spot_background_config), SIZE(spot_background_options), SIZE(spot_background_report),
         SIZE(spot_examine_config), SIZE(spot_examine_options), SIZE(spot_examine_report),
         SIZE(spot_config), SIZE(spot_scene_config), SIZE(spot_ec), SIZE(spot_blindspot), SIZE(spot_image),

@@ -65,6 +65,12 @@ spot_status spot_config_print(spot_ctx *c, const spot_config *cfg, char **text);
 /* Prints the settings, one line each with type, default, range and meaning. */
 void spot_config_document(FILE *f);
 
+/* The settings of the discovery methods as JSON, in the order of SPOT_BDM_METHODS: [{"method", "settings": [{"name", "kind",
+ * "help", "takes", "default"}]}]. kind is int, real, switch, name (with its "values"), text, seed, range, span or group; a
+ * group has "settings" of its own in place of takes and default. Of a method with profiles "presets" has the default that each
+ * other profile sets, where it differs. *text is malloc'd; free it. */
+spot_status spot_config_methods(spot_ctx *c, char **text);
+
 #ifdef __cplusplus
 }
 #endif

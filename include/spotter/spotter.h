@@ -31,6 +31,7 @@
 #include "spotter/mesh.h"
 #include "spotter/metric.h"
 #include "spotter/model.h"
+#include "spotter/new_pictures.h"
 #include "spotter/ontology.h"
 #include "spotter/photos.h"
 #include "spotter/plant.h"

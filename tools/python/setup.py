@@ -52,5 +52,5 @@ class OfOneMachine(Distribution):
         return True
 
 
-setup(version=version(), packages=["spotter"], package_data={"spotter": ["py.typed", "slices.schema.json"]},
+setup(version=version(), packages=["spotter"], package_data={"spotter": ["py.typed", "*.pyi", "slices.schema.json"]},
       cmdclass={"build_py": BuildWithLibrary}, distclass=OfOneMachine)

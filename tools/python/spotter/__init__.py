@@ -12,24 +12,32 @@ Background tells whether a classifier depends on the background, Examine under w
 draws SpotCheck's data sets; spotter.shifts generates pictures of distribution shifts with diffusers.
 """
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _missing, scene
+from ._claims import Claim, Count, NewPicture
 from ._detections import Detections, detections
-from ._library import InputError, SpotterError, VERSION as __version__
+from ._library import InputError, ParameterError, SpotterError, VERSION as __version__
 from ._look import Look, look
 from .background import Background
 from .examine import Examine
-from ._slices import Piece, Proof, Slice, schema
+from ._slices import Interval, Piece, Proof, Slice, schema
 from ._tables import Rows, read_rows
 from .methods import (Barlow, Confidence, Confusion, DbscanGroup, Density, Domino, George, Influence, Itemsets, JoinSpot,
                       KMeans, Method, Mistakes, Multiaccuracy, PlaneSpot, Random, SVM, Spotlight, Ward)
-from .versions import compare
+from .versions import Change, ChangedSlice, Comparison, compare
 
-__all__ = ["Background", "Barlow", "Confidence", "Confusion", "DbscanGroup", "Density", "Detections", "Domino", "Examine",
-           "George", "Influence", "InputError", "Itemsets", "JoinSpot", "KMeans", "Look", "Method", "Mistakes",
-           "Multiaccuracy", "NotFittedError", "Piece", "PlaneSpot", "Proof", "Random", "Rows", "SVM", "Slice", "SpotterError",
-           "Spotlight", "Ward", "compare", "detections", "look", "read_rows", "scene", "schema", "shifts", "__version__"]
+__all__ = ["Background", "Barlow", "Change", "ChangedSlice", "Claim", "Comparison", "Confidence", "Confusion", "Count",
+           "DbscanGroup", "Density", "Detections", "Domino", "Examine", "George", "Influence", "InputError", "Interval",
+           "Itemsets", "JoinSpot", "KMeans", "Look", "Method", "Mistakes", "Multiaccuracy", "NewPicture", "NotFittedError",
+           "ParameterError", "Piece", "PlaneSpot", "Proof", "Random", "Rows", "SVM", "Slice", "SpotterError", "Spotlight",
+           "Ward", "compare", "detections", "look", "read_rows", "scene", "schema", "shifts", "__version__"]
+
+if TYPE_CHECKING:                                      # both are loaded when they are asked for, below
+    from . import shifts as shifts
+
+    class NotFittedError(InputError, AttributeError):
+        """fit was not called."""
 
 
 def __getattr__(name: str) -> Any:

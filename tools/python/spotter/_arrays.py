@@ -4,11 +4,14 @@ from __future__ import annotations
 from typing import Any, List, Optional, Tuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ._library import InputError
 
+Array = NDArray[Any]                                   # of any type; the texts say which
 
-def as_array(value: Any, what: str) -> np.ndarray:
+
+def as_array(value: Any, what: str) -> Array:
     """numpy, a list, or anything with __dlpack__ or __array__: a PyTorch, JAX or CuPy tensor. No copy of data in the host's
     memory; a tensor on a GPU is copied once."""
     if isinstance(value, np.ndarray):
@@ -36,7 +39,7 @@ def as_array(value: Any, what: str) -> np.ndarray:
         raise InputError(f"{what} is no array: {e}") from None
 
 
-def stacked(a: np.ndarray, what: str) -> np.ndarray:
+def stacked(a: Array, what: str) -> Array:
     """(n, width) of a column of a data frame that holds a list or an array in each place; others as they are."""
     if a.dtype.kind != "O" or a.ndim != 1 or not len(a) or not all(isinstance(v, (list, tuple, np.ndarray)) for v in a):
         return a
@@ -46,7 +49,7 @@ def stacked(a: np.ndarray, what: str) -> np.ndarray:
     return np.array([np.asarray(v) for v in a])
 
 
-def matrix(value: Any, what: str) -> np.ndarray:
+def matrix(value: Any, what: str) -> Array:
     """(n, d) float32."""
     a = as_array(value, what)
     if a.ndim != 2:
@@ -62,7 +65,7 @@ def matrix(value: Any, what: str) -> np.ndarray:
     return floats(a, what)
 
 
-def columns_of(value: Any) -> Optional[np.ndarray]:
+def columns_of(value: Any) -> Optional[Array]:
     """Names of the columns of a data frame, where all are text."""
     names = getattr(value, "columns", None)
     if names is None or not all(isinstance(name, str) for name in names):
@@ -70,7 +73,7 @@ def columns_of(value: Any) -> Optional[np.ndarray]:
     return np.asarray(names, object)
 
 
-def floats(a: np.ndarray, what: str) -> np.ndarray:
+def floats(a: Array, what: str) -> Array:
     if a.dtype.kind == "c":
         raise InputError(f"Complex data not supported: {what} is of type {a.dtype}")
     if a.dtype.kind not in "fiub":
@@ -79,12 +82,12 @@ def floats(a: np.ndarray, what: str) -> np.ndarray:
         a = np.ascontiguousarray(a, dtype=np.float32)
     if not np.isfinite(a.sum(dtype=np.float64)):
         at = np.argwhere(~np.isfinite(a))[0]
-        raise InputError(f"{what}: row {at[0]}{f', column {at[1]}' if len(at) > 1 else ''} is {a[tuple(at)]}, which is not finite "
-                         "(NaN and infinity cannot be examined)")
+        raise InputError(f"{what}: row {at[0]}{f', column {at[1]}' if len(at) > 1 else ''} is {a[tuple(at)]}, which is not "
+                         "finite (NaN and infinity cannot be examined)")
     return a
 
 
-def classes(value: Any, n: int) -> Tuple[np.ndarray, List[str]]:
+def classes(value: Any, n: int) -> Tuple[Array, List[str]]:
     """Class numbers (n) as int32, and the classes' names: numbers as they are, words sorted."""
     a = as_array(value, "targets")
     if a.shape != (n,):

@@ -1,12 +1,17 @@
 """A Python function as the classifier of a study."""
+from __future__ import annotations
+
 import ctypes as ct
-from typing import Any, Callable, Dict, Optional
+import os
+from typing import Any, Callable, Dict, List, Optional, Union
 
 import numpy as np
 
 from . import _library as c_side
+from ._arrays import Array, as_array
 from ._library import SIZES, Context, InputError, lib
 
+Place = Union[str, "os.PathLike[str]"]                  # a path
 INPUT = next(s for s in range(32) if lib.spot_status_name(s) == b"INPUT")
 PREDICT = ct.CFUNCTYPE(ct.c_int, ct.c_void_p, ct.c_void_p, ct.POINTER(c_side.Prediction))
 
@@ -14,26 +19,30 @@ PREDICT = ct.CFUNCTYPE(ct.c_int, ct.c_void_p, ct.c_void_p, ct.POINTER(c_side.Pre
 class Classifier:
     """predict: uint8 (n, side, side, 3) -> logits, or a tuple of logits, embeddings and activations of channels."""
 
-    def __init__(self, predict: Callable[[np.ndarray], Any], identity: Optional[str], side: int, device: str = "auto",
+    predict: Callable[[Array], Any]
+    identity: Optional[str]
+    widths: List[int]
+
+    def __init__(self, predict: Callable[[Array], Any], identity: Optional[str], side: int, device: str = "auto",
                  threads: int = 0, verbose: bool = False) -> None:
         self.predict, self.identity = predict, identity
         self.failure: Optional[BaseException] = None
         self.machine: Dict[str, Any] = {"device": device, "threads": threads, "verbose": verbose}
         self.widths = [array.shape[1] for array in self._answers(np.full((1, side, side, 3), 128, np.uint8))]
 
-    def _answers(self, rgb):
+    def _answers(self, rgb: Array) -> List[Array]:
         """Three arrays of the batch, with a width of 0 for those that predict has not."""
         said = self.predict(rgb)
         said = said if isinstance(said, tuple) else (said,)
         if len(said) > 3:
             raise InputError(f"predict gave {len(said)} arrays; it gives logits, embeddings and activations of channels")
-        arrays = [np.asarray(array, np.float32) for array in said]
+        arrays = [np.asarray(as_array(array, "the answer of predict"), np.float32) for array in said]
         for array in arrays:
             if array.ndim != 2 or len(array) != len(rgb):
                 raise InputError(f"predict gave an array of shape {array.shape} for {len(rgb)} pictures")
         return arrays + [np.zeros((len(rgb), 0), np.float32)] * (3 - len(arrays))
 
-    def _call(self, c, _, asked):
+    def _call(self, c: Any, _: Any, asked: Any) -> int:
         p = asked.contents
         try:
             rgb = np.ctypeslib.as_array(ct.cast(p.rgb, ct.POINTER(ct.c_uint8)), (p.n, p.side, p.side, 3)).copy()
@@ -45,9 +54,9 @@ class Classifier:
             return 0
         except BaseException as e:                         # it goes on where run() was called
             self.failure = e
-            return lib.spot_fail(ct.c_void_p(c), INPUT, b"predict failed: %s", str(e).encode())
+            return int(lib.spot_fail(ct.c_void_p(c), INPUT, b"predict failed: %s", str(e).encode()))
 
-    def _run(self, study, options, config):
+    def _run(self, study: str, options: Any, config: bytes) -> None:
         """Parses the config's text and runs the study; an exception of predict goes on here."""
         call, self.failure = PREDICT(self._call), None
         options.function, options.shards, options.outputs = ct.cast(call, ct.c_void_p), 1, self.widths[0]

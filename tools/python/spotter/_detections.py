@@ -10,7 +10,7 @@ from typing import Any, Dict, List, Optional
 import numpy as np
 
 from . import _library as c_side
-from ._arrays import matrix
+from ._arrays import Array, matrix
 from ._fitted import Subject
 from ._library import Context, InputError, lib
 from ._slices import frame
@@ -43,7 +43,7 @@ def _check() -> None:
     lib.spot_subject_close.restype = None
 
 
-def _copy(pointer: Any, kind: Any, n: int) -> np.ndarray:
+def _copy(pointer: Any, kind: Any, n: int) -> Array:
     return np.frombuffer(ct.string_at(pointer, n * ct.sizeof(kind)), np.dtype(kind)).copy()
 
 
@@ -59,14 +59,14 @@ class Detections:
     ids: List[str]
     images: List[str]
     paths: Optional[List[Optional[str]]]
-    classes: np.ndarray
-    boxes: np.ndarray
-    outcomes: np.ndarray
-    reasons: np.ndarray
-    wrong: np.ndarray
-    scores: np.ndarray
-    confidence: np.ndarray
-    embeddings: Optional[np.ndarray]
+    classes: Array
+    boxes: Array
+    outcomes: Array
+    reasons: Array
+    wrong: Array
+    scores: Array
+    confidence: Array
+    embeddings: Optional[Array]
     warnings: List[str]
 
     def __init__(self, s: Any, warnings: List[str]) -> None:

@@ -1,32 +1,36 @@
 """Rows of an encoder in .safetensors: pictures by a CLIP, a ResNet or AlexNet, words by a CLIP."""
+from __future__ import annotations
+
 import ctypes as ct
+from typing import Any, Sequence
 
 import numpy as np
 
 from . import _library as c_side
-from ._library import lib
+from ._arrays import Array
+from ._library import Context, lib
 
 
 class Encoder:
     """An open encoder: `with Encoder(c, path) as e`, c an open Context."""
 
-    def __init__(self, c, path):
+    def __init__(self, c: Context, path: Any) -> None:
         self.context, self.at = c, ct.c_void_p()
         options = lib.spot_encoder_defaults()
         c.patiently("spot_encoder_open", ct.byref(self.at), c_side.bytes_of(path), ct.byref(options))
         self.info = lib.spot_encoder_about(self.at).contents
 
-    def __enter__(self):
+    def __enter__(self) -> Encoder:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: Any) -> None:
         lib.spot_encoder_close(ct.byref(self.context.c), self.at)
 
     @property
-    def name(self):
-        return self.info.name
+    def name(self) -> bytes:
+        return bytes(self.info.name)
 
-    def pictures(self, paths):
+    def pictures(self, paths: Sequence[str]) -> Array:
         """(n, dim) float32; paths: list of str."""
         out = np.zeros((len(paths), self.info.dim), np.float32)
         names = c_side.texts(paths)
@@ -34,7 +38,7 @@ class Encoder:
         self.context.patiently("spot_encode_pictures", self.at, ct.byref(what))
         return out
 
-    def words(self, words):
+    def words(self, words: Sequence[str]) -> Array:
         """(n, dim) float32; words: list of str."""
         out = np.zeros((len(words), self.info.dim), np.float32)
         self.context.patiently("spot_encode_texts", self.at, ct.c_void_p(out.ctypes.data), c_side.texts(words),

@@ -2,52 +2,54 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any, Dict
+from typing import Any, Dict, TypeVar
 
-from ._library import InputError
 from ._missing import not_fitted
+from ._settings import no_parameter
+
+Self = TypeVar("Self", bound="Estimator")
 
 
 class Estimator:
-    """Parameters are attributes, as __init__ got them; settings that __init__ does not name, too. What fit learns ends in _ ."""
+    """Parameters are attributes, as __init__ got them. What fit learns ends in _ ."""
 
     @classmethod
-    def _named(cls) -> list:
-        """Parameters that __init__ names; a subclass with **settings has those of its parents, too."""
-        names: list = []
+    def _parameters(cls) -> Dict[str, Any]:
+        """Parameters of __init__ and their defaults; a subclass with **settings has those of its parents, too."""
+        found: Dict[str, Any] = {}
         kinds = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
         for parent in cls.__mro__:
             if "__init__" in vars(parent) and issubclass(parent, Estimator):
-                known = inspect.signature(vars(parent)["__init__"]).parameters.values()
-                names += [p.name for p in known if p.name not in ("self", *names) and p.kind not in kinds]
-        return names
-
-    def _settings(self) -> Dict[str, Any]:
-        """Parameters that __init__ does not name."""
-        named = self._named()
-        return {name: value for name, value in vars(self).items()
-                if name not in named and not name.startswith("_") and not name.endswith("_")}
-
-    def _set(self, name: str, value: Any) -> None:
-        if name.startswith("_") or name.endswith("_") or hasattr(type(self), name):
-            raise InputError(f"{type(self).__name__} has no setting {name!r}")
-        setattr(self, name, value)
+                known = inspect.signature(vars(parent)["__init__"]).parameters
+                found = {**{p.name: p.default for p in known.values() if p.name != "self" and p.kind not in kinds}, **found}
+                if not any(p.kind == inspect.Parameter.VAR_KEYWORD for p in known.values()):
+                    break
+        return found
 
     def get_params(self, deep: bool = True) -> Dict[str, Any]:
         """All parameters by name."""
-        return {**{name: getattr(self, name) for name in self._named()}, **self._settings()}
+        return {name: vars(self).get(name, default) for name, default in self._parameters().items()}
 
-    def set_params(self, **params: Any):
+    def set_params(self: Self, **params: Any) -> Self:
         """Changes parameters; fit reads them. Returns self."""
+        names = self._parameters()
+        for name in params:
+            if name not in names:
+                raise no_parameter(type(self).__name__, name, names)
         for name, value in params.items():
-            self._set(name, value)
+            setattr(self, name, value)
         return self
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.get_params().items())})"
+        """The parameters that are not at their defaults."""
+        plain = self._parameters()
+        changed = {k: v for k, v in self.get_params().items() if v is not plain[k] and repr(v) != repr(plain[k])}
+        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in changed.items())})"
 
     def __getattr__(self, name: str) -> Any:           # only for what is not there
-        if name.endswith("_") and not name.startswith("_"):
+        if name.startswith("_") or name in type(self)._parameters():
+            raise AttributeError(f"{type(self).__name__} has no {name}")
+        if name.endswith("_"):
             raise not_fitted()(f"{type(self).__name__} has no {name}; call fit first")
         raise AttributeError(f"{type(self).__name__} has no {name}")
 

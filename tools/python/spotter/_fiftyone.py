@@ -14,6 +14,7 @@ from typing import Any, Dict, List, Optional, Sequence
 
 import numpy as np
 
+from ._arrays import Array
 from ._library import VERSION, InputError, lib
 from ._tables import members
 
@@ -73,7 +74,7 @@ def _sample(path: str, tags: List[str], at: int, fields: Dict[str, Any]) -> Dict
             "_rand": int(hashlib.sha1(f"{at} {path}".encode()).hexdigest()[:12], 16) / 16 ** 12, **fields}
 
 
-def _picture_samples(subject: Any, labels: np.ndarray, slices: Sequence[Any], member: List[List[int]]) -> List[Dict[str, Any]]:
+def _picture_samples(subject: Any, labels: Array, slices: Sequence[Any], member: List[List[int]]) -> List[Dict[str, Any]]:
     """A sample for each row: its picture, its class and what it is taken for."""
     wrong, predicted, samples = subject.wrong(), subject.predictions(), []
     for i, path in enumerate(subject.images):
@@ -96,7 +97,7 @@ def _boxes(name: str) -> Dict[str, Any]:
     return _field(name, "EmbeddedDocumentField", LABEL + "Detections", fields=[inner])
 
 
-def _box(subject: Any, i: int, labels: np.ndarray, tags: List[str], wrong: bool) -> Dict[str, Any]:
+def _box(subject: Any, i: int, labels: Array, tags: List[str], wrong: bool) -> Dict[str, Any]:
     """Row i as a Detection; its box is in shares of the picture."""
     v, detected = subject.instance[i], bool(subject.instance[i]["detected"])
     if not v["width"] or not v["height"]:
@@ -115,7 +116,7 @@ def reason_of(v: Any) -> str:
     return lib.spot_reason_name(int(v["reason"]), int(v["detected"])).decode()
 
 
-def _box_samples(subject: Any, labels: np.ndarray, slices: Sequence[Any], member: List[List[int]]) -> List[Dict[str, Any]]:
+def _box_samples(subject: Any, labels: Array, slices: Sequence[Any], member: List[List[int]]) -> List[Dict[str, Any]]:
     """A sample for each picture that has a row: its objects and detections with their slices; its tags are all of theirs."""
     wrong = subject.wrong()
     inside: Dict[str, List[int]] = {}
@@ -139,7 +140,7 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
-def write(folder: Any, name: str, subject: Any, labels: np.ndarray, slices: Sequence[Any], table: Dict[str, list]) -> None:
+def write(folder: Any, name: str, subject: Any, labels: Array, slices: Sequence[Any], table: Dict[str, List[Any]]) -> None:
     """table: of the slices, a list for each column."""
     if subject.images is None:
         raise InputError("FiftyOne shows pictures; give their paths as images to fit")

@@ -2,13 +2,14 @@
 from __future__ import annotations
 
 import ctypes as ct
+import re
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import numpy as np
 
 from . import _library as c_side
 from . import _state
-from ._arrays import as_array, classes, floats, matrix
+from ._arrays import Array, as_array, classes, columns_of, floats, matrix
 from ._library import Context, InputError, lib, texts
 
 PROOF = [field[0] for field in c_side.ProofOptions._fields_]
@@ -16,14 +17,38 @@ KEPT = ("feature", "target", "prob", "confidence", "names", "ids", "images", "bo
 PARTS = 2 << 20                                        # distances that are computed at a time
 
 
+def _in_order(probs: Any, names: List[str]) -> Any:
+    """A data frame whose columns are called as the classes, with the columns in their order; others as they are."""
+    columns = columns_of(probs)
+    if columns is None or sorted(columns) != sorted(names) or list(columns) == names:
+        return probs
+    return probs[names]
+
+
 class Subject:
     """A spot_subject over numpy arrays, which it keeps alive."""
 
+    feature: Array
+    target: Array
+    prob: Optional[Array]
+    confidence: Array
+    names: List[str]
+    ids: Optional[List[str]]
+    images: Optional[List[Any]]
+    box: Optional[Array]
+    instance: Optional[Array]
+    words: List[Any]
+    c: Any
+
     def __init__(self, embeddings: Any, targets: Any = None, probs: Any = None, losses: Any = None, ids: Any = None,
-                 images: Any = None) -> None:
+                 images: Any = None, names: Optional[List[str]] = None) -> None:
+        """names: of all classes, for targets that are numbers of theirs; None: the targets tell."""
         feature = matrix(embeddings, "embeddings")
         n = len(feature)
-        target, names = (np.zeros(n, np.int32), ["all"]) if targets is None else classes(targets, n)
+        target, told = (np.zeros(n, np.int32), ["all"]) if targets is None else classes(targets, n)
+        if names is not None and len(told) > len(names):
+            raise InputError(f"targets has class {len(told) - 1}; there were {len(names)} classes when this was fitted")
+        names = told if names is None else list(names)
         prob = None
         if (probs is None) == (losses is None):
             raise InputError("give probs or losses, one of them")
@@ -34,11 +59,13 @@ class Subject:
                 raise InputError(f"losses[{int(np.flatnonzero(~(loss >= 0))[0])}] is negative or no number")
             confidence = np.exp(-loss)
         else:
-            given = floats(as_array(probs, "probs"), "probs")
+            given = floats(as_array(_in_order(probs, names), "probs"), "probs")
             if given.ndim == 2 and given.shape[1] > 1:
-                names += [str(k) for k in range(len(names), given.shape[1])] if names[0] == "0" else []
+                names += [str(k) for k in range(len(names), given.shape[1])] if told is names and names[0] == "0" else []
                 if given.shape != (n, len(names)):
-                    raise InputError(f"probs has shape {given.shape}; here are {n} rows and {len(names)} classes")
+                    hint = "; give targets: which class is each row?" if targets is None else \
+                        "; classes are numbered from 0" if len(names) == given.shape[1] + 1 and n and target.min() == 1 else ""
+                    raise InputError(f"probs has shape {given.shape}; here are {n} rows and {len(names)} classes{hint}")
                 prob, confidence = given, given[np.arange(n), target]
             else:
                 confidence = given.reshape(-1)
@@ -49,9 +76,9 @@ class Subject:
                    None if ids is None else [str(word) for word in ids],
                    None if images is None else [str(word) for word in images])
 
-    def _bind(self, feature: np.ndarray, target: np.ndarray, prob: Optional[np.ndarray], confidence: np.ndarray,
+    def _bind(self, feature: Array, target: Array, prob: Optional[Array], confidence: Array,
               names: List[str], ids: Optional[List[str]], images: Optional[List[Any]], encoder: bytes = b"",
-              box: Optional[np.ndarray] = None, instance: Optional[np.ndarray] = None, source: bytes = b"") -> None:
+              box: Optional[Array] = None, instance: Optional[Array] = None, source: bytes = b"") -> None:
         n = len(feature)
         self.feature, self.target, self.prob, self.confidence, self.names = feature, target, prob, confidence, names
         self.ids, self.images, self.box, self.instance = ids, images, box, instance
@@ -67,17 +94,28 @@ class Subject:
                                 source=source or f"arrays of {n} rows".encode(), encoder=encoder)
 
     @classmethod
-    def of_rows(cls, feature: np.ndarray, target: np.ndarray, confidence: np.ndarray, names: List[str], ids: List[str],
-                images: Optional[List[Any]], box: np.ndarray, instance: np.ndarray, source: bytes, encoder: bytes) -> Subject:
+    def of_rows(cls, feature: Array, target: Array, confidence: Array, names: List[str], ids: List[str],
+                images: Optional[List[Any]], box: Array, instance: Array, source: bytes, encoder: bytes) -> Subject:
         """A detector's objects and detections: instance (n,) as spot_instance."""
         one = cls.__new__(cls)
         one._bind(feature, target, None, confidence, names, ids, images, encoder, box, instance, source)
         return one
 
     @staticmethod
-    def _check_rows(a: np.ndarray, n: int, what: str) -> None:
+    def _check_rows(a: Array, n: int, what: str) -> None:
         if a.shape != (n,):
             raise InputError(f"{what} has shape {a.shape}; embeddings have {n} rows")
+
+    def class_numbers(self, targets: Any) -> Array:
+        """Numbers or words of these classes as numbers."""
+        a = as_array(targets, "targets")
+        if a.dtype.kind not in "OUS":
+            return a
+        place = {name: k for k, name in enumerate(self.names)}
+        unknown = [w for w in a.astype(str) if w not in place]
+        if unknown:
+            raise InputError(f"there was no class {unknown[0]!r} when this was fitted")
+        return np.array([place[w] for w in a.astype(str)], np.int32)
 
     # --- Without pointers.
     def __getstate__(self) -> Dict[str, Any]:
@@ -92,12 +130,12 @@ class Subject:
         self._bind(**whole)
 
     # --- Which rows are wrong, as spot_subject_wrong says.
-    def wrong(self) -> np.ndarray:
+    def wrong(self) -> Array:
         if self.prob is None:
             return 1 - self.confidence.astype(np.float64) > 0.5
         return self.prob.max(1) > self.confidence
 
-    def predictions(self) -> Optional[np.ndarray]:
+    def predictions(self) -> Optional[Array]:
         """(n,) class numbers; None where the probabilities do not tell."""
         if self.prob is not None:
             return np.where(self.wrong(), self.prob.argmax(1), self.target)
@@ -105,7 +143,7 @@ class Subject:
             return None
         return np.where(self.wrong(), 1 - self.target, self.target)
 
-    def taken_for(self, rows: np.ndarray) -> Tuple[Optional[str], float]:
+    def taken_for(self, rows: Array) -> Tuple[Optional[str], float]:
         """The class that most wrong ones of these rows are taken for, and its share of them."""
         wrong, predicted = rows[self.wrong()[rows]], self.predictions()
         if predicted is None or not len(wrong):
@@ -114,7 +152,7 @@ class Subject:
         return self.names[int(count.argmax())], float(count.max() / count.sum())
 
 
-def nearest_vote(new: np.ndarray, old: np.ndarray, member: np.ndarray, neighbours: int = 5) -> np.ndarray:
+def nearest_vote(new: Array, old: Array, member: Array, neighbours: int = 5) -> Array:
     """(len(new), slices) bool: a new row belongs where most of its nearest old rows do. member: (len(old), slices) bool."""
     k = min(neighbours, len(old))
     out = np.zeros((len(new), member.shape[1]), bool)
@@ -124,6 +162,18 @@ def nearest_vote(new: np.ndarray, old: np.ndarray, member: np.ndarray, neighbour
         near = np.argpartition(square - 2 * (rows.astype(np.float64) @ old.T), k - 1, axis=1)[:, :k]
         out[at:at + step] = 2 * member[near].sum(1) > k
     return out
+
+
+def config_of(text: bytes, device: str = "cpu", threads: int = 1) -> Any:
+    """A spot_config; an error names the setting as Python does."""
+    cfg = ct.create_string_buffer(c_side.SIZES["spot_config"])
+    with Context(device, threads) as c:
+        try:
+            c("spot_config_parse", cfg, text, ct.c_size_t(len(text)), b"settings")
+        except InputError as e:
+            said = re.sub(r"^settings line 1: (bdms\[0\](\.| ))?(top\b)?", lambda m: "n_slices" if m.group(3) else "", str(e))
+            raise InputError(said.replace(" is null;", " is None;")) from None
+    return cfg
 
 
 class Fitted:
@@ -137,9 +187,7 @@ class Fitted:
         self._open()
 
     def _open(self) -> None:
-        self.cfg = ct.create_string_buffer(c_side.SIZES["spot_config"])
-        with self.context() as c:
-            c("spot_config_parse", self.cfg, self.text, ct.c_size_t(len(self.text)), b"settings")
+        self.cfg = config_of(self.text)
         self.options = lib.spot_discover_defaults()
         self.options.bdm = ct.addressof(self.cfg) + c_side.SIZES["spot_config.bdm"]
         self.options.bdms, self.options.seed, self.options.seeds = 1, ct.pointer(self.seed), 1
@@ -179,17 +227,17 @@ class Fitted:
         """The findings, one by one."""
         return iter(self.findings.finding[:self.findings.count])
 
-    def blind_member(self, new: Subject, targeted: bool) -> np.ndarray:
+    def blind_member(self, new: Subject, targeted: bool) -> Array:
         """(n, slices) uint8: by the five nearest rows of the class in fit, blind to probabilities. A merged finding's own rule
         is this; the rules of methods ask for probabilities, so their slices are voted on here."""
         return self._members(new, targeted, lambda c, f, rows: self._assign(c, f, new, rows) if f.merged else
                              self._vote(f, new.feature[rows]))
 
-    def assign(self, new: Subject, targeted: bool) -> np.ndarray:
+    def assign(self, new: Subject, targeted: bool) -> Array:
         """(n, slices) uint8 by the method's own rule; slices that were judged and merged: by their neighbours."""
         return self._members(new, targeted, lambda c, f, rows: self._assign(c, f, new, rows))
 
-    def _members(self, new: Subject, targeted: bool, rule: Callable[[Context, Any, np.ndarray], np.ndarray]) -> np.ndarray:
+    def _members(self, new: Subject, targeted: bool, rule: Callable[[Context, Any, Array], Array]) -> Array:
         """The columns of all findings; those of a class have its rows only, where these are known."""
         parts = []
         with self.context() as c:
@@ -201,12 +249,12 @@ class Fitted:
                 parts.append(part)
         return np.concatenate(parts, 1) if parts else np.zeros((new.c.n, 0), np.uint8)
 
-    def _vote(self, f: Any, feature: np.ndarray) -> np.ndarray:
+    def _vote(self, f: Any, feature: Array) -> Array:
         rows = np.ctypeslib.as_array(f.row, (f.n,))
         member = np.stack([np.isin(rows, np.ctypeslib.as_array(s.row, (s.size,))) for s in f.slice[:f.slices]], 1)
         return nearest_vote(feature, self.subject.feature[rows], member)
 
-    def _assign(self, c: Context, f: Any, new: Subject, rows: np.ndarray) -> np.ndarray:
+    def _assign(self, c: Context, f: Any, new: Subject, rows: Array) -> Array:
         feature = np.ascontiguousarray(new.feature[rows])
         confidence = np.ascontiguousarray(new.confidence[rows])
         view = c_side.View(n=len(rows), d=feature.shape[1], feature=feature.ctypes.data, confidence=confidence.ctypes.data)

@@ -1,8 +1,11 @@
 """The C library: its path, its structs in ctypes, and its failures as exceptions."""
+from __future__ import annotations
+
 import ctypes as ct
 import os
 import threading
 from pathlib import Path
+from typing import Any, Dict, List, NoReturn, Sequence, Tuple
 
 FIT_TENSORS, HYPOTHESES, NEIGHBOURS, ITEMS = 48, 64, 8, 3
 
@@ -13,6 +16,10 @@ class SpotterError(Exception):
 
 class InputError(SpotterError, ValueError):
     """An array, a file or a setting is not what it should be."""
+
+
+class ParameterError(InputError, TypeError):
+    """A constructor or set_params was given a name that is no parameter."""
 
 
 class Stopped(SpotterError, KeyboardInterrupt):
@@ -164,6 +171,46 @@ class Prediction(ct.Structure):
                 ("channel", ct.c_void_p)]
 
 
+class NewPicture(ct.Structure):
+    _fields_ = [("picture", ct.c_char_p), ("group", ct.c_int), ("similarity", ct.c_double), ("wrong", ct.c_int),
+                ("predicted", ct.c_char_p)]
+
+
+class NewPictures(ct.Structure):
+    _fields_ = [("n", ct.c_int), ("row", ct.POINTER(NewPicture))]
+
+
+class Gathered(ct.Structure):
+    _fields_ = [("picture", ct.c_int), ("group", ct.c_int), ("similarity", ct.c_double)]
+
+
+class GatherOptions(ct.Structure):
+    _fields_ = [("images", ct.c_char_p), ("cls", ct.c_char_p), ("phrase", ct.c_char_p), ("weights", ct.c_char_p),
+                ("encoder", ct.c_void_p), ("most", ct.c_int), ("seed", ct.c_uint64), ("known", ct.POINTER(Subject))]
+
+
+class PredictorOptions(ct.Structure):
+    _fields_ = [("kind", ct.c_int), ("weights", ct.c_char_p), ("command", ct.c_char_p), ("patience", ct.c_double),
+                ("function", ct.c_void_p), ("user", ct.c_void_p), ("outputs", ct.c_int), ("dim", ct.c_int),
+                ("channels", ct.c_int), ("identity", ct.c_char_p), ("side", ct.c_int), ("precision", ct.c_int),
+                ("batch", ct.c_int)]
+
+
+class MeasureOptions(ct.Structure):
+    _fields_ = [("model", ct.POINTER(PredictorOptions)), ("resize", ct.c_int), ("name", ct.c_char_p), ("folder", ct.c_char_p),
+                ("class_name", ct.POINTER(ct.c_char_p)), ("classes", ct.c_int), ("label", ct.c_int)]
+
+
+class ClaimTest(ct.Structure):
+    _fields_ = [("n", ct.c_int * 2), ("wrong", ct.c_int * 2), ("rate", Interval * 2), ("p", ct.c_double), ("verdict", ct.c_int)]
+
+
+class ClaimResult(ct.Structure):
+    _fields_ = [("claim", ct.c_char_p), ("cls", ct.c_char_p), ("found", ct.c_char_p), ("model", ct.c_char_p),
+                ("slice", ct.c_int), ("rate", ct.c_double), ("class_rate", ct.c_double), ("folder", ct.c_char_p),
+                ("row", ct.POINTER(NewPicture)), ("n", ct.c_int), ("level", ct.c_double), ("test", ct.POINTER(ClaimTest))]
+
+
 class BackgroundOptions(ct.Structure):
     _fields_ = [("out", ct.c_char_p), ("shard", ct.c_int), ("shards", ct.c_int), ("seconds", ct.c_double), ("starts", ct.c_int),
                 ("function", ct.c_void_p), ("user", ct.c_void_p), ("outputs", ct.c_int), ("dim", ct.c_int),
@@ -185,10 +232,13 @@ MIRRORED = {"spot_ctx": Ctx, "spot_arena": Arena, "spot_view": View, "spot_point
             "spot_conjunction": Conjunction, "spot_attributes": Attributes, "spot_describe_options": DescribeOptions,
             "spot_encoder_info": EncoderInfo, "spot_encoder_pictures": EncoderPictures, "spot_prediction": Prediction,
             "spot_background_options": BackgroundOptions, "spot_examine_options": ExamineOptions,
-            "spot_interval": Interval, "spot_proof_options": ProofOptions, "spot_piece": Piece, "spot_proof": Proof}
+            "spot_interval": Interval, "spot_proof_options": ProofOptions, "spot_piece": Piece, "spot_proof": Proof,
+            "spot_report_options": ReportOptions, "spot_new_picture": NewPicture, "spot_new_pictures": NewPictures,
+            "spot_gathered": Gathered, "spot_gather_options": GatherOptions, "spot_predictor_options": PredictorOptions,
+            "spot_measure_options": MeasureOptions, "spot_claim_test": ClaimTest, "spot_claim_result": ClaimResult}
 
 
-def _find():
+def _find() -> str:
     """$SPOTTER_LIBRARY, the copy installed with this package, or the loader's."""
     said = os.environ.get("SPOTTER_LIBRARY")
     if said:
@@ -197,7 +247,7 @@ def _find():
     return str(ours) if ours.exists() else "libspotter.so"
 
 
-def _load():
+def _load() -> Tuple[Any, Dict[str, int]]:
     where = _find()
     try:
         library = ct.CDLL(where)
@@ -221,6 +271,10 @@ def _load():
     library.spot_describe_defaults.restype = DescribeOptions
     if hasattr(library, "spot_proof_defaults"):
         library.spot_proof_defaults.restype = ProofOptions
+    library.spot_claim_verdict_name.restype = ct.c_char_p
+    library.spot_gather_has_class.restype = ct.c_bool
+    library.spot_new_pictures_close.restype = library.spot_claim_judge.restype = None
+    library.spot_report_defaults.restype = ReportOptions
     options = type("EncoderOptions", (ct.Structure,), {"_fields_": [("bytes", ct.c_char * sizes["spot_encoder_options"])]})
     library.spot_encoder_defaults.restype = options
     library.spot_encoder_about.restype = ct.POINTER(EncoderInfo)
@@ -235,11 +289,11 @@ lib, SIZES = _load()
 VERSION = lib.spot_version().decode()
 
 
-def bytes_of(path):
+def bytes_of(path: Any) -> bytes:
     return os.fsencode(path)
 
 
-def texts(items):
+def texts(items: Sequence[Any]) -> Any:
     """char *[], which holds the bytes; NULL for None."""
     return (ct.c_char_p * len(items))(*[None if item is None else bytes_of(str(item)) for item in items])
 
@@ -247,36 +301,38 @@ def texts(items):
 class Context:
     """An open spot_ctx: `with Context(...) as c`; c("spot_something", ...) raises the failure of the call."""
 
-    def __init__(self, device="auto", threads=0, verbose=False):
-        self.c, self.warnings = Ctx(), []
+    def __init__(self, device: str = "auto", threads: int = 0, verbose: bool = False) -> None:
+        self.c = Ctx()
+        self.warnings: List[str] = []
         self._on_log = ON_LOG(lambda _, level, text: self._hear(level, text.decode(errors="replace"), verbose))
         self.c.on_log = self._on_log
         self("spot_ctx_open", device.encode(), ct.c_int(threads))
 
-    def _hear(self, level, text, verbose):
+    def _hear(self, level: int, text: str, verbose: bool) -> None:
         if level == 2:
             self.warnings.append(text)
         if verbose:
             print(text)
 
-    def __enter__(self):
+    def __enter__(self) -> Context:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: Any) -> None:
         lib.spot_ctx_close(ct.byref(self.c))
 
-    def __call__(self, function, *args):
+    def __call__(self, function: str, *args: Any) -> None:
         status = getattr(lib, function)(ct.byref(self.c), *args)
         if status:
             sentence = lib.spot_message(ct.byref(self.c), status).decode(errors="replace")
             lib.spot_forget(ct.byref(self.c))
             self.fail(status, sentence)
 
-    def patiently(self, function, *args):
+    def patiently(self, function: str, *args: Any) -> None:
         """Makes a long call, which Ctrl-C stops at its next safe point."""
-        failure, stop = [], ct.c_int(0)
+        failure: List[BaseException] = []
+        stop = ct.c_int(0)
 
-        def call():
+        def call() -> None:
             try:
                 self(function, *args)
             except BaseException as e:
@@ -295,7 +351,7 @@ class Context:
             raise failure[0]
 
     @staticmethod
-    def fail(status, sentence):
+    def fail(status: int, sentence: str) -> NoReturn:
         name = lib.spot_status_name(status).decode()
         kind = {"INPUT": InputError, "USAGE": InputError, "INVALID": InputError, "STOPPED": Stopped}.get(name, SpotterError)
         if name == "NOMEM":

@@ -3,10 +3,12 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Mapping
 from typing import Any, List, NamedTuple, Optional
 
 import numpy as np
 
+from ._arrays import Array
 from ._library import InputError
 from ._missing import needed
 
@@ -16,9 +18,9 @@ SURE = 0.01                                            # accuracy by guessing is
 
 class Look(NamedTuple):
     """PlaneSpot(...).fit(*look) takes it: embeddings (n, d), targets (n,), probs (n, classes); losses: None; ids (n,)."""
-    embeddings: np.ndarray
-    targets: np.ndarray
-    probs: np.ndarray
+    embeddings: Array
+    targets: Array
+    probs: Array
     losses: None
     ids: List[str]
 
@@ -48,6 +50,51 @@ def _layer(model: Any, name: Optional[str], torch: Any) -> Any:
     return linear[-1]
 
 
+def _pair(batch: Any) -> Any:
+    """Inputs and targets of a batch: a tuple, or a dict as transformers has it."""
+    if isinstance(batch, Mapping):
+        names = [next((n for n in choice if n in batch), None) for choice in (("pixel_values", "image", "x"),
+                                                                              ("labels", "label", "y"))]
+        if None not in names:
+            return batch[names[0]], batch[names[1]]
+    elif isinstance(batch, (tuple, list)) and len(batch) > 1:
+        return batch[0], batch[1]
+    raise InputError("the loader must give batches of (inputs, targets), or dicts with pixel_values and labels")
+
+
+def _logits(said: Any) -> Any:
+    """What transformers' models and dicts call logits; the first of a tuple; else the output itself."""
+    if isinstance(said, Mapping) and "logits" in said:
+        return said["logits"]
+    if isinstance(said, (tuple, list)) and said:
+        return said[0]
+    return getattr(said, "logits", said)
+
+
+def _probabilities(said: Any, torch: Any) -> Any:
+    """(n, classes): outputs that are probabilities already as they are, else their softmax; of one logit, both classes'."""
+    out = _logits(said)
+    if not isinstance(out, torch.Tensor) or out.dim() not in (1, 2) or out.dim() == 2 and not out.shape[1]:
+        raise InputError(f"the model's output is {type(said).__name__}"
+                         f"{f' of shape {tuple(out.shape)}' if isinstance(out, torch.Tensor) else ''}; it must be "
+                         "logits (n, classes)")
+    out = out.float().cpu()
+    if out.dim() == 1 or out.shape[1] == 1:
+        p = out.reshape(-1).sigmoid()
+        return torch.stack([1 - p, p], 1)
+    whole = bool((out >= 0).all()) and bool(((out.sum(1) - 1).abs() < 1e-3).all())
+    return out if whole else out.softmax(1)
+
+
+def _numbers(y: Any, n: int, torch: Any) -> Any:
+    y = torch.as_tensor(y).cpu()
+    if y.dim() == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    if y.shape != (n,) or y.is_floating_point() and bool((y != y.round()).any()):
+        raise InputError(f"the loader's targets have shape {tuple(y.shape)}, type {y.dtype}; they must be class numbers ({n},)")
+    return y
+
+
 def chance_p(right: int, n: int, classes: int) -> float:
     """P(at least `right` of n by guessing among the classes), binomial."""
     terms = [math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) - k * math.log(classes)
@@ -59,28 +106,34 @@ def chance_p(right: int, n: int, classes: int) -> float:
 def look(model: Any, loader: Any, layer: Optional[str] = None, transforms: Any = None, batch_size: int = 64) -> Look:
     """What a PyTorch classifier makes of pictures: `PlaneSpot().fit(*spotter.look(model, loader))`.
 
-    model: a module with logits (n, classes) as output. loader: a DataLoader of (inputs, targets), or a folder with a folder of
-    pictures per class, which is read with `transforms`, else with ImageNet's, and a warning says so. uint8 inputs
-    (n, 3, h, w) become floats in 0..1 with ImageNet's Normalize, which a warning says, too; floats stay as they are. layer: name
-    of the module whose input is the embedding; None: the last Linear. ids are the paths of an ImageFolder that is not shuffled,
-    else row numbers. Warns where the accuracy is at the level of chance (binomial test against 1 / classes), as after a
-    forgotten Normalize."""
+    model: a module whose output is logits (n, classes), or has them as `logits`; probabilities stay as they are, and one logit
+    is that of class 1 of two. loader: a DataLoader of (inputs, targets), or of dicts with pixel_values and labels; or a folder
+    with a folder of pictures per class, which is read with `transforms`, else with ImageNet's, and a warning says so. uint8
+    inputs (n, 3, h, w) become floats in 0..1 with ImageNet's Normalize, which a warning says, too; floats stay as they are.
+    layer: name of the module whose input is the embedding; None: the last Linear. ids are the paths of an ImageFolder that is
+    not shuffled, else row numbers. Warns where the accuracy is at the level of chance (binomial test against 1 / classes), as
+    after a forgotten Normalize."""
     torch = needed("torch", "look")
+    if not isinstance(model, torch.nn.Module):
+        raise InputError(f"the model is {type(model).__name__}; it must be a torch.nn.Module")
     if not hasattr(loader, "__iter__") or isinstance(loader, str):
         loader = _pictures(loader, transforms, batch_size, torch)
-    place, seen = next(iter(model.parameters())).device, []
-    hook = _layer(model, layer, torch).register_forward_pre_hook(lambda _, given: seen.append(given[0].flatten(1).float().cpu()))
+    seen: List[Any] = []
+    place = next((p.device for p in model.parameters()), torch.device("cpu"))
+    hook = _layer(model, layer, torch).register_forward_pre_hook(
+        lambda _, given: seen.append(given[0].flatten(1).float().cpu()))
     was_training, probs, targets, raw = model.training, [], [], False
     model.eval()
     try:
         with torch.no_grad():
-            for x, y, *_ in loader:
+            for batch in loader:
+                x, y = _pair(batch)
                 if x.dtype == torch.uint8:
                     raw, shape = True, (1, 3, 1, 1)
                     x = (x.float() / 255 - torch.tensor(MEAN).reshape(shape)) / torch.tensor(DEVIATION).reshape(shape)
                 before = len(seen)
-                probs.append(model(x.to(place)).float().softmax(1).cpu())
-                targets.append(torch.as_tensor(y).cpu())
+                probs.append(_probabilities(model(x.to(place)), torch))
+                targets.append(_numbers(y, len(probs[-1]), torch))
                 if len(seen) != before + 1:
                     raise InputError(f"the layer ran {len(seen) - before} times for a batch; name one that runs once (layer)")
     finally:
@@ -90,16 +143,20 @@ def look(model: Any, loader: Any, layer: Optional[str] = None, transforms: Any =
         raise InputError("the loader gave nothing")
     if raw:
         warnings.warn("look applied ImageNet's Normalize to uint8 pictures", stacklevel=2)
-    return _checked(torch.cat(seen).numpy(), torch.cat(targets).numpy().astype(np.int64), torch.cat(probs).numpy(), loader, torch)
+    return _checked(torch.cat(seen).numpy(), torch.cat(targets).numpy().astype(np.int64), torch.cat(probs).numpy(), loader,
+                    torch)
 
 
-def _checked(embeddings: np.ndarray, targets: np.ndarray, probs: np.ndarray, loader: Any, torch: Any) -> Look:
+def _checked(embeddings: Array, targets: Array, probs: Array, loader: Any, torch: Any) -> Look:
     n, classes = probs.shape
+    if n and not 0 <= targets.min() <= targets.max() < classes:
+        odd = targets.max() if targets.min() >= 0 else targets.min()
+        raise InputError(f"the loader has class {odd}; the model has {classes} outputs, which are numbered from 0")
     right = int((probs.argmax(1) == targets).sum())
     p = chance_p(right, n, classes) if classes > 1 else 0.0
     if p > SURE:
-        warnings.warn(f"{right} of {n} rows are right, which guessing among {classes} classes explains (p = {p:.2g}); are inputs "
-                      "normalised as in training, and is the model trained?", stacklevel=3)
+        warnings.warn(f"{right} of {n} rows are right, which guessing among {classes} classes explains (p = {p:.2g}); are "
+                      "inputs normalised as in training, and is the model trained?", stacklevel=3)
     samples: Any = getattr(getattr(loader, "dataset", None), "samples", None)
     ordered = isinstance(getattr(loader, "sampler", None), torch.utils.data.SequentialSampler)
     known = ordered and isinstance(samples, list) and len(samples) == n

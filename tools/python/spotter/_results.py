@@ -7,6 +7,7 @@ from typing import Any, List
 import numpy as np
 
 from . import _library as c_side
+from ._arrays import Array
 from ._fiftyone import write as write_fiftyone
 from ._fitted import Fitted
 from ._library import Context
@@ -18,7 +19,7 @@ class Results:
     """Of a Method."""
 
     slices_: List[Slice]
-    labels_: np.ndarray
+    labels_: Array
     device: str
     threads: int
 
@@ -58,7 +59,7 @@ class Results:
         held = self._fitted()
         write_fiftyone(folder, name, held.subject, self.labels_, self.slices_, columns(self.slices_))
 
-    def cluster_ids(self) -> np.ndarray:
+    def cluster_ids(self) -> Array:
         """(n,) int: the slice of each row of fit, as labels_, -1 for none, as cleanlab's Datalab takes it: find_issues(
         pred_probs=probs, issue_types={"underperforming_group": {"cluster_ids": found.cluster_ids()}})."""
         self._fitted()

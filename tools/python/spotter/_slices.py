@@ -10,6 +10,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 import numpy as np
 
 from . import _library as c_side
+from ._arrays import Array
 from ._missing import needed
 
 FIELDS = [field[0] for field in c_side.Piece._fields_]
@@ -52,11 +53,11 @@ class Piece:
 class Proof:
     """What rows that the search has not seen say of a slice (include/spotter/proof.h).
 
-    claim: "confirmed", "suggested" or "chance". p: corrected for all slices. judged, wrong: rows; class_rate: error rate of their
-    classes. excess: error rate less class_rate, an Interval; shrunk: the excess to expect on new rows. cell: error rate that
-    predicted class and confidence alone let expect, NaN where not known. predicted: class that most wrong rows are taken for,
-    None where not known; predicted_share of them. pieces: list of Piece, the surest first. cause: a number that slices of several
-    classes share which seem to have one cause; None: the slice stands alone."""
+    claim: "confirmed", "suggested" or "chance". p: corrected for all slices. judged, wrong: rows; class_rate: error rate of
+    their classes. excess: error rate less class_rate, an Interval; shrunk: the excess to expect on new rows. cell: error rate
+    that predicted class and confidence alone let expect, NaN where not known. predicted: class that most wrong rows are taken
+    for, None where not known; predicted_share of them. pieces: list of Piece, the surest first. cause: a number that slices of
+    several classes share which seem to have one cause; None: the slice stands alone."""
     claim: str
     p: float
     judged: int
@@ -92,7 +93,7 @@ class Slice:
     After describe: words, list of dict with phrase, score, auc, p; conjunction, a dict with items (list of str) and the figures
     on the rows that the search has not seen (held_out) and on all; None where there is none."""
 
-    rows: np.ndarray
+    rows: Array
     size: int
     wrong: int
     error_rate: float
@@ -100,7 +101,7 @@ class Slice:
     mean_confidence: float
     share: float
     score: float
-    neighbours: np.ndarray
+    neighbours: Array
     rank: int
     class_: int
     name: str
@@ -144,9 +145,9 @@ class Slice:
                 f"share={self.share:.3f}{claim})")
 
 
-def columns(slices: Sequence[Slice]) -> Dict[str, list]:
+def columns(slices: Sequence[Slice]) -> Dict[str, List[Any]]:
     """The table of slices: a list for each column."""
-    table: Dict[str, list] = {"slice": list(range(len(slices))), "class": [s.name for s in slices]}
+    table: Dict[str, List[Any]] = {"slice": list(range(len(slices))), "class": [s.name for s in slices]}
     for name in ("rank", "size", "wrong", "error_rate", "class_rate", "share", "mean_confidence", "score", "predicted",
                  "predicted_share"):
         table[name] = [getattr(s, name) for s in slices]

@@ -1,4 +1,5 @@
-"""Findings without pointers, for pickle, copy and joblib: numbers, bytes and numpy arrays, and the C structs made of them again."""
+"""Findings without pointers, for pickle, copy and joblib: numbers, bytes and numpy arrays, and the C structs made of them
+again."""
 from __future__ import annotations
 
 import ctypes as ct
@@ -7,6 +8,7 @@ from typing import Any, Dict, List, Optional
 import numpy as np
 
 from . import _library as c_side
+from ._arrays import Array
 
 TYPES = (4, 8, 8, 2, 2, 4, 2, 1, 1, 2, 4, 1)           # bytes of spot_dtype
 NESTED = (c_side.Match, c_side.Interval)
@@ -34,7 +36,7 @@ def _fill(struct: Any, plain: Dict[str, Any]) -> Any:
     return struct
 
 
-def _numbers(pointer: Any, *shape: int) -> Optional[np.ndarray]:
+def _numbers(pointer: Any, *shape: int) -> Optional[Array]:
     return np.ctypeslib.as_array(pointer, shape).copy() if pointer and np.prod(shape) else None
 
 
@@ -44,7 +46,7 @@ class Memory:
     def __init__(self) -> None:
         self.kept: List[Any] = []
 
-    def pointer(self, array: Optional[np.ndarray], kind: Any) -> Any:
+    def pointer(self, array: Optional[Array], kind: Any) -> Any:
         if array is None:
             return None
         array = np.ascontiguousarray(array)
@@ -109,7 +111,7 @@ def _load_slice(s: Any, plain: Dict[str, Any], memory: Memory) -> None:
 
 
 # --- A fit. Its tensors may be the features themselves, which are kept once.
-def _save_fit(fit: Any, feature: np.ndarray) -> List[Dict[str, Any]]:
+def _save_fit(fit: Any, feature: Array) -> List[Dict[str, Any]]:
     tensors = []
     for t in fit.tensor[:fit.count]:
         count = t.rows * max(t.columns, 1) * TYPES[t.type]
@@ -119,7 +121,7 @@ def _save_fit(fit: Any, feature: np.ndarray) -> List[Dict[str, Any]]:
     return tensors
 
 
-def _load_fit(fit: Any, tensors: List[Dict[str, Any]], feature: np.ndarray, memory: Memory) -> None:
+def _load_fit(fit: Any, tensors: List[Dict[str, Any]], feature: Array, memory: Memory) -> None:
     fit.count = len(tensors)
     for t, plain in zip(fit.tensor, tensors):
         _fill(t, {k: v for k, v in plain.items() if k not in ("values", "features")})
@@ -131,7 +133,7 @@ def _load_fit(fit: Any, tensors: List[Dict[str, Any]], feature: np.ndarray, memo
 
 
 # --- All findings.
-def save(findings: Any, feature: np.ndarray) -> Dict[str, Any]:
+def save(findings: Any, feature: Array) -> Dict[str, Any]:
     """What load makes the same findings of."""
     each = []
     for f in findings.finding[:findings.count]:
@@ -142,7 +144,7 @@ def save(findings: Any, feature: np.ndarray) -> Dict[str, Any]:
             "left_class": _numbers(findings.left_class, findings.left_out), "left_out": findings.left_out}
 
 
-def load(state: Dict[str, Any], feature: np.ndarray) -> tuple:
+def load(state: Dict[str, Any], feature: Array) -> tuple:
     """(findings, what keeps their arrays alive)."""
     memory, findings, inner = Memory(), c_side.Findings(), ("row", "map", "map_size", "objective", "slice", "fit")
     made = memory.structs(c_side.Finding, [{k: v for k, v in f.items() if k not in inner} for f in state["finding"]])

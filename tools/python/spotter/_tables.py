@@ -7,7 +7,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 
-from ._arrays import as_array, stacked
+from ._arrays import Array, as_array, stacked
 from ._library import VERSION, InputError
 from ._missing import needed
 
@@ -17,16 +17,16 @@ SHOWN = 20                                             # names of columns in a m
 
 class Rows(NamedTuple):
     """The arguments of fit, in its order: PlaneSpot().fit(*rows)."""
-    embeddings: np.ndarray
-    targets: Optional[np.ndarray]
-    probs: Optional[np.ndarray]
-    losses: Optional[np.ndarray]
+    embeddings: Array
+    targets: Optional[Array]
+    probs: Optional[Array]
+    losses: Optional[Array]
     ids: Optional[List[str]]
     images: Optional[List[str]]
 
 
 # --- One column as an array.
-def _of_lists(column: Any, what: str) -> np.ndarray:
+def _of_lists(column: Any, what: str) -> Array:
     """(n, width) of an Arrow array of lists."""
     widths = np.diff(np.asarray(column.offsets)) if hasattr(column, "offsets") else np.full(len(column), column.type.list_size)
     odd = np.flatnonzero(widths != widths[:1])
@@ -35,7 +35,7 @@ def _of_lists(column: Any, what: str) -> np.ndarray:
     return _of_arrow(column.flatten(), what).reshape(len(column), int(widths[0]) if len(widths) else 0)
 
 
-def _of_arrow(column: Any, what: str) -> np.ndarray:
+def _of_arrow(column: Any, what: str) -> Array:
     """An Arrow array, or a chunked one, without empty places."""
     if hasattr(column, "chunks"):
         column = column.combine_chunks()
@@ -53,7 +53,7 @@ def _of_arrow(column: Any, what: str) -> np.ndarray:
     return column.to_numpy(zero_copy_only=False)
 
 
-def _of_pandas(column: Any, what: str) -> np.ndarray:
+def _of_pandas(column: Any, what: str) -> Array:
     missing = np.asarray(column.isna())
     if missing.any():
         raise InputError(f"{what} has {missing.sum()} empty places; the first is place {int(missing.argmax())}")
@@ -105,11 +105,11 @@ class _Source:
             except (OSError, ValueError) as e:
                 raise InputError(f"{self.about} cannot be read: {e}") from None
 
-    def column(self, name: str) -> np.ndarray:
+    def column(self, name: str) -> Array:
         what = f"column {name!r} of {self.about}"
         return _of_arrow(self.table.column(name), what) if self.arrow else _of_pandas(self.table[name], what)
 
-    def matrix(self, names: List[str]) -> Optional[np.ndarray]:
+    def matrix(self, names: List[str]) -> Optional[Array]:
         """(n, d): one column of lists, or columns of numbers; (n,) of one column of numbers."""
         if not names:
             return None
@@ -164,7 +164,7 @@ def write_parquet(table: Dict[str, Any], path: Any) -> None:
     parquet.write_table(made, os.fspath(path))
 
 
-def row_table(subject: Any, labels: np.ndarray, slices: Sequence[Any]) -> Dict[str, Any]:
+def row_table(subject: Any, labels: Array, slices: Sequence[Any]) -> Dict[str, Any]:
     """A list for each column; a place for each row of fit."""
     n, wrong, predicted = subject.c.n, subject.wrong(), subject.predictions()
     table: Dict[str, Any] = {"id": [str(i) for i in range(n)] if subject.ids is None else subject.ids}

@@ -1,10 +1,15 @@
 """Tokens: words that a text encoder does not have, and their files."""
+from __future__ import annotations
+
 import json
 import re
 from pathlib import Path
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
+from ._arrays import Array
+from ._classifier import Place
 from ._diffusion import needed
 from ._library import InputError, SpotterError
 from ._pictures import check_name, write_whole
@@ -14,7 +19,11 @@ class Token:
     """A word that a text encoder does not have. vector (width,) float32: its embedding; class_name; settings: a dict that says
     how it was trained, empty for one of another program."""
 
-    def __init__(self, class_name, vector, settings=None):
+    class_name: str
+    vector: Array
+    settings: Dict[str, Any]
+
+    def __init__(self, class_name: str, vector: Any, settings: Optional[Dict[str, Any]] = None) -> None:
         self.class_name = check_name(class_name, "class")
         try:
             self.vector = np.ascontiguousarray(vector, np.float32)
@@ -26,15 +35,15 @@ class Token:
         self.settings = dict(settings or {})
 
     @property
-    def name(self):
+    def name(self) -> str:
         """The token's word in a file, and in prompts of diffusers after load_textual_inversion."""
         return f"<{'-'.join(self.class_name.split())}>"
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Token({self.class_name!r}, {self.vector.size} numbers, {self.settings.get('steps', '?')} steps)"
 
 
-def read_tensors(path):
+def read_tensors(path: Place) -> Tuple[Dict[str, Any], Dict[str, str]]:
     """({name: tensor}, metadata) of a safetensors file."""
     torch, safe = needed("torch", "safetensors")
     try:
@@ -44,7 +53,7 @@ def read_tensors(path):
         raise InputError(f"cannot read {path}: {e}") from None
 
 
-def save_tokens(path, tokens):
+def save_tokens(path: Place, tokens: Union[Token, Sequence[Token]]) -> None:
     """Writes a safetensors file, a tensor for each token. With one token it is also diffusers' format:
     pipeline.load_textual_inversion(path) gives the pipeline the word token.name."""
     tokens = [tokens] if isinstance(tokens, Token) else list(tokens)
@@ -64,16 +73,16 @@ def save_tokens(path, tokens):
         raise SpotterError(f"cannot write {path}: {e.strerror}") from None
 
 
-def load_tokens(path):
+def load_tokens(path: Place) -> List[Token]:
     """[Token] from a file of save_tokens, or of any program that writes one vector under its word (diffusers). A pickle (.bin,
     .pt) is refused: it can run any code."""
     if Path(path).suffix.lower() in (".bin", ".pt", ".pth", ".ckpt", ".pkl"):
         raise InputError(f"{path} is a pickle, which can run any code when it is read; convert it to safetensors where you "
                          "trust it")
-    state, about = read_tensors(path)
+    state, more = read_tensors(path)
     try:
-        about = json.loads(about.get("spotter.tokens", "{}"))
-        about = {name: (entry["class_name"], dict(entry["settings"])) for name, entry in about.items()}
+        said = json.loads(more.get("spotter.tokens", "{}"))
+        about = {name: (entry["class_name"], dict(entry["settings"])) for name, entry in said.items()}
     except (ValueError, KeyError, TypeError, AttributeError):
         raise InputError(f"{path}: what it says about its tokens is damaged") from None
     tokens = []

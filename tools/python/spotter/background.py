@@ -1,10 +1,14 @@
 """Does a classifier depend on the background? Any Python function can be the classifier."""
+from __future__ import annotations
+
 import ctypes as ct
 import json
 import os
+from typing import Any, Callable, Dict, Optional
 
 from . import _library as c_side
-from ._classifier import Classifier
+from ._arrays import Array
+from ._classifier import Classifier, Place
 from ._library import Context, InputError
 
 
@@ -22,15 +26,19 @@ class Background(Classifier):
     it every run is.
     """
 
-    def __init__(self, predict, images, backgrounds, masks="", coco="", size=224, n=32, identity=None, device="auto", threads=0,
-                 verbose=False, **groups):
+    config: Dict[str, Any]
+    out: str
+
+    def __init__(self, predict: Callable[[Array], Any], images: Place, backgrounds: Place, masks: Place = "",
+                 coco: Place = "", size: int = 224, n: int = 32, identity: Optional[str] = None, device: str = "auto",
+                 threads: int = 0, verbose: bool = False, **groups: Any) -> None:
         self.config = {**groups, "study": "background"}
         self.config["data"] = {"images": str(images), "masks": str(masks), "coco": str(coco), "backgrounds": str(backgrounds),
                                "size": size, **groups.get("data", {})}
         self.config["suite"] = {"choice": "random", "n": n, **groups.get("suite", {})}
         super().__init__(predict, identity, self.config["data"]["size"], device=device, threads=threads, verbose=verbose)
 
-    def run(self, out):
+    def run(self, out: Place) -> Dict[str, Any]:
         """Computes or continues the run directory `out`; the results, as `out`/background.json has them for the model."""
         options = c_side.BackgroundOptions(out=c_side.bytes_of(out), dim=self.widths[1], channels=self.widths[2])
         self._run("spot_background", options, json.dumps(self.config).encode())
@@ -38,7 +46,7 @@ class Background(Classifier):
         with open(os.path.join(self.out, "background.json")) as f:
             return json.load(f)["models"][0]
 
-    def report(self, path, budget=10 << 20):
+    def report(self, path: Place, budget: int = 10 << 20) -> None:
         """Writes the page of the latest run."""
         if not hasattr(self, "out"):
             raise InputError("there is no run yet; call run(out) first")

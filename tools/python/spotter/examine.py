@@ -1,9 +1,13 @@
 """Under which camera and light does a classifier fail? Any Python function can be the classifier."""
+from __future__ import annotations
+
 import json
 import os
+from typing import Any, Callable, Dict, Optional, Sequence, Union
 
 from . import _library as c_side
-from ._classifier import Classifier
+from ._arrays import Array
+from ._classifier import Classifier, Place
 
 
 class Examine(Classifier):
@@ -19,8 +23,12 @@ class Examine(Classifier):
     it every run is.
     """
 
-    def __init__(self, predict, objects, size=224, renders=1000, seeds=3, examiners=("cem",), identity=None, device="auto",
-                 threads=0, verbose=False, **groups):
+    config: Dict[str, Any]
+    out: str
+
+    def __init__(self, predict: Callable[[Array], Any], objects: Place, size: int = 224, renders: int = 1000,
+                 seeds: int = 3, examiners: Sequence[Union[str, Dict[str, Any]]] = ("cem",), identity: Optional[str] = None,
+                 device: str = "auto", threads: int = 0, verbose: bool = False, **groups: Any) -> None:
         self.config = {**groups, "study": "examine"}
         self.config["objects"] = {"catalogue": str(objects), "choice": "first", "held_out": 1, **groups.get("objects", {})}
         self.config["render"] = {"size": size, **groups.get("render", {})}
@@ -28,7 +36,7 @@ class Examine(Classifier):
         self.config["examiners"] = [{"method": e} if isinstance(e, str) else e for e in examiners]
         super().__init__(predict, identity, self.config["render"]["size"], device=device, threads=threads, verbose=verbose)
 
-    def run(self, out):
+    def run(self, out: Place) -> Dict[str, Any]:
         """Computes or continues the run directory `out`; the results, as `out`/examine.json has them."""
         self._run("spot_examine", c_side.ExamineOptions(out=c_side.bytes_of(out)), json.dumps(self.config).encode())
         self.out = str(out)

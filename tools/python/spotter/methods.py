@@ -1,280 +1,13 @@
-"""The discovery methods with scikit-learn's interface: fit, predict, score, get_params, set_params."""
-from __future__ import annotations
+"""A class for each discovery method of the library. Constructors, defaults and help come from its table of settings
+(_settings.py); methods.pyi tells them to type checkers and editors, and tools/python/make_stub.py writes it."""
+from ._method import Method
 
-import ctypes as ct
-import json
-from typing import Any, Callable, Dict, List, Optional, Sequence, Union
-
-import numpy as np
-
-from . import _library as c_side
-from ._arrays import as_array, columns_of, matrix
-from ._encoder import Encoder
-from ._estimator import Estimator
-from ._fitted import Fitted, Subject
-from ._library import Context, InputError, lib, texts
-from ._missing import not_fitted
-from ._results import Results
-from ._slices import Slice
-
-
-class Method(Results, Estimator):
-    """A blindspot discovery method. Parameters that all have:
-
-    n_slices: at most this many slices of each class. target_class: a class's number or name, "each", or "all" rows at once.
-    seed: of whatever is random. device: "auto", "cpu" or "cuda". threads: 0 takes every core; results do not depend on it.
-    proof: "cross": slices are found on each half of the rows and judged on the other half, and each has a `proof` and a `claim`;
-    a number in (0, 1): found on the rest, judged on this share; None: not judged. chance: searches in errors without structure,
-    19 or more, which decide whether a claim is "suggested"; 0: none.
-    classifier: a function from embeddings to probabilities, such as `predict_proba` of a fitted classifier, which is asked
-    where fit, predict or score get neither probs nor losses; None.
-    Any other setting of the method in a config (`spotter help config`, below bdms) by its name; groups are dicts, as in
-    mixture={"k_max": 20}.
-
-    After fit: slices_ (list of Slice, best first within a class, classes in order; with proof, the surest claim first),
-    labels_ (n,) int: the slice of each row, -1 for none; map_ (n, 2): first two columns of the map, NaN where none was made;
-    warnings_, left_out_ (classes that were not examined): list of str; failures_: {class: why}; n_features_in_: int.
-    A fitted object can be pickled, copied and kept by joblib; it holds the rows that fit got."""
-
-    method: Optional[str] = None
-    _representation = "model"
-
-    slices_: List[Slice]
-    labels_: np.ndarray
-    map_: np.ndarray
-    warnings_: List[str]
-    left_out_: List[str]
-    failures_: Dict[str, str]
-    n_features_in_: int
-
-    def __init__(self, n_slices: int = 10, target_class: Union[int, str] = "each", seed: int = 0, device: str = "auto",
-                 threads: int = 0, proof: Union[None, str, float] = None, chance: int = 0,
-                 classifier: Optional[Callable[[Any], Any]] = None, **settings: Any) -> None:
-        self.n_slices = n_slices
-        self.target_class = target_class
-        self.seed = seed
-        self.device = device
-        self.threads = threads
-        self.proof = proof
-        self.chance = chance
-        self.classifier = classifier
-        for name, value in settings.items():
-            self._set(name, value)
-
-    # --- The method as a config says it.
-    def _text(self) -> bytes:
-        common = Method._named()
-        settings = {name: value for name, value in self.get_params().items() if name not in common}
-        entry = {"method": self.method, "representation": self._representation, "top": self.n_slices, **settings}
-        try:
-            return json.dumps({"seed": self.seed, "bdms": [entry]}, default=_number).encode()   # JSON is YAML
-        except TypeError as e:
-            raise InputError(f"a setting is no number, text, list or dict: {e}") from None
-
-    def _class(self, names: Sequence[str]) -> int:
-        if self.target_class in ("each", "all"):
-            return {"each": -2, "all": -1}[str(self.target_class)]
-        if str(self.target_class) in names:
-            return list(names).index(str(self.target_class))
-        raise InputError(f"target_class {self.target_class!r} is none of the classes: {', '.join(names[:20])}")
-
-    def _proof(self) -> Optional[c_side.ProofOptions]:
-        if self.proof is None:
-            if self.chance:
-                raise InputError("chance decides between claims, which need a proof; give proof=\"cross\" or a share of the rows")
-            return None
-        if not hasattr(lib, "spot_proof_defaults"):
-            raise InputError("this library does not judge slices; install a later one")
-        o = lib.spot_proof_defaults()
-        if self.proof == "cross":
-            o.parts = 2
-        elif isinstance(self.proof, (int, float)) and 0 < self.proof < 1:
-            o.parts, o.holdout = 1, self.proof
-        else:
-            raise InputError(f"proof is {self.proof!r}; it is None, \"cross\", or the share of the rows that judge, in (0, 1)")
-        o.chance, o.seed = self.chance, self.seed
-        return o
-
-    def fit(self, embeddings: Any = None, targets: Any = None, probs: Any = None, losses: Any = None, ids: Any = None,
-            images: Any = None, embed: Any = None) -> "Method":
-        """embeddings (n, d): what the model, or any other, makes of each image. targets (n,): true classes, numbers from 0 or
-        words; None: all of one. probs (n,): the probability of class 1 where there are two classes, else of the true one; or
-        (n, classes). losses (n,): cross-entropy in their place. ids, images (n,): names of the rows, paths of their pictures,
-        for reports. embed: path of an encoder, a CLIP, a ResNet or AlexNet in .safetensors, which makes the embeddings
-        of `images`; given in their place. numpy arrays, lists, data frames, or tensors with DLPack. Returns self."""
-        self._text(), self._proof()                    # a wrong setting is told before long work begins
-        named = columns_of(embeddings)
-        embeddings, name = self._encoded(embeddings, images, embed)
-        subject = Subject(embeddings, targets, self._asked(embeddings, probs, losses), losses, ids, images)
-        subject.c.encoder = name
-        self.fit_subject(subject)
-        self._embed = embed
-        if named is not None:
-            self.feature_names_in_ = named
-        return self
-
-    def fit_subject(self, subject: Subject) -> "Method":
-        """fit on rows that are together already, as those of spotter.detections are. Returns self."""
-        text, proof = self._text(), self._proof()
-        self.close()
-        held = Fitted(subject, text, self.seed, self.threads, self.device)
-        self.warnings_ = held.run(self._class(subject.names), proof)
-        self._held, self._embed = held, None
-        self.n_features_in_ = subject.c.d
-        self.__dict__.pop("feature_names_in_", None)
-        self._read(held)
-        return self
-
-    def _asked(self, embeddings: Any, probs: Any, losses: Any) -> Any:
-        """probs, or what the classifier gives."""
-        if probs is None and losses is None and self.classifier is not None:
-            return self.classifier(embeddings)
-        return probs
-
-    def _encoded(self, embeddings: Any, images: Any, embed: Any, name: Optional[bytes] = None) -> tuple:
-        """Rows, and the name of their encoder; name: what it has to be."""
-        if (embeddings is None) == (embed is None):
-            raise InputError("give embeddings, or an encoder (embed) and the paths of its pictures (images); one of the two")
-        if embed is None:
-            return embeddings, b""
-        if images is None:
-            raise InputError(f"{embed} makes embeddings of pictures; give their paths as images")
-        with Context(self.device, self.threads) as c, Encoder(c, embed) as e:
-            self._check_encoder(e, name)
-            return e.pictures([str(path) for path in images]), e.name
-
-    def _check_encoder(self, e: Encoder, name: Optional[bytes]) -> None:
-        if name is not None and e.name != name:
-            raise InputError(f"{self._embed} is another encoder now ({e.name.decode()}) than in fit ({name.decode()})")
-
-    def _read(self, held: Fitted) -> None:
-        n, subject, findings = held.subject.c.n, held.subject, held.findings
-        self.slices_, self.labels_, self.failures_ = [], np.full(n, -1, np.int32), {}
-        for f in held.each():
-            if f.status:
-                self.failures_["all" if f.cls < 0 else subject.names[f.cls]] = f.message.decode(errors="replace")
-            for rank in range(f.slices):
-                s = Slice(f.slice[rank], rank + 1, f, subject, self.method or "")
-                free = s.rows[self.labels_[s.rows] < 0]
-                self.labels_[free] = len(self.slices_)
-                self.slices_.append(s)
-        self.map_ = np.ctypeslib.as_array(findings.map, (n, 2)).copy()
-        self.left_out_ = [subject.names[findings.left_class[i]] for i in range(findings.left_out)]
-
-    def describe(self, words: Optional[Sequence[str]] = None, word_embeddings: Any = None, attributes: Any = None,
-                 embeddings: Any = None, phrases: int = 5, rounds: int = 999) -> "Method":
-        """Gives each of slices_ its `words` and its `conjunction`, which write and report then show, too. words: list of str;
-        word_embeddings (len(words), d): their features, of the encoder whose features of the rows are `embeddings` (n, d);
-        None: those that fit got. After fit with a CLIP as embed, words alone are enough: it encodes them. attributes:
-        path of a CSV with a record for each row, or "FILE.csv:COLUMN" with their ids. phrases: at most this many
-        of a slice; rounds: random groups for the p-values. Returns self."""
-        held = self._fitted()
-        subject, findings = held.subject, held.findings
-        options = lib.spot_describe_defaults()
-        table = c_side.Attributes()
-        keep: List[Any] = []
-        if words is not None and word_embeddings is None and embeddings is None and self._embed is not None:
-            with Context(self.device, self.threads) as c, Encoder(c, self._embed) as e:
-                self._check_encoder(e, subject.c.encoder)
-                word_embeddings = e.words(words)
-        if (words is None) != (word_embeddings is None):
-            raise InputError("give words together with word_embeddings")
-        if words is None and attributes is None:
-            raise InputError("nothing to describe with: give words and word_embeddings, or attributes")
-        if words is not None:
-            text = matrix(word_embeddings, "word_embeddings")
-            feature = subject.feature if embeddings is None else matrix(embeddings, "embeddings")
-            if len(text) != len(words) or len(feature) != subject.c.n or text.shape[1] != feature.shape[1]:
-                raise InputError(f"{len(words)} words, their features of shape {text.shape} and those of the rows, "
-                                 f"{feature.shape}, do not belong together; there are {subject.c.n} rows")
-            keep = [text, feature, texts(words)]
-            options.text, options.feature, options.phrase = text.ctypes.data, feature.ctypes.data, keep[2]
-            options.phrases, options.d = len(words), text.shape[1]
-        options.most, options.rounds = phrases, rounds
-        with Context(self.device, self.threads) as c:
-            if attributes is not None:
-                c("spot_attributes_read", ct.byref(table), c_side.bytes_of(attributes), subject.c.id, subject.c.n)
-                options.attributes = ct.pointer(table)
-            try:
-                c.patiently("spot_findings_describe", ct.byref(findings), ct.byref(subject.c), ct.byref(options))
-            finally:
-                lib.spot_attributes_close(ct.byref(table))
-        each = iter(self.slices_)
-        for f in held.each():
-            for s in f.slice[:f.slices]:
-                next(each).read_description(s)
-        return self
-
-    def _new_rows(self, embeddings: Any, targets: Any, probs: Any, losses: Any, images: Any) -> Subject:
-        held = self._fitted()
-        if images is not None:
-            embeddings, _ = self._encoded(embeddings, images, self._embed, held.subject.c.encoder)
-        if targets is not None:
-            targets = self._as_fitted(targets)
-        feature = matrix(embeddings, "embeddings")
-        if feature.shape[1] != self.n_features_in_:
-            raise InputError(f"X has {feature.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} "
-                             "features as input")
-        return Subject(feature, targets, self._asked(embeddings, probs, losses), losses)
-
-    def predict(self, embeddings: Any = None, targets: Any = None, probs: Any = None, losses: Any = None,
-                images: Any = None) -> np.ndarray:
-        """Rows that were not there before, into the slices: (n, len(slices_)) uint8, 1 where row i belongs to slice j. Arrays
-        as fit takes them, of the same features; classes by the same numbers or words. images: paths of pictures in place of
-        embeddings, after fit with embed. After fit with proof a row belongs where most of its five nearest rows of its class do.
-        """
-        held = self._fitted()
-        return held.assign(self._new_rows(embeddings, targets, probs, losses, images), targets is not None)
-
-    def score(self, embeddings: Any = None, targets: Any = None, probs: Any = None, losses: Any = None,
-              images: Any = None) -> float:
-        """How much of what is wrong in these rows lies where the slices expect it: the share of all wrong rows that the failing
-        slices hold, those with a higher error rate than their class in fit, less the share expected of as many rows of the
-        same classes. 0: no more than chance; below 1. A row belongs to a slice where most of its five nearest rows of its
-        class do, so its own probabilities do not decide where it lies. NaN where no row is wrong."""
-        held, new = self._fitted(), self._new_rows(embeddings, targets, probs, losses, images)
-        wrong: Any = new.wrong()
-        member = held.blind_member(new, targets is not None)
-        failing = np.array([s.error_rate > s.class_rate for s in self.slices_], bool)
-        inside: Any = member[:, failing].any(1)
-        expected = sum(wrong[new.target == k].mean() * inside[new.target == k].sum() for k in np.unique(new.target))
-        return float((wrong[inside].sum() - expected) / wrong.sum()) if wrong.any() else float("nan")
-
-    def _as_fitted(self, targets: Any) -> np.ndarray:
-        a = as_array(targets, "targets")
-        if a.dtype.kind not in "OUS":
-            return a
-        place = {name: k for k, name in enumerate(self._fitted().subject.names)}
-        unknown = [w for w in a.astype(str) if w not in place]
-        if unknown:
-            raise InputError(f"there was no class {unknown[0]!r} when this was fitted")
-        return np.array([place[w] for w in a.astype(str)], np.int32)
-
-    def fit_predict(self, embeddings: Any = None, targets: Any = None, probs: Any = None, losses: Any = None, ids: Any = None,
-                    images: Any = None, embed: Any = None) -> np.ndarray:
-        """labels_ of fit: (n,) int, the slice of each row, -1 for none."""
-        return self.fit(embeddings, targets, probs, losses, ids, images, embed).labels_
-
-    def _fitted(self) -> Fitted:
-        if "_held" not in self.__dict__:
-            raise not_fitted()(f"{type(self).__name__} was not fitted; call fit first")
-        return self.__dict__["_held"]
-
-    def close(self) -> None:
-        """Frees the data of fit that predict, write and report use; also done when the object is deleted."""
-        self.__dict__.pop("_held", None)
-
-
-def _number(value: Any) -> Any:
-    """A numpy number in a setting."""
-    if isinstance(value, np.generic):
-        return value.item()
-    raise TypeError(f"{value!r}")
+__all__ = ["Barlow", "Confidence", "Confusion", "DbscanGroup", "Density", "Domino", "George", "Influence", "Itemsets",
+           "JoinSpot", "KMeans", "Method", "Mistakes", "Multiaccuracy", "PlaneSpot", "Random", "SVM", "Spotlight", "Ward"]
 
 
 class PlaneSpot(Method):
-    """A mixture over a 2-D map and the confidence (Plumb et al. 2023); reduce: scvis, tsne, umap or pca; weight of the
-    confidence."""
+    """A mixture over a 2-D map and the confidence (Plumb et al. 2023)."""
     method = "planespot"
 
 
@@ -304,13 +37,12 @@ class Multiaccuracy(Method):
 
 
 class Random(Method):
-    """A baseline: wrong rows in random sets. rows: of a set; among: errors or all, the rows that are drawn from. predict is
-    not possible."""
+    """A baseline: wrong rows in random sets. predict is not possible."""
     method = "random"
 
 
 class Confidence(Method):
-    """A baseline: the wrong rows, sorted by confidence and cut into sets. rows: of a set."""
+    """A baseline: the wrong rows, sorted by confidence and cut into sets."""
     method = "confidence"
 
 
@@ -320,58 +52,45 @@ class Confusion(Method):
 
 
 class KMeans(Method):
-    """A baseline: clusters of k-means. clusters: their number; weight of the confidence."""
+    """A baseline: clusters of k-means."""
     method = "kmeans"
 
 
 class Ward(Method):
-    """A baseline: clusters of Ward's method. clusters: their number; weight of the confidence."""
+    """A baseline: clusters of Ward's method."""
     method = "ward"
 
 
 class Mistakes(Method):
-    """A baseline: clusters of the wrong rows alone. clusters: their greatest number."""
+    """A baseline: clusters of the wrong rows alone."""
     method = "mistakes"
 
 
 class Itemsets(Method):
-    """Conjunctions of attributes (Pastor, de Alfaro & Baralis 2021). The embeddings are the attributes, columns of 0 and 1.
-    support: least share of the rows; longest: most attributes of a conjunction; overlap: greatest Jaccard index with a
-    better slice."""
+    """Conjunctions of attributes (Pastor, de Alfaro & Baralis 2021). The embeddings are the attributes, columns of 0 and 1."""
     method = "itemsets"
-    _representation = "attributes"
 
 
 class Influence(Method):
-    """Clusters by influence on the last layer's loss (Wang et al. 2023). dimensions: of the influence; slices: kmeans or
-    rule; clusters, of kmeans; accuracy, least, depth, branches, of the rule."""
+    """Clusters by influence on the last layer's loss (Wang et al. 2023)."""
     method = "influence"
 
 
 class SVM(Method):
-    """Rows that a linear support vector machine expects to fail (Jain et al. 2023). share: rows of a slice, as a share of
-    all; tolerance, passes: when the fit ends."""
+    """Rows that a linear support vector machine expects to fail (Jain et al. 2023)."""
     method = "svm"
 
 
 class Density(Method):
-    """Rows of high loss that are neighbours of one another (after Yu et al. 2025). neighbours: of a row; share: most rows
-    of a slice; lambda: weight of the density (**{'lambda': 1}); steps: of the ascent."""
+    """Rows of high loss that are neighbours of one another (after Yu et al. 2025). lambda_ is the setting lambda."""
     method = "density"
 
 
 class DbscanGroup(Method):
-    """Clusters of DBSCAN with little confidence, as Cleanlab's Datalab has. neighbours, eps, core: of DBSCAN; least: rows
-    of a cluster; flag: only the worst cluster, if below threshold."""
+    """Clusters of DBSCAN with little confidence, as Cleanlab's Datalab has."""
     method = "dbscan_group"
 
 
 class JoinSpot(Method):
-    """Spotter's own: the clusters of Ward's tree that fail and are one thing each. It needs no tuning. least: fewest rows of a
-    slice; weight of the confidence."""
+    """Spotter's own: the clusters of Ward's tree that fail and are one thing each. It needs no tuning."""
     method = "joinspot"
-
-
-for _class in list(vars().values()):                   # help(spotter.PlaneSpot) tells the common parameters, too
-    if isinstance(_class, type) and issubclass(_class, Method) and _class is not Method:
-        _class.__doc__ = f"{_class.__doc__}\n\n{Method.__doc__}"

@@ -1,9 +1,13 @@
 """SpotCheck's data sets: images with known blindspots, as numpy arrays or a PyTorch Dataset."""
+from __future__ import annotations
+
 import ctypes as ct
 import json
+from typing import Any, Callable, Iterable, List, Optional, Tuple
 
 import numpy as np
 
+from ._arrays import Array
 from ._library import SIZES, Context, InputError, lib
 
 SPLITS = ("train", "val", "test")
@@ -23,7 +27,11 @@ class Scene:
         train = s.dataset("train", transform=...)          # a PyTorch Dataset
     """
 
-    def __init__(self, seed=0, ec=0, **settings):
+    seed: int
+    ec: Any
+    config: Any
+
+    def __init__(self, seed: int = 0, ec: int = 0, **settings: Any) -> None:
         self.ec, self.seed, self._context = ct.create_string_buffer(SIZES["spot_ec"]), seed, Context("cpu", 0)
         cfg = ct.create_string_buffer(SIZES["spot_config"])
         text = json.dumps({"seed": seed, "scene": settings} if settings else {"seed": seed}).encode()
@@ -33,12 +41,12 @@ class Scene:
         self._context("spot_ec_draw", self.ec, self.config, ct.c_uint64(seed), ct.c_uint32(ec))
 
     @property
-    def size(self):
+    def size(self) -> int:
         """Pixels a side."""
         return ct.c_int.from_buffer(self.config, SIZES["spot_scene_config.size"]).value
 
     @property
-    def blindspots(self):
+    def blindspots(self) -> List[str]:
         """A description of each blindspot, as in the tables."""
         text, said = ct.create_string_buffer(512), []
         for m in range(ct.c_int.from_buffer(self.ec, SIZES["spot_ec.blindspot_count"]).value):
@@ -47,10 +55,11 @@ class Scene:
             said.append(text.value.decode())
         return said
 
-    def length(self, split):
+    def length(self, split: str) -> int:
+        """Images of a split."""
         return (ct.c_int * len(SPLITS)).from_buffer(self.ec, SIZES["spot_ec.images"])[_split(split)]
 
-    def _draw(self, split, indices):
+    def _draw(self, split: str, indices: Any) -> Array:
         """The description of each image: an array of spot_image; IMAGE names some of its members."""
         images = np.zeros(len(indices), IMAGE)
         for k, i in enumerate(indices):
@@ -59,49 +68,50 @@ class Scene:
             lib.spot_image_draw(ct.c_void_p(images[k:].ctypes.data), self.ec, ct.c_int(_split(split)), ct.c_uint32(int(i)))
         return images
 
-    def arrays(self, split="test", indices=None):
+    def arrays(self, split: str = "test", indices: Optional[Iterable[int]] = None) -> Tuple[Array, Array, Array]:
         """images (n, size, size, 3) uint8, labels (n,) uint8 (the truth), masks (n,) uint32: bit m is set in blindspot m."""
-        indices = range(self.length(split)) if indices is None else list(indices)
-        drawn = self._draw(split, indices)
-        rgb = np.zeros((len(indices), self.size, self.size, 3), np.uint8)
-        if len(indices):
+        wanted = range(self.length(split)) if indices is None else list(indices)
+        drawn = self._draw(split, wanted)
+        rgb = np.zeros((len(wanted), self.size, self.size, 3), np.uint8)
+        if len(wanted):
             self._context("spot_image_render", ct.c_void_p(rgb.ctypes.data), ct.c_void_p(drawn.ctypes.data),
-                          ct.c_int(len(indices)), self.config)
-        return rgb, *self._labels(drawn)
+                          ct.c_int(len(wanted)), self.config)
+        return (rgb, *self._labels(drawn))
 
-    def labels(self, split="test", indices=None):
+    def labels(self, split: str = "test", indices: Optional[Iterable[int]] = None) -> Tuple[Array, Array]:
         """The labels and masks of arrays(), without drawing."""
         return self._labels(self._draw(split, range(self.length(split)) if indices is None else list(indices)))
 
     @staticmethod
-    def _labels(drawn):
+    def _labels(drawn: Array) -> Tuple[Array, Array]:
         return drawn["label"].copy(), drawn["blindspots"].copy()
 
-    def train_labels(self, indices=None):
+    def train_labels(self, indices: Optional[Iterable[int]] = None) -> Array:
         """(n,) uint8: the labels for training, wrong in blindspots."""
         drawn = self._draw("train", range(self.length("train")) if indices is None else list(indices))
         return drawn["train_label"].copy()
 
-    def dataset(self, split="train", transform=None, truth=False):
+    def dataset(self, split: str = "train", transform: Optional[Callable[[Array], Any]] = None,
+                truth: bool = False) -> Any:
         """A torch.utils.data.Dataset of (image, label, mask). transform: gets the (size, size, 3) uint8 array; without one a
         float tensor (3, size, size) in 0..1. Labels are those for training, unless truth."""
         return _dataset(self, split, transform, truth)
 
 
-def _split(name):
+def _split(name: str) -> int:
     if name not in SPLITS:
         raise InputError(f"there is no split {name!r}; there are train, val and test")
     return SPLITS.index(name)
 
 
-def _dataset(scene, split, transform, truth):
+def _dataset(scene: Scene, split: str, transform: Optional[Callable[[Array], Any]], truth: bool) -> Any:
     import torch
 
     class SceneDataset(torch.utils.data.Dataset):
-        def __len__(self):
+        def __len__(self) -> int:
             return scene.length(split)
 
-        def __getitem__(self, i):
+        def __getitem__(self, i: int) -> Any:
             if not 0 <= i < len(self):
                 raise IndexError(i)
             drawn = scene._draw(split, [i])

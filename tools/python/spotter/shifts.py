@@ -9,15 +9,19 @@ folders that `spotter shifts` reads. Needs torch, diffusers, transformers and sa
     shifts.generate(pipeline, [fox], "shifts.yaml", "generated", source="token")       # generated/token/<shift>/fox/*.png
     shifts.generate(pipeline, ["fox"], "shifts.yaml", "generated", source="name")      # the paper's baseline
 """
+from __future__ import annotations
+
 import hashlib
 import io
 import sys
 from collections import namedtuple
 from pathlib import Path
+from typing import Any, Callable, Dict, Optional, Sequence, Union
 
 import numpy as np
 
 from . import _diffusion, _inversion
+from ._classifier import Place
 from ._diffusion import Missing, needed
 from ._library import InputError, Stopped
 from ._pictures import Folder, address, check_count, check_name, check_real, folder_of, plain, read_shifts, split_prompt
@@ -25,6 +29,7 @@ from ._tokens import Token, load_tokens, save_tokens
 
 __all__ = ["Generated", "Missing", "TEMPLATES", "Token", "generate", "load_tokens", "save_tokens", "textual_inversion"]
 
+Progress = Callable[[int, int, str], Any]
 TEMPLATES = (
     "a photo of a {}", "a photo of the {}", "a photo of one {}", "a picture of a {}", "a picture of the {}", "an image of a {}",
     "a photograph of a {}", "a snapshot of a {}", "a close photo of a {}", "a photo of a {} from nearby",
@@ -39,10 +44,15 @@ class Generated:
     """made, present, withheld: numbers of pictures written now, there before, and withheld by the safety checker of the
     pipeline. folder: the root of <shift>/<class>/*.png."""
 
-    def __init__(self, folder):
+    folder: Path
+    made: int
+    present: int
+    withheld: int
+
+    def __init__(self, folder: Path) -> None:
         self.folder, self.made, self.present, self.withheld = folder, 0, 0, 0
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Generated({str(self.folder)!r}, made={self.made}, present={self.present}, withheld={self.withheld})"
 
 
@@ -74,8 +84,10 @@ class _Progress:
             self.bar.close()
 
 
-def textual_inversion(pipeline, images, class_name, *, init_words=None, steps=3000, lr=5e-4, seed=0, batch=1, resolution=None,
-                      flip=0.5, templates=TEMPLATES, pin_norm=True, checkpoint=None, every=500, progress=None):
+def textual_inversion(pipeline: Any, images: Any, class_name: str, *, init_words: Union[None, str, Sequence[str]] = None,
+                      steps: int = 3000, lr: float = 5e-4, seed: int = 0, batch: int = 1, resolution: Optional[int] = None,
+                      flip: float = 0.5, templates: Sequence[str] = TEMPLATES, pin_norm: bool = True,
+                      checkpoint: Optional[Place] = None, every: int = 500, progress: Optional[Progress] = None) -> Token:
     """Learns a word for a class from its pictures (textual inversion, Gal et al. 2022). Returns a Token; the pipeline, one of
     Stable Diffusion 1 or 2 for text to image, is left as it was.
 
@@ -158,8 +170,10 @@ def _resolution(pipeline, wanted):
     return side
 
 
-def generate(pipeline, classes, shifts, out, *, images=50, size=512, steps=50, guidance=7.5, seed=0, source=None, batch=4,
-             resolution=None, negative_prompt="", folders=None, progress=None):
+def generate(pipeline: Any, classes: Union[str, Token, Sequence[Union[str, Token]]], shifts: Union[Place, Dict[str, str]],
+             out: Place, *, images: int = 50, size: Optional[int] = 512, steps: int = 50, guidance: float = 7.5, seed: int = 0,
+             source: Optional[str] = None, batch: int = 4, resolution: Optional[int] = None, negative_prompt: str = "",
+             folders: Optional[Dict[str, str]] = None, progress: Optional[Progress] = None) -> Generated:
     """Writes <out>[/<source>]/<shift>/<class>/00000.png ..., with '_' for ' ' in folders. Pipeline and scheduler are the user's
     (the paper's scheduler: EulerDiscrete). The same call goes on after a stop; with more `images` it adds the missing.
 

@@ -5,12 +5,15 @@
     for s in change.slices: print(s)
 """
 import ctypes as ct
-from typing import Any, List, Optional, Sequence
+import html
+from typing import Any, List, Optional, Sequence, Tuple
 
 import numpy as np
 
 from . import _library as c_side
+from ._arrays import Array
 from ._library import Context, InputError, lib
+from ._slices import frame
 
 _VERDICTS = ("pending", "same", "better", "mended", "worse", "new")
 _NAME = 80
@@ -66,7 +69,22 @@ class Change:
     interval; p_worse, p_better: exact and corrected for all tests; enough: rows that only one version has wrong, all the same
     one, which would show a change."""
 
-    def __init__(self, c, names):
+    class_: int
+    name: str
+    verdict: str
+    rows: int
+    lost: int
+    gained: int
+    enough: int
+    before: float
+    now: float
+    change: float
+    low: float
+    high: float
+    p_worse: float
+    p_better: float
+
+    def __init__(self, c: Any, names: Sequence[str]) -> None:
         k = c.counts
         self.class_, self.name = c.cls, "all" if c.cls < 0 else names[c.cls]
         self.verdict, self.rows, self.lost, self.gained, self.enough = _VERDICTS[c.verdict], k.rows, k.lost, k.gained, k.enough
@@ -74,7 +92,7 @@ class Change:
         self.change, self.low, self.high = c.change.value, c.change.low, c.change.high
         self.p_worse, self.p_better = k.p_worse, k.p_better
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (f"{type(self).__name__}(class={self.name!r}, verdict={self.verdict!r}, rows={self.rows}, "
                 f"before={self.before:.3f}, now={self.now:.3f}, p_worse={self.p_worse:.2g}, p_better={self.p_better:.2g})")
 
@@ -83,7 +101,13 @@ class ChangedSlice(Change):
     """A confirmed blindspot. members (size,): all its rows; compared (rows,): those on which the versions are compared;
     confirmed_before, confirmed_now: whether the errors of each version confirm it; class_rate: its class's error rate now."""
 
-    def __init__(self, c, names):
+    members: Array
+    compared: Array
+    confirmed_before: bool
+    confirmed_now: bool
+    class_rate: float
+
+    def __init__(self, c: Any, names: Sequence[str]) -> None:
         super().__init__(c, names)
         self.members = np.array(c.row[:c.size], np.int32)
         self.compared = np.array(c.at[:c.compared], np.int32)
@@ -95,22 +119,48 @@ class Comparison:
     """failed: something is worse or new. slices: list of ChangedSlice, the gravest first. classes: list of Change, all rows
     first. lost_outside (k,): rows outside all slices that were right and are wrong. names, data; warnings: list of str."""
 
+    names: Tuple[str, ...]
+    data: str
+    failed: bool
+    equal: bool
+    tests: int
+    level: float
+    margin: float
+    slices: List[ChangedSlice]
+    classes: List[Change]
+    lost_outside: Array
     warnings: List[str]
 
-    def __init__(self, v, names):
+    def __init__(self, v: Any, names: Sequence[str]) -> None:
         self.names, self.data = tuple(n.value.decode(errors="replace") for n in v.name), v.data.decode(errors="replace")
         self.failed, self.equal, self.tests, self.level, self.margin = v.failed, v.equal, v.tests, v.level, v.margin
         self.slices = [ChangedSlice(v.slice[i], names) for i in range(v.slices)]
         self.classes = [Change(v.of[i], names) for i in range(v.classes)]
         self.lost_outside = np.array([v.lost[i].row for i in range(v.outside)], np.int32)
 
-    def __repr__(self):
+    def to_frame(self) -> Any:
+        """A pandas DataFrame, a row for each slice, then for each class: kind ("slice" or "class"), class, verdict, rows,
+        before, now, change, low, high, lost, gained, p_worse, p_better, enough."""
+        both: List[Change] = [*self.slices, *self.classes]
+        names = ("verdict", "rows", "before", "now", "change", "low", "high", "lost", "gained", "p_worse", "p_better", "enough")
+        return frame({"kind": ["slice"] * len(self.slices) + ["class"] * len(self.classes), "class": [c.name for c in both],
+                      **{name: [getattr(c, name) for c in both] for name in names}}, "to_frame")
+
+    def _repr_html_(self) -> str:
+        lines = "".join(f"<tr><td>{html.escape(c.name)}</td><td>{c.verdict}</td><td>{c.rows}</td><td>{c.before:.0%}</td>"
+                        f"<td>{c.now:.0%}</td><td>{c.change:+.2f} [{c.low:.2f}, {c.high:.2f}]</td></tr>"
+                        for c in [*self.slices, *[c for c in self.classes if c.verdict in ("worse", "better")]])
+        return (f"<div><p>{html.escape(repr(self).splitlines()[0])}</p><table><thead><tr><th>class</th><th>verdict</th>"
+                f"<th>rows</th><th>before</th><th>now</th><th>change [95 %]</th></tr></thead><tbody>{lines}"
+                "</tbody></table></div>")
+
+    def __repr__(self) -> str:
         head = f"{self.names[0]} -> {self.names[1]}: {'worse' if self.failed else 'nothing is shown to be worse'}"
         changed = [c for c in self.classes if c.verdict in ("worse", "better")]
-        return "\n  ".join([head, *map(repr, self.slices + changed)])
+        return "\n  ".join([head, *map(repr, [*self.slices, *changed])])
 
 
-def _check():
+def _check() -> None:
     for name, struct in _MIRRORED.items():
         if c_side.SIZES.get(name) != ct.sizeof(struct):
             raise ImportError(f"the library's {name} takes {c_side.SIZES.get(name)} bytes, here it is {ct.sizeof(struct)}; "

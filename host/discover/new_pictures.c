@@ -1,4 +1,4 @@
-/* gather_folder.c - the pictures of a folder that are nearest to a phrase, and random others. */
+/* new_pictures.c - the pictures of a folder that are nearest to a phrase, and random others. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,24 +6,44 @@
 #include <sys/stat.h>
 
 #include "base/folder.h"
-#include "cli/gather.h"
+#include "discover/measure.h"
+
+enum { NAME = 1100 };
 
 typedef struct {
-    const cli_gather_folder *o;
+    const spot_gather_options *o;
     spot_folder f;
     char **path;               /* (n): the candidates */
     int *of, n;                /* (n): their places in the folder */
     double *similarity;        /* (n) */
 } candidates;
 
+/* ---- new pictures ---- */
+
+spot_status spot_new_pictures_take(spot_ctx *c, spot_new_pictures *p, int n)
+{
+    *p = (spot_new_pictures){ .row = calloc((size_t)n + 1, sizeof *p->row) };
+    return p->row ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for %d pictures", n);
+}
+
+void spot_new_pictures_close(spot_new_pictures *p)
+{
+    for (int i = 0; i < p->n; i++) {
+        free(p->row[i].picture);
+        free(p->row[i].predicted);
+    }
+    free(p->row);
+    *p = (spot_new_pictures){ 0 };
+}
+
 /* ---- which pictures ---- */
 
-bool cli_folder_of_class(const char *images, const char *cls)
+bool spot_gather_has_class(const char *images, const char *cls)
 {
-    char path[CLI_CLAIM_PATH + CLI_CLAIM_NAME + 2];
+    char path[2 * NAME];
     struct stat st;
 
-    snprintf(path, sizeof path, "%s/%s", images, cls);
+    if (!cls || snprintf(path, sizeof path, "%s/%s", images, cls) >= (int)sizeof path) return false;
     return *cls && !strchr(cls, '/') && strcmp(cls, ".") && strcmp(cls, "..") && !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
@@ -61,7 +81,7 @@ static spot_status list_known(spot_ctx *c, file_id **known, int *n, const spot_s
 /* Keeps the pictures of the class's folder, if there is one, that the search has not seen. */
 static spot_status choose_candidates(spot_ctx *c, candidates *k, const char *cls)
 {
-    const size_t letters = cli_folder_of_class(k->o->images, cls) ? strlen(cls) : 0;
+    const size_t letters = spot_gather_has_class(k->o->images, cls) ? strlen(cls) : 0;
     int known_n, seen = 0;
     file_id *known, id;
     char *at = (char *)(k->path + k->f.n);
@@ -113,18 +133,18 @@ static spot_status compare(spot_ctx *c, candidates *k, spot_encoder *e, const ch
     return s;
 }
 
-static spot_status pick(spot_ctx *c, const candidates *k, cli_new_pictures *p)
+static spot_status pick(spot_ctx *c, const candidates *k, spot_new_pictures *p)
 {
     const int most = k->o->most < k->n ? k->o->most : k->n;
     spot_gathered *of = malloc((2 * (size_t)most + 1) * sizeof *of);
     int n = 0;
-    spot_status s = of ? spot_gather_pick(c, of, &n, k->similarity, k->n, most, (uint64_t)k->o->seed)
+    spot_status s = of ? spot_gather_pick(c, of, &n, k->similarity, k->n, most, k->o->seed)
                        : spot_fail(c, SPOT_NOMEM, "no memory for %d pictures", most);
 
     if (!s && n < 2 * k->o->most)
-        spot_log(c, SPOT_LOG_WARN, "%d readable new pictures are fewer than twice --most %d; %d are gathered", k->n, k->o->most,
+        spot_log(c, SPOT_LOG_WARN, "%d readable new pictures are fewer than twice %d; %d are gathered", k->n, k->o->most,
                  n / 2);
-    if (!s) s = cli_new_pictures_take(c, p, n);
+    if (!s) s = spot_new_pictures_take(c, p, n);
     for (int i = 0; i < n && !s; i++, p->n++) {
         p->row[i] = (spot_new_picture){ strdup(k->f.path[k->of[of[i].picture]]), of[i].group, of[i].similarity, -1, NULL };
         if (!p->row[i].picture) s = spot_fail(c, SPOT_NOMEM, "no memory for %d pictures", n);
@@ -133,8 +153,9 @@ static spot_status pick(spot_ctx *c, const candidates *k, cli_new_pictures *p)
     return s;
 }
 
-static spot_status gather(spot_ctx *c, candidates *k, cli_new_pictures *p, const cli_claim *claim)
+static spot_status gather(spot_ctx *c, candidates *k, spot_new_pictures *p)
 {
+    const spot_encoder_options plain = spot_encoder_defaults();
     size_t bytes = (size_t)k->f.n * sizeof *k->path;
     spot_encoder *e = NULL;
     spot_status s;
@@ -144,21 +165,23 @@ static spot_status gather(spot_ctx *c, candidates *k, cli_new_pictures *p, const
     k->of = malloc(((size_t)k->f.n + 1) * sizeof *k->of);
     k->similarity = malloc(((size_t)k->f.n + 1) * sizeof *k->similarity);
     if (!k->path || !k->of || !k->similarity) return spot_fail(c, SPOT_NOMEM, "no memory for %d pictures", k->f.n);
-    SPOT_TRY(choose_candidates(c, k, claim->cls));
-    SPOT_TRY(spot_encoder_open(c, &e, k->o->weights, &k->o->encoder->o));
-    s = compare(c, k, e, claim->text);
+    SPOT_TRY(choose_candidates(c, k, k->o->cls));
+    SPOT_TRY(spot_encoder_open(c, &e, k->o->weights, k->o->encoder ? k->o->encoder : &plain));
+    s = compare(c, k, e, k->o->phrase);
     spot_encoder_close(c, e);
     return s ? s : pick(c, k, p);
 }
 
-spot_status cli_gather_from_folder(spot_ctx *c, cli_new_pictures *p, const cli_claim *claim, const cli_gather_folder *o)
+spot_status spot_gather(spot_ctx *c, spot_new_pictures *p, const spot_gather_options *o)
 {
     candidates k = { .o = o };
     spot_status s;
 
-    SPOT_TRY(cli_encoder_options(c, o->encoder, ""));
+    *p = (spot_new_pictures){ 0 };
+    if (o->most < 1) return spot_fail(c, SPOT_USAGE, "%d pictures are to be gathered; at least 1 is possible", o->most);
     SPOT_TRY(spot_folder_pictures(c, &k.f, o->images));
-    s = gather(c, &k, p, claim);
+    s = gather(c, &k, p);
+    if (s) spot_new_pictures_close(p);
     spot_folder_close(&k.f);
     free(k.path);
     free(k.of);

@@ -1,0 +1,309 @@
+"""The discovery methods with scikit-learn's interface: fit, predict, score, get_params, set_params."""
+from __future__ import annotations
+
+import ctypes as ct
+import inspect
+import json
+import sys
+from typing import Any, Callable, Dict, List, Optional, Sequence, TypeVar, Union
+
+import numpy as np
+
+from . import _library as c_side
+from . import _settings
+from ._arrays import Array, columns_of, matrix
+from ._claims import Gathers
+from ._encoder import Encoder
+from ._estimator import Estimator
+from ._fitted import Fitted, Subject, config_of
+from ._library import Context, InputError, lib, texts
+from ._missing import not_fitted
+from ._results import Results
+from ._slices import Slice
+
+Self = TypeVar("Self", bound="Method")
+
+
+# Annotations as types, which typing's users and IDEs of a notebook read; Python 3.9 cannot.
+_EVALUATED: Dict[str, Any] = {"eval_str": True} if sys.version_info >= (3, 10) else {}
+
+
+class Method(Results, Gathers, Estimator):
+    """A blindspot discovery method. Parameters that all have:
+
+    n_slices: at most this many slices of each class. target_class: a class's number or name, "each", or "all" rows at once.
+    seed: of whatever is random. device: "auto", "cpu" or "cuda". threads: 0 takes every core; results do not depend on it.
+    proof: "cross": slices are found on each half of the rows and judged on the other half, and each has a `proof` and a
+    `claim`; a number in (0, 1): found on the rest, judged on this share; None: not judged. chance: searches in errors without
+    structure, 19 or more, which decide whether a claim is "suggested"; 0: none.
+    classifier: a function from embeddings to probabilities, such as `predict_proba` of a fitted classifier, which is asked
+    where fit, predict or score get neither probs nor losses; None.
+
+    A method's own parameters are given by name; `help(spotter.PlaneSpot)` tells them with their ranges. Groups are dicts, as
+    in mixture={"k_max": 20}. A class is made of the library's table of settings: `class Mine(Method): method = "mine"` is all
+    that a method added to the library needs.
+
+    After fit: slices_ (list of Slice, best first within a class, classes in order; with proof, the surest claim first),
+    labels_ (n,) int: the slice of each row, -1 for none; map_ (n, 2): first two columns of the map, NaN where none was made;
+    warnings_, left_out_ (classes that were not examined): list of str; failures_: {class: why}; n_features_in_: int.
+    A fitted object can be pickled, copied and kept by joblib; it holds the rows that fit got."""
+
+    method: Optional[str] = None
+    _representation = "model"
+
+    slices_: List[Slice]
+    labels_: Array
+    map_: Array
+    warnings_: List[str]
+    left_out_: List[str]
+    failures_: Dict[str, str]
+    n_features_in_: int
+
+    def __init__(self, n_slices: int = 10, target_class: Union[int, str] = "each", seed: int = 0, device: str = "auto",
+                 threads: int = 0, proof: Union[None, str, float] = None, chance: int = 0,
+                 classifier: Optional[Callable[[Any], Any]] = None) -> None:
+        self.n_slices = n_slices
+        self.target_class = target_class
+        self.seed = seed
+        self.device = device
+        self.threads = threads
+        self.proof = proof
+        self.chance = chance
+        self.classifier = classifier
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        method = vars(cls).get("method")
+        if method is None or "__init__" in vars(cls):
+            return
+        cls.__init__ = _settings.constructor(cls, _settings.signature(          # type: ignore[method-assign]
+            method, inspect.signature(Method.__init__, **_EVALUATED)))
+        if _settings.methods()[method]["representation"].default == "attributes":
+            cls._representation = "attributes"
+        cls.__doc__ = f"{cls.__doc__ or method}\n\n{_settings.document(method)}\n\n{Method.__doc__}"
+
+    # --- The method as a config says it.
+    def _text(self) -> bytes:
+        settings = _settings.methods()[self.method] if self.method else {}
+        entry: Dict[str, Any] = {"method": self.method, "representation": self._representation, "top": self.n_slices}
+        for name, value in self.get_params().items():
+            s = next((s for s in settings.values() if s.parameter == name), None)
+            if s is not None and not _is_default(s, value):
+                entry[s.name] = _plain(s, value)
+        try:
+            return json.dumps({"seed": self.seed, "bdms": [entry]}, default=_number).encode()   # JSON is YAML
+        except TypeError as e:
+            raise InputError(f"a setting is no number, text or dict: {e}") from None
+
+    def _class(self, names: Sequence[str]) -> int:
+        if self.target_class in ("each", "all"):
+            return {"each": -2, "all": -1}[str(self.target_class)]
+        if str(self.target_class) in names:
+            return list(names).index(str(self.target_class))
+        raise InputError(f"target_class {self.target_class!r} is none of the classes: {', '.join(names[:20])}")
+
+    def _proof(self) -> Optional[c_side.ProofOptions]:
+        if self.proof is None:
+            if self.chance:
+                raise InputError("chance decides between claims, which need a proof; give proof=\"cross\" or a share of the "
+                                 "rows")
+            return None
+        if not hasattr(lib, "spot_proof_defaults"):
+            raise InputError("this library does not judge slices; install a later one")
+        o = lib.spot_proof_defaults()
+        if self.proof == "cross":
+            o.parts = 2
+        elif isinstance(self.proof, (int, float)) and 0 < self.proof < 1:
+            o.parts, o.holdout = 1, self.proof
+        else:
+            raise InputError(f"proof is {self.proof!r}; it is None, \"cross\", or the share of the rows that judge, in (0, 1)")
+        o.chance, o.seed = self.chance, self.seed
+        return o
+
+    def fit(self: Self, embeddings: Any = None, targets: Any = None, probs: Any = None, losses: Any = None, ids: Any = None,
+            images: Any = None, embed: Any = None) -> Self:
+        """embeddings (n, d): what the model, or any other, makes of each image. targets (n,): true classes, numbers from 0 or
+        words; None: all of one. probs (n,): the probability of class 1 where there are two classes, else of the true one; or
+        (n, classes), a column for each class by number, or by its word in alphabetical order; columns of a data frame that are
+        called as the classes may come in any order. losses (n,): cross-entropy in their place. ids, images (n,): names of the
+        rows, paths of their pictures, for reports. embed: path of an encoder, a CLIP, a ResNet or AlexNet in .safetensors,
+        which makes the embeddings of `images`; given in their place. numpy arrays, lists, data frames, or tensors with DLPack.
+        Returns self."""
+        config_of(self._text()), self._proof()         # a wrong setting is told before long work begins
+        named = columns_of(embeddings)
+        embeddings, name = self._encoded(embeddings, images, embed)
+        subject = Subject(embeddings, targets, self._asked(embeddings, probs, losses), losses, ids, images)
+        subject.c.encoder = name
+        self.fit_subject(subject)
+        self._embed = embed
+        if named is not None:
+            self.feature_names_in_ = named
+        return self
+
+    def fit_subject(self: Self, subject: Subject) -> Self:
+        """fit on rows that are together already, as those of spotter.detections are. Returns self."""
+        text, proof = self._text(), self._proof()
+        self.close()
+        held = Fitted(subject, text, self.seed, self.threads, self.device)
+        self.warnings_ = held.run(self._class(subject.names), proof)
+        self._held, self._embed = held, None
+        self.n_features_in_ = subject.c.d
+        self.__dict__.pop("feature_names_in_", None)
+        self._read(held)
+        return self
+
+    def _asked(self, embeddings: Any, probs: Any, losses: Any) -> Any:
+        """probs, or what the classifier gives."""
+        if probs is None and losses is None and self.classifier is not None:
+            return self.classifier(embeddings)
+        return probs
+
+    def _encoded(self, embeddings: Any, images: Any, embed: Any, name: Optional[bytes] = None) -> tuple:
+        """Rows, and the name of their encoder; name: what it has to be."""
+        if (embeddings is None) == (embed is None):
+            raise InputError("give embeddings, or an encoder (embed) and the paths of its pictures (images); one of the two")
+        if embed is None:
+            return embeddings, b""
+        if images is None:
+            raise InputError(f"{embed} makes embeddings of pictures; give their paths as images")
+        with Context(self.device, self.threads) as c, Encoder(c, embed) as e:
+            self._check_encoder(e, name)
+            return e.pictures([str(path) for path in images]), e.name
+
+    def _check_encoder(self, e: Encoder, name: Optional[bytes]) -> None:
+        if name is not None and e.name != name:
+            raise InputError(f"{self._embed} is another encoder now ({e.name.decode()}) than in fit ({name.decode()})")
+
+    def _read(self, held: Fitted) -> None:
+        n, subject, findings = held.subject.c.n, held.subject, held.findings
+        self.slices_, self.labels_, self.failures_ = [], np.full(n, -1, np.int32), {}
+        for f in held.each():
+            if f.status:
+                self.failures_["all" if f.cls < 0 else subject.names[f.cls]] = f.message.decode(errors="replace")
+            for rank in range(f.slices):
+                s = Slice(f.slice[rank], rank + 1, f, subject, self.method or "")
+                free = s.rows[self.labels_[s.rows] < 0]
+                self.labels_[free] = len(self.slices_)
+                self.slices_.append(s)
+        self.map_ = np.ctypeslib.as_array(findings.map, (n, 2)).copy()
+        self.left_out_ = [subject.names[findings.left_class[i]] for i in range(findings.left_out)]
+
+    def describe(self: Self, words: Optional[Sequence[str]] = None, word_embeddings: Any = None, attributes: Any = None,
+                 embeddings: Any = None, phrases: int = 5, rounds: int = 999) -> Self:
+        """Gives each of slices_ its `words` and its `conjunction`, which write and report then show, too. words: list of str;
+        word_embeddings (len(words), d): their features, of the encoder whose features of the rows are `embeddings` (n, d);
+        None: those that fit got. After fit with a CLIP as embed, words alone are enough: it encodes them. attributes:
+        path of a CSV with a record for each row, or "FILE.csv:COLUMN" with their ids. phrases: at most this many
+        of a slice; rounds: random groups for the p-values. Returns self."""
+        held = self._fitted()
+        subject, findings = held.subject, held.findings
+        options = lib.spot_describe_defaults()
+        table = c_side.Attributes()
+        keep: List[Any] = []
+        if words is not None and word_embeddings is None and embeddings is None and self._embed is not None:
+            with Context(self.device, self.threads) as c, Encoder(c, self._embed) as e:
+                self._check_encoder(e, subject.c.encoder)
+                word_embeddings = e.words(words)
+        if (words is None) != (word_embeddings is None):
+            raise InputError("give words together with word_embeddings")
+        if words is None and attributes is None:
+            raise InputError("nothing to describe with: give words and word_embeddings, or attributes")
+        if words is not None:
+            text = matrix(word_embeddings, "word_embeddings")
+            feature = subject.feature if embeddings is None else matrix(embeddings, "embeddings")
+            if len(text) != len(words) or len(feature) != subject.c.n or text.shape[1] != feature.shape[1]:
+                raise InputError(f"{len(words)} words, their features of shape {text.shape} and those of the rows, "
+                                 f"{feature.shape}, do not belong together; there are {subject.c.n} rows")
+            keep = [text, feature, texts(words)]
+            options.text, options.feature, options.phrase = text.ctypes.data, feature.ctypes.data, keep[2]
+            options.phrases, options.d = len(words), text.shape[1]
+        options.most, options.rounds = phrases, rounds
+        with Context(self.device, self.threads) as c:
+            if attributes is not None:
+                c("spot_attributes_read", ct.byref(table), c_side.bytes_of(attributes), subject.c.id, subject.c.n)
+                options.attributes = ct.pointer(table)
+            try:
+                c.patiently("spot_findings_describe", ct.byref(findings), ct.byref(subject.c), ct.byref(options))
+            finally:
+                lib.spot_attributes_close(ct.byref(table))
+        each = iter(self.slices_)
+        for f in held.each():
+            for s in f.slice[:f.slices]:
+                next(each).read_description(s)
+        return self
+
+    def _new_rows(self, embeddings: Any, targets: Any, probs: Any, losses: Any, images: Any) -> Subject:
+        held = self._fitted()
+        if images is not None:
+            embeddings, _ = self._encoded(embeddings, images, self._embed, held.subject.c.encoder)
+        if targets is not None:
+            targets = held.subject.class_numbers(targets)
+        feature = matrix(embeddings, "embeddings")
+        if feature.shape[1] != self.n_features_in_:
+            raise InputError(f"X has {feature.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} "
+                             "features as input")
+        names = None if targets is None or held.subject.names == ["all"] else held.subject.names
+        return Subject(feature, targets, self._asked(embeddings, probs, losses), losses, names=names)
+
+    def predict(self, embeddings: Any = None, targets: Any = None, probs: Any = None, losses: Any = None,
+                images: Any = None) -> Array:
+        """Rows that were not there before, into the slices: (n, len(slices_)) uint8, 1 where row i belongs to slice j. Arrays
+        as fit takes them, of the same features; classes by the same numbers or words. images: paths of pictures in place of
+        embeddings, after fit with embed. After fit with proof a row belongs where most of its five nearest rows of its class
+        do."""
+        held = self._fitted()
+        return held.assign(self._new_rows(embeddings, targets, probs, losses, images), targets is not None)
+
+    def score(self, embeddings: Any = None, targets: Any = None, probs: Any = None, losses: Any = None,
+              images: Any = None) -> float:
+        """How much of what is wrong in these rows lies where the slices expect it: the share of all wrong rows that the failing
+        slices hold, those with a higher error rate than their class in fit, less the share expected of as many rows of the
+        same classes. 0: no more than chance; below 1. A row belongs to a slice where most of its five nearest rows of its
+        class do, so its own probabilities do not decide where it lies. NaN where no row is wrong."""
+        held, new = self._fitted(), self._new_rows(embeddings, targets, probs, losses, images)
+        wrong: Any = new.wrong()
+        member = held.blind_member(new, targets is not None)
+        failing = np.array([s.error_rate > s.class_rate for s in self.slices_], bool)
+        inside: Any = member[:, failing].any(1)
+        expected = sum(wrong[new.target == k].mean() * inside[new.target == k].sum() for k in np.unique(new.target))
+        return float((wrong[inside].sum() - expected) / wrong.sum()) if wrong.any() else float("nan")
+
+    def fit_predict(self, embeddings: Any = None, targets: Any = None, probs: Any = None, losses: Any = None, ids: Any = None,
+                    images: Any = None, embed: Any = None) -> Array:
+        """labels_ of fit: (n,) int, the slice of each row, -1 for none."""
+        return self.fit(embeddings, targets, probs, losses, ids, images, embed).labels_
+
+    def _fitted(self) -> Fitted:
+        if "_held" not in self.__dict__:
+            raise not_fitted()(f"{type(self).__name__} was not fitted; call fit first")
+        return self.__dict__["_held"]
+
+    def close(self) -> None:
+        """Frees the data of fit that predict, write and report use; also done when the object is deleted."""
+        self.__dict__.pop("_held", None)
+
+
+def _is_default(s: _settings.Setting, value: Any) -> bool:
+    return type(value) is type(s.preset) and bool(value == s.preset)
+
+
+def _plain(s: _settings.Setting, value: Any) -> Any:
+    """A value for a config; a list would be a grid of several methods there."""
+    if isinstance(value, (list, tuple)) and s.kind not in ("range", "span"):
+        raise InputError(f"{s.parameter} is {value!r}; it takes {'a dict' if s.settings is not None else s.takes}")
+    if s.settings is not None and not isinstance(value, dict):
+        raise InputError(f"{s.parameter} is {value!r}; it takes a dict with {', '.join(one.name for one in s.settings)}")
+    if s.settings is None:
+        return value
+    inner = {one.name: one for one in s.settings}
+    for name in value:
+        if name not in inner:
+            raise _settings.no_parameter(s.parameter, str(name), inner)
+    return {name: _plain(inner[name], v) for name, v in value.items()}
+
+
+def _number(value: Any) -> Any:
+    """A numpy number in a setting."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{value!r}")
