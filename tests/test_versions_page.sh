@@ -78,6 +78,6 @@ cmp -s first.html one.html || fail "another number of threads gives another page
 run 0 "" check --against p2copy.npy "${rows[@]}" -p p2.npy --against-ids rows.csv:id --name a,b --html same.html
 "$python3" "$here/versions_page.py" equal same.html || fail "the page of equal versions"
 run 4 "" check v1 --against p2.npy --html nowhere/x.html
-"$build/spotter" check --help | grep -q -- '--against P2|DIR$' || fail "--help does not name both forms"
+[ "$("$build/spotter" check --help | grep -c -- '--against P2|DIR$')" = 1 ] || fail "--help does not name both forms"
 
 [ $failed -eq 0 ] || exit 1
