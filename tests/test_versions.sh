@@ -128,7 +128,8 @@ assert [len(f["slices"]) for f in k["findings"]] == [0] and [c["class"] for c in
 raw = open("calm/fit.safetensors", "rb").read()
 n = int.from_bytes(raw[:8], "little")
 head = json.loads(raw[8:8 + n])
-assert {t: v["shape"] for t, v in head.items() if t[0] == "0"} == {t: [600, 6] for t in ("0/neighbours.feature", "0/left_out.feature")}
+kept = "0/neighbours.feature", "0/left_out.feature"
+assert {t: v["shape"] for t, v in head.items() if t[0] == "0"} == {t: [600, 6] for t in kept}
 assert len(raw) - n - 8 == 4 * 6 * 1200                    # 4 bytes a number
 def write(name, tensors):
     text = json.dumps(tensors).encode()
