@@ -167,8 +167,8 @@ refused 3 'leads back' broken --embeddings new.npy
 "$spotter" discover "${old[@]}" --method ward,kmeans --threads 2 --out proved > out 2> err || fail "a proof: $(cat err)"
 grep -q '^   1  confirmed  ' out && grep -Eq '^[0-9]+ confirmed of [0-9]+ tests at level 0.05; ' out ||
     fail "no claims: $(cat out)"
-grep -q '^id,class,method,seed,rank,score,claim,part,cause$' proved/slices.csv || fail "no column of claims"
-grep -Eq ',confirmed,(found|judged|both),[0-9]*$' proved/slices.csv ||
+grep -q '^id,class,method,seed,rank,score,claim,part,cause,number$' proved/slices.csv || fail "no column of claims"
+grep -Eq ',confirmed,(found|judged|both),[0-9]*,[0-9]+$' proved/slices.csv ||
     fail "no claims in slices.csv: $(head -3 proved/slices.csv)"
 [ -s proved/report.html ] || fail "no report of a proof"
 "$spotter" report proved -o later.html 2> err && cmp -s later.html proved/report.html ||

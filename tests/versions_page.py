@@ -5,6 +5,7 @@
     versions_page.py versions FILE.html   of two versions: five blindspots mended, one new
     versions_page.py equal FILE.html      of a version and itself
 """
+import json
 import sys
 
 from browser import Browser
@@ -20,6 +21,10 @@ def cause(browser, path):
     page.wait("document.querySelectorAll('.cause').length")
     page.frames(4)
     check(page.js("document.querySelectorAll('.cause').length") == 1, "there is not one cause")
+    with open("numbers.json") as f:            # of slices.json
+        numbers = {int(n): what for n, what in json.load(f).items()}
+    shown = page.js("Claim.all().map(s => [s.number, Claim.className(s), s.size])")
+    check({n: [name, size] for n, name, size in shown} == numbers, "the page numbers the slices", shown)
     head = text(page, ".cause-head")
     check("One cause in 5 classes" in head and "predicted as signs" in head and "<b>fun</b>" in head, "its head says", head)
     check("seem to have one cause" in text(page, "#claims"), "the first sentence says", text(page, "#claims"))

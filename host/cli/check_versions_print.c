@@ -36,7 +36,7 @@ static void print_slices(const spot_versions *v, const spot_subject *s)
         pending++;
         if (p->counts.enough > enough) enough = p->counts.enough;
     }
-    if (!v->slices) printf("     no blindspot of either version is confirmed\n");
+    if (!v->slices) printf("     no blindspot of either version is confirmed, and no slice changed\n");
     if (pending)
         printf("\npending: the rows cannot tell; it fails nothing. %d rows that one and the same version alone\n"
                "has wrong would show a change: more rows of such slices decide.\n", enough);

@@ -118,7 +118,7 @@ const cli_command cli_check_command = {
     "better than possible, or broken. A line in quarantine is shown and fails nothing. BASELINE and RUN may also be two runs "
     "of `spotter background` or of `spotter examine`, each DIR or DIR:MODEL: then one version of a model stands against "
     "another, with tests over pictures or objects. With --against, two versions of your own classifier are compared on the "
-    "same rows: for each confirmed blindspot of either, mended, better, same, worse, new, or pending where the rows cannot "
-    "tell; the exit code is 1 only if something is worse or new.", table, check_options,
+    "same rows: each confirmed blindspot of either, and a slice that changed, is mended, better, same, worse, new, or "
+    "pending where the rows cannot tell; the exit code is 1 only if something is worse or new.", table, check_options,
     .work = check_run, CLI_OPTIONS(run), .machine = true
 };

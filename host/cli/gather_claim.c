@@ -74,7 +74,7 @@ spot_status cli_claim_of_slice(spot_ctx *c, cli_claim *k, const cli_found *found
     const spot_slice *s;
     int slices;
 
-    SPOT_TRY(cli_slice_of_table(c, &g, &s, &slices, &found->f, &found->d, number));
+    SPOT_TRY(cli_slice_of_table(c, &g, &s, &slices, &found->f, number));
     if (!s)
         return spot_fail(c, SPOT_USAGE, "%s has no slice %d; it has %d%s", dir, number, slices,
                          slices ? ", numbered as in the table of spotter discover" : "");

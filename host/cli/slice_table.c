@@ -11,23 +11,6 @@
 
 typedef struct { const spot_finding *f; int k; } line;
 
-/* Errors times error rate: defined for the slices of every method. */
-static double slice_weight(const line *l)
-{
-    const spot_slice *s = &l->f->slice[l->k];
-
-    return s->wrong * s->error_rate;
-}
-
-static int heavier_first(const void *a, const void *b)
-{
-    double x = slice_weight(a), y = slice_weight(b);
-    const line *l = a, *m = b;
-
-    if (x != y) return x < y ? 1 : -1;
-    return l->f != m->f ? (l->f < m->f ? -1 : 1) : l->k - m->k;
-}
-
 static void print_name(const char *text, int width)
 {
     int n = 0;
@@ -40,37 +23,27 @@ static void print_name(const char *text, int width)
     printf("%*s", width - n, "");
 }
 
-/* *all: malloc'd, the *n slices of all findings in this order. */
-static spot_status list_slices(spot_ctx *c, line **all, int *n, const spot_findings *f,
-                               int (*order)(const void *, const void *))
+/* *all: malloc'd, the *n slices of all findings in their order. */
+static spot_status list_slices(spot_ctx *c, line **all, int *n, const spot_findings *f)
 {
-    *n = 0;
-    *all = malloc(((size_t)f->count * SPOT_MAX_HYPOTHESES + 1) * sizeof **all);
-    if (!*all) return spot_fail(c, SPOT_NOMEM, "no memory for the table");
-    for (int i = 0; i < f->count; i++)
-        for (int k = 0; k < f->finding[i].slices; k++) (*all)[(*n)++] = (line){ &f->finding[i], k };
-    qsort(*all, (size_t)*n, sizeof **all, order);
-    return SPOT_OK;
+    spot_slice_place *order;
+
+    SPOT_TRY(spot_slice_order(c, &order, n, f));
+    *all = malloc(((size_t)*n + 1) * sizeof **all);
+    for (int i = 0; *all && i < *n; i++) (*all)[i] = (line){ &f->finding[order[i].finding], order[i].slice };
+    free(order);
+    return *all ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for the table");
 }
 
 /* ---- with proofs ---- */
 
-static int surer_first(const void *a, const void *b)
-{
-    const spot_proof *x = ((const line *)a)->f->slice[((const line *)a)->k].proof;
-    const spot_proof *y = ((const line *)b)->f->slice[((const line *)b)->k].proof;
-
-    return x->claim != y->claim ? (int)y->claim - (int)x->claim : x->p != y->p ? (x->p > y->p) - (x->p < y->p)
-                                                                               : heavier_first(a, b);
-}
-
-static void print_proved(const line *l, int rank, const spot_subject *s, const spot_discover_options *d)
+static void print_proved(const line *l, int number, const spot_subject *s, const spot_discover_options *d)
 {
     const spot_slice *p = &l->f->slice[l->k];
     const spot_proof *q = p->proof;
     char names[400];
 
-    printf("%4d  %-9s  ", rank, spot_claim_name(q->claim));
+    printf("%4d  %-9s  ", number, spot_claim_name(q->claim));
     print_name(l->f->cls < 0 ? "(all)" : s->class_name[l->f->cls], 15);
     printf("  %6d  %6d  %3.0f %%  %3.0f %%  %+4.0f %%  ", p->size, q->judged, 100.0 * q->wrong / q->judged, 100 * q->class_rate,
            100 * q->shrunk);
@@ -81,13 +54,13 @@ static void print_proved(const line *l, int rank, const spot_subject *s, const s
 }
 
 /* The slices of a cause as one line; below it their classes. */
-static void print_cause(int cause, int rank, const spot_findings *f, const spot_subject *s)
+static void print_cause(int cause, int number, const spot_findings *f, const spot_subject *s)
 {
     const spot_cause x = spot_cause_of(f, cause);
     char text[40];
 
     snprintf(text, sizeof text, "%d classes", x.classes);
-    printf("%4d  %-9s  ", rank, spot_claim_name(SPOT_CLAIM_CONFIRMED));
+    printf("%4d  %-9s  ", number, spot_claim_name(SPOT_CLAIM_CONFIRMED));
     print_name(text, 15);
     printf("  %6d  %6d  %3.0f %%  %3.0f %%  %+4.0f %%  ", x.size, x.judged, 100.0 * x.judged_wrong / x.judged,
            100 * x.class_rate, 100 * x.shrunk);
@@ -105,19 +78,26 @@ static void print_cause(int cause, int rank, const spot_findings *f, const spot_
     printf("\n");
 }
 
-/* The slices of a cause are one line, in the place of the surest. Returns how many lines there are; prints `top` of them. */
+/* Whether one of the first n slices has the cause; 0: none has. */
+static bool has_cause(const line *all, int n, int cause)
+{
+    bool has = false;
+
+    for (int i = 0; i < n && cause; i++) has |= all[i].f->slice[all[i].k].proof->cause == cause;
+    return has;
+}
+
+/* The slices of a cause are one line, with the number of the first. Returns how many lines there are; prints `top` of them. */
 static int print_lines(const line *all, int n, const spot_findings *f, const spot_subject *s, const spot_discover_options *d,
                        int top)
 {
-    int lines = 0, causes = 0;
+    int lines = 0;
 
     for (int i = 0; i < n; i++) {
         const int cause = all[i].f->slice[all[i].k].proof->cause;
-        if (cause && cause <= causes) continue;
-        if (cause) causes = cause;
-        if (++lines > top) continue;
-        if (cause) print_cause(cause, lines, f, s);
-        else print_proved(&all[i], lines, s, d);
+        if (has_cause(all, i, cause) || ++lines > top) continue;
+        if (cause) print_cause(cause, i + 1, f, s);
+        else print_proved(&all[i], i + 1, s, d);
     }
     return lines;
 }
@@ -137,15 +117,15 @@ static void print_claims(const line *all, int n, const spot_proof_options *p)
     if (n) printf("%d may be chance\n", claims[SPOT_CLAIM_CHANCE]);
 }
 
-/* The surest claims first, of equal p the heavier slices. The rate is that of the judged rows. */
+/* The rate is that of the judged rows. */
 static spot_status print_proofs(spot_ctx *c, const spot_findings *f, const spot_subject *s, const spot_discover_options *d,
                                 int top)
 {
     line *all;
     int n, lines;
 
-    SPOT_TRY(list_slices(c, &all, &n, f, surer_first));
-    printf("rank  claim      class              size  judged   rate  class  excess  predicted           p  found by\n");
+    SPOT_TRY(list_slices(c, &all, &n, f));
+    printf("   #  claim      class              size  judged   rate  class  excess  predicted           p  found by\n");
     lines = print_lines(all, n, f, s, d, top);
     if (lines > top) printf("and %d more\n", lines - top);
     print_claims(all, n, d->proof);
@@ -159,8 +139,8 @@ static spot_status print_slices(spot_ctx *c, const spot_findings *f, const spot_
     line *all;
     int n;
 
-    SPOT_TRY(list_slices(c, &all, &n, f, heavier_first));
-    printf("rank  class                 method                   seed    size  errors  rate  share  score\n");
+    SPOT_TRY(list_slices(c, &all, &n, f));
+    printf("   #  class                 method                   seed    size  errors  rate  share  score\n");
     for (int i = 0; i < n && i < top; i++) {
         const spot_finding *g = all[i].f;
         const spot_slice *p = &g->slice[all[i].k];
@@ -204,12 +184,12 @@ spot_status cli_slice_table(spot_ctx *c, const spot_findings *f, const spot_subj
 }
 
 spot_status cli_slice_of_table(spot_ctx *c, const spot_finding **g, const spot_slice **s, int *slices, const spot_findings *f,
-                               const spot_discover_options *d, int number)
+                               int number)
 {
     line *all;
 
     *g = NULL, *s = NULL;
-    SPOT_TRY(list_slices(c, &all, slices, f, d->proof ? surer_first : heavier_first));
+    SPOT_TRY(list_slices(c, &all, slices, f));
     if (number >= 1 && number <= *slices) {
         *g = all[number - 1].f;
         *s = &(*g)->slice[all[number - 1].k];

@@ -22,7 +22,7 @@ static const char *class_of(const spot_subject *s, int cls) { return cls < 0 ? "
 
 /* ---- slices.csv ---- */
 
-static void put_slice(FILE *f, const spot_subject *s, const spot_finding *g, int k, const char *method)
+static void put_slice(FILE *f, const spot_subject *s, const spot_finding *g, int k, const char *method, int number)
 {
     const spot_proof *p = g->slice[k].proof;
     char score[32];
@@ -39,7 +39,7 @@ static void put_slice(FILE *f, const spot_subject *s, const spot_finding *g, int
         fprintf(f, ",%" PRIu64 ",%d,%s", p ? p->piece->seed : g->seed, k + 1, score);
         if (p) fprintf(f, ",%s,%s,", spot_claim_name(p->claim), spot_origin_name(p->origin[i]));
         if (p && p->cause) fprintf(f, "%d", p->cause);
-        fputc('\n', f);
+        fprintf(f, ",%d\n", number);
     }
 }
 
@@ -58,19 +58,19 @@ static spot_status write_stream(spot_ctx *c, const char *dir, const char *name, 
 }
 
 static spot_status write_csv(spot_ctx *c, const char *dir, const spot_findings *f, const spot_subject *s,
-                             const spot_discover_options *o)
+                             const spot_discover_options *o, const int *number)
 {
     spot_text text = { 0 };
     FILE *out = spot_text_stream(&text);
     char method[400];
 
-    if (out) fprintf(out, "id,class,method,seed,rank,score%s\n", o->proof ? ",claim,part,cause" : "");
+    if (out) fprintf(out, "id,class,method,seed,rank,score%s,number\n", o->proof ? ",claim,part,cause" : "");
     for (int i = 0; out && i < f->count; i++)
         for (int k = 0; k < f->finding[i].slices; k++) {
             const spot_finding *g = &f->finding[i];
             if (g->merged) spot_proof_methods(method, sizeof method, g->slice[k].proof, o);
             else spot_bdm_name(&o->bdm[g->bdm], method, sizeof method);
-            put_slice(out, s, g, k, method);
+            put_slice(out, s, g, k, method, number[i * SPOT_MAX_HYPOTHESES + k]);
         }
     return write_stream(c, dir, "slices.csv", out, &text);
 }
@@ -134,10 +134,12 @@ static void put_conjunction(spot_json *j, const spot_conjunction *k)
     spot_json_end(j);
 }
 
-static void put_found(spot_json *j, const spot_subject *s, const spot_slice *p, int rank, const spot_discover_options *o)
+static void put_found(spot_json *j, const spot_subject *s, const spot_slice *p, int rank, int number,
+                      const spot_discover_options *o)
 {
     spot_json_object(j, NULL);
     spot_json_put_int(j, "rank", rank);
+    spot_json_put_int(j, "number", number);
     put_real(j, "score", p->score);
     spot_json_put_int(j, "size", p->size);
     spot_json_put_int(j, "wrong", p->wrong);
@@ -160,7 +162,9 @@ static void put_found(spot_json *j, const spot_subject *s, const spot_slice *p, 
     spot_json_end(j);
 }
 
-static void put_finding(spot_json *j, const spot_subject *s, const spot_finding *f, const spot_discover_options *o)
+/* number (slices): of its slices. */
+static void put_finding(spot_json *j, const spot_subject *s, const spot_finding *f, const int *number,
+                        const spot_discover_options *o)
 {
     char name[80];
 
@@ -176,7 +180,7 @@ static void put_finding(spot_json *j, const spot_subject *s, const spot_finding 
     spot_json_put_text(j, "status", spot_status_name(f->status));
     if (f->status) spot_json_put_text(j, "message", f->message);
     spot_json_array(j, "slices", 0, 0);
-    for (int k = 0; k < f->slices; k++) put_found(j, s, &f->slice[k], k + 1, o);
+    for (int k = 0; k < f->slices; k++) put_found(j, s, &f->slice[k], k + 1, number[k], o);
     spot_json_end(j);
     spot_json_end(j);
 }
@@ -220,7 +224,7 @@ static void put_subject(spot_json *j, const spot_subject *s)
 }
 
 static spot_status write_json(spot_ctx *c, const char *dir, const spot_findings *f, const spot_subject *s,
-                              const spot_discover_options *o)
+                              const spot_discover_options *o, const int *number)
 {
     spot_json j;
     char path[PATH];
@@ -237,7 +241,7 @@ static spot_status write_json(spot_ctx *c, const char *dir, const spot_findings 
     if (o->proof) spot_put_causes(&j, f, s);
     put_left_out(&j, f, s, o);
     spot_json_array(&j, "findings", 0, 0);
-    for (int i = 0; i < f->count; i++) put_finding(&j, s, &f->finding[i], o);
+    for (int i = 0; i < f->count; i++) put_finding(&j, s, &f->finding[i], number + i * SPOT_MAX_HYPOTHESES, o);
     spot_json_end(&j);
     spot_json_end(&j);
     status = spot_json_whole(c, &j, path);
@@ -310,6 +314,8 @@ spot_status spot_findings_write(spot_ctx *c, const char *dir, const spot_finding
 {
     static const char *const earlier[] = { "slices.json", "fit.safetensors", "subject.safetensors", "report.html" };
     char path[PATH];
+    spot_status how;
+    int *number;
 
     SPOT_TRY(spot_folder_make(c, dir));
     for (size_t i = 0; i < sizeof earlier / sizeof *earlier; i++) {       /* older files must not lie beside the new ones */
@@ -319,8 +325,11 @@ spot_status spot_findings_write(spot_ctx *c, const char *dir, const spot_finding
     snprintf(path, sizeof path, "%s/map.npy", dir);
     SPOT_TRY(write_config(c, dir, o));
     SPOT_TRY(spot_npy_write(c, path, f->map, s->n, 2));
-    SPOT_TRY(write_csv(c, dir, f, s, o));
     SPOT_TRY(write_fit(c, dir, f));
     SPOT_TRY(spot_recall_write(c, dir, f, s, o));
-    return write_json(c, dir, f, s, o);              /* last: if it is there, all files are */
+    SPOT_TRY(spot_slice_numbers(c, &number, f));
+    how = write_csv(c, dir, f, s, o, number);
+    if (how == SPOT_OK) how = write_json(c, dir, f, s, o, number);     /* last: if it is there, all files are */
+    free(number);
+    return how;
 }

@@ -280,6 +280,48 @@ static int gravest_first(const void *a, const void *b)
     return x->size && y->size && x->row[0] != y->row[0] ? x->row[0] - y->row[0] : y->size - x->size;
 }
 
+/* ---- slices that are shown ---- */
+
+/* 1: version 2 is worse; -1: it is better; 0: no change is shown. */
+static int direction_of(const spot_version_slice *p)
+{
+    const spot_change_verdict v = p->verdict;
+
+    return v == SPOT_CHANGE_WORSE || v == SPOT_CHANGE_NEW ? 1 : v == SPOT_CHANGE_BETTER || v == SPOT_CHANGE_MENDED ? -1 : 0;
+}
+
+/* Whether half of the slice's rows or more are in the shown slices that changed as it did. */
+static bool is_said(judging *j, const spot_version_slice *p, const int *shown)
+{
+    int in = 0;
+
+    for (int g = 0; g < j->v->slices; g++) {
+        const spot_version_slice *q = &j->v->slice[g];
+        for (int i = 0; i < q->size && shown[g] && direction_of(q) == direction_of(p); i++) j->mark[q->row[i]] = IN_SLICE;
+    }
+    for (int i = 0; i < p->size; i++) in += j->mark[p->row[i]] != 0;
+    memset(j->mark, 0, (size_t)j->s[0]->n);
+    return 2 * in >= p->size;
+}
+
+/* Keeps the slices of which a piece is confirmed, and others that changed, which is a finding by itself, unless it is one that
+ * is shown already. */
+static void choose_shown(judging *j)
+{
+    spot_versions *v = j->v;
+    int *shown = j->leader, n = 0;
+
+    for (int g = 0; g < v->slices; g++) {
+        shown[g] = 0;
+        for (int i = 0; i < v->slice[g].pieces; i++) shown[g] |= v->slice[g].piece[i].proof_p <= j->o->proof.level;
+    }
+    for (int g = 0; g < v->slices; g++)
+        if (!shown[g] && direction_of(&v->slice[g])) shown[g] = !is_said(j, &v->slice[g], shown);
+    for (int g = 0; g < v->slices; g++)
+        if (shown[g]) v->slice[n++] = v->slice[g];
+    v->slices = n;
+}
+
 static spot_status judge_slices(judging *j)
 {
     spot_versions *v = j->v;
@@ -295,9 +337,10 @@ static spot_status judge_slices(judging *j)
         SPOT_TRY(keep_rows(j, p));
         p->change = spot_paired_change(p->counts.lost, p->counts.gained, p->counts.rows, Z95);
         p->verdict = verdict_of_slice(p, j->o);
-        v->failed |= p->verdict == SPOT_CHANGE_WORSE || p->verdict == SPOT_CHANGE_NEW;
+        v->failed |= direction_of(p) > 0;
     }
     if (v->slices) qsort(v->slice, (size_t)v->slices, sizeof *v->slice, gravest_first);
+    choose_shown(j);
     return SPOT_OK;
 }
 

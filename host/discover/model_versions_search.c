@@ -161,7 +161,16 @@ static spot_status find_neighbourhood(outside_search *q, spot_arena *a, neighbou
 
 static bool is_confirmed(const spot_slice *p) { return p->proof && p->proof->claim == SPOT_CLAIM_CONFIRMED; }
 
-/* A confirmed slice; the rows that joined it by votes are compared. */
+/* Whether a slice of both versions' errors is compared: confirmed, or it would be if it were the only one. */
+static bool is_compared(const spot_slice *p, double level)
+{
+    bool alone = false;
+
+    for (int i = 0; p->proof && i < p->proof->pieces; i++) alone |= p->proof->piece[i].p <= level;
+    return alone || is_confirmed(p);
+}
+
+/* The rows that joined the slice by votes are compared. */
 static spot_status keep_paired(outside_search *q, const spot_slice *p, int cls)
 {
     spot_carried piece = { .is = { .version = SPOT_BOTH_VERSIONS, .cls = cls, .found = p->size, .found_wrong = p->wrong,
@@ -183,7 +192,7 @@ static spot_status keep_paired(outside_search *q, const spot_slice *p, int cls)
 static spot_status keep_paired_all(outside_search *q, const spot_finding *g)
 {
     for (int k = 0; k < g->slices; k++)
-        if (is_confirmed(&g->slice[k])) SPOT_TRY(keep_paired(q, &g->slice[k], g->cls));
+        if (is_compared(&g->slice[k], q->o->proof.level)) SPOT_TRY(keep_paired(q, &g->slice[k], g->cls));
     return SPOT_OK;
 }
 
@@ -195,9 +204,9 @@ static spot_status carry_finding(outside_search *q, const spot_finding *g)
     uint8_t *member;
     spot_status s;
 
+    if (!q->o->rotations) return g->status ? SPOT_OK : keep_paired_all(q, g);
     for (int k = 0; !g->status && k < g->slices; k++) confirmed += is_confirmed(&g->slice[k]);
     if (!confirmed) return SPOT_OK;
-    if (!q->o->rotations) return keep_paired_all(q, g);
     SPOT_TRY(find_neighbourhood(q, &a, &h, g->cls));
     SPOT_TRY(spot_arena_open(q->c, &a, a.peak + 64));
     s = find_neighbourhood(q, &a, &h, g->cls);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bdm/fit.h"
 #include "discover/judge.h"
 #include "discover/vote.h"
 #include "steps/chain.h"
@@ -144,12 +145,12 @@ static spot_status prove_slice(maker *m, const spot_proved *k, spot_slice *s, in
     return SPOT_OK;
 }
 
-/* The class's rows with their slices, for new rows. */
+/* The class's rows with their slices, for new rows; without slices their features alone, for another version. */
 static spot_status keep_fit(maker *m, spot_finding *g, const spot_hypotheses *found)
 {
     uint8_t *member;
 
-    if (!m->j->o->fit || !found->len) return SPOT_OK;
+    if (!m->j->o->fit) return SPOT_OK;
     SPOT_TRY(SPOT_TAKE(m->j->c, &m->work, member, (size_t)g->n * (size_t)found->len));
     memset(member, 0, (size_t)g->n * (size_t)found->len);
     for (int h = 0; h < found->len; h++)
@@ -203,11 +204,43 @@ static spot_status make_finding(maker *m, int i)
     return draw_map(m, g);
 }
 
+/* ---- rows of classes that were left out ---- */
+
+/* Each class is examined or left out, unless one was asked for; then none is left out. */
+static int rows_left_out(const spot_proving *j, int left_out)
+{
+    int rows = j->s->n;
+
+    if (!j->o->fit || !j->s->target || !left_out) return 0;
+    for (int i = 0; i < j->classes; i++) rows -= j->cls[i].n;
+    return rows;
+}
+
+/* Their features, by row, in the fit of the first finding, so that another version can be compared on all rows. */
+static spot_status keep_left_out(spot_proving *j, spot_findings *f)
+{
+    const size_t d = (size_t)j->s->d;
+    const int rows = rows_left_out(j, f->left_out);
+    float *feature;
+    uint8_t *left;
+    int at = 0;
+
+    if (!rows) return SPOT_OK;
+    SPOT_TRY(SPOT_TAKE(j->c, &f->arena, feature, (size_t)rows * d));
+    SPOT_TRY(SPOT_TAKE(j->c, &f->arena, left, j->s->classes));
+    memset(left, 0, (size_t)j->s->classes);
+    for (int k = 0; k < f->left_out; k++) left[f->left_class[k]] = 1;
+    for (int i = 0; i < j->s->n; i++)
+        if (left[j->s->target[i]]) memcpy(feature + (size_t)at++ * d, j->s->feature + (size_t)i * d, d * sizeof *feature);
+    return spot_fit_borrow(j->c, &f->finding[0].fit, SPOT_LEFT_OUT, SPOT_F32, feature, rows, j->s->d);
+}
+
 /* ---- memory of the findings ---- */
 
 static size_t result_bytes(const spot_proving *j, int left_out)
 {
-    size_t bytes = 2 * (size_t)j->s->n * sizeof(float) + (size_t)left_out * sizeof(int) + 4096;
+    size_t bytes = 2 * (size_t)j->s->n * sizeof(float) + (size_t)left_out * sizeof(int) + (size_t)j->s->classes
+                 + (size_t)rows_left_out(j, left_out) * (size_t)j->s->d * sizeof(float) + 4096;
 
     for (int i = 0; i < j->classes; i++)
         bytes += sizeof(spot_finding) + (size_t)j->cls[i].n * (sizeof(int) + (j->o->fit ? ((size_t)j->s->d + 2) * 4 : 0)) + 512;
@@ -261,6 +294,7 @@ spot_status spot_proof_findings(spot_proving *j, spot_findings *f, const spot_ca
         while (m.end < j->piece + j->pieces && m.end->cls == i) m.end++;
         how = make_finding(&m, i);
     }
+    if (how == SPOT_OK) how = keep_left_out(j, f);
     spot_arena_close(&m.work);
     return how;
 }

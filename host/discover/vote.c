@@ -88,9 +88,9 @@ spot_status spot_nearest_rows(spot_ctx *c, spot_arena *a, int *nearest, spot_som
 spot_status spot_vote_fit(spot_ctx *c, spot_fit *f, const float *feature, int n, int d, const uint8_t *member, int slices,
                           int voters)
 {
-    SPOT_TRY(spot_fit_put(c, f, "neighbours.votes", SPOT_I32, &voters, 1, 0, NULL));
-    SPOT_TRY(spot_fit_put(c, f, "neighbours.member", SPOT_U8, member, n, slices, NULL));
-    return spot_fit_borrow(c, f, "neighbours.feature", SPOT_F32, feature, n, d);
+    if (slices) SPOT_TRY(spot_fit_put(c, f, "neighbours.votes", SPOT_I32, &voters, 1, 0, NULL));
+    if (slices) SPOT_TRY(spot_fit_put(c, f, "neighbours.member", SPOT_U8, member, n, slices, NULL));
+    return spot_fit_borrow(c, f, SPOT_VOTE_FEATURE, SPOT_F32, feature, n, d);
 }
 
 bool spot_is_vote(const spot_fit *f) { return spot_fit_find(f, "neighbours.member") != NULL; }
@@ -101,7 +101,7 @@ spot_status spot_vote_assign(spot_ctx *c, spot_arena *a, uint8_t *member, int sl
     const int *voters;
     int *nearest, k;
 
-    SPOT_TRY(spot_fit_take(c, f, "neighbours.feature", SPOT_F32, -1, -1, &known));
+    SPOT_TRY(spot_fit_take(c, f, SPOT_VOTE_FEATURE, SPOT_F32, -1, -1, &known));
     if (known->rows < 1 || known->columns != rows->d)
         return spot_fail(c, SPOT_INPUT, "the rows have %d features, the fit was made from rows of %d; use what the same "
                          "network makes of them", rows->d, known->columns);

@@ -16,12 +16,17 @@ int spot_voters(int n, int asked);
  * counts. On the host on every device; the bits do not depend on threads. */
 spot_status spot_nearest_rows(spot_ctx *c, spot_arena *a, int *nearest, spot_some_rows x, spot_some_rows y, int d, int k);
 
-/* The fit of a merged finding: the examined rows of a class with their slices. features (n, d) is borrowed, member (n, slices)
- * copied. `voters` as in spot_proof_options.neighbours. */
+/* The fit of a merged finding: the examined rows of a class with their slices; without slices the features alone, which
+ * assigns no row. feature (n, d) is borrowed, member (n, slices) copied. `voters` as in spot_proof_options.neighbours. */
 spot_status spot_vote_fit(spot_ctx *c, spot_fit *f, const float *feature, int n, int d, const uint8_t *member, int slices,
                           int voters);
 
-/* Whether a fit is such a one; spot_assign for it. */
+/* Names of a fit's features: of a finding's rows; in the fit of the first finding, of all rows, ascending, whose class was left
+ * out as too small or without an error. Findings of earlier versions have neither where there is no slice. */
+#define SPOT_VOTE_FEATURE "neighbours.feature"
+#define SPOT_LEFT_OUT     "left_out.feature"
+
+/* Whether a fit has slices that vote; spot_assign for it. */
 bool        spot_is_vote(const spot_fit *f);
 spot_status spot_vote_assign(spot_ctx *c, spot_arena *a, uint8_t *member, int slices, const spot_view *rows, const spot_fit *f);
 

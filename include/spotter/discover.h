@@ -7,7 +7,8 @@
  *     slices.csv     id, class, method, seed, rank, score: a line for every row of every slice. A text that a spreadsheet would
  *                    run as a formula (it begins with = + - @ or a tab, and is no number) has ' before it;
  *                    with a proof also its claim, whether the row was found, judged or both, and the number of the slice's
- *                    cause, if it shares one with slices of other classes
+ *                    cause, if it shares one with slices of other classes; last the slice's number (spot_slice_order).
+ *                    rank counts the slices of a class, seed and method
  *     slices.json    the examined classes; each slice: size, error rate, mean confidence, share of all errors, nearest correct
  *                    neighbours, and its words and conjunction where it was described; the classes that were not examined,
  *                    and why. With a proof (schema 2) also its options, and each slice's numbers and tests, and the causes that
@@ -15,7 +16,8 @@
  *     map.npy        (n, 2): first two columns of the first map, in the subject's order; of PCA where no method has a map, and
  *                    with a proof; NaN for rows of classes that were not examined
  *     fit.safetensors    fitted parameters of the methods (spot_fit), with which spotter assign puts new rows into the slices;
- *                    "I/NAME" for finding I of slices.json
+ *                    "I/NAME" for finding I of slices.json. With a proof also the features of all other rows of the searched
+ *                    classes, 4 bytes a number, with which spotter check compares another version
  *     subject.safetensors    the parts of subject and findings that a report shows, for spot_findings_read
  *     config.yaml    methods and seeds as resolved
  *     report.html    the page (report.h)
@@ -108,6 +110,24 @@ spot_status spot_discover_cost(spot_ctx *c, const spot_subject *s, const spot_di
  * so far. Close f also after a failure. */
 spot_status spot_discover      (spot_ctx *c, spot_findings *f, const spot_subject *s, const spot_discover_options *o);
 void        spot_findings_close(spot_findings *f);
+
+/* The slices of all findings in one order: confirmed, suggested, not tested with more errors than the rest of the class, what
+ * may be chance, and what fails no more than its class. In each kind those with the greatest excess to expect on new rows come
+ * first; without a proof, those with most wrong rows beyond what the class's rate gives; then the larger; then by finding. A
+ * slice's number, from 1, is its place in this order, on the console, on the page, in slices.csv and in slices.json. */
+typedef enum { SPOT_SLICE_CONFIRMED, SPOT_SLICE_SUGGESTED, SPOT_SLICE_OPEN, SPOT_SLICE_CHANCE,
+               SPOT_SLICE_FINE } spot_slice_kind;
+typedef struct {
+    int    finding, slice, size;
+    spot_slice_kind kind;
+    double weight;             /* the excess, or the wrong rows beyond the class's rate */
+} spot_slice_place;
+
+spot_slice_kind spot_slice_kind_of(const spot_finding *f, const spot_slice *s);
+spot_status spot_slice_order  (spot_ctx *c, spot_slice_place **order, int *n, const spot_findings *f);     /* free *order */
+
+/* *number (count, SPOT_MAX_HYPOTHESES), to be freed: of each finding's slices. */
+spot_status spot_slice_numbers(spot_ctx *c, int **number, const spot_findings *f);
 
 /* Causes that several classes share (proof.h), numbered from 1 to spot_causes(f), that of the surest slice first. */
 int        spot_causes  (const spot_findings *f);

@@ -5,8 +5,11 @@
  * A slice that was found or confirmed with the errors of one version cannot be compared on the same rows: errors of the version
  * that chose it are too many there, and fall on a second look. So the search must not know which version made an error. It sees
  * one classifier, which has a row wrong where either version has, with the lesser of the two confidences: the same if the
- * versions change places. Slices are found and confirmed in these errors (spot_discover with a proof). A slice's compared rows
- * are those that joined it by the vote of nearest rows, blind to their own answers.
+ * versions change places. Slices are found and tested in these errors (spot_discover with a proof). Compared are the confirmed
+ * ones, and those that would be if each were the only one: this choice does not know the versions either, and a weakness that
+ * is new beside one that is mended stands out from its class too little to be confirmed among many tests, but its change does
+ * not. A slice that is not confirmed is shown only if it changed, and if less than half of it is in slices that changed alike.
+ * A slice's compared rows are those that joined it by the vote of nearest rows, blind to their own answers.
  *
  * The test is McNemar's, exact: of the rows that only one version has wrong, how many does version 2? If the versions are
  * equally good there, each such row is a fair coin, and no coin was looked at before. "worse" and "better" are two families of
@@ -76,11 +79,11 @@ typedef struct {
                                                 * change; 0: no such test was made */
 } spot_version_counts;
 
-/* A confirmed slice of one search, on its compared rows. */
+/* A slice of one search, on its compared rows. */
 typedef struct {
     int version, rotation, cls;                /* 0, 1 or SPOT_BOTH_VERSIONS; from 0; class or SPOT_ALL_CLASSES */
     int found, found_wrong;                    /* rows of its search; those of them that the searched errors have wrong */
-    double proof_p;                            /* corrected p of its proof */
+    double proof_p;                            /* corrected p of its proof; above the proof's level: not confirmed */
     spot_version_counts counts;
 } spot_version_piece;
 

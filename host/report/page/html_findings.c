@@ -344,6 +344,7 @@ static spot_status open_report(report *r)
     }
     if (!r->place || !r->map || !r->place_of || !r->map_of || !r->local || !r->at)
         return spot_fail(r->p->c, SPOT_NOMEM, "no memory for the report of %d rows", r->s[0]->n);
+    for (int k = 0; k < r->models; k++) SPOT_TRY(spot_slice_numbers(r->p->c, &r->number[k], r->f[k]));
     for (int i = 0; i < r->s[0]->n; i++) r->row[0][i] = i;
     for (int k = 1; k < r->models; k++) SPOT_TRY(spot_match_rows(r->p->c, r->row[k], r->s[0], r->s[k], k));
     for (int k = 0; k < r->models; k++)
@@ -372,7 +373,7 @@ spot_status spot_report_findings(spot_ctx *c, const char *path, int models, cons
         how = add_pictures(&r);
     }
     how = spot_page_write(&page, path, how);
-    for (int k = 0; k < models; k++) free(r.row[k]), free(r.mine[k]);
+    for (int k = 0; k < models; k++) free(r.row[k]), free(r.mine[k]), free(r.number[k]);
     free(r.place);
     free(r.map);
     free(r.place_of);

@@ -153,6 +153,8 @@ void spot_page_slice(spot_findings_page *r, int model, const spot_finding *f, co
     const spot_proof *v = s->proof;
 
     spot_json_object(p->at, NULL);
+    spot_json_put_int(p->at, "number", r->number[model][(f - r->f[model]->finding) * SPOT_MAX_HYPOTHESES + (s - f->slice)]);
+    spot_json_put_int(p->at, "kind", (int)spot_slice_kind_of(f, s));
     spot_json_put_int(p->at, "size", s->size);
     spot_json_put_int(p->at, "wrong", s->wrong);
     spot_page_real(p, "rate", s->error_rate);

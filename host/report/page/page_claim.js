@@ -1,5 +1,5 @@
-// page_claim.js - what is claimed of each slice; its number, which counts through all classes; its name; its address, by which
-// a link finds it again.
+// page_claim.js - what is claimed of each slice; its name; its address, by which a link finds it again. Its kind and its number,
+// which counts through all classes, are those of the console and of slices.json (spot_slice_order).
 //
 // kind    confirmed, suggested, chance: by the test
 //         open: not tested, with more errors than the rest of its class
@@ -17,29 +17,15 @@ const Claim = (() => {
     : place(s).n ? place(s).wrong / place(s).n : 0;
   const rate = s => s.proof && s.proof.judged ? s.proof.wrong / s.proof.judged : s.rate;
 
-  // More of it is wrong than of the rest of its class: the others are no blindspots, whatever their method says.
-  const standsOut = s => place(s).n > s.size && s.rate > (place(s).wrong - s.wrong) / (place(s).n - s.size);
-
-  function kind(s) {
-    if (isRun) return "open";
-    if (!s.proof) return standsOut(s) ? "open" : "fine";
-    if (s.proof.claim) return s.proof.claim > 1 ? "confirmed" : "suggested";
-    return s.proof.excess[0] !== null && s.proof.excess[0] <= 0 ? "fine" : "chance";
-  }
-
-  // With a proof, the excess to expect on new rows; without, wrong rows beyond those that the class's rate gives.
-  function weight(s) {
-    if (s.proof) return s.proof.shrunk ?? s.proof.excess[0] ?? -1;
-    return s.wrong - s.size * classRate(s);
-  }
-
-  const order = (a, b) => KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind) || b.weight - a.weight || b.size - a.size ||
-                          a.finding - b.finding || a.rank - b.rank;
+  // By number; in a run, where each finding has numbers of its own, by the wrong rows beyond those that the rate gives.
+  const weight = s => s.wrong - s.size * classRate(s);
+  const order = isRun ? (a, b) => weight(b) - weight(a) || b.size - a.size || a.finding - b.finding || a.rank - b.rank
+    : (a, b) => a.number - b.number || a.finding - b.finding || a.rank - b.rank;
 
   const methods = s => s.own ? ["lasso"] : !s.proof ? [what.findings[s.finding].method]
     : [...new Set(s.proof.pieces.map(e => (Data.model(s.place).methods || [])[e.method]).filter(Boolean))];
 
-  // The slices that are numbered together: those of a model, and without a proof of one method with one seed.
+  // The series of a slice: its model, and without a proof its method and seed.
   function series(s) {
     const f = what.findings[s.finding], part = [];
     if (isRun) part.push(Data.placeName(s.place));
@@ -52,19 +38,12 @@ const Claim = (() => {
   function begin() {
     what.findings.forEach((f, i) => f.slices.forEach((s, k) => {
       Object.assign(s, { finding: i, place: f.place, rank: k + 1 });
-      s.kind = kind(s);
-      s.weight = weight(s);
+      s.kind = isRun ? "open" : KINDS[s.kind];
+      if (isRun) s.number = s.rank;
+      s.address = [...series(s), `slice-${s.number}`].join(".");
+      at.set(s.address, s);
       all.push(s);
     }));
-    const numbers = new Map();
-    for (const s of [...all].sort(order)) {
-      const part = series(s), key = part.join(".");
-      const number = (numbers.get(key) || 0) + 1;
-      numbers.set(key, number);
-      s.number = isRun ? s.rank : number;
-      s.address = [...part, `slice-${s.number}`].join(".");
-      at.set(s.address, s);
-    }
   }
 
   // Slices of several classes with one cause, by model and number; and a cause's figures.

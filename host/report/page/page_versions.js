@@ -27,8 +27,8 @@ function lead() {
   const verdict = what.equal ? "Both versions have the same rows wrong. "
     : what.failed ? [name(1), " is worse than ", name(0), ". "]
       : ["Nothing is shown to be worse in ", name(1), " than in ", name(0), ". "];
-  const slices = what.slices.length ? `Of ${plural(what.slices.length, "confirmed blindspot")}: ${list(part)}. `
-    : "No blindspot of either version is confirmed. ";
+  const slices = what.slices.length ? `Of ${plural(what.slices.length, "slice")}: ${list(part)}. `
+    : "No blindspot of either version is confirmed, and no slice changed. ";
   $("lead").append(h("b", {}, ...[verdict].flat()), slices,
     classes.length ? `Worse as a whole: ${list(classes.slice(0, 5))}${classes.length > 5 ? ", …" : ""}. ` : "",
     what.outside ? `${plural(what.outside, "row")} outside these slices turned wrong.` : "");
@@ -130,11 +130,11 @@ function card(s, i) {
 }
 
 function slices() {
-  $("slices-key").textContent = "A confirmed blindspot of either version, on rows that did not choose it. Bar: error rate; " +
-    "the tick: that of the whole class. " + (Picture.any ? "✕: wrong now." : "");
+  $("slices-key").textContent = "A confirmed blindspot of either version, or a slice that changed, on rows that did not " +
+    "choose it. Bar: error rate; the tick: that of the whole class. " + (Picture.any ? "✕: wrong now." : "");
   if (what.slices.length) $("slices").append(...what.slices.map(card));
-  else $("slices").replaceWith(h("p", { class: "empty" }, "No blindspot of either version is confirmed. The classes as " +
-    "wholes are below."));
+  else $("slices").replaceWith(h("p", { class: "empty" }, "No blindspot of either version is confirmed, and no slice " +
+    "changed. The classes as wholes are below."));
 }
 
 // ---- outside, and whole classes ----
@@ -166,8 +166,8 @@ function help() {
   $("help").append(
     p(what.rotations ? `Slices were found ${what.rotations} times, each time in the errors of each version on the rows outside ` +
         "one part, and compared on this part."
-      : "Slices were found and confirmed in the errors of both versions together, so that the search could not know which " +
-        "version made an error.", " Compared are rows that joined a slice by their features alone, blind to the answers."),
+      : "Slices were found and tested in the errors of both versions together, so that the search could not know which " +
+        "version made an error. One that is not confirmed is shown if it changed.", " Compared are rows that joined a slice by their features alone, blind to the answers."),
     p("The test is McNemar’s, exact: of the rows that only one version has wrong, how many does the new one? ",
       `${plural(what.tests, "test")} in each direction, corrected together (Holm), at the level ${percent(what.level)}.`),
     h("ul", {}, ...Object.values(SAID).map(t => h("li", {}, t))),
