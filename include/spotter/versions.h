@@ -21,7 +21,7 @@
  * part by the vote of nearest rows and compared there. Each part, and all classes together, get an equal share of `level`,
  * fixed in advance, because the number of slices outside one part depends on the errors of the others. This tells whose errors
  * show a slice with no more than these errors, costs 2 R searches, and has an R-th of the rows for each test: of blindspots of
- * 60 rows among 2,000 that rise from 10 to 45 % wrong it calls 29 of 60 new or worse, the search in pairs 463 of 600.
+ * 60 rows among 2,000 that rise from 10 to 45 % wrong it calls 29 of 60 new or worse, the search in pairs 47 of 60.
  *
  * Slices that are nearly the same rows are merged afterwards, for display; a merged slice has the least corrected p of its
  * pieces, which stays valid. A version confirms a slice if a search in its errors did (rotations), or if it has more of the

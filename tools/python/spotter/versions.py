@@ -204,15 +204,15 @@ def compare(embeddings: Any, targets: Any, probs_v1: Any, probs_v2: Any, method:
             level: float = 0.05, rotations: int = 0, seed: int = 0) -> Comparison:
     """Compares version 2 of a classifier with version 1 on the same rows, blindspot by blindspot, and returns a Comparison.
 
-    embeddings, targets, probs: as a method's fit takes them, in the same order. method: what finds slices, such as
-    PlaneSpot(reduce="tsne"); its target_class, seed, device and threads count. names, data: names of the versions and of the
+    embeddings, targets, probs: as a method's fit takes them, in the same order. method: what finds slices,
+    by default Ward(); its target_class, seed, device and threads count. names, data: names of the versions and of the
     rows. margin: a difference of error rates that counts as none. level: the chance that an equal version is called worse.
     rotations: 0, or the number of parts outside each of which slices are found with one version's errors. seed: of the
     parts."""
     from ._fitted import Subject
-    from .methods import PlaneSpot
+    from .methods import Ward
 
     first = Subject(embeddings, targets, probs_v1, None, None, None)
     second = Subject(first.feature, targets, probs_v2, None, None, None)
-    return compare_subjects(first, second, PlaneSpot() if method is None else method, names, data, margin, level,
+    return compare_subjects(first, second, Ward() if method is None else method, names, data, margin, level,
                             rotations, seed)
