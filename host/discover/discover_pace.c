@@ -115,9 +115,9 @@ static spot_status time_methods(spot_ctx *c, spot_arena *a, double *seconds, con
 /* Pairs of rows of a class that the search for the neighbours of judging rows compares. */
 static double pairs_of(const spot_proof_options *p, int n)
 {
-    const double judging = p->parts == 1 ? p->holdout : 0.5;
+    const double found = share_of(p);
 
-    return p->parts * judging * (1 - judging) * n * n;
+    return p->parts * found * (1 - found) * n * n;
 }
 
 /* The votes of a proof: each judging row's nearest rows, once, however many searches there are. Timed: one half of v's rows
@@ -173,10 +173,9 @@ static void estimate_time(spot_ctx *c, double *seconds, const spot_subject *s, c
 static void add_proof(const spot_ctx *c, spot_bytes *bytes, const spot_subject *s, const spot_discover_options *o,
                       const spot_candidate *candidates, int count)
 {
-    const double share = o->proof->parts == 1 ? 1 - o->proof->holdout : 0.5;
+    const int rows = (int)fmin(s->n, share_of(o->proof) * s->n + s->classes + 1);
 
-    bytes->host += spot_proof_bytes(c, s, o, candidates, count)
-                 + spot_proof_subject_bytes(s, o, (int)fmin(s->n, share * s->n + s->classes + 1));
+    bytes->host += spot_proof_bytes(c, s, o, candidates, count) + spot_proof_subject_bytes(s, o, rows);
 }
 
 spot_status spot_discover_cost(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, spot_bytes *bytes,
