@@ -5,6 +5,7 @@
  * of its ids, and the ids, for that script to compare. ctest: threads */
 #define _GNU_SOURCE
 #include "golden_file.h"
+#include "check_folder.h"
 
 #include <unistd.h>
 #include <zlib.h>
@@ -105,30 +106,17 @@ TEST(difficult_texts_have_the_ids_of_others)
 
 /* -- vocabularies -------------------------------------------------------------------------------------------------- */
 
-static char folder[] = "/tmp/spot_bpe_XXXXXX";
-
 static const char *write_file(const char *name, const char *bytes, size_t n)
 {
     static char path[128];
     FILE *f;
 
-    if (folder[14] == 'X') assert_non_null(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(path, sizeof path, "%s/%s", root, name);
     f = fopen(path, "wb");
     assert_non_null(f);
     assert_int_equal(fwrite(bytes, 1, n, f), n);
     fclose(f);
     return path;
-}
-
-static void remove_file(const char *name)
-{
-    char path[128];
-
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    remove(path);
-    rmdir(folder);                                 /* the last one takes the folder along */
-    if (access(folder, F_OK)) memcpy(folder + 14, "XXXXXX", 6);
 }
 
 static char *read_text(const char *path, size_t *n)
@@ -142,7 +130,7 @@ static char *read_text(const char *path, size_t *n)
     return bytes;
 }
 
-TEST(a_packed_vocabulary_is_unpacked)
+TEST_IN_FOLDER(a_packed_vocabulary_is_unpacked)
 {
     size_t n;
     char *text = read_text("golden/bpe/merges.txt", &n), path[128];
@@ -164,7 +152,6 @@ TEST(a_packed_vocabulary_is_unpacked)
     fclose(cut);
     CHECK_FAILS(&c, spot_bpe_open(&c, &t, path, 0, SPOT_BPE_FAST), SPOT_INPUT, "damaged or cut short");
     assert_null(t);
-    remove_file("packed");
     free(text);
 }
 
@@ -183,7 +170,7 @@ TEST(the_model_says_how_many_tokens_there_are)
     CHECK_FAILS(&c, spot_bpe_open(&c, &t, "golden/bpe", -1, SPOT_BPE_FAST), SPOT_INVALID, "-1 tokens");
 }
 
-TEST(broken_merges_get_their_sentence)
+TEST_IN_FOLDER(broken_merges_get_their_sentence)
 {
     static const struct { const char *text, *words; } cases[] = {
         { "#version\na b\nab c d\n", "line 3 is no pair" },
@@ -201,7 +188,6 @@ TEST(broken_merges_get_their_sentence)
         CHECK_FAILS(&c, spot_bpe_open(&c, &t, path, 0, SPOT_BPE_FAST), SPOT_INPUT, cases[i].words);
         assert_null(t);
     }
-    remove_file("merges.txt");
 }
 
 /* One place of a good file is changed. */
@@ -218,11 +204,10 @@ static void check_changed(const char *name, const char *from, const char *to, co
     snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
     CHECK_FAILS(&c, spot_bpe_open(&c, &t, write_file(name, changed, strlen(changed)), 0, SPOT_BPE_FAST), SPOT_INPUT, words);
     assert_null(t);
-    remove_file(name);
     free(text);
 }
 
-TEST(broken_files_of_hugging_face_get_their_sentence)
+TEST_IN_FOLDER(broken_files_of_hugging_face_get_their_sentence)
 {
     check_changed("tokenizer.json", "\"!\":0", "\"!\":1", " has the id 1, and so has another symbol");
     check_changed("tokenizer.json", "\"!\":0", "\"!\":-1", "the id of \"!\" is no number");
@@ -328,7 +313,7 @@ TEST(doubtful_texts_are_counted)
 
 /* A million letters without a space are one word. With 'a' and 'aa' to merge, half a minute would tell that each merge looks at
  * the whole word. */
-TEST(a_word_of_a_million_letters_takes_no_longer)
+TEST_IN_FOLDER(a_word_of_a_million_letters_takes_no_longer)
 {
     enum { LETTERS = 1 << 20 };
     spot_ctx c = check_ctx(1);
@@ -350,7 +335,6 @@ TEST(a_word_of_a_million_letters_takes_no_longer)
     for (int i = 2; i < length - 2; i++) assert_int_equal(id[i], id[1]);
     assert_int_equal(length, 1 + LETTERS / 4);
     spot_bpe_close(t);
-    remove_file("merges.txt");
     free(text);
     free(id);
 }

@@ -2,12 +2,12 @@
  * that can be checked by hand, features found by ids, wrong files. */
 #define _GNU_SOURCE
 #include "checks.h"
+#include "check_folder.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "discover/detection_match.h"
 #include "spotter/array.h"
@@ -177,25 +177,25 @@ static const char hand_found[] = "["
     "{\"image_id\": 6, \"category_id\": 2, \"bbox\": [1120, 1040, 100, 100], \"score\": 0.5},"   /* 6: both, at the threshold */
     "{\"image_id\": 6, \"category_id\": 2, \"bbox\": [-5, 0, 9, 9], \"score\": 1.0}]";           /* 7: background */
 
-/* Writes a file below /tmp; its name. */
+/* Writes a file into the test's folder; its name. The last eight names stay. */
 static const char *file_of(const char *text)
 {
-    static char path[8][64];
+    static char path[8][96];
     static int used;
-    char *name = path[used++ % LEN(path)];
-    int fd;
+    char *name = path[used % LEN(path)];
+    FILE *f;
 
-    strcpy(name, "/tmp/test_detections_XXXXXX");
-    fd = mkstemp(name);
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
-    close(fd);
+    snprintf(name, sizeof path[0], "%s/%d.json", root, used++);
+    f = fopen(name, "w");
+    assert_non_null(f);
+    assert_true(fputs(text, f) >= 0);
+    assert_int_equal(fclose(f), 0);
     return name;
 }
 
 typedef struct { const char *id, *cls; int wrong; const char *reason; float confidence; } wanted_row;
 
-TEST(rows_made_by_hand)
+TEST_IN_FOLDER(rows_made_by_hand)
 {
     static const wanted_row want[] = {
         { "a.png#71", "cat: objects", 0, "", 0.9f },           { "a.png#72", "cat: objects", 1, "localisation", 0 },
@@ -266,18 +266,20 @@ TEST(confidence_says_what_is_wrong)
 
 /* ---- features ---- */
 
-TEST(features_are_found_by_ids)
+TEST_IN_FOLDER(features_are_found_by_ids)
 {
     spot_ctx c = check_ctx(1);
     spot_detection_options o = options_at(0.5, 0.5);
     spot_subject_files files = { .coco = TRUTH, .detections = &o };
     spot_subject s, t;
-    char npy[] = "/tmp/test_detections_npy_XXXXXX", csv[] = "/tmp/test_detections_XXXXXX.csv", ids[64];
+    char npy[96], csv[96], ids[128];
     float *v;
     FILE *f;
 
-    close(mkstemp(npy));
-    f = fdopen(mkstemps(csv, 4), "w");
+    snprintf(npy, sizeof npy, "%s/features.npy", root);
+    snprintf(csv, sizeof csv, "%s/ids.csv", root);
+    f = fopen(csv, "w");
+    assert_non_null(f);
     CHECK_OK(&c, spot_subject_read(&c, &s, &files));
     v = malloc(((size_t)s.n + 1) * 2 * sizeof *v);
     fputs("id\n\"nobody, \"\"here\"\"\"\n", f);
@@ -301,13 +303,11 @@ TEST(features_are_found_by_ids)
     CHECK_FAILS(&c, spot_subject_read(&c, &t, &files), SPOT_INPUT, "none of the ids is");
     spot_subject_close(&s);
     free(v);
-    unlink(npy);
-    unlink(csv);
 }
 
 /* ---- wrong files ---- */
 
-TEST(wrong_detections_get_their_sentence)
+TEST_IN_FOLDER(wrong_detections_get_their_sentence)
 {
 #define D(image, category, box, score) \
     "[{\"image_id\":" image ",\"category_id\":" category ",\"bbox\":" box ",\"score\":" score "}]"
@@ -331,12 +331,10 @@ TEST(wrong_detections_get_their_sentence)
         spot_subject s;
         o.file = file_of(cases[i].text);
         CHECK_FAILS(&c, spot_subject_read(&c, &s, &files), SPOT_INPUT, cases[i].words);
-        unlink(files.coco);
-        unlink(o.file);
     }
 }
 
-TEST(nothing_and_crowds_alone)
+TEST_IN_FOLDER(nothing_and_crowds_alone)
 {
     static const char crowd[] = "{\"images\":[{\"id\":1,\"file_name\":\"a\"}],\"categories\":[{\"id\":1,\"name\":\"c\"}],"
         "\"annotations\":[{\"image_id\":1,\"category_id\":1,\"bbox\":[0,0,9,9],\"iscrowd\":1}]}";
