@@ -10,6 +10,7 @@
 
 #include "check_folder.h"
 #include "spotter/discover.h"
+#include "spotter/proof.h"
 #include "spotter/rng.h"
 #include "spotter/store.h"
 
@@ -442,6 +443,43 @@ TEST(rows_of_several_classes)
     spot_findings_close(&f);
     o.cls = SPOT_ALL_CLASSES;
     CHECK_FAILS(&c, spot_discover(&c, &f, &x.s, &o), SPOT_USAGE, "each class by itself");
+}
+
+static void count_guessing(void *user, spot_log_level level, const char *text)
+{
+    *(int *)user += level == SPOT_LOG_WARN && strstr(text, "which guessing among 2 classes explains");
+}
+
+/* A classifier that guesses is told, once; one that is right, one of several classes known by the label's probability alone,
+ * and one without classes are not. */
+TEST(guessing_is_told)
+{
+    const spot_bdm_config bdm = planespot(SPOT_REDUCE_PCA);
+    spot_discover_options o = options(&bdm, 1);
+    spot_proof_options proof = spot_proof_defaults();
+    spot_ctx c = check_ctx(2);
+    static subject x;
+    spot_findings f;
+    int told = 0;
+
+    make_subject(&x);
+    c.on_log = count_guessing;
+    c.user = &told;
+    for (int i = 0; i < N; i++) x.target[i] %= 2;
+    x.s.classes = 2;
+    CHECK_OK(&c, spot_discover(&c, &f, &x.s, &o));
+    spot_findings_close(&f);
+    assert_int_equal(told, 0);
+    for (int i = 0; i < N; i++) x.confidence[i] = i % 20 < 10 ? 0.3f : 0.8f;
+    x.s.classes = 4;
+    CHECK_OK(&c, spot_discover(&c, &f, &x.s, &o));
+    spot_findings_close(&f);
+    assert_int_equal(told, 0);
+    x.s.classes = 2;
+    o.proof = &proof;
+    CHECK_OK(&c, spot_discover(&c, &f, &x.s, &o));
+    spot_findings_close(&f);
+    assert_int_equal(told, 1);
 }
 
 TEST(wrong_arguments)
