@@ -145,6 +145,40 @@ static void assert_same(const spot_finding *a, const spot_finding *b)
 }
 
 /* 200 components on classes of 297 rows and fewer: a class of 30 rows fails, and the other two are as they are without it. */
+static size_t bytes_of_fits(subject *x)
+{
+    const spot_bdm_config bdm = spot_bdm_defaults(SPOT_WARD);
+    spot_discover_options o = options(&bdm, 1);
+    spot_proof_options proof = spot_proof_defaults();
+    spot_ctx c = check_ctx(1);
+    spot_bytes without, with;
+
+    o.proof = &proof;
+    CHECK_OK(&c, spot_discover_cost(&c, &x->s, &o, &without, NULL));
+    o.fit = true;
+    CHECK_OK(&c, spot_discover_cost(&c, &x->s, &o, &with, NULL));
+    return with.host - without.host;
+}
+
+/* Fits that are kept after a proof have the features of all rows, those of classes that are left out, too. */
+TEST(stated_memory_counts_rows_that_are_left_out)
+{
+    static subject x;
+    size_t all;
+    int n = 0;
+
+    make_subject(&x);
+    all = bytes_of_fits(&x);
+    for (int i = 0; i < N; i++) {
+        if (x.target[i] > 1) continue;
+        memmove(x.feature[n], x.feature[i], sizeof x.feature[n]);
+        x.confidence[n] = x.confidence[i];
+        x.target[n++] = x.target[i];
+    }
+    x.s.n = n;
+    assert_true(n < 2 * N / 3 + 1 && all >= bytes_of_fits(&x) + (size_t)(N - n) * D * sizeof(float));
+}
+
 TEST(failures_stay_alone)
 {
     spot_bdm_config bdm[2] = { planespot(SPOT_REDUCE_PCA), planespot(SPOT_REDUCE_PCA) };
