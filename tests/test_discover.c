@@ -70,6 +70,28 @@ static spot_discover_options options(const spot_bdm_config *bdm, int bdms)
     return o;
 }
 
+/* Without a choice of methods: those that `spotter discover` and `check` take. */
+TEST(default_methods)
+{
+    const spot_discover_options o = spot_discover_defaults();
+    spot_bdm_config named[2];
+    spot_ctx c = check_ctx(2);
+    static subject x;
+    spot_findings f;
+    int found = 0;
+
+    make_subject(&x);
+    assert_int_equal(o.bdms, 2);
+    memcpy(named, o.bdm, sizeof named);
+    assert_int_equal(named[0].method, SPOT_JOINSPOT);
+    assert_int_equal(named[1].method, SPOT_WARD);
+    CHECK_OK(&c, spot_discover(&c, &f, &x.s, &o));
+    assert_int_equal(f.count, 4);                              /* of two classes */
+    for (int i = 0; i < f.count; i++) found += f.finding[i].slices > 0;
+    assert_int_equal(found, 4);
+    spot_findings_close(&f);
+}
+
 TEST(finds_what_was_planted)
 {
     const spot_bdm_config bdm[] = { planespot(SPOT_REDUCE_TSNE), planespot(SPOT_REDUCE_PCA) };
