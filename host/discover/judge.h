@@ -95,7 +95,8 @@ spot_status spot_proof_chance(spot_proving *j);
 
 /* ---- proof_facts.c ---- */
 
-void   spot_learn_excesses(spot_proving *j);
+/* j->weight: the prior of the excesses, learned from j->piece; the posterior mean of the excess of `rows` judged rows. */
+spot_status spot_learn_excesses(spot_proving *j);
 double spot_shrunk_excess(const spot_proving *j, int rows, int wrong, double rate);
 spot_status spot_learn_expected(spot_proving *j);
 void   spot_proof_facts(const spot_proving *j, const spot_proved *k, const uint64_t *judged, spot_slice *slice);

@@ -19,7 +19,7 @@ static spot_status prove_all(spot_proving *j, spot_findings *f, spot_candidate *
     if (j->left)
         spot_log(j->c, SPOT_LOG_INFO, "%d slices are no test: they fail no more often than their class where they were found, "
                  "are nearly all of it, or have no judging row", j->left);
-    spot_learn_excesses(j);
+    SPOT_TRY(spot_learn_excesses(j));
     SPOT_TRY(spot_proof_merge(j));
     SPOT_TRY(spot_proof_findings(j, f, *candidates, count));
     return spot_proof_causes(j->c, f, j->s);

@@ -74,7 +74,7 @@ typedef struct {
     int           judged, wrong;       /* over its pieces: judged rows, each counted once; wrong ones among them */
     double        class_rate;  /* error rate of the judged rows' classes */
     spot_interval excess;      /* error rate of the judged rows less class_rate, with its 95 % interval */
-    double        shrunk;      /* `excess` shrunk towards the mean of all judged slices: to expect on new rows */
+    double        shrunk;      /* the excess to expect on new rows: its posterior mean, by a prior learned from all slices */
     double        cell;        /* error rate that predicted class and confidence alone let expect; NaN: no probabilities */
     int           predicted;   /* the class that most of its wrong rows are taken for; -1: not known */
     double        predicted_share;     /* of its wrong rows */
