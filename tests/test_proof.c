@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "check_folder.h"
-#include "discover/judge.h"
 #include "discover/vote.h"
 #include "fit/statistics.h"
 #include "formats/safetensors.h"
@@ -178,59 +177,6 @@ static spot_discover_options plain_options(const spot_bdm_config *bdm, int bdms,
     o.proof = p;
     o.neighbours = 0;
     return o;
-}
-
-/* ---- excesses to expect on new rows ---- */
-
-enum { FAMILY = 400 };
-
-/* Slices of which a share of `none` has the class's rate of 0.15 and the rest more by 0.25 to 0.8. Of those with at least 3
- * standard deviations, in `families` of `size`: their true excess over the one that is to be expected; *judged: over what was
- * counted. */
-static double truth_over_shrunk(int families, int size, double none, double *judged)
-{
-    double truth = 0, shrunk = 0, counted = 0, rate = 0.15;
-    static spot_judged piece[FAMILY];
-    static double excess[FAMILY];
-
-    for (int f = 0; f < families; f++) {
-        spot_rng r = spot_rng_at(11, SPOT_RNG_BOOTSTRAP, (uint32_t)f, (uint32_t)size);
-        spot_ctx c = check_ctx(1);
-        spot_proving j = { .c = &c, .pieces = size, .piece = piece };
-        for (int i = 0; i < size; i++) {
-            spot_piece *p = &piece[i].said;
-            bool same = spot_rng_uniform(&r) < none;
-            excess[i] = same ? 0 : 0.25 + 0.55 * spot_rng_uniform(&r);
-            p->judged = 8 + (int)(30 * spot_rng_uniform(&r));
-            p->base = rate * p->judged;
-            p->wrong = 0;
-            for (int k = 0; k < p->judged; k++) p->wrong += spot_rng_uniform(&r) < rate + excess[i];
-        }
-        CHECK_OK(&c, spot_learn_excesses(&j));
-        for (int i = 0; i < size; i++) {
-            const spot_piece *p = &piece[i].said;
-            if (p->wrong - p->base < 3 * sqrt(p->base * (1 - rate))) continue;
-            truth += excess[i];
-            shrunk += spot_shrunk_excess(&j, p->judged, p->wrong, rate);
-            counted += (double)p->wrong / p->judged - rate;
-        }
-    }
-    *judged = truth / counted;
-    return truth / shrunk;
-}
-
-/* The first prior alone gives 1.04, 1.04 and 1.05 here. */
-TEST(excesses_to_expect_are_true_on_average)
-{
-    double judged[3];
-    const double large = truth_over_shrunk(10, FAMILY, 0.7, &judged[0]), middle = truth_over_shrunk(40, 100, 0.7, &judged[1]),
-                 few = truth_over_shrunk(400, 12, 0.5, &judged[2]);
-
-    printf("true over shrunk excess, and over the counted one: %.3f (%.3f), %.3f (%.3f), %.3f (%.3f)\n", large, judged[0], middle,
-           judged[1], few, judged[2]);
-    CHECK_NEAR(large, 1, 0.02);
-    CHECK_NEAR(middle, 1, 0.03);
-    CHECK_NEAR(few, 1, 0.06);
 }
 
 /* 100 worlds without structure at 5 %: more than 13 with a confirmed slice have a probability below 0.001. */

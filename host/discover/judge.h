@@ -77,7 +77,7 @@ static inline bool spot_has_bit(const uint64_t *bit, int i) { return bit[i / 64]
 
 /* ---- proof_run.c ---- */
 
-/* Fills j->piece with the pieces of a run with these errors: tested, and their p corrected. */
+/* Fills j->piece with the pieces of a run with these errors: tested, and, unless j->quiet, their p corrected. */
 spot_status spot_proof_run(spot_proving *j, spot_run_errors errors);
 
 /* Rows of the class at these bits, wrong ones among them, and the wrong ones that the rates of `part` let expect; part -1: of
@@ -87,6 +87,11 @@ spot_counted spot_count_rows(const spot_proving *j, const spot_proved *k, const 
 
 /* Sets is_wrong and tally of all classes. */
 void spot_proof_tally(spot_proving *j);
+
+/* ---- proof_correct.c ---- */
+
+/* said.corrected of all pieces, of the run whose tally stands. */
+spot_status spot_proof_correct(spot_proving *j);
 
 /* ---- proof_chance.c ---- */
 

@@ -49,8 +49,8 @@ static void warn_of_guessing(spot_ctx *c, const spot_subject *s)
     for (int i = 0; i < s->n; i++) right += !spot_subject_wrong(s, i, s->target[i]);
     p = spot_binomial_tail(right, s->n, 1.0 / s->classes);
     if (p > GUESSING)
-        spot_log(c, SPOT_LOG_WARN, "%d of %d rows are right, which guessing among %d classes explains (p = %.2g); are the inputs "
-                 "prepared as in training, and the classes in the same order?", right, s->n, s->classes, p);
+        spot_log(c, SPOT_LOG_WARN, "%d of %d rows are right, which guessing among %d classes explains (p = %.2g); are the "
+                 "inputs prepared as in training, and the classes in the same order?", right, s->n, s->classes, p);
 }
 
 spot_status spot_discover(spot_ctx *c, spot_findings *f, const spot_subject *s, const spot_discover_options *o)
