@@ -5,9 +5,9 @@
  * every class as many wrong rows, at random. A draw gives every slice of the other part a p, and a slice's corrected p is the
  * share of draws in which the least p of it and of all slices with a greater p is not above its own (Westfall and Young 1993,
  * step-down, least p). The membership of judging rows is blind to their errors, so where the rows of slices fail as their
- * classes do, the errors as they are are one more such draw, and the share, (1 + count) / (1 + DRAWS), is exact. In a class with
- * a blindspot the other slices fail less than in the draws, which errs on the safe side. Classes are drawn independently, also
- * where rows have several.
+ * classes do, the errors as they are are one more such draw, and the share, (1 + count) / (1 + DRAWS), is exact. In a class
+ * with a blindspot the other slices fail less than in the draws, which errs on the safe side. Classes are drawn independently,
+ * also where rows have several.
  *
  * The slices of one part depend on the errors that judge those of the other part. So each part is a family of its own, and
  * where both have tests the corrected p is doubled. Holm's p of the same family is never below the share of infinitely many
@@ -32,7 +32,7 @@ typedef struct {
     int         part, n;       /* of the judging rows; tests */
     slice_test *test;          /* (n): the least p first */
     int        *by_class, *first;      /* (n): tests, class by class; (classes + 1): where those of a class begin */
-    int        *order, *start; /* rows of the part, class by class, in each stratum by stratum; (classes + 1) where a class's begin */
+    int        *order, *start; /* rows of the part, class by class, in each stratum by stratum; (classes + 1): as first */
     double     *tails, *scratch;
     int        *above;         /* (n): draws */
     uint64_t   *wrong;         /* (threads, words) */
