@@ -58,7 +58,8 @@ static double p_of_slice(small_proof *x, int h, uint64_t wrong)
     return spot_stratified_tail(x->tally, x->j.strata, __builtin_popcountll(x->judged[h] & wrong), scratch);
 }
 
-/* Over all sets of wrong rows with as many in each stratum: in how many a slice of no lesser p than `h` has has at most its p. */
+/* The share of all sets of as many wrong rows in each stratum in which a slice whose p is not less than that of h has at most
+ * that p. */
 static double by_all_sets(small_proof *x, int h, uint64_t wrong)
 {
     const uint64_t even = 0x5555;
@@ -163,8 +164,8 @@ TEST(excesses_to_expect_are_true_on_average)
     const double large = truth_over_shrunk(10, FAMILY, 0.7, &judged[0]), middle = truth_over_shrunk(40, 100, 0.7, &judged[1]),
                  few = truth_over_shrunk(400, 12, 0.5, &judged[2]);
 
-    printf("true over shrunk excess, and over the counted one: %.3f (%.3f), %.3f (%.3f), %.3f (%.3f)\n", large, judged[0], middle,
-           judged[1], few, judged[2]);
+    printf("true over shrunk excess, and over the counted one: %.3f (%.3f), %.3f (%.3f), %.3f (%.3f)\n", large, judged[0],
+           middle, judged[1], few, judged[2]);
     CHECK_NEAR(large, 1, 0.02);
     CHECK_NEAR(middle, 1, 0.03);
     CHECK_NEAR(few, 1, 0.06);

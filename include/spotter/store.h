@@ -50,7 +50,7 @@ spot_status spot_folder_of(spot_ctx *c, const char *path);
 
 typedef struct {
     char dir[1024];
-    bool brief;            /* values take moments to compute: no fsync. A power cut may damage them; then they are computed again */
+    bool brief;            /* values take moments: no fsync. A power cut may damage them; then they are computed again */
 } spot_store;
 
 /* Makes the directory tree where it is missing. Removes temp files of this program that are an hour old or older. SPOT_IO if
