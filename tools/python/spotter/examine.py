@@ -30,7 +30,8 @@ class Examine(Classifier):
     def __init__(self, predict: Callable[[Array], Any], objects: Union[Place, Mapping[str, Any]], size: int = 224,
                  renders: int = 1000, seeds: int = 3, examiners: Sequence[Union[str, Dict[str, Any]]] = ("cem",),
                  identity: Optional[str] = None, device: str = "auto", threads: int = 0, verbose: bool = False, *,
-                 render: Group = None, search: Group = None, valid: Group = None, maps: Group = None, classes: Groups = None, factors: Groups = None) -> None:
+                 render: Group = None, search: Group = None, valid: Group = None, maps: Group = None, classes: Groups = None,
+                 factors: Groups = None) -> None:
         given = objects if isinstance(objects, Mapping) else {"catalogue": str(objects)}
         self.config = {
             "study": "examine",
