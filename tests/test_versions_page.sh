@@ -51,7 +51,7 @@ PYTHON
 rows=(-e e.npy -y rows.csv:label -i rows.csv:id -m planespot-pca)
 run 0 "" discover "${rows[@]}" -p p1.npy --images pics --threads 2 --out v1
 grep -q '5 classes .* one cause$' out || fail "no line for the cause: $(cat out)"
-grep -q '5 slices that are alike, .* taken for this class: ' out || fail "no classes below the cause"
+grep -q '5 slices that are alike, .* taken for this class; rows: ' out || fail "no classes below the cause"
 [ "$(grep -c 'could not be read: ' err)" = 20 ] || fail "unreadable pictures are not named: $(cat err)"
 grep -q '25 of 1800 pictures could not be read; the first are named' err || fail "unreadable pictures are not counted"
 /usr/bin/python3 - <<'PYTHON' || fail "slices.json or slices.csv"

@@ -65,7 +65,7 @@ static void print_cause(int cause, int number, const spot_findings *f, const spo
     printf("  %6d  %6d  %3.0f %%  %3.0f %%  %+4.0f %%  ", x.size, x.judged, 100.0 * x.judged_wrong / x.judged,
            100 * x.class_rate, 100 * x.shrunk);
     print_name(s->class_name[x.predicted], 12);
-    printf("  %7.2g  one cause\n      %d slices that are alike, %.0f %% of their wrong rows taken for this class: ", x.p,
+    printf("  %7.2g  one cause\n      %d slices that are alike, %.0f %% of their wrong rows taken for this class; rows: ", x.p,
            x.slices, 100 * x.predicted_share);
     for (int i = 0, shown = 0; i < f->count; i++) {
         int rows = 0;
@@ -73,7 +73,7 @@ static void print_cause(int cause, int number, const spot_findings *f, const spo
             if (f->finding[i].slice[k].proof->cause == cause) rows += f->finding[i].slice[k].size;
         if (!rows) continue;
         snprintf(text, sizeof text, "%.30s", s->class_name[f->finding[i].cls]);
-        printf("%s%s %d", shown++ ? ", " : "", spot_plain(text), rows);
+        printf("%s%d of %s", shown++ ? ", " : "", rows, spot_plain(text));
     }
     printf("\n");
 }

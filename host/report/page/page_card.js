@@ -135,7 +135,7 @@ const Card = (() => {
     const rows = new Map();
 
     for (const s of list) rows.set(Claim.className(s), (rows.get(Claim.className(s)) || 0) + s.size);
-    return [...rows].flatMap(([name, n], i) => [i ? ", " : null, h("bdi", {}, name), ` ${count(n)}`]);
+    return [...rows].flatMap(([name, n], i) => [i ? ", " : null, `${count(n)} of `, h("bdi", {}, name)]);
   }
 
   // Slice numbers in short: 1 to 3, 7.
@@ -159,7 +159,7 @@ const Card = (() => {
       h("span", { class: "line" }, h("span", { class: "rank" }, span(list)),
         h("span", { class: "where" }, `One cause in ${count(t.classes)} classes`),
         h("span", { class: "claim confirmed" }, "confirmed blindspots"), numbers),
-      h("span", { class: "who" }, "predicted as ", h("bdi", { class: "taken" }, t.taken), `, ${percent(t.share)} · in `, ...classRows(list)),
+      h("span", { class: "who" }, "predicted as ", h("bdi", { class: "taken" }, t.taken), `, ${percent(t.share)} · rows: `, ...classRows(list)),
       h("span", { class: "bar-rate", "aria-hidden": "true" }, h("span", { class: "fill", style: `width:${at(t.rate)}` }),
         h("span", { class: "base", style: `left:${at(t.classRate)}` })),
       Picture.there ? causeStrip(list, STRIP) : null);
