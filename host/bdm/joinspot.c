@@ -18,7 +18,8 @@
  * A new row belongs to the slice of the nearest fitted row by its features, or of the nearest piece's mean; its confidence is
  * not looked at. So up to 4,096 fitted rows come into their own slices again, unless two rows have the same features.
  *
- * It runs on the CPU on every device. Time grows with n * d * 400 and, up to 4,096 rows, with n^2 d. */
+ * Time grows with n * d * 400 and, up to 4,096 rows, with n^2 d; that part runs on c's device (fine_cut.h). The search in the
+ * tree runs on the host. */
 #include "bdm/fine_cut.h"
 #include "bdm/fit.h"
 #include "bdm/groups.h"
@@ -97,17 +98,15 @@ static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, 
     spot_fine_cut cut[SPOT_BDM_GROUP];
     problem t[SPOT_BDM_GROUP];
     size_t mark;
-    uint8_t *none;
 
     for (int p = 0; p < g->problems; p++) SPOT_TRY(SPOT_TAKE(c, host, t[p].rows, g->points[p].n));
     mark = host->used;
-    SPOT_TRY(SPOT_TAKE(c, work, none, 1));     /* nothing runs there, but an arena of no bytes cannot be opened */
     for (int p = 0; p < g->problems; p++) {
         SPOT_TRY(take_problem(c, host, &t[p], g->points[p].n, g->points[p].d));
         if (!work->counting) open_problem(&t[p], &g->views[p], &g->points[p], g->seeds[p], g->cfg);
         cut[p] = t[p].cut;
     }
-    SPOT_TRY(spot_fine_cuts(c, host, g->problems, cut));
+    SPOT_TRY(spot_fine_cuts(c, host, work, g->problems, cut));
     for (int p = 0; p < g->problems && !work->counting; p++) {
         t[p].cut = cut[p];
         solve_problem(&g->out[p], &t[p], &g->views[p], g->cfg);
