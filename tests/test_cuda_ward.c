@@ -1,5 +1,7 @@
-/* test_cuda_ward.c - Ward's trees (kernels/fit/ward) and the nearest of many centres (kernels/map/nearest): the CPU's bits. */
+/* test_cuda_ward.c - Ward's trees (kernels/fit/ward) and the nearest of many centres (kernels/map/nearest): the CPU's bits; and
+ * joinspot of more rows than its tree has. `ward`, `mistakes` and `joinspot` of few rows: test_cuda_bdm.c. */
 #define _GNU_SOURCE   /* setenv */
+#include "check_bdm.h"
 #include "check_op.h"
 
 #include "fit/ward.h"
@@ -129,6 +131,57 @@ static spot_status check_nearest(spot_op_run *r, void *problem)
 static const spot_op nearest = { "nearest", sizeof(spot_nearest_problem), make_nearest, run_nearest, check_nearest, false };
 
 /* ------------------------------------------------------------------------------------------------------------------------ */
+
+enum { MANY = 4200, WIDE = 3 };      /* joinspot's tree has 4,096 rows */
+
+/* Rows about three corners, in the first of which most fail. */
+static spot_view corners(void)
+{
+    spot_view v = { .n = MANY, .d = WIDE, .feature = normals(MANY * WIDE, 9, 1), .confidence = malloc(MANY * sizeof(float)) };
+
+    for (int i = 0; i < MANY; i++) {
+        for (int j = 0; j < WIDE; j++) v.feature[i * WIDE + j] = 0.15f * v.feature[i * WIDE + j] + (j == i % 3 ? 2.f : 0.f);
+        v.confidence[i] = i % 3 == 0 && i % 5 ? 0.1f : 0.97f;
+    }
+    return v;
+}
+
+static void find_slices(spot_ctx *c, spot_arena *a, spot_hypotheses *found, spot_fit *fit, const spot_view *v)
+{
+    const spot_points points = { .n = v->n, .d = v->d, .at = v->feature };
+    const spot_bdm_config cfg = spot_bdm_defaults(SPOT_JOINSPOT);
+    const spot_seed seed = { 1, 2 };
+
+    CHECK_OK(c, spot_arena_open(c, a, spot_bdm_needs(c, 1, &v->n, v->d, &cfg).host));
+    CHECK_OK(c, spot_bdm_fit(c, a, 1, found, fit, v, &points, &seed, &cfg));
+}
+
+/* The same slices, pieces and means. */
+TEST_ON_CUDA(joinspot_of_a_sample_is_the_cpus)
+{
+    spot_ctx cpu = check_ctx(2), c;
+    spot_hypotheses got, want;
+    spot_fit fit[2] = { { 0 }, { 0 } };
+    spot_view v = corners();
+    spot_arena a[2];
+
+    if (is_slow()) skip();
+    open_cuda(&c, 2);
+    find_slices(&cpu, &a[0], &want, &fit[0], &v);
+    find_slices(&c, &a[1], &got, &fit[1], &v);
+    assert_true(want.len == 1 && want.h[0].len > MANY / 3 - 20);
+    check_same_hypotheses(&got, &want, 0);
+    assert_int_equal(fit[0].count, fit[1].count);
+    for (int k = 0; k < fit[0].count; k++) {
+        const spot_fit_tensor *w = &fit[0].tensor[k], *g = &fit[1].tensor[k];
+        size_t numbers = (size_t)w->rows * (size_t)(w->columns ? w->columns : 1);
+        assert_true(g->rows == w->rows && g->columns == w->columns && g->type == w->type);
+        assert_memory_equal(g->data, w->data, numbers * (w->type == SPOT_F64 ? sizeof(double) : sizeof(float)));
+    }
+    for (int q = 0; q < 2; q++) spot_fit_close(&fit[q]), spot_arena_close(&a[q]);
+    free(v.feature), free(v.confidence);
+    spot_device_close(&c);
+}
 
 TEST(what_breaks_a_contract_is_refused)
 {

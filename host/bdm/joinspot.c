@@ -59,7 +59,7 @@ static void open_problem(problem *t, const spot_view *v, const spot_points *poin
     t->cut.seed = seed;
 }
 
-static void solve_problem(spot_hypotheses *out, problem *t, const spot_view *v, const spot_bdm_config *cfg)
+static void solve_problem(spot_hypotheses *out, problem *t, const spot_view *v, const spot_bdm_config *cfg, int threads)
 {
     spot_scan *s = &t->scan;
     spot_labels l = { .n = t->u.n, .label = t->slice };
@@ -68,7 +68,7 @@ static void solve_problem(spot_hypotheses *out, problem *t, const spot_view *v, 
     s->n = t->u.n, s->stride = t->u.d, s->d = t->u.d - 1;
     s->x = t->u.x, s->error = t->error;
     s->leaves = t->cut.leaves, s->leaf = t->cut.label, s->merge = t->cut.tree;
-    s->least = cfg->least;
+    s->least = cfg->least, s->threads = threads;
     spot_scan_tree(s);
     for (int i = 0; i < t->u.n; i++) t->slice[i] = s->slice[t->cut.label[i]];
     l.slices = s->slices;
@@ -109,7 +109,7 @@ static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, 
     SPOT_TRY(spot_fine_cuts(c, host, work, g->problems, cut));
     for (int p = 0; p < g->problems && !work->counting; p++) {
         t[p].cut = cut[p];
-        solve_problem(&g->out[p], &t[p], &g->views[p], g->cfg);
+        solve_problem(&g->out[p], &t[p], &g->views[p], g->cfg, c->threads);
         if (!g->out[p].components)
             spot_log_of(c, SPOT_LOG_WARN, g->seeds[p].ec,
                         "joinspot's list is empty: no group of images fails more than the rest");
