@@ -1,11 +1,11 @@
-/* test_cuda_ward.c - Ward's trees (kernels/fit/ward) and the nearest of many centres (kernels/map/nearest): the CPU's bits; and
+/* test_cuda_ward.c - Ward's trees (kernels/fit/ward) and the nearest of many centres (kernels/map/centres): the CPU's bits; and
  * joinspot of more rows than its tree has. `ward`, `mistakes` and `joinspot` of few rows: test_cuda_bdm.c. */
 #define _GNU_SOURCE   /* setenv */
 #include "check_bdm.h"
 #include "check_op.h"
 
 #include "fit/ward.h"
-#include "map/nearest.h"
+#include "map/centres.h"
 #include "noise.h"
 
 /* Normal numbers, or integers below `values`: many rows are equal, and many distances. */
@@ -75,15 +75,15 @@ static const spot_op ward = { "ward", sizeof(spot_ward_job), make_ward, run_ward
 /* rows, columns, centres, values: edges of tiles and slabs, one of each, no row, the most centres, equal distances. */
 static const int nearest_sizes[][SPOT_OP_SIZES] = {
     { 1, 1, 1, 0 }, { 65, 7, 3, 2 }, { 64, 16, 64, 0 }, { 130, 33, 65, 0 }, { 0, 3, 5, 0 }, { 31, 17, 400, 3 },
-    { 257, 5, SPOT_NEAREST_MOST, 0 }, { 20, 1, 129, 7 },
+    { 257, 5, SPOT_CENTRES_MOST, 0 }, { 20, 1, 129, 7 },
 };
 
 static void make_nearest(spot_op_run *r, void *problem, const int *size)
 {
     const int n = size[0], d = size[1], k = size[2];
-    spot_nearest_problem *p = problem;
+    spot_centres_problem *p = problem;
 
-    *p = (spot_nearest_problem){ .n = n, .d = d, .k = k };
+    *p = (spot_centres_problem){ .n = n, .d = d, .k = k };
     p->x = spot_op_given(r, numbers((size_t)n * d, size[3], 7, r->number), (size_t)n * d * sizeof(float));
     p->centre = spot_op_given(r, numbers((size_t)d * k, size[3], 8, r->number), (size_t)d * k * sizeof(float));
     p->label = spot_op_out(r, "labels", SPOT_OP_INT, (size_t)n, 0);
@@ -91,11 +91,11 @@ static void make_nearest(spot_op_run *r, void *problem, const int *size)
 
 static spot_status run_nearest(spot_op_run *r, void *problems, int count)
 {
-    SPOT_OP(r, spot_nearest_centres(r->c, count, problems));
+    SPOT_OP(r, spot_centres_nearest(r->c, count, problems));
     return SPOT_OK;
 }
 
-static double square(const spot_nearest_problem *p, const float *x, const float *centre, int i, int k)
+static double square(const spot_centres_problem *p, const float *x, const float *centre, int i, int k)
 {
     double sum = 0;
 
@@ -109,7 +109,7 @@ static double square(const spot_nearest_problem *p, const float *x, const float 
 /* No centre is nearer than rounding; of equal ones the first. */
 static spot_status check_nearest(spot_op_run *r, void *problem)
 {
-    const spot_nearest_problem *p = problem;
+    const spot_centres_problem *p = problem;
     float *x = malloc((size_t)p->n * p->d * sizeof *x + 1), *centre = malloc((size_t)p->d * p->k * sizeof *centre);
     int *label = malloc((size_t)p->n * sizeof *label + 1);
 
@@ -128,7 +128,7 @@ static spot_status check_nearest(spot_op_run *r, void *problem)
     return SPOT_OK;
 }
 
-static const spot_op nearest = { "nearest", sizeof(spot_nearest_problem), make_nearest, run_nearest, check_nearest, false };
+static const spot_op nearest = { "nearest", sizeof(spot_centres_problem), make_nearest, run_nearest, check_nearest, false };
 
 /* ------------------------------------------------------------------------------------------------------------------------ */
 
@@ -185,12 +185,12 @@ TEST_ON_CUDA(joinspot_of_a_sample_is_the_cpus)
 
 TEST(what_breaks_a_contract_is_refused)
 {
-    spot_nearest_problem p = { .n = 3, .d = 2, .k = SPOT_NEAREST_MOST + 1 };
+    spot_centres_problem p = { .n = 3, .d = 2, .k = SPOT_CENTRES_MOST + 1 };
     spot_ward_job job = { .n = 0, .d = 2 };
     spot_ctx c = check_ctx(1);
     spot_arena a = { 0 };
 
-    CHECK_FAILS(&c, spot_nearest_centres(&c, 1, &p), SPOT_INVALID, "513 centres of (3, 2) rows");
+    CHECK_FAILS(&c, spot_centres_nearest(&c, 1, &p), SPOT_INVALID, "513 centres of (3, 2) rows");
     CHECK_FAILS(&c, spot_ward_fit(&c, &a, 1, &job), SPOT_INVALID, "ward 0: (0, 2) points");
 }
 

@@ -7,7 +7,7 @@
 #include "base/twin.h"
 #include "core/device.h"
 #include "fit/ward_trees.h"
-#include "map/nearest.h"
+#include "map/centres.h"
 
 spot_status spot_fine_take(spot_ctx *c, spot_arena *a, spot_fine_cut *f, int n, int d)
 {
@@ -84,14 +84,14 @@ static void turn_centres(spot_fine_cut *f)
 static spot_status join_rows(spot_ctx *c, spot_arena *work, spot_fine_cut *f)
 {
     const size_t mark = work->used, rows = (size_t)f->n, wide = (size_t)f->d;
-    spot_nearest_problem p = { f->n, f->d, f->leaves, f->x, f->turned, f->label };
+    spot_centres_problem p = { f->n, f->d, f->leaves, f->x, f->turned, f->label };
 
-    if (!c->device) return work->counting ? SPOT_OK : spot_nearest_centres(c, 1, &p);
+    if (!c->device) return work->counting ? SPOT_OK : spot_centres_nearest(c, 1, &p);
     SPOT_TRY(spot_numbers_there(c, work, &p.x, f->x, NULL, rows * wide));
     SPOT_TRY(spot_numbers_there(c, work, &p.centre, f->turned, NULL, wide * SPOT_FINE_MOST));
     SPOT_TRY(SPOT_TAKE(c, work, p.label, rows));
     if (!work->counting) {
-        SPOT_TRY(spot_nearest_centres(c, 1, &p));
+        SPOT_TRY(spot_centres_nearest(c, 1, &p));
         SPOT_TRY(spot_device_copy(c, f->label, p.label, rows * sizeof *f->label));
     }
     work->used = mark;

@@ -6,7 +6,7 @@
  * row joins the nearest mean of the sample's pieces, and the leaves are the pieces. So the work grows with n, not with its
  * square.
  *
- * Arrays lie on the host. On a GPU the trees (fit/ward_trees.h) and the search for the nearest means (map/nearest.h) work on
+ * Arrays lie on the host. On a GPU the trees (fit/ward_trees.h) and the search for the nearest means (map/centres.h) work on
  * copies; the means are sums on the host. The same bits on every device and for any number of threads. */
 #ifndef SPOTTER_FINE_CUT_H
 #define SPOTTER_FINE_CUT_H

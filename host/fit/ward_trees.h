@@ -5,8 +5,8 @@
 
 #include "fit/ward.h"
 
-/* Fits `count` jobs, whose arrays lie on the host. Scratch of a, and on a GPU of device memory that the call opens and closes.
- * needs: for jobs of n[j] rows and d columns, or fewer. */
+/* Fits `count` jobs, whose arrays lie on the host. Scratch of a, and on a GPU of device memory that the call opens and closes;
+ * there 16 jobs go together. needs: for jobs of n[j] rows and d columns, or fewer. */
 spot_status spot_ward_trees(spot_ctx *c, spot_arena *a, int count, spot_ward_job *jobs);
 spot_bytes  spot_ward_trees_needs(const spot_ctx *c, int count, const int *n, int d);
 

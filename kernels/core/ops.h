@@ -47,7 +47,7 @@
     X(attention) /* scaled dot products within sequences              */ \
     X(tokens)    /* pictures and words -> rows of a transformer       */ \
     X(distance)  /* squared distances of all pairs                    */ \
-    X(nearest)   /* the nearest of many centres, for very many rows   */ \
+    X(centres)   /* the nearest of many centres, for very many rows   */ \
     X(pca)       /* covariance, and scores on its eigenvectors        */ \
     X(affinity)  /* perplexity search                                 */ \
     X(tsne)      /* t-SNE forces and step                             */ \

@@ -10,7 +10,7 @@
 #include <math.h>
 
 enum { TILE = SPOT_TILE, SIDE = SPOT_TILE_SIDE, OWN = SPOT_TILE_OWN, SLAB = SPOT_TILE_SLAB, PITCH = TILE + 1, THREADS = 256,
-       WARP = 32, WARPS = THREADS / WARP };
+       WARP = 32, WARPS = THREADS / WARP, SORT = 1024 };
 static_assert((int)TILE == SPOT_WARD_TILE, "a tile of clusters is a block's");
 
 typedef spot_ward_space space_of;
@@ -254,8 +254,8 @@ static __global__ void __launch_bounds__(THREADS) merge_kernel(const __grid_cons
     m.merged[at(m, q) + s] = m.merged[at(m, q) + other] = round;
 }
 
-/* grid (count) */
-static __global__ void __launch_bounds__(THREADS) sort_kernel(const __grid_constant__ space_of m)
+/* grid (count); the 1 keeps ptxas from spilling so that more blocks fit */
+static __global__ void __launch_bounds__(SORT, 1) sort_kernel(const __grid_constant__ space_of m)
 {
     spot_block_sort(m.job[blockIdx.x].merge, m.job[blockIdx.x].n - 1);
 }
@@ -316,7 +316,7 @@ static spot_status run_jobs(spot_ctx *c, const space_of *m, int count, spot_ward
         SPOT_TRY(merge_nearest(c, m, count, round, &now));
         SPOT_TRY(list_clusters(c, m, count, round, &now));
     }
-    SPOT_LAUNCH(sort_kernel, count, THREADS, 0, spot_cuda_stream(c), *m);
+    SPOT_LAUNCH(sort_kernel, count, min((int)SORT, spot_blocks(m->n, 2 * WARP) * WARP), 0, spot_cuda_stream(c), *m);
     SPOT_TRY(spot_cuda_launched(c, "ward.fit: order of the merges of %d jobs", count));
     return memory->copy(c, jobs, m->job, count * sizeof *jobs);
 }

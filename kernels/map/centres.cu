@@ -1,13 +1,13 @@
-/* nearest.cu - nearest centres on CUDA: a block owns 64 rows; the centres pass by, 64 at a time (tile.cuh). */
+/* centres.cu - nearest centres on CUDA: a block owns 64 rows; the centres pass by, 64 at a time (tile.cuh). */
 #include "core/tile.cuh"
-#include "map/nearest.h"
+#include "map/centres.h"
 
 #include <math.h>
 
 enum { TILE = SPOT_TILE, SIDE = SPOT_TILE_SIDE, OWN = SPOT_TILE_OWN, SLAB = SPOT_TILE_SLAB, BATCH = 64,
        PITCH = TILE + 1 };      /* against bank conflicts: neighbouring threads write neighbouring rows of a slab */
 
-typedef struct { spot_nearest_problem problem[BATCH]; } batch;      /* a launch's argument, of at most 4 kB */
+typedef struct { spot_centres_problem problem[BATCH]; } batch;      /* a launch's argument, of at most 4 kB */
 static_assert(sizeof(batch) <= 4096, "a launch takes 4 kB of arguments");
 
 struct rounded_step {
@@ -15,7 +15,7 @@ struct rounded_step {
 };
 
 /* slab[t][r]: column j0 + t of row i0 + r of x, or of centre k0 + r. What lies past the end repeats the last. */
-static __device__ inline void load_rows(float *slab, const spot_nearest_problem *p, int i0, int j0)
+static __device__ inline void load_rows(float *slab, const spot_centres_problem *p, int i0, int j0)
 {
     for (int e = threadIdx.y * SIDE + threadIdx.x; e < TILE * SLAB; e += SIDE * SIDE) {
         const int r = e / SLAB, t = e % SLAB;
@@ -23,7 +23,7 @@ static __device__ inline void load_rows(float *slab, const spot_nearest_problem 
     }
 }
 
-static __device__ inline void load_centres(float *slab, const spot_nearest_problem *p, int k0, int j0)
+static __device__ inline void load_centres(float *slab, const spot_centres_problem *p, int k0, int j0)
 {
     for (int e = threadIdx.y * SIDE + threadIdx.x; e < TILE * SLAB; e += SIDE * SIDE) {
         const int r = e % TILE, t = e / TILE;
@@ -31,7 +31,7 @@ static __device__ inline void load_centres(float *slab, const spot_nearest_probl
     }
 }
 
-static __device__ inline void find_squares(float sum[OWN][OWN], float *left, float *right, const spot_nearest_problem *p,
+static __device__ inline void find_squares(float sum[OWN][OWN], float *left, float *right, const spot_centres_problem *p,
                                            int i0, int k0)
 {
     for (int a = 0; a < OWN; a++)
@@ -53,11 +53,11 @@ static __device__ inline void keep_nearer(float *far, int *near, float other, in
 }
 
 /* grid (ceil(n / 64), problems) */
-static __global__ void __launch_bounds__(SIDE * SIDE) centres_kernel(const __grid_constant__ batch all)
+static __global__ void __launch_bounds__(SIDE * SIDE) nearest_kernel(const __grid_constant__ batch all)
 {
     SPOT_SHARED(float, left, SLAB * PITCH);
     SPOT_SHARED(float, right, SLAB * PITCH);
-    const spot_nearest_problem *p = &all.problem[blockIdx.y];
+    const spot_centres_problem *p = &all.problem[blockIdx.y];
     const int i0 = blockIdx.x * TILE;
     float sum[OWN][OWN], far[OWN];
     int near[OWN];
@@ -84,7 +84,7 @@ static __global__ void __launch_bounds__(SIDE * SIDE) centres_kernel(const __gri
     }
 }
 
-static spot_status centres_cuda(spot_ctx *c, int problems, const spot_nearest_problem *p)
+static spot_status nearest_cuda(spot_ctx *c, int problems, const spot_centres_problem *p)
 {
     for (int first = 0; first < problems; first += BATCH) {
         batch all;
@@ -94,15 +94,15 @@ static spot_status centres_cuda(spot_ctx *c, int problems, const spot_nearest_pr
         for (int q = 0; q < count; q++) {
             all.problem[q] = p[first + q];
             if (!p[first + q].n) continue;
-            SPOT_TRY(spot_cuda_needs_all(c, "nearest.centres", { { p[first + q].x, "x" }, { p[first + q].centre, "centre" },
+            SPOT_TRY(spot_cuda_needs_all(c, "centres.nearest", { { p[first + q].x, "x" }, { p[first + q].centre, "centre" },
                                          { p[first + q].label, "label" } }));
             n = max(n, p[first + q].n);
         }
         if (!n) continue;
-        SPOT_LAUNCH(centres_kernel, dim3(spot_blocks(n, TILE), count), dim3(SIDE, SIDE), 0, spot_cuda_stream(c), all);
-        SPOT_TRY(spot_cuda_launched(c, "nearest.centres of %d problems, at most %d rows", count, n));
+        SPOT_LAUNCH(nearest_kernel, dim3(spot_blocks(n, TILE), count), dim3(SIDE, SIDE), 0, spot_cuda_stream(c), all);
+        SPOT_TRY(spot_cuda_launched(c, "centres.nearest of %d problems, at most %d rows", count, n));
     }
     return SPOT_OK;
 }
 
-extern const spot_nearest_ops spot_nearest_cuda = { .centres = centres_cuda };
+extern const spot_centres_ops spot_centres_cuda = { .nearest = nearest_cuda };

@@ -1,9 +1,9 @@
-/* nearest.c - nearest centres on the CPU: a thread's row, the distances to all centres side by side. */
-#include "map/nearest.h"
+/* centres.c - nearest centres on the CPU: a thread's row, the distances to all centres side by side. */
+#include "map/centres.h"
 
 static int nearest_of(const float *x, const float *centre, int d, int k)
 {
-    float far[SPOT_NEAREST_MOST];
+    float far[SPOT_CENTRES_MOST];
     int best = 0;
 
     for (int c = 0; c < k; c++) far[c] = 0;
@@ -16,7 +16,7 @@ static int nearest_of(const float *x, const float *centre, int d, int k)
     return best;
 }
 
-static spot_status centres_cpu(spot_ctx *c, int problems, const spot_nearest_problem *p)
+static spot_status nearest_cpu(spot_ctx *c, int problems, const spot_centres_problem *p)
 {
     for (int q = 0; q < problems; q++) {
         SPOT_TRY(spot_check_stop(c));
@@ -27,13 +27,13 @@ static spot_status centres_cpu(spot_ctx *c, int problems, const spot_nearest_pro
     return SPOT_OK;
 }
 
-const spot_nearest_ops spot_nearest_cpu = { .centres = centres_cpu };
+const spot_centres_ops spot_centres_cpu = { .nearest = nearest_cpu };
 
-spot_status spot_nearest_centres(spot_ctx *c, int problems, const spot_nearest_problem *p)
+spot_status spot_centres_nearest(spot_ctx *c, int problems, const spot_centres_problem *p)
 {
     for (int q = 0; q < problems; q++)
-        if (p[q].n < 0 || p[q].d < 1 || p[q].k < 1 || p[q].k > SPOT_NEAREST_MOST)
-            return spot_fail(c, SPOT_INVALID, "nearest.centres, problem %d: %d centres of (%d, %d) rows; 1 to %d", q, p[q].k,
-                             p[q].n, p[q].d, SPOT_NEAREST_MOST);
-    SPOT_DISPATCH(c, nearest, centres, problems, p);
+        if (p[q].n < 0 || p[q].d < 1 || p[q].k < 1 || p[q].k > SPOT_CENTRES_MOST)
+            return spot_fail(c, SPOT_INVALID, "centres.nearest, problem %d: %d centres of (%d, %d) rows; 1 to %d", q, p[q].k,
+                             p[q].n, p[q].d, SPOT_CENTRES_MOST);
+    SPOT_DISPATCH(c, centres, nearest, problems, p);
 }
