@@ -4,7 +4,7 @@
 #include "check_bdm.h"
 #include "check_op.h"
 
-#include "fit/ward.h"
+#include "fit/ward_trees.h"
 #include "map/centres.h"
 #include "noise.h"
 
@@ -131,6 +131,45 @@ static spot_status check_nearest(spot_op_run *r, void *problem)
 static const spot_op nearest = { "nearest", sizeof(spot_centres_problem), make_nearest, run_nearest, check_nearest, false };
 
 /* ------------------------------------------------------------------------------------------------------------------------ */
+
+enum { TREES = 35 };                 /* more than a GPU takes together */
+
+/* Jobs of rows in host memory; the caller frees x and merge. */
+static void make_trees(spot_ward_job *jobs, int *rows)
+{
+    for (int q = 0; q < TREES; q++) {
+        const int n = rows[q] = q == 20 ? 90 : 1 + q * 7 % 23;
+        jobs[q] = (spot_ward_job){ .n = n, .d = 1 + q % 5, .x = normals((size_t)n * (size_t)(1 + q % 5), 10, q),
+                                   .merge = calloc((size_t)n, sizeof *jobs->merge) };
+    }
+}
+
+TEST_ON_CUDA(trees_of_rows_on_the_host_go_in_groups)
+{
+    spot_ward_job got[TREES], want[TREES];
+    spot_ctx cpu = check_ctx(2), c;
+    int rows[TREES];
+    spot_arena a;
+
+    open_cuda(&c, 2);
+    note_takes(&c);
+    for (int q = 0; q < 2; q++) {
+        spot_ctx *on = q ? &c : &cpu;
+        make_trees(q ? got : want, rows);
+        CHECK_OK(on, spot_arena_open(on, &a, spot_ward_trees_needs(on, TREES, rows, 5).host));
+        CHECK_OK(on, spot_ward_trees(on, &a, TREES, q ? got : want));
+        assert_int_equal(a.used, 0);
+        spot_arena_close(&a);
+    }
+    assert_true(noted > 0 && noted <= spot_ward_trees_needs(&c, TREES, rows, 5).device);
+    assert_int_equal(spot_ward_trees_needs(&cpu, TREES, rows, 5).device, 0);
+    for (int q = 0; q < TREES; q++) {
+        assert_int_equal(got[q].rounds, want[q].rounds);
+        assert_memory_equal(got[q].merge, want[q].merge, (size_t)rows[q] * sizeof *want->merge);
+        free((float *)got[q].x), free(got[q].merge), free((float *)want[q].x), free(want[q].merge);
+    }
+    spot_device_close(&c);
+}
 
 enum { MANY = 4200, WIDE = 3 };      /* joinspot's tree has 4,096 rows */
 

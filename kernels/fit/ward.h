@@ -21,7 +21,8 @@
  *     fastcluster 1.3.0, linkage             0.60           2.03
  *     scipy 1.17.1, linkage                  1.00           2.25
  *
- * On a GPU: not measured. Memory is 8 bytes for each number of x, and about 60 for each point; no matrix of distances.
+ * On a GPU: not measured. Memory is 8 bytes for each number of x, and about 60 for each point; no matrix of distances. On a GPU
+ * it is that of the largest job for every job, and up to 400 kB more for each.
  *
  * Jobs lie on the host; what they point to, and the scratch, in the memory of c's device. */
 #ifndef SPOTTER_WARD_H
