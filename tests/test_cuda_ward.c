@@ -8,13 +8,17 @@
 #include "map/centres.h"
 #include "noise.h"
 
-/* Normal numbers, or integers below `values`: many rows are equal, and many distances. */
+/* Normal numbers, or integers below `values`: many rows are equal, and many distances. Some zeros are -0: rows at no distance
+ * whose bytes differ. */
 static float *numbers(size_t count, int values, int seed, int number)
 {
     spot_rng r = noise_at((uint64_t)seed, number);
     float *x = normals(count, (uint64_t)seed, number);
 
-    for (size_t e = 0; values && e < count; e++) x[e] = (float)spot_rng_below(&r, (uint32_t)values);
+    for (size_t e = 0; values && e < count; e++) {
+        x[e] = (float)spot_rng_below(&r, (uint32_t)values);
+        if (x[e] == 0 && e % 7 == 3) x[e] = -0.f;
+    }
     return x;
 }
 
