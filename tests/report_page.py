@@ -288,7 +288,8 @@ def proof_of(page):
     page.js("List.choose(Claim.at('slice-2'))")
     page.wait("List.selected() === Claim.at('slice-2') && document.querySelector('#detail h2').textContent.includes('#2')")
     told = page.js("document.getElementById('detail').textContent")
-    for words in ("corrected p", "judged rows", "expect on new rows", "excess", "planespot-scvis", "domino", "Holm"):
+    for words in ("corrected p", "judged rows", "expect on new rows", "excess", "planespot-scvis", "domino",
+                  "Westfall and Young"):
         check(words in told, "the details lack", words)
     rows = page.js("[...document.querySelectorAll('#detail tbody')].map(t => t.rows.length)[0]")
     check(rows == 2, "the table has", rows, "tests")

@@ -51,6 +51,7 @@ static spot_discover_options options(const spot_bdm_config *bdm, const spot_proo
     spot_discover_options o = spot_discover_defaults();
 
     o.bdm = bdm;
+    o.bdms = 1;
     o.proof = p;
     o.neighbours = 0;
     return o;

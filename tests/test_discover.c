@@ -10,6 +10,7 @@
 
 #include "check_folder.h"
 #include "spotter/discover.h"
+#include "spotter/proof.h"
 #include "spotter/rng.h"
 #include "spotter/store.h"
 
@@ -67,6 +68,28 @@ static spot_discover_options options(const spot_bdm_config *bdm, int bdms)
     o.bdms = bdms;
     o.seed = seeds;
     return o;
+}
+
+/* Without a choice of methods: those that `spotter discover` and `check` take. */
+TEST(default_methods)
+{
+    const spot_discover_options o = spot_discover_defaults();
+    spot_bdm_config named[2];
+    spot_ctx c = check_ctx(2);
+    static subject x;
+    spot_findings f;
+    int found = 0;
+
+    make_subject(&x);
+    assert_int_equal(o.bdms, 2);
+    memcpy(named, o.bdm, sizeof named);
+    assert_int_equal(named[0].method, SPOT_JOINSPOT);
+    assert_int_equal(named[1].method, SPOT_WARD);
+    CHECK_OK(&c, spot_discover(&c, &f, &x.s, &o));
+    assert_int_equal(f.count, 4);                              /* of two classes */
+    for (int i = 0; i < f.count; i++) found += f.finding[i].slices > 0;
+    assert_int_equal(found, 4);
+    spot_findings_close(&f);
 }
 
 TEST(finds_what_was_planted)
@@ -144,6 +167,40 @@ static void assert_same(const spot_finding *a, const spot_finding *b)
 }
 
 /* 200 components on classes of 297 rows and fewer: a class of 30 rows fails, and the other two are as they are without it. */
+static size_t bytes_of_fits(subject *x)
+{
+    const spot_bdm_config bdm = spot_bdm_defaults(SPOT_WARD);
+    spot_discover_options o = options(&bdm, 1);
+    spot_proof_options proof = spot_proof_defaults();
+    spot_ctx c = check_ctx(1);
+    spot_bytes without, with;
+
+    o.proof = &proof;
+    CHECK_OK(&c, spot_discover_cost(&c, &x->s, &o, &without, NULL));
+    o.fit = true;
+    CHECK_OK(&c, spot_discover_cost(&c, &x->s, &o, &with, NULL));
+    return with.host - without.host;
+}
+
+/* Fits that are kept after a proof have the features of all rows, those of classes that are left out, too. */
+TEST(stated_memory_counts_rows_that_are_left_out)
+{
+    static subject x;
+    size_t all;
+    int n = 0;
+
+    make_subject(&x);
+    all = bytes_of_fits(&x);
+    for (int i = 0; i < N; i++) {
+        if (x.target[i] > 1) continue;
+        memmove(x.feature[n], x.feature[i], sizeof x.feature[n]);
+        x.confidence[n] = x.confidence[i];
+        x.target[n++] = x.target[i];
+    }
+    x.s.n = n;
+    assert_true(n < 2 * N / 3 + 1 && all >= bytes_of_fits(&x) + (size_t)(N - n) * D * sizeof(float));
+}
+
 TEST(failures_stay_alone)
 {
     spot_bdm_config bdm[2] = { planespot(SPOT_REDUCE_PCA), planespot(SPOT_REDUCE_PCA) };
@@ -442,6 +499,43 @@ TEST(rows_of_several_classes)
     spot_findings_close(&f);
     o.cls = SPOT_ALL_CLASSES;
     CHECK_FAILS(&c, spot_discover(&c, &f, &x.s, &o), SPOT_USAGE, "each class by itself");
+}
+
+static void count_guessing(void *user, spot_log_level level, const char *text)
+{
+    *(int *)user += level == SPOT_LOG_WARN && strstr(text, "which guessing among 2 classes explains");
+}
+
+/* A classifier that guesses is told, once; one that is right, one of several classes known by the label's probability alone,
+ * and one without classes are not. */
+TEST(guessing_is_told)
+{
+    const spot_bdm_config bdm = planespot(SPOT_REDUCE_PCA);
+    spot_discover_options o = options(&bdm, 1);
+    spot_proof_options proof = spot_proof_defaults();
+    spot_ctx c = check_ctx(2);
+    static subject x;
+    spot_findings f;
+    int told = 0;
+
+    make_subject(&x);
+    c.on_log = count_guessing;
+    c.user = &told;
+    for (int i = 0; i < N; i++) x.target[i] %= 2;
+    x.s.classes = 2;
+    CHECK_OK(&c, spot_discover(&c, &f, &x.s, &o));
+    spot_findings_close(&f);
+    assert_int_equal(told, 0);
+    for (int i = 0; i < N; i++) x.confidence[i] = i % 20 < 10 ? 0.3f : 0.8f;
+    x.s.classes = 4;
+    CHECK_OK(&c, spot_discover(&c, &f, &x.s, &o));
+    spot_findings_close(&f);
+    assert_int_equal(told, 0);
+    x.s.classes = 2;
+    o.proof = &proof;
+    CHECK_OK(&c, spot_discover(&c, &f, &x.s, &o));
+    spot_findings_close(&f);
+    assert_int_equal(told, 1);
 }
 
 TEST(wrong_arguments)

@@ -242,6 +242,11 @@ def test_background_takes_any_function():
     raises("gave 3 numbers", lambda: spotter.Background(lambda x: np.zeros((len(x), min(len(x), 2) + 1)), **about).run("w"))
     raises("needs 60 different backgrounds", lambda: spotter.Background(by_background, **{**about, "n": 60}).run("world/many"))
     raises("no run yet", lambda: spotter.Background(by_background, **about).report("x.html"))
+    raises("'sute'", lambda: spotter.Background(by_background, **about, sute={}), TypeError)
+    raises("suite is a group of settings; give a dict, not 3", lambda: spotter.Background(by_background, **about, suite=3))
+    raises("vary is a list of groups", lambda: spotter.Background(by_background, **about, vary={"name": "x"}))
+    told = raises("suite has no setting", lambda: spotter.Background(by_background, **about, suite={"nn": 3}).run("w"))
+    assert str(told) == 'suite has no setting "nn"; did you mean "n"?', told
 
 
 def by_colour(rgb):
@@ -264,6 +269,7 @@ def test_examine_takes_any_function():
            ZeroDivisionError)
     raises("outputs", lambda: spotter.Examine(lambda x: by_colour(x)[:, :2], **about).run("f"))
     raises("camera_elevatio", lambda: spotter.Examine(by_colour, **about, factors=[{"factor": "camera_elevatio"}]).run("g"))
+    raises("holdout", lambda: spotter.Examine(by_colour, **{**about, "objects": {"catalogue": "objects", "holdout": 1}}).run("h"))
 
 
 def test_tensors_and_lists():

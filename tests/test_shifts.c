@@ -137,6 +137,9 @@ TEST(quantiles_and_shares_are_those_of_numpy_and_statsmodels)
     CHECK_NEAR(spot_quantile(v, 5, 0.975), 15.2, 1e-14);
     CHECK_NEAR(spot_quantile(v, 5, 1), 16, 0);
     CHECK_NEAR(spot_quantile(v, 1, 0.2), 1, 0);
+    CHECK_NEAR(spot_binomial_tail(8, 10, 0.5), 56 / 1024.0, 1e-14);
+    CHECK_NEAR(spot_binomial_tail(40, 1000, 0.03) / 0.04373437893478382, 1, 1e-11);    /* scipy: binom.sf(39, 1000, 0.03) */
+    assert_true(spot_binomial_tail(0, 10, 0.1) >= 1 && spot_binomial_tail(11, 10, 0.1) <= 0);
     assert_true(isnan(spot_quantile(v, 0, 0.2)) && isnan(spot_share_of(0, 0).value));
     CHECK_NEAR(none.high, 0.27753279, 1e-8);                   /* proportion_confint(k, 10, method="wilson") */
     CHECK_NEAR(some.low, 0.39677815, 1e-8);

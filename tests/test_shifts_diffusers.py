@@ -16,6 +16,7 @@ from PIL import Image
 from transformers import CLIPTextConfig, CLIPTextModel, CLIPTokenizer
 
 import spotter
+from python_checks import raises
 from spotter import _diffusion, _inversion, shifts
 
 torch.set_num_threads(1)                               # the networks are tiny
@@ -87,15 +88,6 @@ def state(pipe):
 def photos(n=3):
     rng = np.random.default_rng(4)
     return [Image.fromarray(rng.integers(0, 256, (20, 17 + 9 * k, 3), dtype=np.uint8)) for k in range(n)]
-
-
-def raises(words, call, kind=spotter.InputError):
-    try:
-        call()
-    except kind as e:
-        assert words in str(e), f"{words!r} is not in {e!s}"
-        return e
-    raise AssertionError(f"nothing was raised; {words!r} was to be")
 
 
 def pngs(root):

@@ -232,7 +232,7 @@ static void scribble(const char *path, const unsigned char *bytes, size_t n)
 }
 
 /* Every single flipped bit and every truncation is noticed, and counts as absent. */
-TEST_IN_FOLDER(damaged_values_are_absent)
+static void check_damage(bool brief)
 {
     spot_ctx c = check_ctx(1);
     spot_store s;
@@ -241,7 +241,8 @@ TEST_IN_FOLDER(damaged_values_are_absent)
     unsigned char *bytes, *file;
     size_t n, len;
     bool found;
-    CHECK_OK(&c, spot_store_open(&c, &s, root));
+    CHECK_OK(&c, (brief ? spot_store_open_cache : spot_store_open)(&c, &s, root));
+    assert_true(s.brief == brief);
     CHECK_OK(&c, spot_store_get(&c, &s, k, "points", &bytes, &n, &found));
     assert_false(found);
     CHECK_OK(&c, spot_store_put(&c, &s, k, "points", "value", 5));
@@ -269,6 +270,10 @@ TEST_IN_FOLDER(damaged_values_are_absent)
     }
     free(file);
 }
+
+TEST_IN_FOLDER(damaged_values_are_absent) { check_damage(false); }
+
+TEST_IN_FOLDER(damaged_values_of_a_brief_store_are_absent) { check_damage(true); }
 
 typedef struct { int i; uint64_t u; bool b; double r[4]; char t[16]; } sample;
 

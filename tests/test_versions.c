@@ -120,6 +120,7 @@ static spot_discover_options ward(spot_bdm_config *bdm)
 
     *bdm = spot_bdm_defaults(SPOT_WARD);
     o.bdm = bdm;
+    o.bdms = 1;
     o.seed = &zero;
     return o;
 }

@@ -151,17 +151,19 @@ int spot_sync_folder_of(const char *path)
     return error;
 }
 
-spot_status spot_file_commit(spot_ctx *c, const char *temp, const char *path)
+static spot_status move_file(spot_ctx *c, const char *temp, const char *path, bool durable)
 {
     struct stat st;
-    int error = spot_sync_file(temp);
+    int error = durable ? spot_sync_file(temp) : 0;
 
     if (!error && !lstat(path, &st) && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode) && !S_ISDIR(st.st_mode)) error = ENODEV;
     if (!error && rename(temp, path)) error = errno;
     if (error) return spot_file_abort(c, temp, path, error);
-    error = spot_sync_folder_of(path);
+    error = durable ? spot_sync_folder_of(path) : 0;
     return error ? cannot(c, "sync the directory of", path, error) : SPOT_OK;
 }
+
+spot_status spot_file_commit(spot_ctx *c, const char *temp, const char *path) { return move_file(c, temp, path, true); }
 
 spot_status spot_file_begin(spot_ctx *c, char *temp, size_t size, const char *path, int *fd)
 {
@@ -178,6 +180,17 @@ spot_status spot_file_write(spot_ctx *c, const char *path, const void *bytes, si
     error = spot_write_all(fd, bytes, n);
     if (close(fd) && !error) error = errno;
     return finish_file(c, temp, path, error);
+}
+
+spot_status spot_file_write_unsynced(spot_ctx *c, const char *path, const void *bytes, size_t n)
+{
+    char temp[PATH_MAX];
+    int error, fd;
+
+    SPOT_TRY(spot_file_begin(c, temp, sizeof temp, path, &fd));
+    error = spot_write_all(fd, bytes, n);
+    if (close(fd) && !error) error = errno;
+    return error ? spot_file_abort(c, temp, path, error) : move_file(c, temp, path, false);
 }
 
 spot_status spot_file_fill(spot_ctx *c, const char *path, bool (*fill)(FILE *f, const void *user), const void *user)

@@ -22,6 +22,9 @@ FILE *spot_file_stream(const char *path);
 /* Text for an errno of these two functions. */
 const char *spot_file_reason(int error);
 
+/* spot_file_write of a regular file without fsync: a power cut may damage it. */
+spot_status spot_file_write_unsynced(spot_ctx *c, const char *path, const void *bytes, size_t n);
+
 /* Writes the file through fill(f, user), whole or not at all. A device or a pipe is written directly. */
 spot_status spot_file_fill(spot_ctx *c, const char *path, bool (*fill)(FILE *f, const void *user), const void *user);
 

@@ -113,7 +113,7 @@ static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, 
         t[p].cut = cut[p];
         solve_problem(&g->out[p], &t[p], &g->views[p], g->cfg, c->threads);
         if (!g->out[p].components)
-            spot_log_of(c, SPOT_LOG_WARN, g->seeds[p].ec,
+            spot_log_of(c, SPOT_LOG_DEBUG, g->seeds[p].ec,
                         "joinspot's list is empty: no group of images fails more than the rest");
         if (g->fits) SPOT_TRY(keep_fit(c, &g->fits[p], &t[p]));
     }

@@ -5,7 +5,8 @@
 #include "spotter/config.h"
 #include "spotter/discover.h"
 
-#define CLI_METHODS "joinspot,ward"      /* of discover and check, without --method and --config */
+#define CLI_METHODS "joinspot,ward"      /* of discover and check, without --method and --config: those of
+                                            spot_discover_defaults */
 
 /* "planespot-tsne,domino": methods, each with its reducer if that is not the method's default, into cfg->bdm. SPOT_USAGE names
  * the word that is none. */

@@ -57,6 +57,7 @@ spot_status spot_refuse(spot_reading *r, int line, const char *fmt, ...)
     va_end(args);
     for (char *p = why; *p; p++)               /* a hostile file must not control the terminal */
         if ((unsigned char)*p < ' ' || *p == 0x7f) *p = '?';
+    if (!r->name[0]) return spot_fail(r->c, SPOT_USAGE, "%s", why);
     if (line) return spot_fail(r->c, SPOT_USAGE, "%s line %d: %s", r->name, line, why);
     return spot_fail(r->c, SPOT_USAGE, "%s: %s", r->name, why);
 }

@@ -35,12 +35,15 @@ typedef struct {
 
 spot_discover_options spot_discover_defaults(void)
 {
-    static spot_bdm_config planespot;
+    static spot_bdm_config methods[2];
     static const uint64_t seed;
 
 #pragma omp critical(spot_discover_defaults)
-    planespot = spot_bdm_defaults(SPOT_PLANESPOT);
-    return (spot_discover_options){ .bdm = &planespot, .bdms = 1, .seed = &seed, .seeds = 1, .cls = SPOT_EACH_CLASS,
+    {
+        methods[0] = spot_bdm_defaults(SPOT_JOINSPOT);
+        methods[1] = spot_bdm_defaults(SPOT_WARD);
+    }
+    return (spot_discover_options){ .bdm = methods, .bdms = 2, .seed = &seed, .seeds = 1, .cls = SPOT_EACH_CLASS,
                                     .least = 20, .neighbours = SPOT_MAX_NEIGHBOURS };
 }
 

@@ -138,6 +138,16 @@ spot_bytes spot_group_needs(const spot_ctx *c, const spot_subject *s, const spot
     return needs;
 }
 
+/* A proof whose fits are kept has the features of all classes' rows (SPOT_LEFT_OUT). */
+static size_t left_out_bytes(const spot_subject *s, const spot_discover_options *o, const spot_candidate *candidates, int count)
+{
+    size_t rows = (size_t)s->n;
+
+    if (!o->proof || !o->fit || !s->target || o->cls != SPOT_EACH_CLASS) return 0;
+    for (int i = 0; i < count; i++) rows -= (size_t)candidates[i].n;
+    return rows * (size_t)s->d * sizeof(float);
+}
+
 size_t spot_findings_bytes(const spot_subject *s, const spot_discover_options *o, const spot_candidate *candidates,
                            int count)
 {
@@ -150,7 +160,7 @@ size_t spot_findings_bytes(const spot_subject *s, const spot_discover_options *o
         bytes += (size_t)candidates[i].n * 4 * (1 + each * (size_t)o->seeds)
                + (o->fit ? view_bytes(s, candidates[i].n) + 256 : 0)
                + (size_t)o->bdms * o->seeds * (sizeof(spot_finding) + 64 * (SPOT_MAX_HYPOTHESES + 2)) + 64;
-    return bytes;
+    return bytes + left_out_bytes(s, o, candidates, count);
 }
 
 size_t spot_subject_bytes(const spot_subject *s)

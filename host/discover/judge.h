@@ -77,7 +77,7 @@ static inline bool spot_has_bit(const uint64_t *bit, int i) { return bit[i / 64]
 
 /* ---- proof_run.c ---- */
 
-/* Fills j->piece with the pieces of a run with these errors: tested, and their p corrected. */
+/* Fills j->piece with the pieces of a run with these errors: tested, and, unless j->quiet, their p corrected. */
 spot_status spot_proof_run(spot_proving *j, spot_run_errors errors);
 
 /* Rows of the class at these bits, wrong ones among them, and the wrong ones that the rates of `part` let expect; part -1: of
@@ -88,6 +88,11 @@ spot_counted spot_count_rows(const spot_proving *j, const spot_proved *k, const 
 /* Sets is_wrong and tally of all classes. */
 void spot_proof_tally(spot_proving *j);
 
+/* ---- proof_correct.c ---- */
+
+/* said.corrected of all pieces, of the run whose tally stands. */
+spot_status spot_proof_correct(spot_proving *j);
+
 /* ---- proof_chance.c ---- */
 
 /* j->best: the least p of `chance` runs. */
@@ -95,7 +100,8 @@ spot_status spot_proof_chance(spot_proving *j);
 
 /* ---- proof_facts.c ---- */
 
-void   spot_learn_excesses(spot_proving *j);
+/* j->weight: the prior of the excesses, learned from j->piece; the posterior mean of the excess of `rows` judged rows. */
+spot_status spot_learn_excesses(spot_proving *j);
 double spot_shrunk_excess(const spot_proving *j, int rows, int wrong, double rate);
 spot_status spot_learn_expected(spot_proving *j);
 void   spot_proof_facts(const spot_proving *j, const spot_proved *k, const uint64_t *judged, spot_slice *slice);

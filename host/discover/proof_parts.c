@@ -28,6 +28,7 @@ size_t spot_proof_bytes(const spot_ctx *c, const spot_subject *s, const spot_dis
         const size_t rows = (size_t)candidates[i].n, words = rows / 64 + 1;
         bytes += rows * (2 * sizeof(int) + 1 + (size_t)o->proof->neighbours * sizeof(int)) + slices * 2 * (words * 8 + 64)
                + slices * (sizeof(spot_judged) + 8) + sizeof(spot_proved) + 16 * 64
+               + slices * (48 + ((size_t)candidates[i].wrong + 1 + (size_t)c->threads) * sizeof(double)) + rows * sizeof(int)
                + (o->cls == SPOT_ALL_CLASSES ? 2 * strata * sizeof(spot_stratum) : 64);
         if (rows > largest) largest = rows;
     }

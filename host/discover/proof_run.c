@@ -191,19 +191,6 @@ static spot_status search_part(spot_proving *j, int part, spot_status *failure)
     return how;
 }
 
-static spot_status correct(spot_proving *j)
-{
-    spot_ranked_p *scratch = malloc(((size_t)j->pieces + 1) * sizeof *scratch);
-    double *p = malloc(((size_t)j->pieces + 1) * sizeof *p);
-
-    for (int i = 0; scratch && p && i < j->pieces; i++) p[i] = j->piece[i].said.p;
-    if (scratch && p) spot_holm_of(p, j->pieces, scratch);
-    for (int i = 0; scratch && p && i < j->pieces; i++) j->piece[i].said.corrected = p[i];
-    free(p);
-    free(scratch);
-    return scratch && p ? SPOT_OK : spot_fail(j->c, SPOT_NOMEM, "no memory for the tests of %d slices", j->pieces);
-}
-
 spot_status spot_proof_run(spot_proving *j, spot_run_errors errors)
 {
     spot_status failure = SPOT_OK;
@@ -222,5 +209,5 @@ spot_status spot_proof_run(spot_proving *j, spot_run_errors errors)
     }
     if (failed == j->p.parts && !j->quiet) return failure;     /* its sentence is in the context */
     spot_forget(j->c);
-    return correct(j);
+    return j->quiet ? SPOT_OK : spot_proof_correct(j);
 }

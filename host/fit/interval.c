@@ -21,3 +21,13 @@ spot_interval spot_share_of(int hits, int n)
     if (!n) return (spot_interval){ NAN, 0, 1 };
     return (spot_interval){ p, hits ? fmax(0, middle - half) : 0, hits < n ? fmin(1, middle + half) : 1 };
 }
+
+double spot_binomial_tail(int hits, int n, double p)
+{
+    double sum = 0;
+
+    if (hits <= 0) return 1;
+    for (int k = n; k >= hits; k--)
+        sum += exp(lgamma(n + 1.0) - lgamma(k + 1.0) - lgamma(n - k + 1.0) + k * log(p) + (n - k) * log1p(-p));
+    return fmin(sum, 1);
+}

@@ -54,6 +54,9 @@ double spot_hypergeometric_tail(int rows, int group, int covered, int inside);
 typedef struct { int rows, group, covered; } spot_stratum;
 double spot_stratified_tail(const spot_stratum *s, int strata, int inside, double *scratch);
 
+/* tail (1 + sum of covered): that of every number. */
+void spot_stratified_tails(double *tail, const spot_stratum *s, int strata, double *scratch);
+
 /* 95 % interval of the difference of two independent shares, a / n - b / m, from Wilson's intervals (Newcombe 1998, method 10).
  * n and m are not 0. */
 spot_interval spot_share_difference(int a, int n, int b, int m);

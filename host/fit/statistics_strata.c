@@ -38,19 +38,43 @@ static int add_stratum(double *sum, int n, const spot_stratum *s, double *scratc
     return now;
 }
 
-double spot_stratified_tail(const spot_stratum *s, int strata, int inside, double *scratch)
+/* scratch (covered + 1 of 2 (covered + 1)): the distribution of the sum; returns the greatest number. */
+static int add_all(double *scratch, const spot_stratum *s, int strata, int covered)
 {
-    int covered = 0, n = 0;
-    double *other, tail = 0;
+    int n = 0;
 
-    if (strata == 1) return spot_hypergeometric_tail(s->rows, s->group, s->covered, inside);
-    for (int k = 0; k < strata; k++) covered += s[k].covered;
-    other = scratch + covered + 1;
     scratch[0] = 1;
     for (int k = 0; k < strata; k++)
-        if (s[k].covered) n = add_stratum(scratch, n, &s[k], other);
-    for (int i = n; i >= inside && i >= 0; i--) tail += scratch[i];
+        if (s[k].covered) n = add_stratum(scratch, n, &s[k], scratch + covered + 1);
+    return n;
+}
+
+static int covered_of(const spot_stratum *s, int strata)
+{
+    int covered = 0;
+
+    for (int k = 0; k < strata; k++) covered += s[k].covered;
+    return covered;
+}
+
+double spot_stratified_tail(const spot_stratum *s, int strata, int inside, double *scratch)
+{
+    double tail = 0;
+
+    if (strata == 1) return spot_hypergeometric_tail(s->rows, s->group, s->covered, inside);
+    for (int i = add_all(scratch, s, strata, covered_of(s, strata)); i >= inside && i >= 0; i--) tail += scratch[i];
     return tail < 1 ? tail : 1;
+}
+
+void spot_stratified_tails(double *tail, const spot_stratum *s, int strata, double *scratch)
+{
+    const int covered = covered_of(s, strata), n = add_all(scratch, s, strata, covered);
+    double sum = 0;
+
+    for (int i = covered; i >= 0; i--) {
+        sum += i <= n ? scratch[i] : 0;
+        tail[i] = sum < 1 ? sum : 1;
+    }
 }
 
 spot_interval spot_share_difference(int a, int n, int b, int m)

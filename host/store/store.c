@@ -29,10 +29,10 @@ static spot_status refuse_link(spot_ctx *c, const char *path)
     return spot_fail(c, SPOT_INPUT, "%s is a symbolic link, which may lead out of the run; put a folder in its place", path);
 }
 
-static spot_status make_folder(spot_ctx *c, const char *path)
+static spot_status make_folder(spot_ctx *c, const char *path, bool durable)
 {
     struct stat st;
-    int error = mkdir(path, 0777) ? errno : spot_sync_folder_of(path);
+    int error = mkdir(path, 0777) ? errno : durable ? spot_sync_folder_of(path) : 0;
 
     if (!error || (error == EEXIST && !stat(path, &st) && S_ISDIR(st.st_mode))) return SPOT_OK;
     return spot_fail(c, SPOT_IO, "cannot make the directory %s: %s; choose another place", path,
@@ -40,11 +40,11 @@ static spot_status make_folder(spot_ctx *c, const char *path)
 }
 
 /* A folder inside a run, which must not be a link. */
-static spot_status make_own_folder(spot_ctx *c, const char *path)
+static spot_status make_own_folder(spot_ctx *c, const char *path, bool durable)
 {
     struct stat st;
 
-    return !lstat(path, &st) && S_ISLNK(st.st_mode) ? refuse_link(c, path) : make_folder(c, path);
+    return !lstat(path, &st) && S_ISLNK(st.st_mode) ? refuse_link(c, path) : make_folder(c, path, durable);
 }
 
 spot_status spot_folder_make(spot_ctx *c, const char *path)
@@ -57,10 +57,10 @@ spot_status spot_folder_make(spot_ctx *c, const char *path)
     for (char *p = part + 1; *p; p++) {
         if (*p != '/') continue;
         *p = 0;
-        SPOT_TRY(make_folder(c, part));
+        SPOT_TRY(make_folder(c, part, true));
         *p = '/';
     }
-    return make_folder(c, part);
+    return make_folder(c, part, true);
 }
 
 spot_status spot_folder_of(spot_ctx *c, const char *path)
@@ -101,9 +101,9 @@ static bool is_part(const char *name)
 }
 
 /* Removes temp files of killed processes from a folder and its subfolders, if they are an hour old: no write takes a minute,
- * and a pid from another host cannot be checked. Does not follow links. Also syncs the folders: a process may have been killed
- * between a rename and its sync, and this run is about to rely on the file. */
-static void tidy_folder(int above, const char *folder, int follow, bool deep)
+ * and a pid from another host cannot be checked. Does not follow links. durable: also syncs the folders, for a process may have
+ * been killed between a rename and its sync, and this run is about to rely on the file. */
+static void tidy_folder(int above, const char *folder, int follow, bool deep, bool durable)
 {
     int fd = openat(above, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | follow);
     DIR *d = fd < 0 ? NULL : fdopendir(fd);
@@ -111,9 +111,9 @@ static void tidy_folder(int above, const char *folder, int follow, bool deep)
     struct stat st;
 
     if (!d) return;
-    fsync(fd);
+    if (durable) fsync(fd);
     while ((e = readdir(d))) {
-        if (deep && is_part(e->d_name)) tidy_folder(fd, e->d_name, O_NOFOLLOW, false);
+        if (deep && is_part(e->d_name)) tidy_folder(fd, e->d_name, O_NOFOLLOW, false, durable);
         if (!is_temp(e->d_name) || fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW)) continue;
         if (S_ISREG(st.st_mode) && st.st_mtime < time(NULL) - 3600) unlinkat(fd, e->d_name, 0);
     }
@@ -125,8 +125,8 @@ spot_status spot_store_folder(spot_ctx *c, const spot_store *s, const char *name
     char path[PATH];
 
     snprintf(path, sizeof path, "%s/%s", s->dir, name);
-    SPOT_TRY(make_own_folder(c, path));
-    tidy_folder(AT_FDCWD, path, O_NOFOLLOW, true);
+    SPOT_TRY(make_own_folder(c, path, !s->brief));
+    tidy_folder(AT_FDCWD, path, O_NOFOLLOW, true, !s->brief);
     return SPOT_OK;
 }
 
@@ -135,21 +135,25 @@ spot_status spot_store_open_to_read(spot_ctx *c, spot_store *s, const char *dir)
     if (!*dir || strlen(dir) >= sizeof s->dir)
         return spot_fail(c, SPOT_USAGE, "a run directory needs a name of 1 to %zu bytes", sizeof s->dir - 1);
     strcpy(s->dir, dir);
+    s->brief = false;
     return SPOT_OK;
 }
 
-spot_status spot_store_open_cache(spot_ctx *c, spot_store *s, const char *dir)
+static spot_status open_cache(spot_ctx *c, spot_store *s, const char *dir, bool brief)
 {
     SPOT_TRY(spot_store_open_to_read(c, s, dir));
+    s->brief = brief;
     SPOT_TRY(spot_folder_make(c, dir));
     spot_sync_folder_of(dir);                  /* as in tidy_folder: its creator may have been killed before its sync */
-    tidy_folder(AT_FDCWD, dir, 0, false);
+    tidy_folder(AT_FDCWD, dir, 0, false, true);
     return spot_store_folder(c, s, "cache");
 }
 
+spot_status spot_store_open_cache(spot_ctx *c, spot_store *s, const char *dir) { return open_cache(c, s, dir, true); }
+
 spot_status spot_store_open(spot_ctx *c, spot_store *s, const char *dir)
 {
-    SPOT_TRY(spot_store_open_cache(c, s, dir));
+    SPOT_TRY(open_cache(c, s, dir, false));
     SPOT_TRY(spot_store_folder(c, s, "segments"));
     SPOT_TRY(spot_store_folder(c, s, "pictures"));
     return spot_store_folder(c, s, "logs");
@@ -176,14 +180,14 @@ spot_status spot_store_put(spot_ctx *c, const spot_store *s, spot_key k, const c
     spot_status status;
 
     path[folder] = 0;
-    SPOT_TRY(make_own_folder(c, path));
+    SPOT_TRY(make_own_folder(c, path, !s->brief));
     path[folder] = '/';
     whole = malloc(sizeof f + n);
     if (!whole) return spot_fail(c, SPOT_NOMEM, "no memory to write %s (%.1f MB)", path, n / 1e6);
     memcpy(f.magic, magic, sizeof magic);
     memcpy(whole, &f, sizeof f);
     memcpy(whole + sizeof f, bytes, n);
-    status = spot_file_write(c, path, whole, sizeof f + n);
+    status = (s->brief ? spot_file_write_unsynced : spot_file_write)(c, path, whole, sizeof f + n);
     free(whole);
     return status;
 }

@@ -56,6 +56,7 @@ static inline const spot_scene_config *spot_config_scene(const spot_config *cfg,
 /* Whether a method looks at the features of the encoder. */
 bool spot_wants_clip(const spot_config *cfg);
 
+/* name: the file's, for errors, which say it and the line; "": of settings that are in no file, and errors say neither. */
 spot_status spot_config_load(spot_ctx *c, spot_config *cfg, const char *path);
 spot_status spot_config_parse(spot_ctx *c, spot_config *cfg, const char *text, size_t len, const char *name);
 

@@ -98,7 +98,8 @@ typedef struct {
     spot_arena    described;   /* holds the words and conjunctions of the slices */
 } spot_findings;
 
-spot_discover_options spot_discover_defaults(void);      /* planespot as spot_bdm_defaults has it; one seed, 0; each class */
+spot_discover_options spot_discover_defaults(void);      /* joinspot and ward, as spot_bdm_defaults has them; one
+                                                           seed, 0; each class */
 
 /* Peak bytes, with the subject's arrays; and seconds (an estimate from sizes and a calibration of at most two seconds; NaN
  * where not known), unless NULL. Both are also set on SPOT_NOMEM: o->memory does not suffice. */

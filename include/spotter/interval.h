@@ -14,6 +14,10 @@ typedef struct { double value, low, high; } spot_interval;
 /* hits / n with Wilson's 95 % interval. NaN, from 0 to 1, for n = 0. */
 spot_interval spot_share_of(int hits, int n);
 
+/* P(at least `hits` of n), each with probability p in (0, 1), independent: the upper tail of the binomial distribution. 1 for
+ * hits <= 0. Exact but for rounding; time grows with n. */
+double spot_binomial_tail(int hits, int n, double p);
+
 /* The q-quantile of n ascending numbers as numpy.percentile does it, linear between neighbours; NaN for n = 0. */
 double spot_quantile(const double *ascending, int n, double q);
 

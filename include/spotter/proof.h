@@ -10,8 +10,10 @@
  *
  * The test of a slice is exact and one-sided: if its judged rows were drawn at random from the judged rows of the same classes,
  * how probable are at least so many wrong ones? With one class this is hypergeometric; with several, the sum of independent
- * hypergeometric numbers, class by class, so that a class with many errors is no finding. Holm's correction covers all slices
- * of all methods, seeds, classes and parts together.
+ * hypergeometric numbers, class by class, so that a class with many errors is no finding. The correction covers all slices of
+ * all methods, seeds, classes and parts together: the errors of each part's judging rows are drawn again within each class, and
+ * a slice has to beat the best slice of the draws (Westfall and Young's step-down procedure; proof_correct.c). So the level is
+ * used up, and slices that overlap, as those of several methods do, count little more than one.
  *
  *     confirmed    the corrected p is at most `level`
  *     suggested    not confirmed, and its p is below that of the best slice of each of `chance` searches in errors without
@@ -22,7 +24,7 @@
  * where they were found, and slices that no judging row joins. All this is known before the judging rows' errors are looked at.
  *
  * Slices that are nearly the same rows are merged afterwards, for display: merged before the tests, one part's rows would serve
- * finding and judging. A merged slice has the least corrected p of its pieces, which is valid, since Holm's correction holds
+ * finding and judging. A merged slice has the least corrected p of its pieces, which is valid, since the correction holds
  * for all pieces at once.
  *
  * One cause may make slices in several classes: pictures of five classes that came out black. Confirmed slices are shown as one
@@ -64,7 +66,7 @@ typedef struct {
     int      found, found_wrong;       /* rows of the finding part, wrong ones among them */
     int      judged, wrong;    /* rows of the judging part, wrong ones among them */
     double   base;             /* wrong rows expected among `judged`: by the rates of their classes in the judging part */
-    double   p, corrected;     /* exact, one-sided; after Holm. 1 where no judged row belongs */
+    double   p, corrected;     /* exact, one-sided; corrected for all pieces. 1 where no judged row belongs */
 } spot_piece;
 
 /* The proof of a merged slice. The slice's rows are those that its pieces found, and the judged ones that joined them. */
@@ -74,7 +76,7 @@ typedef struct {
     int           judged, wrong;       /* over its pieces: judged rows, each counted once; wrong ones among them */
     double        class_rate;  /* error rate of the judged rows' classes */
     spot_interval excess;      /* error rate of the judged rows less class_rate, with its 95 % interval */
-    double        shrunk;      /* `excess` shrunk towards the mean of all judged slices: to expect on new rows */
+    double        shrunk;      /* the excess to expect on new rows: its posterior mean, by a prior learned from all slices */
     double        cell;        /* error rate that predicted class and confidence alone let expect; NaN: no probabilities */
     int           predicted;   /* the class that most of its wrong rows are taken for; -1: not known */
     double        predicted_share;     /* of its wrong rows */

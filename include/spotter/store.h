@@ -48,7 +48,10 @@ spot_status spot_file_read(spot_ctx *c, const char *path, unsigned char **bytes,
 spot_status spot_folder_make(spot_ctx *c, const char *path);
 spot_status spot_folder_of(spot_ctx *c, const char *path);
 
-typedef struct { char dir[1024]; } spot_store;
+typedef struct {
+    char dir[1024];
+    bool brief;            /* values take moments: no fsync. A power cut may damage them; then they are computed again */
+} spot_store;
 
 /* Makes the directory tree where it is missing. Removes temp files of this program that are an hour old or older. SPOT_IO if
  * it cannot be made, or if one of its folders is a symbolic link. */
@@ -59,7 +62,7 @@ spot_status spot_store_open(spot_ctx *c, spot_store *s, const char *dir);
 spot_status spot_store_folder(spot_ctx *c, const spot_store *s, const char *name);
 /* Opens it for reading: makes and removes nothing. */
 spot_status spot_store_open_to_read(spot_ctx *c, spot_store *s, const char *dir);
-/* Opens a store that has only the cache. */
+/* Opens a store that has only the cache, brief. */
 spot_status spot_store_open_cache(spot_ctx *c, spot_store *s, const char *dir);
 
 /* A stage value is a framed file: magic, length, checksum, payload. has: the file exists, whole or damaged. get: *found is

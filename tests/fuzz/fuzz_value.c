@@ -41,7 +41,7 @@ static void look(spot_pack_fn *pack)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const spot_store store = { "run" };
+    static const spot_store store = { .dir = "run" };
     static spot_arena arena;
     uint8_t file[MOST + 32], again[MOST + 32];
     char path[256], text[33];

@@ -84,8 +84,8 @@ const Detail = (() => {
       grid(["found by", "on part", "rows, wrong", "judged rows", "wrong", "expected", "p", "corrected p"], v.pieces.map(row)),
       h("p", { class: "key-line" }, "Found on one part of the rows, judged on the other, whose rows join by their features " +
         "alone. Expected: wrong rows at the rate of their class. p: chance of as many wrong ones in a random choice of rows " +
-        "of the same classes; corrected for all tests of this page’s model together (Holm). Excess: error rate of the judged " +
-        "rows less that of their class. To expect on new rows: the excess, drawn towards the mean of all slices. " +
+        "of the same classes; corrected for all tests of this page’s model together (Westfall and Young). Excess: error rate of " +
+        "the judged rows less that of their class. To expect on new rows: the excess, as all slices together let it expect. " +
         (v.cell === null ? "" : "By predicted class and confidence: the error rate that these alone let expect.")));
   }
 

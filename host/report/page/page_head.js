@@ -20,7 +20,7 @@ const Head = (() => {
     const beat = k === what.models.length - 1 && proof && proof.chance && n.suggested
       ? ` Suggested: better than the best of ${plural(proof.chance, "search", "searches")} in errors without structure.` : "";
     return [h("b", {}, `${told.length > 1 ? `${told.slice(0, -1).join(", ")} and ${told.at(-1)}` : told[0]}.`), alike,
-            ` ${plural(tests, "test")} on rows that the search had not seen, corrected together (Holm)${level}.${beat}`];
+            ` ${plural(tests, "test")} on rows that the search had not seen, corrected together${level}.${beat}`];
   }
 
   function untested(k) {

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import ctypes as ct
 import os
-from typing import Any, Callable, Dict, List, Optional, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
@@ -12,8 +12,25 @@ from ._arrays import Array, as_array
 from ._library import SIZES, Context, InputError, lib
 
 Place = Union[str, "os.PathLike[str]"]                  # a path
+Group = Optional[Mapping[str, Any]]                     # settings of a group of the config; None: the defaults
+Groups = Optional[Sequence[Mapping[str, Any]]]          # a list of such groups
 INPUT = next(s for s in range(32) if lib.spot_status_name(s) == b"INPUT")
 PREDICT = ct.CFUNCTYPE(ct.c_int, ct.c_void_p, ct.c_void_p, ct.POINTER(c_side.Prediction))
+
+
+def group(name: str, given: Group, **defaults: Any) -> Dict[str, Any]:
+    """A group of the config: the given settings over the defaults."""
+    if given is not None and not isinstance(given, Mapping):
+        raise InputError(f"{name} is a group of settings; give a dict, not {given!r}")
+    return {**defaults, **(given or {})}
+
+
+def groups(**lists: Groups) -> Dict[str, Any]:
+    """The lists of groups that are given."""
+    for name, given in lists.items():
+        if isinstance(given, (str, Mapping)) or given is not None and not all(isinstance(g, Mapping) for g in given):
+            raise InputError(f"{name} is a list of groups; give a list of dicts, not {given!r}")
+    return {name: [dict(g) for g in given] for name, given in lists.items() if given is not None}
 
 
 class Classifier:
@@ -63,7 +80,7 @@ class Classifier:
         options.identity = None if self.identity is None else self.identity.encode()
         cfg, report = ct.create_string_buffer(SIZES[f"{study}_config"]), (ct.c_char * SIZES[f"{study}_report"])()
         with Context(**self.machine) as c:
-            c(f"{study}_parse", cfg, config, ct.c_size_t(len(config)), b"settings")
+            c(f"{study}_parse", cfg, config, ct.c_size_t(len(config)), b"")
             try:
                 c.patiently(f"{study}_run", cfg, ct.byref(options), report)
             except Exception:

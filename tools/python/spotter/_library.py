@@ -274,6 +274,7 @@ def _load() -> Tuple[Any, Dict[str, int]]:
     library.spot_claim_verdict_name.restype = ct.c_char_p
     library.spot_gather_has_class.restype = ct.c_bool
     library.spot_new_pictures_close.restype = library.spot_claim_judge.restype = None
+    library.spot_binomial_tail.restype = ct.c_double
     library.spot_report_defaults.restype = ReportOptions
     options = type("EncoderOptions", (ct.Structure,), {"_fields_": [("bytes", ct.c_char * sizes["spot_encoder_options"])]})
     library.spot_encoder_defaults.restype = options

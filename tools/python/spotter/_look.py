@@ -1,7 +1,7 @@
 """look: embeddings, probabilities, labels and ids of any PyTorch classifier on a DataLoader."""
 from __future__ import annotations
 
-import math
+import ctypes as ct
 import warnings
 from collections.abc import Mapping
 from typing import Any, List, NamedTuple, Optional
@@ -9,7 +9,7 @@ from typing import Any, List, NamedTuple, Optional
 import numpy as np
 
 from ._arrays import Array
-from ._library import InputError
+from ._library import InputError, lib
 from ._missing import needed
 
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
@@ -95,14 +95,6 @@ def _numbers(y: Any, n: int, torch: Any) -> Any:
     return y
 
 
-def chance_p(right: int, n: int, classes: int) -> float:
-    """P(at least `right` of n by guessing among the classes), binomial."""
-    terms = [math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) - k * math.log(classes)
-             + (n - k) * math.log1p(-1 / classes) for k in range(right, n + 1)]
-    top = max(terms)
-    return min(1.0, math.exp(top) * sum(math.exp(t - top) for t in terms))
-
-
 def look(model: Any, loader: Any, layer: Optional[str] = None, transforms: Any = None, batch_size: int = 64) -> Look:
     """What a PyTorch classifier makes of pictures: `PlaneSpot().fit(*spotter.look(model, loader))`.
 
@@ -153,10 +145,10 @@ def _checked(embeddings: Array, targets: Array, probs: Array, loader: Any, torch
         odd = targets.max() if targets.min() >= 0 else targets.min()
         raise InputError(f"the loader has class {odd}; the model has {classes} outputs, which are numbered from 0")
     right = int((probs.argmax(1) == targets).sum())
-    p = chance_p(right, n, classes) if classes > 1 else 0.0
+    p = float(lib.spot_binomial_tail(right, n, ct.c_double(1 / classes))) if classes > 1 else 0.0
     if p > SURE:
         warnings.warn(f"{right} of {n} rows are right, which guessing among {classes} classes explains (p = {p:.2g}); are "
-                      "inputs normalised as in training, and is the model trained?", stacklevel=3)
+                      "the inputs normalised as in training, and is the model trained?", stacklevel=3)
     samples: Any = getattr(getattr(loader, "dataset", None), "samples", None)
     ordered = isinstance(getattr(loader, "sampler", None), torch.utils.data.SequentialSampler)
     known = ordered and isinstance(samples, list) and len(samples) == n

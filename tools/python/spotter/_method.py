@@ -5,6 +5,7 @@ import ctypes as ct
 import inspect
 import json
 import sys
+import warnings
 from typing import Any, Callable, Dict, List, Optional, Sequence, TypeVar, Union
 
 import numpy as np
@@ -146,6 +147,8 @@ class Method(Results, Gathers, Estimator):
         self.close()
         held = Fitted(subject, text, self.seed, self.threads, self.device)
         self.warnings_ = held.run(self._class(subject.names), proof)
+        for text in self.warnings_:
+            warnings.warn(text, stacklevel=3)
         self._held, self._embed = held, None
         self.n_features_in_ = subject.c.d
         self.__dict__.pop("feature_names_in_", None)

@@ -35,7 +35,7 @@ class Interval(NamedTuple):
 class Piece:
     """A slice of one search. method; part: 0 or 1, on which it was found; seed; rank within its search. found, found_wrong:
     rows of that part, wrong ones among them. judged, wrong: rows of the other part, wrong ones; base: wrong ones that the
-    classes' rates let expect. p: exact, one-sided; corrected: by Holm, over all pieces."""
+    classes' rates let expect. p: exact, one-sided; corrected for all pieces together (Westfall and Young)."""
     method: str
     part: int
     seed: int

@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, Optional
 
 from . import _library as c_side
 from ._arrays import Array
-from ._classifier import Classifier, Place
+from ._classifier import Classifier, Group, Groups, Place, group, groups
 from ._library import Context, InputError
 
 
@@ -17,7 +17,8 @@ class Background(Classifier):
     activations of channels (n, channels), scaled to 0..1 in each layer (include/spotter/predictor.h). The outputs are the
     classes in the order of their folders.
 
-    The other arguments are those of the command, and its config's groups as dicts (`spotter help config background`):
+    The other arguments are those of the command, and its config's groups as dicts (`spotter help config background`), its
+    lists as lists of dicts; what a group says goes before the other arguments:
 
         found = spotter.Background(predict, images="photos", masks="masks", backgrounds="scenes").run("runs/mine")
         found["bg_gap"], found["turned_by_some_background"], found["sets"]["mixed-rand"]["accuracy"]
@@ -31,11 +32,15 @@ class Background(Classifier):
 
     def __init__(self, predict: Callable[[Array], Any], images: Place, backgrounds: Place, masks: Place = "",
                  coco: Place = "", size: int = 224, n: int = 32, identity: Optional[str] = None, device: str = "auto",
-                 threads: int = 0, verbose: bool = False, **groups: Any) -> None:
-        self.config = {**groups, "study": "background"}
-        self.config["data"] = {"images": str(images), "masks": str(masks), "coco": str(coco), "backgrounds": str(backgrounds),
-                               "size": size, **groups.get("data", {})}
-        self.config["suite"] = {"choice": "random", "n": n, **groups.get("suite", {})}
+                 threads: int = 0, verbose: bool = False, *, data: Group = None, suite: Group = None, ontology: Group = None,
+                 measure: Group = None, verdict: Group = None, encoders: Groups = None, vary: Groups = None) -> None:
+        self.config = {
+            "study": "background",
+            "data": group("data", data, images=str(images), masks=str(masks), coco=str(coco), backgrounds=str(backgrounds),
+                          size=size),
+            "suite": group("suite", suite, choice="random", n=n),
+            "ontology": group("ontology", ontology), "measure": group("measure", measure),
+            "verdict": group("verdict", verdict), **groups(encoders=encoders, vary=vary)}
         super().__init__(predict, identity, self.config["data"]["size"], device=device, threads=threads, verbose=verbose)
 
     def run(self, out: Place) -> Dict[str, Any]:

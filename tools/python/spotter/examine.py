@@ -3,18 +3,19 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Callable, Dict, Optional, Sequence, Union
+from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Union
 
 from . import _library as c_side
 from ._arrays import Array
-from ._classifier import Classifier, Place
+from ._classifier import Classifier, Group, Groups, Place, group, groups
 
 
 class Examine(Classifier):
     """predict: uint8 (n, size, size, 3) -> logits (n, outputs). The outputs are the classes of the 3-D models in order.
 
-    objects: a folder CLASS/model.obj, archives of Sweet Home 3D or ShapeNet's folder. examiners: their names, or dicts with
-    settings; the other arguments are the config's groups as dicts (`spotter help config examine`):
+    objects: a folder CLASS/model.obj, archives of Sweet Home 3D or ShapeNet's folder; or a dict with the settings of the
+    config's `objects`, this one as `catalogue`. examiners: their names, or dicts with settings; the other arguments are the
+    config's groups as dicts (`spotter help config examine`), its lists as lists of dicts:
 
         found = spotter.Examine(predict, objects="models", renders=1000, examiners=["cem", "random"]).run("runs/mine")
         for s in found["summaries"]: print(s["examiner"], s["curve"][-1]["robust"])
@@ -26,14 +27,19 @@ class Examine(Classifier):
     config: Dict[str, Any]
     out: str
 
-    def __init__(self, predict: Callable[[Array], Any], objects: Place, size: int = 224, renders: int = 1000,
-                 seeds: int = 3, examiners: Sequence[Union[str, Dict[str, Any]]] = ("cem",), identity: Optional[str] = None,
-                 device: str = "auto", threads: int = 0, verbose: bool = False, **groups: Any) -> None:
-        self.config = {**groups, "study": "examine"}
-        self.config["objects"] = {"catalogue": str(objects), "choice": "first", "held_out": 1, **groups.get("objects", {})}
-        self.config["render"] = {"size": size, **groups.get("render", {})}
-        self.config["search"] = {"renders": renders, "seeds": seeds, **groups.get("search", {})}
-        self.config["examiners"] = [{"method": e} if isinstance(e, str) else e for e in examiners]
+    def __init__(self, predict: Callable[[Array], Any], objects: Union[Place, Mapping[str, Any]], size: int = 224,
+                 renders: int = 1000, seeds: int = 3, examiners: Sequence[Union[str, Dict[str, Any]]] = ("cem",),
+                 identity: Optional[str] = None, device: str = "auto", threads: int = 0, verbose: bool = False, *,
+                 render: Group = None, search: Group = None, valid: Group = None, maps: Group = None, classes: Groups = None,
+                 factors: Groups = None) -> None:
+        given = objects if isinstance(objects, Mapping) else {"catalogue": str(objects)}
+        self.config = {
+            "study": "examine",
+            "objects": group("objects", given, choice="first", held_out=1),
+            "render": group("render", render, size=size), "search": group("search", search, renders=renders, seeds=seeds),
+            "valid": group("valid", valid), "maps": group("maps", maps),
+            **groups(classes=classes, factors=factors,
+                     examiners=[{"method": e} if isinstance(e, str) else e for e in examiners])}
         super().__init__(predict, identity, self.config["render"]["size"], device=device, threads=threads, verbose=verbose)
 
     def run(self, out: Place) -> Dict[str, Any]:

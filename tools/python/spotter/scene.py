@@ -35,7 +35,7 @@ class Scene:
         self.ec, self.seed, self._context = ct.create_string_buffer(SIZES["spot_ec"]), seed, Context("cpu", 0)
         cfg = ct.create_string_buffer(SIZES["spot_config"])
         text = json.dumps({"seed": seed, "scene": settings} if settings else {"seed": seed}).encode()
-        self._context("spot_config_parse", cfg, text, ct.c_size_t(len(text)), b"settings")
+        self._context("spot_config_parse", cfg, text, ct.c_size_t(len(text)), b"")
         self.config = (ct.c_char * SIZES["spot_scene_config"]).from_buffer(cfg, SIZES["spot_config.scene"])
         self._context("spot_scene_check", self.config)
         self._context("spot_ec_draw", self.ec, self.config, ct.c_uint64(seed), ct.c_uint32(ec))

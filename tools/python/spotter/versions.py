@@ -98,8 +98,9 @@ class Change:
 
 
 class ChangedSlice(Change):
-    """A confirmed blindspot, or a slice that changed. members (size,): all its rows; compared (rows,): those on which the versions are compared;
-    confirmed_before, confirmed_now: whether the errors of each version confirm it; class_rate: its class's error rate now."""
+    """A confirmed blindspot, or a slice that changed. members (size,): all its rows; compared (rows,): those on which the
+    versions are compared; confirmed_before, confirmed_now: whether the errors of each version confirm it; class_rate: its
+    class's error rate now."""
 
     members: Array
     compared: Array
