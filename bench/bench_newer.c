@@ -1,5 +1,5 @@
-/* bench_newer.c - influence, svm, density, dbscan_group and joinspot on features, for one EC or a hundred at once; from arrays
- * on the host to hypotheses. Peer: bench/peers/newer_sklearn.py, on the same numbers. */
+/* bench_newer.c - influence, svm, density, dbscan_group, joinspot and ward on features, for one EC or a hundred at once; from
+ * arrays on the host to hypotheses. Peer: bench/peers/newer_sklearn.py, on the same numbers. */
 #include "bench.h"
 #include "op_views.h"
 
@@ -46,6 +46,7 @@ static void make_svm(spot_op_run *r, void *problem, const int *size)       { mak
 static void make_density(spot_op_run *r, void *problem, const int *size)   { make(r, problem, SPOT_DENSITY, size); }
 static void make_dbscan(spot_op_run *r, void *problem, const int *size)    { make(r, problem, SPOT_DBSCAN_GROUP, size); }
 static void make_joinspot(spot_op_run *r, void *problem, const int *size)  { make(r, problem, SPOT_JOINSPOT, size); }
+static void make_ward(spot_op_run *r, void *problem, const int *size)      { make(r, problem, SPOT_WARD, size); }
 
 /* Every hypothesis has rows of the view, rising, and their mean error. tests/test_newer_methods.c compares with the peers. */
 static spot_status check(spot_op_run *r, void *problem)
@@ -71,10 +72,10 @@ const spot_op spot_op_influence = METHOD("influence", make_influence);
 const spot_op spot_op_svm = METHOD("svm", make_svm);
 const spot_op spot_op_density = METHOD("density", make_density);
 const spot_op spot_op_dbscan_group = METHOD("dbscan_group", make_dbscan);
-static const spot_op spot_op_joinspot = METHOD("joinspot", make_joinspot);
+static const spot_op spot_op_joinspot = METHOD("joinspot", make_joinspot), spot_op_ward = METHOD("ward", make_ward);
 
 static const spot_op *const ops[] = { &spot_op_influence, &spot_op_svm, &spot_op_density, &spot_op_dbscan_group,
-                                     &spot_op_joinspot };
+                                     &spot_op_joinspot, &spot_op_ward };
 
 /* size: place in ops, problems, rows of each, features. */
 static spot_status open_rows(spot_ctx *c, void **state, const int *size, spot_bench_work *work)
@@ -90,8 +91,8 @@ static const spot_bench_kind kind = { open_rows, spot_op_bench_check_all, spot_o
     { op, "100 ECs of 3,200 x 512", "ECs", SPOT_ON_CUDA, &kind, { k, 100, 3200, 512 }, { k, 2, 100, 20 } }
 
 const spot_bench_row spot_bench_newer[] = {
-    BOTH("influence", 0), BOTH("svm", 1), BOTH("density", 2), BOTH("dbscan_group", 3),
-    { "joinspot", "3,200 x 512", "ECs", SPOT_ON_CPU, &kind, { 4, 1, 3200, 512 }, { 4, 1, 320, 20 } },
-    { "joinspot", "100,000 x 512", "rows", SPOT_ON_CPU, &kind, { 4, 1, 100000, 512 }, { 4, 1, 640, 20 } },
+    BOTH("influence", 0), BOTH("svm", 1), BOTH("density", 2), BOTH("dbscan_group", 3), BOTH("joinspot", 4), BOTH("ward", 5),
+    { "joinspot", "100,000 x 512", "problems", SPOT_ON_ALL, &kind, { 4, 1, 100000, 512 }, { 4, 1, 640, 20 } },
+    { "ward", "20,000 x 512", "problems", SPOT_ON_CUDA, &kind, { 5, 1, 20000, 512 }, { 5, 1, 320, 20 } },
     { .op = NULL },
 };

@@ -307,6 +307,29 @@ TEST(evidence_is_the_gain_in_log_likelihood)
     assert_true(isfinite(spot_scan_evidence(20, 20, 0)));
 }
 
+/* Two groups of so many numbers that several threads add them up. */
+TEST(threads_change_no_bit_of_a_distance)
+{
+    enum { N = 5000, WIDTH = 512 };
+    float *x = normals(N * WIDTH, 11, 1);
+    uint8_t *side = malloc(N), *part = malloc(N);
+    double *line = malloc(2 * WIDTH * sizeof *line), *at = malloc(N * sizeof *at), apart[2];
+    int *row = malloc(N * sizeof *row);
+
+    for (int i = 0; i < N; i++) {
+        side[i] = (uint8_t)(i % 7 == 3 ? 2 : i % 3 == 0);
+        x[(size_t)i * WIDTH] += side[i] == 1 ? 3.f : 0.f;
+    }
+    for (int q = 0; q < 2; q++) {
+        const spot_scan s = { .n = N, .stride = WIDTH, .d = WIDTH, .x = x, .threads = 1 + 2 * q, .row = row, .side = side,
+                              .part = part, .line = line, .at = at };
+        apart[q] = spot_scan_apart(&s);
+    }
+    CHECK_NEAR(apart[0], 3, 0.5);
+    assert_memory_equal(&apart[0], &apart[1], sizeof apart[0]);
+    free(x), free(side), free(part), free(line), free(at), free(row);
+}
+
 /* ---- planted groups ---- */
 
 enum { WIDE = 16 };

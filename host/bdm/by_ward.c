@@ -1,14 +1,13 @@
 /* by_ward.c - `ward`: Ward's hierarchical clustering of the whole feature space, of rows of length 1 with the confidence beside
  * them (unit_rows.h), cut into `clusters`. A cluster is a hypothesis, ordered by size * (mean error)^2. It cuts finely: a
- * blindspot may lie in several hypotheses. At most as many clusters as rows. It runs on the CPU on every device
- * (fit/ward.h).
+ * blindspot may lie in several hypotheses. At most as many clusters as rows.
  *
  * A new row belongs to the cluster of the nearest mean. Assigning a fitted row gives its cluster again, unless it lies nearer
  * to the mean of another cluster: Ward's clusters are not the cells of their means. */
 #include "bdm/methods.h"
 #include "bdm/slices.h"
 #include "bdm/unit_rows.h"
-#include "fit/ward.h"
+#include "fit/ward_trees.h"
 
 typedef struct {
     int *rows;                 /* (n): of the hypotheses */
@@ -63,7 +62,7 @@ static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypothese
         spot_unit_rows_build(&t[p].u, &views[p], &points[p], NULL, cfg->weight);
         job[p] = (spot_ward_job){ .n = t[p].u.n, .d = t[p].u.d, .x = t[p].u.x, .merge = t[p].merge };
     }
-    SPOT_TRY(spot_ward_fit(c, a, problems, job));
+    SPOT_TRY(spot_ward_trees(c, a, problems, job));
     for (int p = 0; p < problems; p++) SPOT_TRY(collect(c, &out[p], fits ? &fits[p] : NULL, &t[p], &views[p], cfg));
     a->used = mark;
     return SPOT_OK;
@@ -78,19 +77,19 @@ static spot_status assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypot
 static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg)
 {
     spot_arena a = spot_arena_counting();
+    spot_bytes all = spot_ward_trees_needs(c, problems, n, d + 1);
     spot_ctx quiet = { 0 };
     spot_ward_job *job;
     problem *t, one;
-    int most = 1;
 
     SPOT_TAKE(&quiet, &a, t, problems);
     SPOT_TAKE(&quiet, &a, job, problems);
     for (int p = 0; p < problems; p++) {
         SPOT_TAKE(&quiet, &a, one.rows, n[p]);
         take_problem(&quiet, &a, &one, n[p], d, cfg);
-        most = n[p] > most ? n[p] : most;
     }
-    return (spot_bytes){ a.peak + spot_ward_scratch(problems, most, d + 1, c->threads) + 2 * SPOT_SLICES_SLACK, 0 };
+    all.host += a.peak + 2 * SPOT_SLICES_SLACK;
+    return all;
 }
 
 static const spot_setting settings[] = {

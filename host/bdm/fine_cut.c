@@ -4,6 +4,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/twin.h"
+#include "core/device.h"
+#include "fit/ward_trees.h"
+#include "map/centres.h"
+
 spot_status spot_fine_take(spot_ctx *c, spot_arena *a, spot_fine_cut *f, int n, int d)
 {
     size_t wide = (size_t)d;
@@ -72,32 +77,33 @@ static void turn_centres(spot_fine_cut *f)
 {
     for (int j = 0; j < f->d; j++)
         for (int k = 0; k < f->leaves; k++)
-            f->turned[(size_t)j * SPOT_FINE_MOST + k] = (float)f->centre[(size_t)k * f->d + j];
+            f->turned[(size_t)j * f->leaves + k] = (float)f->centre[(size_t)k * f->d + j];
 }
 
-/* Squared distances in fp32, one chain in the order of the columns; the first of equals wins. */
-static int nearest_of(const float *x, const float *turned, int columns, int pieces)
+/* Every row joins the nearest centre. A GPU works on copies. A counting work only counts. */
+static spot_status join_rows(spot_ctx *c, spot_arena *work, spot_fine_cut *f)
 {
-    float far[SPOT_FINE_MOST];
-    int best = 0;
+    const size_t mark = work->used, rows = (size_t)f->n, wide = (size_t)f->d;
+    spot_centres_problem p = { f->n, f->d, f->leaves, f->x, f->turned, f->label };
 
-    for (int k = 0; k < pieces; k++) far[k] = 0;
-    for (int j = 0; j < columns; j++) {
-        const float *centre = turned + (size_t)j * SPOT_FINE_MOST, own = x[j];
-        for (int k = 0; k < pieces; k++) far[k] += (own - centre[k]) * (own - centre[k]);
+    if (!c->device) return work->counting ? SPOT_OK : spot_centres_nearest(c, 1, &p);
+    SPOT_TRY(spot_numbers_there(c, work, &p.x, f->x, NULL, rows * wide));
+    SPOT_TRY(spot_numbers_there(c, work, &p.centre, f->turned, NULL, wide * (size_t)(work->counting ? SPOT_FINE_MOST : p.k)));
+    SPOT_TRY(SPOT_TAKE(c, work, p.label, rows));
+    if (!work->counting) {
+        SPOT_TRY(spot_centres_nearest(c, 1, &p));
+        SPOT_TRY(spot_device_copy(c, f->label, p.label, rows * sizeof *f->label));
     }
-    for (int k = 1; k < pieces; k++)
-        if (far[k] < far[best]) best = k;
-    return best;
+    work->used = mark;
+    return SPOT_OK;
 }
 
 /* ---- the cut ---- */
 
 /* The last merges of the sample's tree join the pieces. Pieces are numbered in the order of their first rows, as clusters are
  * named, so a cluster's first piece is that of its first row. */
-static void cut_pieces(spot_fine_cut *f, int threads)
+static spot_status cut_pieces(spot_ctx *c, spot_arena *work, spot_fine_cut *f)
 {
-    (void)threads;
     f->leaves = spot_ward_cut(f->cut, f->merge, f->sample, SPOT_FINE_MOST);
     for (int i = 0; i + 1 < f->leaves; i++) {
         const spot_ward_merge *m = &f->merge[f->sample - f->leaves + i];
@@ -105,58 +111,34 @@ static void cut_pieces(spot_fine_cut *f, int threads)
     }
     find_centres(f, f->tree_x, f->sample, f->cut);
     turn_centres(f);
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int i = 0; i < f->n; i++)
-        f->label[i] = nearest_of(f->x + (size_t)i * f->d, f->turned, f->d, f->leaves);
+    SPOT_TRY(join_rows(c, work, f));
     find_centres(f, f->x, f->n, f->label);
+    return SPOT_OK;
 }
 
-static void cut_all(spot_fine_cut *f, int threads)
+static spot_status cut_one(spot_ctx *c, spot_arena *work, spot_fine_cut *f)
 {
-    if (f->n > SPOT_FINE_SAMPLE) {
-        cut_pieces(f, threads);
-        return;
-    }
+    if (f->n > SPOT_FINE_SAMPLE) return work->counting ? join_rows(c, work, f) : cut_pieces(c, work, f);
+    if (work->counting) return SPOT_OK;
     f->leaves = f->n;
     memcpy(f->label, f->row, (size_t)f->n * sizeof *f->label);
     memcpy(f->tree, f->merge, (size_t)(f->n - 1) * sizeof *f->tree);
     find_centres(f, f->x, f->n, f->label);
+    return SPOT_OK;
 }
 
-static spot_status count_trees(spot_ctx *c, spot_arena *a, int count, const spot_fine_cut *f)
+spot_status spot_fine_cuts(spot_ctx *c, spot_arena *host, spot_arena *work, int count, spot_fine_cut *f)
 {
-    spot_ward_job *jobs;
-    uint8_t *bytes;
-    int n = 1, d = 1;
+    spot_ward_job jobs[SPOT_BDM_GROUP];
 
-    SPOT_TRY(SPOT_TAKE(c, a, jobs, count));
     for (int p = 0; p < count; p++) {
-        n = f[p].sample > n ? f[p].sample : n;
-        d = f[p].d > d ? f[p].d : d;
-    }
-    return SPOT_TAKE(c, a, bytes, spot_ward_scratch(count, n, d, c->threads) + 64);
-}
-
-spot_status spot_fine_cuts(spot_ctx *c, spot_arena *scratch, int count, spot_fine_cut *f)
-{
-    size_t mark = scratch->used;
-    spot_ward_job *jobs;
-
-    if (scratch->counting) {
-        SPOT_TRY(count_trees(c, scratch, count, f));
-        scratch->used = mark;
-        return SPOT_OK;
-    }
-    SPOT_TRY(SPOT_TAKE(c, scratch, jobs, count));
-    for (int p = 0; p < count; p++) {
-        open_sample(&f[p]);
+        if (!work->counting) open_sample(&f[p]);
         jobs[p] = (spot_ward_job){ .n = f[p].sample, .d = f[p].d, .x = f[p].tree_x, .merge = f[p].merge };
     }
-    SPOT_TRY(spot_ward_fit(c, scratch, count, jobs));
+    SPOT_TRY(spot_ward_trees_in(c, host, work, count, jobs));
     for (int p = 0; p < count; p++) {
         SPOT_TRY(spot_check_stop(c));
-        cut_all(&f[p], c->threads);
+        SPOT_TRY(cut_one(c, work, &f[p]));
     }
-    scratch->used = mark;
     return SPOT_OK;
 }

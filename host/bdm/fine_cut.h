@@ -6,10 +6,12 @@
  * row joins the nearest mean of the sample's pieces, and the leaves are the pieces. So the work grows with n, not with its
  * square.
  *
- * Host memory; the CPU on every device. The same bits for any number of threads. */
+ * Arrays lie on the host. On a GPU the trees (fit/ward_trees.h) and the search for the nearest means (map/centres.h) work on
+ * copies; the means are sums on the host. The same bits on every device and for any number of threads. */
 #ifndef SPOTTER_FINE_CUT_H
 #define SPOTTER_FINE_CUT_H
 
+#include "bdm/groups.h"
 #include "fit/ward.h"
 #include "spotter/rng.h"
 
@@ -32,13 +34,14 @@ typedef struct {
     int *cut;                  /* (sample) */
     int *size;                 /* (most) */
     spot_ward_merge *merge;    /* (sample) */
-    float *turned;             /* (d, SPOT_FINE_MOST): centres, a column to a centre */
+    float *turned;             /* (d, leaves): centres, a column to a centre; memory for SPOT_FINE_MOST */
 } spot_fine_cut;
 
 /* Takes the arrays for n rows of d columns. A counting arena only counts. */
 spot_status spot_fine_take(spot_ctx *c, spot_arena *a, spot_fine_cut *f, int n, int d);
 
-/* Cuts; x, error and seed are set. scratch: for the trees. A counting scratch only counts. */
-spot_status spot_fine_cuts(spot_ctx *c, spot_arena *scratch, int count, spot_fine_cut *f);
+/* Cuts count <= SPOT_BDM_GROUP problems; x, error and seed are set. Scratch of host and of work, which lies in the memory of
+ * c's device; on the CPU it may be host. A counting work only counts. */
+spot_status spot_fine_cuts(spot_ctx *c, spot_arena *host, spot_arena *work, int count, spot_fine_cut *f);
 
 #endif

@@ -1,7 +1,7 @@
 /* mistakes.c - `mistakes`: the rows about which the classifier is wrong, and no others, cut by Ward's clustering of their
  * features of length 1 (unit_rows.h, without the confidence). Every number of clusters from 2 to `clusters` is tried; the one
  * with the greatest mean silhouette (Rousseeuw 1987) is taken, of equals the least. A cluster is a hypothesis, ordered by size
- * * (mean error)^2. It runs on the CPU on every device, but for the silhouettes.
+ * * (mean error)^2.
  *
  * It has no use for the rows that are right, so where only a part of a blindspot's rows are wrong, its slices are small and a
  * mistake that is chance looks like any other. Up to two wrong rows are one hypothesis.
@@ -14,7 +14,7 @@
 #include "bdm/slices.h"
 #include "bdm/unit_rows.h"
 #include "fit/silhouette.h"
-#include "fit/ward.h"
+#include "fit/ward_trees.h"
 #include "spotter/cluster.h"
 
 typedef struct {
@@ -108,7 +108,7 @@ static spot_status cluster(spot_ctx *c, spot_arena *a, int problems, problem *t,
     SPOT_TRY(SPOT_TAKE(c, a, l, (size_t)problems * (size_t)most_cuts(cfg)));
     for (int p = 0; p < problems; p++)
         if (t[p].u.n) job[jobs++] = (spot_ward_job){ .n = t[p].u.n, .d = t[p].u.d, .x = t[p].u.x, .merge = t[p].merge };
-    SPOT_TRY(spot_ward_fit(c, a, jobs, job));
+    SPOT_TRY(spot_ward_trees(c, a, jobs, job));
     for (int p = 0; p < problems; cuts += t[p++].cuts) cut_tree(&t[p], l + cuts, cfg);
     if (cuts) SPOT_TRY(spot_silhouettes(c, a, cuts, l));
     for (int p = 0; p < problems; p++)
@@ -151,12 +151,11 @@ static spot_status assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypot
 static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg)
 {
     spot_arena a = spot_arena_counting();
-    spot_bytes all = { 0, 0 }, judged;
+    spot_bytes tree = spot_ward_trees_needs(c, problems, n, d + 1), all = { 0, 0 }, judged;
     spot_ctx quiet = { 0 };
     spot_ward_job *job;
     spot_labelling *l;
     problem *t, one;
-    int most = 1;
 
     SPOT_TAKE(&quiet, &a, t, problems);
     SPOT_TAKE(&quiet, &a, job, problems);
@@ -164,12 +163,12 @@ static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, co
     for (int p = 0; p < problems; p++) {
         SPOT_TAKE(&quiet, &a, one.rows, n[p]);
         take_problem(&quiet, &a, &one, n[p], d, cfg);
-        most = n[p] > most ? n[p] : most;
         judged = spot_silhouettes_needs(c, most_cuts(cfg), n[p], d + 1);
         all.host += judged.host;
         all.device += judged.device;
     }
-    all.host += a.peak + spot_ward_scratch(problems, most, d + 1, c->threads) + 3 * SPOT_SLICES_SLACK;
+    all = spot_bytes_larger(all, tree);      /* the tree is done before the silhouettes begin */
+    all.host += a.peak + 3 * SPOT_SLICES_SLACK;
     return all;
 }
 

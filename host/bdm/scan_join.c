@@ -5,61 +5,87 @@
 #include <string.h>
 
 enum { SIDE = 5 };                 /* fewest rows of a second thing */
+#define ALONE 2e6                  /* numbers that are too few for several threads */
 
 /* ---- one thing, or two ---- */
 
-/* The line between the means of the rows with the places `half`, `half` + 2, .. of each side. */
-static void find_line(const spot_scan *s, int half)
+/* Lists the rows of both sides. part: 2 * side, and 1 for every other row of a side. Returns their number, and each side's. */
+static int list_rows(const spot_scan *s, int *rows)
 {
-    int seen[2] = { 0 }, used[2] = { 0 };
+    int len = 0;
 
-    memset(s->line, 0, 2 * (size_t)s->d * sizeof *s->line);
+    rows[0] = rows[1] = 0;
     for (int i = 0; i < s->n; i++) {
         int k = s->side[i];
-        if (k > 1 || seen[k]++ % 2 != half) continue;
-        used[k]++;
-        for (int j = 0; j < s->d; j++) s->line[(size_t)k * s->d + j] += s->x[(size_t)i * s->stride + j];
+        if (k > 1) continue;
+        s->part[len] = (uint8_t)(2 * k + rows[k]++ % 2);
+        s->row[len++] = i;
     }
-    for (int j = 0; j < s->d; j++) s->line[j] = s->line[s->d + j] / used[1] - s->line[j] / used[0];
+    return len;
+}
+
+/* A node of few numbers is done before other threads have begun. */
+static int threads_for(const spot_scan *s, int len) { return (double)len * s->d > ALONE && s->threads > 1 ? s->threads : 1; }
+
+static void add_columns(const spot_scan *s, int len, int half, int from, int to)
+{
+    for (int m = 0; m < len; m++) {
+        const float *x = s->x + (size_t)s->row[m] * s->stride;
+        double *line = s->line + (size_t)(s->part[m] / 2) * s->d;
+        if (s->part[m] % 2 != half) continue;
+        for (int j = from; j < to; j++) line[j] += x[j];
+    }
+}
+
+/* The line between the means of the rows with the places `half`, `half` + 2, .. of each side. */
+static void find_line(const spot_scan *s, int len, const int *rows, int half)
+{
+    const int threads = threads_for(s, len), each = (s->d + threads - 1) / threads;
+
+    memset(s->line, 0, 2 * (size_t)s->d * sizeof *s->line);
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int from = 0; from < s->d; from += each)
+        add_columns(s, len, half, from, from + each < s->d ? from + each : s->d);
+    for (int j = 0; j < s->d; j++)
+        s->line[j] = s->line[s->d + j] / ((rows[1] + 1 - half) / 2) - s->line[j] / ((rows[0] + 1 - half) / 2);
+}
+
+static double place_on_line(const spot_scan *s, int row, double length)
+{
+    double sum = 0;
+
+    for (int j = 0; j < s->d; j++) sum += s->x[(size_t)row * s->stride + j] * s->line[j];
+    return sum / sqrt(length);
 }
 
 /* Distance of the means of the other rows along the line, in their deviations. */
-static double apart_on_line(const spot_scan *s, int half)
+static double apart_on_line(const spot_scan *s, int len, const int *rows, int half)
 {
-    int seen[2] = { 0 }, used[2] = { 0 };
+    int used[2] = { (rows[0] + half) / 2, (rows[1] + half) / 2 };
     double mean[2] = { 0 }, squares = 0, length = 0;
 
     for (int j = 0; j < s->d; j++) length += s->line[j] * s->line[j];
     if (!(length > 0)) return 0;
-    for (int i = 0; i < s->n; i++) {
-        int k = s->side[i];
-        if (k > 1 || seen[k]++ % 2 == half) continue;
-        used[k]++;
-        s->at[i] = 0;
-        for (int j = 0; j < s->d; j++) s->at[i] += s->x[(size_t)i * s->stride + j] * s->line[j];
-        s->at[i] /= sqrt(length);
-        mean[k] += s->at[i];
-    }
+#pragma omp parallel for num_threads(threads_for(s, len)) schedule(static)
+    for (int m = 0; m < len; m++)
+        if (s->part[m] % 2 != half) s->at[m] = place_on_line(s, s->row[m], length);
+    for (int m = 0; m < len; m++)
+        if (s->part[m] % 2 != half) mean[s->part[m] / 2] += s->at[m];
     mean[0] /= used[0], mean[1] /= used[1];
-    seen[0] = seen[1] = 0;
-    for (int i = 0; i < s->n; i++) {
-        int k = s->side[i];
-        if (k > 1 || seen[k]++ % 2 == half) continue;
-        squares += (s->at[i] - mean[k]) * (s->at[i] - mean[k]);
-    }
+    for (int m = 0; m < len; m++)
+        if (s->part[m] % 2 != half) squares += (s->at[m] - mean[s->part[m] / 2]) * (s->at[m] - mean[s->part[m] / 2]);
     return (mean[1] - mean[0]) / fmax(sqrt(squares / (used[0] + used[1] - 2)), 1e-9);
 }
 
 double spot_scan_apart(const spot_scan *s)
 {
-    int rows[3] = { 0 };
+    int rows[2], len = list_rows(s, rows);
     double sum = 0;
 
-    for (int i = 0; i < s->n; i++) rows[s->side[i]]++;
     if (rows[0] < SIDE || rows[1] < SIDE) return 0;
     for (int half = 0; half < 2; half++) {
-        find_line(s, half);
-        sum += apart_on_line(s, half) / 2;
+        find_line(s, len, rows, half);
+        sum += apart_on_line(s, len, rows, half) / 2;
     }
     return sum;
 }

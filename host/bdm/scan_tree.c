@@ -35,6 +35,8 @@ spot_status spot_scan_take(spot_ctx *c, spot_arena *a, spot_scan *s, int n, int 
     SPOT_TRY(SPOT_TAKE(c, a, s->piece, k));
     SPOT_TRY(SPOT_TAKE(c, a, s->rest, k));
     SPOT_TRY(SPOT_TAKE(c, a, s->side, n));
+    SPOT_TRY(SPOT_TAKE(c, a, s->row, n));
+    SPOT_TRY(SPOT_TAKE(c, a, s->part, n));
     SPOT_TRY(SPOT_TAKE(c, a, s->line, 2 * (size_t)d));
     SPOT_TRY(SPOT_TAKE(c, a, s->at, n));
     SPOT_TRY(SPOT_TAKE(c, a, s->chosen, most));

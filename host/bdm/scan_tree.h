@@ -36,7 +36,8 @@
  * Ward's tree may part a blindspot near its root. So at last two slices that are one thing by the same two rules are joined,
  * the pair with the least quotient |A - B|^2 / ((|A - K|^2 + |B - K|^2) / 2) first, until none is left.
  *
- * Every sum is one chain in a fixed order. Time: n d for each level of the tree, and nodes * pieces * d. */
+ * Every sum is one chain in a fixed order, so that threads change no bit. Time: n d for each level of the tree, and nodes *
+ * pieces * d. It runs on the host on every device. */
 #ifndef SPOTTER_SCAN_TREE_H
 #define SPOTTER_SCAN_TREE_H
 
@@ -55,6 +56,7 @@ typedef struct {
     const int *leaf;           /* (n): the leaf of each row, below `leaves`; a leaf may have no row */
     const spot_ward_merge *merge;      /* (leaves - 1): a and b are leaves, each other merge's clusters have their first leaf */
     int least;                 /* rows of a slice */
+    int threads;               /* 0: one */
 
     int *slice;                /* (leaves): out, -1: in no slice */
     int slices;                /* out */
@@ -69,6 +71,8 @@ typedef struct {
     double *mean;              /* (2 leaves, d) */
     int *piece, *rest, pieces, others;         /* (leaves): nodes of the pieces, and of the background */
     uint8_t *side;             /* (n): 0, 1 or, of neither, 2 */
+    int *row;                  /* (n): rows of side 0 or 1 */
+    uint8_t *part;             /* (n): of these rows, the side and the half of it */
     double *line, *at;         /* (2 d), (n) */
     int *chosen, *group;       /* (SPOT_SCAN_MOST): nodes that are slices; the slice that they are joined to */
     double *mass, *away, *quotient;            /* (MOST), (MOST, pieces), (MOST, MOST) */

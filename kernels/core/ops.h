@@ -47,6 +47,7 @@
     X(attention) /* scaled dot products within sequences              */ \
     X(tokens)    /* pictures and words -> rows of a transformer       */ \
     X(distance)  /* squared distances of all pairs                    */ \
+    X(centres)   /* the nearest of many centres, for very many rows   */ \
     X(pca)       /* covariance, and scores on its eigenvectors        */ \
     X(affinity)  /* perplexity search                                 */ \
     X(tsne)      /* t-SNE forces and step                             */ \
@@ -55,6 +56,7 @@
     X(rbf)       /* variance matrices: pairs of images on a grid     */ \
     X(mixture)   /* k-means++ start and EM                            */ \
     X(kmeans)    /* k-means++ and Lloyd, in any number of dimensions  */ \
+    X(ward)      /* Ward's trees                                      */ \
     X(domino)    /* Domino's mixture of points, labels, predictions   */ \
     X(spotlight) /* spotlights by Adam                                */ \
     X(silhouette) /* silhouettes of clusters                          */ \

@@ -1,22 +1,22 @@
 /* sort.cuh - a block sorts n keys in shared or global memory: a bitonic network whose comparisons all ascend, so that n need
- * not be a power of two. The order of equal keys is not defined. */
+ * not be a power of two. The order of equal keys is not defined. A key is a number, or a struct with operator<. */
 #ifndef SPOTTER_SORT_CUH
 #define SPOTTER_SORT_CUH
 
 #include "core/cuda.cuh"
 #include "core/sort.h"
 
-static __device__ inline void spot_ascend(uint64_t *key, int i, int j, int n)
+template <typename T> static __device__ inline void spot_ascend(T *key, int i, int j, int n)
 {
     if (j < n && key[j] < key[i]) {
-        uint64_t k = key[i];
+        const T k = key[i];
         key[i] = key[j];
         key[j] = k;
     }
 }
 
 /* Every thread of the block calls it. */
-static __device__ inline void spot_block_sort(uint64_t *key, int n)
+template <typename T> static __device__ inline void spot_block_sort(T *key, int n)
 {
     const int threads = blockDim.x;
 

@@ -12,6 +12,7 @@ enum { SPOT_TILE = 64, SPOT_TILE_SIDE = 16, SPOT_TILE_OWN = SPOT_TILE / SPOT_TIL
 struct spot_tile_product { static __device__ inline double step(double sum, double a, double b) { return fma(a, b, sum); } };
 struct spot_tile_distance {
     static __device__ inline float step(float sum, float a, float b) { float x = a - b; return fmaf(x, x, sum); }
+    static __device__ inline double step(double sum, double a, double b) { double x = a - b; return fma(x, x, sum); }
 };
 
 /* sum[a][b] takes the step with left[t][16 a + y] and right[t][16 b + x] for t < rows, (x, y) the thread. left, right

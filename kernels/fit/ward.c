@@ -1,6 +1,6 @@
 /* ward.c - see ward.h. The means of the clusters lie in tiles of 64, column by column. A thread finds the nearest clusters of
  * up to 16 clusters at once, tile by tile. */
-#include "fit/ward.h"
+#include "fit/ward_scratch.h"
 
 #include <omp.h>
 #include <stdbool.h>
@@ -277,20 +277,29 @@ size_t spot_ward_scratch(int count, int n, int d, int threads)
     const spot_ward_job most = { .n = n, .d = d };
     spot_ctx c = { .threads = threads };
     spot_arena a = spot_arena_counting();
+    spot_ward_space space;
 
-    spot_run_jobs(&c, &a, &kind, spot_abreast(count, threads), &most, 0, NULL, NULL);
+    if (threads) spot_run_jobs(&c, &a, &kind, spot_abreast(count, threads), &most, 0, NULL, NULL);
+    else         spot_ward_space_take(&c, &a, &space, count, n, d);
     return a.peak;
 }
 
-spot_status spot_ward_fit(spot_ctx *c, spot_arena *scratch, int count, spot_ward_job *jobs)
+static spot_status fit_cpu(spot_ctx *c, spot_arena *scratch, int count, spot_ward_job *jobs)
 {
     const spot_ward_job most = { .n = SPOT_MOST(count, jobs, n), .d = SPOT_MOST(count, jobs, d) };
 
+    return spot_run_jobs(c, scratch, &kind, spot_abreast(count, c->threads), &most, count, jobs, NULL);
+}
+
+const spot_ward_ops spot_ward_cpu = { .fit = fit_cpu };
+
+spot_status spot_ward_fit(spot_ctx *c, spot_arena *scratch, int count, spot_ward_job *jobs)
+{
     for (int j = 0; j < count; j++)
         if (jobs[j].n < 1 || jobs[j].d < 1)
             return spot_fail(c, SPOT_INVALID, "ward %d: (%d, %d) points", j, jobs[j].n, jobs[j].d);
     if (count < 1) return SPOT_OK;
-    return spot_run_jobs(c, scratch, &kind, spot_abreast(count, c->threads), &most, count, jobs, NULL);
+    SPOT_DISPATCH(c, ward, fit, scratch, count, jobs);
 }
 
 /* label holds a row of the same cluster, no later one, until all merges are done. */

@@ -10,8 +10,8 @@
  * pair", and clusters whose nearest did not merge keep it.
  *
  * Means and distances are fp64. A distance is one chain in the order of the columns, so equal points cost 0 exactly. Of equal
- * costs the pair with the earlier rows is merged first. The same bits for any number of threads, alone and in a batch. Heights
- * agree with scipy's to 1e-12; the trees agree where no two costs are equal.
+ * costs the pair with the earlier rows is merged first. The same bits on every device (gpu_to_gpu), for any number of threads,
+ * alone and in a batch. Heights agree with scipy's to 1e-12; the trees agree where no two costs are equal.
  *
  * Measured on 2026-11-23 at 013c47f1, one thread, two-core machine shared with other work, least of 3 runs, in s; the three
  * trees end at the same height. With two threads on that busy machine it was slower (3.4 and 3.7).
@@ -21,11 +21,14 @@
  *     fastcluster 1.3.0, linkage             0.60           2.03
  *     scipy 1.17.1, linkage                  1.00           2.25
  *
- * Memory is 8 bytes for each number of x, and 60 for each point; no matrix of distances. It runs on the CPU on every device:
- * jobs, points and scratch lie in host memory. */
+ * On a GPU: not measured. Memory is 8 bytes for each number of x, and about 60 for each point; no matrix of distances. On a GPU
+ * it is that of the largest job for every job, and up to 400 kB more for each.
+ *
+ * Jobs lie on the host; what they point to, and the scratch, in the memory of c's device. */
 #ifndef SPOTTER_WARD_H
 #define SPOTTER_WARD_H
 
+#include "core/ops.h"
 #include "spotter/arena.h"
 
 /* Clusters are named by their first row, a < b. */
@@ -38,14 +41,18 @@ typedef struct {
     int rounds;                /* out */
 } spot_ward_job;
 
-/* SPOT_INVALID unless n, d >= 1. */
+struct spot_ward_ops {
+    spot_status (*fit)(spot_ctx *c, spot_arena *scratch, int count, spot_ward_job *jobs);
+};
+
+/* Checked entry. SPOT_INVALID unless n, d >= 1. */
 spot_status spot_ward_fit(spot_ctx *c, spot_arena *scratch, int count, spot_ward_job *jobs);
 
-/* Bytes of scratch for jobs of at most these sizes. */
+/* Bytes of scratch for jobs of at most these sizes. threads 0: CUDA's scratch. */
 size_t spot_ward_scratch(int count, int n, int d, int threads);
 
 /* label (n): the clusters that are left when k of them are, numbered in the order of their first rows. Returns their number:
- * k, or n where that is less. k >= 1. */
+ * k, or n where that is less. k >= 1. On the host. */
 int spot_ward_cut(int *label, const spot_ward_merge *merge, int n, int k);
 
 #endif
