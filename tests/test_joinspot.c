@@ -243,7 +243,7 @@ static int search_by_force(unsigned *set, const toy *t, int *quarters)
         ++*quarters;
     }
     for (;;) {
-        double least = 1;
+        double least = 0.6;
         int g = 0, h = 0;
         for (int i = 0; i < len; i++)
             for (int j = i + 1; j < len && background; j++) {

@@ -122,7 +122,7 @@ static void find_quotients(spot_scan *s, int g)
 
 static bool find_pair(const spot_scan *s, int *g, int *h)
 {
-    double least = 1;
+    double least = SPOT_SCAN_NEAR;
 
     for (int a = 0; a < s->slices; a++)
         for (int b = a + 1; b < s->slices && s->group[a] == a; b++) {
@@ -131,7 +131,7 @@ static bool find_pair(const spot_scan *s, int *g, int *h)
             *g = a;
             *h = b;
         }
-    return least < 1;
+    return least < SPOT_SCAN_NEAR;
 }
 
 /* Marks each leaf with the slice that it is in; a chosen node's mean and mass become those of all that is joined to it. */

@@ -42,7 +42,7 @@ typedef struct {
 } spot_config;
 
 /* The version of the numbers, part of every key. It is raised when a change of the code changes results. */
-#define SPOT_NUMBERS 7
+#define SPOT_NUMBERS 8
 
 /* Every setting at its default; one method. */
 spot_config spot_config_defaults(void);
