@@ -12,7 +12,7 @@ tiny 2 >"$dir/tiny.yaml"
 
 # Help, versions, typos.
 run 0 "" --help;             prints "spotter sweep configs/quickstart.yaml"
-run 0 "" --version;          prints "numbers 7"
+run 0 "" --version;          prints "numbers 8"
 commands=$("$spotter" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
 [ "$(wc -w <<<"$commands")" -ge 15 ] || fail "spotter --help lists only $commands"
 for c in ${commands/help/}; do

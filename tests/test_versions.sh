@@ -46,7 +46,7 @@ def answers(rate):
     p = np.where(wrong, 0.05, 0.55) + 0.4 * r.random(2 * m)
     return np.where(y2[:, None] == [0, 1], p[:, None], 1 - p[:, None]).astype(np.float32)
 np.save("x2.npy", x), np.save("y2.npy", y2)
-np.save("old.npy", answers(np.array([0.1, 0.1, 0.7]))), np.save("young.npy", answers(np.array([0.1, 0.7, 0.1])))
+np.save("old.npy", answers(np.array([0.1, 0.1, 0.7]))), np.save("young.npy", answers(np.array([0.1, 0.6, 0.1])))
 def ids(path, rows, word="row"):
     open(path, "w").write("id\n" + "".join(f"{word}{i}\n" for i in rows))
 ids("ids.csv", range(n)), ids("mixed.csv", order), ids("strange.csv", order, "x"), ids("twice.csv", [0] * n)
