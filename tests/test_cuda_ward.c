@@ -205,11 +205,12 @@ TEST_ON_CUDA(joinspot_of_a_sample_is_the_cpus)
     spot_ctx cpu = check_ctx(2), c;
     spot_hypotheses got, want;
     spot_fit fit[2] = { { 0 }, { 0 } };
-    spot_view v = corners();
     spot_arena a[2];
+    spot_view v;
 
     if (is_slow()) skip();
     open_cuda(&c, 2);
+    v = corners();
     find_slices(&cpu, &a[0], &want, &fit[0], &v);
     find_slices(&c, &a[1], &got, &fit[1], &v);
     assert_true(want.len == 1 && want.h[0].len > MANY / 3 - 20);
