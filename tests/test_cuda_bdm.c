@@ -194,11 +194,12 @@ TEST(scores_are_the_same)
 static volatile sig_atomic_t asked;
 static void ask(int number) { asked = number; }
 
+/* Processor time: another program that takes the cores does not count. */
 static double now(void)
 {
     struct timespec t;
 
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
@@ -228,11 +229,11 @@ TEST(kmeans_hears_a_stop_on_its_way)
     took = now() - took;
     assert_in_range(job.iterations, 49, 299);          /* four launches at least */
     CHECK_OK(&c, spot_device_copy(&c, job.centre, centre, sizeof centre));
-    sigaction(SIGALRM, &act, NULL);
+    sigaction(SIGPROF, &act, NULL);
     c.stop = &asked;
     when.it_value.tv_sec = (time_t)(took / 3);
     when.it_value.tv_usec = (suseconds_t)(1e6 * fmod(took / 3, 1));
-    setitimer(ITIMER_REAL, &when, NULL);
+    setitimer(ITIMER_PROF, &when, NULL);
     CHECK_FAILS(&c, spot_kmeans_fit(&c, &a, 1, &job), SPOT_STOPPED, "stopped on request");
     spot_arena_close(&a);
     spot_device_give(&c, (void *)job.x);
