@@ -30,7 +30,7 @@ typedef struct {
     const char *cls, *method, *config, *out, *model_name[CLI_PAGE_MODELS];
     uint64_t seed[MOST_SEEDS];
     int seeds, top, least, chance;
-    double holdout;
+    double holdout, level;
     bool report, fit, json, replace, proof;
     spot_report_options page;
 } options;
@@ -114,6 +114,8 @@ static const cli_row table[] = {
       .help = "rows that a class must have to be examined" },
     { "holdout",    0,   "SHARE", CLI_REAL, CLI_AT(holdout), 0, 0.95, .otherwise = "two halves, each judges the other's slices",
       .help = "share of each class's rows that only judge; slices are found on the others" },
+    { "level",      0,   "P",     CLI_REAL, CLI_AT(level), 1e-6, 0.5, .preset = "0.05",
+      .help = "chance with which errors without structure may confirm a slice at all" },
     { "chance",     0,   "N",     CLI_INT, CLI_AT(chance), 0, 100000, .preset = "0",
       .help = "searches in errors without structure, 19 and more, N times as long; a slice that beats all of them is suggested "
               "where the test does not confirm it" },
@@ -183,8 +185,9 @@ static void check_options(const struct argp_state *state, void *input)
     if (!o->describe.words && (o->describe.encoder || o->describe.word_embeddings))
         argp_error(state, "%s needs the phrases: --words FILE, one a line",
                    o->describe.encoder ? "--describe" : "--word-embeddings");
-    if (!o->proof && (o->holdout > 0 || o->chance))
-        argp_error(state, "%s is a part of the proof, and --no-proof leaves it out", o->chance ? "--chance" : "--holdout");
+    if (!o->proof && (o->holdout > 0 || o->chance || o->level != spot_proof_defaults().level))
+        argp_error(state, "%s is a part of the proof, and --no-proof leaves it out",
+                   o->chance ? "--chance" : o->holdout > 0 ? "--holdout" : "--level");
     if (o->chance && o->chance < 19) argp_error(state, "--chance takes 19 searches and more, or 0, not %d", o->chance);
     if (o->method && o->config) argp_error(state, "--method and --config both choose the methods; give one of them");
 }
@@ -326,6 +329,7 @@ static spot_status discover_rows(spot_ctx *c, const options *o, spot_config *cfg
         proof.holdout = o->holdout;
     }
     proof.chance = o->chance;
+    proof.level = o->level;
     how = find_slices(c, o, &f, s, &d, describer, &cost);
     if (how == SPOT_OK) how = spot_findings_write(c, o->out, &f, s, &d);
     if (how == SPOT_OK && o->report) how = write_report(c, o, &f, s, &d);
