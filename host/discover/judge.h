@@ -77,6 +77,9 @@ static inline bool spot_has_bit(const uint64_t *bit, int i) { return bit[i / 64]
 
 /* ---- proof_run.c ---- */
 
+/* Sets `covered` of the class's strata in a part: how many of the rows at these bits each has. Returns the strata. */
+spot_stratum *spot_cover_strata(const spot_proving *j, const spot_proved *k, const uint64_t *bit, int part);
+
 /* Fills j->piece with the pieces of a run with these errors: tested, and, unless j->quiet, their p corrected. */
 spot_status spot_proof_run(spot_proving *j, spot_run_errors errors);
 

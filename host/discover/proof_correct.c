@@ -101,13 +101,9 @@ static void open_tests(family *f)
 
     for (int i = 0; i < f->j->pieces; i++) {
         spot_judged *g = &f->j->piece[i];
-        const spot_proved *k = class_of(f, g);
-        spot_stratum *t = k->tally[f->part];
         if (!is_in(f, g)) continue;
-        for (int h = 0; h < f->j->strata; h++) t[h].covered = 0;
-        for (int at = 0; at < k->n; at++)
-            if (spot_has_bit(g->judged, at)) t[spot_stratum_of(f->j, k->row[at])].covered++;
-        spot_stratified_tails(f->scratch, t, f->j->strata, f->scratch + g->said.judged + 1);
+        spot_stratified_tails(f->scratch, spot_cover_strata(f->j, class_of(f, g), g->judged, f->part), f->j->strata,
+                              f->scratch + g->said.judged + 1);
         memcpy(tail, f->scratch, tail_of(f, g) * sizeof *tail);
         f->test[n++] = (slice_test){ g, tail, tail[g->said.wrong] };
         tail += tail_of(f, g);
@@ -138,7 +134,7 @@ static void sort_classes(family *f)
 
 /* ---- draws ---- */
 
-/* As many wrong rows as there are, at random in each stratum (Floyd's sample). */
+/* Draws as many wrong rows as each stratum has (Floyd's sample). */
 static void draw_errors(const family *f, int cls, spot_rng *r, uint64_t *wrong)
 {
     const spot_proved *k = &f->j->cls[cls];

@@ -62,16 +62,23 @@ static void vote(const spot_proved *k, spot_judged *g)
     }
 }
 
-/* The exact tail of the piece's wrong rows. */
-static spot_status test(spot_proving *j, spot_proved *k, spot_judged *g)
+spot_stratum *spot_cover_strata(const spot_proving *j, const spot_proved *k, const uint64_t *bit, int part)
 {
-    spot_stratum *t = k->tally[1 - g->said.part];
-    const size_t mark = j->a.used;
-    double *scratch = NULL;
+    spot_stratum *t = k->tally[part];
 
     for (int h = 0; h < j->strata; h++) t[h].covered = 0;
     for (int i = 0; i < k->n; i++)
-        if (spot_has_bit(g->judged, i)) t[spot_stratum_of(j, k->row[i])].covered++;
+        if (spot_has_bit(bit, i)) t[spot_stratum_of(j, k->row[i])].covered++;
+    return t;
+}
+
+/* The exact tail of the piece's wrong rows. */
+static spot_status test(spot_proving *j, spot_proved *k, spot_judged *g)
+{
+    const spot_stratum *t = spot_cover_strata(j, k, g->judged, 1 - g->said.part);
+    const size_t mark = j->a.used;
+    double *scratch = NULL;
+
     if (j->strata > 1) SPOT_TRY(SPOT_TAKE(j->c, &j->a, scratch, 2 * ((size_t)g->said.judged + 1)));
     g->said.p = spot_stratified_tail(t, j->strata, g->said.wrong, scratch);
     j->a.used = mark;
