@@ -80,7 +80,7 @@ static inline bool spot_has_bit(const uint64_t *bit, int i) { return bit[i / 64]
 /* Sets `covered` of the class's strata in a part: how many of the rows at these bits each has. Returns the strata. */
 spot_stratum *spot_cover_strata(const spot_proving *j, const spot_proved *k, const uint64_t *bit, int part);
 
-/* Fills j->piece with the pieces of a run with these errors: tested, and, unless j->quiet, their p corrected. */
+/* Fills j->piece with the pieces of a run with these errors, tested. */
 spot_status spot_proof_run(spot_proving *j, spot_run_errors errors);
 
 /* Rows of the class at these bits, wrong ones among them, and the wrong ones that the rates of `part` let expect; part -1: of

@@ -16,6 +16,7 @@ static spot_status prove_all(spot_proving *j, spot_findings *f, spot_candidate *
     SPOT_TRY(spot_learn_expected(j));
     if (j->p.chance) SPOT_TRY(spot_proof_chance(j));
     SPOT_TRY(spot_proof_run(j, (spot_run_errors){ NULL, NULL }));
+    SPOT_TRY(spot_proof_correct(j));
     if (j->left)
         spot_log(j->c, SPOT_LOG_INFO, "%d slices are no test: they fail no more often than their class where they were found, "
                  "are nearly all of it, or have no judging row", j->left);
