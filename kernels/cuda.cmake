@@ -1,6 +1,7 @@
 # libspotter_cuda.so, if there is nvcc. The program opens it at run time, so nothing links with it. Sanitized builds run the
 # kernels on the emulator only.
-if(SPOT_SANITIZE)
+option(SPOT_CUDA "build libspotter_cuda.so where nvcc is" ON)
+if(SPOT_SANITIZE OR NOT SPOT_CUDA)
   return()
 endif()
 find_program(SPOT_NVCC nvcc HINTS ENV CUDA_HOME PATHS /usr/local/cuda/bin)
