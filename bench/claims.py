@@ -8,10 +8,10 @@ third   The networks of RUN, a sweep of twelve ECs. N searches in 500 test image
         small set of rows would not do: where one part has more of the errors the others have fewer.)
 truth   The first N ECs of RUN. Of each method alone, how much of the planted blindspots its confirmed slices cover, and how
         many of them are in no blindspot.
-planted N worlds of one class: 2,000 rows in four clouds of 16 columns, of which 8 % are wrong, 50 of them in a cloud of their own,
-        of which 40 % are wrong. Counts the worlds with a confirmed slice, by METHODS (the default ones).
+planted N worlds of one class: 2,000 rows in four clouds of 16 columns, of which 8 % are wrong, 50 of them in a cloud of their
+        own, of which 40 % are wrong. Counts the worlds with a confirmed slice, by METHODS (the default ones).
 
-Its figures stand in RESULTS, "Slices that are proved"."""
+Its figures are in bench/results/claims.jsonl."""
 import csv
 import json
 import os

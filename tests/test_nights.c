@@ -54,7 +54,7 @@ TEST(test_quantiles)
     }
 }
 
-/* ---- nights: a short sample; how many were tried once, and what came of them, is in bench/RESULTS.md ---- */
+/* ---- nights: a short sample; how many were tried once, and what came of them, is in bench/studies/nightly.md ---- */
 
 static int alarms(const nights *w, int n, const char *method)
 {

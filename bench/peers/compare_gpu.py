@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""spotter on a GPU against its peers in one job: the table of bench/RESULTS.md, as Markdown, misses included.
+"""spotter on a GPU against its peers in one job, as Markdown, misses included: figures for bench/results/gpu.jsonl.
 
     compare_gpu.py [build/spotter] [--rounds 3] [--only train infer ...] [--busy FILE] [--log FILE] [--small]
     compare_gpu.py --table FILE... [--busy FILE]

@@ -8,7 +8,7 @@
 
 enum { SPOT_BACKGROUND_PATH = 1300, SPOT_BACKGROUND_NUMBERS = 1 };
 
-/* Defaults of the cuts of learned reliance (bench/RESULTS.md says why these). */
+/* Defaults of the cuts of learned reliance (bench/studies/background.md says why these). */
 #define SPOT_LEARNED_INVARIANT 0.1
 #define SPOT_LEARNED_VARIANT   0.2
 

@@ -139,7 +139,7 @@ int         spot_worst_cuts_label(const spot_worst_cuts *cuts, double worst);
  * SPOT_REACH_NEAREST nearest models. The limit is made in the same way from the training alone: each of its models against
  * those of the other runs (below three runs: against nine tenths of the models), and SPOT_REACH_SHARE of them are within. A
  * model is refused, too, if its accuracy on the originals is more than SPOT_REACH_ACCURACY below the lowest of the training.
- * The rule and its numbers are ours, chosen on planted models (bench/RESULTS.md); the paper has none. */
+ * The rule and its numbers are ours, chosen on planted models (bench/studies/background.md); the paper has none. */
 #define SPOT_REACH_NEAREST  3
 #define SPOT_REACH_BEYOND   3
 #define SPOT_REACH_SHARE    0.95

@@ -1,6 +1,6 @@
 /* lstm.cu - a block to 32 draws, and to the gradient of a policy: a lane is a draw, or a column of a matrix; the warps share
  * the rows. Weights come from the nearest cache, four at a time. A policy's numbers (240 KiB for the paper's) do not fit into
- * shared memory; rendering and looking take so much longer that simple kernels are enough (bench/RESULTS.md). */
+ * shared memory; rendering and looking take so much longer that simple kernels are enough (bench/predictions.md). */
 #include "core/lanes.cuh"
 #include "core/sums.cuh"
 #include "net/lstm_step.h"
