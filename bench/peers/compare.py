@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Every peer against spotter in one run on the same threads: the table of bench/RESULTS.md.
+"""Every peer against spotter in one run on the same threads: figures for bench/results/*.jsonl.
 
-    compare.py [build/spotter] [--threads 2] [--rounds 3]
+    compare.py [build/spotter] [--threads 2] [--rounds 3] [--lines MACHINE LOAD]
 
 A round times spotter, then the peer; the ratio is taken within a round, and the table shows the median ratio with the
-least and the greatest. Needs what the peers need: python3-torch, -torchvision, -scipy, -opencv, -sklearn, -pil, umap-learn,
+least and the greatest. --lines prints lines for bench/results/*.jsonl in place of the table; `asked` and `aim` of a case's line
+before are taken over. Needs what the peers need: python3-torch, -torchvision, -scipy, -opencv, -sklearn, -pil, umap-learn,
 pyrender, vtk, and for pictures, tuxpaint-stamps-default and plasma-workspace-wallpapers.
 (opentsne.py, of 100,000 rows, takes minutes and prints a ratio of its own.)
 """
 import argparse
+import datetime
 import importlib.util
 import json
 import os
@@ -125,11 +127,43 @@ def find_vocabulary():
         os.environ.setdefault("SPOT_CLIP_VOCABULARY", os.path.join(folder, "bpe_simple_vocab_16e6.txt.gz"))
 
 
+def print_table(measured):
+    print("| op | case | spotter | peer | ratio | least to greatest |\n|---|---|---|---|---|---|")
+    for op, case, peer, _, mine, other in measured:
+        if not other:
+            print(f"| {op} | {case} | {1e3 * statistics.median(mine):.4g} ms | not measured | | |")
+            continue
+        ratio = sorted(b / a for a, b in zip(mine, other))
+        print(f"| {op} | {case} | {1e3 * statistics.median(mine):.4g} ms | {1e3 * statistics.median(other):.4g} ms, {peer} "
+              f"| {statistics.median(ratio):.1f} | {ratio[0]:.1f} to {ratio[-1]:.1f} |")
+
+
+def print_lines(measured, machine, load):
+    """Lines of bench/results, without what was not measured: medians in milliseconds."""
+    sys.path.insert(0, os.path.dirname(HERE))
+    newest = importlib.import_module("results").read()[1]
+    commit = run(["git", "-C", HERE, "rev-parse", "--short", "HEAD"]).strip()
+    for op, case, peer, threads, mine, other in measured:
+        if not other:
+            continue
+        case += f"; {threads} thread" + ("s" if threads > 1 else "")
+        before, ratio = newest.get((op, case), {}), sorted(b / a for a, b in zip(mine, other))
+        row = {"op": op, "case": case, "value": float(f"{1e3 * statistics.median(mine):.4g}"), "unit": "ms", "peer": peer,
+               "peer_value": float(f"{1e3 * statistics.median(other):.4g}"), "ratio": round(statistics.median(ratio), 2),
+               "ratio_least": round(ratio[0], 2), "ratio_greatest": round(ratio[-1], 2)}
+        row.update((key, float(before[key])) for key in ("asked", "aim") if key in before)
+        row.update((key, before[key]) for key in ("better",) if key in before)
+        row.update(machine=machine, load=load, commit=commit, numbers=None, date=str(datetime.date.today()),
+                   command="bench/peers/compare.py")
+        print(json.dumps(row, ensure_ascii=False))
+
+
 def compare(pictures):
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("spotter", nargs="?", default="build/spotter")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--lines", nargs=2, metavar=("MACHINE", "LOAD"))
     o = parser.parse_args()
     ours, theirs = {}, {}
     make_pictures(pictures)
@@ -150,16 +184,11 @@ def compare(pictures):
                 continue
             for key, seconds in said.items():
                 theirs.setdefault(key, []).append(seconds)
-    print("| op | case | spotter | peer | ratio | least to greatest |\n|---|---|---|---|---|---|")
-    for op, case, _, peer, _ in ROWS:
-        mine, other = ours[op, case], theirs.get((op, case)) or theirs.get(op)
-        if not other:
-            print(f"| {op} | {case} | {1e3 * statistics.median(mine):.4g} ms | not measured | | |")
-            continue
-        ratio = sorted(b / a for a, b in zip(mine, other))
-        print(f"| {op} | {case} | {1e3 * statistics.median(mine):.4g} ms | {1e3 * statistics.median(other):.4g} ms, {peer} "
-              f"| {statistics.median(ratio):.1f} | {ratio[0]:.1f} to {ratio[-1]:.1f} |")
+    measured = [(op, case, peer, threads or o.threads, ours[op, case], theirs.get((op, case)) or theirs.get(op))
+                for op, case, _, peer, threads in ROWS]
+    print_lines(measured, *o.lines) if o.lines else print_table(measured)
 
 
-with tempfile.TemporaryDirectory() as pictures:
-    compare(pictures)
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as pictures:
+        compare(pictures)
