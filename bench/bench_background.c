@@ -142,6 +142,14 @@ static spot_status open_model(spot_ctx *c, state *s)
     return m->most ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for a bench");
 }
 
+static const char *keep_path(state *s, const char *name)
+{
+    char path[160];
+
+    snprintf(path, sizeof path, "%.100s/%s", s->own, name);
+    return spot_memory_text(&s->cfg.memory, path);
+}
+
 /* size: targets, backgrounds, N, pixels a side, width, precision, whether derived sets are looked at, cells a side of
  * a matrix. */
 static spot_status open_state(spot_ctx *c, void **out, const int *size, spot_bench_work *work)
@@ -156,9 +164,11 @@ static spot_status open_state(spot_ctx *c, void **out, const int *size, spot_ben
     spot_background_defaults(&s->cfg);
     s->cfg.suite.n = size[2], s->cfg.data.size = size[3], s->cfg.measure.precision = size[5], s->cfg.measure.sets = size[6];
     s->cfg.measure.grid = size[7];
-    snprintf(s->cfg.data.images, sizeof s->cfg.data.images, "%s/images", s->own);
-    snprintf(s->cfg.data.masks, sizeof s->cfg.data.masks, "%s/masks", s->own);
-    snprintf(s->cfg.data.backgrounds, sizeof s->cfg.data.backgrounds, "%s/backgrounds", s->own);
+    s->cfg.data.images = keep_path(s, "images");
+    s->cfg.data.masks = keep_path(s, "masks");
+    s->cfg.data.backgrounds = keep_path(s, "backgrounds");
+    if (!s->cfg.data.images || !s->cfg.data.masks || !s->cfg.data.backgrounds)
+        return spot_fail(c, SPOT_NOMEM, "no memory for a bench");
     s->made[0] = s->made[1] = size[0], s->made[2] = size[1];
     SPOT_TRY(make_files(c, s));
     SPOT_TRY(save_net(c, s->net, size[4]));
@@ -191,6 +201,7 @@ static void close_state(spot_ctx *c, void *p)
     }
     remove(s->net);
     rmdir(s->own);
+    spot_memory_close(&s->cfg.memory);
     free(s);
 }
 

@@ -182,18 +182,30 @@ static inline spot_status predict_world(spot_ctx *c, void *user, const spot_pred
     return SPOT_OK;
 }
 
+/* Room for models and encoders, which a test adds. */
+static inline void world_room(spot_background_config *cfg, int n)
+{
+    cfg->model = spot_memory_take(&cfg->memory, (size_t)n * sizeof *cfg->model);
+    cfg->encoder = spot_memory_take(&cfg->memory, (size_t)n * sizeof *cfg->encoder);
+    for (int i = 0; i < n; i++) {
+        cfg->model[i] = (spot_background_model){ "", "", "", "", -1 };
+        cfg->encoder[i] = (spot_background_encoder){ "", "", "", 1 };
+    }
+}
+
 static inline spot_background_config *world_config(int n)
 {
     spot_background_config *cfg = malloc(sizeof *cfg);
 
     spot_background_defaults(cfg);
-    snprintf(cfg->data.images, sizeof cfg->data.images, "%s", in_world("images"));
-    snprintf(cfg->data.masks, sizeof cfg->data.masks, "%s", in_world("masks"));
-    snprintf(cfg->data.backgrounds, sizeof cfg->data.backgrounds, "%s", in_world("backgrounds"));
+    cfg->data.images = check_text("%s", in_world("images"));
+    cfg->data.masks = check_text("%s", in_world("masks"));
+    cfg->data.backgrounds = check_text("%s", in_world("backgrounds"));
     cfg->data.size = SIDE, cfg->data.most = 0.9;
     cfg->suite.n = n;
     cfg->measure.levels = 2, cfg->measure.grid = 8, cfg->measure.kernel = 4, cfg->measure.sigma = 1,
         cfg->measure.neighbours = 4;
+    world_room(cfg, 4);
     return cfg;
 }
 
@@ -211,10 +223,10 @@ static inline void add_weights(spot_background_config *cfg)
         CHECK_OK(&c, spot_model_take(&c, &a, &w, SPOT_ARCH_RESNET18, 16, 2));
         fill_model(&w);
         for (int k = 0; k < 2; k++) w.value[k] += 0.01f * (float)cfg->models;
-        *m = (spot_background_model){ .reliance = -1 };
-        snprintf(m->name, sizeof m->name, "weights%d", cfg->models);
+        *m = (spot_background_model){ "", "", "", "", -1 };
+        m->name = check_text("weights%d", cfg->models);
         snprintf(name, sizeof name, "weights%d.safetensors", cfg->models++);
-        snprintf(m->weights, sizeof m->weights, "%s", in_world(name));
+        m->weights = check_text("%s", in_world(name));
         CHECK_OK(&c, spot_model_save(&c, m->weights, &w));
         spot_arena_close(&a);
     }

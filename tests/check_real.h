@@ -62,9 +62,9 @@ static const char *const plain[] = { "c", "cp", "dp", "d", "wv", "p", "bp", "v",
 static inline spot_photos_config settings(const char *name)
 {
     spot_photos_config cfg = spot_photos_defaults();
-    snprintf(cfg.coco, sizeof cfg.coco, "%s/%s.json", root, name);
-    snprintf(cfg.images, sizeof cfg.images, "%s", root);
-    strcpy(cfg.tasks, "animal, vehicle");
+    cfg.coco = check_text("%s/%s.json", root, name);
+    cfg.images = check_text("%s", root);
+    cfg.tasks = "animal, vehicle";
     cfg.size = 32;
     cfg.pair_least = 5;
     cfg.val = 0.2;

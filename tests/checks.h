@@ -36,6 +36,25 @@ static inline spot_ctx check_ctx(int threads)
     return (spot_ctx){ .ops = &spot_ops_cpu, .threads = threads };
 }
 
+/* A text for a config, which holds no copy. All of them are kept until the program ends. */
+__attribute__((format(printf, 1, 2))) static inline const char *check_text(const char *fmt, ...)
+{
+    static spot_memory *kept;
+    char text[2048];
+    va_list args;
+
+    va_start(args, fmt);
+    assert_true(vsnprintf(text, sizeof text, fmt, args) < (int)sizeof text);
+    va_end(args);
+    return spot_memory_text(&kept, text);
+}
+
+/* A config that was read before, to be read again. */
+#define CHECK_AGAIN(cfg) (spot_memory_close(&(cfg)->memory), (cfg))
+
+/* Ends a config of any study that lies in allocated memory. */
+#define CHECK_CONFIG_FREE(cfg) (spot_memory_close(&(cfg)->memory), free(cfg))
+
 /* TEST(name) { ... } is one test of the program, in which `state` is cmocka's; TEST_WITH gives it a fixture. Tests run in the
  * order of the file, as its constructors do. */
 typedef struct { struct CMUnitTest test[128]; int count; } test_list;

@@ -15,7 +15,7 @@ static void run(spot_ctx *c, const char *out, world_model *m, int n, spot_backgr
     spot_background_config *cfg = world_config(n);
 
     CHECK_OK(c, run_world(c, cfg, out, m, 0, 1, report));
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 static int sum(const int *v, int n)
@@ -150,7 +150,7 @@ TEST_IN_FOLDER(networks_look_in_bf16)
     cfg->measure.precision = SPOT_BF16;
     if (!spot_conv_has(&c, SPOT_BF16)) {
         CHECK_FAILS(&c, run_world(&c, cfg, "bf16", NULL, 0, 1, &report), SPOT_UNSUPPORTED, "AVX512-BF16");
-        free(cfg);
+        CHECK_CONFIG_FREE(cfg);
         return;
     }
     CHECK_OK(&c, run_world(&c, cfg, "bf16", NULL, 0, 1, &report));
@@ -166,7 +166,7 @@ TEST_IN_FOLDER(networks_look_in_bf16)
     assert_true(changed > 20 && apart < 0.05);
     assert_true(holds("bf16/background.json", "\"precision\": \"bf16\"") && holds("fp32/background.json", "\"fp32\""));
     for (int i = 0; i < 2; i++) spot_background_responses_free(&p[i]), spot_background_close(&r[i]);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 /* ---- the same bytes ---- */
@@ -206,13 +206,13 @@ TEST_IN_FOLDER(threads_and_shards_make_the_same_bytes)
     add_weights(cfg);
     CHECK_OK(&one, run_world(&one, cfg, "one", NULL, 0, 1, &report));
     assert_true(report.done == 2 && report.already == 2);
-    strcpy(cfg->model[1].weights, cfg->model[0].weights);
+    cfg->model[1].weights = check_text("%s", cfg->model[0].weights);
     CHECK_OK(&one, run_world(&one, cfg, "one", NULL, 0, 1, &report));
     assert_true(report.done == 1 && report.already == 3);
-    strcpy(cfg->model[0].name, "other");
-    CHECK_FAILS(&one, run_world(&one, cfg, "one", NULL, 0, 1, &report), SPOT_USAGE, "models[0].name is weights0 there and "
-                "other here");
-    free(cfg);
+    cfg->model[0].name = "other";
+    CHECK_FAILS(&one, run_world(&one, cfg, "one", NULL, 0, 1, &report), SPOT_USAGE, "models[0].name is \"weights0\" there "
+                "and \"other\" here");
+    CHECK_CONFIG_FREE(cfg);
 }
 
 /* ---- run directories that are wrong ---- */
@@ -229,7 +229,7 @@ TEST_IN_FOLDER(a_file_of_somebody_else_stays)
     CHECK_FAILS(&c, run_world(&c, cfg, "theirs", &m, 0, 1, &report), SPOT_USAGE, "theirs is no run directory");
     remove_file("theirs/background.csv");
     assert_int_equal(rmdir(in_world("theirs")), 0);       /* it was left empty */
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 /* Through a link, and where folders are missing; a name that only begins alike is another folder. */
@@ -252,7 +252,7 @@ TEST_IN_FOLDER(a_run_does_not_lie_among_its_inputs)
     assert_true(access(in_world("images/run"), F_OK) && access(in_world("masks/new"), F_OK));
     assert_true(access(in_world("backgrounds/run"), F_OK) && access(in_world("backgrounds/new"), F_OK));
     CHECK_OK(&c, run_world(&c, cfg, "images/../images2/run", &m, 0, 1, &report));
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 /* ---- inputs that are wrong ---- */
@@ -265,7 +265,7 @@ static void fails(const char *words)
     world_model m = { 0 };
 
     CHECK_FAILS(&c, run_world(&c, cfg, "run", &m, 0, 1, &report), SPOT_INPUT, words);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 TEST_IN_FOLDER(masks_of_other_sizes)
@@ -304,7 +304,7 @@ TEST_IN_FOLDER(masks_that_are_empty_full_or_inverted)
     assert_non_null(strstr(heard, "2 of 8 masks cover most of the border of their picture; are they inverted?"));
     assert_non_null(strstr(heard, "3 of 8 pictures are no targets"));
     spot_background_close(&r);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 TEST_IN_FOLDER(no_target_at_all)
@@ -383,14 +383,14 @@ TEST_IN_FOLDER(pictures_with_alpha)
     world_model m = { 0 };
 
     make_world(2, 6);
-    cfg->data.masks[0] = 0;
+    cfg->data.masks = "";
     CHECK_FAILS(&c, run_world(&c, cfg, "run", &m, 0, 1, &report), SPOT_INPUT, "images/a/0.png has no alpha");
     for (int i = 0; i < 4; i++) add_alpha(i / 2 ? "b" : "a", i % 2);
     CHECK_OK(&c, run_world(&c, cfg, "run", &m, 0, 1, &report));
     CHECK_OK(&c, spot_background_read(&c, &r, in_world("run")));
     assert_true(r.suite->targets == 4 && sum(r.unit[0].right[SPOT_SET_SUITE], 2) == 16);
     spot_background_close(&r);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 /* ---- models ---- */
@@ -403,10 +403,10 @@ TEST_IN_FOLDER(a_model_that_fails_does_not_stop_the_others)
 
     make_world(2, 6);
     add_weights(cfg);
-    strcpy(cfg->model[0].weights, in_world("images/a/0.png"));
+    cfg->model[0].weights = check_text("%s", in_world("images/a/0.png"));
     CHECK_FAILS(&c, run_world(&c, cfg, "run", NULL, 0, 1, &report), SPOT_INPUT, "images/a/0.png");
     assert_int_equal(report.done, 1);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 TEST_IN_FOLDER(outputs_and_classes)
@@ -420,16 +420,16 @@ TEST_IN_FOLDER(outputs_and_classes)
     make_world(2, 6);
     CHECK_FAILS(&c, run_world(&c, cfg, "run", &m, 0, 1, &report), SPOT_INPUT, "has 4 outputs, and the study's classes are 2");
     write_file("outputs.txt", "b\nx\na\ny\n");
-    strcpy(cfg->model[0].classes, in_world("outputs.txt"));
+    cfg->model[0].classes = check_text("%s", in_world("outputs.txt"));
     cfg->models = 1;
-    strcpy(cfg->model[0].name, "model");
+    cfg->model[0].name = "model";
     CHECK_OK(&c, run_world(&c, cfg, "run", &m, 0, 1, &report));       /* outputs 0 and 1 answer: b, and what is no class */
     CHECK_OK(&c, spot_background_read(&c, &r, in_world("run")));
     assert_int_equal(sum(r.unit[0].right[SPOT_SET_ORIGINAL], 2), 0);
     write_file("outputs.txt", "a\nx\nx\ny\n");
     CHECK_FAILS(&c, run_world(&c, cfg, "run", &m, 0, 1, &report), SPOT_INPUT, "lacks 1 of the 2 classes, such as b");
     spot_background_close(&r);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 /* A model whose outputs stand in another order than the folders, with five targets of each class and with four. */
@@ -444,16 +444,16 @@ TEST_IN_FOLDER(outputs_in_another_order)
         spot_background_config *cfg = world_config(4);
         make_world(objects, 6);
         write_file("outputs.txt", "b\na\n");
-        strcpy(cfg->model[0].classes, in_world("outputs.txt"));
+        cfg->model[0].classes = check_text("%s", in_world("outputs.txt"));
         cfg->models = 1;
-        strcpy(cfg->model[0].name, "model");
+        cfg->model[0].name = "model";
         CHECK_OK(&c, run_world(&c, cfg, objects == 4 ? "four" : "five", &m, 0, 1, &report));
         CHECK_OK(&c, spot_background_read(&c, &r, in_world(objects == 4 ? "four" : "five")));
         assert_int_equal(sum(r.unit[0].right[SPOT_SET_ORIGINAL], 2), 0);
         if (objects == 4) assert_true(isnan(r.summary[0].reordered));
         else CHECK_NEAR(r.summary[0].reordered, 1, 0);
         spot_background_close(&r);
-        free(cfg);
+        CHECK_CONFIG_FREE(cfg);
     }
 }
 
@@ -468,10 +468,10 @@ TEST_IN_FOLDER(an_encoder_that_is_a_model_is_refused)
     cfg->encoders = 1;
     cfg->encoder[0].weight = 1;
     copy_file("weights0.safetensors", "encoder.safetensors");
-    strcpy(cfg->encoder[0].weights, in_world("encoder.safetensors"));
+    cfg->encoder[0].weights = check_text("%s", in_world("encoder.safetensors"));
     CHECK_FAILS(&c, run_world(&c, cfg, "run", NULL, 0, 1, &report), SPOT_INPUT, "a model must not be judged by its own "
                 "features");
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 /* ---- the config ---- */
@@ -495,19 +495,20 @@ TEST(configs_that_are_refused)
         { "data: {images: a, backgrounds: b, sise: 3}\n", "did you mean \"size\"?" },
         { "study: shifts\n", "study is shifts; it takes background" },
     };
-    spot_background_config *cfg = malloc(sizeof *cfg);
+    spot_background_config *cfg = calloc(1, sizeof *cfg);
     spot_ctx c = check_ctx(1);
 
     for (int i = 0; i < LEN(wrong); i++)
-        CHECK_FAILS(&c, spot_background_parse(&c, cfg, wrong[i][0], strlen(wrong[i][0]), "a.yaml"), SPOT_USAGE, wrong[i][1]);
-    free(cfg);
+        CHECK_FAILS(&c, spot_background_parse(&c, CHECK_AGAIN(cfg), wrong[i][0], strlen(wrong[i][0]), "a.yaml"), SPOT_USAGE,
+                    wrong[i][1]);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 /* By the size, so that the coarsest level has 14 pixels or more. */
 TEST(levels_by_size)
 {
     static const int size[][2] = { { 16, 1 }, { 26, 1 }, { 27, 2 }, { 32, 2 }, { 64, 3 }, { 128, 4 }, { 224, 5 }, { 1024, 7 } };
-    spot_background_config *cfg = malloc(sizeof *cfg);
+    spot_background_config *cfg = calloc(1, sizeof *cfg);
 
     spot_background_defaults(cfg);
     for (int i = 0; i < LEN(size); i++) {
@@ -516,7 +517,7 @@ TEST(levels_by_size)
     }
     cfg->measure.levels = 9;
     assert_int_equal(spot_background_levels(cfg), 9);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 /* A run directory has the number, so a config that says it continues the run. */
@@ -539,7 +540,7 @@ TEST_IN_FOLDER(a_run_has_the_number_of_levels)
     assert_true(report.already == 2 && !report.done);
     cfg->measure.levels = 3;
     CHECK_FAILS(&c, run_world(&c, cfg, "run", NULL, 0, 1, &report), SPOT_USAGE, "measure.levels is 2 there and 3 here");
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 /* Data may move and models be added; the suite and the measure make another run. */
@@ -553,16 +554,17 @@ TEST(keys_and_differences)
     CHECK_OK(&c, spot_background_parse(&c, a, text, strlen(text), "a.yaml"));
     CHECK_OK(&c, spot_background_print(&c, a, &printed));
     CHECK_OK(&c, spot_background_parse(&c, b, printed, strlen(printed), "printed"));
-    assert_true(!spot_background_replaces(a, b) && spot_background_key(a).hi == spot_background_key(b).hi);
-    strcpy(b->data.images, "elsewhere");
-    b->models = 2;
-    strcpy(b->model[1].name, "second");
-    assert_true(spot_background_key(a).hi == spot_background_key(b).hi && spot_background_replaces(a, b));
+    assert_true(!spot_config_changes(&spot_background_kind, a, b) && spot_background_key(a).hi == spot_background_key(b).hi);
+    b->data.images = "elsewhere";
+    b->model = spot_memory_longer(&b->memory, b->model, sizeof *b->model, b->models++, 1);
+    b->model[1] = (spot_background_model){ "second", "w", "", "", -1 };
+    assert_true(spot_background_key(a).hi == spot_background_key(b).hi && spot_config_changes(&spot_background_kind, a, b));
     assert_false(spot_backgrounds_differ(words, sizeof words, a, b));
     b->suite.n = 16;
     assert_true(spot_background_key(a).hi != spot_background_key(b).hi && spot_backgrounds_differ(words, sizeof words, a, b));
     assert_string_equal(words, "suite.n is 32 there and 16 here");
-    free(printed), free(a), free(b);
+    free(printed);
+    CHECK_CONFIG_FREE(a), CHECK_CONFIG_FREE(b);
 }
 
 /* ---- pixels ---- */

@@ -35,7 +35,7 @@ static void run_sums(spot_ctx *c, spot_background_results *r, spot_background_re
     CHECK_OK(c, spot_background_run(c, cfg, &o, &report));
     CHECK_OK(c, spot_background_read(c, r, in_world("run")));
     CHECK_OK(c, spot_background_responses_read(c, a, in_world("run"), &r->unit[0]));
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 static void assert_confidence(float confidence, const uint8_t *rgb)
@@ -135,7 +135,7 @@ TEST_IN_FOLDER(pictures_of_folders_that_have_changed)
     CHECK_OK(&c, spot_background_picture(&c, p, rgb, 4, 0));
     spot_background_pictures_close(p);
 
-    snprintf(r.cfg->data.images, sizeof r.cfg->data.images, "%s", in_world("nowhere"));
+    r.cfg->data.images = check_text("%s", in_world("nowhere"));
     assert_int_not_equal(spot_background_pictures_open(&c, &p, &r), SPOT_OK);
     assert_null(p);
     spot_background_responses_free(&a), spot_background_close(&r);

@@ -89,7 +89,7 @@ TEST(learns_and_hands_on_all_but_the_head)
                 assert_true(fabsf(from_base.value[i] - base.value[i]) <= 1e-6f);
 
     CHECK_OK(&c, spot_model_save(&c, path, &base));
-    snprintf(cfg.init, sizeof cfg.init, "%s", path);
+    cfg.init = check_text("%s", path);
     CHECK_OK(&c, spot_model_train(&c, &a, &from_file, &lesson, &ec, &cfg, NULL));
     for (size_t i = 0; i < head; i++)
         if (fabsf(from_file.value[i] - from_base.value[i]) > 1e-3f * fmaxf(1, fabsf(from_base.value[i])))

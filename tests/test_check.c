@@ -52,7 +52,7 @@ static void fake(const char *folder, int ecs, int seed, change *alter)
     snprintf(text, sizeof text, yaml, seed, ecs, size);
     CHECK_OK(&c, spot_config_parse(&c, cfg, text, strlen(text), "fake"));
     if (size == 224) {                         /* from weights, as the paper's */
-        snprintf(cfg->model.init, sizeof cfg->model.init, "%s/weights", root);
+        cfg->model.init = check_text("%s/weights", root);
         CHECK_OK(&c, spot_file_write(&c, cfg->model.init, "w", 1));
     }
     CHECK_OK(&c, spot_store_open(&c, &store, dir));
@@ -87,7 +87,7 @@ static void fake(const char *folder, int ecs, int seed, change *alter)
         spot_run_log_write(&run_log, "done", i, 1, NULL);
     }
     spot_run_log_close(&run_log);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
     spot_segment_free(s);
 }
 

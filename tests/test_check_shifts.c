@@ -115,7 +115,7 @@ static const char *fake(const char *name, fake_run f)
     snprintf(path, sizeof path, "%s/config.yaml", in(name));
     put(path, text);
     for (int u = 0; u < spot_shift_units(cfg); u++) write_unit(&c, &f, cfg, in(name), u);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
     return in(name);
 }
 

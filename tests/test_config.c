@@ -20,6 +20,7 @@ static spot_config cfg, other;
 
 static spot_status parse(spot_ctx *c, spot_config *to, const char *text)
 {
+    spot_memory_close(&to->memory);
     return spot_config_parse(c, to, text, strlen(text), "a.yaml");
 }
 
@@ -27,6 +28,7 @@ TEST(values_land_where_they_belong)
 {
     spot_ctx c = check_ctx(1);
     const spot_config plain = spot_config_defaults();
+    const spot_bdm_config planespot = spot_bdm_defaults(SPOT_PLANESPOT);
     CHECK_OK(&c, parse(&c, &cfg,
         "seed: 18446744073709551615\necs: 7\n"
         "scene: {size: 64, rollable: [5, 6], per_bucket: {val: 12}, attribute_choice: layer_first, flip: 0.5}\n"
@@ -51,8 +53,8 @@ TEST(values_land_where_they_belong)
     assert_int_equal(cfg.bdm[0].embed.method, SPOT_REDUCE_TSNE);
     CHECK_NEAR(cfg.bdm[0].embed.tsne.perplexity, 12, 0);
     assert_int_equal(cfg.bdm[0].norm, SPOT_NORM_RELEASED);
-    assert_int_equal(cfg.bdm[1].norm, plain.bdm[0].norm);
-    CHECK_NEAR(cfg.bdm[1].embed.tsne.perplexity, plain.bdm[0].embed.tsne.perplexity, 0);
+    assert_int_equal(cfg.bdm[1].norm, planespot.norm);
+    CHECK_NEAR(cfg.bdm[1].embed.tsne.perplexity, planespot.embed.tsne.perplexity, 0);
     assert_int_equal(cfg.bdm[1].embed.method, SPOT_REDUCE_SCVIS);
     assert_int_equal(cfg.bdm[1].embed.scvis.compat.kl_decay, 1);
     assert_int_equal(cfg.bdm[1].embed.scvis.compat.tsne_ramp, 0);
@@ -338,7 +340,10 @@ static void change_all(const spot_setting *rows, void *group)
         case SETTING_REAL:   *d = s->lo + (s->hi - s->lo) / 3; break;
         case SETTING_SWITCH: *i = !*i; break;
         case SETTING_NAME:   *i = s->names[1] ? !*i : 0; break;
-        case SETTING_TEXT:   strcpy(w.value, "a \"b\": [c] # \\ \x01\t\xc3\xbc"); break;
+        case SETTING_TEXT:   *(const char **)(void *)w.value = "a \"b\": [c] # \\ \x01\t\xc3\xbc"; break;
+        case SETTING_LIST:
+            for (int e = 0; e < spot_setting_entries(s, w.group); e++) change_all(s->rows, spot_setting_entry(s, w.value, e));
+            break;
         default:             change_all(s->rows, w.value); break;
         }
     }
@@ -348,14 +353,15 @@ TEST(printed_configs_read_back)
 {
     spot_ctx c = check_ctx(1);
     char *text, words[512];
+    spot_memory_close(&other.memory);
     other = spot_config_defaults();
+    CHECK_OK(&c, spot_config_room(&c, &other, 4, 0));
     change_all(spot_settings, &other);
-    other.bdms = 4;
     other.bdm[0].representation = SPOT_BY_FILE;    /* what goes together with embeddings, and what does not */
     other.bdm[0].embed.hardness = 0;
     for (int i = 3; i >= 0; i--) {                 /* each reducer's settings where they are read */
         const spot_embed_config all = other.bdm[0].embed, own = spot_bdm_defaults(other.bdm[0].method).embed;
-        if (i == 3) other.bdm[i] = spot_config_defaults().bdm[0];
+        if (i == 3) other.bdm[i] = spot_bdm_defaults(SPOT_PLANESPOT);
         else {
             other.bdm[i] = other.bdm[0];
             other.bdm[i].embed.method = SPOT_REDUCE_TSNE + i;
@@ -363,14 +369,14 @@ TEST(printed_configs_read_back)
             other.bdm[i].embed.scvis = i == 1 ? all.scvis : own.scvis;
             other.bdm[i].embed.umap = i == 2 ? all.umap : own.umap;
         }
-        if (i) snprintf(other.bdm[i].name, sizeof other.bdm[i].name, "number %d", i);
+        if (i) other.bdm[i].name = check_text("number %d", i);
     }
     other.bdm[3].embed.hardness = 1;
     other.bdm[1].representation = SPOT_BY_CLIP;    /* which reads the encoder */
-    other.bdm[1].embeddings[0] = 0;
+    other.bdm[1].embeddings = "";
     for (int k = 0; k < 2; k++) {                  /* one of the two that exclude each other, then the other */
         int images = other.model.base.images;
-        if (k) other.model.init[0] = other.data.coco[0] = 0;      /* a base model learns scenes, not pictures */
+        if (k) other.model.init = other.data.coco = "";      /* a base model learns scenes, not pictures */
         else other.model.base.images = 0;
         CHECK_OK(&c, spot_config_print(&c, &other, &text));
         CHECK_OK(&c, parse(&c, &cfg, text));
@@ -381,23 +387,11 @@ TEST(printed_configs_read_back)
     }
 }
 
-static size_t bytes_of(const spot_setting *s)
-{
-    switch (s->kind) {
-    case SETTING_RANGE: return 2 * sizeof(int);
-    case SETTING_SEED:  return sizeof(uint64_t);
-    case SETTING_REAL:  return sizeof(double);
-    case SETTING_SPAN:  return 2 * sizeof(double);
-    case SETTING_TEXT:  return (size_t)s->hi;
-    default:            return sizeof(int);
-    }
-}
-
 static void mark(const spot_setting *rows, void *group, const char *base, unsigned char *marks)
 {
     for (spot_setting_walk w = spot_settings_walk(rows, group); w.s; spot_settings_next(&w)) {
-        if (w.s->rows) { mark(w.s->rows, w.value, base, marks); continue; }
-        for (size_t i = 0; i < bytes_of(w.s); i++)
+        if (w.s->kind == SETTING_GROUP) mark(w.s->rows, w.value, base, marks);
+        for (size_t i = 0; i < spot_setting_bytes(w.s); i++)
             if (marks[w.value - base + (ptrdiff_t)i]++) fail_msg("%s lies where another setting lies", w.s->name);
     }
 }
@@ -405,11 +399,13 @@ static void mark(const spot_setting *rows, void *group, const char *base, unsign
 TEST(settings_do_not_overlap)
 {
     for (int m = 0; m < SPOT_METHODS; m++) {
-        static unsigned char marks[sizeof(spot_config)];
-        other = spot_config_defaults();
-        other.bdm[0] = spot_bdm_defaults(m);
+        static unsigned char marks[sizeof(spot_config) + sizeof(spot_bdm_config)];      /* room for either */
+        spot_bdm_config bdm = spot_bdm_defaults(m);
+        spot_config plain = spot_config_defaults();
         memset(marks, 0, sizeof marks);
-        mark(spot_settings, &other, (char *)&other, marks);
+        mark(spot_settings, &plain, (char *)&plain, marks);
+        memset(marks, 0, sizeof marks);
+        mark(spot_bdm_settings, &bdm, (char *)&bdm, marks);
     }
 }
 
@@ -418,10 +414,10 @@ TEST(defaults_are_in_range)
 {
     spot_ctx c = check_ctx(1);
     for (int m = 0; m < SPOT_METHODS; m++) {
-        other = spot_config_defaults();
-        other.bdm[0] = spot_bdm_defaults(m);
-        CHECK_OK(&c, spot_settings_check(&c, SPOT_INVALID, spot_settings, &other, ""));
-        CHECK_OK(&c, spot_settings_check(&c, SPOT_INVALID, spot_bdm_settings, &other.bdm[0], "bdm"));
+        const spot_bdm_config bdm = spot_bdm_defaults(m);
+        const spot_config plain = spot_config_defaults();
+        CHECK_OK(&c, spot_settings_check(&c, SPOT_INVALID, spot_settings, &plain, ""));
+        CHECK_OK(&c, spot_settings_check(&c, SPOT_INVALID, spot_bdm_settings, &bdm, "bdm"));
     }
 }
 
@@ -457,6 +453,8 @@ TEST(shipped_configs_and_corpus)
             if (k == 0) {
                 char study[32];
                 CHECK_OK(&c, spot_yaml_word(&c, study, sizeof study, path, "study"));
+                spot_memory_close(&cfg.memory);
+                spot_memory_close(&background.memory), spot_memory_close(&examine.memory), spot_memory_close(&shifts.memory);
                 if (!*study) CHECK_OK(&c, spot_config_load(&c, &cfg, path));
                 else if (!strcmp(study, "background")) CHECK_OK(&c, spot_background_load(&c, &background, path));
                 else if (!strcmp(study, "examine")) CHECK_OK(&c, spot_examine_load(&c, &examine, path));

@@ -47,11 +47,13 @@ static const spot_pace stub = {
 TEST(time_grows_with_images_epochs_and_rows)
 {
     static spot_config cfg;
+    spot_ctx c = check_ctx(1);
     spot_source source = { 0 };
     spot_ec ec = { .images = { 100, 33, 0 } };
     spot_spent s;
 
     cfg = spot_config_defaults();
+    CHECK_OK(&c, spot_config_room(&c, &cfg, 1, 0));
     cfg.model.batch = 64;
     cfg.model.lanes = 2;
     cfg.model.epochs = 3;
@@ -87,7 +89,7 @@ TEST(a_calibration_measures_every_part)
     assert_true(cost.start > 0 && cost.training > 0 && cost.pictures > 0 && cost.method[0] > 0 && cost.method[1] > 0);
     assert_float_equal(cost.seconds, sum, 1e-6 * sum);
     assert_true(cost.cpu_seconds > 0 && cost.calibration > 0);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&c);
 }
 
@@ -105,7 +107,7 @@ TEST(disk_is_what_stays)
     CHECK_OK(&c, spot_sweep_cost_of(&c, cfg, &o, &results, false));
     assert_true(results.disk < all.disk - 2 * 2.7e6);            /* one network of width 16 is there for a time, not three */
     assert_float_equal(pictures.disk, all.disk + 6 * 150e3, 1);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&c);
 }
 
@@ -194,7 +196,7 @@ TEST_WITH(what_cannot_fit_is_refused, set_up, tear_down)
     memory = 0;                                                /* what is done needs nothing */
     CHECK_OK(&c, sweep(&c, cfg, "a", 0, 1, &r));
     memory = SIZE_MAX;
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&c);
 }
 

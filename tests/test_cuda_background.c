@@ -150,7 +150,7 @@ TEST_IN_FOLDER(a_run_finds_what_the_cpu_finds)
     add_weights(cfg);
     cfg->suite.realness = 0.9, cfg->suite.tries = 3;
     check_runs(cfg, 0);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 /* CLIP and a ResNet measure distances, CLIP says which words a background shows; points lie where they are. */
@@ -162,17 +162,17 @@ TEST_IN_FOLDER(networks_choose_what_they_choose_on_the_cpu)
     add_weights(cfg);
     cfg->encoders = 2;
     cfg->encoder[0] = (spot_background_encoder){ .name = "clip", .weight = 2 };
-    strcpy(cfg->encoder[0].weights, put_model());
+    cfg->encoder[0].weights = check_text("%s", put_model());
     cfg->encoder[1] = (spot_background_encoder){ .name = "resnet", .weight = 1 };
-    strcpy(cfg->encoder[1].weights, cfg->model[1].weights);
+    cfg->encoder[1].weights = check_text("%s", cfg->model[1].weights);
     cfg->models = 1;
     put_text(in_root("words.txt"), "cat\ndo\nbig cat\ntree\nsky\n");
-    strcpy(cfg->ontology.words, in_root("words.txt"));
+    cfg->ontology.words = check_text("%s", in_root("words.txt"));
     cfg->ontology.top = 2;
     cfg->suite.choice = SPOT_SUITE_CLIP;
     cfg->measure.sets = 0, cfg->measure.exact = 1;
     check_runs(cfg, 1e-4);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 /* Networks that round: signals within 2^-8 or 2^-7 of the largest. The suite has no network, so it stays. */
@@ -201,7 +201,7 @@ TEST_IN_FOLDER(other_precisions_answer_nearly_so)
     cfg->measure.precision = SPOT_TF32;
     CHECK_FAILS(&cpu, run_world(&cpu, cfg, "none", NULL, 0, 1, &report), SPOT_UNSUPPORTED, "not in tf32");
     close_study(&want);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 /* -- pictures -------------------------------------------------------------------------------------------------------- */
@@ -245,7 +245,7 @@ TEST_IN_FOLDER(pictures_have_the_bytes_of_the_cpu)
     check_pictures(&c, cfg, "whole");
     check_room(&c, before);
     spot_device_close(&c);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 /* A function sees on the host what a network sees on the device, also in a second batch. */
@@ -268,7 +268,7 @@ TEST_IN_FOLDER(a_function_answers_as_on_the_cpu)
         spot_device_close(&c);
         assert_same_file(of ? "cpu1" : "cpu0", of ? "cuda1" : "cuda0", file);
     }
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 /* -- matrices -------------------------------------------------------------------------------------------------------- */
@@ -320,7 +320,7 @@ TEST(matrices_are_those_of_the_cpu)
                 CHECK_NEAR(x.feature[k][i], y.feature[k][i], 1e-4 * fmax(1, fabs(y.feature[k][i])));
         spot_background_responses_free(&got), spot_background_responses_free(&want);
     }
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 /* -- verdict --------------------------------------------------------------------------------------------------------- */
@@ -368,7 +368,7 @@ TEST_IN_FOLDER(a_small_device_is_not_overrun)
     unsetenv("SPOT_EMULATOR_MEMORY");
     check_room(&c, before);
     spot_device_close(&c);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 int main(void) { return run_cuda_tests(); }

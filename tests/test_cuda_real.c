@@ -51,7 +51,7 @@ TEST_WITH(a_sweep_on_pictures_finds_what_the_cpu_finds, set_up, tear_down)
     CHECK_OK(&c, sweep_with(&c, cfg, "workers", workers, &r));
     check_same_segments(&c, "cuda", "workers", ECS);
     spot_device_close(&c);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&cpu);
 }
 
@@ -192,7 +192,7 @@ TEST_WITH(a_small_device_is_not_overrun, set_up, tear_down)
     unsetenv("SPOT_EMULATOR_MEMORY");
     CHECK_OK(&c, spot_device_room(&c, &after, &total));
     assert_int_equal(before, after);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
     spot_device_close(&c);
 }
 
@@ -212,7 +212,7 @@ TEST_WITH(the_plan_counts_the_pictures, set_up, tear_down)
     cfg->data.size = 64;
     CHECK_OK(&c, spot_sweep_cost_of(&c, cfg, &o, &cost, false));
     assert_true(cost.device_memory > before + 25 * 3 * (64 * 64 - 32 * 32));
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
     spot_device_close(&c);
 }
 

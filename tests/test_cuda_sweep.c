@@ -56,7 +56,7 @@ TEST_WITH(a_sweep_finds_what_the_cpu_finds, set_up, tear_down)
     CHECK_OK(&c, sweep_with(&c, cfg, "workers", workers, &r));
     check_same_segments(&c, "cuda", "workers", 2);
     spot_device_close(&c);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&cpu);
 }
 
@@ -119,7 +119,7 @@ TEST_WITH(views_and_points_stay_on_the_device, set_up, tear_down)
     assert_int_equal(r.done, BOTH);
     assert_int_equal(copies.of_size[0], as_many);
     spot_device_close(&c);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 /* Where a device has no memory for an EC nothing is begun. */
@@ -143,7 +143,7 @@ TEST_WITH(a_small_device_is_not_overrun, set_up, tear_down)
     CHECK_OK(&c, spot_device_room(&c, &after, &total));
     assert_int_equal(before, after);
     unsetenv("SPOT_EMULATOR_MEMORY");
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
     spot_device_close(&c);
 }
 
@@ -179,7 +179,7 @@ TEST(waves_fit_into_the_device)
     CHECK_OK(&c, spot_layout_of(&c, &l, cfg, &source, NULL, &o, 100, 3200));
     assert_true(l.wave == 1 && l.at_once == 1);
     unsetenv("SPOT_EMULATOR_MEMORY");
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
     spot_device_close(&c);
 }
 

@@ -15,7 +15,7 @@ static spot_config *clip_config(spot_ctx *c)
 {
     spot_config *cfg = config(c);
 
-    snprintf(cfg->encoder.weights, sizeof cfg->encoder.weights, "%s", put_model());
+    cfg->encoder.weights = check_text("%s", put_model());
     cfg->encoder.shape = SPOT_ENCODER_OTHER;
     cfg->model.base.images = 0;
     cfg->ecs = 2;
@@ -98,7 +98,7 @@ static void look_at_files(spot_ctx *c, spot_config *cfg, const char *name)
     }
     for (int b = 1; b < cfg->bdms; b++) {
         cfg->bdm[b].representation = SPOT_BY_FILE;
-        snprintf(cfg->bdm[b].embeddings, sizeof cfg->bdm[b].embeddings, "%s/embeddings", root);
+        cfg->bdm[b].embeddings = check_text("%s/embeddings", root);
     }
 }
 
@@ -141,7 +141,7 @@ TEST_WITH(methods_look_at_the_encoders_features, set_up, tear_down)
         }
         spot_segment_close(&x), spot_segment_close(&y);
     }
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&c), spot_ctx_close(&alone);
 }
 
@@ -180,7 +180,7 @@ TEST_WITH(an_encoded_sweep_resumes_and_keeps_what_is_asked, set_up, tear_down)
     assert_string_not_equal(x.method[1].embedding, y.method[1].embedding);
     shell("test $(find %s -name '*.clip' | wc -l) = 1 && test $(find %1$s -name '*.view' | wc -l) = 1", "b");
     spot_segment_close(&x), spot_segment_close(&y);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&c);
 }
 
@@ -208,11 +208,11 @@ TEST_WITH(an_encoder_that_is_none_fails_before_anything_starts, set_up, tear_dow
     put_model();
     cfg->ecs = 1;
     for (int b = 1; b < 3; b++) cfg->bdm[b].representation = SPOT_BY_MODEL;
-    strcpy(cfg->bdm[2].name, "again");
+    cfg->bdm[2].name = "again";
     CHECK_OK(&c, sweep(&c, cfg, "plain", 0, 1, &r));
     CHECK_FAILS(&c, see(&c, &own, cfg, "plain", 0, SPOT_TEST, SPOT_BY_CLIP), SPOT_INPUT, "no method of");
     spot_arena_close(&own.a);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&c);
 }
 
@@ -228,7 +228,7 @@ TEST_WITH(a_device_without_clips_kernels_is_refused, set_up, tear_down)
     c.ops = &few;
     CHECK_FAILS(&c, sweep(&c, cfg, "a", 0, 1, &r), SPOT_UNSUPPORTED, "representation: clip does not run on");
     shell("test -z \"$(find %s/cache -type f)\"", "a");
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&c);
 }
 
@@ -242,6 +242,8 @@ TEST_WITH(the_plan_counts_the_encoder, set_up, tear_down)
     size_t bytes;
 
     *plain = *cfg;
+    plain->memory = NULL;
+    plain->bdm = spot_memory_longer(&plain->memory, cfg->bdm, sizeof *cfg->bdm, cfg->bdms, 0);
     for (int b = 1; b < 3; b++) plain->bdm[b].representation = SPOT_BY_MODEL;
     CHECK_OK(&c, spot_sweep_cost_of(&c, plain, &all, &without, false));
     CHECK_OK(&c, spot_sweep_cost_of(&c, cfg, &all, &with, false));
@@ -249,6 +251,6 @@ TEST_WITH(the_plan_counts_the_encoder, set_up, tear_down)
     bytes = spot_encoder_about(e)->bytes;
     assert_true(bytes > 1 << 20 && with.memory >= without.memory + bytes / 2);
     spot_encoder_close(&c, e);
-    free(cfg), free(plain);
+    CHECK_CONFIG_FREE(cfg), CHECK_CONFIG_FREE(plain);
     spot_ctx_close(&c);
 }

@@ -61,7 +61,7 @@ static void parse(spot_ctx *c, spot_examine_config *cfg, const char *search, con
 
     snprintf(text, sizeof text, "study: examine\nobjects: {catalogue: %s/world, choice: first, held_out: 0.5}\n"
              "render: {size: %d, samples: 1}\nmaps: {renders: 60}\nsearch: {%s}\n%s", root, SIDE, search, rest);
-    CHECK_OK(c, spot_examine_parse(c, cfg, text, strlen(text), "test"));
+    CHECK_OK(c, spot_examine_parse(c, CHECK_AGAIN(cfg), text, strlen(text), "test"));
 }
 
 /* ---- a classifier ---- */
@@ -147,7 +147,7 @@ static void expect_same(const char *a, const char *b)
     assert_int_equal(system(command), 0);
 }
 
-static spot_examine_config cfg;            /* too large for the stack */
+static spot_examine_config cfg;
 
 /* ---- what is found ---- */
 
@@ -438,11 +438,11 @@ TEST_IN_WORLD(a_printed_config_reads_back)
     assert_true(cfg.model[0].limit[0].most == 90 && cfg.model[0].limit[1].least == 1);
     assert_true(cfg.examiner[1].rl.lr == 0.01 && cfg.examiner[1].rl.batch == 32);
     CHECK_OK(&c, spot_examine_print(&c, &cfg, &text));
-    CHECK_OK(&c, spot_examine_parse(&c, &again, text, strlen(text), "printed"));
+    CHECK_OK(&c, spot_examine_parse(&c, CHECK_AGAIN(&again), text, strlen(text), "printed"));
     CHECK_OK(&c, spot_examine_print(&c, &again, &other));
     assert_string_equal(text, other);
-    CHECK_OK(&c, spot_examine_key_text(&c, key, &cfg));
-    CHECK_OK(&c, spot_examine_key_text(&c, key_again, &again));
+    spot_key_text(key, spot_examine_key(&cfg));
+    spot_key_text(key_again, spot_examine_key(&again));
     assert_string_equal(key, key_again);
     assert_false(spot_examines_differ(words, sizeof words, &cfg, &again));
     again.model[0].lr = 1;
@@ -456,7 +456,7 @@ static void key_of(char key[33], const char *examiners)
     spot_ctx c = check_ctx(1);
 
     parse(&c, &cfg, "renders: 500", examiners);
-    CHECK_OK(&c, spot_examine_key_text(&c, key, &cfg));
+    spot_key_text(key, spot_examine_key(&cfg));
 }
 
 /* Runs from before examiners had budgets keep their key. */
@@ -480,7 +480,7 @@ static void refuse(const char *text, const char *words)
     char whole[1024];
 
     snprintf(whole, sizeof whole, "study: examine\nobjects: {catalogue: x}\n%s\n", text);
-    CHECK_FAILS(&c, spot_examine_parse(&c, &cfg, whole, strlen(whole), "test"), SPOT_USAGE, words);
+    CHECK_FAILS(&c, spot_examine_parse(&c, CHECK_AGAIN(&cfg), whole, strlen(whole), "test"), SPOT_USAGE, words);
 }
 
 TEST(wrong_settings_have_a_sentence)
@@ -532,6 +532,6 @@ TEST_IN_WORLD(a_world_that_does_not_suffice_has_a_sentence)
     cfg.objects.per_class = 2;
     CHECK_FAILS(&c, run_in(&c, &cfg, "few", &j, 0, 1), SPOT_USAGE, "1 of the 2 of class \"blue\" are held out");
     c = check_ctx(1);
-    snprintf(cfg.objects.catalogue, sizeof cfg.objects.catalogue, "%s/nowhere", root);
+    cfg.objects.catalogue = check_text("%s/nowhere", root);
     assert_true(run_in(&c, &cfg, "none", &j, 0, 1) != SPOT_OK);
 }

@@ -159,8 +159,8 @@ static spot_failure_finding *find(spot_ctx *c, const world *m, int *n)
 
 TEST(the_planted_region_is_the_first_finding)
 {
-    const spot_examine_model model = { .limits = 2, .limit = { { SPOT_CAMERA_ELEVATION, 1, 60, 90 },
-                                                               { SPOT_CAMERA_DISTANCE, 0, 1, 2.5 } } };
+    spot_examine_limit limit[] = { { SPOT_CAMERA_ELEVATION, 1, 60, 90 }, { SPOT_CAMERA_DISTANCE, 0, 1, 2.5 } };
+    const spot_examine_model model = { .limits = 2, .limit = limit };
     const spot_failure_rule truth = { 2, { { SPOT_CAMERA_ELEVATION, 1, 60, 90 }, { SPOT_CAMERA_DISTANCE, 0, 1, 2.5 } } };
 
     for (int threads = 1; threads <= 2; threads++) {
@@ -189,10 +189,9 @@ static double twice(const spot_conditions *at, spot_rng *r)
 
 TEST(two_regions_are_two_findings)
 {
-    const spot_examine_model region[] = {
-        { .limits = 2, .limit = { { SPOT_CAMERA_ELEVATION, 1, 60, 90 }, { SPOT_CAMERA_DISTANCE, 0, 1, 2.5 } } },
-        { .limits = 2, .limit = { { SPOT_SUN_ENERGY, 0, 0, 1 }, { SPOT_LAMP_AZIMUTH, 0, 180, 360 } } },
-    };
+    spot_examine_limit above[] = { { SPOT_CAMERA_ELEVATION, 1, 60, 90 }, { SPOT_CAMERA_DISTANCE, 0, 1, 2.5 } };
+    spot_examine_limit dark[] = { { SPOT_SUN_ENERGY, 0, 0, 1 }, { SPOT_LAMP_AZIMUTH, 0, 180, 360 } };
+    const spot_examine_model region[] = { { .limits = 2, .limit = above }, { .limits = 2, .limit = dark } };
     spot_ctx c = check_ctx(1);
     world m = make(4000, 8, twice);
     int n, confirmed = 0;

@@ -15,9 +15,9 @@ static char dir[96];
 static spot_results *made(spot_ctx *c, const char *yaml)
 {
     spot_results *r;
-    CHECK_OK(c, spot_config_parse(c, &cfg, yaml, strlen(yaml), "config"));
+    CHECK_OK(c, spot_config_parse(c, CHECK_AGAIN(&cfg), yaml, strlen(yaml), "config"));
     if (yaml == paper_like) {                                   /* from weights, as the paper's */
-        snprintf(cfg.model.init, sizeof cfg.model.init, "%s/weights", root);
+        cfg.model.init = check_text("%s/weights", root);
         CHECK_OK(c, spot_file_write(c, cfg.model.init, "w", 1));
     }
     snprintf(dir, sizeof dir, "%s/run", root);
@@ -210,7 +210,7 @@ TEST(dominos_rows_go_by_the_encoder)
     static const int tables[] = { 2, 13, 16 };
     spot_ctx c = check_ctx(1);
     for (int i = 0; i < LEN(of); i++) {
-        CHECK_OK(&c, spot_config_parse(&c, &cfg, of[i].yaml, strlen(of[i].yaml), "config"));
+        CHECK_OK(&c, spot_config_parse(&c, CHECK_AGAIN(&cfg), of[i].yaml, strlen(of[i].yaml), "config"));
         for (int t = 0; t < LEN(tables); t++) {
             const spot_paper_table *p = spot_paper_find(tables[t]);
             for (int k = 0; k < p->rows; k++) {
@@ -245,7 +245,7 @@ TEST(the_length_of_clips_rows_is_a_difference)
     spot_ctx c = check_ctx(1);
     char text[128];
     for (int i = 0; i < LEN(of); i++) {
-        CHECK_OK(&c, spot_config_parse(&c, &cfg, of[i].yaml, strlen(of[i].yaml), "config"));
+        CHECK_OK(&c, spot_config_parse(&c, CHECK_AGAIN(&cfg), of[i].yaml, strlen(of[i].yaml), "config"));
         for (int k = 0; k < p->rows; k++)
             if (!strcmp(p->row[k].name, of[i].row))
                 assert_string_equal(spot_paper_method_differs(text, sizeof text, &cfg.bdm[0], &p->row[k]), of[i].differs);
@@ -270,7 +270,7 @@ TEST_WITH(runs_of_the_same_ecs_are_joined, set_up, tear_down)
     size_t n;
     FILE *f;
     for (int i = 0; i < 3; i++) {
-        CHECK_OK(&c, spot_config_parse(&c, &other, yaml[i], strlen(yaml[i]), "config"));
+        CHECK_OK(&c, spot_config_parse(&c, CHECK_AGAIN(&other), yaml[i], strlen(yaml[i]), "config"));
         snprintf(path[i], sizeof path[i], "%s/%d", root, i);
         fake_run(&c, path[i], &other);
     }
@@ -599,9 +599,9 @@ TEST(shipped_configs_hold_the_papers_rows)
     for (int i = 0; i < LEN(of); i++) {
         const spot_paper_table *t = spot_paper_find(of[i].table);
         snprintf(path, sizeof path, "../configs/%s.yaml", of[i].config);
-        CHECK_OK(&c, spot_config_load(&c, &cfg, path));
+        CHECK_OK(&c, spot_config_load(&c, CHECK_AGAIN(&cfg), path));
         assert_int_equal(spot_paper_experiment(&cfg), t->experiment);
-        CHECK_OK(&c, spot_paper_run_differs(&c, differs, sizeof differs, &cfg));
+        spot_paper_run_differs(differs, sizeof differs, &cfg);
         if (!strcmp(of[i].config, "paper_settings")) assert_string_equal(differs, "");
         else if (t->experiment != SPOT_EXPERIMENT_SYNTHETIC)
             assert_string_equal(differs, "model.batch=64 (16), model.precision=bf16 (fp32)");
@@ -627,7 +627,7 @@ TEST(shipped_configs_plant_and_pool)
     };
     spot_ctx c = check_ctx(1);
     char path[128];
-    CHECK_OK(&c, spot_config_load(&c, &cfg, "../configs/appendix_b.yaml"));
+    CHECK_OK(&c, spot_config_load(&c, CHECK_AGAIN(&cfg), "../configs/appendix_b.yaml"));
     assert_int_equal(cfg.ecs, 150);
     for (int i = 0; i < 150; i++) {
         const spot_scene_config *scene = spot_config_scene(&cfg, (uint32_t)i);
@@ -638,7 +638,7 @@ TEST(shipped_configs_plant_and_pool)
     CHECK_NEAR(cfg.model.learned_gap, 0.2, 0);
     for (int i = 0; i < LEN(pools); i++) {
         snprintf(path, sizeof path, "../configs/%s.yaml", pools[i].config);
-        CHECK_OK(&c, spot_config_load(&c, &cfg, path));
+        CHECK_OK(&c, spot_config_load(&c, CHECK_AGAIN(&cfg), path));
         assert_int_equal(cfg.data.pool, pools[i].pool);
         assert_int_equal(cfg.ecs, pools[i].ecs);
         assert_int_equal(cfg.data.each, pools[i].each);

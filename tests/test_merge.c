@@ -167,7 +167,7 @@ TEST_WITH(any_cut_makes_the_same_run, set_up, tear_down)
             check_same("out", "whole");
             shell("rm -r out s*[0-9]");
         }
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 /* Four cuts that overlap, one of which stopped in the middle of it all, in every order and every grouping. */
@@ -205,7 +205,7 @@ TEST_WITH(any_order_makes_the_same_run, set_up, tear_down)
         check_same("into", "whole");
         shell("rm -r into");
     }
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 /* Of segments that differ one is taken whoever is named first: fewer failures, then lesser bytes. */
@@ -246,7 +246,7 @@ TEST_WITH(a_conflict_has_one_end, set_up, tear_down)
               : "cmp first/segments/000/ec-000000.json c/segments/000/ec-000000.json");
     free(bytes[0]);
     free(bytes[1]);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 /* A run that grew: the longest config counts. */
@@ -265,8 +265,8 @@ TEST_WITH(a_run_may_grow, set_up, tear_down)
     CHECK_OK(&c, merge(&c, (const char *[]){ "b" }, 1, "a", &r));
     check_same("ab", "a");
     shell("cmp ab/config.yaml b/config.yaml");
-    free(cfg);
-    free(more);
+    CHECK_CONFIG_FREE(cfg);
+    CHECK_CONFIG_FREE(more);
 }
 
 /* ---- what is not as it should be ---- */
@@ -308,7 +308,7 @@ TEST_WITH(what_is_wrong_is_counted, set_up, tear_down)
     free(r.ec);
     shell("for i in 0 1 2 4; do cmp out/segments/000/ec-00000$i.json b/segments/000/ec-00000$i.json || exit 1; done &&"
           " test -f b/segments/000/ec-000006.json -a -f b/segments/000/x && cmp out/results.sqlite b/results.sqlite");
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 /* A checksum that is right does not make a segment: words that tables cannot read and texts that move a cursor are damage. */
@@ -331,7 +331,7 @@ TEST_WITH(a_segment_of_strangers_is_damaged, set_up, tear_down)
     CHECK_FAILS(&c, spot_merge(&c, &dir, 1, dir, &o, &r), SPOT_INPUT, "of 2 ECs 0 are missing, 2 damaged");
     free(r.ec);
     spot_segment_free(s);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 /* Whatever is no run is refused before anything is made; what is empty counts as empty. */
@@ -364,8 +364,8 @@ TEST_WITH(places_are_looked_at_first, set_up, tear_down)
     assert_int_equal(r.merged, 2);
     CHECK_OK(&c, merge(&c, (const char *[]){ "a" }, 1, "empty", &r));
     check_same("out", "empty");
-    free(cfg);
-    free(other);
+    CHECK_CONFIG_FREE(cfg);
+    CHECK_CONFIG_FREE(other);
 }
 
 /* In a source, around it, onto it, by another name: sources are only read. */
@@ -394,7 +394,7 @@ TEST_WITH(out_may_lie_anywhere, set_up, tear_down)
     check_same("around", "whole");
     merge_whole(&c, (const char *[]){ "link", "b" }, 2, "link");
     check_same("a", "whole");
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 /* ---- pictures and the cache ---- */
@@ -447,7 +447,7 @@ TEST_WITH(pictures_and_values_follow, set_up, tear_down)
             assert_true(found && !strcmp((char *)bytes, k ? "yes" : "yep"));
             free(bytes);
         }
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 /* Between file systems links become copies. */
@@ -471,7 +471,7 @@ TEST_WITH(files_are_copied_where_links_cannot_be, set_up, tear_down)
     assert_true(!stat(root, &here) && !stat(far, &there_));
     shell(command);
     if (here.st_dev == there_.st_dev) skip();
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 /* ---- ends in the middle ---- */
@@ -504,7 +504,7 @@ TEST_WITH(a_stopped_merge_goes_on, set_up, tear_down)
     assert_int_equal(r.conflicts, 2);
     spot_forget(&c);
     check_same("out", "once");
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 TEST(ranges_are_words)
@@ -570,7 +570,7 @@ static int scale(int ecs)
     CHECK_OK(&c, spot_tables(&c, f, sweep.out, SPOT_TABLE_TEXT, false));
     fclose(f);
     say("tables");
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
     return tear_down(NULL);
 }
 

@@ -62,7 +62,7 @@ static const char *pictures(spot_ctx *c, const char *name, const char *data, int
     static int at;
     char yaml[1000], *to = dir[at++ % 4];
     snprintf(yaml, sizeof yaml, "ecs: %d\n" COCO_DATA COCO_MODEL METHODS "metric: {lambda_p: 0.5, lambda_r: 0.5}\n", ecs, data);
-    CHECK_OK(c, spot_config_parse(c, &cfg, yaml, strlen(yaml), "config"));
+    CHECK_OK(c, spot_config_parse(c, CHECK_AGAIN(&cfg), yaml, strlen(yaml), "config"));
     snprintf(to, 96, "%s/%s", root, name);
     fake_run(c, to, &cfg);
     turn_into_pictures(c, to, ecs, specific, learns);
@@ -184,7 +184,7 @@ TEST_WITH(appendix_b_has_a_line_for_each_way, set_up, tear_down)
     for (int i = 0; i < 4; i++) {
         snprintf(yaml, sizeof yaml, "ecs: 11\nscene: {%s, jpeg_quality: 75}\nmodel: {batch: 16, learned_gap: 0.2}\n"
                  "bdms: [{method: spotlight}]\n", scene[i]);
-        CHECK_OK(&c, spot_config_parse(&c, &cfg, yaml, strlen(yaml), "config"));
+        CHECK_OK(&c, spot_config_parse(&c, CHECK_AGAIN(&cfg), yaml, strlen(yaml), "config"));
         snprintf(folder[i], sizeof folder[i], "%s/%d", root, i);
         fake_run(&c, dirs[i] = folder[i], &cfg);                /* EC 7 did not learn, EC 9 was not trained */
     }
@@ -208,7 +208,7 @@ TEST_WITH(appendix_b_has_a_line_for_each_way, set_up, tear_down)
     static const char mixed[] = "ecs: 12\nscene: {jpeg_quality: 75}\nvariants:\n - {name: half, scene: {flip: 0.5}}\n"
                                 " - {name: out, scene: {induce: leave_out}}\nmodel: {learned_gap: 0.2}\n"
                                 "bdms: [{method: spotlight}]\n";
-    CHECK_OK(&c, spot_config_parse(&c, &cfg, mixed, strlen(mixed), "config"));
+    CHECK_OK(&c, spot_config_parse(&c, CHECK_AGAIN(&cfg), mixed, strlen(mixed), "config"));
     snprintf(folder[0], sizeof folder[0], "%s/mixed", root);
     fake_run(&c, folder[0], &cfg);                              /* ECs 7 and 9 are of the second variant */
     text = table(&c, dirs, 1, SPOT_APPENDIX_B, SPOT_TABLE_MD);
@@ -265,7 +265,7 @@ TEST_WITH(an_unknown_fdr_counts_nowhere, set_up, tear_down)
         else assert_int_equal(p->at[s][p->levels - 1].n, 0);
     }
     free(f);
-    r->cfg.data.coco[0] = 0;                                    /* as if it were a run of scenes */
+    r->cfg.data.coco = "";                                    /* as if it were a run of scenes */
     for (int i = 0; i < r->ecs; i++) r->method[0].rates[i].fdr = i % 2 && r->method[0].rates[i].dr > 0 ? 0.25 : NAN;
     spot_estimate e = spot_factor(r, 0, SPOT_RATE_FDR, SPOT_EVERY);
     int known = 0, unknown = 0;
@@ -354,7 +354,7 @@ TEST(spotlight_has_two_profiles)
     char name[80], words[256], differs[SPOT_DIFFERS], *printed;
     const spot_paper_table *t = spot_paper_find(2);
     assert_non_null(again);
-    CHECK_OK(&c, spot_config_parse(&c, &cfg, yaml, strlen(yaml), "config"));
+    CHECK_OK(&c, spot_config_parse(&c, CHECK_AGAIN(&cfg), yaml, strlen(yaml), "config"));
     assert_int_equal(cfg.bdms, 5);
     assert_string_equal(spot_bdm_name(&cfg.bdm[0], name, sizeof name), "spotlight");
     assert_string_equal(spot_bdm_name(&cfg.bdm[1], name, sizeof name), "spotlight-paper");
@@ -384,9 +384,9 @@ TEST(spotlight_has_two_profiles)
             assert_true(isnan(t->row[i].value[0]));
         }
     }
-    CHECK_FAILS(&c, spot_config_parse(&c, &cfg, "bdms: [{method: domino, profile: paper}]\n", 41, "c"), SPOT_USAGE,
+    CHECK_FAILS(&c, spot_config_parse(&c, CHECK_AGAIN(&cfg), "bdms: [{method: domino, profile: paper}]\n", 41, "c"), SPOT_USAGE,
                 "profile is a setting of spotlight, not of domino");
-    free(again);
+    CHECK_CONFIG_FREE(again);
 }
 
 /* What a run has otherwise than the paper's experiment of its kind. */
@@ -408,14 +408,14 @@ TEST(every_difference_is_named)
     spot_ctx c = check_ctx(1);
     char text[SPOT_DIFFERS];
     for (int i = 0; i < LEN(of); i++) {
-        CHECK_OK(&c, spot_config_parse(&c, &cfg, of[i].yaml, strlen(of[i].yaml), "config"));
-        CHECK_OK(&c, spot_paper_run_differs(&c, text, sizeof text, &cfg));
+        CHECK_OK(&c, spot_config_parse(&c, CHECK_AGAIN(&cfg), of[i].yaml, strlen(of[i].yaml), "config"));
+        spot_paper_run_differs(text, sizeof text, &cfg);
         holds(text, of[i].named);
         lacks(text, of[i].absent);
     }
     static const char exact[] = "scene: {jpeg_quality: 75}\nmodel: {init: w.safetensors, batch: 16}\n";
-    CHECK_OK(&c, spot_config_parse(&c, &cfg, exact, strlen(exact), "config"));
-    CHECK_OK(&c, spot_paper_run_differs(&c, text, sizeof text, &cfg));
+    CHECK_OK(&c, spot_config_parse(&c, CHECK_AGAIN(&cfg), exact, strlen(exact), "config"));
+    spot_paper_run_differs(text, sizeof text, &cfg);
     assert_string_equal(text, "");
 }
 
@@ -429,7 +429,7 @@ TEST(barlows_network_is_never_the_papers)
     spot_ctx c = check_ctx(1);
     char text[SPOT_DIFFERS];
     for (int i = 0; i < LEN(yaml); i++) {
-        CHECK_OK(&c, spot_config_parse(&c, &cfg, yaml[i], strlen(yaml[i]), "config"));
+        CHECK_OK(&c, spot_config_parse(&c, CHECK_AGAIN(&cfg), yaml[i], strlen(yaml[i]), "config"));
         for (int t = 0; t < LEN(tables); t++) {
             const spot_paper_table *p = spot_paper_find(tables[t]);
             for (int k = 0; k < p->rows; k++)
@@ -494,10 +494,10 @@ TEST_WITH(induced_categories_come_from_a_run, set_up, tear_down)
     do { \
         snprintf(yaml, sizeof yaml, "ecs: 50\ndata: {coco: coco.json, images: %s, tasks: animal, pool: %s, " \
                  "induced_from: %s%s}\n" COCO_MODEL METHODS, root, pool, singles, more); \
-        CHECK_OK(&c, spot_config_parse(&c, &cfg, yaml, strlen(yaml), "config")); \
+        CHECK_OK(&c, spot_config_parse(&c, CHECK_AGAIN(&cfg), yaml, strlen(yaml), "config")); \
     } while (0)
     CONDITIONED("number", "");
-    snprintf(cfg.data.coco, sizeof cfg.data.coco, "%s/a.json", root);
+    cfg.data.coco = check_text("%s/a.json", root);
     CHECK_FAILS(&c, spot_sweep_induced(&c, &cfg), SPOT_USAGE, "has other annotations or tasks than this config");
     snprintf(command, sizeof command, "sed -i 's|coco.json|%s/a.json|' %s/config.yaml", root, singles);
     assert_int_equal(system(command), 0);
@@ -510,7 +510,7 @@ TEST_WITH(induced_categories_come_from_a_run, set_up, tear_down)
     CONDITIONED("general", "");
     CHECK_FAILS(&c, spot_sweep_induced(&c, &cfg), SPOT_USAGE, "is for the conditioned pools");
     CONDITIONED("number", "");
-    snprintf(cfg.data.coco, sizeof cfg.data.coco, "%s/a.json", root);
+    cfg.data.coco = check_text("%s/a.json", root);
     snprintf(missing, sizeof missing, "rm $(find %s/segments -name '*2.json' | head -1)", singles);
     assert_int_equal(system(missing), 0);
     CHECK_FAILS(&c, spot_sweep_induced(&c, &cfg), SPOT_USAGE, "EC 2 of the 4 in ");

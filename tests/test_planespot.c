@@ -197,6 +197,6 @@ TEST(names)
     assert_true(cfg.weight == 0.025 && cfg.mixture.k_min == 1 && cfg.mixture.k_max == 32 && cfg.embed.dim == 2);
     cfg.embed.method = SPOT_REDUCE_TSNE;
     assert_string_equal(spot_bdm_name(&cfg, text, sizeof text), "planespot-tsne");
-    strcpy(cfg.name, "mine");
+    cfg.name = "mine";
     assert_string_equal(spot_bdm_name(&cfg, text, sizeof text), "mine");
 }

@@ -91,7 +91,7 @@ TEST_WITH(every_way_of_planting_runs_through, set_up, tear_down)
     char *text, *line, dir[128], out[128];
     int scored = 0;
     assert_non_null(s);
-    CHECK_OK(&c, spot_config_parse(&c, cfg, planted, sizeof planted - 1, "planted"));
+    CHECK_OK(&c, spot_config_parse(&c, CHECK_AGAIN(cfg), planted, sizeof planted - 1, "planted"));
     CHECK_OK(&c, spot_sweep_cost_of(&c, cfg, &(spot_sweep_options){ .shards = 1 }, &cost, false));
     assert_int_equal(cost.ecs, ECS);
     CHECK_OK(&c, sweep_with(&c, cfg, "a", (spot_sweep_options){ .shards = 1, .pictures = true }, &r));
@@ -148,7 +148,7 @@ TEST_WITH(every_way_of_planting_runs_through, set_up, tear_down)
         free(x), free(y);
     }
     spot_segment_free(s);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&c);
 }
 
@@ -158,7 +158,8 @@ TEST(a_variant_is_a_scene)
     spot_ctx c = context(1);
     spot_config *cfg = config(&c), *alone = config(&c);
     spot_identity a, b;
-    CHECK_OK(&c, spot_config_parse(&c, cfg, planted, sizeof planted - 1, "planted"));
+    CHECK_OK(&c, spot_config_parse(&c, CHECK_AGAIN(cfg), planted, sizeof planted - 1, "planted"));
+    spot_memory_close(&alone->memory);
     memcpy(alone, cfg, sizeof *alone);
     alone->variants = 0;
     alone->scene = cfg->variant[3].scene;
@@ -175,7 +176,7 @@ TEST(a_variant_is_a_scene)
         const spot_key y = spot_key_of_model(&c, &a, cfg, 3);
         assert_memory_equal(&x, &y, sizeof x);
     }
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
     free(alone);
     spot_ctx_close(&c);
 }

@@ -68,8 +68,8 @@ TEST_WITH(pictures_against_a_super_category, set_up, tear_down)
     spot_photos *p;
     annotate("a", plain, LEN(plain), 480, true);
     cfg = settings("a");
-    strcpy(cfg.tasks, "vehicle");
-    strcpy(cfg.against, "animal");
+    cfg.tasks = "vehicle";
+    cfg.against = "animal";
     p = open_photos(&c, &cfg, 1);
     for (int k = 0; k < SPOT_SPLITS; k++)
         for (int i = 0; i < p->task[0].images[k]; i++) {
@@ -205,11 +205,11 @@ TEST_WITH(conditioned_pools, set_up, tear_down)
     walk_pool(&cfg, 3 + 2 + 3 + 1 + 1, text, sizeof text, 10);
     cfg.each = 2;
     walk_pool(&cfg, 2 + 2 + 2 + 1 + 1, text, sizeof text, 8);
-    strcpy(cfg.induced, "dog,  cow ,bus");
+    cfg.induced = "dog,  cow ,bus";
     walk_pool(&cfg, 2 + 1 + 1, text, sizeof text, 4);
     assert_null(strstr(text, "cat"));
     assert_non_null(strstr(text, "dog + cow"));
-    cfg.induced[0] = 0;
+    cfg.induced = "";
     cfg.pool = SPOT_POOL_SPECIFICITY;
     cfg.each = 20;
     /* less: 3 and 2; more, with and without: cat and dog with person and tree; car with cow, bus with person */
@@ -393,21 +393,21 @@ TEST_WITH(what_is_refused, set_up, tear_down)
         CHECK_FAILS(&c, spot_photos_open(&c, &p, &cfg, 1), status, words); \
         spot_photos_close(p); \
     } while (0)
-    REFUSED(SPOT_IO, "nowhere.json", strcpy(cfg.coco, "/nowhere.json"));
-    REFUSED(SPOT_USAGE, "did you mean \"animal\"", strcpy(cfg.tasks, "animals"));
-    REFUSED(SPOT_USAGE, "data.against", strcpy(cfg.against, "stone"));
-    REFUSED(SPOT_USAGE, "both name animal", strcpy(cfg.against, "animal"));
-    REFUSED(SPOT_USAGE, "twice", strcpy(cfg.tasks, "animal,animal"));
-    REFUSED(SPOT_USAGE, "data.tasks", strcpy(cfg.tasks, " , "));
+    REFUSED(SPOT_IO, "nowhere.json", cfg.coco = "/nowhere.json");
+    REFUSED(SPOT_USAGE, "did you mean \"animal\"", cfg.tasks = "animals");
+    REFUSED(SPOT_USAGE, "data.against", cfg.against = "stone");
+    REFUSED(SPOT_USAGE, "both name animal", cfg.against = "animal");
+    REFUSED(SPOT_USAGE, "twice", cfg.tasks = "animal,animal");
+    REFUSED(SPOT_USAGE, "data.tasks", cfg.tasks = " , ");
     REFUSED(SPOT_USAGE, "leave some for training", cfg.val = 0.7);
     REFUSED(SPOT_USAGE, "data.pair_least is 0; it takes an integer from 1", cfg.pair_least = 0);
-    REFUSED(SPOT_USAGE, "2 folders for 1 file", strcpy(cfg.images, "/tmp:/tmp"));
-    REFUSED(SPOT_USAGE, "\"tree\" is no category of a task", strcpy(cfg.induced, "cat, tree"));
-    REFUSED(SPOT_INPUT, "0 show none; both are needed", cfg = settings("none"); strcpy(cfg.tasks, "animal"));
+    REFUSED(SPOT_USAGE, "2 folders for 1 file", cfg.images = "/tmp:/tmp");
+    REFUSED(SPOT_USAGE, "\"tree\" is no category of a task", cfg.induced = "cat, tree");
+    REFUSED(SPOT_INPUT, "0 show none; both are needed", cfg = settings("none"); cfg.tasks = "animal");
     REFUSED(SPOT_INPUT, "the first is", cfg = settings("gone"));
-    REFUSED(SPOT_INPUT, "are not there", strcpy(cfg.images, "/tmp/nowhere"));
+    REFUSED(SPOT_INPUT, "are not there", cfg.images = "/tmp/nowhere");
     cfg = settings("a");
-    snprintf(cfg.coco, sizeof cfg.coco, "%.60s/a.json:%.60s/other.json", root, root);
+    cfg.coco = check_text("%.60s/a.json:%.60s/other.json", root, root);
     CHECK_FAILS(&c, spot_photos_open(&c, &p, &cfg, 1), SPOT_INPUT, "category number 1");
     spot_photos_close(p);
     cfg = settings("a");
@@ -427,8 +427,8 @@ TEST_WITH(two_files_go_together, set_up, tear_down)
     annotate("a", plain, LEN(plain), 96, true);
     annotate("b", plain, LEN(plain), 32, true);
     cfg = settings("a");
-    snprintf(cfg.coco, sizeof cfg.coco, "%.60s/a.json:%.60s/b.json", root, root);
-    snprintf(cfg.images, sizeof cfg.images, "%.60s:%.60s/.", root, root);
+    cfg.coco = check_text("%.60s/a.json:%.60s/b.json", root, root);
+    cfg.images = check_text("%.60s:%.60s/.", root, root);
     p = open_photos(&c, &cfg, 1);
     assert_int_equal(p->pictures, 128);
     spot_photo_path(p, 95, path);
@@ -482,8 +482,8 @@ TEST_WITH(a_sweep_on_pictures, set_up, tear_down)
     cfg->data.pool = SPOT_POOL_SINGLES;
     cfg->ecs = 6;
     CHECK_FAILS(&one, sweep(&one, cfg, "six", 0, 1, &r), SPOT_USAGE, "the pool has 5 ECs");
-    free(cfg);
-    free(again);
+    CHECK_CONFIG_FREE(cfg);
+    CHECK_CONFIG_FREE(again);
     spot_ctx_close(&one);
     spot_ctx_close(&three);
 }
@@ -498,8 +498,9 @@ TEST_WITH(scene_and_data_exclude_each_other, set_up, tear_down)
         { "data: {coco: a.json, cocoa: b}\n", "did you mean \"coco\"" },
     };
     spot_ctx c = check_ctx(1);
-    spot_config *cfg = malloc(sizeof *cfg);
+    spot_config *cfg = calloc(1, sizeof *cfg);
     for (int i = 0; i < LEN(cases); i++)
-        CHECK_FAILS(&c, spot_config_parse(&c, cfg, cases[i].text, strlen(cases[i].text), "a.yaml"), SPOT_USAGE, cases[i].words);
-    free(cfg);
+        CHECK_FAILS(&c, spot_config_parse(&c, CHECK_AGAIN(cfg), cases[i].text, strlen(cases[i].text), "a.yaml"), SPOT_USAGE,
+                    cases[i].words);
+    CHECK_CONFIG_FREE(cfg);
 }

@@ -105,7 +105,7 @@ TEST_IN_FOLDER(dots_and_thumbnails_stand_where_they_should)
 }
 
 /* The text stands there and ends there: the same pixels in its strip of the page. */
-static void check_text(cairo_surface_t *page, int x, int y, int size, double grey, const char *text)
+static void check_label(cairo_surface_t *page, int x, int y, int size, double grey, const char *text)
 {
     cairo_surface_t *strip = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 700, 2 * size);
     cairo_t *cr = cairo_create(strip);
@@ -143,8 +143,8 @@ TEST_IN_FOLDER(words_say_how_many)
     s = cairo_image_surface_create_from_png(path);
     spot_blindspot_describe(what, sizeof what, &ec.blindspot[0]);
     snprintf(line, sizeof line, "B1  1 image, recall 0.00, missed:  %s", what);
-    check_text(s, 50, 847, 12, 0, line);                                   /* below the map, below the colours */
-    check_text(s, 790, 882, 13, 0, "and 3 more, which the map outlines");  /* of 10; 7 have their images */
+    check_label(s, 50, 847, 12, 0, line);                                   /* below the map, below the colours */
+    check_label(s, 790, 882, 13, 0, "and 3 more, which the map outlines");  /* of 10; 7 have their images */
     for (int x = 1475; x < 1500; x++)
         for (int y = 10; y < 80; y++) check_color(s, x, y, 255, 255, 255, 0);
     cairo_surface_destroy(s);

@@ -56,7 +56,7 @@ static void write_embedding(spot_ctx *c, int ec, const float *v, int rows, int c
 static void set_file(spot_config *cfg, int b)
 {
     cfg->bdm[b].representation = SPOT_BY_FILE;
-    snprintf(cfg->bdm[b].embeddings, sizeof cfg->bdm[b].embeddings, "%s/embeddings", root);
+    cfg->bdm[b].embeddings = check_text("%s/embeddings", root);
 }
 
 /* The classifier's own features, written to files and read back, are found in like those of the classifier. */
@@ -115,7 +115,7 @@ TEST_WITH(files_take_the_place_of_features, set_up, tear_down)
     cfg->ecs = 4;                                      /* but one more EC needs them */
     CHECK_FAILS(&c, sweep(&c, cfg, "file", 0, 1, &r), SPOT_INPUT, "/embeddings cannot be read: No such file");
     spot_arena_close(&a);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&c);
 }
 
@@ -169,7 +169,7 @@ TEST_WITH(files_that_are_wrong_fail_their_method_alone, set_up, tear_down)
         assert_true(r.already == 1 && r.done == 1);
         shell("rm -f %s/*", "embeddings");
     }
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&c);
 }
 
@@ -224,7 +224,7 @@ TEST_WITH(a_robust_network_is_trained_once_and_only_when_asked_for, set_up, tear
     shell("test -z \"$(find %s -name '*.robust*')\"", "plain");
     cfg->bdm[1].representation = SPOT_BY_ROBUST;
     cfg->bdm[2] = cfg->bdm[1];
-    strcpy(cfg->bdm[2].name, "another");
+    cfg->bdm[2].name = "another";
     cfg->bdm[2].weight = 1;
     cfg->bdms = 3;
     CHECK_OK(&c, spot_sweep_cost_of(&c, cfg, &all, &both, false));
@@ -256,7 +256,7 @@ TEST_WITH(a_robust_network_is_trained_once_and_only_when_asked_for, set_up, tear
     CHECK_OK(&c, sweep_with(&c, cfg, "robust", (spot_sweep_options){ .shards = 1, .keep = SPOT_KEEP_RESULTS }, &r));
     assert_true(r.already == 2);
     shell("test -z \"$(find %s/cache -type f ! -name '*.base')\"", "robust");
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&c);
 }
 
@@ -310,7 +310,7 @@ TEST_WITH(plain_methods_and_attributes, set_up, tear_down)
     check_same_segments(&c, "one", "wave", 2);
     CHECK_OK(&c, sweep_with(&c, cfg, "wave", (spot_sweep_options){ .shards = 1, .keep = SPOT_KEEP_RESULTS }, &r));
     shell("test -z \"$(find %s/cache -type f ! -name '*.base')\"", "wave");
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&c);
 }
 
@@ -335,7 +335,7 @@ TEST_WITH(a_robust_network_starts_from_the_classifier_if_asked, set_up, tear_dow
     CHECK_OK(&c, sweep(&c, cfg, "classifier", 0, 1, &r));
     CHECK_OK(&c, sweep(&c, cfg, "again", 0, 1, &r));
     check_same_segments(&c, "classifier", "again", 1);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&c);
 }
 
@@ -356,7 +356,7 @@ TEST_WITH(a_robust_training_that_fails_fails_its_methods_alone, set_up, tear_dow
     assert_non_null(strstr(s->method[1].message, "model.robust.lr"));
     CHECK_FAILS(&c, sweep(&c, cfg, "a", 0, 1, &r), SPOT_NUMERIC, "EC 0, heavy: ");
     assert_true(r.already == 1 && !r.done);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&c);
 }
 
@@ -387,7 +387,7 @@ TEST_WITH(views_come_out_of_a_run, set_up, tear_down)
     CHECK_FAILS(&c, see(&c, &a, cfg, "a", 0, SPOT_TEST, true, &v, &t), SPOT_INPUT, "asks for a robust network");
     CHECK_FAILS(&c, see(&c, &a, cfg, "a", 7, SPOT_TEST, false, &v, &t), SPOT_INPUT, "EC 7 of");
     spot_arena_close(&a);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&c);
 }
 

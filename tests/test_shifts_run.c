@@ -42,11 +42,11 @@ TEST(units_folders_and_captions)
     assert_string_equal(spot_class_caption(caption, cfg, 1, "red fox"), "a red fox");
     cfg->filter.style = SPOT_STYLE_RELEASED;
     assert_string_equal(spot_class_caption(caption, cfg, 1, "red fox"), "a photo of a red fox");
-    strcpy(cfg->shift[0].class_caption, "<class>, or <class>");
+    cfg->shift[0].class_caption = "<class>, or <class>";
     assert_string_equal(spot_class_caption(caption, cfg, 0, "fox"), "fox, or fox");
     assert_string_equal(spot_shift_caption(caption, cfg, 0), "a photo in the snow");
     assert_string_equal(spot_shift_caption(caption, cfg, 1), "an oil painting");
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 /* Data may move; thresholds change results and no more; sources make another run. */
@@ -57,19 +57,22 @@ TEST(keys_and_differences)
     const spot_key k = spot_shifts_key(a);
     char words[256], *text;
 
-    strcpy(b->data.root, "elsewhere");
-    strcpy(b->encoder.weights, "b.safetensors");
+    b->data.root = "elsewhere";
+    b->encoder.weights = "b.safetensors";
     b->evaluation.rule.axes = SPOT_AXES_LOGIT;
-    assert_true(spot_shifts_key(b).hi == k.hi && !spot_shifts_differ(words, sizeof words, a, b) && spot_shifts_replace(a, b));
+    assert_true(spot_shifts_key(b).hi == k.hi && !spot_shifts_differ(words, sizeof words, a, b));
+    assert_true(spot_config_changes(&spot_shifts_kind, a, b));
     b->shift[0].threshold = 0.3;
     assert_true(spot_shifts_key(b).hi != k.hi && !spot_shifts_differ(words, sizeof words, a, b));
     b->sources = 1;
     assert_true(spot_shifts_differ(words, sizeof words, a, b));
     assert_string_equal(words, "the number of sources is 2 there and 1 here");
     CHECK_OK(&c, spot_shifts_print(&c, a, &text));
+    spot_memory_close(&b->memory);
     CHECK_OK(&c, spot_shifts_parse(&c, b, text, strlen(text), "printed"));
-    assert_true(!spot_shifts_replace(a, b) && spot_shifts_key(b).hi == k.hi);
-    free(text), free(a), free(b);
+    assert_true(!spot_config_changes(&spot_shifts_kind, a, b) && spot_shifts_key(b).hi == k.hi);
+    free(text);
+    CHECK_CONFIG_FREE(a), CHECK_CONFIG_FREE(b);
 }
 
 TEST(configs_that_are_refused)
@@ -94,7 +97,8 @@ TEST(configs_that_are_refused)
     spot_ctx c = check_ctx(1);
 
     for (int i = 0; i < LEN(wrong); i++)
-        CHECK_FAILS(&c, spot_shifts_parse(&c, &cfg, wrong[i][0], strlen(wrong[i][0]), "a.yaml"), SPOT_USAGE, wrong[i][1]);
+        CHECK_FAILS(&c, spot_shifts_parse(&c, CHECK_AGAIN(&cfg), wrong[i][0], strlen(wrong[i][0]), "a.yaml"), SPOT_USAGE,
+                    wrong[i][1]);
 }
 
 /* The shipped config of the paper: 23 shifts, and thresholds that only the paper's encoder may use. */
@@ -226,7 +230,7 @@ TEST_IN_FOLDER(a_model_that_looks)
     put_text(in_root("words.txt"), "bee\nwasp\n");
     const spot_shifts_options wrong = { .out = in_root("wrong"), .shards = 1 };
     CHECK_FAILS(&c, spot_shifts_run(&c, cfg, &wrong, &report), SPOT_INPUT, "has 3 outputs");
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&c);
 }
 
@@ -251,10 +255,10 @@ TEST_IN_FOLDER(thresholds_of_another_encoder)
     CHECK_FAILS(&c, spot_shifts_run(&c, cfg, &options, &report), SPOT_USAGE,
                 "chosen for the encoder \"theirs\", and this is \"clip-");
     assert_int_equal(access(options.out, F_OK), -1);
-    strcpy(cfg->encoder.label, "theirs");
+    cfg->encoder.label = "theirs";
     CHECK_OK(&c, spot_shifts_run(&c, cfg, &options, &report));
     assert_int_equal(report.done, 3);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&c);
 }
 

@@ -79,7 +79,7 @@ TEST_IN_FOLDER(random_backgrounds_follow_the_seed)
             for (int j = 0; j < 5 && !strcmp(a.s.target[u], b.s.target[t]); j++)
                 assert_string_equal(chosen(&a, u, j), chosen(&b, t, j));
     unmake(&c, &a), unmake(&c, &b);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 /* By brute force over rows that are encoded here. */
@@ -124,7 +124,7 @@ TEST_IN_FOLDER(nearest_and_interval)
         free(row);
         unmake(&c, &m);
     }
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 /* Blends below the threshold are marked, and only where no candidate passed. */
@@ -150,7 +150,7 @@ TEST_IN_FOLDER(realness)
     check_suite(&c, &m);
     for (int i = 0; i < m.s.targets * m.s.n; i++) assert_int_equal(m.s.unreal[i], 1);
     unmake(&c, &m);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 static void write_keywords(bool full)
@@ -176,9 +176,9 @@ TEST_IN_FOLDER(ontology_and_exclusions)
 
     make_world(3, 12);
     write_keywords(true);
-    strcpy(cfg->ontology.images, in_world("images.csv"));
-    strcpy(cfg->ontology.backgrounds, in_world("backgrounds.csv"));
-    strcpy(cfg->ontology.excluded, "dog");
+    cfg->ontology.images = check_text("%s", in_world("images.csv"));
+    cfg->ontology.backgrounds = check_text("%s", in_world("backgrounds.csv"));
+    cfg->ontology.excluded = "dog";
     cfg->ontology.support = 0, cfg->ontology.confidence = 0;
     cfg->suite.choice = SPOT_SUITE_ONTOLOGY;
     CHECK_OK(&c, make(&c, &m, cfg));
@@ -209,7 +209,7 @@ TEST_IN_FOLDER(ontology_and_exclusions)
     cfg->suite.n = 11;
     CHECK_FAILS(&c, make(&c, &m, cfg), SPOT_INPUT, "and 10 are left of 12 in ");
     unmake(&c, &m);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 /* ---- CLIP ---- */
@@ -253,8 +253,8 @@ TEST_IN_FOLDER(words_by_clip)
 
     make_world(2, 12);
     write_file("words.txt", "A\na white background\nblack\nGrey_background\nno circle\ntwo squares\nblack\n");
-    strcpy(cfg->ontology.words, in_world("words.txt"));
-    strcpy(cfg->encoder[0].weights, "../tools/tiny_clip/model.safetensors");
+    cfg->ontology.words = check_text("%s", in_world("words.txt"));
+    cfg->encoder[0].weights = "../tools/tiny_clip/model.safetensors";
     cfg->encoders = 1, cfg->encoder[0].weight = 1, cfg->ontology.top = TOP, cfg->suite.choice = SPOT_SUITE_CLIP;
     CHECK_OK(&c, make(&c, &m, cfg));
     check_suite(&c, &m);
@@ -280,7 +280,7 @@ TEST_IN_FOLDER(words_by_clip)
     assert_true(seen > 0);
     free(text), free(target), free(ground);
     unmake(&c, &m);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 /* Keywords that leave no background out are told. */
@@ -292,8 +292,8 @@ TEST_IN_FOLDER(keywords_that_exclude_nothing)
 
     make_world(3, 12);
     write_keywords(true);
-    strcpy(cfg->ontology.backgrounds, in_world("backgrounds.csv"));
-    strcpy(cfg->ontology.excluded, "dog; zebra ;");
+    cfg->ontology.backgrounds = check_text("%s", in_world("backgrounds.csv"));
+    cfg->ontology.excluded = "dog; zebra ;";
     c.on_log = hear;
     CHECK_OK(&c, make(&c, &m, cfg));
     unmake(&c, &m);
@@ -304,11 +304,11 @@ TEST_IN_FOLDER(keywords_that_exclude_nothing)
     char text[1000] = "path,keywords\n";
     for (int k = 0; k < 12; k++) sprintf(text + strlen(text), "%s%d.png,sky\n", k % 2 ? "dark" : "bright", k / 2);
     write_file("backgrounds.csv", text);
-    cfg->ontology.excluded[0] = 0;
+    cfg->ontology.excluded = "";
     CHECK_OK(&c, make(&c, &m, cfg));
     unmake(&c, &m);
     assert_non_null(strstr(heard, "none of the 1 keywords is the name of a class (a, ...)"));
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 /* A thread decodes what is needed next. A picture that cannot be read is named when it is needed, not before. */
@@ -344,5 +344,5 @@ TEST_IN_FOLDER(squares_are_decoded_ahead)
     assert_memory_equal(square, spot_square_rgb(&in.background, back[3]), sizeof square);
     spot_squares_ahead_join(&a);                       /* nothing is under way */
     spot_background_inputs_close(&in);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }

@@ -14,66 +14,6 @@
 #include "sweep/pipeline.h"
 #include "sweep/segment.h"
 
-/* Which keys a setting moves: b base model, m model, r robust model, p points, f found, c config. */
-TEST(a_setting_moves_the_keys_it_matters_to)
-{
-    spot_ctx c = context(1);
-    spot_config *was = config(&c), *is = config(&c);
-    static const struct { const char *what; size_t offset; int step; const char *moves; } cases[] = {
-        { "seed",        offsetof(spot_config, seed), 1,                          "bmrpfc" },
-        { "ecs",         offsetof(spot_config, ecs), 1,                           ""     },
-        { "scene.size",  offsetof(spot_config, scene.size), 1,                    "bmrpfc" },
-        { "scene.per_bucket.test", offsetof(spot_config, scene.per_bucket[2]), 1, "mrpfc" },
-        { "scene.induce", offsetof(spot_config, scene.induce), 1,                 "mrpfc" },
-        { "model.base.images", offsetof(spot_config, model.base.images), 1,       "bmrpfc" },
-        { "model.lanes", offsetof(spot_config, model.lanes), 1,                   "bmrpfc" },
-        { "model.epochs", offsetof(spot_config, model.epochs), 1,                 "mrpfc" },
-        { "model.robust.steps", offsetof(spot_config, model.robust.steps), 1,     "rc" },
-        { "model.robust.epochs", offsetof(spot_config, model.robust.epochs), 1,   "rc" },
-        { "model.learned_rest", offsetof(spot_config, model.learned_rest), 1,     "c"    },
-        { "dim",         offsetof(spot_config, bdm[0].embed.dim), 1,              "pfc"  },
-        { "reduce",      offsetof(spot_config, bdm[0].embed.method), 1,           "pfc"  },
-        { "tsne.iterations under pca", offsetof(spot_config, bdm[0].embed.tsne.iterations), 1,      "c" },
-        { "scvis.compat under pca", offsetof(spot_config, bdm[0].embed.scvis.compat.kl_decay), -1,   "c" },
-        { "mixture.k_max", offsetof(spot_config, bdm[0].mixture.k_max), 1,        "fc"   },
-        { "order",       offsetof(spot_config, bdm[0].order), 1,                  "fc"   },
-        { "name",        offsetof(spot_config, bdm[0].name), 'x',                 "c"    },
-        { "another method's top", offsetof(spot_config, bdm[1].top), 1,           "c"    },
-        { "metric.top",  offsetof(spot_config, metric.top), 1,                    "c"    },
-    };
-    spot_identity a, b;
-    CHECK_OK(&c, spot_identify(&c, &a, was, NULL));
-    for (int i = 0; i < LEN(cases); i++) {
-        char moves[8] = "", words[256];
-        int moved = 0;
-        spot_key old[6], new[6];
-        memcpy(is, was, sizeof *is);
-        *(int *)((char *)is + cases[i].offset) += cases[i].step;
-        CHECK_OK(&c, spot_identify(&c, &b, is, NULL));
-        for (int k = 0; k < 2; k++) {
-            spot_key *key = k ? new : old;
-            const spot_config *cfg = k ? is : was;
-            key[0] = spot_key_of_model(&c, k ? &b : &a, cfg, 7);
-            key[1] = spot_key_of_points(key[0], &cfg->bdm[0]);
-            key[2] = spot_key_of_found(key[1], &cfg->bdm[0]);
-            key[3] = k ? b.config : a.config;
-            key[4] = spot_key_of_base(&c, cfg);
-            key[5] = spot_key_of_robust(&c, k ? &b : &a, cfg, 7);
-        }
-        for (int k = 0; k < 6; k++) {
-            int at = "405123"[k] - '0';
-            if (memcmp(&old[at], &new[at], sizeof old[at])) moves[moved++] = "mpfcbr"[at];
-        }
-        if (strcmp(moves, cases[i].moves)) fail_msg("%s moves \"%s\", not \"%s\"", cases[i].what, moves, cases[i].moves);
-        assert_int_equal(spot_config_differs(words, sizeof words, was, is), strchr(moves, 'c') != NULL);
-    }
-    spot_key k = spot_key_of_model(&c, &a, was, 7), other = spot_key_of_model(&c, &a, was, 8);
-    assert_memory_not_equal(&k, &other, sizeof k);
-    free(was);
-    free(is);
-    spot_ctx_close(&c);
-}
-
 TEST_WITH(what_cannot_be_leaves_nothing_behind, set_up, tear_down)
 {
     spot_ctx c = context(1);
@@ -82,7 +22,7 @@ TEST_WITH(what_cannot_be_leaves_nothing_behind, set_up, tear_down)
     cfg->scene.rollable[0] = cfg->scene.rollable[1] = 16;      /* of two layers: there are not so many */
     CHECK_FAILS(&c, sweep(&c, cfg, "a", 0, 1, &r), SPOT_USAGE, "");
     shell("test ! -e %s", "a");
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&c);
 }
 
@@ -109,8 +49,8 @@ TEST(what_differs_is_named)
     assert_string_equal(words, "model.lr=0.1 (0.001), and 2 more");
     assert_int_equal(spot_config_differences(words, 20, there, here), 3);
     assert_string_equal(words, "3 more");
-    free(there);
-    free(here);
+    CHECK_CONFIG_FREE(there);
+    CHECK_CONFIG_FREE(here);
     spot_ctx_close(&c);
 }
 
@@ -119,7 +59,7 @@ TEST(methods_differ_in_what_they_do)
 {
     spot_bdm_config there = spot_bdm_defaults(SPOT_SPOTLIGHT), here = there;
     char words[256];
-    strcpy(here.name, "mine");
+    here.name = "mine";
     here.embed.dim = 9;
     here.embed.tsne.perplexity = 7;
     here.weight = 3;
@@ -233,7 +173,7 @@ TEST_WITH(a_sweep_resumes_shards_and_threads_to_equal_bytes, set_up, tear_down)
     check_same_segments(&one, "a", "b", 3);
     check_same_segments(&one, "a", "c", 3);
     shell("for i in a c; do test -z \"$(find %s/../$i/cache -type f ! -name '*.base')\" || exit 1; done", "b");
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&one);
     spot_ctx_close(&two);
 }
@@ -268,7 +208,7 @@ TEST_WITH(a_repair_looks_at_negatives_once, set_up, tear_down)
     check_same_segments(&one, "a", "b", 1);
     shell("test -z \"$(find %s/cache -type f ! -name '*.base')\"", "b");
     spot_segment_free(s);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&one);
     spot_ctx_close(&two);
 }
@@ -298,7 +238,7 @@ TEST_WITH(an_ec_that_another_process_finished_is_done, set_up, tear_down)
     CHECK_OK(&c, sweep_with(&c, cfg, "d", o, &r));
     assert_true(r.done == 2 && !r.failed);
     check_same_segments(&c, "a", "d", 2);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&c);
 }
 
@@ -322,7 +262,7 @@ TEST_WITH(a_grid_shares_what_is_upstream, set_up, tear_down)
     shell("test $(find %s -name '*.points' | wc -l) = 1", "grid");
     shell("test $(find %s -name '*.found' | wc -l) = 4", "grid");
     spot_ctx_close(&c);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 static void count_down(void *user, const spot_progress *p)
@@ -349,7 +289,7 @@ TEST_WITH(a_stopped_sweep_goes_on, set_up, tear_down)
     }
     assert_true(stops > 2);
     check_same_segments(&c, "whole", "stopped", 3);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&c);
 }
 
@@ -374,7 +314,7 @@ TEST_WITH(a_full_disk_loses_nothing, set_up, tear_down)
     }
     check_same_segments(&c, "whole", "full", 1);
     shell("test -z \"$(find %s -name '*.tmp')\"", "full");
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&c);
 }
 
@@ -424,7 +364,7 @@ TEST_WITH(a_failed_method_is_a_result_and_loses_no_other, set_up, tear_down)
     assert_non_null(strstr(text, "\"planespot-pca\",,dr,,,0,2\n"));
     free(text);
     spot_segment_free(s);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&c);
 }
 
@@ -440,7 +380,7 @@ TEST(a_plan_counts_its_cost)
     assert_true(cost.images >= 3 * (96 + 96));                /* one epoch of train and val, and the positives */
     CHECK_OK(&c, spot_sweep_cost_of(&c, cfg, &part_of, &part, true));
     assert_true(part.seconds > 0 && part.seconds < 600);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&c);
 }
 
@@ -467,7 +407,7 @@ TEST_WITH(a_picture_decides_nothing, set_up, tear_down)
     snprintf(path, sizeof path, "%s/pictures/000/ec-000000-0-barlow-model.png", dir);
     assert_int_equal(access(path, F_OK), 0);
     spot_segment_free(s);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&c);
 }
 
@@ -476,9 +416,9 @@ TEST(pictures_have_a_map)
 {
     spot_config cfg = spot_config_defaults();
     spot_bdm_config map;
-    cfg.bdms = 4;
+    spot_ctx c = check_ctx(1);
+    CHECK_OK(&c, spot_config_room(&c, &cfg, 4, 0));
     cfg.bdm[0] = spot_bdm_defaults(SPOT_SPOTLIGHT);
-    for (int b = 1; b < 4; b++) cfg.bdm[b] = spot_bdm_defaults(SPOT_PLANESPOT);
     cfg.bdm[1].embed.dim = 3;
     cfg.bdm[2].embed.method = SPOT_REDUCE_TSNE;
     assert_int_equal(spot_method_picture_map(&cfg, 3).embed.method, SPOT_REDUCE_SCVIS);
@@ -490,4 +430,5 @@ TEST(pictures_have_a_map)
     map = spot_method_picture_map(&cfg, 0);
     assert_true(map.embed.method == SPOT_REDUCE_PCA && map.embed.dim == 2);
     assert_string_equal(map.name, "the first two principal components");      /* no planespot-pca, where there is none */
+    spot_memory_close(&cfg.memory);
 }

@@ -130,7 +130,7 @@ TEST_IN_FOLDER(tables_average_what_was_learned)
     check_holds(text, "2 of 3 ECs are done");
     check_holds(text, "1 result segment is damaged");
     free(text);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 /* As a crash or a bad disk would leave it: no care taken. */
@@ -174,7 +174,7 @@ TEST_IN_FOLDER(no_damage_to_a_segment_goes_unseen)
     assert_int_equal(found, SPOT_SEGMENT_ABSENT);
     free(bytes);
     spot_segment_free(s);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 /* A folder per thousand ECs; what else lies there is none of ours. */
@@ -196,5 +196,5 @@ TEST_IN_FOLDER(segments_are_listed)
     shell("touch %s/segments/003");
     CHECK_FAILS(&c, spot_segment_list(&c, root, &index, &n), SPOT_IO, "segments/003: Not a directory");
     free(index);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }

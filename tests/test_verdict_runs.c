@@ -37,13 +37,14 @@ static made_run make_run(spot_ctx *c, const char *name, uint64_t seed, const int
 
     spot_background_defaults(m.r.cfg);
     m.r.cfg->suite.seed = seed, m.r.cfg->suite.n = 4, m.r.cfg->models = FEW;
+    m.r.cfg->model = spot_memory_take(&m.r.cfg->memory, FEW * sizeof *m.r.cfg->model);
     snprintf(m.dir, sizeof m.dir, "%s/%s", root, name);
     CHECK_OK(c, spot_folder_make(c, m.dir));
     for (int i = 0; i < FEW; i++) {
         spot_background_result *u = &m.r.unit[i];
         spot_background_responses s;
         snprintf(u->name, sizeof u->name, "net-%d", i);
-        snprintf(m.r.cfg->model[i].name, sizeof m.r.cfg->model[i].name, "net-%d", i);
+        m.r.cfg->model[i].name = check_text("net-%d", i);
         u->index = i, u->classes = 2, u->targets = 3, u->n = 4;
         assert_true(spot_background_result_take(u));
         u->count[SPOT_SET_ORIGINAL][0] = 8, u->count[SPOT_SET_ORIGINAL][1] = 2;
@@ -70,6 +71,7 @@ static made_run make_run(spot_ctx *c, const char *name, uint64_t seed, const int
 static void close_run(made_run *m)
 {
     for (int i = 0; i < FEW; i++) spot_background_result_close(&m->r.unit[i]);
+    spot_memory_close(&m->r.cfg->memory);
     free(m->r.unit), free(m->r.cfg);
 }
 

@@ -46,7 +46,7 @@ TEST_WITH(waves_of_any_width_give_the_same_bytes, set_up, tear_down)
         check_same_segments(&c, "alone", name, 5);
     }
     CHECK_FAILS(&c, sweep_with(&c, cfg, "x", (spot_sweep_options){ .shards = 1, .wave = 257 }, &r), SPOT_USAGE, "257");
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&c);
 }
 
@@ -121,7 +121,7 @@ TEST_WITH(an_ec_that_fails_fails_alone, set_up, tear_down)
         assert_non_null(strstr(s->method[1].message, "the confidence of row 7 is 2"));
     }
     spot_segment_free(s);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&c);
 }
 
@@ -179,7 +179,7 @@ TEST_WITH(memory_that_is_short_is_shared, set_up, tear_down)
         assert_non_null(strstr(p[i].message, "MB asked for"));
     }
     free(p);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&c);
 }
 
@@ -215,7 +215,7 @@ TEST_WITH(a_stopped_wave_goes_on, set_up, tear_down)
         assert_true(stops > 2);
         check_same_segments(&c, "alone", name, 5);
     }
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&c);
 }
 
@@ -242,7 +242,7 @@ TEST_WITH(a_full_disk_ends_all_workers, set_up, tear_down)
     }
     assert_true(failures > 0);
     check_same_segments(&c, "alone", "full", 5);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&c);
 }
 

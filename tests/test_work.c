@@ -7,9 +7,10 @@
 #include "base/json.h"
 #include "checks.h"
 #include "check_folder.h"
+#include "config/yaml.h"
 #include "work/frame.h"
 
-typedef struct { int units, add; } config;
+typedef struct { spot_memory *memory; int units, add; } config;
 typedef struct { int index, numbers; char config[33]; double square; bool failed; } square;
 
 static void describe(spot_json *j, void *result)
@@ -27,37 +28,19 @@ static int failures(const void *result, spot_status *first, const char **what, c
     return ((const square *)result)->failed;
 }
 
-static spot_status load(spot_ctx *c, void **result, const char *path)
-{
-    config *g = *result = calloc(1, sizeof *g);
-    FILE *f = fopen(path, "r");
-    int n = f ? fscanf(f, "units: %d add: %d", &g->units, &g->add) : 0;
-    if (f) fclose(f);
-    return n == 2 ? SPOT_OK : spot_fail(c, SPOT_USAGE, "%s is no config", path);
-}
-
-static spot_status print(spot_ctx *c, const void *v, char **text)
-{
-    (void)c;
-    snprintf(*text = malloc(64), 64, "units: %d\nadd: %d\n", ((const config *)v)->units, ((const config *)v)->add);
-    return SPOT_OK;
-}
-static spot_status key_of(spot_ctx *c, char key[33], const void *v)
-{
-    (void)c;
-    return spot_key_text(key, spot_key_of(&((const config *)v)->add, sizeof(int))), SPOT_OK;
-}
-static bool differs(char *words, size_t size, const void *there, const void *here)
-{
-    snprintf(words, size, "add is %d there and %d here", ((const config *)there)->add, ((const config *)here)->add);
-    return ((const config *)there)->add != ((const config *)here)->add;
-}
+static const spot_setting rows[] = {
+    SPOT_ROW("units", INT, config, units, "numbers", SPOT_IN(0, 1000), .affects = SPOT_AFFECTS_EXTENT),
+    SPOT_ROW("add", INT, config, add, "what is added to each square", SPOT_IN(0, 9), .affects = SPOT_AFFECTS_FINDING),
+    SPOT_END
+};
+static const spot_config_kind kind = {
+    .rows = rows, .size = sizeof(config), .key = SPOT_AFFECTS_FINDING, .run = SPOT_AFFECTS_FINDING,
+};
 static int count(const void *v) { return ((const config *)v)->units; }
 
 static const spot_study squares = {
     .name = "squares", .unit = "number", .units = "numbers", .prefix = "n", .numbers = 1, .result = sizeof(square),
-    .describe = describe, .failures = failures, .config_load = load, .config_print = print, .config_key = key_of,
-    .config_differs = differs, .config_units = count,
+    .describe = describe, .failures = failures, .config = &kind, .units_of = count,
 };
 
 static volatile sig_atomic_t stop;
@@ -86,13 +69,14 @@ static spot_status run(spot_ctx *c, spot_work *w, const char *dir, const config 
     SPOT_TRY(spot_store_open(c, &store, path));
     *w = (spot_work){ .study = &squares, .dir = path, .config = g, .units = g->units, .shard = shard, .shards = shards,
                       .starts = 3, .prepare = prepare, .compute = compute };
-    return key_of(c, w->key, g) == SPOT_OK ? spot_work_run(c, w) : SPOT_INVALID;
+    SPOT_TRY(spot_study_key(c, &squares, w->key, g));
+    return spot_work_run(c, w);
 }
 
 /* Two shards, one of which is killed and resumed, end in the bytes of one process. */
 TEST_IN_FOLDER(killed_shards_end_in_the_same_bytes)
 {
-    const config g = { 40, 1 }, other = { 40, 2 };
+    const config g = { NULL, 40, 1 }, other = { NULL, 40, 2 };
     const spot_merge_options o = { .pictures = true };
     spot_ctx c = check_ctx(1);
     char a[100], b[100], out[100];
@@ -123,7 +107,7 @@ TEST_IN_FOLDER(killed_shards_end_in_the_same_bytes)
 /* A run grows; a stopped one goes on; one that never comes to a result is given up. */
 TEST_IN_FOLDER(stopped_runs_go_on)
 {
-    const config few = { 5, 1 }, g = { 12, 1 };
+    const config few = { NULL, 5, 1 }, g = { NULL, 12, 1 };
     spot_ctx c = { .ops = &spot_ops_cpu, .threads = 1, .stop = &stop };
     spot_work w;
     CHECK_OK(&c, run(&c, &w, "a", &few, 0, 1));

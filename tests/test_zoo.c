@@ -75,8 +75,8 @@ static spot_background_zoo tiny_world(void)
     write_scene("scenes/FallenLeaf/images", 1);
     write_scene("scenes/sea_side/images", 2);
     spot_settings_defaults(spot_zoo_settings, &cfg);
-    snprintf(cfg.stamps, sizeof cfg.stamps, "%s", in_root("stamps"));
-    snprintf(cfg.scenes, sizeof cfg.scenes, "%s", in_root("scenes"));
+    cfg.stamps = check_text("%s", in_root("stamps"));
+    cfg.scenes = check_text("%s", in_root("scenes"));
     cfg.size = SIDE;
     cfg.classes = cfg.families = 2;
     cfg.targets = cfg.backgrounds = 3;
@@ -462,7 +462,7 @@ TEST_IN_FOLDER(a_plan_knows_the_architectures)
     assert_true(paper.world > plain.world && paper.memory == plain.memory);
     CHECK_OK(&two, spot_background_cost_of(&two, cfg, &plain));
     assert_true(plain.world > paper.world);        /* two models at once */
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 TEST_IN_FOLDER(a_config_gets_the_world)
@@ -490,7 +490,7 @@ TEST_IN_FOLDER(a_config_gets_the_world)
     assert_int_equal(words.others, 4 + 7);
     assert_true(words.words >= 8);
     spot_keywords_close(&words);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 TEST_IN_FOLDER(missing_materials_and_wrong_settings_are_one_sentence)
@@ -506,7 +506,7 @@ TEST_IN_FOLDER(missing_materials_and_wrong_settings_are_one_sentence)
     CHECK_FAILS(&c, spot_zoo_make(&c, path, &cfg), SPOT_INPUT, "cut-outs of the class fish");
     cfg = tiny_world();
     snprintf(path, sizeof path, "%s", in_root("other"));
-    snprintf(cfg.scenes, sizeof cfg.scenes, "%s", in_root("nowhere"));
+    cfg.scenes = check_text("%s", in_root("nowhere"));
     CHECK_FAILS(&c, spot_zoo_make(&c, path, &cfg), SPOT_INPUT, "tuxpaint-stamps-default and plasma-workspace-wallpapers");
     cfg.size = 33;
     CHECK_FAILS(&c, spot_zoo_make(&c, path, &cfg), SPOT_USAGE, "zoo.size");
@@ -550,5 +550,5 @@ TEST_IN_FOLDER(ranks_are_scipys)
     CHECK_NEAR(rank[3].learned.value, 0.9154929577464787, 1e-12);
     assert_true(isnan(rank[1].planted.value) && isnan(rank[1].planted.low));       /* all equal */
     CHECK_NEAR(rank[4].learned.value, 1, 1e-12);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }

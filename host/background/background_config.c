@@ -1,9 +1,9 @@
 /* background_config.c - the config of a background study: read, printed, and checks that involve several of its settings. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "background/background_config.h"
 #include "config/config_read.h"
+#include "config/settings_key.h"
 #include "image/blend.h"
 
 enum { COARSEST = 14 };            /* pixels a side of the coarsest level, at least */
@@ -98,16 +98,12 @@ static spot_status check_variant(spot_reading *r, const spot_background_config *
 
 static spot_status check_variants(spot_reading *r, const spot_background_config *cfg, int line)
 {
-    spot_background_config *own = cfg->variants ? malloc(sizeof *own) : NULL;
-    spot_status s = SPOT_OK;
-
-    if (cfg->variants && !own) return spot_fail(r->c, SPOT_NOMEM, "no memory to check the variants of a config");
-    for (int k = 0; k < cfg->variants && s == SPOT_OK; k++) {
-        spot_background_vary(own, cfg, k);
-        s = check_variant(r, cfg, own, k, line);
+    for (int k = 0; k < cfg->variants; k++) {
+        spot_background_config own;
+        spot_background_vary(&own, cfg, k);
+        SPOT_TRY(check_variant(r, cfg, &own, k, line));
     }
-    free(own);
-    return s;
+    return SPOT_OK;
 }
 
 static spot_status check_config(spot_reading *r, const void *config, const yaml_node_t *root)
@@ -124,8 +120,10 @@ static spot_status check_config(spot_reading *r, const void *config, const yaml_
     return check_variants(r, cfg, spot_line_at(r, root, "vary"));
 }
 
-static const spot_config_kind kind = {
-    .rows = spot_background_settings, .example = "configs/background.yaml", .help = "spotter help config background",
+#define OF_A_RESULT (SPOT_AFFECTS_PICTURES | SPOT_AFFECTS_VIEW | SPOT_AFFECTS_FINDING)
+const spot_config_kind spot_background_kind = {
+    .rows = spot_background_settings, .size = sizeof(spot_background_config), .key = OF_A_RESULT,
+    .run = OF_A_RESULT | SPOT_AFFECTS_MODEL, .example = "configs/background.yaml", .help = "spotter help config background",
     .check = check_config,
 };
 
@@ -148,24 +146,18 @@ void spot_background_set_levels(spot_background_config *cfg)
         cfg->variant[k].measure.levels = levels_of(cfg->variant[k].measure.levels, cfg->variant[k].data.size);
 }
 
-/* ---- read, print ---- */
+/* ---- read, print, compare ---- */
 
-void spot_background_defaults(spot_background_config *cfg)
-{
-    memset(cfg, 0, sizeof *cfg);
-    spot_settings_defaults(spot_background_settings, cfg);
-}
+void spot_background_defaults(spot_background_config *cfg) { spot_config_reset(&spot_background_kind, cfg); }
 
 spot_status spot_background_load(spot_ctx *c, spot_background_config *cfg, const char *path)
 {
-    spot_background_defaults(cfg);
-    return spot_yaml_load(c, &kind, cfg, path);
+    return spot_yaml_load(c, &spot_background_kind, cfg, path);
 }
 
 spot_status spot_background_parse(spot_ctx *c, spot_background_config *cfg, const char *text, size_t len, const char *name)
 {
-    spot_background_defaults(cfg);
-    return spot_yaml_parse(c, &kind, cfg, text, len, name);
+    return spot_yaml_parse(c, &spot_background_kind, cfg, text, len, name);
 }
 
 spot_status spot_background_print(spot_ctx *c, const spot_background_config *cfg, char **text)
@@ -175,8 +167,31 @@ spot_status spot_background_print(spot_ctx *c, const spot_background_config *cfg
 
 void spot_background_document(FILE *f)
 {
-    static spot_background_config cfg;
+    spot_background_config cfg;
 
     spot_background_defaults(&cfg);
     spot_yaml_document(f, spot_background_settings, &cfg);
+}
+
+spot_key spot_background_key(const spot_background_config *cfg) { return spot_config_key(&spot_background_kind, cfg); }
+
+bool spot_backgrounds_differ(char *words, size_t size, const spot_background_config *there, const spot_background_config *here)
+{
+    return spot_config_is_other(words, size, &spot_background_kind, there, here);
+}
+
+/* Runs look at the same pictures where they differ at most in what is computed from a model's answers. */
+int spot_background_same_look(const spot_background_config *cfg, int k)
+{
+    spot_background_config one, other = *cfg;
+    char words[512];
+    int same = -1;
+
+    spot_background_vary(&one, cfg, k);
+    for (; same < k; same++) {
+        if (same >= 0) spot_background_vary(&other, cfg, same);
+        if (!spot_settings_differ(words, sizeof words, spot_background_settings, &other, &one,
+                                  spot_background_kind.run & ~SPOT_AFFECTS_FINDING)) break;
+    }
+    return same;
 }

@@ -2,7 +2,7 @@
 #ifndef SPOTTER_BACKGROUND_CONFIG_H
 #define SPOTTER_BACKGROUND_CONFIG_H
 
-#include "base/setting.h"
+#include "config/yaml.h"
 #include "spotter/background.h"
 #include "spotter/store.h"
 
@@ -14,16 +14,14 @@ enum { SPOT_BACKGROUND_PATH = 1300, SPOT_BACKGROUND_NUMBERS = 1 };
 
 extern const spot_setting spot_background_settings[];
 
+extern const spot_config_kind spot_background_kind;
+
 /* Hashes the settings on which a model's result depends, and no path: data that move keep their results. The models are not
  * part of it: a result has its model's identity. */
-spot_key spot_background_key(const spot_background_config *cfg);           /* { 0, 0 }: no memory */
-spot_status spot_background_key_text(spot_ctx *c, char key[33], const spot_background_config *cfg);
+spot_key spot_background_key(const spot_background_config *cfg);
 
-/* Whether a config only adds models or variants to that of a run, or judges its results otherwise. */
-bool spot_background_replaces(const spot_background_config *there, const spot_background_config *here);
-
-/* The run before variant k that looks at the same pictures: *same -1, the config's own; or a variant; k: there is none. */
-spot_status spot_background_same_look(spot_ctx *c, int *same, const spot_background_config *cfg, int k);
+/* The run before variant k that looks at the same pictures: -1, the config's own; or a variant; k: there is none. */
+int spot_background_same_look(const spot_background_config *cfg, int k);
 
 /* Gives the variants the files that the config names now. */
 void spot_background_share_files(spot_background_config *cfg);

@@ -50,8 +50,7 @@ static spot_status add_all(spot_ctx *c, const spot_background_config *cfg, spot_
 {
     add_run(c, one, files, false, cost);
     for (int k = 0; k < cfg->variants; k++) {
-        int same;
-        SPOT_TRY(spot_background_same_look(c, &same, cfg, k));
+        const int same = spot_background_same_look(cfg, k);
         spot_background_vary(one, cfg, k);
         if (cfg->zoo.models) one->data.size = cfg->zoo.size;
         add_run(c, one, files, same < k, cost);

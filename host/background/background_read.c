@@ -66,11 +66,11 @@ spot_status spot_background_collect(spot_ctx *c, const spot_study *y, spot_backg
     *r = (spot_background_results){ 0 };
     snprintf(path, sizeof path, "%s/config.yaml", dir);
     if (access(path, F_OK)) return spot_fail(c, SPOT_IO, "%s is no run directory: it has no config.yaml", dir);
-    r->cfg = malloc(sizeof *r->cfg);
+    r->cfg = calloc(1, sizeof *r->cfg);
     if (!r->cfg) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", path);
     SPOT_TRY(spot_background_load(c, r->cfg, path));
     if (!r->cfg->models) return spot_fail(c, SPOT_INPUT, "%s names no models", path);
-    SPOT_TRY(spot_background_key_text(c, key, r->cfg));
+    spot_key_text(key, spot_background_key(r->cfg));
     r->unit = calloc((size_t)r->cfg->models, sizeof *r->unit);
     if (!r->unit) return spot_fail(c, SPOT_NOMEM, "no memory for the results of %d models", r->cfg->models);
     r->units = r->cfg->models;
@@ -83,6 +83,7 @@ void spot_background_close(spot_background_results *r)
 {
     for (int u = 0; r->unit && u < r->units; u++) spot_background_result_close(&r->unit[u]);
     if (r->suite) spot_suite_close(r->suite);
+    if (r->cfg) spot_memory_close(&r->cfg->memory);
     free(r->suite), free(r->unit), free(r->summary), free(r->cfg);
     *r = (spot_background_results){ 0 };
 }

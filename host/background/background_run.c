@@ -32,7 +32,8 @@ typedef struct {
     spot_ctx *c;
     spot_work work;
     spot_store store, shared;
-    spot_background_config *cfg;               /* a copy, with the one model that a function is */
+    spot_background_config *cfg;               /* a copy, with the one model that a function is: */
+    spot_background_model function;
     spot_background_inputs in;
     spot_suite_encoders encoders;
     spot_background_suite suite;
@@ -147,14 +148,12 @@ static void close_run(spot_ctx *c, run *v)
     free(v);
 }
 
-/* A function is the one model of its run. */
-static void set_function(spot_background_config *cfg)
+/* A function is the one model of its run: a copy of the config's first, without weights and command. */
+static void set_function(spot_background_config *cfg, spot_background_model *m)
 {
-    spot_background_model m = { .reliance = -1 };
-
-    snprintf(m.name, sizeof m.name, "%s", cfg->models ? cfg->model[0].name : "model");
-    if (cfg->models) memcpy(m.classes, cfg->model[0].classes, sizeof m.classes), m.reliance = cfg->model[0].reliance;
-    cfg->model[0] = m;
+    *m = cfg->models ? cfg->model[0] : (spot_background_model){ .name = "model", .classes = "", .reliance = -1 };
+    m->weights = m->command = "";
+    cfg->model = m;
     cfg->models = 1;
 }
 
@@ -168,16 +167,16 @@ static spot_status run_one(spot_ctx *c, const spot_background_config *cfg, const
     if (v) v->cfg = malloc(sizeof *v->cfg);
     if (!v || !v->cfg) return free(v), spot_fail(c, SPOT_NOMEM, "no memory for a run");
     *v->cfg = *cfg;
-    if (o->function) set_function(v->cfg);
+    if (o->function) set_function(v->cfg, &v->function);
     v->c = c;
     v->work = (spot_work){ .study = &spot_background_study, .dir = p->dir, .config = v->cfg, .units = v->cfg->models,
                            .shard = o->shard, .shards = o->shards, .run = p->at, .runs = p->runs, .seconds = o->seconds,
                            .starts = o->starts, .since = since, .user = v, .holds = result_holds, .prepare = prepare,
                            .begin = begin, .compute = compute };
     v->job = (spot_background_job){ v->cfg, o, &v->in, &v->suite, spot_background_memory(MOST_MODELS), p->known, p->known_key };
-    s = spot_background_key_text(c, v->work.key, v->cfg);
+    spot_key_text(v->work.key, spot_background_key(v->cfg));
     spot_range_begin(c, "background");
-    if (s == SPOT_OK) s = open_run(c, v, p);
+    s = open_run(c, v, p);
     if (s == SPOT_OK) s = spot_work_run(c, &v->work);
     report->planned += v->work.planned, report->already += v->work.already, report->done += v->work.done;
     close_run(c, v);
@@ -188,22 +187,20 @@ static spot_status run_one(spot_ctx *c, const spot_background_config *cfg, const
 /* ---- variants ---- */
 
 /* The place of variant k; one: its config. */
-static spot_status find_place(spot_ctx *c, place *p, spot_background_config *one, const spot_background_config *cfg, int k)
+static void find_place(place *p, spot_background_config *one, const spot_background_config *cfg, int k)
 {
+    const int same = spot_background_same_look(cfg, k);
     const char *out = p->shared;
-    int same;
 
     *p = (place){ .at = k + 1, .runs = cfg->variants + 1, .shared = out };
     spot_background_variant_path(p->dir, sizeof p->dir, out, cfg, k);
-    SPOT_TRY(spot_background_same_look(c, &same, cfg, k));
     if (same < k) {
         if (same < 0) snprintf(p->known, sizeof p->known, "%s", out);
         else spot_background_variant_path(p->known, sizeof p->known, out, cfg, same);
         if (same >= 0) spot_background_vary(one, cfg, same);
-        SPOT_TRY(spot_background_key_text(c, p->known_key, same < 0 ? cfg : one));
+        spot_key_text(p->known_key, spot_background_key(same < 0 ? cfg : one));
     }
     spot_background_vary(one, cfg, k);
-    return SPOT_OK;
 }
 
 /* Keeps the first failure of a run that leaves the others alone: a model or a file of its own. Else returns it. */
@@ -229,8 +226,7 @@ static spot_status run_all(spot_ctx *c, const spot_background_config *cfg, const
     s = run_one(c, cfg, o, &p, since, report);
     if (s != SPOT_OK && cfg->variants) s = keep_failure(c, &first, why, "", s);
     for (int k = 0; k < cfg->variants && s == SPOT_OK; k++) {
-        s = find_place(c, &p, one, cfg, k);
-        if (s != SPOT_OK) break;
+        find_place(&p, one, cfg, k);
         spot_log(c, SPOT_LOG_INFO, "variant %d of %d: %s", k + 1, cfg->variants, cfg->variant[k].name);
         s = run_one(c, one, o, &p, since, report);
         if (s != SPOT_OK) s = keep_failure(c, &first, why, cfg->variant[k].name, s);

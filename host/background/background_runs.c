@@ -20,18 +20,18 @@ static spot_status add_run(spot_ctx *c, char ***list, int *runs, const char *dir
 
 static spot_status add_with_variants(spot_ctx *c, char ***list, int *runs, const char *dir)
 {
-    spot_background_config *cfg = malloc(sizeof *cfg);
+    spot_background_config cfg = { 0 };
     char path[SPOT_BACKGROUND_PATH];
-    spot_status s = cfg ? add_run(c, list, runs, dir) : spot_fail(c, SPOT_NOMEM, "no memory to read %s", dir);
+    spot_status s = add_run(c, list, runs, dir);
 
     snprintf(path, sizeof path, "%s/config.yaml", dir);
     if (s == SPOT_OK && access(path, F_OK)) s = spot_fail(c, SPOT_IO, "%s is no run directory: it has no config.yaml", dir);
-    if (s == SPOT_OK) s = spot_background_load(c, cfg, path);
-    for (int k = 0; s == SPOT_OK && k < cfg->variants; k++) {
-        spot_background_variant_path(path, sizeof path, dir, cfg, k);
+    if (s == SPOT_OK) s = spot_background_load(c, &cfg, path);
+    for (int k = 0; s == SPOT_OK && k < cfg.variants; k++) {
+        spot_background_variant_path(path, sizeof path, dir, &cfg, k);
         s = add_run(c, list, runs, path);
     }
-    free(cfg);
+    spot_memory_close(&cfg.memory);
     return s;
 }
 

@@ -1,6 +1,4 @@
 /* background_study.c - the background study as a study (work.h): functions for its results and its config. */
-#include <stdlib.h>
-
 #include "background/background_result.h"
 #include "background/background_study.h"
 #include "background/suite.h"
@@ -16,26 +14,6 @@ static bool result_file(char *path, size_t size, const char *dir, const void *re
     return true;
 }
 
-static spot_status load_config(spot_ctx *c, void **config, const char *path)
-{
-    *config = malloc(sizeof(spot_background_config));
-    if (!*config) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", path);
-    return spot_background_load(c, *config, path);
-}
-
-static spot_status print_config(spot_ctx *c, const void *config, char **text) { return spot_background_print(c, config, text); }
-
-static spot_status config_key(spot_ctx *c, char key[33], const void *config)
-{
-    return spot_background_key_text(c, key, config);
-}
-
-static bool configs_differ(char *words, size_t size, const void *there, const void *here)
-{
-    return spot_backgrounds_differ(words, size, there, here);
-}
-
-static bool config_replaces(const void *there, const void *here) { return spot_background_replaces(there, here); }
 static int count_units(const void *config) { return ((const spot_background_config *)config)->models; }
 
 static bool variant_of(char *path, size_t size, const char *dir, const void *config, int k)
@@ -57,8 +35,7 @@ const spot_study spot_background_study = {
     .result = sizeof(spot_background_result), .describe = spot_background_result_describe,
         .close = spot_background_result_close,
     .file = result_file,
-    .config_load = load_config, .config_print = print_config, .config_key = config_key, .config_differs = configs_differ,
-    .config_replaces = config_replaces, .config_units = count_units,
+    .config = &spot_background_kind, .units_of = count_units,
     .made = { "background.json", "background.csv" }, .part = variant_of, .derive = derive,
 };
 

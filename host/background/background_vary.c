@@ -22,11 +22,11 @@ void spot_background_share_files(spot_background_config *cfg)
 {
     for (int k = 0; k < cfg->variants; k++) {
         spot_background_variant *v = &cfg->variant[k];
-        memcpy(v->data.images, cfg->data.images, sizeof v->data.images);
-        memcpy(v->data.masks, cfg->data.masks, sizeof v->data.masks);
-        memcpy(v->data.backgrounds, cfg->data.backgrounds, sizeof v->data.backgrounds);
-        memcpy(v->ontology.images, cfg->ontology.images, sizeof v->ontology.images);
-        memcpy(v->ontology.backgrounds, cfg->ontology.backgrounds, sizeof v->ontology.backgrounds);
+        v->data.images = cfg->data.images;
+        v->data.masks = cfg->data.masks;
+        v->data.backgrounds = cfg->data.backgrounds;
+        v->ontology.images = cfg->ontology.images;
+        v->ontology.backgrounds = cfg->ontology.backgrounds;
         v->data.size = cfg->data.size;
     }
 }

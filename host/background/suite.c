@@ -40,17 +40,14 @@ static spot_status join_files(spot_ctx *c, spot_key *k, const spot_background_co
 /* Settings of the measure count where the suite's blends depend on them. */
 static spot_status key_of_suite(spot_ctx *c, char key[33], const spot_background_inputs *in, const spot_suite_encoders *e)
 {
-    spot_background_config *own = malloc(sizeof *own);
+    spot_background_config own;
     spot_key k;
     spot_status s;
 
-    if (!own) return spot_fail(c, SPOT_NOMEM, "no memory for a config");
-    spot_background_defaults(own);
-    own->data = in->cfg->data, own->ontology = in->cfg->ontology, own->suite = in->cfg->suite;
-    own->measure.levels = in->cfg->measure.levels, own->measure.range = in->cfg->measure.range;
-    k = spot_background_key(own);
-    free(own);
-    if (!k.hi && !k.lo) return spot_fail(c, SPOT_NOMEM, "no memory for the key of a suite");
+    spot_background_defaults(&own);
+    own.data = in->cfg->data, own.ontology = in->cfg->ontology, own.suite = in->cfg->suite;
+    own.measure.levels = in->cfg->measure.levels, own.measure.range = in->cfg->measure.range;
+    k = spot_background_key(&own);
     k = spot_key_join(k, "inputs", in->key, 32);
     k = spot_key_join(k, "encoders", &e->key, sizeof e->key);
     s = join_files(c, &k, in->cfg);

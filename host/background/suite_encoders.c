@@ -92,7 +92,7 @@ static spot_status take_scratch(spot_ctx *c, spot_suite_encoders *e)
 
 spot_status spot_suite_encoders_open(spot_ctx *c, spot_suite_encoders *e, const spot_background_config *cfg)
 {
-    static const spot_background_encoder pixels = { .name = "pixels", .weight = 1 };
+    static const spot_background_encoder pixels = { "pixels", "", "", 1 };
     const spot_background_encoder *from = cfg->encoders ? cfg->encoder : &pixels;
     double sum = 0;
 

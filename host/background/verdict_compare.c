@@ -37,16 +37,12 @@ static const float *matrix_of(const spot_background_responses *r, int matrix)
 static spot_status check_alike(spot_ctx *c, const spot_background_results *a, const char *dir_a,
                                const spot_background_results *b, const char *dir_b)
 {
-    spot_background_config *same = malloc(sizeof *same);
+    spot_background_config same = *b->cfg;
     char words[512];
-    bool differ;
 
-    if (!same) return spot_fail(c, SPOT_NOMEM, "no memory to compare %s and %s", dir_a, dir_b);
-    *same = *b->cfg;
-    same->suite.seed = a->cfg->suite.seed;
-    differ = spot_backgrounds_differ(words, sizeof words, a->cfg, same);
-    free(same);
-    if (differ) return spot_fail(c, SPOT_INPUT, "%s and %s differ in more than suite.seed: %s", dir_a, dir_b, words);
+    same.suite.seed = a->cfg->suite.seed;
+    if (spot_backgrounds_differ(words, sizeof words, a->cfg, &same))
+        return spot_fail(c, SPOT_INPUT, "%s and %s differ in more than suite.seed: %s", dir_a, dir_b, words);
     if (a->cfg->suite.seed == b->cfg->suite.seed)
         return spot_fail(c, SPOT_INPUT, "%s and %s have the same suite.seed: their suites are the same", dir_a, dir_b);
     return SPOT_OK;

@@ -12,8 +12,7 @@
 
 const spot_setting spot_zoo_settings[] = {
 #define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_background_zoo, field, help, __VA_ARGS__)
-#define FOLDER(field, def, help) S(#field, TEXT, field, help, .text = def, \
-    .hi = sizeof(((spot_background_zoo *)0)->field))
+#define FOLDER(field, def, help) S(#field, TEXT, field, help, .text = def, .hi = 256, .affects = SPOT_AFFECTS_PATH)
     S("seed",        SEED, seed,        "seed of the world and its models", SPOT_DEF(1)),
     FOLDER(stamps, "/usr/share/tuxpaint/stamps", "folder of cut-outs with alpha (package tuxpaint-stamps-default)"),
     FOLDER(scenes, "/usr/share/wallpapers", "folder of scenes (package plasma-workspace-wallpapers)"),
@@ -31,7 +30,7 @@ const spot_setting spot_zoo_settings[] = {
       "backgrounds (ResNet-18s of width 16, cross-entropy, Adam); paper: loss (cross-entropy; with 0.5 triplet loss; against "
       "FGSM of 4/256), optimizer (Adam, SGD, RMSprop), augmentation (none, rotation, brightness, scale, foreground only) and "
       "architecture (ResNet-18, ResNet-34, AlexNet, of width 16)", SPOT_ONE_OF("plain", "paper"),
-      SPOT_DEF(SPOT_ZOO_RECIPES_PLAIN), .newer = true),
+      SPOT_DEF(SPOT_ZOO_RECIPES_PLAIN), .newer = SPOT_NEWER),
     S("train",       INT,  train,       "pictures of a model's training", SPOT_IN(8, 1e6), SPOT_DEF(1000)),
     S("epochs",      INT,  epochs,      "passes over them", SPOT_IN(1, SPOT_MAX_EPOCHS / 6), SPOT_DEF(6)),
     S("tested",      INT,  tested,      "objects of each class by which it is measured what a model has learned",
@@ -76,9 +75,19 @@ spot_status spot_zoo_make(spot_ctx *c, const char *dir, const spot_background_zo
 
 /* -- a config ------------------------------------------------------------------------------------------------------- */
 
-static spot_status set_path(spot_ctx *c, char *to, size_t size, const char *dir, const char *name)
+static spot_status keep_text(spot_ctx *c, spot_background_config *cfg, const char **to, const char *text)
 {
-    if (snprintf(to, size, "%s/%s", dir, name) < (int)size) return SPOT_OK;
+    *to = spot_memory_text(&cfg->memory, text);
+    return *to ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for the models of a config");
+}
+
+/* A config's text takes 511 bytes. */
+static spot_status set_path(spot_ctx *c, spot_background_config *cfg, const char **to, const char *dir, const char *name)
+{
+    char path[512];
+
+    if (snprintf(path, sizeof path, "%s%s", dir, name) < (int)sizeof path)
+        return keep_text(c, cfg, to, path);
     return spot_fail(c, SPOT_USAGE, "the path %.60s... is too long", dir);
 }
 
@@ -95,12 +104,11 @@ static spot_status fill_model(spot_ctx *c, spot_background_config *cfg, const ch
                          SPOT_MAX_BACKGROUND_MODELS);
     if (at == cfg->models) cfg->models++;
     spot_background_model *m = &cfg->model[at];
-    *m = (spot_background_model){ .reliance = r.rho };
-    snprintf(m->name, sizeof m->name, "%s", r.name);
+    *m = (spot_background_model){ .command = "", .reliance = r.rho };
+    SPOT_TRY(keep_text(c, cfg, &m->name, r.name));
     spot_zoo_model_path(path, dir, &r);
-    if (snprintf(m->weights, sizeof m->weights, "%s", path) >= (int)sizeof m->weights)
-        return spot_fail(c, SPOT_USAGE, "the path %.60s... is too long", path);
-    return set_path(c, m->classes, sizeof m->classes, dir, "classes.txt");
+    SPOT_TRY(set_path(c, cfg, &m->weights, path, ""));
+    return set_path(c, cfg, &m->classes, dir, "/classes.txt");
 }
 
 /* A variant of a run (background.h) has the run's world. */
@@ -126,12 +134,14 @@ spot_status spot_background_planted(spot_ctx *c, spot_background_config *cfg, co
     if (!cfg->zoo.models) return SPOT_OK;
     SPOT_TRY(spot_zoo_folder(c, dir, sizeof dir, out));
     SPOT_TRY(spot_zoo_make(c, dir, &cfg->zoo));
-    SPOT_TRY(set_path(c, d->images, sizeof d->images, dir, "images"));
-    SPOT_TRY(set_path(c, d->masks, sizeof d->masks, dir, "masks"));
-    SPOT_TRY(set_path(c, d->backgrounds, sizeof d->backgrounds, dir, "backgrounds"));
-    SPOT_TRY(set_path(c, cfg->ontology.images, sizeof cfg->ontology.images, dir, "images.csv"));
-    SPOT_TRY(set_path(c, cfg->ontology.backgrounds, sizeof cfg->ontology.backgrounds, dir, "backgrounds.csv"));
+    SPOT_TRY(set_path(c, cfg, &d->images, dir, "/images"));
+    SPOT_TRY(set_path(c, cfg, &d->masks, dir, "/masks"));
+    SPOT_TRY(set_path(c, cfg, &d->backgrounds, dir, "/backgrounds"));
+    SPOT_TRY(set_path(c, cfg, &cfg->ontology.images, dir, "/images.csv"));
+    SPOT_TRY(set_path(c, cfg, &cfg->ontology.backgrounds, dir, "/backgrounds.csv"));
     d->size = cfg->zoo.size;
+    cfg->model = spot_memory_longer(&cfg->memory, cfg->model, sizeof *cfg->model, cfg->models, cfg->zoo.models);
+    if (!cfg->model) return spot_fail(c, SPOT_NOMEM, "no memory for the models of a config");
     for (int k = 0; k < cfg->zoo.models; k++) SPOT_TRY(fill_model(c, cfg, dir, k));
     spot_background_share_files(cfg);
     return SPOT_OK;

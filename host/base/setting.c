@@ -24,16 +24,20 @@ static const spot_setting *rows_of_part(const spot_setting *s, const char *group
 /* Moves from a part into its rows, and from their end to the row after the part. */
 static void enter_parts(spot_setting_walk *w)
 {
+    unsigned of_part = w->rest ? w->rest[-1].affects : 0;
+
     while (w->s->kind == SETTING_PART || (w->s->kind == SETTING_END && w->rest)) {
         bool begins = w->s->kind == SETTING_PART;
         const spot_setting *s = begins ? rows_of_part(w->s, w->group) : w->rest;
         char *group = begins ? w->group + w->s->offset : w->whole;
+        of_part = begins ? w->s->affects : 0;
         w->rest = begins ? w->s + 1 : NULL;
         w->whole = w->group;
         w->s = s;
         w->group = group;
     }
     w->value = w->group + w->s->offset;
+    w->affects = w->s->affects ? w->s->affects : of_part;
     if (w->s->kind == SETTING_END) w->s = NULL;
 }
 
@@ -79,14 +83,35 @@ bool spot_setting_is_idle(const spot_setting *s, const void *group)
     return s->values && !(s->values >> *(const int *)(const void *)((const char *)group + s->of->offset) & 1);
 }
 
-bool spot_setting_is_old(const spot_setting *s, const void *value)
+size_t spot_setting_bytes(const spot_setting *s)
+{
+    switch (s->kind) {
+    case SETTING_END:
+    case SETTING_GROUP:
+    case SETTING_LIST:
+    case SETTING_PART:  return 0;
+    case SETTING_RANGE: return 2 * sizeof(int);
+    case SETTING_SEED:  return sizeof(uint64_t);
+    case SETTING_REAL:  return sizeof(double);
+    case SETTING_SPAN:  return 2 * sizeof(double);
+    case SETTING_TEXT:  return sizeof(const char *);
+    default:            return sizeof(int);
+    }
+}
+
+bool spot_setting_is_default(const spot_setting *s, const void *value)
 {
     const double *real = value;
+    const int *i = value;
 
-    if (!s->newer) return false;
-    if (s->kind == SETTING_TEXT) return !strcmp(value, s->text ? s->text : "");
-    if (s->kind == SETTING_SPAN) return real[0] == s->def[0] && real[1] == s->def[1];
-    return s->kind == SETTING_REAL ? *real == s->def[0] : *(const int *)value == (int)s->def[0];
+    switch (s->kind) {
+    case SETTING_TEXT:  return !strcmp(spot_setting_word(value), s->text ? s->text : "");
+    case SETTING_SPAN:  return real[0] == s->def[0] && real[1] == s->def[1];
+    case SETTING_RANGE: return i[0] == (int)s->def[0] && i[1] == (int)s->def[1];
+    case SETTING_REAL:  return *real == s->def[0];
+    case SETTING_SEED:  return *(const uint64_t *)value == (uint64_t)s->def[0];
+    default:            return *i == (int)s->def[0];
+    }
 }
 
 /* ---- defaults ---- */
@@ -99,11 +124,11 @@ void spot_settings_defaults(const spot_setting *rows, void *group)
         double *real = (double *)(void *)w.value;
         switch (s->kind) {
         case SETTING_GROUP: spot_settings_defaults(s->rows, w.value); break;
-        case SETTING_LIST:  break;
+        case SETTING_LIST:  *(void **)(void *)w.value = NULL, *(int *)(void *)(w.group + s->count) = 0; break;
         case SETTING_SEED:  *(uint64_t *)(void *)w.value = (uint64_t)s->def[0]; break;
         case SETTING_REAL:  *real = s->def[0]; break;
         case SETTING_SPAN:  real[0] = s->def[0], real[1] = s->def[1]; break;
-        case SETTING_TEXT:  snprintf(w.value, (size_t)s->hi, "%s", s->text ? s->text : ""); break;
+        case SETTING_TEXT:  *(const char **)(void *)w.value = s->text ? s->text : ""; break;
         case SETTING_RANGE: i[0] = (int)s->def[0], i[1] = (int)s->def[1]; break;
         default:            *i = (int)s->def[0]; break;
         }
@@ -135,7 +160,7 @@ static bool takes_value(const spot_setting *s, const void *value)
     case SETTING_REAL:   return in_range(s, *real);
     case SETTING_SPAN:   return in_range(s, real[0]) && in_range(s, real[1]) && real[0] <= real[1];
     case SETTING_NAME:   return *i >= 0 && *i < count_of(s->names);
-    case SETTING_TEXT:   return memchr(value, 0, (size_t)s->hi) != NULL;
+    case SETTING_TEXT:   return strlen(spot_setting_word(value)) < (size_t)s->hi;
     default:             return true;
     }
 }
@@ -195,7 +220,7 @@ bool spot_setting_read(const spot_setting *s, void *value, const char *const *te
     case SETTING_REAL:   return read_real(text[0], real) && in_range(s, *real);
     case SETTING_SPAN:   return read_real(text[0], &real[0]) && read_real(text[1], &real[1]) && takes_value(s, value);
     case SETTING_SWITCH: *i = !strcmp(text[0], "true"); return *i || !strcmp(text[0], "false");
-    case SETTING_TEXT:   return snprintf(value, (size_t)s->hi, "%s", text[0]) < (int)s->hi;
+    case SETTING_TEXT:   *(const char **)value = text[0]; return takes_value(s, value);
     case SETTING_NAME:
         for (*i = 0; s->names[*i]; ++*i)
             if (!strcmp(s->names[*i], text[0])) return true;
@@ -248,7 +273,7 @@ void spot_setting_print(FILE *f, const spot_setting *s, const void *value)
         fputc('[', f), print_real(f, real[0]);
         fputs(", ", f), print_real(f, real[1]), fputc(']', f);
         break;
-    case SETTING_TEXT:   if (good) print_text(f, value); break;
+    case SETTING_TEXT:   print_text(f, spot_setting_word(value)); break;
     case SETTING_SWITCH: if (good) fputs(*i ? "true" : "false", f); else fprintf(f, "%d", *i); break;
     case SETTING_NAME:   if (good) fputs(s->names[*i], f); else fprintf(f, "%d", *i); break;
     default: break;

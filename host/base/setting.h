@@ -1,4 +1,4 @@
-/* setting.h - one row describes one setting: name, offset, default, accepted values, help.
+/* setting.h - one row describes one setting: name, offset, default, accepted values, what it affects, help.
  *
  * A table of rows describes a struct of settings. The same tables read, print, hash and document configs, set defaults and
  * check structs, so each number is written once. Every stage owns the tables of its structs. */
@@ -21,11 +21,35 @@ typedef enum {
     SETTING_SPAN,        /* double[2], [least, most], both in [lo, hi] */
     SETTING_SWITCH,      /* int 0 or 1, written false or true       */
     SETTING_NAME,        /* int, an index into names                */
-    SETTING_TEXT,        /* char[hi]                                */
+    SETTING_TEXT,        /* const char *, never NULL, of at most hi - 1 bytes */
     SETTING_GROUP,       /* a struct that `rows` describes          */
-    SETTING_LIST,        /* an array of lo to hi structs of `size` bytes; their number is an int at `count` */
+    SETTING_LIST,        /* a pointer to lo to hi structs of `size` bytes; their number is an int at `count` */
     SETTING_PART         /* no setting: stands for the rows of `rows` or of `part` */
 } spot_setting_kind;
+
+/* The results that a setting changes, by the first of them: a key includes the settings that change its value, and a change of
+ * a setting makes just those results anew. A row that says nothing has the affects of the group, list or part around it. */
+typedef enum {
+    SPOT_AFFECTS_PATH         = 1 << 0,    /* none: it says where files lie, and what they hold is part of keys by itself */
+    SPOT_AFFECTS_PICTURES     = 1 << 1,    /* the pictures, real or rendered, and the conditions under which they are made */
+    SPOT_AFFECTS_BASE         = 1 << 2,    /* the model that all trainings start from (beside MODEL or PICTURES) */
+    SPOT_AFFECTS_MODEL        = 1 << 3,    /* the models under examination */
+    SPOT_AFFECTS_ROBUST       = 1 << 4,    /* the robust network of a sweep */
+    SPOT_AFFECTS_VIEW         = 1 << 5,    /* the numbers that a model gives for the pictures */
+    SPOT_AFFECTS_POINTS       = 1 << 6,    /* the points that a reducer makes of features */
+    SPOT_AFFECTS_FINDING      = 1 << 7,    /* the result of a unit */
+    SPOT_AFFECTS_JUDGING      = 1 << 8,    /* only what is concluded from finished results */
+    SPOT_AFFECTS_PRESENTATION = 1 << 9,    /* only names and texts for readers */
+    SPOT_AFFECTS_EXTENT       = 1 << 10,   /* how many units or runs there are; the result of none of them */
+    SPOT_AFFECTS_ALL          = (1 << 11) - 1
+} spot_affects;
+
+/* Of a setting that was added after results were kept: its default is not part of keys. */
+typedef enum {
+    SPOT_NEWER_THAN_VALUES = 1,            /* not part of the keys of stages' values */
+    SPOT_NEWER_THAN_RUNS   = 2,            /* not part of the keys of whole runs */
+    SPOT_NEWER             = 3
+} spot_setting_age;
 
 typedef struct spot_setting {
     const char *name;
@@ -43,7 +67,10 @@ typedef struct spot_setting {
     bool (*when)(const void *group);                 /* whether a group of settings has this one; NULL: always */
     bool inherits;                                   /* a list: an entry begins with the values that the groups of the same
                                                       * names beside the list have, and prints what differs from them */
-    bool newer;                                      /* than existing runs: its default is not part of keys */
+    unsigned affects;                                /* spot_affects */
+    unsigned newer;                                  /* spot_setting_age */
+    bool grows;                                      /* a list: a run may get further entries. Keys leave all of them out */
+    const char *(*counts_as)(const char *text);      /* a text that is a path or not: what keys have in its place */
     const char *otherwise;                           /* the error if a config sets it although `when` is false */
     const char *help;                                /* a noun phrase that stands alone */
 } spot_setting;
@@ -61,6 +88,7 @@ typedef struct spot_setting {
  * for (spot_setting_walk w = spot_settings_walk(rows, group); w.s; spot_settings_next(&w)) */
 typedef struct {
     const spot_setting *s;       /* NULL: no more rows */
+    unsigned affects;            /* s's own, or those of the part that it stands in; 0: neither says */
     char *value;                 /* address of its value */
     char *group;                 /* the struct that s's own table describes */
     const spot_setting *rest;    /* inside a part: the next row after the part ... */
@@ -83,10 +111,24 @@ bool spot_setting_is_idle(const spot_setting *s, const void *group);
 /* Whether a config writes the setting as two numbers. */
 static inline bool spot_setting_is_pair(const spot_setting *s) { return s->kind == SETTING_RANGE || s->kind == SETTING_SPAN; }
 
-/* Whether this value of a `newer` setting means what was done before the setting existed. */
-bool spot_setting_is_old(const spot_setting *s, const void *value);
+/* The text at the address of a TEXT; the number of a list's entries, and entry e of it. */
+static inline const char *spot_setting_word(const void *value) { return *(const char *const *)value; }
+static inline int spot_setting_entries(const spot_setting *s, const void *group)
+{
+    return *(const int *)(const void *)((const char *)group + s->count);
+}
+static inline char *spot_setting_entry(const spot_setting *s, const void *value, int e)
+{
+    return *(char *const *)value + (size_t)e * s->size;
+}
 
-/* Sets every setting of a zeroed struct to its default. Lists stay empty. */
+/* Bytes of a value; 0 of groups, lists and parts. */
+size_t spot_setting_bytes(const spot_setting *s);
+
+/* Whether the value is the default. */
+bool spot_setting_is_default(const spot_setting *s, const void *value);
+
+/* Sets every setting of a struct to its default. Lists become empty. */
 void spot_settings_defaults(const spot_setting *rows, void *group);
 
 /* Checks every setting that is used. Fails with `status` and a sentence such as "spotlight.steps is 1; it takes an integer
@@ -94,7 +136,8 @@ void spot_settings_defaults(const spot_setting *rows, void *group);
 spot_status spot_settings_check(spot_ctx *c, spot_status status, const spot_setting *rows, const void *group,
                                 const char *above);
 
-/* Parses a value from its texts (two for a range, else one). False: the setting does not accept it. */
+/* Parses a value from its texts (two for a range, else one). False: the setting does not accept it. A TEXT becomes the text
+ * itself, which must outlive the group. */
 bool spot_setting_read(const spot_setting *s, void *value, const char *const *text);
 
 /* The value as a config writes it, numbers in the fewest digits that read back. text: cut to its size, empty if there is no

@@ -33,17 +33,22 @@ static const spot_setting *settings_of(int method) { return known(method) ? meth
 
 const spot_setting spot_bdm_settings[] = {
 #define S SPOT_BDM_ROW
-    S("method",  NAME,  method,        "blindspot discovery method", .names = names),
+    S("method",  NAME,  method,        "blindspot discovery method", .names = names, .affects = SPOT_AFFECTS_FINDING),
     S("name",    TEXT,  name,
-      "label in tables; \"\": the method, and its profile, reducer and representation where they are not its own", .hi = 80),
-    S("top",     INT,   top,           "most hypotheses returned", SPOT_IN(1, SPOT_MAX_HYPOTHESES), SPOT_DEF(10)),
+      "label in tables; \"\": the method, and its profile, reducer and representation where they are not its own", .hi = 80,
+      .affects = SPOT_AFFECTS_PRESENTATION),
+    S("top",     INT,   top,           "most hypotheses returned", SPOT_IN(1, SPOT_MAX_HYPOTHESES), SPOT_DEF(10),
+      .affects = SPOT_AFFECTS_FINDING),
     S("representation", NAME, representation,
       "source of the features: the classifier, a robust network, the config's encoder, files, or the attributes of the images",
-      .names = representations, SPOT_DEF(SPOT_BY_MODEL)),
+      .names = representations, SPOT_DEF(SPOT_BY_MODEL), .affects = SPOT_AFFECTS_VIEW),
     S("embeddings", TEXT, embeddings,
-      "folder of ec-000012.safetensors, each with a tensor \"embedding\" (representation: file)", .hi = 256),
-    { .kind = SETTING_PART, .offset = offsetof(spot_bdm_config, embed), .rows = spot_embed_settings },
-    { .kind = SETTING_PART, .of = spot_bdm_settings, .part = settings_of },
+      "folder of ec-000012.safetensors, each with a tensor \"embedding\" (representation: file)", .hi = 256,
+      .affects = SPOT_AFFECTS_PATH,
+      .of = &spot_bdm_settings[3], .values = 1u << SPOT_BY_FILE),
+    { .kind = SETTING_PART, .offset = offsetof(spot_bdm_config, embed), .rows = spot_embed_settings,
+      .affects = SPOT_AFFECTS_POINTS },
+    { .kind = SETTING_PART, .of = spot_bdm_settings, .part = settings_of, .affects = SPOT_AFFECTS_FINDING },
 #undef S
     SPOT_END
 };

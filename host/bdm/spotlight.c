@@ -515,7 +515,7 @@ static void set_profile(spot_bdm_config *cfg)
 static const spot_setting settings[] = {
 #define S SPOT_BDM_ROW
     S(SPOT_BDM_PROFILE, NAME, spotlight.profile, "defaults of the other settings: Spotter's, or those of the method's authors, "
-      "which the paper takes", SPOT_ONE_OF("spotter", "paper"), SPOT_DEF(SPOT_PROFILE_SPOTTER), .newer = true),
+      "which the paper takes", SPOT_ONE_OF("spotter", "paper"), SPOT_DEF(SPOT_PROFILE_SPOTTER), .newer = SPOT_NEWER),
     SPOT_BDM_COMPAT,
     S("threshold", REAL, threshold,
       "share of the greatest weight that a row needs (upstream's 0.5 is of weights that sum to 1: no row has it)",

@@ -10,19 +10,18 @@ static void bits_ecs(spot_checking *g)
 {
     spot_check_line *l = spot_check_add(g, "bits", "", "ecs", SPOT_SAME);
     char words[300];
-    spot_config *then;
+    spot_config then;
     spot_names others = { 0 };
 
     if (!g->same_config) {
         l->verdict = SPOT_NOT_COMPARABLE;
         if (g->before.numbers != g->now.numbers)
             spot_because(l, "numbers %d, %d in the baseline", g->now.numbers, g->before.numbers);
-        then = malloc(sizeof *then);
-        if (then && spot_config_parse(g->c, then, g->before.text, strlen(g->before.text), "the baseline's config") == SPOT_OK
-            && spot_config_differences(words, sizeof words, then, &g->r->cfg))
+        if (spot_config_parse(g->c, &then, g->before.text, strlen(g->before.text), "the baseline's config") == SPOT_OK
+            && spot_config_differences(words, sizeof words, &then, &g->r->cfg))
             spot_because(l, "another config, the baseline's in brackets: %s", words);
         spot_forget(g->c);
-        free(then);
+        spot_memory_close(&then.memory);
         return;
     }
     for (int i = 0; i < g->before.ecs; i++) {

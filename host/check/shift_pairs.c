@@ -58,20 +58,20 @@ static void say_config(spot_shift_comparison *v)
 {
     spot_checking *g = v->g;
     spot_check_line *l = spot_check_add(g, "bits", "", "config", SPOT_SAME);
-    spot_shifts_config *cfg = malloc(2 * sizeof *cfg);
+    spot_shifts_config cfg[2] = { 0 };
     char words[300];
 
     if (!g->same_config) {
         l->verdict = SPOT_NOT_COMPARABLE;
         if (g->before.numbers != g->now.numbers)
             spot_because(l, "numbers %d, %d in the baseline", g->now.numbers, g->before.numbers);
-        if (cfg && !spot_shifts_parse(g->c, &cfg[0], g->before.text, strlen(g->before.text), "the baseline's config")
+        if (!spot_shifts_parse(g->c, &cfg[0], g->before.text, strlen(g->before.text), "the baseline's config")
             && !spot_shifts_parse(g->c, &cfg[1], g->now.text, strlen(g->now.text), "the run's config")
             && spot_shifts_change(words, sizeof words, &cfg[0], &cfg[1]))
             spot_because(l, "another config: %s (there: the baseline)", words);
         spot_forget(g->c);
     }
-    free(cfg);
+    for (int i = 0; i < 2; i++) spot_memory_close(&cfg[i].memory);
 }
 
 static bool same_counts(const spot_shift_comparison *v, const spot_shift_folder *x, const spot_shift_folder *y)

@@ -118,13 +118,15 @@ static spot_status compare_subjects(spot_ctx *c, const cli_versions *o, const sp
 
 spot_status cli_check_versions(spot_ctx *c, const cli_versions *o)
 {
-    static spot_config cfg;
+    spot_config cfg;
     spot_subject s[SPOT_VERSIONS];
-    spot_status how;
+    spot_status how = choose_methods(c, &cfg, o);
 
-    SPOT_TRY(choose_methods(c, &cfg, o));
-    SPOT_TRY(cli_versions_read(c, s, o));
-    how = compare_subjects(c, o, s, &cfg);
-    spot_subject_close(&s[1]), spot_subject_close(&s[0]);
+    if (how == SPOT_OK) how = cli_versions_read(c, s, o);
+    if (how == SPOT_OK) {
+        how = compare_subjects(c, o, s, &cfg);
+        spot_subject_close(&s[1]), spot_subject_close(&s[0]);
+    }
+    spot_memory_close(&cfg.memory);
     return how;
 }

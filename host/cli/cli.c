@@ -120,6 +120,7 @@ spot_status cli_config(spot_ctx *c, spot_config *cfg, const char *path)
     size_t n;
     spot_status s = spot_yaml_text(c, &text, &n, path);
 
+    *cfg = spot_config_defaults();
     if (s == SPOT_OK) s = cli_config_of(c, cfg, text, n, path);
     free(text);
     return s;

@@ -259,39 +259,36 @@ static spot_status run_config(spot_ctx *c, options *o, spot_background_config *c
     return s == SPOT_OK ? show_results(c, o->run.out) : s;
 }
 
-static void copy_word(char *to, size_t size, const char *word) { snprintf(to, size, "%s", word ? word : ""); }
+static const char *word_of(const char *word) { return word ? word : ""; }
 
 /* The config that the flags are. */
-static void fill_config(spot_background_config *cfg, const options *o)
+static void fill_config(spot_background_config *cfg, spot_background_model *m, const options *o)
 {
-    spot_background_model *m = cfg->model;
-
     spot_background_defaults(cfg);
-    copy_word(cfg->data.images, sizeof cfg->data.images, o->images);
-    copy_word(cfg->data.masks, sizeof cfg->data.masks, o->masks);
-    copy_word(cfg->data.coco, sizeof cfg->data.coco, o->coco);
-    copy_word(cfg->data.backgrounds, sizeof cfg->data.backgrounds, o->backgrounds);
+    cfg->data.images = word_of(o->images);
+    cfg->data.masks = word_of(o->masks);
+    cfg->data.coco = word_of(o->coco);
+    cfg->data.backgrounds = word_of(o->backgrounds);
     cfg->data.size = o->size;
     cfg->suite.n = o->n;
+    *m = (spot_background_model){ .name = "model", .weights = word_of(o->model), .command = word_of(o->predict),
+                                  .classes = word_of(o->classes), .reliance = -1 };
+    cfg->model = m;
     cfg->models = 1;
-    *m = (spot_background_model){ .name = "model", .reliance = -1 };
-    copy_word(m->weights, sizeof m->weights, o->model);
-    copy_word(m->command, sizeof m->command, o->predict);
-    copy_word(m->classes, sizeof m->classes, o->classes);
 }
 
 static spot_status run_background(spot_ctx *c, void *input)
 {
     options *o = input;
-    spot_background_config *cfg = malloc(sizeof *cfg);
+    spot_background_config cfg;
+    spot_background_model model;
     spot_status s = SPOT_OK;
 
-    if (!cfg) return spot_fail(c, SPOT_NOMEM, "no memory for a config");
     cli_log_device(c, &o->machine);
-    if (o->config) s = spot_background_load(c, cfg, o->config);
-    else fill_config(cfg, o);
-    if (s == SPOT_OK) s = run_config(c, o, cfg);
-    free(cfg);
+    if (o->config) s = spot_background_load(c, &cfg, o->config);
+    else fill_config(&cfg, &model, o);
+    if (s == SPOT_OK) s = run_config(c, o, &cfg);
+    spot_memory_close(&cfg.memory);
     return s;
 }
 

@@ -365,21 +365,11 @@ static spot_status search_subject(spot_ctx *c, options *o, spot_config *cfg, spo
     return how;
 }
 
-static spot_status search_blindspots(spot_ctx *c, void *input)
+static spot_status search_with(spot_ctx *c, options *o, spot_config *cfg)
 {
-    static spot_config cfg;
-    options *o = input;
     spot_describer describer = { .files = &o->describe };
     spot_status how;
 
-    cli_log_device(c, &o->machine);
-    cfg = spot_config_defaults();
-    cfg.seed = 0;
-    if (o->config) SPOT_TRY(spot_config_load(c, &cfg, o->config));
-    if (!o->config) {
-        SPOT_TRY(cli_methods_read(c, &cfg, o->method ? o->method : CLI_METHODS));
-        cfg.seed = 0;
-    }
     SPOT_TRY(check_folder(c, o));
     SPOT_TRY(cli_encoder_options(c, &o->encoder, "embed-"));
     o->encoder.o.resize = o->files.resize;
@@ -389,9 +379,23 @@ static spot_status search_blindspots(spot_ctx *c, void *input)
     o->describe.skip = o->files.skip;
     o->describe.encoder_options = &o->encoder.o;
     if (o->describe.words && !o->describe.word_embeddings && !o->describe.encoder) o->describe.encoder = o->files.embed;
-    how = search_subject(c, o, &cfg, &describer);
+    how = search_subject(c, o, cfg, &describer);
     spot_describer_close(c, &describer);
     return how;
+}
+
+static spot_status search_blindspots(spot_ctx *c, void *input)
+{
+    options *o = input;
+    spot_config cfg = spot_config_defaults();
+    spot_status s;
+
+    cli_log_device(c, &o->machine);
+    s = o->config ? spot_config_load(c, &cfg, o->config) : cli_methods_read(c, &cfg, o->method ? o->method : CLI_METHODS);
+    if (!o->config) cfg.seed = 0;
+    if (s == SPOT_OK) s = search_with(c, o, &cfg);
+    spot_memory_close(&cfg.memory);
+    return s;
 }
 
 static void store_defaults(void *input)

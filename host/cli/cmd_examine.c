@@ -213,37 +213,35 @@ static spot_status run_config(spot_ctx *c, options *o, spot_examine_config *cfg)
     return s == SPOT_OK ? show_results(c, o->run.out) : s;
 }
 
-static void copy_word(char *to, size_t size, const char *word) { snprintf(to, size, "%s", word ? word : ""); }
+static const char *word_of(const char *word) { return word ? word : ""; }
 
 /* The config that the flags are: an own classifier knows every object, so none is held out from it. */
-static spot_status fill_config(spot_ctx *c, spot_examine_config *cfg, const options *o)
+static spot_status fill_config(spot_ctx *c, spot_examine_config *cfg, spot_examine_model *m, const options *o)
 {
-    char text[2048];
-    spot_examine_model *m = cfg->model;
-
-    snprintf(text, sizeof text, "study: examine\nobjects: {catalogue: x, choice: first, held_out: 1}\n"
-             "render: {size: %d}\nsearch: {renders: %d}\n", o->size, o->renders);
-    SPOT_TRY(spot_examine_parse(c, cfg, text, strlen(text), "the options"));
-    copy_word(cfg->objects.catalogue, sizeof cfg->objects.catalogue, o->objects);
+    spot_examine_defaults(cfg);
+    cfg->objects.catalogue = word_of(o->objects);
+    cfg->objects.choice = SPOT_OBJECTS_FIRST;
+    cfg->objects.held_out = 1;
+    cfg->render.size = o->size;
+    cfg->search.renders = o->renders;
+    *m = spot_examine_outside_model("model");
+    m->weights = word_of(o->model), m->command = word_of(o->predict), m->classes = word_of(o->classes);
+    cfg->model = m;
     cfg->models = 1;
-    *m = (spot_examine_model){ .name = "model", .renders = 1, .batch = 2, .epochs = 1, .width = 16, .lr = 1 };
-    copy_word(m->weights, sizeof m->weights, o->model);
-    copy_word(m->command, sizeof m->command, o->predict);
-    copy_word(m->classes, sizeof m->classes, o->classes);
-    return SPOT_OK;
+    return spot_examine_complete(c, cfg);
 }
 
 static spot_status run_examine(spot_ctx *c, void *input)
 {
     options *o = input;
-    spot_examine_config *cfg = malloc(sizeof *cfg);
+    spot_examine_config cfg;
+    spot_examine_model model;
     spot_status s;
 
-    if (!cfg) return spot_fail(c, SPOT_NOMEM, "no memory for a config");
     cli_log_device(c, &o->machine);
-    s = o->config ? spot_examine_load(c, cfg, o->config) : fill_config(c, cfg, o);
-    if (s == SPOT_OK) s = run_config(c, o, cfg);
-    free(cfg);
+    s = o->config ? spot_examine_load(c, &cfg, o->config) : fill_config(c, &cfg, &model, o);
+    if (s == SPOT_OK) s = run_config(c, o, &cfg);
+    spot_memory_close(&cfg.memory);
     return s;
 }
 

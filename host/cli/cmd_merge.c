@@ -196,14 +196,14 @@ static spot_status merge_all(spot_ctx *c, const options *o, merged_runs *all)
     snprintf(path, sizeof path, "%s/config.yaml", o->out);
     if (!more || !goes_on(first) || access(path, F_OK)) return first;
     if (first != SPOT_OK) snprintf(why, sizeof why, "%s", spot_message(c, first)), spot_forget(c);
-    s = o->study->config_load(c, &config, path);
+    s = spot_study_load(c, o->study, &config, path);
     for (int k = 0; more && goes_on(s); k++) {
         s = merge_part(c, o, all, config, k, &more);
         if (s != SPOT_INPUT) continue;
         if (first == SPOT_OK) first = s, snprintf(why, sizeof why, "%s", spot_message(c, s));
         spot_forget(c);
     }
-    free(config);
+    spot_study_close(config);
     if (!goes_on(s)) return s;
     return first == SPOT_OK ? SPOT_OK : spot_fail(c, first, "%s", why);
 }

@@ -213,17 +213,18 @@ static spot_status print_plan(spot_ctx *c, spot_json *j, const options *o, const
 
 static spot_status plan_sweep(spot_ctx *c, const options *o, const char *text, size_t len)
 {
-    static spot_config cfg;
+    spot_config cfg;
     double busy = 0;           /* programs that computed or waited for a core, as a mean over the last minute */
     spot_json j = { .gen = NULL };
     spot_status s;
 
-    SPOT_TRY(cli_config_of(c, &cfg, text, len, o->config));
+    s = cli_config_of(c, &cfg, text, len, o->config);
     getloadavg(&busy, 1);      /* before the calibration, which loads the machine itself */
-    if (o->json) SPOT_TRY(spot_json_open(c, &j));
-    s = print_plan(c, o->json ? &j : NULL, o, &cfg, busy);
+    if (s == SPOT_OK && o->json) s = spot_json_open(c, &j);
+    if (s == SPOT_OK) s = print_plan(c, o->json ? &j : NULL, o, &cfg, busy);
     if (s == SPOT_OK && o->json) spot_json_print(&j, stdout);
     else spot_json_free(&j);
+    spot_memory_close(&cfg.memory);
     return s;
 }
 
@@ -273,16 +274,14 @@ static spot_status json_background(spot_ctx *c, const spot_background_cost *cost
 
 static spot_status plan_background(spot_ctx *c, const options *o, const char *text, size_t len)
 {
-    spot_background_config *cfg = malloc(sizeof *cfg);
+    spot_background_config cfg;
     spot_background_cost cost;
-    spot_status s;
+    spot_status s = spot_background_parse(c, &cfg, text, len, o->config);
 
-    if (!cfg) return spot_fail(c, SPOT_NOMEM, "no memory for a config");
-    s = spot_background_parse(c, cfg, text, len, o->config);
-    if (s == SPOT_OK) s = spot_background_cost_of(c, cfg, &cost);
+    if (s == SPOT_OK) s = spot_background_cost_of(c, &cfg, &cost);
     if (s == SPOT_OK && o->json) s = json_background(c, &cost);
-    else if (s == SPOT_OK) text_background(cfg, &cost, c->threads);
-    free(cfg);
+    else if (s == SPOT_OK) text_background(&cfg, &cost, c->threads);
+    spot_memory_close(&cfg.memory);
     return s;
 }
 
@@ -322,16 +321,14 @@ static spot_status json_examine(spot_ctx *c, const spot_examine_config *cfg, con
 
 static spot_status plan_examine(spot_ctx *c, const options *o, const char *text, size_t len)
 {
-    spot_examine_config *cfg = malloc(sizeof *cfg);
+    spot_examine_config cfg;
     spot_examine_cost cost;
-    spot_status s;
+    spot_status s = spot_examine_parse(c, &cfg, text, len, o->config);
 
-    if (!cfg) return spot_fail(c, SPOT_NOMEM, "no memory for a config");
-    s = spot_examine_parse(c, cfg, text, len, o->config);
-    if (s == SPOT_OK) s = spot_examine_cost_of(c, cfg, &cost);
-    if (s == SPOT_OK && o->json) s = json_examine(c, cfg, &cost);
-    else if (s == SPOT_OK) text_examine(cfg, &cost);
-    free(cfg);
+    if (s == SPOT_OK) s = spot_examine_cost_of(c, &cfg, &cost);
+    if (s == SPOT_OK && o->json) s = json_examine(c, &cfg, &cost);
+    else if (s == SPOT_OK) text_examine(&cfg, &cost);
+    spot_memory_close(&cfg.memory);
     return s;
 }
 

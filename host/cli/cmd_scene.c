@@ -78,18 +78,21 @@ static spot_status write_ec(spot_ctx *c, const options *o, const spot_source *so
 
 static spot_status write_scene(spot_ctx *c, void *input)
 {
-    static spot_config cfg;
+    spot_config cfg;
     const options *o = input;
     spot_source source;
     spot_status s;
 
-    SPOT_TRY(cli_config(c, &cfg, o->config));
-    if (o->ec >= cfg.ecs)
-        return spot_fail(c, SPOT_USAGE, "there is no EC %d: %s has %d, from 0; raise its ecs to see more", o->ec, o->config,
-                         cfg.ecs);
-    s = spot_source_open(c, &source, &cfg);
-    if (!s) s = write_ec(c, o, &source);
-    spot_source_close(&source);
+    s = cli_config(c, &cfg, o->config);
+    if (!s && o->ec >= cfg.ecs)
+        s = spot_fail(c, SPOT_USAGE, "there is no EC %d: %s has %d, from 0; raise its ecs to see more", o->ec, o->config,
+                      cfg.ecs);
+    if (!s) {
+        s = spot_source_open(c, &source, &cfg);
+        if (!s) s = write_ec(c, o, &source);
+        spot_source_close(&source);
+    }
+    spot_memory_close(&cfg.memory);
     return s;
 }
 

@@ -231,14 +231,13 @@ static spot_status run_config(spot_ctx *c, options *o, spot_shifts_config *cfg)
 static spot_status run_shifts(spot_ctx *c, void *input)
 {
     options *o = input;
-    spot_shifts_config *cfg = malloc(sizeof *cfg);
+    spot_shifts_config cfg;
     spot_status s;
 
-    if (!cfg) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", o->config);
     cli_log_device(c, &o->machine);
-    s = spot_shifts_load(c, cfg, o->config);
-    if (s == SPOT_OK) s = run_config(c, o, cfg);
-    free(cfg);
+    s = spot_shifts_load(c, &cfg, o->config);
+    if (s == SPOT_OK) s = run_config(c, o, &cfg);
+    spot_memory_close(&cfg.memory);
     return s;
 }
 

@@ -270,9 +270,9 @@ static spot_status read_parts(spot_ctx *c, const options *o, parts *all)
 
     snprintf(path, sizeof path, "%s/config.yaml", o->dir);
     more = s == SPOT_OK && o->study->part && !access(path, F_OK);
-    if (more) s = o->study->config_load(c, &config, path);
+    if (more) s = spot_study_load(c, o->study, &config, path);
     for (int k = 0; more && s == SPOT_OK; k++) s = add_part(c, o, all, config, k, &more);
-    free(config);
+    spot_study_close(config);
     if (s == SPOT_OK) sum_parts(all);
     return s;
 }

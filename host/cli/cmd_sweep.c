@@ -148,7 +148,7 @@ static int run_sweep(int argc, char **argv)
     options o = { .sweep.shards = 1 };
     cli_given given;
     spot_sweep_report report = { 0 };
-    static spot_config cfg;
+    spot_config cfg = { 0 };
     cli_machine machine;
     spot_status s;
     spot_ctx c;
@@ -162,6 +162,7 @@ static int run_sweep(int argc, char **argv)
     if (s == SPOT_OK) s = cli_config(&c, &cfg, o.config);
     if (o.array.submit) {
         if (s == SPOT_OK) s = cli_submit(&c, &cfg, &o.sweep, &o.array, &given);
+        spot_memory_close(&cfg.memory);
         return cli_close(&c, s);
     }
     if (s == SPOT_OK) {
@@ -173,6 +174,7 @@ static int run_sweep(int argc, char **argv)
         else if (o.json) print_json(&c, &report, status_of(code), o.sweep.out);
         else if (report.planned) log_summary(&c, &report, o.sweep.out);
     }
+    spot_memory_close(&cfg.memory);
     if (s != SPOT_OK || !code) return cli_close(&c, s);
     cli_close(&c, SPOT_OK);                    /* the processes have printed the reason */
     return code;

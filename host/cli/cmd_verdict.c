@@ -57,8 +57,8 @@ static spot_status read_runs(spot_ctx *c, work *w)
         SPOT_TRY(spot_verdict_table_add(c, &w->v.table, r, w->o->dir.word[w->runs - 1]));
     }
     w->cfg = w->run[0].cfg;
-    if (w->o->labels) snprintf(w->cfg->verdict.labels, sizeof w->cfg->verdict.labels, "%s", w->o->labels);
-    if (w->o->forest) snprintf(w->cfg->verdict.forest, sizeof w->cfg->verdict.forest, "%s", w->o->forest);
+    if (w->o->labels) w->cfg->verdict.labels = w->o->labels;
+    if (w->o->forest) w->cfg->verdict.forest = w->o->forest;
     if (w->o->truth) w->cfg->verdict.truth = strcmp(w->o->truth, "learned") ? SPOT_TRUTH_PLANTED : SPOT_TRUTH_LEARNED;
     if (w->o->splits) w->cfg->verdict.splits = w->o->splits;
     return SPOT_OK;
@@ -74,7 +74,7 @@ static spot_status train_forest(spot_ctx *c, work *w)
     s = spot_forest_save(c, &f, w->o->train);
     if (s == SPOT_OK) spot_log(c, SPOT_LOG_INFO, "%s: a forest %s", w->o->train, f.about);
     spot_forest_close(&f);
-    if (s == SPOT_OK) snprintf(w->cfg->verdict.forest, sizeof w->cfg->verdict.forest, "%s", w->o->train);
+    if (s == SPOT_OK) w->cfg->verdict.forest = w->o->train;
     return s;
 }
 

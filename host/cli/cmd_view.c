@@ -77,17 +77,20 @@ static spot_status save_view(spot_ctx *c, const options *o, const spot_config *c
 
 static spot_status view_ec(spot_ctx *c, void *input)
 {
-    static spot_config cfg;
+    spot_config cfg;
     const options *o = input;
     spot_source source;
     char path[1200];
     spot_status s;
 
     snprintf(path, sizeof path, "%s/config.yaml", o->dir);
-    SPOT_TRY(cli_config(c, &cfg, path));
-    s = spot_source_open(c, &source, &cfg);
-    if (!s) s = save_view(c, o, &cfg, &source);
-    spot_source_close(&source);
+    s = cli_config(c, &cfg, path);
+    if (!s) {
+        s = spot_source_open(c, &source, &cfg);
+        if (!s) s = save_view(c, o, &cfg, &source);
+        spot_source_close(&source);
+    }
+    spot_memory_close(&cfg.memory);
     return s;
 }
 

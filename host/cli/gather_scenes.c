@@ -18,7 +18,7 @@ spot_status cli_scenes_open(spot_ctx *c, cli_scenes *k, const char *run, int ec)
     spot_ec drawn;
 
     k->run = run;
-    k->cfg = malloc(sizeof *k->cfg);
+    k->cfg = calloc(1, sizeof *k->cfg);
     if (!k->cfg) return spot_fail(c, SPOT_NOMEM, "no memory for a config");
     snprintf(path, sizeof path, "%s/config.yaml", run);
     SPOT_TRY(cli_config(c, k->cfg, path));
@@ -39,6 +39,7 @@ void cli_scenes_close(cli_scenes *k)
     if (k->open) spot_source_close(&k->source);
     spot_arena_close(&k->weights);
     spot_arena_close(&k->scratch);
+    if (k->cfg) spot_memory_close(&k->cfg->memory);
     free(k->cfg);
     k->cfg = NULL, k->open = false;
 }

@@ -29,6 +29,7 @@ spot_status cli_methods_read(spot_ctx *c, spot_config *cfg, const char *list)
         strspn(list, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-,") != strlen(list))
         return spot_fail(c, SPOT_USAGE, "--method takes names such as planespot or planespot-tsne,domino");
     strcpy(words, list);
+    SPOT_TRY(spot_config_room(c, cfg, SPOT_MAX_BDMS, 0));
     cfg->bdms = 0;
     for (char *method = words, *next; method && *method; method = next, cfg->bdms++) {
         spot_bdm_config *m = &cfg->bdm[cfg->bdms];

@@ -36,8 +36,6 @@ static spot_status check_method(spot_reading *r, int line, const char *path, con
                            path);
     if (file && !m->embeddings[0])
         return spot_refuse(r, line, "%s.representation: file needs the folder that holds them, %s.embeddings", path, path);
-    if (!file && m->embeddings[0])
-        return spot_refuse(r, line, "%s.embeddings is for representation: file, and this is another", path);
     if (clip && !cfg->encoder.weights[0])
         return spot_refuse(r, line, "%s.representation: clip needs the file of CLIP, encoder.weights", path);
     return SPOT_OK;

@@ -136,6 +136,18 @@ static spot_status refuse_value(spot_reading *r, const spot_setting *s, int line
 
 /* ---- values ---- */
 
+spot_status spot_config_take(spot_reading *r, void **taken, size_t bytes)
+{
+    *taken = bytes ? spot_memory_take(r->memory, bytes) : NULL;
+    return *taken || !bytes ? SPOT_OK : spot_fail(r->c, SPOT_NOMEM, "no memory for the config %s", r->name);
+}
+
+spot_status spot_config_text(spot_reading *r, const char **copy, const char *text)
+{
+    *copy = spot_memory_text(r->memory, text);
+    return *copy ? SPOT_OK : spot_fail(r->c, SPOT_NOMEM, "no memory for the config %s", r->name);
+}
+
 /* A list and the struct that has it, whose rows are `rows`. */
 typedef struct { const spot_setting *s, *rows; char *config; } list_place;
 
@@ -160,9 +172,8 @@ static void set_part_defaults(const spot_setting *rows, void *group)
 static spot_status fill_struct(spot_reading *r, const list_place *l, int *filled, const yaml_node_t *mapping, const char *at)
 {
     const spot_setting *s = l->s;
-    char *group = l->config + s->offset + (size_t)*filled * s->size;
+    char *group = spot_setting_entry(s, l->config + s->offset, *filled);
 
-    memset(group, 0, s->size);
     spot_settings_defaults(s->rows, group);
     set_part_defaults(s->rows, group);
     if (s->inherits) inherit_groups(l, group);
@@ -175,19 +186,22 @@ static spot_status fill_list(spot_reading *r, const list_place *l, const spot_pa
     const spot_setting *s = l->s;
     char *config = l->config;
     int *filled = (int *)(void *)(config + s->count), n;
+    void **list = (void **)(void *)(config + s->offset);
+    const bool appends = r->kind->fill_entry && !s->inherits;
     char at[SPOT_CONFIG_PATH], takes[256];
 
     if (pair->value->type != YAML_SEQUENCE_NODE) return refuse_shape(r, s, pair->key, path);
     n = spot_items_of(pair->value);
     if (n < s->lo || n > s->hi) return refuse_shape(r, s, pair->key, path);
     *filled = 0;
+    SPOT_TRY(spot_config_take(r, list, (size_t)(appends ? (int)s->hi : n) * s->size));
     for (int i = 0; i < n; i++) {
         const yaml_node_t *entry = spot_item_at(r, pair->value, i);
         const spot_setting group = { .kind = SETTING_GROUP, .rows = s->rows };
         snprintf(at, sizeof at, "%.240s[%d]", path, i);
         if (entry->type != YAML_MAPPING_NODE)
             return spot_refuse(r, spot_line_of(entry), "%s takes %s", at, spot_setting_takes(takes, sizeof takes, &group));
-        if (r->kind->fill_entry && !s->inherits) SPOT_TRY(r->kind->fill_entry(r, config + s->offset, filled, entry, i, at));
+        if (appends) SPOT_TRY(r->kind->fill_entry(r, *list, filled, entry, i, at));
         else SPOT_TRY(fill_struct(r, l, filled, entry, at));
     }
     return SPOT_OK;
@@ -207,6 +221,7 @@ static spot_status fill_value(spot_reading *r, const spot_setting *s, void *valu
             text[k] = spot_text_of(both[k]);
         }
     } else if (!(text[0] = spot_value_text(r, v, &at))) return refuse_shape(r, s, pair->key, path);
+    if (s->kind == SETTING_TEXT) SPOT_TRY(spot_config_text(r, &text[0], text[0]));
     if (spot_setting_read(s, value, text)) return SPOT_OK;
     return refuse_value(r, s, spot_line_of(at < 0 ? pair->key : spot_item_at(r, v, at)), path, at, text);
 }

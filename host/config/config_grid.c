@@ -57,6 +57,7 @@ static bool is_in_name(const char *path)
 /* "spotlight min_weight=0.005": the given name, or else the method's, and the grid's values. */
 static spot_status label_method(spot_reading *r, spot_bdm_config *m, int line, const char *at)
 {
+    const size_t most = (size_t)spot_setting_find(spot_bdm_settings, "name")->hi;
     bool named = m->name[0];
     char text[512];
     size_t own, used;
@@ -67,11 +68,10 @@ static spot_status label_method(spot_reading *r, spot_bdm_config *m, int line, c
         if (x->n > 1 && (named || !is_in_name(x->path)))
             used += (size_t)snprintf(text + used, sizeof text - used, " %s=%s", x->path,
                                      spot_text_of(spot_item_at(r, x->list, x->at)));
-    if (used >= sizeof m->name)
+    if (used >= most)
         return spot_refuse(r, line, "%s: a combination would be called \"%.200s%s\"; a name has at most %d bytes: give a "
-                           "shorter one, or fewer lists", at, text, strlen(text) > 200 ? "..." : "", (int)sizeof m->name - 1);
-    if (used > own) memcpy(m->name, text, used + 1);
-    return SPOT_OK;
+                           "shorter one, or fewer lists", at, text, strlen(text) > 200 ? "..." : "", (int)most - 1);
+    return used > own ? spot_config_text(r, &m->name, text) : SPOT_OK;
 }
 
 /* Reads one of an entry's names before the others; a wrong one changes nothing, and is refused later. */
@@ -105,12 +105,12 @@ static spot_status fill_method(spot_reading *r, spot_bdm_config *m, const yaml_n
 /* Copies a setting, or a group of them, from another struct; returns whether this changed it. */
 static bool reset_setting(const spot_setting *s, char *to, const char *from)
 {
-    size_t size = s->kind == SETTING_REAL ? sizeof(double) : sizeof(int);
-    bool differed = !s->rows && memcmp(to, from, size);
+    const size_t size = spot_setting_bytes(s);
+    bool differed = s->kind == SETTING_TEXT ? strcmp(spot_setting_word(to), spot_setting_word(from)) : memcmp(to, from, size);
 
     for (const spot_setting *in = s->rows; in && in->name; in++)
         differed |= reset_setting(in, to + in->offset, from + in->offset);
-    if (!s->rows) memcpy(to, from, size);
+    memcpy(to, from, size);
     return differed;
 }
 

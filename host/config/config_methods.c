@@ -20,7 +20,7 @@ static void put_value(spot_json *j, const char *key, const spot_setting *s, cons
     case SETTING_INT:    spot_json_put_int(j, key, *i); break;
     case SETTING_REAL:   spot_json_put_real(j, key, *real); break;
     case SETTING_NAME:   spot_json_put_text(j, key, s->names[*i]); break;
-    case SETTING_TEXT:   spot_json_put_text(j, key, value); break;
+    case SETTING_TEXT:   spot_json_put_text(j, key, spot_setting_word(value)); break;
     case SETTING_SEED:   spot_json_put_format(j, key, "%llu", (unsigned long long)*(const uint64_t *)value); break;
     case SETTING_SWITCH: on = *i, spot_json_bool(j, key, &on); break;
     case SETTING_RANGE:

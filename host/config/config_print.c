@@ -63,11 +63,11 @@ static void print_rows(FILE *f, const spot_setting *rows, const void *group, int
             fputc(' ', f);
             spot_setting_print(f, w.s, w.value);
         }
-        entries = w.s->kind == SETTING_LIST ? *(const int *)(const void *)(w.group + w.s->count) : 0;
+        entries = w.s->kind == SETTING_LIST ? spot_setting_entries(w.s, w.group) : 0;
         fputs(w.s->kind == SETTING_LIST && !entries ? " []\n" : "\n", f);
         if (w.s->kind == SETTING_GROUP) print_rows(f, w.s->rows, w.value, indent + 2, NULL);
         for (int e = 0; e < entries; e++) {
-            const char *entry = w.value + (size_t)e * w.s->size;
+            const char *entry = spot_setting_entry(w.s, w.value, e);
             if (w.s->inherits) print_heir(f, w.s, rows, w.group, entry, indent);
             else fprintf(f, "%*s", indent, ""), print_rows(f, w.s->rows, entry, indent + 4, "  - ");
         }

@@ -25,6 +25,7 @@ struct spot_reading {
     spot_axis       axis[SPOT_MAX_AXES];
     int             entry[SPOT_MAX_BDMS], line[SPOT_MAX_BDMS];    /* by method: its entry in the text, and the entry's line */
     const spot_config_kind *kind;
+    spot_memory **memory;            /* the config's */
 };
 
 /* A key and its value in a mapping; key is NULL if the mapping lacks it. */
@@ -44,6 +45,10 @@ __attribute__((format(printf, 3, 4)))
 #endif
 spot_status spot_refuse(spot_reading *r, int line, const char *fmt, ...);
 const char *spot_path_join(char path[SPOT_CONFIG_PATH], const char *above, const char *name);
+
+/* Memory of the config. text: a copy, in *copy. */
+spot_status spot_config_take(spot_reading *r, void **taken, size_t bytes);
+spot_status spot_config_text(spot_reading *r, const char **copy, const char *text);
 
 /* config_fill.c: fills a group of settings from a mapping; settings that the mapping lacks keep their values. */
 spot_status spot_config_fill(spot_reading *r, const spot_setting *rows, void *group, const yaml_node_t *mapping,

@@ -7,10 +7,11 @@
 
 #include <stdio.h>
 
-#include "base/setting.h"
+#include "config/yaml.h"
 #include "spotter/config.h"
 
 extern const spot_setting spot_settings[];        /* rows for spot_config */
+extern const spot_config_kind spot_sweep_kind;
 
 /* Prints the settings of a group as YAML. */
 void spot_settings_print(FILE *f, const spot_setting *rows, const void *base);

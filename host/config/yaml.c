@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "config/config_read.h"
+#include "config/settings_key.h"
 
 enum { MAX_FILE = 1 << 20, MAX_DEPTH = 32 };
 
@@ -91,6 +92,7 @@ static spot_status fill_config(spot_reading *r, void *cfg)
 {
     const yaml_node_t *root;
 
+    r->memory = cfg;               /* its first member */
     SPOT_TRY(check_root(r, &root));
     SPOT_TRY(spot_config_fill(r, r->kind->rows, cfg, root, ""));
     return r->kind->check ? r->kind->check(r, cfg, root) : SPOT_OK;
@@ -133,7 +135,36 @@ static spot_status read_document(spot_ctx *c, const spot_config_kind *k, const c
 
 spot_status spot_yaml_parse(spot_ctx *c, const spot_config_kind *k, void *cfg, const char *text, size_t len, const char *name)
 {
-    return read_document(c, k, text, len, name, fill_config, cfg);
+    spot_config_reset(k, cfg);
+    SPOT_TRY(read_document(c, k, text, len, name, fill_config, cfg));
+    return k->complete ? k->complete(c, cfg) : SPOT_OK;
+}
+
+/* ---- the kind ---- */
+
+void spot_config_reset(const spot_config_kind *k, void *cfg)
+{
+    memset(cfg, 0, k->size);
+    spot_settings_defaults(k->rows, cfg);
+}
+
+spot_key spot_config_key(const spot_config_kind *k, const void *cfg)
+{
+    const spot_key_rule rule = { .affects = k->key, .newer = SPOT_NEWER_THAN_RUNS, .blanks = true };
+
+    return spot_settings_key(spot_key_of("settings", 8), k->rows, cfg, "", 0, &rule);
+}
+
+bool spot_config_is_other(char *words, size_t size, const spot_config_kind *k, const void *there, const void *here)
+{
+    return spot_settings_differ(words, size, k->rows, there, here, k->run);
+}
+
+bool spot_config_changes(const spot_config_kind *k, const void *there, const void *here)
+{
+    char words[512];
+
+    return spot_settings_differ(words, sizeof words, k->rows, there, here, SPOT_AFFECTS_ALL);
 }
 
 /* ---- the file ---- */
@@ -172,6 +203,7 @@ spot_status spot_yaml_load(spot_ctx *c, const spot_config_kind *k, void *cfg, co
     size_t n;
     spot_status s = spot_yaml_text(c, &text, &n, path);
 
+    spot_config_reset(k, cfg);
     if (s == SPOT_OK) s = spot_yaml_parse(c, k, cfg, text, n, path);
     free(text);
     return s;

@@ -1,5 +1,4 @@
-/* yaml.h - a config of any kind: YAML text <-> a struct that a table of settings describes. config.h has the sweep's kind;
- * another study has its own table, checks and defaults. */
+/* yaml.h - a config of any kind: YAML text <-> a struct that a table of settings describes. Each study has its kind. */
 #ifndef SPOTTER_YAML_H
 #define SPOTTER_YAML_H
 
@@ -7,21 +6,37 @@
 #include <yaml.h>
 
 #include "base/setting.h"
+#include "spotter/store.h"
 
 struct spot_reading;           /* config_read.h */
 
-typedef struct {
+/* The struct of a config begins with `spot_memory *memory`, in which texts and lists lie. */
+typedef struct spot_config_kind {
     const spot_setting *rows;
+    size_t size;                           /* of the struct */
+    unsigned key, run;                     /* spot_affects: settings of which a unit's result depends; that make another run */
     const char *example, *help;            /* a config to begin from; the command that lists all settings */
-    /* Appends an entry of a list to the *filled ones, as one or several. NULL: each entry is one struct of the list. */
+    /* Appends an entry of a list, which has room for all, to the *filled ones, as one or several. NULL: each entry is one
+     * struct of the list. */
     spot_status (*fill_entry)(struct spot_reading *r, void *list, int *filled, const yaml_node_t *mapping, int entry,
                               const char *at);
     /* Checks that involve several settings, which refuse with spot_refuse. NULL: none. */
     spot_status (*check)(struct spot_reading *r, const void *cfg, const yaml_node_t *root);
+    /* What other settings decide about those that the text leaves out, after the checks. NULL: nothing. */
+    spot_status (*complete)(spot_ctx *c, void *cfg);
 } spot_config_kind;
 
-/* cfg has its defaults before. Unknown keys and wrong values are SPOT_USAGE with file, line and what is allowed; aliases, deep
- * nesting and files above 1 MB are refused. */
+void spot_config_reset(const spot_config_kind *k, void *cfg);      /* to the defaults; frees nothing */
+
+/* The hash of the settings in k->key. */
+spot_key spot_config_key(const spot_config_kind *k, const void *cfg);
+
+/* Whether two configs are of different runs: words gets the first such setting. Whether any setting differs. */
+bool spot_config_is_other(char *words, size_t size, const spot_config_kind *k, const void *there, const void *here);
+bool spot_config_changes (const spot_config_kind *k, const void *there, const void *here);
+
+/* cfg is overwritten, beginning with its defaults; the caller closes its memory, also after a failure. Unknown keys and wrong
+ * values are SPOT_USAGE with file, line and what is allowed; aliases, deep nesting and files above 1 MB are refused. */
 spot_status spot_yaml_parse(spot_ctx *c, const spot_config_kind *k, void *cfg, const char *text, size_t len, const char *name);
 spot_status spot_yaml_load (spot_ctx *c, const spot_config_kind *k, void *cfg, const char *path);
 

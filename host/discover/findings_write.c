@@ -257,16 +257,14 @@ static spot_status write_config(spot_ctx *c, const char *dir, const spot_discove
 {
     const spot_setting rows[] = { *spot_setting_find(spot_settings, "seed"), *spot_setting_find(spot_settings, "bdms"),
                                   SPOT_END };
-    spot_config *cfg = calloc(1, sizeof *cfg);
+    spot_config cfg = spot_config_defaults();
     spot_text text = { 0 };
     char share[32];
     FILE *f;
 
-    if (!cfg) return spot_fail(c, SPOT_NOMEM, "no memory to write the config");
-    *cfg = spot_config_defaults();
-    cfg->seed = o->seed[0];
-    cfg->bdms = o->bdms < SPOT_MAX_BDMS ? o->bdms : SPOT_MAX_BDMS;
-    memcpy(cfg->bdm, o->bdm, (size_t)cfg->bdms * sizeof *o->bdm);
+    SPOT_TRY(spot_config_room(c, &cfg, o->bdms < SPOT_MAX_BDMS ? o->bdms : SPOT_MAX_BDMS, 0));
+    cfg.seed = o->seed[0];
+    memcpy(cfg.bdm, o->bdm, (size_t)cfg.bdms * sizeof *o->bdm);
     f = spot_text_stream(&text);
     if (f) {
         fprintf(f, "# spotter discover --config config.yaml --seed %" PRIu64, o->seed[0]);
@@ -276,9 +274,9 @@ static spot_status write_config(spot_ctx *c, const char *dir, const spot_discove
             fprintf(f, " --level %s", spot_digits(share, o->proof->level, 1));
         if (o->proof && o->proof->chance) fprintf(f, " --chance %d", o->proof->chance);
         fputc('\n', f);
-        spot_settings_print(f, rows, cfg);
+        spot_settings_print(f, rows, &cfg);
     }
-    free(cfg);
+    spot_memory_close(&cfg.memory);
     return write_stream(c, dir, "config.yaml", f, &text);
 }
 

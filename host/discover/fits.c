@@ -189,7 +189,6 @@ spot_status spot_fits_open(spot_ctx *c, spot_fits *f, const char *dir)
     memset(f, 0, sizeof *f);
     f->config = calloc(1, sizeof *f->config);
     if (!f->config) return spot_fail(c, SPOT_NOMEM, "no memory for a config");
-    *f->config = spot_config_defaults();
     snprintf(path, sizeof path, "%s/config.yaml", dir);
     s = access(path, R_OK)
         ? spot_fail(c, SPOT_IO, "%s is no folder of findings: cannot read %s: %s", dir, path, strerror(errno))
@@ -205,6 +204,7 @@ void spot_fits_close(spot_fits *f)
     for (int i = 0; i < f->count; i++) spot_fit_close(&f->of[i].fit);
     free(f->of);
     free(f->known.class_name);
+    if (f->config) spot_memory_close(&f->config->memory);
     free(f->config);
     if (f->tree) yajl_tree_free(f->tree);
     memset(f, 0, sizeof *f);

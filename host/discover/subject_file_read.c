@@ -378,7 +378,7 @@ static spot_status get_methods(reader *r, spot_discover_options *o)
 
     SPOT_TRY(get_words(r, "methods", &name, &n));
     SPOT_TRY(SPOT_SUBJECT_TAKE(r->c, r->s, bdm, n));
-    for (int64_t i = 0; i < n; i++) snprintf(bdm[i].name, sizeof bdm[i].name, "%s", name[i]);
+    for (int64_t i = 0; i < n; i++) bdm[i].name = name[i], bdm[i].embeddings = "";
     o->bdm = bdm;
     o->bdms = (int)n;
     return SPOT_OK;

@@ -74,7 +74,7 @@ static spot_status recall_held_out(spot_ctx *c, double *p, int n, spot_examine_l
     bool found;
     size_t size;
 
-    SPOT_TRY(spot_examine_key_text(c, config, look->drawer.objects->cfg));
+    spot_key_text(config, spot_examine_key(look->drawer.objects->cfg));
     const spot_key key = key_of_held_out(look->drawer.objects, hash, config);
     SPOT_TRY(spot_store_get(c, store, key, "objects", &bytes, &size, &found));
     found = found && size == (size_t)n * sizeof *p;

@@ -26,21 +26,22 @@ static void add_point(spot_examine_search *s, int renders)
 bool spot_examine_points(spot_examine_search *s)
 {
     static const int share[] = { 10, 5, 2, 1 };
-    char *end = s->curve;
+    const char *at = s->curve;
 
     s->points = 0;
     for (int i = 0; i < 4 && !s->curve[strspn(s->curve, " ")]; i++)
         if (s->renders / share[i] > s->perturbed) add_point(s, s->renders / share[i]);
     if (s->points) return true;
     while (s->points < SPOT_MAX_EXAMINE_POINTS) {
-        const long n = strtol(end, &end, 10);
+        char *end;
+        const long n = strtol(at, &end, 10);
         if (n < 1 || n > s->renders || (s->points && n <= s->point[s->points - 1])) return false;
         s->point[s->points++] = (int)n;
-        end += strspn(end, " ");
-        if (*end != ',') break;
-        end++;
+        at = end + strspn(end, " ");
+        if (*at != ',') break;
+        at++;
     }
-    return !*end && s->point[s->points - 1] == s->renders;
+    return !*at && s->point[s->points - 1] == s->renders;
 }
 
 spot_examine_search spot_examine_search_of(const spot_examine_config *cfg, const spot_examiner_config *e)
@@ -49,25 +50,27 @@ spot_examine_search spot_examine_search_of(const spot_examine_config *cfg, const
 
     if (!e->renders && !e->points[0]) return s;
     if (e->renders) s.renders = e->renders;
-    memcpy(s.curve, e->points, sizeof s.curve);
+    s.curve = e->points;
     spot_examine_points(&s);
     return s;
 }
+
+/* A bound that may be open, with the paper's in its place. */
+static double bound(double value, double paper) { return value == SPOT_EXAMINE_OPEN ? paper : value; }
 
 /* Puts the paper's ranges where a config leaves them open. */
 static void close_ranges(spot_examine_config *cfg)
 {
     for (int i = 0; i < cfg->factors; i++) {
         spot_examine_factor *f = &cfg->factor[i];
-        if (f->least == SPOT_EXAMINE_OPEN) f->least = range[f->factor][0];
-        if (f->most == SPOT_EXAMINE_OPEN) f->most = range[f->factor][1];
+        f->least = bound(f->least, range[f->factor][0]), f->most = bound(f->most, range[f->factor][1]);
     }
     for (int m = 0; m < cfg->models; m++)
         for (int i = 0; i < cfg->model[m].limits; i++) {
             spot_examine_limit *l = &cfg->model[m].limit[i];
             const double most = range[l->factor][1], least = range[l->factor][0];
-            if (l->least == SPOT_EXAMINE_OPEN) l->least = l->absolute ? 0 : least;
-            if (l->most == SPOT_EXAMINE_OPEN) l->most = l->absolute ? fmax(fabs(least), fabs(most)) : most;
+            l->least = bound(l->least, l->absolute ? 0 : least);
+            l->most = bound(l->most, l->absolute ? fmax(fabs(least), fabs(most)) : most);
         }
 }
 
@@ -142,16 +145,11 @@ static spot_status check_budget(spot_reading *r, spot_examine_search s, const ch
 
 static spot_status check_factors(spot_reading *r, const spot_examine_config *cfg, int line)
 {
-    spot_examine_config *own = malloc(sizeof *own);
     spot_ctx quiet = { 0 };
     spot_factor_space space;
     spot_conditions fixed;
+    const spot_status s = spot_examine_space(&quiet, &space, &fixed, cfg);
 
-    if (!own) return spot_fail(r->c, SPOT_NOMEM, "no memory to check a config");
-    *own = *cfg;
-    close_ranges(own);
-    const spot_status s = spot_examine_space(&quiet, &space, &fixed, own);
-    free(own);
     return s ? spot_refuse(r, line, "factors: %s", spot_message(&quiet, s)) : SPOT_OK;
 }
 
@@ -198,11 +196,6 @@ static spot_status check_config(spot_reading *r, const void *config, const yaml_
     return SPOT_OK;
 }
 
-static const spot_config_kind kind = {
-    .rows = spot_examine_settings, .example = "configs/examine.yaml", .help = "spotter help config examine",
-    .check = check_config,
-};
-
 /* ---- what settings say together ---- */
 
 const char *spot_examine_label(const spot_examiner_config *e) { return e->name[0] ? e->name : spot_examiner_name(e->method); }
@@ -217,7 +210,8 @@ spot_status spot_examine_space(spot_ctx *c, spot_factor_space *s, spot_condition
         return SPOT_OK;
     }
     for (int i = 0; i < cfg->factors; i++)
-        r[i] = (spot_factor_range){ cfg->factor[i].factor, cfg->factor[i].least, cfg->factor[i].most };
+        r[i] = (spot_factor_range){ cfg->factor[i].factor, bound(cfg->factor[i].least, range[cfg->factor[i].factor][0]),
+                                    bound(cfg->factor[i].most, range[cfg->factor[i].factor][1]) };
     return spot_factor_space_of(c, s, fixed, r, cfg->factors);
 }
 
@@ -260,34 +254,48 @@ spot_examine_unit spot_examine_unit_of(const spot_examine_config *cfg, int unit)
                                 .model = searches / cfg->search.seeds / cfg->examiners };
 }
 
-/* ---- read, print ---- */
+/* ---- read, print, compare ---- */
+
+/* Its settings of training are not read. */
+spot_examine_model spot_examine_outside_model(const char *name)
+{
+    return (spot_examine_model){ .name = name, .weights = "", .command = "", .classes = "", .renders = 1, .batch = 2,
+                                 .epochs = 1, .width = 16, .lr = 1 };
+}
+
+spot_status spot_examine_complete(spot_ctx *c, spot_examine_config *cfg)
+{
+    close_ranges(cfg);
+    spot_examine_points(&cfg->search);
+    if (cfg->examiners) return SPOT_OK;
+    cfg->examiner = spot_memory_take(&cfg->memory, sizeof *cfg->examiner);
+    if (!cfg->examiner) return spot_fail(c, SPOT_NOMEM, "no memory for the examiners of a config");
+    cfg->examiner[cfg->examiners++] = spot_examiner_defaults(SPOT_EXAMINER_CEM);
+    return SPOT_OK;
+}
+
+static spot_status complete(spot_ctx *c, void *config) { return spot_examine_complete(c, config); }
+
+#define OF_A_SEARCH (SPOT_AFFECTS_PICTURES | SPOT_AFFECTS_MODEL | SPOT_AFFECTS_VIEW | SPOT_AFFECTS_FINDING)
+const spot_config_kind spot_examine_kind = {
+    .rows = spot_examine_settings, .size = sizeof(spot_examine_config), .key = OF_A_SEARCH, .run = OF_A_SEARCH,
+    .example = "configs/examine.yaml", .help = "spotter help config examine", .check = check_config, .complete = complete,
+};
 
 void spot_examine_defaults(spot_examine_config *cfg)
 {
-    memset(cfg, 0, sizeof *cfg);
-    spot_settings_defaults(spot_examine_settings, cfg);
+    spot_config_reset(&spot_examine_kind, cfg);
     spot_examine_points(&cfg->search);
-}
-
-static spot_status finish(spot_examine_config *cfg, spot_status s)
-{
-    if (s != SPOT_OK) return s;
-    close_ranges(cfg);
-    spot_examine_points(&cfg->search);
-    if (!cfg->examiners) cfg->examiner[cfg->examiners++] = spot_examiner_defaults(SPOT_EXAMINER_CEM);
-    return SPOT_OK;
 }
 
 spot_status spot_examine_load(spot_ctx *c, spot_examine_config *cfg, const char *path)
 {
-    spot_examine_defaults(cfg);
-    return finish(cfg, spot_yaml_load(c, &kind, cfg, path));
+    return spot_yaml_load(c, &spot_examine_kind, cfg, path);
 }
 
 spot_status spot_examine_parse(spot_ctx *c, spot_examine_config *cfg, const char *text, size_t len, const char *name)
 {
-    spot_examine_defaults(cfg);
-    return finish(cfg, spot_yaml_parse(c, &kind, cfg, text, len, name));
+    return spot_yaml_parse(c, &spot_examine_kind, cfg, text, len, name);
 }
 
 spot_status spot_examine_print(spot_ctx *c, const spot_examine_config *cfg, char **text)
@@ -297,10 +305,15 @@ spot_status spot_examine_print(spot_ctx *c, const spot_examine_config *cfg, char
 
 void spot_examine_document(FILE *f)
 {
-    spot_examine_config *cfg = malloc(sizeof *cfg);
+    spot_examine_config cfg;
 
-    if (!cfg) return;
-    spot_examine_defaults(cfg);
-    spot_yaml_document(f, spot_examine_settings, cfg);
-    free(cfg);
+    spot_examine_defaults(&cfg);
+    spot_yaml_document(f, spot_examine_settings, &cfg);
+}
+
+spot_key spot_examine_key(const spot_examine_config *cfg) { return spot_config_key(&spot_examine_kind, cfg); }
+
+bool spot_examines_differ(char *words, size_t size, const spot_examine_config *there, const spot_examine_config *here)
+{
+    return spot_config_is_other(words, size, &spot_examine_kind, there, here);
 }

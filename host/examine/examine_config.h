@@ -2,7 +2,7 @@
 #ifndef SPOTTER_EXAMINE_CONFIG_H
 #define SPOTTER_EXAMINE_CONFIG_H
 
-#include "base/setting.h"
+#include "config/yaml.h"
 #include "image/render.h"
 #include "spotter/examine.h"
 #include "spotter/store.h"
@@ -35,9 +35,8 @@ spot_examine_unit spot_examine_unit_of(const spot_examine_config *cfg, int unit)
 
 /* Hashes the settings on which a unit's result depends, and no path: data that move keep their results. The models are not part
  * of it: a result has the hash of its model. */
-spot_status spot_examine_key_text(spot_ctx *c, char key[33], const spot_examine_config *cfg);
+spot_key spot_examine_key(const spot_examine_config *cfg);
 
-/* Whether a config only adds models to that of a run, or names other paths. */
-bool spot_examine_replaces(const spot_examine_config *there, const spot_examine_config *here);
+extern const spot_config_kind spot_examine_kind;
 
 #endif

@@ -12,9 +12,12 @@ static spot_status name_classes(spot_ctx *c, spot_examine_config *cfg, const spo
     if (list->classes > SPOT_MAX_CATALOGUE_CLASSES)
         return spot_fail(c, SPOT_USAGE, "%s has %d classes; at most %d can be examined together: list them as classes of the "
                          "config", cfg->objects.catalogue, list->classes, SPOT_MAX_CATALOGUE_CLASSES);
+    cfg->cls = spot_memory_take(&cfg->memory, ((size_t)list->classes + 1) * sizeof *cfg->cls);
+    if (!cfg->cls) return spot_fail(c, SPOT_NOMEM, "no memory for the classes of a config");
     for (int k = 0; k < list->classes; k++) {
-        memset(&cfg->cls[k], 0, sizeof cfg->cls[k]);
-        memcpy(cfg->cls[k].name, list->cls[k], sizeof cfg->cls[k].name);
+        cfg->cls[k] = (spot_catalogue_class){ "", "", "", "", "", "", 0, 0 };
+        cfg->cls[k].name = spot_memory_text(&cfg->memory, list->cls[k]);
+        if (!cfg->cls[k].name) return spot_fail(c, SPOT_NOMEM, "no memory for the classes of a config");
     }
     cfg->classes = list->classes;
     return SPOT_OK;

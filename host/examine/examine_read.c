@@ -49,14 +49,14 @@ spot_status spot_examine_collect(spot_ctx *c, const spot_study *y, spot_examine_
     *r = (spot_examine_results){ 0 };
     snprintf(path, sizeof path, "%s/config.yaml", dir);
     if (access(path, F_OK)) return spot_fail(c, SPOT_IO, "%s is no run directory: it has no config.yaml", dir);
-    r->cfg = malloc(sizeof *r->cfg);
+    r->cfg = calloc(1, sizeof *r->cfg);
     if (!r->cfg) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", path);
     SPOT_TRY(spot_examine_load(c, r->cfg, path));
     r->units = spot_examine_units(r->cfg);
     r->objects = spot_examine_objects_of_a_model(r->cfg);
     if (!r->units) return spot_fail(c, SPOT_INPUT, "%s names no models or no classes", path);
     SPOT_TRY(spot_examine_space(c, &r->space, &fixed, r->cfg));
-    SPOT_TRY(spot_examine_key_text(c, key, r->cfg));
+    spot_key_text(key, spot_examine_key(r->cfg));
     r->unit = calloc((size_t)r->units, sizeof *r->unit);
     if (!r->unit) return spot_fail(c, SPOT_NOMEM, "no memory for the results of %d searches", r->units);
     for (int u = 0; u < r->units; u++) SPOT_TRY(read_unit(c, y, r, dir, key, u));
@@ -65,6 +65,7 @@ spot_status spot_examine_collect(spot_ctx *c, const spot_study *y, spot_examine_
 
 void spot_examine_close(spot_examine_results *r)
 {
+    if (r->cfg) spot_memory_close(&r->cfg->memory);
     free(r->unit), free(r->summary), free(r->cfg);
     *r = (spot_examine_results){ 0 };
 }

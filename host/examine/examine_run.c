@@ -23,7 +23,9 @@ typedef struct {
     spot_ctx *c;
     spot_work work;
     spot_store store;
-    spot_examine_config *cfg;                  /* a copy: with the classes of the catalogue, and the one model of a function */
+    spot_examine_config *cfg;                  /* a copy: with the classes of the catalogue, and the one model of a function: */
+    spot_examine_model function;
+    bool owns_memory;                          /* the copy's; else it is the caller's */
     const spot_examine_options *options;
     spot_examine_objects_list objects;
     spot_examine_backgrounds pictures;
@@ -290,7 +292,7 @@ static spot_status open_run(spot_ctx *c, run *v)
     SPOT_TRY(check_models(c, v));
     SPOT_TRY(spot_examine_space(c, &v->space, &v->fixed, v->cfg));
     SPOT_TRY(spot_examine_objects_open(c, &v->objects, v->cfg));
-    SPOT_TRY(spot_examine_key_text(c, v->work.key, v->cfg));
+    spot_key_text(v->work.key, spot_examine_key(v->cfg));
     v->work.units = spot_examine_units(v->cfg);
     SPOT_TRY(spot_work_check(c, &v->work));
     SPOT_TRY(spot_examine_backgrounds_open(c, &v->pictures, v->cfg));
@@ -309,21 +311,18 @@ static void close_run(spot_ctx *c, run *v)
     spot_examine_objects_close(c, &v->objects);
     spot_examine_backgrounds_close(&v->pictures);
     spot_work_close(&v->work);
+    if (v->owns_memory) spot_memory_close(&v->cfg->memory);
     free(v->subject), free(v->why), free(v->cfg);
     free(v);
 }
 
 /* A function is the one model of its run. */
-static void set_function(spot_examine_config *cfg)
+static void set_function(spot_examine_config *cfg, spot_examine_model *m)
 {
-    spot_examine_model m = { .name = "model", .renders = 1, .batch = 2, .epochs = 1, .width = 16, .lr = 1 };
-
-    if (cfg->models) {
-        memcpy(m.name, cfg->model[0].name, sizeof m.name);
-        memcpy(m.classes, cfg->model[0].classes, sizeof m.classes);
-    }
-    snprintf(m.command, sizeof m.command, "a function");
-    cfg->model[0] = m;
+    *m = spot_examine_outside_model(cfg->models ? cfg->model[0].name : "model");
+    if (cfg->models) m->classes = cfg->model[0].classes;
+    m->command = "a function";
+    cfg->model = m;
     cfg->models = 1;
 }
 
@@ -338,8 +337,9 @@ spot_status spot_examine_run(spot_ctx *c, const spot_examine_config *cfg, const 
     if (v) v->cfg = malloc(sizeof *v->cfg);
     if (!v || !v->cfg) return free(v), spot_fail(c, SPOT_NOMEM, "no memory for a run");
     *v->cfg = *cfg;
+    v->owns_memory = !cfg->memory;
     v->open = -1, v->c = c, v->options = o;
-    if (o->function) set_function(v->cfg);
+    if (o->function) set_function(v->cfg, &v->function);
     v->work = (spot_work){ .study = &spot_examine_study, .dir = o->out, .config = v->cfg, .shard = o->shard,
                           .shards = o->shards,
                            .seconds = o->seconds, .starts = o->starts, .since = since, .user = v, .holds = result_holds,

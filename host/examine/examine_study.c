@@ -1,6 +1,4 @@
 /* examine_study.c - the examination as a study (work.h): functions for its results and its config. */
-#include <stdlib.h>
-
 #include "examine/examine_result.h"
 #include "examine/examine_study.h"
 #include "examine/failure_parts.h"
@@ -19,23 +17,6 @@ static bool result_file(char *path, size_t size, const char *dir, const void *re
 
 static void close_result(void *result) { *(spot_examine_result *)result = (spot_examine_result){ 0 }; }
 
-static spot_status load_config(spot_ctx *c, void **config, const char *path)
-{
-    *config = malloc(sizeof(spot_examine_config));
-    if (!*config) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", path);
-    return spot_examine_load(c, *config, path);
-}
-
-static spot_status print_config(spot_ctx *c, const void *config, char **text) { return spot_examine_print(c, config, text); }
-
-static spot_status config_key(spot_ctx *c, char key[33], const void *config) { return spot_examine_key_text(c, key, config); }
-
-static bool configs_differ(char *words, size_t size, const void *there, const void *here)
-{
-    return spot_examines_differ(words, size, there, here);
-}
-
-static bool config_replaces(const void *there, const void *here) { return spot_examine_replaces(there, here); }
 static int  count_units(const void *config) { return spot_examine_units(config); }
 
 static spot_status derive(spot_ctx *c, const char *dir, const char *key)
@@ -47,8 +28,7 @@ const spot_study spot_examine_study = {
     .name = "examine", .unit = "search", .units = "searches", .prefix = "unit", .numbers = SPOT_EXAMINE_NUMBERS,
     .result = sizeof(spot_examine_result), .describe = spot_examine_result_describe, .close = close_result,
     .file = result_file,
-    .config_load = load_config, .config_print = print_config, .config_key = config_key, .config_differs = configs_differ,
-    .config_replaces = config_replaces, .config_units = count_units,
+    .config = &spot_examine_kind, .units_of = count_units,
     .made = { "examine.json", "examine.csv", "failures.json" }, .derive = derive,
 };
 

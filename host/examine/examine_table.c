@@ -3,8 +3,7 @@
 #include "examine/examiners.h"
 #include "spotter/model.h"
 
-#define TEXT(type, field, text_, help) \
-    SPOT_ROW(#field, TEXT, type, field, help, .hi = sizeof(((type *)0)->field), .text = text_)
+#define TEXT(type, field, most, text_, ...) SPOT_ROW(#field, TEXT, type, field, __VA_ARGS__, .hi = most, .text = text_)
 
 #define X(NAME, name, symbol, unit, least, most, turns) #name,
 static const char *const factor_names[] = { SPOT_FACTOR_TABLE(X) NULL };
@@ -12,8 +11,9 @@ static const char *const factor_names[] = { SPOT_FACTOR_TABLE(X) NULL };
 
 static const spot_setting objects[] = {
 #define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_examine_objects, field, help, __VA_ARGS__)
-    TEXT(spot_examine_objects, catalogue, "", "3-D models: a folder CLASS/model.obj, a folder or archive of Sweet Home 3D, or "
-         "ShapeNet's folder"),
+    TEXT(spot_examine_objects, catalogue, 512, "",
+         "3-D models: a folder CLASS/model.obj, a folder or archive of Sweet Home 3D, or "
+         "ShapeNet's folder", .affects = SPOT_AFFECTS_PATH),
     S("choice",    NAME, choice,    "objects that are examined: of each class the held-out ones to which the model gives the "
       "greatest p, the first held-out ones, or the first ones that the networks learned",
       SPOT_ONE_OF("best", "first", "trained")),
@@ -27,13 +27,14 @@ static const spot_setting objects[] = {
 };
 
 static const spot_setting class[] = {
-    TEXT(spot_catalogue_class, name, "", "name of the class; without any rule it takes the models whose class in the catalogue "
+    TEXT(spot_catalogue_class, name, 64, "",
+         "name of the class; without any rule it takes the models whose class in the catalogue "
          "has this name"),
-    TEXT(spot_catalogue_class, category, "", "category in the catalogue"),
-    TEXT(spot_catalogue_class, words, "", "words, \"chair stool\"; one of them is in the model's name"),
-    TEXT(spot_catalogue_class, last, "", "words; one of them is the last one of the name"),
-    TEXT(spot_catalogue_class, starts, "", "start of the name"),
-    TEXT(spot_catalogue_class, without, "", "words that the name does not have"),
+    TEXT(spot_catalogue_class, category, 64, "", "category in the catalogue"),
+    TEXT(spot_catalogue_class, words, 256, "", "words, \"chair stool\"; one of them is in the model's name"),
+    TEXT(spot_catalogue_class, last, 256, "", "words; one of them is the last one of the name"),
+    TEXT(spot_catalogue_class, starts, 64, "", "start of the name"),
+    TEXT(spot_catalogue_class, without, 256, "", "words that the name does not have"),
     SPOT_ROW("door",  SWITCH, spot_catalogue_class, door,  "doors and windows alone", SPOT_SWITCH),
     SPOT_ROW("leave", SWITCH, spot_catalogue_class, leave, "whether such models are left out", SPOT_SWITCH),
     SPOT_END
@@ -56,7 +57,8 @@ static const spot_setting render[] = {
     S("falloff_distance", REAL, falloff_distance, "distance at which the lamp's light is halved, in diagonals",
       SPOT_IN(0.0001, 1000000), SPOT_DEF(25)),
     S("background", REAL, background, "light of a grey background, 0 to 1", SPOT_IN(0, 1), SPOT_DEF(0.2)),
-    TEXT(spot_examine_render, pictures, "", "folder of background pictures, one for each object in turn; \"\": the grey"),
+    TEXT(spot_examine_render, pictures, 512, "", "folder of background pictures, one for each object in turn; \"\": the grey",
+         .affects = SPOT_AFFECTS_PATH),
 #undef S
     SPOT_END
 };
@@ -65,7 +67,7 @@ static const spot_setting search[] = {
 #define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_examine_search, field, help, __VA_ARGS__)
     S("renders",   INT,  renders,   "renders of an object in a search, all", SPOT_IN(1, 10000000), SPOT_DEF(1000)),
     SPOT_ROW("points", TEXT, spot_examine_search, curve, "renders at which numbers are written, \"50, 100, 200\"; \"\": a "
-             "tenth, a fifth, a half and all", .hi = sizeof(((spot_examine_search *)0)->curve)),
+             "tenth, a fifth, a half and all", .hi = 160),
     S("window",    INT,  window,    "last renders of the mean p", SPOT_IN(1, 1000000), SPOT_DEF(32)),
     S("seeds",     INT,  seeds,     "searches by each examiner, with different seeds", SPOT_IN(1, 1000), SPOT_DEF(3)),
     S("seed",      SEED, seed,      "seed of the first; the next ones count up", SPOT_DEF(1)),
@@ -75,7 +77,8 @@ static const spot_setting search[] = {
       SPOT_IN(0, 1), SPOT_DEF(0.02)),
     S("perturbed", INT,  perturbed, "renders that test a weakness, at each point of the curve; they count as spent; 0: no test",
       SPOT_IN(0, 100000), SPOT_DEF(32)),
-    S("fails",     REAL, fails,     "p below which a render is a failure", SPOT_IN(0, 1), SPOT_DEF(0.1)),
+    S("fails",     REAL, fails,     "p below which a render is a failure", SPOT_IN(0, 1), SPOT_DEF(0.1),
+      .affects = SPOT_AFFECTS_JUDGING),
 #undef S
     SPOT_END
 };
@@ -126,11 +129,16 @@ static const spot_setting limit[] = {
 
 static const spot_setting model[] = {
 #define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_examine_model, field, help, __VA_ARGS__)
-    TEXT(spot_examine_model, name, "", "name of the model: letters, digits, \".\", \"-\", \"_\" for one that is trained here"),
-    TEXT(spot_examine_model, weights, "", "network in .safetensors with torchvision's names; without it and without a command "
-         "one is trained here"),
-    TEXT(spot_examine_model, command, "", "program that reads pictures and writes logits (include/spotter/predictor.h)"),
-    TEXT(spot_examine_model, classes, "", "text with the class of each output, a line each; by default all classes in order"),
+    TEXT(spot_examine_model, name, 64, "",
+         "name of the model: letters, digits, \".\", \"-\", \"_\" for one that is trained here"),
+    TEXT(spot_examine_model, weights, 512, "",
+         "network in .safetensors with torchvision's names; without it and without a command "
+         "one is trained here", .affects = SPOT_AFFECTS_PATH),
+    TEXT(spot_examine_model, command, 512, "", "program that reads pictures and writes logits (include/spotter/predictor.h)",
+         .affects = SPOT_AFFECTS_PATH),
+    TEXT(spot_examine_model, classes, 512, "",
+         "text with the class of each output, a line each; by default all classes in order",
+         .affects = SPOT_AFFECTS_PATH),
     S("arch",      NAME, arch,      "network that is trained", SPOT_ONE_OF("resnet18", "resnet34", "alexnet")),
     S("width",     INT,  width,     "channels of the first stage", SPOT_IN(16, 256), .unit = 16, SPOT_DEF(16)),
     S("batch",     INT,  batch,     "renders of a training step", SPOT_IN(2, 4096), SPOT_DEF(64)),
@@ -157,23 +165,29 @@ static const spot_setting model[] = {
 
 const spot_setting spot_examine_settings[] = {
 #define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_examine_config, field, help, __VA_ARGS__)
-#define LIST(name, field, number, most, table, help) \
-    SPOT_ROW(name, LIST, spot_examine_config, field, help, SPOT_IN(0, most), .rows = table, \
-             .size = sizeof(((spot_examine_config *)0)->field[0]), .count = offsetof(spot_examine_config, number))
-    S("study",   NAME,  study,   "kind of experiment", SPOT_ONE_OF("examine")),
-    S("objects", GROUP, objects, "3-D objects", .rows = objects),
+#define LIST(name, field, number, most, table, ...) \
+    SPOT_ROW(name, LIST, spot_examine_config, field, __VA_ARGS__, SPOT_IN(0, most), .rows = table, \
+             .size = sizeof(*((spot_examine_config *)0)->field), .count = offsetof(spot_examine_config, number))
+    S("study",   NAME,  study,   "kind of experiment", SPOT_ONE_OF("examine"), .affects = SPOT_AFFECTS_PICTURES),
+    S("objects", GROUP, objects, "3-D objects", .rows = objects, .affects = SPOT_AFFECTS_PICTURES),
     LIST("classes", cls, classes, SPOT_MAX_CATALOGUE_CLASSES, class,
-         "classes, as rules on the catalogue's models; a model is of the first class that it fits; none: the catalogue's"),
-    S("render",  GROUP, render,  "renderer", .rows = render),
-    S("search",  GROUP, search,  "searches for conditions under which a model fails", .rows = search),
-    S("valid",   GROUP, valid,   "renders on which a person could still name the object", .rows = valid),
-    S("maps",    GROUP, maps,    "renders that show where a model fails, beside the searches", .rows = maps),
+         "classes, as rules on the catalogue's models; a model is of the first class that it fits; none: the catalogue's",
+         .affects = SPOT_AFFECTS_PICTURES),
+    S("render",  GROUP, render,  "renderer", .rows = render, .affects = SPOT_AFFECTS_PICTURES),
+    S("search",  GROUP, search,  "searches for conditions under which a model fails", .rows = search,
+      .affects = SPOT_AFFECTS_FINDING),
+    S("valid",   GROUP, valid,   "renders on which a person could still name the object", .rows = valid,
+      .affects = SPOT_AFFECTS_FINDING),
+    S("maps",    GROUP, maps,    "renders that show where a model fails, beside the searches", .rows = maps,
+      .affects = SPOT_AFFECTS_FINDING),
     LIST("factors", factor, factors, SPOT_FACTORS, factor,
          "factors that a search changes, in the order in which `rl` draws them; others are drawn once for an object; none: the "
-         "paper's nine"),
-    LIST("models",    model,    models,    SPOT_MAX_EXAMINED_MODELS, model, "classifiers that are examined"),
+         "paper's nine", .affects = SPOT_AFFECTS_FINDING),
+    LIST("models",    model,    models,    SPOT_MAX_EXAMINED_MODELS, model, "classifiers that are examined",
+      .affects = SPOT_AFFECTS_MODEL, .grows = true),
     LIST("examiners", examiner, examiners, SPOT_MAX_EXAMINERS, spot_examiner_settings,
-         "searches that are compared: a method and its settings, such as {method: cem, generation: 20}; none: cem"),
+         "searches that are compared: a method and its settings, such as {method: cem, generation: 20}; none: cem",
+         .affects = SPOT_AFFECTS_FINDING),
 #undef LIST
 #undef S
     SPOT_END

@@ -30,9 +30,9 @@ const spot_setting spot_examiner_settings[] = {
       SPOT_DEF(SPOT_EXAMINER_CEM)),
     S("name",   TEXT, name,   "label in tables; \"\": the method's name", .hi = 64),
     S("renders", INT, renders, "renders of an object in a search by this examiner, all; 0: search.renders",
-      SPOT_IN(0, 10000000), .newer = true),
+      SPOT_IN(0, 10000000), .newer = SPOT_NEWER),
     S("points", TEXT, points, "renders at which numbers of this examiner are written; \"\": search.points, or with its own "
-      "renders a tenth, a fifth, a half and all", .hi = sizeof(((spot_examiner_config *)0)->points), .newer = true),
+      "renders a tenth, a fifth, a half and all", .hi = 160, .newer = SPOT_NEWER),
     { .kind = SETTING_PART, .of = spot_examiner_settings, .part = settings_of },
 #undef S
     SPOT_END

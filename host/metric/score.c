@@ -225,9 +225,9 @@ const spot_setting spot_metric_settings[] = {
     S("lambda_r", REAL, lambda_r, "recall from which a blindspot is found", SPOT_IN(1e-9, 1), SPOT_DEF(0.8)),
     S("top",      INT,  top,      "number of hypotheses looked at", SPOT_IN(1, SPOT_MAX_HYPOTHESES), SPOT_DEF(10)),
     S("repair",   SWITCH, repair, "worst-group accuracy after the last layer was fitted again with the groups found; takes a "
-      "look at the negatives", SPOT_SWITCH, .newer = true),
+      "look at the negatives", SPOT_SWITCH, .newer = SPOT_NEWER),
     S("neighbours", INT, neighbours, "nearest neighbours of a row, on whose graph coherence is measured; 0: it is not",
-      SPOT_IN(0, 1000), SPOT_DEF(10), .newer = true),
+      SPOT_IN(0, 1000), SPOT_DEF(10), .newer = SPOT_NEWER),
 #undef S
     SPOT_END
 };

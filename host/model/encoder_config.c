@@ -9,8 +9,10 @@ static const char *const shapes[] = { "vit-b-32", "other", NULL };
 
 const spot_setting spot_encoder_settings[] = {
 #define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_encoder_config, field, help, __VA_ARGS__)
-    S("weights", TEXT, weights, "CLIP's .safetensors file, with the names of Hugging Face, OpenAI or open_clip", .hi = 256),
-    S("config",  TEXT, config,  "CLIP's config.json or open_clip_config.json; \"\": the one beside the weights", .hi = 256),
+    S("weights", TEXT, weights, "CLIP's .safetensors file, with the names of Hugging Face, OpenAI or open_clip", .hi = 256,
+      .affects = SPOT_AFFECTS_PATH),
+    S("config",  TEXT, config,  "CLIP's config.json or open_clip_config.json; \"\": the one beside the weights", .hi = 256,
+      .affects = SPOT_AFFECTS_PATH),
     S("shape",   NAME, shape,   "shape of the tower for pictures: the paper's ViT-B/32, or another one, which gets rows of "
       "its own in the paper's tables", .names = shapes, SPOT_DEF(SPOT_ENCODER_VIT_B_32)),
 #undef S

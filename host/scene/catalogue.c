@@ -111,22 +111,24 @@ static bool has_word(const char *name, const char *list, bool last)
     return found;
 }
 
+static bool is_set(const char *rule) { return rule && *rule; }
+
 static bool has_rules(const spot_catalogue_class *r)
 {
-    return *r->category || *r->words || *r->last || *r->starts || *r->without || r->door;
+    return is_set(r->category) || is_set(r->words) || is_set(r->last) || is_set(r->starts) || is_set(r->without) || r->door;
 }
 
 static bool fits(const spot_catalogue_class *r, const spot_catalogue_entry *e)
 {
-    const bool by_end = *r->last || *r->starts;
+    const bool by_end = is_set(r->last) || is_set(r->starts);
 
     if (!has_rules(r)) return !strcmp(r->name, e->category);
-    if (*r->category && strcmp(r->category, e->category)) return false;
+    if (is_set(r->category) && strcmp(r->category, e->category)) return false;
     if (r->door && !e->door) return false;
-    if (*r->words && !has_word(e->name, r->words, false)) return false;
-    if (by_end && !(*r->last && has_word(e->name, r->last, true))
-        && !(*r->starts && !strncasecmp(e->name, r->starts, strlen(r->starts)))) return false;
-    return !*r->without || !has_word(e->name, r->without, false);
+    if (is_set(r->words) && !has_word(e->name, r->words, false)) return false;
+    if (by_end && !(is_set(r->last) && has_word(e->name, r->last, true))
+        && !(is_set(r->starts) && !strncasecmp(e->name, r->starts, strlen(r->starts)))) return false;
+    return !is_set(r->without) || !has_word(e->name, r->without, false);
 }
 
 static int number_of_class(spot_catalogue *k, const char *name)

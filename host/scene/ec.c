@@ -24,7 +24,7 @@ static const char *const induce_names[] = { "flip", "leave_out", "correlate", "r
 const spot_setting spot_scene_settings[] = {
 #define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_scene_config, field, help, __VA_ARGS__)
     S("size",         INT,   size,         "pixels a side; the geometry scales with them (the authors use 224)",
-      SPOT_IN(SPOT_MIN_SIZE, SPOT_MAX_SIZE), SPOT_DEF(224)),
+      SPOT_IN(SPOT_MIN_SIZE, SPOT_MAX_SIZE), SPOT_DEF(224), .affects = SPOT_AFFECTS_PICTURES | SPOT_AFFECTS_BASE),
     S("rollable",     RANGE, rollable,     "number of attributes that vary in an EC, presences included",
       SPOT_IN(1, SPOT_MAX_TRIPLETS - 1), SPOT_DEF(6, 8)),
     S("extra_layers", RANGE, extra_layers, "number of object layers besides the square", SPOT_IN(1, SPOT_EXTRAS),
@@ -40,19 +40,20 @@ const spot_setting spot_scene_settings[] = {
       "whether every blindspot has a square: forced (the authors' code), or free (the paper)",
       SPOT_ONE_OF("forced", "free"), SPOT_DEF(SPOT_SQUARE_FORCED)),
     S("text_alternative", NAME, text_alternative, "size of \"small\" text: larger (the authors' code), or smaller (the paper)",
-      SPOT_ONE_OF("larger", "smaller"), SPOT_DEF(SPOT_TEXT_LARGER)),
+      SPOT_ONE_OF("larger", "smaller"), SPOT_DEF(SPOT_TEXT_LARGER), .affects = SPOT_AFFECTS_PICTURES | SPOT_AFFECTS_BASE),
     S("jpeg_quality", INT,   jpeg_quality, "JPEG quality of the images (75: the authors' files); 0: lossless images",
-      SPOT_IN(0, 100)),
+      SPOT_IN(0, 100), .affects = SPOT_AFFECTS_PICTURES | SPOT_AFFECTS_BASE),
     S("flip",         REAL,  flip,         "chance that a blindspot's label is flipped in train and val", SPOT_IN(0, 1),
       SPOT_DEF(1)),
     S("induce",       NAME,  induce,
       "how a blindspot is planted: its labels are flipped, training leaves it out (appendix B), an attribute correlates with "
-      "the label, or it is rare in train and val", .names = induce_names, SPOT_DEF(SPOT_FLIP_LABELS)),
+      "the label, or it is rare in train and val", .names = induce_names, SPOT_DEF(SPOT_FLIP_LABELS),
+      .affects = SPOT_AFFECTS_PICTURES, .newer = SPOT_NEWER_THAN_VALUES),
     S("correlation",  REAL,  correlation,  "correlation of an attribute with the label in train and val (induce: correlate)",
-      SPOT_IN(0, 1), SPOT_DEF(0.9), .newer = true),
+      SPOT_IN(0, 1), SPOT_DEF(0.9), .newer = SPOT_NEWER),
     S("rare",         REAL,  rare,
       "share of a blindspot's images that train and val keep (induce: rare); 0: none, as leave_out", SPOT_IN(0, 1),
-      SPOT_DEF(0.1), .newer = true),
+      SPOT_DEF(0.1), .newer = SPOT_NEWER),
 #undef S
     SPOT_END
 };

@@ -13,8 +13,9 @@
 /* 0.09595 and 0.36163 of COCO's 123,287 pictures are the paper's 11,829 and 44,584; 66,874 remain. */
 const spot_setting spot_photos_settings[] = {
 #define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_photos_config, field, help, __VA_ARGS__)
-    S("coco",    TEXT, coco,    "annotation files in COCO's format, ':' between them", .hi = 512),
-    S("images",  TEXT, images,  "folder of all pictures, or one folder per annotation file, ':' between them", .hi = 512),
+    S("coco",    TEXT, coco,    "annotation files in COCO's format, ':' between them", .hi = 512, .affects = SPOT_AFFECTS_PATH),
+    S("images",  TEXT, images,  "folder of all pictures, or one folder per annotation file, ':' between them", .hi = 512,
+      .affects = SPOT_AFFECTS_PATH),
     S("tasks",   TEXT, tasks,   "super-categories, ',' between them; a task asks whether a picture shows one of its objects",
       .hi = 256, .text = "animal, vehicle, furniture"),
     S("against", TEXT, against, "super-category that the negatives show; \"\": any but the task's own", .hi = 64),
@@ -33,7 +34,7 @@ const spot_setting spot_photos_settings[] = {
       .hi = 1024),
     S("induced_from", TEXT, induced_from,
       "run directory of a sweep of pool: singles, whose learned categories are taken; ecs is then at most those of the pool",
-      .hi = 512, .newer = true),
+      .hi = 512, .newer = SPOT_NEWER),
     S("pair_least", INT, pair_least,
       "fewest training pictures with, and without, a second category that may define a blindspot", SPOT_IN(1, 1e9),
       SPOT_DEF(100)),
@@ -71,6 +72,16 @@ int spot_cut(char *text, char at, char **part, int most)
     return n;
 }
 
+/* spot_cut of a copy of the text. */
+static spot_status cut_copy(spot_ctx *c, spot_photos *p, int *n, const char *text, char at, char **part, int most)
+{
+    char *copy = spot_memory_take(&p->lists, strlen(text) + 1);
+
+    if (!copy) return spot_fail(c, SPOT_NOMEM, "no memory for the lists of data");
+    *n = spot_cut(strcpy(copy, text), at, part, most);
+    return SPOT_OK;
+}
+
 /* ---- the files ---- */
 
 static spot_status same_categories(spot_ctx *c, const spot_photos *p, int f, char *const name[])
@@ -88,9 +99,10 @@ static spot_status same_categories(spot_ctx *c, const spot_photos *p, int f, cha
 static spot_status read_files(spot_ctx *c, spot_photos *p)
 {
     char *name[SPOT_MAX_ANNOTATIONS], *folder[SPOT_MAX_ANNOTATIONS];
-    int folders = spot_cut(p->cfg.images, ':', folder, SPOT_MAX_ANNOTATIONS);
+    int folders = 0;
 
-    p->files = spot_cut(p->cfg.coco, ':', name, SPOT_MAX_ANNOTATIONS);
+    SPOT_TRY(cut_copy(c, p, &folders, p->cfg.images, ':', folder, SPOT_MAX_ANNOTATIONS));
+    SPOT_TRY(cut_copy(c, p, &p->files, p->cfg.coco, ':', name, SPOT_MAX_ANNOTATIONS));
     if (p->files < 1) return spot_fail(c, SPOT_USAGE, "data.coco names no file or more than %d", SPOT_MAX_ANNOTATIONS);
     if (folders != 1 && folders != p->files)
         return spot_fail(c, SPOT_USAGE, "data.images names %d folders for %d files of data.coco; name one, or one for each",
@@ -181,7 +193,7 @@ static spot_status name_tasks(spot_ctx *c, spot_photos *p)
 {
     char *name[SPOT_MAX_TASKS];
 
-    p->tasks = spot_cut(p->cfg.tasks, ',', name, SPOT_MAX_TASKS);
+    SPOT_TRY(cut_copy(c, p, &p->tasks, p->cfg.tasks, ',', name, SPOT_MAX_TASKS));
     if (p->tasks < 1) return spot_fail(c, SPOT_USAGE, "data.tasks names no super-category or more than %d", SPOT_MAX_TASKS);
     for (int t = 0; t < p->tasks; t++) {
         p->task[t].name = name[t];
@@ -303,8 +315,9 @@ static spot_status list_tasks(spot_ctx *c, spot_photos *p, const listing *l)
 static spot_status mark_induced(spot_ctx *c, spot_photos *p)
 {
     char *name[256];
-    int n = spot_cut(p->cfg.induced, ',', name, 256);
+    int n = 0;
 
+    SPOT_TRY(cut_copy(c, p, &n, p->cfg.induced, ',', name, 256));
     if (n < 0) return spot_fail(c, SPOT_USAGE, "data.induced names more than 256 categories");
     memset(p->induced, !n, (size_t)p->categories);
     for (int i = 0; i < n; i++) {
@@ -366,6 +379,7 @@ void spot_photos_close(spot_photos *p)
     free(p->checksum);
     spot_arena_close(&p->resident.arena);
     spot_arena_close(&p->arena);
+    spot_memory_close(&p->lists);
     free(p);
 }
 

@@ -33,7 +33,8 @@ typedef struct {
 } spot_resident;
 
 struct spot_photos {
-    spot_photos_config cfg;        /* its lists are split into words; the pointers below point to them */
+    spot_photos_config cfg;
+    spot_memory *lists;            /* copies of its lists, split into words; the pointers below point to them */
     uint64_t   seed;
     int        files;
     spot_coco  coco[SPOT_MAX_ANNOTATIONS];

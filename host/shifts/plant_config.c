@@ -19,6 +19,21 @@ static int model_called(const spot_shifts_config *cfg, const char *name)
     return -1;
 }
 
+static spot_status keep_text(spot_ctx *c, spot_shifts_config *cfg, const char **to, const char *text)
+{
+    *to = spot_memory_text(&cfg->memory, text);
+    return *to ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for the models of a config");
+}
+
+/* A config's text takes 511 bytes. */
+static spot_status set_path(spot_ctx *c, spot_shifts_config *cfg, const char **to, const char *dir, const char *name)
+{
+    char path[512];
+
+    if (snprintf(path, sizeof path, "%s%s", dir, name) < (int)sizeof path) return keep_text(c, cfg, to, path);
+    return spot_fail(c, SPOT_USAGE, "the path %.60s... is too long", dir);
+}
+
 /* A model that the config has already, as that of a finished run, keeps its place. */
 static spot_status fill_model(spot_ctx *c, spot_shifts_config *cfg, const char *dir, int k)
 {
@@ -30,14 +45,11 @@ static spot_status fill_model(spot_ctx *c, spot_shifts_config *cfg, const char *
     if (at < 0 && cfg->models == SPOT_MAX_SHIFT_MODELS)
         return spot_fail(c, SPOT_USAGE, "the planted models and those of the config are more than %d", SPOT_MAX_SHIFT_MODELS);
     m = &cfg->model[at < 0 ? cfg->models++ : at];
-    memset(m, 0, sizeof *m);
+    *m = (spot_shift_model){ .predictions = "", .crop = cfg->plant.size };
     spot_plant_model_path(path, dir, &r);
-    snprintf(m->name, sizeof m->name, "%s", r.name);
-    if (snprintf(m->weights, sizeof m->weights, "%s", path) >= (int)sizeof m->weights
-        || snprintf(m->classes, sizeof m->classes, "%s/classes.txt", dir) >= (int)sizeof m->classes)
-        return spot_fail(c, SPOT_USAGE, "the path %.60s... is too long", path);
-    m->crop = cfg->plant.size;
-    return SPOT_OK;
+    SPOT_TRY(keep_text(c, cfg, &m->name, r.name));
+    SPOT_TRY(set_path(c, cfg, &m->weights, path, ""));
+    return set_path(c, cfg, &m->classes, dir, "/classes.txt");
 }
 
 spot_status spot_shifts_planted(spot_ctx *c, spot_shifts_config *cfg, const char *out)
@@ -48,12 +60,14 @@ spot_status spot_shifts_planted(spot_ctx *c, spot_shifts_config *cfg, const char
     if (snprintf(dir, sizeof dir, "%s/plant", out) >= (int)sizeof dir)
         return spot_fail(c, SPOT_USAGE, "the name of the folder %.40s... is too long", out);
     SPOT_TRY(spot_shifts_plant(c, dir, &cfg->plant));
-    snprintf(cfg->data.root, sizeof cfg->data.root, "%s/pictures", dir);
-    snprintf(cfg->data.real, sizeof cfg->data.real, "%s", spot_plant_set_name(SPOT_PLANT_REAL));
-    snprintf(cfg->filter.oracle, sizeof cfg->filter.oracle, "%s/plant.csv", dir);
+    SPOT_TRY(set_path(c, cfg, &cfg->data.root, dir, "/pictures"));
+    SPOT_TRY(set_path(c, cfg, &cfg->filter.oracle, dir, "/plant.csv"));
+    cfg->data.real = spot_plant_set_name(SPOT_PLANT_REAL);
+    cfg->source = spot_memory_take(&cfg->memory, 2 * sizeof *cfg->source);
+    cfg->model = spot_memory_longer(&cfg->memory, cfg->model, sizeof *cfg->model, cfg->models, cfg->plant.models);
+    if (!cfg->source || !cfg->model) return spot_fail(c, SPOT_NOMEM, "no memory for the models of a config");
     cfg->sources = 2;
-    for (int k = 0; k < 2; k++)
-        snprintf(cfg->source[k].name, sizeof cfg->source[k].name, "%s", spot_plant_set_name((spot_plant_set)k));
+    for (int k = 0; k < 2; k++) cfg->source[k].name = spot_plant_set_name((spot_plant_set)k);
     for (int k = 0; k < cfg->plant.models; k++) SPOT_TRY(fill_model(c, cfg, dir, k));
     return SPOT_OK;
 }

@@ -2,7 +2,7 @@
 #ifndef SPOTTER_SHIFTS_CONFIG_H
 #define SPOTTER_SHIFTS_CONFIG_H
 
-#include "base/setting.h"
+#include "config/yaml.h"
 #include "spotter/shifts.h"
 #include "spotter/store.h"
 
@@ -39,11 +39,10 @@ static inline bool spot_shifts_encode(const spot_shifts_config *cfg)
 /* Hashes the settings that results of units depend on, and no path: data that move keep their results. */
 spot_key spot_shifts_key(const spot_shifts_config *cfg);
 
-/* Whether two configs are of different runs, in words; whether one only replaces the thresholds or the evaluation of the
- * other. */
-bool spot_shifts_differ  (char *words, size_t size, const spot_shifts_config *there, const spot_shifts_config *here);
-bool spot_shifts_replace(const spot_shifts_config *there, const spot_shifts_config *here);
+/* Whether two configs are of different runs, in words. Other thresholds or models, or another evaluation, make no other run. */
+bool spot_shifts_differ(char *words, size_t size, const spot_shifts_config *there, const spot_shifts_config *here);
 
 extern const spot_setting spot_shifts_settings[];
+extern const spot_config_kind spot_shifts_kind;
 
 #endif

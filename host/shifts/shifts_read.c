@@ -94,7 +94,7 @@ spot_status spot_shifts_collect(spot_ctx *c, const spot_study *y, spot_shifts_re
     *r = (spot_shifts_results){ 0 };
     snprintf(path, sizeof path, "%s/config.yaml", dir);
     if (access(path, F_OK)) return spot_fail(c, SPOT_IO, "%s is no run directory: it has no config.yaml", dir);
-    r->cfg = malloc(sizeof *r->cfg);
+    r->cfg = calloc(1, sizeof *r->cfg);
     if (!r->cfg) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", path);
     SPOT_TRY(spot_shifts_load(c, r->cfg, path));
     r->source = calloc((size_t)spot_shift_sources(r->cfg), sizeof *r->source);
@@ -111,6 +111,7 @@ void spot_shifts_close(spot_shifts_results *r)
         for (int k = 0; k < SPOT_SHIFT_SETS; k++) spot_shift_estimates_close(&r->source[s].set[k]);
         free(r->source[s].gap);
     }
+    if (r->cfg) spot_memory_close(&r->cfg->memory);
     free(r->unit), free(r->source), free(r->category), free(r->category_of), free(r->cfg);
     *r = (spot_shifts_results){ 0 };
 }

@@ -2,30 +2,35 @@
 #include <string.h>
 
 #include "config/config_read.h"
+#include "config/settings_key.h"
 #include "shifts/plant_make.h"
 #include "shifts/shifts_config.h"
 #include "spotter/encoder.h"
 
-#define TEXT(type, field, text_, help) \
-    SPOT_ROW(#field, TEXT, type, field, help, .hi = sizeof(((type *)0)->field), .text = text_)
+#define TEXT(type, field, most, text_, ...) SPOT_ROW(#field, TEXT, type, field, __VA_ARGS__, .hi = most, .text = text_)
+
+/* The folder of the real pictures is a name, or a path that may move. */
+static const char *count_real(const char *real) { return spot_shift_is_outside(real) ? "." : real; }
 
 static const spot_setting data[] = {
-    TEXT(spot_shift_data, root, "", "folder of the pictures: SHIFT/CLASS/picture, with sources SOURCE/SHIFT/CLASS/picture"),
-    TEXT(spot_shift_data, real, "real", "folder of real pictures, CLASS/picture: below root, or a path that begins with / "
-         "or ."),
-    TEXT(spot_shift_data, base, "base", "folder of the base pictures, beside those of the shifts"),
-    TEXT(spot_shift_data, names, "", "CSV with the columns folder and name: names of the classes in captions; without it, "
-         "the folders with ' ' for '_'"),
+    TEXT(spot_shift_data, root, 512, "", "folder of the pictures: SHIFT/CLASS/picture, with sources SOURCE/SHIFT/CLASS/picture",
+         .affects = SPOT_AFFECTS_PATH),
+    TEXT(spot_shift_data, real, 512, "real", "folder of real pictures, CLASS/picture: below root, or a path that begins with / "
+         "or .", .counts_as = count_real),
+    TEXT(spot_shift_data, base, 64, "base", "folder of the base pictures, beside those of the shifts"),
+    TEXT(spot_shift_data, names, 512, "", "CSV with the columns folder and name: names of the classes in captions; without it, "
+         "the folders with ' ' for '_'", .affects = SPOT_AFFECTS_PATH),
     SPOT_END
 };
 
 static const spot_setting encoder[] = {
-    TEXT(spot_shift_encoder, weights, "", "CLIP that filters, in .safetensors"),
-    TEXT(spot_shift_encoder, vocabulary, "", "file or folder of CLIP's tokenizer; by default beside the weights"),
-    TEXT(spot_shift_encoder, config, "", "CLIP's config; by default beside the weights"),
-    TEXT(spot_shift_encoder, label, "", "what the encoder is, by your word; it is compared with filter.chosen_for"),
-    TEXT(spot_shift_encoder, embeddings, "", "folder of embeddings in place of weights: files of `spotter embed` for each "
-         "folder of pictures and for the captions"),
+    TEXT(spot_shift_encoder, weights, 512, "", "CLIP that filters, in .safetensors", .affects = SPOT_AFFECTS_PATH),
+    TEXT(spot_shift_encoder, vocabulary, 512, "", "file or folder of CLIP's tokenizer; by default beside the weights",
+         .affects = SPOT_AFFECTS_PATH),
+    TEXT(spot_shift_encoder, config, 512, "", "CLIP's config; by default beside the weights", .affects = SPOT_AFFECTS_PATH),
+    TEXT(spot_shift_encoder, label, 96, "", "what the encoder is, by your word; it is compared with filter.chosen_for"),
+    TEXT(spot_shift_encoder, embeddings, 512, "", "folder of embeddings in place of weights: files of `spotter embed` for each "
+         "folder of pictures and for the captions", .affects = SPOT_AFFECTS_PATH),
     SPOT_ROW("image_heads", INT, spot_shift_encoder, image_heads, "heads of CLIP's image tower; 0: from its config",
              SPOT_IN(0, 1024)),
     SPOT_ROW("text_heads", INT, spot_shift_encoder, text_heads, "heads of CLIP's text tower; 0: from its config",
@@ -40,17 +45,18 @@ static const spot_setting filter[] = {
     SPOT_ROW("percentile", REAL, spot_shift_filter, percentile,
              "percentile of the similarities of a class's real pictures: the threshold of its class caption", SPOT_IN(0, 100),
              SPOT_DEF(20)),
-    TEXT(spot_shift_filter, chosen_for, "", "name of the encoder for which the thresholds of the shifts were chosen"),
+    TEXT(spot_shift_filter, chosen_for, 96, "", "name of the encoder for which the thresholds of the shifts were chosen",
+         .affects = SPOT_AFFECTS_PRESENTATION),
     SPOT_ROW("base", SWITCH, spot_shift_filter, base, "whether base pictures must pass the threshold of the class", SPOT_SWITCH,
              SPOT_DEF(1)),
     SPOT_ROW("style", NAME, spot_shift_filter, style,
              "class caption of style shifts: \"a <class>\" as in the paper, or \"a photo of a <class>\" as for the released "
              "masks",
              SPOT_ONE_OF("paper", "released")),
-    TEXT(spot_shift_filter, masks, "", ".npz with an array of 0 and 1 for each folder, in place of an encoder; with "
-         "sources, SOURCE/SHIFT"),
-    TEXT(spot_shift_filter, oracle, "", "CSV with the columns path and keep, or path, shift_there and object_there: which "
-         "pictures are right, for comparison"),
+    TEXT(spot_shift_filter, masks, 512, "", ".npz with an array of 0 and 1 for each folder, in place of an encoder; with "
+         "sources, SOURCE/SHIFT", .affects = SPOT_AFFECTS_PATH),
+    TEXT(spot_shift_filter, oracle, 512, "", "CSV with the columns path and keep, or path, shift_there and object_there: which "
+         "pictures are right, for comparison", .affects = SPOT_AFFECTS_PATH),
     SPOT_END
 };
 
@@ -71,31 +77,34 @@ static const spot_setting evaluation[] = {
 };
 
 static const spot_setting source[] = {
-    TEXT(spot_shift_source, name, "", "folder of the source below data.root"),
+    TEXT(spot_shift_source, name, 64, "", "folder of the source below data.root"),
     SPOT_END
 };
 
 static const spot_setting shift[] = {
-    TEXT(spot_shift, name, "", "name of the shift"),
-    TEXT(spot_shift, folder, "", "folder of its pictures; by default the name with '_' for ' '"),
-    TEXT(spot_shift, prompt, "", "prompt of the generator, for the record"),
-    TEXT(spot_shift, class_caption, "", "caption of the class, in which <class> is its name; by default \"a photo of a "
-         "<class>\", for styles as filter.style says"),
-    TEXT(spot_shift, shift_caption, "", "caption of the shift; by default \"a photo NAME\""),
-    TEXT(spot_shift, category, "other", "kind of shift, such as background or style"),
+    TEXT(spot_shift, name, 64, "", "name of the shift"),
+    TEXT(spot_shift, folder, 64, "", "folder of its pictures; by default the name with '_' for ' '"),
+    TEXT(spot_shift, prompt, 160, "", "prompt of the generator, for the record", .affects = SPOT_AFFECTS_PRESENTATION),
+    TEXT(spot_shift, class_caption, 160, "", "caption of the class, in which <class> is its name; by default \"a photo of a "
+         "<class>\", for styles as filter.style says", .affects = SPOT_AFFECTS_FINDING),
+    TEXT(spot_shift, shift_caption, 160, "", "caption of the shift; by default \"a photo NAME\"",
+         .affects = SPOT_AFFECTS_FINDING),
+    TEXT(spot_shift, category, 32, "other", "kind of shift, such as background or style", .affects = SPOT_AFFECTS_PRESENTATION),
     SPOT_ROW("threshold", REAL, spot_shift, threshold, "least similarity to the caption of the shift; -1: all pictures pass",
-             SPOT_IN(-1, 1), SPOT_DEF(-1)),
-    SPOT_ROW("style", SWITCH, spot_shift, style, "whether the pictures are no photos", SPOT_SWITCH),
+             SPOT_IN(-1, 1), SPOT_DEF(-1), .affects = SPOT_AFFECTS_FINDING),
+    SPOT_ROW("style", SWITCH, spot_shift, style, "whether the pictures are no photos", SPOT_SWITCH,
+             .affects = SPOT_AFFECTS_FINDING),
     SPOT_END
 };
 
 static const spot_setting model[] = {
-    TEXT(spot_shift_model, name, "", "name of the model"),
-    TEXT(spot_shift_model, predictions, "", "CSV with the columns path (below data.root) and predicted (folder of the "
-         "class, or its number)"),
-    TEXT(spot_shift_model, weights, "", "ResNet-18, ResNet-34 or AlexNet that looks at the pictures, in .safetensors"),
-    TEXT(spot_shift_model, classes, "", "text with the folder of the class of each output, a line each; by default all "
-         "classes in order"),
+    TEXT(spot_shift_model, name, 64, "", "name of the model"),
+    TEXT(spot_shift_model, predictions, 512, "", "CSV with the columns path (below data.root) and predicted (folder of the "
+         "class, or its number)", .affects = SPOT_AFFECTS_PATH),
+    TEXT(spot_shift_model, weights, 512, "", "ResNet-18, ResNet-34 or AlexNet that looks at the pictures, in .safetensors",
+         .affects = SPOT_AFFECTS_PATH),
+    TEXT(spot_shift_model, classes, 512, "", "text with the folder of the class of each output, a line each; by default all "
+         "classes in order", .affects = SPOT_AFFECTS_PATH),
     SPOT_ROW("resize", INT, spot_shift_model, resize, "pixels of a picture's shorter side, for weights; 0: as it is",
              SPOT_IN(0, 16384), SPOT_DEF(256)),
     SPOT_ROW("crop", INT, spot_shift_model, crop, "pixels of the square in the middle, for weights", SPOT_IN(1, 4096),
@@ -105,19 +114,21 @@ static const spot_setting model[] = {
 
 const spot_setting spot_shifts_settings[] = {
 #define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_shifts_config, field, help, __VA_ARGS__)
-#define LIST(name, field, number, most, help) \
-    SPOT_ROW(name, LIST, spot_shifts_config, field, help, SPOT_IN(0, most), .rows = field, \
-             .size = sizeof(((spot_shifts_config *)0)->field[0]), .count = offsetof(spot_shifts_config, number))
-    S("study",      NAME,  study,      "kind of experiment", SPOT_ONE_OF("shifts")),
-    S("data",       GROUP, data,       "folders of pictures", .rows = data),
-    S("encoder",    GROUP, encoder,    "network that compares pictures with captions", .rows = encoder),
-    S("filter",     GROUP, filter,     "rule by which a picture is kept", .rows = filter),
-    S("evaluation", GROUP, evaluation, "accuracies, impact and slope", .rows = evaluation),
+#define LIST(name, field, number, most, ...) \
+    SPOT_ROW(name, LIST, spot_shifts_config, field, __VA_ARGS__, SPOT_IN(0, most), .rows = field, \
+             .size = sizeof(*((spot_shifts_config *)0)->field), .count = offsetof(spot_shifts_config, number))
+    S("study",      NAME,  study,      "kind of experiment", SPOT_ONE_OF("shifts"), .affects = SPOT_AFFECTS_PICTURES),
+    S("data",       GROUP, data,       "folders of pictures", .rows = data, .affects = SPOT_AFFECTS_PICTURES),
+    S("encoder",    GROUP, encoder,    "network that compares pictures with captions", .rows = encoder,
+      .affects = SPOT_AFFECTS_VIEW),
+    S("filter",     GROUP, filter,     "rule by which a picture is kept", .rows = filter, .affects = SPOT_AFFECTS_FINDING),
+    S("evaluation", GROUP, evaluation, "accuracies, impact and slope", .rows = evaluation, .affects = SPOT_AFFECTS_JUDGING),
     S("plant",      GROUP, plant,      "world of planted shifts that is made in the run directory and gives root, sources, "
-      "models and filter.oracle", .rows = spot_plant_settings, .newer = true),
-    LIST("sources", source, sources, SPOT_MAX_SOURCES, "sources that are compared; none: SHIFT/CLASS lies below data.root"),
-    LIST("shifts",  shift,  shifts,  SPOT_MAX_SHIFTS, "distribution shifts"),
-    LIST("models",  model,  models,  SPOT_MAX_SHIFT_MODELS, "classifiers that are compared"),
+      "models and filter.oracle", .rows = spot_plant_settings, .affects = SPOT_AFFECTS_PICTURES),
+    LIST("sources", source, sources, SPOT_MAX_SOURCES, "sources that are compared; none: SHIFT/CLASS lies below data.root",
+      .affects = SPOT_AFFECTS_PICTURES),
+    LIST("shifts",  shift,  shifts,  SPOT_MAX_SHIFTS, "distribution shifts", .affects = SPOT_AFFECTS_PICTURES),
+    LIST("models",  model,  models,  SPOT_MAX_SHIFT_MODELS, "classifiers that are compared", .affects = SPOT_AFFECTS_MODEL),
 #undef LIST
 #undef S
     SPOT_END
@@ -207,29 +218,25 @@ static spot_status check_config(spot_reading *r, const void *config, const yaml_
     return check_filter(r, cfg, spot_line_at(r, root, "encoder"));
 }
 
-static const spot_config_kind kind = {
-    .rows = spot_shifts_settings, .example = "configs/dataset_interfaces.yaml", .help = "spotter help config shifts",
-    .check = check_config,
+#define OF_THE_PICTURES (SPOT_AFFECTS_PICTURES | SPOT_AFFECTS_VIEW)      /* similarities are kept, so thresholds are free */
+const spot_config_kind spot_shifts_kind = {
+    .rows = spot_shifts_settings, .size = sizeof(spot_shifts_config), .run = OF_THE_PICTURES,
+    .key = OF_THE_PICTURES | SPOT_AFFECTS_MODEL | SPOT_AFFECTS_FINDING,
+    .example = "configs/dataset_interfaces.yaml", .help = "spotter help config shifts", .check = check_config,
 };
 
-/* ---- read, print ---- */
+/* ---- read, print, compare ---- */
 
-void spot_shifts_defaults(spot_shifts_config *cfg)
-{
-    memset(cfg, 0, sizeof *cfg);
-    spot_settings_defaults(spot_shifts_settings, cfg);
-}
+void spot_shifts_defaults(spot_shifts_config *cfg) { spot_config_reset(&spot_shifts_kind, cfg); }
 
 spot_status spot_shifts_load(spot_ctx *c, spot_shifts_config *cfg, const char *path)
 {
-    spot_shifts_defaults(cfg);
-    return spot_yaml_load(c, &kind, cfg, path);
+    return spot_yaml_load(c, &spot_shifts_kind, cfg, path);
 }
 
 spot_status spot_shifts_parse(spot_ctx *c, spot_shifts_config *cfg, const char *text, size_t len, const char *name)
 {
-    spot_shifts_defaults(cfg);
-    return spot_yaml_parse(c, &kind, cfg, text, len, name);
+    return spot_yaml_parse(c, &spot_shifts_kind, cfg, text, len, name);
 }
 
 spot_status spot_shifts_print(spot_ctx *c, const spot_shifts_config *cfg, char **text)
@@ -239,8 +246,20 @@ spot_status spot_shifts_print(spot_ctx *c, const spot_shifts_config *cfg, char *
 
 void spot_shifts_document(FILE *f)
 {
-    static spot_shifts_config cfg;
+    spot_shifts_config cfg;
 
     spot_shifts_defaults(&cfg);
     spot_yaml_document(f, spot_shifts_settings, &cfg);
+}
+
+spot_key spot_shifts_key(const spot_shifts_config *cfg) { return spot_config_key(&spot_shifts_kind, cfg); }
+
+bool spot_shifts_differ(char *words, size_t size, const spot_shifts_config *there, const spot_shifts_config *here)
+{
+    return spot_config_is_other(words, size, &spot_shifts_kind, there, here);
+}
+
+bool spot_shifts_change(char *words, size_t size, const spot_shifts_config *there, const spot_shifts_config *here)
+{
+    return spot_settings_differ(words, size, spot_shifts_settings, there, here, SPOT_AFFECTS_ALL & ~SPOT_AFFECTS_PATH);
 }

@@ -8,109 +8,30 @@
 
 #include "bdm/methods.h"
 #include "config/config_table.h"
+#include "config/settings_key.h"
 #include "core/ops.h"
-#include "embed/embed_settings.h"
 #include "model/model_settings.h"
 #include "scene/scene_settings.h"
 
-enum { VALUE = 1100, NAME = 128 };
+/* Rules of the keys of values in the store. What a method's key says of its features goes before its points. */
+#define OF_VALUES(affects_) (&(const spot_key_rule){ .affects = SPOT_AFFECTS_##affects_, .newer = SPOT_NEWER_THAN_VALUES })
+static const spot_key_rule of_run = { .affects = SPOT_AFFECTS_ALL & ~SPOT_AFFECTS_EXTENT, .newer = SPOT_NEWER_THAN_RUNS };
+#define OF_METHOD(affects_) (&(const spot_key_rule){ .affects = affects_, .newer = SPOT_NEWER_THAN_VALUES, .used = true })
 
-static void value_text(char text[VALUE], const spot_setting *s, const void *value)
+/* k joined with a group of the config: the rows that spot_settings has for it. */
+static spot_key join_group(spot_key k, const char *name, const void *group, const spot_key_rule *rule)
 {
-    const double *real = value;
-    const int *i = value;
+    const spot_setting *s = spot_setting_find(spot_settings, name);
+    char above[64];
 
-    switch (s->kind) {
-    case SETTING_RANGE: snprintf(text, VALUE, "[%d, %d]", i[0], i[1]); break;
-    case SETTING_SEED:  snprintf(text, VALUE, "%" PRIu64, *(const uint64_t *)value); break;
-    case SETTING_REAL:  snprintf(text, VALUE, "%.17g", *real); break;
-    case SETTING_SPAN:  snprintf(text, VALUE, "[%.17g, %.17g]", real[0], real[1]); break;
-    case SETTING_NAME:  snprintf(text, VALUE, "%s", s->names[*i]); break;
-    case SETTING_TEXT:  snprintf(text, VALUE, "%s", (const char *)value); break;
-    default:            snprintf(text, VALUE, "%d", *i); break;
-    }
+    snprintf(above, sizeof above, "%s.", name);
+    return spot_settings_key(k, s->rows, group, above, s->affects, rule);
 }
 
-/* Selects rows of a table; NULL selects all. */
-typedef bool chooser(const spot_setting *s, const void *base);
-
-/* Hashes every selected setting's name and value into k. */
-static spot_key hash_rows(spot_key k, const spot_setting *rows, const void *base, const char *above, chooser *matters)
+/* k joined with settings of a method. */
+static spot_key join_method(spot_key k, const spot_bdm_config *cfg, const spot_key_rule *rule)
 {
-    char name[NAME], value[VALUE];
-
-    for (spot_setting_walk w = spot_settings_walk(rows, base); w.s; spot_settings_next(&w)) {
-        const spot_setting *s = w.s;
-        if (!spot_setting_applies(s, w.group) || (matters && !matters(s, w.group)) || spot_setting_is_old(s, w.value)) continue;
-        snprintf(name, sizeof name, "%s%s", above, s->name);
-        if (!s->rows) {
-            value_text(value, s, w.value);
-            k = spot_key_join(k, name, value, strlen(value));
-            continue;
-        }
-        int n = s->kind == SETTING_LIST ? *(const int *)(const void *)(w.group + s->count) : 1;
-        strcat(name, ".");
-        for (int e = 0; e < n; e++) k = hash_rows(k, s->rows, w.value + (size_t)e * s->size, name, NULL);
-    }
-    return k;
-}
-
-static bool but_ecs(const spot_setting *s, const void *base)
-{
-    (void)base;
-    return strcmp(s->name, "ecs") != 0;
-}
-
-/* `induce` is newer than existing runs: only a value other than the old behaviour changes the key. */
-static bool for_images(const spot_setting *s, const void *base)
-{
-    return strcmp(s->name, "induce") != 0 || ((const spot_scene_config *)base)->induce != SPOT_FLIP_LABELS;
-}
-
-/* The hash of the pictures covers the files. */
-static bool for_pictures(const spot_setting *s, const void *base)
-{
-    (void)base;
-    return strcmp(s->name, "coco") != 0 && strcmp(s->name, "images") != 0;
-}
-
-static bool is_one_of(const spot_setting *s, const char *const *names)
-{
-    for (; *names; names++)
-        if (!strcmp(s->name, *names)) return true;
-    return false;
-}
-
-/* learned_* judge a finished view only, so they are not part of the model's key. */
-static bool for_model(const spot_setting *s, const void *base)
-{
-    (void)base;
-    return !is_one_of(s, (const char *const[]){ "init", "robust", "learned_gap", "learned_rest", "learned_band", NULL });
-}
-
-/* The look of the images; the other settings choose their contents. */
-static bool for_base_images(const spot_setting *s, const void *base)
-{
-    (void)base;
-    return is_one_of(s, (const char *const[]){ "size", "text_alternative", "jpeg_quality", NULL });
-}
-
-static bool for_base(const spot_setting *s, const void *base)
-{
-    (void)base;
-    return !is_one_of(s, (const char *const[]){ "epochs", "lr", "init", "robust", "learned_outside", "learned_inside",
-                                                "learned_gap", "learned_rest", "learned_band", NULL });
-}
-
-static bool is_embedding(const spot_setting *s) { return spot_setting_find(spot_embed_settings, s->name) == s; }
-
-static bool for_points(const spot_setting *s, const void *base) { return is_embedding(s) && !spot_setting_is_idle(s, base); }
-
-/* The key of the features includes the representation. */
-static bool for_finding(const spot_setting *s, const void *base)
-{
-    (void)base;
-    return !is_embedding(s) && !is_one_of(s, (const char *const[]){ "name", "representation", "embeddings", NULL });
+    return spot_settings_key(k, spot_bdm_settings, cfg, "", SPOT_AFFECTS_FINDING, rule);
 }
 
 static spot_key numbers_key(void)
@@ -118,11 +39,6 @@ static spot_key numbers_key(void)
     char text[32];
 
     return spot_key_of(text, (size_t)snprintf(text, sizeof text, "numbers=%d", SPOT_NUMBERS));
-}
-
-spot_key spot_key_of_settings(const spot_setting *rows, const void *group)
-{
-    return hash_rows(spot_key_of("settings", 8), rows, group, "", NULL);
 }
 
 spot_status spot_identify(spot_ctx *c, spot_identity *id, const spot_config *cfg, const spot_photos *photos)
@@ -142,7 +58,7 @@ spot_status spot_identify(spot_ctx *c, spot_identity *id, const spot_config *cfg
         SPOT_TRY(spot_encoder_describe(c, &about, &cfg->encoder));
         memcpy(id->encoder, about.name, sizeof id->encoder);
     }
-    id->config = hash_rows(numbers_key(), spot_settings, cfg, "", but_ecs);
+    id->config = spot_settings_key(numbers_key(), spot_settings, cfg, "", 0, &of_run);
     id->config = spot_key_join(id->config, "init", id->init, strlen(id->init));
     if (photos) id->config = spot_key_join(id->config, "data", id->data, strlen(id->data));
     if (id->encoder[0]) id->config = spot_key_join(id->config, "encoder", id->encoder, strlen(id->encoder));
@@ -158,10 +74,10 @@ static spot_key key_of_pictures(const spot_ctx *c, const spot_identity *id, cons
 
     k = spot_key_join(k, "device", c->ops->name, strlen(c->ops->name));
     if (id->data[0]) {
-        k = hash_rows(k, spot_photos_settings, &cfg->data, "data.", for_pictures);
+        k = join_group(k, "data", &cfg->data, OF_VALUES(PICTURES));
         k = spot_key_join(k, "data", id->data, strlen(id->data));
     } else {
-        k = hash_rows(k, spot_scene_settings, spot_config_scene(cfg, ec), "scene.", for_images);
+        k = join_group(k, "scene", spot_config_scene(cfg, ec), OF_VALUES(PICTURES));
     }
     return k;
 }
@@ -170,7 +86,7 @@ spot_key spot_key_of_model(const spot_ctx *c, const spot_identity *id, const spo
 {
     spot_key k = key_of_pictures(c, id, cfg, ec);
 
-    k = hash_rows(k, spot_model_settings, &cfg->model, "model.", for_model);
+    k = join_group(k, "model", &cfg->model, OF_VALUES(MODEL));
     return spot_key_join(k, "init", id->init, strlen(id->init));
 }
 
@@ -181,15 +97,16 @@ spot_key spot_key_of_base(const spot_ctx *c, const spot_config *cfg)
     spot_key k = spot_key_join(numbers_key(), "base, seed", text, (size_t)n);
 
     k = spot_key_join(k, "device", c->ops->name, strlen(c->ops->name));
-    k = hash_rows(k, spot_scene_settings, &cfg->scene, "scene.", for_base_images);
-    return hash_rows(k, spot_model_settings, &cfg->model, "model.", for_base);
+    k = join_group(k, "scene", &cfg->scene, OF_VALUES(BASE));
+    return join_group(k, "model", &cfg->model, OF_VALUES(BASE));
 }
 
 spot_key spot_key_of_robust(const spot_ctx *c, const spot_identity *id, const spot_config *cfg, uint32_t ec)
 {
+    const spot_setting *s = spot_setting_find(spot_model_settings, "robust");
     spot_key k = spot_key_join(spot_key_of_model(c, id, cfg, ec), "robust", "", 0);
 
-    return hash_rows(k, spot_setting_find(spot_model_settings, "robust")->rows, &cfg->model.robust, "robust.", NULL);
+    return spot_settings_key(k, s->rows, &cfg->model.robust, "robust.", s->affects, OF_VALUES(ROBUST));
 }
 
 spot_key spot_key_of_clip(const spot_ctx *c, const spot_identity *id, const spot_config *cfg, uint32_t ec)
@@ -209,119 +126,39 @@ spot_key spot_key_of_attributes(spot_key view) { return spot_key_join(view, "att
 
 spot_key spot_key_of_points(spot_key features, const spot_bdm_config *cfg)
 {
-    return hash_rows(spot_key_join(features, "points", "", 0), spot_bdm_settings, cfg, "", for_points);
+    return join_method(spot_key_join(features, "points", "", 0), cfg, OF_METHOD(SPOT_AFFECTS_POINTS));
 }
 
 /* version: of the value that is kept, not of the settings. */
 static spot_key join_finding(spot_key points, const char *version, const spot_bdm_config *cfg)
 {
-    return hash_rows(spot_key_join(points, "found", version, strlen(version)), spot_bdm_settings, cfg, "", for_finding);
+    return join_method(spot_key_join(points, "found", version, strlen(version)), cfg, OF_METHOD(SPOT_AFFECTS_FINDING));
 }
 
 /* Version 2 keeps the weights of the hypotheses. */
 spot_key spot_key_of_found(spot_key points, const spot_bdm_config *cfg) { return join_finding(points, "2", cfg); }
 
-static bool for_features(const spot_setting *s, const void *base)
-{
-    if (!strcmp(s->name, "embeddings")) return ((const spot_bdm_config *)base)->representation == SPOT_BY_FILE;
-    return !strcmp(s->name, "representation");
-}
-
+/* Features from files have no key of their own here: their folder stands for them. */
 spot_key spot_key_of_reduction(const spot_bdm_config *cfg)
 {
-    return spot_key_of_points(hash_rows(numbers_key(), spot_bdm_settings, cfg, "", for_features), cfg);
+    return spot_key_of_points(join_method(numbers_key(), cfg, OF_METHOD(SPOT_AFFECTS_VIEW | SPOT_AFFECTS_PATH)), cfg);
 }
 
-spot_key spot_key_of_method(const spot_bdm_config *cfg)
-{
-    return join_finding(spot_key_of_reduction(cfg), "", cfg);
-}
-
-/* A description of the settings that differ. first: a sentence about the first of them. Else a list, "lr=0.1 (0.005),
- * steps=9 (1000)"; `more` counts those that do not fit. */
-typedef struct { char *text; size_t size, used; bool first; int n, more; } differences;
-
-static void add_difference(differences *t, const char *name, const char *there, const char *here)
-{
-    char *end = t->text + t->used;
-    size_t room = t->size - t->used;
-    int n;
-
-    t->n++;
-    if (t->first && t->n == 1) snprintf(end, room, "%s is %s there and %s here", name, there, here);
-    if (t->first) return;
-    n = snprintf(end, room, "%s%s=%s (%s)", t->used ? ", " : "", name, here, there);
-    if (!t->more && (size_t)n + sizeof ", and 9999 more" <= room) t->used += (size_t)n;
-    else snprintf(end, room, "%s%d more", t->used ? ", and " : "", ++t->more);
-}
-
-/* Walks the rows that `here` has; `there` may be of another method. */
-static void compare_groups(differences *t, const spot_setting *rows, const void *there, const void *here, const char *above,
-                           chooser *matters)
-{
-    char name[NAME], a[VALUE], b[VALUE];
-
-    for (spot_setting_walk w = spot_settings_walk(rows, here); w.s; spot_settings_next(&w)) {
-        const spot_setting *s = w.s;
-        const char *y = w.value, *x = (const char *)there + (y - (const char *)here), *group = x - s->offset;
-        int n = s->kind == SETTING_LIST ? *(const int *)(const void *)(group + s->count) : 1;
-        if (!spot_setting_applies(s, group) && !spot_setting_applies(s, w.group)) continue;
-        if (matters && !matters(s, w.group)) continue;
-        snprintf(name, sizeof name, "%s%s", above, s->name);
-        if (s->kind == SETTING_LIST && n != *(const int *)(const void *)(w.group + s->count)) {
-            snprintf(name, sizeof name, "the number of %s%s", above, s->name);
-            snprintf(a, sizeof a, "%d", n);
-            snprintf(b, sizeof b, "%d", *(const int *)(const void *)(w.group + s->count));
-            add_difference(t, name, a, b);
-            continue;
-        }
-        for (int e = 0; s->rows && e < n; e++) {
-            char inner[NAME + 24];
-            if (s->kind == SETTING_LIST) snprintf(inner, sizeof inner, "%s[%d].", name, e);
-            else snprintf(inner, sizeof inner, "%s.", name);
-            compare_groups(t, s->rows, x + (size_t)e * s->size, y + (size_t)e * s->size, inner, NULL);
-        }
-        if (!s->rows && strcmp(spot_setting_text(a, sizeof a, s, x), spot_setting_text(b, sizeof b, s, y)))
-            add_difference(t, name, a, b);
-    }
-}
-
-bool spot_settings_differ(char *words, size_t size, const spot_setting *rows, const void *there, const void *here)
-{
-    differences t = { .text = words, .size = size, .first = true };
-
-    compare_groups(&t, rows, there, here, "", NULL);
-    return t.n;
-}
+spot_key spot_key_of_method(const spot_bdm_config *cfg) { return join_finding(spot_key_of_reduction(cfg), "", cfg); }
 
 bool spot_config_differs(char *words, size_t size, const spot_config *there, const spot_config *here)
 {
-    differences t = { .text = words, .size = size, .first = true };
-
-    compare_groups(&t, spot_settings, there, here, "", but_ecs);
-    return t.n;
+    return spot_settings_differ(words, size, spot_settings, there, here, of_run.affects);
 }
 
 int spot_config_differences(char *text, size_t size, const spot_config *there, const spot_config *here)
 {
-    differences t = { .text = text, .size = size };
-
-    *text = 0;
-    compare_groups(&t, spot_settings, there, here, "", but_ecs);
-    return t.n;
-}
-
-/* Settings in the keys of its features, its points or its findings. */
-static bool for_method(const spot_setting *s, const void *base)
-{
-    return is_embedding(s) ? for_points(s, base) : for_features(s, base) || for_finding(s, base);
+    return spot_settings_differences(text, size, spot_settings, there, here, of_run.affects, false);
 }
 
 int spot_method_differences(char *text, size_t size, const spot_bdm_config *there, const spot_bdm_config *here)
 {
-    differences t = { .text = text, .size = size };
+    const unsigned affects = SPOT_AFFECTS_VIEW | SPOT_AFFECTS_PATH | SPOT_AFFECTS_POINTS | SPOT_AFFECTS_FINDING;
 
-    *text = 0;
-    compare_groups(&t, spot_bdm_settings, there, here, "", for_method);
-    return t.n;
+    return spot_settings_differences(text, size, spot_bdm_settings, there, here, affects, true);
 }

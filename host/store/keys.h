@@ -1,14 +1,10 @@
-/* keys.h - names values by hashing everything that determines them.
- *
- * A stage's key hashes the names and values (as text) of exactly those settings that can change the stage's numbers. So a
- * value is found again after any other change. No struct is hashed as bytes, because padding has no meaning. */
+/* keys.h - names a sweep's values by hashing everything that determines them. Which settings these are stands in their rows
+ * (config/settings_key.h). */
 #ifndef SPOTTER_KEYS_H
 #define SPOTTER_KEYS_H
 
 #include "spotter/config.h"
 #include "spotter/store.h"
-
-struct spot_setting;           /* base/setting.h */
 
 typedef struct {
     char     init[33];         /* hash of the contents of model.init; "": none */
@@ -43,11 +39,6 @@ spot_key spot_key_of_found(spot_key points, const spot_bdm_config *cfg);
  * determine its points. */
 spot_key spot_key_of_method(const spot_bdm_config *cfg);
 spot_key spot_key_of_reduction(const spot_bdm_config *cfg);
-
-/* The hash of every setting of a struct, for another kind of config; and the first of them that differs, as spot_config_differs
- * describes it. */
-spot_key spot_key_of_settings(const struct spot_setting *rows, const void *group);
-bool     spot_settings_differ(char *words, size_t size, const struct spot_setting *rows, const void *there, const void *here);
 
 /* Describes the first setting that differs: "scene.size is 64 there and 32 here". Ignores `ecs`. False if none differs. */
 bool spot_config_differs(char *words, size_t size, const spot_config *there, const spot_config *here);

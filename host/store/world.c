@@ -21,7 +21,7 @@ static spot_status describe(spot_ctx *c, spot_text *text, const char *world, con
 
     if (!f) return spot_fail(c, SPOT_NOMEM, "no memory for the settings of the %s", world);
     for (const spot_setting *s = rows; s->name; s++) {
-        if (spot_setting_is_old(s, (const char *)cfg + s->offset)) continue;
+        if (s->newer && spot_setting_is_default(s, (const char *)cfg + s->offset)) continue;
         fprintf(f, "%s: ", s->name);
         spot_setting_print(f, s, (const char *)cfg + s->offset);
         fputc('\n', f);
@@ -30,13 +30,40 @@ static spot_status describe(spot_ctx *c, spot_text *text, const char *world, con
     return SPOT_OK;
 }
 
+/* The first line, from *at on, that is not about a path; *at moves behind it. Returns its length; 0: there is none. */
+static size_t next_line(const char **at, const char *end, const char **line, const spot_setting *rows)
+{
+    while (*at < end) {
+        const char *stop = memchr(*at, '\n', (size_t)(end - *at));
+        const char *colon = memchr(*at, ':', (size_t)((stop ? stop : end) - *at));
+        const spot_setting *s = rows;
+        *line = *at;
+        *at = stop ? stop + 1 : end;
+        while (colon && s->name && (strlen(s->name) != (size_t)(colon - *line) || memcmp(s->name, *line, strlen(s->name)))) s++;
+        if (!colon || !s->name || s->affects != SPOT_AFFECTS_PATH) return (size_t)(*at - *line);
+    }
+    return 0;
+}
+
+/* A world goes on where its materials lie elsewhere now: what it made of them is there already. */
+static bool are_same(const char *there, size_t n, const char *here, size_t used, const spot_setting *rows)
+{
+    const char *a = there, *b = here, *x = NULL, *y = NULL;
+    size_t m, k;
+
+    do {
+        m = next_line(&a, there + n, &x, rows);
+        k = next_line(&b, here + used, &y, rows);
+    } while (m && m == k && !memcmp(x, y, m));
+    return !m && !k;
+}
+
 spot_status spot_world_claim(spot_ctx *c, const char *dir, const char *file, const char *world, const spot_setting *rows,
                              const void *cfg)
 {
     char path[SPOT_WORLD_PATH];
     unsigned char *there;
     spot_text text = { 0 };
-    bool same;
     size_t n;
     spot_status s = describe(c, &text, world, rows, cfg);
 
@@ -44,11 +71,10 @@ spot_status spot_world_claim(spot_ctx *c, const char *dir, const char *file, con
     if (!s && access(path, F_OK)) {
         s = spot_file_write(c, path, text.bytes, text.used);
     } else if (!s && !(s = spot_file_read(c, path, &there, &n, 1 << 16))) {
-        same = n == text.used && !memcmp(there, text.bytes, n);
-        free(there);
-        if (!same)
+        if (!are_same((const char *)there, n, text.bytes, text.used, rows))
             s = spot_fail(c, SPOT_USAGE, "%s describes a %s of other settings; take another folder, or remove %s", path, world,
                           dir);
+        free(there);
     }
     spot_text_free(&text);
     return s;

@@ -55,7 +55,7 @@ static spot_status list_learned(spot_ctx *c, spot_segment *s, const char *dir, i
 
 static spot_status read_singles(spot_ctx *c, const char *dir, const spot_config *cfg, char *list, size_t size)
 {
-    spot_config *singles = malloc(sizeof *singles);
+    spot_config *singles = calloc(1, sizeof *singles);
     spot_segment *s = calloc(1, sizeof *s);
     char path[1200];
     spot_status status = SPOT_OK;
@@ -68,6 +68,7 @@ static spot_status read_singles(spot_ctx *c, const char *dir, const spot_config 
     if (status == SPOT_OK) status = check_singles(c, dir, singles, cfg);
     if (status == SPOT_OK) status = list_learned(c, s, dir, singles->ecs, list, size);
     spot_segment_free(s);
+    if (singles) spot_memory_close(&singles->memory);
     free(singles);
     return status;
 }
@@ -75,7 +76,8 @@ static spot_status read_singles(spot_ctx *c, const char *dir, const spot_config 
 spot_status spot_sweep_induced(spot_ctx *c, spot_config *cfg)
 {
     spot_photos_config *d = &cfg->data;
-    char from[sizeof d->induced_from];
+    const char *from = d->induced_from;
+    char list[1024];
     spot_source source;
     spot_status s;
     int pool = 0;
@@ -84,9 +86,10 @@ spot_status spot_sweep_induced(spot_ctx *c, spot_config *cfg)
     if (d->induced[0]) return spot_fail(c, SPOT_USAGE, "data.induced and data.induced_from name the categories twice");
     if (d->pool != SPOT_POOL_NUMBER && d->pool != SPOT_POOL_SPECIFICITY)
         return spot_fail(c, SPOT_USAGE, "data.induced_from is for the conditioned pools, number and specificity");
-    memcpy(from, d->induced_from, sizeof from);
-    SPOT_TRY(read_singles(c, from, cfg, d->induced, sizeof d->induced));
-    d->induced_from[0] = 0;
+    SPOT_TRY(read_singles(c, from, cfg, list, sizeof list));
+    d->induced = spot_memory_text(&cfg->memory, list);
+    if (!d->induced) return spot_fail(c, SPOT_NOMEM, "no memory for the categories of %s", from);
+    d->induced_from = "";
     s = spot_source_open(c, &source, cfg);
     if (s == SPOT_OK) pool = spot_photos_pool(source.photos);
     spot_source_close(&source);

@@ -34,7 +34,7 @@ spot_bdm_config spot_method_picture_map(const spot_config *cfg, int b)
     for (int i = 0; i < cfg->bdms; i++)
         if (is_map(&cfg->bdm[i])) return cfg->bdm[i];
     principal.embed.method = SPOT_REDUCE_PCA;
-    strcpy(principal.name, "the first two principal components");
+    principal.name = "the first two principal components";
     return principal;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "spotter/source.h"
+#include "config/config_table.h"
 #include "sweep/pipeline.h"
 
 static void close_result(void *result) { spot_segment_close(result); }
@@ -17,20 +18,6 @@ static bool picture_path(char *path, size_t size, const char *dir, const void *r
     *path = 0;
     if (!s->method[b].status) spot_method_picture_path(path, size, dir, s->index, b, s->method[b].name);
     return true;
-}
-
-static spot_status load_config(spot_ctx *c, void **config, const char *path)
-{
-    *config = malloc(sizeof(spot_config));
-    if (!*config) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", path);
-    return spot_config_load(c, *config, path);
-}
-
-static spot_status print_config(spot_ctx *c, const void *config, char **text) { return spot_config_print(c, config, text); }
-
-static bool configs_differ(char *words, size_t size, const void *there, const void *here)
-{
-    return spot_config_differs(words, size, there, here);
 }
 
 static int count_ecs(const void *config) { return ((const spot_config *)config)->ecs; }
@@ -51,8 +38,7 @@ const spot_study spot_sweep_study = {
     .name = "sweep", .unit = "EC", .units = "ECs", .prefix = "ec", .numbers = SPOT_NUMBERS,
     .result = sizeof(spot_segment), .describe = spot_segment_describe, .close = close_result,
     .failures = spot_segment_failures, .file = picture_path,
-    .config_load = load_config, .config_print = print_config, .config_key = config_key, .config_differs = configs_differ,
-    .config_units = count_ecs,
+    .config = &spot_sweep_kind, .units_of = count_ecs, .key = config_key,
     .beside = "base.safetensors", .derive = spot_database_write,
 };
 

@@ -4,6 +4,7 @@
  * commutative and idempotent, and so is the merge. Each unit is compared in all sources at once, and a folder of a thousand
  * units is committed at a time, so that neither the memory nor the work that a kill undoes grows with the run. */
 #define _POSIX_C_SOURCE 200809L
+#include "config/yaml.h"
 #include "work/merge.h"
 
 #include <stdio.h>
@@ -218,7 +219,7 @@ static spot_status write_config(spot_ctx *c, const spot_merge_plan *p)
     spot_status s;
 
     snprintf(path, sizeof path, "%s/config.yaml", p->out);
-    SPOT_TRY(p->study->config_print(c, p->config, &text));
+    SPOT_TRY(spot_yaml_print(c, p->study->config->rows, p->config, &text));
     s = access(path, F_OK) ? SPOT_OK : spot_file_read(c, path, &there, &n, SPOT_FRAME_LIMIT);
     if (s == SPOT_OK) same = there && n == strlen(text) && !memcmp(there, text, n);
     if (s == SPOT_OK && !same) s = spot_file_write(c, path, text, strlen(text));

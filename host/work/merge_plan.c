@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "config/yaml.h"
 #include "work/merge.h"
 
 static bool is_empty(const char *dir)
@@ -51,17 +52,17 @@ static spot_status compare_config(spot_ctx *c, spot_merge_plan *p, const spot_me
     spot_status status;
 
     snprintf(path, sizeof path, "%s/config.yaml", s->dir);
-    status = y->config_load(c, &here, path);
-    if (status == SPOT_OK && p->config && y->config_differs(words, sizeof words, p->config, here))
+    status = spot_study_load(c, y, &here, path);
+    if (status == SPOT_OK && p->config && spot_config_is_other(words, sizeof words, y->config, p->config, here))
         status = spot_fail(c, SPOT_USAGE, "%s holds results of another config than %s (%s): they cannot be merged", s->dir,
                            p->source[0].dir, words);
-    if (status || (p->config && p->units >= y->config_units(here))) {
-        free(here);
+    if (status || (p->config && p->units >= y->units_of(here))) {
+        spot_study_close(here);
         return status;
     }
-    free(p->config);
+    spot_study_close(p->config);
     p->config = here;
-    p->units = y->config_units(here);
+    p->units = y->units_of(here);
     return SPOT_OK;
 }
 
@@ -111,7 +112,7 @@ static spot_status compare_keys(spot_ctx *c, spot_merge_plan *p, void *result)
 
 static spot_status find_key(spot_ctx *c, spot_merge_plan *p)
 {
-    spot_status status = p->study->config_key(c, p->key, p->config);
+    spot_status status = spot_study_key(c, p->study, p->key, p->config);
     void *result;
 
     if (status != SPOT_IO && status != SPOT_INPUT) return status;
@@ -140,5 +141,5 @@ void spot_merge_plan_free(spot_merge_plan *p)
 {
     for (int i = 0; i < p->sources; i++) free(p->source[i].unit);
     free(p->source);
-    free(p->config);
+    spot_study_close(p->config);
 }

@@ -10,6 +10,7 @@
 
 #include "base/json.h"
 #include "base/json_tree.h"
+#include "config/yaml.h"
 #include "work/frame.h"
 #include "work/run_log.h"
 
@@ -123,9 +124,9 @@ static spot_status choose_cut(spot_ctx *c, run_view *v, const char *dir)
         snprintf(v->config, sizeof v->config, "%s", latest->start.config);
     } else {
         snprintf(path, sizeof path, "%s/config.yaml", dir);
-        if (!access(path, F_OK)) s = v->study->config_load(c, &config, path);
-        if (config && s == SPOT_OK) v->units = v->study->config_units(config);
-        free(config);
+        if (!access(path, F_OK)) s = spot_study_load(c, v->study, &config, path);
+        if (config && s == SPOT_OK) v->units = v->study->units_of(config);
+        spot_study_close(config);
         SPOT_TRY(s);
     }
     read_submitted(c, v, dir, latest ? latest->began : 0);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/platform.h"
+#include "config/yaml.h"
 #include "work/frame.h"
 #include "work/run_log.h"
 
@@ -24,14 +25,13 @@ static spot_status check_claim(spot_ctx *c, const spot_work *w, bool *grown)
     *grown = true;
     snprintf(path, sizeof path, "%s/config.yaml", w->dir);
     if (access(path, F_OK)) return SPOT_OK;
-    s = y->config_load(c, &there, path);
+    s = spot_study_load(c, y, &there, path);
     if (s == SPOT_OK)
-        *grown = y->config_units(there) < y->config_units(w->config)
-              || (y->config_replaces && y->config_replaces(there, w->config));
-    if (s == SPOT_OK && y->config_differs(words, sizeof words, there, w->config))
+        *grown = y->units_of(there) < y->units_of(w->config) || spot_config_changes(y->config, there, w->config);
+    if (s == SPOT_OK && spot_config_is_other(words, sizeof words, y->config, there, w->config))
         s = spot_fail(c, SPOT_USAGE, "%s holds results of another config (%s); give this one a directory of its own", w->dir,
                       words);
-    free(there);
+    spot_study_close(there);
     return s;
 }
 
@@ -64,7 +64,7 @@ static spot_status write_config(spot_ctx *c, const spot_work *w)
     spot_status s;
 
     snprintf(path, sizeof path, "%s/config.yaml", w->dir);
-    SPOT_TRY(w->study->config_print(c, w->config, &text));
+    SPOT_TRY(spot_yaml_print(c, w->study->config->rows, w->config, &text));
     s = spot_file_write(c, path, text, strlen(text));
     free(text);
     return s;

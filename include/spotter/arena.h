@@ -55,6 +55,15 @@ spot_status spot_arena_take(spot_ctx *c, spot_arena *a, void **out, size_t bytes
 #define SPOT_TAKE(c, a, pointer, count) \
     spot_arena_take((c), (a), (void **)&(pointer), (size_t)(count) * sizeof *(pointer))
 
+/* Memory in pieces that is freed at once: the texts and lists of a config. *p is NULL before the first call. take: zeroed
+ * bytes, aligned to 64. longer: a copy of a list of n entries of `size` bytes, with zeroed room for `more`. text: a copy. Each
+ * returns NULL where there is no memory. A copy of a struct shares the struct's memory: one of them closes it, last. */
+typedef struct spot_memory spot_memory;
+void       *spot_memory_take (spot_memory **p, size_t bytes);
+void       *spot_memory_longer(spot_memory **p, const void *list, size_t size, int n, int more);
+const char *spot_memory_text (spot_memory **p, const char *text);
+void        spot_memory_close(spot_memory **p);
+
 #ifdef __cplusplus
 }
 #endif

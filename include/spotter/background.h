@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "spotter/arena.h"
 #include "spotter/ctx.h"
 #include "spotter/interval.h"
 #include "spotter/predictor.h"
@@ -34,11 +35,11 @@ extern "C" {
 typedef enum { SPOT_FIT_SQUASH, SPOT_FIT_MIDDLE } spot_background_fit;
 
 typedef struct {
-    char   images[512];            /* folder CLASS/picture; with coco: the folder of the pictures */
-    char   masks[512];             /* folder CLASS/NAME.png, grey or alpha, bright is the object; "": the pictures' own alpha */
-    char   coco[512];              /* annotations with outlines in place of class folders and masks; "": none */
-    char   categories[512];        /* COCO: names of the categories that are classes, "dog, cat"; "": all */
-    char   backgrounds[512];       /* folder of backgrounds, at any depth */
+    const char *images;            /* folder CLASS/picture; with coco: the folder of the pictures */
+    const char *masks;             /* folder CLASS/NAME.png, grey or alpha, bright is the object; "": the pictures' own alpha */
+    const char *coco;              /* annotations with outlines in place of class folders and masks; "": none */
+    const char *categories;        /* COCO: names of the categories that are classes, "dog, cat"; "": all */
+    const char *backgrounds;       /* folder of backgrounds, at any depth */
     int    size;                   /* pixels a side of every blend; 224 */
     int    fit;                    /* spot_background_fit */
     double least, most;            /* a target whose mask covers less or more of the square is left out and counted; .01, .95 */
@@ -46,11 +47,11 @@ typedef struct {
 } spot_background_data;
 
 typedef struct {
-    char   images[512];            /* CSV: path, then a column of 0 and 1 for each keyword; or path and keywords, "sky; tree" */
-    char   backgrounds[512];       /* the same for the backgrounds */
-    char   words[512];             /* a keyword a line: an encoder with texts (CLIP) says which fit, where there is no CSV */
+    const char *images;            /* CSV: path, then a column of 0 and 1 for each keyword; or path and keywords, "sky; tree" */
+    const char *backgrounds;       /* the same for the backgrounds */
+    const char *words;             /* a keyword a line: an encoder with texts (CLIP) says which fit, where there is no CSV */
     int    top;                    /* CLIP: keywords of a picture: so many of the most similar; 5 */
-    char   excluded[512];          /* keywords, "dog; cat": a background with one of them is left out. The names of the classes
+    const char *excluded;          /* keywords, "dog; cat": a background with one of them is left out. The names of the classes
                                     * always are excluded */
     double support, confidence;    /* of the ontology: .01, .1 */
     int    by_class;               /* 1: one graph for each class, as in the authors' code; 0: one graph */
@@ -76,7 +77,7 @@ typedef struct {
 
 /* A fixed encoder that measures semantic distance; the mean of 1 - cosine over all of them, by weight. "": "pixels", which
  * needs no weights: colours on a coarse grid and directions of edges. It is never a model under test (refused by its hash). */
-typedef struct { char name[64], weights[512], config[512]; double weight; } spot_background_encoder;
+typedef struct { const char *name, *weights, *config;      double weight; } spot_background_encoder;
 
 typedef struct {
     int    levels;                 /* of the Laplacian pyramids of the suite's blends, with the last one; 1: eq. 1 alone; 0: as
@@ -95,10 +96,10 @@ typedef struct {
 } spot_background_measure;
 
 typedef struct {
-    char   name[64];
-    char   weights[512];           /* ResNet-18, ResNet-34 or AlexNet, .safetensors */
-    char   command[512];           /* a program: predictor.h */
-    char   classes[512];           /* text: a line for each output, the class; "": the classes in order */
+    const char *name;
+    const char *weights;           /* ResNet-18, ResNet-34 or AlexNet, .safetensors */
+    const char *command;           /* a program: predictor.h */
+    const char *classes;           /* text: a line for each output, the class; "": the classes in order */
     double reliance;               /* planted reliance on the background, 0 to 1; NaN (-1 in a config): not known */
 } spot_background_model;
 
@@ -107,8 +108,8 @@ typedef struct {
 typedef enum { SPOT_TRUTH_PLANTED, SPOT_TRUTH_LEARNED, SPOT_TRUTHS } spot_verdict_truth;
 
 typedef struct {
-    char   labels[512];            /* CSV: model, rater, label (invariant, borderline, variant); "": none */
-    char   forest[512];            /* a trained assessor; "": the one that Spotter has */
+    const char *labels;            /* CSV: model, rater, label (invariant, borderline, variant); "": none */
+    const char *forest;            /* a trained assessor; "": the one that Spotter has */
     int    truth;                  /* spot_verdict_truth: whose cuts make labels where `labels` is "" */
     double invariant, variant;     /* cuts of the planted reliance: below `invariant` invariant, from `variant` on variant */
     double learned_invariant, learned_variant;     /* the same of the learned one */
@@ -119,7 +120,7 @@ typedef struct {
 /* A world with planted reliance: zoo.h has it. zoo.models 0: none. */
 typedef struct {
     uint64_t seed;
-    char   stamps[256], scenes[256];      /* folders of cut-outs with alpha, and of scenes */
+    const char *stamps, *scenes;          /* folders of cut-outs with alpha, and of scenes */
     int    size;                   /* pixels a side */
     int    classes, families;      /* classes of objects; families of backgrounds, one of which belongs to each class */
     int    targets;                /* of each class */
@@ -134,7 +135,7 @@ typedef struct {
 /* A further setting of the study: what differs from the config's own. A run makes it beside its own results, on the same models
  * and files. */
 typedef struct {
-    char name[64];                 /* of its folder: letters, digits, ".", "-", "_" */
+    const char *name;              /* of its folder: letters, digits, ".", "-", "_" */
     spot_background_data     data;
     spot_background_ontology ontology;
     spot_background_choice   suite;
@@ -142,6 +143,7 @@ typedef struct {
 } spot_background_variant;
 
 typedef struct {
+    spot_memory *memory;             /* holds texts and lists; spot_memory_close frees it. Variants and copies share it */
     int study;                     /* 0, "background" */
     spot_background_data     data;
     spot_background_ontology ontology;
@@ -150,10 +152,10 @@ typedef struct {
     spot_background_verdict  verdict;
     spot_background_zoo      zoo;
     int encoders, models, variants;
-    spot_background_encoder encoder[SPOT_MAX_BACKGROUND_ENCODERS];
-    spot_background_model   model[SPOT_MAX_BACKGROUND_MODELS];
-    spot_background_variant variant[SPOT_MAX_BACKGROUND_VARIANTS];
-} spot_background_config;          /* 1.5 MB: allocate it */
+    spot_background_encoder *encoder;
+    spot_background_model   *model;
+    spot_background_variant *variant;
+} spot_background_config;
 
 void        spot_background_defaults(spot_background_config *cfg);
 spot_status spot_background_load (spot_ctx *c, spot_background_config *cfg, const char *path);

@@ -199,10 +199,10 @@ typedef struct {
 
 typedef struct {
     int    method;             /* spot_bdm_method */
-    char   name[80];           /* label in tables; "" = the method's name and reducer */
+    const char *name;          /* label in tables; "" = the method's name and reducer */
     int    top;                /* at most this many hypotheses */
     int    representation;     /* spot_representation */
-    char   embeddings[256];    /* BY_FILE: folder of ec-000012.safetensors, each a tensor "embedding" (test positives, d) */
+    const char *embeddings;    /* BY_FILE: folder of ec-000012.safetensors, each a tensor "embedding" (test positives, d) */
     spot_embed_config embed;
     spot_mixture_config mixture;   /* tolerances of every mixture; sizes of PlaneSpot's */
     int    compat;             /* exactly the method's upstream code; the differences are listed in the method's file */

@@ -19,16 +19,17 @@ extern "C" {
 
 #define SPOT_MAX_CATALOGUE_CLASSES 64
 
-/* One class as rules on the catalogue's entries; an entry that any rule set fits is of the first such class. Words are those of
- * the name in lower case, separated by anything but letters and digits; lists of words have spaces between them. An empty rule
- * fits all; rules of one class must all fit. A class without any rule takes the entries whose own class has its name. */
+/* One class as rules on the catalogue's entries; an entry belongs to the first class whose rules it meets. Words are those of
+ * the name in lower case, separated by anything but letters and digits; lists of words have spaces between them. A rule that
+ * is "" or NULL fits all; the rules of a class must all fit. A class without any rule takes the entries whose own class has its
+ * name. */
 typedef struct {
-    char name[64];
-    char category[64];             /* the entry's category */
-    char words[256];               /* one of them is a word of the name */
-    char last[256];                /* one of them is the last word */
-    char starts[64];               /* or the name starts so (beside `last`: one of both) */
-    char without[256];             /* and none of them occurs in the name */
+    const char *name;
+    const char *category;          /* the entry's category */
+    const char *words;             /* one of them is a word of the name */
+    const char *last;              /* one of them is the last word */
+    const char *starts;            /* or the name starts so (beside `last`: one of both) */
+    const char *without;           /* and none of them occurs in the name */
     int  door;                     /* 1: the entry is a door or a window */
     int  leave;                    /* 1: such entries are left out */
 } spot_catalogue_class;

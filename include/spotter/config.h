@@ -25,18 +25,19 @@ extern "C" {
 #define SPOT_MAX_VARIANTS 64       /* of the scene */
 
 /* A scene that some ECs of a sweep have in place of spot_config.scene. */
-typedef struct { char name[64]; spot_scene_config scene; } spot_variant;
+typedef struct { const char *name; spot_scene_config scene; } spot_variant;
 
 typedef struct {
+    spot_memory *memory;             /* holds texts and lists; spot_memory_close frees it */
     uint64_t seed;
     int      ecs;
     spot_scene_config  scene;
     int      variants;             /* above 0: EC i has the scene of variant i mod variants */
-    spot_variant variant[SPOT_MAX_VARIANTS];
+    spot_variant *variant;         /* (variants) */
     spot_photos_config data;       /* data.coco "": scenes are rendered; else data replaces scene */
     spot_model_config  model;
     int                bdms;
-    spot_bdm_config    bdm[SPOT_MAX_BDMS];
+    spot_bdm_config   *bdm;        /* (bdms) */
     spot_encoder_config encoder;   /* of methods with representation: clip */
     spot_metric_config metric;
 } spot_config;
@@ -44,8 +45,12 @@ typedef struct {
 /* The version of the numbers, part of every key. It is raised when a change of the code changes results. */
 #define SPOT_NUMBERS 8
 
-/* Every setting at its default; one method. */
+/* Every setting at its default; no method. load and parse begin from it, and give a config without methods one PlaneSpot. They
+ * and spot_config_room fill cfg's memory, which spot_memory_close(&cfg.memory) frees, also after a failure. */
 spot_config spot_config_defaults(void);
+
+/* Makes room for methods, each the default of PlaneSpot, and for variants of the scene. */
+spot_status spot_config_room(spot_ctx *c, spot_config *cfg, int bdms, int variants);
 
 /* The scene of EC number `ec`. */
 static inline const spot_scene_config *spot_config_scene(const spot_config *cfg, uint32_t ec)

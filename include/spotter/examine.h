@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "spotter/arena.h"
 #include "spotter/catalogue.h"
 #include "spotter/conditions.h"
 #include "spotter/ctx.h"
@@ -37,7 +38,7 @@ extern "C" {
 typedef enum { SPOT_OBJECTS_BEST, SPOT_OBJECTS_FIRST, SPOT_OBJECTS_TRAINED } spot_object_choice;
 
 typedef struct {
-    char   catalogue[512];         /* path for spot_catalogue_read */
+    const char *catalogue;         /* path for spot_catalogue_read */
     int    choice;                 /* spot_object_choice */
     int    per_class;              /* examined objects of a class; 1 */
     double held_out;               /* share of the objects of a class that no network learns; .25 */
@@ -52,7 +53,7 @@ typedef struct {
     int    falloff;                /* 0: linear, 1: square */
     double falloff_distance;
     double background;             /* linear light of a grey background, .2 */
-    char   pictures[512];          /* folder of background pictures, one for each object in turn; "": the grey */
+    const char *pictures;          /* folder of background pictures, one for each object in turn; "": the grey */
 } spot_examine_render;
 
 /* A number that a config does not give: the paper's range counts. spot_examine_load and _parse put it in. */
@@ -67,10 +68,10 @@ typedef struct { int factor; int absolute; double least, most; } spot_examine_li
 
 /* A network that is trained here on renders, or weights, or a program. */
 typedef struct {
-    char   name[64];
-    char   weights[512];           /* .safetensors with torchvision's names; "": trained here, unless there is a command */
-    char   command[512];           /* predictor.h */
-    char   classes[512];           /* text: a line for each output, the class; "": the classes in order */
+    const char *name;
+    const char *weights;           /* .safetensors with torchvision's names; "": trained here, unless there is a command */
+    const char *command;           /* predictor.h */
+    const char *classes;           /* text: a line for each output, the class; "": the classes in order */
     int    arch;                   /* spot_arch (model.h) */
     int    width, batch, optimizer, schedule;
     double lr, weight_decay;
@@ -80,7 +81,7 @@ typedef struct {
     uint64_t seed;
     double least_elevation, most_elevation;    /* of the training views (paper, 4.4): -90, 90 */
     int    limits;                 /* of the planted region: a training render in it gets the next class; 0: none */
-    spot_examine_limit limit[SPOT_MAX_EXAMINE_REGION];
+    spot_examine_limit *limit;
 } spot_examine_model;
 
 typedef enum { SPOT_MODE_WEAKNESS, SPOT_MODE_STRENGTH } spot_examine_mode;  /* the lowest p, or the highest (4.6) */
@@ -89,7 +90,7 @@ typedef enum { SPOT_MODE_WEAKNESS, SPOT_MODE_STRENGTH } spot_examine_mode;  /* t
  * that was found, and the examiner asks for the others. So a point does not depend on the other points. */
 typedef struct {
     int    renders;                /* of each object, all: those of the last point; an examiner may have its own */
-    char   curve[160];             /* "50, 100, 200": renders of the points; "": a tenth, a fifth, a half and all */
+    const char *curve;             /* "50, 100, 200": renders of the points; "": a tenth, a fifth, a half and all */
     int    points;                 /* derived from `curve`, as are ... */
     int    point[SPOT_MAX_EXAMINE_POINTS];     /* ... these: ascending; the last one is `renders` */
     int    window;                 /* last renders of the mean p; 32 */
@@ -119,6 +120,7 @@ typedef struct {
 } spot_examine_maps;
 
 typedef struct {
+    spot_memory *memory;             /* holds texts and lists; spot_memory_close frees it */
     int study;                     /* 0, "examine" */
     spot_examine_objects objects;
     spot_examine_render  render;
@@ -126,17 +128,22 @@ typedef struct {
     spot_examine_valid   valid;
     spot_examine_maps    maps;
     int classes, factors, models, examiners;
-    spot_catalogue_class cls[SPOT_MAX_CATALOGUE_CLASSES];
-    spot_examine_factor  factor[SPOT_FACTORS];             /* none: the paper's nine */
-    spot_examine_model   model[SPOT_MAX_EXAMINED_MODELS];
-    spot_examiner_config examiner[SPOT_MAX_EXAMINERS];
-} spot_examine_config;             /* 0.5 MB: allocate it */
+    spot_catalogue_class *cls;
+    spot_examine_factor  *factor;  /* none: the paper's nine */
+    spot_examine_model   *model;
+    spot_examiner_config *examiner;
+} spot_examine_config;
 
 void        spot_examine_defaults(spot_examine_config *cfg);
 spot_status spot_examine_load (spot_ctx *c, spot_examine_config *cfg, const char *path);
 spot_status spot_examine_parse(spot_ctx *c, spot_examine_config *cfg, const char *text, size_t len, const char *name);
 spot_status spot_examine_print(spot_ctx *c, const spot_examine_config *cfg, char **text);
 void        spot_examine_document(FILE *f);
+
+/* A model that is not trained here: the caller adds weights or a command. complete: what load and parse do last, for a config
+ * that is filled by hand: open ranges become the paper's, and a config without examiners gets one. */
+spot_examine_model spot_examine_outside_model(const char *name);
+spot_status        spot_examine_complete(spot_ctx *c, spot_examine_config *cfg);
 
 /* Whether two configs are of different runs, and the first difference. A run may get more models. */
 bool spot_examines_differ(char *words, size_t size, const spot_examine_config *there, const spot_examine_config *here);

@@ -115,9 +115,9 @@ typedef struct {
 
 typedef struct {
     int    method;                 /* spot_examiner_method */
-    char   name[64];               /* label in tables; "": the method's name */
+    const char *name;              /* label in tables; "": the method's name */
     int    renders;                /* its own budget in a study (examine.h); 0: the study's. The search itself ignores it */
-    char   points[160];            /* renders of the points of its curve; "": the study's, or with `renders` shares of these */
+    const char *points;            /* renders of the points of its curve; "": the study's, or with `renders` shares of these */
     spot_random_config random;
     spot_local_config  local;
     spot_rl_config     rl;

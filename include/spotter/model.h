@@ -69,7 +69,7 @@ typedef struct {
     double momentum, weight_decay;
     int    schedule;           /* spot_schedule; one_cycle as PyTorch's OneCycleLR (pct_start 0.3, cosine, 25, 1e4), lr only */
     int    precision;          /* spot_precision */
-    char   init[256];          /* "" = He initialisation, else a .safetensors file with torchvision's names */
+    const char *init;          /* "" = He initialisation, else a .safetensors file with torchvision's names */
     spot_base_config base;
     spot_robust_config robust;
     int    keep_best;          /* 1: keep the epoch of the least validation loss (the first of equals) */

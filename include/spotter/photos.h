@@ -29,17 +29,17 @@ typedef enum { SPOT_FIT_PAD, SPOT_FIT_CROP } spot_photo_fit;       /* black bars
 #define SPOT_MAX_TASKS 16
 
 typedef struct {
-    char   coco[512];          /* annotation files in COCO's format, ':' between them; "": scenes are rendered */
-    char   images[512];        /* folders of the pictures: one for all files, or as many, ':' between them */
-    char   tasks[256];         /* super-categories, ',' between them */
-    char   against[64];        /* negatives show an object of this super-category; "": anything but the task's (COCO) */
+    const char *coco;          /* annotation files in COCO's format, ':' between them; "": scenes are rendered */
+    const char *images;        /* folders of the pictures: one for all files, or as many, ':' between them */
+    const char *tasks;         /* super-categories, ',' between them */
+    const char *against;       /* negatives show an object of this super-category; "": anything but the task's (COCO) */
     int    size, fit;          /* pixels a side; spot_photo_fit: how a picture becomes square */
     double val, test;          /* shares of all pictures; the rest is for training */
     int    pool;               /* spot_pool */
     int    blindspots[2];      /* per EC */
     int    each;               /* most ECs per cell of a conditioned pool */
-    char   induced[1024];      /* categories of conditioned pools, ',' between them; "": all */
-    char   induced_from[512];  /* in place of induced: a run of SINGLES (spot_sweep_induced); "": none */
+    const char *induced;       /* categories of conditioned pools, ',' between them; "": all */
+    const char *induced_from;  /* in place of induced: a run of SINGLES (spot_sweep_induced); "": none */
     int    pair_least;         /* an eligible second category: least training pictures with it, and without it */
     int    category_least;     /* a category for a blindspot: least pictures in all splits; at least 1 */
     double flip;               /* chance that a blindspot's label is flipped in train, and in val if flip_val */

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "spotter/arena.h"
 #include "spotter/ctx.h"
 #include "spotter/interval.h"
 #include "spotter/plant.h"
@@ -106,41 +107,41 @@ void        spot_shift_estimates_close(spot_shift_estimates *e);
 /* ---- 2. the study ---- */
 
 /* A source is a way to get pictures: a generator, a search. A folder below data.root; "" where the layout has no sources. */
-typedef struct { char name[64]; } spot_shift_source;
+typedef struct { const char *name; } spot_shift_source;
 
 /* Captions: "<class>" stands for the name of the class. */
 typedef struct {
-    char   name[64];
-    char   folder[64];             /* "": the name with '_' for ' ' */
-    char   prompt[160];            /* what the pictures were generated from; Spotter does not read it */
-    char   class_caption[160];     /* "": captions.object, or captions.style for a style */
-    char   shift_caption[160];     /* "": "a photo NAME" */
-    char   category[32];
+    const char *name;
+    const char *folder;            /* "": the name with '_' for ' ' */
+    const char *prompt;            /* what the pictures were generated from; Spotter does not read it */
+    const char *class_caption;     /* "": captions.object, or captions.style for a style */
+    const char *shift_caption;     /* "": "a photo NAME" */
+    const char *category;
     double threshold;              /* least similarity to shift_caption; -1: all pictures pass */
     int    style;                  /* 1: the pictures are no photos */
 } spot_shift;
 
 /* Its answers come from a table, or from weights that look at the pictures. */
 typedef struct {
-    char name[64];
-    char predictions[512];         /* CSV with the columns path and predicted */
-    char weights[512];             /* ResNet-18, ResNet-34 or AlexNet, .safetensors */
-    char classes[512];             /* text: a line for each output, the class's folder; "": the folders in order */
+    const char *name;
+    const char *predictions;       /* CSV with the columns path and predicted */
+    const char *weights;           /* ResNet-18, ResNet-34 or AlexNet, .safetensors */
+    const char *classes;           /* text: a line for each output, the class's folder; "": the folders in order */
     int  resize, crop;             /* of weights, as in encoder.h */
 } spot_shift_model;
 
 typedef struct {
-    char root[512];                /* folders <shift>/<class>, or <source>/<shift>/<class> */
-    char real[512];                /* real pictures, <class>: below root, or a path that begins with '/' or '.'; "": none */
-    char base[64];                 /* folder of the base pictures beside those of shifts */
-    char names[512];               /* CSV with the columns folder and name; "": the folders, with ' ' for '_' */
+    const char *root;              /* folders <shift>/<class>, or <source>/<shift>/<class> */
+    const char *real;              /* real pictures, <class>: below root, or a path that begins with '/' or '.'; "": none */
+    const char *base;              /* folder of the base pictures beside those of shifts */
+    const char *names;             /* CSV with the columns folder and name; "": the folders, with ' ' for '_' */
 } spot_shift_data;
 
 typedef struct {
-    char weights[512];             /* CLIP, .safetensors; "": none */
-    char vocabulary[512], config[512];     /* "": beside the weights */
-    char label[96];                /* what the user says the encoder is; "": its own name (encoder.h) */
-    char embeddings[512];          /* folder of embeddings, in place of weights: host/shifts/README.md */
+    const char *weights;           /* CLIP, .safetensors; "": none */
+    const char *vocabulary, *config;       /* "": beside the weights */
+    const char *label;             /* what the user says the encoder is; "": its own name (encoder.h) */
+    const char *embeddings;        /* folder of embeddings, in place of weights: host/shifts/README.md */
     int  image_heads, text_heads;  /* 0: the config's */
     int  clean, precision;         /* spot_encoder_clean, spot_precision */
 } spot_shift_encoder;
@@ -150,11 +151,11 @@ typedef enum { SPOT_STYLE_PAPER, SPOT_STYLE_RELEASED } spot_shift_style;
 
 typedef struct {
     double percentile;             /* of the similarities of a class's real pictures: the class's threshold */
-    char   chosen_for[96];         /* the encoder for which the thresholds of the shifts were chosen */
+    const char *chosen_for;        /* the encoder for which the thresholds of the shifts were chosen */
     int    base;                   /* 1: base pictures pass the class's threshold, too */
     int    style;                  /* spot_shift_style */
-    char   masks[512];             /* .npz, an array of 0 and 1 for each shift and base, in place of an encoder; "": none */
-    char   oracle[512];            /* CSV: path and keep, or path, shift_there and object_there; "": none */
+    const char *masks;             /* .npz, an array of 0 and 1 for each shift and base, in place of an encoder; "": none */
+    const char *oracle;            /* CSV: path and keep, or path, shift_there and object_there; "": none */
 } spot_shift_filter;
 
 typedef struct {
@@ -163,6 +164,7 @@ typedef struct {
 } spot_shift_evaluation;
 
 typedef struct {
+    spot_memory *memory;             /* holds texts and lists; spot_memory_close frees it */
     int study;                     /* 0, "shifts": how a run directory tells its study */
     spot_shift_data       data;
     spot_shift_encoder    encoder;
@@ -170,10 +172,10 @@ typedef struct {
     spot_shift_evaluation evaluation;
     spot_plant_config     plant;   /* a world that is made before the run; plant.pictures 0: none */
     int sources, shifts, models;
-    spot_shift_source source[SPOT_MAX_SOURCES];
-    spot_shift        shift [SPOT_MAX_SHIFTS];
-    spot_shift_model  model [SPOT_MAX_SHIFT_MODELS];
-} spot_shifts_config;              /* 900 kB: allocate it */
+    spot_shift_source *source;
+    spot_shift        *shift;
+    spot_shift_model  *model;
+} spot_shifts_config;
 
 /* Defaults: no source, shift or model. load and parse begin from them. */
 void        spot_shifts_defaults(spot_shifts_config *cfg);

@@ -52,17 +52,14 @@ typedef struct spot_study {
      * copies these files with the segment. NULL: there are none. */
     bool (*file)(char *path, size_t size, const char *dir, const void *result, int i);
 
-    /* DIR/config.yaml. load: *config is malloc'd or NULL, also after a failure; free() it. print: *text is malloc'd. key: text
-     * of at most 32 characters; SPOT_IO or SPOT_INPUT where files named in the config are missing. differs: writes the first
-     * difference that makes another run. The number of units is not such a difference, since a run may grow. */
-    spot_status (*config_load)(spot_ctx *c, void **config, const char *path);
-    spot_status (*config_print)(spot_ctx *c, const void *config, char **text);
-    spot_status (*config_key)(spot_ctx *c, char key[33], const void *config);
-    bool        (*config_differs)(char *words, size_t size, const void *there, const void *here);
-    int         (*config_units)(const void *config);
-    /* Whether the config here takes the place of the one there, which is the same run with other choices: DIR/config.yaml is
-     * written anew, and results of another key are computed again. NULL: never. */
-    bool        (*config_replaces)(const void *there, const void *here);
+    /* DIR/config.yaml: its settings, of which each says what it affects (host/config/yaml.h). A config that differs in another
+     * way than those of another run do is the same run with other choices: DIR/config.yaml is written anew, and results of
+     * another key are computed again. The number of units is no difference, since a run may grow. */
+    const struct spot_config_kind *config;
+    int (*units_of)(const void *config);
+    /* The key of a result, text of at most 32 characters; SPOT_IO or SPOT_INPUT where files named in the config are missing.
+     * NULL: the settings alone decide. */
+    spot_status (*key)(spot_ctx *c, char key[33], const void *config);
 
     /* Writes the directory of run k of those that belong to the run in dir, each with a config of its own, such as its
      * variants; false: there are no more. NULL: there are none. */
@@ -74,6 +71,11 @@ typedef struct spot_study {
     /* Makes the files that are derived from all segments of this config, such as a database. NULL: nothing. */
     spot_status (*derive)(spot_ctx *c, const char *dir, const char *key);
 } spot_study;
+
+/* The config of a file, for spot_study_close, also after a failure; the key of its results. */
+spot_status spot_study_load (spot_ctx *c, const spot_study *y, void **config, const char *path);
+void        spot_study_close(void *config);                        /* NULL: nothing */
+spot_status spot_study_key  (spot_ctx *c, const spot_study *y, char key[33], const void *config);
 
 /* ---- one process's part of a run ---- */
 

@@ -163,7 +163,7 @@ TEST_WITH(an_ec_stays_within_its_budget, set_up, tear_down)
         fail_msg("%d counts above tests/emulator/calls_budget.txt; SPOT_CALLS_NOW=FILE writes today's", b->over);
     spot_device_close(&c);
     free(b);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 /* -- a model examined on backgrounds ------------------------------------------------------------------------------ */
@@ -208,7 +208,7 @@ TEST_WITH(a_model_examined_stays_within_its_budget, set_up, tear_down)
         fail_msg("%d counts above tests/emulator/calls_budget.txt; SPOT_CALLS_NOW=FILE adds today's", b->over);
     spot_device_close(&c);
     free(b);
-    free(cfg);
+    CHECK_CONFIG_FREE(cfg);
 }
 
 /* -- the file ------------------------------------------------------------------------------------------------- */

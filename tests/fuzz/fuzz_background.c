@@ -41,6 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *text, *again;
     spot_key key;
 
+    spot_memory_close(&cfg.memory);
     if (spot_background_parse(&c, &cfg, (const char *)data, size, "fuzz") != SPOT_OK) {
         if (!c.message[0] || strchr(c.message, '\n')) abort();
         return 0;
@@ -49,6 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size % 8) return 0;
     key = spot_background_key(&cfg);
     if (spot_background_print(&c, &cfg, &text) != SPOT_OK) abort();
+    spot_memory_close(&cfg.memory);
     if (spot_background_parse(&c, &cfg, text, strlen(text), "printed") != SPOT_OK) abort();
     if (spot_background_print(&c, &cfg, &again) != SPOT_OK || strcmp(text, again)) abort();
     if (spot_background_key(&cfg).hi != key.hi || spot_background_key(&cfg).lo != key.lo) abort();

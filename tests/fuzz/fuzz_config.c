@@ -17,12 +17,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     spot_ctx c = { 0 };
     char *text, *again;
 
+    spot_memory_close(&cfg.memory);
     if (spot_config_parse(&c, &cfg, (const char *)data, size, "fuzz") != SPOT_OK) {
         if (!c.message[0] || strchr(c.message, '\n')) abort();
         return 0;
     }
     if (size % 8) return 0;
     if (spot_config_print(&c, &cfg, &text) != SPOT_OK) abort();
+    spot_memory_close(&cfg.memory);
     if (spot_config_parse(&c, &cfg, text, strlen(text), "printed") != SPOT_OK) abort();
     if (spot_config_print(&c, &cfg, &again) != SPOT_OK || strcmp(text, again)) abort();
     free(text);

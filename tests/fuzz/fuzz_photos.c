@@ -8,6 +8,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static spot_ec ec;
+    static char tasks[256], against[64], induced[1024];
     spot_photos_config cfg = spot_photos_defaults();
     spot_ctx c = { .threads = 1 };
     spot_photos *p;
@@ -17,11 +18,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     cfg.pair_least = 1;
     cfg.val = cfg.test = 0.3;
     data++, size--;
-    fuzz_text(cfg.tasks, sizeof cfg.tasks, &data, &size);
-    fuzz_text(cfg.against, sizeof cfg.against, &data, &size);
-    fuzz_text(cfg.induced, sizeof cfg.induced, &data, &size);
-    strcpy(cfg.images, "pictures");
-    strcpy(cfg.coco, "coco.json");
+    fuzz_text(tasks, sizeof tasks, &data, &size);
+    fuzz_text(against, sizeof against, &data, &size);
+    fuzz_text(induced, sizeof induced, &data, &size);
+    cfg.tasks = tasks, cfg.against = against, cfg.induced = induced;
+    cfg.images = "pictures";
+    cfg.coco = "coco.json";
     fuzz_file(0, "coco.json", data, size);
     fuzz_file(1, "pictures/p", "", 0);
     if (spot_photos_open(&c, &p, &cfg, 1)) {

@@ -18,6 +18,8 @@ enum { ANSWERS, MASKS, ORACLE, TRUTH, VOTES, PICTURES, KINDS, N = 4, CLASSES = 2
 static char *class_of[] = { "cat", "dog" }, *path_of[] = { "cat/a.png", "cat/b.png", "dog/a.png", "dog/b.png" };
 static int cls[] = { 0, 0, 1, 1 };
 static spot_shifts_config cfg;
+static spot_shift_model model;
+static spot_shift snow = { .name = "snow", .folder = "" };
 
 static spot_shift_pictures list_of(int shift)
 {
@@ -40,9 +42,10 @@ static void try_answers(spot_ctx *c, int kind, const uint8_t *data, size_t size)
     fuzz_file(1, "outputs.txt", outputs, strlen(outputs));
     fuzz_file(0, kind & NPZ ? "m.npz" : "m.csv", data, size);
     cfg.models = 1;
-    cfg.model[0] = (spot_shift_model){ .name = "m" };
-    strcpy(cfg.model[0].predictions, fuzz_files[0].name);
-    if (kind & OUTPUTS) strcpy(cfg.model[0].classes, "outputs.txt");
+    cfg.model = &model;
+    model = (spot_shift_model){ .name = "m", .predictions = "", .weights = "", .classes = "" };
+    cfg.model[0].predictions = fuzz_files[0].name;
+    if (kind & OUTPUTS) cfg.model[0].classes = "outputs.txt";
     if (spot_shift_answers_open(c, &a, &cfg, &k, NULL, p, 2, &progress)) fuzz_said(c);
     else
         for (int u = 0; u < 2; u++)
@@ -56,7 +59,7 @@ static void try_masks(spot_ctx *c, const uint8_t *data, size_t size)
     const spot_shift_pictures p = list_of(0);
     uint8_t keep[N];
 
-    strcpy(cfg.filter.masks, fuzz_file(0, "masks.npz", data, size));
+    cfg.filter.masks = (fuzz_file(0, "masks.npz", data, size));
     if (spot_shift_masks(c, keep, &cfg, &p)) fuzz_said(c);
     else
         for (int i = 0; i < N; i++) fuzz_within(keep[i], 0, 1);
@@ -68,7 +71,7 @@ static void try_oracle(spot_ctx *c, int kind, const uint8_t *data, size_t size)
     spot_shift_truth t;
     uint8_t bits[N];
 
-    strcpy(cfg.filter.oracle, fuzz_file(0, kind & NPZ ? "oracle.npz" : "oracle.csv", data, size));
+    cfg.filter.oracle = (fuzz_file(0, kind & NPZ ? "oracle.npz" : "oracle.csv", data, size));
     if (spot_shift_truth_open(c, &t, &cfg) || spot_shift_truth_of(c, bits, &t, &p)) fuzz_said(c);
     else
         for (int i = 0; i < N; i++) fuzz_within(bits[i], 0, 3);
@@ -98,7 +101,7 @@ static void try_votes(spot_ctx *c, const uint8_t *data, size_t size)
     bool there;
 
     cfg.shifts = 1;
-    strcpy(cfg.shift[0].name, "snow");
+    cfg.shift = &snow;
     fuzz_text(key, sizeof key, &data, &size);
     fuzz_file(1, "run/grids/key.csv", key, strlen(key));
     fuzz_file(0, "run/grids/votes.csv", data, size);

@@ -38,7 +38,7 @@ static spot_status add_notes(spot_figure *f, FILE *to)
         if (strcmp(spot_shorten(shorter, m->name), m->name)) fprintf(to, "\n%s is %s.", shorter, m->name);
         if (*spot_results_failed(text, sizeof text, m)) fprintf(to, "\n%s %s", shorter, text);
     }
-    SPOT_TRY(spot_paper_run_differs(f->c, text, sizeof text, &f->r->cfg));
+    spot_paper_run_differs(text, sizeof text, &f->r->cfg);
     add_list(to, "the run", text, &lists);
     for (int s = 0; s < f->methods; s++)
         add_list(to, spot_shorten(shorter, f->r->method[f->method[s]].name), list_differences(f, s, text, sizeof text), &lists);
@@ -102,7 +102,7 @@ static spot_status csv_row(const spot_figure *f, const spot_chart_panel *p, int 
     if (!paper) fprintf(to, "%d", p->at[s][l].left_out);
     fputc(',', to);
     spot_csv_text(to, list_differences(f, s, text, sizeof text), ",");
-    SPOT_TRY(spot_paper_run_differs(f->c, text, sizeof text, &f->r->cfg));
+    spot_paper_run_differs(text, sizeof text, &f->r->cfg);
     spot_csv_text(to, text, "\n");
     return SPOT_OK;
 }

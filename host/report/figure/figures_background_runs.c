@@ -23,17 +23,12 @@ static void level_settings(spot_background_config *to, const spot_background_con
 /* Whether two runs differ in the settings of a figure at most, whatever their models. */
 static bool are_alike_but(const spot_background_config *a, const spot_background_config *b, int number)
 {
-    spot_background_config *copy = malloc(2 * sizeof *copy);
+    spot_background_config other = *b;
     char words[512];
-    bool alike = false;
 
-    if (!copy) return false;
-    copy[0] = *a, copy[1] = *b;
-    copy[0].models = copy[1].models = 0;
-    level_settings(&copy[1], a, number);
-    alike = !spot_backgrounds_differ(words, sizeof words, &copy[0], &copy[1]);
-    free(copy);
-    return alike;
+    other.models = 0;
+    level_settings(&other, a, number);
+    return !spot_backgrounds_differ(words, sizeof words, a, &other);
 }
 
 bool spot_differs_in_choice(const spot_background_config *a, const spot_background_config *b)

@@ -299,7 +299,7 @@ spot_status spot_report_shifts(spot_ctx *c, const char *path, const char *dir, c
     work w = { .c = c, .r = &r, .dir = dir, .p = &page };
     spot_status s = spot_shifts_read(c, &r, dir);
 
-    if (s == SPOT_OK && folder) snprintf(r.cfg->data.root, sizeof r.cfg->data.root, "%s", folder);
+    if (s == SPOT_OK && folder) r.cfg->data.root = folder;
     w.rows = (spot_shift_rows){ .p = &page, .cfg = r.cfg };
     if (s == SPOT_OK) {
         s = spot_page_begin(&page, c, o, "shifts", "Distribution shifts");

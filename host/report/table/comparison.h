@@ -30,7 +30,7 @@ double spot_comparison_apart(const spot_comparison *t, const spot_comparison_lin
 /* The settings of the line's method that differ from the paper's. */
 const char *spot_comparison_differs(char text[SPOT_DIFFERS], const spot_comparison_line *l);
 
-spot_status spot_comparison_print_csv(spot_ctx *c, FILE *f, const spot_comparison *t);
+void        spot_comparison_print_csv(FILE *f, const spot_comparison *t);
 spot_status spot_comparison_print_json(spot_ctx *c, FILE *f, const spot_comparison *t);
 
 #endif

@@ -24,14 +24,10 @@ static const char *describe_rule(char *text, size_t size, const spot_model_confi
 }
 
 /* The settings that are not the paper's. In appendix B the way of planting is the row, and the rule is printed. */
-static spot_status list_differences(spot_ctx *c, char *text, size_t size, const spot_count_table *t, const spot_results *r)
+static void list_differences(char *text, size_t size, const spot_count_table *t, const spot_results *r)
 {
-    spot_config *cfg = malloc(sizeof *cfg);
-    spot_status s;
+    spot_config changed = r->cfg, *cfg = &changed;
 
-    *text = 0;
-    if (!cfg) return spot_fail(c, SPOT_NOMEM, "no memory to compare a run with the paper");
-    *cfg = r->cfg;
     if (t->number == SPOT_APPENDIX_B) {
         const spot_model_config own = spot_model_defaults();
         cfg->variants = 0;
@@ -42,9 +38,7 @@ static spot_status list_differences(spot_ctx *c, char *text, size_t size, const 
         cfg->model.learned_outside = own.learned_outside;
         cfg->model.learned_inside = own.learned_inside;
     }
-    s = spot_paper_run_differs(c, text, size, cfg);
-    free(cfg);
-    return s;
+    spot_paper_run_differs(text, size, cfg);
 }
 
 /* ---- text ---- */
@@ -84,7 +78,7 @@ static void print_rows(spot_columns *p, const void *user)
     }
 }
 
-static spot_status print_text(spot_ctx *c, FILE *f, const spot_count_table *t, spot_results *const *run, int n, bool markdown)
+static void print_text(FILE *f, const spot_count_table *t, spot_results *const *run, int n, bool markdown)
 {
     char title[160], name[32], text[SPOT_DIFFERS], rule[400], last[400] = "";
     int lists = 0;
@@ -102,16 +96,15 @@ static spot_status print_text(spot_ctx *c, FILE *f, const spot_count_table *t, s
     fputs("\n", f);
     spot_note(f, markdown, "intervals are Wilson's");
     for (int r = 0; r < n; r++) {
-        SPOT_TRY(list_differences(c, text, sizeof text, t, run[r]));
+        list_differences(text, sizeof text, t, run[r]);
         if (*text && !lists++) spot_note(f, markdown, "%s", "settings" SPOT_PAPER_DIFFERS ":");
         if (*text) spot_note(f, markdown, "%s: %s", run[r]->dir, text);
     }
-    return SPOT_OK;
 }
 
 /* ---- for programs ---- */
 
-static spot_status print_csv(spot_ctx *c, FILE *f, const spot_count_table *t)
+static void print_csv(FILE *f, const spot_count_table *t)
 {
     char name[32], text[SPOT_DIFFERS];
 
@@ -134,18 +127,16 @@ static spot_status print_csv(spot_ctx *c, FILE *f, const spot_count_table *t)
         spot_csv_number(f, l->paper, ",");
         spot_csv_text(f, there ? describe_rule(text, sizeof text, &l->run->cfg.model) : "", ",");
         *text = 0;
-        if (there) SPOT_TRY(list_differences(c, text, sizeof text, t, l->run));
+        if (there) list_differences(text, sizeof text, t, l->run);
         spot_csv_text(f, text, "\n");
     }
-    return SPOT_OK;
 }
 
-static spot_status json_line(spot_ctx *c, spot_json *j, const spot_count_table *t, const spot_count_line *l)
+static void json_line(spot_json *j, const spot_count_table *t, const spot_count_line *l)
 {
     const bool there = l->run && l->of;
     const spot_estimate e = spot_share(l->count, l->of);
     char text[SPOT_DIFFERS] = "";
-    spot_status s = SPOT_OK;
 
     spot_json_object(j, NULL);
     spot_json_put_text(j, "row", l->name);
@@ -161,15 +152,13 @@ static spot_status json_line(spot_ctx *c, spot_json *j, const spot_count_table *
     spot_json_put_real(j, "paper", l->paper);
     spot_json_put_text(j, "rule", there ? describe_rule(text, sizeof text, &l->run->cfg.model) : "");
     *text = 0;
-    if (there) s = list_differences(c, text, sizeof text, t, l->run);
+    if (there) list_differences(text, sizeof text, t, l->run);
     spot_json_put_text(j, "differs", text);
     spot_json_end(j);
-    return s;
 }
 
 static spot_status print_json(spot_ctx *c, FILE *f, const spot_count_table *t)
 {
-    spot_status s = SPOT_OK;
     char name[32];
     spot_json j;
 
@@ -177,17 +166,17 @@ static spot_status print_json(spot_ctx *c, FILE *f, const spot_count_table *t)
     spot_json_put_text(&j, "table", spot_counts_name(name, t->number));
     spot_json_put_text(&j, "title", t->title);
     spot_json_array(&j, "rows", t->lines, t->lines);
-    for (int i = 0; i < t->lines && s == SPOT_OK; i++) s = json_line(c, &j, t, &t->line[i]);
+    for (int i = 0; i < t->lines; i++) json_line(&j, t, &t->line[i]);
     spot_json_end(&j);
-    if (s == SPOT_OK) spot_json_print(&j, f);
-    else spot_json_free(&j);
-    return s;
+    spot_json_print(&j, f);
+    return SPOT_OK;
 }
 
 spot_status spot_counts_print(spot_ctx *c, FILE *f, const spot_count_table *t, spot_results *const *run, int n,
                               spot_table_format format)
 {
     if (format == SPOT_TABLE_JSON) return print_json(c, f, t);
-    if (format == SPOT_TABLE_CSV) return print_csv(c, f, t);
-    return print_text(c, f, t, run, n, format == SPOT_TABLE_MD);
+    if (format == SPOT_TABLE_CSV) print_csv(f, t);
+    else print_text(f, t, run, n, format == SPOT_TABLE_MD);
+    return SPOT_OK;
 }

@@ -266,7 +266,7 @@ const char *spot_paper_method_differs(char *text, size_t size, const spot_bdm_co
 
     set_all(&papers, row->needs);
     set_all(&papers, row->as);
-    memcpy(papers.embeddings, cfg->embeddings, sizeof papers.embeddings);      /* the path does not count as a difference */
+    papers.embeddings = cfg->embeddings;      /* the path does not count as a difference */
     if (papers.representation == SPOT_BY_ROBUST) also = cfg->representation == SPOT_BY_ROBUST ? robust_net : other_net;
     else if (cfg->representation == SPOT_BY_CLIP && papers.representation == SPOT_BY_CLIP) also = unit_rows;
     spot_method_differences(text, also ? size - strlen(also) - 2 : size, &papers, cfg);
@@ -282,17 +282,17 @@ static void set_pictures(spot_config *papers, const spot_config *cfg)
     const spot_experiment e = spot_paper_experiment(cfg);
 
     if (e == SPOT_EXPERIMENT_SYNTHETIC) return;
-    memcpy(d->coco, cfg->data.coco, sizeof d->coco);
-    memcpy(d->images, cfg->data.images, sizeof d->images);
-    memcpy(d->induced, cfg->data.induced, sizeof d->induced);
-    memcpy(d->induced_from, cfg->data.induced_from, sizeof d->induced_from);
+    d->coco = cfg->data.coco;
+    d->images = cfg->data.images;
+    d->induced = cfg->data.induced;
+    d->induced_from = cfg->data.induced_from;
     papers->model.learned_gap = 0.2;
     papers->metric.lambda_p = papers->metric.lambda_r = 0.5;
     d->pool = cfg->data.pool;
     if (e == SPOT_EXPERIMENT_COCO && d->pool == SPOT_POOL_NUMBER) d->each = 10;    /* its 22, 30 and 30 ECs; its text says 20 */
     if (e == SPOT_EXPERIMENT_COCO) return;
-    strcpy(d->tasks, "bird");
-    strcpy(d->against, "animal");
+    d->tasks = "bird";
+    d->against = "animal";
     d->val = 0.1;
     d->test = 0.4;
     d->pool = SPOT_POOL_NUMBER;
@@ -303,21 +303,16 @@ static void set_pictures(spot_config *papers, const spot_config *cfg)
 /* Not counted as differences: lanes, which change no result; a file of initial weights, which is taken for ImageNet's; the
  * encoder, whose rows tell whether it is the paper's. The paper has no batch, no learning rate and no epochs: these are of the
  * released demonstration, as is the JPEG of its pictures. */
-spot_status spot_paper_run_differs(spot_ctx *c, char *text, size_t size, const spot_config *cfg)
+void spot_paper_run_differs(char *text, size_t size, const spot_config *cfg)
 {
-    spot_config *papers = malloc(sizeof *papers);
-    spot_model_config *m;
+    spot_config own = spot_config_defaults(), *papers = &own;
+    spot_model_config *m = &papers->model;
 
-    *text = 0;
-    if (!papers) return spot_fail(c, SPOT_NOMEM, "no memory to compare a run with the paper");
-    *papers = spot_config_defaults();
-    m = &papers->model;
     papers->seed = cfg->seed;
     papers->bdms = cfg->bdms;
-    memcpy(papers->bdm, cfg->bdm, sizeof papers->bdm);
+    papers->bdm = cfg->bdm;
     papers->scene.jpeg_quality = 75;
-    if (cfg->model.init[0]) memcpy(m->init, cfg->model.init, sizeof m->init);
-    else strcpy(m->init, "ImageNet's weights");
+    m->init = cfg->model.init[0] ? cfg->model.init : "ImageNet's weights";
     m->batch = 16;
     m->lanes = cfg->model.lanes;
     if (cfg->model.optimizer != SPOT_SGD) m->momentum = cfg->model.momentum;
@@ -327,6 +322,4 @@ spot_status spot_paper_run_differs(spot_ctx *c, char *text, size_t size, const s
     if (!(papers->model.learned_gap > 0) && !(cfg->model.learned_gap > 0)) m->learned_rest = cfg->model.learned_rest;
     papers->encoder = cfg->encoder;
     spot_config_differences(text, size, papers, cfg);
-    free(papers);
-    return SPOT_OK;
 }

@@ -56,7 +56,7 @@ bool spot_method_has(const spot_config *cfg, int b, const char *settings);
  * And the settings of a run's ECs, models and metric that differ from the paper's experiment; where it names none, from the
  * authors' released demonstration. If the text is full, it ends with the number of further settings. */
 const char *spot_paper_method_differs(char *text, size_t size, const spot_bdm_config *cfg, const spot_paper_row *row);
-spot_status spot_paper_run_differs(spot_ctx *c, char *text, size_t size, const spot_config *cfg);
+void spot_paper_run_differs(char *text, size_t size, const spot_config *cfg);
 
 /* Words before such a list. */
 #define SPOT_PAPER_DIFFERS " that are not the paper's; in brackets its own, or the default where it names none"

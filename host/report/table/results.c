@@ -197,6 +197,7 @@ spot_status spot_results_read(spot_ctx *c, spot_results **r, const char *dir, bo
 void spot_results_free(spot_results *r)
 {
     if (!r) return;
+    spot_memory_close(&r->cfg.memory);
     free(r->rates);
     free(r->flags);
     free(r->slices);

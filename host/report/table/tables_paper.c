@@ -43,28 +43,23 @@ static void add_row(spot_comparison *t, const spot_paper_row *row)
 static spot_status check_joined(spot_ctx *c, const spot_comparison *t)
 {
     const spot_results *a = t->run[0];
-    spot_config *same = malloc(sizeof *same);
     char words[512];
 
-    if (!same) return spot_fail(c, SPOT_NOMEM, "no memory to compare the runs");
     for (int r = 1; r < t->runs; r++) {
         const spot_results *b = t->run[r];
-        *same = b->cfg;
-        same->bdms = a->cfg.bdms;
-        memcpy(same->bdm, a->cfg.bdm, sizeof same->bdm);
-        if (!spot_wants_robust(&a->cfg) || !spot_wants_robust(&b->cfg)) same->model.robust = a->cfg.model.robust;
-        if (!spot_wants_clip(&a->cfg) || !spot_wants_clip(&b->cfg)) same->encoder = a->cfg.encoder;
+        spot_config same = b->cfg;
+        same.bdms = a->cfg.bdms;
+        same.bdm = a->cfg.bdm;
+        if (!spot_wants_robust(&a->cfg) || !spot_wants_robust(&b->cfg)) same.model.robust = a->cfg.model.robust;
+        if (!spot_wants_clip(&a->cfg) || !spot_wants_clip(&b->cfg)) same.encoder = a->cfg.encoder;
         words[0] = 0;
         if (a->cfg.ecs != b->cfg.ecs) snprintf(words, sizeof words, "ecs is %d there and %d here", a->cfg.ecs, b->cfg.ecs);
         else if (a->numbers != b->numbers)
             snprintf(words, sizeof words, "their numbers are of versions %d and %d", a->numbers, b->numbers);
-        if (words[0] || spot_config_differs(words, sizeof words, &a->cfg, same)) {
-            free(same);
+        if (words[0] || spot_config_differs(words, sizeof words, &a->cfg, &same))
             return spot_fail(c, SPOT_USAGE, "%s and %s cannot be one table: %s; runs are joined when seed, ecs, scene, model "
                              "and metric are equal", a->dir, b->dir, words);
-        }
     }
-    free(same);
     return SPOT_OK;
 }
 
@@ -101,19 +96,18 @@ static void note_list(FILE *f, bool markdown, const char *whose, const char *lis
 }
 
 /* Joined runs: only differences that the first run does not have. */
-static spot_status note_settings(spot_ctx *c, FILE *f, const spot_comparison *t, bool markdown)
+static void note_settings(FILE *f, const spot_comparison *t, bool markdown)
 {
     char text[SPOT_DIFFERS], first[SPOT_DIFFERS] = "";
     int lists = 0;
 
     for (int r = 0; r < t->runs; r++) {
-        SPOT_TRY(spot_paper_run_differs(c, text, sizeof text, &t->run[r]->cfg));
+        spot_paper_run_differs(text, sizeof text, &t->run[r]->cfg);
         if (strcmp(text, first)) note_list(f, markdown, t->run[r]->dir, text, &lists);
         if (!r) memcpy(first, text, sizeof first);
     }
     for (int i = 0; i < t->lines; i++)
         note_list(f, markdown, spot_comparison_method(&t->line[i]), spot_comparison_differs(text, &t->line[i]), &lists);
-    return SPOT_OK;
 }
 
 static void note_method(FILE *f, const spot_comparison_line *l, bool markdown)
@@ -129,13 +123,12 @@ static void note_method(FILE *f, const spot_comparison_line *l, bool markdown)
         spot_note(f, markdown, "%s %s", name, text);
 }
 
-static spot_status print_notes(spot_ctx *c, FILE *f, const spot_comparison *t, bool markdown)
+static void print_notes(FILE *f, const spot_comparison *t, bool markdown)
 {
     for (int i = 0; i < t->lines; i++) note_method(f, &t->line[i], markdown);
-    SPOT_TRY(note_settings(c, f, t, markdown));
+    note_settings(f, t, markdown);
     for (int i = 0; i < t->lines; i++)
         for (int q = 0; q < spot_comparison_quantities(t); q++) note_distance(f, t, &t->line[i], q, markdown);
-    return SPOT_OK;
 }
 
 /* ---- formats ---- */
@@ -204,7 +197,7 @@ static void print_rows(spot_columns *p, const void *user)
     }
 }
 
-static spot_status print_text(spot_ctx *c, FILE *f, const spot_comparison *t, bool markdown)
+static void print_text(FILE *f, const spot_comparison *t, bool markdown)
 {
     char title[128], text[600];
 
@@ -218,7 +211,7 @@ static spot_status print_text(spot_ctx *c, FILE *f, const spot_comparison *t, bo
     snprintf(title, sizeof title, "Table %d. %s", t->paper->number, t->paper->title);
     spot_columns_print(f, markdown, title, print_rows, t);
     fputs("\n", f);
-    return print_notes(c, f, t, markdown);
+    print_notes(f, t, markdown);
 }
 
 static spot_status print_comparison(spot_ctx *c, FILE *f, const spot_comparison *t, spot_table_format format)
@@ -226,8 +219,8 @@ static spot_status print_comparison(spot_ctx *c, FILE *f, const spot_comparison 
     spot_status s = SPOT_OK;
 
     if (format == SPOT_TABLE_JSON) s = spot_comparison_print_json(c, f, t);
-    else if (format == SPOT_TABLE_CSV) s = spot_comparison_print_csv(c, f, t);
-    else s = print_text(c, f, t, format == SPOT_TABLE_MD);
+    else if (format == SPOT_TABLE_CSV) spot_comparison_print_csv(f, t);
+    else print_text(f, t, format == SPOT_TABLE_MD);
     if (s == SPOT_OK && (fflush(f) || ferror(f))) s = spot_fail(c, SPOT_IO, "the table could not be written");
     return s;
 }
