@@ -171,7 +171,8 @@ static spot_status run_one(spot_ctx *c, const spot_background_config *cfg, const
     v->c = c;
     v->work = (spot_work){ .study = &spot_background_study, .dir = p->dir, .config = v->cfg, .units = v->cfg->models,
                            .shard = o->shard, .shards = o->shards, .run = p->at, .runs = p->runs, .seconds = o->seconds,
-                           .starts = o->starts, .since = since, .user = v, .holds = result_holds, .prepare = prepare,
+                           .starts = o->starts,
+                           .beside = o->beside, .since = since, .user = v, .holds = result_holds, .prepare = prepare,
                            .begin = begin, .compute = compute };
     v->job = (spot_background_job){ v->cfg, o, &v->in, &v->suite, spot_background_memory(MOST_MODELS), p->known, p->known_key };
     spot_key_text(v->work.key, spot_background_key(v->cfg));

@@ -42,6 +42,7 @@ static const cli_row table[] = {
       .help = "time limit: the program ends within N seconds, with exit code 75; it starts no EC that would take longer" },
     { "starts", 0,   "N", CLI_INT, CLI_AT(sweep.starts), 0, 1000000, .preset = "5",
       .help = "number of starts without progress after which the exit code is 5 instead of 75; 0: no limit" },
+    { "beside", 0,   NULL, CLI_ON, CLI_AT(sweep.beside), .help = "no stop where another process computes the same ECs" },
     { "json",   'j', NULL, CLI_ON, CLI_AT(json), .flags = CLI_STAYS, .help = "one JSON object on stdout at the end" },
     CLI_MACHINE_ROWS("auto"),
     { .kind = CLI_HEADING, .help = "Slurm:" },

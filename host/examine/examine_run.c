@@ -342,7 +342,8 @@ spot_status spot_examine_run(spot_ctx *c, const spot_examine_config *cfg, const 
     if (o->function) set_function(v->cfg, &v->function);
     v->work = (spot_work){ .study = &spot_examine_study, .dir = o->out, .config = v->cfg, .shard = o->shard,
                           .shards = o->shards,
-                           .seconds = o->seconds, .starts = o->starts, .since = since, .user = v, .holds = result_holds,
+                           .seconds = o->seconds, .starts = o->starts,
+                           .beside = o->beside, .since = since, .user = v, .holds = result_holds,
                            .prepare = prepare, .begin = begin, .compute = compute };
     if (!o->out || o->shards < 1 || o->shard < 0 || o->shard >= o->shards)
         s = spot_fail(c, SPOT_USAGE, "a study needs a directory and a shard I of N with 0 <= I < N; got %d of %d", o->shard,

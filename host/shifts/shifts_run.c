@@ -183,7 +183,8 @@ spot_status spot_shifts_run(spot_ctx *c, const spot_shifts_config *cfg, const sp
     v->v.cfg = cfg;
     v->results = o->results;
     v->work = (spot_work){ .study = &spot_shifts_study, .dir = o->out, .config = cfg, .units = spot_shift_units(cfg),
-                           .shard = o->shard, .shards = o->shards, .seconds = o->seconds, .starts = o->starts, .since = since,
+                           .shard = o->shard, .shards = o->shards, .seconds = o->seconds, .starts = o->starts,
+                           .beside = o->beside, .since = since,
                            .user = v, .holds = result_holds, .prepare = list_missing, .begin = begin_units,
                            .compute = compute_units, .derive = derive_files };
     spot_key_text(v->work.key, spot_shifts_key(cfg));

@@ -199,6 +199,7 @@ static spot_status open_sweep(spot_ctx *c, sweep **new, const spot_config *cfg, 
     v->run = (spot_run){ .cfg = cfg, .store = store, .pictures = o->pictures, .keep = o->keep, .run_log.fd = -1 };
     v->work = (spot_work){ .study = &spot_sweep_study, .dir = v->run.store.dir, .config = cfg, .units = shared_ecs(cfg, o),
                            .shard = o->shard, .shards = o->shards, .seconds = o->seconds, .starts = o->starts,
+                           .beside = o->beside,
                            .log = &v->run.run_log, .user = v, .holds = result_holds, .take = count_result,
                            .miss = note_missing, .prepare = choose_layout, .begin = begin_waves, .compute = compute_wave };
     return SPOT_OK;

@@ -11,6 +11,7 @@
 
 #include "base/platform.h"
 #include "config/yaml.h"
+#include "work/claim.h"
 #include "work/frame.h"
 #include "work/run_log.h"
 
@@ -309,6 +310,7 @@ spot_status spot_work_run(spot_ctx *c, spot_work *w)
     spot_status s;
 
     if (!w->since) w->since = spot_clock();
+    SPOT_TRY(spot_work_claim(c, w));
     if (!w->log) w->log = &own;
     spot_run_log_open(c, w->log, w->dir, w->shard, w->shards);
     s = run_all(c, w);

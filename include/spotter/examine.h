@@ -246,6 +246,7 @@ typedef struct {
     int    shard, shards;
     double seconds;
     int    starts;
+    bool   beside;                 /* as in work.h */
     spot_predict_function function;        /* in place of the config's models: one model, a function */
     void  *user;
     int    outputs;

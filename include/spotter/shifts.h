@@ -288,6 +288,7 @@ typedef struct {
     int shard, shards;         /* 0 of 1 */
     double seconds;            /* time limit; 0: none */
     int starts;                /* as in sweep.h */
+    bool beside;               /* as in work.h */
     /* Receives what the files were made from; its cfg stays NULL where units of other shards are missing. Close it also after
      * a failure. NULL: not wanted. */
     spot_shifts_results *results;

@@ -35,6 +35,7 @@ typedef struct {
     spot_kept keep;            /* applies also to ECs that were done before */
     int starts;                /* a shard that was started this often and stopped with nothing kept ends in SPOT_DEVICE; else a
                                   scheduler would restart it for ever; 0: no limit */
+    bool beside;               /* as in work.h */
 } spot_sweep_options;
 
 typedef struct {

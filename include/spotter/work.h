@@ -91,6 +91,7 @@ struct spot_work {
     int    run, runs;          /* for the progress: run `run` of `runs` with as many units; 0 of 0: the only one */
     double seconds;            /* time limit: no batch starts that would end later, at the pace so far; 0: no limit */
     int    starts;             /* see spot_work_run; 0: no limit */
+    bool   beside;             /* another process may compute the same units at the same time; else it stops this one */
     struct spot_run_log *log;  /* shared with the stages of the study; fd is -1 at first. NULL: spot_work_run has its own */
     void  *user;
 
@@ -123,9 +124,10 @@ struct spot_work {
 };
 
 /* Computes the missing units of this shard and writes the log. A result with failures counts as done; the call, and every
- * later run, returns the first failure at the end. SPOT_USAGE, before any work, when the directory holds another config.
- * SPOT_STOPPED when the stop flag was set or the time is over; the same call then continues. SPOT_DEVICE instead, when the
- * shard was started `starts` times and stopped each time with nothing kept: else a scheduler would restart it for ever. */
+ * later run, returns the first failure at the end. SPOT_USAGE, before any work, when the directory holds another config, or
+ * when another process that lives computes some of these units: the sentence names it (host/work/claim.h). SPOT_STOPPED when
+ * the stop flag was set or the time is over; the same call then continues. SPOT_DEVICE instead, when the shard was started
+ * `starts` times and stopped each time with nothing kept: else a scheduler would restart it for ever. */
 spot_status spot_work_run(spot_ctx *c, spot_work *w);
 
 /* SPOT_USAGE when the directory holds another config, as spot_work_run, or no config and a file that the study would replace.
