@@ -136,7 +136,6 @@ static void run_trials(tally *t, int trials, uint32_t first, double inside0, dou
     static world w;
 
     o.search = &d;
-    if (getenv("SPOT_VERSIONS_ROTATIONS")) o.rotations = atoi(getenv("SPOT_VERSIONS_ROTATIONS"));
     *t = (tally){ .trials = trials };
     for (int i = 0; i < trials; i++) {
         spot_versions v;
@@ -209,7 +208,7 @@ TEST(a_slice_of_few_rows_is_pending)
 
 /* ---- one world in detail ---- */
 
-static spot_versions compare(spot_ctx *c, const world *w, int rotations)
+static spot_versions compare(spot_ctx *c, const world *w)
 {
     spot_bdm_config bdm;
     const spot_discover_options d = ward(&bdm);
@@ -217,7 +216,6 @@ static spot_versions compare(spot_ctx *c, const world *w, int rotations)
     spot_versions v;
 
     o.search = &d;
-    o.rotations = rotations;
     CHECK_OK(c, spot_versions_compare(c, &v, w->both, &o));
     return v;
 }
@@ -246,26 +244,25 @@ TEST(counts_are_those_of_the_rows)
 {
     static world w;
     spot_ctx c = check_ctx(2);
+    spot_versions v;
+    int outside = 0;
 
     make_world(&w, 77, 0.1, 0.1, 0.8, 0.5, PLANTED);
-    for (int rotations = 0; rotations <= 3; rotations += 3) {
-        spot_versions v = compare(&c, &w, rotations);
-        int outside = 0;
-        assert_true(v.slices >= 1 && v.failed && !v.equal);
-        assert_true(rotations || (v.slice[0].verdict >= SPOT_CHANGE_WORSE && is_planted(&w, &v.slice[0])));
-        for (int k = 0; k < v.slices; k++) check_counts(&w, &v.slice[k]);
-        assert_int_equal(v.classes, 3);
-        assert_int_equal(v.of[0].counts.rows, N);
-        for (int i = 0; i < N; i++) outside += w.predicted[0][i] == w.target[i] && w.predicted[1][i] != w.target[i];
-        assert_int_equal(outside, v.of[0].counts.lost);
-        for (int k = 0; k < v.outside; k++) {
-            const int r = v.lost[k].row;
-            assert_true(w.predicted[0][r] == w.target[r] && w.predicted[1][r] != w.target[r] && v.lost[k].cls == w.target[r]);
-            for (int s = 0; s < v.slices; s++)
-                for (int i = 0; i < v.slice[s].size; i++) assert_int_not_equal(v.slice[s].row[i], r);
-        }
-        spot_versions_close(&v);
+    v = compare(&c, &w);
+    assert_true(v.slices >= 1 && v.failed && !v.equal);
+    assert_true(v.slice[0].verdict >= SPOT_CHANGE_WORSE && is_planted(&w, &v.slice[0]));
+    for (int k = 0; k < v.slices; k++) check_counts(&w, &v.slice[k]);
+    assert_int_equal(v.classes, 3);
+    assert_int_equal(v.of[0].counts.rows, N);
+    for (int i = 0; i < N; i++) outside += w.predicted[0][i] == w.target[i] && w.predicted[1][i] != w.target[i];
+    assert_int_equal(outside, v.of[0].counts.lost);
+    for (int k = 0; k < v.outside; k++) {
+        const int r = v.lost[k].row;
+        assert_true(w.predicted[0][r] == w.target[r] && w.predicted[1][r] != w.target[r] && v.lost[k].cls == w.target[r]);
+        for (int s = 0; s < v.slices; s++)
+            for (int i = 0; i < v.slice[s].size; i++) assert_int_not_equal(v.slice[s].row[i], r);
     }
+    spot_versions_close(&v);
 }
 
 /* Versions that change places change nothing but the direction, and a version is the same as itself. */
@@ -276,9 +273,9 @@ TEST(versions_may_change_places)
     spot_versions v, u;
 
     make_world(&w, 78, 0.1, 0.1, 0.8, 0.5, PLANTED);
-    v = compare(&c, &w, 0);
+    v = compare(&c, &w);
     w.both[0] = &w.s[1], w.both[1] = &w.s[0];
-    u = compare(&two, &w, 0);
+    u = compare(&two, &w);
     assert_int_equal(v.slices, u.slices);
     assert_false(u.failed);
     assert_int_equal(u.slice[u.slices - 1].verdict, SPOT_CHANGE_MENDED);
@@ -288,7 +285,7 @@ TEST(versions_may_change_places)
     spot_versions_close(&v), spot_versions_close(&u);
     w.both[0] = &w.s[1];
     w.both[1] = &w.s[1];
-    u = compare(&two, &w, 0);
+    u = compare(&two, &w);
     assert_true(u.equal && !u.failed && u.outside == 0);
     for (int k = 0; k < u.slices; k++)
         assert_true(u.slice[k].verdict == SPOT_CHANGE_PENDING || u.slice[k].verdict == SPOT_CHANGE_SAME);
@@ -323,9 +320,7 @@ TEST(what_does_not_fit_is_refused)
     w.confidence[1][5] = NAN;
     CHECK_FAILS(&c, spot_versions_compare(&c, &v, w.both, &o), SPOT_INPUT, "row 5");
     w.confidence[1][5] = 0.9f;
-    o.rotations = 1;
-    CHECK_FAILS(&c, spot_versions_compare(&c, &v, w.both, &o), SPOT_USAGE, "1 rotations");
-    o.rotations = 0, o.margin = 0;
+    o.margin = 0;
     CHECK_FAILS(&c, spot_versions_compare(&c, &v, w.both, &o), SPOT_USAGE, "a margin in (0, 1)");
 }
 
@@ -338,13 +333,11 @@ TEST(versions_without_errors)
 
     make_world(&w, 80, 0.1, 0.3, 0.3, 0.5, PLANTED);
     for (int i = 0; i < N; i++) w.predicted[1][i] = w.target[i];
-    for (int rotations = 0; rotations <= 2; rotations += 2) {
-        v = compare(&c, &w, rotations);
-        assert_true(!v.failed && v.of[0].verdict == SPOT_CHANGE_BETTER && v.outside == 0);
-        spot_versions_close(&v);
-    }
+    v = compare(&c, &w);
+    assert_true(!v.failed && v.of[0].verdict == SPOT_CHANGE_BETTER && v.outside == 0);
+    spot_versions_close(&v);
     for (int i = 0; i < N; i++) w.predicted[0][i] = w.target[i];
-    v = compare(&c, &w, 0);
+    v = compare(&c, &w);
     assert_true(v.equal && v.slices == 0 && v.of[0].verdict == SPOT_CHANGE_SAME);
     spot_versions_close(&v);
 }

@@ -97,10 +97,6 @@ cp out young.json
 run 1 "" check --against young.npy -e x2.npy -y y2.npy -p old.npy --method joinspot,ward --threads 2 --json
 said 'k["slices"] == json.load(open("young.json"))["slices"]'
 
-# --- parts: version by version
-run 1 "" check --against hole.npy "${rows[@]}" --probs fine.npy "${search[@]}" --rotations 3 --json
-said 'k["rotations"] == 3 and k["verdict"] == "failed" and all(p["version"] == 2 for s in k["slices"] for p in s["pieces"])'
-
 # --- folders, and rows in another order
 run 0 "" discover "${rows[@]}" --probs fine.npy --ids ids.csv --method ward --no-report --out fine
 run 0 "" discover "${rows[@]}" --probs hole.npy --ids ids.csv --method ward --no-report --out hole

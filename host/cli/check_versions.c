@@ -108,7 +108,7 @@ static spot_status compare_subjects(spot_ctx *c, const cli_versions *o, const sp
     SPOT_TRY(name_versions(c, name, o));
     SPOT_TRY(cli_class_read(c, &d.cls, o->cls, &s[0]));
     d.bdm = cfg->bdm, d.bdms = cfg->bdms, d.seed = &cfg->seed, d.seeds = 1, d.least = o->least;
-    k.search = &d, k.margin = o->margin, k.rotations = o->rotations, k.data = o->data;
+    k.search = &d, k.margin = o->margin, k.data = o->data;
     k.name[0] = name[0], k.name[1] = name[1];
     how = spot_versions_compare(c, &v, both, &k);
     if (!how) how = show(c, o, &v, both);

@@ -12,7 +12,7 @@ typedef struct {
     const char *name, *data, *method, *config, *cls, *out;
     const char *html, *title, *date, *images;
     double margin;
-    int    rotations, least;
+    int    least;
     bool   json, full;
 } cli_versions;
 

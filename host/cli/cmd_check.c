@@ -50,9 +50,6 @@ static const cli_row table[] = {
       .help = "rows that a class must have to be searched" },
     { "margin",     0,   "X",     CLI_REAL, CLI_AT(versions.margin), 0.001, 0.5, .preset = "0.05",
       .help = "difference of error rates that counts as none" },
-    { "rotations",  0,   "N",     CLI_INT, CLI_AT(versions.rotations), 0, SPOT_MOST_ROTATIONS, .preset = "0",
-      .help = "0: slices from errors that do not tell the versions apart; else from each version's errors, outside each of N "
-              "parts of the rows" },
     { "out",        'o', "DIR",   CLI_TEXT, CLI_AT(versions.out), .most = 1000,
       .help = "folder for versions.json, versions.csv and report.html" },
     { "html",       0,   "FILE.html", CLI_TEXT, CLI_AT(versions.html), .most = 1000, .otherwise = "report.html in --out",

@@ -13,7 +13,7 @@ const char *spot_change_verdict_name(spot_change_verdict v)
 
 spot_versions_options spot_versions_defaults(void)
 {
-    return (spot_versions_options){ .proof = spot_proof_defaults(), .rotations = 0, .level = 0.05, .margin = 0.05,
+    return (spot_versions_options){ .proof = spot_proof_defaults(), .level = 0.05, .margin = 0.05,
                                     .name = { "version 1", "version 2" } };
 }
 
@@ -45,8 +45,6 @@ static spot_status check_versions(spot_ctx *c, const spot_subject *const s[SPOT_
 {
     spot_subject second = *s[1];
 
-    if (o->rotations && (o->rotations < 2 || o->rotations > SPOT_MOST_ROTATIONS))
-        return spot_fail(c, SPOT_USAGE, "%d rotations; there are none or 2 to %d", o->rotations, SPOT_MOST_ROTATIONS);
     if (!(o->level > 0 && o->level < 0.5) || !(o->margin > 0 && o->margin < 1))
         return spot_fail(c, SPOT_USAGE, "level %g and margin %g; a level is in (0, 0.5), a margin in (0, 1)", o->level,
                          o->margin);
@@ -69,7 +67,7 @@ static spot_status check_versions(spot_ctx *c, const spot_subject *const s[SPOT_
 spot_status spot_versions_compare(spot_ctx *c, spot_versions *v, const spot_subject *const s[SPOT_VERSIONS],
                                   const spot_versions_options *o)
 {
-    spot_carried_list list = { 0 };
+    spot_compared_list list = { 0 };
     spot_status status;
 
     memset(v, 0, sizeof *v);
@@ -79,7 +77,7 @@ spot_status spot_versions_compare(spot_ctx *c, spot_versions *v, const spot_subj
     snprintf(v->data, sizeof v->data, "%s", o->data ? o->data : "");
     status = spot_versions_search(c, &list, s, o);
     if (!status) status = spot_versions_judge(c, v, &list, s, o);
-    spot_carried_free(&list);
+    spot_compared_free(&list);
     return status;
 }
 

@@ -9,18 +9,18 @@ typedef struct {
     spot_version_piece is;
     int *row, *at;             /* (rows) rows of its search and compared ones; (is.counts.rows) the latter; one block */
     int  rows;
-} spot_carried;
+} spot_compared;
 
-typedef struct { int n, room; spot_carried *of; } spot_carried_list;
+typedef struct { int n, room; spot_compared *of; } spot_compared_list;
 
-/* Finds slices, by pairs or outside each part, with the rows on which the confirmed ones are compared. The caller sets
- * *list to zeros and frees it, also after a failure. */
-spot_status spot_versions_search(spot_ctx *c, spot_carried_list *list, const spot_subject *const s[SPOT_VERSIONS],
+/* Finds the slices that are compared, and the rows to compare them on. The caller sets *list to zeros and frees it, also after a
+ * failure. */
+spot_status spot_versions_search(spot_ctx *c, spot_compared_list *list, const spot_subject *const s[SPOT_VERSIONS],
                                  const spot_versions_options *o);
-void        spot_carried_free(spot_carried_list *list);
+void        spot_compared_free(spot_compared_list *list);
 
 /* Tests, merges and judges: fills v but its names. */
-spot_status spot_versions_judge(spot_ctx *c, spot_versions *v, spot_carried_list *list,
+spot_status spot_versions_judge(spot_ctx *c, spot_versions *v, spot_compared_list *list,
                                 const spot_subject *const s[SPOT_VERSIONS], const spot_versions_options *o);
 
 /* Whether the class that s predicts is known, and not only the probability of the true one. */

@@ -16,7 +16,7 @@ static const double Z95 = 1.959963984540054, Z90 = 1.6448536269514722;
 typedef struct {
     spot_ctx *c;
     spot_versions *v;
-    spot_carried_list *list;
+    spot_compared_list *list;
     const spot_subject *const *s;
     const spot_versions_options *o;
     spot_version_counts *whole;        /* (classes): all rows of each class */
@@ -38,10 +38,9 @@ void spot_version_count(spot_version_counts *k, const spot_subject *const s[SPOT
 
 /* ---- tests ---- */
 
-/* The tests of one share of the level: k (n) get p_worse, p_better and enough. */
-static spot_status test_share(spot_ctx *c, spot_version_counts **k, int n, const spot_versions_options *o)
+/* k (n), all counts that are tested, get p_worse, p_better and enough: a family of tests in each direction. */
+static spot_status test_family(spot_ctx *c, spot_version_counts **k, int n, double level)
 {
-    const double shares = o->rotations ? o->rotations + 1 : 1;
     spot_ranked_p *scratch;
     double *p;
 
@@ -56,31 +55,24 @@ static spot_status test_share(spot_ctx *c, spot_version_counts **k, int n, const
     spot_holm_of(p, n, scratch);
     spot_holm_of(p + n, n, scratch);
     for (int i = 0; i < n; i++) {
-        k[i]->p_worse = fmin(1, shares * p[i]);
-        k[i]->p_better = fmin(1, shares * p[n + i]);
-        k[i]->enough = spot_mcnemar_enough(shares * n, o->level);
+        k[i]->p_worse = p[i];
+        k[i]->p_better = p[n + i];
+        k[i]->enough = spot_mcnemar_enough(n, level);
     }
     free(p);
     return SPOT_OK;
 }
 
-/* Every part's pieces are a share, and so are the classes; without parts all are one. */
 static spot_status test_all(judging *j)
 {
-    spot_version_counts **k = malloc(((size_t)j->list->n + (size_t)j->v->classes + 1) * sizeof *k);
-    spot_status s = k ? SPOT_OK : spot_fail(j->c, SPOT_NOMEM, "no memory for %d tests", j->list->n);
-    int n = 0;
+    const int n = j->v->tests = j->list->n + j->v->classes;
+    spot_version_counts **k = malloc(((size_t)n + 1) * sizeof *k);
+    spot_status s;
 
-    for (int r = 0; !s && (!r || r < j->o->rotations); r++) {
-        n = 0;
-        for (int i = 0; i < j->list->n; i++)
-            if (j->list->of[i].is.rotation == r) k[n++] = &j->list->of[i].is.counts;
-        if (!j->o->rotations) continue;
-        s = test_share(j->c, k, n, j->o);
-        n = 0;
-    }
-    for (int i = 0; !s && i < j->v->classes; i++) k[n++] = &j->v->of[i].counts;
-    if (!s) s = test_share(j->c, k, n, j->o);
+    if (!k) return spot_fail(j->c, SPOT_NOMEM, "no memory for %d tests", n);
+    for (int i = 0; i < j->list->n; i++) k[i] = &j->list->of[i].is.counts;
+    for (int i = 0; i < j->v->classes; i++) k[j->list->n + i] = &j->v->of[i].counts;
+    s = test_family(j->c, k, n, j->o->level);
     free(k);
     return s;
 }
@@ -151,16 +143,15 @@ static double least_p(const spot_version_counts *k) { return fmin(k->p_worse, k-
 
 static int surest_first(const void *a, const void *b)
 {
-    const spot_carried *x = a, *y = b;
+    const spot_compared *x = a, *y = b;
     const double p = least_p(&x->is.counts), q = least_p(&y->is.counts);
 
     if (p != q) return p < q ? -1 : 1;
     if (x->rows != y->rows) return y->rows - x->rows;
-    if (x->is.version != y->is.version) return x->is.version - y->is.version;
-    return x->is.rotation != y->is.rotation ? x->is.rotation - y->is.rotation : x->is.cls - y->is.cls;
+    return x->is.cls - y->is.cls;
 }
 
-static double jaccard(const spot_carried *a, const spot_carried *b)
+static double jaccard(const spot_compared *a, const spot_compared *b)
 {
     int both = 0;
 
@@ -175,7 +166,7 @@ static double jaccard(const spot_carried *a, const spot_carried *b)
 /* The surest piece leads a slice; each following one joins the first leader that it is like, or leads a slice of its own. */
 static void merge_pieces(judging *j)
 {
-    spot_carried *of = j->list->of;
+    spot_compared *of = j->list->of;
 
     if (j->list->n) qsort(of, (size_t)j->list->n, sizeof *of, surest_first);
     for (int i = 0; i < j->list->n; i++) {
@@ -187,25 +178,21 @@ static void merge_pieces(judging *j)
     }
 }
 
-static void add_to_slice(judging *j, spot_version_slice *p, const spot_carried *piece)
+static void add_to_slice(judging *j, spot_version_slice *p, const spot_compared *piece)
 {
     const spot_version_counts *k = &piece->is.counts;
 
     if (!p->pieces || k->p_worse < p->counts.p_worse) p->counts.p_worse = k->p_worse;
     if (!p->pieces || k->p_better < p->counts.p_better) p->counts.p_better = k->p_better;
     if (!p->pieces || k->enough < p->counts.enough) p->counts.enough = k->enough;
-    if (piece->is.version != SPOT_BOTH_VERSIONS) p->confirmed[piece->is.version] = true;
     p->pieces++;
     for (int i = 0; i < piece->rows; i++) j->mark[piece->row[i]] |= IN_SLICE;
     for (int i = 0; i < k->rows; i++) j->mark[piece->at[i]] |= COMPARED;
 }
 
-static int version_then_rotation(const void *a, const void *b)
+static int smallest_first(const void *a, const void *b)
 {
-    const spot_version_piece *x = a, *y = b;
-
-    if (x->version != y->version) return x->version - y->version;
-    return x->rotation != y->rotation ? x->rotation - y->rotation : x->found - y->found;
+    return ((const spot_version_piece *)a)->found - ((const spot_version_piece *)b)->found;
 }
 
 static spot_status keep_pieces(judging *j, spot_version_slice *p, int g)
@@ -216,7 +203,7 @@ static spot_status keep_pieces(judging *j, spot_version_slice *p, int g)
     SPOT_TRY(SPOT_TAKE(j->c, &j->v->arena, piece, p->pieces));
     for (int i = 0; i < j->list->n; i++)
         if (j->group[i] == g) piece[n++] = j->list->of[i].is;
-    qsort(piece, (size_t)n, sizeof *piece, version_then_rotation);
+    qsort(piece, (size_t)n, sizeof *piece, smallest_first);
     p->piece = piece;
     return SPOT_OK;
 }
@@ -256,7 +243,7 @@ static spot_status keep_rows(judging *j, spot_version_slice *p)
             p->class_rate[u] += (double)k->wrong[u] / k->rows / compared;
         }
     }
-    for (int u = 0; u < SPOT_VERSIONS && !j->o->rotations; u++) p->confirmed[u] = is_above(j, p, u);
+    for (int u = 0; u < SPOT_VERSIONS; u++) p->confirmed[u] = is_above(j, p, u);
     memset(j->mark, 0, (size_t)s->n);
     return SPOT_OK;
 }
@@ -376,7 +363,7 @@ static spot_status list_all_lost(judging *j)
 /* ---- memory ---- */
 
 /* Most bytes of the results: slices and their rows, classes, rows outside. */
-static size_t bytes_of_results(const spot_carried_list *list, const spot_subject *const s[SPOT_VERSIONS])
+static size_t bytes_of_results(const spot_compared_list *list, const spot_subject *const s[SPOT_VERSIONS])
 {
     enum { EDGE = 64 };
     const spot_subject *a = s[0];
@@ -405,7 +392,7 @@ static spot_status open_judging(judging *j, spot_arena *work)
     return SPOT_OK;
 }
 
-spot_status spot_versions_judge(spot_ctx *c, spot_versions *v, spot_carried_list *list,
+spot_status spot_versions_judge(spot_ctx *c, spot_versions *v, spot_compared_list *list,
                                 const spot_subject *const s[SPOT_VERSIONS], const spot_versions_options *o)
 {
     judging j = { .c = c, .v = v, .list = list, .s = s, .o = o };
@@ -415,12 +402,11 @@ spot_status spot_versions_judge(spot_ctx *c, spot_versions *v, spot_carried_list
     SPOT_TRY(open_judging(&j, &work));
     SPOT_TRY(spot_arena_open(c, &v->arena, bytes_of_results(list, s)));
     SPOT_TRY(spot_arena_open(c, &work, work.peak + 64));
-    v->n = s[0]->n, v->rotations = o->rotations, v->level = o->level, v->margin = o->margin;
+    v->n = s[0]->n, v->level = o->level, v->margin = o->margin;
     status = open_judging(&j, &work);
     if (!status) status = count_classes(&j);
     if (!status) status = test_all(&j);
     if (!status) judge_classes(&j);
-    v->tests = list->n + v->classes;
     if (!status) status = judge_slices(&j);
     if (!status) status = list_all_lost(&j);
     spot_arena_close(&work);

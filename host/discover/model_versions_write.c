@@ -31,9 +31,6 @@ static void put_bool(spot_json *j, const char *key, bool v) { spot_json_bool(j, 
 static void put_piece(spot_json *j, const spot_version_piece *p)
 {
     spot_json_object(j, NULL);
-    if (p->version == SPOT_BOTH_VERSIONS) spot_json_put_text(j, "version", "both");
-    else spot_json_put_int(j, "version", p->version + 1);
-    spot_json_put_int(j, "rotation", p->rotation + 1);
     spot_json_put_int(j, "found", p->found);
     spot_json_put_int(j, "found_wrong", p->found_wrong);
     spot_json_put_real(j, "proof_p", p->proof_p);
@@ -94,7 +91,6 @@ void spot_versions_put(spot_json *j, const spot_versions *v, const spot_subject 
     spot_json_put_text(j, "data", *v->data ? v->data : NULL);
     spot_json_put_text(j, "verdict", v->failed ? "failed" : "passed");
     spot_json_put_int(j, "rows", v->n);
-    spot_json_put_int(j, "rotations", v->rotations);
     spot_json_put_int(j, "tests", v->tests);
     spot_json_put_real(j, "level", v->level);
     spot_json_put_real(j, "margin", v->margin);

@@ -16,16 +16,9 @@
  * one-sided tests, each at `level`, over all slices and all classes as wholes: so an equal version is called worse anywhere in
  * at most `level` of trials, and better in at most `level`. Holm's correction makes a family of its tests.
  *
- * With `rotations` R > 1, the rows of each class are divided at random in R parts instead. For each part, slices are found and
- * confirmed on all other rows, once with version 1's errors and once with version 2's; every confirmed one is carried to the
- * part by the vote of nearest rows and compared there. Each part, and all classes together, get an equal share of `level`,
- * fixed in advance, because the number of slices outside one part depends on the errors of the others. This tells whose errors
- * show a slice with no more than these errors, costs 2 R searches, and has an R-th of the rows for each test: of blindspots of
- * 60 rows among 2,000 that rise from 10 to 45 % wrong it calls 29 of 60 new or worse, the search in pairs 47 of 60.
- *
  * Slices that are nearly the same rows are merged afterwards, for display; a merged slice has the least corrected p of its
- * pieces, which stays valid. A version confirms a slice if a search in its errors did (rotations), or if it has more of the
- * compared rows wrong than their classes let expect: exact, corrected for the number of slices.
+ * pieces, which stays valid. A version confirms a slice if it has more of the compared rows wrong than their classes let expect:
+ * exact, corrected for the number of slices.
  *
  *     new        version 2 is worse there, and version 1 does not confirm the slice
  *     worse      version 2 is worse there
@@ -50,7 +43,7 @@
 extern "C" {
 #endif
 
-enum { SPOT_BOTH_VERSIONS = -1, SPOT_VERSIONS = 2, SPOT_MOST_ROTATIONS = 20, SPOT_VERSION_NAME = 80 };
+enum { SPOT_VERSIONS = 2, SPOT_VERSION_NAME = 80 };
 
 typedef enum { SPOT_CHANGE_PENDING, SPOT_CHANGE_SAME, SPOT_CHANGE_BETTER, SPOT_CHANGE_MENDED, SPOT_CHANGE_WORSE,
                SPOT_CHANGE_NEW } spot_change_verdict;
@@ -59,10 +52,8 @@ const char *spot_change_verdict_name(spot_change_verdict v);       /* "pending",
 typedef struct {
     const spot_discover_options *search;       /* methods, seeds, classes, least, memory; NULL: spot_discover_defaults */
     spot_proof_options proof;                  /* of the slices */
-    int      rotations;                        /* 0: a search in pairs; 2 to SPOT_MOST_ROTATIONS: parts */
     double   level;                            /* of each family of tests: 0.05 */
     double   margin;                           /* error rates that differ by this much count as equal: 0.05 */
-    uint64_t seed;                             /* of the parts: 0 */
     const char *name[SPOT_VERSIONS];           /* of the versions: "version 1", "version 2" */
     const char *data;                          /* name of the rows, or NULL */
 } spot_versions_options;
@@ -81,7 +72,7 @@ typedef struct {
 
 /* A slice of one search, on its compared rows. */
 typedef struct {
-    int version, rotation, cls;                /* 0, 1 or SPOT_BOTH_VERSIONS; from 0; class or SPOT_ALL_CLASSES */
+    int cls;                                   /* class, or SPOT_ALL_CLASSES */
     int found, found_wrong;                    /* rows of its search; those of them that the searched errors have wrong */
     double proof_p;                            /* corrected p of its proof; above the proof's level: not confirmed */
     spot_version_counts counts;
@@ -97,7 +88,7 @@ typedef struct {
     double class_rate[SPOT_VERSIONS];          /* error rates in the classes of the compared rows */
     spot_interval change;                      /* error rate of version 2 less that of version 1 on the compared rows; 95 % */
     int    pieces;
-    const spot_version_piece *piece;           /* (pieces): by version, then rotation */
+    const spot_version_piece *piece;           /* (pieces): the smallest first */
 } spot_version_slice;
 
 /* A class as a whole: all of its rows, which need no search. */
@@ -112,7 +103,7 @@ typedef struct { int row, cls; } spot_version_row;
 
 typedef struct {
     char   name[SPOT_VERSIONS][SPOT_VERSION_NAME], data[SPOT_VERSION_NAME];
-    int    n, rotations, tests;                /* rows; parts; paired tests in a family */
+    int    n, tests;                           /* rows; paired tests in a family */
     double level, margin;
     int    slices;
     spot_version_slice *slice;                 /* (slices): new, worse, pending, same, better, mended; the surest first */
@@ -127,8 +118,8 @@ typedef struct {
 
 /* Compares s[1] with s[0]: subjects of the same rows, classes and labels in the same order. The features are those of s[0];
  * those of s[1] are not used and may be NULL. Both know probabilities or predicted classes, or neither does, so that "wrong"
- * means the same. SPOT_INPUT where the two do not fit. A class that has no errors outside a part, or too few rows, has no
- * slices there; that is no failure. SPOT_STOPPED between searches. Results do not depend on threads. Close v also after a
+ * means the same. SPOT_INPUT where the two do not fit. A class without errors, or of too few rows, has no slices; that is no
+ * failure. Results do not depend on threads. Close v also after a
  * failure. */
 spot_status spot_versions_compare(spot_ctx *c, spot_versions *v, const spot_subject *const s[SPOT_VERSIONS],
                                   const spot_versions_options *o);

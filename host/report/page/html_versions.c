@@ -107,7 +107,6 @@ static void write_head(versions_page *r)
     if (p->o->date) spot_page_text(p, "date", p->o->date);
     spot_page_text(p, "source", r->s[0]->source);
     spot_json_put_int(p->at, "rows", v->n);
-    spot_json_put_int(p->at, "rotations", v->rotations);
     spot_json_put_int(p->at, "tests", v->tests);
     spot_page_real(p, "level", v->level);
     spot_page_real(p, "margin", v->margin);

@@ -164,10 +164,9 @@ function whole() {
 function help() {
   const p = (...t) => h("p", {}, ...t);
   $("help").append(
-    p(what.rotations ? `Slices were found ${what.rotations} times, each time in the errors of each version on the rows outside ` +
-        "one part, and compared on this part."
-      : "Slices were found and tested in the errors of both versions together, so that the search could not know which " +
-        "version made an error. One that is not confirmed is shown if it changed.", " Compared are rows that joined a slice by their features alone, blind to the answers."),
+    p("Slices were found and tested in the errors of both versions together, so that the search could not know which version " +
+      "made an error. One that is not confirmed is shown if it changed. Compared are rows that joined a slice by their features " +
+      "alone, blind to the answers."),
     p("The test is McNemar’s, exact: of the rows that only one version has wrong, how many does the new one? ",
       `${plural(what.tests, "test")} in each direction, corrected together (Holm), at the level ${percent(what.level)}.`),
     h("ul", {}, ...Object.values(SAID).map(t => h("li", {}, t))),

@@ -25,8 +25,8 @@ class _Proof(ct.Structure):
 
 
 class _Options(ct.Structure):
-    _fields_ = [("search", ct.c_void_p), ("proof", _Proof), ("rotations", ct.c_int), ("level", ct.c_double),
-                ("margin", ct.c_double), ("seed", ct.c_uint64), ("name", ct.c_char_p * 2), ("data", ct.c_char_p)]
+    _fields_ = [("search", ct.c_void_p), ("proof", _Proof), ("level", ct.c_double),
+                ("margin", ct.c_double), ("name", ct.c_char_p * 2), ("data", ct.c_char_p)]
 
 
 class _Interval(ct.Structure):
@@ -53,7 +53,7 @@ class _Row(ct.Structure):
 
 
 class _Versions(ct.Structure):
-    _fields_ = [("name", (ct.c_char * _NAME) * 2), ("data", ct.c_char * _NAME), ("n", ct.c_int), ("rotations", ct.c_int),
+    _fields_ = [("name", (ct.c_char * _NAME) * 2), ("data", ct.c_char * _NAME), ("n", ct.c_int),
                 ("tests", ct.c_int), ("level", ct.c_double), ("margin", ct.c_double), ("slices", ct.c_int),
                 ("slice", ct.POINTER(_Slice)), ("classes", ct.c_int), ("of", ct.POINTER(_Class)), ("outside", ct.c_int),
                 ("lost", ct.POINTER(_Row)), ("failed", ct.c_bool), ("equal", ct.c_bool), ("arena", c_side.Arena)]
@@ -169,8 +169,7 @@ def _check() -> None:
 
 
 def compare_subjects(first: Any, second: Any, method: Any, names: Sequence[str] = ("version 1", "version 2"),
-                     data: Optional[str] = None, margin: float = 0.05, level: float = 0.05, rotations: int = 0,
-                     seed: int = 0) -> Comparison:
+                     data: Optional[str] = None, margin: float = 0.05, level: float = 0.05) -> Comparison:
     """compare for two subjects as a method's fit makes them; method: its settings are those of the search."""
     _check()
     if len(names) != 2:
@@ -186,7 +185,7 @@ def compare_subjects(first: Any, second: Any, method: Any, names: Sequence[str] 
         search.bdms, search.seed, search.seeds, search.cls = 1, ct.pointer(search_seed), 1, method._class(first.names)
         options = lib.spot_versions_defaults()
         options.search = ct.addressof(search)
-        options.margin, options.level, options.rotations, options.seed = margin, level, rotations, seed
+        options.margin, options.level = margin, level
         options.name = (ct.c_char_p * 2)(*[str(n).encode() for n in names])
         options.data = None if data is None else str(data).encode()
         both = (ct.POINTER(c_side.Subject) * 2)(ct.pointer(first.c), ct.pointer(second.c))
@@ -202,18 +201,15 @@ def compare_subjects(first: Any, second: Any, method: Any, names: Sequence[str] 
 
 def compare(embeddings: Any, targets: Any, probs_v1: Any, probs_v2: Any, method: Any = None,
             names: Sequence[str] = ("version 1", "version 2"), data: Optional[str] = None, margin: float = 0.05,
-            level: float = 0.05, rotations: int = 0, seed: int = 0) -> Comparison:
+            level: float = 0.05) -> Comparison:
     """Compares version 2 of a classifier with version 1 on the same rows, blindspot by blindspot, and returns a Comparison.
 
     embeddings, targets, probs: as a method's fit takes them, in the same order. method: what finds slices,
     by default Ward(); its target_class, seed, device and threads count. names, data: names of the versions and of the
-    rows. margin: a difference of error rates that counts as none. level: the chance that an equal version is called worse.
-    rotations: 0, or the number of parts outside each of which slices are found with one version's errors. seed: of the
-    parts."""
+    rows. margin: a difference of error rates that counts as none. level: the chance that an equal version is called worse."""
     from ._fitted import Subject
     from .methods import Ward
 
     first = Subject(embeddings, targets, probs_v1, None, None, None)
     second = Subject(first.feature, targets, probs_v2, None, None, None)
-    return compare_subjects(first, second, Ward() if method is None else method, names, data, margin, level,
-                            rotations, seed)
+    return compare_subjects(first, second, Ward() if method is None else method, names, data, margin, level)
