@@ -8,6 +8,7 @@
 #include "background/background_summary.h"
 #include "spotter/worst_pairs.h"
 #include "spotter/shifts.h"
+#include "spotter/versions.h"
 #include "spotter/work.h"
 
 static void run(spot_ctx *c, const char *out, world_model *m, int n, spot_background_report *report)
@@ -604,23 +605,26 @@ TEST_IN_FOLDER(two_versions_of_a_model)
     spot_ctx c = check_ctx(1);
     world_model object = { .of_background = false }, background = { .of_background = true };
     spot_background_report report;
-    spot_background_comparison k;
+    spot_model_comparison k;
 
     make_world(6, 6);
     run(&c, "old", &object, 4, &report);
     run(&c, "new", &background, 4, &report);
-    CHECK_OK(&c, spot_background_compare(&c, &k, in_world("old"), in_world("new:model")));
+    CHECK_OK(&c, spot_models_compare(&c, &k, in_world("old"), in_world("new:model")));
     assert_true(k.failed && k.changes == SPOT_BACKGROUND_SETS + 1);
-    const spot_background_change *turned = &k.change[SPOT_BACKGROUND_SETS], *next = &k.change[SPOT_SET_MIXED_NEXT];
-    assert_string_equal(turned->name, "turned");
-    assert_true(turned->targets == 12 && turned->worse == 12 && !turned->better && turned->is_worse && turned->now == 1);
+    const spot_model_change *turned = &k.change[SPOT_BACKGROUND_SETS], *next = &k.change[SPOT_SET_MIXED_NEXT];
+    assert_string_equal(turned->of.name, "turned");
+    assert_true(turned->objects == 12 && turned->worse == 12 && !turned->better && turned->is_worse && turned->now == 1);
     assert_true(next->worse == 12 && next->before == 1 && next->now == 0);
     CHECK_NEAR(next->p, 11 * 2 / 4096.0, 1e-9);        /* the first of 11 equal or greater ones */
-    CHECK_OK(&c, spot_background_compare(&c, &k, in_world("new"), in_world("old")));
+    spot_model_comparison_close(&k);
+    CHECK_OK(&c, spot_models_compare(&c, &k, in_world("new"), in_world("old")));
     assert_true(!k.failed && k.change[SPOT_BACKGROUND_SETS].is_better);
-    CHECK_OK(&c, spot_background_compare(&c, &k, in_world("new"), in_world("new")));
+    spot_model_comparison_close(&k);
+    CHECK_OK(&c, spot_models_compare(&c, &k, in_world("new"), in_world("new")));
     for (int i = 0; i < k.changes; i++) assert_true(!k.change[i].worse && !k.change[i].better && k.change[i].p == 1);
+    spot_model_comparison_close(&k);
     run(&c, "other", &object, 3, &report);
-    CHECK_FAILS(&c, spot_background_compare(&c, &k, in_world("old"), in_world("other")), SPOT_INPUT, "at different suites");
-    CHECK_FAILS(&c, spot_background_compare(&c, &k, in_world("old"), in_world("new:x")), SPOT_USAGE, "has no model \"x\"");
+    CHECK_FAILS(&c, spot_models_compare(&c, &k, in_world("old"), in_world("other")), SPOT_INPUT, "at different suites");
+    CHECK_FAILS(&c, spot_models_compare(&c, &k, in_world("old"), in_world("new:x")), SPOT_USAGE, "has no model \"x\"");
 }

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "checks.h"
-#include "spotter/examine.h"
 #include "spotter/rng.h"
+#include "versions/versions_examine.h"
 
-enum { OBJECTS = 10, SEEDS = 3, EXAMINERS = 4 };
+enum { OBJECTS = 10, SEEDS = 3, EXAMINERS = 4, NUMBERS = 3 };
 
 /* A run of one model. Each object has its own p; a search adds noise; `change` is of the model. */
 static void make_run(spot_examine_results *r, spot_ctx *c, int objects, uint32_t night, double change)
@@ -38,35 +38,49 @@ static void make_run(spot_examine_results *r, spot_ctx *c, int objects, uint32_t
     }
 }
 
-static spot_examine_comparison compare(spot_ctx *c, int objects, uint32_t first, uint32_t second, double change)
+/* k keeps its changes until it is closed, values do not. */
+static spot_status compare_runs(spot_ctx *c, spot_model_comparison *k, const spot_examine_results runs[SPOT_VERSIONS])
 {
-    spot_examine_results a, b;
-    spot_examine_comparison k;
+    static const int first[SPOT_VERSIONS] = { 0, 0 };
+    spot_version_values v[SPOT_VERSIONS] = { 0 };
+    spot_status s = spot_examine_version_values(c, v, runs, first);
 
-    make_run(&a, c, objects, first, 0), make_run(&b, c, objects, second, change);
-    assert_int_equal(spot_examine_compare_results(c, &k, &a, 0, &b, 0), SPOT_OK);
-    spot_examine_close(&a), spot_examine_close(&b);
+    *k = (spot_model_comparison){ 0 };
+    if (s == SPOT_OK) s = spot_model_values_compare(c, k, &spot_examine_versions.words, v);
+    spot_version_values_close(&v[0]), spot_version_values_close(&v[1]);
+    return s;
+}
+
+static spot_model_comparison compare(spot_ctx *c, int objects, uint32_t first, uint32_t second, double change)
+{
+    spot_examine_results runs[SPOT_VERSIONS];
+    spot_model_comparison k;
+
+    make_run(&runs[0], c, objects, first, 0), make_run(&runs[1], c, objects, second, change);
+    CHECK_OK(c, compare_runs(c, &k, runs));
+    spot_examine_close(&runs[0]), spot_examine_close(&runs[1]);
     return k;
 }
 
 TEST(the_same_run_is_the_same)
 {
     spot_ctx c = check_ctx(1);
-    const spot_examine_comparison k = compare(&c, OBJECTS, 5, 5, 0);
+    spot_model_comparison k = compare(&c, OBJECTS, 5, 5, 0);
 
-    assert_int_equal(k.changes, SPOT_EXAMINE_CHANGES * EXAMINERS);
+    assert_int_equal(k.changes, NUMBERS * EXAMINERS);
     assert_int_equal(k.objects, OBJECTS);
     assert_false(k.failed);
     for (int i = 0; i < k.changes; i++) {
         assert_true(k.change[i].p == 1 && !k.change[i].worse && !k.change[i].better && k.change[i].change.value == 0);
         assert_int_equal(k.change[i].objects, OBJECTS);
     }
+    spot_model_comparison_close(&k);
 }
 
 TEST(a_fall_is_worse_and_a_rise_is_better)
 {
     spot_ctx c = check_ctx(1);
-    const spot_examine_comparison worse = compare(&c, OBJECTS, 5, 6, -0.15), better = compare(&c, OBJECTS, 5, 6, 0.15);
+    spot_model_comparison worse = compare(&c, OBJECTS, 5, 6, -0.15), better = compare(&c, OBJECTS, 5, 6, 0.15);
 
     assert_true(worse.failed);
     assert_false(better.failed);
@@ -78,6 +92,7 @@ TEST(a_fall_is_worse_and_a_rise_is_better)
         assert_true(worse.change[i].change.low < -0.15 + 0.06 && worse.change[i].change.high > -0.15 - 0.06);
         CHECK_NEAR(worse.change[i].now - worse.change[i].before, worse.change[i].change.value, 1e-12);
     }
+    spot_model_comparison_close(&worse), spot_model_comparison_close(&better);
 }
 
 /* Of 60 nights of equal code with other noise 3 may fail by chance, if the tests kept their level exactly; one-sided they are
@@ -87,39 +102,47 @@ TEST(nights_of_equal_code_do_not_fail)
     spot_ctx c = check_ctx(1);
     int failed = 0;
 
-    for (uint32_t night = 0; night < 60; night++) failed += compare(&c, OBJECTS, 1000 + 2 * night, 1001 + 2 * night, 0).failed;
+    for (uint32_t night = 0; night < 60; night++) {
+        spot_model_comparison k = compare(&c, OBJECTS, 1000 + 2 * night, 1001 + 2 * night, 0);
+        failed += k.failed;
+        spot_model_comparison_close(&k);
+    }
     assert_true(failed <= 3);
 }
 
 TEST(few_objects_show_nothing)
 {
     spot_ctx c = check_ctx(1);
-    const spot_examine_comparison few = compare(&c, 4, 5, 6, -0.3), enough = compare(&c, OBJECTS, 5, 6, -0.3);
+    spot_model_comparison few = compare(&c, 4, 5, 6, -0.3), enough = compare(&c, OBJECTS, 5, 6, -0.3);
 
     assert_false(few.failed);
     assert_true(few.least_p >= 0.05 && enough.least_p < 0.05);
+    spot_model_comparison_close(&few), spot_model_comparison_close(&enough);
 }
 
 TEST(runs_that_cannot_be_compared)
 {
     spot_ctx c = check_ctx(1);
-    spot_examine_results a, b;
-    spot_examine_comparison k;
+    spot_examine_results runs[SPOT_VERSIONS], *a = &runs[0], *b = &runs[1];
+    spot_model_comparison k;
 
-    make_run(&a, &c, OBJECTS, 1, 0), make_run(&b, &c, OBJECTS, 2, 0);
-    b.cfg->search.seed = 9;
-    CHECK_FAILS(&c, spot_examine_compare_results(&c, &k, &a, 0, &b, 0), SPOT_INPUT, "search.seed is 1 there and 9 here");
-    b.cfg->search.seed = 1;
-    for (int u = 0; u < b.units; u++) strcat(b.unit[u].object, " of another catalogue");
-    CHECK_FAILS(&c, spot_examine_compare_results(&c, &k, &a, 0, &b, 0), SPOT_INPUT, "different objects");
-    for (int u = 0; u < b.units; u++)                                  /* half of them are the same */
-        if (u % OBJECTS < OBJECTS / 2) strcpy(b.unit[u].object, a.unit[u].object);
-    assert_int_equal(spot_examine_compare_results(&c, &k, &a, 0, &b, 0), SPOT_OK);
+    make_run(a, &c, OBJECTS, 1, 0), make_run(b, &c, OBJECTS, 2, 0);
+    b->cfg->search.seed = 9;
+    CHECK_FAILS(&c, compare_runs(&c, &k, runs), SPOT_INPUT, "search.seed is 1 there and 9 here");
+    b->cfg->search.seed = 1;
+    for (int u = 0; u < b->units; u++) strcat(b->unit[u].object, " of another catalogue");
+    CHECK_FAILS(&c, compare_runs(&c, &k, runs), SPOT_INPUT, "different objects");
+    spot_model_comparison_close(&k);
+    for (int u = 0; u < b->units; u++)                                 /* half of them are the same */
+        if (u % OBJECTS < OBJECTS / 2) strcpy(b->unit[u].object, a->unit[u].object);
+    CHECK_OK(&c, compare_runs(&c, &k, runs));
     assert_int_equal(k.objects, OBJECTS / 2);
     assert_int_equal(k.left_out, OBJECTS);
-    for (int u = 0; u < b.units; u++) b.unit[u].point[0].robust = NAN;         /* nothing was perturbed */
-    assert_int_equal(spot_examine_compare_results(&c, &k, &a, 0, &b, 0), SPOT_OK);
+    spot_model_comparison_close(&k);
+    for (int u = 0; u < b->units; u++) b->unit[u].point[0].robust = NAN;       /* nothing was perturbed */
+    CHECK_OK(&c, compare_runs(&c, &k, runs));
     assert_int_equal(k.changes, 2 * EXAMINERS);
-    spot_examine_close(&a), spot_examine_close(&b);
-    CHECK_FAILS(&c, spot_examine_compare(&c, &k, "/nowhere", "/nowhere"), SPOT_IO, "no run directory");
+    spot_model_comparison_close(&k);
+    spot_examine_close(a), spot_examine_close(b);
+    CHECK_FAILS(&c, spot_models_compare(&c, &k, "/nowhere", "/nowhere"), SPOT_IO, "no run directory");
 }

@@ -167,7 +167,7 @@ run 2 "found without a proof" check unproved --against hole.npy
 run 2 "version 1 is missing" check --against hole.npy "${rows[@]}"
 run 2 "BASELINE is missing" check
 run 2 "RUN is missing" check fine
-run 2 "belong together" check --against hole.npy --embeddings e.npy --probs fine.npy
+run 2 "true classes of the rows are missing" check --against hole.npy --embeddings e.npy --probs fine.npy
 run 2 "one word too many" check fine hole --against hole.npy --embeddings e.npy
 run 2 "two names" check --against hole.npy "${rows[@]}" --probs fine.npy --name one --method ward
 run 3 "they do not belong together" check --against short.npy "${rows[@]}" --probs fine.npy

@@ -101,14 +101,6 @@ void cli_log_device(spot_ctx *c, const cli_machine *m);
  * does not say. */
 spot_status cli_study_of(spot_ctx *c, const spot_study **y, const char *dir);
 
-/* studies.c: "worse", "better", "not shown" or "same", of a number of two versions between which `changed` cases differ. */
-const char *cli_change_word(bool is_worse, bool is_better, int changed);
-
-/* studies.c: whether DIR or DIR:MODEL is a run of this study. check_*.c: one version of a model against another. */
-bool        cli_is_version(const char *version, const spot_study *study);
-spot_status cli_check_background(spot_ctx *c, const char *before, const char *now, bool json);
-spot_status cli_check_examine   (spot_ctx *c, const char *before, const char *now, bool json);
-
 /* Reads a config, then checks the scene's settings together, so that an impossible config makes no files. config: of a file;
  * config_of: of a text that came from path. */
 spot_status cli_config   (spot_ctx *c, spot_config *cfg, const char *path);

@@ -4,14 +4,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/check_versions.h"
-#include "spotter/background.h"
+#include "cli/compare.h"
 #include "spotter/check.h"
-#include "spotter/examine.h"
+#include "versions/version_place.h"
 
 typedef struct {
     cli_machine machine;
-    cli_versions versions;
+    cli_comparison versions;
     const char *baseline, *run, *history, *commit;
     bool json;
 } options;
@@ -24,18 +23,18 @@ static const cli_row table[] = {
       .help = "file that gets a line about this night; `spotter report --trend` draws it" },
     { "commit",  'c', "ID",         CLI_TEXT, CLI_AT(commit), .help = "commit of the build, for the line in the history" },
     { .kind = CLI_HEADING, .help = "Two versions of a classifier on the same rows:" },
-    { "against",    0,   "P2|DIR", CLI_TEXT, CLI_AT(versions.against),
+    { "against",    0,   "P2|DIR", CLI_TEXT, CLI_AT(versions.from.second),
       .help = "probabilities of version 2, as --probs, or its findings; BASELINE, if there, has the findings of version 1" },
-    { "embeddings", 'e', "E",     CLI_TEXT, CLI_AT(versions.files.embeddings),
+    { "embeddings", 'e', "E",     CLI_TEXT, CLI_AT(versions.from.files.embeddings),
       .help = "features of each row: (n, d) numbers in .npy, .npz:NAME, .safetensors:NAME or .csv:e0..e511; not needed where "
               "BASELINE keeps those of all its rows, in fit.safetensors" },
-    { "labels",     'y', "Y",     CLI_TEXT, CLI_AT(versions.files.labels), .otherwise = "those of BASELINE",
+    { "labels",     'y', "Y",     CLI_TEXT, CLI_AT(versions.from.files.labels), .otherwise = "those of BASELINE",
       .help = "true class of each row: numbers or words" },
-    { "probs",      'p', "P",     CLI_TEXT, CLI_AT(versions.files.probs), .otherwise = "those of BASELINE",
+    { "probs",      'p', "P",     CLI_TEXT, CLI_AT(versions.from.files.probs), .otherwise = "those of BASELINE",
       .help = "probabilities of version 1: of each class, (n, classes), or of each row's true class" },
-    { "ids",        'i', "I",     CLI_TEXT, CLI_AT(versions.files.ids), .otherwise = "row numbers",
+    { "ids",        'i', "I",     CLI_TEXT, CLI_AT(versions.from.files.ids), .otherwise = "row numbers",
       .help = "names of the rows" },
-    { "against-ids", 0,  "I2",    CLI_TEXT, CLI_AT(versions.against_ids),
+    { "against-ids", 0,  "I2",    CLI_TEXT, CLI_AT(versions.from.second_ids),
       .help = "names of the rows of --against, if they come in another order" },
     { "name",       0,   "A,B",   CLI_TEXT, CLI_AT(versions.name), .otherwise = "names of the files",
       .help = "names of the two versions" },
@@ -54,7 +53,7 @@ static const cli_row table[] = {
       .help = "folder for versions.json, versions.csv and report.html" },
     { "html",       0,   "FILE.html", CLI_TEXT, CLI_AT(versions.html), .most = 1000, .otherwise = "report.html in --out",
       .help = "page of the two versions side by side" },
-    { "images",     0,   "DIR",   CLI_TEXT, CLI_AT(versions.images), .otherwise = "where `spotter discover` saw them",
+    { "images",     0,   "DIR",   CLI_TEXT, CLI_AT(versions.from.images), .otherwise = "where `spotter discover` saw them",
       .help = "folder of pictures named by --ids, for the page" },
     { "full",       0,   NULL,    CLI_ON,   CLI_AT(versions.full), .help = "all pictures on the page, whatever its size" },
     { "title",      0,   "TEXT",  CLI_TEXT, CLI_AT(versions.title), .otherwise = "names of the versions",
@@ -67,29 +66,30 @@ static const cli_row table[] = {
 static void check_options(const struct argp_state *state, void *input)
 {
     options *o = input;
-    cli_versions *k = &o->versions;
+    cli_comparison *k = &o->versions;
 
-    if (!k->against && o->run && k->files.embeddings) k->against = o->run, o->run = NULL;
-    if (k->against && o->run) argp_error(state, "--against is version 2, and %s is one word too many", o->run);
-    if (k->against && (o->history || o->commit)) argp_error(state, "--history and --commit belong to nights, not to --against");
-    k->found = o->baseline;
+    if (!k->from.second && o->run && k->from.files.embeddings) k->from.second = o->run, o->run = NULL;
+    if (k->from.second && o->run) argp_error(state, "--against is version 2, and %s is one word too many", o->run);
+    if (k->from.second && (o->history || o->commit)) argp_error(state, "--history and --commit belong to nights, not to --against");
+    k->from.found = o->baseline;
     k->json = o->json;
-    if (k->against && !k->found && !k->files.probs)
+    if (k->from.second && !k->from.found && !k->from.files.probs)
         argp_error(state, "version 1 is missing; for example: found --against %s, or --embeddings, --labels and --probs",
-                   k->against);
+                   k->from.second);
     if (k->method && k->config) argp_error(state, "--method and --config both choose the methods; give one of them");
-    if (!o->baseline && !k->against) argp_error(state, "BASELINE is missing; for example: configs/nightly.baseline.json");
-    if (!o->run && !k->against) argp_error(state, "RUN is missing; for example: runs/nightly");
+    if (!o->baseline && !k->from.second) argp_error(state, "BASELINE is missing; for example: configs/nightly.baseline.json");
+    if (!o->run && !k->from.second) argp_error(state, "RUN is missing; for example: runs/nightly");
 }
+
+static bool is_findings(const char *path) { return spot_version_kind_of(path) == SPOT_VERSION_FINDINGS; }
 
 static spot_status check_run(spot_ctx *c, void *input)
 {
     options *o = input;
 
-    if (!o->versions.against && cli_is_findings(o->baseline) && cli_is_findings(o->run)) o->versions.against = o->run;
-    if (o->versions.against) return cli_check_versions(c, &o->versions);
-    if (cli_is_version(o->run, &spot_background_study)) return cli_check_background(c, o->baseline, o->run, o->json);
-    if (cli_is_version(o->run, &spot_examine_study)) return cli_check_examine(c, o->baseline, o->run, o->json);
+    if (!o->versions.from.second && is_findings(o->baseline) && is_findings(o->run)) o->versions.from.second = o->run;
+    if (o->versions.from.second) return cli_compare_rows(c, &o->versions);
+    if (spot_is_model_run(o->baseline) && spot_is_model_run(o->run)) return cli_compare_models(c, o->baseline, o->run, o->json);
     spot_check *check = NULL;
     spot_status s = spot_check_run(c, &check, o->baseline, o->run);
 

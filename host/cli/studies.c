@@ -1,4 +1,4 @@
-/* studies.c - the studies whose runs `spotter status` and `spotter merge` know; the study of a version of a model. */
+/* studies.c - the studies whose runs `spotter status` and `spotter merge` know. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <string.h>
@@ -25,20 +25,4 @@ spot_status cli_study_of(spot_ctx *c, const spot_study **y, const char *dir)
     for (size_t i = 0; i < sizeof studies / sizeof *studies; i++)
         if (!strcmp(name, studies[i]->name)) return *y = studies[i], SPOT_OK;
     return spot_fail(c, SPOT_INPUT, "%s is of the study \"%s\", which this version does not have", path, spot_plain(name));
-}
-
-const char *cli_change_word(bool is_worse, bool is_better, int changed)
-{
-    return is_worse ? "worse" : is_better ? "better" : changed ? "not shown" : "same";
-}
-
-bool cli_is_version(const char *version, const spot_study *study)
-{
-    const char *colon = strrchr(version, ':');
-    char path[1200], word[64] = "";
-    spot_ctx own = { 0 };
-
-    snprintf(path, sizeof path, "%.*s/config.yaml", colon ? (int)(colon - version) : (int)strlen(version), version);
-    return !access(path, F_OK) && spot_yaml_word(&own, word, sizeof word, path, "study") == SPOT_OK
-        && !strcmp(word, study->name);
 }

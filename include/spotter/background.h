@@ -312,30 +312,6 @@ spot_status spot_background_cost_of(spot_ctx *c, const spot_background_config *c
 /* Makes the world in OUT/zoo and fills data, keywords and models of cfg, if cfg->zoo.models is above 0. */
 spot_status spot_background_planted(spot_ctx *c, spot_background_config *cfg, const char *out);
 
-/* ---- 5. two versions ---- */
-
-/* One number of two versions of a model, target by target. Sets: right answers; of the suite, the share of right answers.
- * turned: objects that both know and some background turns, of which fewer are better. p: exact and two-sided (McNemar; for
- * the suite's shares the sign test), adjusted by Holm over all numbers. */
-typedef struct {
-    char   name[32];               /* "mixed-rand", "turned" */
-    int    targets;                /* with this picture on both sides */
-    double before, now;            /* share of them */
-    int    worse, better;          /* targets that changed */
-    double p;
-    bool   is_worse, is_better;    /* p below 0.05 */
-} spot_background_change;
-
-typedef struct {
-    char before[64], now[64];      /* names of the models */
-    int  changes;
-    spot_background_change change[SPOT_BACKGROUND_SETS + 1];
-    bool failed;                   /* something is worse */
-} spot_background_comparison;
-
-/* A version is "DIR", a run with one model, or "DIR:MODEL". SPOT_INPUT where the suites are not the same. */
-spot_status spot_background_compare(spot_ctx *c, spot_background_comparison *out, const char *before, const char *now);
-
 struct spot_study;
 extern const struct spot_study spot_background_study;
 

@@ -266,43 +266,6 @@ extern const struct spot_study spot_examine_study;
 typedef struct { int units, objects; double renders, maps, trained; size_t memory; double disk; } spot_examine_cost;
 spot_status spot_examine_cost_of(spot_ctx *c, const spot_examine_config *cfg, spot_examine_cost *cost);
 
-/* ---- 4. two versions ---- */
-
-/* One number of two versions of a model, object by object: means over the seeds at the last point of the curves. A p of the
- * true class that falls is worse, in both modes. */
-typedef enum { SPOT_CHANGE_MEAN, SPOT_CHANGE_LOWEST, SPOT_CHANGE_ROBUST, SPOT_EXAMINE_CHANGES } spot_examine_changed;
-
-typedef struct {
-    int    examiner, quantity;     /* of the first version's config; spot_examine_changed (LOWEST: lowest_valid) */
-    int    objects;                /* with this number on both sides */
-    double before, now;            /* means over them */
-    spot_interval change;          /* now - before, 95 % by a bootstrap over objects (BCa) */
-    int    worse, better;          /* objects that changed */
-    double p;                      /* two-sided, all signs of a difference equally likely; adjusted by Holm over all changes */
-    bool   is_worse, is_better;    /* p below 0.05 */
-} spot_examine_change;
-
-typedef struct {
-    char before[64], now[64];      /* names of the models */
-    char examiner[SPOT_MAX_EXAMINERS][64];
-    int  objects, left_out;        /* in both runs; in one of them alone */
-    int  seeds, renders;           /* renders: the most of an examiner */
-    double least_p;                /* that so many objects can reach: above 0.05 nothing can be shown */
-    int  changes;
-    spot_examine_change change[SPOT_EXAMINE_CHANGES * SPOT_MAX_EXAMINERS];
-    bool failed;                   /* something is worse */
-} spot_examine_comparison;
-
-const char *spot_examine_change_name(int quantity);
-
-/* A version is "DIR", a run with one model, or "DIR:MODEL". SPOT_INPUT where the runs differ in anything but the model: other
- * examiners, seeds or settings, or no object in common. */
-spot_status spot_examine_compare(spot_ctx *c, spot_examine_comparison *out, const char *before, const char *now);
-
-/* The same of results in memory: model `was` of a against model `is` of b. */
-spot_status spot_examine_compare_results(spot_ctx *c, spot_examine_comparison *out, const spot_examine_results *a, int was,
-                                         const spot_examine_results *b, int is);
-
 #ifdef __cplusplus
 }
 #endif

@@ -1,4 +1,5 @@
-/* versions.h - two versions of a classifier on the same rows: what became of each blindspot, by exact paired tests.
+/* versions.h - two versions of a model: what became of each blindspot on the same rows, and of each number that a study has of
+ * both; by paired tests.
  *
  *     pairs of answers -> slices, found and proven by what both versions have wrong together -> lost against gained -> Holm
  *
@@ -42,6 +43,8 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ---- 1. two classifiers on the same rows ---- */
 
 enum { SPOT_VERSIONS = 2, SPOT_VERSION_NAME = 80 };
 
@@ -129,6 +132,59 @@ void        spot_versions_close(spot_versions *v);
  * row of each slice, then the rows that were lost outside. Makes DIR. s: the first version. */
 spot_status spot_versions_write(spot_ctx *c, const char *dir, const spot_versions *v,
                                 const spot_subject *const s[SPOT_VERSIONS]);
+
+/* ---- 2. two models that a study has examined ---- */
+
+/* A number that the study has of each of its objects: "cem", "lowest"; "", "mixed-rand"; "clean, in the snow", "accuracy". */
+typedef struct {
+    char group[160], name[32];     /* group: "" where the study has no groups */
+    bool lower_is_better;
+} spot_model_quantity;
+
+/* The change of one number over the objects that have it on both sides. p: two-sided, corrected over all changes (Holm). */
+typedef struct {
+    spot_model_quantity of;
+    int    objects;
+    double before, now;            /* means over them */
+    spot_interval change;          /* now - before, 95 % by a bootstrap over objects (BCa); NaN where words.by_size is false */
+    int    worse, better;          /* objects that changed */
+    double p;
+    bool   is_worse, is_better;    /* p below 0.05 */
+} spot_model_change;
+const char *spot_model_change_word(const spot_model_change *x);        /* "worse", "better", "not shown", "same" */
+
+/* How a study speaks of a comparison: heads of columns, which are keys of JSON, too. */
+typedef struct {
+    const char *group;             /* "examiner"; NULL: quantities have no groups */
+    const char *quantity, *objects, *worse, *better;
+    const char *note, *advice;     /* what the words mean; how to examine the same objects */
+    bool is_share;                 /* numbers are shares */
+    bool by_size;                  /* the test looks at the sizes of changes (all signs are equally likely), else only at how
+                                    * many objects changed to each side (McNemar; for shares the sign test) */
+} spot_model_words;
+
+typedef struct { int n; struct { const char *name; int value; } of[4]; } spot_model_facts;      /* "seeds", 3 */
+
+typedef struct {
+    const spot_model_words *words;
+    char   before[64], now[64];    /* names of the models */
+    int    objects, left_out;      /* in both runs; in one of them alone */
+    spot_model_facts facts;
+    double least_p;                /* that so many objects can reach: above 0.05 nothing can be shown */
+    int    changes;
+    spot_model_change *change;     /* (changes) */
+    bool   failed;                 /* something is worse */
+    spot_arena arena;              /* holds the array */
+} spot_model_comparison;
+
+/* Whether it is a version: a run of `spotter background`, `examine` or `shifts`. A version is "DIR", a run with one model, or
+ * "DIR:MODEL"; the longest directory that is there counts, whatever colons its name has. */
+bool spot_is_model_run(const char *version);
+
+/* SPOT_INPUT where the runs differ in more than the model: other objects, pictures or settings. SPOT_USAGE: runs of two
+ * studies, or of a sweep, whose networks have no versions. Close k also after a failure. */
+spot_status spot_models_compare(spot_ctx *c, spot_model_comparison *k, const char *before, const char *now);
+void        spot_model_comparison_close(spot_model_comparison *k);
 
 #ifdef __cplusplus
 }

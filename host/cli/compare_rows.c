@@ -1,30 +1,37 @@
-/* check_versions.c - spotter check for two versions of a classifier: reads, compares, prints and writes. */
+/* compare_rows.c - two versions of a classifier, of findings or probabilities: reads, compares, prints and writes. */
 #define _POSIX_C_SOURCE 200809L
-#include "cli/check_versions.h"
+#include "cli/compare.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "cli/method_list.h"
-#include "discover/versions_json.h"
+#include "formats/formats.h"
+#include "versions/versions_json.h"
 #include "spotter/report.h"
 
 /* "a/b/v1.npy:p" becomes "v1:p", "found/" becomes "found". */
-static void name_of_file(char *name, size_t size, const char *path)
+static spot_status name_of_file(spot_ctx *c, char *name, size_t size, const char *where)
 {
-    const char *colon = strrchr(path, ':'), *end = colon ? colon : path + strlen(path), *from, *dot;
+    const char *member, *end, *from, *dot;
+    char *path;
+    const spot_status s = spot_place_split(c, &path, &member, where);
 
-    while (end > path + 1 && end[-1] == '/') end--;
+    if (s) return free(path), s;
+    for (end = path + strlen(path); end > path + 1 && end[-1] == '/'; end--) ;
     for (from = end; from > path && from[-1] != '/'; from--) ;
     for (dot = end; dot > from && *dot != '.'; dot--) ;
-    snprintf(name, size, "%.*s%s", (int)((dot > from ? dot : end) - from), from, colon ? colon : "");
+    snprintf(name, size, "%.*s%s%s", (int)((dot > from ? dot : end) - from), from, member ? ":" : "", member ? member : "");
     spot_plain(name);
+    free(path);
+    return SPOT_OK;
 }
 
-static spot_status name_versions(spot_ctx *c, char name[SPOT_VERSIONS][SPOT_VERSION_NAME], const cli_versions *o)
+static spot_status name_versions(spot_ctx *c, char name[SPOT_VERSIONS][SPOT_VERSION_NAME], const cli_comparison *o)
 {
-    const char *first = o->files.probs ? o->files.probs : o->found, *comma = o->name ? strchr(o->name, ',') : NULL;
+    const char *first = o->from.files.probs ? o->from.files.probs : o->from.found, *comma = o->name ? strchr(o->name, ',') : NULL;
 
     if (o->name && (!comma || comma == o->name || !comma[1] || strchr(comma + 1, ',')))
         return spot_fail(c, SPOT_USAGE, "--name takes two names such as v1,v2, not \"%s\"", o->name);
@@ -34,8 +41,8 @@ static spot_status name_versions(spot_ctx *c, char name[SPOT_VERSIONS][SPOT_VERS
         spot_plain(name[0]), spot_plain(name[1]);
         return SPOT_OK;
     }
-    name_of_file(name[0], SPOT_VERSION_NAME, first);
-    name_of_file(name[1], SPOT_VERSION_NAME, o->against);
+    SPOT_TRY(name_of_file(c, name[0], SPOT_VERSION_NAME, first));
+    SPOT_TRY(name_of_file(c, name[1], SPOT_VERSION_NAME, o->from.second));
     if (!strcmp(name[0], name[1])) {
         snprintf(name[0], SPOT_VERSION_NAME, "version 1");
         snprintf(name[1], SPOT_VERSION_NAME, "version 2");
@@ -44,24 +51,24 @@ static spot_status name_versions(spot_ctx *c, char name[SPOT_VERSIONS][SPOT_VERS
 }
 
 /* Methods and seed: those that were asked for, else those of the folder, else the defaults. */
-static spot_status choose_methods(spot_ctx *c, spot_config *cfg, const cli_versions *o)
+static spot_status choose_methods(spot_ctx *c, spot_config *cfg, const cli_comparison *o)
 {
     char path[1200];
 
     *cfg = spot_config_defaults();
     cfg->seed = 0;
     if (!o->method && o->config) return spot_config_load(c, cfg, o->config);
-    if (o->method || !o->found) {
+    if (o->method || !o->from.found) {
         SPOT_TRY(cli_methods_read(c, cfg, o->method ? o->method : CLI_METHODS));
         cfg->seed = 0;
         return SPOT_OK;
     }
-    snprintf(path, sizeof path, "%s/config.yaml", o->found);
+    snprintf(path, sizeof path, "%s/config.yaml", o->from.found);
     return spot_config_load(c, cfg, path);
 }
 
 /* The page: into --html, else beside the other files of --out. */
-static spot_status write_page(spot_ctx *c, const cli_versions *o, const spot_versions *v,
+static spot_status write_page(spot_ctx *c, const cli_comparison *o, const spot_versions *v,
                               const spot_subject *const s[SPOT_VERSIONS])
 {
     spot_report_options page = spot_report_defaults();
@@ -76,7 +83,7 @@ static spot_status write_page(spot_ctx *c, const cli_versions *o, const spot_ver
     return spot_report_versions(c, path, v, s, &page);
 }
 
-static spot_status show(spot_ctx *c, const cli_versions *o, const spot_versions *v, const spot_subject *const s[SPOT_VERSIONS])
+static spot_status show(spot_ctx *c, const cli_comparison *o, const spot_versions *v, const spot_subject *const s[SPOT_VERSIONS])
 {
     const spot_status how = v->failed ? SPOT_CHECK : SPOT_OK;
     spot_json j;
@@ -96,7 +103,7 @@ static spot_status show(spot_ctx *c, const cli_versions *o, const spot_versions 
     return how ? spot_fail(c, how, "%s is worse than %s", v->name[1], v->name[0]) : SPOT_OK;
 }
 
-static spot_status compare_subjects(spot_ctx *c, const cli_versions *o, const spot_subject *s, const spot_config *cfg)
+static spot_status compare_subjects(spot_ctx *c, const cli_comparison *o, const spot_subject *s, const spot_config *cfg)
 {
     const spot_subject *const both[SPOT_VERSIONS] = { &s[0], &s[1] };
     spot_versions_options k = spot_versions_defaults();
@@ -116,13 +123,13 @@ static spot_status compare_subjects(spot_ctx *c, const cli_versions *o, const sp
     return how;
 }
 
-spot_status cli_check_versions(spot_ctx *c, const cli_versions *o)
+spot_status cli_compare_rows(spot_ctx *c, const cli_comparison *o)
 {
     spot_config cfg;
     spot_subject s[SPOT_VERSIONS];
     spot_status how = choose_methods(c, &cfg, o);
 
-    if (how == SPOT_OK) how = cli_versions_read(c, s, o);
+    if (how == SPOT_OK) how = spot_version_rows_read(c, s, &o->from);
     if (how == SPOT_OK) {
         how = compare_subjects(c, o, s, &cfg);
         spot_subject_close(&s[1]), spot_subject_close(&s[0]);

@@ -1,6 +1,6 @@
-/* model_versions.h - types and functions that the parts of spot_versions_compare share. */
-#ifndef SPOTTER_MODEL_VERSIONS_H
-#define SPOTTER_MODEL_VERSIONS_H
+/* slice_versions.h - types and functions that the parts of spot_versions_compare share. */
+#ifndef SPOTTER_SLICE_VERSIONS_H
+#define SPOTTER_SLICE_VERSIONS_H
 
 #include "spotter/versions.h"
 

@@ -1,11 +1,11 @@
-/* model_versions_write.c - versions.json and versions.csv. */
+/* slice_versions_write.c - versions.json and versions.csv. */
 #define _POSIX_C_SOURCE 200809L
-#include "discover/model_versions.h"
+#include "versions/slice_versions.h"
 
 #include <stdio.h>
 
 #include "base/text.h"
-#include "discover/versions_json.h"
+#include "versions/versions_json.h"
 #include "spotter/store.h"
 
 enum { SCHEMA = 1, PATH = 1200 };

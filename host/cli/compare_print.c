@@ -1,9 +1,9 @@
-/* check_versions_print.c - the table of two versions of a classifier, at most 100 columns wide. */
+/* compare_print.c - the table of two versions of a classifier, at most 100 columns wide. */
 #include <math.h>
 #include <stdio.h>
 
 #include "base/text.h"
-#include "cli/check_versions.h"
+#include "cli/compare.h"
 
 enum { NAMED = 10, CLASSES = 20 };
 

@@ -1,5 +1,5 @@
-/* model_versions_judge.c - paired tests of the pieces and of whole classes, merged slices, verdicts. */
-#include "discover/model_versions.h"
+/* slice_versions_judge.c - paired tests of the pieces and of whole classes, merged slices, verdicts. */
+#include "versions/slice_versions.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* model_versions_search.c - slices in the errors of both versions together, by a search that cannot tell whose error one is. */
-#include "discover/model_versions.h"
+/* slice_versions_search.c - slices in the errors of both versions together, by a search that cannot tell whose error one is. */
+#include "versions/slice_versions.h"
 
 #include <math.h>
 #include <stdlib.h>

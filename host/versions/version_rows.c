@@ -1,23 +1,16 @@
-/* check_versions_read.c - two versions of a classifier on the same rows, from files or folders of findings. */
+/* version_rows.c - see version_rows.h. */
 #define _POSIX_C_SOURCE 200809L
+#include "versions/version_rows.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/text.h"
-#include "cli/check_versions.h"
 #include "discover/fits.h"
 #include "discover/subject_memory.h"
-
-bool cli_is_findings(const char *path)
-{
-    char file[1200];
-    struct stat st;
-
-    snprintf(file, sizeof file, "%s/subject.safetensors", path);
-    return !stat(file, &st);
-}
+#include "versions/version_place.h"
 
 static bool is_same_file(const char *a, const char *b)
 {
@@ -28,7 +21,7 @@ static bool is_same_file(const char *a, const char *b)
 
 /* ---- version 1 ---- */
 
-static spot_status check_ids(spot_ctx *c, const spot_subject *found, const spot_subject *rows, const cli_versions *o)
+static spot_status check_ids(spot_ctx *c, const spot_subject *found, const spot_subject *rows, const spot_version_files *o)
 {
     for (int i = 0; o->files.ids && found->id && i < found->n; i++)
         if (strcmp(found->id[i], rows->id[i]))
@@ -38,7 +31,7 @@ static spot_status check_ids(spot_ctx *c, const spot_subject *found, const spot_
 }
 
 /* Features for the subject of the folder: from a file, or those that the folder keeps. */
-static spot_status take_features(spot_ctx *c, spot_subject *s, const cli_versions *o)
+static spot_status take_features(spot_ctx *c, spot_subject *s, const spot_version_files *o)
 {
     const spot_subject_files files = { .embeddings = o->files.embeddings, .ids = o->files.ids };
     spot_known known = { .features = s->d, .classes = s->classes, .class_name = s->class_name,
@@ -62,7 +55,7 @@ static spot_status take_features(spot_ctx *c, spot_subject *s, const cli_version
 }
 
 /* Labels, probabilities and ids of the folder, with features. */
-static spot_status read_found(spot_ctx *c, spot_subject *s, const cli_versions *o)
+static spot_status read_found(spot_ctx *c, spot_subject *s, const spot_version_files *o)
 {
     spot_discover_options d;
     spot_findings f;
@@ -76,15 +69,14 @@ static spot_status read_found(spot_ctx *c, spot_subject *s, const cli_versions *
     return how;
 }
 
-static spot_status read_first(spot_ctx *c, spot_subject *s, const cli_versions *o)
+static spot_status read_first(spot_ctx *c, spot_subject *s, const spot_version_files *o)
 {
     const spot_subject_files *f = &o->files;
 
     if (o->found && !f->labels && !f->probs) return read_found(c, s, o);
     if (!f->embeddings) return spot_fail(c, SPOT_USAGE, "features of the rows are missing; for example: --embeddings e.npy");
-    if (!f->labels || !f->probs)
-        return spot_fail(c, SPOT_USAGE, "--labels and --probs of version 1 belong together; give both%s", o->found
-                         ? ", or neither" : ", or the folder that `spotter discover` wrote");
+    if (!f->labels) return spot_fail(c, SPOT_USAGE, "true classes of the rows are missing; for example: --labels y.npy");
+    if (!f->probs) return spot_fail(c, SPOT_USAGE, "--labels belong to probabilities of version 1, which are missing");
     return spot_subject_read(c, s, f);
 }
 
@@ -144,19 +136,19 @@ static spot_status check_folder_labels(spot_ctx *c, const spot_subject *a, const
     return SPOT_OK;
 }
 
-static spot_status fit_second(spot_ctx *c, spot_subject *b, const spot_subject *a, const cli_versions *o, bool folder)
+static spot_status fit_second(spot_ctx *c, spot_subject *b, const spot_subject *a, const spot_version_files *o, bool folder)
 {
-    const bool named = folder || o->against_ids;
+    const bool named = folder || o->second_ids;
     int *order;
     spot_status s = SPOT_OK;
 
     if (a->n != b->n || a->classes != b->classes)
         return spot_fail(c, SPOT_INPUT, "%s has %d rows and %d classes, version 1 %d and %d: they cannot be compared",
-                         o->against, b->n, b->classes, a->n, a->classes);
+                         o->second, b->n, b->classes, a->n, a->classes);
     for (int k = 0; k < a->classes; k++)
         if (strcmp(a->class_name[k], b->class_name[k]))
             return spot_fail(c, SPOT_INPUT, "class %d is \"%.80s\" in version 1 and \"%.80s\" in %s", k, a->class_name[k],
-                             b->class_name[k], o->against);
+                             b->class_name[k], o->second);
     if (!a->target) return SPOT_OK;
     order = malloc((size_t)a->n * sizeof *order);
     if (!order) return spot_fail(c, SPOT_NOMEM, "no memory to match %d rows", a->n);
@@ -168,11 +160,11 @@ static spot_status fit_second(spot_ctx *c, spot_subject *b, const spot_subject *
     return s;
 }
 
-static spot_status read_second(spot_ctx *c, spot_subject *b, const spot_subject *a, const cli_versions *o)
+static spot_status read_second(spot_ctx *c, spot_subject *b, const spot_subject *a, const spot_version_files *o)
 {
-    const bool folder = cli_is_findings(o->against);
+    const bool folder = spot_version_kind_of(o->second) == SPOT_VERSION_FINDINGS;
     const spot_subject_files answers = { .embeddings = o->files.embeddings, .labels = a->has ? o->files.labels : NULL,
-                                         .probs = o->against, .ids = o->against_ids };
+                                         .probs = o->second, .ids = o->second_ids };
     const spot_known known = { .features = a->d, .classes = a->classes, .class_name = a->class_name,
                                .feature = o->files.embeddings ? NULL : a->feature, .rows = a->n };
     spot_discover_options d;
@@ -180,7 +172,7 @@ static spot_status read_second(spot_ctx *c, spot_subject *b, const spot_subject 
     spot_status s;
 
     if (folder) {
-        SPOT_TRY(spot_findings_read(c, o->against, b, &f, &d));
+        SPOT_TRY(spot_findings_read(c, o->second, b, &f, &d));
         spot_findings_close(&f);
     } else SPOT_TRY(spot_rows_read(c, b, &answers, &known));
     s = fit_second(c, b, a, o, folder);
@@ -199,19 +191,19 @@ static void judge_alike(spot_ctx *c, spot_subject s[SPOT_VERSIONS])
     for (int u = 0; u < SPOT_VERSIONS; u++) s[u].prob = NULL, s[u].predicted = NULL;
 }
 
-spot_status cli_versions_read(spot_ctx *c, spot_subject s[SPOT_VERSIONS], const cli_versions *o)
+spot_status spot_version_rows_read(spot_ctx *c, spot_subject s[SPOT_VERSIONS], const spot_version_files *o)
 {
     const char *first = o->files.probs ? o->files.probs : o->found;
     spot_status how;
 
-    if (first && is_same_file(first, o->against))
-        return spot_fail(c, SPOT_USAGE, "%s is both versions; give the probabilities of version 2 with --against", o->against);
-    if (o->against_ids && !o->files.ids && !o->found)
-        return spot_fail(c, SPOT_USAGE, "--against-ids names the rows of version 2; those of version 1 need names, too: --ids");
+    if (first && is_same_file(first, o->second))
+        return spot_fail(c, SPOT_USAGE, "%s is both versions; name another one", o->second);
+    if (o->second_ids && !o->files.ids && !o->found)
+        return spot_fail(c, SPOT_USAGE, "the rows of version 2 have names; those of version 1 need names, too: --ids");
     SPOT_TRY(read_first(c, &s[0], o));
     how = o->images ? spot_findings_pictures(c, &s[0], o->images) : SPOT_OK;
     if (how) return spot_subject_close(&s[0]), how;
-    how = o->against_ids && s[0].has ? spot_fail(c, SPOT_USAGE, "rows of several classes cannot be matched by --against-ids")
+    how = o->second_ids && s[0].has ? spot_fail(c, SPOT_USAGE, "rows of several classes cannot be matched by their ids")
                                      : read_second(c, &s[1], &s[0], o);
     if (how) return spot_subject_close(&s[0]), how;
     judge_alike(c, s);

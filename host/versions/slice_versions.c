@@ -1,5 +1,5 @@
-/* model_versions.c - spot_versions_compare: options, checks and the steps. */
-#include "discover/model_versions.h"
+/* slice_versions.c - spot_versions_compare: options, checks and the steps. */
+#include "versions/slice_versions.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,0 +1,99 @@
+/* compare_models.c - the table and the JSON object of two versions of a model that one study has examined. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/compare.h"
+
+enum { WIDEST_GROUP = 30 };
+
+/* The width of the column of groups; 0: there is none. */
+static int width_of_groups(const spot_model_comparison *k)
+{
+    int width = k->words->group ? (int)strlen(k->words->group) : 0;
+
+    for (int i = 0; i < k->changes && width; i++) {
+        const int n = (int)strlen(k->change[i].of.group);
+        width = n > width ? n : width;
+    }
+    return width < WIDEST_GROUP ? width : WIDEST_GROUP;
+}
+
+static void print_change(const spot_model_comparison *k, const spot_model_change *x, int width)
+{
+    if (width) spot_text_column(stdout, x->of.group, width);
+    printf("%-11s  %7d", x->of.name, x->objects);
+    if (k->words->is_share) printf("  %5.1f %%  %5.1f %%", 100 * x->before, 100 * x->now);
+    else printf("   %6.3f   %6.3f", x->before, x->now);
+    if (k->words->by_size && k->words->is_share)
+        printf("  %+6.1f [%+6.1f, %+6.1f]", 100 * x->change.value, 100 * x->change.low, 100 * x->change.high);
+    else if (k->words->by_size) printf("  %+6.3f [%+6.3f, %+6.3f]", x->change.value, x->change.low, x->change.high);
+    printf("  %6d  %6d  %9.2g  %s\n", x->worse, x->better, x->p, spot_model_change_word(x));
+}
+
+static void print_text(const spot_model_comparison *k)
+{
+    const int width = width_of_groups(k);
+
+    printf("%s -> %s\n", k->before, k->now);
+    if (width) spot_text_column(stdout, k->words->group, width);
+    printf("%-11s  %7s  %7s  %7s%s  %6s  %6s  %9s\n", k->words->quantity, k->words->objects, "before", "now",
+           k->words->by_size ? "  change [95 %]          " : "", k->words->worse, k->words->better, "p (Holm)");
+    for (int i = 0; i < k->changes; i++) print_change(k, &k->change[i], width);
+    printf("\n%d %s", k->objects, k->words->objects);
+    for (int i = 0; i < k->facts.n; i++) printf(", %s: %d", k->facts.of[i].name, k->facts.of[i].value);
+    printf("; %s\n", k->words->note);
+    if (k->left_out) printf("%d %s are in one of the runs alone and are left out\n", k->left_out, k->words->objects);
+    if (k->least_p >= 0.05)
+        printf("so few %s cannot show a change: their least p is %.2g, whatever happens; examine more\n", k->words->objects,
+               k->least_p);
+}
+
+static void put_change(spot_json *j, const spot_model_comparison *k, const spot_model_change *x)
+{
+    spot_json_object(j, NULL);
+    if (k->words->group) spot_json_put_text(j, k->words->group, x->of.group);
+    spot_json_put_text(j, k->words->quantity, x->of.name);
+    spot_json_put_int(j, k->words->objects, x->objects);
+    spot_json_put_real(j, "before", x->before);
+    spot_json_put_real(j, "now", x->now);
+    if (k->words->by_size) spot_json_put_interval(j, "change", x->change);
+    spot_json_put_int(j, k->words->worse, x->worse);
+    spot_json_put_int(j, k->words->better, x->better);
+    spot_json_put_real(j, "p", x->p);
+    spot_json_put_text(j, "verdict", spot_model_change_word(x));
+    spot_json_end(j);
+}
+
+static spot_status print_json(spot_ctx *c, const spot_model_comparison *k, const char *now)
+{
+    spot_json j;
+
+    SPOT_TRY(cli_json_open(c, &j, k->failed ? SPOT_CHECK : SPOT_OK, now));
+    spot_json_put_text(&j, "before", k->before);
+    spot_json_put_text(&j, "now", k->now);
+    spot_json_put_int(&j, k->words->objects, k->objects);
+    spot_json_put_int(&j, "left_out", k->left_out);
+    for (int i = 0; i < k->facts.n; i++) spot_json_put_int(&j, k->facts.of[i].name, k->facts.of[i].value);
+    spot_json_put_real(&j, "least_p", k->least_p);
+    spot_json_array(&j, "changes", k->changes, k->changes);
+    for (int i = 0; i < k->changes; i++) put_change(&j, k, &k->change[i]);
+    spot_json_end(&j);
+    spot_json_print(&j, stdout);
+    return SPOT_OK;
+}
+
+spot_status cli_compare_models(spot_ctx *c, const char *before, const char *now, bool json)
+{
+    spot_model_comparison k;
+    spot_status s = spot_models_compare(c, &k, before, now);
+
+    spot_plain(k.before), spot_plain(k.now);
+    for (int i = 0; i < k.changes; i++) spot_plain(k.change[i].of.group);
+    if (s == SPOT_OK && json) s = print_json(c, &k, now);
+    else if (s == SPOT_OK) print_text(&k);
+    if (s == SPOT_OK && k.failed) s = spot_fail(c, SPOT_CHECK, "%s is worse than %s", now, before);
+    spot_model_comparison_close(&k);
+    return s;
+}

@@ -1,0 +1,23 @@
+/* version_place.h - what a version is, by the words of the user: probabilities, a folder of findings, or a run of a study, which
+ * is "DIR", with one model, or "DIR:MODEL". */
+#ifndef SPOTTER_VERSION_PLACE_H
+#define SPOTTER_VERSION_PLACE_H
+
+#include "spotter/ctx.h"
+
+typedef struct { char dir[1024]; const char *model; } spot_version_place;      /* model: NULL where none is named */
+
+/* Colons may be in both parts: the longest DIR that is there counts, so that a directory is found whatever its name is. Where
+ * none is there, the part before the last colon. SPOT_USAGE for a path that is too long. */
+spot_status spot_version_place_of(spot_ctx *c, spot_version_place *p, const char *version);
+
+/* By what is there; nothing: a file of probabilities, whose reader will say so. */
+typedef enum { SPOT_VERSION_PROBABILITIES, SPOT_VERSION_FINDINGS, SPOT_VERSION_RUN } spot_version_kind;
+spot_version_kind spot_version_kind_of(const char *version);
+
+/* *model: the index of the version's model among `models`, whose names come from name_of. SPOT_USAGE names those to choose
+ * from. */
+spot_status spot_version_model(spot_ctx *c, int *model, const spot_version_place *p, const void *run, int models,
+                               const char *(*name_of)(const void *run, int model));
+
+#endif
