@@ -22,6 +22,11 @@ for c in ${commands/help/}; do
     cp "$dir/out" "$dir/help"
     run 0 "" $c --help; cmp -s "$dir/out" "$dir/help" || fail "help $c and $c --help differ"
     run 0 "" $c --usage; prints "spotter $c"
+    run 0 "" $c --help-all
+    [ "$(awk 'length > 80' "$dir/out")" = "" ] || fail "$c --help-all is wider than 80 columns: $(awk 'length > 80' "$dir/out")"
+    grep -o -- ' --[a-z0-9-]*' "$dir/out" | sort -u >"$dir/all"
+    [ -z "$(grep -o -- ' --[a-z0-9-]*' "$dir/help" | sort -u | grep -vxFf "$dir/all" | grep -v help-all)" ] ||
+        fail "$c --help-all lacks options of --help"
 done
 run 0 "" help config;        prints "scene.size = 224"
 run 0 "" help help;          prints "Commands:"

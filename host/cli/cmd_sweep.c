@@ -1,6 +1,7 @@
 /* cmd_sweep.c - spotter sweep: runs the ECs of a config that are missing. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -163,9 +164,11 @@ static int run_sweep(int argc, char **argv)
     if (s == SPOT_OK) s = cli_config(&c, &cfg, o.config);
     if (o.array.submit) {
         if (s == SPOT_OK) s = cli_submit(&c, &cfg, &o.sweep, &o.array, &given);
+        free(given.word);
         spot_memory_close(&cfg.memory);
         return cli_close(&c, s);
     }
+    free(given.word);
     if (s == SPOT_OK) {
         double since = spot_clock();
         s = run_shard(&c, &o, &cfg, argc, argv, &report, &code);

@@ -11,7 +11,7 @@
 
 #include "base/nearest.h"
 
-enum { WITHOUT_LETTER = 0x100 };           /* argp's key of such an option in the first row */
+enum { WITHOUT_LETTER = 0x1000, HELP_ALL = 0x100 };    /* argp's keys of such an option in the first row, and of --help-all */
 
 typedef struct {
     const cli_command *command;
@@ -203,6 +203,7 @@ static void show_default(char text[128], const cli_row *row, const void *options
 
     if (!(row->flags & CLI_SHOWN)) snprintf(text, 128, "%s", word ? word : "");
     else if (row->kind == CLI_MEGABYTES) snprintf(text, 128, "%zu", *(const size_t *)field / 1000000);
+    else if (row->kind == CLI_REAL) snprintf(text, 128, "%g", *(const double *)field);
     else snprintf(text, 128, "%d", *(const int *)field);
 }
 
@@ -225,32 +226,57 @@ static char *help_text(int key, const char *text, void *input)
 
 /* ---- the call of argp ---- */
 
-static void make_options(struct argp_option *o, const cli_command *k)
+static int count_rows(const cli_command *k)
 {
+    int n = 0;
+
+    while (k->rows[n].kind) n++;
+    return n;
+}
+
+static bool is_shown(const cli_row *row, bool all)
+{
+    return row->name && !(row->flags & CLI_HIDDEN) && (all || !(row->flags & CLI_MORE));
+}
+
+/* all: --help-all. A heading without an option that is shown is left out. */
+static void make_options(struct argp_option *o, const cli_command *k, bool all)
+{
+    const cli_row *heading = NULL;
+    bool more = false;
     int group = 0;
 
     for (const cli_row *row = k->rows; row->kind; row++) {
-        assert(row - k->rows < CLI_MOST_ROWS);
-        if (row->kind == CLI_HEADING) *o++ = (struct argp_option){ .doc = row->help, .group = ++group };
-        else if (row->name)
-            *o++ = (struct argp_option){ row->name, key_of(k, row), row->word, 0, row->help, group };
+        const bool shown = is_shown(row, all);
+        if (row->kind == CLI_HEADING) heading = row, group++;
+        if (heading && shown) *o++ = (struct argp_option){ .doc = heading->help, .group = group };
+        if (shown) heading = NULL;
+        if (row->name)
+            *o++ = (struct argp_option){ row->name, key_of(k, row), row->word, shown ? 0 : OPTION_HIDDEN, row->help, group };
+        more |= is_shown(row, true) && !is_shown(row, false);
     }
+    if (more) *o++ = (struct argp_option){ "help-all", HELP_ALL, NULL, 0, "this list with all options", -1 };
     *o = (struct argp_option){ 0 };
 }
 
-/* argp refuses "--outt" without a suggestion, and takes "" as a word. */
-static void check_words(const cli_command *k, int argc, char **argv)
-{
-    const char *names[CLI_MOST_ROWS + 3] = { "help", "usage" }, *near;
-    static char help[] = "--help";
-    bool value = false;
-    int n = 2;
+static bool asks_for_all(const char *word) { return strlen(word) > 6 && !strncmp("--help-all", word, strlen(word)); }
 
+/* argp refuses "--outt" without a suggestion, and takes "" as a word. names: room for those of all options. Returns whether all
+ * options are asked for. */
+static bool check_words(const cli_command *k, int argc, char **argv, const char **names)
+{
+    static char help[] = "--help";
+    const char *near;
+    bool value = false, all = false;
+    int n = 0;
+
+    names[n++] = "help", names[n++] = "usage", names[n++] = "help-all";
     for (const cli_row *row = k->rows; row->kind; row++)
         if (row->name) names[n++] = row->name;
     for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) {
         size_t length = strcspn(argv[i], "=");
         bool known = strncmp(argv[i], "--", 2) || value;
+        if (!value && asks_for_all(argv[i])) all = true, argv[i] = help, length = strlen(help);
         if (!strcmp(argv[i], "-h")) argv[i] = help;
         if (!*argv[i]) {
             fprintf(stderr, "%s: word %d of the command line is empty; is a variable of the shell not set?\n", argv[0], i);
@@ -266,21 +292,29 @@ static void check_words(const cli_command *k, int argc, char **argv)
                              : "%s: there is no option %s; `%s --help` lists them\n", argv[0], argv[i], near ? near : argv[0]);
         exit(spot_exit_code(SPOT_USAGE));
     }
+    return all;
 }
 
 void cli_parse(const cli_command *k, int argc, char **argv, void *options, cli_given *given)
 {
+    const size_t rows = (size_t)count_rows(k) + 4;         /* names of argp's own options, and an end */
     cli_given own;
     command_line line = { k, options, given ? given : &own };
-    struct argp_option list[CLI_MOST_ROWS + 1];
+    struct argp_option *list = calloc(rows, sizeof *list);
+    const char **names = calloc(rows, sizeof *names);
     const struct argp argp = { list, take_word, k->usage, "", NULL, help_text, NULL };
 
-    *line.given = (cli_given){ .command = k };
-    make_options(list, k);
-    check_words(k, argc, argv);
+    *line.given = (cli_given){ .command = k, .word = calloc(rows, sizeof *line.given->word) };
+    if (!list || !names || !line.given->word) {
+        cli_complain("no memory to read the command line");
+        exit(spot_exit_code(SPOT_NOMEM));
+    }
+    make_options(list, k, check_words(k, argc, argv, names));
     argp_err_exit_status = spot_exit_code(SPOT_USAGE);
     setenv("ARGP_HELP_FMT", "rmargin=79,opt-doc-col=32,no-dup-args-note", 0);
     argp_parse(&argp, argc, argv, 0, NULL, &line);
+    free(list), free(names);
+    if (!given) free(own.word);
 }
 
 /* Here and not in cli.c: the fuzz driver replaces cli_open, and the linker can replace only calls from other files. */

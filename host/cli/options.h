@@ -37,7 +37,9 @@ typedef enum {
 enum {
     CLI_STAYS  = 1,            /* the jobs of `sweep --submit` do not get the option */
     CLI_SUBMIT = 2,            /* the option needs --submit */
-    CLI_SHOWN  = 4             /* --help prints the field as the default: `fill` stores a library's default in it */
+    CLI_SHOWN  = 4,            /* --help prints the field as the default: `fill` stores a library's default in it */
+    CLI_MORE   = 8,            /* --help-all shows the option, --help does not */
+    CLI_HIDDEN = 16            /* no help shows the option: an old spelling that still works */
 };
 
 typedef struct {
@@ -62,8 +64,6 @@ typedef struct {
 
 typedef struct { const char *const *word; int n; } cli_rest;
 
-enum { CLI_MOST_ROWS = 64 };
-
 typedef struct {
     const char *name, *summary;            /* for `spotter help` */
     const char *usage;                     /* "CONFIG --out DIR"; further forms on lines of their own */
@@ -83,8 +83,9 @@ typedef struct {
     int (*run)(int argc, char **argv);
 } cli_command;
 
-/* Words that the user gave, row by row of the command; "" for an option that takes none, NULL for what was not given. */
-typedef struct { const cli_command *command; const char *word[CLI_MOST_ROWS]; } cli_given;
+/* Words that the user gave, row by row of the command; "" for an option that takes none, NULL for what was not given. The
+ * caller of cli_parse frees `word`. */
+typedef struct { const cli_command *command; const char **word; } cli_given;
 
 /* Fills the command's struct; given may be NULL. A wrong command line: one sentence on stderr and exit 2. */
 void cli_parse(const cli_command *k, int argc, char **argv, void *options, cli_given *given);
