@@ -33,18 +33,25 @@ run 2 "one run too many" figures order_a order_b run -o f
 run 2 "it needs two runs" figures order_a -o f --which 6
 
 # a version that is worse, one that is better, the same one; runs that cannot be compared
-run 1 "worse is worse than before" check before worse
+run 1 "worse is worse than before" compare before worse
 grep -q ' worse$' out || fail "no line is worse"
-run 0 "" check worse before
+run 0 "" compare worse before
 grep -q ' better$' out || fail "no line is better"
-run 0 "" check before before
+run 0 "" compare before before
 [ "$(grep -c ' same$' out)" = 6 ] || fail "a run is not the same as itself"
-run 1 "" check before worse --json
+run 1 "" compare before worse --json
 python3 -c "import json; assert json.load(open('out'))['changes'][0]['verdict'] == 'worse'" || fail "the JSON of a check"
-run 2 "run has 2 models; name one, such as run:net-m1" check before run
-run 0 "" check before before:"version 1"
-run 2 'run has no model "nobody"' check before run:nobody
-run 3 "cannot be compared" check before order_a
+run 2 "run has 2 models; name one, such as run:net-m1" compare before run
+run 0 "" compare before before:"version 1"
+run 2 'run has no model "nobody"' compare before run:nobody
+run 3 "cannot be compared" compare before order_a
+run 2 "--out is about findings and probabilities, and before is a run" compare before worse --out x
+run 2 "worse.yaml is none; compare two runs" compare before w/worse.yaml
+run 0 "by \`spotter compare A B\`" check before before
+mv worse w:1
+run 1 "w:1 is worse than before" compare before w:1
+run 1 "w:1:version 2 is worse" compare before w:1:"version 2"
+mv w:1 worse
 
 run 0 "" report run -o report.html
 run 0 "" report run -o again.html

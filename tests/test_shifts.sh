@@ -82,6 +82,33 @@ sed 's/"study":"shifts",//' base.json >bad.json
 run 3 "bad.json is no baseline" check bad.json one
 run 2 "is no METHOD:METRIC with impact, slope" accept one -o base.json --reason x --quarantine "spotlight:fdr=x"
 
+# Two models of a run, and the model that two runs have: the accuracies of the shifts' own estimates.
+run 0 "" compare one:m0 one:m5 --json
+python3 - "$dir/out" one/shifts.json <<'END' || fail "compare has other accuracies than the run"
+import json, sys
+k, run = json.load(open(sys.argv[1])), json.load(open(sys.argv[2]))
+seen = 0
+for s in run["sources"]:
+    for x in s["shifts"]:
+        e = x["estimates"][s["compared"]]
+        mine = [c for c in k["changes"] if c["folder"] == "%s, %s" % (s["source"], x["shift"])]
+        assert len(mine) == (e["classes_used"] > 0), x["shift"]
+        for c in mine:
+            assert abs(c["before"] - e["shift"][0]) < 1e-9 and abs(c["now"] - e["shift"][5]) < 1e-9, c
+            seen += 1
+assert seen > 4 and k["before"] == "m0" and k["now"] == "m5" and k["classes"] == 4
+END
+run 0 "" compare one:m0 five:m0
+! grep -q ' worse$\| better$\| not shown$' "$dir/out" || fail "a model differs from itself: $(cat "$dir/out")"
+run 2 "one has 6 models; name one, such as one:m0" compare one one:m1
+run 3 "cannot be compared: other pictures of \"clean, at night\"" compare one:m0 moved:m0
+mkdir sleep && sed 's/^study: .*/study: sleep/' one/config.yaml >sleep/config.yaml
+run 2 "one is a run of \`spotter shifts\` and sleep one of \`spotter sleep\`" compare one:m0 sleep
+run 3 "is of the study \"sleep\"" compare sleep sleep
+sed -i '/^study:/d' sleep/config.yaml
+run 2 "a sweep trains a network of its own" compare sleep sleep
+run 2 "sleep is a run of a study, and shifts.yaml is none" compare sleep shifts.yaml
+
 # A finished run on a disk that cannot be written: its results.
 if unshare -rm true 2>/dev/null; then
     ends 0 "" unshare -rm bash -c 'mount --bind one one && mount -o remount,bind,ro one && ! touch one/x 2>/dev/null &&

@@ -80,15 +80,16 @@ python3=${PYTHON:-/usr/bin/python3}
 "$python3" "$here/versions_page.py" cause v1/report.html || fail "the page with a cause"
 "$python3" "$here/versions_page.py" cause again.html || fail "the page with a cause, from the folder"
 
-run 1 "" check v1 --against p2.npy --name 'v1,<i>v2</i>' --data '<u>test</u>' --threads 2 --out cmp
+run 1 "" compare v1 p2.npy --name 'v1,<i>v2</i>' --data '<u>test</u>' --threads 2 --out cmp
 grep -q 'report.html' out || fail "the page is not named"
 cp cmp/report.html first.html
-run 1 "" check v1 --against p2.npy --name 'v1,<i>v2</i>' --data '<u>test</u>' --threads 1 --html one.html
+run 1 "" compare v1 p2.npy --name 'v1,<i>v2</i>' --data '<u>test</u>' --threads 1 --html one.html
 cmp -s first.html one.html || fail "another number of threads gives another page"
 "$python3" "$here/versions_page.py" versions one.html || fail "the page of two versions"
-run 0 "" check --against p2copy.npy "${rows[@]}" -p p2.npy --against-ids rows.csv:id --name a,b --html same.html
+run 0 "" compare p2.npy p2copy.npy "${rows[@]}" --ids-b rows.csv:id --name a,b --html same.html
 "$python3" "$here/versions_page.py" equal same.html || fail "the page of equal versions"
-run 4 "" check v1 --against p2.npy --html nowhere/x.html
-[ "$("$build/spotter" check --help | grep -c -- '--against P2|DIR$')" = 1 ] || fail "--help does not name both forms"
+run 4 "" compare v1 p2.npy --html nowhere/x.html
+"$build/spotter" check --help-all | grep -q -- --against && fail "--help-all shows the old spelling"
+"$build/spotter" check --help | grep -q "spotter compare" || fail "check --help does not name compare"
 
 [ $failed -eq 0 ] || exit 1

@@ -10,7 +10,7 @@
 
 typedef struct {
     cli_machine machine;
-    cli_comparison versions;
+    cli_comparison compared;          /* the old spelling of spotter compare */
     const char *baseline, *run, *history, *commit;
     bool json;
 } options;
@@ -22,43 +22,9 @@ static const cli_row table[] = {
     { "history", 'H', "FILE.jsonl", CLI_TEXT, CLI_AT(history),
       .help = "file that gets a line about this night; `spotter report --trend` draws it" },
     { "commit",  'c', "ID",         CLI_TEXT, CLI_AT(commit), .help = "commit of the build, for the line in the history" },
-    { .kind = CLI_HEADING, .help = "Two versions of a classifier on the same rows:" },
-    { "against",    0,   "P2|DIR", CLI_TEXT, CLI_AT(versions.from.second),
-      .help = "probabilities of version 2, as --probs, or its findings; BASELINE, if there, has the findings of version 1" },
-    { "embeddings", 'e', "E",     CLI_TEXT, CLI_AT(versions.from.files.embeddings),
-      .help = "features of each row: (n, d) numbers in .npy, .npz:NAME, .safetensors:NAME or .csv:e0..e511; not needed where "
-              "BASELINE keeps those of all its rows, in fit.safetensors" },
-    { "labels",     'y', "Y",     CLI_TEXT, CLI_AT(versions.from.files.labels), .otherwise = "those of BASELINE",
-      .help = "true class of each row: numbers or words" },
-    { "probs",      'p', "P",     CLI_TEXT, CLI_AT(versions.from.files.probs), .otherwise = "those of BASELINE",
-      .help = "probabilities of version 1: of each class, (n, classes), or of each row's true class" },
-    { "ids",        'i', "I",     CLI_TEXT, CLI_AT(versions.from.files.ids), .otherwise = "row numbers",
-      .help = "names of the rows" },
-    { "against-ids", 0,  "I2",    CLI_TEXT, CLI_AT(versions.from.second_ids),
-      .help = "names of the rows of --against, if they come in another order" },
-    { "name",       0,   "A,B",   CLI_TEXT, CLI_AT(versions.name), .otherwise = "names of the files",
-      .help = "names of the two versions" },
-    { "data",       0,   "NAME",  CLI_TEXT, CLI_AT(versions.data), .help = "name of the rows" },
-    { "class",      0,   "NAME|N|each|all", CLI_TEXT, CLI_AT(versions.cls), .otherwise = "each",
-      .help = "class whose slices are compared; each class in turn; or all rows at once" },
-    { "method",     'm', "M[,M]", CLI_TEXT, CLI_AT(versions.method), .otherwise = "those of BASELINE, else of discover",
-      .help = "methods that find slices" },
-    { "config",     0,   "FILE",  CLI_TEXT, CLI_AT(versions.config),
-      .help = "methods with settings and a seed, as in discover" },
-    { "least",      0,   "N",     CLI_INT, CLI_AT(versions.least), 1, 1000000000, .preset = "20",
-      .help = "rows that a class must have to be searched" },
-    { "margin",     0,   "X",     CLI_REAL, CLI_AT(versions.margin), 0.001, 0.5, .preset = "0.05",
-      .help = "difference of error rates that counts as none" },
-    { "out",        'o', "DIR",   CLI_TEXT, CLI_AT(versions.out), .most = 1000,
-      .help = "folder for versions.json, versions.csv and report.html" },
-    { "html",       0,   "FILE.html", CLI_TEXT, CLI_AT(versions.html), .most = 1000, .otherwise = "report.html in --out",
-      .help = "page of the two versions side by side" },
-    { "images",     0,   "DIR",   CLI_TEXT, CLI_AT(versions.from.images), .otherwise = "where `spotter discover` saw them",
-      .help = "folder of pictures named by --ids, for the page" },
-    { "full",       0,   NULL,    CLI_ON,   CLI_AT(versions.full), .help = "all pictures on the page, whatever its size" },
-    { "title",      0,   "TEXT",  CLI_TEXT, CLI_AT(versions.title), .otherwise = "names of the versions",
-      .help = "title of the page" },
-    { "date",       0,   "TEXT",  CLI_TEXT, CLI_AT(versions.date), .help = "date on the page, such as 2026-11-27" },
+    { "against",     0,   "P2|DIR", CLI_TEXT, CLI_AT(compared.from.second), .flags = CLI_HIDDEN },
+    { "against-ids", 0,   "I2", CLI_TEXT, CLI_AT(compared.from.second_ids), .flags = CLI_HIDDEN },
+    CLI_COMPARISON_ROWS(compared, CLI_HIDDEN),
     CLI_MACHINE_ROWS("cpu"),
     { .kind = CLI_END }
 };
@@ -66,11 +32,12 @@ static const cli_row table[] = {
 static void check_options(const struct argp_state *state, void *input)
 {
     options *o = input;
-    cli_comparison *k = &o->versions;
+    cli_comparison *k = &o->compared;
 
     if (!k->from.second && o->run && k->from.files.embeddings) k->from.second = o->run, o->run = NULL;
     if (k->from.second && o->run) argp_error(state, "--against is version 2, and %s is one word too many", o->run);
-    if (k->from.second && (o->history || o->commit)) argp_error(state, "--history and --commit belong to nights, not to --against");
+    if (k->from.second && (o->history || o->commit))
+        argp_error(state, "--history and --commit belong to nights, not to --against");
     k->from.found = o->baseline;
     k->json = o->json;
     if (k->from.second && !k->from.found && !k->from.files.probs)
@@ -83,13 +50,20 @@ static void check_options(const struct argp_state *state, void *input)
 
 static bool is_findings(const char *path) { return spot_version_kind_of(path) == SPOT_VERSION_FINDINGS; }
 
+/* The spelling of two versions before there was `spotter compare`. */
+static spot_status compare_versions(spot_ctx *c, const options *o, bool rows)
+{
+    spot_log(c, SPOT_LOG_WARN, "two versions are compared by `spotter compare A B`; `spotter check` will take them no more");
+    return rows ? cli_compare_rows(c, &o->compared) : cli_compare_models(c, o->baseline, o->run, o->json);
+}
+
 static spot_status check_run(spot_ctx *c, void *input)
 {
     options *o = input;
 
-    if (!o->versions.from.second && is_findings(o->baseline) && is_findings(o->run)) o->versions.from.second = o->run;
-    if (o->versions.from.second) return cli_compare_rows(c, &o->versions);
-    if (spot_is_model_run(o->baseline) && spot_is_model_run(o->run)) return cli_compare_models(c, o->baseline, o->run, o->json);
+    if (!o->compared.from.second && is_findings(o->baseline) && is_findings(o->run)) o->compared.from.second = o->run;
+    if (o->compared.from.second) return compare_versions(c, o, true);
+    if (spot_is_model_run(o->baseline) && spot_is_model_run(o->run)) return compare_versions(c, o, false);
     spot_check *check = NULL;
     spot_status s = spot_check_run(c, &check, o->baseline, o->run);
 
@@ -101,21 +75,17 @@ static spot_status check_run(spot_ctx *c, void *input)
     return s;
 }
 
+static void store_defaults(void *input) { cli_comparison_defaults(&((options *)input)->compared); }
+
 const cli_command cli_check_command = {
-    "check", "comparison with a baseline, or of two versions of a model", "BASELINE RUN\n[BASELINE] --against P2|DIR",
+    "check", "nightly verdict: a run against a baseline", "BASELINE RUN",
     "  spotter check configs/nightly.baseline.json runs/tonight\n"
     "  spotter check base.json runs/tonight --history nights.jsonl\n"
-    "  spotter check runs/version_1 runs/version_2\n"
-    "  spotter check found --against probs_v2.npy --html v2.html\n"
-    "  spotter check --against p2.npy -e e.npy -y y.npy -p p1.npy --name v1,v2\n"
     "  spotter accept runs/tonight -o base.json --reason \"more starts\"",
     "Compares a run of `spotter sweep` or `spotter shifts` with a baseline: its bits where the same bits are promised, its "
     "numbers on the same ECs (of shifts: impact, slope, pass rate and classes of every source and shift, on the same classes "
     "and models), and the paper's numbers where a sweep has the paper's settings. The exit code is 1 if something is worse, "
-    "better than possible, or broken. A line in quarantine is shown and fails nothing. BASELINE and RUN may also be two runs "
-    "of `spotter background` or of `spotter examine`, each DIR or DIR:MODEL: then one version of a model stands against "
-    "another, with tests over pictures or objects. With --against, two versions of your own classifier are compared on the "
-    "same rows: each confirmed blindspot of either, and a slice that changed, is mended, better, same, worse, new, or "
-    "pending where the rows cannot tell; the exit code is 1 only if something is worse or new.", table, check_options,
-    .work = check_run, CLI_OPTIONS(run), .machine = true
+    "better than possible, or broken. A line in quarantine is shown and fails nothing. Two versions of a model are compared by "
+    "`spotter compare`.", table, check_options,
+    .work = check_run, CLI_OPTIONS(run), .machine = true, .fill = store_defaults
 };

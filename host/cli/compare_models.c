@@ -29,7 +29,7 @@ static void print_change(const spot_model_comparison *k, const spot_model_change
     if (k->words->by_size && k->words->is_share)
         printf("  %+6.1f [%+6.1f, %+6.1f]", 100 * x->change.value, 100 * x->change.low, 100 * x->change.high);
     else if (k->words->by_size) printf("  %+6.3f [%+6.3f, %+6.3f]", x->change.value, x->change.low, x->change.high);
-    printf("  %6d  %6d  %9.2g  %s\n", x->worse, x->better, x->p, spot_model_change_word(x));
+    printf("  %5d  %6d  %8.2g  %s\n", x->worse, x->better, x->p, spot_model_change_word(x));
 }
 
 static void print_text(const spot_model_comparison *k)
@@ -38,7 +38,7 @@ static void print_text(const spot_model_comparison *k)
 
     printf("%s -> %s\n", k->before, k->now);
     if (width) spot_text_column(stdout, k->words->group, width);
-    printf("%-11s  %7s  %7s  %7s%s  %6s  %6s  %9s\n", k->words->quantity, k->words->objects, "before", "now",
+    printf("%-11s  %7s  %7s  %7s%s  %5s  %6s  %8s\n", k->words->quantity, k->words->objects, "before", "now",
            k->words->by_size ? "  change [95 %]          " : "", k->words->worse, k->words->better, "p (Holm)");
     for (int i = 0; i < k->changes; i++) print_change(k, &k->change[i], width);
     printf("\n%d %s", k->objects, k->words->objects);

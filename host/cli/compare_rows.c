@@ -31,7 +31,8 @@ static spot_status name_of_file(spot_ctx *c, char *name, size_t size, const char
 
 static spot_status name_versions(spot_ctx *c, char name[SPOT_VERSIONS][SPOT_VERSION_NAME], const cli_comparison *o)
 {
-    const char *first = o->from.files.probs ? o->from.files.probs : o->from.found, *comma = o->name ? strchr(o->name, ',') : NULL;
+    const char *first = o->from.files.probs ? o->from.files.probs : o->from.found;
+    const char *comma = o->name ? strchr(o->name, ',') : NULL;
 
     if (o->name && (!comma || comma == o->name || !comma[1] || strchr(comma + 1, ',')))
         return spot_fail(c, SPOT_USAGE, "--name takes two names such as v1,v2, not \"%s\"", o->name);
@@ -83,7 +84,8 @@ static spot_status write_page(spot_ctx *c, const cli_comparison *o, const spot_v
     return spot_report_versions(c, path, v, s, &page);
 }
 
-static spot_status show(spot_ctx *c, const cli_comparison *o, const spot_versions *v, const spot_subject *const s[SPOT_VERSIONS])
+static spot_status show(spot_ctx *c, const cli_comparison *o, const spot_versions *v,
+                        const spot_subject *const s[SPOT_VERSIONS])
 {
     const spot_status how = v->failed ? SPOT_CHECK : SPOT_OK;
     spot_json j;
@@ -121,6 +123,12 @@ static spot_status compare_subjects(spot_ctx *c, const cli_comparison *o, const 
     if (!how) how = show(c, o, &v, both);
     spot_versions_close(&v);
     return how;
+}
+
+void cli_comparison_defaults(cli_comparison *o)
+{
+    o->margin = spot_versions_defaults().margin;
+    o->least = spot_discover_defaults().least;
 }
 
 spot_status cli_compare_rows(spot_ctx *c, const cli_comparison *o)

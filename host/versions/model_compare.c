@@ -1,5 +1,5 @@
-/* model_compare.c - two versions of a model under one study, whichever it is: equal objects are matched, each quantity is tested
- * over them, the tests are corrected together, and the verdicts follow. */
+/* model_compare.c - two versions of a model under one study, whichever it is: equal objects are matched, each quantity is
+ * tested over them, the tests are corrected together, and the verdicts follow. */
 #include <math.h>
 #include <string.h>
 

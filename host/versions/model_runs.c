@@ -7,7 +7,8 @@
 #include "config/yaml.h"
 #include "versions/version_values.h"
 
-static const spot_version_reader *const readers[] = { &spot_background_versions, &spot_examine_versions, &spot_shifts_versions };
+static const spot_version_reader *const readers[] = { &spot_background_versions, &spot_examine_versions,
+                                                     &spot_shifts_versions };
 
 /* The study of a run, "sweep" where its config does not say; "" where the directory has no config. */
 static spot_status read_study(spot_ctx *c, char *study, size_t size, const spot_version_place *p)
@@ -49,13 +50,13 @@ static spot_status choose_reader(spot_ctx *c, const spot_version_reader **r, con
         if (!*study[i]) return spot_fail(c, SPOT_IO, "%s is no run directory: it has no config.yaml", p[i].dir);
     }
     if (strcmp(study[0], study[1]))
-        return spot_fail(c, SPOT_USAGE, "%s is a run of `spotter %s` and %s one of `spotter %s`; two versions are compared under "
-                         "one study", p[0].dir, study[0], p[1].dir, study[1]);
+        return spot_fail(c, SPOT_USAGE, "%s is a run of `spotter %s` and %s one of `spotter %s`; two versions are compared "
+                         "under one study", p[0].dir, study[0], p[1].dir, study[1]);
     *r = find_reader(study[0]);
     if (*r) return SPOT_OK;
     if (!strcmp(study[0], "sweep"))
-        return spot_fail(c, SPOT_USAGE, "a sweep trains a network of its own for each EC, which has no versions; `spotter check` "
-                         "compares a sweep with a baseline");
+        return spot_fail(c, SPOT_USAGE, "a sweep trains a network of its own for each EC, which has no versions; `spotter "
+                         "check` compares a sweep with a baseline");
     return spot_fail(c, SPOT_INPUT, "%s is of the study \"%s\", which this version does not have", p[0].dir, study[0]);
 }
 

@@ -13,8 +13,8 @@ typedef struct {
 
 typedef struct { int n, room; spot_compared *of; } spot_compared_list;
 
-/* Finds the slices that are compared, and the rows to compare them on. The caller sets *list to zeros and frees it, also after a
- * failure. */
+/* Finds the slices that are compared, and the rows to compare them on. The caller sets *list to zeros and frees it, also after
+ * a failure. */
 spot_status spot_versions_search(spot_ctx *c, spot_compared_list *list, const spot_subject *const s[SPOT_VERSIONS],
                                  const spot_versions_options *o);
 void        spot_compared_free(spot_compared_list *list);

@@ -1,5 +1,5 @@
-/* version_place.h - what a version is, by the words of the user: probabilities, a folder of findings, or a run of a study, which
- * is "DIR", with one model, or "DIR:MODEL". */
+/* version_place.h - what a version is, by the words of the user: probabilities, a folder of findings, or a run of a study,
+ * which is "DIR", with one model, or "DIR:MODEL". */
 #ifndef SPOTTER_VERSION_PLACE_H
 #define SPOTTER_VERSION_PLACE_H
 

@@ -11,18 +11,26 @@ static const char *name_of(const void *run, int model) { return ((const spot_shi
 /* The first unit with pictures of a source; before it come the real ones, which many tables do not answer. */
 static int first_unit(const spot_shifts_results *r) { return spot_shift_unit_of(r->cfg, 0, SPOT_BASE_PICTURES); }
 
+/* Whether class k counts, as it does in the estimates of impact and slope. */
+static bool class_counts(const spot_shifts_results *r, const spot_shift_result *u, int set, int k)
+{
+    const spot_shift_rule *rule = &r->cfg->evaluation.rule;
+    const spot_shift_result *base = &r->unit[spot_shift_unit_of(r->cfg, u->source, SPOT_BASE_PICTURES)];
+    const int n = u->count[set][k];
+
+    return n && (u == base || n >= rule->least) && base->count[set][k] >= rule->least_base;
+}
+
 static void fill_unit(spot_version_values *v, const spot_shifts_results *r, int model, int unit)
 {
     const spot_shift_result *u = &r->unit[unit];
     const int q = unit - first_unit(r), set = spot_shift_compared(r, u->source);
-    const int least = u->shift < 0 ? r->cfg->evaluation.rule.least_base : r->cfg->evaluation.rule.least;
+    const int *right = u->right[set] + (size_t)model * (size_t)u->classes;
 
     snprintf(v->quantity[q].group, sizeof v->quantity[q].group, "%s", u->name);
     strcpy(v->quantity[q].name, "accuracy");
     for (int k = 0; k < u->classes; k++)
-        if (u->count[set][k] >= least && u->count[set][k])
-            *spot_version_value(v, q, k) = (double)u->right[set][(size_t)model * (size_t)u->classes + (size_t)k]
-                                           / u->count[set][k];
+        if (class_counts(r, u, set, k)) *spot_version_value(v, q, k) = (double)right[k] / u->count[set][k];
 }
 
 static spot_status fill_values(spot_ctx *c, spot_version_values *v, const spot_shifts_results *r, int model)
@@ -55,8 +63,8 @@ static spot_status check_alike(spot_ctx *c, const spot_shifts_results *a, const 
                          units, b->units - first_unit(b));
     for (int i = 0; i < units; i++)
         if (!is_alike(a, b, i))
-            return spot_fail(c, SPOT_INPUT, "the two runs cannot be compared: other pictures of \"%s\", or others that pass the "
-                             "filter; run both models with one config", a->unit[first_unit(a) + i].name);
+            return spot_fail(c, SPOT_INPUT, "the two runs cannot be compared: other pictures of \"%s\", or others that pass "
+                             "the filter; run both models with one config", a->unit[first_unit(a) + i].name);
     return SPOT_OK;
 }
 

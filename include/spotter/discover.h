@@ -17,7 +17,7 @@
  *                    with a proof; NaN for rows of classes that were not examined
  *     fit.safetensors    fitted parameters of the methods (spot_fit), with which spotter assign puts new rows into the slices;
  *                    "I/NAME" for finding I of slices.json. With a proof also the features of all other rows of the searched
- *                    classes, 4 bytes a number, with which spotter check compares another version
+ *                    classes, 4 bytes a number, with which spotter compare judges another version
  *     subject.safetensors    the parts of subject and findings that a report shows, for spot_findings_read
  *     config.yaml    methods and seeds as resolved
  *     report.html    the page (report.h)

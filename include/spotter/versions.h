@@ -18,8 +18,8 @@
  * at most `level` of trials, and better in at most `level`. Holm's correction makes a family of its tests.
  *
  * Slices that are nearly the same rows are merged afterwards, for display; a merged slice has the least corrected p of its
- * pieces, which stays valid. A version confirms a slice if it has more of the compared rows wrong than their classes let expect:
- * exact, corrected for the number of slices.
+ * pieces, which stays valid. A version confirms a slice if it has more of the compared rows wrong than their classes let
+ * expect: exact, corrected for the number of slices.
  *
  *     new        version 2 is worse there, and version 1 does not confirm the slice
  *     worse      version 2 is worse there
