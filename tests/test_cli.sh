@@ -19,6 +19,8 @@ for c in ${commands/help/}; do
     run 0 "" help $c; prints "spotter $c"
     [ "$(sed '/^Usage: /d; /^  or:  /d; /^$/d; q' "$dir/out")" = "Examples:" ] || fail "help $c does not begin with examples: $(head -5 "$dir/out")"
     [ "$(awk 'length > 80' "$dir/out")" = "" ] || fail "help $c is wider than 80 columns: $(awk 'length > 80' "$dir/out")"
+    [ -z "$(sed -n '/^Examples:/,/^$/{/^  /!{/^Examples:$/!p}}' "$dir/out" | sed '/^$/d')" ] ||
+        fail "an example of $c is no line to be pasted: $(sed -n '/^Examples:/,/^$/p' "$dir/out")"
     cp "$dir/out" "$dir/help"
     run 0 "" $c --help; cmp -s "$dir/out" "$dir/help" || fail "help $c and $c --help differ"
     run 0 "" $c --usage; prints "spotter $c"
@@ -28,6 +30,11 @@ for c in ${commands/help/}; do
     [ -z "$(grep -o -- ' --[a-z0-9-]*' "$dir/help" | sort -u | grep -vxFf "$dir/all" | grep -v help-all)" ] ||
         fail "$c --help-all lacks options of --help"
 done
+run 0 "" discover --help
+n=$(sed '1,/^Finds/d' "$dir/out" | grep -cE '^ {2}(-[a-z],|   ) --')
+[ "$n" -le 18 ] || fail "discover --help shows $n options to a newcomer"
+run 0 "" discover --help-all; prints "--follow-links"; prints "--embed-heads"
+run 0 "" discover --help-a;   prints "--follow-links"
 run 0 "" help config;        prints "scene.size = 224"
 run 0 "" help help;          prints "Commands:"
 run 2 "Commands:";           quiet
@@ -188,10 +195,10 @@ timeout 60 "$spotter" tables "$dir/nowhere" >/dev/null 2>"$dir/err" && fail "tab
 [ ! -s "$dir/err" ] || fail "a reader that has left needs no sentence: $(cat "$dir/err")"
 
 # Every option of sweep reaches the jobs of --submit, but for those that the array itself sets.
-set_by_array=" out shard limit threads max-seconds gpus json help usage "
+set_by_array=" out shard limit threads max-seconds gpus json help help-all usage "
 set_by_array+="submit shards task-minutes throttle partition gpus-per-task sbatch dry-run "
 forwarded=0
-"$spotter" sweep --help | sed -nE 's/^ {2,6}(-., )?--([a-z-]+)(=([^ ]+))?.*/\2 \4/p' >"$dir/options"
+"$spotter" sweep --help-all | sed -nE 's/^ {2,6}(-., )?--([a-z-]+)(=([^ ]+))?.*/\2 \4/p' >"$dir/options"
 while read -r name word; do
     [[ "$set_by_array" == *" $name "* ]] && continue
     case $word in "") value= ;; *"|"*) value=${word##*|} ;; *) value=3 ;; esac

@@ -32,7 +32,7 @@ typedef struct { const char *device; int threads, log_json; } cli_machine;
       .help = "device that computes; auto: a GPU if there is one" },                                                         \
     { "threads", 't', "N",             CLI_INT,    CLI_AT(machine.threads), 0, 1024, .preset = "0", .flags = CLI_STAYS,      \
       .help = "CPU threads; 0: one per core; no effect on results" },                                                        \
-    { "log",     'l', "text|json",     CLI_CHOICE, CLI_AT(machine.log_json), .preset = "text",                               \
+    { "log",     'l', "text|json",     CLI_CHOICE, CLI_AT(machine.log_json), .preset = "text", .flags = CLI_MORE,            \
       .help = "format of stderr: lines for people, or one JSON object a line" }
 
 /* Rows for a command that runs a study: its struct has `shard`, `max_seconds` and a `run` with `starts`. UNITS: the units of

@@ -295,8 +295,10 @@ static spot_status run_background(spot_ctx *c, void *input)
 const cli_command cli_background_command = {
     "background", "whether classifiers depend on the background", "[CONFIG] --out DIR",
     "  spotter background configs/background.yaml --out runs/background\n"
-    "  spotter background --images photos --masks masks --backgrounds scenes --model resnet.safetensors --out runs/mine\n"
-    "  spotter background --images photos --masks masks --backgrounds scenes --predict 'python3 mine.py' --out runs/mine\n"
+    "  spotter background --images photos --masks masks --backgrounds scenes \\\n"
+    "      --model resnet.safetensors --out runs/mine\n"
+    "  spotter background --images photos --masks masks --backgrounds scenes \\\n"
+    "      --predict 'python3 mine.py' --out runs/mine\n"
     "  spotter merge runs/mine && spotter status runs/mine",
     "Puts each object on other backgrounds and looks at what the model answers: accuracy on the original and on derived sets, "
     "the share of objects that some background turns, the BG-gap of the Backgrounds Challenge, and variance matrices (Liao and "

@@ -22,9 +22,9 @@ static const cli_row table[] = {
     { "history", 'H', "FILE.jsonl", CLI_TEXT, CLI_AT(history),
       .help = "file that gets a line about this night; `spotter report --trend` draws it" },
     { "commit",  'c', "ID",         CLI_TEXT, CLI_AT(commit), .help = "commit of the build, for the line in the history" },
-    { "against",     0,   "P2|DIR", CLI_TEXT, CLI_AT(compared.from.second), .flags = CLI_HIDDEN },
-    { "against-ids", 0,   "I2", CLI_TEXT, CLI_AT(compared.from.second_ids), .flags = CLI_HIDDEN },
     CLI_COMPARISON_ROWS(compared, CLI_HIDDEN),
+    { "against",     0,   "P2|DIR", CLI_TEXT, CLI_AT(compared.from.second), .help = "version 2" },
+    { "against-ids", 0,   "I2", CLI_TEXT, CLI_AT(compared.from.second_ids), .help = "names of the rows of version 2" },
     CLI_MACHINE_ROWS("cpu"),
     { .kind = CLI_END }
 };

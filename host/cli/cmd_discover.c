@@ -76,6 +76,7 @@ static void read_seeds(const struct argp_state *state, const char *text, void *i
 #define METHOD_NAMES SPOT_BDM_METHODS(X)
 
 static const cli_row table[] = {
+    { .kind = CLI_HEADING, .help = "Rows, and what your classifier says of them:" },
     { "embeddings", 'e', "E",     CLI_TEXT, CLI_AT(files.embeddings),
       .help = "features of each row from the classifier: (n, d) numbers in .npy, .npz:NAME, .safetensors:NAME or "
               ".csv:e0..e511" },
@@ -84,65 +85,74 @@ static const cli_row table[] = {
     { "probs",      'p', "P",     CLI_TEXT, CLI_AT(files.probs),
       .help = "probability of each row's true class, or of class 1 of two; or (n, classes), columns sorted by name if labels "
               "are words" },
-    { "losses",     0,   "L",     CLI_TEXT, CLI_AT(files.losses), .help = "cross-entropy of each row, instead of --probs" },
+    { "losses",     0,   "L",     CLI_TEXT, CLI_AT(files.losses), .flags = CLI_MORE,
+      .help = "cross-entropy of each row, instead of --probs" },
     { "ids",        'i', "I",     CLI_TEXT, CLI_AT(files.ids), .otherwise = "row numbers",
       .help = "names of the rows; names of files below --images show the pictures" },
     { "images",     0,   "DIR",   CLI_TEXT, CLI_AT(files.images),
       .help = "folder of pictures; without --embeddings, DIR/class/picture are the rows" },
-    { "coco",       0,   "FILE",  CLI_TEXT, CLI_AT(files.coco),
-      .help = "COCO annotations of the pictures in --images; each category is a class" },
     { "model",      0,   "FILE",  CLI_TEXT, CLI_AT(files.model),
       .help = "classifier for the pictures: ResNet-18, ResNet-34 or AlexNet in .safetensors with torchvision's names" },
-    { "embed",      0,   "FILE",  CLI_TEXT, CLI_AT(files.embed),
+    { "coco",       0,   "FILE",  CLI_TEXT, CLI_AT(files.coco), .flags = CLI_MORE,
+      .help = "COCO annotations of the pictures in --images; each category is a class" },
+    { "embed",      0,   "FILE",  CLI_TEXT, CLI_AT(files.embed), .flags = CLI_MORE,
       .help = "encoder for the pictures, CLIP, ResNet or AlexNet in .safetensors, instead of --embeddings: with --labels, "
               "--probs and --ids, or with --model" },
-    { "resize",     0,   "N",     CLI_INT, CLI_AT(files.resize), 0, 16384, .preset = "256",
+    { "resize",     0,   "N",     CLI_INT, CLI_AT(files.resize), 0, 16384, .preset = "256", .flags = CLI_MORE,
       .help = "pixels of a picture's shorter side before the crop; 0: as it is" },
-    { "crop",       0,   "N",     CLI_INT, CLI_AT(files.crop), 1, 16384, .preset = "224",
+    { "crop",       0,   "N",     CLI_INT, CLI_AT(files.crop), 1, 16384, .preset = "224", .flags = CLI_MORE,
       .help = "pixels of the square in the middle of a picture" },
-    { "skip-unreadable", 0, NULL, CLI_ON, CLI_AT(files.skip), .help = "pictures that cannot be read are left out and counted" },
-    { "follow-links", 0, NULL,    CLI_ON, CLI_AT(files.links),
+    { "skip-unreadable", 0, NULL, CLI_ON, CLI_AT(files.skip), .flags = CLI_MORE,
+      .help = "pictures that cannot be read are left out and counted" },
+    { "follow-links", 0, NULL,    CLI_ON, CLI_AT(files.links), .flags = CLI_MORE,
       .help = "pictures that --ids or --coco name may lie outside --images, behind symbolic links" },
+    { "memory",     0,   "SIZE",  CLI_CALL, .read = read_memory, .otherwise = "free memory", .flags = CLI_MORE,
+      .help = "limit such as 4GB, 500MB or bytes; a task that needs more is refused" },
+    { .kind = CLI_HEADING, .help = "Search:" },
     { "class",      'c', "NAME|N|each|all", CLI_TEXT, CLI_AT(cls), .otherwise = "each",
       .help = "one class; each class in turn; or all rows at once" },
     { "method",     'm', "M[,M]", CLI_TEXT, CLI_AT(method), .otherwise = CLI_METHODS,
       .help = "methods: " METHOD_NAMES "or a method with its reducer, such as planespot-tsne" },
-    { "config",     0,   "FILE",  CLI_TEXT, CLI_AT(config), .help = "methods with settings and a seed, from a sweep's config" },
-    { "seed",       's', "N[,N]", CLI_CALL, .read = read_seeds, .otherwise = "0",
+    { "config",     0,   "FILE",  CLI_TEXT, CLI_AT(config), .flags = CLI_MORE,
+      .help = "methods with settings and a seed, from a sweep's config" },
+    { "seed",       's', "N[,N]", CLI_CALL, .read = read_seeds, .otherwise = "0", .flags = CLI_MORE,
       .help = "seed of all random numbers; with several, each method runs once per seed" },
-    { "least",      0,   "N",     CLI_INT, CLI_AT(least), 1, 1000000000, .flags = CLI_SHOWN,
+    { "least",      0,   "N",     CLI_INT, CLI_AT(least), 1, 1000000000, .flags = CLI_SHOWN | CLI_MORE,
       .help = "rows that a class must have to be examined" },
+    { .kind = CLI_HEADING, .help = "Proof:" },
+    { "chance",     0,   "N",     CLI_INT, CLI_AT(chance), 0, 100000, .flags = CLI_SHOWN,
+      .help = "shuffles of the errors that are searched, too: 19 or more, each as long as a search; a slice that beats all of "
+              "them, and that the test does not confirm, is reported as suggested" },
+    { "no-proof",   0,   NULL,    CLI_OFF, CLI_AT(proof), .help = "no test: slices of all rows, without a p" },
     { "holdout",    0,   "SHARE", CLI_REAL, CLI_AT(holdout), 0, 0.95, .otherwise = "two halves, each judges the other's slices",
-      .help = "share of each class's rows that only judge; slices are found on the others" },
-    { "level",      0,   "P",     CLI_REAL, CLI_AT(level), 1e-6, 0.5, .preset = "0.05",
-      .help = "chance with which errors without structure may confirm a slice at all" },
-    { "chance",     0,   "N",     CLI_INT, CLI_AT(chance), 0, 100000, .preset = "0",
-      .help = "searches in errors without structure, 19 and more, N times as long; a slice that beats all of them is suggested "
-              "where the test does not confirm it" },
-    { "no-proof",   0,   NULL,    CLI_OFF, CLI_AT(proof), .help = "slices found on all rows and judged on none" },
-    { "memory",     0,   "SIZE",  CLI_CALL, .read = read_memory, .otherwise = "free memory",
-      .help = "limit such as 4GB, 500MB or bytes; a task that needs more is refused" },
-    { "top",        'n', "N",     CLI_INT, CLI_AT(top), 0, 1000000, .preset = "20",
-      .help = "number of slices in the printed table; the files have all" },
-    { "words",      'w', "FILE",  CLI_TEXT, CLI_AT(describe.words),
-      .help = "phrases, one a line, of which the nearest ones describe each slice" },
-    { "describe",   0,   "FILE",  CLI_TEXT, CLI_AT(describe.encoder), .otherwise = "that of --embed",
-      .help = "CLIP in .safetensors that compares the phrases of --words with the pictures" },
-    { "word-embeddings", 0, "W",  CLI_TEXT, CLI_AT(describe.word_embeddings),
-      .help = "features of the phrases (phrases, d) by the encoder of --embeddings, in place of --describe" },
-    { "phrases",    0,   "N",     CLI_INT, CLI_AT(describe.phrases), 1, 100, .preset = "5",
-      .help = "phrases of each slice" },
+      .flags = CLI_MORE, .help = "share of each class's rows that only judge; slices are found on the others" },
+    { "level",      0,   "P",     CLI_REAL, CLI_AT(level), 1e-6, 0.5, .flags = CLI_SHOWN | CLI_MORE,
+      .help = "significance level: the chance that any slice is confirmed where errors are random" },
+    { .kind = CLI_HEADING, .help = "Words for the slices:" },
     { "attributes", 0,   "FILE",  CLI_TEXT, CLI_AT(describe.attributes),
       .help = "table.csv with a record for each row, or table.csv:COLUMN with their ids; each slice is described by at "
               "most three of its columns, and itemsets looks at those of 0 and 1 and of words" },
-    CLI_PAGE_ROWS(page),
-    { "no-report",  0,   NULL,    CLI_OFF, CLI_AT(report), .help = "no report.html" },
-    { "no-fit",     0,   NULL,    CLI_OFF, CLI_AT(fit), .help = "no fit.safetensors, which `spotter assign` needs" },
-    { "replace",    0,   NULL,    CLI_ON,  CLI_AT(replace),
-      .help = "overwrite findings of other data, and other files with the names of the results, in DIR" },
-    { "json",       'j', NULL,    CLI_ON,  CLI_AT(json), .help = "one JSON object on stdout at the end" },
+    { "words",      'w', "FILE",  CLI_TEXT, CLI_AT(describe.words), .flags = CLI_MORE,
+      .help = "phrases, one a line, of which the nearest ones describe each slice" },
+    { "describe",   0,   "FILE",  CLI_TEXT, CLI_AT(describe.encoder), .otherwise = "that of --embed", .flags = CLI_MORE,
+      .help = "CLIP in .safetensors that compares the phrases of --words with the pictures" },
+    { "word-embeddings", 0, "W",  CLI_TEXT, CLI_AT(describe.word_embeddings), .flags = CLI_MORE,
+      .help = "features of the phrases (phrases, d) by the encoder of --embeddings, in place of --describe" },
+    { "phrases",    0,   "N",     CLI_INT, CLI_AT(describe.phrases), 1, 100, .preset = "5", .flags = CLI_MORE,
+      .help = "phrases of each slice" },
+    { .kind = CLI_HEADING, .help = "Results:" },
     { "out",        'o', "DIR",   CLI_TEXT, CLI_AT(out), .most = 1000, .need = "found",
       .help = "folder for the findings; the same command continues it" },
+    { "top",        'n', "N",     CLI_INT, CLI_AT(top), 0, 1000000, .preset = "20",
+      .help = "number of slices in the printed table; the files have all" },
+    { "json",       'j', NULL,    CLI_ON,  CLI_AT(json), .flags = CLI_MORE, .help = "one JSON object on stdout at the end" },
+    { "replace",    0,   NULL,    CLI_ON,  CLI_AT(replace), .flags = CLI_MORE,
+      .help = "overwriting of findings of other data, and of other files with the names of the results, in DIR" },
+    { "no-report",  0,   NULL,    CLI_OFF, CLI_AT(report), .flags = CLI_MORE, .help = "no report.html" },
+    { "no-fit",     0,   NULL,    CLI_OFF, CLI_AT(fit), .flags = CLI_MORE,
+      .help = "no fit.safetensors, which `spotter assign` needs" },
+    { .kind = CLI_HEADING, .help = "The page of findings:", .flags = CLI_MORE },
+    CLI_PAGE_ROWS(page),
     CLI_DETECTOR_ROWS(detector),
     CLI_ENCODER_ROWS("embed-", encoder),
     CLI_ENCODER_TEXT_ROWS("describe-", encoder),
@@ -174,6 +184,7 @@ static void check_classifier(const struct argp_state *state, const spot_subject_
 
 static void check_options(const struct argp_state *state, void *input)
 {
+    static const char *const of_proof[] = { "chance", "holdout", "level" };
     const options *o = input;
     const spot_subject_files *f = &o->files;
 
@@ -185,9 +196,9 @@ static void check_options(const struct argp_state *state, void *input)
     if (!o->describe.words && (o->describe.encoder || o->describe.word_embeddings))
         argp_error(state, "%s needs the phrases: --words FILE, one a line",
                    o->describe.encoder ? "--describe" : "--word-embeddings");
-    if (!o->proof && (o->holdout > 0 || o->chance || o->level != spot_proof_defaults().level))
-        argp_error(state, "%s is a part of the proof, and --no-proof leaves it out",
-                   o->chance ? "--chance" : o->holdout > 0 ? "--holdout" : "--level");
+    for (size_t i = 0; !o->proof && i < sizeof of_proof / sizeof *of_proof; i++)
+        if (cli_is_given(state, of_proof[i]))
+            argp_error(state, "--%s is a part of the proof, and --no-proof leaves it out", of_proof[i]);
     if (o->chance && o->chance < 19) argp_error(state, "--chance takes 19 searches and more, or 0, not %d", o->chance);
     if (o->method && o->config) argp_error(state, "--method and --config both choose the methods; give one of them");
 }
@@ -403,6 +414,8 @@ static void store_defaults(void *input)
     options *o = input;
 
     o->least = spot_discover_defaults().least;
+    o->chance = spot_proof_defaults().chance;
+    o->level = spot_proof_defaults().level;
     o->page = spot_report_defaults();
     o->describe.rounds = spot_describe_defaults().rounds;
     cli_encoder_defaults(&o->encoder);
@@ -418,8 +431,8 @@ const cli_command cli_discover_command = {
     "      --model resnet18.safetensors --out found\n"
     "  spotter discover --images photos --ids rows.csv:path -y rows.csv:label \\\n"
     "      -p rows.csv:p --embed clip.safetensors --words phrases.txt --out found\n"
-    "  spotter discover --images val2017 --coco val2017.json --detections det.json \\\n"
-    "      --embed clip.safetensors --out found\n"
+    "  spotter discover --images val2017 --coco val2017.json \\\n"
+    "      --detections det.json --embed clip.safetensors --out found\n"
     "  spotter discover -e e.npy -y y.npy -p p.npy --ids ids.csv:id \\\n"
     "      --attributes table.csv:id --out found",
     "Finds groups of rows on which your classifier fails. Writes slices.csv, slices.json, a map, and an HTML report. The same "

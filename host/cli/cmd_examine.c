@@ -248,7 +248,8 @@ static spot_status run_examine(spot_ctx *c, void *input)
 const cli_command cli_examine_command = {
     "examine", "conditions of camera and light under which classifiers fail on 3-D objects", "[CONFIG] --out DIR",
     "  spotter examine configs/examine.yaml --out runs/examine\n"
-    "  spotter examine --objects models --model resnet.safetensors --classes classes.txt --out runs/mine\n"
+    "  spotter examine --objects models --model resnet.safetensors \\\n"
+    "      --classes classes.txt --out runs/mine\n"
     "  spotter examine --objects models --predict 'python3 mine.py' --out runs/mine\n"
     "  spotter merge runs/mine && spotter status runs/mine",
     "Renders 3-D objects and searches, for each of them, the camera and the light under which the model's p of the true class "

@@ -60,7 +60,8 @@ static const cli_row table[] = {
     { "crop",    0,   "N",    CLI_INT, CLI_AT(model.crop), 1, 4096, .preset = "224",
       .help = "pixels of the square in the middle of a picture" },
     { .kind = CLI_HEADING, .help = "The test:" },
-    { "level",   0,   "X",    CLI_REAL, CLI_AT(level), 0.000001, 0.5, .preset = "0.05", .help = "level of the test" },
+    { "level",   0,   "X",    CLI_REAL, CLI_AT(level), 0.000001, 0.5, .flags = CLI_SHOWN,
+      .help = "significance level of the test" },
     { "json",    'j', NULL,   CLI_ON,   CLI_AT(json), .help = "the verdict as one JSON object on stdout" },
     CLI_ENCODER_ROWS("", encoder),
     CLI_ENCODER_TEXT_ROWS("", encoder),
@@ -228,14 +229,23 @@ static spot_status test_claim(spot_ctx *c, void *input)
     return s;
 }
 
-static void store_defaults(void *input) { cli_encoder_defaults(&((options *)input)->encoder); }
+static void store_defaults(void *input)
+{
+    options *o = input;
+
+    o->level = spot_proof_defaults().level;
+    cli_encoder_defaults(&o->encoder);
+}
 
 const cli_command cli_gather_command = {
     "gather", "test of a slice's description on new pictures", "[FOUND --slice K] --images DIR --out DIR",
-    "  spotter gather found                                    the slices and their words\n"
-    "  spotter gather found --slice 1 --images new --encoder clip.safetensors --out snow\n"
-    "  spotter gather found --slice 1 --images new --encoder clip.safetensors --model resnet18.safetensors --out snow\n"
-    "  spotter gather --text \"a dog in the snow\" --images dogs --encoder clip.safetensors --out snow\n"
+    "  spotter gather found      # the slices and their words\n"
+    "  spotter gather found --slice 1 --images new --encoder clip.safetensors \\\n"
+    "      --out snow\n"
+    "  spotter gather found --slice 1 --images new --encoder clip.safetensors \\\n"
+    "      --model resnet18.safetensors --out snow\n"
+    "  spotter gather --text \"a dog in the snow\" --images dogs \\\n"
+    "      --encoder clip.safetensors --out snow\n"
     "  spotter gather --judge snow/gathered.csv\n"
     "  spotter gather found --slice 1 --run runs/quickstart --ec 0 --out drawn",
     "Takes the pictures of a folder that are nearest to a phrase, and as many random others as controls, into gathered.csv. "

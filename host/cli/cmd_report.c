@@ -148,8 +148,9 @@ const cli_command cli_report_command = {
     "report", "one HTML file from a run or from findings", "DIR [DIR...]",
     "  spotter report runs/quickstart -o quickstart.html\n"
     "  spotter report runs/paper -o paper.html --budget 40\n"
-    "  spotter report found_v1 found_v2 --model-name v1 --model-name v2 -o two_models.html\n"
-    "  spotter report found --title \"Clip art\" --data-name \"held-out half\" --matte white -o clip_art.html\n"
+    "  spotter report found_v1 found_v2 --model-name v1 --model-name v2 -o two.html\n"
+    "  spotter report found --title \"Clip art\" --data-name \"held-out half\" \\\n"
+    "      --matte white -o clip_art.html\n"
     "  spotter report runs/shifts -o shifts.html\n"
     "  spotter report runs/background -o background.html\n"
     "  spotter report runs/examine -o examine.html\n"

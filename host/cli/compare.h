@@ -17,43 +17,39 @@ typedef struct {
 /* Rows for a command whose struct has a `cli_comparison member`; FLAGS: CLI_HIDDEN for the old spelling, else 0. */
 #define CLI_COMPARISON_ROWS(member, FLAGS)                                                                                   \
     { .kind = CLI_HEADING, .help = "Rows, where a version is a file of probabilities:", .flags = FLAGS },                    \
-    { "embeddings", 'e', "E", CLI_TEXT, CLI_AT(member.from.files.embeddings), .flags = FLAGS,                                \
-      .otherwise = "those that the findings keep",                                                                           \
+    { "embeddings", 'e', "E", CLI_TEXT, CLI_AT(member.from.files.embeddings), .otherwise = "those that the findings keep",   \
       .help = "features of each row: (n, d) numbers in .npy, .npz:NAME, .safetensors:NAME or .csv:e0..e511" },               \
-    { "labels", 'y', "Y", CLI_TEXT, CLI_AT(member.from.files.labels), .otherwise = "those of the findings", .flags = FLAGS,  \
+    { "labels", 'y', "Y", CLI_TEXT, CLI_AT(member.from.files.labels), .otherwise = "those of the findings",                  \
       .help = "true class of each row: numbers or words" },                                                                  \
-    { "ids", 'i', "I", CLI_TEXT, CLI_AT(member.from.files.ids), .otherwise = "row numbers", .flags = FLAGS,                  \
-      .help = "names of the rows" },                                                                                         \
-    { "probs", 'p', "P", CLI_TEXT, CLI_AT(member.from.files.probs), .otherwise = "those of the findings",                    \
-      .flags = (FLAGS) | CLI_MORE,                                                                                           \
+    { "ids", 'i', "I", CLI_TEXT, CLI_AT(member.from.files.ids), .otherwise = "row numbers", .help = "names of the rows" },   \
+    { "probs", 'p', "P", CLI_TEXT, CLI_AT(member.from.files.probs), .otherwise = "those of the findings", .flags = CLI_MORE, \
       .help = "probabilities of version 1 in place of those of its findings, with --labels and --embeddings" },              \
     { .kind = CLI_HEADING, .help = "Slices of findings and probabilities:", .flags = FLAGS },                                \
-    { "margin", 0, "X", CLI_REAL, CLI_AT(member.margin), 0.001, 0.5, .flags = (FLAGS) | CLI_SHOWN,                           \
+    { "margin", 0, "X", CLI_REAL, CLI_AT(member.margin), 0.001, 0.5, .flags = CLI_SHOWN,                                     \
       .help = "difference of error rates that counts as none" },                                                             \
-    { "class", 0, "NAME|N|each|all", CLI_TEXT, CLI_AT(member.cls), .otherwise = "each", .flags = FLAGS,                      \
+    { "class", 0, "NAME|N|each|all", CLI_TEXT, CLI_AT(member.cls), .otherwise = "each",                                      \
       .help = "class whose slices are compared; each class in turn; or all rows at once" },                                  \
     { "method", 'm', "M[,M]", CLI_TEXT, CLI_AT(member.method), .otherwise = "those of the findings, else of discover",       \
-      .flags = FLAGS, .help = "methods that find slices" },                                                                  \
-    { "config", 0, "FILE", CLI_TEXT, CLI_AT(member.config), .flags = (FLAGS) | CLI_MORE,                                     \
+      .help = "methods that find slices" },                                                                                  \
+    { "config", 0, "FILE", CLI_TEXT, CLI_AT(member.config), .flags = CLI_MORE,                                               \
       .help = "methods with settings and a seed, as in discover" },                                                          \
-    { "least", 0, "N", CLI_INT, CLI_AT(member.least), 1, 1000000000, .flags = (FLAGS) | CLI_SHOWN | CLI_MORE,                \
+    { "least", 0, "N", CLI_INT, CLI_AT(member.least), 1, 1000000000, .flags = CLI_SHOWN | CLI_MORE,                          \
       .help = "rows that a class must have to be searched" },                                                                \
     { .kind = CLI_HEADING, .help = "Results for findings and probabilities:", .flags = FLAGS },                              \
-    { "name", 0, "A,B", CLI_TEXT, CLI_AT(member.name), .otherwise = "names of the files", .flags = FLAGS,                    \
+    { "name", 0, "A,B", CLI_TEXT, CLI_AT(member.name), .otherwise = "names of the files",                                    \
       .help = "names of the two versions" },                                                                                 \
-    { "data", 0, "NAME", CLI_TEXT, CLI_AT(member.data), .flags = (FLAGS) | CLI_MORE, .help = "name of the rows" },           \
-    { "out", 'o', "DIR", CLI_TEXT, CLI_AT(member.out), .most = 1000, .flags = FLAGS,                                         \
+    { "data", 0, "NAME", CLI_TEXT, CLI_AT(member.data), .flags = CLI_MORE, .help = "name of the rows" },                     \
+    { "out", 'o', "DIR", CLI_TEXT, CLI_AT(member.out), .most = 1000,                                                         \
       .help = "folder for versions.json, versions.csv and report.html" },                                                    \
     { "html", 0, "FILE.html", CLI_TEXT, CLI_AT(member.html), .most = 1000, .otherwise = "report.html in --out",              \
-      .flags = FLAGS, .help = "page of the two versions side by side" },                                                     \
+      .help = "page of the two versions side by side" },                                                                     \
     { "images", 0, "DIR", CLI_TEXT, CLI_AT(member.from.images), .otherwise = "where `spotter discover` saw them",            \
-      .flags = (FLAGS) | CLI_MORE, .help = "folder of pictures named by --ids, for the page" },                              \
-    { "full", 0, NULL, CLI_ON, CLI_AT(member.full), .flags = (FLAGS) | CLI_MORE,                                             \
+      .flags = CLI_MORE, .help = "folder of pictures named by --ids, for the page" },                                        \
+    { "full", 0, NULL, CLI_ON, CLI_AT(member.full), .flags = CLI_MORE,                                                       \
       .help = "all pictures on the page, whatever its size" },                                                               \
-    { "title", 0, "TEXT", CLI_TEXT, CLI_AT(member.title), .otherwise = "names of the versions", .flags = (FLAGS) | CLI_MORE, \
+    { "title", 0, "TEXT", CLI_TEXT, CLI_AT(member.title), .otherwise = "names of the versions", .flags = CLI_MORE,           \
       .help = "title of the page" },                                                                                         \
-    { "date", 0, "TEXT", CLI_TEXT, CLI_AT(member.date), .flags = (FLAGS) | CLI_MORE,                                         \
-      .help = "date on the page, such as 2026-11-27" }
+    { "date", 0, "TEXT", CLI_TEXT, CLI_AT(member.date), .flags = CLI_MORE, .help = "date on the page, such as 2026-11-27" }
 
 void        cli_comparison_defaults(cli_comparison *o);
 

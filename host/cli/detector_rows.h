@@ -13,7 +13,7 @@ typedef struct {
 
 /* Its struct has the member. */
 #define CLI_DETECTOR_ROWS(member)                                                                                            \
-    { .kind = CLI_HEADING, .help = "A detector, with --coco as the ground truth:" },                                         \
+    { .kind = CLI_HEADING, .help = "A detector, with --coco as the ground truth:", .flags = CLI_MORE },                      \
     { "detections", 0, "FILE", CLI_TEXT, CLI_AT(member.o.file),                                                              \
       .help = "detections in COCO's format of results; rows are objects, which may be missed, and detections, which may be " \
               "false; features come from --embed, or from --embeddings with --ids" },                                        \

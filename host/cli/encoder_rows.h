@@ -13,7 +13,7 @@ typedef struct {
 
 /* Rows for a command whose struct has a `cli_encoder member`; each name begins with `prefix`. */
 #define CLI_ENCODER_ROWS(prefix, member)                                                                                     \
-    { .kind = CLI_HEADING, .help = "Facts about a CLIP that its config.json does not tell:" },                               \
+    { .kind = CLI_HEADING, .help = "Facts about a CLIP that its config.json does not tell:", .flags = CLI_MORE },            \
     { prefix "config",     0, "FILE", CLI_TEXT, CLI_AT(member.o.clip.config), .otherwise = "beside the weights",             \
       .help = "config.json or open_clip_config.json of the weights" },                                                       \
     { prefix "heads",      0, "I[,T]", CLI_TEXT, CLI_AT(member.heads), .otherwise = "as in the config",                      \

@@ -234,26 +234,24 @@ static int count_rows(const cli_command *k)
     return n;
 }
 
-static bool is_shown(const cli_row *row, bool all)
-{
-    return row->name && !(row->flags & CLI_HIDDEN) && (all || !(row->flags & CLI_MORE));
-}
-
 /* all: --help-all. A heading without an option that is shown is left out. */
 static void make_options(struct argp_option *o, const cli_command *k, bool all)
 {
-    const cli_row *heading = NULL;
+    const cli_row *heading = NULL;             /* one that no option has followed yet */
+    int group = 0, above = 0;                  /* above: flags of the heading */
     bool more = false;
-    int group = 0;
 
     for (const cli_row *row = k->rows; row->kind; row++) {
-        const bool shown = is_shown(row, all);
-        if (row->kind == CLI_HEADING) heading = row, group++;
-        if (heading && shown) *o++ = (struct argp_option){ .doc = heading->help, .group = group };
-        if (shown) heading = NULL;
-        if (row->name)
-            *o++ = (struct argp_option){ row->name, key_of(k, row), row->word, shown ? 0 : OPTION_HIDDEN, row->help, group };
-        more |= is_shown(row, true) && !is_shown(row, false);
+        const int flags = row->flags | above;
+        const bool shown = !(flags & CLI_HIDDEN) && (all || !(flags & CLI_MORE));
+        if (row->kind == CLI_HEADING) heading = row, above = row->flags, group++;
+        if (!row->name) continue;
+        if (heading && shown) {
+            *o++ = (struct argp_option){ .doc = heading->help, .group = group };
+            heading = NULL;
+        }
+        *o++ = (struct argp_option){ row->name, key_of(k, row), row->word, shown ? 0 : OPTION_HIDDEN, row->help, group };
+        more |= flags & CLI_MORE && !(flags & CLI_HIDDEN);
     }
     if (more) *o++ = (struct argp_option){ "help-all", HELP_ALL, NULL, 0, "this list with all options", -1 };
     *o = (struct argp_option){ 0 };

@@ -38,9 +38,9 @@ enum {
     CLI_STAYS  = 1,            /* the jobs of `sweep --submit` do not get the option */
     CLI_SUBMIT = 2,            /* the option needs --submit */
     CLI_SHOWN  = 4,            /* --help prints the field as the default: `fill` stores a library's default in it */
-    CLI_MORE   = 8,            /* --help-all shows the option, --help does not */
-    CLI_HIDDEN = 16            /* no help shows the option: an old spelling that still works */
-};
+    CLI_MORE   = 8,            /* --help-all shows the option, --help does not; ... */
+    CLI_HIDDEN = 16            /* no help shows the option, an old spelling that still works; ... */
+};                             /* ... as flags of a heading, for all options below it */
 
 typedef struct {
     const char *name;          /* long name; NULL: an operand or a heading */

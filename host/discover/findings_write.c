@@ -270,9 +270,9 @@ static spot_status write_config(spot_ctx *c, const char *dir, const spot_discove
         fprintf(f, "# spotter discover --config config.yaml --seed %" PRIu64, o->seed[0]);
         for (int t = 1; t < o->seeds; t++) fprintf(f, ",%" PRIu64, o->seed[t]);
         if (o->proof && o->proof->parts == 1) fprintf(f, " --holdout %s", spot_digits(share, o->proof->holdout, 1));
-        if (o->proof && o->proof->level != spot_proof_defaults().level)
-            fprintf(f, " --level %s", spot_digits(share, o->proof->level, 1));
+        if (o->proof) fprintf(f, " --level %s", spot_digits(share, o->proof->level, 1));
         if (o->proof && o->proof->chance) fprintf(f, " --chance %d", o->proof->chance);
+        if (!o->proof) fputs(" --no-proof", f);
         fputc('\n', f);
         spot_settings_print(f, rows, &cfg);
     }

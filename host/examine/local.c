@@ -112,7 +112,7 @@ static spot_status tell(spot_ctx *c, void *p, const double *at, const double *lo
 
 #define S SPOT_EXAMINER_ROW
 static const spot_setting settings[] = {
-    S("batch",   INT,  local.batch,   "renders of an object between two looks", SPOT_IN(1, SPOT_EXAMINER_MOST), SPOT_DEF(32)),
+    S("batch",   INT,  local.batch,   "number of renders in a batch", SPOT_IN(1, SPOT_EXAMINER_MOST), SPOT_DEF(32)),
     S("uniform", REAL, local.uniform, "share of the renders that are uniform", SPOT_IN(0, 1), SPOT_DEF(0.5)),
     S("best",    INT,  local.best,    "best points from which steps begin", SPOT_IN(1, 10000), SPOT_DEF(5)),
     S("sigma",   REAL, local.sigma,   "standard deviation of a step, in shares of each range", SPOT_IN(0, 1), SPOT_DEF(0.05)),

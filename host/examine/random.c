@@ -42,7 +42,7 @@ static spot_status tell(spot_ctx *c, void *s, const double *at, const double *lo
 }
 
 static const spot_setting settings[] = {
-    SPOT_EXAMINER_ROW("batch", INT, random.batch, "renders of an object between two looks", SPOT_IN(1, SPOT_EXAMINER_MOST),
+    SPOT_EXAMINER_ROW("batch", INT, random.batch, "number of renders in a batch", SPOT_IN(1, SPOT_EXAMINER_MOST),
                       SPOT_DEF(32)),
     SPOT_END
 };

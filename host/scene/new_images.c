@@ -5,7 +5,7 @@
 #include "spotter/rng.h"
 #include "spotter/scene.h"
 
-enum { LOOKED = 4096 };        /* images between two looks at the stop flag */
+enum { LOOKED = 4096 };        /* images between two checks of the stop flag */
 
 /* The layer and attribute of a column of spot_ec_columns, whose name has n letters. */
 static bool find_column(spot_triplet *t, const char *name, size_t n)
