@@ -3,16 +3,10 @@
 #include <string.h>
 
 #include "background/suite_work.h"
+#include "base/order.h"
 #include "spotter/rng.h"
 
 enum { PIECE = 64, BRIGHT = 128 };
-
-static int ascending(const void *a, const void *b)
-{
-    const int *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
 
 /* A prefix of one shuffled order for each class, so that a smaller part lies within a larger one. */
 static spot_status draw_part(spot_ctx *c, spot_suite_work *w)
@@ -28,7 +22,7 @@ static spot_status draw_part(spot_ctx *c, spot_suite_work *w)
         spot_rng r = spot_rng_at(cfg->suite.seed, SPOT_RNG_BACKGROUND_PART, (uint32_t)w->in->cls[from], 0);
         spot_rng_shuffle(&r, order, (uint32_t)count);
         for (int i = 0; i < keep; i++) w->picture[n + i] = from + (int)order[i];
-        qsort(w->picture + n, (size_t)keep, sizeof *w->picture, ascending);
+        spot_sort_ints(w->picture + n, (size_t)keep);
         n += keep;
     }
     w->s->targets = n;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
+
 /* Some of the models: columns in ascending order, and where each model stands in them. */
 typedef struct {
     int     n;
@@ -24,13 +26,6 @@ struct spot_verdict_reach {
 };
 
 /* ---- a crowd ---- */
-
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
 
 /* Where v stands among n ascending values: the share of them below it, from 0 to 1, and beyond their ends how many spreads it
  * is away, at most SPOT_REACH_BEYOND of them. */
@@ -64,7 +59,7 @@ static void gather(crowd *w, const spot_reach_models *of, bool all, int without)
     for (int j = 0; j < features; j++) {
         double *s = w->sorted + (size_t)j * (size_t)w->n;
         for (int i = 0; i < w->n; i++) s[i] = of->x[(size_t)w->model[i] * (size_t)features + (size_t)j];
-        qsort(s, (size_t)w->n, sizeof *s, ascending);
+        spot_sort_doubles(s, (size_t)w->n);
         w->spread[j] = w->n ? spot_quantile(s, w->n, 0.9) - spot_quantile(s, w->n, 0.1) : 0;
         if (w->n && !(w->spread[j] > 0)) w->spread[j] = s[w->n - 1] - s[0];
     }
@@ -108,7 +103,7 @@ static double usual_distance(const spot_verdict_reach *r, crowd *some, double *d
         place_model(r->place, some, of->features, of->x + (size_t)i * (size_t)of->features);
         distance[i] = distance_to(some, r->place, of->features, near, &nears);
     }
-    qsort(distance, (size_t)of->n, sizeof *distance, ascending);
+    spot_sort_doubles(distance, (size_t)of->n);
     at = (int)ceil(SPOT_REACH_SHARE * (of->n + 1)) - 1;
     return distance[at < of->n ? at : of->n - 1];
 }

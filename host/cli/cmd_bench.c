@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "bench.h"
 #include "cli/cli.h"
 #include "core/device.h"
@@ -66,13 +67,6 @@ static const cli_row table[] = {
     { .kind = CLI_END }
 };
 
-static int ascending(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
 /* Mean seconds of a run, over `each` runs in a row. */
 static spot_status clock_runs(spot_ctx *c, const spot_bench_kind *kind, void *state, int each, double *took)
 {
@@ -100,7 +94,7 @@ static spot_status time_row(spot_ctx *c, const spot_bench_kind *kind, void *stat
         sum += took[n++] * each;
         if (sum > TOO_LONG) break;
     }
-    qsort(took, (size_t)n, sizeof *took, ascending);
+    spot_sort_doubles(took, (size_t)n);
     *t = (timing){ n % 2 ? took[n / 2] : (took[n / 2 - 1] + took[n / 2]) / 2, n * each };
     return SPOT_OK;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "base/text.h"
 #include "discover/attributes.h"
 
@@ -86,13 +87,6 @@ spot_status spot_attributes_flags(spot_ctx *c, spot_attributes *a, int column, c
     return SPOT_OK;
 }
 
-static int by_number(const void *x, const void *y)
-{
-    double a = *(const double *)x, b = *(const double *)y;
-
-    return (a > b) - (a < b);
-}
-
 /* The upper ends of the low and the middle third of v (n, sorted, two different numbers at least). The highest number is in the
  * third part. */
 static void cut_thirds(const double *v, int n, double cut[2])
@@ -115,7 +109,7 @@ spot_status spot_attributes_numbers(spot_ctx *c, spot_attributes *a, int column,
     if (!sorted) return spot_fail(c, SPOT_NOMEM, "no memory to sort the attribute %.80s", name);
     for (int i = 0; i < a->rows; i++)
         if (isfinite(value[i])) sorted[n++] = value[i];
-    qsort(sorted, (size_t)n, sizeof *sorted, by_number);
+    spot_sort_doubles(sorted, (size_t)n);
     cut_thirds(sorted, n, cut);
     cut[2] = INFINITY;
     free(sorted);

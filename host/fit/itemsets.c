@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "spotter/itemsets.h"
 
 enum { MOST_SETS = 50000000, LONGEST_SET = 1 << 20 };
@@ -71,13 +72,6 @@ static void put_set(mining *m, int length, int count)
 
 /* ---- growth ---- */
 
-static int compare_ints(const void *a, const void *b)
-{
-    const int x = *(const int *)a, y = *(const int *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Writes the transactions of a set, n of `row`, into the lists of the items below `rank`; met[at] onwards gets those that are
  * frequent beside the set, ascending. Returns their number, -1 without memory. */
 static int deliver(mining *m, const int *row, int n, int rank, size_t at)
@@ -97,7 +91,7 @@ static int deliver(mining *m, const int *row, int n, int rank, size_t at)
         if (m->length[to[i]] >= m->least) to[met++] = to[i];
         else m->length[to[i]] = 0;
     }
-    if (met > 1) qsort(to, (size_t)met, sizeof *to, compare_ints);
+    if (met > 1) spot_sort_ints(to, (size_t)met);
     return met;
 }
 
@@ -241,7 +235,7 @@ static void list_found(found *f, const mining *m, int threads)
         int *at = h->item;
         for (size_t s = 0; s < h->sets; s++, at += f[n++].length) {
             for (int i = 0; i < h->length[s]; i++) at[i] = m[t].k->of[at[i]];
-            qsort(at, (size_t)h->length[s], sizeof *at, compare_ints);
+            spot_sort_ints(at, (size_t)h->length[s]);
             f[n] = (found){ at, h->length[s], h->count[s] };
         }
     }

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
+
 enum { PASS_CLASS = 1, PASS_SHIFT = 2, OBJECT_THERE = 4, SHIFT_THERE = 8, PASS = 3, RIGHT = 12 };
 
 typedef struct {
@@ -22,13 +24,6 @@ typedef struct {
 
 /* ---- thresholds ---- */
 
-static int ascending(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
 /* The q-quantile of a column over the pictures of each class; NaN for a class without. sorted: (n) scratch. */
 static void class_quantiles(double *out, const float *similarity, int columns, int column, const int *cls, int n, int classes,
                             double q, double *sorted)
@@ -36,7 +31,7 @@ static void class_quantiles(double *out, const float *similarity, int columns, i
     for (int k = 0, i = 0; k < classes; k++) {
         int have = 0;
         for (; i < n && cls[i] == k; i++) sorted[have++] = similarity[(size_t)i * columns + column];
-        qsort(sorted, (size_t)have, sizeof *sorted, ascending);
+        spot_sort_doubles(sorted, (size_t)have);
         out[k] = spot_quantile(sorted, have, q);
     }
 }
@@ -219,7 +214,7 @@ static spot_status fill_quantiles(spot_ctx *c, unit_work *w)
     for (int k = 0; k < columns; k++) {
         const int shift = w->column[k].shift;
         for (int i = 0; i < n; i++) sorted[i] = w->file.similarity[(size_t)i * columns + k];
-        qsort(sorted, (size_t)n, sizeof *sorted, ascending);
+        spot_sort_doubles(sorted, (size_t)n);
         for (int q = 0; q < SPOT_SHIFT_QUANTILES; q++)
             w->r->quantile[(size_t)k * SPOT_SHIFT_QUANTILES + q] = spot_quantile(sorted, n, q / 100.0);
         copy_name(w->r->column[k], sizeof w->r->column[k], w->column[k].of_class

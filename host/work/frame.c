@@ -14,6 +14,7 @@
 
 #include "base/json.h"
 #include "base/json_tree.h"
+#include "base/order.h"
 
 static const char head[] = "{\"checksum\":\"%016" PRIx64 "\",\"segment\":", tail[] = "}\n";
 enum { HEAD = 41, TAIL = 2 };                  /* bytes before and behind the content */
@@ -149,8 +150,6 @@ spot_status spot_frame_load(spot_ctx *c, const spot_study *y, const char *dir, i
 
 /* ---- the list of segments ---- */
 
-static int ascending(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
-
 /* Adds the units, as ints, of the folder whose first unit is `first`. Other names are temporary files, or files of other
  * programs. */
 static spot_status list_folder(spot_ctx *c, const spot_study *y, spot_text *units, const char *path, int first)
@@ -202,6 +201,6 @@ spot_status spot_frame_list(spot_ctx *c, const spot_study *y, const char *dir, i
     closedir(d);
     *unit = (int *)(void *)units.bytes;
     *n = (int)(units.used / sizeof **unit);
-    if (*n) qsort(*unit, (size_t)*n, sizeof **unit, ascending);
+    if (*n) spot_sort_ints(*unit, (size_t)*n);
     return s;
 }
