@@ -29,7 +29,7 @@ typedef struct {
     int   together;
     spot_seen *seen;                   /* (images): those of the blender's `out` */
     spot_set_picture *made;            /* (images) */
-    int   *picture, *back;             /* numbers of needed squares */
+    int   *picture, *back;             /* numbers of needed squares: of targets and donors; of backgrounds */
     int   *slot;                       /* (suite's backgrounds): the blender's background; -1: not there */
     spot_arena host, device, scratch;
     spot_twin donor;                   /* on a device: (together, DONORS, square with its mask) */
@@ -135,16 +135,18 @@ static spot_status add_suite(spot_ctx *c, looker *k, int from, int to, spot_blen
         for (int j = 0; j < s->n; j++) {
             const int back = s->chosen[(size_t)t * (size_t)s->n + (size_t)j];
             if (!is_wanted(k, t, 1 + j)) continue;
-            if (k->slot[back] < 0) k->slot[back] = backs, k->back[backs++] = back;
+            if (k->slot[back] < 0) k->slot[back] = backs, k->back[backs++] = s->background_number[back];
             part->pair[pairs] = (spot_blend_pair){ t - from, k->slot[back] };
             k->seen[pairs++] = (spot_seen){ t, 1 + j };
         }
-    int *number = k->picture;                  /* scratch from here on */
-    for (int i = 0; i < backs; i++) number[i] = s->background_number[k->back[i]], k->slot[k->back[i]] = -1;
-    SPOT_TRY(spot_squares_need(c, &k->l->in->background, number, backs));
+    for (int i = 0; i < pairs; i++) {
+        const spot_seen *of = &k->seen[i];
+        k->slot[s->chosen[(size_t)of->target * (size_t)s->n + (size_t)(of->image - 1)]] = -1;
+    }
+    SPOT_TRY(spot_squares_need(c, &k->l->in->background, k->back, backs));
 #pragma omp parallel for num_threads(c->threads)
     for (int i = 0; i < backs; i++)
-        memcpy(spot_blender_here(&part->background, k->blender.bytes, i), spot_square_rgb(&k->l->in->background, number[i]),
+        memcpy(spot_blender_here(&part->background, k->blender.bytes, i), spot_square_rgb(&k->l->in->background, k->back[i]),
                k->blender.bytes);
     *count = (spot_blender_count){ backs, pairs };
     return SPOT_OK;
@@ -300,7 +302,7 @@ static void add_channels(const spot_ctx *c, const looker *k, const spot_look_mod
     }
 }
 
-/* The image of the batch that is set `set` of a target. */
+/* The place in the batch of an image of a target; -1: it is not there. */
 static int find_seen(const looker *k, int images, int target, int image)
 {
     for (int i = 0; i < images; i++)
@@ -342,9 +344,9 @@ static void take_responses(const spot_ctx *c, const looker *k, const spot_look_m
 #pragma omp parallel for num_threads(c->threads)
     for (int t = from; t < to; t++) {
         int top[MOST_TOP], tops = 0;
-        if (about->dim)
-            tops = find_top(top, k->l->cfg->measure.top,
-                            m->embedding + (size_t)find_seen(k, images, t, only_fg) * (size_t)about->dim, about->dim);
+        const int own = about->dim ? find_seen(k, images, t, only_fg) : -1;
+        if (own >= 0)
+            tops = find_top(top, k->l->cfg->measure.top, m->embedding + (size_t)own * (size_t)about->dim, about->dim);
         for (int i = 0; i < images; i++)
             if (k->seen[i].target == t) take_response(k, m, i, top, tops);
     }
@@ -380,7 +382,7 @@ static spot_status open_looker(spot_ctx *c, looker *k, const spot_background_loo
     if (c->device) SPOT_TRY(take_donors(c, k, donor_at(k, together, SPOT_SET_MIXED_SAME)));
     k->seen = malloc(images * sizeof *k->seen);
     k->made = malloc(images * sizeof *k->made);
-    k->picture = malloc((backs + (size_t)together * (1 + DONORS)) * sizeof *k->picture);
+    k->picture = malloc((size_t)together * (1 + DONORS) * sizeof *k->picture);
     k->back = malloc(backs * sizeof *k->back);
     k->slot = malloc(((size_t)l->suite->backgrounds + 1) * sizeof *k->slot);
     if (!k->seen || !k->made || !k->picture || !k->back || !k->slot)
