@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 typedef struct { double far; int row; } neighbour;
-typedef struct { neighbour *near; int *row, *island; } space;     /* (n) each; island: of each row; -1: none */
+typedef struct { neighbour *near; int *island; } space;     /* (n) each; island: of each row; -1: none */
 
 static int nearer(const void *a, const void *b)
 {
@@ -44,36 +44,26 @@ static void fill_island(spot_hypothesis *h, int k, int **row, const space *s, co
 
 static spot_status take_space(spot_ctx *c, spot_arena *a, space *s, int n)
 {
-    SPOT_TRY(SPOT_TAKE(c, a, s->row, n));
     SPOT_TRY(SPOT_TAKE(c, a, s->near, n));
     return SPOT_TAKE(c, a, s->island, n);
 }
 
-static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits, const spot_view *views,
-                        const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg)
+static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_bdm_group *g)
 {
-    space s;
-    (void)seeds, (void)fits;               /* no random numbers, and nothing kept for new rows */
-    for (int p = 0, centre; p < problems; p++) {
-        SPOT_TRY(take_space(c, a, &s, views[p].n));
-        for (int i = 0; i < views[p].n; i++) s.island[i] = -1;
-        out[p] = (spot_hypotheses){ 0 };
-        for (int *row = s.row; out[p].len < cfg->top && (centre = worst_row(&views[p], s.island)) >= 0; out[p].len++)
-            fill_island(&out[p].h[out[p].len], out[p].len, &row, &s, &views[p], &points[p], centre);
-        out[p].components = out[p].len;
+    for (int p = 0, centre; p < g->problems; p++) {
+        const spot_view *v = &g->views[p];
+        spot_hypotheses *out = &g->out[p];
+        int *row = g->row[p];
+        space s;
+        SPOT_TRY(take_space(c, host, &s, g->points[p].n));
+        if (work->counting) continue;
+        for (int i = 0; i < v->n; i++) s.island[i] = -1;
+        for (; out->len < g->cfg->top && (centre = worst_row(v, s.island)) >= 0; out->len++)
+            fill_island(&out->h[out->len], out->len, &row, &s, v, &g->points[p], centre);
+        out->components = out->len;
     }
     return SPOT_OK;
 }
 
-static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg)
-{
-    spot_arena a = spot_arena_counting();
-    spot_ctx quiet = { 0 };
-    space s;
-    (void)c, (void)d, (void)cfg;
-    for (int p = 0; p < problems; p++) take_space(&quiet, &a, &s, n[p]);
-    return (spot_bytes){ a.peak, 0 };
-}
-
 static void defaults(spot_bdm_config *cfg) { cfg->embed.method = SPOT_REDUCE_PCA; }     /* cfg->embed.dim is 2 */
-const spot_method spot_method_islands = { .defaults = defaults, .find = find, .needs = needs };
+const spot_method spot_method_islands = { .defaults = defaults, .solve = solve_group };

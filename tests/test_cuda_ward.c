@@ -4,6 +4,7 @@
 #include "check_bdm.h"
 #include "check_op.h"
 
+#include "bdm/groups.h"
 #include "fit/ward_trees.h"
 #include "map/centres.h"
 #include "noise.h"
@@ -136,42 +137,88 @@ static const spot_op nearest = { "nearest", sizeof(spot_centres_problem), make_n
 
 /* ------------------------------------------------------------------------------------------------------------------------ */
 
-enum { TREES = 35 };                 /* more than a GPU takes together */
+enum { TREES = 35 };
 
 /* Jobs of rows in host memory; the caller frees x and merge. */
-static void make_trees(spot_ward_job *jobs, int *rows)
+static void make_trees(spot_ward_job *jobs)
 {
     for (int q = 0; q < TREES; q++) {
-        const int n = rows[q] = q == 20 ? 90 : 1 + q * 7 % 23;
+        const int n = q == 20 ? 90 : 1 + q * 7 % 23;
         jobs[q] = (spot_ward_job){ .n = n, .d = 1 + q % 5, .x = normals((size_t)n * (size_t)(1 + q % 5), 10, q),
                                    .merge = calloc((size_t)n, sizeof *jobs->merge) };
     }
 }
 
-TEST_ON_CUDA(trees_of_rows_on_the_host_go_in_groups)
+/* In the memory that was counted. */
+static void fit_trees(spot_ctx *c, spot_ward_job *jobs)
+{
+    spot_arena host = spot_arena_counting(), work = host;
+
+    CHECK_OK(c, spot_ward_trees(c, &host, &work, TREES, jobs));
+    CHECK_OK(c, spot_arena_open(c, &host, host.peak));
+    CHECK_OK(c, spot_arena_open_device(c, &work, work.peak));
+    CHECK_OK(c, spot_ward_trees(c, &host, &work, TREES, jobs));
+    assert_true(host.used == 0 && work.used == 0);
+    spot_arena_close(&work);
+    spot_arena_close(&host);
+}
+
+TEST_ON_CUDA(trees_of_rows_on_the_host_are_the_cpus)
 {
     spot_ward_job got[TREES], want[TREES];
     spot_ctx cpu = check_ctx(2), c;
-    int rows[TREES];
-    spot_arena a;
 
     open_cuda(&c, 2);
-    note_takes(&c);
-    for (int q = 0; q < 2; q++) {
-        spot_ctx *on = q ? &c : &cpu;
-        make_trees(q ? got : want, rows);
-        CHECK_OK(on, spot_arena_open(on, &a, spot_ward_trees_needs(on, TREES, rows, 5).host));
-        CHECK_OK(on, spot_ward_trees(on, &a, TREES, q ? got : want));
-        assert_int_equal(a.used, 0);
-        spot_arena_close(&a);
-    }
-    assert_true(noted > 0 && noted <= spot_ward_trees_needs(&c, TREES, rows, 5).device);
-    assert_int_equal(spot_ward_trees_needs(&cpu, TREES, rows, 5).device, 0);
+    make_trees(want), fit_trees(&cpu, want);
+    make_trees(got), fit_trees(&c, got);
     for (int q = 0; q < TREES; q++) {
         assert_int_equal(got[q].rounds, want[q].rounds);
-        assert_memory_equal(got[q].merge, want[q].merge, (size_t)rows[q] * sizeof *want->merge);
+        assert_memory_equal(got[q].merge, want[q].merge, (size_t)want[q].n * sizeof *want->merge);
         free((float *)got[q].x), free(got[q].merge), free((float *)want[q].x), free(want[q].merge);
     }
+    spot_device_close(&c);
+}
+
+/* More problems than a GPU takes together, each alone with what it has in a group; the largest are the last and the first. */
+TEST_ON_CUDA(problems_go_in_groups)
+{
+    enum { PROBLEMS = SPOT_BDM_GROUP + 3, D = 3, N = 40 };
+    static spot_hypotheses got[PROBLEMS], want[PROBLEMS];
+    const spot_bdm_config cfg = spot_bdm_defaults(SPOT_WARD);
+    spot_ctx cpu = check_ctx(2), c, *const on[] = { &cpu, &c };
+    spot_points points[PROBLEMS];
+    spot_view v[PROBLEMS];
+    spot_seed seed[PROBLEMS];
+    float *x = normals((size_t)PROBLEMS * N * D, 4, 4), confidence[N];
+    int rows[PROBLEMS], sorted[SPOT_BDM_GROUP];
+    spot_arena a[2];
+    size_t most;
+
+    open_cuda(&c, 0);
+    for (int i = 0; i < N; i++) confidence[i] = 0.1f * (float)(i % 10);
+    for (int q = 0; q < PROBLEMS; q++) {
+        rows[q] = q == 0 || q == PROBLEMS - 1 ? N : 5 + q * 7 % 23;
+        v[q] = (spot_view){ .n = rows[q], .d = D, .feature = x + (size_t)q * N * D, .confidence = confidence };
+        points[q] = (spot_points){ .n = rows[q], .d = D, .at = v[q].feature };
+        seed[q] = (spot_seed){ 1, (uint32_t)q };
+    }
+    for (int k = 0; k < 2; k++) {
+        CHECK_OK(on[k], spot_arena_open(on[k], &a[k], spot_bdm_needs(on[k], PROBLEMS, rows, D, &cfg).host));
+        if (k) note_takes(&c);
+        CHECK_OK(on[k], spot_bdm_find(on[k], &a[k], PROBLEMS, k ? got : want, v, points, seed, &cfg));
+    }
+    most = spot_bdm_needs(&c, PROBLEMS, rows, D, &cfg).device;
+    assert_true(noted > 0 && noted <= most && most < 2 * noted);
+    assert_int_equal(spot_bdm_needs(&cpu, PROBLEMS, rows, D, &cfg).device, 0);
+    for (int q = 0; q < PROBLEMS; q++) {
+        assert_true(want[q].len > 0);
+        check_same_hypotheses(&got[q], &want[q], 0);
+    }
+    /* The first and the last problem may meet. */
+    for (int q = 0; q < SPOT_BDM_GROUP; q++) sorted[q] = rows[q ? q + 3 : 0];
+    assert_true(spot_bdm_needs(&c, SPOT_BDM_GROUP, sorted, D, &cfg).device <= most);
+    for (int k = 0; k < 2; k++) spot_arena_close(&a[k]);
+    free(x);
     spot_device_close(&c);
 }
 

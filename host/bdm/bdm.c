@@ -127,7 +127,8 @@ spot_status spot_bdm_find(spot_ctx *c, spot_arena *a, int problems, spot_hypothe
 spot_status spot_bdm_fit(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits, const spot_view *views,
                          const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg)
 {
-    const spot_bdm_group all = { problems, out, fits, views, points, seeds, cfg };
+    const spot_bdm_group all = { .problems = problems, .out = out, .fits = fits, .views = views, .points = points,
+                                 .seeds = seeds, .cfg = cfg };
     const spot_method *m;
     spot_status s;
 
@@ -135,8 +136,7 @@ spot_status spot_bdm_fit(spot_ctx *c, spot_arena *a, int problems, spot_hypothes
     SPOT_TRY(check_method(c, cfg));
     for (int p = 0; p < problems; p++) SPOT_TRY(check_problem(c, seeds[p].ec, &views[p], &points[p], cfg));
     m = methods[cfg->method];
-    s = m->solve ? spot_bdm_groups_find(c, a, &all, m->solve)
-                 : m->find(c, a, problems, out, fits, views, points, seeds, cfg);
+    s = m->solve ? spot_bdm_groups_find(c, a, &all, m) : m->find(c, a, problems, out, fits, views, points, seeds, cfg);
     for (int p = 0; s == SPOT_OK && p < problems; p++) out[p].n = views[p].n;
     for (int p = 0; fits && s == SPOT_OK && p < problems; p++)
         s = spot_fit_reducer(c, &fits[p], &views[p], &points[p], &cfg->embed);
@@ -201,7 +201,7 @@ spot_bytes spot_bdm_needs(const spot_ctx *c, int problems, const int *n, int d, 
 {
     const spot_method *m = methods[cfg->method];
 
-    return m->solve ? spot_bdm_groups_needs(c, problems, n, d, cfg, m->solve) : m->needs(c, problems, n, d, cfg);
+    return m->solve ? spot_bdm_groups_needs(c, problems, n, d, cfg, m) : m->needs(c, problems, n, d, cfg);
 }
 
 size_t spot_bdm_bytes(int problems, const int *n, int d, const spot_bdm_config *cfg, int threads)

@@ -196,39 +196,45 @@ static spot_status keep_fit(spot_ctx *c, spot_fit *f, const problem *t, const sp
     return SPOT_OK;
 }
 
-static spot_status find_one(spot_ctx *c, spot_arena *a, spot_hypotheses *out, int *space, spot_fit *fit, const spot_view *v,
-                            const spot_points *p, uint32_t ec, const spot_bdm_config *cfg)
+static spot_status solve_problem(spot_ctx *c, problem *t, const spot_bdm_group *g, int p)
 {
-    const int least = (int)ceil(cfg->itemsets.support * v->n - 1e-9);
-    const spot_itemsets_rule rule = { least > 1 ? least : 1, cfg->itemsets.longest, sets_of(p->d, cfg) };
+    const spot_view *v = &g->views[p];
+    const spot_itemset_config *cfg = &g->cfg->itemsets;
+    const int least = (int)ceil(cfg->support * v->n - 1e-9);
+    const spot_itemsets_rule rule = { least > 1 ? least : 1, cfg->longest, sets_of(t->d, g->cfg) };
     spot_itemsets sets = { 0 };
     spot_status s;
-    problem t;
 
-    SPOT_TRY(take_problem(c, a, &t, v->n, p->d, cfg));
-    SPOT_TRY(fill_bits(c, &t, v, p, ec));
-    fill_baskets(&t);
-    SPOT_TRY(spot_itemsets_find(c, &sets, &(spot_baskets){ t.n, t.d, t.first, t.item }, &rule));
-    collect(out, space, &t, &sets, rank_sets(c, &t, &sets), v, cfg);
-    if (!out->len)
-        spot_log_of(c, SPOT_LOG_WARN, ec, "no conjunction of up to %d attributes with %d rows has a greater error rate than "
-                    "all %d rows", cfg->itemsets.longest, rule.least_count, v->n);
-    s = fit ? keep_fit(c, fit, &t, &sets, out->len) : SPOT_OK;
+    SPOT_TRY(fill_bits(c, t, v, &g->points[p], g->seeds[p].ec));
+    fill_baskets(t);
+    SPOT_TRY(spot_itemsets_find(c, &sets, &(spot_baskets){ t->n, t->d, t->first, t->item }, &rule));
+    collect(&g->out[p], g->row[p], t, &sets, rank_sets(c, t, &sets), v, g->cfg);
+    if (!g->out[p].len)
+        spot_log_of(c, SPOT_LOG_WARN, g->seeds[p].ec, "no conjunction of up to %d attributes with %d rows has a greater error "
+                    "rate than all %d rows", cfg->longest, rule.least_count, v->n);
+    s = g->fits ? keep_fit(c, &g->fits[p], t, &sets, g->out[p].len) : SPOT_OK;
     spot_itemsets_close(&sets);
     return s;
 }
 
-static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits, const spot_view *views,
-                        const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg)
+/* The search has no arena: a set has its items, three numbers, and room to grow in the lists of the threads. */
+static spot_status count_search(spot_ctx *c, spot_arena *host, int d, const spot_bdm_config *cfg)
 {
-    for (int p = 0; p < problems; p++) {
-        size_t mark;
-        int *space;
-        SPOT_TRY(spot_check_stop(c));
-        SPOT_TRY(SPOT_TAKE(c, a, space, (size_t)cfg->top * (size_t)views[p].n));
-        mark = a->used;
-        SPOT_TRY(find_one(c, a, &out[p], space, fits ? &fits[p] : NULL, &views[p], &points[p], seeds[p].ec, cfg));
-        a->used = mark;
+    return spot_bdm_scratch(c, host, sets_of(d, cfg) * 4 * (size_t)(cfg->itemsets.longest + 3) * sizeof(int));
+}
+
+static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_bdm_group *g)
+{
+    for (int p = 0; p < g->problems; p++) {
+        const size_t mark = host->used;
+        problem t;
+        SPOT_TRY(take_problem(c, host, &t, g->points[p].n, g->points[p].d, g->cfg));
+        if (work->counting) SPOT_TRY(count_search(c, host, t.d, g->cfg));
+        else {
+            SPOT_TRY(spot_check_stop(c));
+            SPOT_TRY(solve_problem(c, &t, g, p));
+        }
+        host->used = mark;
     }
     return SPOT_OK;
 }
@@ -260,26 +266,6 @@ static spot_status assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypot
     return SPOT_OK;
 }
 
-/* Beside the arena a set has its items, three numbers, and room to grow in the lists of the threads. */
-static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg)
-{
-    const size_t one_set = 4 * (size_t)(cfg->itemsets.longest + 3) * sizeof(int);
-    spot_arena a = spot_arena_counting();
-    spot_ctx quiet = { 0 };
-
-    (void)c;
-    for (int p = 0; p < problems; p++) {
-        size_t mark;
-        problem t;
-        int *space;
-        SPOT_TAKE(&quiet, &a, space, (size_t)cfg->top * (size_t)n[p]);
-        mark = a.used;
-        take_problem(&quiet, &a, &t, n[p], d, cfg);
-        a.used = mark;
-    }
-    return (spot_bytes){ a.peak + SPOT_SLICES_SLACK + sets_of(d, cfg) * one_set, 0 };
-}
-
 static const spot_setting settings[] = {
 #define S SPOT_BDM_ROW
     S("support", REAL,  itemsets.support, "least share of the rows that a conjunction has", SPOT_IN(0, 1), SPOT_DEF(0.02)),
@@ -292,5 +278,5 @@ static const spot_setting settings[] = {
 
 static void defaults(spot_bdm_config *cfg) { cfg->representation = SPOT_BY_ATTRIBUTES; }
 
-const spot_method spot_method_itemsets = { .settings = settings, .defaults = defaults, .find = find, .needs = needs,
-                                           .assign = assign };
+const spot_method spot_method_itemsets = { .overlap = true, .settings = settings, .defaults = defaults,
+                                           .solve = solve_group, .assign = assign };

@@ -10,7 +10,6 @@
 #include "fit/ward_trees.h"
 
 typedef struct {
-    int *rows;                 /* (n): of the hypotheses */
     spot_unit_rows u;
     spot_ward_merge *merge;    /* (n) */
     int *label;                /* (n) */
@@ -31,40 +30,32 @@ static spot_status take_problem(spot_ctx *c, spot_arena *a, problem *t, int n, i
     return SPOT_TAKE(c, a, t->ranks, k);
 }
 
-static spot_status collect(spot_ctx *c, spot_hypotheses *out, spot_fit *fit, const problem *t, const spot_view *v,
-                           const spot_bdm_config *cfg)
+static spot_status collect(spot_ctx *c, const problem *t, const spot_bdm_group *g, int p)
 {
-    spot_labels l = { .n = t->u.n, .slices = clusters_of(t->u.n, cfg), .label = t->label };
+    spot_labels l = { .n = t->u.n, .slices = clusters_of(t->u.n, g->cfg), .label = t->label };
     int len;
 
     spot_ward_cut(t->label, t->merge, t->u.n, l.slices);
-    len = spot_slices_rank(t->ranks, &l, v);
-    spot_slices_collect(out, t->rows, t->ranks, len, &l, cfg->top);
-    if (!fit) return SPOT_OK;
+    len = spot_slices_rank(t->ranks, &l, &g->views[p]);
+    spot_slices_collect(&g->out[p], g->row[p], t->ranks, len, &l, g->cfg->top);
+    if (!g->fits) return SPOT_OK;
     spot_unit_rows_centres(t->centre, &t->u, t->label, l.slices);
-    return spot_unit_rows_keep(c, fit, &t->u, t->centre, l.slices, t->ranks, out->len);
+    return spot_unit_rows_keep(c, &g->fits[p], &t->u, t->centre, l.slices, t->ranks, g->out[p].len);
 }
 
-static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits, const spot_view *views,
-                        const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg)
+static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_bdm_group *g)
 {
-    spot_ward_job *job;
-    problem *t;
-    size_t mark;
+    spot_ward_job job[SPOT_BDM_GROUP];
+    problem t[SPOT_BDM_GROUP];
 
-    (void)seeds;
-    SPOT_TRY(SPOT_TAKE(c, a, t, problems));
-    for (int p = 0; p < problems; p++) SPOT_TRY(SPOT_TAKE(c, a, t[p].rows, views[p].n));
-    mark = a->used;
-    SPOT_TRY(SPOT_TAKE(c, a, job, problems));
-    for (int p = 0; p < problems; p++) {
-        SPOT_TRY(take_problem(c, a, &t[p], views[p].n, points[p].d, cfg));
-        spot_unit_rows_build(&t[p].u, &views[p], &points[p], NULL, cfg->weight);
+    for (int p = 0; p < g->problems; p++) {
+        const spot_points *points = &g->points[p];
+        SPOT_TRY(take_problem(c, host, &t[p], points->n, points->d, g->cfg));
+        if (!work->counting) spot_unit_rows_build(&t[p].u, &g->views[p], points, NULL, g->cfg->weight);
         job[p] = (spot_ward_job){ .n = t[p].u.n, .d = t[p].u.d, .x = t[p].u.x, .merge = t[p].merge };
     }
-    SPOT_TRY(spot_ward_trees(c, a, problems, job));
-    for (int p = 0; p < problems; p++) SPOT_TRY(collect(c, &out[p], fits ? &fits[p] : NULL, &t[p], &views[p], cfg));
-    a->used = mark;
+    SPOT_TRY(spot_ward_trees(c, host, work, g->problems, job));
+    for (int p = 0; p < g->problems && !work->counting; p++) SPOT_TRY(collect(c, &t[p], g, p));
     return SPOT_OK;
 }
 
@@ -72,24 +63,6 @@ static spot_status assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypot
                           const spot_points *points, const spot_fit *fit, const spot_bdm_config *cfg)
 {
     return spot_unit_rows_assign(c, a, member, hypotheses, rows, points, fit, cfg->weight, false, "ward");
-}
-
-static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg)
-{
-    spot_arena a = spot_arena_counting();
-    spot_bytes all = spot_ward_trees_needs(c, problems, n, d + 1);
-    spot_ctx quiet = { 0 };
-    spot_ward_job *job;
-    problem *t, one;
-
-    SPOT_TAKE(&quiet, &a, t, problems);
-    SPOT_TAKE(&quiet, &a, job, problems);
-    for (int p = 0; p < problems; p++) {
-        SPOT_TAKE(&quiet, &a, one.rows, n[p]);
-        take_problem(&quiet, &a, &one, n[p], d, cfg);
-    }
-    all.host += a.peak + 2 * SPOT_SLICES_SLACK;
-    return all;
 }
 
 static const spot_setting settings[] = {
@@ -101,4 +74,4 @@ static const spot_setting settings[] = {
     SPOT_END
 };
 
-const spot_method spot_method_ward = { .settings = settings, .find = find, .needs = needs, .assign = assign };
+const spot_method spot_method_ward = { .settings = settings, .solve = solve_group, .assign = assign };

@@ -37,28 +37,28 @@ static int cut_errors(const space *s, double *least, const spot_view *v, const s
     return chunks;
 }
 
-static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits, const spot_view *views,
-                        const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg)
+static spot_status solve_problem(spot_ctx *c, const space *s, const spot_bdm_group *g, int p)
 {
-    (void)points;
-    for (int p = 0; p < problems; p++) {
-        double least[SPOT_MAX_HYPOTHESES];
-        size_t mark;
+    const spot_view *v = &g->views[p];
+    double least[SPOT_MAX_HYPOTHESES];
+    spot_labels l = { .n = v->n, .slices = cut_errors(s, least, v, g->cfg), .label = s->label };
+
+    spot_slices_rank(s->ranks, &l, v);
+    for (int k = 0; k < l.slices; k++) s->ranks[k].score = s->ranks[k].error;
+    spot_slices_collect(&g->out[p], g->row[p], s->ranks, l.slices, &l, g->cfg->top);
+    if (!l.slices)
+        spot_log_of(c, SPOT_LOG_WARN, g->seeds[p].ec, "none of the %d images fails, so there are no errors to sort", v->n);
+    return g->fits ? spot_fit_put(c, &g->fits[p], "least", SPOT_F64, least, g->out[p].len, 0, NULL) : SPOT_OK;
+}
+
+static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_bdm_group *g)
+{
+    for (int p = 0; p < g->problems; p++) {
+        const size_t mark = host->used;
         space s;
-        int *rows;
-        SPOT_TRY(spot_check_stop(c));
-        SPOT_TRY(SPOT_TAKE(c, a, rows, views[p].n));
-        mark = a->used;
-        SPOT_TRY(take_space(c, a, &s, views[p].n, cfg->top));
-        spot_labels l = { .n = views[p].n, .slices = cut_errors(&s, least, &views[p], cfg), .label = s.label };
-        spot_slices_rank(s.ranks, &l, &views[p]);
-        for (int k = 0; k < l.slices; k++) s.ranks[k].score = s.ranks[k].error;
-        spot_slices_collect(&out[p], rows, s.ranks, l.slices, &l, cfg->top);
-        if (fits) SPOT_TRY(spot_fit_put(c, &fits[p], "least", SPOT_F64, least, out[p].len, 0, NULL));
-        if (!l.slices)
-            spot_log_of(c, SPOT_LOG_WARN, seeds[p].ec, "none of the %d images fails, so there are no errors to sort",
-                        views[p].n);
-        a->used = mark;
+        SPOT_TRY(take_space(c, host, &s, g->points[p].n, g->cfg->top));
+        if (!work->counting) SPOT_TRY(solve_problem(c, &s, g, p));
+        host->used = mark;
     }
     return SPOT_OK;
 }
@@ -80,27 +80,9 @@ static spot_status assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypot
     return SPOT_OK;
 }
 
-static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg)
-{
-    spot_arena a = spot_arena_counting();
-    spot_ctx quiet = { 0 };
-    space s;
-    int *rows;
-
-    (void)c, (void)d;
-    for (int p = 0; p < problems; p++) {
-        size_t mark;
-        SPOT_TAKE(&quiet, &a, rows, n[p]);
-        mark = a.used;
-        take_space(&quiet, &a, &s, n[p], cfg->top);
-        a.used = mark;
-    }
-    return (spot_bytes){ a.peak + SPOT_SLICES_SLACK, 0 };
-}
-
 static const spot_setting settings[] = {
     SPOT_BDM_ROW("rows", INT, plain.rows, "rows of a chunk", SPOT_IN(1, 1e9), SPOT_DEF(25)),
     SPOT_END
 };
 
-const spot_method spot_method_confidence = { .settings = settings, .find = find, .needs = needs, .assign = assign };
+const spot_method spot_method_confidence = { .settings = settings, .solve = solve_group, .assign = assign };

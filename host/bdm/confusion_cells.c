@@ -18,27 +18,31 @@ static int cell_of(const spot_view *v, int i)
     return 2 * positive + (v->confidence[i] > 0.5f);
 }
 
-static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits, const spot_view *views,
-                        const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg)
+static spot_status solve_problem(spot_ctx *c, int *label, const spot_bdm_group *g, int p)
 {
-    (void)points, (void)seeds;
-    for (int p = 0; p < problems; p++) {
-        spot_rank ranks[CELLS];
-        int *label, *rows, *cell, len;
-        size_t mark;
-        SPOT_TRY(spot_check_stop(c));
-        SPOT_TRY(SPOT_TAKE(c, a, rows, views[p].n));
-        mark = a->used;
-        SPOT_TRY(SPOT_TAKE(c, a, label, views[p].n));
-        for (int i = 0; i < views[p].n; i++) label[i] = cell_of(&views[p], i);
-        spot_labels l = { .n = views[p].n, .slices = CELLS, .label = label };
-        len = spot_slices_rank(ranks, &l, &views[p]);
-        for (int k = 0; k < len; k++) ranks[k].score = CELLS - 1 - ranks[k].which;
-        spot_slices_collect(&out[p], rows, ranks, len, &l, cfg->top);
-        a->used = mark;
-        if (!fits) continue;
-        SPOT_TRY(spot_fit_put(c, &fits[p], "cell", SPOT_I32, NULL, out[p].len, 0, (void **)&cell));
-        for (int k = 0; k < out[p].len; k++) cell[k] = ranks[k].which;
+    const spot_view *v = &g->views[p];
+    spot_labels l = { .n = v->n, .slices = CELLS, .label = label };
+    spot_rank ranks[CELLS];
+    int *cell, len;
+
+    for (int i = 0; i < v->n; i++) label[i] = cell_of(v, i);
+    len = spot_slices_rank(ranks, &l, v);
+    for (int k = 0; k < len; k++) ranks[k].score = CELLS - 1 - ranks[k].which;
+    spot_slices_collect(&g->out[p], g->row[p], ranks, len, &l, g->cfg->top);
+    if (!g->fits) return SPOT_OK;
+    SPOT_TRY(spot_fit_put(c, &g->fits[p], "cell", SPOT_I32, NULL, g->out[p].len, 0, (void **)&cell));
+    for (int k = 0; k < g->out[p].len; k++) cell[k] = ranks[k].which;
+    return SPOT_OK;
+}
+
+static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_bdm_group *g)
+{
+    for (int p = 0; p < g->problems; p++) {
+        const size_t mark = host->used;
+        int *label;
+        SPOT_TRY(SPOT_TAKE(c, host, label, g->points[p].n));
+        if (!work->counting) SPOT_TRY(solve_problem(c, label, g, p));
+        host->used = mark;
     }
     return SPOT_OK;
 }
@@ -56,21 +60,4 @@ static spot_status assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypot
     return SPOT_OK;
 }
 
-static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg)
-{
-    spot_arena a = spot_arena_counting();
-    spot_ctx quiet = { 0 };
-    int *rows, *label;
-
-    (void)c, (void)d, (void)cfg;
-    for (int p = 0; p < problems; p++) {
-        size_t mark;
-        SPOT_TAKE(&quiet, &a, rows, n[p]);
-        mark = a.used;
-        SPOT_TAKE(&quiet, &a, label, n[p]);
-        a.used = mark;
-    }
-    return (spot_bytes){ a.peak + SPOT_SLICES_SLACK, 0 };
-}
-
-const spot_method spot_method_confusion = { .find = find, .needs = needs, .assign = assign };
+const spot_method spot_method_confusion = { .solve = solve_group, .assign = assign };

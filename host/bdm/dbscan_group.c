@@ -13,21 +13,17 @@
  *
  * The device finds neighbours; the host does the rest. The same bits on every device. A new row belongs to the cluster of the
  * nearest fitted row, if that lies within eps. Assigning a fitted row gives its cluster again. */
-#include <string.h>
-
-#include "bdm/clusters.h"
 #include "bdm/fit.h"
 #include "bdm/graph.h"
-#include "bdm/groups.h"
 #include "bdm/methods.h"
+#include "bdm/slices.h"
 
-enum { GROUP = SPOT_BDM_GROUP, NONE = -1, MANY = 4 };      /* from MANY features on the distance is the cosine's */
+enum { NONE = -1, MANY = 4 };      /* from MANY features on the distance is the cosine's */
 
 typedef struct {
     int *label, *waiting;      /* (n): cluster or NONE; cores that are still to be followed */
     bool *core;                /* (n) */
     spot_rank *ranks;          /* (n) */
-    int *row;                  /* (n): outlives the group */
 } problem;
 
 static spot_status take_problem(spot_ctx *c, spot_arena *a, problem *q, int n)
@@ -73,11 +69,12 @@ static int find_clusters(problem *q, const spot_graph *g, const spot_dbscan_conf
 }
 
 /* Ranks the clusters of at least `least` rows; returns their number. */
-static int rank_clusters(spot_rank *ranks, int len, int least)
+static int rank_clusters(spot_rank *ranks, const spot_labels *l, const spot_view *view, int least)
 {
     double sum = 0;
-    int kept = 0, rows = 0;
+    int len = spot_slices_rank(ranks, l, view), kept = 0, rows = 0;
 
+    spot_ranks_sort(ranks, len);           /* the order of the sum */
     for (int k = 0; k < len; k++) {
         if (ranks[k].size < least) continue;
         sum += (1 - ranks[k].error) * ranks[k].size;
@@ -89,55 +86,41 @@ static int rank_clusters(spot_rank *ranks, int len, int least)
     return kept;
 }
 
-/* Keeps each row's hypothesis (NONE: none) and its point. */
-static spot_status keep_fit(spot_ctx *c, spot_fit *f, const spot_hypotheses *found, const spot_points *points,
-                            const spot_bdm_config *cfg)
+static spot_status keep_fit(spot_ctx *c, const spot_bdm_group *g, int p)
 {
-    int *in;
-
-    SPOT_TRY(spot_fit_put(c, f, "hypothesis", SPOT_I32, NULL, points->n, 0, (void **)&in));
-    for (int i = 0; i < points->n; i++) in[i] = NONE;
-    for (int k = 0; k < found->len; k++)
-        for (int i = 0; i < found->h[k].len; i++) in[found->h[k].row[i]] = k;
-    if (spot_fit_has_points(&cfg->embed)) return SPOT_OK;
-    return spot_fit_put(c, f, "point", SPOT_F32, points->at, points->n, points->d, NULL);
+    SPOT_TRY(spot_fit_put_hypotheses(c, &g->fits[p], &g->out[p], g->points[p].n));
+    return spot_fit_put_points(c, &g->fits[p], &g->points[p], &g->cfg->embed);
 }
 
-static void find_hypotheses(spot_hypotheses *out, problem *q, const spot_graph *g, const spot_view *view,
-                            const spot_bdm_config *cfg)
+static void find_hypotheses(problem *q, const spot_graph *graph, const spot_bdm_group *g, int p)
 {
-    int clusters = find_clusters(q, g, &cfg->dbscan), top = cfg->top;
-    int len = rank_clusters(q->ranks, spot_clusters_rank(q->ranks, clusters, q->label, view), cfg->least);
+    const spot_bdm_config *cfg = g->cfg;
+    const spot_labels l = { .n = graph->n, .slices = find_clusters(q, graph, &cfg->dbscan), .label = q->label };
+    int len = rank_clusters(q->ranks, &l, &g->views[p], cfg->least), top = cfg->top;
 
     if (cfg->dbscan.flag) top = len && 1 - q->ranks[0].score < cfg->threshold;
-    spot_clusters_list(out, q->row, q->ranks, len, top, q->label, view->n);
+    spot_slices_collect(&g->out[p], g->row[p], q->ranks, len, &l, top);
 }
 
 static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_bdm_group *g)
 {
-    int *row[GROUP];
-    spot_graph graph[GROUP];
-    problem q[GROUP];
-    size_t mark;
+    spot_graph graph[SPOT_BDM_GROUP];
+    problem q[SPOT_BDM_GROUP];
 
-    for (int p = 0; p < g->problems; p++) SPOT_TRY(SPOT_TAKE(c, host, row[p], g->points[p].n));
-    mark = host->used;
     for (int p = 0; p < g->problems; p++) {
         SPOT_TRY(take_problem(c, host, &q[p], g->points[p].n));
         SPOT_TRY(spot_graph_take(c, host, work, &graph[p], &g->points[p], g->cfg->dbscan.neighbours, g->points[p].d >= MANY));
-        q[p].row = row[p];
     }
     SPOT_TRY(spot_graphs_find(c, work, g->problems, graph, g->points));
 #pragma omp parallel for num_threads(c->threads) schedule(dynamic)
     for (int p = 0; p < g->problems; p++)
-        if (!work->counting) find_hypotheses(&g->out[p], &q[p], &graph[p], &g->views[p], g->cfg);
+        if (!work->counting) find_hypotheses(&q[p], &graph[p], g, p);
     for (int p = 0; p < g->problems && !work->counting; p++) {
         if (!g->out[p].components)
             spot_log_of(c, SPOT_LOG_WARN, g->seeds[p].ec, "dbscan_group's list is empty: no cluster of %d rows within eps %g",
                         g->cfg->least, g->cfg->dbscan.eps);
-        if (g->fits) SPOT_TRY(keep_fit(c, &g->fits[p], &g->out[p], &g->points[p], g->cfg));
+        if (g->fits) SPOT_TRY(keep_fit(c, g, p));
     }
-    host->used = mark;
     return SPOT_OK;
 }
 
@@ -148,7 +131,7 @@ static spot_status assign_rows(spot_ctx *c, spot_arena *a, uint8_t *member, int 
     int d = points->d;
     const int *in;
 
-    SPOT_TRY(spot_fit_take(c, fit, spot_fit_has_points(&cfg->embed) ? "reduce.point" : "point", SPOT_F32, -1, d, &at));
+    SPOT_TRY(spot_fit_take_points(c, fit, d, &cfg->embed, &at));
     SPOT_TRY(spot_fit_indices(c, fit, "hypothesis", at->rows, NONE, hypotheses - 1, &in));
     if (a->counting || !at->rows) return SPOT_OK;
 #pragma omp parallel for num_threads(c->threads) schedule(static)

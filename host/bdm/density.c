@@ -22,7 +22,6 @@
 
 #include "bdm/fit.h"
 #include "bdm/graph.h"
-#include "bdm/groups.h"
 #include "bdm/methods.h"
 #include "bdm/rank.h"
 #include "core/sort.h"
@@ -31,8 +30,6 @@
 #define LEAST_GAIN 1e-9        /* of a step, relative to f: the end */
 #define ROUNDING   1e-9        /* of a sum of weights */
 #define LEAST_RISK 1e-12       /* of a slice: no loss is left */
-
-enum { GROUP = SPOT_BDM_GROUP };
 
 typedef struct {
     const spot_graph *g;
@@ -43,8 +40,6 @@ typedef struct {
     int len;                   /* slices found */
     double *found;             /* (top, n): their weights */
     spot_rank *ranks;          /* (top) */
-    int *row;                  /* (top, n): outlive the group ... */
-    float *weight;             /* ... (top, n) */
 } problem;
 
 static spot_status take_problem(spot_ctx *c, spot_arena *a, problem *q, int n, int top)
@@ -169,16 +164,16 @@ static void find_slices_of(problem *q, const spot_view *view, const spot_bdm_con
     spot_ranks_sort(q->ranks, q->len);
 }
 
-static void list_slices(spot_hypotheses *out, problem *q)
+static void list_slices(spot_hypotheses *out, int *row, float *weight, problem *q)
 {
-    int n = q->g->n, *row = q->row;
+    int n = q->g->n;
 
     *out = (spot_hypotheses){ .len = q->len, .components = q->len };
     for (int k = 0; k < q->len; k++) {
         const double *w = q->found + (size_t)q->ranks[k].which * n;
         spot_hypothesis *h = &out->h[k];
         *h = (spot_hypothesis){ .row = row, .score = q->ranks[k].score, .mean_error = q->ranks[k].error,
-                                .weight = q->weight + (size_t)k * n };
+                                .weight = weight + (size_t)k * n };
         choose_members(q, w);
         for (int i = 0; i < n; i++) {
             h->weight[i] = (float)w[i];
@@ -197,21 +192,14 @@ static spot_status keep_fit(spot_ctx *c, spot_fit *f, const spot_hypotheses *fou
     SPOT_TRY(spot_fit_put(c, f, "density.member", SPOT_U8, NULL, points->n, found->len, (void **)&in));
     for (int k = 0; k < found->len; k++)
         for (int i = 0; i < found->h[k].len; i++) in[(size_t)found->h[k].row[i] * found->len + k] = 1;
-    if (spot_fit_has_points(&cfg->embed)) return SPOT_OK;
-    return spot_fit_put(c, f, "point", SPOT_F32, points->at, points->n, points->d, NULL);
+    return spot_fit_put_points(c, f, points, &cfg->embed);
 }
 
 static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_bdm_group *g)
 {
-    size_t mark, top = (size_t)g->cfg->top;
-    spot_graph graph[GROUP];
-    problem q[GROUP];
+    spot_graph graph[SPOT_BDM_GROUP];
+    problem q[SPOT_BDM_GROUP];
 
-    for (int p = 0; p < g->problems; p++) {
-        SPOT_TRY(SPOT_TAKE(c, host, q[p].row, top * g->points[p].n));
-        SPOT_TRY(SPOT_TAKE(c, host, q[p].weight, top * g->points[p].n));
-    }
-    mark = host->used;
     for (int p = 0; p < g->problems; p++) {
         SPOT_TRY(take_problem(c, host, &q[p], g->points[p].n, g->cfg->top));
         SPOT_TRY(spot_graph_take(c, host, work, &graph[p], &g->points[p], g->cfg->density.neighbours, false));
@@ -222,14 +210,13 @@ static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, 
     for (int p = 0; p < g->problems; p++) {
         if (work->counting) continue;
         find_slices_of(&q[p], &g->views[p], g->cfg);
-        list_slices(&g->out[p], &q[p]);
+        list_slices(&g->out[p], g->row[p], g->weight[p], &q[p]);
     }
     for (int p = 0; p < g->problems && !work->counting; p++) {
         if (!q[p].len)
             spot_log_of(c, SPOT_LOG_WARN, g->seeds[p].ec, "density's list is empty: the classifier has no errors");
         if (g->fits && q[p].len) SPOT_TRY(keep_fit(c, &g->fits[p], &g->out[p], &g->points[p], g->cfg));
     }
-    host->used = mark;
     return SPOT_OK;
 }
 
@@ -249,7 +236,7 @@ static spot_status assign_rows(spot_ctx *c, spot_arena *a, uint8_t *member, int 
     int d = points->d, k = cfg->density.neighbours;
     const spot_fit_tensor *at, *in;
 
-    SPOT_TRY(spot_fit_take(c, fit, spot_fit_has_points(&cfg->embed) ? "reduce.point" : "point", SPOT_F32, -1, d, &at));
+    SPOT_TRY(spot_fit_take_points(c, fit, d, &cfg->embed, &at));
     SPOT_TRY(spot_fit_take(c, fit, "density.member", SPOT_U8, at->rows, hypotheses, &in));
     if (a->counting || !at->rows) return SPOT_OK;
     if (k > at->rows) k = at->rows;
@@ -273,5 +260,5 @@ static const spot_setting settings[] = {
     SPOT_END
 };
 
-const spot_method spot_method_density = { .weighs = true, .settings = settings, .solve = solve_group,
+const spot_method spot_method_density = { .weighs = true, .overlap = true, .settings = settings, .solve = solve_group,
                                           .assign = assign_rows };

@@ -135,7 +135,7 @@ spot_status spot_fine_cuts(spot_ctx *c, spot_arena *host, spot_arena *work, int 
         if (!work->counting) open_sample(&f[p]);
         jobs[p] = (spot_ward_job){ .n = f[p].sample, .d = f[p].d, .x = f[p].tree_x, .merge = f[p].merge };
     }
-    SPOT_TRY(spot_ward_trees_in(c, host, work, count, jobs));
+    SPOT_TRY(spot_ward_trees(c, host, work, count, jobs));
     for (int p = 0; p < count; p++) {
         SPOT_TRY(spot_check_stop(c));
         SPOT_TRY(cut_one(c, work, &f[p]));

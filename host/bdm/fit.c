@@ -121,6 +121,28 @@ bool spot_fit_has_points(const spot_embed_config *cfg)
     return cfg->method != SPOT_REDUCE_NONE && cfg->method != SPOT_REDUCE_PCA && !(cfg->hardness && cfg->dim == 1);
 }
 
+spot_status spot_fit_put_hypotheses(spot_ctx *c, spot_fit *f, const spot_hypotheses *found, int n)
+{
+    int *in;
+
+    SPOT_TRY(spot_fit_put(c, f, "hypothesis", SPOT_I32, NULL, n, 0, (void **)&in));
+    for (int i = 0; i < n; i++) in[i] = -1;
+    for (int k = 0; k < found->len; k++)
+        for (int i = 0; i < found->h[k].len; i++) in[found->h[k].row[i]] = k;
+    return SPOT_OK;
+}
+
+spot_status spot_fit_put_points(spot_ctx *c, spot_fit *f, const spot_points *points, const spot_embed_config *cfg)
+{
+    return spot_fit_has_points(cfg) ? SPOT_OK : spot_fit_put(c, f, "point", SPOT_F32, points->at, points->n, points->d, NULL);
+}
+
+spot_status spot_fit_take_points(spot_ctx *c, const spot_fit *f, int d, const spot_embed_config *cfg,
+                                 const spot_fit_tensor **t)
+{
+    return spot_fit_take(c, f, spot_fit_has_points(cfg) ? "reduce.point" : "point", SPOT_F32, -1, d, t);
+}
+
 static bool is_prepared(const spot_embed_config *cfg) { return cfg->normalise || cfg->hardness; }
 
 static spot_status keep_axes(spot_ctx *c, spot_fit *f, const spot_view *v, const spot_points *points,

@@ -39,6 +39,13 @@ spot_status spot_fit_place(spot_ctx *c, spot_arena *a, spot_points *points, cons
 /* Whether spot_fit_reducer keeps the points, as reduce.point (n, d). */
 bool spot_fit_has_points(const spot_embed_config *cfg);
 
+/* For methods whose new rows look for fitted ones. hypotheses: each fitted row's, -1 for none, as "hypothesis" (n). points: the
+ * fitted rows' points, which the reducer of a map keeps already. */
+spot_status spot_fit_put_hypotheses(spot_ctx *c, spot_fit *f, const spot_hypotheses *found, int n);
+spot_status spot_fit_put_points (spot_ctx *c, spot_fit *f, const spot_points *points, const spot_embed_config *cfg);
+spot_status spot_fit_take_points(spot_ctx *c, const spot_fit *f, int d, const spot_embed_config *cfg,
+                                 const spot_fit_tensor **t);
+
 /* label (n): the component of greatest responsibility, the first of equals, for each of n rows of d coordinates. The fit holds
  * a full mixture: mixture.weight (k), mixture.mean (k, d), mixture.covariance (k, d * d). a: scratch memory. */
 spot_status spot_fit_component(spot_ctx *c, spot_arena *a, int *label, const float *x, int n, int d, const spot_fit *f);

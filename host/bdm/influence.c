@@ -20,11 +20,11 @@
 #include <string.h>
 
 #include "base/twin.h"
-#include "bdm/clusters.h"
 #include "bdm/fit.h"
-#include "bdm/groups.h"
 #include "bdm/methods.h"
+#include "bdm/slices.h"
 #include "core/device.h"
+#include "core/problems.h"
 #include "embed/reduce.h"
 #include "fit/kmeans.h"
 #include "fit/ridge.h"
@@ -34,7 +34,7 @@
 #define RIDGE 1e-6             /* added to H's diagonal */
 #define LEAST_EIGENVALUE 1e-5
 
-enum { GROUP = SPOT_BDM_GROUP, NONE = -1 };
+enum { NONE = -1 };
 
 /* A set of rows: `len` places from `first` on of `order`. It was cut into the nodes child .. child+children-1. */
 typedef struct { int first, len, level, child, children, slice; } node;
@@ -57,7 +57,6 @@ typedef struct {
     float *sorted;             /* (n, dims), there: the embedding in this order */
     int *slice, *spare;        /* (n) of each row, NONE: in no slice; (n) */
     spot_rank *ranks;          /* (nodes) */
-    int *row;                  /* (n): outlives the group */
 } problem;
 
 static bool by_rule(const spot_bdm_config *cfg) { return cfg->influence.slices == SPOT_INFLUENCE_RULE; }
@@ -131,7 +130,7 @@ static spot_status begin_problem(spot_ctx *c, problem *q)
 
 static spot_status find_hessians(spot_ctx *c, problem *q, int problems)
 {
-    spot_ridge_rows gram[GROUP], moment[GROUP];
+    spot_ridge_rows gram[SPOT_BDM_GROUP], moment[SPOT_BDM_GROUP];
 
     for (int p = 0; p < problems; p++) {
         SPOT_TRY(begin_problem(c, &q[p]));
@@ -184,7 +183,7 @@ static void finish_row(float *score, const double *offset, int kept, double off)
 static spot_status find_embeddings(spot_ctx *c, problem *q, int problems)
 {
     int failed = -1, count = 0, lanes = problems < c->threads ? 1 : c->threads;
-    spot_pca_problem project[GROUP];
+    spot_pca_problem project[SPOT_BDM_GROUP];
 
 #pragma omp parallel for num_threads(lanes) schedule(dynamic)
     for (int p = 0; p < problems; p++)
@@ -337,9 +336,10 @@ static spot_status keep_fit(spot_ctx *c, spot_fit *f, const problem *q, const sp
 
 static spot_status report_problem(spot_ctx *c, const spot_bdm_group *g, int p, problem *q)
 {
-    int len = spot_clusters_rank(q->ranks, q->len, q->slice, q->view);
+    const spot_labels l = { .n = q->n, .slices = q->len, .label = q->slice };
+    int len = spot_slices_rank(q->ranks, &l, q->view);
 
-    spot_clusters_list(&g->out[p], q->row, q->ranks, len, g->cfg->top, q->slice, q->n);
+    spot_slices_collect(&g->out[p], g->row[p], q->ranks, len, &l, g->cfg->top);
     if (!q->kept)
         spot_log_of(c, SPOT_LOG_WARN, q->seed.ec, "influence's list is empty: every confidence is near 0 or 1, so the Hessian "
                     "of the loss has no eigenvalue above %g", LEAST_EIGENVALUE);
@@ -353,41 +353,29 @@ static spot_status report_problem(spot_ctx *c, const spot_bdm_group *g, int p, p
 static size_t cut_bytes(const spot_ctx *c, size_t cuts, int n, const spot_bdm_config *cfg)
 {
     return spot_kmeans_scratch((int)cuts, n, cfg->influence.dimensions, branches(cfg) < n ? branches(cfg) : n,
-                               c->device ? 0 : c->threads) + 64;
+                               c->device ? 0 : c->threads);
 }
 
 static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_bdm_group *g)
 {
-    int *row[GROUP], most = 1;
-    size_t mark, used, cuts = 0;
+    problem q[SPOT_BDM_GROUP];
     spot_kmeans_job *jobs;
-    char *scratch;
-    problem *q;
+    size_t cuts = 0;
 
-    for (int p = 0; p < g->problems; p++) SPOT_TRY(SPOT_TAKE(c, host, row[p], g->views[p].n));
-    mark = host->used;
-    SPOT_TRY(SPOT_TAKE(c, host, q, g->problems));
     for (int p = 0; p < g->problems; p++) {
-        problem counted, *own = work->counting ? &counted : &q[p];
-        *own = (problem){ .n = g->points[p].n, .d = g->points[p].d, .view = &g->views[p], .row = row[p],
-                          .dims = g->cfg->influence.dimensions };
-        if (own->dims > own->d) own->dims = own->d;
-        if (!work->counting) own->seed = g->seeds[p];
-        SPOT_TRY(take_problem(c, host, work, own, &g->points[p], g->cfg));
-        cuts += (size_t)most_cuts(own->n, g->cfg);
-        most = own->n > most ? own->n : most;
+        const int n = g->points[p].n, d = g->points[p].d, dims = g->cfg->influence.dimensions;
+        q[p] = (problem){ .n = n, .d = d, .view = &g->views[p], .dims = dims < d ? dims : d };
+        if (!work->counting) q[p].seed = g->seeds[p];
+        SPOT_TRY(take_problem(c, host, work, &q[p], &g->points[p], g->cfg));
+        cuts += (size_t)most_cuts(n, g->cfg);
     }
     SPOT_TRY(SPOT_TAKE(c, host, jobs, cuts));
-    used = work->used;
-    SPOT_TRY(SPOT_TAKE(c, work, scratch, cut_bytes(c, cuts, most, g->cfg)));
-    work->used = used;
-    if (!work->counting) {
-        SPOT_TRY(find_hessians(c, q, g->problems));
-        SPOT_TRY(find_embeddings(c, q, g->problems));
-        SPOT_TRY(cut_sets(c, work, q, g->problems, jobs, g->cfg));
-        for (int p = 0; p < g->problems; p++) SPOT_TRY(report_problem(c, g, p, &q[p]));
-    }
-    host->used = mark;
+    SPOT_TRY(spot_bdm_scratch(c, work, cut_bytes(c, cuts, SPOT_MOST(g->problems, g->points, n), g->cfg)));
+    if (work->counting) return SPOT_OK;
+    SPOT_TRY(find_hessians(c, q, g->problems));
+    SPOT_TRY(find_embeddings(c, q, g->problems));
+    SPOT_TRY(cut_sets(c, work, q, g->problems, jobs, g->cfg));
+    for (int p = 0; p < g->problems; p++) SPOT_TRY(report_problem(c, g, p, &q[p]));
     return SPOT_OK;
 }
 

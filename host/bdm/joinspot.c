@@ -24,14 +24,12 @@
  * row to its nearest piece 1.2, search 0.31 and 0.46, which is 9 and 12 %. On a GPU: not measured. */
 #include "bdm/fine_cut.h"
 #include "bdm/fit.h"
-#include "bdm/groups.h"
 #include "bdm/methods.h"
 #include "bdm/scan_tree.h"
 #include "bdm/slices.h"
 #include "bdm/unit_rows.h"
 
 typedef struct {
-    int *rows;                 /* (n): of the hypotheses; outlives the group */
     spot_unit_rows u;
     spot_fine_cut cut;
     spot_scan scan;
@@ -61,21 +59,22 @@ static void open_problem(problem *t, const spot_view *v, const spot_points *poin
     t->cut.seed = seed;
 }
 
-static void solve_problem(spot_hypotheses *out, problem *t, const spot_view *v, const spot_bdm_config *cfg, int threads)
+static void solve_problem(problem *t, const spot_bdm_group *g, int p, int threads)
 {
-    spot_scan *s = &t->scan;
     spot_labels l = { .n = t->u.n, .label = t->slice };
+    spot_hypotheses *out = &g->out[p];
+    spot_scan *s = &t->scan;
     int len;
 
     s->n = t->u.n, s->stride = t->u.d, s->d = t->u.d - 1;
     s->x = t->u.x, s->error = t->error;
     s->leaves = t->cut.leaves, s->leaf = t->cut.label, s->merge = t->cut.tree;
-    s->least = cfg->least, s->threads = threads;
+    s->least = g->cfg->least, s->threads = threads;
     spot_scan_tree(s);
     for (int i = 0; i < t->u.n; i++) t->slice[i] = s->slice[t->cut.label[i]];
     l.slices = s->slices;
-    len = spot_slices_rank(t->ranks, &l, v);
-    spot_slices_collect(out, t->rows, t->ranks, len, &l, cfg->top);
+    len = spot_slices_rank(t->ranks, &l, &g->views[p]);
+    spot_slices_collect(out, g->row[p], t->ranks, len, &l, g->cfg->top);
     for (int k = 0; k < s->leaves; k++) {
         t->kept[k] = -1;
         for (int h = 0; h < out->len; h++)
@@ -99,10 +98,7 @@ static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, 
 {
     spot_fine_cut cut[SPOT_BDM_GROUP];
     problem t[SPOT_BDM_GROUP];
-    size_t mark;
 
-    for (int p = 0; p < g->problems; p++) SPOT_TRY(SPOT_TAKE(c, host, t[p].rows, g->points[p].n));
-    mark = host->used;
     for (int p = 0; p < g->problems; p++) {
         SPOT_TRY(take_problem(c, host, &t[p], g->points[p].n, g->points[p].d));
         if (!work->counting) open_problem(&t[p], &g->views[p], &g->points[p], g->seeds[p], g->cfg);
@@ -111,13 +107,12 @@ static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, 
     SPOT_TRY(spot_fine_cuts(c, host, work, g->problems, cut));
     for (int p = 0; p < g->problems && !work->counting; p++) {
         t[p].cut = cut[p];
-        solve_problem(&g->out[p], &t[p], &g->views[p], g->cfg, c->threads);
+        solve_problem(&t[p], g, p, c->threads);
         if (!g->out[p].components)
             spot_log_of(c, SPOT_LOG_DEBUG, g->seeds[p].ec,
                         "joinspot's list is empty: no group of images fails more than the rest");
         if (g->fits) SPOT_TRY(keep_fit(c, &g->fits[p], &t[p]));
     }
-    host->used = mark;
     return SPOT_OK;
 }
 

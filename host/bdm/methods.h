@@ -7,8 +7,9 @@
 #include "fit/mixture_settings.h"
 #include "spotter/bdm.h"
 
-typedef struct {
+typedef struct spot_method {
     bool weighs;           /* its hypotheses have weights */
+    bool overlap;          /* they may share rows */
 
     /* The method's own settings, members of spot_bdm_config. NULL: none. */
     const spot_setting *settings;
@@ -19,16 +20,14 @@ typedef struct {
     /* Sets the defaults of cfg's profile (spot_bdm_preset). NULL: the method has no profiles. */
     void (*preset)(spot_bdm_config *cfg);
 
-    /* Does the work of spot_bdm_fit, which has checked confidences and points. Rewinds scratch, so that a keeps only the rows
-     * of the hypotheses. On CUDA the method opens and closes its own arena of the device. */
+    /* Does the work of spot_bdm_fit, which has checked confidences and points, for a group of problems. */
+    spot_bdm_solve *solve;
+
+    /* In place of solve: the work of spot_bdm_fit for all problems, and of spot_bdm_needs. Rewinds scratch, so that a keeps only
+     * the hypotheses. On CUDA the method opens and closes its own arena of the device. */
     spot_status (*find)(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits, const spot_view *views,
                         const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg);
-
-    /* Does the work of spot_bdm_needs. */
     spot_bytes (*needs)(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg);
-
-    /* In place of find and needs: solves a group of problems. */
-    spot_bdm_group_run *solve;
 
     /* Does the work of spot_bdm_assign, for at least one row and one hypothesis. points: the rows after the reducer. member is
      * 0 everywhere. c is the CPU's. A counting arena only counts. fit comes from a file: check everything. NULL: the method

@@ -8,8 +8,6 @@
  *
  * A new row about which the classifier is wrong belongs to the cluster of the nearest mean, other rows to none. Assigning a
  * fitted row gives its cluster again, unless it lies nearer to the mean of another cluster. */
-#include <string.h>
-
 #include "bdm/methods.h"
 #include "bdm/slices.h"
 #include "bdm/unit_rows.h"
@@ -18,7 +16,6 @@
 #include "spotter/cluster.h"
 
 typedef struct {
-    int *rows;                 /* (n): of the hypotheses */
     int *wrong;                /* (n): the wrong rows, u.n of them */
     spot_unit_rows u;
     spot_ward_merge *merge;    /* (n) */
@@ -83,61 +80,66 @@ static void choose_cut(problem *t)
     spot_ward_cut(t->label, t->merge, t->u.n, t->clusters);
 }
 
-static spot_status collect(spot_ctx *c, spot_hypotheses *out, spot_fit *fit, const problem *t, const spot_view *v,
-                           const spot_bdm_config *cfg)
+static spot_status collect(spot_ctx *c, const problem *t, const spot_bdm_group *g, int p)
 {
     spot_labels l = { .n = t->u.n, .slices = t->clusters, .row = t->wrong, .label = t->label };
     spot_rank ranks[SPOT_MAX_COMPONENTS];
-    int len = spot_slices_rank(ranks, &l, v);
+    int len = spot_slices_rank(ranks, &l, &g->views[p]);
 
-    spot_slices_collect(out, t->rows, ranks, len, &l, cfg->top);
-    if (!fit || !t->u.n) return SPOT_OK;
+    spot_slices_collect(&g->out[p], g->row[p], ranks, len, &l, g->cfg->top);
+    if (!g->fits) return SPOT_OK;
     spot_unit_rows_centres(t->centre, &t->u, t->label, t->clusters);
-    return spot_unit_rows_keep(c, fit, &t->u, t->centre, t->clusters, ranks, out->len);
+    return spot_unit_rows_keep(c, &g->fits[p], &t->u, t->centre, t->clusters, ranks, g->out[p].len);
+}
+
+/* While counting: the memory of all silhouettes. */
+static spot_status count_silhouettes(spot_ctx *c, spot_arena *host, const spot_bdm_group *g)
+{
+    spot_bytes all = { 0, 0 };
+
+    for (int p = 0; p < g->problems; p++) {
+        spot_bytes one = spot_silhouettes_needs(c, most_cuts(g->cfg), g->points[p].n, g->points[p].d + 1);
+        all.host += one.host;
+        all.device += one.device;
+    }
+    return spot_bdm_call(c, host, g, all);
 }
 
 /* Clusters the wrong rows of the problems that have some. */
-static spot_status cluster(spot_ctx *c, spot_arena *a, int problems, problem *t, const spot_bdm_config *cfg)
+static spot_status cluster(spot_ctx *c, spot_arena *host, spot_arena *work, problem *t, const spot_bdm_group *g)
 {
-    size_t mark = a->used;
+    spot_ward_job job[SPOT_BDM_GROUP];
     int jobs = 0, cuts = 0;
-    spot_ward_job *job;
     spot_labelling *l;
 
-    SPOT_TRY(SPOT_TAKE(c, a, job, problems));
-    SPOT_TRY(SPOT_TAKE(c, a, l, (size_t)problems * (size_t)most_cuts(cfg)));
-    for (int p = 0; p < problems; p++)
+    SPOT_TRY(SPOT_TAKE(c, host, l, (size_t)g->problems * (size_t)most_cuts(g->cfg)));
+    for (int p = 0; p < g->problems; p++)
         if (t[p].u.n) job[jobs++] = (spot_ward_job){ .n = t[p].u.n, .d = t[p].u.d, .x = t[p].u.x, .merge = t[p].merge };
-    SPOT_TRY(spot_ward_trees(c, a, jobs, job));
-    for (int p = 0; p < problems; cuts += t[p++].cuts) cut_tree(&t[p], l + cuts, cfg);
-    if (cuts) SPOT_TRY(spot_silhouettes(c, a, cuts, l));
-    for (int p = 0; p < problems; p++)
+    SPOT_TRY(spot_ward_trees(c, host, work, jobs, job));
+    if (work->counting) return count_silhouettes(c, host, g);
+    for (int p = 0; p < g->problems; cuts += t[p++].cuts) cut_tree(&t[p], l + cuts, g->cfg);
+    if (cuts) SPOT_TRY(spot_silhouettes(c, host, cuts, l));
+    for (int p = 0; p < g->problems; p++)
         if (t[p].u.n) choose_cut(&t[p]);
-    a->used = mark;
     return SPOT_OK;
 }
 
-static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits, const spot_view *views,
-                        const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg)
+static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_bdm_group *g)
 {
-    problem *t;
-    size_t mark;
+    problem t[SPOT_BDM_GROUP];
 
-    SPOT_TRY(SPOT_TAKE(c, a, t, problems));
-    memset(t, 0, (size_t)problems * sizeof *t);
-    for (int p = 0; p < problems; p++) SPOT_TRY(SPOT_TAKE(c, a, t[p].rows, views[p].n));
-    mark = a->used;
-    for (int p = 0; p < problems; p++) {
-        SPOT_TRY(spot_check_stop(c));
-        SPOT_TRY(take_problem(c, a, &t[p], views[p].n, points[p].d, cfg));
-        list_wrong(&t[p], &views[p], &points[p]);
+    for (int p = 0; p < g->problems; p++) {
+        const spot_points *points = &g->points[p];
+        SPOT_TRY(take_problem(c, host, &t[p], points->n, points->d, g->cfg));
+        if (work->counting) continue;
+        list_wrong(&t[p], &g->views[p], points);
         if (!t[p].u.n)
-            spot_log_of(c, SPOT_LOG_WARN, seeds[p].ec, "none of the %d images fails, so there are no mistakes to cluster",
-                        views[p].n);
+            spot_log_of(c, SPOT_LOG_WARN, g->seeds[p].ec, "none of the %d images fails, so there are no mistakes to cluster",
+                        points->n);
     }
-    SPOT_TRY(cluster(c, a, problems, t, cfg));
-    for (int p = 0; p < problems; p++) SPOT_TRY(collect(c, &out[p], fits ? &fits[p] : NULL, &t[p], &views[p], cfg));
-    a->used = mark;
+    SPOT_TRY(cluster(c, host, work, t, g));
+    for (int p = 0; p < g->problems && !work->counting; p++)
+        if (t[p].u.n) SPOT_TRY(collect(c, &t[p], g, p));
     return SPOT_OK;
 }
 
@@ -148,34 +150,10 @@ static spot_status assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypot
     return spot_unit_rows_assign(c, a, member, hypotheses, rows, points, fit, 0, true, "mistakes");
 }
 
-static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg)
-{
-    spot_arena a = spot_arena_counting();
-    spot_bytes tree = spot_ward_trees_needs(c, problems, n, d + 1), all = { 0, 0 }, judged;
-    spot_ctx quiet = { 0 };
-    spot_ward_job *job;
-    spot_labelling *l;
-    problem *t, one;
-
-    SPOT_TAKE(&quiet, &a, t, problems);
-    SPOT_TAKE(&quiet, &a, job, problems);
-    SPOT_TAKE(&quiet, &a, l, (size_t)problems * (size_t)most_cuts(cfg));
-    for (int p = 0; p < problems; p++) {
-        SPOT_TAKE(&quiet, &a, one.rows, n[p]);
-        take_problem(&quiet, &a, &one, n[p], d, cfg);
-        judged = spot_silhouettes_needs(c, most_cuts(cfg), n[p], d + 1);
-        all.host += judged.host;
-        all.device += judged.device;
-    }
-    all = spot_bytes_larger(all, tree);      /* the tree is done before the silhouettes begin */
-    all.host += a.peak + 3 * SPOT_SLICES_SLACK;
-    return all;
-}
-
 static const spot_setting settings[] = {
     SPOT_BDM_ROW("clusters", INT, plain.clusters, "most clusters; the number is chosen by silhouette",
                  SPOT_IN(2, SPOT_MAX_COMPONENTS), SPOT_DEF(7)),
     SPOT_END
 };
 
-const spot_method spot_method_mistakes = { .settings = settings, .find = find, .needs = needs, .assign = assign };
+const spot_method spot_method_mistakes = { .settings = settings, .solve = solve_group, .assign = assign };

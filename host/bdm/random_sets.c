@@ -36,43 +36,19 @@ static void draw_sets(spot_hypotheses *out, int *rows, const space *s, const spo
     spot_slices_collect(out, rows, s->ranks, l.slices, &l, cfg->top);
 }
 
-static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits, const spot_view *views,
-                        const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg)
+static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_bdm_group *g)
 {
-    (void)points, (void)fits;
-    for (int p = 0; p < problems; p++) {
-        size_t mark;
+    for (int p = 0; p < g->problems; p++) {
+        const size_t mark = host->used;
         space s;
-        int *rows;
-        SPOT_TRY(spot_check_stop(c));
-        SPOT_TRY(SPOT_TAKE(c, a, rows, views[p].n));
-        mark = a->used;
-        SPOT_TRY(take_space(c, a, &s, views[p].n, cfg->top));
-        draw_sets(&out[p], rows, &s, &views[p], seeds[p], cfg);
-        if (!out[p].len)
-            spot_log_of(c, SPOT_LOG_WARN, seeds[p].ec, "none of the %d images fails, so there is nothing to draw from",
-                        views[p].n);
-        a->used = mark;
+        SPOT_TRY(take_space(c, host, &s, g->points[p].n, g->cfg->top));
+        if (!work->counting) draw_sets(&g->out[p], g->row[p], &s, &g->views[p], g->seeds[p], g->cfg);
+        if (!work->counting && !g->out[p].len)
+            spot_log_of(c, SPOT_LOG_WARN, g->seeds[p].ec, "none of the %d images fails, so there is nothing to draw from",
+                        g->views[p].n);
+        host->used = mark;
     }
     return SPOT_OK;
-}
-
-static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg)
-{
-    spot_arena a = spot_arena_counting();
-    spot_ctx quiet = { 0 };
-    space s;
-    int *rows;
-
-    (void)c, (void)d;
-    for (int p = 0; p < problems; p++) {
-        size_t mark;
-        SPOT_TAKE(&quiet, &a, rows, n[p]);
-        mark = a.used;
-        take_space(&quiet, &a, &s, n[p], cfg->top);
-        a.used = mark;
-    }
-    return (spot_bytes){ a.peak + SPOT_SLICES_SLACK, 0 };
 }
 
 static const spot_setting settings[] = {
@@ -84,4 +60,4 @@ static const spot_setting settings[] = {
     SPOT_END
 };
 
-const spot_method spot_method_random = { .settings = settings, .find = find, .needs = needs };
+const spot_method spot_method_random = { .settings = settings, .solve = solve_group };

@@ -16,9 +16,6 @@ int spot_slices_rank(spot_rank *ranks, const spot_labels *l, const spot_view *v)
  * ranks[k].which. */
 void spot_slices_collect(spot_hypotheses *out, int *space, spot_rank *ranks, int len, const spot_labels *l, int top);
 
-/* An arena aligns to 64 bytes where pieces that were counted apart meet. */
-#define SPOT_SLICES_SLACK 64
-
 /* Whether the classifier is wrong about a row: the probability of its label is below 1/2. */
 bool spot_is_wrong(const spot_view *v, int i);
 

@@ -18,16 +18,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "base/twin.h"
 #include "bdm/fit.h"
-#include "bdm/groups.h"
 #include "bdm/methods.h"
 #include "fit/hinge.h"
 #include "fit/ridge.h"
 #include "embed/reduce.h"
 #include "map/rows.h"
 
-enum { GROUP = SPOT_BDM_GROUP, FOLDS = 2, COSTS = 7, TRIALS = FOLDS * COSTS, FITS = TRIALS + 1, ALL = FOLDS, LEAST = 2 };
+enum { FOLDS = 2, COSTS = 7, TRIALS = FOLDS * COSTS, FITS = TRIALS + 1, ALL = FOLDS, LEAST = 2 };
 
 static const double costs[COSTS] = { 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1 };
 
@@ -49,8 +49,6 @@ typedef struct {
     double accuracy;           /* balanced, of the best C */
     int best;                  /* its place in costs */
     place *order;              /* (n) */
-    int *list;                 /* (n): outlives the group ... */
-    float *weight;             /* ... (top, n) */
 } problem;
 
 static spot_status take_problem(spot_ctx *c, spot_arena *host, spot_arena *work, problem *q, const spot_points *points)
@@ -245,8 +243,6 @@ static int lower(const void *a, const void *b)
     return x->value != y->value ? (x->value < y->value ? -1 : 1) : x->row - y->row;
 }
 
-static int by_row(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
-
 /* The weights of the slice that begins at place `first`. */
 static void weigh_rows(float *weight, const problem *q, int first)
 {
@@ -254,24 +250,25 @@ static void weigh_rows(float *weight, const problem *q, int first)
         weight[q->order[e].row] = e < first ? 0 : (float)(1 / (1 + exp(q->order[e].value)));
 }
 
-static void list_slice(spot_hypothesis *h, const problem *q, int first, int len)
+static void list_slice(spot_hypothesis *h, int *list, const problem *q, int first, int len)
 {
     for (int e = first; e < first + len; e++) {
-        q->list[e] = q->order[e].row;
+        list[e] = q->order[e].row;
         h->score -= q->order[e].value / len;
         h->mean_error += spot_view_error(q->view, q->order[e].row) / len;
     }
-    h->row = q->list + first;
+    h->row = list + first;
     h->len = len;
-    qsort(h->row, (size_t)len, sizeof *h->row, by_row);
+    spot_sort_ints(h->row, (size_t)len);
     weigh_rows(h->weight, q, first);
 }
 
 /* last (top), unless NULL: the greatest value of each slice; of the last slice of all, the greatest below 0. */
-static void list_slices(spot_hypotheses *out, problem *q, double *last, const spot_bdm_config *cfg)
+static void list_slices(problem *q, double *last, const spot_bdm_group *g, int p)
 {
     const double *value = (const double *)q->value.here + (size_t)TRIALS * q->n;
-    int m = (int)(cfg->svm.share * q->n + 0.5), negative = 0;
+    int m = (int)(g->cfg->svm.share * q->n + 0.5), negative = 0;
+    spot_hypotheses *out = &g->out[p];
 
     if (m < 1) m = 1;
     for (int i = 0; i < q->n; i++) {
@@ -280,10 +277,10 @@ static void list_slices(spot_hypotheses *out, problem *q, double *last, const sp
     }
     qsort(q->order, (size_t)q->n, sizeof *q->order, lower);
     out->components = (negative + m - 1) / m;
-    for (int first = 0; first < negative && out->len < cfg->top; first += m, out->len++) {
+    for (int first = 0; first < negative && out->len < g->cfg->top; first += m, out->len++) {
         int len = negative - first < m ? negative - first : m;
-        out->h[out->len].weight = q->weight + (size_t)out->len * q->n;
-        list_slice(&out->h[out->len], q, first, len);
+        out->h[out->len].weight = g->weight[p] + (size_t)out->len * q->n;
+        list_slice(&out->h[out->len], g->row[p], q, first, len);
         last[out->len] = first + len == negative ? nextafter(0, -1) : q->order[first + len - 1].value;
     }
 }
@@ -305,7 +302,6 @@ static spot_status report_problem(spot_ctx *c, const spot_bdm_group *g, int p, p
     const spot_hinge_end *end = (const spot_hinge_end *)q->end.here + TRIALS;
     double last[SPOT_MAX_HYPOTHESES];
 
-    g->out[p] = (spot_hypotheses){ 0 };
     if (q->few) {
         spot_log_of(c, SPOT_LOG_WARN, q->seed.ec, "svm's list is empty: it needs %d errors and %d rows without", LEAST, LEAST);
         return SPOT_OK;
@@ -315,38 +311,27 @@ static spot_status report_problem(spot_ctx *c, const spot_bdm_group *g, int p, p
     if (!end->reached)
         spot_log_of(c, SPOT_LOG_WARN, q->seed.ec, "svm's machine is %.2g of its objective from the best after %d passes; raise "
                     "`passes`", (end->primal - end->dual) / end->primal, end->passes);
-    list_slices(&g->out[p], q, last, g->cfg);
+    list_slices(q, last, g, p);
     return g->fits ? keep_fit(c, &g->fits[p], q, last, g->out[p].len) : SPOT_OK;
 }
 
 static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_bdm_group *g)
 {
+    problem q[SPOT_BDM_GROUP];
     spot_hinge_problem *fits;
     spot_ridge_fit *values;
-    problem *q, counted;
-    float *weight[GROUP];
-    int *list[GROUP];
-    size_t mark;
 
-    for (int p = 0; p < g->problems; p++) {
-        SPOT_TRY(SPOT_TAKE(c, host, list[p], g->points[p].n));
-        SPOT_TRY(SPOT_TAKE(c, host, weight[p], (size_t)g->cfg->top * g->points[p].n));
-    }
-    mark = host->used;
-    SPOT_TRY(SPOT_TAKE(c, host, q, g->problems));
     SPOT_TRY(SPOT_TAKE(c, host, fits, TRIALS * (size_t)g->problems));
     SPOT_TRY(SPOT_TAKE(c, host, values, TRIALS * (size_t)g->problems));
     for (int p = 0; p < g->problems; p++) {
-        problem *own = work->counting ? &counted : &q[p];
-        *own = (problem){ .n = g->points[p].n, .d = g->points[p].d, .view = &g->views[p], .list = list[p],
-                          .weight = weight[p] };
-        if (!work->counting) own->seed = g->seeds[p];
-        SPOT_TRY(take_problem(c, host, work, own, &g->points[p]));
-        if (!work->counting) SPOT_TRY(begin_problem(c, own, &g->points[p]));
+        q[p] = (problem){ .n = g->points[p].n, .d = g->points[p].d, .view = &g->views[p] };
+        if (!work->counting) q[p].seed = g->seeds[p];
+        SPOT_TRY(take_problem(c, host, work, &q[p], &g->points[p]));
+        if (!work->counting) SPOT_TRY(begin_problem(c, &q[p], &g->points[p]));
     }
-    if (!work->counting) SPOT_TRY(find_machines(c, q, g->problems, fits, values, &g->cfg->svm));
-    for (int p = 0; p < g->problems && !work->counting; p++) SPOT_TRY(report_problem(c, g, p, &q[p]));
-    host->used = mark;
+    if (work->counting) return SPOT_OK;
+    SPOT_TRY(find_machines(c, q, g->problems, fits, values, &g->cfg->svm));
+    for (int p = 0; p < g->problems; p++) SPOT_TRY(report_problem(c, g, p, &q[p]));
     return SPOT_OK;
 }
 

@@ -5,13 +5,8 @@
 
 #include "fit/ward.h"
 
-/* Fits `count` jobs, whose arrays lie on the host. Scratch of a, and on a GPU of device memory that the call opens and closes;
- * there 16 jobs go together. needs: for jobs of n[j] rows and d columns, or fewer. */
-spot_status spot_ward_trees(spot_ctx *c, spot_arena *a, int count, spot_ward_job *jobs);
-spot_bytes  spot_ward_trees_needs(const spot_ctx *c, int count, const int *n, int d);
-
-/* The same with scratch of `work`, which lies in the memory of c's device; on the CPU it may be a. A counting work only counts
- * and reads no more than n and d of each job. */
-spot_status spot_ward_trees_in(spot_ctx *c, spot_arena *a, spot_arena *work, int count, spot_ward_job *jobs);
+/* Fits `count` jobs, whose arrays lie on the host, with scratch of a and of work, which lies in the memory of c's device; on
+ * the CPU it may be a. A counting work only counts and reads no more than n and d of each job. */
+spot_status spot_ward_trees(spot_ctx *c, spot_arena *a, spot_arena *work, int count, spot_ward_job *jobs);
 
 #endif
