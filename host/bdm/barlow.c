@@ -18,6 +18,7 @@
 #include "bdm/methods.h"
 #include "bdm/rank.h"
 #include "core/device.h"
+#include "core/problems.h"
 #include "embed/reduce.h"
 #include "fit/information.h"
 #include "map/rows.h"
@@ -48,8 +49,6 @@ static int features_seen(int d, const spot_bdm_config *cfg) { return d < cfg->ba
 /* Whether the worth of the features changes the result. */
 static int needs_worth(int d, const spot_bdm_config *cfg) { return cfg->compat || d > cfg->barlow.features; }
 
-static size_t max(size_t a, size_t b) { return a > b ? a : b; }
-
 /* Allocates a study; also in a counting arena. */
 static spot_status take_study(spot_ctx *c, spot_arena *a, study *s, int n, int d, const spot_bdm_config *cfg)
 {
@@ -69,51 +68,34 @@ static spot_status take_device(spot_ctx *c, spot_arena *there, spot_information_
     return SPOT_TAKE(c, there, p->information, p->d);
 }
 
-/* Computes the information of every feature of every study on c's device, into worth. */
-static spot_status find_information_on_device(spot_ctx *c, spot_arena *there, int count, study *s,
-                                              spot_information_problem *ask, const spot_points *points)
+/* Scratch of the information of all problems' features. */
+static spot_status take_scratch(spot_ctx *c, spot_arena *work, const spot_bdm_group *g)
 {
-    for (int k = 0; k < count; k++) {
-        spot_information_problem on = ask[k];
-        SPOT_TRY(take_device(c, there, &on, &points[s[k].problem]));
-        SPOT_TRY(spot_device_copy(c, (uint8_t *)on.y, ask[k].y, (size_t)on.n));
-        ask[k] = on;
-    }
-    SPOT_TRY(spot_information_mutual(c, there, count, ask));
-    for (int k = 0; k < count; k++)
-        SPOT_TRY(spot_device_copy(c, s[k].worth, ask[k].information, (size_t)ask[k].d * sizeof *s[k].worth));
-    return SPOT_OK;
+    const int n = SPOT_MOST(g->problems, g->points, n), d = SPOT_MOST(g->problems, g->points, d);
+
+    return spot_bdm_scratch(c, work, spot_information_scratch(g->problems, n, d, c->device ? 0 : c->threads));
 }
 
-static spot_status find_information(spot_ctx *c, spot_arena *a, int count, study *s, const spot_points *points,
-                                    const spot_seed *seeds)
+/* Computes the information of every feature of every study, on c's device, into worth. */
+static spot_status find_information(spot_ctx *c, spot_arena *work, int count, study *s, const spot_bdm_group *g)
 {
-    spot_arena there = spot_arena_counting();
-    spot_information_problem *ask;
-    size_t mark = a->used;
-    int n = 0, d = 0;
-    spot_status e;
+    spot_information_problem ask[SPOT_BDM_GROUP];
+    const size_t mark = work->used;
 
-    SPOT_TRY(SPOT_TAKE(c, a, ask, count));
     for (int k = 0; k < count; k++) {
-        const spot_points *p = &points[s[k].problem];
-        ask[k] = (spot_information_problem){ .n = p->n, .d = p->d, .x = p->at, .y = s[k].fails, .seed = seeds[s[k].problem],
-                                             .information = s[k].worth };
-        if (p->n > n) n = p->n;
-        if (p->d > d) d = p->d;
+        const spot_points *p = &g->points[s[k].problem];
+        ask[k] = (spot_information_problem){ .n = p->n, .d = p->d, .x = p->at, .y = s[k].fails,
+                                             .seed = g->seeds[s[k].problem], .information = s[k].worth };
+        if (!c->device) continue;
+        SPOT_TRY(take_device(c, work, &ask[k], p));
+        SPOT_TRY(spot_device_copy(c, (uint8_t *)ask[k].y, s[k].fails, (size_t)p->n));
     }
-    if (!c->device) e = spot_information_mutual(c, a, count, ask);
-    else {
-        for (int k = 0; k < count; k++) {
-            spot_information_problem on = ask[k];
-            SPOT_TRY(take_device(c, &there, &on, &points[s[k].problem]));
-        }
-        SPOT_TRY(spot_arena_open_device(c, &there, there.peak + spot_information_scratch(count, n, d, 0)));
-        e = find_information_on_device(c, &there, count, s, ask, points);
-        spot_arena_close(&there);
-    }
-    a->used = mark;
-    return e;
+    SPOT_TRY(take_scratch(c, work, g));
+    SPOT_TRY(spot_information_mutual(c, work, count, ask));
+    for (int k = 0; k < count && c->device; k++)
+        SPOT_TRY(spot_device_copy(c, s[k].worth, ask[k].information, (size_t)ask[k].d * sizeof *s[k].worth));
+    work->used = mark;
+    return SPOT_OK;
 }
 
 static void find_means(double *worth, const spot_points *p)
@@ -164,34 +146,29 @@ static spot_status pick_columns(spot_ctx *c, spot_arena *host, spot_arena *there
 }
 
 /* Fits the trees: to the features on the device where the points are there, else to the host's. */
-static spot_status fit_trees(spot_ctx *c, spot_arena *a, int count, spot_tree *tree, study *s, const spot_points *points,
-                             const spot_bdm_config *cfg)
+static spot_status fit_trees(spot_ctx *c, spot_arena *host, spot_arena *work, int count, study *s, const spot_bdm_group *g)
 {
-    spot_arena there = spot_arena_counting(), sizes = there;
-    spot_status e = SPOT_OK;
-    const uint8_t **y;
-    const float **columns;
+    const float *columns[SPOT_BDM_GROUP];
+    const uint8_t *y[SPOT_BDM_GROUP];
+    spot_tree tree[SPOT_BDM_GROUP];
+    spot_mat x[SPOT_BDM_GROUP];
     bool resident = c->device;
-    spot_mat *x;
 
-    SPOT_TRY(SPOT_TAKE(c, a, x, count));
-    SPOT_TRY(SPOT_TAKE(c, a, y, count));
-    SPOT_TRY(SPOT_TAKE(c, a, columns, count));
     for (int k = 0; k < count; k++) {
         x[k] = s[k].x;
         y[k] = s[k].fails;
-        resident = resident && points[s[k].problem].device_at;
+        resident = resident && g->points[s[k].problem].device_at;
     }
-    if (!resident) return spot_tree_fit(c, a, count, tree, x, y, cfg->barlow.depth);
-    for (int k = 0; k < count; k++) SPOT_TRY(take_columns(c, &sizes, &there, &s[k]));
-    SPOT_TRY(spot_arena_open_device(c, &there, there.peak));
-    for (int k = 0; k < count && e == SPOT_OK; k++) {
-        e = pick_columns(c, a, &there, &s[k], &points[s[k].problem]);
+    for (int k = 0; k < count && resident; k++) {
+        SPOT_TRY(pick_columns(c, host, work, &s[k], &g->points[s[k].problem]));
         columns[k] = s[k].there;
     }
-    if (e == SPOT_OK) e = spot_tree_fit_on(c, a, count, tree, x, columns, y, cfg->barlow.depth);
-    spot_arena_close(&there);
-    return e;
+    SPOT_TRY(spot_tree_fit_on(c, host, count, tree, x, resident ? columns : NULL, y, g->cfg->barlow.depth));
+    for (int k = 0; k < count; k++) {
+        s[k].tree = tree[k];
+        for (int i = 0; i < x[k].rows; i++) s[k].leaf[i] = spot_tree_leaf(&tree[k], x[k].v + (size_t)i * x[k].cols);
+    }
+    return SPOT_OK;
 }
 
 static spot_status keep_tree(spot_ctx *c, spot_fit *f, const spot_tree *t, const spot_rank *leaves, int len)
@@ -214,24 +191,26 @@ static spot_status keep_tree(spot_ctx *c, spot_fit *f, const spot_tree *t, const
     return SPOT_OK;
 }
 
-/* Collects the leaves ordered by score, of equals the left one first; row: (n). */
-static spot_status collect_leaves(spot_ctx *c, spot_hypotheses *out, spot_fit *fit, int *row, const study *s, spot_rank *ranks,
-                                  const spot_view *view, uint32_t ec, const spot_bdm_config *cfg)
+/* Collects the leaves ordered by score, of equals the left one first. */
+static spot_status collect_leaves(spot_ctx *c, const study *s, spot_rank *ranks, const spot_bdm_group *g)
 {
+    const spot_view *view = &g->views[s->problem];
+    const uint32_t ec = g->seeds[s->problem].ec;
+    spot_hypotheses *out = &g->out[s->problem];
+    int len = 0, *row = g->row[s->problem];
     double aler = 0;
-    int len = 0;
 
     for (int k = 0; k < s->tree.nodes; k++) {
         const spot_tree_node *t = &s->tree.node[k];
         double failures = s->tree.sum[2 * k + 1], importance = failures / t->rows * failures / s->failures;
         if (t->feature >= 0) continue;
         aler += importance;
-        if (failures > 0 || cfg->compat) ranks[len++] = (spot_rank){ .which = k, .score = importance };
+        if (failures > 0 || g->cfg->compat) ranks[len++] = (spot_rank){ .which = k, .score = importance };
     }
     spot_log_of(c, SPOT_LOG_DEBUG, ec, "a tree of %d leaves, ALER %.4f, BER %.4f", s->tree.leaves, aler,
                 (double)s->failures / view->n);
     spot_ranks_sort(ranks, len);
-    *out = (spot_hypotheses){ .components = len, .len = len < cfg->top ? len : cfg->top };
+    *out = (spot_hypotheses){ .components = len, .len = len < g->cfg->top ? len : g->cfg->top };
     for (int k = 0; k < out->len; k++) {
         spot_hypothesis *h = &out->h[k];
         *h = (spot_hypothesis){ .score = ranks[k].score, .row = row };
@@ -243,67 +222,64 @@ static spot_status collect_leaves(spot_ctx *c, spot_hypotheses *out, spot_fit *f
         h->mean_error /= h->len;
         row += h->len;
     }
-    return fit ? keep_tree(c, fit, &s->tree, ranks, out->len) : SPOT_OK;
+    return g->fits ? keep_tree(c, &g->fits[s->problem], &s->tree, ranks, out->len) : SPOT_OK;
 }
 
-/* Lists the problems with failures in s; the others get an empty answer. */
-static spot_status list_studies(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, study *s, int *count,
-                                const spot_view *views, const spot_points *points, const spot_seed *seeds,
-                                const spot_bdm_config *cfg)
+/* Lists the problems with failures in s; the others keep an empty answer. */
+static void list_studies(spot_ctx *c, study *s, int *count, const spot_bdm_group *g)
 {
     *count = 0;
-    for (int p = 0; p < problems; p++) {
-        study one = { .problem = p };
-        out[p] = (spot_hypotheses){ 0 };
-        SPOT_TRY(take_study(c, a, &one, points[p].n, points[p].d, cfg));
-        for (int i = 0; i < views[p].n; i++) one.failures += one.fails[i] = failed(&views[p], i, cfg->compat) != 0;
+    for (int p = 0; p < g->problems; p++) {
+        const spot_view *v = &g->views[p];
+        study one = s[p];
+        for (int i = 0; i < v->n; i++) one.failures += one.fails[i] = failed(v, i, g->cfg->compat) != 0;
         if (!one.failures)
-            spot_log_of(c, SPOT_LOG_WARN, seeds[p].ec, "none of the %d images fails, so there is no blindspot to look for",
-                        views[p].n);
-        if (one.failures == views[p].n)
-            spot_log_of(c, SPOT_LOG_WARN, seeds[p].ec, "all %d images fail, and all of them are the one hypothesis",
-                        views[p].n);
+            spot_log_of(c, SPOT_LOG_WARN, g->seeds[p].ec, "none of the %d images fails, so there is no blindspot to look for",
+                        v->n);
+        if (one.failures == v->n)
+            spot_log_of(c, SPOT_LOG_WARN, g->seeds[p].ec, "all %d images fail, and all of them are the one hypothesis", v->n);
         if (one.failures) s[(*count)++] = one;
     }
-    return SPOT_OK;
 }
 
-static spot_status find_leaves(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits,
-                               const spot_view *views, const spot_points *points, const spot_seed *seeds,
-                               const spot_bdm_config *cfg)
+/* While counting: information and trees of all problems. weigh: information is needed. */
+static spot_status count_group(spot_ctx *c, spot_arena *host, spot_arena *work, study *s, bool weigh, const spot_bdm_group *g)
 {
-    spot_tree *tree;
-    study *s;
-    spot_rank *ranks;
-    int **row, count, most = 0, weigh = 0;
+    const int d = features_seen(SPOT_MOST(g->problems, g->points, d), g->cfg);
+    const size_t mark = work->used;
+    int n[SPOT_BDM_GROUP];
 
-    SPOT_TRY(SPOT_TAKE(c, a, row, problems));
-    for (int p = 0; p < problems; p++) {
-        SPOT_TRY(SPOT_TAKE(c, a, row[p], points[p].n));
-        if (points[p].n > most) most = points[p].n;
-        if (points[p].d > most) most = points[p].d;
+    for (int p = 0; p < g->problems; p++) n[p] = g->points[p].n;
+    for (int p = 0; p < g->problems && weigh && c->device; p++)
+        SPOT_TRY(take_device(c, work, &(spot_information_problem){ .n = n[p], .d = g->points[p].d }, &g->points[p]));
+    if (weigh) SPOT_TRY(take_scratch(c, work, g));
+    if (c->device) work->used = mark;
+    for (int p = 0; p < g->problems && c->device; p++) SPOT_TRY(take_columns(c, host, work, &s[p]));
+    return spot_bdm_call(c, host, g, spot_tree_needs(c, g->problems, n, d, g->cfg->barlow.depth));
+}
+
+static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_bdm_group *g)
+{
+    int count, most = SPOT_MOST(g->problems, g->points, n), wide = SPOT_MOST(g->problems, g->points, d);
+    bool weigh = needs_worth(wide, g->cfg) && g->cfg->barlow.choose == SPOT_CHOOSE_INFORMATION;
+    study s[SPOT_BDM_GROUP];
+    spot_rank *ranks;
+
+    SPOT_TRY(SPOT_TAKE(c, host, ranks, most > wide ? most : wide));
+    for (int p = 0; p < g->problems; p++) {
+        s[p] = (study){ .problem = p };
+        SPOT_TRY(take_study(c, host, &s[p], g->points[p].n, g->points[p].d, g->cfg));
     }
-    size_t mark = a->used;
-    SPOT_TRY(SPOT_TAKE(c, a, s, problems));
-    SPOT_TRY(SPOT_TAKE(c, a, tree, problems));
-    SPOT_TRY(SPOT_TAKE(c, a, ranks, most));
-    SPOT_TRY(list_studies(c, a, problems, out, s, &count, views, points, seeds, cfg));
-    for (int k = 0; k < count; k++) weigh |= needs_worth(points[s[k].problem].d, cfg);
-    if (weigh && cfg->barlow.choose == SPOT_CHOOSE_INFORMATION) SPOT_TRY(find_information(c, a, count, s, points, seeds));
+    if (work->counting) return count_group(c, host, work, s, weigh, g);
+    list_studies(c, s, &count, g);
+    if (weigh && count) SPOT_TRY(find_information(c, work, count, s, g));
     for (int k = 0; k < count; k++) {
-        spot_fit *fit = fits ? &fits[s[k].problem] : NULL;
-        choose_features(&s[k], ranks, &points[s[k].problem], cfg);
-        if (fit) SPOT_TRY(spot_fit_put(c, fit, "feature", SPOT_I32, s[k].chosen, s[k].x.cols, 0, NULL));
+        choose_features(&s[k], ranks, &g->points[s[k].problem], g->cfg);
+        if (g->fits)
+            SPOT_TRY(spot_fit_put(c, &g->fits[s[k].problem], "feature", SPOT_I32, s[k].chosen, s[k].x.cols, 0, NULL));
     }
-    SPOT_TRY(fit_trees(c, a, count, tree, s, points, cfg));
-    for (int k = 0; k < count; k++) {
-        int p = s[k].problem;
-        const spot_mat *x = &s[k].x;
-        s[k].tree = tree[k];
-        for (int i = 0; i < x->rows; i++) s[k].leaf[i] = spot_tree_leaf(&tree[k], x->v + (size_t)i * x->cols);
-        SPOT_TRY(collect_leaves(c, &out[p], fits ? &fits[p] : NULL, row[p], &s[k], ranks, &views[p], seeds[p].ec, cfg));
-    }
-    a->used = mark;
+    SPOT_TRY(fit_trees(c, host, work, count, s, g));
+    for (int k = 0; k < count; k++) SPOT_TRY(collect_leaves(c, &s[k], ranks, g));
     return SPOT_OK;
 }
 
@@ -352,34 +328,6 @@ static spot_status assign_rows(spot_ctx *c, spot_arena *a, uint8_t *member, int 
     return SPOT_OK;
 }
 
-static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg)
-{
-    spot_bytes tree = spot_tree_needs(c, problems, n, features_seen(d, cfg), cfg->barlow.depth);
-    spot_arena a = spot_arena_counting(), there = a, columns = a;
-    spot_information_problem ask = { .d = d };
-    spot_ctx quiet = { .device = c->device };
-    size_t information;
-    int most = d, *row;
-    unsigned char *each;
-    spot_rank *ranks;
-    study s;
-
-    for (int p = 0; p < problems; p++) {
-        SPOT_TAKE(&quiet, &a, row, n[p]);
-        take_study(&quiet, &a, &s, n[p], d, cfg);
-        ask.n = n[p];
-        take_device(&quiet, &there, &ask, &(spot_points){ .n = n[p], .d = d });
-        if (c->device) take_columns(&quiet, &a, &columns, &s);
-        if (n[p] > most) most = n[p];
-    }
-    SPOT_TAKE(&quiet, &a, ranks, most);
-    SPOT_TAKE(&quiet, &a, each, 8 * 64 + (size_t)problems * (sizeof(study) + sizeof(spot_tree) + sizeof(spot_mat) + sizeof ask +
-                                                               3 * sizeof(void *)));
-    information = spot_information_scratch(problems, most, d, c->device ? 0 : c->threads);
-    if (c->device) return (spot_bytes){ a.peak + tree.host, max(there.peak + information, columns.peak + tree.device) };
-    return (spot_bytes){ a.peak + max(information, tree.host), 0 };
-}
-
 static const spot_setting settings[] = {
 #define S SPOT_BDM_ROW
     SPOT_BDM_COMPAT,
@@ -397,4 +345,4 @@ static void defaults(spot_bdm_config *cfg)
 }
 
 const spot_method spot_method_barlow = { .settings = settings, .defaults = defaults,
-                                         .find = find_leaves, .needs = needs, .assign = assign_rows };
+                                         .solve = solve_group, .assign = assign_rows };

@@ -129,14 +129,12 @@ spot_status spot_bdm_fit(spot_ctx *c, spot_arena *a, int problems, spot_hypothes
 {
     const spot_bdm_group all = { .problems = problems, .out = out, .fits = fits, .views = views, .points = points,
                                  .seeds = seeds, .cfg = cfg };
-    const spot_method *m;
     spot_status s;
 
     for (int p = 0; fits && p < problems; p++) fits[p].count = 0;
     SPOT_TRY(check_method(c, cfg));
     for (int p = 0; p < problems; p++) SPOT_TRY(check_problem(c, seeds[p].ec, &views[p], &points[p], cfg));
-    m = methods[cfg->method];
-    s = m->solve ? spot_bdm_groups_find(c, a, &all, m) : m->find(c, a, problems, out, fits, views, points, seeds, cfg);
+    s = spot_bdm_groups_find(c, a, &all, methods[cfg->method]);
     for (int p = 0; s == SPOT_OK && p < problems; p++) out[p].n = views[p].n;
     for (int p = 0; fits && s == SPOT_OK && p < problems; p++)
         s = spot_fit_reducer(c, &fits[p], &views[p], &points[p], &cfg->embed);
@@ -199,9 +197,7 @@ spot_status spot_bdm_assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hyp
 
 spot_bytes spot_bdm_needs(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg)
 {
-    const spot_method *m = methods[cfg->method];
-
-    return m->solve ? spot_bdm_groups_needs(c, problems, n, d, cfg, m) : m->needs(c, problems, n, d, cfg);
+    return spot_bdm_groups_needs(c, problems, n, d, cfg, methods[cfg->method]);
 }
 
 size_t spot_bdm_bytes(int problems, const int *n, int d, const spot_bdm_config *cfg, int threads)

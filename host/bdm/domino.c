@@ -18,6 +18,7 @@
 #include "bdm/methods.h"
 #include "bdm/rank.h"
 #include "core/device.h"
+#include "core/problems.h"
 #include "embed/reduce.h"
 #include "fit/domino_mixture.h"
 #include "fit/kmeans.h"
@@ -37,8 +38,6 @@ typedef struct {
     double  *of_y, *of_p;
     spot_rank *ranks;          /* (k): the slices, highest score first */
     spot_twin order, place;    /* (k): their numbers in this order; (n): index of a row's slice in it */
-    int     *row;              /* (n): the rows of all hypotheses */
-    float   *weight;           /* (top, n): their weights */
     double  *share;            /* (n): one slice's responsibilities */
 } problem;
 
@@ -120,37 +119,20 @@ static spot_status fill_problem(spot_ctx *c, problem *q, const spot_view *v, con
     return SPOT_OK;
 }
 
-/* The problems, and their jobs as arrays for each op. */
-typedef struct {
-    problem *q;
-    spot_domino_job *job;
-    spot_domino_cells *start;
-    spot_kmeans_job *means;
-    spot_rows_best_problem *best;
-} batch;
-
-static spot_status take_batch(spot_ctx *c, spot_arena *host, batch *b, int problems)
+/* The start, then the mixtures of all problems. */
+static spot_status run_jobs(spot_ctx *c, spot_arena *work, int problems, problem *q, const spot_bdm_config *cfg)
 {
-    SPOT_TRY(SPOT_TAKE(c, host, b->q, problems));
-    SPOT_TRY(SPOT_TAKE(c, host, b->job, problems));
-    SPOT_TRY(SPOT_TAKE(c, host, b->start, problems));
-    SPOT_TRY(SPOT_TAKE(c, host, b->means, problems));
-    return SPOT_TAKE(c, host, b->best, problems);
-}
+    spot_domino_cells start[SPOT_BDM_GROUP];
+    spot_kmeans_job means[SPOT_BDM_GROUP];
+    spot_domino_job job[SPOT_BDM_GROUP];
 
-static spot_status run_jobs(spot_ctx *c, spot_arena *work, batch *b, int problems, const spot_bdm_config *cfg)
-{
+    for (int i = 0; i < problems; i++) job[i] = q[i].job, start[i] = q[i].start, means[i] = q[i].means;
+    if (cfg->domino.start == SPOT_START_KMEANS) SPOT_TRY(spot_kmeans_fit(c, work, problems, means));
+    else                                        SPOT_TRY(spot_domino_confusion(c, problems, start));
+    SPOT_TRY(spot_domino_em(c, work, problems, job, &cfg->mixture));
     for (int i = 0; i < problems; i++) {
-        b->job[i] = b->q[i].job;
-        b->start[i] = b->q[i].start;
-        b->means[i] = b->q[i].means;
-    }
-    if (cfg->domino.start == SPOT_START_KMEANS) SPOT_TRY(spot_kmeans_fit(c, work, problems, b->means));
-    else                                        SPOT_TRY(spot_domino_confusion(c, problems, b->start));
-    SPOT_TRY(spot_domino_em(c, work, problems, b->job, &cfg->mixture));
-    for (int i = 0; i < problems; i++) {
-        b->q[i].job = b->job[i];
-        SPOT_TRY(spot_twin_pull(c, &b->q[i].shares));
+        q[i].job = job[i];
+        SPOT_TRY(spot_twin_pull(c, &q[i].shares));
     }
     return SPOT_OK;
 }
@@ -180,17 +162,18 @@ static int slices_chosen(const problem *q, const spot_bdm_config *cfg)
 }
 
 /* Sets every row's place: the slice with the greatest responsibility for it, the first of equals, of all or of the best. */
-static spot_status place_rows(spot_ctx *c, batch *b, int problems, bool ranked, const spot_bdm_config *cfg)
+static spot_status place_rows(spot_ctx *c, int problems, const problem *q, bool ranked, const spot_bdm_config *cfg)
 {
+    spot_rows_best_problem best[SPOT_BDM_GROUP] = { { 0 } };
+
     for (int i = 0; i < problems; i++) {
-        const problem *q = &b->q[i];
-        b->best[i] = (spot_rows_best_problem){ .n = q->job.n, .len = ranked ? slices_chosen(q, cfg) : q->job.k,
-                                               .value = q->job.r, .choice = ranked ? q->order.there : NULL,
-                                               .best = q->place.there };
-        if (ranked) SPOT_TRY(spot_twin_push(c, &q->order));
+        best[i] = (spot_rows_best_problem){ .n = q[i].job.n, .len = ranked ? slices_chosen(&q[i], cfg) : q[i].job.k,
+                                            .value = q[i].job.r, .choice = ranked ? q[i].order.there : NULL,
+                                            .best = q[i].place.there };
+        if (ranked) SPOT_TRY(spot_twin_push(c, &q[i].order));
     }
-    SPOT_TRY(spot_rows_best(c, problems, b->best));
-    for (int i = 0; i < problems; i++) SPOT_TRY(spot_twin_pull(c, &b->q[i].place));
+    SPOT_TRY(spot_rows_best(c, problems, best));
+    for (int i = 0; i < problems; i++) SPOT_TRY(spot_twin_pull(c, &q[i].place));
     return SPOT_OK;
 }
 
@@ -230,14 +213,13 @@ static spot_status weigh_rows(spot_ctx *c, float *weight, const problem *q, int 
     return SPOT_OK;
 }
 
-static spot_status collect_slices(spot_ctx *c, spot_hypotheses *out, spot_fit *fit, const problem *q, const spot_view *v,
-                                  const spot_bdm_config *cfg)
+static spot_status collect_slices(spot_ctx *c, const problem *q, const spot_bdm_group *g, int p)
 {
     const spot_rank *ranks = q->ranks;
     const int *place = q->place.here;
-    int *row = q->row, kept = slices_returned(q, cfg), from = slices_chosen(q, cfg), hypothesis[SPOT_DOMINO_MOST];
+    int *row = g->row[p], kept = slices_returned(q, g->cfg), from = slices_chosen(q, g->cfg), hypothesis[SPOT_DOMINO_MOST];
+    spot_hypotheses *out = &g->out[p];
 
-    *out = (spot_hypotheses){ 0 };
     for (int s = 0; s < q->job.k; s++) out->components += ranks[s].size > 0;
     for (int s = 0; s < from; s++) hypothesis[s] = -1;
     for (int s = 0; s < kept; s++) {
@@ -245,17 +227,17 @@ static spot_status collect_slices(spot_ctx *c, spot_hypotheses *out, spot_fit *f
         for (int i = 0; i < q->job.n; i++) {
             if (place[i] != s) continue;
             h.row[h.len++] = i;
-            h.mean_error += spot_view_error(v, i);
+            h.mean_error += spot_view_error(&g->views[p], i);
         }
         if (!h.len) continue;
         h.mean_error /= h.len;
         row += h.len;
-        h.weight = q->weight + (size_t)out->len * q->job.n;
+        h.weight = g->weight[p] + (size_t)out->len * q->job.n;
         SPOT_TRY(weigh_rows(c, h.weight, q, ranks[s].which));
         hypothesis[s] = out->len;
         out->h[out->len++] = h;
     }
-    return fit ? keep_fit(c, fit, q, ranks, from, hypothesis) : SPOT_OK;
+    return g->fits ? keep_fit(c, &g->fits[p], q, ranks, from, hypothesis) : SPOT_OK;
 }
 
 static spot_status report_problem(spot_ctx *c, uint32_t ec, const problem *q, const spot_bdm_config *cfg)
@@ -273,79 +255,48 @@ static spot_status report_problem(spot_ctx *c, uint32_t ec, const problem *q, co
     return SPOT_OK;
 }
 
-/* Solves all problems in scratch memory; only `row` and `weight` outlive it. out NULL: only allocates. */
-static spot_status solve_all(spot_ctx *c, spot_arena *host, spot_arena *work, int problems, spot_hypotheses *out,
-                             spot_fit *fits, int **row, float **weight, const spot_view *views, const spot_points *points,
-                             const spot_seed *seeds, const spot_bdm_config *cfg)
+/* Bytes of `work` that the ops need as scratch. */
+static size_t scratch_bytes(const spot_ctx *c, const spot_bdm_group *g)
 {
-    batch b;
+    int n = SPOT_MOST(g->problems, g->points, n), d = SPOT_MOST(g->problems, g->points, d), k = slices_used(n, g->cfg);
+    int threads = c->device ? 0 : c->threads, full = g->cfg->domino.covariance == SPOT_COVARIANCE_FULL;
+    size_t means = g->cfg->domino.start == SPOT_START_KMEANS ? spot_kmeans_scratch(g->problems, n, d, k, threads) : 0;
+    size_t em = spot_domino_scratch(g->problems, n, d, k, CLASSES, full, threads);
 
-    SPOT_TRY(take_batch(c, host, &b, problems));
-    for (int i = 0; i < problems; i++) {
-        problem counted = { 0 };
-        SPOT_TRY(take_problem(c, host, work, out ? &b.q[i] : &counted, &points[i], cfg));
-        if (out) SPOT_TRY(fill_problem(c, &b.q[i], &views[i], &seeds[i], cfg));
-    }
-    if (!out) return SPOT_OK;
-    SPOT_TRY(run_jobs(c, work, &b, problems, cfg));
-    for (int i = 0; i < problems; i++) SPOT_TRY(report_problem(c, seeds[i].ec, &b.q[i], cfg));
-    SPOT_TRY(place_rows(c, &b, problems, false, cfg));
-    for (int i = 0; i < problems; i++) rank_slices(&b.q[i]);
-    SPOT_TRY(place_rows(c, &b, problems, true, cfg));
-    for (int i = 0; i < problems; i++) {
-        b.q[i].row = row[i];
-        b.q[i].weight = weight[i];
-        SPOT_TRY(collect_slices(c, &out[i], fits ? &fits[i] : NULL, &b.q[i], &views[i], cfg));
-    }
+    return means > em ? means : em;
+}
+
+static spot_status check_group(spot_ctx *c, const spot_bdm_group *g)
+{
+    if (g->cfg->domino.start != SPOT_START_CONFUSION) return SPOT_OK;
+    if (g->cfg->domino.components < CLASSES * CLASSES)
+        return spot_fail(c, SPOT_INVALID, "domino starts from the %d cells of the confusion matrix, and components is %d; "
+                         "raise it, or set start: kmeans", CLASSES * CLASSES, g->cfg->domino.components);
+    for (int p = 0; p < g->problems; p++)
+        if (g->points[p].n < CLASSES * CLASSES)
+            return spot_fail_of(c, SPOT_INPUT, g->seeds[p].ec, "%d rows for domino, which needs at least %d", g->points[p].n,
+                                CLASSES * CLASSES);
     return SPOT_OK;
 }
 
-/* Bytes of `work` that the ops need as scratch, for problems of at most these sizes. */
-static size_t scratch_bytes(const spot_ctx *c, int problems, int n, int d, const spot_bdm_config *cfg)
+static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_bdm_group *g)
 {
-    int k = slices_used(n, cfg), threads = c->device ? 0 : c->threads;
-    size_t means = cfg->domino.start == SPOT_START_KMEANS ? spot_kmeans_scratch(problems, n, d, k, threads) : 0;
-    size_t em = spot_domino_scratch(problems, n, d, k, CLASSES, cfg->domino.covariance == SPOT_COVARIANCE_FULL, threads);
+    problem q[SPOT_BDM_GROUP];
 
-    return (means > em ? means : em) + 64;
-}
-
-static spot_status find_slices(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits,
-                               const spot_view *views, const spot_points *points, const spot_seed *seeds,
-                               const spot_bdm_config *cfg)
-{
-    spot_arena there = spot_arena_counting(), sizes = there;
-    bool cells = cfg->domino.start == SPOT_START_CONFUSION;
-    int **row, n = 0, d = 0;
-    float **weight;
-    spot_status s;
-    size_t mark;
-
-    if (cells && cfg->domino.components < CLASSES * CLASSES)
-        return spot_fail(c, SPOT_INVALID, "domino starts from the %d cells of the confusion matrix, and components is %d; "
-                         "raise it, or set start: kmeans", CLASSES * CLASSES, cfg->domino.components);
-    for (int i = 0; i < problems; i++)
-        if (cells && views[i].n < CLASSES * CLASSES)
-            return spot_fail_of(c, SPOT_INPUT, seeds[i].ec, "%d rows for domino, which needs at least %d", views[i].n,
-                                CLASSES * CLASSES);
-    SPOT_TRY(SPOT_TAKE(c, a, row, problems));
-    SPOT_TRY(SPOT_TAKE(c, a, weight, problems));
-    for (int i = 0; i < problems; i++) {
-        SPOT_TRY(SPOT_TAKE(c, a, row[i], views[i].n));
-        SPOT_TRY(SPOT_TAKE(c, a, weight[i], (size_t)cfg->top * views[i].n));
-        n = views[i].n > n ? views[i].n : n;
-        d = points[i].d > d ? points[i].d : d;
+    if (!work->counting) SPOT_TRY(check_group(c, g));
+    for (int p = 0; p < g->problems; p++) {
+        SPOT_TRY(take_problem(c, host, work, &q[p], &g->points[p], g->cfg));
+        if (!work->counting) SPOT_TRY(fill_problem(c, &q[p], &g->views[p], &g->seeds[p], g->cfg));
     }
-    mark = a->used;
-    if (!c->device) s = solve_all(c, a, a, problems, out, fits, row, weight, views, points, seeds, cfg);
-    else {
-        SPOT_TRY(solve_all(c, &sizes, &there, problems, NULL, NULL, NULL, NULL, views, points, seeds, cfg));
-        SPOT_TRY(spot_arena_open_device(c, &there, there.peak + scratch_bytes(c, problems, n, d, cfg)));
-        s = solve_all(c, a, &there, problems, out, fits, row, weight, views, points, seeds, cfg);
-        spot_arena_close(&there);
-    }
-    a->used = mark;
-    return s;
+    SPOT_TRY(spot_bdm_scratch(c, work, scratch_bytes(c, g)));
+    if (work->counting) return SPOT_OK;
+    SPOT_TRY(run_jobs(c, work, g->problems, q, g->cfg));
+    for (int p = 0; p < g->problems; p++) SPOT_TRY(report_problem(c, g->seeds[p].ec, &q[p], g->cfg));
+    SPOT_TRY(place_rows(c, g->problems, q, false, g->cfg));
+    for (int p = 0; p < g->problems; p++) rank_slices(&q[p]);
+    SPOT_TRY(place_rows(c, g->problems, q, true, g->cfg));
+    for (int p = 0; p < g->problems; p++) SPOT_TRY(collect_slices(c, &q[p], g, p));
+    return SPOT_OK;
 }
 
 /* Fills a job for CHUNK rows with the fit's mixture, which it only reads. */
@@ -377,7 +328,7 @@ static spot_status assign_rows(spot_ctx *c, spot_arena *a, uint8_t *member, int 
     const spot_fit_tensor *t;
     const int *slice, *hypothesis;
     spot_rows_best_problem best;
-    problem q = { .row = NULL };
+    problem q = { .p = NULL };
     int *place;
 
     SPOT_TRY(spot_fit_wants_confidence(c, rows, "domino"));
@@ -410,31 +361,6 @@ static spot_status assign_rows(spot_ctx *c, spot_arena *a, uint8_t *member, int 
     return SPOT_OK;
 }
 
-static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg)
-{
-    spot_ctx quiet = { .device = c->device };
-    spot_arena host = spot_arena_counting(), there = host, *work = c->device ? &there : &host;
-    int **row, *rows, most = 0;
-    float **weight, *weights;
-    batch b;
-
-    SPOT_TAKE(&quiet, &host, row, problems);
-    SPOT_TAKE(&quiet, &host, weight, problems);
-    for (int i = 0; i < problems; i++) {
-        SPOT_TAKE(&quiet, &host, rows, n[i]);
-        SPOT_TAKE(&quiet, &host, weights, (size_t)cfg->top * n[i]);
-    }
-    take_batch(&quiet, &host, &b, problems);
-    for (int i = 0; i < problems; i++) {
-        problem counted = { 0 };
-        spot_points points = { .n = n[i], .d = d };
-        take_problem(&quiet, &host, work, &counted, &points, cfg);
-        most = n[i] > most ? n[i] : most;
-    }
-    if (!c->device) return (spot_bytes){ host.peak + scratch_bytes(c, problems, most, d, cfg), 0 };
-    return (spot_bytes){ host.peak + 64, there.peak + scratch_bytes(c, problems, most, d, cfg) };
-}
-
 static const spot_setting settings[] = {
 #define S SPOT_BDM_ROW
     SPOT_BDM_MIXTURE,
@@ -460,4 +386,4 @@ static void defaults(spot_bdm_config *cfg)
 }
 
 const spot_method spot_method_domino = { .weighs = true, .settings = settings, .defaults = defaults,
-                                         .find = find_slices, .needs = needs, .assign = assign_rows };
+                                         .solve = solve_group, .assign = assign_rows };

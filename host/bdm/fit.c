@@ -116,7 +116,7 @@ static bool is_pca(const spot_embed_config *cfg)
     return cfg->method == SPOT_REDUCE_PCA && !(cfg->hardness && cfg->dim == 1);
 }
 
-bool spot_fit_has_points(const spot_embed_config *cfg)
+static bool has_points(const spot_embed_config *cfg)
 {
     return cfg->method != SPOT_REDUCE_NONE && cfg->method != SPOT_REDUCE_PCA && !(cfg->hardness && cfg->dim == 1);
 }
@@ -134,13 +134,13 @@ spot_status spot_fit_put_hypotheses(spot_ctx *c, spot_fit *f, const spot_hypothe
 
 spot_status spot_fit_put_points(spot_ctx *c, spot_fit *f, const spot_points *points, const spot_embed_config *cfg)
 {
-    return spot_fit_has_points(cfg) ? SPOT_OK : spot_fit_put(c, f, "point", SPOT_F32, points->at, points->n, points->d, NULL);
+    return has_points(cfg) ? SPOT_OK : spot_fit_put(c, f, "point", SPOT_F32, points->at, points->n, points->d, NULL);
 }
 
 spot_status spot_fit_take_points(spot_ctx *c, const spot_fit *f, int d, const spot_embed_config *cfg,
                                  const spot_fit_tensor **t)
 {
-    return spot_fit_take(c, f, spot_fit_has_points(cfg) ? "reduce.point" : "point", SPOT_F32, -1, d, t);
+    return spot_fit_take(c, f, has_points(cfg) ? "reduce.point" : "point", SPOT_F32, -1, d, t);
 }
 
 static bool is_prepared(const spot_embed_config *cfg) { return cfg->normalise || cfg->hardness; }
@@ -170,7 +170,7 @@ spot_status spot_fit_reducer(spot_ctx *c, spot_fit *f, const spot_view *view, co
     SPOT_TRY(spot_fit_put(c, f, "features", SPOT_I32, &view->d, 1, 0, NULL));
     if (cfg->hardness) SPOT_TRY(spot_fit_put(c, f, "reduce.head", SPOT_F32, view->head, view->d, 0, NULL));
     if (is_pca(cfg)) return keep_axes(c, f, view, points, cfg);
-    if (!spot_fit_has_points(cfg)) return SPOT_OK;
+    if (!has_points(cfg)) return SPOT_OK;
     SPOT_TRY(spot_fit_borrow(c, f, "reduce.feature", SPOT_F32, view->feature, view->n, view->d));
     return spot_fit_borrow(c, f, "reduce.point", SPOT_F32, points->at, points->n, points->d);
 }
@@ -329,7 +329,7 @@ spot_status spot_fit_place(spot_ctx *c, spot_arena *a, spot_points *points, cons
     if (is_pca(cfg)) points->d = axes_of(rows, f) + (cfg->hardness != 0);
     SPOT_TRY(SPOT_TAKE(c, a, points->at, value_count(rows->n, points->d)));
     if (is_pca(cfg)) SPOT_TRY(project_on_axes(c, a, points, &left, f));
-    if (spot_fit_has_points(cfg)) SPOT_TRY(place_on_map(c, a, points, &left, f, cfg));
+    if (has_points(cfg)) SPOT_TRY(place_on_map(c, a, points, &left, f, cfg));
     for (int i = 0; along && i < rows->n; i++) points->at[(size_t)i * points->d] = along[i];
     return SPOT_OK;
 }

@@ -36,9 +36,6 @@ spot_status spot_fit_reducer(spot_ctx *c, spot_fit *f, const spot_view *view, co
 spot_status spot_fit_place(spot_ctx *c, spot_arena *a, spot_points *points, const spot_view *rows, const spot_fit *f,
                            const spot_embed_config *cfg);
 
-/* Whether spot_fit_reducer keeps the points, as reduce.point (n, d). */
-bool spot_fit_has_points(const spot_embed_config *cfg);
-
 /* For methods whose new rows look for fitted ones. hypotheses: each fitted row's, -1 for none, as "hypothesis" (n). points: the
  * fitted rows' points, which the reducer of a map keeps already. */
 spot_status spot_fit_put_hypotheses(spot_ctx *c, spot_fit *f, const spot_hypotheses *found, int n);

@@ -18,6 +18,7 @@
 #include "bdm/rank.h"
 #include "bdm/pieces.h"
 #include "core/device.h"
+#include "core/problems.h"
 #include "fit/silhouette.h"
 #include "map/rows.h"
 
@@ -46,14 +47,14 @@ static spot_status take_part(spot_ctx *c, spot_arena *a, part *t)
 }
 
 /* Splits every problem by class, positives first, without empty classes. *parts: their number. */
-static spot_status split_by_class(spot_ctx *c, spot_arena *a, part *t, int *parts, int problems, const spot_view *views,
-                                  const spot_points *points)
+static spot_status split_by_class(spot_ctx *c, spot_arena *a, part *t, int *parts, const spot_bdm_group *g)
 {
     *parts = 0;
-    for (int p = 0; p < problems; p++)
+    for (int p = 0; p < g->problems; p++)
         for (int positive = 1; positive >= 0; positive--) {
-            const spot_view *v = &views[p];
-            int d = points[p].d, n = 0, at = 0;
+            const spot_view *v = &g->views[p];
+            const float *x = g->points[p].at;
+            int d = g->points[p].d, n = 0, at = 0;
             for (int i = 0; i < v->n; i++) n += is_positive(v, i) == positive;
             if (!n) continue;
             *t = (part){ .problem = p, .n = n, .d = d };
@@ -62,7 +63,7 @@ static spot_status split_by_class(spot_ctx *c, spot_arena *a, part *t, int *part
                 if (is_positive(v, i) != positive) continue;
                 t->row[at] = i;
                 t->loss[at] = -log(fmax(1 - spot_view_error(v, i), LEAST_PROBABILITY));
-                memcpy(t->x + (size_t)at++ * d, points[p].at + (size_t)i * d, (size_t)d * sizeof *t->x);
+                memcpy(t->x + (size_t)at++ * d, x + (size_t)i * d, (size_t)d * sizeof *t->x);
             }
             t++;
             (*parts)++;
@@ -86,18 +87,11 @@ static spot_status pick_rows(spot_ctx *c, spot_arena *work, const float **to, co
     return spot_rows_pick(c, 1, &pick);
 }
 
-/* Opens `work` for the parts, and for their rows cluster by cluster, if all points are on the device; else it stays closed. */
+/* The parts' points on the device, if all of the group's are there. */
 static spot_status find_parts_there(spot_ctx *c, spot_arena *work, part *t, int parts, const spot_points *points)
 {
-    spot_arena need = spot_arena_counting();
-
-    for (int q = 0; q < 2 * parts; q++) {
-        const part *one = &t[q / 2];
-        const float *none;
-        if (!c->device || !points[one->problem].device_at) return SPOT_OK;
-        SPOT_TRY(pick_rows(c, &need, &none, NULL, NULL, one->n, one->d));
-    }
-    SPOT_TRY(spot_arena_open_device(c, work, need.peak));
+    for (int q = 0; q < parts; q++)
+        if (!c->device || !points[t[q].problem].device_at) return SPOT_OK;
     for (int q = 0; q < parts; q++) {
         const spot_points *all = &points[t[q].problem];
         if (t[q].n == all->n) t[q].there = all->device_at;
@@ -145,15 +139,14 @@ static spot_status take_sets(spot_ctx *c, spot_arena *a, sets *s, int count)
     return SPOT_TAKE(c, a, s->there, count);
 }
 
-static spot_status find_clusters(spot_ctx *c, spot_arena *a, part *t, int parts, const spot_seed *seeds,
-                                 const spot_bdm_config *cfg)
+static spot_status find_clusters(spot_ctx *c, spot_arena *a, part *t, int parts, const spot_bdm_group *g)
 {
-    spot_search_config search = search_of(cfg);
+    spot_search_config search = search_of(g->cfg);
     sets s;
 
     SPOT_TRY(take_sets(c, a, &s, parts));
     for (int q = 0; q < parts; q++) {
-        s.seed[q] = seeds[t[q].problem];
+        s.seed[q] = g->seeds[t[q].problem];
         s.x[q] = (spot_mat){ t[q].x, t[q].n, t[q].d };
         s.there[q] = t[q].there;
     }
@@ -217,10 +210,9 @@ static spot_status keep_pieces(spot_ctx *c, spot_arena *a, part *t, int parts, c
     return SPOT_OK;
 }
 
-static spot_status overcluster(spot_ctx *c, spot_arena *a, spot_arena *work, part *t, int parts, const spot_seed *seeds,
-                               const spot_bdm_config *cfg)
+static spot_status overcluster(spot_ctx *c, spot_arena *a, spot_arena *work, part *t, int parts, const spot_bdm_group *g)
 {
-    spot_search_config search = pieces_of(cfg);
+    spot_search_config search = pieces_of(g->cfg);
     int all = 0, at = 0;
     cluster_order *u;
     sets s;
@@ -233,7 +225,7 @@ static spot_status overcluster(spot_ctx *c, spot_arena *a, spot_arena *work, par
         sort_by_cluster(&u[q], &t[q], s.x + at);
         if (t->there) SPOT_TRY(pick_rows(c, work, &u[q].there, t[q].there, u[q].from, t[q].n, t[q].d));
         for (int k = 0; k < t[q].clusters; k++) {
-            s.seed[at + k] = seeds[t[q].problem];
+            s.seed[at + k] = g->seeds[t[q].problem];
             if (t->there) s.there[at + k] = u[q].there + (s.x[at + k].v - u[q].x);
         }
     }
@@ -244,7 +236,7 @@ static spot_status overcluster(spot_ctx *c, spot_arena *a, spot_arena *work, par
             for (int i = 0; i < s.x[at + k].rows; i++)
                 u[q].piece[*from++] = (uint16_t)(k * search.most + s.found[at + k].label[i]);
     }
-    return keep_pieces(c, a, t, parts, u, cfg);
+    return keep_pieces(c, a, t, parts, u, g->cfg);
 }
 
 /* Ranks the clusters that have rows in a problem's parts, highest mean loss first; returns their number. */
@@ -273,76 +265,91 @@ static int rank_clusters(spot_rank *ranks, const part *t, int parts, const spot_
     return len;
 }
 
-static spot_status collect_hypotheses(spot_ctx *c, spot_arena *a, spot_hypotheses *out, const part *t, int parts,
-                                      const spot_view *view, int top)
+/* Keeps each row's hypothesis, its class and its point. */
+static spot_status keep_fit(spot_ctx *c, const spot_bdm_group *g, int p)
+{
+    const spot_view *view = &g->views[p];
+    spot_fit *f = &g->fits[p];
+    uint8_t *positive;
+
+    SPOT_TRY(spot_fit_put_hypotheses(c, f, &g->out[p], view->n));
+    SPOT_TRY(spot_fit_put(c, f, "positive", SPOT_U8, NULL, view->n, 0, (void **)&positive));
+    for (int i = 0; i < view->n; i++) positive[i] = (uint8_t)is_positive(view, i);
+    return spot_fit_put_points(c, f, &g->points[p], &g->cfg->embed);
+}
+
+/* parts: those of problem p. */
+static spot_status collect_hypotheses(spot_ctx *c, const part *t, int parts, const spot_bdm_group *g, int p)
 {
     spot_rank ranks[2 * SPOT_SILHOUETTE_CLUSTERS];
+    int len = rank_clusters(ranks, t, parts, &g->views[p]), *row = g->row[p];
+    spot_hypotheses *out = &g->out[p];
 
-    *out = (spot_hypotheses){ .components = rank_clusters(ranks, t, parts, view) };
-    out->len = out->components < top ? out->components : top;
+    *out = (spot_hypotheses){ .components = len, .len = len < g->cfg->top ? len : g->cfg->top };
     for (int k = 0; k < out->len; k++) {
         spot_hypothesis *h = &out->h[k];
         const part *from = &t[ranks[k].part];
-        *h = (spot_hypothesis){ .score = ranks[k].score, .mean_error = ranks[k].error };
-        SPOT_TRY(SPOT_TAKE(c, a, h->row, ranks[k].size));
+        *h = (spot_hypothesis){ .row = row, .score = ranks[k].score, .mean_error = ranks[k].error };
         for (int i = 0; i < from->n; i++)
-            if (from->label[i] == ranks[k].which) h->row[h->len++] = from->row[i];
+            if (from->label[i] == ranks[k].which) row[h->len++] = from->row[i];
+        row += h->len;
     }
-    return SPOT_OK;
+    return g->fits ? keep_fit(c, g, p) : SPOT_OK;
 }
 
-/* Keeps each row's hypothesis (-1: none), its class and its point. */
-static spot_status keep_fit(spot_ctx *c, spot_fit *f, const spot_hypotheses *found, const spot_view *view,
-                            const spot_points *points, const spot_bdm_config *cfg)
+/* While counting: the clusters of all parts, then their pieces, as if each problem had both classes and the most clusters. */
+static spot_status count_clusters(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_bdm_group *g)
 {
-    uint8_t *positive;
-    int *in;
+    const spot_search_config search = search_of(g->cfg), pieces = pieces_of(g->cfg);
+    const int d = SPOT_MOST(g->problems, g->points, d), parts = 2 * g->problems;
+    spot_bytes judged = { 0, 0 }, found;
+    cluster_order *cuts, u;
+    int n[SPOT_BDM_GROUP];
+    const float *there;
+    spot_labelling *l;
+    size_t mark;
+    sets s;
 
-    SPOT_TRY(spot_fit_put(c, f, "hypothesis", SPOT_I32, NULL, view->n, 0, (void **)&in));
-    SPOT_TRY(spot_fit_put(c, f, "positive", SPOT_U8, NULL, view->n, 0, (void **)&positive));
-    for (int i = 0; i < view->n; i++) {
-        in[i] = -1;
-        positive[i] = (uint8_t)is_positive(view, i);
+    for (int p = 0; p < g->problems; p++) n[p] = g->points[p].n;
+    for (int q = 0; q < parts; q++) {
+        part one = { .n = n[q / 2] / 2 + 64, .d = g->points[q / 2].d };
+        SPOT_TRY(take_part(c, host, &one));
+        for (int k = 0; k < 2 && c->device; k++) SPOT_TRY(pick_rows(c, work, &there, NULL, NULL, one.n, one.d));
     }
-    for (int k = 0; k < found->len; k++)
-        for (int i = 0; i < found->h[k].len; i++) in[found->h[k].row[i]] = k;
-    if (spot_fit_has_points(&cfg->embed)) return SPOT_OK;
-    return spot_fit_put(c, f, "point", SPOT_F32, points->at, points->n, points->d, NULL);
+    mark = host->used;
+    SPOT_TRY(take_sets(c, host, &s, parts));
+    SPOT_TRY(spot_bdm_call(c, host, g, spot_cluster_search_needs(c, g->problems, n, 2, d, &search)));
+    if (pieces.most < 2) return SPOT_OK;
+    host->used = mark;
+    SPOT_TRY(take_sets(c, host, &s, parts * search.most));
+    SPOT_TRY(SPOT_TAKE(c, host, cuts, parts));
+    SPOT_TRY(SPOT_TAKE(c, host, l, 2 * (size_t)parts));
+    for (int q = 0; q < parts; q++) {
+        spot_bytes one = spot_silhouettes_needs(c, 2, n[q / 2] / 2 + 64, d);
+        SPOT_TRY(take_cut(c, host, &u, n[q / 2] / 2 + 64, d));
+        judged.host += one.host;
+        judged.device += one.device;
+    }
+    found = spot_cluster_search_needs(c, g->problems, n, 2 * search.most, d, &pieces);
+    return spot_bdm_call(c, host, g, (spot_bytes){ found.host + judged.host, found.device + judged.device });
 }
 
-/* The clusters of all parts. */
-static spot_status cluster_parts(spot_ctx *c, spot_arena *a, spot_arena *work, part *t, int parts, const spot_points *points,
-                                 const spot_seed *seeds, const spot_bdm_config *cfg)
+static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_bdm_group *g)
 {
-    size_t mark = a->used;
-
-    SPOT_TRY(find_parts_there(c, work, t, parts, points));
-    SPOT_TRY(find_clusters(c, a, t, parts, seeds, cfg));
-    a->used = mark;
-    if (cfg->george.overcluster > 1) SPOT_TRY(overcluster(c, a, work, t, parts, seeds, cfg));
-    a->used = mark;
-    return SPOT_OK;
-}
-
-static spot_status find_subclasses(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits,
-                                   const spot_view *views, const spot_points *points, const spot_seed *seeds,
-                                   const spot_bdm_config *cfg)
-{
-    spot_arena work = { 0 };
+    part t[2 * SPOT_BDM_GROUP];
+    size_t mark;
     int parts;
-    part *t;
-    spot_status s;
 
-    SPOT_TRY(SPOT_TAKE(c, a, t, 2 * (size_t)problems));
-    SPOT_TRY(split_by_class(c, a, t, &parts, problems, views, points));
-    s = cluster_parts(c, a, &work, t, parts, points, seeds, cfg);
-    spot_arena_close(&work);
-    SPOT_TRY(s);
+    if (work->counting) return count_clusters(c, host, work, g);
+    SPOT_TRY(split_by_class(c, host, t, &parts, g));
+    SPOT_TRY(find_parts_there(c, work, t, parts, g->points));
+    mark = host->used;
+    SPOT_TRY(find_clusters(c, host, t, parts, g));
+    host->used = mark;
+    if (g->cfg->george.overcluster > 1) SPOT_TRY(overcluster(c, host, work, t, parts, g));
     for (int q = 0, own; q < parts; q += own) {
-        int p = t[q].problem;
-        own = 1 + (q + 1 < parts && t[q + 1].problem == p);
-        SPOT_TRY(collect_hypotheses(c, a, &out[p], t + q, own, &views[p], cfg->top));
-        if (fits) SPOT_TRY(keep_fit(c, &fits[p], &out[p], &views[p], &points[p], cfg));
+        own = 1 + (q + 1 < parts && t[q + 1].problem == t[q].problem);
+        SPOT_TRY(collect_hypotheses(c, t + q, own, g, t[q].problem));
     }
     return SPOT_OK;
 }
@@ -370,12 +377,11 @@ static int nearest(const float *x, int positive, const float *fitted, const uint
 static spot_status assign_rows(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
                                const spot_points *points, const spot_fit *fit, const spot_bdm_config *cfg)
 {
-    const char *name = spot_fit_has_points(&cfg->embed) ? "reduce.point" : "point";
     const spot_fit_tensor *at, *positive;
     int d = points->d;
     const int *in;
 
-    SPOT_TRY(spot_fit_take(c, fit, name, SPOT_F32, -1, d, &at));
+    SPOT_TRY(spot_fit_take_points(c, fit, d, &cfg->embed, &at));
     SPOT_TRY(spot_fit_take(c, fit, "positive", SPOT_U8, at->rows, 0, &positive));
     SPOT_TRY(spot_fit_indices(c, fit, "hypothesis", at->rows, -1, hypotheses - 1, &in));
     if (a->counting) return SPOT_OK;
@@ -385,50 +391,6 @@ static spot_status assign_rows(spot_ctx *c, spot_arena *a, uint8_t *member, int 
         if (k >= 0 && in[k] >= 0) member[(size_t)i * hypotheses + in[k]] = 1;
     }
     return SPOT_OK;
-}
-
-/* Counts both classes in every problem, each with the most clusters allowed. */
-static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg)
-{
-    spot_search_config search = search_of(cfg), pieces = pieces_of(cfg);
-    spot_bytes first = spot_cluster_search_needs(c, problems, n, 2, d, &search), second = { 0, 0 };
-    int parts = 2 * problems, clusters = search.most, *row;
-    spot_ctx quiet = { 0 };
-    spot_arena a = spot_arena_counting(), work = a;
-    spot_labelling *l;
-    const float *there;
-    size_t mark;
-    part *t;
-    cluster_order u, *cuts;
-    sets s;
-
-    SPOT_TAKE(&quiet, &a, t, parts);
-    for (int q = 0; q < parts; q++) {
-        part one = { .n = n[q / 2] / 2 + 64, .d = d };
-        take_part(&quiet, &a, &one);
-        for (int k = 0; k < 2; k++) pick_rows(&quiet, &work, &there, NULL, NULL, one.n, d);
-        for (int k = 0; k < cfg->top; k++) SPOT_TAKE(&quiet, &a, row, k ? 1 : one.n);   /* disjoint: all rows together */
-    }
-    mark = a.used;
-    take_sets(&quiet, &a, &s, parts);
-    first.host += a.used;
-    if (pieces.most > 1) {
-        a.used = mark;
-        second = spot_cluster_search_needs(c, problems, n, 2 * clusters, d, &pieces);
-        take_sets(&quiet, &a, &s, parts * clusters);
-        SPOT_TAKE(&quiet, &a, cuts, parts);
-        SPOT_TAKE(&quiet, &a, l, 2 * (size_t)parts);
-        for (int q = 0; q < parts; q++) {
-            spot_bytes judged = spot_silhouettes_needs(c, 2, n[q / 2] / 2 + 64, d);
-            take_cut(&quiet, &a, &u, n[q / 2] / 2 + 64, d);
-            second.host += judged.host;
-            second.device += judged.device;
-        }
-        second.host += a.used;
-    }
-    first = spot_bytes_larger(first, second);
-    if (c->device) first.device += work.peak;
-    return first;
 }
 
 static const spot_setting settings[] = {
@@ -456,4 +418,4 @@ static void defaults(spot_bdm_config *cfg)
 }
 
 const spot_method spot_method_george = { .settings = settings, .defaults = defaults,
-                                         .find = find_subclasses, .needs = needs, .assign = assign_rows };
+                                         .solve = solve_group, .assign = assign_rows };

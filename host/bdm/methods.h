@@ -23,12 +23,6 @@ typedef struct spot_method {
     /* Does the work of spot_bdm_fit, which has checked confidences and points, for a group of problems. */
     spot_bdm_solve *solve;
 
-    /* In place of solve: the work of spot_bdm_fit for all problems, and of spot_bdm_needs. Rewinds scratch, so that a keeps only
-     * the hypotheses. On CUDA the method opens and closes its own arena of the device. */
-    spot_status (*find)(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits, const spot_view *views,
-                        const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg);
-    spot_bytes (*needs)(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg);
-
     /* Does the work of spot_bdm_assign, for at least one row and one hypothesis. points: the rows after the reducer. member is
      * 0 everywhere. c is the CPU's. A counting arena only counts. fit comes from a file: check everything. NULL: the method
      * cannot assign new rows, and ignores fits. */

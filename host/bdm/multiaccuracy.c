@@ -26,6 +26,7 @@
 #include "bdm/fit.h"
 #include "bdm/methods.h"
 #include "bdm/rank.h"
+#include "core/problems.h"
 #include "fit/ridge.h"
 #include "spotter/rng.h"
 
@@ -41,7 +42,7 @@ typedef struct {
     uint8_t *side;             /* (n): the part of a row, 0 or 1 */
     uint8_t *member;           /* (top, n): members of each auditor's hypothesis */
     double  *score;            /* (top) */
-    double  *centre, *chosen;  /* (d), (top, d + 2): each auditor's w, b and greatest value */
+    double  *chosen;           /* (top, d + 2): each auditor's w, b and greatest value */
     int     *which;            /* (top): each auditor's part, 0 to 2 */
     int      len, done;
 } audit;
@@ -63,7 +64,6 @@ static spot_status take_audit(spot_ctx *c, spot_arena *a, audit *t, int top)
 
     SPOT_TRY(SPOT_TAKE(c, a, t->member, (size_t)top * n));
     SPOT_TRY(SPOT_TAKE(c, a, t->score, top));
-    SPOT_TRY(SPOT_TAKE(c, a, t->centre, d));
     SPOT_TRY(SPOT_TAKE(c, a, t->chosen, (size_t)top * (d + 2)));
     SPOT_TRY(SPOT_TAKE(c, a, t->which, top));
     SPOT_TRY(SPOT_TAKE(c, a, t->z, n));
@@ -194,54 +194,24 @@ static void end_round(audit *t, const spot_bdm_config *cfg)
     t->done = t->len == cfg->top;
 }
 
-/* Runs the rounds of all problems together. running (problems) */
-static spot_status run_rounds(spot_ctx *c, spot_arena *a, int problems, audit *t, spot_auditors **running,
-                              const spot_bdm_config *cfg)
+/* Runs the rounds of all problems together. */
+static spot_status run_rounds(spot_ctx *c, spot_arena *host, audit *t, const spot_bdm_group *g)
 {
     for (int round = 0;; round++) {
+        spot_auditors *running[SPOT_BDM_GROUP];
         int len = 0;
         SPOT_TRY(spot_check_stop(c));
-        for (int p = 0; p < problems; p++)
-            if (!t[p].done) set_round(&t[p], cfg);
-        for (int p = 0; p < problems; p++)
+        for (int p = 0; p < g->problems; p++)
+            if (!t[p].done) set_round(&t[p], g->cfg);
+        for (int p = 0; p < g->problems; p++)
             if (!t[p].done) running[len++] = &t[p].a;
         if (!len) return SPOT_OK;
         if (!round) SPOT_TRY(spot_auditors_open(c, len, running));
-        SPOT_TRY(spot_auditors_fit(c, a, len, running, cfg->multiaccuracy.ridge));
+        SPOT_TRY(spot_auditors_fit(c, host, len, running, g->cfg->multiaccuracy.ridge));
 #pragma omp parallel for num_threads(c->threads) schedule(dynamic)
-        for (int p = 0; p < problems; p++)
-            if (!t[p].done) end_round(&t[p], cfg);
+        for (int p = 0; p < g->problems; p++)
+            if (!t[p].done) end_round(&t[p], g->cfg);
     }
-}
-
-/* Allocates the auditors in a, and in *work on a device. */
-static spot_status take_auditors(spot_ctx *c, spot_arena *a, spot_arena *work, int problems, audit *t)
-{
-    for (int p = 0; p < problems; p++) SPOT_TRY(spot_auditors_take(c, a, c->device ? work : a, &t[p].a));
-    return SPOT_OK;
-}
-
-static spot_status solve_all(spot_ctx *c, spot_arena *a, int problems, audit *t, const spot_seed *seeds,
-                             const spot_bdm_config *cfg)
-{
-    spot_arena counted = spot_arena_counting(), work = counted;
-    spot_auditors **running;
-    uint32_t *order;
-    int most = 1;
-    spot_status s;
-
-    for (int p = 0; p < problems; p++) if (t[p].a.n > most) most = t[p].a.n;
-    SPOT_TRY(SPOT_TAKE(c, a, running, problems));
-    SPOT_TRY(SPOT_TAKE(c, a, order, most));
-    for (int p = 0; p < problems; p++) begin_audit(&t[p], seeds[p], cfg, order);
-    SPOT_TRY(take_auditors(c, &counted, &work, problems, t));
-    if (c->device) SPOT_TRY(spot_arena_open_device(c, &work, work.peak));
-    s = take_auditors(c, a, &work, problems, t);
-    if (s == SPOT_OK) s = run_rounds(c, a, problems, t, running, cfg);
-    for (int p = 0; p < problems; p++)
-        if (t[p].len) memcpy(t[p].centre, t[p].a.centre.here, (size_t)t[p].a.d * sizeof(double));
-    if (c->device) spot_arena_close(&work);
-    return s;
 }
 
 static spot_status keep_auditors(spot_ctx *c, spot_fit *f, const audit *t, const spot_rank *ranks, int len)
@@ -249,7 +219,7 @@ static spot_status keep_auditors(spot_ctx *c, spot_fit *f, const audit *t, const
     int *part, d = t->a.d;
     double *w, *b, *most;
 
-    SPOT_TRY(spot_fit_put(c, f, "auditor.centre", SPOT_F64, t->len ? t->centre : NULL, d, 0, NULL));
+    SPOT_TRY(spot_fit_put(c, f, "auditor.centre", SPOT_F64, t->len ? t->a.centre.here : NULL, d, 0, NULL));
     SPOT_TRY(spot_fit_put(c, f, "auditor.w", SPOT_F64, NULL, len, d, (void **)&w));
     SPOT_TRY(spot_fit_put(c, f, "auditor.b", SPOT_F64, NULL, len, 0, (void **)&b));
     SPOT_TRY(spot_fit_put(c, f, "auditor.most", SPOT_F64, NULL, len, 0, (void **)&most));
@@ -264,13 +234,16 @@ static spot_status keep_auditors(spot_ctx *c, spot_fit *f, const audit *t, const
     return SPOT_OK;
 }
 
-static spot_status collect_hypotheses(spot_ctx *c, spot_arena *a, spot_hypotheses *out, spot_fit *fit, const audit *t,
-                                      bool compat)
+static spot_status collect_hypotheses(spot_ctx *c, const audit *t, const spot_bdm_group *g, int p)
 {
     spot_rank ranks[SPOT_MAX_HYPOTHESES];
-    int n = t->a.n;
+    spot_hypotheses *out = &g->out[p];
+    int n = t->a.n, *row = g->row[p];
 
-    *out = (spot_hypotheses){ .len = 0 };
+    if (!t->len)
+        spot_log_of(c, SPOT_LOG_WARN, g->seeds[p].ec, "multiaccuracy's list is empty: no auditor, made from at least %d rows, "
+                    "follows the errors of at least %d held out by more than gain %g", g->cfg->least, g->cfg->least,
+                    g->cfg->multiaccuracy.gain);
     for (int k = 0; k < t->len; k++) {
         spot_rank r = { .which = k, .score = t->score[k] };
         for (int i = 0; i < n; i++) {
@@ -282,41 +255,35 @@ static spot_status collect_hypotheses(spot_ctx *c, spot_arena *a, spot_hypothese
         if (r.size) ranks[out->len++] = r;
     }
     out->components = out->len;
-    if (!compat) spot_ranks_sort(ranks, out->len);     /* else in the order of rounds */
-    if (fit) SPOT_TRY(keep_auditors(c, fit, t, ranks, out->len));
+    if (!g->cfg->compat) spot_ranks_sort(ranks, out->len);     /* else in the order of rounds */
     for (int k = 0; k < out->len; k++) {
         spot_hypothesis *h = &out->h[k];
         const uint8_t *member = t->member + (size_t)ranks[k].which * n;
-        *h = (spot_hypothesis){ .score = ranks[k].score, .mean_error = ranks[k].error };
-        SPOT_TRY(SPOT_TAKE(c, a, h->row, ranks[k].size));
-        for (int i = 0; i < n; i++) if (member[i]) h->row[h->len++] = i;
+        *h = (spot_hypothesis){ .row = row, .score = ranks[k].score, .mean_error = ranks[k].error };
+        for (int i = 0; i < n; i++) if (member[i]) row[h->len++] = i;
+        row += h->len;
     }
-    return SPOT_OK;
+    return g->fits ? keep_auditors(c, &g->fits[p], t, ranks, out->len) : SPOT_OK;
 }
 
-static spot_status find_hypotheses(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits,
-                                   const spot_view *views, const spot_points *points, const spot_seed *seeds,
-                                   const spot_bdm_config *cfg)
+static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_bdm_group *g)
 {
-    size_t used;
-    audit *t;
+    audit t[SPOT_BDM_GROUP];
+    uint32_t *order;
 
-    SPOT_TRY(SPOT_TAKE(c, a, t, problems));
-    for (int p = 0; p < problems; p++) {
-        t[p] = (audit){ .view = &views[p], .a = { .n = points[p].n, .d = points[p].d, .feature = points[p].at,
-                                                       .device_feature = points[p].device_at } };
-        SPOT_TRY(take_audit(c, a, &t[p], cfg->top));
+    SPOT_TRY(SPOT_TAKE(c, host, order, SPOT_MOST(g->problems, g->points, n)));
+    for (int p = 0; p < g->problems; p++) {
+        const spot_points *x = &g->points[p];
+        t[p] = (audit){ .view = &g->views[p],
+                        .a = { .n = x->n, .d = x->d, .feature = x->at, .device_feature = x->device_at } };
+        SPOT_TRY(take_audit(c, host, &t[p], g->cfg->top));
+        SPOT_TRY(spot_auditors_take(c, host, work, &t[p].a));
+        if (!work->counting) begin_audit(&t[p], g->seeds[p], g->cfg, order);
     }
-    used = a->used;
-    SPOT_TRY(solve_all(c, a, problems, t, seeds, cfg));
-    a->used = used;
-    for (int p = 0; p < problems; p++) {
-        if (!t[p].len)
-            spot_log_of(c, SPOT_LOG_WARN, seeds[p].ec, "multiaccuracy's list is empty: no auditor, made from at least %d rows, "
-                        "follows the errors of at least %d held out by more than gain %g", cfg->least, cfg->least,
-                        cfg->multiaccuracy.gain);
-        SPOT_TRY(collect_hypotheses(c, a, &out[p], fits ? &fits[p] : NULL, &t[p], cfg->compat));
-    }
+    SPOT_TRY(spot_bdm_scratch(c, host, (size_t)g->problems * SPOT_AUDITORS_SCRATCH));
+    if (work->counting) return SPOT_OK;
+    SPOT_TRY(run_rounds(c, host, t, g));
+    for (int p = 0; p < g->problems; p++) SPOT_TRY(collect_hypotheses(c, &t[p], g, p));
     return SPOT_OK;
 }
 
@@ -347,28 +314,6 @@ static spot_status assign_rows(spot_ctx *c, spot_arena *a, uint8_t *member, int 
     return SPOT_OK;
 }
 
-static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg)
-{
-    spot_ctx quiet = { .device = c->device };
-    spot_arena a = spot_arena_counting(), work = a;
-    spot_auditors **running;
-    int most = 1, *row;
-    uint32_t *order;
-    audit *t, one;
-
-    SPOT_TAKE(&quiet, &a, t, problems);
-    for (int p = 0; p < problems; p++) {
-        one = (audit){ .a = { .n = n[p], .d = d } };
-        take_audit(&quiet, &a, &one, cfg->top);
-        take_auditors(&quiet, &a, &work, 1, &one);
-        for (int k = 0; k < cfg->top; k++) SPOT_TAKE(&quiet, &a, row, n[p]);
-        if (n[p] > most) most = n[p];
-    }
-    SPOT_TAKE(&quiet, &a, running, problems);
-    SPOT_TAKE(&quiet, &a, order, most);
-    return (spot_bytes){ a.peak + (size_t)problems * SPOT_AUDITORS_SCRATCH + 128, work.peak };
-}
-
 static const spot_setting settings[] = {
 #define S SPOT_BDM_ROW
     SPOT_BDM_COMPAT,
@@ -383,5 +328,5 @@ static const spot_setting settings[] = {
     SPOT_END
 };
 
-const spot_method spot_method_multiaccuracy = { .settings = settings, .find = find_hypotheses, .needs = needs,
+const spot_method spot_method_multiaccuracy = { .overlap = true, .settings = settings, .solve = solve_group,
                                                 .assign = assign_rows };

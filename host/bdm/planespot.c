@@ -10,7 +10,8 @@
 #include "base/twin.h"
 #include "bdm/fit.h"
 #include "bdm/methods.h"
-#include "bdm/rank.h"
+#include "bdm/slices.h"
+#include "core/problems.h"
 #include "embed/reduce.h"
 #include "map/rows_step.h"
 
@@ -63,9 +64,11 @@ static spot_status take_representation(spot_ctx *c, spot_arena *host, spot_arena
     return spot_twin_take(c, host, work, &r->given, (d + 1) * sizeof(spot_rows_column) + n * sizeof(float));
 }
 
-static spot_status build_representation(spot_ctx *c, const representation *r, spot_fit *fit, uint32_t ec, const spot_view *view,
-                                        const spot_points *points, const spot_bdm_config *cfg)
+static spot_status build_representation(spot_ctx *c, const representation *r, const spot_bdm_group *g, int p)
 {
+    const spot_points *points = &g->points[p];
+    const float *confidence = g->views[p].confidence;
+    const uint32_t ec = g->seeds[p].ec;
     size_t d = (size_t)points->d;
     const spot_rows_column *there = r->given.there;
     const spot_rows_pick_problem pick[] = {
@@ -76,44 +79,32 @@ static spot_status build_representation(spot_ctx *c, const representation *r, sp
     column_scale *rulers = NULL;
     bool same = true;
 
-    if (fit) SPOT_TRY(spot_fit_put(c, fit, "ruler", SPOT_F64, NULL, points->d, 2, (void **)&rulers));
+    if (g->fits) SPOT_TRY(spot_fit_put(c, &g->fits[p], "ruler", SPOT_F64, NULL, points->d, 2, (void **)&rulers));
     for (int j = 0; j < points->d; j++) {
         column_scale u;
-        SPOT_TRY(scale_column(c, &u, j, points, ec, cfg->norm));
-        if (fit) rulers[j] = u;
+        SPOT_TRY(scale_column(c, &u, j, points, ec, g->cfg->norm));
+        if (rulers) rulers[j] = u;
         column[j] = column_of(j, u, 1);
     }
-    column[d] = column_of(0, (column_scale){ 0, 1 }, cfg->weight);
-    memcpy(column + d + 1, view->confidence, (size_t)points->n * sizeof *view->confidence);
+    column[d] = column_of(0, (column_scale){ 0, 1 }, g->cfg->weight);
+    memcpy(column + d + 1, confidence, (size_t)points->n * sizeof *confidence);
     SPOT_TRY(spot_twin_push(c, &r->given));
-    for (int i = 0; i < points->n; i++) same &= view->confidence[i] == view->confidence[0];
+    for (int i = 0; i < points->n; i++) same &= confidence[i] == confidence[0];
     if (same)
-        spot_log_of(c, SPOT_LOG_WARN, ec, "every confidence is %g, so the map alone decides", view->confidence[0]);
+        spot_log_of(c, SPOT_LOG_WARN, ec, "every confidence is %g, so the map alone decides", confidence[0]);
     return spot_rows_pick(c, 2, pick);
 }
 
-/* Ranks the clusters that have rows by size * (mean error)^2, highest first; returns their number. */
-static int rank_clusters(spot_rank *ranks, const spot_mixture *best, const int *label, const spot_view *view, int how)
+/* Ranks the clusters that have rows by errors x error rate, highest first; returns their number. */
+static int rank_clusters(spot_rank *ranks, const spot_labels *l, const spot_view *view, int how)
 {
     double wrong[SPOT_MAX_COMPONENTS] = { 0 };
-    int len = 0;
+    int len = spot_slices_rank(ranks, l, view);
 
-    for (int k = 0; k < best->k; k++) ranks[k] = (spot_rank){ .which = k };
-    for (int i = 0; i < view->n; i++) {
-        spot_rank *r = &ranks[label[i]];
-        r->size++;
-        r->error += spot_view_error(view, i);
-        wrong[label[i]] += spot_view_error(view, i) > 0.5;
+    if (how == SPOT_ORDER_HARD) {
+        for (int i = 0; i < view->n; i++) wrong[l->label[i]] += spot_is_wrong(view, i);
+        for (int k = 0; k < len; k++) ranks[k].score = wrong[ranks[k].which] * (wrong[ranks[k].which] / ranks[k].size);
     }
-    for (int k = 0; k < best->k; k++) {
-        spot_rank r = ranks[k];
-        double errors = how == SPOT_ORDER_HARD ? wrong[k] : r.error;
-        if (!r.size) continue;
-        r.score = errors * (errors / r.size);
-        r.error /= r.size;
-        ranks[len++] = r;
-    }
-    spot_ranks_sort(ranks, len);
     return len;
 }
 
@@ -143,21 +134,22 @@ static spot_status take_weigh_space(spot_ctx *c, spot_arena *a, weigh_space *w, 
 }
 
 /* A row's weight in a hypothesis is its component's responsibility for it. */
-static spot_status weigh_rows(spot_ctx *c, spot_arena *a, spot_hypotheses *out, const spot_rank *ranks,
-                              const spot_mixture *best, const spot_rows_column *column, const spot_view *view,
-                              const spot_points *points)
+static spot_status weigh_rows(spot_ctx *c, spot_arena *a, const spot_rank *ranks, const spot_mixture *best,
+                              const spot_rows_column *column, const spot_bdm_group *g, int p)
 {
-    const int d = points->d;
+    const spot_points *points = &g->points[p];
+    const spot_hypotheses *out = &g->out[p];
+    const int n = points->n, d = points->d;
     size_t mark = a->used;
     weigh_space w;
 
-    SPOT_TRY(take_weigh_space(c, a, &w, view->n, d, best->k));
-    for (int i0 = 0; i0 < view->n; i0 += CHUNK) {
-        int rows = view->n - i0 < CHUNK ? view->n - i0 : CHUNK;
+    SPOT_TRY(take_weigh_space(c, a, &w, n, d, best->k));
+    for (int i0 = 0; i0 < n; i0 += CHUNK) {
+        int rows = n - i0 < CHUNK ? n - i0 : CHUNK;
         for (int i = 0; i < rows; i++) {
             const float *at = points->at + (size_t)(i0 + i) * d;
             for (int j = 0; j < d; j++) w.x[(size_t)i * (d + 1) + j] = spot_rows_value(&column[j], at[j]);
-            w.x[(size_t)i * (d + 1) + d] = spot_rows_value(&column[d], view->confidence[i0 + i]);
+            w.x[(size_t)i * (d + 1) + d] = spot_rows_value(&column[d], g->views[p].confidence[i0 + i]);
         }
         SPOT_TRY(spot_mixture_place(c, a, NULL, w.share, w.x, rows, best));
         for (int k = 0; k < out->len; k++)
@@ -167,74 +159,54 @@ static spot_status weigh_rows(spot_ctx *c, spot_arena *a, spot_hypotheses *out, 
     return SPOT_OK;
 }
 
-static spot_status collect_hypotheses(spot_ctx *c, spot_arena *a, spot_hypotheses *out, spot_fit *fit,
-                                      const spot_mixture *best, const int *label, const spot_rows_column *column,
-                                      const spot_view *view, const spot_points *points, const spot_bdm_config *cfg)
+static spot_status collect_hypotheses(spot_ctx *c, spot_arena *a, const spot_mixture *best, const int *label,
+                                      const spot_rows_column *column, const spot_bdm_group *g, int p)
 {
+    spot_labels l = { .n = g->points[p].n, .slices = best->k, .label = label };
     spot_rank ranks[SPOT_MAX_COMPONENTS];
+    spot_hypotheses *out = &g->out[p];
+    int len = rank_clusters(ranks, &l, &g->views[p], g->cfg->order);
 
-    *out = (spot_hypotheses){ .components = rank_clusters(ranks, best, label, view, cfg->order) };
-    out->len = out->components < cfg->top ? out->components : cfg->top;
-    if (fit) SPOT_TRY(keep_fit(c, fit, best, ranks, out->len));
-    for (int k = 0; k < out->len; k++) {
-        spot_hypothesis *h = &out->h[k];
-        *h = (spot_hypothesis){ .score = ranks[k].score, .mean_error = ranks[k].error };
-        SPOT_TRY(SPOT_TAKE(c, a, h->row, ranks[k].size));
-        SPOT_TRY(SPOT_TAKE(c, a, h->weight, view->n));
-        for (int i = 0; i < view->n; i++)
-            if (label[i] == ranks[k].which) h->row[h->len++] = i;
-    }
-    return weigh_rows(c, a, out, ranks, best, column, view, points);
+    spot_slices_collect(out, g->row[p], ranks, len, &l, g->cfg->top);
+    for (int k = 0; k < out->len; k++) out->h[k].weight = g->weight[p] + (size_t)k * (size_t)l.n;
+    if (g->fits) SPOT_TRY(keep_fit(c, &g->fits[p], best, ranks, out->len));
+    return weigh_rows(c, a, ranks, best, column, g, p);
 }
 
-/* The representations of all problems, as the mixture takes them. */
-typedef struct { spot_mat *x; const float **there; representation *r; } batch;
-
-static spot_status take_batch(spot_ctx *c, spot_arena *host, batch *b, int problems)
+/* While counting: the mixtures, and then the weights of one problem's rows after another. */
+static spot_status count_mixtures(spot_ctx *c, spot_arena *host, const spot_bdm_group *g)
 {
-    SPOT_TRY(SPOT_TAKE(c, host, b->x, problems));
-    SPOT_TRY(SPOT_TAKE(c, host, b->there, problems));
-    return SPOT_TAKE(c, host, b->r, problems);
+    const spot_mixture largest = { .k = g->cfg->mixture.k_max, .d = SPOT_MOST(g->problems, g->points, d) + 1 };
+    int n[SPOT_BDM_GROUP];
+    weigh_space w;
+
+    for (int p = 0; p < g->problems; p++) n[p] = g->points[p].n;
+    SPOT_TRY(spot_bdm_call(c, host, g, spot_mixture_needs(c, g->problems, n, largest.d, &g->cfg->mixture)));
+    SPOT_TRY(take_weigh_space(c, host, &w, SPOT_MOST(g->problems, g->points, n), largest.d - 1, largest.k));
+    return spot_mixture_place(c, host, NULL, NULL, NULL, 0, &largest);
 }
 
-static spot_status fit_mixtures(spot_ctx *c, spot_arena *a, spot_arena *work, batch *b, int problems, spot_mixture *best,
-                                int **label, spot_fit *fits, const spot_view *views, const spot_points *points,
-                                const spot_seed *seeds, const spot_bdm_config *cfg)
+static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_bdm_group *g)
 {
-    SPOT_TRY(take_batch(c, a, b, problems));
-    for (int p = 0; p < problems; p++) {
-        SPOT_TRY(take_representation(c, a, work, &b->r[p], &points[p]));
-        SPOT_TRY(build_representation(c, &b->r[p], fits ? &fits[p] : NULL, seeds[p].ec, &views[p], &points[p], cfg));
-        b->there[p] = b->r[p].r;
-        b->x[p] = (spot_mat){ c->device ? NULL : b->r[p].r, points[p].n, points[p].d + 1 };
-    }
-    return spot_mixture_fit_on(c, a, problems, best, label, NULL, b->x, c->device ? b->there : NULL, seeds, &cfg->mixture);
-}
+    representation r[SPOT_BDM_GROUP];
+    const float *there[SPOT_BDM_GROUP];
+    spot_mixture best[SPOT_BDM_GROUP];
+    spot_mat x[SPOT_BDM_GROUP];
+    int *label[SPOT_BDM_GROUP];
 
-static spot_status find_clusters(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits,
-                                 const spot_view *views, const spot_points *points, const spot_seed *seeds,
-                                 const spot_bdm_config *cfg)
-{
-    spot_arena work = spot_arena_counting(), sizes = work;
-    representation counted;
-    spot_mixture *best;
-    int **label;
-    spot_status s;
-    batch b;
-
-    SPOT_TRY(SPOT_TAKE(c, a, best, problems));
-    SPOT_TRY(SPOT_TAKE(c, a, label, problems));
-    if (!c->device) s = fit_mixtures(c, a, a, &b, problems, best, label, fits, views, points, seeds, cfg);
-    else {
-        for (int p = 0; p < problems; p++) SPOT_TRY(take_representation(c, &sizes, &work, &counted, &points[p]));
-        SPOT_TRY(spot_arena_open_device(c, &work, work.peak));
-        s = fit_mixtures(c, a, &work, &b, problems, best, label, fits, views, points, seeds, cfg);
-        spot_arena_close(&work);
+    for (int p = 0; p < g->problems; p++) {
+        SPOT_TRY(take_representation(c, host, work, &r[p], &g->points[p]));
+        if (work->counting) continue;
+        SPOT_TRY(build_representation(c, &r[p], g, p));
+        there[p] = r[p].r;
+        x[p] = (spot_mat){ c->device ? NULL : r[p].r, g->points[p].n, g->points[p].d + 1 };
     }
-    for (int p = 0; p < problems && s == SPOT_OK; p++)
-        s = collect_hypotheses(c, a, &out[p], fits ? &fits[p] : NULL, &best[p], label[p], b.r[p].given.here, &views[p],
-                               &points[p], cfg);
-    return s;
+    if (work->counting) return count_mixtures(c, host, g);
+    SPOT_TRY(spot_mixture_fit_on(c, host, g->problems, best, label, NULL, x, c->device ? there : NULL, g->seeds,
+                                 &g->cfg->mixture));
+    for (int p = 0; p < g->problems; p++)
+        SPOT_TRY(collect_hypotheses(c, host, &best[p], label[p], r[p].given.here, g, p));
+    return SPOT_OK;
 }
 
 /* Normalises new rows as the fitted ones; a row belongs to the component of greatest responsibility. */
@@ -267,35 +239,6 @@ static spot_status assign_rows(spot_ctx *c, spot_arena *a, uint8_t *member, int 
     return SPOT_OK;
 }
 
-static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg)
-{
-    spot_bytes mixture = spot_mixture_needs(c, problems, n, d + 1, &cfg->mixture);
-    spot_ctx quiet = { .device = c->device };
-    spot_arena a = spot_arena_counting(), work = a;
-    representation r;
-    spot_mixture *best;
-    int **label, *rows, most = 0;
-    float *weight;
-    weigh_space w;
-    batch b;
-
-    SPOT_TAKE(&quiet, &a, best, problems);
-    SPOT_TAKE(&quiet, &a, label, problems);
-    take_batch(&quiet, &a, &b, problems);
-    for (int p = 0; p < problems; p++) {
-        const spot_points points = { .n = n[p], .d = d };
-        take_representation(&quiet, &a, c->device ? &work : &a, &r, &points);
-        for (int k = 0; k < cfg->top; k++) {
-            SPOT_TAKE(&quiet, &a, rows, k ? 1 : n[p]);      /* disjoint: n rows in all */
-            SPOT_TAKE(&quiet, &a, weight, n[p]);
-        }
-        most = n[p] > most ? n[p] : most;
-    }
-    take_weigh_space(&quiet, &a, &w, most, d, cfg->mixture.k_max);
-    spot_mixture_place(&quiet, &a, NULL, NULL, NULL, 0, &(spot_mixture){ .k = cfg->mixture.k_max, .d = d + 1 });
-    return (spot_bytes){ a.peak + mixture.host, work.peak + mixture.device };
-}
-
 static const spot_setting settings[] = {
 #define S SPOT_BDM_ROW
     SPOT_BDM_MIXTURE,
@@ -315,4 +258,4 @@ static void defaults(spot_bdm_config *cfg)
 }
 
 const spot_method spot_method_planespot = { .weighs = true, .settings = settings, .defaults = defaults,
-                                            .find = find_clusters, .needs = needs, .assign = assign_rows };
+                                            .solve = solve_group, .assign = assign_rows };

@@ -28,6 +28,7 @@
 #include "bdm/methods.h"
 #include "bdm/rank.h"
 #include "core/device.h"
+#include "core/problems.h"
 #include "embed/reduce.h"
 #include "fit/spotlight_fit.h"
 
@@ -47,8 +48,7 @@ typedef struct {
     double  greatest;       /* weight of the newest spotlight */
     double *start;          /* mean, log precision and axes in one piece */
     double *first;          /* the same on CUDA: every spotlight's start */
-    int    *row;            /* (top, n): memory for the rows of the next hypotheses */
-    float  *member;         /* (top, n): memory for their weights */
+    int    *row;            /* memory for the rows of the next hypothesis */
     spot_spotlight_problem op;
     double *centre, *scale; /* (d), (1): arrays of the fit, as the two below; NULL without a fit */
     double *shone, *least;  /* (top, parameters), (top): parameters and least weight of each spotlight, in order of discovery */
@@ -140,12 +140,14 @@ static int losses_vary(const double *loss, int n)
     return 0;
 }
 
-static spot_status begin_problem(spot_ctx *c, problem_state *l, uint32_t ec, const spot_view *view, const spot_points *points,
-                                 const spot_bdm_config *cfg)
+static spot_status begin_problem(spot_ctx *c, problem_state *l, const spot_bdm_group *g, int p)
 {
-    int distinct = rows_differ(points);
+    const spot_view *view = &g->views[p];
+    const uint32_t ec = g->seeds[p].ec;
+    int distinct = rows_differ(&g->points[p]);
 
-    SPOT_TRY(prepare_rows(c, l, points, cfg->compat || !distinct));
+    l->row = g->row[p];
+    SPOT_TRY(prepare_rows(c, l, &g->points[p], g->cfg->compat || !distinct));
     for (int i = 0; i < view->n; i++) l->loss[i] = 0 - log(fmax(1 - spot_view_error(view, i), LEAST_P));
     l->live = distinct && losses_vary(l->loss, view->n);
     if (!distinct)
@@ -181,9 +183,11 @@ static int list_members(int *row, spot_rank *ranks, const problem_state *l, doub
 }
 
 /* Makes the hypothesis of a spotlight, and the losses for the next one. l->start holds the parameters. */
-static void collect_hypothesis(spot_ctx *c, spot_hypotheses *out, problem_state *l, spot_rank *ranks, uint32_t ec,
-                               const spot_view *view, const spot_bdm_config *cfg)
+static void collect_hypothesis(spot_ctx *c, problem_state *l, spot_rank *ranks, const spot_bdm_group *g, int p)
 {
+    const spot_bdm_config *cfg = g->cfg;
+    const spot_view *view = &g->views[p];
+    spot_hypotheses *out = &g->out[p];
     spot_hypothesis h = { .row = l->row };
     double greatest = 0, sum = 0, error = 0, limit;
 
@@ -193,7 +197,7 @@ static void collect_hypothesis(spot_ctx *c, spot_hypotheses *out, problem_state 
         h.score += l->weight[i] * l->loss[i];
     }
     if (!(greatest > 0)) {
-        spot_log_of(c, SPOT_LOG_WARN, ec, "spotlight %d lost every row on its way, so the list ends there; %s",
+        spot_log_of(c, SPOT_LOG_WARN, g->seeds[p].ec, "spotlight %d lost every row on its way, so the list ends there; %s",
                     out->components + 1, cfg->compat ? "lower its lr, or scale the features down" : "lower its lr");
         l->live = 0;
         return;
@@ -205,7 +209,7 @@ static void collect_hypothesis(spot_ctx *c, spot_hypotheses *out, problem_state 
         memcpy(l->shone + (size_t)out->len * each, l->start, each * sizeof *l->shone);
         l->least[out->len] = limit;
     }
-    h.weight = l->member + (size_t)out->len * view->n;
+    h.weight = g->weight[p] + (size_t)out->len * view->n;
     for (int i = 0; i < view->n; i++) h.weight[i] = (float)(l->weight[i] / greatest);
     for (int k = 0; k < h.len; k++) error += spot_view_error(view, h.row[k]);
     h.mean_error = error / h.len;
@@ -217,19 +221,18 @@ static void collect_hypothesis(spot_ctx *c, spot_hypotheses *out, problem_state 
     l->live = losses_vary(l->loss, view->n);
 }
 
+/* Sets the op, too, unless it only counts. */
 static spot_status take_host(spot_ctx *c, spot_arena *a, problem_state *l, int n, int d, const spot_bdm_config *cfg)
 {
     spot_spotlight_problem op = { .n = n, .d = padded(d) };
-    double *loss, *weight, *start;
 
-    SPOT_TRY(SPOT_TAKE(c, a, loss, n));
-    SPOT_TRY(SPOT_TAKE(c, a, weight, n));
-    SPOT_TRY(SPOT_TAKE(c, a, start, parameters(op.d, cfg)));
+    SPOT_TRY(SPOT_TAKE(c, a, l->loss, n));
+    SPOT_TRY(SPOT_TAKE(c, a, l->weight, n));
+    SPOT_TRY(SPOT_TAKE(c, a, l->start, parameters(op.d, cfg)));
     if (a->counting) return SPOT_OK;
-    op.loss = l->loss = loss;
-    op.weight = l->weight = weight;
-    l->start = start;
-    point_to_parameters(&op, start, cfg);
+    op.loss = l->loss;
+    op.weight = l->weight;
+    point_to_parameters(&op, l->start, cfg);
     l->op = op;
     return SPOT_OK;
 }
@@ -259,31 +262,32 @@ static spot_status take_device(spot_ctx *c, spot_arena *host, spot_arena *there,
 }
 
 /* Optimises one spotlight of every live problem. */
-static spot_status step_all(spot_ctx *c, spot_arena *scratch, int problems, problem_state *states, spot_spotlight_problem *ops,
-                            const spot_points *points, const spot_bdm_config *cfg)
+static spot_status step_all(spot_ctx *c, spot_arena *work, problem_state *states, const spot_bdm_group *g)
 {
+    spot_spotlight_problem ops[SPOT_BDM_GROUP];
     int count = 0;
 
-    for (int p = 0; p < problems; p++) {
+    for (int p = 0; p < g->problems; p++) {
         problem_state *l = &states[p];
         if (!l->live) continue;
-        if (!c->device) set_start(l->start, l->op.d, points[p].d, cfg);
-        else SPOT_TRY(spot_device_copy(c, l->op.mean, l->first, parameters(l->op.d, cfg) * sizeof(double)));
+        if (!c->device) set_start(l->start, l->op.d, g->points[p].d, g->cfg);
+        else SPOT_TRY(spot_device_copy(c, l->op.mean, l->first, parameters(l->op.d, g->cfg) * sizeof(double)));
         ops[count++] = l->op;
     }
-    SPOT_TRY(spot_spotlight_fit(c, scratch, count, ops, &cfg->spotlight, cfg->compat));
-    for (int p = 0; p < problems && c->device; p++) {
+    SPOT_TRY(spot_spotlight_fit(c, work, count, ops, &g->cfg->spotlight, g->cfg->compat));
+    for (int p = 0; p < g->problems && c->device; p++) {
         problem_state *l = &states[p];
         if (!l->live) continue;
         SPOT_TRY(spot_device_copy(c, l->weight, l->op.weight, (size_t)l->op.n * sizeof(double)));
-        if (l->shone) SPOT_TRY(spot_device_copy(c, l->start, l->op.mean, parameters(l->op.d, cfg) * sizeof(double)));
+        if (l->shone) SPOT_TRY(spot_device_copy(c, l->start, l->op.mean, parameters(l->op.d, g->cfg) * sizeof(double)));
     }
     return SPOT_OK;
 }
 
 /* Lowers the device's losses as the host has lowered its own. */
-static spot_status lower_losses(spot_ctx *c, int problems, const problem_state *states, spot_rows_fade_problem *fade)
+static spot_status lower_losses(spot_ctx *c, int problems, const problem_state *states)
 {
+    spot_rows_fade_problem fade[SPOT_BDM_GROUP];
     int count = 0;
 
     for (int p = 0; p < problems; p++) {
@@ -299,52 +303,6 @@ static int higher_first(const void *a, const void *b)
 
     if (x->score != y->score) return x->score < y->score ? 1 : -1;
     return x->row < y->row ? -1 : x->row > y->row;      /* in order of discovery */
-}
-
-/* Scratch memory. */
-typedef struct { spot_spotlight_problem *ops; spot_rows_fade_problem *fade; spot_rank *ranks; } space;
-
-static int largest(int problems, const int *n)
-{
-    int most = 0;
-
-    for (int p = 0; p < problems; p++) if (n[p] > most) most = n[p];
-    return most;
-}
-
-/* points may be NULL; then every problem has d features. */
-static spot_status take_problems(spot_ctx *c, spot_arena *a, problem_state *states, space *s, int problems, const int *n,
-                                 int d, const spot_points *points, const spot_bdm_config *cfg)
-{
-    problem_state none;
-
-    SPOT_TRY(SPOT_TAKE(c, a, s->ops, problems));
-    SPOT_TRY(SPOT_TAKE(c, a, s->fade, problems));
-    SPOT_TRY(SPOT_TAKE(c, a, s->ranks, largest(problems, n)));
-    for (int p = 0; p < problems; p++)
-        SPOT_TRY(take_host(c, a, a->counting ? &none : &states[p], n[p], points ? points[p].d : d, cfg));
-    return SPOT_OK;
-}
-
-/* Finds the spotlights one after another, each for all problems together. there: CUDA's memory, or the host's. */
-static spot_status find_all(spot_ctx *c, spot_arena *host, spot_arena *there, int problems, spot_hypotheses *out,
-                            problem_state *states, const space *s, const spot_view *views, const spot_points *points,
-                            const spot_seed *seeds, const spot_bdm_config *cfg)
-{
-    for (int p = 0; p < problems; p++) {
-        out[p] = (spot_hypotheses){ 0 };
-        SPOT_TRY(take_device(c, host, there, &states[p], &points[p], cfg));
-        SPOT_TRY(begin_problem(c, &states[p], seeds[p].ec, &views[p], &points[p], cfg));
-    }
-    for (int k = 0; k < cfg->top; k++) {
-        spot_tell(c, "spotlight", problems == 1 ? (int)seeds[0].ec : -1, k, cfg->top, "");
-        SPOT_TRY(step_all(c, there, problems, states, s->ops, points, cfg));
-        for (int p = 0; p < problems; p++)
-            if (states[p].live) collect_hypothesis(c, &out[p], &states[p], s->ranks, seeds[p].ec, &views[p], cfg);
-        SPOT_TRY(lower_losses(c, problems, states, s->fade));
-    }
-    for (int p = 0; p < problems && !cfg->compat; p++) qsort(out[p].h, (size_t)out[p].len, sizeof *out[p].h, higher_first);
-    return SPOT_OK;
 }
 
 /* Adds the arrays of a fit, still empty. */
@@ -371,46 +329,42 @@ static spot_status close_fit(spot_ctx *c, spot_fit *f, const spot_hypotheses *ou
     return SPOT_OK;
 }
 
-/* Device memory for problems of n[p] rows: their arrays, which also take memory of `host`, and the op's scratch. */
-static size_t device_bytes(const spot_ctx *c, spot_arena *host, int problems, const int *n, int d, const spot_bdm_config *cfg)
+static spot_status open_problem(spot_ctx *c, spot_arena *host, spot_arena *work, problem_state *l, const spot_bdm_group *g,
+                                int p)
 {
-    spot_arena there = spot_arena_counting();
-    spot_ctx quiet = { .device = c->device };
-    problem_state none = { 0 };
+    const spot_points *points = &g->points[p];
 
-    for (int p = 0; p < problems; p++) take_device(&quiet, host, &there, &none, &(spot_points){ .n = n[p], .d = d }, cfg);
-    return there.peak + 64 + spot_spotlight_scratch(problems, largest(problems, n), padded(d), &cfg->spotlight, 0);
+    *l = (problem_state){ 0 };
+    if (g->fits && !work->counting) SPOT_TRY(open_fit(c, &g->fits[p], l, points->d, g->cfg));
+    SPOT_TRY(take_host(c, host, l, points->n, points->d, g->cfg));
+    SPOT_TRY(take_device(c, host, work, l, points, g->cfg));
+    return work->counting ? SPOT_OK : begin_problem(c, l, g, p);
 }
 
-static spot_status find_spotlights(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits,
-                                   const spot_view *views, const spot_points *points, const spot_seed *seeds,
-                                   const spot_bdm_config *cfg)
+/* Finds the spotlights one after another, each for all problems together. */
+static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_bdm_group *g)
 {
-    int d = 0, *n;
-    spot_arena there = { 0 }, sizes = spot_arena_counting();
-    problem_state *states;
-    space s;
-    size_t mark;
-    spot_status e;
+    const int n = SPOT_MOST(g->problems, g->points, n), d = SPOT_MOST(g->problems, g->points, d);
+    problem_state states[SPOT_BDM_GROUP];
+    spot_rank *ranks;
 
-    SPOT_TRY(SPOT_TAKE(c, a, n, problems));
-    SPOT_TRY(SPOT_TAKE(c, a, states, problems));
-    for (int p = 0; p < problems; p++) {
-        n[p] = views[p].n;
-        states[p] = (problem_state){ 0 };
-        d = points[p].d > d ? points[p].d : d;
-        SPOT_TRY(SPOT_TAKE(c, a, states[p].row, (size_t)cfg->top * n[p]));
-        SPOT_TRY(SPOT_TAKE(c, a, states[p].member, (size_t)cfg->top * n[p]));
-        if (fits) SPOT_TRY(open_fit(c, &fits[p], &states[p], points[p].d, cfg));
+    SPOT_TRY(SPOT_TAKE(c, host, ranks, n));
+    for (int p = 0; p < g->problems; p++) SPOT_TRY(open_problem(c, host, work, &states[p], g, p));
+    SPOT_TRY(spot_bdm_scratch(c, work, spot_spotlight_scratch(g->problems, n, padded(d), &g->cfg->spotlight,
+                                                              c->device ? 0 : c->threads)));
+    for (int k = 0; k < g->cfg->top && !work->counting; k++) {
+        spot_tell(c, "spotlight", g->problems == 1 ? (int)g->seeds[0].ec : -1, k, g->cfg->top, "");
+        SPOT_TRY(step_all(c, work, states, g));
+        for (int p = 0; p < g->problems; p++)
+            if (states[p].live) collect_hypothesis(c, &states[p], ranks, g, p);
+        SPOT_TRY(lower_losses(c, g->problems, states));
     }
-    mark = a->used;
-    SPOT_TRY(take_problems(c, a, states, &s, problems, n, d, points, cfg));
-    if (c->device) SPOT_TRY(spot_arena_open_device(c, &there, device_bytes(c, &sizes, problems, n, d, cfg)));
-    e = find_all(c, a, c->device ? &there : a, problems, out, states, &s, views, points, seeds, cfg);
-    spot_arena_close(&there);
-    a->used = mark;
-    for (int p = 0; fits && e == SPOT_OK && p < problems; p++) e = close_fit(c, &fits[p], &out[p]);
-    return e;
+    for (int p = 0; p < g->problems && !work->counting; p++) {
+        spot_hypotheses *out = &g->out[p];
+        if (!g->cfg->compat) qsort(out->h, (size_t)out->len, sizeof *out->h, higher_first);
+        if (g->fits) SPOT_TRY(close_fit(c, &g->fits[p], out));
+    }
+    return SPOT_OK;
 }
 
 /* Assigns p->n rows to every spotlight; member begins at the first of them. */
@@ -466,31 +420,6 @@ static spot_status assign_rows(spot_ctx *c, spot_arena *a, uint8_t *member, int 
     return SPOT_OK;
 }
 
-static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg)
-{
-    spot_arena a = spot_arena_counting();
-    spot_ctx quiet = { 0 };
-    problem_state *states, none = { 0 };
-    space s;
-    float *weights;
-    int *rows;
-
-    SPOT_TAKE(&quiet, &a, rows, problems);
-    SPOT_TAKE(&quiet, &a, states, problems);
-    for (int p = 0; p < problems; p++) {
-        SPOT_TAKE(&quiet, &a, rows, (size_t)cfg->top * n[p]);
-        SPOT_TAKE(&quiet, &a, weights, (size_t)cfg->top * n[p]);
-    }
-    take_problems(&quiet, &a, NULL, &s, problems, n, d, NULL, cfg);
-    if (c->device) {
-        size_t device = device_bytes(c, &a, problems, n, d, cfg);
-        return (spot_bytes){ a.peak + 64, device };
-    }
-    for (int p = 0; p < problems; p++) take_device(&quiet, &a, &a, &none, &(spot_points){ .n = n[p], .d = d }, cfg);
-    return (spot_bytes){ a.peak + 128 + spot_spotlight_scratch(problems, largest(problems, n), padded(d), &cfg->spotlight,
-                                                               c->threads), 0 };
-}
-
 /* The paper leaves all settings but the minimum weight at their defaults. These are the defaults of the authors' code before
  * October 2021, which Domino's copy has, too; the paper names Gaussian kernels, and later code has compact ones. (The authors'
  * own experiments ran 5,000 steps at 1e-2; which of them the paper ran, no public code tells.) Neither code defines the rows
@@ -541,5 +470,5 @@ static const spot_setting settings[] = {
     SPOT_END
 };
 
-const spot_method spot_method_spotlight = { .weighs = true, .settings = settings, .preset = set_profile,
-                                            .find = find_spotlights, .needs = needs, .assign = assign_rows };
+const spot_method spot_method_spotlight = { .weighs = true, .overlap = true, .settings = settings, .preset = set_profile,
+                                            .solve = solve_group, .assign = assign_rows };
