@@ -3,6 +3,7 @@
 #include "checks.h"
 #include "check_night.h"
 #include "golden_text.h"
+#include "fit/bootstrap.h"
 #include "fit/statistics.h"
 
 TEST(test_holm)
@@ -11,6 +12,24 @@ TEST(test_holm)
     static const double want[] = { 0.04, 0.09, 0.09, 0.025, 0.6 };
     spot_holm(p, 5);
     for (int i = 0; i < 5; i++) CHECK_NEAR(p[i], want[i], 1e-12);
+}
+
+TEST(draws_without_a_number_are_left_out)
+{
+    const double drawn[] = { 3, NAN, 1, 2, INFINITY, 0 };
+    double draw[6];
+    spot_interval v = { 0.5, 0, 0 };
+
+    memcpy(draw, drawn, sizeof draw);
+    assert_int_equal(spot_percentiles(&v, draw, 6, 4), 4);
+    CHECK_NEAR(v.low, 0.025 * 3, 1e-15);
+    CHECK_NEAR(v.high, 0.975 * 3, 1e-15);
+    memcpy(draw, drawn, sizeof draw);
+    assert_int_equal(spot_percentiles(&v, draw, 6, 5), 4);     /* too few */
+    assert_true(isnan(v.low) && isnan(v.high));
+    v = (spot_interval){ NAN, 0, 0 };
+    assert_int_equal(spot_percentiles(&v, draw, 4, 1), 4);
+    assert_true(isnan(v.low) && isnan(v.high));
 }
 
 /* tools/golden/check.py. SciPy resamples with other random numbers: its ends, of 200,000 resamples, are met within what our

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "spotter/rng.h"
+#include "fit/bootstrap.h"
 
-enum { DRAWS = 2000, BINS = SPOT_REALNESS_BINS, ADDRESS = 3 };
+enum { BINS = SPOT_REALNESS_BINS, ADDRESS = 3 };
 
 /* Answers of all models to the blends of one target in one bin. known: of models that are right on the original. */
 typedef struct { double looks, right, known, flipped; } tally;
@@ -60,60 +60,46 @@ static double share(double part, double of) { return of > 0 ? part / of : NAN; }
 
 /* ---- intervals ---- */
 
-static int ascending(const void *a, const void *b)
+typedef struct { const tally *sum; int targets; } sample;
+
+/* Of the targets of a draw: accuracies (BINS), then flips. */
+static void draw_targets(double *out, const void *of, spot_rng *r)
 {
-    const double *x = a, *y = b;
+    const sample *s = of;
+    tally all[BINS] = { 0 };
 
-    return (*x > *y) - (*x < *y);
-}
-
-/* draw (n); those without a number come from draws that hold no such blend, and are left out. */
-static spot_interval interval_of(double value, double *draw, int n)
-{
-    int kept = 0;
-
-    for (int d = 0; d < n; d++)
-        if (isfinite(draw[d])) draw[kept++] = draw[d];
-    qsort(draw, (size_t)kept, sizeof *draw, ascending);
-    return (spot_interval){ value, spot_quantile(draw, kept, 0.025), spot_quantile(draw, kept, 0.975) };
-}
-
-/* draw (2, BINS, DRAWS): accuracies, flips */
-static void draw_targets(spot_ctx *c, double *draw, const tally *sum, int targets)
-{
-    const size_t half = (size_t)BINS * DRAWS;
-
-#pragma omp parallel for num_threads(c->threads < 1 ? 1 : c->threads)
-    for (int d = 0; d < DRAWS; d++) {
-        spot_rng g = spot_rng_at(1, SPOT_RNG_BOOTSTRAP, ADDRESS, (uint32_t)d);
-        tally all[BINS] = { 0 };
-        for (int i = 0; i < targets; i++) {
-            const tally *of = sum + (size_t)spot_rng_below(&g, (uint32_t)targets) * BINS;
-            for (int b = 0; b < BINS; b++) add_tally(&all[b], &of[b]);
-        }
-        for (int b = 0; b < BINS; b++) {
-            draw[(size_t)b * DRAWS + (size_t)d] = share(all[b].right, all[b].looks);
-            draw[half + (size_t)b * DRAWS + (size_t)d] = share(all[b].flipped, all[b].known);
-        }
+    for (int i = 0; i < s->targets; i++) {
+        const tally *own = s->sum + (size_t)spot_rng_below(r, (uint32_t)s->targets) * BINS;
+        for (int b = 0; b < BINS; b++) add_tally(&all[b], &own[b]);
+    }
+    for (int b = 0; b < BINS; b++) {
+        out[(size_t)b * SPOT_REDRAWS] = share(all[b].right, all[b].looks);
+        out[(size_t)(BINS + b) * SPOT_REDRAWS] = share(all[b].flipped, all[b].known);
     }
 }
 
 static spot_status fill_bins(spot_ctx *c, spot_realness_bin *bin, const tally *sum, int targets, int models)
 {
-    double *draw = malloc((size_t)2 * BINS * DRAWS * sizeof *draw);
+    double *draw = malloc((size_t)2 * BINS * SPOT_REDRAWS * sizeof *draw);
+    const sample all = { sum, targets };
+    spot_interval v[2 * BINS];
+    int seen[BINS] = { 0 };
 
     if (!draw) return spot_fail(c, SPOT_NOMEM, "no memory for a bootstrap");
-    draw_targets(c, draw, sum, targets);
     for (int b = 0; b < BINS; b++) {
-        tally all = { 0 };
-        int seen = 0;
+        tally of = { 0 };
         for (int t = 0; t < targets; t++) {
-            const tally *of = &sum[(size_t)t * BINS + (size_t)b];
-            add_tally(&all, of), seen += of->looks > 0;
+            const tally *own = &sum[(size_t)t * BINS + (size_t)b];
+            add_tally(&of, own), seen[b] += own->looks > 0;
         }
-        bin[b].looks = all.looks, bin[b].blends = models ? (int)(all.looks / models) : 0;
-        bin[b].accuracy = interval_of(share(all.right, all.looks), draw + (size_t)b * DRAWS, seen > 1 ? DRAWS : 0);
-        bin[b].flipped = interval_of(share(all.flipped, all.known), draw + (size_t)(BINS + b) * DRAWS, seen > 1 ? DRAWS : 0);
+        bin[b].looks = of.looks, bin[b].blends = models ? (int)(of.looks / models) : 0;
+        v[b].value = share(of.right, of.looks), v[BINS + b].value = share(of.flipped, of.known);
+    }
+    /* Draws that hold no such blend have no number. */
+    spot_bootstrap_run(v, &(spot_bootstrap){ 1, ADDRESS, 2 * BINS, 1, draw_targets, &all }, c->threads, draw);
+    for (int b = 0; b < BINS; b++) {
+        if (seen[b] < 2) v[b].low = v[b].high = v[BINS + b].low = v[BINS + b].high = NAN;
+        bin[b].accuracy = v[b], bin[b].flipped = v[BINS + b];
     }
     free(draw);
     return SPOT_OK;

@@ -3,38 +3,9 @@
 #include <stdlib.h>
 
 #include "examine/examine_study.h"
-#include "spotter/rng.h"
-
-enum { DRAWS = 2000 };
+#include "fit/bootstrap.h"
 
 static const double FOUND = 0.8;       /* share of the last renders that lie in the region */
-
-static int ascending(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
-/* The mean of value (n), and its interval by a bootstrap: a draw is n of the objects. NaN: left out. */
-static spot_interval mean_of(double *value, int n, double draw[DRAWS])
-{
-    int kept = 0;
-    double sum = 0;
-
-    for (int i = 0; i < n; i++)
-        if (isfinite(value[i])) value[kept++] = value[i];
-    for (int i = 0; i < kept; i++) sum += value[i];
-    if (!kept) return (spot_interval){ NAN, NAN, NAN };
-    for (int d = 0; d < DRAWS; d++) {
-        spot_rng r = spot_rng_at(1, SPOT_RNG_BOOTSTRAP, 0, (uint32_t)d);
-        double all = 0;
-        for (int i = 0; i < kept; i++) all += value[spot_rng_below(&r, (uint32_t)kept)];
-        draw[d] = all / kept;
-    }
-    qsort(draw, DRAWS, sizeof *draw, ascending);
-    return (spot_interval){ sum / kept, spot_quantile(draw, DRAWS, 0.025), spot_quantile(draw, DRAWS, 0.975) };
-}
 
 /* One number of an object at a point of the curve, as the mean over its seeds. at: its offset in spot_examine_point. */
 static double over_seeds(const spot_examine_results *r, const spot_examine_result *first, int object, int k, size_t at)
@@ -52,13 +23,14 @@ static double over_seeds(const spot_examine_results *r, const spot_examine_resul
 
 /* learned: only the objects that learned the planted region. */
 static spot_interval line_of(const spot_examine_results *r, const spot_examine_result *first, int k, size_t at, bool learned,
-                             double *value, double *draw)
+                             int threads, double *scratch)
 {
+    double *value = scratch + SPOT_REDRAWS;
     int n = 0;
 
     for (int i = 0; i < r->objects; i++)
         if (!learned || first[i].learned == 1) value[n++] = over_seeds(r, first, i, k, at);
-    return mean_of(value, n, draw);
+    return spot_bootstrap_mean(value, n, 0, threads, scratch);
 }
 
 /* Whether the region of an object was found by the end of every search. */
@@ -71,7 +43,8 @@ static bool is_found(const spot_examine_results *r, const spot_examine_result *f
     return true;
 }
 
-static void summarise(const spot_examine_results *r, spot_examine_summary *s, double *value, double *draw)
+/* scratch (SPOT_REDRAWS + objects) */
+static void summarise(const spot_examine_results *r, spot_examine_summary *s, int threads, double *scratch)
 {
     const spot_examine_result *first = r->unit + (s->model * r->cfg->examiners + s->examiner) * r->cfg->search.seeds
             * r->objects;
@@ -87,7 +60,7 @@ static void summarise(const spot_examine_results *r, spot_examine_summary *s, do
     for (int k = 0; k < s->points; k++) {
         spot_examine_line *l = &s->line[k];
         l->renders = search.point[k];
-#define MEAN(field, learned) line_of(r, first, k, offsetof(spot_examine_point, field), learned, value, draw)
+#define MEAN(field, learned) line_of(r, first, k, offsetof(spot_examine_point, field), learned, threads, scratch)
         l->mean = MEAN(mean, false), l->lowest = MEAN(lowest, false), l->lowest_valid = MEAN(lowest_valid, false);
         l->robust = MEAN(robust, false), l->inside = MEAN(inside, true);
         l->valid = MEAN(valid, false).value;
@@ -98,16 +71,16 @@ static void summarise(const spot_examine_results *r, spot_examine_summary *s, do
 spot_status spot_examine_summarise(spot_ctx *c, spot_examine_results *r)
 {
     const int examiners = r->cfg->examiners;
-    double *value = malloc(((size_t)r->objects + DRAWS) * sizeof *value);
+    double *scratch = malloc((SPOT_REDRAWS + (size_t)r->objects) * sizeof *scratch);
 
     r->summaries = r->cfg->models * examiners;
     r->summary = calloc((size_t)r->summaries, sizeof *r->summary);
-    if (!value || !r->summary) return free(value), spot_fail(c, SPOT_NOMEM, "no memory for the summary of %d searches",
-                                                             r->units);
+    if (!scratch || !r->summary)
+        return free(scratch), spot_fail(c, SPOT_NOMEM, "no memory for the summary of %d searches", r->units);
     for (int i = 0; i < r->summaries; i++) {
         r->summary[i].model = i / examiners, r->summary[i].examiner = i % examiners;
-        summarise(r, &r->summary[i], value, value + r->objects);
+        summarise(r, &r->summary[i], c->threads, scratch);
     }
-    free(value);
+    free(scratch);
     return SPOT_OK;
 }

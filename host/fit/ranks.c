@@ -3,9 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "spotter/interval.h"
-
-enum { DRAWS = 2000 };
+#include "fit/bootstrap.h"
 
 /* A side: its numbers, their order, and twice the rank of each, which is whole. */
 typedef struct { const double *x; int *order; double *rank; } side;
@@ -23,7 +21,7 @@ static double correlate(const double *a, const double *b, const int *drawn, int 
 }
 
 /* Ranks from 0 among the drawn pairs; equal numbers share the mean of theirs. */
-static void rank_side(side *s, const int *drawn, int n)
+static void rank_side(const side *s, const int *drawn, int n)
 {
     for (int i = 0, below = 0, j; i < n; i = j) {
         int equal = 0;
@@ -68,40 +66,26 @@ static spot_status take_pairs(spot_ctx *c, pairs *p, int n)
     return SPOT_OK;
 }
 
-static double correlation_of(pairs *p)
+static double correlation_of(const pairs *p)
 {
     rank_side(&p->a, p->drawn, p->n);
     rank_side(&p->b, p->drawn, p->n);
     return correlate(p->a.rank, p->b.rank, p->drawn, p->n, p->n);
 }
 
-static int by_number(const void *a, const void *b)
+/* Changes the pairs' scratch: for one thread. */
+static void draw_pairs(double *out, const void *of, spot_rng *r)
 {
-    const double x = *(const double *)a, y = *(const double *)b;
+    const pairs *p = of;
 
-    return (x > y) - (x < y);
-}
-
-static void draw_interval(spot_interval *rho, pairs *p, uint64_t seed)
-{
-    double drawn[DRAWS];
-    int have = 0;
-
-    for (int d = 0; d < DRAWS; d++) {
-        spot_rng r = spot_rng_at(seed, SPOT_RNG_BOOTSTRAP, 0, (uint32_t)d);
-        memset(p->drawn, 0, (size_t)p->n * sizeof *p->drawn);
-        for (int i = 0; i < p->n; i++) p->drawn[spot_rng_below(&r, (uint32_t)p->n)]++;
-        drawn[have] = correlation_of(p);
-        have += isfinite(drawn[have]) != 0;
-    }
-    if (2 * have < DRAWS) return;
-    qsort(drawn, (size_t)have, sizeof *drawn, by_number);
-    rho->low = spot_quantile(drawn, have, 0.025);
-    rho->high = spot_quantile(drawn, have, 0.975);
+    memset(p->drawn, 0, (size_t)p->n * sizeof *p->drawn);
+    for (int i = 0; i < p->n; i++) p->drawn[spot_rng_below(r, (uint32_t)p->n)]++;
+    *out = correlation_of(p);
 }
 
 spot_status spot_rank_correlation(spot_ctx *c, spot_interval *rho, const double *x, const double *y, int n, uint64_t seed)
 {
+    double draw[SPOT_REDRAWS];
     pairs p;
 
     *rho = (spot_interval){ NAN, NAN, NAN };
@@ -111,7 +95,8 @@ spot_status spot_rank_correlation(spot_ctx *c, spot_interval *rho, const double 
     sort_side(&p.a, p.scratch, p.n);
     sort_side(&p.b, p.scratch, p.n);
     rho->value = correlation_of(&p);
-    if (isfinite(rho->value)) draw_interval(rho, &p, seed);
+    if (isfinite(rho->value))
+        spot_bootstrap_run(rho, &(spot_bootstrap){ seed, 0, 1, SPOT_REDRAWS / 2, draw_pairs, &p }, 1, draw);
     free(p.owned);
     return SPOT_OK;
 }

@@ -4,32 +4,22 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "fit/bootstrap.h"
 #include "fit/statistics.h"
-
-static int ascending_order(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
 
 /* Sets low and high from the n draws, and the standard error of those that have a value. Returns how many have. */
 static int set_interval(spot_interval *v, double *error, const double *draw, int n, double *scratch)
 {
+    const int least = n > 3 ? (n + 1) / 2 : 2;
     double mean = 0, squares = 0;
     int have = 0;
 
     for (int i = 0; i < n; i++)
         if (isfinite(draw[i])) mean += scratch[have++] = draw[i];
-    v->low = v->high = *error = NAN;
-    if (have < 2 || 2 * have < n || !isfinite(v->value)) return have;
     mean /= have;
     for (int i = 0; i < have; i++) squares += (scratch[i] - mean) * (scratch[i] - mean);
-    *error = sqrt(squares / (have - 1));
-    qsort(scratch, (size_t)have, sizeof *scratch, ascending_order);
-    v->low = spot_quantile(scratch, have, 0.025);
-    v->high = spot_quantile(scratch, have, 0.975);
-    return have;
+    *error = have < least || !isfinite(v->value) ? NAN : sqrt(squares / (have - 1));
+    return spot_percentiles(v, scratch, have, least);
 }
 
 /* The difference of two rows of draws. p: not adjusted. */
