@@ -153,7 +153,7 @@ static spot_failure_finding *find(spot_ctx *c, const world *m, int *n)
     spot_failure_finding *f = calloc(SPOT_FAILURE_RULES, sizeof *f);
 
     CHECK_OK(c, spot_failure_find_rules(c, f, n, &m->r, &m->space, low));
-    spot_failure_confirm(f, *n);
+    CHECK_OK(c, spot_failure_confirm(c, f, *n));
     return f;
 }
 

@@ -10,8 +10,23 @@ TEST(test_holm)
 {
     double p[] = { 0.01, 0.04, 0.03, 0.005, 0.6 };                 /* statsmodels: multipletests(p, method="holm") */
     static const double want[] = { 0.04, 0.09, 0.09, 0.025, 0.6 };
-    spot_holm(p, 5);
+    spot_ranked_p scratch[5];
+    spot_holm(p, 5, scratch);
     for (int i = 0; i < 5; i++) CHECK_NEAR(p[i], want[i], 1e-12);
+}
+
+/* A family of any size is adjusted to its last member. */
+TEST(test_holm_of_many)
+{
+    enum { N = 5000 };
+    static spot_ranked_p scratch[N];
+    static double p[N];
+
+    for (int i = 0; i < N; i++) p[i] = 1e-9 * (N - i);
+    spot_holm(p, N, scratch);
+    CHECK_NEAR(p[N - 1], N * 1e-9, 1e-15);
+    CHECK_NEAR(p[N - 2], (N - 1) * 2e-9, 1e-15);
+    CHECK_NEAR(p[0], 2500 * 2501e-9, 1e-12);           /* the greatest so far, in the middle of the order */
 }
 
 TEST(draws_without_a_number_are_left_out)
@@ -30,6 +45,12 @@ TEST(draws_without_a_number_are_left_out)
     v = (spot_interval){ NAN, 0, 0 };
     assert_int_equal(spot_percentiles(&v, draw, 4, 1), 4);
     assert_true(isnan(v.low) && isnan(v.high));
+}
+
+TEST(a_p_at_the_level_is_significant)
+{
+    assert_true(spot_is_significant(SPOT_LEVEL, SPOT_LEVEL) && spot_is_significant(0, SPOT_LEVEL));
+    assert_false(spot_is_significant(0.0500001, SPOT_LEVEL) || spot_is_significant(NAN, SPOT_LEVEL));
 }
 
 /* tools/golden/check.py. SciPy resamples with other random numbers: its ends, of 200,000 resamples, are met within what our

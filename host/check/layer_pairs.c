@@ -6,8 +6,6 @@
 
 #include "fit/statistics.h"
 
-_Static_assert(SPOT_CHECK_NUMBERS + 1 <= SPOT_HOLM_MOST, "all numbers of a night are one family");
-
 /* Fills g->x (*n values) and, for independent ECs, g->y (*others); the two means and the number of ECs left out go into l. */
 static void fill_values(spot_checking *g, spot_check_line *l, int m, int k, int metric, int *n, int *others)
 {
@@ -110,21 +108,22 @@ static spot_status measure_number(spot_checking *g, spot_check_number *w, int *w
 
 spot_status spot_check_judge(spot_checking *g, spot_check_number *w, int n)
 {
-    double *worse = calloc(2 * (size_t)n + 1, sizeof *worse), *better = worse ? worse + n : NULL;
+    spot_ranked_p *scratch = malloc(((size_t)n + 1) * (sizeof *scratch + 2 * sizeof(double)));
+    double *worse = scratch ? (double *)(scratch + n) : NULL, *better = worse ? worse + n : NULL;
 
-    if (!worse) return spot_fail(g->c, SPOT_NOMEM, "no memory to judge %d numbers", n);
+    if (!scratch) return spot_fail(g->c, SPOT_NOMEM, "no memory to judge %d numbers", n);
     for (int i = 0; i < n; i++) {                      /* d.p is for the direction of the difference */
         bool up = w[i].d.mean > 0;
         worse[i] = up == w[i].higher_is_better ? 1 : w[i].d.p;
         better[i] = up == w[i].higher_is_better ? w[i].d.p : 1;
     }
-    spot_holm(worse, n);
-    spot_holm(better, n);
+    spot_holm(worse, n, scratch);
+    spot_holm(better, n, scratch);
     for (int i = 0; i < n; i++) {
         judge_number(&w[i], worse[i], better[i]);
         spot_check_quarantine(g, w[i].l, w[i].metric);
     }
-    free(worse);
+    free(scratch);
     return SPOT_OK;
 }
 

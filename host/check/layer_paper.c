@@ -58,6 +58,7 @@ spot_status spot_check_paper(spot_checking *g)
 {
     const spot_paper_table *t = spot_paper_overall(&g->r->cfg);
     spot_check_line *first = &g->k->line[g->k->lines], *l;
+    spot_ranked_p scratch[SPOT_CHECK_NUMBERS];
     double p[SPOT_CHECK_NUMBERS];
     char words[160];
     int n = 0;
@@ -80,7 +81,7 @@ spot_status spot_check_paper(spot_checking *g)
     }
     for (l = first; l < &g->k->line[g->k->lines]; l++)
         if (l->verdict == SPOT_INCONCLUSIVE) p[n++] = l->p;
-    spot_holm(p, n);
+    spot_holm(p, n, scratch);
     n = 0;
     for (l = first; l < &g->k->line[g->k->lines]; l++)
         if (l->verdict == SPOT_INCONCLUSIVE) judge_line(g, l, p[n++]);

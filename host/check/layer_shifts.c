@@ -15,8 +15,6 @@
 
 enum { DRAWS = 2000, NUMBERS = 4 };            /* of a shift: impact, slope, passed, classes */
 
-_Static_assert(NUMBERS * SPOT_MAX_SOURCES * SPOT_MAX_SHIFTS <= SPOT_HOLM_MOST, "all numbers of a night are one family");
-
 /* ---- impact and slope ---- */
 
 static bool counts_in(const spot_shift_comparison *v, const spot_shift_counts *s, const spot_shift_folder *f, int cls)

@@ -176,7 +176,7 @@ static spot_status correct(spot_ctx *c, counts *n)
     const bool room = scratch && p;
 
     for (int i = 0; i < n->slices && room; i++) p[i] = n->slice[i].p;
-    if (room) spot_holm_of(p, n->slices, scratch);
+    if (room) spot_holm(p, n->slices, scratch);
     for (int i = 0; i < n->slices && room; i++) n->slice[i].corrected = p[i];
     if (room) qsort(n->slice, (size_t)n->slices, sizeof *n->slice, surer_first);
     free(scratch);

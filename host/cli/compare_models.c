@@ -45,7 +45,7 @@ static void print_text(const spot_model_comparison *k)
     for (int i = 0; i < k->facts.n; i++) printf(", %s: %d", k->facts.of[i].name, k->facts.of[i].value);
     printf("; %s\n", k->words->note);
     if (k->left_out) printf("%d %s are in one of the runs alone and are left out\n", k->left_out, k->words->objects);
-    if (k->least_p >= 0.05)
+    if (!spot_is_significant(k->least_p, SPOT_LEVEL))
         printf("so few %s cannot show a change: their least p is %.2g, whatever happens; examine more\n", k->words->objects,
                k->least_p);
 }

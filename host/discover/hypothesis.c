@@ -47,7 +47,7 @@ void spot_claim_judge(spot_claim_test *t, double level)
     for (int g = 0; g < 2; g++) t->rate[g] = spot_share_of(t->wrong[g], t->n[g]);
     t->p = spot_hypergeometric_tail(n, t->wrong[0] + t->wrong[1], t->n[0], t->wrong[0]);
     if (!t->n[0] || !t->n[1] || spot_hypergeometric_tail(n, t->n[0], t->n[0], t->n[0]) > level) t->verdict = SPOT_TOO_FEW;
-    else t->verdict = t->p <= level ? SPOT_CONFIRMED : SPOT_NOT_CONFIRMED;
+    else t->verdict = spot_is_significant(t->p, level) ? SPOT_CONFIRMED : SPOT_NOT_CONFIRMED;
 }
 
 const char *spot_claim_verdict_name(spot_claim_verdict v)

@@ -6,6 +6,7 @@
 #include "bdm/fit.h"
 #include "discover/judge.h"
 #include "discover/vote.h"
+#include "fit/statistics.h"
 #include "steps/chain.h"
 
 /* ---- merging ---- */
@@ -132,7 +133,7 @@ static spot_status prove_slice(maker *m, const spot_proved *k, spot_slice *s, in
     SPOT_TRY(SPOT_TAKE(j->c, a, s->proof, 1));
     p = s->proof;
     *p = (spot_proof){ .p = head->said.corrected, .pieces = pieces, .tests = j->pieces };
-    p->claim = p->p <= j->p.level ? SPOT_CLAIM_CONFIRMED
+    p->claim = spot_is_significant(p->p, j->p.level) ? SPOT_CLAIM_CONFIRMED
              : j->p.chance && head->said.p < j->best ? SPOT_CLAIM_SUGGESTED : SPOT_CLAIM_CHANCE;
     SPOT_TRY(SPOT_TAKE(j->c, a, p->piece, pieces));
     SPOT_TRY(SPOT_TAKE(j->c, a, p->origin, s->size));

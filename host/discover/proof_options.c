@@ -1,11 +1,12 @@
 /* proof_options.c - the options of a proof, and names. */
 #include "discover/judge.h"
+#include "fit/statistics.h"
 
 enum { LEAST_CHANCE = 19 };            /* the best of 19 searches and the real one: 1 in 20 by chance */
 
 spot_proof_options spot_proof_defaults(void)
 {
-    return (spot_proof_options){ .parts = 2, .holdout = 0.5, .neighbours = 5, .level = 0.05, .same = 0.5 };
+    return (spot_proof_options){ .parts = 2, .holdout = 0.5, .neighbours = 5, .level = SPOT_LEVEL, .same = 0.5 };
 }
 
 const char *spot_claim_name(spot_claim claim)

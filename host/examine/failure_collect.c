@@ -140,8 +140,7 @@ static spot_status add_groups(spot_ctx *c, spot_failures *f, const renders *v)
         spot_tell(c, "examine: failures", -1, v->model * classes + k + 1, v->r->cfg->models * classes, "");
     }
     for (int i = 0; i < v->r->objects; i++) add_map(f, v, &(group){ i / each, i, i, i + 1 });
-    spot_failure_confirm(f->finding + before, f->findings - before);
-    return SPOT_OK;
+    return spot_failure_confirm(c, f->finding + before, f->findings - before);
 }
 
 static spot_status add_model(spot_ctx *c, spot_failures *f, const spot_examine_results *r, const char *dir, int model)

@@ -13,8 +13,6 @@
 
 enum { LEAST_FAILURES = 5, POINTS = 1 << 16 };
 
-static const double LEVEL = 0.05;
-
 /* One half of the valid renders. p: of the true class; in strength mode 1 - p, so that what is looked for has the lowest. */
 typedef struct { spot_failure_rows rows; spot_conditions *at; float *p; uint8_t *fails; bool above; } half;
 
@@ -153,15 +151,19 @@ static int in_order(const void *a, const void *b)
     return strcmp(x->words, y->words);
 }
 
-void spot_failure_confirm(spot_failure_finding *finding, int n)
+spot_status spot_failure_confirm(spot_ctx *c, spot_failure_finding *finding, int n)
 {
-    double p[SPOT_HOLM_MOST];
-    const int all = n < SPOT_HOLM_MOST ? n : SPOT_HOLM_MOST;       /* the config's classes are fewer */
+    spot_ranked_p *scratch = malloc(((size_t)n + 1) * (sizeof *scratch + sizeof(double)));
+    double *p = scratch ? (double *)(scratch + n) : NULL;
 
-    for (int i = 0; i < all; i++) p[i] = finding[i].p;
-    spot_holm(p, all);
-    for (int i = 0; i < all; i++) finding[i].adjusted = p[i], finding[i].confirmed = p[i] < LEVEL;
+    if (!scratch) return spot_fail(c, SPOT_NOMEM, "no memory to test %d findings", n);
+    for (int i = 0; i < n; i++) p[i] = finding[i].p;
+    spot_holm(p, n, scratch);
+    for (int i = 0; i < n; i++)
+        finding[i].adjusted = p[i], finding[i].confirmed = spot_is_significant(p[i], SPOT_LEVEL);
     if (n) qsort(finding, (size_t)n, sizeof *finding, in_order);
+    free(scratch);
+    return SPOT_OK;
 }
 
 /* ---- the planted region ---- */

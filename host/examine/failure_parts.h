@@ -79,7 +79,7 @@ spot_status spot_failure_find_rules(spot_ctx *c, spot_failure_finding *finding, 
                                     const spot_factor_space *s, spot_failure_cut cut);
 
 /* Corrects the findings of a model and puts them in order. */
-void spot_failure_confirm(spot_failure_finding *finding, int n);
+spot_status spot_failure_confirm(spot_ctx *c, spot_failure_finding *finding, int n);
 
 /* Volume that a rule and the planted region share / volume of either, on 65,536 random points; what the search does not change
  * has the values fixed (objects), of one object after the other. */

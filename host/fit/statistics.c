@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "core/philox.h"
 
 enum { STOP_AT = 200 };                            /* chance results as large as the observed one; then p is precise enough */
@@ -88,13 +89,6 @@ static double mean_of_draws(spot_rng *r, const double *v, int n)
     return n ? sum / n : 0;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
 /* Adds squares and cubes of each value's influence on the difference. */
 static void add_influences(double *squares, double *cubes, const double *v, int n, double sign)
 {
@@ -129,7 +123,7 @@ static void find_intervals(spot_difference *d, double *drawn, const double *x, i
         if (m) drawn[i] -= mean_of_draws(&r, y, m);
         below += drawn[i] < d->mean - hair ? 1 : drawn[i] <= d->mean + hair ? 0.5 : 0;
     }
-    qsort(drawn, SPOT_RESAMPLES, sizeof *drawn, ascending);
+    spot_sort_doubles(drawn, SPOT_RESAMPLES);
     add_influences(&squares, &cubes, x, n, 1);
     add_influences(&squares, &cubes, y, m, -1);
     acceleration = squares > 0 ? cubes / (6 * squares * sqrt(squares)) : 0;
@@ -212,7 +206,7 @@ static int least_first(const void *a, const void *b)
     return x->p != y->p ? (x->p > y->p) - (x->p < y->p) : x->at - y->at;
 }
 
-void spot_holm_of(double *p, int n, spot_ranked_p *r)
+void spot_holm(double *p, int n, spot_ranked_p *r)
 {
     double most = 0;
 
@@ -222,11 +216,4 @@ void spot_holm_of(double *p, int n, spot_ranked_p *r)
         most = fmax(most, (n - i) * r[i].p);
         p[r[i].at] = fmin(most, 1);
     }
-}
-
-void spot_holm(double *p, int n)
-{
-    spot_ranked_p r[SPOT_HOLM_MOST];
-
-    spot_holm_of(p, n, r);
 }

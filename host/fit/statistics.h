@@ -30,13 +30,13 @@ typedef struct {
 spot_status spot_difference_of(spot_ctx *c, spot_difference *d, const double *x, int n, const double *y, int m,
                                uint32_t address);
 
-/* Holm: replaces p (n, at most SPOT_HOLM_MOST) by adjusted values; compare them with the level of the whole family. */
-enum { SPOT_HOLM_MOST = 4096 };
-void spot_holm(double *p, int n);
-
-/* The same for any n, with scratch (n) of the caller. */
+/* Holm: replaces p (n) by adjusted values; compare them with the level of the whole family. scratch (n). */
 typedef struct { double p; int at; } spot_ranked_p;
-void spot_holm_of(double *p, int n, spot_ranked_p *scratch);
+void spot_holm(double *p, int n, spot_ranked_p *scratch);
+
+/* The level of a family of tests where no setting says another, and the comparison with a level. NaN is not significant. */
+#define SPOT_LEVEL 0.05
+static inline bool spot_is_significant(double p, double level) { return p <= level; }
 
 double spot_normal_quantile(double p);
 double spot_normal_tail(double z);     /* P(Z > z) */

@@ -29,18 +29,19 @@ static bool lies_in(const double band[2], double error) { return error >= band[0
 
 void spot_learning_by_band(spot_learning *l, const spot_severity *s, const spot_model_config *cfg)
 {
+    spot_ranked_p scratch[SPOT_MAX_BLINDSPOTS];
     double p[SPOT_MAX_BLINDSPOTS];
 
     if (!(cfg->learned_band[1] > 0) || !s->blindspots) return;
     l->outside_count = s->outside.rows;
     l->outside = 1 - spot_error_rate(s->outside);
     for (int m = 0; m < s->blindspots; m++) p[m] = chance_of(s->inside[m], s->outside);
-    spot_holm(p, s->blindspots);
+    spot_holm(p, s->blindspots, scratch);
     l->learned = s->outside.rows > 0;
     for (int m = 0; m < s->blindspots; m++) {
         const double error = spot_error_rate(s->inside[m]);
         l->inside_count[m] = s->inside[m].rows;
         l->inside[m] = 1 - error;
-        l->learned = l->learned && lies_in(cfg->learned_band, error) && p[m] <= SPOT_SEVERITY_LEVEL;
+        l->learned = l->learned && lies_in(cfg->learned_band, error) && spot_is_significant(p[m], SPOT_SEVERITY_LEVEL);
     }
 }

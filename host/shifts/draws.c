@@ -34,16 +34,17 @@ static void set_difference(spot_interval *v, double *p, double *error, double a,
     *p = !isfinite(*error) ? NAN : *error > 0 ? fmin(1, 2 * spot_normal_tail(fabs(v->value) / *error)) : v->value != 0 ? 0 : 1;
 }
 
-/* Holm over the pairs whose p-value is a number. */
+/* Holm over the pairs whose p-value is a number. scratch (3 n) */
 static void adjust(spot_shift_difference *d, int n, bool of_slopes, double *scratch)
 {
+    spot_ranked_p *ranked = (spot_ranked_p *)(void *)(scratch + n);
     int have = 0;
 
     for (int i = 0; i < n; i++) {
         const double p = of_slopes ? d[i].slope_p : d[i].impact_p;
         if (isfinite(p)) scratch[have++] = p;
     }
-    spot_holm(scratch, have);
+    spot_holm(scratch, have, ranked);
     have = 0;
     for (int i = 0; i < n; i++) {
         double *p = of_slopes ? &d[i].slope_p : &d[i].impact_p;
@@ -127,7 +128,7 @@ static void compare_all(spot_shift_estimates *e, const spot_shift_table *t, cons
 spot_status spot_shift_compare(spot_ctx *c, spot_shift_estimates *e, const spot_shift_table *t, const spot_shift_draws *d)
 {
     const size_t n = (size_t)d->n, pairs = (size_t)t->shifts * t->shifts + (size_t)t->categories * t->categories;
-    double *memory = malloc((2 * n * (size_t)t->categories + 2 * n + pairs + 1) * sizeof *memory);
+    double *memory = malloc((2 * n * (size_t)t->categories + 2 * n + 2 * pairs + 1) * sizeof *memory);
     spot_shift_draws drawn = { d->n, memory, memory ? memory + n * (size_t)t->categories : NULL };
 
     if (!memory) return spot_fail(c, SPOT_NOMEM, "no memory for the intervals of %d shifts", t->shifts);

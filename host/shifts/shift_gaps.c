@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/order.h"
 #include "fit/statistics.h"
 #include "shifts/shift_result.h"
 #include "shifts/shifts_config.h"
@@ -50,13 +51,6 @@ static double mean_of_class(const sample *x, int k)
 
 /* ---- one source ---- */
 
-static int ascending(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
 static spot_status list_gaps(spot_ctx *c, spot_shift_source_result *s, const sample *real, const sample *base, int classes,
                              const spot_shift_rule *rule)
 {
@@ -70,7 +64,7 @@ static spot_status list_gaps(spot_ctx *c, spot_shift_source_result *s, const sam
         *g = (spot_shift_gap){ .cls = k, .real = mean_of_class(real, k), .base = mean_of_class(base, k) };
         gap[s->gaps++] = g->gap = g->real - g->base;
     }
-    qsort(gap, (size_t)s->gaps, sizeof *gap, ascending);
+    spot_sort_doubles(gap, (size_t)s->gaps);
     s->median_gap = spot_quantile(gap, s->gaps, 0.5);
     free(gap);
     return SPOT_OK;
@@ -113,13 +107,6 @@ static spot_status test_gaps(spot_ctx *c, spot_shift_source_result *s, const sam
 
 /* ---- all sources ---- */
 
-static int least_first(const void *a, const void *b)
-{
-    const spot_shift_gap *const *x = a, *const *y = b;
-
-    return ((*x)->p > (*y)->p) - ((*x)->p < (*y)->p);
-}
-
 static int largest_first(const void *a, const void *b)
 {
     const spot_shift_gap *x = a, *y = b;
@@ -129,24 +116,28 @@ static int largest_first(const void *a, const void *b)
 
 static spot_status adjust(spot_ctx *c, spot_shifts_results *r)
 {
-    spot_shift_gap **all;
-    double most = 0;
+    spot_ranked_p *scratch;
     int n = 0, at = 0;
+    double *p;
 
     for (int s = 0; s < r->sources; s++) n += r->source[s].gaps;
-    all = malloc(((size_t)n + 1) * sizeof *all);
-    if (!all) return spot_fail(c, SPOT_NOMEM, "no memory to compare %d classes", n);
+    scratch = malloc(((size_t)n + 1) * (sizeof *scratch + sizeof *p));
+    if (!scratch) return spot_fail(c, SPOT_NOMEM, "no memory to compare %d classes", n);
+    p = (double *)(scratch + n);
     for (int s = 0; s < r->sources; s++)
-        for (int i = 0; i < r->source[s].gaps; i++) all[at++] = &r->source[s].gap[i];
-    qsort(all, (size_t)n, sizeof *all, least_first);
-    for (int i = 0; i < n; i++) all[i]->p = most = fmin(1, fmax(most, (n - i) * all[i]->p));
-    free(all);
+        for (int i = 0; i < r->source[s].gaps; i++) p[at++] = r->source[s].gap[i].p;
+    spot_holm(p, n, scratch);
+    at = 0;
     for (int s = 0; s < r->sources; s++) {
         spot_shift_source_result *v = &r->source[s];
-        for (int i = 0; i < v->gaps; i++)
-            v->gap[i].confounded = v->gap[i].p <= 0.05 && v->gap[i].gap - v->median_gap >= r->cfg->evaluation.confounded;
+        for (int i = 0; i < v->gaps; i++) {
+            spot_shift_gap *g = &v->gap[i];
+            g->p = p[at++];
+            g->confounded = spot_is_significant(g->p, SPOT_LEVEL) && g->gap - v->median_gap >= r->cfg->evaluation.confounded;
+        }
         qsort(v->gap, (size_t)v->gaps, sizeof *v->gap, largest_first);
     }
+    free(scratch);
     return SPOT_OK;
 }
 

@@ -7,8 +7,6 @@
 #include "fit/statistics.h"
 #include "versions/version_values.h"
 
-static const double LEVEL = 0.05;
-
 /* ---- values ---- */
 
 static spot_status take_values(spot_ctx *c, spot_version_values *v)
@@ -106,15 +104,15 @@ static spot_status test_quantity(spot_ctx *c, spot_model_change *x, const spot_m
 static void judge_changes(spot_model_comparison *k, const compare_room *r)
 {
     for (int i = 0; i < k->changes; i++) r->p[i] = k->change[i].p;
-    spot_holm_of(r->p, k->changes, r->scratch);
+    spot_holm(r->p, k->changes, r->scratch);
     k->least_p = fmin(1, k->changes * least_of(k->objects));
     for (int i = 0; i < k->changes; i++) {
         spot_model_change *x = &k->change[i];
         const double rise = !k->words->by_size ? x->better - x->worse
                           : x->of.lower_is_better ? -x->change.value : x->change.value;
         x->p = r->p[i];
-        x->is_worse = x->p < LEVEL && rise < 0;
-        x->is_better = x->p < LEVEL && rise > 0;
+        x->is_worse = spot_is_significant(x->p, SPOT_LEVEL) && rise < 0;
+        x->is_better = spot_is_significant(x->p, SPOT_LEVEL) && rise > 0;
         k->failed |= x->is_worse;
     }
 }

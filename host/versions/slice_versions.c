@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fit/statistics.h"
+
 const char *spot_change_verdict_name(spot_change_verdict v)
 {
     static const char *const name[] = { "pending", "same", "better", "mended", "worse", "new" };
@@ -13,7 +15,7 @@ const char *spot_change_verdict_name(spot_change_verdict v)
 
 spot_versions_options spot_versions_defaults(void)
 {
-    return (spot_versions_options){ .proof = spot_proof_defaults(), .level = 0.05, .margin = 0.05,
+    return (spot_versions_options){ .proof = spot_proof_defaults(), .level = SPOT_LEVEL, .margin = 0.05,
                                     .name = { "version 1", "version 2" } };
 }
 

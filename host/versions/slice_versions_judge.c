@@ -52,8 +52,8 @@ static spot_status test_family(spot_ctx *c, spot_version_counts **k, int n, doub
         p[i] = spot_mcnemar_tail(k[i]->lost, k[i]->gained);
         p[n + i] = spot_mcnemar_tail(k[i]->gained, k[i]->lost);
     }
-    spot_holm_of(p, n, scratch);
-    spot_holm_of(p + n, n, scratch);
+    spot_holm(p, n, scratch);
+    spot_holm(p + n, n, scratch);
     for (int i = 0; i < n; i++) {
         k[i]->p_worse = p[i];
         k[i]->p_better = p[n + i];
@@ -88,8 +88,8 @@ static bool is_equivalent(const spot_version_counts *k, double margin)
 
 static spot_change_verdict verdict_of(const spot_version_counts *k, const spot_versions_options *o)
 {
-    if (k->p_worse <= o->level && k->p_worse <= k->p_better) return SPOT_CHANGE_WORSE;
-    if (k->p_better <= o->level) return SPOT_CHANGE_BETTER;
+    if (spot_is_significant(k->p_worse, o->level) && k->p_worse <= k->p_better) return SPOT_CHANGE_WORSE;
+    if (spot_is_significant(k->p_better, o->level)) return SPOT_CHANGE_BETTER;
     return k->rows && is_equivalent(k, o->margin) ? SPOT_CHANGE_SAME : SPOT_CHANGE_PENDING;
 }
 
@@ -220,8 +220,9 @@ static bool is_above(judging *j, const spot_version_slice *p, int version)
 
     for (int k = 0; k < s->classes; k++) j->stratum[k] = (spot_stratum){ j->whole[k].rows, j->whole[k].wrong[version], 0 };
     for (int i = 0; i < p->compared; i++) j->stratum[class_of_row(p, s, p->at[i])].covered++;
-    return j->v->slices * spot_stratified_tail(p->cls < 0 ? j->stratum : j->stratum + p->cls, p->cls < 0 ? s->classes : 1,
-                                               p->counts.wrong[version], j->tail) <= j->o->level;
+    return spot_is_significant(j->v->slices * spot_stratified_tail(p->cls < 0 ? j->stratum : j->stratum + p->cls,
+                                                                   p->cls < 0 ? s->classes : 1, p->counts.wrong[version],
+                                                                   j->tail), j->o->level);
 }
 
 /* The rows with a mark, and the counts and rates of those that were compared. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fit/statistics.h"
 #include "report/figure/figures_shifts.h"
 #include "report/page/html_shifts.h"
 
@@ -117,7 +118,7 @@ static void tell_differences(words *w, const spot_shift_difference *d, int pairs
     int n = 0;
 
     for (int i = 0; i < pairs; i++) {
-        if (!(d[i].slope_p <= 0.05)) continue;
+        if (!spot_is_significant(d[i].slope_p, SPOT_LEVEL)) continue;
         n++;
         if (!most || fabs(d[i].slope.value) > fabs(most->slope.value)) most = &d[i];
     }
