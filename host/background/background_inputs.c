@@ -16,12 +16,13 @@ enum { TOLD = 3 };
 
 /* n texts "root/name", in one block: *block and the texts' array are the caller's to free. cut: the extension is replaced by
  * it. */
-static spot_status join_paths(spot_ctx *c, char ***out, const char *root, char *const *name, int n, const char *extension)
+static spot_status join_paths(spot_ctx *c, const char ***out, const char *root, char *const *name, int n, const char *extension)
 {
     size_t bytes = 0, used = strlen(root) + (extension ? strlen(extension) : 0) + 2;
 
     for (int i = 0; i < n; i++) bytes += strlen(name[i]) + used;
-    char **list = malloc((size_t)n * sizeof *list + bytes + 1), *text = (char *)(list + n);
+    const char **list = malloc((size_t)n * sizeof *list + bytes + 1);
+    char *text = (char *)(list + n);
     if (!list) return spot_fail(c, SPOT_NOMEM, "no memory for the names of %d pictures", n);
     for (int i = 0; i < n; i++) {
         const char *dot = extension ? strrchr(name[i], '.') : NULL;

@@ -12,9 +12,9 @@ typedef struct {
     int    pictures, backgrounds, classes;
     char **class_name;             /* (classes) */
     int   *cls;                    /* (pictures) */
-    char **name, **path, **mask;   /* (pictures): below data.images; the file; the file of the mask,
-        or NULL: own alpha or COCO */
-    char **back_name, **back_path; /* (backgrounds) */
+    char **name, **back_name;      /* (pictures), (backgrounds): below data.images and data.backgrounds */
+    const char **path, **back_path;        /* their files */
+    const char **mask;             /* (pictures): the files of the masks, or NULL: own alpha or COCO */
     spot_key *picture_key, *back_key;      /* hashes of the files' bytes; NULL before spot_background_hash */
     char   key[33];                /* of all content that a suite depends on */
     spot_square_cache picture, background;      /* NULL room before spot_background_squares */

@@ -12,10 +12,9 @@ spot_status spot_model_inputs(spot_ctx *c, char hash[33], const spot_background_
     spot_key k = spot_key_of(suite, strlen(suite));
 
     for (int i = 0; i < 2; i++) {
-        char *path = (char *)(uintptr_t)file[i];
         spot_key content;
-        if (!path[0]) continue;
-        SPOT_TRY(spot_contents_of(c, &content, NULL, &path, 1, NULL));
+        if (!file[i][0]) continue;
+        SPOT_TRY(spot_contents_of(c, &content, NULL, &file[i], 1, NULL));
         k = spot_key_join(k, i ? "classes" : "weights", &content, sizeof content);
     }
     k = spot_key_join(k, "command", m->command, strlen(m->command));

@@ -9,9 +9,9 @@
 
 typedef struct {
     int  n, size, fit;             /* fit: spot_background_fit */
-    char *const *path;             /* (n) */
+    const char *const *path;           /* (n) */
     bool masked;                   /* with masks: from ... */
-    char *const *mask;             /* (n) files, or NULL: ... */
+    const char *const *mask;           /* (n) files, or NULL: ... */
     /* ... plane (height, width), which is 0, is filled with 255 where object i is; or NULL: the pictures' own alpha */
     spot_status (*draw)(spot_ctx *c, const void *user, int i, uint8_t *plane, int width, int height);
     const void *user;

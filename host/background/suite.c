@@ -28,10 +28,9 @@ static spot_status join_files(spot_ctx *c, spot_key *k, const spot_background_co
     const char *const file[] = { cfg->ontology.images, cfg->ontology.backgrounds, cfg->ontology.words };
 
     for (int i = 0; i < 3; i++) {
-        char *path = (char *)(uintptr_t)file[i];
         spot_key content;
         if (!file[i][0]) continue;
-        SPOT_TRY(spot_contents_of(c, &content, NULL, &path, 1, NULL));
+        SPOT_TRY(spot_contents_of(c, &content, NULL, &file[i], 1, NULL));
         *k = spot_key_join(*k, "keywords", &content, sizeof content);
     }
     return SPOT_OK;

@@ -17,15 +17,15 @@ enum { BATCH = 64 };
 
 static spot_status refuse_models(spot_ctx *c, const spot_background_config *cfg)
 {
-    char *path[SPOT_MAX_BACKGROUND_ENCODERS + SPOT_MAX_BACKGROUND_MODELS];
+    const char *path[SPOT_MAX_BACKGROUND_ENCODERS + SPOT_MAX_BACKGROUND_MODELS];
     spot_key key[SPOT_MAX_BACKGROUND_ENCODERS + SPOT_MAX_BACKGROUND_MODELS];
     int n = 0, models;
 
     for (int m = 0; m < cfg->models; m++)
-        if (cfg->model[m].weights[0]) path[n++] = (char *)(uintptr_t)cfg->model[m].weights;
+        if (cfg->model[m].weights[0]) path[n++] = cfg->model[m].weights;
     models = n;
     for (int i = 0; i < cfg->encoders; i++)
-        if (cfg->encoder[i].weights[0]) path[n++] = (char *)(uintptr_t)cfg->encoder[i].weights;
+        if (cfg->encoder[i].weights[0]) path[n++] = cfg->encoder[i].weights;
     if (n == models || !models) return SPOT_OK;
     SPOT_TRY(spot_contents_of(c, key, NULL, path, n, NULL));
     for (int i = models; i < n; i++)

@@ -2,7 +2,6 @@
 #include "base/order.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static int compare_doubles(const void *a, const void *b)
 {
@@ -18,8 +17,5 @@ static int compare_integers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int compare_texts(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
-
 void spot_sort_doubles(double *v, size_t n) { qsort(v, n, sizeof *v, compare_doubles); }
 void spot_sort_ints(int *v, size_t n) { qsort(v, n, sizeof *v, compare_integers); }
-void spot_sort_texts(const char **v, size_t n) { qsort(v, n, sizeof *v, compare_texts); }

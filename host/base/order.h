@@ -1,4 +1,4 @@
-/* order.h - sorts plain numbers and texts, ascending. */
+/* order.h - sorts plain numbers, ascending. */
 #ifndef SPOTTER_ORDER_H
 #define SPOTTER_ORDER_H
 
@@ -6,6 +6,5 @@
 
 void spot_sort_doubles(double *v, size_t n);      /* no NaN among them */
 void spot_sort_ints(int *v, size_t n);
-void spot_sort_texts(const char **v, size_t n);   /* by bytes */
 
 #endif

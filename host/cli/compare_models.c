@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/compare.h"
+#include "fit/statistics.h"
 
 enum { WIDEST_GROUP = 30 };
 

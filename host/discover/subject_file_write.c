@@ -30,6 +30,16 @@ static spot_status add(recorder *w, const char *name, spot_dtype type, size_t ro
     return SPOT_OK;
 }
 
+static spot_status add_text(recorder *w, const char *name, const char *from)
+{
+    const size_t bytes = strlen(from) + 1;
+    char *text;
+
+    SPOT_TRY(add(w, name, SPOT_U8, bytes, 0, (void **)&text));
+    memcpy(text, from, bytes);
+    return SPOT_OK;
+}
+
 static spot_status add_words(recorder *w, const char *name, char *const *word, int n)
 {
     size_t bytes = 0;
@@ -73,14 +83,13 @@ static spot_status add_pictures(recorder *w, const spot_subject *s)
 
 static spot_status add_subject(recorder *w, const spot_subject *s, int schema)
 {
-    char *source[] = { (char *)(uintptr_t)s->source }, *encoder[] = { (char *)(uintptr_t)s->encoder };
     int64_t *about;
     int32_t *predicted;
 
     SPOT_TRY(add(w, "about", SPOT_I64, SPOT_RECALL_ABOUT, 0, (void **)&about));
     memcpy(about, (int64_t[]){ schema, s->n, s->d, s->classes, s->skipped }, SPOT_RECALL_ABOUT * sizeof *about);
-    SPOT_TRY(add_words(w, "source", source, 1));
-    if (*s->encoder) SPOT_TRY(add_words(w, "encoder", encoder, 1));
+    SPOT_TRY(add_text(w, "source", s->source));
+    if (*s->encoder) SPOT_TRY(add_text(w, "encoder", s->encoder));
     SPOT_TRY(add_words(w, "class_names", s->class_name, s->classes));
     if (s->id) SPOT_TRY(add_words(w, "ids", s->id, s->n));
     if (s->image) SPOT_TRY(add_pictures(w, s));

@@ -11,7 +11,7 @@ spot_status spot_examine_start(spot_ctx *c, double *mean, int *usual, spot_exami
                                const spot_conditions *fixed, int entry, int n)
 {
     const spot_examine_config *cfg = look->drawer.objects->cfg;
-    const uint32_t number = spot_examine_number(&look->drawer.objects->list.entry[entry]);
+    const uint32_t number = spot_examine_number(look->drawer.objects->list.entry[entry].id);
     const spot_conditions own = spot_examine_fixed(cfg, space, fixed, number);
     spot_examine_shot *shot = malloc((size_t)n * sizeof *shot);
     spot_examine_seen *seen = malloc((size_t)n * sizeof *seen);

@@ -19,10 +19,9 @@ spot_status spot_examine_model_hash(spot_ctx *c, char hash[33], const spot_exami
     spot_key k = spot_key_of(pictures->hash, strlen(pictures->hash));
 
     for (int i = function; i < 2; i++) {
-        char *path = (char *)(uintptr_t)file[i];
         spot_key content;
-        if (!path[0]) continue;
-        SPOT_TRY(spot_contents_of(c, &content, NULL, &path, 1, store));
+        if (!file[i][0]) continue;
+        SPOT_TRY(spot_contents_of(c, &content, NULL, &file[i], 1, store));
         k = spot_key_join(k, i ? "classes" : "weights", &content, sizeof content);
     }
     if (!function) k = spot_key_join(k, "command", from->model->command, strlen(from->model->command));

@@ -73,7 +73,7 @@ typedef struct {
 static int picture_of(const pupil *u, uint32_t i, spot_examine_shot *shot)
 {
     const int entry = u->entry[i % (uint32_t)u->objects], cls = u->o->list.entry[entry].cls;
-    const uint32_t number = spot_examine_number(&u->o->list.entry[entry]);
+    const uint32_t number = spot_examine_number(u->o->list.entry[entry].id);
 
     shot->entry = entry;
     shot->at = draw_conditions(u->m, number, i / (uint32_t)u->objects, &shot->picture);
@@ -251,7 +251,7 @@ spot_status spot_examine_verify(spot_ctx *c, spot_examine_lesson *l, spot_examin
         for (int i = 0; i < VERIFIED; i++) {
             spot_examine_shot *one = &shot[inside * VERIFIED + i];
             one->entry = entry;
-            if (!draw_place(m, spot_examine_number(e), inside, &index, one))
+            if (!draw_place(m, spot_examine_number(e->id), inside, &index, one))
                 return spot_fail(c, SPOT_USAGE, "the region of the model \"%s\" leaves no room %s of it, %g %% of each range "
                                  "away from its border", m->name, inside ? "inside" : "outside", 100 * MARGIN);
         }

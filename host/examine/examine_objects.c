@@ -85,7 +85,7 @@ void spot_examine_objects_close(spot_ctx *c, spot_examine_objects_list *o)
 
 /* ---- entries ---- */
 
-uint32_t spot_examine_number(const spot_catalogue_entry *e) { return (uint32_t)spot_key_of(e->id, strlen(e->id)).lo; }
+uint32_t spot_examine_number(const char *id) { return (uint32_t)spot_key_of(id, strlen(id)).lo; }
 
 int spot_examine_find(const spot_examine_objects_list *o, const char *id)
 {

@@ -27,7 +27,7 @@ spot_status spot_examine_mesh(spot_ctx *c, spot_examine_objects_list *o, int ent
 void spot_examine_meshes_drop(spot_ctx *c, spot_examine_objects_list *o);
 
 /* The number by which random draws address an object: a hash of its id, so that it is the same in every config. */
-uint32_t spot_examine_number(const spot_catalogue_entry *e);
+uint32_t spot_examine_number(const char *id);
 
 /* The entry with this id; -1: none. */
 int spot_examine_find(const spot_examine_objects_list *o, const char *id);

@@ -169,7 +169,7 @@ static spot_status add_problem(spot_ctx *c, run *v, spot_work *w, spot_examine_g
     SPOT_TRY(how);
     SPOT_TRY(look_at_subject(c, v, s));
     *p = (spot_examine_problem){ .unit = unit, .entry = s->entry,
-                                 .number = spot_examine_number(&v->objects.list.entry[s->entry]) };
+                                 .number = spot_examine_number(v->objects.list.entry[s->entry].id) };
     key_of_search(p->key, v, p);
     g->problems++;
     return SPOT_OK;

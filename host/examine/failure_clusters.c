@@ -89,10 +89,10 @@ static spot_status run_methods(spot_ctx *c, spot_failure_clusters *k, const spot
     return run_method(c, k, "barlow", view, SPOT_BARLOW);
 }
 
-spot_status spot_failure_clusters_find(spot_ctx *c, spot_failure_clusters *k, const spot_failure_rows *rows, const float *p,
+spot_status spot_failure_clusters_find(spot_ctx *c, spot_failure_clusters *k, const spot_failure_rows *rows, float *p,
                                        const spot_factor_space *s)
 {
-    spot_view view = { .n = rows->n, .d = put_features(NULL, s, &rows->at[0]), .confidence = (float *)(uintptr_t)p };
+    spot_view view = { .n = rows->n, .d = put_features(NULL, s, &rows->at[0]), .confidence = p };
     spot_status how = SPOT_OK;
 
     *k = (spot_failure_clusters){ 0 };

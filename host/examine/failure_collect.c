@@ -212,7 +212,7 @@ static spot_status add_strip(spot_ctx *c, spot_failures *f, const spot_examine_r
     spot_failure_strip_path(path, sizeof path, dir, unit);
     snprintf(to->path, sizeof to->path, "%.63s", path + strlen(dir) + 1);
     n = spot_failure_worst(row, SPOT_STRIP_PICTURES - 1, &h, &r->space, r->cfg->search.mode);
-    const uint32_t number = spot_examine_number(&(spot_catalogue_entry){ .id = (char *)(uintptr_t)u->object });
+    const uint32_t number = spot_examine_number(u->object);
     at = spot_examine_chance(&r->space, &h.fixed, r->cfg->search.seed, number, u->usual);
     fill_picture(&to->picture[to->pictures++], u->usual, u->usual_p, &at);
     for (int i = 0; i < n; i++) {

@@ -68,7 +68,7 @@ typedef struct { int n; spot_failure_cluster cluster[SPOT_FAILURE_CLUSTERS]; } s
 
 /* The clusters of PlaneSpot and of Barlow on a view whose features are the factors, and one of all rows. Close it also after a
  * failure. */
-spot_status spot_failure_clusters_find (spot_ctx *c, spot_failure_clusters *k, const spot_failure_rows *rows, const float *p,
+spot_status spot_failure_clusters_find (spot_ctx *c, spot_failure_clusters *k, const spot_failure_rows *rows, float *p,
                                         const spot_factor_space *s);
 void        spot_failure_clusters_close(spot_failure_clusters *k);
 

@@ -151,7 +151,7 @@ static spot_status match_classes(spot_ctx *c, spot_shift_pictures *p, const spot
 static spot_status hash_pictures(spot_ctx *c, spot_shift_pictures *p, const spot_store *store)
 {
     spot_key *key = malloc(((size_t)p->list.n + 1) * sizeof *key), all = spot_key_of("pictures", 8);
-    spot_status s = key ? spot_contents_of(c, key, p->root, p->list.path, p->list.n, store)
+    spot_status s = key ? spot_contents_of(c, key, p->root, (const char *const *)p->list.path, p->list.n, store)
                         : spot_fail(c, SPOT_NOMEM, "no memory for a list of %d pictures", p->list.n);
 
     for (int i = 0; i < p->list.n && s == SPOT_OK; i++) {

@@ -24,7 +24,7 @@ static const char *whole_path(char to[LONGEST], const char *root, const char *pa
 }
 
 /* A key for the list of files as it lies here: paths, sizes and times. */
-static spot_status key_of_list(spot_ctx *c, spot_key *k, const char *root, char *const *path, int n)
+static spot_status key_of_list(spot_ctx *c, spot_key *k, const char *root, const char *const *path, int n)
 {
     spot_text all = { 0 };
     spot_status s = SPOT_OK;
@@ -56,7 +56,7 @@ static spot_status say_why(spot_ctx *c, const char *path)
     return spot_fail(c, SPOT_IO, "%s could not be read a moment ago; run the same command again", path);
 }
 
-static spot_status hash_files(spot_ctx *c, spot_key *key, const char *root, char *const *path, int n)
+static spot_status hash_files(spot_ctx *c, spot_key *key, const char *root, const char *const *path, int n)
 {
     char space[LONGEST];
     int failed = n;
@@ -76,7 +76,8 @@ static spot_status hash_files(spot_ctx *c, spot_key *key, const char *root, char
     return failed == n ? SPOT_OK : say_why(c, whole_path(space, root, path[failed]));
 }
 
-spot_status spot_contents_of(spot_ctx *c, spot_key *key, const char *root, char *const *path, int n, const spot_store *store)
+spot_status spot_contents_of(spot_ctx *c, spot_key *key, const char *root, const char *const *path, int n,
+                             const spot_store *store)
 {
     const size_t bytes = (size_t)n * sizeof *key;
     unsigned char *kept = NULL;

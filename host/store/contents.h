@@ -7,6 +7,7 @@
 /* key (n): the hash of each file. root: the folder that the paths begin in; NULL: they are whole. store: a later call with
  * files of equal paths, sizes and times does not read them; NULL: they are read. A store that cannot keep the hashes is no
  * failure. SPOT_IO names the first file that cannot be read. */
-spot_status spot_contents_of(spot_ctx *c, spot_key *key, const char *root, char *const *path, int n, const spot_store *store);
+spot_status spot_contents_of(spot_ctx *c, spot_key *key, const char *root, const char *const *path, int n,
+                             const spot_store *store);
 
 #endif

@@ -149,7 +149,7 @@ typedef struct {
     spot_interval change;          /* now - before, 95 % by a bootstrap over objects (BCa); NaN where words.by_size is false */
     int    worse, better;          /* objects that changed */
     double p;
-    bool   is_worse, is_better;    /* p below 0.05 */
+    bool   is_worse, is_better;    /* p at most 0.05 */
 } spot_model_change;
 const char *spot_model_change_word(const spot_model_change *x);        /* "worse", "better", "not shown", "same" */
 

@@ -64,7 +64,9 @@ static void write_head(spot_background_page *w)
     spot_json_end(p->at);
     spot_json_put_int(p->at, "of_truth", cfg->measure.confidence);
     spot_json_put_int(p->at, "top", cfg->measure.top);
-    write_texts(p, "features", (char *const *)(uintptr_t)spot_variance_names, SPOT_BACKGROUND_FEATURES);
+    spot_json_array(p->at, "features", 0, 0);
+    for (int k = 0; k < SPOT_BACKGROUND_FEATURES; k++) spot_page_text(p, NULL, spot_variance_names[k]);
+    spot_json_end(p->at);
     spot_json_array(p->at, "thresholds", 0, 0);
     for (int k = 0; k < SPOT_COVERAGES; k++) spot_page_real(p, NULL, spot_coverage_at[k]);
     spot_json_end(p->at);
