@@ -52,7 +52,7 @@ static spot_status open_own(spot_ctx *c, spot_bpe **out)
     if (fd < 0 || write(fd, merges, sizeof merges - 1) != sizeof merges - 1)
         return spot_fail(c, SPOT_IO, "no file %s can be written", path);
     close(fd);
-    s = spot_bpe_open(c, out, path, 0, SPOT_BPE_FAST);
+    s = spot_bpe_open(c, out, path, 0);
     remove(path);
     return s;
 }
@@ -73,7 +73,7 @@ static spot_status open_state(spot_ctx *c, void **out, const int *size, spot_ben
     if (!s->text || !s->at || !s->b.id || !s->b.length) return spot_fail(c, SPOT_NOMEM, "no memory for a bench");
     for (size_t i = 0; i < n; i++) write_caption(s->text + LONGEST * i, &x), s->at[i] = s->text + LONGEST * i;
     work->items = size[0];
-    return vocabulary && *vocabulary ? spot_bpe_open(c, &s->bpe, vocabulary, 0, SPOT_BPE_FAST) : open_own(c, &s->bpe);
+    return vocabulary && *vocabulary ? spot_bpe_open(c, &s->bpe, vocabulary, 0) : open_own(c, &s->bpe);
 }
 
 static spot_status run(spot_ctx *c, void *p)

@@ -1,8 +1,8 @@
 /* test_bpe.c - CLIP's tokenizer: the ids of others on difficult texts, every format of a vocabulary, and the sentences that
  * broken ones get. tools/golden/bpe.py makes golden/bpe.
  *
- * With arguments VOCABULARY PROFILE TEXTS: TEXTS has texts that end in NUL; writes for each whether it is doubtful, the number
- * of its ids, and the ids, for that script to compare. ctest: threads */
+ * With arguments VOCABULARY TEXTS: TEXTS has texts that end in NUL; writes for each the number of its ids, -1 if it is refused,
+ * and the ids, for that script to compare. ctest: threads */
 #define _GNU_SOURCE
 #include "golden_file.h"
 #include "check_folder.h"
@@ -14,12 +14,12 @@
 
 enum { CONTEXT = 4096 };
 
-static spot_bpe *open_bpe(const char *path, spot_bpe_profile profile)
+static spot_bpe *open_bpe(const char *path)
 {
     spot_ctx c = check_ctx(1);
     spot_bpe *t;
 
-    CHECK_OK(&c, spot_bpe_open(&c, &t, path, 0, profile));
+    CHECK_OK(&c, spot_bpe_open(&c, &t, path, 0));
     return t;
 }
 
@@ -50,43 +50,51 @@ static char **golden_texts(FILE *f, int *n, uint16_t ***id, int32_t **count)
         text[i] = calloc((size_t)bytes + 1, 1);
         get(f, text[i], (size_t)bytes);
         get(f, &(*count)[i], sizeof **count);
-        (*id)[i] = read_new(f, (size_t)(*count)[i] * sizeof ***id);
+        if ((*count)[i] >= 0) (*id)[i] = read_new(f, (size_t)(*count)[i] * sizeof ***id);
     }
     return text;
 }
 
-/* Each text alone, and all at once on three threads. */
-static void check_profile(FILE *f, const char *vocabulary, spot_bpe_profile profile)
+/* Each text alone, and all at once on three threads, those that are refused (count -1) aside. */
+static void check_texts(FILE *f, const char *vocabulary)
 {
-    spot_bpe *t = open_bpe(vocabulary, profile);
-    static int32_t alone[CONTEXT];
+    spot_bpe *t = open_bpe(vocabulary);
+    static int32_t alone[CONTEXT], all[1024 * 1024];
+    static int length[1024];
     spot_ctx c = check_ctx(3);
-    int n;
+    int n, good = 0, row = 0;
     uint16_t **id;
     int32_t *count;
     char **text = golden_texts(f, &n, &id, &count);
-    spot_bpe_texts b = { .text = (const char *const *)text, .n = n, .context = 1024 };
-    b.id = malloc(sizeof *b.id * (size_t)n * 1024);
-    b.length = malloc(sizeof *b.length * (size_t)n);
-    assert_true(n > 300);
+    const char **kept = calloc((size_t)n, sizeof *kept);
+    spot_bpe_texts b = { .text = kept, .context = 1024, .id = all, .length = length };
+    for (int i = 0; i < n; i++) {
+        spot_bpe_texts one = { .text = (const char *const *)text + i, .n = 1, .context = CONTEXT, .id = alone,
+                               .length = length };
+        if (count[i] < 0) CHECK_FAILS(&c, spot_bpe_encode(&c, t, &one), SPOT_INPUT, "text 1 (");
+        else kept[good++] = text[i];
+    }
+    assert_true(n > 300 && good > 200 && good < 300);
+    b.n = good;
     CHECK_OK(&c, spot_bpe_encode(&c, t, &b));
     for (int i = 0; i < n; i++) {
-        const char *name = spot_bpe_profile_name[profile];
-        if (encode(t, text[i], alone) != count[i] || b.length[i] != count[i])
-            fail_msg("%s, %s: %d ids and not %d", name, text[i], b.length[i], count[i]);
-        for (int k = 0; k < 1024; k++) {
-            int want = k < count[i] ? id[i][k] : 0;
-            if (alone[k] != want || b.id[1024 * i + k] != want)
-                fail_msg("%s, %s: id %d is %d and not %d", name, text[i], k, b.id[1024 * i + k], want);
+        if (count[i] >= 0) {
+            if (encode(t, text[i], alone) != count[i] || b.length[row] != count[i])
+                fail_msg("%s: %d ids and not %d", text[i], b.length[row], count[i]);
+            for (int k = 0; k < 1024; k++) {
+                int want = k < count[i] ? id[i][k] : 0;
+                if (alone[k] != want || all[1024 * row + k] != want)
+                    fail_msg("%s: id %d is %d and not %d", text[i], k, all[1024 * row + k], want);
+            }
+            row++;
         }
         free(text[i]);
         free(id[i]);
     }
     free(text);
+    free(kept);
     free(id);
     free(count);
-    free(b.id);
-    free(b.length);
     spot_bpe_close(t);
 }
 
@@ -97,8 +105,7 @@ TEST(difficult_texts_have_the_ids_of_others)
     for (int k = 0; k < LEN(vocabularies); k++) {
         FILE *f = fopen("golden/bpe/ids.bin", "rb");
         assert_non_null(f);
-        check_profile(f, vocabularies[k], SPOT_BPE_FAST);
-        check_profile(f, vocabularies[k], SPOT_BPE_OPENAI);
+        check_texts(f, vocabularies[k]);
         assert_int_equal(fgetc(f), EOF);
         fclose(f);
     }
@@ -135,14 +142,14 @@ TEST_IN_FOLDER(a_packed_vocabulary_is_unpacked)
     size_t n;
     char *text = read_text("golden/bpe/merges.txt", &n), path[128];
     spot_ctx c = check_ctx(1);
-    spot_bpe *t, *plain = open_bpe("golden/bpe/merges.txt", SPOT_BPE_FAST);
+    spot_bpe *t, *plain = open_bpe("golden/bpe/merges.txt");
     gzFile f;
     FILE *cut;
     snprintf(path, sizeof path, "%s", write_file("packed", "", 0));
     f = gzopen(path, "wb");
     assert_int_equal(gzwrite(f, text, (unsigned)n), n);
     gzclose(f);
-    CHECK_OK(&c, spot_bpe_open(&c, &t, path, 0, SPOT_BPE_FAST));
+    CHECK_OK(&c, spot_bpe_open(&c, &t, path, 0));
     assert_int_equal(spot_bpe_about(t).size, spot_bpe_about(plain).size);
     assert_int_equal(spot_bpe_about(t).merges, spot_bpe_about(plain).merges);
     spot_bpe_close(t);
@@ -150,7 +157,7 @@ TEST_IN_FOLDER(a_packed_vocabulary_is_unpacked)
     cut = fopen(path, "r+b");
     assert_int_equal(ftruncate(fileno(cut), 200), 0);
     fclose(cut);
-    CHECK_FAILS(&c, spot_bpe_open(&c, &t, path, 0, SPOT_BPE_FAST), SPOT_INPUT, "damaged or cut short");
+    CHECK_FAILS(&c, spot_bpe_open(&c, &t, path, 0), SPOT_INPUT, "damaged or cut short");
     assert_null(t);
     free(text);
 }
@@ -159,15 +166,15 @@ TEST(the_model_says_how_many_tokens_there_are)
 {
     spot_ctx c = check_ctx(1);
     spot_bpe *t;
-    CHECK_OK(&c, spot_bpe_open(&c, &t, "golden/bpe/merges.txt", 514 + 20, SPOT_BPE_FAST));
+    CHECK_OK(&c, spot_bpe_open(&c, &t, "golden/bpe/merges.txt", 514 + 20));
     assert_int_equal(spot_bpe_about(t).size, 534);
     assert_int_equal(spot_bpe_about(t).merges, 20);
     assert_int_equal(spot_bpe_about(t).end, 533);
     spot_bpe_close(t);
-    CHECK_FAILS(&c, spot_bpe_open(&c, &t, "golden/bpe/merges.txt", 49408, SPOT_BPE_FAST), SPOT_INPUT, "the model has 49408");
-    CHECK_FAILS(&c, spot_bpe_open(&c, &t, "golden/bpe/merges.txt", 100, SPOT_BPE_FAST), SPOT_INPUT, "the model has 100");
-    CHECK_FAILS(&c, spot_bpe_open(&c, &t, "golden/bpe/tokenizer.json", 600, SPOT_BPE_FAST), SPOT_INPUT, "the model has 600");
-    CHECK_FAILS(&c, spot_bpe_open(&c, &t, "golden/bpe", -1, SPOT_BPE_FAST), SPOT_INVALID, "-1 tokens");
+    CHECK_FAILS(&c, spot_bpe_open(&c, &t, "golden/bpe/merges.txt", 49408), SPOT_INPUT, "the model has 49408");
+    CHECK_FAILS(&c, spot_bpe_open(&c, &t, "golden/bpe/merges.txt", 100), SPOT_INPUT, "the model has 100");
+    CHECK_FAILS(&c, spot_bpe_open(&c, &t, "golden/bpe/tokenizer.json", 600), SPOT_INPUT, "the model has 600");
+    CHECK_FAILS(&c, spot_bpe_open(&c, &t, "golden/bpe", -1), SPOT_INVALID, "-1 tokens");
 }
 
 TEST_IN_FOLDER(broken_merges_get_their_sentence)
@@ -185,7 +192,7 @@ TEST_IN_FOLDER(broken_merges_get_their_sentence)
         spot_ctx c = check_ctx(1);
         spot_bpe *t;
         const char *path = write_file("merges.txt", cases[i].text, strlen(cases[i].text));
-        CHECK_FAILS(&c, spot_bpe_open(&c, &t, path, 0, SPOT_BPE_FAST), SPOT_INPUT, cases[i].words);
+        CHECK_FAILS(&c, spot_bpe_open(&c, &t, path, 0), SPOT_INPUT, cases[i].words);
         assert_null(t);
     }
 }
@@ -202,7 +209,7 @@ static void check_changed(const char *name, const char *from, const char *to, co
     at = strstr(text, from);
     if (!at) fail_msg("%s has no %s", name, from);
     snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
-    CHECK_FAILS(&c, spot_bpe_open(&c, &t, write_file(name, changed, strlen(changed)), 0, SPOT_BPE_FAST), SPOT_INPUT, words);
+    CHECK_FAILS(&c, spot_bpe_open(&c, &t, write_file(name, changed, strlen(changed)), 0), SPOT_INPUT, words);
     assert_null(t);
     free(text);
 }
@@ -231,10 +238,9 @@ TEST(files_that_are_none_get_their_sentence)
 {
     spot_ctx c = check_ctx(1);
     spot_bpe *t;
-    CHECK_FAILS(&c, spot_bpe_open(&c, &t, "golden/nothing", 0, SPOT_BPE_FAST), SPOT_IO, "golden/nothing");
-    CHECK_FAILS(&c, spot_bpe_open(&c, &t, "golden", 0, SPOT_BPE_FAST), SPOT_INPUT, "golden holds no vocabulary of CLIP");
-    CHECK_FAILS(&c, spot_bpe_open(&c, &t, "golden/pictures.bin", 0, SPOT_BPE_FAST), SPOT_INPUT, "pictures.bin: line ");
-    CHECK_FAILS(&c, spot_bpe_open(&c, &t, "golden/bpe", 0, SPOT_BPE_PROFILES), SPOT_INVALID, "profile 2");
+    CHECK_FAILS(&c, spot_bpe_open(&c, &t, "golden/nothing", 0), SPOT_IO, "golden/nothing");
+    CHECK_FAILS(&c, spot_bpe_open(&c, &t, "golden", 0), SPOT_INPUT, "golden holds no vocabulary of CLIP");
+    CHECK_FAILS(&c, spot_bpe_open(&c, &t, "golden/pictures.bin", 0), SPOT_INPUT, "pictures.bin: line ");
 }
 
 /* -- texts --------------------------------------------------------------------------------------------------------- */
@@ -252,7 +258,7 @@ static void keep_line(void *user, spot_log_level level, const char *text)
 TEST(long_texts_are_cut_or_refused)
 {
     static const char *const text[] = { "a b c", "a b c d", "a b c d e", "" };
-    spot_bpe *t = open_bpe("golden/bpe", SPOT_BPE_FAST);
+    spot_bpe *t = open_bpe("golden/bpe");
     spot_bpe_info about = spot_bpe_about(t);
     log_lines seen = { .lines = 0 };
     spot_ctx c = check_ctx(2);
@@ -280,34 +286,45 @@ TEST(long_texts_are_cut_or_refused)
     spot_bpe_close(t);
 }
 
-TEST(bytes_that_are_no_text_are_refused)
+TEST(texts_that_nobody_means_are_refused)
 {
-    static const char *const text[] = { "fine", "a \xff\n", "also \xc3" };
-    spot_bpe *t = open_bpe("golden/bpe", SPOT_BPE_FAST);
+    static const struct { const char *text, *words; } cases[] = {
+        { "a \xff\n", "text 2 (\"a ??\") is not UTF-8 at its byte 2; convert it first" },
+        { "also \xc3", "is not UTF-8 at its byte 5" },
+        { "\xed\xa0\x80", "is not UTF-8 at its byte 0" },
+        { "\xc3\xa9 \xc2\x93quoted", "has a character at its byte 3 that a wrong encoding left behind" },
+        { "caf\xef\xbf\xbd", "has a character at its byte 3 that" },
+        { "salt &amp; oil", "text 2 (\"salt &amp; oil\") has the HTML entity &amp; at its byte 5; write the character itself" },
+        { "&CounterClockwiseContourIntegral;", "HTML entity &CounterClockwiseContourIntegral; at its byte 0" },
+        { "it&#39;s", "HTML entity &#39; at" }, { "it&#X27;s", "HTML entity &#X27; at" },
+        { "Q&A; &#; &#x; &; &lt &#3a; AT&T caf\xc3\xa9 \xf0\x9f\x98\x80 \xc2\xa0", NULL },
+    };
+    spot_bpe *t = open_bpe("golden/bpe");
     spot_ctx c = check_ctx(2);
     int32_t id[3 * 77];
     int length[3];
-    spot_bpe_texts b = { .text = text, .n = 3, .context = 77, .cut = true, .id = id, .length = length };
-    CHECK_FAILS(&c, spot_bpe_encode(&c, t, &b), SPOT_INPUT, "text 2 (\"a ??\") is not UTF-8 at its byte 2");
+    for (int i = 0; i < LEN(cases); i++) {
+        const char *const text[] = { "fine", cases[i].text, "&amp;" };
+        spot_bpe_texts b = { .text = text, .n = cases[i].words ? 3 : 2, .context = 77, .id = id, .length = length };
+        if (cases[i].words) CHECK_FAILS(&c, spot_bpe_encode(&c, t, &b), SPOT_INPUT, cases[i].words);
+        else CHECK_OK(&c, spot_bpe_encode(&c, t, &b));
+        assert_int_equal(spot_bpe_check(&c, "w.txt: line 7", cases[i].text), cases[i].words ? SPOT_INPUT : SPOT_OK);
+        spot_forget(&c);
+    }
+    CHECK_FAILS(&c, spot_bpe_check(&c, "w.txt: line 7", "&lt;"), SPOT_INPUT, "w.txt: line 7 (\"&lt;\") has the HTML");
     spot_bpe_close(t);
 }
 
-TEST(doubtful_texts_are_counted)
+/* Ids of the text alone, of its other cases, and with other spaces. */
+TEST(case_and_spaces_do_not_count)
 {
-    static const char *const text[] = { "caf\xc3\xa9 au lait", "\xc3\x83\xc2\xa9", "\xe6\xbc\xa2\xe5\xad\x97", "\xc2\x93",
-                                        "plain &eacute;&euro;", "\xc3\x83 la mode" };
-    spot_bpe *t = open_bpe("golden/bpe", SPOT_BPE_OPENAI);
-    log_lines seen = { .lines = 0 };
-    spot_ctx c = check_ctx(1);
-    int32_t id[6 * 77];
-    int length[6];
-    spot_bpe_texts b = { .text = text, .n = 6, .context = 77, .id = id, .length = length };
-    c.on_log = keep_line;
-    c.user = &seen;
-    CHECK_OK(&c, spot_bpe_encode(&c, t, &b));
-    assert_int_equal(b.doubtful, 4);
-    assert_int_equal(seen.lines, 1);
-    assert_non_null(strstr(seen.line[0], "4 of 6 texts"));
+    static const char *const text[] = { "a photo of a fox", "A Photo OF a FOX", "  a\tphoto\n of  a\xc2\xa0""fox\r\n" };
+    spot_bpe *t = open_bpe("golden/bpe");
+    int32_t id[3][CONTEXT];
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(encode(t, text[i], id[i]), encode(t, text[0], id[0]));
+        assert_memory_equal(id[i], id[0], sizeof *id);
+    }
     spot_bpe_close(t);
 }
 
@@ -327,7 +344,7 @@ TEST_IN_FOLDER(a_word_of_a_million_letters_takes_no_longer)
     double start;
     memset(text, 'a', LETTERS);
     text[LETTERS] = 0;
-    CHECK_OK(&c, spot_bpe_open(&c, &t, path, 0, SPOT_BPE_FAST));
+    CHECK_OK(&c, spot_bpe_open(&c, &t, path, 0));
     start = spot_clock();
     CHECK_OK(&c, spot_bpe_encode(&c, t, &b));
     assert_true(spot_clock() - start < (SANITIZED ? 60 : 10));
@@ -341,31 +358,27 @@ TEST_IN_FOLDER(a_word_of_a_million_letters_takes_no_longer)
 
 /* -- for tools/golden/bpe.py ------------------------------------------------------------------------------------------ */
 
-static int encode_file(const char *vocabulary, const char *profile, const char *path)
+static int encode_file(const char *vocabulary, const char *path)
 {
     enum { ROOM = 1 << 20 };
     spot_ctx c = check_ctx(1);
     spot_bpe *t;
-    int32_t *id = malloc(sizeof *id * ROOM), head[2];
+    int32_t *id = malloc(sizeof *id * ROOM), count;
     char *line = NULL;
     size_t size = 0;
     FILE *f = fopen(path, "rb");
-    bool openai = !strcmp(profile, spot_bpe_profile_name[SPOT_BPE_OPENAI]);
 
-    if (!f || !id || spot_bpe_open(&c, &t, vocabulary, 0, openai ? SPOT_BPE_OPENAI : SPOT_BPE_FAST)) {
+    if (!f || !id || spot_bpe_open(&c, &t, vocabulary, 0)) {
         fprintf(stderr, "%s\n", c.message);
         return 1;
     }
     while (getdelim(&line, &size, 0, f) > 0) {
-        spot_bpe_texts b = { .text = (const char *const *)&line, .n = 1, .context = ROOM, .id = id, .length = &head[1] };
+        spot_bpe_texts b = { .text = (const char *const *)&line, .n = 1, .context = ROOM, .id = id, .length = &count };
         b.context = (int)(strlen(line) * 6 + 16);
-        if (b.context > ROOM || spot_bpe_encode(&c, t, &b)) {
-            fprintf(stderr, "%s\n", c.message);
-            return 1;
-        }
-        head[0] = b.doubtful;
-        fwrite(head, sizeof *head, 2, stdout);
-        fwrite(id, sizeof *id, (size_t)head[1], stdout);
+        if (b.context > ROOM || spot_bpe_encode(&c, t, &b)) count = -1;
+        fwrite(&count, sizeof count, 1, stdout);
+        if (count > 0) fwrite(id, sizeof *id, (size_t)count, stdout);
+        spot_forget(&c);
     }
     free(line);
     free(id);
@@ -376,5 +389,5 @@ static int encode_file(const char *vocabulary, const char *profile, const char *
 
 int main(int argc, char **argv)
 {
-    return argc == 4 ? encode_file(argv[1], argv[2], argv[3]) : run_all_tests();
+    return argc == 3 ? encode_file(argv[1], argv[2]) : run_all_tests();
 }

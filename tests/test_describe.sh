@@ -254,6 +254,8 @@ refused 2 "--words need an encoder" --words words.txt
 refused 2 "--word-embeddings needs the phrases" --word-embeddings all.npz:w
 refused 3 "hole.txt: line 1, \"a {} in the snow\", holds {}" --words hole.txt --word-embeddings all.npz:w
 refused 3 "bytes.txt: line 2 is not UTF-8" --words bytes.txt --word-embeddings all.npz:w
+printf 'good\nsalt &amp; oil\n' > entity.txt
+refused 3 "entity.txt: line 2 (\"salt &amp; oil\") has the HTML entity &amp;" --words entity.txt --describe $clip
 refused 3 "nul.txt: line 1 holds a NUL byte" --words nul.txt --word-embeddings all.npz:w
 refused 3 "none.txt has 0 phrases" --words none.txt --word-embeddings all.npz:w
 refused 3 "short.npy has 29 rows of 16 numbers; 30 phrases" --words words.txt --word-embeddings short.npy

@@ -196,6 +196,8 @@ run 3 "text 2 (\"one two three four five six\")" embed --model $clip --texts lon
 run 0 "1 of 2 texts have more than 12 tokens and were cut" embed --model $clip --texts long.txt --cut --out l.npy
 printf 'a cat\nb\xff\n' > bad.txt
 run 3 "text 2 (\"b?\") is not UTF-8 at its byte 1" embed --model $clip --texts bad.txt --out x.npy
+printf 'a cat\nsalt &#38; oil\n' > bad.txt
+run 3 "text 2 (\"salt &#38; oil\") has the HTML entity &#38; at its byte 5" embed --model $clip --texts bad.txt --out x.npy
 printf 'a cat\n\ndog\n' > gap.txt
 run 3 "gap.txt, line 2 is empty" embed --model $clip --texts gap.txt --out x.npy
 : > none.txt

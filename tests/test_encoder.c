@@ -128,7 +128,7 @@ TEST_IN_FOLDER(clips_texts_are_those_of_clip)
     spot_bpe_texts b = { .text = text, .n = 4, .context = CLIP_CONTEXT, .id = id, .length = length };
     spot_bpe *t;
 
-    CHECK_OK(&c, spot_bpe_open(&c, &t, in_root("clip/merges.txt"), CLIP_WORDS, SPOT_BPE_FAST));
+    CHECK_OK(&c, spot_bpe_open(&c, &t, in_root("clip/merges.txt"), CLIP_WORDS));
     CHECK_OK(&c, spot_bpe_encode(&c, t, &b));
     assert_int_equal(id[0], 515);
     assert_int_equal(length[0], 4);                    /* "a", "cat" and the ends */
@@ -434,7 +434,7 @@ TEST_IN_FOLDER(names_tell_encoders_apart)
     int n = 0;
 
     for (int i = 0; i < 12; i++) o[i] = spot_encoder_defaults(), path[i] = clip;
-    o[1].clean = SPOT_CLEAN_OPENAI;
+    o[1].clip.image_heads = o[1].clip.text_heads = 4;
     o[2].clip.image_heads = 4;
     o[3].clip.text_heads = 4;
     o[4].clip.activation = SPOT_CLIP_GELU;

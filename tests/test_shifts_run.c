@@ -75,6 +75,18 @@ TEST(keys_and_differences)
     CHECK_CONFIG_FREE(a), CHECK_CONFIG_FREE(b);
 }
 
+/* Configs of older versions name the one way to clean captions. */
+TEST(fast_cleaning_may_be_named)
+{
+    spot_ctx c = check_ctx(1);
+    spot_shifts_config *a = parse(&c, "data: {root: x}\nshifts: [{name: a}]\n");
+    spot_shifts_config *b = parse(&c, "data: {root: x}\nshifts: [{name: a}]\nencoder: {clean: fast}\n");
+    const spot_key k = spot_shifts_key(a), same = spot_shifts_key(b);
+
+    assert_true(k.hi == same.hi && k.lo == same.lo);
+    free(a), free(b);
+}
+
 TEST(configs_that_are_refused)
 {
     static const char *const wrong[][2] = {
@@ -91,6 +103,7 @@ TEST(configs_that_are_refused)
         { "data: {root: x}\nshifts: [{name: a}]\nencoder: {embeddings: e}\n", "encoder.label does" },
         { "data: {root: x}\nshifts: [{name: a}]\nencoder: {weights: w}\nfilter: {masks: m}\n", "set one of them" },
         { "data: {root: x}\nshifts: [{name: a, thresold: 1}]\n", "did you mean \"threshold\"?" },
+        { "data: {root: x}\nshifts: [{name: a}]\nencoder: {clean: openai}\n", "encoder.clean is openai; it takes fast" },
         { "study: sweep\n", "study is sweep; it takes shifts" },
     };
     static spot_shifts_config cfg;

@@ -30,7 +30,7 @@ static bed open_bed(void)
     CHECK_OK(&b.c, spot_arena_open(&b.c, &b.a, 1 << 25));
     CHECK_OK(&b.c, spot_arena_open(&b.c, &b.scratch, (size_t)1 << 30));
     CHECK_OK(&b.c, spot_clip_open(&b.c, &b.a, &b.clip, WEIGHTS, &(spot_clip_options){ 0 }));
-    CHECK_OK(&b.c, spot_bpe_open(&b.c, &b.words, FOLDER, spot_clip_info_of(b.clip)->vocabulary, SPOT_BPE_FAST));
+    CHECK_OK(&b.c, spot_bpe_open(&b.c, &b.words, FOLDER, spot_clip_info_of(b.clip)->vocabulary));
     assert_int_equal(spot_clip_info_of(b.clip)->dim, DIM);
     return b;
 }

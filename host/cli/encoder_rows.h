@@ -8,7 +8,7 @@
 typedef struct {
     spot_encoder_options o;            /* cli_encoder_options completes it */
     const char *heads, *end;
-    int activation, bf16;
+    int activation, bf16, clean;
 } cli_encoder;
 
 /* Rows for a command whose struct has a `cli_encoder member`; each name begins with `prefix`. */
@@ -29,8 +29,8 @@ typedef struct {
 #define CLI_ENCODER_TEXT_ROWS(prefix, member)                                                                                \
     { prefix "vocabulary", 0, "PATH", CLI_TEXT, CLI_AT(member.o.vocabulary), .otherwise = "beside the weights",              \
       .help = "tokenizer: tokenizer.json, vocab.json with merges.txt, bpe_simple_vocab_16e6.txt.gz, or their folder" },      \
-    { prefix "clean",      0, "fast|openai", CLI_CHOICE, CLI_AT(member.o.clean), .preset = "fast",                           \
-      .help = "cleaning of texts: as transformers' fast tokenizer, or as OpenAI's" },                                        \
+    { prefix "clean",      0, "fast", CLI_CHOICE, CLI_AT(member.clean), .preset = "fast",                                    \
+      .help = "cleaning of texts: lower case and single spaces, the only way" },                                             \
     { prefix "cut",        0, NULL, CLI_ON, CLI_AT(member.o.cut), .help = "texts that are too long are cut and counted" }
 
 /* Stores the library's defaults. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "formats/bpe.h"
 #include "formats/formats.h"
 #include "spotter/array.h"
 #include "spotter/store.h"
@@ -15,10 +16,15 @@ enum { LONGEST = 64 << 20, MOST_PHRASES = 1000000 };
 /* ---- phrases ---- */
 
 /* A phrase that cannot be what the user means. */
-static spot_status check_phrase(spot_ctx *c, const char *file, int line, const char *phrase, size_t n)
+static spot_status check_phrase(spot_ctx *c, const spot_describe_files *files, int line, const char *phrase, size_t n)
 {
+    const char *file = files->words;
+    char where[1100];
+
     if (strlen(phrase) != n) return spot_fail(c, SPOT_INPUT, "%s: line %d holds a NUL byte; it must be UTF-8 text", file, line);
     if (spot_utf8(phrase, n) != n) return spot_fail(c, SPOT_INPUT, "%s: line %d is not UTF-8", file, line);
+    snprintf(where, sizeof where, "%s: line %d", file, line);
+    if (files->encoder) SPOT_TRY(spot_bpe_check(c, where, phrase));
     if (strstr(phrase, "{}"))
         return spot_fail(c, SPOT_INPUT, "%s: line %d, \"%.100s\", holds {}; a score is against the mean of the class, so the "
                          "name of the class tells nothing; write the phrase without it", file, line, phrase);
@@ -49,7 +55,7 @@ static spot_status split_lines(spot_ctx *c, spot_describer *d, size_t n)
         char *stop = memchr(at, '\n', (size_t)(end - at)), *phrase;
         if (!stop) stop = end;
         *stop = 0;
-        SPOT_TRY(check_phrase(c, file, line, at, (size_t)(stop - at)));
+        SPOT_TRY(check_phrase(c, d->files, line, at, (size_t)(stop - at)));
         phrase = trim(at);
         if (*phrase) d->phrase[d->o.phrases++] = phrase;
         at = stop + 1;

@@ -474,15 +474,15 @@ static spot_status read_whole(reader *r, const char *path, int size)
     return finish(r, size);
 }
 
-spot_status spot_bpe_open(spot_ctx *c, spot_bpe **out, const char *path, int size, spot_bpe_profile profile)
+spot_status spot_bpe_open(spot_ctx *c, spot_bpe **out, const char *path, int size)
 {
     reader r = { .c = c, .file = path, .t = calloc(1, sizeof *r.t) };
     spot_status s;
 
     *out = NULL;
-    if ((unsigned)profile >= SPOT_BPE_PROFILES || size < 0) {
+    if (size < 0) {
         free(r.t);
-        return spot_fail(c, SPOT_INVALID, "a vocabulary of %d tokens cannot be opened in profile %d", size, (int)profile);
+        return spot_fail(c, SPOT_INVALID, "a vocabulary of %d tokens cannot be opened", size);
     }
     s = r.t ? read_whole(&r, path, size) : no_memory(&r);
     yajl_tree_free(r.tree);
@@ -495,7 +495,6 @@ spot_status spot_bpe_open(spot_ctx *c, spot_bpe **out, const char *path, int siz
         spot_bpe_close(r.t);
         return s;
     }
-    r.t->about.profile = profile;
     *out = r.t;
     return SPOT_OK;
 }

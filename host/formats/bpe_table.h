@@ -32,12 +32,11 @@ typedef struct spot_bpe_cached spot_bpe_cached;
 
 /* Memory of one thread; it grows to the longest text, so that no word allocates. */
 typedef struct {
-    spot_text  clean, other, parts;     /* texts on their way; parts: the arrays of a word */
+    spot_text  clean, composed, parts;  /* texts on their way; parts: the arrays of a word */
     uint64_t  *heap;                    /* (heaped) merges of the word that wait: rank << 32 | position */
     size_t     heaped;
     spot_bpe_cached *cache;             /* (slots) words that were met before, a power of two */
     size_t     slots;
-    bool       doubtful;                /* of the newest text */
     spot_status status;                 /* SPOT_NOMEM */
 } spot_bpe_room;
 
@@ -55,7 +54,12 @@ static inline void spot_bpe_add(spot_bpe_ids *ids, int32_t id)
 
 void spot_bpe_word(const spot_bpe *t, spot_bpe_room *r, const char *word, size_t n, spot_bpe_ids *ids);
 
-/* Cleans n bytes of UTF-8 into r->clean, lower case included. */
-void spot_bpe_clean(spot_bpe_profile profile, spot_bpe_room *r, const char *text, size_t n);
+/* n bytes of UTF-8 into r->clean, in normal form C and lower case. Spaces stay: no later step looks at more than that they part
+ * words. */
+void spot_bpe_clean(spot_bpe_room *r, const char *text, size_t n);
+
+/* The first bytes of a text for a sentence. Returns `begin`. */
+enum { SPOT_BPE_BEGIN = 48 };
+const char *spot_bpe_begin(char begin[SPOT_BPE_BEGIN], const char *text);
 
 #endif

@@ -27,7 +27,7 @@ spot_status spot_bpe_room_open(spot_bpe_room *r, size_t words)
 void spot_bpe_room_close(spot_bpe_room *r)
 {
     spot_text_free(&r->clean);
-    spot_text_free(&r->other);
+    spot_text_free(&r->composed);
     spot_text_free(&r->parts);
     free(r->cache);
     *r = (spot_bpe_room){ 0 };

@@ -111,7 +111,7 @@ static spot_status open_tokenizer(spot_ctx *c, spot_encoder *e)
     if (!e->about.has_texts) return SPOT_OK;
     snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - e->path + (slash == e->path)) : 1, slash ? e->path : ".");
     if (!where) where = folder;
-    s = spot_bpe_open(&own, &e->tokenizer, where, spot_clip_info_of(e->clip)->vocabulary, (spot_bpe_profile)e->o.clean);
+    s = spot_bpe_open(&own, &e->tokenizer, where, spot_clip_info_of(e->clip)->vocabulary);
     if (!s) s = check_vocabulary(&own, e, where);
     if (!s) return SPOT_OK;
     spot_bpe_close(e->tokenizer);
@@ -173,8 +173,7 @@ spot_status spot_encoder_open(spot_ctx *c, spot_encoder **out, const char *path,
         return spot_fail(c, SPOT_NOMEM, "no memory for an encoder");
     }
     e->o = *o;
-    s = (unsigned)o->clean < SPOT_BPE_PROFILES ? open_encoder(c, e)
-                                               : spot_fail(c, SPOT_INVALID, "%d is no way to clean texts", o->clean);
+    s = open_encoder(c, e);
     if (s) spot_encoder_close(c, e);
     else *out = e;
     return s;
@@ -309,7 +308,7 @@ static spot_status take_numbers(spot_ctx *c, const spot_encoder *e, numbered *r)
     return SPOT_OK;
 }
 
-/* Numbers texts [first, first + n); cuts and doubtful texts are added to *sum. */
+/* Numbers texts [first, first + n); cuts are added to *sum. */
 static spot_status number_block(spot_ctx *c, const spot_encoder *e, numbered *r, const char *const *text, int first, int n,
                                 spot_bpe_texts *sum)
 {
@@ -318,7 +317,6 @@ static spot_status number_block(spot_ctx *c, const spot_encoder *e, numbered *r,
 
     SPOT_TRY(spot_bpe_encode(c, e->tokenizer, &b));
     sum->cuts += b.cuts;
-    sum->doubtful += b.doubtful;
     return SPOT_OK;
 }
 

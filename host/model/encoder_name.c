@@ -84,8 +84,8 @@ static int clip_facts(char text[FACTS], const spot_clip_info *i, const spot_enco
     if (i->has_texts) {
         n += snprintf(text + n, FACTS - (size_t)n, "texts ");
         n += tower_facts(text + n, FACTS - (size_t)n, &i->text);
-        n += snprintf(text + n, FACTS - (size_t)n, "end %d %d clean %d", (int)i->end,
-                      i->end == SPOT_CLIP_FIRST_END ? i->end_id : 0, o->clean);
+        n += snprintf(text + n, FACTS - (size_t)n, "end %d %d clean 0", (int)i->end,      /* 0: names are older */
+                      i->end == SPOT_CLIP_FIRST_END ? i->end_id : 0);
     }
     return n;
 }

@@ -35,8 +35,8 @@ static const spot_setting encoder[] = {
              SPOT_IN(0, 1024)),
     SPOT_ROW("text_heads", INT, spot_shift_encoder, text_heads, "heads of CLIP's text tower; 0: from its config",
              SPOT_IN(0, 1024)),
-    SPOT_ROW("clean", NAME, spot_shift_encoder, clean, "cleaning of captions, as the fast tokenizer or as OpenAI's",
-             SPOT_ONE_OF("fast", "openai")),
+    SPOT_ROW("clean", NAME, spot_shift_encoder, clean, "cleaning of captions: lower case and single spaces, the only way",
+             SPOT_ONE_OF("fast")),
     SPOT_ROW("precision", NAME, spot_shift_encoder, precision, "precision of CLIP", SPOT_ONE_OF("fp32", "tf32", "bf16")),
     SPOT_END
 };

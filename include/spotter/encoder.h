@@ -28,12 +28,10 @@ extern "C" {
 #endif
 
 typedef enum { SPOT_ENCODER_CLIP, SPOT_ENCODER_RESNET } spot_encoder_kind;
-typedef enum { SPOT_CLEAN_FAST, SPOT_CLEAN_OPENAI } spot_encoder_clean;       /* the tokenizer's profiles, "fast", "openai" */
 
 typedef struct {
     spot_clip_options clip;        /* CLIP: for facts that no tensor and no config tells; `use` does not change the name */
     const char *vocabulary;        /* CLIP's texts: file or folder of the tokenizer; NULL: the folder of the weights */
-    int    clean;                  /* spot_encoder_clean: how texts are cleaned */
     bool   cut;                    /* a text that is too long is cut, and a warning counts such; false: SPOT_INPUT */
     int    resize, crop;           /* ResNet: shorter side, then central square; 256, 224; resize 0: none */
     size_t memory;                 /* most bytes for decoding pictures; 0: 2 GB */
@@ -88,8 +86,8 @@ spot_status spot_encode_pictures(spot_ctx *c, spot_encoder *e, const spot_encode
 /* The same for pixels in memory: rgb (n, side, side, 3) bytes, on the host. logit may be NULL. */
 spot_status spot_encode_pixels(spot_ctx *c, spot_encoder *e, float *feature, float *logit, const uint8_t *rgb, int n);
 
-/* text (n), UTF-8 -> feature (n, dim), rows of length 1. SPOT_INPUT names the first text that is not UTF-8 or too long, before
- * a row is computed. */
+/* text (n), UTF-8 -> feature (n, dim), rows of length 1. Texts are lower-cased, and any spaces count as one. SPOT_INPUT names
+ * the first text that is broken (not UTF-8, an HTML entity such as &amp;) or too long, before a row is computed. */
 spot_status spot_encode_texts(spot_ctx *c, spot_encoder *e, float *feature, const char *const *text, int n);
 
 typedef struct {

@@ -143,7 +143,7 @@ typedef struct {
     const char *label;             /* what the user says the encoder is; "": its own name (encoder.h) */
     const char *embeddings;        /* folder of embeddings, in place of weights: host/shifts/README.md */
     int  image_heads, text_heads;  /* 0: the config's */
-    int  clean, precision;         /* spot_encoder_clean, spot_precision */
+    int  clean, precision;         /* clean: 0, "fast", the only way; spot_precision */
 } spot_shift_encoder;
 
 /* The class caption of style shifts: the paper's "a <class>", or that of the released masks. */

@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     fuzz_file(0, "bpe/vocab.json", data, n);
     fuzz_file(1, "bpe/merges.txt", behind ? (const void *)(behind + 1) : "", behind ? size - n - 1 : 0);
-    if (spot_bpe_open(&c, &t, "bpe/vocab.json", 0, SPOT_BPE_FAST) != SPOT_OK) {
+    if (spot_bpe_open(&c, &t, "bpe/vocab.json", 0) != SPOT_OK) {
         if (t) abort();
         fuzz_said(&c);
         return 0;

@@ -1,34 +1,30 @@
 #!/usr/bin/env python3
-"""CLIP's tokenizers as others have them, for tests/test_bpe.c: transformers' CLIPTokenizer (profile fast), and OpenAI's steps
-(profile openai): ftfy.fix_text, html.unescape twice, lower case, a pattern of the package regex.
+"""CLIP's tokenizer as others have it, for tests/test_bpe.c: transformers' CLIPTokenizer.
 
     bpe.py                        writes tests/golden/bpe/: a small vocabulary in all formats, difficult texts and their ids;
                                   and the seeds of tests/fuzz/fuzz_bpe.c and fuzz_caption.c
     bpe.py --against PROGRAM [N]  N fuzzed texts (100,000) through PROGRAM, build/test_bpe, with CLIP's own vocabulary, out
                                   of open_clip's package or the file SPOT_CLIP_VOCABULARY
 
-Needs transformers, ftfy and regex, as from PyPI: in a virtual environment, with its python as PYTHON of
-tests/test_bpe_hf.sh."""
+Needs transformers, as from PyPI: in a virtual environment, with its python as PYTHON of tests/test_bpe_hf.sh."""
 import gzip
-import html
 import importlib.util
 import json
 import os
 import random
+import re
 import struct
 import subprocess
 import sys
 import tempfile
 import unicodedata
 
-import ftfy
-import regex
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from transformers import CLIPTokenizer
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tests/golden/bpe")
 SPECIAL = ["<|startoftext|>", "<|endoftext|>"]
-PROFILES = ["fast", "openai"]
+BROKEN = re.compile("&(#[0-9]{1,32}|#[xX][0-9a-fA-F]{1,32}|[A-Za-z0-9]{2,32});|[\x80-\x9f\ufffd]")      # refused
 
 
 def letters_of_bytes():
@@ -46,23 +42,10 @@ class Peer:
         self.vocab = {name: i for i, name in enumerate(names)}
         self.merges = merges
         self.clip = CLIPTokenizer(vocab=self.vocab, merges=merges)
-        self.model = self.clip.backend_tokenizer.model
-        self.words = regex.compile("|".join(map(regex.escape, SPECIAL))
-                                   + r"|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+", regex.IGNORECASE)
 
-    def fast(self, texts):
-        return [e.ids for e in self.clip.backend_tokenizer.encode_batch(texts)]
-
-    def openai(self, text, repair):
-        text = html.unescape(html.unescape(ftfy.fix_text(text, fix_encoding=repair))).strip()
-        text = regex.sub(r"\s+", " ", text).strip().lower()
-        ids = [self.vocab[SPECIAL[0]]]
-        for word in self.words.findall(text):
-            if word in SPECIAL:
-                ids.append(self.vocab[word])
-            else:
-                ids += [t.id for t in self.model.tokenize("".join(LETTER[b] for b in word.encode()))]
-        return ids + [self.vocab[SPECIAL[1]]]
+    def ids(self, texts):
+        """None for a text that is refused."""
+        return [None if BROKEN.search(t) else e.ids for t, e in zip(texts, self.clip.backend_tokenizer.encode_batch(texts))]
 
 
 DIFFICULT = """\
@@ -146,11 +129,10 @@ def write_golden():
     rng = random.Random(5)
     texts = DIFFICULT + [fuzzed(rng) for _ in range(300)]
     with open(f"{FOLDER}/ids.bin", "wb") as f:
-        for profile in PROFILES:
-            rows = peer.fast(texts) if profile == "fast" else [peer.openai(t, False) for t in texts]
-            f.write(struct.pack("<i", len(texts)))
-            for text, ids in zip(texts, rows):
-                f.write(struct.pack(f"<i{len(text.encode())}si{len(ids)}H", len(text.encode()), text.encode(), len(ids), *ids))
+        f.write(struct.pack("<i", len(texts)))
+        for text, ids in zip(texts, peer.ids(texts)):
+            f.write(struct.pack(f"<i{len(text.encode())}s", len(text.encode()), text.encode()))
+            f.write(struct.pack("<i", -1) if ids is None else struct.pack(f"<i{len(ids)}H", len(ids), *ids))
 
 
 def write_seeds():
@@ -176,15 +158,15 @@ def vocabulary():
     return found or (spec and os.path.join(spec.submodule_search_locations[0], "bpe_simple_vocab_16e6.txt.gz"))
 
 
-def ours(program, profile, path, texts, folder):
+def ours(program, path, texts, folder):
     with open(f"{folder}/texts", "wb") as f:
         f.write(b"".join(t.encode() + b"\0" for t in texts))
-    out = subprocess.run([program, path, profile, f"{folder}/texts"], stdout=subprocess.PIPE, check=True).stdout
+    out = subprocess.run([program, path, f"{folder}/texts"], stdout=subprocess.PIPE, check=True).stdout
     rows, at = [], 0
     while at < len(out):
-        doubtful, n = struct.unpack_from("<ii", out, at)
-        rows.append((doubtful, list(struct.unpack_from(f"<{n}i", out, at + 8))))
-        at += 8 + 4 * n
+        n, = struct.unpack_from("<i", out, at)
+        rows.append(None if n < 0 else list(struct.unpack_from(f"<{n}i", out, at + 4)))
+        at += 4 + 4 * max(n, 0)
     return rows
 
 
@@ -195,21 +177,14 @@ def compare(program, count):
     peer = Peer([tuple(line.split()) for line in lines[1:48895]])
     rng = random.Random(11)
     texts = DIFFICULT + [fuzzed(rng) for _ in range(count - len(DIFFICULT))]
-    wrong = doubts = 0
     with tempfile.TemporaryDirectory() as folder:
-        for profile in PROFILES:
-            rows = ours(program, profile, path, texts, folder)
-            assert len(rows) == len(texts)
-            wanted = peer.fast(texts) if profile == "fast" else None
-            for i, (text, (doubtful, ids)) in enumerate(zip(texts, rows)):
-                want = wanted[i] if wanted else peer.openai(text, not doubtful)
-                doubts += doubtful
-                if ids != want:
-                    wrong += 1
-                    if wrong <= 10:
-                        print(f"{profile}: {text!r}\n  {ids}\n  {want}")
-    print(f"{len(texts)} texts, each in {len(PROFILES)} profiles: {wrong} differ; {doubts} were compared without ftfy's repair")
-    return wrong > 0
+        got, want = ours(program, path, texts, folder), peer.ids(texts)
+    assert len(got) == len(texts)
+    wrong = [i for i in range(len(texts)) if got[i] != want[i]]
+    for i in wrong[:10]:
+        print(f"{texts[i]!r}\n  {got[i]}\n  {want[i]}")
+    print(f"{len(texts)} texts, of which {want.count(None)} are refused: {len(wrong)} differ")
+    return len(wrong) > 0
 
 
 if __name__ == "__main__":
