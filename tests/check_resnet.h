@@ -5,6 +5,7 @@
 #include "checks.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "model/network.h"
 
@@ -116,6 +117,43 @@ static inline void get_gradient(spot_ctx *c, spot_model *m, const spot_net *net)
     view.fc_w = view.fc_dw;
     view.fc_b = view.fc_db;
     CHECK_OK(c, spot_net_get(c, m, &view));
+}
+
+/* How a gradient in torchvision's order differs from another. worst: of its tensors, the root of the mean square difference
+ * over that of the tensor; whole: the same of all numbers. A rounding that carries numbers over a ReLU's edge turns the
+ * gradient, but hardly makes it longer. length: the length of a tensor of at least 1000 numbers over that wanted, the one
+ * farthest from 1; small: the mean of the others, of weights or of biases. */
+typedef struct { double worst, whole, length, small; } gradient_gap;
+
+static inline double farther(double a, double b) { return fabs(a - 1) > fabs(b - 1) ? a : b; }
+
+static inline gradient_gap compare_gradients(const spot_model *m, const float *got, const float *want)
+{
+    spot_model_tensor table[SPOT_MAX_TENSORS];
+    gradient_gap g = { .length = 1, .small = 1 };
+    double apart = 0, whole = 0, small[2] = { 0 };
+    int smalls[2] = { 0 };
+
+    spot_model_layout(table, m->arch, m->width, m->outputs);
+    for (int t = 0; t < spot_model_tensors(m->arch); t++) {
+        const int bias = strstr(table[t].name, "bias") != NULL;
+        double off = 0, have = 0, all = 0;
+        if (is_statistic(m, t)) continue;
+        for (size_t i = table[t].offset; i < table[t].offset + table[t].count; i++) {
+            off += pow((double)got[i] - want[i], 2);
+            have += pow(got[i], 2);
+            all += pow(want[i], 2);
+        }
+        if (!isfinite(off)) fail_msg("%s: the gradient is not finite", table[t].name);
+        apart += off, whole += all;
+        g.worst = fmax(g.worst, sqrt(off / all));
+        if (table[t].count < 1000) small[bias] += sqrt(have / all), smalls[bias]++;
+        else g.length = farther(g.length, sqrt(have / all));
+    }
+    for (int k = 0; k < 2; k++)
+        if (smalls[k]) g.small = farther(g.small, small[k] / smalls[k]);
+    g.whole = sqrt(apart / whole);
+    return g;
 }
 
 static const spot_optim_rule adam = { .kind = SPOT_OPTIM_ADAM, .lr = 3e-4, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8 };

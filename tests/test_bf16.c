@@ -39,33 +39,14 @@ TEST(a_cpu_without_it_is_told)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* The root of the mean square difference of a gradient's tensors over that of the tensor, the worst of all. */
-static double worst_tensor(const spot_model *got, const spot_model *want)
-{
-    spot_model_tensor table[SPOT_MAX_TENSORS];
-    double worst = 0;
-
-    spot_model_layout(table, got->arch, got->width, got->outputs);
-    for (int t = 0; t < spot_model_tensors(got->arch); t++) {
-        double off = 0, all = 0;
-        if (t < spot_model_tensors(got->arch) - 2 && t % 6 > 2) continue;
-        for (size_t i = table[t].offset; i < table[t].offset + table[t].count; i++) {
-            off += pow((double)got->value[i] - want->value[i], 2);
-            all += pow(want->value[i], 2);
-        }
-        if (!isfinite(off)) fail_msg("%s: the gradient is not finite", table[t].name);
-        worst = fmax(worst, sqrt(off / all));
-    }
-    return worst;
-}
-
 /* 24 images of 64 pixels, the last piece with a row of padding: the last batch norms see 92 numbers a channel. Twenty layers
  * round, and each rounding that moves a number over a ReLU's 0 shows in all tensors before it: the gradient must go the same
  * way, no more (test_cuda_resnet.c allows as much). */
 TEST(gradients_are_those_of_fp32)
 {
     spot_net_shape s = { .width = 32, .outputs = 1, .size = 64, .rows = 24, .lanes = 3 };
-    double loss[2], logits = 0, off, all = 0;
+    double loss[2], logits = 0, all = 0;
+    gradient_gap g;
     bed b[2];
 
     NEEDS_BF16();
@@ -77,10 +58,13 @@ TEST(gradients_are_those_of_fp32)
         loss[k] = train_step(&b[k], 0, 23, &stay);
         get_gradient(&b[k].c, &b[k].m, &b[k].net);
     }
-    off = worst_tensor(&b[1].m, &b[0].m);
-    print_message("loss %.5f and %.5f, the worst gradient off by %.3f\n", loss[0], loss[1], off);
+    g = compare_gradients(&b[0].m, b[1].m.value, b[0].m.value);
+    print_message("loss %.5f and %.5f, the worst gradient off by %.3f, %.3f times as long, small tensors %.3f\n", loss[0],
+                  loss[1], g.worst, g.length, g.small);
     CHECK_NEAR(loss[1], loss[0], 0.02);
-    CHECK_NEAR(off, 0, 0.6);
+    CHECK_NEAR(g.worst, 0, 0.6);
+    CHECK_NEAR(g.length, 1, 0.03);
+    CHECK_NEAR(g.small, 1, 0.06);
     for (int i = 0; i < 23; i++) {
         logits += pow((double)b[1].net.logit[i] - b[0].net.logit[i], 2);
         all += pow(b[0].net.logit[i], 2);

@@ -56,20 +56,13 @@ static void step_once(spot_ctx *c, lesson *r, spot_net_shape s)
     free(x);
 }
 
-/* The root of the mean square difference over that of the wanted numbers. */
-static double rough(const float *got, const float *want, size_t n)
-{
-    double off = 0, all = 0;
-
-    for (size_t i = 0; i < n; i++) off += pow((double)got[i] - want[i], 2), all += pow(want[i], 2);
-    return sqrt(off / all);
-}
-
 TEST(a_step_is_the_cpus)
 {
     spot_net_shape s = { .width = 16, .outputs = 1, .size = 32, .rows = 8, .lanes = 2, .precision = SPOT_BF16 };
+    const spot_model m = { .arch = s.arch, .width = s.width, .outputs = s.outputs };
     spot_ctx cpu = check_ctx(2), c;
     lesson want, got, plain;
+    gradient_gap g, beside_fp32;
 
     if (!spot_conv_has(&cpu, SPOT_BF16)) skip();
     step_once(&cpu, &want, s);
@@ -78,13 +71,18 @@ TEST(a_step_is_the_cpus)
     spot_device_close(&c);
     s.precision = SPOT_FP32;
     step_once(&cpu, &plain, s);
-    print_message("beside bf16 on the CPU: loss %.1e, features %.1e, gradient %.1e; beside fp32: %.1e, %.1e, %.1e\n",
-                  fabs(got.loss - want.loss), apart(got.feature, want.feature, LEN(want.feature)),
-                  rough(got.gradient, want.gradient, got.floats), fabs(got.loss - plain.loss),
-                  apart(got.feature, plain.feature, LEN(plain.feature)), rough(got.gradient, plain.gradient, got.floats));
+    g = compare_gradients(&m, got.gradient, want.gradient);
+    beside_fp32 = compare_gradients(&m, got.gradient, plain.gradient);
+    print_message("beside bf16 on the CPU: loss %.1e, features %.1e, gradient %.1e, %.3f and %.3f times as long; beside "
+                  "fp32: %.1e, %.1e, %.1e, %.3f and %.3f\n", fabs(got.loss - want.loss),
+                  apart(got.feature, want.feature, LEN(want.feature)), g.whole, g.length, g.small,
+                  fabs(got.loss - plain.loss), apart(got.feature, plain.feature, LEN(plain.feature)), beside_fp32.whole,
+                  beside_fp32.length, beside_fp32.small);
     CHECK_NEAR(got.loss, want.loss, 5e-3);
     CHECK_NEAR(apart(got.feature, want.feature, LEN(want.feature)), 0, 2e-2);
-    CHECK_NEAR(rough(got.gradient, want.gradient, got.floats), 0, 0.2);
+    CHECK_NEAR(g.whole, 0, 0.2);
+    CHECK_NEAR(g.length, 1, 0.03);
+    CHECK_NEAR(g.small, 1, 0.06);
     free(want.gradient), free(got.gradient), free(plain.gradient);
 }
 
