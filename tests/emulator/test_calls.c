@@ -1,11 +1,12 @@
 /* test_calls.c - how often a replayed step, an EC and a model that is examined on backgrounds call the CUDA runtime, against
- * calls_budget.txt.
+ * calls_*_budget.txt.
  * ctest: heavy */
 #define _GNU_SOURCE   /* setenv */
 #include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "budget.h"
 #include "calls.h"
 #include "check_background.h"
 #include "check_cuda.h"
@@ -103,66 +104,36 @@ TEST(a_replayed_step_of_an_alexnet_is_one_call) { an_epoch_is_a_call_a_step(SPOT
 
 /* -- an EC ---------------------------------------------------------------------------------------------------- */
 
-enum { MOST_ROWS = 256 };
-
-typedef struct { char stage[40], call[40]; long long most; bool seen; } budget_row;
-
-typedef struct { budget_row row[MOST_ROWS]; int rows, over; FILE *now; } budget;
-
-static void read_budget(budget *b)
+static void add_calls(void *user, const char *stage, const char *call, long long count)
 {
-    FILE *f = fopen("emulator/calls_budget.txt", "r");
-    char line[256];
-
-    assert_non_null(f);
-    while (fgets(line, sizeof line, f)) {
-        budget_row *r = &b->row[b->rows];
-        if (line[0] == '#') continue;
-        assert_true(b->rows < MOST_ROWS && sscanf(line, "%39s %39s %lld", r->stage, r->call, &r->most) == 3);
-        b->rows++;
-    }
-    fclose(f);
+    if (count) budget_add(user, call, stage[0] ? stage : "-")->figure[0] = count;
 }
 
-/* A call without a row must not happen. */
-static void compare_with_budget(void *user, const char *stage, const char *call, long long count)
+static void stays_within(const spot_ctx *c, const char *path)
 {
-    budget *b = user;
-    long long most = 0;
+    budget now = { .figures = 1, .what = { "calls or bytes" } }, most = now;
 
-    if (!stage[0]) stage = "-";
-    if (count) fprintf(b->now, "%s %s %lld\n", stage, call, count);
-    for (int i = 0; i < b->rows; i++)
-        if (!strcmp(b->row[i].stage, stage) && !strcmp(b->row[i].call, call)) most = b->row[i].most;
-    b->over += count > most;
-    if (count > most) print_error("%s: %lld %s, the budget has %lld\n", stage, count, call, most);
-    if (count < most) print_message("%s: %lld %s, the budget has %lld: lower it\n", stage, count, call, most);
+    budget_read(&most, path);
+    calls_of(c)->each(add_calls, &now);
+    budget_write(&now, getenv("SPOT_CALLS_NOW"));
+    if (budget_over(&now, &most)) fail_msg("counts are above tests/%s; SPOT_CALLS_NOW=FILE adds today's", path);
 }
 
 TEST_WITH(an_ec_stays_within_its_budget, set_up, tear_down)
 {
     const spot_sweep_options o = { .shards = 1 };
     spot_config *cfg = malloc(sizeof *cfg);
-    budget *b = calloc(1, sizeof *b);
     spot_sweep_report r;
-    char path[160];
     spot_ctx c;
 
-    assert_true(cfg && b);
-    read_budget(b);
+    assert_non_null(cfg);
     open_cuda(&c, 0);
     CHECK_OK(&c, spot_config_parse(&c, cfg, ec_config, sizeof ec_config - 1, "ec_config"));
     calls_of(&c)->reset();
     CHECK_OK(&c, sweep_with(&c, cfg, "counted", o, &r));
     assert_true(r.done == 1 && !r.failed);
-    snprintf(path, sizeof path, "%s/calls.txt", root);
-    assert_non_null(b->now = fopen(getenv("SPOT_CALLS_NOW") ? getenv("SPOT_CALLS_NOW") : path, "w"));
-    calls_of(&c)->each(compare_with_budget, b);
-    fclose(b->now);
-    if (b->over)
-        fail_msg("%d counts above tests/emulator/calls_budget.txt; SPOT_CALLS_NOW=FILE writes today's", b->over);
+    stays_within(&c, "emulator/calls_ec_budget.txt");
     spot_device_close(&c);
-    free(b);
     CHECK_CONFIG_FREE(cfg);
 }
 
@@ -186,28 +157,19 @@ static void check_look(const spot_emulator_calls *calls)
 TEST_WITH(a_model_examined_stays_within_its_budget, set_up, tear_down)
 {
     spot_background_config *cfg = world_config(N);
-    budget *b = calloc(1, sizeof *b);
     spot_background_report r;
-    char path[160];
     spot_ctx c;
 
     make_world(TARGETS / 2, 5);
     add_weights(cfg);
     cfg->models = 1;
-    read_budget(b);
     open_cuda(&c, 0);
     calls_of(&c)->reset();
     CHECK_OK(&c, run_world(&c, cfg, "counted", NULL, 0, 1, &r));
     assert_int_equal(r.done, 1);
     check_look(calls_of(&c));
-    snprintf(path, sizeof path, "%s/calls.txt", root);
-    assert_non_null(b->now = fopen(getenv("SPOT_CALLS_NOW") ? getenv("SPOT_CALLS_NOW") : path, "a"));
-    calls_of(&c)->each(compare_with_budget, b);
-    fclose(b->now);
-    if (b->over)
-        fail_msg("%d counts above tests/emulator/calls_budget.txt; SPOT_CALLS_NOW=FILE adds today's", b->over);
+    stays_within(&c, "emulator/calls_background_budget.txt");
     spot_device_close(&c);
-    free(b);
     CHECK_CONFIG_FREE(cfg);
 }
 

@@ -1,10 +1,11 @@
 /* test_traffic.c - the memory traffic of the kernels on the path of a training step, by `spotter bench`'s rows: the bytes that
  * their launches move against those that the row calls necessary, sectors against those of lanes side by side, and conflicts of
- * banks. Prints a table; nothing may be above traffic_budget.txt. */
+ * banks. Prints a table; nothing may be above traffic_budget.txt (budget.h). */
 #define _GNU_SOURCE   /* setenv */
 #include <dlfcn.h>
 
 #include "bench.h"
+#include "budget.h"
 #include "check_cuda.h"
 #include "net/conv.h"
 #include "traffic.h"
@@ -72,59 +73,49 @@ static const struct { const spot_bench_row *rows; const char *name; int size[SPO
     { spot_bench_raster, "224 px, batch 256, bf16 input", { 64, 2, 4, 4, SPOT_BF16 } },
 };
 
-enum { MOST_ROWS = 64 };
-
-/* A line of the budget: a kernel of a case, or "all" of them. Hundredths of what is necessary. */
-typedef struct { char op[24], name[40], kernel[96]; long long moved, sectors, wavefronts; } line;
-
-typedef struct { line of[MOST_ROWS]; int count; } lines;
-
 typedef struct {
     const spot_bench_row *row;
     const char *name;
     double necessary, moved;
-    lines *now;
+    budget *now;
 } tally;
 
 /* 100 where nothing is necessary: a bench that counts no bytes, a kernel without shared memory. */
 static long long hundredths(double part, double whole) { return whole > 0 ? (long long)(100 * part / whole + 0.5) : 100; }
 
-/* Names without blanks, so that a line has words. */
-static void copy_name(char *to, size_t size, const char *from)
+/* Adds a line of hundredths of what is necessary. Names without blanks, so that it has words. */
+static budget_row *add_line(tally *t, const char *kernel)
 {
-    snprintf(to, size, "%s", from);
-    for (; *to; to++)
-        if (*to == ' ') *to = '_';
-}
+    char group[80], name[96];
+    budget_row *r;
 
-static line *add_line(tally *t, const char *kernel)
-{
-    line *l = &t->now->of[t->now->count++];
-
-    assert_true(t->now->count <= MOST_ROWS);
-    copy_name(l->op, sizeof l->op, t->row->op);
-    copy_name(l->name, sizeof l->name, t->name);
-    copy_name(l->kernel, sizeof l->kernel, kernel);
-    l->moved = l->sectors = l->wavefronts = 100;
-    return l;
+    snprintf(group, sizeof group, "%s/%s", t->row->op, t->name);
+    snprintf(name, sizeof name, "%s", kernel);
+    for (char *p = group; *p; p++)
+        if (*p == ' ') *p = '_';
+    for (char *p = name; *p; p++)
+        if (*p == ' ') *p = '_';
+    r = budget_add(t->now, group, name);
+    for (int k = 0; k < BUDGET_FIGURES; k++) r->figure[k] = 100;
+    return r;
 }
 
 static void tally_kernel(void *user, const spot_traffic *k)
 {
     tally *t = user;
-    line *l = add_line(t, k->name);
+    budget_row *r = add_line(t, k->name);
     double moved = (double)(k->read + k->written);
 
-    l->moved = hundredths(moved, t->necessary);
-    l->sectors = hundredths((double)k->sectors, (double)k->least_sectors);
-    l->wavefronts = hundredths((double)k->wavefronts, (double)k->least_wavefronts);
+    r->figure[0] = hundredths(moved, t->necessary);
+    r->figure[1] = hundredths((double)k->sectors, (double)k->least_sectors);
+    r->figure[2] = hundredths((double)k->wavefronts, (double)k->least_wavefronts);
     t->moved += moved;
     print_message("  %-34s %3lld %9lld %9lld %9lld %7.2f %9lld %7.2f\n", k->name, k->launches, k->read, k->written, k->requests,
-                  (double)l->sectors / 100, k->shared_requests, (double)l->wavefronts / 100);
+                  (double)r->figure[1] / 100, k->shared_requests, (double)r->figure[2] / 100);
 }
 
 /* Runs a case once and adds its lines. */
-static void run_case(spot_ctx *c, int i, lines *now)
+static void run_case(spot_ctx *c, int i, budget *now)
 {
     const spot_emulator_traffic *traffic = dlsym(((const spot_device *)c->device)->library, "spot_emulator_traffic");
     const spot_bench_row *row = cases[i].rows;
@@ -143,74 +134,27 @@ static void run_case(spot_ctx *c, int i, lines *now)
     t.necessary = work.bytes;
     print_message("%s, %s: %.0f bytes are necessary\n", row->op, row->name, work.bytes);
     traffic->each(tally_kernel, &t);
-    add_line(&t, "all")->moved = hundredths(t.moved, t.necessary);
+    add_line(&t, "all")->figure[0] = hundredths(t.moved, t.necessary);
     if (t.necessary > 0) print_message("  all: %.0f bytes, %.2f times those\n", t.moved, t.moved / t.necessary);
     row->kind->close(c, state);
 }
 
-/* -- budget --------------------------------------------------------------------------------------------------- */
-
-static void read_budget(lines *b)
-{
-    FILE *f = fopen("emulator/traffic_budget.txt", "r");
-    char text[256];
-
-    assert_non_null(f);
-    while (fgets(text, sizeof text, f)) {
-        line *l = &b->of[b->count];
-        if (text[0] == '#') continue;
-        assert_true(b->count++ < MOST_ROWS);
-        assert_int_equal(sscanf(text, "%23s %39s %95s %lld %lld %lld", l->op, l->name, l->kernel, &l->moved, &l->sectors,
-                                &l->wavefronts), 6);
-    }
-    fclose(f);
-}
-
-static int above(const line *l, const char *what, long long now, long long most)
-{
-    if (now <= most) return 0;
-    print_error("%s %s, %s: %s %.2f, the budget has %.2f\n", l->op, l->name, l->kernel, what, (double)now / 100,
-                (double)most / 100);
-    return 1;
-}
-
-static int compare_line(const line *l, const lines *b)
-{
-    for (int i = 0; i < b->count; i++) {
-        const line *most = &b->of[i];
-        if (strcmp(l->op, most->op) || strcmp(l->name, most->name) || strcmp(l->kernel, most->kernel)) continue;
-        return above(l, "bytes", l->moved, most->moved) + above(l, "sectors", l->sectors, most->sectors)
-             + above(l, "wavefronts", l->wavefronts, most->wavefronts);
-    }
-    print_error("%s %s, %s: has no line in the budget\n", l->op, l->name, l->kernel);
-    return 1;
-}
-
 TEST(traffic_stays_within_its_budget)
 {
-    const char *path = getenv("SPOT_TRAFFIC_NOW");
-    FILE *f = fopen(path ? path : "/dev/null", "w");
-    lines *now = calloc(1, sizeof *now), *b = calloc(1, sizeof *b);
-    int over = 0;
+    budget now = { .figures = 3, .what = { "hundredths of the bytes", "of the sectors", "of the wavefronts" } }, most = now;
     spot_ctx c;
 
-    assert_true(f && now && b);
-    read_budget(b);
+    budget_read(&most, "emulator/traffic_budget.txt");
     setenv("SPOT_EMULATOR_TRAFFIC", "1", 1);
     setenv("SPOT_EMULATOR_CUDNN", "gone=4", 1);        /* its plan with bias and summand is 4 */
     open_cuda(&c, 0);
     print_message("  %-34s %3s %9s %9s %9s %7s %9s %7s\n", "kernel", "", "read", "written", "requests", "sectors", "shared",
                   "banks");
-    for (int i = 0; i < LEN(cases); i++) run_case(&c, i, now);
+    for (int i = 0; i < LEN(cases); i++) run_case(&c, i, &now);
     spot_device_close(&c);
-    for (int i = 0; i < now->count; i++) {
-        const line *l = &now->of[i];
-        fprintf(f, "%s %s %s %lld %lld %lld\n", l->op, l->name, l->kernel, l->moved, l->sectors, l->wavefronts);
-        over += compare_line(l, b);
-    }
-    fclose(f);
-    free(now), free(b);
-    if (over) fail_msg("%d figures above tests/emulator/traffic_budget.txt; SPOT_TRAFFIC_NOW=FILE writes today's", over);
+    budget_write(&now, getenv("SPOT_TRAFFIC_NOW"));
+    if (budget_over(&now, &most))
+        fail_msg("figures are above tests/emulator/traffic_budget.txt; SPOT_TRAFFIC_NOW=FILE adds today's");
 }
 
 int main(void) { return run_cuda_tests(); }
