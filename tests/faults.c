@@ -36,6 +36,7 @@ typedef struct { ino_t file; off_t safe; } loose;
 typedef struct {
     char   root[PATH];
     size_t length;
+    bool   full;
     int    changes, files, kept;
     change change[CHANGES];
     loose  file[FILES];
@@ -44,10 +45,8 @@ typedef struct {
 static disk_state *disk;
 _Thread_local fault_plan *faults_now;
 void (*faults_pause)(fault_class k, const char *path);
-bool faults_full;
 
-static void kill_me(void) { kill((pid_t)syscall(SYS_getpid), SIGKILL); }
-void (*faults_die)(void) = kill_me;
+static void die(void) { kill((pid_t)syscall(SYS_getpid), SIGKILL); }
 
 const char *fault_class_name(fault_class k)
 {
@@ -95,7 +94,6 @@ static verdict enter(fault_class k, const char *path, bool changes, bool grows)
 
     if (!p) return GO;
     if (faults_pause && k < FAULT_MEMORY && !strstr(path, ".sqlite") && !strstr(path, "/logs/")) faults_pause(k, path);
-    if (p->dead && k < FAULT_MEMORY) return k == FAULT_CLOSE ? GO : refuse(EIO);
     p->seen[k]++;
     hit = (p->classes >> k & 1) && ++p->calls == p->at;
     if (hit) {
@@ -106,16 +104,13 @@ static verdict enter(fault_class k, const char *path, bool changes, bool grows)
         p->frozen = p->kind == FAULT_FROZEN;
     }
     if (p->frozen && changes) return refuse(EROFS);
-    if ((p->full || faults_full) && grows) return refuse(ENOSPC);
+    if ((p->full || disk->full) && grows) return refuse(ENOSPC);
     if (!hit) return GO;
     switch (p->kind) {
     case FAULT_FAIL:        return refuse(error_of(k, p->error));
     case FAULT_SHORT:
     case FAULT_DIE_HALFWAY: return k == FAULT_WRITE ? HALF : GO;
-    case FAULT_DIE:
-        if (faults_die) faults_die();
-        p->dead = true;
-        return k == FAULT_CLOSE ? GO : refuse(EIO);
+    case FAULT_DIE:         die(); return GO;
     default:                return GO;
     }
 }
@@ -125,9 +120,7 @@ static void leave(void)
 {
     fault_plan *p = faults_now;
 
-    if (!p || !p->hit || p->dead || p->calls != p->at || (p->kind != FAULT_DIE_AFTER && p->kind != FAULT_DIE_HALFWAY)) return;
-    if (faults_die) faults_die();
-    p->dead = true;
+    if (p && p->hit && p->calls == p->at && (p->kind == FAULT_DIE_AFTER || p->kind == FAULT_DIE_HALFWAY)) die();
 }
 
 /* -- which calls are looked at -------------------------------------------------------------------------------------- */
@@ -344,8 +337,11 @@ void faults_disk(const char *root)
     if (disk == MAP_FAILED) abort();
     for (int i = 0; i < disk->changes; i++) give_up_kept(&disk->change[i]);
     disk->changes = disk->files = disk->kept = 0;
+    disk->full = false;
     disk->length = (size_t)snprintf(disk->root, sizeof disk->root, "%s", root);
 }
+
+void faults_fill(bool full) { disk->full = full; }
 
 /* -- the calls ------------------------------------------------------------------------------------------------------ */
 

@@ -6,7 +6,7 @@ set(SPOT_FAULT_WRAPS ${SPOT_STUB_WRAPS} malloc calloc realloc aligned_alloc mmap
 list(TRANSFORM SPOT_STUB_WRAPS PREPEND LINKER:--wrap=)
 list(TRANSFORM SPOT_FAULT_WRAPS PREPEND LINKER:--wrap=)
 foreach(name test_faults test_simulate)
-  target_sources(${name} PRIVATE tests/faults.c tests/stub_model.c
+  target_sources(${name} PRIVATE tests/faults.c tests/crash.c tests/stub_model.c
     $<TARGET_OBJECTS:commands>)
   target_link_options(${name} PRIVATE LINKER:--export-dynamic ${SPOT_FAULT_WRAPS})
 endforeach()

@@ -23,7 +23,7 @@ typedef enum {
     FAULT_SHORT,                   /* a write takes half of what it was given */
     FAULT_FULL,                    /* from here on there is no room */
     FAULT_FROZEN,                  /* from here on nothing can be changed: the file system became read-only */
-    FAULT_DIE,                     /* the process dies before the call ... */
+    FAULT_DIE,                     /* the process is killed before the call ... */
     FAULT_DIE_HALFWAY,             /* ... in the middle of a write ... */
     FAULT_DIE_AFTER,               /* ... or after the call */
     FAULT_KINDS
@@ -42,22 +42,18 @@ typedef struct {
     bool        hit;
     fault_class what;              /* was hit, ... */
     char        where[200];        /* ... at this path below the root */
-    bool        full, frozen, dead;
+    bool        full, frozen;
     int         pid;               /* who it takes itself for, on host pid % 10; 0: who it is */
     long        clock;             /* seconds by which its clock is wrong */
 } fault_plan;
 
 /* The plan of this thread; NULL: all calls go through. */
 extern _Thread_local fault_plan *faults_now;
-/* What death is: SIGKILL, another of the test, or NULL: the process runs on and its calls fail and change nothing any more. */
-extern void (*faults_die)(void);
 /* Called before each of our own calls to the disk, but those that write a log; may be NULL. */
 extern void (*faults_pause)(fault_class k, const char *path);
-/* The disk is full for everyone. */
-extern bool faults_full;
-
 /* The disk below root, whose memory forked processes share. */
 void faults_disk(const char *root);
+void faults_fill(bool full);       /* there is no room on it, for everyone */
 /* The power goes: of what was not synced some, all (always with seed 0) or nothing is gone, by the seed. Lines of it go to
  * story, if not NULL. */
 void faults_power_cut(uint64_t seed, void (*story)(const char *line));

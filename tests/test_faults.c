@@ -13,51 +13,32 @@
 #include <ftw.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "checks.h"
 #include "cli/cli.h"
-#include "faults.h"
+#include "crash.h"
 #include "formats/png.h"
 #include "spotter/model.h"
 #include "stub_model.h"
 #include "tiny_config.h"
 
-enum { MOST_ECS = 8, PATH = 256, TEXT = 1 << 14, HANGS_AFTER = 60 };
+enum { MOST_ECS = 8, PATH = CRASH_PATH, TEXT = 1 << 14 };
 
 static const char sweep_config[] = TINY_CONFIG(2);
 
-/* What a forked run leaves for this process. */
+/* A run, and what it leaves for this process. */
 typedef struct {
-    fault_plan plan;
-    int        computed[MOST_ECS + 1][STUB_STAGES];
-    bool       kept[MOST_ECS];
-    long       leaked;
-    int        open_files;
+    crash_process process;
+    int           computed[MOST_ECS + 1][STUB_STAGES];
+    bool          kept[MOST_ECS];
 } shared;
 
 static shared *run;
 static bool all;
-static char home[64];                          /* of everything; the disk that fails is home/disk */
 
 /* -- files ---------------------------------------------------------------------------------------------------------- */
-
-static char *in_home(char path[PATH], const char *name)
-{
-    snprintf(path, PATH, "%s/%s", home, name);
-    return path;
-}
-
-static int remove_entry(const char *path, const struct stat *st, int flag, struct FTW *f)
-{
-    (void)st, (void)flag, (void)f;
-    return remove(path);
-}
-
-static void remove_tree(const char *path) { nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS); }
 
 static void shell(const char *fmt, const char *a, const char *b)
 {
@@ -79,17 +60,10 @@ static long read_text(char text[TEXT], const char *path)
 
 static bool same_file(const char *a, const char *b)
 {
-    static char x[1 << 16], y[1 << 16];
-    int f = open(a, O_RDONLY), g = open(b, O_RDONLY);
-    bool same = f >= 0 && g >= 0;
+    crash_file x = crash_load(a), y = crash_load(b);
+    const bool same = crash_equal(&x, &y);
 
-    for (long n = 1, m; same && n > 0;) {
-        n = read(f, x, sizeof x);
-        m = read(g, y, sizeof y);
-        same = n == m && n >= 0 && !memcmp(x, y, (size_t)n);
-    }
-    if (f >= 0) close(f);
-    if (g >= 0) close(g);
+    free(x.bytes), free(y.bytes);
     return same;
 }
 
@@ -139,7 +113,7 @@ static void keeps(const char *dir, int ec)
     run->kept[ec] = true;
 }
 
-/* A command of the program; "HOME/" in its words stands for home. Returns its exit code. */
+/* A command of the program; "HOME/" in its words stands for crash_home. Returns its exit code. */
 static int command(const cli_command *k, const char *const *words)
 {
     char text[12][PATH], *argv[13];
@@ -147,7 +121,7 @@ static int command(const cli_command *k, const char *const *words)
 
     for (; words[argc]; argc++) {
         bool ours = !strncmp(words[argc], "HOME/", 5);
-        snprintf(text[argc], PATH, "%s%s%s", ours ? home : "", ours ? "/" : "", words[argc] + (ours ? 5 : 0));
+        snprintf(text[argc], PATH, "%s%s%s", ours ? crash_home : "", ours ? "/" : "", words[argc] + (ours ? 5 : 0));
         argv[argc] = text[argc];
     }
     argv[argc] = NULL;
@@ -166,8 +140,8 @@ static void restore(int out, int err)
 static void redirect(void)
 {
     char path[PATH];
-    int out = open(in_home(path, "out"), O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    int err = open(in_home(path, "err"), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0666);
+    int out = open(crash_path(path, "out"), O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    int err = open(crash_path(path, "err"), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0666);
 
     dup2(out, STDOUT_FILENO);
     dup2(err, STDERR_FILENO);
@@ -188,47 +162,47 @@ typedef struct {
 /* What the scenario's undisturbed run left. */
 static char *whole_of(char path[PATH], const scenario *s)
 {
-    snprintf(path, PATH, "%s/whole-%s", home, s->name);
+    snprintf(path, PATH, "%s/whole-%s", crash_home, s->name);
     return path;
 }
 
-/* In a fork. The status that waitpid gives. */
-static int run_once(const scenario *s, bool with_faults)
-{
-    static const char *const show[] = { "spotter tables", "HOME/disk/run", NULL };
-    static const int deadly[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS };
-    int status, code;
-    pid_t pid;
-    long live;
+static const scenario *now;
 
-    fflush(stdout);
-    fflush(stderr);
-    pid = fork();
-    if (pid) {
-        assert_true(pid > 0);
-        waitpid(pid, &status, 0);
-        return status;
-    }
-    for (int i = 0; i < LEN(deadly); i++) signal(deadly[i], SIG_DFL);      /* cmocka would go on from here */
+static int run_scenario(crash_process *p)
+{
+    (void)p;
     redirect();
-    alarm(HANGS_AFTER);
-    live = faults_live();
-    faults_now = with_faults ? &run->plan : &(fault_plan){ 0 };
-    code = command(s->cli, s->words);
-    run->leaked = faults_live() - live;
-    run->open_files = faults_open_files();
-    if (!with_faults && !code && s->cli != &cli_tables_command) code = command(&cli_tables_command, show);
-    fflush(stdout);
-    _exit(code);
+    return command(now->cli, now->words);
+}
+
+static int run_tables(crash_process *p)
+{
+    static const char *const words[] = { "spotter tables", "HOME/disk/run", NULL };
+
+    (void)p;
+    redirect();
+    return command(&cli_tables_command, words);
+}
+
+/* In a fork, whose plan is `plan`, or in which no call fails. The status that waitpid gives. */
+static int run_once(const scenario *s, const fault_plan *plan)
+{
+    now = s;
+    run->process.plan = plan ? *plan : (fault_plan){ 0 };
+    return crash_run(&run->process, run_scenario);
+}
+
+/* The same command with no fault, and then the tables. */
+static int run_again(const scenario *s)
+{
+    const int status = run_once(s, NULL);
+
+    return status || s->cli == &cli_tables_command ? status : crash_run(&run->process, run_tables);
 }
 
 static void prepare(const scenario *s)
 {
-    char disk[PATH];
-
-    remove_tree(in_home(disk, "disk"));
-    faults_disk(disk);
-    if (mkdir(disk, 0777)) abort();
+    crash_new_disk();
     if (s->prepare) s->prepare();
     memset(run, 0, sizeof *run);
 }
@@ -240,7 +214,7 @@ typedef struct { long runs, lost, differ, again, ugly, library_crashes, library_
 
 static bool complain(tally *t, long *which, const scenario *s, bool cut, const char *fmt, ...)
 {
-    const fault_plan *p = &run->plan;
+    const fault_plan *p = &run->process.plan;
     va_list args;
 
     ++*which;
@@ -262,18 +236,18 @@ static bool is_sentence(const char *said, int code)
     if (!line || strstr(line + 1, "spotter: ")) return false;
     if (code == 6) return strstr(line, "memory") != NULL;
     if (code == 3) return strstr(line, "is not whole") != NULL;            /* a merge: what to do stands above, by kind */
-    return strstr(line, home) && (strchr(line, ';') || strchr(line, '?'));
+    return strstr(line, crash_home) && (strchr(line, ';') || strchr(line, '?'));
 }
 
 /* The end of the run that met the fault. */
 static bool check_end(tally *t, const scenario *s, int status, bool cut)
 {
-    const fault_plan *p = &run->plan;
+    const fault_plan *p = &run->process.plan;
     bool kills = p->kind >= FAULT_DIE, library = p->what == FAULT_LIBRARY;
     char path[PATH], said[TEXT];
     int code;
 
-    read_text(said, in_home(path, "err"));
+    read_text(said, crash_path(path, "err"));
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && kills) return true;
     if (library) {
         t->library_crashes += WIFSIGNALED(status);
@@ -285,8 +259,8 @@ static bool check_end(tally *t, const scenario *s, int status, bool cut)
     code = WEXITSTATUS(status);
     if (code && (!(code == 4 || code == 6 || (code == 3 && s->cli == &cli_merge_command)) || !is_sentence(said, code)))
         return complain(t, &t->ugly, s, cut, "exit code %d: %s", code, said);
-    if (run->leaked > 0) complain(t, &t->ugly, s, cut, "%ld allocations leaked", run->leaked);
-    if (run->open_files) complain(t, &t->ugly, s, cut, "%d files left open", run->open_files);
+    if (run->process.leaked > 0) complain(t, &t->ugly, s, cut, "%ld allocations leaked", run->process.leaked);
+    if (run->process.open_files) complain(t, &t->ugly, s, cut, "%d files left open", run->process.open_files);
     return true;
 }
 
@@ -345,8 +319,8 @@ static void check_nothing_lost(tally *t, const scenario *s, const char *tree, bo
     }
 }
 
-/* One fault, and the same command again. */
-static void strike(tally *t, const scenario *s, fault_plan plan, bool cut)
+/* One fault, of the class that *what is set to, and the same command again. */
+static void strike(tally *t, const scenario *s, fault_plan plan, bool cut, fault_class *what)
 {
     char tree[PATH], whole[PATH], path[PATH], said[TEXT], shown[TEXT], expected[TEXT];
     const char *why, *optional = s->cli == &cli_tables_command ? "results.sqlite"
@@ -354,13 +328,13 @@ static void strike(tally *t, const scenario *s, fault_plan plan, bool cut)
     int status, again;
 
     prepare(s);
-    in_home(tree, s->result);
+    crash_path(tree, s->result);
     whole_of(whole, s);
-    run->plan = plan;
     t->runs++;
-    status = run_once(s, true);
+    status = run_once(s, &plan);
+    *what = run->process.plan.what;
     if (cut) faults_power_cut((uint64_t)plan.at, NULL);
-    if (!run->plan.hit) {
+    if (!run->process.plan.hit) {
         complain(t, &t->ugly, s, cut, "there is no such call any more");
         return;
     }
@@ -371,8 +345,8 @@ static void strike(tally *t, const scenario *s, fault_plan plan, bool cut)
     if (WIFEXITED(status) && !WEXITSTATUS(status) && (why = differs(whole, tree, optional)))
         complain(t, &t->lost, s, cut, "it says that all is done, but %s", why);
 
-    status = run_once(s, false);
-    read_text(said, in_home(path, "err"));
+    status = run_again(s);
+    read_text(said, crash_path(path, "err"));
     if (status) complain(t, &t->lost, s, cut, "the same command again: %d, %s", status, said);
     why = differs(tree, whole, NULL);
     if (!why) why = differs(whole, tree, NULL);
@@ -382,7 +356,7 @@ static void strike(tally *t, const scenario *s, fault_plan plan, bool cut)
     if (why) complain(t, &t->lost, s, cut, "done, and a power cut later %s", why);
     again = computed_again(s, tree, whole);
     if (again > 1) complain(t, &t->again, s, cut, "%d stages were computed again", again);
-    read_text(shown, in_home(path, "out"));
+    read_text(shown, crash_path(path, "out"));
     strcat(whole, ".out");
     read_text(expected, whole);
     if (strcmp(shown, expected)) complain(t, &t->differ, s, cut, "other tables:\n%s", shown);
@@ -413,22 +387,21 @@ static void undisturbed(const scenario *s, long seen[FAULT_CLASSES])
 
     warm_up(s);
     prepare(s);
-    run->plan.classes = ~0u;
-    status = run_once(s, true);
-    read_text(said, in_home(path, "err"));
+    status = run_once(s, &(fault_plan){ .classes = ~0u });
+    read_text(said, crash_path(path, "err"));
     if (status) fail_msg("%s, undisturbed: %d: %s", s->name, status, said);
-    assert_int_equal(run->leaked, 0);
-    assert_int_equal(run->open_files, 0);
-    memcpy(seen, run->plan.seen, sizeof run->plan.seen);
+    assert_int_equal(run->process.leaked, 0);
+    assert_int_equal(run->process.open_files, 0);
+    memcpy(seen, run->process.plan.seen, sizeof run->process.plan.seen);
     whole_of(whole, s);
-    remove_tree(whole);
-    shell("cp -r %s %s", in_home(tree, s->result), whole);
-    assert_int_equal(run_once(s, false), 0);
+    crash_remove(whole);
+    shell("cp -r %s %s", crash_path(tree, s->result), whole);
+    assert_int_equal(run_again(s), 0);
     assert_null(differs(whole, tree, NULL));
     for (int i = 0; !s->stub && i < LEN(values); i++)
         assert_in_range(kept_by_logs(whole, values[i].kind, values[i].of_all ? -1 : 0), 1, 2);
     strcat(whole, ".out");
-    shell("cp %s/out %s", home, whole);
+    shell("cp %s/out %s", crash_home, whole);
 }
 
 static void print_points(const scenario *s, const long seen[FAULT_CLASSES], const tally *t)
@@ -473,8 +446,7 @@ static void strike_disk(tally *t, const scenario *s, const long seen[FAULT_CLASS
             bool cut = way >= FAULT_KINDS;
             fault_kind kind = (fault_kind)(cut ? way - 3 : way);
             if (all ? !is_worth_it(s, what, kind, cut) : way != turn % WAYS) continue;
-            strike(t, s, (fault_plan){ .classes = FAULT_DISK, .at = at, .kind = kind, .error = (int)at }, cut);
-            what = run->plan.what;
+            strike(t, s, (fault_plan){ .classes = FAULT_DISK, .at = at, .kind = kind, .error = (int)at }, cut, &what);
         }
     }
 }
@@ -482,7 +454,7 @@ static void strike_disk(tally *t, const scenario *s, const long seen[FAULT_CLASS
 static void strike_memory(tally *t, const scenario *s, const long seen[FAULT_CLASSES], fault_class k, int step)
 {
     for (long at = 1; at <= seen[k]; at += step)
-        strike(t, s, (fault_plan){ .classes = 1u << k, .at = at, .kind = FAULT_FAIL }, false);
+        strike(t, s, (fault_plan){ .classes = 1u << k, .at = at, .kind = FAULT_FAIL }, false, &(fault_class){ k });
 }
 
 static void check(const scenario *s, int disk_step, int memory_step, int library_step)
@@ -505,9 +477,12 @@ static void check(const scenario *s, int disk_step, int memory_step, int library
 #define INTO_RUN SWEEP, "--out", "HOME/disk/run", NULL
 
 /* Made once: a run of the first EC, one directory a shard, and a whole run. */
-static void prepare_half(void)   { shell("cp -r %s/half %s/disk/run", home, home); }
-static void prepare_shards(void) { shell("cp -r %s/a %s/b %1$s/disk", home, home); }
-static void prepare_done(void)   { shell("cp -r %s/done %s/disk/run && rm %1$s/disk/run/results.sqlite", home, home); }
+static void prepare_half(void)   { shell("cp -r %s/half %s/disk/run", crash_home, crash_home); }
+static void prepare_shards(void) { shell("cp -r %s/a %s/b %1$s/disk", crash_home, crash_home); }
+static void prepare_done(void)
+{
+    shell("cp -r %s/done %s/disk/run && rm %1$s/disk/run/results.sqlite", crash_home, crash_home);
+}
 
 static const scenario sweep  = { "sweep",  true,  NULL, &cli_sweep_command, { INTO_RUN }, "disk/run", 2 };
 static const scenario resume = { "resume", true,  prepare_half, &cli_sweep_command, { INTO_RUN }, "disk/run", 2 };
@@ -563,7 +538,7 @@ static void write_square(const char *name, int kind, int number)
         rgb[i] = (uint8_t)(kind == 1 ? 255 * disc : disc ? 40 * (i % 3) : (x * (number + 1) + y * 3) & 127);
     }
     CHECK_OK(&c, spot_png_encode(&c, &png, &n, rgb, SIDE, SIDE));
-    FILE *f = fopen(in_home(path, name), "w");
+    FILE *f = fopen(crash_path(path, name), "w");
     assert_true(f && fwrite(png, 1, n, f) == n && !fclose(f));
     free(png);
 }
@@ -577,7 +552,7 @@ static void write_network(const char *name, uint64_t seed)
 
     CHECK_OK(&c, spot_arena_open(&c, &a, 1 << 23));
     CHECK_OK(&c, spot_model_init(&c, &a, &m, SPOT_ARCH_RESNET18, 16, 2, seed, 0));
-    CHECK_OK(&c, spot_model_save(&c, in_home(path, name), &m));
+    CHECK_OK(&c, spot_model_save(&c, crash_path(path, name), &m));
     spot_arena_close(&a);
 }
 
@@ -588,18 +563,19 @@ static void make_world(void)
     char name[64], path[PATH];
     FILE *f;
 
-    shell("mkdir -p %s/images/a %1$s/images/b %1$s/masks/a %1$s/masks/b %1$s/back%s", home, "");
+    shell("mkdir -p %s/images/a %1$s/images/b %1$s/masks/a %1$s/masks/b %1$s/back%s", crash_home, "");
     for (int i = 0; i < 4; i++) {
         snprintf(name, sizeof name, "images/%s/%d.png", class_of[i / 2], i), write_square(name, 0, i);
         snprintf(name, sizeof name, "masks/%s/%d.png", class_of[i / 2], i), write_square(name, 1, i);
         snprintf(name, sizeof name, "back/%d.png", i), write_square(name, 2, 9 + i);
     }
     write_network("one.safetensors", 1), write_network("two.safetensors", 2);
-    assert_non_null(f = fopen(in_home(path, "background.yaml"), "w"));
+    f = fopen(crash_path(path, "background.yaml"), "w");
+    assert_non_null(f);
     fprintf(f, "study: background\ndata: {images: %s/images, masks: %s/masks, backgrounds: %s/back, size: 32}\n"
             "suite: {n: 2}\nmeasure: {levels: 2, grid: 8, kernel: 4, sigma: 1, neighbours: 4}\n"
-            "models: [{name: one, weights: %s/one.safetensors}, {name: two, weights: %s/two.safetensors}]\n", home, home, home,
-            home, home);
+            "models: [{name: one, weights: %s/one.safetensors}, {name: two, weights: %s/two.safetensors}]\n", crash_home,
+            crash_home, crash_home, crash_home, crash_home);
     assert_int_equal(fclose(f), 0);
 }
 
@@ -609,13 +585,12 @@ static int open_home(void **state)
     FILE *f;
 
     (void)state;
-    snprintf(home, sizeof home, "%s/spot_faults_XXXXXX", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
-    if (!mkdtemp(home)) return -1;
-    run = mmap(NULL, sizeof *run, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    crash_open("faults");
+    run = crash_share(sizeof *run);
     stub_computes = computes;
     stub_keeps = keeps;
-    f = fopen(in_home(path, "sweep.yaml"), "w");
-    if (run == MAP_FAILED || !f) return -1;
+    f = fopen(crash_path(path, "sweep.yaml"), "w");
+    if (!f) return -1;
     fputs(sweep_config, f);
     if (fclose(f)) return -1;
     make_sources();
@@ -626,22 +601,13 @@ static int open_home(void **state)
 static int close_home(void **state)
 {
     (void)state;
-    remove_tree(home);
+    crash_close();
     return 0;
-}
-
-/* Forks of a process with threads would have only one of them; and no thread may wait by spinning. */
-static void without_threads(char **argv)
-{
-    if (getenv("OMP_NUM_THREADS") && getenv("OPENBLAS_NUM_THREADS")) return;
-    setenv("OMP_NUM_THREADS", "1", 1);
-    setenv("OPENBLAS_NUM_THREADS", "1", 1);
-    execv("/proc/self/exe", argv);
 }
 
 int main(int argc, char **argv)
 {
-    without_threads(argv);
+    crash_one_thread(argv);
     all = argc > 1 && !strcmp(argv[1], "--all");
     if (argc > 1 + all) cmocka_set_test_filter(argv[1 + all]);
     return run_all_tests_in(open_home, close_home);

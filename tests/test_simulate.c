@@ -1,20 +1,17 @@
 /* test_simulate.c - many short lives of a sweep in one process: each seed draws ECs, shards, run directories and what befalls
  * them, and in the end the merged run must have the bytes of an undisturbed one, with nothing lost and nothing computed twice.
  *
- * A simulated process is a coroutine that runs the real spot_sweep_run or spot_merge with the stub model; before each of its
- * own calls to the disk another may take its turn. One that dies runs on, but none of its calls does anything any more: so it
- * finds its way out and gives back what it holds. What can happen: kills and failures at any call, torn writes, power cuts,
- * stops, full disks, wrong clocks, pids that come again, duplicates, segments damaged, lost or copied late and half, machines
- * with other results, merges at any time, in any order and grouping.
+ * A process (crash.h) runs the real spot_sweep_run or spot_merge with the stub model; before each of its own calls to the disk
+ * another may take its turn. What can happen: kills and failures at any call, torn writes, power cuts, stops, full disks, wrong
+ * clocks, pids that come again, duplicates, segments damaged, lost or copied late and half, machines with other results, merges
+ * at any time, in any order and grouping.
  *
  *     test_simulate [--seeds N] [--jobs N]       seeds 1 to N
  *     test_simulate --seed N                     one, with its story
  *
  * ctest: heavy */
 #define _GNU_SOURCE
-#include <fcntl.h>
 #include <ftw.h>
-#include <malloc.h>
 #include <sqlite3.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -23,10 +20,9 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <ucontext.h>
 #include <unistd.h>
 
-#include "faults.h"
+#include "crash.h"
 #include "spotter/work.h"
 #include "spotter/sweep.h"
 #include "stub_model.h"
@@ -34,48 +30,46 @@
 #include "sweep/segment.h"
 
 enum { ECS = 6, METHODS = 2, SHARDS = 16, DIRS = 3, PLACES = DIRS + 2, SICK = PLACES, TREES = 16, AT_ONCE = 4 };
-enum { PATH = 256, STACK = 1 << 19, ENDLESS = 1000000 };
-
-typedef struct { unsigned char *bytes; size_t n; } blob;
+enum { PATH = CRASH_PATH };
 
 /* What an undisturbed run leaves. */
-typedef struct { bool made; blob segment[ECS], sick[ECS], config, database; } reference;
+typedef struct { bool made; crash_file segment[ECS], sick[ECS], config, database; } reference;
 
 typedef struct {
-    ucontext_t   at;
-    char        *stack;
-    bool         alive;
-    fault_plan   plan;
-    spot_ctx     c;
+    crash_process run;             /* first, since its body gets it */
     volatile sig_atomic_t stop;
+    char         said[512];
     int          place;            /* where it writes */
     int          shard;            /* -1: it merges */
     int          source[PLACES], sources;
     bool         known[ECS];       /* whole when it began: not to be computed, not to be lost */
     bool         disturbed;        /* by something that excuses a failure */
     spot_status  status;
-    long         turn;             /* calls that it may make before another's turn */
 } process;
+
+/* What processes write. */
+typedef struct {
+    process process[AT_ONCE];
+    bool    kept[TREES][ECS];      /* said to be safe there */
+    bool    spoilt[TREES][ECS];    /* by us, and not made anew since */
+    char    wrong[1024];
+} shared;
 
 static struct {
     uint64_t seed, state;
     int      ecs, methods, shards, dirs;
     bool     pictures;
     int      place_of[SHARDS];
-    bool     kept[TREES][ECS];     /* said to be safe there */
-    bool     spoilt[TREES][ECS];   /* by us, and not made anew since */
     bool     over[SHARDS];
-    process  process[AT_ONCE];
-    process *now;
+    bool     full;                 /* the disk */
     stub_health sick;              /* a machine, at the end */
     long     steps;
-    char     wrong[1024];
 } w;
 
-static ucontext_t scheduler;
+static shared *all;
+static process *me;                /* in a process */
 static spot_config *config;
 static reference references[ECS + 1][METHODS + 1];
-static char home[64];
 static bool telling;
 
 static uint32_t draw(uint32_t n)               /* splitmix64 */
@@ -107,11 +101,11 @@ static void wrong(const char *fmt, ...)
 {
     va_list args;
 
-    if (w.wrong[0]) return;
+    if (all->wrong[0]) return;
     va_start(args, fmt);
-    vsnprintf(w.wrong, sizeof w.wrong, fmt, args);
+    vsnprintf(all->wrong, sizeof all->wrong, fmt, args);
     va_end(args);
-    tell("WRONG: %s", w.wrong);
+    tell("WRONG: %s", all->wrong);
 }
 
 /* -- files ---------------------------------------------------------------------------------------------------------- */
@@ -125,13 +119,13 @@ static const char *place_name(int place)
 
 static char *place_path(char path[PATH], int place)
 {
-    snprintf(path, PATH, "%s/disk/%s", home, place_name(place));
+    snprintf(path, PATH, "%s/disk/%s", crash_home, place_name(place));
     return path;
 }
 
 static char *in_place(char path[PATH], int place, const char *name)
 {
-    snprintf(path, PATH, "%s/disk/%s/%s", home, place_name(place), name);
+    snprintf(path, PATH, "%s/disk/%s/%s", crash_home, place_name(place), name);
     return path;
 }
 
@@ -143,46 +137,10 @@ static char *segment_path(char path[PATH], int place, int ec)
     return path;
 }
 
-static int remove_entry(const char *path, const struct stat *st, int flag, struct FTW *f)
+static bool is_file(const char *path, const crash_file *want, bool *there)
 {
-    (void)st, (void)flag, (void)f;
-    return remove(path);
-}
-
-static void remove_tree(const char *path) { nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS); }
-
-static blob load(const char *path)
-{
-    struct stat st;
-    blob b = { NULL, 0 };
-    int fd = open(path, O_RDONLY);
-
-    if (fd < 0 || fstat(fd, &st)) return b;
-    b.n = (size_t)st.st_size;
-    b.bytes = malloc(b.n + 1);
-    if (!b.bytes || read(fd, b.bytes, b.n) != (ssize_t)b.n) abort();
-    close(fd);
-    return b;
-}
-
-static void save(const char *path, const unsigned char *bytes, size_t n)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-
-    if (fd < 0) return;
-    if (write(fd, bytes, n) != (ssize_t)n) abort();
-    close(fd);
-}
-
-static bool equal(const blob *a, const blob *b)
-{
-    return a->bytes && b->bytes && a->n == b->n && !memcmp(a->bytes, b->bytes, a->n);
-}
-
-static bool is_file(const char *path, const blob *want, bool *there)
-{
-    blob b = load(path);
-    bool same = equal(&b, want);
+    crash_file b = crash_load(path);
+    bool same = crash_equal(&b, want);
 
     if (there) *there = b.bytes != NULL;
     free(b.bytes);
@@ -200,17 +158,17 @@ static bool has(int place, int ec)
 
 /* -- processes ------------------------------------------------------------------------------------------------------ */
 
-static void run_sweep(process *p)
+static void run_sweep(process *p, spot_ctx *c)
 {
     char out[PATH];
     spot_sweep_options o = { .out = place_path(out, p->place), .shard = p->shard, .shards = w.shards, .pictures = w.pictures,
                              .wave = 1 };
     spot_sweep_report report;
 
-    p->status = spot_sweep_run(&p->c, config, &o, &report);
+    p->status = spot_sweep_run(c, config, &o, &report);
 }
 
-static void run_merge(process *p)
+static void run_merge(process *p, spot_ctx *c)
 {
     const spot_merge_options o = { .pictures = w.pictures, .cache = w.seed % 2, .partial = true };
     char out[PATH], text[PLACES][PATH];
@@ -218,45 +176,37 @@ static void run_merge(process *p)
     spot_merge_report report;
 
     for (int i = 0; i < p->sources; i++) dirs[i] = place_path(text[i], p->source[i]);
-    p->status = spot_merge(&p->c, dirs, p->sources, place_path(out, p->place), &o, &report);
+    p->status = spot_merge(c, dirs, p->sources, place_path(out, p->place), &o, &report);
     free(report.ec);
 }
 
-static void live(void)
+static int live(crash_process *run)
 {
-    process *p = w.now;
+    spot_ctx c = { .stop = NULL };
 
-    memset(&p->c, 0, sizeof p->c);
-    p->c.stop = &p->stop;
-    p->status = spot_ctx_open(&p->c, "cpu", 1);
-    if (p->status == SPOT_OK && p->shard < 0) run_merge(p);
-    else if (p->status == SPOT_OK) run_sweep(p);
-    p->alive = false;
-}
-
-/* Called before each call of a process to the disk. */
-static void take_turns(fault_class k, const char *path)
-{
-    process *p = w.now;
-
-    (void)k, (void)path;
-    w.steps++;
-    if (p && !p->plan.dead && --p->turn <= 0) swapcontext(&p->at, &scheduler);
+    me = (process *)(void *)run;
+    c.stop = &me->stop;
+    me->status = spot_ctx_open(&c, "cpu", 1);
+    if (me->status == SPOT_OK && me->shard < 0) run_merge(me, &c);
+    else if (me->status == SPOT_OK) run_sweep(me, &c);
+    snprintf(me->said, sizeof me->said, "%s", spot_message(&c, me->status));
+    spot_ctx_close(&c);
+    return 0;
 }
 
 static void computes(const spot_store *store, int ec, int stage)
 {
     (void)store;
-    if (w.now && ec >= 0 && stage == STUB_VIEW && w.now->known[ec] && !w.now->plan.dead && !w.spoilt[w.now->place][ec])
-        wrong("EC %d was whole in %s and is computed again", ec, place_name(w.now->place));
+    if (me && ec >= 0 && stage == STUB_VIEW && me->known[ec] && !all->spoilt[me->place][ec])
+        wrong("EC %d was whole in %s and is computed again", ec, place_name(me->place));
 }
 
 static void keeps(const char *dir, int ec)
 {
     (void)dir;
-    if (!w.now) return;
-    w.kept[w.now->place][ec] = true;
-    w.spoilt[w.now->place][ec] = false;
+    if (!me) return;
+    all->kept[me->place][ec] = true;
+    all->spoilt[me->place][ec] = false;
 }
 
 static void check_end(process *p);
@@ -264,19 +214,16 @@ static void check_end(process *p);
 /* Lets p make so many calls, or come to its end. */
 static void advance(process *p, long calls)
 {
-    w.now = p;
-    p->turn = calls;
-    faults_now = &p->plan;
-    swapcontext(&scheduler, &p->at);
-    faults_now = NULL;
-    w.now = NULL;
-    if (p->alive && calls == ENDLESS) wrong("a process does not come to its end");
-    if (!p->alive) check_end(p);
+    const bool waits = crash_advance(&p->run, calls);
+
+    w.steps += calls - (p->run.calls > 0 ? p->run.calls : 0);
+    if (waits && calls == CRASH_ENDLESS) wrong("a process does not come to its end");
+    if (!waits) check_end(p);
 }
 
 static void describe(const process *p, char text[160])
 {
-    int n = snprintf(text, 160, "%d of n%d, ", p->plan.pid, p->plan.pid % 10);
+    int n = snprintf(text, 160, "%d of n%d, ", p->run.plan.pid, p->run.plan.pid % 10);
 
     if (p->shard >= 0) snprintf(text + n, 160 - (size_t)n, "shard %d of %d in %s", p->shard, w.shards, place_name(p->place));
     else {
@@ -291,7 +238,7 @@ static int free_pid(void)
     for (;;) {
         int pid = 10 * (1 + (int)draw(4)) + (int)draw(2);
         bool taken = false;
-        for (int i = 0; i < AT_ONCE; i++) taken |= w.process[i].alive && w.process[i].plan.pid == pid;
+        for (int i = 0; i < AT_ONCE; i++) taken |= all->process[i].run.alive && all->process[i].run.plan.pid == pid;
         if (!taken) return pid;
     }
 }
@@ -301,29 +248,24 @@ static process *begin(process *p)
 {
     char text[160];
 
-    p->alive = true;
-    p->plan = (fault_plan){ .pid = free_pid() };
+    p->run.plan = (fault_plan){ .pid = free_pid() };
     p->stop = 0;
-    p->disturbed = faults_full;
-    for (int i = 0; i < AT_ONCE; i++) p->disturbed |= w.process[i].alive && w.process[i].plan.clock > 0;
+    p->disturbed = w.full;
+    for (int i = 0; i < AT_ONCE; i++) p->disturbed |= all->process[i].run.alive && all->process[i].run.plan.clock > 0;
     for (int ec = 0; ec < w.ecs; ec++) {
         p->known[ec] = p->shard >= 0 && has(p->place, ec);
         for (int i = 0; p->shard < 0 && i < p->sources; i++) p->known[ec] |= has(p->source[i], ec);
     }
-    getcontext(&p->at);
-    p->at.uc_stack.ss_sp = p->stack;
-    p->at.uc_stack.ss_size = STACK;
-    p->at.uc_link = &scheduler;
-    makecontext(&p->at, live, 0);
     describe(p, text);
     tell("begins: %s", text);
+    crash_begin(&p->run, live);
     return p;
 }
 
 static process *free_slot(void)
 {
     for (int i = 0; i < AT_ONCE; i++)
-        if (!w.process[i].alive) return &w.process[i];
+        if (!all->process[i].run.alive) return &all->process[i];
     return NULL;
 }
 
@@ -333,7 +275,7 @@ static process *someone(void)
     uint32_t n = 0;
 
     for (int i = 0; i < AT_ONCE; i++)
-        if (w.process[i].alive) alive[n++] = &w.process[i];
+        if (all->process[i].run.alive) alive[n++] = &all->process[i];
     return n ? alive[draw(n)] : NULL;
 }
 
@@ -348,9 +290,9 @@ static void check_places(void)
     for (int place = 0; place < PLACES; place++)
         for (int ec = 0; ec < w.ecs; ec++) {
             bool same = is_file(segment_path(path, place, ec), &whole()->segment[ec], &there);
-            if (w.spoilt[place][ec] || same) continue;
+            if (all->spoilt[place][ec] || same) continue;
             if (there) wrong("EC %d in %s is neither whole nor known to be spoilt", ec, place_name(place));
-            else if (w.kept[place][ec]) wrong("EC %d is gone from %s", ec, place_name(place));
+            else if (all->kept[place][ec]) wrong("EC %d is gone from %s", ec, place_name(place));
         }
 }
 
@@ -368,25 +310,26 @@ static void check_end(process *p)
     char text[160];
 
     describe(p, text);
-    spot_ctx_close(&p->c);
-    if (p->plan.hit) tell("  (its %ld. call, %s %s, %s)", p->plan.at, fault_class_name(p->plan.what), p->plan.where,
-                          fault_kind_name(p->plan.kind));
-    if (p->plan.dead) {
+    if (p->run.plan.hit) tell("  (its %ld. call, %s %s, %s)", p->run.plan.at, fault_class_name(p->run.plan.what),
+                              p->run.plan.where, fault_kind_name(p->run.plan.kind));
+    if (WIFSIGNALED(p->run.end)) {
+        if (WTERMSIG(p->run.end) != SIGKILL) wrong("%s: signal %d", text, WTERMSIG(p->run.end));
         tell("is dead: %s", text);
         return;
     }
-    tell("ends: %s: %s: %s", text, spot_status_name(p->status), spot_message(&p->c, p->status));
+    tell("ends: %s: %s: %s", text, spot_status_name(p->status), p->said);
+    if (p->run.leaked > 0 || p->run.open_files)
+        wrong("%s leaves %ld allocations and %d open files", text, p->run.leaked, p->run.open_files);
     if (!done && p->status != SPOT_IO && p->status != SPOT_NOMEM && p->status != SPOT_STOPPED)
-        wrong("%s: %s: %s", text, spot_status_name(p->status), spot_message(&p->c, p->status));
-    if (!done && !p->disturbed && !p->plan.hit && !p->stop)
-        wrong("%s fails for no reason: %s", text, spot_message(&p->c, p->status));
+        wrong("%s: %s: %s", text, spot_status_name(p->status), p->said);
+    if (!done && !p->disturbed && !p->run.plan.hit && !p->stop) wrong("%s fails for no reason: %s", text, p->said);
     if (!done) return;
     for (int ec = 0; ec < w.ecs; ec++) {
         bool expected = merges ? p->known[ec] : owns(p->shard, ec);
         if (!expected || p->disturbed || w.sick == STUB_ERRS) continue;
         if (!has(p->place, ec)) wrong("%s says that it is done, but EC %d is not there", text, ec);
-        w.kept[p->place][ec] = true;
-        w.spoilt[p->place][ec] = false;
+        all->kept[p->place][ec] = true;
+        all->spoilt[p->place][ec] = false;
     }
     if (!merges && p->place == w.place_of[p->shard]) w.over[p->shard] = true;
 }
@@ -395,22 +338,22 @@ static void check_end(process *p)
 
 static void excuse_all(void)
 {
-    for (int i = 0; i < AT_ONCE; i++) w.process[i].disturbed = true;
+    for (int i = 0; i < AT_ONCE; i++) all->process[i].disturbed = true;
 }
 
 static void die(process *p)
 {
-    p->plan.dead = true;
-    advance(p, ENDLESS);
+    crash_kill(&p->run);
+    check_end(p);
 }
 
 /* One of its next calls of these classes will not be what it should be. */
 static void strike(process *p, unsigned classes, uint32_t within)
 {
-    p->plan.classes = classes;
-    p->plan.at = 1 + (long)draw(within);
-    p->plan.kind = classes == FAULT_DISK ? (fault_kind)draw(FAULT_KINDS) : FAULT_FAIL;
-    p->plan.error = (int)draw(3);
+    p->run.plan.classes = classes;
+    p->run.plan.at = 1 + (long)draw(within);
+    p->run.plan.kind = classes == FAULT_DISK ? (fault_kind)draw(FAULT_KINDS) : FAULT_FAIL;
+    p->run.plan.error = (int)draw(3);
 }
 
 static void start_sweep(void)
@@ -425,8 +368,8 @@ static void start_sweep(void)
     if (chance(32)) strike(p, FAULT_DISK, 300);
     else if (chance(10)) strike(p, 1u << FAULT_MEMORY, 60);
     if (chance(10)) {                          /* it may take young temporary files for old ones */
-        p->plan.clock = chance(50) ? 7200 : -7200;
-        tell("  (its clock is %ld h off)", p->plan.clock / 3600);
+        p->run.plan.clock = chance(50) ? 7200 : -7200;
+        tell("  (its clock is %ld h off)", p->run.plan.clock / 3600);
         excuse_all();
     }
 }
@@ -452,7 +395,7 @@ static void cut_power(void)
 {
     tell("POWER CUT");
     for (int i = 0; i < AT_ONCE; i++)
-        if (w.process[i].alive) die(&w.process[i]);
+        if (all->process[i].run.alive) die(&all->process[i]);
     faults_power_cut(w.seed ^ (uint64_t)w.steps, telling ? tell_line : NULL);
     check_places();
 }
@@ -460,20 +403,20 @@ static void cut_power(void)
 /* A value of a cache is not what it was. */
 static int spoil_value(const char *path, const struct stat *st, int flag, struct FTW *f)
 {
-    blob b;
+    crash_file b;
 
     (void)f;
     if (flag != FTW_F || !st->st_size || strstr(path, ".tmp") || !chance(20)) return 0;
-    b = load(path);
+    b = crash_load(path);
     b.bytes[draw((uint32_t)b.n)] ^= 1;
-    save(path, b.bytes, b.n - (chance(30) ? draw((uint32_t)b.n) : 0));
+    crash_save(path, b.bytes, b.n - (chance(30) ? draw((uint32_t)b.n) : 0));
     free(b.bytes);
-    tell("%s is damaged", path + strlen(home) + 6);
+    tell("%s is damaged", path + strlen(crash_home) + 6);
     return 1;
 }
 
 /* A digit of a number in the middle of a segment. */
-static unsigned char *digit_in(const blob *b)
+static unsigned char *digit_in(const crash_file *b)
 {
     for (size_t i = b->n / 2; i < b->n; i++)
         if (b->bytes[i] >= '0' && b->bytes[i] <= '9') return &b->bytes[i];
@@ -485,18 +428,18 @@ static void spoil(void)
 {
     int place = (int)draw(PLACES), ec = (int)draw((uint32_t)w.ecs), from = (int)draw(PLACES);
     char path[PATH], other[PATH];
-    blob b = load(segment_path(path, place, ec)), copy = load(segment_path(other, from, ec));
+    crash_file b = crash_load(segment_path(path, place, ec)), copy = crash_load(segment_path(other, from, ec));
 
     switch (draw(6)) {
     case 0: if (b.bytes) unlink(path); break;
-    case 1: if (b.bytes) save(path, b.bytes, draw((uint32_t)b.n + 1)); break;
-    case 2: if (b.n) b.bytes[draw((uint32_t)b.n)] ^= (unsigned char)(1 + draw(255)), save(path, b.bytes, b.n); break;
-    case 3: if (b.n && digit_in(&b)) *digit_in(&b) ^= 1, save(path, b.bytes, b.n); break;      /* still JSON */
-    case 4: if (b.n && copy.n) save(path, copy.bytes, draw((uint32_t)copy.n + 1)); break;
-    case 5: if (b.n && copy.n) save(path, copy.bytes, copy.n); break;
+    case 1: if (b.bytes) crash_save(path, b.bytes, draw((uint32_t)b.n + 1)); break;
+    case 2: if (b.n) b.bytes[draw((uint32_t)b.n)] ^= (unsigned char)(1 + draw(255)), crash_save(path, b.bytes, b.n); break;
+    case 3: if (b.n && digit_in(&b)) *digit_in(&b) ^= 1, crash_save(path, b.bytes, b.n); break;      /* still JSON */
+    case 4: if (b.n && copy.n) crash_save(path, copy.bytes, draw((uint32_t)copy.n + 1)); break;
+    case 5: if (b.n && copy.n) crash_save(path, copy.bytes, copy.n); break;
     }
     if (b.bytes) {
-        w.spoilt[place][ec] = true;
+        all->spoilt[place][ec] = true;
         tell("EC %d in %s is damaged, lost or copied over", ec, place_name(place));
         excuse_all();
     }
@@ -515,15 +458,15 @@ static void happen(void)
     case 3: spoil(), nftw(in_place(path, (int)draw((uint32_t)w.dirs), "cache"), spoil_value, 16, FTW_PHYS); break;
     case 4: start_merge(); break;
     case 5:
-        if (p) p->stop = 1, tell("%d is told to stop", p->plan.pid);
+        if (p) p->stop = 1, tell("%d is told to stop", p->run.plan.pid);
         break;
     case 6: case 7:
-        faults_full = !faults_full;
-        tell(faults_full ? "the disk is full" : "there is room again");
+        faults_fill(w.full = !w.full);
+        tell(w.full ? "the disk is full" : "there is room again");
         excuse_all();
         break;
     default:
-        if (p) tell("%d is killed", p->plan.pid), die(p);
+        if (p) tell("%d is killed", p->run.plan.pid), die(p);
     }
 }
 
@@ -532,13 +475,11 @@ static void happen(void)
 /* One process, with nobody beside it and nothing in its way. */
 static process *run_alone(process p)
 {
-    process *slot = &w.process[0];
-    char *stack = slot->stack;
+    process *slot = &all->process[0];
 
     *slot = p;
-    slot->stack = stack;
     begin(slot);
-    advance(slot, ENDLESS);
+    advance(slot, CRASH_ENDLESS);
     return slot;
 }
 
@@ -546,15 +487,15 @@ static void heal(void)
 {
     char path[PATH];
 
-    faults_full = false;
-    for (process *p; (p = someone()) && !w.wrong[0];) {
-        p->plan.at = 0;
+    faults_fill(w.full = false);
+    for (process *p; (p = someone()) && !all->wrong[0];) {
+        p->run.plan.at = 0;
         p->disturbed = true;
         advance(p, 1 + draw(100));
     }
     check_places();
     tell("-- all is well from here on");
-    for (int shard = 0; shard < w.shards && !w.wrong[0]; shard++) {
+    for (int shard = 0; shard < w.shards && !all->wrong[0]; shard++) {
         int from, to;
         spot_shard_range(&from, &to, shard, w.shards, w.ecs);
         if (from < to || chance(10)) run_alone((process){ .shard = shard, .place = w.place_of[shard] });
@@ -565,9 +506,9 @@ static void heal(void)
 }
 
 /* The bytes that an EC must have in the end: the least, where a machine had other results. */
-static const blob *expected(int ec)
+static const crash_file *expected(int ec)
 {
-    const blob *a = &whole()->segment[ec], *b = &whole()->sick[ec];
+    const crash_file *a = &whole()->segment[ec], *b = &whole()->sick[ec];
 
     if (w.sick != STUB_ERRS) return a;
     return memcmp(b->bytes, a->bytes, a->n < b->n ? a->n : b->n) < 0 ? b : a;
@@ -598,11 +539,11 @@ static int merge_all(const int *places, int n, int next)
         merge_alone(chosen, k, next);
         if (!access(place_path(path, next), F_OK)) left[n++] = next;       /* of directories without results nothing is made */
         next++;
-    } while (n > 1 && !w.wrong[0]);
+    } while (n > 1 && !all->wrong[0]);
     return left[0];
 }
 
-static void check_tree(int tree, const blob *database)
+static void check_tree(int tree, const crash_file *database)
 {
     char path[PATH];
 
@@ -632,7 +573,7 @@ static void finish(void)
 {
     int places[PLACES + 1], n = 0, tree;
     char path[PATH];
-    blob database;
+    crash_file database;
 
     for (int i = 0; i < PLACES; i++)
         if (!access(place_path(path, i), F_OK)) places[n++] = i;
@@ -642,8 +583,8 @@ static void finish(void)
         places[n++] = SICK;
     }
     tree = merge_all(places, n, SICK + 1);
-    if (w.wrong[0]) return;
-    database = load(in_place(path, tree, "results.sqlite"));
+    if (all->wrong[0]) return;
+    database = crash_load(in_place(path, tree, "results.sqlite"));
     check_tree(tree, w.sick == STUB_ERRS ? &database : &whole()->database);
     if (chance(30)) check_tree(merge_all(places, n, tree + 1), &database);
     free(database.bytes);
@@ -678,11 +619,11 @@ static void make_reference(void)
         stub_is = sick ? STUB_ERRS : STUB_WELL;
         if (spot_ctx_open(&c, "cpu", 1) || spot_sweep_run(&c, config, &o, &report)) wrong("undisturbed: %s", c.message);
         spot_ctx_close(&c);
-        for (int ec = 0; ec < w.ecs; ec++) (sick ? r->sick : r->segment)[ec] = load(segment_path(path, SICK, ec));
-        if (!sick) r->config = load(in_place(path, SICK, "config.yaml"));
-        if (!sick) r->database = load(in_place(path, SICK, "results.sqlite"));
+        for (int ec = 0; ec < w.ecs; ec++) (sick ? r->sick : r->segment)[ec] = crash_load(segment_path(path, SICK, ec));
+        if (!sick) r->config = crash_load(in_place(path, SICK, "config.yaml"));
+        if (!sick) r->database = crash_load(in_place(path, SICK, "results.sqlite"));
         if (ecs_in(in_place(path, SICK, "results.sqlite")) != w.ecs) wrong("undisturbed: ECs are not in results.sqlite");
-        remove_tree(dir);
+        crash_remove(dir);
     }
     stub_is = STUB_WELL;
     r->made = true;
@@ -691,14 +632,10 @@ static void make_reference(void)
 static void draw_plan(uint64_t seed)
 {
     static const int cuts[] = { 1, 1, 2, 2, 3, 4, 8, 16 };
-    char *stack[AT_ONCE];
-    char path[PATH];
 
-    for (int i = 0; i < AT_ONCE; i++) stack[i] = w.process[i].stack;
     memset(&w, 0, sizeof w);
-    for (int i = 0; i < AT_ONCE; i++) w.process[i].stack = stack[i] ? stack[i] : malloc(STACK);
+    memset(all, 0, sizeof *all);
     w.seed = w.state = seed;
-    faults_full = false;
     w.ecs = 1 + (int)draw(ECS);
     w.methods = 1 + (int)draw(METHODS);
     w.shards = cuts[draw(8)];
@@ -707,10 +644,7 @@ static void draw_plan(uint64_t seed)
     for (int i = 0; i < w.shards; i++) w.place_of[i] = (int)draw((uint32_t)w.dirs);
     config->ecs = w.ecs;
     config->bdms = w.methods;
-    snprintf(path, sizeof path, "%s/disk", home);
-    remove_tree(path);
-    faults_disk(path);
-    if (mkdir(path, 0777)) abort();
+    crash_new_disk();
     make_reference();
     tell("%d ECs, %d methods, %d shards in %d directories", w.ecs, w.methods, w.shards, w.dirs);
 }
@@ -722,31 +656,32 @@ static bool simulate(uint64_t seed)
     draw_plan(seed);
     turns = 10 + (int)draw(60);
     disasters = (int)draw(7);
-    for (int i = 0; i < turns && !w.wrong[0]; i++) {
+    for (int i = 0; i < turns && !all->wrong[0]; i++) {
         process *p;
         if (chance(30)) start_sweep();
         if ((int)draw((uint32_t)turns) < disasters) happen();
         p = someone();
-        if (p && !w.wrong[0]) advance(p, 1 + draw(chance(50) ? 10 : 200));
+        if (p && !all->wrong[0]) advance(p, 1 + draw(chance(50) ? 10 : 200));
     }
-    if (!w.wrong[0]) heal();
-    if (!w.wrong[0]) finish();
+    if (!all->wrong[0]) heal();
+    if (!all->wrong[0]) finish();
     for (int i = 0; i < AT_ONCE; i++)
-        if (w.process[i].alive) die(&w.process[i]);
-    if (!w.wrong[0] && faults_open_files()) wrong("%d files are left open", faults_open_files());
-    if (w.wrong[0]) printf("seed %llu: %s\n    test_simulate --seed %llu tells its story\n", (unsigned long long)seed, w.wrong,
-                           (unsigned long long)seed);
-    return !w.wrong[0];
+        if (all->process[i].run.alive) die(&all->process[i]);
+    if (all->wrong[0])
+        printf("seed %llu: %s\n    test_simulate --seed %llu tells its story\n", (unsigned long long)seed, all->wrong,
+               (unsigned long long)seed);
+    return !all->wrong[0];
 }
 
-static void open_home(void)
+static void open_world(void)
 {
     static const char text[] = TINY_CONFIG(6);
     spot_ctx c = { 0 };
 
-    snprintf(home, sizeof home, "%s/spot_simulate_XXXXXX", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
+    crash_open("simulate");
+    all = crash_share(sizeof *all);
     config = malloc(sizeof *config);
-    if (!mkdtemp(home) || !config || spot_config_parse(&c, config, text, sizeof text - 1, "sweep.yaml")) abort();
+    if (!config || spot_config_parse(&c, config, text, sizeof text - 1, "sweep.yaml")) abort();
 }
 
 /* Seeds first, first + step, ... up to last. How many went wrong. */
@@ -754,9 +689,9 @@ static int simulate_all(uint64_t first, uint64_t last, uint64_t step)
 {
     int failed = 0;
 
-    open_home();
+    open_world();
     for (uint64_t seed = first; seed <= last; seed += step) failed += !simulate(seed);
-    remove_tree(home);
+    crash_close();
     return failed;
 }
 
@@ -772,13 +707,10 @@ int main(int argc, char **argv)
         if (!strcmp(argv[i], "--seeds")) last = n;
         if (!strcmp(argv[i], "--jobs")) jobs = n;
     }
-    mallopt(M_MMAP_THRESHOLD, 1 << 30);        /* a segment's room is large and asked for often */
-    mallopt(M_TRIM_THRESHOLD, 1 << 30);
+    crash_one_thread(argv);
     stub_on = true;
     stub_computes = computes;
     stub_keeps = keeps;
-    faults_pause = take_turns;
-    faults_die = NULL;
     clock_gettime(CLOCK_MONOTONIC, &begun);
     fflush(stdout);
     for (uint64_t job = 1; job < jobs; job++)
