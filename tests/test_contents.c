@@ -11,7 +11,8 @@
 
 enum { FILES = 40 };
 
-static char name[FILES][16], whole[FILES][96], *name_at[FILES], *whole_at[FILES];
+static char name[FILES][16], whole[FILES][96];
+static const char *name_at[FILES], *whole_at[FILES];
 
 static void write_file(int i, const char *text)
 {

@@ -21,8 +21,11 @@ static spot_status look(spot_ctx *c, spot_arena *a, float first, float second)
     for (int i = 0; i < N; i++) confidence[i] = i % 4 == 1 ? first : i % 4 == 2 ? second : 0.99f;
     v.confidence = confidence;
     spot_method_islands.defaults(&cfg);
-    CHECK_OK(c, spot_arena_open(c, a, spot_method_islands.needs(c, 1, &n, D, &cfg).host));
-    s = spot_method_islands.find(c, a, 1, &found, NULL, &v, &points, &(spot_seed){ 1, 0 }, &cfg);
+    const spot_bdm_group all = { .problems = 1, .out = &found, .views = &v, .points = &points, .seeds = &(spot_seed){ 1, 0 },
+                                 .cfg = &cfg };
+    found = (spot_hypotheses){ 0 };
+    CHECK_OK(c, spot_arena_open(c, a, spot_bdm_groups_needs(c, 1, &n, D, &cfg, &spot_method_islands).host));
+    s = spot_bdm_groups_find(c, a, &all, &spot_method_islands);
     blobs_free(&v);
     return s;
 }
