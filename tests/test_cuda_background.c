@@ -161,9 +161,9 @@ TEST_IN_FOLDER(networks_choose_what_they_choose_on_the_cpu)
     make_world(EACH, BACKGROUNDS);
     add_weights(cfg);
     cfg->encoders = 2;
-    cfg->encoder[0] = (spot_background_encoder){ .name = "clip", .weight = 2 };
+    cfg->encoder[0] = (spot_background_encoder){ "clip", "", "", 2 };
     cfg->encoder[0].weights = check_text("%s", put_model());
-    cfg->encoder[1] = (spot_background_encoder){ .name = "resnet", .weight = 1 };
+    cfg->encoder[1] = (spot_background_encoder){ "resnet", "", "", 1 };
     cfg->encoder[1].weights = check_text("%s", cfg->model[1].weights);
     cfg->models = 1;
     put_text(in_root("words.txt"), "cat\ndo\nbig cat\ntree\nsky\n");

@@ -164,12 +164,12 @@ def nearest_vote(new: Array, old: Array, member: Array, neighbours: int = 5) -> 
     return out
 
 
-def config_of(text: bytes, device: str = "cpu", threads: int = 1) -> Any:
+def config_of(text: bytes, device: str = "cpu", threads: int = 1) -> c_side.Config:
     """A spot_config; an error names the setting as Python does."""
-    cfg = ct.create_string_buffer(c_side.SIZES["spot_config"])
+    cfg = c_side.Config("spot_config")
     with Context(device, threads) as c:
         try:
-            c("spot_config_parse", cfg, text, ct.c_size_t(len(text)), b"settings")
+            c("spot_config_parse", cfg.c, text, ct.c_size_t(len(text)), b"settings")
         except InputError as e:
             said = re.sub(r"^settings line 1: (bdms\[0\](\.| ))?(top\b)?", lambda m: "n_slices" if m.group(3) else "", str(e))
             raise InputError(said.replace(" is null;", " is None;")) from None
@@ -189,7 +189,7 @@ class Fitted:
     def _open(self) -> None:
         self.cfg = config_of(self.text)
         self.options = lib.spot_discover_defaults()
-        self.options.bdm = ct.addressof(self.cfg) + c_side.SIZES["spot_config.bdm"]
+        self.options.bdm = self.cfg.methods
         self.options.bdms, self.options.seed, self.options.seeds = 1, ct.pointer(self.seed), 1
         self.options.fit = True
 

@@ -300,6 +300,21 @@ def texts(items: Sequence[Any]) -> Any:
     return (ct.c_char_p * len(items))(*[None if item is None else bytes_of(str(item)) for item in items])
 
 
+class Config:
+    """A config of C, which a call fills from text; its memory goes with it."""
+
+    def __init__(self, kind: str) -> None:
+        self.c = ct.create_string_buffer(SIZES[kind])
+
+    @property
+    def methods(self) -> int:
+        """The address of a spot_config's methods."""
+        return int(ct.c_void_p.from_buffer(self.c, SIZES["spot_config.bdm"]).value or 0)
+
+    def __del__(self, close: Any = lib.spot_memory_close) -> None:      # which is there until the interpreter ends
+        close(self.c)                                     # the pointer to the memory comes first
+
+
 class Context:
     """An open spot_ctx: `with Context(...) as c`; c("spot_something", ...) raises the failure of the call."""
 

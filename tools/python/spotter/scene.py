@@ -8,7 +8,7 @@ from typing import Any, Callable, Iterable, List, Optional, Tuple
 import numpy as np
 
 from ._arrays import Array
-from ._library import SIZES, Context, InputError, lib
+from ._library import SIZES, Config, Context, InputError, lib
 
 SPLITS = ("train", "val", "test")
 IMAGE = np.dtype({"names": ["label", "train_label", "blindspots"], "formats": ["u1", "u1", "u4"],
@@ -33,10 +33,10 @@ class Scene:
 
     def __init__(self, seed: int = 0, ec: int = 0, **settings: Any) -> None:
         self.ec, self.seed, self._context = ct.create_string_buffer(SIZES["spot_ec"]), seed, Context("cpu", 0)
-        cfg = ct.create_string_buffer(SIZES["spot_config"])
+        self._whole = Config("spot_config")
         text = json.dumps({"seed": seed, "scene": settings} if settings else {"seed": seed}).encode()
-        self._context("spot_config_parse", cfg, text, ct.c_size_t(len(text)), b"")
-        self.config = (ct.c_char * SIZES["spot_scene_config"]).from_buffer(cfg, SIZES["spot_config.scene"])
+        self._context("spot_config_parse", self._whole.c, text, ct.c_size_t(len(text)), b"")
+        self.config = (ct.c_char * SIZES["spot_scene_config"]).from_buffer(self._whole.c, SIZES["spot_config.scene"])
         self._context("spot_scene_check", self.config)
         self._context("spot_ec_draw", self.ec, self.config, ct.c_uint64(seed), ct.c_uint32(ec))
 

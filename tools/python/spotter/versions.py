@@ -177,11 +177,11 @@ def compare_subjects(first: Any, second: Any, method: Any, names: Sequence[str] 
     lib.spot_versions_defaults.restype = _Options
     lib.spot_versions_close.restype = None
     with Context(method.device, method.threads) as c:
-        text, cfg = method._text(), ct.create_string_buffer(c_side.SIZES["spot_config"])
-        c("spot_config_parse", cfg, text, ct.c_size_t(len(text)), b"settings")
+        text, cfg = method._text(), c_side.Config("spot_config")
+        c("spot_config_parse", cfg.c, text, ct.c_size_t(len(text)), b"settings")
         search_seed = ct.c_uint64(method.seed)
         search = lib.spot_discover_defaults()
-        search.bdm = ct.addressof(cfg) + c_side.SIZES["spot_config.bdm"]
+        search.bdm = cfg.methods
         search.bdms, search.seed, search.seeds, search.cls = 1, ct.pointer(search_seed), 1, method._class(first.names)
         options = lib.spot_versions_defaults()
         options.search = ct.addressof(search)
