@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/table/columns.h"
+#include "result/columns.h"
 #include "spotter/shifts.h"
 
 enum { MOST_CLASSES = 1000000, MOST_FOLDERS = SPOT_MAX_SOURCES * (1 + SPOT_MAX_SHIFTS) };

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/table/columns.h"
+#include "result/columns.h"
 
 /* ---- text ---- */
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "report/figure/figure.h"
-#include "report/table/columns.h"
+#include "result/columns.h"
 
 /* The settings of a method that differ from its row in the paper's table of averages (Figure 2: Table 10). */
 static const char *list_differences(const spot_figure *f, int s, char *text, size_t size)

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "report/figure/figure.h"
-#include "report/table/columns.h"
+#include "result/columns.h"
 
 /* ---- methods ---- */
 

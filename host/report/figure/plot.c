@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "report/table/columns.h"
+#include "result/columns.h"
 
 /* The array with room for one more, zeroed, in powers of two; without memory the array as it was. */
 static void *add_one(spot_plot *p, void *array, int *count, size_t size)

@@ -6,7 +6,7 @@
 
 #include "base/json.h"
 #include "report/table/background_lines.h"
-#include "report/table/columns.h"
+#include "result/columns.h"
 #include "spotter/report.h"
 
 typedef struct {

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/json.h"
-#include "report/table/columns.h"
+#include "result/columns.h"
 
 int spot_comparison_quantities(const spot_comparison *t)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "report/table/columns.h"
+#include "result/columns.h"
 #include "report/table/counts.h"
 
 /* The rule by which an EC of a run counts as learned. Returns text. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "report/table/columns.h"
+#include "result/columns.h"
 #include "report/table/examine_lines.h"
 #include "spotter/report.h"
 

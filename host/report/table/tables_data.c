@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "base/json.h"
-#include "report/table/columns.h"
+#include "result/columns.h"
 #include "report/table/factors.h"
 
 static void csv_head(FILE *f, const char *method, int ec, const char *quantity)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/table/columns.h"
+#include "result/columns.h"
 #include "report/table/comparison.h"
 #include "report/table/counts.h"
 #include "store/keys.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/ranges.h"
-#include "report/table/columns.h"
+#include "result/columns.h"
 #include "report/table/factors.h"
 
 enum { METHODS_IN_A_ROW = 8, ECS_SHOWN = 200 };

@@ -1,5 +1,5 @@
 /* columns.c - see columns.h. */
-#include "report/table/columns.h"
+#include "result/columns.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -1,0 +1,140 @@
+/* result.h - a result is described once.
+ *
+ * An array of quantities, which ends with SPOT_QUANTITIES_END, describes a row: a struct of a study. A quantity is a number, a
+ * text, or rows with quantities of their own. All that shows the row is made from its description: JSON, CSV, the terminal's
+ * and the Markdown table, the columns of the page, and whether a change of the number is for the worse.
+ *
+ *     static const spot_quantity model[] = {
+ *         SPOT_QUANTITY("model", row, name, .title = "model"),
+ *         SPOT_QUANTITY("accuracy", row, accuracy, .title = "accuracy", .unit = SPOT_UNIT_SHARE,
+ *                       .direction = SPOT_HIGHER_IS_BETTER, .about = "right answers on the pictures as they are"),
+ *         SPOT_COMPUTED("worst", SPOT_AS_REAL, worst_of, .optional = true),
+ *         SPOT_QUANTITIES_END
+ *     };
+ *     static const spot_quantity run[] = {
+ *         SPOT_ROWS("models", SPOT_AS_LIST, model, row, count_models, get_model, .title = "Models"),
+ *         SPOT_QUANTITIES_END
+ *     };
+ *
+ * A new number is one row here and its computation. */
+#ifndef SPOTTER_RESULT_H
+#define SPOTTER_RESULT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "result/words.h"
+#include "spotter/interval.h"
+#include "spotter/report.h"
+
+/* How tables write a number. Files always have the number itself: 0.25 is "25.0 %" of SPOT_UNIT_SHARE. POINTS: a difference of
+ * shares. P: a p value. */
+typedef enum { SPOT_UNIT_NUMBER, SPOT_UNIT_SHARE, SPOT_UNIT_POINTS, SPOT_UNIT_P, SPOT_UNIT_COUNT, SPOT_UNIT_SECONDS,
+               SPOT_UNITS } spot_quantity_unit;
+
+/* ONLY_SHOWN: a change is neither good nor bad. */
+typedef enum { SPOT_ONLY_SHOWN, SPOT_HIGHER_IS_BETTER, SPOT_LOWER_IS_BETTER } spot_quantity_direction;
+
+/* WIDE: on the page, in Markdown and in the list of one row, but not in the terminal's table of many rows. */
+typedef enum { SPOT_SHOWN, SPOT_SHOWN_WIDE } spot_quantity_place;
+
+/* Types of values. CHARS: an array of char; TEXT: a pointer, NULL for none. NaN, and NULL, are values that are not there: null
+ * in JSON, an empty cell in CSV, "-" in tables. NAME: an int, written as the one of `names`. WORDS: an array of sentences, in
+ * JSON alone.
+ * OBJECT: an object in JSON, its columns stand in the row's place in tables; without a name JSON has its members in place, too.
+ * LIST: an array of objects. KEYED: an object with a member for each of the rows, whose first quantity, a text, is the key;
+ * without a name its members stand in place. */
+typedef enum { SPOT_AS_NOTHING, SPOT_AS_INT, SPOT_AS_SEED, SPOT_AS_REAL, SPOT_AS_FLOAT, SPOT_AS_INTERVAL, SPOT_AS_CHARS,
+               SPOT_AS_TEXT, SPOT_AS_NAME, SPOT_AS_WORDS, SPOT_AS_OBJECT, SPOT_AS_LIST, SPOT_AS_KEYED } spot_quantity_type;
+
+/* A number with its interval or spread (NaN: none), or a text. */
+typedef struct { double value, low, high, spread; const char *text; } spot_quantity_value;
+
+enum { SPOT_QUANTITY_ITEM = 160 };     /* most bytes of a row that `item` fills */
+
+typedef struct spot_quantity {
+    const char *name;                  /* key of JSON, column of CSV. With dots, "sets.suite.accuracy", it is a column whose
+                                        * number JSON has in nested objects, and which JSON does not write again */
+    spot_quantity_type type;
+    size_t at;                         /* of the value in the row; for an OBJECT with `behind`, of a pointer to it */
+    void (*get)(spot_quantity_value *out, const void *row);        /* computes the value, if not NULL; low, high, spread: NaN */
+    const char *const *names;
+    const char *title;                 /* heading; NULL: no table shows it */
+    const char *about;                 /* what it is: a noun phrase, or a plain sentence, of one line */
+    spot_quantity_unit unit;
+    spot_quantity_direction direction;
+    spot_quantity_place place;
+    int  digits;                       /* after the point, of SPOT_UNIT_NUMBER in tables; 0: 3 */
+    int  decimals;                     /* after the point in files; 0: as many as read back as the same number */
+    bool optional;                     /* JSON leaves it out where it has no value or no row, instead of null or [] */
+    bool bare;                         /* LIST, KEYED: a member is the row's one (other) value, not an object */
+    bool behind;
+    const struct spot_quantity *rows;  /* OBJECT, LIST, KEYED: quantities of the other struct */
+    long (*items)(const void *row);    /* LIST, KEYED: how many; item: fills the struct of row i, false: it is left out */
+    bool (*item)(void *out, const void *row, long i);
+    size_t size;                       /* bytes of that struct */
+    char last;                         /* unused: a macro's list of members is never empty */
+} spot_quantity;
+
+#define SPOT_MEMBER(type, field)  (((type *)0)->field)
+#define SPOT_QUANTITY(...)        SPOT_QUANTITY_(__VA_ARGS__, .last = 0)        /* name, type, field, further members */
+#define SPOT_COMPUTED(...)        SPOT_COMPUTED_(__VA_ARGS__, .last = 0)        /* name, type of value, get, ... */
+#define SPOT_OBJECT(...)          SPOT_OBJECT_(__VA_ARGS__, .last = 0)          /* name, type, field, rows, ... */
+#define SPOT_BEHIND(...)          SPOT_OBJECT_(__VA_ARGS__, .behind = true)     /* the same of a pointer */
+#define SPOT_ROWS(...)            SPOT_ROWS_(__VA_ARGS__, .last = 0)            /* name, type, rows, their type, items, item */
+#define SPOT_HERE(name_, rows_)   { .name = name_, .type = SPOT_AS_OBJECT, .rows = rows_ }      /* of the same struct */
+#define SPOT_NAMED(name_, type_, field, ...) { .name = name_, .at = offsetof(type_, field), .type = SPOT_AS_NAME, \
+    .names = (const char *const []){ __VA_ARGS__ } }
+#define SPOT_QUANTITY_(name_, type_, field, ...) { .name = name_, .at = offsetof(type_, field), .type = \
+    _Generic(&SPOT_MEMBER(type_, field), int *: SPOT_AS_INT, uint64_t *: SPOT_AS_SEED, double *: SPOT_AS_REAL, \
+             float *: SPOT_AS_FLOAT, spot_interval *: SPOT_AS_INTERVAL, char **: SPOT_AS_TEXT, const char **: SPOT_AS_TEXT, \
+             spot_words *: SPOT_AS_WORDS, char (*)[sizeof SPOT_MEMBER(type_, field)]: SPOT_AS_CHARS), __VA_ARGS__ }
+#define SPOT_COMPUTED_(name_, type_, get_, ...) { .name = name_, .type = type_, .get = get_, __VA_ARGS__ }
+#define SPOT_OBJECT_(name_, type_, field, rows_, ...) \
+    { .name = name_, .type = SPOT_AS_OBJECT, .at = offsetof(type_, field), .rows = rows_, __VA_ARGS__ }
+#define SPOT_ROWS_(name_, as, rows_, type_, items_, item_, ...) { .name = name_, .type = as, .rows = rows_, \
+    .items = items_, .item = item_, .size = sizeof(type_) / (sizeof(type_) <= SPOT_QUANTITY_ITEM), __VA_ARGS__ }
+#define SPOT_QUANTITIES_END { .type = SPOT_AS_NOTHING }
+
+/* The value of a quantity that is no object and no rows. */
+spot_quantity_value spot_quantity_of(const spot_quantity *q, const void *row);
+
+/* "81.2 % [79.0, 83.1]", "0.500 (0.021)"; "-" where there is no value. Returns text. */
+const char *spot_quantity_text(char text[96], const spot_quantity *q, const spot_quantity_value *v);
+
+/* 1: `now` is better than `before`; -1: worse; 0: equal, only shown, or one of them is not there. */
+int spot_quantity_change(const spot_quantity *q, double before, double now);
+
+/* ---- JSON ---- */
+
+/* Adds the members of a row to the open object. */
+void spot_quantities_put(spot_json *j, const spot_quantity *q, const void *row);
+
+/* Adds an array that describes the columns of a table: name, title, about, unit ("text" of a text), direction, digits. */
+void spot_quantities_describe(spot_json *j, const char *key, const spot_quantity *list);
+
+/* The document of a study: schema 1, the config's key, the version of its numbers, and the row's members. */
+typedef struct { const char *key; int numbers; } spot_result_head;
+spot_status spot_result_document(spot_ctx *c, spot_text *out, const spot_result_head *head, const spot_quantity *q,
+                                 const void *row, const char *indent);
+
+/* Writes a file unless it has these bytes: a finished run on a disk that cannot be written is no failure. */
+spot_status spot_result_write(spot_ctx *c, const char *path, const spot_text *text);
+
+/* ---- tables: the rows of a LIST of `root` ---- */
+
+/* TEXT and MD leave out columns without a value. CSV: an interval has three columns, NAME, NAME_low and NAME_high. The caller
+ * checks f. */
+void spot_result_print(FILE *f, spot_table_format format, const spot_quantity *list, const void *root);
+
+/* The same for few rows: a row's name, then a line for each quantity: heading, value, what it is. */
+void spot_result_print_rows(FILE *f, const spot_quantity *list, const void *root);
+
+/* The CSV of a file in a run directory, by spot_result_write. */
+spot_status spot_result_csv(spot_ctx *c, const char *path, const spot_quantity *list, const void *root);
+
+#endif

@@ -1,0 +1,239 @@
+/* test_result.c - host/result on a toy: one description of a row makes JSON, CSV, the tables and the page's columns. */
+#define _POSIX_C_SOURCE 200809L
+#include <math.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "checks.h"
+#include "result/result.h"
+
+typedef struct { const char *name; spot_interval share; } part_row;
+typedef struct { int index; char identity[8]; } owner;
+
+typedef struct {
+    const char *model;
+    const owner *of;
+    int mode, count;
+    uint64_t seed;
+    double p, seconds, planted;
+    float range;
+    spot_interval accuracy, gap;
+} toy_row;
+
+typedef struct { toy_row *row; int rows; spot_words words; } toy;
+
+static const spot_quantity part[] = {
+    SPOT_QUANTITY("part", part_row, name), SPOT_QUANTITY("share", part_row, share), SPOT_QUANTITIES_END
+};
+
+static long count_parts(const void *row) { return ((const toy_row *)row)->count; }
+
+/* The second part is left out. */
+static bool get_part(void *out, const void *row, long i)
+{
+    static const char *const name[] = { "left", "gone", "right" };
+
+    (void)row;
+    *(part_row *)out = (part_row){ name[i], { 0.25 * (double)i, NAN, NAN } };
+    return i != 1;
+}
+
+static void twice(spot_quantity_value *v, const void *row) { v->value = 2 * ((const toy_row *)row)->count; }
+
+static const spot_quantity of_owner[] = {
+    SPOT_QUANTITY("index", owner, index), SPOT_QUANTITY("identity", owner, identity), SPOT_QUANTITIES_END
+};
+
+static const spot_quantity row[] = {
+    SPOT_QUANTITY("model", toy_row, model, .title = "model"),
+    SPOT_BEHIND(NULL, toy_row, of, of_owner),
+    SPOT_NAMED("mode", toy_row, mode, "fast", "exact"),
+    SPOT_QUANTITY("seed", toy_row, seed),
+    SPOT_QUANTITY("count", toy_row, count, .title = "count", .unit = SPOT_UNIT_COUNT),
+    SPOT_COMPUTED("twice", SPOT_AS_INT, twice),
+    SPOT_QUANTITY("accuracy", toy_row, accuracy, .title = "accuracy", .unit = SPOT_UNIT_SHARE,
+                  .direction = SPOT_HIGHER_IS_BETTER, .about = "right answers"),
+    SPOT_QUANTITY("gap", toy_row, gap, .title = "gap", .unit = SPOT_UNIT_POINTS, .direction = SPOT_LOWER_IS_BETTER,
+                  .place = SPOT_SHOWN_WIDE),
+    SPOT_QUANTITY("p", toy_row, p, .title = "p", .unit = SPOT_UNIT_P, .decimals = 2),
+    SPOT_QUANTITY("range", toy_row, range),
+    SPOT_QUANTITY("planted", toy_row, planted, .title = "planted", .optional = true),
+    SPOT_ROWS("parts", SPOT_AS_KEYED, part, part_row, count_parts, get_part, .bare = true),
+    SPOT_ROWS("list", SPOT_AS_LIST, part, part_row, count_parts, get_part),
+    SPOT_QUANTITY("parts.left.value", toy_row, p, .title = "left | side", .place = SPOT_SHOWN_WIDE),
+    SPOT_QUANTITIES_END
+};
+
+static long count_rows(const void *root) { return ((const toy *)root)->rows; }
+
+static bool get_row(void *out, const void *root, long i)
+{
+    *(toy_row *)out = ((const toy *)root)->row[i];
+    return true;
+}
+
+static const spot_quantity rows = SPOT_ROWS("rows", SPOT_AS_LIST, row, toy_row, count_rows, get_row, .title = "Toys");
+
+static const spot_quantity document[] = {
+    SPOT_ROWS("rows", SPOT_AS_LIST, row, toy_row, count_rows, get_row), SPOT_QUANTITY("summary", toy, words),
+    SPOT_QUANTITIES_END
+};
+
+static const owner owners[] = { { 7, "abc" }, { 8, "d" } };
+
+static toy_row own[] = {
+    { .model = "a, \"b\"", .of = &owners[0], .mode = 1, .count = 3, .seed = 18446744073709551ULL, .p = 0.125, .range = 0.5f,
+      .planted = NAN, .accuracy = { 0.8125, 0.75, 0.875 }, .gap = { -0.0001, -0.02, 0.02 } },
+    { .model = "c", .of = &owners[1], .mode = 0, .count = 0, .seed = 2, .p = NAN, .range = 2, .planted = NAN,
+      .accuracy = { 1, NAN, NAN }, .gap = { NAN, NAN, NAN } },
+};
+
+static toy some = { own, 2, { 0 } };
+
+static char *printed(void (*print)(FILE *f, const void *user), const void *user)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *f = open_memstream(&text, &n);
+
+    assert_non_null(f);
+    print(f, user);
+    assert_int_equal(fclose(f), 0);
+    return text;
+}
+
+static void print_as(FILE *f, const void *user) { spot_result_print(f, *(const spot_table_format *)user, &rows, &some); }
+
+static void check_print(spot_table_format format, const char *want)
+{
+    char *text = printed(print_as, &format);
+
+    assert_string_equal(text, want);
+    free(text);
+}
+
+TEST(json_has_every_member_once)
+{
+    spot_ctx c = check_ctx(1);
+    spot_text text = { 0 };
+
+    spot_words_say(&some.words, "%d models \x01", 2);
+    CHECK_OK(&c, spot_result_document(&c, &text, &(spot_result_head){ "key", 4 }, document, &some, NULL));
+    spot_text_add(&text, "", 1);
+    assert_string_equal(text.bytes,
+        "{\"schema\":1,\"config\":\"key\",\"numbers\":4,\"rows\":[{\"model\":\"a, \\\"b\\\"\",\"index\":7,\"identity\":\"abc\","
+        "\"mode\":\"exact\",\"seed\":18446744073709551,\"count\":3,\"twice\":6,"
+        "\"accuracy\":{\"value\":0.8125,\"low\":0.75,\"high\":0.875},\"gap\":{\"value\":-0.0001,\"low\":-0.02,\"high\":0.02},"
+        "\"p\":0.12,\"range\":0.5,\"parts\":{\"left\":{\"value\":0,\"low\":null,\"high\":null},"
+        "\"right\":{\"value\":0.5,\"low\":null,\"high\":null}},"
+        "\"list\":[{\"part\":\"left\",\"share\":{\"value\":0,\"low\":null,\"high\":null}},"
+        "{\"part\":\"right\",\"share\":{\"value\":0.5,\"low\":null,\"high\":null}}]},"
+        "{\"model\":\"c\",\"index\":8,\"identity\":\"d\",\"mode\":\"fast\",\"seed\":2,\"count\":0,\"twice\":0,"
+        "\"accuracy\":{\"value\":1,\"low\":null,\"high\":null},\"gap\":{\"value\":null,\"low\":null,\"high\":null},"
+        "\"p\":null,\"range\":2,\"parts\":{},\"list\":[]}],\"summary\":[\"2 models \\\\x01.\"]}");
+    spot_text_free(&text);
+    spot_words_free(&some.words);
+}
+
+TEST(csv_has_a_column_a_number)
+{
+    check_print(SPOT_TABLE_CSV, "model,index,identity,mode,seed,count,twice,accuracy,accuracy_low,accuracy_high,gap,gap_low,"
+                "gap_high,p,range,planted,parts.left.value\n"
+                "\"a, \"\"b\"\"\",7,abc,exact,18446744073709551,3,6,0.8125,0.75,0.875,-0.0001,-0.02,0.02,0.12,0.5,,0.125\n"
+                "c,8,d,fast,2,0,0,1,,,,,,,2,,\n");
+}
+
+/* The terminal leaves out what is wide; both leave out what no row has. */
+TEST(tables_have_the_columns_with_a_title)
+{
+    check_print(SPOT_TABLE_TEXT, "\nToys\n\n"
+                "model   count             accuracy      p\n"
+                "a, \"b\"      3  81.2 % [75.0, 87.5]  0.125\n"
+                "c           0              100.0 %      -\n");
+    check_print(SPOT_TABLE_MD, "\n## Toys\n\n"
+                "| model  | count |            accuracy |               gap |     p | left \\| side |\n"
+                "|:---|---:|---:|---:|---:|---:|\n"
+                "| a, \"b\" |     3 | 81.2 % [75.0, 87.5] | 0.0 % [-2.0, 2.0] | 0.125 |        0.125 |\n"
+                "| c      |     0 |             100.0 % |                 - |     - |            - |\n");
+}
+
+static void print_few(FILE *f, const void *user) { spot_result_print_rows(f, &rows, user); }
+
+TEST(few_rows_have_a_line_a_number)
+{
+    char *text = printed(print_few, &some);
+
+    assert_string_equal(text, "a, \"b\"\n  count        3\n  accuracy     81.2 % [75.0, 87.5]  right answers\n"
+                        "  gap          0.0 % [-2.0, 2.0]\n  p            0.125\n  left | side  0.125\n"
+                        "c\n  count        0\n  accuracy     100.0 %              right answers\n");
+    free(text);
+}
+
+TEST(the_page_knows_title_unit_and_direction)
+{
+    spot_ctx c = check_ctx(1);
+    spot_json j;
+
+    CHECK_OK(&c, spot_json_begin(&c, &j, NULL));
+    spot_json_object(&j, NULL);
+    spot_quantities_describe(&j, "columns", &rows);
+    spot_json_end(&j);
+    CHECK_OK(&c, spot_json_whole(&c, &j, "columns"));
+    spot_text_add(&j.out, "", 1);
+    assert_non_null(strstr(j.out.bytes, "{\"name\":\"accuracy\",\"title\":\"accuracy\",\"about\":\"right answers\","
+                           "\"unit\":\"share\",\"direction\":\"higher is better\"}"));
+    assert_non_null(strstr(j.out.bytes, "{\"name\":\"model\",\"title\":\"model\",\"about\":null,\"unit\":\"text\""));
+    assert_null(strstr(j.out.bytes, "\"seed\""));
+    spot_json_free(&j);
+}
+
+TEST(a_change_is_judged_by_the_direction)
+{
+    const spot_quantity up = { .direction = SPOT_HIGHER_IS_BETTER }, down = { .direction = SPOT_LOWER_IS_BETTER },
+                        shown = { .direction = SPOT_ONLY_SHOWN };
+
+    assert_int_equal(spot_quantity_change(&up, 1, 2), 1);
+    assert_int_equal(spot_quantity_change(&up, 2, 1), -1);
+    assert_int_equal(spot_quantity_change(&down, 1, 2), -1);
+    assert_int_equal(spot_quantity_change(&down, 2, 1), 1);
+    assert_int_equal(spot_quantity_change(&up, 1, 1), 0);
+    assert_int_equal(spot_quantity_change(&up, NAN, 1), 0);
+    assert_int_equal(spot_quantity_change(&shown, 1, 2), 0);
+}
+
+TEST(words_enumerate_and_end)
+{
+    static const char *const name[] = { "a", "b", "c", "d", "e" };
+    spot_words w = { 0 };
+
+    for (int n = 1; n <= 5; n++) {
+        for (int i = 0; spot_words_next(&w, i, n, 3); i++) spot_words_add(&w, "%s", name[i]);
+        spot_words_end(&w, ".");
+    }
+    assert_int_equal(w.status, SPOT_OK);
+    assert_int_equal(w.n, 5);
+    assert_string_equal(w.sentence[0], "a.");
+    assert_string_equal(w.sentence[1], "a and b.");
+    assert_string_equal(w.sentence[2], "a, b and c.");
+    assert_string_equal(w.sentence[3], "a, b, c and 1 more.");
+    assert_string_equal(w.sentence[4], "a, b, c and 2 more.");
+    spot_words_free(&w);
+}
+
+TEST(a_file_with_the_same_bytes_is_not_written)
+{
+    char path[] = "/tmp/result_XXXXXX";
+    spot_ctx c = check_ctx(1);
+    spot_text text = { 0 };
+    const int file = mkstemp(path);
+
+    assert_true(file >= 0);
+    close(file);
+    spot_text_adds(&text, "numbers\n");
+    CHECK_OK(&c, spot_result_write(&c, path, &text));
+    assert_int_equal(chmod(path, 0444), 0);
+    CHECK_OK(&c, spot_result_write(&c, path, &text));
+    unlink(path);
+    spot_text_free(&text);
+}
