@@ -100,26 +100,18 @@ def opened(browser, path, name):
 
 
 def check_numbers(page, found):
-    for i, m in enumerate(found["models"]):
-        own = page.js(f"(({{accuracy, gap, turned, steady, coverage, features}}) => "
-                      f"({{accuracy, gap, turned, steady, coverage, features}}))(what.models[{i}])")
-        for k, name in enumerate(page.js("what.sets")):
-            if name in m["sets"]:
-                for a, b in zip(own["accuracy"][k], ("value", "low", "high")):
-                    near(a, m["sets"][name]["accuracy"][b], m["model"], name, b)
-        for key, name in (("gap", "bg_gap"), ("turned", "turned_by_some_background"), ("steady", "worst_case_accuracy")):
-            for a, b in zip(own[key], ("value", "low", "high")):
-                near(a, m[name][b], m["model"], key, b)
+    check(json.loads(page.js("JSON.stringify(study)")) == found, "the page's numbers are not those of background.json")
 
 
 def check_matrices(page, responses):
     """Cells of the page are the run's, in 254 steps of the matrix's greatest value."""
     for i, v in enumerate(responses):
         grid, cell, weight = v["matrix"][0][1], v["matrix"][1], v["weight"][1]
-        got = page.js(f"Block.u8(what.models[{i}].matrices).then(d => {{ const m = what.models[{i}], out = []; let q = 0;"
-                      "m.features.forEach((f, k) => { if (!f.length) return; for (let y = 0; y < m.side; y++)"
-                      "for (let x = 0; x < m.side; x++) { const c = cellOf(m, d, q, y, x);"
-                      "out.push([k, y, x, c.value === null ? null : c.value * m.most[k], c.points]); } q++; }); return out; })")
+        got = page.js(f"Block.u8(models[{i}].page.matrices).then(d => {{ const m = models[{i}], p = m.page, out = [];"
+                      "m.matrices.forEach((t, q) => { for (let y = 0; y < p.side; y++) for (let x = 0; x < p.side; x++) {"
+                      "const c = cellOf(m, d, q, y, x);"
+                      "out.push([kind(t), y, x, c.value === null ? null : c.value * p.most[kind(t)], c.points]); } });"
+                      "return out; })")
         kinds = {g[0] for g in got}
         check(kinds == {k for k in range(4) if v["signal"][1][k * len(v["signal"][1]) // 4] == v["signal"][1][
             k * len(v["signal"][1]) // 4]}, "model", i, "shows", kinds)
@@ -190,19 +182,19 @@ def look(run, report):
         check(page.js(names) != got or len(got) < 2, "a press does not sort")
         # the second model becomes the first: classes, pairs and matrices follow
         page.js("(e => { e.value = 1; e.dispatchEvent(new Event('change')); })(document.querySelectorAll('#choose select')[0])")
-        page.wait(f"document.querySelector('#matrices h3').textContent === what.models[1].name")
-        check(page.js("document.querySelector('#pairs h3').textContent === what.models[1].name"), "the pairs stay")
+        page.wait(f"document.querySelector('#matrices h3').textContent === models[1].model")
+        check(page.js("document.querySelector('#pairs h3').textContent === models[1].model"), "the pairs stay")
         check(page.js("document.querySelectorAll('#pairs > div')[0].querySelectorAll('.turn').length === " +
           "what.models[1].pairs.length"),
               "other pairs")
         check(page.js("document.querySelectorAll('#pairs canvas').length") > 3, "no pictures")
-        check(page.js("document.querySelectorAll('#classes tbody tr').length === what.classes.length"), "classes are missing")
+        check(page.js("document.querySelectorAll('#classes tbody tr').length === classes.length"), "classes are missing")
         page.js("(e => { e.value = 0; e.dispatchEvent(new Event('change')); })(document.querySelectorAll('#choose select')[0])")
-        page.wait(f"document.querySelector('#matrices h3').textContent === what.models[0].name")
+        page.wait(f"document.querySelector('#matrices h3').textContent === models[0].model")
         before = page.js("document.querySelectorAll('#matrices canvas')[0].toDataURL()")
         page.js("document.querySelector('#matrix-bar button').click()")
         page.wait("document.querySelectorAll('#matrices .ramp-key span')[1].textContent === " +
-          "what.models[0].most[0].toPrecision(3)")
+          "models[0].page.most[0].toPrecision(3)")
         check(before != page.js("document.querySelectorAll('#matrices canvas')[0].toDataURL()"), "the scale stays")
         check(page.js("what.pictures.given === what.pictures.there && what.pictures.unreadable === 0"), "pictures are missing")
         check(page.js("Promise.all(Array.from(document.querySelectorAll('#figures img'), e => { const i = new Image();"

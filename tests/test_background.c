@@ -6,7 +6,6 @@
 #include "background/background_config.h"
 #include "background/pixels_encoder.h"
 #include "background/background_summary.h"
-#include "spotter/worst_pairs.h"
 #include "spotter/shifts.h"
 #include "spotter/versions.h"
 #include "spotter/work.h"

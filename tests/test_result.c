@@ -61,7 +61,7 @@ static const spot_quantity row[] = {
     SPOT_QUANTITY("planted", toy_row, planted, .title = "planted", .optional = true),
     SPOT_ROWS("parts", SPOT_AS_KEYED, part, part_row, count_parts, get_part, .bare = true),
     SPOT_ROWS("list", SPOT_AS_LIST, part, part_row, count_parts, get_part),
-    SPOT_QUANTITY("parts.left.value", toy_row, p, .title = "left | side", .place = SPOT_SHOWN_WIDE),
+    SPOT_QUANTITY("parts.left.value", toy_row, p, .title = "left | side", .place = SPOT_SHOWN_MORE),
     SPOT_QUANTITIES_END
 };
 

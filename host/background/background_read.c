@@ -53,6 +53,9 @@ static spot_status summarise(spot_ctx *c, spot_background_results *r, const char
         spot_background_responses p;
         spot_status s = spot_background_responses_read(c, &p, dir, &r->unit[u]);
         if (s == SPOT_OK) s = spot_background_summarise(c, &r->summary[u], &p, r->suite, &r->unit[u]);
+        if (s == SPOT_OK)
+            r->summary[u].worst_pairs = spot_worst_pairs(r->summary[u].worst, SPOT_WORST_PAIRS, &p, r->suite,
+                                                         r->cfg->measure.confidence);
         spot_background_responses_free(&p);
         SPOT_TRY(s);
     }
@@ -84,6 +87,6 @@ void spot_background_close(spot_background_results *r)
     for (int u = 0; r->unit && u < r->units; u++) spot_background_result_close(&r->unit[u]);
     if (r->suite) spot_suite_close(r->suite);
     if (r->cfg) spot_memory_close(&r->cfg->memory);
-    free(r->suite), free(r->unit), free(r->summary), free(r->cfg);
+    free(r->suite), free(r->unit), free(r->summary), free(r->rank), free(r->cfg);
     *r = (spot_background_results){ 0 };
 }

@@ -7,6 +7,7 @@
 
 #include "background/background_config.h"
 #include "background/background_result.h"
+#include "background/background_study.h"
 #include "background/background_unit.h"
 #include "background/background_look.h"
 #include "background/model_outputs.h"
@@ -79,6 +80,17 @@ static spot_status compute(spot_ctx *c, spot_work *w, const int *unit, int n)
     run *v = w->user;
 
     return spot_background_compute(c, w, &v->job, unit, n);
+}
+
+/* Evaluates once, for the files and for the caller, who gets the config's own run. */
+static spot_status derive_files(spot_ctx *c, spot_work *w)
+{
+    const run *v = w->user;
+    spot_background_results own, *r = w->run == 0 && v->job.options->results ? v->job.options->results : &own;
+    const spot_status s = spot_background_write(c, w->study, r, w->dir, w->key);
+
+    if (r == &own || s != SPOT_OK || r->missing) spot_background_close(r);
+    return s;
 }
 
 /* ---- the run ---- */
@@ -171,9 +183,8 @@ static spot_status run_one(spot_ctx *c, const spot_background_config *cfg, const
     v->c = c;
     v->work = (spot_work){ .study = &spot_background_study, .dir = p->dir, .config = v->cfg, .units = v->cfg->models,
                            .shard = o->shard, .shards = o->shards, .run = p->at, .runs = p->runs, .seconds = o->seconds,
-                           .starts = o->starts,
-                           .beside = o->beside, .since = since, .user = v, .holds = result_holds, .prepare = prepare,
-                           .begin = begin, .compute = compute };
+                           .starts = o->starts, .beside = o->beside, .since = since, .user = v, .holds = result_holds,
+                           .prepare = prepare, .begin = begin, .compute = compute, .derive = derive_files };
     v->job = (spot_background_job){ v->cfg, o, &v->in, &v->suite, spot_background_memory(MOST_MODELS), p->known, p->known_key };
     spot_key_text(v->work.key, spot_background_key(v->cfg));
     spot_range_begin(c, "background");
@@ -244,6 +255,7 @@ spot_status spot_background_run(spot_ctx *c, const spot_background_config *cfg, 
     spot_status s;
 
     *report = (spot_background_report){ 0 };
+    if (o->results) *o->results = (spot_background_results){ 0 };
     if (!o->out || o->shards < 1 || o->shard < 0 || o->shard >= o->shards)
         return spot_fail(c, SPOT_USAGE, "a study needs a directory and a shard I of N with 0 <= I < N; got %d of %d", o->shard,
                          o->shards);

@@ -27,7 +27,11 @@ static bool variant_of(char *path, size_t size, const char *dir, const void *con
 
 static spot_status derive(spot_ctx *c, const char *dir, const char *key)
 {
-    return spot_background_write(c, &spot_background_study, dir, key);
+    spot_background_results r;
+    const spot_status s = spot_background_write(c, &spot_background_study, &r, dir, key);
+
+    spot_background_close(&r);
+    return s;
 }
 
 const spot_study spot_background_study = {
@@ -36,7 +40,7 @@ const spot_study spot_background_study = {
         .close = spot_background_result_close,
     .file = result_file,
     .config = &spot_background_kind, .units_of = count_units,
-    .made = { "background.json", "background.csv" }, .part = variant_of, .derive = derive,
+    .made = { "background.json", "background.csv", "models.csv" }, .part = variant_of, .derive = derive,
 };
 
 spot_status spot_background_read(spot_ctx *c, spot_background_results *r, const char *dir)

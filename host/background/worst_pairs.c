@@ -1,5 +1,5 @@
-/* worst_pairs.c - see worst_pairs.h. */
-#include "spotter/worst_pairs.h"
+/* worst_pairs.c - the blends on which a model fails most surely. */
+#include "spotter/background.h"
 
 static bool is_worse(float a, float b, bool of_truth) { return of_truth ? a < b : a > b; }
 

@@ -1,13 +1,11 @@
 /* cmd_background.c - spotter background: whether classifiers depend on what lies behind the object. */
 #define _POSIX_C_SOURCE 200809L
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
 #include "spotter/background.h"
-#include "spotter/zoo.h"
 
 typedef struct {
     cli_machine machine;
@@ -61,160 +59,6 @@ static void check_options(const struct argp_state *state, void *input)
     cli_pick_shard(state, o->shard, &o->run.shard, &o->run.shards, o->shard_from);
 }
 
-/* ---- the table ---- */
-
-/* "81.2 % [79.0, 83.1]" */
-static const char *share_text(char text[48], spot_interval v)
-{
-    if (!isfinite(v.value)) snprintf(text, 48, "none");
-    else if (!isfinite(v.low)) snprintf(text, 48, "%5.1f %%", 100 * v.value);
-    else snprintf(text, 48, "%5.1f %% [%5.1f, %5.1f]", 100 * v.value, 100 * v.low, 100 * v.high);
-    return text;
-}
-
-static void print_sets(const spot_background_results *r, int unit)
-{
-    static const char *const meaning[SPOT_BACKGROUND_SETS] = {
-        "the pictures as they are", "the object on black", "the background, the object black", "on a background of its own "
-            "class",
-        "on a background of any class", "on a background of the next class", "on grey", "on noise", "on its own background, "
-            "blurred",
-        "on the backgrounds of the suite" };
-    char text[48];
-
-    for (int k = 0; k < SPOT_BACKGROUND_SETS; k++)
-        if (isfinite(r->summary[unit].accuracy[k].value))
-            printf("  %-10s  %-34s  %s\n", spot_background_set_name(k), meaning[k],
-                   share_text(text, r->summary[unit].accuracy[k]));
-}
-
-static void print_model(const spot_background_results *r, int unit)
-{
-    const spot_background_result *u = &r->unit[unit];
-    const spot_background_summary *s = &r->summary[unit];
-    char name[64], text[48];
-
-    snprintf(name, sizeof name, "%s", u->name);
-    printf("%s\n", spot_plain(name));
-    print_sets(r, unit);
-    printf("  lost on the suite: original less suite            %s\n", share_text(text, s->lost));
-    printf("  objects that it knows and some background turns   %s\n", share_text(text, s->turned));
-    printf("  right on the original and on all %d backgrounds%*s   %s\n", u->n, u->n < 10 ? 2 : u->n < 100, "",
-           share_text(text, s->steady));
-    if (isfinite(s->gap.value)) printf("  BG-gap: mixed-same less mixed-rand                %s\n", share_text(text, s->gap));
-    if (!u->dim) printf("  it gives no embeddings: there is one variance matrix instead of four\n");
-}
-
-/* Letters of the longest name, or of the word "model". */
-static int widest_name(const spot_background_results *r)
-{
-    size_t most = strlen("model");
-
-    for (int u = 0; u < r->units; u++) most = strlen(r->unit[u].name) > most ? strlen(r->unit[u].name) : most;
-    return (int)most;
-}
-
-static void print_line(const spot_background_results *r, int unit, int width)
-{
-    const spot_background_summary *s = &r->summary[unit];
-    char name[64], accuracy[48], turned[48], gap[48];
-
-    snprintf(name, sizeof name, "%s", r->unit[unit].name);
-    printf("%-*s  %-22s  %-22s  %s\n", width, spot_plain(name), share_text(accuracy, s->accuracy[SPOT_SET_ORIGINAL]),
-           share_text(turned, s->turned), share_text(gap, s->gap));
-}
-
-/* Names each reason to doubt the numbers. */
-static void print_doubts(const spot_background_results *r)
-{
-    const spot_background_suite *s = r->suite;
-    const size_t blends = (size_t)s->targets * (size_t)s->n;
-    size_t unreal = 0;
-    char name[64];
-
-    for (size_t i = 0; i < blends; i++) unreal += s->unreal[i];
-    if (unreal) printf("%zu of %zu blends are below suite.realness: no candidate had it\n", unreal, blends);
-    if (s->inverted)
-        printf("%d masks cover most of the border of their picture: are they inverted?\n", s->inverted);
-    for (int u = 0; u < r->units; u++) {
-        const double right = r->summary[u].accuracy[SPOT_SET_ORIGINAL].value, other = r->summary[u].reordered;
-        snprintf(name, sizeof name, "%s", r->unit[u].name);
-        if (isfinite(other))
-            printf("%s: with its outputs in another order %.1f %% of the originals would be right, now %.1f %%; --classes "
-                   "(models[].classes) names the outputs\n", spot_plain(name), 100 * other, 100 * right);
-    }
-}
-
-static void print_notes(const spot_background_results *r)
-{
-    const spot_background_suite *s = r->suite;
-
-    printf("\n%d targets, %d backgrounds each (%d different ones); brackets: 95 %%\n", s->targets, s->n, s->backgrounds);
-    if (r->cfg->measure.precision != SPOT_FP32)
-        printf("networks that Spotter runs itself: %s\n", spot_precision_name((spot_precision)r->cfg->measure.precision));
-    if (s->empty + s->small + s->large)
-        printf("%d pictures are no targets; empty masks: %d, objects too small: %d, too large: %d\n",
-               s->empty + s->small + s->large, s->empty, s->small, s->large);
-    for (int i = 0, lone = 0; i <= s->classes; i++) {
-        if (i < s->classes) {
-            lone += r->unit[0].count[SPOT_SET_ORIGINAL][i] == 1;
-            continue;
-        }
-        if (lone && r->cfg->measure.sets)
-            printf("classes with one target, and so without a picture of mixed-same: %d\n", lone);
-    }
-    if (s->with_class) printf("%d backgrounds are left out: they show an object of a class or an excluded keyword\n",
-                              s->with_class);
-    print_doubts(r);
-}
-
-static void print_table(const spot_background_results *r)
-{
-    if (r->units <= 3)
-        for (int u = 0; u < r->units; u++) print_model(r, u);
-    else {
-        const int width = widest_name(r);
-        printf("%-*s  %-22s  %-22s  %s\n", width, "model", "accuracy", "turned by a background", "BG-gap");
-        for (int u = 0; u < r->units; u++) print_line(r, u, width);
-    }
-    print_notes(r);
-}
-
-/* Prints how well each measure orders models of planted reliance. The JSON has the features of the matrices, too. */
-static spot_status print_ranks(spot_ctx *c, const spot_background_results *r, const char *dir)
-{
-    spot_zoo_rank rank[SPOT_ZOO_RANKS];
-    char planted[48], learned[48];
-    int n;
-
-    SPOT_TRY(spot_zoo_ranks(c, rank, &n, r, dir));
-    printf("\n%-28s  %-22s  %s\n", "rank correlation of", "with planted reliance", "with learned reliance");
-    for (int i = 0; i < n && !strchr(rank[i].name, ','); i++) {
-        const spot_interval a = rank[i].planted, b = rank[i].learned;
-        snprintf(planted, sizeof planted, "%5.2f [%5.2f, %5.2f]", a.value, a.low, a.high);
-        snprintf(learned, sizeof learned, "%5.2f [%5.2f, %5.2f]", b.value, b.low, b.high);
-        printf("%-28s  %-22s  %s\n", rank[i].name, planted, learned);
-    }
-    return SPOT_OK;
-}
-
-static spot_status show_results(spot_ctx *c, const char *dir)
-{
-    spot_background_results r;
-    spot_status s = spot_background_read(c, &r, dir);
-
-    if (s == SPOT_OK) {
-        print_table(&r);
-        if (r.cfg->zoo.models) s = print_ranks(c, &r, dir);
-        printf("in %s: background.json, background.csv\n", dir);
-    } else if (r.missing) {
-        spot_forget(c);                        /* other shards have not ended */
-        s = SPOT_OK;
-    }
-    spot_background_close(&r);
-    return s;
-}
-
 /* ---- the command ---- */
 
 static spot_status print_json(spot_ctx *c, const spot_background_report *r, const spot_background_cost *cost, spot_status s,
@@ -238,6 +82,7 @@ static spot_status run_config(spot_ctx *c, options *o, spot_background_config *c
 {
     spot_background_report report = { 0 };
     spot_background_cost cost;
+    spot_background_results results = { 0 };
     char memory[32], runs[32] = "";
     spot_status s;
 
@@ -253,10 +98,13 @@ static spot_status run_config(spot_ctx *c, options *o, spot_background_config *c
              "memory, beside the models", runs, cost.units, cost.units == 1 ? "" : "s", cost.targets, cost.backgrounds,
              cost.looks, cli_memory(memory, (double)cost.memory));
     o->run.seconds = cli_limit_time(o->max_seconds);
+    o->run.results = &results;
     s = spot_background_run(c, cfg, &o->run, &report);
     cli_log_close();
-    if (o->json) return print_json(c, &report, &cost, s, o->run.out);
-    return s == SPOT_OK ? show_results(c, o->run.out) : s;
+    if (o->json) s = print_json(c, &report, &cost, s, o->run.out);
+    else if (s == SPOT_OK && results.cfg) s = spot_background_show(c, stdout, &results, o->run.out);
+    spot_background_close(&results);
+    return s;
 }
 
 static const char *word_of(const char *word) { return word ? word : ""; }
@@ -302,7 +150,7 @@ const cli_command cli_background_command = {
     "  spotter merge runs/mine && spotter status runs/mine",
     "Puts each object on other backgrounds and looks at what the model answers: accuracy on the original and on derived sets, "
     "the share of objects that some background turns, the BG-gap of the Backgrounds Challenge, and variance matrices (Liao and "
-    "Chen 2023). Writes background.json and background.csv. Further settings of the config's list vary are run on the same "
+    "Chen 2023). Writes background.json, background.csv and models.csv. Further settings of the config's list vary are run on the same "
     "models, each in DIR/variants. The same command continues a run that was stopped. `spotter help config background` lists "
     "the settings.", table, check_options,
     .work = run_background, CLI_OPTIONS(config), .machine = true

@@ -39,8 +39,8 @@ typedef enum { SPOT_UNIT_NUMBER, SPOT_UNIT_SHARE, SPOT_UNIT_POINTS, SPOT_UNIT_P,
 /* ONLY_SHOWN: a change is neither good nor bad. */
 typedef enum { SPOT_ONLY_SHOWN, SPOT_HIGHER_IS_BETTER, SPOT_LOWER_IS_BETTER } spot_quantity_direction;
 
-/* WIDE: on the page, in Markdown and in the list of one row, but not in the terminal's table of many rows. */
-typedef enum { SPOT_SHOWN, SPOT_SHOWN_WIDE } spot_quantity_place;
+/* SHOWN: everywhere. WIDE: not in the terminal's table of many rows. MORE: in Markdown and in the list of few rows alone. */
+typedef enum { SPOT_SHOWN, SPOT_SHOWN_WIDE, SPOT_SHOWN_MORE } spot_quantity_place;
 
 /* Types of values. CHARS: an array of char; TEXT: a pointer, NULL for none. NaN, and NULL, are values that are not there: null
  * in JSON, an empty cell in CSV, "-" in tables. NAME: an int, written as the one of `names`. WORDS: an array of sentences, in
@@ -54,7 +54,7 @@ typedef enum { SPOT_AS_NOTHING, SPOT_AS_INT, SPOT_AS_SEED, SPOT_AS_REAL, SPOT_AS
 /* A number with its interval or spread (NaN: none), or a text. */
 typedef struct { double value, low, high, spread; const char *text; } spot_quantity_value;
 
-enum { SPOT_QUANTITY_ITEM = 160 };     /* most bytes of a row that `item` fills */
+enum { SPOT_QUANTITY_ITEM = 1024 };    /* most bytes of a row that `item` fills */
 
 typedef struct spot_quantity {
     const char *name;                  /* key of JSON, column of CSV. With dots, "sets.suite.accuracy", it is a column whose

@@ -95,7 +95,7 @@ static void describe(spot_json *j, const spot_quantity *q)
 
     for (; q->type != SPOT_AS_NOTHING; q++) {
         if (q->type == SPOT_AS_OBJECT) describe(j, q->rows);
-        if (!q->title || q->rows) continue;
+        if (!q->title || q->rows || q->place == SPOT_SHOWN_MORE) continue;
         spot_json_object(j, NULL);
         spot_json_put_text(j, "name", q->name);
         spot_json_put_text(j, "title", q->title);

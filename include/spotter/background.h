@@ -251,6 +251,17 @@ spot_status spot_background_responses_read(spot_ctx *c, spot_background_response
                                            const spot_background_result *u);
 void        spot_background_responses_free(spot_background_responses *r);
 
+/* A blend. place: which of the target's backgrounds; background: index in the suite; answer: a class, or -1. */
+typedef struct { int target, place, background, answer; float confidence, distance; } spot_worst_pair;
+
+/* Finds, for each target that is right on its original, the blend with the most confident wrong answer; the most confident
+ * come first, of equal ones the first target. of_truth: confidence is that of the true class, so the least confident. Returns
+ * how many, at most `most`. */
+int spot_worst_pairs(spot_worst_pair *out, int most, const spot_background_responses *r, const spot_background_suite *s,
+                     bool of_truth);
+
+#define SPOT_WORST_PAIRS 20        /* of a model, in its summary */
+
 /* The numbers of one model that a user reads first. */
 typedef struct {
     spot_interval accuracy[SPOT_BACKGROUND_SETS];  /* over pictures, Wilson; suite: bootstrap over targets */
@@ -260,6 +271,8 @@ typedef struct {
     spot_interval lost;         /* accuracy on the original less that on the suite, paired bootstrap over targets */
     double reordered;           /* accuracy on the original if the outputs stood in another order, where that is so much better
                                  * that the order may be wrong; else NaN */
+    spot_worst_pair worst[SPOT_WORST_PAIRS];
+    int    worst_pairs;
 } spot_background_summary;
 
 typedef enum { SPOT_INVARIANT, SPOT_BORDERLINE, SPOT_VARIANT, SPOT_BACKGROUND_LABELS } spot_background_label;
@@ -271,10 +284,21 @@ typedef struct {
     spot_background_result  *unit;         /* (units) */
     spot_background_summary *summary;      /* (units) */
     spot_background_suite   *suite;
+    struct spot_zoo_rank    *rank;         /* (ranks): how measures order planted models, zoo.h; NULL: not computed */
+    int  ranks;
 } spot_background_results;
 
 spot_status spot_background_read (spot_ctx *c, spot_background_results *r, const char *dir);
 void        spot_background_close(spot_background_results *r);
+
+/* The document background.json, on one line; the caller frees it. Computes r->rank where there is a planted world. */
+spot_status spot_background_json(spot_ctx *c, char **json, size_t *n, spot_background_results *r, const char *dir);
+
+/* Prints the results as `spotter background` ends with them. */
+spot_status spot_background_show(spot_ctx *c, FILE *f, spot_background_results *r, const char *dir);
+
+struct spot_quantity;
+extern const struct spot_quantity spot_background_models;      /* the table of the models of a spot_background_results */
 
 /* ---- 4. the run ---- */
 
@@ -288,12 +312,14 @@ typedef struct {
     void  *user;
     int    outputs, dim, channels;
     const char *identity;
+    spot_background_results *results;      /* gets the results of the config's own run where all models are there; the caller
+                                            * closes them, also after a failure. cfg NULL: some are missing. NULL: not kept */
 } spot_background_options;
 
 typedef struct { int planned, already, done; double seconds; } spot_background_report;
 
-/* Computes the missing models of a shard; the last one writes DIR/background.json and .csv. Makes the suite first, once for a
- * directory. SPOT_USAGE, before anything is made, where DIR holds another config or lies in the folder of pictures, masks or
+/* Computes the missing models of a shard; the last one writes DIR/background.json, .csv and models.csv. Makes the suite
+ * first, once for a directory. SPOT_USAGE, before anything is made, where DIR holds another config or lies in the folder of pictures, masks or
  * backgrounds. */
 spot_status spot_background_run(spot_ctx *c, const spot_background_config *cfg, const spot_background_options *o,
                                 spot_background_report *report);

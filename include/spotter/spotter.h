@@ -55,7 +55,6 @@
 #include "spotter/versions.h"
 #include "spotter/view.h"
 #include "spotter/work.h"
-#include "spotter/worst_pairs.h"
 #include "spotter/zoo.h"
 
 #endif

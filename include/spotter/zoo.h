@@ -92,7 +92,7 @@ spot_status spot_zoo_truth_read(spot_ctx *c, spot_zoo_truth *t, const char *dir,
 /* The order in which a measure of the study puts the planted models: Spearman's rank correlation with rho, and with the
  * reliance that they learned; 95 % by a bootstrap over models (percentiles of 2,000 draws). NaN for fewer than three models,
  * and where all have equal numbers. */
-typedef struct {
+typedef struct spot_zoo_rank {
     char name[64];                 /* "BG-gap", "mean of neurons, vertical std" */
     int  models;                   /* that have the measure */
     spot_interval planted, learned;

@@ -6,7 +6,7 @@
 
 #include "report/figure/figures_background.h"
 #include "report/page/html_background.h"
-#include "spotter/variance.h"
+#include "result/result.h"
 
 #define MOST_CELLS 1500000         /* bytes of the matrices of a page, before they are packed */
 
@@ -14,65 +14,19 @@ enum { HALF = 254, NONE = 255 };   /* a cell's byte: 0 .. HALF for 0 .. the matr
 
 /* ---- head ---- */
 
-static void write_texts(spot_page *p, const char *key, char *const *text, int n)
+/* The study's own document as a block, and how its numbers are shown; then what only the page has. */
+static spot_status write_head(spot_background_page *w)
 {
-    spot_json_array(p->at, key, 0, 0);
-    for (int i = 0; i < n; i++) spot_page_text(p, NULL, text[i]);
-    spot_json_end(p->at);
-}
+    char *json;
+    size_t n;
 
-static void write_suite(spot_background_page *w)
-{
-    const spot_background_suite *s = w->r->suite;
-    const struct { const char *key; int value; } count[] = {
-        { "targets", s->targets }, { "n", s->n }, { "backgrounds", s->backgrounds }, { "small", s->small },
-        { "large", s->large }, { "empty", s->empty }, { "inverted", s->inverted }, { "own", s->own },
-        { "with_class", s->with_class }, { "words", s->words },
-    };
-    const size_t pairs = (size_t)s->targets * (size_t)s->n;
-    int unreal = 0, level[256] = { 0 }, levels = 0;
-    spot_page *p = w->p;
-
-    for (size_t i = 0; i < pairs; i++) {
-        unreal += s->unreal[i] != 0;
-        if (s->keyword[i] < 0) continue;
-        level[s->level[i]]++;
-        if (s->level[i] >= levels) levels = s->level[i] + 1;
-    }
-    spot_json_object(p->at, "suite");
-    for (size_t i = 0; i < sizeof count / sizeof *count; i++) spot_json_put_int(p->at, count[i].key, count[i].value);
-    spot_page_text(p, "choice", spot_background_choice_name(w->r->cfg->suite.choice));
-    spot_page_text(p, "encoder", s->encoder);
-    spot_page_real(p, "range", s->range);
-    spot_page_real(p, "realness", w->r->cfg->suite.realness);
-    spot_json_put_int(p->at, "unreal", unreal);
-    spot_json_array(p->at, "levels", 0, 0);
-    for (int i = 0; i < levels; i++) spot_json_put_int(p->at, NULL, level[i]);
-    spot_json_end(p->at);
-    spot_json_end(p->at);
-}
-
-static void write_head(spot_background_page *w)
-{
-    const spot_background_config *cfg = w->r->cfg;
-    spot_page *p = w->p;
-
-    spot_page_text(p, "source", w->dir);
-    write_texts(p, "classes", w->r->suite->class_name, w->r->suite->classes);
-    spot_json_array(p->at, "sets", 0, 0);
-    for (int k = 0; k < SPOT_BACKGROUND_SETS; k++) spot_page_text(p, NULL, spot_background_set_name(k));
-    spot_json_end(p->at);
-    spot_json_put_int(p->at, "of_truth", cfg->measure.confidence);
-    spot_json_put_int(p->at, "top", cfg->measure.top);
-    spot_json_array(p->at, "features", 0, 0);
-    for (int k = 0; k < SPOT_BACKGROUND_FEATURES; k++) spot_page_text(p, NULL, spot_variance_names[k]);
-    spot_json_end(p->at);
-    spot_json_array(p->at, "thresholds", 0, 0);
-    for (int k = 0; k < SPOT_COVERAGES; k++) spot_page_real(p, NULL, spot_coverage_at[k]);
-    spot_json_end(p->at);
-    write_suite(w);
+    SPOT_TRY(spot_background_json(w->c, &json, &n, w->own, w->dir));
+    spot_page_block(w->p, "study", json, n);
+    free(json);
+    spot_quantities_describe(w->p->at, "columns", &spot_background_models);
+    spot_page_text(w->p, "source", w->dir);
     spot_background_page_verdicts(w);
-    spot_background_page_words(w);
+    return SPOT_OK;
 }
 
 /* ---- matrices ---- */
@@ -143,60 +97,6 @@ static spot_status write_matrices(spot_background_page *w, const spot_background
 
 /* ---- models ---- */
 
-/* Six numbers a class: pictures and right ones of the originals, blends and right ones, turned, steady. */
-static spot_status write_classes(spot_page *p, const spot_background_result *u)
-{
-    int32_t *v = malloc(((size_t)u->classes + 1) * 6 * sizeof *v);
-
-    if (!v) return spot_fail(p->c, SPOT_NOMEM, "no memory for %d classes", u->classes);
-    for (int k = 0; k < u->classes; k++) {
-        const int32_t row[] = { u->count[SPOT_SET_ORIGINAL][k], u->right[SPOT_SET_ORIGINAL][k], u->count[SPOT_SET_SUITE][k],
-                                u->right[SPOT_SET_SUITE][k], u->turned[k], u->steady[k] };
-        memcpy(v + (size_t)k * 6, row, sizeof row);
-    }
-    spot_page_block(p, "by_class", v, (size_t)u->classes * 6 * sizeof *v);
-    free(v);
-    return SPOT_OK;
-}
-
-static void write_features(spot_page *p, const spot_background_result *u)
-{
-    spot_json_array(p->at, "features", 0, 0);
-    for (int k = 0; k < SPOT_BACKGROUND_MATRICES; k++) {
-        spot_json_array(p->at, NULL, 0, 0);
-        for (int f = 0; f < SPOT_BACKGROUND_FEATURES && u->has[k]; f++) spot_page_real(p, NULL, u->feature[k][f]);
-        spot_json_end(p->at);
-    }
-    spot_json_end(p->at);
-}
-
-static void write_numbers(spot_background_page *w, int unit)
-{
-    const spot_background_result *u = &w->r->unit[unit];
-    const spot_background_summary *m = &w->r->summary[unit];
-    const double reliance = w->r->cfg->model[unit].reliance;
-    spot_page *p = w->p;
-
-    spot_page_text(p, "name", u->name);
-    spot_page_text(p, "identity", u->identity);
-    spot_json_put_int(p->at, "outputs", u->outputs);
-    spot_json_put_int(p->at, "dim", u->dim);
-    spot_json_put_int(p->at, "channels", u->channels);
-    spot_json_put_int(p->at, "left_out", u->left_out);
-    spot_page_real(p, "reliance", reliance >= 0 ? reliance : NAN);
-    spot_json_array(p->at, "accuracy", 0, 0);
-    for (int k = 0; k < SPOT_BACKGROUND_SETS; k++) spot_page_interval(p, NULL, m->accuracy[k]);
-    spot_json_end(p->at);
-    spot_page_interval(p, "gap", m->gap);
-    spot_page_interval(p, "turned", m->turned);
-    spot_page_interval(p, "steady", m->steady);
-    spot_json_array(p->at, "coverage", 0, 0);
-    for (int k = 0; k < SPOT_COVERAGES; k++) spot_page_real(p, NULL, u->coverage[k]);
-    spot_json_end(p->at);
-    write_features(p, u);
-    spot_background_page_verdict(w, unit);
-}
-
 /* Whether fewer than SPOT_SHOWN_MODELS models are turned more often; of equal ones the first have pictures. */
 static bool has_pictures(const spot_background_results *r, int unit)
 {
@@ -218,9 +118,8 @@ static spot_status write_model(spot_background_page *w, int unit)
 
     SPOT_TRY(spot_background_responses_read(w->c, &a, w->dir, u));
     spot_json_object(w->p->at, NULL);
-    write_numbers(w, unit);
-    s = write_classes(w->p, u);
-    if (s == SPOT_OK) s = write_matrices(w, u, &a);
+    spot_background_page_verdict(w, unit);
+    s = write_matrices(w, u, &a);
     if (s == SPOT_OK && has_pictures(w->r, unit)) {
         s = spot_background_page_pairs(w, &a);
         if (s == SPOT_OK) s = spot_background_page_backs(w, &a);
@@ -272,7 +171,7 @@ static spot_status write_page(spot_background_page *w)
 {
     w->p->frame = "backgrounds.html";
     SPOT_TRY(spot_verdict_report_make(w->c, &w->verdict, w->r, w->dir));
-    write_head(w);
+    SPOT_TRY(write_head(w));
     SPOT_TRY(write_models(w));
     SPOT_TRY(write_figures(w));
     SPOT_TRY(spot_background_page_variants(w));
@@ -285,7 +184,7 @@ spot_status spot_report_background(spot_ctx *c, const char *path, const char *di
     spot_report_options large = *o;
     spot_background_results r = { 0 };
     spot_page page;
-    spot_background_page w = { .c = c, .p = &page, .r = &r, .dir = dir };
+    spot_background_page w = { .c = c, .p = &page, .r = &r, .own = &r, .dir = dir };
     spot_status s = spot_background_read(c, &r, dir);
 
     large.thumb = o->thumb > 120 ? 240 : 2 * o->thumb;

@@ -16,6 +16,7 @@ typedef struct {
     spot_ctx *c;
     spot_page *p;
     const spot_background_results *r;
+    spot_background_results *own;              /* the same, for spot_background_json */
     const char *dir;
     spot_background_row *row;
     int rows, room, figures;
@@ -36,8 +37,5 @@ void spot_background_page_verdict (spot_background_page *w, int unit);
 
 /* html_background_vary.c: the member "variants", an array: the run and its variants, where it has some. */
 spot_status spot_background_page_variants(spot_background_page *w);
-
-/* html_background_words.c: the members "summary" and "differs", arrays of sentences. */
-void spot_background_page_words(spot_background_page *w);
 
 #endif

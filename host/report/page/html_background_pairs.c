@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "report/page/html_background.h"
-#include "spotter/worst_pairs.h"
 
 /* Index of the background of a blend. */
 static int background_of(const spot_background_suite *s, int target, int image)
@@ -165,7 +164,7 @@ spot_status spot_background_page_example(spot_background_page *w)
         const int image = k == SPOT_SET_ORIGINAL ? 0 : k == SPOT_SET_SUITE ? 1 : s->n + 1 + k;
         if (k < SPOT_SET_SUITE && a.derived[(size_t)t * (size_t)a.sets + (size_t)k] == -2) continue;
         spot_json_array(w->p->at, NULL, 2, 2);
-        spot_json_put_int(w->p->at, NULL, k);
+        spot_page_text(w->p, NULL, spot_background_set_name(k));
         spot_json_put_int(w->p->at, NULL, add_row(w, (spot_background_row){ t, image, 0, false }));
         spot_json_end(w->p->at);
     }

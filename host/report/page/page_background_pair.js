@@ -1,6 +1,6 @@
 // page_background_pair.js - pictures: objects whose answer a background turns, and the backgrounds and keywords that turn most.
 
-const className = k => k < 0 ? "none of the classes" : what.classes[k].replaceAll("_", " ");
+const className = k => k < 0 ? "none of the classes" : classes[k].replaceAll("_", " ");
 
 function picture(row, title, size) {
   return h("figure", { class: "blend", style: `width:${size}px` }, Picture.show(row, what.names[row], size),
@@ -14,7 +14,7 @@ function pairRow(v) {
   return h("li", {}, h("div", { class: "turn" },
     picture(v.rows[0], [h("b", { class: "right" }, className(v.truth)), h("br"), sure(v.before)], 112),
     picture(v.rows[1], ["background", h("br"), note], 112),
-    picture(v.rows[2], [h("b", { class: "wrong" }, className(v.answer)), h("br"), what.of_truth ? `of the true class ${
+    picture(v.rows[2], [h("b", { class: "wrong" }, className(v.answer)), h("br"), study.settings.confidence === "true" ? `of the true class ${
       v.after.toFixed(2)}` : sure(v.after)], 112)));
 }
 
@@ -23,14 +23,14 @@ function tallyRow(v) {
 }
 
 function column(k) {
-  const m = models[shown[k]], box = h("div", {}, headOf(k));
+  const m = models[shown[k]].page, turned = models[shown[k]][TURNED].value, box = h("div", {}, headOf(k));
   if (!m.pairs) {
     box.append(h("p", { class: "empty" }, "Pictures are in this page for the models with the largest turned share only; " +
       "background.json names the pairs of every model."));
     return box;
   }
   if (!m.pairs.length) {
-    box.append(h("p", { class: "empty" }, known(m.turned[0]) ? "No background of the suite turns an object that the model " +
+    box.append(h("p", { class: "empty" }, known(turned) ? "No background of the suite turns an object that the model " +
       "recognises."
       : "The model recognises no object in the original pictures."));
     return box;
@@ -46,7 +46,7 @@ function column(k) {
 function drawPairs() {
   const p = what.pictures, left = p ? p.there - p.given : 0;
   $("pair-hint").textContent = "Each line: the object as it is, the background, and the blend as the model saw it, with the " +
-    "answers. One blend of each object, the " + (what.of_truth ? "least confident in the true class"
+    "answers. One blend of each object, the " + (study.settings.confidence === "true" ? "least confident in the true class"
       : "most confident wrong answer") +
     " first. Blends are made again from the files as they are now." + (left
       ? ` ${count(left)} of ${count(p.there)} pictures are ` +

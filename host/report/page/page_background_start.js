@@ -20,11 +20,12 @@ function help() {
 async function redraw() {
   drawSets();
   drawPairs();
-  await drawClasses();
+  drawClasses();
   await drawMatrices();
 }
 
 async function start() {
+  await load();
   facts();
   table();
   choose(redraw);

@@ -38,6 +38,7 @@ const Block = (() => {
     i16: id => get(id, b => new Int16Array(b)),
     i32: id => get(id, b => new Int32Array(b)),
     ascending: id => get(id, sum),
+    json: id => get(id, b => JSON.parse(new TextDecoder().decode(b))),
     words: id => get(id, b => { const w = new TextDecoder().decode(b).split("\n"); w.pop(); return w; }),
   };
 })();

@@ -1,9 +1,13 @@
 // page_matrix.js - variance matrices as pictures, their numbers, coverage and verdicts.
 
-const MATRICES = ["confidence", `mean of the ${what.top} neurons that the object alone triggers most`, "greatest neuron",
-  "mean of all neurons"];
+const MATRICES = ["confidence", "top neurons of the object", "greatest neuron", "mean of neurons"];    // of the scales
 const STOPS = [[62, 30, 100], [60, 78, 138], [38, 120, 142], [50, 160, 122], [140, 205, 80], [250, 230, 60]];   // canvas.c's
 let ownScale = false;
+
+const kind = t => MATRICES.indexOf(t.of);
+const caption = t => [t.of, `mean of the ${study.settings.top} neurons that the object alone triggers most`, t.of,
+  "mean of all neurons"][kind(t)];
+const scaleOf = (m, t) => (ownScale ? m.page.most : what.scale)[kind(t)];
 
 function ramp(t) {
   const v = Math.min(1, Math.max(0, t)) * (STOPS.length - 1), i = Math.min(STOPS.length - 2, Math.floor(v));
@@ -12,20 +16,20 @@ function ramp(t) {
 
 // The value of a cell, null: none; and whether points lie there. matrix: number among those that the model has.
 function cellOf(m, data, matrix, y, x) {
-  const half = m.side * (m.side + 1) / 2, [a, b] = x > y ? [x, y] : [y, x], i = a * (a + 1) / 2 + b;
-  const has = m.features.filter(f => f.length).length, v = data[matrix * half + i];
-  return { value: v === 255 ? null : v / 254, points: data[has * half + i] === 1 };
+  const side = m.page.side, half = side * (side + 1) / 2, [a, b] = x > y ? [x, y] : [y, x], i = a * (a + 1) / 2 + b;
+  const v = data[matrix * half + i];
+  return { value: v === 255 ? null : v / 254, points: data[m.matrices.length * half + i] === 1 };
 }
 
-function drawMatrix(canvas, m, data, k, matrix) {
-  const side = m.side, zoom = Math.max(1, Math.round(384 / side)), most = ownScale ? m.most[k] : what.scale[k];
+function drawMatrix(canvas, m, data, matrix) {
+  const t = m.matrices[matrix], side = m.page.side, zoom = Math.max(1, Math.round(384 / side)), most = scaleOf(m, t);
   canvas.width = canvas.height = side * zoom;
   const cx = canvas.getContext("2d"), image = cx.createImageData(canvas.width, canvas.height);
   for (let py = 0; py < canvas.height; py++)
     for (let px = 0; px < canvas.width; px++) {
       const { value, points } = cellOf(m, data, matrix, side - 1 - Math.floor(py / zoom), Math.floor(px / zoom));
       const stripe = !points && (px + py) % 9 < 2;
-      const rgb = value === null ? [255, 255, 255] : ramp(most > 0 ? value * m.most[k] / most : 0);
+      const rgb = value === null ? [255, 255, 255] : ramp(most > 0 ? value * m.page.most[kind(t)] / most : 0);
       const at = 4 * (py * canvas.width + px);
       for (let c = 0; c < 3; c++) image.data[at + c] = stripe ? 255 - (255 - rgb[c]) / 4 : rgb[c];
       image.data[at + 3] = 255;
@@ -33,12 +37,14 @@ function drawMatrix(canvas, m, data, k, matrix) {
   cx.putImageData(image, 0, 0);
 }
 
-function read(e, m, data, k, matrix) {
-  const box = e.currentTarget.getBoundingClientRect(), cell = v => Math.min(m.side - 1, Math.max(0, Math.floor(v * m.side)));
+function read(e, m, data, matrix) {
+  const box = e.currentTarget.getBoundingClientRect(), side = m.page.side;
+  const cell = v => Math.min(side - 1, Math.max(0, Math.floor(v * side)));
   const x = cell((e.clientX - box.left) / box.width), y = cell(1 - (e.clientY - box.top) / box.height);
-  const { value, points } = cellOf(m, data, matrix, y, x), at = i => ((i + 0.5) / m.side * suite.range).toFixed(3);
-  $("reading").textContent = `${m.name}, distances ${at(x)} and ${at(y)}: ` + (value === null ? "no value"
-    : `difference ${(value * m.most[k]).toPrecision(3)}${points ? "" : " (no points here: mean of the nearest ones)"}`);
+  const { value, points } = cellOf(m, data, matrix, y, x), at = i => ((i + 0.5) / side * study.suite.range).toFixed(3);
+  $("reading").textContent = `${m.model}, distances ${at(x)} and ${at(y)}: ` + (value === null ? "no value"
+    : `difference ${(value * m.page.most[kind(m.matrices[matrix])]).toPrecision(3)}` +
+      `${points ? "" : " (no points here: mean of the nearest ones)"}`);
 }
 
 function key(most) {
@@ -47,25 +53,20 @@ function key(most) {
 }
 
 async function matrixColumn(side) {
-  const m = models[shown[side]], data = await Block.u8(m.matrices), box = h("div", {}, headOf(side));
-  let matrix = 0;
+  const m = models[shown[side]], data = await Block.u8(m.page.matrices), box = h("div", {}, headOf(side));
   box.append(verdict(m));
-  const grid = h("div", { class: "matrices" });
-  for (let k = 0; k < MATRICES.length; k++) {
-    if (!m.features[k].length) continue;
-    const which = matrix++, most = ownScale ? m.most[k] : what.scale[k];
-    const canvas = h("canvas", { class: "variance", role: "img", "aria-label":
-      `variance matrix of ${MATRICES[k]}: mean ${one(m.features[k][0], 3)}, greatest ${one(m.most[k], 3)}` });
-    canvas.addEventListener("pointermove", e => read(e, m, data, k, which));
-    drawMatrix(canvas, m, data, k, which);
-    grid.append(h("figure", {}, canvas, key(most), h("figcaption", {}, MATRICES[k])));
-  }
-  box.append(grid);
-  if (matrix === 1) box.append(h("p", { class: "hint" }, "The model gives no embedding: there is one matrix alone, of " +
-    "confidence."));
-  const covered = m.coverage.some(known);
-  box.append(h("p", { class: "hint" }, covered ? "Neuron coverage, the share of channels that some blend activates above: " +
-    m.coverage.map((v, i) => `${what.thresholds[i]}: ${percent(v, 0)}`).join(", ") + ". A higher coverage does not prove a " +
+  box.append(h("div", { class: "matrices" }, ...m.matrices.map((t, i) => {
+    const canvas = h("canvas", { class: "variance", role: "img", "aria-label": `variance matrix of ${caption(t)}: ` +
+      `mean ${one(t.features.mean, 3)}, greatest ${one(m.page.most[kind(t)], 3)}` });
+    canvas.addEventListener("pointermove", e => read(e, m, data, i));
+    drawMatrix(canvas, m, data, i);
+    return h("figure", {}, canvas, key(scaleOf(m, t)), h("figcaption", {}, caption(t)));
+  })));
+  if (m.matrices.length === 1) box.append(h("p", { class: "hint" }, "The model gives no embedding: there is one matrix " +
+    "alone, of confidence."));
+  const covered = m.neuron_coverage;
+  box.append(h("p", { class: "hint" }, covered.length ? "Neuron coverage, the share of channels that some blend activates " +
+    "above: " + covered.map(v => `${v.above}: ${percent(v.share, 0)}`).join(", ") + ". A higher coverage does not prove a " +
       "better suite."
     : "The model gives no channels: neuron coverage is not known."));
   return box;
@@ -74,16 +75,18 @@ async function matrixColumn(side) {
 // What is known of a planted model, and the label that it has.
 function truth(m) {
   const known_ = [];
-  if (m.verdict && known(m.verdict.given) && m.verdict.given >= 0) known_.push(`label ${what.labels[m.verdict.given]}`);
-  if (known(m.reliance)) known_.push(`planted reliance on the background ${m.reliance.toFixed(2)}`);
-  if (m.verdict && known(m.verdict.learned)) known_.push(`learned reliance ${m.verdict.learned.toFixed(2)}`);
+  const v = m.page.verdict, planted = m.planted_reliance;
+  if (v && known(v.given) && v.given >= 0) known_.push(`label ${what.labels[v.given]}`);
+  if (known(planted)) known_.push(`planted reliance on the background ${planted.toFixed(2)}`);
+  if (v && known(v.learned)) known_.push(`learned reliance ${v.learned.toFixed(2)}`);
   return known_.length ? h("p", { class: "hint" }, `Known of this model: ${known_.join(", ")}.`) : "";
 }
 
 function voteBar(v) {
   const text = what.labels.map((l, k) => `${l} ${percent(v.share[k], 0)}`).join(", ");
   return [h("div", { class: "vote", role: "img", "aria-label": `vote: ${text}` },
-    ...v.share.map((s, k) => h("i", { class: `vote-${k}`, style: `width:${100 * s}%` }))), h("p", { class: "hint" }, `Vote: ${text}.`)];
+    ...v.share.map((s, k) => h("i", { class: `vote-${k}`, style: `width:${100 * s}%` }))),
+    h("p", { class: "hint" }, `Vote: ${text}.`)];
 }
 
 function reasons(title, list) {
@@ -94,7 +97,7 @@ function reasons(title, list) {
 }
 
 function verdict(m) {
-  const v = m.verdict;
+  const v = m.page.verdict;
   if (!v) return truth(m);
   if (v.label < 0) return h("div", { class: "verdict" }, h("p", {}, h("b", {}, "no verdict"), h("br"),
     `${v.words.replace("no verdict: ", "")}.`), truth(m));
@@ -105,14 +108,15 @@ function verdict(m) {
 }
 
 function features() {
-  const columns = shown.flatMap((i, k) => MATRICES.map((t, q) => [i, k, q])).filter(([i, , q]) => models[i].features[q].length);
-  const short = ["confidence", "top neurons", "greatest", "mean"];
-  $("features").replaceChildren(h("details", {}, h("summary", {}, `Numbers of the matrices: ${what.features.length} for each`),
+  const columns = shown.flatMap((i, k) => models[i].matrices.map(t => [k, t]));
+  const short = ["confidence", "top neurons", "greatest", "mean"], all = Object.keys(columns[0][1].features);
+  $("features").replaceChildren(h("details", {}, h("summary", {}, `Numbers of the matrices: ${all.length} for each`),
     h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Numbers of the matrices" }, h("table", {},
-      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "feature"), ...columns.map(([i, k, q]) =>
-        h("th", { scope: "col", class: "number" }, heads() ? h("span", { class: `key-dot side-${k}` }) : null, short[q])))),
-      h("tbody", {}, ...what.features.map((f, r) => h("tr", {}, h("th", { scope: "row" }, f), ...columns.map(([i, , q]) =>
-        h("td", { class: "number" }, known(models[i].features[q][r]) ? models[i].features[q][r].toPrecision(4) : "–")))))))));
+      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "feature"), ...columns.map(([k, t]) =>
+        h("th", { scope: "col", class: "number" }, heads() ? h("span", { class: `key-dot side-${k}` }) : null,
+          short[kind(t)])))),
+      h("tbody", {}, ...all.map(f => h("tr", {}, h("th", { scope: "row" }, f), ...columns.map(([, t]) =>
+        h("td", { class: "number" }, known(t.features[f]) ? t.features[f].toPrecision(4) : "–")))))))));
 }
 
 function aboutVerdicts() {
@@ -127,7 +131,7 @@ async function drawMatrices() {
 
 function matrixBar() {
   const axes = "Both axes of a matrix: distance of a blend to its original, from 0 (below, left) to " +
-    `${suite.range.toPrecision(3)}. ` + "Point at a cell for its value.";
+    `${study.suite.range.toPrecision(3)}. ` + "Point at a cell for its value.";
   if (models.length < 2) {
     $("matrix-bar").append(h("span", { class: "hint" }, axes));
     return;

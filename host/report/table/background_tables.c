@@ -7,11 +7,12 @@
 #include "base/json.h"
 #include "report/table/background_lines.h"
 #include "result/columns.h"
+#include "result/result.h"
 #include "spotter/report.h"
 
 typedef struct {
     spot_background_table_run *run;
-    int runs;
+    int runs, number;
     spot_background_lines lines;
 } tables;
 
@@ -80,6 +81,8 @@ static void print_text(FILE *f, const tables *t, bool markdown)
     for (int r = 0; r < t->runs; r++)
         spot_note(f, markdown, "run %d, %s: %d models, suite %s, matrices of %s", r + 1, t->run[r].dir,
                   t->run[r].v.table.models, t->run[r].v.table.suite, t->run[r].v.table.measured);
+    for (int r = 0; r < t->runs && !t->number; r++)
+        spot_result_print(f, markdown ? SPOT_TABLE_MD : SPOT_TABLE_TEXT, &spot_background_models, &t->run[r].r);
     for (int k = 1; k <= SPOT_BACKGROUND_REALNESS; k++) {
         const one_table of = { t, k };
         bool any = false;
@@ -186,6 +189,7 @@ static spot_status print_tables(spot_ctx *c, FILE *f, const tables *t, spot_tabl
 
 static spot_status fill_lines(spot_ctx *c, tables *t, int number)
 {
+    t->number = number;
     if (number) return spot_background_lines_add(c, &t->lines, number, t->run, t->runs);
     for (int k = 1; k <= SPOT_BACKGROUND_REALNESS; k++)
         SPOT_TRY(spot_background_lines_add(c, &t->lines, k, t->run, t->runs));
