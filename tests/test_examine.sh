@@ -67,7 +67,7 @@ run 0 "" plan "$dir/own.yaml"
 grep -q '^renders    3720 in searches' "$dir/out" || fail "plan: $(cat "$dir/out")"      # 3 x (380 + 40 + 380 + 6 x 20 + 320)
 mkdir "$dir/own" && cp -r "$dir/whole/models" "$dir/own/"
 run 0 "" examine "$dir/own.yaml" --out "$dir/own"
-grep -q '^  gp  *40 ' "$dir/out" || fail "the table of own budgets: $(cat "$dir/out")"
+grep -q '^net  *gp  *40 ' "$dir/out" || fail "the table of own budgets: $(cat "$dir/out")"
 run 0 "" tables "$dir/own" --which 1 --format md
 /usr/bin/python3 - "$dir/out" <<'END' || fail "Table 1 of own budgets: $(cat "$dir/out")"
 import sys
@@ -78,7 +78,7 @@ filled = {name: "".join("-" if c == "-" else "x" for c in rows[name][3:]) for na
 assert filled == {"random": "--xx", "gp": "xx--", "cem": "-x-x"}, filled
 END
 run 0 "" report "$dir/own" -o "$dir/own.html"
-grep -q 'after 60 renders\|after 400 renders' "$dir/own.html" || fail "the page of own budgets"
+grep -q 'after 60 renders\|after 400 renders' "$dir/own/examine.json" || fail "the page of own budgets"
 run 0 "" figures "$dir/own" -o "$dir/figures"
 
 # --- Programs: one that answers, one that dies in mid-search, one that answers rubbish; the others go on.

@@ -1,6 +1,5 @@
 /* cmd_examine.c - spotter examine: the conditions under which classifiers fail on 3-D objects. */
 #define _POSIX_C_SOURCE 200809L
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +7,6 @@
 #include "cli/cli.h"
 #include "spotter/examine.h"
 #include "spotter/failures.h"
-
-enum { MOST_FINDINGS = 5 };            /* of a model that are printed */
 
 typedef struct {
     cli_machine machine;
@@ -56,125 +53,6 @@ static void check_options(const struct argp_state *state, void *input)
     cli_pick_shard(state, o->shard, &o->run.shard, &o->run.shards, o->shard_from);
 }
 
-/* ---- the table ---- */
-
-/* "0.031 [0.012, 0.060]" */
-static const char *p_text(char text[48], spot_interval v)
-{
-    if (!isfinite(v.value)) snprintf(text, 48, "none");
-    else snprintf(text, 48, "%5.3f [%5.3f, %5.3f]", v.value, v.low, v.high);
-    return text;
-}
-
-static void print_curve(const spot_examine_results *r, const spot_examine_summary *s, bool region)
-{
-    char name[64], mean[48], lowest[48], robust[48], inside[48];
-
-    snprintf(name, sizeof name, "%s", spot_examine_label(&r->cfg->examiner[s->examiner]));
-    for (int k = 0; k < s->points; k++) {
-        const spot_examine_line *l = &s->line[k];
-        printf("  %-14.14s %8d  %-20s  %-20s  %-20s %5.0f %%", k ? "" : spot_plain(name), l->renders, p_text(mean, l->mean),
-               p_text(lowest, l->lowest_valid), p_text(robust, l->robust), 100 * l->valid);
-        if (region) printf("  %s", p_text(inside, l->inside));
-        printf("\n");
-    }
-}
-
-/* The planted region: who found it. */
-static void print_region(const spot_examine_results *r, int model)
-{
-    const spot_examine_summary *s = &r->summary[model * r->cfg->examiners];
-    char name[64];
-
-    printf("  planted region: %d of %d objects learned it", s->learned, s->objects);
-    for (int e = 0; e < r->cfg->examiners && s->learned; e++) {
-        snprintf(name, sizeof name, "%s", spot_examine_label(&r->cfg->examiner[e]));
-        printf("%s %d by %s", e ? "," : "; found of them:", s[e].found, spot_plain(name));
-    }
-    printf("\n");
-}
-
-static const char *class_name(const spot_examine_config *cfg, int cls)
-{
-    for (int i = 0; i < cfg->classes; i++)
-        if (!cfg->cls[i].leave && !cls--) return cfg->cls[i].name;
-    return "all objects";
-}
-
-/* Where the model fails, or in strength mode where it is best, in words: what was confirmed on renders that the search for the
- * words has not seen. */
-static void print_findings(const spot_examine_results *r, const spot_failures *f, int model)
-{
-    const bool high = r->cfg->search.mode == SPOT_MODE_STRENGTH;
-    int confirmed = 0, others = 0;
-    char name[64];
-
-    for (int i = 0; i < f->findings; i++) {
-        const spot_failure_finding *x = &f->finding[i];
-        if (x->model != model) continue;
-        if (!x->confirmed) others++;
-        if (!x->confirmed || confirmed++ >= MOST_FINDINGS) continue;
-        snprintf(name, sizeof name, "%s", class_name(r->cfg, x->cls < 0 ? r->cfg->classes : x->cls));
-        printf("%s    %s: %s\n        %.0f %% [%.0f, %.0f] of %d valid random renders inside %s, %.1f %% outside; p %.1g",
-               confirmed == 1 ? high ? "  best where\n" : "  fails where\n" : "", spot_plain(name), x->words,
-               100 * x->inside.value, 100 * x->inside.low, 100 * x->inside.high, x->renders, high ? "have a high p" : "fail",
-               100 * x->outside.value, x->adjusted);
-        if (isfinite(x->overlap)) printf("; %.2f of the volume of rule and planted region is in both", x->overlap);
-        printf("\n");
-    }
-    if (confirmed > MOST_FINDINGS) printf("    and %d more in failures.json\n", confirmed - MOST_FINDINGS);
-    if (others) printf("  %d other rule%s not confirmed\n", others, others == 1 ? " was" : "s were");
-}
-
-static void print_model(const spot_examine_results *r, const spot_failures *f, int model)
-{
-    const bool high = r->cfg->search.mode == SPOT_MODE_STRENGTH, region = r->cfg->model[model].limits > 0;
-    char name[64];
-
-    snprintf(name, sizeof name, "%s", r->cfg->model[model].name);
-    printf("%s: p of the true class %.3f on random renders\n", spot_plain(name), r->summary[model * r->cfg->examiners].start);
-    printf("  %-14s %8s  %-20s  %-20s  %-20s %7s%s\n", "examiner", "renders", "mean of the last", high ? "highest" : "lowest",
-           high ? "highest, robust" : "lowest, robust", "valid", region ? "  inside the region" : "");
-    for (int e = 0; e < r->cfg->examiners; e++) print_curve(r, &r->summary[model * r->cfg->examiners + e], region);
-    if (region) print_region(r, model);
-    print_findings(r, f, model);
-}
-
-static void print_table(const spot_examine_results *r, const spot_failures *f)
-{
-    const spot_examine_config *cfg = r->cfg;
-
-    for (int m = 0; m < cfg->models; m++) print_model(r, f, m);
-    printf("\n%d objects, %d seed%s; brackets: 95 %% over objects; \"mean of the last\" %d renders\n", r->objects,
-           cfg->search.seeds, cfg->search.seeds == 1 ? "" : "s", cfg->search.window);
-    printf("\"%s\" counts valid renders alone: those on which a person could still name the object\n",
-           cfg->search.mode == SPOT_MODE_STRENGTH ? "highest" : "lowest");
-    if (cfg->search.perturbed)
-        printf("\"robust\": mean of %d renders around it, with changes of %g %% of each range; they count as spent\n",
-               cfg->search.perturbed, 100 * cfg->search.perturb);
-    printf("light: a sun of energy 1 gives %.3f, a lamp %.3f, ambient %.2f; exposure %g, cut at 1\n", cfg->render.sun_scale,
-           cfg->render.lamp_scale, cfg->render.ambient, cfg->render.exposure);
-}
-
-static spot_status show_results(spot_ctx *c, const char *dir)
-{
-    spot_examine_results r;
-    spot_failures f = { 0 };
-    spot_status s = spot_examine_read(c, &r, dir);
-
-    if (s == SPOT_OK) s = spot_failures_read(c, &f, dir);
-    if (s == SPOT_OK) {
-        print_table(&r, &f);
-        printf("in %s: examine.json, examine.csv, failures.json, searches, maps\n", dir);
-    } else if (r.missing) {
-        spot_forget(c);                        /* other shards have not ended */
-        s = SPOT_OK;
-    }
-    spot_failures_close(&f);
-    spot_examine_close(&r);
-    return s;
-}
-
 /* ---- the command ---- */
 
 static spot_status print_json(spot_ctx *c, const spot_examine_report *r, const spot_examine_cost *cost, spot_status s,
@@ -198,6 +76,8 @@ static spot_status run_config(spot_ctx *c, options *o, spot_examine_config *cfg)
 {
     spot_examine_report report = { 0 };
     spot_examine_cost cost;
+    spot_examine_results results = { 0 };
+    spot_failures failures = { 0 };
     char memory[32];
     spot_status s;
 
@@ -207,10 +87,14 @@ static spot_status run_config(spot_ctx *c, options *o, spot_examine_config *cfg)
              cfg->examiners == 1 ? "" : "s", cost.objects, cost.units, cost.renders, cost.trained,
              cli_memory(memory, (double)cost.memory));
     o->run.seconds = cli_limit_time(o->max_seconds);
+    o->run.results = &results, o->run.failures = &failures;
     s = spot_examine_run(c, cfg, &o->run, &report);
     cli_log_close();
-    if (o->json) return print_json(c, &report, &cost, s, o->run.out);
-    return s == SPOT_OK ? show_results(c, o->run.out) : s;
+    if (o->json) s = print_json(c, &report, &cost, s, o->run.out);
+    else if (s == SPOT_OK && results.cfg) s = spot_examine_show(c, stdout, &results, &failures, o->run.out);
+    spot_failures_close(&failures);
+    spot_examine_close(&results);
+    return s;
 }
 
 static const char *word_of(const char *word) { return word ? word : ""; }

@@ -8,6 +8,13 @@
 #include "examine/examine_study.h"
 #include "work/frame.h"
 
+const char *spot_examine_class(const spot_examine_config *cfg, int cls)
+{
+    for (int i = 0; i < cfg->classes; i++)
+        if (!cfg->cls[i].leave && !cls--) return cfg->cls[i].name;
+    return "";
+}
+
 static spot_status check_unit(spot_ctx *c, const spot_examine_results *r, const char *dir, int unit)
 {
     const spot_examine_result *u = &r->unit[unit], *first;

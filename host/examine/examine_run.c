@@ -244,6 +244,19 @@ static spot_status compute(spot_ctx *c, spot_work *w, const int *unit, int n)
     return SPOT_OK;
 }
 
+/* Evaluates once, for the files and for the caller. */
+static spot_status derive_files(spot_ctx *c, spot_work *w)
+{
+    const spot_examine_options *o = ((const run *)w->user)->options;
+    spot_examine_results own, *r = o->results ? o->results : &own;
+    spot_failures own_failures, *f = o->failures ? o->failures : &own_failures;
+    const spot_status s = spot_examine_write(c, w->study, r, f, w->dir, w->key);
+
+    if (f == &own_failures || s != SPOT_OK || r->missing) spot_failures_close(f);
+    if (r == &own || s != SPOT_OK || r->missing) spot_examine_close(r);
+    return s;
+}
+
 /* ---- the run ---- */
 
 static spot_status prepare(spot_ctx *c, spot_work *w)
@@ -334,6 +347,8 @@ spot_status spot_examine_run(spot_ctx *c, const spot_examine_config *cfg, const 
     spot_status s;
 
     *report = (spot_examine_report){ 0 };
+    if (o->results) *o->results = (spot_examine_results){ 0 };
+    if (o->failures) *o->failures = (spot_failures){ 0 };
     if (v) v->cfg = malloc(sizeof *v->cfg);
     if (!v || !v->cfg) return free(v), spot_fail(c, SPOT_NOMEM, "no memory for a run");
     *v->cfg = *cfg;
@@ -342,9 +357,9 @@ spot_status spot_examine_run(spot_ctx *c, const spot_examine_config *cfg, const 
     if (o->function) set_function(v->cfg, &v->function);
     v->work = (spot_work){ .study = &spot_examine_study, .dir = o->out, .config = v->cfg, .shard = o->shard,
                           .shards = o->shards,
-                           .seconds = o->seconds, .starts = o->starts,
-                           .beside = o->beside, .since = since, .user = v, .holds = result_holds,
-                           .prepare = prepare, .begin = begin, .compute = compute };
+                           .seconds = o->seconds, .starts = o->starts, .beside = o->beside, .since = since, .user = v,
+                           .holds = result_holds, .prepare = prepare, .begin = begin, .compute = compute,
+                           .derive = derive_files };
     if (!o->out || o->shards < 1 || o->shard < 0 || o->shard >= o->shards)
         s = spot_fail(c, SPOT_USAGE, "a study needs a directory and a shard I of N with 0 <= I < N; got %d of %d", o->shard,
                       o->shards);

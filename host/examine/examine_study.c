@@ -21,7 +21,13 @@ static int  count_units(const void *config) { return spot_examine_units(config);
 
 static spot_status derive(spot_ctx *c, const char *dir, const char *key)
 {
-    return spot_examine_write(c, &spot_examine_study, dir, key);
+    spot_examine_results r;
+    spot_failures f;
+    const spot_status s = spot_examine_write(c, &spot_examine_study, &r, &f, dir, key);
+
+    spot_failures_close(&f);
+    spot_examine_close(&r);
+    return s;
 }
 
 const spot_study spot_examine_study = {

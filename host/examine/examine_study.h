@@ -1,8 +1,10 @@
-/* examine_study.h - functions for the study's files of results. */
+/* examine_study.h - the results of the study: reading, sentences, descriptions, files. */
 #ifndef SPOTTER_EXAMINE_STUDY_H
 #define SPOTTER_EXAMINE_STUDY_H
 
 #include "examine/examine_config.h"
+#include "result/result.h"
+#include "spotter/failures.h"
 #include "spotter/work.h"
 
 /* Reads all results of a run; `missing` where some are not there. */
@@ -11,7 +13,22 @@ spot_status spot_examine_collect(spot_ctx *c, const spot_study *y, spot_examine_
 /* Fills r->summary. */
 spot_status spot_examine_summarise(spot_ctx *c, spot_examine_results *r);
 
-/* Writes examine.json and examine.csv if all results are there. */
-spot_status spot_examine_write(spot_ctx *c, const spot_study *y, const char *dir, const char *key);
+/* Results with their sentences: answers, and how to read the numbers. failures NULL: not known. */
+typedef struct { const spot_examine_results *r; const spot_failures *failures; spot_words summary, notes; } spot_examine_account;
+
+spot_status spot_examine_tell(spot_ctx *c, spot_examine_account *a, const spot_examine_results *r, const spot_failures *f);
+void        spot_examine_account_close(spot_examine_account *a);
+
+/* Adds the confirmed findings of a model, `most` of them. */
+void spot_examine_tell_findings(spot_words *w, const spot_examine_results *r, const spot_failures *f, int model, int most);
+
+/* examine.json of an account; examine.csv and the terminal's table of results. */
+extern const spot_quantity spot_examine_parts[], spot_examine_searches;
+const spot_quantity *spot_examine_curves(const spot_examine_results *r);
+
+/* Writes examine.json, examine.csv and failures.json if all results are there. r and f have them then; close both in any
+ * case. */
+spot_status spot_examine_write(spot_ctx *c, const spot_study *y, spot_examine_results *r, spot_failures *f, const char *dir,
+                               const char *key);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/json_tree.h"
 #include "examine/failure_parts.h"
+#include "result/result.h"
 
 enum { SCHEMA = 1, MOST = 10000000 };
 
@@ -88,6 +89,7 @@ static void describe_map(spot_json *j, spot_failure_map *m)
     spot_json_int(j, "class", &m->cls);
     spot_json_int(j, "object", &m->object);
     describe_count(j, &m->all);
+    if (j->gen) spot_json_put_interval(j, "failing_share", spot_share_of(m->all.failing, m->all.renders));
     for (int k = 0; k < SPOT_SPHERES; k++) {
         if (!j->gen) m->has[k] = spot_json_has(j, sphere[k]);
         if (m->has[k]) describe_cells(j, sphere[k], m->cell[k]);
@@ -275,35 +277,38 @@ static void put_names(spot_json *j, const spot_examine_results *r)
     spot_json_end(j);
 }
 
-static spot_status write_file(spot_ctx *c, spot_failures *f, const spot_examine_results *r, const char *path, const char *key)
+spot_status spot_failures_document(spot_ctx *c, spot_text *out, const spot_failures *f, const spot_examine_results *r,
+                                   const char *key)
 {
+    spot_failures written = *f;                /* a description that also reads takes what is not const */
     spot_json j = { 0 };
-    spot_status s = spot_json_begin(c, &j, NULL);
+    spot_status s;
 
-    if (s == SPOT_OK) {
-        spot_json_object(&j, NULL);
-        spot_json_put_int(&j, "schema", SCHEMA);
-        spot_json_put_text(&j, "config", key);
-        put_names(&j, r);
-        put_cells(&j);
-        describe_failures(&j, f);
-        spot_json_end(&j);
-        s = spot_json_whole(c, &j, path);
-    }
-    if (s == SPOT_OK) s = spot_file_write(c, path, j.out.bytes, j.out.used);
+    SPOT_TRY(spot_json_begin(c, &j, NULL));
+    spot_json_object(&j, NULL);
+    spot_json_put_int(&j, "schema", SCHEMA);
+    spot_json_put_text(&j, "config", key);
+    put_names(&j, r);
+    put_cells(&j);
+    describe_failures(&j, &written);
+    spot_json_end(&j);
+    s = spot_json_whole(c, &j, "failures.json");
+    if (s == SPOT_OK) spot_text_add(out, j.out.bytes, j.out.used);
+    if (s == SPOT_OK && out->status) s = spot_fail(c, SPOT_NOMEM, "no memory for failures.json");
     spot_json_free(&j);
     return s;
 }
 
-spot_status spot_failures_write(spot_ctx *c, const spot_examine_results *r, const char *dir, const char *key)
+spot_status spot_failures_write(spot_ctx *c, spot_failures *f, const spot_examine_results *r, const char *dir, const char *key)
 {
     char path[SPOT_EXAMINE_PATH];
-    spot_failures f;
-    spot_status s = spot_failures_collect(c, &f, r, dir);
+    spot_text text = { 0 };
+    spot_status s = spot_failures_collect(c, f, r, dir);
 
     snprintf(path, sizeof path, "%s/failures.json", dir);
-    if (s == SPOT_OK) s = write_file(c, &f, r, path, key);
-    spot_failures_close(&f);
+    if (s == SPOT_OK) s = spot_failures_document(c, &text, f, r, key);
+    if (s == SPOT_OK) s = spot_result_write(c, path, &text);
+    spot_text_free(&text);
     return s;
 }
 

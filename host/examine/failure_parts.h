@@ -4,6 +4,7 @@
 
 #include "examine/examine_search.h"
 #include "examine/failure_rules.h"
+#include "base/text.h"
 #include "spotter/failures.h"
 
 /* ---- recorded by a run ---- */
@@ -89,7 +90,11 @@ double spot_failure_overlap(const spot_failure_rule *rule, const spot_examine_mo
 /* Everything about a run whose results are all there. What has no file, because a merge left it out, is missing. */
 spot_status spot_failures_collect(spot_ctx *c, spot_failures *f, const spot_examine_results *r, const char *dir);
 
-/* Writes DIR/failures.json. */
-spot_status spot_failures_write(spot_ctx *c, const spot_examine_results *r, const char *dir, const char *key);
+/* Collects the failures and writes DIR/failures.json. */
+spot_status spot_failures_write(spot_ctx *c, spot_failures *f, const spot_examine_results *r, const char *dir, const char *key);
+
+/* The document failures.json, on one line, added to out. */
+spot_status spot_failures_document(spot_ctx *c, spot_text *out, const spot_failures *f, const spot_examine_results *r,
+                                   const char *key);
 
 #endif

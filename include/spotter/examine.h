@@ -231,6 +231,16 @@ typedef struct {
 spot_status spot_examine_read (spot_ctx *c, spot_examine_results *r, const char *dir);
 void        spot_examine_close(spot_examine_results *r);
 
+struct spot_failures;              /* failures.h */
+
+/* The document examine.json, on one line; the caller frees it. f: NULL, or the run's failures, for its sentences. */
+spot_status spot_examine_json(spot_ctx *c, char **json, size_t *n, const spot_examine_results *r,
+                              const struct spot_failures *f);
+
+/* Prints the results as `spotter examine` ends with them. */
+spot_status spot_examine_show(spot_ctx *c, FILE *f, const spot_examine_results *r, const struct spot_failures *failures,
+                              const char *dir);
+
 /* Renders of a run made again, from the 3-D models that its config names. SPOT_INPUT or SPOT_IO where they are gone. close
  * accepts NULL. draw: rgb (n, size, size, 3) on the host, the object of a unit under n conditions. */
 typedef struct spot_examine_pictures spot_examine_pictures;
@@ -251,6 +261,8 @@ typedef struct {
     void  *user;
     int    outputs;
     const char *identity;
+    spot_examine_results *results;         /* both get what the run ends with where all searches are there; the caller closes */
+    struct spot_failures *failures;        /* them, also after a failure. cfg NULL: some are missing. NULL: not kept */
 } spot_examine_options;
 
 typedef struct { int planned, already, done; double seconds; } spot_examine_report;

@@ -143,7 +143,7 @@ typedef struct {
 
 /* ---- all ---- */
 
-typedef struct {
+typedef struct spot_failures {
     double fails;                  /* search.fails; in strength mode 1 - search.fails */
     int    spent_maps, spent_scans;        /* renders of all models */
     int    maps, mixtures, scans, strips, findings;
@@ -158,6 +158,9 @@ typedef struct {
  * failure. */
 spot_status spot_failures_read (spot_ctx *c, spot_failures *f, const char *dir);
 void        spot_failures_close(spot_failures *f);
+
+/* The document failures.json, on one line; the caller frees it. */
+spot_status spot_failures_json(spot_ctx *c, char **json, size_t *n, const spot_failures *f, const spot_examine_results *r);
 
 #ifdef __cplusplus
 }

@@ -2,96 +2,107 @@
 // page is examine.html.
 
 const $ = id => document.getElementById(id);
-const models = what.models, strength = what.mode === "strength";
-const extreme = strength ? "highest" : "lowest";
-const fail = strength ? `have a p above ${what.fails}` : "fail", ends = strength ? `p above ${what.fails}` : "fails";
-const failing = strength ? `renders with p above ${what.fails}` : "failures";
-const known = v => v !== null && v !== undefined;
+const models = what.models, several = models.length > 1, examiners = what.examiners;
+let study, failures = null, settings, summaries, strength, extreme, fail, ends, failing;
 const p3 = v => !known(v) ? "–" : v < 0.0005 ? "<0.001" : v.toFixed(3);
-const p1 = v => known(v) ? (100 * v).toFixed(0) + "\u00a0%" : "–";
-const between = (i, digits = 3) => known(i[1]) ? `${i[1].toFixed(digits)} to ${i[2].toFixed(digits)}` : "";
-const name = text => h("bdi", {}, text);
+const whole = v => known(v) ? (100 * v).toFixed(0) + "\u00a0%" : "–";
+const between = (i, digits = 3) => known(i.low) ? `${i.low.toFixed(digits)} to ${i.high.toFixed(digits)}` : "";
 const colourOf = e => `var(--e${e % 8})`;
-const lastOf = c => c.line[c.line.length - 1];
-const curveOf = (model, examiner) => what.curves.find(c => c.model === model && c.examiner === examiner);
-const several = models.length > 1;
+const lastOf = c => c.curve[c.curve.length - 1];
+const summaryOf = (model, examiner) => summaries[model * examiners.length + examiner];
+const startOf = model => summaryOf(model, 0).mean_of_random_renders;
+
+// The study's own documents.
+async function load() {
+  study = await Block.json(what.study);
+  if (what.failures !== undefined) failures = await Block.json(what.failures);
+  settings = study.settings;
+  summaries = study.summaries.map((s, i) => ({ ...s, at: [Math.floor(i / examiners.length), i % examiners.length] }));
+  strength = settings.mode === "strength", extreme = strength ? "highest" : "lowest";
+  fail = strength ? `have a p above ${settings.fails}` : "fail", ends = strength ? `p above ${settings.fails}` : "fails";
+  failing = strength ? `renders with p above ${settings.fails}` : "failures";
+}
 
 function facts() {
   const fact = (title, value, note) =>
     $("facts").append(h("div", {}, h("dt", {}, title), h("dd", {}, h("b", {}, value), note ? h("span", {}, note) : null)));
-  const each = what.examiners.map((_, e) => lastOf(curveOf(0, e)).renders);
+  const each = examiners.map((_, e) => lastOf(summaryOf(0, e)).renders), objects = summaries[0].objects;
   const [least, most] = [Math.min(...each), Math.max(...each)];
-  const spent = each.reduce((a, b) => a + b, 0) * what.seeds * models.length * what.objects_of_a_model;
+  const spent = each.reduce((a, b) => a + b, 0) * settings.seeds * models.length * objects;
   $("source").textContent = what.source;
   fact("models", count(models.length));
-  fact("examiners", count(what.examiners.length), plural(what.seeds, "seed") + " each");
-  fact("objects of a model", count(what.objects_of_a_model), `of ${plural(what.classes.length, "class", "classes")}`);
+  fact("examiners", count(examiners.length), plural(settings.seeds, "seed") + " each");
+  fact("objects of a model", count(objects), `of ${plural(what.classes.length, "class", "classes")}`);
   fact("renders of an object", least < most ? `${count(least)} to ${count(most)}` : count(most), "in a search");
-  fact("renders, all", count(spent + (what.failures ? what.failures.spent_maps + what.failures.spent_scans : 0)),
-    what.failures ? `${count(what.failures.spent_maps)} of them for maps` : null);
-  const [answer, ...more] = what.summary;
+  const maps = failures ? failures.renders_spent_on_maps : 0, scans = failures ? failures.renders_spent_on_scans : 0;
+  fact("renders, all", count(spent + maps + scans), failures ? `${count(maps)} of them for maps` : null);
+  const [answer, ...more] = study.summary;
   if (strength) $("title").textContent = "Under which conditions is the classifier best?";
   $("summary").append(h("p", { class: "answer" }, answer), h("ul", { class: "summary" }, ...more.map(t => h("li", {}, t))));
 }
 
 // ---- the table ----
 
-function interval(v) {
-  if (!v || !known(v[0])) return h("td", { class: "number" }, "–");
-  return h("td", { class: "number" }, p3(v[0]), h("small", {}, h("br"), between(v)));
+function interval(v, text = p3) {
+  if (!v || !known(v.value)) return h("td", { class: "number" }, "–");
+  const low = known(v.low) ? h("small", {}, h("br"), `${text(v.low)} to ${text(v.high)}`) : null;
+  return h("td", { class: "number" }, text(v.value), low);
 }
 
 function tableColumns() {
-  const inside = models.some(m => known(m.learned));
-  const end = (title, about, key) => ({ name: title, about, number: true, key: c => lastOf(c)[key][0],
-    cell: c => interval(lastOf(c)[key]) });
+  const inside = summaries.some(s => known(s.learned_the_region));
+  const end = (title, about, key, text) => ({ name: title, about, number: true,
+    key: s => lastOf(s)[key] ? lastOf(s)[key].value : null, cell: s => interval(lastOf(s)[key], text) });
   return [
-    { name: "model", key: c => models[c.model].name, cell: c => h("th", { scope: "row" }, name(models[c.model].name)) },
-    { name: "examiner", key: c => what.examiners[c.examiner], cell: c => h("td", { class: "whole" },
-      h("span", { class: "key-dot", style: `background:${colourOf(c.examiner)}` }), name(what.examiners[c.examiner])) },
-    end("robust", `mean p of ${what.perturbed} renders around the ${extreme} valid p`, "robust"),
-    end(extreme, `${extreme} p on valid renders`, "lowest"),
-    end("mean", `mean p of the last ${what.window} renders that the examiner asked for`, "mean"),
-    { name: "random", number: true, about: "mean p of random renders, the same for all examiners", key: c => models[c.model].start,
-      cell: c => h("td", { class: "number" }, p3(models[c.model].start)) },
+    { name: "model", key: s => s.model, cell: s => h("th", { scope: "row" }, name(s.model)) },
+    { name: "examiner", key: s => s.examiner, cell: s => h("td", { class: "whole" },
+      h("span", { class: "key-dot", style: `background:${colourOf(s.at[1])}` }), name(s.examiner)) },
+    end("robust", `mean p of ${settings.of_them_to_test_a_weakness} renders around the ${extreme} valid p`, "robust"),
+    end(extreme, `${extreme} p on valid renders`, "lowest_valid"),
+    end("mean", `mean p of the last ${settings.window} renders that the examiner asked for`, "mean"),
+    { name: "random", number: true, about: "mean p of random renders, the same for all examiners", key: s => startOf(s.at[0]),
+      cell: s => h("td", { class: "number" }, p3(startOf(s.at[0]))) },
     { name: "valid", number: true, about: "share of its renders on which a person could still name the object",
-      key: c => lastOf(c).valid, cell: c => h("td", { class: "number" }, p1(lastOf(c).valid)) },
-    ...(inside ? [
-      { name: "inside", number: true, about: "share of the last 100 renders in the planted region, over the objects that learned it",
-        key: c => lastOf(c).inside[0], cell: c => h("td", { class: "number" }, p1(lastOf(c).inside[0]),
-          known(lastOf(c).inside[1]) ? h("small", {}, h("br"), `${p1(lastOf(c).inside[1])} to ${p1(lastOf(c).inside[2])}`) : null) },
-      { name: "found", number: true, about: "objects with 80\u00a0% or more of the last 100 renders in the planted region, in every search",
-        key: c => c.learned ? c.found / c.learned : null,
-        cell: c => h("td", { class: "number whole" }, c.learned ? `${c.found} of ${c.learned}` : "–") }] : []),
-    { name: "renders", number: true, about: "spent on each object, with those that test a weakness", key: c => lastOf(c).renders,
-      cell: c => h("td", { class: "number" }, count(lastOf(c).renders)) },
+      key: s => lastOf(s).valid, cell: s => h("td", { class: "number" }, whole(lastOf(s).valid)) },
+    ...(inside ? [end("inside", "share of the last 100 renders in the planted region, over the objects that learned it",
+      "inside", whole),
+      { name: "found", number: true,
+        about: "objects with 80\u00a0% or more of the last 100 renders in the planted region, in every search",
+        key: s => s.learned_the_region ? s.found_the_region / s.learned_the_region : null,
+        cell: s => h("td", { class: "number whole" },
+          s.learned_the_region ? `${s.found_the_region} of ${s.learned_the_region}` : "–") }] : []),
+    { name: "renders", number: true, about: "spent on each object, with those that test a weakness",
+      key: s => lastOf(s).renders, cell: s => h("td", { class: "number" }, count(lastOf(s).renders)) },
   ];
 }
 
 function table() {
-  $("table").append(h("p", { class: "hint" }, "p of the true class after all renders; below each number its 95\u00a0% interval over " +
-    "objects. Press a heading to sort."),
-    sortable(tableColumns(), what.curves, "Models and examiners", 2, strength));
-  for (const m of models)
+  $("table").append(h("p", { class: "hint" }, "p of the true class after all renders; below each number its 95\u00a0% interval " +
+    "over objects. Press a heading to sort."), sortable(tableColumns(), summaries, "Models and examiners", 2, strength));
+  models.forEach((m, i) => {
     if (m.region) $("table").append(h("p", { class: "key-line" }, "Planted in ", name(m.name), `: ${m.region} ` +
-      `(${p1(m.region_volume)} of the conditions); ${m.learned} of ${what.objects_of_a_model} objects learned it.`));
+      `(${whole(m.region_volume)} of the conditions); ${summaryOf(i, 0).learned_the_region} of ${summaries[0].objects} ` +
+      "objects learned it."));
+  });
 }
 
 // ---- curves ----
 
-const KINDS = [["robust", "robust", `Mean p of ${what.perturbed} renders around the ${extreme} valid p, each factor changed by ` +
-    `${+(100 * what.perturb).toPrecision(3)}\u00a0% of its range: a weakness that a small change mends is none.`],
-  ["lowest", extreme, `The ${extreme} p so far, on valid renders.`],
-  ["mean", "mean", `Mean p of the last ${what.window} renders that the examiner asked for.`],
+const kinds = () => [["robust", "robust", `Mean p of ${settings.of_them_to_test_a_weakness} renders around the ${extreme} ` +
+    `valid p, each factor changed by ${+(100 * settings.perturb).toPrecision(3)}\u00a0% of its range: a weakness that a small ` +
+    "change mends is none."],
+  ["lowest_valid", extreme, `The ${extreme} p so far, on valid renders.`],
+  ["mean", "mean", `Mean p of the last ${settings.window} renders that the examiner asked for.`],
   ["inside", "inside the planted region", "Share of the last 100 renders in the planted region, of the objects that learned it."]];
+const numberOf = (l, key) => l[key] ? l[key].value : null;
 let shownModel = 0, shownKind = "robust", logarithmic = false;
 
 function curveBar() {
-  const kinds = KINDS.filter(([k]) => what.curves.some(c => c.line.some(l => known(l[k][0]))));
-  if (!kinds.some(([k]) => k === shownKind)) shownKind = kinds[0][0];
+  const shown = kinds().filter(([k]) => summaries.some(s => s.curve.some(l => known(numberOf(l, k)))));
+  if (!shown.some(([k]) => k === shownKind)) shownKind = shown[0][0];
   if (several) $("curve-bar").append(h("label", {}, "model", h("select", { onchange: e => { shownModel = +e.target.value; curves(); } },
     ...models.map((m, i) => h("option", { value: i }, m.name)))));
-  const buttons = h("div", { class: "row", role: "group", "aria-label": "number that the curves show" }, ...kinds.map(([k, title]) =>
+  const buttons = h("div", { class: "row", role: "group", "aria-label": "number that the curves show" }, ...shown.map(([k, title]) =>
     h("button", { type: "button", class: "small", "aria-pressed": String(k === shownKind), onclick: e => {
       shownKind = k;
       buttons.querySelectorAll("button").forEach(b => b.setAttribute("aria-pressed", String(b === e.target)));
@@ -104,13 +115,13 @@ function curveBar() {
 const LEAST = 1e-4;
 
 function curves() {
-  const own = what.curves.filter(c => c.model === shownModel), key = shownKind;
+  const own = summaries.filter(s => s.at[0] === shownModel), key = shownKind, start = startOf(shownModel);
   const W = Math.max(320, Math.min(900, $("curves").clientWidth || 900)), H = Math.round(190 + 0.24 * W);
   const box = { left: 46, right: W < 560 ? 12 : 96, top: 10, bottom: 40 };
-  const xs = [...new Set(own.flatMap(c => c.line.map(l => l.renders)))].sort((a, b) => a - b);
-  const values = own.flatMap(c => c.line.flatMap(l => l[key])).filter(known);
+  const xs = [...new Set(own.flatMap(c => c.curve.map(l => l.renders)))].sort((a, b) => a - b);
+  const values = own.flatMap(c => c.curve.flatMap(l => l[key] ? Object.values(l[key]) : [])).filter(known);
   const log = logarithmic && key !== "inside";
-  const top = Math.max(key === "inside" || strength ? 0.02 : 1.25 * what.fails, key === "mean" ? Math.max(...values, models[shownModel].start) : Math.max(...values));
+  const top = Math.max(key === "inside" || strength ? 0.02 : 1.25 * settings.fails, ...values, key === "mean" ? start : 0);
   const place = v => log ? Math.max(LEAST, v) : v;
   const x = d3.scale.log().domain([Math.max(1, Math.min(...xs)) * 0.92, Math.max(...xs) * 1.04]).range([box.left, W - box.right]);
   const y = (log ? d3.scale.log().domain([Math.max(LEAST, Math.min(...values) / 1.2), Math.min(1, top * 1.15)])
@@ -134,33 +145,33 @@ function curves() {
     if (v > y.domain()[1] || v < y.domain()[0]) return;
     svg.append("line").attr({ class: "fails", x1: box.left, x2: W - box.right, y1: y(v), y2: y(v) }).append("title").text(title);
   };
-  if (key !== "inside" && !strength) rule(what.fails, `a failure: p below ${what.fails}`);
-  if (key === "mean") rule(models[shownModel].start, `random renders: ${p3(models[shownModel].start)}`);
+  if (key !== "inside" && !strength) rule(settings.fails, `a failure: p below ${settings.fails}`);
+  if (key === "mean") rule(start, `random renders: ${p3(start)}`);
   const ends = [];
   for (const c of own) {
-    const line = c.line.filter(l => known(l[key][0])), colour = colourOf(c.examiner);
+    const line = c.curve.filter(l => known(numberOf(l, key))), colour = colourOf(c.at[1]);
     if (!line.length) continue;
     const at = (l, k) => `${x(l.renders)},${y(place(l[key][k]))}`;
-    if (known(line[0][key][1]))
-      svg.append("path").attr({ class: "band", d: `M${line.map(l => at(l, 2)).join("L")}L${line.slice().reverse()
-        .map(l => at(l, 1)).join("L")}Z` }).style("fill", colour);
-    svg.append("path").attr({ class: "curve", d: `M${line.map(l => at(l, 0)).join("L")}` }).style("stroke", colour);
+    if (known(line[0][key].low))
+      svg.append("path").attr({ class: "band", d: `M${line.map(l => at(l, "high")).join("L")}L${line.slice().reverse()
+        .map(l => at(l, "low")).join("L")}Z` }).style("fill", colour);
+    svg.append("path").attr({ class: "curve", d: `M${line.map(l => at(l, "value")).join("L")}` }).style("stroke", colour);
     for (const l of line) {
-      const words = `${what.examiners[c.examiner]}, ${count(l.renders)} renders: ${p3(l[key][0])} (${between(l[key])})`;
-      svg.append("circle").attr({ class: "knot", cx: x(l.renders), cy: y(place(l[key][0])), r: 4.5, tabindex: 0, role: "img",
+      const words = `${c.examiner}, ${count(l.renders)} renders: ${p3(l[key].value)} (${between(l[key])})`;
+      svg.append("circle").attr({ class: "knot", cx: x(l.renders), cy: y(place(l[key].value)), r: 4.5, tabindex: 0, role: "img",
         "aria-label": words }).style("fill", colour).append("title").text(words);
     }
-    ends.push({ c, y: y(place(line[line.length - 1][key][0])) });
+    ends.push({ c, y: y(place(line[line.length - 1][key].value)) });
   }
   if (box.right > 20) {                                                // names at the ends, none over another
     ends.sort((a, b) => a.y - b.y).forEach((e, i) => { if (i) e.y = Math.max(e.y, ends[i - 1].y + 14); });
     for (const e of ends)
-      svg.append("text").attr({ class: "name", x: W - box.right + 8, y: e.y + 4 }).style("fill", colourOf(e.c.examiner))
-        .text(what.examiners[e.c.examiner].slice(0, 13));
+      svg.append("text").attr({ class: "name", x: W - box.right + 8, y: e.y + 4 }).style("fill", colourOf(e.c.at[1]))
+        .text(e.c.examiner.slice(0, 13));
   }
   $("curves").append(h("ul", { class: "keys" }, ...own.map(c => h("li", {}, h("span", { class: "key-dot",
-    style: `background:${colourOf(c.examiner)}` }), name(what.examiners[c.examiner])))),
-    h("p", { class: "key-line" }, KINDS.find(([k]) => k === key)[2] + " Bands: 95\u00a0% over objects." +
-      (key !== "inside" && !strength ? ` Dashed: p below ${what.fails} is a failure` +
+    style: `background:${colourOf(c.at[1])}` }), name(c.examiner)))),
+    h("p", { class: "key-line" }, kinds().find(([k]) => k === key)[2] + " Bands: 95\u00a0% over objects." +
+      (key !== "inside" && !strength ? ` Dashed: p below ${settings.fails} is a failure` +
         (key === "mean" ? "; random renders." : ".") : "")));
 }

@@ -1,20 +1,21 @@
 // page_examine_maps.js - where models fail: findings in words, maps over the spheres of camera and lamp, mixtures.
 
-const failures = what.failures || null;
 let mapModel = 0, mapOf = "all", mapShows = "failing";
 
 // ---- findings ----
 
-const range = v => `${percent(v[1])} to ${percent(v[2])}`;
+const range = v => `${percent(v.low)} to ${percent(v.high)}`;
 
 function finding(f) {
-  const m = several ? [name(models[f.model].name), ", "] : [], whose = f.cls < 0 ? "all classes" : classOf(f.cls);
+  const m = several ? [name(models[f.model].name), ", "] : [], whose = f.class < 0 ? "all classes" : classOf(f.class);
+  const inside = f.failing_inside, outside = f.failing_outside, p = f.adjusted;
   return h("div", { class: "finding" }, h("p", { class: "words" }, f.words),
-    h("p", {}, ...m, name(whose), `: ${percent(f.inside[0])} of ${plural(f.renders, "random render")} inside ${fail} ` +
-      `(${range(f.inside)}), ${percent(f.outside[0])} outside (${range(f.outside)})`),
-    h("p", { class: "dim" }, `p ${f.p === null ? "–" : f.p < 1e-16 ? "below 1e-16" : "= " + f.p.toPrecision(2)} (Fisher, Holm); mean p of the true class ` +
-      `${p3(f.mean_inside)} against ${p3(f.mean_outside)}; ${percent(f.volume)} of the conditions; it has ` +
-      `${percent(f.covered)} of all ${failing}` + (known(f.overlap) ? `; overlap with the planted region ${percent(f.overlap)}` : "")));
+    h("p", {}, ...m, name(whose), `: ${percent(inside.value)} of ${plural(f.renders_inside, "random render")} inside ${fail} ` +
+      `(${range(inside)}), ${percent(outside.value)} outside (${range(outside)})`),
+    h("p", { class: "dim" }, `p ${p === null ? "–" : p < 1e-16 ? "below 1e-16" : "= " + p.toPrecision(2)} (Fisher, Holm); ` +
+      `mean p of the true class ${p3(f.mean_inside)} against ${p3(f.mean_outside)}; ${percent(f.volume)} of the conditions; ` +
+      `it has ${percent(f.covered)} of all ${failing}` +
+      (known(f.overlap) ? `; overlap with the planted region ${percent(f.overlap)}` : "")));
 }
 
 function findings() {
@@ -31,30 +32,29 @@ function findings() {
 
 // ---- maps ----
 
-const CELLS = failures ? failures.cells.length : 0, NOTHING = 65535;
 const sine = degrees => Math.sin(degrees * Math.PI / 180);
 const heat = t => `color-mix(in oklab, var(--track), var(--low) ${Math.round(100 * Math.min(1, t))}%)`;
 
 function mapNow() {
   const own = failures.maps.filter(m => m.model === mapModel);
-  if (mapOf === "all") return own.find(m => m.cls < 0 && m.object < 0);
+  if (mapOf === "all") return own.find(m => m.class < 0 && m.object < 0);
   const [kind, number] = mapOf.split(" ");
-  return own.find(m => kind === "class" ? m.cls === +number && m.object < 0 : m.object === +number);
+  return own.find(m => kind === "class" ? m.class === +number && m.object < 0 : m.object === +number);
 }
 
 // What a cell's colour shows: the share of failing renders, or how far the mean p is below 1.
-const shareOf = (v, i) => !v[i] ? 0 : mapShows === "failing" ? v[CELLS + i] / v[i] : 1 - v[2 * CELLS + i] / (NOTHING - 1);
+const shareOf = (v, i) => !v.renders[i] ? 0 : mapShows === "failing" ? v.failing[i] / v.renders[i] : 1 - v.mean[i];
 
 // The searched azimuths, where they lie within a turn that begins at 0.
 function across(key) {
-  const f = what.factors.find(f => what.factor_names[f.factor] === `${key}_azimuth`);
+  const f = settings.factors.find(f => f.factor === `${key}_azimuth`);
   return f && f.least >= 0 && f.most <= 360 ? [f.least, f.most] : [0, 360];
 }
 
 // A sphere as an equal-area chart: azimuth across, the sine of the elevation upwards.
 // top: the value of the last colour.
-async function sphere(map, key, title, top) {
-  const v = await Block.u16(map[key]), W = 520, H = 290, box = { left: 40, right: 10, top: 6, bottom: 34 };
+function sphere(map, key, title, top) {
+  const v = map[key], W = 520, H = 290, box = { left: 40, right: 10, top: 6, bottom: 34 };
   const x = d3.scale.linear().domain(across(key)).range([box.left, W - box.right]);
   const y = d3.scale.linear().domain([-1, 1]).range([H - box.bottom, box.top]);
   const host = h("div", { class: "map" }, h("h3", {}, title));
@@ -66,9 +66,9 @@ async function sphere(map, key, title, top) {
   const [least, most] = x.domain();
   failures.cells.forEach(([south, north, from, to], i) => {
     if (from >= most || to <= least) return;
-    const n = v[i], failing = v[CELLS + i], mean = v[2 * CELLS + i];
+    const n = v.renders[i];
     const words = n ? `azimuth ${Math.round(from)}° to ${Math.round(to)}°, elevation ${Math.round(south)}° to ` +
-      `${Math.round(north)}°: ${failing} of ${plural(n, "render")} ${fail}, mean p ${(mean / (NOTHING - 1)).toFixed(2)}`
+      `${Math.round(north)}°: ${v.failing[i]} of ${plural(n, "render")} ${fail}, mean p ${v.mean[i].toFixed(2)}`
       : "no render";
     svg.append("rect").attr({ class: n ? "cellmark" : "cellmark none", x: x(Math.max(from, least)), width: x(Math.min(to, most)) - x(Math.max(from, least)), y: y(sine(north)),
       height: y(sine(south)) - y(sine(north)) }).style(n ? { fill: heat(shareOf(v, i) / top) } : {}).append("title").text(words);
@@ -82,27 +82,27 @@ async function sphere(map, key, title, top) {
   return host;
 }
 
-async function drawMaps() {
+function drawMaps() {
   const m = mapNow(), parts = [];
   if (!m) return $("maps").replaceChildren(h("p", { class: "hint" }, "There is no map."));
   const keys = [["camera", "Place of the camera"], ["lamp", "Place of the lamp"]].filter(([k]) => m[k] !== undefined);
   let most = 0;
-  for (const [key] of keys) { const v = await Block.u16(m[key]); for (let i = 0; i < CELLS; i++) most = Math.max(most, shareOf(v, i)); }
+  for (const [key] of keys) most = Math.max(most, ...m[key].renders.map((_, i) => shareOf(m[key], i)));
   const top = Math.min(1, Math.max(0.1, Math.ceil(10 * most) / 10));
-  for (const [key, title] of keys) parts.push(await sphere(m, key, title, top));
-  $("maps").replaceChildren(...parts, h("div", {}, h("p", { class: "hint" }, `${percent(m.share[0])} of ` +
-    `${plural(m.renders, "random render")} ${fail} (${range(m.share)}); mean p ${p3(m.mean)}.` +
+  for (const [key, title] of keys) parts.push(sphere(m, key, title, top));
+  $("maps").replaceChildren(...parts, h("div", {}, h("p", { class: "hint" }, `${percent(m.failing_share.value)} of ` +
+    `${plural(m.renders, "random render")} ${fail} (${range(m.failing_share)}); mean p ${p3(m.mean)}.` +
     (parts.length ? " Cells have equal areas; hatched ones have no render." : " Neither camera nor lamp moves on a sphere here.")),
     parts.length ? h("div", { class: "ramp-line" }, mapShows === "failing" ? `0\u00a0% ${fail}` : "mean p = 1",
       h("i", { style: `background:linear-gradient(90deg in oklab, var(--track), var(--low))` }),
-      mapShows === "failing" ? p1(top) : `p = ${+(1 - top).toFixed(1)}`) : ""));
+      mapShows === "failing" ? whole(top) : `p = ${+(1 - top).toFixed(1)}`) : ""));
   $("maps").dataset.shown = `${mapModel} ${mapOf} ${mapShows}`;
   drawMixture();
 }
 
 function drawMixture() {
   const cls = mapOf === "all" ? -1 : mapOf.startsWith("class") ? +mapOf.split(" ")[1] : null;
-  const m = failures.mixtures.find(m => m.model === mapModel && m.cls === cls);
+  const m = failures.mixtures.find(m => m.model === mapModel && m.class === cls);
   if (!m || !m.components.length) return $("mixture").replaceChildren();
   const cell = (c, f) => h("td", { class: "number" }, +c.centre[f].toPrecision(3) + "", h("small", {}, h("br"),
     `± ${+c.spread[f].toPrecision(2)}`));
@@ -110,18 +110,18 @@ function drawMixture() {
     `${plural(m.components.length, "cluster")}`), h("p", { class: "hint" }, "A Gaussian mixture, its size by BIC: centre and " +
     "standard deviation of each factor."), h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Clusters" },
     h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col", class: "number" }, "share"),
-      ...inSpace.map(f => h("th", { scope: "col", class: "number" }, factorName(f))))),
+      ...inSpace().map(f => h("th", { scope: "col", class: "number" }, factorName(f))))),
     h("tbody", {}, ...m.components.map(c => h("tr", {}, h("td", { class: "number" }, percent(c.weight)),
-      ...inSpace.map(f => known(c.centre[f]) ? cell(c, f) : h("td", { class: "number" }, "–")))))))));
+      ...inSpace().map(f => known(c.centre[f]) ? cell(c, f) : h("td", { class: "number" }, "–")))))))));
 }
 
 function mapBar() {
   const list = () => {
     const own = failures.maps.filter(m => m.model === mapModel);
     return h("select", { onchange: e => { mapOf = e.target.value; drawMaps(); } }, h("option", { value: "all" }, "all objects"),
-      ...own.filter(m => m.cls >= 0 && m.object < 0).map(m => h("option", { value: `class ${m.cls}` }, classOf(m.cls))),
+      ...own.filter(m => m.class >= 0 && m.object < 0).map(m => h("option", { value: `class ${m.class}` }, classOf(m.class))),
       ...own.filter(m => m.object >= 0).map(m => h("option", { value: `object ${m.object}` },
-        `object: ${objectOf.get(m.object).title || objectOf.get(m.object).id}`)));
+        `object: ${objectAt(mapModel, m.object).title || objectAt(mapModel, m.object).object}`)));
   };
   const whose = h("label", {}, "of", list());
   if (several) $("map-bar").append(h("label", {}, "model", h("select", { onchange: e => {
@@ -133,10 +133,10 @@ function mapBar() {
     h("option", { value: "failing" }, strength ? `share of ${failing}` : "share of failing renders"), h("option", { value: "mean" }, "mean p"))));
 }
 
-async function maps() {
+function maps() {
   if (!failures || !failures.maps.length) return;
   if (strength) $("map-title").textContent = "Maps of the best conditions";
   $("map-part").hidden = false;
   mapBar();
-  await drawMaps();
+  drawMaps();
 }

@@ -6,7 +6,7 @@ function help() {
     p("p is the probability that a model gives to the true class of a render. An examiner chooses the conditions of the next " +
       "renders, camera and light, by the p of those before, and looks for the " + extreme + " one. Compare examiners at equal " +
       "renders: who is ahead after 100 may be behind after 1,000."),
-    p(`Robust: the mean p of ${what.perturbed} renders around the ${extreme} one. Where it is much ${strength ? "lower" : "higher"} ` +
+    p(`Robust: the mean p of ${settings.of_them_to_test_a_weakness} renders around the ${extreme} one. Where it is much ${strength ? "lower" : "higher"} ` +
       "than the value itself, the examiner has found a pin-prick and no weakness. These renders count as spent."),
     p("Valid: a person could still name the object. It is neither too small nor cropped, nor as dark as what lies behind it, and " +
       "the camera is not inside it. The " + extreme + " p counts valid renders alone."),
@@ -17,6 +17,7 @@ function help() {
 }
 
 async function start() {
+  await load();
   facts();
   table();
   curveBar();
@@ -27,7 +28,7 @@ async function start() {
   help();
   await Picture.load();
   objects();
-  await maps();
+  maps();
   document.documentElement.dataset.ready = "1";
 }
 

@@ -214,13 +214,13 @@ class ClaimResult(ct.Structure):
 class BackgroundOptions(ct.Structure):
     _fields_ = [("out", ct.c_char_p), ("shard", ct.c_int), ("shards", ct.c_int), ("seconds", ct.c_double), ("starts", ct.c_int),
                 ("beside", ct.c_bool), ("function", ct.c_void_p), ("user", ct.c_void_p), ("outputs", ct.c_int),
-                ("dim", ct.c_int), ("channels", ct.c_int), ("identity", ct.c_char_p)]
+                ("dim", ct.c_int), ("channels", ct.c_int), ("identity", ct.c_char_p), ("results", ct.c_void_p)]
 
 
 class ExamineOptions(ct.Structure):
     _fields_ = [("out", ct.c_char_p), ("shard", ct.c_int), ("shards", ct.c_int), ("seconds", ct.c_double), ("starts", ct.c_int),
                 ("beside", ct.c_bool), ("function", ct.c_void_p), ("user", ct.c_void_p), ("outputs", ct.c_int),
-                ("identity", ct.c_char_p)]
+                ("identity", ct.c_char_p), ("results", ct.c_void_p), ("failures", ct.c_void_p)]
 
 
 class BindingRow(ct.Structure):

@@ -1,0 +1,173 @@
+/* examine_words.c - the results of an examination in sentences. */
+#include <math.h>
+
+#include "examine/examine_study.h"
+
+enum { TOLD = 6 };             /* models that have sentences of their own */
+
+static bool is_strength(const spot_examine_account *w) { return w->r->cfg->search.mode == SPOT_MODE_STRENGTH; }
+
+static const char *examiner_name(const spot_examine_account *w, int e) { return spot_examine_label(&w->r->cfg->examiner[e]); }
+
+static const spot_examine_line *end_of(const spot_examine_account *w, int model, int examiner)
+{
+    const spot_examine_summary *s = &w->r->summary[model * w->r->cfg->examiners + examiner];
+
+    return &s->line[s->points - 1];
+}
+
+/* The value that ranks an examiner: robust, or the lowest one where nothing was perturbed. */
+static double rank_value(const spot_examine_line *l)
+{
+    return isfinite(l->robust.value) ? l->robust.value : l->lowest_valid.value;
+}
+
+static int best_examiner(const spot_examine_account *w, int model)
+{
+    const double sign = is_strength(w) ? -1 : 1;
+    int best = 0;
+
+    for (int e = 1; e < w->r->cfg->examiners; e++)
+        if (sign * rank_value(end_of(w, model, e)) < sign * rank_value(end_of(w, model, best))) best = e;
+    return best;
+}
+
+/* Objects on which every search of an examiner ends with a robust failure. */
+static int count_failing(const spot_examine_account *w, int model, int examiner)
+{
+    const spot_examine_config *cfg = w->r->cfg;
+    const spot_examine_result *first = &w->r->unit[(model * cfg->examiners + examiner) * cfg->search.seeds * w->r->objects];
+    int n = 0;
+
+    for (int i = 0; i < w->r->objects; i++) {
+        bool fails = true;
+        for (int s = 0; s < cfg->search.seeds; s++) {
+            const spot_examine_result *u = &first[s * w->r->objects + i];
+            const spot_examine_point *p = &u->point[u->points - 1];
+            fails &= (isfinite(p->robust) ? p->robust : p->lowest_valid) < cfg->search.fails;
+        }
+        n += fails;
+    }
+    return n;
+}
+
+static void tell_answer(spot_examine_account *w)
+{
+    const spot_examine_config *cfg = w->r->cfg;
+    int worst = 0, most = -1;
+
+    if (is_strength(w)) {
+        spot_words_say(&w->summary, "The searches looked for the conditions under which models are best: the highest p of the "
+                       "true class");
+        return;
+    }
+    for (int m = 0; m < cfg->models; m++) {
+        const int n = count_failing(w, m, best_examiner(w, m));
+        if (n > most) most = n, worst = m;
+    }
+    const char *const who = examiner_name(w, best_examiner(w, worst));
+    if (!most)
+        spot_words_say(&w->summary, "No lasting failure was found: around the lowest p of every object the mean p stays at %g "
+                       "or above in some search, after %d renders of each", cfg->search.fails,
+                       end_of(w, worst, best_examiner(w, worst))->renders);
+    else
+        spot_words_say(&w->summary, "%s%s%s fails on %d of %d objects: %s finds conditions around which its p of the true "
+                       "class is below %g, while on random renders it is %.2f",
+                       cfg->models > 1 ? "The weakest model, " : "Model ", cfg->model[worst].name, cfg->models > 1 ? "," : "",
+                       most, w->r->objects, who, cfg->search.fails, w->r->summary[worst * cfg->examiners].start);
+}
+
+static void tell_model(spot_examine_account *w, int model)
+{
+    const spot_examine_config *cfg = w->r->cfg;
+    const int best = best_examiner(w, model);
+    const spot_examine_line *l = end_of(w, model, best);
+    const char *const word = is_strength(w) ? "highest" : "lowest";
+
+    spot_words_say(&w->summary, "%s: after %d renders %s has the %s robust p, %.3f (%.3f to %.3f, mean over objects); %s p on "
+                   "valid renders %.3f; the last %d renders have %.3f on average, random ones %.3f", cfg->model[model].name,
+                   l->renders, examiner_name(w, best), word, rank_value(l), l->robust.low, l->robust.high, word,
+                   l->lowest_valid.value, cfg->search.window, l->mean.value, w->r->summary[model * cfg->examiners].start);
+}
+
+static void tell_region(spot_examine_account *w, int model)
+{
+    const spot_examine_config *cfg = w->r->cfg;
+    const spot_examine_summary *s = &w->r->summary[model * cfg->examiners];
+
+    if (!cfg->model[model].limits) return;
+    if (!s->learned) {
+        spot_words_say(&w->summary, "%s: no object learned the planted region, so nothing can be found there",
+                       cfg->model[model].name);
+        return;
+    }
+    spot_words_add(&w->summary, "%s: %d of %d objects learned the planted region. Of these ", cfg->model[model].name,
+                   s->learned, w->r->objects);
+    for (int e = 0; e < cfg->examiners; e++)
+        spot_words_add(&w->summary, "%s%s finds %d (%.0f %% of its last 100 renders lie inside)", e ? ", " : "",
+                       examiner_name(w, e), s[e].found, 100 * end_of(w, model, e)->inside.value);
+    spot_words_end(&w->summary, ".");
+}
+
+static void tell_finding(spot_words *w, const spot_examine_results *r, const spot_failure_finding *f)
+{
+    const bool strength = r->cfg->search.mode == SPOT_MODE_STRENGTH;
+
+    spot_words_add(w, "%s %s at %s: on %.0f %% (%.0f to %.0f) of %d random renders there, against %.1f %% elsewhere (p %s%.2g, "
+                   "tested on renders that the search for words did not see)", r->cfg->model[f->model].name,
+                   strength ? "is best" : "fails most", f->words, 100 * f->inside.value, 100 * f->inside.low,
+                   100 * f->inside.high, f->renders, 100 * f->outside.value, f->adjusted < 1e-16 ? "below " : "",
+                   fmax(f->adjusted, 1e-16));
+    if (f->cls >= 0) spot_words_add(w, ", class %s", spot_examine_class(r->cfg, f->cls));
+    if (isfinite(f->overlap))
+        spot_words_add(w, "; %.2f of the volume of rule and planted region is in both", f->overlap);
+    spot_words_end(w, ".");
+}
+
+void spot_examine_tell_findings(spot_words *w, const spot_examine_results *r, const spot_failures *f, int model, int most)
+{
+    int confirmed = 0, others = 0;
+
+    for (int i = 0; f && i < f->findings; i++) {
+        if (f->finding[i].model != model) continue;
+        if (!f->finding[i].confirmed) others++;
+        else if (confirmed++ < most) tell_finding(w, r, &f->finding[i]);
+    }
+    if (most > 1 && (confirmed > most || others))
+        spot_words_say(w, "%s: %d more confirmed rules and %d others are in failures.json", r->cfg->model[model].name,
+                       confirmed > most ? confirmed - most : 0, others);
+}
+
+static void tell_notes(spot_words *w, const spot_examine_results *r)
+{
+    const spot_examine_config *cfg = r->cfg;
+    const char *const extreme = cfg->search.mode == SPOT_MODE_STRENGTH ? "highest" : "lowest";
+
+    spot_words_say(w, "%d objects, %d seed%s; brackets: 95 %% over objects; \"mean of the last\": of %d renders", r->objects,
+                   cfg->search.seeds, cfg->search.seeds == 1 ? "" : "s", cfg->search.window);
+    spot_words_say(w, "\"%s\" counts valid renders alone: those on which a person could still name the object", extreme);
+    if (cfg->search.perturbed)
+        spot_words_say(w, "\"robust\": mean of %d renders around it, with changes of %g %% of each range; they count as spent",
+                       cfg->search.perturbed, 100 * cfg->search.perturb);
+    spot_words_say(w, "Light: a sun of energy 1 gives %.3f, a lamp %.3f, ambient %.2f; exposure %g, cut at 1",
+                   cfg->render.sun_scale, cfg->render.lamp_scale, cfg->render.ambient, cfg->render.exposure);
+}
+
+spot_status spot_examine_tell(spot_ctx *c, spot_examine_account *a, const spot_examine_results *r, const spot_failures *f)
+{
+    *a = (spot_examine_account){ .r = r, .failures = f };
+    tell_answer(a);
+    for (int m = 0; m < r->cfg->models && m < TOLD; m++) {
+        tell_model(a, m), tell_region(a, m);
+        spot_examine_tell_findings(&a->summary, r, f, m, 1);
+    }
+    tell_notes(&a->notes, r);
+    if (a->summary.status || a->notes.status)
+        return spot_fail(c, SPOT_NOMEM, "no memory for the sentences of an examination");
+    return SPOT_OK;
+}
+
+void spot_examine_account_close(spot_examine_account *a)
+{
+    spot_words_free(&a->summary), spot_words_free(&a->notes);
+}
