@@ -10,7 +10,6 @@
 #include "spotter/report.h"
 #include "spotter/shifts.h"
 
-enum { FEW_MODELS = 20 };      /* below, a bootstrap over models says little about a slope */
 
 typedef struct {
     cli_machine machine;
@@ -45,105 +44,6 @@ static void check_options(const struct argp_state *state, void *input)
     options *o = input;
 
     cli_pick_shard(state, o->shard, &o->run.shard, &o->run.shards, o->shard_from);
-}
-
-/* ---- the table ---- */
-
-/* "0.123 [0.101, 0.145]" */
-static const char *interval_text(char text[48], spot_interval v)
-{
-    if (!isfinite(v.value)) snprintf(text, 48, "none");
-    else if (!isfinite(v.low)) snprintf(text, 48, "%6.3f", v.value);
-    else snprintf(text, 48, "%6.3f [%6.3f, %6.3f]", v.value, v.low, v.high);
-    return text;
-}
-
-static void print_line(const spot_shifts_results *r, int source, int s, const spot_shift_result *u, int set)
-{
-    const spot_shift_estimate *e = r->source[source].set[set].shifts ? &r->source[source].set[set].shift[s] : NULL;
-    char impact[48], slope[48], used[32] = "", rate[16] = "";
-
-    if (u->filtered) snprintf(rate, sizeof rate, "%.1f %%", 100.0 * spot_shift_kept_pictures(u) / u->pictures);
-    if (e) snprintf(used, sizeof used, "%d/%d", e->used, u->classes - e->used);
-    spot_text_column(stdout, u->name, 32), spot_text_column(stdout, r->cfg->shift[s].category, 14);
-    printf("%11s  %7s  %-23s  %s\n", used, rate,
-           e ? interval_text(impact, e->impact) : "", e ? interval_text(slope, e->slope) : "");
-}
-
-/* Classes of base pictures that are harder than real ones; the first of them is that with the largest gap. */
-static void print_confounded(const spot_shift_source_result *v, const spot_shift_result *base)
-{
-    const spot_shift_gap *first = NULL;
-    char source[160], cls[128];
-    int n = 0;
-
-    for (int i = v->gaps - 1; i >= 0; i--)
-        if (v->gap[i].confounded) first = &v->gap[i], n++;
-    if (!first) return;
-    snprintf(source, sizeof source, "%s", base->name);
-    snprintf(cls, sizeof cls, "%s", base->class_name[first->cls]);
-    printf("%s: %d of %d classes %s harder than real pictures beyond chance and beyond the others, first %s (%.0f %% against "
-           "%.0f %%); the source may change more than it says\n", spot_plain(source), n, v->gaps, n == 1 ? "is" : "are",
-           spot_plain(cls), 100 * first->base, 100 * first->real);
-}
-
-static void print_notes(const spot_shifts_results *r)
-{
-    static const char *const axes[] = { "accuracy", "probit of accuracy", "logit of accuracy" };
-    const spot_shifts_config *cfg = r->cfg;
-
-    printf("\nslope: least squares over %d models on axes of %s\n", cfg->models, axes[cfg->evaluation.rule.axes]);
-    if (cfg->models && cfg->models < FEW_MODELS)
-        printf("%d models are few: an interval of a slope from fewer than %d says little\n", cfg->models, FEW_MODELS);
-    for (int v = 0; v < r->sources; v++) {
-        const spot_shift_estimates *e = &r->source[v].set[spot_shift_compared(r, v)];
-        const spot_shift_result *base = &r->unit[r->units - (r->sources - v) * (1 + cfg->shifts)];
-        for (int s = 0; s < e->shifts; s++) {
-            char name[160];
-            if (!(e->shift[s].lost + e->shift[s].few)) continue;
-            snprintf(name, sizeof name, "%s", (base + 1 + s)->name);
-            printf("%s: %d of %d classes do not count: %d without a picture left, %d with fewer than %d\n",
-                   spot_plain(name), e->shift[s].lost + e->shift[s].few, base->classes, e->shift[s].lost,
-                   e->shift[s].few, cfg->evaluation.rule.least);
-        }
-        print_confounded(&r->source[v], base);
-    }
-}
-
-/* Prints how far impacts and slopes of a planted world are from the truth. */
-static spot_status print_planted(spot_ctx *c, const spot_shifts_results *r, const char *dir)
-{
-    static const char *const set[SPOT_SHIFT_SETS] = { "unfiltered", "filtered", "by the oracle" };
-    spot_plant_error e[SPOT_MAX_SOURCES][SPOT_SHIFT_SETS];
-
-    SPOT_TRY(spot_plant_compare(c, e, r, dir));
-    printf("\nplanted world: mean error over the shifts\n%-32s  %-14s  %7s  %7s\n", "source", "", "impact", "slope");
-    for (int v = 0; v < r->sources; v++)
-        for (int k = 0; k < SPOT_SHIFT_SETS; k++)
-            if (e[v][k].impacts)
-                printf("%-32s  %-14s  %7.3f  %7.3f\n", r->cfg->source[v].name, set[k], e[v][k].impact, e[v][k].slope);
-    return SPOT_OK;
-}
-
-static void print_table(const spot_shifts_results *r)
-{
-    const int real = r->units - r->sources * (1 + r->cfg->shifts);
-
-    printf("%-32s  %-14s  %11s  %7s  %-23s  %s\n", "shift", "category", "classes/out", "passed", "impact [95 %]",
-           "slope [95 %]");
-    for (int v = 0; v < r->sources; v++)
-        for (int s = 0; s < r->cfg->shifts; s++)
-            print_line(r, v, s, &r->unit[real + v * (1 + r->cfg->shifts) + 1 + s], spot_shift_compared(r, v));
-    if (r->cfg->models) print_notes(r);
-}
-
-static spot_status show_results(spot_ctx *c, const spot_shifts_results *r, const char *dir)
-{
-    print_table(r);
-    if (r->cfg->plant.pictures && r->cfg->models && r->cfg->models == r->cfg->plant.models)
-        SPOT_TRY(print_planted(c, r, dir));
-    printf("in %s: shifts.json, shifts.csv\n", dir);
-    return SPOT_OK;
 }
 
 /* ---- pages for people ---- */
@@ -223,7 +123,7 @@ static spot_status run_config(spot_ctx *c, options *o, spot_shifts_config *cfg)
     if (s == SPOT_OK) s = write_pages(c, o, &results);
     cli_log_close();
     if (o->json) s = print_json(c, &report, &cost, s, o->run.out);
-    else if (s == SPOT_OK && !o->votes && results.cfg) s = show_results(c, &results, o->run.out);
+    else if (s == SPOT_OK && !o->votes && results.cfg) s = spot_shifts_show(c, stdout, &results, o->run.out);
     spot_shifts_close(&results);
     return s;
 }

@@ -47,14 +47,15 @@ typedef enum { SPOT_SHOWN, SPOT_SHOWN_WIDE, SPOT_SHOWN_MORE } spot_quantity_plac
  * JSON alone.
  * OBJECT: an object in JSON, its columns stand in the row's place in tables; without a name JSON has its members in place, too.
  * LIST: an array of objects. KEYED: an object with a member for each of the rows, whose first quantity, a text, is the key;
- * without a name its members stand in place. */
+ * without a name its members stand in place. WRITTEN: members that JSON alone has, which a function puts. */
 typedef enum { SPOT_AS_NOTHING, SPOT_AS_INT, SPOT_AS_SEED, SPOT_AS_REAL, SPOT_AS_FLOAT, SPOT_AS_INTERVAL, SPOT_AS_CHARS,
-               SPOT_AS_TEXT, SPOT_AS_NAME, SPOT_AS_WORDS, SPOT_AS_OBJECT, SPOT_AS_LIST, SPOT_AS_KEYED } spot_quantity_type;
+               SPOT_AS_TEXT, SPOT_AS_NAME, SPOT_AS_WORDS, SPOT_AS_OBJECT, SPOT_AS_LIST, SPOT_AS_KEYED,
+               SPOT_AS_WRITTEN } spot_quantity_type;
 
 /* A number with its interval or spread (NaN: none), or a text. */
 typedef struct { double value, low, high, spread; const char *text; } spot_quantity_value;
 
-enum { SPOT_QUANTITY_ITEM = 1024 };    /* most bytes of a row that `item` fills */
+enum { SPOT_QUANTITY_ITEM = 256 };     /* most bytes of a row that `item` fills */
 
 typedef struct spot_quantity {
     const char *name;                  /* key of JSON, column of CSV. With dots, "sets.suite.accuracy", it is a column whose
@@ -70,6 +71,7 @@ typedef struct spot_quantity {
     spot_quantity_place place;
     int  digits;                       /* after the point, of SPOT_UNIT_NUMBER in tables; 0: 3 */
     int  decimals;                     /* after the point in files; 0: as many as read back as the same number */
+    void (*put)(spot_json *j, const void *row);        /* WRITTEN */
     bool optional;                     /* JSON leaves it out where it has no value or no row, instead of null or [] */
     bool bare;                         /* LIST, KEYED: a member is the row's one (other) value, not an object */
     bool behind;
@@ -87,6 +89,7 @@ typedef struct spot_quantity {
 #define SPOT_BEHIND(...)          SPOT_OBJECT_(__VA_ARGS__, .behind = true)     /* the same of a pointer */
 #define SPOT_ROWS(...)            SPOT_ROWS_(__VA_ARGS__, .last = 0)            /* name, type, rows, their type, items, item */
 #define SPOT_HERE(name_, rows_)   { .name = name_, .type = SPOT_AS_OBJECT, .rows = rows_ }      /* of the same struct */
+#define SPOT_WRITTEN(put_)        { .type = SPOT_AS_WRITTEN, .put = put_ }
 #define SPOT_NAMED(name_, type_, field, ...) { .name = name_, .at = offsetof(type_, field), .type = SPOT_AS_NAME, \
     .names = (const char *const []){ __VA_ARGS__ } }
 #define SPOT_QUANTITY_(name_, type_, field, ...) { .name = name_, .at = offsetof(type_, field), .type = \
@@ -114,6 +117,9 @@ int spot_quantity_change(const spot_quantity *q, double before, double now);
 /* Adds the members of a row to the open object. */
 void spot_quantities_put(spot_json *j, const spot_quantity *q, const void *row);
 
+/* Adds an array of sentences. */
+void spot_words_put(spot_json *j, const char *key, const spot_words *w);
+
 /* Adds an array that describes the columns of a table: name, title, about, unit ("text" of a text), direction, digits. */
 void spot_quantities_describe(spot_json *j, const char *key, const spot_quantity *list);
 
@@ -133,6 +139,9 @@ void spot_result_print(FILE *f, spot_table_format format, const spot_quantity *l
 
 /* The same for few rows: a row's name, then a line for each quantity: heading, value, what it is. */
 void spot_result_print_rows(FILE *f, const spot_quantity *list, const void *root);
+
+/* The same for programs: CSV, or an indented object with the list. */
+spot_status spot_result_data(spot_ctx *c, FILE *f, spot_table_format format, const spot_quantity *list, const void *root);
 
 /* The CSV of a file in a run directory, by spot_result_write. */
 spot_status spot_result_csv(spot_ctx *c, const char *path, const spot_quantity *list, const void *root);

@@ -13,7 +13,7 @@ static void put_real(spot_json *j, const char *key, const spot_quantity *q, doub
     else spot_json_put_real(j, key, v);
 }
 
-static void put_words(spot_json *j, const char *key, const spot_words *w)
+void spot_words_put(spot_json *j, const char *key, const spot_words *w)
 {
     spot_json_array(j, key, w->n, w->n);
     for (int i = 0; i < w->n; i++) spot_json_put_text(j, NULL, w->sentence[i]);
@@ -32,7 +32,7 @@ static void put_value(spot_json *j, const char *key, const spot_quantity *q, con
         break;
     case SPOT_AS_SEED: spot_json_put_int(j, key, (long long)spot_quantity_seed(q, row)); break;
     case SPOT_AS_INTERVAL: spot_json_put_interval(j, key, (spot_interval){ v.value, v.low, v.high }); break;
-    case SPOT_AS_WORDS: put_words(j, key, (const spot_words *)(const void *)((const char *)row + q->at)); break;
+    case SPOT_AS_WORDS: spot_words_put(j, key, (const spot_words *)(const void *)((const char *)row + q->at)); break;
     case SPOT_AS_CHARS: case SPOT_AS_TEXT: case SPOT_AS_NAME: spot_json_put_text(j, key, v.text); break;
     default: put_real(j, key, q, v.value);
     }
@@ -71,7 +71,8 @@ static void put_quantity(spot_json *j, const char *key, const spot_quantity *q, 
 {
     const void *part;
 
-    if (q->type == SPOT_AS_LIST || q->type == SPOT_AS_KEYED) put_rows(j, key, q, row);
+    if (q->type == SPOT_AS_WRITTEN) q->put(j, row);
+    else if (q->type == SPOT_AS_LIST || q->type == SPOT_AS_KEYED) put_rows(j, key, q, row);
     else if (q->type != SPOT_AS_OBJECT) put_value(j, key, q, row);
     else if ((part = spot_quantity_part(q, row))) {
         if (key) spot_json_object(j, key);

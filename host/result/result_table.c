@@ -14,7 +14,7 @@ static void visit_columns(const spot_quantity *q, const void *row, column_visito
 {
     for (; q->type != SPOT_AS_NOTHING; q++)
         if (q->type == SPOT_AS_OBJECT) visit_columns(q->rows, row ? spot_quantity_part(q, row) : NULL, visit, user);
-        else if (!q->rows && q->type != SPOT_AS_WORDS) visit(user, q, row);
+        else if (!q->rows && q->type != SPOT_AS_WORDS && q->type != SPOT_AS_WRITTEN) visit(user, q, row);
 }
 
 typedef struct {
@@ -182,6 +182,21 @@ void spot_result_print(FILE *f, spot_table_format format, const spot_quantity *l
     }
     v.used = used;
     spot_columns_print(f, format == SPOT_TABLE_MD, list->title, print_table, &v);
+}
+
+spot_status spot_result_data(spot_ctx *c, FILE *f, spot_table_format format, const spot_quantity *list, const void *root)
+{
+    const spot_quantity whole[] = { *list, SPOT_QUANTITIES_END };
+    spot_json j;
+
+    if (format == SPOT_TABLE_CSV) {
+        print_csv(f, list, root);
+        return SPOT_OK;
+    }
+    SPOT_TRY(spot_json_open(c, &j));
+    spot_quantities_put(&j, whole, root);
+    spot_json_print(&j, f);
+    return SPOT_OK;
 }
 
 /* ---- few rows ---- */

@@ -2,10 +2,20 @@
 #ifndef SPOTTER_SHIFTS_WRITE_H
 #define SPOTTER_SHIFTS_WRITE_H
 
+#include "result/result.h"
 #include "spotter/shifts.h"
 
 /* spot_shifts_read; y is spot_shifts_study. */
 spot_status spot_shifts_collect(spot_ctx *c, const struct spot_study *y, spot_shifts_results *r, const char *dir);
+
+/* Results with their sentences: answers for each source, how to read them, settings that are not the paper's. */
+typedef struct { const spot_shifts_results *r; spot_words source[SPOT_MAX_SOURCES], notes, differs; } spot_shifts_account;
+
+spot_status spot_shifts_tell(spot_ctx *c, spot_shifts_account *a, const spot_shifts_results *r);
+void        spot_shifts_account_close(spot_shifts_account *a);
+
+/* shifts.json of an account; shifts.csv and the terminal's table of results. */
+extern const spot_quantity spot_shifts_parts[], spot_shifts_lines, spot_shifts_table;
 
 /* DIR/shifts.json and DIR/shifts.csv, from all segments of the config with this key; nothing while some are missing
  * (r->missing). A file that has these bytes already is left as it is. r receives the results; close it also after a failure. */

@@ -257,6 +257,15 @@ typedef struct {
 spot_status spot_shifts_read (spot_ctx *c, spot_shifts_results *r, const char *dir);
 void        spot_shifts_close(spot_shifts_results *r);
 
+/* The document shifts.json, on one line; the caller frees it. */
+spot_status spot_shifts_json(spot_ctx *c, char **json, size_t *n, const spot_shifts_results *r);
+
+/* Prints the results as `spotter shifts` ends with them. */
+spot_status spot_shifts_show(spot_ctx *c, FILE *f, const spot_shifts_results *r, const char *dir);
+
+/* "open_clip ViT-H-14 ...": what the thresholds are chosen for. */
+const char *spot_shift_encoder_name(const spot_shifts_results *r);
+
 /* Pictures of a unit that pass the filter; 0 where there is none. */
 int spot_shift_kept_pictures(const spot_shift_result *u);
 

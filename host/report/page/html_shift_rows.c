@@ -49,8 +49,3 @@ void spot_shift_rows_close(spot_shift_rows *w)
     for (int i = 0; i < w->rows; i++) free(w->name[i]);
     free(w->name), free(w->unit);
 }
-
-const char *spot_shift_encoder_name(const spot_shifts_results *r)
-{
-    return r->cfg->encoder.label[0] ? r->cfg->encoder.label : r->unit[r->units - 1].encoder;
-}

@@ -18,79 +18,17 @@ typedef struct {
     int figures;
 } work;
 
-/* ---- head ---- */
-
-static void write_head(work *w)
+/* The study's own document. */
+static spot_status write_study(work *w)
 {
-    const spot_shifts_config *cfg = w->r->cfg;
-    static const char *const axes[] = { "linear", "probit", "logit" };
-    spot_page *p = w->p;
-    long long pictures = 0, kept = 0;
+    char *json;
+    size_t n;
 
-    for (int u = 0; u < w->r->units; u++) pictures += w->r->unit[u].pictures, kept += spot_shift_kept_pictures(&w->r->unit[u]);
-    spot_page_text(p, "source", w->dir);
-    spot_page_text(p, "encoder", spot_shift_encoder_name(w->r));
-    spot_page_text(p, "axes", axes[cfg->evaluation.rule.axes]);
-    spot_json_put_int(p->at, "classes", w->r->unit[0].classes);
-    spot_json_put_int(p->at, "least", cfg->evaluation.rule.least);
-    spot_json_put_int(p->at, "all_pictures", pictures);
-    spot_json_put_int(p->at, "kept_pictures", kept);
-    spot_json_put_int(p->at, "filtered", w->r->unit[w->r->units - 1].filtered);
-    spot_json_array(p->at, "sources", 0, 0);
-    for (int v = 0; v < w->r->sources; v++) spot_page_text(p, NULL, spot_shift_source_name(w->r, v));
-    spot_json_end(p->at);
-    spot_json_array(p->at, "models", 0, 0);
-    for (int m = 0; m < cfg->models; m++) spot_page_text(p, NULL, cfg->model[m].name);
-    spot_json_end(p->at);
-    spot_page_summary(p, w->r);
-}
-
-/* ---- the table ---- */
-
-static void write_accuracies(spot_page *p, const char *key, const double *v, int n)
-{
-    spot_json_array(p->at, key, 0, 0);
-    for (int m = 0; m < n; m++) spot_page_real(p, NULL, v[m]);
-    spot_json_end(p->at);
-}
-
-static void write_estimate(work *w, const spot_shift_estimate *e)
-{
-    spot_page *p = w->p;
-
-    spot_json_put_int(p->at, "used", e->used);
-    spot_json_put_int(p->at, "few", e->few);
-    spot_json_put_int(p->at, "lost", e->lost);
-    spot_page_interval(p, "impact", e->impact);
-    spot_page_interval(p, "slope", e->slope);
-    spot_page_real(p, "intercept", e->intercept);
-    spot_page_real(p, "correlation", e->correlation);
-    write_accuracies(p, "limits", (const double[]){ e->limit_base, e->limit_shift }, 2);
-    write_accuracies(p, "base", e->base, w->r->cfg->models);
-    write_accuracies(p, "accuracy", e->shift, w->r->cfg->models);
-}
-
-static void write_rows(work *w)
-{
-    spot_page *p = w->p;
-
-    spot_json_array(p->at, "rows", 0, 0);
-    for (int v = 0; v < w->r->sources; v++)
-        for (int s = 0; s < w->r->cfg->shifts; s++) {
-            const spot_shift_result *u = spot_shift_unit_result(w->r, v, s);
-            const spot_shift_estimates *e = &w->r->source[v].set[spot_shift_compared(w->r, v)];
-            spot_json_object(p->at, NULL);
-            spot_json_put_int(p->at, "source", v);
-            spot_page_text(p, "shift", w->r->cfg->shift[s].name);
-            spot_page_text(p, "category", w->r->cfg->shift[s].category);
-            spot_json_put_int(p->at, "pictures", u->pictures);
-            if (u->filtered) spot_json_put_int(p->at, "kept", spot_shift_kept_pictures(u));
-            if (u->filtered) spot_page_interval(p, "pass", spot_share_of(spot_shift_kept_pictures(u), u->pictures));
-            spot_page_real(p, "threshold", w->r->cfg->shift[s].threshold > -1 ? u->threshold : NAN);
-            if (e->shifts && w->r->cfg->models) write_estimate(w, &e->shift[s]);
-            spot_json_end(p->at);
-        }
-    spot_json_end(p->at);
+    SPOT_TRY(spot_shifts_json(w->c, &json, &n, w->r));
+    spot_page_block(w->p, "study", json, n);
+    free(json);
+    spot_page_text(w->p, "source", w->dir);
+    return SPOT_OK;
 }
 
 /* ---- figures, of one panel or few: they can be read on a small screen ---- */
@@ -230,64 +168,13 @@ static spot_status write_pictures(work *w)
     return s;
 }
 
-/* ---- sources against real pictures ---- */
-
-static void write_top(spot_page *p, const char *key, const spot_shift_result *u, int cls)
-{
-    const int set = u->count[SPOT_SHIFT_KEPT] ? SPOT_SHIFT_KEPT : SPOT_SHIFT_ALL;
-    const spot_shift_top *top = u->top + (size_t)cls * SPOT_SHIFT_TOP;
-    int models = 0;
-
-    for (int m = 0; m < u->models; m++) models += u->answered[m];
-    spot_json_array(p->at, key, 0, 0);
-    for (int k = 0; k < 3 && top[k].answers; k++) {
-        spot_json_array(p->at, NULL, 2, 2);
-        spot_page_text(p, NULL, top[k].name);
-        spot_page_real(p, NULL, (double)top[k].answers / models / u->count[set][cls]);
-        spot_json_end(p->at);
-    }
-    spot_json_end(p->at);
-}
-
-static void write_gaps(work *w)
-{
-    spot_page *p = w->p;
-
-    spot_json_array(p->at, "gaps", 0, 0);
-    for (int v = 0; v < w->r->sources; v++) {
-        const spot_shift_source_result *of = &w->r->source[v];
-        spot_json_object(p->at, NULL);
-        spot_json_put_int(p->at, "source", v);
-        spot_page_real(p, "median", of->gaps ? of->median_gap : NAN);
-        spot_json_array(p->at, "classes", 0, 0);
-        for (int i = 0; i < of->gaps; i++) {
-            const spot_shift_gap *g = &of->gap[i];
-            spot_json_object(p->at, NULL);
-            spot_page_text(p, "class", w->r->unit[0].class_name[g->cls]);
-            spot_page_real(p, "real", g->real);
-            spot_page_real(p, "base", g->base);
-            spot_page_interval(p, "gap", (spot_interval){ g->gap, g->low, g->high });
-            spot_page_real(p, "p", g->p);
-            spot_json_put_int(p->at, "confounded", g->confounded);
-            write_top(p, "real_top", &w->r->unit[0], g->cls);
-            write_top(p, "base_top", spot_shift_unit_result(w->r, v, -1), g->cls);
-            spot_json_end(p->at);
-        }
-        spot_json_end(p->at);
-        spot_json_end(p->at);
-    }
-    spot_json_end(p->at);
-}
-
 /* ---- the page ---- */
 
 static spot_status write_page(work *w)
 {
     w->p->frame = "shifts.html";
-    write_head(w);
-    write_rows(w);
+    SPOT_TRY(write_study(w));
     SPOT_TRY(write_figures(w));
-    write_gaps(w);
     SPOT_TRY(write_pictures(w));
     return spot_shift_rows_write(&w->rows);
 }

@@ -20,10 +20,4 @@ int spot_shift_row_add(spot_shift_rows *w, int unit, const char *name);
 spot_status spot_shift_rows_write(spot_shift_rows *w);
 void        spot_shift_rows_close(spot_shift_rows *w);
 
-/* "open_clip ViT-H-14 ...": what the thresholds are chosen for. */
-const char *spot_shift_encoder_name(const spot_shifts_results *r);
-
-/* html_shifts_words.c: the members "summary", sentences for each source, and "differs". */
-void spot_page_summary(spot_page *p, const spot_shifts_results *r);
-
 #endif

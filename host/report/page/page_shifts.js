@@ -2,57 +2,72 @@
 // real pictures. Its page is shifts.html.
 
 const $ = id => document.getElementById(id);
-const several = what.sources.length > 1;
-const sourceName = k => what.sources[k];
+let study, rows, several;
+const sourceName = k => study.sources[k].source ?? "all pictures";
 const f2 = v => v === null || v === undefined ? "–" : v.toFixed(2).replace("-0.00", "0.00").replace("-", "−");
 const f4 = v => v.toFixed(4).replace("-", "−");
-const between = i => i[1] === null ? "" : `${f2(i[1])} to ${f2(i[2])}`;
+const between = i => i.low === null ? "" : `${f2(i.low)} to ${f2(i.high)}`;
 const shown = r => (several ? `${sourceName(r.source)}, ` : "") + r.shift;
+
+// The study's own document. A row is a shift of a source with its estimate, where there are models.
+async function load() {
+  study = await Block.json(what.study);
+  several = study.sources.length > 1;
+  rows = study.sources.flatMap((v, k) => v.shifts.map(s => {
+    const e = (study.models.length && s.estimates[v.compared]) || {};
+    return { ...s, ...e, accuracy: e.shift, source: k, shift: s.shift, least: s.threshold > -1 ? s.threshold : null };
+  }));
+}
 
 function facts() {
   const fact = (name, value, note) =>
     $("facts").append(h("div", {}, h("dt", {}, name), h("dd", {}, h("b", {}, value), note ? h("span", {}, note) : null)));
-  const shifts = new Set(what.rows.map(r => r.shift)).size;
+  const shifts = new Set(rows.map(r => r.shift)).size;
   $("source").textContent = what.source;
-  fact("shifts", count(shifts), several ? `of ${what.sources.length} sources` : null);
-  fact("models", count(what.models.length), what.models.length && what.models.length < 20 ? "few for a slope" : null);
-  fact("classes", count(what.classes));
-  fact("pictures", count(what.all_pictures), what.filtered ? `${count(what.kept_pictures)} pass the filter` : "not filtered");
-  $("summary").append(...what.summary.map((list, k) => h("div", {}, several && list.length ? h("h3", {}, sourceName(k)) : null,
+  fact("shifts", count(shifts), several ? `of ${study.sources.length} sources` : null);
+  fact("models", count(study.models.length), study.models.length && study.models.length < 20 ? "few for a slope" : null);
+  const folders = [study.real, ...study.sources.flatMap(v => [v.base, ...v.shifts])].filter(Boolean);
+  const all = key => folders.reduce((n, f) => n + (f[key] ?? 0), 0);
+  fact("classes", count(classes()));
+  fact("pictures", count(all("pictures")), folders[folders.length - 1].kept === undefined ? "not filtered"
+    : `${count(all("kept"))} pass the filter`);
+  $("summary").append(...study.sources.map(v => v.summary).map((list, k) => h("div", {}, several && list.length ? h("h3", {}, sourceName(k)) : null,
     h("ul", { class: "summary" }, ...list.map(t => h("li", {}, t.replaceAll("(-", "(−")))))));
-  if (what.differs.length)
-    $("notes").append(h("p", { class: "notes" }, "Settings that are not the paper’s: ", what.differs.join("; "), "."));
+  if (study.not_the_papers.length)
+    $("notes").append(h("p", { class: "notes" }, "Settings that are not the paper’s: ", study.not_the_papers.join(" ")));
 }
 
 // ---- the table ----
 
+const classes = () => study.sources[0].base.classes.length;
 const columns = [
   ["shift", r => r.shift, r => h("th", { scope: "row" }, h("bdi", {}, shown(r)))],
   ["category", r => r.category, r => h("td", { class: "whole" }, r.category)],
-  ["impact", r => r.impact && r.impact[0], r => cell(r.impact), "drop of accuracy, mean over models"],
-  ["slope", r => r.slope && r.slope[0], r => cell(r.slope), "of shift accuracy over base accuracy"],
-  ["classes", r => r.used, r => h("td", { class: "number" }, r.used === undefined ? "–" : `${r.used} of ${what.classes}`),
+  ["impact", r => r.impact && r.impact.value, r => cell(r.impact), "drop of accuracy, mean over models"],
+  ["slope", r => r.slope && r.slope.value, r => cell(r.slope), "of shift accuracy over base accuracy"],
+  ["classes", r => r.classes_used,
+    r => h("td", { class: "number" }, r.classes_used === undefined ? "–" : `${r.classes_used} of ${classes()}`),
     "that have enough pictures left"],
-  ["lost", r => r.lost, r => h("td", { class: "number" }, r.lost === undefined ? "–" : count(r.lost)),
+  ["lost", r => r.classes_lost, r => h("td", { class: "number" }, r.classes_lost === undefined ? "–" : count(r.classes_lost)),
     "classes without a picture left"],
-  ["too few", r => r.few, r => h("td", { class: "number" }, r.few === undefined ? "–" : count(r.few)),
-    `classes with 1 to ${what.least - 1} pictures left`],
-  ["passed", r => r.pass && r.pass[0], r => h("td", { class: "number" }, r.pass ? percent(r.pass[0], 1) : "–",
-    r.pass ? h("small", {}, h("br"), `${count(r.kept)} of ${count(r.pictures)}`) : null), "pictures that pass the filter"],
-  ["threshold", r => r.threshold, r => h("td", { class: "number" }, r.threshold === null ? "none" : f4(r.threshold)),
+  ["too few", r => r.classes_few, r => h("td", { class: "number" }, r.classes_few === undefined ? "–" : count(r.classes_few)),
+    "classes with some pictures left, but too few"],
+  ["passed", r => r.pass_rate && r.pass_rate.value,
+    r => h("td", { class: "number" }, r.pass_rate ? percent(r.pass_rate.value, 1) : "–", r.pass_rate ? h("small", {}, h("br"), `${count(r.kept)} of ${count(r.pictures)}`) : null), "pictures that pass the filter"],
+  ["threshold", r => r.least, r => h("td", { class: "number" }, r.least === null ? "none" : f4(r.least)),
     "least similarity to the caption of the shift"],
 ];
 let order = 2, down = true;
 
 function cell(v) {
-  if (!v || v[0] === null) return h("td", { class: "number" }, "–");
-  return h("td", { class: "number" }, f2(v[0]), h("small", {}, h("br"), between(v)));
+  if (!v || v.value === null) return h("td", { class: "number" }, "–");
+  return h("td", { class: "number" }, f2(v.value), h("small", {}, h("br"), between(v)));
 }
 
 function sorted() {
   const key = columns[order][1], value = r => key(r);
   const empty = v => v === null || v === undefined;
-  return [...what.rows].sort((a, b) => {
+  return [...rows].sort((a, b) => {
     const x = value(a), y = value(b);
     if (empty(x) || empty(y)) return empty(x) - empty(y);
     return (x < y ? -1 : x > y ? 1 : 0) * (down ? -1 : 1);
@@ -94,7 +109,7 @@ onAxis.probit = p => {
   return poly(a, r) * q / (poly(b, r) * r + 1);
 };
 
-const place = (v, limit) => onAxis[what.axes](what.axes === "linear" ? v : Math.min(1 - limit, Math.max(limit, v)));
+const place = (v, limit) => onAxis[study.settings.axes](study.settings.axes === "linear" ? v : Math.min(1 - limit, Math.max(limit, v)));
 
 // Round accuracies for a probit or logit axis, the most wanted first; percents follow them for an axis that is short.
 const round = [0.5, 0.1, 0.9, 0.01, 0.99, 0.001, 0.999, 0.0001, 0.9999, 0.2, 0.8, 0.3, 0.7, 0.4, 0.6, 0.05, 0.95, 0.02, 0.98,
@@ -102,7 +117,7 @@ const round = [0.5, 0.1, 0.9, 0.01, 0.99, 0.001, 0.999, 0.0001, 0.9999, 0.2, 0.8
 
 // [text, place] of the ticks that have room: none is nearer than `room` pixels to one before it.
 function ticksOf(scale, room) {
-  if (what.axes === "linear") return scale.ticks(6).filter(t => t >= 0 && t <= 1).map(t => [t, t]);
+  if (study.settings.axes === "linear") return scale.ticks(6).filter(t => t >= 0 && t <= 1).map(t => [t, t]);
   const [from, to] = scale.domain(), told = [];
   const add = t => {
     const v = place(t, 0);
@@ -117,9 +132,9 @@ function drawFit(r) {
   const W = Math.max(320, Math.min(640, $("fit").clientWidth || 640)), H = Math.round(180 + 0.375 * W);
   const box = { left: 52, right: 12, top: 10, bottom: 42 };
   const svg = d3.select($("fit")).html("").append("svg").attr({ viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label":
-    `${shown(r)}: shift accuracy against base accuracy of ${what.models.length} models, slope ${f2(r.slope[0])}` });
-  const xs = r.base.map(v => place(v, r.limits[0])), ys = r.accuracy.map(v => place(v, r.limits[1]));
-  if (!r.used) {
+    `${shown(r)}: shift accuracy against base accuracy of ${study.models.length} models, slope ${f2(r.slope.value)}` });
+  const xs = r.base.map(v => place(v, r.limit_base)), ys = r.accuracy.map(v => place(v, r.limit_shift));
+  if (!r.classes_used) {
     d3.select($("fit")).html("").append("p").attr("class", "hint").text("No class has enough pictures left.");
     return;
   }
@@ -142,32 +157,32 @@ function drawFit(r) {
   svg.append("clipPath").attr("id", "frame").append("rect").attr({ x: box.left, y: box.top, width: W - box.left - box.right,
     height: H - box.top - box.bottom });
   const inner = svg.append("g").attr("clip-path", "url(#frame)"), [from, to] = x.domain();
-  const mean = d3.mean(xs), middle = r.intercept + r.slope[0] * mean, line = (s, at) => y(middle + s * (at - mean));
-  const wedge = end => `M${x(end)},${line(r.slope[1], end)}L${x(mean)},${y(middle)}L${x(end)},${line(r.slope[2], end)}Z`;
-  if (r.slope[0] !== null && r.slope[1] !== null)
+  const mean = d3.mean(xs), middle = r.intercept + r.slope.value * mean, line = (s, at) => y(middle + s * (at - mean));
+  const wedge = end => `M${x(end)},${line(r.slope.low, end)}L${x(mean)},${y(middle)}L${x(end)},${line(r.slope.high, end)}Z`;
+  if (r.slope.value !== null && r.slope.low !== null)
     inner.append("path").attr({ class: "wedge", d: wedge(from) + wedge(to) });
   inner.append("line").attr({ class: "equal", x1: x(from), x2: x(to), y1: y(from), y2: y(to) });
-  if (r.slope[0] !== null)
-    inner.append("line").attr({ class: "line-fit", x1: x(from), x2: x(to), y1: line(r.slope[0], from),
-      y2: line(r.slope[0], to) });
-  svg.selectAll(".dot").data(what.models).enter().append("circle").attr("class", "dot").attr("tabindex", 0)
+  if (r.slope.value !== null)
+    inner.append("line").attr({ class: "line-fit", x1: x(from), x2: x(to), y1: line(r.slope.value, from),
+      y2: line(r.slope.value, to) });
+  svg.selectAll(".dot").data(study.models).enter().append("circle").attr("class", "dot").attr("tabindex", 0)
     .attr("cx", (m, i) => x(xs[i])).attr("cy", (m, i) => y(ys[i])).attr("r", 5)
     .attr("aria-label", (m, i) => `${m}: base ${percent(r.base[i], 1)}, shift ${percent(r.accuracy[i], 1)}`)
     .append("title").text((m, i) => `${m}: base ${percent(r.base[i], 1)}, shift ${percent(r.accuracy[i], 1)}`);
-  d3.select($("fit")).append("p").attr("class", "key-line").text(`Slope ${f2(r.slope[0])} (${between(r.slope)}), ` +
-    `impact ${f2(r.impact[0])} (${between(r.impact)}), correlation ${f2(r.correlation)}, ${what.axes} axes. ` +
+  d3.select($("fit")).append("p").attr("class", "key-line").text(`Slope ${f2(r.slope.value)} (${between(r.slope)}), ` +
+    `impact ${f2(r.impact.value)} (${between(r.impact)}), correlation ${f2(r.correlation)}, ${study.settings.axes} axes. ` +
     "A point is a model; point at one for its name. Shaded: the " +
-    "interval of the slope. Dotted: the shift costs nothing." + (what.axes === "linear" ? ""
+    "interval of the slope. Dotted: the shift costs nothing." + (study.settings.axes === "linear" ? ""
     : " Accuracies of 0 and 1 stand at 1/2n and 1 − 1/2n for n pictures, as in the fit."));
 }
 
 function fits() {
-  if (!what.models.length) return;
-  const rows = sorted(), select = h("select", { onchange: e => drawFit(rows[e.target.value]) },
-    ...rows.map((r, i) => h("option", { value: i }, shown(r))));
+  if (!study.models.length) return;
+  const list = sorted(), select = h("select", { onchange: e => drawFit(list[e.target.value]) },
+    ...list.map((r, i) => h("option", { value: i }, shown(r))));
   $("models").hidden = false;
   $("fit-bar").append(h("label", {}, "shift ", select));
-  drawFit(rows[0]);
+  drawFit(list[0]);
 }
 
 // ---- figures, pictures, sources ----
@@ -210,28 +225,29 @@ function pictures() {
 }
 
 function gaps() {
-  const own = what.gaps.filter(g => g.classes.length);
+  const own = study.sources.map((v, k) => [v, k]).filter(([v]) => v.gaps.length);
   if (!own.length) return;
   $("gap-part").hidden = false;
-  const word = ([name, share]) => `${name.replaceAll("_", " ")} ${percent(share, 0).replace(" ", "\u00a0")}`;
-  const top = list => list.map(word).join(", ");
-  const row = g => h("tr", { class: g.confounded ? "bad-row" : null }, h("th", { scope: "row" },
+  const bad = g => g.verdict === "confounded";
+  const word = ({ class: name, share }) => `${name.replaceAll("_", " ")} ${percent(share, 0).replace(" ", "\u00a0")}`;
+  const top = (folder, cls) => folder.classes.find(k => k.class === cls).predicted_most.slice(0, 3).map(word).join(", ");
+  const row = (g, base) => h("tr", { class: bad(g) ? "bad-row" : null }, h("th", { scope: "row" },
     h("bdi", {}, g.class.replaceAll("_", " "))),
     h("td", { class: "number" }, percent(g.real, 0)), h("td", { class: "number" }, percent(g.base, 0)), cell(g.gap),
     h("td", { class: "number" }, g.p === null ? "–" : g.p < 0.001 ? "< 0.001" : g.p.toFixed(3)),
-    h("td", { class: "whole" }, g.confounded ? h("b", {}, "confounded") : "not shown"), h("td", {}, top(g.real_top)),
-      h("td", {}, top(g.base_top)));
-  for (const g of own) {
-    const worst = g.classes.slice(0, 20);
-    $("gaps").append(h("h3", {}, `${sourceName(g.source)}: median gap ${f2(g.median)}`),
+    h("td", { class: "whole" }, bad(g) ? h("b", {}, "confounded") : "not shown"), h("td", {}, top(study.real, g.class)),
+      h("td", {}, top(base, g.class)));
+  for (const [v, k] of own) {
+    const worst = v.gaps.slice(0, 20);
+    $("gaps").append(h("h3", {}, `${sourceName(k)}: median gap ${f2(v.median_gap)}`),
       h("div", { class: "scroll", tabindex: 0, role: "region",
-      "aria-label": `Classes of ${sourceName(g.source)}` }, h("table", {},
-      h("caption", {}, worst.length < g.classes.length
-        ? `The ${worst.length} largest gaps of ${count(g.classes.length)} classes; shifts.json has all.`
+      "aria-label": `Classes of ${sourceName(k)}` }, h("table", {},
+      h("caption", {}, worst.length < v.gaps.length
+        ? `The ${worst.length} largest gaps of ${count(v.gaps.length)} classes; shifts.json has all.`
         : "Largest gap first."),
       h("thead", {}, h("tr", {}, ...["class", "real", "base", "gap", "p", "verdict", "predicted most, real",
         "predicted most, base"].map((t, i) =>
-        h("th", { scope: "col", class: i > 0 && i < 5 ? "number" : null }, t)))), h("tbody", {}, ...worst.map(row)))));
+        h("th", { scope: "col", class: i > 0 && i < 5 ? "number" : null }, t)))), h("tbody", {}, ...worst.map(g => row(g, v.base))))));
   }
 }
 
@@ -252,6 +268,7 @@ function help() {
 }
 
 async function start() {
+  await load();
   facts();
   table();
   fits();
