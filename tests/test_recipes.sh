@@ -42,6 +42,7 @@ for diff in re.findall(r"^```diff\n(.*?)^```$", page, re.M | re.S):
             if len(at) != 1:
                 sys.exit(f"FAILED: {path} has {len(at)} places like {before}")
             lines.insert(at[0] + n, line[1:])
+            before.append(line[1:])
             open(path, "w").write("\n".join(lines))
         elif line == "@@":
             before = []
@@ -89,9 +90,29 @@ sed 's/share: 0.1/share: 0.6/' "$dir/my.yaml" > "$dir/bad.yaml"
 if "$spotter" plan "$dir/bad.yaml" --quick > "$dir/log" 2>&1; then fail "a share of 0.6 is taken"; fi
 grep -q "share is 0.6; it takes a number from 0.001 to 0.5" "$dir/log" || fail "$(tail -3 "$dir/log")"
 
+# The number in a result: terminal, CSV, JSON, Markdown, page.
+/usr/bin/python3 "$dir/tree/tests/backgrounds_world.py" make "$dir/w" || fail "the world was not made"
+"$spotter" background "$dir/w/run.yaml" --out "$dir/back" > "$dir/text" 2> "$dir/log" || fail "$(tail -3 "$dir/log")"
+grep -qE '^model .* known' "$dir/text" || fail "the terminal lacks the number: $(head -9 "$dir/text")"
+head -1 "$dir/back/models.csv" > "$dir/head"
+grep -q ',known_objects,' "$dir/head" || fail "models.csv lacks the number: $(cat "$dir/head")"
+"$spotter" tables "$dir/back" --format md > "$dir/md" 2> "$dir/log" || fail "$(tail -3 "$dir/log")"
+grep -qE '^\| model .* known ' "$dir/md" || fail "Markdown lacks the number: $(head -9 "$dir/md")"
+"$spotter" report "$dir/back" -o "$dir/back.html" > "$dir/log" 2>&1 || fail "$(tail -3 "$dir/log")"
+python3 - "$dir/back/background.json" "$dir/back.html" <<'PY' || fail "the page or background.json lacks the number"
+import base64, json, re, sys, zlib
+found, page = json.load(open(sys.argv[1])), open(sys.argv[2]).read()
+assert all(m["known_objects"] == m["sets"]["original"]["right"] for m in found["models"])
+what = json.loads(re.search(r'id="what">(.*?)</script>', page, re.S).group(1))
+block = re.search(rf'id="b{what["study"]}">(.*?)</script>', page, re.S).group(1)
+assert json.loads(zlib.decompress(base64.b64decode(block))) == found
+assert {"known": "count"}.items() <= {c["title"]: c["unit"] for c in what["columns"]}.items()
+PY
+
 # The study: what its recipe names is there.
 for file in include/spotter/work.h host/cli/cli.h tests/layers.py tests/test_work.c; do
     [ -e "$file" ] || fail "the recipe of a study names $file"
 done
 [ "$(wc -l < tests/test_work.c)" -le 150 ] || fail "tests/test_work.c has more than 150 lines"
-echo "the recipes hold: an op, a setting, a flag, a study; a method is one file and one row, its setting a member and a row"
+echo "the recipes hold: an op, a setting, a flag, a number in a result, a study; a method is one file and one row, its setting" \
+    "a member and a row"

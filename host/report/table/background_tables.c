@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "report/table/background_lines.h"
 #include "result/columns.h"
 #include "result/result.h"
@@ -105,48 +104,30 @@ static void print_text(FILE *f, const tables *t, bool markdown)
 
 /* ---- for programs ---- */
 
-static const char *dir_of(const spot_background_line *l) { return l->run ? l->run->dir : ""; }
-
-static void print_csv(FILE *f, const tables *t)
+static void run_of(spot_quantity_value *v, const void *row)
 {
-    fputs("table,row,quantity,run,value,sd,n,paper,paper_sd,low,high\n", f);
-    for (int i = 0; i < t->lines.lines; i++) {
-        const spot_background_line *l = &t->lines.line[i];
-        fprintf(f, "%d,", l->table);
-        spot_csv_text(f, l->row, ","), spot_csv_text(f, l->quantity, ","), spot_csv_text(f, dir_of(l), ",");
-        spot_csv_number(f, l->value, ","), spot_csv_number(f, l->sd, ",");
-        fprintf(f, "%d,", l->n);
-        spot_csv_number(f, l->paper, ","), spot_csv_number(f, l->paper_sd, ",");
-        spot_csv_number(f, l->low, ","), spot_csv_number(f, l->high, "\n");
-    }
+    const spot_background_line *l = row;
+
+    v->text = l->run ? l->run->dir : "";
 }
 
-static spot_status print_json(spot_ctx *c, FILE *f, const tables *t)
-{
-    spot_json j;
+static const spot_quantity line[] = {
+#define S(name) SPOT_QUANTITY(#name, spot_background_line, name)
+    S(table), S(row), S(quantity), SPOT_COMPUTED("run", SPOT_AS_TEXT, run_of), S(value), S(sd), S(n), S(paper), S(paper_sd),
+    S(low), S(high),
+#undef S
+    SPOT_QUANTITIES_END
+};
 
-    SPOT_TRY(spot_json_open(c, &j));
-    spot_json_array(&j, "lines", t->lines.lines, t->lines.lines);
-    for (int i = 0; i < t->lines.lines; i++) {
-        const spot_background_line *l = &t->lines.line[i];
-        spot_json_object(&j, NULL);
-        spot_json_put_int(&j, "table", l->table);
-        spot_json_put_text(&j, "row", l->row);
-        spot_json_put_text(&j, "quantity", l->quantity);
-        spot_json_put_text(&j, "run", dir_of(l));
-        spot_json_put_real(&j, "value", l->value);
-        spot_json_put_real(&j, "sd", l->sd);
-        spot_json_put_int(&j, "n", l->n);
-        spot_json_put_real(&j, "paper", l->paper);
-        spot_json_put_real(&j, "paper_sd", l->paper_sd);
-        spot_json_put_real(&j, "low", l->low);
-        spot_json_put_real(&j, "high", l->high);
-        spot_json_end(&j);
-    }
-    spot_json_end(&j);
-    spot_json_print(&j, f);
-    return SPOT_OK;
+static long count_lines(const void *root) { return ((const tables *)root)->lines.lines; }
+
+static bool get_line(void *out, const void *root, long i)
+{
+    memcpy(out, &((const tables *)root)->lines.line[i], sizeof(spot_background_line));
+    return true;
 }
+
+static const spot_quantity lines = SPOT_ROWS("lines", SPOT_AS_LIST, line, spot_background_line, count_lines, get_line);
 
 /* ---- the command ---- */
 
@@ -180,8 +161,7 @@ static spot_status print_tables(spot_ctx *c, FILE *f, const tables *t, spot_tabl
 {
     spot_status s = SPOT_OK;
 
-    if (format == SPOT_TABLE_JSON) s = print_json(c, f, t);
-    else if (format == SPOT_TABLE_CSV) print_csv(f, t);
+    if (format == SPOT_TABLE_JSON || format == SPOT_TABLE_CSV) s = spot_result_data(c, f, format, &lines, t);
     else print_text(f, t, format == SPOT_TABLE_MD);
     if (s == SPOT_OK && (fflush(f) || ferror(f))) s = spot_fail(c, SPOT_IO, "the tables could not be written");
     return s;

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "result/columns.h"
+#include "result/result.h"
 #include "report/table/examine_lines.h"
 #include "spotter/report.h"
 
@@ -223,11 +223,28 @@ typedef struct {
     const char *quantity;
     spot_interval value;
     double paper;
+    const char *model_name, *examiner_name;            /* add_line */
 } line;
 
-typedef void take(const tables *t, const line *l, void *user);
+typedef struct { const tables *t; line *line; int lines, room; bool failed; } line_list;
 
-static void give_means(const tables *t, take *to, void *user)
+static void add_line(line_list *to, const line *l)
+{
+    if (to->lines == to->room) {
+        const int room = to->room ? 2 * to->room : 256;
+        line *more = realloc(to->line, (size_t)room * sizeof *more);
+        if (!more) {
+            to->failed = true;
+            return;
+        }
+        to->line = more, to->room = room;
+    }
+    to->line[to->lines] = *l;
+    to->line[to->lines].model_name = model_name(to->t, l->model);
+    to->line[to->lines++].examiner_name = examiner_name(to->t, l->examiner);
+}
+
+static void give_means(const tables *t, line_list *to)
 {
     for (int i = 0; i < t->r->summaries; i++) {
         const spot_examine_summary *s = &t->r->summary[i];
@@ -235,8 +252,8 @@ static void give_means(const tables *t, take *to, void *user)
         const spot_examine_model *m = &t->r->cfg->model[s->model];
         const bool trained = !m->weights[0] && !m->command[0];
         line l = { 1, s->model, s->examiner, 0, 0, s->objects, "mean", { s->start, NAN, NAN },
-                   trained ? spot_examine_paper_mean(m->arch, e->method, 0) : NAN };
-        to(t, &l, user);
+                   trained ? spot_examine_paper_mean(m->arch, e->method, 0) : NAN, NULL, NULL };
+        add_line(to, &l);
         for (int k = 0; k < s->points; k++) {
             l.renders = s->line[k].renders, l.value = s->line[k].mean, l.paper = NAN;
             for (int q = 1; q < SPOT_EXAMINE_PAPER_POINTS && trained; q++) {
@@ -244,12 +261,12 @@ static void give_means(const tables *t, take *to, void *user)
                 if (!renders || spot_examine_point_at(t->r, s, renders) != k) continue;
                 l.paper = spot_examine_paper_mean(m->arch, e->method, T);
             }
-            to(t, &l, user);
+            add_line(to, &l);
         }
     }
 }
 
-static void give_families(const tables *t, take *to, void *user)
+static void give_families(const tables *t, line_list *to)
 {
     for (int f = 0; f < t->families; f++)
         for (int e = 0; e < t->r->cfg->examiners; e++)
@@ -258,12 +275,12 @@ static void give_families(const tables *t, take *to, void *user)
                 const spot_examine_model *m = &t->r->cfg->model[model];
                 const spot_examine_line *v = &summary_of(t, model, e)->line[k];
                 const line l = { 2, model, e, m->renders, v->renders, t->r->objects, "mean", v->mean,
-                                 spot_examine_paper_by_m(m->arch, t->r->cfg->examiner[e].method, m->renders) };
-                to(t, &l, user);
+                                 spot_examine_paper_by_m(m->arch, t->r->cfg->examiner[e].method, m->renders), NULL, NULL };
+                add_line(to, &l);
             }
 }
 
-static void give_lowest(const tables *t, take *to, void *user)
+static void give_lowest(const tables *t, line_list *to)
 {
     for (int i = 0; i < t->r->summaries; i++) {
         const spot_examine_summary *s = &t->r->summary[i];
@@ -274,74 +291,55 @@ static void give_lowest(const tables *t, take *to, void *user)
                 { "valid", { v->valid, NAN, NAN }, s->objects }, { "inside", v->inside, s->learned },
             };
             for (size_t q = 0; q < sizeof own / sizeof *own; q++) {
-                const line l = { 3, s->model, s->examiner, 0, v->renders, own[q].n, own[q].name, own[q].value, NAN };
-                if (q < 3 || s->learned) to(t, &l, user);
+                const line l = { 3, s->model, s->examiner, 0, v->renders, own[q].n, own[q].name, own[q].value, NAN, NULL, NULL };
+                if (q < 3 || s->learned) add_line(to, &l);
             }
         }
         const line l = { 3, s->model, s->examiner, 0, s->line[s->points - 1].renders, s->learned, "found",
-                         { s->found, NAN, NAN }, NAN };
-        if (s->learned) to(t, &l, user);
+                         { s->found, NAN, NAN }, NAN, NULL, NULL };
+        if (s->learned) add_line(to, &l);
     }
 }
 
-static void give_lines(const tables *t, take *to, void *user)
+static void give_lines(const tables *t, line_list *to)
 {
-    if (!t->number || t->number == 1) give_means(t, to, user);
-    if (!t->number || t->number == 2) give_families(t, to, user);
-    if (!t->number || t->number == 3) give_lowest(t, to, user);
+    if (!t->number || t->number == 1) give_means(t, to);
+    if (!t->number || t->number == 2) give_families(t, to);
+    if (!t->number || t->number == 3) give_lowest(t, to);
 }
 
-static void print_csv_line(const tables *t, const line *l, void *user)
+static void m_of(spot_quantity_value *v, const void *row)
 {
-    FILE *f = user;
-
-    fprintf(f, "%d,", l->table);
-    spot_csv_text(f, model_name(t, l->model), ","), spot_csv_text(f, examiner_name(t, l->examiner), ",");
-    if (l->m) fprintf(f, "%d", l->m);
-    fprintf(f, ",%d,", l->renders);
-    spot_csv_text(f, l->quantity, ",");
-    spot_csv_number(f, l->value.value, ","), spot_csv_number(f, l->value.low, ","), spot_csv_number(f, l->value.high, ",");
-    fprintf(f, "%d,", l->n);
-    spot_csv_number(f, l->paper, "\n");
+    if (((const line *)row)->m) v->value = ((const line *)row)->m;
 }
 
-static void print_json_line(const tables *t, const line *l, void *user)
-{
-    spot_json *j = user;
+static const spot_quantity parts[] = {
+#define S(name, field) SPOT_QUANTITY(name, line, field)
+    S("table", table), S("model", model_name), S("examiner", examiner_name),
+    SPOT_COMPUTED("m", SPOT_AS_INT, m_of, .optional = true), S("renders", renders), S("quantity", quantity),
+    S("value", value.value), S("low", value.low), S("high", value.high), S("n", n), S("paper", paper), SPOT_QUANTITIES_END
+#undef S
+};
 
-    spot_json_object(j, NULL);
-    spot_json_put_int(j, "table", l->table);
-    spot_json_put_text(j, "model", model_name(t, l->model));
-    spot_json_put_text(j, "examiner", examiner_name(t, l->examiner));
-    if (l->m) spot_json_put_int(j, "m", l->m);
-    spot_json_put_int(j, "renders", l->renders);
-    spot_json_put_text(j, "quantity", l->quantity);
-    spot_json_put_real(j, "value", l->value.value);
-    spot_json_put_real(j, "low", l->value.low);
-    spot_json_put_real(j, "high", l->value.high);
-    spot_json_put_int(j, "n", l->n);
-    spot_json_put_real(j, "paper", l->paper);
-    spot_json_end(j);
+static long count_lines(const void *root) { return ((const line_list *)root)->lines; }
+
+static bool get_line(void *out, const void *root, long i)
+{
+    *(line *)out = ((const line_list *)root)->line[i];
+    return true;
 }
 
-static void count_line(const tables *t, const line *l, void *user)
-{
-    (void)t, (void)l;
-    ++*(int *)user;
-}
+static const spot_quantity lines = SPOT_ROWS("lines", SPOT_AS_LIST, parts, line, count_lines, get_line);
 
-static spot_status print_json(spot_ctx *c, FILE *f, const tables *t)
+static spot_status print_lines(spot_ctx *c, FILE *f, const tables *t, spot_table_format format)
 {
-    int lines = 0;
-    spot_json j;
+    line_list list = { .t = t };
+    spot_status s;
 
-    give_lines(t, count_line, &lines);
-    SPOT_TRY(spot_json_open(c, &j));
-    spot_json_array(&j, "lines", lines, lines);
-    give_lines(t, print_json_line, &j);
-    spot_json_end(&j);
-    spot_json_print(&j, f);
-    return SPOT_OK;
+    give_lines(t, &list);
+    s = list.failed ? spot_fail(c, SPOT_NOMEM, "no memory for the tables") : spot_result_data(c, f, format, &lines, &list);
+    free(list.line);
+    return s;
 }
 
 /* ---- the command ---- */
@@ -353,11 +351,8 @@ static spot_status print_tables(spot_ctx *c, FILE *f, const tables *t, spot_tabl
     if (t->number == 2 && !t->families)
         return spot_fail(c, SPOT_USAGE, "there is no Table 2: no models differ in m alone; networks with names such as net-m1 "
                          "and net-m10, and other `renders`, make one");
-    if (format == SPOT_TABLE_JSON) s = print_json(c, f, t);
-    else if (format == SPOT_TABLE_CSV) {
-        fputs("table,model,examiner,m,renders,quantity,value,low,high,n,paper\n", f);
-        give_lines(t, print_csv_line, f);
-    } else print_text(f, t, format == SPOT_TABLE_MD);
+    if (format == SPOT_TABLE_JSON || format == SPOT_TABLE_CSV) s = print_lines(c, f, t, format);
+    else print_text(f, t, format == SPOT_TABLE_MD);
     if (s == SPOT_OK && (fflush(f) || ferror(f))) s = spot_fail(c, SPOT_IO, "the tables could not be written");
     return s;
 }
