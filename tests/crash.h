@@ -1,6 +1,6 @@
 /* crash.h - processes that fail, stop and die, for tests: each is a fork on the disk of faults.h, and its plan says what
- * befalls it. Before each of its calls to the disk it can be made to wait, so that a test lets several go on in any order, kills
- * one between two calls, or cuts the power.
+ * befalls it. Before each of its calls to the disk it can be made to wait, so that a test lets several go on in any order,
+ * kills one between two calls, or cuts the power.
  *
  * Everything lies below crash_home; the disk that fails is crash_home/disk. */
 #ifndef SPOTTER_TESTS_CRASH_H

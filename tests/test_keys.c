@@ -104,7 +104,8 @@ TEST(keys_of_shipped_configs)
 /* ---- every setting ---- */
 
 #define METHODS "bdms: [{method: planespot, reduce: pca, dim: 2}, {method: spotlight, reduce: tsne}, {method: domino}]\n"
-static const char of_variants[] = "ecs: 3\nvariants: [{name: a, scene: {induce: rare}}, {scene: {blindspots: [2, 2]}}]\n" METHODS;
+static const char of_variants[] =
+    "ecs: 3\nvariants: [{name: a, scene: {induce: rare}}, {scene: {blindspots: [2, 2]}}]\n" METHODS;
 static const char of_pictures[] = "data: {coco: a.json, images: b}\n" METHODS;
 static const char *const texts[] = {
     "ecs: 3\n" METHODS,

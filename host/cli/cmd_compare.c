@@ -71,8 +71,8 @@ const cli_command cli_compare_command = {
     "  spotter compare runs/zoo:resnet runs/zoo:alexnet",
     "Compares version B with version A, and exits with 1 if something is worse. Probabilities of your classifier, and folders "
     "of `spotter discover`, are compared on the same rows: each confirmed blindspot of either version, and a slice that "
-    "changed, is mended, better, same, worse, new, or pending where the rows cannot tell. A folder gives its rows' labels, features and "
-    "methods. A run of `spotter background`, `examine` or `shifts` is DIR, or DIR:MODEL of several models: each number of the "
+    "changed, is mended, better, same, worse, new, or pending where the rows cannot tell. A folder gives its rows' labels, features "
+    "and methods. A run of `spotter background`, `examine` or `shifts` is DIR, or DIR:MODEL of several models: each number of the "
     "study is tested over the pictures, objects or classes that both runs have.", table, check_options,
     .work = compare, CLI_OPTIONS(a), .machine = true, .fill = store_defaults
 };

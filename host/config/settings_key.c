@@ -127,7 +127,7 @@ static bool is_moved(const differences *t, const spot_setting *s, const void *th
         && !strcmp(s->counts_as(spot_setting_word(there)), s->counts_as(spot_setting_word(here)));
 }
 
-/* Whether a row is passed over: it counts for nothing asked, is a list of other runs, or the number of units, which may grow. */
+/* Whether a row is passed over: it counts for nothing asked, is a list of other runs, or the number of units, which grows. */
 static bool is_no_difference(const differences *t, const spot_setting *s, unsigned affects)
 {
     if (s->affects == SPOT_AFFECTS_EXTENT) return !s->rows || !(t->affects & SPOT_AFFECTS_EXTENT);

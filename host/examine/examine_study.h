@@ -14,7 +14,11 @@ spot_status spot_examine_collect(spot_ctx *c, const spot_study *y, spot_examine_
 spot_status spot_examine_summarise(spot_ctx *c, spot_examine_results *r);
 
 /* Results with their sentences: answers, and how to read the numbers. failures NULL: not known. */
-typedef struct { const spot_examine_results *r; const spot_failures *failures; spot_words summary, notes; } spot_examine_account;
+typedef struct {
+    const spot_examine_results *r;
+    const spot_failures *failures;
+    spot_words summary, notes;
+} spot_examine_account;
 
 spot_status spot_examine_tell(spot_ctx *c, spot_examine_account *a, const spot_examine_results *r, const spot_failures *f);
 void        spot_examine_account_close(spot_examine_account *a);

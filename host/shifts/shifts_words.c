@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "fit/statistics.h"
 #include "shifts/shifts_config.h"
 #include "shifts/shifts_write.h"
 
@@ -83,7 +84,7 @@ static void tell_differences(telling *t, const spot_shift_difference *d, int pai
     int n = 0;
 
     for (int i = 0; i < pairs; i++) {
-        if (!(d[i].slope_p <= 0.05)) continue;
+        if (!spot_is_significant(d[i].slope_p, SPOT_LEVEL)) continue;
         n++;
         if (!most || fabs(d[i].slope.value) > fabs(most->slope.value)) most = &d[i];
     }

@@ -319,8 +319,8 @@ typedef struct {
 typedef struct { int planned, already, done; double seconds; } spot_background_report;
 
 /* Computes the missing models of a shard; the last one writes DIR/background.json, .csv and models.csv. Makes the suite
- * first, once for a directory. SPOT_USAGE, before anything is made, where DIR holds another config or lies in the folder of pictures, masks or
- * backgrounds. */
+ * first, once for a directory. SPOT_USAGE, before anything is made, where DIR holds another config or lies in the folder of
+ * pictures, masks or backgrounds. */
 spot_status spot_background_run(spot_ctx *c, const spot_background_config *cfg, const spot_background_options *o,
                                 spot_background_report *report);
 

@@ -1,7 +1,8 @@
 /* budget.h - figures that a run may reach, in a file of lines "GROUP NAME FIGURE...": a word each.
  *
- * A figure is a ceiling with a fifth of air: an innocent edit stays below it. A name that the file lacks is held to the first
- * line of its group whose own name is gone, so that a rename breaks nothing. Figures that fell by more than a fifth are told. */
+ * A figure is a ceiling with a fifth of air: an innocent edit stays below it. A name that the file lacks is held to the
+ * first line of its group whose own name is gone, so that a rename breaks nothing. Figures that fell by more than a fifth are
+ * told. */
 #ifndef SPOTTER_EMULATOR_BUDGET_H
 #define SPOTTER_EMULATOR_BUDGET_H
 

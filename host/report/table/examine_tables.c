@@ -291,7 +291,8 @@ static void give_lowest(const tables *t, line_list *to)
                 { "valid", { v->valid, NAN, NAN }, s->objects }, { "inside", v->inside, s->learned },
             };
             for (size_t q = 0; q < sizeof own / sizeof *own; q++) {
-                const line l = { 3, s->model, s->examiner, 0, v->renders, own[q].n, own[q].name, own[q].value, NAN, NULL, NULL };
+                const line l = { 3, s->model, s->examiner, 0, v->renders, own[q].n, own[q].name, own[q].value, NAN, NULL,
+                                 NULL };
                 if (q < 3 || s->learned) add_line(to, &l);
             }
         }
