@@ -24,7 +24,7 @@ enable_language(CUDA)
 
 # -fmad=false: a fused multiply-add only where one is written, as on the CPU. Division, square root and denormals keep
 # nvcc's exact defaults. Everything but the entry is hidden, so that the plugin's status.c is its own.
-add_library(spotter_cuda MODULE ${SPOT_CUDA} kernels/core/status.c kernels/core/arena.c)
+add_library(spotter_cuda MODULE ${SPOT_CUDA_FILES} kernels/core/status.c kernels/core/arena.c)
 target_include_directories(spotter_cuda PRIVATE include kernels ${CMAKE_BINARY_DIR}/generated)
 set_target_properties(spotter_cuda PROPERTIES CUDA_RUNTIME_LIBRARY Static
   C_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden)

@@ -53,10 +53,11 @@ static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, 
     for (int p = 0, centre; p < g->problems; p++) {
         const spot_view *v = &g->views[p];
         spot_hypotheses *out = &g->out[p];
-        int *row = g->row[p];
+        int *row;
         space s;
         SPOT_TRY(take_space(c, host, &s, g->points[p].n));
         if (work->counting) continue;
+        row = g->row[p];
         for (int i = 0; i < v->n; i++) s.island[i] = -1;
         for (; out->len < g->cfg->top && (centre = worst_row(v, s.island)) >= 0; out->len++)
             fill_island(&out->h[out->len], out->len, &row, &s, v, &g->points[p], centre);

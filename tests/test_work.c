@@ -96,16 +96,16 @@ static pid_t start_child(const config *g, const char *dir, char *log, size_t siz
 /* A second process on the same units is told who is there. A killed one stops nobody, here or on another host. */
 TEST_IN_FOLDER(a_second_process_is_named)
 {
-    const config g = { NULL, 12, 1 };
+    const config g = { NULL, 12, 1 }, few = { NULL, 3, 1 };
     spot_ctx c = check_ctx(1);
     char log[300], command[900], pid[32];
     spot_work w;
     const pid_t child = start_child(&g, "a", log, sizeof log);
     snprintf(pid, sizeof pid, "process %d on ", (int)child);
     CHECK_FAILS(&c, run(&c, &w, "a", &g, 0, 1), SPOT_USAGE, pid);
-    CHECK_FAILS(&c, run(&c, &w, "a", &g, 1, 2), SPOT_USAGE, "--beside");       /* some of its units */
+    assert_int_equal(run(&c, &w, "a", &g, 1, 2), SPOT_OK);                     /* shards share a directory */
     let_both = true;
-    assert_int_equal(run(&c, &w, "a", &g, 1, 2), SPOT_OK);
+    assert_int_equal(run(&c, &w, "a", &few, 0, 1), SPOT_OK);
     let_both = false;
     kill(child, SIGKILL);
     assert_int_equal(run(&c, &w, "a", &g, 0, 1), SPOT_OK);                     /* not waited for yet: a zombie */

@@ -121,6 +121,7 @@ static spot_status watch(spot_ctx *c, bool *lives, const spot_work *w, const str
     return SPOT_OK;
 }
 
+/* Shards are a scheduler's tasks, which may start one again while the old one still dies: they share the directory. */
 static spot_status refuse(spot_ctx *c, const spot_work *w, const struct holder *p)
 {
     const time_t began = (time_t)p->began;
@@ -128,6 +129,11 @@ static spot_status refuse(spot_ctx *c, const spot_work *w, const struct holder *
     char text[32];
 
     strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", localtime_r(&began, &at));
+    if (w->shards > 1) {
+        spot_log(c, SPOT_LOG_WARN, "%s: process %d on %s computes some of these %s, too, since %s", w->dir, p->start.pid,
+                 p->start.host, w->study->units, text);
+        return SPOT_OK;
+    }
     return spot_fail(c, SPOT_USAGE, "%s: process %d on %s computes these %s since %s; wait until it ends, or let both work "
                      "(--beside)", w->dir, p->start.pid, p->start.host, w->study->units, text);
 }
@@ -144,7 +150,7 @@ spot_status spot_work_claim(spot_ctx *c, const spot_work *w)
         const struct holder *p = &h.all[i];
         const bool mine = !strcmp(p->start.host, host);
         bool lives = mine && p->start.pid != (int)getpid() && is_here(p);
-        if (!mine) s = watch(c, &lives, w, p);
+        if (!mine && w->shards == 1) s = watch(c, &lives, w, p);
         if (s == SPOT_OK && lives) s = refuse(c, w, p);
     }
     free(h.all);

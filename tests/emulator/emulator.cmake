@@ -11,7 +11,7 @@ function(spot_emulated_sources list)
   endforeach()
   set(${list} ${sources} PARENT_SCOPE)
 endfunction()
-set(SPOT_EMULATED_KERNELS ${SPOT_CUDA})
+set(SPOT_EMULATED_KERNELS ${SPOT_CUDA_FILES})
 list(FILTER SPOT_EMULATED_KERNELS EXCLUDE REGEX "cudnn|cublas|library")   # tests/emulator/*_cu*.cpp stand in
 spot_emulated_sources(SPOT_EMULATED ${SPOT_EMULATED_KERNELS})
 spot_emulated_sources(SPOT_FAULTS ${CMAKE_SOURCE_DIR}/tests/emulator/planted_faults.cu)
