@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Drives a headless Chromium over its debugging pipe (file descriptors 3 and 4), with the standard library alone.
+"""Drives a headless Chromium with the standard library alone. All tests of a machine's user share one: the first starts it, and
+it ends when nobody has used it for a while.
 
     with Browser() as b:
         page = b.open("/path/report.html", width=1400, height=900, dark=False)
@@ -7,72 +8,244 @@
         page.mouse("mouseMoved", 10, 20)
         page.shot("shot.png")
         page.errors, page.requests
+
+browser.py serve FOLDER is that Chromium: it talks to it over its debugging pipe (file descriptors 3 and 4), and to the tests
+over a socket in FOLDER, in the same messages with a NUL behind each. A test has a browser context of its own, as a private
+window.
 """
 import base64
+import fcntl
+import hashlib
 import json
 import os
+import re
 import select
 import shutil
+import socket
 import subprocess
+import sys
 import tempfile
 import time
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+IDLE = 20                  # seconds without a test after which it ends
+SWITCHES = """--headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --hide-scrollbars --no-first-run
+--disable-extensions --disable-background-networking --disable-component-update --disable-renderer-backgrounding
+--disable-background-timer-throttling --disable-backgrounding-occluded-windows --force-color-profile=srgb
+--remote-debugging-pipe""".split()
 
 
 class Failure(Exception):
     pass
 
 
-class Browser:
+# ---- the Chromium that all share ----
+
+class Messages:
+    """JSON with a NUL behind it, from one file descriptor and to another."""
+    def __init__(self, source, to):
+        self.source, self.to, self.buffer = source, to, b""
+
+    def send(self, message):
+        data = json.dumps(message).encode() + b"\0"
+        while data:
+            data = data[os.write(self.to, data):]
+
+    def receive(self):
+        """What has arrived, at least one message; [] at the end."""
+        while b"\0" not in self.buffer:
+            more = os.read(self.source, 1 << 20)
+            if not more:
+                return []
+            self.buffer += more
+        *whole, self.buffer = self.buffer.split(b"\0")
+        return [json.loads(m) for m in whole]
+
+
+class Chromium:
     def __init__(self):
-        program = next((p for p in PROGRAMS if shutil.which(p)), None)
-        if not program:
-            raise FileNotFoundError("no Chromium: tools/setup --tests installs it")
+        program = next(p for p in PROGRAMS if shutil.which(p))
         self.profile = tempfile.mkdtemp(prefix="spot_browser_")
-        to_read, self.to = os.pipe()
-        self.of, of_write = os.pipe()
+        to_read, to = os.pipe()
+        of, of_write = os.pipe()
 
         def wire():
             a, b = os.dup(to_read), os.dup(of_write)
             os.dup2(a, 3)
             os.dup2(b, 4)
 
-        self.process = subprocess.Popen(
-            [program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
-             "--no-first-run", "--disable-extensions", "--disable-background-networking", "--disable-component-update",
-             "--force-color-profile=srgb", "--user-data-dir=" + self.profile, "--remote-debugging-pipe", "about:blank"],
-            preexec_fn=wire, pass_fds=(3, 4), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            env=dict(os.environ, HOME=self.profile))
+        self.process = subprocess.Popen([program, *SWITCHES, "--user-data-dir=" + self.profile, "about:blank"],
+                                        preexec_fn=wire, pass_fds=(3, 4), stdout=subprocess.DEVNULL,
+                                        stderr=subprocess.DEVNULL, env=dict(os.environ, HOME=self.profile))
         os.close(to_read)
         os.close(of_write)
-        self.next, self.buffer, self.pages = 0, b"", {}
+        self.pipe = Messages(of, to)
+
+    def close(self):
+        try:
+            self.pipe.send({"id": 0, "method": "Browser.close"})
+            self.process.wait(5)
+        except (OSError, subprocess.TimeoutExpired):
+            self.process.kill()
+            self.process.wait()
+        shutil.rmtree(self.profile, ignore_errors=True)
+
+
+class Server:
+    """Gives each message of a test an id of its own, and takes answers and events to the test that they belong to."""
+    def __init__(self, folder):
+        self.folder, self.listener, self.chromium = folder, socket.socket(socket.AF_UNIX), Chromium()
+        self.tests, self.asked, self.sessions, self.contexts, self.next = {}, {}, {}, {}, 0
+        self.listener.bind(f"{folder}/socket")
+        self.listener.listen(16)
+
+    def ask(self, test, message):
+        self.next += 1
+        self.asked[self.next] = test, message["id"], message["method"]
+        self.chromium.pipe.send(dict(message, id=self.next))
+
+    def answered(self, message):
+        if "id" not in message:
+            test = self.sessions.get(message.get("sessionId"))
+        else:
+            test, message["id"], method = self.asked.pop(message["id"], (None, None, None))
+            result = message.get("result", {})
+            if method == "Target.attachToTarget" and "sessionId" in result:
+                self.sessions[result["sessionId"]] = test
+            if method == "Target.createBrowserContext" and "browserContextId" in result:
+                self.contexts[test] = result["browserContextId"]
+        if test in self.tests:
+            try:
+                self.tests[test].send(message)
+            except OSError:
+                self.leave(test)
+
+    def leave(self, test):
+        test.close()
+        del self.tests[test]
+        context = self.contexts.pop(test, None)
+        if context:
+            self.ask(None, {"id": 0, "method": "Target.disposeBrowserContext", "params": {"browserContextId": context}})
+
+    def serve(self):
+        while True:
+            watched = [self.listener, self.chromium.pipe.source, *self.tests]
+            ready = select.select(watched, [], [], None if self.tests else IDLE)[0]
+            if not ready and self.ends():
+                return
+            for r in ready:
+                if r is self.listener:
+                    test = r.accept()[0]
+                    self.tests[test] = Messages(test.fileno(), test.fileno())
+                elif r is self.chromium.pipe.source:
+                    messages = self.chromium.pipe.receive()
+                    if not messages:
+                        return
+                    for m in messages:
+                        self.answered(m)
+                elif r in self.tests:
+                    try:
+                        messages = self.tests[r].receive()
+                    except OSError:
+                        messages = []
+                    for m in messages:
+                        self.ask(r, m)
+                    if not messages:
+                        self.leave(r)
+
+    def ends(self):
+        """Nobody can come between the last look and the end: who comes holds the lock."""
+        with open(f"{self.folder}/lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if select.select([self.listener], [], [], 0)[0]:
+                return False
+            os.unlink(f"{self.folder}/socket")
+            return True
+
+    def close(self):
+        self.chromium.close()
+        try:
+            os.unlink(f"{self.folder}/socket")
+        except FileNotFoundError:
+            pass
+
+
+def serve(folder):
+    server = Server(folder)
+    try:
+        server.serve()
+    finally:
+        server.close()
+
+
+# ---- a test's side ----
+
+def reach():
+    """A socket to the Chromium that is there, or to one that is started here. Another version of this file has its own."""
+    with open(__file__, "rb") as f:
+        version = hashlib.sha256(f.read()).hexdigest()[:12]
+    folder = f"{tempfile.gettempdir()}/spot_browser_{os.getuid()}_{version}"
+    os.makedirs(folder, 0o700, exist_ok=True)
+    if os.stat(folder).st_uid != os.getuid():
+        raise Failure(folder + " is somebody else's")
+    with open(f"{folder}/lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        until, process = time.monotonic() + 30, None
+        while True:
+            s = socket.socket(socket.AF_UNIX)
+            try:
+                s.connect(f"{folder}/socket")
+                return s
+            except (FileNotFoundError, ConnectionRefusedError):
+                s.close()
+            if not process:
+                if os.path.exists(f"{folder}/socket"):
+                    os.unlink(f"{folder}/socket")      # of one that was killed
+                process = subprocess.Popen([sys.executable, __file__, "serve", folder], stdin=subprocess.DEVNULL,
+                                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+            elif time.monotonic() > until or process.poll() is not None:
+                raise Failure("Chromium does not start")
+            time.sleep(0.05)
+
+
+class Browser:
+    def __init__(self):
+        if not any(map(shutil.which, PROGRAMS)):
+            raise FileNotFoundError("no Chromium: tools/setup --tests installs it")
+        self.socket = reach()
+        self.messages, self.waiting = Messages(self.socket.fileno(), self.socket.fileno()), []
+        self.next, self.pages = 0, {}
+        self.context = self.call("Target.createBrowserContext")["browserContextId"]
+        self.downloads = tempfile.TemporaryDirectory(prefix="spot_downloads_")
+        self.call("Browser.setDownloadBehavior", {"behavior": "allow", "browserContextId": self.context,
+                                                  "downloadPath": self.downloads.name})
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        try:
-            self.call("Browser.close", timeout=5)
-        except (Failure, OSError):
-            pass
-        try:
-            self.process.wait(5)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-        shutil.rmtree(self.profile, ignore_errors=True)
+        self.socket.close()
+        self.downloads.cleanup()
+
+    def download(self, name, timeout=20):
+        """The path of a file that a page has saved, whose name matches."""
+        until = time.monotonic() + timeout
+        while time.monotonic() < until:
+            for found in os.listdir(self.downloads.name):
+                if re.fullmatch(name, found):
+                    return f"{self.downloads.name}/{found}"
+            time.sleep(0.02)
+        raise Failure(f"{name} was not saved, but {os.listdir(self.downloads.name)}")
 
     def receive(self, until):
-        while b"\0" not in self.buffer:
+        while not self.waiting:
             left = until - time.monotonic()
-            if left <= 0 or not select.select([self.of], [], [], left)[0]:
+            if left <= 0 or not select.select([self.socket], [], [], left)[0]:
                 raise Failure("Chromium did not answer in time")
-            more = os.read(self.of, 1 << 20)
-            if not more:
+            self.waiting = self.messages.receive()
+            if not self.waiting:
                 raise Failure("Chromium is gone")
-            self.buffer += more
-        message, self.buffer = self.buffer.split(b"\0", 1)
-        message = json.loads(message)
+        message = self.waiting.pop(0)
         if "method" in message:
             page = self.pages.get(message.get("sessionId"))
             if page:
@@ -84,7 +257,7 @@ class Browser:
         message = {"id": self.next, "method": method, "params": params or {}}
         if session:
             message["sessionId"] = session
-        os.write(self.to, json.dumps(message).encode() + b"\0")
+        self.messages.send(message)
         until, mine = time.monotonic() + timeout, self.next
         while True:
             answer = self.receive(until)
@@ -94,7 +267,8 @@ class Browser:
                 return answer["result"]
 
     def open(self, path, width=1400, height=900, dark=False, ratio=1, timeout=60):
-        target = self.call("Target.createTarget", {"url": "about:blank"})["targetId"]
+        target = self.call("Target.createTarget", {"url": "about:blank", "newWindow": True,
+                                                   "browserContextId": self.context})["targetId"]
         session = self.call("Target.attachToTarget", {"targetId": target, "flatten": True})["sessionId"]
         page = self.pages[session] = Page(self, session)
         for domain in ("Page", "Runtime", "Network", "Log"):
@@ -103,6 +277,7 @@ class Browser:
                   {"width": width, "height": height, "deviceScaleFactor": ratio, "mobile": False})
         page.call("Emulation.setEmulatedMedia",
                   {"features": [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]})
+        page.call("Emulation.setFocusEmulationEnabled", {"enabled": True})
         page.began = time.monotonic()
         page.call("Page.navigate", {"url": "file://" + os.path.abspath(path)})
         page.wait("document.documentElement?.dataset.ready === '1'", timeout)
@@ -177,3 +352,7 @@ class Page:
         r = self.call("Page.printToPDF", {"printBackground": False, "preferCSSPageSize": True})
         with open(path, "wb") as f:
             f.write(base64.b64decode(r["data"]))
+
+
+if __name__ == "__main__":
+    serve(sys.argv[2])

@@ -26,6 +26,9 @@ ends()
     [ -z "$words" ] || grep -qF -- "$words" "$dir/err" || fail "$*: stderr lacks '$words': $(head -c 300 "$dir/err")"
 }
 
+# has_browser: whether there is a Chromium for the pages.
+has_browser() { command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null
+
 # run CODE WORDS ARGS...: the same of spotter.
 run() { ends "$1" "$2" "$spotter" "${@:3}"; }
 

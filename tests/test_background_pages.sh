@@ -47,8 +47,7 @@ cd other || exit 1
 run 0 "the paths of the run begin at the directory in which it was started" report ../relative -o relative.html
 cd .. || exit 1
 
-command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ||
-    { echo "no Chromium: the pages were not opened"; exit "$failed"; }
+has_browser || { echo "no Chromium: the pages were not opened"; exit "$failed"; }
 pages look run report.html
 pages alone alone alone.html
 pages none none.html

@@ -63,8 +63,7 @@ exits 0 ../tools/nightly --place "$dir/p" --config "$dir/tiny.yaml" --baseline "
 
 exits 4 spotter report --trend "$dir/nothing.jsonl" -o "$dir/x.html"
 exits 3 spotter report --trend "$dir/tiny.yaml" -o "$dir/x.html"
-command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ||
-    { echo "the verdict holds (no Chromium: its page was not looked at)"; exit 0; }
+has_browser || { echo "the verdict holds (no Chromium: its page was not looked at)"; exit 0; }
 /usr/bin/python3 trend_page.py write "$dir/four.jsonl" 4
 exits 0 spotter report --trend "$dir/four.jsonl" -o "$dir/four.html"
 /usr/bin/python3 trend_page.py look "$dir/four.html" 4

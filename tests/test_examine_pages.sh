@@ -69,8 +69,7 @@ mv w/meshes gone
 run 0 "dots in place of renders" figures run -o g --which 3
 mv gone w/meshes
 
-command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ||
-    { echo "no Chromium: the pages were not opened"; exit "$failed"; }
+has_browser || { echo "no Chromium: the pages were not opened"; exit "$failed"; }
 pages look run report.html
 pages bare bare.html
 pages strength strength.html

@@ -3,8 +3,7 @@
 # bytes for any number of threads. ctest: serial
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
-command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ||
-    { echo "no Chromium: skipped"; exit 77; }
+has_browser || { echo "no Chromium: skipped"; exit 77; }
 python=${PYTHON:-/usr/bin/python3}
 
 mkdir "$dir/pictures"

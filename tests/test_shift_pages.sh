@@ -93,8 +93,7 @@ run 0 "" report run -o moved.html --images moved
 cmp -s report.html moved.html || fail "moved pictures give another page"
 mv moved pictures
 
-command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ||
-    { echo "no Chromium: the pages were not opened"; exit "$failed"; }
+has_browser || { echo "no Chromium: the pages were not opened"; exit "$failed"; }
 pages look run report.html lines.yaml
 pages look_hard hard hard.html hard_lines.yaml
 { sed '/^shifts:/,/^models:/{/^models:/!d}' hard.yaml; cat hard_lines.yaml; } >hard_picked.yaml

@@ -4,8 +4,7 @@
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"
 /usr/bin/python3 -c 'import numpy' 2>/dev/null || { echo "needs python3-numpy"; exit 77; }
-command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ||
-    { echo "no Chromium: skipped"; exit 77; }
+has_browser || { echo "no Chromium: skipped"; exit 77; }
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$dir" || exit 1
 

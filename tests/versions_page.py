@@ -6,10 +6,11 @@
     versions_page.py equal FILE.html      of a version and itself
 """
 import json
+import re
 import sys
 
 from browser import Browser
-from report_page import check, quiet
+from report_page import PRESSED, check, quiet
 
 
 def text(page, what):
@@ -23,20 +24,20 @@ def cause(browser, path):
     check(page.js("document.querySelectorAll('.cause').length") == 1, "there is not one cause")
     with open("numbers.json") as f:            # of slices.json
         numbers = {int(n): what for n, what in json.load(f).items()}
-    shown = page.js("Claim.all().map(s => [s.number, Claim.className(s), s.size])")
-    check({n: [name, size] for n, name, size in shown} == numbers, "the page numbers the slices", shown)
+    shown = page.js("""[...document.querySelectorAll('#list button.card')].map(b => ['.rank', '.where', '.numbers b'].map(e =>
+        b.querySelector(e).textContent))""")
+    check({int(n): [name, int(size)] for n, name, size in shown} == numbers, "the page numbers the slices", shown)
     head = text(page, ".cause-head")
     check("One cause in 5 classes" in head and "predicted as signs" in head and "<b>fun</b>" in head, "its head says", head)
     check("seem to have one cause" in text(page, "#claims"), "the first sentence says", text(page, "#claims"))
     check(not page.js("document.querySelector('.cause details').open"), "the slices of the cause are not folded")
     inside = page.js("document.querySelectorAll('.cause details button.card').length")
-    check(inside >= 5 and page.js("Claim.all().filter(Claim.causeOf).length") == inside, inside, "slices under the head")
+    check(inside >= 5 and "The %d slices, each by itself" % inside in text(page, ".cause summary"), inside, "under the head")
     check(page.js("[...document.querySelectorAll('.cause .worst canvas')].length") > 5, "the head has no pictures")
     # A link to a slice of the cause unfolds it; the arrow keys pass over it while it is folded.
-    link = page.js("Claim.all().find(Claim.causeOf).address")
-    page.js("List.clear(), List.choose(Claim.at(%r))" % link)
+    page.js("location.hash = '#slice-' + document.querySelector('.cause button.card .rank').textContent")
     page.wait("document.querySelector('.cause details').open")
-    check(page.js("document.querySelector('.cause [aria-pressed=true]') !== null"), "the chosen slice is not to be seen")
+    page.wait("!!%s?.closest('.cause')" % PRESSED)
     check("Which, and why" in page.js("document.getElementById('notes').textContent"), "unreadable pictures are not named")
     named = page.js("document.querySelectorAll('#notes .plain-list li').length")
     check(named == 21, "of 25 unreadable pictures", named, "lines")
@@ -62,11 +63,13 @@ def versions(browser, path):
     check(verdicts[0] in ("new", "worse") and verdicts == sorted(verdicts, key=order.index), "the order is", verdicts)
     check(sum(v in ("better", "mended") for v in verdicts) >= 4, "the mended ones are", verdicts)
     first = text(page, "#slices .card")
-    s = page.js("what.slices[0]")
-    for word in ("<b>fun</b>", "%d of %d" % (s["wrong"][1], s["compared"]), "Turned wrong", "corrected"):
+    for word in ("<b>fun</b>", "Turned wrong", "corrected"):
         check(word.lower() in first.lower(), "the first card has no", word, "but", first)
+    (was, rows), (now, again) = [map(int, side) for side in re.findall(r"wrong, (\d+) of (\d+)", first)]
+    turned, back = map(int, re.search(r"(\d+) turned wrong, (\d+) right", first).groups())
+    check(rows == again and now - was == turned - back, "the numbers of the first card do not add up:", first)
     check(page.js("document.querySelectorAll('#slices .card canvas').length") > 20, "there are no pictures")
-    check(page.js("what.outside") > 0 and "turned wrong" in lead, "rows outside are not told")
+    check(re.search(r"[1-9]\d* rows? outside these slices turned wrong", lead), "rows outside are not told:", lead)
     check(page.js("document.querySelectorAll('#whole tbody tr').length") == 7, "the classes are not all there")
     page.js("document.querySelector('#slices details').open = true")
     page.wait("document.querySelector('#slices details table') !== null")
