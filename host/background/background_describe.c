@@ -61,7 +61,7 @@ static const spot_quantity suite[] = {
     SPOT_QUANTITIES_END
 };
 
-/* ---- a model's lists ---- */
+/* ---- a model's lists: in JSON alone ---- */
 
 typedef struct {
     const results *r;
@@ -71,140 +71,92 @@ typedef struct {
 
 static const model_row *model_of(const void *row) { return row; }
 
-typedef struct { const char *name; int pictures, right; spot_interval accuracy; } set_row;
-
-static long count_sets(const void *row) { return (void)row, SPOT_BACKGROUND_SETS; }
-
-static bool get_set(void *out, const void *row, long i)
+static void put_sets(spot_json *j, const void *row)
 {
     const spot_background_result *u = model_of(row)->u;
-    set_row v = { .name = spot_background_set_name((int)i), .accuracy = model_of(row)->s->accuracy[i] };
 
-    for (int k = 0; k < u->classes; k++) v.pictures += u->count[i][k], v.right += u->right[i][k];
-    memcpy(out, &v, sizeof v);
-    return v.pictures;
+    spot_json_object(j, "sets");
+    for (int k = 0; k < SPOT_BACKGROUND_SETS; k++) {
+        int count = 0, right = 0;
+        for (int i = 0; i < u->classes; i++) count += u->count[k][i], right += u->right[k][i];
+        if (!count) continue;
+        spot_json_object(j, spot_background_set_name(k));
+        spot_json_put_int(j, "pictures", count);
+        spot_json_put_int(j, "right", right);
+        spot_json_put_interval(j, "accuracy", model_of(row)->s->accuracy[k]);
+        spot_json_end(j);
+    }
+    spot_json_end(j);
 }
 
-static const spot_quantity set[] = {
-    SPOT_QUANTITY("set", set_row, name), SPOT_QUANTITY("pictures", set_row, pictures), SPOT_QUANTITY("right", set_row, right),
-    SPOT_QUANTITY("accuracy", set_row, accuracy),
-    SPOT_QUANTITIES_END
-};
-
-typedef struct { const spot_background_result *u; const char *name; int matrix; } matrix_row;
-typedef struct { const char *name; double value; } feature_row;
-
-static long count_features(const void *row) { return (void)row, SPOT_BACKGROUND_FEATURES; }
-
-static bool get_feature(void *out, const void *row, long i)
-{
-    const matrix_row *m = row;
-
-    *(feature_row *)out = (feature_row){ spot_variance_names[i], m->u->feature[m->matrix][i] };
-    return true;
-}
-
-static const spot_quantity feature[] = {
-    SPOT_QUANTITY("feature", feature_row, name), SPOT_QUANTITY("value", feature_row, value), SPOT_QUANTITIES_END
-};
-
-static const spot_quantity matrix[] = {
-    SPOT_QUANTITY("of", matrix_row, name),
-    SPOT_ROWS("features", SPOT_AS_KEYED, feature, feature_row, count_features, get_feature, .bare = true),
-    SPOT_QUANTITIES_END
-};
-
-static long count_matrices(const void *row) { return (void)row, SPOT_BACKGROUND_MATRICES; }
-
-static bool get_matrix(void *out, const void *row, long i)
-{
-    *(matrix_row *)out = (matrix_row){ model_of(row)->u, spot_background_matrix_name((int)i), (int)i };
-    return model_of(row)->u->has[i];
-}
-
-typedef struct { double above, share; } coverage_row;
-
-static long count_coverages(const void *row) { return model_of(row)->u->channels ? SPOT_COVERAGES : 0; }
-
-static bool get_coverage(void *out, const void *row, long i)
-{
-    *(coverage_row *)out = (coverage_row){ spot_coverage_at[i], model_of(row)->u->coverage[i] };
-    return true;
-}
-
-static const spot_quantity coverage[] = {
-    SPOT_QUANTITY("above", coverage_row, above), SPOT_QUANTITY("share", coverage_row, share), SPOT_QUANTITIES_END
-};
-
-/* ---- classes ---- */
-
-typedef struct {
-    const spot_background_result *u;
-    int cls, targets;
-    const char *name;
-    spot_interval turned, steady;
-} class_row;
-
-typedef struct { const char *name; spot_interval accuracy; } class_set_row;
-
-static long count_classes(const void *row) { return model_of(row)->u->classes; }
-
-static bool get_class(void *out, const void *row, long i)
+static void put_matrices(spot_json *j, const void *row)
 {
     const spot_background_result *u = model_of(row)->u;
-    const int targets = u->count[SPOT_SET_ORIGINAL][i];
 
-    *(class_row *)out = (class_row){ u, (int)i, targets, model_of(row)->r->suite->class_name[i],
-                                     spot_share_of(u->turned[i], u->right[SPOT_SET_ORIGINAL][i]),
-                                     spot_share_of(u->steady[i], targets) };
-    return true;
+    spot_json_array(j, "matrices", 0, 0);
+    for (int k = 0; k < SPOT_BACKGROUND_MATRICES; k++) {
+        if (!u->has[k]) continue;
+        spot_json_object(j, NULL);
+        spot_json_put_text(j, "of", spot_background_matrix_name(k));
+        spot_json_object(j, "features");
+        for (int i = 0; i < SPOT_BACKGROUND_FEATURES; i++) spot_json_put_real(j, spot_variance_names[i], u->feature[k][i]);
+        spot_json_end(j);
+        spot_json_end(j);
+    }
+    spot_json_end(j);
+    spot_json_array(j, "neuron_coverage", 0, 0);
+    for (int k = 0; k < SPOT_COVERAGES && u->channels; k++) {
+        spot_json_object(j, NULL);
+        spot_json_put_real(j, "above", spot_coverage_at[k]);
+        spot_json_put_real(j, "share", u->coverage[k]);
+        spot_json_end(j);
+    }
+    spot_json_end(j);
+    spot_json_put_int(j, "images_left_out_of_matrices", u->left_out);
 }
 
 /* Blends of one target are alike: of the suite there is no interval of a class. */
-static bool get_class_set(void *out, const void *row, long i)
+static void put_classes(spot_json *j, const void *row)
 {
-    const class_row *k = row;
-    const int count = k->u->count[i][k->cls], right = k->u->right[i][k->cls];
-    class_set_row *v = out;
+    const spot_background_result *u = model_of(row)->u;
 
-    v->name = spot_background_set_name((int)i);
-    v->accuracy = i == SPOT_SET_SUITE ? (spot_interval){ (double)right / count, NAN, NAN } : spot_share_of(right, count);
-    return count;
+    spot_json_array(j, "classes", u->classes, u->classes);
+    for (int i = 0; i < u->classes; i++) {
+        spot_json_object(j, NULL);
+        spot_json_put_text(j, "class", model_of(row)->r->suite->class_name[i]);
+        spot_json_put_int(j, "targets", u->count[SPOT_SET_ORIGINAL][i]);
+        for (int k = 0; k < SPOT_BACKGROUND_SETS; k++)
+            if (u->count[k][i])
+                spot_json_put_interval(j, spot_background_set_name(k), k == SPOT_SET_SUITE
+                                       ? (spot_interval){ (double)u->right[k][i] / u->count[k][i], NAN, NAN }
+                                       : spot_share_of(u->right[k][i], u->count[k][i]));
+        spot_json_put_interval(j, "turned", spot_share_of(u->turned[i], u->right[SPOT_SET_ORIGINAL][i]));
+        spot_json_put_interval(j, "worst_case", spot_share_of(u->steady[i], u->count[SPOT_SET_ORIGINAL][i]));
+        spot_json_end(j);
+    }
+    spot_json_end(j);
 }
 
-static const spot_quantity class_set[] = {
-    SPOT_QUANTITY("set", class_set_row, name), SPOT_QUANTITY("accuracy", class_set_row, accuracy), SPOT_QUANTITIES_END
-};
-
-static const spot_quantity class_[] = {
-    SPOT_QUANTITY("class", class_row, name), SPOT_QUANTITY("targets", class_row, targets),
-    SPOT_ROWS(NULL, SPOT_AS_KEYED, class_set, class_set_row, count_sets, get_class_set, .bare = true),
-    SPOT_QUANTITY("turned", class_row, turned), SPOT_QUANTITY("worst_case", class_row, steady),
-    SPOT_QUANTITIES_END
-};
-
-/* ---- worst pairs ---- */
-
-typedef struct { const char *target, *background, *cls, *answer; float confidence, distance; } pair_row;
-
-static long count_worst(const void *row) { return model_of(row)->s->worst_pairs; }
-
-static bool get_worst(void *out, const void *row, long i)
+/* The blends on which an object that the model knows is taken for something else, the surest answers first. */
+static void put_worst(spot_json *j, const void *row)
 {
     const spot_background_suite *s = model_of(row)->r->suite;
-    const spot_worst_pair *w = &model_of(row)->s->worst[i];
+    const spot_background_summary *m = model_of(row)->s;
 
-    *(pair_row *)out = (pair_row){ s->target[w->target], s->background[w->background], s->class_name[s->cls[w->target]],
-                                   w->answer >= 0 ? s->class_name[w->answer] : "another class", w->confidence, w->distance };
-    return true;
+    spot_json_array(j, "worst_pairs", 0, 0);
+    for (int i = 0; i < m->worst_pairs; i++) {
+        const spot_worst_pair *w = &m->worst[i];
+        spot_json_object(j, NULL);
+        spot_json_put_text(j, "target", s->target[w->target]);
+        spot_json_put_text(j, "background", s->background[w->background]);
+        spot_json_put_text(j, "class", s->class_name[s->cls[w->target]]);
+        spot_json_put_text(j, "answer", w->answer >= 0 ? s->class_name[w->answer] : "another class");
+        spot_json_put_real(j, "confidence", w->confidence);
+        spot_json_put_real(j, "distance", w->distance);
+        spot_json_end(j);
+    }
+    spot_json_end(j);
 }
-
-static const spot_quantity worst[] = {
-#define S(name, field) SPOT_QUANTITY(name, pair_row, field)
-    S("target", target), S("background", background), S("class", cls), S("answer", answer), S("confidence", confidence),
-    S("distance", distance), SPOT_QUANTITIES_END
-#undef S
-};
 
 /* ---- a model ---- */
 
@@ -215,7 +167,6 @@ static const spot_quantity identity[] = {
     SPOT_QUANTITIES_END
 };
 
-static const spot_quantity left_out[] = { S("images_left_out_of_matrices", left_out), SPOT_QUANTITIES_END };
 #undef S
 
 static void planted_reliance(spot_quantity_value *v, const void *row)
@@ -262,12 +213,7 @@ static const spot_quantity model[] = {
     SPOT_BEHIND(NULL, model_row, s, summary),
     SPOT_COMPUTED("planted_reliance", SPOT_AS_REAL, planted_reliance, .title = "planted", .digits = 2, .optional = true,
                   .place = SPOT_SHOWN_WIDE, .about = "planted reliance on the background, 0 to 1"),
-    SPOT_ROWS("sets", SPOT_AS_KEYED, set, set_row, count_sets, get_set),
-    SPOT_ROWS("matrices", SPOT_AS_LIST, matrix, matrix_row, count_matrices, get_matrix),
-    SPOT_ROWS("neuron_coverage", SPOT_AS_LIST, coverage, coverage_row, count_coverages, get_coverage),
-    SPOT_BEHIND(NULL, model_row, u, left_out),
-    SPOT_ROWS("classes", SPOT_AS_LIST, class_, class_row, count_classes, get_class),
-    SPOT_ROWS("worst_pairs", SPOT_AS_LIST, worst, pair_row, count_worst, get_worst),
+    SPOT_WRITTEN(put_sets), SPOT_WRITTEN(put_matrices), SPOT_WRITTEN(put_classes), SPOT_WRITTEN(put_worst),
     SPOT_QUANTITIES_END
 };
 

@@ -8,24 +8,21 @@ typedef spot_examine_results results;
 
 /* ---- settings ---- */
 
-typedef struct { const char *factor, *unit; double least, most; } factor_row;
-
-static long count_factors(const void *root) { return ((const results *)root)->space.dims; }
-
-static bool get_factor(void *out, const void *root, long i)
+static void put_factors(spot_json *j, const void *root)
 {
     const spot_factor_space *s = &((const results *)root)->space;
 
-    *(factor_row *)out = (factor_row){ spot_factor_label(s->factor[i]), spot_factor_unit(s->factor[i]), s->least[i],
-                                       s->most[i] };
-    return true;
+    spot_json_array(j, "factors", s->dims, s->dims);
+    for (int d = 0; d < s->dims; d++) {
+        spot_json_object(j, NULL);
+        spot_json_put_text(j, "factor", spot_factor_label(s->factor[d]));
+        spot_json_put_text(j, "unit", spot_factor_unit(s->factor[d]));
+        spot_json_put_real(j, "least", s->least[d]);
+        spot_json_put_real(j, "most", s->most[d]);
+        spot_json_end(j);
+    }
+    spot_json_end(j);
 }
-
-static const spot_quantity factor[] = {
-#define S(name, field) SPOT_QUANTITY(name, factor_row, field)
-    S("factor", factor), S("unit", unit), S("least", least), S("most", most), SPOT_QUANTITIES_END
-#undef S
-};
 
 static void fails(spot_quantity_value *v, const void *row)
 {
@@ -47,8 +44,7 @@ static const spot_quantity config[] = {
 };
 
 static const spot_quantity settings[] = {
-    SPOT_BEHIND(NULL, results, cfg, config), SPOT_ROWS("factors", SPOT_AS_LIST, factor, factor_row, count_factors, get_factor),
-    SPOT_QUANTITIES_END
+    SPOT_BEHIND(NULL, results, cfg, config), SPOT_WRITTEN(put_factors), SPOT_QUANTITIES_END
 };
 
 /* ---- means over objects ---- */
@@ -90,66 +86,47 @@ static void examiner_name(spot_quantity_value *v, const void *row)
     v->text = spot_examine_label(&k->r->cfg->examiner[k->s->examiner]);
 }
 
-static void learned(spot_quantity_value *v, const void *row)
-{
-    const summary_row *k = row;
-
-    if (k->r->cfg->model[k->s->model].limits) v->value = k->s->learned;
-}
-
-static void found(spot_quantity_value *v, const void *row)
-{
-    const summary_row *k = row;
-
-    if (k->r->cfg->model[k->s->model].limits) v->value = k->s->found;
-}
-
 static const spot_quantity whose[] = {
     SPOT_COMPUTED("model", SPOT_AS_TEXT, model_name, .title = "model"),
     SPOT_COMPUTED("examiner", SPOT_AS_TEXT, examiner_name, .title = "examiner"),
     SPOT_QUANTITIES_END
 };
 
-static const spot_quantity line[] = {
-    SPOT_HERE(NULL, renders), SPOT_HERE(NULL, weakness),
-    SPOT_QUANTITIES_END
-};
-
 static const spot_quantity summary_numbers[] = {
 #define S(name, field) SPOT_QUANTITY(name, spot_examine_summary, field)
-    S("objects", objects), S("seeds", seeds), S("mean_of_random_renders", start),
+    S("objects", objects), S("seeds", seeds), S("mean_of_random_renders", start), SPOT_QUANTITIES_END
 #undef S
-    SPOT_QUANTITIES_END
 };
 
-static long count_curve(const void *row) { return ((const summary_row *)row)->s->points; }
-
-static bool get_curve(void *out, const void *row, long i)
+static void put_summary(spot_json *j, const summary_row *row)
 {
-    *(const spot_examine_line **)out = &((const summary_row *)row)->s->line[i];
-    return true;
+    const spot_examine_summary *s = row->s;
+
+    spot_json_object(j, NULL);
+    spot_quantities_put(j, whose, row);
+    spot_quantities_put(j, summary_numbers, s);
+    if (row->r->cfg->model[s->model].limits) {
+        spot_json_put_int(j, "learned_the_region", s->learned);
+        spot_json_put_int(j, "found_the_region", s->found);
+    }
+    spot_json_array(j, "curve", s->points, s->points);
+    for (int k = 0; k < s->points; k++) {
+        spot_json_object(j, NULL);
+        spot_quantities_put(j, renders, &s->line[k]);
+        spot_quantities_put(j, weakness, &s->line[k]);
+        spot_json_end(j);
+    }
+    spot_json_end(j);
+    spot_json_end(j);
 }
 
-typedef struct { const spot_examine_line *line; } curve_row;
-static const spot_quantity curve[] = { SPOT_BEHIND(NULL, curve_row, line, line), SPOT_QUANTITIES_END };
-
-static const spot_quantity summary[] = {
-    SPOT_HERE(NULL, whose), SPOT_BEHIND(NULL, summary_row, s, summary_numbers),
-    SPOT_COMPUTED("learned_the_region", SPOT_AS_INT, learned, .optional = true),
-    SPOT_COMPUTED("found_the_region", SPOT_AS_INT, found, .optional = true),
-    SPOT_ROWS("curve", SPOT_AS_LIST, curve, curve_row, count_curve, get_curve),
-    SPOT_QUANTITIES_END
-};
-
-static long count_summaries(const void *root) { return ((const results *)root)->summaries; }
-
-static bool get_summary(void *out, const void *root, long i)
+static void put_summaries(spot_json *j, const void *root)
 {
     const results *r = root;
-    const spot_examine_summary *s = &r->summary[i];
 
-    *(summary_row *)out = (summary_row){ r, s, &s->line[s->points - 1] };
-    return true;
+    spot_json_array(j, "summaries", r->summaries, r->summaries);
+    for (int i = 0; i < r->summaries; i++) put_summary(j, &(summary_row){ r, &r->summary[i], r->summary[i].line });
+    spot_json_end(j);
 }
 
 /* ---- the table of the curves ---- */
@@ -235,22 +212,10 @@ static void search_learned(spot_quantity_value *v, const void *row)
     if (k->u->learned >= 0) v->value = k->u->learned;
 }
 
-static const spot_quantity search_unit[] = { SPOT_QUANTITY("unit", spot_examine_result, index), SPOT_QUANTITIES_END };
+/* Whose search it is, in the file and in the table. */
 static const spot_quantity search_seed[] = { SPOT_QUANTITY("seed", spot_examine_result, seed), SPOT_QUANTITIES_END };
 static const spot_quantity search_object[] = { SPOT_QUANTITY("object", spot_examine_result, object), SPOT_QUANTITIES_END };
 
-static const spot_quantity search_about[] = {
-#define S(name, ...) SPOT_QUANTITY(name, spot_examine_result, __VA_ARGS__)
-    S("title", title), S("licence", licence), S("author", author), S("identity", identity),
-    S("mean_of_random_renders", start), SPOT_QUANTITIES_END
-};
-
-static const spot_quantity search_region[] = {
-    S("accuracy_outside", outside, .optional = true), S("accuracy_inside", inside, .optional = true), SPOT_QUANTITIES_END
-#undef S
-};
-
-/* Whose search it is, in the file and in the table. */
 static const spot_quantity search_whose[] = {
     SPOT_COMPUTED("model", SPOT_AS_TEXT, search_model), SPOT_COMPUTED("examiner", SPOT_AS_TEXT, search_examiner),
     SPOT_BEHIND(NULL, search_row, u, search_seed), SPOT_COMPUTED("class", SPOT_AS_TEXT, search_class),
@@ -258,48 +223,46 @@ static const spot_quantity search_whose[] = {
     SPOT_QUANTITIES_END
 };
 
-typedef struct { const char *factor; double value; } condition_row;
-
-static const spot_quantity condition[] = {
-    SPOT_QUANTITY("factor", condition_row, factor), SPOT_QUANTITY("value", condition_row, value), SPOT_QUANTITIES_END
+static const spot_quantity search_about[] = {
+#define S(name, ...) SPOT_QUANTITY(name, spot_examine_result, __VA_ARGS__)
+    S("title", title), S("licence", licence), S("author", author), S("identity", identity),
+    S("mean_of_random_renders", start), SPOT_QUANTITIES_END
+#undef S
 };
 
-static long count_conditions(const void *row) { return (void)row, SPOT_FACTORS; }
-
-static bool get_condition(void *out, const void *row, long i)
+static void put_search(spot_json *j, const search_row *row)
 {
-    *(condition_row *)out = (condition_row){ spot_factor_label((int)i), ((const search_row *)row)->u->lowest_at[i] };
-    return true;
+    const spot_examine_result *u = row->u;
+
+    spot_json_object(j, NULL);
+    spot_json_put_int(j, "unit", u->index);
+    spot_quantities_put(j, search_whose, row);
+    spot_quantities_put(j, search_about, u);
+    if (u->learned >= 0) {
+        spot_json_put_int(j, "learned", u->learned);
+        spot_json_put_real(j, "accuracy_outside", u->outside);
+        spot_json_put_real(j, "accuracy_inside", u->inside);
+    }
+    spot_json_array(j, "curve", u->points, u->points);
+    for (int k = 0; k < u->points; k++) {
+        spot_json_object(j, NULL);
+        spot_quantities_put(j, point, &(search_row){ row->r, u, &u->point[k] });
+        spot_json_end(j);
+    }
+    spot_json_end(j);
+    spot_json_object(j, "lowest_at");
+    for (int f = 0; f < SPOT_FACTORS; f++) spot_json_put_real(j, spot_factor_label(f), u->lowest_at[f]);
+    spot_json_end(j);
+    spot_json_end(j);
 }
 
-static long count_points(const void *row) { return ((const search_row *)row)->u->points; }
-
-static bool get_point(void *out, const void *row, long i)
-{
-    const search_row *k = row;
-
-    *(search_row *)out = (search_row){ k->r, k->u, &k->u->point[i] };
-    return true;
-}
-
-static const spot_quantity search[] = {
-    SPOT_BEHIND(NULL, search_row, u, search_unit), SPOT_HERE(NULL, search_whose),
-    SPOT_BEHIND(NULL, search_row, u, search_about),
-    SPOT_COMPUTED("learned", SPOT_AS_INT, search_learned, .optional = true),
-    SPOT_BEHIND(NULL, search_row, u, search_region),
-    SPOT_ROWS("curve", SPOT_AS_LIST, point, search_row, count_points, get_point),
-    SPOT_ROWS("lowest_at", SPOT_AS_KEYED, condition, condition_row, count_conditions, get_condition, .bare = true),
-    SPOT_QUANTITIES_END
-};
-
-static long count_searches(const void *root) { return ((const results *)root)->units; }
-
-static bool get_search(void *out, const void *root, long i)
+static void put_searches(spot_json *j, const void *root)
 {
     const results *r = root;
 
-    *(search_row *)out = (search_row){ r, &r->unit[i], r->unit[i].point };
-    return true;
+    spot_json_array(j, "searches", r->units, r->units);
+    for (int u = 0; u < r->units; u++) put_search(j, &(search_row){ r, &r->unit[u], r->unit[u].point });
+    spot_json_end(j);
 }
 
 /* A line of examine.csv for each point of each search. */
@@ -328,8 +291,7 @@ const spot_quantity spot_examine_searches = SPOT_ROWS("points", SPOT_AS_LIST, se
 
 static const spot_quantity parts[] = {
     SPOT_HERE("settings", settings),
-    SPOT_ROWS("summaries", SPOT_AS_LIST, summary, summary_row, count_summaries, get_summary),
-    SPOT_ROWS("searches", SPOT_AS_LIST, search, search_row, count_searches, get_search),
+    SPOT_WRITTEN(put_summaries), SPOT_WRITTEN(put_searches),
     SPOT_QUANTITIES_END
 };
 
