@@ -39,6 +39,13 @@ static bool get_part(void *out, const void *row, long i)
     return i != 1;
 }
 
+static void put_parts(spot_json *j, const void *row)
+{
+    spot_json_object(j, "parts");
+    spot_json_put_int(j, "left", ((const toy_row *)row)->count);
+    spot_json_end(j);
+}
+
 static void twice(spot_quantity_value *v, const void *row) { v->value = 2 * ((const toy_row *)row)->count; }
 
 static const spot_quantity of_owner[] = {
@@ -59,9 +66,9 @@ static const spot_quantity row[] = {
     SPOT_QUANTITY("p", toy_row, p, .title = "p", .unit = SPOT_UNIT_P, .decimals = 2),
     SPOT_QUANTITY("range", toy_row, range),
     SPOT_QUANTITY("planted", toy_row, planted, .title = "planted", .optional = true),
-    SPOT_ROWS("parts", SPOT_AS_KEYED, part, part_row, count_parts, get_part, .bare = true),
+    SPOT_WRITTEN(put_parts),
     SPOT_ROWS("list", SPOT_AS_LIST, part, part_row, count_parts, get_part),
-    SPOT_QUANTITY("parts.left.value", toy_row, p, .title = "left | side", .place = SPOT_SHOWN_MORE),
+    SPOT_QUANTITY("parts.left", toy_row, p, .title = "left | side", .place = SPOT_SHOWN_MORE),
     SPOT_QUANTITIES_END
 };
 
@@ -125,13 +132,12 @@ TEST(json_has_every_member_once)
         "{\"schema\":1,\"config\":\"key\",\"numbers\":4,\"rows\":[{\"model\":\"a, \\\"b\\\"\",\"index\":7,\"identity\":\"abc\","
         "\"mode\":\"exact\",\"seed\":18446744073709551,\"count\":3,\"twice\":6,"
         "\"accuracy\":{\"value\":0.8125,\"low\":0.75,\"high\":0.875},\"gap\":{\"value\":-0.0001,\"low\":-0.02,\"high\":0.02},"
-        "\"p\":0.12,\"range\":0.5,\"parts\":{\"left\":{\"value\":0,\"low\":null,\"high\":null},"
-        "\"right\":{\"value\":0.5,\"low\":null,\"high\":null}},"
+        "\"p\":0.12,\"range\":0.5,\"parts\":{\"left\":3},"
         "\"list\":[{\"part\":\"left\",\"share\":{\"value\":0,\"low\":null,\"high\":null}},"
         "{\"part\":\"right\",\"share\":{\"value\":0.5,\"low\":null,\"high\":null}}]},"
         "{\"model\":\"c\",\"index\":8,\"identity\":\"d\",\"mode\":\"fast\",\"seed\":2,\"count\":0,\"twice\":0,"
         "\"accuracy\":{\"value\":1,\"low\":null,\"high\":null},\"gap\":{\"value\":null,\"low\":null,\"high\":null},"
-        "\"p\":null,\"range\":2,\"parts\":{},\"list\":[]}],\"summary\":[\"2 models \\\\x01.\"]}");
+        "\"p\":null,\"range\":2,\"parts\":{\"left\":0},\"list\":[]}],\"summary\":[\"2 models \\\\x01.\"]}");
     spot_text_free(&text);
     spot_words_free(&some.words);
 }
@@ -139,7 +145,7 @@ TEST(json_has_every_member_once)
 TEST(csv_has_a_column_a_number)
 {
     check_print(SPOT_TABLE_CSV, "model,index,identity,mode,seed,count,twice,accuracy,accuracy_low,accuracy_high,gap,gap_low,"
-                "gap_high,p,range,planted,parts.left.value\n"
+                "gap_high,p,range,planted,parts.left\n"
                 "\"a, \"\"b\"\"\",7,abc,exact,18446744073709551,3,6,0.8125,0.75,0.875,-0.0001,-0.02,0.02,0.12,0.5,,0.125\n"
                 "c,8,d,fast,2,0,0,1,,,,,,,2,,\n");
 }

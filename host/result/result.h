@@ -46,11 +46,9 @@ typedef enum { SPOT_SHOWN, SPOT_SHOWN_WIDE, SPOT_SHOWN_MORE } spot_quantity_plac
  * in JSON, an empty cell in CSV, "-" in tables. NAME: an int, written as the one of `names`. WORDS: an array of sentences, in
  * JSON alone.
  * OBJECT: an object in JSON, its columns stand in the row's place in tables; without a name JSON has its members in place, too.
- * LIST: an array of objects. KEYED: an object with a member for each of the rows, whose first quantity, a text, is the key;
- * without a name its members stand in place. WRITTEN: members that JSON alone has, which a function puts. */
+ * LIST: an array of objects. WRITTEN: members that JSON alone has, which a function puts. */
 typedef enum { SPOT_AS_NOTHING, SPOT_AS_INT, SPOT_AS_SEED, SPOT_AS_REAL, SPOT_AS_FLOAT, SPOT_AS_INTERVAL, SPOT_AS_CHARS,
-               SPOT_AS_TEXT, SPOT_AS_NAME, SPOT_AS_WORDS, SPOT_AS_OBJECT, SPOT_AS_LIST, SPOT_AS_KEYED,
-               SPOT_AS_WRITTEN } spot_quantity_type;
+               SPOT_AS_TEXT, SPOT_AS_NAME, SPOT_AS_WORDS, SPOT_AS_OBJECT, SPOT_AS_LIST, SPOT_AS_WRITTEN } spot_quantity_type;
 
 /* A number with its interval or spread (NaN: none), or a text. */
 typedef struct { double value, low, high, spread; const char *text; } spot_quantity_value;
@@ -73,10 +71,9 @@ typedef struct spot_quantity {
     int  decimals;                     /* after the point in files; 0: as many as read back as the same number */
     void (*put)(spot_json *j, const void *row);        /* WRITTEN */
     bool optional;                     /* JSON leaves it out where it has no value or no row, instead of null or [] */
-    bool bare;                         /* LIST, KEYED: a member is the row's one (other) value, not an object */
     bool behind;
-    const struct spot_quantity *rows;  /* OBJECT, LIST, KEYED: quantities of the other struct */
-    long (*items)(const void *row);    /* LIST, KEYED: how many; item: fills the struct of row i, false: it is left out */
+    const struct spot_quantity *rows;  /* OBJECT, LIST: quantities of the other struct */
+    long (*items)(const void *row);    /* LIST: how many; item: fills the struct of row i, false: it is left out */
     bool (*item)(void *out, const void *row, long i);
     size_t size;                       /* bytes of that struct */
     char last;                         /* unused: a macro's list of members is never empty */
@@ -87,7 +84,7 @@ typedef struct spot_quantity {
 #define SPOT_COMPUTED(...)        SPOT_COMPUTED_(__VA_ARGS__, .last = 0)        /* name, type of value, get, ... */
 #define SPOT_OBJECT(...)          SPOT_OBJECT_(__VA_ARGS__, .last = 0)          /* name, type, field, rows, ... */
 #define SPOT_BEHIND(...)          SPOT_OBJECT_(__VA_ARGS__, .behind = true)     /* the same of a pointer */
-#define SPOT_ROWS(...)            SPOT_ROWS_(__VA_ARGS__, .last = 0)            /* name, type, rows, their type, items, item */
+#define SPOT_ROWS(...)            SPOT_ROWS_(__VA_ARGS__, .last = 0)            /* name, LIST, rows, their type, items, item */
 #define SPOT_HERE(name_, rows_)   { .name = name_, .type = SPOT_AS_OBJECT, .rows = rows_ }      /* of the same struct */
 #define SPOT_WRITTEN(put_)        { .type = SPOT_AS_WRITTEN, .put = put_ }
 #define SPOT_NAMED(name_, type_, field, ...) { .name = name_, .at = offsetof(type_, field), .type = SPOT_AS_NAME, \

@@ -38,33 +38,20 @@ static void put_value(spot_json *j, const char *key, const spot_quantity *q, con
     }
 }
 
-static void put_quantity(spot_json *j, const char *key, const spot_quantity *q, const void *row);
-
-static void put_item(spot_json *j, const spot_quantity *list, const void *item)
-{
-    const spot_quantity *q = list->rows;
-    const char *key = NULL;
-
-    if (list->type == SPOT_AS_KEYED) key = spot_quantity_of(q++, item).text;
-    if (list->bare) put_quantity(j, key, q, item);
-    else {
-        spot_json_object(j, key);
-        spot_quantities_put(j, q, item);
-        spot_json_end(j);
-    }
-}
-
 static void put_rows(spot_json *j, const char *key, const spot_quantity *q, const void *row)
 {
     alignas(max_align_t) char item[SPOT_QUANTITY_ITEM];
     const long n = q->items(row);
 
     if (q->optional && !n) return;
-    if (q->type == SPOT_AS_LIST) spot_json_array(j, key, 0, 0);
-    else if (key) spot_json_object(j, key);
-    for (long i = 0; i < n; i++)
-        if (q->item(item, row, i)) put_item(j, q, item);
-    if (q->type == SPOT_AS_LIST || key) spot_json_end(j);
+    spot_json_array(j, key, 0, 0);
+    for (long i = 0; i < n; i++) {
+        if (!q->item(item, row, i)) continue;
+        spot_json_object(j, NULL);
+        spot_quantities_put(j, q->rows, item);
+        spot_json_end(j);
+    }
+    spot_json_end(j);
 }
 
 static void put_quantity(spot_json *j, const char *key, const spot_quantity *q, const void *row)
@@ -72,7 +59,7 @@ static void put_quantity(spot_json *j, const char *key, const spot_quantity *q, 
     const void *part;
 
     if (q->type == SPOT_AS_WRITTEN) q->put(j, row);
-    else if (q->type == SPOT_AS_LIST || q->type == SPOT_AS_KEYED) put_rows(j, key, q, row);
+    else if (q->type == SPOT_AS_LIST) put_rows(j, key, q, row);
     else if (q->type != SPOT_AS_OBJECT) put_value(j, key, q, row);
     else if ((part = spot_quantity_part(q, row))) {
         if (key) spot_json_object(j, key);
