@@ -168,7 +168,8 @@ run 2 "A is missing" compare
 run 2 "B is missing" compare fine
 run 2 "true classes of the rows are missing" compare fine.npy hole.npy --embeddings e.npy
 run 2 "--labels belong to probabilities of version 1, which are missing" compare fine hole.npy --labels y.npy --embeddings e.npy
-run 2 "one word too many" compare fine hole hole.npy
+run 2 "hole.npy is not a text file" compare fine hole hole.npy
+run 2 "one word too many" compare fine hole rows.yaml again
 run 2 "give one of them" compare fine.npy hole.npy "${rows[@]}" --probs fine.npy
 run 2 "two names" compare fine.npy hole.npy "${rows[@]}" --name one --method ward
 run 3 "they do not belong together" compare fine.npy short.npy "${rows[@]}"

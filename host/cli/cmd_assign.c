@@ -15,7 +15,7 @@
 typedef struct {
     cli_machine machine;
     spot_subject_files files;
-    const char *dir, *out;
+    const char *dir, *rows_file, *out;
     bool json;
 } options;
 
@@ -35,17 +35,20 @@ typedef struct {
 
 static const cli_row table[] = {
     { .word = "DIR", .kind = CLI_TEXT, CLI_AT(dir), .most = 1000, .need = "found" },
-    { "embeddings", 'e', "E",    CLI_TEXT, CLI_AT(files.embeddings), .need = "e2.npy",
+    { .word = "ROWS.yaml", .kind = CLI_ROWS_FILE, CLI_AT(rows_file), .from = &cli_discover_command },
+    { "embeddings", 'e', "E",    CLI_TEXT, CLI_AT(files.embeddings), .need = "e2.npy", .flags = CLI_ROWS_PATH,
       .help = "features of the new rows from the same network: (n, d) numbers in .npy, .npz:NAME, .safetensors:NAME or "
               ".csv:e0..e511" },
-    { "labels",     'y', "Y",    CLI_TEXT, CLI_AT(files.labels),
+    { "labels",     'y', "Y",    CLI_TEXT, CLI_AT(files.labels), .flags = CLI_ROWS_PATH,
       .help = "true class of each row: numbers or words as for `spotter discover`; not needed if the findings have one class, "
               "or all rows at once" },
-    { "probs",      'p', "P",    CLI_TEXT, CLI_AT(files.probs),
+    { "probs",      'p', "P",    CLI_TEXT, CLI_AT(files.probs), .flags = CLI_ROWS_PATH,
       .help = "probability of each row's true class, or of class 1 of two, or (n, classes); spotlight, barlow and george do "
               "not need it" },
-    { "losses",     0,   "L",    CLI_TEXT, CLI_AT(files.losses), .help = "cross-entropy of each row, instead of --probs" },
-    { "ids",        'i', "I",    CLI_TEXT, CLI_AT(files.ids), .otherwise = "row numbers", .help = "names of the rows" },
+    { "losses",     0,   "L",    CLI_TEXT, CLI_AT(files.losses), .flags = CLI_ROWS_PATH,
+      .help = "cross-entropy of each row, instead of --probs" },
+    { "ids",        'i', "I",    CLI_TEXT, CLI_AT(files.ids), .otherwise = "row numbers",
+      .flags = CLI_ROWS_PATH, .help = "names of the rows" },
     { "json",       'j', NULL,   CLI_ON,   CLI_AT(json), .help = "one JSON object on stdout at the end" },
     { "out",        'o', "FILE", CLI_TEXT, CLI_AT(out), .most = 1000, .need = "slices2.csv",
       .help = "CSV file with a line for every row in every slice: id, class, method, seed, rank" },
@@ -371,13 +374,15 @@ static spot_status assign_and_print(spot_ctx *c, void *input)
 }
 
 const cli_command cli_assign_command = {
-    "assign", "slices of new rows, from the findings of discover", "DIR --embeddings E --out FILE",
+    "assign", "slices of new rows, from the findings of discover", "DIR -e E --out FILE\nDIR ROWS.yaml --out FILE",
     "  spotter discover --embeddings e.npy --labels y.npy --probs p.npy --out found\n"
-    "  spotter assign found -e e2.npy -y y2.npy -p p2.npy --out slices2.csv",
+    "  spotter assign found -e e2.npy -y y2.npy -p p2.npy --out slices2.csv\n"
+    "  spotter assign found new/rows.yaml --out slices2.csv",
     "Assigns new rows to the slices that `spotter discover` found. A new row joins a slice where most of its nearest examined "
     "rows are in it, whatever the classifier says of it. With --labels and --probs each slice gets the error rate of its new "
     "rows beside that of their class, and an exact test for all slices together. Findings of --no-proof take rows as their "
-    "methods do: rows that they have seen get the slices that they had, and the error rates test nothing.",
+    "methods do: rows that they have seen get the slices that they had, and the error rates test nothing. ROWS.yaml may hold the options "
+    "about the new rows, as for `spotter discover`.",
     table, check_options,
     .work = assign_and_print, CLI_OPTIONS(dir), .machine = true
 };

@@ -7,12 +7,13 @@
 typedef struct {
     cli_machine machine;
     cli_comparison compared;
-    const char *a, *b;
+    const char *a, *b, *rows;
 } options;
 
 static const cli_row table[] = {
     { .word = "A", .kind = CLI_TEXT, CLI_AT(a), .need = "found" },
     { .word = "B", .kind = CLI_TEXT, CLI_AT(b), .need = "probs_v2.npy" },
+    { .word = "ROWS.yaml", .kind = CLI_ROWS_FILE, CLI_AT(rows), .from = &cli_discover_command },
     { "json", 'j', NULL, CLI_ON, CLI_AT(compared.json), .help = "one JSON object on stdout" },
     CLI_COMPARISON_ROWS(compared, 0),
     { "ids-b", 0, "I2", CLI_TEXT, CLI_AT(compared.from.second_ids), .flags = CLI_MORE,
@@ -41,6 +42,7 @@ static void check_options(const struct argp_state *state, void *input)
     const spot_version_kind a = spot_version_kind_of(o->a), b = spot_version_kind_of(o->b);
 
     if (a == SPOT_VERSION_RUN || b == SPOT_VERSION_RUN) refuse_rows(state, a == SPOT_VERSION_RUN ? o->a : o->b);
+    if (a == SPOT_VERSION_FINDINGS && cli_is_from_file(state, "labels")) f->files.labels = NULL;       /* they have them */
     if (a == SPOT_VERSION_FINDINGS) f->found = o->a;
     else if (f->files.probs) argp_error(state, "%s and --probs both are probabilities of version 1; give one of them", o->a);
     else f->files.probs = o->a;
@@ -63,7 +65,7 @@ static spot_status compare(spot_ctx *c, void *input)
 static void store_defaults(void *input) { cli_comparison_defaults(&((options *)input)->compared); }
 
 const cli_command cli_compare_command = {
-    "compare", "two versions of a model, under any study", "A B",
+    "compare", "two versions of a model, under any study", "A B [ROWS.yaml]",
     "  spotter compare found probs_v2.npy --html v2.html\n"
     "  spotter compare found_v1 found_v2\n"
     "  spotter compare p1.npy p2.npy -e e.npy -y y.npy --name v1,v2\n"
@@ -71,8 +73,9 @@ const cli_command cli_compare_command = {
     "  spotter compare runs/zoo:resnet runs/zoo:alexnet",
     "Compares version B with version A, and exits with 1 if something is worse. Probabilities of your classifier, and folders "
     "of `spotter discover`, are compared on the same rows: each confirmed blindspot of either version, and a slice that "
-    "changed, is mended, better, same, worse, new, or pending where the rows cannot tell. A folder gives its rows' labels, features "
-    "and methods. A run of `spotter background`, `examine` or `shifts` is DIR, or DIR:MODEL of several models: each number of the "
+    "changed, is mended, better, same, worse, new, or pending where the rows cannot tell. A folder gives its rows' labels, "
+    "features and methods; ROWS.yaml may hold --embeddings, --labels, --ids and --images, as for `spotter discover`. A run "
+    "of `spotter background`, `examine` or `shifts` is DIR, or DIR:MODEL of several models: each number of the "
     "study is tested over the pictures, objects or classes that both runs have.", table, check_options,
     .work = compare, CLI_OPTIONS(a), .machine = true, .fill = store_defaults
 };

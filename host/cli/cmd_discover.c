@@ -27,7 +27,7 @@ typedef struct {
     cli_encoder encoder;
     cli_detector detector;
     spot_describe_files describe;
-    const char *cls, *method, *config, *out, *model_name[CLI_PAGE_MODELS];
+    const char *rows, *cls, *method, *config, *out, *model_name[CLI_PAGE_MODELS];
     uint64_t seed[MOST_SEEDS];
     int seeds, top, least, chance;
     double holdout, level;
@@ -76,35 +76,36 @@ static void read_seeds(const struct argp_state *state, const char *text, void *i
 #define METHOD_NAMES SPOT_BDM_METHODS(X)
 
 static const cli_row table[] = {
+    { .word = "ROWS.yaml", .kind = CLI_ROWS_FILE, CLI_AT(rows), .from = &cli_discover_command },
     { .kind = CLI_HEADING, .help = "Rows, and what your classifier says of them:" },
-    { "embeddings", 'e', "E",     CLI_TEXT, CLI_AT(files.embeddings),
+    { "embeddings", 'e', "E",     CLI_TEXT, CLI_AT(files.embeddings), .flags = CLI_ROWS_PATH,
       .help = "features of each row from the classifier: (n, d) numbers in .npy, .npz:NAME, .safetensors:NAME or "
               ".csv:e0..e511" },
-    { "labels",     'y', "Y",     CLI_TEXT, CLI_AT(files.labels),
+    { "labels",     'y', "Y",     CLI_TEXT, CLI_AT(files.labels), .flags = CLI_ROWS_PATH,
       .help = "true class of each row: numbers or words; for several classes per row (n, classes) of 0 and 1" },
-    { "probs",      'p', "P",     CLI_TEXT, CLI_AT(files.probs),
+    { "probs",      'p', "P",     CLI_TEXT, CLI_AT(files.probs), .flags = CLI_ROWS_PATH,
       .help = "probability of each row's true class, or of class 1 of two; or (n, classes), columns sorted by name if labels "
               "are words" },
-    { "losses",     0,   "L",     CLI_TEXT, CLI_AT(files.losses), .flags = CLI_MORE,
+    { "losses",     0,   "L",     CLI_TEXT, CLI_AT(files.losses), .flags = CLI_ROWS_PATH | CLI_MORE,
       .help = "cross-entropy of each row, instead of --probs" },
-    { "ids",        'i', "I",     CLI_TEXT, CLI_AT(files.ids), .otherwise = "row numbers",
+    { "ids",        'i', "I",     CLI_TEXT, CLI_AT(files.ids), .otherwise = "row numbers", .flags = CLI_ROWS_PATH,
       .help = "names of the rows; names of files below --images show the pictures" },
-    { "images",     0,   "DIR",   CLI_TEXT, CLI_AT(files.images),
+    { "images",     0,   "DIR",   CLI_TEXT, CLI_AT(files.images), .flags = CLI_ROWS_PATH,
       .help = "folder of pictures; without --embeddings, DIR/class/picture are the rows" },
-    { "model",      0,   "FILE",  CLI_TEXT, CLI_AT(files.model),
+    { "model",      0,   "FILE",  CLI_TEXT, CLI_AT(files.model), .flags = CLI_ROWS_PATH,
       .help = "classifier for the pictures: ResNet-18, ResNet-34 or AlexNet in .safetensors with torchvision's names" },
-    { "coco",       0,   "FILE",  CLI_TEXT, CLI_AT(files.coco), .flags = CLI_MORE,
+    { "coco",       0,   "FILE",  CLI_TEXT, CLI_AT(files.coco), .flags = CLI_ROWS_PATH | CLI_MORE,
       .help = "COCO annotations of the pictures in --images; each category is a class" },
-    { "embed",      0,   "FILE",  CLI_TEXT, CLI_AT(files.embed), .flags = CLI_MORE,
+    { "embed",      0,   "FILE",  CLI_TEXT, CLI_AT(files.embed), .flags = CLI_ROWS_PATH | CLI_MORE,
       .help = "encoder for the pictures, CLIP, ResNet or AlexNet in .safetensors, instead of --embeddings: with --labels, "
               "--probs and --ids, or with --model" },
-    { "resize",     0,   "N",     CLI_INT, CLI_AT(files.resize), 0, 16384, .preset = "256", .flags = CLI_MORE,
+    { "resize",     0,   "N",     CLI_INT, CLI_AT(files.resize), 0, 16384, .preset = "256", .flags = CLI_ROWS | CLI_MORE,
       .help = "pixels of a picture's shorter side before the crop; 0: as it is" },
-    { "crop",       0,   "N",     CLI_INT, CLI_AT(files.crop), 1, 16384, .preset = "224", .flags = CLI_MORE,
+    { "crop",       0,   "N",     CLI_INT, CLI_AT(files.crop), 1, 16384, .preset = "224", .flags = CLI_ROWS | CLI_MORE,
       .help = "pixels of the square in the middle of a picture" },
-    { "skip-unreadable", 0, NULL, CLI_ON, CLI_AT(files.skip), .flags = CLI_MORE,
+    { "skip-unreadable", 0, NULL, CLI_ON, CLI_AT(files.skip), .flags = CLI_ROWS | CLI_MORE,
       .help = "pictures that cannot be read are left out and counted" },
-    { "follow-links", 0, NULL,    CLI_ON, CLI_AT(files.links), .flags = CLI_MORE,
+    { "follow-links", 0, NULL,    CLI_ON, CLI_AT(files.links), .flags = CLI_ROWS | CLI_MORE,
       .help = "pictures that --ids or --coco name may lie outside --images, behind symbolic links" },
     { "memory",     0,   "SIZE",  CLI_CALL, .read = read_memory, .otherwise = "free memory", .flags = CLI_MORE,
       .help = "limit such as 4GB, 500MB or bytes; a task that needs more is refused" },
@@ -129,14 +130,15 @@ static const cli_row table[] = {
     { "level",      0,   "P",     CLI_REAL, CLI_AT(level), 1e-6, 0.5, .flags = CLI_SHOWN | CLI_MORE,
       .help = "significance level: the chance that any slice is confirmed where errors are random" },
     { .kind = CLI_HEADING, .help = "Words for the slices:" },
-    { "attributes", 0,   "FILE",  CLI_TEXT, CLI_AT(describe.attributes),
+    { "attributes", 0,   "FILE",  CLI_TEXT, CLI_AT(describe.attributes), .flags = CLI_ROWS_PATH,
       .help = "table.csv with a record for each row, or table.csv:COLUMN with their ids; each slice is described by at "
               "most three of its columns, and itemsets looks at those of 0 and 1 and of words" },
-    { "words",      'w', "FILE",  CLI_TEXT, CLI_AT(describe.words), .flags = CLI_MORE,
+    { "words",      'w', "FILE",  CLI_TEXT, CLI_AT(describe.words), .flags = CLI_ROWS_PATH | CLI_MORE,
       .help = "phrases, one a line, of which the nearest ones describe each slice" },
-    { "describe",   0,   "FILE",  CLI_TEXT, CLI_AT(describe.encoder), .otherwise = "that of --embed", .flags = CLI_MORE,
+    { "describe",   0,   "FILE",  CLI_TEXT, CLI_AT(describe.encoder), .otherwise = "that of --embed",
+      .flags = CLI_ROWS_PATH | CLI_MORE,
       .help = "CLIP in .safetensors that compares the phrases of --words with the pictures" },
-    { "word-embeddings", 0, "W",  CLI_TEXT, CLI_AT(describe.word_embeddings), .flags = CLI_MORE,
+    { "word-embeddings", 0, "W",  CLI_TEXT, CLI_AT(describe.word_embeddings), .flags = CLI_ROWS_PATH | CLI_MORE,
       .help = "features of the phrases (phrases, d) by the encoder of --embeddings, in place of --describe" },
     { "phrases",    0,   "N",     CLI_INT, CLI_AT(describe.phrases), 1, 100, .preset = "5", .flags = CLI_MORE,
       .help = "phrases of each slice" },
@@ -422,8 +424,9 @@ static void store_defaults(void *input)
 }
 
 const cli_command cli_discover_command = {
-    "discover", "blindspots of your classifier", "-e E -y Y -p P --out DIR",
+    "discover", "blindspots of your classifier", "-e E -y Y -p P --out DIR\nROWS.yaml --out DIR",
     "  spotter discover --embeddings e.npy --labels y.npy --probs p.npy --out found\n"
+    "  spotter discover data/rows.yaml --out found    # embeddings: e.npy, ...\n"
     "  spotter discover -e run.npz:e -y run.npz:y -p run.npz:p --class cat \\\n"
     "      --ids run.npz:path --images photos -m planespot-tsne,domino --out found\n"
     "  spotter discover --images photos --model resnet18.safetensors --out found\n"
@@ -437,7 +440,9 @@ const cli_command cli_discover_command = {
     "      --attributes table.csv:id --out found",
     "Finds groups of rows on which your classifier fails. Writes slices.csv, slices.json, a map, and an HTML report. The same "
     "command continues a search that was stopped. Findings of other data, and files that this program did not write, stay as "
-    "they are without --replace. In slices.csv a text that a spreadsheet would run as a formula has ' before it.",
+    "they are without --replace. ROWS.yaml may hold the options about the rows and their words, by their names, such as "
+    "`embeddings: e.npy`; its paths begin at its own folder, and an option of the command line has priority. In slices.csv a "
+    "text that a spreadsheet would run as a formula has ' before it.",
     table, check_options,
     .work = search_blindspots, CLI_OPTIONS(out), .machine = true, .fill = store_defaults
 };

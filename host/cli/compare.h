@@ -18,10 +18,12 @@ typedef struct {
 #define CLI_COMPARISON_ROWS(member, FLAGS)                                                                                   \
     { .kind = CLI_HEADING, .help = "Rows, where a version is a file of probabilities:", .flags = FLAGS },                    \
     { "embeddings", 'e', "E", CLI_TEXT, CLI_AT(member.from.files.embeddings), .otherwise = "those that the findings keep",   \
+      .flags = CLI_ROWS_PATH,                                                                                                \
       .help = "features of each row: (n, d) numbers in .npy, .npz:NAME, .safetensors:NAME or .csv:e0..e511" },               \
     { "labels", 'y', "Y", CLI_TEXT, CLI_AT(member.from.files.labels), .otherwise = "those of the findings",                  \
-      .help = "true class of each row: numbers or words" },                                                                  \
-    { "ids", 'i', "I", CLI_TEXT, CLI_AT(member.from.files.ids), .otherwise = "row numbers", .help = "names of the rows" },   \
+      .flags = CLI_ROWS_PATH, .help = "true class of each row: numbers or words" },                                          \
+    { "ids", 'i', "I", CLI_TEXT, CLI_AT(member.from.files.ids), .otherwise = "row numbers", .flags = CLI_ROWS_PATH,          \
+      .help = "names of the rows" },                                                                                         \
     { "probs", 'p', "P", CLI_TEXT, CLI_AT(member.from.files.probs), .otherwise = "those of the findings", .flags = CLI_MORE, \
       .help = "probabilities of version 1 in place of those of its findings, with --labels and --embeddings" },              \
     { .kind = CLI_HEADING, .help = "Slices of findings and probabilities:", .flags = FLAGS },                                \
@@ -44,7 +46,7 @@ typedef struct {
     { "html", 0, "FILE.html", CLI_TEXT, CLI_AT(member.html), .most = 1000, .otherwise = "report.html in --out",              \
       .help = "page of the two versions side by side" },                                                                     \
     { "images", 0, "DIR", CLI_TEXT, CLI_AT(member.from.images), .otherwise = "where `spotter discover` saw them",            \
-      .flags = CLI_MORE, .help = "folder of pictures named by --ids, for the page" },                                        \
+      .flags = CLI_ROWS_PATH | CLI_MORE, .help = "folder of pictures named by --ids, for the page" },                        \
     { "full", 0, NULL, CLI_ON, CLI_AT(member.full), .flags = CLI_MORE,                                                       \
       .help = "all pictures on the page, whatever its size" },                                                               \
     { "title", 0, "TEXT", CLI_TEXT, CLI_AT(member.title), .otherwise = "names of the versions", .flags = CLI_MORE,           \

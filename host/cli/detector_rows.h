@@ -14,16 +14,16 @@ typedef struct {
 /* Its struct has the member. */
 #define CLI_DETECTOR_ROWS(member)                                                                                            \
     { .kind = CLI_HEADING, .help = "A detector, with --coco as the ground truth:", .flags = CLI_MORE },                      \
-    { "detections", 0, "FILE", CLI_TEXT, CLI_AT(member.o.file),                                                              \
+    { "detections", 0, "FILE", CLI_TEXT, CLI_AT(member.o.file), .flags = CLI_ROWS_PATH,                                      \
       .help = "detections in COCO's format of results; rows are objects, which may be missed, and detections, which may be " \
               "false; features come from --embed, or from --embeddings with --ids" },                                        \
-    { "iou",     0, "X", CLI_REAL, CLI_AT(member.o.iou), 0.01, 1, .preset = "0.5",                                           \
+    { "iou",     0, "X", CLI_REAL, CLI_AT(member.o.iou), 0.01, 1, .flags = CLI_ROWS, .preset = "0.5",                        \
       .help = "least overlap, as IoU, of a detection with its object" },                                                     \
-    { "score",   0, "X", CLI_REAL, CLI_AT(member.o.score), 0, 0.999999, .preset = "0.5",                                     \
+    { "score",   0, "X", CLI_REAL, CLI_AT(member.o.score), 0, 0.999999, .flags = CLI_ROWS, .preset = "0.5",                  \
       .help = "least score of a detection; below it there is none" },                                                        \
-    { "rows",    0, "both|misses|alarms", CLI_CHOICE, CLI_AT(member.o.rows), .preset = "both",                               \
+    { "rows",    0, "both|misses|alarms", CLI_CHOICE, CLI_AT(member.o.rows), .flags = CLI_ROWS, .preset = "both",            \
       .help = "rows that are examined: objects and detections; objects alone; detections alone" },                           \
-    { "context", 0, "X", CLI_REAL, CLI_AT(member.o.context), 0, 10, .preset = "0.1",                                         \
+    { "context", 0, "X", CLI_REAL, CLI_AT(member.o.context), 0, 10, .flags = CLI_ROWS, .preset = "0.1",                      \
       .help = "margin that is seen around a box, in its longer side" },                                                      \
     { "rows-only", 0, NULL, CLI_ON, CLI_AT(member.rows_only),                                                                \
       .help = "only rows.csv and attributes.csv in --out, for features of your own" }

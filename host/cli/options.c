@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "cli/rows_file.h"
 
 enum { WITHOUT_LETTER = 0x1000, HELP_ALL = 0x100 };    /* argp's keys of such an option in the first row, and of --help-all */
 
@@ -38,7 +39,7 @@ static const cli_row *row_of_name(const cli_command *k, const char *name)
     return NULL;
 }
 
-bool cli_is_given(const struct argp_state *state, const char *name)
+static const char *given_word(const struct argp_state *state, const char *name)
 {
     const command_line *line = state->input;
     const cli_row *row = row_of_name(line->command, name);
@@ -46,6 +47,9 @@ bool cli_is_given(const struct argp_state *state, const char *name)
     assert(row);
     return line->given->word[row - line->command->rows];
 }
+
+bool cli_is_given(const struct argp_state *state, const char *name) { return given_word(state, name); }
+bool cli_is_from_file(const struct argp_state *state, const char *name) { return given_word(state, name) == cli_from_file; }
 
 /* ---- one word ---- */
 
@@ -121,6 +125,7 @@ static void read_word(const struct argp_state *state, const cli_row *row, const 
     void *field = (char *)line->options + row->at;
 
     switch (row->kind) {
+    case CLI_ROWS_FILE:
     case CLI_TEXT:      *(const char **)field = check_length(state, row, word); break;
     case CLI_INT:       *(int *)field = (int)parse_integer(state, row, word); break;
     case CLI_MEGABYTES: *(size_t *)field = 1000000 * (size_t)parse_integer(state, row, word); break;
@@ -163,11 +168,24 @@ static void read_operands(const struct argp_state *state, const command_line *li
                       k->usage);
 }
 
+static void read_rows_file(const struct argp_state *state, const command_line *line)
+{
+    const cli_row *row = line->command->rows;
+    spot_ctx c = { 0 };
+    spot_status s = SPOT_OK;
+
+    while (row->kind && row->kind != CLI_ROWS_FILE) row++;
+    if (row->kind && line->given->word[row - line->command->rows])
+        s = cli_rows_read(&c, row->from->rows, line->given, line->options, line->given->word[row - line->command->rows]);
+    if (s) argp_failure(state, spot_exit_code(s), 0, "%s", spot_message(&c, s));
+}
+
 static void check_all(const struct argp_state *state, const command_line *line)
 {
     const cli_command *k = line->command;
     char text[64];
 
+    read_rows_file(state, line);
     for (const cli_row *row = k->rows; row->kind; row++)
         if (row->need && !line->given->word[row - k->rows])
             argp_error(state, "%s%s%s is missing; for example: %s%s%s", row_title(text, row), row->name ? " " : "",

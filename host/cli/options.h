@@ -30,6 +30,7 @@ typedef enum {
     CLI_CHOICE,                /* int: the number of a name in `word`, "text|csv|json" */
     CLI_NAME,                  /* const char *: a name in `word` */
     CLI_LIST,                  /* const char *[most], one a word; their number is the int at `count` */
+    CLI_ROWS_FILE,             /* const char *: a file of options with CLI_ROWS (rows_file.h), as an operand */
     CLI_REST,                  /* cli_rest: all remaining operands, at most `most` (0: any) */
     CLI_CALL                   /* `read` stores the word */
 } cli_kind;
@@ -39,8 +40,13 @@ enum {
     CLI_SUBMIT = 2,            /* the option needs --submit */
     CLI_SHOWN  = 4,            /* --help prints the field as the default: `fill` stores a library's default in it */
     CLI_MORE   = 8,            /* --help-all shows the option, --help does not; ... */
-    CLI_HIDDEN = 16            /* no help shows the option, an old spelling that still works; ... */
-};                             /* ... as flags of a heading, for all options below it */
+    CLI_HIDDEN = 16,           /* no help shows the option, an old spelling that still works; ... */
+                               /* ... as flags of a heading, for all options below it */
+    CLI_ROWS   = 32,           /* a file of rows may give it, as text, integer, number, choice or switch */
+    CLI_ROWS_PATH = 96         /* the same of a path, which there begins at the file's folder */
+};
+
+typedef struct cli_command cli_command;
 
 typedef struct {
     const char *name;          /* long name; NULL: an operand or a heading */
@@ -56,6 +62,7 @@ typedef struct {
     int         flags;
     size_t      count;
     void      (*read)(const struct argp_state *state, const char *word, void *options);
+    const cli_command *from;   /* the command that has all options which the file of rows may give */
 } cli_row;
 
 /* `options` is the struct of the file's command; any scalar member will do for CLI_OPTIONS. */
@@ -64,7 +71,7 @@ typedef struct {
 
 typedef struct { const char *const *word; int n; } cli_rest;
 
-typedef struct {
+struct cli_command {
     const char *name, *summary;            /* for `spotter help` */
     const char *usage;                     /* "CONFIG --out DIR"; further forms on lines of their own */
     const char *examples;                  /* lines that begin with two blanks, the last one without line feed */
@@ -81,7 +88,7 @@ typedef struct {
 
     /* ... or does all itself. argv[0] is "spotter NAME"; returns the exit code. */
     int (*run)(int argc, char **argv);
-} cli_command;
+};
 
 /* Words that the user gave, row by row of the command; "" for an option that takes none, NULL for what was not given. The
  * caller of cli_parse frees `word`. */
@@ -90,7 +97,8 @@ typedef struct { const cli_command *command; const char **word; } cli_given;
 /* Fills the command's struct; given may be NULL. A wrong command line: one sentence on stderr and exit 2. */
 void cli_parse(const cli_command *k, int argc, char **argv, void *options, cli_given *given);
 
-/* Inside `check`: whether the user gave the option of this name. */
+/* Inside `check`: whether the user gave the option of this name; whether in a file of rows. */
 bool cli_is_given(const struct argp_state *state, const char *name);
+bool cli_is_from_file(const struct argp_state *state, const char *name);
 
 #endif
