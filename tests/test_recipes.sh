@@ -114,5 +114,5 @@ for file in include/spotter/work.h host/cli/cli.h tests/layers.py tests/test_wor
     [ -e "$file" ] || fail "the recipe of a study names $file"
 done
 [ "$(wc -l < tests/test_work.c)" -le 150 ] || fail "tests/test_work.c has more than 150 lines"
-echo "the recipes hold: an op, a setting, a flag, a number in a result, a study; a method is one file and one row, its setting" \
-    "a member and a row"
+echo "the recipes hold: an op, a setting, a flag, a number in a result, a study; a method is one file and one row," \
+    "its setting a member and a row"

@@ -240,6 +240,7 @@ sed -i 's#\(bing/base/owl/.*\),[a-z_]*#\1,plate#; s#\(real/owl/0[0-2].*\),[a-z_]
         s#\(real/owl/0[34].*\),[a-z_]*#\1,plate#' m?.csv
 sed 's/oracle: [^}]*/base: false/' shifts.yaml >few.yaml
 run 0 "" shifts few.yaml --out few
-flat | grep -q "1 of 4 classes of base pictures is harder than its real pictures [^:]*: fox (" || fail "named is: $(grep harder "$dir/out")"
+flat | grep -q "1 of 4 classes of base pictures is harder than its real pictures [^:]*: fox (" ||
+    fail "named is: $(grep harder "$dir/out")"
 
 [ $failed = 0 ] || { echo "$failed failures"; exit 1; }

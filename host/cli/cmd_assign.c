@@ -381,8 +381,8 @@ const cli_command cli_assign_command = {
     "Assigns new rows to the slices that `spotter discover` found. A new row joins a slice where most of its nearest examined "
     "rows are in it, whatever the classifier says of it. With --labels and --probs each slice gets the error rate of its new "
     "rows beside that of their class, and an exact test for all slices together. Findings of --no-proof take rows as their "
-    "methods do: rows that they have seen get the slices that they had, and the error rates test nothing. ROWS.yaml may hold the options "
-    "about the new rows, as for `spotter discover`.",
+    "methods do: rows that they have seen get the slices that they had, and the error rates test nothing. ROWS.yaml may hold "
+    "the options about the new rows, as for `spotter discover`.",
     table, check_options,
     .work = assign_and_print, CLI_OPTIONS(dir), .machine = true
 };

@@ -6,6 +6,7 @@
 #include "spotter/discover.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,17 +34,22 @@ typedef struct {
     int                          method, seed; /* the current ones */
 } discovery;
 
+/* Made once, by the first who asks, and never written again. */
+static spot_bdm_config default_methods[2];
+
+static void make_default_methods(void)
+{
+    default_methods[0] = spot_bdm_defaults(SPOT_JOINSPOT);
+    default_methods[1] = spot_bdm_defaults(SPOT_WARD);
+}
+
 spot_discover_options spot_discover_defaults(void)
 {
-    static spot_bdm_config methods[2];
+    static pthread_once_t made = PTHREAD_ONCE_INIT;
     static const uint64_t seed;
 
-#pragma omp critical(spot_discover_defaults)
-    {
-        methods[0] = spot_bdm_defaults(SPOT_JOINSPOT);
-        methods[1] = spot_bdm_defaults(SPOT_WARD);
-    }
-    return (spot_discover_options){ .bdm = methods, .bdms = 2, .seed = &seed, .seeds = 1, .cls = SPOT_EACH_CLASS,
+    pthread_once(&made, make_default_methods);
+    return (spot_discover_options){ .bdm = default_methods, .bdms = 2, .seed = &seed, .seeds = 1, .cls = SPOT_EACH_CLASS,
                                     .least = 20, .neighbours = SPOT_MAX_NEIGHBOURS };
 }
 

@@ -49,8 +49,7 @@ void spot_plot_open(spot_plot *p, int across, double width, double height, const
 
 spot_plot_panel *spot_plot_add_panel(spot_plot *p, const char *title, const char *x, const char *y)
 {
-    static _Thread_local spot_plot_panel scratch;
-    spot_plot_panel *new = ADD(p, panel, panels, scratch);
+    spot_plot_panel *new = ADD(p, panel, panels, p->no_panel);
 
     copy_text(new->title, sizeof new->title, title);
     copy_text(new->x, sizeof new->x, x);
@@ -63,8 +62,7 @@ spot_plot_panel *spot_plot_add_panel(spot_plot *p, const char *title, const char
 
 spot_plot_mark *spot_plot_add_mark(spot_plot *p, spot_mark_kind kind, int style, const char *series)
 {
-    static _Thread_local spot_plot_mark scratch;
-    spot_plot_mark *new = ADD(p, mark, marks, scratch);
+    spot_plot_mark *new = ADD(p, mark, marks, p->no_mark);
 
     new->kind = kind;
     new->style = style;

@@ -54,6 +54,8 @@ typedef struct {
     spot_plot_entry *entry;                        /* the legend */
     char           (*row)[SPOT_PLOT_NAME];
     int    panels, marks, dots, entries, rows;
+    spot_plot_panel no_panel;                      /* written after a failure, and never drawn */
+    spot_plot_mark  no_mark;
     spot_status status;
 } spot_plot;
 

@@ -16,9 +16,8 @@ const char *spot_counts_name(char text[32], int number)
 
 static spot_count_line *add_line(spot_count_table *t, double paper, int count, int of)
 {
-    static spot_count_line none;
-
-    if (t->lines == SPOT_COUNT_LINES) return &none;
+    t->is_full |= t->lines == SPOT_COUNT_LINES;
+    if (t->is_full) return &t->beyond;
     t->line[t->lines] = (spot_count_line){ .paper = of ? (double)count / of : paper, .paper_count = count, .paper_of = of };
     return &t->line[t->lines++];
 }
@@ -174,5 +173,5 @@ spot_status spot_counts_make(spot_ctx *c, spot_count_table *t, int number, spot_
         t->what = "retained";
         count_retained(t, run[0]);
     }
-    return SPOT_OK;
+    return t->is_full ? spot_fail(c, SPOT_INPUT, "%s takes at most %d rows", name, SPOT_COUNT_LINES) : SPOT_OK;
 }

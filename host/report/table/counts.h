@@ -18,7 +18,8 @@ typedef struct {
 typedef struct {
     int number, lines;
     const char *title, *row, *what;        /* words above the columns: of the rows, of the run's share */
-    spot_count_line line[SPOT_COUNT_LINES];
+    spot_count_line line[SPOT_COUNT_LINES], beyond;    /* beyond: written where there is no room, ... */
+    bool is_full;                          /* ... which makes the table fail */
 } spot_count_table;
 
 bool spot_counts_has(int number);
