@@ -45,7 +45,8 @@ function facts() {
 
 function interval(v, text = p3) {
   if (!v || !known(v.value)) return h("td", { class: "number" }, "–");
-  const low = known(v.low) ? h("small", {}, h("br"), `${text(v.low)} to ${text(v.high)}`) : null;
+  const range = text === p3 ? between(v) : known(v.low) ? `${text(v.low)} to ${text(v.high)}` : "";
+  const low = range ? h("small", {}, h("br"), range) : null;
   return h("td", { class: "number" }, text(v.value), low);
 }
 
