@@ -53,6 +53,7 @@ spot_status spot_cuda_needs_each(spot_ctx *c, const char *op, const spot_cuda_ar
     char what[128];
 
     for (int i = 0; i < count; i++) {
+        if (array[i].optional && !array[i].p) continue;
         snprintf(what, sizeof what, "%s: %s", op, array[i].name);
         SPOT_TRY(spot_cuda_needs(c, array[i].p, what));
     }

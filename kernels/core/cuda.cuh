@@ -8,6 +8,7 @@
 #include <cuda_runtime.h>
 
 #include "core/device.h"
+#include "core/problems.h"
 
 #ifndef SPOT_LAUNCH   /* the emulator's cuda_runtime.h brings its own three */
 #define SPOT_LAUNCH(kernel, grid, block, shared, stream, ...) \
@@ -58,8 +59,8 @@ spot_status spot_cuda_launched(spot_ctx *c, const char *fmt, ...) __attribute__(
 /* SPOT_UNSUPPORTED when p lies in host memory, which a kernel must not touch; `what` is e.g. "distance.squared: a". */
 spot_status spot_cuda_needs(spot_ctx *c, const void *p, const char *what);
 
-/* The check of each array of an op: `{ p->x, "x" }` is reported as "op: x". */
-typedef struct { const void *p; const char *name; } spot_cuda_array;
+/* The check of each array of an op: `{ p->x, "x" }` is reported as "op: x"; `{ p->x, "x", true }` may be NULL. */
+typedef struct { const void *p; const char *name; bool optional; } spot_cuda_array;
 spot_status spot_cuda_needs_each(spot_ctx *c, const char *op, const spot_cuda_array *array, int count);
 
 template <int N> static inline spot_status spot_cuda_needs_all(spot_ctx *c, const char *op, const spot_cuda_array (&array)[N])
@@ -69,5 +70,35 @@ template <int N> static inline spot_status spot_cuda_needs_all(spot_ctx *c, cons
 
 /* Pieces of a whole: blocks of a grid. */
 static inline int spot_blocks(size_t whole, size_t piece) { return (int)((whole + piece - 1) / piece); }
+
+/* The problems of a launch are its argument, so that nothing is allocated or copied: N of them. */
+template <typename T, int N> struct spot_batch {
+    static_assert(N * sizeof(T) <= 4096, "a launch takes 4 kB of arguments");
+    typedef T problem;
+    enum { LIMIT = N };
+    T of[N];
+};
+
+/* Cuts the problems into batches. fill(one, q) sets problem q, launch(all, count) starts kernels on a batch; grids are as large
+ * as the largest of all problems needs. */
+template <typename Batch, typename Fill, typename Launch>
+static spot_status spot_cuda_fill_batches(int problems, Fill fill, Launch launch)
+{
+    for (int first = 0; first < problems; first += Batch::LIMIT) {
+        const int count = problems - first < Batch::LIMIT ? problems - first : (int)Batch::LIMIT;
+        Batch all;
+
+        for (int q = 0; q < count; q++) fill(&all.of[q], first + q);
+        SPOT_TRY(launch(all, count));
+    }
+    return SPOT_OK;
+}
+
+/* The same for problems that are copied. */
+template <typename Batch, typename Launch>
+static spot_status spot_cuda_batches(int problems, const typename Batch::problem *p, Launch launch)
+{
+    return spot_cuda_fill_batches<Batch>(problems, [=](typename Batch::problem *one, int q) { *one = p[q]; }, launch);
+}
 
 #endif

@@ -15,7 +15,7 @@ enum { ROWS = SPOT_DOMINO_ROWS, SLICES = 8, THREADS = 128, POLL = 8, BATCH = 40 
 enum { TILE = SPOT_TILE, SIDE = SPOT_TILE_SIDE, OWN = SPOT_TILE_OWN, SLAB = SPOT_TILE_SLAB };      /* second moments */
 
 typedef spot_domino_state state;
-typedef struct { spot_domino_cells of[BATCH]; } batch;            /* a launch's argument, of at most 4 kB */
+typedef spot_batch<spot_domino_cells, BATCH> batch;
 
 /* grid (ceil(n / 128), starts): domino_start.c's start_row */
 static __global__ void __launch_bounds__(THREADS) confusion_kernel(const __grid_constant__ batch all)
@@ -413,20 +413,14 @@ static spot_status em_cuda(spot_ctx *c, spot_arena *scratch, int count, spot_dom
 
 static spot_status confusion_cuda(spot_ctx *c, int count, const spot_domino_cells *cells)
 {
-    for (int first = 0; first < count; first += BATCH) {
-        batch all;
-        int some = min((int)BATCH, count - first), n = 0;
+    const int n = SPOT_MOST(count, cells, n);
 
-        for (int j = 0; j < some; j++) {
-            all.of[j] = cells[first + j];
-            n = max(n, all.of[j].n);
-            SPOT_TRY(spot_cuda_needs_all(c, "domino.confusion", { { all.of[j].y, "y" }, { all.of[j].p, "p" },
-                                         { all.of[j].r, "r" } }));
-        }
+    for (int j = 0; j < count; j++)
+        SPOT_TRY(spot_cuda_needs_all(c, "domino.confusion", { { cells[j].y, "y" }, { cells[j].p, "p" }, { cells[j].r, "r" } }));
+    return spot_cuda_batches<batch>(count, cells, [=](auto &all, int some) {
         SPOT_LAUNCH(confusion_kernel, dim3(spot_blocks(n, THREADS), some), THREADS, 0, spot_cuda_stream(c), all);
-        SPOT_TRY(spot_cuda_launched(c, "domino.confusion of %d starts, at most %d rows", some, n));
-    }
-    return SPOT_OK;
+        return spot_cuda_launched(c, "domino.confusion of %d starts, at most %d rows", some, n);
+    });
 }
 
 extern const spot_domino_ops spot_domino_cuda = { .confusion = confusion_cuda, .em = em_cuda };

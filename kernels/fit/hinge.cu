@@ -5,7 +5,7 @@
 
 enum { WARP = SPOT_HINGE_CHAINS, BATCH = 24 };
 
-typedef struct { spot_hinge_problem p[BATCH]; } problems_batch;     /* a launch's argument, of at most 4 kB */
+typedef spot_batch<spot_hinge_problem, BATCH> batch;
 
 /* f of row r: each lane has its own columns of w. */
 static __device__ double value_of(const spot_hinge_problem *p, int r, int lane, double constant)
@@ -70,9 +70,9 @@ static __device__ void find_gap(const spot_hinge_problem *p, spot_hinge_end *end
 }
 
 /* grid (problems) */
-static __global__ void __launch_bounds__(WARP) fit_kernel(const __grid_constant__ problems_batch all)
+static __global__ void __launch_bounds__(WARP) fit_kernel(const __grid_constant__ batch all)
 {
-    const spot_hinge_problem *p = &all.p[blockIdx.x];
+    const spot_hinge_problem *p = &all.of[blockIdx.x];
     const int lane = threadIdx.x;
     spot_hinge_end end = { 0, 0, 0, 0 };
     double limit = SPOT_HINGE_FIRST, constant = 0;
@@ -92,21 +92,13 @@ static __global__ void __launch_bounds__(WARP) fit_kernel(const __grid_constant_
 
 static spot_status fit_cuda(spot_ctx *c, int problems, const spot_hinge_problem *p)
 {
-    for (int first = 0; first < problems; first += BATCH) {
-        problems_batch all;
-        int some = min((int)BATCH, problems - first);
-
-        for (int q = 0; q < some; q++) {
-            const spot_hinge_problem *one = &all.p[q];
-            all.p[q] = p[first + q];
-            SPOT_TRY(spot_cuda_needs_all(c, "hinge.fit", { { one->x, "x" }, { one->row, "row" }, { one->bound, "bound" },
-                                         { one->w, "w" }, { one->dual, "dual" }, { one->square, "square" },
-                                         { one->end, "end" } }));
-        }
+    for (int q = 0; q < problems; q++)
+        SPOT_TRY(spot_cuda_needs_all(c, "hinge.fit", { { p[q].x, "x" }, { p[q].row, "row" }, { p[q].bound, "bound" },
+                                     { p[q].w, "w" }, { p[q].dual, "dual" }, { p[q].square, "square" }, { p[q].end, "end" } }));
+    return spot_cuda_batches<batch>(problems, p, [=](auto &all, int some) {
         SPOT_LAUNCH(fit_kernel, some, WARP, 0, spot_cuda_stream(c), all);
-        SPOT_TRY(spot_cuda_launched(c, "hinge.fit of %d problems", some));
-    }
-    return SPOT_OK;
+        return spot_cuda_launched(c, "hinge.fit of %d problems", some);
+    });
 }
 
 extern const spot_hinge_ops spot_hinge_cuda = { .fit = fit_cuda };

@@ -7,14 +7,14 @@
 
 enum { THREADS = SPOT_INFORMATION_LANES, BATCH = 56 };
 
-typedef struct { spot_information_problem problem[BATCH]; } batch;      /* a launch's argument, of at most 4 kB */
+typedef spot_batch<spot_information_problem, BATCH> batch;
 
 static __global__ void psi_kernel(double *psi, int n) { spot_information_psi(psi, n); }
 
 /* grid (ceil(d / 256), problems). scale: (problems, 2, most); of a column of one value 0. */
 static __global__ void __launch_bounds__(THREADS) scale_kernel(const __grid_constant__ batch all, double *scale, int most)
 {
-    const spot_information_problem *p = &all.problem[blockIdx.y];
+    const spot_information_problem *p = &all.of[blockIdx.y];
     const int j = blockIdx.x * THREADS + threadIdx.x;
     double mean = 0, square = 0, size = 0, s;
     int varies = 0;
@@ -76,7 +76,7 @@ static __global__ void __launch_bounds__(THREADS) mutual_kernel(const __grid_con
 {
     SPOT_SHARED(int, filled, 2);
     SPOT_SHARED(double, lane, THREADS);
-    const spot_information_problem *p = &all.problem[blockIdx.y];
+    const spot_information_problem *p = &all.of[blockIdx.y];
     uint64_t *key = list + ((size_t)blockIdx.y * gridDim.x + blockIdx.x) * rows;
 
     for (int j = blockIdx.x; j < p->d; j += gridDim.x) {
@@ -124,30 +124,22 @@ static spot_status mutual_cuda(spot_ctx *c, spot_arena *scratch, int problems, c
     size_t mark = scratch->used;
     double *psi, *scale;
     uint64_t *list;
-    int rows = 0, most = 0, columns;
+    const int rows = SPOT_MOST(problems, p, n), most = SPOT_MOST(problems, p, d), columns = spot_blocks(most, THREADS);
 
-    for (int q = 0; q < problems; q++) {
-        rows = max(rows, p[q].n);
-        most = max(most, p[q].d);
-        SPOT_TRY(spot_cuda_needs_all(c, "information.mutual", { { p[q].x, "x" }, { p[q].y, "y" } }));
-        if (p[q].noise) SPOT_TRY(spot_cuda_needs(c, p[q].noise, "information.mutual: noise"));
-        SPOT_TRY(spot_cuda_needs(c, p[q].information, "information.mutual: information"));
-    }
+    for (int q = 0; q < problems; q++)
+        SPOT_TRY(spot_cuda_needs_all(c, "information.mutual", { { p[q].x, "x" }, { p[q].y, "y" }, { p[q].noise, "noise", true },
+                                     { p[q].information, "information" } }));
     if (!problems) return SPOT_OK;
-    columns = (most + THREADS - 1) / THREADS;
     SPOT_TRY(SPOT_TAKE(c, scratch, psi, rows + 1));
     SPOT_TRY(SPOT_TAKE(c, scratch, list, (size_t)SPOT_INFORMATION_LISTS * rows));
     SPOT_TRY(SPOT_TAKE(c, scratch, scale, 2 * (size_t)min((int)BATCH, problems) * most));
     SPOT_LAUNCH(psi_kernel, 1, 1, 0, stream, psi, rows);
-    for (int first = 0; first < problems; first += BATCH) {
-        int count = min((int)BATCH, problems - first), blocks = min(most, SPOT_INFORMATION_LISTS / count);
-        batch all;
-
-        memcpy(all.problem, p + first, count * sizeof *p);
+    SPOT_TRY(spot_cuda_batches<batch>(problems, p, [=](auto &all, int count) {
+        const int blocks = min(most, SPOT_INFORMATION_LISTS / count);
         SPOT_LAUNCH(scale_kernel, dim3(columns, count), THREADS, 0, stream, all, scale, most);
         SPOT_LAUNCH(mutual_kernel, dim3(blocks, count), THREADS, 0, stream, all, psi, scale, list, rows, most);
-        SPOT_TRY(spot_cuda_launched(c, "information.mutual of %d problems, at most (%d,%d)", count, rows, most));
-    }
+        return spot_cuda_launched(c, "information.mutual of %d problems, at most (%d,%d)", count, rows, most);
+    }));
     scratch->used = mark;
     return SPOT_OK;
 }

@@ -4,12 +4,12 @@
 
 enum { THREADS = 256, WARP = SPOT_WARP, WARPS = THREADS / WARP, BATCH = 64 };
 
-typedef struct { spot_overlap_problem problem[BATCH]; } batch;      /* a launch's argument, of at most 4 kB */
+typedef spot_batch<spot_overlap_problem, BATCH> batch;
 
 /* grid (ceil(queries / 8), problems) */
 static __global__ void __launch_bounds__(THREADS) count_kernel(const __grid_constant__ batch all)
 {
-    const spot_overlap_problem *p = &all.problem[blockIdx.y];
+    const spot_overlap_problem *p = &all.of[blockIdx.y];
     const int q = blockIdx.x * WARPS + threadIdx.x / WARP, lane = threadIdx.x % WARP;
     int count = 0;
 
@@ -28,24 +28,19 @@ static __global__ void __launch_bounds__(THREADS) count_kernel(const __grid_cons
 
 static spot_status count_cuda(spot_ctx *c, int problems, const spot_overlap_problem *p)
 {
-    for (int first = 0; first < problems; first += BATCH) {
-        batch all;
-        int count = min((int)BATCH, problems - first), queries = 0;
+    const int queries = SPOT_MOST(problems, p, queries);
 
-        for (int t = 0; t < count; t++) {
-            const spot_overlap_problem *one = &all.problem[t];
-            all.problem[t] = p[first + t];
-            if (!one->queries) continue;
-            if (one->sets) SPOT_TRY(spot_cuda_needs(c, one->set, "overlap.count: set"));
-            SPOT_TRY(spot_cuda_needs_all(c, "overlap.count", { { one->other, "other" }, { one->query, "query" },
-                                         { one->count, "count" } }));
-            queries = max(queries, one->queries);
-        }
-        if (!queries) continue;
-        SPOT_LAUNCH(count_kernel, dim3(spot_blocks(queries, WARPS), count), THREADS, 0, spot_cuda_stream(c), all);
-        SPOT_TRY(spot_cuda_launched(c, "overlap.count of %d problems, at most %d queries", count, queries));
+    for (int t = 0; t < problems; t++) {
+        if (!p[t].queries) continue;
+        if (p[t].sets) SPOT_TRY(spot_cuda_needs(c, p[t].set, "overlap.count: set"));
+        SPOT_TRY(spot_cuda_needs_all(c, "overlap.count", { { p[t].other, "other" }, { p[t].query, "query" },
+                                     { p[t].count, "count" } }));
     }
-    return SPOT_OK;
+    if (!queries) return SPOT_OK;
+    return spot_cuda_batches<batch>(problems, p, [=](auto &all, int count) {
+        SPOT_LAUNCH(count_kernel, dim3(spot_blocks(queries, WARPS), count), THREADS, 0, spot_cuda_stream(c), all);
+        return spot_cuda_launched(c, "overlap.count of %d problems, at most %d queries", count, queries);
+    });
 }
 
 extern const spot_overlap_ops spot_overlap_cuda = { .count = count_cuda };

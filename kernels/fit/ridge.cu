@@ -6,8 +6,8 @@
 enum { TILE = SPOT_TILE, SIDE = SPOT_TILE_SIDE, OWN = SPOT_TILE_OWN, SLAB = SPOT_TILE_SLAB, THREADS = 256, BATCH = 64,
        WARP = SPOT_RIDGE_CHAINS, WARPS = THREADS / WARP };
 
-typedef struct { spot_ridge_rows set[BATCH]; } sets_batch;      /* launches' arguments, of at most 4 kB */
-typedef struct { spot_ridge_fit fit[BATCH]; } fits_batch;
+typedef spot_batch<spot_ridge_rows, BATCH> sets_batch;
+typedef spot_batch<spot_ridge_fit, BATCH> fits_batch;
 
 static __device__ double centred(const spot_ridge_rows *s, int r, int j)
 {
@@ -28,7 +28,7 @@ static __global__ void __launch_bounds__(SIDE * SIDE) gram_kernel(const __grid_c
 {
     SPOT_SHARED(double, slab_a, SLAB * TILE);
     SPOT_SHARED(double, slab_b, SLAB * TILE);
-    const spot_ridge_rows *s = &all.set[blockIdx.z];
+    const spot_ridge_rows *s = &all.of[blockIdx.z];
     const int j0 = blockIdx.y * TILE, k0 = blockIdx.x * TILE;
     double sum[OWN][OWN] = { { 0 } };
 
@@ -50,7 +50,7 @@ static __global__ void __launch_bounds__(SIDE * SIDE) gram_kernel(const __grid_c
 /* grid (ceil(d / 256), sets) */
 static __global__ void __launch_bounds__(THREADS) moment_kernel(const __grid_constant__ sets_batch all)
 {
-    const spot_ridge_rows *s = &all.set[blockIdx.y];
+    const spot_ridge_rows *s = &all.of[blockIdx.y];
     const int j = blockIdx.x * THREADS + threadIdx.x;
     double sum = 0;
 
@@ -62,7 +62,7 @@ static __global__ void __launch_bounds__(THREADS) moment_kernel(const __grid_con
 /* grid (ceil(scores n / 8), fits): a warp owns a score, a lane a chain of it; neighbours share a row of x. */
 static __global__ void __launch_bounds__(THREADS) score_kernel(const __grid_constant__ fits_batch all)
 {
-    const spot_ridge_fit *f = &all.fit[blockIdx.y];
+    const spot_ridge_fit *f = &all.of[blockIdx.y];
     const size_t e = (size_t)blockIdx.x * WARPS + threadIdx.x / WARP, i = e / f->scores, v = e % f->scores;
     const int lane = threadIdx.x % WARP;
     double sum = 0;
@@ -74,70 +74,50 @@ static __global__ void __launch_bounds__(THREADS) score_kernel(const __grid_cons
     if (!lane) f->score[v * f->n + i] = f->b[v] + sum;
 }
 
-static spot_status needs_rows(spot_ctx *c, const spot_ridge_rows *s)
+static spot_status needs_rows(spot_ctx *c, int count, const spot_ridge_rows *s)
 {
-    SPOT_TRY(spot_cuda_needs_all(c, "ridge", { { s->x, "x" }, { s->centre, "centre" }, { s->row, "row" } }));
-    if (s->weight) SPOT_TRY(spot_cuda_needs(c, s->weight, "ridge: weight"));
-    return spot_cuda_needs(c, s->out, "ridge: out");
-}
-
-/* Copies the sets of one launch into `all`. *d: their largest. */
-static spot_status gather_sets(spot_ctx *c, sets_batch *all, int some, const spot_ridge_rows *sets, int *d)
-{
-    *d = 0;
-    for (int q = 0; q < some; q++) {
-        SPOT_TRY(needs_rows(c, &sets[q]));
-        all->set[q] = sets[q];
-        *d = max(*d, sets[q].d);
-    }
+    for (int q = 0; q < count; q++)
+        SPOT_TRY(spot_cuda_needs_all(c, "ridge", { { s[q].x, "x" }, { s[q].centre, "centre" }, { s[q].row, "row" },
+                                     { s[q].weight, "weight", true }, { s[q].out, "out" } }));
     return SPOT_OK;
 }
 
 static spot_status gram_cuda(spot_ctx *c, int count, const spot_ridge_rows *sets)
 {
-    for (int first = 0; first < count; first += BATCH) {
-        sets_batch all;
-        int some = min((int)BATCH, count - first), d;
+    const int d = SPOT_MOST(count, sets, d), side = spot_blocks(d, TILE);
 
-        SPOT_TRY(gather_sets(c, &all, some, sets + first, &d));
-        const int side = spot_blocks(d, TILE);
+    SPOT_TRY(needs_rows(c, count, sets));
+    return spot_cuda_batches<sets_batch>(count, sets, [=](auto &all, int some) {
         SPOT_LAUNCH(gram_kernel, dim3(side, side, some), dim3(SIDE, SIDE), 0, spot_cuda_stream(c), all);
-        SPOT_TRY(spot_cuda_launched(c, "ridge.gram of %d sets, at most %d columns", some, d));
-    }
-    return SPOT_OK;
+        return spot_cuda_launched(c, "ridge.gram of %d sets, at most %d columns", some, d);
+    });
 }
 
 static spot_status moment_cuda(spot_ctx *c, int count, const spot_ridge_rows *sets)
 {
-    for (int first = 0; first < count; first += BATCH) {
-        sets_batch all;
-        int some = min((int)BATCH, count - first), d;
+    const int d = SPOT_MOST(count, sets, d);
 
-        SPOT_TRY(gather_sets(c, &all, some, sets + first, &d));
+    SPOT_TRY(needs_rows(c, count, sets));
+    return spot_cuda_batches<sets_batch>(count, sets, [=](auto &all, int some) {
         SPOT_LAUNCH(moment_kernel, dim3(spot_blocks(d, THREADS), some), THREADS, 0, spot_cuda_stream(c), all);
-        SPOT_TRY(spot_cuda_launched(c, "ridge.moment of %d sets, at most %d columns", some, d));
-    }
-    return SPOT_OK;
+        return spot_cuda_launched(c, "ridge.moment of %d sets, at most %d columns", some, d);
+    });
 }
 
 static spot_status score_cuda(spot_ctx *c, int count, const spot_ridge_fit *fits)
 {
-    for (int first = 0; first < count; first += BATCH) {
-        fits_batch all;
-        int some = min((int)BATCH, count - first);
-        size_t scores = 0;
+    size_t scores = 0;
 
-        for (int q = 0; q < some; q++) {
-            const spot_ridge_fit *f = &all.fit[q];
-            all.fit[q] = fits[first + q];
-            SPOT_TRY(spot_cuda_needs_all(c, "ridge.score", { { f->x, "x" }, { f->centre, "centre" }, { f->w, "w" },
-                                         { f->b, "b" }, { f->score, "score" } }));
-            scores = max(scores, (size_t)f->n * f->scores);
-        }
-        SPOT_LAUNCH(score_kernel, dim3(spot_blocks(scores, WARPS), some), THREADS, 0, spot_cuda_stream(c), all);
-        SPOT_TRY(spot_cuda_launched(c, "ridge.score of %d fits, at most %zu scores", some, scores));
+    for (int q = 0; q < count; q++) {
+        const spot_ridge_fit *f = &fits[q];
+        SPOT_TRY(spot_cuda_needs_all(c, "ridge.score", { { f->x, "x" }, { f->centre, "centre" }, { f->w, "w" }, { f->b, "b" },
+                                     { f->score, "score" } }));
+        scores = max(scores, (size_t)f->n * f->scores);
     }
-    return SPOT_OK;
+    return spot_cuda_batches<fits_batch>(count, fits, [=](auto &all, int some) {
+        SPOT_LAUNCH(score_kernel, dim3(spot_blocks(scores, WARPS), some), THREADS, 0, spot_cuda_stream(c), all);
+        return spot_cuda_launched(c, "ridge.score of %d fits, at most %zu scores", some, scores);
+    });
 }
 
 extern const spot_ridge_ops spot_ridge_cuda = { .gram = gram_cuda, .moment = moment_cuda, .score = score_cuda };

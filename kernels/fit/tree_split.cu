@@ -7,14 +7,13 @@
 
 enum { THREADS = 256, WARP = 32, WARPS = THREADS / WARP, BATCH = 25 };
 
-typedef struct { spot_tree_problem problem[BATCH]; } batch;      /* a launch's argument, of at most 4 kB */
-static_assert(sizeof(batch) <= 4096, "a launch takes 4 kB of arguments");
+typedef spot_batch<spot_tree_problem, BATCH> batch;
 
 /* grid (d, problems). Keys fill both halves of a column of `sorted`, and the result goes into the first half: 256 threads write
  * only where keys have been read. */
 static __global__ void __launch_bounds__(THREADS) sort_kernel(const __grid_constant__ batch all)
 {
-    const spot_tree_problem *p = &all.problem[blockIdx.y];
+    const spot_tree_problem *p = &all.of[blockIdx.y];
     const int f = blockIdx.x, bits = spot_tree_bits(p->classes);
 
     if (f >= p->d) return;      /* the whole block */
@@ -35,7 +34,7 @@ static __global__ void __launch_bounds__(THREADS) sort_kernel(const __grid_const
 /* grid (ceil(d / 8), problems) */
 static __global__ void __launch_bounds__(THREADS) keep_kernel(const __grid_constant__ batch all)
 {
-    const spot_tree_problem *p = &all.problem[blockIdx.y];
+    const spot_tree_problem *p = &all.of[blockIdx.y];
     const int f = blockIdx.x * WARPS + threadIdx.x / WARP, lane = threadIdx.x % WARP, bits = spot_tree_bits(p->classes);
 
     if (f >= p->d) return;      /* the whole warp */
@@ -55,7 +54,7 @@ static __global__ void __launch_bounds__(THREADS) keep_kernel(const __grid_const
 /* grid (ceil(nodes / 256), problems) */
 static __global__ void __launch_bounds__(THREADS) draw_kernel(const __grid_constant__ batch all)
 {
-    const spot_tree_problem *p = &all.problem[blockIdx.y];
+    const spot_tree_problem *p = &all.of[blockIdx.y];
     const int k = blockIdx.x * THREADS + threadIdx.x;
 
     if (k < p->nodes && p->tries < p->d) spot_tree_draw(p, k, p->tries);
@@ -123,7 +122,7 @@ static __device__ spot_tree_cut search_span(const spot_tree_problem *p, int k, i
 /* grid (tries, problems) */
 static __global__ void __launch_bounds__(THREADS) search_kernel(const __grid_constant__ batch all)
 {
-    const spot_tree_problem *p = &all.problem[blockIdx.y];
+    const spot_tree_problem *p = &all.of[blockIdx.y];
     const int j = blockIdx.x, lane = threadIdx.x % WARP;
 
     if (j >= p->tries) return;      /* the whole block */
@@ -159,7 +158,7 @@ static __device__ spot_tree_split split_of(const spot_tree_problem *p, int k, in
 /* grid (ceil(nodes / 8), problems): a warp splits a node and adds up the rows on its left. */
 static __global__ void __launch_bounds__(THREADS) split_kernel(const __grid_constant__ batch all)
 {
-    const spot_tree_problem *p = &all.problem[blockIdx.y];
+    const spot_tree_problem *p = &all.of[blockIdx.y];
     const int k = blockIdx.x * WARPS + threadIdx.x / WARP, lane = threadIdx.x % WARP, bits = spot_tree_bits(p->classes);
 
     if (k >= p->nodes) return;      /* the whole warp */
@@ -178,7 +177,7 @@ static __global__ void __launch_bounds__(THREADS) split_kernel(const __grid_cons
 /* grid (d, problems) */
 static __global__ void __launch_bounds__(THREADS) part_kernel(const __grid_constant__ batch all)
 {
-    const spot_tree_problem *p = &all.problem[blockIdx.y];
+    const spot_tree_problem *p = &all.of[blockIdx.y];
     const int f = blockIdx.x, lane = threadIdx.x % WARP, bits = spot_tree_bits(p->classes);
 
     if (f >= p->d) return;      /* the whole block */
@@ -203,52 +202,35 @@ static __global__ void __launch_bounds__(THREADS) part_kernel(const __grid_const
     }
 }
 
-/* The most columns, tries and nodes of the problems of a launch. */
-typedef struct { int d, tries, nodes; } extent;
-
-/* Copies the problems of one launch into `all`. */
-static spot_status gather_problems(spot_ctx *c, batch *all, int count, extent *most, const spot_tree_problem *p, bool in_tree)
-{
-    *most = extent{ 0, 0, 0 };
-    for (int q = 0; q < count; q++) {
-        all->problem[q] = p[q];
-        SPOT_TRY(spot_cuda_needs_all(c, "tree", { { p[q].x, "x" }, { p[q].sorted, "sorted" } }));
-        if (in_tree) SPOT_TRY(spot_cuda_needs(c, p[q].order, "tree: order"));
-        if (in_tree && p[q].nodes) SPOT_TRY(spot_cuda_needs(c, p[q].span, "tree: span"));
-        most->d = max(most->d, p[q].d);
-        most->tries = max(most->tries, p[q].nodes ? p[q].tries : 0);
-        most->nodes = max(most->nodes, p[q].nodes);
-    }
-    return SPOT_OK;
-}
-
 typedef enum { SORT, KEEP, SEARCH, PART } tree_op;
 
 static spot_status run_op(spot_ctx *c, tree_op op, int problems, const spot_tree_problem *p)
 {
-    static const char *const name[] = { "sort", "keep", "search", "part" };
+    const char *const name = op == SORT ? "sort" : op == KEEP ? "keep" : op == SEARCH ? "search" : "part";
+    const int d = SPOT_MOST(problems, p, d), nodes = SPOT_MOST(problems, p, nodes);
     cudaStream_t stream = spot_cuda_stream(c);
+    int tries = 0;
+    bool drawn = false;
 
-    for (int first = 0; first < problems; first += BATCH) {
-        int count = min((int)BATCH, problems - first), drawn = 0;
-        extent most;
-        batch all;
-
-        SPOT_TRY(gather_problems(c, &all, count, &most, p + first, op != SORT));
-        for (int q = 0; q < count; q++) drawn |= all.problem[q].tries < all.problem[q].d;
-        if (op == SORT) SPOT_LAUNCH(sort_kernel, dim3(most.d, count), THREADS, 0, stream, all);
-        else if (op == KEEP) SPOT_LAUNCH(keep_kernel, dim3(spot_blocks(most.d, WARPS), count), THREADS, 0, stream, all);
-        else if (!most.nodes) continue;
-        if (op == SEARCH) {
-            if (drawn) SPOT_LAUNCH(draw_kernel, dim3(spot_blocks(most.nodes, THREADS), count), THREADS, 0, stream, all);
-            SPOT_LAUNCH(search_kernel, dim3(most.tries, count), THREADS, 0, stream, all);
-            SPOT_LAUNCH(split_kernel, dim3(spot_blocks(most.nodes, WARPS), count), THREADS, 0, stream, all);
-        }
-        if (op == PART) SPOT_LAUNCH(part_kernel, dim3(most.d, count), THREADS, 0, stream, all);
-        SPOT_TRY(spot_cuda_launched(c, "tree.%s of %d problems, at most %d columns and %d nodes", name[op], count, most.d,
-                                    most.nodes));
+    for (int q = 0; q < problems; q++) {
+        SPOT_TRY(spot_cuda_needs_all(c, "tree", { { p[q].x, "x" }, { p[q].sorted, "sorted" } }));
+        if (op != SORT) SPOT_TRY(spot_cuda_needs(c, p[q].order, "tree: order"));
+        if (op != SORT && p[q].nodes) SPOT_TRY(spot_cuda_needs(c, p[q].span, "tree: span"));
+        if (p[q].nodes) tries = max(tries, p[q].tries);
+        drawn = drawn || p[q].tries < p[q].d;
     }
-    return SPOT_OK;
+    if (op > KEEP && !nodes) return SPOT_OK;
+    return spot_cuda_batches<batch>(problems, p, [=](auto &all, int count) {
+        if (op == SORT) SPOT_LAUNCH(sort_kernel, dim3(d, count), THREADS, 0, stream, all);
+        if (op == KEEP) SPOT_LAUNCH(keep_kernel, dim3(spot_blocks(d, WARPS), count), THREADS, 0, stream, all);
+        if (op == SEARCH) {
+            if (drawn) SPOT_LAUNCH(draw_kernel, dim3(spot_blocks(nodes, THREADS), count), THREADS, 0, stream, all);
+            SPOT_LAUNCH(search_kernel, dim3(tries, count), THREADS, 0, stream, all);
+            SPOT_LAUNCH(split_kernel, dim3(spot_blocks(nodes, WARPS), count), THREADS, 0, stream, all);
+        }
+        if (op == PART) SPOT_LAUNCH(part_kernel, dim3(d, count), THREADS, 0, stream, all);
+        return spot_cuda_launched(c, "tree.%s of %d problems, at most %d columns and %d nodes", name, count, d, nodes);
+    });
 }
 
 static spot_status sort_cuda(spot_ctx *c, spot_arena *, int problems, const spot_tree_problem *p)

@@ -5,7 +5,6 @@
 
 enum { THREADS = 256, BATCH = 20 };
 
-/* The pictures of one launch travel as its argument (at most 4 kB). */
 typedef struct {
     spot_resize_plan plan;
     const uint8_t *rgb;
@@ -13,12 +12,12 @@ typedef struct {
     char *scratch;
     int width, crop;
 } picture;
-typedef struct { picture one[BATCH]; } batch;
+typedef spot_batch<picture, BATCH> batch;
 
 /* grid (ceil(crop / 256), 2 axes, pictures) */
 static __global__ void __launch_bounds__(THREADS) weigh_kernel(const __grid_constant__ batch all)
 {
-    const picture *p = &all.one[blockIdx.z];
+    const picture *p = &all.of[blockIdx.z];
     const spot_resize_axis *a = blockIdx.y ? &p->plan.y : &p->plan.x;
     const int i = blockIdx.x * THREADS + threadIdx.x;
 
@@ -46,7 +45,7 @@ static __device__ void filter_pixel(uint8_t *out, const uint8_t *in, size_t step
 /* grid (ceil(rows x columns / 256), pictures) */
 static __global__ void __launch_bounds__(THREADS) rows_kernel(const __grid_constant__ batch all)
 {
-    const picture *p = &all.one[blockIdx.y];
+    const picture *p = &all.of[blockIdx.y];
     const spot_resize_axis *x = &p->plan.x;
     const size_t e = (size_t)blockIdx.x * THREADS + threadIdx.x;
     const int r = (int)(e / x->count), i = (int)(e % x->count);
@@ -60,7 +59,7 @@ static __global__ void __launch_bounds__(THREADS) rows_kernel(const __grid_const
 /* grid (ceil(crop x crop / 256), pictures) */
 static __global__ void __launch_bounds__(THREADS) columns_kernel(const __grid_constant__ batch all)
 {
-    const picture *p = &all.one[blockIdx.y];
+    const picture *p = &all.of[blockIdx.y];
     const spot_resize_axis *y = &p->plan.y;
     const size_t e = (size_t)blockIdx.x * THREADS + threadIdx.x, wide = 3 * (size_t)p->plan.x.count;
     const int i = (int)(e / p->crop) - y->pad, j = (int)(e % p->crop) - p->plan.x.pad;
@@ -76,41 +75,33 @@ static __global__ void __launch_bounds__(THREADS) columns_kernel(const __grid_co
                  (const int32_t *)(p->scratch + y->weight) + (size_t)i * y->most, ((const int *)(p->scratch + y->taps))[i]);
 }
 
-/* Resizes `count` pictures; *scratch moves behind theirs. */
-static spot_status fit_batch(spot_ctx *c, char **scratch, int count, const spot_resize *p)
-{
-    size_t rows = 0, columns = 0;
-    int crop = 0;
-    batch all;
-
-    for (int i = 0; i < count; i++) {
-        picture *one = &all.one[i];
-        *one = { spot_resize_plan_of(&p[i]), p[i].rgb, p[i].out, *scratch, p[i].width, p[i].crop };
-        *scratch += one->plan.bytes;
-        rows = max(rows, (size_t)one->plan.rows * one->plan.x.count);
-        columns = max(columns, (size_t)one->crop * one->crop);
-        crop = max(crop, one->crop);
-    }
-    SPOT_LAUNCH(weigh_kernel, dim3(spot_blocks(crop, THREADS), 2, count), THREADS, 0, spot_cuda_stream(c), all);
-    SPOT_LAUNCH(rows_kernel, dim3(spot_blocks(rows, THREADS), count), THREADS, 0, spot_cuda_stream(c), all);
-    SPOT_LAUNCH(columns_kernel, dim3(spot_blocks(columns, THREADS), count), THREADS, 0, spot_cuda_stream(c), all);
-    return spot_cuda_launched(c, "resize.fit of %d pictures to at most %d pixels a side", count, crop);
-}
-
 static spot_status fit_cuda(spot_ctx *c, spot_arena *scratch, int problems, const spot_resize *p)
 {
-    size_t mark = scratch->used, bytes = 0;
+    size_t mark = scratch->used, bytes = 0, rows = 0, columns = 0;
+    const int crop = SPOT_MOST(problems, p, crop);
     char *room;
 
-    for (int i = 0; i < problems; i++) bytes += spot_resize_plan_of(&p[i]).bytes;
+    for (int i = 0; i < problems; i++) {
+        const spot_resize_plan plan = spot_resize_plan_of(&p[i]);
+        bytes += plan.bytes;
+        rows = max(rows, (size_t)plan.rows * plan.x.count);
+        columns = max(columns, (size_t)p[i].crop * p[i].crop);
+    }
     SPOT_TRY(SPOT_TAKE(c, scratch, room, bytes));
     scratch->used = mark;
     if (scratch->counting) return SPOT_OK;
     for (int i = 0; i < problems; i++)
         SPOT_TRY(spot_cuda_needs_all(c, "resize.fit", { { p[i].rgb, "rgb" }, { p[i].out, "out" } }));
-    for (int first = 0; first < problems; first += BATCH)
-        SPOT_TRY(fit_batch(c, &room, min((int)BATCH, problems - first), p + first));
-    return SPOT_OK;
+    const auto fill = [=, &room](picture *one, int i) {
+        *one = { spot_resize_plan_of(&p[i]), p[i].rgb, p[i].out, room, p[i].width, p[i].crop };
+        room += one->plan.bytes;
+    };
+    return spot_cuda_fill_batches<batch>(problems, fill, [=](auto &all, int count) {
+        SPOT_LAUNCH(weigh_kernel, dim3(spot_blocks(crop, THREADS), 2, count), THREADS, 0, spot_cuda_stream(c), all);
+        SPOT_LAUNCH(rows_kernel, dim3(spot_blocks(rows, THREADS), count), THREADS, 0, spot_cuda_stream(c), all);
+        SPOT_LAUNCH(columns_kernel, dim3(spot_blocks(columns, THREADS), count), THREADS, 0, spot_cuda_stream(c), all);
+        return spot_cuda_launched(c, "resize.fit of %d pictures to at most %d pixels a side", count, crop);
+    });
 }
 
 extern const spot_resize_ops spot_resize_cuda = { .fit = fit_cuda };

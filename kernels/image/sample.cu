@@ -1,5 +1,4 @@
-/* sample.cu - images: a thread draws an image with scene_draw.h; positives and shuffle: a block computes a problem.
- * Problems are passed as a kernel argument (at most 4 kB), so nothing is allocated or copied. */
+/* sample.cu - images: a thread draws an image with scene_draw.h; positives and shuffle: a block computes a problem. */
 #include "core/cuda.cuh"
 #include "image/sample.h"
 #include "image/scene_draw.h"
@@ -55,14 +54,13 @@ static spot_status images_cuda(spot_ctx *c, int problems, const spot_sample *s, 
 
 enum { SCAN = 512, WARPS = SCAN / 32 };
 typedef struct { uint64_t seed; uint32_t ec, n, *index; spot_split split; int bit; } label_job;
-enum { LABEL_JOBS = ARGUMENT / sizeof(label_job) };
-typedef struct { label_job job[LABEL_JOBS]; } label_jobs;
+typedef spot_batch<label_job, ARGUMENT / sizeof(label_job)> label_jobs;
 
 /* grid (problems): 512 images at a time; a positive's place is the number of positives in earlier lanes, warps and rounds. */
 static __global__ void __launch_bounds__(SCAN) positives_kernel(const __grid_constant__ label_jobs all)
 {
     SPOT_SHARED(unsigned, found, WARPS);
-    const label_job *p = &all.job[blockIdx.x];
+    const label_job *p = &all.of[blockIdx.x];
     const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     uint32_t before = 0;
 
@@ -86,26 +84,20 @@ static __global__ void __launch_bounds__(SCAN) positives_kernel(const __grid_con
 
 static spot_status positives_cuda(spot_ctx *c, int problems, const spot_positives *p)
 {
-    for (int first = 0; first < problems; first += LABEL_JOBS) {
-        const int count = min(problems - first, (int)LABEL_JOBS);
-        label_jobs all;
-
-        for (int k = 0; k < count; k++) {
-            const spot_positives *of = &p[first + k];
-            const spot_ec *ec = of->ec;
-            all.job[k] = { ec->seed, ec->index, (uint32_t)ec->images[of->split], of->index, of->split,
-                           spot_scene_label_bit(ec) };
-            if (ec->images[of->split]) SPOT_TRY(spot_cuda_needs(c, of->index, "sample.positives: index"));
-        }
+    for (int k = 0; k < problems; k++)
+        if (p[k].ec->images[p[k].split]) SPOT_TRY(spot_cuda_needs(c, p[k].index, "sample.positives: index"));
+    const auto fill = [=](label_job *one, int k) {
+        const spot_ec *ec = p[k].ec;
+        *one = { ec->seed, ec->index, (uint32_t)ec->images[p[k].split], p[k].index, p[k].split, spot_scene_label_bit(ec) };
+    };
+    return spot_cuda_fill_batches<label_jobs>(problems, fill, [=](auto &all, int count) {
         SPOT_LAUNCH(positives_kernel, dim3(count), SCAN, 0, spot_cuda_stream(c), all);
-        SPOT_TRY(spot_cuda_launched(c, "sample.positives of %d ECs", count));
-    }
-    return SPOT_OK;
+        return spot_cuda_launched(c, "sample.positives of %d ECs", count);
+    });
 }
 
 enum { STEPS = 256 };
-enum { ORDER_JOBS = ARGUMENT / sizeof(spot_shuffle) };
-typedef struct { spot_shuffle job[ORDER_JOBS]; } order_jobs;
+typedef spot_batch<spot_shuffle, ARGUMENT / sizeof(spot_shuffle)> order_jobs;
 
 /* The swap partner of step t of the shuffle: a number from 0 to t. Each word that spot_rng_below rejects (about one in some
  * hundred thousand) shifts all later steps by a word. `rejected` counts the rejected words so far and is updated. */
@@ -143,7 +135,7 @@ static __global__ void __launch_bounds__(STEPS) shuffle_kernel(const __grid_cons
     SPOT_SHARED(uint32_t, moved, STEPS);
     SPOT_SHARED(unsigned, earliest, 1);
     enum : uint32_t { NOWHERE = ~0u, LINK = 1u << 31 };
-    const spot_shuffle *s = &all.job[blockIdx.x];
+    const spot_shuffle *s = &all.of[blockIdx.x];
     uint32_t rejected = 0;
 
     for (uint32_t tile = 0; tile < s->n; tile += STEPS) {
@@ -171,18 +163,12 @@ static __global__ void __launch_bounds__(STEPS) shuffle_kernel(const __grid_cons
 
 static spot_status shuffle_cuda(spot_ctx *c, int problems, const spot_shuffle *s)
 {
-    for (int first = 0; first < problems; first += ORDER_JOBS) {
-        const int count = min(problems - first, (int)ORDER_JOBS);
-        order_jobs all;
-
-        for (int p = 0; p < count; p++) {
-            all.job[p] = s[first + p];
-            if (s[first + p].n) SPOT_TRY(spot_cuda_needs(c, s[first + p].order, "sample.shuffle: order"));
-        }
+    for (int p = 0; p < problems; p++)
+        if (s[p].n) SPOT_TRY(spot_cuda_needs(c, s[p].order, "sample.shuffle: order"));
+    return spot_cuda_batches<order_jobs>(problems, s, [=](auto &all, int count) {
         SPOT_LAUNCH(shuffle_kernel, dim3(count), STEPS, 0, spot_cuda_stream(c), all);
-        SPOT_TRY(spot_cuda_launched(c, "sample.shuffle of %d orders", count));
-    }
-    return SPOT_OK;
+        return spot_cuda_launched(c, "sample.shuffle of %d orders", count);
+    });
 }
 
 extern const spot_sample_ops spot_sample_cuda = {

@@ -8,7 +8,7 @@ enum { THREADS = 256, WARP = SPOT_WARP, ROWS = THREADS / WARP, LANES = SPOT_HALF
 
 /* ---- nearest ---- */
 
-typedef struct { spot_affinity_search s[BATCH]; } searches;      /* a launch's argument, of at most 4 kB */
+typedef spot_batch<spot_affinity_search, BATCH> searches;
 
 /* A distance's bits rise with it; nothing is as far as the row's own column. */
 static __device__ unsigned key_of(const float *d, int j, int m, int own)
@@ -29,7 +29,7 @@ static __device__ int count_to(const float *d, int m, int own, unsigned most)
  * that takes all keys below it and the first of those equal to it. */
 static __global__ void __launch_bounds__(THREADS) nearest_kernel(const __grid_constant__ searches all)
 {
-    const spot_affinity_search *s = &all.s[blockIdx.y];
+    const spot_affinity_search *s = &all.of[blockIdx.y];
     const int i = blockIdx.x * ROWS + threadIdx.x / WARP, lane = threadIdx.x % WARP, m = s->d.cols, k = s->near.cols;
     const int own = s->own < 0 ? -1 : s->own + i;
     const unsigned before = (1u << lane) - 1;
@@ -63,34 +63,28 @@ static __global__ void __launch_bounds__(THREADS) nearest_kernel(const __grid_co
 
 static spot_status nearest_cuda(spot_ctx *c, int problems, const spot_affinity_search *s, uint64_t *)
 {
-    for (int first = 0; first < problems; first += BATCH) {
-        searches all;
-        int count = min((int)BATCH, problems - first), rows = 0, m = 0;
+    const int rows = SPOT_MOST(problems, s, d.rows), m = SPOT_MOST(problems, s, d.cols);
 
-        for (int p = 0; p < count; p++) {
-            all.s[p] = s[first + p];
-            if (!all.s[p].d.rows) continue;
-            SPOT_TRY(spot_cuda_needs_all(c, "affinity.nearest", { { all.s[p].d.v, "d" }, { all.s[p].column, "column" },
-                                         { all.s[p].near.v, "near" } }));
-            rows = max(rows, all.s[p].d.rows);
-            m = max(m, all.s[p].d.cols);
-        }
-        if (!rows) continue;
+    for (int p = 0; p < problems; p++)
+        if (s[p].d.rows)
+            SPOT_TRY(spot_cuda_needs_all(c, "affinity.nearest", { { s[p].d.v, "d" }, { s[p].column, "column" },
+                                         { s[p].near.v, "near" } }));
+    if (!rows) return SPOT_OK;
+    return spot_cuda_batches<searches>(problems, s, [=](auto &all, int count) {
         SPOT_LAUNCH(nearest_kernel, dim3(spot_blocks(rows, ROWS), count), THREADS, 0, spot_cuda_stream(c), all);
-        SPOT_TRY(spot_cuda_launched(c, "affinity.nearest of %d problems, at most (%d,%d)", count, rows, m));
-    }
-    return SPOT_OK;
+        return spot_cuda_launched(c, "affinity.nearest of %d problems, at most (%d,%d)", count, rows, m);
+    });
 }
 
 /* ---- rows ---- */
 
 typedef struct { float *p; const float *d; int rows, k; spot_affinity_rule rule; } rows_problem;
-typedef struct { rows_problem problem[BATCH]; } rows_batch;
+typedef spot_batch<rows_problem, BATCH> rows_batch;
 
 /* A half-warp a row; grid (ceil(rows / 16), problems). Each beta, and the end, computes the weights again. */
 static __global__ void __launch_bounds__(THREADS) rows_kernel(const __grid_constant__ rows_batch all)
 {
-    const rows_problem *t = &all.problem[blockIdx.y];
+    const rows_problem *t = &all.of[blockIdx.y];
     const int i = blockIdx.x * (THREADS / LANES) + threadIdx.x / LANES, own = threadIdx.x % LANES, k = t->k;
     const unsigned half = 0xffffu << (threadIdx.x % WARP - own);
     spot_affinity_beta b = { 1, 0, INFINITY };
@@ -119,23 +113,16 @@ static __global__ void __launch_bounds__(THREADS) rows_kernel(const __grid_const
 
 static spot_status rows_cuda(spot_ctx *c, int problems, const spot_mat *p, const spot_mat *d, const spot_affinity_rule *rule)
 {
-    for (int first = 0; first < problems; first += BATCH) {
-        rows_batch all;
-        int count = min((int)BATCH, problems - first), rows = 0, k = 0;
+    const int rows = SPOT_MOST(problems, d, rows), k = SPOT_MOST(problems, d, cols);
 
-        for (int t = 0; t < count; t++) {
-            const spot_mat *from = d + first + t, *to = p + first + t;
-            all.problem[t] = { to->v, from->v, from->rows, from->cols, rule[first + t] };
-            if (!from->rows) continue;
-            SPOT_TRY(spot_cuda_needs_all(c, "affinity.rows", { { from->v, "d" }, { to->v, "p" } }));
-            rows = max(rows, from->rows);
-            k = max(k, from->cols);
-        }
-        if (!rows) continue;
+    for (int t = 0; t < problems; t++)
+        if (d[t].rows) SPOT_TRY(spot_cuda_needs_all(c, "affinity.rows", { { d[t].v, "d" }, { p[t].v, "p" } }));
+    if (!rows) return SPOT_OK;
+    const auto fill = [=](rows_problem *one, int t) { *one = { p[t].v, d[t].v, d[t].rows, d[t].cols, rule[t] }; };
+    return spot_cuda_fill_batches<rows_batch>(problems, fill, [=](auto &all, int count) {
         SPOT_LAUNCH(rows_kernel, dim3(spot_blocks(rows, THREADS / LANES), count), THREADS, 0, spot_cuda_stream(c), all);
-        SPOT_TRY(spot_cuda_launched(c, "affinity.rows of %d problems, at most (%d,%d)", count, rows, k));
-    }
-    return SPOT_OK;
+        return spot_cuda_launched(c, "affinity.rows of %d problems, at most (%d,%d)", count, rows, k);
+    });
 }
 
 /* ---- joint ----
@@ -143,7 +130,7 @@ static spot_status rows_cuda(spot_ctx *c, int problems, const spot_mat *p, const
  * ones, merged. Foreign edges are counted and listed by integer atomics, in any order. Later steps only count the
  * smaller edges of a row's list, so the order changes no result. */
 
-typedef struct { spot_affinity_graph g[BATCH]; } graphs;
+typedef spot_batch<spot_affinity_graph, BATCH> graphs;
 
 /* The number of entries of the rising row[k] below `want`. */
 static __device__ int count_below(const int *row, int k, int want)
@@ -170,7 +157,7 @@ static __device__ int edge_from(const spot_affinity_graph *g, int i, int j)
 /* A thread an edge; grid (ceil(n k / 256), problems). Counts foreign edges in `start`, or lists them. */
 static __global__ void __launch_bounds__(THREADS) foreign_kernel(const __grid_constant__ graphs all, int list)
 {
-    const spot_affinity_graph *g = &all.g[blockIdx.y];
+    const spot_affinity_graph *g = &all.of[blockIdx.y];
     const int e = blockIdx.x * THREADS + threadIdx.x;
 
     if (e >= g->n * g->k || edge_from(g, g->column[e], e / g->k) >= 0) return;
@@ -186,7 +173,7 @@ static __global__ void __launch_bounds__(THREADS) place_kernel(const __grid_cons
 {
     SPOT_SHARED(int, foreign, THREADS);
     SPOT_SHARED(int, length, THREADS);
-    const spot_affinity_graph *g = &all.g[blockIdx.x];
+    const spot_affinity_graph *g = &all.of[blockIdx.x];
     const int each = (g->n + THREADS - 1) / THREADS;
     const int first = min((int)threadIdx.x * each, g->n), last = min(first + each, g->n);
     int listed = 0, used = 0;
@@ -217,7 +204,7 @@ static __global__ void __launch_bounds__(THREADS) place_kernel(const __grid_cons
 /* A warp a row; grid (ceil(n / 8), problems) */
 static __global__ void __launch_bounds__(THREADS) merge_kernel(const __grid_constant__ graphs all)
 {
-    const spot_affinity_graph *g = &all.g[blockIdx.y];
+    const spot_affinity_graph *g = &all.of[blockIdx.y];
     const int i = blockIdx.x * ROWS + threadIdx.x / WARP, lane = threadIdx.x % WARP, k = g->k;
 
     if (i >= g->n) return;
@@ -249,28 +236,24 @@ static __global__ void __launch_bounds__(THREADS) merge_kernel(const __grid_cons
 static spot_status joint_cuda(spot_ctx *c, int problems, const spot_affinity_graph *g)
 {
     cudaStream_t stream = spot_cuda_stream(c);
+    const int n = SPOT_MOST(problems, g, n);
+    int edges = 0;
 
-    for (int first = 0; first < problems; first += BATCH) {
-        graphs all;
-        int count = min((int)BATCH, problems - first), n = 0, edges = 0;
-
-        for (int p = 0; p < count; p++) {
-            const spot_affinity_graph *one = &all.g[p];
-            all.g[p] = g[first + p];
-            SPOT_TRY(spot_cuda_needs_all(c, "affinity.joint", { { one->column, "column" }, { one->p, "p" },
-                                         { one->start, "start" }, { one->to, "to" }, { one->joint, "joint" } }));
-            SPOT_TRY(spot_cuda_check(c, cudaMemsetAsync(one->start, 0, one->n * sizeof(int), stream), "affinity.joint"));
-            n = max(n, one->n);
-            edges = max(edges, one->n * one->k);
-        }
-        dim3 by_edge(spot_blocks(edges, THREADS), count);
+    for (int p = 0; p < problems; p++) {
+        const spot_affinity_graph *one = &g[p];
+        SPOT_TRY(spot_cuda_needs_all(c, "affinity.joint", { { one->column, "column" }, { one->p, "p" }, { one->start, "start" },
+                                     { one->to, "to" }, { one->joint, "joint" } }));
+        SPOT_TRY(spot_cuda_check(c, cudaMemsetAsync(one->start, 0, one->n * sizeof(int), stream), "affinity.joint"));
+        edges = max(edges, one->n * one->k);
+    }
+    return spot_cuda_batches<graphs>(problems, g, [=](auto &all, int count) {
+        const dim3 by_edge(spot_blocks(edges, THREADS), count);
         SPOT_LAUNCH(foreign_kernel, by_edge, THREADS, 0, stream, all, 0);
         SPOT_LAUNCH(place_kernel, count, THREADS, 0, stream, all);
         SPOT_LAUNCH(foreign_kernel, by_edge, THREADS, 0, stream, all, 1);
         SPOT_LAUNCH(merge_kernel, dim3(spot_blocks(n, ROWS), count), THREADS, 0, stream, all);
-        SPOT_TRY(spot_cuda_launched(c, "affinity.joint of %d problems, at most %d points and %d edges", count, n, edges));
-    }
-    return SPOT_OK;
+        return spot_cuda_launched(c, "affinity.joint of %d problems, at most %d points and %d edges", count, n, edges);
+    });
 }
 
 extern const spot_affinity_ops spot_affinity_cuda = { .nearest = nearest_cuda, .rows = rows_cuda, .joint = joint_cuda };

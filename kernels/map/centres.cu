@@ -7,8 +7,7 @@
 enum { TILE = SPOT_TILE, SIDE = SPOT_TILE_SIDE, OWN = SPOT_TILE_OWN, SLAB = SPOT_TILE_SLAB, BATCH = 64,
        PITCH = TILE + 1 };      /* against bank conflicts: neighbouring threads write neighbouring rows of a slab */
 
-typedef struct { spot_centres_problem problem[BATCH]; } batch;      /* a launch's argument, of at most 4 kB */
-static_assert(sizeof(batch) <= 4096, "a launch takes 4 kB of arguments");
+typedef spot_batch<spot_centres_problem, BATCH> batch;
 
 struct rounded_step {
     static __device__ inline float step(float sum, float a, float b) { float u = a - b; return sum + u * u; }
@@ -57,7 +56,7 @@ static __global__ void __launch_bounds__(SIDE * SIDE) nearest_kernel(const __gri
 {
     SPOT_SHARED(float, left, SLAB * PITCH);
     SPOT_SHARED(float, right, SLAB * PITCH);
-    const spot_centres_problem *p = &all.problem[blockIdx.y];
+    const spot_centres_problem *p = &all.of[blockIdx.y];
     const int i0 = blockIdx.x * TILE;
     float sum[OWN][OWN], far[OWN];
     int near[OWN];
@@ -86,23 +85,18 @@ static __global__ void __launch_bounds__(SIDE * SIDE) nearest_kernel(const __gri
 
 static spot_status nearest_cuda(spot_ctx *c, int problems, const spot_centres_problem *p)
 {
-    for (int first = 0; first < problems; first += BATCH) {
-        batch all;
-        int count = min((int)BATCH, problems - first), n = 0;
+    const int n = SPOT_MOST(problems, p, n);
 
+    for (int q = 0; q < problems; q++)
+        if (p[q].n)
+            SPOT_TRY(spot_cuda_needs_all(c, "centres.nearest", { { p[q].x, "x" }, { p[q].centre, "centre" },
+                                         { p[q].label, "label" } }));
+    if (!n) return SPOT_OK;
+    return spot_cuda_batches<batch>(problems, p, [=](auto &all, int count) {
         SPOT_TRY(spot_check_stop(c));
-        for (int q = 0; q < count; q++) {
-            all.problem[q] = p[first + q];
-            if (!p[first + q].n) continue;
-            SPOT_TRY(spot_cuda_needs_all(c, "centres.nearest", { { p[first + q].x, "x" }, { p[first + q].centre, "centre" },
-                                         { p[first + q].label, "label" } }));
-            n = max(n, p[first + q].n);
-        }
-        if (!n) continue;
         SPOT_LAUNCH(nearest_kernel, dim3(spot_blocks(n, TILE), count), dim3(SIDE, SIDE), 0, spot_cuda_stream(c), all);
-        SPOT_TRY(spot_cuda_launched(c, "centres.nearest of %d problems, at most %d rows", count, n));
-    }
-    return SPOT_OK;
+        return spot_cuda_launched(c, "centres.nearest of %d problems, at most %d rows", count, n);
+    });
 }
 
 extern const spot_centres_ops spot_centres_cuda = { .nearest = nearest_cuda };

@@ -5,9 +5,8 @@
 enum { TILE = SPOT_TILE, SIDE = SPOT_TILE_SIDE, OWN = SPOT_TILE_OWN, SLAB = SPOT_TILE_SLAB, BATCH = 64,
        PITCH = TILE + 1 };      /* against bank conflicts: neighbouring threads write neighbouring rows of a slab */
 
-/* The problems of one launch travel as its argument (at most 4 kB), so that nothing is allocated or copied. */
 typedef struct { float *d; const float *a, *b; int n, m, k; } pairs;
-typedef struct { pairs problem[BATCH]; } batch;
+typedef spot_batch<pairs, BATCH> batch;
 
 /* slab[t][r] = x[row0 + r][k0 + t]; rows and features past the end repeat the last, and their pairs are not written. */
 static __device__ void load_slab(float *slab, const float *x, int row0, int rows, int k0, int k)
@@ -26,7 +25,7 @@ static __global__ void __launch_bounds__(SIDE * SIDE) squared_kernel(const __gri
 {
     SPOT_SHARED(float, slab_a, SLAB * PITCH);
     SPOT_SHARED(float, slab_b, SLAB * PITCH);
-    const pairs *p = &all.problem[blockIdx.z];
+    const pairs *p = &all.of[blockIdx.z];
     int i0 = blockIdx.y * TILE, j0 = blockIdx.x * TILE;
     float sum[OWN][OWN] = { { 0 } };
 
@@ -47,27 +46,23 @@ static __global__ void __launch_bounds__(SIDE * SIDE) squared_kernel(const __gri
 
 static spot_status squared_cuda(spot_ctx *c, int problems, const spot_mat *d, const spot_mat *a, const spot_mat *b)
 {
-    for (int first = 0; first < problems; first += BATCH) {
-        batch all;
-        int count = min((int)BATCH, problems - first), n = 0, m = 0, k = 0;
+    int n = 0, m = 0, k = 0;
 
-        for (int p = 0; p < count; p++) {
-            const spot_mat *pd = d + first + p, *pa = a + first + p, *pb = b + first + p;
-            all.problem[p] = { pd->v, pa->v, pb->v, pa->rows, pb->rows, pa->cols };
-            if (!pa->rows || !pb->rows) continue;
-            SPOT_TRY(spot_cuda_needs(c, pd->v, "distance.squared: d"));
-            if (pa->cols) SPOT_TRY(spot_cuda_needs(c, pa->v, "distance.squared: a"));
-            if (pa->cols) SPOT_TRY(spot_cuda_needs(c, pb->v, "distance.squared: b"));
-            n = max(n, pa->rows);
-            m = max(m, pb->rows);
-            k = max(k, pa->cols);
-        }
-        if (!n) continue;
+    for (int p = 0; p < problems; p++) {
+        if (!a[p].rows || !b[p].rows) continue;
+        SPOT_TRY(spot_cuda_needs(c, d[p].v, "distance.squared: d"));
+        if (a[p].cols) SPOT_TRY(spot_cuda_needs_all(c, "distance.squared", { { a[p].v, "a" }, { b[p].v, "b" } }));
+        n = max(n, a[p].rows);
+        m = max(m, b[p].rows);
+        k = max(k, a[p].cols);
+    }
+    if (!n) return SPOT_OK;
+    const auto fill = [=](pairs *one, int p) { *one = { d[p].v, a[p].v, b[p].v, a[p].rows, b[p].rows, a[p].cols }; };
+    return spot_cuda_fill_batches<batch>(problems, fill, [=](auto &all, int count) {
         SPOT_LAUNCH(squared_kernel, dim3(spot_blocks(m, TILE), spot_blocks(n, TILE), count), dim3(SIDE, SIDE), 0,
                     spot_cuda_stream(c), all);
-        SPOT_TRY(spot_cuda_launched(c, "distance.squared of %d problems, at most (%d,%d) to (%d,%d)", count, n, k, m, k));
-    }
-    return SPOT_OK;
+        return spot_cuda_launched(c, "distance.squared of %d problems, at most (%d,%d) to (%d,%d)", count, n, k, m, k);
+    });
 }
 
 extern const spot_distance_ops spot_distance_cuda = { .squared = squared_cuda };

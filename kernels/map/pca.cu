@@ -4,12 +4,12 @@
 
 enum { TILE = SPOT_TILE, SIDE = SPOT_TILE_SIDE, OWN = SPOT_TILE_OWN, SLAB = SPOT_TILE_SLAB, THREADS = 256, BATCH = 40 };
 
-typedef struct { spot_pca_problem problem[BATCH]; } batch;      /* a launch's argument, of at most 4 kB */
+typedef spot_batch<spot_pca_problem, BATCH> batch;
 
 /* grid (ceil(d / 256), problems) */
 static __global__ void __launch_bounds__(THREADS) mean_kernel(const __grid_constant__ batch all)
 {
-    const spot_pca_problem *p = &all.problem[blockIdx.y];
+    const spot_pca_problem *p = &all.of[blockIdx.y];
     const int j = blockIdx.x * THREADS + threadIdx.x;
     double sum = 0;
 
@@ -32,7 +32,7 @@ static __global__ void __launch_bounds__(SIDE * SIDE) covariance_kernel(const __
 {
     SPOT_SHARED(double, slab_a, SLAB * TILE);
     SPOT_SHARED(double, slab_b, SLAB * TILE);
-    const spot_pca_problem *p = &all.problem[blockIdx.z];
+    const spot_pca_problem *p = &all.of[blockIdx.z];
     const int j0 = blockIdx.y * TILE, k0 = blockIdx.x * TILE;
     double sum[OWN][OWN] = { { 0 } };
 
@@ -54,7 +54,7 @@ static __global__ void __launch_bounds__(SIDE * SIDE) covariance_kernel(const __
 /* grid (ceil(n kept / 256), problems): neighbours share a row of x or its axis. */
 static __global__ void __launch_bounds__(THREADS) project_kernel(const __grid_constant__ batch all)
 {
-    const spot_pca_problem *p = &all.problem[blockIdx.y];
+    const spot_pca_problem *p = &all.of[blockIdx.y];
     const size_t e = (size_t)blockIdx.x * THREADS + threadIdx.x;
     double sum = 0;
 
@@ -67,46 +67,30 @@ static __global__ void __launch_bounds__(THREADS) project_kernel(const __grid_co
 
 static spot_status covariance_cuda(spot_ctx *c, int problems, const spot_pca_problem *p)
 {
-    cudaStream_t stream = spot_cuda_stream(c);
+    const int n = SPOT_MOST(problems, p, n), d = SPOT_MOST(problems, p, d), side = spot_blocks(d, TILE);
 
-    for (int first = 0; first < problems; first += BATCH) {
-        batch all;
-        int count = min((int)BATCH, problems - first), n = 0, d = 0;
-
-        for (int q = 0; q < count; q++) {
-            const spot_pca_problem *one = &all.problem[q];
-            all.problem[q] = p[first + q];
-            SPOT_TRY(spot_cuda_needs_all(c, "pca.covariance", { { one->x, "x" }, { one->mean, "mean" },
-                                         { one->cov, "cov" } }));
-            n = max(n, one->n);
-            d = max(d, one->d);
-        }
-        const int side = spot_blocks(d, TILE);
-        SPOT_LAUNCH(mean_kernel, dim3(spot_blocks(d, THREADS), count), THREADS, 0, stream, all);
-        SPOT_LAUNCH(covariance_kernel, dim3(side, side, count), dim3(SIDE, SIDE), 0, stream, all);
-        SPOT_TRY(spot_cuda_launched(c, "pca.covariance of %d problems, at most (%d,%d)", count, n, d));
-    }
-    return SPOT_OK;
+    for (int q = 0; q < problems; q++)
+        SPOT_TRY(spot_cuda_needs_all(c, "pca.covariance", { { p[q].x, "x" }, { p[q].mean, "mean" }, { p[q].cov, "cov" } }));
+    return spot_cuda_batches<batch>(problems, p, [=](auto &all, int count) {
+        SPOT_LAUNCH(mean_kernel, dim3(spot_blocks(d, THREADS), count), THREADS, 0, spot_cuda_stream(c), all);
+        SPOT_LAUNCH(covariance_kernel, dim3(side, side, count), dim3(SIDE, SIDE), 0, spot_cuda_stream(c), all);
+        return spot_cuda_launched(c, "pca.covariance of %d problems, at most (%d,%d)", count, n, d);
+    });
 }
 
 static spot_status project_cuda(spot_ctx *c, int problems, const spot_pca_problem *p)
 {
-    for (int first = 0; first < problems; first += BATCH) {
-        batch all;
-        int count = min((int)BATCH, problems - first);
-        size_t scores = 0;
+    size_t scores = 0;
 
-        for (int q = 0; q < count; q++) {
-            const spot_pca_problem *one = &all.problem[q];
-            all.problem[q] = p[first + q];
-            SPOT_TRY(spot_cuda_needs_all(c, "pca.project", { { one->x, "x" }, { one->mean, "mean" }, { one->axis, "axis" },
-                                         { one->score, "score" } }));
-            scores = max(scores, (size_t)one->n * one->kept);
-        }
-        SPOT_LAUNCH(project_kernel, dim3(spot_blocks(scores, THREADS), count), THREADS, 0, spot_cuda_stream(c), all);
-        SPOT_TRY(spot_cuda_launched(c, "pca.project of %d problems, at most %zu scores", count, scores));
+    for (int q = 0; q < problems; q++) {
+        SPOT_TRY(spot_cuda_needs_all(c, "pca.project", { { p[q].x, "x" }, { p[q].mean, "mean" }, { p[q].axis, "axis" },
+                                     { p[q].score, "score" } }));
+        scores = max(scores, (size_t)p[q].n * p[q].kept);
     }
-    return SPOT_OK;
+    return spot_cuda_batches<batch>(problems, p, [=](auto &all, int count) {
+        SPOT_LAUNCH(project_kernel, dim3(spot_blocks(scores, THREADS), count), THREADS, 0, spot_cuda_stream(c), all);
+        return spot_cuda_launched(c, "pca.project of %d problems, at most %zu scores", count, scores);
+    });
 }
 
 extern const spot_pca_ops spot_pca_cuda = { .covariance = covariance_cuda, .project = project_cuda };

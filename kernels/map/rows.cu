@@ -4,13 +4,12 @@
 
 enum { THREADS = 256, ROWS = 64, BATCH = 32 };
 
-/* The problems of one launch are its argument (at most 4 kB). */
-template <typename T> struct batch { T problem[BATCH]; };
+template <typename T> using batch = spot_batch<T, BATCH>;
 
 /* grid (ceil(n d / 256), problems): neighbours write neighbouring entries of y. */
 static __global__ void __launch_bounds__(THREADS) pick_kernel(const __grid_constant__ batch<spot_rows_pick_problem> all)
 {
-    const spot_rows_pick_problem *p = &all.problem[blockIdx.y];
+    const spot_rows_pick_problem *p = &all.of[blockIdx.y];
     const size_t e = (size_t)blockIdx.x * THREADS + threadIdx.x, n = p->n, d = p->d;
 
     if (e >= n * d) return;
@@ -21,7 +20,7 @@ static __global__ void __launch_bounds__(THREADS) pick_kernel(const __grid_const
 /* grid (ceil(n / 64), problems) */
 static __global__ void __launch_bounds__(ROWS) prepare_kernel(const __grid_constant__ batch<spot_rows_prepare_problem> all)
 {
-    const spot_rows_prepare_problem *p = &all.problem[blockIdx.y];
+    const spot_rows_prepare_problem *p = &all.of[blockIdx.y];
     const int i = blockIdx.x * ROWS + threadIdx.x;
 
     if (i < p->n) spot_rows_prepare_row(p, i);
@@ -30,7 +29,7 @@ static __global__ void __launch_bounds__(ROWS) prepare_kernel(const __grid_const
 /* grid (ceil(d / 64), problems) */
 static __global__ void __launch_bounds__(ROWS) squares_kernel(const __grid_constant__ batch<spot_rows_squares_problem> all)
 {
-    const spot_rows_squares_problem *p = &all.problem[blockIdx.y];
+    const spot_rows_squares_problem *p = &all.of[blockIdx.y];
     const int j = blockIdx.x * ROWS + threadIdx.x;
 
     if (j < p->d) spot_rows_square_column(p, j);
@@ -39,7 +38,7 @@ static __global__ void __launch_bounds__(ROWS) squares_kernel(const __grid_const
 /* grid (ceil(n / 256), problems) */
 static __global__ void __launch_bounds__(THREADS) fade_kernel(const __grid_constant__ batch<spot_rows_fade_problem> all)
 {
-    const spot_rows_fade_problem *p = &all.problem[blockIdx.y];
+    const spot_rows_fade_problem *p = &all.of[blockIdx.y];
     const int i = blockIdx.x * THREADS + threadIdx.x;
 
     if (i < p->n) spot_rows_fade_entry(p, i);
@@ -48,7 +47,7 @@ static __global__ void __launch_bounds__(THREADS) fade_kernel(const __grid_const
 /* grid (ceil(n / 64), problems): neighbours read neighbouring values. */
 static __global__ void __launch_bounds__(ROWS) best_kernel(const __grid_constant__ batch<spot_rows_best_problem> all)
 {
-    const spot_rows_best_problem *p = &all.problem[blockIdx.y];
+    const spot_rows_best_problem *p = &all.of[blockIdx.y];
     const int i = blockIdx.x * ROWS + threadIdx.x;
 
     if (i < p->n) spot_rows_best_of(p, i);
@@ -56,100 +55,69 @@ static __global__ void __launch_bounds__(ROWS) best_kernel(const __grid_constant
 
 static spot_status pick_cuda(spot_ctx *c, int problems, const spot_rows_pick_problem *p)
 {
-    for (int first = 0; first < problems; first += BATCH) {
-        batch<spot_rows_pick_problem> all;
-        int count = min((int)BATCH, problems - first);
-        size_t most = 0;
+    size_t most = 0;
 
-        for (int q = 0; q < count; q++) {
-            const spot_rows_pick_problem *one = &all.problem[q];
-            all.problem[q] = p[first + q];
-            if (!one->n || !one->d) continue;
-            most = max(most, (size_t)one->n * one->d);
-            SPOT_TRY(spot_cuda_needs_all(c, "rows.pick", { { one->x, "x" }, { one->y, "y" } }));
-            if (one->row) SPOT_TRY(spot_cuda_needs(c, one->row, "rows.pick: row"));
-            if (one->column) SPOT_TRY(spot_cuda_needs(c, one->column, "rows.pick: column"));
-        }
-        if (!most) continue;
-        SPOT_LAUNCH(pick_kernel, dim3(spot_blocks(most, THREADS), count), THREADS, 0, spot_cuda_stream(c), all);
-        SPOT_TRY(spot_cuda_launched(c, "rows.pick of %d problems, at most %zu entries", count, most));
+    for (int q = 0; q < problems; q++) {
+        if (!p[q].n || !p[q].d) continue;
+        most = max(most, (size_t)p[q].n * p[q].d);
+        SPOT_TRY(spot_cuda_needs_all(c, "rows.pick", { { p[q].x, "x" }, { p[q].y, "y" }, { p[q].row, "row", true },
+                                     { p[q].column, "column", true } }));
     }
-    return SPOT_OK;
+    if (!most) return SPOT_OK;
+    return spot_cuda_batches<batch<spot_rows_pick_problem>>(problems, p, [=](auto &all, int count) {
+        SPOT_LAUNCH(pick_kernel, dim3(spot_blocks(most, THREADS), count), THREADS, 0, spot_cuda_stream(c), all);
+        return spot_cuda_launched(c, "rows.pick of %d problems, at most %zu entries", count, most);
+    });
 }
 
 static spot_status prepare_cuda(spot_ctx *c, int problems, const spot_rows_prepare_problem *p)
 {
-    for (int first = 0; first < problems; first += BATCH) {
-        batch<spot_rows_prepare_problem> all;
-        int count = min((int)BATCH, problems - first), n = 0;
+    const int n = SPOT_MOST(problems, p, n);
 
-        for (int q = 0; q < count; q++) {
-            const spot_rows_prepare_problem *one = &all.problem[q];
-            all.problem[q] = p[first + q];
-            n = max(n, one->n);
-            SPOT_TRY(spot_cuda_needs_all(c, "rows.prepare", { { one->x, "x" }, { one->y, "y" } }));
-            if (one->head) SPOT_TRY(spot_cuda_needs(c, one->head, "rows.prepare: head"));
-            if (one->along) SPOT_TRY(spot_cuda_needs(c, one->along, "rows.prepare: along"));
-        }
+    for (int q = 0; q < problems; q++)
+        SPOT_TRY(spot_cuda_needs_all(c, "rows.prepare", { { p[q].x, "x" }, { p[q].y, "y" }, { p[q].head, "head", true },
+                                     { p[q].along, "along", true } }));
+    return spot_cuda_batches<batch<spot_rows_prepare_problem>>(problems, p, [=](auto &all, int count) {
         SPOT_LAUNCH(prepare_kernel, dim3(spot_blocks(n, ROWS), count), ROWS, 0, spot_cuda_stream(c), all);
-        SPOT_TRY(spot_cuda_launched(c, "rows.prepare of %d problems, at most %d rows", count, n));
-    }
-    return SPOT_OK;
+        return spot_cuda_launched(c, "rows.prepare of %d problems, at most %d rows", count, n);
+    });
 }
 
 static spot_status squares_cuda(spot_ctx *c, int problems, const spot_rows_squares_problem *p)
 {
-    for (int first = 0; first < problems; first += BATCH) {
-        batch<spot_rows_squares_problem> all;
-        int count = min((int)BATCH, problems - first), d = 0;
+    const int d = SPOT_MOST(problems, p, d);
 
-        for (int q = 0; q < count; q++) {
-            const spot_rows_squares_problem *one = &all.problem[q];
-            all.problem[q] = p[first + q];
-            d = max(d, one->d);
-            SPOT_TRY(spot_cuda_needs_all(c, "rows.squares", { { one->x, "x" }, { one->square, "square" } }));
-        }
+    for (int q = 0; q < problems; q++)
+        SPOT_TRY(spot_cuda_needs_all(c, "rows.squares", { { p[q].x, "x" }, { p[q].square, "square" } }));
+    return spot_cuda_batches<batch<spot_rows_squares_problem>>(problems, p, [=](auto &all, int count) {
         SPOT_LAUNCH(squares_kernel, dim3(spot_blocks(d, ROWS), count), ROWS, 0, spot_cuda_stream(c), all);
-        SPOT_TRY(spot_cuda_launched(c, "rows.squares of %d problems, at most %d columns", count, d));
-    }
-    return SPOT_OK;
+        return spot_cuda_launched(c, "rows.squares of %d problems, at most %d columns", count, d);
+    });
 }
 
 static spot_status fade_cuda(spot_ctx *c, int problems, const spot_rows_fade_problem *p)
 {
-    for (int first = 0; first < problems; first += BATCH) {
-        batch<spot_rows_fade_problem> all;
-        int count = min((int)BATCH, problems - first), n = 0;
+    const int n = SPOT_MOST(problems, p, n);
 
-        for (int q = 0; q < count; q++) {
-            const spot_rows_fade_problem *one = &all.problem[q];
-            all.problem[q] = p[first + q];
-            n = max(n, one->n);
-            SPOT_TRY(spot_cuda_needs_all(c, "rows.fade", { { one->weight, "weight" }, { one->loss, "loss" } }));
-        }
+    for (int q = 0; q < problems; q++)
+        SPOT_TRY(spot_cuda_needs_all(c, "rows.fade", { { p[q].weight, "weight" }, { p[q].loss, "loss" } }));
+    return spot_cuda_batches<batch<spot_rows_fade_problem>>(problems, p, [=](auto &all, int count) {
         SPOT_LAUNCH(fade_kernel, dim3(spot_blocks(n, THREADS), count), THREADS, 0, spot_cuda_stream(c), all);
-        SPOT_TRY(spot_cuda_launched(c, "rows.fade of %d problems, at most %d losses", count, n));
-    }
-    return SPOT_OK;
+        return spot_cuda_launched(c, "rows.fade of %d problems, at most %d losses", count, n);
+    });
 }
 
 static spot_status best_cuda(spot_ctx *c, int problems, const spot_rows_best_problem *p)
 {
-    for (int first = 0; first < problems; first += BATCH) {
-        batch<spot_rows_best_problem> all;
-        int count = min((int)BATCH, problems - first), n = 0;
+    const int n = SPOT_MOST(problems, p, n);
 
-        for (int q = 0; q < count; q++) {
-            const spot_rows_best_problem *one = &all.problem[q];
-            all.problem[q] = p[first + q];
-            n = max(n, one->n);
-            SPOT_TRY(spot_cuda_needs_all(c, "rows.best", { { one->value, "value" }, { one->best, "best" } }));
-            if (one->choice) SPOT_TRY(spot_cuda_needs(c, one->choice, "rows.best: choice"));
-        }
+    for (int q = 0; q < problems; q++)
+        SPOT_TRY(spot_cuda_needs_all(c, "rows.best", { { p[q].value, "value" }, { p[q].best, "best" },
+                                     { p[q].choice, "choice", true } }));
+    return spot_cuda_batches<batch<spot_rows_best_problem>>(problems, p, [=](auto &all, int count) {
         SPOT_LAUNCH(best_kernel, dim3(spot_blocks(n, ROWS), count), ROWS, 0, spot_cuda_stream(c), all);
-        SPOT_TRY(spot_cuda_launched(c, "rows.best of %d problems, at most %d rows", count, n));
-    }
-    return SPOT_OK;
+        return spot_cuda_launched(c, "rows.best of %d problems, at most %d rows", count, n);
+    });
 }
 
 extern const spot_rows_ops spot_rows_cuda = { .pick = pick_cuda, .prepare = prepare_cuda, .squares = squares_cuda,

@@ -5,15 +5,15 @@
 #include "core/philox.h"
 #include "map/umap_step.h"
 
-enum { THREADS = 128, BATCH = 30, MOST = SPOT_UMAP_MOST_DIM };      /* a launch's argument is of at most 4 kB */
+enum { THREADS = 128, BATCH = 30, MOST = SPOT_UMAP_MOST_DIM };
 
 typedef struct { spot_umap_row r; double wanted; } rows_problem;
-typedef struct { rows_problem problem[BATCH]; } rows_batch;
+typedef spot_batch<rows_problem, BATCH> rows_batch;
 
 /* grid (ceil(rows / 128), problems) */
 static __global__ void __launch_bounds__(THREADS) strengths_kernel(const __grid_constant__ rows_batch all)
 {
-    const rows_problem *p = &all.problem[blockIdx.y];
+    const rows_problem *p = &all.of[blockIdx.y];
     const int i = blockIdx.x * THREADS + threadIdx.x;
 
     if (i < p->r.near.rows) spot_umap_row_strengths(&p->r, i, p->wanted);
@@ -21,26 +21,23 @@ static __global__ void __launch_bounds__(THREADS) strengths_kernel(const __grid_
 
 static spot_status strengths_cuda(spot_ctx *c, int problems, const spot_umap_row *r)
 {
-    for (int first = 0; first < problems; first += BATCH) {
-        rows_batch all;
-        int count = min((int)BATCH, problems - first), rows = 0;
+    const int rows = SPOT_MOST(problems, r, near.rows);
 
-        for (int p = 0; p < count; p++) {
-            const spot_umap_row *from = r + first + p;
-            all.problem[p] = { *from, spot_philox_log(from->near.cols + 1) / spot_philox_log(2) };
-            if (!from->near.rows) continue;
-            SPOT_TRY(spot_cuda_needs_all(c, "umap.strengths", { { from->near.v, "near" }, { from->p, "p" },
-                                         { from->rho, "rho" }, { from->sigma, "sigma" } }));
-            rows = max(rows, from->near.rows);
-        }
-        if (!rows) continue;
+    for (int p = 0; p < problems; p++)
+        if (r[p].near.rows)
+            SPOT_TRY(spot_cuda_needs_all(c, "umap.strengths", { { r[p].near.v, "near" }, { r[p].p, "p" }, { r[p].rho, "rho" },
+                                         { r[p].sigma, "sigma" } }));
+    if (!rows) return SPOT_OK;
+    const auto fill = [=](rows_problem *one, int p) {
+        *one = { r[p], spot_philox_log(r[p].near.cols + 1) / spot_philox_log(2) };
+    };
+    return spot_cuda_fill_batches<rows_batch>(problems, fill, [=](auto &all, int count) {
         SPOT_LAUNCH(strengths_kernel, dim3(spot_blocks(rows, THREADS), count), THREADS, 0, spot_cuda_stream(c), all);
-        SPOT_TRY(spot_cuda_launched(c, "umap.strengths of %d problems, at most %d rows", count, rows));
-    }
-    return SPOT_OK;
+        return spot_cuda_launched(c, "umap.strengths of %d problems, at most %d rows", count, rows);
+    });
 }
 
-typedef struct { spot_umap_layout u[BATCH]; } layouts;
+typedef spot_batch<spot_umap_layout, BATCH> layouts;
 
 /* y goes along its line to point j of `from`, by the force of an edge or of a negative. */
 template <int DIM> static __device__ void move_point(const spot_umap_layout *u, int dim, float *y, const float *from, int j,
@@ -59,7 +56,7 @@ template <int DIM> static __device__ void move_point(const spot_umap_layout *u, 
 /* grid (ceil(largest n / 128), problems). DIM is dim, or its bound. */
 template <int DIM> static __global__ void __launch_bounds__(THREADS) step_kernel(const __grid_constant__ layouts all, int step)
 {
-    const spot_umap_layout *u = &all.u[blockIdx.y];
+    const spot_umap_layout *u = &all.of[blockIdx.y];
     const int at = blockIdx.x * THREADS + threadIdx.x, dim = DIM < MOST ? DIM : u->dim;
 
     if (at >= u->n || step >= u->steps) return;
@@ -113,7 +110,7 @@ static spot_status advance_cuda(spot_ctx *c, int problems, const spot_umap_layou
         int count = 0, dim = u[p].dim, largest = 0;
 
         for (; p < problems && count < BATCH && u[p].dim == dim; p++) {
-            all.u[count++] = u[p];
+            all.of[count++] = u[p];
             SPOT_TRY(spot_cuda_needs_all(c, "umap.advance", { { u[p].start, "start" }, { u[p].to, "to" },
                                          { u[p].weight, "weight" }, { u[p].order, "order" }, { u[p].y[0], "y" },
                                          { u[p].y[1], "y" } }));
