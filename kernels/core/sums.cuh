@@ -30,6 +30,18 @@ static __device__ inline float spot_half_warp_min(float v, unsigned mask)
     return v;
 }
 
+/* Of points of d coordinates, by one thread: a chain in their order. */
+template <typename T> static __device__ inline double spot_squared_distance(const float *x, const T *y, int d)
+{
+    double sum = 0;
+
+    for (int j = 0; j < d; j++) {
+        double off = (double)x[j] - (double)y[j];
+        sum = fma(off, off, sum);
+    }
+    return sum;
+}
+
 /* The block's sum, the same in every thread: each warp's, then the warps in order. Also a barrier for memory. */
 template <int THREADS> static __device__ inline double spot_block_sum(double v)
 {

@@ -10,6 +10,7 @@
 #include "core/rows64.h"
 #include "core/team.h"
 #include "fit/kmeans_scratch.h"
+#include "fit/kmeans_step.h"
 #include "spotter/rng.h"
 
 enum { LLOYD = 300, TRIALS = SPOT_KMEANS_TRIALS };
@@ -51,24 +52,6 @@ static void try_centres(const work *w, const spot_kmeans_job *job, int trials)
     }
 }
 
-/* The first point at which the running sum of near reaches want. */
-static int draw_point(const double *near, int n, double want)
-{
-    double sum = 0;
-
-    for (int i = 0; i < n - 1; i++)
-        if ((sum += near[i]) >= want) return i;
-    return n - 1;
-}
-
-static double sum_of(const double *near, int n)
-{
-    double sum = 0;
-
-    for (int i = 0; i < n; i++) sum += near[i];
-    return sum;
-}
-
 static void plus_plus(const work *w, const spot_kmeans_job *job)
 {
     spot_rng r = spot_rng_at(job->seed.seed, SPOT_RNG_KMEANS, job->seed.ec, (uint32_t)job->k);
@@ -77,14 +60,14 @@ static void plus_plus(const work *w, const spot_kmeans_job *job)
     for (int i = 0; i < n; i++) w->near[i] = INFINITY;
     for (int k = 0; k < job->k; k++) {
         int chosen[TRIALS], count = k ? trials : 1, best = 0;
-        double least = INFINITY, all = k ? sum_of(w->near, n) : 0;
+        double least = INFINITY, all = k ? spot_kmeans_sum(w->near, n) : 0;
         for (int t = 0; t < count; t++) {
-            chosen[t] = k ? draw_point(w->near, n, spot_rng_uniform(&r) * all) : (int)spot_rng_below(&r, (uint32_t)n);
+            chosen[t] = k ? spot_kmeans_draw(w->near, n, spot_rng_uniform(&r) * all) : (int)spot_rng_below(&r, (uint32_t)n);
             set_minus(w->minus + (size_t)t * d, job->x + (size_t)chosen[t] * d, d);
         }
         try_centres(w, job, count);
         for (int t = 0; t < count; t++) {
-            double sum = sum_of(w->trial + (size_t)t * n, n);
+            double sum = spot_kmeans_sum(w->trial + (size_t)t * n, n);
             if (sum < least) { least = sum; best = t; }
         }
         memcpy(w->near, w->trial + (size_t)best * n, (size_t)n * sizeof *w->near);
@@ -189,7 +172,7 @@ static spot_status fit_one(spot_ctx *c, void *lane, void *one, const void *cfg, 
         if (!assign_points(w, job) || recentre(w, job) <= tolerance) break;
     }
     assign_points(w, job);
-    job->inertia = sum_of(w->near, job->n);
+    job->inertia = spot_kmeans_sum(w->near, job->n);
     return SPOT_OK;
 }
 

@@ -1,7 +1,8 @@
 /* kmeans.cu - k-means, a block a job: kmeans.c's steps and its sums in their order. A chain over points is one thread's, and
  * there are as many as trials or columns. A launch for the start, then one for each 16 iterations. */
-#include "core/cuda.cuh"
+#include "core/sums.cuh"
 #include "fit/kmeans_scratch.h"
+#include "fit/kmeans_step.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,35 +16,6 @@ typedef spot_kmeans_job job_of;
 /* The block's part of the scratch, and what its threads share. */
 typedef struct { double *near, *trial, *sum, *held, *total, *want; int *chosen; } work;
 
-static __device__ double squared_distance(const float *x, const double *centre, int d)
-{
-    double sum = 0;
-
-    for (int j = 0; j < d; j++) {
-        double u = x[j] - centre[j];
-        sum = fma(u, u, sum);
-    }
-    return sum;
-}
-
-static __device__ double sum_of(const double *near, int n)
-{
-    double sum = 0;
-
-    for (int i = 0; i < n; i++) sum += near[i];
-    return sum;
-}
-
-/* The first point at which the running sum of near reaches want. */
-static __device__ int draw_point(const double *near, int n, double want)
-{
-    double sum = 0;
-
-    for (int i = 0; i < n - 1; i++)
-        if ((sum += near[i]) >= want) return i;
-    return n - 1;
-}
-
 /* Adds a centre: the best candidate of w->chosen. */
 static __device__ void choose_centre(const job_of *job, const work *w, int k, int trials)
 {
@@ -54,12 +26,12 @@ static __device__ void choose_centre(const job_of *job, const work *w, int k, in
         for (int j = threadIdx.x; j < d; j += THREADS) w->sum[j] = job->x[(size_t)w->chosen[t] * d + j];
         __syncthreads();
         for (int i = threadIdx.x; i < n; i += THREADS) {
-            double own = squared_distance(job->x + (size_t)i * d, w->sum, d), near = w->near[i];
+            double own = spot_squared_distance(job->x + (size_t)i * d, w->sum, d), near = w->near[i];
             w->trial[(size_t)t * n + i] = own < near ? own : near;
         }
         __syncthreads();
     }
-    if ((int)threadIdx.x < trials) w->total[threadIdx.x] = sum_of(w->trial + (size_t)threadIdx.x * n, n);
+    if ((int)threadIdx.x < trials) w->total[threadIdx.x] = spot_kmeans_sum(w->trial + (size_t)threadIdx.x * n, n);
     __syncthreads();
     for (int t = 1; t < trials; t++)
         if (w->total[t] < w->total[best]) best = t;
@@ -80,11 +52,11 @@ static __device__ void plus_plus(const job_of *job, const work *w)
     choose_centre(job, w, 0, 1);
     for (int k = 1; k < job->k; k++) {
         if (!threadIdx.x) {
-            const double all = sum_of(w->near, n);
+            const double all = spot_kmeans_sum(w->near, n);
             for (int t = 0; t < trials; t++) w->want[t] = spot_philox_uniform(&r) * all;
         }
         __syncthreads();
-        if ((int)threadIdx.x < trials) w->chosen[threadIdx.x] = draw_point(w->near, n, w->want[threadIdx.x]);
+        if ((int)threadIdx.x < trials) w->chosen[threadIdx.x] = spot_kmeans_draw(w->near, n, w->want[threadIdx.x]);
         __syncthreads();
         choose_centre(job, w, k, trials);
     }
@@ -99,7 +71,7 @@ static __device__ bool assign_points(const job_of *job, const work *w)
         double near = 0;
         int label = 0;
         for (int k = 0; k < job->k; k++) {
-            double own = squared_distance(job->x + (size_t)i * job->d, job->centre + (size_t)k * job->d, job->d);
+            double own = spot_squared_distance(job->x + (size_t)i * job->d, job->centre + (size_t)k * job->d, job->d);
             if (!k || own < near) { near = own; label = k; }
         }
         changed = changed || job->label[i] != label;
@@ -160,7 +132,7 @@ static __device__ double recentre(const job_of *job, const work *w)
             *sum = moved * moved;
         }
     __syncthreads();
-    if (!threadIdx.x) w->total[0] = sum_of(w->sum, job->k * d);
+    if (!threadIdx.x) w->total[0] = spot_kmeans_sum(w->sum, job->k * d);
     __syncthreads();
     return w->total[0];
 }
@@ -180,7 +152,7 @@ static __device__ double mean_variance(const job_of *job, const work *w)
         w->sum[j] = square / n;
     }
     __syncthreads();
-    if (!threadIdx.x) w->total[0] = sum_of(w->sum, d) / d;
+    if (!threadIdx.x) w->total[0] = spot_kmeans_sum(w->sum, d) / d;
     __syncthreads();
     return w->total[0];
 }
@@ -238,7 +210,7 @@ static __global__ void __launch_bounds__(THREADS) lloyd_kernel(const __grid_cons
         return;
     }
     m.tolerance[blockIdx.x] = -1;
-    m.job[blockIdx.x].inertia = sum_of(w.near, job->n);
+    m.job[blockIdx.x].inertia = spot_kmeans_sum(w.near, job->n);
 }
 
 /* Checks for a stop request between rounds. */

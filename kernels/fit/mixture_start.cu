@@ -11,17 +11,6 @@ typedef spot_mixture_state state;
 
 static __device__ double *centre_of(const state *f, int k) { return f->component + k * f->stride + 1; }
 
-template <typename T> static __device__ double squared_distance(const float *x, const T *y, int d)
-{
-    double sum = 0;
-
-    for (int a = 0; a < d; a++) {
-        double diff = (double)x[a] - (double)y[a];
-        sum = fma(diff, diff, sum);
-    }
-    return sum;
-}
-
 /* Point i becomes centre k. Updates w->point, the squared distances to the nearest centre, and w->tile, their sums over 32. */
 static __device__ void add_centre(const state *f, const work *w, int k, int i)
 {
@@ -32,7 +21,7 @@ static __device__ void add_centre(const state *f, const work *w, int k, int i)
         int j = tile * WARP + lane();
         double nearest = 0, sum;
         if (j < f->n) {
-            nearest = squared_distance(f->x + (size_t)j * f->d, own, f->d);
+            nearest = spot_squared_distance(f->x + (size_t)j * f->d, own, f->d);
             if (k) nearest = min(nearest, w->point[j]);
             w->point[j] = nearest;
         }
@@ -81,7 +70,8 @@ static __device__ void plus_plus(const state *f, const work *w, double *want, in
         __syncthreads();
         for (int i = thread(); i < f->n; i += THREADS)
             for (int t = 0; t < f->trials; t++)
-                sum[t] += min(w->point[i], squared_distance(f->x + (size_t)i * f->d, f->x + (size_t)chosen[t] * f->d, f->d));
+                sum[t] += min(w->point[i], spot_squared_distance(f->x + (size_t)i * f->d, f->x + (size_t)chosen[t] * f->d,
+                                                                 f->d));
         for (int t = 0; t < f->trials; t++) {
             double all = spot_block_sum<THREADS>(sum[t]);
             if (all < least) { least = all; best = chosen[t]; }
@@ -99,7 +89,7 @@ static __device__ bool assign_labels(const state *f, const work *w)
         double nearest = INFINITY;
         int label = 0;
         for (int k = 0; k < f->k; k++) {
-            double dist = squared_distance(f->x + (size_t)i * f->d, centre_of(f, k), f->d);
+            double dist = spot_squared_distance(f->x + (size_t)i * f->d, centre_of(f, k), f->d);
             if (dist < nearest) { nearest = dist; label = k; }
         }
         changed = changed || label != f->label[i];

@@ -1,31 +1,20 @@
 /* silhouette.cu - a thread owns a point: all others pass by, and the distances to those of 64 clusters at a time are summed in
  * its shared memory. More clusters are more passes, but a pass takes only the distances that it needs. */
-#include "core/cuda.cuh"
+#include "core/sums.cuh"
 #include "fit/silhouette.h"
 
 #include <math.h>
 
 enum { OWN = 64, CLUSTERS = OWN, BATCH = 80 };
 
-typedef struct { spot_silhouette_job job[BATCH]; } batch;      /* a launch's argument, of at most 4 kB */
-
-static __device__ double distance_between(const float *a, const float *b, int d)
-{
-    double sum = 0;
-
-    for (int k = 0; k < d; k++) {
-        double x = (double)a[k] - (double)b[k];
-        sum = fma(x, x, sum);
-    }
-    return sqrt(sum);
-}
+typedef spot_batch<spot_silhouette_job, BATCH> batch;
 
 /* grid (ceil(n / 64), jobs) */
 static __global__ void __launch_bounds__(OWN) samples_kernel(const __grid_constant__ batch all)
 {
     SPOT_SHARED(double, sums, CLUSTERS * OWN);
     SPOT_SHARED(int, count, CLUSTERS);
-    const spot_silhouette_job *p = &all.job[blockIdx.y];
+    const spot_silhouette_job *p = &all.of[blockIdx.y];
     const int thread = threadIdx.x, i = min((int)(blockIdx.x * OWN + thread), p->n - 1);    /* past the end: the last again */
     double *sum = sums + thread, own = 0, least = INFINITY, more;
     int alone = 1;
@@ -39,7 +28,7 @@ static __global__ void __launch_bounds__(OWN) samples_kernel(const __grid_consta
             const int k = p->label[j] - first;       /* the same in all threads */
             if (k < 0 || k >= clusters) continue;
             rows += k == thread;
-            sum[k * OWN] += distance_between(p->x + (size_t)i * p->d, p->x + (size_t)j * p->d, p->d);
+            sum[k * OWN] += sqrt(spot_squared_distance(p->x + (size_t)i * p->d, p->x + (size_t)j * p->d, p->d));
         }
         count[thread] = rows;
         __syncthreads();
@@ -58,21 +47,16 @@ static __global__ void __launch_bounds__(OWN) samples_kernel(const __grid_consta
 
 static spot_status samples_cuda(spot_ctx *c, const spot_silhouette_job *jobs, int count)
 {
-    for (int first = 0; first < count; first += BATCH) {
-        batch all;
-        int some = min((int)BATCH, count - first), n = 0;
+    const int n = SPOT_MOST(count, jobs, n);
 
+    for (int q = 0; q < count; q++)
+        SPOT_TRY(spot_cuda_needs_all(c, "silhouette.samples", { { jobs[q].x, "x" }, { jobs[q].label, "label" },
+                                     { jobs[q].silhouette, "silhouette" } }));
+    return spot_cuda_batches<batch>(count, jobs, [=](auto &all, int some) {
         SPOT_TRY(spot_check_stop(c));
-        for (int q = 0; q < some; q++) {
-            all.job[q] = jobs[first + q];
-            SPOT_TRY(spot_cuda_needs_all(c, "silhouette.samples", { { all.job[q].x, "x" }, { all.job[q].label, "label" },
-                                         { all.job[q].silhouette, "silhouette" } }));
-            n = max(n, all.job[q].n);
-        }
         SPOT_LAUNCH(samples_kernel, dim3(spot_blocks(n, OWN), some), OWN, 0, spot_cuda_stream(c), all);
-        SPOT_TRY(spot_cuda_launched(c, "silhouette.samples of %d jobs, at most %d points", some, n));
-    }
-    return SPOT_OK;
+        return spot_cuda_launched(c, "silhouette.samples of %d jobs, at most %d points", some, n);
+    });
 }
 
 extern const spot_silhouette_ops spot_silhouette_cuda = { .samples = samples_cuda };
