@@ -39,7 +39,7 @@ typedef struct {
 
 static int failed(const spot_view *v, int i, int compat)
 {
-    if (compat) return (v->confidence[i] > 0.5f) != (!v->label || v->label[i]);
+    if (compat) return (v->confidence[i] > 0.5f) != spot_view_positive(v, i);
     return spot_view_error(v, i) > 0.5;
 }
 

@@ -13,9 +13,7 @@ enum { CELLS = 4 };
 
 static int cell_of(const spot_view *v, int i)
 {
-    int positive = !v->label || v->label[i];
-
-    return 2 * positive + (v->confidence[i] > 0.5f);
+    return 2 * spot_view_positive(v, i) + (v->confidence[i] > 0.5f);
 }
 
 static spot_status solve_problem(spot_ctx *c, int *label, const spot_bdm_group *g, int p)

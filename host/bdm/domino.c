@@ -94,7 +94,7 @@ static double gamma_hat(const spot_bdm_config *cfg)
 static void fill_labels(uint8_t *y, float *p, const spot_view *v, int i0, int n)
 {
     for (int i = 0; i < n; i++) {
-        y[i] = v->label ? v->label[i0 + i] != 0 : 1;
+        y[i] = spot_view_positive(v, i0 + i);
         p[CLASSES * i] = 1 - v->confidence[i0 + i];
         p[CLASSES * i + 1] = v->confidence[i0 + i];
     }

@@ -34,8 +34,6 @@ typedef struct {
     uint16_t *label;           /* (n): below `clusters` */
 } part;
 
-static int is_positive(const spot_view *v, int i) { return !v->label || v->label[i]; }
-
 static spot_status take_part(spot_ctx *c, spot_arena *a, part *t)
 {
     int n = t->n, d = t->d;
@@ -55,12 +53,12 @@ static spot_status split_by_class(spot_ctx *c, spot_arena *a, part *t, int *part
             const spot_view *v = &g->views[p];
             const float *x = g->points[p].at;
             int d = g->points[p].d, n = 0, at = 0;
-            for (int i = 0; i < v->n; i++) n += is_positive(v, i) == positive;
+            for (int i = 0; i < v->n; i++) n += spot_view_positive(v, i) == positive;
             if (!n) continue;
             *t = (part){ .problem = p, .n = n, .d = d };
             SPOT_TRY(take_part(c, a, t));
             for (int i = 0; i < v->n; i++) {
-                if (is_positive(v, i) != positive) continue;
+                if (spot_view_positive(v, i) != positive) continue;
                 t->row[at] = i;
                 t->loss[at] = -log(fmax(1 - spot_view_error(v, i), LEAST_PROBABILITY));
                 memcpy(t->x + (size_t)at++ * d, x + (size_t)i * d, (size_t)d * sizeof *t->x);
@@ -274,7 +272,7 @@ static spot_status keep_fit(spot_ctx *c, const spot_bdm_group *g, int p)
 
     SPOT_TRY(spot_fit_put_hypotheses(c, f, &g->out[p], view->n));
     SPOT_TRY(spot_fit_put(c, f, "positive", SPOT_U8, NULL, view->n, 0, (void **)&positive));
-    for (int i = 0; i < view->n; i++) positive[i] = (uint8_t)is_positive(view, i);
+    for (int i = 0; i < view->n; i++) positive[i] = (uint8_t)spot_view_positive(view, i);
     return spot_fit_put_points(c, f, &g->points[p], &g->cfg->embed);
 }
 
@@ -387,7 +385,7 @@ static spot_status assign_rows(spot_ctx *c, spot_arena *a, uint8_t *member, int 
     if (a->counting) return SPOT_OK;
 #pragma omp parallel for num_threads(c->threads) schedule(static)
     for (int i = 0; i < rows->n; i++) {
-        int k = nearest(points->at + (size_t)i * d, is_positive(rows, i), at->data, positive->data, at->rows, d);
+        int k = nearest(points->at + (size_t)i * d, spot_view_positive(rows, i), at->data, positive->data, at->rows, d);
         if (k >= 0 && in[k] >= 0) member[(size_t)i * hypotheses + in[k]] = 1;
     }
     return SPOT_OK;

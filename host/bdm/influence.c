@@ -23,6 +23,7 @@
 #include "bdm/fit.h"
 #include "bdm/methods.h"
 #include "bdm/slices.h"
+#include "bdm/unit_rows.h"
 #include "core/device.h"
 #include "core/problems.h"
 #include "embed/reduce.h"
@@ -109,8 +110,6 @@ static spot_status take_problem(spot_ctx *c, spot_arena *host, spot_arena *work,
 }
 
 /* ---- the embedding ---- */
-
-static int label_of(const spot_view *v, int i) { return !v->label || v->label[i]; }
 
 static spot_status begin_problem(spot_ctx *c, problem *q)
 {
@@ -205,7 +204,7 @@ static spot_status find_embeddings(spot_ctx *c, problem *q, int problems)
         SPOT_TRY(spot_twin_pull(c, &q[p].score));
         for (int i = 0; i < q[p].n; i++)
             finish_row((float *)q[p].score.here + (size_t)i * q[p].kept, q[p].offset, q[p].kept,
-                       (double)v->confidence[i] - label_of(v, i));
+                       (double)v->confidence[i] - spot_view_positive(v, i));
         SPOT_TRY(spot_twin_push(c, &q[p].score));
     }
     return SPOT_OK;
@@ -383,22 +382,6 @@ static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, 
 
 typedef struct { int nodes, kept; const int *child, *children, *hypothesis; const double *centre; } tree;
 
-static int nearest_child(const tree *t, int k, const float *x)
-{
-    double least = INFINITY;
-    int best = t->child[k];
-
-    for (int b = t->child[k]; b < t->child[k] + t->children[k]; b++) {
-        const double *centre = t->centre + (size_t)b * t->kept;
-        double far = 0;
-        for (int j = 0; j < t->kept; j++) far = fma(x[j] - centre[j], x[j] - centre[j], far);
-        if (!(far < least)) continue;
-        least = far;
-        best = b;
-    }
-    return best;
-}
-
 /* The tree of a fit; it must lead from each node to later ones. */
 static spot_status read_tree(spot_ctx *c, const spot_fit *fit, int kept, int hypotheses, tree *t)
 {
@@ -440,8 +423,11 @@ static spot_status assign_rows(spot_ctx *c, spot_arena *a, uint8_t *member, int 
     for (int i = 0; i < p.n; i++) {
         float *x = p.score + (size_t)i * p.kept;
         int k = 0;
-        finish_row(x, offset->data, p.kept, (double)rows->confidence[i] - label_of(rows, i));
-        while (t.children[k]) k = nearest_child(&t, k, x);
+        finish_row(x, offset->data, p.kept, (double)rows->confidence[i] - spot_view_positive(rows, i));
+        while (t.children[k]) {
+            int near = spot_nearest_centre(x, t.centre + (size_t)t.child[k] * t.kept, t.children[k], t.kept);
+            k = t.child[k] + (near > 0 ? near : 0);
+        }
         if (t.hypothesis[k] >= 0) member[(size_t)i * hypotheses + t.hypothesis[k]] = 1;
     }
     return SPOT_OK;

@@ -47,8 +47,6 @@ typedef struct {
     int      len, done;
 } audit;
 
-static bool is_positive(const spot_view *v, int i) { return !v->label || v->label[i]; }
-
 static double probability(double z) { return 1 / (1 + exp(-z)); }
 
 /* Magnitude of the cross-entropy's slope in p, bounded. */
@@ -107,7 +105,7 @@ static void set_round(audit *t, const spot_bdm_config *cfg)
     t->done = 1;
     for (int i = 0; i < t->a.n; i++) {
         double p = probability(t->z[i]);
-        bool positive = is_positive(t->view, i), learn = t->role[i] == LEARN;
+        bool positive = spot_view_positive(t->view, i), learn = t->role[i] == LEARN;
         if (cfg->compat) t->side[i] = p > 0.5;
         t->a.part[i] = learn ? t->side[i] : SPOT_NO_PART;
         t->a.target[i] = slope(p, positive) * (cfg->compat || !positive ? 1 : -1);
@@ -131,7 +129,7 @@ static double correlation(const audit *t, int q, bool compat)
     int rows = 0;
 
     for (int i = 0; i < t->a.n; i++) {
-        double residual = probability(t->z[i]) - is_positive(t->view, i);
+        double residual = probability(t->z[i]) - spot_view_positive(t->view, i);
         if (t->role[i] != HELD_OUT || !in_part(t, q, i)) continue;
         sum += h[i] * (compat ? fabs(residual) : residual);
         rows++;

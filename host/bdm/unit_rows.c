@@ -102,8 +102,7 @@ spot_status spot_unit_rows_keep(spot_ctx *c, spot_fit *f, const spot_unit_rows *
     return SPOT_OK;
 }
 
-/* The first of the nearest centres; -1: there is none at a finite distance. */
-static int nearest_centre(const float *x, const double *centre, int clusters, int d)
+int spot_nearest_centre(const float *x, const double *centre, int clusters, int d)
 {
     double least = INFINITY;
     int best = -1;
@@ -144,7 +143,7 @@ spot_status spot_unit_rows_assign(spot_ctx *c, spot_arena *a, uint8_t *member, i
         if (wrong_only && !spot_is_wrong(rows, i)) continue;
         build_row(own, points->at + (size_t)i * d, d, mean->data, *(const double *)scale->data,
                   weight > 0 ? weight * rows->confidence[i] : 0);
-        k = nearest_centre(own, centre->data, centre->rows, d + 1);
+        k = spot_nearest_centre(own, centre->data, centre->rows, d + 1);
         if (k >= 0 && hypothesis[k] >= 0) member[(size_t)i * hypotheses + hypothesis[k]] = 1;
     }
     return SPOT_OK;

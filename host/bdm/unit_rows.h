@@ -23,6 +23,9 @@ void spot_unit_rows_build(spot_unit_rows *u, const spot_view *v, const spot_poin
 /* centre (clusters, u->d): means of the rows of each label. */
 void spot_unit_rows_centres(double *centre, const spot_unit_rows *u, const int *label, int clusters);
 
+/* The first of the nearest of the centres (clusters, d); -1: there is none at a finite distance. */
+int spot_nearest_centre(const float *x, const double *centre, int clusters, int d);
+
 /* Keeps what new rows need: mean, number, and the centre of each cluster. Hypothesis k < len is cluster ranks[k].which. */
 spot_status spot_unit_rows_keep(spot_ctx *c, spot_fit *f, const spot_unit_rows *u, const double *centre, int clusters,
                                 const spot_rank *ranks, int len);

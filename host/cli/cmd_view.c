@@ -37,7 +37,7 @@ static spot_status save_tensors(spot_ctx *c, spot_arena *a, const char *path, co
     SPOT_TRY(SPOT_TAKE(c, a, mask, v->n));
     SPOT_TRY(SPOT_TAKE(c, a, label, v->n));
     for (int i = 0; i < v->n; i++) {
-        label[i] = !v->label || v->label[i];
+        label[i] = spot_view_positive(v, i);
         image[i] = v->image[i];
         mask[i] = t->mask[i];
     }

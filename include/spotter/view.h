@@ -5,6 +5,7 @@
 #ifndef SPOTTER_VIEW_H
 #define SPOTTER_VIEW_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "spotter/ctx.h"
@@ -25,10 +26,12 @@ typedef struct {
     float *device_feature;/* (n, d): `feature` once more, in the memory of the device that works on the view; NULL: not there */
 } spot_view;
 
+static inline bool spot_view_positive(const spot_view *v, int i) { return !v->label || v->label[i]; }
+
 /* The error of the classifier on row i: 1 minus the probability of its label. */
 static inline double spot_view_error(const spot_view *v, int i)
 {
-    return v->label && !v->label[i] ? (double)v->confidence[i] : 1 - (double)v->confidence[i];
+    return spot_view_positive(v, i) ? 1 - (double)v->confidence[i] : (double)v->confidence[i];
 }
 
 /* Checks the arrays that are not NULL, so that reducers and methods may rely on them: features finite and within
