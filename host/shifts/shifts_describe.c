@@ -140,8 +140,10 @@ static const spot_quantity names[] = {
 static const spot_quantity estimate[] = {
 #define S(name, ...) SPOT_QUANTITY(name, spot_shift_estimate, __VA_ARGS__)
     S("classes_used", used, .title = "classes", .unit = SPOT_UNIT_COUNT, .about = "that have enough pictures left"),
-    S("classes_few", few, .title = "too few", .unit = SPOT_UNIT_COUNT, .about = "classes with some pictures left, but too few"),
-    S("classes_lost", lost, .title = "lost", .unit = SPOT_UNIT_COUNT, .about = "classes without a picture left"),
+    S("classes_few", few, .title = "too few", .unit = SPOT_UNIT_COUNT, .place = SPOT_SHOWN_WIDE,
+      .about = "classes with some pictures left, but too few"),
+    S("classes_lost", lost, .title = "lost", .unit = SPOT_UNIT_COUNT, .place = SPOT_SHOWN_WIDE,
+      .about = "classes without a picture left"),
     S("classes_few_base", few_base),
     S("impact", impact, .title = "impact", .direction = SPOT_LOWER_IS_BETTER, .about = "drop of accuracy, mean over models"),
     S("slope", slope, .title = "slope", .about = "of shift accuracy over base accuracy"),
