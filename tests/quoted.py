@@ -3,7 +3,7 @@
 
 commits: each commit that is quoted is in the history of HEAD, or its line (in prose: its paragraph) says that it cannot be
 checked out ("is gone"); and what is said to be gone is not there.
-readme: each measured figure of README.md stands in bench/RESULTS.md; those of its indented samples are figures of
+readme: each measured figure of README.md stands in bench/RESULTS.md; those of its samples and tables are figures of
 bench/results/*.jsonl, which have percentages as shares or as they are."""
 import glob
 import json
@@ -103,7 +103,7 @@ def readme_faults(root):
         text = re.sub(r"`[^`\n]*`|\]\([^)\n]*\)", "", file.read())
     for m in FIGURE.finditer(text):
         before = text[:m.start()]
-        sample = before.rpartition("\n")[2].startswith("    ")
+        sample = before.rpartition("\n")[2].startswith(("    ", "|"))
         for value, kind in wanted(m):
             among = data if sample else ratios if kind == "ratio" else shown
             if value not in among and not (kind == "percent" and value / 100 in among):

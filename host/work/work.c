@@ -11,7 +11,7 @@
 
 #include "base/platform.h"
 #include "config/yaml.h"
-#include "work/claim.h"
+#include "work/run_claim.h"
 #include "work/frame.h"
 #include "work/run_log.h"
 

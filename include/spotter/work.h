@@ -125,9 +125,9 @@ struct spot_work {
 
 /* Computes the missing units of this shard and writes the log. A result with failures counts as done; the call, and every
  * later run, returns the first failure at the end. SPOT_USAGE, before any work, when the directory holds another config, or
- * when another process that lives computes some of these units, unless this is a shard: host/work/claim.h. SPOT_STOPPED when
- * the stop flag was set or the time is over; the same call then continues. SPOT_DEVICE instead, when the shard was started
- * `starts` times and stopped each time with nothing kept: else a scheduler would restart it for ever. */
+ * when another process that lives computes some of these units (run_claim.h, beside work.c), unless this is a shard.
+ * SPOT_STOPPED when the stop flag was set or the time is over; the same call then continues. SPOT_DEVICE instead, when the
+ * shard was started `starts` times and stopped each time with nothing kept: else a scheduler would restart it for ever. */
 spot_status spot_work_run(spot_ctx *c, spot_work *w);
 
 /* SPOT_USAGE when the directory holds another config, as spot_work_run, or no config and a file that the study would replace.

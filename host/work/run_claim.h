@@ -1,11 +1,11 @@
-/* claim.h - whether another process computes the same units of a run directory now.
+/* run_claim.h - whether another process computes the same units of a run directory now.
  *
  * The logs tell it: a process that began and did not end holds the units that its start line names. It is gone if it was on
  * this host and is not there any more, or if its log, which a living process touches every 15 s, has not changed for a while
  * (SPOT_CLAIM_SILENCE seconds; before that time the log is watched). So a killed process never stops a resume.
  * A shard is never stopped: shards share a directory, and a scheduler may start one again while the old one still dies. */
-#ifndef SPOTTER_CLAIM_H
-#define SPOTTER_CLAIM_H
+#ifndef SPOTTER_RUN_CLAIM_H
+#define SPOTTER_RUN_CLAIM_H
 
 #include "spotter/work.h"
 

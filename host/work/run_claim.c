@@ -1,7 +1,7 @@
-/* claim.c - see claim.h. Two processes that begin in the same moment may both go on: each unit is computed twice then, with the
+/* run_claim.c - see run_claim.h. Two processes that begin in the same moment may both go on: each unit is computed twice then, with the
  * same bytes, and nothing else is harmed. */
 #define _DEFAULT_SOURCE                /* gethostname, kill, nanosleep, fopen's "e" */
-#include "work/claim.h"
+#include "work/run_claim.h"
 
 #include <errno.h>
 #include <signal.h>
