@@ -46,9 +46,10 @@ class Lives:
         self.seconds, self.tables, self.once = time.monotonic() - since, self.tables_of("whole"), self.kept("whole")
         check(len(self.once) == ECS * 3, "the undisturbed run's log:", self.once)
 
-    def start(self, out, shard=0, shards=1, threads=1):
+    def start(self, out, shard=0, shards=1, threads=1, beside=False):
         return subprocess.Popen([self.spotter, "sweep", f"{self.home}/tiny.yaml", "--out", f"{self.home}/{out}", "--threads",
-                                 str(threads), "--shard", f"{shard}/{shards}", "--json"], stdin=subprocess.DEVNULL,
+                                 str(threads), "--shard", f"{shard}/{shards}", "--json"] + ["--beside"] * beside,
+                                stdin=subprocess.DEVNULL,
                                 stdout=open(f"{self.home}/out", "w"), stderr=open(f"{self.home}/err", "w"))
 
     def said(self, name="err"):
@@ -127,7 +128,7 @@ class Lives:
         shutil.rmtree(f"{self.home}/run", ignore_errors=True)
         for _ in range(draw.randint(1, ROUNDS)):
             every = list(range(shards)) + [draw.randrange(shards)] * doubled
-            running = [self.start("run", i, shards, threads) for i in every]
+            running = [self.start("run", i, shards, threads, doubled) for i in every]
             doomed = [p for p in running if draw.random() < 0.8] or running[:1]
             since = time.monotonic()
             moments = sorted((draw.random() ** 2 * self.seconds * len(every) / shards, i) for i in range(len(doomed)))
