@@ -84,7 +84,7 @@ TEST(fast_cleaning_may_be_named)
     const spot_key k = spot_shifts_key(a), same = spot_shifts_key(b);
 
     assert_true(k.hi == same.hi && k.lo == same.lo);
-    free(a), free(b);
+    CHECK_CONFIG_FREE(a), CHECK_CONFIG_FREE(b);
 }
 
 TEST(configs_that_are_refused)

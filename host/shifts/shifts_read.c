@@ -55,7 +55,8 @@ static void list_categories(spot_shifts_results *r)
     for (int s = 0; s < r->cfg->shifts; s++) {
         int g = 0;
         while (g < r->categories && strcmp(r->category[g], r->cfg->shift[s].category)) g++;
-        if (g == r->categories) memcpy(r->category[r->categories++], r->cfg->shift[s].category, sizeof *r->category);
+        if (g == r->categories)
+            snprintf(r->category[r->categories++], sizeof *r->category, "%s", r->cfg->shift[s].category);
         r->category_of[s] = g;
     }
 }
