@@ -164,11 +164,9 @@ static int run_sweep(int argc, char **argv)
     if (s == SPOT_OK) s = cli_config(&c, &cfg, o.config);
     if (o.array.submit) {
         if (s == SPOT_OK) s = cli_submit(&c, &cfg, &o.sweep, &o.array, &given);
-        free(given.word);
         spot_memory_close(&cfg.memory);
         return cli_close(&c, s);
     }
-    free(given.word);
     if (s == SPOT_OK) {
         double since = spot_clock();
         s = run_shard(&c, &o, &cfg, argc, argv, &report, &code);

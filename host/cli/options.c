@@ -313,14 +313,17 @@ static bool check_words(const cli_command *k, int argc, char **argv, const char 
 
 void cli_parse(const cli_command *k, int argc, char **argv, void *options, cli_given *given)
 {
+    static spot_memory *parsed;                            /* of this command line: argp may leave by exit */
     const size_t rows = (size_t)count_rows(k) + 4;         /* names of argp's own options, and an end */
     cli_given own;
     command_line line = { k, options, given ? given : &own };
-    struct argp_option *list = calloc(rows, sizeof *list);
-    const char **names = calloc(rows, sizeof *names);
-    const struct argp argp = { list, take_word, k->usage, "", NULL, help_text, NULL };
+    struct argp_option *list;
+    const char **names;
 
-    *line.given = (cli_given){ .command = k, .word = calloc(rows, sizeof *line.given->word) };
+    spot_memory_close(&parsed);
+    list = spot_memory_take(&parsed, rows * sizeof *list);
+    names = spot_memory_take(&parsed, rows * sizeof *names);
+    *line.given = (cli_given){ .command = k, .word = spot_memory_take(&parsed, rows * sizeof *line.given->word) };
     if (!list || !names || !line.given->word) {
         cli_complain("no memory to read the command line");
         exit(spot_exit_code(SPOT_NOMEM));
@@ -328,9 +331,7 @@ void cli_parse(const cli_command *k, int argc, char **argv, void *options, cli_g
     make_options(list, k, check_words(k, argc, argv, names));
     argp_err_exit_status = spot_exit_code(SPOT_USAGE);
     setenv("ARGP_HELP_FMT", "rmargin=79,opt-doc-col=32,no-dup-args-note", 0);
-    argp_parse(&argp, argc, argv, 0, NULL, &line);
-    free(list), free(names);
-    if (!given) free(own.word);
+    argp_parse(&(const struct argp){ list, take_word, k->usage, "", NULL, help_text, NULL }, argc, argv, 0, NULL, &line);
 }
 
 /* Here and not in cli.c: the fuzz driver replaces cli_open, and the linker can replace only calls from other files. */

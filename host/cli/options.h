@@ -90,8 +90,8 @@ struct cli_command {
     int (*run)(int argc, char **argv);
 };
 
-/* Words that the user gave, row by row of the command; "" for an option that takes none, NULL for what was not given. The
- * caller of cli_parse frees `word`. */
+/* Words that the user gave, row by row of the command; "" for an option that takes none, NULL for what was not given. They
+ * last until the next cli_parse. */
 typedef struct { const cli_command *command; const char **word; } cli_given;
 
 /* Fills the command's struct; given may be NULL. A wrong command line: one sentence on stderr and exit 2. */
