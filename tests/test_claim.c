@@ -2,7 +2,7 @@
 #define _DEFAULT_SOURCE                /* mkdtemp, usleep */
 #include <sys/wait.h>
 
-#include "squares.h"
+#include "study_of_squares.h"
 
 /* A child that computes for long, and is killed; *log: its log. */
 static pid_t start_child(const config *g, const char *dir, char *log, size_t size)

@@ -113,6 +113,6 @@ PY
 for file in include/spotter/work.h host/cli/cli.h tests/layers.py tests/test_work.c; do
     [ -e "$file" ] || fail "the recipe of a study names $file"
 done
-[ "$(wc -l < tests/squares.h)" -le 90 ] || fail "tests/squares.h has more than 90 lines"
+[ "$(wc -l < tests/study_of_squares.h)" -le 90 ] || fail "tests/study_of_squares.h has more than 90 lines"
 echo "the recipes hold: an op, a setting, a flag, a number in a result, a study; a method is one file and one row," \
     "its setting a member and a row"

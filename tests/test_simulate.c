@@ -162,7 +162,7 @@ static void run_sweep(process *p, spot_ctx *c)
 {
     char out[PATH];
     spot_sweep_options o = { .out = place_path(out, p->place), .shard = p->shard, .shards = w.shards, .pictures = w.pictures,
-                             .wave = 1 };
+                             .wave = 1, .beside = true };      /* processes of a schedule meet in one directory */
     spot_sweep_report report;
 
     p->status = spot_sweep_run(c, config, &o, &report);

@@ -2,7 +2,7 @@
 #define _DEFAULT_SOURCE                /* mkdtemp, usleep */
 #include <sys/wait.h>
 
-#include "squares.h"
+#include "study_of_squares.h"
 
 /* Two shards, one of which is killed and resumed, end in the bytes of one process. */
 TEST_IN_FOLDER(killed_shards_end_in_the_same_bytes)

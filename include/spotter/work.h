@@ -10,7 +10,7 @@
  * shows the present state. So processes may die, restart, run twice or late, share one directory or have one each: the merged
  * run is the same to the byte.
  *
- * tests/squares.h is a whole study. */
+ * tests/study_of_squares.h is a whole study. */
 #ifndef SPOTTER_WORK_H
 #define SPOTTER_WORK_H
 

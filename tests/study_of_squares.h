@@ -1,6 +1,6 @@
-/* squares.h - a whole study: a unit sleeps a little and squares a number. */
-#ifndef SPOTTER_TESTS_SQUARES_H
-#define SPOTTER_TESTS_SQUARES_H
+/* study_of_squares.h - a whole study: a unit sleeps a little and squares a number. */
+#ifndef SPOTTER_TESTS_STUDY_OF_SQUARES_H
+#define SPOTTER_TESTS_STUDY_OF_SQUARES_H
 
 #include <signal.h>
 #include <unistd.h>
