@@ -74,6 +74,21 @@ static void call_it_class(void *user, uint32_t problem, char *text, size_t size)
 
 #define SAYS(call, words) ((call), assert_string_equal(heard, (words)))
 
+/* The sentence of a failure, taken, may be a part of the next one, and then c holds no failure but that. */
+TEST(a_sentence_is_taken_for_another)
+{
+    spot_ctx c = { 0 };
+
+    spot_fail_of(&c, SPOT_NUMERIC, 5, "row %d is NaN", 3);
+    spot_fail(&c, SPOT_INPUT, "a.npy: %s", spot_take_message(&c, SPOT_NUMERIC));
+    assert_int_equal(c.status, SPOT_INPUT);
+    assert_string_equal(spot_message(&c, SPOT_INPUT), "a.npy: EC 5: row 3 is NaN");
+    assert_string_equal(spot_message_alone(&c, SPOT_INPUT), "a.npy: EC 5: row 3 is NaN");
+    assert_string_equal(spot_take_message(&c, SPOT_INPUT), "a.npy: EC 5: row 3 is NaN");
+    assert_int_equal(c.status, SPOT_OK);
+    assert_string_equal(spot_take_message(&c, SPOT_NOMEM), "out of memory");
+}
+
 TEST(a_sentence_names_its_problem)
 {
     spot_ctx c = { .on_log = hear };

@@ -454,7 +454,7 @@ static spot_status look_at_batch(spot_ctx *c, looker *k, int from, int to)
         fetched |= !is_seen_there(m);
         m->failed = spot_predict(c, m->predictor, &q);
         if (m->failed && m->failed != SPOT_INPUT) return m->failed;
-        if (m->failed) snprintf(m->why, sizeof m->why, "%s", spot_message(c, m->failed)), spot_forget(c);
+        if (m->failed) snprintf(m->why, sizeof m->why, "%s", spot_take_message(c, m->failed));
         else take_responses(c, k, m, from, to, images);
     }
     return SPOT_OK;

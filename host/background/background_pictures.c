@@ -51,12 +51,10 @@ static spot_status copy_suite(spot_ctx *c, spot_background_pictures *p, const sp
 static spot_status open_inputs(spot_ctx *c, spot_background_pictures *p)
 {
     const spot_status s = spot_background_inputs_open(c, &p->in, p->cfg);
-    char why[600];
 
     if (s != SPOT_IO || p->cfg->data.images[0] == '/') return s;
-    snprintf(why, sizeof why, "%s", spot_message(c, s));
-    spot_forget(c);
-    return spot_fail(c, s, "%s; the paths of the run begin at the directory in which it was started", why);
+    return spot_fail(c, s, "%.600s; the paths of the run begin at the directory in which it was started",
+                     spot_take_message(c, s));
 }
 
 spot_status spot_background_pictures_open(spot_ctx *c, spot_background_pictures **out, const spot_background_results *r)

@@ -231,8 +231,7 @@ static spot_status open_models(spot_ctx *c, spot_work *w, const spot_background_
         }
         close_model(c, one);
         if (s != SPOT_INPUT && s != SPOT_IO) return s;
-        spot_work_skip(w, one->unit, s, spot_message(c, s));
-        spot_forget(c);
+        spot_work_skip(w, one->unit, s, spot_take_message(c, s));
     }
     return SPOT_OK;
 }

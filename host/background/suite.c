@@ -163,7 +163,7 @@ static spot_status find_suite(spot_ctx *c, spot_background_suite *s, const char 
     how = spot_suite_read(c, s, path);
     *found = how == SPOT_OK && !strcmp(s->key, key);
     if (*found) return SPOT_OK;
-    if (how != SPOT_OK) spot_log(c, SPOT_LOG_WARN, "%s; the suite is made again", spot_message(c, how)), spot_forget(c);
+    if (how != SPOT_OK) spot_log(c, SPOT_LOG_WARN, "%s; the suite is made again", spot_take_message(c, how));
     spot_suite_close(s);
     return SPOT_OK;
 }

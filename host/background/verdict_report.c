@@ -10,8 +10,7 @@
 static spot_status tell(spot_ctx *c, char why[512], spot_status s, bool (*passes)(spot_status))
 {
     if (s == SPOT_OK || !passes(s)) return s;
-    snprintf(why, 512, "%s", spot_message(c, s));
-    spot_forget(c);
+    snprintf(why, 512, "%s", spot_take_message(c, s));
     return SPOT_OK;
 }
 

@@ -96,13 +96,11 @@ void cli_log_device(spot_ctx *c, const cli_machine *m)
 /* Puts the file, and the variant that the check was about (-1: none), before the sentence of a failure. */
 static spot_status name_file(spot_ctx *c, spot_status s, const char *path, int variant)
 {
-    char why[1024], which[32] = "";
+    char which[32] = "";
 
     if (s == SPOT_OK) return s;
     if (variant >= 0) snprintf(which, sizeof which, "variants[%d].", variant);
-    snprintf(why, sizeof why, "%s", spot_message(c, s));
-    spot_forget(c);
-    return spot_fail(c, s, "%s: %s%s", path, which, why);
+    return spot_fail(c, s, "%s: %s%s", path, which, spot_take_message(c, s));
 }
 
 spot_status cli_config_of(spot_ctx *c, spot_config *cfg, const char *text, size_t len, const char *path)

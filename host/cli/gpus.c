@@ -37,13 +37,10 @@ static spot_status parse_list(spot_ctx *c, const char *list, int *gpu, int *n)
 {
     if (!strcmp(list, "all")) {
         spot_status s = spot_device_count(c, n);
-        char why[1024];
         if (*n > MOST) *n = MOST;
         for (int i = 0; i < *n; i++) gpu[i] = i;
         if (s == SPOT_OK) return s;
-        snprintf(why, sizeof why, "%s", spot_message(c, s));
-        spot_forget(c);
-        return spot_fail(c, SPOT_USAGE, "--gpus all: no GPU found: %.900s", why);
+        return spot_fail(c, SPOT_USAGE, "--gpus all: no GPU found: %.900s", spot_take_message(c, s));
     }
     for (*n = 0; *n < MOST; list++) {
         char *end;

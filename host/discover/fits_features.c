@@ -63,12 +63,9 @@ spot_status spot_fits_features(spot_ctx *c, float *feature, const spot_subject *
 
     how = spot_fits_open(c, &f, dir);
     if (how == SPOT_NOMEM) return how;
-    if (how) {
-        char why[600];
-        snprintf(why, sizeof why, "%s", spot_message(c, how));
-        spot_forget(c);
-        return spot_fail(c, SPOT_USAGE, "features are missing, give those of the rows with --embeddings: %s", why);
-    }
+    if (how)
+        return spot_fail(c, SPOT_USAGE, "features are missing, give those of the rows with --embeddings: %s",
+                         spot_take_message(c, how));
     has = calloc((size_t)s->n + 1, 1);
     if (!has) how = spot_fail(c, SPOT_NOMEM, "no memory for %d rows", s->n);
     for (int i = 0; !how && i < f.count; i++) copy_class(feature, has, s, &f.of[i]);

@@ -44,8 +44,7 @@ static spot_status look_at_held_out(spot_ctx *c, double *p, spot_examine_looker 
         for (int i = o->first[k]; i < o->first[k] + o->held[k]; i++, n++) {
             spot_status s = spot_examine_mesh(c, o, i);
             if (s == SPOT_INPUT) {
-                spot_log(c, SPOT_LOG_WARN, "%s; this object is not examined", spot_message(c, s));
-                spot_forget(c);
+                spot_log(c, SPOT_LOG_WARN, "%s; this object is not examined", spot_take_message(c, s));
                 p[n] = -1;
                 continue;
             }

@@ -154,8 +154,7 @@ static spot_status list_class(spot_ctx *c, pupil *u, spot_examine_objects_list *
     for (int i = from; i < from + n; i++) {
         const spot_status s = spot_examine_mesh(c, o, i);
         if (s == SPOT_INPUT) {
-            spot_log(c, SPOT_LOG_WARN, "%s; the model \"%s\" learns without this object", spot_message(c, s), u->m->name);
-            spot_forget(c);
+            spot_log(c, SPOT_LOG_WARN, "%s; the model \"%s\" learns without this object", spot_take_message(c, s), u->m->name);
             continue;
         }
         SPOT_TRY(s);

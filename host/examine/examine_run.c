@@ -162,8 +162,7 @@ static spot_status add_problem(spot_ctx *c, run *v, spot_work *w, spot_examine_g
     const spot_status how = spot_examine_mesh(c, &v->objects, s->entry);
 
     if (how == SPOT_INPUT) {
-        spot_work_skip(w, unit, how, spot_message(c, how));
-        spot_forget(c);
+        spot_work_skip(w, unit, how, spot_take_message(c, how));
         return SPOT_OK;
     }
     SPOT_TRY(how);

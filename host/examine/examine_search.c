@@ -307,8 +307,7 @@ spot_status spot_examine_search_objects(spot_ctx *c, spot_examine_group *g)
     if (s == SPOT_OK) s = run_rounds(c, &v);
     if (s == SPOT_OK) s = write_histories(c, &v);
     else if (v.asked) {                        /* the first failure is told; what is there stays */
-        snprintf(why, sizeof why, "%s", spot_message(c, s));
-        spot_forget(c);
+        snprintf(why, sizeof why, "%s", spot_take_message(c, s));
         if (write_histories(c, &v)) spot_forget(c);
         s = spot_fail(c, s, "%s", why);
     }

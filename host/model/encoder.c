@@ -235,13 +235,9 @@ typedef struct { spot_encoder *e; const spot_encoder_pictures *p; } picture_work
 /* Names the pictures of a block of which one failed. */
 static spot_status fail_block(spot_ctx *c, const picture_work *w, const spot_picture_batch *b, spot_status s)
 {
-    char why[512];
-
     if (s != SPOT_NUMERIC) return s;
-    snprintf(why, sizeof why, "%s", spot_message(c, s));
-    spot_forget(c);
-    return spot_fail(c, s, "%s: %s It is one of %.300s to %.300s", w->e->path, why, w->p->path[b->picture[0]],
-                     w->p->path[b->picture[b->n - 1]]);
+    return spot_fail(c, s, "%s: %.500s It is one of %.300s to %.300s", w->e->path, spot_take_message(c, s),
+                     w->p->path[b->picture[0]], w->p->path[b->picture[b->n - 1]]);
 }
 
 /* Moves the rows of a batch to their pictures' places. */

@@ -77,14 +77,12 @@ static spot_status try_encoder(spot_ctx *c, spot_encoder *e, const spot_encoder_
     float *feature = malloc((size_t)i->dim * sizeof *feature);
     spot_status s = rgb && feature ? spot_encode_pixels(c, e, feature, NULL, rgb, 1)
                                    : spot_fail(c, SPOT_NOMEM, "no memory for a picture of %d pixels a side", i->side);
-    char why[512];
 
     free(rgb);
     free(feature);
     if (s != SPOT_NUMERIC) return s;
-    snprintf(why, sizeof why, "%s", spot_message(c, s));
-    spot_forget(c);
-    return spot_fail(c, SPOT_INPUT, "encoder.weights: %s fails on a black picture: %s", cfg->weights, why);
+    return spot_fail(c, SPOT_INPUT, "encoder.weights: %s fails on a black picture: %s", cfg->weights,
+                     spot_take_message(c, s));
 }
 
 spot_status spot_encoder_open_config(spot_ctx *c, spot_encoder **e, const spot_encoder_config *cfg)
@@ -92,7 +90,6 @@ spot_status spot_encoder_open_config(spot_ctx *c, spot_encoder **e, const spot_e
     const spot_encoder_options o = options_of(cfg);
     spot_clip_info clip;
     spot_status s;
-    char why[512];
 
     *e = NULL;
     SPOT_TRY(describe(c, &clip, cfg, &o));
@@ -102,7 +99,5 @@ spot_status spot_encoder_open_config(spot_ctx *c, spot_encoder **e, const spot_e
     spot_encoder_close(c, *e);
     *e = NULL;
     if (s != SPOT_UNSUPPORTED) return s;
-    snprintf(why, sizeof why, "%s", spot_message(c, s));
-    spot_forget(c);
-    return spot_fail(c, s, "representation: clip does not run on %s: %s", spot_ctx_device_name(c), why);
+    return spot_fail(c, s, "representation: clip does not run on %s: %s", spot_ctx_device_name(c), spot_take_message(c, s));
 }

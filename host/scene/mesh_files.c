@@ -174,8 +174,7 @@ static spot_status read_member(spot_ctx *c, spot_mesh_file *out, spot_mesh_files
     out->bytes[out->n] = 0;
     s = inflate_member(&f->own, out->bytes, f, m);
     if (s == SPOT_OK) return SPOT_OK;
-    snprintf(out->why, sizeof out->why, "%.390s", spot_message(&f->own, s));
-    spot_forget(&f->own);
+    snprintf(out->why, sizeof out->why, "%.390s", spot_take_message(&f->own, s));
     out->state = SPOT_FILE_BROKEN;
     return s == SPOT_NOMEM ? spot_fail(c, s, "%s", out->why) : SPOT_OK;
 }

@@ -215,7 +215,7 @@ spot_status spot_mesh_read(spot_ctx *c, spot_mesh *m, spot_mesh_files *f, const 
 {
     const spot_mesh_options usual = spot_mesh_defaults();
     reading r = { .f = f, .model = name, .o = o ? o : &usual };
-    char plain[300], why[sizeof c->message];
+    char plain[300];
     spot_status s;
 
     memset(m, 0, sizeof *m);
@@ -225,8 +225,7 @@ spot_status spot_mesh_read(spot_ctx *c, spot_mesh *m, spot_mesh_files *f, const 
     r.until = spot_clock() + r.o->seconds;
     s = read_model(c, m, &r);
     if (s == SPOT_OK || s == SPOT_STOPPED) return s;
-    snprintf(why, sizeof why, "%s", spot_message(c, s));
     snprintf(plain, sizeof plain, "%s", name);
-    spot_forget(c);
-    return spot_fail(c, s, "the model %s of %.200s: %.480s", spot_plain(plain), spot_mesh_files_path(f), why);
+    return spot_fail(c, s, "the model %s of %.200s: %.480s", spot_plain(plain), spot_mesh_files_path(f),
+                     spot_take_message(c, s));
 }

@@ -92,8 +92,7 @@ static spot_status read_parts(spot_ctx *c, spot_shift_truth *t, const spot_shift
         memcpy(t->object, t->shift, t->path.count * sizeof *t->object);
         return SPOT_OK;
     }
-    snprintf(why, sizeof why, "%s", spot_message(c, SPOT_INPUT));
-    spot_forget(c);
+    snprintf(why, sizeof why, "%s", spot_take_message(c, SPOT_INPUT));
     free(t->shift);
     t->parts = true;
     if (read_flags(c, &t->shift, cfg, "shift_there", t->path.count) == SPOT_OK)

@@ -123,13 +123,10 @@ static spot_status decode_piece(spot_ctx *c, piece *v)
 /* SPOT_NUMERIC names the weights and the pictures of the block. */
 static spot_status say_where(spot_ctx *c, const piece *v, int model, int first, int n, spot_status s)
 {
-    char why[512];
-
     if (s != SPOT_NUMERIC) return s;
-    snprintf(why, sizeof why, "%s", spot_message(c, s));
-    spot_forget(c);
-    return spot_fail(c, s, "%s: %s It is one of %s/%.300s to %.300s", v->a->cfg->model[model].weights, why, v->p->root,
-                     v->p->list.path[v->from + first], v->p->list.path[v->from + first + n - 1]);
+    return spot_fail(c, s, "%s: %.500s It is one of %s/%.300s to %.300s", v->a->cfg->model[model].weights,
+                     spot_take_message(c, s), v->p->root, v->p->list.path[v->from + first],
+                     v->p->list.path[v->from + first + n - 1]);
 }
 
 /* output (n): the greatest of each picture; of equal ones the first. */

@@ -136,8 +136,7 @@ static spot_status run_range(spot_chain *k, step s, int first, int n)
         return SPOT_OK;
     }
     if (!spot_concerns_one_problem(how)) return how;
-    spot_log(k->c, SPOT_LOG_DEBUG, "%s of %d at once: %s; in halves", values[s].kind, n, spot_message(k->c, how));
-    spot_forget(k->c);
+    spot_log(k->c, SPOT_LOG_DEBUG, "%s of %d at once: %s; in halves", values[s].kind, n, spot_take_message(k->c, how));
     SPOT_TRY(run_range(k, s, first, n / 2));
     return run_range(k, s, first + n / 2, n - n / 2);
 }

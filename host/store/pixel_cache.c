@@ -106,12 +106,9 @@ static void decode_pictures(spot_ctx *c, cache_writer *m, int from, int n)
 
 static spot_status fail_unreadable(spot_ctx *c, const cache_writer *m)
 {
-    char first[1024];
-
     if (m->status) return m->status;
-    snprintf(first, sizeof first, "%s", spot_message(c, SPOT_INPUT));
-    spot_forget(c);
-    return spot_fail(c, SPOT_INPUT, "%d of %d pictures cannot be read; the first: %.800s", m->unreadable, m->p->used, first);
+    return spot_fail(c, SPOT_INPUT, "%d of %d pictures cannot be read; the first: %.800s", m->unreadable, m->p->used,
+                     spot_take_message(c, SPOT_INPUT));
 }
 
 /* Decodes all pictures, to count all broken ones; writes nothing after the first of them. */

@@ -10,14 +10,10 @@ static spot_status train_base(spot_ctx *c, spot_arena *a, spot_run *run, spot_ke
     const spot_config *cfg = run->cfg;
     double since = spot_clock();
     spot_learning lesson;
-    char why[1024];
     spot_status s = spot_model_base(c, a, &run->base, &lesson, &cfg->scene, &cfg->model, cfg->seed);
 
-    if (spot_is_verdict(s)) {                          /* the sentence does not name the model that was trained */
-        snprintf(why, sizeof why, "%s", spot_message(c, s));
-        spot_forget(c);
-        return spot_fail(c, s, "the base model: %s", why);
-    }
+    if (spot_is_verdict(s))                            /* the sentence does not name the model that was trained */
+        return spot_fail(c, s, "the base model: %s", spot_take_message(c, s));
     SPOT_TRY(s);
     SPOT_TRY(spot_keep(c, &run->store, key, "base", spot_pack_model, &run->base));
     spot_run_log_kept(&run->run_log, "base", -1, spot_clock() - since);

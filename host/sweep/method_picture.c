@@ -63,8 +63,7 @@ static spot_status borrow_map(spot_ctx *c, spot_arena *a, const spot_run *run, c
         snprintf(title, size, "on the map of %s", spot_bdm_name(cfg, name, sizeof name));
         return s;
     }
-    spot_log(c, SPOT_LOG_WARN, "a picture of EC %u has no map: %s", p->ec.index, spot_message(c, s));
-    spot_forget(c);
+    spot_log(c, SPOT_LOG_WARN, "a picture of EC %u has no map: %s", p->ec.index, spot_take_message(c, s));
     snprintf(title, size, "without a map");
     *map = (spot_points){ .n = p->seen.view.n, .d = 1, .objective = NAN };
     SPOT_TRY(SPOT_TAKE(c, a, map->at, map->n));

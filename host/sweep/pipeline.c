@@ -512,8 +512,7 @@ static spot_status open_device_memory(ec_wave *w)
     s = spot_arena_open_device(w->c, &w->there, spot_resident_bytes(w->run->cfg, w->run->layout.features, w->count, rows));
     if (s == SPOT_NOMEM) {
         spot_log(w->c, SPOT_LOG_INFO, "features and points are copied to the device for every stage: %s",
-                 spot_message(w->c, s));
-        spot_forget(w->c);
+                 spot_take_message(w->c, s));
         return SPOT_OK;
     }
     SPOT_TRY(s);

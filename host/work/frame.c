@@ -141,10 +141,7 @@ spot_status spot_frame_load(spot_ctx *c, const spot_study *y, const char *dir, i
         f->bytes = NULL;
         return s;
     }
-    if (s) {
-        snprintf(f->why, sizeof f->why, "%s", spot_message(c, s));
-        spot_forget(c);
-    }
+    if (s) snprintf(f->why, sizeof f->why, "%s", spot_take_message(c, s));
     return SPOT_OK;
 }
 

@@ -117,8 +117,7 @@ static spot_status find_key(spot_ctx *c, spot_merge_plan *p)
 
     if (status != SPOT_IO && status != SPOT_INPUT) return status;
     spot_log(c, SPOT_LOG_INFO, "the files that the config names are not here (%s); all results must have the same key",
-             spot_message(c, status));
-    spot_forget(c);
+             spot_take_message(c, status));
     *p->key = 0;
     result = spot_frame_result(p->study);
     if (!result) return spot_fail(c, SPOT_NOMEM, "no memory for a segment");

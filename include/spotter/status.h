@@ -53,8 +53,10 @@ spot_status spot_fail_of(spot_ctx *c, spot_status s, uint32_t problem, const cha
 const char *spot_message(const spot_ctx *c, spot_status s);
 const char *spot_message_alone(const spot_ctx *c, spot_status s);
 
-/* Clears the failure, so that c can be used again. */
-void spot_forget(spot_ctx *c);
+/* Clears the failure, so that c can be used again. take_message: returns its sentence, too, for another sentence or for a
+ * result; it stays until the next failure, of whose sentence it may be a part. */
+void        spot_forget(spot_ctx *c);
+const char *spot_take_message(spot_ctx *c, spot_status s);
 
 /* Makes text from a file safe to print: control characters become '?', so it breaks no line and controls no terminal.
  * Returns text. */

@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "spotter/ctx.h"
 
@@ -24,12 +25,16 @@ char *spot_plain(char *text)
 
 static void keep_failure(spot_ctx *c, spot_status s, const char *label, const char *fmt, va_list args)
 {
+    char text[sizeof c->message];                          /* args may have what spot_take_message returned */
+    const int label_length = snprintf(text, sizeof text, "%s%s", label, *label ? ": " : "");
+
+    vsnprintf(text + label_length, sizeof text - (size_t)label_length, fmt, args);
+    spot_plain(text);
 #pragma omp critical(spot_fail)
     if (c->status == SPOT_OK) {
         c->status = s;
-        c->label_length = snprintf(c->message, sizeof c->message, "%s%s", label, *label ? ": " : "");
-        vsnprintf(c->message + c->label_length, sizeof c->message - (size_t)c->label_length, fmt, args);
-        spot_plain(c->message);
+        c->label_length = label_length;
+        strcpy(c->message, text);
     }
 }
 
@@ -69,9 +74,17 @@ const char *spot_message_alone(const spot_ctx *c, spot_status s)
 
 void spot_forget(spot_ctx *c)
 {
-    c->status = SPOT_OK;
+    spot_take_message(c, SPOT_OK);
     c->message[0] = 0;
+}
+
+const char *spot_take_message(spot_ctx *c, spot_status s)
+{
+    const char *message = spot_message(c, s);
+
+    c->status = SPOT_OK;
     c->label_length = 0;
+    return message;
 }
 
 int spot_exit_code(spot_status s) { return statuses[s].exit_code; }
