@@ -616,13 +616,13 @@ TEST_IN_FOLDER(two_versions_of_a_model)
     assert_true(turned->objects == 12 && turned->worse == 12 && !turned->better && turned->is_worse && turned->now == 1);
     assert_true(next->worse == 12 && next->before == 1 && next->now == 0);
     CHECK_NEAR(next->p, 11 * 2 / 4096.0, 1e-9);        /* the first of 11 equal or greater ones */
-    spot_model_comparison_close(&k);
+    spot_memory_close(&k.memory);
     CHECK_OK(&c, spot_models_compare(&c, &k, in_world("new"), in_world("old")));
     assert_true(!k.failed && k.change[SPOT_BACKGROUND_SETS].is_better);
-    spot_model_comparison_close(&k);
+    spot_memory_close(&k.memory);
     CHECK_OK(&c, spot_models_compare(&c, &k, in_world("new"), in_world("new")));
     for (int i = 0; i < k.changes; i++) assert_true(!k.change[i].worse && !k.change[i].better && k.change[i].p == 1);
-    spot_model_comparison_close(&k);
+    spot_memory_close(&k.memory);
     run(&c, "other", &object, 3, &report);
     CHECK_FAILS(&c, spot_models_compare(&c, &k, in_world("old"), in_world("other")), SPOT_INPUT, "at different suites");
     CHECK_FAILS(&c, spot_models_compare(&c, &k, in_world("old"), in_world("new:x")), SPOT_USAGE, "has no model \"x\"");

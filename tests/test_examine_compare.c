@@ -47,7 +47,7 @@ static spot_status compare_runs(spot_ctx *c, spot_model_comparison *k, const spo
 
     *k = (spot_model_comparison){ 0 };
     if (s == SPOT_OK) s = spot_model_values_compare(c, k, &spot_examine_versions.words, v);
-    spot_version_values_close(&v[0]), spot_version_values_close(&v[1]);
+    spot_memory_close(&v[0].memory), spot_memory_close(&v[1].memory);
     return s;
 }
 
@@ -74,7 +74,7 @@ TEST(the_same_run_is_the_same)
         assert_true(k.change[i].p == 1 && !k.change[i].worse && !k.change[i].better && k.change[i].change.value == 0);
         assert_int_equal(k.change[i].objects, OBJECTS);
     }
-    spot_model_comparison_close(&k);
+    spot_memory_close(&k.memory);
 }
 
 TEST(a_fall_is_worse_and_a_rise_is_better)
@@ -92,7 +92,7 @@ TEST(a_fall_is_worse_and_a_rise_is_better)
         assert_true(worse.change[i].change.low < -0.15 + 0.06 && worse.change[i].change.high > -0.15 - 0.06);
         CHECK_NEAR(worse.change[i].now - worse.change[i].before, worse.change[i].change.value, 1e-12);
     }
-    spot_model_comparison_close(&worse), spot_model_comparison_close(&better);
+    spot_memory_close(&worse.memory), spot_memory_close(&better.memory);
 }
 
 /* Of 60 nights of equal code with other noise 3 may fail by chance, if the tests kept their level exactly; one-sided they are
@@ -105,7 +105,7 @@ TEST(nights_of_equal_code_do_not_fail)
     for (uint32_t night = 0; night < 60; night++) {
         spot_model_comparison k = compare(&c, OBJECTS, 1000 + 2 * night, 1001 + 2 * night, 0);
         failed += k.failed;
-        spot_model_comparison_close(&k);
+        spot_memory_close(&k.memory);
     }
     assert_true(failed <= 3);
 }
@@ -117,7 +117,7 @@ TEST(few_objects_show_nothing)
 
     assert_false(few.failed);
     assert_true(few.least_p >= 0.05 && enough.least_p < 0.05);
-    spot_model_comparison_close(&few), spot_model_comparison_close(&enough);
+    spot_memory_close(&few.memory), spot_memory_close(&enough.memory);
 }
 
 TEST(runs_that_cannot_be_compared)
@@ -132,17 +132,17 @@ TEST(runs_that_cannot_be_compared)
     b->cfg->search.seed = 1;
     for (int u = 0; u < b->units; u++) strcat(b->unit[u].object, " of another catalogue");
     CHECK_FAILS(&c, compare_runs(&c, &k, runs), SPOT_INPUT, "different objects");
-    spot_model_comparison_close(&k);
+    spot_memory_close(&k.memory);
     for (int u = 0; u < b->units; u++)                                 /* half of them are the same */
         if (u % OBJECTS < OBJECTS / 2) strcpy(b->unit[u].object, a->unit[u].object);
     CHECK_OK(&c, compare_runs(&c, &k, runs));
     assert_int_equal(k.objects, OBJECTS / 2);
     assert_int_equal(k.left_out, OBJECTS);
-    spot_model_comparison_close(&k);
+    spot_memory_close(&k.memory);
     for (int u = 0; u < b->units; u++) b->unit[u].point[0].robust = NAN;       /* nothing was perturbed */
     CHECK_OK(&c, compare_runs(&c, &k, runs));
     assert_int_equal(k.changes, 2 * EXAMINERS);
-    spot_model_comparison_close(&k);
+    spot_memory_close(&k.memory);
     spot_examine_close(a), spot_examine_close(b);
     CHECK_FAILS(&c, spot_models_compare(&c, &k, "/nowhere", "/nowhere"), SPOT_IO, "no run directory");
 }

@@ -95,6 +95,6 @@ spot_status cli_compare_models(spot_ctx *c, const char *before, const char *now,
     if (s == SPOT_OK && json) s = print_json(c, &k, now);
     else if (s == SPOT_OK) print_text(&k);
     if (s == SPOT_OK && k.failed) s = spot_fail(c, SPOT_CHECK, "%s is worse than %s", now, before);
-    spot_model_comparison_close(&k);
+    spot_memory_close(&k.memory);
     return s;
 }

@@ -7,29 +7,35 @@
 
 static const double FOUND = 0.8;       /* share of the last renders that lie in the region */
 
-/* One number of an object at a point of the curve, as the mean over its seeds. at: its offset in spot_examine_point. */
-static double over_seeds(const spot_examine_results *r, const spot_examine_result *first, int object, int k, size_t at)
+static double number_at(const spot_examine_point *p, spot_examine_quantity q)
+{
+    const double all[SPOT_EXAMINE_QUANTITIES] = { p->mean, p->lowest, p->lowest_valid, p->robust, p->valid, p->inside };
+
+    return all[q];
+}
+
+double spot_examine_over_seeds(const spot_examine_results *r, const spot_examine_result *first, int object, int k,
+                               spot_examine_quantity q)
 {
     double sum = 0;
     int n = 0;
 
     for (int s = 0; s < r->cfg->search.seeds; s++) {
-        const char *p = (const char *)&first[s * r->objects + object].point[k];
-        const double v = *(const double *)(const void *)(p + at);
+        const double v = number_at(&first[s * r->objects + object].point[k], q);
         if (isfinite(v)) sum += v, n++;
     }
     return n ? sum / n : NAN;
 }
 
 /* learned: only the objects that learned the planted region. */
-static spot_interval line_of(const spot_examine_results *r, const spot_examine_result *first, int k, size_t at, bool learned,
-                             int threads, double *scratch)
+static spot_interval line_of(const spot_examine_results *r, const spot_examine_result *first, int k, spot_examine_quantity q,
+                             bool learned, int threads, double *scratch)
 {
     double *value = scratch + SPOT_REDRAWS;
     int n = 0;
 
     for (int i = 0; i < r->objects; i++)
-        if (!learned || first[i].learned == 1) value[n++] = over_seeds(r, first, i, k, at);
+        if (!learned || first[i].learned == 1) value[n++] = spot_examine_over_seeds(r, first, i, k, q);
     return spot_bootstrap_mean(value, n, 0, threads, scratch);
 }
 
@@ -46,8 +52,7 @@ static bool is_found(const spot_examine_results *r, const spot_examine_result *f
 /* scratch (SPOT_REDRAWS + objects) */
 static void summarise(const spot_examine_results *r, spot_examine_summary *s, int threads, double *scratch)
 {
-    const spot_examine_result *first = r->unit + (s->model * r->cfg->examiners + s->examiner) * r->cfg->search.seeds
-            * r->objects;
+    const spot_examine_result *first = spot_examine_first_unit(r, s->model, s->examiner);
     const spot_examine_search search = spot_examine_search_of(r->cfg, &r->cfg->examiner[s->examiner]);
 
     s->objects = r->objects, s->seeds = r->cfg->search.seeds, s->points = search.points;
@@ -60,11 +65,11 @@ static void summarise(const spot_examine_results *r, spot_examine_summary *s, in
     for (int k = 0; k < s->points; k++) {
         spot_examine_line *l = &s->line[k];
         l->renders = search.point[k];
-#define MEAN(field, learned) line_of(r, first, k, offsetof(spot_examine_point, field), learned, threads, scratch)
-        l->mean = MEAN(mean, false), l->lowest = MEAN(lowest, false), l->lowest_valid = MEAN(lowest_valid, false);
-        l->robust = MEAN(robust, false), l->inside = MEAN(inside, true);
-        l->valid = MEAN(valid, false).value;
-#undef MEAN
+#define OVER_OBJECTS(quantity, learned) line_of(r, first, k, SPOT_EXAMINE_##quantity, learned, threads, scratch)
+        l->mean = OVER_OBJECTS(MEAN, false), l->robust = OVER_OBJECTS(ROBUST, false);
+        l->lowest = OVER_OBJECTS(LOWEST, false), l->lowest_valid = OVER_OBJECTS(LOWEST_VALID, false);
+        l->valid = OVER_OBJECTS(VALID, false).value, l->inside = OVER_OBJECTS(INSIDE, true);
+#undef OVER_OBJECTS
     }
 }
 

@@ -9,30 +9,17 @@
 
 /* ---- values ---- */
 
-static spot_status take_values(spot_ctx *c, spot_version_values *v)
-{
-    SPOT_TRY(SPOT_TAKE(c, &v->arena, v->id, v->objects));
-    SPOT_TRY(SPOT_TAKE(c, &v->arena, v->quantity, v->quantities));
-    return SPOT_TAKE(c, &v->arena, v->value, (size_t)v->quantities * (size_t)v->objects);
-}
-
 spot_status spot_version_values_open(spot_ctx *c, spot_version_values *v, int objects, int quantities)
 {
-    v->objects = objects, v->quantities = quantities;
-    v->arena = spot_arena_counting();
-    SPOT_TRY(take_values(c, v));
-    SPOT_TRY(spot_arena_open(c, &v->arena, v->arena.peak + 64));
-    SPOT_TRY(take_values(c, v));
-    memset(v->id, 0, (size_t)objects * sizeof *v->id);
-    memset(v->quantity, 0, (size_t)quantities * sizeof *v->quantity);
-    for (size_t i = 0; i < (size_t)objects * (size_t)quantities; i++) v->value[i] = NAN;
-    return SPOT_OK;
-}
+    const size_t all = (size_t)objects * (size_t)quantities;
 
-void spot_version_values_close(spot_version_values *v)
-{
-    spot_arena_close(&v->arena);
-    *v = (spot_version_values){ 0 };
+    v->objects = objects, v->quantities = quantities;
+    v->id = spot_memory_take(&v->memory, (size_t)objects * sizeof *v->id);
+    v->quantity = spot_memory_take(&v->memory, (size_t)quantities * sizeof *v->quantity);
+    v->value = spot_memory_take(&v->memory, all * sizeof *v->value);
+    if (!v->id || !v->quantity || !v->value) return spot_fail(c, SPOT_NOMEM, "no memory to compare %d objects", objects);
+    for (size_t i = 0; i < all; i++) v->value[i] = NAN;
+    return SPOT_OK;
 }
 
 /* ---- tests ---- */
@@ -43,15 +30,6 @@ typedef struct {
     double *p;                     /* (quantities) */
     spot_ranked_p *scratch;        /* (quantities) */
 } compare_room;
-
-static spot_status take_room(spot_ctx *c, spot_model_comparison *k, compare_room *r, const spot_version_values *v)
-{
-    SPOT_TRY(SPOT_TAKE(c, &k->arena, k->change, v->quantities));
-    SPOT_TRY(SPOT_TAKE(c, &k->arena, r->match, v->objects));
-    SPOT_TRY(SPOT_TAKE(c, &k->arena, r->difference, v->objects));
-    SPOT_TRY(SPOT_TAKE(c, &k->arena, r->p, v->quantities));
-    return SPOT_TAKE(c, &k->arena, r->scratch, v->quantities);
-}
 
 /* The runs mostly have the same objects in the same order. Returns how many both have. */
 static int match_objects(int *match, const spot_version_values *a, const spot_version_values *b)
@@ -125,16 +103,20 @@ const char *spot_model_change_word(const spot_model_change *x)
 spot_status spot_model_values_compare(spot_ctx *c, spot_model_comparison *k, const spot_model_words *words,
                                       const spot_version_values v[SPOT_VERSIONS])
 {
+    const size_t objects = (size_t)v[0].objects, quantities = (size_t)v[0].quantities;
     compare_room r;
 
     k->words = words;
     k->facts = v[0].facts;
     memcpy(k->before, v[0].name, sizeof k->before);
     memcpy(k->now, v[1].name, sizeof k->now);
-    k->arena = spot_arena_counting();
-    SPOT_TRY(take_room(c, k, &r, &v[0]));
-    SPOT_TRY(spot_arena_open(c, &k->arena, k->arena.peak + 64));
-    SPOT_TRY(take_room(c, k, &r, &v[0]));
+    k->change = spot_memory_take(&k->memory, quantities * sizeof *k->change);
+    r.match = spot_memory_take(&k->memory, objects * sizeof *r.match);
+    r.difference = spot_memory_take(&k->memory, objects * sizeof *r.difference);
+    r.p = spot_memory_take(&k->memory, quantities * sizeof *r.p);
+    r.scratch = spot_memory_take(&k->memory, quantities * sizeof *r.scratch);
+    if (!k->change || !r.match || !r.difference || !r.p || !r.scratch)
+        return spot_fail(c, SPOT_NOMEM, "no memory to compare %d objects", v[0].objects);
     k->objects = match_objects(r.match, &v[0], &v[1]);
     k->left_out = v[0].objects + v[1].objects - 2 * k->objects;
     if (!k->objects)
@@ -148,10 +130,4 @@ spot_status spot_model_values_compare(spot_ctx *c, spot_model_comparison *k, con
     }
     judge_changes(k, &r);
     return SPOT_OK;
-}
-
-void spot_model_comparison_close(spot_model_comparison *k)
-{
-    spot_arena_close(&k->arena);
-    *k = (spot_model_comparison){ 0 };
 }

@@ -73,6 +73,6 @@ spot_status spot_models_compare(spot_ctx *c, spot_model_comparison *k, const cha
     SPOT_TRY(choose_reader(c, &r, place));
     s = r->read(c, v, place);
     if (s == SPOT_OK) s = spot_model_values_compare(c, k, &r->words, v);
-    spot_version_values_close(&v[0]), spot_version_values_close(&v[1]);
+    spot_memory_close(&v[0].memory), spot_memory_close(&v[1].memory);
     return s;
 }

@@ -19,12 +19,11 @@ typedef struct {
     spot_model_quantity *quantity;         /* (quantities): the same on both sides */
     double *value;                         /* (quantities, objects): NaN where the object has none */
     spot_model_facts facts;
-    spot_arena arena;
+    spot_memory *memory;                   /* holds all arrays; the caller closes it */
 } spot_version_values;
 
-/* Room for so many, with values NaN and the rest zeros. Close it, also after a failure; v is zeroed before. */
-spot_status spot_version_values_open (spot_ctx *c, spot_version_values *v, int objects, int quantities);
-void        spot_version_values_close(spot_version_values *v);
+/* Room for so many, with values NaN and the rest zeros; v is zeroed before. */
+spot_status spot_version_values_open(spot_ctx *c, spot_version_values *v, int objects, int quantities);
 
 static inline double *spot_version_value(const spot_version_values *v, int quantity, int object)
 {
@@ -43,7 +42,7 @@ extern const spot_version_reader spot_background_versions, spot_examine_versions
 /* The reader of the study whose run the version is; NULL: it is no run, or one whose models have no versions. */
 const spot_version_reader *spot_version_reader_of(const spot_version_place *p);
 
-/* Compares values in memory. Close k also after a failure; zeroed before. */
+/* Compares values in memory. k is zeroed before; the caller closes its memory, also after a failure. */
 spot_status spot_model_values_compare(spot_ctx *c, spot_model_comparison *k, const spot_model_words *words,
                                       const spot_version_values v[SPOT_VERSIONS]);
 

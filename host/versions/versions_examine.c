@@ -1,42 +1,17 @@
 /* versions_examine.c - what spotter examine tells of two versions of a model: of every object, three numbers of each examiner's
  * searches at their last point, as means over the seeds. */
-#include <math.h>
 #include <stdio.h>
 
-#include "spotter/examine.h"
+#include "examine/examine_study.h"
 #include "versions/versions_examine.h"
 
-typedef enum { MEAN, LOWEST, ROBUST, NUMBERS } examine_number;
+enum { NUMBERS = 3 };
 
-static const char *const number_name[NUMBERS] = { "mean", "lowest", "robust" };
+static const struct { const char *name; spot_examine_quantity of; } number[NUMBERS] = {
+    { "mean", SPOT_EXAMINE_MEAN }, { "lowest", SPOT_EXAMINE_LOWEST_VALID }, { "robust", SPOT_EXAMINE_ROBUST }
+};
 
 static const char *name_of(const void *run, int model) { return ((const spot_examine_results *)run)->cfg->model[model].name; }
-
-static const spot_examine_result *unit_of(const spot_examine_results *r, int model, int examiner, int seed, int object)
-{
-    const spot_examine_config *cfg = r->cfg;
-
-    return &r->unit[((model * cfg->examiners + examiner) * cfg->search.seeds + seed) * r->objects + object];
-}
-
-static double number_at(const spot_examine_point *p, examine_number number)
-{
-    return number == MEAN ? p->mean : number == LOWEST ? p->lowest_valid : p->robust;
-}
-
-/* The mean over an object's seeds; NaN: no search has the number. */
-static double over_seeds(const spot_examine_results *r, int model, int examiner, int object, examine_number number)
-{
-    double sum = 0;
-    int n = 0;
-
-    for (int s = 0; s < r->cfg->search.seeds; s++) {
-        const spot_examine_result *u = unit_of(r, model, examiner, s, object);
-        const double x = number_at(&u->point[u->points - 1], number);
-        if (isfinite(x)) sum += x, n++;
-    }
-    return n ? sum / n : NAN;
-}
 
 static void fill_head(spot_version_values *v, const spot_examine_results *r, int model)
 {
@@ -58,15 +33,14 @@ static spot_status fill_values(spot_ctx *c, spot_version_values *v, const spot_e
     SPOT_TRY(spot_version_values_open(c, v, r->objects, cfg->examiners * NUMBERS));
     fill_head(v, r, model);
     for (int i = 0; i < r->objects; i++)
-        snprintf(v->id[i], sizeof v->id[i], "%s", unit_of(r, model, 0, 0, i)->object);
-    for (int e = 0; e < cfg->examiners; e++)
-        for (int k = 0; k < NUMBERS; k++) {
-            const int q = e * NUMBERS + k;
-            snprintf(v->quantity[q].group, sizeof v->quantity[q].group, "%s", spot_examine_label(&cfg->examiner[e]));
-            snprintf(v->quantity[q].name, sizeof v->quantity[q].name, "%s", number_name[k]);
-            for (int i = 0; i < r->objects; i++)
-                *spot_version_value(v, q, i) = over_seeds(r, model, e, i, (examine_number)k);
-        }
+        snprintf(v->id[i], sizeof v->id[i], "%s", spot_examine_first_unit(r, model, 0)[i].object);
+    for (int q = 0; q < v->quantities; q++) {
+        const spot_examine_result *first = spot_examine_first_unit(r, model, q / NUMBERS);
+        snprintf(v->quantity[q].group, sizeof v->quantity[q].group, "%s", spot_examine_label(&cfg->examiner[q / NUMBERS]));
+        snprintf(v->quantity[q].name, sizeof v->quantity[q].name, "%s", number[q % NUMBERS].name);
+        for (int i = 0; i < r->objects; i++)
+            *spot_version_value(v, q, i) = spot_examine_over_seeds(r, first, i, first->points - 1, number[q % NUMBERS].of);
+    }
     return SPOT_OK;
 }
 

@@ -174,7 +174,7 @@ typedef struct {
     int    changes;
     spot_model_change *change;     /* (changes) */
     bool   failed;                 /* something is worse */
-    spot_arena arena;              /* holds the array */
+    spot_memory *memory;           /* holds the array; spot_memory_close frees it */
 } spot_model_comparison;
 
 /* Whether it is a version: a run of `spotter background`, `examine` or `shifts`. A version is "DIR", a run with one model, or
@@ -182,9 +182,8 @@ typedef struct {
 bool spot_is_model_run(const char *version);
 
 /* SPOT_INPUT where the runs differ in more than the model: other objects, pictures or settings. SPOT_USAGE: runs of two
- * studies, or of a sweep, whose networks have no versions. Close k also after a failure. */
+ * studies, or of a sweep, whose networks have no versions. The caller closes k's memory, also after a failure. */
 spot_status spot_models_compare(spot_ctx *c, spot_model_comparison *k, const char *before, const char *now);
-void        spot_model_comparison_close(spot_model_comparison *k);
 
 #ifdef __cplusplus
 }
