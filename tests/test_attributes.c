@@ -1,5 +1,5 @@
 /* test_attributes.c - the conjunctions of attributes that describe groups against all that there are, and attributes from
- * tables. tests/test_describe.sh compares with exact fractions. */
+ * tables. tests/test_describe.sh compares with exact fractions. ctest: both */
 #define _POSIX_C_SOURCE 200809L   /* getpid */
 #include <math.h>
 #include <stdlib.h>

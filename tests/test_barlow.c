@@ -1,5 +1,5 @@
 /* test_barlow.c - Barlow against the authors' code on a real view, its published numbers, and views that say little.
- * ctest: threads */
+ * ctest: threads, both */
 #include "checks.h"
 
 #include <math.h>

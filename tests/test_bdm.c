@@ -1,4 +1,4 @@
-/* test_bdm.c - what holds for every discovery method of the table. ctest: threads */
+/* test_bdm.c - what holds for every discovery method of the table. ctest: threads, both */
 #include "check_blas.h"
 #include "checks.h"
 

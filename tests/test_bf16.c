@@ -1,5 +1,5 @@
 /* test_bf16.c - the network on the CPU in bf16 beside fp32: gradients, a training, the view, an attack; and a CPU without it.
- * ctest: threads, ctest: long */
+ * ctest: threads, long, heavy */
 #include "check_resnet.h"
 #include "check_scene.h"
 

@@ -1,5 +1,5 @@
 /* test_bf16_bounds.c - convolutions and products in bf16 on the CPU stay inside their arrays: those that oneDNN makes with a
- * plan, and those of every pass. */
+ * plan, and those of every pass. ctest: heavy */
 #define _DEFAULT_SOURCE   /* MAP_ANONYMOUS */
 #include "check_bf16_conv.h"
 

@@ -1,5 +1,5 @@
 /* test_bf16_ops.c - the network's ops on the CPU in bf16, against plain loops in double over the same rounded numbers.
- * ctest: threads */
+ * ctest: threads, both */
 #define _DEFAULT_SOURCE   /* MAP_ANONYMOUS */
 #include "check_bf16_conv.h"
 

@@ -1,5 +1,6 @@
 /* test_bo.c - examiners with a Gaussian process: bo-2019 against the package (golden/bo2019.txt, by tools/golden/bo2019.py)
- * and a dense grid, TuRBO's region against NumPy (golden/trust_region.txt), planted landscapes, what must not end a search. */
+ * and a dense grid, TuRBO's region against NumPy (golden/trust_region.txt), planted landscapes, what must not end a search.
+ * ctest: both */
 #include <math.h>
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
  * broken ones get. tools/golden/bpe.py makes golden/bpe.
  *
  * With arguments VOCABULARY TEXTS: TEXTS has texts that end in NUL; writes for each the number of its ids, -1 if it is refused,
- * and the ids, for that script to compare. ctest: threads */
+ * and the ids, for that script to compare. ctest: threads, both */
 #define _GNU_SOURCE
 #include "golden_file.h"
 #include "check_folder.h"

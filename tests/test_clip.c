@@ -1,5 +1,5 @@
 /* test_clip.c - CLIP against transformers (tests/golden/clip, tools/golden/clip.py), and by any number of threads. With a
- * folder as argument: against that folder's want.safetensors alone. ctest: threads */
+ * folder as argument: against that folder's want.safetensors alone. ctest: threads, both */
 #define _GNU_SOURCE
 #include "clip_bed.h"
 

@@ -1,4 +1,5 @@
-/* test_conv.c - convolution and its gradients against plain loops in double and against finite differences. ctest: threads */
+/* test_conv.c - convolution and its gradients against plain loops in double and against finite differences.
+ * ctest: threads, both */
 #include "check_tensor.h"
 
 #define DIRECT (SPOT_CHANNELS == 16 ? 1e-6 : 2e-6)      /* registers of eight floats sum in another order */

@@ -1,5 +1,5 @@
 /* test_cuda_net.c - the ops of a network's training: batch norm, head, optimizer, an adversary's steps. In fp32 CUDA agrees
- * with the CPU within what the headers promise. In bf16 the CPU gets the rounded inputs (bench/op_net.h). */
+ * with the CPU within what the headers promise. In bf16 the CPU gets the rounded inputs (bench/op_net.h). ctest: long */
 #define _GNU_SOURCE   /* setenv */
 #include "check_op.h"
 

@@ -1,4 +1,4 @@
-/* test_divergence.c - the method itemsets: against DivExplorer, on data that say nothing, on new rows. ctest: threads */
+/* test_divergence.c - the method itemsets: against DivExplorer, on data that say nothing, on new rows. ctest: threads, both */
 #include "checks.h"
 
 #include <math.h>

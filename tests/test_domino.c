@@ -1,5 +1,5 @@
 /* test_domino.c - Domino on views that are planted and on views that are poor; its mixture: test_domino_mixture.c.
- * ctest: threads */
+ * ctest: threads, both */
 #include "check_blas.h"
 #include "checks.h"
 

@@ -1,5 +1,5 @@
 /* test_domino_mixture.c - Domino's mixture against the upstream package and scikit-learn, k-means against scikit-learn, each
- * from the same start. ctest: threads */
+ * from the same start. ctest: threads, both */
 #include "check_blas.h"
 #include "checks.h"
 

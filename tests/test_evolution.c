@@ -1,5 +1,5 @@
 /* test_evolution.c - host/examine/evolution.c against tools/golden/searchers.py: the paper's formulas in NumPy, and the number
- * of evaluations that the package cma takes. */
+ * of evaluations that the package cma takes. ctest: both */
 #include <math.h>
 #include <stdlib.h>
 

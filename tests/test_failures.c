@@ -1,5 +1,5 @@
 /* test_failures.c - maps, mixtures, points along factors, rules and findings, from a p that is a known function of the
- * conditions. ctest: threads */
+ * conditions. ctest: threads, both */
 #define _GNU_SOURCE                    /* mkdtemp */
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* test_fit.c - what methods keep assigns the rows that were fitted as they were found, and new rows of the same kind likewise;
- * what is damaged is refused. ctest: threads */
+ * what is damaged is refused. ctest: threads, heavy */
 #include "check_blas.h"
 #include "checks.h"
 

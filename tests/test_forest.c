@@ -1,5 +1,5 @@
 /* test_forest.c - trees, forests, AdaBoost and TreeSHAP against scikit-learn and shap (golden/forest.bin, which
- * tools/golden/forest.py describes), files, and what is refused. ctest: threads */
+ * tools/golden/forest.py describes), files, and what is refused. ctest: threads, both */
 #define _GNU_SOURCE   /* mkstemp */
 #include "checks.h"
 

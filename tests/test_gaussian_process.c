@@ -1,5 +1,6 @@
 /* test_gaussian_process.c - likelihood, slopes, posterior and fit against scikit-learn (golden/gaussian_process.txt, which
- * tools/golden/gaussian_process.py writes), slopes against differences, points that are added against all at once. */
+ * tools/golden/gaussian_process.py writes), slopes against differences, points that are added against all at once.
+ * ctest: both */
 #include "checks.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* test_george.c - GEORGE: the rule of over-clustering by hand, the whole method on planted groups, and data that say
- * nothing. ctest: threads */
+ * nothing. ctest: threads, both */
 #include "checks.h"
 
 #include <math.h>

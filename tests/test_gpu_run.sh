@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # test_gpu_run.sh BUILD: the scripts for a node with a GPU, with tiny sizes on the block emulator: a run of tools/gpu_run in
 # four calls, two that run out of time and one that is killed; its summary; the table of peers. What is not there says so.
+# ctest: long
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 [ -e "$build/emulator/libspotter_cuda.so" ] || { echo "skipped: no emulator in $build"; exit 77; }

@@ -1,4 +1,4 @@
-/* test_head.c - pooled features, the linear layer and its loss against double and finite differences. ctest: threads */
+/* test_head.c - pooled features, the linear layer and its loss against double and finite differences. ctest: threads, both */
 #include "check_tensor.h"
 
 #include "net/head.h"

@@ -1,5 +1,5 @@
 /* test_html.c - the report's file: escaping, the same bytes, the budget, pictures. What a browser makes of it: test_html.sh.
- * ctest: threads */
+ * ctest: threads, both */
 #define _POSIX_C_SOURCE 200809L
 #include "checks.h"
 #include "check_findings.h"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # test_html.sh BUILD: the report in a headless Chromium (report_page.py), its command line, and that a run's report is the same
-# bytes for any number of threads. ctest: serial
+# bytes for any number of threads. ctest: long
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 has_browser || { echo "no Chromium: skipped"; exit 77; }

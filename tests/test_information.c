@@ -1,5 +1,5 @@
 /* test_information.c - mutual information against scikit-learn with its noise and against a naive count; bits for threads and
- * batches. ctest: threads */
+ * batches. ctest: threads, both */
 #include "checks.h"
 
 #include <math.h>

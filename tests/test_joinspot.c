@@ -1,5 +1,5 @@
 /* test_joinspot.c - joinspot: the slices of small trees against brute force over all sets of nodes, the evidence against exact
- * sums, planted groups in a background, data that say nothing, threads, samples of many rows, new rows. ctest: threads */
+ * sums, planted groups in a background, data that say nothing, threads, samples of many rows, new rows. ctest: threads, both */
 #include "check_blas.h"
 #include "checks.h"
 

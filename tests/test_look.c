@@ -1,7 +1,7 @@
 /* test_look.c - folders, annotations and networks against torchvision (tools/golden/look.py), and what is said when they do not
  * fit together.
  *
- * With arguments MODEL FOLDER RESIZE CROP: writes what it sees to stdout, for that script to compare. ctest: threads */
+ * With arguments MODEL FOLDER RESIZE CROP: writes what it sees to stdout, for that script to compare. ctest: threads, both */
 #define _GNU_SOURCE
 #include "checks.h"
 #include "check_folder.h"

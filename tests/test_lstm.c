@@ -1,5 +1,5 @@
 /* test_lstm.c - the policy that draws: PyTorch's draws, gradients and steps; slopes of log P; what is refused. test_cuda_lstm.c
- * has the bits of threads and of CUDA. ctest: threads */
+ * has the bits of threads and of CUDA. ctest: threads, both */
 #include <math.h>
 #include <stdlib.h>
 

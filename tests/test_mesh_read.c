@@ -1,5 +1,5 @@
 /* test_mesh_read.c - model files: three formats against trimesh, textures, archives, names that lead out, broken files, and
- * parsers of every kind of ill will, which are scripts here. */
+ * parsers of every kind of ill will, which are scripts here. ctest: both */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdlib.h>

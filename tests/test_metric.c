@@ -1,4 +1,4 @@
-/* test_metric.c - BP, BR, DR, FDR, u and the four failures: by hand, on the thresholds, and by another route. */
+/* test_metric.c - BP, BR, DR, FDR, u and the four failures: by hand, on the thresholds, and by another route. ctest: both */
 #include "checks.h"
 
 #include <math.h>

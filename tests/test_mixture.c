@@ -1,5 +1,5 @@
 /* test_mixture.c - against scikit-learn from the same start; bits for threads and batches; what cannot be fitted.
- * ctest: threads */
+ * ctest: threads, both */
 #include "checks.h"
 
 #include <math.h>

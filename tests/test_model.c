@@ -1,5 +1,5 @@
 /* test_model.c - each architecture against itself (folded, on other threads, in other batches) and on a data set.
- * ctest: threads */
+ * ctest: threads, heavy */
 #include "check_resnet.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* test_multiaccuracy.c - auditors against scikit-learn's Ridge, rounds against the golden script's and, under compat, those of
- * Domino's slicer; and data that say nothing. ctest: threads */
+ * Domino's slicer; and data that say nothing. ctest: threads, both */
 #include "check_blas.h"
 #include "checks.h"
 

@@ -1,5 +1,5 @@
 /* The CPU's filter beside plain distances and selection: the same columns and the same bits, whatever the rows are like.
- * ctest: threads */
+ * ctest: threads, heavy */
 #include "checks.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* test_newer_methods.c - influence, svm, density and dbscan_group against scipy, scikit-learn and cleanlab
- * (tools/golden/newer_methods.py), and data that say nothing. ctest: threads */
+ * (tools/golden/newer_methods.py), and data that say nothing. ctest: threads, both */
 #include "check_blas.h"
 #include "checks.h"
 

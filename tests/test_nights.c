@@ -1,5 +1,5 @@
 /* test_nights.c - the verdict's statistics beside an outside oracle, and whether nights by chance raise the alarm as seldom,
- * and find what is lost as surely, as checks.h says. */
+ * and find what is lost as surely, as checks.h says. ctest: both */
 #include "checks.h"
 #include "check_night.h"
 #include "golden_text.h"

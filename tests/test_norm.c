@@ -1,5 +1,5 @@
 /* test_norm.c - batch norm, ReLU, residual and pool against a few lines in double, whose finite differences are the
- * gradients. Rows behind `live` hold NaN: one that entered a sum would show. ctest: threads */
+ * gradients. Rows behind `live` hold NaN: one that entered a sum would show. ctest: threads, both */
 #include "check_norm.h"
 
 enum { CHANNELS = 32 };

@@ -1,4 +1,5 @@
-/* test_ontology.c - host/background/ontology: the pictures of IN9 that the authors of paper 003 published, and small graphs. */
+/* test_ontology.c - host/background/ontology: the pictures of IN9 that the authors of paper 003 published, and small graphs.
+ * ctest: both */
 #include "checks.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* test_optim.c - Adam, SGD and RMSprop against their formulas in double (with which PyTorch's agree: test_resnet.c,
- * test_train_pixels.c). ctest: threads */
+ * test_train_pixels.c). ctest: threads, both */
 #include "check_tensor.h"
 
 #include "net/optim.h"

@@ -1,4 +1,4 @@
-/* test_pca.c - principal components against scikit-learn, their signs, and spot_embed_fit's checks. ctest: threads */
+/* test_pca.c - principal components against scikit-learn, their signs, and spot_embed_fit's checks. ctest: threads, both */
 #include "check_blas.h"
 #include "checks.h"
 

@@ -1,7 +1,8 @@
 /* test_picture.c - pictures of every kind that PNG and JPEG know, to the byte as PIL and torchvision show them; and what is
  * said of broken ones. Inputs and answers are made by tools/golden/pictures.py.
  *
- * With arguments FILE RESIZE CROP FILTER ...: writes crop x crop x 3 bytes of each to stdout, for that script to compare. */
+ * With arguments FILE RESIZE CROP FILTER ...: writes crop x crop x 3 bytes of each to stdout, for that script to compare.
+ * ctest: both */
 #include "checks.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* test_plain.c - the plain lists (random, confidence, confusion) by hand, the plain clusterings (kmeans, ward, mistakes)
- * against scikit-learn, and data that say nothing. ctest: threads */
+ * against scikit-learn, and data that say nothing. ctest: threads, both */
 #include "checks.h"
 
 #include <math.h>

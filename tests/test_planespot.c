@@ -1,5 +1,5 @@
 /* test_planespot.c - PlaneSpot against its recipe in scikit-learn on a planted map, and the maps that say nothing.
- * ctest: threads */
+ * ctest: threads, both */
 #include "checks.h"
 
 #include <math.h>

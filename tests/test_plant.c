@@ -1,4 +1,5 @@
-/* test_plant.c - planted pictures: what is in them, how often, and that every shift is what it says; the world in a folder. */
+/* test_plant.c - planted pictures: what is in them, how often, and that every shift is what it says; the world in a folder.
+ * ctest: both */
 #define _GNU_SOURCE
 #include "checks.h"
 

@@ -1,5 +1,5 @@
 /* test_predictor.c - predictors: weights against the network itself, functions, and programs of every kind of ill will. The
- * programs are this one, started as `test_predictor --serve WAY...`. */
+ * programs are this one, started as `test_predictor --serve WAY...`. ctest: both */
 #define _GNU_SOURCE
 #include "check_resnet.h"
 

@@ -1,6 +1,6 @@
 /* spot_discover with a proof: the exact test against enumeration, votes against a plain search, errors without structure are
  * not confirmed, planted ones are, bytes do not depend on threads, what is refused.
- * ctest: threads, ctest: long */
+ * ctest: threads, long, both */
 #define _POSIX_C_SOURCE 200809L
 #include "checks.h"
 

@@ -1,5 +1,5 @@
 /* The numbers of a proof: corrected p against an enumeration of all errors, excesses to expect against known ones.
- * ctest: threads */
+ * ctest: threads, both */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* test_raster.c - pixels: against PIL, against the pixel rule, alone and together, as bytes and as floats. ctest: threads */
+/* test_raster.c - pixels: against PIL, against the pixel rule, alone and together, as bytes and as floats.
+ * ctest: threads, both */
 #include "checks.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* test_render.c - single images of kernels/image/render: a sphere and a plane against their formulas, edges that triangles
- * share, cameras at the poles and within an object, ties, repeated corners, and input that is refused. ctest: threads */
+ * share, cameras at the poles and within an object, ties, repeated corners, and input that is refused. ctest: threads, both */
 #include <math.h>
 #include <stdlib.h>
 

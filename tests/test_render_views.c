@@ -1,5 +1,6 @@
 /* test_render_views.c - images of a model against outside renderers: coverage and light by VTK on OSMesa, coverage and depth by
- * Embree, in files of tools/golden/render_views.py. With a folder it compares with that one: test_render_views FOLDER. */
+ * Embree, in files of tools/golden/render_views.py. With a folder it compares with that one: test_render_views FOLDER.
+ * ctest: both */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* test_resnet.c - ResNet-18, ResNet-34 and AlexNet against torchvision's: logits, gradients, losses.
- * With an argument: another output of tools/golden/resnet18.py, at a real width (test_resnet_torch.sh). */
+ * With an argument: another output of tools/golden/resnet18.py, at a real width (test_resnet_torch.sh). ctest: heavy */
 #include "check_resnet.h"
 
 #include <stdlib.h>

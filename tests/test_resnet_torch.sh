@@ -7,10 +7,10 @@ python=${PYTHON:-/usr/bin/python3}
     { echo "no torchvision: skipped"; exit 77; }
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
-for case in "64 64 8 1 6 4" "32 96 5 7 6 4" "64 64 4 1 4 3 34"; do      # width, size, batch, outputs, batches, steps, layers
+for case in "64 64 8 1 3 2" "32 96 5 7 3 2" "64 64 4 1 3 2 34"; do      # width, size, batch, outputs, batches, steps, layers
     # shellcheck disable=SC2086  # six words or seven
     "$python" ../tools/golden/resnet18.py $case > "$out"
     "$1/test_resnet" "$out"
 done
-"$python" ../tools/golden/alexnet.py 64 96 4 2 4 2 > "$out"
+"$python" ../tools/golden/alexnet.py 64 96 4 2 3 2 > "$out"
 "$1/test_resnet" "$out"

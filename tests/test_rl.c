@@ -1,6 +1,6 @@
 /* test_rl.c - the examiner by reinforcement learning on planted landscapes, against the curves of a prototype; and what every
  * examiner owes: the same points by any threads and beside any other objects, batches cut by the budget, equal losses.
- * ctest: threads */
+ * ctest: threads, both */
 #include <math.h>
 #include <stdlib.h>
 

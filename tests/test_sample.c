@@ -1,4 +1,4 @@
-/* test_sample.c - batches of images as one asks for them one by one; what cannot be asked for; bf16. */
+/* test_sample.c - batches of images as one asks for them one by one; what cannot be asked for; bf16. ctest: both */
 #include "check_scene.h"
 
 #include <math.h>

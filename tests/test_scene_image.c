@@ -1,4 +1,4 @@
-/* test_scene_image.c - images: places, positions, labels, memberships; each alone. */
+/* test_scene_image.c - images: places, positions, labels, memberships; each alone. ctest: heavy */
 #include "check_scene.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* test_scvis.c - scvis: loss and gradient against PyTorch (tools/golden/scvis.py) and finite differences, the schedule's
- * constants, bits, quality, failures. ctest: threads */
+ * constants, bits, quality, failures. ctest: threads, heavy */
 #include "check_blas.h"
 #include "checks.h"
 

@@ -1,5 +1,5 @@
 /* test_searchers.c - random, local, cem, cma: equal points after an interruption and for any threads and neighbours; hostile
- * losses; planted landscapes; cross-entropy against tools/golden/searchers.py. "ctest: threads" */
+ * losses; planted landscapes; cross-entropy against tools/golden/searchers.py. "ctest: threads, heavy" */
 #include <math.h>
 #include <stdlib.h>
 

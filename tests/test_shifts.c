@@ -1,4 +1,4 @@
-/* test_shifts.c - impact and slope of shifts against numpy, against brute force and against truth. */
+/* test_shifts.c - impact and slope of shifts against numpy, against brute force and against truth. ctest: both */
 #include <math.h>
 #include <stdlib.h>
 

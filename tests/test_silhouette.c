@@ -1,5 +1,5 @@
 /* test_silhouette.c - silhouettes and scores against scikit-learn, labellings that say nothing, and the search.
- * ctest: threads */
+ * ctest: threads, both */
 #include "checks.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* test_spotlight.c - spotlights against the official code's trace, what they find, and views that leave nothing to find.
- * ctest: threads */
+ * ctest: threads, heavy */
 #include "check_blas.h"
 #include "checks.h"
 

@@ -1,4 +1,5 @@
-/* test_tiny_clip.c - the committed tiny CLIP: it fits into 4 MB, agrees with transformers, and knows the planted world. */
+/* test_tiny_clip.c - the committed tiny CLIP: it fits into 4 MB, agrees with transformers, and knows the planted world.
+ * ctest: both */
 #include "checks.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* test_train_pixels.c - training on pixels of the caller: PyTorch's losses, batches that are drawn, threads. ctest: threads */
+/* test_train_pixels.c - training on pixels of the caller: PyTorch's losses, batches that are drawn, threads.
+ * ctest: threads, both */
 #define _GNU_SOURCE
 #include "check_resnet.h"
 

@@ -1,5 +1,5 @@
 /* test_transformer.c - linear, layernorm, attention and tokens against plain loops in double, by any number of threads.
- * ctest: threads */
+ * ctest: threads, both */
 #include "check_bf16.h"
 
 #include "net/attention.h"

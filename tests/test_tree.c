@@ -1,5 +1,5 @@
 /* test_tree.c - decision trees against scikit-learn where no two cuts are equally good, and everywhere against a naive tree
- * with our rule for ties; bits for threads and batches. ctest: threads */
+ * with our rule for ties; bits for threads and batches. ctest: threads, both */
 #include "checks.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* test_triplet.c - the triplet loss against PyTorch's autograd, its definition and finite differences. ctest: threads */
+/* test_triplet.c - the triplet loss against PyTorch's autograd, its definition and finite differences. ctest: threads, both */
 #include "check_tensor.h"
 
 #include "net/triplet.h"

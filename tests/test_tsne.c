@@ -1,4 +1,4 @@
-/* test_tsne.c - t-SNE: gradient, P, quality, bits, and inputs that break others. ctest: threads */
+/* test_tsne.c - t-SNE: gradient, P, quality, bits, and inputs that break others. ctest: threads, heavy */
 #include "check_blas.h"
 #include "checks.h"
 

@@ -1,5 +1,5 @@
 /* test_tsne_fft.c - t-SNE's interpolated repulsion against the exact one: forces, whole runs, bits, and what it refuses.
- * ctest: threads */
+ * ctest: threads, heavy */
 #include "check_blas.h"
 #include "checks.h"
 

@@ -1,5 +1,5 @@
 /* test_umap.c - UMAP against umap-learn: curve, strengths, graph, quality of maps; bits; what goes before every reducer; and
- * inputs that break others. Long, since trustworthiness and recall of maps are measured here, in C. ctest: threads */
+ * inputs that break others. Long, since trustworthiness and recall of maps are measured here, in C. ctest: threads, heavy */
 #include "check_blas.h"
 #include "checks.h"
 

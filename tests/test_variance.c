@@ -1,5 +1,5 @@
 /* test_variance.c - variance matrices and their features against numpy (tools/golden/variance.py); limits of the matrices, and
- * the binned method against the exact one. test_cuda_rbf.c compares with the definition, on every device. */
+ * the binned method against the exact one. test_cuda_rbf.c compares with the definition, on every device. ctest: both */
 #include "checks.h"
 
 #include <math.h>

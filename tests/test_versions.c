@@ -1,6 +1,6 @@
 /* spot_versions_compare: exact tests against sums and simulation; equal versions are not called worse; worsened, mended and
  * small blindspots; what does not fit is refused.
- * ctest: long */
+ * ctest: long, both */
 #define _POSIX_C_SOURCE 200809L
 #include "checks.h"
 

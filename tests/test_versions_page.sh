@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Five classes with one bug, mended in the next version, which is worse elsewhere: the cause in console, JSON, CSV and page, and
-# the page of the two versions, in a headless Chromium (versions_page.py). Names would be markup. $1: build folder. ctest: serial
+# the page of the two versions, in a headless Chromium (versions_page.py). Names would be markup. $1: build folder.
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"
 /usr/bin/python3 -c 'import numpy' 2>/dev/null || { echo "needs python3-numpy"; exit 77; }

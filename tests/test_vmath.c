@@ -1,4 +1,4 @@
-/* test_vmath.c - our own exp and log against libm in double, and a vector loop against single calls. */
+/* test_vmath.c - our own exp and log against libm in double, and a vector loop against single calls. ctest: both */
 #include "checks.h"
 
 #include <math.h>

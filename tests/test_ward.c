@@ -1,4 +1,4 @@
-/* test_ward.c - Ward's clustering against scipy and scikit-learn, ties, equal rows, and threads. ctest: threads */
+/* test_ward.c - Ward's clustering against scipy and scikit-learn, ties, equal rows, and threads. ctest: threads, both */
 #include "checks.h"
 
 #include <math.h>

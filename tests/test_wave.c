@@ -1,5 +1,5 @@
 /* test_wave.c - ECs that go through a sweep together: the same bytes as one after another, also where one fails, where memory
- * is short, where all is stopped. ctest: threads */
+ * is short, where all is stopped. ctest: threads, heavy */
 #define _POSIX_C_SOURCE 200809L
 #include "check_sweep.h"
 

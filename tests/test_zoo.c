@@ -1,5 +1,5 @@
 /* test_zoo.c - the planted zoo: what was planted is in the pictures, a world is made once and goes on where it stopped, and
- * what was planted is learned. Its materials are made here. */
+ * what was planted is learned. Its materials are made here. ctest: both */
 #define _GNU_SOURCE
 #include "checks.h"
 
