@@ -19,29 +19,6 @@ enum { CLIP_WIDTH = 16, CLIP_DIM = 8, CLIP_SIDE = 16, CLIP_PATCH = 4, CLIP_CONTE
 #define CLIP_CONFIG "{\"model_type\":\"clip\",\"text_config\":{\"num_attention_heads\":2,\"eos_token_id\":2}," \
                     "\"vision_config\":{\"num_attention_heads\":2}}"
 
-__attribute__((format(printf, 1, 2)))
-static const char *in_root(const char *fmt, ...)
-{
-    static char path[1000][128];     /* as many as a test asks for */
-    static int next;
-    char *p = path[next++ % LEN(path)];
-    int n = snprintf(p, sizeof *path, "%s/", root);
-    va_list args;
-
-    va_start(args, fmt);
-    vsnprintf(p + n, sizeof *path - (size_t)n, fmt, args);
-    va_end(args);
-    return p;
-}
-
-static void put_text(const char *path, const char *text)
-{
-    FILE *f = fopen(path, "w");
-
-    assert_non_null(f);
-    assert_true(fputs(text, f) >= 0 && !fclose(f));
-}
-
 static double number_at(uint32_t k)
 {
     k = (k ^ k >> 15) * 2246822519u;

@@ -15,14 +15,6 @@ static const char *const names[] = { "cat", "dog", "cow", "car", "bus", "person"
 static const char *const supers[] = { "animal", "animal", "animal", "vehicle", "vehicle", "someone", "plant" };
 enum { CATEGORIES = 7 };
 
-static inline void write_text(const char *name, const char *text, size_t n)
-{
-    char path[128];
-    spot_ctx c = check_ctx(1);
-    snprintf(path, sizeof path, "%s/%s", root, name);
-    CHECK_OK(&c, spot_file_write(&c, path, text, n));
-}
-
 /* Picture i of n shows what kind[i mod kinds] says, and half of them a person. Files are there where `files` says so. */
 static inline void annotate(const char *name, const char *const *kind, int kinds, int n, bool files)
 {
@@ -45,13 +37,13 @@ static inline void annotate(const char *name, const char *const *kind, int kinds
     fprintf(f, "]}");
     fclose(f);
     snprintf(line, sizeof line, "%s.json", name);
-    write_text(line, text, len);
+    put_bytes(line, text, len);
     free(text);
     for (int i = 0; files && i < n; i++) {
         for (int k = 0; k < LEN(rgb); k++) rgb[k] = (unsigned char)(k % 3 == 0 ? 250 : k % 3 == 1 ? i : 7 * i);
         CHECK_OK(&c, spot_png_encode(&c, &png, &bytes, rgb, 12, 8));
         snprintf(line, sizeof line, "%s-%d.png", name, i);
-        write_text(line, (char *)png, bytes);
+        put_bytes(line, (char *)png, bytes);
         free(png);
     }
 }

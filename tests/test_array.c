@@ -165,14 +165,6 @@ TEST(no_csv)
 
 /* -- which file -------------------------------------------------------------------------------------------------- */
 
-static void put(const char *path, const void *bytes, size_t n)
-{
-    FILE *f = fopen(path, "wb");
-    assert_non_null(f);
-    assert_int_equal(fwrite(bytes, 1, n, f), n);
-    fclose(f);
-}
-
 TEST_IN_FOLDER(names_may_hold_colons)
 {
     spot_ctx c = check_ctx(1);
@@ -180,7 +172,7 @@ TEST_IN_FOLDER(names_may_hold_colons)
     char path[300], where[340];
 
     snprintf(path, sizeof path, "%s/a:b.csv", root);
-    put(path, "x:y,z\n1,2\n", 10);
+    put_bytes(path, "x:y,z\n1,2\n", 10);
     snprintf(where, sizeof where, "%s:x:y", path);
     CHECK_OK(&c, spot_array_read(&c, &a, where, 0));
     assert_int_equal(*(int64_t *)a.data, 1);
@@ -201,11 +193,10 @@ TEST_IN_FOLDER(other_formats_are_named)
     };
     spot_ctx c = check_ctx(1);
     spot_array a;
-    char path[128];
 
-    snprintf(path, sizeof path, "%s/some.bin", root);
+    const char *path = in_root("some.bin");
     for (int i = 0; i < LEN(list); i++) {
-        put(path, list[i].bytes, strlen(list[i].bytes));
+        put_bytes(path, list[i].bytes, strlen(list[i].bytes));
         CHECK_FAILS(&c, spot_array_read(&c, &a, path, 0), SPOT_INPUT, list[i].words);
     }
 }
@@ -340,10 +331,9 @@ static const char *encoder_of(spot_ctx *c, const char *where)
 
 static void put_json(const char *text)
 {
-    char path[128];
     FILE *f;
 
-    snprintf(path, sizeof path, "%s/e.json", root);
+    const char *path = in_root("e.json");
     f = fopen(path, "w");
     assert_non_null(f);
     fputs(text, f);

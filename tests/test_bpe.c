@@ -113,19 +113,6 @@ TEST(difficult_texts_have_the_ids_of_others)
 
 /* -- vocabularies -------------------------------------------------------------------------------------------------- */
 
-static const char *write_file(const char *name, const char *bytes, size_t n)
-{
-    static char path[128];
-    FILE *f;
-
-    snprintf(path, sizeof path, "%s/%s", root, name);
-    f = fopen(path, "wb");
-    assert_non_null(f);
-    assert_int_equal(fwrite(bytes, 1, n, f), n);
-    fclose(f);
-    return path;
-}
-
 static char *read_text(const char *path, size_t *n)
 {
     char *bytes = calloc(1, 1 << 20);
@@ -145,7 +132,7 @@ TEST_IN_FOLDER(a_packed_vocabulary_is_unpacked)
     spot_bpe *t, *plain = open_bpe("golden/bpe/merges.txt");
     gzFile f;
     FILE *cut;
-    snprintf(path, sizeof path, "%s", write_file("packed", "", 0));
+    snprintf(path, sizeof path, "%s", put_bytes("packed", "", 0));
     f = gzopen(path, "wb");
     assert_int_equal(gzwrite(f, text, (unsigned)n), n);
     gzclose(f);
@@ -191,7 +178,7 @@ TEST_IN_FOLDER(broken_merges_get_their_sentence)
     for (int i = 0; i < LEN(cases); i++) {
         spot_ctx c = check_ctx(1);
         spot_bpe *t;
-        const char *path = write_file("merges.txt", cases[i].text, strlen(cases[i].text));
+        const char *path = put_bytes("merges.txt", cases[i].text, strlen(cases[i].text));
         CHECK_FAILS(&c, spot_bpe_open(&c, &t, path, 0), SPOT_INPUT, cases[i].words);
         assert_null(t);
     }
@@ -209,7 +196,7 @@ static void check_changed(const char *name, const char *from, const char *to, co
     at = strstr(text, from);
     if (!at) fail_msg("%s has no %s", name, from);
     snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
-    CHECK_FAILS(&c, spot_bpe_open(&c, &t, write_file(name, changed, strlen(changed)), 0), SPOT_INPUT, words);
+    CHECK_FAILS(&c, spot_bpe_open(&c, &t, put_bytes(name, changed, strlen(changed)), 0), SPOT_INPUT, words);
     assert_null(t);
     free(text);
 }
@@ -340,7 +327,7 @@ TEST_IN_FOLDER(a_word_of_a_million_letters_takes_no_longer)
     int length;
     spot_bpe_texts b = { .text = (const char *const *)&text, .n = 1, .context = LETTERS, .id = id, .length = &length };
     static const char merges[] = "a a\naa aa\na a</w>\naa aa</w>\naaaa aaaa</w>\n";
-    const char *path = write_file("merges.txt", merges, strlen(merges));
+    const char *path = put_bytes("merges.txt", merges, strlen(merges));
     double start;
     memset(text, 'a', LETTERS);
     text[LETTERS] = 0;

@@ -13,20 +13,6 @@
 #include "scene/catalogue_parts.h"
 #include "spotter/store.h"
 
-static void write_text(const char *name, const char *text)
-{
-    spot_ctx c = check_ctx(1);
-    char path[512];
-    char *slash;
-
-    snprintf(path, sizeof path, "%s/%s", root, name);
-    slash = strrchr(path, '/');
-    *slash = 0;
-    CHECK_OK(&c, spot_folder_make(&c, path));
-    *slash = '/';
-    CHECK_OK(&c, spot_file_write(&c, path, text, strlen(text)));
-}
-
 static const spot_catalogue_entry *entry_of(const spot_catalogue *k, const char *id)
 {
     for (int i = 0; i < k->entries; i++)
@@ -115,7 +101,7 @@ TEST_IN_FOLDER(furniture_has_classes_by_rules)
     spot_ctx c = check_ctx(1);
     spot_catalogue k;
 
-    write_text("PluginFurnitureCatalog.properties", furniture);
+    put_text("PluginFurnitureCatalog.properties", furniture);
     CHECK_OK(&c, spot_catalogue_read(&c, &k, root, rule, LEN(rule)));
     assert_int_equal(k.entries, 2);
     assert_int_equal(k.classes, 3);
@@ -161,18 +147,17 @@ TEST_IN_FOLDER(broken_catalogues_get_a_sentence)
     };
     spot_ctx c = check_ctx(1);
     spot_catalogue k;
-    char path[128];
 
     CHECK_FAILS(&c, spot_catalogue_read(&c, &k, root, NULL, 0), SPOT_INPUT, "holds no models");
     CHECK_FAILS(&c, spot_catalogue_read(&c, &k, "/nowhere", NULL, 0), SPOT_IO, "cannot read the catalogue /nowhere");
     for (int i = 0; i < LEN(file); i++) {
-        write_text("PluginFurnitureCatalog.properties", file[i].text);
+        put_text("PluginFurnitureCatalog.properties", file[i].text);
         CHECK_FAILS(&c, spot_catalogue_read(&c, &k, root, NULL, 0), SPOT_INPUT, file[i].words);
         spot_catalogue_close(&k);
     }
-    write_text("x.sh3f", "no archive");
+    put_text("x.sh3f", "no archive");
     CHECK_FAILS(&c, spot_catalogue_read(&c, &k, root, NULL, 0), SPOT_INPUT, "no directory of a zip archive");
-    snprintf(path, sizeof path, "%s/x.sh3f", root);
+    const char *path = in_root("x.sh3f");
     CHECK_FAILS(&c, spot_catalogue_read(&c, &k, path, NULL, 0), SPOT_INPUT, "no directory of a zip archive");
 }
 
@@ -183,7 +168,7 @@ TEST_IN_FOLDER(an_id_is_there_once)
     spot_catalogue k;
 
     c.on_log = hear;
-    write_text("PluginFurnitureCatalog.properties",
+    put_text("PluginFurnitureCatalog.properties",
                "id#1=a\nmodel#1=a.obj\ncategory#1=x\nid#2=a\nmodel#2=b.obj\ncategory#2=y\n");
     CHECK_OK(&c, spot_catalogue_read(&c, &k, root, NULL, 0));
     assert_int_equal(k.entries, 1);
@@ -198,13 +183,13 @@ TEST_IN_FOLDER(both_layouts_of_shapenet)
     spot_ctx c = check_ctx(1);
     spot_catalogue k;
 
-    write_text("taxonomy.json", "[{\"synsetId\": \"02691156\", \"name\": \"airplane,aeroplane,plane\"}, {\"name\": 5},\n"
+    put_text("taxonomy.json", "[{\"synsetId\": \"02691156\", \"name\": \"airplane,aeroplane,plane\"}, {\"name\": 5},\n"
                                 " {\"synsetId\": \"02747177\", \"name\": \"bin\"}]");
-    write_text("02691156/aa/models/model_normalized.obj", "");
-    write_text("02691156/bb/model.obj", "");
-    write_text("02691156/cc/images/nothing.obj", "");
-    write_text("02747177/dd/model.obj", "");
-    write_text("03000000/ee/model.obj", "");
+    put_text("02691156/aa/models/model_normalized.obj", "");
+    put_text("02691156/bb/model.obj", "");
+    put_text("02691156/cc/images/nothing.obj", "");
+    put_text("02747177/dd/model.obj", "");
+    put_text("03000000/ee/model.obj", "");
     CHECK_OK(&c, spot_catalogue_read(&c, &k, root, NULL, 0));
     assert_int_equal(k.entries, 4);
     assert_int_equal(k.classes, 3);
@@ -214,9 +199,9 @@ TEST_IN_FOLDER(both_layouts_of_shapenet)
     assert_string_equal(entry_of(&k, "02691156/bb")->file, "model.obj");
     assert_string_equal(strrchr(entry_of(&k, "02747177/dd")->archive, '/'), "/dd");
     spot_catalogue_close(&k);
-    write_text("taxonomy.json", "{\"synsetId\"");
+    put_text("taxonomy.json", "{\"synsetId\"");
     CHECK_FAILS(&c, spot_catalogue_read(&c, &k, root, NULL, 0), SPOT_INPUT, "is no taxonomy of ShapeNet");
-    write_text("taxonomy.json", "{}");
+    put_text("taxonomy.json", "{}");
     CHECK_FAILS(&c, spot_catalogue_read(&c, &k, root, NULL, 0), SPOT_INPUT, "it is no list");
 }
 
@@ -224,11 +209,10 @@ TEST_IN_FOLDER(a_folder_for_each_class)
 {
     spot_ctx c = check_ctx(1);
     spot_catalogue k;
-    char path[128];
 
-    write_text("cup/red/Big Cup.OBJ", ""), write_text("cup/x.mtl", ""), write_text("cup/b.glb", "");
-    write_text("pen/p.ply", ""), write_text(".hidden/h.obj", ""), write_text("loose.obj", "");
-    snprintf(path, sizeof path, "%s/cup/again", root);
+    put_text("cup/red/Big Cup.OBJ", ""), put_text("cup/x.mtl", ""), put_text("cup/b.glb", "");
+    put_text("pen/p.ply", ""), put_text(".hidden/h.obj", ""), put_text("loose.obj", "");
+    const char *path = in_root("cup/again");
     assert_int_equal(symlink("..", path), 0);
     CHECK_OK(&c, spot_catalogue_read(&c, &k, root, NULL, 0));
     assert_int_equal(k.entries, 3);
@@ -247,7 +231,7 @@ TEST_IN_FOLDER(the_order_is_that_of_hashes)
     spot_catalogue k;
     char name[64];
 
-    for (int i = 0; i < 20; i++) snprintf(name, sizeof name, "c/m%d.obj", i), write_text(name, "");
+    for (int i = 0; i < 20; i++) snprintf(name, sizeof name, "c/m%d.obj", i), put_text(name, "");
     CHECK_OK(&c, spot_catalogue_read(&c, &k, root, NULL, 0));
     assert_int_equal(k.entries, 20);
     assert_string_equal(k.entry[0].id, "c/m15.obj");

@@ -205,7 +205,6 @@ TEST_IN_FOLDER(causes_are_read_as_they_were_written)
     spot_findings f, g;
     spot_subject s;
     static world w;
-    char path[500];
 
     make_world(&w, TWO_TARGETS, 300);
     CHECK_OK(&c, spot_discover(&c, &f, &w.s, &o));
@@ -217,7 +216,7 @@ TEST_IN_FOLDER(causes_are_read_as_they_were_written)
             assert_int_equal(f.finding[i].slice[k].proof->cause, g.finding[i].slice[k].proof->cause);
     spot_findings_close(&g);
     spot_subject_close(&s);
-    snprintf(path, sizeof path, "%s/subject.safetensors", root);
+    const char *path = in_root("subject.safetensors");
     for (int i = 0; i <= LEN(bad); i++) {
         CHECK_OK(&c, spot_findings_write(&c, root, &f, &w.s, &o));
         set_causes(&c, path, i < LEN(bad) ? bad[i] : NULL, 1);

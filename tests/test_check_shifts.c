@@ -62,25 +62,6 @@ static void fill_unit(spot_shift_result *r, const fake_run *f, int shift)
     }
 }
 
-static const char *in(const char *name)
-{
-    static char path[4][200];
-    static int at;
-
-    at = (at + 1) % 4;
-    snprintf(path[at], sizeof path[at], "%s/%s", root, name);
-    return path[at];
-}
-
-static void put(const char *path, const char *text)
-{
-    FILE *f = fopen(path, "w");
-
-    assert_non_null(f);
-    fputs(text, f);
-    assert_int_equal(fclose(f), 0);
-}
-
 static const char config[] = "data: {root: here, real: \"\"}\nfilter: {masks: m.npz}\nsources: [{name: sd}]\n"
                              "evaluation: {draws: 0}\nshifts: [{name: in the snow}, {name: blue}]\nmodels:\n";
 
@@ -111,12 +92,12 @@ static const char *fake(const char *name, fake_run f)
     for (int m = 0; m < (f.models ? f.models : MODELS); m++)
         n += snprintf(text + n, sizeof text - (size_t)n, "  - {name: m%d, predictions: m%d.csv}\n", m, m);
     CHECK_OK(&c, spot_shifts_parse(&c, cfg, text, (size_t)n, "fake"));
-    CHECK_OK(&c, spot_folder_make(&c, in(name)));
-    snprintf(path, sizeof path, "%s/config.yaml", in(name));
-    put(path, text);
-    for (int u = 0; u < spot_shift_units(cfg); u++) write_unit(&c, &f, cfg, in(name), u);
+    CHECK_OK(&c, spot_folder_make(&c, in_root("%s", name)));
+    snprintf(path, sizeof path, "%s/config.yaml", in_root("%s", name));
+    put_text(path, text);
+    for (int u = 0; u < spot_shift_units(cfg); u++) write_unit(&c, &f, cfg, in_root("%s", name), u);
     CHECK_CONFIG_FREE(cfg);
-    return in(name);
+    return in_root("%s", name);
 }
 
 static const fake_run usual = { .seed = 1, .slope = 0.95, .drop = 0.15 };
@@ -133,7 +114,7 @@ static void accept_run(const char *run)
 {
     spot_ctx c = check_ctx(1);
 
-    CHECK_OK(&c, spot_accept(&c, in(run), in("base.json"), &(spot_accept_options){ .reason = "first" }));
+    CHECK_OK(&c, spot_accept(&c, in_root("%s", run), in_root("base.json"), &(spot_accept_options){ .reason = "first" }));
 }
 
 static spot_check *check(const char *run)
@@ -141,7 +122,7 @@ static spot_check *check(const char *run)
     spot_ctx c = check_ctx(1);
     spot_check *k;
 
-    CHECK_OK(&c, spot_check_run(&c, &k, in("base.json"), in(run)));
+    CHECK_OK(&c, spot_check_run(&c, &k, in_root("base.json"), in_root("%s", run)));
     return k;
 }
 
@@ -311,8 +292,8 @@ TEST_IN_FOLDER(quarantine_margins_and_the_file)
 
     fake("a", usual);
     accept_run("a");
-    CHECK_OK(&c, spot_accept(&c, in("a"), in("base.json"), &o));
-    CHECK_OK(&c, spot_file_read(&c, in("base.json"), &text, &n, 1 << 26));
+    CHECK_OK(&c, spot_accept(&c, in_root("a"), in_root("base.json"), &o));
+    CHECK_OK(&c, spot_file_read(&c, in_root("base.json"), &text, &n, 1 << 26));
     CHECK_OK(&c, spot_baseline_parse(&c, &b, (char *)text, n, "base.json"));
     assert_true(b.acceptances == 2 && b.margin[SPOT_CHECK_SLOPE] == 0.2 && b.acceptance[1].means == 2 * SHIFTS);
     CHECK_OK(&c, spot_baseline_print(&c, &b, &again, &m));
@@ -330,7 +311,7 @@ TEST_IN_FOLDER(quarantine_margins_and_the_file)
     assert_true(find(k, "sd, in the snow", "slope")->verdict == SPOT_WORSE && !k->failed);
     spot_check_free(k);
     o.quarantine[0] = "sd, in the fog:slope=known";
-    CHECK_FAILS(&c, spot_accept(&c, in("a"), in("base.json"), &o), SPOT_USAGE, "no method and metric of this name");
+    CHECK_FAILS(&c, spot_accept(&c, in_root("a"), in_root("base.json"), &o), SPOT_USAGE, "no method and metric of this name");
     o.quarantine[0] = "sd, in the snow:dr=known";
-    CHECK_FAILS(&c, spot_accept(&c, in("a"), in("base.json"), &o), SPOT_USAGE, "is no METHOD:METRIC with impact, slope");
+    CHECK_FAILS(&c, spot_accept(&c, in_root("a"), in_root("base.json"), &o), SPOT_USAGE, "is no METHOD:METRIC with impact, slope");
 }

@@ -17,11 +17,8 @@ static const char *name_at[FILES], *whole_at[FILES];
 static void write_file(int i, const char *text)
 {
     const struct timespec times[2] = { { .tv_sec = 1000 }, { .tv_sec = 1000 } };
-    FILE *f = fopen(whole[i], "w");
 
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
+    put_text(whole[i], text);
     assert_int_equal(utimensat(AT_FDCWD, whole[i], times, 0), 0);
 }
 
@@ -84,10 +81,9 @@ TEST_IN_FOLDER(a_store_that_keeps_nothing_is_no_failure)
     spot_ctx c = check_ctx(2);
     spot_key key[FILES] = { 0 };
     spot_store store = { 0 };
-    char path[96];
 
     write_files();
-    snprintf(path, sizeof path, "%s/cache", root);
+    const char *path = in_root("cache");
     CHECK_OK(&c, spot_file_write(&c, path, "", 0));
     snprintf(store.dir, sizeof store.dir, "%s", root);
     CHECK_OK(&c, spot_contents_of(&c, key, root, name_at, FILES, &store));

@@ -113,46 +113,29 @@ TEST(disk_is_what_stays)
 
 /* -- room ----------------------------------------------------------------------------------------------------- */
 
-static void put(const char *path, const char *text)
-{
-    char whole[512];
-    FILE *f;
-
-    snprintf(whole, sizeof whole, "%s/%s", root, path);
-    for (char *p = whole + strlen(root) + 1; (p = strchr(p, '/')); p++) {
-        *p = 0;
-        mkdir(whole, 0777);
-        *p = '/';
-    }
-    f = fopen(whole, "w");
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
-}
-
 TEST_WITH(the_least_limit_counts, set_up, tear_down)
 {
     const char *whose;
 
-    put("proc/meminfo", "MemTotal:  16000 kB\nMemAvailable:    8000 kB\n");
+    put_text("proc/meminfo", "MemTotal:  16000 kB\nMemAvailable:    8000 kB\n");
     assert_int_equal(spot_room_of_memory(root, &whose), 8000 * 1024);
     assert_string_equal(whose, "the machine");
 
-    put("proc/self/cgroup", "0::/job/step\n");
-    put("sys/fs/cgroup/job/step/memory.max", "max\n");
+    put_text("proc/self/cgroup", "0::/job/step\n");
+    put_text("sys/fs/cgroup/job/step/memory.max", "max\n");
     assert_int_equal(spot_room_of_memory(root, &whose), 8000 * 1024);
-    put("sys/fs/cgroup/job/memory.max", "5000000\n");             /* of the parent; 3.5 MB are taken, 1.5 MB of them spare */
-    put("sys/fs/cgroup/job/memory.current", "3500000\n");
-    put("sys/fs/cgroup/job/memory.stat", "anon 2000000\ninactive_file 1500000\n");
+    put_text("sys/fs/cgroup/job/memory.max", "5000000\n");             /* of the parent; 3.5 MB are taken, 1.5 MB of them spare */
+    put_text("sys/fs/cgroup/job/memory.current", "3500000\n");
+    put_text("sys/fs/cgroup/job/memory.stat", "anon 2000000\ninactive_file 1500000\n");
     assert_int_equal(spot_room_of_memory(root, &whose), 3000000);
     assert_string_equal(whose, "the control group");
 
-    put("proc/self/cgroup", "9:cpu:/job\n4:memory:/slurm/job\n0::/\n");
-    put("sys/fs/cgroup/memory/slurm/job/memory.limit_in_bytes", "4000000\n");
-    put("sys/fs/cgroup/memory/slurm/job/memory.usage_in_bytes", "4500000\n");
+    put_text("proc/self/cgroup", "9:cpu:/job\n4:memory:/slurm/job\n0::/\n");
+    put_text("sys/fs/cgroup/memory/slurm/job/memory.limit_in_bytes", "4000000\n");
+    put_text("sys/fs/cgroup/memory/slurm/job/memory.usage_in_bytes", "4500000\n");
     assert_int_equal(spot_room_of_memory(root, &whose), 0);
-    put("sys/fs/cgroup/memory/slurm/job/memory.limit_in_bytes", "9223372036854771712\n");       /* none */
-    put("sys/fs/cgroup/memory/memory.limit_in_bytes", "1000000\n");
+    put_text("sys/fs/cgroup/memory/slurm/job/memory.limit_in_bytes", "9223372036854771712\n");       /* none */
+    put_text("sys/fs/cgroup/memory/memory.limit_in_bytes", "1000000\n");
     assert_int_equal(spot_room_of_memory(root, &whose), 1000000);
 }
 

@@ -42,9 +42,8 @@ TEST_IN_FOLDER(weights_answer_the_same)
     answers want, got;
     spot_arena a;
     spot_model m;
-    char path[96];
 
-    snprintf(path, sizeof path, "%s/weights.safetensors", root);
+    const char *path = in_root("weights.safetensors");
     CHECK_OK(&cpu, spot_arena_open(&cpu, &a, 16 << 20));
     CHECK_OK(&cpu, spot_model_take(&cpu, &a, &m, SPOT_ARCH_RESNET18, 16, OUTPUTS));
     fill_model(&m);

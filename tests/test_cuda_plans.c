@@ -59,13 +59,12 @@ static uint64_t made_with(const char *cudnn, const spot_conv_shape *s)
 /* The path of the one plan in `root` whose name holds `name`; false when there is none. Others are counted, too. */
 static int find(char *path, size_t size, const char *name)
 {
-    char folder[128];
     struct dirent *e;
     int count = 0;
     DIR *d;
 
     path[0] = 0;
-    snprintf(folder, sizeof folder, "%s/block-emulator-cudnn-91900", root);
+    const char *folder = in_root("block-emulator-cudnn-91900");
     d = opendir(folder);
     while (d && (e = readdir(d))) {
         count += e->d_name[0] != '.';

@@ -89,12 +89,11 @@ TEST_WITH(the_device_has_the_pictures_of_the_cpu, set_up, tear_down)
     spot_photos *p;
     spot_store store;
     spot_ec ec;
-    char dir[128];
 
     annotate("a", plain, LEN(plain), PICTURES, true);
     cfg = settings("a");
     cfg.pair_least = 1;
-    snprintf(dir, sizeof dir, "%s/run", root);
+    const char *dir = in_root("run");
     CHECK_OK(&cpu, spot_store_open(&cpu, &store, dir));
     open_cuda(&c, 0);
     for (int cached = 0; cached < 2; cached++) {

@@ -379,11 +379,10 @@ TEST_IN_FOLDER(goes_on_where_it_stopped)
     spot_ctx c = check_ctx(2);
     static subject x;
     spot_findings f;
-    char cache[128];
     int whole, rest;
 
     make_subject(&x);
-    snprintf(cache, sizeof cache, "%s/kept", root);
+    const char *cache = in_root("kept");
     c.on_progress = count_steps;
     steps = 0;
     CHECK_OK(&c, spot_discover(&c, &f, &x.s, &o));

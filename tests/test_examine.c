@@ -235,13 +235,12 @@ TEST_IN_WORLD(one_render_is_a_budget)
     judge j = { .mode = COLOURS };
     spot_examine_results r;
     spot_examine_history h;
-    char path[256];
 
     parse(&c, &cfg, "renders: 1, perturbed: 0, seeds: 1", "examiners: [{method: random}, {method: cem}, {method: cma}]\n");
     CHECK_OK(&c, run_in(&c, &cfg, "one", &j, 0, 1));
     read_in(&c, &r, "one");
     for (int u = 0; u < r.units; u++) assert_true(isnan(r.unit[u].point[0].robust) && r.unit[u].point[0].asked == 1);
-    snprintf(path, sizeof path, "%s/one", root);
+    const char *path = in_root("one");
     CHECK_OK(&c, spot_examine_history_read(&c, &h, path, 0));
     assert_int_equal(h.renders, 1);
     assert_int_equal(h.dims, 9);
@@ -262,7 +261,6 @@ TEST_IN_WORLD(examiners_may_have_their_own_budgets)
     spot_examine_results r;
     spot_examine_history h;
     spot_examine_cost cost;
-    char path[256];
 
     parse(&c, &cfg, "renders: 120, points: '60, 120', perturbed: 10, seeds: 2",
           "examiners: [{method: cem}, {method: random, renders: 50, points: '20, 30, 50'}, {method: local, points: '40, 120'}, "
@@ -271,7 +269,7 @@ TEST_IN_WORLD(examiners_may_have_their_own_budgets)
     CHECK_NEAR(cost.renders, 6 * (110 + 40 + 110 + 90 + 10 * (2 + 3 + 2 + 3)) + 3 * (64 + 256), 1e-9);
     CHECK_OK(&c, run_in(&c, &cfg, "own", &j, 0, 1));
     read_in(&c, &r, "own");
-    snprintf(path, sizeof path, "%s/own", root);
+    const char *path = in_root("own");
     for (int u = 0; u < r.units; u++) {
         const spot_examine_result *v = &r.unit[u];
         assert_int_equal(v->points, own[v->examiner].points);

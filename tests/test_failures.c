@@ -418,17 +418,6 @@ TEST(worst_renders_are_apart_and_valid)
 
 /* ---- failures.json ---- */
 
-static void put(const char *text)
-{
-    char path[128];
-    FILE *f;
-
-    snprintf(path, sizeof path, "%s/failures.json", root);
-    assert_non_null(f = fopen(path, "w"));
-    fputs(text, f);
-    assert_int_equal(fclose(f), 0);
-}
-
 TEST_IN_FOLDER(a_hostile_file_gets_a_sentence)
 {
     static const char rest[] = ",\"findings\":[],\"mixtures\":[],\"scans\":[],\"strips\":[],\"renders_spent_on_maps\":1,"
@@ -445,12 +434,12 @@ TEST_IN_FOLDER(a_hostile_file_gets_a_sentence)
     spot_failures_close(&f);
     for (int i = 0; i < LEN(wrong); i++) {
         snprintf(text, sizeof text, "%s%s", wrong[i], i < 6 ? "" : rest);
-        put(text);
+        put_text("failures.json", text);
         CHECK_FAILS(&c, spot_failures_read(&c, &f, root), SPOT_INPUT, "failures.json");
         spot_failures_close(&f);
     }
     snprintf(text, sizeof text, "{\"schema\":1,\"maps\":[]%s", rest);
-    put(text);
+    put_text("failures.json", text);
     CHECK_OK(&c, spot_failures_read(&c, &f, root));
     assert_true(f.spent_maps == 1 && f.spent_scans == 2 && f.fails == 0.1 && !f.maps && !f.findings);
     spot_failures_close(&f);

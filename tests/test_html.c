@@ -26,12 +26,11 @@ static char *report(int threads, bool nasty, spot_report_options r, size_t *n)
 {
     spot_ctx c = check_ctx(threads);
     fake_findings k;
-    char path[128];
     unsigned char *bytes;
     fake_open(&k, 300, 3, 1, 1);
     if (nasty) fake_hostile(&k);
     fake_pictures(&c, &k, root);
-    snprintf(path, sizeof path, "%s/report.html", root);
+    const char *path = in_root("report.html");
     write_report(&c, path, &k, r);
     CHECK_OK(&c, spot_file_read(&c, path, &bytes, n, (size_t)1 << 30));
     fake_close(&k);
@@ -109,9 +108,8 @@ static void assert_matte(int format, const uint8_t *pixel, int matte, const uint
     png_image image = { .version = PNG_IMAGE_VERSION, .width = 5, .height = 3, .format = (png_uint_32)format };
     const int bytes = (int)PNG_IMAGE_PIXEL_SIZE(format);
     uint8_t all[5 * 3 * 4];
-    char path[128];
     for (int i = 0; i < 15; i++) memcpy(all + i * bytes, pixel, (size_t)bytes);
-    snprintf(path, sizeof path, "%s/alpha.png", root);
+    const char *path = in_root("alpha.png");
     assert_true(png_image_write_to_file(&image, path, 0, all, 0, NULL));
     CHECK_OK(&c, spot_picture_read(&c, &p, path));
     for (int k = 0; k < 3; k++) assert_true(abs(p.rgb[7 * 3 + k] - want[k]) <= 1);
@@ -358,11 +356,10 @@ TEST_IN_FOLDER(test_damage)
     spot_ctx c = check_ctx(1);
     fake_findings k;
     recalled b;
-    char path[128];
     unsigned char *bytes;
     size_t n, m;
     int refused = 0, tried = 0;
-    snprintf(path, sizeof path, "%s/subject.safetensors", root);
+    const char *path = in_root("subject.safetensors");
     CHECK_FAILS(&c, recall(&c, &b), SPOT_INPUT, "run the same spotter discover again");
     fake_open(&k, 60, 2, 1, 1);
     CHECK_OK(&c, spot_recall_write(&c, root, &k.f, &k.s, &k.o));
@@ -397,7 +394,6 @@ TEST_IN_FOLDER(test_little_to_show)
 {
     spot_ctx c = check_ctx(1);
     fake_findings k;
-    char path[128];
     unsigned char *page;
     size_t n;
     int count;
@@ -409,7 +405,7 @@ TEST_IN_FOLDER(test_little_to_show)
     }
     k.f.finding[0].status = SPOT_NUMERIC;
     strcpy(k.f.finding[0].message, "it left the finite numbers in <step 3>");
-    snprintf(path, sizeof path, "%s/little.html", root);
+    const char *path = in_root("little.html");
     write_report(&c, path, &k, spot_report_defaults());
     CHECK_OK(&c, spot_file_read(&c, path, &page, &n, 1 << 24));
     assert_non_null(strstr((char *)page, "it left the finite numbers in \\u003cstep 3\\u003e"));

@@ -14,6 +14,7 @@
 #include "discover/look_pictures.h"
 #include "heard.h"
 #include "spotter/model.h"
+#include "spotter/store.h"
 
 static spot_ctx context(int threads)
 {
@@ -24,41 +25,15 @@ static spot_ctx context(int threads)
     return c;
 }
 
-__attribute__((format(printf, 1, 2)))
-static const char *in_root(const char *fmt, ...)
-{
-    static char path[1000][128];      /* as many as a test asks for */
-    static int next;
-    va_list args;
-    char *p = path[next++ % 1000];
-    int n = snprintf(p, sizeof *path, "%s/", root);
-
-    va_start(args, fmt);
-    vsnprintf(p + n, sizeof *path - (size_t)n, fmt, args);
-    va_end(args);
-    return p;
-}
-
 static void put(const char *to, const char *from)
 {
-    char command[600], *slash;
+    spot_ctx c = check_ctx(1);
+    unsigned char *bytes;
+    size_t n;
 
-    for (slash = strchr(to + strlen(root) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = 0;
-        mkdir(to, 0777);
-        *slash = '/';
-    }
-    snprintf(command, sizeof command, "cp '%s' '%s'", from, to);
-    assert_int_equal(system(command), 0);
-}
-
-static void put_text(const char *to, const char *text)
-{
-    FILE *f = fopen(to, "w");
-
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
+    CHECK_OK(&c, spot_file_read(&c, from, &bytes, &n, 1 << 24));
+    put_bytes(to, bytes, n);
+    free(bytes);
 }
 
 /* A net of width 16 with the weights of resnet18.py in root/net. */

@@ -14,15 +14,6 @@
 #include "spotter/mesh.h"
 #include "spotter/store.h"
 
-static void write_text(const char *name, const char *text, size_t n)
-{
-    spot_ctx c = check_ctx(1);
-    char path[256];
-
-    snprintf(path, sizeof path, "%s/%s", root, name);
-    CHECK_OK(&c, spot_file_write(&c, path, text, n));
-}
-
 static spot_status read_of(spot_ctx *c, spot_mesh *m, const char *folder, const char *name, const spot_mesh_options *o)
 {
     spot_mesh_files *f;
@@ -185,7 +176,7 @@ TEST_IN_FOLDER(an_archive_gives_the_same_mesh)
     CHECK_FAILS(&c, read_of(&c, &m, path, "mesh/none.obj", NULL), SPOT_INPUT, "there is no such file");
     o.file = 100;
     CHECK_FAILS(&c, read_of(&c, &m, path, "mesh/chest.obj", &o), SPOT_INPUT, "at most 0.0 are read");
-    write_text("b.zip", triangle, sizeof triangle - 1);
+    put_text("b.zip", triangle);
     snprintf(path, sizeof path, "%s/b.zip", root);
     CHECK_FAILS(&c, read_of(&c, &m, path, "x.obj", NULL), SPOT_INPUT, "no directory of a zip archive");
     CHECK_FAILS(&c, read_of(&c, &m, "/nowhere", "x.obj", NULL), SPOT_IO, "cannot read /nowhere");
@@ -202,8 +193,8 @@ TEST_IN_FOLDER(names_do_not_lead_out)
 
     snprintf(in, sizeof in, "%s/in", root);
     assert_int_equal(mkdir(in, 0700), 0);
-    write_text("letter.obj", triangle, sizeof triangle - 1);
-    write_text("in/here.obj", triangle, sizeof triangle - 1);
+    put_text("letter.obj", triangle);
+    put_text("in/here.obj", triangle);
     snprintf(path, sizeof path, "%s/link.obj", in);
     assert_int_equal(symlink("../letter.obj", path), 0);
     snprintf(path, sizeof path, "%s/folder", in);
@@ -248,7 +239,7 @@ TEST_IN_FOLDER(broken_files_get_a_sentence)
     o.memory = (size_t)300 << 20;
     for (int i = 0; i < LEN(file); i++) {
         if (SANITIZED && !strcmp(file[i].name, "huge.ply")) continue;  /* a sanitizer's parser has no limit of memory */
-        write_text(file[i].name, file[i].text, strlen(file[i].text));
+        put_text(file[i].name, file[i].text);
         CHECK_FAILS(&c, read_of(&c, &m, root, file[i].name, &o), SPOT_INPUT, file[i].words);
         spot_mesh_close(&m);
     }
@@ -265,14 +256,14 @@ TEST_IN_FOLDER(a_parser_that_dies_is_a_sentence)
 
     assert_non_null(text);
     memset(text, '[', n);
-    write_text("deep.gltf", text, n);
+    put_bytes("deep.gltf", text, n);
     CHECK_FAILS(&c, read_of(&c, &m, root, "deep.gltf", NULL), SPOT_INPUT, "the model deep.gltf of /tmp/");
     if (!SANITIZED) {
         o.memory = (size_t)150 << 20;
         memset(text, '\n', n);
         for (size_t i = 0; i + 6 < n; i += 6) memcpy(text + i, "v 1 2\n", 6);
         memcpy(text + n - 30, "\nf 1 2 3\n", 9);
-        write_text("many.obj", text, n);
+        put_bytes("many.obj", text, n);
         spot_status s = read_of(&c, &m, root, "many.obj", &o);
         assert_true(s == SPOT_OK || s == SPOT_INPUT);
         spot_mesh_close(&m);
@@ -287,7 +278,7 @@ static void fake_parser(const char *script)
     char path[128], text[512];
 
     snprintf(text, sizeof text, "#!/bin/sh\n%s\n", script);
-    write_text("spotter-mesh", text, strlen(text));
+    put_text("spotter-mesh", text);
     snprintf(path, sizeof path, "%s/spotter-mesh", root);
     assert_int_equal(chmod(path, 0700), 0);
 }
@@ -321,7 +312,7 @@ TEST_IN_FOLDER(a_parser_is_not_trusted)
     spot_ctx c = check_ctx(1);
     spot_mesh m;
 
-    write_text("x.obj", triangle, sizeof triangle - 1);
+    put_text("x.obj", triangle);
     setenv("SPOT_PARSER_DIR", root, 1);
     for (int i = 0; i < LEN(parser); i++) {
         const double before = spot_clock();
@@ -346,7 +337,7 @@ TEST_IN_FOLDER(a_stop_is_obeyed)
     spot_mesh m;
 
     c.stop = &stop;
-    write_text("x.obj", triangle, sizeof triangle - 1);
+    put_text("x.obj", triangle);
     setenv("SPOT_PARSER_DIR", root, 1);
     fake_parser("sleep 60");
     assert_int_equal(read_of(&c, &m, root, "x.obj", NULL), SPOT_STOPPED);

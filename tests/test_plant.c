@@ -291,19 +291,11 @@ static spot_plant_config small_world(void)
     return cfg;
 }
 
-static const char *in_root(const char *name)
-{
-    static char path[512];
-
-    snprintf(path, sizeof path, "%s/world/%s", root, name);
-    return path;
-}
-
 static double changed_at(const char *name)
 {
     struct stat st;
 
-    assert_int_equal(stat(in_root(name), &st), 0);
+    assert_int_equal(stat(in_root("world/%s", name), &st), 0);
     return (double)st.st_mtim.tv_sec + 1e-9 * (double)st.st_mtim.tv_nsec;
 }
 
@@ -313,7 +305,7 @@ static spot_key key_of_file(spot_ctx *c, const char *name)
     spot_key k;
     size_t n;
 
-    CHECK_OK(c, spot_file_read(c, in_root(name), &bytes, &n, 1 << 28));
+    CHECK_OK(c, spot_file_read(c, in_root("world/%s", name), &bytes, &n, 1 << 28));
     k = spot_key_of(bytes, n);
     free(bytes);
     return k;
@@ -330,22 +322,22 @@ TEST_IN_FOLDER(a_world_is_made_once_and_goes_on_where_it_stopped)
     spot_key k, again;
 
     c.stop = &stop;
-    CHECK_FAILS(&c, spot_shifts_plant(&c, in_root(""), &cfg), SPOT_STOPPED, "");
+    CHECK_FAILS(&c, spot_shifts_plant(&c, in_root("world/"), &cfg), SPOT_STOPPED, "");
     stop = 0;
-    CHECK_OK(&c, spot_shifts_plant(&c, in_root(""), &cfg));
+    CHECK_OK(&c, spot_shifts_plant(&c, in_root("world/"), &cfg));
     table = changed_at("plant.csv");
     model = changed_at(MODEL);
     k = key_of_file(&c, MODEL);
-    CHECK_OK(&c, spot_shifts_plant(&c, in_root(""), &cfg));
+    CHECK_OK(&c, spot_shifts_plant(&c, in_root("world/"), &cfg));
     assert_true(changed_at("plant.csv") == table && changed_at(MODEL) == model);
-    assert_int_equal(unlink(in_root(MODEL)), 0);
+    assert_int_equal(unlink(in_root("world/%s", MODEL)), 0);
     c.threads = 1;
-    CHECK_OK(&c, spot_shifts_plant(&c, in_root(""), &cfg));
+    CHECK_OK(&c, spot_shifts_plant(&c, in_root("world/"), &cfg));
     again = key_of_file(&c, MODEL);
     assert_true(changed_at("plant.csv") == table && changed_at(MODEL) > model);
     assert_true(k.hi == again.hi && k.lo == again.lo);
     cfg.missing = 0.2;
-    CHECK_FAILS(&c, spot_shifts_plant(&c, in_root(""), &cfg), SPOT_USAGE, "describes a planted world of other settings");
+    CHECK_FAILS(&c, spot_shifts_plant(&c, in_root("world/"), &cfg), SPOT_USAGE, "describes a planted world of other settings");
 }
 
 TEST_IN_FOLDER(the_table_tells_what_every_file_shows)
@@ -359,8 +351,8 @@ TEST_IN_FOLDER(the_table_tells_what_every_file_shows)
     FILE *f;
 
     cfg.models = 0;
-    CHECK_OK(&c, spot_shifts_plant(&c, in_root(""), &cfg));
-    f = fopen(in_root("plant.csv"), "r");
+    CHECK_OK(&c, spot_shifts_plant(&c, in_root("world/"), &cfg));
+    f = fopen(in_root("world/plant.csv"), "r");
     assert_non_null(fgets(line, sizeof line, f));
     for (; fgets(line, sizeof line, f); rows++) {
         int set = rows / 3 / 6, shift = set < 2 ? rows / 3 / 2 % 3 : 0, cls = rows / 3 % 2;
@@ -369,7 +361,7 @@ TEST_IN_FOLDER(the_table_tells_what_every_file_shows)
         assert_int_equal(sscanf(strstr(line, "square,"), "square,%d,%d", &shift_there, &object_there), 2);
         assert_true(object_there == p.object_there && shift_there == (p.shift_there || !shift));
         CHECK_OK(&c, spot_plant_render(&c, rgb, &p, 1, &cfg));
-        CHECK_OK(&c, spot_picture_read(&c, &picture, in_root(path)));
+        CHECK_OK(&c, spot_picture_read(&c, &picture, in_root("world/%s", path)));
         assert_int_equal(picture.width, 32);
         assert_memory_equal(picture.rgb, rgb, sizeof rgb);
     }
@@ -390,7 +382,7 @@ static double accuracy_of(spot_ctx *c, const spot_plant_config *cfg, const char 
 
     CHECK_OK(c, spot_arena_open(c, &a, 1 << 26));
     CHECK_OK(c, spot_arena_open(c, &scratch, 1 << 28));
-    CHECK_OK(c, spot_model_load(c, &a, &m, in_root(file), 2, 0));
+    CHECK_OK(c, spot_model_load(c, &a, &m, in_root("world/%s", file), 2, 0));
     for (int i = 0; i < 2 * cfg->truth; i++) {
         spot_plant_draw(&p, cfg, SPOT_PLANT_TRUTH, shift, i % 2, (uint32_t)(i / 2));
         CHECK_OK(c, spot_plant_render(c, rgb, &p, 1, cfg));
@@ -413,8 +405,8 @@ TEST_IN_FOLDER(models_learn_their_classes_and_the_truth_is_what_they_answer)
     cfg.train = 1600;
     cfg.epochs = SANITIZED ? 1 : 6;
     cfg.truth = SANITIZED ? 4 : 25;
-    CHECK_OK(&c, spot_shifts_plant(&c, in_root(""), &cfg));
-    CHECK_OK(&c, spot_plant_truth_read(&c, &t, in_root(""), &cfg));
+    CHECK_OK(&c, spot_shifts_plant(&c, in_root("world/"), &cfg));
+    CHECK_OK(&c, spot_plant_truth_read(&c, &t, in_root("world/"), &cfg));
     assert_string_equal(t.name[0], "w16-n400-plain-00");
     for (int shift = 0; shift < 3; shift += 2)
         assert_float_equal(t.accuracy[shift][0],
@@ -439,15 +431,15 @@ TEST_IN_FOLDER(impact_and_slope_of_the_truth)
                 int base = 400 + 200 * k, right = shift ? 250 + base / 2 : base;
                 sprintf(text + strlen(text), "m%d,s%d,c%d,1000,%d\n", k, shift, cls, right + (cls ? 100 : -100) * (k < 3));
             }
-    CHECK_OK(&c, spot_folder_make(&c, in_root("")));
-    CHECK_OK(&c, spot_file_write(&c, in_root("truth.csv"), text, strlen(text)));
-    CHECK_OK(&c, spot_plant_truth_read(&c, &t, in_root(""), &cfg));
+    CHECK_OK(&c, spot_folder_make(&c, in_root("world/")));
+    CHECK_OK(&c, spot_file_write(&c, in_root("world/truth.csv"), text, strlen(text)));
+    CHECK_OK(&c, spot_plant_truth_read(&c, &t, in_root("world/"), &cfg));
     assert_float_equal(t.accuracy[SPOT_PLANT_BASE][1], 0.6, 1e-12);
     assert_float_equal(t.slope[1], 0.5, 1e-12);
     assert_float_equal(t.impact[1], 0.1, 1e-12);
     assert_float_equal(t.slope[SPOT_PLANT_BASE], 1, 1e-12);
-    CHECK_OK(&c, spot_file_write(&c, in_root("truth.csv"), text, 100));
-    CHECK_FAILS(&c, spot_plant_truth_read(&c, &t, in_root(""), &cfg), SPOT_INPUT, "");
+    CHECK_OK(&c, spot_file_write(&c, in_root("world/truth.csv"), text, 100));
+    CHECK_FAILS(&c, spot_plant_truth_read(&c, &t, in_root("world/"), &cfg), SPOT_INPUT, "");
 }
 
 TEST_IN_FOLDER(settings_that_cannot_be_met_are_refused)
@@ -456,8 +448,8 @@ TEST_IN_FOLDER(settings_that_cannot_be_met_are_refused)
     spot_plant_config cfg = small_world();
 
     cfg.confounded = 3;
-    CHECK_FAILS(&c, spot_shifts_plant(&c, in_root(""), &cfg), SPOT_USAGE, "plant.confounded is 3");
+    CHECK_FAILS(&c, spot_shifts_plant(&c, in_root("world/"), &cfg), SPOT_USAGE, "plant.confounded is 3");
     cfg = small_world();
     cfg.wrong = 1.5;
-    CHECK_FAILS(&c, spot_shifts_plant(&c, in_root(""), &cfg), SPOT_USAGE, "plant.wrong is 1.5");
+    CHECK_FAILS(&c, spot_shifts_plant(&c, in_root("world/"), &cfg), SPOT_USAGE, "plant.wrong is 1.5");
 }

@@ -356,7 +356,6 @@ TEST_IN_FOLDER(proofs_are_read_as_they_were_written)
     spot_findings f, g;
     spot_subject s;
     static world w;
-    char path[500];
 
     o.seed = seed;
     o.seeds = 2;
@@ -372,7 +371,7 @@ TEST_IN_FOLDER(proofs_are_read_as_they_were_written)
     }
     spot_findings_close(&g);
     spot_subject_close(&s);
-    snprintf(path, sizeof path, "%s/subject.safetensors", root);
+    const char *path = in_root("subject.safetensors");
     for (int i = 0; i < LEN(bad); i++) {
         CHECK_OK(&c, spot_findings_write(&c, root, &f, &w.s, &o));
         damage(&c, path, bad[i].name, bad[i].at, bad[i].value, bad[i].whole);

@@ -308,11 +308,10 @@ TEST_WITH(pixels_and_their_album, set_up, tear_down)
     spot_image image = { .split = SPOT_TEST, .index = 3 };
     spot_store store;
     spot_ec ec;
-    char dir[128];
     annotate("a", plain, LEN(plain), 96, true);
     cfg = settings("a");
     cfg.pair_least = 1;
-    snprintf(dir, sizeof dir, "%s/run", root);
+    const char *dir = in_root("run");
     CHECK_OK(&c, spot_store_open(&c, &store, dir));
     for (int fit = SPOT_FIT_PAD; fit <= SPOT_FIT_CROP; fit++) {
         int number;
@@ -355,12 +354,11 @@ TEST_WITH(pixels_and_their_album, set_up, tear_down)
 TEST_WITH(broken_pictures, set_up, tear_down)
 {
     spot_photos_config cfg;
-    char dir[128];
     annotate("a", plain, LEN(plain), 96, true);
-    write_text("a-0.png", "no picture at all", 17);
-    write_text("a-4.png", "", 0);
+    put_bytes("a-0.png", "no picture at all", 17);
+    put_bytes("a-4.png", "", 0);
     cfg = settings("a");
-    snprintf(dir, sizeof dir, "%s/run", root);
+    const char *dir = in_root("run");
     for (int threads = 1; threads <= 3; threads += 2) {
         spot_ctx c = check_ctx(threads);
         spot_store store;
@@ -385,7 +383,7 @@ TEST_WITH(what_is_refused, set_up, tear_down)
     annotate("a", plain, LEN(plain), 96, true);
     annotate("none", two_kinds, 2, 96, true);
     annotate("gone", plain, LEN(plain), 96, false);
-    write_text("other.json", "{\"images\":[],\"annotations\":[],\"categories\":[{\"id\":1,\"name\":\"cat\"}]}", 67);
+    put_bytes("other.json", "{\"images\":[],\"annotations\":[],\"categories\":[{\"id\":1,\"name\":\"cat\"}]}", 67);
 #define REFUSED(status, words, ...) \
     do { \
         cfg = settings("a"); \

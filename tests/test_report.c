@@ -75,7 +75,6 @@ TEST_IN_FOLDER(dots_and_thumbnails_stand_where_they_should)
     spot_image image;
     cairo_surface_t *s;
     unsigned char *bytes, rgb[THUMB * THUMB * 3];
-    char path[160];
     size_t n;
     scene.size = THUMB;                                                    /* so that a thumbnail is the image itself */
     ec = an_ec(&scene, 0);
@@ -85,7 +84,7 @@ TEST_IN_FOLDER(dots_and_thumbnails_stand_where_they_should)
     assert_memory_equal(bytes, head, sizeof head - 1);
     free(bytes);
 
-    snprintf(path, sizeof path, "%s/a.png", root);
+    const char *path = in_root("a.png");
     s = cairo_image_surface_create_from_png(path);
     assert_int_equal(cairo_surface_status(s), CAIRO_STATUS_SUCCESS);
     check_color(s, 2, 2, 255, 255, 255, 0);                                /* paper */

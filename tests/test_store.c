@@ -52,10 +52,9 @@ TEST(joined_keys_tell_their_parts_apart)
 TEST_IN_FOLDER(files_are_replaced_whole)
 {
     spot_ctx c = check_ctx(1);
-    char path[128];
     unsigned char *bytes;
     size_t n;
-    snprintf(path, sizeof path, "%s/f", root);
+    const char *path = in_root("f");
     CHECK_OK(&c, spot_file_write(&c, path, "first", 5));
     CHECK_OK(&c, spot_file_write(&c, path, "second\0one", 10));
     CHECK_OK(&c, spot_file_read(&c, path, &bytes, &n, 10));
@@ -72,11 +71,10 @@ TEST_IN_FOLDER(a_failed_write_leaves_the_old_file)
 {
     spot_ctx c = check_ctx(1);
     struct rlimit old, small = { 1000, RLIM_INFINITY };
-    char path[128];
     static char big[5000];
     unsigned char *bytes;
     size_t n;
-    snprintf(path, sizeof path, "%s/f", root);
+    const char *path = in_root("f");
     CHECK_OK(&c, spot_file_write(&c, path, "old", 3));
     signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &old);
@@ -108,7 +106,7 @@ TEST_IN_FOLDER(bad_places_are_named)
     CHECK_OK(&c, spot_store_open(&c, &s, path));             /* again is fine */
 }
 
-static void in_root(const char *command)
+static void shell(const char *command)
 {
     char line[600];
     snprintf(line, sizeof line, "cd %s && %s", root, command);
@@ -121,17 +119,17 @@ TEST_IN_FOLDER(old_temp_files_go)
     spot_ctx c = check_ctx(1);
     spot_store s;
     CHECK_OK(&c, spot_store_open(&c, &s, root));
-    in_root("mkdir segments/000 segments/mine cache/3f other other/000");
-    in_root("touch segments/new.json.n1-7-0.tmp && touch -d '2 hours ago' thesis.tmp config.yaml.n1-7-0.tmp a-1-2.tmp"
+    shell("mkdir segments/000 segments/mine cache/3f other other/000");
+    shell("touch segments/new.json.n1-7-0.tmp && touch -d '2 hours ago' thesis.tmp config.yaml.n1-7-0.tmp a-1-2.tmp"
             " .n1-2-3.tmp segments/c.n1.org-7-12.tmp segments/d.json segments/n1-7-0.tmp segments/d.n1-7.tmp"
             " segments/d.n1-7-x.tmp segments/000/c.json.n1-7-0.tmp segments/000/b.tmp segments/mine/c.json.n1-7-0.tmp"
             " cache/3f/v.view.n-1-2.tmp other/x.n1-7-0.tmp other/000/x.n1-7-0.tmp && ln -s ../other/000 segments/001"
             " && mkdir logs/l.n1-7-0.tmp");
-    in_root("find . ! -name before | LC_ALL=C sort > before");
+    shell("find . ! -name before | LC_ALL=C sort > before");
     CHECK_OK(&c, spot_store_open_to_read(&c, &s, root));
-    in_root("find . ! -name before | LC_ALL=C sort | diff - before");           /* who reads removes nothing */
+    shell("find . ! -name before | LC_ALL=C sort | diff - before");           /* who reads removes nothing */
     CHECK_OK(&c, spot_store_open(&c, &s, root));
-    in_root("find . ! -name before | LC_ALL=C sort | comm -13 - before > gone; printf './%s\\n' cache/3f/v.view.n-1-2.tmp"
+    shell("find . ! -name before | LC_ALL=C sort | comm -13 - before > gone; printf './%s\\n' cache/3f/v.view.n-1-2.tmp"
             " config.yaml.n1-7-0.tmp segments/000/c.json.n1-7-0.tmp segments/c.n1.org-7-12.tmp | diff gone -");
 }
 
@@ -143,20 +141,20 @@ TEST_IN_FOLDER(links_are_not_followed_out_of_a_run)
     spot_key key = spot_key_of("", 0);                       /* 99aa... */
     spot_store s;
     char command[100], path[128];
-    in_root("mkdir elsewhere");
+    shell("mkdir elsewhere");
     for (int i = 0; i < LEN(part); i++) {
         snprintf(command, sizeof command, "ln -s elsewhere %s", part[i]);
-        in_root(command);
+        shell(command);
         CHECK_FAILS(&c, spot_store_open(&c, &s, root), SPOT_INPUT, "is a symbolic link");
         snprintf(command, sizeof command, "rm %s", part[i]);
-        in_root(command);
+        shell(command);
     }
     CHECK_OK(&c, spot_store_open(&c, &s, root));
-    in_root("ln -s ../elsewhere cache/99; ln -s ../elsewhere segments/000");
+    shell("ln -s ../elsewhere cache/99; ln -s ../elsewhere segments/000");
     CHECK_FAILS(&c, spot_store_put(&c, &s, key, "view", "x", 1), SPOT_INPUT, "cache/99 is a symbolic link");
     snprintf(path, sizeof path, "%s/segments/000/ec-000001.json", root);
     CHECK_FAILS(&c, spot_folder_of(&c, path), SPOT_INPUT, "segments/000 is a symbolic link");
-    in_root("rmdir elsewhere");
+    shell("rmdir elsewhere");
 }
 
 static bool put_x(FILE *f, const void *what) { (void)what; return fputs("x", f) >= 0; }
@@ -222,15 +220,6 @@ static void value_file(char *path, size_t size, const char *text)
     snprintf(path, size, "%s/cache/%.2s/%s.points", root, text, text);
 }
 
-/* As a crash or a bad disk would leave it: no care taken. */
-static void scribble(const char *path, const unsigned char *bytes, size_t n)
-{
-    FILE *f = fopen(path, "wb");
-    assert_non_null(f);
-    assert_int_equal(fwrite(bytes, 1, n, f), n);
-    fclose(f);
-}
-
 /* Every single flipped bit and every truncation is noticed, and counts as absent. */
 static void check_damage(bool brief)
 {
@@ -258,13 +247,13 @@ static void check_damage(bool brief)
     CHECK_OK(&c, spot_file_read(&c, path, &file, &len, 1000));
     for (size_t i = 0; i < 8 * len; i++) {
         file[i / 8] ^= (unsigned char)(1 << i % 8);
-        scribble(path, file, len);
+        put_bytes(path, file, len);
         CHECK_OK(&c, spot_store_get(&c, &s, k, "points", &bytes, &n, &found));
         assert_false(found);
         file[i / 8] ^= (unsigned char)(1 << i % 8);
     }
     for (size_t i = 0; i < len; i++) {
-        scribble(path, file, i);
+        put_bytes(path, file, i);
         CHECK_OK(&c, spot_store_get(&c, &s, k, "points", &bytes, &n, &found));
         assert_false(found);
     }

@@ -25,18 +25,6 @@ static const char table[] =
 
 typedef struct { spot_ctx c; char e[128], t[128], logs[4096]; } fixture;
 
-static void put(const char *name, const char *text)
-{
-    char path[256];
-    FILE *f;
-
-    snprintf(path, sizeof path, "%s/%s", root, name);
-    f = fopen(path, "w");
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
-}
-
 static void hear(void *user, spot_log_level level, const char *text)
 {
     fixture *f = user;
@@ -47,7 +35,6 @@ static void hear(void *user, spot_log_level level, const char *text)
 
 static void make(fixture *f)
 {
-    char folder[128];
 
     memset(f, 0, sizeof *f);
     f->c = check_ctx(1);
@@ -56,12 +43,12 @@ static void make(fixture *f)
     snprintf(f->e, sizeof f->e, "%s/e.npy", root);
     snprintf(f->t, sizeof f->t, "%s/t.csv", root);
     CHECK_OK(&f->c, spot_npy_write(&f->c, f->e, embedding, ROWS, COLUMNS));
-    put("t.csv", table);
-    snprintf(folder, sizeof folder, "%s/s", root);
+    put_text("t.csv", table);
+    const char *folder = in_root("s");
     mkdir(folder, 0777);
-    put("a.png", "a");
-    put("b c.png", "b");
-    put("s/d.png", "d");
+    put_text("a.png", "a");
+    put_text("b c.png", "b");
+    put_text("s/d.png", "d");
 }
 
 /* A column of the table, as spot_array_read has it; one buffer an argument. */
@@ -153,7 +140,7 @@ TEST_IN_FOLDER(rows_may_have_many_classes)
     spot_view v;
 
     make(&f);
-    put("few.csv", "h0,h1,h2,m0,m1,m2,e0,e1\n1,0,1,.9,.2,.6,0,1\n0,0,0,.1,.2,.3,10,11\n0,1,0,.1,.4,.3,20,21\n"
+    put_text("few.csv", "h0,h1,h2,m0,m1,m2,e0,e1\n1,0,1,.9,.2,.6,0,1\n0,0,0,.1,.2,.3,10,11\n0,1,0,.1,.4,.3,20,21\n"
         "1,1,1,1,1,1,30,31\n");
     snprintf(f.t, sizeof f.t, "%s/few.csv", root);
     snprintf(f.e, sizeof f.e, "%s/few.csv:e0,e1", root);

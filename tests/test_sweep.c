@@ -110,7 +110,6 @@ TEST_WITH(a_sweep_resumes_shards_and_threads_to_equal_bytes, set_up, tear_down)
     spot_config *cfg = config(&one);
     spot_sweep_report r;
     bool missing[8] = { false };
-    char dir[128];
     CHECK_OK(&one, sweep(&one, cfg, "a", 0, 1, &r));
     assert_true(r.planned == 3 && r.done == 3 && !r.already && !r.failed);
     CHECK_OK(&one, sweep(&one, cfg, "a", 0, 1, &r));
@@ -154,7 +153,7 @@ TEST_WITH(a_sweep_resumes_shards_and_threads_to_equal_bytes, set_up, tear_down)
     assert_true(r.planned == 4 && r.already == 3 && r.done == 1);
     cfg->scene.size = 40;
     CHECK_FAILS(&two, sweep(&two, cfg, "b", 0, 1, &r), SPOT_USAGE, "scene.size is 32 there and 40 here");
-    snprintf(dir, sizeof dir, "%s/b", root);
+    const char *dir = in_root("b");
     CHECK_FAILS(&two, spot_sweep_missing(&two, cfg, &(spot_sweep_options){ .out = dir, .shards = 1 }, missing), SPOT_USAGE,
                 "scene.size is 32 there and 40 here");
     cfg->scene.size = 32;

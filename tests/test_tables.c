@@ -133,15 +133,6 @@ TEST_IN_FOLDER(tables_average_what_was_learned)
     CHECK_CONFIG_FREE(cfg);
 }
 
-/* As a crash or a bad disk would leave it: no care taken. */
-static void scribble(const char *path, const unsigned char *bytes, size_t n)
-{
-    FILE *f = fopen(path, "wb");
-    assert_non_null(f);
-    assert_int_equal(fwrite(bytes, 1, n, f), n);
-    fclose(f);
-}
-
 TEST_IN_FOLDER(no_damage_to_a_segment_goes_unseen)
 {
     spot_ctx c = check_ctx(1);
@@ -162,11 +153,11 @@ TEST_IN_FOLDER(no_damage_to_a_segment_goes_unseen)
     CHECK_OK(&c, spot_file_read(&c, path, &bytes, &n, 1 << 20));
     for (size_t i = 0; i < n; i += 1 + i % 7) {
         bytes[i] ^= 1;
-        scribble(path, bytes, n);
+        put_bytes(path, bytes, n);
         CHECK_OK(&c, spot_segment_read(&c, root, 0, s, &found, why, sizeof why));
         assert_int_equal(found, SPOT_SEGMENT_DAMAGED);
         bytes[i] ^= 1;
-        scribble(path, bytes, i);
+        put_bytes(path, bytes, i);
         CHECK_OK(&c, spot_segment_read(&c, root, 0, s, &found, why, sizeof why));
         assert_int_equal(found, SPOT_SEGMENT_DAMAGED);
     }

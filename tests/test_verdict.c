@@ -16,16 +16,6 @@
 
 enum { MODELS = 48 };
 
-static const char *write_text(const char *name, const char *text)
-{
-    static char path[128];
-    spot_ctx c = check_ctx(1);
-
-    snprintf(path, sizeof path, "%s/%s", root, name);
-    CHECK_OK(&c, spot_file_write(&c, path, text, strlen(text)));
-    return path;
-}
-
 /* ---- labels ---- */
 
 TEST_IN_FOLDER(labels_are_voted_on)
@@ -33,7 +23,7 @@ TEST_IN_FOLDER(labels_are_voted_on)
     spot_ctx c = check_ctx(1);
     spot_verdict_table t = table_of(&c, 5, 1, 1);
     spot_verdict_labels l;
-    const char *path = write_text("labels.csv",
+    const char *path = put_text("labels.csv",
         "rater,label,model\r\nann,invariant,model-00\nbob,Invariant,model-00\ncid,variant,model-00\n"
         "ann,invariant,model-01\nbob,borderline,model-01\ncid,variant,model-01\n"
         "ann,variant,\"model-02\"\nbob,variant,model-02\ncid,variant,model-02\n"
@@ -64,16 +54,16 @@ TEST_IN_FOLDER(wrong_labels_are_refused_by_line)
     spot_verdict_table t = table_of(&c, 3, 1, 1);
     spot_verdict_labels l;
 
-    CHECK_FAILS(&c, spot_verdict_labels_read(&c, &l, &t, write_text("a.csv", "model,rater,label\nmodel-00,a,good\n")),
+    CHECK_FAILS(&c, spot_verdict_labels_read(&c, &l, &t, put_text("a.csv", "model,rater,label\nmodel-00,a,good\n")),
                 SPOT_INPUT, "line 2: \"good\" is no label");
-    CHECK_FAILS(&c, spot_verdict_labels_read(&c, &l, &t, write_text("b.csv",
+    CHECK_FAILS(&c, spot_verdict_labels_read(&c, &l, &t, put_text("b.csv",
                 "model,rater,label\nmodel-00,a,variant\nmodel-00,a,variant\n")), SPOT_INPUT,
                 "line 3: a second label of model-00 by a");
-    CHECK_FAILS(&c, spot_verdict_labels_read(&c, &l, &t, write_text("c.csv", "model,rater\nmodel-00,a\n")), SPOT_INPUT,
+    CHECK_FAILS(&c, spot_verdict_labels_read(&c, &l, &t, put_text("c.csv", "model,rater\nmodel-00,a\n")), SPOT_INPUT,
                 "there is no column \"label\"");
-    CHECK_FAILS(&c, spot_verdict_labels_read(&c, &l, &t, write_text("d.csv", "model,rater,label\nx,a,variant\n")), SPOT_INPUT,
+    CHECK_FAILS(&c, spot_verdict_labels_read(&c, &l, &t, put_text("d.csv", "model,rater,label\nx,a,variant\n")), SPOT_INPUT,
                 "no label of any of the 3 models");
-    CHECK_FAILS(&c, spot_verdict_labels_read(&c, &l, &t, write_text("e.csv", "")), SPOT_INPUT, "is empty");
+    CHECK_FAILS(&c, spot_verdict_labels_read(&c, &l, &t, put_text("e.csv", "")), SPOT_INPUT, "is empty");
     CHECK_FAILS(&c, spot_verdict_labels_read(&c, &l, &t, "/nowhere/labels.csv"), SPOT_IO, "/nowhere/labels.csv");
     spot_verdict_table_free(&t);
 }
@@ -509,9 +499,8 @@ TEST_IN_FOLDER(a_forest_is_kept_in_a_file)
     trained w = train(&c, 1);
     spot_model_verdict a[MODELS], b[MODELS];
     spot_forest f;
-    char path[128];
 
-    snprintf(path, sizeof path, "%s/forest.safetensors", root);
+    const char *path = in_root("forest.safetensors");
     assert_non_null(strstr(w.f.about, "trained on 48 models (16 invariant, 16 borderline, 16 variant; planted reliance"));
     CHECK_OK(&c, spot_forest_save(&c, &w.f, path));
     CHECK_OK(&c, spot_verdict_forest_open(&c, &f, path));
@@ -527,7 +516,7 @@ TEST_IN_FOLDER(a_forest_is_kept_in_a_file)
     CHECK_OK(&c, spot_forest_save(&c, &f, path));
     spot_forest_close(&f);
     CHECK_FAILS(&c, spot_verdict_forest_open(&c, &f, path), SPOT_INPUT, "feature 3 is \"other\", not \"confidence: ");
-    CHECK_FAILS(&c, spot_verdict_forest_open(&c, &f, write_text("x.safetensors", "no forest")), SPOT_INPUT, "x.safetensors");
+    CHECK_FAILS(&c, spot_verdict_forest_open(&c, &f, put_text("x.safetensors", "no forest")), SPOT_INPUT, "x.safetensors");
     untrain(&w);
 }
 

@@ -20,14 +20,6 @@ enum { SIDE = 32, BYTES = 3 * SIDE * SIDE, STAMP = 60 };
 
 /* -- materials ------------------------------------------------------------------------------------------------------ */
 
-static const char *in_root(const char *name)
-{
-    static char path[200];
-
-    snprintf(path, sizeof path, "%s/%s", root, name);
-    return path;
-}
-
 /* A disc or a square on its corner, in one colour; `see` 0: the whole is opaque. */
 static void write_stamp(const char *folder, const char *name, int disc, const uint8_t colour[3], int see)
 {
@@ -36,14 +28,14 @@ static void write_stamp(const char *folder, const char *name, int disc, const ui
     spot_ctx c = check_ctx(1);
     png_image image = { .version = PNG_IMAGE_VERSION, .width = STAMP, .height = STAMP, .format = PNG_FORMAT_RGBA };
 
-    CHECK_OK(&c, spot_folder_make(&c, in_root(folder)));
+    CHECK_OK(&c, spot_folder_make(&c, in_root("%s", folder)));
     for (int y = 0; y < STAMP; y++)
         for (int x = 0; x < STAMP; x++) {
             const double u = fabs(x - 29.5), v = fabs(y - 29.5);
             memcpy(rgba[y][x], colour, 3);
             rgba[y][x][3] = !see || (disc ? hypot(u, v) < 28 : u + v < 28) ? 255 : 0;
         }
-    snprintf(path, sizeof path, "%s/%s", in_root(folder), name);
+    snprintf(path, sizeof path, "%s/%s", in_root("%s", folder), name);
     assert_true(png_image_write_to_file(&image, path, 0, rgba, 0, NULL));
 }
 
@@ -56,10 +48,10 @@ static void write_scene(const char *folder, int number)
     char path[600];
     size_t n;
 
-    CHECK_OK(&c, spot_folder_make(&c, in_root(folder)));
+    CHECK_OK(&c, spot_folder_make(&c, in_root("%s", folder)));
     for (int i = 0; i < H * W * 3; i++) (&rgb[0][0][0])[i] = (uint8_t)(i * 7 * number + i / W);
     CHECK_OK(&c, spot_png_encode(&c, &png, &n, &rgb[0][0][0], W, H));
-    snprintf(path, sizeof path, "%s/1.png", in_root(folder));
+    snprintf(path, sizeof path, "%s/1.png", in_root("%s", folder));
     CHECK_OK(&c, spot_file_write(&c, path, png, n));
     free(png);
 }
@@ -315,7 +307,7 @@ static double changed_at(const char *name)
 {
     struct stat st;
 
-    assert_int_equal(stat(in_root(name), &st), 0);
+    assert_int_equal(stat(in_root("%s", name), &st), 0);
     return (double)st.st_mtim.tv_sec + 1e-9 * (double)st.st_mtim.tv_nsec;
 }
 
@@ -327,7 +319,7 @@ static spot_key key_of_file(spot_ctx *c, const char *world, const char *name)
     size_t n;
 
     snprintf(path, sizeof path, "%s/%s", world, name);
-    CHECK_OK(c, spot_file_read(c, in_root(path), &bytes, &n, 1 << 28));
+    CHECK_OK(c, spot_file_read(c, in_root("%s", path), &bytes, &n, 1 << 28));
     k = spot_key_of(bytes, n);
     free(bytes);
     return k;
@@ -385,7 +377,7 @@ static int holds_text(const char *name, const char *part)
     unsigned char *bytes;
     size_t n;
 
-    CHECK_OK(&c, spot_file_read(&c, in_root(name), &bytes, &n, 1 << 20));
+    CHECK_OK(&c, spot_file_read(&c, in_root("%s", name), &bytes, &n, 1 << 20));
     const int found = memmem(bytes, n, part, strlen(part)) != NULL;
     free(bytes);
     return found;
