@@ -1,6 +1,7 @@
 /* platform.c - asks the libraries for their versions and instruction sets. */
 #define _GNU_SOURCE
 #include "base/platform.h"
+#include "commit.h"
 
 #include <cblas.h>
 #include <dnnl.h>
@@ -70,6 +71,10 @@ const char *spot_platform_unit(spot_ctx *c, char *text, size_t size)
     return text;
 }
 
+const char *spot_made_by(void) { return *SPOT_COMMIT ? SPOT_VERSION " " SPOT_COMMIT : SPOT_VERSION; }
+
+enum { MOST_HASH = 16 };       /* bytes of a hash that tell binaries apart */
+
 typedef struct { const unsigned char *id; size_t n; } note;
 
 /* Finds the note with the linker's hash in the first object, which is the program. */
@@ -97,10 +102,10 @@ static int find_note(struct dl_phdr_info *o, size_t size, void *user)
 const char *spot_build(char *text, size_t size)
 {
     note found = { 0 };
-    size_t n = (size_t)snprintf(text, size, "%s", SPOT_VERSION);
+    size_t n = (size_t)snprintf(text, size, "%s", spot_made_by());
 
     dl_iterate_phdr(find_note, &found);
-    for (size_t i = 0; i < found.n && n + 4 < size; i++)
+    for (size_t i = 0; i < found.n && i < MOST_HASH && n + 4 < size; i++)
         n += (size_t)snprintf(text + n, size - n, "%s%02x", i ? "" : " ", found.id[i]);
     return text;
 }

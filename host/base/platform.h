@@ -16,7 +16,12 @@ const char *spot_platform(spot_ctx *c, char *text, size_t size);
 /* Identifies one GPU among equal ones: "GPU-<uuid>, driver 575.51.03"; "" on the CPU. */
 const char *spot_platform_unit(spot_ctx *c, char *text, size_t size);
 
-/* "0.1.0 <the linker's hash of the program>", or "0.1.0" without such a hash. Different binaries have different hashes. */
+/* "0.1.0 5c93c7d45a21": version and commit, what a result says it was made by; "...-dirty" where the tree had changes, "0.1.0"
+ * where no commit is known (commit.cmake). */
+const char *spot_made_by(void);
+
+/* spot_made_by and the linker's hash of the program, if it has one. Different binaries have different hashes, also those of one
+ * commit that another compiler made. */
 const char *spot_build(char *text, size_t size);
 
 #endif

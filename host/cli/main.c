@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/nearest.h"
+#include "base/platform.h"
 #include "base/room.h"
 #include "cli/cli.h"
 #include "spotter/background.h"
@@ -152,7 +153,7 @@ static void *answer_call(void *user)
     }
     else if (!strcmp(word, "help") || !strcmp(word, "--help") || !strcmp(word, "-h")) k->code = help(k->argc, k->argv);
     else if (!strcmp(word, "--version") || !strcmp(word, "version"))
-        printf("spotter %s, numbers %d, devices: cpu, cuda where libspotter_cuda.so and a GPU are there\n", SPOT_VERSION,
+        printf("spotter %s, numbers %d, devices: cpu, cuda where libspotter_cuda.so and a GPU are there\n", spot_made_by(),
                SPOT_NUMBERS);
     else k->code = run_command(word, k->argc - 1, k->argv + 1);
     return NULL;

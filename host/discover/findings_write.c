@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/platform.h"
 #include "base/text.h"
 #include "config/config_table.h"
 #include "discover/proof_files.h"
@@ -234,7 +235,7 @@ static spot_status write_json(spot_ctx *c, const char *dir, const spot_findings 
     SPOT_TRY(spot_json_begin(c, &j, "    "));
     spot_json_object(&j, NULL);
     spot_json_put_int(&j, "schema", o->proof ? PROVED : SCHEMA);
-    spot_json_put_text(&j, "spotter", SPOT_VERSION);
+    spot_json_put_text(&j, "spotter", spot_made_by());
     spot_json_put_int(&j, "numbers", SPOT_NUMBERS);
     put_subject(&j, s);
     if (o->proof) spot_put_proof_options(&j, o->proof, f);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/platform.h"
 #include "result/result_parts.h"
 #include "spotter/store.h"
 
@@ -113,8 +114,9 @@ spot_status spot_result_document(spot_ctx *c, spot_text *out, const spot_result_
     SPOT_TRY(spot_json_begin(c, &j, indent));
     spot_json_object(&j, NULL);
     spot_json_put_int(&j, "schema", 1);
-    spot_json_put_text(&j, "config", head->key);
+    spot_json_put_text(&j, "spotter", spot_made_by());
     spot_json_put_int(&j, "numbers", head->numbers);
+    spot_json_put_text(&j, "config", head->key);
     spot_quantities_put(&j, q, row);
     spot_json_end(&j);
     s = spot_json_whole(c, &j, "a result");

@@ -1,6 +1,7 @@
 /* html.c - puts a page together from its template and its parts. */
 #include <string.h>
 
+#include "base/platform.h"
 #include "report/page/html.h"
 #include "report/page/html_parts.h"
 #include "spotter/store.h"
@@ -19,7 +20,7 @@ spot_status spot_page_begin(spot_page *p, spot_ctx *c, const spot_report_options
     spot_json_object(p->at, NULL);
     spot_page_text(p, "kind", kind);
     spot_page_text(p, "title", title);
-    spot_page_text(p, "spotter", SPOT_VERSION);
+    spot_page_text(p, "spotter", spot_made_by());
     return SPOT_OK;
 }
 
