@@ -154,14 +154,14 @@ TEST(either_loss_learns)
 
     for (int loss = SPOT_SIGMOID; loss <= SPOT_SOFTMAX; loss++) {
         const spot_pixel_training how = training_on(&w, loss);
-        const spot_model_config cfg = settings(12, 8);
+        const spot_model_config cfg = settings(SANITIZED ? 1 : 12, 8);     /* sanitizers watch the steps, which are all alike */
         spot_ctx c = check_ctx(2);
         double losses[12];
         spot_arena a;
         spot_model m;
         CHECK_OK(&c, train(&c, &a, &m, losses, &how, &cfg, NULL));
-        assert_true(losses[11] < losses[0] / 4);
-        assert_in_range(right_answers(&m), 58, 64);
+        assert_true(SANITIZED || losses[11] < losses[0] / 4);
+        if (!SANITIZED) assert_in_range(right_answers(&m), 58, 64);
         spot_arena_close(&a);
     }
     free(w.rgb);
@@ -207,17 +207,19 @@ TEST(other_networks_learn)
 
     for (int arch = SPOT_ARCH_RESNET34; spot_arch_is(arch); arch++) {
         const spot_pixel_training how = training_on(&w, SPOT_SOFTMAX);
-        spot_model_config cfg = settings(arch == SPOT_ARCH_ALEXNET ? 40 : 12, 8);
+        spot_model_config cfg = settings(SANITIZED ? 1 : arch == SPOT_ARCH_ALEXNET ? 40 : 12, 8);
         spot_ctx c = check_ctx(2);
         double losses[40];
         spot_arena a;
         spot_model m;
         cfg.arch = arch;
         CHECK_OK(&c, train(&c, &a, &m, losses, &how, &cfg, NULL));
-        print_message("%s: loss %.3f, then %.3f; %d of 64 right\n", spot_arch_name(arch), losses[0], losses[cfg.epochs - 1],
-                      right_answers(&m));
-        assert_true(losses[cfg.epochs - 1] < losses[0] / 4);
-        assert_in_range(right_answers(&m), 56, 64);
+        if (!SANITIZED) {
+            print_message("%s: loss %.3f, then %.3f; %d of 64 right\n", spot_arch_name(arch), losses[0],
+                          losses[cfg.epochs - 1], right_answers(&m));
+            assert_true(losses[cfg.epochs - 1] < losses[0] / 4);
+            assert_in_range(right_answers(&m), 56, 64);
+        }
         spot_arena_close(&a);
     }
     free(w.rgb);
