@@ -16,6 +16,7 @@
 #include "discover/judge.h"
 #include "steps/chain.h"
 #include "store/keys.h"
+#include "work/run_log.h"
 
 typedef struct {
     spot_ctx                    *c;        /* names problems by their classes */
@@ -32,6 +33,8 @@ typedef struct {
     spot_finding                *first;    /* the group's first finding */
     int                          before, all;  /* classes before the group; all classes */
     int                          method, seed; /* the current ones */
+    spot_run_log                *log;      /* NULL: none */
+    int                          kept;     /* values since its last line */
 } discovery;
 
 /* Made once, by the first who asks, and never written again. */
@@ -180,9 +183,25 @@ static spot_status reduce_group(discovery *run)
     return SPOT_OK;
 }
 
+static void count_kept(void *user, int i, const char *kind, double seconds)
+{
+    discovery *run = user;
+
+    (void)i, (void)kind, (void)seconds;
+    run->kept++;
+}
+
+/* Tells the run that this process went on, and need not be given up. */
+static void log_kept(discovery *run, double since)
+{
+    if (run->kept && run->log) spot_run_log_kept(run->log, "found", -1, spot_clock() - since);
+    run->kept = 0;
+}
+
 static spot_status run_method(discovery *run)
 {
     const bool table = spot_by_table(run->options, run->method);
+    const double since = spot_clock();
     spot_chain *k = &run->chain;
     size_t mark = run->work.used;
     spot_status s;
@@ -191,8 +210,9 @@ static spot_status run_method(discovery *run)
     k->view = run->view[table];
     k->fit = table ? NULL : run->fits;     /* new rows come without attributes */
     for (int i = 0; i < k->count; i++) begin_finding(run, i);
-    SPOT_TRY(reduce_group(run));
-    s = spot_chain_found(k);
+    s = reduce_group(run);
+    if (s == SPOT_OK) s = spot_chain_found(k);
+    log_kept(run, since);
     for (int i = 0; i < k->count && k->fit; i++) finding_of(run, i)->fit = k->fit[i];      /* spot_findings_close closes it */
     SPOT_TRY(s);
     for (int i = 0; i < k->count; i++)
@@ -244,7 +264,7 @@ static spot_status open_group(discovery *run, const spot_candidate *candidates, 
     int *row;
 
     *k = (spot_chain){ .c = run->c, .a = &run->work, .store = run->options->cache ? &run->store : NULL, .study = run,
-                       .judge = record_failure };
+                       .judge = record_failure, .kept = count_kept };
     SPOT_TRY(spot_chain_open(k, count, run->options->fit));
     run->view[0] = k->view;
     run->fits = k->fit;
@@ -367,30 +387,27 @@ static void log_table(const discovery *run)
     if (o->fit) spot_log(run->outer, SPOT_LOG_INFO, "its slices cannot take new rows, which come without attributes");
 }
 
-static spot_status run_all(discovery *run, spot_candidate **candidates)
+static spot_status run_all(discovery *run, const spot_chosen *k)
 {
-    int count;
-
     log_table(run);
-    SPOT_TRY(spot_candidates(run->c, run->subject, run->options, candidates, &count, &run->findings->left_out));
-    SPOT_TRY(open_findings(run, *candidates, count));
-    SPOT_TRY(run_groups(run, *candidates, count));
+    run->findings->left_out = k->left_out;
+    SPOT_TRY(open_findings(run, k->list, k->count));
+    SPOT_TRY(run_groups(run, k->list, k->count));
     return first_failure(run);
 }
 
-spot_status spot_search(spot_ctx *c, spot_findings *f, const spot_subject *s, const spot_discover_options *o)
+spot_status spot_search(spot_ctx *c, spot_findings *f, const spot_subject *s, const spot_discover_options *o,
+                        const spot_chosen *k)
 {
     spot_ctx inner = *c;
-    discovery run = { .c = &inner, .outer = c, .subject = s, .options = o, .findings = f };
-    spot_candidate *candidates = NULL;
+    discovery run = { .c = &inner, .outer = c, .subject = s, .options = o, .findings = f, .log = k->log };
     spot_status status;
 
     inner.on_log = pass_log;
     inner.on_progress = pass_progress;
     inner.label = label_class;
     inner.user = &run;
-    status = run_all(&run, &candidates);
-    free(candidates);
+    status = run_all(&run, k);
     return status == SPOT_OK ? status : spot_fail(c, status, "%s", spot_message(&inner, status));
 }
 

@@ -6,7 +6,9 @@
  *     proof_facts.c    what to expect on new rows, and what confidence alone lets expect
  *     proof_merge.c    pieces -> slices
  *     proof_causes.c   slices of several classes with one cause
- *     proof.c          the whole; proof_options.c its options */
+ *     proof.c          the whole; proof_options.c its options
+ *
+ * Classes are searched apart from one another, in any order and by several processes; then all are concluded together. */
 #ifndef SPOTTER_JUDGE_H
 #define SPOTTER_JUDGE_H
 
@@ -33,6 +35,12 @@ typedef struct {
     int       votes[2], *nearest[2];   /* of slices found on part q: (members[1 - q], votes[q]) indices into member[q] */
     uint8_t  *is_wrong;                /* (n), in the current run */
     spot_stratum *tally[2];            /* (strata): rows and wrong rows of a part, in the current run; covered is scratch */
+    int       left;                    /* slices of the current run that are no test */
+    double    best;                    /* least p of all searches in errors without structure; 1: there was none */
+    int       tried[2], failed[2];     /* searches of methods and seeds in a part, in the current run */
+    bool      again;                   /* one failed that may succeed another time, such as for lack of memory */
+    spot_status failure;               /* of the last part in which one failed: the first, and its sentence */
+    char      why[1024];
 } spot_proved;
 
 /* The errors of a run: row i has the answers of row answers[i] (NULL: its own), then is made wrong or right as wanted[i] says
@@ -52,18 +60,21 @@ typedef struct {
     spot_run_errors   errors;              /* of the current run */
     int           run, runs;           /* searches of a part, done and in all */
     bool          quiet;               /* no log: a search in errors without structure */
-    int           pieces, left;        /* pieces of the current run; its slices that are no test */
+    int           pieces, most;        /* of the current run; at most */
+    struct spot_run_log *log;          /* as in spot_chosen */
     spot_judged  *piece;
     size_t        fixed;               /* bytes of `a` that stay from run to run */
     double        weight[SPOT_EXCESSES];   /* of each excess among the judged pieces */
     float        *expected;            /* (n): error rate by predicted class and confidence; NULL: not known */
-    double        best;                /* least p of all searches in errors without structure; 1: there was none */
+    double        best;                /* least p of all classes' searches in errors without structure */
 } spot_proving;
 
 /* ---- proof_parts.c ---- */
 
-/* Opens j->a and fills all members that stay. candidates (count): the classes. */
+/* open: opens j->a and fills all members that stay but the neighbours, which only a search needs. candidates (count): the
+ * classes. */
 spot_status spot_proof_open(spot_proving *j, const spot_candidate *candidates, int count);
+spot_status spot_proof_neighbours(spot_proving *j);
 void        spot_proof_close(spot_proving *j);
 size_t      spot_proof_bytes(const spot_ctx *c, const spot_subject *s, const spot_discover_options *o,
                              const spot_candidate *candidates, int count);
@@ -80,8 +91,16 @@ static inline bool spot_has_bit(const uint64_t *bit, int i) { return bit[i / 64]
 /* Sets `covered` of the class's strata in a part: how many of the rows at these bits each has. Returns the strata. */
 spot_stratum *spot_cover_strata(const spot_proving *j, const spot_proved *k, const uint64_t *bit, int part);
 
-/* Fills j->piece with the pieces of a run with these errors, tested. */
+/* Fills j->piece with the pieces of a run with these errors, tested. Classes remember what failed. */
 spot_status spot_proof_run(spot_proving *j, spot_run_errors errors);
+
+/* Begins a run, without pieces. */
+void spot_proof_begin(spot_proving *j, spot_run_errors errors);
+
+/* Appends a piece whose rows were kept: found and judged are indices into the rows of its class. SPOT_INPUT for rows that it
+ * cannot have. */
+typedef struct { spot_piece said; double score; int cls, found, judged; const int *found_row, *judged_row; } spot_kept_piece;
+spot_status spot_proof_keep_piece(spot_proving *j, const spot_kept_piece *p);
 
 /* Rows of the class at these bits, wrong ones among them, and the wrong ones that the rates of `part` let expect; part -1: of
  * all judging rows. */
@@ -98,7 +117,7 @@ spot_status spot_proof_correct(spot_proving *j);
 
 /* ---- proof_chance.c ---- */
 
-/* j->best: the least p of `chance` runs. */
+/* The least p of each class in `chance` runs. */
 spot_status spot_proof_chance(spot_proving *j);
 
 /* ---- proof_facts.c ---- */
@@ -124,9 +143,13 @@ spot_status spot_proof_causes(spot_ctx *c, spot_findings *f, const spot_subject 
 
 spot_status spot_proof_check(spot_ctx *c, const spot_subject *s, const spot_discover_options *o);
 
-/* ---- discover.c ---- */
+/* ---- proof.c ---- */
 
-/* spot_discover without a proof, whose options were checked; f is zeroed. */
-spot_status spot_search(spot_ctx *c, spot_findings *f, const spot_subject *s, const spot_discover_options *o);
+/* A proof of these classes is begun, for spot_proof_close, also after a failure. search: fills j->piece and what the classes
+ * remember. conclude: from all of them, of all classes, to findings. */
+spot_status spot_prove_open(spot_proving *j, spot_ctx *c, const spot_subject *s, const spot_discover_options *o,
+                            const spot_chosen *k);
+spot_status spot_prove_search(spot_proving *j);
+spot_status spot_prove_conclude(spot_proving *j, spot_findings *f, const spot_chosen *k);
 
 #endif

@@ -41,7 +41,6 @@ spot_status spot_proof_chance(spot_proving *j)
     spot_arena a;
     spot_status how = SPOT_OK;
 
-    j->best = 1;
     SPOT_TRY(spot_arena_open(j->c, &a, n * (3 * sizeof(int) + 1) + 1024));
     SPOT_TRY(SPOT_TAKE(j->c, &a, answers, n));
     SPOT_TRY(SPOT_TAKE(j->c, &a, row, n));
@@ -53,7 +52,8 @@ spot_status spot_proof_chance(spot_proving *j)
         if (drawn) draw(j, wanted, k);
         else permute(j, answers, row, order, k);
         how = spot_proof_run(j, (spot_run_errors){ drawn ? NULL : answers, drawn ? wanted : NULL });
-        for (int i = 0; i < j->pieces && how == SPOT_OK; i++) j->best = fmin(j->best, j->piece[i].said.p);
+        for (const spot_judged *g = j->piece; g < j->piece + j->pieces && how == SPOT_OK; g++)
+            j->cls[g->cls].best = fmin(j->cls[g->cls].best, g->said.p);
     }
     j->quiet = false;
     spot_arena_close(&a);

@@ -83,7 +83,8 @@ static spot_status open_class(spot_proving *j, spot_proved *k, const spot_candid
 {
     int n = 0, part[2] = { 0, 0 };
 
-    *k = (spot_proved){ .cls = from->cls, .n = from->n, .wrong = from->wrong, .words = (size_t)from->n / 64 + 1 };
+    *k = (spot_proved){ .cls = from->cls, .n = from->n, .wrong = from->wrong, .words = (size_t)from->n / 64 + 1,
+                        .best = 1 };
     SPOT_TRY(SPOT_TAKE(j->c, &j->a, k->row, k->n));
     SPOT_TRY(SPOT_TAKE(j->c, &j->a, k->is_wrong, k->n));
     for (int i = 0; i < j->s->n; i++)
@@ -148,12 +149,19 @@ spot_status spot_proof_open(spot_proving *j, const spot_candidate *candidates, i
     SPOT_TRY(SPOT_TAKE(j->c, &j->a, j->cls, count));
     for (int i = 0; i < count; i++) SPOT_TRY(open_class(j, &j->cls[i], &candidates[i]));
     SPOT_TRY(list_rows(j));
-    for (int i = 0; i < count; i++)
+    SPOT_TRY(SPOT_TAKE(j->c, &j->a, j->piece, slices_of_a_class(j->o) * (size_t)count));
+    j->most = (int)slices_of_a_class(j->o) * count;
+    j->fixed = j->a.used;
+    return SPOT_OK;
+}
+
+spot_status spot_proof_neighbours(spot_proving *j)
+{
+    for (int i = 0; i < j->classes; i++)
         for (int q = 0; q < j->p.parts; q++) {
             SPOT_TRY(spot_check_stop(j->c));
             SPOT_TRY(find_neighbours(j, &j->cls[i], q));
         }
-    SPOT_TRY(SPOT_TAKE(j->c, &j->a, j->piece, slices_of_a_class(j->o) * (size_t)count));
     j->fixed = j->a.used;
     return SPOT_OK;
 }

@@ -1,5 +1,5 @@
 /* proof_run.c - one run of a proof: a search on each part; each of its slices is judged on the other part. */
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,6 +85,18 @@ static spot_status test(spot_proving *j, spot_proved *k, spot_judged *g)
     return SPOT_OK;
 }
 
+/* The piece's numbers and its test. */
+static spot_status measure_piece(spot_proving *j, spot_judged *g, spot_counted found, spot_counted judged)
+{
+    g->said.found = found.rows;
+    g->said.found_wrong = found.wrong;
+    g->said.judged = judged.rows;
+    g->said.wrong = judged.wrong;
+    g->said.base = judged.base;
+    j->pieces++;
+    return test(j, &j->cls[g->cls], g);
+}
+
 /* Keeps the piece if it is a test: see proof.h. */
 static spot_status judge(spot_proving *j, spot_judged *g, size_t mark)
 {
@@ -99,44 +111,93 @@ static spot_status judge(spot_proving *j, spot_judged *g, size_t mark)
     }
     if (!judged.rows || judged.rows >= SPOT_WHOLE * k->members[1 - q]) {
         j->a.used = mark;
-        j->left++;
+        k->left++;
         return SPOT_OK;
     }
-    g->said.found = found.rows;
-    g->said.found_wrong = found.wrong;
-    g->said.judged = judged.rows;
-    g->said.wrong = judged.wrong;
-    g->said.base = judged.base;
-    j->pieces++;
-    return test(j, k, g);
+    return measure_piece(j, g, found, judged);
+}
+
+/* The next piece, of no rows yet. */
+static spot_status open_piece(spot_proving *j, spot_judged **next, const spot_piece *said, double score, int cls)
+{
+    const size_t words = j->cls[cls].words;
+    spot_judged *g = *next = &j->piece[j->pieces];
+
+    *g = (spot_judged){ .said = *said, .score = score, .cls = cls, .slice = -1 };
+    SPOT_TRY(SPOT_TAKE(j->c, &j->a, g->found, words));
+    SPOT_TRY(SPOT_TAKE(j->c, &j->a, g->judged, words));
+    memset(g->found, 0, words * sizeof *g->found);
+    memset(g->judged, 0, words * sizeof *g->judged);
+    return SPOT_OK;
+}
+
+static void set_bit(uint64_t *bit, int i) { bit[i / 64] |= (uint64_t)1 << i % 64; }
+
+/* Whether all rows are of this part of the class. */
+static bool set_rows(const spot_proving *j, const spot_proved *k, uint64_t *bit, const int *row, int rows, int part)
+{
+    for (int i = 0; i < rows; i++) {
+        if (row[i] < 0 || row[i] >= k->n || j->part[k->row[row[i]]] != part) return false;
+        set_bit(bit, row[i]);
+    }
+    return rows > 0;
+}
+
+spot_status spot_proof_keep_piece(spot_proving *j, const spot_kept_piece *p)
+{
+    const int q = p->said.part;
+    spot_proved *k = &j->cls[p->cls];
+    spot_judged *g;
+
+    if (j->pieces == j->most || q < 0 || q >= j->p.parts || p->said.bdm < 0 || p->said.bdm >= j->o->bdms)
+        return spot_fail(j->c, SPOT_INPUT, "class %d has a slice that no search can find", k->cls);
+    SPOT_TRY(open_piece(j, &g, &p->said, p->score, p->cls));
+    if (!set_rows(j, k, g->found, p->found_row, p->found, q) || !set_rows(j, k, g->judged, p->judged_row, p->judged, 1 - q))
+        return spot_fail(j->c, SPOT_INPUT, "class %d has a slice with rows of another part", k->cls);
+    return measure_piece(j, g, spot_count_rows(j, k, g->found, q), spot_count_rows(j, k, g->judged, 1 - q));
 }
 
 /* A slice of the search of a part; its rows are those of the part. */
 static spot_status take_slice(spot_proving *j, const spot_finding *f, const spot_slice *s, int rank, int cls, int part)
 {
-    spot_judged *g = &j->piece[j->pieces];
+    const spot_piece said = { .bdm = f->bdm, .part = part, .seed = f->seed, .rank = rank };
     const spot_proved *k = &j->cls[cls];
     const size_t mark = j->a.used;
+    spot_judged *g;
     int at = 0;
 
-    *g = (spot_judged){ .said = { .bdm = f->bdm, .part = part, .seed = f->seed, .rank = rank }, .score = s->score, .cls = cls,
-                        .slice = -1 };
-    SPOT_TRY(SPOT_TAKE(j->c, &j->a, g->found, k->words));
-    SPOT_TRY(SPOT_TAKE(j->c, &j->a, g->judged, k->words));
-    memset(g->found, 0, k->words * sizeof *g->found);
+    SPOT_TRY(open_piece(j, &g, &said, s->score, cls));
     for (int i = 0; i < s->size; i++) {
         while (k->row[at] != j->row[part][s->row[i]]) at++;
-        g->found[at / 64] |= (uint64_t)1 << at % 64;
+        set_bit(g->found, at);
     }
     return judge(j, g, mark);
+}
+
+/* The place of a class among the proof's; -1: it is none of them. */
+static int place_of(const spot_proving *j, int cls)
+{
+    int i = j->classes - 1;
+
+    while (i >= 0 && j->cls[i].cls != cls) i--;
+    return i;
+}
+
+static void note_failure(spot_proved *k, int part, spot_status s, const char *why)
+{
+    k->again |= !spot_is_verdict(s);
+    if (k->failed[part]++) return;
+    k->failure = s;
+    snprintf(k->why, sizeof k->why, "%s", why);
 }
 
 static spot_status take_findings(spot_proving *j, const spot_findings *f, int part)
 {
     for (int i = 0; i < f->count; i++) {
         const spot_finding *g = &f->finding[i];
-        int cls = 0;
-        while (j->cls[cls].cls != g->cls) cls++;
+        const int cls = place_of(j, g->cls);
+        j->cls[cls].tried[part]++;
+        if (g->status) note_failure(&j->cls[cls], part, g->status, g->message);
         for (int k = 0; k < g->slices; k++) SPOT_TRY(take_slice(j, g, &g->slice[k], k + 1, cls, part));
     }
     return SPOT_OK;
@@ -168,7 +229,33 @@ static bool has_errors(const spot_proving *j, int part)
     return false;
 }
 
-static spot_status search_part(spot_proving *j, int part, spot_status *failure)
+/* Rows that have several classes bring classes that are not the proof's. */
+static spot_status search_classes(spot_proving *j, spot_ctx *c, spot_findings *f, const spot_subject *s,
+                                  const spot_discover_options *o)
+{
+    spot_candidate *list = NULL;
+    spot_chosen k = { .log = j->log };
+    int all = 0, others;
+    spot_status how = spot_candidates(c, s, o, &list, &all, &others);
+
+    for (int i = 0; i < all && how == SPOT_OK; i++)
+        if (place_of(j, list[i].cls) >= 0) list[k.count++] = list[i];
+    k.list = list;
+    if (how == SPOT_OK) how = spot_search(c, f, s, o, &k);
+    free(list);
+    return how;
+}
+
+/* A search that failed as a whole, of which another part's may succeed. */
+static void note_search(spot_proving *j, int part, const spot_ctx *c, spot_status how)
+{
+    for (spot_proved *k = j->cls; k < j->cls + j->classes; k++) {
+        k->tried[part]++;
+        note_failure(k, part, how, spot_message(c, how));
+    }
+}
+
+static spot_status search_part(spot_proving *j, int part)
 {
     spot_ctx inner = *j->c;
     spot_discover_options o = *j->o;
@@ -187,9 +274,9 @@ static spot_status search_part(spot_proving *j, int part, spot_status *failure)
     inner.user = j;
     SPOT_TRY(spot_arena_open(j->c, &a, spot_proof_subject_bytes(j->s, j->o, j->rows[part])));
     how = spot_proof_subject(j, &a, part, &s, &o);
-    if (how == SPOT_OK) how = spot_search(&inner, &f, &s, &o);
+    if (how == SPOT_OK) how = search_classes(j, &inner, &f, &s, &o);
     if (how && spot_concerns_one_problem(how)) {
-        *failure = spot_fail(j->c, how, "%s", spot_message(&inner, how));
+        note_search(j, part, &inner, how);
         how = SPOT_OK;
     } else if (how) how = spot_fail(j->c, how, "%s", spot_message(&inner, how));
     else how = take_findings(j, &f, part);
@@ -198,23 +285,22 @@ static spot_status search_part(spot_proving *j, int part, spot_status *failure)
     return how;
 }
 
+void spot_proof_begin(spot_proving *j, spot_run_errors errors)
+{
+    j->errors = errors;
+    j->pieces = 0;
+    j->a.used = j->fixed;
+    for (spot_proved *k = j->cls; k < j->cls + j->classes; k++)
+        for (int q = k->left = 0; q < 2; q++) k->tried[q] = k->failed[q] = 0;
+    spot_proof_tally(j);
+}
+
 spot_status spot_proof_run(spot_proving *j, spot_run_errors errors)
 {
-    spot_status failure = SPOT_OK;
-    int failed = 0;
-
-    j->errors = errors;
-    j->pieces = j->left = 0;
-    j->a.used = j->fixed;
-    spot_proof_tally(j);
+    spot_proof_begin(j, errors);
     for (int q = 0; q < j->p.parts; q++, j->run++) {
-        spot_status one = SPOT_OK;
         SPOT_TRY(spot_check_stop(j->c));
-        if (has_errors(j, q)) SPOT_TRY(search_part(j, q, &one));
-        failed += one != SPOT_OK;
-        if (one) failure = one;
+        if (has_errors(j, q)) SPOT_TRY(search_part(j, q));
     }
-    if (failed == j->p.parts && !j->quiet) return failure;     /* its sentence is in the context */
-    spot_forget(j->c);
     return SPOT_OK;
 }

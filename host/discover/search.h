@@ -13,7 +13,19 @@ typedef struct { int cls, n, wrong; } spot_candidate;
  * NULL and frees it, also after a failure. SPOT_INPUT when no class is worth examining. */
 spot_status spot_candidates(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, spot_candidate **list,
                             int *count, int *left_out);
+
+/* The classes that are searched now, and those that never are. */
+typedef struct {
+    const spot_candidate *list;            /* (count + left_out) */
+    int count, left_out;
+    struct spot_run_log *log;              /* of a run: gets a line when values were kept; NULL: none */
+} spot_chosen;
+
+/* Searches these classes without a proof; f is zeroed, and the options were checked. */
+spot_status spot_search(spot_ctx *c, spot_findings *f, const spot_subject *s, const spot_discover_options *o,
+                        const spot_chosen *k);
 spot_status spot_discover_check(spot_ctx *c, const spot_subject *s, const spot_discover_options *o);
+spot_status spot_discover_begin(spot_ctx *c, const spot_subject *s, const spot_discover_options *o);       /* and warns */
 
 /* A reducer that draws no random numbers, so that all seeds share its map; a reducer that makes a map at all. */
 bool spot_is_seedless(const spot_embed_config *cfg);
