@@ -105,7 +105,7 @@ grep -q 'p3.npy: its columns are taken as the words of words.npy sorted by name:
     fail "nothing says which column is which word"
 grep -Eq 'at most [0-9]+\.[0-9] MB of memory' err || fail "a little memory is not told in MB: $(cat err)"
 ok "${all[@]}" --class all --seed 1,2 --out seeds
-grep -q '^# .* --seed 1,2 --no-proof$' seeds/config.yaml || fail "config.yaml does not say the seeds"
+tr '\n' ' ' < seeds/config.yaml | grep -q 'seeds:   - seed: 1   - seed: 2 prove: false' || fail "config.yaml does not say the seeds"
 
 # --- a report of what was found before, of one model and of two
 report() { "$spotter" report "$@" > out 2> err; }
@@ -126,11 +126,12 @@ rm -f x.html
 mkdir taken && echo mine > taken/letter.txt && ok "${all[@]}" --out taken
 [ "$(cat taken/letter.txt)" = mine ] || fail "a file that was there is gone"
 ok "${all[@]/planespot-pca/spotlight}" --no-report --out taken            # another method on the same data
-refused 2 "taken holds findings of other data: 600 rows of 16 numbers (e.npy)" --embeddings e.npy --labels y.npy --losses \
+refused 2 "taken holds results of another config (source is \"600 rows of 16 numbers (e.npy)" --embeddings e.npy --labels y.npy --losses \
     losses.npy --method planespot-pca --out taken
 for mine in config.yaml report.html slices.csv map.npy; do
     mkdir -p own && echo mine > own/$mine
-    refused 2 "own/$mine is there, and spotter discover did not write it" "${all[@]}" --out own
+    refused 2 "own/$mine" "${all[@]}" --out own
+    grep -q 'or say --replace$' err || fail "$mine: no advice: $(cat err)"
     [ "$(cat own/$mine)" = mine ] && rm own/$mine || fail "own/$mine is another"
 done
 cp e.npy own/map.npy

@@ -37,8 +37,9 @@ typedef struct { const char *device; int threads, log_json; } cli_machine;
 
 /* Rows for a command that runs a study: its struct has `shard`, `max_seconds` and a `run` with `starts`. UNITS: the units of
  * the study, in words. */
-#define CLI_RUN_ROWS(UNITS)                                                                                                  \
-    { "shard",  's', "I/N", CLI_TEXT, CLI_AT(shard), .help = "part I of N of " UNITS                                          \
+#define CLI_RUN_ROWS(UNITS) CLI_RUN_ROWS_OF('s', UNITS)
+#define CLI_RUN_ROWS_OF(LETTER, UNITS)                                                                                       \
+    { "shard",  LETTER, "I/N", CLI_TEXT, CLI_AT(shard), .help = "part I of N of " UNITS                                          \
       ", counted from 0; auto/N: I from the scheduler, as in `spotter sweep`" },                                             \
     { "max-seconds", 0, "N", CLI_INT, CLI_AT(max_seconds), 1, 10000000,                                                      \
       .help = "time limit: the program ends within N seconds, with exit code 75" },                                          \

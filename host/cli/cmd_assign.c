@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "cli/cli.h"
-#include "discover/claim.h"
+#include "discover/discover_run.h"
 #include "discover/fits.h"
 #include "fit/statistics.h"
 #include "spotter/store.h"

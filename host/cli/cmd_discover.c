@@ -13,8 +13,10 @@
 #include "cli/encoder_rows.h"
 #include "cli/method_list.h"
 #include "cli/slice_table.h"
-#include "discover/claim.h"
 #include "discover/describe_files.h"
+#include "discover/detection_tables.h"
+#include "discover/discover_config.h"
+#include "discover/discover_run.h"
 #include "discover/search.h"
 #include "formats/picture.h"
 #include "spotter/report.h"
@@ -27,11 +29,14 @@ typedef struct {
     cli_encoder encoder;
     cli_detector detector;
     spot_describe_files describe;
-    const char *rows, *cls, *method, *config, *out, *model_name[CLI_PAGE_MODELS];
+    const char *rows, *cls, *method, *config, *shard, *model_name[CLI_PAGE_MODELS];
+    char shard_from[64];
+    int max_seconds;
+    spot_discover_place run;
     uint64_t seed[MOST_SEEDS];
     int seeds, top, least, chance;
     double holdout, level;
-    bool report, fit, json, replace, proof;
+    bool report, fit, json, proof;
     spot_report_options page;
 } options;
 
@@ -143,16 +148,18 @@ static const cli_row table[] = {
     { "phrases",    0,   "N",     CLI_INT, CLI_AT(describe.phrases), 1, 100, .preset = "5", .flags = CLI_MORE,
       .help = "phrases of each slice" },
     { .kind = CLI_HEADING, .help = "Results:" },
-    { "out",        'o', "DIR",   CLI_TEXT, CLI_AT(out), .most = 1000, .need = "found",
+    { "out",        'o', "DIR",   CLI_TEXT, CLI_AT(run.out), .most = 1000, .need = "found",
       .help = "folder for the findings; the same command continues it" },
     { "top",        'n', "N",     CLI_INT, CLI_AT(top), 0, 1000000, .preset = "20",
       .help = "number of slices in the printed table; the files have all" },
     { "json",       'j', NULL,    CLI_ON,  CLI_AT(json), .flags = CLI_MORE, .help = "one JSON object on stdout at the end" },
-    { "replace",    0,   NULL,    CLI_ON,  CLI_AT(replace), .flags = CLI_MORE,
+    { "replace",    0,   NULL,    CLI_ON,  CLI_AT(run.replace), .flags = CLI_MORE,
       .help = "overwriting of findings of other data, and of other files with the names of the results, in DIR" },
     { "no-report",  0,   NULL,    CLI_OFF, CLI_AT(report), .flags = CLI_MORE, .help = "no report.html" },
     { "no-fit",     0,   NULL,    CLI_OFF, CLI_AT(fit), .flags = CLI_MORE,
       .help = "no fit.safetensors, which `spotter assign` needs" },
+    { .kind = CLI_HEADING, .help = "A run in parts:", .flags = CLI_MORE },
+    CLI_RUN_ROWS_OF(0, "the classes"),
     { .kind = CLI_HEADING, .help = "The page of findings:", .flags = CLI_MORE },
     CLI_PAGE_ROWS(page),
     CLI_DETECTOR_ROWS(detector),
@@ -187,7 +194,7 @@ static void check_classifier(const struct argp_state *state, const spot_subject_
 static void check_options(const struct argp_state *state, void *input)
 {
     static const char *const of_proof[] = { "chance", "holdout", "level" };
-    const options *o = input;
+    options *o = input;
     const spot_subject_files *f = &o->files;
 
     if (!cli_detector_check(state, &o->detector, f)) check_classifier(state, f);
@@ -203,6 +210,7 @@ static void check_options(const struct argp_state *state, void *input)
             argp_error(state, "--%s is a part of the proof, and --no-proof leaves it out", of_proof[i]);
     if (o->chance && o->chance < 19) argp_error(state, "--chance takes 19 searches and more, or 0, not %d", o->chance);
     if (o->method && o->config) argp_error(state, "--method and --config both choose the methods; give one of them");
+    cli_pick_shard(state, o->shard, &o->run.shard, &o->run.shards, o->shard_from);
 }
 
 /* ---- folder ---- */
@@ -213,29 +221,34 @@ static spot_status check_folder(spot_ctx *c, const options *o)
     static const char *const made[] = { "segments", "results.sqlite" };
     const spot_subject_files words = { .embeddings = o->describe.word_embeddings, .labels = o->describe.words,
                                        .ids = o->describe.attributes, .model = o->describe.encoder };
-    const char *dir = o->out;
+    const char *dir = o->run.out;
+    const spot_study *study;
     char path[PATH];
     struct stat st;
 
     if (stat(dir, &st)) return SPOT_OK;
     if (!S_ISDIR(st.st_mode)) return spot_fail(c, SPOT_IO, "--out %s is a file; choose another name", dir);
-    for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
-        snprintf(path, sizeof path, "%s/%s", dir, made[i]);
-        if (!stat(path, &st))
-            return spot_fail(c, SPOT_USAGE, "--out %s holds a sweep's run, which is left as it is; choose another folder", dir);
-    }
     for (const char *const *name = spot_findings_files; *name; name++) {
         snprintf(path, sizeof path, "%s/%s", dir, *name);
         if (cli_is_input(&o->files, path) || cli_is_input(&words, path))
             return spot_fail(c, SPOT_USAGE, "%s would be read and written over; choose another folder", path);
     }
-    return o->replace ? SPOT_OK : spot_findings_claim(c, dir, NULL);
+    if (cli_study_of(c, &study, dir)) spot_forget(c), study = NULL;
+    for (size_t i = 0; study != &spot_discover_study && i < sizeof made / sizeof *made; i++) {
+        snprintf(path, sizeof path, "%s/%s", dir, made[i]);
+        if (!stat(path, &st))
+            return spot_fail(c, SPOT_USAGE, "--out %s holds a sweep's run, which is left as it is; choose another folder", dir);
+    }
+    return o->run.replace ? SPOT_OK : spot_findings_check(c, dir, NULL);
 }
 
 /* ---- output ---- */
 
+/* What else is printed at the end. */
+typedef struct { spot_bytes cost; spot_discover_report run; double since; } outcome;
+
 static spot_status print_json(spot_ctx *c, spot_status s, const options *o, const spot_findings *f, const spot_subject *subject,
-                              spot_bytes cost, double seconds)
+                              const outcome *e)
 {
     int failed = 0, slices = 0;
     spot_json j;
@@ -244,15 +257,18 @@ static spot_status print_json(spot_ctx *c, spot_status s, const options *o, cons
         failed += f->finding[i].status != SPOT_OK;
         slices += f->finding[i].slices;
     }
-    SPOT_TRY(cli_json_open(c, &j, s, o->out));
+    SPOT_TRY(cli_json_open(c, &j, s, o->run.out));
     spot_json_put_int(&j, "rows", subject->n);
     spot_json_put_int(&j, "skipped", subject->skipped);
     spot_json_put_int(&j, "findings", f->count);
     spot_json_put_int(&j, "failed", failed);
     spot_json_put_int(&j, "left_out", f->left_out);
     spot_json_put_int(&j, "slices", slices);
-    spot_json_put_int(&j, "memory_bytes", (long long)cost.host);
-    spot_json_put_real(&j, "seconds", seconds);
+    spot_json_put_int(&j, "planned", e->run.planned);
+    spot_json_put_int(&j, "already", e->run.already);
+    spot_json_put_int(&j, "done", e->run.done);
+    spot_json_put_int(&j, "memory_bytes", (long long)e->cost.host);
+    spot_json_put_real(&j, "seconds", spot_clock() - e->since);
     spot_json_print(&j, stdout);
     return s;
 }
@@ -303,27 +319,43 @@ static spot_status write_report(spot_ctx *c, const options *o, const spot_findin
     cli_progress_reset();
     page.memory = picture_memory(o, s);
     page.model = o->model_name;
-    snprintf(path, sizeof path, "%s/report.html", o->out);
+    snprintf(path, sizeof path, "%s/report.html", o->run.out);
     return spot_report_findings(c, path, 1, &s, &f, &d, &page);
 }
 
-static spot_status find_slices(spot_ctx *c, const options *o, spot_findings *f, const spot_subject *s,
-                               spot_discover_options *d, spot_describer *describer, spot_bytes *cost)
+static spot_status find_slices(spot_ctx *c, options *o, spot_findings *f, const spot_subject *s, spot_discover_options *d,
+                               spot_describer *describer, outcome *e)
 {
     SPOT_TRY(spot_describer_open(c, describer, s, s->encoder));
     d->attributes = describer->o.attributes;
-    SPOT_TRY(log_cost(c, o, s, d, describer, cost));
-    SPOT_TRY(spot_discover(c, f, s, d));
-    return spot_describer_run(c, describer, f, s);
+    SPOT_TRY(log_cost(c, o, s, d, describer, &e->cost));
+    o->run.seconds = cli_limit_time(o->max_seconds);
+    SPOT_TRY(spot_discover_run(c, f, s, d, &o->run, &e->run));
+    if (!f->count) return SPOT_OK;
+    SPOT_TRY(spot_describer_run(c, describer, f, s));
+    SPOT_TRY(spot_findings_write(c, o->run.out, f, s, d));
+    return o->report ? write_report(c, o, f, s, d) : SPOT_OK;
 }
 
-static spot_status discover_rows(spot_ctx *c, const options *o, spot_config *cfg, const spot_subject *s,
-                                 spot_describer *describer)
+static spot_status show_findings(spot_ctx *c, const options *o, const spot_findings *f, const spot_subject *s,
+                                 const spot_discover_options *d, const outcome *e)
+{
+    if (!f->count) {
+        printf("in %s: %d of %d classes of shard %d of %d; slices come when those of all shards are there\n", o->run.out,
+               e->run.already + e->run.done, e->run.planned, o->run.shard, o->run.shards);
+        return SPOT_OK;
+    }
+    SPOT_TRY(cli_slice_table(c, f, s, d, o->top));
+    printf("in %s: slices.csv, slices.json, map.npy, config.yaml%s%s\n", o->run.out, o->fit ? ", fit.safetensors" : "",
+           o->report ? ", report.html" : "");
+    return SPOT_OK;
+}
+
+static spot_status discover_rows(spot_ctx *c, options *o, spot_config *cfg, const spot_subject *s, spot_describer *describer)
 {
     spot_discover_options d = spot_discover_defaults();
     spot_proof_options proof = spot_proof_defaults();
-    double start = spot_clock();
-    spot_bytes cost = { 0, 0 };
+    outcome e = { .since = spot_clock() };
     spot_findings f = { 0 };
     spot_status how;
 
@@ -334,7 +366,7 @@ static spot_status discover_rows(spot_ctx *c, const options *o, spot_config *cfg
     d.seeds = o->seeds ? o->seeds : 1;
     d.least = o->least;
     d.memory = o->files.memory;
-    d.cache = o->out;
+    d.cache = o->run.out;
     d.fit = o->fit;
     if (o->proof) d.proof = &proof;
     if (o->holdout > 0) {
@@ -343,16 +375,10 @@ static spot_status discover_rows(spot_ctx *c, const options *o, spot_config *cfg
     }
     proof.chance = o->chance;
     proof.level = o->level;
-    how = find_slices(c, o, &f, s, &d, describer, &cost);
-    if (how == SPOT_OK) how = spot_findings_write(c, o->out, &f, s, &d);
-    if (how == SPOT_OK && o->report) how = write_report(c, o, &f, s, &d);
+    how = find_slices(c, o, &f, s, &d, describer, &e);
     cli_log_close();
-    if (o->json) how = print_json(c, how, o, &f, s, cost, spot_clock() - start);
-    else if (how == SPOT_OK) {
-        how = cli_slice_table(c, &f, s, &d, o->top);
-        printf("in %s: slices.csv, slices.json, map.npy, config.yaml%s%s\n", o->out,
-               o->fit ? ", fit.safetensors" : "", o->report ? ", report.html" : "");
-    }
+    if (o->json) how = print_json(c, how, o, &f, s, &e);
+    else if (how == SPOT_OK) how = show_findings(c, o, &f, s, &d, &e);
     spot_findings_close(&f);
     return how;
 }
@@ -365,15 +391,16 @@ static spot_status search_subject(spot_ctx *c, options *o, spot_config *cfg, spo
     SPOT_TRY(spot_describer_read(c, describer, &o->describe));
     SPOT_TRY(spot_subject_read(c, &s, &o->files));
     o->describe.memory = picture_memory(o, &s);
-    how = o->replace ? SPOT_OK : spot_findings_claim(c, o->out, &s);
+    how = o->run.replace ? SPOT_OK : spot_findings_check(c, o->run.out, &s);
+    if (how == SPOT_OK && s.instance && !o->run.replace) how = spot_tables_check(c, o->run.out);
     if (how == SPOT_OK && s.instance) {
-        how = cli_detector_write(c, &o->detector, &s, o->out);
+        how = cli_detector_write(c, &o->detector, &s, o->run.out);
         o->describe.instances = o->detector.table;
     }
     if (how == SPOT_OK && o->detector.rows_only)
-        spot_log(c, SPOT_LOG_INFO, "%s; in %s: rows.csv, attributes.csv", s.source, o->out);
+        spot_log(c, SPOT_LOG_INFO, "%s; in %s: rows.csv, attributes.csv", s.source, o->run.out);
     else if (how == SPOT_OK) how = discover_rows(c, o, cfg, &s, describer);
-    if (how == SPOT_OK && o->replace && !s.instance) how = spot_findings_drop_tables(c, o->out);
+    if (how == SPOT_OK && o->run.replace && !s.instance) how = spot_tables_drop(c, o->run.out);
     spot_subject_close(&s);
     return how;
 }
@@ -404,7 +431,7 @@ static spot_status search_blindspots(spot_ctx *c, void *input)
     spot_status s;
 
     cli_log_device(c, &o->machine);
-    s = o->config ? spot_config_load(c, &cfg, o->config) : cli_methods_read(c, &cfg, o->method ? o->method : CLI_METHODS);
+    s = o->config ? spot_methods_load(c, &cfg, o->config) : cli_methods_read(c, &cfg, o->method ? o->method : CLI_METHODS);
     if (!o->config) cfg.seed = 0;
     if (s == SPOT_OK) s = search_with(c, o, &cfg);
     spot_memory_close(&cfg.memory);
@@ -444,5 +471,5 @@ const cli_command cli_discover_command = {
     "`embeddings: e.npy`; its paths begin at its own folder, and an option of the command line has priority. In slices.csv a "
     "text that a spreadsheet would run as a formula has ' before it.",
     table, check_options,
-    .work = search_blindspots, CLI_OPTIONS(out), .machine = true, .fill = store_defaults
+    .work = search_blindspots, CLI_OPTIONS(seeds), .machine = true, .fill = store_defaults
 };

@@ -73,10 +73,15 @@ static void print_text(spot_ctx *c, const spot_merge_report *r, const options *o
     for (int i = 0; i < TROUBLES; i++) {
         int n = list_ecs(number, r, &troubles[i]);
         if (!n) continue;
-        snprintf(what, sizeof what, troubles[i].what, out, y->name);
+        if (y->by_words && troubles[i].mask != SPOT_EC_CONFLICT)
+            snprintf(what, sizeof what, "the command that began the run, spotter %s with --out %s, makes them", y->name, out);
+        else snprintf(what, sizeof what, troubles[i].what, out, y->name);
         spot_log(c, SPOT_LOG_WARN, "%s: %s (%d %s): %s", troubles[i].name, spot_ranges(ranges, sizeof ranges, number, n), n,
                  n == 1 ? y->unit : y->units, what);
     }
+    if (r->merged && y->by_words)
+        spot_log(c, SPOT_LOG_INFO, "the command that began the run, spotter %s with --out %s, makes its other files of them",
+                 y->name, out);
     if (r->merged && y == &spot_sweep_study)
         spot_log(c, SPOT_LOG_INFO, "tables: %s tables %s", cli_program, spot_quote(quoted, out));
 }

@@ -163,7 +163,11 @@ static void print_command(const spot_run_status *s, const options *o, const bool
     spot_quote(config, path);
     spot_quote(out, o->dir);
     snprintf(path, sizeof path, "%s/slurm/submitted.json", o->dir);
-    if (!access(path, F_OK)) printf("    %s %s %s --out %s --submit\n", cli_program, study, config, out);
+    if (o->study->by_words) {
+        printf("    the command that began it, %s %s with --out %s", cli_program, study, out);
+        if (s->shards > 1) printf(" --shard I/%d, I:", s->shards), print_numbers(wanted, s->shards);
+        putchar('\n');
+    } else if (!access(path, F_OK)) printf("    %s %s %s --out %s --submit\n", cli_program, study, config, out);
     else if (s->shards == 1) printf("    %s %s %s --out %s\n", cli_program, study, config, out);
     else if (n == 1) printf("    %s %s %s --out %s --shard %d/%d\n", cli_program, study, config, out, one, s->shards);
     else {

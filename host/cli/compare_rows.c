@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "cli/method_list.h"
+#include "discover/discover_config.h"
 #include "formats/formats.h"
 #include "versions/versions_json.h"
 #include "spotter/report.h"
@@ -58,14 +59,14 @@ static spot_status choose_methods(spot_ctx *c, spot_config *cfg, const cli_compa
 
     *cfg = spot_config_defaults();
     cfg->seed = 0;
-    if (!o->method && o->config) return spot_config_load(c, cfg, o->config);
+    if (!o->method && o->config) return spot_methods_load(c, cfg, o->config);
     if (o->method || !o->from.found) {
         SPOT_TRY(cli_methods_read(c, cfg, o->method ? o->method : CLI_METHODS));
         cfg->seed = 0;
         return SPOT_OK;
     }
     snprintf(path, sizeof path, "%s/config.yaml", o->from.found);
-    return spot_config_load(c, cfg, path);
+    return spot_methods_load(c, cfg, path);
 }
 
 /* The page: into --html, else beside the other files of --out. */

@@ -6,6 +6,7 @@
 
 #include "cli/cli.h"
 #include "config/yaml.h"
+#include "discover/discover_run.h"
 #include "shifts/shift_result.h"
 #include "spotter/background.h"
 #include "spotter/examine.h"
@@ -14,7 +15,7 @@
 spot_status cli_study_of(spot_ctx *c, const spot_study **y, const char *dir)
 {
     static const spot_study *const studies[] = { &spot_sweep_study, &spot_shifts_study, &spot_background_study,
-                                                &spot_examine_study };
+                                                &spot_examine_study, &spot_discover_study };
     char path[1200], name[64];
 
     *y = studies[0];

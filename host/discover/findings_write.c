@@ -10,11 +10,10 @@
 #include "base/json.h"
 #include "base/platform.h"
 #include "base/text.h"
-#include "config/config_table.h"
+#include "discover/discover_config.h"
 #include "discover/proof_files.h"
 #include "discover/subject_file.h"
 #include "formats/safetensors.h"
-#include "spotter/config.h"
 #include "spotter/store.h"
 
 enum { SCHEMA = 1, PROVED = 2, PATH = 1200 };       /* schema of slices without and with proofs */
@@ -253,32 +252,21 @@ static spot_status write_json(spot_ctx *c, const char *dir, const spot_findings 
 
 /* ---- config.yaml ---- */
 
-/* The settings of a config that discover uses. */
-static spot_status write_config(spot_ctx *c, const char *dir, const spot_discover_options *o)
+/* The same as that of a run (discover_run.h). */
+static spot_status write_config(spot_ctx *c, const char *dir, const spot_findings *f, const spot_subject *s,
+                                const spot_discover_options *o)
 {
-    const spot_setting rows[] = { *spot_setting_find(spot_settings, "seed"), *spot_setting_find(spot_settings, "bdms"),
-                                  SPOT_END };
-    spot_config cfg = spot_config_defaults();
-    spot_text text = { 0 };
-    char share[32];
-    FILE *f;
+    const int each = o->proof ? 1 : o->bdms * o->seeds;
+    spot_discover_config cfg = { 0 };
+    char path[PATH], *text = NULL;
+    spot_status how = spot_discover_config_of(c, &cfg, s, o, f->count / each);
 
-    SPOT_TRY(spot_config_room(c, &cfg, o->bdms < SPOT_MAX_BDMS ? o->bdms : SPOT_MAX_BDMS, 0));
-    cfg.seed = o->seed[0];
-    memcpy(cfg.bdm, o->bdm, (size_t)cfg.bdms * sizeof *o->bdm);
-    f = spot_text_stream(&text);
-    if (f) {
-        fprintf(f, "# spotter discover --config config.yaml --seed %" PRIu64, o->seed[0]);
-        for (int t = 1; t < o->seeds; t++) fprintf(f, ",%" PRIu64, o->seed[t]);
-        if (o->proof && o->proof->parts == 1) fprintf(f, " --holdout %s", spot_digits(share, o->proof->holdout, 1));
-        if (o->proof) fprintf(f, " --level %s", spot_digits(share, o->proof->level, 1));
-        if (o->proof && o->proof->chance) fprintf(f, " --chance %d", o->proof->chance);
-        if (!o->proof) fputs(" --no-proof", f);
-        fputc('\n', f);
-        spot_settings_print(f, rows, &cfg);
-    }
+    snprintf(path, sizeof path, "%s/config.yaml", dir);
+    if (how == SPOT_OK) how = spot_yaml_print(c, spot_discover_kind.rows, &cfg, &text);
+    if (how == SPOT_OK) how = spot_file_write(c, path, text, strlen(text));
+    free(text);
     spot_memory_close(&cfg.memory);
-    return write_stream(c, dir, "config.yaml", f, &text);
+    return how;
 }
 
 /* ---- fit.safetensors ---- */
@@ -324,7 +312,7 @@ spot_status spot_findings_write(spot_ctx *c, const char *dir, const spot_finding
         remove(path);
     }
     snprintf(path, sizeof path, "%s/map.npy", dir);
-    SPOT_TRY(write_config(c, dir, o));
+    SPOT_TRY(write_config(c, dir, f, s, o));
     SPOT_TRY(spot_npy_write(c, path, f->map, s->n, 2));
     SPOT_TRY(write_fit(c, dir, f));
     SPOT_TRY(spot_recall_write(c, dir, f, s, o));

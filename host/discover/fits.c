@@ -10,6 +10,7 @@
 
 #include "base/json_tree.h"
 #include "bdm/fit.h"
+#include "discover/discover_config.h"
 #include "discover/vote.h"
 #include "formats/safetensors.h"
 #include "spotter/store.h"
@@ -192,7 +193,7 @@ spot_status spot_fits_open(spot_ctx *c, spot_fits *f, const char *dir)
     snprintf(path, sizeof path, "%s/config.yaml", dir);
     s = access(path, R_OK)
         ? spot_fail(c, SPOT_IO, "%s is no folder of findings: cannot read %s: %s", dir, path, strerror(errno))
-        : spot_config_load(c, f->config, path);
+        : spot_methods_load(c, f->config, path);
     if (s == SPOT_OK) s = read_json(c, f, dir);
     if (s == SPOT_OK) s = read_tensors(c, f, dir);
     if (s) spot_fits_close(f);

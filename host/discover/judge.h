@@ -97,10 +97,9 @@ spot_status spot_proof_run(spot_proving *j, spot_run_errors errors);
 /* Begins a run, without pieces. */
 void spot_proof_begin(spot_proving *j, spot_run_errors errors);
 
-/* Appends a piece whose rows were kept: found and judged are indices into the rows of its class. SPOT_INPUT for rows that it
- * cannot have. */
-typedef struct { spot_piece said; double score; int cls, found, judged; const int *found_row, *judged_row; } spot_kept_piece;
-spot_status spot_proof_keep_piece(spot_proving *j, const spot_kept_piece *p);
+/* The next piece, of no rows yet, of which `said` has what names it; and once it has its rows, its numbers and its test. */
+spot_status spot_proof_piece(spot_proving *j, spot_judged **next, const spot_piece *said, double score, int cls);
+spot_status spot_proof_keep (spot_proving *j, spot_judged *g);
 
 /* Rows of the class at these bits, wrong ones among them, and the wrong ones that the rates of `part` let expect; part -1: of
  * all judging rows. */

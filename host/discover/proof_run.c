@@ -97,6 +97,13 @@ static spot_status measure_piece(spot_proving *j, spot_judged *g, spot_counted f
     return test(j, &j->cls[g->cls], g);
 }
 
+spot_status spot_proof_keep(spot_proving *j, spot_judged *g)
+{
+    const spot_proved *k = &j->cls[g->cls];
+
+    return measure_piece(j, g, spot_count_rows(j, k, g->found, g->said.part), spot_count_rows(j, k, g->judged, 1 - g->said.part));
+}
+
 /* Keeps the piece if it is a test: see proof.h. */
 static spot_status judge(spot_proving *j, spot_judged *g, size_t mark)
 {
@@ -117,8 +124,7 @@ static spot_status judge(spot_proving *j, spot_judged *g, size_t mark)
     return measure_piece(j, g, found, judged);
 }
 
-/* The next piece, of no rows yet. */
-static spot_status open_piece(spot_proving *j, spot_judged **next, const spot_piece *said, double score, int cls)
+spot_status spot_proof_piece(spot_proving *j, spot_judged **next, const spot_piece *said, double score, int cls)
 {
     const size_t words = j->cls[cls].words;
     spot_judged *g = *next = &j->piece[j->pieces];
@@ -133,30 +139,6 @@ static spot_status open_piece(spot_proving *j, spot_judged **next, const spot_pi
 
 static void set_bit(uint64_t *bit, int i) { bit[i / 64] |= (uint64_t)1 << i % 64; }
 
-/* Whether all rows are of this part of the class. */
-static bool set_rows(const spot_proving *j, const spot_proved *k, uint64_t *bit, const int *row, int rows, int part)
-{
-    for (int i = 0; i < rows; i++) {
-        if (row[i] < 0 || row[i] >= k->n || j->part[k->row[row[i]]] != part) return false;
-        set_bit(bit, row[i]);
-    }
-    return rows > 0;
-}
-
-spot_status spot_proof_keep_piece(spot_proving *j, const spot_kept_piece *p)
-{
-    const int q = p->said.part;
-    spot_proved *k = &j->cls[p->cls];
-    spot_judged *g;
-
-    if (j->pieces == j->most || q < 0 || q >= j->p.parts || p->said.bdm < 0 || p->said.bdm >= j->o->bdms)
-        return spot_fail(j->c, SPOT_INPUT, "class %d has a slice that no search can find", k->cls);
-    SPOT_TRY(open_piece(j, &g, &p->said, p->score, p->cls));
-    if (!set_rows(j, k, g->found, p->found_row, p->found, q) || !set_rows(j, k, g->judged, p->judged_row, p->judged, 1 - q))
-        return spot_fail(j->c, SPOT_INPUT, "class %d has a slice with rows of another part", k->cls);
-    return measure_piece(j, g, spot_count_rows(j, k, g->found, q), spot_count_rows(j, k, g->judged, 1 - q));
-}
-
 /* A slice of the search of a part; its rows are those of the part. */
 static spot_status take_slice(spot_proving *j, const spot_finding *f, const spot_slice *s, int rank, int cls, int part)
 {
@@ -166,7 +148,7 @@ static spot_status take_slice(spot_proving *j, const spot_finding *f, const spot
     spot_judged *g;
     int at = 0;
 
-    SPOT_TRY(open_piece(j, &g, &said, s->score, cls));
+    SPOT_TRY(spot_proof_piece(j, &g, &said, s->score, cls));
     for (int i = 0; i < s->size; i++) {
         while (k->row[at] != j->row[part][s->row[i]]) at++;
         set_bit(g->found, at);

@@ -115,6 +115,7 @@ static spot_status run_and_keep(spot_chain *k, step s, int first, int n)
     each = (spot_clock() - since) / n;
     for (int i = first; i < first + n && k->store; i++) {
         SPOT_TRY(spot_keep(k->c, k->store, key_of(k, s, i), values[s].kind, values[s].pack, value_of(k, s, i)));
+        if (k->fit && s == FOUND) SPOT_TRY(spot_keep(k->c, k->store, key_of(k, s, i), "fit", spot_pack_fit, &k->fit[i]));
         if (k->kept) k->kept(k->study, i, values[s].kind, each);
     }
     return spot_check_stop(k->c);
@@ -144,8 +145,12 @@ static spot_status run_range(spot_chain *k, step s, int first, int n)
 static spot_status recall_value(spot_chain *k, step s, int i, bool *there)
 {
     *there = k->skip[i] || (s == POINTS && k->points[i].at);
-    if (*there || !k->store || (k->fit && s == FOUND)) return SPOT_OK;
+    if (*there || !k->store) return SPOT_OK;
     SPOT_TRY(spot_recall(k->c, k->a, k->store, key_of(k, s, i), values[s].kind, values[s].pack, value_of(k, s, i), there));
+    if (*there && k->fit && s == FOUND) {
+        SPOT_TRY(spot_recall(k->c, k->a, k->store, key_of(k, s, i), "fit", spot_pack_fit, &k->fit[i], there));
+        if (!*there) spot_fit_close(&k->fit[i]);
+    }
     if (!*there || s != POINTS || !k->there || k->points[i].device_at) return SPOT_OK;
     return spot_points_put(k->c, k->there, &k->points[i]);
 }

@@ -25,8 +25,8 @@ typedef struct {
     spot_points     *points;               /* spot_chain_points computes those whose `at` is NULL; device_at, unless NULL:
                                               the same points, if the store has them */
     spot_hypotheses *found;
-    spot_fit        *fit;                  /* NULL: not asked for. The store does not hold fits, so with fits the hypotheses
-                                              are always computed. The study closes the fits */
+    spot_fit        *fit;                  /* NULL: not asked for. Hypotheses without a fit in the store are then computed.
+                                              The study closes the fits */
     void            *study;                /* passed to the two callbacks */
 
     /* Decides about a problem that failed: SPOT_OK lets the others continue and must forget the failure. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bdm/fit.h"
 #include "model/network.h"
 
 static spot_status pack_bytes(spot_ctx *c, spot_packer *p, void *v, size_t n)
@@ -142,6 +143,38 @@ spot_status spot_pack_found(spot_ctx *c, spot_packer *p, void *value)
         ARRAY(f->h[i].row, f->h[i].len);
         SPOT_TRY(pack_weights(c, p, &f->h[i].weight, f->n));
     }
+    return SPOT_OK;
+}
+
+static spot_status pack_tensor(spot_ctx *c, spot_packer *p, spot_fit *f, int i)
+{
+    spot_fit_tensor t = p->way == PACK_READ ? (spot_fit_tensor){ .rows = 0 } : f->tensor[i];
+    size_t n;
+
+    PART(t.name);
+    PART(t.type);
+    PART(t.rows);
+    PART(t.columns);
+    SPOT_TRY(check_read(c, p, t.rows >= 0 && t.columns >= 0 && memchr(t.name, 0, sizeof t.name)
+                        && (t.type == SPOT_F32 || t.type == SPOT_F64 || t.type == SPOT_I32 || t.type == SPOT_U8)));
+    n = (size_t)t.rows * (size_t)(t.columns ? t.columns : 1) * spot_dtype_size(t.type);
+    if (p->way != PACK_READ) return pack_bytes(c, p, t.data, n);
+    SPOT_TRY(check_read(c, p, n <= p->left));
+    SPOT_TRY(spot_fit_put(c, f, t.name, t.type, p->at, t.rows, t.columns, NULL));
+    p->at += n;
+    p->left -= n;
+    return SPOT_OK;
+}
+
+spot_status spot_pack_fit(spot_ctx *c, spot_packer *p, void *value)
+{
+    spot_fit *f = value;
+    int count = f->count;
+
+    PART(count);
+    SPOT_TRY(check_read(c, p, count >= 0 && count <= SPOT_FIT_TENSORS));
+    if (p->way == PACK_READ) f->count = 0;
+    for (int i = 0; i < count; i++) SPOT_TRY(pack_tensor(c, p, f, i));
     return SPOT_OK;
 }
 

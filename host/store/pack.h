@@ -24,6 +24,7 @@ typedef spot_status spot_pack_fn(spot_ctx *c, spot_packer *p, void *value);
 typedef struct { spot_view view; spot_truth truth; } spot_seen;
 
 spot_pack_fn spot_pack_model, spot_pack_learning, spot_pack_seen, spot_pack_points, spot_pack_found;
+spot_pack_fn spot_pack_fit;            /* read: a fit that owns its arrays, for spot_fit_close also after a failure */
 
 /* recall: reads the stored value of this key; *found is false if it is missing or damaged. keep: stores a value. */
 spot_status spot_recall(spot_ctx *c, spot_arena *a, const spot_store *s, spot_key k, const char *kind,

@@ -6,7 +6,7 @@
 #include "spotter/store.h"
 #include "spotter/work.h"
 
-#define SPOT_FRAME_LIMIT ((size_t)1 << 26)         /* largest file, in bytes */
+#define SPOT_FRAME_LIMIT ((size_t)1 << 30)         /* largest file, in bytes */
 
 /* A segment that was read. */
 typedef struct {

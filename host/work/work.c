@@ -27,9 +27,9 @@ static spot_status check_claim(spot_ctx *c, const spot_work *w, bool *grown)
     snprintf(path, sizeof path, "%s/config.yaml", w->dir);
     if (access(path, F_OK)) return SPOT_OK;
     s = spot_study_load(c, y, &there, path);
-    if (s == SPOT_OK)
+    if (s == SPOT_OK && w->config)
         *grown = y->units_of(there) < y->units_of(w->config) || spot_config_changes(y->config, there, w->config);
-    if (s == SPOT_OK && spot_config_is_other(words, sizeof words, y->config, there, w->config))
+    if (s == SPOT_OK && w->config && spot_config_is_other(words, sizeof words, y->config, there, w->config))
         s = spot_fail(c, SPOT_USAGE, "%s holds results of another config (%s); give this one a directory of its own", w->dir,
                       words);
     spot_study_close(there);
@@ -41,7 +41,7 @@ static spot_status check_made(spot_ctx *c, const spot_work *w)
 {
     char path[1200];
 
-    for (int i = 0; i < 3 && w->study->made[i]; i++) {
+    for (int i = 0; w->study->made[i]; i++) {
         snprintf(path, sizeof path, "%s/%s", w->dir, w->study->made[i]);
         if (!access(path, F_OK))
             return spot_fail(c, SPOT_USAGE, "%s is there, and %s is no run directory: it has no config.yaml; choose another "

@@ -48,7 +48,7 @@ typedef struct {
     int   cls;                 /* one class, or one of the two above */
     int   least;               /* least rows of a class that is examined: 20, at least 1 */
     int   neighbours;          /* correct rows listed per slice, nearest to its centre: 8 at most */
-    bool  fit;                 /* keep the fitted parameters; hypotheses are then not taken from the cache */
+    bool  fit;                 /* keep the fitted parameters */
     size_t memory;             /* most bytes of subject, work and findings together; 0: all that is free */
     const char *cache;         /* folder of findings whose cache is used and filled, made when missing; NULL: none */
     const spot_attributes *attributes; /* of the subject's rows, for methods with SPOT_BY_ATTRIBUTES, which have no fit then.
@@ -111,6 +111,29 @@ spot_status spot_discover_cost(spot_ctx *c, const spot_subject *s, const spot_di
  * so far. Close f also after a failure. */
 spot_status spot_discover      (spot_ctx *c, spot_findings *f, const spot_subject *s, const spot_discover_options *o);
 void        spot_findings_close(spot_findings *f);
+
+/* The same in a folder, by one process or by several (work.h): classes are units, each has its result in DIR/segments, and what
+ * is there is not computed again. Processes that share the folder, each with its shard, compute different classes; the one that
+ * finds the last of them done makes the findings, equal to the bit to those of one process. A folder of its own for each shard
+ * is merged by spot_work_merge, and the findings are made by another call. */
+typedef struct {
+    const char *out;
+    int    shard, shards;      /* 0 of 1: all classes */
+    double seconds;            /* time limit; 0: none */
+    int    starts;             /* see spot_work_run; 0: no limit */
+    bool   beside;             /* another process may compute the same classes at the same time */
+    bool   replace;            /* findings of other rows in the folder are given up */
+} spot_discover_place;
+
+typedef struct {
+    int    classes;            /* of all shards */
+    int    planned, already, done;     /* of this shard: classes, those with a result before, those computed now */
+    double seconds;
+} spot_discover_report;
+
+/* f->count is 0 where classes of other shards have no result yet. Close f also after a failure. */
+spot_status spot_discover_run(spot_ctx *c, spot_findings *f, const spot_subject *s, const spot_discover_options *o,
+                              const spot_discover_place *at, spot_discover_report *report);
 
 /* The slices of all findings in one order: confirmed, suggested, not tested with more errors than the rest of the class, what
  * may be chance, and what fails no more than its class. In each kind those with the greatest excess to expect on new rows come

@@ -66,7 +66,9 @@ typedef struct spot_study {
     bool (*part)(char *path, size_t size, const char *dir, const void *config, int k);
 
     const char *beside;        /* a file of DIR that belongs to the cache, or NULL */
-    const char *made[3];       /* files of DIR that derive makes: spot_work_check does not let them replace others; or NULL */
+    /* Files of DIR that the run makes from all results, ended by NULL: spot_work_check does not let them replace others. */
+    const char *made[8];
+    bool by_words;             /* DIR/config.yaml does not say where the inputs lie: only the command that began it continues it */
 
     /* Makes the files that are derived from all segments of this config, such as a database. NULL: nothing. */
     spot_status (*derive)(spot_ctx *c, const char *dir, const char *key);
@@ -131,7 +133,7 @@ struct spot_work {
 spot_status spot_work_run(spot_ctx *c, spot_work *w);
 
 /* SPOT_USAGE when the directory holds another config, as spot_work_run, or no config and a file that the study would replace.
- * Call it before spot_store_open makes a folder there. */
+ * Call it before spot_store_open makes a folder there. config NULL: any config of this study will do. */
 spot_status spot_work_check(spot_ctx *c, const spot_work *w);
 
 /* Claims the directory and lists the units that spot_work_run would compute: w->missing, freed by spot_work_close. Writes no
