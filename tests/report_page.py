@@ -664,7 +664,7 @@ def printed_beside(path):
 
 def same_cell(told, printed):
     """The last digit of a tie may be rounded in two ways."""
-    a, b = ([float(n) for n in re.findall(r"-?\d+\.\d+", c)] for c in (told, printed))
+    a, b = ([float(n) for n in re.findall(r"-?\d+\.\d+", c.replace("−", "-"))] for c in (told, printed))
     if not b:
         return printed == "-" and told == "–"
     return len(a) == len(b) and close(a, b, 0.0011)

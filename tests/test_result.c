@@ -142,6 +142,72 @@ TEST(json_has_every_member_once)
     spot_words_free(&some.words);
 }
 
+/* A mean with its error and counts; a column of a level; a text with a number before it; columns of tables alone. */
+typedef struct { spot_average mean; double level[2]; } mean_row;
+
+static const mean_row means[] = {
+    { { 0.5, 0.25, 3, 1 }, { 1, 2 } }, { { NAN, NAN, 0, 4 }, { 3, 4 } }, { { 1, NAN, 1, 0 }, { 5, 6 } },
+};
+
+static void mean_name(spot_quantity_value *v, const void *of)
+{
+    v->value = 3;
+    v->text = ((const mean_row *)of)->mean.n ? "a" : "b";
+}
+
+static void level_of(spot_quantity_value *v, const void *of, int index) { v->value = ((const mean_row *)of)->level[index]; }
+static void nothing(spot_quantity_value *v, const void *of) { (void)v, (void)of; }
+
+static const spot_quantity mean[] = {
+    SPOT_COMPUTED("name", SPOT_AS_TEXT, mean_name, .title = "method"), SPOT_QUANTITY("mean", mean_row, mean, .title = "mean"),
+    { .name = "level", .type = SPOT_AS_REAL, .get_at = level_of, .index = 1, .title = "level", .beside = true },
+    { .type = SPOT_AS_TEXT, .get = mean_name, .title = "in tables", .right = true },
+    SPOT_COMPUTED("none", SPOT_AS_REAL, nothing, .title = "none"),
+    SPOT_QUANTITIES_END
+};
+
+static long count_means(const void *root) { return (void)root, LEN(means); }
+
+static bool get_mean(void *out, const void *root, long i)
+{
+    (void)root;
+    *(mean_row *)out = means[i];
+    return true;
+}
+
+static const spot_quantity mean_list = SPOT_ROWS("rows", SPOT_AS_LIST, mean, mean_row, count_means, get_mean, .title = "Means",
+                                                 .keep = true);
+
+static void print_means(FILE *f, const void *user)
+{
+    spot_result_print(f, *(const spot_table_format *)user, &mean_list, NULL);
+}
+
+TEST(averages_have_their_error_and_counts)
+{
+    static const char *const want[] = {
+        [SPOT_TABLE_TEXT] = "\nMeans\n\nmethod           mean  level  in tables  none\n"
+                            "3 a     0.500 (0.250)  2.000        3 a     -\n"
+                            "3 b                 -  4.000        3 b     -\n3 a         1.000 (-)  6.000        3 a     -\n",
+        [SPOT_TABLE_CSV] = "name,mean,level,none\na,0.5,2,\nb,,4,\na,1,6,\n",
+    };
+    spot_ctx c = check_ctx(1);
+    spot_text text = { 0 };
+    char *got;
+
+    for (spot_table_format format = 0; format < LEN(want); format++) {
+        if (!want[format]) continue;
+        got = printed(print_means, &format);
+        assert_string_equal(got, want[format]);
+        free(got);
+    }
+    CHECK_OK(&c, spot_result_document(&c, &text, &(spot_result_head){ "key", 4 }, mean, &means[0], NULL));
+    spot_text_add(&text, "", 1);
+    assert_string_equal(text.bytes, "{\"schema\":1,\"config\":\"key\",\"numbers\":4,\"name\":\"a\","
+                        "\"mean\":{\"mean\":0.5,\"se\":0.25,\"n\":3,\"left_out\":1},\"level\":2,\"none\":null}");
+    spot_text_free(&text);
+}
+
 TEST(csv_has_a_column_a_number)
 {
     check_print(SPOT_TABLE_CSV, "model,index,identity,mode,seed,count,twice,accuracy,accuracy_low,accuracy_high,gap,gap_low,"

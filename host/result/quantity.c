@@ -7,13 +7,15 @@
 spot_quantity_value spot_quantity_of(const spot_quantity *q, const void *row)
 {
     const char *at = (const char *)row + q->at;
-    spot_quantity_value v = { NAN, NAN, NAN, NAN, NULL };
+    spot_quantity_value v = SPOT_NO_VALUE;
+    spot_average average;
     spot_interval interval;
     int count;
     float real;
 
-    if (q->get) {
-        q->get(&v, row);
+    if (q->get || q->get_at) {
+        if (q->get) q->get(&v, row);
+        else q->get_at(&v, row, q->index);
         return v;
     }
     switch (q->type) {                 /* copies: the row may be any struct */
@@ -23,12 +25,20 @@ spot_quantity_value spot_quantity_of(const spot_quantity *q, const void *row)
     case SPOT_AS_FLOAT:    memcpy(&real, at, sizeof real), v.value = real; break;
     case SPOT_AS_INTERVAL: memcpy(&interval, at, sizeof interval), v.value = interval.value, v.low = interval.low,
                            v.high = interval.high; break;
+    case SPOT_AS_AVERAGE:  memcpy(&average, at, sizeof average), spot_quantity_average(&v, &average, 0); break;
     case SPOT_AS_CHARS:    v.text = at; break;
     case SPOT_AS_TEXT:     memcpy(&v.text, at, sizeof v.text); break;
     case SPOT_AS_NAME:     memcpy(&count, at, sizeof count), v.text = q->names[count]; break;
     default:               break;
     }
     return v;
+}
+
+void spot_quantity_average(spot_quantity_value *v, const spot_average *a, int more_left_out)
+{
+    if (a->n) v->value = a->mean, v->spread = a->se;
+    v->n = a->n;
+    v->left_out = a->left_out + more_left_out;
 }
 
 uint64_t spot_quantity_seed(const spot_quantity *q, const void *row)
@@ -81,6 +91,7 @@ const char *spot_quantity_text(char text[96], const spot_quantity *q, const spot
     write_number(value, q, v->value);
     if (isfinite(v->low) || isfinite(v->high))
         snprintf(text, 96, "%s%s [%s, %s]", value, unit, write_number(low, q, v->low), write_number(high, q, v->high));
+    else if (q->type == SPOT_AS_AVERAGE && !isfinite(v->spread)) snprintf(text, 96, "%s%s (-)", value, unit);
     else if (isfinite(v->spread)) snprintf(text, 96, "%s%s (%s)", value, unit, write_number(spread, q, v->spread));
     else snprintf(text, 96, "%s%s", value, unit);
     return text;

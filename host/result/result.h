@@ -29,6 +29,7 @@
 #include "base/text.h"
 #include "result/words.h"
 #include "spotter/interval.h"
+#include "spotter/metric.h"
 #include "spotter/report.h"
 
 /* How tables write a number. Files always have the number itself: 0.25 is "25.0 %" of SPOT_UNIT_SHARE. POINTS: a difference of
@@ -43,24 +44,30 @@ typedef enum { SPOT_ONLY_SHOWN, SPOT_HIGHER_IS_BETTER, SPOT_LOWER_IS_BETTER } sp
 typedef enum { SPOT_SHOWN, SPOT_SHOWN_WIDE, SPOT_SHOWN_MORE } spot_quantity_place;
 
 /* Types of values. CHARS: an array of char; TEXT: a pointer, NULL for none. NaN, and NULL, are values that are not there: null
- * in JSON, an empty cell in CSV, "-" in tables. NAME: an int, written as the one of `names`. WORDS: an array of sentences, in
- * JSON alone.
+ * in JSON, an empty cell in CSV, "-" in tables. NAME: an int, written as the one of `names`. AVERAGE: a mean with its standard
+ * error and the number of its values, an object in JSON. WORDS: an array of sentences, in JSON alone.
  * OBJECT: an object in JSON, its columns stand in the row's place in tables; without a name JSON has its members in place, too.
  * LIST: an array of objects. WRITTEN: members that JSON alone has, which a function puts. */
-typedef enum { SPOT_AS_NOTHING, SPOT_AS_INT, SPOT_AS_SEED, SPOT_AS_REAL, SPOT_AS_FLOAT, SPOT_AS_INTERVAL, SPOT_AS_CHARS,
-               SPOT_AS_TEXT, SPOT_AS_NAME, SPOT_AS_WORDS, SPOT_AS_OBJECT, SPOT_AS_LIST, SPOT_AS_WRITTEN } spot_quantity_type;
+typedef enum { SPOT_AS_NOTHING, SPOT_AS_INT, SPOT_AS_SEED, SPOT_AS_REAL, SPOT_AS_FLOAT, SPOT_AS_INTERVAL, SPOT_AS_AVERAGE,
+               SPOT_AS_CHARS, SPOT_AS_TEXT, SPOT_AS_NAME, SPOT_AS_WORDS, SPOT_AS_OBJECT, SPOT_AS_LIST,
+               SPOT_AS_WRITTEN } spot_quantity_type;
 
-/* A number with its interval or spread (NaN: none), or a text. */
-typedef struct { double value, low, high, spread; const char *text; } spot_quantity_value;
+/* A number with its interval or spread (NaN: none), or a text. A text with a value: tables write the value, a whole number,
+ * before it. n, left_out: of an AVERAGE; n < 0 of others. */
+typedef struct { double value, low, high, spread; const char *text; int n, left_out; } spot_quantity_value;
+#define SPOT_NO_VALUE ((spot_quantity_value){ NAN, NAN, NAN, NAN, NULL, -1, 0 })
 
 enum { SPOT_QUANTITY_ITEM = 256 };     /* most bytes of a row that `item` fills */
 
 typedef struct spot_quantity {
     const char *name;                  /* key of JSON, column of CSV. With dots, "sets.suite.accuracy", it is a column whose
-                                        * number JSON has in nested objects, and which JSON does not write again */
+                                        * number JSON has in nested objects, and which JSON does not write again. NULL of a
+                                        * number or text: in tables alone */
     spot_quantity_type type;
     size_t at;                         /* of the value in the row; for an OBJECT with `behind`, of a pointer to it */
     void (*get)(spot_quantity_value *out, const void *row);        /* computes the value, if not NULL; low, high, spread: NaN */
+    void (*get_at)(spot_quantity_value *out, const void *row, int index);      /* the same, of a column among many */
+    int index;
     const char *const *names;
     const char *title;                 /* heading; NULL: no table shows it */
     const char *about;                 /* what it is: a noun phrase, or a plain sentence, of one line */
@@ -69,7 +76,9 @@ typedef struct spot_quantity {
     spot_quantity_place place;
     int  digits;                       /* after the point, of SPOT_UNIT_NUMBER in tables; 0: 3 */
     int  decimals;                     /* after the point in files; 0: as many as read back as the same number */
-    void (*put)(spot_json *j, const void *row);        /* WRITTEN */
+    void (*put)(spot_json *j, const void *row);        /* WRITTEN; of another type: JSON's form of it, if not NULL */
+    bool right, beside;                /* tables: a text stands at the right; the column stays beside the one before it */
+    bool keep;                         /* LIST: tables keep columns without a value */
     bool optional;                     /* JSON leaves it out where it has no value or no row, instead of null or [] */
     bool behind;
     const struct spot_quantity *rows;  /* OBJECT, LIST: quantities of the other struct */
@@ -91,8 +100,9 @@ typedef struct spot_quantity {
     .names = (const char *const []){ __VA_ARGS__ } }
 #define SPOT_QUANTITY_(name_, type_, field, ...) { .name = name_, .at = offsetof(type_, field), .type = \
     _Generic(&SPOT_MEMBER(type_, field), int *: SPOT_AS_INT, uint64_t *: SPOT_AS_SEED, double *: SPOT_AS_REAL, \
-             float *: SPOT_AS_FLOAT, spot_interval *: SPOT_AS_INTERVAL, char **: SPOT_AS_TEXT, const char **: SPOT_AS_TEXT, \
-             spot_words *: SPOT_AS_WORDS, char (*)[sizeof SPOT_MEMBER(type_, field)]: SPOT_AS_CHARS), __VA_ARGS__ }
+             float *: SPOT_AS_FLOAT, spot_interval *: SPOT_AS_INTERVAL, spot_average *: SPOT_AS_AVERAGE, \
+             char **: SPOT_AS_TEXT, const char **: SPOT_AS_TEXT, spot_words *: SPOT_AS_WORDS, \
+             char (*)[sizeof SPOT_MEMBER(type_, field)]: SPOT_AS_CHARS), __VA_ARGS__ }
 #define SPOT_COMPUTED_(name_, type_, get_, ...) { .name = name_, .type = type_, .get = get_, __VA_ARGS__ }
 #define SPOT_OBJECT_(name_, type_, field, rows_, ...) \
     { .name = name_, .type = SPOT_AS_OBJECT, .at = offsetof(type_, field), .rows = rows_, __VA_ARGS__ }
@@ -102,6 +112,9 @@ typedef struct spot_quantity {
 
 /* The value of a quantity that is no object and no rows. */
 spot_quantity_value spot_quantity_of(const spot_quantity *q, const void *row);
+
+/* Sets the value of an AVERAGE. */
+void spot_quantity_average(spot_quantity_value *v, const spot_average *a, int more_left_out);
 
 /* "81.2 % [79.0, 83.1]", "0.500 (0.021)"; "-" where there is no value. Returns text. */
 const char *spot_quantity_text(char text[96], const spot_quantity *q, const spot_quantity_value *v);
@@ -116,6 +129,10 @@ void spot_quantities_put(spot_json *j, const spot_quantity *q, const void *row);
 
 /* Adds an array of sentences. */
 void spot_words_put(spot_json *j, const char *key, const spot_words *w);
+
+/* Visits the columns of a row, numbers and texts, those of objects in their place. row NULL: only the columns. */
+typedef void spot_quantity_visitor(void *user, const spot_quantity *q, const void *row);
+void spot_quantities_visit(const spot_quantity *q, const void *row, spot_quantity_visitor *visit, void *user);
 
 /* Adds an array that describes the columns of a table: name, title, about, unit ("text" of a text), direction, digits. */
 void spot_quantities_describe(spot_json *j, const char *key, const spot_quantity *list);

@@ -33,6 +33,14 @@ static void put_value(spot_json *j, const char *key, const spot_quantity *q, con
         break;
     case SPOT_AS_SEED: spot_json_put_int(j, key, (long long)spot_quantity_seed(q, row)); break;
     case SPOT_AS_INTERVAL: spot_json_put_interval(j, key, (spot_interval){ v.value, v.low, v.high }); break;
+    case SPOT_AS_AVERAGE:
+        spot_json_object(j, key);
+        spot_json_put_real(j, "mean", v.value);
+        spot_json_put_real(j, "se", v.spread);
+        spot_json_put_int(j, "n", v.n);
+        spot_json_put_int(j, "left_out", v.left_out);
+        spot_json_end(j);
+        break;
     case SPOT_AS_WORDS: spot_words_put(j, key, (const spot_words *)(const void *)((const char *)row + q->at)); break;
     case SPOT_AS_CHARS: case SPOT_AS_TEXT: case SPOT_AS_NAME: spot_json_put_text(j, key, v.text); break;
     default: put_real(j, key, q, v.value);
@@ -59,9 +67,11 @@ static void put_quantity(spot_json *j, const char *key, const spot_quantity *q, 
 {
     const void *part;
 
-    if (q->type == SPOT_AS_WRITTEN) q->put(j, row);
+    if (q->put) q->put(j, row);
     else if (q->type == SPOT_AS_LIST) put_rows(j, key, q, row);
-    else if (q->type != SPOT_AS_OBJECT) put_value(j, key, q, row);
+    else if (q->type != SPOT_AS_OBJECT) {
+        if (key) put_value(j, key, q, row);
+    }
     else if ((part = spot_quantity_part(q, row))) {
         if (key) spot_json_object(j, key);
         spot_quantities_put(j, q->rows, part);
@@ -84,7 +94,7 @@ static void describe(spot_json *j, const spot_quantity *q)
 
     for (; q->type != SPOT_AS_NOTHING; q++) {
         if (q->type == SPOT_AS_OBJECT) describe(j, q->rows);
-        if (!q->title || q->rows || q->place == SPOT_SHOWN_MORE) continue;
+        if (!q->title || !q->name || q->rows || q->place == SPOT_SHOWN_MORE) continue;
         spot_json_object(j, NULL);
         spot_json_put_text(j, "name", q->name);
         spot_json_put_text(j, "title", q->title);

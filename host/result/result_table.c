@@ -7,13 +7,10 @@
 #include "result/columns.h"
 #include "result/result_parts.h"
 
-typedef void (*column_visitor)(void *user, const spot_quantity *q, const void *row);
-
-/* Visits the columns of a row: numbers and texts, those of objects in their place. row NULL: only the columns. */
-static void visit_columns(const spot_quantity *q, const void *row, column_visitor visit, void *user)
+void spot_quantities_visit(const spot_quantity *q, const void *row, spot_quantity_visitor *visit, void *user)
 {
     for (; q->type != SPOT_AS_NOTHING; q++)
-        if (q->type == SPOT_AS_OBJECT) visit_columns(q->rows, row ? spot_quantity_part(q, row) : NULL, visit, user);
+        if (q->type == SPOT_AS_OBJECT) spot_quantities_visit(q->rows, row ? spot_quantity_part(q, row) : NULL, visit, user);
         else if (!q->rows && q->type != SPOT_AS_WORDS && q->type != SPOT_AS_WRITTEN) visit(user, q, row);
 }
 
@@ -54,8 +51,8 @@ static void note_used(void *user, const spot_quantity *q, const void *row)
     spot_quantity_value value;
 
     if (!is_shown(v, q)) return;
-    value = row ? spot_quantity_of(q, row) : (spot_quantity_value){ NAN, NAN, NAN, NAN, NULL };
-    if (v->used) v->used[v->column] |= spot_quantity_has(q, &value);
+    value = row ? spot_quantity_of(q, row) : SPOT_NO_VALUE;
+    if (v->used) v->used[v->column] |= v->list->keep || spot_quantity_has(q, &value);
     v->column++;
 }
 
@@ -65,19 +62,21 @@ static void put_heading(void *user, const spot_quantity *q, const void *row)
 
     (void)row;
     if (!is_shown(v, q) || !v->used[v->column++]) return;
-    if (spot_quantity_is_text(q)) v->p->left |= (uint64_t)1 << v->p->column;
+    if (spot_quantity_is_text(q) && !q->right) v->p->left |= (uint64_t)1 << v->p->column;
+    if (q->beside) spot_cell_join(v->p);
     spot_cell(v->p, "%s", q->title);
 }
 
 static void put_cell(void *user, const spot_quantity *q, const void *row)
 {
     table_view *v = user;
-    spot_quantity_value value = { NAN, NAN, NAN, NAN, NULL };
+    spot_quantity_value value = SPOT_NO_VALUE;
     char text[96];
 
     if (!is_shown(v, q) || !v->used[v->column++]) return;
     if (row) value = spot_quantity_of(q, row);
-    if (spot_quantity_is_text(q)) spot_cell_name(v->p, 0, value.text ? value.text : "-");
+    if (spot_quantity_is_text(q))
+        spot_cell_name(v->p, isfinite(value.value) ? (int)value.value : 0, value.text ? value.text : "-");
     else spot_cell(v->p, "%s", spot_quantity_text(text, q, &value));
 }
 
@@ -88,11 +87,11 @@ static void print_table(spot_columns *p, const void *user)
     const void *row;
 
     v.p = p, v.column = 0;
-    visit_columns(v.list->rows, NULL, put_heading, &v);
+    spot_quantities_visit(v.list->rows, NULL, put_heading, &v);
     spot_end_row(p);
     for (long i = 0; (row = next_row(&t, &i)); v.column = 0) {
         v.column = 0;
-        visit_columns(v.list->rows, row, put_cell, &v);
+        spot_quantities_visit(v.list->rows, row, put_cell, &v);
         spot_end_row(p);
     }
 }
@@ -106,6 +105,7 @@ static void put_csv_heading(void *user, const spot_quantity *q, const void *row)
     csv_row *r = user;
 
     (void)row;
+    if (!q->name) return;
     fprintf(r->f, "%s%s", r->column++ ? "," : "", q->name);
     if (q->type == SPOT_AS_INTERVAL) fprintf(r->f, ",%s_low,%s_high", q->name, q->name);
 }
@@ -123,8 +123,9 @@ static void put_csv_number(FILE *f, const spot_quantity *q, double v)
 static void put_csv_cell(void *user, const spot_quantity *q, const void *row)
 {
     csv_row *r = user;
-    spot_quantity_value v = { NAN, NAN, NAN, NAN, NULL };
+    spot_quantity_value v = SPOT_NO_VALUE;
 
+    if (!q->name) return;
     if (row) v = spot_quantity_of(q, row);
     if (r->column++) fputc(',', r->f);
     if (spot_quantity_is_text(q)) spot_csv_field(r->f, v.text ? v.text : "");
@@ -141,11 +142,11 @@ static void print_csv(FILE *f, const spot_quantity *list, const void *root)
     csv_row r = { f, 0 };
     const void *row;
 
-    visit_columns(list->rows, NULL, put_csv_heading, &r);
+    spot_quantities_visit(list->rows, NULL, put_csv_heading, &r);
     fputc('\n', f);
     for (long i = 0; (row = next_row(&t, &i));) {
         r.column = 0;
-        visit_columns(list->rows, row, put_csv_cell, &r);
+        spot_quantities_visit(list->rows, row, put_csv_cell, &r);
         fputc('\n', f);
     }
 }
@@ -178,7 +179,7 @@ void spot_result_print(FILE *f, spot_table_format format, const spot_quantity *l
     }
     for (long i = 0; (row = next_row(&t, &i)); v.column = 0) {
         v.used = used;
-        visit_columns(list->rows, row, note_used, &v);
+        spot_quantities_visit(list->rows, row, note_used, &v);
     }
     v.used = used;
     spot_columns_print(f, format == SPOT_TABLE_MD, list->title, print_table, &v);
@@ -242,6 +243,6 @@ void spot_result_print_rows(FILE *f, const spot_quantity *list, const void *root
     list_view v = { .f = f };
     const void *row;
 
-    for (long i = 0; (row = next_row(&t, &i)); v.column = 0) visit_columns(list->rows, row, measure_line, &v);
-    for (long i = 0; (row = next_row(&t, &i)); v.column = 0) visit_columns(list->rows, row, print_line, &v);
+    for (long i = 0; (row = next_row(&t, &i)); v.column = 0) spot_quantities_visit(list->rows, row, measure_line, &v);
+    for (long i = 0; (row = next_row(&t, &i)); v.column = 0) spot_quantities_visit(list->rows, row, print_line, &v);
 }

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "formats/picture.h"
 #include "report/figure/plot.h"
+#include "result/result.h"
 #include "spotter/interval.h"
 #include "spotter/report.h"
 
@@ -36,6 +37,9 @@ void spot_page_text (spot_page *p, const char *key, const char *v);        /* nu
 void spot_page_interval(spot_page *p, const char *key, spot_interval v);    /* an array of value, low, high */
 __attribute__((format(printf, 3, 4)))
 void spot_page_print(spot_page *p, const char *key, const char *fmt, ...);
+
+/* Adds an object with the members of a row. */
+void spot_page_result(spot_page *p, const char *key, const spot_quantity *q, const void *row);
 
 /* Adds a block (n bytes before deflate) and a member with its number. */
 void spot_page_block(spot_page *p, const char *key, const void *bytes, size_t n);

@@ -1,19 +1,10 @@
 /* html_results.c - a run's results on a page: facts for its head, the table of methods, the paper's figures. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "report/figure/figures.h"
 #include "report/page/html_results.h"
-
-static void write_average(spot_page *p, const char *key, const spot_average *v)
-{
-    spot_json_object(p->at, key);
-    spot_page_real(p, "mean", v->n ? v->mean : NAN);
-    spot_page_real(p, "se", v->n ? v->se : NAN);
-    spot_json_put_int(p->at, "n", v->n);
-    spot_json_end(p->at);
-}
+#include "report/table/results_describe.h"
 
 static void write_fact(spot_page *p, const char *name, const char *value, const char *note)
 {
@@ -45,54 +36,19 @@ static void write_facts(spot_page *p, const spot_results *r)
     spot_json_end(p->at);
 }
 
+/* The methods as the run's JSON has them, and the columns of two tables. */
 static void write_methods(spot_page *p, const spot_results *r)
 {
     char counted[300], origin[300];
 
-    spot_json_array(p->at, "methods", 0, 0);
-    for (int b = 0; b < r->methods; b++) {
-        const spot_results_method *m = &r->method[b];
-        spot_json_object(p->at, NULL);
-        spot_page_text(p, "name", m->name);
-        write_average(p, "dr", &m->sum.dr);
-        write_average(p, "fdr", &m->sum.fdr);
-        spot_json_array(p->at, "missed", 0, 0);
-        for (int k = 0; k < SPOT_FAILURES; k++) spot_page_real(p, NULL, m->sum.failure[k].n ? m->sum.failure[k].mean : NAN);
-        spot_json_end(p->at);
-        spot_json_put_int(p->at, "failed", m->failed);
-        spot_json_end(p->at);
-    }
-    spot_json_end(p->at);
+    spot_page_result(p, "sweep", spot_results_methods, r);
+    spot_quantities_describe(p->at, "columns", &spot_results_methods[0]);
+    if (spot_results_has_any_beside(r)) spot_quantities_describe(p->at, "beside", &spot_results_besides);
+    spot_page_text(p, "beside_title", spot_results_besides.title);
+    spot_page_text(p, "beside_note", spot_results_has_beside(r, SPOT_COHERENCE) ? SPOT_RESULTS_RANK : NULL);
     spot_page_print(p, "caption", "Discovery rate and false discovery rate, means over ECs (standard errors); then why "
                     "blindspots were missed, as shares of their images. %s; %s.",
                     spot_results_counted(counted, sizeof counted, r), spot_results_origin(origin, sizeof origin, r));
-}
-
-/* The second table of `spotter tables`; without it where no method has a number for it. */
-static void write_beside(spot_page *p, const spot_results *r)
-{
-    const bool trust = spot_results_has_beside(r, SPOT_COHERENCE);
-
-    if (!spot_results_has_any_beside(r)) return;
-    spot_json_object(p->at, "beside");
-    spot_page_text(p, "title", SPOT_RESULTS_BESIDE);
-    spot_page_text(p, "note", trust ? SPOT_RESULTS_RANK : NULL);
-    spot_json_array(p->at, "head", 0, 0);
-    for (int k = 0; k < SPOT_BESIDES; k++)
-        if (spot_results_has_beside(r, k)) spot_page_text(p, NULL, spot_beside_head(k));
-    spot_json_end(p->at);
-    spot_json_array(p->at, "methods", 0, 0);
-    for (int b = 0; b < r->methods; b++) {
-        spot_json_object(p->at, NULL);
-        spot_json_array(p->at, "means", 0, 0);
-        for (int k = 0; k < SPOT_BESIDES; k++)
-            if (spot_results_has_beside(r, k)) write_average(p, NULL, &r->method[b].sum.beside[k]);
-        spot_json_end(p->at);
-        if (trust) spot_page_real(p, "trust", r->method[b].trust);
-        spot_json_end(p->at);
-    }
-    spot_json_end(p->at);
-    spot_json_end(p->at);
 }
 
 static spot_status write_figure(spot_ctx *c, void *user, int number, const spot_chart *chart)
@@ -132,6 +88,5 @@ spot_status spot_page_results(spot_page *p, const spot_results *r)
 {
     write_facts(p, r);
     write_methods(p, r);
-    write_beside(p, r);
     return write_figures(p, r);
 }

@@ -68,6 +68,28 @@ void spot_page_print(spot_page *p, const char *key, const char *fmt, ...)
     spot_page_text(p, key, text);
 }
 
+/* A < stands only in texts. */
+void spot_page_result(spot_page *p, const char *key, const spot_quantity *q, const void *row)
+{
+    spot_json j = { 0 };
+    spot_text safe = { 0 };
+    spot_status s = spot_json_begin(p->c, &j, NULL);
+
+    if (s == SPOT_OK) {
+        spot_json_object(&j, NULL);
+        spot_quantities_put(&j, q, row);
+        spot_json_end(&j);
+        s = spot_json_whole(p->c, &j, "a result");
+    }
+    for (size_t i = 0; s == SPOT_OK && i < j.out.used; i++)
+        if (j.out.bytes[i] == '<') spot_text_adds(&safe, "\\u003c");
+        else spot_text_add(&safe, j.out.bytes + i, 1);
+    if (s != SPOT_OK || safe.status) p->at->out.status = SPOT_NOMEM;
+    else spot_json_put_raw(p->at, key, safe.bytes, safe.used);
+    spot_text_free(&safe);
+    spot_json_free(&j);
+}
+
 void spot_page_interval(spot_page *p, const char *key, spot_interval v)
 {
     spot_json_array(p->at, key, 0, 0);

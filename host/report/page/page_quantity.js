@@ -10,15 +10,15 @@ const Quantity = (() => {
   const shares = new Set(["share", "points"]);
   const text = (q, v) => !known(v) ? "–" : shares.has(q.unit) ? p1(v) : q.unit === "count" ? count(v) : one(v, q.digits ?? 3);
 
-  // What JSON has of a row: a number, an interval or a text. A name with dots lies in nested objects.
+  // What JSON has of a row: a number, an interval, an average or a text. A name with dots lies in nested objects.
   const of = (row, q) => q.name in row ? row[q.name] : q.name.split(".").reduce((v, k) => known(v) ? v[k] : v, row);
-  const value = (row, q) => { const v = of(row, q); return known(v) && typeof v === "object" ? v.value : v; };
+  const value = (row, q) => { const v = of(row, q); return known(v) && typeof v === "object" ? v.mean ?? v.value : v; };
 
   const between = (q, v) => known(v) && known(v.low) ? `${text(q, v.low)} to ${text(q, v.high)}` : "";
 
   function cell(row, q) {
-    const v = of(row, q), small = between(q, v);
-    return h("td", { class: "number" }, text(q, value(row, q)), small ? h("small", {}, h("br"), small) : null);
+    const v = of(row, q), small = between(q, v), error = v?.n ? ` (${known(v.se) ? text(q, v.se) : "-"})` : "";
+    return h("td", { class: "number" }, text(q, value(row, q)) + error, small ? h("small", {}, h("br"), small) : null);
   }
 
   // Columns of a sortable table: those that some row has. The first text heads a row.

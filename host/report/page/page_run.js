@@ -9,29 +9,23 @@ const Run = (() => {
   }
 
   const number = (v, digits = 2) => v === null ? "–" : v.toFixed(digits);
-  const withError = (v, digits = 2) => v.n ? `${number(v.mean, digits)} (${number(v.se, digits)})` : "–";
 
-  // rows: the cells of each method, in their order.
-  function table(label, head, rows) {
+  // The columns that some method has a number for.
+  function table(label, described, rows) {
+    const columns = Quantity.columns(described, rows);
     return h("div", { class: "scroll plain-box", tabindex: 0, "aria-label": label }, h("table", { class: "plain" },
-      h("thead", {}, h("tr", {}, ...head.map((t, i) => h("th", { scope: "col", class: i ? "number" : null }, t)))),
-      h("tbody", {}, ...rows.map((cells, b) => h("tr", {}, h("th", { scope: "row" }, h("bdi", {}, what.methods[b].name)),
-        ...cells.map(c => h("td", { class: "number" }, c)))))));
+      h("thead", {}, h("tr", {}, ...columns.map(c =>
+        h("th", { scope: "col", class: c.number ? "number" : null, title: c.about }, c.name)))),
+      h("tbody", {}, ...rows.map(r => h("tr", {}, ...columns.map(c => c.cell(r)))))));
   }
 
-  function methods() {
-    const head = ["method", "DR", "FDR", "ECs", "of FDR", "not returned", "found", "merged", "impure", "failed"];
-    const cells = m => [withError(m.dr), withError(m.fdr), count(m.dr.n), count(m.fdr.n), ...m.missed.map(v => number(v)),
-                        count(m.failed)];
-    return table("Methods", head, what.methods.map(cells));
-  }
+  const methods = () => table("Methods", what.columns.filter(q => !what.beside?.some(b => b.name === q.name && b.unit !== "text")),
+                              what.sweep.methods);
 
   function beside() {
-    const b = what.beside, trust = b.note !== null;
-    return h("details", { id: "beside" }, h("summary", {}, b.title),
-      table("Beside DR and FDR", ["method", ...b.head, ...(trust ? ["rank corr."] : [])],
-            b.methods.map(m => [...m.means.map(v => withError(v, 3)), ...(trust ? [number(m.trust, 3)] : [])])),
-      trust ? h("p", { class: "key-line" }, b.note) : null);
+    return h("details", { id: "beside" }, h("summary", {}, what.beside_title),
+      table("Beside DR and FDR", what.beside, what.sweep.methods.map(m => ({ ...m, ...m.beside }))),
+      what.beside_note ? h("p", { class: "key-line" }, what.beside_note) : null);
   }
 
   function draw() {

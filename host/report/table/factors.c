@@ -173,13 +173,13 @@ const char *spot_rate_name(spot_rate rate)
     return name[rate];
 }
 
-/* Row i of all possible rows; false after the last. */
-static bool row_at(int i, spot_factor_row *row)
-{
-    enum { BY_NUMBER = 2 * SPOT_MAX_BLINDSPOTS, BY_SPECIFICITY = BY_NUMBER + SPOT_MAX_TRIPLETS,
-           BY_FEATURE = BY_SPECIFICITY + 2 * SPOT_FEATURE_COUNT, BY_INDUCE = BY_FEATURE + 2 * SPOT_INDUCE_COUNT,
-           BY_COMPLEXITY = BY_INDUCE + 2 * SPOT_MAX_TRIPLETS, BY_SEVERITY = BY_COMPLEXITY + SPOT_SEVERITIES };
+enum { BY_NUMBER = 2 * SPOT_MAX_BLINDSPOTS, BY_SPECIFICITY = BY_NUMBER + SPOT_MAX_TRIPLETS,
+       BY_FEATURE = BY_SPECIFICITY + 2 * SPOT_FEATURE_COUNT, BY_INDUCE = BY_FEATURE + 2 * SPOT_INDUCE_COUNT,
+       BY_COMPLEXITY = BY_INDUCE + 2 * SPOT_MAX_TRIPLETS, BY_SEVERITY = BY_COMPLEXITY + SPOT_SEVERITIES };
 
+/* Row i of all possible rows. */
+static void row_at(int i, spot_factor_row *row)
+{
     *row = (spot_factor_row){ .level = SPOT_EVERY, .rate = SPOT_RATE_COVERED };
     if (i < BY_NUMBER) {
         row->rate = i < SPOT_MAX_BLINDSPOTS ? SPOT_RATE_DR : SPOT_RATE_FDR;
@@ -205,13 +205,12 @@ static bool row_at(int i, spot_factor_row *row)
         row->level.complexity = (i - BY_INDUCE) / 2 + 1;
         strcpy(row->factor, "complexity");
         snprintf(row->value, sizeof row->value, "%d", row->level.complexity);
-    } else if (i < BY_SEVERITY) {
+    } else {
         row->level.severity = i - BY_COMPLEXITY + 1;
         strcpy(row->factor, "severity");
         snprintf(row->value, sizeof row->value, "%.1f to %.1f", (row->level.severity - 1.) / SPOT_SEVERITIES,
                  (double)row->level.severity / SPOT_SEVERITIES);
     }
-    return i < BY_SEVERITY;
 }
 
 bool spot_factor_is_of_planting(const spot_factor_row *row)
@@ -219,13 +218,22 @@ bool spot_factor_is_of_planting(const spot_factor_row *row)
     return row->level.induce || row->level.complexity || row->level.severity;
 }
 
+long spot_factor_count(void) { return BY_SEVERITY; }
+
+bool spot_factor_at(const spot_results *r, int i, spot_factor_row *row)
+{
+    spot_level with;
+
+    row_at(i, row);
+    with = row->level;
+    with.has = 1;                              /* a feature that defines no blindspot has no rows */
+    return (row->rate != SPOT_RATE_FDR || spot_results_knows_fdr(r)) && has_level(r, row->level)
+        && (with.feature < 0 || has_level(r, with));
+}
+
 bool spot_factor_next(const spot_results *r, int *i, spot_factor_row *row)
 {
-    while (row_at((*i)++, row)) {
-        spot_level with = row->level;
-        if (row->rate == SPOT_RATE_FDR && !spot_results_knows_fdr(r)) continue;
-        with.has = 1;                          /* a feature that defines no blindspot has no rows */
-        if (has_level(r, row->level) && (with.feature < 0 || has_level(r, with))) return true;
-    }
+    while (*i < BY_SEVERITY)
+        if (spot_factor_at(r, (*i)++, row)) return true;
     return false;
 }

@@ -58,6 +58,10 @@ bool spot_factor_is_of_planting(const spot_factor_row *row);
 
 bool spot_factor_next(const spot_results *r, int *i, spot_factor_row *row);
 
+/* The same by number, 0 to count - 1: false for a level that the run does not have. */
+long spot_factor_count(void);
+bool spot_factor_at(const spot_results *r, int i, spot_factor_row *row);
+
 const char *spot_rate_name(spot_rate rate);
 
 #endif

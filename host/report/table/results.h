@@ -58,7 +58,6 @@ static inline bool spot_results_knows_fdr(const spot_results *r) { return !r->cf
 bool spot_results_has_beside    (const spot_results *r, int beside);
 bool spot_results_has_any_beside(const spot_results *r);
 
-#define SPOT_RESULTS_BESIDE "Beside DR and FDR: means (s.e.) over the ECs that define them"
 #define SPOT_RESULTS_RANK   "rank corr.: of a slice's coherence, which needs no labels, with its best BP, over all slices"
 
 /* The name of spot_results_method.trust, for programs. */

@@ -1,5 +1,5 @@
 /* tables_text.c - the tables as plain text in columns, or as Markdown. */
-#include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,189 +7,86 @@
 #include "base/ranges.h"
 #include "result/columns.h"
 #include "report/table/factors.h"
+#include "report/table/results_describe.h"
 
 enum { METHODS_IN_A_ROW = 8, ECS_SHOWN = 200 };
 
-/* Without columns of the FDR where it cannot be known. */
-static void methods_table(spot_columns *p, const spot_results *t)
+/* Rows of methods or ECs with further columns; their titles. */
+typedef struct { spot_quantity column[SPOT_COLUMNS]; char title[SPOT_COLUMNS][32]; int n; spot_quantity list; } wide_table;
+
+static void begin_table(wide_table *t, const spot_quantity *list)
 {
-    enum { FDR = 3, DR_0 = 7 };
-    static const char *const head[] = { "method", "DR (s.e.)", "ECs", "FDR (s.e.)", "ECs", "not learned", "failed", "DR = 0" };
-
-    const bool fdr = spot_results_knows_fdr(t);
-
-    for (size_t i = 0; i < sizeof head / sizeof *head; i++)
-        if (fdr || (i != FDR && i != FDR + 1 && i != DR_0)) spot_cell(p, "%s", head[i]);
-    spot_end_row(p);
-    for (int b = 0; b < t->methods; b++) {
-        const spot_results_method *m = &t->method[b];
-        spot_cell_name(p, b + 1, m->name);
-        spot_cell_average(p, &m->sum.dr);
-        spot_cell(p, "%d", m->sum.dr.n);
-        if (fdr) spot_cell_average(p, &m->sum.fdr);
-        if (fdr) spot_cell(p, "%d", m->sum.fdr.n);
-        spot_cell(p, "%d", t->include_all ? 0 : t->not_learned);
-        spot_cell(p, "%d", m->failed);
-        if (fdr) spot_cell(p, "%d", m->sum.fdr.left_out);
-        spot_end_row(p);
-    }
+    t->list = *list;
+    t->list.rows = t->column;
+    t->column[0] = (spot_quantity){ .type = SPOT_AS_OBJECT, .rows = list->rows };
+    t->n = 1;
 }
 
-static void beside_table(spot_columns *p, const spot_results *t)
+__attribute__((format(printf, 4, 5)))
+static void add_column(wide_table *t, void (*get_at)(spot_quantity_value *, const void *, int), int index, const char *fmt, ...)
 {
-    bool trust = spot_results_has_beside(t, SPOT_COHERENCE);
+    va_list args;
 
-    spot_cell(p, "method");
-    for (int k = 0; k < SPOT_BESIDES; k++)
-        if (spot_results_has_beside(t, k)) spot_cell(p, "%s", spot_beside_head(k));
-    if (trust) spot_cell(p, "rank corr.");
-    spot_end_row(p);
-    for (int b = 0; b < t->methods; b++) {
-        const spot_results_method *m = &t->method[b];
-        spot_cell_name(p, b + 1, m->name);
-        for (int k = 0; k < SPOT_BESIDES; k++)
-            if (spot_results_has_beside(t, k)) spot_cell_average(p, &m->sum.beside[k]);
-        if (trust) spot_cell_number(p, m->trust);
-        spot_end_row(p);
-    }
+    if (t->n == SPOT_COLUMNS - 1) return;
+    va_start(args, fmt);
+    vsnprintf(t->title[t->n], sizeof t->title[t->n], fmt, args);
+    va_end(args);
+    t->column[t->n] = (spot_quantity){ .type = SPOT_AS_REAL, .get_at = get_at, .index = index, .title = t->title[t->n] };
+    t->n++;
 }
 
-static void failures_table(spot_columns *p, const spot_results *t)
+static void print_table(FILE *f, bool markdown, wide_table *t, const spot_results *r)
 {
-    spot_cell(p, "method");
-    for (int f = 0; f < SPOT_FAILURES; f++) spot_cell(p, "%s", spot_failure_name(f));
-    spot_cell(p, "ECs");
-    spot_cell(p, "DR = 1");
-    spot_end_row(p);
-    for (int b = 0; b < t->methods; b++) {
-        const spot_summary *s = &t->method[b].sum;
-        spot_cell_name(p, b + 1, t->method[b].name);
-        for (int f = 0; f < SPOT_FAILURES; f++) spot_cell_average(p, &s->failure[f]);
-        spot_cell(p, "%d", s->failure[0].n);
-        spot_cell(p, "%d", s->failure[0].left_out);
-        spot_end_row(p);
-    }
+    t->column[t->n] = (spot_quantity)SPOT_QUANTITIES_END;
+    t->list.keep = true;
+    spot_result_print(f, markdown ? SPOT_TABLE_MD : SPOT_TABLE_TEXT, &t->list, r);
 }
 
 /* DR by number of blindspots, covered blindspots by specificity. The features do not fit in a line. */
-static void factors_table(spot_columns *p, const spot_results *t)
+static bool is_plain(const spot_factor_row *row) { return row->level.feature < 0 && !spot_factor_is_of_planting(row); }
+
+static bool is_of_induce    (const spot_factor_row *row) { return row->level.induce; }
+static bool is_of_complexity(const spot_factor_row *row) { return row->level.complexity; }
+static bool is_of_severity  (const spot_factor_row *row) { return row->level.severity; }
+
+/* Each factor of planting stands apart, since a line has room for one; a factor of one level says no more than the means. */
+static void print_factors(FILE *f, bool markdown, const spot_results *r)
 {
-    spot_factor_row row;
-
-    spot_cell(p, "method");
-    for (int b = -1; b < t->methods; b++) {
-        if (b >= 0) spot_cell_name(p, b + 1, t->method[b].name);
-        for (int i = 0; spot_factor_next(t, &i, &row);) {
-            if (row.rate == SPOT_RATE_FDR || row.level.feature >= 0 || spot_factor_is_of_planting(&row)) continue;
-            if (b < 0 && row.rate == SPOT_RATE_DR) spot_cell(p, "DR, %s", row.value);
-            else if (b < 0) spot_cell(p, "covered, %s", row.value);
-            else spot_cell_number(p, spot_factor(t, b, row.rate, row.level).mean);
-        }
-        spot_end_row(p);
-    }
-}
-
-/* A factor of planting, and the tables of its levels. Each stands apart, since a line has room for one. */
-static bool is_of(const spot_factor_row *row, int factor)
-{
-    const int of[] = { row->level.induce, row->level.complexity, row->level.severity };
-
-    return row->rate != SPOT_RATE_FDR && of[factor];
-}
-
-static void planting_table(spot_columns *p, const spot_results *t, int factor)
-{
-    spot_factor_row row;
-
-    spot_cell(p, "method");
-    for (int b = -1; b < t->methods; b++) {
-        if (b >= 0) spot_cell_name(p, b + 1, t->method[b].name);
-        for (int i = 0; spot_factor_next(t, &i, &row);) {
-            if (!is_of(&row, factor)) continue;
-            if (b >= 0) spot_cell_number(p, spot_factor(t, b, row.rate, row.level).mean);
-            else spot_cell(p, "%s", row.value);
-        }
-        spot_end_row(p);
-    }
-}
-
-static void induce_table    (spot_columns *p, const spot_results *t) { planting_table(p, t, 0); }
-static void complexity_table(spot_columns *p, const spot_results *t) { planting_table(p, t, 1); }
-static void severity_table  (spot_columns *p, const spot_results *t) { planting_table(p, t, 2); }
-
-static void ec_row(spot_columns *p, const spot_results *t, int i)
-{
-    const spot_results_ec *e = &t->ec[i];
-    char specificity[64] = "-", inside[96] = "-";
-    size_t s = 0, k = 0;
-
-    for (int m = 0; m < e->blindspots; m++) {
-        s += (size_t)snprintf(specificity + s, sizeof specificity - s, "%s%d", m ? " " : "", e->specificity[m]);
-        if (e->status) continue;
-        k += (size_t)snprintf(inside + k, sizeof inside - k, "%s", m ? " " : "");
-        k += isnan(e->inside[m]) ? (size_t)snprintf(inside + k, sizeof inside - k, "-")
-                                 : (size_t)snprintf(inside + k, sizeof inside - k, "%.3f", e->inside[m]);
-    }
-    spot_cell(p, "%d", e->index);
-    spot_cell(p, "%d", e->blindspots);
-    spot_cell(p, "%s", specificity);
-    spot_cell_number(p, e->status ? NAN : e->outside);
-    spot_cell(p, "%s", inside);
-    spot_cell(p, "%s", e->status ? "failed" : e->learned ? "yes" : "no");
-    for (int b = 0; b < t->methods && t->methods <= METHODS_IN_A_ROW; b++) {
-        const spot_results_method *m = &t->method[b];
-        spot_cell_number(p, m->scored[i] ? m->rates[i].dr : NAN);
-        if (spot_results_knows_fdr(t)) spot_cell_number(p, m->scored[i] ? m->rates[i].fdr : NAN);
-    }
-    spot_end_row(p);
-}
-
-static void ecs_table(spot_columns *p, const spot_results *t)
-{
-    static const char *const head[] = { "EC", "blindspots", "specificity", "outside", "inside", "learned" };
-
-    for (size_t i = 0; i < sizeof head / sizeof *head; i++) spot_cell(p, "%s", head[i]);
-    for (int b = 0; b < t->methods && t->methods <= METHODS_IN_A_ROW; b++) {
-        spot_cell(p, "DR %d", b + 1);
-        if (!spot_results_knows_fdr(t)) continue;
-        spot_cell_join(p);
-        spot_cell(p, "FDR %d", b + 1);
-    }
-    spot_end_row(p);
-    for (int i = 0; i < t->ecs; i++) ec_row(p, t, i);
-}
-
-typedef struct { const spot_results *t; void (*table)(spot_columns *, const spot_results *); } body;
-
-static void print_rows(spot_columns *p, const void *user)
-{
-    const body *b = user;
-    b->table(p, b->t);
-}
-
-static void print_table(FILE *f, bool markdown, const char *title, void (*table)(spot_columns *, const spot_results *),
-                        const spot_results *t)
-{
-    const body b = { t, table };
-
-    spot_columns_print(f, markdown, title, print_rows, &b);
-}
-
-/* A factor of one level says no more than the means. */
-static void print_planting(FILE *f, bool markdown, const spot_results *t)
-{
-    static const struct { const char *title; void (*table)(spot_columns *, const spot_results *); } all[] = {
-        { "DR by the way of planting (induce)", induce_table },
-        { "DR by complexity: the number of attributes that vary", complexity_table },
-        { "Blindspots covered by severity: the classifier's error inside, on test positives", severity_table },
+    static const struct { const char *title; bool (*is_of)(const spot_factor_row *); } all[] = {
+        { "By factor: DR by number of blindspots, blindspots covered by specificity (more in csv, json)", is_plain },
+        { "DR by the way of planting (induce)", is_of_induce },
+        { "DR by complexity: the number of attributes that vary", is_of_complexity },
+        { "Blindspots covered by severity: the classifier's error inside, on test positives", is_of_severity },
     };
+    static const char *const before[] = { "DR, ", "", "covered, " };
     spot_factor_row row;
+    wide_table t;
 
-    for (int k = 0; k < 3; k++) {
-        int levels = 0;
-        for (int i = 0; spot_factor_next(t, &i, &row);) levels += is_of(&row, k);
-        if (levels > 1) print_table(f, markdown, all[k].title, all[k].table, t);
+    for (int k = 0; k < 4; k++) {
+        begin_table(&t, &spot_results_names);
+        t.list.title = all[k].title;
+        for (int i = 0; i < spot_factor_count(); i++)
+            if (spot_factor_at(r, i, &row) && row.rate != SPOT_RATE_FDR && all[k].is_of(&row))
+                add_column(&t, spot_results_factor_mean, i, "%s%s", k ? "" : before[row.rate], row.value);
+        if (!k || t.n > 2) print_table(f, markdown, &t, r);
     }
+}
+
+static void print_ecs(FILE *f, bool markdown, const spot_results *r)
+{
+    wide_table t;
+
+    begin_table(&t, &spot_results_ecs);
+    t.list.title = "ECs: accuracy outside and inside the blindspots (DR and FDR of so many methods: see csv, json)";
+    if (r->methods <= METHODS_IN_A_ROW)
+        t.list.title = "ECs: accuracy outside and inside the blindspots, then DR and FDR of each method";
+    for (int b = 0; b < r->methods && r->methods <= METHODS_IN_A_ROW; b++) {
+        add_column(&t, spot_results_ec_rate, 2 * b, "DR %d", b + 1);
+        if (!spot_results_knows_fdr(r)) continue;
+        add_column(&t, spot_results_ec_rate, 2 * b + 1, "FDR %d", b + 1);
+        t.column[t.n - 1].beside = true;
+    }
+    print_table(f, markdown, &t, r);
 }
 
 /* Full names of shortened methods, and reasons of failures. */
@@ -230,6 +127,7 @@ static void note_ecs(FILE *f, bool markdown, const spot_results *t)
 
 void spot_table_print_text(FILE *f, const spot_results *t, bool markdown)
 {
+    const spot_table_format format = markdown ? SPOT_TABLE_MD : SPOT_TABLE_TEXT;
     const spot_metric_config *m = &t->metric;
     const char *sign = m->profile == SPOT_PROFILE_WORKSHOP ? ">" : ">=";
     char text[600];
@@ -247,22 +145,13 @@ void spot_table_print_text(FILE *f, const spot_results *t, bool markdown)
               "top %d hypotheses", spot_profile_name(m->profile), sign, m->lambda_p, sign, m->lambda_r, m->top);
     spot_note(f, markdown, "%s", spot_results_knows_fdr(t) ? SPOT_RESULTS_U
               : "no FDR: real pictures may have blindspots that nobody planted");
-    print_table(f, markdown, "Means over ECs, and the ECs that each leaves out", methods_table, t);
+    spot_result_print(f, format, &spot_results_means[spot_results_knows_fdr(t)], t);
     note_methods(f, markdown, t);
-    if (spot_results_has_any_beside(t)) print_table(f, markdown, SPOT_RESULTS_BESIDE, beside_table, t);
+    if (spot_results_has_any_beside(t)) spot_result_print(f, format, &spot_results_besides, t);
     if (spot_results_has_beside(t, SPOT_COHERENCE))
         spot_note(f, markdown, "%s", SPOT_RESULTS_RANK);
-    print_table(f, markdown, "Why blindspots were missed: shares of their images, means over ECs with DR < 1", failures_table,
-                t);
-    print_table(f, markdown, "By factor: DR by number of blindspots, blindspots covered by specificity (more in csv, json)",
-                factors_table, t);
-    print_planting(f, markdown, t);
-    if (t->ecs > ECS_SHOWN) {
-        note_ecs(f, markdown, t);
-        return;
-    }
-    print_table(f, markdown, t->methods <= METHODS_IN_A_ROW
-                ? "ECs: accuracy outside and inside the blindspots, then DR and FDR of each method"
-                : "ECs: accuracy outside and inside the blindspots (DR and FDR of so many methods: see csv, json)",
-                ecs_table, t);
+    spot_result_print(f, format, &spot_results_failures, t);
+    print_factors(f, markdown, t);
+    if (t->ecs > ECS_SHOWN) note_ecs(f, markdown, t);
+    else print_ecs(f, markdown, t);
 }
