@@ -165,7 +165,7 @@ refused 3 'leads back' broken --embeddings new.npy
 
 # --- slices of a proof: new rows join by their features alone, and are judged
 "$spotter" discover "${old[@]}" --method ward,kmeans --threads 2 --out proved > out 2> err || fail "a proof: $(cat err)"
-grep -q '^   1  confirmed  ' out && grep -Eq '^[0-9]+ confirmed of [0-9]+ tests at level 0.05; ' out ||
+grep -q '^ *1  confirmed  ' out && grep -Eq '^[0-9]+ confirmed of [0-9]+ tests at level 0.05; ' out ||
     fail "no claims: $(cat out)"
 "$spotter" discover "${old[@]}" --method ward,kmeans --level 1e-6 --threads 2 --no-report --out strict > strict.out 2> err ||
     fail "--level: $(cat err)"

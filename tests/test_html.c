@@ -59,8 +59,8 @@ TEST_IN_FOLDER(test_nothing_becomes_markup)
     assert_int_equal(occurrences(nasty, "<script"), occurrences(plain, "<script"));
     assert_int_equal(occurrences(nasty, "</script>"), occurrences(plain, "</script>"));
     assert_int_equal(occurrences(nasty, "hacked = 3</script>"), 0);
-    assert_non_null(strstr(nasty, "\\u003c/title\\u003e\\u003cscript\\u003ewindow.hacked = 3"));
-    assert_non_null(strstr(nasty, "bold\\u005cxff"));
+    assert_non_null(strstr(nasty, "\\u003c/title>\\u003cscript>window.hacked = 3"));
+    assert_non_null(strstr(nasty, "bold\\\\xff"));
     assert_null(strstr(plain, "{{"));
     assert_int_equal(occurrences(nasty, "{{"), 2);                     /* a phrase's, which stays as it is */
     assert_int_equal(occurrences(nasty, "{{what}} {{page.css}}"), 1);
@@ -143,8 +143,8 @@ TEST_IN_FOLDER(test_names)
     same = report(3, false, r, &again);
     assert_int_equal(n, again);
     assert_memory_equal(page, same, n);
-    assert_non_null(strstr(page, "\"title\":\"\\u003c/title\\u003e\""));
-    assert_non_null(strstr(page, "\"data\":\"held \\u003cout\\u003e\""));
+    assert_non_null(strstr(page, "\"title\":\"\\u003c/title>\""));
+    assert_non_null(strstr(page, "\"data\":\"held \\u003cout>\""));
     assert_non_null(strstr(page, "\"date\":\"2026-11-27\""));
     assert_non_null(strstr(page, "\"name\":null"));                     /* an empty name is none */
     free(plain);
@@ -408,7 +408,7 @@ TEST_IN_FOLDER(test_little_to_show)
     const char *path = in_root("little.html");
     write_report(&c, path, &k, spot_report_defaults());
     CHECK_OK(&c, spot_file_read(&c, path, &page, &n, 1 << 24));
-    assert_non_null(strstr((char *)page, "it left the finite numbers in \\u003cstep 3\\u003e"));
+    assert_non_null(strstr((char *)page, "it left the finite numbers in \\u003cstep 3>"));
     free(page);
     k.f.count = 0;
     write_report(&c, path, &k, spot_report_defaults());

@@ -90,7 +90,7 @@ sed 's/share: 0.1/share: 0.6/' "$dir/my.yaml" > "$dir/bad.yaml"
 if "$spotter" plan "$dir/bad.yaml" --quick > "$dir/log" 2>&1; then fail "a share of 0.6 is taken"; fi
 grep -q "share is 0.6; it takes a number from 0.001 to 0.5" "$dir/log" || fail "$(tail -3 "$dir/log")"
 
-# The number in a result: terminal, CSV, JSON, Markdown, page.
+# A number of a model's backgrounds: terminal, CSV, JSON, Markdown, page.
 /usr/bin/python3 "$dir/tree/tests/backgrounds_world.py" make "$dir/w" || fail "the world was not made"
 "$spotter" background "$dir/w/run.yaml" --out "$dir/back" > "$dir/text" 2> "$dir/log" || fail "$(tail -3 "$dir/log")"
 grep -qE '^model .* known' "$dir/text" || fail "the terminal lacks the number: $(head -9 "$dir/text")"
@@ -107,6 +107,46 @@ what = json.loads(re.search(r'id="what">(.*?)</script>', page, re.S).group(1))
 block = re.search(rf'id="b{what["study"]}">(.*?)</script>', page, re.S).group(1)
 assert json.loads(zlib.decompress(base64.b64decode(block))) == found
 assert {"known": "count"}.items() <= {c["title"]: c["unit"] for c in what["columns"]}.items()
+PY
+
+# A number of a sweep's method: text, Markdown, CSV, JSON, page.
+for format in text md csv json; do "$spotter" tables "$dir/run" --format $format > "$dir/tables.$format" || fail "$format"; done
+grep -qE '^method .* all found' "$dir/tables.text" || fail "the terminal lacks the number: $(cat "$dir/tables.text")"
+grep -qE '^\| method .* all found ' "$dir/tables.md" || fail "Markdown lacks the number: $(cat "$dir/tables.md")"
+grep -qE '^"islands(-pca)?",,all_found,[01],,,$' "$dir/tables.csv" || fail "CSV lacks the number: $(cat "$dir/tables.csv")"
+"$spotter" report "$dir/run" -o "$dir/run.html" > "$dir/log" 2>&1 || fail "$(tail -3 "$dir/log")"
+what() { sed -n 's/.*id="what">\(.*\)<\/script>.*/\1/p' "$1"; }
+what "$dir/run.html" > "$dir/what"
+python3 - "$dir/tables.json" "$dir/what" <<'PY' || fail "JSON or the page lacks the number"
+import json, sys
+found, page = (json.load(open(path)) for path in sys.argv[1:])
+assert found["methods"] and all(m["all_found"] in (0, 1) for m in found["methods"])
+assert [m["all_found"] for m in page["methods"]] == [m["all_found"] for m in found["methods"]]
+assert any(c["title"] == "all found" and c["direction"] == "higher is better" for c in page["columns"])
+PY
+
+# A number of a slice: terminal, JSON, page.
+python3 - "$dir" <<'PY'
+import random, sys
+random.seed(3)
+with open(sys.argv[1] + "/rows.csv", "w") as f:
+    f.write("x,y,label,prob\n")
+    for i in range(240):
+        group = i % 4
+        wrong = random.random() < (0.9 if group == 3 else 0.05)
+        f.write(f"{4 * group + random.gauss(0, 0.3):.4f},{random.gauss(0, 0.3):.4f},{i % 2},{0.9 if (i % 2 == 1) != wrong else 0.1}\n")
+PY
+"$spotter" discover --embeddings "$dir/rows.csv:x,y" --labels "$dir/rows.csv:label" --probs "$dir/rows.csv:prob" --no-proof \
+    --out "$dir/found" > "$dir/text" 2> "$dir/log" || fail "$(tail -3 "$dir/log")"
+grep -qE '^ *# .* right ' "$dir/text" || fail "the terminal lacks the number: $(head -5 "$dir/text")"
+"$spotter" report "$dir/found" -o "$dir/found.html" > "$dir/log" 2>&1 || fail "$(tail -3 "$dir/log")"
+what "$dir/found.html" > "$dir/what"
+python3 - "$dir/found/slices.json" "$dir/what" <<'PY' || fail "slices.json or the page lacks the number"
+import json, sys
+found, page = ([s for f in json.load(open(path))["findings"] for s in f["slices"]] for path in sys.argv[1:])
+assert found and all(s["right_rows"] == s["size"] - s["wrong"] for s in found)
+assert [s["right_rows"] for s in page] == [s["right_rows"] for s in found]
+assert any(c["name"] == "right_rows" for c in json.load(open(sys.argv[2]))["slice_columns"])
 PY
 
 # The study: what its recipe names is there.

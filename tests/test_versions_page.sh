@@ -66,7 +66,7 @@ assert sorted(every) == list(range(1, 1 + sum(len(f["slices"]) for f in k["findi
 for n, (name, s) in every.items():
     own = [x for x in lines if x["number"] == str(n)]
     assert len(own) == s["size"] and {(x["class"], x["rank"]) for x in own} == {(name, str(s["rank"]))}
-told = [x.split() for x in open("out") if x[:4].strip().isdigit()]
+told = [x.split() for x in open("out") if x.split()[:1] and x.split()[0].isdigit()]
 assert told and [int(x[0]) for x in told] == sorted(int(x[0]) for x in told)
 for x in told:
     name, s = every[int(x[0])]

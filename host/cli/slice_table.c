@@ -8,20 +8,9 @@
 #include "bdm/methods.h"
 #include "cli/slice_words.h"
 #include "discover/proof_files.h"
+#include "discover/slice_describe.h"
 
 typedef struct { const spot_finding *f; int k; } line;
-
-static void print_name(const char *text, int width)
-{
-    int n = 0;
-
-    for (; *text && n < width; text++) {
-        if (((unsigned char)*text & 0xc0) != 0x80) n++;
-        putchar((unsigned char)*text < ' ' || *text == 127 ? '?' : *text);
-    }
-    while (((unsigned char)*text & 0xc0) == 0x80) putchar(*text++);
-    printf("%*s", width - n, "");
-}
 
 /* *all: malloc'd, the *n slices of all findings in their order. */
 static spot_status list_slices(spot_ctx *c, line **all, int *n, const spot_findings *f)
@@ -35,48 +24,28 @@ static spot_status list_slices(spot_ctx *c, line **all, int *n, const spot_findi
     return *all ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for the table");
 }
 
-/* ---- with proofs ---- */
+/* ---- a table's lines ---- */
 
-static void print_proved(const line *l, int number, const spot_subject *s, const spot_discover_options *d)
-{
-    const spot_slice *p = &l->f->slice[l->k];
-    const spot_proof *q = p->proof;
-    char names[400];
+typedef struct {
+    const spot_findings *f;
+    const spot_subject *s;
+    const spot_discover_options *d;
+    const line *all;
+    int n;                                 /* slices that are printed */
+} slice_list;
 
-    printf("%4d  %-9s  ", number, spot_claim_name(q->claim));
-    print_name(l->f->cls < 0 ? "(all)" : s->class_name[l->f->cls], 15);
-    printf("  %6d  %6d  %3.0f %%  %3.0f %%  %+4.0f %%  ", p->size, q->judged, 100.0 * q->wrong / q->judged, 100 * q->class_rate,
-           100 * q->shrunk);
-    print_name(q->predicted < 0 ? "-" : s->class_name[q->predicted], 12);
-    printf("  %7.2g  ", q->p);
-    printf("%.16s\n", spot_proof_methods(names, sizeof names, q, d));
-    cli_slice_words(p);
-}
+/* p: of a slice; of a cause it is NULL, and the numbers are those of its slices together. */
+typedef struct {
+    const slice_list *of;
+    const spot_slice *p;
+    const char *claim, *cls, *predicted;
+    int number, cause, size, judged;
+    double rate, class_rate, shrunk, least_p;
+    uint64_t seed;
+    char name[80], classes[24];            /* of the method; of a cause */
+} table_row;
 
-/* The slices of a cause as one line; below it their classes. */
-static void print_cause(int cause, int number, const spot_findings *f, const spot_subject *s)
-{
-    const spot_cause x = spot_cause_of(f, cause);
-    char text[40];
-
-    snprintf(text, sizeof text, "%d classes", x.classes);
-    printf("%4d  %-9s  ", number, spot_claim_name(SPOT_CLAIM_CONFIRMED));
-    print_name(text, 15);
-    printf("  %6d  %6d  %3.0f %%  %3.0f %%  %+4.0f %%  ", x.size, x.judged, 100.0 * x.judged_wrong / x.judged,
-           100 * x.class_rate, 100 * x.shrunk);
-    print_name(s->class_name[x.predicted], 12);
-    printf("  %7.2g  one cause\n      %d slices that are alike, %.0f %% of their wrong rows taken for this class; rows: ", x.p,
-           x.slices, 100 * x.predicted_share);
-    for (int i = 0, shown = 0; i < f->count; i++) {
-        int rows = 0;
-        for (int k = 0; k < f->finding[i].slices; k++)
-            if (f->finding[i].slice[k].proof->cause == cause) rows += f->finding[i].slice[k].size;
-        if (!rows) continue;
-        snprintf(text, sizeof text, "%.30s", s->class_name[f->finding[i].cls]);
-        printf("%s%d of %s", shown++ ? ", " : "", rows, spot_plain(text));
-    }
-    printf("\n");
-}
+static const char *class_name(const spot_subject *s, int cls, const char *none) { return cls < 0 ? none : s->class_name[cls]; }
 
 /* Whether one of the first n slices has the cause; 0: none has. */
 static bool has_cause(const line *all, int n, int cause)
@@ -87,20 +56,106 @@ static bool has_cause(const line *all, int n, int cause)
     return has;
 }
 
-/* The slices of a cause are one line, with the number of the first. Returns how many lines there are; prints `top` of them. */
-static int print_lines(const line *all, int n, const spot_findings *f, const spot_subject *s, const spot_discover_options *d,
-                       int top)
+/* The slices of a cause are one line, with the number of the first. */
+static bool is_line(const slice_list *l, int i)
 {
-    int lines = 0;
+    const spot_proof *q = l->all[i].f->slice[l->all[i].k].proof;
 
-    for (int i = 0; i < n; i++) {
-        const int cause = all[i].f->slice[all[i].k].proof->cause;
-        if (has_cause(all, i, cause) || ++lines > top) continue;
-        if (cause) print_cause(cause, i + 1, f, s);
-        else print_proved(&all[i], i + 1, s, d);
-    }
-    return lines;
+    return !q || !has_cause(l->all, i, q->cause);
 }
+
+static long count_lines(const void *root) { return ((const slice_list *)root)->n; }
+
+static void fill_proof(table_row *x, const spot_slice *p, const slice_list *l)
+{
+    const spot_proof *q = p->proof;
+    char names[400];
+
+    x->claim = spot_claim_name(q->claim);
+    x->size = p->size, x->judged = q->judged, x->rate = (double)q->wrong / q->judged;
+    x->class_rate = q->class_rate, x->shrunk = q->shrunk, x->least_p = q->p;
+    x->predicted = class_name(l->s, q->predicted, "-");
+    snprintf(x->name, sizeof x->name, "%.16s", spot_proof_methods(names, sizeof names, q, l->d));
+}
+
+static void fill_cause(table_row *x, int cause, const slice_list *l)
+{
+    const spot_cause k = spot_cause_of(l->f, cause);
+
+    x->p = NULL, x->cause = cause, x->cls = x->classes;
+    x->size = k.size, x->judged = k.judged, x->rate = (double)k.judged_wrong / k.judged;
+    x->class_rate = k.class_rate, x->shrunk = k.shrunk, x->least_p = k.p;
+    x->predicted = l->s->class_name[k.predicted];
+    snprintf(x->classes, sizeof x->classes, "%d classes", k.classes);
+    snprintf(x->name, sizeof x->name, "one cause");
+}
+
+static bool get_line(void *out, const void *root, long i)
+{
+    const slice_list *l = root;
+    const spot_finding *g = l->all[i].f;
+    const spot_slice *p = &g->slice[l->all[i].k];
+    table_row *x = out;
+
+    if (!is_line(l, (int)i)) return false;
+    *x = (table_row){ .of = l, .p = p, .cls = class_name(l->s, g->cls, "(all)"), .number = (int)i + 1, .seed = g->seed };
+    if (p->proof) fill_proof(x, p, l);
+    else spot_bdm_name(&l->d->bdm[g->bdm], x->name, sizeof x->name);
+    if (p->proof && p->proof->cause) fill_cause(x, p->proof->cause, l);
+    return true;
+}
+
+/* Below the line of a cause stand its classes. */
+static void print_below(FILE *to, const void *row)
+{
+    const table_row *x = row;
+    const spot_findings *f = x->of->f;
+
+    if (x->p) {
+        cli_slice_words(x->p);
+        return;
+    }
+    const spot_cause k = spot_cause_of(f, x->cause);
+    fprintf(to, "      %d slices that are alike, %.0f %% of their wrong rows taken for this class; rows: ", k.slices,
+            100 * k.predicted_share);
+    for (int i = 0, shown = 0; i < f->count; i++) {
+        char text[40];
+        int rows = 0;
+        for (int j = 0; j < f->finding[i].slices; j++)
+            if (f->finding[i].slice[j].proof->cause == x->cause) rows += f->finding[i].slice[j].size;
+        if (!rows) continue;
+        snprintf(text, sizeof text, "%.30s", x->of->s->class_name[f->finding[i].cls]);
+        fprintf(to, "%s%d of %s", shown++ ? ", " : "", rows, spot_plain(text));
+    }
+    fputc('\n', to);
+}
+
+#define S(name_, ...) SPOT_QUANTITY(NULL, table_row, name_, .title = __VA_ARGS__)
+#define RATE(name_, title_, format_) S(name_, title_, .unit = SPOT_UNIT_SHARE, .format = format_)
+#define WHOLE .unit = SPOT_UNIT_COUNT
+
+static const spot_quantity proved[] = {
+    S(number, "#", .right = true, WHOLE), S(claim, "claim"), S(cls, "class"), S(size, "size", WHOLE),
+    S(judged, "judged", WHOLE),
+    RATE(rate, "rate", "%.0f %%"), RATE(class_rate, "class", "%.0f %%"), RATE(shrunk, "excess", "%+.0f %%"),
+    SPOT_BEHIND(NULL, table_row, p, spot_slice_more), S(predicted, "predicted"), S(least_p, "p", .format = "%.2g"),
+    S(name, "found by"), SPOT_QUANTITIES_END
+};
+
+static const spot_quantity score[] = {
+    SPOT_QUANTITY(NULL, spot_slice, score, .title = "score", .format = "%.4g"), SPOT_QUANTITIES_END
+};
+
+static const spot_quantity found[] = {
+    S(number, "#", .right = true, WHOLE), S(cls, "class"), S(name, "method"), S(seed, "seed", WHOLE),
+    SPOT_BEHIND(NULL, table_row, p, spot_slice_errors), SPOT_BEHIND(NULL, table_row, p, spot_slice_more),
+    SPOT_BEHIND(NULL, table_row, p, score), SPOT_QUANTITIES_END
+};
+
+#define TABLE(rows_) SPOT_ROWS(NULL, SPOT_AS_LIST, rows_, table_row, count_lines, get_line, .keep = true, .page = 120, \
+                               .below = print_below)
+
+static const spot_quantity table_of_proved = TABLE(proved), table_of_found = TABLE(found);
 
 static void print_claims(const line *all, int n, const spot_proof_options *p)
 {
@@ -118,43 +173,23 @@ static void print_claims(const line *all, int n, const spot_proof_options *p)
 }
 
 /* The rate is that of the judged rows. */
-static spot_status print_proofs(spot_ctx *c, const spot_findings *f, const spot_subject *s, const spot_discover_options *d,
+static spot_status print_slices(spot_ctx *c, const spot_findings *f, const spot_subject *s, const spot_discover_options *d,
                                 int top)
 {
+    slice_list l = { f, s, d, NULL, 0 };
     line *all;
-    int n, lines;
+    int lines = 0, n;
 
     SPOT_TRY(list_slices(c, &all, &n, f));
-    printf("   #  claim      class              size  judged   rate  class  excess  predicted           p  found by\n");
-    lines = print_lines(all, n, f, s, d, top);
-    if (lines > top) printf("and %d more\n", lines - top);
-    print_claims(all, n, d->proof);
-    free(all);
-    return SPOT_OK;
-}
-
-static spot_status print_slices(spot_ctx *c, const spot_findings *f, const spot_subject *s, const spot_discover_options *d,
-                               int top)
-{
-    line *all;
-    int n;
-
-    SPOT_TRY(list_slices(c, &all, &n, f));
-    printf("   #  class                 method                   seed    size  errors  rate  share  score\n");
-    for (int i = 0; i < n && i < top; i++) {
-        const spot_finding *g = all[i].f;
-        const spot_slice *p = &g->slice[all[i].k];
-        char name[80];
-        printf("%4d  ", i + 1);
-        print_name(g->cls < 0 ? "(all)" : s->class_name[g->cls], 20);
-        printf("  ");
-        print_name(spot_bdm_name(&d->bdm[g->bdm], name, sizeof name), 20);
-        printf("  %7llu  %6d  %6d  %3.0f %%  %3.0f %%  %.4g\n", (unsigned long long)g->seed, p->size, p->wrong,
-               100 * p->error_rate, 100 * p->share, p->score);
-        cli_slice_words(p);
+    l.all = all;
+    for (int i = 0; i < n; i++) {
+        lines += is_line(&l, i);
+        if (lines <= top) l.n = i + 1;
     }
-    if (n > top) printf("and %d more\n", n - top);
-    if (!n) printf("no slices\n");
+    spot_result_print(stdout, SPOT_TABLE_TEXT, d->proof ? &table_of_proved : &table_of_found, &l);
+    if (lines > top) printf("and %d more\n", lines - top);
+    if (d->proof) print_claims(all, n, d->proof);
+    else if (!n) printf("no slices\n");
     free(all);
     return SPOT_OK;
 }
@@ -178,7 +213,7 @@ static void print_left_out(const spot_findings *f, const spot_subject *s, const 
 
 spot_status cli_slice_table(spot_ctx *c, const spot_findings *f, const spot_subject *s, const spot_discover_options *d, int top)
 {
-    SPOT_TRY(d->proof ? print_proofs(c, f, s, d, top) : print_slices(c, f, s, d, top));
+    SPOT_TRY(print_slices(c, f, s, d, top));
     print_left_out(f, s, d);
     return SPOT_OK;
 }

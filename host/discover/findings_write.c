@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "discover/discover_config.h"
 #include "discover/proof_files.h"
+#include "discover/slice_describe.h"
 #include "discover/subject_file.h"
 #include "formats/safetensors.h"
 #include "spotter/store.h"
@@ -77,89 +78,11 @@ static spot_status write_csv(spot_ctx *c, const char *dir, const spot_findings *
 
 /* ---- slices.json: tools/python/spotter/slices.schema.json describes it ---- */
 
-/* The fewest digits that read back as the same double. */
-static void put_real(spot_json *j, const char *key, double v)
-{
-    char text[32];
-
-    spot_json_put_number(j, key, "%s", spot_digits(text, v, 1));
-}
-
 static void put_class(spot_json *j, const spot_subject *s, int cls)
 {
     spot_json_put_text(j, "class", cls < 0 ? NULL : class_of(s, cls));
     if (cls < 0) spot_json_put_text(j, "class_number", NULL);
     else spot_json_put_int(j, "class_number", cls);
-}
-
-static void put_words(spot_json *j, const spot_slice *p)
-{
-    spot_json_array(j, "words", 0, 0);
-    for (int i = 0; i < p->words; i++) {
-        spot_json_object(j, NULL);
-        spot_json_put_text(j, "phrase", p->word[i].phrase);
-        put_real(j, "score", p->word[i].score);
-        put_real(j, "auc", p->word[i].auc);
-        put_real(j, "p", p->word[i].p);
-        spot_json_end(j);
-    }
-    spot_json_end(j);
-}
-
-static void put_match(spot_json *j, const char *key, const spot_match *m)
-{
-    spot_json_object(j, key);
-    spot_json_put_int(j, "rows", m->rows);
-    spot_json_put_int(j, "slice", m->group);
-    spot_json_put_int(j, "covered", m->covered);
-    spot_json_put_int(j, "inside", m->inside);
-    spot_json_put_int(j, "wrong", m->wrong);
-    put_real(j, "precision", m->precision);
-    put_real(j, "recall", m->recall);
-    put_real(j, "f1", m->f1);
-    put_real(j, "lift", m->lift);
-    put_real(j, "t", m->t);
-    put_real(j, "p", m->p);
-    spot_json_end(j);
-}
-
-static void put_conjunction(spot_json *j, const spot_conjunction *k)
-{
-    spot_json_object(j, "conjunction");
-    spot_json_array(j, "items", 0, 0);
-    for (int i = 0; i < k->items; i++) spot_json_put_text(j, NULL, k->name[i]);
-    spot_json_end(j);
-    put_match(j, "held_out", &k->held_out);
-    put_match(j, "all", &k->all);
-    spot_json_end(j);
-}
-
-static void put_found(spot_json *j, const spot_subject *s, const spot_slice *p, int rank, int number,
-                      const spot_discover_options *o)
-{
-    spot_json_object(j, NULL);
-    spot_json_put_int(j, "rank", rank);
-    spot_json_put_int(j, "number", number);
-    put_real(j, "score", p->score);
-    spot_json_put_int(j, "size", p->size);
-    spot_json_put_int(j, "wrong", p->wrong);
-    put_real(j, "error_rate", p->error_rate);
-    put_real(j, "mean_confidence", p->mean_confidence);
-    put_real(j, "share_of_errors", p->share);
-    spot_json_array(j, "nearest_correct", 0, 0);
-    for (int i = 0; i < p->neighbours; i++) {
-        char row[16];
-        snprintf(row, sizeof row, "%d", p->neighbour[i]);
-        spot_json_object(j, NULL);
-        spot_json_put_int(j, "row", p->neighbour[i]);
-        spot_json_put_text(j, "id", s->id ? s->id[p->neighbour[i]] : row);
-        spot_json_end(j);
-    }
-    spot_json_end(j);
-    if (p->words) put_words(j, p);
-    if (p->conjunction) put_conjunction(j, p->conjunction);
-    if (p->proof) spot_put_proof(j, p->proof, s, o);
-    spot_json_end(j);
 }
 
 /* number (slices): of its slices. */
@@ -180,7 +103,12 @@ static void put_finding(spot_json *j, const spot_subject *s, const spot_finding 
     spot_json_put_text(j, "status", spot_status_name(f->status));
     if (f->status) spot_json_put_text(j, "message", f->message);
     spot_json_array(j, "slices", 0, 0);
-    for (int k = 0; k < f->slices; k++) put_found(j, s, &f->slice[k], k + 1, number[k], o);
+    for (int k = 0; k < f->slices; k++) {
+        spot_json_object(j, NULL);
+        spot_quantities_put(j, spot_slice_in_file,
+                            &(spot_slice_row){ s, o, &f->slice[k], f->slice[k].proof, k + 1, number[k] });
+        spot_json_end(j);
+    }
     spot_json_end(j);
     spot_json_end(j);
 }
@@ -218,7 +146,7 @@ static void put_subject(spot_json *j, const spot_subject *s)
     if (s->target) {
         for (int i = 0; i < s->n; i++) wrong += spot_subject_wrong(s, i, s->target[i]);
         spot_json_put_int(j, "wrong", wrong);
-        put_real(j, "accuracy", s->n ? 1 - (double)wrong / s->n : NAN);
+        spot_json_put_real(j, "accuracy", s->n ? 1 - (double)wrong / s->n : NAN);
     }
     spot_json_end(j);
 }

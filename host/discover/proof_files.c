@@ -28,55 +28,6 @@ const char *spot_proof_methods(char *text, size_t size, const spot_proof *p, con
 
 /* ---- JSON ---- */
 
-static void put_real(spot_json *j, const char *key, double v)
-{
-    char text[32];
-
-    spot_json_put_number(j, key, "%s", spot_digits(text, v, 1));
-}
-
-static void put_piece(spot_json *j, const spot_piece *p, const spot_discover_options *o)
-{
-    char name[80];
-
-    spot_json_object(j, NULL);
-    spot_json_put_text(j, "method", spot_bdm_name(&o->bdm[p->bdm], name, sizeof name));
-    spot_json_put_number(j, "seed", "%" PRIu64, p->seed);
-    spot_json_put_int(j, "part", p->part);
-    spot_json_put_int(j, "rank", p->rank);
-    spot_json_put_int(j, "found", p->found);
-    spot_json_put_int(j, "found_wrong", p->found_wrong);
-    spot_json_put_int(j, "judged", p->judged);
-    spot_json_put_int(j, "wrong", p->wrong);
-    put_real(j, "expected_wrong", p->base);
-    put_real(j, "p", p->p);
-    put_real(j, "corrected_p", p->corrected);
-    spot_json_end(j);
-}
-
-void spot_put_proof(spot_json *j, const spot_proof *p, const spot_subject *s, const spot_discover_options *o)
-{
-    spot_json_object(j, "proof");
-    spot_json_put_text(j, "claim", spot_claim_name(p->claim));
-    put_real(j, "corrected_p", p->p);
-    spot_json_put_int(j, "judged", p->judged);
-    spot_json_put_int(j, "wrong", p->wrong);
-    put_real(j, "class_rate", p->class_rate);
-    put_real(j, "excess", p->excess.value);
-    put_real(j, "excess_low", p->excess.low);
-    put_real(j, "excess_high", p->excess.high);
-    put_real(j, "shrunk_excess", p->shrunk);
-    put_real(j, "expected_rate", p->cell);
-    spot_json_put_text(j, "predicted", p->predicted < 0 ? NULL : s->class_name[p->predicted]);
-    put_real(j, "predicted_share", p->predicted_share);
-    if (p->cause) spot_json_put_int(j, "cause", p->cause);
-    else spot_json_put_text(j, "cause", NULL);
-    spot_json_array(j, "pieces", 0, 0);
-    for (int i = 0; i < p->pieces; i++) put_piece(j, &p->piece[i], o);
-    spot_json_end(j);
-    spot_json_end(j);
-}
-
 static void put_cause(spot_json *j, const spot_findings *f, int cause, const spot_subject *s)
 {
     const spot_cause x = spot_cause_of(f, cause);
@@ -95,11 +46,11 @@ static void put_cause(spot_json *j, const spot_findings *f, int cause, const spo
     spot_json_put_int(j, "wrong", x.wrong);
     spot_json_put_int(j, "judged", x.judged);
     spot_json_put_int(j, "judged_wrong", x.judged_wrong);
-    put_real(j, "class_rate", x.class_rate);
-    put_real(j, "shrunk_excess", x.shrunk);
+    spot_json_put_real(j, "class_rate", x.class_rate);
+    spot_json_put_real(j, "shrunk_excess", x.shrunk);
     spot_json_put_text(j, "predicted", s->class_name[x.predicted]);
-    put_real(j, "predicted_share", x.predicted_share);
-    put_real(j, "corrected_p", x.p);
+    spot_json_put_real(j, "predicted_share", x.predicted_share);
+    spot_json_put_real(j, "corrected_p", x.p);
     spot_json_end(j);
 }
 
@@ -123,11 +74,11 @@ void spot_put_proof_options(spot_json *j, const spot_proof_options *p, const spo
         }
     spot_json_object(j, "proof");
     spot_json_put_int(j, "parts", p->parts);
-    put_real(j, "holdout", p->parts == 1 ? p->holdout : 0.5);
+    spot_json_put_real(j, "holdout", p->parts == 1 ? p->holdout : 0.5);
     spot_json_put_int(j, "neighbours", p->neighbours);
     spot_json_put_int(j, "chance_searches", p->chance);
-    put_real(j, "level", p->level);
-    put_real(j, "same", p->same);
+    spot_json_put_real(j, "level", p->level);
+    spot_json_put_real(j, "same", p->same);
     spot_json_put_number(j, "seed", "%" PRIu64, p->seed);
     spot_json_put_text(j, "map", "principal components of all rows of each class: no method's map");
     spot_json_put_int(j, "tests", tests);

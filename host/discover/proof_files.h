@@ -10,8 +10,7 @@ enum { SPOT_RECALL_PROOF = 14, SPOT_RECALL_PIECE = 10, SPOT_RECALL_CHOSEN = 4, S
 /* The methods of a slice's pieces, each once, the surest first: "ward+domino". Returns text. */
 const char *spot_proof_methods(char *text, size_t size, const spot_proof *p, const spot_discover_options *o);
 
-/* "proof": the numbers and pieces of a slice; the options of a search, and its tests; "causes" that several classes share. */
-void spot_put_proof        (spot_json *j, const spot_proof *p, const spot_subject *s, const spot_discover_options *o);
+/* "proof": the options of a search, and its tests; "causes" that several classes share. */
 void spot_put_proof_options(spot_json *j, const spot_proof_options *p, const spot_findings *f);
 void spot_put_causes       (spot_json *j, const spot_findings *f, const spot_subject *s);
 

@@ -73,7 +73,7 @@ void spot_csv_number(FILE *f, double v, const char *end)
 
 /* ---- cells ---- */
 
-static bool is_left(const spot_columns *p, int column) { return !column || p->left >> column & 1; }
+static bool is_left(const spot_columns *p, int column) { return (!column && !p->numbered) || p->left >> column & 1; }
 
 /* Number of columns that every part repeats: the left-aligned ones at the left. */
 static int count_keys(const spot_columns *p)
@@ -166,7 +166,7 @@ static int end_of_part(const spot_columns *p)
         int next = end;
         do used += p->width[next++] + 2;
         while (next < p->columns && p->joined >> next & 1);
-        if (used > SPOT_PAGE && end > p->from && !p->markdown) break;
+        if (used > (p->page ? p->page : SPOT_PAGE) && end > p->from && !p->markdown) break;
         end = next;
     }
     return end;
@@ -177,13 +177,13 @@ void spot_columns_print(FILE *f, bool markdown, const char *title, void (*rows)(
 {
     spot_columns p = { .f = f, .markdown = markdown, .measuring = true };
 
-    fprintf(f, markdown ? "\n## %s\n" : "\n%s\n", title);
+    if (title) fprintf(f, markdown ? "\n## %s\n" : "\n%s\n", title);
     rows(&p, user);
     p.measuring = false;
-    for (p.from = count_keys(&p); p.from < p.columns; p.from = p.to) {
+    for (p.from = count_keys(&p); p.from < p.columns; p.from = p.to, p.part++) {
         p.to = end_of_part(&p);
         p.head = true;
-        fputc('\n', f);
+        if (title || p.part) fputc('\n', f);
         rows(&p, user);
     }
 }

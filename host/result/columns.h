@@ -20,6 +20,8 @@ typedef struct {
     uint64_t joined;               /* bit i: column i stays beside column i - 1 */
     int      column, columns, width[SPOT_COLUMNS];
     int      from, to;             /* columns of this part, after the left-aligned ones */
+    int      part, page;           /* the part, from 0; columns of a line, 0: SPOT_PAGE */
+    bool     numbered;             /* the first column is right-aligned */
 } spot_columns;
 
 __attribute__((format(printf, 2, 3)))
@@ -30,7 +32,7 @@ void spot_cell_name(spot_columns *p, int number, const char *name); /* "3 planes
 void spot_cell_join(spot_columns *p);                               /* the next cell stays beside the last */
 void spot_end_row(spot_columns *p);
 
-/* Calls rows several times, the first time to measure the widths; its first row is the head. */
+/* Calls rows several times, the first time to measure the widths; its first row is the head. title NULL: none. */
 void spot_columns_print(FILE *f, bool markdown, const char *title, void (*rows)(spot_columns *, const void *),
                         const void *user);
 

@@ -74,7 +74,8 @@ static const char *write_number(char text[32], const spot_quantity *q, double v)
     const bool share = q->unit == SPOT_UNIT_SHARE || q->unit == SPOT_UNIT_POINTS, count = q->unit == SPOT_UNIT_COUNT;
     const int digits = share ? 1 : count ? 0 : q->unit == SPOT_UNIT_SECONDS ? 1 : q->digits ? q->digits : 3;
 
-    snprintf(text, 32, "%.*f", digits, share ? 100 * v : v);
+    if (q->format) snprintf(text, 32, q->format, share ? 100 * v : v);
+    else snprintf(text, 32, "%.*f", digits, share ? 100 * v : v);
     if (text[0] == '-' && !text[strspn(text, "-0.")]) memmove(text, text + 1, strlen(text));
     return text;
 }
@@ -84,7 +85,7 @@ const char *spot_quantity_text(char text[96], const spot_quantity *q, const spot
     static const char *const after[SPOT_UNITS] = { [SPOT_UNIT_SHARE] = " %", [SPOT_UNIT_POINTS] = " %",
                                                    [SPOT_UNIT_SECONDS] = " s" };
     char value[32], low[32], high[32], spread[32];
-    const char *unit = after[q->unit] ? after[q->unit] : "";
+    const char *unit = after[q->unit] && !q->format ? after[q->unit] : "";
 
     if (!spot_quantity_has(q, v)) return "-";
     if (spot_quantity_is_text(q)) return v->text;
@@ -101,4 +102,20 @@ int spot_quantity_change(const spot_quantity *q, double before, double now)
 {
     if (q->direction == SPOT_ONLY_SHOWN || isnan(before) || isnan(now) || before == now) return 0;
     return (now > before) == (q->direction == SPOT_HIGHER_IS_BETTER) ? 1 : -1;
+}
+
+const spot_quantity *spot_quantity_find(const spot_quantity *q, const char *word)
+{
+    const spot_quantity *found = NULL;
+
+    for (; q->type != SPOT_AS_NOTHING && !found; q++)
+        if (q->type == SPOT_AS_OBJECT) found = spot_quantity_find(q->rows, word);
+        else if ((q->name && !strcmp(q->name, word)) || (q->title && !strcmp(q->title, word))) found = q;
+    return found;
+}
+
+bool spot_lower_is_better(const spot_quantity *q, const char *word)
+{
+    q = spot_quantity_find(q, word);
+    return q && q->direction == SPOT_LOWER_IS_BETTER;
 }

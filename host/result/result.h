@@ -57,7 +57,7 @@ typedef enum { SPOT_AS_NOTHING, SPOT_AS_INT, SPOT_AS_SEED, SPOT_AS_REAL, SPOT_AS
 typedef struct { double value, low, high, spread; const char *text; int n, left_out; } spot_quantity_value;
 #define SPOT_NO_VALUE ((spot_quantity_value){ NAN, NAN, NAN, NAN, NULL, -1, 0 })
 
-enum { SPOT_QUANTITY_ITEM = 256 };     /* most bytes of a row that `item` fills */
+enum { SPOT_QUANTITY_ITEM = 320 };     /* most bytes of a row that `item` fills */
 
 typedef struct spot_quantity {
     const char *name;                  /* key of JSON, column of CSV. With dots, "sets.suite.accuracy", it is a column whose
@@ -75,10 +75,13 @@ typedef struct spot_quantity {
     spot_quantity_direction direction;
     spot_quantity_place place;
     int  digits;                       /* after the point, of SPOT_UNIT_NUMBER in tables; 0: 3 */
+    const char *format;                /* printf's of the number in tables, with its unit, if not NULL; a share as per cent */
     int  decimals;                     /* after the point in files; 0: as many as read back as the same number */
     void (*put)(spot_json *j, const void *row);        /* WRITTEN; of another type: JSON's form of it, if not NULL */
     bool right, beside;                /* tables: a text stands at the right; the column stays beside the one before it */
     bool keep;                         /* LIST: tables keep columns without a value */
+    int  page;                         /* LIST: columns of a line in TEXT; 0: SPOT_PAGE */
+    void (*below)(FILE *f, const void *row);           /* LIST: prints lines below a row in TEXT, if not NULL */
     bool optional;                     /* JSON leaves it out where it has no value or no row, instead of null or [] */
     bool behind;
     const struct spot_quantity *rows;  /* OBJECT, LIST: quantities of the other struct */
@@ -121,6 +124,12 @@ const char *spot_quantity_text(char text[96], const spot_quantity *q, const spot
 
 /* 1: `now` is better than `before`; -1: worse; 0: equal, only shown, or one of them is not there. */
 int spot_quantity_change(const spot_quantity *q, double before, double now);
+
+/* The column with this name or title; NULL: there is none. */
+const spot_quantity *spot_quantity_find(const spot_quantity *q, const char *word);
+
+/* Whether a lower value of that column is better; false where there is none. */
+bool spot_lower_is_better(const spot_quantity *q, const char *word);
 
 /* ---- JSON ---- */
 

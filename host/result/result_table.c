@@ -64,6 +64,7 @@ static void put_heading(void *user, const spot_quantity *q, const void *row)
     if (!is_shown(v, q) || !v->used[v->column++]) return;
     if (spot_quantity_is_text(q) && !q->right) v->p->left |= (uint64_t)1 << v->p->column;
     if (q->beside) spot_cell_join(v->p);
+    v->p->numbered |= !v->p->column && q->right;
     spot_cell(v->p, "%s", q->title);
 }
 
@@ -87,12 +88,14 @@ static void print_table(spot_columns *p, const void *user)
     const void *row;
 
     v.p = p, v.column = 0;
+    p->page = v.list->page;
     spot_quantities_visit(v.list->rows, NULL, put_heading, &v);
     spot_end_row(p);
     for (long i = 0; (row = next_row(&t, &i)); v.column = 0) {
         v.column = 0;
         spot_quantities_visit(v.list->rows, row, put_cell, &v);
         spot_end_row(p);
+        if (v.list->below && !p->measuring && !p->part && !p->markdown) v.list->below(p->f, row);
     }
 }
 

@@ -153,6 +153,25 @@ spot_status spot_slice_order  (spot_ctx *c, spot_slice_place **order, int *n, co
 /* *number (count, SPOT_MAX_HYPOTHESES), to be freed: of each finding's slices. */
 spot_status spot_slice_numbers(spot_ctx *c, int **number, const spot_findings *f);
 
+/* ---- numbers, each described once (host/result): slices.json, the terminal's table and the page show them from that ---- */
+
+/* A slice with its proof (NULL: none), and whose they are. rank: from 1 in its finding; number: through all findings
+ * (spot_slice_numbers). */
+typedef struct {
+    const spot_subject *s;
+    const spot_discover_options *o;
+    const spot_slice *p;
+    const spot_proof *v;
+    int rank, number;
+} spot_slice_row;
+
+/* An object of slices.json but the ids of the nearest right rows; a list with the columns of a spot_slice. */
+extern const struct spot_quantity spot_slice_object, spot_slice_columns;
+
+/* How slices were tested, and how many of each claim there are; nothing where they were not. */
+typedef struct { const spot_discover_options *o; const spot_findings *f; } spot_tests_row;
+extern const struct spot_quantity spot_slice_tests;
+
 /* Causes that several classes share (proof.h), numbered from 1 to spot_causes(f), that of the surest slice first. */
 int        spot_causes  (const spot_findings *f);
 spot_cause spot_cause_of(const spot_findings *f, int cause);

@@ -33,6 +33,16 @@ static const spot_html_part *find_part(const char *name, size_t n)
     return part;
 }
 
+/* < stands only in texts of JSON. */
+static void add_json(spot_text *out, const char *json, size_t n)
+{
+    for (const char *less; (less = memchr(json, '<', n)); n -= (size_t)(less + 1 - json), json = less + 1) {
+        spot_text_add(out, json, (size_t)(less - json));
+        spot_text_adds(out, "\\u003c");
+    }
+    spot_text_add(out, json, n);
+}
+
 /* Builds the file: the template with its marks, "{{name}}", replaced. */
 static void assemble_page(spot_text *out, const spot_page *p)
 {
@@ -43,7 +53,7 @@ static void assemble_page(spot_text *out, const spot_page *p)
         const char *mark = strstr(at, "{{"), *close = mark ? strstr(mark, "}}") : NULL;
         if (!close) break;
         spot_text_add(out, at, (size_t)(mark - at));
-        if (!strncmp(mark, "{{what}}", 8)) spot_text_add(out, p->what.out.bytes, p->what.out.used);
+        if (!strncmp(mark, "{{what}}", 8)) add_json(out, p->what.out.bytes, p->what.out.used);
         else if (!strncmp(mark, "{{blocks}}", 10)) spot_text_add(out, p->blocks.bytes, p->blocks.used);
         else if ((part = find_part(mark + 2, (size_t)(close - mark - 2)))->name) spot_text_add(out, part->bytes, part->size);
         at = close + 2;

@@ -30,16 +30,13 @@ typedef struct {
     int       count;               /* number of blocks */
 } spot_page;
 
-/* Add members to p->at; spot_json_put_int and the like add the rest. Texts are escaped: none ends the HTML element of the
- * JSON. */
+/* Add members to p->at; spot_json_put_int, spot_quantities_put and the like add the rest. No text ends the HTML element of the
+ * JSON: it is written with \u003c for <. Control characters of a text become visible. */
 void spot_page_real (spot_page *p, const char *key, double v);             /* six digits; null for NaN */
 void spot_page_text (spot_page *p, const char *key, const char *v);        /* null for NULL */
 void spot_page_interval(spot_page *p, const char *key, spot_interval v);    /* an array of value, low, high */
 __attribute__((format(printf, 3, 4)))
 void spot_page_print(spot_page *p, const char *key, const char *fmt, ...);
-
-/* Adds an object with the members of a row. */
-void spot_page_result(spot_page *p, const char *key, const spot_quantity *q, const void *row);
 
 /* Adds a block (n bytes before deflate) and a member with its number. */
 void spot_page_block(spot_page *p, const char *key, const void *bytes, size_t n);

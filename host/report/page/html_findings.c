@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "report/page/html_findings.h"
+#include "result/result.h"
 
 enum { MAX_MODELS = SPOT_PAGE_MODELS };
 
@@ -127,7 +128,7 @@ static void write_models(report *r)
         spot_json_put_int(p->at, "several", !s->target);
         write_accuracy(p, s);
         write_predictions(p, s, r->row[k]);
-        spot_page_methods(r, k);
+        spot_slice_tests.put(p->at, &(spot_tests_row){ r->o[k], r->f[k] });
         spot_json_end(p->at);
     }
     spot_json_end(p->at);
@@ -257,6 +258,7 @@ static void write_all(report *r)
     spot_json_array(p->at, "maps", 0, 0);
     for (int k = 0; k < r->maps; k++) write_map(r, &r->map[k]);
     spot_json_end(p->at);
+    spot_quantities_describe(p->at, "slice_columns", &spot_slice_columns);
     spot_json_array(p->at, "findings", 0, 0);
     for (int i = 0; i < r->findings; i++) write_finding(r, i);
     spot_json_end(p->at);

@@ -34,9 +34,7 @@ typedef struct {
 /* The class of a row: cls, or its own if all classes are examined at once. */
 int spot_page_class_of(const spot_subject *s, int i, int cls);
 
-/* Add a slice of model k, an object; the names of model k's methods, by which pieces of proofs are numbered, and how its slices
- * were tested. r->local is of the finding's rows. */
-void spot_page_slice  (spot_findings_page *r, int k, const spot_finding *f, const spot_slice *s);
-void spot_page_methods(spot_findings_page *r, int k);
+/* Adds a slice of model k, an object. r->local is of the finding's rows. */
+void spot_page_slice(spot_findings_page *r, int k, const spot_finding *f, const spot_slice *s);
 
 #endif

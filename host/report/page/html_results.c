@@ -41,7 +41,7 @@ static void write_methods(spot_page *p, const spot_results *r)
 {
     char counted[300], origin[300];
 
-    spot_page_result(p, "sweep", spot_results_methods, r);
+    spot_quantities_put(p->at, spot_results_methods, r);
     spot_quantities_describe(p->at, "columns", &spot_results_methods[0]);
     if (spot_results_has_any_beside(r)) spot_quantities_describe(p->at, "beside", &spot_results_besides);
     spot_page_text(p, "beside_title", spot_results_besides.title);

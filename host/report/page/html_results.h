@@ -5,7 +5,7 @@
 #include "report/page/html.h"
 #include "report/table/results.h"
 
-/* The members "facts", "sweep", "columns", "beside", "caption" and "figures". */
+/* The members "facts", "methods", "columns", "beside", "caption" and "figures". */
 spot_status spot_page_results(spot_page *p, const spot_results *r);
 
 #endif

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "report/page/html_results.h"
+#include "result/result.h"
+#include "spotter/discover.h"
 #include "spotter/run.h"
 #include "spotter/source.h"
 #include "store/pack.h"
@@ -81,9 +83,9 @@ static void write_slice(run *u, const spot_view *v, const spot_hypothesis *h, co
     }
     spot_json_put_int(p->at, "size", h->len);
     spot_json_put_int(p->at, "wrong", wrong);
-    spot_page_real(p, "rate", (double)wrong / h->len);
-    spot_page_real(p, "confidence", confidence);
-    spot_page_real(p, "share", all_wrong ? (double)wrong / all_wrong : NAN);
+    spot_page_real(p, "error_rate", (double)wrong / h->len);
+    spot_page_real(p, "mean_confidence", confidence);
+    spot_page_real(p, "share_of_errors", all_wrong ? (double)wrong / all_wrong : NAN);
     spot_page_real(p, "score", h->score);
     if (score && m >= 0) spot_page_print(p, "note", "belongs to B%d, precision %.2f", m + 1, score->bp[k][m]);
     else if (score) spot_page_text(p, "note", "belongs to no true blindspot");
@@ -360,6 +362,7 @@ static spot_status write_rest(run *u)
                                     u->r->bad, u->r->bad == 1 ? " is" : "s are");
     spot_json_end(p->at);
     spot_page_text(p, "legend", SPOT_RESULTS_U);
+    spot_quantities_describe(p->at, "slice_columns", &spot_slice_columns);
     if (!u->ids.status && !u->pictures.status && !u->wishes.status) return SPOT_OK;
     return spot_fail(u->c, SPOT_NOMEM, "no memory for the %d rows of the report", u->rows);
 }

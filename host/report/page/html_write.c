@@ -30,31 +30,15 @@ void spot_text_base64(spot_text *t, const void *bytes, size_t n)
 
 void spot_page_real(spot_page *p, const char *key, double v) { spot_json_put_number(p->at, key, "%.6g", v); }
 
-/* < as \u003c: no text ends the HTML element of the JSON or begins a comment. */
-static void add_quoted(spot_text *t, const char *s, size_t n)
-{
-    char code[8];
-
-    spot_text_adds(t, "\"");
-    for (size_t i = 0; i < n; i++) {
-        if (!strchr("<>&\"\\", s[i])) { spot_text_add(t, s + i, 1); continue; }
-        snprintf(code, sizeof code, "\\u%04x", (unsigned char)s[i]);
-        spot_text_adds(t, code);
-    }
-    spot_text_adds(t, "\"");
-}
-
 void spot_page_text(spot_page *p, const char *key, const char *v)
 {
-    spot_text visible = { 0 }, quoted = { 0 };
+    spot_text visible = { 0 };
 
-    if (!v) { spot_json_put_text(p->at, key, NULL); return; }
-    spot_text_visible(&visible, v);
-    add_quoted(&quoted, visible.bytes, visible.used);
-    if (visible.status || quoted.status) p->at->out.status = SPOT_NOMEM;
-    else spot_json_put_raw(p->at, key, quoted.bytes, quoted.used);
+    if (v) spot_text_visible(&visible, v);
+    spot_text_add(&visible, "", 1);
+    if (visible.status) p->at->out.status = SPOT_NOMEM;
+    else spot_json_put_text(p->at, key, v ? visible.bytes : NULL);
     spot_text_free(&visible);
-    spot_text_free(&quoted);
 }
 
 void spot_page_print(spot_page *p, const char *key, const char *fmt, ...)
@@ -66,28 +50,6 @@ void spot_page_print(spot_page *p, const char *key, const char *fmt, ...)
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
     spot_page_text(p, key, text);
-}
-
-/* A < stands only in texts. */
-void spot_page_result(spot_page *p, const char *key, const spot_quantity *q, const void *row)
-{
-    spot_json j = { 0 };
-    spot_text safe = { 0 };
-    spot_status s = spot_json_begin(p->c, &j, NULL);
-
-    if (s == SPOT_OK) {
-        spot_json_object(&j, NULL);
-        spot_quantities_put(&j, q, row);
-        spot_json_end(&j);
-        s = spot_json_whole(p->c, &j, "a result");
-    }
-    for (size_t i = 0; s == SPOT_OK && i < j.out.used; i++)
-        if (j.out.bytes[i] == '<') spot_text_adds(&safe, "\\u003c");
-        else spot_text_add(&safe, j.out.bytes + i, 1);
-    if (s != SPOT_OK || safe.status) p->at->out.status = SPOT_NOMEM;
-    else spot_json_put_raw(p->at, key, safe.bytes, safe.used);
-    spot_text_free(&safe);
-    spot_json_free(&j);
 }
 
 void spot_page_interval(spot_page *p, const char *key, spot_interval v)

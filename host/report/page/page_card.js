@@ -58,7 +58,7 @@ const Card = (() => {
       const i = s.worst[Math.floor((b + 0.5) * s.worst.length / bars)];
       cells.push(h("i", { style: `--t:${p.at[i] / 255}` }));
     }
-    return h("span", { class: "spectrum", role: "img", "aria-label": `mean confidence ${s.confidence.toFixed(2)}`,
+    return h("span", { class: "spectrum", role: "img", "aria-label": `mean confidence ${s.mean_confidence.toFixed(2)}`,
                        title: "the slice’s rows by confidence, the least first" }, ...cells);
   }
 

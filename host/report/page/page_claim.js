@@ -15,15 +15,14 @@ const Claim = (() => {
   const place = s => what.places[s.place];
   const classRate = s => s.proof && s.proof.class_rate !== null ? s.proof.class_rate
     : place(s).n ? place(s).wrong / place(s).n : 0;
-  const rate = s => s.proof && s.proof.judged ? s.proof.wrong / s.proof.judged : s.rate;
+  const rate = s => s.proof && s.proof.judged ? s.proof.wrong / s.proof.judged : s.error_rate;
 
   // By number; in a run, where each finding has numbers of its own, by the wrong rows beyond those that the rate gives.
   const weight = s => s.wrong - s.size * classRate(s);
   const order = isRun ? (a, b) => weight(b) - weight(a) || b.size - a.size || a.finding - b.finding || a.rank - b.rank
     : (a, b) => a.number - b.number || a.finding - b.finding || a.rank - b.rank;
 
-  const methods = s => s.own ? ["lasso"] : !s.proof ? [what.findings[s.finding].method]
-    : [...new Set(s.proof.pieces.map(e => (Data.model(s.place).methods || [])[e.method]).filter(Boolean))];
+  const methods = s => s.own ? ["lasso"] : !s.proof ? [what.findings[s.finding].method] : [...new Set(s.proof.pieces.map(e => e.method))];
 
   // The series of a slice: its model, and without a proof its method and seed.
   function series(s) {

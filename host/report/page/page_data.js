@@ -59,7 +59,8 @@ const Data = (() => {
     const p = await place(k), wrong = member.reduce((n, i) => n + p.isBad[i], 0);
     const mean = member.reduce((n, i) => n + p.at[i], 0) / 255 / (member.length || 1);
     return { name, own: true, place: k, member, worst: worst(member, p), size: member.length, wrong, near: [],
-             rate: member.length ? wrong / member.length : null, confidence: mean, share: p.wrong ? wrong / p.wrong : null };
+             error_rate: member.length ? wrong / member.length : null, mean_confidence: mean,
+             share_of_errors: p.wrong ? wrong / p.wrong : null };
   }
 
   async function loadIds() { if (what.ids !== undefined) ids = await Block.words(what.ids); }

@@ -19,23 +19,27 @@ const Detail = (() => {
   function park() { if (detail.parentElement !== side) side.append(detail); }
 
   const points = v => v === null ? "–" : `${v < 0 ? "−" : "+"}${Math.abs(100 * v).toFixed(0)} points`;
-  const within = v => v === null || v[1] === null ? null : h("small", {}, ` ${points(v[1]).replace(" points", "")} to ${points(v[2]).replace(" points", "")}`);
+  const within = v => v.excess_low === null ? null
+    : h("small", {}, ` ${points(v.excess_low).replace(" points", "")} to ${points(v.excess_high).replace(" points", "")}`);
+
+  // A slice's own numbers; three of them stand elsewhere with more words.
+  const common = s => what.slice_columns.filter(q => known(s[q.name]) && !["size", "wrong", "error_rate"].includes(q.name))
+    .map(q => fact(q.about, q.unit === "share" ? percent(s[q.name], 1) : Quantity.text(q, s[q.name])));
 
   function facts(s) {
     const p = what.places[s.place], v = s.proof, rest = p.n > s.size ? (p.wrong - s.wrong) / (p.n - s.size) : null;
     const ci = Card.range(s.interval), own = Claim.classRate(s);
-    const common = [fact("share of errors", percent(s.share, 1)), fact("mean confidence", s.confidence.toFixed(3))];
     if (!v)
       return [fact("rows", count(s.size)), fact("wrong", count(s.wrong)),
-              fact("error rate", [percent(s.rate, 1), ci ? h("small", {}, ` ${ci}`) : null]),
-              fact("rest of the class", percent(rest, 1)), ...common,
+              fact("error rate", [percent(s.error_rate, 1), ci ? h("small", {}, ` ${ci}`) : null]),
+              fact("rest of the class", percent(rest, 1)), ...common(s),
               s.own || s.score === null ? null : fact("method’s score", String(+s.score.toPrecision(4)))];
     return [fact("rows", count(s.size)), fact("judged rows", count(v.judged)), fact("wrong of these", count(v.wrong)),
             fact("error rate", [percent(Claim.rate(s), 1), ci ? h("small", {}, ` ${ci}`) : null]),
-            fact("its class", percent(own, 1)), fact("excess", [points(v.excess[0]), within(v.excess)]),
-            fact("expect on new rows", points(v.shrunk)),
-            v.cell === null ? null : fact("by predicted class and confidence", percent(v.cell, 1)),
-            fact("p, corrected", small(v.p)), ...common];
+            fact("its class", percent(own, 1)), fact("excess", [points(v.excess), within(v)]),
+            fact("expect on new rows", points(v.shrunk_excess)),
+            v.expected_rate === null ? null : fact("by predicted class and confidence", percent(v.expected_rate, 1)),
+            fact("p, corrected", small(v.corrected_p)), ...common(s)];
   }
 
   // Every picture of the slice that is here, worst first, and the rows as a table.
@@ -76,17 +80,17 @@ const Detail = (() => {
 
   // Which search found the slice on which part, and what the rows of the other part say.
   function proof(s) {
-    const v = s.proof, seeds = new Set(v.pieces.map(e => e.seed)).size > 1, methods = Data.model(s.place).methods || [];
-    const row = e => [h("bdi", {}, `${methods[e.method] ?? "?"}${seeds ? `, seed ${e.seed}` : ""}`), String(e.part + 1),
-                      `${count(e.found)}, ${count(e.found_wrong)}`, count(e.judged), count(e.wrong), decimal(e.base, 1),
-                      small(e.p), small(e.corrected)];
+    const v = s.proof, seeds = new Set(v.pieces.map(e => e.seed)).size > 1;
+    const row = e => [h("bdi", {}, `${e.method}${seeds ? `, seed ${e.seed}` : ""}`), String(e.part + 1),
+                      `${count(e.found)}, ${count(e.found_wrong)}`, count(e.judged), count(e.wrong), decimal(e.expected_wrong, 1),
+                      small(e.p), small(e.corrected_p)];
     detail.append(h("h3", {}, "The proof"),
       grid(["found by", "on part", "rows, wrong", "judged rows", "wrong", "expected", "p", "corrected p"], v.pieces.map(row)),
       h("p", { class: "key-line" }, "Found on one part of the rows, judged on the other, whose rows join by their features " +
         "alone. Expected: wrong rows at the rate of their class. p: chance of as many wrong ones in a random choice of rows " +
         "of the same classes; corrected for all tests of this page’s model together (Westfall and Young). Excess: error rate of " +
         "the judged rows less that of their class. To expect on new rows: the excess, as all slices together let it expect. " +
-        (v.cell === null ? "" : "By predicted class and confidence: the error rate that these alone let expect.")));
+        (v.expected_rate === null ? "" : "By predicted class and confidence: the error rate that these alone let expect.")));
   }
 
   const small = v => v === null ? "–" : v < 0.0001 && v > 0 ? "< 0.0001" : String(+v.toPrecision(2));
@@ -177,8 +181,8 @@ const Export = (() => {
     return JSON.stringify({ spotter: what.spotter, slices: slices.map(s => ({
       name: List.nameOf(s), [isRun ? "ec" : "class"]: Data.placeName(s.place), model: Data.model(s.place).name,
       method: List.methodOf(s), seed: seedOf(s) || null, rank: s.own ? null : s.rank,
-      claim: s.proof ? ["chance", "suggested", "confirmed"][s.proof.claim] : null, p: s.proof ? s.proof.p : null, size: s.size, wrong: s.wrong,
-      error_rate: s.rate, mean_confidence: s.confidence, share_of_errors: s.share, words: s.words, conjunction: s.conjunction,
+      claim: s.proof ? s.proof.claim : null, p: s.proof ? s.proof.corrected_p : null,
+      ...Object.fromEntries(what.slice_columns.map(q => [q.name, s[q.name]])), words: s.words, conjunction: s.conjunction,
       ids: Array.from(s.member, i => Data.row(s.place, i).id) })) }, null, 1) + "\n";
   }
 

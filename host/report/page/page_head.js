@@ -7,7 +7,7 @@ const Head = (() => {
   function claims(k) {
     const list = Claim.all().filter(s => Claim.place(s).model === k), n = Claim.kinds(list);
     const pieces = list.reduce((sum, s) => sum + (s.proof ? s.proof.pieces.length : 0), 0);
-    const tests = list.find(s => s.proof)?.proof.tests ?? pieces, proof = what.models[k].proof;
+    const tests = what.models[k].proof?.tests ?? pieces, proof = what.models[k].proof;
     const first = are(n.confirmed, "slice is a confirmed blindspot", "slices are confirmed blindspots");
     const rest = [[n.suggested, "is suggested", "are suggested"], [n.chance, "may be chance", "may be chance"],
                   [n.fine, "has no more errors than elsewhere", "have no more errors than elsewhere"]]
@@ -17,8 +17,8 @@ const Head = (() => {
       : ` ${count(shared)} of them are alike and seem to have ${count(causes)} causes.`;
     const told = [first[0].toUpperCase() + first.slice(1), ...rest];
     const level = proof ? ` at the level ${percent(proof.level)}` : "";
-    const beat = k === what.models.length - 1 && proof && proof.chance && n.suggested
-      ? ` Suggested: better than the best of ${plural(proof.chance, "search", "searches")} in errors without structure.` : "";
+    const beat = k === what.models.length - 1 && proof && proof.chance_searches && n.suggested
+      ? ` Suggested: better than the best of ${plural(proof.chance_searches, "search", "searches")} in errors without structure.` : "";
     return [h("b", {}, `${told.length > 1 ? `${told.slice(0, -1).join(", ")} and ${told.at(-1)}` : told[0]}.`), alike,
             ` ${plural(tests, "test")} on rows that the search had not seen, corrected together${level}.${beat}`];
   }

@@ -53,7 +53,7 @@ const List = (() => {
   const orders = {
     rank: (a, b) => a.rank - b.rank || Claim.order(a, b),
     rate: (a, b) => (Claim.rate(b) || 0) - (Claim.rate(a) || 0) || b.size - a.size,
-    share: (a, b) => (b.share || 0) - (a.share || 0),
+    share: (a, b) => (b.share_of_errors || 0) - (a.share_of_errors || 0),
     size: (a, b) => b.size - a.size,
     "": Claim.order,
   };

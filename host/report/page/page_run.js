@@ -20,11 +20,11 @@ const Run = (() => {
   }
 
   const methods = () => table("Methods", what.columns.filter(q => !what.beside?.some(b => b.name === q.name && b.unit !== "text")),
-                              what.sweep.methods);
+                              what.methods);
 
   function beside() {
     return h("details", { id: "beside" }, h("summary", {}, what.beside_title),
-      table("Beside DR and FDR", what.beside, what.sweep.methods.map(m => ({ ...m, ...m.beside }))),
+      table("Beside DR and FDR", what.beside, what.methods.map(m => ({ ...m, ...m.beside }))),
       what.beside_note ? h("p", { class: "key-line" }, what.beside_note) : null);
   }
 
