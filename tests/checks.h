@@ -91,16 +91,25 @@ static inline int run_all_tests(void) { return run_all_tests_in(NULL, NULL); }
             fail_msg("%s: %s: %s", #call, spot_status_name(check_s_), spot_message((c), check_s_)); \
     } while (0)
 
-/* The call fails with this status, and its sentence holds the words. */
-#define CHECK_FAILS(c, call, want, words)                                                        \
-    do {                                                                                         \
-        spot_status check_s_ = (call);                                                           \
-        if (check_s_ != (want))                                                                  \
-            fail_msg("%s: got %s, wanted %s", #call, spot_status_name(check_s_), spot_status_name(want)); \
-        if (!strstr(spot_message((c), check_s_), (words)))                                       \
-            fail_msg("%s: the sentence lacks \"%s\": %s", #call, (words), spot_message((c), check_s_)); \
-        spot_forget(c);                                                                          \
+/* A call failed with this status and id, and its sentence holds the datum (a name, a number; "" for none). */
+static inline void check_failed(spot_ctx *c, const char *call, spot_status got, spot_status want, const char *id,
+                                const char *datum)
+{
+    if (got != want) fail_msg("%s: got %s, wanted %s", call, spot_status_name(got), spot_status_name(want));
+    if (strcmp(spot_failure_id(c), id) && !strstr(spot_message(c, got), id))
+        fail_msg("%s: the failure is \"%s\", not \"%s\": %s", call, spot_failure_id(c), id, spot_message(c, got));
+    if (!strstr(spot_message(c, got), datum))
+        fail_msg("%s: the sentence lacks \"%s\": %s", call, datum, spot_message(c, got));
+    spot_forget(c);
+}
+
+#define CHECK_FAILS_AT(c, call, want, id, datum)                        \
+    do {                                                                \
+        spot_ctx *check_c_ = (c);                                       \
+        spot_status check_s_ = (call);                                  \
+        check_failed(check_c_, #call, check_s_, want, id, datum);       \
     } while (0)
+#define CHECK_FAILS(c, call, want, id) CHECK_FAILS_AT(c, call, want, id, "")
 
 /* NaN fails. */
 #define CHECK_NEAR(a, b, tolerance)                                                          \

@@ -72,6 +72,39 @@ static void call_it_class(void *user, uint32_t problem, char *text, size_t size)
     snprintf(text, size, "class %u", problem);
 }
 
+/* An id is no part of the sentence. It survives a sentence in front, unless that has its own. */
+TEST(a_failure_has_an_id)
+{
+    spot_ctx c = { 0 }, other = { 0 };
+
+    assert_string_equal(spot_failure_id(&c), "");
+    assert_int_equal(spot_fail(&c, SPOT_INPUT, "{row.nan} row %d is NaN", 3), SPOT_INPUT);
+    assert_string_equal(spot_failure_id(&c), "row.nan");
+    assert_string_equal(spot_message(&c, SPOT_INPUT), "row 3 is NaN");
+    spot_fail(&c, SPOT_INPUT, "{row.more} a consequence");
+    assert_string_equal(spot_failure_id(&c), "row.nan");
+    spot_fail(&c, SPOT_INPUT, "a.npy: %s", spot_take_message(&c, SPOT_INPUT));
+    assert_string_equal(spot_failure_id(&c), "row.nan");
+    spot_fail_from(&other, SPOT_INPUT, &c);
+    assert_string_equal(spot_failure_id(&other), "row.nan");
+    assert_string_equal(spot_message(&other, SPOT_INPUT), "a.npy: row 3 is NaN");
+    CHECK_FAILS_AT(&c, spot_fail(&c, SPOT_INPUT, "{array.unread} %s", spot_take_message(&c, SPOT_INPUT)), SPOT_INPUT,
+                   "array.unread", "a.npy: row 3");
+
+    spot_fail_of(&c, SPOT_INPUT, 5, "{row.nan} row %d is NaN", 3);
+    assert_string_equal(spot_failure_id(&c), "row.nan");
+    assert_string_equal(spot_message(&c, SPOT_INPUT), "EC 5: row 3 is NaN");
+    assert_string_equal(spot_message_alone(&c, SPOT_INPUT), "row 3 is NaN");
+    (void)spot_take_message(&c, SPOT_INPUT);
+    assert_string_equal(spot_failure_id(&c), "");
+    spot_fail(&c, SPOT_INPUT, "another failure");                  /* whose sentence has no part of the last one's */
+    assert_string_equal(spot_failure_id(&c), "");
+    spot_forget(&c);
+    assert_int_equal(spot_fail_from(&c, SPOT_NOMEM, &(spot_ctx){ 0 }), SPOT_NOMEM);
+    assert_string_equal(spot_message(&c, SPOT_NOMEM), "out of memory");
+    CHECK_FAILS(&c, spot_fail(&c, SPOT_INPUT, "{%s} is no id's form but a word in braces", "x"), SPOT_INPUT, "");
+}
+
 #define SAYS(call, words) ((call), assert_string_equal(heard, (words)))
 
 /* The sentence of a failure, taken, may be a part of the next one, and then c holds no failure but that. */

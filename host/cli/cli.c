@@ -60,7 +60,7 @@ static void check_address_space(void)
     if (left >= least) return;
     snprintf(text, sizeof text, "the limit on addresses (ulimit -v) leaves %zu MB and %zu are needed to begin with; raise it",
              left >> 20, least >> 20);
-    cli_complain(text);
+    cli_complain("memory.addresses", text);
     _exit(spot_exit_code(SPOT_NOMEM));
 }
 
@@ -127,7 +127,8 @@ spot_status cli_config(spot_ctx *c, spot_config *cfg, const char *path)
 int cli_close(spot_ctx *c, spot_status s)
 {
     cli_log_close();
-    if (s != SPOT_OK && !(s == SPOT_IO && ferror(stdout))) cli_complain(spot_message(c, s));    /* main reports stdout */
+    if (s != SPOT_OK && !(s == SPOT_IO && ferror(stdout)))             /* main reports stdout */
+        cli_complain(spot_failure_id(c), spot_message(c, s));
     spot_ctx_close(c);
     return spot_exit_code(s);
 }

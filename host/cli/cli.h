@@ -127,7 +127,7 @@ void cli_log_close(void);                                     /* erases the bar 
 void cli_on_log(void *user, spot_log_level level, const char *text);
 void cli_on_progress(void *user, const spot_progress *p);
 void cli_progress_reset(void);                                /* begins a new bar */
-void cli_complain(const char *sentence);                      /* an error, in the log's format */
+void cli_complain(const char *id, const char *sentence);      /* an error, in the log's format */
 bool cli_colorful(int fd);                                    /* fd is a terminal, and NO_COLOR and TERM allow colors */
 
 /* inputs.c: whether path names the same file as one of the inputs. */

@@ -51,8 +51,8 @@ static void erase_bar(void)
 
 void cli_log_close(void) { erase_bar(); }
 
-/* Writes one line of the log; p NULL for a message. Writes nothing without memory. */
-static void write_json(const char *level, const char *text, const spot_progress *p)
+/* Writes one line of the log; id: of a failure, or ""; p NULL for a message. Writes nothing without memory. */
+static void write_json(const char *level, const char *text, const char *id, const spot_progress *p)
 {
     spot_ctx none = { 0 };
     spot_json j;
@@ -75,6 +75,7 @@ static void write_json(const char *level, const char *text, const spot_progress 
         spot_json_put_real(&j, "share", cli_progress_share(&term.progress));
         if (isfinite(left)) spot_json_put_real(&j, "seconds_left", left);
     }
+    if (*id) spot_json_put_text(&j, "id", id);
     spot_json_put_text(&j, "text", text);
     spot_json_end(&j);
     fprintf(stderr, "%.*s\n", (int)j.out.used, (const char *)j.out.bytes);
@@ -94,15 +95,15 @@ void cli_on_log(void *user, spot_log_level level, const char *text)
 
     (void)user;
     if (level == SPOT_LOG_DEBUG) return;
-    if (term.json) write_json(names[level], text, NULL);
+    if (term.json) write_json(names[level], text, "", NULL);
     else write_line("33", level == SPOT_LOG_WARN ? "warning: " : "", text);
 }
 
 void cli_progress_reset(void) { memset(&term.progress, 0, sizeof term.progress); }
 
-void cli_complain(const char *sentence)
+void cli_complain(const char *id, const char *sentence)
 {
-    if (term.json) write_json("error", sentence, NULL);
+    if (term.json) write_json("error", sentence, id, NULL);
     else write_line("31", "spotter: ", sentence);
 }
 
@@ -133,7 +134,7 @@ void cli_on_progress(void *user, const spot_progress *p)
     if (now - term.last < (term.bar ? 0.1 : sweep ? 0 : 30) && !(sweep && ended)) return;
     term.last = now;
     cli_progress_line(&term.progress, line, sizeof line);
-    if (term.json) write_json("progress", p->note ? p->note : "", p);
+    if (term.json) write_json("progress", p->note ? p->note : "", "", p);
     else if (term.bar) draw_bar(line);
     else fprintf(stderr, "%s\n", line);
 }

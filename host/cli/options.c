@@ -325,7 +325,7 @@ void cli_parse(const cli_command *k, int argc, char **argv, void *options, cli_g
     names = spot_memory_take(&parsed, rows * sizeof *names);
     *line.given = (cli_given){ .command = k, .word = spot_memory_take(&parsed, rows * sizeof *line.given->word) };
     if (!list || !names || !line.given->word) {
-        cli_complain("no memory to read the command line");
+        cli_complain("memory.none", "no memory to read the command line");
         exit(spot_exit_code(SPOT_NOMEM));
     }
     make_options(list, k, check_words(k, argc, argv, names));

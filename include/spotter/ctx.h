@@ -37,6 +37,7 @@ struct spot_ctx {
     spot_status     status;      /* of the first failure, SPOT_OK if none */
     char            message[1024];
     int             label_length;         /* bytes of the message that name the problem: "EC 5: " */
+    char            id[48];               /* of the failure: spot_failure_id */
     void          (*on_log)(void *user, spot_log_level level, const char *text);       /* may be NULL */
     void          (*on_progress)(void *user, const spot_progress *p);                  /* may be NULL */
     void          (*label)(void *user, uint32_t problem, char *text, size_t size);     /* spot_label_of; NULL: "EC 5" */

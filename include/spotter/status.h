@@ -36,7 +36,13 @@ typedef enum {
 typedef struct spot_ctx spot_ctx;
 
 /* Keeps the first sentence of a failure in c (later ones are consequences) and returns s. The threads of one parallel
- * region may call it at the same time. */
+ * region may call it at the same time.
+ *
+ * fmt may begin with the failure's id in braces: "{labels.missing_column} %s has no column %s". The id goes into c beside the
+ * sentence, in which it is not shown. Programs and tests know a failure by its id, so that the sentence may be improved. An id
+ * is `subject.fault` in lower case: the noun of the file's, field's or op's name, then what is wrong with it. It has one
+ * meaning, for ever; calls that mean the same share it. A sentence that contains one from spot_take_message has that one's id,
+ * if it names none itself. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
@@ -47,6 +53,12 @@ spot_status spot_fail(spot_ctx *c, spot_status s, const char *fmt, ...);
 __attribute__((format(printf, 4, 5)))
 #endif
 spot_status spot_fail_of(spot_ctx *c, spot_status s, uint32_t problem, const char *fmt, ...);
+
+/* spot_fail with the failure of another context, from, whose status is s: its sentence and its id. */
+spot_status spot_fail_from(spot_ctx *c, spot_status s, const spot_ctx *from);
+
+/* The id of the failure in c, "" without one. It lives in c. */
+const char *spot_failure_id(const spot_ctx *c);
 
 /* The sentence of the failure in c, or the words of the status when c holds no sentence. It lives in c.
  * spot_message_alone leaves out the label, for tables that show the problem in another column. */

@@ -23,19 +23,37 @@ char *spot_plain(char *text)
     return text;
 }
 
-static void keep_failure(spot_ctx *c, spot_status s, const char *label, const char *fmt, va_list args)
+/* Takes the id off a format that begins with one; returns the rest. */
+static const char *take_id(const char *fmt, char *id, size_t size)
 {
-    char text[sizeof c->message];                          /* args may have what spot_take_message returned */
-    const int label_length = snprintf(text, sizeof text, "%s%s", label, *label ? ": " : "");
+    const size_t length = *fmt == '{' ? strspn(fmt + 1, "abcdefghijklmnopqrstuvwxyz0123456789_.") : 0;
 
-    vsnprintf(text + label_length, sizeof text - (size_t)label_length, fmt, args);
-    spot_plain(text);
+    if (!length || strncmp(fmt + 1 + length, "} ", 2)) return fmt;
+    snprintf(id, size, "%.*s", (int)length, fmt + 1);
+    return fmt + length + 3;
+}
+
+/* An empty id is that of the last failure where text contains its sentence, which is still in c. */
+static void keep_failure(spot_ctx *c, spot_status s, const char *id, int label_length, const char *text)
+{
 #pragma omp critical(spot_fail)
     if (c->status == SPOT_OK) {
+        if (*id || !c->message[0] || !strstr(text, c->message)) strcpy(c->id, id);
         c->status = s;
         c->label_length = label_length;
         strcpy(c->message, text);
     }
+}
+
+static void write_failure(spot_ctx *c, spot_status s, const char *label, const char *fmt, va_list args)
+{
+    char text[sizeof c->message], id[sizeof c->id] = "";   /* args may have what spot_take_message returned */
+    const int label_length = snprintf(text, sizeof text, "%s%s", label, *label ? ": " : "");
+
+    fmt = take_id(fmt, id, sizeof id);
+    vsnprintf(text + label_length, sizeof text - (size_t)label_length, fmt, args);
+    spot_plain(text);
+    keep_failure(c, s, id, label_length, text);
 }
 
 spot_status spot_fail(spot_ctx *c, spot_status s, const char *fmt, ...)
@@ -43,7 +61,7 @@ spot_status spot_fail(spot_ctx *c, spot_status s, const char *fmt, ...)
     va_list args;
 
     va_start(args, fmt);
-    keep_failure(c, s, "", fmt, args);
+    write_failure(c, s, "", fmt, args);
     va_end(args);
     return s;
 }
@@ -54,10 +72,18 @@ spot_status spot_fail_of(spot_ctx *c, spot_status s, uint32_t problem, const cha
     va_list args;
 
     va_start(args, fmt);
-    keep_failure(c, s, label.text, fmt, args);
+    write_failure(c, s, label.text, fmt, args);
     va_end(args);
     return s;
 }
+
+spot_status spot_fail_from(spot_ctx *c, spot_status s, const spot_ctx *from)
+{
+    keep_failure(c, s, spot_failure_id(from), 0, spot_message(from, s));
+    return s;
+}
+
+const char *spot_failure_id(const spot_ctx *c) { return c->status != SPOT_OK ? c->id : ""; }
 
 const char *spot_message(const spot_ctx *c, spot_status s)
 {

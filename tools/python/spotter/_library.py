@@ -11,7 +11,9 @@ FIT_TENSORS, HYPOTHESES, NEIGHBOURS, ITEMS = 48, 64, 8, 3
 
 
 class SpotterError(Exception):
-    """What went wrong, where, and what to do about it."""
+    """What went wrong, where, and what to do about it. `id` names the failure for programs; it may be empty."""
+
+    id = ""
 
 
 class InputError(SpotterError, ValueError):
@@ -31,7 +33,7 @@ ON_LOG = ct.CFUNCTYPE(None, ct.c_void_p, ct.c_int, ct.c_char_p)
 
 class Ctx(ct.Structure):
     _fields_ = [("ops", ct.c_void_p), ("device", ct.c_void_p), ("threads", ct.c_int), ("status", ct.c_int),
-                ("message", ct.c_char * 1024), ("label_length", ct.c_int), ("on_log", ON_LOG),
+                ("message", ct.c_char * 1024), ("label_length", ct.c_int), ("id", ct.c_char * 48), ("on_log", ON_LOG),
                 ("on_progress", ct.c_void_p), ("label", ct.c_void_p), ("user", ct.c_void_p),
                 ("who", ct.c_char_p), ("stop", ct.POINTER(ct.c_int))]
 
@@ -264,7 +266,7 @@ def _load() -> Tuple[Any, Dict[str, int]]:
             raise ImportError(f"{where} is of another version than this package: its {name} takes {sizes.get(name)} bytes, "
                               f"here it is {ct.sizeof(struct)}; install both from one build")
     library.spot_version.restype = ct.c_char_p
-    library.spot_message.restype = ct.c_char_p
+    library.spot_message.restype = library.spot_failure_id.restype = ct.c_char_p
     library.spot_status_name.restype = ct.c_char_p
     library.spot_status_name.argtypes = [ct.c_int]
     library.spot_bdm_name.restype = ct.c_char_p
@@ -341,8 +343,9 @@ class Context:
         status = getattr(lib, function)(ct.byref(self.c), *args)
         if status:
             sentence = lib.spot_message(ct.byref(self.c), status).decode(errors="replace")
+            failure = lib.spot_failure_id(ct.byref(self.c)).decode()
             lib.spot_forget(ct.byref(self.c))
-            self.fail(status, sentence)
+            self.fail(status, sentence, failure)
 
     def patiently(self, function: str, *args: Any) -> None:
         """Makes a long call, which Ctrl-C stops at its next safe point."""
@@ -368,9 +371,11 @@ class Context:
             raise failure[0]
 
     @staticmethod
-    def fail(status: int, sentence: str) -> NoReturn:
+    def fail(status: int, sentence: str, failure: str = "") -> NoReturn:
         name = lib.spot_status_name(status).decode()
         kind = {"INPUT": InputError, "USAGE": InputError, "INVALID": InputError, "STOPPED": Stopped}.get(name, SpotterError)
         if name == "NOMEM":
             raise MemoryError(sentence)
-        raise kind(sentence)
+        error = kind(sentence)
+        error.id = failure
+        raise error
