@@ -5,9 +5,11 @@ by plain Python. look: the page of several models in a headless Chromium, agains
 alone: that of one model without embeddings; none: that of a run whose pictures are gone."""
 import array
 import json
+import re
 import sys
 
-from shift_pages import check, near, quiet, rows
+from browser import Browser, check, fixed, labels, opened, parts, pick, press, seen, shows, text, texts
+from shift_pages import near, rows
 
 NAMES = ("confidence", "top", "greatest", "mean")
 
@@ -90,62 +92,106 @@ def visible(text):
 
 # ---- the page ----
 
-def opened(browser, path, name):
-    for width in (400, 1280):
-        page = browser.open(path, width=width, height=900)
-        page.wait("document.documentElement.dataset.ready === '1'")
-        check(page.js("document.documentElement.scrollWidth") <= width, name, "is wider than", width)
-        quiet(page, name)
-    return page
+SETS = ("original", "only-fg", "no-fg", "mixed-same", "mixed-rand", "mixed-next", "plain", "noise", "blurred", "suite")
+COLUMNS = {"original": "accuracy", "turned": "turned_by_some_background", "worst case": "worst_case_accuracy",
+           "BG-gap": "bg_gap"}
+KINDS = ("confidence", "mean of the ", "greatest neuron", "mean of all neurons")
+# What the page says of each cell of the first model's matrices, from below and from the left, when the pointer is there.
+READINGS = """[...document.querySelectorAll('#matrices > div:first-child canvas.variance')].map(c => { const told = [],
+  n = %d, r = c.getBoundingClientRect();
+  for (let y = 0; y < n; y++) for (let x = 0; x < n; x++) {
+    c.dispatchEvent(new PointerEvent('pointermove', { clientX: r.left + (x + 0.5) / n * r.width,
+      clientY: r.bottom - (y + 0.5) / n * r.height }));
+    told.push(document.getElementById('reading').textContent);
+  }
+  return [c.getAttribute('aria-label'), told]; })"""
+
+
+def share(v):
+    """A cell: per cent, and its interval."""
+    told = [fixed(100 * v["value"], 1)]
+    return told + [f"{fixed(100 * v['low'], 1)} to {fixed(100 * v['high'], 1)}"] if v["low"] is not None else told
 
 
 def check_numbers(page, found):
-    check(json.loads(page.js("JSON.stringify(study)")) == found, "the page's numbers are not those of background.json")
+    """Facts, words and the models' table are those of background.json; the most turned model comes first."""
+    s, models = found["suite"], found["models"]
+    facts = {a: b for (a,), (b,) in parts(page, "#facts > div", "dt, dd > b")}
+    check(facts == {"models": f"{len(models)}", "objects": f"{s['targets']}", "choice": s["choice"],
+                    "backgrounds of each": f"{s['backgrounds_of_a_target']}"}, "the facts are", facts)
+    told = [t.replace("(−", "(-") for t in texts(page, "#summary .answer, #summary li")]
+    check(told == found["summary"], "the page begins with", told)
+    check(texts(page, "#suite > ul li") == found["notes"], "of the suite", texts(page, "#suite > ul li"))
+    check(texts(page, "#suite .notes li") == found["not_the_papers"], "settings", texts(page, "#suite .notes li"))
+    (head, *body) = parts(page, "#table tr", "th, td")
+    head = [h for (h,) in head]
+    check({"model", "suite", "mixed-same", "mixed-rand", "only-fg", "no-fg", *COLUMNS} <= set(head), "columns", head)
+    by = sorted(models, key=lambda m: -m["turned_by_some_background"]["value"])
+    check([r[0][0] for r in body] == [m["model"] for m in by], "the table's models are", [r[0][0] for r in body])
+    for m, r in zip(by, body):
+        for title, cell in zip(head[1:], r[1:]):
+            check(cell == ([fixed(m["planted_reliance"], 2)] if title == "planted" else share(
+                m[COLUMNS[title]] if title in COLUMNS else m["sets"][title]["accuracy"])), m["model"], title, cell)
 
 
-def check_matrices(page, responses):
-    """Cells of the page are the run's, in 254 steps of the matrix's greatest value."""
-    for i, v in enumerate(responses):
-        grid, cell, weight = v["matrix"][0][1], v["matrix"][1], v["weight"][1]
-        got = page.js(f"Block.u8(models[{i}].page.matrices).then(d => {{ const m = models[{i}], p = m.page, out = [];"
-                      "m.matrices.forEach((t, q) => { for (let y = 0; y < p.side; y++) for (let x = 0; x < p.side; x++) {"
-                      "const c = cellOf(m, d, q, y, x);"
-                      "out.push([kind(t), y, x, c.value === null ? null : c.value * p.most[kind(t)], c.points]); } });"
-                      "return out; })")
-        kinds = {g[0] for g in got}
-        check(kinds == {k for k in range(4) if v["signal"][1][k * len(v["signal"][1]) // 4] == v["signal"][1][
-            k * len(v["signal"][1]) // 4]}, "model", i, "shows", kinds)
-        for k, y, x, value, points in got:
-            all_ = cell[k * grid * grid:(k + 1) * grid * grid]
-            check(abs(value - all_[y * grid + x]) <= max(all_) / 254 * 0.6 + 1e-6, "cell", i, k, y, x, value,
-                  all_[y * grid + x])
-            check(points == (weight[y * grid + x] > 0), "points of cell", y, x)
+def check_shown(page, models):
+    """The lines of the sets and the classes' table, of the models that stand side by side."""
+    lines = [f"{m['model']}, {k}: {' % ('.join(share(m['sets'][k]['accuracy']))})" for m in models for k in SETS]
+    check(sorted(labels(page, "#sets .side")) == sorted(lines), "sets are shown as", labels(page, "#sets .side"))
+    names = texts(page, "#sets .set-name")
+    check([t.split("(")[-1].strip(")") for t in names] == [*SETS], "sets are called", names)
+    _, *body = parts(page, "#classes tr", "th, td")
+    classes = zip(*(m["classes"] for m in models))
+    want = sorted([of[0]["class"].replace("_", " "), str(of[0]["targets"]), *(
+        share(c[key])[0] for c in of for key in ("original", "suite", "turned", "worst_case"))] for of in classes)
+    check(sorted([t for (t,) in r] for r in body) == want, "classes are", body, "not", want)
 
 
-def check_pairs(page, found, suite, responses):
-    truth, n = suite["class"][1], suite["chosen"][0][1]
-    for i, v in enumerate(responses):
-        answer, signal = v["answer"][1], v["signal"][1]
-        turned = {}
-        for t, cls in enumerate(truth):
-            row = range(t * (n + 1) + 1, (t + 1) * (n + 1))
-            wrong = [k for k in row if answer[k] != cls]
-            if answer[t * (n + 1)] == cls and wrong:
-                k = max(wrong, key=lambda k: signal[k])
-                turned[t] = (signal[k], cls, answer[k], signal[t * (n + 1)])
-        expected = sorted(turned.values(), key=lambda p: -p[0])[:10]
-        pairs = page.js(f"what.models[{i}].pairs")
-        check(len(pairs) == len(expected), "model", i, "has", len(pairs), "pairs, not", len(expected))
-        for p, e in zip(pairs, expected):
-            for a, b in zip((p["after"], p["truth"], p["answer"], p["before"]), e):
-                near(a, b, "pair of model", i)
-        for b in page.js(f"what.models[{i}].backs"):
-            check(0 < b["turned"] <= b["used"], b)
-        used = sum(n for t, cls in enumerate(truth) if answer[t * (n + 1)] == cls)
-        words = page.js(f"what.models[{i}].words || []")
-        check(sum(w["used"] for w in words) <= used and all(w["turned"] <= w["used"] for w in words), words, used)
-        if found["models"][i]["turned_by_some_background"]["value"]:
-            check(words, "no keywords of model", i)
+def check_matrices(page, model, grid, v):
+    """Cells of the first model are the run's, in 254 steps of the matrix's greatest value."""
+    cell, weight, signal = v["matrix"][1], v["weight"][1], v["signal"][1]
+    shown = {next(k for k, t in enumerate(KINDS) if label.startswith("variance matrix of " + t)): told
+             for label, told in page.js(READINGS % grid)}
+    per = len(signal) // 4
+    check(set(shown) == {k for k in range(4) if signal[k * per] == signal[k * per]}, model, "shows", set(shown))
+    for k, told in shown.items():
+        all_ = cell[k * grid * grid:(k + 1) * grid * grid]
+        for i, words in enumerate(told):
+            value = re.search(r": difference (\S+)", words)
+            check(words.startswith(model + ", ") and value and shows(value[1], all_[i], max(all_) / 254 * 0.6 + 1e-6), "cell",
+                  k, i, "is", words, "not", all_[i])
+            check(("no points here" not in words) == (weight[i] > 0), "points of cell", i, words)
+
+
+def pairs_of(suite, v):
+    """The ten most certain wrong answers, one an object that is right in the original: after, truth, answer, before."""
+    truth, n, answer, signal, turned = suite["class"][1], suite["chosen"][0][1], v["answer"][1], v["signal"][1], []
+    for t, cls in enumerate(truth):
+        row = range(t * (n + 1) + 1, (t + 1) * (n + 1))
+        wrong = [k for k in row if answer[k] != cls]
+        if answer[t * (n + 1)] == cls and wrong:
+            k = max(wrong, key=lambda k: signal[k])
+            turned.append((signal[k], cls, answer[k], signal[t * (n + 1)]))
+    return sorted(turned, key=lambda p: -p[0])[:10]
+
+
+def check_pairs(page, model, suite, v):
+    """The first model's pairs, with their answers; counts of backgrounds and keywords are possible ones."""
+    truth, n, answer, first = suite["class"][1], suite["chosen"][0][1], v["answer"][1], "#pairs > div:first-child "
+    names = [c["class"].replace("_", " ") for c in model["classes"]] + ["none of the classes"]
+    pairs, shown = pairs_of(suite, v), parts(page, first + ".turn", "figcaption")
+    check(len(shown) == len(pairs), model["model"], "has", len(shown), "pairs, not", len(pairs))
+    for ((right, before), (back, *_), (wrong, after)), p in zip(shown, pairs):
+        check((right, back, wrong) == (names[p[1]], "background", names[p[2]]), "a pair is of", right, back, wrong, "not", p)
+        for told, value in (after, p[0]), (before, p[3]):
+            check(shows(told.split()[-1], value, 2e-6), "a pair says", told, "not", value)
+    for turned, used in (re.match(r"turns (\d+)of (\d+)$", t).groups() for t in texts(page, first + ".thumbs figcaption")):
+        check(0 < int(turned) <= int(used), turned, used)
+    words = [re.findall(r"\((\S+) % of ([\d,]+) blends\)", t) for t in texts(page, first + "> p.hint")]
+    words = [(float(a), int(b.replace(",", ""))) for found in words for a, b in found]
+    used = sum(n for t, cls in enumerate(truth) if answer[t * (n + 1)] == cls)
+    check(sum(b for _, b in words) <= used and all(0 <= a <= 100 for a, _ in words), words, used)
+    check(words or not model["turned_by_some_background"]["value"], "no keywords of", model["model"])
 
 
 def lost(suite, v):
@@ -157,7 +203,7 @@ def lost(suite, v):
 
 def check_answer(page, found, suite, responses):
     """The first sentence has what other backgrounds cost: of one model, or of the two models that they cost most and least."""
-    head, all_ = page.js("document.querySelector('#summary .answer').textContent"), [lost(suite, v) for v in responses]
+    head, all_ = text(page, "#summary .answer"), [lost(suite, v) for v in responses]
     for m, v in zip(found["models"], all_):
         near(m["lost_on_the_suite"]["value"], v, "lost of", m["model"])
     for words in [f"({100 * v:.1f})" for v in (max(all_), min(all_))] if len(all_) > 1 else [
@@ -166,67 +212,63 @@ def check_answer(page, found, suite, responses):
 
 
 def look(run, report):
-    from browser import Browser
     found, suite, responses = read(run)
+    models, grid = found["models"], found["settings"]["grid"]
     with Browser() as b:
         page = opened(b, report, "the page")
         check_numbers(page, found)
-        check_matrices(page, responses)
         check_answer(page, found, suite, responses)
-        check_pairs(page, found, suite, responses)
-        names = "Array.from(document.querySelectorAll('#table tbody th'), e => e.textContent)"
-        by_turned = sorted(found["models"], key=lambda m: -m["turned_by_some_background"]["value"])
-        got = page.js(names)
-        check([visible(t) for t in got][:1] == [visible(by_turned[0]["model"])], "the table begins with", got)
-        page.js("document.querySelectorAll('#table .sort')[0].click()")
-        check(page.js(names) != got or len(got) < 2, "a press does not sort")
-        # the second model becomes the first: classes, pairs and matrices follow
-        page.js("(e => { e.value = 1; e.dispatchEvent(new Event('change')); })(document.querySelectorAll('#choose select')[0])")
-        page.wait(f"document.querySelector('#matrices h3').textContent === models[1].model")
-        check(page.js("document.querySelector('#pairs h3').textContent === models[1].model"), "the pairs stay")
-        check(page.js("document.querySelectorAll('#pairs > div')[0].querySelectorAll('.turn').length === " +
-          "what.models[1].pairs.length"),
-              "other pairs")
-        check(page.js("document.querySelectorAll('#pairs canvas').length") > 3, "no pictures")
-        check(page.js("document.querySelectorAll('#classes tbody tr').length === classes.length"), "classes are missing")
-        page.js("(e => { e.value = 0; e.dispatchEvent(new Event('change')); })(document.querySelectorAll('#choose select')[0])")
-        page.wait(f"document.querySelector('#matrices h3').textContent === models[0].model")
+        # each model becomes the first: sets, classes, pairs and matrices follow
+        last = min(models, key=lambda m: m["turned_by_some_background"]["value"])
+        for i, (m, v) in reversed([*enumerate(zip(models, responses))]):
+            pick(page, "#choose select", i)
+            page.wait("document.querySelector('#matrices h3').textContent === " + json.dumps(m["model"]))
+            check(text(page, "#pairs h3") == m["model"], "the pairs stay")
+            check_shown(page, [m, last])
+            check_pairs(page, m, suite, v)
+            check_matrices(page, m["model"], grid, v)
+        names = texts(page, "#table tbody th")
+        press(page, "#table .sort")
+        check(texts(page, "#table tbody th") != names or len(names) < 2, "a press does not sort")
+        pick(page, "#choose select", 1)
+        page.wait("document.querySelector('#matrices h3').textContent === " + json.dumps(models[1]["model"]))
+        check(seen(page, "#pairs canvas") > 3, "no pictures")
+        pick(page, "#choose select", 0)
+        page.wait("document.querySelector('#matrices h3').textContent === " + json.dumps(models[0]["model"]))
         before = page.js("document.querySelectorAll('#matrices canvas')[0].toDataURL()")
-        page.js("document.querySelector('#matrix-bar button').click()")
-        page.wait("document.querySelectorAll('#matrices .ramp-key span')[1].textContent === " +
-          "models[0].page.most[0].toPrecision(3)")
-        check(before != page.js("document.querySelectorAll('#matrices canvas')[0].toDataURL()"), "the scale stays")
-        check(page.js("what.pictures.given === what.pictures.there && what.pictures.unreadable === 0"), "pictures are missing")
-        check(page.js("Promise.all(Array.from(document.querySelectorAll('#figures img'), e => { const i = new Image();"
-                      "i.src = e.src; return i.decode(); })).then(() => true)"), "a drawing is broken")
-        check(page.js("document.querySelectorAll('#figures img').length") == 2, "figures are missing")
-        text = page.js("document.getElementById('verdicts').textContent")
-        check(text.count("those without apart") == 1, "models of two kinds are judged together:", text)
-        check(not page.js("document.querySelector('main script, main img[onerror], main b[onclick]')"), "a name became markup")
+        press(page, "#matrix-bar button")
+        page.wait("document.querySelectorAll('#matrices canvas')[0].toDataURL() !== " + json.dumps(before))
+        most = texts(page, "#matrices .ramp-key span")[1]
+        check(shows(most, max(responses[0]["matrix"][1][:grid * grid]), 1e-6), "the scale ends at", most)
+        check("missing" not in text(page, "#pair-hint"), text(page, "#pair-hint"))
+        check(page.js("Promise.all([...document.querySelectorAll('#figures img')].map(e => e.decode())).then(() => true)"),
+              "a drawing is broken")
+        check(seen(page, "#figures img") == 2, "figures are missing")
+        told = text(page, "#verdicts")
+        check(told.count("those without apart") == 1, "models of two kinds are judged together:", told)
+        check(not seen(page, "main script, main img[onerror], main b[onclick]"), "a name became markup")
 
 
 def alone(run, report):
-    from browser import Browser
     found, suite, responses = read(run)
     with Browser() as b:
         page = opened(b, report, "the page of one model")
         check_numbers(page, found)
         check_answer(page, found, suite, responses)
-        check_matrices(page, responses)
-        check(page.js("document.querySelectorAll('#matrices canvas').length") == 1, "other than one matrix")
-        text = page.js("document.body.textContent")
+        check_shown(page, found["models"])
+        check_matrices(page, found["models"][0]["model"], found["settings"]["grid"], responses[0])
+        check(seen(page, "#matrices canvas") == 1, "other than one matrix")
+        told = text(page, "body")
         for words in ("gives no embedding", "neuron coverage is not known", "it recognises in the original picture"):
-            check(words in text, "the page does not say:", words)
-        check(not page.js("document.querySelector('#choose select')"), "one model is compared")
+            check(words in told, "the page does not say:", words)
+        check(not seen(page, "#choose select"), "one model is compared")
 
 
 def none(report):
-    from browser import Browser
     with Browser() as b:
         page = opened(b, report, "the page without pictures")
-        text = page.js("document.getElementById('pair-hint').textContent")
-        check("could not be made" in text, text)
-        check(page.js("document.querySelectorAll('#pairs .nopic').length") > 3, "no names in place of pictures")
+        check("could not be made" in text(page, "#pair-hint"), text(page, "#pair-hint"))
+        check(seen(page, "#pairs .nopic") > 3, "no names in place of pictures")
 
 
 if __name__ == "__main__":

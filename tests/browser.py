@@ -14,6 +14,7 @@ over a socket in FOLDER, in the same messages with a NUL behind each. A test has
 window.
 """
 import base64
+import decimal
 import fcntl
 import hashlib
 import json
@@ -352,6 +353,84 @@ class Page:
         r = self.call("Page.printToPDF", {"printBackground": False, "preferCSSPageSize": True})
         with open(path, "wb") as f:
             f.write(base64.b64decode(r["data"]))
+
+
+# ---- what a reader sees: words, numbers as they are written, choices ----
+
+def check(truth, *words):
+    if not truth:
+        raise Failure(" ".join(str(w) for w in words))
+
+
+def quiet(page, name=""):
+    check(not page.errors, name, "the console says", page.errors)
+    strange = [u for u in page.requests if not u.startswith(("file://", "data:", "blob:"))]
+    check(not strange, name, "asked the network for", strange)
+    check(len([u for u in page.requests if u.startswith("file://")]) == 1, name, "reads other files", page.requests[:5])
+
+
+def opened(browser, path, name, *widths):
+    """The page in the last of some windows, a narrow dark one and a wide one where none are named: nothing lies beside them."""
+    for width in widths or (400, 1280):
+        page = browser.open(path, width=width, height=900, dark=width == 400)
+        check(page.js("document.documentElement.scrollWidth <= innerWidth"), name, "is wider than", width)
+        quiet(page, name)
+    return page
+
+
+def text(page, what):
+    return page.js("document.querySelector(%s).textContent" % json.dumps(what))
+
+
+def texts(page, what, of="textContent"):
+    return page.js("[...document.querySelectorAll(%s)].map(e => e.%s)" % (json.dumps(what), of))
+
+
+def labels(page, what):
+    return texts(page, what, "getAttribute('aria-label')")
+
+
+def seen(page, what):
+    return len(texts(page, what))
+
+
+def parts(page, what, children):
+    """The pieces of text of each child of each element: a cell's number and the interval below it are two."""
+    return page.js("[...document.querySelectorAll(%s)].map(e => [...e.querySelectorAll(%s)].map(c => [...c.childNodes].map("
+                   "n => n.textContent).filter(t => t)))" % (json.dumps(what), json.dumps(children)))
+
+
+def pick(page, what, value, k=0):
+    """Chooses in list k of those, by the value or the words of an option."""
+    page.js("((e, v) => { e.value = ([...e.options].find(o => o.textContent === v) ?? { value: v }).value; "
+            "e.dispatchEvent(new Event('change')); })(document.querySelectorAll(%s)[%d], %s)"
+            % (json.dumps(what), k, json.dumps(str(value))))
+
+
+def press(page, what, words=""):
+    """Presses the first of those that begins with the words."""
+    page.js("[...document.querySelectorAll(%s)].find(e => e.textContent.startsWith(%s)).click()"
+            % (json.dumps(what), json.dumps(words)))
+
+
+def number(words, pattern):
+    found = re.search(pattern, words)
+    check(found, "no", pattern, "in", words)
+    return float(found[1].replace(",", ""))
+
+
+def fixed(v, digits):
+    """A number as pages write it; None: a dash."""
+    if v is None:
+        return "–"
+    v = decimal.Decimal(v).quantize(decimal.Decimal(1).scaleb(-digits), decimal.ROUND_HALF_UP)
+    return str(abs(v) if not v else v).replace("-", "−")
+
+
+def shows(words, v, tolerance=0):
+    """Whether the words are the number, but for the rounding of their last digit."""
+    told = decimal.Decimal(words.replace("−", "-"))
+    return abs(float(told) - v) <= tolerance + float(decimal.Decimal("0.50001").scaleb(told.as_tuple().exponent))
 
 
 if __name__ == "__main__":

@@ -6,9 +6,11 @@ without maps; strength: of one that looks for the highest p."""
 import array
 import json
 import math
+import re
 import sys
 
-from shift_pages import check, near, quiet, rows
+from browser import Browser, check, fixed, labels, opened, parts, pick, press, quiet, seen, text, texts
+from shift_pages import near, rows
 
 ORDER = ("sun_x", "sun_y", "sun_z", "lamp_energy", "sun_energy", "lamp_distance", "lamp_azimuth", "lamp_elevation",
          "camera_distance", "camera_azimuth", "camera_elevation", "camera_roll")
@@ -146,110 +148,142 @@ def order(run_a, run_b, path):
 
 # ---- the page ----
 
-def opened(browser, path, name):
-    for width, dark in ((400, True), (1200, False)):
-        page = browser.open(path, width=width, height=900, dark=dark)
-        page.wait("document.documentElement.dataset.ready === '1'")
-        check(page.js("document.documentElement.scrollWidth") <= width, name, "is wider than", width)
-        quiet(page, name)
-    return page
+KINDS = ("robust", "lowest_valid", "mean")
 
 
-def text3(v):
-    return "<0.001" if v < 0.0005 else f"{v:.3f}"
+def p3(v):
+    return "–" if v is None else "<0.001" if v < 0.0005 else fixed(v, 3)
 
 
-def check_numbers(page, found, failures):
-    check(json.loads(page.js("JSON.stringify(study)", 60)) == found, "the page's numbers are not those of examine.json")
-    check(json.loads(page.js("JSON.stringify(failures)", 60)) == failures, "nor those of failures.json")
-    # what the page computes: means over seeds, and the search whose pictures it shows
-    models = list(dict.fromkeys(s["model"] for s in found["summaries"]))
-    for k, s in enumerate(found["summaries"]):
-        m, e = page.js(f"summaries[{k}].at")
-        check(models[m] == s["model"], "order of models", models)
-        for i in range(s["objects"]):
-            u = page.js(f"(u => ({{...u, best: u.best.unit, id: u.best.object}}))(objectUnder({m}, {e}, {i}))")
-            of = [v for v in found["searches"] if v["object"] == u["id"] and v["model"] == s["model"]
-                  and v["examiner"] == s["examiner"]]
-            check(len(of) == found["settings"]["seeds"], "searches of", u["id"])
-            for key in ("mean", "lowest_valid", "robust", "valid"):
-                near(u[key], mean(v["curve"][-1][key] for v in of), u["id"], key)
-            check(u["best"] == min(of, key=lambda v: v["curve"][-1]["robust"])["unit"], "the search shown of", u["id"])
-    last = sorted((s["curve"][-1]["robust"]["value"] for s in found["summaries"]))
-    shown = page.js("Array.from(document.querySelectorAll('#table tbody tr'), r => r.children[2].firstChild.textContent)")
-    check(shown == [text3(v) for v in last], "the table shows", shown, last)
+def whole(v):
+    return "–" if v is None else fixed(100 * v, 0) + "\u00a0%"
+
+
+def percent(v):
+    v *= 100
+    return fixed(v, int(0 < v < 9.95 and abs(v - round(v)) > 0.049)) + " %"
+
+
+def between(v):
+    return f"{fixed(v['low'], 3)} to {fixed(v['high'], 3)}"
+
+
+def check_numbers(page, found):
+    """The words and the table are those of examine.json, the lowest robust p first."""
+    told = texts(page, "#summary .answer, #summary li")
+    check(told == found["summary"], "the page begins with", told)
+    want = []
+    for s in sorted(found["summaries"], key=lambda s: s["curve"][-1]["robust"]["value"]):
+        end = s["curve"][-1]
+        want.append([[s["model"]], [s["examiner"]], *([p3(end[k]["value"]), between(end[k])] for k in KINDS),
+                     [p3(s["mean_of_random_renders"])], [whole(end["valid"])], [str(end["renders"])]])
+    shown = [[[t for t in cell if t] for cell in r] for r in parts(page, "#table tbody tr", "th, td")]
+    check(shown == want, "the table shows", shown, "not", want)
+
+
+def check_curves(page, found):
+    """The curves follow the switch: a knot says each of their numbers."""
+    for key in KINDS:
+        press(page, "#curve-bar button", key.split("_")[0])
+        want = [f"{s['examiner']}, {c['renders']} renders: {p3(c[key]['value'])} ({between(c[key])})"
+                for s in found["summaries"] if s["model"] == found["summaries"][0]["model"] for c in s["curve"]]
+        check(labels(page, "#curves .knot") == want, key, "has the knots", labels(page, "#curves .knot"), "not", want)
+    check(seen(page, "#curves .band") == 2, "bands are missing")
+    press(page, "#curve-bar input")
+    check("NaN" not in page.js("document.querySelector('#curves').innerHTML"), "logarithmic curves have NaN")
+    pick(page, "#curve-bar select", 1)
+    check(labels(page, "#curves svg")[0].startswith(found["summaries"][-1]["model"]), "model")
+
+
+def check_objects(page, found):
+    """A card has an object's means over seeds, and the conditions of the search with the lowest robust p."""
+    factors = found["settings"]["factors"]
+    unit = {f["factor"]: {"degrees": "°", "diagonals": " diagonals"}.get(f["unit"], "") for f in factors}
+    models, examiners = (list(dict.fromkeys(s[k] for s in found["summaries"])) for k in ("model", "examiner"))
+    press(page, ".object summary")
+    page.wait("document.querySelector('.object .axis') !== null")
+    check(seen(page, ".object:first-child .axis") == len(factors), "an axis is missing")
+    for s in found["summaries"]:
+        pick(page, "#object-bar select", models.index(s["model"]))
+        pick(page, "#object-bar select", examiners.index(s["examiner"]), 1)
+        shown = dict(zip(texts(page, ".object h3 > bdi"), page.js("[...document.querySelectorAll('.object')].map(o => "
+                         "[[...o.querySelectorAll('.numbers b')].map(b => b.textContent), "
+                         "o.querySelector('.conditions').textContent])")))
+        own = [v for v in found["searches"] if (v["model"], v["examiner"]) == (s["model"], s["examiner"])]
+        check(set(shown) == {v["title"] for v in own} and len(shown) == s["objects"], "objects", set(shown))
+        for title, (numbers, words) in shown.items():
+            of = [v for v in own if v["title"] == title]
+            check(len(of) == found["settings"]["seeds"], "searches of", title)
+            best = min(of, key=lambda v: v["curve"][-1]["robust"])
+            own_mean = {k: mean(v["curve"][-1][k] for v in of) for k in (*KINDS, "valid")}
+            want = [p3(best["mean_of_random_renders"]), *(p3(own_mean[k]) for k in KINDS), whole(own_mean["valid"])]
+            check(numbers == want, title, "shows", numbers, "not", want)
+            at = [f.replace("_", " ") + " " + fixed(best["lowest_at"][f], 0 if u == "°" else 2) + u for f, u in unit.items()]
+            check(words == "lowest p at: " + ", ".join(at), title, "has", words, "not", at)
+        # pictures: six of each object, by another model and examiner, too
+        check(seen(page, "#objects canvas") >= (4 if s is found["summaries"][0] else 2) * s["objects"], "pictures are missing")
+
+
+def check_map(page, failures, factors, m):
+    """Cells and words of a map are those of failures.json."""
+    told = text(page, "#maps .hint")
+    want = f"{percent(m['failing_share']['value'])} of {m['renders']:,} random renders fail"
+    check(told.startswith(want), "the map says", told, "not", want)
+    for k, key in enumerate(("camera", "lamp"), 1):
+        check(sum(m[key]["renders"]) == m["renders"] > 0, "cells of the map", key)
+        turn = next(f for f in factors if f["factor"] == key + "_azimuth")
+        want = [(n and bad, n) for (_, _, a, b), n, bad in zip(failures["cells"], m[key]["renders"], m[key]["failing"])
+                if a < turn["most"] and b > turn["least"]]
+        shown = [re.search(r": (\d+) of (\d+) renders? fail", t) for t in texts(page, f"#maps .map:nth-child({k}) title")]
+        check([(int(t[1]), int(t[2])) if t else (0, 0) for t in shown] == want, "cells of", key)
 
 
 def check_failures(page, failures, found):
     check(failures["findings"], "findings are missing")
-    shown = page.js("Array.from(document.querySelectorAll('#findings > .finding .words'), e => e.textContent)")
-    check(shown == [b["words"] for b in failures["findings"] if b["confirmed"]][:6], "shown findings", shown)
-    check(page.js("document.querySelectorAll('#maps .map').length") == 2, "maps of camera and lamp")
-    for key in ("camera", "lamp"):
-        check(sum(failures["maps"][0][key]["renders"]) == failures["maps"][0]["renders"] > 0, "cells of the map", key)
-    before = page.js("document.querySelector('#maps').innerHTML")
-    page.js("(e => { e.value = 'class 1'; e.dispatchEvent(new Event('change')); })"
-            "(document.querySelectorAll('#map-bar select')[1])")
-    page.wait("document.querySelector('#maps').dataset.shown === '0 class 1 failing'")
-    check(page.js("document.querySelector('#maps').innerHTML") != before, "another class has the same map")
-    check(page.js("document.querySelectorAll('.object').length") == len({s["object"] for s in found["searches"]}), "objects")
-    page.js("document.querySelector('.object details').open = true")
-    page.wait("document.querySelector('.object details').dataset.ready === '1'")
-    check(page.js("document.querySelectorAll('.object details')[0].querySelectorAll('.axis').length ==="
-                  "settings.factors.length"),
-          "an axis is missing")
+    confirmed = [f for f in failures["findings"] if f["confirmed"]][:6]
+    for f, words, numbers in zip(confirmed, texts(page, "#findings > .finding .words"),
+                                 texts(page, "#findings > .finding p:nth-child(2)"), strict=True):
+        inside, outside = (percent(f[k]["value"]) for k in ("failing_inside", "failing_outside"))
+        check(words == f["words"] and f": {inside} of {f['renders_inside']} random renders inside fail" in numbers
+              and f" {outside} outside" in numbers, "a finding is", words, numbers, "not", f)
+    check(seen(page, "#maps .map") == 2, "maps of camera and lamp")
+    for cls in (-1, 1):
+        pick(page, "#map-bar select", f"class {cls}" if cls >= 0 else "all", 1)
+        check_map(page, failures, found["settings"]["factors"], next(
+            m for m in failures["maps"] if (m["model"], m["class"], m["object"]) == (0, cls, -1)))
 
 
 def look(run, report):
-    from browser import Browser
     found, failures = read(run), read(run, "failures.json")
     with Browser() as b:
         page = opened(b, report, "the page")
-        check_numbers(page, found, failures)
+        check_numbers(page, found)
         check_failures(page, failures, found)
-        text = page.js("document.querySelector('#summary .answer').textContent")
-        check(text.startswith("The weakest model, net-m1, fails on 9 of 9 objects"), "the page begins with", text)
-        # the curves follow the switch and the model
-        for key in ("robust", "lowest", "mean"):
-            page.js(f"Array.from(document.querySelectorAll('#curve-bar button')).find(b => b.textContent === '{key}').click()")
-            label = page.js("document.querySelector('#curves .knot:last-of-type').getAttribute('aria-label')")
-            end = [s for s in found["summaries"] if s["model"] == "net-m1"][-1]["curve"][-1]
-            value = end[{"lowest": "lowest_valid"}.get(key, key)]["value"]
-            check(text3(value) in label, key, "shows", label, value)
-        check(page.js("document.querySelectorAll('#curves .band').length") == 2, "bands are missing")
-        page.js("document.querySelector('#curve-bar input').click()")
-        check("NaN" not in page.js("document.querySelector('#curves').innerHTML"), "logarithmic curves have NaN")
-        page.js("(e => { e.value = 1; e.dispatchEvent(new Event('change')); })(document.querySelector('#curve-bar select'))")
-        check(page.js("document.querySelector('#curves svg').getAttribute('aria-label').startsWith(models[1].name)"), "model")
-        # pictures: six of each object, by another model and examiner, too
-        check(page.js("document.querySelectorAll('#objects canvas').length") >= 4 * 9, "pictures are missing")
-        check(page.js("what.pictures.unreadable") == 0, "pictures cannot be read")
-        for k in (0, 1):
-            page.js("(e => { e.value = 1; e.dispatchEvent(new Event('change')); })"
-                    f"(document.querySelectorAll('#object-bar select')[{k}])")
-        check(page.js("document.querySelectorAll('#objects canvas').length") >= 2 * 9, "the other model has no pictures")
-        credits = page.js("document.querySelectorAll('#credits tbody tr').length")
+        told = text(page, "#summary .answer")
+        check(told.startswith("The weakest model, net-m1, fails on 9 of 9 objects"), "the page begins with", told)
+        check_curves(page, found)
+        check_objects(page, found)
+        check("left out" not in text(page, "#object-hint"), "pictures:", text(page, "#object-hint"))
+        credits = seen(page, "#credits tbody tr")
         check(credits == len({s["object"] for s in found["searches"]}), "attribution of", credits, "objects")
-        check(not page.js("document.querySelector('main script, main img[onerror], main b[onclick]')"), "a name became markup")
+        check(not seen(page, "main script, main img[onerror], main b[onclick]"), "a name became markup")
         check("NaN" not in page.js("document.querySelector('main').innerText"), "NaN on the page")
         quiet(page, "the page after all")
 
 
 def bare(report):
-    from browser import Browser
     with Browser() as b:
         page = opened(b, report, "the page without maps")
-        check(page.js("['#map-part', '#finding-part'].every(e => document.querySelector(e).hidden)"), "empty parts")
-        check("no pictures of failing renders" in page.js("document.querySelector('#object-hint').textContent"), "no hint")
+        check(seen(page, "#map-part[hidden], #finding-part[hidden]") == 2, "empty parts")
+        check("no pictures of failing renders" in text(page, "#object-hint"), "no hint")
 
 
 def strength(report):
-    from browser import Browser
     with Browser() as b:
         page = opened(b, report, "the page of the best conditions")
-        text = page.js("document.querySelector('main').innerText")
-        check("highest" in text and "lowest" not in text, "a search for the highest p speaks of the lowest")
-        check("is the classifier best?" in page.js("document.querySelector('h1').textContent"), "title")
+        told = page.js("document.querySelector('main').innerText")
+        check("highest" in told and "lowest" not in told, "a search for the highest p speaks of the lowest")
+        check("is the classifier best?" in text(page, "h1"), "title")
 
 
 if __name__ == "__main__":

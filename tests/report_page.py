@@ -16,7 +16,7 @@ import re
 import sys
 import tempfile
 
-from browser import Browser, Failure
+from browser import Browser, check, labels, number, pick, press, quiet, seen, text, texts
 
 METHODS = ("planespot-scvis", "domino")
 PRESSED = "document.querySelector('button.card[aria-pressed=true]')"
@@ -40,37 +40,14 @@ MARKS = """(() => { const c = document.getElementById('points'), w = c.width, h 
     return out; })()"""
 
 
-def check(truth, *words):
-    if not truth:
-        raise Failure(" ".join(str(w) for w in words))
-
-
 def close(a, b, tolerance):
     return all(abs(x - y) <= tolerance for x, y in zip(a, b))
-
-
-def text(page, what):
-    return page.js("document.querySelector(%r).textContent" % what)
-
-
-def number(words, pattern):
-    found = re.search(pattern, words)
-    check(found, "no", pattern, "in", words)
-    return float(found[1].replace(",", ""))
-
-
-def quiet(page):
-    check(not page.errors, "the console says", page.errors)
-    strange = [u for u in page.requests if not u.startswith(("file://", "data:", "blob:"))]
-    check(not strange, "it asked the network for", strange)
-    check(len([u for u in page.requests if u.startswith("file://")]) == 1, "it reads other files", page.requests[:5])
 
 
 # ---- the list and the details ----
 
 def choose(page, what, value):
-    page.js("(e => { e.value = '%s'; e.dispatchEvent(new Event('change')); })(document.getElementById('by-%s'))"
-            % (value, what))
+    pick(page, "#by-" + what, value)
     page.frames(4)
 
 
@@ -98,13 +75,9 @@ def facts(page):
                         "t.textContent))"))
 
 
-def labels(page, where):
-    return page.js("[...document.querySelectorAll('%s button.card')].map(b => b.getAttribute('aria-label'))" % where)
-
-
 def all_in_view(page):
     """A slice of all rows of the map, by the keyboard: its rows."""
-    n = page.js("document.querySelectorAll('button.card.own').length")
+    n = seen(page, "button.card.own")
     page.js("document.getElementById('over').focus()")
     page.key("v", 86, "v")
     page.wait("document.querySelectorAll('button.card.own').length === %d" % (n + 1))
@@ -173,7 +146,7 @@ def look_at_points(page):
 
 def click_a_slice(page, found):
     open_card(page, 0)
-    inside, shown = rows(page)[0], page.js("document.querySelectorAll('#detail .gallery li').length")
+    inside, shown = rows(page)[0], seen(page, "#detail .gallery li")
     faint = next(f for f in found if f["id"] not in inside and not f["bad"] and f["confidence"] > 0.86)
     check(min(pixel(page, int(faint["x"]), int(faint["y"]))) > 150, "what is not of the slice stands out:", faint)
     check("rows" in text(page, "#detail"), "no detail")
@@ -215,7 +188,7 @@ def wheel_and_hover(page):
     page.drag([(left + x, top + y), (left + x + 30, top + y + 20), (left + x + 60, top + y + 40)])
     page.frames(20)
     check(mark_at(page, x + 60, y + 40) < 2 and pointed_at(page, x + 60, y + 40)["id"] == row["id"], "dragging moved it away")
-    page.js("[...document.querySelectorAll('#tools button')].find(b => b.textContent === 'All').click()")
+    press(page, "#tools button", "All")
     page.wait("%s === '%s'" % (drawn, before))
 
 
@@ -242,7 +215,7 @@ def lasso(page):
     every = all_in_view(page)
     check(not set(sides[0]) & set(sides[1]) and {**sides[0], **sides[1]} == every, "sides of", *map(len, sides), "of",
           len(every))
-    check("%d rows" % len(every) in labels(page, "")[0], "a slice of all in view has", labels(page, "")[0])
+    check("%d rows" % len(every) in labels(page, "button.card")[0], "a slice of all in view has", labels(page, "button.card"))
     open_card(page, 2)
     saved(page, "my slice 1", sides[0])
 
@@ -250,7 +223,7 @@ def lasso(page):
 def saved(page, name, want):
     """The files that the buttons save."""
     for kind in ("CSV", "JSON"):
-        page.js("[...document.querySelectorAll('#detail button')].find(b => b.textContent === 'Save %s').click()" % kind)
+        press(page, "#detail button", "Save %s" % kind)
     with open(page.browser.download("my-slice-1.csv"), newline="") as f:
         lines = list(csv.DictReader(f))
     check([*lines[0]] == ["id", "class", "method", "seed", "rank", "score"], lines[0])
@@ -282,7 +255,7 @@ def pictures(page):
             check(close(want, colour, 12) and colour[3] == 255 and abs(ratio - 1) < 0.06, "row", row, want, colour, ratio)
             check(row not in (5, 7, 11), "a picture of row", row)
     check(seen > 250, "only", seen, "pictures were seen")
-    missing = page.js("[...document.querySelectorAll('.nopic')].map(e => e.textContent)")
+    missing = texts(page, ".nopic")
     check(any("img_000011.png" in t and ("unreadable" in t or "✕" in t) for t in missing), "missing pictures say", missing)
     check("2 pictures could not be read" in text(page, "#notes"), "unreadable ones are not counted:", text(page, "#notes"))
 
@@ -290,7 +263,7 @@ def pictures(page):
 def slices_shown(page):
     """{(method, seed, number): ids} of the cards."""
     found = {}
-    for k in range(page.js("document.querySelectorAll('#list button.card').length")):
+    for k in range(seen(page, "#list button.card")):
         page.js("document.querySelectorAll('#list details.fold').forEach(e => { e.open = true; })")
         open_card(page, k, "#list")
         who, rank = page.js("(e => [e.querySelector('.who')?.textContent, e.querySelector('.rank').textContent])(%s)" % PRESSED)
@@ -321,7 +294,7 @@ def side_by_side(page, which):
 def filters_and_overlap(page):
     choose(page, "place", "")
     page.wait("document.querySelectorAll('#cards > li').length > 10")
-    before = page.js("document.querySelectorAll('#cards > li').length")
+    before = seen(page, "#cards > li")
     choose(page, "place", "class 0")
     page.wait("document.querySelectorAll('#cards > li').length < %d" % before)
     choose(page, "method", "")
@@ -342,9 +315,9 @@ def described(page):
     choose(page, "seed", "0")
     choose(page, "order", "rank")
     open_card(page, 0, "#cards")
-    told = page.js("[...document.querySelectorAll('#detail td bdi')].map(e => e.textContent)")
+    told = texts(page, "#detail td bdi")
     check("</script><script>window.hacked = 1</script>" in told, "the phrases are", told)
-    said = page.js("[...document.querySelectorAll('.said')].map(e => e.textContent)")
+    said = texts(page, ".said")
     check(any(t.count("“") == 2 for t in said), "phrases that chance may have made are in a card:", said)
     open_card(page, 1, "#cards")
     told = text(page, "#detail")
@@ -375,7 +348,7 @@ def untested(page):
         choose(page, k, "")
     page.wait("document.querySelectorAll('#fold-fine li').length > 2")
     show_all(page)
-    main, fine = (labels(page, w) for w in ("#cards", "#fold-fine"))
+    main, fine = (labels(page, w + " button.card") for w in ("#cards", "#fold-fine"))
     check(all(r > c or (r == c and n < 1000) for n, r, c in rates(main)) and all(r <= c for _, r, c in rates(fine)),
           "folds hold", rates(main), rates(fine))
     words = "%d of %d slices by 2 methods have more errors" % (len(main), len(main) + len(fine))
@@ -383,7 +356,7 @@ def untested(page):
     check("Not tested: these slices were found and counted on the same rows" in told, "the page says", told)
     choose(page, "order", "size")
     show_all(page)
-    sizes = [n for n, *_ in rates(labels(page, "#cards"))]
+    sizes = [n for n, *_ in rates(labels(page, "#cards button.card"))]
     check(sizes == sorted(sizes, reverse=True), "by size they are", sizes)
     choose(page, "order", "")
     said = text(page, "#say")
@@ -405,7 +378,7 @@ def claims(page):
                   "%d have no more errors" % FINE, "30 tests", "at the level 5 %", "19 searches"):
         check(words in told, "the sentence lacks", words, "in", told)
     check(page.js("document.getElementById('claims').getBoundingClientRect().bottom < 400"), "the sentence is not on top")
-    main, maybe, good = (labels(page, w) for w in ("#cards", "#fold-chance", "#fold-fine"))
+    main, maybe, good = (labels(page, w + " button.card") for w in ("#cards", "#fold-chance", "#fold-fine"))
     check((len(main), len(maybe), len(good)) == (SURE + LIKELY, CHANCE, FINE), "cards:", len(main), len(maybe), len(good))
     check(["confirmed blindspot" in t for t in main] == [True] * SURE + [False] * LIKELY, "not the surest first:", main)
     check(all("may be chance" in t for t in maybe) and all("no more errors" in t for t in good), "folds hold", maybe, good)
@@ -452,7 +425,7 @@ def links(browser, page, path):
     page.js("history.back()")
     page.wait("location.hash === '#slice-3' && %s === document.querySelectorAll('#cards button.card')[2]" % PRESSED)
     check(page.js("document.querySelector('#detail a.small').getAttribute('href')") == "#slice-3", "the link is another")
-    page.js("document.querySelector('#detail button[aria-label^=Close]').click()")
+    press(page, "#detail button[aria-label^=Close]")
     page.wait("location.hash === ''")
     folded = SURE + LIKELY + CHANCE + 1
     other = browser.open(path + "#slice-%d" % folded)
@@ -471,10 +444,10 @@ def twins(page):
         open_card(page, k, "#cards")
         page.frames(10)
         size, shown = int(facts(page)["rows"]), page.js("document.querySelectorAll('#detail .gallery')[0].children.length")
-        times = page.js("[...document.querySelectorAll('#detail .gallery .times')].map(e => e.textContent)")
+        times = texts(page, "#detail .gallery .times")
         check(size == shown + sum(int(t[1:]) - 1 for t in times), "of", size, "rows", shown, "pictures are shown, and", times)
         marks += times
-        names = page.js("[...document.querySelectorAll('#detail .gallery [role=img]')].map(e => e.getAttribute('aria-label'))")
+        names = labels(page, "#detail .gallery [role=img]")
         check(all(re.match(r"img_\d+\.png, confidence \d\.\d\d, (right|wrong, predicted as class \d)", n) for n in names),
               "pictures are called", names[:3])
     check(marks == ["×3"], "marks of twins:", marks)
@@ -523,7 +496,7 @@ def proven(browser, path):
     twins(page)
     links(browser, page, path)
     open_card(page, 0, "#cards")
-    page.js("[...document.querySelectorAll('#detail button')].find(b => b.textContent === 'Save JSON').click()")
+    press(page, "#detail button", "Save JSON")
     with open(browser.download(r"class-\d-.*-1.json")) as f:
         s, = json.load(f)["slices"]
     check(s["claim"] == "confirmed" and s["name"].endswith("#1"), "the JSON has", s["claim"], s["name"])
@@ -557,7 +530,7 @@ def both(browser, path):
     wrong, members = [{}, {}], [{}, {}]
     for m in range(2):
         choose(page, "model", str(m))
-        for k in range(sum("confirmed blindspot" in t for t in labels(page, "#cards"))):
+        for k in range(sum("confirmed blindspot" in t for t in labels(page, "#cards button.card"))):
             name = open_card(page, k, "#cards").split(",")[0]
             members[m][name] = set(rows(page)[0])
         for k in range(3):
@@ -630,8 +603,7 @@ def two(browser, path):
     page.wait("document.querySelectorAll('#compare .matrix tbody tr').length > 2")
     check(page.js("document.querySelector('button.card .ids').textContent.includes('images/img_')"),
           "rows go without their ids")
-    page.js("(e => { e.value = [...e.options].find(o => o.textContent.startsWith('model 2')).value; "
-            "e.dispatchEvent(new Event('change')); })(document.querySelectorAll('#compare select')[1])")
+    pick(page, "#compare select", next(n for n in texts(page, "#compare option") if n.startswith("model 2")), 1)
     page.frames(4)
     names, sides = [side_by_side(page, k) for k in range(2)], []
     for m, name in enumerate(names):
@@ -644,12 +616,11 @@ def two(browser, path):
     check("model 2" in names[1] and "model 2" not in names[0], "side by side are", names)
     choose(page, "model", "0")
     choose(page, "place", next(p for p in ("class 0", "class 1", "class 2") if p in names[0]))
-    page.js("(e => { e.value = [...e.options].find(o => o.textContent === '%s').value; "
-            "e.dispatchEvent(new Event('change')); })(document.querySelectorAll('#compare select')[1])" % names[1])
+    pick(page, "#compare select", names[1], 1)
     page.frames(4)
     check_overlaps(page, *sides)
     page.wait("document.querySelector('#compare .cell') !== null")
-    page.js("document.querySelector('#compare .cell').click()")
+    press(page, "#compare .cell")
     page.wait(PRESSED + " !== null")
     page.wait("document.querySelector('#detail').textContent.includes('Squares')")
     quiet(page)
@@ -674,27 +645,27 @@ def run(browser, path):
     page = browser.open(path, width=1400, height=900)
     page.wait("document.querySelectorAll('button.card').length > 0")
     page.frames(4)
-    check(page.js("document.querySelectorAll('table.plain tbody tr').length") == 4, "not two methods in each of two tables")
+    check(seen(page, "table.plain tbody tr") == 4, "not two methods in each of two tables")
     check(not page.js("document.querySelector('#beside').open"), "the second table is not folded")
-    page.js("document.querySelector('#beside summary').click()")
+    press(page, "#beside summary")
     told = page.js("[...document.querySelectorAll('#beside tr')].map(r => [...r.cells].map(e => e.textContent))")
     printed = printed_beside(path)
     check(told[0] == printed[0] and [r[0] for r in told] == [r[0] for r in printed] and len(told) == 3
           and all(len(a) == len(b) and all(map(same_cell, a[1:], b[1:])) for a, b in zip(told[1:], printed[1:])),
           "the second table has", told, "and `spotter tables`", printed)
-    page.js("document.querySelector('#beside summary').click()")
-    check(page.js("document.querySelectorAll('#by-place option').length") == 2, "not two ECs")
+    press(page, "#beside summary")
+    check(seen(page, "#by-place option") == 2, "not two ECs")
     check(page.js("[...document.querySelectorAll('img.figure')].map(e => (e.scrollIntoView(), e)).length") >= 1, "no figure")
     page.wait("[...document.querySelectorAll('img.figure')].every(e => e.complete && e.naturalWidth > 100)")
     for place in ("EC 1", "EC 0"):
         choose(page, "place", place)
         page.wait("document.querySelector('#truth')?.textContent.includes('%s')" % place)
     before = page.js("document.getElementById('points').toDataURL()")
-    page.js("document.querySelector('#legend input').click()")
+    press(page, "#legend input")
     page.wait("document.getElementById('points').toDataURL() !== '%s'" % before)
     check(number(text(page, "#truth li"), r"(\d+) images?") > 0, "no truth")
     open_card(page, 0)
-    check(page.js("document.querySelectorAll('#detail .gallery canvas').length") > 0, "no pictures")
+    check(seen(page, "#detail .gallery canvas") > 0, "no pictures")
     quiet(page)
 
 

@@ -10,12 +10,9 @@ import random
 import re
 import sys
 
+from browser import Browser, check, opened, parts, pick, press, seen, text, texts
+
 HEADER = "rater,grid,place,selected\n"
-
-
-def check(truth, *words):
-    if not truth:
-        sys.exit("FAILED: " + " ".join(str(w) for w in words))
 
 
 def near(a, b, *words):
@@ -225,59 +222,54 @@ def check_letters(path):
 
 # ---- pages ----
 
-def quiet(page, name):
-    check(not page.errors, name, "the console says", page.errors)
-    strange = [u for u in page.requests if not u.startswith(("file://", "data:", "blob:"))]
-    check(not strange and len([u for u in page.requests if u.startswith("file://")]) == 1, name, "it loads", page.requests[:5])
-
-
 def look_report(browser, path, found):
+    page = opened(browser, path, "the report")
     shifts = [(v["source"], s) for v in found["sources"] for s in v["shifts"]]
-    for width in (1200, 400):
-        page = browser.open(path, width=width, height=900)
-        page.wait("document.documentElement.dataset.ready === '1'")
-        check(page.js("document.documentElement.scrollWidth") <= width, "the report is wider than", width)
-        quiet(page, "report")
     impacts = [s["estimates"]["kept"]["impact"]["value"] for _, s in shifts]
-    names = "Array.from(document.querySelectorAll('#table tbody tr th'), e => e.textContent)"
     by_impact = sorted(shifts, key=lambda a: -(a[1]["estimates"]["kept"]["impact"]["value"] or -9))
-    order = [f"{v}, {s['shift']}" for v, s in by_impact]
-    some = sum(i is not None for i in impacts)
-    check(page.js(names)[:some] == order[:some], "the table is not by impact:", page.js(names), order)
-    page.js("document.querySelectorAll('#table .sort')[0].click()")
-    check(page.js(names + ".map(t => t.split(', ')[1])") == sorted(s["shift"] for _, s in shifts), "by name", page.js(names))
-    text = page.js("document.getElementById('summary').textContent")
-    check("fox" in text and "harder than its real pictures" in text, "no word of the confounded class:", text)
-    check(page.js("document.querySelectorAll('.bad-row').length") == 1, "no row of the confounded class")
-    page.js("(e => { e.value = 0; e.dispatchEvent(new Event('change')); })(document.querySelector('#fit-bar select'))")
-    check(page.js("document.querySelectorAll('#fit .dot').length") == 6, "six models have other than six points")
-    check(page.js("document.querySelectorAll('#figures img').length") == 2 + 1 + 1 + 4, "figures are missing")
-    check(page.js("Promise.all(Array.from(document.querySelectorAll('#figures img'), e => { const i = new Image();"
-                  "i.src = e.src; return i.decode(); })).then(() => true)"), "a drawing is broken")
-    below = page.js("what.at.flatMap(a => a.by.flatMap(b => b.below.map(x => x[1])))")
-    above = page.js("what.at.flatMap(a => a.by.flatMap(b => b.above.map(x => x[1])))")
-    check(below and above and max(below) < 0 <= min(above), "a kept picture lies below its threshold:", below, above)
-    check(page.js("document.querySelectorAll('#pictures canvas').length") == len(below) + len(above), "pictures are missing")
+    order, some = [f"{v}, {s['shift']}" for v, s in by_impact], sum(i is not None for i in impacts)
+    names = texts(page, "#table tbody tr th")
+    check(names[:some] == order[:some], "the table is not by impact:", names, order)
+    press(page, "#table .sort")
+    names = [t.split(", ")[1] for t in texts(page, "#table tbody tr th")]
+    check(names == sorted(s["shift"] for _, s in shifts), "by name", names)
+    told = text(page, "#summary")
+    check("fox" in told and "harder than its real pictures" in told, "no word of the confounded class:", told)
+    check(seen(page, ".bad-row") == 1, "no row of the confounded class")
+    pick(page, "#fit-bar select", 0)
+    check(seen(page, "#fit .dot") == 6, "six models have other than six points")
+    check(seen(page, "#figures img") == 2 + 1 + 1 + 4, "figures are missing")
+    check(page.js("Promise.all([...document.querySelectorAll('#figures img')].map(e => (e.loading = 'eager', e.decode())))."
+                  "then(() => true)"), "a drawing is broken")
+    margins = {}
+    for name, captions in page.js("[...document.querySelectorAll('#pictures .pair > div')].map(e => [e.querySelector('b')."
+                                  "textContent, [...e.querySelectorAll('figcaption')].map(c => c.firstChild.textContent)])"):
+        margins.setdefault(name, []).extend(captions)
+    below, above = margins["just dropped"], margins["just kept"]
+    check(below and above and {c[0] for c in below} == {"−"} and {c[0] for c in above} == {"+"},
+          "a kept picture lies below its threshold:", below, above)
+    check(seen(page, "#pictures canvas") == len(below) + len(above), "pictures are missing")
 
 
 def look_pick(browser, path, found, lines):
-    for width in (1200, 400):
-        page = browser.open(path, width=width, height=900)
-        page.wait("document.documentElement.dataset.ready === '1'")
-        check(page.js("document.documentElement.scrollWidth") <= width, "the page is wider than", width)
-        quiet(page, "pick")
-    for s in page.js("what.shifts.map(s => s.levels.map(l => l.pictures.map(p => p[1])))"):
-        check(len(s) == 12 and all(level == sorted(level) for level in s), "not in order:", s)
-    page.js("document.querySelectorAll('#shift-0 input')[4].click()")
-    text = page.js("document.getElementById('result').textContent")
-    similar = [v["shifts"][0]["similarities"][1]["percentiles"][20] for v in found["sources"]]
-    at = page.js("what.shifts[0].levels[4].at")
+    page = opened(browser, path, "the page of thresholds")
+    for s in range(seen(page, "#sheets > section")):
+        levels = [[float(c) for (c,) in l] for l in parts(page, f"#shift-{s} .level", "figcaption")]
+        check(len(levels) == 12 and all(l == sorted(l) for l in levels), "not in order:", levels)
+    at = float(texts(page, "#shift-0 .level small")[4].split()[1])
+    press(page, "#shift-0 .level:nth-of-type(5) input")
+    told = text(page, "#result")
+    similar = [math.floor(v["shifts"][0]["similarities"][1]["percentiles"][20] * 1e4) / 1e4 for v in found["sources"]]
     check(min(similar) - 1e-6 <= at <= max(similar) + 1e-6, "percentile 20 of both sources is", at, "and of each", similar)
-    check('chosen_for: "random clip"' in text and f"threshold: {math.floor(at * 1e4) / 1e4:.4f}" in text, text)
-    check(page.js("document.querySelectorAll('#shift-0 .level.below').length") == 4, "the lower lines are not pale")
-    check("threshold: 0.9999" in text, "a threshold of the config is lost:", text)
-    with open(lines, "w") as f:
-        f.write(text[text.index("shifts:"):] + "\n")
+    check('chosen_for: "random clip"' in told and f"threshold: {at:.4f}" in told, told)
+    check(seen(page, "#shift-0 .level.below") == 4, "the lower lines are not pale")
+    check("threshold: 0.9999" in told, "a threshold of the config is lost:", told)
+    keep_lines(told, lines)
+
+
+def keep_lines(told, path):
+    with open(path, "w") as f:
+        f.write(told[told.index("shifts:"):] + "\n")
 
 
 def look_fits(page, shifts):
@@ -285,33 +277,24 @@ def look_fits(page, shifts):
     boxes = ("Array.from(document.querySelectorAll('#fit svg text'), e => { const b = e.getBoundingClientRect();"
              "return [b.left, b.top, b.right, b.bottom, e.textContent]; })")
     for i in range(shifts):
-        page.js(f"(e => {{ e.value = {i}; e.dispatchEvent(new Event('change')); }})(document.querySelector('#fit-bar select'))")
-        texts = page.js(boxes)
-        for k, a in enumerate(texts):
+        pick(page, "#fit-bar select", i)
+        ticks = page.js(boxes)
+        for k, a in enumerate(ticks):
             check(a[3] - a[1] > 9, "a text of the fit is too small to read:", a)
-            for b in texts[k + 1:]:
+            for b in ticks[k + 1:]:
                 check(not (a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]), "ticks lie on each other:", a, b)
 
 
 def look_hard(run, report, lines):
-    from browser import Browser
     with open(f"{run}/shifts.json") as f:
         shifts = sum(len(v["shifts"]) for v in json.load(f)["sources"])
     with Browser() as b:
         for width in (1280, 400):
-            page = b.open(report, width=width, height=900)
-            page.wait("document.documentElement.dataset.ready === '1'")
-            quiet(page, "the report of hard names")
-            look_fits(page, shifts)
-        page = b.open(f"{run}/pick.html")
-        page.wait("document.documentElement.dataset.ready === '1'")
-        text = page.js("document.getElementById('result').textContent")
-    with open(lines, "w") as f:
-        f.write(text[text.index("shifts:"):] + "\n")
+            look_fits(opened(b, report, "the report of hard names", width), shifts)
+        keep_lines(text(b.open(f"{run}/pick.html"), "#result"), lines)
 
 
 def look(run, report, lines):
-    from browser import Browser
     with open(f"{run}/shifts.json") as f:
         found = json.load(f)
     with Browser() as b:

@@ -10,14 +10,9 @@ import math
 import random
 import sys
 
-from browser import Browser, Failure
+from browser import Browser, check, quiet, seen, text, texts
 
 HOSTILE = "</script><b onclick=alert(1)>&\u202e"
-
-
-def check(truth, *words):
-    if not truth:
-        raise Failure(" ".join(str(w) for w in words))
 
 
 def night(i, n, rng):
@@ -57,17 +52,17 @@ def look(path, n, shot):
         for dark in (False, True):
             page = b.open(path, width=1300, height=900, dark=dark)
             page.frames(2)
-            check(page.js("document.querySelectorAll('figure.chart').length") == 5, "not five numbers")
-            check(page.js("document.querySelectorAll('#strip i').length") == n, "not", n, "nights in the strip")
-            check(page.js("document.querySelectorAll('#strip i.failed').length") == 2, "not two nights failed")
-            check(page.js("document.querySelectorAll('#table tbody tr').length") == n, "not", n, "nights in the table")
-            check(page.js("document.querySelectorAll('#course .mark.bad').length") == 1, "not one mark of a worse night")
-            check(page.js("document.querySelectorAll('#course .mark.q').length") == 1, "not one night in quarantine")
-            check(page.js("document.querySelectorAll('#course .mark').length") == 5 * n, "not a mark a number and night")
-            check("EC 12 differs" in page.js("document.getElementById('strip').textContent"), "broken bits are not told")
-            check("1 line of the history is damaged" in page.js("document.getElementById('notes').textContent"), "no damage")
-            check(page.js("document.querySelectorAll('main b').length") == 0, "a name became markup")
-            check("</script>" in page.js("document.querySelectorAll('figure bdi')[2].textContent"), "the name is not whole")
+            check(seen(page, "figure.chart") == 5, "not five numbers")
+            check(seen(page, "#strip i") == n, "not", n, "nights in the strip")
+            check(seen(page, "#strip i.failed") == 2, "not two nights failed")
+            check(seen(page, "#table tbody tr") == n, "not", n, "nights in the table")
+            check(seen(page, "#course .mark.bad") == 1, "not one mark of a worse night")
+            check(seen(page, "#course .mark.q") == 1, "not one night in quarantine")
+            check(seen(page, "#course .mark") == 5 * n, "not a mark a number and night")
+            check("EC 12 differs" in text(page, "#strip"), "broken bits are not told")
+            check("1 line of the history is damaged" in text(page, "#notes"), "no damage")
+            check(seen(page, "main b") == 0, "a name became markup")
+            check("</script>" in texts(page, "figure bdi")[2], "the name is not whole")
             check(page.js("[...document.querySelectorAll('.chart svg')].every(e => e.getAttribute('aria-label').length > 40)"),
                   "a chart without words")
             check(page.js("document.documentElement.scrollWidth <= innerWidth"), "the page is wider than the window")
@@ -75,8 +70,7 @@ def look(path, n, shot):
                   "a line goes nowhere")
             ground = page.js("getComputedStyle(document.documentElement).backgroundColor")
             check(ground == ("rgb(21, 23, 27)" if dark else "rgb(246, 246, 244)"), "the ground is", ground)
-            check(not page.errors, "the console says", page.errors)
-            check([u for u in page.requests if not u.startswith("data:")] == ["file://" + path], "it asks for", page.requests)
+            quiet(page)
             if shot:
                 page.shot("%s-%s.png" % (shot, "dark" if dark else "light"), whole=True)
 

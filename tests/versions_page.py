@@ -9,8 +9,8 @@ import json
 import re
 import sys
 
-from browser import Browser
-from report_page import PRESSED, check, quiet
+from browser import Browser, check, opened, quiet, seen, texts
+from report_page import PRESSED
 
 
 def text(page, what):
@@ -21,7 +21,7 @@ def cause(browser, path):
     page = browser.open(path, width=1200, height=1000)
     page.wait("document.querySelectorAll('.cause').length")
     page.frames(4)
-    check(page.js("document.querySelectorAll('.cause').length") == 1, "there is not one cause")
+    check(seen(page, ".cause") == 1, "there is not one cause")
     with open("numbers.json") as f:            # of slices.json
         numbers = {int(n): what for n, what in json.load(f).items()}
     shown = page.js("""[...document.querySelectorAll('#list button.card')].map(b => ['.rank', '.where', '.numbers b'].map(e =>
@@ -31,7 +31,7 @@ def cause(browser, path):
     check("One cause in 5 classes" in head and "predicted as signs" in head and "<b>fun</b>" in head, "its head says", head)
     check("seem to have one cause" in text(page, "#claims"), "the first sentence says", text(page, "#claims"))
     check(not page.js("document.querySelector('.cause details').open"), "the slices of the cause are not folded")
-    inside = page.js("document.querySelectorAll('.cause details button.card').length")
+    inside = seen(page, ".cause details button.card")
     check(inside >= 5 and "The %d slices, each by itself" % inside in text(page, ".cause summary"), inside, "under the head")
     check(page.js("[...document.querySelectorAll('.cause .worst canvas')].length") > 5, "the head has no pictures")
     # A link to a slice of the cause unfolds it; the arrow keys pass over it while it is folded.
@@ -39,26 +39,22 @@ def cause(browser, path):
     page.wait("document.querySelector('.cause details').open")
     page.wait("!!%s?.closest('.cause')" % PRESSED)
     check("Which, and why" in page.js("document.getElementById('notes').textContent"), "unreadable pictures are not named")
-    named = page.js("document.querySelectorAll('#notes .plain-list li').length")
+    named = seen(page, "#notes .plain-list li")
     check(named == 21, "of 25 unreadable pictures", named, "lines")
     legend = text(page, "#legend")
     check("principal components" in legend and "no slice was found on it" in legend, "the map's words are", legend)
     check(page.js("window.hacked === undefined"), "a name ran as a script")
     quiet(page)
-    small = browser.open(path, width=400, height=800)
-    small.frames(4)
-    check(small.js("document.documentElement.scrollWidth <= innerWidth"), "a narrow window scrolls sideways")
-    quiet(small)
+    opened(browser, path, "a narrow window", 400)
 
 
 def versions(browser, path):
     page = browser.open(path, width=1200, height=1000)
-    page.wait("document.documentElement.dataset.ready === '1'")
     page.frames(4)
     check("<i>v2</i>" in text(page, "#title") and "<u>test</u>" in text(page, "#names"), "names are not shown as they are")
     lead = text(page, "#lead")
     check("is worse than" in lead and "new" in lead, "the first sentence says", lead)
-    verdicts = page.js("[...document.querySelectorAll('#slices .verdict')].map(e => e.textContent)")
+    verdicts = texts(page, "#slices .verdict")
     order = ["new", "worse", "pending", "same", "better", "mended"]
     check(verdicts[0] in ("new", "worse") and verdicts == sorted(verdicts, key=order.index), "the order is", verdicts)
     check(sum(v in ("better", "mended") for v in verdicts) >= 4, "the mended ones are", verdicts)
@@ -68,24 +64,19 @@ def versions(browser, path):
     (was, rows), (now, again) = [map(int, side) for side in re.findall(r"wrong, (\d+) of (\d+)", first)]
     turned, back = map(int, re.search(r"(\d+) turned wrong, (\d+) right", first).groups())
     check(rows == again and now - was == turned - back, "the numbers of the first card do not add up:", first)
-    check(page.js("document.querySelectorAll('#slices .card canvas').length") > 20, "there are no pictures")
+    check(seen(page, "#slices .card canvas") > 20, "there are no pictures")
     check(re.search(r"[1-9]\d* rows? outside these slices turned wrong", lead), "rows outside are not told:", lead)
-    check(page.js("document.querySelectorAll('#whole tbody tr').length") == 7, "the classes are not all there")
+    check(seen(page, "#whole tbody tr") == 7, "the classes are not all there")
     page.js("document.querySelector('#slices details').open = true")
     page.wait("document.querySelector('#slices details table') !== null")
     check(page.js("window.hacked === undefined"), "a name ran as a script")
     check(not page.js("document.querySelector('main b i, main b u, main td b') !== null"), "a name became markup")
     quiet(page)
-    for dark in (False, True):
-        small = browser.open(path, width=400, height=800, dark=dark)
-        small.frames(4)
-        check(small.js("document.documentElement.scrollWidth <= innerWidth"), "a narrow window scrolls sideways")
-        quiet(small)
+    opened(browser, path, "a narrow window", 400, 399)          # dark and light
 
 
 def equal(browser, path):
     page = browser.open(path, width=1200, height=1000)
-    page.wait("document.documentElement.dataset.ready === '1'")
     check("Both versions have the same rows wrong" in text(page, "#lead"), "it says", text(page, "#lead"))
     check(page.js("document.getElementById('lost-part').hidden"), "there are rows outside")
     quiet(page)
