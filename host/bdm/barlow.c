@@ -305,25 +305,23 @@ static spot_status open_tree(spot_ctx *c, spot_arena *a, spot_tree *t, int featu
     return SPOT_OK;
 }
 
-static spot_status assign_rows(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
-                               const spot_points *points, const spot_fit *fit, const spot_bdm_config *cfg)
+static spot_status assign_rows(spot_ctx *c, spot_arena *a, const spot_assignment *to)
 {
     const spot_fit_tensor *t;
     const int *chosen, *leaf;
     spot_tree tree = { 0 };
     float *x;
-    (void)cfg;
 
-    SPOT_TRY(spot_fit_take(c, fit, "feature", SPOT_I32, -1, 0, &t));
-    SPOT_TRY(spot_fit_indices(c, fit, "feature", -1, 0, points->d - 1, &chosen));
-    SPOT_TRY(open_tree(c, a, &tree, t->rows, fit));
-    SPOT_TRY(spot_fit_indices(c, fit, "leaf", hypotheses, 0, tree.nodes - 1, &leaf));
+    SPOT_TRY(spot_fit_take(c, to->fit, "feature", SPOT_I32, -1, 0, &t));
+    SPOT_TRY(spot_fit_indices(c, to->fit, "feature", -1, 0, to->points->d - 1, &chosen));
+    SPOT_TRY(open_tree(c, a, &tree, t->rows, to->fit));
+    SPOT_TRY(spot_fit_indices(c, to->fit, "leaf", to->hypotheses, 0, tree.nodes - 1, &leaf));
     SPOT_TRY(SPOT_TAKE(c, a, x, t->rows));
-    for (int i = 0; !a->counting && i < rows->n; i++) {
+    for (int i = 0; !a->counting && i < to->rows->n; i++) {
         int at;
-        for (int j = 0; j < t->rows; j++) x[j] = points->at[(size_t)i * points->d + chosen[j]];
+        for (int j = 0; j < t->rows; j++) x[j] = to->points->at[(size_t)i * to->points->d + chosen[j]];
         at = spot_tree_leaf(&tree, x);
-        for (int k = 0; k < hypotheses; k++) member[(size_t)i * hypotheses + k] = leaf[k] == at;
+        for (int k = 0; k < to->hypotheses; k++) to->member[(size_t)i * to->hypotheses + k] = leaf[k] == at;
     }
     return SPOT_OK;
 }

@@ -169,7 +169,7 @@ static spot_status assign_rows(spot_ctx *c, spot_arena *a, uint8_t *member, int 
         if (!isfinite(points.at[e]))
             return spot_fail(c, SPOT_INPUT, "row %zu has no place in the fit's map; the fit is damaged, or the row's features "
                              "are beyond measure", e / (size_t)points.d);
-    s = methods[cfg->method]->assign(c, a, member, hypotheses, rows, &points, fit, cfg);
+    s = methods[cfg->method]->assign(c, a, &(spot_assignment){ member, hypotheses, rows, &points, fit, cfg });
     a->used = mark;
     return s;
 }

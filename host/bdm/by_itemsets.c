@@ -246,23 +246,22 @@ static bool holds(const float *x, const int *item, int items)
     return true;
 }
 
-static spot_status assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
-                          const spot_points *points, const spot_fit *fit, const spot_bdm_config *cfg)
+static spot_status assign(spot_ctx *c, spot_arena *a, const spot_assignment *to)
 {
     const spot_fit_tensor *all;
     const int *first, *item;
-    int d = points->d;
+    int d = to->points->d;
 
-    (void)cfg;
-    SPOT_TRY(spot_fit_indices(c, fit, "itemset.item", -1, 0, d - 1, &item));
-    SPOT_TRY(spot_fit_take(c, fit, "itemset.item", SPOT_I32, -1, 0, &all));
-    SPOT_TRY(spot_fit_indices(c, fit, "itemset.first", hypotheses + 1, 0, all->rows, &first));
-    for (int k = 0; k < hypotheses; k++)
-        if (first[0] || first[k + 1] <= first[k] || first[hypotheses] != all->rows)
+    SPOT_TRY(spot_fit_indices(c, to->fit, "itemset.item", -1, 0, d - 1, &item));
+    SPOT_TRY(spot_fit_take(c, to->fit, "itemset.item", SPOT_I32, -1, 0, &all));
+    SPOT_TRY(spot_fit_indices(c, to->fit, "itemset.first", to->hypotheses + 1, 0, all->rows, &first));
+    for (int k = 0; k < to->hypotheses; k++)
+        if (first[0] || first[k + 1] <= first[k] || first[to->hypotheses] != all->rows)
             return spot_fail(c, SPOT_INPUT, "the fit's \"itemset.first\" is no list of conjunctions; the fit is damaged");
-    for (int i = 0; !a->counting && i < rows->n; i++)
-        for (int k = 0; k < hypotheses; k++)
-            member[(size_t)i * hypotheses + k] = holds(points->at + (size_t)i * d, item + first[k], first[k + 1] - first[k]);
+    for (int i = 0; !a->counting && i < to->rows->n; i++)
+        for (int k = 0; k < to->hypotheses; k++)
+            to->member[(size_t)i * to->hypotheses + k] = holds(to->points->at + (size_t)i * d, item + first[k],
+                                                               first[k + 1] - first[k]);
     return SPOT_OK;
 }
 

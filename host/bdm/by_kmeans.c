@@ -69,10 +69,9 @@ static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, 
     return SPOT_OK;
 }
 
-static spot_status assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
-                          const spot_points *points, const spot_fit *fit, const spot_bdm_config *cfg)
+static spot_status assign(spot_ctx *c, spot_arena *a, const spot_assignment *to)
 {
-    return spot_unit_rows_assign(c, a, member, hypotheses, rows, points, fit, cfg->weight, false, "kmeans");
+    return spot_unit_rows_assign(c, a, to, to->cfg->weight, false, "kmeans");
 }
 
 static const spot_setting settings[] = {

@@ -63,19 +63,17 @@ static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, 
     return SPOT_OK;
 }
 
-static spot_status assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
-                          const spot_points *points, const spot_fit *fit, const spot_bdm_config *cfg)
+static spot_status assign(spot_ctx *c, spot_arena *a, const spot_assignment *to)
 {
     const spot_fit_tensor *least;
 
-    (void)points, (void)cfg;
-    SPOT_TRY(spot_fit_wants_confidence(c, rows, "confidence"));
-    SPOT_TRY(spot_fit_shares(c, fit, "least", hypotheses, 0, &least));
+    SPOT_TRY(spot_fit_wants_confidence(c, to->rows, "confidence"));
+    SPOT_TRY(spot_fit_shares(c, to->fit, "least", to->hypotheses, 0, &least));
     if (a->counting) return SPOT_OK;
-    for (int i = 0; i < rows->n; i++) {
+    for (int i = 0; i < to->rows->n; i++) {
         int k = 0;
-        while (k < hypotheses && spot_view_error(rows, i) < ((const double *)least->data)[k]) k++;
-        if (k < hypotheses && spot_is_wrong(rows, i)) member[(size_t)i * hypotheses + k] = 1;
+        while (k < to->hypotheses && spot_view_error(to->rows, i) < ((const double *)least->data)[k]) k++;
+        if (k < to->hypotheses && spot_is_wrong(to->rows, i)) to->member[(size_t)i * to->hypotheses + k] = 1;
     }
     return SPOT_OK;
 }

@@ -45,16 +45,14 @@ static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, 
     return SPOT_OK;
 }
 
-static spot_status assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
-                          const spot_points *points, const spot_fit *fit, const spot_bdm_config *cfg)
+static spot_status assign(spot_ctx *c, spot_arena *a, const spot_assignment *to)
 {
     const int *cell;
 
-    (void)points, (void)cfg;
-    SPOT_TRY(spot_fit_wants_confidence(c, rows, "confusion"));
-    SPOT_TRY(spot_fit_indices(c, fit, "cell", hypotheses, 0, CELLS - 1, &cell));
-    for (int i = 0; !a->counting && i < rows->n; i++)
-        for (int k = 0; k < hypotheses; k++) member[(size_t)i * hypotheses + k] = cell[k] == cell_of(rows, i);
+    SPOT_TRY(spot_fit_wants_confidence(c, to->rows, "confusion"));
+    SPOT_TRY(spot_fit_indices(c, to->fit, "cell", to->hypotheses, 0, CELLS - 1, &cell));
+    for (int i = 0; !a->counting && i < to->rows->n; i++)
+        for (int k = 0; k < to->hypotheses; k++) to->member[(size_t)i * to->hypotheses + k] = cell[k] == cell_of(to->rows, i);
     return SPOT_OK;
 }
 

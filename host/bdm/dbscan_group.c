@@ -124,22 +124,21 @@ static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, 
     return SPOT_OK;
 }
 
-static spot_status assign_rows(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
-                               const spot_points *points, const spot_fit *fit, const spot_bdm_config *cfg)
+static spot_status assign_rows(spot_ctx *c, spot_arena *a, const spot_assignment *to)
 {
     const spot_fit_tensor *at;
-    int d = points->d;
+    int d = to->points->d;
     const int *in;
 
-    SPOT_TRY(spot_fit_take_points(c, fit, d, &cfg->embed, &at));
-    SPOT_TRY(spot_fit_indices(c, fit, "hypothesis", at->rows, NONE, hypotheses - 1, &in));
+    SPOT_TRY(spot_fit_take_points(c, to->fit, d, &to->cfg->embed, &at));
+    SPOT_TRY(spot_fit_indices(c, to->fit, "hypothesis", at->rows, NONE, to->hypotheses - 1, &in));
     if (a->counting || !at->rows) return SPOT_OK;
 #pragma omp parallel for num_threads(c->threads) schedule(static)
-    for (int i = 0; i < rows->n; i++) {
+    for (int i = 0; i < to->rows->n; i++) {
         double far;
         int near;
-        spot_graph_nearest(&near, &far, 1, points->at + (size_t)i * d, at->data, at->rows, d, d >= MANY);
-        if (far <= cfg->dbscan.eps && in[near] >= 0) member[(size_t)i * hypotheses + in[near]] = 1;
+        spot_graph_nearest(&near, &far, 1, to->points->at + (size_t)i * d, at->data, at->rows, d, d >= MANY);
+        if (far <= to->cfg->dbscan.eps && in[near] >= 0) to->member[(size_t)i * to->hypotheses + in[near]] = 1;
     }
     return SPOT_OK;
 }

@@ -230,22 +230,21 @@ static void vote(uint8_t *member, const uint8_t *in, int hypotheses, const int *
     }
 }
 
-static spot_status assign_rows(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
-                               const spot_points *points, const spot_fit *fit, const spot_bdm_config *cfg)
+static spot_status assign_rows(spot_ctx *c, spot_arena *a, const spot_assignment *to)
 {
-    int d = points->d, k = cfg->density.neighbours;
+    int d = to->points->d, k = to->cfg->density.neighbours;
     const spot_fit_tensor *at, *in;
 
-    SPOT_TRY(spot_fit_take_points(c, fit, d, &cfg->embed, &at));
-    SPOT_TRY(spot_fit_take(c, fit, "density.member", SPOT_U8, at->rows, hypotheses, &in));
+    SPOT_TRY(spot_fit_take_points(c, to->fit, d, &to->cfg->embed, &at));
+    SPOT_TRY(spot_fit_take(c, to->fit, "density.member", SPOT_U8, at->rows, to->hypotheses, &in));
     if (a->counting || !at->rows) return SPOT_OK;
     if (k > at->rows) k = at->rows;
 #pragma omp parallel for num_threads(c->threads) schedule(static)
-    for (int i = 0; i < rows->n; i++) {
+    for (int i = 0; i < to->rows->n; i++) {
         double far[SPOT_GRAPH_MOST];
         int near[SPOT_GRAPH_MOST];
-        spot_graph_nearest(near, far, k, points->at + (size_t)i * d, at->data, at->rows, d, false);
-        vote(member + (size_t)i * hypotheses, in->data, hypotheses, near, far[0] == 0 ? 1 : k);
+        spot_graph_nearest(near, far, k, to->points->at + (size_t)i * d, at->data, at->rows, d, false);
+        vote(to->member + (size_t)i * to->hypotheses, in->data, to->hypotheses, near, far[0] == 0 ? 1 : k);
     }
     return SPOT_OK;
 }

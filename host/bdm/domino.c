@@ -322,8 +322,7 @@ static spot_status open_job(spot_ctx *c, spot_domino_job *job, const spot_points
     return SPOT_OK;
 }
 
-static spot_status assign_rows(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
-                               const spot_points *points, const spot_fit *fit, const spot_bdm_config *cfg)
+static spot_status assign_rows(spot_ctx *c, spot_arena *a, const spot_assignment *to)
 {
     const spot_fit_tensor *t;
     const int *slice, *hypothesis;
@@ -331,11 +330,11 @@ static spot_status assign_rows(spot_ctx *c, spot_arena *a, uint8_t *member, int 
     problem q = { .p = NULL };
     int *place;
 
-    SPOT_TRY(spot_fit_wants_confidence(c, rows, "domino"));
-    SPOT_TRY(open_job(c, &q.job, points, fit, cfg));
-    SPOT_TRY(spot_fit_take(c, fit, "domino.slice", SPOT_I32, -1, 0, &t));
-    SPOT_TRY(spot_fit_indices(c, fit, "domino.slice", -1, 0, q.job.k - 1, &slice));
-    SPOT_TRY(spot_fit_indices(c, fit, "domino.hypothesis", t->rows, -1, hypotheses - 1, &hypothesis));
+    SPOT_TRY(spot_fit_wants_confidence(c, to->rows, "domino"));
+    SPOT_TRY(open_job(c, &q.job, to->points, to->fit, to->cfg));
+    SPOT_TRY(spot_fit_take(c, to->fit, "domino.slice", SPOT_I32, -1, 0, &t));
+    SPOT_TRY(spot_fit_indices(c, to->fit, "domino.slice", -1, 0, q.job.k - 1, &slice));
+    SPOT_TRY(spot_fit_indices(c, to->fit, "domino.hypothesis", t->rows, -1, to->hypotheses - 1, &hypothesis));
     if (t->rows < 1 || t->rows > q.job.k)
         return spot_fail(c, SPOT_INPUT, "the fit chooses among %d of %d slices; it is damaged", t->rows, q.job.k);
     SPOT_TRY(SPOT_TAKE(c, a, q.y, CHUNK));
@@ -345,17 +344,17 @@ static spot_status assign_rows(spot_ctx *c, spot_arena *a, uint8_t *member, int 
     q.job.y = q.y;
     q.job.p = q.p;
     if (a->counting) return spot_domino_expect(c, a, &q.job);
-    for (int i0 = 0; i0 < rows->n; i0 += CHUNK) {
-        q.job.n = rows->n - i0 < CHUNK ? rows->n - i0 : CHUNK;
-        q.job.x = points->at + (size_t)i0 * points->d;
-        fill_labels(q.y, q.p, rows, i0, q.job.n);
+    for (int i0 = 0; i0 < to->rows->n; i0 += CHUNK) {
+        q.job.n = to->rows->n - i0 < CHUNK ? to->rows->n - i0 : CHUNK;
+        q.job.x = to->points->at + (size_t)i0 * to->points->d;
+        fill_labels(q.y, q.p, to->rows, i0, q.job.n);
         SPOT_TRY(spot_domino_expect(c, a, &q.job));
         if (q.job.ill) return spot_fail(c, SPOT_INPUT, "%d of the fit's slices have no covariance; it is damaged", q.job.ill);
         best = (spot_rows_best_problem){ q.job.n, t->rows, q.job.r, slice, place };
         SPOT_TRY(spot_rows_best(c, 1, &best));
         for (int i = 0; i < q.job.n; i++) {
             int at = hypothesis[place[i]];
-            if (at >= 0) member[(size_t)(i0 + i) * hypotheses + at] = 1;
+            if (at >= 0) to->member[(size_t)(i0 + i) * to->hypotheses + at] = 1;
         }
     }
     return SPOT_OK;

@@ -372,21 +372,20 @@ static int nearest(const float *x, int positive, const float *fitted, const uint
     return best;
 }
 
-static spot_status assign_rows(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
-                               const spot_points *points, const spot_fit *fit, const spot_bdm_config *cfg)
+static spot_status assign_rows(spot_ctx *c, spot_arena *a, const spot_assignment *to)
 {
     const spot_fit_tensor *at, *positive;
-    int d = points->d;
+    int d = to->points->d;
     const int *in;
 
-    SPOT_TRY(spot_fit_take_points(c, fit, d, &cfg->embed, &at));
-    SPOT_TRY(spot_fit_take(c, fit, "positive", SPOT_U8, at->rows, 0, &positive));
-    SPOT_TRY(spot_fit_indices(c, fit, "hypothesis", at->rows, -1, hypotheses - 1, &in));
+    SPOT_TRY(spot_fit_take_points(c, to->fit, d, &to->cfg->embed, &at));
+    SPOT_TRY(spot_fit_take(c, to->fit, "positive", SPOT_U8, at->rows, 0, &positive));
+    SPOT_TRY(spot_fit_indices(c, to->fit, "hypothesis", at->rows, -1, to->hypotheses - 1, &in));
     if (a->counting) return SPOT_OK;
 #pragma omp parallel for num_threads(c->threads) schedule(static)
-    for (int i = 0; i < rows->n; i++) {
-        int k = nearest(points->at + (size_t)i * d, spot_view_positive(rows, i), at->data, positive->data, at->rows, d);
-        if (k >= 0 && in[k] >= 0) member[(size_t)i * hypotheses + in[k]] = 1;
+    for (int i = 0; i < to->rows->n; i++) {
+        int k = nearest(to->points->at + (size_t)i * d, spot_view_positive(to->rows, i), at->data, positive->data, at->rows, d);
+        if (k >= 0 && in[k] >= 0) to->member[(size_t)i * to->hypotheses + in[k]] = 1;
     }
     return SPOT_OK;
 }

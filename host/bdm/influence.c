@@ -399,20 +399,18 @@ static spot_status read_tree(spot_ctx *c, const spot_fit *fit, int kept, int hyp
     return t->nodes ? SPOT_OK : spot_fail(c, SPOT_INPUT, "the fit has no nodes: it is damaged");
 }
 
-static spot_status assign_rows(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
-                               const spot_points *points, const spot_fit *fit, const spot_bdm_config *cfg)
+static spot_status assign_rows(spot_ctx *c, spot_arena *a, const spot_assignment *to)
 {
-    spot_pca_problem p = { .n = rows->n, .d = points->d, .x = points->at };
+    spot_pca_problem p = { .n = to->rows->n, .d = to->points->d, .x = to->points->at };
     const spot_fit_tensor *axis, *offset;
     tree t;
 
-    (void)cfg;
-    SPOT_TRY(spot_fit_wants_confidence(c, rows, "influence"));
-    SPOT_TRY(spot_fit_take(c, fit, "influence.axis", SPOT_F64, -1, points->d, &axis));
-    if (axis->rows < 1 || axis->rows > points->d)
-        return spot_fail(c, SPOT_INPUT, "the fit has %d axes of %d features: it is damaged", axis->rows, points->d);
-    SPOT_TRY(spot_fit_take(c, fit, "influence.offset", SPOT_F64, axis->rows, 0, &offset));
-    SPOT_TRY(read_tree(c, fit, axis->rows, hypotheses, &t));
+    SPOT_TRY(spot_fit_wants_confidence(c, to->rows, "influence"));
+    SPOT_TRY(spot_fit_take(c, to->fit, "influence.axis", SPOT_F64, -1, to->points->d, &axis));
+    if (axis->rows < 1 || axis->rows > to->points->d)
+        return spot_fail(c, SPOT_INPUT, "the fit has %d axes of %d features: it is damaged", axis->rows, to->points->d);
+    SPOT_TRY(spot_fit_take(c, to->fit, "influence.offset", SPOT_F64, axis->rows, 0, &offset));
+    SPOT_TRY(read_tree(c, to->fit, axis->rows, to->hypotheses, &t));
     p.kept = axis->rows;
     p.axis = axis->data;
     SPOT_TRY(SPOT_TAKE(c, a, p.mean, p.d));
@@ -423,12 +421,12 @@ static spot_status assign_rows(spot_ctx *c, spot_arena *a, uint8_t *member, int 
     for (int i = 0; i < p.n; i++) {
         float *x = p.score + (size_t)i * p.kept;
         int k = 0;
-        finish_row(x, offset->data, p.kept, (double)rows->confidence[i] - spot_view_positive(rows, i));
+        finish_row(x, offset->data, p.kept, (double)to->rows->confidence[i] - spot_view_positive(to->rows, i));
         while (t.children[k]) {
             int near = spot_nearest_centre(x, t.centre + (size_t)t.child[k] * t.kept, t.children[k], t.kept);
             k = t.child[k] + (near > 0 ? near : 0);
         }
-        if (t.hypothesis[k] >= 0) member[(size_t)i * hypotheses + t.hypothesis[k]] = 1;
+        if (t.hypothesis[k] >= 0) to->member[(size_t)i * to->hypotheses + t.hypothesis[k]] = 1;
     }
     return SPOT_OK;
 }

@@ -116,11 +116,9 @@ static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, 
     return SPOT_OK;
 }
 
-static spot_status assign_rows(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
-                               const spot_points *points, const spot_fit *fit, const spot_bdm_config *cfg)
+static spot_status assign_rows(spot_ctx *c, spot_arena *a, const spot_assignment *to)
 {
-    (void)cfg;
-    return spot_unit_rows_assign(c, a, member, hypotheses, rows, points, fit, 0, false, "joinspot");
+    return spot_unit_rows_assign(c, a, to, 0, false, "joinspot");
 }
 
 static const spot_setting settings[] = {

@@ -7,6 +7,16 @@
 #include "fit/mixture_settings.h"
 #include "spotter/bdm.h"
 
+/* New rows, the hypotheses of a fit, and who belongs where. points: the rows after the reducer. */
+typedef struct {
+    uint8_t *member;                   /* (rows, hypotheses) */
+    int hypotheses;
+    const spot_view *rows;
+    const spot_points *points;
+    const spot_fit *fit;
+    const spot_bdm_config *cfg;
+} spot_assignment;
+
 typedef struct spot_method {
     bool weighs;           /* its hypotheses have weights */
     bool overlap;          /* they may share rows */
@@ -23,11 +33,10 @@ typedef struct spot_method {
     /* Does the work of spot_bdm_fit, which has checked confidences and points, for a group of problems. */
     spot_bdm_solve *solve;
 
-    /* Does the work of spot_bdm_assign, for at least one row and one hypothesis. points: the rows after the reducer. member is
-     * 0 everywhere. c is the CPU's. A counting arena only counts. fit comes from a file: check everything. NULL: the method
-     * cannot assign new rows, and ignores fits. */
-    spot_status (*assign)(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
-                          const spot_points *points, const spot_fit *fit, const spot_bdm_config *cfg);
+    /* Does the work of spot_bdm_assign, for at least one row and one hypothesis. member is 0 everywhere. c is the CPU's. A
+     * counting arena only counts. fit comes from a file: check everything. NULL: the method cannot assign new rows, and ignores
+     * fits. */
+    spot_status (*assign)(spot_ctx *c, spot_arena *a, const spot_assignment *to);
 } spot_method;
 
 #define X(NAME, name) extern const spot_method spot_method_##name;

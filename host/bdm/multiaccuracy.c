@@ -285,28 +285,27 @@ static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, 
     return SPOT_OK;
 }
 
-static spot_status assign_rows(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
-                               const spot_points *points, const spot_fit *fit, const spot_bdm_config *cfg)
+static spot_status assign_rows(spot_ctx *c, spot_arena *a, const spot_assignment *to)
 {
     const spot_fit_tensor *centre, *w, *b, *most;
-    spot_ridge_fit f = { rows->n, points->d, 1, points->at, NULL, NULL, NULL, NULL };
+    spot_ridge_fit f = { to->rows->n, to->points->d, 1, to->points->at, NULL, NULL, NULL, NULL };
     const int *part;
 
-    SPOT_TRY(spot_fit_wants_confidence(c, rows, "multiaccuracy"));
-    SPOT_TRY(spot_fit_take(c, fit, "auditor.centre", SPOT_F64, points->d, 0, &centre));
-    SPOT_TRY(spot_fit_take(c, fit, "auditor.w", SPOT_F64, hypotheses, points->d, &w));
-    SPOT_TRY(spot_fit_take(c, fit, "auditor.b", SPOT_F64, hypotheses, 0, &b));
-    SPOT_TRY(spot_fit_take(c, fit, "auditor.most", SPOT_F64, hypotheses, 0, &most));
-    SPOT_TRY(spot_fit_indices(c, fit, "auditor.part", hypotheses, 0, SPOT_AUDITORS - 1, &part));
-    SPOT_TRY(SPOT_TAKE(c, a, f.score, rows->n));
+    SPOT_TRY(spot_fit_wants_confidence(c, to->rows, "multiaccuracy"));
+    SPOT_TRY(spot_fit_take(c, to->fit, "auditor.centre", SPOT_F64, to->points->d, 0, &centre));
+    SPOT_TRY(spot_fit_take(c, to->fit, "auditor.w", SPOT_F64, to->hypotheses, to->points->d, &w));
+    SPOT_TRY(spot_fit_take(c, to->fit, "auditor.b", SPOT_F64, to->hypotheses, 0, &b));
+    SPOT_TRY(spot_fit_take(c, to->fit, "auditor.most", SPOT_F64, to->hypotheses, 0, &most));
+    SPOT_TRY(spot_fit_indices(c, to->fit, "auditor.part", to->hypotheses, 0, SPOT_AUDITORS - 1, &part));
+    SPOT_TRY(SPOT_TAKE(c, a, f.score, to->rows->n));
     f.centre = centre->data;
-    for (int k = 0; !a->counting && k < hypotheses; k++) {
-        f.w = (const double *)w->data + (size_t)k * points->d;
+    for (int k = 0; !a->counting && k < to->hypotheses; k++) {
+        f.w = (const double *)w->data + (size_t)k * to->points->d;
         f.b = (const double *)b->data + k;
         SPOT_TRY(spot_ridge_score(c, 1, &f));
-        for (int i = 0; i < rows->n; i++) {
-            bool inside = part[k] == 2 || side_of(bounded_confidence(rows, i)) == part[k];
-            member[(size_t)i * hypotheses + k] = is_steep(f.score[i], ((const double *)most->data)[k], inside, cfg);
+        for (int i = 0; i < to->rows->n; i++) {
+            bool inside = part[k] == 2 || side_of(bounded_confidence(to->rows, i)) == part[k];
+            to->member[(size_t)i * to->hypotheses + k] = is_steep(f.score[i], ((const double *)most->data)[k], inside, to->cfg);
         }
     }
     return SPOT_OK;

@@ -210,32 +210,31 @@ static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, 
 }
 
 /* Normalises new rows as the fitted ones; a row belongs to the component of greatest responsibility. */
-static spot_status assign_rows(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
-                               const spot_points *points, const spot_fit *fit, const spot_bdm_config *cfg)
+static spot_status assign_rows(spot_ctx *c, spot_arena *a, const spot_assignment *to)
 {
     const spot_fit_tensor *t;
     const column_scale *rulers;
     const int *component;
-    int *label, d = points->d;
+    int *label, d = to->points->d;
     float *r;
 
-    SPOT_TRY(spot_fit_wants_confidence(c, rows, "planespot"));
-    SPOT_TRY(spot_fit_take(c, fit, "ruler", SPOT_F64, d, 2, &t));
-    SPOT_TRY(spot_fit_indices(c, fit, "component", hypotheses, 0, SPOT_MAX_COMPONENTS - 1, &component));
-    SPOT_TRY(SPOT_TAKE(c, a, r, (size_t)rows->n * (d + 1)));
-    SPOT_TRY(SPOT_TAKE(c, a, label, rows->n));
+    SPOT_TRY(spot_fit_wants_confidence(c, to->rows, "planespot"));
+    SPOT_TRY(spot_fit_take(c, to->fit, "ruler", SPOT_F64, d, 2, &t));
+    SPOT_TRY(spot_fit_indices(c, to->fit, "component", to->hypotheses, 0, SPOT_MAX_COMPONENTS - 1, &component));
+    SPOT_TRY(SPOT_TAKE(c, a, r, (size_t)to->rows->n * (d + 1)));
+    SPOT_TRY(SPOT_TAKE(c, a, label, to->rows->n));
     rulers = t->data;
-    for (int i = 0; !a->counting && i < rows->n; i++) {
+    for (int i = 0; !a->counting && i < to->rows->n; i++) {
         for (int j = 0; j < d; j++) {
             spot_rows_column column = column_of(j, rulers[j], 1);
-            r[(size_t)i * (d + 1) + j] = spot_rows_value(&column, points->at[(size_t)i * d + j]);
+            r[(size_t)i * (d + 1) + j] = spot_rows_value(&column, to->points->at[(size_t)i * d + j]);
         }
-        r[(size_t)i * (d + 1) + d] = (float)(cfg->weight * rows->confidence[i]);
+        r[(size_t)i * (d + 1) + d] = (float)(to->cfg->weight * to->rows->confidence[i]);
     }
-    SPOT_TRY(spot_fit_component(c, a, label, r, rows->n, d + 1, fit));
-    for (int i = 0; !a->counting && i < rows->n; i++)
-        for (int k = 0; k < hypotheses; k++)
-            member[(size_t)i * hypotheses + k] = component[k] == label[i];
+    SPOT_TRY(spot_fit_component(c, a, label, r, to->rows->n, d + 1, to->fit));
+    for (int i = 0; !a->counting && i < to->rows->n; i++)
+        for (int k = 0; k < to->hypotheses; k++)
+            to->member[(size_t)i * to->hypotheses + k] = component[k] == label[i];
     return SPOT_OK;
 }
 

@@ -367,55 +367,61 @@ static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, 
     return SPOT_OK;
 }
 
-/* Assigns p->n rows to every spotlight; member begins at the first of them. */
-static spot_status assign_chunk(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_spotlight_problem *p,
-                                double *parameter, const spot_fit_tensor *kernel, const double *least, const int *order,
-                                const spot_bdm_config *cfg)
-{
-    double slack = is_full(cfg) ? 1 - SLACK : 1;
-    size_t each = (size_t)kernel->columns;
+/* The spotlights of a fit, and the rows that they are assigned to now. */
+typedef struct {
+    spot_spotlight_problem p;
+    double *parameter;
+    const spot_fit_tensor *kernel, *least;
+    const int *order;
+} kept_spotlights;
 
-    for (int k = 0; k < hypotheses; k++) {
-        double limit = slack * least[order[k]];
-        memcpy(parameter, (const double *)kernel->data + (size_t)order[k] * each, each * sizeof *parameter);
-        SPOT_TRY(spot_spotlight_weigh(c, a, p, &cfg->spotlight));
-        for (int i = 0; i < p->n; i++) member[(size_t)i * hypotheses + k] = p->weight[i] > 0 && p->weight[i] >= limit;
+/* Assigns p.n rows, from `first` on, to every spotlight. */
+static spot_status assign_chunk(spot_ctx *c, spot_arena *a, const kept_spotlights *v, const spot_assignment *to, int first)
+{
+    double slack = is_full(to->cfg) ? 1 - SLACK : 1;
+    size_t each = (size_t)v->kernel->columns;
+    uint8_t *member = to->member + (size_t)first * to->hypotheses;
+
+    for (int k = 0; k < to->hypotheses; k++) {
+        double limit = slack * ((const double *)v->least->data)[v->order[k]];
+        memcpy(v->parameter, (const double *)v->kernel->data + (size_t)v->order[k] * each, each * sizeof *v->parameter);
+        SPOT_TRY(spot_spotlight_weigh(c, a, &v->p, &to->cfg->spotlight));
+        for (int i = 0; i < v->p.n; i++)
+            member[(size_t)i * to->hypotheses + k] = v->p.weight[i] > 0 && v->p.weight[i] >= limit;
     }
     return SPOT_OK;
 }
 
-static spot_status assign_rows(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
-                               const spot_points *points, const spot_fit *fit, const spot_bdm_config *cfg)
+static spot_status assign_rows(spot_ctx *c, spot_arena *a, const spot_assignment *to)
 {
-    const spot_fit_tensor *centre, *scale, *least, *kernel;
-    spot_spotlight_problem p = { .n = CHUNK, .d = padded(points->d) };
-    double *parameter, by;
-    const int *order;
+    const int d = padded(to->points->d);
+    kept_spotlights v = { .p = { .n = CHUNK, .d = d } };
+    const spot_fit_tensor *centre, *scale;
+    double by;
     float *x;
 
-    if (parameters(p.d, cfg) > INT_MAX) return spot_fail(c, SPOT_INPUT, "%d features are too many", points->d);
-    SPOT_TRY(spot_fit_take(c, fit, "spotlight.centre", SPOT_F64, points->d, 0, &centre));
-    SPOT_TRY(spot_fit_take(c, fit, "spotlight.scale", SPOT_F64, 1, 0, &scale));
-    SPOT_TRY(spot_fit_take(c, fit, "spotlight.kernel", SPOT_F64, -1, (int)parameters(p.d, cfg), &kernel));
-    SPOT_TRY(spot_fit_take(c, fit, "spotlight.least", SPOT_F64, kernel->rows, 0, &least));
-    SPOT_TRY(spot_fit_indices(c, fit, "spotlight.order", hypotheses, 0, kernel->rows - 1, &order));
-    SPOT_TRY(SPOT_TAKE(c, a, x, (size_t)CHUNK * p.d));
-    SPOT_TRY(SPOT_TAKE(c, a, p.weight, CHUNK));
-    SPOT_TRY(SPOT_TAKE(c, a, parameter, kernel->columns));
-    if (a->counting) return spot_spotlight_weigh(c, a, &p, &cfg->spotlight);
+    if (parameters(d, to->cfg) > INT_MAX) return spot_fail(c, SPOT_INPUT, "%d features are too many", to->points->d);
+    SPOT_TRY(spot_fit_take(c, to->fit, "spotlight.centre", SPOT_F64, to->points->d, 0, &centre));
+    SPOT_TRY(spot_fit_take(c, to->fit, "spotlight.scale", SPOT_F64, 1, 0, &scale));
+    SPOT_TRY(spot_fit_take(c, to->fit, "spotlight.kernel", SPOT_F64, -1, (int)parameters(d, to->cfg), &v.kernel));
+    SPOT_TRY(spot_fit_take(c, to->fit, "spotlight.least", SPOT_F64, v.kernel->rows, 0, &v.least));
+    SPOT_TRY(spot_fit_indices(c, to->fit, "spotlight.order", to->hypotheses, 0, v.kernel->rows - 1, &v.order));
+    SPOT_TRY(SPOT_TAKE(c, a, x, (size_t)CHUNK * d));
+    SPOT_TRY(SPOT_TAKE(c, a, v.p.weight, CHUNK));
+    SPOT_TRY(SPOT_TAKE(c, a, v.parameter, v.kernel->columns));
+    if (a->counting) return spot_spotlight_weigh(c, a, &v.p, &to->cfg->spotlight);
     by = *(const double *)scale->data;
-    p.x = x;
-    point_to_parameters(&p, parameter, cfg);
-    for (int i0 = 0; i0 < rows->n; i0 += CHUNK) {
-        p.n = rows->n - i0 < CHUNK ? rows->n - i0 : CHUNK;
-        for (int i = 0; i < p.n; i++)
-            for (int j = 0; j < p.d; j++) {
-                float own = j < points->d ? points->at[(size_t)(i0 + i) * points->d + j] : 0;
-                double off = j < points->d ? own - ((const double *)centre->data)[j] : 0;
-                x[(size_t)i * p.d + j] = scaled(off, by);
+    v.p.x = x;
+    point_to_parameters(&v.p, v.parameter, to->cfg);
+    for (int i0 = 0; i0 < to->rows->n; i0 += CHUNK) {
+        v.p.n = to->rows->n - i0 < CHUNK ? to->rows->n - i0 : CHUNK;
+        for (int i = 0; i < v.p.n; i++)
+            for (int j = 0; j < d; j++) {
+                float own = j < to->points->d ? to->points->at[(size_t)(i0 + i) * to->points->d + j] : 0;
+                double off = j < to->points->d ? own - ((const double *)centre->data)[j] : 0;
+                x[(size_t)i * d + j] = scaled(off, by);
             }
-        SPOT_TRY(assign_chunk(c, a, member + (size_t)i0 * hypotheses, hypotheses, &p, parameter, kernel, least->data, order,
-                              cfg));
+        SPOT_TRY(assign_chunk(c, a, &v, to, i0));
     }
     return SPOT_OK;
 }

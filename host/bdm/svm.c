@@ -337,19 +337,17 @@ static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, 
 
 /* ---- new rows ---- */
 
-static spot_status assign_rows(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
-                               const spot_points *points, const spot_fit *fit, const spot_bdm_config *cfg)
+static spot_status assign_rows(spot_ctx *c, spot_arena *a, const spot_assignment *to)
 {
-    spot_ridge_fit f = { .n = rows->n, .d = points->d, .scores = 1 };
+    spot_ridge_fit f = { .n = to->rows->n, .d = to->points->d, .scores = 1 };
     const spot_fit_tensor *scale, *w, *last;
     spot_rows_column *column;
     float *scaled, *z;
     double *zero;
 
-    (void)cfg;
-    SPOT_TRY(spot_fit_take(c, fit, "svm.column", SPOT_F64, f.d, 2, &scale));
-    SPOT_TRY(spot_fit_take(c, fit, "svm.w", SPOT_F64, f.d + 1, 0, &w));
-    SPOT_TRY(spot_fit_take(c, fit, "svm.last", SPOT_F64, hypotheses, 0, &last));
+    SPOT_TRY(spot_fit_take(c, to->fit, "svm.column", SPOT_F64, f.d, 2, &scale));
+    SPOT_TRY(spot_fit_take(c, to->fit, "svm.w", SPOT_F64, f.d + 1, 0, &w));
+    SPOT_TRY(spot_fit_take(c, to->fit, "svm.last", SPOT_F64, to->hypotheses, 0, &last));
     SPOT_TRY(SPOT_TAKE(c, a, column, f.d));
     SPOT_TRY(SPOT_TAKE(c, a, zero, f.d));
     SPOT_TRY(SPOT_TAKE(c, a, scaled, (size_t)f.n * f.d));
@@ -361,12 +359,12 @@ static spot_status assign_rows(spot_ctx *c, spot_arena *a, uint8_t *member, int 
         column[j] = (spot_rows_column){ j, u[0], 1, u[1] };
         zero[j] = 0;
     }
-    SPOT_TRY(scale_rows(c, z, scaled, points->at, column, f.n, f.d));
+    SPOT_TRY(scale_rows(c, z, scaled, to->points->at, column, f.n, f.d));
     f.x = z, f.centre = zero, f.w = w->data, f.b = f.w + f.d;
     SPOT_TRY(spot_ridge_score(c, 1, &f));
     for (int i = 0; i < f.n; i++)
-        for (int k = 0; k < hypotheses; k++)
-            member[(size_t)i * hypotheses + k] = f.score[i] <= ((const double *)last->data)[k] &&
+        for (int k = 0; k < to->hypotheses; k++)
+            to->member[(size_t)i * to->hypotheses + k] = f.score[i] <= ((const double *)last->data)[k] &&
                                                  (!k || f.score[i] > ((const double *)last->data)[k - 1]);
     return SPOT_OK;
 }

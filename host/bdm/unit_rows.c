@@ -120,31 +120,30 @@ int spot_nearest_centre(const float *x, const double *centre, int clusters, int 
     return best;
 }
 
-spot_status spot_unit_rows_assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
-                                  const spot_points *points, const spot_fit *fit, double weight, bool wrong_only,
+spot_status spot_unit_rows_assign(spot_ctx *c, spot_arena *a, const spot_assignment *to, double weight, bool wrong_only,
                                   const char *method)
 {
     const spot_fit_tensor *mean, *scale, *centre;
     const int *hypothesis;
-    int d = points->d;
+    int d = to->points->d;
     float *x;
 
-    if (weight > 0 || wrong_only) SPOT_TRY(spot_fit_wants_confidence(c, rows, method));
-    SPOT_TRY(spot_fit_take(c, fit, "unit.mean", SPOT_F64, d, 0, &mean));
-    SPOT_TRY(spot_fit_take(c, fit, "unit.scale", SPOT_F64, 1, 0, &scale));
-    SPOT_TRY(spot_fit_take(c, fit, "centre", SPOT_F64, -1, d + 1, &centre));
-    SPOT_TRY(spot_fit_indices(c, fit, "hypothesis", centre->rows, -1, hypotheses - 1, &hypothesis));
-    SPOT_TRY(SPOT_TAKE(c, a, x, (size_t)rows->n * (size_t)(d + 1)));
+    if (weight > 0 || wrong_only) SPOT_TRY(spot_fit_wants_confidence(c, to->rows, method));
+    SPOT_TRY(spot_fit_take(c, to->fit, "unit.mean", SPOT_F64, d, 0, &mean));
+    SPOT_TRY(spot_fit_take(c, to->fit, "unit.scale", SPOT_F64, 1, 0, &scale));
+    SPOT_TRY(spot_fit_take(c, to->fit, "centre", SPOT_F64, -1, d + 1, &centre));
+    SPOT_TRY(spot_fit_indices(c, to->fit, "hypothesis", centre->rows, -1, to->hypotheses - 1, &hypothesis));
+    SPOT_TRY(SPOT_TAKE(c, a, x, (size_t)to->rows->n * (size_t)(d + 1)));
     if (a->counting) return SPOT_OK;
 #pragma omp parallel for num_threads(c->threads) schedule(static)
-    for (int i = 0; i < rows->n; i++) {
+    for (int i = 0; i < to->rows->n; i++) {
         float *own = x + (size_t)i * (size_t)(d + 1);
         int k;
-        if (wrong_only && !spot_is_wrong(rows, i)) continue;
-        build_row(own, points->at + (size_t)i * d, d, mean->data, *(const double *)scale->data,
-                  weight > 0 ? weight * rows->confidence[i] : 0);
+        if (wrong_only && !spot_is_wrong(to->rows, i)) continue;
+        build_row(own, to->points->at + (size_t)i * d, d, mean->data, *(const double *)scale->data,
+                  weight > 0 ? weight * to->rows->confidence[i] : 0);
         k = spot_nearest_centre(own, centre->data, centre->rows, d + 1);
-        if (k >= 0 && hypothesis[k] >= 0) member[(size_t)i * hypotheses + hypothesis[k]] = 1;
+        if (k >= 0 && hypothesis[k] >= 0) to->member[(size_t)i * to->hypotheses + hypothesis[k]] = 1;
     }
     return SPOT_OK;
 }

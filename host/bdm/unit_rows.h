@@ -4,6 +4,7 @@
 #ifndef SPOTTER_UNIT_ROWS_H
 #define SPOTTER_UNIT_ROWS_H
 
+#include "bdm/methods.h"
 #include "bdm/rank.h"
 #include "spotter/bdm.h"
 
@@ -33,8 +34,7 @@ spot_status spot_unit_rows_keep(spot_ctx *c, spot_fit *f, const spot_unit_rows *
 /* Assigns a new row to the hypothesis of its nearest centre, of equals the first, if that cluster is a hypothesis. wrong_only:
  * rows about which the classifier is right belong to none. The confidence must be known unless weight is 0 and all rows count.
  * method: for the error where it is not. */
-spot_status spot_unit_rows_assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
-                                  const spot_points *points, const spot_fit *fit, double weight, bool wrong_only,
+spot_status spot_unit_rows_assign(spot_ctx *c, spot_arena *a, const spot_assignment *to, double weight, bool wrong_only,
                                   const char *method);
 
 #endif
