@@ -40,20 +40,22 @@ static void insert(float *best, int *nearest, const float *far, int first, int c
     }
 }
 
-/* One tile of x against all of y. own: (ROWS, d), far: (ROWS, COLUMNS), best: (ROWS, k), of this thread. */
-static void search_tile(int *nearest, float *own, float *far, float *best, const spot_some_rows *x, int first, const float *y,
-                        int m, int d, int k)
+/* One tile of x against all of y, which has no row numbers. own: (ROWS, d), and behind it distances (ROWS, COLUMNS) and the
+ * least ones (ROWS, k), of this thread. */
+static void search_tile(int *nearest, float *own, const spot_some_rows *x, int first, const spot_some_rows *y, int d, int k)
 {
     const int rows = x->n - first < ROWS ? x->n - first : ROWS;
+    float *far = own + (size_t)ROWS * (size_t)d, *best = far + ROWS * COLUMNS;
 
     gather(own, x, first, rows, d);
     for (int e = 0; e < rows * k; e++) {
         best[e] = INFINITY;
         nearest[(size_t)first * (size_t)k + (size_t)e] = e % k;
     }
-    for (int j = 0; j < m; j += COLUMNS) {
-        const int columns = m - j < COLUMNS ? m - j : COLUMNS;
-        spot_gemm_squares(far, COLUMNS, own, (size_t)d, y + (size_t)j * (size_t)d, (size_t)d, rows, columns, d);
+    for (int j = 0; j < y->n; j += COLUMNS) {
+        const int columns = y->n - j < COLUMNS ? y->n - j : COLUMNS;
+        spot_gemm_squares(far, COLUMNS, (spot_factor){ own, (size_t)d, 1 },
+                          (spot_factor){ y->feature + (size_t)j * (size_t)d, (size_t)d, 1 }, rows, columns, d);
         for (int i = 0; i < rows; i++)
             insert(best + (size_t)i * (size_t)k, nearest + (size_t)(first + i) * (size_t)k, far + (size_t)i * COLUMNS, j,
                    columns, k);
@@ -63,21 +65,18 @@ static void search_tile(int *nearest, float *own, float *far, float *best, const
 spot_status spot_nearest_rows(spot_ctx *c, spot_arena *a, int *nearest, spot_some_rows x, spot_some_rows y, int d, int k)
 {
     const size_t each = (size_t)ROWS * ((size_t)d + COLUMNS + (size_t)k), mark = a->used;
-    const float *all = y.feature;
     float *own, *packed;
 
     SPOT_TRY(SPOT_TAKE(c, a, own, (size_t)c->threads * each));
     if (y.row) {
         SPOT_TRY(SPOT_TAKE(c, a, packed, (size_t)y.n * (size_t)d));
         if (!a->counting) gather(packed, &y, 0, y.n, d);
-        all = packed;
+        y = (spot_some_rows){ packed, NULL, y.n };
     }
     if (!a->counting) {
 #pragma omp parallel for num_threads(c->threads) schedule(dynamic)
-        for (int i = 0; i < x.n; i += ROWS) {
-            float *mine = own + (size_t)omp_get_thread_num() * each, *far = mine + (size_t)ROWS * (size_t)d;
-            search_tile(nearest, mine, far, far + ROWS * COLUMNS, &x, i, all, y.n, d, k);
-        }
+        for (int i = 0; i < x.n; i += ROWS)
+            search_tile(nearest, own + (size_t)omp_get_thread_num() * each, &x, i, &y, d, k);
     }
     a->used = mark;
     return SPOT_OK;
