@@ -86,7 +86,7 @@ static spot_status pool(spot_op_run *r, const spot_op_pooled *p)
 
 static spot_status pool_back(spot_op_run *r, const spot_op_pooled *p)
 {
-    SPOT_OP(r, spot_pool_back(r->c, p->y, p->dbias, p->da, p->out, p->at, p->p, p->max, p->scratch));
+    SPOT_OP(r, spot_pool_back(r->c, &(spot_pool_gradients){ p->y, p->dbias, p->da, p->out, p->at }, p->p, p->max, p->scratch));
     return SPOT_OK;
 }
 
@@ -253,7 +253,8 @@ static spot_status go_forward(spot_op_run *r, const spot_op_densed *p)
 
 static spot_status go_back(spot_op_run *r, const spot_op_densed *p)
 {
-    SPOT_OP(r, spot_dense_back(r->c, p->dx, p->dw, p->db, p->dy, p->y, p->x, p->w, &p->s, p->scratch));
+    SPOT_OP(r, spot_dense_back(r->c, &(spot_dense_gradients){ p->dx, p->dw, p->db, p->dy, p->y, p->x, p->w }, &p->s,
+                               p->scratch));
     return SPOT_OK;
 }
 
@@ -272,7 +273,8 @@ static spot_status run_dense(spot_op_run *r, void *problems, int count)
     for (int q = 0; q < count; q++, p++) {
         SPOT_TRY(go_forward(r, p));
         SPOT_TRY(go_back(r, p));
-        SPOT_OP(r, spot_dense_back(r->c, p->bare, NULL, NULL, p->dy, p->y, p->x, p->w, &p->s, p->scratch));
+        SPOT_OP(r, spot_dense_back(r->c, &(spot_dense_gradients){ p->bare, NULL, NULL, p->dy, p->y, p->x, p->w }, &p->s,
+                                   p->scratch));
         SPOT_TRY(drop(r, p));
     }
     return SPOT_OK;

@@ -90,7 +90,7 @@ static spot_status forward(spot_ctx *c, void *state)
 {
     layer *b = state;
 
-    return spot_conv_forward(c, b->plan, b->part[Y], b->part[X], b->part[READ], NULL, NULL, b->s.rows,
+    return spot_conv_forward(c, b->plan, b->part[Y], &(spot_conv_terms){ b->part[X], b->part[READ], NULL, NULL }, b->s.rows,
                              b->part[SCRATCH]);
 }
 

@@ -109,7 +109,8 @@ static spot_status go_back(spot_op_run *r, spot_op_normed *p)
                             .y2 = two ? p->y2 : NULL, .a = &p->l[0], .b = two ? &p->l[1] : NULL };
 
     if (p->kind == SPOT_OP_POOLED)
-        SPOT_OP(r, spot_norm_pool_back(r->c, p->y, p->da, p->db, p->out, p->at, &p->l[0], p->p, p->scratch));
+        SPOT_OP(r, spot_norm_pool_back(r->c, &(spot_norm_pooled){ p->y, p->da, p->db, p->out, p->at }, &p->l[0], p->p,
+                                       p->scratch));
     else
         SPOT_OP(r, spot_norm_backward(r->c, &back, p->p, p->scratch));
     return SPOT_OK;

@@ -63,9 +63,10 @@ static void make_head(spot_op_run *r, void *problem, const int *size)
 
 static spot_status there_and_back(spot_op_run *r, const spot_op_headed *p)
 {
-    SPOT_OP(r, spot_head_forward(r->c, p->feature, p->logit, p->x, p->w, p->b, p->p, p->outputs));
+    SPOT_OP(r, spot_head_forward(r->c, &(spot_head_answers){ p->feature, p->logit, p->x, p->w, p->b }, p->p, p->outputs));
     SPOT_OP(r, spot_head_loss(r->c, p->loss, p->dlogit, p->logit, p->target, p->p.live * p->outputs));
-    SPOT_OP(r, spot_head_backward(r->c, p->dx, p->dw, p->db, p->dlogit, p->feature, p->w, p->dfeature, p->p, p->outputs));
+    SPOT_OP(r, spot_head_backward(r->c, &(spot_head_gradients){ p->dx, p->dw, p->db, p->dlogit, p->feature, p->w, p->dfeature },
+                                  p->p, p->outputs));
     return SPOT_OK;
 }
 
@@ -75,7 +76,7 @@ static spot_status run_head(spot_op_run *r, void *problems, int count)
     spot_op_headed *p = problems;
 
     for (int q = 0; q < count; q++, p++) {
-        SPOT_OP(r, spot_head_forward(r->c, p->bare, NULL, p->x, NULL, NULL, p->p, p->outputs));
+        SPOT_OP(r, spot_head_forward(r->c, &(spot_head_answers){ p->bare, NULL, p->x, NULL, NULL }, p->p, p->outputs));
         SPOT_TRY(there_and_back(r, p));
         SPOT_OP(r, spot_head_loss(r->c, p->bare_loss, NULL, p->logit, p->target, p->p.live * p->outputs));
         SPOT_OP(r, spot_head_softmax(r->c, p->soft_bare, NULL, p->logit, p->target, p->p.live, p->outputs));

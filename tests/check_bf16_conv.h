@@ -75,8 +75,9 @@ static inline void run(bed *b, int threads)
         CHECK_OK(&c, spot_conv_pack(&c, plan, b->w, b->oihw));
     }
     if (b->s.add) memcpy(b->y, b->other, b->ny * sizeof *b->y);
-    CHECK_OK(&c, spot_conv_forward(&c, plan, b->y, b->x, b->w, b->s.bias ? b->bias : NULL, b->s.add ? b->y : NULL, b->rows,
-                                   scratch.array));
+    CHECK_OK(&c, spot_conv_forward(&c, plan, b->y,
+                                   &(spot_conv_terms){ b->x, b->w, b->s.bias ? b->bias : NULL, b->s.add ? b->y : NULL },
+                                   b->rows, scratch.array));
     if (b->s.train > (b->s.ci == 3))
         CHECK_OK(&c, spot_conv_backward_data(&c, plan, b->dx, b->dy, b->w, b->rows, scratch.array));
     if (b->s.train) {

@@ -71,7 +71,8 @@ static inline void backward(spot_ctx *c, bed *b, float *dz)
     if (b->kind == IDENTITY || b->kind == SHORTCUT) back.out = b->out, back.dz = dz;
     if (b->kind == SHORTCUT) back.y2 = b->y2, back.b = &b->l[1];
     if (b->kind == POOLED)
-        CHECK_OK(c, spot_norm_pool_back(c, b->y, b->da, b->db, b->out, b->at, &b->l[0], b->p, b->scratch));
+        CHECK_OK(c, spot_norm_pool_back(c, &(spot_norm_pooled){ b->y, b->da, b->db, b->out, b->at }, &b->l[0], b->p,
+                                        b->scratch));
     else CHECK_OK(c, spot_norm_backward(c, &back, b->p, b->scratch));
 }
 

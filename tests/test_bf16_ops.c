@@ -158,7 +158,8 @@ static void run_norm(norm_bed *b, int threads, bool back)
         if (b->kind == POOLED) CHECK_OK(&c, spot_norm_pool(&c, b->out, b->at, b->y, &b->l[0], b->p));
         else CHECK_OK(&c, spot_norm_apply(&c, b->out, b->y, &b->l[0], joined ? b->y2 : NULL, shortcut ? &b->l[1] : NULL, b->p));
     } else if (b->kind == POOLED) {
-        CHECK_OK(&c, spot_norm_pool_back(&c, b->y, b->da, b->db, b->out, b->at, &b->l[0], b->p, b->scratch));
+        CHECK_OK(&c, spot_norm_pool_back(&c, &(spot_norm_pooled){ b->y, b->da, b->db, b->out, b->at }, &b->l[0], b->p,
+                                         b->scratch));
     } else {
         CHECK_OK(&c, spot_norm_backward(&c, &d, b->p, b->scratch));
     }
@@ -332,8 +333,8 @@ TEST(head_agrees_with_loops)
         float bias[3] = { 0.25f, -1, 2 }, db[3], logit[18], *dlogit = random_tensor(18, 4);
         float *feature = random_tensor(6 * 128, 5);
         double *want = calloc(n, sizeof *want);
-        CHECK_OK(&c, spot_head_forward(&c, feature, logit, x, w, bias, p, outputs));
-        CHECK_OK(&c, spot_head_backward(&c, dx, dw, db, dlogit, feature, w, NULL, p, outputs));
+        CHECK_OK(&c, spot_head_forward(&c, &(spot_head_answers){ feature, logit, x, w, bias }, p, outputs));
+        CHECK_OK(&c, spot_head_backward(&c, &(spot_head_gradients){ dx, dw, db, dlogit, feature, w, NULL }, p, outputs));
         for (int row = 0; row < p.live; row++)
             for (int ch = 0; ch < p.channels; ch++) {
                 double sum = 0, back = 0;

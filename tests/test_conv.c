@@ -63,7 +63,8 @@ static void run(bed *b, int threads)
     assert_in_range(spot_conv_packed(&c, plan), b->nw, (b->s.train ? 1 : 4) * b->nw);
     CHECK_OK(&c, spot_conv_pack(&c, plan, b->w, b->oihw));
     if (b->s.add) memcpy(b->y, b->other, b->ny * sizeof(float));
-    CHECK_OK(&c, spot_conv_forward(&c, plan, b->y, b->x, b->w, b->s.bias ? b->bias : NULL, b->s.add ? b->y : NULL,
+    CHECK_OK(&c, spot_conv_forward(&c, plan, b->y,
+                                   &(spot_conv_terms){ b->x, b->w, b->s.bias ? b->bias : NULL, b->s.add ? b->y : NULL },
                                    b->rows, scratch));
     if (b->s.train > (b->s.ci == 3))
         CHECK_OK(&c, spot_conv_backward_data(&c, plan, b->dx, b->dy, b->w, b->rows, scratch));
@@ -197,7 +198,8 @@ TEST(wrong_calls_are_refused)
     CHECK_FAILS(&c, spot_conv_open(&c, &plan, &uneven), SPOT_INVALID, "6 rows");
     assert_null(plan);
     CHECK_OK(&c, spot_conv_open(&c, &plan, &s));
-    CHECK_FAILS(&c, spot_conv_forward(&c, plan, NULL, NULL, NULL, NULL, NULL, 5, NULL), SPOT_INVALID, "no whole pieces of 2");
+    CHECK_FAILS(&c, spot_conv_forward(&c, plan, NULL, &(spot_conv_terms){ NULL, NULL, NULL, NULL }, 5,
+                                      NULL), SPOT_INVALID, "no whole pieces of 2");
     spot_conv_close(&c, plan);
     CHECK_OK(&c, spot_conv_open(&c, &plan, &cases[12].s));
     CHECK_FAILS(&c, spot_conv_unpack(&c, plan, NULL, NULL), SPOT_INVALID, "conv.unpack");

@@ -158,7 +158,8 @@ static void run_layer(spot_ctx *c, layer *b)
     scratch = to_device(c, NULL, spot_conv_scratch(c, plan) + 1);
     weights(c, b, plan, packed, &w, &read);
     other = summand && c->device ? upload_plane(c, b->y, q) : summand ? y : NULL;
-    CHECK_OK(c, spot_conv_forward(c, plan, y, x, read, b->s.bias ? bias : NULL, other, b->s.rows, scratch));
+    CHECK_OK(c, spot_conv_forward(c, plan, y, &(spot_conv_terms){ x, read, b->s.bias ? bias : NULL, other }, b->s.rows,
+                                  scratch));
     if (other != y) spot_device_give(c, other);
     if (b->s.train) CHECK_OK(c, spot_conv_backward_weights(c, plan, dw, x, dy, b->s.rows, scratch));
     if (b->s.train && b->s.ci == 3 && c->device) expect_taps_only(c, b, dw, packed);
@@ -289,8 +290,10 @@ TEST(what_cuda_cannot_is_refused)
     spot_conv *plan;
     open_cuda(&c, 0);
     CHECK_OK(&c, spot_conv_open(&c, &plan, &cases[8].s));
-    CHECK_FAILS(&c, spot_conv_forward(&c, plan, &c, NULL, NULL, &bias, &c, 2, NULL), SPOT_INVALID, "apart from y");
-    CHECK_FAILS(&c, spot_conv_forward(&c, plan, &c, NULL, NULL, &bias, NULL, 2, NULL), SPOT_INVALID, "not made for it");
+    CHECK_FAILS(&c, spot_conv_forward(&c, plan, &c, &(spot_conv_terms){ NULL, NULL, &bias, &c }, 2,
+                                      NULL), SPOT_INVALID, "apart from y");
+    CHECK_FAILS(&c, spot_conv_forward(&c, plan, &c, &(spot_conv_terms){ NULL, NULL, &bias, NULL }, 2,
+                                      NULL), SPOT_INVALID, "not made for it");
     lanes.lanes = 3;
     CHECK_FAILS(&c, spot_conv_open(&c, &plan, &lanes), SPOT_UNSUPPORTED, "3 lanes");
     assert_null(plan);

@@ -179,7 +179,7 @@ TEST(sums_of_a_million_windows)
     free(centres);
     y = tensor(&t.c, Y, 4 * count, SPOT_BF16, false);
     CHECK_OK(&t.c, spot_norm_stats(&t.c, &t.a.l, y, p, t.scratch));
-    CHECK_OK(&t.c, spot_norm_pool_back(&t.c, y, t.da, NULL, t.out, at, &t.a.l, p, t.scratch));
+    CHECK_OK(&t.c, spot_norm_pool_back(&t.c, &(spot_norm_pooled){ y, t.da, NULL, t.out, at }, &t.a.l, p, t.scratch));
     check_sums(&t.c, &t.a, Y, true, true);
     spot_device_give(&t.c, y), spot_device_give(&t.c, at);
     close_bed(&t);

@@ -111,13 +111,14 @@ static spot_status rounded_planes(spot_ctx *c, void *planes, const float *pixels
     return s;
 }
 
-static spot_status rounded_forward(spot_ctx *c, const spot_conv *plan, void *y, const void *x, const void *w, const float *bias,
-                                   const void *other, int rows, void *scratch)
+static spot_status rounded_forward(spot_ctx *c, const spot_conv *plan, void *y, const spot_conv_terms *t, int rows,
+                                   void *scratch)
 {
     const spot_conv_shape *shape = spot_conv_shape_of(plan);
     const int out = spot_conv_out(shape);
-    float *weights = round_weights(c, plan, w);
-    spot_status s = spot_ops_cpu.conv->forward(c, plan, y, x, weights, bias, other, rows, scratch);
+    float *weights = round_weights(c, plan, t->w);
+    spot_status s = spot_ops_cpu.conv->forward(c, plan, y, &(spot_conv_terms){ t->x, weights, t->bias, t->other }, rows,
+                                               scratch);
 
     round_all(y, (size_t)rows * shape->co * out * out, SPOT_BF16);
     free(weights);
@@ -146,12 +147,11 @@ static spot_status rounded_pool(spot_ctx *c, void *out, unsigned char *at, const
     return s;
 }
 
-static spot_status rounded_pool_back(spot_ctx *c, void *y, float *dbias, const void *da, const void *out,
-                                     const unsigned char *at, spot_plane p, bool max, void *scratch)
+static spot_status rounded_pool_back(spot_ctx *c, const spot_pool_gradients *g, spot_plane p, bool max, void *scratch)
 {
-    spot_status s = spot_ops_cpu.pooling->back(c, y, dbias, da, out, at, p, max, scratch);
+    spot_status s = spot_ops_cpu.pooling->back(c, g, p, max, scratch);
 
-    round_all(y, spot_plane_numbers(p), SPOT_BF16);
+    round_all(g->y, spot_plane_numbers(p), SPOT_BF16);
     return s;
 }
 
@@ -295,7 +295,8 @@ static spot_status look_rounded(spot_ctx *c, spot_look *net, float *feature, flo
     do {                                                                                                                   \
         const spot_conv_shape *s_ = spot_conv_shape_of(net->conv[u]);                                                      \
         int out_ = s_->size / s_->stride;                                                                                  \
-        CHECK_OK(c, spot_conv_forward(c, net->conv[u], y, x, net->w[u], net->bias[u], other, net->s.rows, net->scratch));  \
+        const spot_conv_terms t_ = { x, net->w[u], net->bias[u], other };                                                  \
+        CHECK_OK(c, spot_conv_forward(c, net->conv[u], y, &t_, net->s.rows, net->scratch));                                \
         round_all(y, (size_t)net->s.rows * s_->co * out_ * out_, SPOT_BF16);                                               \
     } while (0)
     for (int u = 0; u < net->arch->units; u++) round_all(net->w[u], spot_conv_packed(c, net->conv[u]), SPOT_BF16);
@@ -314,7 +315,7 @@ static spot_status look_rounded(spot_ctx *c, spot_look *net, float *feature, flo
 #undef CONVOLVE
     p.channels = net->features;
     p.size = net->s.size / 32;
-    return spot_head_forward(c, feature, logit, buffer[0], net->fc_w, net->fc_b, p, net->s.outputs);
+    return spot_head_forward(c, &(spot_head_answers){ feature, logit, buffer[0], net->fc_w, net->fc_b }, p, net->s.outputs);
 }
 
 enum { SEEN = 2, WIDTH = 16, FEATURES = SEEN * 8 * WIDTH };

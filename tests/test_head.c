@@ -38,9 +38,10 @@ static void run(bed *t, int threads)
 {
     spot_ctx c = check_ctx(threads);
 
-    CHECK_OK(&c, spot_head_forward(&c, t->feature, t->logit, t->x, t->w, t->b, t->p, OUTPUTS));
+    CHECK_OK(&c, spot_head_forward(&c, &(spot_head_answers){ t->feature, t->logit, t->x, t->w, t->b }, t->p, OUTPUTS));
     CHECK_OK(&c, spot_head_loss(&c, &t->loss, t->dlogit, t->logit, t->target, (int)t->nz));
-    CHECK_OK(&c, spot_head_backward(&c, t->dx, t->dw, t->db, t->dlogit, t->feature, t->w, t->pull, t->p, OUTPUTS));
+    CHECK_OK(&c, spot_head_backward(&c, &(spot_head_gradients){ t->dx, t->dw, t->db, t->dlogit, t->feature, t->w, t->pull },
+                                    t->p, OUTPUTS));
 }
 
 /* The whole head, from its definition. */

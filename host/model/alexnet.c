@@ -133,7 +133,8 @@ static spot_status forward_linears(spot_ctx *c, spot_net *net, int live, bool le
         SPOT_TRY(spot_dense_forward(c, net->hidden[l], x, net->dense_w[l], net->dense_b[l], &s, net->scratch));
         x = net->hidden[l];
     }
-    return spot_head_forward(c, net->feature, net->logit, x, net->fc_w, net->fc_b, last_plane(net, live), net->s.outputs);
+    return spot_head_forward(c, &(spot_head_answers){ net->feature, net->logit, x, net->fc_w, net->fc_b },
+                             last_plane(net, live), net->s.outputs);
 }
 
 static spot_status forward(spot_ctx *c, spot_net *net, int live, bool learning)
@@ -143,7 +144,8 @@ static spot_status forward(spot_ctx *c, spot_net *net, int live, bool learning)
 
     for (int u = 0; u <= last; u++) {
         const spot_plane p = spot_unit_output(u, net->s, live);
-        SPOT_TRY(spot_conv_forward(c, net->conv[u], net->y[u], x, net->read[u], NULL, NULL, p.rows, net->scratch));
+        SPOT_TRY(spot_conv_forward(c, net->conv[u], net->y[u], &(spot_conv_terms){ x, net->read[u], NULL, NULL }, p.rows,
+                                   net->scratch));
         SPOT_TRY(spot_pool_forward(c, net->out[u], net->won[u], net->y[u], net->bias[u], p, has_pool(&net->arch->unit[u])));
         x = net->out[u];
     }
@@ -156,25 +158,29 @@ static spot_status back_linears(spot_ctx *c, spot_net *net, int live, bool learn
 {
     for (int l = LINEARS; l-- > 0;) {
         const spot_dense_shape s = dense_of(net, l, live);
-        float *dx = l ? net->dhidden[l - 1] : net->dflat;
-        SPOT_TRY(spot_dense_back(c, dx, learning ? net->dense_dw[l] : NULL, learning ? net->dense_db[l] : NULL, net->dhidden[l],
-                                 net->hidden[l], l ? net->hidden[l - 1] : net->flat, net->dense_w[l], &s, net->scratch));
-        SPOT_TRY(spot_dense_drop(c, dx, (size_t)live * s.in, &net->drop, l));
+        const spot_dense_gradients g = {
+            .dx = l ? net->dhidden[l - 1] : net->dflat, .dw = learning ? net->dense_dw[l] : NULL,
+            .db = learning ? net->dense_db[l] : NULL, .dy = net->dhidden[l], .y = net->hidden[l],
+            .x = l ? net->hidden[l - 1] : net->flat, .w = net->dense_w[l] };
+        SPOT_TRY(spot_dense_back(c, &g, &s, net->scratch));
+        SPOT_TRY(spot_dense_drop(c, g.dx, (size_t)live * s.in, &net->drop, l));
     }
     return SPOT_OK;
 }
 
 static spot_status back(spot_ctx *c, spot_net *net, const float *target, int live, double *loss, bool learning)
 {
+    const spot_head_gradients head = { net->dhidden[LINEARS - 1], net->fc_dw, net->fc_db, net->dlogit, net->feature, net->fc_w,
+                                       net->dfeature };
+
     SPOT_TRY(spot_net_loss(c, net, target, live, loss));
-    SPOT_TRY(spot_head_backward(c, net->dhidden[LINEARS - 1], net->fc_dw, net->fc_db, net->dlogit, net->feature, net->fc_w,
-                                net->dfeature, last_plane(net, live), net->s.outputs));
+    SPOT_TRY(spot_head_backward(c, &head, last_plane(net, live), net->s.outputs));
     SPOT_TRY(back_linears(c, net, live, learning));
     SPOT_TRY(spot_pool_mean_back(c, net->direct, net->dflat, after(net, net->arch->units - 1, live)));
     for (int u = net->arch->units - 1; u >= 0; u--) {
         const spot_plane p = spot_unit_output(u, net->s, live);
-        SPOT_TRY(spot_pool_back(c, net->y[u], learning ? net->dbias[u] : NULL, net->direct, net->out[u], net->won[u], p,
-                                has_pool(&net->arch->unit[u]), net->scratch));
+        const spot_pool_gradients pool = { net->y[u], learning ? net->dbias[u] : NULL, net->direct, net->out[u], net->won[u] };
+        SPOT_TRY(spot_pool_back(c, &pool, p, has_pool(&net->arch->unit[u]), net->scratch));
         if (!u) break;
         if (learning) SPOT_TRY(spot_net_weights_back(c, net, u, net->out[u - 1], p.rows));
         SPOT_TRY(spot_net_data_back(c, net, u, net->direct, p.rows));

@@ -68,7 +68,7 @@ static spot_status run_linears(spot_ctx *c, spot_look *net, float *feature, floa
         if (net->channel) SPOT_TRY(spot_look_watch(c, net, net->hidden[l], row, false, at));
         x = net->hidden[l];
     }
-    return spot_head_forward(c, feature, logit, x, net->fc_w, net->fc_b, row, net->s.outputs);
+    return spot_head_forward(c, &(spot_head_answers){ feature, logit, x, net->fc_w, net->fc_b }, row, net->s.outputs);
 }
 
 static spot_status run(spot_ctx *c, spot_look *net, float *feature, float *logit, int live)

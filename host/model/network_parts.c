@@ -87,7 +87,7 @@ spot_status spot_net_data_back(spot_ctx *c, spot_net *net, int u, void *dx, int 
 
 spot_status spot_look_convolve(spot_ctx *c, spot_look *net, int u, void *y, const void *x, const void *other, int rows)
 {
-    return spot_conv_forward(c, net->conv[u], y, x, net->w[u], net->bias[u], other, rows, net->scratch);
+    return spot_conv_forward(c, net->conv[u], y, &(spot_conv_terms){ x, net->w[u], net->bias[u], other }, rows, net->scratch);
 }
 
 spot_status spot_look_watch(spot_ctx *c, spot_look *net, const void *y, spot_plane p, bool relu, int *at)

@@ -121,7 +121,8 @@ static spot_status get(spot_ctx *c, spot_model *m, const spot_net *net, const sp
 /* y[u] = conv(x), and the scale and shift that its batch norm applies. */
 static spot_status convolve(spot_ctx *c, spot_net *net, int u, const void *x, spot_plane p, bool learning)
 {
-    SPOT_TRY(spot_conv_forward(c, net->conv[u], net->y[u], x, net->read[u], NULL, NULL, p.rows, net->scratch));
+    SPOT_TRY(spot_conv_forward(c, net->conv[u], net->y[u], &(spot_conv_terms){ x, net->read[u], NULL, NULL }, p.rows,
+                               net->scratch));
     if (!learning) return spot_norm_fixed(c, &net->norm[u], p.channels);
     return spot_norm_stats(c, &net->norm[u], net->y[u], p, net->scratch);
 }
@@ -144,7 +145,7 @@ static spot_status forward(spot_ctx *c, spot_net *net, int live, bool learning)
                                  b->down ? net->y[b->down] : x, b->down ? &net->norm[b->down] : NULL, p));
         x = net->out[i];
     }
-    return spot_head_forward(c, net->feature, net->logit, x, net->fc_w, net->fc_b, p, net->s.outputs);
+    return spot_head_forward(c, &(spot_head_answers){ net->feature, net->logit, x, net->fc_w, net->fc_b }, p, net->s.outputs);
 }
 
 /* -- backward ------------------------------------------------------------------------------------------------- */
@@ -177,13 +178,15 @@ static spot_status block_back(spot_ctx *c, spot_net *net, int i, int live, bool 
 static spot_status back(spot_ctx *c, spot_net *net, const float *target, int live, double *loss, bool learning)
 {
     spot_plane last = spot_unit_output(net->arch->units - 1, net->s, live), stem = spot_unit_output(0, net->s, live);
+    const spot_head_gradients head = { net->direct, net->fc_dw, net->fc_db, net->dlogit, net->feature, net->fc_w,
+                                       net->dfeature };
+    const bool onto = spot_conv_onto(c);
+    const spot_norm_pooled pool = { net->y[0], onto ? net->side : net->direct, onto ? NULL : net->side, net->pooled, net->at };
 
     SPOT_TRY(spot_net_loss(c, net, target, live, loss));
-    SPOT_TRY(spot_head_backward(c, net->direct, net->fc_dw, net->fc_db, net->dlogit, net->feature, net->fc_w, net->dfeature,
-                                last, net->s.outputs));
+    SPOT_TRY(spot_head_backward(c, &head, last, net->s.outputs));
     for (int i = net->arch->blocks; i-- > 0;) SPOT_TRY(block_back(c, net, i, live, learning));
-    return spot_norm_pool_back(c, net->y[0], spot_conv_onto(c) ? net->side : net->direct, spot_conv_onto(c) ? NULL : net->side,
-                               net->pooled, net->at, &net->norm[0], stem, net->scratch);
+    return spot_norm_pool_back(c, &pool, &net->norm[0], stem, net->scratch);
 }
 
 const spot_net_way spot_resnet_way = { is_first, divide_learned, divide_running, take_activations, put, get, forward, back };

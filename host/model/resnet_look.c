@@ -92,7 +92,7 @@ static spot_status run(spot_ctx *c, spot_look *net, float *feature, float *logit
     if (net->channel) SPOT_TRY(spot_look_watch(c, net, net->stem, p, true, &at));      /* the stem's ReLU is the pool's */
     SPOT_TRY(spot_norm_pool(c, buffer[0], NULL, net->stem, &folded, p));
     for (int b = 0; b < net->arch->blocks; b++) SPOT_TRY(run_block(c, net, &net->arch->block[b], buffer, live, &at));
-    return spot_head_forward(c, feature, logit, buffer[0], net->fc_w, net->fc_b,
+    return spot_head_forward(c, &(spot_head_answers){ feature, logit, buffer[0], net->fc_w, net->fc_b },
                              spot_unit_output(net->arch->units - 1, net->s, live), net->s.outputs);
 }
 

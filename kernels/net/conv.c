@@ -101,10 +101,11 @@ static size_t packed_cpu(const spot_conv *p)
     return dnnl_memory_desc_get_size(&p->packed) / (p->packed.data_type == dnnl_bf16 ? 2 : 4);
 }
 
-/* Runs one pass over the lanes. w0: weights of lane 0; w1: of lane 1, and for weights' gradients w_count further on of each
- * next one. */
-static dnnl_status_t run_pass(spot_ctx *c, const spot_conv *p, int kind, const char *x, const void *w0, const void *w1,
-                              const char *y, const float *bias, int rows, char *scratch)
+/* Tensors of a pass. w0: weights of lane 0; w1: of lane 1, and for weights' gradients w_count further on of each next one. */
+typedef struct { const void *x, *w0, *w1, *y; const float *bias; } pass_data;
+
+/* Runs one pass over the lanes. */
+static dnnl_status_t run_pass(spot_ctx *c, const spot_conv *p, int kind, pass_data t, int rows, char *scratch)
 {
     const spot_conv_pass *a = &p->pass[kind];
     size_t next = kind == SPOT_WEIGHTS ? p->w_count * sizeof(float) : 0;
@@ -113,8 +114,9 @@ static dnnl_status_t run_pass(spot_ctx *c, const spot_conv *p, int kind, const c
 #pragma omp parallel for num_threads(c->threads) schedule(dynamic, 1) reduction(| : failed)
     for (int lane = 0; lane < rows / p->piece; lane++) {
         size_t row = (size_t)lane * p->piece;
-        const void *at[SPOT_PASS_ARGS] = { x + row * p->x_row, lane ? (const char *)w1 + (lane - 1) * next : w0,
-                                           y + row * p->y_row, scratch + lane * a->scratch, bias };
+        const void *w = lane ? (const char *)t.w1 + (lane - 1) * next : t.w0;
+        const void *at[SPOT_PASS_ARGS] = { (const char *)t.x + row * p->x_row, w, (const char *)t.y + row * p->y_row,
+                                           scratch + lane * a->scratch, t.bias };
         dnnl_exec_arg_t arg[SPOT_PASS_ARGS];
         int e = 0, threads = omp_get_max_threads();
 
@@ -169,19 +171,18 @@ static spot_status unpack_cpu(spot_ctx *c, const spot_conv *p, float *oihw, cons
     return SPOT_OK;
 }
 
-static spot_status forward_cpu(spot_ctx *c, const spot_conv *p, void *y, const void *x, const void *w,
-                               const float *bias, const void *other, int rows, void *scratch)
+static spot_status forward_cpu(spot_ctx *c, const spot_conv *p, void *y, const spot_conv_terms *t, int rows, void *scratch)
 {
     void *turned = (char *)scratch + p->pass[SPOT_FORWARD].scratch * p->s.lanes;
+    const void *w = t->w;
 
-    (void)other;                           /* it is y */
-    SPOT_TRY(spot_check_stop(c));
-    if (p->deep[SPOT_FORWARD]) return multiply(c, p, SPOT_FORWARD, y, x, w, bias, rows, scratch);
+    SPOT_TRY(spot_check_stop(c));          /* t->other is y */
+    if (p->deep[SPOT_FORWARD]) return multiply(c, p, SPOT_FORWARD, y, t->x, w, t->bias, rows, scratch);
     if (p->pass[SPOT_FORWARD].turned) {
         DNNL_TRY(c, "turn weights", spot_conv_turn(c, p, SPOT_FORWARD, turned, w));
         w = turned;
     }
-    DNNL_TRY(c, "run a convolution", run_pass(c, p, SPOT_FORWARD, x, w, w, y, bias, rows, scratch));
+    DNNL_TRY(c, "run a convolution", run_pass(c, p, SPOT_FORWARD, (pass_data){ t->x, w, w, y, t->bias }, rows, scratch));
     return SPOT_OK;
 }
 
@@ -197,7 +198,7 @@ static spot_status backward_data_cpu(spot_ctx *c, const spot_conv *p, void *dx, 
         DNNL_TRY(c, "turn weights", spot_conv_turn(c, p, SPOT_DATA, turned, w));
         w = turned;
     }
-    DNNL_TRY(c, "run a data gradient", run_pass(c, p, SPOT_DATA, dx, w, w, dy, NULL, rows, scratch));
+    DNNL_TRY(c, "run a data gradient", run_pass(c, p, SPOT_DATA, (pass_data){ dx, w, w, dy, NULL }, rows, scratch));
     return SPOT_OK;
 }
 
@@ -209,7 +210,7 @@ static spot_status backward_weights_cpu(spot_ctx *c, const spot_conv *p, float *
 
     SPOT_TRY(spot_check_stop(c));
     if (p->amx) return spot_conv_amx_weights(c, &p->s, dw, x, dy, rows, scratch), SPOT_OK;
-    DNNL_TRY(c, "run a weight gradient", run_pass(c, p, SPOT_WEIGHTS, x, dw, other, dy, NULL, rows, scratch));
+    DNNL_TRY(c, "run a weight gradient", run_pass(c, p, SPOT_WEIGHTS, (pass_data){ x, dw, other, dy, NULL }, rows, scratch));
 #pragma omp parallel for num_threads(c->threads)
     for (size_t i = 0; i < p->w_count; i += 16)                        /* w_count is a multiple of 16 */
         for (int lane = 1; lane < lanes; lane++)
@@ -318,16 +319,16 @@ spot_status spot_conv_unpack(spot_ctx *c, const spot_conv *plan, float *oihw, co
 bool spot_conv_apart(const spot_ctx *c) { return c->ops->conv && c->ops->conv->apart; }
 bool spot_conv_onto(const spot_ctx *c)  { return c->ops->conv && c->ops->conv->onto; }
 
-spot_status spot_conv_forward(spot_ctx *c, const spot_conv *plan, void *y, const void *x, const void *w,
-                              const float *bias, const void *other, int rows, void *scratch)
+spot_status spot_conv_forward(spot_ctx *c, const spot_conv *plan, void *y, const spot_conv_terms *t, int rows,
+                              void *scratch)
 {
     const spot_conv_shape *s = spot_conv_shape_of(plan);
 
-    SPOT_TRY(check_call(c, "forward", plan, rows, !bias == !s->bias && !other == !(s->add && !s->train)));
-    if (other && (other == y) == spot_conv_apart(c))
+    SPOT_TRY(check_call(c, "forward", plan, rows, !t->bias == !s->bias && !t->other == !(s->add && !s->train)));
+    if (t->other && (t->other == y) == spot_conv_apart(c))
         return spot_fail(c, SPOT_INVALID, "conv.forward: on %s what is added must %s", c->ops->name,
                          spot_conv_apart(c) ? "lie apart from y" : "be y");
-    SPOT_DISPATCH(c, conv, forward, plan, y, x, w, bias, other, rows, scratch);
+    SPOT_DISPATCH(c, conv, forward, plan, y, t, rows, scratch);
 }
 
 spot_status spot_conv_backward_data(spot_ctx *c, const spot_conv *plan, void *dx, const void *dy, const void *w,

@@ -203,13 +203,10 @@ static spot_status run_pass(spot_ctx *c, int pass, const spot_conv *p, void *x, 
     return spot_conv_naive(c, pass, p, x, w, y, plus, rows);
 }
 
-static spot_status forward_cuda(spot_ctx *c, const spot_conv *p, void *y, const void *x, const void *w, const float *bias,
-                                const void *other, int rows, void *scratch)
+static spot_status forward_cuda(spot_ctx *c, const spot_conv *p, void *y, const spot_conv_terms *t, int rows, void *scratch)
 {
-    spot_conv_summands plus = { bias, other };
-
     SPOT_TRY(spot_cuda_needs(c, y, "conv.forward: y"));
-    return run_pass(c, SPOT_PASS_FORWARD, p, (void *)x, (void *)w, y, plus, rows, scratch);
+    return run_pass(c, SPOT_PASS_FORWARD, p, (void *)t->x, (void *)t->w, y, { t->bias, t->other }, rows, scratch);
 }
 
 static spot_status backward_data_cuda(spot_ctx *c, const spot_conv *p, void *dx, const void *dy, const void *w, int rows,

@@ -62,6 +62,9 @@ static inline int spot_conv_out(const spot_conv_shape *s) { return (s->size + 2 
 
 typedef struct spot_conv spot_conv;
 
+/* y = w * x + bias + other */
+typedef struct { const void *x, *w; const float *bias; const void *other; } spot_conv_terms;
+
 struct spot_conv_ops {
     int  stem;                 /* channels that a pixel of the network's input takes */
     bool apart;                /* `other` must not be y; if false, it must be */
@@ -75,8 +78,7 @@ struct spot_conv_ops {
                           spot_precision precision);
     spot_status (*pack)(spot_ctx *c, const spot_conv *plan, void *packed, const float *oihw);
     spot_status (*unpack)(spot_ctx *c, const spot_conv *plan, float *oihw, const float *packed);
-    spot_status (*forward)(spot_ctx *c, const spot_conv *plan, void *y, const void *x, const void *w,
-                           const float *bias, const void *other, int rows, void *scratch);
+    spot_status (*forward)(spot_ctx *c, const spot_conv *plan, void *y, const spot_conv_terms *t, int rows, void *scratch);
     spot_status (*backward_data)(spot_ctx *c, const spot_conv *plan, void *dx, const void *dy, const void *w,
                                  int rows, void *scratch);
     spot_status (*backward_weights)(spot_ctx *c, const spot_conv *plan, float *dw, const void *x, const void *dy,
@@ -119,8 +121,8 @@ spot_status spot_conv_pack  (spot_ctx *c, const spot_conv *plan, void *packed, c
 spot_status spot_conv_unpack(spot_ctx *c, const spot_conv *plan, float *oihw, const float *packed);
 
 /* bias and other are NULL unless the plan has them. spot_conv_apart: true, other must not be y; false, it must be y. */
-spot_status spot_conv_forward(spot_ctx *c, const spot_conv *plan, void *y, const void *x, const void *w,
-                              const float *bias, const void *other, int rows, void *scratch);
+spot_status spot_conv_forward(spot_ctx *c, const spot_conv *plan, void *y, const spot_conv_terms *t, int rows,
+                              void *scratch);
 bool        spot_conv_apart(const spot_ctx *c);
 
 /* With add in the plan, dx already holds a gradient and receives the sum, which is rounded once. spot_conv_onto: whether c's

@@ -79,18 +79,17 @@ static void bias_back(float *db, const float *dz, const spot_dense_shape *s)
     }
 }
 
-static spot_status back_cpu(spot_ctx *c, float *dx, float *dw, float *db, float *dy, const float *y, const float *x,
-                            const float *w, const spot_dense_shape *s, void *scratch)
+static spot_status back_cpu(spot_ctx *c, const spot_dense_gradients *g, const spot_dense_shape *s, void *scratch)
 {
     (void)scratch;
     for (size_t i = 0; s->relu && i < (size_t)s->rows * s->out; i++)
-        if (y[i] <= 0) dy[i] = 0;
-    if (dw) weights_back(c, dw, dy, x, s), bias_back(db, dy, s);
-    if (!dx) return SPOT_OK;
-    memset(dx, 0, (size_t)s->rows * s->in * sizeof *dx);
+        if (g->y[i] <= 0) g->dy[i] = 0;
+    if (g->dw) weights_back(c, g->dw, g->dy, g->x, s), bias_back(g->db, g->dy, s);
+    if (!g->dx) return SPOT_OK;
+    memset(g->dx, 0, (size_t)s->rows * s->in * sizeof *g->dx);
 #pragma omp parallel for num_threads(c->threads) schedule(dynamic, 1)
     for (int first = 0; first < s->in; first += CUT)
-        add_product(dx + first, s->in, (spot_factor){ dy, s->out, 1 }, (spot_factor){ w + first, s->in, 1 }, s->rows,
+        add_product(g->dx + first, s->in, (spot_factor){ g->dy, s->out, 1 }, (spot_factor){ g->w + first, s->in, 1 }, s->rows,
                     s->in - first < CUT ? s->in - first : CUT, s->out);
     return SPOT_OK;
 }
@@ -126,12 +125,11 @@ spot_status spot_dense_forward(spot_ctx *c, float *y, const float *x, const floa
     SPOT_DISPATCH(c, dense, forward, y, x, w, b, s, scratch);
 }
 
-spot_status spot_dense_back(spot_ctx *c, float *dx, float *dw, float *db, float *dy, const float *y, const float *x,
-                            const float *w, const spot_dense_shape *s, void *scratch)
+spot_status spot_dense_back(spot_ctx *c, const spot_dense_gradients *g, const spot_dense_shape *s, void *scratch)
 {
     SPOT_TRY(check_shape(c, "back", s));
-    if (!dw != !db) return spot_fail(c, SPOT_INVALID, "dense.back: dw and db come together");
-    SPOT_DISPATCH(c, dense, back, dx, dw, db, dy, y, x, w, s, scratch);
+    if (!g->dw != !g->db) return spot_fail(c, SPOT_INVALID, "dense.back: dw and db come together");
+    SPOT_DISPATCH(c, dense, back, g, s, scratch);
 }
 
 spot_status spot_dense_drop(spot_ctx *c, float *x, size_t count, const spot_drop_rule *rule, int site)

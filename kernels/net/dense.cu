@@ -107,18 +107,18 @@ static spot_status forward_cuda(spot_ctx *c, float *y, const float *x, const flo
     return multiply(c, y, factor{ x, in, 1, s->rows }, factor{ w, in, 1, s->out }, s->in, b, s->relu);
 }
 
-static spot_status back_cuda(spot_ctx *c, float *dx, float *dw, float *db, float *dy, const float *y, const float *x,
-                             const float *w, const spot_dense_shape *s, void *)
+static spot_status back_cuda(spot_ctx *c, const spot_dense_gradients *g, const spot_dense_shape *s, void *)
 {
     const size_t in = s->in, out = s->out;
 
-    SPOT_TRY(spot_cuda_needs(c, dy, "dense.back: dy"));
-    SPOT_LAUNCH(mask_kernel, dim3(spot_blocks(out, THREADS)), THREADS, 0, spot_cuda_stream(c), dy, db, y, s->rows, s->out,
-                s->relu);
+    SPOT_TRY(spot_cuda_needs(c, g->dy, "dense.back: dy"));
+    SPOT_LAUNCH(mask_kernel, dim3(spot_blocks(out, THREADS)), THREADS, 0, spot_cuda_stream(c), g->dy, g->db, g->y, s->rows,
+                s->out, s->relu);
     SPOT_TRY(spot_cuda_launched(c, "dense.back of %d rows, (%d, %d)", s->rows, s->out, s->in));
-    if (dw) SPOT_TRY(multiply(c, dw, factor{ dy, 1, out, s->out }, factor{ x, 1, in, s->in }, s->rows, NULL, false));
-    if (!dx) return SPOT_OK;
-    return multiply(c, dx, factor{ dy, out, 1, s->rows }, factor{ w, 1, in, s->in }, s->out, NULL, false);
+    if (g->dw)
+        SPOT_TRY(multiply(c, g->dw, factor{ g->dy, 1, out, s->out }, factor{ g->x, 1, in, s->in }, s->rows, NULL, false));
+    if (!g->dx) return SPOT_OK;
+    return multiply(c, g->dx, factor{ g->dy, out, 1, s->rows }, factor{ g->w, 1, in, s->in }, s->out, NULL, false);
 }
 
 static spot_status drop_cuda(spot_ctx *c, float *x, size_t count, const spot_drop_rule *rule, uint32_t below, int site)

@@ -23,6 +23,9 @@
 
 typedef struct { int rows, in, out; bool relu; } spot_dense_shape;
 
+/* What back computes, and from what. dx NULL: not wanted; dw and db NULL: not wanted. */
+typedef struct { float *dx, *dw, *db, *dy; const float *y, *x, *w; } spot_dense_gradients;
+
 typedef struct {
     double     p;              /* 0: nothing is dropped */
     uint64_t   seed;
@@ -35,8 +38,7 @@ enum { SPOT_DROP_SITES = 2 };  /* sites are 0 and 1 */
 struct spot_dense_ops {
     spot_status (*forward)(spot_ctx *c, float *y, const float *x, const float *w, const float *b, const spot_dense_shape *s,
                            void *scratch);
-    spot_status (*back)(spot_ctx *c, float *dx, float *dw, float *db, float *dy, const float *y, const float *x, const float *w,
-                        const spot_dense_shape *s, void *scratch);
+    spot_status (*back)(spot_ctx *c, const spot_dense_gradients *g, const spot_dense_shape *s, void *scratch);
     spot_status (*drop)(spot_ctx *c, float *x, size_t count, const spot_drop_rule *rule, uint32_t below, int site);
 };
 
@@ -46,9 +48,7 @@ size_t spot_dense_scratch(const spot_dense_shape *s);
 spot_status spot_dense_forward(spot_ctx *c, float *y, const float *x, const float *w, const float *b, const spot_dense_shape *s,
                                void *scratch);
 
-/* dx NULL: not wanted; dw and db NULL: not wanted. */
-spot_status spot_dense_back(spot_ctx *c, float *dx, float *dw, float *db, float *dy, const float *y, const float *x,
-                            const float *w, const spot_dense_shape *s, void *scratch);
+spot_status spot_dense_back(spot_ctx *c, const spot_dense_gradients *g, const spot_dense_shape *s, void *scratch);
 
 /* In place; x may also be a gradient. */
 spot_status spot_dense_drop(spot_ctx *c, float *x, size_t count, const spot_drop_rule *rule, int site);

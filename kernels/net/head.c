@@ -44,17 +44,16 @@ static void features_of_row(float *feature, const void *x, const spot_plane *p, 
     }
 }
 
-static spot_status forward_cpu(spot_ctx *c, float *feature, float *logit, const void *x, const float *w,
-                               const float *b, spot_plane p, int outputs)
+static spot_status forward_cpu(spot_ctx *c, const spot_head_answers *a, spot_plane p, int outputs)
 {
 #pragma omp parallel for num_threads(c->threads)
     for (int n = 0; n < p.live; n++) {
-        float *f = feature + (size_t)n * p.channels;
-        features_of_row(f, x, &p, n);
-        for (int o = 0; b && o < outputs; o++) {
-            double z = b[o];
-            for (int k = 0; k < p.channels; k++) z += (double)f[k] * w[(size_t)o * p.channels + k];
-            logit[(size_t)n * outputs + o] = (float)z;
+        float *f = a->feature + (size_t)n * p.channels;
+        features_of_row(f, a->x, &p, n);
+        for (int o = 0; a->b && o < outputs; o++) {
+            double z = a->b[o];
+            for (int k = 0; k < p.channels; k++) z += (double)f[k] * a->w[(size_t)o * p.channels + k];
+            a->logit[(size_t)n * outputs + o] = (float)z;
         }
     }
     return SPOT_OK;
@@ -106,8 +105,7 @@ static spot_status softmax_cpu(spot_ctx *c, double *loss, float *dlogit, const f
     return SPOT_OK;
 }
 
-static spot_status back_cpu(spot_ctx *c, void *dx, float *dw, float *db, const float *dlogit, const float *feature,
-                            const float *w, const float *dfeature, spot_plane p, int outputs)
+static spot_status back_cpu(spot_ctx *c, const spot_head_gradients *g, spot_plane p, int outputs)
 {
     int pixels = p.size * p.size;
 
@@ -116,24 +114,24 @@ static spot_status back_cpu(spot_ctx *c, void *dx, float *dw, float *db, const f
         for (int o = 0; o < outputs; o++) {
             double sum = 0;
             for (int n = 0; n < p.live; n++)
-                sum += (double)dlogit[(size_t)n * outputs + o] * feature[(size_t)n * p.channels + k];
-            dw[(size_t)o * p.channels + k] = (float)sum;
+                sum += (double)g->dlogit[(size_t)n * outputs + o] * g->feature[(size_t)n * p.channels + k];
+            g->dw[(size_t)o * p.channels + k] = (float)sum;
         }
     for (int o = 0; o < outputs; o++) {
         double sum = 0;
-        for (int n = 0; n < p.live; n++) sum += dlogit[(size_t)n * outputs + o];
-        db[o] = (float)sum;
+        for (int n = 0; n < p.live; n++) sum += g->dlogit[(size_t)n * outputs + o];
+        g->db[o] = (float)sum;
     }
 #pragma omp parallel for num_threads(c->threads)
     for (int n = 0; n < p.rows; n++)
         for (int k = 0; k < p.channels; k++) {
-            double sum = dfeature && n < p.live ? dfeature[(size_t)n * p.channels + k] : 0;
+            double sum = g->dfeature && n < p.live ? g->dfeature[(size_t)n * p.channels + k] : 0;
             size_t to = place_of(&p, n, k / B) + k % B, step = step_of(&p);
             for (int o = 0; o < outputs && n < p.live; o++)
-                sum += (double)dlogit[(size_t)n * outputs + o] * w[(size_t)o * p.channels + k];
+                sum += (double)g->dlogit[(size_t)n * outputs + o] * g->w[(size_t)o * p.channels + k];
             for (int i = 0; i < pixels; i++, to += step)
-                if (p.precision == SPOT_BF16) ((uint16_t *)dx)[to] = spot_bf16_bits((float)(sum / pixels));
-                else                          ((float *)dx)[to] = (float)(sum / pixels);
+                if (p.precision == SPOT_BF16) ((uint16_t *)g->dx)[to] = spot_bf16_bits((float)(sum / pixels));
+                else                          ((float *)g->dx)[to] = (float)(sum / pixels);
         }
     return SPOT_OK;
 }
@@ -188,11 +186,10 @@ static spot_status check_plane(spot_ctx *c, const char *op, spot_plane p, int ou
     return spot_conv_able(c, p.precision);
 }
 
-spot_status spot_head_forward(spot_ctx *c, float *feature, float *logit, const void *x, const float *w, const float *b,
-                              spot_plane p, int outputs)
+spot_status spot_head_forward(spot_ctx *c, const spot_head_answers *a, spot_plane p, int outputs)
 {
     SPOT_TRY(check_plane(c, "forward", p, outputs));
-    SPOT_DISPATCH(c, head, forward, feature, logit, x, w, b, p, outputs);
+    SPOT_DISPATCH(c, head, forward, a, p, outputs);
 }
 
 spot_status spot_head_loss(spot_ctx *c, double *loss, float *dlogit, const float *logit, const float *target, int count)
@@ -201,11 +198,10 @@ spot_status spot_head_loss(spot_ctx *c, double *loss, float *dlogit, const float
     SPOT_DISPATCH(c, head, loss, loss, dlogit, logit, target, count);
 }
 
-spot_status spot_head_backward(spot_ctx *c, void *dx, float *dw, float *db, const float *dlogit, const float *feature,
-                               const float *w, const float *dfeature, spot_plane p, int outputs)
+spot_status spot_head_backward(spot_ctx *c, const spot_head_gradients *g, spot_plane p, int outputs)
 {
     SPOT_TRY(check_plane(c, "back", p, outputs));
-    SPOT_DISPATCH(c, head, back, dx, dw, db, dlogit, feature, w, dfeature, p, outputs);
+    SPOT_DISPATCH(c, head, back, g, p, outputs);
 }
 
 spot_status spot_head_softmax(spot_ctx *c, double *loss, float *dlogit, const float *logit, const float *target, int live,

@@ -154,18 +154,16 @@ static __global__ void __launch_bounds__(THREADS) channels_kernel(float *activit
 }
 
 template <typename T>
-static void launch_forward(spot_ctx *c, float *feature, float *logit, const void *x, const float *w, const float *b,
-                           spot_plane p, int outputs)
+static void launch_forward(spot_ctx *c, const spot_head_answers *a, spot_plane p, int outputs)
 {
-    SPOT_LAUNCH(forward_kernel<T>, p.live, THREADS, 0, spot_cuda_stream(c), feature, logit, (const T *)x, w, b, p.channels,
-                p.size * p.size, outputs);
+    SPOT_LAUNCH(forward_kernel<T>, p.live, THREADS, 0, spot_cuda_stream(c), a->feature, a->logit, (const T *)a->x, a->w, a->b,
+                p.channels, p.size * p.size, outputs);
 }
 
-static spot_status forward_cuda(spot_ctx *c, float *feature, float *logit, const void *x, const float *w, const float *b,
-                                spot_plane p, int outputs)
+static spot_status forward_cuda(spot_ctx *c, const spot_head_answers *a, spot_plane p, int outputs)
 {
-    SPOT_TRY(spot_cuda_needs(c, x, "head.forward: x"));
-    (p.precision == SPOT_BF16 ? launch_forward<spot_bf16> : launch_forward<float>)(c, feature, logit, x, w, b, p, outputs);
+    SPOT_TRY(spot_cuda_needs(c, a->x, "head.forward: x"));
+    (p.precision == SPOT_BF16 ? launch_forward<spot_bf16> : launch_forward<float>)(c, a, p, outputs);
     return spot_cuda_launched(c, "head.forward of %d images, %d channels, size %d, %d outputs", p.live, p.channels, p.size,
                               outputs);
 }
@@ -200,22 +198,20 @@ static spot_status channels_cuda(spot_ctx *c, float *activity, int stride, const
 }
 
 template <typename T>
-static void launch_data(spot_ctx *c, void *dx, const float *dlogit, const float *w, const float *dfeature, spot_plane p,
-                        int outputs)
+static void launch_data(spot_ctx *c, const spot_head_gradients *g, spot_plane p, int outputs)
 {
     SPOT_LAUNCH(data_kernel<T>, dim3((p.channels + THREADS - 1) / THREADS, p.rows), THREADS, 0, spot_cuda_stream(c),
-                (T *)dx, dlogit, w, dfeature, p.live, p.channels, p.size * p.size, outputs);
+                (T *)g->dx, g->dlogit, g->w, g->dfeature, p.live, p.channels, p.size * p.size, outputs);
 }
 
-static spot_status back_cuda(spot_ctx *c, void *dx, float *dw, float *db, const float *dlogit, const float *feature,
-                             const float *w, const float *dfeature, spot_plane p, int outputs)
+static spot_status back_cuda(spot_ctx *c, const spot_head_gradients *g, spot_plane p, int outputs)
 {
-    SPOT_TRY(spot_cuda_needs(c, dx, "head.back: dx"));
+    SPOT_TRY(spot_cuda_needs(c, g->dx, "head.back: dx"));
     if (p.rows > 65535 || outputs > 65535)
         return spot_fail(c, SPOT_UNSUPPORTED, "head.back: %d rows, %d outputs; CUDA takes 65535", p.rows, outputs);
-    SPOT_LAUNCH(weights_kernel, dim3(p.channels / THREADS + 1, outputs), THREADS, 0, spot_cuda_stream(c), dw, db, dlogit,
-                feature, p.live, p.channels, outputs);
-    (p.precision == SPOT_BF16 ? launch_data<spot_bf16> : launch_data<float>)(c, dx, dlogit, w, dfeature, p, outputs);
+    SPOT_LAUNCH(weights_kernel, dim3(p.channels / THREADS + 1, outputs), THREADS, 0, spot_cuda_stream(c), g->dw, g->db,
+                g->dlogit, g->feature, p.live, p.channels, outputs);
+    (p.precision == SPOT_BF16 ? launch_data<spot_bf16> : launch_data<float>)(c, g, p, outputs);
     return spot_cuda_launched(c, "head.back of %d images, %d channels, size %d, %d outputs", p.live, p.channels, p.size,
                               outputs);
 }

@@ -24,20 +24,23 @@ static inline SPOT_HD float spot_head_scaled(float mean, float least, float most
     return most > least ? (float)(((double)mean - least) / ((double)most - least)) : mean - mean;      /* keeps a NaN */
 }
 
+/* What forward computes, and from what. b NULL: features only; then w and logit may be NULL, too. */
+typedef struct { float *feature, *logit; const void *x; const float *w, *b; } spot_head_answers;
+
+/* What back computes, and from what. dx of the rows from `live` on is 0. dfeature: NULL, or added to the gradient by the
+ * features. */
+typedef struct { void *dx; float *dw, *db; const float *dlogit, *feature, *w, *dfeature; } spot_head_gradients;
+
 struct spot_head_ops {
-    spot_status (*forward)(spot_ctx *c, float *feature, float *logit, const void *x, const float *w, const float *b,
-                           spot_plane p, int outputs);
+    spot_status (*forward)(spot_ctx *c, const spot_head_answers *a, spot_plane p, int outputs);
     spot_status (*loss)(spot_ctx *c, double *loss, float *dlogit, const float *logit, const float *target, int count);
     spot_status (*softmax)(spot_ctx *c, double *loss, float *dlogit, const float *logit, const float *target, int live,
                            int outputs);
-    spot_status (*back)(spot_ctx *c, void *dx, float *dw, float *db, const float *dlogit, const float *feature,
-                        const float *w, const float *dfeature, spot_plane p, int outputs);
+    spot_status (*back)(spot_ctx *c, const spot_head_gradients *g, spot_plane p, int outputs);
     spot_status (*channels)(spot_ctx *c, float *activity, int stride, const void *x, spot_plane p, bool relu);
 };
 
-/* b NULL: features only; then w and logit may be NULL, too. */
-spot_status spot_head_forward(spot_ctx *c, float *feature, float *logit, const void *x, const float *w, const float *b,
-                              spot_plane p, int outputs);
+spot_status spot_head_forward(spot_ctx *c, const spot_head_answers *a, spot_plane p, int outputs);
 
 /* The sum of the losses divided by count, and its gradient (may be NULL). count = live * outputs. */
 spot_status spot_head_loss(spot_ctx *c, double *loss, float *dlogit, const float *logit, const float *target, int count);
@@ -46,9 +49,7 @@ spot_status spot_head_loss(spot_ctx *c, double *loss, float *dlogit, const float
 spot_status spot_head_softmax(spot_ctx *c, double *loss, float *dlogit, const float *logit, const float *target, int live,
                               int outputs);
 
-/* dx of the rows from `live` on is 0. dfeature: NULL, or added to the gradient by the features. */
-spot_status spot_head_backward(spot_ctx *c, void *dx, float *dw, float *db, const float *dlogit, const float *feature,
-                               const float *w, const float *dfeature, spot_plane p, int outputs);
+spot_status spot_head_backward(spot_ctx *c, const spot_head_gradients *g, spot_plane p, int outputs);
 
 /* activity (live, stride): the first p.channels of each row are written. relu: negative numbers of x count as 0. */
 spot_status spot_head_channels(spot_ctx *c, float *activity, int stride, const void *x, spot_plane p, bool relu);

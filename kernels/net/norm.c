@@ -214,10 +214,9 @@ spot_status spot_norm_backward(spot_ctx *c, const spot_norm_back *b, spot_plane 
     SPOT_DISPATCH(c, norm, back, b, p, scratch);
 }
 
-spot_status spot_norm_pool_back(spot_ctx *c, void *y, const void *da, const void *db, const void *out,
-                                const unsigned char *which, const spot_norm *l, spot_plane p, void *scratch)
+spot_status spot_norm_pool_back(spot_ctx *c, const spot_norm_pooled *b, const spot_norm *l, spot_plane p, void *scratch)
 {
     SPOT_TRY(check_plane(c, "pool_back", p));
     if (p.size % 2) return spot_fail(c, SPOT_INVALID, "norm.pool_back: size %d is odd", p.size);
-    SPOT_DISPATCH(c, norm, pool_back, y, da, db, out, which, l, p, scratch);
+    SPOT_DISPATCH(c, norm, pool_back, b, l, p, scratch);
 }

@@ -29,7 +29,6 @@ static inline size_t pixels_of(int rows, spot_plane p) { return (size_t)rows * p
                  (p).precision == SPOT_BF16 ? "bf16" : "fp32"
 
 spot_status spot_norm_back_cuda(spot_ctx *c, const spot_norm_back *b, spot_plane p, void *scratch);
-spot_status spot_norm_pool_back_cuda(spot_ctx *c, void *y, const void *da, const void *db, const void *out,
-                                     const unsigned char *which, const spot_norm *l, spot_plane p, void *scratch);
+spot_status spot_norm_pool_back_cuda(spot_ctx *c, const spot_norm_pooled *b, const spot_norm *l, spot_plane p, void *scratch);
 
 #endif

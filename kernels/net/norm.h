@@ -39,6 +39,9 @@ typedef struct {
     const spot_norm *a, *b;    /* of y and y2 */
 } spot_norm_back;
 
+/* The backward step of the pool: the gradient of out is da + db; db may be NULL; dy is written over y. */
+typedef struct { void *y; const void *da, *db, *out; const unsigned char *at; } spot_norm_pooled;
+
 struct spot_norm_ops {
     spot_status (*stats)(spot_ctx *c, const spot_norm *l, const void *y, spot_plane p, void *scratch);
     spot_status (*fixed)(spot_ctx *c, const spot_norm *l, int channels);
@@ -46,8 +49,7 @@ struct spot_norm_ops {
                          const spot_norm *other_norm, spot_plane p);
     spot_status (*pool)(spot_ctx *c, void *out, unsigned char *at, const void *y, const spot_norm *l, spot_plane p);
     spot_status (*back)(spot_ctx *c, const spot_norm_back *b, spot_plane p, void *scratch);
-    spot_status (*pool_back)(spot_ctx *c, void *y, const void *da, const void *db, const void *out,
-                             const unsigned char *at, const spot_norm *l, spot_plane p, void *scratch);
+    spot_status (*pool_back)(spot_ctx *c, const spot_norm_pooled *b, const spot_norm *l, spot_plane p, void *scratch);
 };
 
 /* Bytes of scratch for stats, back and pool_back, on every device. */
@@ -75,8 +77,6 @@ spot_status spot_norm_pool(spot_ctx *c, void *out, unsigned char *at, const void
 
 spot_status spot_norm_backward(spot_ctx *c, const spot_norm_back *b, spot_plane p, void *scratch);
 
-/* The backward step of the pool: the gradient of out is da + db; db may be NULL; dy is written over y. */
-spot_status spot_norm_pool_back(spot_ctx *c, void *y, const void *da, const void *db, const void *out,
-                                const unsigned char *at, const spot_norm *l, spot_plane p, void *scratch);
+spot_status spot_norm_pool_back(spot_ctx *c, const spot_norm_pooled *b, const spot_norm *l, spot_plane p, void *scratch);
 
 #endif

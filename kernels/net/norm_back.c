@@ -213,20 +213,17 @@ FOR_BOTH void pool_back_plane(const pool_lines *t, const slope *k, int size, boo
     }
 }
 
-/* The gradient of out is da + db; dy is written over y. */
-typedef struct { void *y; const void *da, *db, *out; const unsigned char *which; } pool_tensors;
-
-FOR_BOTH pool_lines pool_lines_of(const pool_tensors *b, const spot_plane *p, int row, int block, bool half)
+FOR_BOTH pool_lines pool_lines_of(const spot_norm_pooled *b, const spot_plane *p, int row, int block, bool half)
 {
     spot_plane q = *p;
 
     q.size /= 2;
     return (pool_lines){ line_of(b->y, p, row, block, half), line_of(b->da, &q, row, block, half),
                          line_of(b->db, &q, row, block, half), line_of(b->out, &q, row, block, half),
-                         b->which + winner_of(&q, row, block, 0, half), half ? p->channels : B };
+                         b->at + winner_of(&q, row, block, 0, half), half ? p->channels : B };
 }
 
-FOR_BOTH void pool_back(spot_ctx *c, const pool_tensors *b, const spot_norm *l, spot_plane p, void *scratch, bool half)
+FOR_BOTH void pool_back(spot_ctx *c, const spot_norm_pooled *b, const spot_norm *l, spot_plane p, void *scratch, bool half)
 {
     int pixels = p.size * p.size, blocks = p.channels / B;
 
@@ -252,12 +249,9 @@ FOR_BOTH void pool_back(spot_ctx *c, const pool_tensors *b, const spot_norm *l, 
         }
 }
 
-spot_status spot_norm_pool_back_cpu(spot_ctx *c, void *y, const void *da, const void *db, const void *out,
-                                    const unsigned char *which, const spot_norm *l, spot_plane p, void *scratch)
+spot_status spot_norm_pool_back_cpu(spot_ctx *c, const spot_norm_pooled *b, const spot_norm *l, spot_plane p, void *scratch)
 {
-    const pool_tensors b = { y, da, db, out, which };
-
-    if (p.precision == SPOT_BF16) pool_back(c, &b, l, p, scratch, true);
-    else                          pool_back(c, &b, l, p, scratch, false);
+    if (p.precision == SPOT_BF16) pool_back(c, b, l, p, scratch, true);
+    else                          pool_back(c, b, l, p, scratch, false);
     return SPOT_OK;
 }

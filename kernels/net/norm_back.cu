@@ -251,29 +251,24 @@ spot_status spot_norm_back_cuda(spot_ctx *c, const spot_norm_back *b, spot_plane
 
 /* The gradient is a mean over pixels, not over windows. */
 template <typename T>
-static void launch_pool_back(cudaStream_t stream, T *y, const T *da, const T *db, const T *out, const unsigned char *which,
-                             const spot_norm *l, spot_plane p, tiling k)
+static void launch_pool_back(cudaStream_t stream, const spot_norm_pooled *b, const spot_norm *l, spot_plane p, tiling k)
 {
     float *slope = slopes_of(&k);
     unsigned places = (unsigned)pixels_of(p.rows, p), live = (unsigned)pixels_of(p.live, p);
+    const T *da = (const T *)b->da, *db = (const T *)b->db, *out = (const T *)b->out;
+    T *y = (T *)b->y;
 
-    SPOT_LAUNCH(pool_sums_kernel<T>, sums_grid(&k), THREADS, 0, stream, *l, y, da, db, out, which, slope, p.size,
+    SPOT_LAUNCH(pool_sums_kernel<T>, sums_grid(&k), THREADS, 0, stream, *l, y, da, db, out, b->at, slope, p.size,
                 (double)live, k);
-    SPOT_LAUNCH(pool_back_kernel<T>, every_place<T>(places, p.channels), THREADS, 0, stream, y, da, db, out, which, slope,
+    SPOT_LAUNCH(pool_back_kernel<T>, every_place<T>(places, p.channels), THREADS, 0, stream, y, da, db, out, b->at, slope,
                 l->mean, places, live, p.size, p.channels);
 }
 
-spot_status spot_norm_pool_back_cuda(spot_ctx *c, void *y, const void *da, const void *db, const void *out,
-                                     const unsigned char *which, const spot_norm *l, spot_plane p, void *scratch)
+spot_status spot_norm_pool_back_cuda(spot_ctx *c, const spot_norm_pooled *b, const spot_norm *l, spot_plane p, void *scratch)
 {
     tiling k = tiles_of(c, pixels_of(p.live, p) / 4, p.channels, scratch);
 
-    SPOT_TRY(spot_cuda_needs(c, y, "norm.pool_back: y"));
-    if (p.precision == SPOT_BF16)
-        launch_pool_back(spot_cuda_stream(c), (spot_bf16 *)y, (const spot_bf16 *)da, (const spot_bf16 *)db,
-                         (const spot_bf16 *)out, which, l, p, k);
-    else
-        launch_pool_back(spot_cuda_stream(c), (float *)y, (const float *)da, (const float *)db, (const float *)out, which,
-                         l, p, k);
+    SPOT_TRY(spot_cuda_needs(c, b->y, "norm.pool_back: y"));
+    (p.precision == SPOT_BF16 ? launch_pool_back<spot_bf16> : launch_pool_back<float>)(spot_cuda_stream(c), b, l, p, k);
     return spot_cuda_launched(c, "norm.pool_back of " SHAPE(p));
 }

@@ -92,7 +92,7 @@ static inline void add_up(nd sum[3], void *scratch, const spot_plane *p, int blo
 
 /* norm_back.c */
 spot_status spot_norm_back_cpu(spot_ctx *c, const spot_norm_back *b, spot_plane p, void *scratch);
-spot_status spot_norm_pool_back_cpu(spot_ctx *c, void *y, const void *da, const void *db, const void *out,
-                                    const unsigned char *which, const spot_norm *l, spot_plane p, void *scratch);
+spot_status spot_norm_pool_back_cpu(spot_ctx *c, const spot_norm_pooled *b, const spot_norm *l, spot_plane p,
+                                    void *scratch);
 
 #endif

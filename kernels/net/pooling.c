@@ -84,8 +84,7 @@ FOR_BOTH void back_plane(line y, nd *all, line da, line out, const unsigned char
         }
 }
 
-FOR_BOTH void back(spot_ctx *c, void *y, float *dbias, const void *da, const void *out, const unsigned char *which,
-                   spot_plane p, bool max, nd *sum, bool half)
+FOR_BOTH void back(spot_ctx *c, const spot_pool_gradients *g, spot_plane p, bool max, nd *sum, bool half)
 {
     const int blocks = p.channels / B;
     const size_t next = half ? p.channels : B;
@@ -95,26 +94,25 @@ FOR_BOTH void back(spot_ctx *c, void *y, float *dbias, const void *da, const voi
 #pragma omp parallel for collapse(2) num_threads(c->threads)
     for (int row = 0; row < p.rows; row++)
         for (int block = 0; block < blocks; block++) {
-            line to = line_of(y, &p, row, block, half);
+            line to = line_of(g->y, &p, row, block, half);
             if (row < p.live)
-                back_plane(to, &sum[(size_t)block * p.rows + row], line_of(da, &q, row, block, half),
-                           line_of(out, &q, row, block, half), max ? which + winner_of(&q, row, block, 0, half) : NULL, next,
+                back_plane(to, &sum[(size_t)block * p.rows + row], line_of(g->da, &q, row, block, half),
+                           line_of(g->out, &q, row, block, half), max ? g->at + winner_of(&q, row, block, 0, half) : NULL, next,
                            p.size, max, half);
             else
                 blank(to, p.size * p.size, half);
         }
-    for (int block = 0; dbias && block < blocks; block++) {
+    for (int block = 0; g->dbias && block < blocks; block++) {
         nd all = { 0 };
         for (int row = 0; row < p.live; row++) all += sum[(size_t)block * p.rows + row];
-        for (int j = 0; j < B; j++) dbias[block * B + j] = (float)all[j];
+        for (int j = 0; j < B; j++) g->dbias[block * B + j] = (float)all[j];
     }
 }
 
-static spot_status back_cpu(spot_ctx *c, void *y, float *dbias, const void *da, const void *out, const unsigned char *which,
-                            spot_plane p, bool max, void *scratch)
+static spot_status back_cpu(spot_ctx *c, const spot_pool_gradients *g, spot_plane p, bool max, void *scratch)
 {
-    if (p.precision == SPOT_BF16) back(c, y, dbias, da, out, which, p, max, scratch, true);
-    else                          back(c, y, dbias, da, out, which, p, max, scratch, false);
+    if (p.precision == SPOT_BF16) back(c, g, p, max, scratch, true);
+    else                          back(c, g, p, max, scratch, false);
     return SPOT_OK;
 }
 
@@ -199,12 +197,11 @@ spot_status spot_pool_forward(spot_ctx *c, void *out, unsigned char *which, cons
     SPOT_DISPATCH(c, pooling, forward, out, which, y, bias, p, max);
 }
 
-spot_status spot_pool_back(spot_ctx *c, void *y, float *dbias, const void *da, const void *out, const unsigned char *which,
-                           spot_plane p, bool max, void *scratch)
+spot_status spot_pool_back(spot_ctx *c, const spot_pool_gradients *g, spot_plane p, bool max, void *scratch)
 {
     SPOT_TRY(check_plane(c, "back", p, max ? 3 : 1));
-    if (max && !which) return spot_fail(c, SPOT_INVALID, "pooling.back: no places of the largest");
-    SPOT_DISPATCH(c, pooling, back, y, dbias, da, out, which, p, max, scratch);
+    if (max && !g->at) return spot_fail(c, SPOT_INVALID, "pooling.back: no places of the largest");
+    SPOT_DISPATCH(c, pooling, back, g, p, max, scratch);
 }
 
 spot_status spot_pool_mean(spot_ctx *c, float *out, const void *x, spot_plane p)

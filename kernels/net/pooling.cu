@@ -165,24 +165,22 @@ static spot_status forward_cuda(spot_ctx *c, void *out, unsigned char *which, co
 }
 
 template <typename T>
-static void launch_back(spot_ctx *c, void *y, float *dbias, const void *da, const void *out, const unsigned char *which,
-                        spot_plane p, bool max, tiling k)
+static void launch_back(spot_ctx *c, const spot_pool_gradients *g, spot_plane p, bool max, tiling k)
 {
-    SPOT_LAUNCH(back_kernel<T>, sums_grid(&k), THREADS, 0, spot_cuda_stream(c), (T *)y, dbias, (const T *)da, (const T *)out,
-                which, k, p.size, max);
+    SPOT_LAUNCH(back_kernel<T>, sums_grid(&k), THREADS, 0, spot_cuda_stream(c), (T *)g->y, g->dbias, (const T *)g->da,
+                (const T *)g->out, g->at, k, p.size, max);
 }
 
-static spot_status back_cuda(spot_ctx *c, void *y, float *dbias, const void *da, const void *out, const unsigned char *which,
-                             spot_plane p, bool max, void *scratch)
+static spot_status back_cuda(spot_ctx *c, const spot_pool_gradients *g, spot_plane p, bool max, void *scratch)
 {
     const size_t live = pixels_of(p.live, p), row = p.channels * spot_precision_bytes(p.precision);
     const tiling k = tiles_of(c, live, p.channels, scratch);
 
-    SPOT_TRY(spot_cuda_needs(c, y, "pooling.back: y"));
-    (p.precision == SPOT_BF16 ? launch_back<spot_bf16> : launch_back<float>)(c, y, dbias, da, out, which, p, max, k);
+    SPOT_TRY(spot_cuda_needs(c, g->y, "pooling.back: y"));
+    (p.precision == SPOT_BF16 ? launch_back<spot_bf16> : launch_back<float>)(c, g, p, max, k);
     SPOT_TRY(spot_cuda_launched(c, "pooling.back of " SHAPE(p)));
     if (p.rows == p.live) return SPOT_OK;
-    return spot_cuda_memory(c)->clear(c, (char *)y + live * row, (pixels_of(p.rows, p) - live) * row);
+    return spot_cuda_memory(c)->clear(c, (char *)g->y + live * row, (pixels_of(p.rows, p) - live) * row);
 }
 
 template <typename T> static void launch_mean(spot_ctx *c, float *out, const void *x, spot_plane p)

@@ -27,10 +27,12 @@ static inline SPOT_HD int spot_pool_end(int i, int size)
     return ((i + 1) * size + SPOT_POOL_MEAN - 1) / SPOT_POOL_MEAN;
 }
 
+/* What back computes, and from what: da is the gradient of out; dy is written over y. dbias NULL: not wanted. */
+typedef struct { void *y; float *dbias; const void *da, *out; const unsigned char *at; } spot_pool_gradients;
+
 struct spot_pooling_ops {
     spot_status (*forward)(spot_ctx *c, void *out, unsigned char *at, const void *y, const float *bias, spot_plane p, bool max);
-    spot_status (*back)(spot_ctx *c, void *y, float *dbias, const void *da, const void *out, const unsigned char *at,
-                        spot_plane p, bool max, void *scratch);
+    spot_status (*back)(spot_ctx *c, const spot_pool_gradients *g, spot_plane p, bool max, void *scratch);
     spot_status (*mean)(spot_ctx *c, float *out, const void *x, spot_plane p);
     spot_status (*mean_back)(spot_ctx *c, void *dx, const float *dout, spot_plane p);
 };
@@ -43,9 +45,7 @@ size_t spot_pool_scratch(spot_plane p);
 spot_status spot_pool_forward(spot_ctx *c, void *out, unsigned char *at, const void *y, const float *bias, spot_plane p,
                               bool max);
 
-/* da is the gradient of out; dy is written over y. dbias NULL: not wanted. */
-spot_status spot_pool_back(spot_ctx *c, void *y, float *dbias, const void *da, const void *out, const unsigned char *at,
-                           spot_plane p, bool max, void *scratch);
+spot_status spot_pool_back(spot_ctx *c, const spot_pool_gradients *g, spot_plane p, bool max, void *scratch);
 
 spot_status spot_pool_mean(spot_ctx *c, float *out, const void *x, spot_plane p);
 spot_status spot_pool_mean_back(spot_ctx *c, void *dx, const float *dout, spot_plane p);

@@ -38,7 +38,7 @@ static spot_status run_finish(spot_ctx *c, void *state)
 {
     finish *f = state;
 
-    return spot_conv_forward(c, f->plan, f->y, f->x, f->w, f->bias, f->other, f->rows, f->scratch);
+    return spot_conv_forward(c, f->plan, f->y, &(spot_conv_terms){ f->x, f->w, f->bias, f->other }, f->rows, f->scratch);
 }
 
 static void close_finish(spot_ctx *c, void *state)
