@@ -65,7 +65,7 @@ static spot_status fit(spot_op_run *r, spot_op_mixtures *p, int count)
     int **label = (void *)SPOT_OP_ALL(r, p, label, count);
 
     if (p == r->problem) SPOT_TRY(open_answers(r, p, count, rows));
-    SPOT_OP(r, spot_mixture_fit(r->c, &r->answers, count, best, label, all, x, seed, &p->cfg));
+    SPOT_OP(r, spot_mixture_fit(r->c, &r->answers, &(spot_mixture_data){ count, x, NULL, seed }, best, label, all, &p->cfg));
     for (int q = 0; q < count; q++) p[q].best = best[q], p[q].all = all[q], p[q].label = label[q];
     return SPOT_OK;
 }

@@ -205,7 +205,8 @@ TEST_ON_CUDA(bic_chooses_alike)
         spot_ctx c = check_ctx(1), host = check_ctx(1);
         if (cuda) open_cuda(&c, 3);
         CHECK_OK(&host, spot_arena_open(&host, &a[cuda], 2 * spot_mixture_bytes(PROBLEMS, n, 3, &cfg, 1)));
-        CHECK_OK(&c, spot_mixture_fit(&c, &a[cuda], PROBLEMS, best[cuda], label[cuda], all[cuda], x, seeds, &cfg));
+        CHECK_OK(&c, spot_mixture_fit(&c, &a[cuda], &(spot_mixture_data){ PROBLEMS, x, NULL, seeds }, best[cuda], label[cuda],
+                                      all[cuda], &cfg));
         CHECK_OK(&c, spot_mixture_fit_from(&c, &a[cuda], &from[cuda], from_label[cuda], x[0], 2, resp, &cfg));
         spot_device_close(&c);
     }

@@ -183,7 +183,7 @@ TEST(finds_planted_clusters)
         spot_arena a;
         int *label;
         open_for(&c, &a, 1, &x, &cfg);
-        CHECK_OK(&c, spot_mixture_fit(&c, &a, 1, &best, &label, &all, &x, &where, &cfg));
+        CHECK_OK(&c, spot_mixture_fit(&c, &a, &(spot_mixture_data){ 1, &x, NULL, &where }, &best, &label, &all, &cfg));
         assert_int_equal(best.k, 5);
         for (int i = 5; i < 500; i++) assert_int_equal(label[i], label[i % 5]);
         for (int k = 1; k <= 32; k++) {
@@ -220,7 +220,8 @@ TEST(bits_depend_on_neither_threads_nor_batch)
     cfg.k_max = 8;
     for (int p = 0; p < 4; p++) {
         open_for(&one, &first[p], 1, &x[p], &cfg);
-        CHECK_OK(&one, spot_mixture_fit(&one, &first[p], 1, &best, &label[p], &alone[p], &x[p], &seeds[p], &cfg));
+        CHECK_OK(&one, spot_mixture_fit(&one, &first[p], &(spot_mixture_data){ 1, &x[p], NULL, &seeds[p] }, &best, &label[p],
+                                        &alone[p], &cfg));
     }
     for (int threads = 1; threads <= 3; threads++) {
         spot_ctx c = check_ctx(threads);
@@ -228,7 +229,7 @@ TEST(bits_depend_on_neither_threads_nor_batch)
         spot_arena a;
         int *labels[4];
         open_for(&c, &a, 4, x, &cfg);
-        CHECK_OK(&c, spot_mixture_fit(&c, &a, 4, bests, labels, all, x, seeds, &cfg));
+        CHECK_OK(&c, spot_mixture_fit(&c, &a, &(spot_mixture_data){ 4, x, NULL, seeds }, bests, labels, all, &cfg));
         for (int p = 0; p < 4; p++) {
             for (int k = 0; k < 8; k++) same_fit(&all[p][k], &alone[p][k]);
             assert_memory_equal(labels[p], label[p], (size_t)x[p].rows * sizeof(int));
@@ -246,7 +247,7 @@ static spot_status fit_all(spot_ctx *c, spot_arena *a, spot_mixture *best, spot_
     heard[0] = 0;
     c->on_log = hear;
     CHECK_OK(c, spot_arena_open(c, a, spot_mixture_bytes(1, &x.rows, x.cols, cfg, c->threads)));
-    return spot_mixture_fit(c, a, 1, best, &label, all, &x, &seed, cfg);
+    return spot_mixture_fit(c, a, &(spot_mixture_data){ 1, &x, NULL, &seed }, best, &label, all, cfg);
 }
 
 TEST(few_and_equal_points)
@@ -309,8 +310,9 @@ TEST(bad_input_gets_a_sentence)
     spot_arena_close(&a);
     bad = cfg; bad.k_min = 9; bad.k_max = 8;
     CHECK_OK(&c, spot_arena_open(&c, &a, 4096));
-    CHECK_FAILS(&c, spot_mixture_fit(&c, &a, 0, NULL, NULL, NULL, NULL, NULL, &bad), SPOT_INVALID, "9..8");
-    CHECK_OK(&c, spot_mixture_fit(&c, &a, 0, NULL, NULL, NULL, NULL, NULL, &cfg));
+    CHECK_FAILS(&c, spot_mixture_fit(&c, &a, &(spot_mixture_data){ 0, NULL, NULL, NULL }, NULL, NULL, NULL,
+                                     &bad), SPOT_INVALID, "9..8");
+    CHECK_OK(&c, spot_mixture_fit(&c, &a, &(spot_mixture_data){ 0, NULL, NULL, NULL }, NULL, NULL, NULL, &cfg));
     spot_arena_close(&a);
     c.stop = &stop;
     CHECK_FAILS(&c, fit_all(&c, &a, &best, NULL, (spot_mat){ x, 3, 2 }, &cfg), SPOT_STOPPED, "stopped");

@@ -44,7 +44,7 @@ static spot_status draw(spot_ctx *c, const char *name, const spot_ec *ec)
         mask[i] = i < 12;
     }
     snprintf(path, sizeof path, "%s/%s", root, name);
-    return spot_report_ec(c, path, method, ec, &lesson, &view, &truth, &points, &found, &score);
+    return spot_report_ec(c, path, method, &(spot_ec_picture){ ec, &lesson, &view, &truth, &points, &found, &score });
 }
 
 static unsigned char *file(spot_ctx *c, const char *name, size_t *n)

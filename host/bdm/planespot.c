@@ -202,8 +202,8 @@ static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, 
         x[p] = (spot_mat){ c->device ? NULL : r[p].r, g->points[p].n, g->points[p].d + 1 };
     }
     if (work->counting) return count_mixtures(c, host, g);
-    SPOT_TRY(spot_mixture_fit_on(c, host, g->problems, best, label, NULL, x, c->device ? there : NULL, g->seeds,
-                                 &g->cfg->mixture));
+    SPOT_TRY(spot_mixture_fit(c, host, &(spot_mixture_data){ g->problems, x, c->device ? there : NULL, g->seeds }, best, label,
+                              NULL, &g->cfg->mixture));
     for (int p = 0; p < g->problems; p++)
         SPOT_TRY(collect_hypotheses(c, host, &best[p], label[p], r[p].given.here, g, p));
     return SPOT_OK;

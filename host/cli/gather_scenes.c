@@ -94,8 +94,9 @@ spot_status cli_gather_scenes(spot_ctx *c, spot_new_pictures *p, const cli_scene
 {
     const int label = !strcmp(claim->cls, "1");
     spot_triplet t[SPOT_MAX_TRIPLETS];
+    spot_drawn_images d;
     uint32_t *index;
-    int n, found[2];
+    int n;
     spot_ec renewed;
     spot_status s;
 
@@ -105,16 +106,17 @@ spot_status cli_gather_scenes(spot_ctx *c, spot_new_pictures *p, const cli_scene
     SPOT_TRY(spot_ec_renew(c, &renewed, &k->ec, (uint32_t)seed));
     index = malloc(2 * (size_t)most * sizeof *index);
     if (!index) return spot_fail(c, SPOT_NOMEM, "no memory for %d images", most);
-    s = spot_images_with(c, index, &found[0], index + most, &found[1], most, &renewed, label, t, n);
+    d = (spot_drawn_images){ .with = index, .without = index + most };
+    s = spot_images_with(c, &d, most, &renewed, label, t, n);
     for (int g = 0; g < 2 && !s; g++)
-        if (!found[g])
+        if (!d.found[g])
             s = spot_fail(c, SPOT_INPUT, "of %d images of EC %u with class %d %s has \"%s\": there is nothing to compare",
                           SPOT_DRAWS, k->ec.index, label, g ? "each" : "none", claim->text);
-        else if (found[g] < most)
-            spot_log(c, SPOT_LOG_WARN, "%d of %d wanted %s are among %d images of EC %u", found[g], most,
+        else if (d.found[g] < most)
+            spot_log(c, SPOT_LOG_WARN, "%d of %d wanted %s are among %d images of EC %u", d.found[g], most,
                      g ? "controls" : "images", SPOT_DRAWS, k->ec.index);
     if (!s) s = spot_folder_make(c, claim->root);
-    if (!s) s = draw_all(c, p, claim->root, &renewed, index, found, most);
+    if (!s) s = draw_all(c, p, claim->root, &renewed, index, d.found, most);
     free(index);
     return s;
 }

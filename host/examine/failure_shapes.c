@@ -130,7 +130,7 @@ spot_status spot_failure_fit_mixture(spot_ctx *c, spot_failure_mixture *m, const
     if (cfg.k_max > SPOT_MAX_FAILURE_COMPONENTS) cfg.k_max = SPOT_MAX_FAILURE_COMPONENTS;
     if (cfg.k_max < 1) return free(x.v), SPOT_OK;
     how = spot_arena_open(c, &a, spot_mixture_needs(c, 1, &x.rows, d, &cfg).host);
-    if (how == SPOT_OK) how = spot_mixture_fit(c, &a, 1, &best, &label, NULL, &x, &seed, &cfg);
+    if (how == SPOT_OK) how = spot_mixture_fit(c, &a, &(spot_mixture_data){ 1, &x, NULL, &seed }, &best, &label, NULL, &cfg);
     if (how == SPOT_OK) fill_mixture(m, &best, s);
     if (how == SPOT_NUMERIC) spot_forget(c), how = SPOT_OK;            /* no mixture fits: none is shown */
     spot_arena_close(&a);

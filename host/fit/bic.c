@@ -190,52 +190,43 @@ spot_status spot_mixture_jobs_run(spot_ctx *c, spot_arena *a, size_t begin, spot
 }
 
 /* Runs all jobs of all problems on the device in one call, problem by problem with K ascending. */
-static spot_status run_problems(spot_ctx *c, spot_arena *a, int problems, int **label, spot_mixture_job *jobs,
-                                const spot_mat *x, const float *const *there, const spot_seed *seeds,
+static spot_status run_problems(spot_ctx *c, spot_arena *a, const spot_mixture_data *data, int **label, spot_mixture_job *jobs,
                                 const spot_mixture_config *cfg)
 {
     size_t begin = a->used;
     int at = 0;
 
-    for (int p = 0; p < problems; p++) {
-        int count = fits_for(x[p].rows, cfg);
-        SPOT_TRY(take_problem(c, a, &label[p], jobs + at, x[p].rows, x[p].cols, cfg));
+    for (int p = 0; p < data->problems; p++) {
+        int count = fits_for(data->x[p].rows, cfg);
+        SPOT_TRY(take_problem(c, a, &label[p], jobs + at, data->x[p].rows, data->x[p].cols, cfg));
         for (int i = 0; i < count; i++) {
-            jobs[at + i].x = there ? there[p] : x[p].v;
-            jobs[at + i].seed = seeds[p];
+            jobs[at + i].x = data->on_device ? data->on_device[p] : data->x[p].v;
+            jobs[at + i].seed = data->seeds[p];
         }
-        if (x[p].rows < cfg->k_max)
-            spot_log_of(c, SPOT_LOG_WARN, seeds[p].ec, "%d points, so K stops at %d instead of %d", x[p].rows, x[p].rows,
-                        cfg->k_max);
+        if (data->x[p].rows < cfg->k_max)
+            spot_log_of(c, SPOT_LOG_WARN, data->seeds[p].ec, "%d points, so K stops at %d instead of %d", data->x[p].rows,
+                        data->x[p].rows, cfg->k_max);
         at += count;
     }
-    SPOT_TRY(spot_mixture_jobs_run(c, a, begin, jobs, at, there != NULL, cfg));
+    SPOT_TRY(spot_mixture_jobs_run(c, a, begin, jobs, at, data->on_device != NULL, cfg));
     for (int j = 0; j < at; j++) set_bic(&jobs[j].fit);
     return SPOT_OK;
 }
 
-spot_status spot_mixture_fit(spot_ctx *c, spot_arena *a, int problems, spot_mixture *best, int **label,
-                             spot_mixture **all, const spot_mat *x, const spot_seed *seeds,
-                             const spot_mixture_config *cfg)
-{
-    return spot_mixture_fit_on(c, a, problems, best, label, all, x, NULL, seeds, cfg);
-}
-
-spot_status spot_mixture_fit_on(spot_ctx *c, spot_arena *a, int problems, spot_mixture *best, int **label,
-                                spot_mixture **all, const spot_mat *x, const float *const *there, const spot_seed *seeds,
-                                const spot_mixture_config *cfg)
+spot_status spot_mixture_fit(spot_ctx *c, spot_arena *a, const spot_mixture_data *data, spot_mixture *best, int **label,
+                             spot_mixture **all, const spot_mixture_config *cfg)
 {
     spot_mixture_job *jobs;
 
     SPOT_TRY(spot_mixture_check(c, cfg));
-    for (int p = 0; p < problems; p++) SPOT_TRY(spot_mixture_check_points(c, seeds[p].ec, x[p], cfg->k_min));
-    SPOT_TRY(SPOT_TAKE(c, a, jobs, problems * (cfg->k_max - cfg->k_min + 1)));
-    SPOT_TRY(run_problems(c, a, problems, label, jobs, x, there, seeds, cfg));
-    for (int p = 0; p < problems; p++) {
-        int count = fits_for(x[p].rows, cfg);
-        for (int i = 0; i < count; i++) report_fit(c, seeds[p].ec, &jobs[i].fit);
+    for (int p = 0; p < data->problems; p++) SPOT_TRY(spot_mixture_check_points(c, data->seeds[p].ec, data->x[p], cfg->k_min));
+    SPOT_TRY(SPOT_TAKE(c, a, jobs, data->problems * (cfg->k_max - cfg->k_min + 1)));
+    SPOT_TRY(run_problems(c, a, data, label, jobs, cfg));
+    for (int p = 0; p < data->problems; p++) {
+        int count = fits_for(data->x[p].rows, cfg);
+        for (int i = 0; i < count; i++) report_fit(c, data->seeds[p].ec, &jobs[i].fit);
         if (all) SPOT_TRY(list_fits(c, a, &all[p], jobs, count, cfg));
-        SPOT_TRY(choose_k(c, seeds[p].ec, &best[p], label[p], jobs, count));
+        SPOT_TRY(choose_k(c, data->seeds[p].ec, &best[p], label[p], jobs, count));
         jobs += count;
     }
     return SPOT_OK;

@@ -158,14 +158,27 @@ spot_bytes spot_trees_needs(const spot_ctx *c, int tables, const spot_tree_table
 
 static spot_tree_config plain(int depth) { return (spot_tree_config){ SPOT_TREE_ENTROPY, depth, 0 }; }
 
-static spot_status fit_balanced(spot_ctx *c, spot_arena *a, int problems, spot_tree *out, spot_tree_table *table,
-                                spot_tree_task *task, double *weight, const spot_mat *x, const float *const *there,
-                                const uint8_t *const *y, int depth)
+spot_status spot_tree_fit(spot_ctx *c, spot_arena *a, int problems, spot_tree *out, const spot_mat *x,
+                          const uint8_t *const *y, int depth)
+{
+    return spot_tree_fit_on(c, a, problems, out, x, NULL, y, depth);
+}
+
+spot_status spot_tree_fit_on(spot_ctx *c, spot_arena *a, int problems, spot_tree *out, const spot_mat *x,
+                             const float *const *there, const uint8_t *const *y, int depth)
 {
     spot_tree_config cfg = plain(depth);
+    spot_tree_table *table;
+    spot_tree_task *task;
     spot_trees *trees;
+    double *weight;
     spot_status s;
 
+    if (depth < 1 || depth > SPOT_MAX_TREE_DEPTH)
+        return spot_fail(c, SPOT_INVALID, "tree of depth %d; it must lie in 1..%d", depth, SPOT_MAX_TREE_DEPTH);
+    SPOT_TRY(SPOT_TAKE(c, a, table, problems));
+    SPOT_TRY(SPOT_TAKE(c, a, task, problems));
+    SPOT_TRY(SPOT_TAKE(c, a, weight, 2 * (size_t)problems));
     for (int p = 0; p < problems; p++) {
         int ones = 0;
         for (int i = 0; i < x[p].rows; i++) ones += y[p][i] != 0;
@@ -178,27 +191,6 @@ static spot_status fit_balanced(spot_ctx *c, spot_arena *a, int problems, spot_t
     s = spot_trees_grow(c, a, trees, problems, out, task);
     spot_trees_close(trees);
     return s;
-}
-
-spot_status spot_tree_fit(spot_ctx *c, spot_arena *a, int problems, spot_tree *out, const spot_mat *x,
-                          const uint8_t *const *y, int depth)
-{
-    return spot_tree_fit_on(c, a, problems, out, x, NULL, y, depth);
-}
-
-spot_status spot_tree_fit_on(spot_ctx *c, spot_arena *a, int problems, spot_tree *out, const spot_mat *x,
-                             const float *const *there, const uint8_t *const *y, int depth)
-{
-    spot_tree_table *table;
-    spot_tree_task *task;
-    double *weight;
-
-    if (depth < 1 || depth > SPOT_MAX_TREE_DEPTH)
-        return spot_fail(c, SPOT_INVALID, "tree of depth %d; it must lie in 1..%d", depth, SPOT_MAX_TREE_DEPTH);
-    SPOT_TRY(SPOT_TAKE(c, a, table, problems));
-    SPOT_TRY(SPOT_TAKE(c, a, task, problems));
-    SPOT_TRY(SPOT_TAKE(c, a, weight, 2 * (size_t)problems));
-    return fit_balanced(c, a, problems, out, table, task, weight, x, there, y, depth);
 }
 
 spot_bytes spot_tree_needs(const spot_ctx *c, int problems, const int *n, int d, int depth)

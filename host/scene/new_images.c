@@ -59,20 +59,19 @@ spot_status spot_ec_renew(spot_ctx *c, spot_ec *renewed, const spot_ec *ec, uint
     return SPOT_OK;
 }
 
-spot_status spot_images_with(spot_ctx *c, uint32_t *with, int *withs, uint32_t *without, int *withouts, int most,
-                             const spot_ec *ec, int label, const spot_triplet *t, int n)
+spot_status spot_images_with(spot_ctx *c, spot_drawn_images *d, int most, const spot_ec *ec, int label, const spot_triplet *t,
+                             int n)
 {
     spot_image image;
 
-    *withs = *withouts = 0;
-    for (uint32_t i = 0; i < SPOT_DRAWS && (*withs < most || *withouts < most); i++) {
+    d->found[0] = d->found[1] = 0;
+    for (uint32_t i = 0; i < SPOT_DRAWS && (d->found[0] < most || d->found[1] < most); i++) {
         bool has = true;
         if (i % LOOKED == 0) SPOT_TRY(spot_check_stop(c));
         spot_image_draw(&image, ec, SPOT_TEST, i);
         if (image.label != label) continue;
         for (int k = 0; k < n; k++) has = has && spot_triplet_holds(&t[k], &image);
-        if (has && *withs < most) with[(*withs)++] = i;
-        if (!has && *withouts < most) without[(*withouts)++] = i;
+        if (d->found[!has] < most) (has ? d->with : d->without)[d->found[!has]++] = i;
     }
     return SPOT_OK;
 }

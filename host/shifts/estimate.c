@@ -91,20 +91,25 @@ static void divide_sum(class_sum *sum, int models)
     for (int m = 0; m < models; m++) sum->base[m] /= sum->classes, sum->shift[m] /= sum->classes;
 }
 
-/* Impact and slope from mean accuracies. x, y: scratch (models). */
-static void summarise(double *impact, double *slope, double *intercept, double *r, int *limited, const double *base,
-                      const double *shift, const used_classes *u, int axes, const int *weight, int models, double *x, double *y)
+/* Shift accuracy against base accuracy; `limited` of these lay at an end of the axis. */
+typedef struct { double impact, slope, intercept, correlation; int limited; } models_line;
+
+/* From mean accuracies. x: scratch (2 models). */
+static models_line summarise(const class_sum *mean, const used_classes *u, int axes, const int *weight, int models, double *x)
 {
-    double drop = 0, sum = 0;
+    models_line l = { .limited = 0 };
+    double drop = 0, sum = 0, *y = x + models;
 
     for (int m = 0; m < models; m++) {
         const double w = weight ? weight[m] : 1;
-        drop += w * (base[m] - shift[m]), sum += w;
-        x[m] = place_on_axis(base[m], u->limit_base, axes, limited);
-        y[m] = place_on_axis(shift[m], u->limit_shift, axes, limited);
+        drop += w * (mean->base[m] - mean->shift[m]), sum += w;
+        x[m] = place_on_axis(mean->base[m], u->limit_base, axes, &l.limited);
+        y[m] = place_on_axis(mean->shift[m], u->limit_shift, axes, &l.limited);
     }
-    *impact = drop / sum;
-    if (models < 2 || !fit_line(x, y, weight, models, slope, intercept, r)) *slope = *intercept = *r = NAN;
+    l.impact = drop / sum;
+    if (models < 2 || !fit_line(x, y, weight, models, &l.slope, &l.intercept, &l.correlation))
+        l.slope = l.intercept = l.correlation = NAN;
+    return l;
 }
 
 /* ---- one shift as it is ---- */
@@ -150,6 +155,7 @@ static void estimate_shift(spot_shift_estimate *e, const used_classes *u, int mo
 {
     const spot_interval none = { NAN, NAN, NAN };
     class_sum sum = { e->base, e->shift, 0 };
+    models_line line;
 
     e->impact = e->slope = none;
     e->intercept = e->correlation = NAN;
@@ -157,8 +163,9 @@ static void estimate_shift(spot_shift_estimate *e, const used_classes *u, int mo
     divide_sum(&sum, models);                  /* without classes: NaN */
     if (!u->n) return;
     e->limit_base = u->limit_base, e->limit_shift = u->limit_shift;
-    summarise(&e->impact.value, &e->slope.value, &e->intercept, &e->correlation, &e->limited, e->base, e->shift, u, axes,
-              NULL, models, x, x + models);
+    line = summarise(&sum, u, axes, NULL, models, x);
+    e->impact.value = line.impact, e->slope.value = line.slope;
+    e->intercept = line.intercept, e->correlation = line.correlation, e->limited += line.limited;
 }
 
 /* ---- the bootstrap ---- */
@@ -198,13 +205,12 @@ static void compute_block(estimator *v, int first, int n, double *x, class_sum *
                 if (count[d * wide + u->cls[k]]) add_class(&sum[d], u, k, models, count[d * wide + u->cls[k]]);
         for (int d = 0; d < n; d++) {
             const size_t at = (size_t)s * v->draws.n + first + d;
-            double a, b;
-            int limited = 0;
+            models_line line;
             v->draws.impact[at] = v->draws.slope[at] = NAN;
             if (!sum[d].classes) continue;
             divide_sum(&sum[d], models);
-            summarise(&v->draws.impact[at], &v->draws.slope[at], &a, &b, &limited, sum[d].base, sum[d].shift, u, v->rule->axes,
-                      count + d * wide + t->classes, models, x, x + models);
+            line = summarise(&sum[d], u, v->rule->axes, count + d * wide + t->classes, models, x);
+            v->draws.impact[at] = line.impact, v->draws.slope[at] = line.slope;
         }
     }
 }

@@ -16,12 +16,7 @@ enum { WIDTH = 1500, HEIGHT = 930, MAP = 720, MAP_X = 30, MAP_Y = 84, LIST_X = 7
 typedef struct {
     spot_ctx *c;
     cairo_t *cr;
-    const spot_ec *ec;
-    const spot_view *view;
-    const spot_truth *truth;
-    const spot_points *points;
-    const spot_hypotheses *found;
-    const spot_score *score;
+    const spot_ec_picture *of;
     spot_dot *dot;          /* (n): the rows on the page */
     spot_dot *scratch;      /* (4 n) */
 } page;
@@ -29,7 +24,7 @@ typedef struct {
 /* Scales the points' bounding box into the map's square, equally on both axes. */
 static void place_dots(page *p)
 {
-    const spot_points *s = p->points;
+    const spot_points *s = p->of->points;
     double low[2] = { INFINITY, INFINITY }, high[2] = { -INFINITY, -INFINITY }, span, scale;
 
     for (int i = 0; i < s->n; i++)
@@ -65,8 +60,8 @@ static double radius_95(const spot_dot *dot, int n, spot_dot centre, spot_dot *s
 /* The outline is the hull of the 95 % of a hypothesis's rows nearest to its centre, so that one outlier does not widen it. */
 static void draw_outline(page *p, int k)
 {
-    const spot_hypothesis *h = &p->found->h[k];
-    spot_dot *in = p->scratch, *rest = in + p->view->n, centre = { 0, 0 };
+    const spot_hypothesis *h = &p->of->found->h[k];
+    spot_dot *in = p->scratch, *rest = in + p->of->view->n, centre = { 0, 0 };
     double radius;
     char label[16];
     int n = 0;
@@ -81,8 +76,8 @@ static void draw_outline(page *p, int k)
     for (int i = 0; i < h->len; i++)
         if (hypot(in[i].x - centre.x, in[i].y - centre.y) <= radius) in[n++] = in[i];
     n = spot_canvas_hull(in, n, rest);
-    cairo_set_source_rgba(p->cr, 0.1, 0.1, 0.1, p->score->belongs[k] >= 0 ? 0.95 : 0.4);
-    cairo_set_line_width(p->cr, p->score->belongs[k] >= 0 ? 2.0 : 1.0);
+    cairo_set_source_rgba(p->cr, 0.1, 0.1, 0.1, p->of->score->belongs[k] >= 0 ? 0.95 : 0.4);
+    cairo_set_line_width(p->cr, p->of->score->belongs[k] >= 0 ? 2.0 : 1.0);
     spot_canvas_outline(p->cr, in, n, 7);
     snprintf(label, sizeof label, "%d", k + 1);
     for (int i = 1; i < n; i++)
@@ -92,23 +87,23 @@ static void draw_outline(page *p, int k)
 
 static void draw_map(page *p)
 {
-    int n = p->points->n;
+    int n = p->of->points->n;
     double size = n > 3000 ? 1.6 : n > 1000 ? 2.2 : 3.0;
 
     cairo_set_source_rgb(p->cr, 0.975, 0.975, 0.975);
     cairo_rectangle(p->cr, MAP_X, MAP_Y, MAP, MAP);
     cairo_fill(p->cr);
     for (int i = 0; i < n; i++) {
-        spot_canvas_confidence(p->cr, p->view->confidence[i], 0.85);
+        spot_canvas_confidence(p->cr, p->of->view->confidence[i], 0.85);
         cairo_arc(p->cr, p->dot[i].x, p->dot[i].y, size, 0, SPOT_TURN);
         cairo_fill(p->cr);
     }
     cairo_set_line_width(p->cr, 0.8);
     cairo_set_source_rgba(p->cr, 0, 0, 0, 0.75);
     for (int i = 0; i < n; i++)
-        for (int m = 0; m < p->truth->blindspots; m++)
-            if (p->truth->mask[i] >> m & 1) spot_canvas_marker(p->cr, p->dot[i], size + 1.6, m);
-    for (int k = p->found->len - 1; k >= 0; k--) draw_outline(p, k);
+        for (int m = 0; m < p->of->truth->blindspots; m++)
+            if (p->of->truth->mask[i] >> m & 1) spot_canvas_marker(p->cr, p->dot[i], size + 1.6, m);
+    for (int k = p->of->found->len - 1; k >= 0; k--) draw_outline(p, k);
 }
 
 /* Below the map: the colour scale, and one line for each true blindspot with its marker. */
@@ -125,11 +120,11 @@ static void draw_legend(page *p)
     cairo_set_source_rgb(p->cr, 0.2, 0.2, 0.2);
     spot_canvas_text(p->cr, MAP_X, y, 12, 0, "confidence 0");
     spot_canvas_text(p->cr, MAP_X + 224, y, 12, 0, "1    outline: 95 % of a hypothesis; thick where it belongs to a blindspot");
-    for (int m = 0; m < p->truth->blindspots; m++) {
-        spot_ec_describe(what, sizeof what, p->ec, m);
-        snprintf(line, sizeof line, "B%d  %d image%s, recall %.2f, %s:  %s", m + 1, p->score->size[m],
-                 p->score->size[m] == 1 ? "" : "s", p->score->br[m],
-                 p->score->covered[m] ? "covered" : "missed", what);
+    for (int m = 0; m < p->of->truth->blindspots; m++) {
+        spot_ec_describe(what, sizeof what, p->of->ec, m);
+        snprintf(line, sizeof line, "B%d  %d image%s, recall %.2f, %s:  %s", m + 1, p->of->score->size[m],
+                 p->of->score->size[m] == 1 ? "" : "s", p->of->score->br[m],
+                 p->of->score->covered[m] ? "covered" : "missed", what);
         y += 19;
         cairo_set_source_rgb(p->cr, 0, 0, 0);
         cairo_set_line_width(p->cr, 1.2);
@@ -141,11 +136,11 @@ static void draw_legend(page *p)
 /* One image of the test split as a square of THUMB pixels at (x, y). */
 static spot_status draw_thumb(page *p, unsigned char *rgb, cairo_surface_t *tile, int row, double x, double y)
 {
-    int size = p->ec->scene.size, stride = cairo_image_surface_get_stride(tile);
+    int size = p->of->ec->scene.size, stride = cairo_image_surface_get_stride(tile);
     unsigned char *to = cairo_image_surface_get_data(tile);
     spot_image image;
 
-    SPOT_TRY(spot_image_picture(p->c, &image, rgb, p->ec, SPOT_TEST, (uint32_t)p->view->image[row]));
+    SPOT_TRY(spot_image_picture(p->c, &image, rgb, p->of->ec, SPOT_TEST, (uint32_t)p->of->view->image[row]));
     cairo_surface_flush(tile);
     for (int j = 0; j < size; j++) {
         uint32_t *pixel = (uint32_t *)(void *)(to + (size_t)j * stride);
@@ -171,9 +166,9 @@ static spot_status draw_thumb(page *p, unsigned char *rgb, cairo_surface_t *tile
 
 static void draw_caption(page *p, int k, double y)
 {
-    const spot_hypothesis *h = &p->found->h[k];
+    const spot_hypothesis *h = &p->of->found->h[k];
     char text[160];
-    int m = p->score->belongs[k];
+    int m = p->of->score->belongs[k];
     const char *many = h->len == 1 ? "" : "s";
     double width;
 
@@ -182,7 +177,7 @@ static void draw_caption(page *p, int k, double y)
     width = spot_canvas_text(p->cr, LIST_X, y, 15, 1, text);
     if (m >= 0)
         snprintf(text, sizeof text, "%d image%s, mean error %.2f, belongs to B%d (precision %.2f)", h->len, many,
-                 h->mean_error, m + 1, p->score->bp[k][m]);
+                 h->mean_error, m + 1, p->of->score->bp[k][m]);
     else
         snprintf(text, sizeof text, "%d image%s, mean error %.2f, belongs to no blindspot", h->len, many, h->mean_error);
     spot_canvas_text(p->cr, LIST_X + width + 10, y, 13, 0, text);
@@ -191,13 +186,13 @@ static void draw_caption(page *p, int k, double y)
 /* Each hypothesis with some of its images, spread evenly over its rows. */
 static spot_status draw_list(page *p)
 {
-    int size = p->ec->scene.size, rows = p->found->len < ROWS ? p->found->len : ROWS;
+    int size = p->of->ec->scene.size, rows = p->of->found->len < ROWS ? p->of->found->len : ROWS;
     unsigned char *rgb = malloc((size_t)size * size * 3);
     cairo_surface_t *tile = cairo_image_surface_create(CAIRO_FORMAT_RGB24, size, size);
     spot_status s = rgb ? SPOT_OK : spot_fail(p->c, SPOT_NOMEM, "no memory for a thumbnail of %d px", size);
 
     for (int k = 0; k < rows && !s; k++) {
-        const spot_hypothesis *h = &p->found->h[k];
+        const spot_hypothesis *h = &p->of->found->h[k];
         int shown = h->len < THUMBS ? h->len : THUMBS;
         double y = MAP_Y + 14 + k * (THUMB + 34.0);
         draw_caption(p, k, y);
@@ -205,12 +200,12 @@ static spot_status draw_list(page *p)
             s = draw_thumb(p, rgb, tile, h->row[(long)i * h->len / shown], LIST_X + i * (THUMB + 7.0), y + 8);
     }
     cairo_set_source_rgb(p->cr, 0, 0, 0);
-    if (p->found->len > rows) {
+    if (p->of->found->len > rows) {
         char more[64];
-        snprintf(more, sizeof more, "and %d more, which the map outlines", p->found->len - rows);
+        snprintf(more, sizeof more, "and %d more, which the map outlines", p->of->found->len - rows);
         spot_canvas_text(p->cr, LIST_X, MAP_Y + 14 + rows * (THUMB + 34.0), 13, 0, more);
     }
-    if (p->found->len == 0) spot_canvas_text(p->cr, LIST_X, MAP_Y + 14, 14, 0, "no hypotheses");
+    if (p->of->found->len == 0) spot_canvas_text(p->cr, LIST_X, MAP_Y + 14, 14, 0, "no hypotheses");
     cairo_surface_destroy(tile);
     free(rgb);
     return s;
@@ -224,17 +219,18 @@ static double fitting_size(cairo_t *cr, double size, int bold, const char *text)
     return width > most ? size * most / width : size;
 }
 
-static void draw_title(page *p, const char *method, const spot_learning *lesson)
+static void draw_title(page *p, const char *method)
 {
+    const spot_learning *lesson = p->of->lesson;
     char text[400];
     int used;
 
     cairo_set_source_rgb(p->cr, 0, 0, 0);
-    snprintf(text, sizeof text, "EC %u   %s", p->ec->index, method);
+    snprintf(text, sizeof text, "EC %u   %s", p->of->ec->index, method);
     spot_canvas_text(p->cr, MAP_X, 40, fitting_size(p->cr, 22, 1, text), 1, text);
-    used = snprintf(text, sizeof text, "discovery rate %.2f    false discovery rate ", p->score->dr);
-    if (isnan(p->score->fdr)) used += snprintf(text + used, sizeof text - used, "none (nothing discovered)");
-    else used += snprintf(text + used, sizeof text - used, "%.2f of the first %d", p->score->fdr, p->score->u);
+    used = snprintf(text, sizeof text, "discovery rate %.2f    false discovery rate ", p->of->score->dr);
+    if (isnan(p->of->score->fdr)) used += snprintf(text + used, sizeof text - used, "none (nothing discovered)");
+    else used += snprintf(text + used, sizeof text - used, "%.2f of the first %d", p->of->score->fdr, p->of->score->u);
     used += snprintf(text + used, sizeof text - used, "    model: %.1f %% right outside its blindspots, inside",
                      100 * lesson->outside);
     for (int m = 0; m < lesson->blindspots && used < 340; m++)
@@ -243,23 +239,21 @@ static void draw_title(page *p, const char *method, const spot_learning *lesson)
     spot_canvas_text(p->cr, MAP_X, 66, fitting_size(p->cr, 14, 0, text), 0, text);
 }
 
-spot_status spot_report_ec(spot_ctx *c, const char *path, const char *method, const spot_ec *ec,
-                           const spot_learning *lesson, const spot_view *view, const spot_truth *truth,
-                           const spot_points *points, const spot_hypotheses *found, const spot_score *score)
+spot_status spot_report_ec(spot_ctx *c, const char *path, const char *method, const spot_ec_picture *of)
 {
+    const int n = of->view->n;
     cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, WIDTH, HEIGHT);
-    page p = { .c = c, .cr = cairo_create(surface), .ec = ec, .view = view, .truth = truth, .points = points,
-               .found = found, .score = score };
+    page p = { .c = c, .cr = cairo_create(surface), .of = of };
     spot_status s = SPOT_OK;
 
-    p.dot = malloc((size_t)(view->n > 0 ? view->n : 1) * 5 * sizeof *p.dot);
-    p.scratch = p.dot ? p.dot + view->n : NULL;
-    if (!p.dot) s = spot_fail(c, SPOT_NOMEM, "no memory for a map of %d points", view->n);
+    p.dot = malloc((size_t)(n > 0 ? n : 1) * 5 * sizeof *p.dot);
+    p.scratch = p.dot ? p.dot + n : NULL;
+    if (!p.dot) s = spot_fail(c, SPOT_NOMEM, "no memory for a map of %d points", n);
     if (!s) {
         cairo_set_source_rgb(p.cr, 1, 1, 1);
         cairo_paint(p.cr);
         place_dots(&p);
-        draw_title(&p, method, lesson);
+        draw_title(&p, method);
         draw_map(&p);
         draw_legend(&p);
         s = draw_list(&p);

@@ -89,8 +89,8 @@ spot_status spot_method_picture(spot_ctx *c, spot_arena *a, const spot_run *run,
     if (s == SPOT_OK) s = spot_folder_of(c, path);
     if (s == SPOT_OK && threads) s = spot_pictures_add(c, threads, p, b, path, title, &points, found);
     else if (s == SPOT_OK)
-        s = spot_report_ec(c, path, title, &p->ec, &p->segment.lesson, &p->seen.view, &p->seen.truth, &points, found,
-                           &o->score);
+        s = spot_report_ec(c, path, title, &(spot_ec_picture){ &p->ec, &p->segment.lesson, &p->seen.view, &p->seen.truth,
+                                                               &points, found, &o->score });
     a->used = mark;
     return s;
 }

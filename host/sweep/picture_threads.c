@@ -38,11 +38,11 @@ struct spot_picture_threads {
 static void draw_picture(spot_ctx *c, picture *d)
 {
     const spot_ec_run *p = d->p;
+    const spot_ec_picture of = { &p->ec, &p->segment.lesson, &p->seen.view, &p->seen.truth, &d->points, &d->found,
+                                 &p->segment.method[d->b].score };
 
     d->status = spot_check_stop(c);
-    if (!d->status)
-        d->status = spot_report_ec(c, d->path, d->title, &p->ec, &p->segment.lesson, &p->seen.view, &p->seen.truth, &d->points,
-                                   &d->found, &p->segment.method[d->b].score);
+    if (!d->status) d->status = spot_report_ec(c, d->path, d->title, &of);
     if (d->status) snprintf(d->message, sizeof d->message, "%s", spot_message_alone(c, d->status));
     spot_forget(c);
 }

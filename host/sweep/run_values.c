@@ -111,7 +111,7 @@ static int method_of(const spot_config *cfg, const spot_bdm_config *map)
 }
 
 spot_status spot_run_values_found(spot_ctx *c, spot_arena *a, const spot_run_values *m, uint32_t ec, const spot_view *view,
-                                  int b, spot_hypotheses *found, spot_points *map, int *of, bool *there)
+                                  int b, spot_drawn_finding *f)
 {
     const spot_bdm_config on = spot_method_picture_map(m->cfg, b);
     const spot_seed seed = { m->cfg->seed, ec };
@@ -119,22 +119,22 @@ spot_status spot_run_values_found(spot_ctx *c, spot_arena *a, const spot_run_val
     bool mapped = false;
     spot_status s;
 
-    *there = false;
-    *map = (spot_points){ 0 };
-    *of = method_of(m->cfg, &on);
-    for (int i = 0; i < DEVICES && !*there; i++) {
+    f->is_kept = false;
+    f->map = (spot_points){ 0 };
+    f->of = method_of(m->cfg, &on);
+    for (int i = 0; i < DEVICES && !f->is_kept; i++) {
         if (!features_key(m, ec, devices[i], &m->cfg->bdm[b], &key)) continue;
         key = spot_key_of_found(spot_key_of_points(key, &m->cfg->bdm[b]), &m->cfg->bdm[b]);
-        SPOT_TRY(spot_recall(c, a, &m->store, key, "found", spot_pack_found, found, there));
+        SPOT_TRY(spot_recall(c, a, &m->store, key, "found", spot_pack_found, f->found, &f->is_kept));
     }
-    for (int i = 0; i < DEVICES && *there && !mapped; i++)
+    for (int i = 0; i < DEVICES && f->is_kept && !mapped; i++)
         SPOT_TRY(spot_recall(c, a, &m->store, spot_key_of_points(key_on(devices[i], m, ec, spot_key_of_model), &on), "points",
-                             spot_pack_points, map, &mapped));
-    if (!*there || mapped || on.embed.method != SPOT_REDUCE_PCA) return SPOT_OK;
-    s = spot_embed_fit(c, a, 1, map, view, &seed, &on.embed);
+                             spot_pack_points, &f->map, &mapped));
+    if (!f->is_kept || mapped || on.embed.method != SPOT_REDUCE_PCA) return SPOT_OK;
+    s = spot_embed_fit(c, a, 1, &f->map, view, &seed, &on.embed);
     if (s == SPOT_OK || !spot_is_verdict(s)) return s;
     spot_forget(c);
-    *map = (spot_points){ 0 };
+    f->map = (spot_points){ 0 };
     return SPOT_OK;
 }
 

@@ -351,7 +351,8 @@ static spot_status calibrate(spot_ctx *c, spot_sweep_cost *cost, double *picture
 
     SPOT_TRY(spot_source_ec(c, &ec, source, (uint32_t)(e->from + (e->to - e->from) / 2)));
     SPOT_TRY(spot_layout_of(c, &alone, cfg, source, encoder, &one, 1, e->most));
-    SPOT_TRY(spot_pace_take(c, &pace, cfg, source, encoder, &ec, &alone, e->least, e->most, cost->images, o->pictures));
+    SPOT_TRY(spot_pace_take(c, &pace, &(spot_pace_trial){ cfg, source, encoder, &ec, &alone, e->least, e->most, cost->images,
+                                                          o->pictures }));
     spot_spend(&took, &at);
     cost->calibration = took.wall;
     spot_log(c, SPOT_LOG_INFO, "calibrated on EC %u: training %.2f ms an image; views of %d to %d rows", ec.index,

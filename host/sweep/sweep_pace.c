@@ -242,7 +242,7 @@ static spot_status time_picture(spot_ctx *c, spot_arena *a, spot_pace *p, const 
             found->h[k] = (spot_hypothesis){ .len = rows / found->len, .row = v.image + k * (rows / found->len) };
         snprintf(path, sizeof path, "%s/a.png", dir);
         at = spot_spent_now();
-        s = spot_report_ec(c, path, "", ec, lesson, &v, &truth, &points, found, score);
+        s = spot_report_ec(c, path, "", &(spot_ec_picture){ ec, lesson, &v, &truth, &points, found, score });
         spot_spend(&p->picture, &at);
         if (s == SPOT_OK && !stat(path, &st)) p->picture_bytes = (double)st.st_size;
         unlink(path);
@@ -255,49 +255,46 @@ static spot_status time_picture(spot_ctx *c, spot_arena *a, spot_pace *p, const 
 
 /* -- all of it ------------------------------------------------------------------------------------------------ */
 
-static spot_status time_stages(spot_ctx *c, spot_arena *a, spot_pace *p, const spot_config *cfg, const spot_source *source,
-                               spot_encoder *encoder, const spot_ec *ec, int least, int most, double images, bool pictures,
-                               const int *features)
+static spot_status time_stages(spot_ctx *c, spot_arena *a, spot_pace *p, const spot_pace_trial *t)
 {
     spot_model_config few, fewer;
     char name[80];
     double patience;
     bool large;
 
-    if (source->photos) SPOT_TRY(spot_photos_upload(c, source->photos, PICTURES));
-    SPOT_TRY(fit_batch(c, a, &few, &cfg->model, ec, spot_wants_robust(cfg) ? cfg->model.robust.steps : 0));
-    large = few.batch < cfg->model.batch;
+    if (t->source->photos) SPOT_TRY(spot_photos_upload(c, t->source->photos, PICTURES));
+    SPOT_TRY(fit_batch(c, a, &few, &t->cfg->model, t->ec, spot_wants_robust(t->cfg) ? t->cfg->model.robust.steps : 0));
+    large = few.batch < t->cfg->model.batch;
     fewer = few;
-    if (large) fewer.batch = (int)fmax(few.batch / (1 + cfg->model.robust.steps), cfg->model.lanes);
+    if (large) fewer.batch = (int)fmax(few.batch / (1 + t->cfg->model.robust.steps), t->cfg->model.lanes);
     spot_log(c, SPOT_LOG_INFO, "timing training on %d images%s", few.batch, large ? ", a part of a batch" : "");
-    SPOT_TRY(time_training(c, a, p, &few, ec, false, large ? 0 : images));
-    if (spot_wants_robust(cfg)) SPOT_TRY(time_training(c, a, p, &fewer, ec, true, large ? 0 : images));
-    SPOT_TRY(time_looking(c, a, p, &few, ec));
-    if (encoder) SPOT_TRY(time_encoding(c, a, p, encoder, ec));
-    patience = fmin(fmax(0.03 * images * p->train.wall, 3), large ? 5 : 30) / (cfg->bdms ? cfg->bdms : 1);
-    if (source->photos) SPOT_TRY(time_decoding(c, p, source->photos));
-    for (int b = 0; b < cfg->bdms; b++) {
-        c->who = spot_bdm_name(&cfg->bdm[b], name, sizeof name);
+    SPOT_TRY(time_training(c, a, p, &few, t->ec, false, large ? 0 : t->images));
+    if (spot_wants_robust(t->cfg)) SPOT_TRY(time_training(c, a, p, &fewer, t->ec, true, large ? 0 : t->images));
+    SPOT_TRY(time_looking(c, a, p, &few, t->ec));
+    if (t->encoder) SPOT_TRY(time_encoding(c, a, p, t->encoder, t->ec));
+    patience = fmin(fmax(0.03 * t->images * p->train.wall, 3), large ? 5 : 30) / (t->cfg->bdms ? t->cfg->bdms : 1);
+    if (t->source->photos) SPOT_TRY(time_decoding(c, p, t->source->photos));
+    for (int b = 0; b < t->cfg->bdms; b++) {
+        c->who = spot_bdm_name(&t->cfg->bdm[b], name, sizeof name);
         spot_log(c, SPOT_LOG_INFO, "timing the method");
-        SPOT_TRY(spot_method_timing_take(c, a, &p->method[b], cfg, b, least, most, features[b], patience));
+        SPOT_TRY(spot_method_timing_take(c, a, &p->method[b], t->cfg, b, t->least, t->most, t->alone->features[b], patience));
     }
     c->who = NULL;
-    if (pictures && cfg->bdms) SPOT_TRY(time_picture(c, a, p, cfg, ec, most));
-    return large ? SPOT_OK : time_training_again(c, a, p, cfg, ec, images);
+    if (t->pictures && t->cfg->bdms) SPOT_TRY(time_picture(c, a, p, t->cfg, t->ec, t->most));
+    return large ? SPOT_OK : time_training_again(c, a, p, t->cfg, t->ec, t->images);
 }
 
-spot_status spot_pace_take(spot_ctx *c, spot_pace *p, const spot_config *cfg, const spot_source *source, spot_encoder *encoder,
-                           const spot_ec *ec, const spot_layout *alone, int least, int most, double images, bool pictures)
+spot_status spot_pace_take(spot_ctx *c, spot_pace *p, const spot_pace_trial *t)
 {
     int beside = 0;
     spot_arena a;
     spot_status s;
 
     memset(p, 0, sizeof *p);
-    for (int b = 0; b < cfg->bdms; b++) beside = alone->features[b] > beside ? alone->features[b] : beside;
-    beside = (SPOT_TIMING_CENTRES * beside + most) * (int)sizeof(float) + 4096;            /* the view's */
-    SPOT_TRY(spot_arena_open(c, &a, alone->arena + (size_t)beside));
-    s = time_stages(c, &a, p, cfg, source, encoder, ec, least, most, images, pictures, alone->features);
+    for (int b = 0; b < t->cfg->bdms; b++) beside = t->alone->features[b] > beside ? t->alone->features[b] : beside;
+    beside = (SPOT_TIMING_CENTRES * beside + t->most) * (int)sizeof(float) + 4096;            /* the view's */
+    SPOT_TRY(spot_arena_open(c, &a, t->alone->arena + (size_t)beside));
+    s = time_stages(c, &a, p, t);
     c->who = NULL;
     spot_arena_close(&a);
     return s;

@@ -16,11 +16,20 @@ typedef struct {
     spot_method_timing method[SPOT_MAX_BDMS];
 } spot_pace;
 
-/* Times the stages on the images of ec, and methods on views of `least` to `most` rows. It takes less than a tenth of the time
- * of training on `images` images, within 3 to 70 seconds unless a single step takes longer. alone: the layout of that EC.
- * encoder: NULL without one. */
-spot_status spot_pace_take(spot_ctx *c, spot_pace *p, const spot_config *cfg, const spot_source *source, spot_encoder *encoder,
-                           const spot_ec *ec, const spot_layout *alone, int least, int most, double images, bool pictures);
+typedef struct {
+    const spot_config *cfg;
+    const spot_source *source;
+    spot_encoder *encoder;                 /* NULL: none */
+    const spot_ec *ec;                     /* whose images the stages are timed on */
+    const spot_layout *alone;              /* that EC's */
+    int least, most;                       /* rows of the views that methods are timed on */
+    double images;                         /* of all trainings */
+    bool pictures;
+} spot_pace_trial;
+
+/* Times the stages. It takes less than a tenth of the time of training on all images, within 3 to 70 seconds unless a single
+ * step takes longer. */
+spot_status spot_pace_take(spot_ctx *c, spot_pace *p, const spot_pace_trial *t);
 
 /* The time of an EC with a view of `rows` rows, without its methods; the time before the first EC. */
 spot_spent spot_pace_of_ec   (const spot_pace *p, const spot_config *cfg, const spot_ec *ec, int rows);

@@ -40,20 +40,23 @@ typedef struct {
 
 spot_mixture_config spot_mixture_defaults(void);
 
+/* Points of problems: x[p] is (n_p, d). on_device[p], unless on_device is NULL, is x[p].v in the memory of c's device, and
+ * x[p].v may be NULL. */
+typedef struct {
+    int problems;
+    const spot_mat *x;
+    const float *const *on_device;
+    const spot_seed *seeds;
+} spot_mixture_data;
+
 /* Fits every K of every problem and picks the least BIC of each (the first of equals).
- * x[p] is (n_p, d). best[p], label[p] (n_p) = the component of highest responsibility, and all[p] = the k_max - k_min + 1
+ * best[p], label[p] (n_p) = the component of highest responsibility, and all[p] = the k_max - k_min + 1
  * fits (unless all is NULL) live in a. A K larger than n is left out with a message. Ill-conditioned fits are given up with a
  * message and never win. SPOT_NUMERIC only when no K is left; SPOT_INPUT for n < k_min or points not finite. A problem's
  * result has the same bits alone, in any batch and for any number of threads. Points and results lie on the host on every
- * device; on CUDA the call copies them into device memory of its own. _on: not the points; there[p], unless `there` is NULL, is
- * x[p].v in the memory of c's device, and x[p].v may be NULL. */
-spot_status spot_mixture_fit(spot_ctx *c, spot_arena *a, int problems, spot_mixture *best, int **label,
-                             spot_mixture **all, const spot_mat *x, const spot_seed *seeds,
-                             const spot_mixture_config *cfg);
-
-spot_status spot_mixture_fit_on(spot_ctx *c, spot_arena *a, int problems, spot_mixture *best, int **label,
-                                spot_mixture **all, const spot_mat *x, const float *const *there, const spot_seed *seeds,
-                                const spot_mixture_config *cfg);
+ * device; on CUDA the call copies what is not on_device into device memory of its own. */
+spot_status spot_mixture_fit(spot_ctx *c, spot_arena *a, const spot_mixture_data *data, spot_mixture *best, int **label,
+                             spot_mixture **all, const spot_mixture_config *cfg);
 
 /* EM for one K from given responsibilities resp (n, k) instead of k-means, for tests against scikit-learn. */
 spot_status spot_mixture_fit_from(spot_ctx *c, spot_arena *a, spot_mixture *fit, int *label, spot_mat x, int k,

@@ -20,11 +20,19 @@
 extern "C" {
 #endif
 
+typedef struct {
+    const spot_ec *ec;
+    const spot_learning *lesson;
+    const spot_view *view;
+    const spot_truth *truth;
+    const spot_points *points;
+    const spot_hypotheses *found;
+    const spot_score *score;
+} spot_ec_picture;
+
 /* One EC and one method as a PNG: the map (first two columns of the points) coloured by confidence, the hypotheses
  * outlined, the true blindspots marked; beside it thumbnails of the top hypotheses. Written whole or not at all. */
-spot_status spot_report_ec(spot_ctx *c, const char *path, const char *method, const spot_ec *ec,
-                           const spot_learning *lesson, const spot_view *view, const spot_truth *truth,
-                           const spot_points *points, const spot_hypotheses *found, const spot_score *score);
+spot_status spot_report_ec(spot_ctx *c, const char *path, const char *method, const spot_ec_picture *of);
 
 typedef enum { SPOT_TABLE_TEXT, SPOT_TABLE_CSV, SPOT_TABLE_JSON, SPOT_TABLE_MD } spot_table_format;
 

@@ -85,11 +85,18 @@ size_t spot_run_values_needs(const spot_run_values *v, int rows);
 spot_status spot_run_values_view(spot_ctx *c, spot_arena *a, const spot_run_values *v, uint32_t ec, spot_view *view,
                                  spot_truth *truth, bool *there);
 
-/* The findings of method b in that view. map: two columns to draw them on, as in the run's pictures: the points of method b,
- * or of another method, or principal components. *of is the method that owns the map, -1 for components; map->at is NULL where
- * these failed. */
+/* The findings of a method, and two columns to draw them on, as in the run's pictures: its own points, or another method's, or
+ * principal components. */
+typedef struct {
+    spot_hypotheses *found;            /* the caller's; is_kept false: the cache has none */
+    bool is_kept;
+    spot_points map;                   /* at NULL where principal components failed */
+    int of;                            /* the method that owns the map, -1 for components */
+} spot_drawn_finding;
+
+/* Those of method b in that view. */
 spot_status spot_run_values_found(spot_ctx *c, spot_arena *a, const spot_run_values *v, uint32_t ec, const spot_view *view,
-                                  int b, spot_hypotheses *found, spot_points *map, int *of, bool *there);
+                                  int b, spot_drawn_finding *f);
 
 #ifdef __cplusplus
 }

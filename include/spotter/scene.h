@@ -223,11 +223,12 @@ bool spot_triplet_holds(const spot_triplet *t, const spot_image *image);
 spot_status spot_ec_renew(spot_ctx *c, spot_ec *renewed, const spot_ec *ec, uint32_t number);
 
 /* Indices of the first `most` test images with this label that have all n attributes, with (most), and of the first `most` that
- * lack at least one, without (most). withs, withouts: their numbers, fewer than `most` where SPOT_DRAWS images do not have
- * them. Renders none. SPOT_STOPPED. */
+ * lack at least one, without (most). found: their numbers, fewer than `most` where SPOT_DRAWS images do not have them. Renders
+ * none. SPOT_STOPPED. */
 #define SPOT_DRAWS 1000000
-spot_status spot_images_with(spot_ctx *c, uint32_t *with, int *withs, uint32_t *without, int *withouts, int most,
-                             const spot_ec *ec, int label, const spot_triplet *t, int n);
+typedef struct { uint32_t *with, *without; int found[2]; } spot_drawn_images;
+spot_status spot_images_with(spot_ctx *c, spot_drawn_images *d, int most, const spot_ec *ec, int label, const spot_triplet *t,
+                             int n);
 
 #ifdef __cplusplus
 }

@@ -163,24 +163,22 @@ static spot_status write_finding(run *u, spot_arena *a, const spot_seen *seen, i
     const spot_outcome *o = &u->segment->method[b];
     spot_page *p = u->p;
     spot_hypotheses found = { 0 };
-    spot_points map = { 0 };
-    bool there = false;
-    int of = -1;
+    spot_drawn_finding f = { .found = &found, .of = -1 };
     spot_status s = SPOT_OK;
 
-    if (!o->status) SPOT_TRY(spot_run_values_found(u->c, a, u->values, (uint32_t)u->segment->index, &seen->view, b,
-                                                   &found, &map, &of, &there));
-    if (map.at && kept[of + 1] < 0) {
-        write_map(u, &map, of);
-        kept[of + 1] = u->mapped++;
+    if (!o->status)
+        SPOT_TRY(spot_run_values_found(u->c, a, u->values, (uint32_t)u->segment->index, &seen->view, b, &f));
+    if (f.map.at && kept[f.of + 1] < 0) {
+        write_map(u, &f.map, f.of);
+        kept[f.of + 1] = u->mapped++;
     }
     p->at = &u->findings;
     spot_json_object(p->at, NULL);
     spot_json_put_int(p->at, "place", u->places);
-    spot_json_put_int(p->at, "map", map.at ? kept[of + 1] : -1);
+    spot_json_put_int(p->at, "map", f.map.at ? kept[f.of + 1] : -1);
     spot_page_text(p, "method", u->r->method[b].name);
     spot_page_text(p, "seed", "0");
-    spot_page_text(p, "failed", o->status ? o->message : there ? NULL : "the run's cache has its findings no longer");
+    spot_page_text(p, "failed", o->status ? o->message : f.is_kept ? NULL : "the run's cache has its findings no longer");
     if (!o->status) write_score(u, &o->score);
     s = write_slices(u, a, &seen->view, &found, o->status ? NULL : &o->score, wrong, x);
     spot_json_end(p->at);
