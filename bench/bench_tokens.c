@@ -48,8 +48,10 @@ static spot_status run_tokens(spot_op_run *r, void *problems, int count)
     for (int q = 0; q < count; q++, p++) {
         int n = p->picked;
         SPOT_OP(r, spot_tokens_patches(r->c, p->row, p->rgb, &p->p));
-        SPOT_OP(r, spot_tokens_join(r->c, p->joined, p->patch, p->first, p->position, p->p.n, p->count, p->width));
-        SPOT_OP(r, spot_tokens_words(r->c, p->words, p->list, p->list + n, p->patch, p->position, n, p->width));
+        SPOT_OP(r, spot_tokens_join(r->c, p->joined,
+                                    &(spot_picture_tokens){ p->patch, p->first, p->position, p->p.n, p->count, p->width }));
+        SPOT_OP(r, spot_tokens_words(r->c, p->words,
+                                     &(spot_word_tokens){ p->list, p->list + n, p->patch, p->position, n, p->width }));
         SPOT_OP(r, spot_tokens_pick(r->c, p->unit, p->joined, p->list + 2 * n, n, p->width));
         SPOT_OP(r, spot_tokens_unit(r->c, p->unit, n, p->width));
     }

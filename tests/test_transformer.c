@@ -258,7 +258,7 @@ TEST(tokens_are_joined_picked_and_scaled)
     for (int i = 0; i < LEN(patch); i++) patch[i] = (float)i;
     for (int i = 0; i < W; i++) first[i] = 100 + (float)i;
     for (int i = 0; i < LEN(position); i++) position[i] = 1000 * (float)i;
-    CHECK_OK(&c, spot_tokens_join(&c, x, patch, first, position, N, COUNT, W));
+    CHECK_OK(&c, spot_tokens_join(&c, x, &(spot_picture_tokens){ patch, first, position, N, COUNT, W }));
     for (int r = 0; r < N * (COUNT + 1); r++)
         for (int i = 0; i < W; i++) {
             int t = r % (COUNT + 1), from = (r / (COUNT + 1) * COUNT + t - 1) * W + i;
@@ -267,7 +267,7 @@ TEST(tokens_are_joined_picked_and_scaled)
     CHECK_OK(&c, spot_tokens_pick(&c, y, x, pick, 2, W));
     assert_memory_equal(y, x + 7 * W, W * sizeof *y);
     assert_memory_equal(y + W, x + 4 * W, W * sizeof *y);
-    CHECK_OK(&c, spot_tokens_words(&c, y, id, place, patch, position, 2, W));
+    CHECK_OK(&c, spot_tokens_words(&c, y, &(spot_word_tokens){ id, place, patch, position, 2, W }));
     for (int i = 0; i < W; i++) {
         assert_true(y[i] == patch[2 * W + i] + position[W + i]);
         assert_true(y[W + i] == patch[i] + position[3 * W + i]);

@@ -136,30 +136,29 @@ static spot_status copy_map(spot_ctx *c, spot_points *out, const spot_tsne_probl
     return spot_rows_pick(c, 1, &pick);
 }
 
-static spot_status map_all(spot_ctx *c, spot_arena *h, spot_arena *a, spot_tsne_problem *t, int problems, spot_points *out,
-                           const spot_view *views, const spot_seed *seeds, const spot_tsne_config *cfg)
+static spot_status map_all(spot_ctx *c, spot_arena *h, spot_arena *a, spot_tsne_problem *t, const spot_reduction *r,
+                           const spot_tsne_config *cfg)
 {
-    for (int p = 0; p < problems; p++) {
-        t[p] = (spot_tsne_problem){ .n = views[p].n, .dim = out[p].d, .stride = spot_tsne_stride(views[p].n),
-                                    .ec = seeds[p].ec };
+    for (int p = 0; p < r->problems; p++) {
+        t[p] = (spot_tsne_problem){ .n = r->views[p].n, .dim = r->out[p].d, .stride = spot_tsne_stride(r->views[p].n),
+                                    .ec = r->seeds[p].ec };
         SPOT_TRY(SPOT_TAKE(c, a, t[p].y, (size_t)t[p].dim * t[p].stride));
     }
-    SPOT_TRY(spot_pca_map(c, h, a, problems, out, views));
-    SPOT_TRY(start_maps(c, h, a, problems, t, out, seeds));
-    for (int p = 0; p < problems; p += GROUP)
-        SPOT_TRY(find_joint(c, a, problems - p < GROUP ? problems - p : GROUP, t + p, views + p, cfg));
-    SPOT_TRY(spot_tsne_fit(c, a, problems, t, cfg));
-    for (int p = 0; p < problems && !a->counting; p++) SPOT_TRY(copy_map(c, &out[p], &t[p]));
+    SPOT_TRY(spot_pca_map(c, h, a, r->problems, r->out, r->views));
+    SPOT_TRY(start_maps(c, h, a, r->problems, t, r->out, r->seeds));
+    for (int p = 0; p < r->problems; p += GROUP)
+        SPOT_TRY(find_joint(c, a, r->problems - p < GROUP ? r->problems - p : GROUP, t + p, r->views + p, cfg));
+    SPOT_TRY(spot_tsne_fit(c, a, r->problems, t, cfg));
+    for (int p = 0; p < r->problems && !a->counting; p++) SPOT_TRY(copy_map(c, &r->out[p], &t[p]));
     return SPOT_OK;
 }
 
-spot_status spot_tsne_map(spot_ctx *c, spot_arena *host, spot_arena *work, int problems, spot_points *out,
-                          const spot_view *views, const spot_seed *seeds, const spot_tsne_config *cfg)
+spot_status spot_tsne_map(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_reduction *r, const spot_tsne_config *cfg)
 {
     size_t mark = work->used;
-    spot_tsne_problem *t = calloc((size_t)problems, sizeof *t);
-    spot_status s = t ? map_all(c, host, work, t, problems, out, views, seeds, cfg)
-                      : spot_fail(c, SPOT_NOMEM, "no memory for %d t-SNE problems", problems);
+    spot_tsne_problem *t = calloc((size_t)r->problems, sizeof *t);
+    spot_status s = t ? map_all(c, host, work, t, r, cfg)
+                      : spot_fail(c, SPOT_NOMEM, "no memory for %d t-SNE problems", r->problems);
 
     free(t);
     work->used = mark;

@@ -218,55 +218,52 @@ static spot_status copy_map(spot_ctx *c, spot_points *out, const spot_umap_layou
     return spot_rows_pick(c, 1, &pick);
 }
 
-static spot_status open_batch(spot_ctx *c, spot_arena *h, spot_arena *a, batch *b, const spot_points *out,
-                              const spot_view *views, const spot_seed *seeds, const spot_umap_config *cfg)
+static spot_status open_batch(spot_ctx *c, spot_arena *h, spot_arena *a, batch *b, const spot_reduction *r,
+                              const spot_umap_config *cfg)
 {
     double curve_a, curve_b;
 
     spot_umap_curve(&curve_a, &curve_b, cfg->min_dist, cfg->spread);
     for (int p = 0; p < b->problems; p++) {
-        int n = views[p].n, k = cfg->neighbours < n ? cfg->neighbours : n, dim = out[p].d;
+        int n = r->views[p].n, k = cfg->neighbours < n ? cfg->neighbours : n, dim = r->out[p].d;
         int epochs = cfg->epochs ? cfg->epochs : n <= 10000 ? 500 : 200;
 
         if (dim > SPOT_UMAP_MOST_DIM)
             return spot_fail(c, SPOT_UNSUPPORTED, "UMAP maps to at most %d dimensions, not to %d", SPOT_UMAP_MOST_DIM, dim);
         if (n < cfg->neighbours && !h->counting)
-            spot_log_of(c, SPOT_LOG_WARN, seeds[p].ec, "%d points have no %d neighbours, UMAP uses all", n, cfg->neighbours);
+            spot_log_of(c, SPOT_LOG_WARN, r->seeds[p].ec, "%d points have no %d neighbours, UMAP uses all", n, cfg->neighbours);
         b->graph[p] = (spot_affinity_graph){ .n = n, .k = k - 1, .fuzzy = 1 };
         b->layout[p] = (spot_umap_layout){ .n = n, .dim = dim, .steps = epochs * PARTS, .negatives = cfg->negatives,
-                                           .seed = seeds[p].seed, .ec = seeds[p].ec, .a = (float)curve_a,
+                                           .seed = r->seeds[p].seed, .ec = r->seeds[p].ec, .a = (float)curve_a,
                                            .b = (float)curve_b, .lr = (float)cfg->lr };
-        b->start[p] = (spot_spectral){ .n = n, .dim = dim, .place = out[p].at, .seed = seeds[p] };
+        b->start[p] = (spot_spectral){ .n = n, .dim = dim, .place = r->out[p].at, .seed = r->seeds[p] };
         SPOT_TRY(take_problem(c, h, a, b, p));
     }
     return SPOT_OK;
 }
 
-static spot_status map_all(spot_ctx *c, spot_arena *h, spot_arena *a, batch *b, spot_points *out, const spot_view *views,
-                           const spot_seed *seeds, const spot_umap_config *cfg)
+static spot_status map_all(spot_ctx *c, spot_arena *h, spot_arena *a, batch *b, const spot_reduction *r,
+                           const spot_umap_config *cfg)
 {
-    int problems = b->problems;
-
-    SPOT_TRY(open_batch(c, h, a, b, out, views, seeds, cfg));
-    for (int p = 0; p < problems; p += GROUP)
-        SPOT_TRY(find_graphs(c, a, problems - p < GROUP ? problems - p : GROUP, b->graph + p, views + p));
-    for (int p = 0; p < problems; p++) SPOT_TRY(read_graph(c, h, b, p));
-    SPOT_TRY(start_maps(c, h, a, b, out, views));
+    SPOT_TRY(open_batch(c, h, a, b, r, cfg));
+    for (int p = 0; p < r->problems; p += GROUP)
+        SPOT_TRY(find_graphs(c, a, r->problems - p < GROUP ? r->problems - p : GROUP, b->graph + p, r->views + p));
+    for (int p = 0; p < r->problems; p++) SPOT_TRY(read_graph(c, h, b, p));
+    SPOT_TRY(start_maps(c, h, a, b, r->out, r->views));
     if (h->counting) return SPOT_OK;
-    SPOT_TRY(run_steps(c, problems, b->layout));
-    for (int p = 0; p < problems; p++) SPOT_TRY(copy_map(c, &out[p], &b->layout[p]));
+    SPOT_TRY(run_steps(c, r->problems, b->layout));
+    for (int p = 0; p < r->problems; p++) SPOT_TRY(copy_map(c, &r->out[p], &b->layout[p]));
     return SPOT_OK;
 }
 
-spot_status spot_umap_map(spot_ctx *c, spot_arena *host, spot_arena *work, int problems, spot_points *out,
-                          const spot_view *views, const spot_seed *seeds, const spot_umap_config *cfg)
+spot_status spot_umap_map(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_reduction *r, const spot_umap_config *cfg)
 {
-    size_t mark = work->used, mark_host = host->used, n = (size_t)problems;
-    batch b = { problems, calloc(n, sizeof *b.graph), calloc(n, sizeof *b.layout), calloc(n, sizeof *b.start),
+    size_t mark = work->used, mark_host = host->used, n = (size_t)r->problems;
+    batch b = { r->problems, calloc(n, sizeof *b.graph), calloc(n, sizeof *b.layout), calloc(n, sizeof *b.start),
                 calloc(n, sizeof *b.order) };
     spot_status s = b.graph && b.layout && b.start && b.order
-                  ? map_all(c, host, work, &b, out, views, seeds, cfg)
-                  : spot_fail(c, SPOT_NOMEM, "no memory for %d UMAP problems", problems);
+                  ? map_all(c, host, work, &b, r, cfg)
+                  : spot_fail(c, SPOT_NOMEM, "no memory for %d UMAP problems", r->problems);
 
     free(b.graph), free(b.layout), free(b.start), free(b.order);
     host->used = mark_host;

@@ -127,18 +127,19 @@ static spot_status check_config(spot_ctx *c, const spot_embed_config *cfg)
     return SPOT_OK;
 }
 
-static spot_status reduce_all(spot_ctx *c, spot_arena *host, spot_arena *work, int problems, spot_points *out,
-                              const spot_view *views, const spot_seed *seeds, const spot_embed_config *cfg)
+static spot_status reduce_all(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_reduction *r,
+                              const spot_embed_config *cfg)
 {
     switch (cfg->method) {
-    case SPOT_REDUCE_PCA:   return spot_pca_map(c, host, work, problems, out, views);
-    case SPOT_REDUCE_TSNE:  return spot_tsne_map(c, host, work, problems, out, views, seeds, &cfg->tsne);
-    case SPOT_REDUCE_SCVIS: return spot_scvis_map(c, work, problems, out, views, seeds, &cfg->scvis);
-    case SPOT_REDUCE_UMAP:  return spot_umap_map(c, host, work, problems, out, views, seeds, &cfg->umap);
+    case SPOT_REDUCE_PCA:   return spot_pca_map(c, host, work, r->problems, r->out, r->views);
+    case SPOT_REDUCE_TSNE:  return spot_tsne_map(c, host, work, r, &cfg->tsne);
+    case SPOT_REDUCE_SCVIS: return spot_scvis_map(c, work, r, &cfg->scvis);
+    case SPOT_REDUCE_UMAP:  return spot_umap_map(c, host, work, r, &cfg->umap);
     }
-    for (int p = 0; p < problems && !host->counting; p++) {
-        const float *from = c->device && views[p].device_feature ? views[p].device_feature : views[p].feature;
-        SPOT_TRY(spot_device_copy(c, spot_points_target(c, &out[p]), from, (size_t)out[p].n * out[p].d * sizeof *from));
+    for (int p = 0; p < r->problems && !host->counting; p++) {
+        const float *from = c->device && r->views[p].device_feature ? r->views[p].device_feature : r->views[p].feature;
+        SPOT_TRY(spot_device_copy(c, spot_points_target(c, &r->out[p]), from,
+                                  (size_t)r->out[p].n * r->out[p].d * sizeof *from));
     }
     return SPOT_OK;
 }
@@ -149,14 +150,15 @@ typedef struct { spot_view *left; spot_points *map; spot_rows_prepare_problem *r
 /* Whether the reducer gets anything after the preparation. */
 static int reduces_rest(const spot_embed_config *cfg) { return !cfg->hardness || cfg->dim > 1; }
 
-static spot_status take_prepared(spot_ctx *c, spot_arena *h, spot_arena *work, prepared *b, int p, const spot_points *out,
-                                 const spot_view *v, const spot_embed_config *cfg)
+static spot_status take_prepared(spot_ctx *c, spot_arena *h, spot_arena *work, prepared *b, int p, const spot_reduction *d,
+                                 const spot_embed_config *cfg)
 {
+    const spot_view *v = &d->views[p];
     spot_rows_prepare_problem *r = &b->rows[p];
     spot_points *map = &b->map[p];
 
     b->left[p] = *v;
-    *map = *out;
+    *map = d->out[p];
     *r = work->counting ? (spot_rows_prepare_problem){ 0 } : spot_reduce_preparation(v, cfg);
     SPOT_TRY(spot_reduce_features(c, work, &r->x, v));
     SPOT_TRY(SPOT_TAKE(c, work, r->y, (size_t)v->n * v->d));
@@ -182,33 +184,34 @@ static void join_hardness(spot_ctx *c, const prepared *b, int p, const spot_poin
                                                    .x_row = d - 1, .x_column = 1, .y = to + 1, .y_row = d, .y_column = 1 };
 }
 
-static spot_status reduce_prepared(spot_ctx *c, spot_arena *host, spot_arena *work, prepared *b, int problems,
-                                   spot_points *out, const spot_view *views, const spot_seed *seeds,
+static spot_status reduce_prepared(spot_ctx *c, spot_arena *host, spot_arena *work, prepared *b, const spot_reduction *r,
                                    const spot_embed_config *cfg)
 {
-    for (int p = 0; p < problems; p++) SPOT_TRY(take_prepared(c, host, work, b, p, &out[p], &views[p], cfg));
-    if (!host->counting) SPOT_TRY(spot_rows_prepare(c, problems, b->rows));
-    if (reduces_rest(cfg)) SPOT_TRY(reduce_all(c, host, work, problems, b->map, b->left, seeds, cfg));
+    const spot_reduction rest = { r->problems, b->map, b->left, r->seeds };
+
+    for (int p = 0; p < r->problems; p++) SPOT_TRY(take_prepared(c, host, work, b, p, r, cfg));
+    if (!host->counting) SPOT_TRY(spot_rows_prepare(c, r->problems, b->rows));
+    if (reduces_rest(cfg)) SPOT_TRY(reduce_all(c, host, work, &rest, cfg));
     if (host->counting) return SPOT_OK;
-    for (int p = 0; p < problems; p++) {
-        out[p].objective = b->map[p].objective;
-        if (cfg->hardness) join_hardness(c, b, p, &out[p]);
+    for (int p = 0; p < r->problems; p++) {
+        r->out[p].objective = b->map[p].objective;
+        if (cfg->hardness) join_hardness(c, b, p, &r->out[p]);
     }
-    return cfg->hardness ? spot_rows_pick(c, 2 * problems, b->join) : SPOT_OK;
+    return cfg->hardness ? spot_rows_pick(c, 2 * r->problems, b->join) : SPOT_OK;
 }
 
-static spot_status reduce_batch(spot_ctx *c, spot_arena *host, spot_arena *work, int problems, spot_points *out,
-                                const spot_view *views, const spot_seed *seeds, const spot_embed_config *cfg)
+static spot_status reduce_batch(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_reduction *r,
+                                const spot_embed_config *cfg)
 {
-    size_t mark = host->used, n = (size_t)problems;
+    size_t mark = host->used, n = (size_t)r->problems;
     prepared b;
     spot_status s;
 
-    if (!cfg->normalise && !cfg->hardness) return reduce_all(c, host, work, problems, out, views, seeds, cfg);
+    if (!cfg->normalise && !cfg->hardness) return reduce_all(c, host, work, r, cfg);
     b = (prepared){ calloc(n, sizeof *b.left), calloc(n, sizeof *b.map), calloc(n, sizeof *b.rows),
                     calloc(2 * n, sizeof *b.join) };
-    s = b.left && b.map && b.rows && b.join ? reduce_prepared(c, host, work, &b, problems, out, views, seeds, cfg)
-                                            : spot_fail(c, SPOT_NOMEM, "no memory for %d problems", problems);
+    s = b.left && b.map && b.rows && b.join ? reduce_prepared(c, host, work, &b, r, cfg)
+                                            : spot_fail(c, SPOT_NOMEM, "no memory for %d problems", r->problems);
     free(b.left), free(b.map), free(b.rows), free(b.join);
     host->used = mark;
     return s;
@@ -222,20 +225,20 @@ static spot_status take_maps(spot_ctx *c, spot_arena *work, int problems, spot_p
 }
 
 /* Opens the device's arena for the reducer; the host gets the points once. stays: the points have their place on the device. */
-static spot_status reduce_on_device(spot_ctx *c, spot_arena *host, bool stays, int problems, spot_points *out,
-                                    const spot_view *views, const spot_seed *seeds, const spot_embed_config *cfg)
+static spot_status reduce_on_device(spot_ctx *c, spot_arena *host, bool stays, const spot_reduction *r,
+                                    const spot_embed_config *cfg)
 {
     spot_arena work = spot_arena_counting(), sizes = work;
     spot_status s;
 
-    if (!stays) SPOT_TRY(take_maps(c, &work, problems, out));
-    SPOT_TRY(reduce_batch(c, &sizes, &work, problems, out, views, seeds, cfg));
+    if (!stays) SPOT_TRY(take_maps(c, &work, r->problems, r->out));
+    SPOT_TRY(reduce_batch(c, &sizes, &work, r, cfg));
     SPOT_TRY(spot_arena_open_device(c, &work, work.peak));
-    s = stays ? SPOT_OK : take_maps(c, &work, problems, out);
-    if (s == SPOT_OK) s = reduce_batch(c, host, &work, problems, out, views, seeds, cfg);
-    for (int p = 0; p < problems; p++) {
-        if (s == SPOT_OK) s = spot_points_fetch(c, &out[p]);
-        if (!stays) out[p].device_at = NULL;
+    s = stays ? SPOT_OK : take_maps(c, &work, r->problems, r->out);
+    if (s == SPOT_OK) s = reduce_batch(c, host, &work, r, cfg);
+    for (int p = 0; p < r->problems; p++) {
+        if (s == SPOT_OK) s = spot_points_fetch(c, &r->out[p]);
+        if (!stays) r->out[p].device_at = NULL;
     }
     spot_arena_close(&work);
     return s;
@@ -270,6 +273,8 @@ spot_status spot_embed_fit(spot_ctx *c, spot_arena *a, int problems, spot_points
 spot_status spot_embed_fit_on(spot_ctx *c, spot_arena *a, spot_arena *there, int problems, spot_points *out,
                               const spot_view *views, const spot_seed *seeds, const spot_embed_config *cfg)
 {
+    const spot_reduction r = { problems, out, views, seeds };
+
     SPOT_TRY(check_config(c, cfg));
     for (int p = 0; p < problems; p++) SPOT_TRY(check_view(c, &views[p], seeds[p].ec, cfg));
     SPOT_TRY(take_points(c, a, there, problems, out, views, cfg));
@@ -277,8 +282,8 @@ spot_status spot_embed_fit_on(spot_ctx *c, spot_arena *a, spot_arena *there, int
         if (cfg->method != SPOT_REDUCE_NONE && out[p].d < cfg->dim)
             spot_log_of(c, SPOT_LOG_WARN, seeds[p].ec, "%d rows of %d features have no %d principal components; the map has %d "
                         "dimensions", views[p].n, views[p].d, cfg->dim, out[p].d);
-    if (c->device) SPOT_TRY(reduce_on_device(c, a, there != NULL, problems, out, views, seeds, cfg));
-    else           SPOT_TRY(reduce_batch(c, a, a, problems, out, views, seeds, cfg));
+    if (c->device) SPOT_TRY(reduce_on_device(c, a, there != NULL, &r, cfg));
+    else           SPOT_TRY(reduce_batch(c, a, a, &r, cfg));
     for (int p = 0; p < problems && cfg->method == SPOT_REDUCE_UMAP; p++) SPOT_TRY(check_map(c, &out[p], seeds[p].ec));
     return SPOT_OK;
 }
@@ -295,7 +300,7 @@ static void count_batch(spot_ctx *c, spot_arena *host, spot_arena *work, int pro
         for (int p = 0; p < problems; p++) views[p] = (spot_view){ .n = n[p], .d = d };
         if (take_points(c, host, NULL, problems, out, views, cfg) == SPOT_OK
             && (!c->device || take_maps(c, work, problems, out) == SPOT_OK))
-            reduce_batch(c, host, work, problems, out, views, seeds, cfg);
+            reduce_batch(c, host, work, &(spot_reduction){ problems, out, views, seeds }, cfg);
     }
     free(views);
     free(out);

@@ -37,16 +37,18 @@ float      *spot_points_target(const spot_ctx *c, const spot_points *points);
 spot_status spot_points_put(spot_ctx *c, spot_arena *there, spot_points *points);
 spot_status spot_points_fetch(spot_ctx *c, const spot_points *points);
 
-spot_status spot_tsne_map(spot_ctx *c, spot_arena *host, spot_arena *work, int problems, spot_points *out,
-                          const spot_view *views, const spot_seed *seeds, const spot_tsne_config *cfg);
+/* Problems of a reducer: views[p] -> out[p]. */
+typedef struct { int problems; spot_points *out; const spot_view *views; const spot_seed *seeds; } spot_reduction;
+
+spot_status spot_tsne_map(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_reduction *r,
+                          const spot_tsne_config *cfg);
 
 /* spot_umap_curve: fits a and b of (1 + a x^2b)^-1 by least squares at 300 points of [0, 3 spread]. The target is 1 up to
  * min_dist and exp(-(x - min_dist) / spread) beyond. */
-spot_status spot_umap_map(spot_ctx *c, spot_arena *host, spot_arena *work, int problems, spot_points *out,
-                          const spot_view *views, const spot_seed *seeds, const spot_umap_config *cfg);
+spot_status spot_umap_map(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_reduction *r,
+                          const spot_umap_config *cfg);
 void        spot_umap_curve(double *a, double *b, double min_dist, double spread);
 
-spot_status spot_scvis_map(spot_ctx *c, spot_arena *work, int problems, spot_points *out, const spot_view *views,
-                           const spot_seed *seeds, const spot_scvis_config *cfg);
+spot_status spot_scvis_map(spot_ctx *c, spot_arena *work, const spot_reduction *r, const spot_scvis_config *cfg);
 
 #endif

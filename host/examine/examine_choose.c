@@ -7,20 +7,19 @@
 
 #include "examine/examine_search.h"
 
-spot_status spot_examine_start(spot_ctx *c, double *mean, int *usual, spot_examine_looker *look, const spot_factor_space *space,
-                               const spot_conditions *fixed, int entry, int n)
+spot_status spot_examine_start(spot_ctx *c, double *mean, int *usual, const spot_examine_viewer *v, int entry, int n)
 {
-    const spot_examine_config *cfg = look->drawer.objects->cfg;
-    const uint32_t number = spot_examine_number(look->drawer.objects->list.entry[entry].id);
-    const spot_conditions own = spot_examine_fixed(cfg, space, fixed, number);
+    const spot_examine_config *cfg = v->look->drawer.objects->cfg;
+    const uint32_t number = spot_examine_number(v->look->drawer.objects->list.entry[entry].id);
+    const spot_conditions own = spot_examine_fixed(cfg, v->space, v->fixed, number);
     spot_examine_shot *shot = malloc((size_t)n * sizeof *shot);
     spot_examine_seen *seen = malloc((size_t)n * sizeof *seen);
     spot_status s = shot && seen ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for %d renders", n);
     double sum = 0;
 
     for (int i = 0; s == SPOT_OK && i < n; i++)
-        shot[i] = (spot_examine_shot){ entry, number, spot_examine_chance(space, &own, cfg->search.seed, number, i) };
-    if (s == SPOT_OK) s = spot_examine_look(c, look, shot, n, seen);
+        shot[i] = (spot_examine_shot){ entry, number, spot_examine_chance(v->space, &own, cfg->search.seed, number, i) };
+    if (s == SPOT_OK) s = spot_examine_look(c, v->look, shot, n, seen);
     for (int i = 0; s == SPOT_OK && i < n; i++) sum += seen[i].p;
     *mean = sum / n;
     *usual = 0;
@@ -33,10 +32,9 @@ spot_status spot_examine_start(spot_ctx *c, double *mean, int *usual, spot_exami
 /* ---- the best ones ---- */
 
 /* p of the held-out objects of every class, one behind the other; -1: its mesh cannot be read. */
-static spot_status look_at_held_out(spot_ctx *c, double *p, spot_examine_looker *look, const spot_factor_space *space,
-                                    const spot_conditions *fixed)
+static spot_status look_at_held_out(spot_ctx *c, double *p, const spot_examine_viewer *v)
 {
-    spot_examine_objects_list *o = look->drawer.objects;
+    spot_examine_objects_list *o = v->look->drawer.objects;
     int n = 0, all = 0, usual;
 
     for (int k = 0; k < o->list.classes; k++) all += o->held[k];
@@ -48,7 +46,7 @@ static spot_status look_at_held_out(spot_ctx *c, double *p, spot_examine_looker 
                 p[n] = -1;
                 continue;
             }
-            if (s == SPOT_OK) s = spot_examine_start(c, &p[n], &usual, look, space, fixed, i, o->cfg->objects.views);
+            if (s == SPOT_OK) s = spot_examine_start(c, &p[n], &usual, v, i, o->cfg->objects.views);
             SPOT_TRY(s);
             spot_tell(c, "examine: best objects", -1, n + 1, all, "");
         }
@@ -65,22 +63,22 @@ static spot_key key_of_held_out(const spot_examine_objects_list *o, const char *
     return k;
 }
 
-static spot_status recall_held_out(spot_ctx *c, double *p, int n, spot_examine_looker *look, const spot_factor_space *space,
-                                   const spot_conditions *fixed, const char *hash, const spot_store *store)
+static spot_status recall_held_out(spot_ctx *c, double *p, int n, const spot_examine_viewer *v, const char *hash,
+                                   const spot_store *store)
 {
     unsigned char *bytes = NULL;
     char config[33];
     bool found;
     size_t size;
 
-    spot_key_text(config, spot_examine_key(look->drawer.objects->cfg));
-    const spot_key key = key_of_held_out(look->drawer.objects, hash, config);
+    spot_key_text(config, spot_examine_key(v->look->drawer.objects->cfg));
+    const spot_key key = key_of_held_out(v->look->drawer.objects, hash, config);
     SPOT_TRY(spot_store_get(c, store, key, "objects", &bytes, &size, &found));
     found = found && size == (size_t)n * sizeof *p;
     if (found) memcpy(p, bytes, size);
     free(bytes);
     if (found) return SPOT_OK;
-    SPOT_TRY(look_at_held_out(c, p, look, space, fixed));
+    SPOT_TRY(look_at_held_out(c, p, v));
     return spot_store_put(c, store, key, "objects", p, (size_t)n * sizeof *p);
 }
 
@@ -103,28 +101,26 @@ static spot_status pick_best(spot_ctx *c, int *entry, double *p, const spot_exam
     return SPOT_OK;
 }
 
-static spot_status choose_best(spot_ctx *c, int *entry, spot_examine_looker *look, const spot_factor_space *space,
-                               const spot_conditions *fixed, const char *hash, const spot_store *store)
+static spot_status choose_best(spot_ctx *c, int *entry, const spot_examine_viewer *v, const char *hash, const spot_store *store)
 {
-    const spot_examine_objects_list *o = look->drawer.objects;
+    const spot_examine_objects_list *o = v->look->drawer.objects;
     int n = 0;
 
     for (int k = 0; k < o->list.classes; k++) n += o->held[k];
     double *p = malloc(((size_t)n + 1) * sizeof *p);
     if (!p) return spot_fail(c, SPOT_NOMEM, "no memory for %d objects", n);
-    spot_status s = recall_held_out(c, p, n, look, space, fixed, hash, store);
+    spot_status s = recall_held_out(c, p, n, v, hash, store);
     if (s == SPOT_OK) s = pick_best(c, entry, p, o);
     free(p);
     return s;
 }
 
-spot_status spot_examine_choose(spot_ctx *c, int *entry, spot_examine_looker *look, const spot_examine_model *m,
-                                const spot_factor_space *space, const spot_conditions *fixed, const char *hash,
-                                const spot_store *store)
+spot_status spot_examine_choose(spot_ctx *c, int *entry, const spot_examine_viewer *v, const spot_examine_model *m,
+                                const char *hash, const spot_store *store)
 {
-    const spot_examine_objects_list *o = look->drawer.objects;
+    const spot_examine_objects_list *o = v->look->drawer.objects;
 
-    if (o->cfg->objects.choice == SPOT_OBJECTS_BEST) return choose_best(c, entry, look, space, fixed, hash, store);
+    if (o->cfg->objects.choice == SPOT_OBJECTS_BEST) return choose_best(c, entry, v, hash, store);
     for (int k = 0; k < o->list.classes; k++) {
         int from = o->first[k], n;
         if (o->cfg->objects.choice == SPOT_OBJECTS_TRAINED) spot_examine_learned(o, m, k, &from, &n);

@@ -4,14 +4,19 @@
 
 #include "examine/examine_look.h"
 
+/* Who looks, and under which conditions. */
+typedef struct {
+    spot_examine_looker *look;
+    const spot_factor_space *space;
+    const spot_conditions *fixed;
+} spot_examine_viewer;
+
 /* entry (objects of a model): class by class, per_class of each. BEST looks at all held-out objects and remembers in the
  * store's cache how well the model knows each. hash: the model's. */
-spot_status spot_examine_choose(spot_ctx *c, int *entry, spot_examine_looker *look, const spot_examine_model *m,
-                                const spot_factor_space *space, const spot_conditions *fixed, const char *hash,
-                                const spot_store *store);
+spot_status spot_examine_choose(spot_ctx *c, int *entry, const spot_examine_viewer *v, const spot_examine_model *m,
+                                const char *hash, const spot_store *store);
 
 /* Mean p of the first n random renders of an object: the same ones for every examiner; and the one whose p is nearest to it. */
-spot_status spot_examine_start(spot_ctx *c, double *mean, int *usual, spot_examine_looker *look, const spot_factor_space *space,
-                               const spot_conditions *fixed, int entry, int n);
+spot_status spot_examine_start(spot_ctx *c, double *mean, int *usual, const spot_examine_viewer *v, int entry, int n);
 
 #endif

@@ -125,7 +125,7 @@ static spot_status open_model(spot_ctx *c, run *v, int model)
     SPOT_TRY(spot_examine_looker_open(c, &v->look, &from, &v->objects, &v->pictures));
     entry = malloc((size_t)objects * sizeof *entry);
     if (!entry) return spot_fail(c, SPOT_NOMEM, "no memory for %d objects", objects);
-    s = spot_examine_choose(c, entry, &v->look, from.model, &v->space, &v->fixed, v->hash, &v->store);
+    s = spot_examine_choose(c, entry, &(spot_examine_viewer){ &v->look, &v->space, &v->fixed }, from.model, v->hash, &v->store);
     for (int i = 0; i < objects && s == SPOT_OK; i++) v->subject[i] = (subject){ .entry = entry[i] };
     free(entry);
     return s;
@@ -135,7 +135,8 @@ static spot_status open_model(spot_ctx *c, run *v, int model)
 static spot_status look_at_subject(spot_ctx *c, run *v, subject *s)
 {
     if (s->seen) return SPOT_OK;
-    SPOT_TRY(spot_examine_start(c, &s->start, &s->usual, &v->look, &v->space, &v->fixed, s->entry, START));
+    SPOT_TRY(spot_examine_start(c, &s->start, &s->usual, &(spot_examine_viewer){ &v->look, &v->space, &v->fixed }, s->entry,
+                                START));
     SPOT_TRY(spot_examine_verify(c, &s->lesson, &v->look, &v->cfg->model[v->open], s->entry));
     s->seen = true;
     return SPOT_OK;

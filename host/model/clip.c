@@ -134,7 +134,8 @@ static spot_status embed_pictures(spot_ctx *c, const spot_clip *m, spot_clip_wor
     if (w->rgb) SPOT_TRY(spot_device_copy(c, w->rgb, rgb, (size_t)n * 3 * m->info.side * m->info.side));
     SPOT_TRY(spot_tokens_patches(c, w->wide, w->rgb ? w->rgb : rgb, &cut));
     SPOT_TRY(spot_linear_forward(c, net->plan[SPOT_CLIP_PATCHES], product, w->wide, net->patches, NULL, patches, w->scratch));
-    SPOT_TRY(spot_tokens_join(c, w->x, product, net->first, net->position, n, each - 1, net->shape.width));
+    SPOT_TRY(spot_tokens_join(c, w->x,
+                              &(spot_picture_tokens){ product, net->first, net->position, n, each - 1, net->shape.width }));
     SPOT_TRY(spot_layernorm_apply(c, w->x, w->x, &net->before, n * each, SPOT_FP32));
     SPOT_TRY(spot_clip_net_run(c, net, w, &embedding, n * each, n));
     return give_out(c, out, embedding, first, n, m->info.dim, unit, "picture");
@@ -212,7 +213,8 @@ static spot_status embed_batches(spot_ctx *c, const spot_clip *m, spot_clip_work
         live = n - first < sequences ? n - first : sequences;
         SPOT_TRY(lay_texts(c, m, l, ids, length, first, &live));
         SPOT_TRY(spot_clip_work_list(c, w));
-        SPOT_TRY(spot_tokens_words(c, w->x, at->id, at->place, net->table, net->position, l->start[live], net->shape.width));
+        SPOT_TRY(spot_tokens_words(c, w->x, &(spot_word_tokens){ at->id, at->place, net->table, net->position, l->start[live],
+                                                                 net->shape.width }));
         SPOT_TRY(spot_clip_net_run(c, net, w, &embedding, l->start[live], live));
         SPOT_TRY(give_out(c, out + (size_t)first * m->info.dim, embedding, first, live, m->info.dim, unit, "text"));
     }

@@ -13,18 +13,24 @@ typedef struct {
 
 extern const spot_network spot_classifier, spot_robust;    /* the examined network; one that is trained against an adversary */
 
+/* Where a view goes, with how its network learned; features that are made also stay on the device. */
+typedef struct {
+    spot_seen *seen;
+    spot_learning *lesson;
+    spot_device_features *on_device;
+} spot_network_view;
+
 /* *there: the store has both view and lesson. A view that an older build kept gets its head from the model; NULL without it. */
 spot_status spot_network_view_recall(spot_ctx *c, spot_arena *a, const spot_store *s, const spot_network *net, spot_key key,
-                                     spot_seen *seen, spot_learning *lesson, bool *there);
+                                     const spot_network_view *v, bool *there);
 
 /* The kind of the classifier's view of negatives in the store, with the key of its view; made for metric.repair. */
 #define SPOT_NEGATIVES "negatives"
 
-/* EC -> view, by the classifier and by the robust network. The models are read or trained only if the store has no view. A view
- * that is made leaves its features also in `there`. */
+/* EC -> view, by the classifier and by the robust network. The models are read or trained only if the store has no view. */
 spot_status spot_classifier_view(spot_ctx *c, spot_arena *a, spot_run *run, spot_key key, const spot_ec *ec,
-                                 spot_device_features *there, spot_seen *seen, spot_learning *lesson);
+                                 const spot_network_view *v);
 spot_status spot_robust_view(spot_ctx *c, spot_arena *a, spot_run *run, spot_key key, spot_key classifier, const spot_ec *ec,
-                             spot_device_features *there, spot_seen *seen, spot_learning *lesson);
+                             const spot_network_view *v);
 
 #endif

@@ -101,11 +101,13 @@ static spot_status view_ec(const ec_wave *w, spot_ec_run *p)
     spot_learning lesson;
     spot_status s;
 
-    s = spot_classifier_view(w->c, w->a, w->run, p->key, &p->ec, &p->there, &p->seen, &p->segment.lesson);
+    s = spot_classifier_view(w->c, w->a, w->run, p->key, &p->ec,
+                             &(spot_network_view){ &p->seen, &p->segment.lesson, &p->there });
     SPOT_TRY(record_failure(w, p, s, "training", &p->segment.status, p->segment.message));
     if (s || !spot_wants_robust(w->run->cfg)) return SPOT_OK;
     w->a->used = mark;
-    s = spot_robust_view(w->c, w->a, w->run, p->robust_key, p->key, &p->ec, &p->robust_there, &seen, &lesson);
+    s = spot_robust_view(w->c, w->a, w->run, p->robust_key, p->key, &p->ec,
+                         &(spot_network_view){ &seen, &lesson, &p->robust_there });
     return record_failure(w, p, s, "robust training", &p->robust_status, p->robust_message);
 }
 
@@ -173,8 +175,8 @@ static spot_status view_all_ecs(ec_wave *w)
         spot_ec_run *p = &w->p[i];
         bool there;
         if (p->segment.status || p->trouble) continue;
-        SPOT_TRY(spot_network_view_recall(w->c, w->a, &w->run->store, &spot_classifier, p->key, &p->seen, &p->segment.lesson,
-                                          &there));
+        SPOT_TRY(spot_network_view_recall(w->c, w->a, &w->run->store, &spot_classifier, p->key,
+                                          &(spot_network_view){ &p->seen, &p->segment.lesson, NULL }, &there));
         if (!there) {
             record_lost_view(w, p);
             continue;
@@ -301,7 +303,8 @@ static spot_status take_robust_features(const ec_wave *w, int i, spot_view *view
     o->status = p->robust_status;
     snprintf(o->message, sizeof o->message, "%s", p->robust_message);
     if (o->status) return SPOT_OK;
-    SPOT_TRY(spot_network_view_recall(w->c, w->a, &w->run->store, &spot_robust, p->robust_key, &seen, &lesson, &there));
+    SPOT_TRY(spot_network_view_recall(w->c, w->a, &w->run->store, &spot_robust, p->robust_key,
+                                      &(spot_network_view){ &seen, &lesson, NULL }, &there));
     if (!there || seen.view.n != view->n) {
         record_lost_view(w, p);
         return SPOT_OK;

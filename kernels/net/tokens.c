@@ -32,27 +32,26 @@ static spot_status patches_cpu(spot_ctx *c, void *row, const uint8_t *rgb, const
     return SPOT_OK;
 }
 
-static spot_status join_cpu(spot_ctx *c, float *x, const float *patch, const float *first, const float *position, int n,
-                            int count, int width)
+static spot_status join_cpu(spot_ctx *c, float *x, const spot_picture_tokens *t)
 {
-    int each = count + 1;
+    const int each = t->count + 1, width = t->width;
 
 #pragma omp parallel for num_threads(c->threads)
-    for (int r = 0; r < n * each; r++) {
-        int t = r % each;
-        const float *from = t ? patch + ((size_t)(r / each) * count + t - 1) * width : first;
-        for (int i = 0; i < width; i++) x[(size_t)r * width + i] = from[i] + position[(size_t)t * width + i];
+    for (int r = 0; r < t->n * each; r++) {
+        const int at = r % each;
+        const float *from = at ? t->patch + ((size_t)(r / each) * t->count + at - 1) * width : t->first;
+        for (int i = 0; i < width; i++) x[(size_t)r * width + i] = from[i] + t->position[(size_t)at * width + i];
     }
     return SPOT_OK;
 }
 
-static spot_status words_cpu(spot_ctx *c, float *x, const int *id, const int *place, const float *table, const float *position,
-                             int rows, int width)
+static spot_status words_cpu(spot_ctx *c, float *x, const spot_word_tokens *t)
 {
 #pragma omp parallel for num_threads(c->threads)
-    for (int r = 0; r < rows; r++)
-        for (int i = 0; i < width; i++)
-            x[(size_t)r * width + i] = table[(size_t)id[r] * width + i] + position[(size_t)place[r] * width + i];
+    for (int r = 0; r < t->rows; r++)
+        for (int i = 0; i < t->width; i++)
+            x[(size_t)r * t->width + i] = t->table[(size_t)t->id[r] * t->width + i]
+                                        + t->position[(size_t)t->place[r] * t->width + i];
     return SPOT_OK;
 }
 
@@ -91,18 +90,16 @@ static spot_status check_shape(spot_ctx *c, const char *op, int rows, int width)
     return spot_fail(c, SPOT_INVALID, "tokens.%s: (%d, %d)", op, rows, width);
 }
 
-spot_status spot_tokens_join(spot_ctx *c, float *x, const float *patch, const float *first, const float *position, int n,
-                             int count, int width)
+spot_status spot_tokens_join(spot_ctx *c, float *x, const spot_picture_tokens *t)
 {
-    SPOT_TRY(check_shape(c, "join", n < count ? n : count, width));
-    SPOT_DISPATCH(c, tokens, join, x, patch, first, position, n, count, width);
+    SPOT_TRY(check_shape(c, "join", t->n < t->count ? t->n : t->count, t->width));
+    SPOT_DISPATCH(c, tokens, join, x, t);
 }
 
-spot_status spot_tokens_words(spot_ctx *c, float *x, const int *id, const int *place, const float *table, const float *position,
-                              int rows, int width)
+spot_status spot_tokens_words(spot_ctx *c, float *x, const spot_word_tokens *t)
 {
-    SPOT_TRY(check_shape(c, "words", rows, width));
-    SPOT_DISPATCH(c, tokens, words, x, id, place, table, position, rows, width);
+    SPOT_TRY(check_shape(c, "words", t->rows, t->width));
+    SPOT_DISPATCH(c, tokens, words, x, t);
 }
 
 spot_status spot_tokens_pick(spot_ctx *c, float *y, const float *x, const int *row, int n, int width)

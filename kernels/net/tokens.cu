@@ -78,28 +78,26 @@ static spot_status patches_cuda(spot_ctx *c, void *row, const uint8_t *rgb, cons
     return spot_cuda_launched(c, "tokens.patches of %d pictures of %d pixels", p->n, p->side);
 }
 
-static spot_status join_cuda(spot_ctx *c, float *x, const float *patch, const float *first, const float *position, int n,
-                             int count, int width)
+static spot_status join_cuda(spot_ctx *c, float *x, const spot_picture_tokens *t)
 {
-    const size_t numbers = (size_t)n * (count + 1) * width;
+    const size_t numbers = (size_t)t->n * (t->count + 1) * t->width;
 
-    SPOT_TRY(spot_cuda_needs_all(c, "tokens.join", { { x, "x" }, { patch, "patch" }, { first, "first" },
-                                                     { position, "position" } }));
-    SPOT_LAUNCH(join_kernel, dim3(spot_blocks(numbers, THREADS)), THREADS, 0, spot_cuda_stream(c), x, patch, first, position,
-                count, width, numbers);
-    return spot_cuda_launched(c, "tokens.join of %d pictures of %d patches", n, count);
+    SPOT_TRY(spot_cuda_needs_all(c, "tokens.join", { { x, "x" }, { t->patch, "patch" }, { t->first, "first" },
+                                                     { t->position, "position" } }));
+    SPOT_LAUNCH(join_kernel, dim3(spot_blocks(numbers, THREADS)), THREADS, 0, spot_cuda_stream(c), x, t->patch, t->first,
+                t->position, t->count, t->width, numbers);
+    return spot_cuda_launched(c, "tokens.join of %d pictures of %d patches", t->n, t->count);
 }
 
-static spot_status words_cuda(spot_ctx *c, float *x, const int *id, const int *place, const float *table, const float *position,
-                              int rows, int width)
+static spot_status words_cuda(spot_ctx *c, float *x, const spot_word_tokens *t)
 {
-    const size_t numbers = (size_t)rows * width;
+    const size_t numbers = (size_t)t->rows * t->width;
 
-    SPOT_TRY(spot_cuda_needs_all(c, "tokens.words", { { x, "x" }, { id, "id" }, { place, "place" }, { table, "table" },
-                                                      { position, "position" } }));
-    SPOT_LAUNCH(words_kernel, dim3(spot_blocks(numbers, THREADS)), THREADS, 0, spot_cuda_stream(c), x, id, place, table,
-                position, width, numbers);
-    return spot_cuda_launched(c, "tokens.words of %d rows", rows);
+    SPOT_TRY(spot_cuda_needs_all(c, "tokens.words", { { x, "x" }, { t->id, "id" }, { t->place, "place" }, { t->table, "table" },
+                                                      { t->position, "position" } }));
+    SPOT_LAUNCH(words_kernel, dim3(spot_blocks(numbers, THREADS)), THREADS, 0, spot_cuda_stream(c), x, t->id, t->place,
+                t->table, t->position, t->width, numbers);
+    return spot_cuda_launched(c, "tokens.words of %d rows", t->rows);
 }
 
 static spot_status pick_cuda(spot_ctx *c, float *y, const float *x, const int *row, int n, int width)

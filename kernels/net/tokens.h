@@ -14,12 +14,16 @@ typedef struct {
     spot_precision precision;
 } spot_patches;
 
+/* Of n pictures: `first` (width), then the count patches of a picture; plus position (count + 1, width). */
+typedef struct { const float *patch, *first, *position; int n, count, width; } spot_picture_tokens;
+
+/* Row r is table[id[r]] + position[place[r]]. The caller has checked id and place. */
+typedef struct { const int *id, *place; const float *table, *position; int rows, width; } spot_word_tokens;
+
 struct spot_tokens_ops {
     spot_status (*patches)(spot_ctx *c, void *row, const uint8_t *rgb, const spot_patches *p);
-    spot_status (*join)(spot_ctx *c, float *x, const float *patch, const float *first, const float *position, int n, int count,
-                        int width);
-    spot_status (*words)(spot_ctx *c, float *x, const int *id, const int *place, const float *table, const float *position,
-                         int rows, int width);
+    spot_status (*join)(spot_ctx *c, float *x, const spot_picture_tokens *t);
+    spot_status (*words)(spot_ctx *c, float *x, const spot_word_tokens *t);
     spot_status (*pick)(spot_ctx *c, float *y, const float *x, const int *row, int n, int width);
     spot_status (*unit)(spot_ctx *c, float *x, int n, int width);
 };
@@ -28,13 +32,9 @@ struct spot_tokens_ops {
  * numbers of a patch as in a convolution's weights, (3, patch, patch). */
 spot_status spot_tokens_patches(spot_ctx *c, void *row, const uint8_t *rgb, const spot_patches *p);
 
-/* x (n, count + 1, width): `first` (width), then the count patches of a picture; plus position (count + 1, width). */
-spot_status spot_tokens_join(spot_ctx *c, float *x, const float *patch, const float *first, const float *position, int n,
-                             int count, int width);
-
-/* x[r] = table[id[r]] + position[place[r]]. The caller has checked id and place. */
-spot_status spot_tokens_words(spot_ctx *c, float *x, const int *id, const int *place, const float *table, const float *position,
-                              int rows, int width);
+/* x (n, count + 1, width); x (rows, width). */
+spot_status spot_tokens_join (spot_ctx *c, float *x, const spot_picture_tokens *t);
+spot_status spot_tokens_words(spot_ctx *c, float *x, const spot_word_tokens *t);
 
 /* y[i] = x[row[i]] for n rows. */
 spot_status spot_tokens_pick(spot_ctx *c, float *y, const float *x, const int *row, int n, int width);
