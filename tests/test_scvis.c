@@ -206,16 +206,17 @@ TEST(degenerate_inputs_end_finite_or_say_so)
         spot_view v = blobs(n, d, 2, 5);
         spot_seed seed = { 1, 0 };
         spot_points out;
+        const spot_reduction r = { 1, &out, &v, &seed };
         spot_arena a;
 
         cfg.dim = cases[i].dim;
-        for (int r = cases[i].distinct; r < n; r++)
-            memcpy(v.feature + r * d, v.feature + r % cases[i].distinct * d, d * sizeof(float));
+        for (int k = cases[i].distinct; k < n; k++)
+            memcpy(v.feature + k * d, v.feature + k % cases[i].distinct * d, d * sizeof(float));
         CHECK_OK(&c, spot_arena_open(&c, &a, spot_embed_bytes(1, &n, d, &cfg, 1)));
         CHECK_OK(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &cfg));
         for (int e = 0; e < n * cfg.dim; e++) assert_true(isfinite(out.at[e]));
         cfg.scvis.lr = 1e30;               /* no config takes it; no rate that one takes diverges here */
-        CHECK_FAILS(&c, spot_scvis_map(&c, &a, 1, &out, &v, &seed, &cfg.scvis), SPOT_NUMERIC, "at iteration 2");
+        CHECK_FAILS(&c, spot_scvis_map(&c, &a, &r, &cfg.scvis), SPOT_NUMERIC, "at iteration 2");
         CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &cfg), SPOT_USAGE, "scvis.lr is 1e+30; it takes a number");
         spot_arena_close(&a);
         blobs_free(&v);
