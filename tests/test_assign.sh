@@ -170,7 +170,7 @@ grep -q '^ *1  confirmed  ' out && grep -Eq '^[0-9]+ confirmed of [0-9]+ tests a
 "$spotter" discover "${old[@]}" --method ward,kmeans --level 1e-6 --threads 2 --no-report --out strict > strict.out 2> err ||
     fail "--level: $(cat err)"
 [ "$(grep -c '^ *[0-9]*  confirmed  ' strict.out)" -lt "$(grep -c '^ *[0-9]*  confirmed  ' out)" ] &&
-    grep -q 'tests at level 1e-06' strict.out && grep -q -- ' --level 1e-06$' strict/config.yaml ||
+    grep -q 'tests at level 1e-06' strict.out && grep -q '^  level: 1e-06$' strict/config.yaml ||
     fail "a stricter level confirms as much: $(cat strict.out)"
 "$spotter" discover "${old[@]}" --level 0.01 --no-proof --out strict > /dev/null 2> err
 [ $? = 2 ] && grep -q -- '--level is a part of the proof' err || fail "--level without a proof: $(cat err)"

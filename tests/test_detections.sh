@@ -74,7 +74,7 @@ r = np.random.default_rng(3)
 np.savez("photos.npz", e=r.standard_normal((60, 4)).astype(np.float32), y=np.arange(60) % 2, p=r.random(60).astype(np.float32))
 PYTHON
 photos="-e photos.npz:e -y photos.npz:y -p photos.npz:p -m confidence --no-report"
-run 2 "holds findings of other data" discover $photos --out mixed
+run 2 "holds results of another config" discover $photos --out mixed
 [ -e mixed/rows.csv ] || fail "a refusal removed rows.csv"
 echo "id,mine" >mixed/attributes.csv
 run 0 "" discover $photos --out mixed --replace

@@ -126,7 +126,7 @@ rm -f x.html
 mkdir taken && echo mine > taken/letter.txt && ok "${all[@]}" --out taken
 [ "$(cat taken/letter.txt)" = mine ] || fail "a file that was there is gone"
 ok "${all[@]/planespot-pca/spotlight}" --no-report --out taken            # another method on the same data
-refused 2 "taken holds results of another config (source is \"600 rows of 16 numbers (e.npy)" --embeddings e.npy --labels y.npy --losses \
+refused 2 "taken holds results of another config (data is" --embeddings e.npy --labels y.npy --losses \
     losses.npy --method planespot-pca --out taken
 for mine in config.yaml report.html slices.csv map.npy; do
     mkdir -p own && echo mine > own/$mine

@@ -86,7 +86,7 @@ cmp -s found/slices.csv seen/slices.csv || fail "--embed finds other slices than
 python 'for f in ("found", "seen"):
     s = json.load(open(f + "/slices.json"))["subject"]
     assert s["features"] == 8 and s["encoder"] == load("e.safetensors")[1]["encoder"], s'
-run 2 "seen holds findings of other data" discover --no-proof $rows --embed $clip --embed-activation gelu $how --out seen
+run 2 "seen holds results of another config" discover --no-proof $rows --embed $clip --embed-activation gelu $how --out seen
 run 0 "" assign seen --embeddings e.safetensors --labels y.csv:label --probs p.csv:p --out assigned.csv
 run 3 "they cannot be compared" assign seen --embeddings g.safetensors --labels y.csv:label --probs p.csv:p --out assigned2.csv
 run 0 "" embed $photos --activation gelu --out g2.npy

@@ -38,7 +38,6 @@ static const spot_setting rows[] = {
     S(name, LIST, field, help, SPOT_IN(0, most), .rows = table, .size = sizeof(*((spot_discover_config *)0)->field), \
       .count = offsetof(spot_discover_config, number), .affects = SPOT_AFFECTS_FINDING)
     S("study",    NAME, study,    "kind of experiment", SPOT_ONE_OF("discover"), .affects = SPOT_AFFECTS_PICTURES),
-    S("source",   TEXT, source,   "rows, in words", .hi = sizeof ((spot_subject *)0)->source, .affects = SPOT_AFFECTS_PICTURES),
     S("data",     TEXT, data,     "hash of labels, confidences and names", .hi = 33, .affects = SPOT_AFFECTS_PICTURES),
     S("features", TEXT, features, "hash of features, probabilities and attributes", .hi = 33, .affects = SPOT_AFFECTS_VIEW),
     S("classes",  INT,  classes,  "classes that are searched", SPOT_IN(0, INT_MAX), .affects = SPOT_AFFECTS_EXTENT),
@@ -90,13 +89,26 @@ static const char *data_hash(char text[33], const spot_subject *s)
     return text;
 }
 
+/* Which rows are wrong; more than their confidences may say it. */
+static spot_key join_wrong(spot_key k, const spot_subject *s)
+{
+    uint8_t wrong[4096];
+
+    for (int first = 0; first < s->n && s->target; first += (int)sizeof wrong) {
+        const int n = s->n - first < (int)sizeof wrong ? s->n - first : (int)sizeof wrong;
+        for (int i = 0; i < n; i++) wrong[i] = spot_subject_wrong(s, first + i, s->target[first + i]);
+        k = spot_key_join(k, "wrong", wrong, (size_t)n);
+    }
+    return k;
+}
+
 static const char *features_hash(char text[33], const spot_subject *s, const spot_attributes *a)
 {
     const size_t n = (size_t)s->n, d = (size_t)s->d, classes = (size_t)s->classes;
     spot_key k = join(spot_key_of("features", 8), "feature", s->feature, n * d * sizeof *s->feature);
 
     k = join(k, "prob", s->prob, n * classes * sizeof *s->prob);
-    k = join(k, "predicted", s->predicted, n * sizeof *s->predicted);
+    k = join_wrong(k, s);
     k = join(k, "head", s->head, classes * d * sizeof *s->head);
     for (int i = 0; a && i < a->items; i++) k = join(k, "item", a->name[i], strlen(a->name[i]));
     if (a) k = join(k, "attributes", a->bit, (size_t)a->items * a->words * sizeof *a->bit);
@@ -127,10 +139,9 @@ spot_status spot_discover_config_of(spot_ctx *c, spot_discover_config *cfg, cons
 
     spot_config_reset(&spot_discover_kind, cfg);
     cfg->classes = classes;
-    cfg->source = spot_memory_text(&cfg->memory, s->source);
     cfg->data = spot_memory_text(&cfg->memory, data_hash(hash, s));
     cfg->features = spot_memory_text(&cfg->memory, o ? features_hash(hash, s, o->attributes) : "");
-    if (!cfg->source || !cfg->data || !cfg->features) return spot_fail(c, SPOT_NOMEM, "no memory for a config");
+    if (!cfg->data || !cfg->features) return spot_fail(c, SPOT_NOMEM, "no memory for a config");
     return o ? take_options(c, cfg, o) : SPOT_OK;
 }
 

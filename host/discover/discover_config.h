@@ -14,7 +14,6 @@ typedef struct { uint64_t seed; } spot_discover_seed;
 typedef struct {
     spot_memory *memory;
     int study;                     /* 0, "discover" */
-    const char *source;            /* the subject's line for people */
     const char *data;              /* hash of labels, confidences and names: two folders with it are of the same rows */
     const char *features;          /* hash of all else that a search looks at */
     int classes;                   /* that are searched: the units */
