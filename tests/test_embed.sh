@@ -135,6 +135,11 @@ for signal in TERM KILL; do
         [ "$(stat -c %s k.safetensors.part 2>/dev/null || echo 0)" -gt 4096 ] && break
         sleep 0.005
     done
+    if [ $signal = KILL ] && kill -STOP $!; then
+        run 2 "process $! on " embed --model $clip --images many --out k.safetensors
+        grep -q 'k.safetensors.part: .* computes these rows since' "$dir/err" || fail "who works there: $(cat "$dir/err")"
+        run 2 "process $! on " embed --model $clip --images many --out k.safetensors --replace
+    fi
     kill -$signal $! 2>/dev/null
     wait $! 2>/dev/null
     code=$?

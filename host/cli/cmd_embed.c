@@ -14,7 +14,8 @@ typedef struct {
     cli_encoder encoder;
     cli_embed_input in;
     const char *model, *out;
-    bool half, skip, replace, json;
+    bool half, skip, json;
+    cli_embed_force force;
 } options;
 
 static const cli_row table[] = {
@@ -36,7 +37,8 @@ static const cli_row table[] = {
     { "crop",   0,   "N",    CLI_INT, CLI_AT(encoder.o.crop), 1, 16384, .preset = "224",
       .help = "ResNet: pixels of the square in the middle of a picture" },
     CLI_ENCODER_TEXT_ROWS("", encoder),
-    { "replace", 0,  NULL,   CLI_ON, CLI_AT(replace), .help = "overwrite files with the names of the output" },
+    { "replace", 0,  NULL,   CLI_ON, CLI_AT(force.replace), .help = "overwrite files with the names of the output" },
+    { "beside", 0,   NULL,   CLI_ON, CLI_AT(force.beside), .help = "no stop where another process works on the same output" },
     { "json",   'j', NULL,   CLI_ON, CLI_AT(json), .help = "one JSON object on stdout at the end" },
     CLI_ENCODER_ROWS("", encoder),
     CLI_MACHINE_ROWS("auto"),
@@ -184,7 +186,7 @@ static spot_status make_output(spot_ctx *c, job *j, cli_embed_report *report)
 {
     bool part = !access(j->part.path, F_OK), done = false;
 
-    if (!j->o->replace) SPOT_TRY(cli_embed_claim(c, &j->files, part, &done, report));
+    if (!j->o->force.replace) SPOT_TRY(cli_embed_check(c, &j->files, part, &done, report));
     if (done) {
         spot_log(c, SPOT_LOG_INFO, "nothing to do: %s is there and has these rows", j->files.out);
         return SPOT_OK;
@@ -192,7 +194,7 @@ static spot_status make_output(spot_ctx *c, job *j, cli_embed_report *report)
     if (!j->rows.path)
         SPOT_TRY(spot_encoder_check_texts(c, j->encoder, (const char *const *)j->rows.id, j->rows.n));
     log_plan(c, j);
-    SPOT_TRY(cli_embed_part_open(c, &j->part, j->o->replace));
+    SPOT_TRY(cli_embed_part_open(c, &j->part, j->o->force));
     SPOT_TRY(run_blocks(c, j));
     spot_encoder_close(c, j->encoder);
     j->encoder = NULL;

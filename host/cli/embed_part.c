@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "work/run_claim.h"
+
 enum { HEAD = 128 };
 
 static const char magic[] = "spotter embed 1 ";
@@ -115,22 +117,58 @@ spot_status cli_embed_part_write(spot_ctx *c, cli_embed_part *p, int b)
     return SPOT_OK;
 }
 
-static void write_head(const cli_embed_part *p, char head[HEAD + 1])
+/* ---- the head ---- */
+
+/* Returns the bytes that say whose rows these are. */
+static size_t print_head(const cli_embed_part *p, char head[HEAD + 1], const char *mark)
 {
-    char key[33], line[64];
+    char key[33], line[HEAD];
+    int own;
 
     spot_key_text(key, p->key);
-    snprintf(line, sizeof line, "%s%s", magic, key);
+    own = snprintf(line, sizeof line, "%s%s", magic, key);
+    snprintf(line + own, sizeof line - (size_t)own, " %s", mark);
     snprintf(head, HEAD + 1, "%-*s\n", HEAD - 1, line);
+    return (size_t)own;
+}
+
+/* mark: this process works on the file; false: it has ended. */
+static spot_status write_head(spot_ctx *c, cli_embed_part *p, bool marked)
+{
+    const spot_claim own = spot_claim_now();
+    char head[HEAD + 1], mark[HEAD] = "";
+
+    if (marked) snprintf(mark, sizeof mark, "%d %.0f %s", own.pid, own.began, own.host);
+    print_head(p, head, mark);
+    p->claimed = marked;
+    return write_at(c, p, (const unsigned char *)head, HEAD, 0);
+}
+
+static bool read_mark(const cli_embed_part *p, const char head[HEAD + 1], spot_claim *mark)
+{
+    struct stat st;
+    char own[HEAD + 1];
+
+    *mark = (spot_claim){ .pid = 0 };
+    if (sscanf(head + print_head(p, own, ""), " %d %lf %63s", &mark->pid, &mark->began, mark->host) != 3) return false;
+    mark->alive = fstat(p->fd, &st) ? 0 : (double)st.st_mtime;
+    return true;
+}
+
+static double look_again(spot_ctx *c, void *user, const spot_claim *was)
+{
+    const cli_embed_part *p = user;
+    char head[HEAD + 1] = "";
+    spot_claim now;
+
+    (void)c;
+    return read_at(p->fd, (unsigned char *)head, HEAD, 0) == HEAD && read_mark(p, head, &now) && now.pid == was->pid ? now.alive : 0;
 }
 
 static spot_status begin_file(spot_ctx *c, cli_embed_part *p)
 {
-    char head[HEAD + 1];
-
-    write_head(p, head);
     if (ftruncate(p->fd, 0)) return cannot(c, p, "write", errno);
-    return write_at(c, p, (const unsigned char *)head, HEAD, 0);
+    return write_head(c, p, true);
 }
 
 static spot_status find_blocks(spot_ctx *c, cli_embed_part *p, bool replace)
@@ -148,17 +186,28 @@ static spot_status find_blocks(spot_ctx *c, cli_embed_part *p, bool replace)
                      "--replace", p->path);
 }
 
+/* Continues a file with the same head, unless another process does. */
+static spot_status go_on(spot_ctx *c, cli_embed_part *p, const char have[HEAD + 1], cli_embed_force force)
+{
+    const spot_claim_place at = { p->path, "rows", false, look_again, p };
+    spot_claim mark;
+
+    if (!force.beside && read_mark(p, have, &mark)) SPOT_TRY(spot_claim_check(c, &at, &mark));
+    SPOT_TRY(find_blocks(c, p, force.replace));
+    return write_head(c, p, true);
+}
+
 /* Looks at a file that is there. */
-static spot_status take_over(spot_ctx *c, cli_embed_part *p, bool replace)
+static spot_status take_over(spot_ctx *c, cli_embed_part *p, cli_embed_force force)
 {
     char want[HEAD + 1], have[HEAD + 1] = "";
+    const size_t own = print_head(p, want, "");
     ssize_t n = read_at(p->fd, (unsigned char *)have, HEAD, 0);
 
-    write_head(p, want);
     if (n < 0) return cannot(c, p, "read", errno);
     if (!n) return begin_file(c, p);
-    if (!memcmp(want, have, HEAD)) return find_blocks(c, p, replace);
-    if (replace) return begin_file(c, p);
+    if (n == HEAD && !memcmp(want, have, own + 1)) return go_on(c, p, have, force);
+    if (force.replace) return begin_file(c, p);
     if (!memcmp(magic, have, sizeof magic - 1))
         return spot_fail(c, SPOT_USAGE, "%s holds unfinished rows of another encoder; choose another name, or say --replace",
                          p->path);
@@ -166,7 +215,7 @@ static spot_status take_over(spot_ctx *c, cli_embed_part *p, bool replace)
                      p->path);
 }
 
-spot_status cli_embed_part_open(spot_ctx *c, cli_embed_part *p, bool replace)
+spot_status cli_embed_part_open(spot_ctx *c, cli_embed_part *p, cli_embed_force force)
 {
     struct stat st;
 
@@ -177,11 +226,14 @@ spot_status cli_embed_part_open(spot_ctx *c, cli_embed_part *p, bool replace)
     p->fd = open(p->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     if (p->fd < 0) return cannot(c, p, "write", errno);
     if (fstat(p->fd, &st) || !S_ISREG(st.st_mode)) return cannot(c, p, "write", ENODEV);
-    return take_over(c, p, replace);
+    return take_over(c, p, force);
 }
 
 void cli_embed_part_close(cli_embed_part *p)
 {
+    spot_ctx quiet = { 0 };
+
+    if (p->claimed && write_head(&quiet, p, false)) p->claimed = false;     /* then the next process finds this one gone */
     if (p->fd >= 0 && p->record) close(p->fd);
     free(p->done);
     free(p->record);

@@ -1,6 +1,7 @@
 /* embed_part.h - the unfinished rows of spotter embed, in a file beside its output, so that a stopped command goes on.
  *
- *     128 bytes     "spotter embed 1 KEY\n" and blanks; KEY: of the encoder and of the form of a block
+ *     128 bytes     "spotter embed 1 KEY PID BEGAN HOST", blanks and "\n"; KEY: of the encoder and of the form of a block; the
+ *                   others: of the process that works on it, the mark of run_claim.h; none if it has ended
  *     a block       (block, dim) F32, (block) bytes: 1 for an unreadable picture; 16 bytes: the key of the block
  *
  * The key of a block is of the file's key, of its rows' names and of its bytes. So a block of other rows, of pictures that have
@@ -9,6 +10,8 @@
 #define SPOTTER_EMBED_PART_H
 
 #include <stdint.h>
+
+#include <stdbool.h>
 
 #include "spotter/store.h"
 
@@ -20,12 +23,14 @@ typedef struct {
     spot_key *of;              /* (blocks): keys of the blocks' rows; borrowed */
     uint8_t *done;             /* (blocks): 1 where the file has the block */
     unsigned char *record;     /* a block's bytes */
+    bool     claimed;          /* the file has this process's mark */
 } cli_embed_part;
 
 /* Fill path, n, block, dim, key and of before. Opens the file or makes it, and finds the blocks that it has. SPOT_USAGE, with a
- * sentence that names --replace, for a file of somebody else, of another encoder, or with other rows; unless `replace`. Close
- * after success or failure. */
-spot_status cli_embed_part_open (spot_ctx *c, cli_embed_part *p, bool replace);
+ * sentence that names --replace, for a file of somebody else, of another encoder, or with other rows; unless `replace`. SPOT_USAGE
+ * when another process that lives works on it, unless `beside`. Close after success or failure. */
+typedef struct { bool replace, beside; } cli_embed_force;
+spot_status cli_embed_part_open (spot_ctx *c, cli_embed_part *p, cli_embed_force force);
 void        cli_embed_part_close(cli_embed_part *p);
 
 int  cli_embed_blocks(const cli_embed_part *p);

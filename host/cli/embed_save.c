@@ -35,7 +35,7 @@ spot_status cli_embed_name_files(spot_ctx *c, cli_embed_files *f, const char *ou
 
 /* -- whose files are there ------------------------------------------------------------------------------------------- */
 
-spot_status cli_embed_claim(spot_ctx *c, const cli_embed_files *f, bool part, bool *done, cli_embed_report *report)
+spot_status cli_embed_check(spot_ctx *c, const cli_embed_files *f, bool part, bool *done, cli_embed_report *report)
 {
     const char *const all[] = { f->out, f->csv, f->json };
     spot_notes k;

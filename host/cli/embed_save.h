@@ -21,7 +21,7 @@ typedef struct { int rows, skipped, dim; } cli_embed_report;
 
 /* *done: the output is there and was made of f->key; *report tells its rows. SPOT_USAGE, with a sentence that names --replace,
  * for files of somebody else or of other rows. part: unfinished rows of the same output are there. */
-spot_status cli_embed_claim(spot_ctx *c, const cli_embed_files *f, bool part, bool *done, cli_embed_report *report);
+spot_status cli_embed_check(spot_ctx *c, const cli_embed_files *f, bool part, bool *done, cli_embed_report *report);
 
 /* Brings the blocks together, without the unreadable pictures, and writes the files, each whole or not at all, the output
  * last. */
