@@ -65,7 +65,7 @@ static void name_untrained(spot_checking *g, spot_check_line *l)
 static void judge_number(spot_check_number *w, double p_worse, double p_better)
 {
     spot_check_line *l = w->l;
-    double gain = w->higher_is_better ? w->d.mean : -w->d.mean, margin = l->margin, reach;
+    double gain = spot_check_lower_is_better(w->metric) ? -w->d.mean : w->d.mean, margin = l->margin, reach;
 
     l->verdict = SPOT_INCONCLUSIVE;
     l->p = gain < 0 ? p_worse : p_better;
@@ -98,7 +98,7 @@ static spot_status measure_number(spot_checking *g, spot_check_number *w, int *w
         return SPOT_OK;
     }
     *w = (spot_check_number){ .l = l, .least = g->paired || n < others ? n : others, .fewest = SPOT_CHECK_FEWEST,
-                              .metric = metric, .units = "ECs", .higher_is_better = metric != SPOT_CHECK_FDR };
+                              .metric = metric, .units = "ECs" };
     SPOT_TRY(spot_difference_of(g->c, &w->d, g->x, n, g->paired ? NULL : g->y, others, (uint32_t)(3 * m + metric)));
     l->low = w->d.low;
     l->high = w->d.high;
@@ -113,9 +113,9 @@ spot_status spot_check_judge(spot_checking *g, spot_check_number *w, int n)
 
     if (!scratch) return spot_fail(g->c, SPOT_NOMEM, "no memory to judge %d numbers", n);
     for (int i = 0; i < n; i++) {                      /* d.p is for the direction of the difference */
-        bool up = w[i].d.mean > 0;
-        worse[i] = up == w[i].higher_is_better ? 1 : w[i].d.p;
-        better[i] = up == w[i].higher_is_better ? w[i].d.p : 1;
+        const bool good = (w[i].d.mean > 0) != spot_check_lower_is_better(w[i].metric);
+        worse[i] = good ? 1 : w[i].d.p;
+        better[i] = good ? w[i].d.p : 1;
     }
     spot_holm(worse, n, scratch);
     spot_holm(better, n, scratch);

@@ -163,8 +163,7 @@ static spot_check_number *add_number(spot_shift_comparison *v, const char *name,
     spot_check_number *w = &v->number[v->numbers++];
 
     l->margin = v->g->before.margin[metric];
-    *w = (spot_check_number){ .l = l, .metric = metric, .fewest = SPOT_CHECK_FEWEST_CLASSES, .units = "classes",
-                              .higher_is_better = metric != SPOT_CHECK_IMPACT };
+    *w = (spot_check_number){ .l = l, .metric = metric, .fewest = SPOT_CHECK_FEWEST_CLASSES, .units = "classes" };
     return w;
 }
 

@@ -37,8 +37,10 @@ typedef struct {
     spot_difference  d;
     int         least, fewest, metric;         /* values of the smaller side; how many it needs */
     const char *units;                         /* "ECs" */
-    bool        higher_is_better;
 } spot_check_number;
+
+/* lines.c: whether a lower value of the metric is better, as the studies describe it. */
+bool spot_check_lower_is_better(int metric);
 
 /* layer_pairs.c: the verdicts of all numbers, as one family. */
 spot_status spot_check_judge(spot_checking *g, spot_check_number *w, int n);

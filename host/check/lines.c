@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "check/layers.h"
+#include "report/table/results_describe.h"
+#include "spotter/shifts.h"
 
 enum { NAMED = 5 };                    /* ECs named in a sentence */
 
@@ -13,6 +15,13 @@ const char *spot_verdict_name(spot_verdict v)
     static const char *const name[SPOT_VERDICTS] = { "same", "better", "worse", "inconclusive", "too good", "broken",
                                                      "not comparable" };
     return v >= 0 && v < SPOT_VERDICTS ? name[v] : "unknown";
+}
+
+bool spot_check_lower_is_better(int metric)
+{
+    const char *name = spot_check_metric(metric);
+
+    return spot_lower_is_better(spot_results_methods[0].rows, name) || spot_lower_is_better(spot_shifts_table.rows, name);
 }
 
 bool spot_verdict_fails(spot_verdict v) { return v == SPOT_WORSE || v == SPOT_TOO_GOOD || v == SPOT_BROKEN; }

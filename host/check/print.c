@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "result/columns.h"
+#include "result/result.h"
 
 /* ---- text ---- */
 
@@ -58,42 +59,52 @@ static int count_words(char *text, size_t size, const spot_check *k, const char 
     return n[SPOT_INCONCLUSIVE];
 }
 
-static void put_number(spot_columns *p, const char *fmt, double v)
+typedef struct { const spot_check_line *l; char who[sizeof((spot_check_line *)0)->method], verdict[32]; } number_row;
+
+static long count_lines(const void *root) { return ((const spot_check *)root)->lines; }
+
+static bool get_number(void *out, const void *root, long i)
 {
-    if (isnan(v)) spot_cell(p, "-");
-    else spot_cell(p, fmt, v);
+    const spot_check_line *l = &((const spot_check *)root)->line[i];
+    number_row *x = out;
+
+    *x = (number_row){ .l = l };
+    if (!strcmp(l->layer, "paper")) snprintf(x->who, sizeof x->who, "%.20s, paper", l->method);
+    else snprintf(x->who, sizeof x->who, "%s", l->method[0] ? l->method : "(the run)");
+    snprintf(x->verdict, sizeof x->verdict, "%s%s", spot_verdict_name(l->verdict), l->quarantined ? " (q)" : "");
+    return !isnan(l->now);
 }
 
-static void put_rows(spot_columns *p, const void *user)
+static void difference(spot_quantity_value *v, const void *row)
 {
-    static const char *const head[] = { "", "metric", "verdict", "before", "now", "diff", "95 % low", "high", "margin",
-                                        "p", "n", "left out" };
-    const spot_check *k = user;
-    char verdict[32];
+    v->value = ((const spot_check_line *)row)->now - ((const spot_check_line *)row)->before;
+}
 
-    p->left = 6;                                           /* metric and verdict, too */
-    spot_cell(p, "%s", k->of_shifts ? "shift" : "method");
-    for (size_t i = 1; i < sizeof head / sizeof *head; i++) spot_cell(p, "%s", head[i]);
-    spot_end_row(p);
-    for (int i = 0; i < k->lines; i++) {
-        const spot_check_line *l = &k->line[i];
-        if (isnan(l->now)) continue;
-        snprintf(verdict, sizeof verdict, "%s%s", spot_verdict_name(l->verdict), l->quarantined ? " (q)" : "");
-        if (!strcmp(l->layer, "paper")) spot_cell(p, "%.20s, paper", l->method);
-        else spot_cell_name(p, 0, l->method[0] ? l->method : "(the run)");
-        spot_cell(p, "%s", l->metric);
-        spot_cell(p, "%s", verdict);
-        put_number(p, "%.3f", l->before);
-        put_number(p, "%.3f", l->now);
-        put_number(p, "%+.3f", l->now - l->before);
-        put_number(p, "%+.3f", l->low);
-        put_number(p, "%+.3f", l->high);
-        put_number(p, "%.3g", l->margin);
-        put_number(p, "%.2g", l->p);
-        spot_cell(p, "%d", l->n);
-        spot_cell(p, "%d", l->left_out);
-        spot_end_row(p);
-    }
+static const spot_quantity metric[] = {
+#define S(name_, ...) SPOT_QUANTITY(NULL, spot_check_line, name_, .title = __VA_ARGS__)
+    S(metric, "metric"), SPOT_QUANTITIES_END
+};
+
+static const spot_quantity values[] = {
+    S(before, "before"), S(now, "now"), SPOT_COMPUTED(NULL, SPOT_AS_REAL, difference, .title = "diff", .format = "%+.3f"),
+    S(low, "95 % low", .format = "%+.3f"), S(high, "high", .format = "%+.3f"), S(margin, "margin", .format = "%.3g"),
+    S(p, "p", .format = "%.2g"), S(n, "n", .unit = SPOT_UNIT_COUNT), S(left_out, "left out", .unit = SPOT_UNIT_COUNT),
+    SPOT_QUANTITIES_END
+#undef S
+};
+
+#define ROWS(whose) { SPOT_QUANTITY(NULL, number_row, who, .title = whose), SPOT_BEHIND(NULL, number_row, l, metric), \
+                      SPOT_QUANTITY(NULL, number_row, verdict, .title = "verdict"), \
+                      SPOT_BEHIND(NULL, number_row, l, values), SPOT_QUANTITIES_END }
+static const spot_quantity of_method[] = ROWS("method"), of_shift[] = ROWS("shift");
+
+static void print_numbers(FILE *f, const spot_check *k, bool marked)
+{
+    spot_quantity list = SPOT_ROWS(NULL, SPOT_AS_LIST, of_method, number_row, count_lines, get_number, .keep = true);
+
+    if (k->of_shifts) list.rows = of_shift;
+    list.title = marked ? "Numbers; (q): in quarantine, fails nothing" : "Numbers";
+    spot_result_print(f, SPOT_TABLE_TEXT, &list, k);
 }
 
 void spot_check_print(FILE *f, const spot_check *k, bool color)
@@ -119,7 +130,7 @@ void spot_check_print(FILE *f, const spot_check *k, bool color)
         spot_note(f, false, "The runs have no common class or no common model: independent runs are compared.");
     else if (unpaired)
         spot_note(f, false, "No EC is the baseline's (another seed or other scenes): means of independent ECs are compared.");
-    if (table) spot_columns_print(f, false, marked ? "Numbers; (q): in quarantine, fails nothing" : "Numbers", put_rows, k);
+    if (table) print_numbers(f, k, marked);
     fprintf(f, "\n");
     for (int i = 0; i < k->lines; i++)
         if (!fails(&k->line[i]) && (k->line[i].why[0] || k->line[i].verdict == SPOT_BETTER))

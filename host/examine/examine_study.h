@@ -40,7 +40,6 @@ void spot_examine_tell_findings(spot_words *w, const spot_examine_results *r, co
 
 /* examine.json of an account; examine.csv and the terminal's table of results. */
 extern const spot_quantity spot_examine_parts[], spot_examine_searches;
-const spot_quantity *spot_examine_curves(const spot_examine_results *r);
 
 /* Writes examine.json, examine.csv and failures.json if all results are there. r and f have them then; close both in any
  * case. */

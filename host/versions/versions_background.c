@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "result/result.h"
 #include "spotter/background.h"
 #include "versions/version_values.h"
 
@@ -43,9 +44,10 @@ static spot_status fill_values(spot_ctx *c, spot_version_values *v, const backgr
 
     SPOT_TRY(spot_version_values_open(c, v, targets, QUANTITIES));
     memcpy(v->name, b->run.unit[model].name, sizeof v->name);
-    for (int q = 0; q < QUANTITIES; q++)
+    for (int q = 0; q < QUANTITIES; q++) {
         snprintf(v->quantity[q].name, sizeof v->quantity[q].name, "%s", q == TURNED ? "turned" : spot_background_set_name(q));
-    v->quantity[TURNED].lower_is_better = true;
+        v->quantity[q].lower_is_better = spot_lower_is_better(spot_background_models.rows, v->quantity[q].name);
+    }
     for (int t = 0; t < targets; t++) {
         snprintf(v->id[t], sizeof v->id[t], "%d", t);
         for (int q = 0; q < QUANTITIES; q++)

@@ -38,6 +38,7 @@ static spot_status fill_values(spot_ctx *c, spot_version_values *v, const spot_e
         const spot_examine_result *first = spot_examine_first_unit(r, model, q / NUMBERS);
         snprintf(v->quantity[q].group, sizeof v->quantity[q].group, "%s", spot_examine_label(&cfg->examiner[q / NUMBERS]));
         snprintf(v->quantity[q].name, sizeof v->quantity[q].name, "%s", number[q % NUMBERS].name);
+        v->quantity[q].lower_is_better = spot_lower_is_better(spot_examine_curves(r)->rows, number[q % NUMBERS].name);
         for (int i = 0; i < r->objects; i++)
             *spot_version_value(v, q, i) = spot_examine_over_seeds(r, first, i, first->points - 1, number[q % NUMBERS].of);
     }

@@ -231,6 +231,10 @@ typedef struct {
 spot_status spot_examine_read (spot_ctx *c, spot_examine_results *r, const char *dir);
 void        spot_examine_close(spot_examine_results *r);
 
+/* The table of results: a row for each point of a search. */
+struct spot_quantity;
+const struct spot_quantity *spot_examine_curves(const spot_examine_results *r);
+
 struct spot_failures;              /* failures.h */
 
 /* The document examine.json, on one line; the caller frees it. f: NULL, or the run's failures, for its sentences. */
