@@ -45,9 +45,8 @@ static void put_rows(spot_json *j, const char *key, const int *row, int n)
     spot_json_end(j);
 }
 
-static void put_slice(spot_json *j, const spot_version_slice *p, const spot_subject *s)
+void spot_version_slice_put(spot_json *j, const spot_version_slice *p, const spot_subject *s)
 {
-    spot_json_object(j, NULL);
     spot_json_put_text(j, "class", class_of(s, p->cls));
     spot_json_put_text(j, "verdict", spot_change_verdict_name(p->verdict));
     put_bool(j, "confirmed_before", p->confirmed[0]);
@@ -57,6 +56,12 @@ static void put_slice(spot_json *j, const spot_version_slice *p, const spot_subj
     spot_json_put_interval(j, "change", p->change);
     spot_json_put_real(j, "class_rate_before", p->class_rate[0]);
     spot_json_put_real(j, "class_rate_now", p->class_rate[1]);
+}
+
+static void put_slice(spot_json *j, const spot_version_slice *p, const spot_subject *s)
+{
+    spot_json_object(j, NULL);
+    spot_version_slice_put(j, p, s);
     spot_json_array(j, "pieces", p->pieces, p->pieces);
     for (int i = 0; i < p->pieces; i++) put_piece(j, &p->piece[i]);
     spot_json_end(j);
@@ -65,14 +70,12 @@ static void put_slice(spot_json *j, const spot_version_slice *p, const spot_subj
     spot_json_end(j);
 }
 
-static void put_class(spot_json *j, const spot_version_class *x, const spot_subject *s)
+void spot_version_class_put(spot_json *j, const spot_version_class *x, const spot_subject *s)
 {
-    spot_json_object(j, NULL);
     spot_json_put_text(j, "class", class_of(s, x->cls));
     spot_json_put_text(j, "verdict", spot_change_verdict_name(x->verdict));
     put_counts(j, &x->counts);
     spot_json_put_interval(j, "change", x->change);
-    spot_json_end(j);
 }
 
 static void put_lost(spot_json *j, const spot_version_row *x, const spot_subject *s)
@@ -98,7 +101,11 @@ void spot_versions_put(spot_json *j, const spot_versions *v, const spot_subject 
     for (int i = 0; i < v->slices; i++) put_slice(j, &v->slice[i], s);
     spot_json_end(j);
     spot_json_array(j, "classes", v->classes, v->classes);
-    for (int i = 0; i < v->classes; i++) put_class(j, &v->of[i], s);
+    for (int i = 0; i < v->classes; i++) {
+        spot_json_object(j, NULL);
+        spot_version_class_put(j, &v->of[i], s);
+        spot_json_end(j);
+    }
     spot_json_end(j);
     spot_json_array(j, "lost_outside", v->outside, v->outside);
     for (int i = 0; i < v->outside; i++) put_lost(j, &v->lost[i], s);

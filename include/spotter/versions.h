@@ -128,6 +128,11 @@ spot_status spot_versions_compare(spot_ctx *c, spot_versions *v, const spot_subj
                                   const spot_versions_options *o);
 void        spot_versions_close(spot_versions *v);
 
+/* Members of an object of versions.json: a slice, without its pieces and rows; a class. s: the first version. */
+struct spot_json;
+void spot_version_slice_put(struct spot_json *j, const spot_version_slice *p, const spot_subject *s);
+void spot_version_class_put(struct spot_json *j, const spot_version_class *x, const spot_subject *s);
+
 /* DIR/versions.json: schema, names, level, and all above; and DIR/versions.csv: id, class, slice, verdict, before, now for each
  * row of each slice, then the rows that were lost outside. Makes DIR. s: the first version. */
 spot_status spot_versions_write(spot_ctx *c, const char *dir, const spot_versions *v,

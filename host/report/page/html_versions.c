@@ -31,7 +31,7 @@ static void write_row(versions_page *r, int row, int cls)
     spot_json_put_int(p->at, "row", row);
     if (r->s[0]->id) spot_page_text(p, "id", r->s[0]->id[row]);
     else spot_page_print(p, "id", "%d", row);
-    spot_json_put_int(p->at, "class", cls);
+    spot_page_text(p, "class", cls < 0 ? NULL : r->s[0]->class_name[cls]);
     spot_json_array(p->at, "wrong", 0, 0);
     for (int u = 0; u < SPOT_VERSIONS; u++) spot_json_put_int(p->at, NULL, spot_subject_wrong(r->s[u], row, cls));
     spot_json_end(p->at);
@@ -60,40 +60,7 @@ static void write_rows(versions_page *r, const spot_version_slice *k)
     spot_json_end(r->p->at);
 }
 
-/* ---- numbers ---- */
-
-static void write_counts(spot_page *p, const spot_version_counts *k, spot_interval change, spot_change_verdict verdict)
-{
-    spot_page_text(p, "verdict", spot_change_verdict_name(verdict));
-    spot_json_put_int(p->at, "compared", k->rows);
-    spot_json_array(p->at, "wrong", 0, 0);
-    for (int u = 0; u < SPOT_VERSIONS; u++) spot_json_put_int(p->at, NULL, k->wrong[u]);
-    spot_json_end(p->at);
-    spot_json_put_int(p->at, "lost", k->lost);
-    spot_json_put_int(p->at, "gained", k->gained);
-    spot_page_real(p, "p_worse", k->p_worse);
-    spot_page_real(p, "p_better", k->p_better);
-    spot_json_put_int(p->at, "enough", k->enough);
-    spot_page_interval(p, "change", change);
-}
-
-static void write_slice(versions_page *r, const spot_version_slice *k)
-{
-    spot_page *p = r->p;
-
-    spot_json_object(p->at, NULL);
-    spot_json_put_int(p->at, "class", k->cls);
-    spot_json_put_int(p->at, "size", k->size);
-    write_counts(p, &k->counts, k->change, k->verdict);
-    spot_json_array(p->at, "confirmed", 0, 0);
-    for (int u = 0; u < SPOT_VERSIONS; u++) spot_json_put_int(p->at, NULL, k->confirmed[u]);
-    spot_json_end(p->at);
-    spot_json_array(p->at, "class_rate", 0, 0);
-    for (int u = 0; u < SPOT_VERSIONS; u++) spot_page_real(p, NULL, k->class_rate[u]);
-    spot_json_end(p->at);
-    write_rows(r, k);
-    spot_json_end(p->at);
-}
+/* ---- the JSON ---- */
 
 static void write_head(versions_page *r)
 {
@@ -124,13 +91,17 @@ static void write_all(versions_page *r)
 
     write_head(r);
     spot_json_array(p->at, "slices", 0, 0);
-    for (int i = 0; i < v->slices; i++) write_slice(r, &v->slice[i]);
+    for (int i = 0; i < v->slices; i++) {
+        spot_json_object(p->at, NULL);
+        spot_version_slice_put(p->at, &v->slice[i], r->s[0]);
+        write_rows(r, &v->slice[i]);
+        spot_json_end(p->at);
+    }
     spot_json_end(p->at);
     spot_json_array(p->at, "whole", 0, 0);
     for (int i = 0; i < v->classes; i++) {
         spot_json_object(p->at, NULL);
-        spot_json_put_int(p->at, "class", v->of[i].cls);
-        write_counts(p, &v->of[i].counts, v->of[i].change, v->of[i].verdict);
+        spot_version_class_put(p->at, &v->of[i], r->s[0]);
         spot_json_end(p->at);
     }
     spot_json_end(p->at);

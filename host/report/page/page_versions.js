@@ -3,10 +3,11 @@
 const $ = id => document.getElementById(id);
 const [BEFORE, NOW] = what.names, TILE = 64, STRIP = 12;
 const name = u => h("bdi", {}, what.names[u]);
-const of = (k, u) => k.compared ? k.wrong[u] / k.compared : null;
+const wrong = (k, u) => u ? k.wrong_now : k.wrong_before;
+const of = (k, u) => k.compared ? wrong(k, u) / k.compared : null;
 const small = v => v === null ? "–" : v < 0.0001 && v > 0 ? v.toExponential(0) : String(+v.toPrecision(2));
 const points = v => v === null ? "–" : `${v > 0 ? "+" : v < 0 ? "−" : "±"}${Math.abs(100 * v).toFixed(0)}`;
-const className = k => k < 0 ? "all classes" : what.classes[k];
+const className = k => k ?? "all classes";
 const list = t => t.length > 1 ? `${t.slice(0, -1).join(", ")} and ${t.at(-1)}` : t.join("");
 
 const SAID = {
@@ -35,7 +36,7 @@ function lead() {
 }
 
 function head() {
-  const all = what.whole.find(k => k.class < 0), about = [["Before", BEFORE], ["Now", NOW]];
+  const all = what.whole.find(k => k.class === null), about = [["Before", BEFORE], ["Now", NOW]];
   const titled = what.title !== "Two versions", title = titled ? what.title : `${BEFORE} → ${NOW}`;
   $("title").textContent = title;
   document.title = `${title} – Spotter`;
@@ -63,16 +64,16 @@ function notes() {
 
 // A version's rate as a bar with the mark of its class.
 function side(s, u) {
-  const rate = of(s, u), base = s.class_rate[u];
-  return h("div", {}, h("span", { class: "version-name" }, name(u), s.confirmed[u] ? ", a confirmed blindspot" : ""),
-    h("span", { class: "rate" }, percent(rate)), h("small", {}, ` wrong, ${count(s.wrong[u])} of ${count(s.compared)}`),
+  const rate = of(s, u), base = u ? s.class_rate_now : s.class_rate_before;
+  return h("div", {}, h("span", { class: "version-name" }, name(u), (u ? s.confirmed_now : s.confirmed_before) ? ", a confirmed blindspot" : ""),
+    h("span", { class: "rate" }, percent(rate)), h("small", {}, ` wrong, ${count(wrong(s, u))} of ${count(s.compared)}`),
     h("span", { class: "bar-rate", "aria-hidden": "true" }, h("span", { class: "fill", style: `width:${100 * (rate || 0)}%` }),
       h("span", { class: "base", style: `left:${100 * (base || 0)}%` })),
     h("small", {}, `its class ${percent(base)}`));
 }
 
 function change(s) {
-  const [v, low, high] = s.change;
+  const { value: v, low, high } = s.change;
   return h("div", { class: "by" }, h("b", {}, `${points(v)} points`),
     h("small", {}, low === null ? "" : `95 %: ${points(low)} to ${points(high)}`),
     h("small", {}, `${count(s.lost)} turned wrong, ${count(s.gained)} right`),
@@ -150,12 +151,12 @@ function lost() {
 function whole() {
   const line = k => h("tr", {}, h("th", { scope: "row" }, h("bdi", {}, className(k.class))),
     h("td", {}, h("span", { class: `verdict ${k.verdict}` }, k.verdict)), h("td", { class: "number" }, count(k.compared)),
-    ...[0, 1].map(u => h("td", { class: "number" }, percent(of(k, u), 1), h("small", {}, ` ${count(k.wrong[u])}`))),
-    h("td", { class: "number" }, points(k.change[0])), h("td", { class: "number" }, count(k.lost)),
+    ...[0, 1].map(u => h("td", { class: "number" }, percent(of(k, u), 1), h("small", {}, ` ${count(wrong(k, u))}`))),
+    h("td", { class: "number" }, points(k.change.value)), h("td", { class: "number" }, count(k.lost)),
     h("td", { class: "number" }, count(k.gained)), h("td", { class: "number" }, small(likelier(k))));
   const head = ["class", "", "rows", what.names[0], what.names[1], "points", "turned wrong", "turned right", "p"];
   const order = ["worse", "pending", "same", "better"], rows = [...what.whole].sort((a, b) =>
-    (a.class >= 0) - (b.class >= 0) || order.indexOf(a.verdict) - order.indexOf(b.verdict) || likelier(a) - likelier(b));
+    (a.class !== null) - (b.class !== null) || order.indexOf(a.verdict) - order.indexOf(b.verdict) || likelier(a) - likelier(b));
   $("whole").append(h("div", { class: "scroll", tabindex: 0, role: "region", "aria-labelledby": "whole-title" }, h("table", {},
     h("thead", {}, h("tr", {}, ...head.map((t, i) => h("th", { scope: "col", class: i > 1 ? "number" : "" }, h("bdi", {}, t))))),
     h("tbody", {}, ...rows.map(line)))));
