@@ -175,8 +175,8 @@ def check_numbers(page, found):
     want = []
     for s in sorted(found["summaries"], key=lambda s: s["curve"][-1]["robust"]["value"]):
         end = s["curve"][-1]
-        want.append([[s["model"]], [s["examiner"]], *([p3(end[k]["value"]), between(end[k])] for k in KINDS),
-                     [p3(s["mean_of_random_renders"])], [whole(end["valid"])], [str(end["renders"])]])
+        want.append([[s["model"]], [s["examiner"]], *([fixed(end[k]["value"], 3), between(end[k])] for k in KINDS),
+                     [str(end["renders"])], [fixed(100 * end["valid"], 1)], [p3(s["mean_of_random_renders"])]])
     shown = [[[t for t in cell if t] for cell in r] for r in parts(page, "#table tbody tr", "th, td")]
     check(shown == want, "the table shows", shown, "not", want)
 

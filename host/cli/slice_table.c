@@ -9,28 +9,22 @@
 #include "cli/slice_words.h"
 #include "discover/proof_files.h"
 #include "discover/slice_describe.h"
+#include "result/columns.h"
 
-typedef struct { const spot_finding *f; int k; } line;
-
-/* *all: malloc'd, the *n slices of all findings in their order. */
-static spot_status list_slices(spot_ctx *c, line **all, int *n, const spot_findings *f)
+static const spot_slice *slice_at(const spot_findings *f, const spot_slice_place *at)
 {
-    spot_slice_place *order;
-
-    SPOT_TRY(spot_slice_order(c, &order, n, f));
-    *all = malloc(((size_t)*n + 1) * sizeof **all);
-    for (int i = 0; *all && i < *n; i++) (*all)[i] = (line){ &f->finding[order[i].finding], order[i].slice };
-    free(order);
-    return *all ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for the table");
+    return &f->finding[at->finding].slice[at->slice];
 }
 
 /* ---- a table's lines ---- */
+
+enum { NAME = 17 };                        /* bytes of an ASCII name of a class in the table */
 
 typedef struct {
     const spot_findings *f;
     const spot_subject *s;
     const spot_discover_options *d;
-    const line *all;
+    const spot_slice_place *all;
     int n;                                 /* slices that are printed */
 } slice_list;
 
@@ -38,30 +32,35 @@ typedef struct {
 typedef struct {
     const slice_list *of;
     const spot_slice *p;
-    const char *claim, *cls, *predicted;
+    const char *claim;
     int number, cause, size, judged;
     double rate, class_rate, shrunk, least_p;
     uint64_t seed;
-    char name[80], classes[24];            /* of the method; of a cause */
+    char name[80], cls[4 * NAME], predicted[4 * NAME];     /* name: of the method */
 } table_row;
 
-static const char *class_name(const spot_subject *s, int cls, const char *none) { return cls < 0 ? none : s->class_name[cls]; }
+static void set_class(char text[4 * NAME], const spot_subject *s, int cls, const char *none)
+{
+    spot_short_name name;
+
+    snprintf(text, 4 * NAME, "%s", spot_shorten_to(name, cls < 0 ? none : s->class_name[cls], NAME - 1));
+}
 
 /* Whether one of the first n slices has the cause; 0: none has. */
-static bool has_cause(const line *all, int n, int cause)
+static bool has_cause(const slice_list *l, int n, int cause)
 {
     bool has = false;
 
-    for (int i = 0; i < n && cause; i++) has |= all[i].f->slice[all[i].k].proof->cause == cause;
+    for (int i = 0; i < n && cause; i++) has |= slice_at(l->f, &l->all[i])->proof->cause == cause;
     return has;
 }
 
 /* The slices of a cause are one line, with the number of the first. */
 static bool is_line(const slice_list *l, int i)
 {
-    const spot_proof *q = l->all[i].f->slice[l->all[i].k].proof;
+    const spot_proof *q = slice_at(l->f, &l->all[i])->proof;
 
-    return !q || !has_cause(l->all, i, q->cause);
+    return !q || !has_cause(l, i, q->cause);
 }
 
 static long count_lines(const void *root) { return ((const slice_list *)root)->n; }
@@ -74,7 +73,7 @@ static void fill_proof(table_row *x, const spot_slice *p, const slice_list *l)
     x->claim = spot_claim_name(q->claim);
     x->size = p->size, x->judged = q->judged, x->rate = (double)q->wrong / q->judged;
     x->class_rate = q->class_rate, x->shrunk = q->shrunk, x->least_p = q->p;
-    x->predicted = class_name(l->s, q->predicted, "-");
+    set_class(x->predicted, l->s, q->predicted, "-");
     snprintf(x->name, sizeof x->name, "%.16s", spot_proof_methods(names, sizeof names, q, l->d));
 }
 
@@ -82,23 +81,24 @@ static void fill_cause(table_row *x, int cause, const slice_list *l)
 {
     const spot_cause k = spot_cause_of(l->f, cause);
 
-    x->p = NULL, x->cause = cause, x->cls = x->classes;
+    x->p = NULL, x->cause = cause;
     x->size = k.size, x->judged = k.judged, x->rate = (double)k.judged_wrong / k.judged;
     x->class_rate = k.class_rate, x->shrunk = k.shrunk, x->least_p = k.p;
-    x->predicted = l->s->class_name[k.predicted];
-    snprintf(x->classes, sizeof x->classes, "%d classes", k.classes);
+    set_class(x->predicted, l->s, k.predicted, "-");
+    snprintf(x->cls, sizeof x->cls, "%d classes", k.classes);
     snprintf(x->name, sizeof x->name, "one cause");
 }
 
 static bool get_line(void *out, const void *root, long i)
 {
     const slice_list *l = root;
-    const spot_finding *g = l->all[i].f;
-    const spot_slice *p = &g->slice[l->all[i].k];
+    const spot_finding *g = &l->f->finding[l->all[i].finding];
+    const spot_slice *p = slice_at(l->f, &l->all[i]);
     table_row *x = out;
 
     if (!is_line(l, (int)i)) return false;
-    *x = (table_row){ .of = l, .p = p, .cls = class_name(l->s, g->cls, "(all)"), .number = (int)i + 1, .seed = g->seed };
+    *x = (table_row){ .of = l, .p = p, .number = (int)i + 1, .seed = g->seed };
+    set_class(x->cls, l->s, g->cls, "(all)");
     if (p->proof) fill_proof(x, p, l);
     else spot_bdm_name(&l->d->bdm[g->bdm], x->name, sizeof x->name);
     if (p->proof && p->proof->cause) fill_cause(x, p->proof->cause, l);
@@ -157,13 +157,13 @@ static const spot_quantity found[] = {
 
 static const spot_quantity table_of_proved = TABLE(proved), table_of_found = TABLE(found);
 
-static void print_claims(const line *all, int n, const spot_proof_options *p)
+static void print_claims(const slice_list *l, int n, const spot_proof_options *p)
 {
     int claims[3] = { 0, 0, 0 };
 
-    for (int i = 0; i < n; i++) claims[all[i].f->slice[all[i].k].proof->claim]++;
+    for (int i = 0; i < n; i++) claims[slice_at(l->f, &l->all[i])->proof->claim]++;
     if (n)
-        printf("%d confirmed of %d tests at level %g%s; ", claims[SPOT_CLAIM_CONFIRMED], all->f->slice[all->k].proof->tests,
+        printf("%d confirmed of %d tests at level %g%s; ", claims[SPOT_CLAIM_CONFIRMED], slice_at(l->f, l->all)->proof->tests,
                p->level, claims[SPOT_CLAIM_CONFIRMED] ? "" : ": no blindspot is proved");
     else printf("no slice to test\n");
     if (n && p->chance)
@@ -177,10 +177,10 @@ static spot_status print_slices(spot_ctx *c, const spot_findings *f, const spot_
                                 int top)
 {
     slice_list l = { f, s, d, NULL, 0 };
-    line *all;
+    spot_slice_place *all;
     int lines = 0, n;
 
-    SPOT_TRY(list_slices(c, &all, &n, f));
+    SPOT_TRY(spot_slice_order(c, &all, &n, f));
     l.all = all;
     for (int i = 0; i < n; i++) {
         lines += is_line(&l, i);
@@ -188,7 +188,7 @@ static spot_status print_slices(spot_ctx *c, const spot_findings *f, const spot_
     }
     spot_result_print(stdout, SPOT_TABLE_TEXT, d->proof ? &table_of_proved : &table_of_found, &l);
     if (lines > top) printf("and %d more\n", lines - top);
-    if (d->proof) print_claims(all, n, d->proof);
+    if (d->proof) print_claims(&l, n, d->proof);
     else if (!n) printf("no slices\n");
     free(all);
     return SPOT_OK;
@@ -221,13 +221,13 @@ spot_status cli_slice_table(spot_ctx *c, const spot_findings *f, const spot_subj
 spot_status cli_slice_of_table(spot_ctx *c, const spot_finding **g, const spot_slice **s, int *slices, const spot_findings *f,
                                int number)
 {
-    line *all;
+    spot_slice_place *all;
 
     *g = NULL, *s = NULL;
-    SPOT_TRY(list_slices(c, &all, slices, f));
+    SPOT_TRY(spot_slice_order(c, &all, slices, f));
     if (number >= 1 && number <= *slices) {
-        *g = all[number - 1].f;
-        *s = &(*g)->slice[all[number - 1].k];
+        *g = &f->finding[all[number - 1].finding];
+        *s = slice_at(f, &all[number - 1]);
     }
     free(all);
     return SPOT_OK;

@@ -70,7 +70,8 @@ static const spot_quantity renders[] = {
 static const spot_quantity weakness[] = { LINE("lowest") }, strength[] = { LINE("highest") };
 #undef P
 
-typedef struct { const results *r; const spot_examine_summary *s; const spot_examine_line *line; } summary_row;
+/* found: "3 of 5" objects in the planted region, beside the last point, in tables. */
+typedef struct { const results *r; const spot_examine_summary *s; const spot_examine_line *line; char found[24]; } summary_row;
 
 static void model_name(spot_quantity_value *v, const void *row)
 {
@@ -125,7 +126,7 @@ static void put_summaries(spot_json *j, const void *root)
     const results *r = root;
 
     spot_json_array(j, "summaries", r->summaries, r->summaries);
-    for (int i = 0; i < r->summaries; i++) put_summary(j, &(summary_row){ r, &r->summary[i], r->summary[i].line });
+    for (int i = 0; i < r->summaries; i++) put_summary(j, &(summary_row){ r, &r->summary[i], r->summary[i].line, "" });
     spot_json_end(j);
 }
 
@@ -138,18 +139,29 @@ static bool get_line(void *out, const void *root, long i)
     const results *r = root;
     const spot_examine_summary *s = &r->summary[i / SPOT_MAX_EXAMINE_POINTS];
     const int k = (int)(i % SPOT_MAX_EXAMINE_POINTS);
+    summary_row *x = out;
 
-    *(summary_row *)out = (summary_row){ r, s, &s->line[k] };
+    *x = (summary_row){ r, s, &s->line[k], "" };
+    if (k == s->points - 1 && s->learned) snprintf(x->found, sizeof x->found, "%d of %d", s->found, s->learned);
     return k < s->points;
+}
+
+#define FOUND { .type = SPOT_AS_TEXT, .get = found_region, .title = "found", .right = true }
+
+static void found_region(spot_quantity_value *v, const void *row)
+{
+    const summary_row *x = row;
+
+    if (*x->found) v->text = x->found;
 }
 
 static const spot_quantity low_line[] = {
     SPOT_HERE(NULL, whose), SPOT_BEHIND(NULL, summary_row, line, renders),
-    SPOT_BEHIND(NULL, summary_row, line, weakness), SPOT_QUANTITIES_END
+    SPOT_BEHIND(NULL, summary_row, line, weakness), FOUND, SPOT_QUANTITIES_END
 };
 static const spot_quantity high_line[] = {
     SPOT_HERE(NULL, whose), SPOT_BEHIND(NULL, summary_row, line, renders),
-    SPOT_BEHIND(NULL, summary_row, line, strength), SPOT_QUANTITIES_END
+    SPOT_BEHIND(NULL, summary_row, line, strength), FOUND, SPOT_QUANTITIES_END
 };
 
 static const spot_quantity curves[2] = {

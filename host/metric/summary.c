@@ -82,14 +82,8 @@ static const char *const beside_names[] = {
     SPOT_BESIDE(X)
 #undef X
 };
-static const char *const beside_heads[] = {
-#define X(NAME, name, head) head,
-    SPOT_BESIDE(X)
-#undef X
-};
 
 const char *spot_beside_name(int b) { return b >= 0 && b < SPOT_BESIDES ? beside_names[b] : "unknown"; }
-const char *spot_beside_head(int b) { return b >= 0 && b < SPOT_BESIDES ? beside_heads[b] : "unknown"; }
 
 const char *spot_profile_name(int profile)
 {

@@ -25,12 +25,14 @@ static const char *skip_characters(const char *text, int characters)
     return text;
 }
 
-const char *spot_shorten(spot_short_name text, const char *name)
+const char *spot_shorten(spot_short_name text, const char *name) { return spot_shorten_to(text, name, SPOT_LONG_NAME); }
+
+const char *spot_shorten_to(spot_short_name text, const char *name, int most)
 {
-    int all = spot_text_width(name), head = (SPOT_LONG_NAME - 1) / 2, tail = SPOT_LONG_NAME - 1 - head;
+    int all = spot_text_width(name), head = (most - 1) / 2, tail = most - 1 - head;
     const char *rest = skip_characters(name, head);
 
-    if (all <= SPOT_LONG_NAME) snprintf(text, sizeof(spot_short_name), "%s", name);
+    if (all <= most) snprintf(text, sizeof(spot_short_name), "%s", name);
     else snprintf(text, sizeof(spot_short_name), "%.*s…%s", (int)(rest - name), name, skip_characters(name, all - tail));
     return text;
 }

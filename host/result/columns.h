@@ -50,5 +50,6 @@ int spot_text_width(const char *text);
 /* Shortens a name longer than SPOT_LONG_NAME characters to its begin, "…" and its end, where names of a grid differ. */
 typedef char spot_short_name[4 * SPOT_LONG_NAME + 8];
 const char *spot_shorten(spot_short_name text, const char *name);
+const char *spot_shorten_to(spot_short_name text, const char *name, int most);     /* to `most` characters, at most 40 */
 
 #endif

@@ -112,11 +112,10 @@ typedef struct {
 
 spot_metric_config spot_metric_defaults(void);
 
-/* Names in segments and tables: "tmlr", "not_returned", "dcbench_p10". beside_head: the head of its column. */
+/* Names in segments and tables: "tmlr", "not_returned", "dcbench_p10". */
 const char *spot_profile_name(int profile);
 const char *spot_failure_name(int failure);
 const char *spot_beside_name(int beside);
-const char *spot_beside_head(int beside);
 
 /* Hypotheses may overlap. SPOT_INVALID for rows outside the truth or not ascending; a blindspot without rows is
  * SPOT_INPUT. A hypothesis without rows belongs to none. Sets SPREAD, FALSE_SHARE and FALSE_ALARMS; all others of `beside` and

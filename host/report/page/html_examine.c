@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "report/page/html_examine.h"
+#include "result/result.h"
 
 /* ---- the study's own documents ---- */
 
@@ -54,6 +55,7 @@ static void write_head(spot_examine_page *w)
     const char *name;
 
     spot_page_text(p, "source", w->dir);
+    spot_quantities_describe(p->at, "columns", spot_examine_curves(w->r));
     spot_json_array(p->at, "classes", 0, 0);
     for (int k = 0; *(name = spot_examine_class(cfg, k)); k++) spot_page_text(p, NULL, name);
     spot_json_end(p->at);

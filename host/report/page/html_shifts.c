@@ -6,6 +6,7 @@
 
 #include "report/figure/figures_shifts.h"
 #include "report/page/html_shifts.h"
+#include "result/result.h"
 
 enum { EACH = 6, PASS_CLASS = 1, PASS_SHIFT = 2 };     /* pictures on each side of a threshold */
 
@@ -28,6 +29,7 @@ static spot_status write_study(work *w)
     spot_page_block(w->p, "study", json, n);
     free(json);
     spot_page_text(w->p, "source", w->dir);
+    spot_quantities_describe(w->p->at, "columns", &spot_shifts_table);
     return SPOT_OK;
 }
 

@@ -43,43 +43,30 @@ function facts() {
 
 // ---- the table ----
 
-function interval(v, text = p3) {
-  if (!v || !known(v.value)) return h("td", { class: "number" }, "–");
-  const range = text === p3 ? between(v) : known(v.low) ? `${text(v.low)} to ${text(v.high)}` : "";
-  const low = range ? h("small", {}, h("br"), range) : null;
-  return h("td", { class: "number" }, text(v.value), low);
-}
-
+// The numbers of a search after all its renders, those of the curves first; the dots' colours are those of the curves.
 function tableColumns() {
-  const inside = summaries.some(s => known(s.learned_the_region));
-  const end = (title, about, key, text) => ({ name: title, about, number: true,
-    key: s => lastOf(s)[key] ? lastOf(s)[key].value : null, cell: s => interval(lastOf(s)[key], text) });
-  return [
+  const last = summaries.map(s => ({ ...s, ...lastOf(s) }));
+  const first = kinds().map(([k]) => k), place = q => first.includes(q.name) ? first.indexOf(q.name) : first.length;
+  const numbers = what.columns.filter(q => q.unit !== "text").sort((a, b) => place(a) - place(b));
+  const found = s => s.learned_the_region ? s.found_the_region / s.learned_the_region : null;
+  return [last, [
     { name: "model", key: s => s.model, cell: s => h("th", { scope: "row" }, name(s.model)) },
     { name: "examiner", key: s => s.examiner, cell: s => h("td", { class: "whole" },
       h("span", { class: "key-dot", style: `background:${colourOf(s.at[1])}` }), name(s.examiner)) },
-    end("robust", `mean p of ${settings.of_them_to_test_a_weakness} renders around the ${extreme} valid p`, "robust"),
-    end(extreme, `${extreme} p on valid renders`, "lowest_valid"),
-    end("mean", `mean p of the last ${settings.window} renders that the examiner asked for`, "mean"),
+    ...Quantity.columns(numbers, last),
     { name: "random", number: true, about: "mean p of random renders, the same for all examiners", key: s => startOf(s.at[0]),
       cell: s => h("td", { class: "number" }, p3(startOf(s.at[0]))) },
-    { name: "valid", number: true, about: "share of its renders on which a person could still name the object",
-      key: s => lastOf(s).valid, cell: s => h("td", { class: "number" }, whole(lastOf(s).valid)) },
-    ...(inside ? [end("inside", "share of the last 100 renders in the planted region, over the objects that learned it",
-      "inside", whole),
-      { name: "found", number: true,
-        about: "objects with 80\u00a0% or more of the last 100 renders in the planted region, in every search",
-        key: s => s.learned_the_region ? s.found_the_region / s.learned_the_region : null,
-        cell: s => h("td", { class: "number whole" },
-          s.learned_the_region ? `${s.found_the_region} of ${s.learned_the_region}` : "–") }] : []),
-    { name: "renders", number: true, about: "spent on each object, with those that test a weakness",
-      key: s => lastOf(s).renders, cell: s => h("td", { class: "number" }, count(lastOf(s).renders)) },
-  ];
+    ...(last.some(s => known(found(s))) ? [{ name: "found", number: true,
+      about: "objects with 80\u00a0% or more of the last 100 renders in the planted region, in every search", key: found,
+      cell: s => h("td", { class: "number whole" },
+        known(found(s)) ? `${s.found_the_region} of ${s.learned_the_region}` : "–") }] : []),
+  ]];
 }
 
 function table() {
+  const [rows, columns] = tableColumns();
   $("table").append(h("p", { class: "hint" }, "p of the true class after all renders; below each number its 95\u00a0% interval " +
-    "over objects. Press a heading to sort."), sortable(tableColumns(), summaries, "Models and examiners", 2, strength));
+    "over objects. Press a heading to sort."), sortable(columns, rows, "Models and examiners", 2, strength));
   models.forEach((m, i) => {
     if (m.region) $("table").append(h("p", { class: "key-line" }, "Planted in ", name(m.name), `: ${m.region} ` +
       `(${whole(m.region_volume)} of the conditions); ${summaryOf(i, 0).learned_the_region} of ${summaries[0].objects} ` +
@@ -89,12 +76,8 @@ function table() {
 
 // ---- curves ----
 
-const kinds = () => [["robust", "robust", `Mean p of ${settings.of_them_to_test_a_weakness} renders around the ${extreme} ` +
-    `valid p, each factor changed by ${+(100 * settings.perturb).toPrecision(3)}\u00a0% of its range: a weakness that a small ` +
-    "change mends is none."],
-  ["lowest_valid", extreme, `The ${extreme} p so far, on valid renders.`],
-  ["mean", "mean", `Mean p of the last ${settings.window} renders that the examiner asked for.`],
-  ["inside", "inside the planted region", "Share of the last 100 renders in the planted region, of the objects that learned it."]];
+const kinds = () => ["robust", "lowest_valid", "mean", "inside"].map(n => what.columns.find(q => q.name === n))
+  .map(q => [q.name, q.title, `${q.about[0].toUpperCase()}${q.about.slice(1)}.`]);
 const numberOf = (l, key) => l[key] ? l[key].value : null;
 let shownModel = 0, shownKind = "robust", logarithmic = false;
 

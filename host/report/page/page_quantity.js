@@ -21,9 +21,8 @@ const Quantity = (() => {
     return h("td", { class: "number" }, text(q, value(row, q)) + error, small ? h("small", {}, h("br"), small) : null);
   }
 
-  // Columns of a sortable table: those that some row has. The first text heads a row.
-  function columns(described, rows) {
-    let heads = 0;
+  // Columns of a sortable table: those that some row has. The first text heads a row unless it has a head already.
+  function columns(described, rows, heads = 0) {
     return described.filter(q => rows.some(r => known(value(r, q)))).map(q => {
       const tag = q.unit !== "text" ? null : heads++ ? "td" : "th";
       return { name: q.title, id: q.name, number: !tag, key: r => value(r, q),

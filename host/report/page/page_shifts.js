@@ -40,54 +40,22 @@ function facts() {
 // ---- the table ----
 
 const classes = () => study.sources[0].base.classes.length;
-const columns = [
-  ["shift", r => r.shift, r => h("th", { scope: "row" }, h("bdi", {}, shown(r)))],
-  ["category", r => r.category, r => h("td", { class: "whole" }, r.category)],
-  ["impact", r => r.impact && r.impact.value, r => cell(r.impact), "drop of accuracy, mean over models"],
-  ["slope", r => r.slope && r.slope.value, r => cell(r.slope), "of shift accuracy over base accuracy"],
-  ["classes", r => r.classes_used,
-    r => h("td", { class: "number" }, r.classes_used === undefined ? "–" : `${r.classes_used} of ${classes()}`),
-    "that have enough pictures left"],
-  ["lost", r => r.classes_lost, r => h("td", { class: "number" }, r.classes_lost === undefined ? "–" : count(r.classes_lost)),
-    "classes without a picture left"],
-  ["too few", r => r.classes_few, r => h("td", { class: "number" }, r.classes_few === undefined ? "–" : count(r.classes_few)),
-    "classes with some pictures left, but too few"],
-  ["passed", r => r.pass_rate && r.pass_rate.value,
-    r => h("td", { class: "number" }, r.pass_rate ? percent(r.pass_rate.value, 1) : "–", r.pass_rate ? h("small", {}, h("br"), `${count(r.kept)} of ${count(r.pictures)}`) : null), "pictures that pass the filter"],
-  ["threshold", r => r.least, r => h("td", { class: "number" }, r.least === null ? "none" : f4(r.least)),
-    "least similarity to the caption of the shift"],
-];
-let order = 2, down = true;
 
 function cell(v) {
   if (!v || v.value === null) return h("td", { class: "number" }, "–");
   return h("td", { class: "number" }, f2(v.value), h("small", {}, h("br"), between(v)));
 }
 
-function sorted() {
-  const key = columns[order][1], value = r => key(r);
-  const empty = v => v === null || v === undefined;
-  return [...rows].sort((a, b) => {
-    const x = value(a), y = value(b);
-    if (empty(x) || empty(y)) return empty(x) - empty(y);
-    return (x < y ? -1 : x > y ? 1 : 0) * (down ? -1 : 1);
-  });
-}
-
+// The shift with its source; what is described; the threshold.
 function table() {
-  const sort = i => {
-    down = order === i ? !down : i > 1;
-    order = i;
-    table();
-    $("table").querySelectorAll(".sort")[i].focus();
-  };
-  const head = columns.map(([name, , , about], i) => h("th", { scope: "col", class: i > 1 ? "number" : null,
-    "aria-sort": order === i ? (down ? "descending" : "ascending") : null },
-    h("button", { type: "button", class: "sort", title: about || null, onclick: () => sort(i) }, name)));
-  $("table").replaceChildren(h("p", { class: "hint" }, "Below each number: its 95 % interval. Press a heading to sort."),
-    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Every shift" },
-    h("table", {}, h("thead", {}, h("tr", {}, ...head)), h("tbody", {}, ...sorted().map(r => h("tr", {},
-      ...columns.map(c => c[2](r))))))));
+  const columns = [
+    { name: "shift", key: r => r.shift, cell: r => h("th", { scope: "row" }, h("bdi", {}, shown(r))) },
+    ...Quantity.columns(what.columns.filter(q => !["shift", "source"].includes(q.name)), rows, 1),
+    { name: "threshold", number: true, about: "least similarity to the caption of the shift", key: r => r.least,
+      cell: r => h("td", { class: "number" }, r.least === null ? "none" : f4(r.least)) },
+  ];
+  $("table").append(h("p", { class: "hint" }, "Below each number: its 95 % interval. Press a heading to sort."),
+    sortable(columns, rows, "Every shift", Math.max(0, columns.findIndex(c => c.id === "impact"))));
 }
 
 // ---- the models of a shift: Figure 10 ----
@@ -176,9 +144,11 @@ function drawFit(r) {
     : " Accuracies of 0 and 1 stand at 1/2n and 1 − 1/2n for n pictures, as in the fit."));
 }
 
+// The greatest impact first.
 function fits() {
   if (!study.models.length) return;
-  const list = sorted(), select = h("select", { onchange: e => drawFit(list[e.target.value]) },
+  const impact = r => r.impact?.value ?? -Infinity, list = [...rows].sort((a, b) => impact(b) - impact(a));
+  const select = h("select", { onchange: e => drawFit(list[e.target.value]) },
     ...list.map((r, i) => h("option", { value: i }, shown(r))));
   $("models").hidden = false;
   $("fit-bar").append(h("label", {}, "shift ", select));

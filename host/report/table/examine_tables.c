@@ -150,30 +150,6 @@ static void print_family(spot_columns *p, const void *user)
     }
 }
 
-static void print_lowest(spot_columns *p, const void *user)
-{
-    const tables *t = user;
-    const bool high = t->r->cfg->search.mode == SPOT_MODE_STRENGTH;
-
-    p->left |= 6;
-    spot_cell(p, "model"), spot_cell(p, "examiner"), spot_cell(p, "renders"), spot_cell(p, high ? "highest" : "lowest");
-    spot_cell(p, "robust"), spot_cell(p, "valid"), spot_cell(p, "inside"), spot_cell(p, "found");
-    spot_end_row(p);
-    for (int i = 0; i < t->r->summaries; i++) {
-        const spot_examine_summary *s = &t->r->summary[i];
-        for (int k = 0; k < s->points; k++) {
-            spot_cell_name(p, 0, model_name(t, s->model)), spot_cell(p, "%s", examiner_name(t, s->examiner));
-            spot_cell(p, "%d", s->line[k].renders);
-            interval_cell(p, s->line[k].lowest_valid), interval_cell(p, s->line[k].robust);
-            spot_cell(p, "%.0f %%", 100 * s->line[k].valid);
-            interval_cell(p, s->line[k].inside);
-            if (k == s->points - 1 && s->learned) spot_cell(p, "%d of %d", s->found, s->learned);
-            else spot_cell(p, "-");
-            spot_end_row(p);
-        }
-    }
-}
-
 static void print_notes(FILE *f, bool markdown, const tables *t)
 {
     const spot_examine_config *cfg = t->r->cfg;
@@ -210,8 +186,11 @@ static void print_text(FILE *f, const tables *t, bool markdown)
                  words);
         spot_columns_print(f, markdown, spot_plain(title), print_family, &of);
     }
-    if (!t->number || t->number == 3)
-        spot_columns_print(f, markdown, spot_examine_table_title(3, t->r->cfg->search.mode), print_lowest, t);
+    if (!t->number || t->number == 3) {
+        spot_quantity curves = *spot_examine_curves(t->r);
+        curves.title = spot_examine_table_title(3, t->r->cfg->search.mode);
+        spot_result_print(f, markdown ? SPOT_TABLE_MD : SPOT_TABLE_TEXT, &curves, t->r);
+    }
     fputs("\n", f);
     print_notes(f, markdown, t);
 }

@@ -216,31 +216,28 @@ void spot_results_visit_method(const spot_results *r, int b, spot_quantity_visit
 typedef struct {
     const results *r;
     const spot_results_ec *e;
-    const char *induce, *learned;
+    int index, blindspots;
+    const char *status, *induce, *learned;
     double outside, error_outside, strength;
     char specificity[64], inside[96];
 } ec_row;
 
 static const ec_row *ec_of(const void *row) { return row; }
 
-typedef struct { int specificity; double inside, error; } blindspot_row;
-
-static long count_blindspots(const void *row) { return ec_of(row)->e->blindspots; }
-
-static bool get_blindspot(void *out, const void *row, long m)
+static void put_blindspots(spot_json *j, const void *row)
 {
     const spot_results_ec *e = ec_of(row)->e;
 
-    *(blindspot_row *)out = (blindspot_row){ e->specificity[m], e->status ? NAN : e->inside[m],
-                                             e->status ? NAN : spot_error_rate(e->severity.inside[m]) };
-    return true;
+    spot_json_array(j, "blindspots", e->blindspots, e->blindspots);
+    for (int m = 0; m < e->blindspots; m++) {
+        spot_json_object(j, NULL);
+        spot_json_put_int(j, "specificity", e->specificity[m]);
+        spot_json_put_real(j, "inside", e->status ? NAN : e->inside[m]);
+        spot_json_put_real(j, "error", e->status ? NAN : spot_error_rate(e->severity.inside[m]));
+        spot_json_end(j);
+    }
+    spot_json_end(j);
 }
-
-static const spot_quantity blindspot[] = {
-    SPOT_QUANTITY("specificity", blindspot_row, specificity), SPOT_QUANTITY("inside", blindspot_row, inside),
-    SPOT_QUANTITY("error", blindspot_row, error),
-    SPOT_QUANTITIES_END
-};
 
 /* A method's numbers of an EC. */
 typedef struct { const char *name; double dr, fdr, u, beside[SPOT_BESIDES]; } rate_row;
@@ -288,11 +285,6 @@ void spot_results_visit_rates(const spot_results *r, int b, int i, spot_quantity
     spot_quantities_visit(rates, &x, visit, user);
 }
 
-static void status_name(spot_quantity_value *v, const void *row)
-{
-    v->text = spot_status_name((spot_status)ec_of(row)->e->status);
-}
-
 static void put_learned(spot_json *j, const void *row)
 {
     bool learned = ec_of(row)->e->learned;
@@ -300,20 +292,16 @@ static void put_learned(spot_json *j, const void *row)
     spot_json_bool(j, "learned", &learned);
 }
 
-static void ec_index(spot_quantity_value *v, const void *row) { v->value = ec_of(row)->e->index; }
-static void ec_blindspots(spot_quantity_value *v, const void *row) { v->value = ec_of(row)->e->blindspots; }
-
 static const spot_quantity ec[] = {
 #define S(name_, field, ...) SPOT_QUANTITY(name_, ec_row, field, __VA_ARGS__)
-    SPOT_COMPUTED("ec", SPOT_AS_INT, ec_index, .title = "EC", .unit = SPOT_UNIT_COUNT),
-    SPOT_COMPUTED("status", SPOT_AS_TEXT, status_name), SPOT_WRITTEN(put_learned),
-    SPOT_COMPUTED(NULL, SPOT_AS_INT, ec_blindspots, .title = "blindspots", .unit = SPOT_UNIT_COUNT),
+    S("ec", index, .title = "EC", .unit = SPOT_UNIT_COUNT), SPOT_QUANTITY("status", ec_row, status), SPOT_WRITTEN(put_learned),
+    S(NULL, blindspots, .title = "blindspots", .unit = SPOT_UNIT_COUNT),
     S(NULL, specificity, .title = "specificity", .right = true), S("outside", outside, .title = "outside"),
     S(NULL, inside, .title = "inside", .right = true), S(NULL, learned, .title = "learned", .right = true),
     S("induce", induce, .optional = true), S("strength", strength, .optional = true),
 #undef S
     SPOT_QUANTITY("error_outside", ec_row, error_outside),
-    SPOT_ROWS("blindspots", SPOT_AS_LIST, blindspot, blindspot_row, count_blindspots, get_blindspot),
+    SPOT_WRITTEN(put_blindspots),
     SPOT_ROWS("methods", SPOT_AS_LIST, rates, rate_row, count_rates, get_rates),
     SPOT_QUANTITIES_END
 };
@@ -326,9 +314,10 @@ static bool get_ec(void *out, const void *root, long i)
     ec_row *x = out;
     size_t s = 0, k = 0;
 
-    *x = (ec_row){ root, e, e->induce ? spot_induce_name(e->induce - 1) : NULL,
-                   e->status ? "failed" : e->learned ? "yes" : "no", e->status ? NAN : e->outside,
-                   e->status ? NAN : spot_error_rate(e->severity.outside), e->induce ? e->strength : NAN, "-", "-" };
+    *x = (ec_row){ root, e, e->index, e->blindspots, spot_status_name((spot_status)e->status),
+                   e->induce ? spot_induce_name(e->induce - 1) : NULL, e->status ? "failed" : e->learned ? "yes" : "no",
+                   e->status ? NAN : e->outside, e->status ? NAN : spot_error_rate(e->severity.outside),
+                   e->induce ? e->strength : NAN, "-", "-" };
     for (int m = 0; m < e->blindspots; m++) {
         s += (size_t)snprintf(x->specificity + s, sizeof x->specificity - s, "%s%d", m ? " " : "", e->specificity[m]);
         if (e->status) continue;
