@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/platform.h"
 #include "checks.h"
 #include "result/result.h"
 
@@ -120,6 +121,16 @@ static void check_print(spot_table_format format, const char *want)
     free(text);
 }
 
+/* The rest of a document behind the members that all have. */
+static void check_document(const char *text, const char *want)
+{
+    char head[256];
+
+    snprintf(head, sizeof head, "{\"schema\":1,\"spotter\":\"%s\",\"numbers\":4,\"config\":\"key\",", spot_made_by());
+    assert_memory_equal(text, head, strlen(head));
+    assert_string_equal(text + strlen(head), want);
+}
+
 TEST(json_has_every_member_once)
 {
     spot_ctx c = check_ctx(1);
@@ -128,8 +139,8 @@ TEST(json_has_every_member_once)
     spot_words_say(&some.words, "%d models \x01", 2);
     CHECK_OK(&c, spot_result_document(&c, &text, &(spot_result_head){ "key", 4 }, document, &some, NULL));
     spot_text_add(&text, "", 1);
-    assert_string_equal(text.bytes,
-        "{\"schema\":1,\"config\":\"key\",\"numbers\":4,\"rows\":[{\"model\":\"a, \\\"b\\\"\",\"index\":7,\"identity\":\"abc\","
+    check_document(text.bytes,
+        "\"rows\":[{\"model\":\"a, \\\"b\\\"\",\"index\":7,\"identity\":\"abc\","
         "\"mode\":\"exact\",\"seed\":18446744073709551,\"count\":3,\"twice\":6,"
         "\"accuracy\":{\"value\":0.8125,\"low\":0.75,\"high\":0.875},\"gap\":{\"value\":-0.0001,\"low\":-0.02,\"high\":0.02},"
         "\"p\":0.12,\"range\":0.5,\"parts\":{\"left\":3},"
@@ -203,9 +214,43 @@ TEST(averages_have_their_error_and_counts)
     }
     CHECK_OK(&c, spot_result_document(&c, &text, &(spot_result_head){ "key", 4 }, mean, &means[0], NULL));
     spot_text_add(&text, "", 1);
-    assert_string_equal(text.bytes, "{\"schema\":1,\"config\":\"key\",\"numbers\":4,\"name\":\"a\","
-                        "\"mean\":{\"mean\":0.5,\"se\":0.25,\"n\":3,\"left_out\":1},\"level\":2,\"none\":null}");
+    check_document(text.bytes, "\"name\":\"a\",\"mean\":{\"mean\":0.5,\"se\":0.25,\"n\":3,\"left_out\":1},"
+                   "\"level\":2,\"none\":null}");
     spot_text_free(&text);
+}
+
+static void print_share(FILE *f, const void *of) { fprintf(f, "  %g values\n", (double)((const mean_row *)of)->mean.n); }
+
+/* A table without a title: the first column at the right, a format with its unit, lines below rows, a narrow page. */
+TEST(a_table_has_formats_and_lines_below_rows)
+{
+    static const spot_quantity columns[] = {
+        { .type = SPOT_AS_INT, .get_at = level_of, .index = 0, .title = "#", .unit = SPOT_UNIT_COUNT, .right = true },
+        { .type = SPOT_AS_REAL, .get_at = level_of, .index = 1, .title = "excess", .unit = SPOT_UNIT_SHARE,
+          .format = "%+.0f %%" },
+        { .type = SPOT_AS_TEXT, .get = mean_name, .title = "a text at the end", .right = true },
+        SPOT_QUANTITIES_END
+    };
+    spot_quantity list = mean_list;
+    char *text = NULL;
+    size_t n = 0;
+    FILE *f = open_memstream(&text, &n);
+
+    assert_non_null(f);
+    list.rows = columns, list.title = NULL, list.page = 14, list.below = print_share;
+    spot_result_print(f, SPOT_TABLE_TEXT, &list, NULL);
+    assert_int_equal(fclose(f), 0);
+    assert_string_equal(text, "#  excess\n1  +200 %\n  3 values\n3  +400 %\n  0 values\n5  +600 %\n  1 values\n"
+                        "\n#  a text at the end\n1                3 a\n3                3 b\n5                3 a\n");
+    free(text);
+}
+
+TEST(a_direction_is_found_by_name_or_title)
+{
+    assert_true(spot_lower_is_better(row, "gap"));
+    assert_false(spot_lower_is_better(row, "accuracy"));
+    assert_false(spot_lower_is_better(row, "range"));
+    assert_false(spot_lower_is_better(row, "no such column"));
 }
 
 TEST(csv_has_a_column_a_number)

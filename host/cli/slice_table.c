@@ -149,7 +149,7 @@ static const spot_quantity score[] = {
 static const spot_quantity found[] = {
     S(number, "#", .right = true, WHOLE), S(cls, "class"), S(name, "method"), S(seed, "seed", WHOLE),
     SPOT_BEHIND(NULL, table_row, p, spot_slice_errors), SPOT_BEHIND(NULL, table_row, p, spot_slice_more),
-    SPOT_BEHIND(NULL, table_row, p, score), SPOT_QUANTITIES_END
+    SPOT_BEHIND(NULL, table_row, p, spot_slice_share), SPOT_BEHIND(NULL, table_row, p, score), SPOT_QUANTITIES_END
 };
 
 #define TABLE(rows_) SPOT_ROWS(NULL, SPOT_AS_LIST, rows_, table_row, count_lines, get_line, .keep = true, .page = 120, \

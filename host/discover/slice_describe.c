@@ -21,13 +21,18 @@ const spot_quantity spot_slice_errors[] = {
 
 const spot_quantity spot_slice_more[] = {
     S("mean_confidence", mean_confidence, NUMBER, "confidence", .place = SPOT_SHOWN_WIDE, .about = "mean confidence"),
+    SPOT_QUANTITIES_END
+};
+
+const spot_quantity spot_slice_share[] = {
     S("share_of_errors", share, SHARE, "share", .format = "%.0f %%", .about = "share of errors"),
 #undef S
     SPOT_QUANTITIES_END
 };
 
 static const spot_quantity numbers[] = {
-    SPOT_HERE(NULL, spot_slice_errors), SPOT_HERE(NULL, spot_slice_more), SPOT_QUANTITIES_END
+    SPOT_HERE(NULL, spot_slice_errors), SPOT_HERE(NULL, spot_slice_more), SPOT_HERE(NULL, spot_slice_share),
+    SPOT_QUANTITIES_END
 };
 
 const spot_quantity spot_slice_columns = { .type = SPOT_AS_LIST, .rows = numbers };
