@@ -126,11 +126,11 @@ spot_status spot_device_open(spot_ctx *c, const char *device)
     c->ops = NULL;
     c->device = NULL;
     if (!automatic && strcmp(device, "cpu") && strcmp(device, "cuda"))
-        return spot_fail(c, SPOT_USAGE, "there is no device \"%s\"; say auto, cpu or cuda", device);
+        return spot_fail(c, SPOT_USAGE, "{device.unknown} there is no device \"%s\"; say auto, cpu or cuda", device);
     if (strcmp(device, "cpu")) {
         s = open_cuda(c, automatic, why, sizeof why);
         if (s != SPOT_OK && !automatic)
-            return spot_fail(c, s, "cannot compute on CUDA: %s; run with --device cpu", why);
+            return spot_fail(c, s, "{device.no_cuda} cannot compute on CUDA: %s; run with --device cpu", why);
     }
     if (!c->ops) c->ops = &spot_ops_cpu;
     if (automatic) spot_log(c, SPOT_LOG_DEBUG, "device: %s%s%s", spot_device_name(c), *why ? ", because " : "", why);
@@ -167,7 +167,8 @@ spot_status spot_ctx_open(spot_ctx *c, const char *device, int threads)
     c->who = NULL;
     spot_forget(c);
     if (threads < 0 || threads > MOST_THREADS)
-        return spot_fail(c, SPOT_USAGE, "%d threads asked for; give 1 to %d, or 0 for every core", threads, MOST_THREADS);
+        return spot_fail(c, SPOT_USAGE, "{threads.number} %d threads asked for; give 1 to %d, or 0 for every core", threads,
+                         MOST_THREADS);
     c->threads = threads ? threads : cores_of_this_process();
     openblas_set_num_threads(1);      /* called from inside our own threads, whose number must not change results */
     return spot_device_open(c, device);

@@ -2,6 +2,7 @@
 #ifndef SPOTTER_TESTS_CHECK_H
 #define SPOTTER_TESTS_CHECK_H
 
+#include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -91,25 +92,40 @@ static inline int run_all_tests(void) { return run_all_tests_in(NULL, NULL); }
             fail_msg("%s: %s: %s", #call, spot_status_name(check_s_), spot_message((c), check_s_)); \
     } while (0)
 
-/* A call failed with this status and id, and its sentence holds the datum (a name, a number; "" for none). */
-static inline void check_failed(spot_ctx *c, const char *call, spot_status got, spot_status want, const char *id,
-                                const char *datum)
+/* Where the text has the n bytes of word, not amid a longer word or number; NULL: nowhere. */
+static inline const char *check_word(const char *text, const char *word, size_t n)
 {
+    for (const char *at = text; (at = strchr(at, word[0])); at++)
+        if (!strncmp(at, word, n) && !(at > text && isalnum(at[-1]) && isalnum(word[0])) &&
+            !(isalnum(word[n - 1]) && isalnum(at[n]))) return at;
+    return NULL;
+}
+
+/* A call failed with this status and failure: "ID" or "ID: DATUM | DATUM". The id is exact. The sentence has the data (names,
+ * numbers) in this order. */
+static inline void check_failed(spot_ctx *c, const char *call, spot_status got, spot_status want, const char *failure)
+{
+    const char *sentence = spot_message(c, got), *at = sentence, *data = failure + strcspn(failure, ":");
+
     if (got != want) fail_msg("%s: got %s, wanted %s", call, spot_status_name(got), spot_status_name(want));
-    if (strcmp(spot_failure_id(c), id) && !strstr(spot_message(c, got), id))
-        fail_msg("%s: the failure is \"%s\", not \"%s\": %s", call, spot_failure_id(c), id, spot_message(c, got));
-    if (!strstr(spot_message(c, got), datum))
-        fail_msg("%s: the sentence lacks \"%s\": %s", call, datum, spot_message(c, got));
+    if (strncmp(spot_failure_id(c), failure, (size_t)(data - failure)) || spot_failure_id(c)[data - failure])
+        fail_msg("%s: the failure is \"%s\", not \"%s\": %s", call, spot_failure_id(c), failure, sentence);
+    for (size_t n; *data; data += n) {
+        data += strspn(data, ":| ");
+        n = strstr(data, " | ") ? (size_t)(strstr(data, " | ") - data) : strlen(data);
+        at = check_word(at, data, n);
+        if (!at) fail_msg("%s: the sentence lacks \"%.*s\": %s", call, (int)n, data, sentence);
+        at += n;
+    }
     spot_forget(c);
 }
 
-#define CHECK_FAILS_AT(c, call, want, id, datum)                        \
+#define CHECK_FAILS(c, call, want, failure)                             \
     do {                                                                \
         spot_ctx *check_c_ = (c);                                       \
         spot_status check_s_ = (call);                                  \
-        check_failed(check_c_, #call, check_s_, want, id, datum);       \
+        check_failed(check_c_, #call, check_s_, want, failure);         \
     } while (0)
-#define CHECK_FAILS(c, call, want, id) CHECK_FAILS_AT(c, call, want, id, "")
 
 /* NaN fails. */
 #define CHECK_NEAR(a, b, tolerance)                                                          \

@@ -57,10 +57,10 @@ TEST(kappa_at_its_ends)
     assert_true(isnan(kappa));
     CHECK_OK(&c, spot_fleiss_kappa(&c, &kappa, apart, 2, 2));
     CHECK_NEAR(kappa, -1, 1e-15);
-    CHECK_FAILS(&c, spot_fleiss_kappa(&c, &kappa, uneven, 2, 2), SPOT_INPUT, "subject 1 has 2 labels and subject 0 has 3");
-    CHECK_FAILS(&c, spot_fleiss_kappa(&c, &kappa, alone, 2, 2), SPOT_INPUT, "at least 2");
-    CHECK_FAILS(&c, spot_fleiss_kappa(&c, &kappa, below, 1, 2), SPOT_INPUT, "-1 labels");
-    CHECK_FAILS(&c, spot_fleiss_kappa(&c, &kappa, agree, 0, 2), SPOT_INVALID, "0 subjects");
+    CHECK_FAILS(&c, spot_fleiss_kappa(&c, &kappa, uneven, 2, 2), SPOT_INPUT, "agreement.unequal: subject 1 | 2 | 3");
+    CHECK_FAILS(&c, spot_fleiss_kappa(&c, &kappa, alone, 2, 2), SPOT_INPUT, "agreement.unequal");
+    CHECK_FAILS(&c, spot_fleiss_kappa(&c, &kappa, below, 1, 2), SPOT_INPUT, "agreement.labels: -1");
+    CHECK_FAILS(&c, spot_fleiss_kappa(&c, &kappa, agree, 0, 2), SPOT_INVALID, "agreement.sizes: 0");
 }
 
 /* Background invariance testing, Table 1: neuron coverage (recall), kappa (precision) and F1 of five ways to choose

@@ -93,23 +93,23 @@ static void refused(const char *folder, const sentence *list, int n)
 TEST(no_npy)
 {
     static const sentence list[] = {
-        { "empty.npy", "0 bytes are too few" }, { "magic.npy", "(byte 0)" }, { "version9.npy", "version 9.0" },
-        { "short_start.npy", "9 bytes are too few" }, { "short_header.npy", "a header of 118 bytes, where 50 follow" },
-        { "short_data.npy", "is cut short: it ends at byte 151, its header promises 152 bytes" },
-        { "rest.npy", "is longer than it says: it ends at byte 153" }, { "big_endian.npy", "is big-endian (>i4); save" },
-        { "fortran.npy", "Fortran order (column after column); save numpy.ascontiguousarray" },
-        { "object.npy", "pickled Python objects" }, { "fields.npy", "named fields" }, { "complex.npy", "of type <c8" },
-        { "date.npy", "of type <M8[s]" }, { "bfloat.npy", "of type <V2" }, { "truth.npy", "row 2 is 2 where a truth" },
-        { "u8_large.npy", "row 1 is 9223372036854775808" }, { "shape_huge.npy", "size 0 of its shape is not possible" },
-        { "shape_overflow.npy", "is not the descr" }, { "shape_negative.npy", "is not the descr" },
-        { "shape_deep.npy", "is not the descr" }, { "shape_number.npy", "is not the descr" },
-        { "key_twice.npy", "is not the descr" }, { "key_missing.npy", "is not the descr" },
-        { "key_other.npy", "is not the descr" },
-        { "order_maybe.npy", "is not the descr" }, { "code.npy", "is not the descr" }, { "tail.npy", "(byte 68)" },
-        { "open.npy", "is not the descr" }, { "type_none.npy", "\"\" is no type" },
-        { "surrogate.npy", "row 1 holds a character that Unicode has not" },
-        { "latin.npy", "row 1 is no text in UTF-8 (its byte 1)" },
-        { "nul_inside.npy", "row 1 is no text in UTF-8 (its byte 1)" }, { "f4.npy:x", "holds one array, without a name" },
+        { "empty.npy", "npy.short: 0" }, { "magic.npy", "npy.begin" }, { "version9.npy", "npy.version: version 9 | 0" },
+        { "short_start.npy", "npy.short: 9" }, { "short_header.npy", "npy.header_length: 118 | 50" },
+        { "short_data.npy", "npy.cut: cut short | byte 151 | 152" },
+        { "rest.npy", "npy.cut: longer | byte 153" }, { "big_endian.npy", "npy.big_endian: >i4" },
+        { "fortran.npy", "npy.fortran" },
+        { "object.npy", "npy.objects" }, { "fields.npy", "npy.fields" }, { "complex.npy", "npy.type: <c8" },
+        { "date.npy", "npy.type: <M8[s]" }, { "bfloat.npy", "npy.type: <V2" }, { "truth.npy", "array.truth_value: row 2 | 2" },
+        { "u8_large.npy", "npy.number: row 1 | 9223372036854775808" }, { "shape_huge.npy", "array.shape: size 0" },
+        { "shape_overflow.npy", "npy.header" }, { "shape_negative.npy", "npy.header" },
+        { "shape_deep.npy", "npy.header" }, { "shape_number.npy", "npy.header" },
+        { "key_twice.npy", "npy.header" }, { "key_missing.npy", "npy.header" },
+        { "key_other.npy", "npy.header" },
+        { "order_maybe.npy", "npy.header" }, { "code.npy", "npy.header" }, { "tail.npy", "npy.header: byte 68" },
+        { "open.npy", "npy.header" }, { "type_none.npy", "npy.no_type" },
+        { "surrogate.npy", "npy.character: row 1" },
+        { "latin.npy", "array.utf8: row 1 | byte 1" },
+        { "nul_inside.npy", "array.utf8: row 1 | byte 1" }, { "f4.npy:x", "array.name_needless" },
     };
     refused("npy", list, LEN(list));
 }
@@ -117,23 +117,26 @@ TEST(no_npy)
 TEST(no_npz)
 {
     static const sentence list[] = {
-        { "empty.npz", "no directory of a zip archive" }, { "no_end.npz", "no directory" }, { "half_end.npz", "no directory" },
-        { "comment_lies.npz", "contradicts itself" }, { "parts.npz", "in several parts" },
-        { "count_lies.npz", "contradicts itself" }, { "bzip2.npz", "x.npy is packed in way 12" },
-        { "offset_lies.npz", "contradicts itself" }, { "crc.npz", "its checksum" }, { "encrypted.npz", "x.npy is encrypted" },
-        { "method.npz", "contradicts itself" }, { "name_differs.npz", "contradicts itself" },
-        { "no_array.npz", "convert it in Python: safetensors.torch.save_file(" }, { "several.npz", "there are x, y" },
-        { "several.npz:z", "has no array \"z\"; there are x, y" }, { "twice.npz", "a name is there twice" },
-        { "overlap.npz", "contradicts itself" },
-        { "overlap_data.npz", "contradicts itself" }, { "beyond.npz", "more bytes than the directory" },
-        { "size_lies.npz", "x.npy cannot have 1000000000 bytes" },
-        { "more.npz", "is cut short" }, { "fewer.npz", "fewer bytes than" }, { "cut_deflate.npz", "end too early" },
-        { "broken_deflate.npz", "is damaged near byte" }, { "left_over.npz", "packed bytes are left over" },
-        { "local_lies.npz", "a member without its header" }, { "stored_size.npz", "cannot have 160 bytes" },
-        { "bomb.npz", "would take 400000 bytes of memory; allowed are 65536" }, { "object.npz", "pickled Python objects" },
-        { "member_short.npz", "is cut short" }, { "member_long.npz", "is longer than it says" },
-        { "wide_lies.npz", "contradicts itself" }, { "nothing.npz", "holds no .npy file" },
-        { "nul_name.npz", "contradicts itself" },
+        { "empty.npz", "zip.directory" }, { "no_end.npz", "zip.directory" }, { "half_end.npz",
+            "zip.directory" },
+        { "comment_lies.npz", "zip.contradiction" }, { "parts.npz", "zip.parts" },
+        { "count_lies.npz", "zip.contradiction" }, { "bzip2.npz", "zip.packing: x.npy | way 12" },
+        { "offset_lies.npz", "zip.contradiction" }, { "crc.npz", "zip.member_damaged: checksum" }, { "encrypted.npz",
+            "zip.encrypted: x.npy" },
+        { "method.npz", "zip.contradiction" }, { "name_differs.npz", "zip.contradiction" },
+        { "no_array.npz", "safetensors.pickle" }, { "several.npz", "npz.which_array: x, y" },
+        { "several.npz:z", "npz.no_array: \"z\" | x, y" }, { "twice.npz", "zip.name_twice" },
+        { "overlap.npz", "zip.contradiction" },
+        { "overlap_data.npz", "zip.contradiction" }, { "beyond.npz", "zip.member_damaged: more" },
+        { "size_lies.npz", "zip.sizes: x.npy | 1000000000" },
+        { "more.npz", "npy.cut: cut short" }, { "fewer.npz", "zip.member_damaged: fewer" }, { "cut_deflate.npz",
+                                                                              "zip.member_damaged: too early" },
+        { "broken_deflate.npz", "zip.member_damaged" }, { "left_over.npz", "zip.member_damaged: left over" },
+        { "local_lies.npz", "zip.directory" }, { "stored_size.npz", "zip.sizes: 160" },
+        { "bomb.npz", "array.memory: 400000 | 65536" }, { "object.npz", "npy.objects" },
+        { "member_short.npz", "npy.cut: cut short" }, { "member_long.npz", "npy.cut: longer" },
+        { "wide_lies.npz", "zip.contradiction" }, { "nothing.npz", "npz.empty" },
+        { "nul_name.npz", "zip.contradiction" },
     };
     refused("npz", list, LEN(list));
 }
@@ -141,24 +144,25 @@ TEST(no_npz)
 TEST(no_csv)
 {
     static const sentence list[] = {
-        { "empty.csv:a", "is empty" }, { "blank.csv:a", "is empty" }, { "header_only.csv:a", "a header and no rows" },
-        { "utf16.csv:a", "UTF-16" }, { "fewer.csv:a,b", "row 1 (line 3) has fewer cells than the 2" },
-        { "more.csv:a", "row 1 (line 3) has more cells than the 2" },
-        { "missing.csv:b", "row 1 (line 3): the cell of column \"b\" is empty" },
-        { "missing.csv:a,b", "row 1 (line 3): the cell of column \"b\" is empty" },
-        { "blank_cell.csv:a,b", "row 1 (line 3): the cell of column \"b\" is empty" },
-        { "word.csv:a,b", "row 1 (line 3): \"x\" in column \"b\" is no number" },
-        { "never_closed.csv:a", "begins in line 3 and never closed" }, { "amid.csv:a", "row 1 (line 3): cell 1 has quotes" },
-        { "behind.csv:b", "row 0 (line 2): cell 1 has quotes" }, { "header_quotes.csv:c", "header (line 1)" },
-        { "same_name.csv:a", "two columns \"a\"" }, { "lines.csv:b", "row 1 (line 4) has more cells" },
-        { "nul.csv:a", "row 0 is no text in UTF-8 (its byte 1)" }, { "latin.csv:a", "row 0 is no text in UTF-8 (its byte 1)" },
-        { "first.csv:a,b", "row 1 (line 3): \"x\"" }, { "first.csv:b", "row 2 (line 4) has fewer" },
-        { "hex.csv:a,b", "\"0x10\" in column \"a\" is no number" }, { "comma_number.csv:a,b", "\"1,5\" in column \"a\"" },
-        { "gap.csv:a", "row 1 (line 3)" }, { "dots.csv:e0..e3", "has no column \"e2\"" },
-        { "plain.csv", "has 4 columns; say which" },
-        { "plain.csv:e1..e0", "from \"e1\" down to \"e0\"" }, { "plain.csv:id,id", "is asked for twice" },
-        { "plain.csv:label..id", "\"id\" stands before \"label\"" }, { "plain.csv:e0..x", "has no column \"x\"" },
-        { "plain.csv:e0..e9999999", "has no column \"e2\"" }, { "plain.csv:", "has no column \"\"" },
+        { "empty.csv:a", "table.empty" }, { "blank.csv:a", "table.empty" }, { "header_only.csv:a", "table.no_rows" },
+        { "utf16.csv:a", "table.utf16" }, { "fewer.csv:a,b", "table.cells: row 1 (line 3) | fewer | 2" },
+        { "more.csv:a", "table.cells: row 1 (line 3) | more | 2" },
+        { "missing.csv:b", "table.cell_empty: row 1 (line 3) | \"b\"" },
+        { "missing.csv:a,b", "table.cell_empty: row 1 (line 3) | \"b\"" },
+        { "blank_cell.csv:a,b", "table.cell_empty: row 1 (line 3) | \"b\"" },
+        { "word.csv:a,b", "table.number: row 1 (line 3) | \"x\" | \"b\"" },
+        { "never_closed.csv:a", "table.quotes_open: line 3" }, { "amid.csv:a",
+                                                                        "table.quotes_amid: row 1 (line 3) | cell 1" },
+        { "behind.csv:b", "table.quotes_amid: row 0 (line 2) | cell 1" }, { "header_quotes.csv:c", "table.header_quotes" },
+        { "same_name.csv:a", "table.column_twice: \"a\"" }, { "lines.csv:b", "table.cells: row 1 (line 4) | more" },
+        { "nul.csv:a", "array.utf8: row 0 | byte 1" }, { "latin.csv:a", "array.utf8: row 0 | byte 1" },
+        { "first.csv:a,b", "table.number: row 1 (line 3) | \"x\"" }, { "first.csv:b", "table.cells: row 2 (line 4) | fewer" },
+        { "hex.csv:a,b", "table.number: \"0x10\" | \"a\"" }, { "comma_number.csv:a,b", "table.number: \"1,5\" | \"a\"" },
+        { "gap.csv:a", "table.cell_empty: row 1 (line 3)" }, { "dots.csv:e0..e3", "table.no_column: \"e2\"" },
+        { "plain.csv", "table.which_column: 4" },
+        { "plain.csv:e1..e0", "table.columns_order: \"e1\" | \"e0\"" }, { "plain.csv:id,id", "table.column_asked_twice" },
+        { "plain.csv:label..id", "table.columns_order: \"id\" | \"label\"" }, { "plain.csv:e0..x", "table.no_column: \"x\"" },
+        { "plain.csv:e0..e9999999", "table.no_column: \"e2\"" }, { "plain.csv:", "table.no_column" },
     };
     refused("csv", list, LEN(list));
 }
@@ -177,19 +181,20 @@ TEST_IN_FOLDER(names_may_hold_colons)
     CHECK_OK(&c, spot_array_read(&c, &a, where, 0));
     assert_int_equal(*(int64_t *)a.data, 1);
     spot_array_close(&a);
-    CHECK_FAILS(&c, spot_array_read(&c, &a, "nowhere.npy:x", 0), SPOT_IO, "cannot open nowhere.npy:x");
-    CHECK_FAILS(&c, spot_array_read(&c, &a, root, 0), SPOT_INPUT, "is a folder");
-    CHECK_FAILS(&c, spot_array_read(&c, &a, "/dev/null", 0), SPOT_INPUT, "is a device");
+    CHECK_FAILS(&c, spot_array_read(&c, &a, "nowhere.npy:x", 0), SPOT_IO, "file.unopened: nowhere.npy:x");
+    CHECK_FAILS(&c, spot_array_read(&c, &a, root, 0), SPOT_INPUT, "file.no_data: folder");
+    CHECK_FAILS(&c, spot_array_read(&c, &a, "/dev/null", 0), SPOT_INPUT, "file.no_data: device");
     memset(where, 'n', sizeof where - 1);
     where[sizeof where - 1] = 0;
-    CHECK_FAILS(&c, spot_array_read(&c, &a, where, 0), SPOT_IO, "cannot open");
+    CHECK_FAILS(&c, spot_array_read(&c, &a, where, 0), SPOT_IO, "file.unopened");
 }
 
 TEST_IN_FOLDER(other_formats_are_named)
 {
     static const struct { const char *bytes, *words; } list[] = {
-        { "\x80\x04" "abcdefgh", "is a pickle" }, { "\x89HDF\r\n\x1a\n", "is HDF5" }, { "PAR1xxxxxxxx", "is Parquet" },
-        { "\x1f\x8b\x08xxxxxx", "gzip" }, { "hello, world", "none of the formats that are read" },
+        { "\x80\x04" "abcdefgh", "array.pickle" }, { "\x89HDF\r\n\x1a\n", "array.packed: HDF5" }, { "PAR1xxxxxxxx",
+                                                                                       "array.packed: Parquet" },
+        { "\x1f\x8b\x08xxxxxx", "array.packed: gzip" }, { "hello, world", "array.format" },
     };
     spot_ctx c = check_ctx(1);
     spot_array a;
@@ -226,7 +231,7 @@ TEST_IN_FOLDER(what_we_wrote_is_read)
         assert_memory_equal(a.data, v, sizeof v);
         spot_array_close(&a);
     }
-    CHECK_FAILS(&c, spot_npy_write(&c, "/nowhere/v.npy", v, 1, 1), SPOT_IO, "cannot write /nowhere/v.npy");
+    CHECK_FAILS(&c, spot_npy_write(&c, "/nowhere/v.npy", v, 1, 1), SPOT_IO, "file.failed: write | /nowhere/v.npy");
     snprintf(path, sizeof path, "%s/t.safetensors", root);
     CHECK_OK(&c, spot_tensors_save(&c, path, tensor, 3));
     for (int i = 0; i < 3; i++) {
@@ -237,11 +242,11 @@ TEST_IN_FOLDER(what_we_wrote_is_read)
         assert_memory_equal(a.data, tensor[i].data, tensor[i].bytes);
         spot_array_close(&a);
     }
-    CHECK_FAILS(&c, spot_array_read(&c, &a, path, 0), SPOT_INPUT, "holds 3 tensors; say which");
+    CHECK_FAILS(&c, spot_array_read(&c, &a, path, 0), SPOT_INPUT, "safetensors.which_tensor: holds 3");
     snprintf(where, sizeof where, "%s:none", path);
-    CHECK_FAILS(&c, spot_array_read(&c, &a, where, 0), SPOT_INPUT, "no tensor \"none\"; there are byte, double, int");
+    CHECK_FAILS(&c, spot_array_read(&c, &a, where, 0), SPOT_INPUT, "safetensors.no_tensor: \"none\" | byte, double, int");
     snprintf(where, sizeof where, "%s:double", path);
-    CHECK_FAILS(&c, spot_array_read(&c, &a, where, 15), SPOT_INPUT, "would take 16 bytes of memory; allowed are 15");
+    CHECK_FAILS(&c, spot_array_read(&c, &a, where, 15), SPOT_INPUT, "array.memory: 16 | 15");
 }
 
 /* -- as numbers -------------------------------------------------------------------------------------------------- */
@@ -272,28 +277,28 @@ TEST(floats_and_ints_are_looked_at)
         spot_array_close(&b);
     }
     read_good(&c, &a, "fuzz/corpus_npy/half.npy");
-    CHECK_FAILS(&c, spot_array_floats(&c, &v, &a), SPOT_INPUT, "row 5 is inf; a finite number is wanted");
+    CHECK_FAILS(&c, spot_array_floats(&c, &v, &a), SPOT_INPUT, "number.value: row 5 | inf");
     spot_array_close(&a);
     read_good(&c, &a, "fuzz/corpus_csv/numbers.csv");
-    CHECK_FAILS(&c, spot_array_floats(&c, &v, &a), SPOT_INPUT, "row 3 is inf");
+    CHECK_FAILS(&c, spot_array_floats(&c, &v, &a), SPOT_INPUT, "number.value: row 3 | inf");
     assert_null(v);
     spot_array_close(&a);
     read_good(&c, &a, "fuzz/corpus_csv/plain.csv:label");
-    CHECK_FAILS(&c, spot_array_floats(&c, &v, &a), SPOT_INPUT, "row 0 is \"cat\" where a number is wanted");
-    CHECK_FAILS(&c, spot_array_ints(&c, whole, &a, 0, 1), SPOT_INPUT, "row 0 is \"cat\"");
+    CHECK_FAILS(&c, spot_array_floats(&c, &v, &a), SPOT_INPUT, "number.form: row 0 | \"cat\"");
+    CHECK_FAILS(&c, spot_array_ints(&c, whole, &a, 0, 1), SPOT_INPUT, "number.form: row 0 | \"cat\"");
     spot_array_close(&a);
     read_good(&c, &a, "fuzz/corpus_npy/i1.npy");
     CHECK_OK(&c, spot_array_ints(&c, whole, &a, -128, 127));
     for (size_t k = 0; k < a.count; k++) assert_int_equal(whole[k], ((int8_t *)a.data)[k]);
     ((int8_t *)a.data)[7] = -128;
-    CHECK_FAILS(&c, spot_array_ints(&c, whole, &a, -127, 127), SPOT_INPUT, "row 1, column 3 is -128; a whole number from -127");
+    CHECK_FAILS(&c, spot_array_ints(&c, whole, &a, -127, 127), SPOT_INPUT, "number.whole: row 1, column 3 | -128 | -127");
     spot_array_close(&a);
     read_good(&c, &a, "fuzz/corpus_csv/mixed.csv");
-    CHECK_FAILS(&c, spot_array_ints(&c, whole, &a, 0, 9), SPOT_INPUT, "row 1 is 2.5; a whole number from 0 to 9");
+    CHECK_FAILS(&c, spot_array_ints(&c, whole, &a, 0, 9), SPOT_INPUT, "number.whole: row 1 | 2.5 | 0 | 9");
     spot_array_close(&a);
     read_good(&c, &a, "fuzz/corpus_csv/wild.csv:a");
-    CHECK_FAILS(&c, spot_array_floats(&c, &v, &a), SPOT_INPUT, "row 0 is nan");
-    CHECK_FAILS(&c, spot_array_ints(&c, whole, &a, -9, 9), SPOT_INPUT, "row 0 is nan");
+    CHECK_FAILS(&c, spot_array_floats(&c, &v, &a), SPOT_INPUT, "number.value: row 0 | nan");
+    CHECK_FAILS(&c, spot_array_ints(&c, whole, &a, -9, 9), SPOT_INPUT, "number.whole: row 0 | nan");
     spot_array_close(&a);
 }
 
@@ -410,5 +415,5 @@ TEST_IN_FOLDER(long_files_are_read_in_blocks)
     fputs("x,1,2,\n", f);
     fclose(f);
     snprintf(where, sizeof where, "%s:a..c", path);
-    CHECK_FAILS(&c, spot_array_read(&c, &a, where, 0), SPOT_INPUT, "row 40000 (line 90001): the cell of column \"c\" is empty");
+    CHECK_FAILS(&c, spot_array_read(&c, &a, where, 0), SPOT_INPUT, "table.cell_empty: row 40000 (line 90001) | \"c\"");
 }

@@ -125,9 +125,9 @@ TEST(broken_gradients_come_through)
     CHECK_OK(&c, spot_attack_start(&c, x, d, clean, p, &rule));
     CHECK_OK(&c, spot_attack_move(&c, x, d, clean, grad, p, &rule));
     assert_true(isfinite(x[0]) && isnan(x[192]));
-    CHECK_FAILS(&c, spot_attack_move(&c, x, d, clean, grad, none, &rule), SPOT_INVALID, "attack.move");
+    CHECK_FAILS(&c, spot_attack_move(&c, x, d, clean, grad, none, &rule), SPOT_INVALID, "attack.sizes: move");
     rule.epsilon = NAN;
-    CHECK_FAILS(&c, spot_attack_start(&c, x, d, clean, p, &rule), SPOT_INVALID, "attack.start");
+    CHECK_FAILS(&c, spot_attack_start(&c, x, d, clean, p, &rule), SPOT_INVALID, "attack.steps: start");
     free(clean), free(grad), free(x), free(d);
 }
 
@@ -188,7 +188,7 @@ TEST(images_cost_weights_nothing)
     t.attacked = true;
     make_bed(&a, s, 1);
     make_bed(&b, t, 2);
-    CHECK_FAILS(&a.c, spot_net_backward_image(&a.c, &a.net, a.y, 4, &loss), SPOT_INVALID, "not opened for gradients");
+    CHECK_FAILS(&a.c, spot_net_backward_image(&a.c, &a.net, a.y, 4, &loss), SPOT_INVALID, "network.no_image_gradients");
     for (int i = 0; i < 2; i++) {
         bed *k = i ? &b : &a;
         fill_batch(k->x, k->y, 1, &s, 4);

@@ -334,22 +334,22 @@ TEST(records_are_found_by_their_ids)
     assert_string_equal(rows_of(&a, "x"), "0110");
     spot_attributes_close(&a);
     path = write_text(&c, "x,name,n\n1,a,4\n0,\"b\",5\n1,other,9\n0,c,6\n");
-    CHECK_FAILS(&c, spot_attributes_read(&c, &a, where, NULL, 4), SPOT_INPUT, "no ids to be found by");
+    CHECK_FAILS(&c, spot_attributes_read(&c, &a, where, NULL, 4), SPOT_INPUT, "attributes.rows_without_ids");
     id[3] = "d";
-    CHECK_FAILS(&c, spot_attributes_read(&c, &a, where, id, 4), SPOT_INPUT, "1 of 4 rows have no record, the first is row 3");
+    CHECK_FAILS(&c, spot_attributes_read(&c, &a, where, id, 4), SPOT_INPUT, "attributes.no_record: 1 | 4 | row 3");
     snprintf(where, sizeof where, "%s:nome", path);
-    CHECK_FAILS(&c, spot_attributes_read(&c, &a, where, id, 4), SPOT_INPUT, "no column \"nome\" of ids");
+    CHECK_FAILS(&c, spot_attributes_read(&c, &a, where, id, 4), SPOT_INPUT, "attributes.no_id_column: \"nome\"");
     remove(path);
 }
 
 TEST(bad_tables_are_refused)
 {
     static const struct { const char *text, *words; } bad[] = {
-        { "", "is empty" }, { "a,b\n", "has 0 records, and there are 3 rows" }, { "a\n1\n0\n", "has 2 records" },
-        { "a,b\n1,2\n0\n1,1\n", "line 3 has fewer cells" }, { "a\n1\n0,5\n1\n", "line 3 has more cells" },
-        { "a\n1\n0\n\"1\"x\n", "line 4: cell 1 has quotes" }, { "a,b\n1,x\n1,x\n1,x\n", "no column has two different values" },
-        { ",b\n0,x\n1,x\n2,x\n", "no column has two different values" },
-        { "a\n1\n\"0\n1\n", "never closed" },
+        { "", "table.empty" }, { "a,b\n", "attributes.records: 0 | 3" }, { "a\n1\n0\n", "attributes.records: 2" },
+        { "a,b\n1,2\n0\n1,1\n", "table.cells: line 3 | fewer" }, { "a\n1\n0,5\n1\n", "table.cells: line 3 | more" },
+        { "a\n1\n0\n\"1\"x\n", "table.quotes_amid: line 4 | 1" }, { "a,b\n1,x\n1,x\n1,x\n", "attributes.constant" },
+        { ",b\n0,x\n1,x\n2,x\n", "attributes.constant" },
+        { "a\n1\n\"0\n1\n", "table.quotes_open" },
     };
     spot_ctx c = check_ctx(1);
     spot_attributes a;
@@ -360,5 +360,5 @@ TEST(bad_tables_are_refused)
         assert_null(a.bit);
         remove(path);
     }
-    CHECK_FAILS(&c, spot_attributes_read(&c, &a, "/nowhere.csv", NULL, 3), SPOT_IO, "/nowhere.csv");
+    CHECK_FAILS(&c, spot_attributes_read(&c, &a, "/nowhere.csv", NULL, 3), SPOT_IO, "file.unopened: /nowhere.csv");
 }

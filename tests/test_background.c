@@ -149,12 +149,12 @@ TEST_IN_FOLDER(networks_look_in_bf16)
     CHECK_OK(&c, run_world(&c, cfg, "fp32", NULL, 0, 1, &report));
     cfg->measure.precision = SPOT_BF16;
     if (!spot_conv_has(&c, SPOT_BF16)) {
-        CHECK_FAILS(&c, run_world(&c, cfg, "bf16", NULL, 0, 1, &report), SPOT_UNSUPPORTED, "AVX512-BF16");
+        CHECK_FAILS(&c, run_world(&c, cfg, "bf16", NULL, 0, 1, &report), SPOT_UNSUPPORTED, "conv.precision: AVX512-BF16");
         CHECK_CONFIG_FREE(cfg);
         return;
     }
     CHECK_OK(&c, run_world(&c, cfg, "bf16", NULL, 0, 1, &report));
-    CHECK_FAILS(&c, run_world(&c, cfg, "fp32", NULL, 0, 1, &report), SPOT_USAGE, "measure.precision");
+    CHECK_FAILS(&c, run_world(&c, cfg, "fp32", NULL, 0, 1, &report), SPOT_USAGE, "run.other_config: measure.precision");
     for (int i = 0; i < 2; i++) {
         CHECK_OK(&c, spot_background_read(&c, &r[i], in_world(i ? "bf16" : "fp32")));
         CHECK_OK(&c, spot_background_responses_read(&c, &p[i], in_world(i ? "bf16" : "fp32"), &r[i].unit[0]));
@@ -210,8 +210,8 @@ TEST_IN_FOLDER(threads_and_shards_make_the_same_bytes)
     CHECK_OK(&one, run_world(&one, cfg, "one", NULL, 0, 1, &report));
     assert_true(report.done == 1 && report.already == 3);
     cfg->model[0].name = "other";
-    CHECK_FAILS(&one, run_world(&one, cfg, "one", NULL, 0, 1, &report), SPOT_USAGE, "models[0].name is \"weights0\" there "
-                "and \"other\" here");
+    CHECK_FAILS(&one, run_world(&one, cfg, "one", NULL, 0, 1, &report), SPOT_USAGE,
+                "run.other_config: models[0].name | \"weights0\" | \"other\"");
     CHECK_CONFIG_FREE(cfg);
 }
 
@@ -226,7 +226,7 @@ TEST_IN_FOLDER(a_file_of_somebody_else_stays)
 
     make_world(2, 6);
     write_file("theirs/background.csv", "precious");
-    CHECK_FAILS(&c, run_world(&c, cfg, "theirs", &m, 0, 1, &report), SPOT_USAGE, "theirs is no run directory");
+    CHECK_FAILS(&c, run_world(&c, cfg, "theirs", &m, 0, 1, &report), SPOT_USAGE, "run.foreign: theirs");
     remove_file("theirs/background.csv");
     assert_int_equal(rmdir(in_world("theirs")), 0);       /* it was left empty */
     CHECK_CONFIG_FREE(cfg);
@@ -236,9 +236,9 @@ TEST_IN_FOLDER(a_file_of_somebody_else_stays)
 TEST_IN_FOLDER(a_run_does_not_lie_among_its_inputs)
 {
     static const char *const inside[][2] = {
-        { "images", "images, whose files are pictures" }, { "images/run/", "images, whose files are pictures" },
-        { "masks/new/./run", "masks, whose files are masks" }, { "backgrounds/../masks", "masks, whose files are masks" },
-        { "backgrounds/run", "backgrounds, whose files are backgrounds" }, { "link/new/run", "whose files are backgrounds" },
+        { "images", "run.amid_inputs: images | pictures" }, { "images/run/", "run.amid_inputs: images | pictures" },
+        { "masks/new/./run", "run.amid_inputs: masks | masks" }, { "backgrounds/../masks", "run.amid_inputs: masks | masks" },
+        { "backgrounds/run", "run.amid_inputs: backgrounds | backgrounds" }, { "link/new/run", "run.amid_inputs: backgrounds" },
     };
     spot_ctx c = check_ctx(1);
     spot_background_config *cfg = world_config(4);
@@ -278,9 +278,9 @@ TEST_IN_FOLDER(masks_of_other_sizes)
     make_mask("masks/a/0.png", 64, 64, 16, 48, 255);          /* twice as fine */
     run(&c, "run", &m, 4, &report);
     make_mask("masks/a/0.png", 64, 32, 16, 24, 255);
-    fails("masks/a/0.png has 64 x 32 pixels, and its picture");
+    fails("masks.size: masks/a/0.png | 64 | 32");
     make_mask("images/a/0.png", 32, 64, 8, 24, 255);
-    fails("it would fit the picture turned by a quarter, and an EXIF orientation is not applied");
+    fails("masks.size: EXIF");
 }
 
 TEST_IN_FOLDER(masks_that_are_empty_full_or_inverted)
@@ -312,40 +312,39 @@ TEST_IN_FOLDER(no_target_at_all)
     make_world(1, 6);
     make_mask("masks/a/0.png", 32, 32, 0, 0, 255);
     make_mask("masks/b/0.png", 32, 32, 0, 32, 255);
-    fails("none of 2 pictures is a target; empty masks: 1, objects that cover too little of the square (data.least): 0, too "
-          "much (data.most): 1");
+    fails("suite.no_target: 2 | 1 | 0 | 1");
     make_mask("masks/a/0.png", 32, 32, 8, 24, 1);
     make_mask("masks/b/0.png", 32, 32, 0, 0, 255);
-    fails("the brightest pixel of all masks is 1 of 255");
+    fails("masks.dark: 1");
 }
 
 TEST_IN_FOLDER(fewer_backgrounds_than_n)
 {
     make_world(2, 3);
-    fails("a target needs 4 different backgrounds (suite.n), and 3 are left of 3");
+    fails("suite.few_backgrounds: 4 | 3 | 3");
 }
 
 TEST_IN_FOLDER(two_pictures_of_one_name)
 {
     make_world(2, 6);
     copy_file("images/a/0.png", "images/a/0.jpg");
-    fails("a/0.jpg and a/0.png in ");
+    fails("masks.shared: a/0.jpg | a/0.png");
 }
 
 TEST_IN_FOLDER(masks_that_are_missing_or_no_masks)
 {
     make_world(2, 6);
     remove_file("masks/a/1.png");
-    fails("1 of 4 pictures have no mask; these files are missing: ");
+    fails("masks.missing: 1 | 4");
     write_file("masks/a/1.png", "this is no picture");
-    fails("masks/a/1.png, the mask of ");
+    fails("masks.format: masks/a/1.png");
 }
 
 TEST_IN_FOLDER(unreadable_pictures_are_named)
 {
     make_world(2, 6);
     write_file("images/b/1.png", "broken");
-    fails("images/b/1.png is neither PNG nor JPEG");
+    fails("picture.format: images/b/1.png");
 }
 
 /* A picture that also lies among the backgrounds is no background of itself. */
@@ -370,7 +369,7 @@ TEST_IN_FOLDER(a_target_is_not_its_own_background)
         }
     spot_background_close(&r);
     remove_file("backgrounds/dark1.png");              /* 4 are left, and the target is one of them */
-    fails("images/a/1.png: 3 backgrounds are left of 4 that it needs (suite.n), since 1 of them are the picture itself");
+    fails("suite.few_backgrounds: images/a/1.png | 3 | 4 | since 1");
 }
 
 /* The mask is the picture's own alpha; a picture without any is refused by name. */
@@ -384,7 +383,7 @@ TEST_IN_FOLDER(pictures_with_alpha)
 
     make_world(2, 6);
     cfg->data.masks = "";
-    CHECK_FAILS(&c, run_world(&c, cfg, "run", &m, 0, 1, &report), SPOT_INPUT, "images/a/0.png has no alpha");
+    CHECK_FAILS(&c, run_world(&c, cfg, "run", &m, 0, 1, &report), SPOT_INPUT, "masks.no_alpha: images/a/0.png");
     for (int i = 0; i < 4; i++) add_alpha(i / 2 ? "b" : "a", i % 2);
     CHECK_OK(&c, run_world(&c, cfg, "run", &m, 0, 1, &report));
     CHECK_OK(&c, spot_background_read(&c, &r, in_world("run")));
@@ -404,7 +403,7 @@ TEST_IN_FOLDER(a_model_that_fails_does_not_stop_the_others)
     make_world(2, 6);
     add_weights(cfg);
     cfg->model[0].weights = check_text("%s", in_world("images/a/0.png"));
-    CHECK_FAILS(&c, run_world(&c, cfg, "run", NULL, 0, 1, &report), SPOT_INPUT, "images/a/0.png");
+    CHECK_FAILS(&c, run_world(&c, cfg, "run", NULL, 0, 1, &report), SPOT_INPUT, "unit.failed: model 0 | images/a/0.png");
     assert_int_equal(report.done, 1);
     CHECK_CONFIG_FREE(cfg);
 }
@@ -418,7 +417,7 @@ TEST_IN_FOLDER(outputs_and_classes)
     world_model m = { .outputs = 4 };
 
     make_world(2, 6);
-    CHECK_FAILS(&c, run_world(&c, cfg, "run", &m, 0, 1, &report), SPOT_INPUT, "has 4 outputs, and the study's classes are 2");
+    CHECK_FAILS(&c, run_world(&c, cfg, "run", &m, 0, 1, &report), SPOT_INPUT, "unit.failed: model 0 | 4 | 2");
     write_file("outputs.txt", "b\nx\na\ny\n");
     cfg->model[0].classes = check_text("%s", in_world("outputs.txt"));
     cfg->models = 1;
@@ -427,7 +426,7 @@ TEST_IN_FOLDER(outputs_and_classes)
     CHECK_OK(&c, spot_background_read(&c, &r, in_world("run")));
     assert_int_equal(sum(r.unit[0].right[SPOT_SET_ORIGINAL], 2), 0);
     write_file("outputs.txt", "a\nx\nx\ny\n");
-    CHECK_FAILS(&c, run_world(&c, cfg, "run", &m, 0, 1, &report), SPOT_INPUT, "lacks 1 of the 2 classes, such as b");
+    CHECK_FAILS(&c, run_world(&c, cfg, "run", &m, 0, 1, &report), SPOT_INPUT, "unit.failed: model 0 | 1 | 2 | b");
     spot_background_close(&r);
     CHECK_CONFIG_FREE(cfg);
 }
@@ -469,8 +468,7 @@ TEST_IN_FOLDER(an_encoder_that_is_a_model_is_refused)
     cfg->encoder[0].weight = 1;
     copy_file("weights0.safetensors", "encoder.safetensors");
     cfg->encoder[0].weights = check_text("%s", in_world("encoder.safetensors"));
-    CHECK_FAILS(&c, run_world(&c, cfg, "run", NULL, 0, 1, &report), SPOT_INPUT, "a model must not be judged by its own "
-                "features");
+    CHECK_FAILS(&c, run_world(&c, cfg, "run", NULL, 0, 1, &report), SPOT_INPUT, "suite.own_features");
     CHECK_CONFIG_FREE(cfg);
 }
 
@@ -479,21 +477,20 @@ TEST_IN_FOLDER(an_encoder_that_is_a_model_is_refused)
 TEST(configs_that_are_refused)
 {
     static const char *const wrong[][2] = {
-        { "data: {backgrounds: b}\n", "data.images, the folder of the pictures, is missing" },
-        { "data: {images: a}\n", "data.backgrounds, the folder of the backgrounds, is missing" },
-        { "data: {images: a, backgrounds: b, masks: m, coco: c}\n", "both say where objects are" },
-        { "data: {images: a, backgrounds: b, categories: dog}\n", "and there is no data.coco" },
-        { "data: {images: a, backgrounds: b, least: 0.5, most: 0.5}\n", "no object fits between them" },
-        { "data: {images: a, backgrounds: b}\nsuite: {n: 256}\n", "suite.n is 256" },
-        { "data: {images: a, backgrounds: b}\nsuite: {choice: ontology}\n", "needs keywords of pictures and of backgrounds" },
-        { "data: {images: a, backgrounds: b}\nsuite: {choice: clip}\n", "needs keywords of backgrounds" },
-        { "data: {images: a, backgrounds: b}\nontology: {words: w}\n", "encoders has none with weights" },
-        { "data: {images: a, backgrounds: b}\nmodels: [{name: m, weights: w, command: c}]\n", "has weights and a command" },
-        { "data: {images: a, backgrounds: b}\nmodels: [{name: m, weights: w}, {name: m, weights: v}]\n", "two models are "
-          "called" },
-        { "data: {images: a, backgrounds: b}\nmodels: [{name: m, reliance: -0.5}]\n", "takes 0 to 1, or -1" },
-        { "data: {images: a, backgrounds: b, sise: 3}\n", "did you mean \"size\"?" },
-        { "study: shifts\n", "study is shifts; it takes background" },
+        { "data: {backgrounds: b}\n", "data.no_images" },
+        { "data: {images: a}\n", "data.no_backgrounds" },
+        { "data: {images: a, backgrounds: b, masks: m, coco: c}\n", "data.coco_and_masks" },
+        { "data: {images: a, backgrounds: b, categories: dog}\n", "data.categories_without_coco" },
+        { "data: {images: a, backgrounds: b, least: 0.5, most: 0.5}\n", "data.object_share" },
+        { "data: {images: a, backgrounds: b}\nsuite: {n: 256}\n", "setting.value: suite.n | 256" },
+        { "data: {images: a, backgrounds: b}\nsuite: {choice: ontology}\n", "suite.no_keywords" },
+        { "data: {images: a, backgrounds: b}\nsuite: {choice: clip}\n", "suite.no_keywords" },
+        { "data: {images: a, backgrounds: b}\nontology: {words: w}\n", "ontology.no_encoder" },
+        { "data: {images: a, backgrounds: b}\nmodels: [{name: m, weights: w, command: c}]\n", "models.weights_and_command" },
+        { "data: {images: a, backgrounds: b}\nmodels: [{name: m, weights: w}, {name: m, weights: v}]\n", "models.name_twice" },
+        { "data: {images: a, backgrounds: b}\nmodels: [{name: m, reliance: -0.5}]\n", "models.reliance" },
+        { "data: {images: a, backgrounds: b, sise: 3}\n", "setting.unknown: \"size\"" },
+        { "study: shifts\n", "setting.value: study | shifts | background" },
     };
     spot_background_config *cfg = calloc(1, sizeof *cfg);
     spot_ctx c = check_ctx(1);
@@ -539,7 +536,7 @@ TEST_IN_FOLDER(a_run_has_the_number_of_levels)
     CHECK_OK(&c, run_world(&c, cfg, "run", NULL, 0, 1, &report));
     assert_true(report.already == 2 && !report.done);
     cfg->measure.levels = 3;
-    CHECK_FAILS(&c, run_world(&c, cfg, "run", NULL, 0, 1, &report), SPOT_USAGE, "measure.levels is 2 there and 3 here");
+    CHECK_FAILS(&c, run_world(&c, cfg, "run", NULL, 0, 1, &report), SPOT_USAGE, "run.other_config: measure.levels | 2 | 3");
     CHECK_CONFIG_FREE(cfg);
 }
 
@@ -624,6 +621,6 @@ TEST_IN_FOLDER(two_versions_of_a_model)
     for (int i = 0; i < k.changes; i++) assert_true(!k.change[i].worse && !k.change[i].better && k.change[i].p == 1);
     spot_memory_close(&k.memory);
     run(&c, "other", &object, 3, &report);
-    CHECK_FAILS(&c, spot_models_compare(&c, &k, in_world("old"), in_world("other")), SPOT_INPUT, "at different suites");
-    CHECK_FAILS(&c, spot_models_compare(&c, &k, in_world("old"), in_world("new:x")), SPOT_USAGE, "has no model \"x\"");
+    CHECK_FAILS(&c, spot_models_compare(&c, &k, in_world("old"), in_world("other")), SPOT_INPUT, "versions.suites");
+    CHECK_FAILS(&c, spot_models_compare(&c, &k, in_world("old"), in_world("new:x")), SPOT_USAGE, "run.no_model: \"x\"");
 }

@@ -84,8 +84,8 @@ TEST_IN_FOLDER(pictures_are_those_that_the_model_saw)
     assert_int_equal(seen, 6 * 8);
     CHECK_OK(&c, spot_background_picture(&c, p, rgb, 0, 5 + SPOT_SET_ONLY_FG));
     assert_only_black_behind(rgb);
-    CHECK_FAILS(&c, spot_background_picture(&c, p, rgb, 0, 5 + SPOT_SET_SUITE), SPOT_INPUT, "has no such picture");
-    CHECK_FAILS(&c, spot_background_picture(&c, p, rgb, 6, 0), SPOT_INVALID, "of target 6 of 6");
+    CHECK_FAILS(&c, spot_background_picture(&c, p, rgb, 0, 5 + SPOT_SET_SUITE), SPOT_INPUT, "pictures.unknown");
+    CHECK_FAILS(&c, spot_background_picture(&c, p, rgb, 6, 0), SPOT_INVALID, "pictures.number: target 6 | 6");
     spot_background_pictures_close(p);
     spot_background_responses_free(&a), spot_background_close(&r);
 }
@@ -121,17 +121,17 @@ TEST_IN_FOLDER(pictures_of_folders_that_have_changed)
         assert_confidence(a.signal[5 * 5 + image], rgb);
     }
     assert_behind(&c, p, &r);
-    CHECK_FAILS(&c, spot_background_picture(&c, p, rgb, 5, 5 + SPOT_SET_MIXED_RAND), SPOT_INPUT, "other files than the run");
+    CHECK_FAILS(&c, spot_background_picture(&c, p, rgb, 5, 5 + SPOT_SET_MIXED_RAND), SPOT_INPUT, "pictures.changed");
     spot_background_pictures_close(p);
 
     snprintf(gone, sizeof gone, "backgrounds/%s", r.suite->background[r.suite->chosen[0]]);
     remove_file(gone);
     remove_file("images/b/2.png");
     CHECK_OK(&c, spot_background_pictures_open(&c, &p, &r));
-    snprintf(words, sizeof words, "%s is no longer in", r.suite->background[r.suite->chosen[0]]);
+    snprintf(words, sizeof words, "pictures.gone: %s", r.suite->background[r.suite->chosen[0]]);
     CHECK_FAILS(&c, spot_background_picture(&c, p, rgb, 0, 1), SPOT_INPUT, words);
     CHECK_FAILS(&c, spot_background_behind(&c, p, rgb, 0, 1), SPOT_INPUT, words);
-    CHECK_FAILS(&c, spot_background_picture(&c, p, rgb, 5, 0), SPOT_INPUT, "b/2.png is no longer in");
+    CHECK_FAILS(&c, spot_background_picture(&c, p, rgb, 5, 0), SPOT_INPUT, "pictures.gone: b/2.png");
     CHECK_OK(&c, spot_background_picture(&c, p, rgb, 4, 0));
     spot_background_pictures_close(p);
 

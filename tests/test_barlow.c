@@ -234,20 +234,20 @@ TEST(bad_input_gets_a_sentence)
     spot_bdm_config bad;
     planted(x, confidence);
     x[D + 2] = NAN;
-    CHECK_FAILS(&b.c, find_in(&b, &b.cfg), SPOT_INPUT, "feature 2 of row 1");
+    CHECK_FAILS(&b.c, find_in(&b, &b.cfg), SPOT_INPUT, "features.value: feature 2 | row 1");
     x[D + 2] = 0;
     confidence[3] = NAN;
-    CHECK_FAILS(&b.c, find_in(&b, &b.cfg), SPOT_INPUT, "confidence of row 3");
+    CHECK_FAILS(&b.c, find_in(&b, &b.cfg), SPOT_INPUT, "confidence.value: row 3");
     confidence[3] = 0;
     bad = b.cfg; bad.barlow.depth = 31;
     spot_arena_close(&b.a);
     CHECK_OK(&b.c, spot_arena_open(&b.c, &b.a, 4096));
     CHECK_FAILS(&b.c, spot_bdm_find(&b.c, &b.a, 0, NULL, NULL, NULL, NULL, &bad),
-                SPOT_INVALID, "barlow.depth is 31; it takes an integer from 1 to 30");
+                SPOT_INVALID, "setting.value: barlow.depth | 31 | 1 | 30");
     bad = b.cfg; bad.barlow.features = 0;
-    CHECK_FAILS(&b.c, spot_bdm_find(&b.c, &b.a, 0, NULL, NULL, NULL, NULL, &bad), SPOT_INVALID, "features is 0");
+    CHECK_FAILS(&b.c, spot_bdm_find(&b.c, &b.a, 0, NULL, NULL, NULL, NULL, &bad), SPOT_INVALID, "setting.value: features | 0");
     bad = b.cfg; bad.barlow.choose = 7;
     CHECK_FAILS(&b.c, spot_bdm_find(&b.c, &b.a, 0, NULL, NULL, NULL, NULL, &bad),
-                SPOT_INVALID, "barlow.choose is 7; it takes information or activation");
+                SPOT_INVALID, "setting.value: barlow.choose | 7 | information | activation");
     spot_arena_close(&b.a);
 }

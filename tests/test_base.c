@@ -54,7 +54,7 @@ TEST(counting_and_real_arenas_agree)
     CHECK_OK(&c, SPOT_TAKE(&c, &real, y, 3));
     assert_int_equal(real.peak, count.peak);
     assert_int_equal((uintptr_t)y % 64, 0);
-    CHECK_FAILS(&c, SPOT_TAKE(&c, &real, y, 1), SPOT_NOMEM, "MB");
+    CHECK_FAILS(&c, SPOT_TAKE(&c, &real, y, 1), SPOT_NOMEM, "arena.full");
     spot_arena_close(&real);
 }
 

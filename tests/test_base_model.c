@@ -96,7 +96,7 @@ TEST(learns_and_hands_on_all_but_the_head)
             fail_msg("weight %zu: %g from the file, %g from the model", i, from_file.value[i], from_base.value[i]);
 
     cfg.width = 32;
-    CHECK_FAILS(&c, spot_model_train(&c, &a, &from_file, &lesson, &ec, &cfg, &base), SPOT_USAGE, "width 16");
+    CHECK_FAILS(&c, spot_model_train(&c, &a, &from_file, &lesson, &ec, &cfg, &base), SPOT_USAGE, "model.init_width: width 16");
     unlink(path);
     spot_arena_close(&a);
 }

@@ -121,7 +121,7 @@ TEST(features_that_are_too_large_are_refused_alike)
             cfg.embed.method = reducers[i % LEN(reducers)];
             cfg.embed.hardness = 0;
             view.feature[17 * 6 + 5] = large[i / LEN(reducers)];
-            snprintf(words, sizeof words, "EC 4: feature 5 of row 17 is %g; features must be finite and within 1e+12",
+            snprintf(words, sizeof words, "features.value: EC 4 | feature 5 | row 17 | %g | 1e+12",
                      large[i / LEN(reducers)]);
             CHECK_OK(&c, spot_arena_open(&c, &a, 16 << 20));
             if (!spot_embed_is_nothing(&cfg.embed))
@@ -188,7 +188,8 @@ static void input_and_requests_are_looked_at(void **state)
 {
     const struct variant *v = *state;
     const spot_bdm_config cfg = config_of(v);
-    const char *words = v->reduce == SPOT_REDUCE_NONE ? "feature 2 of row 1" : "coordinate 2 of point 1";
+    const char *words = v->reduce == SPOT_REDUCE_NONE ? "features.value: feature 2 | row 1" :
+        "points.value: coordinate 2 | point 1";
     const int rows[] = { 90, 90, 90 };
     volatile sig_atomic_t stop = 1;
     spot_ctx c = check_ctx(1);
@@ -204,16 +205,16 @@ static void input_and_requests_are_looked_at(void **state)
     points.at[METHOD_D + 2] = 0;
     for (int i = 0; i < 2; i++) {
         of.v[0].confidence[3] = i ? 1.5f : NAN;
-        CHECK_FAILS(&c, find(&c, &a, &found, 1, of.v, &points, &cfg), SPOT_INPUT, "confidence of row 3");
+        CHECK_FAILS(&c, find(&c, &a, &found, 1, of.v, &points, &cfg), SPOT_INPUT, "confidence.value: row 3");
         spot_arena_close(&a);
     }
     of.v[0].confidence[3] = 0.5f;
     points.n = 89;
-    CHECK_FAILS(&c, find(&c, &a, &found, 1, of.v, &points, &cfg), SPOT_INVALID, "89 points for 90 images");
+    CHECK_FAILS(&c, find(&c, &a, &found, 1, of.v, &points, &cfg), SPOT_INVALID, "points.count: 89 | 90");
     spot_arena_close(&a);
     points.n = 90;
     c.stop = &stop;
-    CHECK_FAILS(&c, find(&c, &a, &found, 1, of.v, &points, &cfg), SPOT_STOPPED, "stopped");
+    CHECK_FAILS(&c, find(&c, &a, &found, 1, of.v, &points, &cfg), SPOT_STOPPED, "run.stopped");
     spot_arena_close(&a);
     close_data(&of);
 }

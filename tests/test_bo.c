@@ -543,7 +543,7 @@ TEST(bo_2019_says_that_its_model_is_bounded)
     spot_ctx c = check_ctx(1);
     spot_examiner *e;
 
-    CHECK_FAILS(&c, spot_examiner_open(&c, &e, &cfg, &search), SPOT_USAGE, "16000 renders");
+    CHECK_FAILS(&c, spot_examiner_open(&c, &e, &cfg, &search), SPOT_USAGE, "bo_2019.renders: 16000");
     for (int m = 0; m < LEN(methods); m++) {
         cfg = spot_examiner_defaults(methods[m]);
         search.budget = 500;

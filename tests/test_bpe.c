@@ -71,7 +71,9 @@ static void check_texts(FILE *f, const char *vocabulary)
     for (int i = 0; i < n; i++) {
         spot_bpe_texts one = { .text = (const char *const *)text + i, .n = 1, .context = CONTEXT, .id = alone,
                                .length = length };
-        if (count[i] < 0) CHECK_FAILS(&c, spot_bpe_encode(&c, t, &one), SPOT_INPUT, "text 1 (");
+        if (count[i] < 0)
+            CHECK_FAILS(&c, spot_bpe_encode(&c, t, &one), SPOT_INPUT,
+                        strchr(text[i], '&') ? "text.html_entity: text 1" : "text.encoding: text 1");
         else kept[good++] = text[i];
     }
     assert_true(n > 300 && good > 200 && good < 300);
@@ -144,7 +146,7 @@ TEST_IN_FOLDER(a_packed_vocabulary_is_unpacked)
     cut = fopen(path, "r+b");
     assert_int_equal(ftruncate(fileno(cut), 200), 0);
     fclose(cut);
-    CHECK_FAILS(&c, spot_bpe_open(&c, &t, path, 0), SPOT_INPUT, "damaged or cut short");
+    CHECK_FAILS(&c, spot_bpe_open(&c, &t, path, 0), SPOT_INPUT, "vocabulary.gzip");
     assert_null(t);
     free(text);
 }
@@ -158,22 +160,22 @@ TEST(the_model_says_how_many_tokens_there_are)
     assert_int_equal(spot_bpe_about(t).merges, 20);
     assert_int_equal(spot_bpe_about(t).end, 533);
     spot_bpe_close(t);
-    CHECK_FAILS(&c, spot_bpe_open(&c, &t, "golden/bpe/merges.txt", 49408), SPOT_INPUT, "the model has 49408");
-    CHECK_FAILS(&c, spot_bpe_open(&c, &t, "golden/bpe/merges.txt", 100), SPOT_INPUT, "the model has 100");
-    CHECK_FAILS(&c, spot_bpe_open(&c, &t, "golden/bpe/tokenizer.json", 600), SPOT_INPUT, "the model has 600");
-    CHECK_FAILS(&c, spot_bpe_open(&c, &t, "golden/bpe", -1), SPOT_INVALID, "-1 tokens");
+    CHECK_FAILS(&c, spot_bpe_open(&c, &t, "golden/bpe/merges.txt", 49408), SPOT_INPUT, "vocabulary.few_merges: 49408");
+    CHECK_FAILS(&c, spot_bpe_open(&c, &t, "golden/bpe/merges.txt", 100), SPOT_INPUT, "vocabulary.few_merges: 100");
+    CHECK_FAILS(&c, spot_bpe_open(&c, &t, "golden/bpe/tokenizer.json", 600), SPOT_INPUT, "vocabulary.ids: 600");
+    CHECK_FAILS(&c, spot_bpe_open(&c, &t, "golden/bpe", -1), SPOT_INVALID, "vocabulary.size: -1");
 }
 
 TEST_IN_FOLDER(broken_merges_get_their_sentence)
 {
     static const struct { const char *text, *words; } cases[] = {
-        { "#version\na b\nab c d\n", "line 3 is no pair" },
-        { "a b\nab\n", "line 2 is no pair" },
-        { "a b\n c\n", "line 2 is no pair" },
-        { "a b\n\nab xy\n", "line 3 merges \"xy\", which is neither a byte nor made above" },
-        { "abc b\n", "line 1 merges \"abc\", which is neither" },
-        { "a b\r\nc d\r\na b\r\n", "line 3 repeats merge 1" },
-        { "\xff\xfe\xfd a\n", "line 1 merges" },
+        { "#version\na b\nab c d\n", "vocabulary.merge_pair: line 3" },
+        { "a b\nab\n", "vocabulary.merge_pair: line 2" },
+        { "a b\n c\n", "vocabulary.merge_pair: line 2" },
+        { "a b\n\nab xy\n", "vocabulary.merge_part: line 3 | \"xy\" | neither" },
+        { "abc b\n", "vocabulary.merge_part: line 1 | \"abc\" | neither" },
+        { "a b\r\nc d\r\na b\r\n", "vocabulary.merge_twice: line 3 | merge 1" },
+        { "\xff\xfe\xfd a\n", "vocabulary.merge_part: line 1" },
     };
     for (int i = 0; i < LEN(cases); i++) {
         spot_ctx c = check_ctx(1);
@@ -203,31 +205,32 @@ static void check_changed(const char *name, const char *from, const char *to, co
 
 TEST_IN_FOLDER(broken_files_of_hugging_face_get_their_sentence)
 {
-    check_changed("tokenizer.json", "\"!\":0", "\"!\":1", " has the id 1, and so has another symbol");
-    check_changed("tokenizer.json", "\"!\":0", "\"!\":-1", "the id of \"!\" is no number");
-    check_changed("tokenizer.json", "\"!\":0", "\"!\":1048576", "the id of \"!\" is no number");
-    check_changed("tokenizer.json", "\"!\":0", "\"!\":0.5", "the id of \"!\" is no number");
-    check_changed("tokenizer.json", "\"!\":0", "\"?\":700", "it has \"?\" twice");
-    check_changed("tokenizer.json", "\"!\":0,", "", "it lacks \"!\", the symbol of byte 33");
-    check_changed("tokenizer.json", "[\"h\",\"e</w>\"]", "[\"h\",\"hh\"]", "merge 1 merges \"hh\", which is no symbol");
-    check_changed("tokenizer.json", "[\"h\",\"e</w>\"]", "[\"h\",\"h\"]", "merge 1 makes \"hh\", which is no symbol");
-    check_changed("tokenizer.json", "[\"h\",\"e</w>\"]", "[\"h\"]", "merge 1 is no pair");
-    check_changed("tokenizer.json", "[\"h\",\"e</w>\"]", "[\"o\",\"f</w>\"]", "merge 3 repeats merge 1");
-    check_changed("tokenizer.json", "\"</w>\"", "\"\"", "another kind of tokenizer");
-    check_changed("tokenizer.json", "\"type\":\"BPE\"", "\"type\":\"WordPiece\"", "another kind of tokenizer");
-    check_changed("tokenizer.json", "\"merges\":[", "\"merge\":[", "no list of merges");
-    check_changed("tokenizer.json", "\"vocab\":{", "\"vocab\":[", "it is no JSON");
-    check_changed("vocab.json", "\"!\": 0", "\"!\": 0", "no merges.txt lies beside it");
-    check_changed("vocab.json", "\"<|endoftext|>\"", "\"<|end|>\"", "no merges.txt lies beside it");
+    check_changed("tokenizer.json", "\"!\":0", "\"!\":1", "vocabulary.id_twice: id 1");
+    check_changed("tokenizer.json", "\"!\":0", "\"!\":-1", "vocabulary.id: \"!\"");
+    check_changed("tokenizer.json", "\"!\":0", "\"!\":1048576", "vocabulary.id: \"!\"");
+    check_changed("tokenizer.json", "\"!\":0", "\"!\":0.5", "vocabulary.id: \"!\"");
+    check_changed("tokenizer.json", "\"!\":0", "\"?\":700", "vocabulary.symbol_twice: \"?\"");
+    check_changed("tokenizer.json", "\"!\":0,", "", "vocabulary.byte_missing: \"!\" | byte 33");
+    check_changed("tokenizer.json", "[\"h\",\"e</w>\"]", "[\"h\",\"hh\"]",
+                  "vocabulary.merge_part: merge 1 | \"hh\" | no symbol");
+    check_changed("tokenizer.json", "[\"h\",\"e</w>\"]", "[\"h\",\"h\"]", "vocabulary.merge_result: merge 1 | \"hh\"");
+    check_changed("tokenizer.json", "[\"h\",\"e</w>\"]", "[\"h\"]", "vocabulary.merge_pair: merge 1");
+    check_changed("tokenizer.json", "[\"h\",\"e</w>\"]", "[\"o\",\"f</w>\"]", "vocabulary.merge_twice: merge 3 | merge 1");
+    check_changed("tokenizer.json", "\"</w>\"", "\"\"", "vocabulary.kind");
+    check_changed("tokenizer.json", "\"type\":\"BPE\"", "\"type\":\"WordPiece\"", "vocabulary.kind");
+    check_changed("tokenizer.json", "\"merges\":[", "\"merge\":[", "vocabulary.no_merges");
+    check_changed("tokenizer.json", "\"vocab\":{", "\"vocab\":[", "vocabulary.json");
+    check_changed("vocab.json", "\"!\": 0", "\"!\": 0", "vocabulary.no_merges_file");
+    check_changed("vocab.json", "\"<|endoftext|>\"", "\"<|end|>\"", "vocabulary.no_merges_file");
 }
 
 TEST(files_that_are_none_get_their_sentence)
 {
     spot_ctx c = check_ctx(1);
     spot_bpe *t;
-    CHECK_FAILS(&c, spot_bpe_open(&c, &t, "golden/nothing", 0), SPOT_IO, "golden/nothing");
-    CHECK_FAILS(&c, spot_bpe_open(&c, &t, "golden", 0), SPOT_INPUT, "golden holds no vocabulary of CLIP");
-    CHECK_FAILS(&c, spot_bpe_open(&c, &t, "golden/pictures.bin", 0), SPOT_INPUT, "pictures.bin: line ");
+    CHECK_FAILS(&c, spot_bpe_open(&c, &t, "golden/nothing", 0), SPOT_IO, "file.unopened: golden/nothing");
+    CHECK_FAILS(&c, spot_bpe_open(&c, &t, "golden", 0), SPOT_INPUT, "vocabulary.missing: golden");
+    CHECK_FAILS(&c, spot_bpe_open(&c, &t, "golden/pictures.bin", 0), SPOT_INPUT, "vocabulary.merge_pair: pictures.bin");
 }
 
 /* -- texts --------------------------------------------------------------------------------------------------------- */
@@ -267,23 +270,23 @@ TEST(long_texts_are_cut_or_refused)
     assert_int_equal(id[3][1], about.end);
     assert_int_equal(id[2][4], about.end);
     b.cut = false;
-    CHECK_FAILS(&c, spot_bpe_encode(&c, t, &b), SPOT_INPUT, "text 2 (\"a b c d\") has 6 tokens and the model takes 5");
+    CHECK_FAILS(&c, spot_bpe_encode(&c, t, &b), SPOT_INPUT, "text.too_long: text 2 | \"a b c d\" | 6 | 5");
     b.context = 1;
-    CHECK_FAILS(&c, spot_bpe_encode(&c, t, &b), SPOT_INVALID, "rows of 1 tokens");
+    CHECK_FAILS(&c, spot_bpe_encode(&c, t, &b), SPOT_INVALID, "bpe.row_length: 1");
     spot_bpe_close(t);
 }
 
 TEST(texts_that_nobody_means_are_refused)
 {
     static const struct { const char *text, *words; } cases[] = {
-        { "a \xff\n", "text 2 (\"a ??\") is not UTF-8 at its byte 2; convert it first" },
-        { "also \xc3", "is not UTF-8 at its byte 5" },
-        { "\xed\xa0\x80", "is not UTF-8 at its byte 0" },
-        { "\xc3\xa9 \xc2\x93quoted", "has a character at its byte 3 that a wrong encoding left behind" },
-        { "caf\xef\xbf\xbd", "has a character at its byte 3 that" },
-        { "salt &amp; oil", "text 2 (\"salt &amp; oil\") has the HTML entity &amp; at its byte 5; write the character itself" },
-        { "&CounterClockwiseContourIntegral;", "HTML entity &CounterClockwiseContourIntegral; at its byte 0" },
-        { "it&#39;s", "HTML entity &#39; at" }, { "it&#X27;s", "HTML entity &#X27; at" },
+        { "a \xff\n", "text.utf8: text 2 | \"a ??\" | byte 2" },
+        { "also \xc3", "text.utf8: byte 5" },
+        { "\xed\xa0\x80", "text.utf8: byte 0" },
+        { "\xc3\xa9 \xc2\x93quoted", "text.encoding: byte 3" },
+        { "caf\xef\xbf\xbd", "text.encoding: byte 3" },
+        { "salt &amp; oil", "text.html_entity: text 2 | \"salt &amp; oil\" | &amp; | byte 5" },
+        { "&CounterClockwiseContourIntegral;", "text.html_entity: &CounterClockwiseContourIntegral; | byte 0" },
+        { "it&#39;s", "text.html_entity: &#39;" }, { "it&#X27;s", "text.html_entity: &#X27;" },
         { "Q&A; &#; &#x; &; &lt &#3a; AT&T caf\xc3\xa9 \xf0\x9f\x98\x80 \xc2\xa0", NULL },
     };
     spot_bpe *t = open_bpe("golden/bpe");
@@ -298,7 +301,7 @@ TEST(texts_that_nobody_means_are_refused)
         assert_int_equal(spot_bpe_check(&c, "w.txt: line 7", cases[i].text), cases[i].words ? SPOT_INPUT : SPOT_OK);
         spot_forget(&c);
     }
-    CHECK_FAILS(&c, spot_bpe_check(&c, "w.txt: line 7", "&lt;"), SPOT_INPUT, "w.txt: line 7 (\"&lt;\") has the HTML");
+    CHECK_FAILS(&c, spot_bpe_check(&c, "w.txt: line 7", "&lt;"), SPOT_INPUT, "text.html_entity: w.txt | line 7 | \"&lt;\"");
     spot_bpe_close(t);
 }
 

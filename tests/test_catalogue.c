@@ -77,8 +77,8 @@ TEST(properties_are_read_as_java_does)
         assert_string_equal(got, file[i].want);
     }
     char got[1000] = "";
-    CHECK_FAILS(&c, spot_properties_read(&c, "a=b\nc=\\u12", 10, "x", note, got), SPOT_INPUT, "x, line 2: \\u without");
-    CHECK_FAILS(&c, spot_properties_read(&c, "a=b\n\n\0=d", 8, "x", note, got), SPOT_INPUT, "x, line 3: a NUL");
+    CHECK_FAILS(&c, spot_properties_read(&c, "a=b\nc=\\u12", 10, "x", note, got), SPOT_INPUT, "properties.escape: x | line 2");
+    CHECK_FAILS(&c, spot_properties_read(&c, "a=b\n\n\0=d", 8, "x", note, got), SPOT_INPUT, "properties.nul: x | line 3");
 }
 
 /* -- Sweet Home 3D -------------------------------------------------------------------------------------------------------- */
@@ -130,35 +130,35 @@ TEST_IN_FOLDER(furniture_has_classes_by_rules)
     CHECK_OK(&c, spot_catalogue_read(&c, &k, root, &seats, 1));
     assert_string_equal(k.entry[0].id, "A#one");
     spot_catalogue_close(&k);
-    CHECK_FAILS(&c, spot_catalogue_read(&c, &k, root, &none, 1), SPOT_INPUT, "no model of the catalogue is of one of the");
-    CHECK_FAILS(&c, spot_catalogue_read(&c, &k, root, &none, 65), SPOT_INVALID, "65 classes");
+    CHECK_FAILS(&c, spot_catalogue_read(&c, &k, root, &none, 1), SPOT_INPUT, "catalogue.no_model");
+    CHECK_FAILS(&c, spot_catalogue_read(&c, &k, root, &none, 65), SPOT_INVALID, "catalogue.classes: 65");
 }
 
 TEST_IN_FOLDER(broken_catalogues_get_a_sentence)
 {
     static const struct { const char *text, *words; } file[] = {
-        { "id#1=a\nname#1=b\n", "line 1: piece 1 has no model" },
-        { "model#1=a.obj\nmodelRotation#1=1 0 0 0 1 0 0 0 x\n", "line 2: modelRotation is not the nine numbers" },
-        { "model#1=a.obj\nmodelRotation#1=1 0 0 0 1 0 0 0\n", "line 2: modelRotation" },
-        { "model#1=a.obj\nmodelRotation#1=2 0 0 0 1 0 0 0 1\n", "line 2: modelRotation" },
-        { "model#1=a.obj\nmodelRotation#1=nan 0 0 0 1 0 0 0 1\n", "line 2: modelRotation" },
-        { "name=x\\u1\n", "line 1: \\u without" },
-        { "license=x\n", "holds no models" },
+        { "id#1=a\nname#1=b\n", "catalogue.piece: line 1 | 1" },
+        { "model#1=a.obj\nmodelRotation#1=1 0 0 0 1 0 0 0 x\n", "catalogue.rotation: line 2 | modelRotation" },
+        { "model#1=a.obj\nmodelRotation#1=1 0 0 0 1 0 0 0\n", "catalogue.rotation: line 2 | modelRotation" },
+        { "model#1=a.obj\nmodelRotation#1=2 0 0 0 1 0 0 0 1\n", "catalogue.rotation: line 2 | modelRotation" },
+        { "model#1=a.obj\nmodelRotation#1=nan 0 0 0 1 0 0 0 1\n", "catalogue.rotation: line 2 | modelRotation" },
+        { "name=x\\u1\n", "properties.escape: line 1 | without" },
+        { "license=x\n", "catalogue.empty" },
     };
     spot_ctx c = check_ctx(1);
     spot_catalogue k;
 
-    CHECK_FAILS(&c, spot_catalogue_read(&c, &k, root, NULL, 0), SPOT_INPUT, "holds no models");
-    CHECK_FAILS(&c, spot_catalogue_read(&c, &k, "/nowhere", NULL, 0), SPOT_IO, "cannot read the catalogue /nowhere");
+    CHECK_FAILS(&c, spot_catalogue_read(&c, &k, root, NULL, 0), SPOT_INPUT, "catalogue.empty");
+    CHECK_FAILS(&c, spot_catalogue_read(&c, &k, "/nowhere", NULL, 0), SPOT_IO, "catalogue.unread: /nowhere");
     for (int i = 0; i < LEN(file); i++) {
         put_text("PluginFurnitureCatalog.properties", file[i].text);
         CHECK_FAILS(&c, spot_catalogue_read(&c, &k, root, NULL, 0), SPOT_INPUT, file[i].words);
         spot_catalogue_close(&k);
     }
     put_text("x.sh3f", "no archive");
-    CHECK_FAILS(&c, spot_catalogue_read(&c, &k, root, NULL, 0), SPOT_INPUT, "no directory of a zip archive");
+    CHECK_FAILS(&c, spot_catalogue_read(&c, &k, root, NULL, 0), SPOT_INPUT, "zip.directory");
     const char *path = in_root("x.sh3f");
-    CHECK_FAILS(&c, spot_catalogue_read(&c, &k, path, NULL, 0), SPOT_INPUT, "no directory of a zip archive");
+    CHECK_FAILS(&c, spot_catalogue_read(&c, &k, path, NULL, 0), SPOT_INPUT, "zip.directory");
 }
 
 /* Two pieces have one id: the second one is left out, and said. */
@@ -200,9 +200,9 @@ TEST_IN_FOLDER(both_layouts_of_shapenet)
     assert_string_equal(strrchr(entry_of(&k, "02747177/dd")->archive, '/'), "/dd");
     spot_catalogue_close(&k);
     put_text("taxonomy.json", "{\"synsetId\"");
-    CHECK_FAILS(&c, spot_catalogue_read(&c, &k, root, NULL, 0), SPOT_INPUT, "is no taxonomy of ShapeNet");
+    CHECK_FAILS(&c, spot_catalogue_read(&c, &k, root, NULL, 0), SPOT_INPUT, "catalogue.taxonomy");
     put_text("taxonomy.json", "{}");
-    CHECK_FAILS(&c, spot_catalogue_read(&c, &k, root, NULL, 0), SPOT_INPUT, "it is no list");
+    CHECK_FAILS(&c, spot_catalogue_read(&c, &k, root, NULL, 0), SPOT_INPUT, "catalogue.taxonomy: list");
 }
 
 TEST_IN_FOLDER(a_folder_for_each_class)

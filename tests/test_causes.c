@@ -220,7 +220,7 @@ TEST_IN_FOLDER(causes_are_read_as_they_were_written)
     for (int i = 0; i <= LEN(bad); i++) {
         CHECK_OK(&c, spot_findings_write(&c, root, &f, &w.s, &o));
         set_causes(&c, path, i < LEN(bad) ? bad[i] : NULL, 1);
-        CHECK_FAILS(&c, spot_findings_read(&c, root, &s, &g, &read), SPOT_INPUT, "it is damaged");
+        CHECK_FAILS(&c, spot_findings_read(&c, root, &s, &g, &read), SPOT_INPUT, "subject.damaged");
     }
     spot_findings_close(&f);
 }

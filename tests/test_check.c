@@ -206,7 +206,8 @@ TEST_IN_FOLDER(test_bits)
     assert_true(k->failed);
     CHECK_SAYS(find(k, "bits", "", "scores"), SPOT_BROKEN, "EC 4, spotlight");
     spot_check_free(k);
-    CHECK_FAILS(&c, spot_accept(&c, at("d"), at("d.json"), &(spot_accept_options){ .reason = "no" }), SPOT_INPUT, "EC 4");
+    CHECK_FAILS(&c, spot_accept(&c, at("d"), at("d.json"), &(spot_accept_options){ .reason = "no" }), SPOT_INPUT,
+                "accept.segment: EC 4");
 
     fake("e", 30, 1, dreamer);
     k = check("base.json", "e");
@@ -437,13 +438,13 @@ TEST_IN_FOLDER(test_quarantine)
     spot_baseline_free(&b);
 
     o.quarantine[0] = "spotlight:speed=slow";
-    CHECK_FAILS(&c, spot_accept(&c, at("a"), at("base.json"), &o), SPOT_USAGE, "is no METHOD:METRIC");
+    CHECK_FAILS(&c, spot_accept(&c, at("a"), at("base.json"), &o), SPOT_USAGE, "quarantine.form");
     o.quarantine[0] = "nobody:dr=slow";
-    CHECK_FAILS(&c, spot_accept(&c, at("a"), at("base.json"), &o), SPOT_USAGE, "no method and metric of this name");
+    CHECK_FAILS(&c, spot_accept(&c, at("a"), at("base.json"), &o), SPOT_USAGE, "quarantine.unknown");
     o.quarantine[0] = "spotlight:dr";
-    CHECK_FAILS(&c, spot_accept(&c, at("a"), at("base.json"), &o), SPOT_USAGE, "needs a reason");
+    CHECK_FAILS(&c, spot_accept(&c, at("a"), at("base.json"), &o), SPOT_USAGE, "quarantine.no_reason");
     o.reason = " ";
-    CHECK_FAILS(&c, spot_accept(&c, at("a"), at("base.json"), &o), SPOT_INPUT, "--reason");
+    CHECK_FAILS(&c, spot_accept(&c, at("a"), at("base.json"), &o), SPOT_INPUT, "accept.no_reason");
 }
 
 /* ---- the file ---- */
@@ -483,19 +484,19 @@ TEST_IN_FOLDER(test_the_file)
 TEST_IN_FOLDER(test_files_that_are_none)
 {
     static const struct { const char *was, *is, *says; } fault[] = {
-        { "\"schema\":1", "\"schema\":2", "schema: this version of Spotter does not know it" },
-        { "\"seed\":1", "\"seed\":\"1\"", "seed: it is missing or of another type" },
-        { "\"dr\":0.02", "\"dr\":1e999", "dr: it is not a number, or it is out of range" },
-        { "\"dr\":0.02", "\"dr\":null", "dr: it is not a number, or it is out of range" },
-        { "\"dr\":0.02", "\"dr\":NaN", "lexical error" },
-        { "\"index\":[0,1,2", "\"index\":[0,0,2", "index: an EC appears twice" },
-        { "\"index\":[0,1,2,3,", "\"index\":[0,1,2,3.5,", "member 3 of index" },
-        { "\"learned\":[1,0,1", "\"learned\":[1,7,1", "member 1 of learned: it is out of range" },
-        { "\"learned\":[1,0,1", "\"learned\":[1,0", "learned: it does not have one member per EC" },
-        { "\"name\":\"spotlight\"", "\"name\":\"domino\"", "the method appears twice" },
-        { "\"reason\":\"first\"", "\"reason\":\"\\u001b[2J\"", "reason: it has a control character" },
-        { "\"device\":\"cpu\"", "\"device\":\"a name of more than thirty-one bytes\"", "device: it is too long" },
-        { "\"profile\"", "\"Profile\"", "profile: it is missing" },
+        { "\"schema\":1", "\"schema\":2", "baseline.version: schema" },
+        { "\"seed\":1", "\"seed\":\"1\"", "baseline.version: seed | type" },
+        { "\"dr\":0.02", "\"dr\":1e999", "baseline.version: dr | number" },
+        { "\"dr\":0.02", "\"dr\":null", "baseline.version: dr | number" },
+        { "\"dr\":0.02", "\"dr\":NaN", "baseline.damaged: lexical" },
+        { "\"index\":[0,1,2", "\"index\":[0,0,2", "baseline.version: index | twice" },
+        { "\"index\":[0,1,2,3,", "\"index\":[0,1,2,3.5,", "baseline.version: member 3 | index" },
+        { "\"learned\":[1,0,1", "\"learned\":[1,7,1", "baseline.version: member 1 | learned | range" },
+        { "\"learned\":[1,0,1", "\"learned\":[1,0", "baseline.version: learned | per EC" },
+        { "\"name\":\"spotlight\"", "\"name\":\"domino\"", "baseline.version: method | twice" },
+        { "\"reason\":\"first\"", "\"reason\":\"\\u001b[2J\"", "baseline.version: reason | control" },
+        { "\"device\":\"cpu\"", "\"device\":\"a name of more than thirty-one bytes\"", "baseline.version: device | too long" },
+        { "\"profile\"", "\"Profile\"", "baseline.version: profile | missing" },
     };
     spot_ctx c = check_ctx(1);
     spot_baseline b;
@@ -509,15 +510,13 @@ TEST_IN_FOLDER(test_files_that_are_none)
         const char *where = strstr(text, fault[i].was);
         if (!where) fail_msg("the file has no %s", fault[i].was);
         snprintf(bad, sizeof bad, "%.*s%s%s", (int)(where - text), text, fault[i].is, where + strlen(fault[i].was));
-        if (spot_baseline_parse(&c, &b, bad, strlen(bad), "bad.json") != SPOT_INPUT) fail_msg("%s is taken", fault[i].is);
-        if (!strstr(spot_message(&c, SPOT_INPUT), fault[i].says)) fail_msg("%s: %s", fault[i].is, spot_message(&c, SPOT_INPUT));
-        spot_forget(&c);
+        CHECK_FAILS(&c, spot_baseline_parse(&c, &b, bad, strlen(bad), "bad.json"), SPOT_INPUT, fault[i].says);
         spot_baseline_free(&b);
     }
     memset(bad, '[', sizeof bad);
-    CHECK_FAILS(&c, spot_baseline_parse(&c, &b, bad, sizeof bad, "deep"), SPOT_INPUT, "nested too deep");
-    CHECK_FAILS(&c, spot_baseline_parse(&c, &b, "", 0, "empty"), SPOT_INPUT, "empty is no baseline");
-    CHECK_FAILS(&c, spot_baseline_parse(&c, &b, "{}\0", 3, "nul"), SPOT_INPUT, "NUL");
+    CHECK_FAILS(&c, spot_baseline_parse(&c, &b, bad, sizeof bad, "deep"), SPOT_INPUT, "baseline.damaged: nested");
+    CHECK_FAILS(&c, spot_baseline_parse(&c, &b, "", 0, "empty"), SPOT_INPUT, "baseline.damaged: empty");
+    CHECK_FAILS(&c, spot_baseline_parse(&c, &b, "{}\0", 3, "nul"), SPOT_INPUT, "baseline.damaged: NUL");
     free(text);
 }
 

@@ -311,7 +311,7 @@ TEST_IN_FOLDER(quarantine_margins_and_the_file)
     assert_true(find(k, "sd, in the snow", "slope")->verdict == SPOT_WORSE && !k->failed);
     spot_check_free(k);
     o.quarantine[0] = "sd, in the fog:slope=known";
-    CHECK_FAILS(&c, spot_accept(&c, in_root("a"), in_root("base.json"), &o), SPOT_USAGE, "no method and metric of this name");
+    CHECK_FAILS(&c, spot_accept(&c, in_root("a"), in_root("base.json"), &o), SPOT_USAGE, "quarantine.unknown");
     o.quarantine[0] = "sd, in the snow:dr=known";
-    CHECK_FAILS(&c, spot_accept(&c, in_root("a"), in_root("base.json"), &o), SPOT_USAGE, "is no METHOD:METRIC with impact, slope");
+    CHECK_FAILS(&c, spot_accept(&c, in_root("a"), in_root("base.json"), &o), SPOT_USAGE, "quarantine.form");
 }

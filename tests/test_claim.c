@@ -31,7 +31,7 @@ TEST_IN_FOLDER(a_second_process_is_named)
     char log[300], command[900], pid[32];
     spot_work w;
     const pid_t child = start_child(&g, "a", log, sizeof log);
-    snprintf(pid, sizeof pid, "process %d on ", (int)child);
+    snprintf(pid, sizeof pid, "run.claimed: process %d", (int)child);
     CHECK_FAILS(&c, run(&c, &w, "a", &g, 0, 1), SPOT_USAGE, pid);
     assert_int_equal(run(&c, &w, "a", &g, 1, 2), SPOT_OK);                     /* shards share a directory */
     let_both = true;
@@ -50,5 +50,5 @@ TEST_IN_FOLDER(a_second_process_is_named)
     assert_int_equal(run(&c, &w, "a", &g, 0, 1), SPOT_OK);
     snprintf(command, sizeof command, "cd %s/a/logs; touch -d '-30 seconds' far.jsonl; (sleep 1.5; touch far.jsonl) &", root);
     assert_int_equal(system(command), 0);
-    CHECK_FAILS(&c, run(&c, &w, "a", &g, 0, 1), SPOT_USAGE, "on far computes these numbers since");
+    CHECK_FAILS(&c, run(&c, &w, "a", &g, 0, 1), SPOT_USAGE, "run.claimed: far | numbers");
 }

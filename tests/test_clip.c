@@ -150,7 +150,7 @@ TEST(a_batch_may_be_small)
         clear_bed(&b);
     }
     o.rows = -1;
-    CHECK_FAILS(&all.c, spot_clip_open(&all.c, &count, &clip, QUICK "model.safetensors", &o), SPOT_INVALID, "a batch of -1");
+    CHECK_FAILS(&all.c, spot_clip_open(&all.c, &count, &clip, QUICK "model.safetensors", &o), SPOT_INVALID, "clip.batch: -1");
     clear_bed(&all);
 }
 
@@ -182,11 +182,12 @@ TEST(what_cannot_be_embedded_is_named)
 
     b.length[1] = 0;
     CHECK_FAILS(&b.c, spot_clip_texts(&b.c, &b.scratch, b.clip, b.text, b.ids, b.length, b.n, true), SPOT_INPUT,
-                "text 1 (from 0) has 0 ids where 1 to 10 are possible");
+                "clip.text_length: text 1 | 0 | 10");
     b.length[1] = 3, b.ids[2 * b.info->context + 1] = 40;
     CHECK_FAILS(&b.c, spot_clip_texts(&b.c, &b.scratch, b.clip, b.text, b.ids, b.length, b.n, true), SPOT_INPUT,
-                "text 2 (from 0): id 40 is not among the 40");
-    CHECK_FAILS(&b.c, spot_clip_images(&b.c, &b.scratch, b.clip, b.image, b.pixels, -1, true), SPOT_INVALID, "-1 pictures");
+                "clip.token: text 2 | id 40 | 40");
+    CHECK_FAILS(&b.c, spot_clip_images(&b.c, &b.scratch, b.clip, b.image, b.pixels, -1, true), SPOT_INVALID,
+                "clip.pictures: -1");
     b.c.stop = &stopped;
     assert_int_equal(spot_clip_images(&b.c, &b.scratch, b.clip, b.image, b.pixels, b.n, true), SPOT_STOPPED);
     assert_int_equal(b.scratch.used, 0);
@@ -194,7 +195,7 @@ TEST(what_cannot_be_embedded_is_named)
     b = make_bed(QUICK "model.safetensors", QUICK, &end, 1);
     for (int k = 0; k < b.info->context; k++) b.ids[k] = 6;
     CHECK_FAILS(&b.c, spot_clip_texts(&b.c, &b.scratch, b.clip, b.text, b.ids, b.length, b.n, true), SPOT_INPUT,
-                "text 0 (from 0) has no end token 5");
+                "clip.end_token: text 0 | token 5");
     clear_bed(&b);
 }
 

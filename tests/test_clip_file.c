@@ -55,14 +55,16 @@ static void refused(forged *f, const spot_clip_options *o, const char *words)
 TEST(tensors_that_are_no_clip_are_refused)
 {
     static const struct { const char *name, *as; int dim, wrong; const char *words; } cases[] = {
-        { "vision_model.post_layernorm.bias", "vision_model.post_layernorm.bia", 0, 0, "has no tensor vision_model.post" },
-        { "logit_scale", "visual_stranger", 0, 0, "visual_stranger is no tensor of CLIP" },
-        { "text_model.final_layer_norm.bias", NULL, 0, 8, "has the shape (8) where (16) is wanted" },
-        { "vision_model.encoder.layers.0.layer_norm1.weight", "block", 0, 0, "has no tensor vision_model.encoder.layers.0." },
-        { "text_projection.weight", NULL, 0, 2, "has the shape (2, 16) where (8, 16) is wanted" },
-        { "vision_model.embeddings.position_embedding.weight", NULL, 0, 9, "has 9 rows, not one more than a square" },
-        { "vision_model.embeddings.patch_embedding.weight", NULL, 3, 2, "are not square" },
-        { "vision_model.encoder.layers.1.mlp.fc2.weight", NULL, 1, 32, "has the shape (16, 32) where (16, 64) is wanted" },
+        { "vision_model.post_layernorm.bias", "vision_model.post_layernorm.bia", 0, 0,
+          "clip_file.no_tensor: vision_model.post" },
+        { "logit_scale", "visual_stranger", 0, 0, "clip_file.other_tensor: visual_stranger" },
+        { "text_model.final_layer_norm.bias", NULL, 0, 8, "clip_file.shape: (8) | (16)" },
+        { "vision_model.encoder.layers.0.layer_norm1.weight", "block", 0, 0,
+          "clip_file.no_tensor: vision_model.encoder.layers.0." },
+        { "text_projection.weight", NULL, 0, 2, "clip_file.shape: (2, 16) | (8, 16)" },
+        { "vision_model.embeddings.position_embedding.weight", NULL, 0, 9, "clip_file.patches: 9" },
+        { "vision_model.embeddings.patch_embedding.weight", NULL, 3, 2, "clip_file.patch_size" },
+        { "vision_model.encoder.layers.1.mlp.fc2.weight", NULL, 1, 32, "clip_file.shape: (16, 32) | (16, 64)" },
     };
 
     for (int k = 0; k < LEN(cases); k++) {
@@ -91,15 +93,15 @@ TEST(numbers_and_types_are_looked_at)
     put_model(&f);
     put_config(&f, GOOD);
     CHECK_OK(&f.c, spot_arena_open(&f.c, &a, 1 << 24));
-    CHECK_FAILS(&f.c, spot_clip_open(&f.c, &a, &clip, f.path, &as_told), SPOT_INPUT, "bias holds a weight that is not a");
+    CHECK_FAILS(&f.c, spot_clip_open(&f.c, &a, &clip, f.path, &as_told), SPOT_INPUT, "weights.value: bias");
     assert_null(clip);
     t->type = SPOT_I32;
     put_model(&f);
-    refused(&f, &as_told, "is of type I32; F32, F16 and BF16 are read");
+    refused(&f, &as_told, "clip_file.type: I32");
     t->type = SPOT_F32;
     tensor(&f, "logit_scale")->data = &(float){ 1000 };
     put_model(&f);
-    refused(&f, &as_told, "logit_scale is 1000, and e to this power no scale");
+    refused(&f, &as_told, "clip_file.logit_scale: 1000");
     spot_arena_close(&a);
     free(v);
     drop(&f);
@@ -108,28 +110,32 @@ TEST(numbers_and_types_are_looked_at)
 TEST(configs_that_do_not_fit_are_refused)
 {
     static const struct { const char *text, *words; } cases[] = {
-        { "", "is not a JSON object" }, { "[1]", "is not a JSON object" },
-        { "{\"model_type\":\"bert\"}", "is no config of CLIP" },
-        { "{\"model_type\":\"clip\",\"text_config\":{}}", "has no object vision_config" },
+        { "", "clip_config.json" }, { "[1]", "clip_config.json" },
+        { "{\"model_type\":\"bert\"}", "clip_config.kind" },
+        { "{\"model_type\":\"clip\",\"text_config\":{}}", "clip_config.no_object" },
         { "{\"vision_config\":{\"num_attention_heads\":2},\"text_config\":{\"num_attention_heads\":3,\"eos_token_id\":2}}",
-          "3 heads do not divide the width 16 of the text tower" },
-        { "{\"vision_config\":{},\"text_config\":{\"num_attention_heads\":2}}", "12 heads do not divide the width 16" },
+          "clip_config.heads_width: 3 | width 16 | text" },
+        { "{\"vision_config\":{},\"text_config\":{\"num_attention_heads\":2}}", "clip_config.heads_width: 12 | width 16" },
         { "{\"vision_config\":{\"num_attention_heads\":2},\"text_config\":{\"num_attention_heads\":2}}",
-          "the end token 49407 is not among the 40 ids" },
-        { "{\"vision_config\":{\"hidden_act\":\"silu\"},\"text_config\":{}}", "vision_config.hidden_act is not quick_gelu" },
-        { "{\"vision_config\":{\"hidden_size\":32},\"text_config\":{}}", "hidden_size is 32, and the tensors have 16" },
-        { "{\"vision_config\":{\"num_attention_heads\":-1},\"text_config\":{}}", "is not a whole number from 1" },
-        { "{\"vision_config\":{\"layer_norm_eps\":1e-300},\"text_config\":{}}", "layer_norm_eps is not between 0 and 1" },
+          "clip_config.end_token: token 49407 | 40" },
+        { "{\"vision_config\":{\"hidden_act\":\"silu\"},\"text_config\":{}}",
+          "clip_config.member: vision_config.hidden_act | quick_gelu" },
+        { "{\"vision_config\":{\"hidden_size\":32},\"text_config\":{}}", "clip_config.of_others: hidden_size | 32 | 16" },
+        { "{\"vision_config\":{\"num_attention_heads\":-1},\"text_config\":{}}", "clip_config.member: whole number from 1" },
+        { "{\"vision_config\":{\"layer_norm_eps\":1e-300},\"text_config\":{}}",
+          "clip_config.member: layer_norm_eps | 0 and 1" },
         { "{\"model_cfg\":{\"vision_cfg\":{\"head_width\":8},\"text_cfg\":{\"heads\":2}},"
           "\"preprocess_cfg\":{\"std\":[1,1e-60,1]}}",
-          "preprocess_cfg.std is not a list of three" },
-        { "{\"vision_config\":{\"image_size\":20},\"text_config\":{}}", "image_size is 20, and the tensors have 12" },
+          "clip_config.member: preprocess_cfg.std | three" },
+        { "{\"vision_config\":{\"image_size\":20},\"text_config\":{}}", "clip_config.of_others: image_size | 20 | 12" },
         { "{\"model_cfg\":{\"embed_dim\":8,\"vision_cfg\":{\"head_width\":8},\"text_cfg\":{\"heads\":2,\"embed_cls\":true}}}",
-          "text_cfg.embed_cls asks for a network that Spotter does not compute" },
+          "clip_config.network: text_cfg | embed_cls" },
         { "{\"model_cfg\":{\"vision_cfg\":{\"head_width\":8,\"pool_type\":\"avg\"},\"text_cfg\":{\"heads\":2}}}",
-          "vision_cfg.pool_type is not tok" },
-        { "{\"model_cfg\":{\"vision_cfg\":{\"head_width\":7},\"text_cfg\":{\"heads\":2}}}", "head_width is not a divisor" },
-        { "{\"model_cfg\":{\"vision_cfg\":{\"act_kwargs\":{\"approximate\":\"tanh\"}},\"text_cfg\":{}}}", "act_kwargs asks" },
+          "clip_config.member: vision_cfg.pool_type | tok" },
+        { "{\"model_cfg\":{\"vision_cfg\":{\"head_width\":7},\"text_cfg\":{\"heads\":2}}}",
+          "clip_config.member: head_width | divisor" },
+        { "{\"model_cfg\":{\"vision_cfg\":{\"act_kwargs\":{\"approximate\":\"tanh\"}},\"text_cfg\":{}}}",
+          "clip_config.network: act_kwargs" },
     };
     forged f = forge();
 
@@ -149,15 +155,15 @@ TEST(nothing_is_guessed)
     spot_clip_info i;
 
     put_model(&f);
-    refused(&f, &o, "does not tell the heads of the image tower");
+    refused(&f, &o, "clip_config.no_heads: image");
     o.image_heads = o.text_heads = 2;
-    refused(&f, &o, "does not tell the activation");
+    refused(&f, &o, "clip_config.no_activation");
     o.activation = SPOT_CLIP_GELU;
-    refused(&f, &o, "which token ends a text");
+    refused(&f, &o, "clip_config.no_end_token");
     o.end = SPOT_CLIP_GREATEST_ID;
     CHECK_OK(&f.c, spot_clip_describe(&f.c, &i, f.path, &o));
     o.config = "golden/clip/nowhere.json";
-    CHECK_FAILS(&f.c, spot_clip_describe(&f.c, &i, f.path, &o), SPOT_IO, "nowhere.json");
+    CHECK_FAILS(&f.c, spot_clip_describe(&f.c, &i, f.path, &o), SPOT_IO, "file.failed: nowhere.json");
     drop(&f);
 }
 
@@ -167,17 +173,23 @@ TEST(cut_files_are_refused)
     forged f = forge();
     spot_clip_info i;
     struct stat st;
+    uint64_t header;
+    FILE *file;
 
     put_model(&f);
     put_config(&f, GOOD);
     CHECK_OK(&f.c, spot_clip_describe(&f.c, &i, f.path, &as_told));
+    file = fopen(f.path, "rb");
+    assert_int_equal(fread(&header, sizeof header, 1, file), 1);
+    fclose(file);
     assert_int_equal(stat(f.path, &st), 0);
     for (long size = st.st_size - 1; size >= 0; size -= size > 8000 ? 997 : 61) {
         assert_int_equal(truncate(f.path, size), 0);
-        refused(&f, &as_told, f.path);
+        refused(&f, &as_told, check_text("safetensors.%s: %s",
+                                         (uint64_t)size < 8 + header ? "header_length" : "offsets", f.path));
     }
     assert_int_equal(truncate(f.path, 0), 0);
-    refused(&f, &as_told, "too few");
+    refused(&f, &as_told, "safetensors.short");
     drop(&f);
 }
 
@@ -199,9 +211,11 @@ TEST(a_file_with_one_tower_serves_that_tower)
         double least = 1;
         CHECK_NEAR(worst_of(&b, text ? b.text : b.image, text ? "text" : "image", &least), 0, 1e-4);
         if (text)
-            CHECK_FAILS(&b.c, spot_clip_images(&b.c, &b.scratch, b.clip, b.image, b.pixels, 1, true), SPOT_INPUT, "for pict");
+            CHECK_FAILS(&b.c, spot_clip_images(&b.c, &b.scratch, b.clip, b.image, b.pixels, 1, true), SPOT_INPUT,
+                        "clip.no_picture_tower");
         else
-            CHECK_FAILS(&b.c, spot_clip_texts(&b.c, &b.scratch, b.clip, b.text, b.ids, NULL, 1, true), SPOT_INPUT, "for texts");
+            CHECK_FAILS(&b.c, spot_clip_texts(&b.c, &b.scratch, b.clip, b.text, b.ids, NULL, 1, true), SPOT_INPUT,
+                        "clip.no_text_tower");
         clear_bed(&b);
         drop(&f);
     }

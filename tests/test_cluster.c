@@ -187,7 +187,7 @@ TEST_IN_FOLDER(an_empty_run_stands_too)
     spot_ctx c = check_ctx(1);
     spot_run_status *s;
     make("empty");
-    CHECK_FAILS(&c, spot_run_status_read(&c, &s, dir, 120), SPOT_IO, "is no run directory");
+    CHECK_FAILS(&c, spot_run_status_read(&c, &s, dir, 120), SPOT_IO, "run.missing");
     spot_run_status_free(s);
     put("slurm/submitted.json", "{\"shards\":4,\"ecs\":9}", 0);
     s = standing(&c);

@@ -13,25 +13,25 @@
 TEST(wrong_files_get_their_sentence)
 {
     static const struct { const char *file, *words; } cases[] = {
-        { "empty", "empty" },                      { "space", "premature EOF" },
-        { "list", "the file is a list" },          { "number", "the file is a number" },
-        { "no_categories", "has no \"categories\"" }, { "images_object", "\"images\" is an object; it has to be a list" },
-        { "image_word", "a member of \"images\" is a word" }, { "no_file_name", "has no \"file_name\"" },
-        { "id_word", "\"id\" is a word" },         { "id_real", "\"id\" is 7.5" },
-        { "id_huge", "\"id\" is 1180591620717411303424" },
-        { "id_twice", "numbers 0 and 1 of \"images\" (from 0) have the same id, 9" },
-        { "category_twice", "\"categories\" (from 0) have the same id, 1" },
-        { "no_such_image", "no one of \"images\" has the id 77" },
-        { "no_such_category", "no one of \"categories\" has the id 77" },
-        { "box_three", "has 3 numbers" },          { "box_five", "more than 4" },
-        { "box_word", "\"bbox\" holds a word" },   { "box_negative", "negative width" },
-        { "box_huge", "\"bbox\" is 1e+300" },      { "box_nested", "\"bbox\" holds a list" },
-        { "crowd_two", "\"iscrowd\" is 2" },       { "width_negative", "\"width\" is -1" },
-        { "area_nan", "not JSON" },                { "area_huge", "\"area\" is 1e999" },
-        { "area_digits", "a number of 82 digits" }, { "nul", "holds a NUL" },
-        { "key_twice", "\"width\" is there twice" }, { "list_twice", "\"images\" is there twice" },
-        { "cut", "not JSON" },                     { "behind", "not JSON" },
-        { "deep", "nested deeper than 64" },       { "not_utf8", "not JSON" },
+        { "empty", "coco.json" },                     { "space", "coco.json: EOF" },
+        { "list", "coco.no_object: list" },          { "number", "coco.no_object: number" },
+        { "no_categories", "coco.list_missing: \"categories\"" }, { "images_object", "coco.member_kind: \"images\" | object" },
+        { "image_word", "coco.entry: \"images\" | word" }, { "no_file_name", "coco.member_missing: \"file_name\"" },
+        { "id_word", "coco.member_kind: \"id\" | word" },         { "id_real", "coco.member_value: \"id\" | 7.5" },
+        { "id_huge", "coco.member_value: \"id\" | 1180591620717411303424" },
+        { "id_twice", "coco.id_twice: numbers 0 | 1 | \"images\" | 9" },
+        { "category_twice", "coco.id_twice: \"categories\" | 1" },
+        { "no_such_image", "coco.annotation_id: \"images\" | id 77" },
+        { "no_such_category", "coco.annotation_id: \"categories\" | id 77" },
+        { "box_three", "coco.bbox: 3" },          { "box_five", "coco.bbox" },
+        { "box_word", "coco.bbox: word" },   { "box_negative", "coco.bbox_size" },
+        { "box_huge", "coco.member_value: \"bbox\" | 1e+300" },      { "box_nested", "coco.bbox: list" },
+        { "crowd_two", "coco.member_value: \"iscrowd\" | 2" },       { "width_negative", "coco.member_value: \"width\" | -1" },
+        { "area_nan", "coco.json" },                { "area_huge", "coco.member_value: \"area\" | 1e999" },
+        { "area_digits", "coco.number_length: 82" }, { "nul", "coco.text" },
+        { "key_twice", "coco.member_twice: \"width\"" }, { "list_twice", "coco.member_twice: \"images\"" },
+        { "cut", "coco.json" },                     { "behind", "coco.json" },
+        { "deep", "coco.nesting: 64" },       { "not_utf8", "coco.json" },
     };
     for (int i = 0; i < LEN(cases); i++) {
         spot_ctx c = check_ctx(1);
@@ -46,17 +46,18 @@ TEST(wrong_files_get_their_sentence)
 /* The byte that is named is where the wrong thing is. */
 TEST(the_byte_is_named)
 {
-    static const struct { const char *text; int byte; } cases[] = {
-        { "{\"images\": [], \"annotations\": [{\"image_id\": 1, \"category_id\": 2}], \"categories\": []}", 31 },
-        { "{\"images\": [{\"id\": 1}]}", 12 },
-        { "{\"images\": [{\"id\": null}]}", 23 },
-        { "{\"images\": [,]}", 13 },
+    static const struct { const char *text, *id; int byte; } cases[] = {
+        { "{\"images\": [], \"annotations\": [{\"image_id\": 1, \"category_id\": 2}], \"categories\": []}",
+          "coco.annotation_id", 31 },
+        { "{\"images\": [{\"id\": 1}]}", "coco.member_missing", 12 },
+        { "{\"images\": [{\"id\": null}]}", "coco.member_kind", 23 },
+        { "{\"images\": [,]}", "coco.json", 13 },
     };
     for (int i = 0; i < LEN(cases); i++) {
         spot_ctx c = check_ctx(1);
         spot_coco k;
         char words[64];
-        snprintf(words, sizeof words, "text, byte %d: ", cases[i].byte);
+        snprintf(words, sizeof words, "%s: text | byte %d", cases[i].id, cases[i].byte);
         CHECK_FAILS(&c, spot_coco_parse(&c, &k, (const uint8_t *)cases[i].text, strlen(cases[i].text), "text"), SPOT_INPUT,
                     words);
     }
@@ -96,10 +97,10 @@ TEST(captions_are_kept)
         { "", "", NULL },
         { ", {\"image_id\": 5, \"category_id\": 3, \"caption\": \"no\"}", ", \"categories\": [{\"id\": 3, \"name\": \"c\"}]",
           NULL },
-        { ", {\"image_id\": 6, \"caption\": \"of nothing\"}", "", "no one of \"images\" has the id 6 of this caption" },
-        { ", {\"caption\": \"alone\"}", "", "has no \"image_id\"" },
-        { ", {\"image_id\": 5, \"caption\": \"\"}", "", "\"caption\" is empty" },
-        { ", {\"image_id\": 5, \"caption\": 7}", "", "\"caption\" is a number" },
+        { ", {\"image_id\": 6, \"caption\": \"of nothing\"}", "", "coco.caption_id: id 6" },
+        { ", {\"caption\": \"alone\"}", "", "coco.member_missing: \"image_id\"" },
+        { ", {\"image_id\": 5, \"caption\": \"\"}", "", "coco.text: \"caption\"" },
+        { ", {\"image_id\": 5, \"caption\": 7}", "", "coco.member_kind: \"caption\" | number" },
     };
 
     for (int i = 0; i < LEN(cases); i++) {
@@ -150,7 +151,7 @@ TEST(memory_is_bounded)
     fputs("{\"info\": \"", f);
     for (int i = 0; i < 4000000; i++) fputc('x', f);
     fclose(f);
-    CHECK_FAILS(&c, spot_coco_open(&c, &k, path), SPOT_INPUT, "comes no value within 1048576 bytes");
+    CHECK_FAILS(&c, spot_coco_open(&c, &k, path), SPOT_INPUT, "coco.value_length: 1048576");
     remove(path);
-    CHECK_FAILS(&c, spot_coco_open(&c, &k, path), SPOT_IO, path);
+    CHECK_FAILS(&c, spot_coco_open(&c, &k, path), SPOT_IO, check_text("file.unread: %s", path));
 }

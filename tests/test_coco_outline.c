@@ -42,22 +42,22 @@ TEST(masks_are_those_of_pycocotools)
 TEST(outlines_that_are_wrong)
 {
     static const struct { const char *json, *words; } wrong[] = {
-        { "[]", "is neither polygons nor run lengths" },
-        { "3", "is neither polygons nor run lengths" },
-        { "[[1, 2, 3]]", "has a polygon that is no list of x, y, x, y ..." },
-        { "[[1, 2, 3, 4]]", "has a polygon with fewer than three corners" },
-        { "[[1, 2, 3, 4, 5, \"6\"]]", "has a corner that is no number" },
-        { "[[1, 2, 3, 4, 5, 1e300]]", "has a corner far outside of the picture" },
-        { "{\"counts\": [80]}", "has no \"size\" of two numbers" },
-        { "{\"size\": [10, 8], \"counts\": [80]}", "is of 8 x 10 pixels, and the picture has 10 x 8" },
-        { "{\"size\": [8, 10]}", "has no \"counts\"" },
-        { "{\"size\": [8, 10], \"counts\": [81]}", "has run lengths for more pixels than its size" },
-        { "{\"size\": [8, 10], \"counts\": [-1, 81]}", "has run lengths for more pixels than its size" },
-        { "{\"size\": [8, 10], \"counts\": [79]}", "has run lengths for fewer pixels than its size" },
-        { "{\"size\": [8, 10], \"counts\": [1.5]}", "has a run length that is no whole number" },
-        { "{\"size\": [8, 10], \"counts\": \"~\"}", "has a text that is no run lengths" },
-        { "{\"size\": [8, 10], \"counts\": \"ooooooooooooooo\"}", "has a text that is no run lengths" },
-        { "{", "is no JSON" },
+        { "[]", "coco.outline: neither" },
+        { "3", "coco.outline: neither" },
+        { "[[1, 2, 3]]", "coco.outline: polygon | x, y, x, y" },
+        { "[[1, 2, 3, 4]]", "coco.outline: polygon | three" },
+        { "[[1, 2, 3, 4, 5, \"6\"]]", "coco.outline: corner | number" },
+        { "[[1, 2, 3, 4, 5, 1e300]]", "coco.outline: far outside" },
+        { "{\"counts\": [80]}", "coco.outline: \"size\" | two" },
+        { "{\"size\": [10, 8], \"counts\": [80]}", "coco.outline_size: 8 | 10 | 10 | 8" },
+        { "{\"size\": [8, 10]}", "coco.outline: \"counts\"" },
+        { "{\"size\": [8, 10], \"counts\": [81]}", "coco.outline: more | size" },
+        { "{\"size\": [8, 10], \"counts\": [-1, 81]}", "coco.outline: more | size" },
+        { "{\"size\": [8, 10], \"counts\": [79]}", "coco.outline: fewer | size" },
+        { "{\"size\": [8, 10], \"counts\": [1.5]}", "coco.outline: run length | whole number" },
+        { "{\"size\": [8, 10], \"counts\": \"~\"}", "coco.outline: text | run lengths" },
+        { "{\"size\": [8, 10], \"counts\": \"ooooooooooooooo\"}", "coco.outline: text | run lengths" },
+        { "{", "coco.outline_json" },
     };
     spot_ctx c = check_ctx(1);
 
@@ -105,10 +105,9 @@ TEST(targets_of_a_file)
     for (int i = 0; i < 80; i++) sum += plane[i] == 255;
     assert_int_equal(sum, 40);
     CHECK_FAILS(&c, spot_outlines_draw(&c, &o, 1, plane, 8, 10), SPOT_INPUT,
-                "b.png has 8 x 10 pixels, and its annotations are of "
-                "10 x 8");
+                "outlines.size: b.png | 8 | 10 | 10 | 8");
     spot_outlines_close(&o);
-    CHECK_FAILS(&c, spot_outlines_open(&c, &o, path, "dog, bird"), SPOT_INPUT, "has no category \"bird\"");
+    CHECK_FAILS(&c, spot_outlines_open(&c, &o, path, "dog, bird"), SPOT_INPUT, "outlines.no_category: \"bird\"");
     spot_outlines_close(&o);
     CHECK_OK(&c, spot_outlines_open(&c, &o, path, "dog"));
     assert_true(o.n == 2 && o.classes == 1);           /* the smaller dog of b.png */

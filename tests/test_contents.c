@@ -101,6 +101,7 @@ TEST_IN_FOLDER(a_file_that_cannot_be_read_is_named)
     CHECK_OK(&c, spot_store_open_cache(&c, &store, root));
     assert_int_equal(unlink(whole[30]), 0);
     assert_int_equal(unlink(whole[23]), 0);
-    CHECK_FAILS(&c, spot_contents_of(&c, key, root, name_at, FILES, NULL), SPOT_IO, whole[23]);
-    CHECK_FAILS(&c, spot_contents_of(&c, key, root, name_at, FILES, &store), SPOT_IO, whole[23]);
+    CHECK_FAILS(&c, spot_contents_of(&c, key, root, name_at, FILES, NULL), SPOT_IO, check_text("file.failed: %s", whole[23]));
+    CHECK_FAILS(&c, spot_contents_of(&c, key, root, name_at, FILES, &store), SPOT_IO,
+                check_text("file.unread: %s", whole[23]));
 }

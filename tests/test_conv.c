@@ -193,16 +193,16 @@ TEST(wrong_calls_are_refused)
     odd.k = 4;
     thin.co = 24;
     uneven.lanes = 4;
-    CHECK_FAILS(&c, spot_conv_open(&c, &plan, &odd), SPOT_INVALID, "kernel 4");
-    CHECK_FAILS(&c, spot_conv_open(&c, &plan, &thin), SPOT_INVALID, "16 -> 24 channels");
-    CHECK_FAILS(&c, spot_conv_open(&c, &plan, &uneven), SPOT_INVALID, "6 rows");
+    CHECK_FAILS(&c, spot_conv_open(&c, &plan, &odd), SPOT_INVALID, "conv.kernel: kernel 4");
+    CHECK_FAILS(&c, spot_conv_open(&c, &plan, &thin), SPOT_INVALID, "conv.channels: 16 | 24");
+    CHECK_FAILS(&c, spot_conv_open(&c, &plan, &uneven), SPOT_INVALID, "conv.lanes: 6");
     assert_null(plan);
     CHECK_OK(&c, spot_conv_open(&c, &plan, &s));
     CHECK_FAILS(&c, spot_conv_forward(&c, plan, NULL, &(spot_conv_terms){ NULL, NULL, NULL, NULL }, 5,
-                                      NULL), SPOT_INVALID, "no whole pieces of 2");
+                                      NULL), SPOT_INVALID, "conv.pieces: 2");
     spot_conv_close(&c, plan);
     CHECK_OK(&c, spot_conv_open(&c, &plan, &cases[12].s));
-    CHECK_FAILS(&c, spot_conv_unpack(&c, plan, NULL, NULL), SPOT_INVALID, "conv.unpack");
-    CHECK_FAILS(&c, spot_conv_backward_weights(&c, plan, NULL, NULL, NULL, 8, NULL), SPOT_INVALID, "not made for it");
+    CHECK_FAILS(&c, spot_conv_unpack(&c, plan, NULL, NULL), SPOT_INVALID, "conv.plan_kind");
+    CHECK_FAILS(&c, spot_conv_backward_weights(&c, plan, NULL, NULL, NULL, 8, NULL), SPOT_INVALID, "conv.plan_kind");
     spot_conv_close(&c, plan);
 }

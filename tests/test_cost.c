@@ -166,11 +166,11 @@ TEST_WITH(what_cannot_fit_is_refused, set_up, tear_down)
     spot_sweep_report r;
 
     memory = 20 << 20;
-    refused(&c, cfg, SPOT_NOMEM, "the test leaves 0.02 GB; a lower model.batch, scene.size or model.width would help");
+    refused(&c, cfg, SPOT_NOMEM, "sweep.memory: the test | 0.02 GB | model.batch | scene.size | model.width");
     addresses = 200 << 20;
-    refused(&c, cfg, SPOT_NOMEM, "ulimit -v");
+    refused(&c, cfg, SPOT_NOMEM, "sweep.addresses");
     blocks = 8 << 20;                                          /* the base model, twice, and one EC's network are more */
-    refused(&c, cfg, SPOT_IO, "free some space");
+    refused(&c, cfg, SPOT_IO, "sweep.disk");
     blocks = 12 << 20;                                         /* and all three are more than this */
     cfg->seed++;
     c.on_log = count_warnings;

@@ -42,7 +42,7 @@ TEST(an_unclean_context_is_no_trouble)
     c.on_log = NULL;
     c.on_progress = NULL;
     c.stop = NULL;
-    CHECK_FAILS(&c, spot_ctx_open(&c, "cpu", -1), SPOT_USAGE, "-1 threads asked for");
+    CHECK_FAILS(&c, spot_ctx_open(&c, "cpu", -1), SPOT_USAGE, "threads.number: -1");
     spot_ctx_close(&c);
     memset(&c.status, 0x5a, sizeof c.status);
     CHECK_OK(&c, spot_ctx_open(&c, "cpu", 1));
@@ -53,9 +53,9 @@ TEST(an_unclean_context_is_no_trouble)
 TEST(nonsense_is_refused_and_may_be_closed)
 {
     spot_ctx c = { 0 };
-    CHECK_FAILS(&c, spot_ctx_open(&c, "cpu", -1), SPOT_USAGE, "-1 threads asked for");
+    CHECK_FAILS(&c, spot_ctx_open(&c, "cpu", -1), SPOT_USAGE, "threads.number: -1");
     spot_ctx_close(&c);
-    CHECK_FAILS(&c, spot_ctx_open(&c, "gpu", 1), SPOT_USAGE, "gpu");
+    CHECK_FAILS(&c, spot_ctx_open(&c, "gpu", 1), SPOT_USAGE, "device.unknown: gpu");
     spot_ctx_close(&c);
 }
 
@@ -88,8 +88,8 @@ TEST(a_failure_has_an_id)
     spot_fail_from(&other, SPOT_INPUT, &c);
     assert_string_equal(spot_failure_id(&other), "row.nan");
     assert_string_equal(spot_message(&other, SPOT_INPUT), "a.npy: row 3 is NaN");
-    CHECK_FAILS_AT(&c, spot_fail(&c, SPOT_INPUT, "{array.unread} %s", spot_take_message(&c, SPOT_INPUT)), SPOT_INPUT,
-                   "array.unread", "a.npy: row 3");
+    CHECK_FAILS(&c, spot_fail(&c, SPOT_INPUT, "{array.unread} %s", spot_take_message(&c, SPOT_INPUT)), SPOT_INPUT,
+                "array.unread: a.npy | row 3");
 
     spot_fail_of(&c, SPOT_INPUT, 5, "{row.nan} row %d is NaN", 3);
     assert_string_equal(spot_failure_id(&c), "row.nan");
@@ -125,7 +125,7 @@ TEST(a_sentence_is_taken_for_another)
 TEST(a_sentence_names_its_problem)
 {
     spot_ctx c = { .on_log = hear };
-    CHECK_FAILS(&c, spot_fail_of(&c, SPOT_INPUT, 5, "row %d", 3), SPOT_INPUT, "EC 5: row 3");
+    CHECK_FAILS(&c, spot_fail_of(&c, SPOT_INPUT, 5, "row %d", 3), SPOT_INPUT, ": EC 5 | row 3");
     spot_fail_of(&c, SPOT_INPUT, 5, "row %d", 3);
     spot_fail(&c, SPOT_INPUT, "a consequence");
     assert_string_equal(spot_message_alone(&c, SPOT_INPUT), "row 3");

@@ -199,7 +199,7 @@ TEST_IN_FOLDER(other_precisions_answer_nearly_so)
         close_study(&got);
     }
     cfg->measure.precision = SPOT_TF32;
-    CHECK_FAILS(&cpu, run_world(&cpu, cfg, "none", NULL, 0, 1, &report), SPOT_UNSUPPORTED, "not in tf32");
+    CHECK_FAILS(&cpu, run_world(&cpu, cfg, "none", NULL, 0, 1, &report), SPOT_UNSUPPORTED, "conv.precision: tf32");
     close_study(&want);
     CHECK_CONFIG_FREE(cfg);
 }
@@ -364,7 +364,7 @@ TEST_IN_FOLDER(a_small_device_is_not_overrun)
     open_cuda(&c, 0);
     const size_t before = room_of(&c);
     setenv("SPOT_EMULATOR_MEMORY", "100000", 1);
-    CHECK_FAILS(&c, run_world(&c, cfg, "small", NULL, 0, 1, &report), SPOT_NOMEM, "memory");
+    CHECK_FAILS(&c, run_world(&c, cfg, "small", NULL, 0, 1, &report), SPOT_NOMEM, "device.full");
     unsetenv("SPOT_EMULATOR_MEMORY");
     check_room(&c, before);
     spot_device_close(&c);

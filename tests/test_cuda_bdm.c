@@ -234,7 +234,7 @@ TEST(kmeans_hears_a_stop_on_its_way)
     when.it_value.tv_sec = (time_t)(took / 3);
     when.it_value.tv_usec = (suseconds_t)(1e6 * fmod(took / 3, 1));
     setitimer(ITIMER_PROF, &when, NULL);
-    CHECK_FAILS(&c, spot_kmeans_fit(&c, &a, 1, &job), SPOT_STOPPED, "stopped on request");
+    CHECK_FAILS(&c, spot_kmeans_fit(&c, &a, 1, &job), SPOT_STOPPED, "run.stopped");
     spot_arena_close(&a);
     spot_device_give(&c, (void *)job.x);
     spot_device_give(&c, job.label);

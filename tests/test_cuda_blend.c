@@ -32,20 +32,20 @@ TEST(what_is_out_of_range_is_refused)
 {
     static const spot_blend_pair here = { 0, 0 }, below = { -1, 0 }, above = { 0, 1 };
     static const struct { spot_blend p; const char *words; } bad[] = {
-        { { .width = 0, .height = 3, .levels = 1 }, "0 x 3 pixels" },
-        { { .width = 3, .height = SPOT_BLEND_SIDE + 1, .levels = 1 }, "3 x 8193 pixels" },
-        { { .width = 3, .height = 3, .levels = 0 }, "in 0 levels" },
-        { { .width = 3, .height = 3, .levels = SPOT_BLEND_LEVELS + 1 }, "in 17 levels" },
-        { { .width = 3, .height = 3, .levels = 1, .targets = -1 }, "-1 targets" },
-        { { .width = 3, .height = 3, .levels = 1, .backgrounds = SPOT_BLEND_PICTURES + 1 }, "at most 16777216" },
-        { { .width = 3, .height = 3, .levels = 1, .pairs = -1 }, "-1 pairs" },
-        { { .width = 3, .height = 3, .levels = 1, .pixels = SPOT_PIXEL_KINDS }, "kinds 2 and 0" },
-        { { .width = 3, .height = 3, .levels = 1, .alphas = SPOT_PIXEL_KINDS }, "kinds 0 and 2" },
-        { { .width = 3, .height = 3, .levels = 1, .pairs = 1, .pair = &here }, "pair 0 is target 0 of 0" },
+        { { .width = 0, .height = 3, .levels = 1 }, "blend.sizes: 0 | 3" },
+        { { .width = 3, .height = SPOT_BLEND_SIDE + 1, .levels = 1 }, "blend.sizes: 3 | 8193" },
+        { { .width = 3, .height = 3, .levels = 0 }, "blend.sizes: 0" },
+        { { .width = 3, .height = 3, .levels = SPOT_BLEND_LEVELS + 1 }, "blend.sizes: 17" },
+        { { .width = 3, .height = 3, .levels = 1, .targets = -1 }, "blend.counts: -1" },
+        { { .width = 3, .height = 3, .levels = 1, .backgrounds = SPOT_BLEND_PICTURES + 1 }, "blend.counts: 16777216" },
+        { { .width = 3, .height = 3, .levels = 1, .pairs = -1 }, "blend.counts: -1" },
+        { { .width = 3, .height = 3, .levels = 1, .pixels = SPOT_PIXEL_KINDS }, "blend.counts: kinds 2 | 0" },
+        { { .width = 3, .height = 3, .levels = 1, .alphas = SPOT_PIXEL_KINDS }, "blend.counts: kinds 0 | 2" },
+        { { .width = 3, .height = 3, .levels = 1, .pairs = 1, .pair = &here }, "blend.pair: pair 0 | target 0 | 0" },
         { { .width = 3, .height = 3, .levels = 1, .targets = 1, .backgrounds = 1, .pairs = 1, .pair = &below },
-          "is target -1" },
+          "blend.pair: target -1" },
         { { .width = 3, .height = 3, .levels = 1, .targets = 1, .backgrounds = 1, .pairs = 1, .pair = &above },
-          "background 1 of 1" },
+          "blend.pair: background 1 | 1" },
     };
     spot_ctx c = check_ctx(1);
     spot_arena a = spot_arena_counting();
@@ -185,18 +185,19 @@ TEST(a_backdrop_out_of_range_is_refused)
 {
     uint8_t pixel[3] = { 0 };
     const struct { spot_backdrop p; const char *words; } bad[] = {
-        { { .kind = SPOT_BACKDROPS, .width = 2, .height = 2 }, "kind 6" },
-        { { .kind = SPOT_BACKDROP_PLAIN, .width = 0, .height = 2 }, "0 x 2 pixels" },
-        { { .kind = SPOT_BACKDROP_PLAIN, .width = 2, .height = SPOT_BACKDROP_SIDE + 1 }, "2 x 8193 pixels" },
-        { { .kind = SPOT_BACKDROP_PLAIN, .width = 2, .height = 2, .pictures = -1 }, "-1 pictures" },
-        { { .kind = SPOT_BACKDROP_NOISE, .width = 2, .height = 2, .sigma = 0 }, "sigma is 0" },
-        { { .kind = SPOT_BACKDROP_NOISE, .width = 2, .height = 2, .sigma = NAN }, "sigma is" },
-        { { .kind = SPOT_BACKDROP_BLURRED, .width = 2, .height = 2, .least = 1, .sigma = 33 }, "at most 32" },
-        { { .kind = SPOT_BACKDROP_TILED, .width = 2, .height = 2 }, "a mask of 0 on" },
-        { { .kind = SPOT_BACKDROP_BOX, .width = 2, .height = 2, .least = 256 }, "a mask of 256 on" },
-        { { .kind = SPOT_BACKDROP_CUT, .width = 1, .height = 1, .pictures = 1, .out = pixel }, "an array of kind 3" },
+        { { .kind = SPOT_BACKDROPS, .width = 2, .height = 2 }, "backdrop.sizes: kind 6" },
+        { { .kind = SPOT_BACKDROP_PLAIN, .width = 0, .height = 2 }, "backdrop.sizes: 0 | 2" },
+        { { .kind = SPOT_BACKDROP_PLAIN, .width = 2, .height = SPOT_BACKDROP_SIDE + 1 }, "backdrop.sizes: 2 | 8193" },
+        { { .kind = SPOT_BACKDROP_PLAIN, .width = 2, .height = 2, .pictures = -1 }, "backdrop.sizes: -1" },
+        { { .kind = SPOT_BACKDROP_NOISE, .width = 2, .height = 2, .sigma = 0 }, "backdrop.sigma: 0" },
+        { { .kind = SPOT_BACKDROP_NOISE, .width = 2, .height = 2, .sigma = NAN }, "backdrop.sigma" },
+        { { .kind = SPOT_BACKDROP_BLURRED, .width = 2, .height = 2, .least = 1, .sigma = 33 }, "backdrop.sigma: 32" },
+        { { .kind = SPOT_BACKDROP_TILED, .width = 2, .height = 2 }, "backdrop.mask: 0" },
+        { { .kind = SPOT_BACKDROP_BOX, .width = 2, .height = 2, .least = 256 }, "backdrop.mask: 256" },
+        { { .kind = SPOT_BACKDROP_CUT, .width = 1, .height = 1, .pictures = 1, .out = pixel },
+          "backdrop.array_missing: kind 3" },
         { { .kind = SPOT_BACKDROP_BOX, .width = 1, .height = 1, .pictures = 1, .least = 1, .out = pixel, .rgb = pixel,
-            .mask = pixel }, "an array of kind 4" },
+            .mask = pixel }, "backdrop.array_missing: kind 4" },
     };
     spot_ctx c = check_ctx(1);
     spot_arena a = spot_arena_counting();

@@ -291,21 +291,21 @@ TEST(what_cuda_cannot_is_refused)
     open_cuda(&c, 0);
     CHECK_OK(&c, spot_conv_open(&c, &plan, &cases[8].s));
     CHECK_FAILS(&c, spot_conv_forward(&c, plan, &c, &(spot_conv_terms){ NULL, NULL, &bias, &c }, 2,
-                                      NULL), SPOT_INVALID, "apart from y");
+                                      NULL), SPOT_INVALID, "conv.added_place: apart");
     CHECK_FAILS(&c, spot_conv_forward(&c, plan, &c, &(spot_conv_terms){ NULL, NULL, &bias, NULL }, 2,
-                                      NULL), SPOT_INVALID, "not made for it");
+                                      NULL), SPOT_INVALID, "conv.plan_kind");
     lanes.lanes = 3;
-    CHECK_FAILS(&c, spot_conv_open(&c, &plan, &lanes), SPOT_UNSUPPORTED, "3 lanes");
+    CHECK_FAILS(&c, spot_conv_open(&c, &plan, &lanes), SPOT_UNSUPPORTED, "conv.lanes");
     assert_null(plan);
     lanes.lanes = 1, lanes.add = true;
-    CHECK_FAILS(&cpu, spot_conv_open(&cpu, &plan, &lanes), SPOT_UNSUPPORTED, "cpu adds no gradient to dx");
+    CHECK_FAILS(&cpu, spot_conv_open(&cpu, &plan, &lanes), SPOT_UNSUPPORTED, "conv.added_gradient: cpu");
     lanes.add = false;
     close_up.stride = 1;
-    CHECK_FAILS(&c, spot_conv_open(&c, &plan, &close_up), SPOT_UNSUPPORTED, "16 pixels a side by stride 1");
+    CHECK_FAILS(&c, spot_conv_open(&c, &plan, &close_up), SPOT_UNSUPPORTED, "conv.odd_size: 16 | stride 1");
     assert_null(plan);
     spot_device_close(&c);
     lanes.precision = SPOT_TF32;
-    CHECK_FAILS(&cpu, spot_conv_open(&cpu, &plan, &lanes), SPOT_UNSUPPORTED, "not in tf32");
+    CHECK_FAILS(&cpu, spot_conv_open(&cpu, &plan, &lanes), SPOT_UNSUPPORTED, "conv.precision: tf32");
 }
 
 int main(void) { return run_cuda_tests(); }

@@ -214,7 +214,7 @@ TEST(the_door_knows_devices)
     cfg.method = SPOT_REDUCE_PCA;
     CHECK_OK(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &cfg));
     v.feature[7] = NAN;
-    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &cfg), SPOT_INPUT, "feature 1 of row 2");
+    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &cfg), SPOT_INPUT, "features.value: feature 1 | row 2");
     spot_arena_close(&a);
     spot_device_close(&c);
     blobs_free(&v);

@@ -371,9 +371,9 @@ TEST(what_breaks_a_contract_is_refused)
     spot_ctx c = check_ctx(1);
     spot_arena a = { 0 };
 
-    CHECK_FAILS(&c, spot_overlap_count(&c, 1, &sets), SPOT_INVALID, "65 sets");
-    CHECK_FAILS(&c, spot_domino_em(&c, &a, 1, &many, &cfg), SPOT_INVALID, "66 slices of (65, 7) points");
-    CHECK_FAILS(&c, spot_domino_confusion(&c, 1, &cells), SPOT_INVALID, "3 slices of 65 rows");
+    CHECK_FAILS(&c, spot_overlap_count(&c, 1, &sets), SPOT_INVALID, "overlap.sizes: 65");
+    CHECK_FAILS(&c, spot_domino_em(&c, &a, 1, &many, &cfg), SPOT_INVALID, "domino_mixture.sizes: 66 | 65 | 7");
+    CHECK_FAILS(&c, spot_domino_confusion(&c, 1, &cells), SPOT_INVALID, "domino_start.sizes: 3 | 65");
 }
 
 int main(void)

@@ -206,12 +206,12 @@ TEST(shapes_that_do_not_fit_are_refused)
     spot_umap_row row = { { v, 2, 0 }, p, rho, sigma };
     spot_umap_layout u = { .n = 3, .dim = 33, .steps = 1 };
 
-    CHECK_FAILS(&c, spot_distance_squared(&c, 1, &d, &a, &b), SPOT_INVALID, "(3,2) to (2,3)");
-    CHECK_FAILS(&c, spot_pca_project(&c, 1, &pca), SPOT_INVALID, "3 axes");
+    CHECK_FAILS(&c, spot_distance_squared(&c, 1, &d, &a, &b), SPOT_INVALID, "distance.sizes: 3 | 2 | 2 | 3");
+    CHECK_FAILS(&c, spot_pca_project(&c, 1, &pca), SPOT_INVALID, "pca.project_sizes: 3");
     pca.n = 0;
-    CHECK_FAILS(&c, spot_pca_covariance(&c, 1, &pca), SPOT_INVALID, "(0,2)");
-    CHECK_FAILS(&c, spot_umap_strengths(&c, 1, &row), SPOT_INVALID, "(2,0)");
-    CHECK_FAILS(&c, spot_umap_advance(&c, 1, &u, 0, 1), SPOT_INVALID, "33 dimensions");
+    CHECK_FAILS(&c, spot_pca_covariance(&c, 1, &pca), SPOT_INVALID, "pca.covariance_sizes: 0 | 2");
+    CHECK_FAILS(&c, spot_umap_strengths(&c, 1, &row), SPOT_INVALID, "umap.strengths_sizes: 2 | 0");
+    CHECK_FAILS(&c, spot_umap_advance(&c, 1, &u, 0, 1), SPOT_INVALID, "umap.advance_sizes: 33");
 }
 
 TEST_ON_CUDA(auto_takes_cuda_when_it_has_every_family)

@@ -247,7 +247,7 @@ TEST_ON_CUDA(stops_on_request)
     c.stop = &stop;
     signal(SIGALRM, stop_now);
     setitimer(ITIMER_REAL, &soon, NULL);
-    for (int again = 0; again < 2; again++) CHECK_FAILS(&c, run_fit(r, r->problem, 1), SPOT_STOPPED, "stopped");
+    for (int again = 0; again < 2; again++) CHECK_FAILS(&c, run_fit(r, r->problem, 1), SPOT_STOPPED, "run.stopped");
     assert_int_equal(r->scratch.used, 0);
     spot_op_close(r);
     spot_device_close(&c);

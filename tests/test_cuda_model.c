@@ -244,10 +244,10 @@ TEST(failures_are_said)
     cfg.lr = 100;
     cfg.weight_decay = 1;              /* weights grow a hundredfold a step, and an epoch has six */
     cfg.batch = 4;
-    CHECK_FAILS(&c, spot_model_train(&c, &p.a, &p.m, &p.lesson, &ec, &cfg, NULL), SPOT_NUMERIC, "epoch 1, step");
+    CHECK_FAILS(&c, spot_model_train(&c, &p.a, &p.m, &p.lesson, &ec, &cfg, NULL), SPOT_NUMERIC, "training.diverged: epoch 1");
     c.stop = &stop;
     p.a.used = 0;
-    CHECK_FAILS(&c, spot_model_train(&c, &p.a, &p.m, &p.lesson, &ec, &cfg, NULL), SPOT_STOPPED, "stopped");
+    CHECK_FAILS(&c, spot_model_train(&c, &p.a, &p.m, &p.lesson, &ec, &cfg, NULL), SPOT_STOPPED, "run.stopped");
     c.stop = NULL;
     CHECK_OK(&c, spot_device_room(&c, &after, &(size_t){ 0 }));
     if (getenv("SPOT_EMULATOR")) assert_int_equal(before, after);

@@ -47,9 +47,9 @@ TEST_ON_CUDA(pictures_that_are_none_show)
     spot_sample s = { .ec = &ec, .n = N, .index = index, .image = image, .target = target };
     spot_ctx cpu = check_ctx(1), c;
 
-    CHECK_FAILS(&cpu, spot_photo_images(&cpu, &set, &s), SPOT_INVALID, "has no picture 2");
+    CHECK_FAILS(&cpu, spot_photo_images(&cpu, &set, &s), SPOT_INVALID, "photo.number: picture 2");
     image[0] = (spot_image){ .split = SPOT_TRAIN, .index = 2 };
-    CHECK_FAILS(&cpu, spot_photo_input(&cpu, x, 4, SPOT_FP32, &set, image, 1), SPOT_INVALID, "which the set lacks");
+    CHECK_FAILS(&cpu, spot_photo_input(&cpu, x, 4, SPOT_FP32, &set, image, 1), SPOT_INVALID, "photo.row");
     open_cuda(&c, 0);
     set.rgb = to_device(&c, rgb, sizeof rgb), set.shows = to_device(&c, shows, sizeof shows);
     set.task = to_device(&c, task, sizeof task), set.row[0] = to_device(&c, row, sizeof row);
@@ -74,14 +74,14 @@ TEST(wrong_calls_are_refused)
     spot_photo_set set = { .pictures = 1, .size = 32, .rgb = rgb };
     spot_ctx c = check_ctx(1);
 
-    CHECK_FAILS(&c, spot_photo_input(&c, x, 5, SPOT_FP32, &set, NULL, 1), SPOT_INVALID, "to 5 channels");
+    CHECK_FAILS(&c, spot_photo_input(&c, x, 5, SPOT_FP32, &set, NULL, 1), SPOT_INVALID, "photo.input_sizes: 5");
     set.size = 31;
-    CHECK_FAILS(&c, spot_photo_input(&c, x, 4, SPOT_FP32, &set, NULL, 1), SPOT_INVALID, "an even size");
+    CHECK_FAILS(&c, spot_photo_input(&c, x, 4, SPOT_FP32, &set, NULL, 1), SPOT_INVALID, "photo.input_sizes");
     set.size = 32;
-    CHECK_FAILS(&c, spot_photo_input(&c, x, 3, SPOT_FP32, &set, NULL, 2), SPOT_INVALID, "2 pictures of a set of 1");
+    CHECK_FAILS(&c, spot_photo_input(&c, x, 3, SPOT_FP32, &set, NULL, 2), SPOT_INVALID, "photo.input_count: 2 | 1");
     CHECK_FAILS(&c, spot_photo_images(&c, &set, &(spot_sample){ .n = -1, .ec = &(spot_ec){ .targets = 1 } }), SPOT_INVALID,
-                "-1 images");
-    CHECK_FAILS(&c, spot_jpeg_trip(&c, NULL, NULL, 0, 32, 0), SPOT_INVALID, "quality 0");
+                "photo.sizes: -1");
+    CHECK_FAILS(&c, spot_jpeg_trip(&c, NULL, NULL, 0, 32, 0), SPOT_INVALID, "jpeg_trip.sizes: quality 0");
 }
 
 int main(void)

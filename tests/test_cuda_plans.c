@@ -206,7 +206,7 @@ TEST_WITH(a_word_that_is_none_is_refused, own_folder, as_before)
     spot_ctx c = device("fast=4");
     spot_conv *plan;
     setenv("SPOT_PLANS", "guess", 1);
-    CHECK_FAILS(&c, spot_conv_open(&c, &plan, &train), SPOT_USAGE, "SPOT_PLANS is \"guess\"");
+    CHECK_FAILS(&c, spot_conv_open(&c, &plan, &train), SPOT_USAGE, "plans.setting: \"guess\"");
     assert_null(plan);
     spot_device_close(&c);
 }
@@ -216,7 +216,7 @@ TEST_WITH(nothing_right_is_a_failure, own_folder, as_before)
     spot_ctx c = device("last=3");
     spot_conv *plan;
     CHECK_FAILS(&c, spot_conv_open(&c, &plan, &train), SPOT_UNSUPPORTED,
-                "no deterministic engine for conv.forward of (2,16,4,4) by (32,16,3,3), stride 1, fp32 on cuda:0");
+                "plans.none: conv.forward of (2,16,4,4) by (32,16,3,3), stride 1, fp32 | cuda:0");
     assert_null(plan);
     spot_device_close(&c);
 }

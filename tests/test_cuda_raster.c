@@ -52,7 +52,8 @@ TEST_ON_CUDA(lists_that_are_none_show)
     image[2].object_count = 200;
     image[3].object[image[3].object_count - 1].layer = 99;
     for (int k = 1; k < N; k++)
-        CHECK_FAILS(&cpu, spot_raster_input(&cpu, x, 3, SPOT_FP32, &image[k], 1, &ec.scene), SPOT_INVALID, "raster");
+        CHECK_FAILS(&cpu, spot_raster_input(&cpu, x, 3, SPOT_FP32, &image[k], 1, &ec.scene), SPOT_INVALID,
+                    k == 2 ? "raster.objects: image 0" : "raster.object_place");
     for (int s = 0; s < LEN(schedules); s = schedule_after(s, 1)) {
         spot_image *list;
         spot_ctx c;

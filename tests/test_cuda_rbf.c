@@ -23,16 +23,16 @@ static const int sizes[][SPOT_OP_SIZES] = {
 TEST(a_number_out_of_range_is_refused)
 {
     static const struct { spot_rbf_config cfg; spot_rbf_problem p; const char *words; } bad[] = {
-        { { 0, 8, 8, 1, 0 }, { .targets = 1, .images = 2, .signals = 1, .range = 1 }, "a grid of 0" },
-        { { 8, SPOT_RBF_KERNEL + 1, 8, 1, 0 }, { .targets = 1, .images = 2, .signals = 1, .range = 1 }, "a window of 129" },
-        { { 8, 8, 0, 1, 0 }, { .targets = 1, .images = 2, .signals = 1, .range = 1 }, "0 nearest points" },
-        { { 8, 8, 8, 1, SPOT_RBF_METHODS }, { .targets = 1, .images = 2, .signals = 1, .range = 1 }, "by method 2" },
-        { { 8, 8, 8, NAN, 0 }, { .targets = 1, .images = 2, .signals = 1, .range = 1 }, "sigma is nan" },
-        { { 8, 8, 8, 0, 0 }, { .targets = 1, .images = 2, .signals = 1, .range = 1 }, "sigma is 0" },
-        { { 8, 8, 8, 1, 0 }, { .targets = 1, .images = 1, .signals = 1, .range = 1 }, "targets with 1 images" },
-        { { 8, 8, 8, 1, 0 }, { .targets = 1, .images = 2, .signals = 0, .range = 1 }, "0 signals" },
-        { { 8, 8, 8, 1, 0 }, { .targets = 1 << 20, .images = 256, .signals = 1, .range = 1 }, "take fewer targets" },
-        { { 8, 8, 8, 1, 0 }, { .targets = 1, .images = 2, .signals = 1, .range = NAN }, "the axes end at nan" },
+        { { 0, 8, 8, 1, 0 }, { .targets = 1, .images = 2, .signals = 1, .range = 1 }, "rbf.window: 0" },
+        { { 8, SPOT_RBF_KERNEL + 1, 8, 1, 0 }, { .targets = 1, .images = 2, .signals = 1, .range = 1 }, "rbf.window: 129" },
+        { { 8, 8, 0, 1, 0 }, { .targets = 1, .images = 2, .signals = 1, .range = 1 }, "rbf.nearest: 0" },
+        { { 8, 8, 8, 1, SPOT_RBF_METHODS }, { .targets = 1, .images = 2, .signals = 1, .range = 1 }, "rbf.nearest: method 2" },
+        { { 8, 8, 8, NAN, 0 }, { .targets = 1, .images = 2, .signals = 1, .range = 1 }, "rbf.sigma: nan" },
+        { { 8, 8, 8, 0, 0 }, { .targets = 1, .images = 2, .signals = 1, .range = 1 }, "rbf.sigma: 0" },
+        { { 8, 8, 8, 1, 0 }, { .targets = 1, .images = 1, .signals = 1, .range = 1 }, "rbf.sizes: 1" },
+        { { 8, 8, 8, 1, 0 }, { .targets = 1, .images = 2, .signals = 0, .range = 1 }, "rbf.sizes: 0" },
+        { { 8, 8, 8, 1, 0 }, { .targets = 1 << 20, .images = 256, .signals = 1, .range = 1 }, "rbf.too_many" },
+        { { 8, 8, 8, 1, 0 }, { .targets = 1, .images = 2, .signals = 1, .range = NAN }, "rbf.axes: nan" },
     };
     spot_ctx c = check_ctx(1);
     spot_arena a = spot_arena_counting();

@@ -102,7 +102,8 @@ TEST_WITH(the_device_has_the_pictures_of_the_cpu, set_up, tear_down)
         p = open_photos(&cpu, &cfg, 1);
         if (cached) CHECK_OK(&c, spot_pixel_cache_open(&c, &store, p));
         CHECK_OK(&cpu, spot_photos_ec(&cpu, &ec, p, 1));
-        CHECK_FAILS(&c, spot_ec_images(&c, &(spot_sample){ .ec = &ec }), SPOT_INVALID, "spot_photos_upload");
+        CHECK_FAILS(&c, spot_ec_images(&c, &(spot_sample){ .ec = &ec }), SPOT_INVALID,
+                    "photos.not_uploaded: spot_photos_upload");
         CHECK_OK(&c, spot_photos_upload(&c, p, 0));
         for (int k = 0; k < SPOT_SPLITS; k++) check_split(&c, &ec, (spot_split)k);
         spot_photos_close(p);
@@ -187,7 +188,7 @@ TEST_WITH(a_small_device_is_not_overrun, set_up, tear_down)
     CHECK_OK(&c, spot_device_room(&c, &before, &total));
     hold(100000);
     CHECK_FAILS(&c, sweep_with(&c, cfg, "small", (spot_sweep_options){ .shards = 1 }, &r), SPOT_NOMEM,
-                "the pictures and an EC take");
+                "sweep.device_memory: pictures");
     unsetenv("SPOT_EMULATOR_MEMORY");
     CHECK_OK(&c, spot_device_room(&c, &after, &total));
     assert_int_equal(before, after);

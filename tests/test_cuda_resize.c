@@ -26,7 +26,8 @@ TEST(a_number_out_of_range_is_refused)
     spot_ctx c = check_ctx(1);
     spot_arena a = spot_arena_counting();
     for (int i = 0; i < LEN(bad); i++)
-        CHECK_FAILS(&c, spot_resize_fit(&c, &a, 1, &bad[i]), SPOT_INVALID, "resize.fit, picture 0");
+        CHECK_FAILS(&c, spot_resize_fit(&c, &a, 1, &bad[i]), SPOT_INVALID,
+                    i < 3 ? "resize.sizes: picture 0" : "resize.fit: picture 0");
 }
 
 /* A white picture stays white, and a black one black: the cubic's negative weights are limited, and all weights sum to 1. */

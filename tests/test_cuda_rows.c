@@ -249,11 +249,11 @@ TEST(shapes_that_do_not_fit_are_refused)
     spot_rows_fade_problem dark = { .n = 1, .most = 0 };
     spot_rows_best_problem none = { .n = 1, .len = 0 };
 
-    CHECK_FAILS(&c, spot_rows_pick(&c, 1, &picked), SPOT_INVALID, "(-1,1)");
-    CHECK_FAILS(&c, spot_rows_prepare(&c, 1, &prepared), SPOT_INVALID, "head of length 0");
-    CHECK_FAILS(&c, spot_rows_squares(&c, 1, &squared), SPOT_INVALID, "(1,0)");
-    CHECK_FAILS(&c, spot_rows_fade(&c, 1, &dark), SPOT_INVALID, "1 weights of at most 0");
-    CHECK_FAILS(&c, spot_rows_best(&c, 1, &none), SPOT_INVALID, "1 of 0 choices");
+    CHECK_FAILS(&c, spot_rows_pick(&c, 1, &picked), SPOT_INVALID, "rows.pick_sizes: -1 | 1");
+    CHECK_FAILS(&c, spot_rows_prepare(&c, 1, &prepared), SPOT_INVALID, "rows.prepare_sizes: length 0");
+    CHECK_FAILS(&c, spot_rows_squares(&c, 1, &squared), SPOT_INVALID, "rows.squares_sizes: 1 | 0");
+    CHECK_FAILS(&c, spot_rows_fade(&c, 1, &dark), SPOT_INVALID, "rows.fade_sizes: 1 | 0");
+    CHECK_FAILS(&c, spot_rows_best(&c, 1, &none), SPOT_INVALID, "rows.best_sizes: 1 | 0");
 }
 
 /* A row that is shorter than the least length, 1e-6, is divided by that: a row of zeros stays one. */

@@ -227,10 +227,10 @@ TEST_ON_CUDA(failures_are_told)
     r = open_run(&c, &row, false);
     p = r->problem;
     p->cfg.lr = 1e30;
-    CHECK_FAILS(&c, run_trainings(r, p, 1), SPOT_NUMERIC, "EC 6 left the finite numbers at iteration 2");
+    CHECK_FAILS(&c, run_trainings(r, p, 1), SPOT_NUMERIC, "scvis.diverged: EC 6 | iteration 2");
     p->cfg.lr = 0.01;
     c.stop = &stop;
-    CHECK_FAILS(&c, run_trainings(r, p, 1), SPOT_STOPPED, "on request");
+    CHECK_FAILS(&c, run_trainings(r, p, 1), SPOT_STOPPED, "run.stopped");
     assert_int_equal(r->scratch.used, 0);
     c.stop = NULL;
     spot_op_close(r);

@@ -137,7 +137,7 @@ TEST_WITH(a_small_device_is_not_overrun, set_up, tear_down)
     CHECK_OK(&c, spot_device_room(&c, &before, &total));
     for (int at_once = 1; at_once <= 2; at_once++) {
         CHECK_FAILS(&c, sweep_with(&c, cfg, "small", (spot_sweep_options){ .shards = 1, .at_once = at_once }, &r), SPOT_NOMEM,
-                    "an EC takes ");
+                    "sweep.device_memory: EC");
         assert_true(!r.failed && !r.done && !r.already);
     }
     CHECK_OK(&c, spot_device_room(&c, &after, &total));

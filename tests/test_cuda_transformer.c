@@ -51,7 +51,7 @@ TEST_ON_CUDA(heads_that_are_too_wide_are_refused)
     open_cuda(&c, 0);
     room = to_device(&c, NULL, 4 * 129 * sizeof *room);
     a.start = (int *)room;
-    CHECK_FAILS(&c, spot_attention_forward(&c, room, room, &a, NULL), SPOT_UNSUPPORTED, "heads of 129 numbers");
+    CHECK_FAILS(&c, spot_attention_forward(&c, room, room, &a, NULL), SPOT_UNSUPPORTED, "attention.head_width: heads of 129");
     spot_device_give(&c, room);
     spot_device_close(&c);
 }

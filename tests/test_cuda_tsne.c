@@ -165,12 +165,12 @@ TEST_ON_CUDA(failures_are_told)
     o = r->problem;
     cfg = o->cfg;
     cfg.lr = 1e30;
-    CHECK_FAILS(&c, fit(r, o, 1, &cfg), SPOT_NUMERIC, "left the finite numbers");
-    CHECK_FAILS(&c, fit(r, o, 2, &o->cfg), SPOT_UNSUPPORTED, "9 dimensions beside 2");
+    CHECK_FAILS(&c, fit(r, o, 1, &cfg), SPOT_NUMERIC, "tsne.diverged");
+    CHECK_FAILS(&c, fit(r, o, 2, &o->cfg), SPOT_UNSUPPORTED, "tsne.mixed: 9 | 2");
     spot_op_close(r);
     r = open_run(&c, &row, false);
     c.stop = &stop;
-    CHECK_FAILS(&c, run_descent(r, r->problem, 1), SPOT_STOPPED, "stopped on request");
+    CHECK_FAILS(&c, run_descent(r, r->problem, 1), SPOT_STOPPED, "run.stopped");
     spot_op_close(r);
     spot_device_close(&c);
 }

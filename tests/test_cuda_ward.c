@@ -281,8 +281,8 @@ TEST(what_breaks_a_contract_is_refused)
     spot_ctx c = check_ctx(1);
     spot_arena a = { 0 };
 
-    CHECK_FAILS(&c, spot_centres_nearest(&c, 1, &p), SPOT_INVALID, "513 centres of (3, 2) rows");
-    CHECK_FAILS(&c, spot_ward_fit(&c, &a, 1, &job), SPOT_INVALID, "ward 0: (0, 2) points");
+    CHECK_FAILS(&c, spot_centres_nearest(&c, 1, &p), SPOT_INVALID, "centres.sizes: 513 | 3 | 2");
+    CHECK_FAILS(&c, spot_ward_fit(&c, &a, 1, &job), SPOT_INVALID, "ward.sizes: ward 0 | 0 | 2");
 }
 
 int main(void)

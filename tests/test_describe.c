@@ -195,9 +195,9 @@ TEST(equal_words_come_in_the_list_s_order)
     assert_true(isnan(word[0].p));                 /* without rounds nothing is known */
     assert_int_equal(kept[1], 0);
     t[2] = 0;
-    CHECK_FAILS(&c, spot_words_find(&c, word, kept, &p), SPOT_INPUT, "phrase 1, \"two\"");
+    CHECK_FAILS(&c, spot_words_find(&c, word, kept, &p), SPOT_INPUT, "describe.phrase: phrase 1 | \"two\"");
     x[1] = NAN;
-    CHECK_FAILS(&c, spot_words_find(&c, word, kept, &p), SPOT_INPUT, "row 0");
+    CHECK_FAILS(&c, spot_words_find(&c, word, kept, &p), SPOT_INPUT, "describe.row: row 0");
     p.most = 0;
-    CHECK_FAILS(&c, spot_words_find(&c, word, kept, &p), SPOT_INVALID, "0 are kept");
+    CHECK_FAILS(&c, spot_words_find(&c, word, kept, &p), SPOT_INVALID, "describe.sizes: 0");
 }

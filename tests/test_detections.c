@@ -31,20 +31,20 @@ static spot_detection_options options_at(double iou, double score)
 TEST(the_corpus_of_detections_gets_its_sentences)
 {
     static const struct { const char *file, *words; } cases[] = {
-        { "empty", "empty" },                      { "space", "not JSON" },
-        { "object", "the file is an object" },     { "number", "the file is a number" },
-        { "entry_list", "entry 0 of the list is a list" },  { "entry_number", "entry 0 of the list is a number" },
-        { "no_score", "there is no \"score\"" },   { "box_three", "has 3 numbers" },
-        { "box_five", "more than 4" },             { "box_word", "\"bbox\" holds a word" },
-        { "box_nested", "\"bbox\" holds a list" }, { "box_object", "\"bbox\" is an object" },
-        { "box_negative", "negative width" },      { "box_huge", "\"bbox\" is 1e300" },
-        { "score_two", "\"score\" is 2" },         { "score_negative", "it must lie in 0..1" },
-        { "score_null", "\"score\" is null" },     { "id_real", "is 9.5, which is no id" },
-        { "id_word", "\"image_id\" is a word" },   { "id_huge", "which is no id" },
-        { "id_twice", "\"image_id\" is there twice" },  { "digits", "a number of 82 digits" },
-        { "deep", "nested deeper than 64" },       { "deep_open", "nested deeper than 64" },
-        { "cut", "not JSON" },                     { "behind", "not JSON" },
-        { "nan", "not JSON" },                     { "not_utf8", "not JSON" },
+        { "empty", "file.empty" },                     { "space", "coco.json" },
+        { "object", "coco.no_list: object" },     { "number", "coco.no_list: number" },
+        { "entry_list", "coco.entry: entry 0 | a list" },  { "entry_number", "coco.entry: entry 0 | number" },
+        { "no_score", "coco.member_missing: \"score\"" },   { "box_three", "coco.bbox: 3" },
+        { "box_five", "coco.bbox" },             { "box_word", "coco.bbox: word" },
+        { "box_nested", "coco.bbox: list" }, { "box_object", "coco.member_kind: \"bbox\" | object" },
+        { "box_negative", "coco.bbox_size" },      { "box_huge", "coco.member_value: \"bbox\" | 1e300" },
+        { "score_two", "coco.score: 2" },         { "score_negative", "coco.score" },
+        { "score_null", "coco.member_kind: \"score\" | null" },     { "id_real", "coco.member_value: 9.5" },
+        { "id_word", "coco.member_kind: \"image_id\" | word" },   { "id_huge", "coco.member_value" },
+        { "id_twice", "coco.member_twice: \"image_id\"" },  { "digits", "coco.number_length: 82" },
+        { "deep", "coco.nesting: 64" },       { "deep_open", "coco.nesting: 64" },
+        { "cut", "coco.json" },                     { "behind", "coco.json" },
+        { "nan", "coco.json" },                     { "not_utf8", "coco.json" },
     };
     static const struct { const char *file; int n; } right[] = { { "none", 0 }, { "one", 1 }, { "two", 2 }, { "more", 1 } };
     spot_coco_results r;
@@ -293,14 +293,14 @@ TEST_IN_FOLDER(features_are_found_by_ids)
     CHECK_OK(&c, spot_npy_write(&c, npy, v, s.n + 1, 2));
     snprintf(ids, sizeof ids, "%s:id", csv);
     files.embeddings = npy;
-    CHECK_FAILS(&c, spot_subject_read(&c, &t, &files), SPOT_INPUT, "in the order of rows.csv");
+    CHECK_FAILS(&c, spot_subject_read(&c, &t, &files), SPOT_INPUT, "detections.rows");
     files.ids = ids;
     CHECK_OK(&c, spot_subject_read(&c, &t, &files));
     assert_int_equal(t.d, 2);
     for (int i = 0; i < t.n; i++) assert_true(t.feature[2 * i] == (float)i && t.feature[2 * i + 1] == 0.5f);
     spot_subject_close(&t);
     o.score = 0.2;                                             /* more detections than ids */
-    CHECK_FAILS(&c, spot_subject_read(&c, &t, &files), SPOT_INPUT, "none of the ids is");
+    CHECK_FAILS(&c, spot_subject_read(&c, &t, &files), SPOT_INPUT, "detections.no_id");
     spot_subject_close(&s);
     free(v);
 }
@@ -312,16 +312,19 @@ TEST_IN_FOLDER(wrong_detections_get_their_sentence)
 #define D(image, category, box, score) \
     "[{\"image_id\":" image ",\"category_id\":" category ",\"bbox\":" box ",\"score\":" score "}]"
     static const struct { const char *text, *words; } cases[] = {
-        { "", "is empty" }, { "{}", "the file is an object" }, { "[3]", "entry 0 of the list is a number" },
-        { "[{}]", "there is no \"image_id\"" }, { "[[]]", "entry 0 of the list is a list" }, { "[{\"image_id\":", "not JSON" },
-        { D("99", "2", "[1,2,3,4]", "0.5"), "entry 0 (from 0): " },
-        { D("\"5\"", "2", "[1,2,3,4]", "0.5"), "\"image_id\" is a word" },
-        { D("5.5", "2", "[1,2,3,4]", "0.5"), "which is no id" }, { D("5", "2", "[1,2,3]", "0.5"), "has 3 numbers" },
-        { D("5", "2", "[1,2,3,4,5]", "0.5"), "more than 4" }, { D("5", "2", "[1,2,-3,4]", "0.5"), "negative width" },
-        { D("5", "2", "[1,2,NaN,4]", "0.5"), "not JSON" }, { D("5", "2", "[1,2,1e99,4]", "0.5"), "\"bbox\" is 1e99" },
-        { D("5", "2", "[1,2,[3],4]", "0.5"), "\"bbox\" holds a list" }, { D("5", "2", "[1,2,3,4]", "1.5"), "must lie in 0..1" },
-        { D("5", "2", "[1,2,3,4]", "null"), "\"score\" is null" }, { D("5", "2", "7", "0.5"), "\"bbox\" is a number" },
-        { "[{\"score\":0.5,\"score\":0.6}]", "\"score\" is there twice" },
+        { "", "file.empty" }, { "{}", "coco.no_list: object" }, { "[3]", "coco.entry: entry 0 | number" },
+        { "[{}]", "coco.member_missing: \"image_id\"" }, { "[[]]", "coco.entry: entry 0 | a list" }, { "[{\"image_id\":",
+            "coco.json" },
+        { D("99", "2", "[1,2,3,4]", "0.5"), "detections.image_id: entry 0" },
+        { D("\"5\"", "2", "[1,2,3,4]", "0.5"), "coco.member_kind: \"image_id\" | word" },
+        { D("5.5", "2", "[1,2,3,4]", "0.5"), "coco.member_value" }, { D("5", "2", "[1,2,3]", "0.5"), "coco.bbox: 3" },
+        { D("5", "2", "[1,2,3,4,5]", "0.5"), "coco.bbox" }, { D("5", "2", "[1,2,-3,4]", "0.5"), "coco.bbox_size" },
+        { D("5", "2", "[1,2,NaN,4]", "0.5"), "coco.json" }, { D("5", "2", "[1,2,1e99,4]", "0.5"),
+                                                            "coco.member_value: \"bbox\" | 1e99" },
+        { D("5", "2", "[1,2,[3],4]", "0.5"), "coco.bbox: list" }, { D("5", "2", "[1,2,3,4]", "1.5"), "coco.score" },
+        { D("5", "2", "[1,2,3,4]", "null"), "coco.member_kind: \"score\" | null" }, { D("5", "2", "7", "0.5"),
+                                                                    "coco.member_kind: \"bbox\" | number" },
+        { "[{\"score\":0.5,\"score\":0.6}]", "coco.member_twice: \"score\"" },
     };
 #undef D
     for (int i = 0; i < LEN(cases); i++) {
@@ -346,17 +349,17 @@ TEST_IN_FOLDER(nothing_and_crowds_alone)
     spot_subject s;
 
     o.file = file_of(in_it);
-    CHECK_FAILS(&c, spot_subject_read(&c, &s, &files), SPOT_INPUT, "there is no row");
+    CHECK_FAILS(&c, spot_subject_read(&c, &s, &files), SPOT_INPUT, "detections.no_rows");
     o.file = file_of("[]");
-    CHECK_FAILS(&c, spot_subject_read(&c, &s, &files), SPOT_INPUT, "there is no row");
+    CHECK_FAILS(&c, spot_subject_read(&c, &s, &files), SPOT_INPUT, "detections.no_rows");
     files.coco = file_of(hand);
     CHECK_OK(&c, spot_subject_read(&c, &s, &files));           /* no detection: all are missed */
     assert_int_equal(s.n, 4);
     for (int i = 0; i < s.n; i++) assert_true(s.instance[i].wrong && s.confidence[i] == 0);
     spot_subject_close(&s);
     files.probs = "p.npy";
-    CHECK_FAILS(&c, spot_subject_read(&c, &s, &files), SPOT_USAGE, "are a classifier's");
+    CHECK_FAILS(&c, spot_subject_read(&c, &s, &files), SPOT_USAGE, "detections.classifier_inputs");
     files.probs = NULL;
     o.iou = NAN;
-    CHECK_FAILS(&c, spot_subject_read(&c, &s, &files), SPOT_USAGE, "an IoU of");
+    CHECK_FAILS(&c, spot_subject_read(&c, &s, &files), SPOT_USAGE, "detections.options");
 }

@@ -161,7 +161,7 @@ TEST(new_rows_belong_where_the_attributes_hold)
     }
     for (int t = 0; t < fit.count; t++)
         if (!strcmp(fit.tensor[t].name, "itemset.first")) ((int *)fit.tensor[t].data)[1] = 0;
-    CHECK_FAILS(&b.c, spot_bdm_assign(&b.c, &work, member, found.len, &b.view, &fit, &b.cfg), SPOT_INPUT, "no list");
+    CHECK_FAILS(&b.c, spot_bdm_assign(&b.c, &work, member, found.len, &b.view, &fit, &b.cfg), SPOT_INPUT, "fit.conjunctions");
     spot_fit_close(&fit);
     spot_arena_close(&work), spot_arena_close(&a);
     free(member);
@@ -193,9 +193,9 @@ TEST(bad_input_gets_a_sentence)
     bdm_bed b = bed_of(SPOT_ITEMSETS, 1, 2, 2, x, sure);
     spot_bdm_config bad;
     char name[80];
-    CHECK_FAILS(&b.c, find_in(&b, &b.cfg), SPOT_INPUT, "EC 0: attribute 0 of row 1 is 0.5; itemsets takes columns of 0 and 1");
+    CHECK_FAILS(&b.c, find_in(&b, &b.cfg), SPOT_INPUT, "itemsets.attribute_value: EC 0 | attribute 0 | row 1 | 0.5");
     bad = b.cfg, bad.itemsets.longest = 0;
-    CHECK_FAILS(&b.c, find_in(&b, &bad), SPOT_INVALID, "itemsets.longest is 0");
+    CHECK_FAILS(&b.c, find_in(&b, &bad), SPOT_INVALID, "setting.value: itemsets.longest | 0");
     assert_string_equal(spot_bdm_name(&b.cfg, name, sizeof name), "itemsets-attributes");
     bad = spot_bdm_defaults(SPOT_WARD), bad.representation = SPOT_BY_ATTRIBUTES;
     assert_string_equal(spot_bdm_name(&bad, name, sizeof name), "ward-attributes");

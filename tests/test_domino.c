@@ -157,7 +157,7 @@ TEST(few_rows_are_told)
     each_row_once(&b.found, 11, 1);
     b.view.n = b.points.n = 3;
     CHECK_FAILS(&b.c, spot_bdm_find(&b.c, &b.a, 1, &b.found, &b.view, &b.points, &seed, &b.cfg), SPOT_INPUT,
-                "3 rows for domino");
+                "domino.few_rows: 3");
     b.cfg.domino.start = SPOT_START_KMEANS;
     for (b.view.n = b.points.n = 1; b.view.n < 4; b.view.n = ++b.points.n) {
         CHECK_OK(&b.c, spot_bdm_find(&b.c, &b.a, 1, &b.found, &b.view, &b.points, &seed, &b.cfg));
@@ -177,11 +177,15 @@ TEST(bad_input_gets_a_sentence)
         int components, start, iterations;
         const char *words;
     } no[] = {
-        { NAN, -1, 0, 0, 0, 25, 0, 9, "gamma is nan" },     { 1, INFINITY, 0, 0, 0, 25, 0, 9, "gamma_hat is inf" },
-        { 1, NAN, 0, 0, 0, 25, 0, 9, "gamma_hat is nan" },     { 1, 1, NAN, 0, 0, 25, 0, 9, "noise is nan" },
-        { 1, 1, 0, NAN, 0, 25, 0, 9, "domino.mixture.ridge is nan" },         { 1, 1, 0, 0, -1, 25, 0, 9, "mixture.tol is -1" },
-        { 1, 1, 0, 0, 0, 25, 0, 0, "max_iterations is 0" },        { 1, 1, 0, 0, 0, 513, 0, 9, "components is 513" },
-        { 1, 1, 0, 0, 0, 3, SPOT_START_CONFUSION, 9, "4 cells of the confusion matrix" },
+        { NAN, -1, 0, 0, 0, 25, 0, 9, "setting.value: gamma | nan" },     { 1, INFINITY, 0, 0, 0, 25, 0, 9,
+                                                             "setting.value: gamma_hat | inf" },
+        { 1, NAN, 0, 0, 0, 25, 0, 9, "setting.value: gamma_hat | nan" },     { 1, 1, NAN, 0, 0, 25, 0, 9,
+                                                                              "setting.value: noise | nan" },
+        { 1, 1, 0, NAN, 0, 25, 0, 9, "setting.value: domino.mixture.ridge | nan" },         { 1, 1, 0, 0, -1, 25, 0, 9,
+                                                                               "setting.value: mixture.tol | -1" },
+        { 1, 1, 0, 0, 0, 25, 0, 0, "setting.value: max_iterations | 0" },        { 1, 1, 0, 0, 0, 513, 0, 9,
+                                                                    "setting.value: components | 513" },
+        { 1, 1, 0, 0, 0, 3, SPOT_START_CONFUSION, 9, "domino.components: 4" },
     };
 
     for (int i = 0; i < LEN(no); i++) {
@@ -199,14 +203,14 @@ TEST(bad_input_gets_a_sentence)
     for (int i = 0; i < N; i++) g.x[i * D + 3] = 0;
     bad = b.cfg;
     bad.mixture.ridge = 0;      /* a constant feature has no density without a ridge */
-    CHECK_FAILS(&b.c, find_in(&b, &bad), SPOT_NUMERIC, "raise the mixture's ridge");
+    CHECK_FAILS(&b.c, find_in(&b, &bad), SPOT_NUMERIC, "domino.covariances");
     bad.domino.covariance = SPOT_COVARIANCE_FULL;
-    CHECK_FAILS(&b.c, find_in(&b, &bad), SPOT_NUMERIC, "not positive definite");
+    CHECK_FAILS(&b.c, find_in(&b, &bad), SPOT_NUMERIC, "domino.covariances");
     g.x[7] = NAN;
-    CHECK_FAILS(&b.c, find_in(&b, &b.cfg), SPOT_INPUT, "feature 1 of row 1");
+    CHECK_FAILS(&b.c, find_in(&b, &b.cfg), SPOT_INPUT, "features.value: feature 1 | row 1");
     g.x[7] = 0;
     g.confidence[5] = NAN;
-    CHECK_FAILS(&b.c, find_in(&b, &b.cfg), SPOT_INPUT, "confidence of row 5");
+    CHECK_FAILS(&b.c, find_in(&b, &b.cfg), SPOT_INPUT, "confidence.value: row 5");
     spot_arena_close(&b.a);
 }
 

@@ -194,23 +194,22 @@ TEST_WITH(an_encoder_that_is_none_fails_before_anything_starts, set_up, tear_dow
     seen own;
 
     cfg->encoder.shape = SPOT_ENCODER_VIT_B_32;
-    CHECK_FAILS(&c, sweep(&c, cfg, "a", 0, 1, &r), SPOT_INPUT, "patches of 4 of 16 pixels, and rows of 8 numbers; set "
-                "encoder.shape: other");
+    CHECK_FAILS(&c, sweep(&c, cfg, "a", 0, 1, &r), SPOT_INPUT, "encoder.shape: 4 | 16 | 8 | other");
     cfg->encoder.shape = SPOT_ENCODER_OTHER;
     put_clip(cfg->encoder.weights, 2, 7);
-    CHECK_FAILS(&c, sweep(&c, cfg, "a", 0, 1, &r), SPOT_INPUT, "has no tower for pictures, only for texts");
+    CHECK_FAILS(&c, sweep(&c, cfg, "a", 0, 1, &r), SPOT_INPUT, "encoder.no_picture_tower");
     put_text(cfg->encoder.weights, "something else");
-    CHECK_FAILS(&c, sweep(&c, cfg, "a", 0, 1, &r), SPOT_INPUT, "clip/model.safetensors");
+    CHECK_FAILS(&c, sweep(&c, cfg, "a", 0, 1, &r), SPOT_INPUT, "safetensors.header_length: clip/model.safetensors");
     unlink(cfg->encoder.weights);
-    CHECK_FAILS(&c, sweep(&c, cfg, "a", 0, 1, &r), SPOT_IO, "clip/model.safetensors");
-    CHECK_FAILS(&c, spot_sweep_cost_of(&c, cfg, &all, &cost, false), SPOT_IO, "clip/model.safetensors");
+    CHECK_FAILS(&c, sweep(&c, cfg, "a", 0, 1, &r), SPOT_IO, "file.unopened: clip/model.safetensors");
+    CHECK_FAILS(&c, spot_sweep_cost_of(&c, cfg, &all, &cost, false), SPOT_IO, "file.unopened: clip/model.safetensors");
     shell("test ! -e %s", "a");
     put_model();
     cfg->ecs = 1;
     for (int b = 1; b < 3; b++) cfg->bdm[b].representation = SPOT_BY_MODEL;
     cfg->bdm[2].name = "again";
     CHECK_OK(&c, sweep(&c, cfg, "plain", 0, 1, &r));
-    CHECK_FAILS(&c, see(&c, &own, cfg, "plain", 0, SPOT_TEST, SPOT_BY_CLIP), SPOT_INPUT, "no method of");
+    CHECK_FAILS(&c, see(&c, &own, cfg, "plain", 0, SPOT_TEST, SPOT_BY_CLIP), SPOT_INPUT, "view.no_encoder");
     spot_arena_close(&own.a);
     CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&c);
@@ -226,7 +225,7 @@ TEST_WITH(a_device_without_clips_kernels_is_refused, set_up, tear_down)
 
     few.attention = NULL;
     c.ops = &few;
-    CHECK_FAILS(&c, sweep(&c, cfg, "a", 0, 1, &r), SPOT_UNSUPPORTED, "representation: clip does not run on");
+    CHECK_FAILS(&c, sweep(&c, cfg, "a", 0, 1, &r), SPOT_UNSUPPORTED, "op.no_kernel: clip");
     shell("test -z \"$(find %s/cache -type f)\"", "a");
     CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&c);

@@ -150,11 +150,12 @@ TEST_IN_FOLDER(long_texts_are_refused_or_cut)
     float got[3 * CLIP_DIM];
     spot_encoder *e = open_as(&c, model, cut);
 
-    CHECK_FAILS(&c, spot_encode_texts(&c, e, got, text, 3), SPOT_INPUT, "text 2 (\"one two three four\") has ");
-    CHECK_FAILS(&c, spot_encoder_check_texts(&c, e, text, 3), SPOT_INPUT, "text 2 (\"one two three four\") has ");
-    CHECK_FAILS(&c, spot_encode_texts(&c, e, got, text + 3, 1), SPOT_INPUT, "text 1 (\"?\") is not UTF-8");
+    CHECK_FAILS(&c, spot_encode_texts(&c, e, got, text, 3), SPOT_INPUT, "text.too_long: text 2 | \"one two three four\"");
+    CHECK_FAILS(&c, spot_encoder_check_texts(&c, e, text, 3), SPOT_INPUT, "text.too_long: text 2 | \"one two three four\"");
+    CHECK_FAILS(&c, spot_encode_texts(&c, e, got, text + 3, 1), SPOT_INPUT, "text.utf8: text 1 | \"?\"");
     for (int i = 0; i < MANY_TEXTS; i++) many[i] = text[i == MANY_TEXTS - 2];
-    CHECK_FAILS(&c, spot_encoder_check_texts(&c, e, many, MANY_TEXTS), SPOT_INPUT, "text 2499 (\"one two three four\") has ");
+    CHECK_FAILS(&c, spot_encoder_check_texts(&c, e, many, MANY_TEXTS), SPOT_INPUT,
+                "text.too_long: text 2499 | \"one two three four\"");
     spot_encoder_close(&c, e);
     c.on_log = hear_lines, says = 0;
     cut.cut = true;
@@ -181,7 +182,7 @@ TEST_IN_FOLDER(texts_need_the_tokenizer_of_the_model)
 
     rename(in_root("clip/merges.txt"), in_root("elsewhere.txt"));
     e = open_as(&c, model, o);
-    CHECK_FAILS(&c, spot_encode_texts(&c, e, row, text, 1), SPOT_INPUT, "clip holds no vocabulary of CLIP");
+    CHECK_FAILS(&c, spot_encode_texts(&c, e, row, text, 1), SPOT_INPUT, "encoder.no_tokenizer: clip");
     CHECK_OK(&c, spot_encode_pictures(&c, e, &(spot_encoder_pictures){ .path = path, .n = 1, .feature = row }));
     spot_encoder_close(&c, e);
     o.vocabulary = in_root("elsewhere.txt");
@@ -189,20 +190,20 @@ TEST_IN_FOLDER(texts_need_the_tokenizer_of_the_model)
     CHECK_OK(&c, spot_encode_texts(&c, e, row, text, 1));
     spot_encoder_close(&c, e);
     put_text(in_root("elsewhere.txt"), "#version: 0.2\nc a\n");
-    CHECK_FAILS(&c, spot_encoder_open(&c, &e, model, &o), SPOT_INPUT, "it has 1 merges");
+    CHECK_FAILS(&c, spot_encoder_open(&c, &e, model, &o), SPOT_INPUT, "vocabulary.few_merges: 1");
     put_text(in_root("elsewhere.txt"), "{");
-    CHECK_FAILS(&c, spot_encoder_open(&c, &e, model, &o), SPOT_INPUT, "elsewhere.txt: it is no JSON");
+    CHECK_FAILS(&c, spot_encoder_open(&c, &e, model, &o), SPOT_INPUT, "vocabulary.json: elsewhere.txt");
     assert_null(e);
     put_clip(in_root("clip/model.safetensors"), 1, 7);
     e = open_as(&c, model, spot_encoder_defaults());
     assert_false(spot_encoder_about(e)->has_texts);
-    CHECK_FAILS(&c, spot_encode_texts(&c, e, row, text, 1), SPOT_INPUT, "has no tower for texts");
+    CHECK_FAILS(&c, spot_encode_texts(&c, e, row, text, 1), SPOT_INPUT, "encoder.no_text_tower");
     spot_encoder_close(&c, e);
     put_clip(in_root("clip/model.safetensors"), 2, 7);
     put_text(in_root("clip/merges.txt"), CLIP_VOCABULARY);
     e = open_as(&c, model, spot_encoder_defaults());
     CHECK_FAILS(&c, spot_encode_pictures(&c, e, &(spot_encoder_pictures){ .path = path, .n = 1, .feature = row }), SPOT_INPUT,
-                "has no tower for pictures");
+                "encoder.no_picture_tower");
     CHECK_OK(&c, spot_encode_texts(&c, e, row, text, 1));
     spot_encoder_close(&c, e);
     free_paths(path, 1);
@@ -226,11 +227,12 @@ TEST_IN_FOLDER(a_tower_may_be_left_out)
         e = open_as(&c, model, o);
         if (!use) bytes = spot_encoder_about(e)->bytes;
         else assert_true(spot_encoder_about(e)->bytes < bytes);
-        if (use == SPOT_CLIP_USE_TEXTS) CHECK_FAILS(&c, spot_encode_pictures(&c, e, &p), SPOT_INPUT, "no tower for pictures");
+        if (use == SPOT_CLIP_USE_TEXTS) CHECK_FAILS(&c, spot_encode_pictures(&c, e, &p), SPOT_INPUT,
+                                                    "encoder.no_picture_tower");
         else CHECK_OK(&c, spot_encode_pictures(&c, e, &p));
         if (use == SPOT_CLIP_USE_IMAGES) {
             same(got, want[0], sizeof got, "pictures");
-            CHECK_FAILS(&c, spot_encode_texts(&c, e, got, text, 1), SPOT_INPUT, "no tower for texts");
+            CHECK_FAILS(&c, spot_encode_texts(&c, e, got, text, 1), SPOT_INPUT, "encoder.no_text_tower");
         } else CHECK_OK(&c, spot_encode_texts(&c, e, use ? got : want[1], text, 1));
         if (use == SPOT_CLIP_USE_TEXTS) same(got, want[1], sizeof got, "texts");
         spot_encoder_close(&c, e);
@@ -249,7 +251,7 @@ TEST_IN_FOLDER(a_vocabulary_of_another_model_is_refused)
     o.clip.end = SPOT_CLIP_FIRST_END;
     o.clip.end_id = 3;
     o.vocabulary = in_root("clip/merges.txt");
-    CHECK_FAILS(&c, spot_encoder_open(&c, &e, model, &o), SPOT_INPUT, "a text ends with the token 516, and ");
+    CHECK_FAILS(&c, spot_encoder_open(&c, &e, model, &o), SPOT_INPUT, "encoder.end_token: token 516");
 }
 
 /* -- blocks, threads, pictures that cannot be read ------------------------------------------------------------------- */
@@ -318,9 +320,9 @@ TEST_IN_FOLDER(unreadable_pictures_have_no_row_or_stop_it)
     CHECK_OK(&c, spot_encode_pictures(&c, e, &(spot_encoder_pictures){ .path = path + 23, .n = 1, .feature = one }));
     for (int k = 0; k < CLIP_DIM; k++) CHECK_NEAR(one[k], row[23 * CLIP_DIM + k], 1e-6);
     p.unreadable = NULL;
-    CHECK_FAILS(&c, spot_encode_pictures(&c, e, &p), SPOT_INPUT, "00019.png");
+    CHECK_FAILS(&c, spot_encode_pictures(&c, e, &p), SPOT_INPUT, "png.damaged: 00019.png");
     path[0][strlen(path[0]) - 1] = 'x';
-    CHECK_FAILS(&c, spot_encode_pictures(&c, e, &p), SPOT_INPUT, "00000.pnx: No such file");
+    CHECK_FAILS(&c, spot_encode_pictures(&c, e, &p), SPOT_INPUT, "file.unopened: 00000.pnx");
     spot_encoder_close(&c, e);
     free(row), free(bad);
     free_paths(path, MANY);
@@ -392,7 +394,7 @@ TEST_IN_FOLDER(a_resnets_rows_are_its_features_and_logits)
     memset(got, 0, sizeof got);
     CHECK_OK(&c, spot_encode_pixels(&c, e, got, NULL, rgb, N));
     same(got, want, sizeof got, "features of pixels");
-    CHECK_FAILS(&c, spot_encode_texts(&c, e, got, (const char *const[]){ "a" }, 1), SPOT_INPUT, "has no tower for texts");
+    CHECK_FAILS(&c, spot_encode_texts(&c, e, got, (const char *const[]){ "a" }, 1), SPOT_INPUT, "encoder.no_text_tower");
     spot_encoder_close(&c, e);
     spot_arena_close(&a), spot_arena_close(&scratch);
     free(rgb);
@@ -407,10 +409,10 @@ TEST_IN_FOLDER(squares_that_no_resnet_has_are_refused)
     spot_encoder *e;
 
     o.crop = 50;
-    CHECK_FAILS(&c, spot_encoder_open(&c, &e, net, &o), SPOT_USAGE, "crop 50, resize 256");
+    CHECK_FAILS(&c, spot_encoder_open(&c, &e, net, &o), SPOT_USAGE, "look.crop: crop 50 | resize 256");
     o = spot_encoder_defaults();
     o.clip.precision = SPOT_BF16;
-    CHECK_FAILS(&c, spot_encoder_open(&c, &e, net, &o), SPOT_USAGE, "computes in fp32 here; bf16 is for CLIP");
+    CHECK_FAILS(&c, spot_encoder_open(&c, &e, net, &o), SPOT_USAGE, "encoder.precision: bf16");
 }
 
 /* -- names and other files -------------------------------------------------------------------------------------------- */
@@ -474,15 +476,15 @@ TEST_IN_FOLDER(other_files_are_no_encoders)
     spot_encoder *e;
 
     CHECK_OK(&c, spot_tensors_save(&c, in_root("e.safetensors"), &t, 1));
-    CHECK_FAILS(&c, spot_encoder_open(&c, &e, in_root("e.safetensors"), &o), SPOT_INPUT, "e.safetensors is no encoder");
+    CHECK_FAILS(&c, spot_encoder_open(&c, &e, in_root("e.safetensors"), &o), SPOT_INPUT, "encoder.kind: e.safetensors");
     put_text(in_root("net.pt"), "PK\3\4 and so on");
-    CHECK_FAILS(&c, spot_encoder_open(&c, &e, in_root("net.pt"), &o), SPOT_INPUT, "is a zip archive, as torch.save writes");
+    CHECK_FAILS(&c, spot_encoder_open(&c, &e, in_root("net.pt"), &o), SPOT_INPUT, "safetensors.pickle: zip");
     put_text(in_root("old.pth"), "\x80\2\x8a\nl\xfc\x9c\x46\xf9 and so on");
-    CHECK_FAILS(&c, spot_encoder_open(&c, &e, in_root("old.pth"), &o), SPOT_INPUT, "safetensors.torch.save_file(torch.load(");
-    CHECK_FAILS(&c, spot_encoder_open(&c, &e, in_root("nowhere"), &o), SPOT_IO, "nowhere");
-    CHECK_FAILS(&c, spot_encoder_open(&c, &e, in_root("clip"), &o), SPOT_INPUT, "clip");
+    CHECK_FAILS(&c, spot_encoder_open(&c, &e, in_root("old.pth"), &o), SPOT_INPUT, "safetensors.pickle");
+    CHECK_FAILS(&c, spot_encoder_open(&c, &e, in_root("nowhere"), &o), SPOT_IO, "file.unopened: nowhere");
+    CHECK_FAILS(&c, spot_encoder_open(&c, &e, in_root("clip"), &o), SPOT_INPUT, "file.no_data: clip");
     assert_int_equal(truncate(model, 3000), 0);
-    CHECK_FAILS(&c, spot_encoder_open(&c, &e, model, &o), SPOT_INPUT, "model.safetensors");
+    CHECK_FAILS(&c, spot_encoder_open(&c, &e, model, &o), SPOT_INPUT, "safetensors.header_length: model.safetensors");
     assert_null(e);
     spot_encoder_close(&c, NULL);
 }

@@ -81,7 +81,7 @@ static spot_status judge_pixels(spot_ctx *c, void *user, const spot_prediction *
     judge *j = user;
 
     j->calls++, j->pictures += p->n;
-    if (j->fails_at && j->calls >= j->fails_at) return spot_fail(c, SPOT_INPUT, "the function has had enough");
+    if (j->fails_at && j->calls >= j->fails_at) return spot_fail(c, SPOT_INPUT, "{test.enough} the function has had enough");
     for (int i = 0; i < p->n; i++) {
         const uint8_t *rgb = p->rgb + (size_t)i * 3 * SIDE * SIDE;
         double sum[3] = { 0, 0, 0 };
@@ -247,7 +247,7 @@ TEST_IN_WORLD(one_render_is_a_budget)
     assert_true((double)h.p[0] == r.unit[0].point[0].lowest);
     assert_true(isnan(h.fixed.value[SPOT_SUN_ENERGY]) && !isnan(h.fixed.value[SPOT_SUN_X]));
     spot_examine_history_free(&h);
-    CHECK_FAILS(&c, spot_examine_history_read(&c, &h, path, 1000), SPOT_IO, "unit-001000");
+    CHECK_FAILS(&c, spot_examine_history_read(&c, &h, path, 1000), SPOT_IO, "file.unopened: unit-001000");
     spot_examine_close(&r);
 }
 
@@ -376,12 +376,12 @@ TEST_IN_WORLD(a_model_that_fails_loses_nothing)
 
     parse(&c, &cfg, usual, usual_examiners);
     CHECK_OK(&c, run_in(&c, &cfg, "good", &j, 0, 1));
-    CHECK_FAILS(&c, run_in(&c, &cfg, "bad", &bad, 0, 1), SPOT_INPUT, "has had enough");
+    CHECK_FAILS(&c, run_in(&c, &cfg, "bad", &bad, 0, 1), SPOT_INPUT, "unit.failed: enough");
     spot_forget(&c);
     snprintf(path, sizeof path, "%s/bad/searches/000/unit-000000.safetensors", root);
     assert_int_equal(access(path, F_OK), 0);
     snprintf(path, sizeof path, "%s/bad", root);
-    CHECK_FAILS(&c, spot_examine_read(&c, &r, path), SPOT_INPUT, "lacks search 0");
+    CHECK_FAILS(&c, spot_examine_read(&c, &r, path), SPOT_INPUT, "run.unfinished: search 0");
     assert_true(r.missing);
     spot_examine_close(&r);
     spot_forget(&c);
@@ -416,7 +416,7 @@ TEST_IN_WORLD(another_config_is_another_run)
     parse(&c, &cfg, "renders: 40, perturbed: 5, seeds: 1", "examiners: [{method: random}]\n");
     CHECK_OK(&c, run_in(&c, &cfg, "run", &j, 0, 1));
     cfg.search.seed = 7;
-    CHECK_FAILS(&c, run_in(&c, &cfg, "run", &j, 0, 1), SPOT_USAGE, "search.seed is 1 there and 7 here");
+    CHECK_FAILS(&c, run_in(&c, &cfg, "run", &j, 0, 1), SPOT_USAGE, "run.other_config: search.seed | 1 | 7");
 }
 
 TEST_IN_WORLD(a_printed_config_reads_back)
@@ -484,38 +484,38 @@ static void refuse(const char *text, const char *words)
 TEST(wrong_settings_have_a_sentence)
 {
     static const char *const wrong[][2] = {
-        { "search: {renders: 0}", "search.renders is 0" },
-        { "search: {renders: 1}", "32 of them test the weakness" },
-        { "search: {renders: 32}", "32 of them test the weakness" },
-        { "search: {renders: 100, points: '50, 40, 100'}", "ascending numbers" },
-        { "search: {renders: 100, points: '50'}", "the last one search.renders (100)" },
-        { "search: {renders: 100, points: '50, 100 x'}", "ascending numbers" },
-        { "search: {renders: 100, points: '20, 100'}", "begins with 20 renders" },
-        { "search: {renders: 100, points: '99999999999999999999, 100'}", "ascending numbers" },
-        { "factors: [{factor: camera_roll, least: 20, most: 10}]", "range of camera_roll is 20 to 10" },
-        { "factors: [{factor: camera_roll, least: 10, most: 10}]", "no factor is left" },
-        { "factors: [{factor: camera_roll}, {factor: camera_roll}]", "given twice" },
-        { "factors: [{factor: camera_distance, least: -1, most: 2}]", "needs a distance above 0" },
-        { "factors: [{factor: camera_rol}]", "did you mean \"camera_roll\"" },
-        { "models: [{weights: x}]", "has no name" },
-        { "models: [{name: a, weights: x, command: y}]", "has weights and a command" },
-        { "models: [{name: a}, {name: a}]", "two models are called" },
-        { "models: [{name: ../a}]", "names a file" },
-        { "models: [{name: a, weights: x, region: [{factor: sun_energy, most: 1}]}]", "not trained here" },
-        { "models: [{name: a, region: [{factor: sun_energy, least: 2, most: 1}]}]", "holds nothing" },
-        { "models: [{name: a, least_elevation: 30, most_elevation: 20}]", "is not below" },
-        { "render: {size: 40}\nmodels: [{name: a}]", "multiples of 32" },
-        { "render: {samples: 3}", "1, 2 or 4" },
-        { "examiners: [{method: cem}, {method: cem, elite: 2}]", "two examiners are called \"cem\"" },
-        { "search: {renders: 100}\nexaminers: [{method: cem, renders: 32}]", "examiners[0].renders is 32, and 32 of them" },
-        { "examiners: [{method: cem, points: '50, 100'}]", "examiners[0].renders (1000)" },
-        { "examiners: [{method: cma}, {method: cem, renders: 100, points: '20, 100'}]", "examiners[1].points begins with 20" },
-        { "examiners: [{method: cem, renders: -1}]", "renders is -1" },
-        { "examiners: [{method: cems}]", "did you mean \"cem\"" },
-        { "examiners: [{method: cem, kappa: 2}]", "is a setting of" },
-        { "classes: [{name: a}]", "two or more" },
-        { "classes: [{name: a}, {name: a}]", "two classes are called" },
-        { "models: 3", "models takes" },
+        { "search: {renders: 0}", "setting.value: search.renders | 0" },
+        { "search: {renders: 1}", "examiners.renders: 32" },
+        { "search: {renders: 32}", "examiners.renders: 32" },
+        { "search: {renders: 100, points: '50, 40, 100'}", "examiners.points" },
+        { "search: {renders: 100, points: '50'}", "examiners.points: search | 100" },
+        { "search: {renders: 100, points: '50, 100 x'}", "examiners.points" },
+        { "search: {renders: 100, points: '20, 100'}", "examiners.points: 20" },
+        { "search: {renders: 100, points: '99999999999999999999, 100'}", "examiners.points" },
+        { "factors: [{factor: camera_roll, least: 20, most: 10}]", "conditions.order: camera_roll | 20 | 10" },
+        { "factors: [{factor: camera_roll, least: 10, most: 10}]", "conditions.none_left" },
+        { "factors: [{factor: camera_roll}, {factor: camera_roll}]", "conditions.factor_twice" },
+        { "factors: [{factor: camera_distance, least: -1, most: 2}]", "conditions.distance" },
+        { "factors: [{factor: camera_rol}]", "setting.value: \"camera_roll\"" },
+        { "models: [{weights: x}]", "models.no_name" },
+        { "models: [{name: a, weights: x, command: y}]", "models.weights_and_command" },
+        { "models: [{name: a}, {name: a}]", "models.name_twice" },
+        { "models: [{name: ../a}]", "models.name" },
+        { "models: [{name: a, weights: x, region: [{factor: sun_energy, most: 1}]}]", "models.region_untrained" },
+        { "models: [{name: a, region: [{factor: sun_energy, least: 2, most: 1}]}]", "models.region" },
+        { "models: [{name: a, least_elevation: 30, most_elevation: 20}]", "models.elevation" },
+        { "render: {size: 40}\nmodels: [{name: a}]", "render.network_size" },
+        { "render: {samples: 3}", "setting.value" },
+        { "examiners: [{method: cem}, {method: cem, elite: 2}]", "examiners.name_twice: \"cem\"" },
+        { "search: {renders: 100}\nexaminers: [{method: cem, renders: 32}]", "examiners.renders: examiners[0] | 32 | 32" },
+        { "examiners: [{method: cem, points: '50, 100'}]", "examiners.points: examiners[0] | 1000" },
+        { "examiners: [{method: cma}, {method: cem, renders: 100, points: '20, 100'}]", "examiners.points: examiners[1] | 20" },
+        { "examiners: [{method: cem, renders: -1}]", "setting.value: renders | -1" },
+        { "examiners: [{method: cems}]", "setting.value: \"cem\"" },
+        { "examiners: [{method: cem, kappa: 2}]", "setting.foreign" },
+        { "classes: [{name: a}]", "classes.few" },
+        { "classes: [{name: a}, {name: a}]", "classes.name_twice" },
+        { "models: 3", "setting.shape: models" },
     };
 
     for (int i = 0; i < LEN(wrong); i++) refuse(wrong[i][0], wrong[i][1]);
@@ -528,7 +528,7 @@ TEST_IN_WORLD(a_world_that_does_not_suffice_has_a_sentence)
 
     parse(&c, &cfg, "renders: 40", "");
     cfg.objects.per_class = 2;
-    CHECK_FAILS(&c, run_in(&c, &cfg, "few", &j, 0, 1), SPOT_USAGE, "1 of the 2 of class \"blue\" are held out");
+    CHECK_FAILS(&c, run_in(&c, &cfg, "few", &j, 0, 1), SPOT_USAGE, "objects.held_out: 1 | 2 | \"blue\"");
     c = check_ctx(1);
     cfg.objects.catalogue = check_text("%s/nowhere", root);
     assert_true(run_in(&c, &cfg, "none", &j, 0, 1) != SPOT_OK);

@@ -128,10 +128,10 @@ TEST(runs_that_cannot_be_compared)
 
     make_run(a, &c, OBJECTS, 1, 0), make_run(b, &c, OBJECTS, 2, 0);
     b->cfg->search.seed = 9;
-    CHECK_FAILS(&c, compare_runs(&c, &k, runs), SPOT_INPUT, "search.seed is 1 there and 9 here");
+    CHECK_FAILS(&c, compare_runs(&c, &k, runs), SPOT_INPUT, "versions.other_config: search.seed | 1 | 9");
     b->cfg->search.seed = 1;
     for (int u = 0; u < b->units; u++) strcat(b->unit[u].object, " of another catalogue");
-    CHECK_FAILS(&c, compare_runs(&c, &k, runs), SPOT_INPUT, "different objects");
+    CHECK_FAILS(&c, compare_runs(&c, &k, runs), SPOT_INPUT, "versions.objects: objects");
     spot_memory_close(&k.memory);
     for (int u = 0; u < b->units; u++)                                 /* half of them are the same */
         if (u % OBJECTS < OBJECTS / 2) strcpy(b->unit[u].object, a->unit[u].object);
@@ -144,5 +144,5 @@ TEST(runs_that_cannot_be_compared)
     assert_int_equal(k.changes, 2 * EXAMINERS);
     spot_memory_close(&k.memory);
     spot_examine_close(a), spot_examine_close(b);
-    CHECK_FAILS(&c, spot_models_compare(&c, &k, "/nowhere", "/nowhere"), SPOT_IO, "no run directory");
+    CHECK_FAILS(&c, spot_models_compare(&c, &k, "/nowhere", "/nowhere"), SPOT_IO, "run.missing");
 }

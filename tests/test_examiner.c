@@ -55,7 +55,10 @@ TEST(a_space_of_ranges)
     const spot_factor_range bad[] = { { SPOT_CAMERA_ROLL, 1, 0 }, { SPOT_CAMERA_ROLL, NAN, 1 },
                                       { SPOT_CAMERA_ROLL, 0, INFINITY }, { SPOT_CAMERA_DISTANCE, 0, 1 },
                                       { SPOT_SUN_X, 0, 1e9 }, { SPOT_FACTORS, 0, 1 } };
-    static const char *const words[] = { "camera_roll is 1", "nan", "inf", "above 0", "sun_x", "no factor 12" };
+    static const char *const words[] = { "conditions.order: camera_roll | 1", "conditions.order: nan", "conditions.range: inf",
+                                        "conditions.distance",
+                                        "conditions.range: sun_x",
+                                        "conditions.factor: factor 12" };
     spot_ctx c = check_ctx(1);
     spot_conditions fixed;
     spot_factor_space s;
@@ -67,9 +70,9 @@ TEST(a_space_of_ranges)
     for (int f = 0; f < SPOT_FACTORS; f++)
         if (f == SPOT_SUN_ENERGY) assert_true(fixed.value[f] == 2);
         else assert_true(isnan(fixed.value[f]));
-    CHECK_FAILS(&c, spot_factor_space_of(&c, &s, &fixed, ranges + 1, 1), SPOT_USAGE, "no factor is left");
-    CHECK_FAILS(&c, spot_factor_space_of(&c, &s, &fixed, ranges, 0), SPOT_USAGE, "no factor is left");
-    CHECK_FAILS(&c, spot_factor_space_of(&c, &s, &fixed, twice, 2), SPOT_USAGE, "twice");
+    CHECK_FAILS(&c, spot_factor_space_of(&c, &s, &fixed, ranges + 1, 1), SPOT_USAGE, "conditions.none_left");
+    CHECK_FAILS(&c, spot_factor_space_of(&c, &s, &fixed, ranges, 0), SPOT_USAGE, "conditions.none_left");
+    CHECK_FAILS(&c, spot_factor_space_of(&c, &s, &fixed, twice, 2), SPOT_USAGE, "conditions.factor_twice");
     for (int i = 0; i < LEN(bad); i++) CHECK_FAILS(&c, spot_factor_space_of(&c, &s, &fixed, &bad[i], 1), SPOT_USAGE, words[i]);
 }
 
@@ -112,20 +115,20 @@ TEST(budgets_cut_the_last_batch)
     assert_int_equal(cfg.random.batch, 32);
     cfg.random.batch = 3;
     CHECK_OK(&c, spot_examiner_open(&c, &e, &cfg, &s));
-    CHECK_FAILS(&c, spot_examiner_tell(&c, e, loss), SPOT_INVALID, "not asked");
+    CHECK_FAILS(&c, spot_examiner_tell(&c, e, loss), SPOT_INVALID, "examiner.not_asked");
     for (int n; (n = spot_examiner_wants(e)); asked += n) {
         assert_int_equal(n, asked < 6 ? 3 : 1);
         CHECK_OK(&c, spot_examiner_ask(&c, e, at));
-        CHECK_FAILS(&c, spot_examiner_ask(&c, e, at), SPOT_INVALID, "waits");
+        CHECK_FAILS(&c, spot_examiner_ask(&c, e, at), SPOT_INVALID, "examiner.waits");
         loss[0] = NAN;
-        CHECK_FAILS(&c, spot_examiner_tell(&c, e, loss), SPOT_INVALID, "nan");
+        CHECK_FAILS(&c, spot_examiner_tell(&c, e, loss), SPOT_INVALID, "examiner.loss: nan");
         loss[0] = INFINITY;
-        CHECK_FAILS(&c, spot_examiner_tell(&c, e, loss), SPOT_INVALID, "inf");
+        CHECK_FAILS(&c, spot_examiner_tell(&c, e, loss), SPOT_INVALID, "examiner.loss: inf");
         loss[0] = 0;
         CHECK_OK(&c, spot_examiner_tell(&c, e, loss));
     }
     assert_int_equal(asked, 7);
-    CHECK_FAILS(&c, spot_examiner_ask(&c, e, at), SPOT_INVALID, "all of its 7");
+    CHECK_FAILS(&c, spot_examiner_ask(&c, e, at), SPOT_INVALID, "examiner.finished: its 7");
     spot_examiner_close(e);
     spot_examiner_close(NULL);
 }
@@ -138,14 +141,14 @@ TEST(what_is_out_of_range_is_refused)
     spot_ctx c = check_ctx(1);
     spot_examiner *e = (spot_examiner *)&c;
 
-    CHECK_FAILS(&c, spot_examiner_open(&c, &e, &cfg, &s), SPOT_USAGE, "at least 1");
+    CHECK_FAILS(&c, spot_examiner_open(&c, &e, &cfg, &s), SPOT_USAGE, "examiner.renders");
     assert_null(e);
     s.budget = 1, s.problems = 0;
-    CHECK_FAILS(&c, spot_examiner_open(&c, &e, &cfg, &s), SPOT_USAGE, "0 objects");
+    CHECK_FAILS(&c, spot_examiner_open(&c, &e, &cfg, &s), SPOT_USAGE, "examiner.objects: 0");
     s.problems = 1, cfg.random.batch = 0;
-    CHECK_FAILS(&c, spot_examiner_open(&c, &e, &cfg, &s), SPOT_USAGE, "batch");
+    CHECK_FAILS(&c, spot_examiner_open(&c, &e, &cfg, &s), SPOT_USAGE, "setting.value: batch");
     cfg.method = SPOT_EXAMINERS;
-    CHECK_FAILS(&c, spot_examiner_open(&c, &e, &cfg, &s), SPOT_USAGE, "no examiner");
+    CHECK_FAILS(&c, spot_examiner_open(&c, &e, &cfg, &s), SPOT_USAGE, "examiner.unknown");
     assert_string_equal(spot_examiner_name(SPOT_EXAMINER_BO2019), "bo-2019");
     assert_string_equal(spot_examiner_name(-1), "unknown");
 }

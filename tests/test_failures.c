@@ -422,6 +422,7 @@ TEST_IN_FOLDER(a_hostile_file_gets_a_sentence)
 {
     static const char rest[] = ",\"findings\":[],\"mixtures\":[],\"scans\":[],\"strips\":[],\"renders_spent_on_maps\":1,"
                                "\"renders_spent_on_scans\":2,\"fails\":0.1}";
+    static const char *const ids[] = { "unread", "unread", "schema", "schema", "schema", "damaged", "damaged", "damaged" };
     static const char *const wrong[] = { "", "[", "[]", "{}", "{\"schema\":2}", "{\"schema\":1}",
         "{\"schema\":1,\"maps\":[{\"model\":0,\"class\":0,\"object\":0,\"camera\":{}}]",
         "{\"schema\":1,\"maps\":[{\"model\":-1,\"class\":0,\"object\":0,\"renders\":0,\"valid\":0,\"failing\":0,"
@@ -430,12 +431,12 @@ TEST_IN_FOLDER(a_hostile_file_gets_a_sentence)
     spot_failures f;
     char text[2048];
 
-    CHECK_FAILS(&c, spot_failures_read(&c, &f, root), SPOT_IO, "failures.json is not there");
+    CHECK_FAILS(&c, spot_failures_read(&c, &f, root), SPOT_IO, "failures.missing: failures.json");
     spot_failures_close(&f);
     for (int i = 0; i < LEN(wrong); i++) {
         snprintf(text, sizeof text, "%s%s", wrong[i], i < 6 ? "" : rest);
         put_text("failures.json", text);
-        CHECK_FAILS(&c, spot_failures_read(&c, &f, root), SPOT_INPUT, "failures.json");
+        CHECK_FAILS(&c, spot_failures_read(&c, &f, root), SPOT_INPUT, check_text("failures.%s: failures.json", ids[i]));
         spot_failures_close(&f);
     }
     snprintf(text, sizeof text, "{\"schema\":1,\"maps\":[]%s", rest);

@@ -190,7 +190,7 @@ TEST_WITH(rows_are_found_by_settings, set_up, tear_down)
     for (int i = 10; i < 13; i++) free(paper(&c, i, SPOT_TABLE_TEXT));
     free(paper(&c, 16, SPOT_TABLE_TEXT));
     CHECK_FAILS(&c, spot_tables_paper(&c, stdout, (const char *const[]){ dir }, 1, 5, SPOT_TABLE_TEXT, false), SPOT_USAGE,
-                "Table 5 is not here; the tables are 2, 7, 9 to 13 and 16 (rendered images), 3, 4, 8 and 14 (COCO)");
+                "tables.unknown: Table 5");
     spot_results_free(r);
 }
 
@@ -277,7 +277,7 @@ TEST_WITH(runs_of_the_same_ecs_are_joined, set_up, tear_down)
     f = open_memstream(&text, &n);
     CHECK_OK(&c, spot_tables_paper(&c, f, dirs, 2, 2, SPOT_TABLE_CSV, false));
     CHECK_FAILS(&c, spot_tables_paper(&c, f, dirs, 3, 2, SPOT_TABLE_CSV, false), SPOT_USAGE,
-                "cannot be one table: seed is 1 there and 2 here; runs are joined when");
+                "tables.other_config: seed | 1 | 2");
     fclose(f);
     holds(text, "\"Barlow\",\"barlow\"");
     n = 0;
@@ -429,7 +429,7 @@ TEST_WITH(nothing_done_is_said, set_up, tear_down)
     text = paper(&c, 2, SPOT_TABLE_TEXT);
     holds(text, "nothing is done yet; `spotter sweep ");
     free(text);
-    CHECK_FAILS(&c, spot_figures(&c, dir, &o), SPOT_INPUT, "there is nothing to draw: nothing is done yet; `spotter sweep ");
+    CHECK_FAILS(&c, spot_figures(&c, dir, &o), SPOT_INPUT, "figures.nothing: spotter sweep");
 }
 
 static unsigned char *file(spot_ctx *c, const char *name, size_t *n)
@@ -502,7 +502,7 @@ TEST_WITH(figures_are_drawn_and_told, set_up, tear_down)
     free(again);
     o.method = wrong;
     o.methods = 1;
-    CHECK_FAILS(&c, spot_figures(&c, dir, &o), SPOT_USAGE, "has no method \"nobody\"; `spotter tables` lists those");
+    CHECK_FAILS(&c, spot_figures(&c, dir, &o), SPOT_USAGE, "figures.no_method: \"nobody\"");
     spot_results_free(r);
 }
 
@@ -576,7 +576,7 @@ TEST_WITH(many_methods_need_a_choice, set_up, tear_down)
     spot_results *r = made(&c, "ecs: 20\nbdms: [{method: planespot, reduce: pca, weight: [1, 2, 3, 4, 5, 6, 7, 8, 9]}]\n");
     const char *two[] = { "planespot-pca weight=3", "planespot-pca weight=9" };
     spot_figures_options o = { .which = 1u << 3, .png = true, .out = root };
-    CHECK_FAILS(&c, spot_figures(&c, dir, &o), SPOT_USAGE, "has 9 methods, more than the 8 that a figure tells apart");
+    CHECK_FAILS(&c, spot_figures(&c, dir, &o), SPOT_USAGE, "figures.methods: 9 | 8");
     o.method = two;
     o.methods = 2;
     CHECK_OK(&c, spot_figures(&c, dir, &o));

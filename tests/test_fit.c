@@ -325,7 +325,7 @@ TEST(a_tree_that_loops_is_refused)
     open_variant(&s, &c, &v);
     for (int t = 0; t < s.fit.count; t++)
         if (!strcmp(s.fit.tensor[t].name, "tree.left")) ((int *)s.fit.tensor[t].data)[0] = 0;
-    CHECK_FAILS(&c, assign(&c, member, &s, &s.fresh, &s.fit), SPOT_INPUT, "leads back");
+    CHECK_FAILS(&c, assign(&c, member, &s, &s.fresh, &s.fit), SPOT_INPUT, "fit.tree_loop");
     forget(&s);
     free(member);
 }
@@ -342,23 +342,22 @@ TEST(rows_that_do_not_fit_are_told)
     open_variant(&s, &c, &v);
     rows = s.fresh;
     rows.d = D / 2;
-    CHECK_FAILS(&c, assign(&c, member, &s, &rows, &s.fit), SPOT_INPUT, "the rows have 6 features, the fit was made from rows "
-                "of 12");
+    CHECK_FAILS(&c, assign(&c, member, &s, &rows, &s.fit), SPOT_INPUT, "fit.features: 6 | 12");
     rows = s.fresh;
     rows.confidence = NULL;
-    CHECK_FAILS(&c, assign(&c, member, &s, &rows, &s.fit), SPOT_INPUT, "give probabilities");
+    CHECK_FAILS(&c, assign(&c, member, &s, &rows, &s.fit), SPOT_INPUT, "fit.no_answers");
     rows.confidence = s.fresh.confidence;
     rows.feature[5 * D + 2] = NAN;
-    CHECK_FAILS(&c, assign(&c, member, &s, &rows, &s.fit), SPOT_INPUT, "feature 2 of row 5 is nan");
+    CHECK_FAILS(&c, assign(&c, member, &s, &rows, &s.fit), SPOT_INPUT, "features.value: feature 2 | row 5 | nan");
     rows.feature[5 * D + 2] = 0;
     rows.confidence[7] = 1.5f;
-    CHECK_FAILS(&c, assign(&c, member, &s, &rows, &s.fit), SPOT_INPUT, "confidence of row 7 is 1.5");
+    CHECK_FAILS(&c, assign(&c, member, &s, &rows, &s.fit), SPOT_INPUT, "confidence.value: row 7 | 1.5");
     rows.confidence[7] = 0.5f;
     rows.n = 0;
     CHECK_OK(&c, assign(&c, member, &s, &rows, &s.fit));
     other = s.fit;
     s.cfg = spot_bdm_defaults(SPOT_BARLOW);
-    CHECK_FAILS(&c, assign(&c, member, &s, &s.fresh, &other), SPOT_INPUT, "another method");
+    CHECK_FAILS(&c, assign(&c, member, &s, &s.fresh, &other), SPOT_INPUT, "fit.lacks_tensor");
     forget(&s);
 }
 

@@ -366,7 +366,7 @@ TEST(kept_rows_are_judged_by_forests_that_did_not_see_them)
     CHECK_OK(&c, spot_forest_fit(&c, 1, &without, &rows, &cfg));
     CHECK_OK(&c, spot_forest_shares(&c, &without, rows.x, 0, own));
     for (int i = 2; i < N; i += 4) assert_memory_equal(own + i * K, f.kept.share + i * K, K * sizeof *own);
-    CHECK_FAILS(&c, spot_forest_keep(&c, &f, &rows, beside, group_of, 1, &cfg), SPOT_INVALID, "1 groups; at least 2");
+    CHECK_FAILS(&c, spot_forest_keep(&c, &f, &rows, beside, group_of, 1, &cfg), SPOT_INVALID, "forest.groups: 1");
     assert_int_equal(f.kept.rows, 0);
     spot_forest_close(&f), spot_forest_close(&without);
 }
@@ -392,14 +392,14 @@ TEST(kept_rows_are_in_the_file_and_damaged_ones_refused)
     assert_memory_equal(back.kept.aside, beside, sizeof beside);
     assert_memory_equal(back.kept.share, f.kept.share, N * K * sizeof *f.kept.share);
     for (int i = 0; i < N; i++) assert_int_equal(back.kept.cls[i], rows.y[i]);
-    REFUSED(back, back.kept.cls[3], K, "its row 3 has class 3 of 3");
-    REFUSED(back, back.kept.group[3], -1, "and group -1");
-    REFUSED(back, back.kept.x[3 * D], back.most[0] + 1, "feature 0 of its row 3");
-    REFUSED(back, back.kept.x[3 * D], NAN, "feature 0 of its row 3");
-    REFUSED(back, back.kept.share[3 * K], 2, "shares of its row 3 do not add up");
-    REFUSED(back, back.kept.aside[3], NAN, "beside its row 3 is nan");
+    REFUSED(back, back.kept.cls[3], K, "forest.kept_class: row 3 | class 3 | 3");
+    REFUSED(back, back.kept.group[3], -1, "forest.kept_class: group -1");
+    REFUSED(back, back.kept.x[3 * D], back.most[0] + 1, "forest.kept_feature: feature 0 | row 3");
+    REFUSED(back, back.kept.x[3 * D], NAN, "forest.kept_feature: feature 0 | row 3");
+    REFUSED(back, back.kept.share[3 * K], 2, "forest.kept_shares: row 3");
+    REFUSED(back, back.kept.aside[3], NAN, "forest.kept_number: row 3 | nan");
     memset(back.kept.group, 0, N * sizeof *back.kept.group);
-    CHECK_FAILS(&c, spot_forest_check(&c, &back, "f"), SPOT_INPUT, "rows are of one group");
+    CHECK_FAILS(&c, spot_forest_check(&c, &back, "f"), SPOT_INPUT, "forest.kept_groups");
     spot_forest_close(&f), spot_forest_close(&back);
     remove(path);
 }
@@ -417,19 +417,19 @@ TEST(damaged_forests_are_refused)
     CHECK_OK(&c, spot_forest_fit(&c, 1, &f, &rows, &cfg));
     CHECK_OK(&c, spot_forest_check(&c, &f, "f"));
     while (f.node[leaf].feature >= 0) leaf++;
-    REFUSED(f, f.node[0].left, 0, "node 0 of tree 0 leads to nodes 0");
-    REFUSED(f, f.node[0].right, f.start[1], "node 0 of tree 0 leads");
-    REFUSED(f, f.node[0].right, f.node[0].left, "node 0 of tree 0 leads");
-    REFUSED(f, f.node[0].feature, D, "asks for feature 9 of 9");
-    REFUSED(f, f.node[0].threshold, NAN, "asks for feature");
-    REFUSED(f, f.node[0].cover, 0, "covers no rows");
-    REFUSED(f, f.node[0].cover, 1e6, "do not cover its rows");
-    REFUSED(f, f.node[0].feature, -1, "node 1 of tree 0 has no parent");
-    REFUSED(f, f.share[leaf * K], 3, "do not add up to 1");
-    REFUSED(f, f.vote[1], 0, "vote 0");
-    REFUSED(f, f.start[1], 0, "tree 0 has 0 nodes");
-    REFUSED(f, f.least[2], INFINITY, "feature 2 ranges");
-    REFUSED(f, f.classes, 1, "1 classes");
+    REFUSED(f, f.node[0].left, 0, "forest.node_children: node 0 | tree 0 | nodes 0");
+    REFUSED(f, f.node[0].right, f.start[1], "forest.node_children: node 0 | tree 0");
+    REFUSED(f, f.node[0].right, f.node[0].left, "forest.node_children: node 0 | tree 0");
+    REFUSED(f, f.node[0].feature, D, "forest.node_question: feature 9 | 9");
+    REFUSED(f, f.node[0].threshold, NAN, "forest.node_question");
+    REFUSED(f, f.node[0].cover, 0, "forest.node: no rows");
+    REFUSED(f, f.node[0].cover, 1e6, "forest.node_rows");
+    REFUSED(f, f.node[0].feature, -1, "forest.node: node 1 | tree 0 | parent");
+    REFUSED(f, f.share[leaf * K], 3, "forest.node_shares");
+    REFUSED(f, f.vote[1], 0, "forest.tree: vote 0");
+    REFUSED(f, f.start[1], 0, "forest.tree: tree 0 | 0");
+    REFUSED(f, f.least[2], INFINITY, "forest.range: feature 2");
+    REFUSED(f, f.classes, 1, "forest.sizes: 1");
     CHECK_OK(&c, spot_forest_check(&c, &f, "f"));
     spot_forest_close(&f);
 }
@@ -459,23 +459,23 @@ TEST(other_files_are_refused)
     CHECK_OK(&c, spot_forest_open(&c, &f, path));
     spot_forest_close(&f);
     CHECK_OK(&c, spot_tensors_save_with(&c, path, all, LEN(all), notes, 3));
-    CHECK_FAILS(&c, spot_forest_open(&c, &f, path), SPOT_INPUT, "class.1 has no name");
+    CHECK_FAILS(&c, spot_forest_open(&c, &f, path), SPOT_INPUT, "forest.names: class.1");
     CHECK_OK(&c, spot_tensors_save_with(&c, path, all, LEN(all), notes, 1));
-    CHECK_FAILS(&c, spot_forest_open(&c, &f, path), SPOT_INPUT, "none of bagged, samme_r, samme");
+    CHECK_FAILS(&c, spot_forest_open(&c, &f, path), SPOT_INPUT, "forest.profile");
     CHECK_OK(&c, spot_tensors_save_with(&c, path, all, LEN(all), notes, 0));
-    CHECK_FAILS(&c, spot_forest_open(&c, &f, path), SPOT_INPUT, "is no forest");
+    CHECK_FAILS(&c, spot_forest_open(&c, &f, path), SPOT_INPUT, "forest.format");
     for (int k = 0; k < LEN(all); k++) {
         spot_tensor some[LEN(all)];
         int count = 0;
         for (int i = 0; i < LEN(all); i++)
             if (i != k) some[count++] = all[i];
         CHECK_OK(&c, spot_tensors_save_with(&c, path, some, count, notes, 2));
-        CHECK_FAILS(&c, spot_forest_open(&c, &f, path), SPOT_INPUT, all[k].name);
+        CHECK_FAILS(&c, spot_forest_open(&c, &f, path), SPOT_INPUT, check_text("forest.no_tensor: %s", all[k].name));
         memcpy(some, all, sizeof some);
         some[k].type = some[k].type == SPOT_I32 ? SPOT_F32 : SPOT_I32;      /* the same bytes, or half of them */
         some[k].bytes = some[k].type == SPOT_I32 && all[k].type == SPOT_F64 ? all[k].bytes / 2 : all[k].bytes;
         CHECK_OK(&c, spot_tensors_save_with(&c, path, some, LEN(all), notes, 2));
-        CHECK_FAILS(&c, spot_forest_open(&c, &f, path), SPOT_INPUT, all[k].name);
+        CHECK_FAILS(&c, spot_forest_open(&c, &f, path), SPOT_INPUT, check_text("forest.tensor: %s", all[k].name));
     }
     remove(path);
 }
@@ -491,21 +491,21 @@ TEST(bad_input_gets_a_sentence)
     spot_forest f;
 
     cfg.trees = 0;
-    CHECK_FAILS(&c, spot_forest_fit(&c, 1, &f, &rows, &cfg), SPOT_INVALID, "0 trees");
+    CHECK_FAILS(&c, spot_forest_fit(&c, 1, &f, &rows, &cfg), SPOT_INVALID, "forest.training: 0");
     cfg.trees = 2;
     x_of[5] = NAN;
-    CHECK_FAILS(&c, spot_forest_fit(&c, 1, &f, &rows, &cfg), SPOT_INPUT, "row 0, column 5 is nan");
+    CHECK_FAILS(&c, spot_forest_fit(&c, 1, &f, &rows, &cfg), SPOT_INPUT, "tree.value: row 0 | column 5 | nan");
     x_of[5] = 0;
     chance.x = (spot_mat){ x, 4, 1 };
     chance.y = y;
     chance.classes = 2;
-    CHECK_FAILS(&c, spot_forest_fit(&c, 1, &f, &chance, &boost), SPOT_CHECK, "no better than chance");
+    CHECK_FAILS(&c, spot_forest_fit(&c, 1, &f, &chance, &boost), SPOT_CHECK, "forest.boost_weak");
     CHECK_OK(&c, spot_forest_fit(&c, 1, &f, &rows, &cfg));
     narrow.x.cols = D - 1;
-    CHECK_FAILS(&c, spot_forest_shares(&c, &f, narrow.x, 0, value), SPOT_INPUT, "8 features for a forest of 9");
-    CHECK_FAILS(&c, spot_forest_shares(&c, &f, rows.x, 3, value), SPOT_INVALID, "3 of 2 trees");
-    CHECK_FAILS(&c, spot_forest_name(&c, &f, NULL, NULL, "two\nlines"), SPOT_INVALID, "control character");
+    CHECK_FAILS(&c, spot_forest_shares(&c, &f, narrow.x, 0, value), SPOT_INPUT, "forest.features: 8 | 9");
+    CHECK_FAILS(&c, spot_forest_shares(&c, &f, rows.x, 3, value), SPOT_INVALID, "forest.votes: 3 | 2");
+    CHECK_FAILS(&c, spot_forest_name(&c, &f, NULL, NULL, "two\nlines"), SPOT_INVALID, "forest.name");
     f.profile = SPOT_FOREST_SAMME_R;
-    CHECK_FAILS(&c, spot_forest_explain(&c, &f, rows.x, base, value), SPOT_INVALID, "no such mean");
+    CHECK_FAILS(&c, spot_forest_explain(&c, &f, rows.x, base, value), SPOT_INVALID, "forest.shap_of_boosted");
     spot_forest_close(&f);
 }

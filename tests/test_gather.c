@@ -25,7 +25,7 @@ TEST(the_nearest_and_others_at_random)
     for (int i = 0; i < n; i++) assert_int_equal(pick[i].picture, again[i].picture);
     CHECK_OK(&c, spot_gather_pick(&c, pick, &n, similarity, 7, 30, 3));
     assert_int_equal(n, 6);
-    CHECK_FAILS(&c, spot_gather_pick(&c, pick, &n, similarity, 1, 30, 3), SPOT_INPUT, "too few");
+    CHECK_FAILS(&c, spot_gather_pick(&c, pick, &n, similarity, 1, 30, 3), SPOT_INPUT, "gather.few_pictures");
 }
 
 TEST(verdicts)

@@ -204,18 +204,18 @@ TEST(bad_input_gets_a_sentence)
     spot_bdm_config bad;
     clouds(at, confidence);
     b.points.d = 40;
-    CHECK_FAILS(&b.c, find_in(&b, &b.cfg), SPOT_INPUT, "40 dimensions; 1 to 32 can be clustered");
+    CHECK_FAILS(&b.c, find_in(&b, &b.cfg), SPOT_INPUT, "points.dimensions: 40 | 32");
     b.points.d = 2;
     bad = b.cfg, bad.george.overcluster = 200;
     CHECK_FAILS(&b.c, find_in(&b, &bad),
-                SPOT_INVALID, "george.overcluster is 200; it takes an integer from 0 to 16");
+                SPOT_INVALID, "setting.value: george.overcluster | 200 | 0 | 16");
     bad = b.cfg, bad.george.cluster = 7;
     CHECK_FAILS(&b.c, find_in(&b, &bad),
-                SPOT_INVALID, "george.cluster is 7; it takes mixture or kmeans");
+                SPOT_INVALID, "setting.value: george.cluster | 7 | mixture | kmeans");
     confidence[3] = NAN;
-    CHECK_FAILS(&b.c, find_in(&b, &b.cfg), SPOT_INPUT, "confidence of row 3");
+    CHECK_FAILS(&b.c, find_in(&b, &b.cfg), SPOT_INPUT, "confidence.value: row 3");
     confidence[3] = 0;
     at[5] = NAN;
-    CHECK_FAILS(&b.c, find_in(&b, &b.cfg), SPOT_INPUT, "coordinate 1 of point 2");
+    CHECK_FAILS(&b.c, find_in(&b, &b.cfg), SPOT_INPUT, "points.value: coordinate 1 | point 2");
     spot_arena_close(&b.a);
 }

@@ -139,7 +139,7 @@ TEST(extreme_logits)
         CHECK_OK(&c, spot_head_loss(&c, &loss, d, logit, target, 5));
         assert_true(isnan(loss) && isnan(d[0]) && isfinite(d[4]));
     }
-    CHECK_FAILS(&c, spot_head_loss(&c, &loss, d, logit, target, 0), SPOT_INVALID, "0 logits");
+    CHECK_FAILS(&c, spot_head_loss(&c, &loss, d, logit, target, 0), SPOT_INVALID, "head.loss_sizes: 0");
 }
 
 TEST(threads_leave_no_trace)
@@ -229,7 +229,7 @@ TEST(softmax_of_extreme_logits)
         CHECK_OK(&c, spot_head_softmax(&c, &loss, d, logit, target, 2, 3));
         assert_true(isnan(loss) && isnan(d[0]) && isnan(d[1]) && isnan(d[2]) && isfinite(d[3]));
     }
-    CHECK_FAILS(&c, spot_head_softmax(&c, &loss, d, logit, target, 0, 3), SPOT_INVALID, "0 rows of 3 logits");
+    CHECK_FAILS(&c, spot_head_softmax(&c, &loss, d, logit, target, 0, 3), SPOT_INVALID, "head.softmax_sizes: 0 | 3");
 }
 
 /* -- channels ------------------------------------------------------------------------------------------------------ */
@@ -281,5 +281,5 @@ TEST(activity_without_a_scale)
     CHECK_OK(&c, spot_head_channels(&c, v, 16, x, p, true));
     for (int k = 0; k < 16; k++) assert_true(v[k] == 0);
     for (int k = 0; k < 16; k++) assert_true(isnan(v[16 + k]) == (k == 100 % 16));
-    CHECK_FAILS(&c, spot_head_channels(&c, v, 15, x, p, true), SPOT_INVALID, "rows of 15 numbers for 16 channels");
+    CHECK_FAILS(&c, spot_head_channels(&c, v, 15, x, p, true), SPOT_INVALID, "head.channels: 15 | 16");
 }

@@ -218,10 +218,10 @@ TEST_IN_FOLDER(test_two_models)
     remove(path);
     strcpy(b.s.id[6], "nobody.png");
     CHECK_FAILS(&c, spot_report_findings(&c, path, 2, s, f, o, &r), SPOT_INPUT,
-                "row \"images/img_000006.png\" is one of the first model");
+                "report.rows: \"images/img_000006.png\" | first");
     assert_int_not_equal(access(path, R_OK), 0);
     strcpy(b.s.class_name[1], "another");
-    CHECK_FAILS(&c, spot_report_findings(&c, path, 2, s, f, o, &r), SPOT_INPUT, "class 1 is \"class 1\" of the first model");
+    CHECK_FAILS(&c, spot_report_findings(&c, path, 2, s, f, o, &r), SPOT_INPUT, "report.classes: class 1 | \"class 1\"");
     fake_close(&a);
     fake_close(&b);
 }
@@ -322,11 +322,11 @@ TEST_IN_FOLDER(test_pictures_of_others_stay_hidden)
     CHECK_OK(&c, spot_findings_pictures(&c, &is.s, root)); /* the user says where they are */
     snprintf(path, sizeof path, "%s/%s", root, is.s.id[3]);
     assert_string_equal(is.s.image[3], path);
-    CHECK_FAILS(&c, spot_findings_pictures(&c, &is.s, "/nowhere"), SPOT_IO, "/nowhere");
+    CHECK_FAILS(&c, spot_findings_pictures(&c, &is.s, "/nowhere"), SPOT_IO, "file.unopened: /nowhere");
     snprintf(folder, sizeof folder, "%s/images", root);
     assert_int_equal(mkdir(folder, 0700), 0);
     assert_int_equal(symlink("/etc/passwd", path), 0);
-    CHECK_FAILS(&c, spot_findings_pictures(&c, &is.s, root), SPOT_INPUT, "is a symbolic link out of the folder");
+    CHECK_FAILS(&c, spot_findings_pictures(&c, &is.s, root), SPOT_INPUT, "picture.link_outside");
     recalled_close(&is);
     fake_close(&k);
 }
@@ -360,12 +360,12 @@ TEST_IN_FOLDER(test_damage)
     size_t n, m;
     int refused = 0, tried = 0;
     const char *path = in_root("subject.safetensors");
-    CHECK_FAILS(&c, recall(&c, &b), SPOT_INPUT, "run the same spotter discover again");
+    CHECK_FAILS(&c, recall(&c, &b), SPOT_INPUT, "subject.missing");
     fake_open(&k, 60, 2, 1, 1);
     CHECK_OK(&c, spot_recall_write(&c, root, &k.f, &k.s, &k.o));
     CHECK_OK(&c, spot_file_read(&c, path, &bytes, &n, 1 << 24));
     CHECK_OK(&c, spot_file_write(&c, path, bytes, n - 1));
-    CHECK_FAILS(&c, recall(&c, &b), SPOT_INPUT, "subject.safetensors");
+    CHECK_FAILS(&c, recall(&c, &b), SPOT_INPUT, "safetensors.offsets: subject.safetensors");
     for (size_t at = 0; at < n; at += 11, tried++) {
         unsigned char was = bytes[at];
         spot_status s;
@@ -384,7 +384,7 @@ TEST_IN_FOLDER(test_damage)
     for (size_t at = 8; at + 8 < n; at++)
         if (!memcmp(bytes + at, "\"target\"", 8)) memcpy(bytes + at, "\"tarGet\"", 8);
     CHECK_OK(&c, spot_file_write(&c, path, bytes, n));
-    CHECK_FAILS(&c, recall(&c, &b), SPOT_INPUT, "damaged: run spotter discover again");
+    CHECK_FAILS(&c, recall(&c, &b), SPOT_INPUT, "subject.damaged");
     free(bytes);
     fake_close(&k);
 }
@@ -420,9 +420,9 @@ TEST(test_refuses)
 {
     spot_ctx c = check_ctx(1);
     spot_report_options r = spot_report_defaults();
-    CHECK_FAILS(&c, spot_report_run(&c, "/dev/null/x.html", "/nowhere", &r), SPOT_IO, "/nowhere");
+    CHECK_FAILS(&c, spot_report_run(&c, "/dev/null/x.html", "/nowhere", &r), SPOT_IO, "run.unread: /nowhere");
     r.thumb = 4;
-    CHECK_FAILS(&c, spot_report_findings(&c, "x.html", 0, NULL, NULL, NULL, &r), SPOT_INVALID, "1 to 16 models");
+    CHECK_FAILS(&c, spot_report_findings(&c, "x.html", 0, NULL, NULL, NULL, &r), SPOT_INVALID, "report.models: 16");
 }
 
 /* test_html FILE ROWS CLASSES [KIND [FOLDER]]: a page for test_html.sh. KIND: "two": of two models, the second one's rows in

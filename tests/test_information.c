@@ -192,7 +192,7 @@ TEST(little_to_ask)
         assert_true(got[0] == 0 && got[1] == 0);
     }
     p.n = 0;
-    CHECK_FAILS(&c, spot_information_mutual(&c, NULL, 1, &p), SPOT_INVALID, "(0,2)");
+    CHECK_FAILS(&c, spot_information_mutual(&c, NULL, 1, &p), SPOT_INVALID, "information.sizes: 0 | 2");
 }
 
 TEST(bits_depend_on_neither_threads_nor_batch)

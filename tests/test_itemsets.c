@@ -166,7 +166,7 @@ TEST(impossible_sizes_are_sentences)
     for (int i = 0; i < 600; i++) item[i] = i % 30;
     const spot_baskets b = { 20, 30, first, item }, none = { 0, 0, first, item }, no_items = { 1, 0, (int[]){ 0, 0 }, item };
     CHECK_FAILS(&c, spot_itemsets_find(&c, &s, &b, &(spot_itemsets_rule){ .least_count = 2, .most = 100000 }), SPOT_NOMEM,
-                "ask for a higher support");
+                "itemsets.too_many");
     spot_itemsets_close(&s);
     CHECK_OK(&c, spot_itemsets_find(&c, &s, &b, &(spot_itemsets_rule){ .least_count = 21 }));
     assert_int_equal(s.sets, 0);
@@ -176,5 +176,5 @@ TEST(impossible_sizes_are_sentences)
     spot_itemsets_close(&s);
     CHECK_OK(&c, spot_itemsets_find(&c, &s, &no_items, &(spot_itemsets_rule){ .least_count = 1 }));
     spot_itemsets_close(&s);
-    CHECK_FAILS(&c, spot_itemsets_find(&c, &s, &b, &(spot_itemsets_rule){ .longest = 1 }), SPOT_INVALID, "at least 0 times");
+    CHECK_FAILS(&c, spot_itemsets_find(&c, &s, &b, &(spot_itemsets_rule){ .longest = 1 }), SPOT_INVALID, "itemsets.sizes: 0");
 }

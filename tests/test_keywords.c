@@ -61,14 +61,14 @@ static void expect_refused(const char *text, const char *words)
 
 TEST_IN_FOLDER(wrong_files_are_sentences)
 {
-    expect_refused("", "is empty");
-    expect_refused("file,sky\na,1\n", "no column \"path\"");
-    expect_refused("path\na\n", "no column of keywords");
-    expect_refused("path,sky\ndog/a.png,1\n", "no record of 2 of 3 pictures: dog/b.png, cat/a.png");
-    expect_refused("path,sky\ndog/a.png,1\ncat/a.png,2\n", "line 3, cell 2 is \"2\"");
-    expect_refused("path,sky\ndog/a.png,1\ndog/a.png,1\n", "lines 2 and 3 are both of dog/a.png");
-    expect_refused("path,sky\ndog/a.png\n", "line 2 has 1 cells; the header has 2");
-    expect_refused("path,sky\ndog/a.png,1,1\n", "line 2 has 3 cells");
+    expect_refused("", "file.empty");
+    expect_refused("file,sky\na,1\n", "keywords.no_path");
+    expect_refused("path\na\n", "keywords.none");
+    expect_refused("path,sky\ndog/a.png,1\n", "keywords.no_record: 2 | 3 | dog/b.png | cat/a.png");
+    expect_refused("path,sky\ndog/a.png,1\ncat/a.png,2\n", "keywords.value: line 3 | cell 2 | 2");
+    expect_refused("path,sky\ndog/a.png,1\ndog/a.png,1\n", "keywords.twice: lines 2 | 3 | dog/a.png");
+    expect_refused("path,sky\ndog/a.png\n", "table.cells: line 2 | 1 | 2");
+    expect_refused("path,sky\ndog/a.png,1,1\n", "table.cells: line 2 | 3");
 }
 
 TEST_IN_FOLDER(backgrounds_with_a_tested_class_are_left_out)
@@ -105,7 +105,8 @@ TEST(words_of_lines)
     const spot_keywords k = { .words = n, .word = word };
     assert_true(spot_keywords_have(&k, "HOT DOG; cat", 7) && !spot_keywords_have(&k, "hot", 3));
     memset(far, 'x', sizeof far - 1), far[sizeof far - 1] = 0;
-    CHECK_FAILS(&c, spot_keyword_words(&c, &longest, &(int){ 1 }, "words.txt"), SPOT_INPUT, "words.txt: word 1 has more than");
+    CHECK_FAILS(&c, spot_keyword_words(&c, &longest, &(int){ 1 }, "words.txt"), SPOT_INPUT,
+                "words.too_long: words.txt | word 1");
 }
 
 TEST_IN_FOLDER(similar_words)
@@ -126,5 +127,5 @@ TEST_IN_FOLDER(similar_words)
     expect_words(&k, &k.backgrounds, 1, "sky;sea;");           /* .8, .6, .96, .8: of equal words the first */
     spot_keywords_close(&k);
     free(word);
-    CHECK_FAILS(&c, spot_word_lines(&c, &word, &n, put_file(path, "none.txt", "\n# x\n")), SPOT_INPUT, "has no words");
+    CHECK_FAILS(&c, spot_word_lines(&c, &word, &n, put_file(path, "none.txt", "\n# x\n")), SPOT_INPUT, "words.none");
 }

@@ -133,8 +133,7 @@ TEST_IN_FOLDER(unreadable_pictures_are_left_out_with_leave_only)
     spot_subject s = { 0 };
     spot_subject_files files = { .images = in_root("many"), .model = put_net(2), .resize = 32, .crop = 32 };
     put_many();
-    CHECK_FAILS(&c, spot_subject_look(&c, &s, &files), SPOT_INPUT, "cat/027.png is no PNG that can be read: it is cut short "
-                "(2 of the 32 pictures so far cannot be read; --skip-unreadable leaves such out)");
+    CHECK_FAILS(&c, spot_subject_look(&c, &s, &files), SPOT_INPUT, "png.damaged: cat/027.png | 2 | 32");
     assert_true(count_said("cat/087.png is no PNG"));
     spot_subject_close(&s);
     says = 0;
@@ -242,7 +241,7 @@ TEST_IN_FOLDER(labels_of_a_table_are_read_with_their_pictures)
     assert_true(s.confidence[0] == s.prob[1] && s.confidence[1] == s.prob[3]);
     spot_subject_close(&s);
     files.ids = NULL;
-    CHECK_FAILS(&c, spot_subject_read(&c, &s, &files), SPOT_INPUT, "ids that name the pictures");
+    CHECK_FAILS(&c, spot_subject_read(&c, &s, &files), SPOT_INPUT, "look.answers_given");
 }
 
 /* Labels that came as arrays: their ids name the pictures. */
@@ -265,11 +264,11 @@ TEST_IN_FOLDER(labels_of_arrays_name_their_pictures)
     files.skip = false;
     s = (spot_subject){ .n = 3, .classes = 2, .target = target, .id = ids, .class_name = classes };
     ids[1] = "nowhere.jpg";
-    CHECK_FAILS(&c, spot_subject_look(&c, &s, &files), SPOT_INPUT, "nowhere.jpg: No such file or directory (1 of the 3");
+    CHECK_FAILS(&c, spot_subject_look(&c, &s, &files), SPOT_INPUT, "file.unopened: nowhere.jpg | 1 | 3");
     spot_subject_close(&s);
     ids[0] = "a/../../../etc/passwd";
     s = (spot_subject){ .n = 3, .classes = 2, .target = target, .id = ids, .class_name = classes };
-    CHECK_FAILS(&c, spot_subject_look(&c, &s, &files), SPOT_INPUT, "leads out of the folder");
+    CHECK_FAILS(&c, spot_subject_look(&c, &s, &files), SPOT_INPUT, "picture.outside");
     spot_subject_close(&s);
 }
 
@@ -293,7 +292,7 @@ TEST_IN_FOLDER(all_pictures_come_in_the_order_of_classes)
     }
     spot_folder_close(&by_class), spot_folder_close(&all);
     mkdir(in_root("none"), 0777);
-    CHECK_FAILS(&c, spot_folder_pictures(&c, &all, in_root("none")), SPOT_INPUT, "none holds no pictures: no file in it");
+    CHECK_FAILS(&c, spot_folder_pictures(&c, &all, in_root("none")), SPOT_INPUT, "folder.no_pictures: none");
 }
 
 TEST_IN_FOLDER(what_does_not_fit_together_is_said)
@@ -303,29 +302,28 @@ TEST_IN_FOLDER(what_does_not_fit_together_is_said)
     spot_subject_files files = { .images = in_root("p"), .model = put_net(3), .resize = 256, .crop = 224 };
     put(in_root("p/no/x.png"), "fuzz/corpus_png/rgb_8");
     mkdir(in_root("p/yes"), 0777);
-    CHECK_FAILS(&c, spot_subject_look(&c, &s, &files), SPOT_INPUT, "p/yes holds no pictures");
+    CHECK_FAILS(&c, spot_subject_look(&c, &s, &files), SPOT_INPUT, "folder.class_empty: p/yes");
     put(in_root("p/yes/y.gif.png"), "fuzz/corpus_coco/good");
-    CHECK_FAILS(&c, spot_subject_look(&c, &s, &files), SPOT_INPUT, "net3 has 3 outputs, ");
+    CHECK_FAILS(&c, spot_subject_look(&c, &s, &files), SPOT_INPUT, "look.classes: net3 | 3");
     spot_subject_close(&s);
     files.crop = 225;
-    CHECK_FAILS(&c, spot_subject_look(&c, &s, &files), SPOT_USAGE, "crop 225");
+    CHECK_FAILS(&c, spot_subject_look(&c, &s, &files), SPOT_USAGE, "look.crop: crop 225");
     files = (spot_subject_files){ .images = in_root("p"), .model = put_net(2), .resize = 256, .crop = 224, .memory = 1 << 20 };
-    CHECK_FAILS(&c, spot_subject_look(&c, &s, &files), SPOT_INPUT, "bytes of memory where 1048576 are allowed");
+    CHECK_FAILS(&c, spot_subject_look(&c, &s, &files), SPOT_INPUT, "look.memory: 1048576");
     spot_subject_close(&s);
     files.memory = 0;
-    CHECK_FAILS(&c, spot_subject_look(&c, &s, &files), SPOT_INPUT, "y.gif.png is neither PNG nor JPEG: it is something else "
-                "(1 of the 2 pictures so far");
+    CHECK_FAILS(&c, spot_subject_look(&c, &s, &files), SPOT_INPUT, "picture.format: y.gif.png | something else | 1 | 2");
     spot_subject_close(&s);
     files.model = NULL;
-    CHECK_FAILS(&c, spot_subject_look(&c, &s, &files), SPOT_USAGE, "who is to look");
+    CHECK_FAILS(&c, spot_subject_look(&c, &s, &files), SPOT_USAGE, "look.nobody");
     files.model = "x";
     files.images = in_root("p/no");
-    CHECK_FAILS(&c, spot_subject_look(&c, &s, &files), SPOT_INPUT, "holds no folders");
+    CHECK_FAILS(&c, spot_subject_look(&c, &s, &files), SPOT_INPUT, "folder.no_classes");
     files.images = in_root("nowhere");
-    CHECK_FAILS(&c, spot_subject_look(&c, &s, &files), SPOT_IO, "nowhere");
+    CHECK_FAILS(&c, spot_subject_look(&c, &s, &files), SPOT_IO, "folder.unlisted: nowhere");
     assert_int_equal(symlink("..", in_root("p/no/round")), 0);
     files.images = in_root("p");
-    CHECK_FAILS(&c, spot_subject_look(&c, &s, &files), SPOT_INPUT, "do links lead round?");
+    CHECK_FAILS(&c, spot_subject_look(&c, &s, &files), SPOT_INPUT, "folder.too_deep");
     spot_subject_close(&s);
 }
 

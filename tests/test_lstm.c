@@ -221,11 +221,13 @@ TEST(certain_and_hopeless_values)
 TEST(a_number_out_of_range_is_refused)
 {
     static const struct { spot_lstm_shape s; int policies, live; const char *words; } bad[] = {
-        { { 0, 5, 5, 8 }, 1, 8, "0 factors" },  { { 3, 0, 5, 8 }, 1, 8, "0 values" },   { { 3, 5, 0, 8 }, 1, 8, "0 cells" },
-        { { 3, 5, 5, 0 }, 1, 0, "batch of 0" }, { { 3, 5, 5, 8 }, 0, 8, "0 policies" }, { { 3, 5, 5, 8 }, 1, 0, "0 rows" },
-        { { 3, 5, 5, 8 }, 1, 9, "9 rows" },     { { 3, 1 << 20, 5, 8 }, 1, 8, "values" },
-        { { 3, 5, 1 << 20, 8 }, 1, 8, "cells" },
-        { { 3, 5, 5, 1 << 15 }, 1 << 20, 8, "policies" },
+        { { 0, 5, 5, 8 }, 1, 8, "lstm.sizes: 0" },  { { 3, 0, 5, 8 }, 1, 8, "lstm.sizes: 0" },   { { 3, 5, 0, 8 }, 1, 8,
+                                                                                         "lstm.sizes: 0" },
+        { { 3, 5, 5, 0 }, 1, 0, "lstm.batch: 0" }, { { 3, 5, 5, 8 }, 0, 8, "lstm.batch: 0" }, { { 3, 5, 5, 8 }, 1, 0,
+                                                                                         "lstm.batch: 0" },
+        { { 3, 5, 5, 8 }, 1, 9, "lstm.batch: 9" },     { { 3, 1 << 20, 5, 8 }, 1, 8, "lstm.sizes" },
+        { { 3, 5, 1 << 20, 8 }, 1, 8, "lstm.sizes" },
+        { { 3, 5, 5, 1 << 15 }, 1 << 20, 8, "lstm.batch" },
     };
     spot_ctx c = check_ctx(1);
     spot_lstm_batch b;
@@ -236,5 +238,5 @@ TEST(a_number_out_of_range_is_refused)
         CHECK_FAILS(&c, spot_lstm_learn(&c, &b), SPOT_INVALID, bad[i].words);
     }
     b = (spot_lstm_batch){ .shape = { 3, 5, 5, 8 }, .policies = 1, .live = 8, .entropy = NAN };
-    CHECK_FAILS(&c, spot_lstm_learn(&c, &b), SPOT_INVALID, "nan for the entropy");
+    CHECK_FAILS(&c, spot_lstm_learn(&c, &b), SPOT_INVALID, "lstm.entropy: nan");
 }

@@ -228,9 +228,7 @@ TEST_WITH(a_conflict_has_one_end, set_up, tear_down)
     for (int k = 0; k < 6; k++) {
         const char *out = k ? "out" : "first", *in_order[3];
         for (int i = 0; i < 3; i++) in_order[i] = names[orders[k][i]];
-        assert_int_equal(merge(&c, in_order, 3, out, &r), SPOT_INPUT);
-        assert_non_null(strstr(c.message, "of 3 ECs 0 are missing, 0 damaged, 2 in conflict"));
-        spot_forget(&c);
+        CHECK_FAILS(&c, merge(&c, in_order, 3, out, &r), SPOT_INPUT, "merge.not_whole: 3 | ECs 0 | 0 | 2");
         assert_true(r.merged == 3 && r.conflicts == 2);
         assert_int_equal(r.duplicates, 2 + (strcmp((char *)bytes[0], (char *)bytes[1]) < 0));
         if (k) check_same("out", "first");
@@ -290,9 +288,7 @@ TEST_WITH(what_is_wrong_is_counted, set_up, tear_down)
           " cp ec-000004.json ec-000001.json && mkfifo ec-000007.json &&"
           " cd ../../../b/segments/000 && printf '{' > ec-000002.json && mkdir ec-000007.json &&"
           " touch ec-000004.json.n1-7-0.tmp ec-4.json x && mkdir ../001 ../y");
-    assert_int_equal(spot_merge(&c, dirs, 2, in("out"), &o, &r), SPOT_INPUT);
-    assert_non_null(strstr(c.message, "of 8 ECs 1 are missing, 3 damaged, 0 in conflict"));
-    spot_forget(&c);
+    CHECK_FAILS(&c, spot_merge(&c, dirs, 2, in("out"), &o, &r), SPOT_INPUT, "merge.not_whole: 8 | ECs 1 | 3 | 0");
     assert_true(r.merged == 4 && r.foreign == 2 && r.duplicates == 0);
     for (int i = 0; i < 8; i++) {
         static const int want[] = { 3, 3, 3, 2, 9, 2, 8, 2 };    /* merged 1, damaged 2, foreign 8 */
@@ -328,7 +324,7 @@ TEST_WITH(a_segment_of_strangers_is_damaged, set_up, tear_down)
     shards_fill(&c, s, cfg, 1, 0);
     snprintf(s->device, sizeof s->device, "cpu\033[31m");
     CHECK_OK(&c, spot_segment_write(&c, dir, s));
-    CHECK_FAILS(&c, spot_merge(&c, &dir, 1, dir, &o, &r), SPOT_INPUT, "of 2 ECs 0 are missing, 2 damaged");
+    CHECK_FAILS(&c, spot_merge(&c, &dir, 1, dir, &o, &r), SPOT_INPUT, "merge.not_whole: 2 | ECs 0 | 2");
     free(r.ec);
     spot_segment_free(s);
     CHECK_CONFIG_FREE(cfg);
@@ -348,16 +344,16 @@ TEST_WITH(places_are_looked_at_first, set_up, tear_down)
     shell("mkdir empty rooms rooms/segments rooms/logs home headless headless/segments &&"
           " cp -r a/segments/000 headless/segments && touch home/letter file");
 #define REFUSED(dir, status, words) CHECK_FAILS(&c, merge(&c, (const char *[]){ "a", dir }, 2, "out", &r), status, words)
-    REFUSED("nowhere", SPOT_IO, "nowhere: No such file");
-    REFUSED("file", SPOT_INPUT, "file is no run directory: it has no config.yaml");
-    REFUSED("home", SPOT_INPUT, "home is no run directory: it has no config.yaml");
-    REFUSED("headless", SPOT_INPUT, "headless has result segments and no config.yaml; copy");
-    REFUSED("other", SPOT_USAGE, "metric.lambda_p is 0.8 there and 0.7 here");
-    CHECK_FAILS(&c, merge(&c, (const char *[]){ "a" }, 1, "other", &r), SPOT_USAGE, "holds results of another config");
-    CHECK_FAILS(&c, merge(&c, (const char *[]){ "empty", "rooms" }, 2, "out", &r), SPOT_INPUT, "there is nothing to merge");
-    CHECK_FAILS(&c, merge(&c, (const char *[]){ "a" }, 1, "file", &r), SPOT_IO, "a file of that name is there");
+    REFUSED("nowhere", SPOT_IO, "merge.unread: nowhere");
+    REFUSED("file", SPOT_INPUT, "run.missing: file");
+    REFUSED("home", SPOT_INPUT, "run.missing: home");
+    REFUSED("headless", SPOT_INPUT, "merge.no_config: headless");
+    REFUSED("other", SPOT_USAGE, "merge.other_config: metric.lambda_p | 0.8 | 0.7");
+    CHECK_FAILS(&c, merge(&c, (const char *[]){ "a" }, 1, "other", &r), SPOT_USAGE, "merge.other_config");
+    CHECK_FAILS(&c, merge(&c, (const char *[]){ "empty", "rooms" }, 2, "out", &r), SPOT_INPUT, "merge.nothing");
+    CHECK_FAILS(&c, merge(&c, (const char *[]){ "a" }, 1, "file", &r), SPOT_IO, "folder.not_made: name");
     shell("printf 'ecs: two' > rooms/config.yaml");
-    REFUSED("rooms", SPOT_USAGE, "rooms/config.yaml");
+    REFUSED("rooms", SPOT_USAGE, "setting.value: rooms/config.yaml");
     shell("rm rooms/config.yaml && ! test -e out && ! test -e empty/segments");
 
     CHECK_OK(&c, merge(&c, (const char *[]){ "empty", "a", "rooms" }, 3, "out", &r));

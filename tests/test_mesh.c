@@ -154,7 +154,7 @@ TEST(axes_are_turned)
     CHECK_NEAR(at(&m, m.place, 0, 2, 2), 0, 1e-7);
     spot_mesh_close(&m);
     o.turn[0] = 2;
-    CHECK_FAILS(&c, spot_mesh_make(&c, &m, &t, &o), SPOT_INVALID, "no rotation");
+    CHECK_FAILS(&c, spot_mesh_make(&c, &m, &t, &o), SPOT_INVALID, "mesh.turn");
 }
 
 TEST(what_is_broken_is_dropped)
@@ -179,7 +179,7 @@ TEST(what_is_broken_is_dropped)
     for (int i = 0; i < 2 * m.vertices; i++) assert_true(fabsf(m.coordinate[i]) <= 500);
     spot_mesh_close(&m);
     CHECK_FAILS(&c, spot_mesh_make(&c, &m, &(spot_mesh_triangles){ .triangles = 3, .materials = 1, .place = place[1],
-                .look = &grey }, &o), SPOT_INPUT, "no triangle that can be drawn: of 3, 2 have no area and 1 are not finite");
+                .look = &grey }, &o), SPOT_INPUT, "mesh.not_drawable: 3 | 2 | 1");
 }
 
 /* Numbers at the ends of float's range. */
@@ -299,18 +299,18 @@ TEST(bad_input_is_refused)
     spot_mesh m;
 
     spot_mesh_triangles t = triangles_of(place, 0);
-    CHECK_FAILS(&c, spot_mesh_make(&c, &m, &t, NULL), SPOT_INPUT, "no triangles");
+    CHECK_FAILS(&c, spot_mesh_make(&c, &m, &t, NULL), SPOT_INPUT, "mesh.no_triangles");
     t.triangles = 100000000;
-    CHECK_FAILS(&c, spot_mesh_make(&c, &m, &t, NULL), SPOT_INPUT, "100000000 triangles; at most 4000000");
+    CHECK_FAILS(&c, spot_mesh_make(&c, &m, &t, NULL), SPOT_INPUT, "mesh.triangles: 100000000 | 4000000");
     t.triangles = 1, t.material = &two;
-    CHECK_FAILS(&c, spot_mesh_make(&c, &m, &t, NULL), SPOT_INVALID, "material 2 of 1");
+    CHECK_FAILS(&c, spot_mesh_make(&c, &m, &t, NULL), SPOT_INVALID, "mesh.triangle_material: material 2 | 1");
     t.material = NULL, t.materials = 0;
-    CHECK_FAILS(&c, spot_mesh_make(&c, &m, &t, NULL), SPOT_INPUT, "0 materials");
+    CHECK_FAILS(&c, spot_mesh_make(&c, &m, &t, NULL), SPOT_INPUT, "mesh.materials: 0");
     t.materials = 1, t.look = &look, look.texture = 0;
-    CHECK_FAILS(&c, spot_mesh_make(&c, &m, &t, NULL), SPOT_INVALID, "texture 0 and cut-out -1 of 0");
+    CHECK_FAILS(&c, spot_mesh_make(&c, &m, &t, NULL), SPOT_INVALID, "mesh.material_texture: texture 0 | out -1 | 0");
     look = grey, look.opacity = NAN;
-    CHECK_FAILS(&c, spot_mesh_make(&c, &m, &t, NULL), SPOT_INVALID, "material 0");
+    CHECK_FAILS(&c, spot_mesh_make(&c, &m, &t, NULL), SPOT_INVALID, "mesh.material: material 0");
     look = grey, o.crease = NAN;
-    CHECK_FAILS(&c, spot_mesh_make(&c, &m, &t, &o), SPOT_INVALID, "crease");
+    CHECK_FAILS(&c, spot_mesh_make(&c, &m, &t, &o), SPOT_INVALID, "mesh.crease");
     spot_mesh_close(&m);
 }

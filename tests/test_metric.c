@@ -303,11 +303,11 @@ TEST(rankings_of_nothing_and_bad_weights)
     s = score(&found, mask, 4, 1, spot_metric_defaults());
     CHECK_OK(&c, spot_metric_coherence(&c, &s, &found, column, 4, used));
     CHECK_NEAR(s.coherence[0], 1.0 / 3, 1e-15);                          /* each has one member among its three */
-    CHECK_FAILS(&c, spot_metric_rank(&c, &s, &found, &other, &truth), SPOT_INVALID, "3 rows");
+    CHECK_FAILS(&c, spot_metric_rank(&c, &s, &found, &other, &truth), SPOT_INVALID, "ranking.sizes: 3");
     found.h[0].weight = weight;
-    CHECK_FAILS(&c, spot_metric_rank(&c, &s, &found, &view, &truth), SPOT_INVALID, "weights of 0 rows");
+    CHECK_FAILS(&c, spot_metric_rank(&c, &s, &found, &view, &truth), SPOT_INVALID, "ranking.rows: 0");
     found.n = 4;
-    CHECK_FAILS(&c, spot_metric_rank(&c, &s, &found, &view, &truth), SPOT_INVALID, "row 1 the weight inf");
+    CHECK_FAILS(&c, spot_metric_rank(&c, &s, &found, &view, &truth), SPOT_INVALID, "ranking.weight: row 1 | weight inf");
 }
 
 /* Where nothing was planted there is nothing to discover: both rates are undefined and count in no average. */
@@ -346,16 +346,16 @@ TEST(bad_arguments_get_a_sentence)
     spot_hypotheses none = { .len = 0 }, outside = list(out, 1), repeated = list(twice, 1);
     spot_metric_config cfg = spot_metric_defaults(), bad = cfg;
     spot_score s;
-    CHECK_FAILS(&c, spot_metric_score(&c, &s, &outside, &truth, &cfg), SPOT_INVALID, "row 4");
-    CHECK_FAILS(&c, spot_metric_score(&c, &s, &repeated, &truth, &cfg), SPOT_INVALID, "ascend");
-    CHECK_FAILS(&c, spot_metric_score(&c, &s, &none, &two, &cfg), SPOT_INPUT, "blindspot 1");
-    CHECK_FAILS(&c, spot_metric_score(&c, &s, &none, &many, &cfg), SPOT_INPUT, "9 blindspots");
+    CHECK_FAILS(&c, spot_metric_score(&c, &s, &outside, &truth, &cfg), SPOT_INVALID, "score.row: row 4");
+    CHECK_FAILS(&c, spot_metric_score(&c, &s, &repeated, &truth, &cfg), SPOT_INVALID, "score.row_order");
+    CHECK_FAILS(&c, spot_metric_score(&c, &s, &none, &two, &cfg), SPOT_INPUT, "score.blindspot_empty: blindspot 1");
+    CHECK_FAILS(&c, spot_metric_score(&c, &s, &none, &many, &cfg), SPOT_INPUT, "score.blindspots: 9");
     bad.lambda_r = NAN;
-    CHECK_FAILS(&c, spot_metric_score(&c, &s, &none, &truth, &bad), SPOT_INVALID, "metric.lambda_r is nan");
+    CHECK_FAILS(&c, spot_metric_score(&c, &s, &none, &truth, &bad), SPOT_INVALID, "setting.value: metric.lambda_r | nan");
     bad = cfg; bad.lambda_p = 0;
-    CHECK_FAILS(&c, spot_metric_score(&c, &s, &none, &truth, &bad), SPOT_INVALID, "metric.lambda_p is 0");
+    CHECK_FAILS(&c, spot_metric_score(&c, &s, &none, &truth, &bad), SPOT_INVALID, "setting.value: metric.lambda_p | 0");
     bad = cfg; bad.top = 0;
-    CHECK_FAILS(&c, spot_metric_score(&c, &s, &none, &truth, &bad), SPOT_INVALID, "metric.top is 0");
+    CHECK_FAILS(&c, spot_metric_score(&c, &s, &none, &truth, &bad), SPOT_INVALID, "setting.value: metric.top | 0");
 }
 
 /* The definitions once more, on sets as arrays of bools, prefix by prefix, with no shared count. */

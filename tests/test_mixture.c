@@ -288,7 +288,7 @@ TEST(ill_conditioned_fits_are_given_up)
     assert_true(best.k == 1 && all[0].ill == 0 && all[1].ill == 1 && isinf(all[1].bic));
     assert_non_null(strstr(heard, "K=2: given up"));
     spot_arena_close(&a);
-    CHECK_FAILS(&c, fit_all(&c, &a, &best, &all, (spot_mat){ line, 4, 2 }, &cfg), SPOT_NUMERIC, "raise the ridge");
+    CHECK_FAILS(&c, fit_all(&c, &a, &best, &all, (spot_mat){ line, 4, 2 }, &cfg), SPOT_NUMERIC, "mixture.none_fitted");
     spot_arena_close(&a);
 }
 
@@ -300,21 +300,22 @@ TEST(bad_input_gets_a_sentence)
     spot_mixture best;
     spot_arena a;
     volatile sig_atomic_t stop = 1;
-    CHECK_FAILS(&c, fit_all(&c, &a, &best, NULL, (spot_mat){ x, 4, 2 }, &cfg), SPOT_INPUT, "row 3, column 0");
+    CHECK_FAILS(&c, fit_all(&c, &a, &best, NULL, (spot_mat){ x, 4, 2 }, &cfg), SPOT_INPUT, "points.value: row 3 | column 0");
     spot_arena_close(&a);
     bad = cfg; bad.k_min = 10;
-    CHECK_FAILS(&c, fit_all(&c, &a, &best, NULL, (spot_mat){ x, 3, 2 }, &bad), SPOT_INPUT, "3 points for at least 10");
+    CHECK_FAILS(&c, fit_all(&c, &a, &best, NULL, (spot_mat){ x, 3, 2 }, &bad), SPOT_INPUT, "mixture.few_points: 3 | 10");
     spot_arena_close(&a);
     bad = cfg; bad.tol = NAN;
-    CHECK_FAILS(&c, fit_all(&c, &a, &best, NULL, (spot_mat){ x, 3, 2 }, &bad), SPOT_INVALID, "mixture.tol is nan");
+    CHECK_FAILS(&c, fit_all(&c, &a, &best, NULL, (spot_mat){ x, 3, 2 }, &bad), SPOT_INVALID,
+                "setting.value: mixture.tol | nan");
     spot_arena_close(&a);
     bad = cfg; bad.k_min = 9; bad.k_max = 8;
     CHECK_OK(&c, spot_arena_open(&c, &a, 4096));
     CHECK_FAILS(&c, spot_mixture_fit(&c, &a, &(spot_mixture_data){ 0, NULL, NULL, NULL }, NULL, NULL, NULL,
-                                     &bad), SPOT_INVALID, "9..8");
+                                     &bad), SPOT_INVALID, "mixture.components: 9 | 8");
     CHECK_OK(&c, spot_mixture_fit(&c, &a, &(spot_mixture_data){ 0, NULL, NULL, NULL }, NULL, NULL, NULL, &cfg));
     spot_arena_close(&a);
     c.stop = &stop;
-    CHECK_FAILS(&c, fit_all(&c, &a, &best, NULL, (spot_mat){ x, 3, 2 }, &cfg), SPOT_STOPPED, "stopped");
+    CHECK_FAILS(&c, fit_all(&c, &a, &best, NULL, (spot_mat){ x, 3, 2 }, &cfg), SPOT_STOPPED, "run.stopped");
     spot_arena_close(&a);
 }

@@ -268,13 +268,13 @@ TEST(diverging_is_said)
     cfg.schedule = SPOT_CONSTANT;
     cfg.lr = 100;
     CHECK_OK(&c, spot_arena_open(&c, &a, spot_model_train_bytes(&ec.scene, &cfg)));
-    CHECK_FAILS(&c, spot_model_train(&c, &a, &m, &lesson, &ec, &cfg, NULL), SPOT_NUMERIC, "epoch 1, step");
+    CHECK_FAILS(&c, spot_model_train(&c, &a, &m, &lesson, &ec, &cfg, NULL), SPOT_NUMERIC, "training.diverged: epoch 1");
     a.used = 0;
     c.stop = &stop;
-    CHECK_FAILS(&c, spot_model_train(&c, &a, &m, &lesson, &ec, &cfg, NULL), SPOT_STOPPED, "stopped");
+    CHECK_FAILS(&c, spot_model_train(&c, &a, &m, &lesson, &ec, &cfg, NULL), SPOT_STOPPED, "run.stopped");
     a.used = 0;
     c.stop = NULL;
     cfg.batch = 0;
-    CHECK_FAILS(&c, spot_model_train(&c, &a, &m, &lesson, &ec, &cfg, NULL), SPOT_INVALID, "model.batch is 0; it takes");
+    CHECK_FAILS(&c, spot_model_train(&c, &a, &m, &lesson, &ec, &cfg, NULL), SPOT_INVALID, "setting.value: model.batch | 0");
     spot_arena_close(&a);
 }

@@ -184,13 +184,13 @@ TEST(bad_input_gets_a_sentence)
     groups(x, confidence, 3);
     bad = b.cfg, bad.multiaccuracy.ridge = 0;
     CHECK_FAILS(&b.c, find_in(&b, &bad),
-                SPOT_INVALID, "multiaccuracy.ridge is 0; it takes a number from 1e-12");
+                SPOT_INVALID, "setting.value: multiaccuracy.ridge | 0 | 1e-12");
     bad = b.cfg, bad.multiaccuracy.held_out = NAN;
-    CHECK_FAILS(&b.c, find_in(&b, &bad), SPOT_INVALID, "held_out is nan");
+    CHECK_FAILS(&b.c, find_in(&b, &bad), SPOT_INVALID, "setting.value: held_out | nan");
     x[8] = NAN;
-    CHECK_FAILS(&b.c, find_in(&b, &b.cfg), SPOT_INPUT, "feature 2 of row 1");
-    CHECK_FAILS(&b.c, spot_ridge_score(&b.c, 1, &fit), SPOT_INVALID, "5 scores");
-    CHECK_FAILS(&b.c, spot_ridge_gram(&b.c, 1, &rows), SPOT_INVALID, "(1,0)");
+    CHECK_FAILS(&b.c, find_in(&b, &b.cfg), SPOT_INPUT, "features.value: feature 2 | row 1");
+    CHECK_FAILS(&b.c, spot_ridge_score(&b.c, 1, &fit), SPOT_INVALID, "ridge.scores: 5");
+    CHECK_FAILS(&b.c, spot_ridge_gram(&b.c, 1, &rows), SPOT_INVALID, "ridge.sizes: 1 | 0");
     spot_arena_close(&b.a);
 }
 

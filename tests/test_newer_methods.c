@@ -434,14 +434,14 @@ TEST(bad_input_gets_a_sentence)
 
     groups(x, confidence);
     bad.svm.share = 0;
-    CHECK_FAILS(&b.c, find_in(&b, &bad), SPOT_INVALID, "svm.share is 0; it takes a number from 0.0001");
+    CHECK_FAILS(&b.c, find_in(&b, &bad), SPOT_INVALID, "setting.value: svm.share | 0 | 0.0001");
     bad = spot_bdm_defaults(SPOT_DENSITY);
     bad.density.neighbours = 65;
-    CHECK_FAILS(&b.c, find_in(&b, &bad), SPOT_INVALID, "density.neighbours is 65");
+    CHECK_FAILS(&b.c, find_in(&b, &bad), SPOT_INVALID, "setting.value: density.neighbours | 65");
     bad = spot_bdm_defaults(SPOT_DBSCAN_GROUP);
     x[8] = NAN;
-    CHECK_FAILS(&b.c, find_in(&b, &bad), SPOT_INPUT, "feature 2 of row 1");
-    CHECK_FAILS(&b.c, spot_hinge_fit(&b.c, 1, &none), SPOT_INVALID, "cost 0");
+    CHECK_FAILS(&b.c, find_in(&b, &bad), SPOT_INPUT, "features.value: feature 2 | row 1");
+    CHECK_FAILS(&b.c, spot_hinge_fit(&b.c, 1, &none), SPOT_INVALID, "hinge.sizes: cost 0");
     spot_arena_close(&b.a);
 }
 

@@ -236,7 +236,8 @@ TEST(constant_channels_and_fixed_statistics)
     CHECK_NEAR(l->scale[3], 3, 1e-5);
     CHECK_NEAR(l->shift[3], -5, 2e-5);
     CHECK_FAILS(&c, spot_norm_stats(&c, l, b.y, (spot_plane){ 2, 3, CHANNELS, 4, SPOT_FP32 }, NULL), SPOT_INVALID,
-                "3 of 2 rows");
-    CHECK_FAILS(&c, spot_norm_pool(&c, b.out, NULL, b.y, l, (spot_plane){ 1, 1, CHANNELS, 5, SPOT_FP32 }), SPOT_INVALID, "odd");
+                "norm.sizes: 3 | 2");
+    CHECK_FAILS(&c, spot_norm_pool(&c, b.out, NULL, b.y, l, (spot_plane){ 1, 1, CHANNELS, 5, SPOT_FP32 }), SPOT_INVALID,
+                "norm.pool_size");
     clear_bed(&b);
 }

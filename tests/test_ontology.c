@@ -150,6 +150,6 @@ TEST(paths_and_limits)
     CHECK_OK(&c, spot_ontology_expand(&c, out, &n, &o, (int[]){ 3 }, 1, &(spot_expansion){ .least = 9, .levels = 5 }));
     assert_int_equal(n, 1);                                /* no neighbours, no endless loop */
     CHECK_FAILS(&c, spot_ontology_expand(&c, out, &n, &o, (int[]){ 4 }, 1, &(spot_expansion){ .least = 9 }), SPOT_INVALID,
-                "keyword 4 of 4");
+                "keyword.number: keyword 4 | 4");
     spot_ontology_close(&o);
 }

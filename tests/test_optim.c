@@ -99,8 +99,8 @@ TEST(a_rate_is_a_number)
 {
     spot_ctx c = check_ctx(1);
     spot_optim_rule r = rules[0];
-    CHECK_FAILS(&c, spot_optim_step(&c, NULL, NULL, NULL, NULL, 0, &r), SPOT_INVALID, "step 0");
+    CHECK_FAILS(&c, spot_optim_step(&c, NULL, NULL, NULL, NULL, 0, &r), SPOT_INVALID, "optim.step: step 0");
     r.t = 1;
     r.lr = NAN;
-    CHECK_FAILS(&c, spot_optim_step(&c, NULL, NULL, NULL, NULL, 0, &r), SPOT_INVALID, "nan");
+    CHECK_FAILS(&c, spot_optim_step(&c, NULL, NULL, NULL, NULL, 0, &r), SPOT_INVALID, "optim.step: nan");
 }

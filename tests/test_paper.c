@@ -97,8 +97,9 @@ TEST_WITH(pictures_stand_beside_tables_of_pictures_only, set_up, tear_down)
     char *text;
     for (int i = 0; i < LEN(scenes); i++)
         CHECK_FAILS(&c, spot_tables_paper(&c, stdout, &run, 1, scenes[i], SPOT_TABLE_TEXT, false), SPOT_USAGE,
-                    "is about rendered images; ");
-    CHECK_FAILS(&c, spot_tables_paper(&c, stdout, &run, 1, 15, SPOT_TABLE_TEXT, false), SPOT_USAGE, "Tables 3, 4, 8 and 14");
+                    "paper.setting: rendered");
+    CHECK_FAILS(&c, spot_tables_paper(&c, stdout, &run, 1, 15, SPOT_TABLE_TEXT, false), SPOT_USAGE,
+                "paper.setting: Tables 3, 4, 8 and 14");
     text = table(&c, &run, 1, 4, SPOT_TABLE_TEXT);
     holds(text, "Table 4. COCO: average DR");
     holds(text, "\nPlaneSpot             planespot-scvis");
@@ -121,7 +122,7 @@ TEST_WITH(pictures_stand_beside_tables_of_pictures_only, set_up, tear_down)
     free(text);
     run = pictures(&c, "number", "pool: number", 45, single, all);
     CHECK_FAILS(&c, spot_tables_paper(&c, stdout, &run, 1, 4, SPOT_TABLE_TEXT, false), SPOT_USAGE,
-                "Table 4 is about data.pool: general, and ");
+                "paper.pool: Table 4 | general");
     run = pictures(&c, "birds", "tasks: bird, against: animal, pool: number, val: 0.1, test: 0.4, category_least: 1000", 45,
                    single, all);
     text = table(&c, &run, 1, 15, SPOT_TABLE_MD);
@@ -170,7 +171,7 @@ TEST_WITH(tables_3_and_14_count, set_up, tear_down)
     text = table(&c, &run, 1, 3, SPOT_TABLE_MD);
     holds(text, "at least 0.2 below that outside it");
     free(text);
-    CHECK_FAILS(&c, spot_tables_paper(&c, stdout, two, 2, 3, SPOT_TABLE_TEXT, false), SPOT_USAGE, "Table 3 is of one run");
+    CHECK_FAILS(&c, spot_tables_paper(&c, stdout, two, 2, 3, SPOT_TABLE_TEXT, false), SPOT_USAGE, "table.one_run: Table 3");
     spot_results_free(r);
 }
 
@@ -385,7 +386,7 @@ TEST(spotlight_has_two_profiles)
         }
     }
     CHECK_FAILS(&c, spot_config_parse(&c, CHECK_AGAIN(&cfg), "bdms: [{method: domino, profile: paper}]\n", 41, "c"), SPOT_USAGE,
-                "profile is a setting of spotlight, not of domino");
+                "setting.foreign: profile | spotlight | domino");
     CHECK_CONFIG_FREE(again);
 }
 
@@ -498,7 +499,7 @@ TEST_WITH(induced_categories_come_from_a_run, set_up, tear_down)
     } while (0)
     CONDITIONED("number", "");
     cfg.data.coco = check_text("%s/a.json", root);
-    CHECK_FAILS(&c, spot_sweep_induced(&c, &cfg), SPOT_USAGE, "has other annotations or tasks than this config");
+    CHECK_FAILS(&c, spot_sweep_induced(&c, &cfg), SPOT_USAGE, "induced.other_data");
     snprintf(command, sizeof command, "sed -i 's|coco.json|%s/a.json|' %s/config.yaml", root, singles);
     assert_int_equal(system(command), 0);
     CHECK_OK(&c, spot_sweep_induced(&c, &cfg));
@@ -506,15 +507,15 @@ TEST_WITH(induced_categories_come_from_a_run, set_up, tear_down)
     assert_string_equal(cfg.data.induced_from, "");
     assert_int_equal(cfg.ecs, 3 + 3 + 1);
     CONDITIONED("number", ", induced: cat");
-    CHECK_FAILS(&c, spot_sweep_induced(&c, &cfg), SPOT_USAGE, "name the categories twice");
+    CHECK_FAILS(&c, spot_sweep_induced(&c, &cfg), SPOT_USAGE, "induced.twice");
     CONDITIONED("general", "");
-    CHECK_FAILS(&c, spot_sweep_induced(&c, &cfg), SPOT_USAGE, "is for the conditioned pools");
+    CHECK_FAILS(&c, spot_sweep_induced(&c, &cfg), SPOT_USAGE, "induced.pool");
     CONDITIONED("number", "");
     cfg.data.coco = check_text("%s/a.json", root);
     snprintf(missing, sizeof missing, "rm $(find %s/segments -name '*2.json' | head -1)", singles);
     assert_int_equal(system(missing), 0);
-    CHECK_FAILS(&c, spot_sweep_induced(&c, &cfg), SPOT_USAGE, "EC 2 of the 4 in ");
+    CHECK_FAILS(&c, spot_sweep_induced(&c, &cfg), SPOT_USAGE, "induced.unfinished: EC 2 | 4");
     spot_photos *p;
-    CHECK_FAILS(&c, spot_photos_open(&c, &p, &cfg.data, 1), SPOT_USAGE, "data.induced_from names a run that was not read");
+    CHECK_FAILS(&c, spot_photos_open(&c, &p, &cfg.data, 1), SPOT_USAGE, "induced.not_read");
     spot_photos_close(p);
 }

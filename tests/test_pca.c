@@ -237,15 +237,15 @@ TEST(says_what_is_wrong_with_the_input)
     spot_arena a = { 0 };
     spot_points out;
 
-    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &few, &seed, &cfg), SPOT_INPUT, "at least 4 rows");
+    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &few, &seed, &cfg), SPOT_INPUT, "reducer.few_rows");
     v.feature[7] = NAN;
-    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &cfg), SPOT_INPUT, "feature 1 of row 2");
+    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &cfg), SPOT_INPUT, "features.value: feature 1 | row 2");
     v.feature[7] = 0;
-    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &cfg), SPOT_NOMEM, "not enough memory");
+    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &cfg), SPOT_NOMEM, "arena.full");
     cfg.dim = 0;
-    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &cfg), SPOT_USAGE, "dim is 0; it takes");
+    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &cfg), SPOT_USAGE, "setting.value: dim | 0");
     cfg.dim = 2;
     cfg.scvis.lr = NAN;
-    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &cfg), SPOT_USAGE, "scvis.lr is nan");
+    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &cfg), SPOT_USAGE, "setting.value: scvis.lr | nan");
     blobs_free(&v);
 }

@@ -224,12 +224,12 @@ TEST(bad_settings_get_a_sentence)
     spot_bdm_config bad;
     fall();
     bad = b.cfg, bad.plain.clusters = 0;
-    CHECK_FAILS(&b.c, find_in(&b, &bad), SPOT_INVALID, "ward.clusters is 0; it takes an integer from 1 to 512");
+    CHECK_FAILS(&b.c, find_in(&b, &bad), SPOT_INVALID, "setting.value: ward.clusters | 0 | 1 | 512");
     bad = spot_bdm_defaults(SPOT_MISTAKES), bad.plain.clusters = 1;
-    CHECK_FAILS(&b.c, find_in(&b, &bad), SPOT_INVALID, "mistakes.clusters is 1; it takes an integer from 2 to 64");
+    CHECK_FAILS(&b.c, find_in(&b, &bad), SPOT_INVALID, "setting.value: mistakes.clusters | 1 | 2 | 64");
     bad = spot_bdm_defaults(SPOT_RANDOM), bad.plain.among = 2;
-    CHECK_FAILS(&b.c, find_in(&b, &bad), SPOT_INVALID, "random.among is 2; it takes errors or all");
+    CHECK_FAILS(&b.c, find_in(&b, &bad), SPOT_INVALID, "setting.value: random.among | 2 | errors | all");
     bad = spot_bdm_defaults(SPOT_CONFIDENCE), bad.plain.rows = 0;
-    CHECK_FAILS(&b.c, find_in(&b, &bad), SPOT_INVALID, "confidence.rows is 0");
+    CHECK_FAILS(&b.c, find_in(&b, &bad), SPOT_INVALID, "setting.value: confidence.rows | 0");
     spot_arena_close(&b.a);
 }

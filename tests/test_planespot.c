@@ -167,25 +167,25 @@ TEST(bad_input_gets_a_sentence)
     spot_bdm_config bad;
     two_clouds(at, confidence);
     at[7] = INFINITY;
-    CHECK_FAILS(&b.c, find_in(&b, &b.cfg), SPOT_INPUT, "coordinate 1 of point 3");
+    CHECK_FAILS(&b.c, find_in(&b, &b.cfg), SPOT_INPUT, "points.value: coordinate 1 | point 3");
     at[7] = 0;
     confidence[5] = NAN;
-    CHECK_FAILS(&b.c, find_in(&b, &b.cfg), SPOT_INPUT, "confidence of row 5");
+    CHECK_FAILS(&b.c, find_in(&b, &b.cfg), SPOT_INPUT, "confidence.value: row 5");
     confidence[5] = 0.5;
     b.points.n = N - 1;
-    CHECK_FAILS(&b.c, find_in(&b, &b.cfg), SPOT_INVALID, "79 points for 80 images");
+    CHECK_FAILS(&b.c, find_in(&b, &b.cfg), SPOT_INVALID, "points.count: 79 | 80");
     b.view.n = b.points.n = 0;
-    CHECK_FAILS(&b.c, find_in(&b, &b.cfg), SPOT_INPUT, "no images");
+    CHECK_FAILS(&b.c, find_in(&b, &b.cfg), SPOT_INPUT, "view.empty");
     b.view.n = b.points.n = N;
     bad = b.cfg; bad.weight = NAN;
     CHECK_FAILS(&b.c, find_in(&b, &bad),
-                SPOT_INVALID, "planespot.weight is nan; it takes a number from 0 to 1000");
+                SPOT_INVALID, "setting.value: planespot.weight | nan | 0 | 1000");
     bad = b.cfg; bad.mixture.k_min = bad.mixture.k_max = 64; b.view.n = b.points.n = 20;
-    CHECK_FAILS(&b.c, find_in(&b, &bad), SPOT_INPUT, "20 points for at least 64");
+    CHECK_FAILS(&b.c, find_in(&b, &bad), SPOT_INPUT, "mixture.few_points: 20 | 64");
     spot_arena_close(&b.a);
     CHECK_OK(&b.c, spot_arena_open(&b.c, &b.a, 64));
     bad = b.cfg; bad.method = 99;
-    CHECK_FAILS(&b.c, spot_bdm_find(&b.c, &b.a, 0, NULL, NULL, NULL, NULL, &bad), SPOT_INVALID, "method 99");
+    CHECK_FAILS(&b.c, spot_bdm_find(&b.c, &b.a, 0, NULL, NULL, NULL, NULL, &bad), SPOT_INVALID, "method.unknown: method 99");
     spot_arena_close(&b.a);
 }
 

@@ -322,7 +322,7 @@ TEST_IN_FOLDER(a_world_is_made_once_and_goes_on_where_it_stopped)
     spot_key k, again;
 
     c.stop = &stop;
-    CHECK_FAILS(&c, spot_shifts_plant(&c, in_root("world/"), &cfg), SPOT_STOPPED, "");
+    CHECK_FAILS(&c, spot_shifts_plant(&c, in_root("world/"), &cfg), SPOT_STOPPED, "run.stopped");
     stop = 0;
     CHECK_OK(&c, spot_shifts_plant(&c, in_root("world/"), &cfg));
     table = changed_at("plant.csv");
@@ -337,7 +337,7 @@ TEST_IN_FOLDER(a_world_is_made_once_and_goes_on_where_it_stopped)
     assert_true(changed_at("plant.csv") == table && changed_at(MODEL) > model);
     assert_true(k.hi == again.hi && k.lo == again.lo);
     cfg.missing = 0.2;
-    CHECK_FAILS(&c, spot_shifts_plant(&c, in_root("world/"), &cfg), SPOT_USAGE, "describes a planted world of other settings");
+    CHECK_FAILS(&c, spot_shifts_plant(&c, in_root("world/"), &cfg), SPOT_USAGE, "world.other_settings: planted world");
 }
 
 TEST_IN_FOLDER(the_table_tells_what_every_file_shows)
@@ -439,7 +439,7 @@ TEST_IN_FOLDER(impact_and_slope_of_the_truth)
     assert_float_equal(t.impact[1], 0.1, 1e-12);
     assert_float_equal(t.slope[SPOT_PLANT_BASE], 1, 1e-12);
     CHECK_OK(&c, spot_file_write(&c, in_root("world/truth.csv"), text, 100));
-    CHECK_FAILS(&c, spot_plant_truth_read(&c, &t, in_root("world/"), &cfg), SPOT_INPUT, "");
+    CHECK_FAILS(&c, spot_plant_truth_read(&c, &t, in_root("world/"), &cfg), SPOT_INPUT, "table.cells");
 }
 
 TEST_IN_FOLDER(settings_that_cannot_be_met_are_refused)
@@ -448,8 +448,8 @@ TEST_IN_FOLDER(settings_that_cannot_be_met_are_refused)
     spot_plant_config cfg = small_world();
 
     cfg.confounded = 3;
-    CHECK_FAILS(&c, spot_shifts_plant(&c, in_root("world/"), &cfg), SPOT_USAGE, "plant.confounded is 3");
+    CHECK_FAILS(&c, spot_shifts_plant(&c, in_root("world/"), &cfg), SPOT_USAGE, "plant.confounded: 3");
     cfg = small_world();
     cfg.wrong = 1.5;
-    CHECK_FAILS(&c, spot_shifts_plant(&c, in_root("world/"), &cfg), SPOT_USAGE, "plant.wrong is 1.5");
+    CHECK_FAILS(&c, spot_shifts_plant(&c, in_root("world/"), &cfg), SPOT_USAGE, "setting.value: plant.wrong | 1.5");
 }

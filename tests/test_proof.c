@@ -291,13 +291,13 @@ TEST(chance_is_searched)
     assert_true(count_claims(&f, SPOT_CLAIM_SUGGESTED) >= 1);
     spot_findings_close(&f);
     p.chance = 5;
-    CHECK_FAILS(&c, spot_discover(&c, &f, &w.s, &o), SPOT_USAGE, "say too little");
+    CHECK_FAILS(&c, spot_discover(&c, &f, &w.s, &o), SPOT_USAGE, "proof.searches");
     p = spot_proof_defaults();
     p.parts = 1;
     p.holdout = 1;
-    CHECK_FAILS(&c, spot_discover(&c, &f, &w.s, &o), SPOT_USAGE, "between 0 and 1");
+    CHECK_FAILS(&c, spot_discover(&c, &f, &w.s, &o), SPOT_USAGE, "proof.share");
     p.parts = 3;
-    CHECK_FAILS(&c, spot_discover(&c, &f, &w.s, &o), SPOT_INVALID, "1 or 2 parts");
+    CHECK_FAILS(&c, spot_discover(&c, &f, &w.s, &o), SPOT_INVALID, "proof.parts");
 }
 
 /* ---- folders ---- */
@@ -375,7 +375,7 @@ TEST_IN_FOLDER(proofs_are_read_as_they_were_written)
     for (int i = 0; i < LEN(bad); i++) {
         CHECK_OK(&c, spot_findings_write(&c, root, &f, &w.s, &o));
         damage(&c, path, bad[i].name, bad[i].at, bad[i].value, bad[i].whole);
-        CHECK_FAILS(&c, spot_findings_read(&c, root, &s, &g, &read), SPOT_INPUT, "it is damaged");
+        CHECK_FAILS(&c, spot_findings_read(&c, root, &s, &g, &read), SPOT_INPUT, "subject.damaged");
     }
     spot_findings_close(&f);
 }

@@ -162,7 +162,8 @@ def test_slices_are_described():
     raises("together with word_embeddings", lambda: found.describe(words))
     raises("do not belong together", lambda: found.describe(words[:-1], text))
     raises("nothing to describe with", lambda: found.describe())
-    raises("no ids to be found by", lambda: found.describe(attributes="table.csv:number"))
+    e = raises("no ids to be found by", lambda: found.describe(attributes="table.csv:number"))
+    assert e.id == "attributes.rows_without_ids" and spotter.InputError("x").id == "", e.id
 
 
 def test_an_encoder_looks_at_pictures():

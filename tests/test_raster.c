@@ -242,18 +242,18 @@ TEST(lists_off_the_canvas_are_refused)
     uint8_t *rgb = bytes_of(1, 224);
     spot_image good = { .object_count = 1, .object = { object_at(&g, SPOT_CIRCLE, 0, 10, 10) } }, bad = good;
     bad.object[0].x1 = 300;
-    CHECK_FAILS(&c, spot_raster_draw(&c, rgb, &bad, 1, &cfg), SPOT_INVALID, "object 0 of image 0");
+    CHECK_FAILS(&c, spot_raster_draw(&c, rgb, &bad, 1, &cfg), SPOT_INVALID, "raster.object_place: object 0 | image 0");
     bad = good;
     bad.object[0].layer = SPOT_BACKGROUND;
-    CHECK_FAILS(&c, spot_raster_draw(&c, rgb, &bad, 1, &cfg), SPOT_INVALID, "object 0 of image 0");
+    CHECK_FAILS(&c, spot_raster_draw(&c, rgb, &bad, 1, &cfg), SPOT_INVALID, "raster.object_place: object 0 | image 0");
     bad = good;
     bad.object_count = 6;
-    CHECK_FAILS(&c, spot_raster_draw(&c, rgb, &bad, 1, &cfg), SPOT_INVALID, "6 objects");
+    CHECK_FAILS(&c, spot_raster_draw(&c, rgb, &bad, 1, &cfg), SPOT_INVALID, "raster.objects: 6");
     tiny.size = 64;
-    CHECK_FAILS(&c, spot_raster_draw(&c, rgb, &good, 1, &tiny), SPOT_INVALID, "64 pixel canvas");
+    CHECK_FAILS(&c, spot_raster_draw(&c, rgb, &good, 1, &tiny), SPOT_INVALID, "raster.object_place: 64");
     tiny.size = 31;
-    CHECK_FAILS(&c, spot_raster_draw(&c, rgb, &good, 1, &tiny), SPOT_INVALID, "32 to 1024");
-    CHECK_FAILS(&c, spot_raster_input(&c, NULL, 3, SPOT_FP32, &good, 1, &cfg), SPOT_INVALID, "raster");
+    CHECK_FAILS(&c, spot_raster_draw(&c, rgb, &good, 1, &tiny), SPOT_INVALID, "raster.sizes: 32 | 1024");
+    CHECK_FAILS(&c, spot_raster_input(&c, NULL, 3, SPOT_FP32, &good, 1, &cfg), SPOT_INVALID, "raster.sizes");
     CHECK_OK(&c, spot_raster_draw(&c, NULL, NULL, 0, &cfg));
     free(rgb);
 }
@@ -274,7 +274,7 @@ TEST(jpeg_is_pils)
                 rgb[3 * (y * W + x) + k] = (uint8_t)(x * 5 + y * 3 * k + (x / 9 + y / 7) % 2 * 90);
     CHECK_OK(&c, spot_jpeg_round_trip(&c, rgb, W, H, 75));
     assert_memory_equal(rgb, want, sizeof rgb);
-    CHECK_FAILS(&c, spot_jpeg_round_trip(&c, rgb, 70000, 1, 75), SPOT_NUMERIC, "JPEG of 70000x1");
+    CHECK_FAILS(&c, spot_jpeg_round_trip(&c, rgb, 70000, 1, 75), SPOT_NUMERIC, "jpeg.encoding: 70000x1");
 }
 
 TEST(png_keeps_every_byte)

@@ -365,10 +365,14 @@ TEST(a_broken_mesh_is_refused)
     spot_toy t;
 
     for (int i = 0; i < 9; i++) {
-        static const char *const words[] = { "place 4 of the mesh is nan", "normal 0 of the mesh is inf", "coordinate 1",
-                                             "corner 2 is vertex 3 of 3", "triangle 0 has material 6 of 6",
-                                             "texture 2 and cut-out",
-                                             "number of opacity", "texture 1 has 0 x 64", "at most 4000000" };
+        static const char *const words[] = { "render.mesh_value: place 4 | nan",
+                                            "render.mesh_value: normal 0 | inf",
+                                            "render.mesh_value: coordinate 1",
+                                             "render.mesh_corner: corner 2 | vertex 3 | 3",
+                                                 "render.mesh_triangle: triangle 0 | material 6 | 6",
+                                             "render.mesh_material: texture 2",
+                                             "render.mesh_value: opacity",
+                                                 "render.mesh_texture: texture 1 | 0 | 64", "render.mesh_sizes: 4000000" };
         spot_toy_open(&t, 1);
         spot_toy_triangle(&t, corner, NULL, NULL, 0);
         done(&t);
@@ -389,10 +393,14 @@ TEST(a_broken_mesh_is_refused)
 TEST(conditions_and_settings_out_of_range_are_refused)
 {
     static uint8_t rgb[3 * SIDE * SIDE];
-    static const char *const words[] = { "factor 4 of image 0 is nan", "at distance 0", "mesh 1 of 1", "picture 0 of 0",
-                                         "8 pixels a side, 1 samples", "3 samples", "view is 180", "near is 0",
-                                         "background is nan",
-                                         "no falloff 2", "factor 0 of image 0 is 2e+06", "an array is missing" };
+    static const char *const words[] = { "render.factor: factor 4 | image 0 | nan", "render.camera: distance 0",
+                                        "render.image: mesh 1 | 1",
+                                        "render.image: picture 0 | 0",
+                                         "render.sizes: 8 | 1", "render.sizes: 3",
+                                             "render.setting: view | 180", "render.setting: near | 0",
+                                         "render.setting: background | nan",
+                                         "render.falloff: falloff 2",
+                                             "render.factor: factor 0 | image 0 | 2e+06", "render.counts" };
     static const float corner[9] = { 0, 0, 0, 1, 0, 0, 0, 1, 0 };
     spot_ctx c = check_ctx(1);
     spot_arena a = spot_arena_counting();

@@ -171,5 +171,5 @@ TEST_IN_FOLDER(a_path_that_cannot_be_is_a_sentence)
     spot_scene_config scene = spot_scene_defaults();
     spot_ctx c = check_ctx(1);
     spot_ec ec = an_ec(&scene, 0);
-    CHECK_FAILS(&c, draw(&c, "none/a.png", &ec), SPOT_IO, "none/a.png");
+    CHECK_FAILS(&c, draw(&c, "none/a.png", &ec), SPOT_IO, "file.failed: none/a.png");
 }

@@ -113,7 +113,7 @@ TEST_WITH(files_take_the_place_of_features, set_up, tear_down)
     CHECK_OK(&c, sweep(&c, cfg, "file", 0, 1, &r));
     assert_int_equal(r.already, 3);
     cfg->ecs = 4;                                      /* but one more EC needs them */
-    CHECK_FAILS(&c, sweep(&c, cfg, "file", 0, 1, &r), SPOT_INPUT, "/embeddings cannot be read: No such file");
+    CHECK_FAILS(&c, sweep(&c, cfg, "file", 0, 1, &r), SPOT_INPUT, "embedding.unread: /embeddings");
     spot_arena_close(&a);
     CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&c);
@@ -133,11 +133,11 @@ static void write_numbers(spot_ctx *c, const spot_config *cfg, int k, int more, 
 TEST_WITH(files_that_are_wrong_fail_their_method_alone, set_up, tear_down)
 {
     static const struct { const char *words; int rows, columns, bad; } cases[] = {
-        { "is not there; bdms[].embeddings names a folder", 0, 0, -1 },
-        { "rows for the", -1, 7, -1 },
-        { "rows for the", 1, 7, -1 },
-        { "rows of 8 numbers where the first file of the folder has 7", 0, 8, -1 },
-        { "feature 3 of row 2 is nan; features must be finite", 0, 7, 17 },
+        { "unit.failed: EC 1 | ec-000001.safetensors", 0, 0, -1 },
+        { "unit.failed: EC 1 | rows", -1, 7, -1 },
+        { "unit.failed: EC 1 | rows", 1, 7, -1 },
+        { "unit.failed: EC 1 | 8 | 7", 0, 8, -1 },
+        { "unit.failed: EC 1 | feature 3 | row 2 | nan", 0, 7, 17 },
     };
     spot_ctx c = context(2);
     spot_config *cfg = config(&c);
@@ -146,10 +146,10 @@ TEST_WITH(files_that_are_wrong_fail_their_method_alone, set_up, tear_down)
     spot_sweep_report r;
     set_file(cfg, 1);
     cfg->ecs = 2;
-    CHECK_FAILS(&c, sweep(&c, cfg, "none", 0, 1, &r), SPOT_INPUT, "/embeddings cannot be read: No such file or directory");
-    CHECK_FAILS(&c, spot_sweep_cost_of(&c, cfg, &all, &cost, false), SPOT_INPUT, "/embeddings cannot be read");
+    CHECK_FAILS(&c, sweep(&c, cfg, "none", 0, 1, &r), SPOT_INPUT, "embedding.unread: /embeddings");
+    CHECK_FAILS(&c, spot_sweep_cost_of(&c, cfg, &all, &cost, false), SPOT_INPUT, "embedding.unread: /embeddings");
     shell("mkdir %s", "embeddings");
-    CHECK_FAILS(&c, sweep(&c, cfg, "none", 0, 1, &r), SPOT_INPUT, "/embeddings holds no file like ec-000000.safetensors");
+    CHECK_FAILS(&c, sweep(&c, cfg, "none", 0, 1, &r), SPOT_INPUT, "embedding.folder_empty: /embeddings");
     shell("test ! -e %s", "none");                     /* refused before anything was made */
     for (int i = 0; i < LEN(cases); i++) {
         char path[16];
@@ -177,15 +177,15 @@ TEST_WITH(files_of_something_else_say_what_they_hold, set_up, tear_down)
 {
     static const float v[6] = { 1, 2, 3, 4, 5, 6 };
     static const struct { const char *words; spot_tensor t[2]; int n; } cases[] = {
-        { "\"embedding\" is F32 of shape (3, 2, 1); one of type F32 and shape (images, features) is wanted",
+        { "embedding.tensor: F32 | (3, 2, 1)",
           { { "embedding", SPOT_F32, 3, { 3, 2, 1 }, .data = v, .bytes = 24 } }, 1 },
-        { "\"embedding\" is F32 of shape (6);", { { "embedding", SPOT_F32, 1, { 6 }, .data = v, .bytes = 24 } }, 1 },
-        { "\"embedding\" is I64 of shape (3, 1);", { { "embedding", SPOT_I64, 2, { 3, 1 }, .data = v, .bytes = 24 } }, 1 },
-        { "\"embedding\" is F32 of shape (0, 2);", { { "embedding", SPOT_F32, 2, { 0, 2 }, .data = v, .bytes = 0 } }, 1 },
-        { "\"embedding\" is not there, but \"image\";",
+        { "embedding.tensor: F32 | (6)", { { "embedding", SPOT_F32, 1, { 6 }, .data = v, .bytes = 24 } }, 1 },
+        { "embedding.tensor: I64 | (3, 1)", { { "embedding", SPOT_I64, 2, { 3, 1 }, .data = v, .bytes = 24 } }, 1 },
+        { "embedding.tensor: F32 | (0, 2)", { { "embedding", SPOT_F32, 2, { 0, 2 }, .data = v, .bytes = 0 } }, 1 },
+        { "embedding.tensor: \"image\"",
           { { "label", SPOT_F32, 1, { 6 }, .data = v, .bytes = 24 },
             { "image", SPOT_F32, 1, { 6 }, .data = v, .bytes = 24 } }, 2 },
-        { "\"embedding\" is not there, nor is any other;", { { 0 } }, 0 },
+        { "embedding.tensor: nor", { { 0 } }, 0 },
     };
     spot_ctx c = context(1);
     char folder[128], path[160];
@@ -349,12 +349,12 @@ TEST_WITH(a_robust_training_that_fails_fails_its_methods_alone, set_up, tear_dow
     cfg->model.robust.epochs = 3;
     cfg->model.robust.lr = 100;
     cfg->bdm[1].representation = SPOT_BY_ROBUST;
-    CHECK_FAILS(&c, sweep(&c, cfg, "a", 0, 1, &r), SPOT_NUMERIC, "EC 0, heavy: ");
+    CHECK_FAILS(&c, sweep(&c, cfg, "a", 0, 1, &r), SPOT_NUMERIC, "unit.failed: EC 0, heavy");
     assert_true(r.done == 1 && r.failed == 1);
     const spot_segment *s = segment_of(&c, "a", 0);
     assert_true(!s->status && !s->method[0].status && s->method[1].status == SPOT_NUMERIC);
     assert_non_null(strstr(s->method[1].message, "model.robust.lr"));
-    CHECK_FAILS(&c, sweep(&c, cfg, "a", 0, 1, &r), SPOT_NUMERIC, "EC 0, heavy: ");
+    CHECK_FAILS(&c, sweep(&c, cfg, "a", 0, 1, &r), SPOT_NUMERIC, "unit.failed: EC 0, heavy");
     assert_true(r.already == 1 && !r.done);
     CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&c);
@@ -384,8 +384,8 @@ TEST_WITH(views_come_out_of_a_run, set_up, tear_down)
     assert_memory_equal(u.mask, t.mask, (size_t)t.n * sizeof *t.mask);
     CHECK_OK(&c, see(&c, &a, cfg, "a", 0, SPOT_VAL, false, &val, &u));
     assert_true(val.n > 0 && val.n < v.n);
-    CHECK_FAILS(&c, see(&c, &a, cfg, "a", 0, SPOT_TEST, true, &v, &t), SPOT_INPUT, "asks for a robust network");
-    CHECK_FAILS(&c, see(&c, &a, cfg, "a", 7, SPOT_TEST, false, &v, &t), SPOT_INPUT, "EC 7 of");
+    CHECK_FAILS(&c, see(&c, &a, cfg, "a", 0, SPOT_TEST, true, &v, &t), SPOT_INPUT, "view.no_robust");
+    CHECK_FAILS(&c, see(&c, &a, cfg, "a", 7, SPOT_TEST, false, &v, &t), SPOT_INPUT, "view.missing: EC 7");
     spot_arena_close(&a);
     CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&c);

@@ -286,7 +286,10 @@ TEST(settings_out_of_range_are_refused)
     const spot_factor_space space = spot_factor_space_paper();
     const spot_examiner_search s = { &space, 2, 100, 1, numbers };
     spot_examiner_config good = small_config(), cfg[] = { good, good, good, good, good, good };
-    static const char *const words[] = { "values", "hidden", "batch", "lr", "baseline", "reward" };
+    static const char *const words[] = { "setting.value: values", "setting.value: hidden", "setting.value: batch",
+                                        "setting.value: lr",
+                                        "setting.value: baseline",
+                                        "setting.value: reward" };
     spot_ctx c = check_ctx(1);
     spot_examiner *e;
 

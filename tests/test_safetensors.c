@@ -14,22 +14,23 @@
 TEST(hostile_files_get_their_sentence)
 {
     static const struct { const char *file, *words; } cases[] = {
-        { "empty", "too few" },                   { "seven", "too few" },
-        { "header_huge", "header of 100000001" }, { "header_max", "header of 18446744073709551615" },
-        { "header_cut", "cut short" },            { "header_none", "not the JSON" },
-        { "gap", "b leaves a gap" },              { "overlap", "overlaps" },
-        { "same_place", "overlaps" },             { "twice", "a is there twice" },
-        { "rest", "4 bytes behind" },             { "short_data", "data_offsets of b" },
-        { "shape_lies", "its shape wants 12" },   { "shape_negative", "size 0 of the shape of a" },
-        { "shape_overflow", "of the shape of a" }, { "shape_real", "size 0 of the shape" },
-        { "shape_deep", "at most 8" },            { "shape_missing", "a has no shape" },
-        { "offsets_backward", "data_offsets of a" }, { "offsets_negative", "data_offsets of a" },
-        { "offsets_huge", "data_offsets of a" },
-        { "no_dtype", "is not described" },       { "dtype_number", "is not described" },
-        { "not_a_map", "is not described" },      { "broken_json", "not JSON" },
-        { "list", "not the JSON" },               { "deep", "nested too deep" },
-        { "nul", "NUL byte" },
-        { "name_breaks", "a??[2J is not" },
+        { "empty", "safetensors.short" },                   { "seven", "safetensors.short" },
+        { "header_huge", "safetensors.header_length: 100000001" }, { "header_max",
+                                                                    "safetensors.header_length: 18446744073709551615" },
+        { "header_cut", "safetensors.header_length" },            { "header_none", "safetensors.header" },
+        { "gap", "safetensors.gap: b | leaves" },              { "overlap", "safetensors.gap: overlaps" },
+        { "same_place", "safetensors.gap: overlaps" },             { "twice", "safetensors.tensor_twice: a" },
+        { "rest", "safetensors.rest: 4" },             { "short_data", "safetensors.offsets: b" },
+        { "shape_lies", "safetensors.bytes: wants 12" },   { "shape_negative", "safetensors.size: size 0 | a" },
+        { "shape_overflow", "safetensors.size: a" }, { "shape_real", "safetensors.size: size 0" },
+        { "shape_deep", "safetensors.shape: 8" },            { "shape_missing", "safetensors.no_shape: a" },
+        { "offsets_backward", "safetensors.offsets: a" }, { "offsets_negative", "safetensors.offsets: a" },
+        { "offsets_huge", "safetensors.offsets: a" },
+        { "no_dtype", "safetensors.entry" },       { "dtype_number", "safetensors.entry" },
+        { "not_a_map", "safetensors.entry" },      { "broken_json", "safetensors.json" },
+        { "list", "safetensors.header" },               { "deep", "safetensors.json: nested" },
+        { "nul", "safetensors.json: NUL" },
+        { "name_breaks", "safetensors.entry: a??[2J" },
     };
     for (int i = 0; i < LEN(cases); i++) {
         spot_ctx c = check_ctx(1);
@@ -43,7 +44,8 @@ TEST(hostile_files_get_their_sentence)
 /* A tensor of a type that is not read is in nobody's way who does not ask for it. */
 TEST(strange_types_are_refused_where_they_are_asked_for)
 {
-    static const char *const file[] = { "float8", "sub_byte" }, *const words[] = { "a is of type F8_E4M3", "a is of type F4" };
+    static const char *const file[] = { "float8", "sub_byte" }, *const words[] = { "safetensors.type: a | F8_E4M3",
+                                                                                  "safetensors.type: a | F4" };
     static const char both[] = "{\"a\":{\"dtype\":\"F8_E4M3\",\"shape\":[4],\"data_offsets\":[0,4]},"
                                "\"b\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[4,8]}}";
     uint8_t bytes[8 + sizeof both - 1 + 8] = { sizeof both - 1 };
@@ -67,7 +69,7 @@ TEST(strange_types_are_refused_where_they_are_asked_for)
     CHECK_OK(&c, spot_tensors_read(&c, &a, &in, "b", 0));
     assert_true(*(float *)a.data == 1.5f);
     spot_array_close(&a);
-    CHECK_FAILS(&c, spot_tensors_read(&c, &a, &in, "a", 0), SPOT_INPUT, "which is not read; convert it");
+    CHECK_FAILS(&c, spot_tensors_read(&c, &a, &in, "a", 0), SPOT_INPUT, "safetensors.type");
 }
 
 TEST(good_files_are_read)
@@ -89,7 +91,7 @@ TEST(good_files_are_read)
     assert_int_equal(spot_tensors_find(&t, "a")->type, SPOT_F16);
     assert_int_equal(spot_tensors_find(&t, "b")->bytes, 3);
     spot_tensors_close(&t);
-    CHECK_FAILS(&c, spot_tensors_open(&c, &t, FOLDER "nowhere"), SPOT_IO, "nowhere");
+    CHECK_FAILS(&c, spot_tensors_open(&c, &t, FOLDER "nowhere"), SPOT_IO, "file.unopened: nowhere");
 }
 
 /* A model in a file of the test's own. */
@@ -118,7 +120,7 @@ TEST(a_model_of_torch_save_is_named)
     spot_arena count = spot_arena_counting();
     spot_model m;
     CHECK_FAILS(&c, spot_model_load(&c, &count, &m, "fuzz/corpus_npz/no_array.npz", 0, 0), SPOT_INPUT,
-                "as torch.save writes, with a pickle in it, which can run any program and is not read; convert it");
+                "safetensors.pickle: torch.save");
 }
 
 TEST(a_model_reads_back)
@@ -130,7 +132,7 @@ TEST(a_model_reads_back)
     assert_int_equal(back.outputs, 3);
     assert_int_equal(back.batches_tracked, 77);
     assert_memory_equal(back.value, f.m.value, f.m.floats * sizeof(float));
-    CHECK_FAILS(&f.c, spot_model_save(&f.c, "/nowhere/x.safetensors", &f.m), SPOT_IO, "/nowhere/x.safetensors");
+    CHECK_FAILS(&f.c, spot_model_save(&f.c, "/nowhere/x.safetensors", &f.m), SPOT_IO, "file.failed: /nowhere/x.safetensors");
     clear(&f);
 }
 
@@ -219,12 +221,12 @@ TEST(wrong_models_are_refused_by_name)
     fseek(file, at - bytes + 16, SEEK_SET);
     fputc('z', file);
     fclose(file);
-    CHECK_FAILS(&f.c, spot_model_load(&f.c, &f.a, &back, f.path, 1, 9), SPOT_INPUT, "has no layer3.1.bn2.bias");
+    CHECK_FAILS(&f.c, spot_model_load(&f.c, &f.a, &back, f.path, 1, 9), SPOT_INPUT, "weights.no_tensor: layer3.1.bn2.bias");
     f.m.value[7] = 1e38f * 10;
     CHECK_OK(&f.c, spot_model_save(&f.c, f.path, &f.m));
-    CHECK_FAILS(&f.c, spot_model_load(&f.c, &f.a, &back, f.path, 1, 9), SPOT_INPUT, "not a finite number");
+    CHECK_FAILS(&f.c, spot_model_load(&f.c, &f.a, &back, f.path, 1, 9), SPOT_INPUT, "weights.value");
     assert_int_equal(truncate(f.path, (long)size - 4), 0);
-    CHECK_FAILS(&f.c, spot_model_load(&f.c, &f.a, &back, f.path, 1, 9), SPOT_INPUT, "data_offsets");
+    CHECK_FAILS(&f.c, spot_model_load(&f.c, &f.a, &back, f.path, 1, 9), SPOT_INPUT, "safetensors.offsets");
     free(bytes);
     clear(&f);
 }

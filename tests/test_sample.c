@@ -64,18 +64,18 @@ TEST(nonsense_is_refused)
     uint32_t order[2];
     other.scene.size = 64;
     CHECK_FAILS(&c, spot_sample_images(&c, 2, (spot_sample[]){ { .ec = &ec }, { .ec = &other } }), SPOT_INVALID,
-                "problem 1 draws on 64 pixels");
-    CHECK_FAILS(&c, spot_sample_images(&c, 1, &(spot_sample){ .ec = &ec, .n = -1 }), SPOT_INVALID, "-1 images");
+                "sample.mixed: problem 1 | 64");
+    CHECK_FAILS(&c, spot_sample_images(&c, 1, &(spot_sample){ .ec = &ec, .n = -1 }), SPOT_INVALID, "sample.images: -1");
     CHECK_FAILS(&c, spot_sample_images(&c, 1, &(spot_sample){ .ec = &ec, .split = SPOT_SPLITS }), SPOT_INVALID,
-                "no EC and split");
-    CHECK_FAILS(&c, spot_sample_images(&c, 1, &(spot_sample){ .ec = &none }), SPOT_INVALID, "no EC and split");
-    CHECK_FAILS(&c, spot_sample_images(&c, 1, &(spot_sample){ .n = 0 }), SPOT_INVALID, "no EC and split");
+                "sample.ec");
+    CHECK_FAILS(&c, spot_sample_images(&c, 1, &(spot_sample){ .ec = &none }), SPOT_INVALID, "sample.ec");
+    CHECK_FAILS(&c, spot_sample_images(&c, 1, &(spot_sample){ .n = 0 }), SPOT_INVALID, "sample.ec");
     other = ec;
     other.blindspot_count = 9;
-    CHECK_FAILS(&c, spot_sample_images(&c, 1, &(spot_sample){ .ec = &other }), SPOT_INVALID, "no EC and split");
-    CHECK_FAILS(&c, spot_sample_positives(&c, 1, &(spot_positives){ &ec, SPOT_TEST, NULL }), SPOT_INVALID, "no room");
-    CHECK_FAILS(&c, spot_sample_shuffle(&c, 1, &(spot_shuffle){ .n = 2 }), SPOT_INVALID, "order of 2 images");
-    CHECK_FAILS(&c, spot_sample_shuffle(&c, 1, &(spot_shuffle){ .n = 1u << 31, .order = order }), SPOT_INVALID, "images");
+    CHECK_FAILS(&c, spot_sample_images(&c, 1, &(spot_sample){ .ec = &other }), SPOT_INVALID, "sample.ec");
+    CHECK_FAILS(&c, spot_sample_positives(&c, 1, &(spot_positives){ &ec, SPOT_TEST, NULL }), SPOT_INVALID, "sample.positives");
+    CHECK_FAILS(&c, spot_sample_shuffle(&c, 1, &(spot_shuffle){ .n = 2 }), SPOT_INVALID, "sample.order: 2");
+    CHECK_FAILS(&c, spot_sample_shuffle(&c, 1, &(spot_shuffle){ .n = 1u << 31, .order = order }), SPOT_INVALID, "sample.order");
 }
 
 static float of_bf16(uint32_t b)
@@ -120,7 +120,7 @@ TEST(bf16_is_the_nearest)
         assert_memory_equal(&wide[i], &want, sizeof want);
         assert_int_equal(blocks[i], spot_bf16_bits(want));
     }
-    CHECK_FAILS(&c, spot_raster_input(&c, b, 8, SPOT_BF16, image, 1, &cfg), SPOT_INVALID, "8 channels");
+    CHECK_FAILS(&c, spot_raster_input(&c, b, 8, SPOT_BF16, image, 1, &cfg), SPOT_INVALID, "raster.channels: 8");
     cfg.size = 51;
-    CHECK_FAILS(&c, spot_raster_input(&c, blocks, 4, SPOT_BF16, image, 1, &cfg), SPOT_INVALID, "takes an even one");
+    CHECK_FAILS(&c, spot_raster_input(&c, blocks, 4, SPOT_BF16, image, 1, &cfg), SPOT_INVALID, "raster.odd_size");
 }

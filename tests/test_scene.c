@@ -160,7 +160,7 @@ TEST(json_says_what_is_there)
         "\"background\":{\"color\":\"grey\",\"texture\":\"salt_and_pepper\"},\"objects\":[{\"layer\":\"circle\","
         "\"box\":[1,2,21,22],\"size\":\"small\",\"color\":\"orange\",\"texture\":\"stripes\",\"stripe_phase\":3}],"
         "\"relative_position\":1}\n");
-    CHECK_FAILS(&c, spot_scene_jsonl(&c, text, 100, &image, "a.png"), SPOT_INVALID, "do not fit into 100");
+    CHECK_FAILS(&c, spot_scene_jsonl(&c, text, 100, &image, "a.png"), SPOT_INVALID, "scene_json.room: 100");
     /* the largest EC fits */
     cfg.extra_layers[0] = 3;
     cfg.rollable[0] = cfg.rollable[1] = 19;
@@ -291,29 +291,29 @@ TEST(impossible_settings_are_named)
         __VA_ARGS__;                                                                   \
         CHECK_FAILS(&c, spot_ec_draw(&c, &ec, &s, 1, 0), SPOT_USAGE, words);           \
     } while (0)
-    REFUSES("scene.size is 31", s.size = 31);
-    REFUSES("scene.size is 1025", s.size = 1025);
-    REFUSES("scene.rollable is [8, 6]; it takes [least, most]", s.rollable[0] = 8, s.rollable[1] = 6);
-    REFUSES("scene.specificity is [7, 5]; it takes [least, most]", s.specificity[0] = 7, s.specificity[1] = 5);
-    REFUSES("scene.blindspots is [1, 9]", s.blindspots[1] = 9);
-    REFUSES("scene.extra_layers is [0, 3]", s.extra_layers[0] = 0);
-    REFUSES("can define at most 7", s.specificity[1] = 8);
-    REFUSES("the presences of 4 object layers", s.rollable[0] = 3);
-    REFUSES("only 11 attributes", s.rollable[1] = 12);
-    REFUSES("leaves 2 attributes", s.specificity[0] = 3);
-    REFUSES("leaves 0 attributes", s.specificity[0] = 1);
-    REFUSES("scene.per_bucket.val is -1", s.per_bucket[SPOT_VAL] = -1);
-    REFUSES("scene.per_bucket.train is 1000000000", s.per_bucket[SPOT_TRAIN] = 1000000000);
-    REFUSES("scene.jpeg_quality is 101", s.jpeg_quality = 101);
-    REFUSES("scene.flip is nan", s.flip = NAN);
-    REFUSES("scene.flip is 1.5", s.flip = 1.5);
-    REFUSES("scene.correlation is 1.5", s.correlation = 1.5);
-    REFUSES("scene.rare is -1", s.rare = -1);
-    REFUSES("scene.induce is 4", s.induce = 4);
-    REFUSES("of which an EC is sure to have 1", s.induce = SPOT_CORRELATE, s.blindspots[1] = 2);
-    REFUSES("scene.attribute_choice is 2", s.attribute_choice = 2);
+    REFUSES("setting.value: scene.size | 31", s.size = 31);
+    REFUSES("setting.value: scene.size | 1025", s.size = 1025);
+    REFUSES("setting.value: scene.rollable | [8, 6] | [least, most]", s.rollable[0] = 8, s.rollable[1] = 6);
+    REFUSES("setting.value: scene.specificity | [7, 5] | [least, most]", s.specificity[0] = 7, s.specificity[1] = 5);
+    REFUSES("setting.value: scene.blindspots | [1, 9]", s.blindspots[1] = 9);
+    REFUSES("setting.value: scene.extra_layers | [0, 3]", s.extra_layers[0] = 0);
+    REFUSES("scene.specificity: 7", s.specificity[1] = 8);
+    REFUSES("scene.rollable_least: 4", s.rollable[0] = 3);
+    REFUSES("scene.rollable: 11", s.rollable[1] = 12);
+    REFUSES("scene.specificity_least: 2", s.specificity[0] = 3);
+    REFUSES("scene.specificity_least: 0", s.specificity[0] = 1);
+    REFUSES("setting.value: scene.per_bucket.val | -1", s.per_bucket[SPOT_VAL] = -1);
+    REFUSES("setting.value: scene.per_bucket.train | 1000000000", s.per_bucket[SPOT_TRAIN] = 1000000000);
+    REFUSES("setting.value: scene.jpeg_quality | 101", s.jpeg_quality = 101);
+    REFUSES("setting.value: scene.flip | nan", s.flip = NAN);
+    REFUSES("setting.value: scene.flip | 1.5", s.flip = 1.5);
+    REFUSES("setting.value: scene.correlation | 1.5", s.correlation = 1.5);
+    REFUSES("setting.value: scene.rare | -1", s.rare = -1);
+    REFUSES("setting.value: scene.induce | 4", s.induce = 4);
+    REFUSES("scene.blindspots: 1", s.induce = SPOT_CORRELATE, s.blindspots[1] = 2);
+    REFUSES("setting.value: scene.attribute_choice | 2", s.attribute_choice = 2);
     /* not to be seen from the numbers: an object's presence is no longer free once its colour is named */
-    REFUSES("no 8 unambiguous blindspots",
+    REFUSES("scene.no_blindspots: 8",
             s.blindspots[0] = s.blindspots[1] = 8, s.specificity[0] = s.specificity[1] = 5,
             s.extra_layers[0] = s.extra_layers[1] = 1, s.rollable[0] = s.rollable[1] = 4);
 }

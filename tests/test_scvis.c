@@ -216,8 +216,8 @@ TEST(degenerate_inputs_end_finite_or_say_so)
         CHECK_OK(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &cfg));
         for (int e = 0; e < n * cfg.dim; e++) assert_true(isfinite(out.at[e]));
         cfg.scvis.lr = 1e30;               /* no config takes it; no rate that one takes diverges here */
-        CHECK_FAILS(&c, spot_scvis_map(&c, &a, &r, &cfg.scvis), SPOT_NUMERIC, "at iteration 2");
-        CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &cfg), SPOT_USAGE, "scvis.lr is 1e+30; it takes a number");
+        CHECK_FAILS(&c, spot_scvis_map(&c, &a, &r, &cfg.scvis), SPOT_NUMERIC, "scvis.diverged: iteration 2");
+        CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &cfg), SPOT_USAGE, "setting.value: scvis.lr | 1e+30");
         spot_arena_close(&a);
         blobs_free(&v);
     }
@@ -237,7 +237,7 @@ TEST(stops_on_request)
     CHECK_OK(&c, spot_arena_open(&c, &a, spot_embed_bytes(1, &v.n, v.d, &cfg, 2)));
     for (cfg.method = SPOT_REDUCE_TSNE; cfg.method <= SPOT_REDUCE_SCVIS; cfg.method++) {
         a.used = 0;
-        CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &cfg), SPOT_STOPPED, "on request");
+        CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &cfg), SPOT_STOPPED, "run.stopped");
     }
     spot_arena_close(&a);
     blobs_free(&v);

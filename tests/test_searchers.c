@@ -148,11 +148,11 @@ TEST(settings_that_cannot_be_are_refused)
     spot_examiner *e;
 
     cem.cem.elite = cem.cem.generation + 1;
-    CHECK_FAILS(&c, spot_examiner_open(&c, &e, &cem, &s), SPOT_USAGE, "elite");
+    CHECK_FAILS(&c, spot_examiner_open(&c, &e, &cem, &s), SPOT_USAGE, "cem.elite");
     cma.cma.population = 3;
-    CHECK_FAILS(&c, spot_examiner_open(&c, &e, &cma, &s), SPOT_USAGE, "population is 3");
+    CHECK_FAILS(&c, spot_examiner_open(&c, &e, &cma, &s), SPOT_USAGE, "cma.population: 3");
     cma.cma.population = 0, cma.cma.sigma = NAN;
-    CHECK_FAILS(&c, spot_examiner_open(&c, &e, &cma, &s), SPOT_USAGE, "sigma");
+    CHECK_FAILS(&c, spot_examiner_open(&c, &e, &cma, &s), SPOT_USAGE, "setting.value: sigma");
     assert_null(e);
 }
 

@@ -221,7 +221,7 @@ TEST(shifts_without_classes_and_models_without_spread)
     assert_true(isnan(e.between[0].slope_p) && isnan(e.shift[0].base[0]));
     spot_shift_estimates_close(&e);
     bad.base.right = over;
-    CHECK_FAILS(&c, spot_shift_evaluate(&c, &e, &bad, &rule), SPOT_INVALID, "11 right of 10");
+    CHECK_FAILS(&c, spot_shift_evaluate(&c, &e, &bad, &rule), SPOT_INVALID, "shift.counts: 11 | 10");
     rule.least = 0;
-    CHECK_FAILS(&c, spot_shift_evaluate(&c, &e, &t, &rule), SPOT_INVALID, "pictures at least");
+    CHECK_FAILS(&c, spot_shift_evaluate(&c, &e, &t, &rule), SPOT_INVALID, "shift.sizes");
 }

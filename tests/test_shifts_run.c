@@ -90,21 +90,21 @@ TEST(fast_cleaning_may_be_named)
 TEST(configs_that_are_refused)
 {
     static const char *const wrong[][2] = {
-        { "shifts: [{name: a}]\n", "data.root, the folder of the pictures, is missing" },
-        { "data: {root: x}\n", "there are no shifts" },
-        { "data: {root: x}\nshifts: [{name: a}, {name: a}]\n", "shifts[1] has the folder of a, a" },
-        { "data: {root: x}\nshifts: [{name: base}]\n", "shifts[0] has the folder of base, base" },
-        { "data: {root: x}\nshifts: [{name: a/b}]\n", "is no name of a folder" },
-        { "data: {root: x}\nsources: [{name: ..}]\nshifts: [{name: a}]\n", "sources[0].name is no name of a folder" },
-        { "data: {root: x}\nsources: [{name: real}]\nshifts: [{name: a}]\n", "has the folder of the real pictures" },
-        { "data: {root: x}\nshifts: [{name: a}]\nmodels: [{name: m}]\n", "takes either predictions, a table, or weights" },
-        { "data: {root: x}\nshifts: [{name: a, threshold: 0.2}]\nencoder: {weights: w}\n", "filter.chosen_for does not say" },
-        { "data: {root: x, real: \"\"}\nshifts: [{name: a}]\nencoder: {weights: w}\n", "comes from its real pictures" },
-        { "data: {root: x}\nshifts: [{name: a}]\nencoder: {embeddings: e}\n", "encoder.label does" },
-        { "data: {root: x}\nshifts: [{name: a}]\nencoder: {weights: w}\nfilter: {masks: m}\n", "set one of them" },
-        { "data: {root: x}\nshifts: [{name: a, thresold: 1}]\n", "did you mean \"threshold\"?" },
-        { "data: {root: x}\nshifts: [{name: a}]\nencoder: {clean: openai}\n", "encoder.clean is openai; it takes fast" },
-        { "study: sweep\n", "study is sweep; it takes shifts" },
+        { "shifts: [{name: a}]\n", "data.no_root" },
+        { "data: {root: x}\n", "shifts.none" },
+        { "data: {root: x}\nshifts: [{name: a}, {name: a}]\n", "shifts.folder_twice: 1 | a | a" },
+        { "data: {root: x}\nshifts: [{name: base}]\n", "shifts.folder_twice: 0 | base | base" },
+        { "data: {root: x}\nshifts: [{name: a/b}]\n", "shifts.folder" },
+        { "data: {root: x}\nsources: [{name: ..}]\nshifts: [{name: a}]\n", "sources.name: 0" },
+        { "data: {root: x}\nsources: [{name: real}]\nshifts: [{name: a}]\n", "sources.real" },
+        { "data: {root: x}\nshifts: [{name: a}]\nmodels: [{name: m}]\n", "models.answers" },
+        { "data: {root: x}\nshifts: [{name: a, threshold: 0.2}]\nencoder: {weights: w}\n", "filter.no_chosen_for" },
+        { "data: {root: x, real: \"\"}\nshifts: [{name: a}]\nencoder: {weights: w}\n", "filter.no_real" },
+        { "data: {root: x}\nshifts: [{name: a}]\nencoder: {embeddings: e}\n", "encoder.no_label" },
+        { "data: {root: x}\nshifts: [{name: a}]\nencoder: {weights: w}\nfilter: {masks: m}\n", "filter.encoder_and_masks" },
+        { "data: {root: x}\nshifts: [{name: a, thresold: 1}]\n", "setting.unknown: \"threshold\"" },
+        { "data: {root: x}\nshifts: [{name: a}]\nencoder: {clean: openai}\n", "setting.value: encoder.clean | openai | fast" },
+        { "study: sweep\n", "setting.value: study | sweep | shifts" },
     };
     static spot_shifts_config cfg;
     spot_ctx c = check_ctx(1);
@@ -242,7 +242,7 @@ TEST_IN_FOLDER(a_model_that_looks)
     spot_shifts_close(&r);
     put_text(in_root("words.txt"), "bee\nwasp\n");
     const spot_shifts_options wrong = { .out = in_root("wrong"), .shards = 1 };
-    CHECK_FAILS(&c, spot_shifts_run(&c, cfg, &wrong, &report), SPOT_INPUT, "has 3 outputs");
+    CHECK_FAILS(&c, spot_shifts_run(&c, cfg, &wrong, &report), SPOT_INPUT, "model.outputs: 3");
     CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&c);
 }
@@ -266,7 +266,7 @@ TEST_IN_FOLDER(thresholds_of_another_encoder)
              "shifts: [{name: fog, class_caption: a, shift_caption: b, threshold: 0.1}]\n", root, put_model());
     cfg = parse(&c, text);
     CHECK_FAILS(&c, spot_shifts_run(&c, cfg, &options, &report), SPOT_USAGE,
-                "chosen for the encoder \"theirs\", and this is \"clip-");
+                "encoder.chosen_for: \"theirs\" | clip-");
     assert_int_equal(access(options.out, F_OK), -1);
     cfg->encoder.label = "theirs";
     CHECK_OK(&c, spot_shifts_run(&c, cfg, &options, &report));
@@ -297,13 +297,13 @@ TEST_IN_FOLDER(pictures_of_another_result)
     assert_string_equal(got.path[1], path[1]);
     spot_shift_pictures_free(&got);
     other.columns = 1;
-    CHECK_FAILS(&c, spot_shift_pictures_read(&c, &got, root, &other), SPOT_INPUT, "does not fit the result of clean, blue");
+    CHECK_FAILS(&c, spot_shift_pictures_read(&c, &got, root, &other), SPOT_INPUT, "shifts.file: clean, blue");
     spot_shift_pictures_free(&got);
     for (int i = 0; i < LEN(bad); i++) {
         memcpy(cls, bad[i].cls, sizeof cls), memcpy(right, bad[i].right, sizeof right);
         similarity[2] = bad[i].similarity;
         CHECK_OK(&c, spot_shift_pictures_write(&c, root, 3, &p));
-        CHECK_FAILS(&c, spot_shift_pictures_read(&c, &got, root, &u), SPOT_INPUT, "shift-000003.safetensors does not fit");
+        CHECK_FAILS(&c, spot_shift_pictures_read(&c, &got, root, &u), SPOT_INPUT, "shifts.file: shift-000003.safetensors");
         spot_shift_pictures_free(&got);
     }
 }

@@ -231,16 +231,16 @@ TEST(bad_input_gets_a_sentence)
     int n = N;
     noise(x, N * D, 1);
     CHECK_OK(&c, spot_arena_open(&c, &a, 4 * spot_cluster_search_needs(&c, 1, &n, 1, D, &cfg).host));
-    CHECK_FAILS(&c, spot_cluster_search(&c, &a, 1, &found, &wide, &seed, &cfg), SPOT_INPUT, "reduce them first");
+    CHECK_FAILS(&c, spot_cluster_search(&c, &a, 1, &found, &wide, &seed, &cfg), SPOT_INPUT, "points.dimensions");
     bad = cfg, bad.most = 65;
-    CHECK_FAILS(&c, spot_cluster_search(&c, &a, 1, &found, &m, &seed, &bad), SPOT_INVALID, "mixture.k_max is 65; it takes");
+    CHECK_FAILS(&c, spot_cluster_search(&c, &a, 1, &found, &m, &seed, &bad), SPOT_INVALID, "setting.value: mixture.k_max | 65");
     bad = cfg, bad.starts = 0;
-    CHECK_FAILS(&c, spot_cluster_search(&c, &a, 1, &found, &m, &seed, &bad), SPOT_INVALID, "0 starts");
+    CHECK_FAILS(&c, spot_cluster_search(&c, &a, 1, &found, &m, &seed, &bad), SPOT_INVALID, "clusters.starts: 0");
     bad = cfg, bad.mixture.ridge = 0;
     for (int i = 0; i < N; i++) x[i * D] = 1;
-    CHECK_FAILS(&c, spot_cluster_search(&c, &a, 1, &found, &m, &seed, &bad), SPOT_NUMERIC, "raise the ridge");
+    CHECK_FAILS(&c, spot_cluster_search(&c, &a, 1, &found, &m, &seed, &bad), SPOT_NUMERIC, "mixture.none_fitted");
     x[4] = NAN;
-    CHECK_FAILS(&c, spot_cluster_search(&c, &a, 1, &found, &m, &seed, &cfg), SPOT_INPUT, "row 1, column 1");
-    CHECK_FAILS(&c, spot_silhouette_samples(&c, &job, 1), SPOT_INVALID, "1025 clusters");
+    CHECK_FAILS(&c, spot_cluster_search(&c, &a, 1, &found, &m, &seed, &cfg), SPOT_INPUT, "points.value: row 1 | column 1");
+    CHECK_FAILS(&c, spot_silhouette_samples(&c, &job, 1), SPOT_INVALID, "silhouette.sizes: 1025");
     spot_arena_close(&a);
 }

@@ -320,17 +320,17 @@ TEST(bad_input_gets_a_sentence)
     what;                                                                    \
     CHECK_FAILS(&c, find(&c, &a, &found, 1, &rows, &bad), status, words);    \
     spot_arena_close(&a);
-    REFUSED(bad.spotlight.min_weight = 0, SPOT_INVALID, "spotlight.min_weight is 0; it takes a number from 1e-06 to 0.5")
-    REFUSED(bad.spotlight.lr = NAN, SPOT_INVALID, "lr is nan")
-    REFUSED(bad.spotlight.steps = 1, SPOT_INVALID, "steps is 1")
-    REFUSED(bad.spotlight.barrier_end = 0, SPOT_INVALID, "barrier_end is 0")
-    REFUSED(bad.threshold = 2, SPOT_INVALID, "threshold is 2")
-    REFUSED(at[D + 1] = NAN, SPOT_INPUT, "feature 1 of row 1")
+    REFUSED(bad.spotlight.min_weight = 0, SPOT_INVALID, "setting.value: spotlight.min_weight | 0 | 1e-06 | 0.5")
+    REFUSED(bad.spotlight.lr = NAN, SPOT_INVALID, "setting.value: lr | nan")
+    REFUSED(bad.spotlight.steps = 1, SPOT_INVALID, "setting.value: steps | 1")
+    REFUSED(bad.spotlight.barrier_end = 0, SPOT_INVALID, "setting.value: barrier_end | 0")
+    REFUSED(bad.threshold = 2, SPOT_INVALID, "setting.value: threshold | 2")
+    REFUSED(at[D + 1] = NAN, SPOT_INPUT, "features.value: feature 1 | row 1")
     at[D + 1] = 0;
-    REFUSED(confidence[5] = NAN, SPOT_INPUT, "confidence of row 5")
+    REFUSED(confidence[5] = NAN, SPOT_INPUT, "confidence.value: row 5")
 #undef REFUSED
     spot_spotlight_problem p = { .n = 4, .d = 12 };
-    CHECK_FAILS(&c, spot_spotlight_fit(&c, NULL, 1, &p, &cfg.spotlight, 0), SPOT_INVALID, "multiples of 32");
+    CHECK_FAILS(&c, spot_spotlight_fit(&c, NULL, 1, &p, &cfg.spotlight, 0), SPOT_INVALID, "spotlight_fit.sizes: 32");
 }
 
 /* Upstream's plateau rule takes a negative value that is 1e-4 worse for progress; ours does not. */

@@ -61,8 +61,8 @@ TEST_IN_FOLDER(files_are_replaced_whole)
     assert_int_equal(n, 10);
     assert_memory_equal(bytes, "second\0one", 11);           /* and the NUL behind it */
     free(bytes);
-    CHECK_FAILS(&c, spot_file_read(&c, path, &bytes, &n, 9), SPOT_INPUT, "10 bytes");
-    CHECK_FAILS(&c, spot_file_read(&c, root, &bytes, &n, 9999), SPOT_IO, "directory");
+    CHECK_FAILS(&c, spot_file_read(&c, path, &bytes, &n, 9), SPOT_INPUT, "file.too_large: 10");
+    CHECK_FAILS(&c, spot_file_read(&c, root, &bytes, &n, 9999), SPOT_IO, "file.failed: directory");
     assert_int_equal(entries(root), 1);                       /* no temp file stays */
 }
 
@@ -82,7 +82,7 @@ TEST_IN_FOLDER(a_failed_write_leaves_the_old_file)
     setrlimit(RLIMIT_FSIZE, &small);
     spot_status s = spot_file_write(&c, path, big, sizeof big);
     setrlimit(RLIMIT_FSIZE, &old);
-    CHECK_FAILS(&c, s, SPOT_IO, path);
+    CHECK_FAILS(&c, s, SPOT_IO, check_text("file.failed: %s", path));
     assert_int_equal(entries(root), 1);
     CHECK_OK(&c, spot_file_read(&c, path, &bytes, &n, 100));
     assert_string_equal((char *)bytes, "old");
@@ -95,12 +95,12 @@ TEST_IN_FOLDER(bad_places_are_named)
     spot_store s;
     char path[160];
     snprintf(path, sizeof path, "%s/none/f", root);
-    CHECK_FAILS(&c, spot_file_write(&c, path, "x", 1), SPOT_IO, "none/f: No such file");
+    CHECK_FAILS(&c, spot_file_write(&c, path, "x", 1), SPOT_IO, "file.failed: none/f");
     snprintf(path, sizeof path, "%s/f", root);
     CHECK_OK(&c, spot_file_write(&c, path, "x", 1));
     snprintf(path, sizeof path, "%s/f/run", root);
-    CHECK_FAILS(&c, spot_store_open(&c, &s, path), SPOT_IO, "a file of that name is there");
-    CHECK_FAILS(&c, spot_store_open(&c, &s, ""), SPOT_USAGE, "name");
+    CHECK_FAILS(&c, spot_store_open(&c, &s, path), SPOT_IO, "folder.not_made");
+    CHECK_FAILS(&c, spot_store_open(&c, &s, ""), SPOT_USAGE, "run.name");
     snprintf(path, sizeof path, "%s/deep/er/run", root);
     CHECK_OK(&c, spot_store_open(&c, &s, path));
     CHECK_OK(&c, spot_store_open(&c, &s, path));             /* again is fine */
@@ -145,15 +145,15 @@ TEST_IN_FOLDER(links_are_not_followed_out_of_a_run)
     for (int i = 0; i < LEN(part); i++) {
         snprintf(command, sizeof command, "ln -s elsewhere %s", part[i]);
         shell(command);
-        CHECK_FAILS(&c, spot_store_open(&c, &s, root), SPOT_INPUT, "is a symbolic link");
+        CHECK_FAILS(&c, spot_store_open(&c, &s, root), SPOT_INPUT, "run.link");
         snprintf(command, sizeof command, "rm %s", part[i]);
         shell(command);
     }
     CHECK_OK(&c, spot_store_open(&c, &s, root));
     shell("ln -s ../elsewhere cache/99; ln -s ../elsewhere segments/000");
-    CHECK_FAILS(&c, spot_store_put(&c, &s, key, "view", "x", 1), SPOT_INPUT, "cache/99 is a symbolic link");
+    CHECK_FAILS(&c, spot_store_put(&c, &s, key, "view", "x", 1), SPOT_INPUT, "run.link: cache/99");
     snprintf(path, sizeof path, "%s/segments/000/ec-000001.json", root);
-    CHECK_FAILS(&c, spot_folder_of(&c, path), SPOT_INPUT, "segments/000 is a symbolic link");
+    CHECK_FAILS(&c, spot_folder_of(&c, path), SPOT_INPUT, "run.link: segments/000");
     shell("rmdir elsewhere");
 }
 
@@ -170,9 +170,9 @@ TEST_IN_FOLDER(a_device_is_no_file)
     size_t n;
     snprintf(path, sizeof path, "%s/pipe", root);
     assert_int_equal(mkfifo(path, 0600), 0);
-    CHECK_FAILS(&c, spot_file_read(&c, path, &bytes, &n, 10), SPOT_INPUT, "it is a pipe or a device, not a file");
+    CHECK_FAILS(&c, spot_file_read(&c, path, &bytes, &n, 10), SPOT_INPUT, "file.unread: pipe");
     assert_null(spot_file_stream(path));
-    CHECK_FAILS(&c, spot_file_write(&c, path, "x", 1), SPOT_IO, "pipe: No such device");       /* nobody reads it */
+    CHECK_FAILS(&c, spot_file_write(&c, path, "x", 1), SPOT_IO, "file.failed: pipe");       /* nobody reads it */
     fd = open(path, O_RDONLY | O_NONBLOCK);
     CHECK_OK(&c, spot_file_write(&c, path, "x", 1));
     CHECK_OK(&c, spot_file_fill(&c, path, put_x, NULL));
@@ -180,8 +180,8 @@ TEST_IN_FOLDER(a_device_is_no_file)
     assert_int_equal(byte, 'x');
     close(fd);
     CHECK_OK(&c, spot_file_write(&c, "/dev/null", "x", 1));
-    CHECK_FAILS(&c, spot_file_write(&c, "/dev/full", "x", 1), SPOT_IO, "No space left");
-    CHECK_FAILS(&c, spot_file_read(&c, "/dev/zero", &bytes, &n, 10), SPOT_INPUT, "not a file");
+    CHECK_FAILS(&c, spot_file_write(&c, "/dev/full", "x", 1), SPOT_IO, "file.failed: No space left");
+    CHECK_FAILS(&c, spot_file_read(&c, "/dev/zero", &bytes, &n, 10), SPOT_INPUT, "file.unread: not a file");
     assert_true(!stat("/dev/null", &st) && S_ISCHR(st.st_mode) && !lstat(path, &st) && S_ISFIFO(st.st_mode));
 
     /* the program's own output, behind what it has said already */

@@ -161,13 +161,13 @@ TEST_IN_FOLDER(rows_may_have_many_classes)
     assert_int_equal(v.image[1], 3);
     CHECK_NEAR(v.confidence[0], 0.4, 1e-6);
     assert_true(v.feature[0] == 20 && v.feature[3] == 31);
-    CHECK_FAILS(&f.c, spot_subject_view(&f.c, &a, &v, &s, -1), SPOT_INPUT, "several classes at once");
+    CHECK_FAILS(&f.c, spot_subject_view(&f.c, &a, &v, &s, -1), SPOT_INPUT, "discover.several_classes");
     spot_arena_close(&a);
     spot_subject_close(&s);
     CHECK_FAILS(&f.c, read_subject(&f, &s, "h0..h2", "m0", NULL, NULL, false), SPOT_INPUT,
-                "give one probability for each class");
-    CHECK_FAILS(&f.c, read_subject(&f, &s, "h0..h2", "m0,m1", NULL, NULL, false), SPOT_INPUT, "has 2 columns");
-    CHECK_FAILS(&f.c, read_subject(&f, &s, "h0..h2", NULL, "m0", NULL, false), SPOT_INPUT, "a loss concerns one class");
+                "probability.columns");
+    CHECK_FAILS(&f.c, read_subject(&f, &s, "h0..h2", "m0,m1", NULL, NULL, false), SPOT_INPUT, "probability.columns: 2");
+    CHECK_FAILS(&f.c, read_subject(&f, &s, "h0..h2", NULL, "m0", NULL, false), SPOT_INPUT, "loss.several_classes");
 }
 
 TEST_IN_FOLDER(views_are_of_a_class)
@@ -200,7 +200,7 @@ TEST_IN_FOLDER(views_are_of_a_class)
     assert_false(spot_subject_wrong(&s, 2, 2));        /* .4 is the greatest of its row */
     assert_true(spot_subject_wrong(&s, 3, 0));
     CHECK_NEAR(spot_subject_error(&s, 2, 2), 0.6, 1e-6);
-    CHECK_FAILS(&f.c, spot_subject_view(&f.c, &a, &v, &s, 3), SPOT_INVALID, "no class 3 of 3");
+    CHECK_FAILS(&f.c, spot_subject_view(&f.c, &a, &v, &s, 3), SPOT_INVALID, "class.number: class 3 | 3");
     spot_arena_close(&a);
     spot_subject_close(&s);
 }
@@ -214,7 +214,7 @@ TEST_IN_FOLDER(pictures_are_found)
 
     make(&f);
     CHECK_FAILS(&f.c, read_subject(&f, &s, "y", "pc", NULL, "id", true), SPOT_INPUT,
-                "1 of 5 pictures are not in");
+                "pictures.missing: 1 | 5");
     assert_non_null(strstr(f.logs, "row 3: "));
     assert_non_null(strstr(f.logs, "none.png is no file"));
     assert_non_null(strstr(f.logs, "t.csv:id: 1 rows have the id of an earlier row, the first of them is row 4, a.png"));
@@ -230,10 +230,10 @@ TEST_IN_FOLDER(pictures_are_found)
     assert_string_equal(s.image[2], path);
     assert_string_equal(s.id[2], "s/d.png");
     spot_subject_close(&s);
-    CHECK_FAILS(&f.c, read_subject(&f, &s, "y", "pc", NULL, "up", true), SPOT_INPUT, "row 0, \"../a.png\", leads out");
-    CHECK_FAILS(&f.c, read_subject(&f, &s, "y", "pc", NULL, NULL, true), SPOT_INPUT, "give ids that name them");
+    CHECK_FAILS(&f.c, read_subject(&f, &s, "y", "pc", NULL, "up", true), SPOT_INPUT, "picture.outside: row 0 | \"../a.png\"");
+    CHECK_FAILS(&f.c, read_subject(&f, &s, "y", "pc", NULL, NULL, true), SPOT_INPUT, "subject.no_ids");
     files.images = "/nowhere";
-    CHECK_FAILS(&f.c, spot_subject_read(&f.c, &s, &files), SPOT_IO, "/nowhere is no folder");
+    CHECK_FAILS(&f.c, spot_subject_read(&f.c, &s, &files), SPOT_IO, "folder.missing: /nowhere");
     files.images = root;
     files.ids = column(&f, "id", 3);
     snprintf(path, sizeof path, "%s/s/d.png", root);
@@ -244,7 +244,7 @@ TEST_IN_FOLDER(pictures_are_found)
     spot_subject_close(&s);
     assert_int_equal(remove(path), 0);
     assert_int_equal(symlink("/etc/passwd", path), 0);
-    CHECK_FAILS(&f.c, spot_subject_read(&f.c, &s, &files), SPOT_INPUT, "s/d.png is a symbolic link out of the folder");
+    CHECK_FAILS(&f.c, spot_subject_read(&f.c, &s, &files), SPOT_INPUT, "picture.link_outside: s/d.png");
     files.links = true;
     CHECK_OK(&f.c, spot_subject_read(&f.c, &s, &files));
     assert_string_equal(s.image[2], path);
@@ -254,24 +254,24 @@ TEST_IN_FOLDER(pictures_are_found)
 TEST_IN_FOLDER(what_does_not_fit_is_told)
 {
     static const struct { const char *labels, *probs, *losses, *ids, *words; } list[] = {
-        { NULL, "pc", NULL, NULL, "embeddings need labels" },
-        { "y", NULL, NULL, NULL, "give probabilities or losses" },
-        { "y", "pc", "loss", NULL, "give probabilities or losses" },
-        { "neg", "pc", NULL, NULL, "t.csv:neg: row 3 is -1; a whole number from 0" },
-        { "half", "pc", NULL, NULL, "t.csv:half: row 2 is 0.5; a whole number" },
-        { "far", "p0..p2", NULL, NULL, "t.csv:far: row 4 has class 3, " },
-        { "word", "p0,p1", NULL, NULL, "has 2 columns, " },
-        { "y", "bad", NULL, NULL, "t.csv:bad: row 2 is 1.5; it must be a probability from 0 to 1" },
-        { "y", "score", NULL, NULL, "t.csv:score: row 0 is 2.5; it must be a probability" },
-        { "y", "score,p1,p2", NULL, NULL, "row 0, column 0 is 2.5; it must be a probability" },
-        { "y", "pc,p1,p2", NULL, NULL, "the probabilities of row 0 sum to 1.5" },
-        { "y", "nan", NULL, NULL, "t.csv:nan: row 2 is nan" },
-        { "y", NULL, "negloss", NULL, "t.csv:negloss: row 2 is -0.2; a cross-entropy is 0 or more" },
-        { "y", NULL, "p0..p2", NULL, "has 2 dimensions; it must be (rows)" },
-        { "y", "word", NULL, NULL, "t.csv:word: row 0 is \"dog\" where a number is wanted" },
-        { "many0..many2", "m0..m2", NULL, NULL, "row 4, column 2 is 2; a whole number from 0 to 1" },
-        { "y", "pc", NULL, "p0..p2", "has 2 dimensions; it must be (rows)" },
-        { "y", "none", NULL, NULL, "has no column \"none\"" },
+        { NULL, "pc", NULL, NULL, "subject.no_labels" },
+        { "y", NULL, NULL, NULL, "subject.no_answers" },
+        { "y", "pc", "loss", NULL, "subject.no_answers" },
+        { "neg", "pc", NULL, NULL, "number.whole: t.csv:neg | row 3 | -1 | 0" },
+        { "half", "pc", NULL, NULL, "number.whole: t.csv:half | row 2 | 0.5" },
+        { "far", "p0..p2", NULL, NULL, "labels.class: t.csv:far | row 4 | class 3" },
+        { "word", "p0,p1", NULL, NULL, "probability.columns: 2" },
+        { "y", "bad", NULL, NULL, "probability.value: t.csv:bad | row 2 | 1.5" },
+        { "y", "score", NULL, NULL, "probability.value: t.csv:score | row 0 | 2.5" },
+        { "y", "score,p1,p2", NULL, NULL, "probability.value: row 0 | column 0 | 2.5" },
+        { "y", "pc,p1,p2", NULL, NULL, "probability.sum: row 0 | 1.5" },
+        { "y", "nan", NULL, NULL, "number.value: t.csv:nan | row 2 | nan" },
+        { "y", NULL, "negloss", NULL, "loss.value: t.csv:negloss | row 2 | -0.2" },
+        { "y", NULL, "p0..p2", NULL, "subject.dimensions: 2 | (rows)" },
+        { "y", "word", NULL, NULL, "number.form: t.csv:word | row 0 | \"dog\"" },
+        { "many0..many2", "m0..m2", NULL, NULL, "number.whole: row 4, column 2 | 2 | 0 | 1" },
+        { "y", "pc", NULL, "p0..p2", "subject.dimensions: 2 | (rows)" },
+        { "y", "none", NULL, NULL, "table.no_column: \"none\"" },
     };
 
     for (int i = 0; i < LEN(list); i++) {
@@ -296,23 +296,24 @@ TEST_IN_FOLDER(embeddings_are_looked_at)
     memcpy(v, embedding, sizeof embedding);
     v[7] = NAN;
     CHECK_OK(&f.c, spot_npy_write(&f.c, f.e, v, ROWS, COLUMNS));
-    CHECK_FAILS(&f.c, read_subject(&f, &s, "y", "pc", NULL, NULL, false), SPOT_INPUT, "e.npy: row 3, column 1 is nan");
+    CHECK_FAILS(&f.c, read_subject(&f, &s, "y", "pc", NULL, NULL, false), SPOT_INPUT,
+                "number.value: e.npy | row 3, column 1 | nan");
     v[7] = v[10] = v[11] = 0;
     CHECK_OK(&f.c, spot_npy_write(&f.c, f.e, v, ROWS + 1, COLUMNS));
-    CHECK_FAILS(&f.c, read_subject(&f, &s, "y", "pc", NULL, NULL, false), SPOT_INPUT, "e.npy has 6 rows, ");
+    CHECK_FAILS(&f.c, read_subject(&f, &s, "y", "pc", NULL, NULL, false), SPOT_INPUT, "subject.rows: e.npy | 6");
     CHECK_OK(&f.c, spot_npy_write(&f.c, f.e, v, ROWS, 0));
-    CHECK_FAILS(&f.c, read_subject(&f, &s, "y", "pc", NULL, NULL, false), SPOT_INPUT, "has 1 dimension; it must be (rows");
+    CHECK_FAILS(&f.c, read_subject(&f, &s, "y", "pc", NULL, NULL, false), SPOT_INPUT, "subject.dimensions: 1 | (rows");
     CHECK_OK(&f.c, spot_npy_write(&f.c, f.e, v, ROWS, COLUMNS));
     files = (spot_subject_files){ .embeddings = f.e, .labels = column(&f, "y", 0), .probs = column(&f, "pc", 1),
                                   .memory = 100 };
-    CHECK_FAILS(&f.c, spot_subject_read(&f.c, &s, &files), SPOT_INPUT, "e.npy would take 40 bytes of memory; allowed are 20");
+    CHECK_FAILS(&f.c, spot_subject_read(&f.c, &s, &files), SPOT_INPUT, "array.memory: e.npy | 40 | 20");
     files.memory = 30;
-    CHECK_FAILS(&f.c, spot_subject_read(&f.c, &s, &files), SPOT_INPUT, "t.csv:y");
+    CHECK_FAILS(&f.c, spot_subject_read(&f.c, &s, &files), SPOT_INPUT, "array.memory: t.csv:y");
     files.memory = 1000;
     CHECK_OK(&f.c, spot_subject_read(&f.c, &s, &files));
     spot_subject_close(&s);
     files.coco = "c.json";
-    CHECK_FAILS(&f.c, spot_subject_read(&f.c, &s, &files), SPOT_INPUT, "c.json belongs to pictures");
+    CHECK_FAILS(&f.c, spot_subject_read(&f.c, &s, &files), SPOT_INPUT, "subject.picture_option: c.json");
 }
 
 /* What came another way is looked at as closely. */
@@ -327,40 +328,40 @@ TEST(a_subject_is_checked)
     spot_ctx c = check_ctx(1);
 
     CHECK_OK(&c, spot_subject_check(&c, &good));
-#define REFUSED(change, words)                                          \
+#define REFUSED(change, failure)                                        \
     do {                                                                \
         s = good;                                                       \
         change;                                                         \
-        CHECK_FAILS(&c, spot_subject_check(&c, &s), SPOT_INPUT, words); \
+        CHECK_FAILS(&c, spot_subject_check(&c, &s), SPOT_INPUT, failure); \
     } while (0)
-    REFUSED(s.n = 0, "needs rows");
-    REFUSED(s.feature = NULL, "needs rows");
-    REFUSED(s.target = far, "target: row 1 has class 2 of 2 classes");
-    REFUSED(s.target = NULL, "either each row has one class");
-    REFUSED(s.has = has, "either each row has one class");
-    REFUSED((s.target = NULL, s.has = has), "has: row 1, column 1 is 2");
-    REFUSED((s.target = NULL, s.has = has, s.prob = NULL), "need the probability of each class");
-    REFUSED(s.confidence = NULL, "true class is not known");
+    REFUSED(s.n = 0, "subject.sizes");
+    REFUSED(s.feature = NULL, "subject.sizes");
+    REFUSED(s.target = far, "labels.class: target | row 1 | class 2 | 2");
+    REFUSED(s.target = NULL, "subject.target_or_has");
+    REFUSED(s.has = has, "subject.target_or_has");
+    REFUSED((s.target = NULL, s.has = has), "labels.truth_value: has | row 1 | column 1 | 2");
+    REFUSED((s.target = NULL, s.has = has, s.prob = NULL), "subject.no_probabilities");
+    REFUSED(s.confidence = NULL, "subject.no_confidence");
     memcpy(bad, feature, sizeof bad);
     bad[2] = INFINITY;
-    REFUSED(s.feature = bad, "feature: row 1, column 0 is inf");
-    REFUSED(s.head = bad, "head: row 1, column 0 is inf");
+    REFUSED(s.feature = bad, "features.value: feature | row 1 | column 0 | inf");
+    REFUSED(s.head = bad, "features.value: head | row 1 | column 0 | inf");
     memcpy(bad, prob, sizeof bad);
     bad[1] = 0.6f;
-    REFUSED(s.prob = bad, "prob: the probabilities of row 0 sum to 1.1");
+    REFUSED(s.prob = bad, "probability.sum: prob | row 0 | 1.1");
     bad[1] = 0.498f;
-    REFUSED(s.prob = bad, "prob: the probabilities of row 0 sum to 0.998");
+    REFUSED(s.prob = bad, "probability.sum: prob | row 0 | 0.998");
     bad[1] = 0.498046875f;                         /* which bfloat16 has, and so all of the row */
     s = good;
     s.prob = bad;
     CHECK_OK(&c, spot_subject_check(&c, &s));
     bad[1] = 0.494140625f;
-    REFUSED(s.prob = bad, "prob: the probabilities of row 0 sum to 0.994");
+    REFUSED(s.prob = bad, "probability.sum: prob | row 0 | 0.994141");
     bad[1] = 0.6f;
     bad[0] = 0.4f;
-    REFUSED(s.prob = bad, "row 0: its true class has probability 0.4 in prob and 0.5 in confidence");
+    REFUSED(s.prob = bad, "probability.contradiction: row 0 | 0.4 | prob | 0.5 | confidence");
     bad[0] = NAN;
-    REFUSED(s.prob = bad, "prob: row 0, column 0 is nan");
-    REFUSED((s.prob = NULL, s.confidence = bad), "confidence: row 0 is nan");
+    REFUSED(s.prob = bad, "probability.value: prob | row 0 | column 0 | nan");
+    REFUSED((s.prob = NULL, s.confidence = bad), "probability.value: confidence | row 0 | nan");
 #undef REFUSED
 }

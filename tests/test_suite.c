@@ -207,7 +207,7 @@ TEST_IN_FOLDER(ontology_and_exclusions)
     }
     unmake(&c, &m);
     cfg->suite.n = 11;
-    CHECK_FAILS(&c, make(&c, &m, cfg), SPOT_INPUT, "and 10 are left of 12 in ");
+    CHECK_FAILS(&c, make(&c, &m, cfg), SPOT_INPUT, "suite.few_backgrounds: 10 | 12");
     unmake(&c, &m);
     CHECK_CONFIG_FREE(cfg);
 }
@@ -336,7 +336,7 @@ TEST_IN_FOLDER(squares_are_decoded_ahead)
         assert_string_equal(spot_message(&c, SPOT_OK), spot_message(&(spot_ctx){ 0 }, SPOT_OK));
         for (int i = 0; i < NEEDED; i++) assert_true(in.picture.slot[picture[i]] >= 0);
         if (!broken) for (int i = 0; i < NEEDED; i++) assert_true(in.background.slot[wanted[i]] >= 0);
-        else CHECK_FAILS(&c, spot_squares_need(&c, &in.background, wanted, NEEDED), SPOT_INPUT, "bright1.png");
+        else CHECK_FAILS(&c, spot_squares_need(&c, &in.background, wanted, NEEDED), SPOT_INPUT, "picture.format: bright1.png");
     }
     CHECK_OK(&c, spot_squares_need(&c, &in.background, &back[3], 1));
     memcpy(square, spot_square_rgb(&in.background, back[3]), sizeof square);

@@ -20,7 +20,7 @@ TEST_WITH(what_cannot_be_leaves_nothing_behind, set_up, tear_down)
     spot_config *cfg = config(&c);
     spot_sweep_report r;
     cfg->scene.rollable[0] = cfg->scene.rollable[1] = 16;      /* of two layers: there are not so many */
-    CHECK_FAILS(&c, sweep(&c, cfg, "a", 0, 1, &r), SPOT_USAGE, "");
+    CHECK_FAILS(&c, sweep(&c, cfg, "a", 0, 1, &r), SPOT_USAGE, "scene.rollable");
     shell("test ! -e %s", "a");
     CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&c);
@@ -152,10 +152,10 @@ TEST_WITH(a_sweep_resumes_shards_and_threads_to_equal_bytes, set_up, tear_down)
     CHECK_OK(&two, sweep(&two, cfg, "b", 0, 1, &r));
     assert_true(r.planned == 4 && r.already == 3 && r.done == 1);
     cfg->scene.size = 40;
-    CHECK_FAILS(&two, sweep(&two, cfg, "b", 0, 1, &r), SPOT_USAGE, "scene.size is 32 there and 40 here");
+    CHECK_FAILS(&two, sweep(&two, cfg, "b", 0, 1, &r), SPOT_USAGE, "run.other_config: scene.size | 32 | 40");
     const char *dir = in_root("b");
     CHECK_FAILS(&two, spot_sweep_missing(&two, cfg, &(spot_sweep_options){ .out = dir, .shards = 1 }, missing), SPOT_USAGE,
-                "scene.size is 32 there and 40 here");
+                "run.other_config: scene.size | 32 | 40");
     cfg->scene.size = 32;
 
     /* what is kept beside the results changes none; less of it can be asked for later, and what was lost is not missed */
@@ -230,7 +230,7 @@ TEST_WITH(an_ec_that_another_process_finished_is_done, set_up, tear_down)
     cfg->ecs = 2;
     CHECK_OK(&c, sweep(&c, cfg, "a", 0, 1, &r));
     c.on_progress = take_away;
-    CHECK_FAILS(&c, sweep_with(&c, cfg, "d", o, &r), SPOT_IO, "EC 0, not finished: its view was written to");
+    CHECK_FAILS(&c, sweep_with(&c, cfg, "d", o, &r), SPOT_IO, "unit.failed: EC 0");
     assert_true(r.done == 1 && r.failed == 1);
     shell("mkdir -p %s/segments/000 && rm %1$s/segments/000/* && find %1$s -name '*.view' -delete", "d");
     c.user = &c;
@@ -284,7 +284,7 @@ TEST_WITH(a_stopped_sweep_goes_on, set_up, tear_down)
         countdown = 1 + 7 * stops;
         assert_in_range(stops, 0, 200);
         s = sweep(&c, cfg, "stopped", 0, 1, &r);
-        if (s) CHECK_FAILS(&c, s, SPOT_STOPPED, "continues");
+        if (s) CHECK_FAILS(&c, s, SPOT_STOPPED, "run.stopped");
     }
     assert_true(stops > 2);
     check_same_segments(&c, "whole", "stopped", 3);
@@ -309,7 +309,7 @@ TEST_WITH(a_full_disk_loses_nothing, set_up, tear_down)
         spot_status s = sweep(&c, cfg, "full", 0, 1, &r);
         setrlimit(RLIMIT_FSIZE, &old);
         if (s == SPOT_OK) break;
-        CHECK_FAILS(&c, s, SPOT_IO, "free some space");
+        CHECK_FAILS(&c, s, SPOT_IO, "file.failed");
     }
     check_same_segments(&c, "whole", "full", 1);
     shell("test -z \"$(find %s -name '*.tmp')\"", "full");
@@ -340,7 +340,7 @@ TEST_WITH(a_failed_method_is_a_result_and_loses_no_other, set_up, tear_down)
     cfg->bdm[1].mixture.k_max = 31;
     cfg->ecs = 2;
     c.on_log = hear;
-    CHECK_FAILS(&c, sweep(&c, cfg, "a", 0, 1, &r), SPOT_INPUT, "EC 0, planespot-pca: ");
+    CHECK_FAILS(&c, sweep(&c, cfg, "a", 0, 1, &r), SPOT_INPUT, "unit.failed: EC 0, planespot-pca");
     assert_true(r.done == 2 && r.failed == 2);
     for (int ec = 0; ec < 2; ec++) {                         /* every line says once whose it is */
         char words[80];
@@ -350,7 +350,7 @@ TEST_WITH(a_failed_method_is_a_result_and_loses_no_other, set_up, tear_down)
         assert_non_null(strstr(heard, words));
     }
     assert_null(strstr(heard, ": EC"));
-    CHECK_FAILS(&c, sweep(&c, cfg, "a", 0, 1, &r), SPOT_INPUT, "EC 0, ");    /* not tried again, not forgotten */
+    CHECK_FAILS(&c, sweep(&c, cfg, "a", 0, 1, &r), SPOT_INPUT, "unit.failed: EC 0");    /* not tried again, not forgotten */
     assert_true(r.already == 2 && !r.done && r.failed == 2);
     snprintf(dir, sizeof dir, "%s/a", root);
     CHECK_OK(&c, spot_segment_read(&c, dir, 1, s, &found, why, sizeof why));
@@ -398,7 +398,8 @@ TEST_WITH(a_picture_decides_nothing, set_up, tear_down)
     cfg->bdm[0].representation = SPOT_BY_MODEL;
     cfg->bdm[1].embed.method = SPOT_REDUCE_UMAP;
     cfg->bdm[1].embed.umap.min_dist = 2;
-    CHECK_FAILS(&c, sweep_with(&c, cfg, "a", (spot_sweep_options){ .shards = 1, .pictures = true }, &r), SPOT_USAGE, "heavy");
+    CHECK_FAILS(&c, sweep_with(&c, cfg, "a", (spot_sweep_options){ .shards = 1, .pictures = true }, &r), SPOT_USAGE,
+                "unit.failed: EC 0, heavy | min_dist 2");
     snprintf(dir, sizeof dir, "%s/a", root);
     CHECK_OK(&c, spot_segment_read(&c, dir, 0, s, &found, why, sizeof why));
     assert_int_equal(s->method[0].status, SPOT_OK);

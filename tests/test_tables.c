@@ -175,7 +175,7 @@ TEST_IN_FOLDER(segments_are_listed)
     spot_ctx c = check_ctx(1);
     spot_config *cfg = config(&c);
     int *index, n;
-    CHECK_FAILS(&c, spot_segment_list(&c, root, &index, &n), SPOT_IO, "a run directory?");
+    CHECK_FAILS(&c, spot_segment_list(&c, root, &index, &n), SPOT_IO, "run.unread");
     for (int i = LEN(at) - 1; i >= 0; i--) write_segment(&c, root, cfg, at[i], true, 1, 0);
     shell("cd %s/segments && test -f 000/ec-000999.json -a -f 001/ec-001000.json -a -f 1234/ec-1234567.json &&"
           " touch 000/ec-001001.json 000/ec-7.json 000/ec-000007.json.n1-2-3.tmp 001/x ec-000001.json 000x 2 &&"
@@ -185,7 +185,7 @@ TEST_IN_FOLDER(segments_are_listed)
     assert_memory_equal(index, at, sizeof at);
     free(index);
     shell("touch %s/segments/003");
-    CHECK_FAILS(&c, spot_segment_list(&c, root, &index, &n), SPOT_IO, "segments/003: Not a directory");
+    CHECK_FAILS(&c, spot_segment_list(&c, root, &index, &n), SPOT_IO, "folder.unlisted: segments/003");
     free(index);
     CHECK_CONFIG_FREE(cfg);
 }

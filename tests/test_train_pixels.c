@@ -59,7 +59,7 @@ static spot_status draw(spot_ctx *c, void *user, const spot_lesson *l)
     world *w = user;
 
     w->calls++;
-    if (l->step == w->fails_at) return spot_fail(c, SPOT_INPUT, "no background for step %d", l->step);
+    if (l->step == w->fails_at) return spot_fail(c, SPOT_INPUT, "{test.no_background} no background for step %d", l->step);
     for (int i = 0; i < l->n; i++) {
         draw_quarter(l->rgb + (size_t)i * EACH, (int)l->index[i]);
         for (int k = 0; k < CLASSES; k++)
@@ -240,29 +240,29 @@ TEST(failures)
     for (int ahead = 0; ahead < 2; ahead++) {
         how.draw = draw, how.user = &w, how.ahead = ahead;
         for (w.fails_at = 0; w.fails_at < 10; w.fails_at += 3) {
-            CHECK_FAILS(&c, train(&c, &a, &m, NULL, &how, &cfg, NULL), SPOT_INPUT, "no background for step ");
+            CHECK_FAILS(&c, train(&c, &a, &m, NULL, &how, &cfg, NULL), SPOT_INPUT, "test.no_background");
             spot_arena_close(&a);
         }
     }
     how.draw = NULL;
     w.cls[7] = CLASSES;
-    CHECK_FAILS(&c, train(&c, &a, &m, NULL, &how, &cfg, NULL), SPOT_INVALID, "picture 7 is of class 4 of 4");
+    CHECK_FAILS(&c, train(&c, &a, &m, NULL, &how, &cfg, NULL), SPOT_INVALID, "training.class: picture 7 | class 4 | 4");
     spot_arena_close(&a);
     w.cls[7] = 3;
     cfg.lr = 100;
     cfg.optimizer = SPOT_SGD;
     cfg.epochs = 8;
-    CHECK_FAILS(&c, train(&c, &a, &m, NULL, &how, &cfg, NULL), SPOT_NUMERIC, "at learning rate 100");
+    CHECK_FAILS(&c, train(&c, &a, &m, NULL, &how, &cfg, NULL), SPOT_NUMERIC, "training.diverged: rate 100");
     spot_arena_close(&a);
     c.stop = &stop;
     assert_int_equal(train(&c, &a, &m, NULL, &how, &cfg, NULL), SPOT_STOPPED);
     spot_forget(&c);
     spot_arena_close(&a);
     how.loss = 2;
-    CHECK_FAILS(&c, train(&c, &a, &m, NULL, &how, &cfg, NULL), SPOT_INVALID, "2 is no loss");
+    CHECK_FAILS(&c, train(&c, &a, &m, NULL, &how, &cfg, NULL), SPOT_INVALID, "training.loss: 2");
     how.loss = 0, how.images = 0;
-    CHECK_FAILS(&c, train(&c, &a, &m, NULL, &how, &cfg, NULL), SPOT_INVALID, "on 0 pictures");
+    CHECK_FAILS(&c, train(&c, &a, &m, NULL, &how, &cfg, NULL), SPOT_INVALID, "training.sizes: 0");
     how.images = IMAGES, how.size = 40;
-    CHECK_FAILS(&c, train(&c, &a, &m, NULL, &how, &cfg, NULL), SPOT_INVALID, "not 40");
+    CHECK_FAILS(&c, train(&c, &a, &m, NULL, &how, &cfg, NULL), SPOT_INVALID, "network.size: 40");
     free(w.rgb);
 }

@@ -104,11 +104,12 @@ TEST(plans_that_mean_nothing_are_refused)
     spot_ctx c = check_ctx(1);
     spot_linear *plan;
 
-    CHECK_FAILS(&c, spot_linear_open(&c, &plan, &(spot_linear_shape){ .in = 0, .out = 4 }), SPOT_INVALID, "0 -> 4 numbers");
+    CHECK_FAILS(&c, spot_linear_open(&c, &plan, &(spot_linear_shape){ .in = 0, .out = 4 }), SPOT_INVALID,
+                "linear.sizes: 0 | 4");
     CHECK_FAILS(&c, spot_linear_open(&c, &plan, &(spot_linear_shape){ .in = 4, .out = 4, .add = true, .narrow = true }),
-                SPOT_INVALID, "do not go together");
+                SPOT_INVALID, "linear.sizes");
     CHECK_FAILS(&c, spot_linear_open(&c, &plan, &(spot_linear_shape){ .in = 4, .out = 4, .precision = SPOT_TF32 }),
-                SPOT_UNSUPPORTED, "not in tf32");
+                SPOT_UNSUPPORTED, "conv.precision");
     assert_null(plan);
 }
 
@@ -220,9 +221,9 @@ TEST(great_scores_leave_finite_numbers)
     CHECK_OK(&c, spot_attention_forward(&c, out, qkv, &a, scratch));
     for (int i = 0; i < 8; i++) CHECK_NEAR(out[i], 3, 1e-6);
     a.longest = 3;
-    CHECK_FAILS(&c, spot_attention_forward(&c, out, qkv, &a, scratch), SPOT_INVALID, "more than 3 rows");
+    CHECK_FAILS(&c, spot_attention_forward(&c, out, qkv, &a, scratch), SPOT_INVALID, "attention.sequence: 3");
     a.heads = 3;
-    CHECK_FAILS(&c, spot_attention_forward(&c, out, qkv, &a, scratch), SPOT_INVALID, "3 heads of width 2");
+    CHECK_FAILS(&c, spot_attention_forward(&c, out, qkv, &a, scratch), SPOT_INVALID, "attention.sizes: 3 | width 2");
     free(scratch);
 }
 
@@ -245,7 +246,7 @@ TEST(patches_are_cut_row_by_row)
         assert_true(row[i] == value[256 * channel + rgb[at]]);
     }
     p.patch = 12;
-    CHECK_FAILS(&c, spot_tokens_patches(&c, row, rgb, &p), SPOT_INVALID, "patches of 12");
+    CHECK_FAILS(&c, spot_tokens_patches(&c, row, rgb, &p), SPOT_INVALID, "tokens.patches: 12");
 }
 
 TEST(tokens_are_joined_picked_and_scaled)
@@ -278,5 +279,5 @@ TEST(tokens_are_joined_picked_and_scaled)
         for (int i = 0; i < W; i++) sum += (double)y[r * W + i] * y[r * W + i];
         CHECK_NEAR(sum, 1, 1e-6);
     }
-    CHECK_FAILS(&c, spot_tokens_unit(&c, y, 0, W), SPOT_INVALID, "(0, 5)");
+    CHECK_FAILS(&c, spot_tokens_unit(&c, y, 0, W), SPOT_INVALID, "tokens.sizes: 0 | 5");
 }

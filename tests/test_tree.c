@@ -250,15 +250,15 @@ TEST(bad_input_gets_a_sentence)
     volatile sig_atomic_t stop = 1;
     spot_arena a;
     spot_tree t;
-    CHECK_FAILS(&c, fit(&c, &a, 1, &t, &x, &ys, 3), SPOT_INPUT, "row 1, column 1 is nan");
+    CHECK_FAILS(&c, fit(&c, &a, 1, &t, &x, &ys, 3), SPOT_INPUT, "tree.value: row 1 | column 1 | nan");
     spot_arena_close(&a);
-    CHECK_FAILS(&c, fit(&c, &a, 1, &t, &good, &wrongs, 3), SPOT_INVALID, "outcome 2 of row 1");
+    CHECK_FAILS(&c, fit(&c, &a, 1, &t, &good, &wrongs, 3), SPOT_INVALID, "tree.outcome: outcome 2 | row 1");
     spot_arena_close(&a);
-    CHECK_FAILS(&c, fit(&c, &a, 1, &t, &good, &ys, 31), SPOT_INVALID, "depth 31");
+    CHECK_FAILS(&c, fit(&c, &a, 1, &t, &good, &ys, 31), SPOT_INVALID, "tree.depth: depth 31");
     spot_arena_close(&a);
-    CHECK_FAILS(&c, fit(&c, &a, 1, &t, &good, &ys, 0), SPOT_INVALID, "depth 0");
+    CHECK_FAILS(&c, fit(&c, &a, 1, &t, &good, &ys, 0), SPOT_INVALID, "tree.depth: depth 0");
     spot_arena_close(&a);
     c.stop = &stop;
-    CHECK_FAILS(&c, fit(&c, &a, 1, &t, &good, &ys, 3), SPOT_STOPPED, "stopped");
+    CHECK_FAILS(&c, fit(&c, &a, 1, &t, &good, &ys, 3), SPOT_STOPPED, "run.stopped");
     spot_arena_close(&a);
 }

@@ -127,7 +127,7 @@ TEST(odd_batches)
     assert_true(b.loss == 3);
     for (int i = 0; i < N; i++) assert_true(b.df[i] == 0);
     b.t.margin = NAN;
-    CHECK_FAILS(&c, spot_triplet_loss(&c, &b.loss, b.df, &b.t, NULL), SPOT_INVALID, "margin nan");
+    CHECK_FAILS(&c, spot_triplet_loss(&c, &b.loss, b.df, &b.t, NULL), SPOT_INVALID, "triplet.margin: margin nan");
     b.t.live = 0;
-    CHECK_FAILS(&c, spot_triplet_loss(&c, &b.loss, b.df, &b.t, NULL), SPOT_INVALID, "0 rows");
+    CHECK_FAILS(&c, spot_triplet_loss(&c, &b.loss, b.df, &b.t, NULL), SPOT_INVALID, "triplet.sizes: 0");
 }

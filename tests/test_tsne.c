@@ -117,7 +117,7 @@ TEST(nearest_takes_the_lower_column_of_equals)
     CHECK_OK(&c, spot_affinity_nearest(&c, 1, &s, scratch));
     assert_memory_equal(column, ((int[2][3]){ { 0, 2, 4 }, { 0, 1, 3 } }), sizeof column);
     s.own = 4;
-    CHECK_FAILS(&c, spot_affinity_nearest(&c, 1, &s, scratch), SPOT_INVALID, "from 4 on");
+    CHECK_FAILS(&c, spot_affinity_nearest(&c, 1, &s, scratch), SPOT_INVALID, "affinity.sizes: 4");
 }
 
 /* Part of the mean neighbourhood of 5 that is new in the map (Venna & Kaski 2001), as scikit-learn's trustworthiness. */

@@ -129,13 +129,13 @@ TEST(more_dimensions_and_NaNs_are_told)
     spot_arena a;
 
     CHECK_OK(&c, spot_arena_open(&c, &a, (size_t)1 << 30));
-    CHECK_FAILS(&c, spot_tsne_fit(&c, &a, 1, &t, &cfg), SPOT_UNSUPPORTED, "set tsne.repulsion to exact");
+    CHECK_FAILS(&c, spot_tsne_fit(&c, &a, 1, &t, &cfg), SPOT_UNSUPPORTED, "tsne.interpolated");
     cfg.repulsion = SPOT_TSNE_AUTO;
-    CHECK_FAILS(&c, spot_tsne_fit(&c, &a, 1, &many, &cfg), SPOT_UNSUPPORTED, "20001 points to 3");
+    CHECK_FAILS(&c, spot_tsne_fit(&c, &a, 1, &many, &cfg), SPOT_UNSUPPORTED, "tsne.interpolated: 20001 | 3");
     cfg.repulsion = SPOT_TSNE_BY_FFT;
     t.dim = 2;
     t.y[5] = NAN;
-    CHECK_FAILS(&c, spot_tsne_fit(&c, &a, 1, &t, &cfg), SPOT_NUMERIC, "finite numbers");
+    CHECK_FAILS(&c, spot_tsne_fit(&c, &a, 1, &t, &cfg), SPOT_NUMERIC, "tsne.diverged");
     spot_arena_close(&a);
     give_back(&t);
 }

@@ -215,7 +215,7 @@ TEST(neighbours_are_exact_and_ties_go_to_the_lower_row)
             assert_true(near[i * NEAR + j] == apart * apart);
         }
     find.k = ROWS;
-    CHECK_FAILS(&c, spot_neighbours_find(&c, &a, 1, &find), SPOT_INVALID, "7 of 7 rows");
+    CHECK_FAILS(&c, spot_neighbours_find(&c, &a, 1, &find), SPOT_INVALID, "neighbours.sizes: 7 | 7");
     spot_arena_close(&a);
 }
 
@@ -426,23 +426,23 @@ TEST(says_what_is_wrong)
     CHECK_OK(&c, spot_arena_open(&c, &a, spot_embed_bytes(1, &v.n, v.d, &cfg, 1)));
     bad = cfg, bad.umap.neighbours = 1;
     CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &bad),
-                SPOT_USAGE, "umap.neighbours is 1; it takes an integer from 2");
+                SPOT_USAGE, "setting.value: umap.neighbours | 1 | 2");
     bad = cfg, bad.umap.min_dist = 2;
-    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &bad), SPOT_USAGE, "min_dist 2 is above spread 1");
+    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &bad), SPOT_USAGE, "umap.min_dist: 2 | spread 1");
     bad = cfg, bad.umap.lr = NAN;
-    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &bad), SPOT_USAGE, "umap.lr is nan");
+    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &bad), SPOT_USAGE, "setting.value: umap.lr | nan");
     bad = cfg, bad.dim = 33;
-    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &bad), SPOT_UNSUPPORTED, "at most 32 dimensions");
+    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &bad), SPOT_UNSUPPORTED, "umap.dimensions: 32");
     bad = cfg, bad.hardness = 1;
-    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &bad), SPOT_INPUT, "direction of the classifier's head");
+    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &bad), SPOT_INPUT, "hardness.no_head");
     v.head = head;
-    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &bad), SPOT_INPUT, "EC 7: the classifier's head has length 0");
+    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &bad), SPOT_INPUT, "hardness.head_length: EC 7 | length 0");
     head[1] = NAN;
-    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &bad), SPOT_INPUT, "no direction");
+    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &bad), SPOT_INPUT, "hardness.head_length");
     bad.method = SPOT_REDUCE_NONE;
-    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &bad), SPOT_USAGE, "set reduce");
+    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &bad), SPOT_USAGE, "hardness.no_reducer");
     v.feature[4] = NAN;
-    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &cfg), SPOT_INPUT, "feature 1 of row 1");
+    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &cfg), SPOT_INPUT, "features.value: feature 1 | row 1");
     spot_arena_close(&a);
     blobs_free(&v);
 }

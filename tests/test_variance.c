@@ -216,10 +216,10 @@ TEST(a_matrix_without_values_is_refused)
     const float none[] = { NAN, NAN, NAN, NAN }, some[] = { NAN, 1, NAN, NAN }, endless[] = { 0, 0, INFINITY, 0 };
     double feature[SPOT_VARIANCE_FEATURES];
     spot_ctx c = check_ctx(1);
-    CHECK_FAILS(&c, spot_variance_features(&c, feature, none, some, 2), SPOT_INVALID, "the variance matrix has no value");
-    CHECK_FAILS(&c, spot_variance_features(&c, feature, some, none, 2), SPOT_INVALID, "of a part of the targets has no value");
-    CHECK_FAILS(&c, spot_variance_features(&c, feature, endless, some, 2), SPOT_INVALID, "row 1, column 0");
-    CHECK_FAILS(&c, spot_variance_features(&c, feature, some, some, 1), SPOT_INVALID, "1 cells a side");
+    CHECK_FAILS(&c, spot_variance_features(&c, feature, none, some, 2), SPOT_INVALID, "variance.empty");
+    CHECK_FAILS(&c, spot_variance_features(&c, feature, some, none, 2), SPOT_INVALID, "variance.empty: part");
+    CHECK_FAILS(&c, spot_variance_features(&c, feature, endless, some, 2), SPOT_INVALID, "variance.value: row 1 | column 0");
+    CHECK_FAILS(&c, spot_variance_features(&c, feature, some, some, 1), SPOT_INVALID, "variance.cells: 1");
     CHECK_OK(&c, spot_variance_features(&c, feature, some, some, 2));
     for (int i = 0; i < SPOT_VARIANCE_FEATURES; i++) assert_true(isfinite(feature[i]));
 }

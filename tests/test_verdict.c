@@ -55,16 +55,16 @@ TEST_IN_FOLDER(wrong_labels_are_refused_by_line)
     spot_verdict_labels l;
 
     CHECK_FAILS(&c, spot_verdict_labels_read(&c, &l, &t, put_text("a.csv", "model,rater,label\nmodel-00,a,good\n")),
-                SPOT_INPUT, "line 2: \"good\" is no label");
+                SPOT_INPUT, "labels.unknown: line 2 | \"good\"");
     CHECK_FAILS(&c, spot_verdict_labels_read(&c, &l, &t, put_text("b.csv",
                 "model,rater,label\nmodel-00,a,variant\nmodel-00,a,variant\n")), SPOT_INPUT,
-                "line 3: a second label of model-00 by a");
+                "labels.twice: line 3 | -00");
     CHECK_FAILS(&c, spot_verdict_labels_read(&c, &l, &t, put_text("c.csv", "model,rater\nmodel-00,a\n")), SPOT_INPUT,
-                "there is no column \"label\"");
+                "table.no_column: \"label\"");
     CHECK_FAILS(&c, spot_verdict_labels_read(&c, &l, &t, put_text("d.csv", "model,rater,label\nx,a,variant\n")), SPOT_INPUT,
-                "no label of any of the 3 models");
-    CHECK_FAILS(&c, spot_verdict_labels_read(&c, &l, &t, put_text("e.csv", "")), SPOT_INPUT, "is empty");
-    CHECK_FAILS(&c, spot_verdict_labels_read(&c, &l, &t, "/nowhere/labels.csv"), SPOT_IO, "/nowhere/labels.csv");
+                "labels.no_model: 3");
+    CHECK_FAILS(&c, spot_verdict_labels_read(&c, &l, &t, put_text("e.csv", "")), SPOT_INPUT, "file.empty");
+    CHECK_FAILS(&c, spot_verdict_labels_read(&c, &l, &t, "/nowhere/labels.csv"), SPOT_IO, "file.unopened: /nowhere/labels.csv");
     spot_verdict_table_free(&t);
 }
 
@@ -93,7 +93,7 @@ TEST(cuts_of_a_known_reliance_make_labels)
     assert_non_null(strstr(l.source, "class): invariant below 0.4, variant from 0.8"));
     spot_verdict_labels_free(&l);
     CHECK_FAILS(&c, spot_verdict_labels_cut(&c, &l, &t, SPOT_TRUTH_PLANTED, cuts(0.5, 0.4)), SPOT_USAGE,
-                "above verdict.variant");
+                "verdict.thresholds");
     for (int i = 0; i < 6; i++) t.model[i].reliance[SPOT_TRUTH_LEARNED] = i < 2 ? NAN : i < 4 ? 0.04 : 0.3;
     CHECK_OK(&c, spot_verdict_labels_cut(&c, &l, &t, SPOT_TRUTH_LEARNED, cuts(0.4, 0.8)));       /* learned: 0.05 and 0.25 */
     assert_true(l.majority[1] == -1 && l.majority[2] == SPOT_INVARIANT && l.majority[5] == SPOT_VARIANT);
@@ -111,15 +111,16 @@ TEST(models_that_do_not_compare_are_refused_together)
     spot_verdict_table t = table_of(&c, 2, SPOT_BACKGROUND_MATRICES, 1);
     spot_verdict_model m = model_of(2, 3, 1);
 
-    CHECK_FAILS(&c, spot_verdict_table_put(&c, &t, &m, 1), SPOT_INPUT, "model-00 has 4 and model-02 has 1 of the 4");
+    CHECK_FAILS(&c, spot_verdict_table_put(&c, &t, &m, 1), SPOT_INPUT,
+                "verdict.model_matrices: model-00 | 4 | model-02 | 1 | 4");
     m.feature[17] = NAN;
     CHECK_FAILS(&c, spot_verdict_table_put(&c, &t, &m, SPOT_BACKGROUND_MATRICES), SPOT_INPUT,
-                "model-02: \"top neurons of the object: ");
+                "verdict.value: model-02 | neurons");
     m = t.model[1];
-    CHECK_FAILS(&c, spot_verdict_table_put(&c, &t, &m, SPOT_BACKGROUND_MATRICES), SPOT_INPUT, "two models are named model-01");
+    CHECK_FAILS(&c, spot_verdict_table_put(&c, &t, &m, SPOT_BACKGROUND_MATRICES), SPOT_INPUT, "verdict.name_twice: model-01");
     strcpy(t.model[0].identity, "abc"), strcpy(m.identity, "abc"), strcpy(m.name, "again");
     CHECK_FAILS(&c, spot_verdict_table_put(&c, &t, &m, SPOT_BACKGROUND_MATRICES), SPOT_INPUT,
-                "model-00 and again are one model");
+                "verdict.model_twice: model-00 | again");
     assert_int_equal(t.models, 2);
     spot_verdict_table_free(&t);
 }
@@ -268,9 +269,9 @@ TEST(nothing_is_learned_from_too_little)
 
     CHECK_OK(&c, spot_verdict_labels_cut(&c, &l, &t, SPOT_TRUTH_PLANTED, cuts(1, 1)));
     l.majority[5] = -1, l.labelled = 5, l.count[SPOT_VARIANT] = 0;
-    CHECK_FAILS(&c, spot_verdict_try(&c, &s, &t, &l, 10, 1), SPOT_INPUT, "5 of 6 models have a label");
+    CHECK_FAILS(&c, spot_verdict_try(&c, &s, &t, &l, 10, 1), SPOT_INPUT, "verdict.few_labels: 5 | 6");
     l.majority[5] = SPOT_INVARIANT, l.labelled = 6;
-    CHECK_FAILS(&c, spot_verdict_try(&c, &s, &t, &l, 10, 1), SPOT_INPUT, "all 6 labelled models are invariant");
+    CHECK_FAILS(&c, spot_verdict_try(&c, &s, &t, &l, 10, 1), SPOT_INPUT, "verdict.one_label: all 6 | invariant");
     l.majority[5] = SPOT_VARIANT, l.count[SPOT_VARIANT] = 1;
     CHECK_OK(&c, spot_verdict_try(&c, &s, &t, &l, 10, 1));     /* some training parts have one label only */
     assert_int_equal(s.test, 2);
@@ -483,9 +484,9 @@ TEST(forests_of_other_features_are_refused)
     spot_verdict_table one = table_of(&c, 2, 1, 1);
     spot_model_verdict v[MODELS];
 
-    CHECK_FAILS(&c, spot_verdict_give(&c, v, &w.f, &one), SPOT_INPUT, "a forest of models with embeddings says nothing");
+    CHECK_FAILS(&c, spot_verdict_give(&c, v, &w.f, &one), SPOT_INPUT, "verdict.features: with");
     strcpy(w.t.measured, "grid 16");
-    CHECK_FAILS(&c, spot_verdict_give(&c, v, &w.f, &w.t), SPOT_INPUT, "trained on matrices of grid 8; these are of grid 16");
+    CHECK_FAILS(&c, spot_verdict_give(&c, v, &w.f, &w.t), SPOT_INPUT, "verdict.matrices: grid 8 | grid 16");
     strcpy(w.t.measured, "grid 8");
     CHECK_OK(&c, spot_verdict_give(&c, v, &w.f, &w.t));
     assert_true(v[0].known);
@@ -515,8 +516,9 @@ TEST_IN_FOLDER(a_forest_is_kept_in_a_file)
     f.feature_name[3] = strdup("other");
     CHECK_OK(&c, spot_forest_save(&c, &f, path));
     spot_forest_close(&f);
-    CHECK_FAILS(&c, spot_verdict_forest_open(&c, &f, path), SPOT_INPUT, "feature 3 is \"other\", not \"confidence: ");
-    CHECK_FAILS(&c, spot_verdict_forest_open(&c, &f, put_text("x.safetensors", "no forest")), SPOT_INPUT, "x.safetensors");
+    CHECK_FAILS(&c, spot_verdict_forest_open(&c, &f, path), SPOT_INPUT, "verdict.feature: feature 3 | \"other\" | confidence:");
+    CHECK_FAILS(&c, spot_verdict_forest_open(&c, &f, put_text("x.safetensors", "no forest")), SPOT_INPUT,
+                "safetensors.header_length: x.safetensors");
     untrain(&w);
 }
 
@@ -526,7 +528,7 @@ TEST(the_forest_of_the_build_is_whole_or_absent)
     spot_forest f;
 
     if (!spot_default_forest_size)
-        CHECK_FAILS(&c, spot_verdict_forest_open(&c, &f, ""), SPOT_INPUT, "spotter verdict --train");
+        CHECK_FAILS(&c, spot_verdict_forest_open(&c, &f, ""), SPOT_INPUT, "verdict.no_forest: spotter verdict --train");
     else CHECK_OK(&c, spot_verdict_forest_open(&c, &f, ""));
     spot_forest_close(&f);
 }

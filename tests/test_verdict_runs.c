@@ -93,9 +93,9 @@ TEST_IN_FOLDER(two_suites_of_the_same_models_are_compared)
     }
     CHECK_NEAR(s.consistency, 0.9, 1e-12);
     b.r.cfg->suite.seed = 1;
-    CHECK_FAILS(&c, spot_suites_compare(&c, &s, &a.r, a.dir, &b.r, b.dir), SPOT_INPUT, "the same suite.seed");
+    CHECK_FAILS(&c, spot_suites_compare(&c, &s, &a.r, a.dir, &b.r, b.dir), SPOT_INPUT, "verdict.runs_same");
     b.r.cfg->suite.seed = 2, b.r.cfg->suite.n = 5;
-    CHECK_FAILS(&c, spot_suites_compare(&c, &s, &a.r, a.dir, &b.r, b.dir), SPOT_INPUT, "differ in more than suite.seed");
+    CHECK_FAILS(&c, spot_suites_compare(&c, &s, &a.r, a.dir, &b.r, b.dir), SPOT_INPUT, "verdict.runs_differ");
     close_run(&a), close_run(&b);
 }
 
@@ -120,9 +120,9 @@ TEST_IN_FOLDER(a_run_becomes_a_table)
     t.models = FEW;
     for (int i = 0; i < FEW; i++) snprintf(b.r.unit[i].name, sizeof b.r.unit[i].name, "other-%d", i);
     b.r.cfg->measure.sigma = 2;
-    CHECK_FAILS(&c, spot_verdict_table_add(&c, &t, &b.r, b.dir), SPOT_INPUT, "their features do not compare");
+    CHECK_FAILS(&c, spot_verdict_table_add(&c, &t, &b.r, b.dir), SPOT_INPUT, "verdict.runs_matrices");
     b.r.cfg->measure.sigma = 10, b.r.unit[2].has[1] = b.r.unit[2].has[2] = b.r.unit[2].has[3] = false;
-    CHECK_FAILS(&c, spot_verdict_table_add(&c, &t, &b.r, b.dir), SPOT_INPUT, "other-2 has 1 of the 4");
+    CHECK_FAILS(&c, spot_verdict_table_add(&c, &t, &b.r, b.dir), SPOT_INPUT, "verdict.model_matrices: other-2 | 1 | 4");
     assert_int_equal(t.models, FEW);
     spot_verdict_table_free(&t);
     close_run(&a), close_run(&b);
@@ -204,7 +204,7 @@ TEST_IN_FOLDER(runs_stand_beside_the_papers_tables)
     CHECK_NEAR(find_line(l, 6, "worst-case", "mean")->value, 0.2, 1e-12);
     CHECK_NEAR(find_line(l, 6, "worst-case", "std")->value, sqrt(0.025), 1e-9);
     CHECK_NEAR(find_line(l, 6, "worst-case", "max")->value, 0.4, 1e-12);
-    CHECK_FAILS(&c, spot_background_lines_add(&c, l, 8, run, 3), SPOT_USAGE, "1 to 6");
+    CHECK_FAILS(&c, spot_background_lines_add(&c, l, 8, run, 3), SPOT_USAGE, "tables.unknown: 6");
     for (int i = 0; i < 3; i++) spot_verdict_report_free(&run[i].v);
     close_run(&a), close_run(&b), close_run(&d);
     free(l);

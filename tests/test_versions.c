@@ -307,21 +307,21 @@ TEST(what_does_not_fit_is_refused)
     o.search = &d;
     make_world(&w, 79, 0.1, 0.1, 0.1, 0.5, PLANTED);
     w.s[1].n--;
-    CHECK_FAILS(&c, spot_versions_compare(&c, &v, w.both, &o), SPOT_INPUT, "has 2000 rows and version 2 1999");
+    CHECK_FAILS(&c, spot_versions_compare(&c, &v, w.both, &o), SPOT_INPUT, "versions.rows: 2000 | 1999");
     w.s[1].n++;
     memcpy(other, w.target, sizeof other);
     other[17] = 1 - other[17];
     w.s[1].target = other;
-    CHECK_FAILS(&c, spot_versions_compare(&c, &v, w.both, &o), SPOT_INPUT, "row 17 has other labels");
+    CHECK_FAILS(&c, spot_versions_compare(&c, &v, w.both, &o), SPOT_INPUT, "versions.labels: row 17");
     w.s[1].target = w.target;
     w.s[1].predicted = NULL;
-    CHECK_FAILS(&c, spot_versions_compare(&c, &v, w.both, &o), SPOT_INPUT, "wrong rows mean different things");
+    CHECK_FAILS(&c, spot_versions_compare(&c, &v, w.both, &o), SPOT_INPUT, "versions.answers");
     w.s[1].predicted = w.predicted[1];
     w.confidence[1][5] = NAN;
-    CHECK_FAILS(&c, spot_versions_compare(&c, &v, w.both, &o), SPOT_INPUT, "row 5");
+    CHECK_FAILS(&c, spot_versions_compare(&c, &v, w.both, &o), SPOT_INPUT, "probability.value: row 5");
     w.confidence[1][5] = 0.9f;
     o.margin = 0;
-    CHECK_FAILS(&c, spot_versions_compare(&c, &v, w.both, &o), SPOT_USAGE, "a margin in (0, 1)");
+    CHECK_FAILS(&c, spot_versions_compare(&c, &v, w.both, &o), SPOT_USAGE, "versions.level");
 }
 
 /* A classifier without errors has no slices; the comparison says that it is better or the same. */

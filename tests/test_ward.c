@@ -154,5 +154,5 @@ TEST(a_cut_names_clusters_by_their_first_rows)
     }
     free(job.merge);
     job.d = 0;
-    CHECK_FAILS(&c, spot_ward_fit(&c, NULL, 1, &job), SPOT_INVALID, "ward 0: (5, 0) points");
+    CHECK_FAILS(&c, spot_ward_fit(&c, NULL, 1, &job), SPOT_INVALID, "ward.sizes: ward 0 | 5 | 0");
 }

@@ -45,7 +45,8 @@ TEST_WITH(waves_of_any_width_give_the_same_bytes, set_up, tear_down)
         assert_true(r.planned == 5 && r.done == 5 && !r.failed);
         check_same_segments(&c, "alone", name, 5);
     }
-    CHECK_FAILS(&c, sweep_with(&c, cfg, "x", (spot_sweep_options){ .shards = 1, .wave = 257 }, &r), SPOT_USAGE, "257");
+    CHECK_FAILS(&c, sweep_with(&c, cfg, "x", (spot_sweep_options){ .shards = 1, .wave = 257 }, &r), SPOT_USAGE,
+                "sweep.waves: 257");
     CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&c);
 }
@@ -105,7 +106,7 @@ TEST_WITH(an_ec_that_fails_fails_alone, set_up, tear_down)
         change_view(&c, &run, 1, spoil_feature);
         change_view(&c, &run, 3, spoil_confidence);
         CHECK_FAILS(&c, sweep_with(&c, cfg, names[i], (spot_sweep_options){ .shards = 1, .wave = widths[i] }, &r), SPOT_INPUT,
-                    "EC 1, planespot-pca: feature 3 of row 5 is nan");
+                    "unit.failed: EC 1, planespot-pca | feature 3 | row 5 | nan");
         assert_true(r.done == 5 && r.failed == 2);
         check_same_segments(&c, "ones", names[i], 5);
         for (int ec = 0; ec < 5; ec += 2) {
@@ -118,7 +119,7 @@ TEST_WITH(an_ec_that_fails_fails_alone, set_up, tear_down)
         snprintf(dir, sizeof dir, "%s/%s", root, names[i]);
         CHECK_OK(&c, spot_segment_read(&c, dir, 3, s, &found, why, sizeof why));
         assert_true(s->method[0].status == SPOT_INPUT && s->method[1].status == SPOT_INPUT);
-        assert_non_null(strstr(s->method[1].message, "the confidence of row 7 is 2"));
+        assert_non_null(strstr(s->method[1].message, "row 7 is 2"));
     }
     spot_segment_free(s);
     CHECK_CONFIG_FREE(cfg);
@@ -210,7 +211,7 @@ TEST_WITH(a_stopped_wave_goes_on, set_up, tear_down)
             countdown = 1 + 15 * stops;
             assert_in_range(stops, 0, 200);
             s = sweep_with(&c, cfg, name, how, &r);
-            if (s) CHECK_FAILS(&c, s, SPOT_STOPPED, "continues");
+            if (s) CHECK_FAILS(&c, s, SPOT_STOPPED, "run.stopped");
         }
         assert_true(stops > 2);
         check_same_segments(&c, "alone", name, 5);
@@ -238,7 +239,7 @@ TEST_WITH(a_full_disk_ends_all_workers, set_up, tear_down)
         spot_status s = sweep_with(&c, cfg, "full", (spot_sweep_options){ .shards = 1, .wave = 3, .at_once = 2 }, &r);
         setrlimit(RLIMIT_FSIZE, &old);
         if (s == SPOT_OK) break;
-        CHECK_FAILS(&c, s, SPOT_IO, "free some space");
+        CHECK_FAILS(&c, s, SPOT_IO, "file.failed");
     }
     assert_true(failures > 0);
     check_same_segments(&c, "alone", "full", 5);
@@ -265,7 +266,7 @@ static spot_status work_or_fail(spot_ctx *c, spot_arena *a, void *user, int task
 
     SPOT_TRY(SPOT_TAKE(c, a, room, 1000));
     spot_log(c, SPOT_LOG_INFO, "task %d", task);
-    if (task == *(int *)user) return spot_fail(c, SPOT_IO, "the disk of task %d", task);
+    if (task == *(int *)user) return spot_fail(c, SPOT_IO, "{test.disk} the disk of task %d", task);
     for (int ms = 0; ms < 10000; ms++) {
         SPOT_TRY(spot_check_stop(c));
         nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
@@ -292,14 +293,14 @@ TEST(a_crew_ends_together)
 
     c.on_log = hear;
     CHECK_OK(&c, spot_arena_open(&c, &a, 1024));
-    CHECK_FAILS(&c, spot_workers_run(&c, &a, &w, 3, 1024, 9, work_or_fail, &culprit), SPOT_IO, "the disk of task 2");
+    CHECK_FAILS(&c, spot_workers_run(&c, &a, &w, 3, 1024, 9, work_or_fail, &culprit), SPOT_IO, "test.disk: task 2");
     c.user = (void *)&stop;
     c.stop = &stop;
     stop = 0;
-    CHECK_FAILS(&c, spot_workers_run(&c, &a, &w, 3, 1024, 9, work_or_fail, &nobody), SPOT_STOPPED, "on request");
+    CHECK_FAILS(&c, spot_workers_run(&c, &a, &w, 3, 1024, 9, work_or_fail, &nobody), SPOT_STOPPED, "run.stopped");
     stop = 0;
     assert_false(in_vain);
-    CHECK_FAILS(&c, spot_workers_run(&c, &a, &w, 3, 64, 9, work_or_fail, &nobody), SPOT_NOMEM, "not enough memory");
+    CHECK_FAILS(&c, spot_workers_run(&c, &a, &w, 3, 64, 9, work_or_fail, &nobody), SPOT_NOMEM, "arena.full");
     for (int workers = 1; workers <= 3; workers += 2)      /* every task once; memory is given back after each */
         CHECK_OK(&c, spot_workers_run(&c, &a, &w, workers, 1024, LEN(done), all_once, done));
     for (int i = 0; i < LEN(done); i++) assert_int_equal(done[i], 2);

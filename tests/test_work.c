@@ -16,9 +16,9 @@ TEST_IN_FOLDER(killed_shards_end_in_the_same_bytes)
     int how;
     spot_work w;
     snprintf(a, sizeof a, "%s/a", root), snprintf(b, sizeof b, "%s/b", root), snprintf(out, sizeof out, "%s/out", root);
-    CHECK_FAILS(&c, run(&c, &w, "a", &g, 0, 1), SPOT_NUMERIC, "number 13, squaring: the number is unlucky");
+    CHECK_FAILS(&c, run(&c, &w, "a", &g, 0, 1), SPOT_NUMERIC, "unit.failed: number 13, squaring | unlucky");
     assert_true(w.planned == 40 && w.done == 40 && w.failed == 1);
-    CHECK_FAILS(&c, run(&c, &w, "b", &g, 0, 2), SPOT_NUMERIC, "number 13");
+    CHECK_FAILS(&c, run(&c, &w, "b", &g, 0, 2), SPOT_NUMERIC, "unit.failed: number 13");
     dies_at = 31;
     if (!fork()) _exit(run(&c, &w, "b", &g, 1, 2));
     assert_true(wait(&how) > 0 && WIFSIGNALED(how));
@@ -32,7 +32,7 @@ TEST_IN_FOLDER(killed_shards_end_in_the_same_bytes)
     CHECK_OK(&c, spot_work_merge(&c, &squares, (const char *[]){ a, b }, 2, out, &o, &r));
     assert_true(r.merged == 40 && r.duplicates == 40 && !r.conflicts && !r.missing);       /* equal bits */
     free(r.ec);
-    CHECK_FAILS(&c, run(&c, &w, "b", &other, 0, 1), SPOT_USAGE, "add is 1 there and 2 here");
+    CHECK_FAILS(&c, run(&c, &w, "b", &other, 0, 1), SPOT_USAGE, "run.other_config: add | 1 | 2");
 }
 
 /* A run grows; a stopped one goes on; one that never comes to a result is given up. */
@@ -44,7 +44,8 @@ TEST_IN_FOLDER(stopped_runs_go_on)
     CHECK_OK(&c, run(&c, &w, "a", &few, 0, 1));
     stops_at = 9;
     for (int i = 0; i < 4; i++, stop = 0) {
-        CHECK_FAILS(&c, run(&c, &w, "a", &g, 0, 1), i < 3 ? SPOT_STOPPED : SPOT_DEVICE, i < 3 ? "" : "was begun 3 times");
+        CHECK_FAILS(&c, run(&c, &w, "a", &g, 0, 1), i < 3 ? SPOT_STOPPED : SPOT_DEVICE,
+                    i < 3 ? "run.stopped" : "shard.given_up: begun 3");
         assert_true(w.already == (i ? 9 : 5) && w.done == (i ? 0 : 4));
     }
     stops_at = -1;

@@ -337,7 +337,7 @@ TEST_IN_FOLDER(a_world_goes_on_where_it_stopped_and_does_not_depend_on_threads)
     cfg.train = 64, cfg.epochs = 1, cfg.tested = 10;
     CHECK_OK(&one, spot_zoo_make(&one, in_root("a"), &cfg));
     two.stop = &stop;
-    CHECK_FAILS(&two, spot_zoo_make(&two, in_root("b"), &cfg), SPOT_STOPPED, "");
+    CHECK_FAILS(&two, spot_zoo_make(&two, in_root("b"), &cfg), SPOT_STOPPED, "run.stopped");
     stop = 0;
     CHECK_OK(&two, spot_zoo_make(&two, in_root("b"), &cfg));
     for (size_t i = 0; i < sizeof file / sizeof *file; i++) {
@@ -356,7 +356,7 @@ TEST_IN_FOLDER(a_world_goes_on_where_it_stopped_and_does_not_depend_on_threads)
 
     cfg.natural = 0.5;
     snprintf(path, sizeof path, "%s", in_root("a"));
-    CHECK_FAILS(&one, spot_zoo_make(&one, path, &cfg), SPOT_USAGE, "describes a planted zoo of other settings");
+    CHECK_FAILS(&one, spot_zoo_make(&one, path, &cfg), SPOT_USAGE, "world.other_settings: planted zoo");
 }
 
 TEST_IN_FOLDER(what_is_planted_is_learned)
@@ -409,10 +409,10 @@ TEST_IN_FOLDER(a_world_of_the_papers_recipes)
     assert_true(!holds_text("plain/zoo.yaml", "recipes") && !holds_text("plain/truth.csv", "optimizer"));
     cfg.recipes = SPOT_ZOO_RECIPES_PAPER, cfg.models = 3;
     snprintf(path, sizeof path, "%s", in_root("small"));
-    CHECK_FAILS(&one, spot_zoo_make(&one, path, &cfg), SPOT_USAGE, "zoo.size is 32, and AlexNet");
+    CHECK_FAILS(&one, spot_zoo_make(&one, path, &cfg), SPOT_USAGE, "zoo.size: 32");
     cfg.size = 64;
     snprintf(path, sizeof path, "%s", in_root("plain"));
-    CHECK_FAILS(&one, spot_zoo_make(&one, path, &cfg), SPOT_USAGE, "other settings");
+    CHECK_FAILS(&one, spot_zoo_make(&one, path, &cfg), SPOT_USAGE, "world.other_settings");
     CHECK_OK(&one, spot_zoo_make(&one, in_root("a"), &cfg));
     CHECK_OK(&two, spot_zoo_make(&two, in_root("b"), &cfg));
     CHECK_OK(&two, spot_zoo_truth_read(&two, t, in_root("b"), &cfg));
@@ -493,15 +493,15 @@ TEST_IN_FOLDER(missing_materials_and_wrong_settings_are_one_sentence)
 
     snprintf(path, sizeof path, "%s", in_root("world"));
     cfg.classes = 3;
-    CHECK_FAILS(&c, spot_zoo_make(&c, path, &cfg), SPOT_USAGE, "a family of its own");
+    CHECK_FAILS(&c, spot_zoo_make(&c, path, &cfg), SPOT_USAGE, "zoo.families");
     cfg.families = 3;
-    CHECK_FAILS(&c, spot_zoo_make(&c, path, &cfg), SPOT_INPUT, "cut-outs of the class fish");
+    CHECK_FAILS(&c, spot_zoo_make(&c, path, &cfg), SPOT_INPUT, "stock.missing: fish");
     cfg = tiny_world();
     snprintf(path, sizeof path, "%s", in_root("other"));
     cfg.scenes = check_text("%s", in_root("nowhere"));
-    CHECK_FAILS(&c, spot_zoo_make(&c, path, &cfg), SPOT_INPUT, "tuxpaint-stamps-default and plasma-workspace-wallpapers");
+    CHECK_FAILS(&c, spot_zoo_make(&c, path, &cfg), SPOT_INPUT, "stock.missing");
     cfg.size = 33;
-    CHECK_FAILS(&c, spot_zoo_make(&c, path, &cfg), SPOT_USAGE, "zoo.size");
+    CHECK_FAILS(&c, spot_zoo_make(&c, path, &cfg), SPOT_USAGE, "setting.value: zoo.size");
 }
 
 /* -- rank correlations ---------------------------------------------------------------------------------------------- */

@@ -14,14 +14,16 @@ static spot_status check_models(spot_reading *r, const spot_background_config *c
 {
     for (int i = 0; i < cfg->models; i++) {
         const spot_background_model *m = &cfg->model[i];
-        if (!m->name[0]) return spot_refuse(r, line, "models[%d] has no name", i);
+        if (!m->name[0]) return spot_refuse(r, line, "{models.no_name} models[%d] has no name", i);
         for (int k = 0; k < i; k++)
-            if (!strcmp(m->name, cfg->model[k].name)) return spot_refuse(r, line, "two models are called \"%s\"", m->name);
+            if (!strcmp(m->name, cfg->model[k].name)) return spot_refuse(r, line,
+                "{models.name_twice} two models are called \"%s\"", m->name);
         if (m->weights[0] && m->command[0])
-            return spot_refuse(r, line, "models[%d], \"%s\", has weights and a command; set one of them", i, m->name);
+            return spot_refuse(r, line, "{models.weights_and_command} models[%d], \"%s\", has weights and a command; set one "
+                               "of them", i, m->name);
         if (m->reliance < 0 && m->reliance != -1)
-            return spot_refuse(r, line, "models[%d].reliance is %g; it takes 0 to 1, or -1 where it is not known", i,
-                               m->reliance);
+            return spot_refuse(r, line, "{models.reliance} models[%d].reliance is %g; it takes 0 to 1, or -1 where it is not "
+                               "known", i, m->reliance);
     }
     return SPOT_OK;
 }
@@ -29,15 +31,19 @@ static spot_status check_models(spot_reading *r, const spot_background_config *c
 static spot_status check_data(spot_reading *r, const spot_background_config *cfg, int line)
 {
     if (cfg->zoo.models) return SPOT_OK;
-    if (!cfg->data.images[0]) return spot_refuse(r, line, "data.images, the folder of the pictures, is missing");
-    if (!cfg->data.backgrounds[0]) return spot_refuse(r, line, "data.backgrounds, the folder of the backgrounds, is missing");
+    if (!cfg->data.images[0]) return spot_refuse(r, line,
+                                                 "{data.no_images} data.images, the folder of the pictures, is missing");
+    if (!cfg->data.backgrounds[0]) return spot_refuse(r, line, "{data.no_backgrounds} data.backgrounds, the folder of the "
+                                                      "backgrounds, is missing");
     if (cfg->data.coco[0] && cfg->data.masks[0])
-        return spot_refuse(r, line, "data.coco and data.masks both say where objects are; set one of them");
+        return spot_refuse(r, line,
+                           "{data.coco_and_masks} data.coco and data.masks both say where objects are; set one of them");
     if (cfg->data.categories[0] && !cfg->data.coco[0])
-        return spot_refuse(r, line, "data.categories are names of COCO's categories, and there is no data.coco");
+        return spot_refuse(r, line, "{data.categories_without_coco} data.categories are names of COCO's categories, and there "
+                           "is no data.coco");
     if (!(cfg->data.least < cfg->data.most))
-        return spot_refuse(r, line, "data.least is %g and data.most %g; no object fits between them", cfg->data.least,
-                           cfg->data.most);
+        return spot_refuse(r, line, "{data.object_share} data.least is %g and data.most %g; no object fits between them",
+                           cfg->data.least, cfg->data.most);
     return SPOT_OK;
 }
 
@@ -57,13 +63,14 @@ static spot_status check_suite(spot_reading *r, const spot_background_config *cf
         return spot_refuse(r, line, "the ontology has CSV files and words; both say which keywords pictures have; set one of "
                            "them");
     if (o->words[0] && !weights)
-        return spot_refuse(r, line, "ontology.words are compared with pictures by an encoder with texts (CLIP); encoders has "
-                           "none with weights");
+        return spot_refuse(r, line, "{ontology.no_encoder} ontology.words are compared with pictures by an encoder with texts "
+                           "(CLIP); encoders has none with weights");
     if (cfg->suite.choice == SPOT_SUITE_ONTOLOGY && !(o->images[0] && o->backgrounds[0]) && !o->words[0])
-        return spot_refuse(r, line, "suite.choice ontology needs keywords of pictures and of backgrounds: ontology.images and "
-                           "ontology.backgrounds, or ontology.words");
+        return spot_refuse(r, line, "{suite.no_keywords} suite.choice ontology needs keywords of pictures and of backgrounds: "
+                           "ontology.images and ontology.backgrounds, or ontology.words");
     if (cfg->suite.choice == SPOT_SUITE_CLIP && !spot_background_has_keywords(cfg))
-        return spot_refuse(r, line, "suite.choice clip needs keywords of backgrounds: ontology.backgrounds or ontology.words");
+        return spot_refuse(r, line, "{suite.no_keywords} suite.choice clip needs keywords of backgrounds: ontology.backgrounds "
+                           "or ontology.words");
     if (cfg->suite.choice == SPOT_SUITE_CLIP && !weights)
         return spot_refuse(r, line, "suite.choice clip needs an encoder with texts (CLIP); encoders has none with weights");
     return SPOT_OK;

@@ -45,8 +45,8 @@ static spot_status check_masks(spot_ctx *c, const spot_background_inputs *in)
     for (int i = 0; i < in->pictures; i++) {
         for (int k = i + 1; k < in->pictures && in->cls[k] == in->cls[i]; k++) {
             if (!strcmp(in->mask[i], in->mask[k]))
-                return spot_fail(c, SPOT_INPUT, "%s and %s in %s share the mask %s; give one of the pictures another name",
-                                 in->name[i], in->name[k], in->cfg->data.images, in->mask[i]);
+                return spot_fail(c, SPOT_INPUT, "{masks.shared} %s and %s in %s share the mask %s; give one of the pictures "
+                                 "another name", in->name[i], in->name[k], in->cfg->data.images, in->mask[i]);
             if (strncmp(in->mask[i], in->mask[k], strlen(in->mask[i]) - 4)) break;
         }
         if (!access(in->mask[i], R_OK)) continue;
@@ -54,7 +54,8 @@ static spot_status check_masks(spot_ctx *c, const spot_background_inputs *in)
             snprintf(names + strlen(names), sizeof names - strlen(names), "%s%.180s", *names ? ", " : "", in->mask[i]);
     }
     if (!missing) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "%d of %d pictures have no mask; these files are missing: %s%s", missing, in->pictures,
+    return spot_fail(c, SPOT_INPUT, "{masks.missing} %d of %d pictures have no mask; these files are missing: %s%s", missing,
+                     in->pictures,
                      names,
                      missing > TOLD ? ", ..." : "");
 }

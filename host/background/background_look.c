@@ -486,7 +486,7 @@ spot_status spot_look_picture(spot_ctx *c, const spot_background_look *l, uint8_
     k.wanted_target = target, k.wanted_image = image;
     if (s == SPOT_OK) s = make_images(c, &k, target, target + 1, &images);
     if (s == SPOT_OK && images != 1)
-        s = spot_fail(c, SPOT_INPUT, "%s has no such picture", l->suite->target[target]);
+        s = spot_fail(c, SPOT_INPUT, "{pictures.unknown} %s has no such picture", l->suite->target[target]);
     if (s == SPOT_OK) s = spot_device_copy(c, rgb, k.blender.out.there, k.blender.bytes);
     close_looker(&k);
     return s;

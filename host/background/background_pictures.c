@@ -87,7 +87,7 @@ static spot_status need_target(spot_ctx *c, spot_background_pictures *p, int t)
 {
     if (p->target[t] < 0) p->target[t] = find_name(p->in.name, p->in.pictures, p->suite.target[t], 0);
     if (p->target[t] >= 0) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "%s is no longer in %s", p->suite.target[t], p->cfg->data.images);
+    return spot_fail(c, SPOT_INPUT, "{pictures.gone} %s is no longer in %s", p->suite.target[t], p->cfg->data.images);
 }
 
 static spot_status need_background(spot_ctx *c, spot_background_pictures *p, int target, int image)
@@ -96,7 +96,7 @@ static spot_status need_background(spot_ctx *c, spot_background_pictures *p, int
 
     if (p->background[b] < 0) p->background[b] = find_name(p->in.back_name, p->in.backgrounds, p->suite.background[b], 0);
     if (p->background[b] >= 0) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "%s is no longer in %s", p->suite.background[b], p->cfg->data.backgrounds);
+    return spot_fail(c, SPOT_INPUT, "{pictures.gone} %s is no longer in %s", p->suite.background[b], p->cfg->data.backgrounds);
 }
 
 spot_status spot_background_picture(spot_ctx *c, spot_background_pictures *p, uint8_t *rgb, int target, int image)
@@ -104,12 +104,12 @@ spot_status spot_background_picture(spot_ctx *c, spot_background_pictures *p, ui
     const int n = p->suite.n;
 
     if (target < 0 || target >= p->suite.targets || image < 0 || image > n + SPOT_BACKGROUND_SETS)
-        return spot_fail(c, SPOT_INVALID, "picture %d of target %d of %d", image, target, p->suite.targets);
+        return spot_fail(c, SPOT_INVALID, "{pictures.number} picture %d of target %d of %d", image, target, p->suite.targets);
     SPOT_TRY(need_target(c, p, target));
     if (image && image <= n) SPOT_TRY(need_background(c, p, target, image));
     if (image > n && p->moved)
-        return spot_fail(c, SPOT_INPUT, "%s holds other files than the run saw: the derived sets would have other donors",
-                         p->cfg->data.images);
+        return spot_fail(c, SPOT_INPUT, "{pictures.changed} %s holds other files than the run saw: the derived sets would have "
+                         "other donors", p->cfg->data.images);
     p->cfg->measure.sets = image > n;          /* else a target needs no donors */
     return spot_look_picture(c, &p->look, rgb, target, image);
 }

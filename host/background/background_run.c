@@ -121,8 +121,8 @@ static spot_status check_out(spot_ctx *c, const run *v, const char *out)
 
     for (size_t i = 0; i < sizeof folder / sizeof *folder; i++)
         if (folder[i][0][0] && spot_folder_holds(folder[i][0], out))
-            return spot_fail(c, SPOT_USAGE, "%s lies in %s, whose files are %s; choose another directory", out, folder[i][0],
-                             folder[i][1]);
+            return spot_fail(c, SPOT_USAGE, "{run.amid_inputs} %s lies in %s, whose files are %s; choose another directory",
+                             out, folder[i][0], folder[i][1]);
     return spot_work_check(c, &v->work);
 }
 

@@ -25,7 +25,8 @@ static spot_status add_with_variants(spot_ctx *c, char ***list, int *runs, const
     spot_status s = add_run(c, list, runs, dir);
 
     snprintf(path, sizeof path, "%s/config.yaml", dir);
-    if (s == SPOT_OK && access(path, F_OK)) s = spot_fail(c, SPOT_IO, "%s is no run directory: it has no config.yaml", dir);
+    if (s == SPOT_OK && access(path, F_OK)) s = spot_fail(c, SPOT_IO,
+                                                          "{run.missing} %s is no run directory: it has no config.yaml", dir);
     if (s == SPOT_OK) s = spot_background_load(c, &cfg, path);
     for (int k = 0; s == SPOT_OK && k < cfg.variants; k++) {
         spot_background_variant_path(path, sizeof path, dir, &cfg, k);

@@ -136,8 +136,8 @@ static spot_status add_flag(reader *r, int picture, int column)
 
     if (plain && (!strcmp(flag, "1") || !strcmp(flag, "true"))) return add_mark(r, picture, r->word_of[column]);
     if (plain && (!strcmp(flag, "0") || !strcmp(flag, "false"))) return SPOT_OK;
-    return spot_fail(r->c, SPOT_INPUT, "%s: line %" PRIu64 ", cell %d is \"%.40s\"; a column of a keyword has 0 and 1",
-                     r->list->file, r->line, column + 1, r->cell);
+    return spot_fail(r->c, SPOT_INPUT, "{keywords.value} %s: line %" PRIu64 ", cell %d is \"%.40s\"; a column of a keyword has "
+                     "0 and 1", r->list->file, r->line, column + 1, r->cell);
 }
 
 /* The picture of the path in r->cell; -1: none of the list. */
@@ -154,8 +154,8 @@ static spot_status find_picture(reader *r, int *picture)
     }
     if (*picture < 0) return r->others++, SPOT_OK;
     if (r->record[*picture])
-        return spot_fail(r->c, SPOT_INPUT, "%s: lines %d and %" PRIu64 " are both of %s", r->list->file, r->record[*picture],
-                         r->line, r->cell);
+        return spot_fail(r->c, SPOT_INPUT, "{keywords.twice} %s: lines %d and %" PRIu64 " are both of %s", r->list->file,
+                         r->record[*picture], r->line, r->cell);
     r->record[*picture] = (int)r->line;
     return SPOT_OK;
 }
@@ -176,8 +176,8 @@ static spot_status take_record(reader *r, spot_csv_cells cells)
         return spot_fail(r->c, SPOT_INPUT, "%s: line %" PRIu64 ": quotes amid a cell; write them twice, between quotes",
                          r->list->file, r->line);
     if (k != r->columns)
-        return spot_fail(r->c, SPOT_INPUT, "%s: line %" PRIu64 " has %d cells; the header has %d", r->list->file, r->line, k,
-                         r->columns);
+        return spot_fail(r->c, SPOT_INPUT, "{table.cells} %s: line %" PRIu64 " has %d cells; the header has %d", r->list->file,
+                         r->line, k, r->columns);
     for (k = 0; spot_csv_cell_next(&again, &cell) > 0; k++) {
         if (k == r->path_column || (r->list_column >= 0 && k != r->list_column)) continue;
         SPOT_TRY(take_cell(r, &cell));
@@ -200,8 +200,9 @@ static spot_status count_columns(reader *r, spot_csv_cells cells)
         if (!strcmp(name, "path")) r->path_column = r->columns;
         if (!strcmp(name, "keywords")) r->list_column = r->columns;
     }
-    return r->path_column < 0 ? spot_fail(r->c, SPOT_INPUT, "%s has no column \"path\"", r->list->file)
-         : r->columns < 2 ? spot_fail(r->c, SPOT_INPUT, "%s has no column of keywords", r->list->file) : SPOT_OK;
+    return r->path_column < 0 ? spot_fail(r->c, SPOT_INPUT, "{keywords.no_path} %s has no column \"path\"", r->list->file)
+         : r->columns < 2 ? spot_fail(r->c, SPOT_INPUT, "{keywords.none} %s has no column of keywords",
+                                      r->list->file) : SPOT_OK;
 }
 
 static spot_status take_header(reader *r, spot_csv_cells cells)
@@ -238,7 +239,7 @@ static spot_status read_records(reader *r)
         }
     if (open) spot_csv_close(&b);
     spot_blob_close(&in);
-    return s == SPOT_OK && !header ? spot_fail(r->c, SPOT_INPUT, "%s is empty", r->list->file) : s;
+    return s == SPOT_OK && !header ? spot_fail(r->c, SPOT_INPUT, "{file.empty} %s is empty", r->list->file) : s;
 }
 
 /* ---- pictures ---- */
@@ -269,7 +270,8 @@ static spot_status check_pictures(reader *r)
             snprintf(names + strlen(names), sizeof names - strlen(names), "%s%.180s", *names ? ", " : "", r->list->path[i]);
     }
     return !missing ? SPOT_OK
-                    : spot_fail(r->c, SPOT_INPUT, "%s has no record of %d of %d pictures: %s%s", r->list->file, missing,
+                    : spot_fail(r->c, SPOT_INPUT, "{keywords.no_record} %s has no record of %d of %d pictures: %s%s",
+                                r->list->file, missing,
                                 r->list->n, names, missing > TOLD ? ", ..." : "");
 }
 
@@ -349,8 +351,8 @@ spot_status spot_keyword_words(spot_ctx *c, char **word, int *n, const char *pat
     for (int i = 0; i < *n && s == SPOT_OK; i++) {
         const int before = v.n;
         if (!plain_word(out, word[i], strlen(word[i])))
-            s = spot_fail(c, SPOT_INPUT, "%s: word %d has more than %d bytes; write one in each line", path, i + 1,
-                          LONGEST - 1);
+            s = spot_fail(c, SPOT_INPUT, "{words.too_long} %s: word %d has more than %d bytes; write one in each line", path,
+                          i + 1, LONGEST - 1);
         else if (word_number(&v, out) < 0) s = spot_fail(c, SPOT_NOMEM, "no memory for the words of %s", path);
         else if (v.n > before) word[before] = strcpy(word[i], out);      /* a keyword is no longer than its line */
     }

@@ -162,7 +162,7 @@ spot_status spot_ontology_expand(spot_ctx *c, spot_expanded *out, int *n, const 
     for (int k = 0; k < o->keywords; k++) at[k].level = -1;
     for (int i = 0; i < count; i++) {
         if (detected[i] < 0 || detected[i] >= o->keywords)
-            return free(at), spot_fail(c, SPOT_INVALID, "keyword %d of %d", detected[i], o->keywords);
+            return free(at), spot_fail(c, SPOT_INVALID, "{keyword.number} keyword %d of %d", detected[i], o->keywords);
         if (at[detected[i]].level == 0) continue;
         at[detected[i]] = (reached){ 0, 1 };
         out[(*n)++].keyword = detected[i];

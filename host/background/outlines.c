@@ -21,7 +21,8 @@ static spot_status choose_categories(spot_ctx *c, spot_outlines *o, int *class_o
         if (!*at) continue;
         for (int k = 0; k < o->coco.categories; k++)
             if (!strcmp(o->coco.category[k].name, at)) class_of[k] = k, found = true;
-        if (!found) return spot_fail(c, SPOT_INPUT, "%s has no category \"%s\"; data.categories names it", path, at);
+        if (!found) return spot_fail(c, SPOT_INPUT,
+                                     "{outlines.no_category} %s has no category \"%s\"; data.categories names it", path, at);
     }
     return SPOT_OK;
 }
@@ -158,8 +159,8 @@ spot_status spot_outlines_draw(spot_ctx *c, const spot_outlines *o, int i, uint8
     spot_status s;
 
     if (image->width && image->height && (image->width != width || image->height != height))
-        return spot_fail(c, SPOT_INPUT, "%s has %d x %d pixels, and its annotations are of %d x %d", o->name[i], width, height,
-                         image->width, image->height);
+        return spot_fail(c, SPOT_INPUT, "{outlines.size} %s has %d x %d pixels, and its annotations are of %d x %d", o->name[i],
+                         width, height, image->width, image->height);
     s = read_outline(c, o, i, &json);
     if (s == SPOT_OK) s = spot_coco_outline(c, plane, width, height, json, o->coco.box[o->box[i]].outline_bytes, o->name[i]);
     free(json);

@@ -16,8 +16,6 @@ enum { NAMED = 10 };
 
 typedef struct { spot_picture picture, mask; uint8_t *square; } lane;      /* a thread's memory */
 
-typedef struct { spot_status status; char why[512]; } verdict;
-
 spot_status spot_squares_open(spot_ctx *c, spot_square_cache *q, const spot_square_source *from, size_t memory, int least)
 {
     const size_t n = (size_t)from->n;
@@ -79,13 +77,13 @@ static spot_status read_mask_file(spot_ctx *c, lane *l, const char *path, const 
 
     SPOT_TRY(read_bytes(c, &l->mask, path, &size));
     if (size < 8 || memcmp(l->mask.file.at, "\x89PNG\r\n\x1a\n", 8))
-        return spot_fail(c, SPOT_INPUT, "%s, the mask of %s, is no PNG; masks are grey PNG files, or PNG files with alpha",
-                         path, of);
+        return spot_fail(c, SPOT_INPUT, "{masks.format} %s, the mask of %s, is no PNG; masks are grey PNG files, or PNG files "
+                         "with alpha", path, of);
     SPOT_TRY(spot_png_mask(c, &l->mask, l->mask.file.at, (size_t)size, path));
     const double aspect = (double)l->picture.width / l->picture.height, other = (double)l->mask.width / l->mask.height;
     if (fabs(aspect / other - 1) <= 0.01) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "%s has %d x %d pixels, and its picture %s %d x %d: a mask has its picture's shape (it "
-                     "may be larger or smaller)%s", path, l->mask.width, l->mask.height, of, l->picture.width,
+    return spot_fail(c, SPOT_INPUT, "{masks.size} %s has %d x %d pixels, and its picture %s %d x %d: a mask has its picture's "
+                     "shape (it may be larger or smaller)%s", path, l->mask.width, l->mask.height, of, l->picture.width,
                      l->picture.height, fabs(aspect * other - 1) <= 0.01 ? "; it would fit the picture turned by a quarter, "
                      "and an EXIF orientation is not applied" : "");
 }
@@ -117,8 +115,8 @@ static spot_status read_mask(spot_ctx *c, lane *l, const spot_square_source *f, 
     }
     SPOT_TRY(read_bytes(c, &l->mask, f->path[i], &size));
     if (!has_alpha(l->mask.file.at, size))
-        return spot_fail(c, SPOT_INPUT, "%s has no alpha, so nothing says where its object is; data.masks is a folder of masks",
-                         f->path[i]);
+        return spot_fail(c, SPOT_INPUT, "{masks.no_alpha} %s has no alpha, so nothing says where its object is; data.masks is "
+                         "a folder of masks", f->path[i]);
     return spot_png_mask(c, &l->mask, l->mask.file.at, (size_t)size, f->path[i]);
 }
 
@@ -150,7 +148,7 @@ static void place_missing(spot_square_cache *q, int n)
     }
 }
 
-static spot_status fail_unreadable(spot_ctx *c, spot_square_cache *q, const verdict *v, int n)
+static spot_status fail_unreadable(spot_ctx *c, spot_square_cache *q, const spot_ctx *v, int n)
 {
     int bad = 0, first = -1;
 
@@ -159,19 +157,21 @@ static spot_status fail_unreadable(spot_ctx *c, spot_square_cache *q, const verd
         q->item[q->slot[q->missing[k]]] = -1;
         q->slot[q->missing[k]] = -1;
         if (first < 0) first = k;
-        else if (bad < NAMED) spot_log(c, SPOT_LOG_WARN, "%s", v[k].why);
+        else if (bad < NAMED) spot_log(c, SPOT_LOG_WARN, "%s", spot_message(&v[k], v[k].status));
         bad++;
     }
     if (first < 0) return SPOT_OK;
-    if (bad == 1) return spot_fail(c, v[first].status, "%s", v[first].why);
-    return spot_fail(c, v[first].status, "%s (and %d more pictures of these %d)", v[first].why, bad - 1, n);
+    spot_fail_from(c, v[first].status, &v[first]);
+    if (bad == 1) return v[first].status;
+    return spot_fail(c, v[first].status, "%s (and %d more pictures of these %d)", spot_take_message(c, v[first].status),
+                     bad - 1, n);
 }
 
 static spot_status decode_missing(spot_ctx *c, spot_square_cache *q, int n)
 {
     const int threads = c->threads < 1 ? 1 : c->threads;
     lane *lanes = calloc((size_t)threads, sizeof *lanes);
-    verdict *v = calloc((size_t)n, sizeof *v);
+    spot_ctx *v = calloc((size_t)n, sizeof *v);            /* for each picture's failure */
     spot_picture_gate gate;
     spot_status s = SPOT_OK;
 
@@ -180,11 +180,11 @@ static spot_status decode_missing(spot_ctx *c, spot_square_cache *q, int n)
     for (int t = 0; t < threads; t++) lanes[t].picture.gate = &gate;
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
     for (int k = 0; k < n; k++) {
-        spot_ctx own = { .ops = c->ops };          /* for this picture's sentence */
         lane *l = &lanes[omp_get_thread_num()];
         if (c->stop && *c->stop) continue;
-        v[k].status = decode_item(&own, q, l, q->missing[k]);
-        if (v[k].status) snprintf(v[k].why, sizeof v[k].why, "%s", spot_message(&own, v[k].status));
+        v[k].ops = c->ops;
+        const spot_status failed = decode_item(&v[k], q, l, q->missing[k]);
+        if (failed) spot_fail(&v[k], failed, "%s", spot_message(&v[k], failed));            /* one without a sentence, too */
         spot_picture_give_back(&l->picture);
     }
     s = spot_check_stop(c);

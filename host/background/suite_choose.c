@@ -92,9 +92,9 @@ static spot_status open_chooser(spot_ctx *c, chooser *o, const spot_suite_drawer
     memcpy(o->at, o->spaces.first, (size_t)o->spaces.spaces * sizeof *o->at);
     const int last = o->spaces.spaces - 1;
     if (o->spaces.first[last + 1] - o->spaces.first[last] < n)
-        return spot_fail(c, SPOT_INPUT, "%s: %d backgrounds are left of %d that it needs (suite.n), since %d of them are the "
-                         "picture itself; add backgrounds or take a smaller suite.n", w->in->path[w->picture[target]],
-                         o->spaces.first[last + 1] - o->spaces.first[last], n, o->spaces.own);
+        return spot_fail(c, SPOT_INPUT, "{suite.few_backgrounds} %s: %d backgrounds are left of %d that it needs (suite.n), "
+                         "since %d of them are the picture itself; add backgrounds or take a smaller suite.n",
+                         w->in->path[w->picture[target]], o->spaces.first[last + 1] - o->spaces.first[last], n, o->spaces.own);
     /* place j belongs to the subspaces in turn, as long as they have candidates */
     for (int j = 0, turn = 0; j < n; turn++)
         for (int k = 0, found = 0; k <= last && j < n; k++) {

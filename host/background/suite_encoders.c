@@ -31,8 +31,8 @@ static spot_status refuse_models(spot_ctx *c, const spot_background_config *cfg)
     for (int i = models; i < n; i++)
         for (int m = 0; m < models; m++)
             if (key[i].hi == key[m].hi && key[i].lo == key[m].lo)
-                return spot_fail(c, SPOT_INPUT, "%s measures distances, and it is also a model under test, %s: a model must "
-                                 "not be judged by its own features", path[i], path[m]);
+                return spot_fail(c, SPOT_INPUT, "{suite.own_features} %s measures distances, and it is also a model under "
+                                 "test, %s: a model must not be judged by its own features", path[i], path[m]);
     return SPOT_OK;
 }
 

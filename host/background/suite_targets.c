@@ -100,8 +100,9 @@ spot_status spot_suite_targets(spot_ctx *c, spot_suite_work *w)
     w->s->targets = kept;
     if (kept) return SPOT_OK;
     if (most && most < BRIGHT)
-        return spot_fail(c, SPOT_INPUT, "none of %d pictures is a target: the brightest pixel of all masks is %d of 255, and "
-                         "an object is 255; multiply masks of 0 and 1 by 255", looked, most);
-    return spot_fail(c, SPOT_INPUT, "none of %d pictures is a target; empty masks: %d, objects that cover too little of the "
-                     "square (data.least): %d, too much (data.most): %d", looked, w->s->empty, w->s->small, w->s->large);
+        return spot_fail(c, SPOT_INPUT, "{masks.dark} none of %d pictures is a target: the brightest pixel of all masks is %d "
+                         "of 255, and an object is 255; multiply masks of 0 and 1 by 255", looked, most);
+    return spot_fail(c, SPOT_INPUT, "{suite.no_target} none of %d pictures is a target; empty masks: %d, objects that cover "
+                     "too little of the square (data.least): %d, too much (data.most): %d",
+                     looked, w->s->empty, w->s->small, w->s->large);
 }

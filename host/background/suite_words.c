@@ -153,10 +153,9 @@ static spot_status list_allowed(spot_ctx *c, spot_suite_work *w)
         spot_log(c, SPOT_LOG_INFO, "%d of %d backgrounds are left out: they show an object of a class or an excluded keyword",
                  w->s->with_class, n);
     if (w->allowed_count >= cfg->suite.n) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "a target needs %d different backgrounds (suite.n), and %d are left of %d in %s: %d show "
-                     "an object of a class or an excluded keyword; add backgrounds or take a smaller suite.n", cfg->suite.n,
-                         w->allowed_count, n,
-                     cfg->data.backgrounds, w->s->with_class);
+    return spot_fail(c, SPOT_INPUT, "{suite.few_backgrounds} a target needs %d different backgrounds (suite.n), and %d are "
+                     "left of %d in %s: %d show an object of a class or an excluded keyword; add backgrounds or take a smaller "
+                     "suite.n", cfg->suite.n, w->allowed_count, n, cfg->data.backgrounds, w->s->with_class);
 }
 
 spot_status spot_suite_words(spot_ctx *c, spot_suite_work *w)

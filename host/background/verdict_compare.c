@@ -42,9 +42,11 @@ static spot_status check_alike(spot_ctx *c, const spot_background_results *a, co
 
     same.suite.seed = a->cfg->suite.seed;
     if (spot_backgrounds_differ(words, sizeof words, a->cfg, &same))
-        return spot_fail(c, SPOT_INPUT, "%s and %s differ in more than suite.seed: %s", dir_a, dir_b, words);
+        return spot_fail(c, SPOT_INPUT, "{verdict.runs_differ} %s and %s differ in more than suite.seed: %s", dir_a, dir_b,
+                         words);
     if (a->cfg->suite.seed == b->cfg->suite.seed)
-        return spot_fail(c, SPOT_INPUT, "%s and %s have the same suite.seed: their suites are the same", dir_a, dir_b);
+        return spot_fail(c, SPOT_INPUT, "{verdict.runs_same} %s and %s have the same suite.seed: their suites are the same",
+                         dir_a, dir_b);
     return SPOT_OK;
 }
 

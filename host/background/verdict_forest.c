@@ -63,7 +63,8 @@ static spot_status check_forest(spot_ctx *c, const spot_forest *f, const char *n
                              spot_background_label_name(k));
     for (int i = 0; i < f->features; i++)
         if (strcmp(f->feature_name[i], spot_verdict_feature_name(wanted, i)))
-            return spot_fail(c, SPOT_INPUT, "%s: feature %d is \"%.40s\", not \"%s\"", name, i, f->feature_name[i], wanted);
+            return spot_fail(c, SPOT_INPUT, "{verdict.feature} %s: feature %d is \"%.40s\", not \"%s\"", name, i,
+                             f->feature_name[i], wanted);
     return SPOT_OK;
 }
 
@@ -74,8 +75,8 @@ spot_status spot_verdict_forest_open(spot_ctx *c, spot_forest *f, const char *pa
 
     *f = (spot_forest){ 0 };
     if (!*path && !spot_default_forest_size)
-        return spot_fail(c, SPOT_INPUT,
-                         "this build of Spotter has no forest of its own: train one with spotter verdict --train");
+        return spot_fail(c, SPOT_INPUT, "{verdict.no_forest} this build of Spotter has no forest of its own: train one with "
+                         "spotter verdict --train");
     s = *path ? spot_forest_open(c, f, path) : spot_forest_parse(c, f, spot_default_forest, spot_default_forest_size, name);
     if (s == SPOT_OK) s = check_forest(c, f, name);
     if (s != SPOT_OK) spot_forest_close(f);
@@ -102,12 +103,12 @@ static spot_status check_table(spot_ctx *c, const spot_forest *f, const spot_ver
 
     copy_fact(measured, sizeof measured, f->about, MEASURED);
     if (f->features != t->features)
-        return spot_fail(c, SPOT_INPUT, "the forest was trained on %d features and the models have %d: a forest of models %s "
-                         "embeddings says nothing about models %s", f->features, t->features,
+        return spot_fail(c, SPOT_INPUT, "{verdict.features} the forest was trained on %d features and the models have %d: a "
+                         "forest of models %s embeddings says nothing about models %s", f->features, t->features,
                          f->features > t->features ? "with" : "without", f->features > t->features ? "without" : "with");
     if (strcmp(measured, t->measured))
-        return spot_fail(c, SPOT_INPUT, "the forest was trained on matrices of %s; these are of %s: run spotter background "
-                         "with its settings, or train a forest on yours", measured, t->measured);
+        return spot_fail(c, SPOT_INPUT, "{verdict.matrices} the forest was trained on matrices of %s; these are of %s: run "
+                         "spotter background with its settings, or train a forest on yours", measured, t->measured);
     return SPOT_OK;
 }
 

@@ -123,8 +123,8 @@ static spot_status read_row(reader *r, const spot_rows *rows)
     int8_t *cell;
 
     if (label < 0)
-        return spot_fail(r->c, SPOT_INPUT, "%s line %" PRIu64 ": \"%.40s\" is no label; the labels are invariant, borderline "
-                         "and variant", r->path, line, spot_rows_cell(rows, LABEL));
+        return spot_fail(r->c, SPOT_INPUT, "{labels.unknown} %s line %" PRIu64 ": \"%.40s\" is no label; the labels are "
+                         "invariant, borderline and variant", r->path, line, spot_rows_cell(rows, LABEL));
     while (model < r->t->models && strcmp(r->t->model[model].name, name)) model++;
     if (model == r->t->models) return r->l->others++, SPOT_OK;
     rater = find_rater(r, spot_rows_cell(rows, RATER));
@@ -133,8 +133,8 @@ static spot_status read_row(reader *r, const spot_rows *rows)
     if (rater < 0) return spot_fail(r->c, SPOT_NOMEM, "no memory for the labels of %s", r->path);
     cell = &r->l->label[(size_t)model * (size_t)r->l->raters + (size_t)rater];
     if (*cell >= 0)
-        return spot_fail(r->c, SPOT_INPUT, "%s line %" PRIu64 ": a second label of %.60s by %.60s", r->path, line, name,
-                         r->l->rater[rater]);
+        return spot_fail(r->c, SPOT_INPUT, "{labels.twice} %s line %" PRIu64 ": a second label of %.60s by %.60s", r->path,
+                         line, name, r->l->rater[rater]);
     *cell = (int8_t)label;
     return SPOT_OK;
 }
@@ -149,8 +149,8 @@ static spot_status read_rows(reader *r, spot_rows *rows)
         SPOT_TRY(read_row(r, rows));
     }
     if (r->l->raters) return SPOT_OK;
-    return spot_fail(r->c, SPOT_INPUT, "%s has no label of any of the %d models (%d rows are about others); its column model "
-                     "has their names, such as %.60s", r->path, r->t->models, r->l->others,
+    return spot_fail(r->c, SPOT_INPUT, "{labels.no_model} %s has no label of any of the %d models (%d rows are about others); "
+                     "its column model has their names, such as %.60s", r->path, r->t->models, r->l->others,
                      r->t->models ? r->t->model[0].name : "-");
 }
 
@@ -185,7 +185,8 @@ spot_status spot_verdict_labels_cut(spot_ctx *c, spot_verdict_labels *l, const s
     reader r = { c, l, t, "" };
 
     if (s == SPOT_OK && !(low <= high))
-        s = spot_fail(c, SPOT_USAGE, "verdict.%sinvariant is %g, above verdict.%svariant, %g", prefix, low, prefix, high);
+        s = spot_fail(c, SPOT_USAGE, "{verdict.thresholds} verdict.%sinvariant is %g, above verdict.%svariant, %g", prefix,
+                      low, prefix, high);
     if (s == SPOT_OK && find_rater(&r, name) < 0) s = spot_fail(c, SPOT_NOMEM, "no memory for %d labels", t->models);
     for (int i = 0; s == SPOT_OK && i < t->models; i++) {
         const double v = t->model[i].reliance[truth];

@@ -133,10 +133,10 @@ spot_status spot_verdict_rows_take(spot_ctx *c, spot_verdict_rows *r, const spot
     }
     for (int k = 0; k < SPOT_BACKGROUND_LABELS; k++) kinds += l->count[k] > 0;
     if (r->n < LEAST_MODELS)
-        return spot_fail(c, SPOT_INPUT, "%d of %d models have a label; a verdict is learned from %d or more", r->n, t->models,
-                         LEAST_MODELS);
+        return spot_fail(c, SPOT_INPUT, "{verdict.few_labels} %d of %d models have a label; a verdict is learned from %d or "
+                         "more", r->n, t->models, LEAST_MODELS);
     if (kinds < 2)
-        return spot_fail(c, SPOT_INPUT, "all %d labelled models are %s: there is nothing to learn", r->n,
+        return spot_fail(c, SPOT_INPUT, "{verdict.one_label} all %d labelled models are %s: there is nothing to learn", r->n,
                          spot_background_label_name(r->y[0]));
     group_rows(r, t);
     return SPOT_OK;

@@ -30,18 +30,19 @@ static spot_status check_row(spot_ctx *c, const spot_verdict_table *t, const spo
     char name[64];
 
     if (t->models && features != t->features)
-        return spot_fail(c, SPOT_INPUT, "%s has %d and %s has %d of the %d variance matrices: a forest takes models with the "
-                         "same ones, so give those with embeddings and those without apart", t->model[0].name,
-                         t->features / SPOT_BACKGROUND_FEATURES, m->name, matrices, SPOT_BACKGROUND_MATRICES);
+        return spot_fail(c, SPOT_INPUT, "{verdict.model_matrices} %s has %d and %s has %d of the %d variance matrices: a "
+                         "forest takes models with the same ones, so give those with embeddings and those without apart",
+                         t->model[0].name, t->features / SPOT_BACKGROUND_FEATURES, m->name, matrices, SPOT_BACKGROUND_MATRICES);
     for (int i = 0; i < features; i++)
         if (!isfinite(m->feature[i]))
-            return spot_fail(c, SPOT_INPUT, "%s: \"%s\" is %g, no finite number", m->name, spot_verdict_feature_name(name, i),
-                             m->feature[i]);
+            return spot_fail(c, SPOT_INPUT, "{verdict.value} %s: \"%s\" is %g, no finite number", m->name,
+                             spot_verdict_feature_name(name, i), m->feature[i]);
     for (int i = 0; i < t->models; i++) {
         if (m->identity[0] && !strcmp(t->model[i].identity, m->identity))
-            return spot_fail(c, SPOT_INPUT, "%s and %s are one model: a split could train on one and test on the other; leave "
-                             "one run out", t->model[i].name, m->name);
-        if (!strcmp(t->model[i].name, m->name)) return spot_fail(c, SPOT_INPUT, "two models are named %s", m->name);
+            return spot_fail(c, SPOT_INPUT, "{verdict.model_twice} %s and %s are one model: a split could train on one and "
+                             "test on the other; leave one run out", t->model[i].name, m->name);
+        if (!strcmp(t->model[i].name, m->name)) return spot_fail(c, SPOT_INPUT, "{verdict.name_twice} two models are named %s",
+                                                                 m->name);
     }
     return SPOT_OK;
 }
@@ -170,8 +171,8 @@ spot_status spot_verdict_table_add(spot_ctx *c, spot_verdict_table *t, const spo
 
     describe_measure(&of, r->cfg, r->suite ? r->suite->encoder : "unknown encoders");
     if (before && strcmp(t->measured, of.measured))
-        return spot_fail(c, SPOT_INPUT, "%s has matrices of %s; the runs before it of %s: their features do not compare", dir,
-                         of.measured, t->measured);
+        return spot_fail(c, SPOT_INPUT, "{verdict.runs_matrices} %s has matrices of %s; the runs before it of %s: their "
+                         "features do not compare", dir, of.measured, t->measured);
     truth = calloc(SPOT_ZOO_MODELS, sizeof *truth);
     s = truth ? read_truth(c, truth, r, dir) : spot_fail(c, SPOT_NOMEM, "no memory for what planted models learned");
     if (s == SPOT_OK) s = add_models(c, t, r, truth, dir);

@@ -62,11 +62,11 @@ spot_status spot_zoo_make(spot_ctx *c, const char *dir, const spot_background_zo
         return spot_fail(c, SPOT_USAGE, "the name of the folder %.40s... is too long", dir);
     SPOT_TRY(spot_settings_check(c, SPOT_USAGE, spot_zoo_settings, cfg, "zoo"));
     if (cfg->families < cfg->classes)
-        return spot_fail(c, SPOT_USAGE, "zoo.families is %d, and each of the %d classes needs a family of its own",
-                         cfg->families, cfg->classes);
+        return spot_fail(c, SPOT_USAGE, "{zoo.families} zoo.families is %d, and each of the %d classes needs a family of its "
+                         "own", cfg->families, cfg->classes);
     if (cfg->recipes == SPOT_ZOO_RECIPES_PAPER && cfg->size < 64)
-        return spot_fail(c, SPOT_USAGE, "zoo.size is %d, and AlexNet, one of the architectures of zoo.recipes: paper, needs 64 "
-                         "or more", cfg->size);
+        return spot_fail(c, SPOT_USAGE, "{zoo.size} zoo.size is %d, and AlexNet, one of the architectures of zoo.recipes: "
+                         "paper, needs 64 or more", cfg->size);
     if (!cfg->models) return SPOT_OK;
     SPOT_TRY(spot_folder_make(c, dir));
     SPOT_TRY(spot_world_claim(c, dir, "zoo.yaml", "planted zoo", spot_zoo_settings, cfg));

@@ -177,8 +177,9 @@ static spot_status shrink(spot_ctx *c, uint8_t *rgb, uint8_t *alpha, cut_out *k,
 
 static spot_status missing(spot_ctx *c, const char *what, const char *where, const char *setting, const char *package)
 {
-    return spot_fail(c, SPOT_INPUT, "there are no %s in %s (zoo.%s): install Debian's packages tuxpaint-stamps-default and "
-                     "plasma-workspace-wallpapers (this is %s), or name another folder", what, where, setting, package);
+    return spot_fail(c, SPOT_INPUT, "{stock.missing} there are no %s in %s (zoo.%s): install Debian's packages "
+                     "tuxpaint-stamps-default and plasma-workspace-wallpapers (this is %s), or name another folder",
+                     what, where, setting, package);
 }
 
 /* Goes through the files of a class in an order that the seed gives, until there are enough. */

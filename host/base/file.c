@@ -31,7 +31,7 @@ const char *spot_file_reason(int error) { return error == ENODEV ? "it is a pipe
 
 static spot_status cannot(spot_ctx *c, const char *verb, const char *path, int error)
 {
-    return spot_fail(c, SPOT_IO, "cannot %s %s: %s; %s", verb, path, spot_file_reason(error),
+    return spot_fail(c, SPOT_IO, "{file.failed} cannot %s %s: %s; %s", verb, path, spot_file_reason(error),
                      advice(error, !strcmp(verb, "read")));
 }
 
@@ -235,13 +235,14 @@ spot_status spot_file_read(spot_ctx *c, const char *path, unsigned char **bytes,
 
     *bytes = NULL;
     *n = 0;
-    if (fd < 0 && errno == ENODEV) return spot_fail(c, SPOT_INPUT, "cannot read %s: %s", path, spot_file_reason(ENODEV));
+    if (fd < 0 && errno == ENODEV) return spot_fail(c, SPOT_INPUT, "{file.unread} cannot read %s: %s", path,
+                                                    spot_file_reason(ENODEV));
     if (fd < 0) return cannot(c, "read", path, errno);
     if (fstat(fd, &st)) error = errno;
     if (!error && (uint64_t)st.st_size > limit) {
         close(fd);
-        return spot_fail(c, SPOT_INPUT, "%s has %lld bytes where at most %zu make sense; is it the right file?",
-                         path, (long long)st.st_size, limit);
+        return spot_fail(c, SPOT_INPUT, "{file.too_large} %s has %lld bytes where at most %zu make sense; is it the right "
+                         "file?", path, (long long)st.st_size, limit);
     }
     if (!error && !(*bytes = malloc((size_t)st.st_size + 1))) {
         close(fd);

@@ -68,7 +68,7 @@ static spot_status visit_entry(walk *w, size_t name, int depth, int cls)
     struct stat st = { 0 };                     /* stays 0 for a broken link, which counts as a missing picture */
 
     if (stat(w->path, &st) && errno != ENOENT && errno != ELOOP)
-        return spot_fail(w->c, SPOT_IO, "cannot read %s: %s", w->path, strerror(errno));
+        return spot_fail(w->c, SPOT_IO, "{file.unread} cannot read %s: %s", w->path, strerror(errno));
     if (S_ISDIR(st.st_mode) && depth) return list_folder(w, depth + 1, cls);
     if (S_ISDIR(st.st_mode)) return add_entry(w, name, -1);
     if (depth && is_picture(w->path + name)) return add_entry(w, name, cls);
@@ -82,16 +82,17 @@ static spot_status list_folder(walk *w, int depth, int cls)
     DIR *dir = opendir(w->path);
     spot_status s = SPOT_OK;
 
-    if (!dir) return spot_fail(w->c, SPOT_IO, "cannot list %s: %s", w->path, strerror(errno));
+    if (!dir) return spot_fail(w->c, SPOT_IO, "{folder.unlisted} cannot list %s: %s", w->path, strerror(errno));
     if (depth > DEEPEST)
-        s = spot_fail(w->c, SPOT_INPUT, "%s lies deeper than %d folders; do links lead round?", w->path, DEEPEST);
+        s = spot_fail(w->c, SPOT_INPUT, "{folder.too_deep} %s lies deeper than %d folders; do links lead round?", w->path,
+                      DEEPEST);
     for (struct dirent *e; !s && (errno = 0, e = readdir(dir));) {
         if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..")) continue;
         if (!append_name(w, end, e->d_name)) s = spot_fail(w->c, SPOT_INPUT, "%.900s: the path is too long", w->path);
         else s = visit_entry(w, end + (w->path[end - 1] != '/'), depth, cls);
         w->path[end] = 0;
     }
-    if (!s && errno) s = spot_fail(w->c, SPOT_IO, "cannot list %s: %s", w->path, strerror(errno));
+    if (!s && errno) s = spot_fail(w->c, SPOT_IO, "{folder.unlisted} cannot list %s: %s", w->path, strerror(errno));
     closedir(dir);
     return s;
 }
@@ -136,15 +137,16 @@ static spot_status list_pictures(walk *w)
     SPOT_TRY(list_folder(w, 0, -1));
     f->classes = (int)w->count;
     if (!f->classes)
-        return spot_fail(w->c, SPOT_INPUT, "%s holds no folders; pictures are looked for in %s/CLASS/", w->path, w->path);
+        return spot_fail(w->c, SPOT_INPUT, "{folder.no_classes} %s holds no folders; pictures are looked for in %s/CLASS/",
+                         w->path, w->path);
     sort_entries(w, 0);
     for (int k = 0; k < f->classes; k++) {
         size_t before = w->count, end = strlen(w->path);
         append_name(w, end, w->text.bytes + w->at[k].path);
         SPOT_TRY(list_folder(w, 1, k));
         if (w->count == before)
-            return spot_fail(w->c, SPOT_INPUT, "%s holds no pictures; remove the folder, or it would count as a class",
-                             w->path);
+            return spot_fail(w->c, SPOT_INPUT, "{folder.class_empty} %s holds no pictures; remove the folder, or it would "
+                             "count as a class", w->path);
         w->path[end] = 0;
     }
     sort_entries(w, (size_t)f->classes);
@@ -174,8 +176,8 @@ static spot_status list_all(walk *w)
 {
     SPOT_TRY(list_folder(w, 1, -1));
     if (!w->count)
-        return spot_fail(w->c, SPOT_INPUT, "%s holds no pictures: no file in it or in its folders has a picture's name, "
-                         "such as .jpg or .png", w->path);
+        return spot_fail(w->c, SPOT_INPUT, "{folder.no_pictures} %s holds no pictures: no file in it or in its folders has a "
+                         "picture's name, such as .jpg or .png", w->path);
     sort_entries(w, 0);
     return SPOT_OK;
 }

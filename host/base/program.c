@@ -110,7 +110,8 @@ static spot_status start(spot_ctx *c, spot_program *p)
     for (int i = 0; i < 3 && !error; i++)
         if (fcntl((int[]){ p->in, p->out, p->err }[i], F_SETFL, O_NONBLOCK)) error = errno;
     if (!error) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "the program \"%.300s\" cannot be started: %s", p->command, strerror(error));
+    return spot_fail(c, SPOT_INPUT, "{program.not_started} the program \"%.300s\" cannot be started: %s", p->command,
+                     strerror(error));
 }
 
 spot_status spot_program_start(spot_ctx *c, spot_program **out, const char *command)
@@ -267,7 +268,8 @@ static spot_status fail_ended(spot_ctx *c, spot_program *p)
     else if (how.si_code == CLD_EXITED) snprintf(what, sizeof what, "ended with exit code %d", how.si_status);
     else snprintf(what, sizeof what, "was ended by signal %d (%s)", how.si_status, signal_name(how.si_status));
     if (p->last[0]) snprintf(words, sizeof words, "its last line on standard error: %.350s", p->last);
-    return spot_fail(c, SPOT_INPUT, "the program \"%.300s\" %s before its answer was complete; %s", p->command, what, words);
+    return spot_fail(c, SPOT_INPUT, "{program.ended} the program \"%.300s\" %s before its answer was complete; %s", p->command,
+                     what, words);
 }
 
 void spot_program_end(spot_ctx *c, spot_program *p, double grace)
@@ -297,7 +299,8 @@ void spot_program_give(spot_program *p, spot_program_piece first, spot_program_p
 
 static spot_status fail_late(spot_ctx *c, const spot_program *p)
 {
-    return spot_fail(c, SPOT_INPUT, "the program \"%.300s\" was too slow: %s in the time that it has%s%.350s", p->command,
+    return spot_fail(c, SPOT_INPUT,
+                     "{program.too_slow} the program \"%.300s\" was too slow: %s in the time that it has%s%.350s", p->command,
                      p->left[0].n || p->left[1].n ? "it has not read its input" : "its answer is not complete",
                      p->last[0] ? "; its last line on standard error: " : "", p->last);
 }
@@ -364,7 +367,7 @@ spot_status spot_program_settle(spot_ctx *c, spot_program *p, double until)
         pump_ahead(c, p, TICK, &idle);
     }
     if (!p->have) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "the program \"%.300s\" wrote more than its answer: %s", p->command,
+    return spot_fail(c, SPOT_INPUT, "{program.too_much} the program \"%.300s\" wrote more than its answer: %s", p->command,
                      spot_program_ahead(p, text, sizeof text));
 }
 

@@ -75,10 +75,11 @@ static spot_status add_escape(spot_ctx *c, reader *r, spot_text *to)
     }
     for (int i = 1; i <= 4; i++) {
         const int d = r->at + (size_t)i < r->n ? digit(r->text[r->at + (size_t)i]) : -1;
-        if (d < 0) return spot_fail(c, SPOT_INPUT, "%s, line %d: \\u without four hexadecimal digits", r->name, r->line);
+        if (d < 0) return spot_fail(c, SPOT_INPUT, "{properties.escape} %s, line %d: \\u without four hexadecimal digits",
+                                    r->name, r->line);
         v = v * 16 + (unsigned)d;
     }
-    if (!v) return spot_fail(c, SPOT_INPUT, "%s, line %d: a NUL", r->name, r->line);
+    if (!v) return spot_fail(c, SPOT_INPUT, "{properties.nul} %s, line %d: a NUL", r->name, r->line);
     r->at += 5;
     add_unit(r, to, v);
     return SPOT_OK;
@@ -92,7 +93,7 @@ static spot_status take_part(spot_ctx *c, reader *r, spot_text *to, bool key)
         const char v = r->text[r->at];
         if (key && (is_blank(v) || v == '=' || v == ':')) break;
         r->at++;
-        if (!v) return spot_fail(c, SPOT_INPUT, "%s, line %d: a NUL", r->name, r->line);
+        if (!v) return spot_fail(c, SPOT_INPUT, "{properties.nul} %s, line %d: a NUL", r->name, r->line);
         if (v != '\\') {
             add_unit(r, to, (unsigned char)v);
         } else if (r->at < r->n && is_end(r->text[r->at])) {

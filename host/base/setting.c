@@ -175,8 +175,8 @@ spot_status spot_settings_check(spot_ctx *c, spot_status status, const spot_sett
         if (spot_setting_is_idle(w.s, w.group)) continue;
         if (w.s->kind == SETTING_GROUP) SPOT_TRY(spot_settings_check(c, status, w.s->rows, w.value, path));
         else if (!takes_value(w.s, w.value))
-            return spot_fail(c, status, "%s is %s; it takes %s", path, spot_setting_text(text, sizeof text, w.s, w.value),
-                             spot_setting_takes(takes, sizeof takes, w.s));
+            return spot_fail(c, status, "{setting.value} %s is %s; it takes %s", path, spot_setting_text(text, sizeof text, w.s,
+                             w.value), spot_setting_takes(takes, sizeof takes, w.s));
     }
     return SPOT_OK;
 }

@@ -297,7 +297,7 @@ static spot_status open_tree(spot_ctx *c, spot_arena *a, spot_tree *t, int featu
     if (t->nodes < 1) return spot_fail(c, SPOT_INPUT, "the fit's tree has no nodes; it is damaged");
     for (int k = 0; k < t->nodes; k++)
         if (feature[k] >= 0 && (left[k] <= k || right[k] <= k))
-            return spot_fail(c, SPOT_INPUT, "node %d of the fit's tree leads back; the fit is damaged", k);
+            return spot_fail(c, SPOT_INPUT, "{fit.tree_loop} node %d of the fit's tree leads back; the fit is damaged", k);
     SPOT_TRY(SPOT_TAKE(c, a, t->node, t->nodes));
     for (int k = 0; !a->counting && k < t->nodes; k++)
         t->node[k] = (spot_tree_node){ .feature = feature[k], .left = left[k], .right = right[k],

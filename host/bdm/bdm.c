@@ -100,21 +100,22 @@ static spot_status check_problem(spot_ctx *c, uint32_t ec, const spot_view *view
 {
     const spot_view features = { .n = points->n, .d = points->d, .feature = points->at };
 
-    if (view->n < 1) return spot_fail(c, SPOT_INPUT, "%s has no images to look for blindspots in", spot_label_of(c, ec).text);
+    if (view->n < 1) return spot_fail(c, SPOT_INPUT, "{view.empty} %s has no images to look for blindspots in",
+                                      spot_label_of(c, ec).text);
     if (points->n != view->n)
-        return spot_fail_of(c, SPOT_INVALID, ec, "%d points for %d images", points->n, view->n);
+        return spot_fail_of(c, SPOT_INVALID, ec, "{points.count} %d points for %d images", points->n, view->n);
     SPOT_TRY(spot_view_check(c, view, ec));
     if (spot_embed_is_nothing(&cfg->embed)) return spot_view_check(c, &features, ec);
     for (size_t e = 0; e < (size_t)points->n * points->d; e++)
         if (!isfinite(points->at[e]))
-            return spot_fail_of(c, SPOT_INPUT, ec, "coordinate %zu of point %zu is %g; did the reduction diverge?",
-                                e % points->d, e / points->d, points->at[e]);
+            return spot_fail_of(c, SPOT_INPUT, ec, "{points.value} coordinate %zu of point %zu is %g; did the reduction "
+                                "diverge?", e % points->d, e / points->d, points->at[e]);
     return SPOT_OK;
 }
 
 static spot_status check_method(spot_ctx *c, const spot_bdm_config *cfg)
 {
-    if (!known(cfg->method)) return spot_fail(c, SPOT_INVALID, "there is no discovery method %d", cfg->method);
+    if (!known(cfg->method)) return spot_fail(c, SPOT_INVALID, "{method.unknown} there is no discovery method %d", cfg->method);
     return spot_settings_check(c, SPOT_INVALID, spot_bdm_settings, cfg, names[cfg->method]);
 }
 
@@ -149,11 +150,12 @@ static spot_status check_rows(spot_ctx *c, const spot_view *rows)
     if (rows->d < 1) return spot_fail(c, SPOT_INVALID, "rows of %d features", rows->d);
     for (size_t e = 0; e < (size_t)rows->n * d; e++)
         if (!isfinite(rows->feature[e]))
-            return spot_fail(c, SPOT_INPUT, "feature %zu of row %zu is %g; it must be a finite number", e % d, e / d,
-                             rows->feature[e]);
+            return spot_fail(c, SPOT_INPUT, "{features.value} feature %zu of row %zu is %g; it must be a finite number", e % d,
+                             e / d, rows->feature[e]);
     for (int i = 0; rows->confidence && i < rows->n; i++)
         if (!(rows->confidence[i] >= 0 && rows->confidence[i] <= 1))
-            return spot_fail(c, SPOT_INPUT, "the confidence of row %d is %g; it must lie in [0, 1]", i, rows->confidence[i]);
+            return spot_fail(c, SPOT_INPUT, "{confidence.value} the confidence of row %d is %g; it must lie in [0, 1]", i,
+                             rows->confidence[i]);
     return SPOT_OK;
 }
 
@@ -192,7 +194,7 @@ spot_status spot_bdm_assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hyp
     if (!a->counting) SPOT_TRY(check_rows(c, rows));
     if (!a->counting) memset(member, 0, (size_t)rows->n * (size_t)hypotheses);
     s = assign_rows(&here, a, member, hypotheses, rows, fit, cfg);
-    return s == SPOT_OK ? s : spot_fail(c, s, "%s", spot_message(&here, s));
+    return s == SPOT_OK ? s : spot_fail_from(c, s, &here);
 }
 
 spot_bytes spot_bdm_needs(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg)

@@ -78,8 +78,8 @@ static spot_status fill_bits(spot_ctx *c, problem *t, const spot_view *v, const 
         for (int j = 0; j < t->d; j++) {
             float x = p->at[(size_t)i * (size_t)t->d + (size_t)j];
             if (x != 0 && x != 1)
-                return spot_fail_of(c, SPOT_INPUT, ec, "attribute %d of row %d is %g; itemsets takes columns of 0 and 1 "
-                                    "(representation: attributes, without a reducer)", j, i, x);
+                return spot_fail_of(c, SPOT_INPUT, ec, "{itemsets.attribute_value} attribute %d of row %d is %g; itemsets "
+                                    "takes columns of 0 and 1 (representation: attributes, without a reducer)", j, i, x);
             if (x == 1) t->column[(size_t)j * t->words + (size_t)(i / 64)] |= bit;
         }
     }
@@ -257,7 +257,8 @@ static spot_status assign(spot_ctx *c, spot_arena *a, const spot_assignment *to)
     SPOT_TRY(spot_fit_indices(c, to->fit, "itemset.first", to->hypotheses + 1, 0, all->rows, &first));
     for (int k = 0; k < to->hypotheses; k++)
         if (first[0] || first[k + 1] <= first[k] || first[to->hypotheses] != all->rows)
-            return spot_fail(c, SPOT_INPUT, "the fit's \"itemset.first\" is no list of conjunctions; the fit is damaged");
+            return spot_fail(c, SPOT_INPUT,
+                             "{fit.conjunctions} the fit's \"itemset.first\" is no list of conjunctions; the fit is damaged");
     for (int i = 0; !a->counting && i < to->rows->n; i++)
         for (int k = 0; k < to->hypotheses; k++)
             to->member[(size_t)i * to->hypotheses + k] = holds(to->points->at + (size_t)i * d, item + first[k],

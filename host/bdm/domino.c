@@ -245,8 +245,8 @@ static spot_status report_problem(spot_ctx *c, uint32_t ec, const problem *q, co
     const spot_domino_job *job = &q->job;
 
     if (job->ill)
-        return spot_fail_of(c, SPOT_NUMERIC, ec, "the covariances of %d of domino's %d slices are not positive definite; raise "
-                            "the mixture's ridge", job->ill, job->k);
+        return spot_fail_of(c, SPOT_NUMERIC, ec, "{domino.covariances} the covariances of %d of domino's %d slices are not "
+                            "positive definite; raise the mixture's ridge", job->ill, job->k);
     if (job->k < cfg->domino.components)
         spot_log_of(c, SPOT_LOG_WARN, ec, "%d rows, so domino has %d components instead of %d", job->n, job->k,
                     cfg->domino.components);
@@ -270,12 +270,12 @@ static spot_status check_group(spot_ctx *c, const spot_bdm_group *g)
 {
     if (g->cfg->domino.start != SPOT_START_CONFUSION) return SPOT_OK;
     if (g->cfg->domino.components < CLASSES * CLASSES)
-        return spot_fail(c, SPOT_INVALID, "domino starts from the %d cells of the confusion matrix, and components is %d; "
-                         "raise it, or set start: kmeans", CLASSES * CLASSES, g->cfg->domino.components);
+        return spot_fail(c, SPOT_INVALID, "{domino.components} domino starts from the %d cells of the confusion matrix, and "
+                         "components is %d; raise it, or set start: kmeans", CLASSES * CLASSES, g->cfg->domino.components);
     for (int p = 0; p < g->problems; p++)
         if (g->points[p].n < CLASSES * CLASSES)
-            return spot_fail_of(c, SPOT_INPUT, g->seeds[p].ec, "%d rows for domino, which needs at least %d", g->points[p].n,
-                                CLASSES * CLASSES);
+            return spot_fail_of(c, SPOT_INPUT, g->seeds[p].ec, "{domino.few_rows} %d rows for domino, which needs at least %d",
+                                g->points[p].n, CLASSES * CLASSES);
     return SPOT_OK;
 }
 

@@ -71,7 +71,8 @@ spot_status spot_fit_take(spot_ctx *c, const spot_fit *f, const char *name, spot
                           const spot_fit_tensor **t)
 {
     *t = spot_fit_find(f, name);
-    if (!*t) return spot_fail(c, SPOT_INPUT, "the fit lacks \"%s\"; it is of another method, or damaged", name);
+    if (!*t) return spot_fail(c, SPOT_INPUT, "{fit.lacks_tensor} the fit lacks \"%s\"; it is of another method, or damaged",
+                              name);
     if ((*t)->type != type || (rows >= 0 && (*t)->rows != rows) || (columns >= 0 && (*t)->columns != columns))
         return spot_fail(c, SPOT_INPUT, "the fit's \"%s\" (%d, %d) is of another type or shape than is wanted; it is of other "
                          "settings, or damaged", name, (*t)->rows, (*t)->columns);
@@ -106,7 +107,8 @@ spot_status spot_fit_shares(spot_ctx *c, const spot_fit *f, const char *name, in
 spot_status spot_fit_wants_confidence(spot_ctx *c, const spot_view *rows, const char *method)
 {
     if (rows->confidence) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "%s goes by what the classifier says of each row; give probabilities or losses", method);
+    return spot_fail(c, SPOT_INPUT,
+                     "{fit.no_answers} %s goes by what the classifier says of each row; give probabilities or losses", method);
 }
 
 /* ---- keeping the reducer ---- */
@@ -301,8 +303,8 @@ static spot_status take_head(spot_ctx *c, spot_view *v, const spot_view *rows, c
     *v = *rows;
     SPOT_TRY(spot_fit_indices(c, f, "features", 1, 1, INT_MAX, &features));
     if (*features != rows->d)
-        return spot_fail(c, SPOT_INPUT, "the rows have %d features, the fit was made from rows of %d; use what the same "
-                         "network makes of them", rows->d, *features);
+        return spot_fail(c, SPOT_INPUT, "{fit.features} the rows have %d features, the fit was made from rows of %d; use what "
+                         "the same network makes of them", rows->d, *features);
     if (!cfg->hardness) return SPOT_OK;
     SPOT_TRY(spot_fit_take(c, f, "reduce.head", SPOT_F32, rows->d, 0, &t));
     v->head = t->data;

@@ -25,9 +25,10 @@ static spot_status parse_quarantine(spot_ctx *c, const spot_baseline *b, spot_qu
         }
     }
     return spot_fail(c, SPOT_USAGE,
-                     b->shifts ? "\"%s\" is no METHOD:METRIC with impact, slope, passed, classes or bits for METRIC and a "
-                     "source and shift for METHOD, such as \"sd, in the snow:slope\""
-                     : "\"%s\" is no METHOD:METRIC with dr, fdr, learned or bits for METRIC, such as spotlight:fdr", words);
+                     b->shifts ? "{quarantine.form} \"%s\" is no METHOD:METRIC with impact, slope, passed, classes or bits for "
+                         "METRIC and a source and shift for METHOD, such as \"sd, in the snow:slope\""
+                     : "{quarantine.form} \"%s\" is no METHOD:METRIC with dr, fdr, learned or bits for METRIC, such as "
+                         "spotlight:fdr", words);
 }
 
 static void release_quarantine(spot_baseline *b, const spot_quarantine *what)
@@ -79,9 +80,10 @@ static spot_status set_quarantine(spot_ctx *c, spot_baseline *b, const spot_base
         memset(&q, 0, sizeof q);
         SPOT_TRY(parse_quarantine(c, b, &q, o->quarantine[i], &rest));
         if (*rest != '=' || !rest[1])
-            return spot_fail(c, SPOT_USAGE, "a quarantine needs a reason: \"%s=REASON\"", o->quarantine[i]);
-        if (!run_has(b, &q)) return spot_fail(c, SPOT_USAGE, "\"%s\": the run has no method and metric of this name",
-                                              o->quarantine[i]);
+            return spot_fail(c, SPOT_USAGE, "{quarantine.no_reason} a quarantine needs a reason: \"%s=REASON\"",
+                             o->quarantine[i]);
+        if (!run_has(b, &q)) return spot_fail(c, SPOT_USAGE, "{quarantine.unknown} \"%s\": the run has no method and metric of "
+                                              "this name", o->quarantine[i]);
         snprintf(q.reason, sizeof q.reason, "%s", rest + 1);
         release_quarantine(b, &q);
         b->quarantine[b->quarantines++] = q;
@@ -175,7 +177,7 @@ static spot_status check_run(spot_ctx *c, const spot_results *r, const spot_scor
         return spot_fail(c, SPOT_INPUT, "%s has %d of its %d ECs; `spotter sweep` does the rest, then it can be accepted",
                          r->dir, r->ecs, r->planned);
     if (k->wrong || k->impossible)
-        return spot_fail(c, SPOT_INPUT, "%s is not what Spotter made: %s", r->dir, k->first);
+        return spot_fail(c, SPOT_INPUT, "{accept.segment} %s is not what Spotter made: %s", r->dir, k->first);
     if (counted < SPOT_CHECK_FEWEST)
         spot_log(c, SPOT_LOG_WARN, "%d ECs of %s learned their blindspots; below %d every difference in DR or "
                  "FDR is inconclusive", counted, r->dir, SPOT_CHECK_FEWEST);
@@ -206,7 +208,7 @@ spot_status spot_accept(spot_ctx *c, const char *run, const char *baseline, cons
     spot_status s = SPOT_OK;
 
     if (!o->reason || !o->reason[strspn(o->reason, " \t\n")])
-        return spot_fail(c, SPOT_INPUT, "why is this run the baseline from now on? Say it with --reason");
+        return spot_fail(c, SPOT_INPUT, "{accept.no_reason} why is this run the baseline from now on? Say it with --reason");
     if (!access(baseline, F_OK)) s = spot_baseline_read(c, &before, baseline);
     if (s == SPOT_OK) s = spot_baseline_of_run(c, &b, &r, &k, run);
     if (s == SPOT_OK && *before.config && !before.shifts != !b.shifts)

@@ -242,13 +242,14 @@ spot_status spot_baseline_parse(spot_ctx *c, spot_baseline *b, const char *bytes
     copy[n] = 0;
     d.j.at[0] = spot_tree_parse(copy, n, why, sizeof why);
     free(copy);
-    if (!d.j.at[0]) return spot_fail(c, SPOT_INPUT, "%s is no baseline: %s", name, *why ? why : "it is empty");
+    if (!d.j.at[0]) return spot_fail(c, SPOT_INPUT, "{baseline.damaged} %s is no baseline: %s", name,
+                                     *why ? why : "it is empty");
     describe_baseline(&d, b);
     yajl_tree_free(d.j.at[0]);
     if (d.full) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", name);
     if (!*d.what) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "%s is no baseline of this version: %s: %s; `spotter accept` makes one", name, d.where,
-                     d.what);
+    return spot_fail(c, SPOT_INPUT, "{baseline.version} %s is no baseline of this version: %s: %s; `spotter accept` makes one",
+                     name, d.where, d.what);
 }
 
 /* Breaks the line after every comma of the first two levels: one line per column or entry. */

@@ -93,7 +93,8 @@ static void flush_or_fail(int code, void *unused)
     (void)unused;
     if (whole && spot_room_of_addresses() != SIZE_MAX) _exit(code);
     if (whole) return;
-    if (poll(&out, 1, 0) < 1 || !(out.revents & POLLERR)) cli_complain("output.unwritten", "could not write the output; is the disk full?");
+    if (poll(&out, 1, 0) < 1 || !(out.revents & POLLERR))
+        cli_complain("output.unwritten", "could not write the output; is the disk full?");
     _Exit(spot_exit_code(SPOT_IO));
 }
 
@@ -168,7 +169,8 @@ static void answer_on_large_stack(call *k)
     bool good = !pthread_attr_init(&attr) && !pthread_attr_setstacksize(&attr, 4 * LEAST_STACK);
 
     if (!good || pthread_create(&thread, &attr, answer_call, k)) {
-        cli_complain("memory.stack", "the limit on the stack (ulimit -s) is below 2 MB, and there is no memory for a larger one; raise it");
+        cli_complain("memory.stack",
+                     "the limit on the stack (ulimit -s) is below 2 MB, and there is no memory for a larger one; raise it");
         k->code = spot_exit_code(SPOT_NOMEM);
         return;
     }

@@ -263,8 +263,8 @@ static spot_status write_scripts(spot_ctx *c, const submission *b)
     snprintf(path, sizeof path, "%s/slurm", b->dir);
     SPOT_TRY(spot_folder_make(c, path));
     if (readlink(path, &byte, 1) >= 0)
-        return spot_fail(c, SPOT_INPUT, "%s is a symbolic link, which may lead out of the run; put a folder in its place",
-                         path);
+        return spot_fail(c, SPOT_INPUT, "{run.link} %s is a symbolic link, which may lead out of the run; put a folder in its "
+                         "place", path);
     snprintf(path, sizeof path, "%s/slurm/array.sbatch", b->dir);
     SPOT_TRY(spot_file_write(c, path, cli_sweep_sbatch, strlen(cli_sweep_sbatch)));
     snprintf(path, sizeof path, "%s/slurm/merge.sbatch", b->dir);

@@ -49,15 +49,14 @@ const char *spot_value_text(spot_reading *r, const yaml_node_t *value, int *at)
 
 spot_status spot_refuse(spot_reading *r, int line, const char *fmt, ...)
 {
-    char why[512];
+    const char *why;
     va_list args;
 
     va_start(args, fmt);
-    vsnprintf(why, sizeof why, fmt, args);
+    spot_fail_args(r->c, SPOT_USAGE, fmt, args);
     va_end(args);
-    for (char *p = why; *p; p++)               /* a hostile file must not control the terminal */
-        if ((unsigned char)*p < ' ' || *p == 0x7f) *p = '?';
-    if (!r->name[0]) return spot_fail(r->c, SPOT_USAGE, "%s", why);
+    if (!r->name[0]) return SPOT_USAGE;
+    why = spot_take_message(r->c, SPOT_USAGE);
     if (line) return spot_fail(r->c, SPOT_USAGE, "%s line %d: %s", r->name, line, why);
     return spot_fail(r->c, SPOT_USAGE, "%s: %s", r->name, why);
 }
@@ -89,8 +88,9 @@ static spot_status refuse_unknown(spot_reading *r, const spot_setting *rows, con
     names[collect_names(names, 0, rows)] = NULL;
     near = spot_nearest(path, names);
     if (near)
-        return spot_refuse(r, spot_line_of(key), "%s has no setting \"%s\"; did you mean \"%s\"?", where, path, near);
-    return spot_refuse(r, spot_line_of(key), "%s has no setting \"%s\"; `%s` lists them all", where, path,
+        return spot_refuse(r, spot_line_of(key), "{setting.unknown} %s has no setting \"%s\"; did you mean \"%s\"?", where,
+                           path, near);
+    return spot_refuse(r, spot_line_of(key), "{setting.unknown} %s has no setting \"%s\"; `%s` lists them all", where, path,
                        r->kind->help);
 }
 
@@ -107,7 +107,7 @@ static spot_status refuse_foreign(spot_reading *r, const spot_setting *rows, con
             strcat(owners, owners[0] ? ", " : "");
             strcat(owners, s->of->names[v]);
         }
-    return spot_refuse(r, spot_line_of(key), "%s is a setting of %s, not of %s", path, owners,
+    return spot_refuse(r, spot_line_of(key), "{setting.foreign} %s is a setting of %s, not of %s", path, owners,
                        s->of->names[*(const int *)(const void *)((const char *)group + s->of->offset)]);
 }
 
@@ -115,7 +115,7 @@ static spot_status refuse_shape(spot_reading *r, const spot_setting *s, const ya
 {
     char takes[256];
 
-    return spot_refuse(r, spot_line_of(key), "%s takes %s", path, spot_setting_takes(takes, sizeof takes, s));
+    return spot_refuse(r, spot_line_of(key), "{setting.shape} %s takes %s", path, spot_setting_takes(takes, sizeof takes, s));
 }
 
 /* at: index of the value in a list; -1: not in a list. */
@@ -128,10 +128,10 @@ static spot_status refuse_value(spot_reading *r, const spot_setting *s, int line
     snprintf(path, sizeof path, at < 0 ? "%s" : "%s[%d]", above, at);
     spot_setting_takes(takes, sizeof takes, s);
     if (spot_setting_is_pair(s))
-        return spot_refuse(r, line, "%s is [%.20s, %.20s]; it takes %s", path, text[0], text[1], takes);
-    if (!text[0][0]) return spot_refuse(r, line, "%s has no value; it takes %s", path, takes);
-    if (near) return spot_refuse(r, line, "%s is \"%.40s\"; did you mean \"%s\"?", path, text[0], near);
-    return spot_refuse(r, line, "%s is %.40s; it takes %s", path, text[0], takes);
+        return spot_refuse(r, line, "{setting.value} %s is [%.20s, %.20s]; it takes %s", path, text[0], text[1], takes);
+    if (!text[0][0]) return spot_refuse(r, line, "{setting.value} %s has no value; it takes %s", path, takes);
+    if (near) return spot_refuse(r, line, "{setting.value} %s is \"%.40s\"; did you mean \"%s\"?", path, text[0], near);
+    return spot_refuse(r, line, "{setting.value} %s is %.40s; it takes %s", path, text[0], takes);
 }
 
 /* ---- values ---- */
@@ -200,7 +200,8 @@ static spot_status fill_list(spot_reading *r, const list_place *l, const spot_pa
         const spot_setting group = { .kind = SETTING_GROUP, .rows = s->rows };
         snprintf(at, sizeof at, "%.240s[%d]", path, i);
         if (entry->type != YAML_MAPPING_NODE)
-            return spot_refuse(r, spot_line_of(entry), "%s takes %s", at, spot_setting_takes(takes, sizeof takes, &group));
+            return spot_refuse(r, spot_line_of(entry), "{setting.shape} %s takes %s", at,
+                               spot_setting_takes(takes, sizeof takes, &group));
         if (appends) SPOT_TRY(r->kind->fill_entry(r, *list, filled, entry, i, at));
         else SPOT_TRY(fill_struct(r, l, filled, entry, at));
     }
@@ -235,11 +236,12 @@ static spot_status check_keys(spot_reading *r, const spot_setting *rows, const v
 
     for (; p < mapping->data.mapping.pairs.top; p++) {
         const yaml_node_t *key = node_at(r, p->key);
-        if (key->type != YAML_SCALAR_NODE) return spot_refuse(r, spot_line_of(key), "a setting's name must be a plain word");
+        if (key->type != YAML_SCALAR_NODE) return spot_refuse(r, spot_line_of(key),
+                                                              "{setting.name} a setting's name must be a plain word");
         if (!spot_setting_find(rows, spot_text_of(key))) return refuse_unknown(r, rows, key, above);
         spot_path_join(path, above, spot_text_of(key));
         if (spot_pair_at(r, mapping, spot_text_of(key)).key != key)
-            return spot_refuse(r, spot_line_of(key), "%s is set twice", path);
+            return spot_refuse(r, spot_line_of(key), "{setting.twice} %s is set twice", path);
         if (!spot_settings_at(rows, group, spot_text_of(key)).s) return refuse_foreign(r, rows, group, key, path);
     }
     return SPOT_OK;
@@ -260,7 +262,8 @@ spot_status spot_config_fill(spot_reading *r, const spot_setting *rows, void *gr
         else if (w.s->kind != SETTING_GROUP) SPOT_TRY(fill_value(r, w.s, w.value, &pair, path));
         else if (pair.value->type != YAML_MAPPING_NODE) return refuse_shape(r, w.s, pair.key, path);
         else SPOT_TRY(spot_config_fill(r, w.s->rows, w.value, pair.value, path));
-        if (!spot_setting_applies(w.s, w.group)) return spot_refuse(r, spot_line_of(pair.key), "%s %s", path, w.s->otherwise);
+        if (!spot_setting_applies(w.s, w.group))
+            return spot_refuse(r, spot_line_of(pair.key), "{setting.inapplicable} %s %s", path, w.s->otherwise);
     }
     return check_keys(r, rows, group, mapping, above);
 }

@@ -15,13 +15,14 @@ static spot_status add_axis(spot_reading *r, const spot_pair *pair, const char *
         return spot_refuse(r, spot_line_of(pair->key), "there are more than %d lists of values", SPOT_MAX_AXES);
     if (!strcmp(path, "name"))
         return spot_refuse(r, spot_line_of(pair->key),
-                           "%s.name takes one text; the methods of a grid are told apart by their settings", at);
+                           "{grid.name} %s.name takes one text; the methods of a grid are told apart by their settings", at);
     *x = (spot_axis){ .list = pair->value, .n = spot_items_of(pair->value) };
     snprintf(x->path, sizeof x->path, "%.95s", path);
-    if (!x->n) return spot_refuse(r, spot_line_of(pair->key), "%s.%s is a list without values", at, path);
+    if (!x->n) return spot_refuse(r, spot_line_of(pair->key), "{grid.empty} %s.%s is a list without values", at, path);
     for (int i = 0; i < x->n; i++)
         if ((item = spot_item_at(r, pair->value, i))->type != YAML_SCALAR_NODE)
-            return spot_refuse(r, spot_line_of(item), "%s.%s[%d] is no single value, as each of a list must be", at, path, i);
+            return spot_refuse(r, spot_line_of(item), "{grid.value} %s.%s[%d] is no single value, as each of a list must be",
+                               at, path, i);
     r->axes++;
     return SPOT_OK;
 }
@@ -69,8 +70,9 @@ static spot_status label_method(spot_reading *r, spot_bdm_config *m, int line, c
             used += (size_t)snprintf(text + used, sizeof text - used, " %s=%s", x->path,
                                      spot_text_of(spot_item_at(r, x->list, x->at)));
     if (used >= most)
-        return spot_refuse(r, line, "%s: a combination would be called \"%.200s%s\"; a name has at most %d bytes: give a "
-                           "shorter one, or fewer lists", at, text, strlen(text) > 200 ? "..." : "", (int)most - 1);
+        return spot_refuse(r, line, "{grid.name_length} %s: a combination would be called \"%.200s%s\"; a name has at most %d "
+                           "bytes: give a shorter one, or fewer lists",
+                           at, text, strlen(text) > 200 ? "..." : "", (int)most - 1);
     return used > own ? spot_config_text(r, &m->name, text) : SPOT_OK;
 }
 
@@ -148,12 +150,12 @@ static spot_status check_idle(spot_reading *r, const spot_setting *s, spot_bdm_c
     if (spot_pair_at(r, mapping, s->name).key) line = spot_line_of(spot_pair_at(r, mapping, s->name).key);
     value = s->of->names[*(int *)(void *)spot_settings_at(spot_bdm_settings, set, s->of->name).value];
     if (idle == n)
-        return spot_refuse(r, line, "%s.%s is for %s: %s, and here it is %s; remove it, or set %s", at, s->name, s->of->name,
-                           readers(text, s), value, s->of->name);
+        return spot_refuse(r, line, "{grid.foreign} %s.%s is for %s: %s, and here it is %s; remove it, or set %s", at, s->name,
+                           s->of->name, readers(text, s), value, s->of->name);
     for (const spot_axis *x = r->axis; x < r->axis + r->axes; x++)
         if (x->n > 1 && !strncmp(x->path, s->name, strlen(s->name)))
-            return spot_refuse(r, line, "%s.%s is a list, and with %s: %s, which does not read it, methods would come out the "
-                               "same; give %s an entry of its own", at, x->path, s->of->name, value, value);
+            return spot_refuse(r, line, "{grid.unread_list} %s.%s is a list, and with %s: %s, which does not read it, methods "
+                               "would come out the same; give %s an entry of its own", at, x->path, s->of->name, value, value);
     return SPOT_OK;
 }
 
@@ -181,8 +183,9 @@ spot_status spot_entry_fill(spot_reading *r, void *list, int *filled, const yaml
     SPOT_TRY(find_axes(r, spot_bdm_settings, mapping, "", at));
     for (int k = 0; k < r->axes && product <= SPOT_MAX_BDMS; k++) product *= r->axis[k].n;
     if (*filled + product > SPOT_MAX_BDMS)
-        return spot_refuse(r, spot_line_of(mapping), "%s is a grid of %s%d combinations, with %d methods before it; at most %d "
-                           "fit into one config", at, product > SPOT_MAX_BDMS ? "at least " : "", product, *filled,
+        return spot_refuse(r, spot_line_of(mapping),
+                           "{grid.size} %s is a grid of %s%d combinations, with %d methods before it; at most %d fit into one "
+                           "config", at, product > SPOT_MAX_BDMS ? "at least " : "", product, *filled,
                            SPOT_MAX_BDMS);
     SPOT_TRY(fill_all(r, bdm, filled, product, mapping, entry, at));
     for (spot_setting_walk w = spot_settings_walk(spot_bdm_settings, &bdm[*filled - 1]); w.s; spot_settings_next(&w))

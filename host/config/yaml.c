@@ -15,8 +15,10 @@ static spot_status refuse_yaml(spot_reading *r, const yaml_parser_t *p)
 {
     if (p->error == YAML_MEMORY_ERROR) return spot_fail(r->c, SPOT_NOMEM, "no memory to read %s", r->name);
     if (p->error == YAML_READER_ERROR)
-        return spot_fail(r->c, SPOT_USAGE, "%s is not a text file: %s at byte %zu", r->name, p->problem, p->problem_offset);
-    return spot_refuse(r, (int)p->problem_mark.line + 1, "not YAML: %s", p->error == YAML_COMPOSER_ERROR && p->context
+        return spot_fail(r->c, SPOT_USAGE, "{config.no_text} %s is not a text file: %s at byte %zu", r->name, p->problem,
+                         p->problem_offset);
+    return spot_refuse(r, (int)p->problem_mark.line + 1, "{config.yaml} not YAML: %s",
+                       p->error == YAML_COMPOSER_ERROR && p->context
                        ? p->context : p->problem);
 }
 
@@ -27,15 +29,16 @@ static spot_status check_event(spot_reading *r, const yaml_event_t *e, int *docu
     const int line = (int)e->start_mark.line + 1;
 
     switch (e->type) {
-    case YAML_ALIAS_EVENT: return spot_refuse(r, line, "aliases (*name) are not taken; write the value out");
+    case YAML_ALIAS_EVENT: return spot_refuse(r, line, "{config.alias} aliases (*name) are not taken; write the value out");
     case YAML_DOCUMENT_START_EVENT:
-        return (*documents)++ ? spot_refuse(r, line, "a second document begins; a config is one document") : SPOT_OK;
+        return (*documents)++ ? spot_refuse(r, line,
+                                            "{config.documents} a second document begins; a config is one document") : SPOT_OK;
     case YAML_SCALAR_EVENT:
         if (strlen((char *)e->data.scalar.value) == e->data.scalar.length) return SPOT_OK;
-        return spot_refuse(r, line, "a value holds a NUL byte");
+        return spot_refuse(r, line, "{config.nul} a value holds a NUL byte");
     case YAML_SEQUENCE_START_EVENT:
     case YAML_MAPPING_START_EVENT:
-        return ++*depth > MAX_DEPTH ? spot_refuse(r, line, "groups are nested too deep") : SPOT_OK;
+        return ++*depth > MAX_DEPTH ? spot_refuse(r, line, "{config.nesting} groups are nested too deep") : SPOT_OK;
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT: --*depth; return SPOT_OK;
     default: return SPOT_OK;
@@ -57,7 +60,7 @@ static spot_status check_document(spot_reading *r, yaml_parser_t *p)
         yaml_event_delete(&e);
     }
     if (s == SPOT_OK && !documents)
-        return spot_fail(r->c, SPOT_USAGE, "%s is empty; begin from %s", r->name, r->kind->example);
+        return spot_fail(r->c, SPOT_USAGE, "{config.empty} %s is empty; begin from %s", r->name, r->kind->example);
     return s;
 }
 
@@ -85,7 +88,7 @@ static spot_status check_root(spot_reading *r, const yaml_node_t **root)
 {
     *root = yaml_document_get_root_node(&r->document);
     if ((*root)->type == YAML_MAPPING_NODE) return SPOT_OK;
-    return spot_refuse(r, 0, "a config is a group of settings; begin from %s", r->kind->example);
+    return spot_refuse(r, 0, "{config.no_group} a config is a group of settings; begin from %s", r->kind->example);
 }
 
 static spot_status fill_config(spot_reading *r, void *cfg)
@@ -175,9 +178,11 @@ static spot_status cannot_read(spot_ctx *c, const char *path, int error)
     bool mistake = error == ENOENT || error == ENOTDIR || error == EISDIR || error == EACCES || error == ENAMETOOLONG ||
                    error == ELOOP || error == ENODEV;
 
-    if (mistake) return spot_fail(c, SPOT_USAGE, "cannot read the config %s: %s", path, spot_file_reason(error));
+    if (mistake) return spot_fail(c, SPOT_USAGE, "{config.unread} cannot read the config %s: %s", path,
+                                  spot_file_reason(error));
     if (error == ENOMEM) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", path);
-    return spot_fail(c, SPOT_IO, "cannot read the config %s: %s; run the same command again", path, strerror(error));
+    return spot_fail(c, SPOT_IO, "{config.unread} cannot read the config %s: %s; run the same command again", path,
+                     strerror(error));
 }
 
 spot_status spot_yaml_text(spot_ctx *c, char **text, size_t *n, const char *path)

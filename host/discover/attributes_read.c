@@ -199,10 +199,11 @@ static spot_status take_record(reader *r, spot_csv_cells cells, bool second)
         else if (k != r->id_column) SPOT_TRY((second ? keep_cell : study_cell)(r, &r->column[k], r->cell));
     }
     if (more < 0)
-        return spot_fail(r->c, SPOT_INPUT, "%s: line %" PRIu64 ": cell %d has quotes that begin or end amid it; between quotes "
-                         "they are written twice", r->file, r->line, k + 1);
+        return spot_fail(r->c, SPOT_INPUT, "{table.quotes_amid} %s: line %" PRIu64 ": cell %d has quotes that begin or end "
+                         "amid it; between quotes they are written twice", r->file, r->line, k + 1);
     if (more || k < r->columns)
-        return spot_fail(r->c, SPOT_INPUT, "%s: line %" PRIu64 " has %s cells than the %d of the header", r->file, r->line,
+        return spot_fail(r->c, SPOT_INPUT, "{table.cells} %s: line %" PRIu64 " has %s cells than the %d of the header",
+                         r->file, r->line,
                          more ? "more" : "fewer", r->columns);
     r->records++;
     return SPOT_OK;
@@ -246,12 +247,13 @@ static spot_status take_records(reader *r, spot_csv_block *b, bool second, const
     r->records = 0;
     SPOT_TRY(spot_csv_next(r->c, b));
     if (!b->records)
-        return spot_fail(r->c, SPOT_INPUT, "%s is empty: a line with the names of its columns is wanted", r->file);
+        return spot_fail(r->c, SPOT_INPUT, "{table.empty} %s is empty: a line with the names of its columns is wanted",
+                         r->file);
     if (!second) SPOT_TRY(take_header(r, b));
     for (r->id_column = id_column ? 0 : -1; id_column && strcmp(r->column[r->id_column].name, id_column);)
         if (++r->id_column == r->columns)
-            return spot_fail(r->c, SPOT_INPUT, "%s has no column \"%.80s\" of ids; its columns are %.80s, ..., %.80s", r->file,
-                             id_column, r->column[0].name, r->column[r->columns - 1].name);
+            return spot_fail(r->c, SPOT_INPUT, "{attributes.no_id_column} %s has no column \"%.80s\" of ids; its columns are "
+                             "%.80s, ..., %.80s", r->file, id_column, r->column[0].name, r->column[r->columns - 1].name);
     for (; b->records; header = false) {
         r->line = b->line + 1 + (header ? lines_in(b->bytes, b->bytes + b->start[1]) : 0);
         for (int i = header; i < b->records; i++) {
@@ -282,13 +284,13 @@ static spot_status check_rows(reader *r)
     int missing = 0, first = 0, others = 0;
 
     if (r->id_column < 0 && r->records != r->rows)
-        return spot_fail(r->c, SPOT_INPUT, "%s has %d records, and there are %d rows; give one for each row in their order, or "
-                         "name the column of ids: %s:COLUMN", r->file, r->records, r->rows, r->file);
+        return spot_fail(r->c, SPOT_INPUT, "{attributes.records} %s has %d records, and there are %d rows; give one for each "
+                         "row in their order, or name the column of ids: %s:COLUMN", r->file, r->records, r->rows, r->file);
     for (int i = r->rows - 1; r->id_column >= 0 && i >= 0; i--)
         if (r->record_of[i] < 0) missing++, first = i;
     if (missing)
-        return spot_fail(r->c, SPOT_INPUT, "%s: %d of %d rows have no record, the first is row %d, \"%.200s\"", r->file,
-                         missing, r->rows, first, r->id[first]);
+        return spot_fail(r->c, SPOT_INPUT, "{attributes.no_record} %s: %d of %d rows have no record, the first is row %d, "
+                         "\"%.200s\"", r->file, missing, r->rows, first, r->id[first]);
     for (int i = 0; i < r->records; i++) others += r->record[i].first == r->record[i].end;
     if (others) spot_log(r->c, SPOT_LOG_INFO, "%s: %d records are of no row and are left out", r->file, others);
     return SPOT_OK;
@@ -338,7 +340,8 @@ static spot_status make_items(reader *r)
         SPOT_TRY(how);
     }
     if (r->a->items) return SPOT_OK;
-    return spot_fail(r->c, SPOT_INPUT, "%s: no column has two different values: there is nothing to describe with", r->file);
+    return spot_fail(r->c, SPOT_INPUT, "{attributes.constant} %s: no column has two different values: there is nothing to "
+                     "describe with", r->file);
 }
 
 static spot_status read_table(reader *r, const spot_blob *in, const char *id_column)
@@ -387,7 +390,7 @@ spot_status spot_attributes_read(spot_ctx *c, spot_attributes *a, const char *wh
     *a = (spot_attributes){ 0 };
     r.file = path;
     if (how == SPOT_OK && id_column && !id)
-        how = spot_fail(c, SPOT_INPUT, "%s: the rows have no ids to be found by", where);
+        how = spot_fail(c, SPOT_INPUT, "{attributes.rows_without_ids} %s: the rows have no ids to be found by", where);
     if (how == SPOT_OK) how = spot_blob_open(c, &in, path);
     if (how == SPOT_OK) {
         how = read_table(&r, &in, id_column);

@@ -64,12 +64,12 @@ static spot_status take_features(wording *w)
 
     for (int i = 0; i < p->n; i++)
         if (!take_unit(w->x + i * d, p->feature + i * d, p->d))
-            return spot_fail(w->c, SPOT_INPUT, "words: the features of row %d of the class have no direction: all are 0, or "
-                             "one is not finite", i);
+            return spot_fail(w->c, SPOT_INPUT, "{describe.row} words: the features of row %d of the class have no direction: "
+                             "all are 0, or one is not finite", i);
     for (int i = 0; i < p->phrases; i++) {
         if (!take_unit(w->text + i * d, p->text + i * d, p->d))
-            return spot_fail(w->c, SPOT_INPUT, "words: the features of phrase %d, \"%.100s\", have no direction: all are 0, or "
-                             "one is not finite", i, p->phrase[i]);
+            return spot_fail(w->c, SPOT_INPUT, "{describe.phrase} words: the features of phrase %d, \"%.100s\", have no "
+                             "direction: all are 0, or one is not finite", i, p->phrase[i]);
         for (size_t k = 0; k < d; k++) w->across[k * (size_t)p->phrases + i] = w->text[i * d + k];
     }
     memset(w->mean, 0, d * sizeof *w->mean);
@@ -295,8 +295,8 @@ spot_status spot_words_find(spot_ctx *c, spot_word *word, int *kept, const spot_
     spot_status how;
 
     if (p->n < 1 || p->d < 1 || p->phrases < 1 || p->most < 1 || p->rounds < 0 || p->groups < 0)
-        return spot_fail(c, SPOT_INVALID, "words: %d rows of %d numbers, %d phrases of which %d are kept, %d rounds; at least "
-                         "one of each, and 0 rounds", p->n, p->d, p->phrases, p->most, p->rounds);
+        return spot_fail(c, SPOT_INVALID, "{describe.sizes} words: %d rows of %d numbers, %d phrases of which %d are kept, %d "
+                         "rounds; at least one of each, and 0 rounds", p->n, p->d, p->phrases, p->most, p->rounds);
     SPOT_TRY(spot_words_needs(c, &bytes, p));
     s = malloc((size_t)c->threads * sizeof *s);
     if (!s) return spot_fail(c, SPOT_NOMEM, "no memory for the words of %d threads", c->threads);

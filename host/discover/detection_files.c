@@ -86,7 +86,8 @@ static spot_status find_rows(spot_ctx *c, int *row, const spot_subject *s, const
         const char *wanted = s->id[ours[i]];
         while (at < n && strcmp(id[theirs[at]], wanted) < 0) at++;
         if (at == n || strcmp(id[theirs[at]], wanted))
-            how = spot_fail(c, SPOT_INPUT, "%s: none of the ids is \"%.300s\", the id of row %d", where, wanted, ours[i]);
+            how = spot_fail(c, SPOT_INPUT, "{detections.no_id} %s: none of the ids is \"%.300s\", the id of row %d", where,
+                            wanted, ours[i]);
         else if (at + 1 < n && !strcmp(id[theirs[at + 1]], wanted))
             how = spot_fail(c, SPOT_INPUT, "%s: the id \"%.300s\" is there twice", where, wanted);
         else row[ours[i]] = theirs[at];
@@ -103,8 +104,8 @@ static spot_status order_rows(spot_ctx *c, int *row, const spot_subject *s, cons
     spot_status how;
 
     if (!files->ids && a->dim[0] != s->n)
-        return spot_fail(c, SPOT_INPUT, "%s has %lld rows, and there are %d objects and detections; give its ids, or the rows "
-                         "in the order of rows.csv", a->name, (long long)a->dim[0], s->n);
+        return spot_fail(c, SPOT_INPUT, "{detections.rows} %s has %lld rows, and there are %d objects and detections; give its "
+                         "ids, or the rows in the order of rows.csv", a->name, (long long)a->dim[0], s->n);
     for (int i = 0; i < s->n; i++) row[i] = i;
     if (!files->ids) return SPOT_OK;
     SPOT_TRY(spot_array_read(c, &ids, files->ids, files->memory));
@@ -158,8 +159,9 @@ static spot_status check_files(spot_ctx *c, const spot_subject_files *f)
     if (!f->coco || !f->detections->file)
         return spot_fail(c, SPOT_USAGE, "a detector's rows need both its detections and the ground truth (coco)");
     if (f->labels || f->probs || f->losses || f->model)
-        return spot_fail(c, SPOT_USAGE, "labels, probabilities, losses and a model are a classifier's; the rows of a detector "
-                         "come from %s and %s, and an encoder (embed) makes their features", f->coco, f->detections->file);
+        return spot_fail(c, SPOT_USAGE, "{detections.classifier_inputs} labels, probabilities, losses and a model are a "
+                         "classifier's; the rows of a detector come from %s and %s, and an encoder (embed) makes their "
+                         "features", f->coco, f->detections->file);
     if (f->embed && (f->embeddings || !f->images))
         return spot_fail(c, SPOT_USAGE, "%s makes features from pictures: give their folder (images), and no embeddings",
                          f->embed);

@@ -66,8 +66,8 @@ static spot_status take_detections(spot_ctx *c, spot_matches *m, const spot_coco
         const int image = find_id(ids.images, k->images, d->image);
         const int category = find_id(ids.categories, k->categories, d->category);
         if (image < 0)
-            s = spot_fail(c, SPOT_INPUT, "%s, entry %d (from 0): %s has no picture with the \"image_id\" %" PRId64, o->file, i,
-                          names, d->image);
+            s = spot_fail(c, SPOT_INPUT, "{detections.image_id} %s, entry %d (from 0): %s has no picture with the \"image_id\" "
+                          "%" PRId64, o->file, i, names, d->image);
         if (category < 0 && !strange++)
             spot_log(c, SPOT_LOG_WARN, "%s, entry %d (from 0): %s has no category with the id %" PRId64 "; such detections are "
                      "left out", o->file, i, names, d->category);
@@ -188,8 +188,9 @@ spot_status spot_matches_find(spot_ctx *c, spot_matches *m, const spot_coco *k, 
 {
     *m = (spot_matches){ 0 };
     if (!(o->iou > 0 && o->iou <= 1) || !(o->score >= 0 && o->score < 1) || !(o->context >= 0 && o->context <= 10))
-        return spot_fail(c, SPOT_USAGE, "an IoU of %g, a score of %g and a context of %g; the IoU must be above 0 and at most "
-                         "1, the score 0 or more and below 1, the context 0 to 10", o->iou, o->score, o->context);
+        return spot_fail(c, SPOT_USAGE, "{detections.options} an IoU of %g, a score of %g and a context of %g; the IoU must be "
+                         "above 0 and at most 1, the score 0 or more and below 1, the context 0 to 10",
+                         o->iou, o->score, o->context);
     SPOT_TRY(order_detections(c, m, k, r, o, names));
     for (int i = 0; i < k->images; i++) {
         SPOT_TRY(spot_check_stop(c));

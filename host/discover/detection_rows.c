@@ -201,7 +201,8 @@ spot_status spot_instances_fill(spot_ctx *c, spot_subject *s, const spot_coco *k
     SPOT_TRY(SPOT_SUBJECT_TAKE(c, s, f.category, most));
     add_rows(&f);
     if (!s->n)
-        return spot_fail(c, SPOT_INPUT, "%s has no object%s, and %s no detection with a score of %g or more: there is no row",
+        return spot_fail(c, SPOT_INPUT, "{detections.no_rows} %s has no object%s, and %s no detection with a score of %g or "
+                         "more: there is no row",
                          files->coco, k->boxes ? " that is no crowd" : "", f.o->file, f.o->score);
     SPOT_TRY(look_around_all(&f));
     SPOT_TRY(fill_classes(&f));

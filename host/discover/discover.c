@@ -355,7 +355,7 @@ static spot_status first_failure(discovery *run)
     const spot_finding *f = run->findings->finding;
 
     for (int i = 0; i < run->findings->count; i++) if (!f[i].status) return SPOT_OK;
-    return spot_fail(run->c, f[0].status, "%s", f[0].message);
+    return spot_fail(run->c, f[0].status, "{finding.failed} %s", f[0].message);
 }
 
 static spot_status open_findings(discovery *run, const spot_candidate *candidates, int count)
@@ -408,7 +408,7 @@ spot_status spot_search(spot_ctx *c, spot_findings *f, const spot_subject *s, co
     inner.label = label_class;
     inner.user = &run;
     status = run_all(&run, k);
-    return status == SPOT_OK ? status : spot_fail(c, status, "%s", spot_message(&inner, status));
+    return status == SPOT_OK ? status : spot_fail_from(c, status, &inner);
 }
 
 void spot_findings_close(spot_findings *f)

@@ -23,19 +23,21 @@ spot_status spot_discover_check(spot_ctx *c, const spot_subject *s, const spot_d
     char name[80];
 
     if (o->bdms < 1 || o->seeds < 1)
-        return spot_fail(c, SPOT_INVALID, "discover: %d methods under %d seeds; give at least one of each", o->bdms, o->seeds);
+        return spot_fail(c, SPOT_INVALID, "{discover.methods} discover: %d methods under %d seeds; give at least one of each",
+                         o->bdms, o->seeds);
     if (o->least < 1 || o->neighbours < 0 || o->neighbours > SPOT_MAX_NEIGHBOURS)
-        return spot_fail(c, SPOT_INVALID, "discover: at least %d rows and %d neighbours; 1 or more, and 0 to %d", o->least,
-                         o->neighbours, SPOT_MAX_NEIGHBOURS);
+        return spot_fail(c, SPOT_INVALID, "{discover.least} discover: at least %d rows and %d neighbours; 1 or more, and 0 to "
+                         "%d", o->least, o->neighbours, SPOT_MAX_NEIGHBOURS);
     if (o->cls < SPOT_EACH_CLASS || o->cls >= s->classes)
-        return spot_fail(c, SPOT_USAGE, "there is no class %d; they are numbered 0 to %d", o->cls, s->classes - 1);
+        return spot_fail(c, SPOT_USAGE, "{class.number} there is no class %d; they are numbered 0 to %d", o->cls,
+                         s->classes - 1);
     if (o->cls == SPOT_ALL_CLASSES && !s->confidence)
-        return spot_fail(c, SPOT_USAGE, "all classes at once need rows of one class each, and these have several; examine "
-                         "each class by itself");
+        return spot_fail(c, SPOT_USAGE, "{discover.several_classes} all classes at once need rows of one class each, and these "
+                         "have several; examine each class by itself");
     for (int b = 0; b < o->bdms; b++)
         if (o->bdm[b].representation == SPOT_BY_FILE || o->bdm[b].representation == SPOT_BY_CLIP)
-            return spot_fail(c, SPOT_USAGE, "%s has `representation: %s`, and here all methods look at the embeddings that "
-                             "were given; leave it out", spot_bdm_name(&o->bdm[b], name, sizeof name),
+            return spot_fail(c, SPOT_USAGE, "{discover.representation} %s has `representation: %s`, and here all methods look "
+                             "at the embeddings that were given; leave it out", spot_bdm_name(&o->bdm[b], name, sizeof name),
                              o->bdm[b].representation == SPOT_BY_FILE ? "file" : "clip");
     if (o->proof) SPOT_TRY(spot_proof_check(c, s, o));
     SPOT_TRY(spot_subject_check(c, s));
@@ -69,10 +71,10 @@ static spot_status no_candidate(spot_ctx *c, const spot_subject *s, const spot_d
                          s->classes, o->least);
     spot_class_words(words, sizeof words, s, o->cls);
     if (only->n < o->least)
-        return spot_fail(c, SPOT_INPUT, "%s has %d rows; at least %d are needed to find groups among them", words, only->n,
-                         o->least);
-    return spot_fail(c, SPOT_INPUT, "the classifier is right about all %d rows of %s: there is nothing to find", only->n,
-                     words);
+        return spot_fail(c, SPOT_INPUT, "{discover.few_rows} %s has %d rows; at least %d are needed to find groups among them",
+                         words, only->n, o->least);
+    return spot_fail(c, SPOT_INPUT, "{discover.all_right} the classifier is right about all %d rows of %s: there is nothing to "
+                     "find", only->n, words);
 }
 
 spot_status spot_candidates(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, spot_candidate **list,
@@ -194,7 +196,7 @@ spot_status spot_group_fit(spot_ctx *c, const spot_subject *s, const spot_discov
     if (needs->device > device)
         return spot_fail(c, SPOT_NOMEM, "%d rows of %s take %.2f GB of device memory, of which %.2f GB are free; run on the "
                          "CPU or choose another method", candidates->n, words, needs->device / 1e9, device / 1e9);
-    return spot_fail(c, SPOT_NOMEM, "%d rows of %s take %.2f GB of memory, %.2f GB of it for the data themselves, and there "
-                     "are %.2f GB; give more, or choose another method or reducer", candidates->n, words,
+    return spot_fail(c, SPOT_NOMEM, "{discover.memory} %d rows of %s take %.2f GB of memory, %.2f GB of it for the data "
+                     "themselves, and there are %.2f GB; give more, or choose another method or reducer", candidates->n, words,
                      (held + needs->host) / 1e9, held / 1e9, limit / 1e9);
 }

@@ -127,7 +127,7 @@ static spot_status compute_classes(spot_ctx *c, spot_work *w, const int *unit, i
     inner.user = v;
     s = (v->options->proof ? prove_classes : search_classes)(&inner, v, &k, unit);
     free(list);
-    return s == SPOT_OK ? s : spot_fail(c, s, "%s", spot_message(&inner, s));
+    return s == SPOT_OK ? s : spot_fail_from(c, s, &inner);
 }
 
 static spot_status set_batch(spot_ctx *c, spot_work *w)

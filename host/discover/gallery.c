@@ -73,8 +73,8 @@ static spot_status check_path(spot_ctx *c, const char *path, const char *root, c
 
     free(real);
     if (inside) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "%.300s is a symbolic link out of the folder of pictures, %.300s; --follow-links allows "
-                     "that", path, folder);
+    return spot_fail(c, SPOT_INPUT, "{picture.link_outside} %.300s is a symbolic link out of the folder of pictures, %.300s; "
+                     "--follow-links allows that", path, folder);
 }
 
 static spot_status fill_paths(spot_ctx *c, spot_subject *s, const char *folder, const char *root, char *text)
@@ -82,8 +82,8 @@ static spot_status fill_paths(spot_ctx *c, spot_subject *s, const char *folder, 
     for (int i = 0; i < s->n; i++) {
         const char *number = s->box ? strrchr(s->id[i], '#') : NULL;       /* "picture.jpg#17" is a part of picture.jpg */
         if (leads_out(s->id[i]))
-            return spot_fail(c, SPOT_INPUT, "row %d, \"%.300s\", leads out of the folder of pictures, %.300s", i, s->id[i],
-                             folder);
+            return spot_fail(c, SPOT_INPUT, "{picture.outside} row %d, \"%.300s\", leads out of the folder of pictures, %.300s",
+                             i, s->id[i], folder);
         s->image[i] = text;
         text += sprintf(text, "%s/%.*s", folder, number ? (int)(number - s->id[i]) : (int)strlen(s->id[i]), s->id[i]) + 1;
         if (root) SPOT_TRY(check_path(c, s->image[i], root, folder));
@@ -99,7 +99,8 @@ spot_status spot_gallery_paths(spot_ctx *c, spot_subject *s, const char *folder,
 
     for (int i = 0; i < s->n; i++) bytes += front + strlen(s->id[i]) + 2;
     status = spot_subject_take(c, s, (void **)&s->image, (size_t)s->n * sizeof *s->image + bytes);
-    if (!status && !links && !root) status = spot_fail(c, SPOT_IO, "cannot open %s: %s", folder, strerror(errno));
+    if (!status && !links && !root) status = spot_fail(c, SPOT_IO, "{file.unopened} cannot open %s: %s", folder,
+                                                       strerror(errno));
     if (!status) status = fill_paths(c, s, folder, root, (char *)(s->image + s->n));
     free(root);
     return status;
@@ -113,8 +114,8 @@ spot_status spot_gallery_open(spot_ctx *c, spot_subject *s, const spot_subject_f
         return spot_fail(c, SPOT_USAGE, "nothing to examine: give embeddings, or a folder of pictures and a network (images, "
                          "model)");
     if (!files->model)
-        return spot_fail(c, SPOT_USAGE, "%s: who is to look at the pictures? give a network (model), or embeddings",
-                         files->images);
+        return spot_fail(c, SPOT_USAGE, "{look.nobody} %s: who is to look at the pictures? give a network (model), or "
+                         "embeddings", files->images);
     if (labelled && files->coco)
         return spot_fail(c, SPOT_USAGE, "labels of pictures are in %s and in %s; give one of both", files->coco, files->labels);
     if (!labelled && files->coco) SPOT_TRY(from_coco(c, s, files->coco));

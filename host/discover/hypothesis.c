@@ -23,7 +23,8 @@ spot_status spot_gather_pick(spot_ctx *c, spot_gathered *pick, int *picked, cons
     spot_status s = all && order ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for %d pictures", n);
 
     if (most > n / 2) most = n / 2;
-    if (!s && most < 1) s = spot_fail(c, SPOT_INPUT, "%d pictures are too few: one is gathered and one is its control", n);
+    if (!s && most < 1) s = spot_fail(c, SPOT_INPUT, "{gather.few_pictures} %d pictures are too few: one is gathered and one "
+                                      "is its control", n);
     for (int i = 0; !s && i < n; i++) all[i] = (spot_gathered){ i, SPOT_GATHERED, similarity[i] };
     if (!s) {
         qsort(all, (size_t)n, sizeof *all, nearest_first);

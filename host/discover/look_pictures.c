@@ -126,7 +126,8 @@ static spot_status open_model(looker *l)
     }
     if (l->m.outputs == 1 && s->classes == 2 && s->target) return SPOT_OK;
     if (l->m.outputs != s->classes || (s->classes == 1 && s->target))
-        return spot_fail(l->c, SPOT_INPUT, "%s has %d outputs, %s has %d classes (%.80s ... %.80s); as many are wanted%s", path,
+        return spot_fail(l->c, SPOT_INPUT,
+                         "{look.classes} %s has %d outputs, %s has %d classes (%.80s ... %.80s); as many are wanted%s", path,
                          l->m.outputs, l->files->coco ? l->files->coco : l->files->labels ? l->files->labels : l->files->images,
                          s->classes, s->class_name[0], s->class_name[s->classes - 1],
                          s->target ? ", or one output and two classes" : "");
@@ -151,8 +152,8 @@ static spot_status take_memory(looker *l)
              "up to %d pictures are decoded at a time, fewer where they are large", l->files->images, s->n, s->classes,
              l->files->model, (double)bytes / 1e6, (double)decoding / 1e6, l->c->threads);
     if (most && bytes >= most)
-        return spot_fail(l->c, SPOT_INPUT, "%s: looking takes %zu bytes of memory where %zu are allowed", l->files->images,
-                         bytes, most);
+        return spot_fail(l->c, SPOT_INPUT, "{look.memory} %s: looking takes %zu bytes of memory where %zu are allowed",
+                         l->files->images, bytes, most);
     SPOT_TRY(SPOT_SUBJECT_TAKE(l->c, s, s->feature, n * (size_t)s->d));
     SPOT_TRY(SPOT_SUBJECT_TAKE(l->c, s, s->prob, n * classes));
     SPOT_TRY(SPOT_SUBJECT_TAKE(l->c, s, s->head, classes * (size_t)s->d));
@@ -175,8 +176,8 @@ spot_status spot_subject_look(spot_ctx *c, spot_subject *s, const spot_subject_f
     spot_status status;
 
     if (files->crop < 32 || files->crop > SPOT_PICTURE_CROP || files->crop % 32 || files->resize < 0)
-        return spot_fail(c, SPOT_USAGE, "crop %d, resize %d: the network looks at squares of 32, 64, ... %d pixels (224), cut "
-                         "from pictures whose shorter side is resized (256; 0: is left)", files->crop, files->resize,
+        return spot_fail(c, SPOT_USAGE, "{look.crop} crop %d, resize %d: the network looks at squares of 32, 64, ... %d pixels "
+                         "(224), cut from pictures whose shorter side is resized (256; 0: is left)", files->crop, files->resize,
                          SPOT_PICTURE_CROP);
     SPOT_TRY(spot_gallery_open(c, s, files));
     status = open_model(&l);

@@ -28,14 +28,15 @@ spot_status spot_proof_check(spot_ctx *c, const spot_subject *s, const spot_disc
     const spot_proof_options *p = o->proof;
 
     if (p->parts != 1 && p->parts != 2)
-        return spot_fail(c, SPOT_INVALID, "a proof has 1 or 2 parts that find, not %d", p->parts);
+        return spot_fail(c, SPOT_INVALID, "{proof.parts} a proof has 1 or 2 parts that find, not %d", p->parts);
     if (p->parts == 1 && !(p->holdout > 0 && p->holdout < 1))
-        return spot_fail(c, SPOT_USAGE, "the share of the rows that judge is %g; it lies between 0 and 1", p->holdout);
+        return spot_fail(c, SPOT_USAGE, "{proof.share} the share of the rows that judge is %g; it lies between 0 and 1",
+                         p->holdout);
     if (p->neighbours < 1 || p->neighbours % 2 == 0)
         return spot_fail(c, SPOT_INVALID, "%d neighbours vote on a membership; an odd number is wanted", p->neighbours);
     if (p->chance < 0 || (p->chance && p->chance < LEAST_CHANCE))
-        return spot_fail(c, SPOT_USAGE, "%d searches in errors without structure say too little; give none, or %d and more",
-                         p->chance, LEAST_CHANCE);
+        return spot_fail(c, SPOT_USAGE, "{proof.searches} %d searches in errors without structure say too little; give none, "
+                         "or %d and more", p->chance, LEAST_CHANCE);
     if (p->chance && !s->target)
         return spot_fail(c, SPOT_USAGE, "searches in errors without structure need rows of one class each, and these have "
                          "several; leave them out");

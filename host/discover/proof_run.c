@@ -260,7 +260,7 @@ static spot_status search_part(spot_proving *j, int part)
     if (how && spot_concerns_one_problem(how)) {
         note_search(j, part, &inner, how);
         how = SPOT_OK;
-    } else if (how) how = spot_fail(j->c, how, "%s", spot_message(&inner, how));
+    } else if (how) how = spot_fail_from(j->c, how, &inner);
     else how = take_findings(j, &f, part);
     spot_findings_close(&f);
     spot_arena_close(&a);

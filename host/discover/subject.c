@@ -90,15 +90,18 @@ spot_status spot_subject_numbers(spot_ctx *c, spot_subject *s, char ***out, int 
 static spot_status check_sizes(spot_ctx *c, const spot_subject *s)
 {
     if (s->n < 1 || s->d < 1 || s->classes < 1 || !s->feature)
-        return spot_fail(c, SPOT_INPUT, "a classifier to examine needs rows, features and classes; there are %d, %d and "
-                         "%d", s->n, s->d, s->classes);
+        return spot_fail(c, SPOT_INPUT, "{subject.sizes} a classifier to examine needs rows, features and classes; there are "
+                         "%d, %d and %d", s->n, s->d, s->classes);
     if (!s->target == !s->has)
-        return spot_fail(c, SPOT_INPUT, "either each row has one class or each has any number of them: target or has");
+        return spot_fail(c, SPOT_INPUT,
+                         "{subject.target_or_has} either each row has one class or each has any number of them: target or has");
     if (s->target && !s->confidence)
-        return spot_fail(c, SPOT_INPUT, "the probability of each row's true class is not known; give probabilities or losses");
+        return spot_fail(c, SPOT_INPUT, "{subject.no_confidence} the probability of each row's true class is not known; give "
+                         "probabilities or losses");
     if (s->has && !s->prob)
-        return spot_fail(c, SPOT_INPUT, "rows of several classes need the probability of each class: (n, classes)");
-    if (!s->class_name) return spot_fail(c, SPOT_INPUT, "each class needs a name");
+        return spot_fail(c, SPOT_INPUT,
+                         "{subject.no_probabilities} rows of several classes need the probability of each class: (n, classes)");
+    if (!s->class_name) return spot_fail(c, SPOT_INPUT, "{subject.no_names} each class needs a name");
     return SPOT_OK;
 }
 
@@ -109,8 +112,8 @@ static spot_status check_finite(spot_ctx *c, const float *v, size_t rows, size_t
         for (size_t k = 0; k < columns; k++) sum += 0 * v[i * columns + k];
         for (size_t k = 0; sum != 0 && k < columns; k++)
             if (!isfinite(v[i * columns + k]))
-                return spot_fail(c, SPOT_INPUT, "%s: row %zu, column %zu is %g; it must be a finite number", name, i, k,
-                                 v[i * columns + k]);
+                return spot_fail(c, SPOT_INPUT, "{features.value} %s: row %zu, column %zu is %g; it must be a finite number",
+                                 name, i, k, v[i * columns + k]);
     }
     return SPOT_OK;
 }
@@ -119,12 +122,12 @@ static spot_status check_classes(spot_ctx *c, const spot_subject *s, const char 
 {
     for (int i = 0; s->target && i < s->n; i++)
         if (s->target[i] < 0 || s->target[i] >= s->classes)
-            return spot_fail(c, SPOT_INPUT, "%s: row %d has class %d of %d classes, which are numbered from 0", name, i,
-                             s->target[i], s->classes);
+            return spot_fail(c, SPOT_INPUT, "{labels.class} %s: row %d has class %d of %d classes, which are numbered from 0",
+                             name, i, s->target[i], s->classes);
     for (size_t i = 0; s->has && i < (size_t)s->n * (size_t)s->classes; i++)
         if (s->has[i] > 1)
-            return spot_fail(c, SPOT_INPUT, "%s: row %zu, column %zu is %d; it must be 0 or 1", name, i / (size_t)s->classes,
-                             i % (size_t)s->classes, s->has[i]);
+            return spot_fail(c, SPOT_INPUT, "{labels.truth_value} %s: row %zu, column %zu is %d; it must be 0 or 1", name,
+                             i / (size_t)s->classes, i % (size_t)s->classes, s->has[i]);
     return SPOT_OK;
 }
 
@@ -150,16 +153,16 @@ static spot_status check_row(spot_ctx *c, const spot_subject *s, size_t i, const
 
     for (int k = 0; k < s->classes; k++) {
         if (!is_prob(p[k]))
-            return spot_fail(c, SPOT_INPUT, "%s: row %zu, column %d is %g; it must be a probability from 0 to 1, not a score",
-                             called->prob, i, k, p[k]);
+            return spot_fail(c, SPOT_INPUT, "{probability.value} %s: row %zu, column %d is %g; it must be a probability from 0 "
+                             "to 1, not a score", called->prob, i, k, p[k]);
         sum += p[k];
     }
     if (s->target && fabs(sum - 1) > sum_within(p, s->classes))
-        return spot_fail(c, SPOT_INPUT, "%s: the probabilities of row %zu sum to %.6g; they must sum to 1 where each row "
-                         "has one class", called->prob, i, sum);
+        return spot_fail(c, SPOT_INPUT, "{probability.sum} %s: the probabilities of row %zu sum to %.6g; they must sum to 1 "
+                         "where each row has one class", called->prob, i, sum);
     if (s->target && fabs(p[s->target[i]] - s->confidence[i]) > 1e-3)
-        return spot_fail(c, SPOT_INPUT, "row %zu: its true class has probability %g in %s and %g in %s", i, p[s->target[i]],
-                         called->prob, s->confidence[i], called->confidence);
+        return spot_fail(c, SPOT_INPUT, "{probability.contradiction} row %zu: its true class has probability %g in %s and %g "
+                         "in %s", i, p[s->target[i]], called->prob, s->confidence[i], called->confidence);
     return SPOT_OK;
 }
 
@@ -168,8 +171,8 @@ static spot_status check_prob(spot_ctx *c, const spot_subject *s, const spot_sub
     for (size_t i = 0; i < (size_t)s->n; i++) {
         if (s->prob) SPOT_TRY(check_row(c, s, i, called));
         if (s->confidence && !is_prob(s->confidence[i]))
-            return spot_fail(c, SPOT_INPUT, "%s: row %zu is %g; it must be a probability from 0 to 1", called->confidence, i,
-                             s->confidence[i]);
+            return spot_fail(c, SPOT_INPUT, "{probability.value} %s: row %zu is %g; it must be a probability from 0 to 1",
+                             called->confidence, i, s->confidence[i]);
     }
     return SPOT_OK;
 }
@@ -234,9 +237,10 @@ spot_status spot_subject_view(spot_ctx *c, spot_arena *a, spot_view *v, const sp
     int rows, k = 0;
 
     if (cls < -1 || cls >= s->classes)
-        return spot_fail(c, SPOT_INVALID, "there is no class %d of %d", cls, s->classes);
+        return spot_fail(c, SPOT_INVALID, "{class.number} there is no class %d of %d", cls, s->classes);
     if (cls < 0 && !s->confidence)
-        return spot_fail(c, SPOT_INPUT, "rows have several classes at once; examine them class by class");
+        return spot_fail(c, SPOT_INPUT,
+                         "{discover.several_classes} rows have several classes at once; examine them class by class");
     rows = spot_subject_rows(s, cls);
     *v = (spot_view){ .n = rows, .d = s->d, .head = s->head && cls >= 0 ? s->head + (size_t)cls * d : NULL };
     SPOT_TRY(SPOT_TAKE(c, a, v->confidence, rows));

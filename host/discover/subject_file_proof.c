@@ -17,8 +17,8 @@ typedef struct { int64_t proofs, pieces, members; double *fact, *piece; int64_t 
 
 static spot_status damaged(const reader *r, const char *name)
 {
-    return spot_fail(r->c, SPOT_INPUT, "%s: \"%s\" has numbers out of range; it is damaged: run spotter discover again",
-                     r->path, name);
+    return spot_fail(r->c, SPOT_INPUT, "{subject.damaged} %s: \"%s\" has numbers out of range; it is damaged: run spotter "
+                     "discover again", r->path, name);
 }
 
 /* A copy, since data in the file is not aligned. *rows -1: any number. */

@@ -23,7 +23,8 @@ typedef struct {
 
 static spot_status damaged(reader *r, const char *name, const char *what)
 {
-    return spot_fail(r->c, SPOT_INPUT, "%s: \"%s\" %s; it is damaged: run spotter discover again", r->path, name, what);
+    return spot_fail(r->c, SPOT_INPUT, "{subject.damaged} %s: \"%s\" %s; it is damaged: run spotter discover again", r->path,
+                     name, what);
 }
 
 /* A copy, since data in the file is not aligned. *rows negative: any number, which is returned. columns 0: shape (rows). */
@@ -397,8 +398,8 @@ spot_status spot_findings_read(spot_ctx *c, const char *dir, spot_subject *s, sp
     if (snprintf(path, sizeof path, "%s/subject.safetensors", dir) >= PATH)
         return spot_fail(c, SPOT_USAGE, "the name of the folder is longer than %d bytes", PATH - 24);
     if (stat(path, &st))
-        return spot_fail(c, SPOT_INPUT, "%s has no subject.safetensors, which a report needs; run the same spotter discover "
-                         "again, which its cache makes quick", dir);
+        return spot_fail(c, SPOT_INPUT, "{subject.missing} %s has no subject.safetensors, which a report needs; run the same "
+                         "spotter discover again, which its cache makes quick", dir);
     SPOT_TRY(spot_tensors_open(c, &r.all, path));
     how = get_subject(&r);
     if (how == SPOT_OK) how = get_methods(&r, o);

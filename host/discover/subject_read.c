@@ -50,13 +50,14 @@ static spot_status read_rows(reading *r, spot_array *a, const char *where, int m
     SPOT_TRY(spend(r, a->count * spot_dtype_size(a->type), a->name));
     if (a->rank == 2 && a->dim[1] == 1 && most_rank) a->rank = 1;
     if (a->rank < 1 || a->rank > 2 || (most_rank == 1 && a->rank > 1) || (!most_rank && a->rank != 2))
-        return spot_fail(r->c, SPOT_INPUT, "%s has %d dimension%s; it must be %s", a->name, a->rank, a->rank == 1 ? "" : "s",
+        return spot_fail(r->c, SPOT_INPUT, "{subject.dimensions} %s has %d dimension%s; it must be %s", a->name, a->rank,
+                         a->rank == 1 ? "" : "s",
                          !most_rank ? "(rows, features)" : most_rank == 1 ? "(rows)" : "(rows) or (rows, classes)");
     if (a->dim[0] < 1 || a->dim[0] > INT_MAX || (a->rank == 2 && (a->dim[1] < 1 || a->dim[1] > INT_MAX)))
         return spot_fail(r->c, SPOT_INPUT, "%s is empty, or has more than %d rows or columns", a->name, INT_MAX);
     if (r->first && a->dim[0] != r->s->n)
-        return spot_fail(r->c, SPOT_INPUT, "%s has %" PRId64 " rows, %s has %d: they do not belong together", a->name,
-                         a->dim[0], r->first, r->s->n);
+        return spot_fail(r->c, SPOT_INPUT, "{subject.rows} %s has %" PRId64 " rows, %s has %d: they do not belong together",
+                         a->name, a->dim[0], r->first, r->s->n);
     r->s->n = (int)a->dim[0];
     if (!r->first) r->first = where;
     return SPOT_OK;
@@ -181,12 +182,12 @@ static spot_status from_column(reading *r, float *p, const char *name)
     spot_subject *s = r->s;
 
     if (s->has)
-        return spot_fail(r->c, SPOT_INPUT, "%s has one probability per row, but %s gives a row any of %d classes; give one "
-                         "probability for each class", name, r->files->labels, s->classes);
+        return spot_fail(r->c, SPOT_INPUT, "{probability.columns} %s has one probability per row, but %s gives a row any of %d "
+                         "classes; give one probability for each class", name, r->files->labels, s->classes);
     for (int i = 0; i < s->n; i++)
         if (!(p[i] >= 0 && p[i] <= 1))
-            return spot_fail(r->c, SPOT_INPUT, "%s: row %d is %g; it must be a probability from 0 to 1, not a score", name, i,
-                             p[i]);
+            return spot_fail(r->c, SPOT_INPUT, "{probability.value} %s: row %d is %g; it must be a probability from 0 to 1, "
+                             "not a score", name, i, p[i]);
     s->confidence = p;
     if (s->classes != 2) return log_half(r, name, "taken as the probability of the true class");
     SPOT_TRY(SPOT_SUBJECT_TAKE(r->c, s, s->prob, 2 * (size_t)s->n));
@@ -207,12 +208,13 @@ static spot_status from_matrix(reading *r, float *p, int columns, const char *na
     if (columns != s->classes && r->known)
         return spot_fail(r->c, SPOT_INPUT, "%s has %d columns, the findings have %d classes", name, columns, s->classes);
     if (columns != s->classes && (s->has || s->class_name))
-        return spot_fail(r->c, SPOT_INPUT, "%s has %d columns, %s has %d classes%s", name, columns, r->files->labels,
+        return spot_fail(r->c, SPOT_INPUT, "{probability.columns} %s has %d columns, %s has %d classes%s", name, columns,
+                         r->files->labels,
                          s->classes, s->has ? "" : "; if labels are words, each class must occur; else give class numbers");
     for (int i = 0; s->target && i < s->n; i++)
         if (s->target[i] >= columns)
-            return spot_fail(r->c, SPOT_INPUT, "%s: row %d has class %d, %s has columns for %d classes, numbered from 0",
-                             r->files->labels, i, s->target[i], name, columns);
+            return spot_fail(r->c, SPOT_INPUT, "{labels.class} %s: row %d has class %d, %s has columns for %d classes, "
+                             "numbered from 0", r->files->labels, i, s->target[i], name, columns);
     s->classes = columns;
     s->prob = p;
     if (s->has) return SPOT_OK;
@@ -227,11 +229,11 @@ static spot_status from_matrix(reading *r, float *p, int columns, const char *na
 static spot_status from_losses(reading *r, float *loss, const char *name)
 {
     if (r->s->has)
-        return spot_fail(r->c, SPOT_INPUT, "%s: a loss concerns one class, and the rows have several; give probabilities",
-                         name);
+        return spot_fail(r->c, SPOT_INPUT, "{loss.several_classes} %s: a loss concerns one class, and the rows have several; "
+                         "give probabilities", name);
     for (int i = 0; i < r->s->n; i++) {
         if (!(loss[i] >= -ROUNDING))
-            return spot_fail(r->c, SPOT_INPUT, "%s: row %d is %g; a cross-entropy is 0 or more", name, i, loss[i]);
+            return spot_fail(r->c, SPOT_INPUT, "{loss.value} %s: row %d is %g; a cross-entropy is 0 or more", name, i, loss[i]);
         loss[i] = (float)exp(-fmax(loss[i], 0));
     }
     r->s->confidence = loss;
@@ -245,8 +247,8 @@ static spot_status read_prob(reading *r, spot_array *a)
 
     if (r->known && !where) return SPOT_SUBJECT_TAKE(r->c, r->s, r->s->confidence, r->s->n);
     if (!r->files->probs == !r->files->losses)
-        return spot_fail(r->c, SPOT_INPUT, "the classifier's answer for each row is missing: give probabilities or losses, "
-                         "one of the two");
+        return spot_fail(r->c, SPOT_INPUT, "{subject.no_answers} the classifier's answer for each row is missing: give "
+                         "probabilities or losses, one of the two");
     SPOT_TRY(read_rows(r, a, where, r->files->probs ? 2 : 1));
     SPOT_TRY(keep_floats(r, &p, a));
     if (r->files->losses) return from_losses(r, p, a->name);
@@ -333,15 +335,16 @@ static spot_status read_pictures(reading *r)
 
     if (!r->files->images) return SPOT_OK;
     if (stat(r->files->images, &st) || !S_ISDIR(st.st_mode))
-        return spot_fail(r->c, SPOT_IO, "%s is no folder; give the folder of the pictures", r->files->images);
+        return spot_fail(r->c, SPOT_IO, "{folder.missing} %s is no folder; give the folder of the pictures", r->files->images);
     if (!r->files->ids)
-        return spot_fail(r->c, SPOT_INPUT, "the pictures in %s cannot be matched to rows; give ids that name them",
-                         r->files->images);
+        return spot_fail(r->c, SPOT_INPUT, "{subject.no_ids} the pictures in %s cannot be matched to rows; give ids that name "
+                         "them", r->files->images);
     SPOT_TRY(find_pictures(r, &missing, &first));
     if (missing > TOLD) spot_log(r->c, SPOT_LOG_WARN, "and %d more", missing - TOLD);
     if (missing && !r->files->skip)
-        return spot_fail(r->c, SPOT_INPUT, "%s: %d of %d pictures are not in %s, the first is row %d, %.300s; skip them, or "
-                         "correct the ids", r->files->ids, missing, s->n, r->files->images, first, s->id[first]);
+        return spot_fail(r->c, SPOT_INPUT, "{pictures.missing} %s: %d of %d pictures are not in %s, the first is row %d, "
+                         "%.300s; skip them, or correct the ids",
+                         r->files->ids, missing, s->n, r->files->images, first, s->id[first]);
     s->skipped = missing;
     return SPOT_OK;
 }
@@ -374,12 +377,14 @@ static spot_status read_arrays(reading *r)
     spot_subject *s = r->s;
     const char *prob = f->probs ? f->probs : f->losses, *made_by = f->embed ? f->embed : f->embeddings;
 
-    if (!f->labels) return spot_fail(r->c, SPOT_INPUT, "embeddings need labels: the true class of each row");
+    if (!f->labels) return spot_fail(r->c, SPOT_INPUT,
+                                     "{subject.no_labels} embeddings need labels: the true class of each row");
     if (f->embed && (f->embeddings || !f->images))
         return spot_fail(r->c, SPOT_INPUT, "%s makes features from pictures: give their folder (images), and no embeddings",
                          f->embed);
     if (f->coco || f->model)
-        return spot_fail(r->c, SPOT_INPUT, "%s belongs to pictures; with embeddings give labels and probabilities",
+        return spot_fail(r->c, SPOT_INPUT,
+                         "{subject.picture_option} %s belongs to pictures; with embeddings give labels and probabilities",
                          f->coco ? f->coco : f->model);
     SPOT_TRY(read_part(r, read_labels));
     SPOT_TRY(read_part(r, read_prob));
@@ -400,8 +405,8 @@ static spot_status look_at_pictures(reading *r)
     size_t at;
 
     if (!f->labels != !f->ids || f->probs || f->losses)
-        return spot_fail(r->c, SPOT_INPUT, "without embeddings a network reads pictures: give no probabilities or losses, "
-                         "and give labels together with ids that name the pictures, or neither");
+        return spot_fail(r->c, SPOT_INPUT, "{look.answers_given} without embeddings a network reads pictures: give no "
+                         "probabilities or losses, and give labels together with ids that name the pictures, or neither");
     if (f->labels) SPOT_TRY(read_part(r, read_labels));
     if (f->labels) SPOT_TRY(read_part(r, read_ids));
     SPOT_TRY(spot_subject_look(r->c, r->s, f));

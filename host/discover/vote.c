@@ -102,8 +102,8 @@ spot_status spot_vote_assign(spot_ctx *c, spot_arena *a, uint8_t *member, int sl
 
     SPOT_TRY(spot_fit_take(c, f, SPOT_VOTE_FEATURE, SPOT_F32, -1, -1, &known));
     if (known->rows < 1 || known->columns != rows->d)
-        return spot_fail(c, SPOT_INPUT, "the rows have %d features, the fit was made from rows of %d; use what the same "
-                         "network makes of them", rows->d, known->columns);
+        return spot_fail(c, SPOT_INPUT, "{fit.features} the rows have %d features, the fit was made from rows of %d; use what "
+                         "the same network makes of them", rows->d, known->columns);
     SPOT_TRY(spot_fit_take(c, f, "neighbours.member", SPOT_U8, known->rows, slices, &in));
     SPOT_TRY(spot_fit_indices(c, f, "neighbours.votes", 1, 1, INT_MAX, &voters));
     k = spot_voters(known->rows, *voters);

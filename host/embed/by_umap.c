@@ -229,7 +229,8 @@ static spot_status open_batch(spot_ctx *c, spot_arena *h, spot_arena *a, batch *
         int epochs = cfg->epochs ? cfg->epochs : n <= 10000 ? 500 : 200;
 
         if (dim > SPOT_UMAP_MOST_DIM)
-            return spot_fail(c, SPOT_UNSUPPORTED, "UMAP maps to at most %d dimensions, not to %d", SPOT_UMAP_MOST_DIM, dim);
+            return spot_fail(c, SPOT_UNSUPPORTED, "{umap.dimensions} UMAP maps to at most %d dimensions, not to %d",
+                             SPOT_UMAP_MOST_DIM, dim);
         if (n < cfg->neighbours && !h->counting)
             spot_log_of(c, SPOT_LOG_WARN, r->seeds[p].ec, "%d points have no %d neighbours, UMAP uses all", n, cfg->neighbours);
         b->graph[p] = (spot_affinity_graph){ .n = n, .k = k - 1, .fuzzy = 1 };

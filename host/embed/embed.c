@@ -103,16 +103,17 @@ static spot_status check_view(spot_ctx *c, const spot_view *v, uint32_t ec, cons
     double head;
 
     if (v->n < 4 || v->d < 1)
-        return spot_fail_of(c, SPOT_INPUT, ec, "%d rows of %d features cannot be embedded; give at least 4 rows", v->n, v->d);
+        return spot_fail_of(c, SPOT_INPUT, ec,
+                            "{reducer.few_rows} %d rows of %d features cannot be embedded; give at least 4 rows", v->n, v->d);
     SPOT_TRY(spot_view_check(c, v, ec));
     if (!cfg->hardness) return SPOT_OK;
     if (!v->head)
-        return spot_fail_of(c, SPOT_INPUT, ec, "hardness needs the direction of the classifier's head, which is not known of "
-                            "these features; give it or set hardness: false");
+        return spot_fail_of(c, SPOT_INPUT, ec, "{hardness.no_head} hardness needs the direction of the classifier's head, "
+                            "which is not known of these features; give it or set hardness: false");
     head = spot_row_length(v->head, v->d);
     if (!(head > 0 && head <= SPOT_LARGEST_FEATURE))
-        return spot_fail_of(c, SPOT_INPUT, ec, "the classifier's head has length %g and so no direction; set hardness: false",
-                            head);
+        return spot_fail_of(c, SPOT_INPUT, ec, "{hardness.head_length} the classifier's head has length %g and so no "
+                            "direction; set hardness: false", head);
     return SPOT_OK;
 }
 
@@ -120,10 +121,11 @@ static spot_status check_config(spot_ctx *c, const spot_embed_config *cfg)
 {
     SPOT_TRY(spot_settings_check(c, SPOT_USAGE, spot_embed_settings, cfg, ""));
     if (cfg->method == SPOT_REDUCE_NONE && cfg->hardness)
-        return spot_fail(c, SPOT_USAGE, "hardness goes with a reducer of what is left; set reduce, and dim: 1 for hardness "
-                         "alone");
+        return spot_fail(c, SPOT_USAGE, "{hardness.no_reducer} hardness goes with a reducer of what is left; set reduce, and "
+                         "dim: 1 for hardness alone");
     if (cfg->method == SPOT_REDUCE_UMAP && cfg->umap.min_dist > cfg->umap.spread)
-        return spot_fail(c, SPOT_USAGE, "umap: min_dist %g is above spread %g", cfg->umap.min_dist, cfg->umap.spread);
+        return spot_fail(c, SPOT_USAGE, "{umap.min_dist} umap: min_dist %g is above spread %g", cfg->umap.min_dist,
+                         cfg->umap.spread);
     return SPOT_OK;
 }
 

@@ -54,7 +54,7 @@ spot_status spot_reduce_prepare(spot_ctx *c, const spot_view *left, float *along
     p.y = left->feature;
     p.along = along;
     s = spot_rows_prepare(&here, 1, &p);
-    return s == SPOT_OK ? s : spot_fail(c, s, "%s", spot_message(&here, s));
+    return s == SPOT_OK ? s : spot_fail_from(c, s, &here);
 }
 
 spot_rows_prepare_problem spot_reduce_preparation(const spot_view *v, const spot_embed_config *cfg)

@@ -45,8 +45,8 @@ static spot_status open(spot_ctx *c, void **out, const spot_examiner_config *cfg
     state *b;
 
     if (s->budget > MOST_POINTS)
-        return spot_fail(c, SPOT_USAGE, "bo-2019 has every point in its model, and %d renders are too many (at most %d); bo "
-                         "bounds the model", s->budget, MOST_POINTS);
+        return spot_fail(c, SPOT_USAGE, "{bo_2019.renders} bo-2019 has every point in its model, and %d renders are too many "
+                         "(at most %d); bo bounds the model", s->budget, MOST_POINTS);
     b = *out = calloc(1, sizeof *b);
     if (!b) return spot_fail(c, SPOT_NOMEM, "no memory for an examiner");
     b->cfg = cfg->bo2019;

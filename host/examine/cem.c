@@ -49,7 +49,8 @@ static spot_status open(spot_ctx *c, void **out, const spot_examiner_config *cfg
     spot_status status;
 
     if (cfg->cem.elite > cfg->cem.generation)
-        return spot_fail(c, SPOT_USAGE, "cem.elite is %d; a generation has %d points", cfg->cem.elite, cfg->cem.generation);
+        return spot_fail(c, SPOT_USAGE, "{cem.elite} cem.elite is %d; a generation has %d points", cfg->cem.elite,
+                         cfg->cem.generation);
     s = calloc(1, sizeof *s);
     if (!s) return spot_fail(c, SPOT_NOMEM, "no memory for an examiner");
     s->search = *search;

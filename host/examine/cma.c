@@ -87,7 +87,8 @@ static spot_status open(spot_ctx *c, void **out, const spot_examiner_config *cfg
     spot_status status;
 
     if (cfg->cma.population && cfg->cma.population < 4)
-        return spot_fail(c, SPOT_USAGE, "cma.population is %d; it takes 0 or an integer from 4", cfg->cma.population);
+        return spot_fail(c, SPOT_USAGE, "{cma.population} cma.population is %d; it takes 0 or an integer from 4",
+                         cfg->cma.population);
     s = malloc(sizeof *s);
     if (!s) return spot_fail(c, SPOT_NOMEM, "no memory for an examiner");
     *s = state_of(cfg, of);

@@ -87,8 +87,8 @@ static spot_status check_limits(spot_reading *r, const spot_examine_model *m, in
     for (int k = 0; k < m->limits; k++)
         if (m->limit[k].least != SPOT_EXAMINE_OPEN && m->limit[k].most != SPOT_EXAMINE_OPEN
             && !(m->limit[k].least < m->limit[k].most))
-            return spot_refuse(r, line, "models[%d].region[%d] is from %g to %g, which holds nothing", i, k, m->limit[k].least,
-                               m->limit[k].most);
+            return spot_refuse(r, line, "{models.region} models[%d].region[%d] is from %g to %g, which holds nothing", i, k,
+                               m->limit[k].least, m->limit[k].most);
     return SPOT_OK;
 }
 
@@ -96,35 +96,37 @@ static spot_status check_model(spot_reading *r, const spot_examine_config *cfg, 
 {
     const spot_examine_model *m = &cfg->model[i];
 
-    if (!m->name[0]) return spot_refuse(r, line, "models[%d] has no name", i);
+    if (!m->name[0]) return spot_refuse(r, line, "{models.no_name} models[%d] has no name", i);
     for (int k = 0; k < i; k++)
-        if (!strcmp(m->name, cfg->model[k].name)) return spot_refuse(r, line, "two models are called \"%s\"", m->name);
+        if (!strcmp(m->name, cfg->model[k].name)) return spot_refuse(r, line, "{models.name_twice} two models are called "
+                                                                     "\"%s\"", m->name);
     if (m->weights[0] && m->command[0])
-        return spot_refuse(r, line, "models[%d], \"%s\", has weights and a command; set one of them", i, m->name);
+        return spot_refuse(r, line, "{models.weights_and_command} models[%d], \"%s\", has weights and a command; set one of "
+                           "them", i, m->name);
     if (m->weights[0] || m->command[0]) {
         if (cfg->objects.choice == SPOT_OBJECTS_TRAINED)
             return spot_refuse(r, line, "objects.choice trained is about networks that are trained here, and models[%d], "
                                "\"%s\", is not", i, m->name);
-        return m->limits ? spot_refuse(r, line, "models[%d], \"%s\", is not trained here, so no region is planted in it", i,
-                                       m->name) : SPOT_OK;
+        return m->limits ? spot_refuse(r, line, "{models.region_untrained} models[%d], \"%s\", is not trained here, so no "
+                                       "region is planted in it", i, m->name) : SPOT_OK;
     }
     if (!is_file_name(m->name))
-        return spot_refuse(r, line, "models[%d].name is \"%s\"; it names a file and takes letters, digits, \".\", \"-\" and "
-                           "\"_\"", i, m->name);
+        return spot_refuse(r, line, "{models.name} models[%d].name is \"%s\"; it names a file and takes letters, digits, "
+                           "\".\", \"-\" and \"_\"", i, m->name);
     if (m->classes[0]) return spot_refuse(r, line, "models[%d], \"%s\", is trained here on the study's classes; classes is for "
                                           "other models", i, m->name);
     if (!(m->least_elevation < m->most_elevation))
-        return spot_refuse(r, line, "models[%d].least_elevation is not below its most_elevation", i);
+        return spot_refuse(r, line, "{models.elevation} models[%d].least_elevation is not below its most_elevation", i);
     return check_limits(r, m, i, line);
 }
 
 static spot_status check_render(spot_reading *r, const spot_examine_config *cfg, int line)
 {
-    if (cfg->render.samples == 3) return spot_refuse(r, line, "render.samples is 3; it takes 1, 2 or 4");
+    if (cfg->render.samples == 3) return spot_refuse(r, line, "{setting.value} render.samples is 3; it takes 1, 2 or 4");
     for (int m = 0; m < cfg->models; m++)
         if (!cfg->model[m].command[0] && cfg->render.size % 32)
-            return spot_refuse(r, line, "render.size is %d; networks that Spotter runs itself, such as models[%d], look at "
-                               "multiples of 32", cfg->render.size, m);
+            return spot_refuse(r, line, "{render.network_size} render.size is %d; networks that Spotter runs itself, such as "
+                               "models[%d], look at multiples of 32", cfg->render.size, m);
     return SPOT_OK;
 }
 
@@ -132,14 +134,15 @@ static spot_status check_render(spot_reading *r, const spot_examine_config *cfg,
 static spot_status check_budget(spot_reading *r, spot_examine_search s, const char *above, int line)
 {
     if (s.perturbed >= s.renders)
-        return spot_refuse(r, line, "%s.renders is %d, and %d of them test the weakness that was found "
+        return spot_refuse(r, line, "{examiners.renders} %s.renders is %d, and %d of them test the weakness that was found "
                            "(search.perturbed); the examiner needs at least one", above, s.renders, s.perturbed);
     if (!spot_examine_points(&s))
-        return spot_refuse(r, line, "%s.points is \"%s\"; it takes at most %d ascending numbers of renders, the last one "
-                           "%s.renders (%d)", above, s.curve, SPOT_MAX_EXAMINE_POINTS, above, s.renders);
+        return spot_refuse(r, line, "{examiners.points} %s.points is \"%s\"; it takes at most %d ascending numbers of renders, "
+                           "the last one %s.renders (%d)", above, s.curve, SPOT_MAX_EXAMINE_POINTS, above, s.renders);
     if (s.point[0] <= s.perturbed)
-        return spot_refuse(r, line, "%s.points begins with %d renders, and %d of them test the weakness that was found "
-                           "(search.perturbed); the examiner needs at least one", above, s.point[0], s.perturbed);
+        return spot_refuse(r, line, "{examiners.points} %s.points begins with %d renders, and %d of them test the weakness "
+                           "that was found (search.perturbed); the examiner needs at least one",
+                           above, s.point[0], s.perturbed);
     return SPOT_OK;
 }
 
@@ -150,7 +153,9 @@ static spot_status check_factors(spot_reading *r, const spot_examine_config *cfg
     spot_conditions fixed;
     const spot_status s = spot_examine_space(&quiet, &space, &fixed, cfg);
 
-    return s ? spot_refuse(r, line, "factors: %s", spot_message(&quiet, s)) : SPOT_OK;
+    if (s == SPOT_OK) return s;
+    spot_fail_from(r->c, s, &quiet);
+    return spot_refuse(r, line, "factors: %s", spot_take_message(r->c, s));
 }
 
 static spot_status check_examiner(spot_reading *r, const spot_examine_config *cfg, int i, int line)
@@ -160,7 +165,8 @@ static spot_status check_examiner(spot_reading *r, const spot_examine_config *cf
 
     for (int k = 0; k < i; k++)
         if (!strcmp(spot_examine_label(e), spot_examine_label(&cfg->examiner[k])))
-            return spot_refuse(r, line, "two examiners are called \"%s\"; set their names", spot_examine_label(e));
+            return spot_refuse(r, line, "{examiners.name_twice} two examiners are called \"%s\"; set their names",
+                               spot_examine_label(e));
     if (!e->renders && !e->points[0]) return SPOT_OK;
     snprintf(above, sizeof above, "examiners[%d]", i);
     return check_budget(r, spot_examine_search_of(cfg, e), above, line);
@@ -174,11 +180,11 @@ static spot_status check_classes(spot_reading *r, const spot_examine_config *cfg
         if (!cfg->cls[i].name[0]) return spot_refuse(r, line, "classes[%d] has no name", i);
         for (int k = 0; k < i; k++)
             if (!strcmp(cfg->cls[i].name, cfg->cls[k].name))
-                return spot_refuse(r, line, "two classes are called \"%s\"", cfg->cls[i].name);
+                return spot_refuse(r, line, "{classes.name_twice} two classes are called \"%s\"", cfg->cls[i].name);
         left += cfg->cls[i].leave;
     }
     return cfg->classes && cfg->classes - left < 2
-         ? spot_refuse(r, line, "classes: a classifier needs two or more that are not left out") : SPOT_OK;
+         ? spot_refuse(r, line, "{classes.few} classes: a classifier needs two or more that are not left out") : SPOT_OK;
 }
 
 static spot_status check_config(spot_reading *r, const void *config, const yaml_node_t *root)

@@ -37,9 +37,9 @@ static spot_status count_classes(spot_ctx *c, spot_examine_objects_list *o)
         o->held[k] = (int)(o->cfg->objects.held_out * n);
         o->first[k + 1] += o->first[k];
         if (o->cfg->objects.choice != SPOT_OBJECTS_TRAINED && o->held[k] < need)
-            return spot_fail(c, SPOT_USAGE, "%d objects of each class are examined, and %d of the %d of class \"%s\" are held "
-                             "out; change objects.per_class, objects.held_out or objects.choice", need, o->held[k], n,
-                             list->cls[k]);
+            return spot_fail(c, SPOT_USAGE, "{objects.held_out} %d objects of each class are examined, and %d of the %d of "
+                             "class \"%s\" are held out; change objects.per_class, objects.held_out or objects.choice", need,
+                             o->held[k], n, list->cls[k]);
         for (int m = 0; m < o->cfg->models && o->cfg->objects.choice == SPOT_OBJECTS_TRAINED; m++) {
             int from, learned;
             spot_examine_learned(o, &o->cfg->model[m], k, &from, &learned);

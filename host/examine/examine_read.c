@@ -42,9 +42,8 @@ static spot_status read_unit(spot_ctx *c, const spot_study *y, spot_examine_resu
     if (f.state == SPOT_SEGMENT_DAMAGED) return spot_fail(c, SPOT_INPUT, "%s; run the same command again", f.why);
     r->missing = f.state != SPOT_SEGMENT_WHOLE || f.numbers != SPOT_EXAMINE_NUMBERS || strcmp(f.config, key);
     if (r->missing)
-        return spot_fail(c, SPOT_INPUT, "%s lacks search %d of %d; `spotter examine` with the same config computes it", dir,
-                         unit,
-                         r->units);
+        return spot_fail(c, SPOT_INPUT, "{run.unfinished} %s lacks search %d of %d; `spotter examine` with the same config "
+                         "computes it", dir, unit, r->units);
     return check_unit(c, r, dir, unit);
 }
 
@@ -55,7 +54,7 @@ spot_status spot_examine_collect(spot_ctx *c, const spot_study *y, spot_examine_
 
     *r = (spot_examine_results){ 0 };
     snprintf(path, sizeof path, "%s/config.yaml", dir);
-    if (access(path, F_OK)) return spot_fail(c, SPOT_IO, "%s is no run directory: it has no config.yaml", dir);
+    if (access(path, F_OK)) return spot_fail(c, SPOT_IO, "{run.missing} %s is no run directory: it has no config.yaml", dir);
     r->cfg = calloc(1, sizeof *r->cfg);
     if (!r->cfg) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", path);
     SPOT_TRY(spot_examine_load(c, r->cfg, path));

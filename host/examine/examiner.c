@@ -63,12 +63,13 @@ static int least_of(int a, int b) { return a < b ? a : b; }
 
 static spot_status check_search(spot_ctx *c, const spot_examiner_config *cfg, const spot_examiner_search *s)
 {
-    if (!known(cfg->method)) return spot_fail(c, SPOT_USAGE, "there is no examiner %d", cfg->method);
+    if (!known(cfg->method)) return spot_fail(c, SPOT_USAGE, "{examiner.unknown} there is no examiner %d", cfg->method);
     SPOT_TRY(spot_settings_check(c, SPOT_USAGE, spot_examiner_settings, cfg, names[cfg->method]));
-    if (s->problems < 1) return spot_fail(c, SPOT_USAGE, "%s has %d objects to examine", names[cfg->method], s->problems);
+    if (s->problems < 1) return spot_fail(c, SPOT_USAGE, "{examiner.objects} %s has %d objects to examine", names[cfg->method],
+                                          s->problems);
     if (s->budget < 1)
-        return spot_fail(c, SPOT_USAGE, "%s may ask for %d renders of an object; it needs at least 1", names[cfg->method],
-                         s->budget);
+        return spot_fail(c, SPOT_USAGE, "{examiner.renders} %s may ask for %d renders of an object; it needs at least 1",
+                         names[cfg->method], s->budget);
     if (s->space->dims < 1 || s->space->dims > SPOT_FACTORS)
         return spot_fail(c, SPOT_USAGE, "%s searches %d factors; 1 to %d", names[cfg->method], s->space->dims, SPOT_FACTORS);
     return SPOT_OK;
@@ -138,8 +139,10 @@ spot_status spot_examiner_ask(spot_ctx *c, spot_examiner *e, double *at)
     int n = spot_examiner_wants(e);
     size_t count = (size_t)e->search.problems * (size_t)n * (size_t)e->space.dims;
 
-    if (e->asked) return spot_fail(c, SPOT_INVALID, "the examiner waits for the losses of %d points", e->asked);
-    if (!n) return spot_fail(c, SPOT_INVALID, "the examiner has asked for all of its %d points", e->search.budget);
+    if (e->asked) return spot_fail(c, SPOT_INVALID, "{examiner.waits} the examiner waits for the losses of %d points",
+                                   e->asked);
+    if (!n) return spot_fail(c, SPOT_INVALID, "{examiner.finished} the examiner has asked for all of its %d points",
+                             e->search.budget);
     SPOT_TRY(spot_check_stop(c));
     SPOT_TRY(e->kind->ask(c, e->state, e->at, n));
     SPOT_TRY(check_points(c, e, count));
@@ -152,12 +155,13 @@ spot_status spot_examiner_tell(spot_ctx *c, spot_examiner *e, const double *loss
 {
     int n = e->asked;
 
-    if (!n) return spot_fail(c, SPOT_INVALID, "the examiner is told losses of points that it has not asked for");
+    if (!n) return spot_fail(c, SPOT_INVALID,
+                             "{examiner.not_asked} the examiner is told losses of points that it has not asked for");
     for (int i = 0; i < e->search.problems; i++)
         for (int k = 0; k < n; k++)
             if (!isfinite(loss[(size_t)i * (size_t)n + (size_t)k]))
-                return spot_fail_of(c, SPOT_INVALID, e->number[i], "the loss at point %d is %g; it must be a finite number",
-                                    e->told + k, loss[(size_t)i * (size_t)n + (size_t)k]);
+                return spot_fail_of(c, SPOT_INVALID, e->number[i], "{examiner.loss} the loss at point %d is %g; it must be a "
+                                    "finite number", e->told + k, loss[(size_t)i * (size_t)n + (size_t)k]);
     SPOT_TRY(e->kind->tell(c, e->state, e->at, loss, n));
     e->asked = 0;
     e->told += n;

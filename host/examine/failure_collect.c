@@ -261,7 +261,7 @@ spot_status spot_failures_collect(spot_ctx *c, spot_failures *f, const spot_exam
 
     *f = (spot_failures){ .fails = spot_failure_cut_of(&r->cfg->search).p };
     s = collect(&here, f, r, dir);
-    return s ? spot_fail(c, s, "%s", spot_message(&here, s)) : SPOT_OK;
+    return s ? spot_fail_from(c, s, &here) : SPOT_OK;
 }
 
 void spot_failures_close(spot_failures *f)

@@ -337,12 +337,12 @@ static spot_status read_tree(spot_ctx *c, spot_failures *f, yajl_val tree, const
 
     if (YAJL_IS_OBJECT(tree)) spot_json_int(&j, "schema", &schema);
     if (schema != SCHEMA)
-        return spot_fail(c, SPOT_INPUT, "%s is of schema %d, and this program reads %d; run `spotter examine` again", path,
-                         schema, SCHEMA);
+        return spot_fail(c, SPOT_INPUT, "{failures.schema} %s is of schema %d, and this program reads %d; run `spotter "
+                         "examine` again", path, schema, SCHEMA);
     describe_failures(&j, f);
     if (!j.wrong && !is_sound(f)) j.wrong = "numbers";
-    return j.wrong ? spot_fail(c, SPOT_INPUT, "%s: \"%s\" is not what this program writes; remove it and run `spotter examine` "
-                               "again", path, j.wrong) : SPOT_OK;
+    return j.wrong ? spot_fail(c, SPOT_INPUT, "{failures.damaged} %s: \"%s\" is not what this program writes; remove it and "
+                               "run `spotter examine` again", path, j.wrong) : SPOT_OK;
 }
 
 spot_status spot_failures_read(spot_ctx *c, spot_failures *f, const char *dir)
@@ -355,12 +355,12 @@ spot_status spot_failures_read(spot_ctx *c, spot_failures *f, const char *dir)
     *f = (spot_failures){ 0 };
     snprintf(path, sizeof path, "%s/failures.json", dir);
     if (access(path, F_OK))
-        return spot_fail(c, SPOT_IO, "%s is not there; `spotter examine` with the same config writes it when all searches are "
-                         "done", path);
+        return spot_fail(c, SPOT_IO, "{failures.missing} %s is not there; `spotter examine` with the same config writes it "
+                         "when all searches are done", path);
     SPOT_TRY(spot_file_read(c, path, &bytes, &n, LARGEST));
     tree = spot_tree_parse((const char *)bytes, n, why, sizeof why);
     free(bytes);
-    if (!tree) return spot_fail(c, SPOT_INPUT, "%s: %s", path, why);
+    if (!tree) return spot_fail(c, SPOT_INPUT, "{failures.unread} %s: %s", path, why);
     const spot_status s = read_tree(c, f, tree, path);
     yajl_tree_free(tree);
     return s;

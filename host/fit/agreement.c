@@ -8,19 +8,21 @@ spot_status spot_fleiss_kappa(spot_ctx *c, double *kappa, const int *count, int 
     double agree = 0, chance = 0, raters = 0;
 
     if (subjects < 1 || categories < 2)
-        return spot_fail(c, SPOT_INVALID, "Fleiss' kappa of %d subjects and %d categories", subjects, categories);
+        return spot_fail(c, SPOT_INVALID, "{agreement.sizes} Fleiss' kappa of %d subjects and %d categories", subjects,
+                         categories);
     for (int i = 0; i < subjects; i++) {
         const int *own = count + (size_t)i * (size_t)categories;
         double all = 0, pairs = 0;
         for (int j = 0; j < categories; j++) {
-            if (own[j] < 0) return spot_fail(c, SPOT_INPUT, "subject %d has %d labels of category %d", i, own[j], j);
+            if (own[j] < 0) return spot_fail(c, SPOT_INPUT, "{agreement.labels} subject %d has %d labels of category %d", i,
+                                             own[j], j);
             all += own[j];
             pairs += (double)own[j] * (own[j] - 1);
         }
         if (!i) raters = all;
         if (all != raters || raters < 2)
-            return spot_fail(c, SPOT_INPUT, "subject %d has %g labels and subject 0 has %g; Fleiss' kappa needs equally many, "
-                             "at least 2, for every subject", i, all, raters);
+            return spot_fail(c, SPOT_INPUT, "{agreement.unequal} subject %d has %g labels and subject 0 has %g; Fleiss' kappa "
+                             "needs equally many, at least 2, for every subject", i, all, raters);
         agree += pairs / (raters * (raters - 1));
     }
     agree /= subjects;

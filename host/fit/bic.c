@@ -28,22 +28,23 @@ spot_status spot_mixture_check(spot_ctx *c, const spot_mixture_config *cfg)
 {
     SPOT_TRY(spot_settings_check(c, SPOT_INVALID, spot_mixture_settings, cfg, "mixture"));
     if (cfg->k_min > cfg->k_max)
-        return spot_fail(c, SPOT_INVALID, "mixture components %d..%d; they must ascend", cfg->k_min, cfg->k_max);
+        return spot_fail(c, SPOT_INVALID, "{mixture.components} mixture components %d..%d; they must ascend", cfg->k_min,
+                         cfg->k_max);
     return SPOT_OK;
 }
 
 spot_status spot_mixture_check_points(spot_ctx *c, uint32_t ec, spot_mat x, int k_min)
 {
     if (x.cols < 1 || x.cols > SPOT_MAX_MIXTURE_DIM)
-        return spot_fail_of(c, SPOT_INPUT, ec, "points of %d dimensions; 1 to %d can be clustered, so reduce them first",
-                            x.cols, SPOT_MAX_MIXTURE_DIM);
+        return spot_fail_of(c, SPOT_INPUT, ec, "{points.dimensions} points of %d dimensions; 1 to %d can be clustered, so "
+                            "reduce them first", x.cols, SPOT_MAX_MIXTURE_DIM);
     if (x.rows < k_min)
-        return spot_fail_of(c, SPOT_INPUT, ec, "%d points for at least %d components; make more test images or lower k_min",
-                            x.rows, k_min);
+        return spot_fail_of(c, SPOT_INPUT, ec, "{mixture.few_points} %d points for at least %d components; make more test "
+                            "images or lower k_min", x.rows, k_min);
     for (size_t i = 0; x.v && i < (size_t)x.rows * x.cols; i++)
         if (!isfinite(x.v[i]))
-            return spot_fail_of(c, SPOT_INPUT, ec, "row %zu, column %zu of the points is %g; it must be a finite number",
-                                i / x.cols, i % x.cols, x.v[i]);
+            return spot_fail_of(c, SPOT_INPUT, ec, "{points.value} row %zu, column %zu of the points is %g; it must be a "
+                                "finite number", i / x.cols, i % x.cols, x.v[i]);
     return SPOT_OK;
 }
 
@@ -100,8 +101,8 @@ static spot_status choose_k(spot_ctx *c, uint32_t ec, spot_mixture *best, int *l
 
     for (int i = 1; i < count; i++) if (jobs[i].fit.bic < least->fit.bic) least = &jobs[i];
     if (!(least->fit.bic < INFINITY))
-        return spot_fail_of(c, SPOT_NUMERIC, ec, "no mixture of %d to %d could be fitted to its %d points; raise the ridge",
-                            jobs[0].fit.k, jobs[count - 1].fit.k, jobs[0].fit.n);
+        return spot_fail_of(c, SPOT_NUMERIC, ec, "{mixture.none_fitted} no mixture of %d to %d could be fitted to its %d "
+                            "points; raise the ridge", jobs[0].fit.k, jobs[count - 1].fit.k, jobs[0].fit.n);
     *best = least->fit;
     for (int i = 0; i < best->n; i++) label[i] = least->label[i];
     return SPOT_OK;

@@ -59,7 +59,8 @@ static spot_status copy_text(spot_ctx *c, char **out, const char *text)
 {
     for (const char *t = text; *t; t++)
         if ((unsigned char)*t < ' ' || *t == 127)
-            return spot_fail(c, SPOT_INVALID, "a forest's name has a control character, at byte %d", (int)(t - text));
+            return spot_fail(c, SPOT_INVALID, "{forest.name} a forest's name has a control character, at byte %d",
+                             (int)(t - text));
     *out = malloc(strlen(text) + 1);
     if (!*out) return spot_fail(c, SPOT_NOMEM, "no memory for the names of a forest");
     strcpy(*out, text);
@@ -161,7 +162,7 @@ static void share_votes(double *sum, double votes, int classes)
 spot_status spot_forest_check_rows(spot_ctx *c, const spot_forest *f, spot_mat x)
 {
     if (x.cols != f->features || x.rows < 0)
-        return spot_fail(c, SPOT_INPUT, "rows of %d features for a forest of %d", x.cols, f->features);
+        return spot_fail(c, SPOT_INPUT, "{forest.features} rows of %d features for a forest of %d", x.cols, f->features);
     for (size_t i = 0; i < (size_t)x.rows * (size_t)x.cols; i++)
         if (!isfinite(x.v[i]))
             return spot_fail(c, SPOT_INPUT, "row %zu, feature %zu is %g; it must be a finite number", i / (size_t)x.cols,
@@ -173,7 +174,8 @@ spot_status spot_forest_shares(spot_ctx *c, const spot_forest *f, spot_mat x, in
 {
     double votes = 0;
 
-    if (trees < 0 || trees > f->trees) return spot_fail(c, SPOT_INVALID, "the vote of %d of %d trees", trees, f->trees);
+    if (trees < 0 || trees > f->trees) return spot_fail(c, SPOT_INVALID, "{forest.votes} the vote of %d of %d trees", trees,
+                                                        f->trees);
     if (!trees) trees = f->trees;
     SPOT_TRY(spot_forest_check_rows(c, f, x));
     for (int t = 0; t < trees; t++) votes += f->vote[t];

@@ -96,8 +96,9 @@ static spot_status add_round(spot_ctx *c, spot_forest *f, spot_boosting *b, cons
         b->done = true;
         f->trees--;
         if (!f->trees)
-            return spot_fail(c, SPOT_CHECK, "AdaBoost: the first tree is wrong on %.3g %% of the rows, no better than chance "
-                             "among %d classes; it needs deeper trees or other features", 100 * error, f->classes);
+            return spot_fail(c, SPOT_CHECK, "{forest.boost_weak} AdaBoost: the first tree is wrong on %.3g %% of the rows, no "
+                             "better than chance among %d classes; it needs deeper trees or other "
+                             "features", 100 * error, f->classes);
     } else {
         if (cfg->profile == SPOT_FOREST_SAMME) f->vote[t] = cfg->rate * (log((1 - error) / error) + log(f->classes - 1.0));
         b->done = !weigh_rows(b->weight, f, share, rows, leaf, cfg, f->vote[t]);

@@ -335,7 +335,8 @@ spot_status spot_forest_explain(spot_ctx *c, const spot_forest *f, spot_mat x, d
     spot_status s;
 
     if (f->profile != SPOT_FOREST_BAGGED)
-        return spot_fail(c, SPOT_INVALID, "TreeSHAP explains the mean of trees; a boosted forest's shares are no such mean");
+        return spot_fail(c, SPOT_INVALID, "{forest.shap_of_boosted} TreeSHAP explains the mean of trees; a boosted forest's "
+                         "shares are no such mean");
     SPOT_TRY(spot_forest_check_rows(c, f, x));
     p.points = malloc((size_t)f->trees * sizeof *p.points);
     level = malloc((size_t)f->start[f->trees] * sizeof *level);

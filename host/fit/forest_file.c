@@ -24,23 +24,23 @@ static spot_status check_tree(spot_ctx *c, const spot_forest *f, int t, unsigned
         const double *share = f->share + (size_t)(f->start[t] + i) * (size_t)f->classes;
         double all = 0;
         if (!(n->cover > 0 && n->cover < INFINITY) || (i && !held[i]))
-            return spot_fail(c, SPOT_INPUT, "%s: node %d of tree %d %s; it is damaged", name, i, t,
+            return spot_fail(c, SPOT_INPUT, "{forest.node} %s: node %d of tree %d %s; it is damaged", name, i, t,
                              i && !held[i] ? "has no parent" : "covers no rows");
         if (n->feature >= f->features || n->feature < -1 || !isfinite(n->threshold))
-            return spot_fail(c, SPOT_INPUT, "%s: node %d of tree %d asks for feature %d of %d <= %g; it is damaged", name,
-                             i, t, n->feature, f->features, n->threshold);
+            return spot_fail(c, SPOT_INPUT, "{forest.node_question} %s: node %d of tree %d asks for feature %d of %d <= %g; it "
+                             "is damaged", name, i, t, n->feature, f->features, n->threshold);
         for (int k = 0; n->feature < 0 && k < f->classes; k++) all += share[k] >= 0 && share[k] <= 1 ? share[k] : NAN;
         if (n->feature < 0 && !(fabs(all - 1) < 1e-6))
-            return spot_fail(c, SPOT_INPUT, "%s: the class shares of node %d of tree %d do not add up to 1; it is damaged",
-                             name, i, t);
+            return spot_fail(c, SPOT_INPUT, "{forest.node_shares} %s: the class shares of node %d of tree %d do not add up to "
+                             "1; it is damaged", name, i, t);
         if (n->feature < 0) continue;
         if (n->left <= i || n->right <= i || n->left >= nodes || n->right >= nodes || n->left == n->right || held[n->left] ||
             held[n->right])
-            return spot_fail(c, SPOT_INPUT, "%s: node %d of tree %d leads to nodes %d and %d; it is damaged", name, i, t,
-                             n->left, n->right);
+            return spot_fail(c, SPOT_INPUT, "{forest.node_children} %s: node %d of tree %d leads to nodes %d and %d; it is "
+                             "damaged", name, i, t, n->left, n->right);
         if (!(fabs(node[n->left].cover + node[n->right].cover - n->cover) <= 1e-6 * n->cover))
-            return spot_fail(c, SPOT_INPUT, "%s: the children of node %d of tree %d do not cover its rows; it is damaged",
-                             name, i, t);
+            return spot_fail(c, SPOT_INPUT, "{forest.node_rows} %s: the children of node %d of tree %d do not cover its rows; "
+                             "it is damaged", name, i, t);
         held[n->left] = held[n->right] = 1;
     }
     return SPOT_OK;
@@ -52,16 +52,16 @@ spot_status spot_forest_check(spot_ctx *c, const spot_forest *f, const char *nam
     spot_status s = SPOT_OK;
 
     if (f->features < 1 || f->classes < 2 || f->classes > SPOT_TREE_CLASSES || f->trees < 1 || f->start[0])
-        return spot_fail(c, SPOT_INPUT, "%s: a forest of %d features, %d classes, %d trees", name, f->features, f->classes,
-                         f->trees);
+        return spot_fail(c, SPOT_INPUT, "{forest.sizes} %s: a forest of %d features, %d classes, %d trees", name, f->features,
+                         f->classes, f->trees);
     for (int t = 0; t < f->trees; t++)
         if (f->start[t + 1] <= f->start[t] || !(f->vote[t] > 0 && f->vote[t] < 1e100))
-            return spot_fail(c, SPOT_INPUT, "%s: tree %d has %d nodes and vote %g; it is damaged", name, t,
+            return spot_fail(c, SPOT_INPUT, "{forest.tree} %s: tree %d has %d nodes and vote %g; it is damaged", name, t,
                              f->start[t + 1] - f->start[t], f->vote[t]);
     for (int j = 0; j < f->features; j++)
         if (!isfinite(f->least[j]) || !isfinite(f->most[j]) || f->least[j] > f->most[j])
-            return spot_fail(c, SPOT_INPUT, "%s: feature %d ranges from %g to %g; it is damaged", name, j, f->least[j],
-                             f->most[j]);
+            return spot_fail(c, SPOT_INPUT, "{forest.range} %s: feature %d ranges from %g to %g; it is damaged", name, j,
+                             f->least[j], f->most[j]);
     held = malloc((size_t)f->start[f->trees]);
     if (!held) return spot_fail(c, SPOT_NOMEM, "%s: no memory for %d nodes", name, f->start[f->trees]);
     for (int t = 0; t < f->trees && s == SPOT_OK; t++) s = check_tree(c, f, t, held, name);
@@ -140,9 +140,10 @@ static spot_status find(spot_ctx *c, const file *in, const spot_tensor **out, co
     const spot_tensor *t = *out = spot_tensors_find(in->t, name);
     const int rank = columns ? 2 : 1;
 
-    if (!t) return spot_fail(c, SPOT_INPUT, "%s is no forest: it has no tensor \"%s\"", in->path, name);
+    if (!t) return spot_fail(c, SPOT_INPUT, "{forest.no_tensor} %s is no forest: it has no tensor \"%s\"", in->path, name);
     if (t->type != type || t->rank != rank || (rows >= 0 && t->dim[0] != rows) || (columns > 0 && t->dim[1] != columns))
-        return spot_fail(c, SPOT_INPUT, "%s: \"%s\" has type %.20s, rank %d, %lld rows; wanted %s, rank %d, %lld rows",
+        return spot_fail(c, SPOT_INPUT,
+                         "{forest.tensor} %s: \"%s\" has type %.20s, rank %d, %lld rows; wanted %s, rank %d, %lld rows",
                          in->path, name, t->dtype, t->rank, t->rank ? (long long)t->dim[0] : 0, spot_dtype_name(type), rank,
                          (long long)rows);
     return SPOT_OK;
@@ -172,7 +173,8 @@ static spot_status read_names(spot_ctx *c, const file *in, const char ***out, co
         if (!i && !name[i]) break;
         if (!name[i]) {
             free(name);
-            return spot_fail(c, SPOT_INPUT, "%s: %s has no name, though %s.0 has one; it is damaged", in->path, key, kind);
+            return spot_fail(c, SPOT_INPUT, "{forest.names} %s: %s has no name, though %s.0 has one; it is damaged", in->path,
+                             key, kind);
         }
     }
     if (name[0]) *out = name;
@@ -208,13 +210,13 @@ static spot_status read_profile(spot_ctx *c, const file *in, spot_forest_profile
     const char *format = spot_tensors_note(in->t, "format"), *profile = spot_tensors_note(in->t, "profile");
 
     if (!format || strcmp(format, FORMAT))
-        return spot_fail(c, SPOT_INPUT, "%s is no forest: its format is not \"" FORMAT "\"", in->path);
+        return spot_fail(c, SPOT_INPUT, "{forest.format} %s is no forest: its format is not \"" FORMAT "\"", in->path);
     for (int k = 0; profile && k < SPOT_FOREST_PROFILES; k++)
         if (!strcmp(profile, profiles[k])) {
             *out = (spot_forest_profile)k;
             return SPOT_OK;
         }
-    return spot_fail(c, SPOT_INPUT, "%s: its profile is none of bagged, samme_r, samme", in->path);
+    return spot_fail(c, SPOT_INPUT, "{forest.profile} %s: its profile is none of bagged, samme_r, samme", in->path);
 }
 
 static spot_status read_texts(spot_ctx *c, const file *in, spot_forest *f)

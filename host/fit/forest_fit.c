@@ -137,8 +137,8 @@ spot_status spot_forest_fit(spot_ctx *c, int forests, spot_forest *out, const sp
 
     if (cfg->trees < 1 || !(cfg->rate > 0 && cfg->rate < INFINITY) || cfg->tree.columns < SPOT_ROOT_OF_COLUMNS ||
         (unsigned)cfg->profile >= SPOT_FOREST_PROFILES || forests < 1 || forests > INT32_MAX / cfg->trees)
-        return spot_fail(c, SPOT_INVALID, "%d forests of profile %d, %d trees, %d columns, learning rate %g", forests,
-                         cfg->profile, cfg->trees, cfg->tree.columns, cfg->rate);
+        return spot_fail(c, SPOT_INVALID, "{forest.training} %d forests of profile %d, %d trees, %d columns, learning rate %g",
+                         forests, cfg->profile, cfg->trees, cfg->tree.columns, cfg->rate);
     for (int i = 0; i < forests; i++)
         if (rows[i].x.rows < 1 || rows[i].x.cols != rows[0].x.cols)
             return spot_fail(c, SPOT_INVALID, "forest %d of (%d,%d); all need a row and %d columns", i, rows[i].x.rows,

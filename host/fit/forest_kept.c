@@ -24,26 +24,29 @@ spot_status spot_forest_kept_check(spot_ctx *c, const spot_forest *f, const char
 
     for (int i = 0; i < f->kept.rows; i++) others += f->kept.group[i] != f->kept.group[0];
     if (f->kept.rows && !others)
-        return spot_fail(c, SPOT_INPUT, "%s: all its %d rows are of one group; it is damaged", name, f->kept.rows);
+        return spot_fail(c, SPOT_INPUT, "{forest.kept_groups} %s: all its %d rows are of one group; it is damaged", name,
+                         f->kept.rows);
     for (int i = 0; i < f->kept.rows; i++) {
         double all = 0;
         if (f->kept.cls[i] < 0 || f->kept.cls[i] >= f->classes || f->kept.group[i] < 0 || f->kept.group[i] >= f->kept.rows)
-            return spot_fail(c, SPOT_INPUT, "%s: its row %d has class %d of %d and group %d; it is damaged", name, i,
-                             f->kept.cls[i], f->classes, f->kept.group[i]);
+            return spot_fail(c, SPOT_INPUT, "{forest.kept_class} %s: its row %d has class %d of %d and group %d; it is damaged",
+                             name, i, f->kept.cls[i], f->classes, f->kept.group[i]);
         if (!isfinite(f->kept.aside[i]))
-            return spot_fail(c, SPOT_INPUT, "%s: the number beside its row %d is %g; it is damaged", name, i, f->kept.aside[i]);
+            return spot_fail(c, SPOT_INPUT, "{forest.kept_number} %s: the number beside its row %d is %g; it is damaged", name,
+                             i, f->kept.aside[i]);
         for (int j = 0; j < f->features; j++) {
             const float v = f->kept.x[(size_t)i * (size_t)f->features + (size_t)j];
             if (!(v >= f->least[j] && v <= f->most[j]))
-                return spot_fail(c, SPOT_INPUT, "%s: feature %d of its row %d is %g, beyond the range %g to %g; it is damaged",
-                                 name, j, i, v, f->least[j], f->most[j]);
+                return spot_fail(c, SPOT_INPUT, "{forest.kept_feature} %s: feature %d of its row %d is %g, beyond the range %g "
+                                 "to %g; it is damaged", name, j, i, v, f->least[j], f->most[j]);
         }
         for (int k = 0; k < f->classes; k++) {
             const double share = f->kept.share[(size_t)i * (size_t)f->classes + (size_t)k];
             all += share >= 0 && share <= 1 ? share : NAN;
         }
         if (!(fabs(all - 1) < 1e-6))
-            return spot_fail(c, SPOT_INPUT, "%s: the class shares of its row %d do not add up to 1; it is damaged", name, i);
+            return spot_fail(c, SPOT_INPUT, "{forest.kept_shares} %s: the class shares of its row %d do not add up to 1; it is "
+                             "damaged", name, i);
     }
     return SPOT_OK;
 }
@@ -80,7 +83,7 @@ spot_status spot_forest_keep(spot_ctx *c, spot_forest *f, const spot_forest_rows
     spot_status s = SPOT_OK;
 
     spot_forest_kept_free(&f->kept);
-    if (groups < 2) s = spot_fail(c, SPOT_INVALID, "a forest keeps rows of %d groups; at least 2", groups);
+    if (groups < 2) s = spot_fail(c, SPOT_INVALID, "{forest.groups} a forest keeps rows of %d groups; at least 2", groups);
     else if (!forest || !part || !weight) s = spot_fail(c, SPOT_NOMEM, "no memory for %d forests of %zu rows", groups, n);
     if (s == SPOT_OK) s = spot_forest_kept_take(c, f, rows->x.rows);
     if (s == SPOT_OK) {

@@ -274,8 +274,8 @@ static spot_status find_sets(spot_ctx *c, spot_itemsets *out, const ranked *k, c
     free(m);
     SPOT_TRY(spot_check_stop(c));
     return whole ? SPOT_OK
-                 : spot_fail(c, SPOT_NOMEM, "more than %zu sets of items lie in %d transactions or more; ask for a higher "
-                             "support or shorter sets", sets < most ? sets : most, rule->least_count);
+                 : spot_fail(c, SPOT_NOMEM, "{itemsets.too_many} more than %zu sets of items lie in %d transactions or more; "
+                             "ask for a higher support or shorter sets", sets < most ? sets : most, rule->least_count);
 }
 
 spot_status spot_itemsets_find(spot_ctx *c, spot_itemsets *out, const spot_baskets *b, const spot_itemsets_rule *rule)
@@ -285,8 +285,8 @@ spot_status spot_itemsets_find(spot_ctx *c, spot_itemsets *out, const spot_baske
 
     *out = (spot_itemsets){ 0 };
     if (b->transactions < 0 || b->items < 0 || rule->least_count < 1 || rule->longest < 0 || most > MOST_SETS)
-        return spot_fail(c, SPOT_INVALID, "itemsets: %d transactions of %d items, at least %d times, at most %d long",
-                         b->transactions, b->items, rule->least_count, rule->longest);
+        return spot_fail(c, SPOT_INVALID, "{itemsets.sizes} itemsets: %d transactions of %d items, at least %d times, at most "
+                         "%d long", b->transactions, b->items, rule->least_count, rule->longest);
     spot_status s = rank_items(&k, b, rule->least_count) ? find_sets(c, out, &k, rule, most)
                   : spot_fail(c, SPOT_NOMEM, "no memory for %d transactions of %d items", b->transactions, b->items);
     close_ranked(&k);

@@ -117,13 +117,13 @@ static spot_status check_matrix(spot_ctx *c, const float *value, const char *whi
 
     for (int i = 0; i < grid * grid; i++) {
         if (isinf(value[i]))
-            return spot_fail(c, SPOT_INVALID, "row %d, column %d of the variance matrix%s is %g; values are finite or NaN",
-                             i / grid, i % grid, which, (double)value[i]);
+            return spot_fail(c, SPOT_INVALID, "{variance.value} row %d, column %d of the variance matrix%s is %g; values are "
+                             "finite or NaN", i / grid, i % grid, which, (double)value[i]);
         any = any || !isnan(value[i]);
     }
     if (!any)
-        return spot_fail(c, SPOT_INVALID, "the variance matrix%s has no value: no target has two images whose distances lie on "
-                         "the axes", which);
+        return spot_fail(c, SPOT_INVALID, "{variance.empty} the variance matrix%s has no value: no target has two images whose "
+                         "distances lie on the axes", which);
     return SPOT_OK;
 }
 
@@ -133,7 +133,7 @@ spot_status spot_variance_features(spot_ctx *c, double *feature, const float *va
     double mean;
 
     if (grid < 2 || grid > 32767)
-        return spot_fail(c, SPOT_INVALID, "a variance matrix has %d cells a side; from 2 to 32767", grid);
+        return spot_fail(c, SPOT_INVALID, "{variance.cells} a variance matrix has %d cells a side; from 2 to 32767", grid);
     SPOT_TRY(check_matrix(c, value, "", grid));
     SPOT_TRY(check_matrix(c, part, " of a part of the targets", grid));
     fill_values(feature, &m, part);

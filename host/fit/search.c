@@ -24,7 +24,8 @@ static spot_status check_settings(spot_ctx *c, const spot_search_config *cfg)
     mixture.k_min = 1;
     mixture.k_max = cfg->most;
     SPOT_TRY(spot_mixture_check(c, &mixture));
-    if (cfg->starts < 1) return spot_fail(c, SPOT_INVALID, "%d starts of each number of clusters; at least 1", cfg->starts);
+    if (cfg->starts < 1) return spot_fail(c, SPOT_INVALID,
+                                          "{clusters.starts} %d starts of each number of clusters; at least 1", cfg->starts);
     return SPOT_OK;
 }
 
@@ -179,8 +180,8 @@ static spot_status search_all(spot_ctx *c, spot_arena *a, int problems, spot_clu
     for (int p = at = 0; p < problems; at += out[p++].tried) {
         len[p] = label_all(c, b.labellings + at, b.jobs + at * cfg->starts, x[p], there ? there[p] : NULL, cfg);
         if (!len[p])
-            return spot_fail_of(c, SPOT_NUMERIC, seeds[p].ec, "no mixture of %d to %d could be fitted to its %d points; raise "
-                                "the ridge", out[p].least, out[p].least + out[p].tried - 1, x[p].rows);
+            return spot_fail_of(c, SPOT_NUMERIC, seeds[p].ec, "{mixture.none_fitted} no mixture of %d to %d could be fitted to "
+                                "its %d points; raise the ridge", out[p].least, out[p].least + out[p].tried - 1, x[p].rows);
     }
     return score_labellings(c, a, &b, problems, out, len);
 }

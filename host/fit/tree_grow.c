@@ -297,7 +297,7 @@ static spot_status run_lane(spot_ctx *c, void *own, void *job, const void *cfg, 
 
     alone.threads = threads;
     s = grow_wave(&alone, own, 1, cfg, job);
-    return s == SPOT_OK ? s : spot_fail(c, s, "%s", spot_message(&alone, s));
+    return s == SPOT_OK ? s : spot_fail_from(c, s, &alone);
 }
 
 static spot_status grow_in_lanes(spot_ctx *c, spot_arena *a, int trees, tree_job *job, const spot_trees *t, const largest *most)

@@ -20,11 +20,11 @@ static spot_status check_table(spot_ctx *c, int problem, const spot_tree_table *
         return spot_fail(c, SPOT_INVALID, "tree, problem %d: (%d,%d)", problem, x.rows, x.cols);
     for (size_t i = 0; i < (size_t)x.rows * (size_t)x.cols; i++)
         if (!isfinite(x.v[i]))
-            return spot_fail(c, SPOT_INPUT, "tree, problem %d: row %zu, column %zu is %g; it must be a finite number", problem,
-                             i / (size_t)x.cols, i % (size_t)x.cols, x.v[i]);
+            return spot_fail(c, SPOT_INPUT, "{tree.value} tree, problem %d: row %zu, column %zu is %g; it must be a finite "
+                             "number", problem, i / (size_t)x.cols, i % (size_t)x.cols, x.v[i]);
     for (int i = 0; i < x.rows; i++)
         if (t->y[i] >= t->classes)
-            return spot_fail(c, SPOT_INVALID, "tree, problem %d: outcome %d of row %d", problem, t->y[i], i);
+            return spot_fail(c, SPOT_INVALID, "{tree.outcome} tree, problem %d: outcome %d of row %d", problem, t->y[i], i);
     for (int k = 0; t->class_weight && k < t->classes; k++)
         if (!(t->class_weight[k] > 0 && t->class_weight[k] < INFINITY))
             return spot_fail(c, SPOT_INVALID, "tree, problem %d: class %d weighs %g", problem, k, t->class_weight[k]);
@@ -175,7 +175,7 @@ spot_status spot_tree_fit_on(spot_ctx *c, spot_arena *a, int problems, spot_tree
     spot_status s;
 
     if (depth < 1 || depth > SPOT_MAX_TREE_DEPTH)
-        return spot_fail(c, SPOT_INVALID, "tree of depth %d; it must lie in 1..%d", depth, SPOT_MAX_TREE_DEPTH);
+        return spot_fail(c, SPOT_INVALID, "{tree.depth} tree of depth %d; it must lie in 1..%d", depth, SPOT_MAX_TREE_DEPTH);
     SPOT_TRY(SPOT_TAKE(c, a, table, problems));
     SPOT_TRY(SPOT_TAKE(c, a, task, problems));
     SPOT_TRY(SPOT_TAKE(c, a, weight, 2 * (size_t)problems));

@@ -34,7 +34,8 @@ spot_status spot_array_fits(spot_ctx *c, const spot_array *a, size_t bytes, size
     size_t most = limit ? limit : bytes_of_memory();
 
     if (bytes <= most && bytes <= SIZE_MAX / 2) return SPOT_OK;
-    return spot_fail(c, limit ? SPOT_INPUT : SPOT_NOMEM, "%s would take %zu bytes of memory; %s %zu", a->name, bytes,
+    return spot_fail(c, limit ? SPOT_INPUT : SPOT_NOMEM, "{array.memory} %s would take %zu bytes of memory; %s %zu", a->name,
+                     bytes,
                      limit ? "allowed are" : "this machine has", most);
 }
 
@@ -57,7 +58,7 @@ spot_status spot_array_take(spot_ctx *c, spot_array *a, size_t limit)
     a->count = 1;
     for (int i = 0; i < a->rank; i++) {
         if (a->dim[i] < 0 || __builtin_mul_overflow(bytes, (size_t)a->dim[i], &bytes))
-            return spot_fail(c, SPOT_INPUT, "%s: size %d of its shape is not possible", a->name, i);
+            return spot_fail(c, SPOT_INPUT, "{array.shape} %s: size %d of its shape is not possible", a->name, i);
         a->count *= (size_t)a->dim[i];
     }
     return take_block(c, a, bytes, limit);
@@ -80,7 +81,8 @@ spot_status spot_array_check(spot_ctx *c, const spot_array *a)
 
     while (a->type == SPOT_BOOL && i < a->count && v[i] <= 1) i++;
     if (a->type != SPOT_BOOL || i == a->count) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "%s: %s is %d where a truth value is 0 or 1", a->name, spot_array_place(where, a, i), v[i]);
+    return spot_fail(c, SPOT_INPUT, "{array.truth_value} %s: %s is %d where a truth value is 0 or 1", a->name,
+                     spot_array_place(where, a, i), v[i]);
 }
 
 spot_status spot_array_words(spot_ctx *c, spot_array *a, const char *const *text, const size_t *length, size_t limit)
@@ -91,7 +93,8 @@ spot_status spot_array_words(spot_ctx *c, spot_array *a, const char *const *text
     for (size_t i = 0; i < a->count; i++) {
         size_t good = spot_utf8(text[i], length[i]);
         if (good < length[i] || memchr(text[i], 0, length[i]))
-            return spot_fail(c, SPOT_INPUT, "%s: %s is no text in UTF-8 (its byte %zu)", a->name, spot_array_place(where, a, i),
+            return spot_fail(c, SPOT_INPUT, "{array.utf8} %s: %s is no text in UTF-8 (its byte %zu)", a->name,
+                             spot_array_place(where, a, i),
                              good < length[i] ? good : strlen(text[i]));
         bytes += length[i] + 1;
     }

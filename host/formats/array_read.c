@@ -50,13 +50,14 @@ static spot_status refuse_format(spot_ctx *c, const spot_blob *in, const uint8_t
     if (n > 1 && head[0] == 0x80 && head[1] >= 2 && head[1] <= 5) {
         if (ends_in(in->name, ".pt") || ends_in(in->name, ".pth"))
             return spot_refuse_pickle(c, in->name, "a pickle, as old versions of torch.save write");
-        return spot_fail(c, SPOT_INPUT, "%s is a pickle, which can run any program and is not read; save the array with "
-                         "numpy.save", in->name);
+        return spot_fail(c, SPOT_INPUT, "{array.pickle} %s is a pickle, which can run any program and is not read; save the "
+                         "array with numpy.save", in->name);
     }
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (n >= strlen(others[i].bytes) && !memcmp(head, others[i].bytes, strlen(others[i].bytes)))
-            return spot_fail(c, SPOT_INPUT, "%s %s", in->name, others[i].words);
-    return spot_fail(c, SPOT_INPUT, "%s is none of the formats that are read: .npy, .npz, .safetensors, .csv", in->name);
+            return spot_fail(c, SPOT_INPUT, "{array.packed} %s %s", in->name, others[i].words);
+    return spot_fail(c, SPOT_INPUT, "{array.format} %s is none of the formats that are read: .npy, .npz, .safetensors, .csv",
+                     in->name);
 }
 
 /* The content decides the format before the name does. */
@@ -71,7 +72,8 @@ static spot_status read_format(spot_ctx *c, spot_array *a, const spot_blob *in, 
     if (!memcmp(head, "PK\3\4", 4) || !memcmp(head, "PK\5\6", 4)) return spot_npz_read(c, a, in, member, limit);
     if (!memcmp(head, "\x93NUMPY", 6) || ends_in(in->name, ".npy")) {
         if (member)
-            return spot_fail(c, SPOT_INPUT, "%s holds one array, without a name; leave \":%.80s\" away", in->name, member);
+            return spot_fail(c, SPOT_INPUT, "{array.name_needless} %s holds one array, without a name; leave \":%.80s\" away",
+                             in->name, member);
         return spot_npy_read(c, a, &whole, limit);
     }
     if (ends_in(in->name, ".safetensors") || head[8] == '{') return spot_tensors_read(c, a, in, member, limit);

@@ -14,13 +14,13 @@ spot_status spot_blob_open(spot_ctx *c, spot_blob *s, const char *path)
     struct stat st;
 
     *s = (spot_blob){ .name = path, .fd = -1 };
-    if (stat(path, &st)) return spot_fail(c, SPOT_IO, "cannot open %s: %s", path, strerror(errno));
+    if (stat(path, &st)) return spot_fail(c, SPOT_IO, "{file.unopened} cannot open %s: %s", path, strerror(errno));
     if (!S_ISREG(st.st_mode))              /* before opening, because opening a pipe would wait */
-        return spot_fail(c, SPOT_INPUT, "%s is %s, not a file of data", path,
+        return spot_fail(c, SPOT_INPUT, "{file.no_data} %s is %s, not a file of data", path,
                          S_ISDIR(st.st_mode) ? "a folder" : "a device or a pipe");
     s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (s->fd < 0 || fstat(s->fd, &st)) {
-        spot_fail(c, SPOT_IO, "cannot open %s: %s", path, strerror(errno));
+        spot_fail(c, SPOT_IO, "{file.unopened} cannot open %s: %s", path, strerror(errno));
         spot_blob_close(s);
         return SPOT_IO;
     }

@@ -161,8 +161,8 @@ static spot_status refuse_text(spot_ctx *c, const spot_bpe_texts *b, int i)
     if (b->length[i] == TOO_LARGE)
         return spot_fail(c, SPOT_INPUT, "%s (\"%s\") has %zu bytes; at most %d are read", where, begin, strlen(b->text[i]),
                          LONGEST);
-    return spot_fail(c, SPOT_INPUT, "%s (\"%s\") has %d tokens and the model takes %d; shorten it, or let long texts be cut",
-                     where, begin, b->length[i], b->context);
+    return spot_fail(c, SPOT_INPUT, "{text.too_long} %s (\"%s\") has %d tokens and the model takes %d; shorten it, or let long "
+                     "texts be cut", where, begin, b->length[i], b->context);
 }
 
 void spot_bpe_warn(spot_ctx *c, const spot_bpe_texts *b)
@@ -188,7 +188,7 @@ spot_status spot_bpe_encode(spot_ctx *c, const spot_bpe *t, spot_bpe_texts *b)
     int failed = 0;
 
     if (b->n < 0 || b->context < 2)
-        return spot_fail(c, SPOT_INVALID, "%d texts cannot be encoded in rows of %d tokens", b->n, b->context);
+        return spot_fail(c, SPOT_INVALID, "{bpe.row_length} %d texts cannot be encoded in rows of %d tokens", b->n, b->context);
     b->cuts = 0;
 #pragma omp parallel num_threads(c->threads) if(b->n > CHUNK) reduction(+ : failed)
     {

@@ -121,10 +121,11 @@ spot_status spot_bpe_check(spot_ctx *c, const char *where, const char *text)
     if (at == n) return SPOT_OK;
     spot_bpe_begin(begin, text);
     if (text[at] == '&')
-        return spot_fail(c, SPOT_INPUT, "%s (\"%s\") has the HTML entity %.*s at its byte %zu; write the character itself",
-                         where, begin, (int)entity_at(text + at), text + at, at);
+        return spot_fail(c, SPOT_INPUT, "{text.html_entity} %s (\"%s\") has the HTML entity %.*s at its byte %zu; write the "
+                         "character itself", where, begin, (int)entity_at(text + at), text + at, at);
     if (spot_utf8(text, n) == at)
-        return spot_fail(c, SPOT_INPUT, "%s (\"%s\") is not UTF-8 at its byte %zu; convert it first", where, begin, at);
-    return spot_fail(c, SPOT_INPUT, "%s (\"%s\") has a character at its byte %zu that a wrong encoding left behind; write the "
-                     "right one", where, begin, at);
+        return spot_fail(c, SPOT_INPUT, "{text.utf8} %s (\"%s\") is not UTF-8 at its byte %zu; convert it first", where, begin,
+                         at);
+    return spot_fail(c, SPOT_INPUT, "{text.encoding} %s (\"%s\") has a character at its byte %zu that a wrong encoding left "
+                     "behind; write the right one", where, begin, at);
 }

@@ -41,13 +41,12 @@ typedef struct {
 __attribute__((format(printf, 2, 3)))
 static spot_status refuse(reader *r, const char *fmt, ...)
 {
-    char text[512];
     va_list args;
 
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    spot_fail_args(r->c, SPOT_INPUT, fmt, args);
     va_end(args);
-    return spot_fail(r->c, SPOT_INPUT, "%s: %s; take CLIP's own vocabulary", r->file, spot_plain(text));
+    return spot_fail(r->c, SPOT_INPUT, "%s: %s; take CLIP's own vocabulary", r->file, spot_take_message(r->c, SPOT_INPUT));
 }
 
 static spot_status no_memory(reader *r) { return spot_fail(r->c, SPOT_NOMEM, "%s: no memory for its vocabulary", r->file); }
@@ -114,7 +113,8 @@ static spot_status find_bytes(reader *r)
         r->t->plain[b] = find_symbol(r, name, strlen(name));
         r->t->last[b] = find_symbol(r, last, strlen(last));
         if (r->t->plain[b] < 0 || r->t->last[b] < 0)
-            return refuse(r, "it lacks \"%s\", the symbol of byte %d", r->t->plain[b] < 0 ? name : last, b);
+            return refuse(r, "{vocabulary.byte_missing} it lacks \"%s\", the symbol of byte %d",
+                          r->t->plain[b] < 0 ? name : last, b);
     }
     return SPOT_OK;
 }
@@ -136,7 +136,8 @@ static spot_status begin_merges(reader *r, size_t merges, size_t joined)
 
 static spot_status refuse_part(reader *r, const char *name, size_t n, int place, bool makes)
 {
-    return refuse(r, "%s %d merges \"%.*s\", which is %s", r->unit, place, (int)(n < NAME ? n : NAME), name,
+    return refuse(r, "{vocabulary.merge_part} %s %d merges \"%.*s\", which is %s", r->unit, place, (int)(n < NAME ? n : NAME),
+                  name,
                   makes ? "neither a byte nor made above" : "no symbol of the vocabulary");
 }
 
@@ -151,13 +152,14 @@ static spot_status add_merge(reader *r, const char *left, size_t n, const char *
     if (a < 0) return refuse_part(r, left, n, place, makes);
     if (b < 0) return refuse_part(r, right, m, place, makes);
     slot = spot_bpe_find(t, a, b);
-    if (slot->rank >= 0) return refuse(r, "%s %d repeats merge %d of the file", r->unit, place, slot->rank + 1);
+    if (slot->rank >= 0) return refuse(r, "{vocabulary.merge_twice} %s %d repeats merge %d of the file", r->unit, place,
+                                       slot->rank + 1);
     memcpy(name, left, n);
     memcpy(name + n, right, m);
     made = makes ? add_symbol(r, name, n + m, t->about.merges + 512) : find_symbol(r, name, n + m);
     if (makes) r->joined.used += n + m;
     if (made < 0)
-        return refuse(r, "%s %d makes \"%.*s\", which is no symbol of the vocabulary", r->unit, place,
+        return refuse(r, "{vocabulary.merge_result} %s %d makes \"%.*s\", which is no symbol of the vocabulary", r->unit, place,
                       (int)(n + m < NAME ? n + m : NAME), name);
     *slot = (spot_bpe_merge){ a, b, t->about.merges++, made };
     return SPOT_OK;
@@ -205,7 +207,7 @@ static spot_status read_merges(reader *r, const spot_text *text, size_t most, bo
         const char *space = memchr(line, ' ', n);
         size_t left = space ? (size_t)(space - line) : 0;
         if (!left || left + 1 == n || memchr(space + 1, ' ', n - left - 1))
-            return refuse(r, "line %d is no pair of two symbols with a space between", l.number);
+            return refuse(r, "{vocabulary.merge_pair} line %d is no pair of two symbols with a space between", l.number);
         SPOT_TRY(add_merge(r, line, left, space + 1, n - left - 1, l.number, makes));
     }
     return SPOT_OK;
@@ -237,7 +239,8 @@ static spot_status read_text(reader *r, char (*name)[16], int size)
 
     if (size) merges = size < 514 ? 0 : (size_t)size - 514;
     if (size && (size < 514 || merges > there))
-        return refuse(r, "it has %zu merges, so %zu tokens at most, and the model has %d", there, there + 514, size);
+        return refuse(r, "{vocabulary.few_merges} it has %zu merges, so %zu tokens at most, and the model has %d", there,
+                      there + 514, size);
     SPOT_TRY(begin_symbols(r, 512 + merges));
     SPOT_TRY(add_bytes(r, name));
     SPOT_TRY(begin_merges(r, merges, r->bytes.used));
@@ -262,8 +265,9 @@ static spot_status check_id(reader *r, const char *name, yajl_val id, char *take
 {
     long long v = YAJL_IS_INTEGER(id) ? id->u.number.i : -1;
 
-    if (v < 0 || v >= MOST_IDS) return refuse(r, "the id of \"%.*s\" is no number from 0 to %d", NAME, name, MOST_IDS - 1);
-    if (taken[v]) return refuse(r, "\"%.*s\" has the id %lld, and so has another symbol", NAME, name, v);
+    if (v < 0 || v >= MOST_IDS) return refuse(r, "{vocabulary.id} the id of \"%.*s\" is no number from 0 to %d", NAME, name,
+                                              MOST_IDS - 1);
+    if (taken[v]) return refuse(r, "{vocabulary.id_twice} \"%.*s\" has the id %lld, and so has another symbol", NAME, name, v);
     taken[v] = 1;
     return SPOT_OK;
 }
@@ -273,7 +277,8 @@ static spot_status read_ids(reader *r, yajl_val vocab, char *taken)
     for (size_t i = 0; i < vocab->u.object.len; i++) {
         const char *name = vocab->u.object.keys[i];
         yajl_val id = vocab->u.object.values[i];
-        if (find_symbol(r, name, strlen(name)) >= 0) return refuse(r, "it has \"%.*s\" twice", NAME, name);
+        if (find_symbol(r, name, strlen(name)) >= 0) return refuse(r, "{vocabulary.symbol_twice} it has \"%.*s\" twice", NAME,
+                                                                   name);
         SPOT_TRY(check_id(r, name, id, taken));
         add_symbol(r, name, strlen(name), (int32_t)id->u.number.i);
     }
@@ -321,7 +326,8 @@ static spot_status read_pairs(reader *r, yajl_val list)
             const char *left = words_of(pair ? two[0] : v), *space = strchr(left, ' ');
             const char *right = pair ? words_of(two[1]) : space ? space + 1 : "";
             size_t n = pair ? strlen(left) : strcspn(left, " "), m = strlen(right);
-            if (!n || !m || strchr(right, ' ')) return refuse(r, "merge %zu is no pair of two symbols", i + 1);
+            if (!n || !m || strchr(right, ' ')) return refuse(r, "{vocabulary.merge_pair} merge %zu is no pair of two symbols",
+                                                              i + 1);
             if (n + m > longest) longest = n + m;
             if (pass) SPOT_TRY(add_merge(r, left, n, right, m, (int)i + 1, false));
         }
@@ -336,8 +342,9 @@ static spot_status read_tokenizer(reader *r, yajl_val model)
 
     r->unit = "merge";
     if ((type && strcmp(words_of(type), "BPE")) || strcmp(words_of(member(model, "end_of_word_suffix")), WORD_END))
-        return refuse(r, "it is another kind of tokenizer: CLIP's model is BPE and ends words with " WORD_END);
-    if (!merges || !YAJL_IS_ARRAY(merges)) return refuse(r, "its model has no list of merges");
+        return refuse(r,
+                      "{vocabulary.kind} it is another kind of tokenizer: CLIP's model is BPE and ends words with " WORD_END);
+    if (!merges || !YAJL_IS_ARRAY(merges)) return refuse(r, "{vocabulary.no_merges} its model has no list of merges");
     SPOT_TRY(read_vocab(r, member(model, "vocab")));
     return read_pairs(r, merges);
 }
@@ -363,7 +370,7 @@ static spot_status inflate_text(reader *r, spot_text *text)
     *text = out;
     if (out.status) return no_memory(r);
     if (out.used > MOST_BYTES) return refuse(r, "it has more than %d bytes when unpacked", MOST_BYTES);
-    return e == Z_STREAM_END ? SPOT_OK : refuse(r, "it is packed by gzip, and damaged or cut short");
+    return e == Z_STREAM_END ? SPOT_OK : refuse(r, "{vocabulary.gzip} it is packed by gzip, and damaged or cut short");
 }
 
 /* Reads a file whole, unpacked, with a NUL behind it. */
@@ -404,8 +411,8 @@ static spot_status choose_file(reader *r, const char *path)
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         if (set_path(r, path, strlen(path), names[k])) return SPOT_OK;
     r->file = path;
-    return spot_fail(r->c, SPOT_INPUT, "%s holds no vocabulary of CLIP: no tokenizer.json, vocab.json, merges.txt or "
-                     "bpe_simple_vocab_16e6.txt.gz", path);
+    return spot_fail(r->c, SPOT_INPUT, "{vocabulary.missing} %s holds no vocabulary of CLIP: no tokenizer.json, vocab.json, "
+                     "merges.txt or bpe_simple_vocab_16e6.txt.gz", path);
 }
 
 static spot_status read_beside(reader *r, const char *vocab)
@@ -415,8 +422,8 @@ static spot_status read_beside(reader *r, const char *vocab)
 
     snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - vocab) : 1, slash ? vocab : ".");
     if (!set_path(r, folder, strlen(folder), "merges.txt"))
-        return spot_fail(r->c, SPOT_INPUT, "%s has the ids of a vocabulary, and no merges.txt lies beside it; put it there",
-                         vocab);
+        return spot_fail(r->c, SPOT_INPUT, "{vocabulary.no_merges_file} %s has the ids of a vocabulary, and no merges.txt lies "
+                         "beside it; put it there", vocab);
     SPOT_TRY(load_file(r, &r->more));
     SPOT_TRY(begin_merges(r, count_lines(&r->more), r->more.used));
     return read_merges(r, &r->more, SIZE_MAX, false);
@@ -428,7 +435,7 @@ static spot_status read_json(reader *r)
     char why[256], vocab[1200];
 
     r->tree = spot_tree_parse(r->bytes.bytes, r->bytes.used, why, sizeof why);
-    if (!r->tree) return refuse(r, "it is no JSON: %s", why);
+    if (!r->tree) return refuse(r, "{vocabulary.json} it is no JSON: %s", why);
     model = member(r->tree, "model");
     if (model && YAJL_IS_OBJECT(model)) return read_tokenizer(r, model);
     SPOT_TRY(read_vocab(r, r->tree));
@@ -457,7 +464,8 @@ static spot_status finish(reader *r, int size)
         if (t->id[i] > most) most = t->id[i];
     }
     t->about.size = most + 1;
-    if (size && t->about.size > size) return refuse(r, "it has ids up to %d, and the model has %d tokens", most, size);
+    if (size && t->about.size > size) return refuse(r, "{vocabulary.ids} it has ids up to %d, and the model has %d tokens",
+                                                    most, size);
     return SPOT_OK;
 }
 
@@ -482,7 +490,7 @@ spot_status spot_bpe_open(spot_ctx *c, spot_bpe **out, const char *path, int siz
     *out = NULL;
     if (size < 0) {
         free(r.t);
-        return spot_fail(c, SPOT_INVALID, "a vocabulary of %d tokens cannot be opened", size);
+        return spot_fail(c, SPOT_INVALID, "{vocabulary.size} a vocabulary of %d tokens cannot be opened", size);
     }
     s = r.t ? read_whole(&r, path, size) : no_memory(&r);
     yajl_tree_free(r.tree);

@@ -61,13 +61,12 @@ static size_t here(const reader *r) { return r->before + yajl_get_bytes_consumed
 __attribute__((format(printf, 3, 4)))
 static void refuse(reader *r, size_t byte, const char *fmt, ...)
 {
-    char text[512];
     va_list args;
 
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    spot_fail_args(r->c, SPOT_INPUT, fmt, args);
     va_end(args);
-    r->status = spot_fail(r->c, SPOT_INPUT, "%s, byte %zu: %s", r->name, byte, text);
+    r->status = spot_fail(r->c, SPOT_INPUT, "%s, byte %zu: %s", r->name, byte, spot_take_message(r->c, SPOT_INPUT));
 }
 
 static int append_bytes(reader *r, spot_text *t, const void *bytes, size_t n)
@@ -82,7 +81,8 @@ static int append_bytes(reader *r, spot_text *t, const void *bytes, size_t n)
 static int need_member(reader *r, int member)
 {
     if (r->has >> member & 1) return 1;
-    return REFUSE(r, r->begin, "this one of \"%s\" has no \"%s\"", list_name[r->list], members[member].name);
+    return REFUSE(r, r->begin, "{coco.member_missing} this one of \"%s\" has no \"%s\"", list_name[r->list],
+                  members[member].name);
 }
 
 static int end_image(reader *r)
@@ -119,8 +119,10 @@ static int end_annotation(reader *r)
     if (r->has >> CAPTION & 1 && !(r->has >> CATEGORY_ID & 1)) return end_caption(r);
     if (r->has >> CAPTION & 1) r->texts.used = r->text;                /* a box needs no caption */
     if (!need_member(r, IMAGE_ID) || !need_member(r, CATEGORY_ID)) return 0;
-    if (r->has >> BOX & 1 && r->boxes != 4) return REFUSE(r, r->begin, "this \"bbox\" has %d numbers; it needs 4", r->boxes);
-    if (r->box[2] < 0 || r->box[3] < 0) return REFUSE(r, r->begin, "this \"bbox\" has a negative width or height");
+    if (r->has >> BOX & 1 && r->boxes != 4) return REFUSE(r, r->begin, "{coco.bbox} this \"bbox\" has %d numbers; it needs 4",
+                                                          r->boxes);
+    if (r->box[2] < 0 || r->box[3] < 0) return REFUSE(r, r->begin,
+                                                      "{coco.bbox_size} this \"bbox\" has a negative width or height");
     for (int k = 0; k < 4; k++) v.box[k] = (float)r->box[k];
     v.area = (float)(r->has >> AREA & 1 ? r->area : r->box[2] * r->box[3]);
     v.outline_at = r->outline_at;
@@ -154,12 +156,13 @@ static bool drop_box_id(reader *r)
 static int other_value(reader *r, const char *kind)
 {
     if (drop_box_id(r)) return 1;
-    if (r->level == 1 && r->list) return REFUSE(r, here(r), "\"%s\" is %s; it has to be a list", list_name[r->list], kind);
+    if (r->level == 1 && r->list) return REFUSE(r, here(r), "{coco.member_kind} \"%s\" is %s; it has to be a list",
+                                                list_name[r->list], kind);
     if (r->level == 2 && r->list)
-        return REFUSE(r, here(r), "a member of \"%s\" is %s; it has to be an object", list_name[r->list], kind);
-    if (r->level == 0) return REFUSE(r, here(r), "the file is %s; COCO's annotations are an object", kind);
-    if (is_used(r)) return REFUSE(r, here(r), "\"%s\" is %s", members[r->member].name, kind);
-    if (r->level == 4 && r->list && r->member == BOX) return REFUSE(r, here(r), "\"bbox\" holds %s", kind);
+        return REFUSE(r, here(r), "{coco.entry} a member of \"%s\" is %s; it has to be an object", list_name[r->list], kind);
+    if (r->level == 0) return REFUSE(r, here(r), "{coco.no_object} the file is %s; COCO's annotations are an object", kind);
+    if (is_used(r)) return REFUSE(r, here(r), "{coco.member_kind} \"%s\" is %s", members[r->member].name, kind);
+    if (r->level == 4 && r->list && r->member == BOX) return REFUSE(r, here(r), "{coco.bbox} \"bbox\" holds %s", kind);
     return 1;
 }
 
@@ -183,14 +186,14 @@ static int whole_number(reader *r, const char *text, int64_t *v)
     *v = strtoll(text, &end, 10);
     if ((*end || errno) && drop_box_id(r)) return 1;
     if (*end || errno || *v > most || (*v < 0 && most == INT_MAX) || (r->member == CROWD && *v != 0 && *v != 1))
-        return REFUSE(r, here(r), "\"%s\" is %.40s, which it cannot be", members[r->member].name, text);
+        return REFUSE(r, here(r), "{coco.member_value} \"%s\" is %.40s, which it cannot be", members[r->member].name, text);
     return 1;
 }
 
 static int real_number(reader *r, const char *text, double *v)
 {
     *v = strtod(text, NULL);
-    if (!isfinite((float)*v)) return REFUSE(r, here(r), "\"%s\" is %.40s", members[r->member].name, text);
+    if (!isfinite((float)*v)) return REFUSE(r, here(r), "{coco.member_value} \"%s\" is %.40s", members[r->member].name, text);
     return 1;
 }
 
@@ -202,10 +205,10 @@ static int on_number(void *at, const char *number, size_t len)
     if (r->list == OTHER || (r->level != 4 && !is_used(r)) || (r->level == 4 && r->member != BOX) || r->level > 4)
         return other_value(r, "a number");
     if (len >= sizeof text && drop_box_id(r)) return 1;
-    if (len >= sizeof text) return REFUSE(r, here(r), "a number of %zu digits", len);
+    if (len >= sizeof text) return REFUSE(r, here(r), "{coco.number_length} a number of %zu digits", len);
     snprintf(text, sizeof text, "%.*s", (int)len, number);
     if (r->level == 4) {
-        if (r->boxes++ >= 4) return REFUSE(r, here(r), "this \"bbox\" has more than 4 numbers");
+        if (r->boxes++ >= 4) return REFUSE(r, here(r), "{coco.bbox} this \"bbox\" has more than 4 numbers");
         return real_number(r, text, &r->box[r->boxes - 1]);
     }
     if (r->member <= CROWD) return whole_number(r, text, &r->whole[r->member]);
@@ -218,7 +221,7 @@ static int on_string(void *at, const unsigned char *text, size_t len)
 
     if (!is_used(r) || r->member < FILE_NAME) return other_value(r, "a word");
     if ((!len && r->member != SUPER) || memchr(text, 0, len))
-        return REFUSE(r, here(r), "\"%s\" is empty or holds a NUL", members[r->member].name);
+        return REFUSE(r, here(r), "{coco.text} \"%s\" is empty or holds a NUL", members[r->member].name);
     *(r->member == SUPER ? &r->super : &r->text) = r->texts.used;
     return append_bytes(r, &r->texts, text, len) && append_bytes(r, &r->texts, "", 1);
 }
@@ -230,14 +233,15 @@ static int on_key(void *at, const unsigned char *key, size_t len)
     if (r->level == 1) {
         for (r->list = CATEGORIES; r->list; r->list--)
             if (strlen(list_name[r->list]) == len && !memcmp(list_name[r->list], key, len)) break;
-        if (r->seen >> r->list & 1 && r->list) return REFUSE(r, here(r), "\"%s\" is there twice", list_name[r->list]);
+        if (r->seen >> r->list & 1 && r->list) return REFUSE(r, here(r), "{coco.member_twice} \"%s\" is there twice",
+                                                             list_name[r->list]);
         r->seen |= 1u << r->list;
     } else if (r->level == 3) {
         for (r->member = 0; r->member < MEMBERS; r->member++)
             if (members[r->member].lists >> r->list & 1 && strlen(members[r->member].name) == len
                 && !memcmp(members[r->member].name, key, len)) break;
         if (r->member < MEMBERS && r->has >> r->member & 1)
-            return REFUSE(r, here(r), "\"%s\" is there twice", members[r->member].name);
+            return REFUSE(r, here(r), "{coco.member_twice} \"%s\" is there twice", members[r->member].name);
         r->has |= r->member < MEMBERS ? 1u << r->member : 0;
         r->outline = r->list == ANNOTATIONS && len == 12 && !memcmp("segmentation", key, len);
     }
@@ -247,7 +251,7 @@ static int on_key(void *at, const unsigned char *key, size_t len)
 static int enter_level(reader *r)
 {
     if (r->level == 3 && r->outline) r->outline_at = here(r) - 1;
-    if (r->level == DEEPEST) return REFUSE(r, here(r), "nested deeper than %d", DEEPEST);
+    if (r->level == DEEPEST) return REFUSE(r, here(r), "{coco.nesting} nested deeper than %d", DEEPEST);
     r->level++;
     return 1;
 }
@@ -318,7 +322,8 @@ static spot_status finish_document(reader *r, spot_coco *k)
 
     for (int list = IMAGES; list <= CATEGORIES; list++)
         if (!(r->seen >> list & 1) && !(list == CATEGORIES && captions))
-            return spot_fail(r->c, SPOT_INPUT, "%s has no \"%s\": no annotations in COCO's format", r->name, list_name[list]);
+            return spot_fail(r->c, SPOT_INPUT, "{coco.list_missing} %s has no \"%s\": no annotations in COCO's format",
+                             r->name, list_name[list]);
     if (images > INT_MAX - 2 || categories > INT_MAX - 2 || boxes > INT_MAX - 2 || captions > INT_MAX - 2)
         return spot_fail(r->c, SPOT_INPUT, "%s has more than %d images or annotations", r->name, INT_MAX - 2);
     *k = (spot_coco){ .images = (int)images, .categories = (int)categories, .boxes = (int)boxes, .captions = (int)captions,
@@ -341,10 +346,10 @@ static spot_status parse_piece(reader *r, const uint8_t *json, size_t size)
     yajl_status s = size ? yajl_parse(r->yajl, json, size) : yajl_complete_parse(r->yajl);
 
     if (s == yajl_status_ok && r->before + size - r->event > LONGEST)
-        refuse(r, r->event, "behind it comes no value within %d bytes", LONGEST);
+        refuse(r, r->event, "{coco.value_length} behind it comes no value within %d bytes", LONGEST);
     if (s != yajl_status_ok && !r->status) {
         unsigned char *text = yajl_get_error(r->yajl, 0, json, size);
-        refuse(r, here(r), "this is not JSON: %.*s", (int)strcspn((char *)text, "\n"), (char *)text);
+        refuse(r, here(r), "{coco.json} this is not JSON: %.*s", (int)strcspn((char *)text, "\n"), (char *)text);
         yajl_free_error(r->yajl, text);
     }
     r->before += size;
@@ -362,7 +367,7 @@ static spot_status open_reader(spot_ctx *c, reader *r, spot_coco *k, const char 
 static spot_status close_reader(reader *r, spot_coco *k, spot_status s)
 {
     if (!s) s = parse_piece(r, NULL, 0);
-    if (!s && !r->event) s = spot_fail(r->c, SPOT_INPUT, "%s is empty", r->name);
+    if (!s && !r->event) s = spot_fail(r->c, SPOT_INPUT, "{file.empty} %s is empty", r->name);
     if (!s) s = finish_document(r, k);
     if (s) spot_coco_close(k);
     if (r->yajl) yajl_free(r->yajl);
@@ -395,13 +400,13 @@ spot_status spot_coco_open(spot_ctx *c, spot_coco *k, const char *path)
     size_t n;
 
     memset(k, 0, sizeof *k);
-    if (!f) return spot_fail(c, SPOT_IO, "cannot read %s: %s", path, spot_file_reason(errno));
+    if (!f) return spot_fail(c, SPOT_IO, "{file.unread} cannot read %s: %s", path, spot_file_reason(errno));
     s = open_reader(c, &r, k, path);
     while (!s && (n = fread(piece, 1, sizeof piece, f)) > 0) {
         s = parse_piece(&r, piece, n);
         if (!s) s = spot_check_stop(c);
     }
-    if (!s && ferror(f)) s = spot_fail(c, SPOT_IO, "cannot read %s: %s", path, strerror(errno));
+    if (!s && ferror(f)) s = spot_fail(c, SPOT_IO, "{file.unread} cannot read %s: %s", path, strerror(errno));
     fclose(f);
     return close_reader(&r, k, s);
 }

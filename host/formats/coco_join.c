@@ -28,8 +28,8 @@ static spot_status sort_ids(spot_ctx *c, by_id **out, const void *structs, int c
     qsort(ids, (size_t)count, sizeof *ids, compare_ids);
     for (int i = 1; i < count; i++)
         if (ids[i].id == ids[i - 1].id)
-            return spot_fail(c, SPOT_INPUT, "%s: numbers %d and %d of \"%s\" (from 0) have the same id, %" PRId64, name,
-                             ids[i - 1].at, ids[i].at, list, ids[i].id);
+            return spot_fail(c, SPOT_INPUT, "{coco.id_twice} %s: numbers %d and %d of \"%s\" (from 0) have the same id, "
+                             "%" PRId64, name, ids[i - 1].at, ids[i].at, list, ids[i].id);
     return SPOT_OK;
 }
 
@@ -52,7 +52,8 @@ static spot_status place_boxes(spot_ctx *c, spot_coco *k, spot_coco_raw *raw, co
     for (int i = 0; i < k->boxes; i++) {
         int image = find_id(images, k->images, raw[i].image), category = find_id(categories, k->categories, raw[i].category);
         if (image < 0 || category < 0)
-            return spot_fail(c, SPOT_INPUT, "%s, byte %zu: no one of \"%s\" has the id %" PRId64 " of this annotation", name,
+            return spot_fail(c, SPOT_INPUT, "{coco.annotation_id} %s, byte %zu: no one of \"%s\" has the id %" PRId64
+                             " of this annotation", name,
                              raw[i].byte, image < 0 ? "images" : "categories", image < 0 ? raw[i].image : raw[i].category);
         raw[i].image = image;
         raw[i].category = category;
@@ -75,8 +76,8 @@ static spot_status place_captions(spot_ctx *c, spot_coco *k, const spot_coco_raw
     for (int i = 0; i < k->captions; i++) {
         k->caption[i] = (spot_coco_caption){ find_id(images, k->images, said[i].image), (char *)k->owned + said[i].text };
         if (k->caption[i].image < 0)
-            return spot_fail(c, SPOT_INPUT, "%s, byte %zu: no one of \"images\" has the id %" PRId64 " of this caption", name,
-                             said[i].byte, said[i].image);
+            return spot_fail(c, SPOT_INPUT, "{coco.caption_id} %s, byte %zu: no one of \"images\" has the id %" PRId64 " of "
+                             "this caption", name, said[i].byte, said[i].image);
     }
     return SPOT_OK;
 }

@@ -52,7 +52,7 @@ static void draw_edge(drawing *d, const int a[2], const int b[2], bool *begun, i
 
 static spot_status bad_outline(drawing *d, const char *why)
 {
-    return spot_fail(d->c, SPOT_INPUT, "%s: its \"segmentation\" %s", d->name, why);
+    return spot_fail(d->c, SPOT_INPUT, "{coco.outline} %s: its \"segmentation\" %s", d->name, why);
 }
 
 static spot_status fine_point(drawing *d, int out[2], const yajl_val *at)
@@ -149,9 +149,8 @@ static spot_status draw_runs(drawing *d, yajl_val map)
         return bad_outline(d, "has no \"size\" of two numbers");
     const long long high = YAJL_GET_INTEGER(size->u.array.values[0]), wide = YAJL_GET_INTEGER(size->u.array.values[1]);
     if (high != d->height || wide != d->width)
-        return spot_fail(d->c, SPOT_INPUT, "%s: its \"segmentation\" is of %lld x %lld pixels, and the picture has %d x %d",
-                         d->name,
-                         wide, high, d->width, d->height);
+        return spot_fail(d->c, SPOT_INPUT, "{coco.outline_size} %s: its \"segmentation\" is of %lld x %lld pixels, and the "
+                         "picture has %d x %d", d->name, wide, high, d->width, d->height);
     if (YAJL_IS_STRING(counts)) SPOT_TRY(read_text(d, &r, YAJL_GET_STRING(counts)));
     else if (YAJL_IS_ARRAY(counts))
         for (size_t i = 0; i < counts->u.array.len; i++) {
@@ -182,7 +181,7 @@ spot_status spot_coco_outline(spot_ctx *c, uint8_t *plane, int width, int height
     spot_status s;
 
     s = !d.turn ? spot_fail(c, SPOT_NOMEM, "no memory to draw the outline of %s", name)
-      : !v ? spot_fail(c, SPOT_INPUT, "%s: its \"segmentation\" is no JSON: %s", name, why) : draw(&d, v);
+      : !v ? spot_fail(c, SPOT_INPUT, "{coco.outline_json} %s: its \"segmentation\" is no JSON: %s", name, why) : draw(&d, v);
     if (v) yajl_tree_free(v);
     free(d.turn);
     return s;

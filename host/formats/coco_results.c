@@ -44,12 +44,13 @@ static size_t here(const reader *r) { return r->before + yajl_get_bytes_consumed
 __attribute__((format(printf, 2, 3)))
 static int refuse(reader *r, const char *fmt, ...)
 {
-    char text[512];
+    const char *text;
     va_list args;
 
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    spot_fail_args(r->c, SPOT_INPUT, fmt, args);
     va_end(args);
+    text = spot_take_message(r->c, SPOT_INPUT);
     r->status = r->depth > 1 ? spot_fail(r->c, SPOT_INPUT, "%s, entry %zu (from 0), which begins at byte %zu: %s", r->name,
                                          r->entries, r->begin, text)
                              : spot_fail(r->c, SPOT_INPUT, "%s, byte %zu: %s", r->name, here(r), text);
@@ -70,10 +71,10 @@ static int is_used(const reader *r) { return r->depth == 2 && r->member != MEMBE
 
 static int other_value(reader *r, const char *kind)
 {
-    if (!r->depth) return refuse(r, "the file is %s; COCO's results are a list of detections", kind);
-    if (r->depth == 1) return refuse(r, "entry %zu of the list is %s; a detection is an object", r->entries, kind);
-    if (is_used(r)) return refuse(r, "\"%s\" is %s", member_name[r->member], kind);
-    if (r->depth == 3 && r->member == BOX) return refuse(r, "\"bbox\" holds %s", kind);
+    if (!r->depth) return refuse(r, "{coco.no_list} the file is %s; COCO's results are a list of detections", kind);
+    if (r->depth == 1) return refuse(r, "{coco.entry} entry %zu of the list is %s; a detection is an object", r->entries, kind);
+    if (is_used(r)) return refuse(r, "{coco.member_kind} \"%s\" is %s", member_name[r->member], kind);
+    if (r->depth == 3 && r->member == BOX) return refuse(r, "{coco.bbox} \"bbox\" holds %s", kind);
     return 1;
 }
 
@@ -89,12 +90,12 @@ static int on_string(void *at, const unsigned char *text, size_t len)
 static int real_number(reader *r, const char *text, double *v)
 {
     *v = strtod(text, NULL);
-    return isfinite((float)*v) ? 1 : refuse(r, "\"%s\" is %.40s", member_name[r->member], text);
+    return isfinite((float)*v) ? 1 : refuse(r, "{coco.member_value} \"%s\" is %.40s", member_name[r->member], text);
 }
 
 static int box_number(reader *r, const char *text)
 {
-    if (r->boxes == 4) return refuse(r, "\"bbox\" has more than 4 numbers");
+    if (r->boxes == 4) return refuse(r, "{coco.bbox} \"bbox\" has more than 4 numbers");
     return real_number(r, text, &r->box[r->boxes++]);
 }
 
@@ -105,13 +106,13 @@ static int on_number(void *at, const char *number, size_t len)
 
     if (r->member == MEMBERS || r->depth < 2 || r->depth > 3 || (r->depth == 3) != (r->member == BOX))
         return other_value(r, "a number");
-    if (len >= sizeof text) return refuse(r, "a number of %zu digits", len);
+    if (len >= sizeof text) return refuse(r, "{coco.number_length} a number of %zu digits", len);
     snprintf(text, sizeof text, "%.*s", (int)len, number);
     if (r->depth == 3) return box_number(r, text);
     if (r->member == SCORE) return real_number(r, text, &r->score);
     errno = 0;
     r->whole[r->member] = strtoll(text, &end, 10);
-    return *end || errno ? refuse(r, "\"%s\" is %.40s, which is no id", member_name[r->member], text) : 1;
+    return *end || errno ? refuse(r, "{coco.member_value} \"%s\" is %.40s, which is no id", member_name[r->member], text) : 1;
 }
 
 /* ---- entries ---- */
@@ -124,14 +125,14 @@ static int on_key(void *at, const unsigned char *key, size_t len)
     for (r->member = 0; r->member < MEMBERS; r->member++)
         if (strlen(member_name[r->member]) == len && !memcmp(member_name[r->member], key, len)) break;
     if (r->member == MEMBERS) return 1;
-    if (r->has >> r->member & 1) return refuse(r, "\"%s\" is there twice", member_name[r->member]);
+    if (r->has >> r->member & 1) return refuse(r, "{coco.member_twice} \"%s\" is there twice", member_name[r->member]);
     r->has |= 1u << r->member;
     return 1;
 }
 
 static int enter(reader *r)
 {
-    if (r->depth == DEEPEST) return refuse(r, "nested deeper than %d", DEEPEST);
+    if (r->depth == DEEPEST) return refuse(r, "{coco.nesting} nested deeper than %d", DEEPEST);
     r->depth++;
     return 1;
 }
@@ -156,10 +157,10 @@ static int end_entry(reader *r)
                            (float)r->box[3], (float)r->score };
 
     for (int k = 0; k < MEMBERS; k++)
-        if (!(r->has >> k & 1)) return refuse(r, "there is no \"%s\"", member_name[k]);
-    if (r->boxes != 4) return refuse(r, "\"bbox\" has %d numbers; it needs 4", r->boxes);
-    if (v.w < 0 || v.h < 0) return refuse(r, "\"bbox\" has a negative width or height");
-    if (!(r->score >= 0 && r->score <= 1)) return refuse(r, "\"score\" is %g; it must lie in 0..1", r->score);
+        if (!(r->has >> k & 1)) return refuse(r, "{coco.member_missing} there is no \"%s\"", member_name[k]);
+    if (r->boxes != 4) return refuse(r, "{coco.bbox} \"bbox\" has %d numbers; it needs 4", r->boxes);
+    if (v.w < 0 || v.h < 0) return refuse(r, "{coco.bbox_size} \"bbox\" has a negative width or height");
+    if (!(r->score >= 0 && r->score <= 1)) return refuse(r, "{coco.score} \"score\" is %g; it must lie in 0..1", r->score);
     spot_text_add(&r->results, &v, sizeof v);
     if (r->results.status) {
         r->status = spot_fail(r->c, SPOT_NOMEM, "%s: no memory for %zu detections", r->name, r->entries + 1);
@@ -205,7 +206,7 @@ static spot_status parse_piece(reader *r, const uint8_t *json, size_t size)
         refuse(r, "behind byte %zu comes no value within %d bytes", r->event, LONGEST);
     if (s != yajl_status_ok && !r->status) {
         unsigned char *text = yajl_get_error(r->yajl, 0, json, size);
-        r->status = spot_fail(r->c, SPOT_INPUT, "%s, byte %zu: this is not JSON: %.*s", r->name, here(r),
+        r->status = spot_fail(r->c, SPOT_INPUT, "{coco.json} %s, byte %zu: this is not JSON: %.*s", r->name, here(r),
                               (int)strcspn((char *)text, "\n"), (char *)text);
         yajl_free_error(r->yajl, text);
     }
@@ -223,7 +224,7 @@ static spot_status open_reader(spot_ctx *c, reader *r, spot_coco_results *out, c
 
 static spot_status close_reader(reader *r, spot_coco_results *out, spot_status s)
 {
-    if (!s && !r->before) s = spot_fail(r->c, SPOT_INPUT, "%s is empty", r->name);
+    if (!s && !r->before) s = spot_fail(r->c, SPOT_INPUT, "{file.empty} %s is empty", r->name);
     if (!s) s = parse_piece(r, NULL, 0);
     if (!s && r->entries > INT_MAX - 2) s = spot_fail(r->c, SPOT_INPUT, "%s has more than %d detections", r->name, INT_MAX - 2);
     yajl_free(r->yajl);
@@ -250,13 +251,13 @@ spot_status spot_coco_results_open(spot_ctx *c, spot_coco_results *out, const ch
     size_t n;
 
     *out = (spot_coco_results){ 0 };
-    if (!f) return spot_fail(c, SPOT_IO, "cannot read %s: %s", path, spot_file_reason(errno));
+    if (!f) return spot_fail(c, SPOT_IO, "{file.unread} cannot read %s: %s", path, spot_file_reason(errno));
     s = open_reader(c, &r, out, path);
     while (!s && (n = fread(piece, 1, sizeof piece, f)) > 0) {
         s = parse_piece(&r, piece, n);
         if (!s) s = spot_check_stop(c);
     }
-    if (!s && ferror(f)) s = spot_fail(c, SPOT_IO, "cannot read %s: %s", path, strerror(errno));
+    if (!s && ferror(f)) s = spot_fail(c, SPOT_IO, "{file.unread} cannot read %s: %s", path, strerror(errno));
     fclose(f);
     return r.yajl ? close_reader(&r, out, s) : s;
 }

@@ -35,7 +35,8 @@ static spot_status read_header(spot_ctx *c, header *h, const spot_csv_block *b)
 
     while ((more = spot_csv_cell_next(&cells, &cell)) > 0 && h->columns < MAX_COLUMNS) h->columns++;
     if (more < 0)
-        return spot_fail(c, SPOT_INPUT, "%s: quotes amid a name of the header (line 1); write them twice", b->in->name);
+        return spot_fail(c, SPOT_INPUT,
+                         "{table.header_quotes} %s: quotes amid a name of the header (line 1); write them twice", b->in->name);
     if (more) return spot_fail(c, SPOT_INPUT, "%s: a header of more than %d columns", b->in->name, MAX_COLUMNS);
     h->name = malloc((size_t)h->columns * sizeof *h->name + length + (size_t)h->columns);
     h->order = malloc(2 * (size_t)h->columns * sizeof *h->order);
@@ -73,11 +74,13 @@ static spot_status want_column(spot_ctx *c, header *h, const char *name, const c
     int i = find_column(h, name);
 
     if (i == -1)
-        return spot_fail(c, SPOT_INPUT, "%s has no column \"%.80s\"; its columns are %.80s%s%.80s%s", file, name, h->name[0],
+        return spot_fail(c, SPOT_INPUT, "{table.no_column} %s has no column \"%.80s\"; its columns are %.80s%s%.80s%s", file,
+                         name, h->name[0],
                          h->columns > 1 ? h->columns > 2 ? ", ..., " : ", " : "", h->columns > 1 ? h->name[h->columns - 1] : "",
                          h->columns > 2 ? ", in this order" : "");
-    if (i == -2) return spot_fail(c, SPOT_INPUT, "%s has two columns \"%.80s\"", file, name);
-    if (h->slot[i] >= 0) return spot_fail(c, SPOT_INPUT, "column \"%.80s\" of %s is asked for twice", name, file);
+    if (i == -2) return spot_fail(c, SPOT_INPUT, "{table.column_twice} %s has two columns \"%.80s\"", file, name);
+    if (h->slot[i] >= 0) return spot_fail(c, SPOT_INPUT,
+                                          "{table.column_asked_twice} column \"%.80s\" of %s is asked for twice", name, file);
     h->slot[i] = h->wanted++;
     return SPOT_OK;
 }
@@ -93,7 +96,8 @@ static spot_status want_range(spot_ctx *c, header *h, const char *first, const c
     while (tail && last[tail - 1] >= '0' && last[tail - 1] <= '9') tail--;
     if (head == tail && !strncmp(first, last, head) && spot_integer(&from, first + head, n - head)
         && spot_integer(&to, last + tail, m - tail)) {
-        if (to < from) return spot_fail(c, SPOT_INPUT, "%s: columns from \"%.80s\" down to \"%.80s\"", file, first, last);
+        if (to < from) return spot_fail(c, SPOT_INPUT, "{table.columns_order} %s: columns from \"%.80s\" down to \"%.80s\"",
+                                        file, first, last);
         for (; from <= to; from++) {
             char name[256];
             snprintf(name, sizeof name, "%.*s%0*" PRId64, (int)head, first, (int)(n - head), from);
@@ -105,7 +109,8 @@ static spot_status want_range(spot_ctx *c, header *h, const char *first, const c
     k = find_column(h, last);
     if (i < 0) return want_column(c, h, first, file);
     if (k < 0) return want_column(c, h, last, file);
-    if (k < i) return spot_fail(c, SPOT_INPUT, "%s: column \"%.80s\" stands before \"%.80s\"", file, last, first);
+    if (k < i) return spot_fail(c, SPOT_INPUT, "{table.columns_order} %s: column \"%.80s\" stands before \"%.80s\"", file,
+                                last, first);
     for (; i <= k; i++) SPOT_TRY(want_column(c, h, h->name[i], file));
     return SPOT_OK;
 }
@@ -116,7 +121,8 @@ static spot_status want_all(spot_ctx *c, header *h, const char *columns, const c
     spot_status s = SPOT_OK;
 
     if (!columns && h->columns > 1)
-        return spot_fail(c, SPOT_INPUT, "%s has %d columns; say which, as in %s:%.80s", file, h->columns, file, h->name[0]);
+        return spot_fail(c, SPOT_INPUT, "{table.which_column} %s has %d columns; say which, as in %s:%.80s", file, h->columns,
+                         file, h->name[0]);
     if (!columns) return want_column(c, h, h->name[0], file);
     if (find_column(h, columns) != -1) return want_column(c, h, columns, file);          /* a name may hold commas and dots */
     rest = list = strdup(columns);
@@ -175,15 +181,16 @@ static spot_status fail_record(spot_ctx *c, const header *h, const spot_csv_bloc
     for (const char *p = b->bytes; (p = memchr(p, '\n', (size_t)(b->bytes + b->start[i] - p))); p++) line++;
     snprintf(where, sizeof where, "row %" PRIu64 " (line %" PRIu64 ")", b->row + (uint64_t)i - 1, line);
     if (f == QUOTES)
-        return spot_fail(c, SPOT_INPUT, "%s: %s: cell %d has quotes that begin or end amid it; between quotes they are written "
-                         "twice", file, where, column + 1);
+        return spot_fail(c, SPOT_INPUT, "{table.quotes_amid} %s: %s: cell %d has quotes that begin or end amid it; between "
+                         "quotes they are written twice", file, where, column + 1);
     if (f == MORE || f == FEWER)
-        return spot_fail(c, SPOT_INPUT, "%s: %s has %s cells than the %d of the header", file, where,
+        return spot_fail(c, SPOT_INPUT, "{table.cells} %s: %s has %s cells than the %d of the header", file, where,
                          f == MORE ? "more" : "fewer", h->columns);
     if (f == EMPTY)
-        return spot_fail(c, SPOT_INPUT, "%s: %s: the cell of column \"%.80s\" is empty", file, where, h->name[column]);
+        return spot_fail(c, SPOT_INPUT, "{table.cell_empty} %s: %s: the cell of column \"%.80s\" is empty", file, where,
+                         h->name[column]);
     for (int k = 0; k <= column; k++) spot_csv_cell_next(&cells, &cell);
-    return spot_fail(c, SPOT_INPUT, "%s: %s: \"%.*s\" in column \"%.80s\" is no number", file, where,
+    return spot_fail(c, SPOT_INPUT, "{table.number} %s: %s: \"%.*s\" in column \"%.80s\" is no number", file, where,
                      cell.n < 40 ? (int)cell.n : 40, cell.text, h->name[column]);
 }
 
@@ -324,11 +331,12 @@ spot_status spot_csv_read(spot_ctx *c, spot_array *a, const spot_blob *in, const
 
     SPOT_TRY(spot_csv_open(c, &b, in));
     s = spot_csv_next(c, &b);
-    if (!s && !b.records) s = spot_fail(c, SPOT_INPUT, "%s is empty: a line with the names of its columns is wanted", in->name);
+    if (!s && !b.records) s = spot_fail(c, SPOT_INPUT,
+                                        "{table.empty} %s is empty: a line with the names of its columns is wanted", in->name);
     if (!s) s = read_header(c, &h, &b);
     if (!s) s = want_all(c, &h, columns, in->name);
     if (!s && b.records == 1 && b.at == b.end && b.start[1] == b.have)
-        s = spot_fail(c, SPOT_INPUT, "%s has a header and no rows", in->name);
+        s = spot_fail(c, SPOT_INPUT, "{table.no_rows} %s has a header and no rows", in->name);
     if (!s) s = h.wanted == 1 ? read_column(c, a, &h, &b, limit) : read_matrix(c, a, &h, &b, limit);
     free(h.name);
     free(h.order);

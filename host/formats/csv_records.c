@@ -30,7 +30,7 @@ spot_status spot_csv_open(spot_ctx *c, spot_csv_block *b, const spot_blob *in)
     *b = (spot_csv_block){ .in = in, .room = BLOCK };
     SPOT_TRY(spot_blob_read(c, in, 0, mark, n));
     if (!memcmp(mark, "\xff\xfe", 2) || !memcmp(mark, "\xfe\xff", 2))
-        return spot_fail(c, SPOT_INPUT, "%s is in UTF-16; save it in UTF-8", in->name);
+        return spot_fail(c, SPOT_INPUT, "{table.utf16} %s is in UTF-16; save it in UTF-8", in->name);
     if (!memcmp(mark, "\xef\xbb\xbf", 3)) b->at = 3;
     SPOT_TRY(find_end(c, b));
     if (b->end - b->at < b->room) b->room = (size_t)(b->end - b->at);
@@ -126,8 +126,8 @@ spot_status spot_csv_next(spot_ctx *c, spot_csv_block *b)
         split_records(b);
         if (b->records || !b->have) return SPOT_OK;
         if (b->at == b->end)
-            return spot_fail(c, SPOT_INPUT, "%s: quotes are opened in the record that begins in line %" PRIu64 " and never "
-                             "closed", b->in->name, b->line + 1);
+            return spot_fail(c, SPOT_INPUT, "{table.quotes_open} %s: quotes are opened in the record that begins in line "
+                             "%" PRIu64 " and never closed", b->in->name, b->line + 1);
         SPOT_TRY(grow_block(c, b));
     }
 }

@@ -47,7 +47,7 @@ static spot_status read_header(spot_ctx *c, spot_rows *t)
     int got;
 
     SPOT_TRY(next_record(c, t, &cells, &more));
-    if (!more) return spot_fail(c, SPOT_INPUT, "%s is empty", t->in.name);
+    if (!more) return spot_fail(c, SPOT_INPUT, "{file.empty} %s is empty", t->in.name);
     for (int k = 0; k < t->columns; k++) t->at[k] = -1;
     while ((got = spot_csv_cell_next(&cells, &one)) > 0) {
         if (one.n < sizeof name) name[spot_csv_unquote(name, &one)] = 0;
@@ -58,7 +58,7 @@ static spot_status read_header(spot_ctx *c, spot_rows *t)
     if (got < 0) return refuse_quote(c, t);
     for (int k = 0; k < t->columns; k++)
         if (t->at[k] < 0)
-            return spot_fail(c, SPOT_INPUT, "%s line 1: there is no column \"%s\"", t->in.name, t->column[k]);
+            return spot_fail(c, SPOT_INPUT, "{table.no_column} %s line 1: there is no column \"%s\"", t->in.name, t->column[k]);
     return SPOT_OK;
 }
 

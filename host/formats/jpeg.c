@@ -86,7 +86,8 @@ spot_status spot_jpeg_round_trip(spot_ctx *c, uint8_t *rgb, int width, int heigh
     t.err.jpeg.error_exit = give_up;
     t.err.jpeg.output_message = say_nothing;
     if (round_trip(&t, rgb, width, height, quality))
-        s = spot_fail(c, SPOT_NUMERIC, "JPEG of %dx%d pixels at quality %d: %s", width, height, quality, t.err.text);
+        s = spot_fail(c, SPOT_NUMERIC, "{jpeg.encoding} JPEG of %dx%d pixels at quality %d: %s", width, height, quality,
+                      t.err.text);
     jpeg_destroy_compress(&t.enc);
     jpeg_destroy_decompress(&t.dec);
     free(t.file);
@@ -109,7 +110,8 @@ spot_status spot_jpeg_encode(spot_ctx *c, unsigned char **jpeg, size_t *size, ui
     t.err.jpeg.error_exit = give_up;
     t.err.jpeg.output_message = say_nothing;
     if (encode_only(&t, rgb, width, height, quality)) {
-        s = spot_fail(c, SPOT_NUMERIC, "JPEG of %dx%d pixels at quality %d: %s", width, height, quality, t.err.text);
+        s = spot_fail(c, SPOT_NUMERIC, "{jpeg.encoding} JPEG of %dx%d pixels at quality %d: %s", width, height, quality,
+                      t.err.text);
         free(t.file);
         t.file = NULL;
     }
@@ -201,7 +203,8 @@ spot_status spot_jpeg_decode(spot_ctx *c, spot_picture *p, const uint8_t *file, 
     r.err.jpeg.emit_message = on_message;
     r.err.jpeg.output_message = say_nothing;
     if (decode_picture(&r))
-        s = r.refused ? r.refused : spot_fail(c, SPOT_INPUT, "%s is no JPEG that can be read: %s", name, r.err.text);
+        s = r.refused ? r.refused : spot_fail(c, SPOT_INPUT, "{jpeg.damaged} %s is no JPEG that can be read: %s", name,
+                                              r.err.text);
     jpeg_destroy_decompress(&r.dec);
     return s;
 }

@@ -120,12 +120,12 @@ static spot_status read_dict(spot_ctx *c, npy_header *h, const char *bytes, size
         }
     }
     if (fields)
-        return spot_fail(c, SPOT_INPUT, "%s has named fields (a structured array); save them one by one: numpy.save(file, "
-                         "a[\"field\"])", name);
+        return spot_fail(c, SPOT_INPUT, "{npy.fields} %s has named fields (a structured array); save them one by one: "
+                         "numpy.save(file, a[\"field\"])", name);
     if (good) skip_blanks(&t);
     if (!good || t.at != t.end || h->seen != 7)
-        return spot_fail(c, SPOT_INPUT, "%s: its header is not the descr, fortran_order and shape of a .npy file (byte %zu)",
-                         name, before + (size_t)(t.at - bytes));
+        return spot_fail(c, SPOT_INPUT, "{npy.header} %s: its header is not the descr, fortran_order and shape of a .npy file "
+                         "(byte %zu)", name, before + (size_t)(t.at - bytes));
     return SPOT_OK;
 }
 
@@ -140,20 +140,21 @@ static spot_status check_type(spot_ctx *c, npy_header *h, const char *name)
 
     h->kind = *d;
     if (*d == 'O')
-        return spot_fail(c, SPOT_INPUT, "%s holds pickled Python objects (object), which can run any program and are not read; "
-                         "save numbers, or words with a.astype(str)", name);
+        return spot_fail(c, SPOT_INPUT, "{npy.objects} %s holds pickled Python objects (object), which can run any program and "
+                         "are not read; save numbers, or words with a.astype(str)", name);
     if (!known || (number && h->size < 1))
-        return spot_fail(c, SPOT_INPUT, "%s: \"%s\" is no type of numpy's", name, h->descr);
+        return spot_fail(c, SPOT_INPUT, "{npy.no_type} %s: \"%s\" is no type of numpy's", name, h->descr);
     if (order == '>' && number && h->size > 1)
-        return spot_fail(c, SPOT_INPUT, "%s is big-endian (%s); save a.astype(a.dtype.newbyteorder(\"<\"))", name, h->descr);
+        return spot_fail(c, SPOT_INPUT, "{npy.big_endian} %s is big-endian (%s); save a.astype(a.dtype.newbyteorder(\"<\"))",
+                         name, h->descr);
     if (number && (*d == 'U' || *d == 'S') && h->size <= MAX_WORD) {
         h->size *= *d == 'U' ? 4 : 1;
         return SPOT_OK;
     }
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (number && types[i].kind == *d && types[i].size == h->size) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "%s is of type %s, which is not read; save a.astype(\"float32\"), or \"int64\" for whole "
-                     "numbers", name, h->descr);
+    return spot_fail(c, SPOT_INPUT, "{npy.type} %s is of type %s, which is not read; save a.astype(\"float32\"), or \"int64\" "
+                     "for whole numbers", name, h->descr);
 }
 
 /* Both orders are equal if at most one dimension is longer than 1. */
@@ -174,20 +175,22 @@ static spot_status read_header(spot_ctx *c, npy_header *h, spot_stream *in, cons
     spot_status s;
 
     if (in->size - in->at < 10)
-        return spot_fail(c, SPOT_INPUT, "%s: %" PRIu64 " bytes are too few for a .npy file", name, in->size - in->at);
+        return spot_fail(c, SPOT_INPUT, "{npy.short} %s: %" PRIu64 " bytes are too few for a .npy file", name,
+                         in->size - in->at);
     SPOT_TRY(in->take(c, in, start, 10));
     if (memcmp(start, "\x93NUMPY", 6))
-        return spot_fail(c, SPOT_INPUT, "%s does not begin as a .npy file does (byte 0)", name);
+        return spot_fail(c, SPOT_INPUT, "{npy.begin} %s does not begin as a .npy file does (byte 0)", name);
     if (start[6] < 1 || start[6] > 3 || start[7])
-        return spot_fail(c, SPOT_INPUT, "%s is of version %d.%d of .npy; 1, 2 and 3 are read", name, start[6], start[7]);
+        return spot_fail(c, SPOT_INPUT, "{npy.version} %s is of version %d.%d of .npy; 1, 2 and 3 are read", name, start[6],
+                         start[7]);
     before = start[6] == 1 ? 10 : 12;
     if (before == 12 && in->size - in->at < 2)
         return spot_fail(c, SPOT_INPUT, "%s is cut short in its header (byte %" PRIu64 ")", name, in->at);
     if (before == 12) SPOT_TRY(in->take(c, in, start + 10, 2));
     length = start[8] | (uint32_t)start[9] << 8 | (uint32_t)start[10] << 16 | (uint32_t)start[11] << 24;
     if (length > in->size - in->at || length > MAX_HEADER)
-        return spot_fail(c, SPOT_INPUT, "%s: a header of %" PRIu32 " bytes, where %" PRIu64 " follow and %d are the most", name,
-                         length, in->size - in->at, MAX_HEADER);
+        return spot_fail(c, SPOT_INPUT, "{npy.header_length} %s: a header of %" PRIu32 " bytes, where %" PRIu64 " follow and "
+                         "%d are the most", name, length, in->size - in->at, MAX_HEADER);
     bytes = malloc(length + 1);
     if (!bytes) return spot_fail(c, SPOT_NOMEM, "no memory for the header of %s", name);
     s = in->take(c, in, bytes, length);
@@ -195,7 +198,8 @@ static spot_status read_header(spot_ctx *c, npy_header *h, spot_stream *in, cons
     free(bytes);
     if (!s) s = check_type(c, h, name);
     if (!s && h->fortran && order_matters(h))
-        s = spot_fail(c, SPOT_INPUT, "%s is in Fortran order (column after column); save numpy.ascontiguousarray(a)", name);
+        s = spot_fail(c, SPOT_INPUT,
+                      "{npy.fortran} %s is in Fortran order (column after column); save numpy.ascontiguousarray(a)", name);
     return s;
 }
 
@@ -235,7 +239,7 @@ static spot_status cut_words(spot_ctx *c, spot_array *a, const npy_header *h, ui
         if (h->kind == 'U') n = utf8_of((char *)v, v, (size_t)h->size);    /* never longer than the source */
         else for (n = (long)h->size; n && !v[n - 1]; n--) continue;
         if (n < 0)
-            return spot_fail(c, SPOT_INPUT, "%s: %s holds a character that Unicode has not", a->name,
+            return spot_fail(c, SPOT_INPUT, "{npy.character} %s: %s holds a character that Unicode has not", a->name,
                              spot_array_place(where, a, i));
         length[i] = (size_t)n;
     }
@@ -272,7 +276,7 @@ static spot_status check_values(spot_ctx *c, const spot_array *a, const npy_head
         const int64_t *v = a->data;
         while (i < a->count && v[i] >= 0) i++;
         if (i < a->count)
-            return spot_fail(c, SPOT_INPUT, "%s: %s is %" PRIu64 ", more than 9223372036854775807", a->name,
+            return spot_fail(c, SPOT_INPUT, "{npy.number} %s: %s is %" PRIu64 ", more than 9223372036854775807", a->name,
                              spot_array_place(where, a, i), (uint64_t)v[i]);
     }
     return spot_array_check(c, a);
@@ -288,7 +292,7 @@ static spot_status describe(spot_ctx *c, spot_array *a, npy_header *h, uint64_t 
     for (int i = 0; i < h->rank; i++) {
         a->dim[i] = h->dim[i];
         if (__builtin_mul_overflow(*bytes, (uint64_t)h->dim[i], bytes) || *bytes > SIZE_MAX / 2)
-            return spot_fail(c, SPOT_INPUT, "%s: size %d of its shape is not possible", a->name, i);
+            return spot_fail(c, SPOT_INPUT, "{array.shape} %s: size %d of its shape is not possible", a->name, i);
         a->count *= (size_t)h->dim[i];
     }
     a->type = SPOT_WORDS;
@@ -312,7 +316,8 @@ spot_status spot_npy_read(spot_ctx *c, spot_array *a, spot_stream *in, size_t li
 
     SPOT_TRY(describe(c, a, &h, &bytes, in));
     if (bytes != in->size - in->at)
-        return spot_fail(c, SPOT_INPUT, "%s %s: it ends at byte %" PRIu64 ", its header promises %" PRIu64 " bytes", a->name,
+        return spot_fail(c, SPOT_INPUT, "{npy.cut} %s %s: it ends at byte %" PRIu64 ", its header promises %" PRIu64 " bytes",
+                         a->name,
                          bytes > in->size - in->at ? "is cut short" : "is longer than it says", in->size, in->at + bytes);
     if (a->type == SPOT_WORDS) return read_words(c, a, &h, in, (size_t)bytes, limit);
     SPOT_TRY(spot_array_take(c, a, limit));

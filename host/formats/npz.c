@@ -50,13 +50,13 @@ static spot_status choose_member(spot_ctx *c, const spot_zip_member **m, const s
             return spot_refuse_pickle(c, file, "a zip archive, as torch.save writes, with a pickle in it");
     }
     if (!arrays)
-        return spot_fail(c, SPOT_INPUT, "%s holds no .npy file%s%.80s", file, z->count ? ", but " : "",
+        return spot_fail(c, SPOT_INPUT, "{npz.empty} %s holds no .npy file%s%.80s", file, z->count ? ", but " : "",
                          z->count ? z->member[0].name : "");
     list_names(names, sizeof names, z);
     if (!name && arrays > 1)
-        return spot_fail(c, SPOT_INPUT, "%s holds %d arrays; say which, as in %s:NAME; there are %s", file, arrays, file,
-                         names);
-    if (!*m) return spot_fail(c, SPOT_INPUT, "%s has no array \"%.80s\"; there are %s", file, name, names);
+        return spot_fail(c, SPOT_INPUT, "{npz.which_array} %s holds %d arrays; say which, as in %s:NAME; there are %s", file,
+                         arrays, file, names);
+    if (!*m) return spot_fail(c, SPOT_INPUT, "{npz.no_array} %s has no array \"%.80s\"; there are %s", file, name, names);
     return SPOT_OK;
 }
 

@@ -77,8 +77,8 @@ static spot_status no_numbers(spot_ctx *c, const spot_array *a)
 
     while (i + 1 < a->count && spot_number(&v, word[i], strlen(word[i]))) i++;
     if (!a->count) return spot_fail(c, SPOT_INPUT, "%s: numbers are wanted, it holds no words even", a->name);
-    return spot_fail(c, SPOT_INPUT, "%s: %s is \"%.40s\" where a number is wanted", a->name, spot_array_place(where, a, i),
-                     word[i]);
+    return spot_fail(c, SPOT_INPUT, "{number.form} %s: %s is \"%.40s\" where a number is wanted", a->name,
+                     spot_array_place(where, a, i), word[i]);
 }
 
 /* The index of the first value that is not a finite float, or count. Threads check blocks; the least index wins. */
@@ -135,7 +135,7 @@ spot_status spot_array_floats(spot_ctx *c, float **out, spot_array *a)
     wild = first_wild(c, a);
     if (wild < a->count) {
         spot_array_doubles(&v, a, wild, 1);
-        return spot_fail(c, SPOT_INPUT, "%s: %s is %g; %s", a->name, spot_array_place(where, a, wild), v,
+        return spot_fail(c, SPOT_INPUT, "{number.value} %s: %s is %g; %s", a->name, spot_array_place(where, a, wild), v,
                          isfinite(v) ? "a float does not reach so far" : "a finite number is wanted");
     }
     if (a->type == SPOT_F32) *out = a->data;
@@ -155,8 +155,8 @@ spot_status spot_array_ints(spot_ctx *c, int *out, const spot_array *a, int leas
         spot_array_doubles(v, a, at, n);
         for (size_t k = 0; k < n; k++) {
             if (!(v[k] >= least && v[k] <= most) || v[k] != floor(v[k]))
-                return spot_fail(c, SPOT_INPUT, "%s: %s is %.17g; a whole number from %d to %d is wanted", a->name,
-                                 spot_array_place(where, a, at + k), v[k], least, most);
+                return spot_fail(c, SPOT_INPUT, "{number.whole} %s: %s is %.17g; a whole number from %d to %d is wanted",
+                                 a->name, spot_array_place(where, a, at + k), v[k], least, most);
             out[at + k] = (int)v[k];
         }
     }

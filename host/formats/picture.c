@@ -31,7 +31,7 @@ static spot_status decode_file(spot_ctx *c, spot_picture *p, const uint8_t *file
     else if (size >= 3 && !memcmp(file, "\xff\xd8\xff", 3))
         s = spot_jpeg_decode(c, p, file, size, name);
     else
-        s = spot_fail(c, SPOT_INPUT, "%s is neither PNG nor JPEG: it is %s", name, format_name(file, size));
+        s = spot_fail(c, SPOT_INPUT, "{picture.format} %s is neither PNG nor JPEG: it is %s", name, format_name(file, size));
     if (s) p->rgb = NULL;
     return s;
 }

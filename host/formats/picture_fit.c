@@ -15,7 +15,7 @@ spot_status spot_picture_fit_by(spot_ctx *c, uint8_t *out, spot_picture *p, int 
     const spot_resize fit = { p->rgb, p->width, p->height, resize, crop, filter, out };
 
     if (!p->rgb || resize < SPOT_RESIZE_SQUASH || crop < 1 || crop > SPOT_PICTURE_CROP)
-        return spot_fail(c, SPOT_INVALID, "a picture cannot be fit to %d and then %d pixels", resize, crop);
+        return spot_fail(c, SPOT_INVALID, "{picture.fit} a picture cannot be fit to %d and then %d pixels", resize, crop);
     SPOT_TRY(spot_room_need(c, &p->taps, spot_resize_scratch(1, &fit, 1)));
     spot_resize_one(&fit, p->taps.at);
     return SPOT_OK;

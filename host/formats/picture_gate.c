@@ -32,8 +32,9 @@ spot_status spot_gate_take(spot_ctx *c, spot_picture *p, const spot_picture_cost
     if (!g) return SPOT_OK;
     if (g->crop && cost->pixels) bytes += spot_picture_fit_bytes(cost->width, cost->height, g->resize, g->crop);
     if (bytes > g->limit)
-        return spot_fail(c, SPOT_INPUT, "%s: decoding %" PRIu64 " x %" PRIu64 " pixels takes %.1f MB of memory, allowed are "
-                         "%.1f", name, cost->width, cost->height, (double)bytes / 1e6, (double)g->limit / 1e6);
+        return spot_fail(c, SPOT_INPUT, "{picture.memory} %s: decoding %" PRIu64 " x %" PRIu64
+                         " pixels takes %.1f MB of memory, allowed are %.1f", name, cost->width, cost->height,
+                         (double)bytes / 1e6, (double)g->limit / 1e6);
     pthread_mutex_lock(&g->lock);
     while (g->limit - g->used < bytes) pthread_cond_wait(&g->given_back, &g->lock);
     g->used += bytes;

@@ -16,8 +16,8 @@ spot_status spot_room_need(spot_ctx *c, spot_room *room, size_t bytes)
 spot_status spot_picture_start(spot_ctx *c, spot_picture *p, uint64_t width, uint64_t height, const char *name)
 {
     if (!width || !height || width > SPOT_PICTURE_PIXELS || height > SPOT_PICTURE_PIXELS / width)
-        return spot_fail(c, SPOT_INPUT, "%s says that it has %" PRIu64 " x %" PRIu64 " pixels; from 1 to %d are read", name,
-                         width, height, SPOT_PICTURE_PIXELS);
+        return spot_fail(c, SPOT_INPUT, "{picture.size} %s says that it has %" PRIu64 " x %" PRIu64 " pixels; from 1 to %d are "
+                         "read", name, width, height, SPOT_PICTURE_PIXELS);
     if (p->held && 3 * (size_t)(width * height) > p->held)
         return spot_fail(c, SPOT_INPUT, "%s: its header contradicts itself about its %" PRIu64 " x %" PRIu64 " pixels", name,
                          width, height);

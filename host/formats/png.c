@@ -181,7 +181,7 @@ static spot_status decode(spot_ctx *c, spot_picture *p, const uint8_t *file, siz
     if (!r.info)
         s = spot_fail(c, SPOT_NOMEM, "%s: no memory to read a PNG", name);
     else if (decode_picture(&r))
-        s = r.refused ? r.refused : spot_fail(c, SPOT_INPUT, "%s is no PNG that can be read: %s", name, r.text);
+        s = r.refused ? r.refused : spot_fail(c, SPOT_INPUT, "{png.damaged} %s is no PNG that can be read: %s", name, r.text);
     png_destroy_read_struct(&r.png, &r.info, NULL);
     return s;
 }

@@ -48,16 +48,17 @@ static spot_status read_shape(spot_ctx *c, spot_tensor *t, yajl_val shape, const
     size_t bytes = t->type == SPOT_DTYPES ? 1 : spot_dtype_size(t->type);
 
     if (!YAJL_IS_ARRAY(shape) || YAJL_GET_ARRAY(shape)->len > SPOT_TENSOR_DIMS)
-        return spot_fail(c, SPOT_INPUT, "%s: the shape of %.80s is no list of at most %d sizes", file, t->name,
-                         SPOT_TENSOR_DIMS);
+        return spot_fail(c, SPOT_INPUT, "{safetensors.shape} %s: the shape of %.80s is no list of at most %d sizes", file,
+                         t->name, SPOT_TENSOR_DIMS);
     t->rank = (int)YAJL_GET_ARRAY(shape)->len;
     for (int i = 0; i < t->rank; i++)
         if (!read_natural(YAJL_GET_ARRAY(shape)->values[i], &t->dim[i])
             || __builtin_mul_overflow(bytes, (size_t)t->dim[i], &bytes))
-            return spot_fail(c, SPOT_INPUT, "%s: size %d of the shape of %.80s is not possible", file, i, t->name);
+            return spot_fail(c, SPOT_INPUT, "{safetensors.size} %s: size %d of the shape of %.80s is not possible", file, i,
+                             t->name);
     if (t->type != SPOT_DTYPES && bytes != t->bytes)
-        return spot_fail(c, SPOT_INPUT, "%s: %.80s has %zu bytes of data, its shape wants %zu", file, t->name, t->bytes,
-                         bytes);
+        return spot_fail(c, SPOT_INPUT, "{safetensors.bytes} %s: %.80s has %zu bytes of data, its shape wants %zu", file,
+                         t->name, t->bytes, bytes);
     return SPOT_OK;
 }
 
@@ -69,7 +70,8 @@ static spot_status read_tensor(spot_ctx *c, spot_tensor *t, yajl_val v, const ui
     int k = 0;
 
     if (!type || YAJL_GET_OBJECT(v)->len != 3)
-        return spot_fail(c, SPOT_INPUT, "%s: %.80s is not described by dtype, shape and data_offsets", file, t->name);
+        return spot_fail(c, SPOT_INPUT, "{safetensors.entry} %s: %.80s is not described by dtype, shape and data_offsets",
+                         file, t->name);
     while (k < SPOT_WORDS && strcmp(spot_dtype_name((spot_dtype)k), type)) k++;
     t->type = k == SPOT_WORDS ? SPOT_DTYPES : (spot_dtype)k;
     t->dtype = type;
@@ -79,12 +81,12 @@ static spot_status read_tensor(spot_ctx *c, spot_tensor *t, yajl_val v, const ui
         || !read_natural(YAJL_GET_ARRAY(offsets)->values[0], &at[0])
         || !read_natural(YAJL_GET_ARRAY(offsets)->values[1], &at[1])
         || at[0] > at[1] || (uint64_t)at[1] > size)
-        return spot_fail(c, SPOT_INPUT, "%s: the data_offsets of %.80s do not lie in the file's %zu bytes of data", file,
-                         t->name, size);
+        return spot_fail(c, SPOT_INPUT, "{safetensors.offsets} %s: the data_offsets of %.80s do not lie in the file's %zu "
+                         "bytes of data", file, t->name, size);
     t->data = data ? data + at[0] : NULL;
     t->at = (size_t)at[0];
     t->bytes = (size_t)(at[1] - at[0]);
-    if (!shape) return spot_fail(c, SPOT_INPUT, "%s: %.80s has no shape", file, t->name);
+    if (!shape) return spot_fail(c, SPOT_INPUT, "{safetensors.no_shape} %s: %.80s has no shape", file, t->name);
     return read_shape(c, t, shape, file);
 }
 
@@ -96,16 +98,17 @@ static spot_status check_all(spot_ctx *c, spot_tensors *t, size_t size, const ch
     qsort(t->tensor, (size_t)t->count, sizeof *t->tensor, by_place);
     for (int i = 0; i < t->count; i++) {
         if (t->tensor[i].at != next)
-            return spot_fail(c, SPOT_INPUT, "%s: the data of %.80s %s", file, t->tensor[i].name,
+            return spot_fail(c, SPOT_INPUT, "{safetensors.gap} %s: the data of %.80s %s", file, t->tensor[i].name,
                              t->tensor[i].at > next ? "leaves a gap before it" : "overlaps another's");
         next += t->tensor[i].bytes;
     }
     if (next != size)
-        return spot_fail(c, SPOT_INPUT, "%s: %zu bytes behind the last tensor belong to none", file, size - next);
+        return spot_fail(c, SPOT_INPUT, "{safetensors.rest} %s: %zu bytes behind the last tensor belong to none", file,
+                         size - next);
     qsort(t->tensor, (size_t)t->count, sizeof *t->tensor, by_name);
     for (int i = 1; i < t->count; i++)
         if (!strcmp(t->tensor[i - 1].name, t->tensor[i].name))
-            return spot_fail(c, SPOT_INPUT, "%s: %.80s is there twice", file, t->tensor[i].name);
+            return spot_fail(c, SPOT_INPUT, "{safetensors.tensor_twice} %s: %.80s is there twice", file, t->tensor[i].name);
     return SPOT_OK;
 }
 
@@ -135,12 +138,12 @@ static spot_status parse_header(spot_ctx *c, spot_tensors *t, char *text, uint64
     spot_status s;
 
     if (!length || *text != '{')
-        return spot_fail(c, SPOT_INPUT, "%s: its header is not the JSON of a safetensors file", file);
+        return spot_fail(c, SPOT_INPUT, "{safetensors.header} %s: its header is not the JSON of a safetensors file", file);
     text[length] = 0;
     map = spot_tree_parse(text, length, why, sizeof why);
     if (!map || !YAJL_IS_OBJECT(map)) {
         yajl_tree_free(map);
-        return spot_fail(c, SPOT_INPUT, "%s: its header is not JSON: %s", file, why);
+        return spot_fail(c, SPOT_INPUT, "{safetensors.json} %s: its header is not JSON: %s", file, why);
     }
     s = read_header(c, t, map, data, size, file);
     if (s) spot_tensors_close(t);
@@ -157,12 +160,13 @@ static spot_status open_header(spot_ctx *c, spot_tensors *t, const spot_blob *in
 
     memset(t, 0, sizeof *t);
     if (in->size < 8)
-        return spot_fail(c, SPOT_INPUT, "%s: %" PRIu64 " bytes are too few for a safetensors file", in->name, in->size);
+        return spot_fail(c, SPOT_INPUT, "{safetensors.short} %s: %" PRIu64 " bytes are too few for a safetensors file",
+                         in->name, in->size);
     SPOT_TRY(spot_blob_read(c, in, 0, head, 8));
     for (int i = 0; i < 8; i++) length |= (uint64_t)head[i] << 8 * i;
     if (length > MAX_HEADER || length > in->size - 8)
-        return spot_fail(c, SPOT_INPUT, "%s: a header of %" PRIu64 " bytes in a file of %" PRIu64 ": cut short, or no "
-                         "safetensors file", in->name, length, in->size);
+        return spot_fail(c, SPOT_INPUT, "{safetensors.header_length} %s: a header of %" PRIu64
+                         " bytes in a file of %" PRIu64 ": cut short, or no safetensors file", in->name, length, in->size);
     *start = 8 + length;
     text = malloc(length + 1);
     if (!text) return spot_fail(c, SPOT_NOMEM, "%s: no memory for its header", in->name);
@@ -174,9 +178,9 @@ static spot_status open_header(spot_ctx *c, spot_tensors *t, const spot_blob *in
 
 spot_status spot_refuse_pickle(spot_ctx *c, const char *file, const char *kind)
 {
-    return spot_fail(c, SPOT_INPUT, "%s is %s, which can run any program and is not read; convert it in Python: "
-                     "safetensors.torch.save_file(torch.load(\"%s\", weights_only=True), \"model.safetensors\")", file, kind,
-                     file);
+    return spot_fail(c, SPOT_INPUT, "{safetensors.pickle} %s is %s, which can run any program and is not read; convert it in "
+                     "Python: safetensors.torch.save_file(torch.load(\"%s\", weights_only=True), \"model.safetensors\")", file,
+                     kind, file);
 }
 
 spot_status spot_tensors_check_no_pickle(spot_ctx *c, const spot_blob *in)
@@ -242,17 +246,17 @@ static spot_status choose_tensor(spot_ctx *c, const spot_tensor **e, const spot_
     list_names(names, sizeof names, t);
     if (!t->count) return spot_fail(c, SPOT_INPUT, "%s holds no tensor", file);
     if (!name)
-        return spot_fail(c, SPOT_INPUT, "%s holds %d tensors; say which, as in %s:%.80s; there are %s", file, t->count, file,
-                         t->tensor->name, names);
-    return spot_fail(c, SPOT_INPUT, "%s has no tensor \"%.80s\"; there are %s", file, name, names);
+        return spot_fail(c, SPOT_INPUT, "{safetensors.which_tensor} %s holds %d tensors; say which, as in %s:%.80s; there are "
+                         "%s", file, t->count, file, t->tensor->name, names);
+    return spot_fail(c, SPOT_INPUT, "{safetensors.no_tensor} %s has no tensor \"%.80s\"; there are %s", file, name, names);
 }
 
 static spot_status read_one(spot_ctx *c, spot_array *a, const spot_blob *in, uint64_t start, const spot_tensor *e,
                             size_t limit)
 {
     if (e->type == SPOT_DTYPES)
-        return spot_fail(c, SPOT_INPUT, "%s: %.80s is of type %.20s, which is not read; convert it to F32 or I64 first",
-                         in->name, e->name, e->dtype);
+        return spot_fail(c, SPOT_INPUT, "{safetensors.type} %s: %.80s is of type %.20s, which is not read; convert it to F32 "
+                         "or I64 first", in->name, e->name, e->dtype);
     a->type = e->type;
     a->rank = e->rank;
     memcpy(a->dim, e->dim, sizeof a->dim);

@@ -29,7 +29,7 @@ spot_status spot_word_lines(spot_ctx *c, char ***word, int *n, const char *path)
         while (k && isspace((unsigned char)at[k - 1])) at[--k] = 0;
         if (k && *at != '#') list[(*n)++] = at;
     }
-    if (!*n) return free(list), spot_fail(c, SPOT_INPUT, "%s has no words; write one in each line", path);
+    if (!*n) return free(list), spot_fail(c, SPOT_INPUT, "{words.none} %s has no words; write one in each line", path);
     *word = list;
     return SPOT_OK;
 }

@@ -57,13 +57,14 @@ static spot_status not_opened(spot_ctx *c, const source *s, zip_error_t *e)
     if (s->status) return s->status;
     switch (zip_error_code_zip(e)) {
     case ZIP_ER_MEMORY:    return spot_fail(c, SPOT_NOMEM, "no memory for the directory of %s", file);
-    case ZIP_ER_MULTIDISK: return spot_fail(c, SPOT_INPUT, "%s is an archive in several parts", file);
-    case ZIP_ER_EXISTS:    return spot_fail(c, SPOT_INPUT, "%s: a name is there twice", file);
+    case ZIP_ER_MULTIDISK: return spot_fail(c, SPOT_INPUT, "{zip.parts} %s is an archive in several parts", file);
+    case ZIP_ER_EXISTS:    return spot_fail(c, SPOT_INPUT, "{zip.name_twice} %s: a name is there twice", file);
     case ZIP_ER_NOZIP:
-        return spot_fail(c, SPOT_INPUT, "%s: no directory of a zip archive at its end (byte %" PRIu64 "), or a member without "
-                         "its header; cut short?", file, s->in->size);
+        return spot_fail(c, SPOT_INPUT, "{zip.directory} %s: no directory of a zip archive at its end (byte %" PRIu64
+                         "), or a member without its header; cut short?", file, s->in->size);
     case ZIP_ER_INCONS:
-        return spot_fail(c, SPOT_INPUT, "%s: the archive's directory contradicts itself or the headers of its members", file);
+        return spot_fail(c, SPOT_INPUT, "{zip.contradiction} %s: the archive's directory contradicts itself or the headers of "
+                         "its members", file);
     default: return spot_fail(c, SPOT_INPUT, "%s is no zip archive that can be read: %s", file, zip_error_strerror(e));
     }
 }
@@ -94,13 +95,13 @@ static spot_status read_member(spot_ctx *c, spot_zip *z, int i)
     if (zip_stat_index(z->archive, (zip_uint64_t)i, ZIP_FL_ENC_RAW, &st))
         return spot_fail(c, SPOT_INPUT, "%s: entry %d of its directory: %s", file, i, zip_strerror(z->archive));
     if (st.encryption_method != ZIP_EM_NONE)
-        return spot_fail(c, SPOT_INPUT, "%s: %.80s is encrypted; save it without a password", file, st.name);
+        return spot_fail(c, SPOT_INPUT, "{zip.encrypted} %s: %.80s is encrypted; save it without a password", file, st.name);
     if (st.comp_method != ZIP_CM_STORE && st.comp_method != ZIP_CM_DEFLATE)
-        return spot_fail(c, SPOT_INPUT, "%s: %.80s is packed in way %u; save it with numpy.savez or savez_compressed", file,
-                         st.name, st.comp_method);
+        return spot_fail(c, SPOT_INPUT, "{zip.packing} %s: %.80s is packed in way %u; save it with numpy.savez or "
+                         "savez_compressed", file, st.name, st.comp_method);
     if (st.comp_method == ZIP_CM_DEFLATE ? st.size / 1032 > st.comp_size : st.size != st.comp_size)
-        return spot_fail(c, SPOT_INPUT, "%s: %.80s cannot have %" PRIu64 " bytes, of %" PRIu64 " packed ones", file, st.name,
-                         st.size, st.comp_size);           /* no byte inflates to more than 1032 */
+        return spot_fail(c, SPOT_INPUT, "{zip.sizes} %s: %.80s cannot have %" PRIu64 " bytes, of %" PRIu64 " packed ones", file,
+                         st.name, st.size, st.comp_size);           /* no byte inflates to more than 1032 */
     z->member[i] = (spot_zip_member){ st.name, st.comp_size, st.size, st.crc, st.comp_method == ZIP_CM_DEFLATE };
     return SPOT_OK;
 }

@@ -23,8 +23,8 @@ struct spot_zip_stream {
 
 static spot_status damaged(spot_ctx *c, const spot_zip_stream *s, const char *how)
 {
-    return spot_fail(c, SPOT_INPUT, "%s: %.80s is damaged near byte %" PRIu64 " of its packed bytes: %s", s->stream.name,
-                     s->m->name, s->packed_at - s->z.avail_in, how);
+    return spot_fail(c, SPOT_INPUT, "{zip.member_damaged} %s: %.80s is damaged near byte %" PRIu64 " of its packed bytes: %s",
+                     s->stream.name, s->m->name, s->packed_at - s->z.avail_in, how);
 }
 
 static spot_status read_packed(spot_ctx *c, spot_zip_stream *s, void *out, size_t n)

@@ -84,17 +84,17 @@ static spot_status check_ranking(spot_ctx *c, const spot_score *s, const spot_hy
                                  const spot_truth *truth)
 {
     if (view->n != truth->n || s->blindspots != truth->blindspots || s->hypotheses > found->len)
-        return spot_fail(c, SPOT_INVALID, "a score of %d hypotheses and %d blindspots, a list of %d, a view of %d rows and a "
-                         "truth of %d rows and %d blindspots", s->hypotheses, s->blindspots, found->len, view->n, truth->n,
-                         truth->blindspots);
+        return spot_fail(c, SPOT_INVALID, "{ranking.sizes} a score of %d hypotheses and %d blindspots, a list of %d, a view of "
+                         "%d rows and a truth of %d rows and %d blindspots", s->hypotheses, s->blindspots, found->len, view->n,
+                         truth->n, truth->blindspots);
     for (int k = 0; k < s->hypotheses; k++) {
         const float *weight = found->h[k].weight;
         if (weight && found->n != view->n)
-            return spot_fail(c, SPOT_INVALID, "weights of %d rows for a view of %d", found->n, view->n);
+            return spot_fail(c, SPOT_INVALID, "{ranking.rows} weights of %d rows for a view of %d", found->n, view->n);
         for (int i = 0; weight && i < view->n; i++)
             if (!isfinite(weight[i]))
-                return spot_fail(c, SPOT_INVALID, "hypothesis %d gives row %d the weight %g; it must be finite", k, i,
-                                 weight[i]);
+                return spot_fail(c, SPOT_INVALID, "{ranking.weight} hypothesis %d gives row %d the weight %g; it must be "
+                                 "finite", k, i, weight[i]);
     }
     return SPOT_OK;
 }

@@ -27,18 +27,19 @@ static bool reaches(int part, int whole, int64_t lambda, bool strict)
 static spot_status check_sets(spot_ctx *c, const spot_hypotheses *found, const spot_truth *truth)
 {
     if (truth->blindspots < 0 || truth->blindspots > SPOT_MAX_BLINDSPOTS)
-        return spot_fail(c, SPOT_INPUT, "%d blindspots to score against; there must be 0 to %d", truth->blindspots,
-                         SPOT_MAX_BLINDSPOTS);
+        return spot_fail(c, SPOT_INPUT, "{score.blindspots} %d blindspots to score against; there must be 0 to %d",
+                         truth->blindspots, SPOT_MAX_BLINDSPOTS);
     if (found->len < 0 || found->len > SPOT_MAX_HYPOTHESES)
         return spot_fail(c, SPOT_INVALID, "a list of %d hypotheses; it holds 0 to %d", found->len, SPOT_MAX_HYPOTHESES);
     for (int k = 0; k < found->len; k++)
         for (int i = 0; i < found->h[k].len; i++) {
             int row = found->h[k].row[i];
             if (row < 0 || row >= truth->n)
-                return spot_fail(c, SPOT_INVALID, "hypothesis %d holds row %d, the truth has %d rows", k, row, truth->n);
+                return spot_fail(c, SPOT_INVALID, "{score.row} hypothesis %d holds row %d, the truth has %d rows", k, row,
+                                 truth->n);
             if (i && row <= found->h[k].row[i - 1])
-                return spot_fail(c, SPOT_INVALID, "hypothesis %d: row %d after row %d; rows must ascend", k, row,
-                                 found->h[k].row[i - 1]);
+                return spot_fail(c, SPOT_INVALID, "{score.row_order} hypothesis %d: row %d after row %d; rows must ascend", k,
+                                 row, found->h[k].row[i - 1]);
         }
     return SPOT_OK;
 }
@@ -49,8 +50,8 @@ static spot_status count_truth(spot_ctx *c, spot_score *s, const spot_truth *tru
         for (int m = 0; m < truth->blindspots; m++) s->size[m] += truth->mask[i] >> m & 1;
     for (int m = 0; m < truth->blindspots; m++)
         if (!s->size[m])
-            return spot_fail(c, SPOT_INPUT, "blindspot %d has none of the %d images to score; make more test images", m,
-                             truth->n);
+            return spot_fail(c, SPOT_INPUT, "{score.blindspot_empty} blindspot %d has none of the %d images to score; make "
+                             "more test images", m, truth->n);
     return SPOT_OK;
 }
 

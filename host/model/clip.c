@@ -54,7 +54,7 @@ static spot_status put_values(spot_ctx *c, const spot_clip *m)
 /* f NULL: weights are not set. */
 static spot_status open_nets(spot_ctx *c, spot_arena *a, spot_clip *m, const spot_clip_file *f, spot_precision precision)
 {
-    if (m->rows < 0) return spot_fail(c, SPOT_INVALID, "clip: a batch of %d tokens", m->rows);
+    if (m->rows < 0) return spot_fail(c, SPOT_INVALID, "{clip.batch} clip: a batch of %d tokens", m->rows);
     if (!m->rows) m->rows = c->device ? DEVICE_ROWS : ROWS;
     SPOT_TRY(SPOT_TAKE(c, a, m->value, 3 * 256));
     for (int t = 0; t < SPOT_CLIP_TOWERS; t++)
@@ -150,8 +150,8 @@ spot_status spot_clip_images(spot_ctx *c, spot_arena *scratch, const spot_clip *
     int most;
     spot_status s;
 
-    if (!m->info.has_images) return spot_fail(c, SPOT_INPUT, "this CLIP has no tower for pictures");
-    if (n < 1) return n ? spot_fail(c, SPOT_INVALID, "clip: %d pictures", n) : SPOT_OK;
+    if (!m->info.has_images) return spot_fail(c, SPOT_INPUT, "{clip.no_picture_tower} this CLIP has no tower for pictures");
+    if (n < 1) return n ? spot_fail(c, SPOT_INVALID, "{clip.pictures} clip: %d pictures", n) : SPOT_OK;
     most = m->rows / net->positions > 1 ? m->rows / net->positions : 1;
     if (n < most) most = n;
     s = spot_clip_work_take(c, scratch, &w, net, most * net->positions, most);
@@ -171,14 +171,15 @@ static spot_status find_end(spot_ctx *c, const spot_clip_info *info, const int *
 {
     *end = -1;
     if (length < 1 || length > info->context)
-        return spot_fail(c, SPOT_INPUT, "text %d (from 0) has %d ids where 1 to %d are possible", i, length, info->context);
+        return spot_fail(c, SPOT_INPUT, "{clip.text_length} text %d (from 0) has %d ids where 1 to %d are possible", i, length,
+                         info->context);
     for (int k = 0; k < length; k++) {
         if (id[k] < 0 || id[k] >= info->vocabulary)
-            return spot_fail(c, SPOT_INPUT, "text %d (from 0): id %d is not among the %d of the vocabulary", i, id[k],
-                             info->vocabulary);
+            return spot_fail(c, SPOT_INPUT, "{clip.token} text %d (from 0): id %d is not among the %d of the vocabulary", i,
+                             id[k], info->vocabulary);
         if (info->end == SPOT_CLIP_GREATEST_ID ? *end < 0 || id[k] > id[*end] : *end < 0 && id[k] == info->end_id) *end = k;
     }
-    if (*end < 0) return spot_fail(c, SPOT_INPUT, "text %d (from 0) has no end token %d", i, info->end_id);
+    if (*end < 0) return spot_fail(c, SPOT_INPUT, "{clip.end_token} text %d (from 0) has no end token %d", i, info->end_id);
     return SPOT_OK;
 }
 
@@ -229,7 +230,7 @@ spot_status spot_clip_texts(spot_ctx *c, spot_arena *scratch, const spot_clip *m
     spot_clip_work w = { 0 };
     spot_status s;
 
-    if (!m->info.has_texts) return spot_fail(c, SPOT_INPUT, "this CLIP has no tower for texts");
+    if (!m->info.has_texts) return spot_fail(c, SPOT_INPUT, "{clip.no_text_tower} this CLIP has no tower for texts");
     if (n < 1) return n ? spot_fail(c, SPOT_INVALID, "clip: %d texts", n) : SPOT_OK;
     rows = n < most / context ? n * context : most, sequences = n < rows ? n : rows;
     s = spot_clip_work_take(c, scratch, &w, &m->net[SPOT_CLIP_TEXT], rows, sequences);

@@ -38,7 +38,8 @@ static bool is_object(const part *p) { return p->map && YAJL_IS_OBJECT(p->map); 
 
 static spot_status wrong(const part *p, const char *key, const char *want)
 {
-    return spot_fail(p->c, SPOT_INPUT, "%s: %s%s%.60s is not %s", p->path, p->where, *p->where ? "." : "", key, want);
+    return spot_fail(p->c, SPOT_INPUT, "{clip_config.member} %s: %s%s%.60s is not %s", p->path, p->where, *p->where ? "." : "",
+                     key, want);
 }
 
 /* A whole number from 1; *out keeps its value where the key is missing. */
@@ -79,7 +80,8 @@ static spot_status check_size(const part *p, const char *key, int told)
 
     SPOT_TRY(read_int(p, key, &have));
     if (have == told) return SPOT_OK;
-    return spot_fail(p->c, SPOT_INPUT, "%s: %s%s%s is %d, and the tensors have %d: it is not the config of these weights",
+    return spot_fail(p->c, SPOT_INPUT,
+                     "{clip_config.of_others} %s: %s%s%s is %d, and the tensors have %d: it is not the config of these weights",
                      p->path, p->where, *p->where ? "." : "", key, have, told);
 }
 
@@ -146,7 +148,8 @@ static spot_status read_transformers(const part *all, spot_clip_info *i)
 {
     part image = part_of(all, "vision_config", "clip_vision_model"), text = part_of(all, "text_config", "clip_text_model");
 
-    if (i->has_images && !is_object(&image)) return spot_fail(all->c, SPOT_INPUT, "%s has no object vision_config", all->path);
+    if (i->has_images && !is_object(&image)) return spot_fail(all->c, SPOT_INPUT, "{clip_config.no_object} %s has no object "
+                                                              "vision_config", all->path);
     if (i->has_texts && !is_object(&text)) return spot_fail(all->c, SPOT_INPUT, "%s has no object text_config", all->path);
     if (i->has_images) {
         SPOT_TRY(read_transformers_tower(&image, &i->image, 12));
@@ -173,8 +176,8 @@ static spot_status check_keys(const part *p, const char *known)
         char word[80];
         if (YAJL_IS_NULL(v) || YAJL_IS_FALSE(v) || (YAJL_IS_NUMBER(v) && YAJL_GET_DOUBLE(v) == 0)) continue;
         if (snprintf(word, sizeof word, " %s ", key) < (int)sizeof word && strstr(known, word)) continue;
-        return spot_fail(p->c, SPOT_INPUT, "%s: %s.%.60s asks for a network that Spotter does not compute", p->path,
-                         p->where, key);
+        return spot_fail(p->c, SPOT_INPUT, "{clip_config.network} %s: %s.%.60s asks for a network that Spotter does not "
+                         "compute", p->path, p->where, key);
     }
     return SPOT_OK;
 }
@@ -274,7 +277,8 @@ static spot_status read_tree(spot_ctx *c, yajl_val *map, const char *path, bool 
     if (*map && YAJL_IS_OBJECT(*map)) return SPOT_OK;
     yajl_tree_free(*map);
     *map = NULL;
-    return spot_fail(c, SPOT_INPUT, "%s is not a JSON object: %s", path, *why ? why : "it is a value of another kind");
+    return spot_fail(c, SPOT_INPUT, "{clip_config.json} %s is not a JSON object: %s", path,
+                     *why ? why : "it is a value of another kind");
 }
 
 static spot_status read_config(spot_ctx *c, spot_clip_info *i, const char *path, yajl_val map)
@@ -289,8 +293,8 @@ static spot_status read_config(spot_ctx *c, spot_clip_info *i, const char *path,
         return YAJL_IS_OBJECT(all.map) ? read_open_clip(&all, member(map, "preprocess_cfg"), i) : wrong(&all, "", "an object");
     }
     if (model && strncmp(model, "clip", 4) && !find(&all, "vision_config") && !find(&all, "text_config"))
-        return spot_fail(c, SPOT_INPUT, "%s is no config of CLIP: it has no model_cfg as open_clip's, and no vision_config or "
-                         "text_config as Hugging Face's", path);
+        return spot_fail(c, SPOT_INPUT, "{clip_config.kind} %s is no config of CLIP: it has no model_cfg as open_clip's, and "
+                         "no vision_config or text_config as Hugging Face's", path);
     return read_transformers(&all, i);
 }
 
@@ -350,14 +354,14 @@ static spot_status check_tower(spot_ctx *c, const char *path, const spot_clip_to
     const char *where = found ? "the config" : "no config.json or open_clip_config.json lies beside it, and the call";
 
     if (!t->heads)
-        return spot_fail(c, SPOT_INPUT, "%s: %s does not tell the heads of the %s tower, which no tensor tells", path, where,
-                         what);
+        return spot_fail(c, SPOT_INPUT, "{clip_config.no_heads} %s: %s does not tell the heads of the %s tower, which no "
+                         "tensor tells", path, where, what);
     if (!t->activation)
-        return spot_fail(c, SPOT_INPUT, "%s: %s does not tell the activation, quick_gelu or gelu, which no tensor tells", path,
-                         where);
+        return spot_fail(c, SPOT_INPUT, "{clip_config.no_activation} %s: %s does not tell the activation, quick_gelu or gelu, "
+                         "which no tensor tells", path, where);
     if (t->heads < 1 || t->width % t->heads)
-        return spot_fail(c, SPOT_INPUT, "%s: %d heads do not divide the width %d of the %s tower", path, t->heads, t->width,
-                         what);
+        return spot_fail(c, SPOT_INPUT, "{clip_config.heads_width} %s: %d heads do not divide the width %d of the %s tower",
+                         path, t->heads, t->width, what);
     return SPOT_OK;
 }
 
@@ -377,10 +381,10 @@ spot_status spot_clip_configure(spot_ctx *c, spot_clip_file *f, const char *path
     if (!i->has_texts) return SPOT_OK;
     SPOT_TRY(check_tower(c, path, &i->text, "text", found));
     if (!i->end)
-        return spot_fail(c, SPOT_INPUT, "%s: neither a config nor the call tells which token ends a text (the greatest id, or "
-                         "the first end token)", path);
+        return spot_fail(c, SPOT_INPUT, "{clip_config.no_end_token} %s: neither a config nor the call tells which token ends a "
+                         "text (the greatest id, or the first end token)", path);
     if (i->end == SPOT_CLIP_FIRST_END && (i->end_id < 0 || i->end_id >= i->vocabulary))
-        return spot_fail(c, SPOT_INPUT, "%s: the end token %d is not among the %d ids of the vocabulary; the config's "
-                         "eos_token_id belongs to another file", path, i->end_id, i->vocabulary);
+        return spot_fail(c, SPOT_INPUT, "{clip_config.end_token} %s: the end token %d is not among the %d ids of the "
+                         "vocabulary; the config's eos_token_id belongs to another file", path, i->end_id, i->vocabulary);
     return SPOT_OK;
 }

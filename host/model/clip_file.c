@@ -88,10 +88,11 @@ static spot_status expect(spot_ctx *c, spot_clip_file *f, spot_clip_name name, i
     size_t count = 1;
 
     if (!t)
-        return spot_fail(c, SPOT_INPUT, "%s has no tensor %s: it is cut, or not CLIP's vision transformer with %s's names",
-                         f->in.name, name.text, f->info.names);
+        return spot_fail(c, SPOT_INPUT, "{clip_file.no_tensor} %s has no tensor %s: it is cut, or not CLIP's vision "
+                         "transformer with %s's names", f->in.name, name.text, f->info.names);
     if (t->type != SPOT_F32 && t->type != SPOT_F16 && t->type != SPOT_BFLOAT16)
-        return spot_fail(c, SPOT_INPUT, "%s: %s is of type %.20s; F32, F16 and BF16 are read", f->in.name, name.text, t->dtype);
+        return spot_fail(c, SPOT_INPUT, "{clip_file.type} %s: %s is of type %.20s; F32, F16 and BF16 are read", f->in.name,
+                         name.text, t->dtype);
     for (int i = 0; same && i < rank; i++) {
         same = dim[i] ? t->dim[i] == dim[i] : t->dim[i] > 0 && t->dim[i] <= most;
         count *= (size_t)t->dim[i];
@@ -99,8 +100,8 @@ static spot_status expect(spot_ctx *c, spot_clip_file *f, spot_clip_name name, i
     write_shape(have, sizeof have, t->rank, t->dim);
     write_shape(want, sizeof want, rank, dim);
     if (!same)
-        return spot_fail(c, SPOT_INPUT, "%s: %s has the shape %s where %s is wanted (0: from 1 to %lld)", f->in.name, name.text,
-                         have, want, (long long)most);
+        return spot_fail(c, SPOT_INPUT, "{clip_file.shape} %s: %s has the shape %s where %s is wanted (0: from 1 to %lld)",
+                         f->in.name, name.text, have, want, (long long)most);
     f->known[t - f->header.tensor] = true;
     f->info.parameters += count;
     return SPOT_OK;
@@ -173,16 +174,16 @@ static spot_status expect_images(spot_ctx *c, spot_clip_file *f)
     EXPECT(c, f, start, MOST_WIDTH, 0, 3, 0, 0);
     i->image.width = (int)size_of(f, n->start, 0);
     if (size_of(f, n->start, 2) != size_of(f, n->start, 3) || size_of(f, n->start, 2) > MOST_PATCH)
-        return spot_fail(c, SPOT_INPUT, "%s: the patches of %s are not square, or of more than %d pixels", f->in.name, n->start,
-                         MOST_PATCH);
+        return spot_fail(c, SPOT_INPUT, "{clip_file.patch_size} %s: the patches of %s are not square, or of more than %d "
+                         "pixels", f->in.name, n->start, MOST_PATCH);
     i->patch = (int)size_of(f, n->start, 2);
     EXPECT(c, f, spot_clip_name_of(NULL, -1, n->first, NULL), 1, i->image.width);
     EXPECT(c, f, spot_clip_name_of(NULL, -1, n->position, NULL), MOST_TOKENS, 0, i->image.width);
     tokens = size_of(f, n->position, 0);
     while ((across + 1) * (across + 1) < tokens) across++;
     if (across < 1 || across * across + 1 != tokens)
-        return spot_fail(c, SPOT_INPUT, "%s: %s has %lld rows, not one more than a square number of patches", f->in.name,
-                         n->position, (long long)tokens);
+        return spot_fail(c, SPOT_INPUT, "{clip_file.patches} %s: %s has %lld rows, not one more than a square number of "
+                         "patches", f->in.name, n->position, (long long)tokens);
     i->side = (int)across * i->patch;
     SPOT_TRY(expect_pair(c, f, NULL, -1, n->before, i->image.width, 0));
     return expect_tower(c, f, SPOT_CLIP_IMAGE, &i->image);
@@ -210,8 +211,8 @@ static spot_status expect_no_more(spot_ctx *c, spot_clip_file *f)
         bool known = f->known[i];
         for (size_t k = 0; !known && k < sizeof idle / sizeof *idle; k++) known = !strcmp(f->header.tensor[i].name, idle[k]);
         if (!known)
-            return spot_fail(c, SPOT_INPUT, "%s: %.80s is no tensor of CLIP's vision transformer; this is another network",
-                             f->in.name, f->header.tensor[i].name);
+            return spot_fail(c, SPOT_INPUT, "{clip_file.other_tensor} %s: %.80s is no tensor of CLIP's vision transformer; "
+                             "this is another network", f->in.name, f->header.tensor[i].name);
     }
     return SPOT_OK;
 }
@@ -221,7 +222,7 @@ static spot_status expect_no_more(spot_ctx *c, spot_clip_file *f)
 static spot_status check_finite(spot_ctx *c, const spot_clip_file *f, const char *name, const float *v, size_t n)
 {
     if (spot_all_finite(v, n)) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "%s: %s holds a weight that is not a finite number", f->in.name, name);
+    return spot_fail(c, SPOT_INPUT, "{weights.value} %s: %s holds a weight that is not a finite number", f->in.name, name);
 }
 
 spot_status spot_clip_read(spot_ctx *c, const spot_clip_file *f, float *out, spot_clip_name name, size_t count)
@@ -257,8 +258,8 @@ static spot_status read_scale(spot_ctx *c, spot_clip_file *f)
     SPOT_TRY(spot_clip_read(c, f, &scale, spot_clip_name_of(NULL, -1, "logit_scale", NULL), 1));
     f->info.scale = expf(scale);
     if (f->info.scale > 0 && isfinite(f->info.scale)) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "%s: logit_scale is %g, and e to this power no scale; CLIP's is near 4.6", f->in.name,
-                     (double)scale);
+    return spot_fail(c, SPOT_INPUT, "{clip_file.logit_scale} %s: logit_scale is %g, and e to this power no scale; CLIP's is "
+                     "near 4.6", f->in.name, (double)scale);
 }
 
 /* -- the file ----------------------------------------------------------------------------------------------------- */

@@ -68,10 +68,11 @@ static spot_status open_resnet(spot_ctx *c, spot_encoder *e)
     int crop = e->o.crop;
 
     if (crop < 32 || crop > SPOT_PICTURE_CROP || crop % 32 || e->o.resize < 0)
-        return spot_fail(c, SPOT_USAGE, "crop %d, resize %d: the network looks at squares of 32, 64, ... %d pixels (224), cut "
-                         "from pictures whose shorter side is resized (256; 0: is left)", crop, e->o.resize, SPOT_PICTURE_CROP);
+        return spot_fail(c, SPOT_USAGE, "{look.crop} crop %d, resize %d: the network looks at squares of 32, 64, ... %d pixels "
+                         "(224), cut from pictures whose shorter side is resized (256; 0: is left)",
+                         crop, e->o.resize, SPOT_PICTURE_CROP);
     if (e->o.clip.precision != SPOT_FP32)
-        return spot_fail(c, SPOT_USAGE, "%s is a %s, which computes in fp32 here; %s is for CLIP", e->path,
+        return spot_fail(c, SPOT_USAGE, "{encoder.precision} %s is a %s, which computes in fp32 here; %s is for CLIP", e->path,
                          "ResNet or AlexNet", spot_precision_name(e->o.clip.precision));
     SPOT_TRY(spot_model_load(c, &count, &e->resnet, e->path, 0, 0));
     SPOT_TRY(spot_arena_open(c, &e->weights, count.peak));
@@ -95,7 +96,8 @@ static spot_status check_vocabulary(spot_ctx *c, const spot_encoder *e, const ch
         return spot_fail(c, SPOT_INPUT, "%s: the vocabulary has %d tokens, and %s has %d: it belongs to another model", where,
                          t.size, e->path, i->vocabulary);
     if (i->end == SPOT_CLIP_FIRST_END ? t.end != i->end_id : t.end != t.size - 1)
-        return spot_fail(c, SPOT_INPUT, "%s: a text ends with the token %d, and %s looks for %d: it belongs to another model",
+        return spot_fail(c, SPOT_INPUT, "{encoder.end_token} %s: a text ends with the token %d, and %s looks for %d: it "
+                         "belongs to another model",
                          where, t.end, e->path, i->end == SPOT_CLIP_FIRST_END ? i->end_id : t.size - 1);
     return SPOT_OK;
 }
@@ -116,7 +118,7 @@ static spot_status open_tokenizer(spot_ctx *c, spot_encoder *e)
     if (!s) return SPOT_OK;
     spot_bpe_close(e->tokenizer);
     e->tokenizer = NULL;
-    if (e->o.vocabulary || s == SPOT_NOMEM) return spot_fail(c, s, "%s", spot_message(&own, s));
+    if (e->o.vocabulary || s == SPOT_NOMEM) return spot_fail_from(c, s, &own);
     snprintf(e->why, sizeof e->why, "%s", spot_message(&own, s));
     return SPOT_OK;
 }
@@ -197,7 +199,8 @@ void spot_encoder_close(spot_ctx *c, spot_encoder *e)
 static spot_status check_has_images(spot_ctx *c, const spot_encoder *e)
 {
     if (e->about.has_images) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "%s has no tower for pictures, or was opened for texts alone", e->path);
+    return spot_fail(c, SPOT_INPUT, "{encoder.no_picture_tower} %s has no tower for pictures, or was opened for texts alone",
+                     e->path);
 }
 
 /* A block. ResNet: features that are not finite come from weights that are no network's. */
@@ -284,10 +287,11 @@ spot_status spot_encode_pictures(spot_ctx *c, spot_encoder *e, const spot_encode
 static spot_status check_has_texts(spot_ctx *c, const spot_encoder *e)
 {
     if (!e->about.has_texts)
-        return spot_fail(c, SPOT_INPUT, "%s has no tower for texts, or was opened for pictures alone", e->path);
+        return spot_fail(c, SPOT_INPUT, "{encoder.no_text_tower} %s has no tower for texts, or was opened for pictures alone",
+                         e->path);
     if (!e->tokenizer)
-        return spot_fail(c, SPOT_INPUT, "texts need the tokenizer of %s: %s (--vocabulary names its file or folder)", e->path,
-                         e->why);
+        return spot_fail(c, SPOT_INPUT, "{encoder.no_tokenizer} texts need the tokenizer of %s: %s (--vocabulary names its "
+                         "file or folder)", e->path, e->why);
     return SPOT_OK;
 }
 

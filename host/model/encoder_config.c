@@ -37,11 +37,12 @@ static spot_status check_shape(spot_ctx *c, const spot_clip_info *i, const spot_
     const int shape = is_vit_b_32(i) ? SPOT_ENCODER_VIT_B_32 : SPOT_ENCODER_OTHER;
 
     if (!i->has_images)
-        return spot_fail(c, SPOT_INPUT, "encoder.weights: %s has no tower for pictures, only for texts", cfg->weights);
+        return spot_fail(c, SPOT_INPUT, "{encoder.no_picture_tower} encoder.weights: %s has no tower for pictures, only for "
+                         "texts", cfg->weights);
     if (cfg->shape == shape) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "encoder.shape is %s, and %s has %d blocks of width %d on patches of %d of %d pixels, and "
-                     "rows of %d numbers; set encoder.shape: %s", shapes[cfg->shape], cfg->weights, i->image.layers,
-                     i->image.width, i->patch, i->side, i->dim, shapes[shape]);
+    return spot_fail(c, SPOT_INPUT, "{encoder.shape} encoder.shape is %s, and %s has %d blocks of width %d on patches of %d of "
+                     "%d pixels, and rows of %d numbers; set encoder.shape: %s", shapes[cfg->shape], cfg->weights,
+                     i->image.layers, i->image.width, i->patch, i->side, i->dim, shapes[shape]);
 }
 
 static spot_status describe(spot_ctx *c, spot_clip_info *clip, const spot_encoder_config *cfg, const spot_encoder_options *o)

@@ -27,8 +27,8 @@ static spot_status find_kind(spot_ctx *c, int *kind, const spot_blob *in)
     spot_tensors_close(&t);
     *kind = clip ? SPOT_ENCODER_CLIP : SPOT_ENCODER_RESNET;
     if (clip || resnet) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "%s is no encoder: it has neither CLIP's tensors, by the names of Hugging Face, OpenAI or "
-                     "open_clip, nor those of torchvision's ResNet-18, ResNet-34 or AlexNet", in->name);
+    return spot_fail(c, SPOT_INPUT, "{encoder.kind} %s is no encoder: it has neither CLIP's tensors, by the names of Hugging "
+                     "Face, OpenAI or open_clip, nor those of torchvision's ResNet-18, ResNet-34 or AlexNet", in->name);
 }
 
 spot_status spot_encoder_find_kind(spot_ctx *c, int *kind, const char *path)

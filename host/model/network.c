@@ -143,7 +143,8 @@ spot_status spot_net_backward(spot_ctx *c, spot_net *net, const float *target, i
 
 spot_status spot_net_backward_image(spot_ctx *c, spot_net *net, const float *target, int live, double *loss)
 {
-    if (!net->s.attacked) return spot_fail(c, SPOT_INVALID, "this net was not opened for gradients by its images");
+    if (!net->s.attacked) return spot_fail(c, SPOT_INVALID,
+                                           "{network.no_image_gradients} this net was not opened for gradients by its images");
     SPOT_TRY(net->way->back(c, net, target, live, loss, false));
     return spot_net_data_back(c, net, 0, net->dplanes, spot_unit_output(0, net->s, live).rows);
 }

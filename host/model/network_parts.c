@@ -8,8 +8,8 @@ spot_status spot_net_check(spot_ctx *c, spot_net_shape s)
     if (!spot_arch_is(s.arch)) return spot_fail(c, SPOT_INVALID, "%d is no architecture", s.arch);
     t = spot_architecture_of(s.arch);
     if (s.size < t->least || s.size % 32 || s.size > 4096)
-        return spot_fail(c, SPOT_INVALID, "%s takes images of a multiple of 32 pixels from %d to 4096, not %d", t->name,
-                         t->least, s.size);
+        return spot_fail(c, SPOT_INVALID, "{network.size} %s takes images of a multiple of 32 pixels from %d to 4096, not %d",
+                         t->name, t->least, s.size);
     if (s.width < 16 || s.width % 16)
         return spot_fail(c, SPOT_INVALID, "model.width is %d; a multiple of 16 is wanted", s.width);
     return SPOT_OK;

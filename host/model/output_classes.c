@@ -29,13 +29,14 @@ spot_status spot_output_classes(spot_ctx *c, int **cls, int *n, const char *path
     }
     free(line);
     if (!missing) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "%s, the outputs of the model \"%s\", lacks %d of the %d classes, such as %s; a line is "
-                     "the class of an output", path, model, missing, classes, class_name[first]);
+    return spot_fail(c, SPOT_INPUT, "{model.output_classes} %s, the outputs of the model \"%s\", lacks %d of the %d classes, "
+                     "such as %s; a line is the class of an output", path, model, missing, classes, class_name[first]);
 }
 
 spot_status spot_output_check(spot_ctx *c, int outputs, const int *cls, int n, const char *path, const char *model, int classes)
 {
     if (outputs == (cls ? n : classes)) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "the model \"%s\" has %d outputs, and %s %d; models[].classes is a text with the class of "
-                     "each output", model, outputs, path[0] ? path : "the study's classes are", cls ? n : classes);
+    return spot_fail(c, SPOT_INPUT, "{model.outputs} the model \"%s\" has %d outputs, and %s %d; models[].classes is a text "
+                     "with the class of each output",
+                     model, outputs, path[0] ? path : "the study's classes are", cls ? n : classes);
 }

@@ -49,8 +49,8 @@ static spot_status open_function(spot_ctx *c, spot_predictor *p, const spot_pred
     p->way = (spot_predictor_way){ predict_by_function, close_function, f };
     if (!o->function || o->outputs < 1 || o->outputs > SPOT_MAX_PREDICTOR_OUTPUTS || o->dim < 0 || o->channels < 0
         || o->dim > SPOT_MOST_PREDICTED || o->channels > SPOT_MOST_PREDICTED)
-        return spot_fail(c, SPOT_INVALID, "a function with %d outputs, embeddings of %d and %d channels", o->outputs, o->dim,
-                         o->channels);
+        return spot_fail(c, SPOT_INVALID, "{predictor.sizes} a function with %d outputs, embeddings of %d and %d channels",
+                         o->outputs, o->dim, o->channels);
     p->about.outputs = o->outputs;
     p->about.dim = o->dim;
     p->about.channels = o->channels;
@@ -103,10 +103,10 @@ static spot_status name_predictor(spot_ctx *c, spot_predictor *p, const spot_pre
 static spot_status open_predictor(spot_ctx *c, spot_predictor *p, const spot_predictor_options *o)
 {
     if (o->kind < SPOT_PREDICTOR_WEIGHTS || o->kind > SPOT_PREDICTOR_FUNCTION)
-        return spot_fail(c, SPOT_INVALID, "%d is no kind of predictor", o->kind);
+        return spot_fail(c, SPOT_INVALID, "{predictor.kind} %d is no kind of predictor", o->kind);
     if (o->side < 1 || o->side > MOST_SIDE || o->batch < 0 || o->batch > MOST_BATCH)
-        return spot_fail(c, SPOT_USAGE, "a predictor of %d pictures of %d pixels a side at a time; 1 to %d and 1 to %d are "
-                         "possible", o->batch, o->side, MOST_BATCH, MOST_SIDE);
+        return spot_fail(c, SPOT_USAGE, "{predictor.batch} a predictor of %d pictures of %d pixels a side at a time; 1 to %d "
+                         "and 1 to %d are possible", o->batch, o->side, MOST_BATCH, MOST_SIDE);
     SPOT_TRY(name_predictor(c, p, o));
     p->side = o->side;
     p->about.batch = o->batch ? o->batch : BATCH;
@@ -147,17 +147,19 @@ static spot_status check_finite(spot_ctx *c, const spot_predictor *p, const char
     if (!v || spot_all_finite(v, (size_t)n * (size_t)columns)) return SPOT_OK;
     for (int i = 0; i < n; i++)
         if (!spot_all_finite(v + (size_t)i * (size_t)columns, (size_t)columns))
-            return spot_fail(c, SPOT_INPUT, "%.300s: the %s of picture %d (from 0) hold a number that is not finite", p->name,
-                             what, first + i);
+            return spot_fail(c, SPOT_INPUT, "{predictor.value} %.300s: the %s of picture %d (from 0) hold a number that is not "
+                             "finite", p->name, what, first + i);
     return SPOT_OK;
 }
 
 static spot_status check_question(spot_ctx *c, const spot_predictor *p, const spot_prediction *q)
 {
     if (q->n < 0 || q->side != p->side || !q->logit)
-        return spot_fail(c, SPOT_INVALID, "%d pictures of %d pixels a side for a predictor of %d", q->n, q->side, p->side);
+        return spot_fail(c, SPOT_INVALID, "{predictor.picture_size} %d pictures of %d pixels a side for a predictor of %d",
+                         q->n, q->side, p->side);
     if ((q->embedding && !p->about.dim) || (q->channel && !p->about.channels))
-        return spot_fail(c, SPOT_INVALID, "%.300s has no %s", p->name, q->channel ? "channels" : "embeddings");
+        return spot_fail(c, SPOT_INVALID, "{predictor.no_output} %.300s has no %s", p->name,
+                         q->channel ? "channels" : "embeddings");
     return SPOT_OK;
 }
 

@@ -41,8 +41,8 @@ static spot_status take_magic(spot_ctx *c, answer *w, char *out)
     for (int i = 0; i < MAGIC; i++) {
         SPOT_TRY(spot_program_take(c, w->a->program, &begins[i], 1, w->until));
         if (begins[i] == magic[i]) continue;
-        return spot_fail(c, SPOT_INPUT, "%s begins with \"%s%s\", and not as a .npy file does. Standard output is for the "
-                         "arrays alone: print to standard error", w->stream.name, spot_plain(begins),
+        return spot_fail(c, SPOT_INPUT, "{predictor.answer_begin} %s begins with \"%s%s\", and not as a .npy file does. "
+                         "Standard output is for the arrays alone: print to standard error", w->stream.name, spot_plain(begins),
                          spot_program_ahead(w->a->program, ahead, sizeof ahead));
     }
     memcpy(out, magic, MAGIC);
@@ -63,17 +63,20 @@ static spot_status take(spot_ctx *c, spot_stream *s, void *out, size_t n)
 static spot_status check_shape(spot_ctx *c, asked *a, const spot_array *v, int k, int n)
 {
     if (v->type != SPOT_F32)
-        return spot_fail(c, SPOT_INPUT, "%s is of type %s; send a.astype(numpy.float32)", v->name, spot_dtype_name(v->type));
+        return spot_fail(c, SPOT_INPUT, "{predictor.answer_type} %s is of type %s; send a.astype(numpy.float32)", v->name,
+                         spot_dtype_name(v->type));
     if (v->rank != 2)
-        return spot_fail(c, SPOT_INPUT, "%s has %d dimensions; (pictures, %s) is wanted", v->name, v->rank, array_name[k]);
+        return spot_fail(c, SPOT_INPUT, "{predictor.answer_dimensions} %s has %d dimensions; (pictures, %s) is wanted",
+                         v->name, v->rank, array_name[k]);
     if (v->dim[0] != n)
-        return spot_fail(c, SPOT_INPUT, "%s has %" PRId64 " rows for %d pictures", v->name, v->dim[0], n);
+        return spot_fail(c, SPOT_INPUT, "{predictor.answer_rows} %s has %" PRId64 " rows for %d pictures", v->name, v->dim[0],
+                         n);
     if (a->columns[k] < 0 && (v->dim[1] > most_columns[k] || v->dim[1] < (k == LOGITS)))
-        return spot_fail(c, SPOT_INPUT, "%s has %" PRId64 " columns; %d to %d are possible", v->name, v->dim[1], k == LOGITS,
-                         most_columns[k]);
+        return spot_fail(c, SPOT_INPUT, "{predictor.answer_columns} %s has %" PRId64 " columns; %d to %d are possible", v->name,
+                         v->dim[1], k == LOGITS, most_columns[k]);
     if (a->columns[k] >= 0 && v->dim[1] != a->columns[k])
-        return spot_fail(c, SPOT_INPUT, "%s has %" PRId64 " columns, and had %d in the first answer", v->name, v->dim[1],
-                         a->columns[k]);
+        return spot_fail(c, SPOT_INPUT, "{predictor.answer_columns_changed} %s has %" PRId64 " columns, and had %d in the "
+                         "first answer", v->name, v->dim[1], a->columns[k]);
     return SPOT_OK;
 }
 
@@ -180,7 +183,7 @@ spot_status spot_predictor_program(spot_ctx *c, spot_predictor_way *way, spot_pr
     a->side = o->side;
     a->batch = about->batch;
     for (int k = 0; k < ARRAYS; k++) a->columns[k] = -1;
-    if (!o->command || !o->command[0]) return spot_fail(c, SPOT_USAGE, "a predictor needs a command");
+    if (!o->command || !o->command[0]) return spot_fail(c, SPOT_USAGE, "{predictor.no_command} a predictor needs a command");
     SPOT_TRY(open_asked(c, a, o));
     *about = (spot_predictor_info){ .outputs = a->columns[LOGITS], .dim = a->columns[EMBEDDING],
                                     .channels = a->columns[CHANNELS], .batch = a->batch,

@@ -60,10 +60,11 @@ spot_status spot_predictor_weights(spot_ctx *c, spot_predictor_way *way, spot_pr
 
     if (!r) return spot_fail(c, SPOT_NOMEM, "no memory for a predictor");
     *way = (spot_predictor_way){ predict, close_resnet, r };
-    if (!o->weights || !o->weights[0]) return spot_fail(c, SPOT_USAGE, "a predictor needs a file of weights");
+    if (!o->weights || !o->weights[0]) return spot_fail(c, SPOT_USAGE,
+                                                        "{predictor.no_weights} a predictor needs a file of weights");
     if (o->side < 32 || o->side % 32 || o->side > 4096)
-        return spot_fail(c, SPOT_USAGE, "a network of weights (%s) looks at squares of 32, 64, ... 4096 pixels, not of %d",
-                         o->weights, o->side);
+        return spot_fail(c, SPOT_USAGE, "{predictor.weights_size} a network of weights (%s) looks at squares of 32, 64, ... "
+                         "4096 pixels, not of %d", o->weights, o->side);
     SPOT_TRY(open_file(c, r, &m, o));
     *about = (spot_predictor_info){ .outputs = m.outputs, .dim = r->look.net.features,
                                     .channels = spot_look_channels(m.arch, m.width),

@@ -181,7 +181,8 @@ static spot_status run_epochs(spot_ctx *c, spot_trainer *t, spot_model *m, spot_
         spot_spend(&lesson->learn, &at);
         SPOT_TRY(spot_trainer_watch(c, t, false, &now->val_loss));
         if (!isfinite(now->val_loss))
-            return spot_fail(c, SPOT_NUMERIC, "the validation loss is %g after epoch %d; a smaller model.%slr may help",
+            return spot_fail(c, SPOT_NUMERIC,
+                             "{training.diverged} the validation loss is %g after epoch %d; a smaller model.%slr may help",
                              fabs(now->val_loss), e + 1, t->robust ? "robust." : "");
         if (now->val_loss < best || !cfg->keep_best) {
             best = now->val_loss;
@@ -223,7 +224,7 @@ spot_status spot_model_begin(spot_ctx *c, spot_arena *a, spot_model *m, int outp
         return spot_fail(c, SPOT_USAGE, "model.init: %s holds a %s, model.arch is a %s",
                          start ? "the base model" : cfg->init, spot_arch_name(m->arch), spot_arch_name(cfg->arch));
     if (m->width != cfg->width)
-        return spot_fail(c, SPOT_USAGE, "model.init: %s holds a network of width %d, model.width is %d",
+        return spot_fail(c, SPOT_USAGE, "{model.init_width} model.init: %s holds a network of width %d, model.width is %d",
                          start ? "the base model" : cfg->init, m->width, cfg->width);
     return SPOT_OK;
 }

@@ -92,7 +92,8 @@ static spot_status copy_pictures(spot_ctx *c, const spot_pixel_training *how, co
     for (int i = 0; i < l->n; i++) {
         const size_t from = l->index[i];
         if (how->cls[from] < 0 || how->cls[from] >= how->classes)
-            return spot_fail(c, SPOT_INVALID, "picture %zu is of class %d of %d", from, how->cls[from], how->classes);
+            return spot_fail(c, SPOT_INVALID, "{training.class} picture %zu is of class %d of %d", from, how->cls[from],
+                             how->classes);
         memcpy(l->rgb + (size_t)i * each, how->rgb + from * each, each);
         l->target[i * how->classes + how->cls[from]] = 1;
     }
@@ -145,7 +146,7 @@ static void start_drawing(spot_ctx *c, drawer *d, pupil *u, batch *b, int step)
 static spot_status end_drawing(spot_ctx *c, drawer *d)
 {
     if (d->runs) pthread_join(d->thread, NULL);
-    return d->status ? spot_fail(c, d->status, "%s", spot_message(&d->c, d->status)) : SPOT_OK;
+    return d->status ? spot_fail_from(c, d->status, &d->c) : SPOT_OK;
 }
 
 /* -- steps --------------------------------------------------------------------------------------------------------- */
@@ -191,8 +192,8 @@ static spot_status judge_epoch(spot_ctx *c, pupil *u, int epoch, double *mean)
     for (int k = 0; k < u->batches; k++) {
         int left = u->how->images - k * size;
         if (!isfinite(u->losses[first + k]))
-            return spot_fail(c, SPOT_NUMERIC, "the loss is %g in epoch %d, step %d, at learning rate %g; a smaller one may "
-                             "help", fabs(u->losses[first + k]), epoch + 1, k + 1, u->rates[first + k]);
+            return spot_fail(c, SPOT_NUMERIC, "{training.diverged} the loss is %g in epoch %d, step %d, at learning rate %g; a "
+                             "smaller one may help", fabs(u->losses[first + k]), epoch + 1, k + 1, u->rates[first + k]);
         *mean += u->losses[first + k] * (left < size ? left : size) / u->how->images;
     }
     return SPOT_OK;
@@ -263,10 +264,11 @@ static spot_status train_in(spot_ctx *c, spot_arena *on, spot_arena *host, spot_
 static spot_status check_training(spot_ctx *c, const spot_pixel_training *how)
 {
     if (how->images < 1 || how->classes < 1 || (!how->draw && !(how->rgb && how->cls)))
-        return spot_fail(c, SPOT_INVALID, "a training on %d pictures of %d classes %s", how->images, how->classes,
+        return spot_fail(c, SPOT_INVALID, "{training.sizes} a training on %d pictures of %d classes %s", how->images,
+                         how->classes,
                          how->draw ? "that are drawn" : "in memory");
     if (how->loss != SPOT_SIGMOID && how->loss != SPOT_SOFTMAX)
-        return spot_fail(c, SPOT_INVALID, "%d is no loss", how->loss);
+        return spot_fail(c, SPOT_INVALID, "{training.loss} %d is no loss", how->loss);
     if (!(how->triplet >= 0 && how->margin >= 0 && how->fgsm >= 0) || !isfinite(how->triplet + how->margin + how->fgsm))
         return spot_fail(c, SPOT_INVALID, "a triplet loss of weight %g and margin %g, an adversary's step of %g: each is a "
                          "number of 0 or more", how->triplet, how->margin, how->fgsm);

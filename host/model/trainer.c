@@ -256,8 +256,8 @@ static spot_status check_loss(spot_ctx *c, const spot_trainer *t, int epoch, int
     double loss = t->losses[epoch * t->steps + step];
 
     if (isfinite(loss)) return SPOT_OK;
-    return spot_fail(c, SPOT_NUMERIC, "the loss is %g in epoch %d, step %d, at learning rate %g; a smaller model.%slr "
-                     "may help", fabs(loss), epoch + 1, step + 1, t->rates[epoch * t->steps + step],
+    return spot_fail(c, SPOT_NUMERIC, "{training.diverged} the loss is %g in epoch %d, step %d, at learning rate %g; a smaller "
+                     "model.%slr may help", fabs(loss), epoch + 1, step + 1, t->rates[epoch * t->steps + step],
                      t->robust ? "robust." : "");
 }
 

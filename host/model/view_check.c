@@ -10,11 +10,11 @@ spot_status spot_view_check(spot_ctx *c, const spot_view *v, uint32_t ec)
 
     for (size_t e = 0; e < count; e++)
         if (!(fabsf(v->feature[e]) <= SPOT_LARGEST_FEATURE))
-            return spot_fail_of(c, SPOT_INPUT, ec, "feature %zu of row %zu is %g; features must be finite and within %g", e % d,
-                                e / d, v->feature[e], SPOT_LARGEST_FEATURE);
+            return spot_fail_of(c, SPOT_INPUT, ec, "{features.value} feature %zu of row %zu is %g; features must be finite and "
+                                "within %g", e % d, e / d, v->feature[e], SPOT_LARGEST_FEATURE);
     for (int i = 0; v->confidence && i < v->n; i++)
         if (!(v->confidence[i] >= 0 && v->confidence[i] <= 1))
-            return spot_fail_of(c, SPOT_INPUT, ec, "the confidence of row %d is %g; it must lie in [0, 1]", i,
-                                v->confidence[i]);
+            return spot_fail_of(c, SPOT_INPUT, ec, "{confidence.value} the confidence of row %d is %g; it must lie in [0, 1]",
+                                i, v->confidence[i]);
     return SPOT_OK;
 }

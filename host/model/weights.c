@@ -59,7 +59,8 @@ static spot_status read_sizes(spot_ctx *c, const spot_tensors *file, const char 
     snprintf(head, sizeof head, "%s.weight", t->head);
     first = spot_tensors_find(file, stem);
     last = spot_tensors_find(file, head);
-    if (!known) return spot_fail(c, SPOT_INPUT, "%s has no %s: not torchvision's %s", path, first ? head : stem, t->name);
+    if (!known) return spot_fail(c, SPOT_INPUT, "{weights.no_tensor} %s has no %s: not torchvision's %s", path,
+                                 first ? head : stem, t->name);
     if (first->rank != 4 || last->rank != 2 || first->dim[0] < SPOT_LEAST_WIDTH || first->dim[0] > SPOT_MOST_WIDTH
         || first->dim[0] % SPOT_LEAST_WIDTH || last->dim[0] < 1 || last->dim[0] > SPOT_MOST_OUTPUTS)
         return spot_fail(c, SPOT_INPUT, "%s: %s or %s has a shape that no %s of width %d to %d has", path, stem, head, t->name,
@@ -80,7 +81,8 @@ static spot_status fill_model(spot_ctx *c, spot_model *m, const spot_tensors *fi
         const spot_tensor *e = spot_tensors_find(file, table[t].name);
         if (!e && !table[t].rank) continue;            /* counts of batches: old files lack them, and nothing reads them */
         if (!e)
-            return spot_fail(c, SPOT_INPUT, "%s has no %s: not torchvision's %s", path, table[t].name, spot_arch_name(m->arch));
+            return spot_fail(c, SPOT_INPUT, "{weights.no_tensor} %s has no %s: not torchvision's %s", path, table[t].name,
+                             spot_arch_name(m->arch));
         SPOT_TRY(same_shape(c, e, &stored[t], m->arch, path));
         if (t >= count - 2 && had != m->outputs)
             spot_model_start(m, t, seed, 0);
@@ -95,7 +97,7 @@ static spot_status fill_model(spot_ctx *c, spot_model *m, const spot_tensors *fi
                              spot_arch_name(m->arch));
     }
     if (!spot_all_finite(m->value, m->floats))
-        return spot_fail(c, SPOT_INPUT, "%s holds a weight that is not a finite number", path);
+        return spot_fail(c, SPOT_INPUT, "{weights.value} %s holds a weight that is not a finite number", path);
     return SPOT_OK;
 }
 

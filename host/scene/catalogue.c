@@ -66,11 +66,13 @@ static spot_status read_layout(spot_ctx *c, spot_entries *l, const char *path)
     struct stat st;
     spot_status s;
 
-    if (stat(path, &st)) return spot_fail(c, SPOT_IO, "cannot read the catalogue %.500s: %s", path, strerror(errno));
+    if (stat(path, &st)) return spot_fail(c, SPOT_IO, "{catalogue.unread} cannot read the catalogue %.500s: %s", path,
+                                          strerror(errno));
     s = S_ISDIR(st.st_mode) ? read_folder(c, l, path) : spot_catalogue_sweet_home(c, l, path);
     if (s != SPOT_OK || l->n) return s;
-    return spot_fail(c, SPOT_INPUT, "the catalogue %.500s holds no models; it can be an archive of Sweet Home 3D, a folder of "
-                     "them, ShapeNet with its taxonomy.json, or a folder with a folder of models for each class", path);
+    return spot_fail(c, SPOT_INPUT, "{catalogue.empty} the catalogue %.500s holds no models; it can be an archive of Sweet "
+                     "Home 3D, a folder of them, ShapeNet with its taxonomy.json, or a folder with a folder of models for each "
+                     "class", path);
 }
 
 /* -- rules ---------------------------------------------------------------------------------------------------------------- */
@@ -145,7 +147,8 @@ static spot_status class_by_rules(spot_ctx *c, spot_catalogue *k, spot_entries *
     int number[SPOT_MAX_CATALOGUE_CLASSES];
 
     if (classes > SPOT_MAX_CATALOGUE_CLASSES)
-        return spot_fail(c, SPOT_INVALID, "%d classes of a catalogue; at most %d", classes, SPOT_MAX_CATALOGUE_CLASSES);
+        return spot_fail(c, SPOT_INVALID, "{catalogue.classes} %d classes of a catalogue; at most %d", classes,
+                         SPOT_MAX_CATALOGUE_CLASSES);
     k->cls = calloc((size_t)classes + 1, sizeof *k->cls);
     if (!k->cls) return spot_fail(c, SPOT_NOMEM, "no memory for %d classes", classes);
     for (int i = 0; i < classes; i++) number[i] = cls[i].leave ? -1 : number_of_class(k, cls[i].name);
@@ -230,7 +233,7 @@ static spot_status put_in_order(spot_ctx *c, spot_entries *l)
     qsort(p, (size_t)l->n, sizeof *p, by_class);
     for (int i = 0; i < l->n; i++) l->entry[i] = p[i].entry;
     free(p);
-    return l->n ? SPOT_OK : spot_fail(c, SPOT_INPUT, "no model of the catalogue is of one of the classes");
+    return l->n ? SPOT_OK : spot_fail(c, SPOT_INPUT, "{catalogue.no_model} no model of the catalogue is of one of the classes");
 }
 
 /* -- the whole ------------------------------------------------------------------------------------------------------------ */

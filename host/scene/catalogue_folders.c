@@ -119,7 +119,8 @@ static spot_status read_taxonomy(spot_ctx *c, yajl_val *tree, const char *path)
     *tree = spot_tree_parse((const char *)bytes, n, why, sizeof why);
     free(bytes);
     if (*tree && YAJL_IS_ARRAY(*tree)) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "%.500s is no taxonomy of ShapeNet: %s", file, *tree ? "it is no list" : why);
+    return spot_fail(c, SPOT_INPUT, "{catalogue.taxonomy} %.500s is no taxonomy of ShapeNet: %s", file,
+                     *tree ? "it is no list" : why);
 }
 
 spot_status spot_catalogue_shapenet(spot_ctx *c, spot_entries *l, const char *path)

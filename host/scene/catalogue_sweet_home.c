@@ -73,7 +73,8 @@ static spot_status set_turn(spot_ctx *c, const catalogue *k, double *turn, const
         ok = fabs(product - (i / 3 == i % 3)) <= 1e-3;
     }
     if (ok && n == 9) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "%s, line %d: modelRotation is not the nine numbers of a rotation", k->name, line);
+    return spot_fail(c, SPOT_INPUT, "{catalogue.rotation} %s, line %d: modelRotation is not the nine numbers of a rotation",
+                     k->name, line);
 }
 
 static spot_status set_member(spot_ctx *c, catalogue *k, spot_catalogue_entry *e, const char *key, const char *value, int line)
@@ -115,7 +116,7 @@ static spot_status finish_piece(spot_ctx *c, catalogue *k, int number)
 
     if (!p->line) return SPOT_OK;
     if (!e->file || !*e->file)
-        return spot_fail(c, SPOT_INPUT, "%s, line %d: piece %d has no model", k->name, p->line, number);
+        return spot_fail(c, SPOT_INPUT, "{catalogue.piece} %s, line %d: piece %d has no model", k->name, p->line, number);
     snprintf(id, sizeof id, "%.300s#%d", slash ? slash + 1 : k->path, number);
     if (!e->id || !*e->id) SPOT_TRY(spot_entry_set(c, &e->id, id));
     if (!e->name) SPOT_TRY(spot_entry_set(c, &e->name, e->id));

@@ -52,16 +52,17 @@ static spot_status check_range(spot_ctx *c, const spot_factor_range *r)
 {
     const char *label = spot_factor_label(r->factor);
 
-    if (r->factor < 0 || r->factor >= SPOT_FACTORS) return spot_fail(c, SPOT_USAGE, "there is no factor %d", r->factor);
+    if (r->factor < 0 || r->factor >= SPOT_FACTORS) return spot_fail(c, SPOT_USAGE,
+                                                                     "{conditions.factor} there is no factor %d", r->factor);
     if (!(r->least <= r->most))
-        return spot_fail(c, SPOT_USAGE, "the range of %s is %g to %g; the first number must not be above the second", label,
-                         r->least, r->most);
+        return spot_fail(c, SPOT_USAGE, "{conditions.order} the range of %s is %g to %g; the first number must not be above "
+                         "the second", label, r->least, r->most);
     if (!(fabs(r->least) <= SPOT_RENDER_MOST && fabs(r->most) <= SPOT_RENDER_MOST))
-        return spot_fail(c, SPOT_USAGE, "the range of %s is %g to %g; numbers lie within +-%d", label, r->least, r->most,
-                         SPOT_RENDER_MOST);
+        return spot_fail(c, SPOT_USAGE, "{conditions.range} the range of %s is %g to %g; numbers lie within +-%d", label,
+                         r->least, r->most, SPOT_RENDER_MOST);
     if (r->factor == SPOT_CAMERA_DISTANCE && (float)r->least <= 0)
-        return spot_fail(c, SPOT_USAGE, "the range of %s is %g to %g; the camera needs a distance above 0", label, r->least,
-                         r->most);
+        return spot_fail(c, SPOT_USAGE, "{conditions.distance} the range of %s is %g to %g; the camera needs a distance above "
+                         "0", label, r->least, r->most);
     return SPOT_OK;
 }
 
@@ -73,13 +74,15 @@ spot_status spot_factor_space_of(spot_ctx *c, spot_factor_space *s, spot_conditi
     for (int f = 0; f < SPOT_FACTORS; f++) fixed->value[f] = NAN;
     for (int i = 0; i < n; i++) {
         SPOT_TRY(check_range(c, &r[i]));
-        if (given[r[i].factor]) return spot_fail(c, SPOT_USAGE, "the factor %s is given twice", spot_factor_label(r[i].factor));
+        if (given[r[i].factor]) return spot_fail(c, SPOT_USAGE, "{conditions.factor_twice} the factor %s is given twice",
+                                                 spot_factor_label(r[i].factor));
         given[r[i].factor] = true;
         if ((float)r[i].least < (float)r[i].most) add_dimension(s, r[i].factor, r[i].least, r[i].most);
         else fixed->value[r[i].factor] = (float)r[i].least;
     }
     if (!s->dims)
-        return spot_fail(c, SPOT_USAGE, "no factor is left to search; give at least one of them a range of some width");
+        return spot_fail(c, SPOT_USAGE,
+                         "{conditions.none_left} no factor is left to search; give at least one of them a range of some width");
     return SPOT_OK;
 }
 

@@ -98,9 +98,9 @@ static spot_status check_correlated(spot_ctx *c, const spot_scene_config *s)
     int sure = s->rollable[0] - 5 > s->extra_layers[0] ? s->rollable[0] - 5 : s->extra_layers[0];
 
     if (s->blindspots[1] <= sure) return SPOT_OK;
-    return spot_fail(c, SPOT_USAGE, "scene.blindspots reaches %d, and with induce: correlate each takes an attribute that is "
-                     "not the square's, of which an EC is sure to have %d; lower it, or raise scene.extra_layers or "
-                     "scene.rollable", s->blindspots[1], sure);
+    return spot_fail(c, SPOT_USAGE, "{scene.blindspots} scene.blindspots reaches %d, and with induce: correlate each takes an "
+                     "attribute that is not the square's, of which an EC is sure to have %d; lower it, or raise "
+                     "scene.extra_layers or scene.rollable", s->blindspots[1], sure);
 }
 
 /* Checks that the ambiguity constraint can be met. */
@@ -110,13 +110,13 @@ static spot_status check_blindspots(spot_ctx *c, const spot_scene_config *s)
     int most = free < 1 ? 1 : free < 4 ? 1 << (free - 1) : SPOT_MAX_BLINDSPOTS;   /* words of `free` bits, two apart */
 
     if (s->specificity[1] > s->rollable[0] + 1)
-        return spot_fail(c, SPOT_USAGE, "scene.specificity reaches %d, but %d rollable attributes and the relative "
-                         "position can define at most %d; lower it or raise scene.rollable",
+        return spot_fail(c, SPOT_USAGE, "{scene.specificity} scene.specificity reaches %d, but %d rollable attributes and the "
+                         "relative position can define at most %d; lower it or raise scene.rollable",
                          s->specificity[1], s->rollable[0], s->rollable[0] + 1);
     if (s->blindspots[1] > most)
-        return spot_fail(c, SPOT_USAGE, "scene.specificity starts at %d, which leaves %d attributes to differ in, "
-                         "enough for %d unambiguous blindspot(s) and not for %d; raise it or lower scene.blindspots",
-                         s->specificity[0], free, most, s->blindspots[1]);
+        return spot_fail(c, SPOT_USAGE, "{scene.specificity_least} scene.specificity starts at %d, which leaves %d attributes "
+                         "to differ in, enough for %d unambiguous blindspot(s) and not for %d; raise it or lower "
+                         "scene.blindspots", s->specificity[0], free, most, s->blindspots[1]);
     return SPOT_OK;
 }
 
@@ -127,11 +127,11 @@ static spot_status check_attributes(spot_ctx *c, const spot_scene_config *s)
     int available = 7 + 4 * s->extra_layers[0];      /* background 2, square 5, others 4 each */
 
     if (s->rollable[0] < presences)
-        return spot_fail(c, SPOT_USAGE, "scene.rollable starts at %d, but the presences of %d object layers always "
-                         "vary; start at %d or lower scene.extra_layers", s->rollable[0], presences, presences);
+        return spot_fail(c, SPOT_USAGE, "{scene.rollable_least} scene.rollable starts at %d, but the presences of %d object "
+                         "layers always vary; start at %d or lower scene.extra_layers", s->rollable[0], presences, presences);
     if (s->rollable[1] > available)
-        return spot_fail(c, SPOT_USAGE, "scene.rollable reaches %d, but with %d extra layer(s) there are only %d "
-                         "attributes; lower it or raise scene.extra_layers", s->rollable[1], s->extra_layers[0], available);
+        return spot_fail(c, SPOT_USAGE, "{scene.rollable} scene.rollable reaches %d, but with %d extra layer(s) there are only "
+                         "%d attributes; lower it or raise scene.extra_layers", s->rollable[1], s->extra_layers[0], available);
     return s->induce == SPOT_CORRELATE ? check_correlated(c, s) : check_blindspots(c, s);
 }
 
@@ -340,8 +340,8 @@ spot_status spot_ec_draw(spot_ctx *c, spot_ec *ec, const spot_scene_config *cfg,
         while (ec->blindspot_count < n && add_blindspot(ec, specificity[ec->blindspot_count], &r)) {}
         if (ec->blindspot_count == n) return SPOT_OK;
     }
-    return spot_fail(c, SPOT_USAGE, "EC %u: no %d unambiguous blindspots of %d to %d attributes found among %d "
-                     "rollable ones in %d restarts; ask for fewer or raise scene.rollable", index, n, specificity[0],
+    return spot_fail(c, SPOT_USAGE, "{scene.no_blindspots} EC %u: no %d unambiguous blindspots of %d to %d attributes found "
+                     "among %d rollable ones in %d restarts; ask for fewer or raise scene.rollable", index, n, specificity[0],
                      specificity[n - 1], ec->rollable_count, RESTARTS);
 }
 

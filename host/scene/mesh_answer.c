@@ -6,13 +6,13 @@
 
 static spot_status wrong(spot_ctx *c, const char *what, uint64_t v, uint64_t most)
 {
-    return spot_fail(c, SPOT_INPUT, "the parser says %s %llu where at most %llu is possible; the file has broken it", what,
-                     (unsigned long long)v, (unsigned long long)most);
+    return spot_fail(c, SPOT_INPUT, "{mesh.parser_count} the parser says %s %llu where at most %llu is possible; the file has "
+                     "broken it", what, (unsigned long long)v, (unsigned long long)most);
 }
 
 static spot_status check_counts(spot_ctx *c, const spot_wire_mesh *m)
 {
-    if (!m->triangles) return spot_fail(c, SPOT_INPUT, "it has no triangles");
+    if (!m->triangles) return spot_fail(c, SPOT_INPUT, "{mesh.no_triangles} it has no triangles");
     if (m->triangles > SPOT_MESH_MOST_TRIANGLES) return wrong(c, "triangles:", m->triangles, SPOT_MESH_MOST_TRIANGLES);
     if (m->normals > 1) return wrong(c, "with normals:", m->normals, 1);
     if (m->coordinates > 1) return wrong(c, "with coordinates:", m->coordinates, 1);

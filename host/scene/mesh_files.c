@@ -225,7 +225,7 @@ static spot_status open_archive(spot_ctx *c, spot_mesh_files *f)
     SPOT_TRY(spot_blob_open(c, &f->blob, f->path));
     s = spot_zip_open(&f->own, &f->zip, &f->blob);
     if (s == SPOT_OK) return s;
-    spot_fail(c, s, "%s", spot_message(&f->own, s));
+    spot_fail_from(c, s, &f->own);
     spot_blob_close(&f->blob);
     f->blob.size = 0;
     return s;
@@ -243,7 +243,7 @@ spot_status spot_mesh_files_open(spot_ctx *c, spot_mesh_files **out, const char 
         free(f);
         return spot_fail(c, SPOT_NOMEM, "no memory to open %.500s", path);
     }
-    if (stat(path, &st)) s = spot_fail(c, SPOT_IO, "cannot read %.500s: %s", path, strerror(errno));
+    if (stat(path, &st)) s = spot_fail(c, SPOT_IO, "{mesh.unread} cannot read %.500s: %s", path, strerror(errno));
     else if (S_ISDIR(st.st_mode)) {
         f->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (f->folder < 0) s = spot_fail(c, SPOT_IO, "cannot open the folder %.500s: %s", path, strerror(errno));

@@ -41,11 +41,11 @@ static spot_status check_looks(spot_ctx *c, const spot_mesh_triangles *t, const 
         bool ok = within(l->shininess, 1, 1000) && within(l->opacity, 0, 1);
         for (int k = 0; k < 3; k++) ok = ok && within(l->diffuse[k], 0, 1) && within(l->specular[k], 0, 1);
         if (!ok)
-            return spot_fail(c, SPOT_INVALID, "%s: material %d has a colour or an opacity outside 0 to 1, or a shininess "
-                             "outside 1 to 1000", name, i);
+            return spot_fail(c, SPOT_INVALID, "{mesh.material} %s: material %d has a colour or an opacity outside 0 to 1, or a "
+                             "shininess outside 1 to 1000", name, i);
         if (l->texture < -1 || l->texture >= t->textures || l->cutout < -1 || l->cutout >= t->textures)
-            return spot_fail(c, SPOT_INVALID, "%s: material %d has texture %d and cut-out %d of %d", name, i, l->texture,
-                             l->cutout, t->textures);
+            return spot_fail(c, SPOT_INVALID, "{mesh.material_texture} %s: material %d has texture %d and cut-out %d of %d",
+                             name, i, l->texture, l->cutout, t->textures);
     }
     for (int i = 0; i < t->textures; i++) {
         const spot_mesh_texture *x = &t->texture[i];
@@ -57,16 +57,17 @@ static spot_status check_looks(spot_ctx *c, const spot_mesh_triangles *t, const 
 
 static spot_status check_triangles(spot_ctx *c, const spot_mesh_triangles *t, const char *name)
 {
-    if (t->triangles < 1) return spot_fail(c, SPOT_INPUT, "%s has no triangles", name);
+    if (t->triangles < 1) return spot_fail(c, SPOT_INPUT, "{mesh.no_triangles} %s has no triangles", name);
     if (t->triangles > SPOT_MESH_MOST_TRIANGLES)
-        return spot_fail(c, SPOT_INPUT, "%s has %d triangles; at most %d are read: reduce it with a modelling program", name,
-                         t->triangles, SPOT_MESH_MOST_TRIANGLES);
+        return spot_fail(c, SPOT_INPUT, "{mesh.triangles} %s has %d triangles; at most %d are read: reduce it with a modelling "
+                         "program", name, t->triangles, SPOT_MESH_MOST_TRIANGLES);
     if (!within(t->materials, 1, MOST_MATERIALS) || !within(t->textures, 0, MOST_TEXTURES))
-        return spot_fail(c, SPOT_INPUT, "%s has %d materials and %d textures; 1 to %d materials and at most %d textures can be "
-                         "read", name, t->materials, t->textures, MOST_MATERIALS, MOST_TEXTURES);
+        return spot_fail(c, SPOT_INPUT, "{mesh.materials} %s has %d materials and %d textures; 1 to %d materials and at most "
+                         "%d textures can be read", name, t->materials, t->textures, MOST_MATERIALS, MOST_TEXTURES);
     for (int i = 0; t->material && i < t->triangles; i++)
         if (t->material[i] < 0 || t->material[i] >= t->materials)
-            return spot_fail(c, SPOT_INVALID, "%s: triangle %d has material %d of %d", name, i, t->material[i], t->materials);
+            return spot_fail(c, SPOT_INVALID, "{mesh.triangle_material} %s: triangle %d has material %d of %d", name, i,
+                             t->material[i], t->materials);
     return check_looks(c, t, name);
 }
 
@@ -80,8 +81,8 @@ static spot_status set_turn(spot_ctx *c, maker *k, const spot_mesh_options *o)
         for (int j = 0; j < 3; j++) {
             const double product = r[3 * i] * r[3 * j] + r[3 * i + 1] * r[3 * j + 1] + r[3 * i + 2] * r[3 * j + 2];
             if (!within(product, (i == j) - 1e-3, (i == j) + 1e-3))
-                return spot_fail(c, SPOT_INVALID, "%s: the turn is no rotation: rows %d and %d have a product of %g", k->name,
-                                 i, j, product);
+                return spot_fail(c, SPOT_INVALID, "{mesh.turn} %s: the turn is no rotation: rows %d and %d have a product of "
+                                 "%g", k->name, i, j, product);
         }
     for (int j = 0; j < 3; j++) {
         k->turn[j] = r[j];
@@ -89,7 +90,8 @@ static spot_status set_turn(spot_ctx *c, maker *k, const spot_mesh_options *o)
         k->turn[6 + j] = o->z_up ? r[6 + j] : r[3 + j];
     }
     return within(o->crease, 0, 180) ? SPOT_OK
-         : spot_fail(c, SPOT_INVALID, "%s: a crease angle of %g; 0 to 180 degrees are possible", k->name, o->crease);
+         : spot_fail(c, SPOT_INVALID, "{mesh.crease} %s: a crease angle of %g; 0 to 180 degrees are possible", k->name,
+                     o->crease);
 }
 
 /* -- triangles that are kept ---------------------------------------------------------------------------------------------- */
@@ -334,8 +336,8 @@ static spot_status fill_mesh(spot_ctx *c, spot_mesh *m, const maker *k)
 
 static spot_status fail_empty(spot_ctx *c, const maker *k)
 {
-    return spot_fail(c, SPOT_INPUT, "%s has no triangle that can be drawn: of %d, %d have no area and %d are not finite",
-                     k->name, k->t->triangles, k->flat, k->not_finite);
+    return spot_fail(c, SPOT_INPUT, "{mesh.not_drawable} %s has no triangle that can be drawn: of %d, %d have no area and %d "
+                     "are not finite", k->name, k->t->triangles, k->flat, k->not_finite);
 }
 
 static spot_status make(spot_ctx *c, spot_mesh *m, maker *k, const spot_mesh_options *o)

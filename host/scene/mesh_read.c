@@ -36,8 +36,8 @@ static spot_status start_parser(spot_ctx *c, reading *r)
 
     spot_path_beside(path, sizeof path, "SPOT_PARSER_DIR", folder, 3, "spotter-mesh");
     if (access(path, X_OK))
-        return spot_fail(c, SPOT_IO, "the program that reads models is not there: %.500s; build or install it, or name its "
-                         "folder with SPOT_PARSER_DIR", path);
+        return spot_fail(c, SPOT_IO, "{mesh.no_parser} the program that reads models is not there: %.500s; build or install "
+                         "it, or name its folder with SPOT_PARSER_DIR", path);
     if (strlen(path) >= LONGEST_PATH) return spot_fail(c, SPOT_IO, "the path of spotter-mesh has %zu bytes", strlen(path));
     snprintf(command, sizeof command, "exec %s", spot_quote(quoted, path));
     return spot_program_start(c, &r->program, command);
@@ -75,7 +75,8 @@ static spot_status answer_open(spot_ctx *c, reading *r, uint32_t length)
     spot_mesh_file f;
     spot_status s;
 
-    if (length > SPOT_WIRE_NAME) return spot_fail(c, SPOT_INPUT, "the parser asks for a name of %u bytes", length);
+    if (length > SPOT_WIRE_NAME) return spot_fail(c, SPOT_INPUT, "{mesh.parser_name} the parser asks for a name of %u bytes",
+                                                  length);
     SPOT_TRY(spot_program_take(c, r->program, name, length, r->until));
     name[length] = 0;
     if (!strcmp(name, base_name(r->model))) return give_file(c, r, &r->first);
@@ -90,10 +91,11 @@ static spot_status take_sentence(spot_ctx *c, reading *r, uint32_t length)
 {
     char text[SPOT_WIRE_SENTENCE + 1];
 
-    if (length > SPOT_WIRE_SENTENCE) return spot_fail(c, SPOT_INPUT, "the parser's sentence has %u bytes", length);
+    if (length > SPOT_WIRE_SENTENCE) return spot_fail(c, SPOT_INPUT,
+                                                      "{mesh.parser_sentence} the parser's sentence has %u bytes", length);
     SPOT_TRY(spot_program_take(c, r->program, text, length, r->until));
     text[length] = 0;
-    return spot_fail(c, SPOT_INPUT, "it cannot be read: %s", spot_plain(text));
+    return spot_fail(c, SPOT_INPUT, "{mesh.damaged} it cannot be read: %s", spot_plain(text));
 }
 
 static spot_status take_bytes(spot_ctx *c, void *from, void *out, size_t n)
@@ -116,8 +118,8 @@ static spot_status converse(spot_ctx *c, reading *r, spot_mesh_answer *a)
             return spot_mesh_answer_read(c, a, &in, r->o->file);
         if (frame.kind == SPOT_WIRE_FAIL) return take_sentence(c, r, frame.length);
         if (frame.kind != SPOT_WIRE_OPEN)
-            return spot_fail(c, SPOT_INPUT, "the parser's answer is rubbish: it begins with %08x %08x", frame.kind,
-                             frame.length);
+            return spot_fail(c, SPOT_INPUT, "{mesh.parser_answer} the parser's answer is rubbish: it begins with %08x %08x",
+                             frame.kind, frame.length);
         SPOT_TRY(answer_open(c, r, frame.length));
     }
 }
@@ -141,7 +143,7 @@ static spot_status check_format(spot_ctx *c, const char *name)
 
     for (int i = 0; dot && i < 4; i++)
         if (!strcasecmp(dot, known[i])) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "its format is not known; .obj, .ply, .gltf and .glb are read");
+    return spot_fail(c, SPOT_INPUT, "{mesh.format} its format is not known; .obj, .ply, .gltf and .glb are read");
 }
 
 static spot_status read_first(spot_ctx *c, reading *r)
@@ -151,12 +153,12 @@ static spot_status read_first(spot_ctx *c, reading *r)
     SPOT_TRY(spot_mesh_file_read(c, f, r->f, "", r->model, r->o->file));
     switch (f->state) {
     case SPOT_FILE_THERE:   return SPOT_OK;
-    case SPOT_FILE_OUTSIDE: return spot_fail(c, SPOT_INPUT, "the file lies outside the folder or archive");
+    case SPOT_FILE_OUTSIDE: return spot_fail(c, SPOT_INPUT, "{mesh.outside} the file lies outside the folder or archive");
     case SPOT_FILE_LARGE:
-        return spot_fail(c, SPOT_INPUT, "the file has %.1f MB; at most %.1f are read", (double)f->n / 1e6,
+        return spot_fail(c, SPOT_INPUT, "{mesh.too_large} the file has %.1f MB; at most %.1f are read", (double)f->n / 1e6,
                          (double)r->o->file / 1e6);
     case SPOT_FILE_BROKEN:  return spot_fail(c, SPOT_INPUT, "%s", f->why);
-    default:                return spot_fail(c, SPOT_INPUT, "there is no such file");
+    default:                return spot_fail(c, SPOT_INPUT, "{mesh.missing} there is no such file");
     }
 }
 
@@ -220,8 +222,8 @@ spot_status spot_mesh_read(spot_ctx *c, spot_mesh *m, spot_mesh_files *f, const 
 
     memset(m, 0, sizeof *m);
     if (!(r.o->seconds > 0 && r.o->seconds <= 1e6))
-        return spot_fail(c, SPOT_INVALID, "a parser of models with %g seconds; more than 0 and at most 1e6 are possible",
-                         r.o->seconds);
+        return spot_fail(c, SPOT_INVALID, "{mesh.parser_seconds} a parser of models with %g seconds; more than 0 and at most "
+                         "1e6 are possible", r.o->seconds);
     r.until = spot_clock() + r.o->seconds;
     s = read_model(c, m, &r);
     if (s == SPOT_OK || s == SPOT_STOPPED) return s;

@@ -92,8 +92,8 @@ static spot_status same_categories(spot_ctx *c, const spot_photos *p, int f, cha
     while (k < a->categories && k < b->categories && !strcmp(a->category[k].name, b->category[k].name)
            && !strcmp(a->category[k].super, b->category[k].super)) k++;
     if (k == a->categories && k == b->categories) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "%s and %s differ in category number %d; files that go together have the same list",
-                     name[0], name[f], k + 1);
+    return spot_fail(c, SPOT_INPUT, "{photos.categories} %s and %s differ in category number %d; files that go together have "
+                     "the same list", name[0], name[f], k + 1);
 }
 
 static spot_status read_files(spot_ctx *c, spot_photos *p)
@@ -105,8 +105,8 @@ static spot_status read_files(spot_ctx *c, spot_photos *p)
     SPOT_TRY(cut_copy(c, p, &p->files, p->cfg.coco, ':', name, SPOT_MAX_ANNOTATIONS));
     if (p->files < 1) return spot_fail(c, SPOT_USAGE, "data.coco names no file or more than %d", SPOT_MAX_ANNOTATIONS);
     if (folders != 1 && folders != p->files)
-        return spot_fail(c, SPOT_USAGE, "data.images names %d folders for %d files of data.coco; name one, or one for each",
-                         folders, p->files);
+        return spot_fail(c, SPOT_USAGE, "{data.folders} data.images names %d folders for %d files of data.coco; name one, or "
+                         "one for each", folders, p->files);
     for (int f = 0; f < p->files; f++) {
         SPOT_TRY(spot_coco_open(c, &p->coco[f], name[f]));
         SPOT_TRY(same_categories(c, p, f, name));
@@ -177,7 +177,8 @@ static spot_status fail_super(spot_ctx *c, const spot_photos *p, const char *set
     }
     all[n] = NULL;
     near = spot_nearest(name, all);
-    return spot_fail(c, SPOT_USAGE, "data.%s: no category has the super-category \"%s\"%s%s%s", setting, name,
+    return spot_fail(c, SPOT_USAGE, "{data.no_category} data.%s: no category has the super-category \"%s\"%s%s%s", setting,
+                     name,
                      near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
 }
 
@@ -194,15 +195,17 @@ static spot_status name_tasks(spot_ctx *c, spot_photos *p)
     char *name[SPOT_MAX_TASKS];
 
     SPOT_TRY(cut_copy(c, p, &p->tasks, p->cfg.tasks, ',', name, SPOT_MAX_TASKS));
-    if (p->tasks < 1) return spot_fail(c, SPOT_USAGE, "data.tasks names no super-category or more than %d", SPOT_MAX_TASKS);
+    if (p->tasks < 1) return spot_fail(c, SPOT_USAGE, "{data.tasks} data.tasks names no super-category or more than %d",
+                                       SPOT_MAX_TASKS);
     for (int t = 0; t < p->tasks; t++) {
         p->task[t].name = name[t];
         p->task[t].categories = count_members(p, name[t]);
         if (!p->task[t].categories) return fail_super(c, p, "tasks", name[t]);
         for (int u = 0; u < t; u++)
-            if (!strcmp(name[t], name[u])) return spot_fail(c, SPOT_USAGE, "data.tasks names %s twice", name[t]);
+            if (!strcmp(name[t], name[u])) return spot_fail(c, SPOT_USAGE, "{data.task_twice} data.tasks names %s twice",
+                                                            name[t]);
         if (!strcmp(name[t], p->cfg.against))
-            return spot_fail(c, SPOT_USAGE, "data.against and data.tasks both name %s", name[t]);
+            return spot_fail(c, SPOT_USAGE, "{data.against} data.against and data.tasks both name %s", name[t]);
     }
     if (p->cfg.against[0] && !count_members(p, p->cfg.against)) return fail_super(c, p, "against", p->cfg.against);
     return SPOT_OK;
@@ -272,8 +275,8 @@ static spot_status list_split(spot_ctx *c, spot_photos *p, const listing *l, int
     for (int i = 0; i < p->pictures; i++) n[l->kind[i]] += l->split[i] == k;
     least = n[NEGATIVE] < n[POSITIVE] ? n[NEGATIVE] : n[POSITIVE];
     if (!least)
-        return spot_fail(c, SPOT_INPUT, "task %s: %d pictures of the %s split show one and %d show none; both are needed",
-                         task->name, n[POSITIVE], spot_split_name((spot_split)k), n[NEGATIVE]);
+        return spot_fail(c, SPOT_INPUT, "{data.one_class} task %s: %d pictures of the %s split show one and %d show none; both "
+                         "are needed", task->name, n[POSITIVE], spot_split_name((spot_split)k), n[NEGATIVE]);
     for (uint8_t kind = NEGATIVE; kind <= POSITIVE; kind++)
         if (n[kind] > least) thin_out(p, l, t, k, kind, n[kind], least);
     task->picture[k] = k ? task->picture[k - 1] + task->images[k - 1] : task->picture[0];
@@ -328,7 +331,8 @@ static spot_status mark_induced(spot_ctx *c, spot_photos *p)
                 known = !strcmp(spot_category(p, k), name[i]);
                 p->induced[k] |= known;
             }
-        if (!known) return spot_fail(c, SPOT_USAGE, "data.induced: \"%s\" is no category of a task", name[i]);
+        if (!known) return spot_fail(c, SPOT_USAGE, "{induced.category} data.induced: \"%s\" is no category of a task",
+                                     name[i]);
     }
     return SPOT_OK;
 }
@@ -339,10 +343,11 @@ static spot_status check_config(spot_ctx *c, const spot_photos_config *cfg)
 {
     SPOT_TRY(spot_settings_check(c, SPOT_USAGE, spot_photos_settings, cfg, "data"));
     if (cfg->induced_from[0])
-        return spot_fail(c, SPOT_USAGE, "data.induced_from names a run that was not read (spot_sweep_induced)");
+        return spot_fail(c, SPOT_USAGE,
+                         "{induced.not_read} data.induced_from names a run that was not read (spot_sweep_induced)");
     if (!(cfg->val > 0 && cfg->test > 0 && cfg->val + cfg->test < 1))
-        return spot_fail(c, SPOT_USAGE, "data.val %g and data.test %g are shares of all pictures that leave some for training",
-                         cfg->val, cfg->test);
+        return spot_fail(c, SPOT_USAGE, "{data.shares} data.val %g and data.test %g are shares of all pictures that leave some "
+                         "for training", cfg->val, cfg->test);
     return SPOT_OK;
 }
 

@@ -6,11 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct {
-    spot_status status;
-    char        why[512];
-} verdict;
-
 /* Pictures [first, first + n). */
 typedef struct {
     spot_ctx *c;
@@ -20,7 +15,7 @@ typedef struct {
     spot_picture_gate gate;    /* open where decoder is there */
     int       first, n;
     uint8_t  *rgb;             /* (batch, crop, crop, 3) */
-    verdict  *verdict;         /* (batch) */
+    spot_ctx *verdict;         /* (batch): each row's failure, if it has one */
     int      *picture;         /* (batch) */
     double    start;
 } reader;
@@ -51,9 +46,9 @@ static void decode_picture(reader *r, int k, spot_picture *p, spot_picture *part
     const spot_status read = spot_picture_read(&own, p, r->b->path[r->first + k]);
 
     do {
-        verdict *v = &r->verdict[k];
-        v->status = read ? read : fit_square(r, &own, k, p, part);
-        if (v->status) snprintf(v->why, sizeof v->why, "%s", spot_message(&own, v->status));
+        const spot_status s = read ? read : fit_square(r, &own, k, p, part);
+        spot_forget(&r->verdict[k]);
+        if (s) spot_fail_from(&r->verdict[k], s, &own);
     } while (++k < r->n && !begins_picture(r, k));
     spot_picture_give_back(p);
 }
@@ -64,18 +59,20 @@ static spot_status fail_unreadable(reader *r, int first)
     int bad = 1;
 
     for (int k = first + 1; k < r->n; k++)
-        if (r->verdict[k].status && bad++ < SPOT_PICTURES_NAMED) spot_log(r->c, SPOT_LOG_WARN, "%s", r->verdict[k].why);
+        if (r->verdict[k].status && bad++ < SPOT_PICTURES_NAMED)
+            spot_log(r->c, SPOT_LOG_WARN, "%s", spot_message(&r->verdict[k], SPOT_INPUT));
+    spot_fail_from(r->c, SPOT_INPUT, &r->verdict[first]);
     return spot_fail(r->c, SPOT_INPUT, "%s (%d of the %d pictures so far cannot be read; --skip-unreadable leaves such out)",
-                     r->verdict[first].why, bad, r->b->before + r->first + r->n);
+                     spot_take_message(r->c, SPOT_INPUT), bad, r->b->before + r->first + r->n);
 }
 
 static spot_status leave_out(reader *r, int k)
 {
-    const verdict *v = &r->verdict[k];
+    const spot_ctx *v = &r->verdict[k];
 
-    if (v->status == SPOT_NOMEM) return spot_fail(r->c, v->status, "%s", v->why);
+    if (v->status == SPOT_NOMEM) return spot_fail_from(r->c, v->status, v);
     if (!r->b->skip) return fail_unreadable(r, k);
-    if ((*r->b->skipped)++ < SPOT_PICTURES_NAMED) spot_log(r->c, SPOT_LOG_WARN, "left out: %s", v->why);
+    if ((*r->b->skipped)++ < SPOT_PICTURES_NAMED) spot_log(r->c, SPOT_LOG_WARN, "left out: %s", spot_message(v, v->status));
     return SPOT_OK;
 }
 

@@ -53,7 +53,8 @@ static spot_status read_pixel_cache(spot_ctx *c, uint8_t *rgb, const spot_photos
 
     if (got < 0) return spot_fail(c, SPOT_IO, "cannot read the pixels of picture %d: %s", row, strerror(errno));
     if ((size_t)got == bytes && XXH3_64bits(rgb, bytes) == p->checksum[row]) return SPOT_OK;
-    return spot_fail(c, SPOT_IO, "the pixels of picture %d in the run's cache are damaged; remove the file *.album there", row);
+    return spot_fail(c, SPOT_IO, "{pixel_cache.damaged} the pixels of picture %d in the run's cache are damaged; remove the "
+                     "file *.album there", row);
 }
 
 spot_status spot_photo_row(spot_ctx *c, uint8_t *rgb, const spot_photos *p, int row)

@@ -90,9 +90,9 @@ static spot_status draw_general(spot_ctx *c, const spot_photos *p, spot_ec *ec, 
     free(order);
     if (good) return SPOT_OK;
     if (!order) return spot_fail(c, SPOT_NOMEM, "no memory to draw an EC of %d categories", task->categories);
-    return spot_fail(c, SPOT_USAGE, "EC %u: no blindspot number %d can be defined for task %s: a category needs "
-                     "data.category_least %d pictures, a pair data.pair_least %d for training with and without the second",
-                     ec->index, ec->blindspot_count + 1, task->name, p->cfg.category_least, p->cfg.pair_least);
+    return spot_fail(c, SPOT_USAGE, "{pool.no_blindspot} EC %u: no blindspot number %d can be defined for task %s: a category "
+                     "needs data.category_least %d pictures, a pair data.pair_least %d for training with and without the "
+                     "second", ec->index, ec->blindspot_count + 1, task->name, p->cfg.category_least, p->cfg.pair_least);
 }
 
 /* ---- conditioned pools ---- */
@@ -219,8 +219,8 @@ static spot_status draw_conditioned(spot_ctx *c, const spot_photos *p, spot_ec *
     cell k;
 
     if (!find_turn(p, (int)ec->index, &i, &turn))
-        return spot_fail(c, SPOT_USAGE, "EC %u: the pool has %d ECs; set ecs to that, or data.each or data.induced higher",
-                         ec->index, spot_photos_pool(p));
+        return spot_fail(c, SPOT_USAGE, "{pool.small} EC %u: the pool has %d ECs; set ecs to that, or data.each or "
+                         "data.induced higher", ec->index, spot_photos_pool(p));
     k = cell_of(p, i);
     n = choices(p, k);
     ec->task = k.task;

@@ -125,8 +125,8 @@ spot_status spot_photos_on_device(spot_ctx *c, spot_photo_set *set, const spot_e
     *set = spot_photos_on_host(ec);
     if (!c->device) return SPOT_OK;
     if (!r->rgb)
-        return spot_fail(c, SPOT_INVALID, "the pictures of EC %u are not in the memory of %s; spot_photos_upload copies them",
-                         ec->index, spot_device_name(c));
+        return spot_fail(c, SPOT_INVALID, "{photos.not_uploaded} the pictures of EC %u are not in the memory of %s; "
+                         "spot_photos_upload copies them", ec->index, spot_device_name(c));
     set->pictures = ec->photos->used;
     set->rgb = r->rgb;
     set->shows = r->shows;

@@ -148,7 +148,8 @@ static spot_status finish_text(spot_ctx *c, spot_json *j, char *text, size_t siz
     size_t bytes = j->out.used + strlen(tail) + 1;
     spot_status s = spot_json_whole(c, j, "a scene");
 
-    if (!s && bytes > size) s = spot_fail(c, SPOT_INVALID, "%zu bytes of JSON do not fit into %zu", bytes, size);
+    if (!s && bytes > size) s = spot_fail(c, SPOT_INVALID, "{scene_json.room} %zu bytes of JSON do not fit into %zu", bytes,
+                                          size);
     if (!s) snprintf(text, size, "%.*s%s", (int)j->out.used, j->out.bytes, tail);
     spot_json_free(j);
     return s;

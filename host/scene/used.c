@@ -75,8 +75,8 @@ static spot_status hash_used(spot_ctx *c, spot_photos *p)
     XXH3_freeState(h);
     snprintf(p->hash, sizeof p->hash, "%016llx%016llx", (unsigned long long)all.high64, (unsigned long long)all.low64);
     if (!gone) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "%d of %d pictures are not there, the first is %.600s; is data.images the right folder?",
-                     gone, p->used, missing);
+    return spot_fail(c, SPOT_INPUT, "{pictures.missing} %d of %d pictures are not there, the first is %.600s; is data.images "
+                     "the right folder?", gone, p->used, missing);
 }
 
 spot_status spot_photos_use(spot_ctx *c, spot_photos *p)

@@ -259,8 +259,8 @@ static spot_status check_table(spot_ctx *c, const spot_shift_table *t, const spo
     if (t->classes < 1 || t->models < 1 || t->shifts < 0 || t->shifts > SPOT_MAX_SHIFTS || t->categories < 0)
         return spot_fail(c, SPOT_INVALID, "shifts: %d classes, %d models, %d shifts", t->classes, t->models, t->shifts);
     if (rule->draws < 0 || rule->least < 1 || rule->least_base < 1 || rule->axes < 0 || rule->axes > SPOT_AXES_LOGIT)
-        return spot_fail(c, SPOT_INVALID, "shifts: %d draws, %d and %d pictures at least", rule->draws, rule->least,
-                         rule->least_base);
+        return spot_fail(c, SPOT_INVALID, "{shift.sizes} shifts: %d draws, %d and %d pictures at least", rule->draws,
+                         rule->least, rule->least_base);
     for (int i = 0; i < 2 * t->shifts; i++) {
         const int s = i / 2;
         const spot_shift_tally *y = i % 2 ? base_of(t, s) : &t->shift[s];
@@ -269,7 +269,7 @@ static spot_status check_table(spot_ctx *c, const spot_shift_table *t, const spo
         for (int m = 0; m < t->models; m++)
             for (int k = 0; k < t->classes; k++)
                 if (y->right[(size_t)m * t->classes + k] < 0 || y->right[(size_t)m * t->classes + k] > y->pictures[k])
-                    return spot_fail(c, SPOT_INVALID, "shift %d, model %d, class %d: %d right of %d", s, m, k,
+                    return spot_fail(c, SPOT_INVALID, "{shift.counts} shift %d, model %d, class %d: %d right of %d", s, m, k,
                                      y->right[(size_t)m * t->classes + k], y->pictures[k]);
     }
     return SPOT_OK;

@@ -52,7 +52,8 @@ spot_status spot_shifts_plant(spot_ctx *c, const char *dir, const spot_plant_con
         return spot_fail(c, SPOT_USAGE, "the name of the folder %.40s... is too long", dir);
     SPOT_TRY(spot_settings_check(c, SPOT_USAGE, spot_plant_settings, cfg, "plant"));
     if (cfg->confounded > cfg->classes)
-        return spot_fail(c, SPOT_USAGE, "plant.confounded is %d, and there are %d classes", cfg->confounded, cfg->classes);
+        return spot_fail(c, SPOT_USAGE, "{plant.confounded} plant.confounded is %d, and there are %d classes", cfg->confounded,
+                         cfg->classes);
     if (!cfg->pictures) return SPOT_OK;
     SPOT_TRY(spot_folder_make(c, dir));
     SPOT_TRY(spot_world_claim(c, dir, "plant.yaml", "planted world", spot_plant_settings, cfg));

@@ -93,9 +93,10 @@ static spot_status check_thresholds(spot_ctx *c, const spot_shift_encoding *e)
 
     for (int s = 0; s < e->cfg->shifts; s++) any |= e->cfg->shift[s].threshold > -1;
     if (!any || !strcmp(chosen, e->name) || (label[0] && !strcmp(chosen, label))) return SPOT_OK;
-    return spot_fail(c, SPOT_USAGE, "the thresholds of the shifts were chosen for the encoder \"%s\", and this is \"%s\"; "
-                     "similarities of two encoders cannot be compared. Choose them anew and set filter.chosen_for; or, if your "
-                     "file is that encoder, say so in encoder.label", chosen, label[0] ? label : e->name);
+    return spot_fail(c, SPOT_USAGE, "{encoder.chosen_for} the thresholds of the shifts were chosen for the encoder \"%s\", and "
+                     "this is \"%s\"; similarities of two encoders cannot be compared. Choose them anew and set "
+                     "filter.chosen_for; or, if your file is that encoder, say so in encoder.label",
+                     chosen, label[0] ? label : e->name);
 }
 
 static spot_status open_encoder(spot_ctx *c, spot_shift_encoding *e)

@@ -94,8 +94,8 @@ static spot_status check_numbers(spot_ctx *c, const spot_shift_pictures_result *
         good = p->cls[i] >= (i ? p->cls[i - 1] : 0) && p->cls[i] < u->classes && p->right[i] >= 0 && p->right[i] <= u->models;
     for (size_t i = 0; i < (size_t)p->n * (size_t)p->columns && good; i++) good = isfinite(p->similarity[i]);
     if (good) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "%s does not fit the result of %s; remove this file and the segment of folder %d, and run "
-                     "`spotter shifts` again", path, u->name, u->index);
+    return spot_fail(c, SPOT_INPUT, "{shifts.file} %s does not fit the result of %s; remove this file and the segment of "
+                     "folder %d, and run `spotter shifts` again", path, u->name, u->index);
 }
 
 spot_status spot_shift_pictures_read(spot_ctx *c, spot_shift_pictures_result *p, const char *dir, const spot_shift_result *u)

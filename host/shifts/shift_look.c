@@ -40,7 +40,8 @@ static spot_status check_network(spot_ctx *c, const spot_shift_model *m, const s
         return spot_fail(c, SPOT_INPUT, "%s is no ResNet or AlexNet with a head; the model \"%s\" predicts classes", m->weights,
                          m->name);
     if (info->outputs == outputs) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "%s has %d outputs, and %s %d; models[].classes is a text with the class of each output",
+    return spot_fail(c, SPOT_INPUT,
+                     "{model.outputs} %s has %d outputs, and %s %d; models[].classes is a text with the class of each output",
                      m->weights, info->outputs, m->classes[0] ? m->classes : "the study's classes are", outputs);
 }
 

@@ -64,7 +64,7 @@ static spot_status read_outputs(spot_ctx *c, spot_shift_words *w, int **index, i
         (*index)[*n] = spot_shift_word_index(w, line);
         if ((*index)[(*n)++] < 0) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", path);
     }
-    return *n ? SPOT_OK : spot_fail(c, SPOT_INPUT, "%s is empty", path);
+    return *n ? SPOT_OK : spot_fail(c, SPOT_INPUT, "{file.empty} %s is empty", path);
 }
 
 spot_status spot_shift_outputs(spot_ctx *c, spot_shift_words *w, int **index, int *n, const spot_shift_model *m)

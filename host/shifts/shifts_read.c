@@ -94,7 +94,7 @@ spot_status spot_shifts_collect(spot_ctx *c, const spot_study *y, spot_shifts_re
 
     *r = (spot_shifts_results){ 0 };
     snprintf(path, sizeof path, "%s/config.yaml", dir);
-    if (access(path, F_OK)) return spot_fail(c, SPOT_IO, "%s is no run directory: it has no config.yaml", dir);
+    if (access(path, F_OK)) return spot_fail(c, SPOT_IO, "{run.missing} %s is no run directory: it has no config.yaml", dir);
     r->cfg = calloc(1, sizeof *r->cfg);
     if (!r->cfg) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", path);
     SPOT_TRY(spot_shifts_load(c, r->cfg, path));

@@ -148,12 +148,14 @@ static spot_status check_shifts(spot_reading *r, const spot_shifts_config *cfg, 
         const spot_shift_unit u = { 0, i };
         if (!s->name[0]) return spot_refuse(r, line, "shifts[%d] has no name", i);
         if (s->folder[0] ? !is_folder(s->folder) : !is_folder(s->name))
-            return spot_refuse(r, line, "shifts[%d]: \"%s\" is no name of a folder; give it one (folder: ...)", i,
+            return spot_refuse(r, line, "{shifts.folder} shifts[%d]: \"%s\" is no name of a folder; give it one (folder: ...)",
+                               i,
                                s->folder[0] ? s->folder : s->name);
         spot_shift_unit_id(text, cfg, u);
         for (int k = SPOT_BASE_PICTURES; k < i; k++)
             if (!strcmp(text, spot_shift_unit_id(other, cfg, (spot_shift_unit){ 0, k })))
-                return spot_refuse(r, line, "shifts[%d] has the folder of %s, %s", i, k < 0 ? "base" : cfg->shift[k].name,
+                return spot_refuse(r, line, "{shifts.folder_twice} shifts[%d] has the folder of %s, %s", i,
+                                   k < 0 ? "base" : cfg->shift[k].name,
                                    text);
         for (int k = 0; k < i; k++)
             if (!strcmp(s->name, cfg->shift[k].name)) return spot_refuse(r, line, "two shifts are called \"%s\"", s->name);
@@ -166,12 +168,13 @@ static spot_status check_models(spot_reading *r, const spot_shifts_config *cfg, 
 {
     for (int i = 0; i < cfg->models; i++) {
         const spot_shift_model *m = &cfg->model[i];
-        if (!m->name[0]) return spot_refuse(r, line, "models[%d] has no name", i);
+        if (!m->name[0]) return spot_refuse(r, line, "{models.no_name} models[%d] has no name", i);
         for (int k = 0; k < i; k++)
-            if (!strcmp(m->name, cfg->model[k].name)) return spot_refuse(r, line, "two models are called \"%s\"", m->name);
+            if (!strcmp(m->name, cfg->model[k].name)) return spot_refuse(r, line,
+                "{models.name_twice} two models are called \"%s\"", m->name);
         if (!m->predictions[0] == !m->weights[0])
-            return spot_refuse(r, line, "models[%d], \"%s\", takes either predictions, a table, or weights, which look at the "
-                               "pictures", i, m->name);
+            return spot_refuse(r, line, "{models.answers} models[%d], \"%s\", takes either predictions, a table, or weights, "
+                               "which look at the pictures", i, m->name);
     }
     return SPOT_OK;
 }
@@ -184,15 +187,17 @@ static spot_status check_filter(spot_reading *r, const spot_shifts_config *cfg, 
         return spot_refuse(r, line, "encoder.weights and encoder.embeddings both say where embeddings come from; set one of "
                            "them");
     if (encodes && cfg->filter.masks[0])
-        return spot_refuse(r, line, "an encoder and filter.masks both say which pictures are kept; set one of them");
+        return spot_refuse(r, line, "{filter.encoder_and_masks} an encoder and filter.masks both say which pictures are kept; "
+                           "set one of them");
     if (encodes && !cfg->data.real[0])
-        return spot_refuse(r, line, "the threshold of a class comes from its real pictures; data.real is their folder");
+        return spot_refuse(r, line,
+                           "{filter.no_real} the threshold of a class comes from its real pictures; data.real is their folder");
     if (cfg->encoder.embeddings[0] && !cfg->encoder.label[0])
-        return spot_refuse(r, line, "encoder.embeddings do not say what made them; encoder.label does");
+        return spot_refuse(r, line, "{encoder.no_label} encoder.embeddings do not say what made them; encoder.label does");
     for (int i = 0; i < cfg->shifts && encodes; i++)
         if (cfg->shift[i].threshold > -1 && !cfg->filter.chosen_for[0])
-            return spot_refuse(r, line, "shifts[%d].threshold is %g, and filter.chosen_for does not say for which encoder it "
-                               "was chosen", i, cfg->shift[i].threshold);
+            return spot_refuse(r, line, "{filter.no_chosen_for} shifts[%d].threshold is %g, and filter.chosen_for does not say "
+                               "for which encoder it was chosen", i, cfg->shift[i].threshold);
     return SPOT_OK;
 }
 
@@ -202,17 +207,20 @@ static spot_status check_config(spot_reading *r, const void *config, const yaml_
     const int sources = spot_line_at(r, root, "sources");
 
     if (!cfg->data.root[0] && !cfg->plant.pictures)
-        return spot_refuse(r, spot_line_at(r, root, "data"), "data.root, the folder of the pictures, is missing");
+        return spot_refuse(r, spot_line_at(r, root, "data"),
+                           "{data.no_root} data.root, the folder of the pictures, is missing");
     if (!is_folder(cfg->data.base)) return spot_refuse(r, spot_line_at(r, root, "data"), "data.base is no name of a folder");
     for (int i = 0; i < cfg->sources; i++) {
-        if (!is_folder(cfg->source[i].name)) return spot_refuse(r, sources, "sources[%d].name is no name of a folder", i);
+        if (!is_folder(cfg->source[i].name)) return spot_refuse(r, sources,
+                                                                "{sources.name} sources[%d].name is no name of a folder", i);
         for (int k = 0; k < i; k++)
             if (!strcmp(cfg->source[i].name, cfg->source[k].name))
                 return spot_refuse(r, sources, "two sources are called \"%s\"", cfg->source[i].name);
         if (!strcmp(cfg->source[i].name, cfg->data.real))
-            return spot_refuse(r, sources, "the source \"%s\" has the folder of the real pictures", cfg->source[i].name);
+            return spot_refuse(r, sources, "{sources.real} the source \"%s\" has the folder of the real pictures",
+                               cfg->source[i].name);
     }
-    if (!cfg->shifts) return spot_refuse(r, spot_line_at(r, root, "shifts"), "there are no shifts");
+    if (!cfg->shifts) return spot_refuse(r, spot_line_at(r, root, "shifts"), "{shifts.none} there are no shifts");
     SPOT_TRY(check_shifts(r, cfg, spot_line_at(r, root, "shifts")));
     SPOT_TRY(check_models(r, cfg, spot_line_at(r, root, "models")));
     return check_filter(r, cfg, spot_line_at(r, root, "encoder"));

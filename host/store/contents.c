@@ -33,7 +33,7 @@ static spot_status key_of_list(spot_ctx *c, spot_key *k, const char *root, const
         char facts[96], space[LONGEST];
         const char *file = whole_path(space, root, path[i]);
         struct stat st;
-        if (stat(file, &st)) s = spot_fail(c, SPOT_IO, "cannot read %s: %s", file, strerror(errno));
+        if (stat(file, &st)) s = spot_fail(c, SPOT_IO, "{file.unread} cannot read %s: %s", file, strerror(errno));
         else spot_text_add(&all, facts, (size_t)snprintf(facts, sizeof facts, "%lld %lld %ld", (long long)st.st_size,
                            (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec) + 1);
         spot_text_add(&all, file, strlen(file) + 1);

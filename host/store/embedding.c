@@ -42,8 +42,8 @@ static spot_status open_file(spot_ctx *c, spot_tensors *t, const spot_tensor **e
         && found->dim[1] < MOST_COLUMNS) return SPOT_OK;
     describe_tensor(words, sizeof words, t, found);
     spot_tensors_close(t);
-    return spot_fail(c, SPOT_INPUT, "%s: the tensor \"embedding\" is %s; one of type F32 and shape (images, features) is "
-                     "wanted", path, words);
+    return spot_fail(c, SPOT_INPUT, "{embedding.tensor} %s: the tensor \"embedding\" is %s; one of type F32 and shape (images, "
+                     "features) is wanted", path, words);
 }
 
 /* The columns of the first readable file; else the first file's error. */
@@ -63,9 +63,11 @@ static spot_status columns_of(spot_ctx *c, int *columns, const char *folder, str
         spot_tensors_close(&t);
         return SPOT_OK;
     }
-    if (files) return spot_fail(c, s, "%s%s", spot_message(&quiet, s), files > 1 ? "; nor can the other files be read" : "");
-    return spot_fail(c, SPOT_INPUT, "%s holds no file like ec-000000.safetensors; bdms[].embeddings names a folder with one "
-                     "for each EC", folder);
+    if (files == 1) return spot_fail_from(c, s, &quiet);
+    if (files) spot_fail_from(c, s, &quiet);
+    if (files) return spot_fail(c, s, "%s; nor can the other files be read", spot_take_message(c, s));
+    return spot_fail(c, SPOT_INPUT, "{embedding.folder_empty} %s holds no file like ec-000000.safetensors; bdms[].embeddings "
+                     "names a folder with one for each EC", folder);
 }
 
 spot_status spot_embedding_columns(spot_ctx *c, int *columns, const char *folder)
@@ -75,8 +77,8 @@ spot_status spot_embedding_columns(spot_ctx *c, int *columns, const char *folder
     spot_status s;
 
     if (files < 0)
-        return spot_fail(c, SPOT_INPUT, "%s cannot be read: %s; bdms[].embeddings names a folder with a file for each EC",
-                         folder, strerror(errno));
+        return spot_fail(c, SPOT_INPUT, "{embedding.unread} %s cannot be read: %s; bdms[].embeddings names a folder with a "
+                         "file for each EC", folder, strerror(errno));
     s = columns_of(c, columns, folder, entry, files);
     for (int i = 0; i < files; i++) free(entry[i]);
     free(entry);
@@ -112,17 +114,17 @@ static spot_status take_features(spot_ctx *c, spot_arena *a, spot_view *v, spot_
     size_t d = (size_t)e->dim[1];
 
     if (e->dim[0] != v->n)
-        return spot_fail(c, SPOT_INPUT, "%s: %lld rows for the %d positive test images of this EC (`spotter view` lists them)",
-                         path, (long long)e->dim[0], v->n);
+        return spot_fail(c, SPOT_INPUT, "{embedding.rows} %s: %lld rows for the %d positive test images of this EC (`spotter "
+                         "view` lists them)", path, (long long)e->dim[0], v->n);
     if (e->dim[1] != columns)
-        return spot_fail(c, SPOT_INPUT, "%s: rows of %lld numbers where the first file of the folder has %d", path,
-                         (long long)e->dim[1], columns);
+        return spot_fail(c, SPOT_INPUT, "{embedding.columns} %s: rows of %lld numbers where the first file of the folder has "
+                         "%d", path, (long long)e->dim[1], columns);
     SPOT_TRY(SPOT_TAKE(c, a, v->feature, v->n * d));
     memcpy(v->feature, e->data, e->bytes);
     for (size_t i = 0; i < v->n * d; i++)
         if (!(fabsf(v->feature[i]) <= SPOT_LARGEST_FEATURE))
-            return spot_fail(c, SPOT_INPUT, "%s: feature %zu of row %zu is %g; features must be finite and within %g", path,
-                             i % d, i / d, v->feature[i], SPOT_LARGEST_FEATURE);
+            return spot_fail(c, SPOT_INPUT, "{features.value} %s: feature %zu of row %zu is %g; features must be finite and "
+                             "within %g", path, i % d, i / d, v->feature[i], SPOT_LARGEST_FEATURE);
     v->d = (int)d;
     v->head = NULL;
     *content = content_of(e);
@@ -139,7 +141,8 @@ spot_status spot_embedding_read(spot_ctx *c, spot_arena *a, spot_view *v, spot_k
 
     path_of(path, folder, ec);
     if (access(path, F_OK))
-        return spot_fail(c, SPOT_INPUT, "%s is not there; bdms[].embeddings names a folder with a file for each EC", path);
+        return spot_fail(c, SPOT_INPUT,
+                         "{embedding.missing} %s is not there; bdms[].embeddings names a folder with a file for each EC", path);
     SPOT_TRY(open_file(c, &t, &e, path));
     s = take_features(c, a, v, content, e, columns, path);
     spot_tensors_close(&t);

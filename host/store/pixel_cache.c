@@ -85,7 +85,7 @@ static void note_failure(cache_writer *m, spot_ctx *c, const spot_ctx *mine, int
         if (s != SPOT_INPUT || m->first < 0 || row < m->first) {
             m->first = row;
             spot_forget(c);
-            spot_fail(c, s, "%s", spot_message(mine, s));
+            spot_fail_from(c, s, mine);
         }
     }
 }
@@ -107,8 +107,8 @@ static void decode_pictures(spot_ctx *c, cache_writer *m, int from, int n)
 static spot_status fail_unreadable(spot_ctx *c, const cache_writer *m)
 {
     if (m->status) return m->status;
-    return spot_fail(c, SPOT_INPUT, "%d of %d pictures cannot be read; the first: %.800s", m->unreadable, m->p->used,
-                     spot_take_message(c, SPOT_INPUT));
+    return spot_fail(c, SPOT_INPUT, "{pixel_cache.unreadable} %d of %d pictures cannot be read; the first: %.800s",
+                     m->unreadable, m->p->used, spot_take_message(c, SPOT_INPUT));
 }
 
 /* Decodes all pictures, to count all broken ones; writes nothing after the first of them. */

@@ -26,7 +26,8 @@ enum { PATH = 1200 };
 
 static spot_status refuse_link(spot_ctx *c, const char *path)
 {
-    return spot_fail(c, SPOT_INPUT, "%s is a symbolic link, which may lead out of the run; put a folder in its place", path);
+    return spot_fail(c, SPOT_INPUT,
+                     "{run.link} %s is a symbolic link, which may lead out of the run; put a folder in its place", path);
 }
 
 static spot_status make_folder(spot_ctx *c, const char *path, bool durable)
@@ -35,7 +36,7 @@ static spot_status make_folder(spot_ctx *c, const char *path, bool durable)
     int error = mkdir(path, 0777) ? errno : durable ? spot_sync_folder_of(path) : 0;
 
     if (!error || (error == EEXIST && !stat(path, &st) && S_ISDIR(st.st_mode))) return SPOT_OK;
-    return spot_fail(c, SPOT_IO, "cannot make the directory %s: %s; choose another place", path,
+    return spot_fail(c, SPOT_IO, "{folder.not_made} cannot make the directory %s: %s; choose another place", path,
                      error == EEXIST ? "a file of that name is there" : strerror(error));
 }
 
@@ -133,7 +134,7 @@ spot_status spot_store_folder(spot_ctx *c, const spot_store *s, const char *name
 spot_status spot_store_open_to_read(spot_ctx *c, spot_store *s, const char *dir)
 {
     if (!*dir || strlen(dir) >= sizeof s->dir)
-        return spot_fail(c, SPOT_USAGE, "a run directory needs a name of 1 to %zu bytes", sizeof s->dir - 1);
+        return spot_fail(c, SPOT_USAGE, "{run.name} a run directory needs a name of 1 to %zu bytes", sizeof s->dir - 1);
     strcpy(s->dir, dir);
     s->brief = false;
     return SPOT_OK;

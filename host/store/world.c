@@ -72,8 +72,8 @@ spot_status spot_world_claim(spot_ctx *c, const char *dir, const char *file, con
         s = spot_file_write(c, path, text.bytes, text.used);
     } else if (!s && !(s = spot_file_read(c, path, &there, &n, 1 << 16))) {
         if (!are_same((const char *)there, n, text.bytes, text.used, rows))
-            s = spot_fail(c, SPOT_USAGE, "%s describes a %s of other settings; take another folder, or remove %s", path, world,
-                          dir);
+            s = spot_fail(c, SPOT_USAGE, "{world.other_settings} %s describes a %s of other settings; take another folder, or "
+                          "remove %s", path, world, dir);
         free(there);
     }
     spot_text_free(&text);

@@ -18,7 +18,8 @@ static spot_status check_singles(spot_ctx *c, const char *dir, const spot_config
     if (!a->coco[0] || a->pool != SPOT_POOL_SINGLES)
         return spot_fail(c, SPOT_USAGE, "data.induced_from: %s is no run of pool: singles", dir);
     if (strcmp(a->coco, b->coco) || strcmp(a->tasks, b->tasks) || strcmp(a->against, b->against))
-        return spot_fail(c, SPOT_USAGE, "data.induced_from: %s has other annotations or tasks than this config", dir);
+        return spot_fail(c, SPOT_USAGE,
+                         "{induced.other_data} data.induced_from: %s has other annotations or tasks than this config", dir);
     return SPOT_OK;
 }
 
@@ -42,8 +43,8 @@ static spot_status list_learned(spot_ctx *c, spot_segment *s, const char *dir, i
     for (int i = 0; i < ecs; i++) {
         SPOT_TRY(spot_segment_read(c, dir, i, s, &state, why, sizeof why));
         if (state != SPOT_SEGMENT_WHOLE)
-            return spot_fail(c, SPOT_USAGE, "data.induced_from: EC %d of the %d in %s is not done; finish that sweep first", i,
-                             ecs, dir);
+            return spot_fail(c, SPOT_USAGE, "{induced.unfinished} data.induced_from: EC %d of the %d in %s is not done; finish "
+                             "that sweep first", i, ecs, dir);
         if (s->status != SPOT_OK || !s->lesson.learned) continue;
         if (!add_name(list, size, s->blindspot[0]))
             return spot_fail(c, SPOT_USAGE, "data.induced_from: the names in %s take more than %zu bytes, or one has a comma",
@@ -83,9 +84,11 @@ spot_status spot_sweep_induced(spot_ctx *c, spot_config *cfg)
     int pool = 0;
 
     if (!d->coco[0] || !d->induced_from[0]) return SPOT_OK;
-    if (d->induced[0]) return spot_fail(c, SPOT_USAGE, "data.induced and data.induced_from name the categories twice");
+    if (d->induced[0]) return spot_fail(c, SPOT_USAGE,
+                                        "{induced.twice} data.induced and data.induced_from name the categories twice");
     if (d->pool != SPOT_POOL_NUMBER && d->pool != SPOT_POOL_SPECIFICITY)
-        return spot_fail(c, SPOT_USAGE, "data.induced_from is for the conditioned pools, number and specificity");
+        return spot_fail(c, SPOT_USAGE,
+                         "{induced.pool} data.induced_from is for the conditioned pools, number and specificity");
     SPOT_TRY(read_singles(c, from, cfg, list, sizeof list));
     d->induced = spot_memory_text(&cfg->memory, list);
     if (!d->induced) return spot_fail(c, SPOT_NOMEM, "no memory for the categories of %s", from);

@@ -182,8 +182,8 @@ static spot_status missing_view(spot_ctx *c, const char *dir, const spot_ec *ec,
 
     spot_segment_path(path, sizeof path, dir, (int)ec->index);
     if (access(path, F_OK))
-        return spot_fail(c, SPOT_INPUT, "EC %u of %s has no %sview yet; a sweep into that directory makes it", ec->index, dir,
-                         which);
+        return spot_fail(c, SPOT_INPUT, "{view.missing} EC %u of %s has no %sview yet; a sweep into that directory makes it",
+                         ec->index, dir, which);
     return spot_fail(c, SPOT_INPUT, "EC %u of %s is done, but the cache has no longer its %snetwork%s (sweep --keep, or merge "
                      "without --cache); remove %.900s, and the sweep trains it again", ec->index, dir, which,
                      split == SPOT_TEST ? " nor its view" : ", which other splits than test need", path);
@@ -202,13 +202,14 @@ spot_status spot_sweep_view(spot_ctx *c, spot_arena *a, const char *dir, const s
     if (representation == SPOT_BY_ATTRIBUTES)
         return spot_fail(c, SPOT_INVALID, "the attributes of an EC's images are in the table of spotter scene, not in the run");
     if (clip && !spot_wants_clip(cfg))
-        return spot_fail(c, SPOT_INPUT, "no method of %s looks with an encoder (representation: clip), so it has none", dir);
+        return spot_fail(c, SPOT_INPUT,
+                         "{view.no_encoder} no method of %s looks with an encoder (representation: clip), so it has none", dir);
     SPOT_TRY(open_cache(c, &m, dir, cfg, ec->photos));
     for (int i = 0; i < DEVICES && !there; i++)
         SPOT_TRY(find_view(c, a, &m, devices[i], ec, split, robust, &seen, &there));
     if (!there && robust && !spot_wants_robust(cfg))
-        return spot_fail(c, SPOT_INPUT, "no method of %s asks for a robust network (representation: robust), so it has none",
-                         dir);
+        return spot_fail(c, SPOT_INPUT, "{view.no_robust} no method of %s asks for a robust network (representation: robust), "
+                         "so it has none", dir);
     if (!there) return missing_view(c, dir, ec, split, robust);
     if (clip) SPOT_TRY(put_clip_features(c, a, &m, ec, split, &seen.view));
     *view = seen.view;

@@ -185,7 +185,7 @@ static spot_status open_sweep(spot_ctx *c, sweep **new, const spot_config *cfg, 
     sweep *v;
 
     if (o->wave < 0 || o->wave > SPOT_WIDEST_WAVE || o->at_once < 0 || o->at_once > SPOT_MOST_AT_ONCE)
-        return spot_fail(c, SPOT_USAGE, "waves of %d ECs, %d at once; up to %d and %d are possible", o->wave,
+        return spot_fail(c, SPOT_USAGE, "{sweep.waves} waves of %d ECs, %d at once; up to %d and %d are possible", o->wave,
                          o->at_once, SPOT_WIDEST_WAVE, SPOT_MOST_AT_ONCE);
     if (!o->out || o->shards < 1 || o->shard < 0 || o->shard >= o->shards || o->limit < 0)
         return spot_fail(c, SPOT_USAGE, "a sweep needs a directory and a shard I of N with 0 <= I < N; got %d of %d",

@@ -241,8 +241,8 @@ static spot_status check_addresses(spot_ctx *c, size_t needs)
 
     needs += apart + (size_t)c->threads * thread;
     if (needs <= left) return SPOT_OK;
-    return spot_fail(c, SPOT_NOMEM, "this sweep takes %.2f GB of addresses and its limit (ulimit -v) leaves %.2f GB; a higher "
-                     "limit or fewer --threads would help", needs / 1e9, left / 1e9);
+    return spot_fail(c, SPOT_NOMEM, "{sweep.addresses} this sweep takes %.2f GB of addresses and its limit (ulimit -v) leaves "
+                     "%.2f GB; a higher limit or fewer --threads would help", needs / 1e9, left / 1e9);
 }
 
 /* Segments and one wave's values must fit. If the values that stay do not fit, there is a warning. */
@@ -257,8 +257,8 @@ static spot_status check_disk(spot_ctx *c, const spot_layout *l, const spot_conf
     if (statvfs(o->out, &disk)) return SPOT_OK;                  /* then only writing can fail */
     left = (double)disk.f_bavail * (double)disk.f_frsize;
     if (least > left)
-        return spot_fail(c, SPOT_IO, "%s takes at least %.2f GB, and its disk has %.2f GB left; free some space or choose "
-                         "another place", o->out, least / 1e9, left / 1e9);
+        return spot_fail(c, SPOT_IO, "{sweep.disk} %s takes at least %.2f GB, and its disk has %.2f GB left; free some space "
+                         "or choose another place", o->out, least / 1e9, left / 1e9);
     if (all > left)
         spot_log(c, SPOT_LOG_WARN, "%d ECs leave about %.1f GB in %s, and its disk has %.1f GB left; --keep views or results "
                  "takes less", ecs, all / 1e9, o->out, left / 1e9);
@@ -275,14 +275,15 @@ spot_status spot_check_room(spot_ctx *c, const spot_layout *l, const spot_config
     if (c->device) {
         SPOT_TRY(spot_device_room(c, &left, &total));
         if (on_device > left)
-            return spot_fail(c, SPOT_NOMEM, "%s %.2f GB of the memory of %s, which has %.2f of %.2f GB left; %s would help",
+            return spot_fail(c, SPOT_NOMEM, "{sweep.device_memory} %s %.2f GB of the memory of %s, which has %.2f of %.2f GB "
+                             "left; %s would help",
                              l->photos ? "the pictures and an EC take" : "an EC takes", on_device / 1e9,
                              spot_device_name(c), left / 1e9, total / 1e9, remedy(l, true));
     }
     left = spot_room_of_memory("", &whose);
     if (needs > left)
-        return spot_fail(c, SPOT_NOMEM, "this sweep takes %.2f GB of memory and %s leaves %.2f GB; %s would help", needs / 1e9,
-                         whose, left / 1e9, remedy(l, false));
+        return spot_fail(c, SPOT_NOMEM, "{sweep.memory} this sweep takes %.2f GB of memory and %s leaves %.2f GB; %s would "
+                         "help", needs / 1e9, whose, left / 1e9, remedy(l, false));
     SPOT_TRY(check_addresses(c, needs));
     warn_of_precision(c, cfg);
     return check_disk(c, l, cfg, source, o, ecs, rows);

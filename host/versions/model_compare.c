@@ -120,8 +120,8 @@ spot_status spot_model_values_compare(spot_ctx *c, spot_model_comparison *k, con
     k->objects = match_objects(r.match, &v[0], &v[1]);
     k->left_out = v[0].objects + v[1].objects - 2 * k->objects;
     if (!k->objects)
-        return spot_fail(c, SPOT_INPUT, "%s and %s were examined on different %s; %s", k->before, k->now, words->objects,
-                         words->advice);
+        return spot_fail(c, SPOT_INPUT, "{versions.objects} %s and %s were examined on different %s; %s", k->before, k->now,
+                         words->objects, words->advice);
     for (int q = 0; q < v[0].quantities; q++) {
         add_objects(&k->change[k->changes], v, q, &r);
         if (!k->change[k->changes].objects) continue;

@@ -47,7 +47,7 @@ static spot_status choose_reader(spot_ctx *c, const spot_version_reader **r, con
 
     for (int i = 0; i < SPOT_VERSIONS; i++) {
         SPOT_TRY(read_study(c, study[i], sizeof study[i], &p[i]));
-        if (!*study[i]) return spot_fail(c, SPOT_IO, "%s is no run directory: it has no config.yaml", p[i].dir);
+        if (!*study[i]) return spot_fail(c, SPOT_IO, "{run.missing} %s is no run directory: it has no config.yaml", p[i].dir);
     }
     if (strcmp(study[0], study[1]))
         return spot_fail(c, SPOT_USAGE, "%s is a run of `spotter %s` and %s one of `spotter %s`; two versions are compared "

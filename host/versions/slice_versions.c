@@ -26,8 +26,8 @@ static spot_status check_labels(spot_ctx *c, const spot_subject *a, const spot_s
     const size_t classes = (size_t)a->classes;
 
     if (a->n != b->n)
-        return spot_fail(c, SPOT_INPUT, "version 1 has %d rows and version 2 %d: two versions are compared on the same rows",
-                         a->n, b->n);
+        return spot_fail(c, SPOT_INPUT, "{versions.rows} version 1 has %d rows and version 2 %d: two versions are compared on "
+                         "the same rows", a->n, b->n);
     if (a->classes != b->classes || !a->has != !b->has)
         return spot_fail(c, SPOT_INPUT, "version 1 has %d classes%s and version 2 %d%s: they cannot be compared", a->classes,
                          a->has ? " of which a row has any number" : "", b->classes,
@@ -38,8 +38,8 @@ static spot_status check_labels(spot_ctx *c, const spot_subject *a, const spot_s
                              a->class_name[k], b->class_name[k]);
     for (int i = 0; i < a->n; i++)
         if (a->has ? memcmp(a->has + (size_t)i * classes, b->has + (size_t)i * classes, classes) : a->target[i] != b->target[i])
-            return spot_fail(c, SPOT_INPUT, "row %d has other labels in version 2; both versions need the same rows in the "
-                             "same order", i);
+            return spot_fail(c, SPOT_INPUT, "{versions.labels} row %d has other labels in version 2; both versions need the "
+                             "same rows in the same order", i);
     return SPOT_OK;
 }
 
@@ -48,8 +48,8 @@ static spot_status check_versions(spot_ctx *c, const spot_subject *const s[SPOT_
     spot_subject second = *s[1];
 
     if (!(o->level > 0 && o->level < 0.5) || !(o->margin > 0 && o->margin < 1))
-        return spot_fail(c, SPOT_USAGE, "level %g and margin %g; a level is in (0, 0.5), a margin in (0, 1)", o->level,
-                         o->margin);
+        return spot_fail(c, SPOT_USAGE, "{versions.level} level %g and margin %g; a level is in (0, 0.5), a margin in (0, 1)",
+                         o->level, o->margin);
     SPOT_TRY(spot_subject_check(c, s[0]));
     second.feature = s[0]->feature;
     second.d = s[0]->d;
@@ -57,8 +57,8 @@ static spot_status check_versions(spot_ctx *c, const spot_subject *const s[SPOT_
     SPOT_TRY(check_labels(c, s[0], s[1]));
     SPOT_TRY(spot_subject_check(c, &second));
     if (s[0]->target && spot_knows_predicted(s[0]) != spot_knows_predicted(s[1]))
-        return spot_fail(c, SPOT_INPUT, "version %d has the probability of each class and version %d only that of the true "
-                         "one, so that wrong rows mean different things; give the same of both",
+        return spot_fail(c, SPOT_INPUT, "{versions.answers} version %d has the probability of each class and version %d only "
+                         "that of the true one, so that wrong rows mean different things; give the same of both",
                          spot_knows_predicted(s[0]) ? 1 : 2,
                          spot_knows_predicted(s[0]) ? 2 : 1);
     return SPOT_OK;

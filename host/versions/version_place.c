@@ -64,6 +64,6 @@ spot_status spot_version_model(spot_ctx *c, int *model, const spot_version_place
     if (!p->model && models == 1) return SPOT_OK;
     for (; p->model && *model < models; ++*model)
         if (!strcmp(name_of(run, *model), p->model)) return SPOT_OK;
-    if (p->model) return spot_fail(c, SPOT_USAGE, "%s has no model \"%s\"", p->dir, p->model);
+    if (p->model) return spot_fail(c, SPOT_USAGE, "{run.no_model} %s has no model \"%s\"", p->dir, p->model);
     return spot_fail(c, SPOT_USAGE, "%s has %d models; name one, such as %s:%s", p->dir, models, p->dir, name_of(run, 0));
 }

@@ -73,8 +73,8 @@ static spot_status read_versions(spot_ctx *c, spot_version_values v[SPOT_VERSION
 
     if (s == SPOT_OK) s = open_version(c, &b[1], &v[1], &p[1]);
     if (s == SPOT_OK && strcmp(b[0].run.suite->key, b[1].run.suite->key))
-        s = spot_fail(c, SPOT_INPUT, "%s and %s looked at different suites (other pictures, backgrounds or settings); examine "
-                      "both models with one config", p[0].dir, p[1].dir);
+        s = spot_fail(c, SPOT_INPUT, "{versions.suites} %s and %s looked at different suites (other pictures, backgrounds or "
+                      "settings); examine both models with one config", p[0].dir, p[1].dir);
     for (int i = 0; i < SPOT_VERSIONS; i++) {
         spot_background_responses_free(&b[i].r);
         spot_background_close(&b[i].run);

@@ -53,7 +53,8 @@ static spot_status check_alike(spot_ctx *c, const spot_examine_results *a, const
 
     copy[0].models = copy[1].models = 0;
     if (!spot_examines_differ(words, sizeof words, &copy[0], &copy[1])) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "the two runs cannot be compared: %s; examine both versions with one config", words);
+    return spot_fail(c, SPOT_INPUT, "{versions.other_config} the two runs cannot be compared: %s; examine both versions with "
+                     "one config", words);
 }
 
 spot_status spot_examine_version_values(spot_ctx *c, spot_version_values v[SPOT_VERSIONS],

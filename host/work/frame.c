@@ -167,7 +167,7 @@ static spot_status list_folder(spot_ctx *c, const spot_study *y, spot_text *unit
         if (units->status) s = spot_fail(c, SPOT_NOMEM, "no memory to list the segments of %s", path);
     }
     if (s == SPOT_OK && errno)
-        s = spot_fail(c, SPOT_IO, "cannot list %s: %s; run the same command again", path, strerror(errno));
+        s = spot_fail(c, SPOT_IO, "{folder.unlisted} cannot list %s: %s; run the same command again", path, strerror(errno));
     if (d) closedir(d);
     return s;
 }
@@ -185,7 +185,7 @@ spot_status spot_frame_list(spot_ctx *c, const spot_study *y, const char *dir, i
     *n = 0;
     snprintf(path, sizeof path, "%s/segments", dir);
     d = opendir(path);
-    if (!d) return spot_fail(c, SPOT_IO, "cannot read %s: %s; is %s a run directory?", path, strerror(errno), dir);
+    if (!d) return spot_fail(c, SPOT_IO, "{run.unread} cannot read %s: %s; is %s a run directory?", path, strerror(errno), dir);
     while (s == SPOT_OK && (errno = 0, e = readdir(d))) {
         if (sscanf(e->d_name, "%d", &k) != 1 || k < 0 || k > INT_MAX / SPOT_ECS_A_FOLDER) continue;
         snprintf(again, sizeof again, "%03d", k);

@@ -267,8 +267,8 @@ static spot_status merge_all(merge *m)
     check_makers(m);
     count_units(m->r);
     if (!m->r->damaged && !m->r->conflicts && (m->o->partial || !m->r->missing)) return SPOT_OK;
-    return spot_fail(m->c, SPOT_INPUT, "%s is not whole: of %d %s %d are missing, %d damaged, %d in conflict", m->plan.out,
-                     m->r->ecs, y->units, m->r->missing, m->r->damaged, m->r->conflicts);
+    return spot_fail(m->c, SPOT_INPUT, "{merge.not_whole} %s is not whole: of %d %s %d are missing, %d damaged, %d in conflict",
+                     m->plan.out, m->r->ecs, y->units, m->r->missing, m->r->damaged, m->r->conflicts);
 }
 
 spot_status spot_work_merge(spot_ctx *c, const spot_study *y, const char *const *dirs, int n, const char *out,

@@ -19,7 +19,7 @@ static bool is_value(const char *name)
 
 static spot_status cannot_list(spot_ctx *c, const char *folder)
 {
-    return spot_fail(c, SPOT_IO, "cannot list %s: %s; run the same command again", folder, strerror(errno));
+    return spot_fail(c, SPOT_IO, "{folder.unlisted} cannot list %s: %s; run the same command again", folder, strerror(errno));
 }
 
 static spot_status link_folder(spot_ctx *c, spot_batch *b, const char *to, const char *from)

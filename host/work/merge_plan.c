@@ -34,11 +34,11 @@ static bool is_there(const char *dir, const char *name)
 static spot_status check_unclaimed(spot_ctx *c, const spot_merge_source *s, bool is_out)
 {
     if (s->n)
-        return spot_fail(c, SPOT_INPUT, "%s has result segments and no config.yaml; copy it from another directory of the same "
-                         "sweep", s->dir);
+        return spot_fail(c, SPOT_INPUT, "{merge.no_config} %s has result segments and no config.yaml; copy it from another "
+                         "directory of the same sweep", s->dir);
     if (is_out) return SPOT_OK;
     if (!is_empty(s->dir) && !is_there(s->dir, "cache") && !is_there(s->dir, "segments"))
-        return spot_fail(c, SPOT_INPUT, "%s is no run directory: it has no config.yaml", s->dir);
+        return spot_fail(c, SPOT_INPUT, "{run.missing} %s is no run directory: it has no config.yaml", s->dir);
     spot_log(c, SPOT_LOG_WARN, "%s holds no results yet", s->dir);
     return SPOT_OK;
 }
@@ -54,8 +54,8 @@ static spot_status compare_config(spot_ctx *c, spot_merge_plan *p, const spot_me
     snprintf(path, sizeof path, "%s/config.yaml", s->dir);
     status = spot_study_load(c, y, &here, path);
     if (status == SPOT_OK && p->config && spot_config_is_other(words, sizeof words, y->config, p->config, here))
-        status = spot_fail(c, SPOT_USAGE, "%s holds results of another config than %s (%s): they cannot be merged", s->dir,
-                           p->source[0].dir, words);
+        status = spot_fail(c, SPOT_USAGE, "{merge.other_config} %s holds results of another config than %s (%s): they cannot "
+                           "be merged", s->dir, p->source[0].dir, words);
     if (status || (p->config && p->units >= y->units_of(here))) {
         spot_study_close(here);
         return status;
@@ -75,7 +75,7 @@ static spot_status add_source(spot_ctx *c, spot_merge_plan *p, const char *dir, 
 
     if (stat(dir, &st)) {
         if (is_out && errno == ENOENT) return SPOT_OK;
-        return spot_fail(c, SPOT_IO, "cannot read %s: %s; which run directory is it?", dir, strerror(errno));
+        return spot_fail(c, SPOT_IO, "{merge.unread} cannot read %s: %s; which run directory is it?", dir, strerror(errno));
     }
     *s = (spot_merge_source){ .dir = dir, .device = st.st_dev, .inode = st.st_ino };
     for (int i = 0; i < p->sources; i++)
@@ -132,7 +132,8 @@ spot_status spot_merge_plan_make(spot_ctx *c, spot_merge_plan *p, const char *co
     if (!p->source) return spot_fail(c, SPOT_NOMEM, "no memory for a list of %d directories", n);
     SPOT_TRY(add_source(c, p, p->out, true));
     for (int i = 0; i < n; i++) SPOT_TRY(add_source(c, p, dirs[i], false));
-    if (!p->sources) return spot_fail(c, SPOT_INPUT, "there is nothing to merge: no directory holds a run with a config.yaml");
+    if (!p->sources) return spot_fail(c, SPOT_INPUT,
+                                      "{merge.nothing} there is nothing to merge: no directory holds a run with a config.yaml");
     return find_key(c, p);
 }
 

@@ -1,5 +1,5 @@
-/* run_claim.c - see run_claim.h. Two processes that begin in the same moment may both go on: each unit is computed twice then, with the
- * same bytes, and nothing else is harmed. */
+/* run_claim.c - see run_claim.h. Two processes that begin in the same moment may both go on: each unit is computed twice then,
+ * with the same bytes, and nothing else is harmed. */
 #define _DEFAULT_SOURCE                /* gethostname, kill, nanosleep, fopen's "e" */
 #include "work/run_claim.h"
 
@@ -73,7 +73,7 @@ static spot_status refuse(spot_ctx *c, const spot_claim_place *at, const spot_cl
                  at->units, text);
         return SPOT_OK;
     }
-    return spot_fail(c, SPOT_USAGE, "%s: process %d on %s computes these %s since %s; wait until it ends, or let both work "
+    return spot_fail(c, SPOT_USAGE, "{run.claimed} %s: process %d on %s computes these %s since %s; wait until it ends, or let both work "
                      "(--beside)", at->where, p->pid, p->host, at->units, text);
 }
 

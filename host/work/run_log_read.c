@@ -61,7 +61,8 @@ spot_status spot_run_log_read(spot_ctx *c, const char *dir, const char *prefix, 
 
     snprintf(path, sizeof path, "%s/logs", dir);
     n = scandir(path, &entry, NULL, alphasort);
-    if (n < 0) return spot_fail(c, SPOT_IO, "cannot read %s: %s; is %s a run directory?", path, strerror(errno), dir);
+    if (n < 0) return spot_fail(c, SPOT_IO, "{run.unread} cannot read %s: %s; is %s a run directory?", path, strerror(errno),
+                                dir);
     for (int i = 0; i < n; i++) {
         const char *name = entry[i]->d_name, *dot = strrchr(name, '.');
         if (s == SPOT_OK && !strncmp(name, prefix, strlen(prefix)) && dot && !strcmp(dot, ".jsonl")) {

@@ -130,7 +130,8 @@ static spot_status choose_cut(spot_ctx *c, run_view *v, const char *dir)
         SPOT_TRY(s);
     }
     read_submitted(c, v, dir, latest ? latest->began : 0);
-    return v->units ? SPOT_OK : spot_fail(c, SPOT_IO, "%s is no run directory: there is no config.yaml in it", dir);
+    return v->units ? SPOT_OK : spot_fail(c, SPOT_IO, "{run.missing} %s is no run directory: there is no config.yaml in it",
+                                          dir);
 }
 
 static spot_status read_segments(spot_ctx *c, run_view *v, const char *dir)

@@ -30,8 +30,8 @@ static spot_status check_claim(spot_ctx *c, const spot_work *w, bool *grown)
     if (s == SPOT_OK && w->config)
         *grown = y->units_of(there) < y->units_of(w->config) || spot_config_changes(y->config, there, w->config);
     if (s == SPOT_OK && w->config && spot_config_is_other(words, sizeof words, y->config, there, w->config))
-        s = spot_fail(c, SPOT_USAGE, "%s holds results of another config (%s); give this one a directory of its own", w->dir,
-                      words);
+        s = spot_fail(c, SPOT_USAGE, "{run.other_config} %s holds results of another config (%s); give this one a directory of "
+                      "its own", w->dir, words);
     spot_study_close(there);
     return s;
 }
@@ -44,8 +44,8 @@ static spot_status check_made(spot_ctx *c, const spot_work *w)
     for (int i = 0; w->study->made[i]; i++) {
         snprintf(path, sizeof path, "%s/%s", w->dir, w->study->made[i]);
         if (!access(path, F_OK))
-            return spot_fail(c, SPOT_USAGE, "%s is there, and %s is no run directory: it has no config.yaml; choose another "
-                             "one", path, w->dir);
+            return spot_fail(c, SPOT_USAGE, "{run.foreign} %s is there, and %s is no run directory: it has no config.yaml; "
+                             "choose another one", path, w->dir);
     }
     return SPOT_OK;
 }
@@ -289,7 +289,7 @@ static spot_status run_all(spot_ctx *c, spot_work *w)
     log_planned(c, w);
     SPOT_TRY(compute_all(c, w));
     SPOT_TRY(derive_files(c, w));
-    return w->failure ? spot_fail(c, w->failure, "%s", w->message) : SPOT_OK;
+    return w->failure ? spot_fail(c, w->failure, "{unit.failed} %s", w->message) : SPOT_OK;
 }
 
 /* SPOT_STOPPED for a shard that may be started again; SPOT_DEVICE for one that never kept a value in w->starts starts. */
@@ -299,9 +299,9 @@ static spot_status check_starts(spot_ctx *c, const spot_work *w)
 
     if (!w->starts || starts < w->starts) return SPOT_STOPPED;
     spot_forget(c);
-    return spot_fail(c, SPOT_DEVICE, "shard %d of %d was begun %d times and stopped each time before it stored one stage of "
-                     "one %s; give it more time, another machine or a higher --starts (%s/logs shows its last step)",
-                     w->shard, w->shards, starts, w->study->unit, w->dir);
+    return spot_fail(c, SPOT_DEVICE, "{shard.given_up} shard %d of %d was begun %d times and stopped each time before it "
+                     "stored one stage of one %s; give it more time, another machine or a higher --starts (%s/logs shows its "
+                     "last step)", w->shard, w->shards, starts, w->study->unit, w->dir);
 }
 
 spot_status spot_work_run(spot_ctx *c, spot_work *w)

@@ -20,10 +20,9 @@ typedef struct {
     spot_worker_task *task;
     void           *user;
     volatile sig_atomic_t stop;    /* the stop flag of all workers */
-    pthread_mutex_t lock;          /* guards next, begun, working, failure, message and the owner's callbacks */
+    pthread_mutex_t lock;          /* guards next, begun, working, failed and the owner's callbacks */
     pthread_cond_t  left;          /* a worker has ended */
-    spot_status     failure;
-    char            message[sizeof ((spot_ctx *)0)->message];
+    spot_ctx        failed;        /* has the first failure, and nothing else */
 } pool;
 
 static void pass_log(void *user, spot_log_level level, const char *text)
@@ -104,10 +103,7 @@ static void *run_worker(void *user)
     s = run_tasks(w, c);
     pthread_mutex_lock(&w->lock);
     if (s != SPOT_OK) raise_stop_flag(w);
-    if (s != SPOT_OK && s != SPOT_STOPPED && w->failure == SPOT_OK) {
-        w->failure = s;
-        snprintf(w->message, sizeof w->message, "%s", spot_message(c, s));
-    }
+    if (s != SPOT_OK && s != SPOT_STOPPED) spot_fail_from(&w->failed, s, c);
     w->working--;
     pthread_cond_signal(&w->left);
     pthread_mutex_unlock(&w->lock);
@@ -142,7 +138,7 @@ static spot_status run_workers(pool *w)
     wait_for_all(w);
     for (int i = 0; i < started; i++) pthread_join(thread[i], NULL);
     if (!started) return spot_fail(w->owner, SPOT_NOMEM, "cannot start a thread for a worker; lower --at-once");
-    if (w->failure) return spot_fail(w->owner, w->failure, "%s", w->message);
+    if (w->failed.status) return spot_fail_from(w->owner, w->failed.status, &w->failed);
     return spot_check_stop(w->owner);
 }
 

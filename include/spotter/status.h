@@ -6,6 +6,7 @@
 #ifndef SPOTTER_STATUS_H
 #define SPOTTER_STATUS_H
 
+#include <stdarg.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -47,6 +48,9 @@ typedef struct spot_ctx spot_ctx;
 __attribute__((format(printf, 3, 4)))
 #endif
 spot_status spot_fail(spot_ctx *c, spot_status s, const char *fmt, ...);
+
+/* spot_fail for a function that has a format and arguments of its own. */
+spot_status spot_fail_args(spot_ctx *c, spot_status s, const char *fmt, va_list args);
 
 /* spot_fail about one problem of a batch: the sentence begins with the problem's label (ctx.h), "EC 5: ...". */
 #if defined(__GNUC__)

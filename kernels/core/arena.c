@@ -19,8 +19,8 @@ spot_status spot_arena_open(spot_ctx *c, spot_arena *a, size_t bytes)
     if (!bytes) bytes = ALIGN;
     p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED)
-        return spot_fail(c, SPOT_NOMEM, "cannot reserve %.1f MB of memory; make the batch or the images smaller",
-                         bytes / 1e6);
+        return spot_fail(c, SPOT_NOMEM, "{arena.unreserved} cannot reserve %.1f MB of memory; make the batch or the images "
+                         "smaller", bytes / 1e6);
     a->base = p;
     a->size = bytes;
     return SPOT_OK;
@@ -69,7 +69,7 @@ spot_status spot_arena_take(spot_ctx *c, spot_arena *a, void **out, size_t bytes
 
     *out = NULL;
     if (bytes > a->size || start > a->size - bytes)
-        return spot_fail(c, SPOT_NOMEM, "%.1f MB asked for, %.1f of %.1f MB free: not enough memory set aside",
+        return spot_fail(c, SPOT_NOMEM, "{arena.full} %.1f MB asked for, %.1f of %.1f MB free: not enough memory set aside",
                          bytes / 1e6, (a->size - a->used) / 1e6, a->size / 1e6);
     if (!a->counting) *out = a->base + start;
     a->used = start + bytes;

@@ -41,7 +41,7 @@ spot_status spot_device_take(spot_ctx *c, void **out, size_t bytes)
 {
     if (c->device) return plugin_of(c)->take(c, out, bytes);
     *out = aligned_alloc(64, (bytes + 64) / 64 * 64);
-    if (!*out) return spot_fail(c, SPOT_NOMEM, "no %.1f MB of memory left", bytes / 1e6);
+    if (!*out) return spot_fail(c, SPOT_NOMEM, "{device.full} no %.1f MB of memory left", bytes / 1e6);
     return SPOT_OK;
 }
 

@@ -122,7 +122,7 @@ void spot_range_end(const spot_ctx *c);
 #define SPOT_DISPATCH(c, family, function, ...)                                                        \
     do {                                                                                               \
         if (!(c)->ops || !(c)->ops->family || !(c)->ops->family->function)                             \
-            return spot_fail((c), SPOT_UNSUPPORTED, "%s has no kernel for %s.%s; run with --device cpu", \
+            return spot_fail((c), SPOT_UNSUPPORTED, "{op.no_kernel} %s has no kernel for %s.%s; run with --device cpu", \
                              (c)->ops ? (c)->ops->name : "no device", #family, #function);             \
         spot_range_begin((c), #family "." #function);                                                  \
         spot_status dispatched_ = (c)->ops->family->function((c), __VA_ARGS__);                        \

@@ -1,7 +1,6 @@
 /* status.c - failures and messages. Linked into the program and into every device plugin. */
 #include "spotter/status.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -45,7 +44,7 @@ static void keep_failure(spot_ctx *c, spot_status s, const char *id, int label_l
     }
 }
 
-static void write_failure(spot_ctx *c, spot_status s, const char *label, const char *fmt, va_list args)
+static spot_status write_failure(spot_ctx *c, spot_status s, const char *label, const char *fmt, va_list args)
 {
     char text[sizeof c->message], id[sizeof c->id] = "";   /* args may have what spot_take_message returned */
     const int label_length = snprintf(text, sizeof text, "%s%s", label, *label ? ": " : "");
@@ -54,6 +53,12 @@ static void write_failure(spot_ctx *c, spot_status s, const char *label, const c
     vsnprintf(text + label_length, sizeof text - (size_t)label_length, fmt, args);
     spot_plain(text);
     keep_failure(c, s, id, label_length, text);
+    return s;
+}
+
+spot_status spot_fail_args(spot_ctx *c, spot_status s, const char *fmt, va_list args)
+{
+    return write_failure(c, s, "", fmt, args);
 }
 
 spot_status spot_fail(spot_ctx *c, spot_status s, const char *fmt, ...)
@@ -171,5 +176,6 @@ void spot_tell(spot_ctx *c, const char *stage, int ec, double done, double total
 spot_status spot_check_stop(spot_ctx *c)
 {
     if (!c->stop || !__atomic_load_n(c->stop, __ATOMIC_RELAXED)) return SPOT_OK;       /* another thread may have raised it */
-    return spot_fail(c, SPOT_STOPPED, "stopped on request; the results so far are saved, the same command continues");
+    return spot_fail(c, SPOT_STOPPED,
+                     "{run.stopped} stopped on request; the results so far are saved, the same command continues");
 }

@@ -479,9 +479,9 @@ spot_status spot_domino_em(spot_ctx *c, spot_arena *scratch, int count, spot_dom
         const spot_domino_job *job = &jobs[j];
         if (job->k < 1 || job->k > job->n || job->k > SPOT_DOMINO_MOST || job->d < 1 || job->classes < 1
             || job->classes > 255)
-            return spot_fail(c, SPOT_INVALID, "domino.em %d: %d slices of (%d, %d) points in %d classes; 1 to %d slices, no "
-                             "more than points, of 1 to 255 classes", j, job->k, job->n, job->d, job->classes,
-                             SPOT_DOMINO_MOST);
+            return spot_fail(c, SPOT_INVALID, "{domino_mixture.sizes} domino.em %d: %d slices of (%d, %d) points in %d "
+                             "classes; 1 to %d slices, no more than points, of 1 to 255 classes", j, job->k, job->n, job->d,
+                             job->classes, SPOT_DOMINO_MOST);
     }
     if (count < 1) return SPOT_OK;
     SPOT_DISPATCH(c, domino, em, scratch, count, jobs, cfg);

@@ -32,8 +32,8 @@ spot_status spot_domino_confusion(spot_ctx *c, int count, const spot_domino_cell
     for (int j = 0; j < count; j++) {
         const spot_domino_cells *s = &cells[j];
         if (s->n < 1 || s->classes < 1 || s->classes > 255 || s->k < s->classes * s->classes || s->k > SPOT_DOMINO_MOST)
-            return spot_fail(c, SPOT_INVALID, "domino.confusion %d: %d slices of %d rows for %d classes; at least the square "
-                             "of the classes, at most %d", j, s->k, s->n, s->classes, SPOT_DOMINO_MOST);
+            return spot_fail(c, SPOT_INVALID, "{domino_start.sizes} domino.confusion %d: %d slices of %d rows for %d classes; "
+                             "at least the square of the classes, at most %d", j, s->k, s->n, s->classes, SPOT_DOMINO_MOST);
     }
     SPOT_DISPATCH(c, domino, confusion, count, cells);
 }

@@ -121,8 +121,8 @@ spot_status spot_hinge_fit(spot_ctx *c, int problems, const spot_hinge_problem *
 {
     for (int q = 0; q < problems; q++)
         if (p[q].n < 1 || p[q].d < 1 || p[q].rows < 1 || p[q].most < 1 || !(p[q].tolerance >= 0) || !(p[q].cost > 0))
-            return spot_fail(c, SPOT_INVALID, "hinge.fit, problem %d: %d rows of (%d,%d), %d passes, tolerance %g, cost %g", q,
-                             p[q].rows, p[q].n, p[q].d, p[q].most, p[q].tolerance, p[q].cost);
+            return spot_fail(c, SPOT_INVALID, "{hinge.sizes} hinge.fit, problem %d: %d rows of (%d,%d), %d passes, tolerance "
+                             "%g, cost %g", q, p[q].rows, p[q].n, p[q].d, p[q].most, p[q].tolerance, p[q].cost);
     if (problems < 1) return SPOT_OK;
     SPOT_DISPATCH(c, hinge, fit, problems, p);
 }

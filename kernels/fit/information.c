@@ -151,7 +151,7 @@ spot_status spot_information_mutual(spot_ctx *c, spot_arena *scratch, int proble
 {
     for (int q = 0; q < problems; q++)
         if (p[q].n < 1 || p[q].d < 1)
-            return spot_fail(c, SPOT_INVALID, "information.mutual, problem %d: (%d,%d)", q, p[q].n, p[q].d);
+            return spot_fail(c, SPOT_INVALID, "{information.sizes} information.mutual, problem %d: (%d,%d)", q, p[q].n, p[q].d);
     SPOT_DISPATCH(c, information, mutual, scratch, problems, p);
 }
 

@@ -221,8 +221,8 @@ spot_status spot_kmeans_fit(spot_ctx *c, spot_arena *scratch, int count, spot_km
 {
     for (int j = 0; j < count; j++)
         if (jobs[j].k < 1 || jobs[j].k > jobs[j].n || jobs[j].k > SPOT_KMEANS_MOST || jobs[j].d < 1)
-            return spot_fail(c, SPOT_INVALID, "kmeans %d: %d centres of (%d, %d) points; 1 to %d, no more than points", j,
-                             jobs[j].k, jobs[j].n, jobs[j].d, SPOT_KMEANS_MOST);
+            return spot_fail(c, SPOT_INVALID, "{kmeans.sizes} kmeans %d: %d centres of (%d, %d) points; 1 to %d, no more than "
+                             "points", j, jobs[j].k, jobs[j].n, jobs[j].d, SPOT_KMEANS_MOST);
     if (count < 1) return SPOT_OK;
     SPOT_DISPATCH(c, kmeans, fit, scratch, count, jobs);
 }

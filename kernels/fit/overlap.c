@@ -29,7 +29,7 @@ spot_status spot_overlap_count(spot_ctx *c, int problems, const spot_overlap_pro
 {
     for (int t = 0; t < problems; t++)
         if (p[t].words < 0 || p[t].sets < 0 || p[t].sets > SPOT_OVERLAP_SETS || p[t].others < 0 || p[t].queries < 0)
-            return spot_fail(c, SPOT_INVALID, "overlap.count, problem %d: %d queries of %d sets and %d others, %d words", t,
-                             p[t].queries, p[t].sets, p[t].others, p[t].words);
+            return spot_fail(c, SPOT_INVALID, "{overlap.sizes} overlap.count, problem %d: %d queries of %d sets and %d others, "
+                             "%d words", t, p[t].queries, p[t].sets, p[t].others, p[t].words);
     SPOT_DISPATCH(c, overlap, count, problems, p);
 }

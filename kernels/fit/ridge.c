@@ -103,7 +103,8 @@ static spot_status check_sets(spot_ctx *c, int count, const spot_ridge_rows *set
 {
     for (int q = 0; q < count; q++)
         if (sets[q].n < 1 || sets[q].d < 1 || sets[q].rows < 0)
-            return spot_fail(c, SPOT_INVALID, "ridge, set %d: %d rows of (%d,%d)", q, sets[q].rows, sets[q].n, sets[q].d);
+            return spot_fail(c, SPOT_INVALID, "{ridge.sizes} ridge, set %d: %d rows of (%d,%d)", q, sets[q].rows, sets[q].n,
+                             sets[q].d);
     return SPOT_OK;
 }
 
@@ -125,8 +126,8 @@ spot_status spot_ridge_score(spot_ctx *c, int count, const spot_ridge_fit *fits)
 {
     for (int q = 0; q < count; q++)
         if (fits[q].n < 1 || fits[q].d < 1 || fits[q].scores < 1 || fits[q].scores > SPOT_RIDGE_SCORES)
-            return spot_fail(c, SPOT_INVALID, "ridge.score, fit %d: %d scores of (%d,%d); 1 to %d", q, fits[q].scores,
-                             fits[q].n, fits[q].d, SPOT_RIDGE_SCORES);
+            return spot_fail(c, SPOT_INVALID, "{ridge.scores} ridge.score, fit %d: %d scores of (%d,%d); 1 to %d", q,
+                             fits[q].scores, fits[q].n, fits[q].d, SPOT_RIDGE_SCORES);
     if (count < 1) return SPOT_OK;
     SPOT_DISPATCH(c, ridge, score, count, fits);
 }

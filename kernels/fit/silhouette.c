@@ -104,7 +104,7 @@ spot_status spot_silhouette_samples(spot_ctx *c, const spot_silhouette_job *jobs
 {
     for (int q = 0; q < count; q++)
         if (jobs[q].n < 1 || jobs[q].d < 1 || jobs[q].k < 1 || jobs[q].k > SPOT_SILHOUETTE_CLUSTERS)
-            return spot_fail(c, SPOT_INVALID, "silhouette.samples, job %d: %d clusters of (%d,%d) points; 1 to %d clusters", q,
-                             jobs[q].k, jobs[q].n, jobs[q].d, SPOT_SILHOUETTE_CLUSTERS);
+            return spot_fail(c, SPOT_INVALID, "{silhouette.sizes} silhouette.samples, job %d: %d clusters of (%d,%d) points; 1 "
+                             "to %d clusters", q, jobs[q].k, jobs[q].n, jobs[q].d, SPOT_SILHOUETTE_CLUSTERS);
     SPOT_DISPATCH(c, silhouette, samples, jobs, count);
 }

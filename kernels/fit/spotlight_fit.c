@@ -295,8 +295,8 @@ spot_status spot_spotlight_fit(spot_ctx *c, spot_arena *scratch, int problems, c
 {
     for (int q = 0; q < problems; q++)
         if (p[q].n < 1 || p[q].d < 1 || p[q].d % WIDE)
-            return spot_fail(c, SPOT_INVALID, "spotlight, problem %d: (%d,%d); rows, and columns in multiples of %d", q, p[q].n,
-                             p[q].d, WIDE);
+            return spot_fail(c, SPOT_INVALID, "{spotlight_fit.sizes} spotlight, problem %d: (%d,%d); rows, and columns in "
+                             "multiples of %d", q, p[q].n, p[q].d, WIDE);
     if (problems < 1) return SPOT_OK;
     if (cfg->precision == SPOT_PRECISION_FULL) SPOT_DISPATCH(c, spotlight, full, scratch, problems, p, cfg, compat);
     SPOT_DISPATCH(c, spotlight, spherical, scratch, problems, p, cfg, compat);

@@ -297,7 +297,7 @@ spot_status spot_ward_fit(spot_ctx *c, spot_arena *scratch, int count, spot_ward
 {
     for (int j = 0; j < count; j++)
         if (jobs[j].n < 1 || jobs[j].d < 1)
-            return spot_fail(c, SPOT_INVALID, "ward %d: (%d, %d) points", j, jobs[j].n, jobs[j].d);
+            return spot_fail(c, SPOT_INVALID, "{ward.sizes} ward %d: (%d, %d) points", j, jobs[j].n, jobs[j].d);
     if (count < 1) return SPOT_OK;
     SPOT_DISPATCH(c, ward, fit, scratch, count, jobs);
 }

@@ -137,16 +137,18 @@ static spot_status check_backdrop(spot_ctx *c, int q, const spot_backdrop *p)
 
     if ((unsigned)p->kind >= SPOT_BACKDROPS || p->width < 1 || p->width > SPOT_BACKDROP_SIDE || p->height < 1
         || p->height > SPOT_BACKDROP_SIDE || p->pictures < 0)
-        return spot_fail(c, SPOT_INVALID, "backdrop.make, problem %d: %d pictures of %d x %d pixels, kind %d; from 1 to %d "
-                         "pixels a side", q, p->pictures, p->width, p->height, (int)p->kind, SPOT_BACKDROP_SIDE);
+        return spot_fail(c, SPOT_INVALID, "{backdrop.sizes} backdrop.make, problem %d: %d pictures of %d x %d pixels, kind %d; "
+                         "from 1 to %d pixels a side", q, p->pictures, p->width, p->height, (int)p->kind, SPOT_BACKDROP_SIDE);
     if ((noise || blurred) && !(p->sigma > 0 && p->sigma <= (noise ? 255 : SPOT_BACKDROP_SIGMA)))
-        return spot_fail(c, SPOT_INVALID, "backdrop.make, problem %d: sigma is %g; above 0, at most %d", q, p->sigma,
+        return spot_fail(c, SPOT_INVALID, "{backdrop.sigma} backdrop.make, problem %d: sigma is %g; above 0, at most %d", q,
+                         p->sigma,
                          noise ? 255 : SPOT_BACKDROP_SIGMA);
     if ((boxed || blurred) && (p->least < 1 || p->least > 255))
-        return spot_fail(c, SPOT_INVALID, "backdrop.make, problem %d: an object from a mask of %d on; from 1 to 255", q,
-                         p->least);
+        return spot_fail(c, SPOT_INVALID, "{backdrop.mask} backdrop.make, problem %d: an object from a mask of %d on; from 1 "
+                         "to 255", q, p->least);
     if (p->pictures && (!p->out || (is_of_picture(p) && (!p->rgb || !p->mask)) || (boxed && !p->box)))
-        return spot_fail(c, SPOT_INVALID, "backdrop.make, problem %d: an array of kind %d is missing", q, (int)p->kind);
+        return spot_fail(c, SPOT_INVALID, "{backdrop.array_missing} backdrop.make, problem %d: an array of kind %d is missing",
+                         q, (int)p->kind);
     return SPOT_OK;
 }
 

@@ -200,19 +200,20 @@ static spot_status check_blend(spot_ctx *c, int q, const spot_blend *p)
 {
     if (p->width < 1 || p->width > SPOT_BLEND_SIDE || p->height < 1 || p->height > SPOT_BLEND_SIDE || p->levels < 1
         || p->levels > SPOT_BLEND_LEVELS)
-        return spot_fail(c, SPOT_INVALID, "blend.pairs, problem %d: %d x %d pixels in %d levels; from 1 to %d pixels a side, "
-                         "from 1 to %d levels", q, p->width, p->height, p->levels, SPOT_BLEND_SIDE, SPOT_BLEND_LEVELS);
+        return spot_fail(c, SPOT_INVALID, "{blend.sizes} blend.pairs, problem %d: %d x %d pixels in %d levels; from 1 to %d "
+                         "pixels a side, from 1 to %d levels",
+                         q, p->width, p->height, p->levels, SPOT_BLEND_SIDE, SPOT_BLEND_LEVELS);
     if (p->targets < 0 || p->backgrounds < 0 || p->pairs < 0 || p->targets > SPOT_BLEND_PICTURES
         || p->backgrounds > SPOT_BLEND_PICTURES || (unsigned)p->pixels >= SPOT_PIXEL_KINDS
         || (unsigned)p->alphas >= SPOT_PIXEL_KINDS)
-        return spot_fail(c, SPOT_INVALID, "blend.pairs, problem %d: %d pairs of %d targets and %d backgrounds, kinds %d and "
-                         "%d; at most %d of each", q, p->pairs, p->targets, p->backgrounds, (int)p->pixels, (int)p->alphas,
-                         SPOT_BLEND_PICTURES);
+        return spot_fail(c, SPOT_INVALID, "{blend.counts} blend.pairs, problem %d: %d pairs of %d targets and %d backgrounds, "
+                         "kinds %d and %d; at most %d of each", q, p->pairs, p->targets, p->backgrounds, (int)p->pixels,
+                         (int)p->alphas, SPOT_BLEND_PICTURES);
     for (int i = 0; i < p->pairs; i++)
         if (p->pair[i].target < 0 || p->pair[i].target >= p->targets || p->pair[i].background < 0
             || p->pair[i].background >= p->backgrounds)
-            return spot_fail(c, SPOT_INVALID, "blend.pairs, problem %d: pair %d is target %d of %d with background %d of %d", q,
-                             i, p->pair[i].target, p->targets, p->pair[i].background, p->backgrounds);
+            return spot_fail(c, SPOT_INVALID, "{blend.pair} blend.pairs, problem %d: pair %d is target %d of %d with "
+                             "background %d of %d", q, i, p->pair[i].target, p->targets, p->pair[i].background, p->backgrounds);
     return SPOT_OK;
 }
 

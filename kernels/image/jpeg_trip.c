@@ -96,7 +96,8 @@ spot_status spot_jpeg_trip(spot_ctx *c, uint8_t *rgb, uint8_t *planes, int n, in
     spot_jpeg_quant quant;
 
     if (n < 0 || size < 8 || size > 4096 || quality < 1 || quality > 100 || (n && (!rgb || !planes)))
-        return spot_fail(c, SPOT_INVALID, "jpeg.trip: %d images of %d pixels a side at quality %d", n, size, quality);
+        return spot_fail(c, SPOT_INVALID, "{jpeg_trip.sizes} jpeg.trip: %d images of %d pixels a side at quality %d", n, size,
+                         quality);
     quant = steps_of(quality);
     SPOT_DISPATCH(c, jpeg, trip, rgb, planes, n, size, &quant);
 }

@@ -12,8 +12,8 @@ static spot_status images_cpu(spot_ctx *c, const spot_photo_set *set, const spot
         uint32_t at = first + (uint32_t)i, index = s->index ? s->index[at] : at;
         spot_image image;
         if (!spot_photo_has(set, s->split, index))
-            return spot_fail(c, SPOT_INVALID, "photo.images: split %d of EC %u has no picture %u", (int)s->split, s->ec->index,
-                             index);
+            return spot_fail(c, SPOT_INVALID, "{photo.number} photo.images: split %d of EC %u has no picture %u", (int)s->split,
+                             s->ec->index, index);
         spot_photo_describe(&image, set, s->ec, s->split, index);
         if (s->image) s->image[i] = image;
         if (s->target) s->target[i] = image.train_label;
@@ -31,8 +31,8 @@ static spot_status input_cpu(spot_ctx *c, void *x, int channels, spot_precision 
 
     for (int i = 0; image && i < n; i++)
         if (!spot_photo_has(set, image[i].split, image[i].index))
-            return spot_fail(c, SPOT_INVALID, "photo.input: image %d is number %u of split %d, which the set lacks", i,
-                             image[i].index, image[i].split);
+            return spot_fail(c, SPOT_INVALID, "{photo.row} photo.input: image %d is number %u of split %d, which the set lacks",
+                             i, image[i].index, image[i].split);
 #pragma omp parallel for num_threads(c->threads)
     for (int i = 0; i < n; i++) {
         size_t row = image ? set->row[image[i].split][image[i].index] : (uint32_t)i;
@@ -46,8 +46,8 @@ const spot_photo_ops spot_photo_cpu = { .images = images_cpu, .input = input_cpu
 spot_status spot_photo_images(spot_ctx *c, const spot_photo_set *set, const spot_sample *s)
 {
     if (s->n < 0 || (unsigned)s->split >= SPOT_SPLITS || s->ec->targets != 1 || set->words < 1)
-        return spot_fail(c, SPOT_INVALID, "photo.images: %d images of split %d, %d targets, %d words of categories", s->n,
-                         (int)s->split, s->ec->targets, set->words);
+        return spot_fail(c, SPOT_INVALID, "{photo.sizes} photo.images: %d images of split %d, %d targets, %d words of "
+                         "categories", s->n, (int)s->split, s->ec->targets, set->words);
     SPOT_DISPATCH(c, photo, images, set, s);
 }
 
@@ -56,9 +56,9 @@ spot_status spot_photo_input(spot_ctx *c, void *x, int channels, spot_precision 
 {
     if ((channels != 3 && (channels != SPOT_STEM || set->size % SPOT_STEM_SIDE)) || set->size < 1 || set->size > SPOT_MAX_SIZE
         || n < 0 || (n && (!x || !set->rgb)))
-        return spot_fail(c, SPOT_INVALID, "photo.input: %d pictures of %d pixels a side to %d channels; 3 are possible, and %d "
-                         "with an even size", n, set->size, channels, SPOT_STEM);
+        return spot_fail(c, SPOT_INVALID, "{photo.input_sizes} photo.input: %d pictures of %d pixels a side to %d channels; 3 "
+                         "are possible, and %d with an even size", n, set->size, channels, SPOT_STEM);
     if (!image && n > set->pictures)
-        return spot_fail(c, SPOT_INVALID, "photo.input: %d pictures of a set of %d", n, set->pictures);
+        return spot_fail(c, SPOT_INVALID, "{photo.input_count} photo.input: %d pictures of a set of %d", n, set->pictures);
     SPOT_DISPATCH(c, photo, input, x, channels, precision, set, image, n);
 }

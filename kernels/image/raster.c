@@ -107,11 +107,11 @@ static spot_status check_lists(spot_ctx *c, const spot_image *image, int n, cons
 {
     for (int i = 0; i < n; i++) {
         if (image[i].object_count > SPOT_MAX_OBJECTS)
-            return spot_fail(c, SPOT_INVALID, "raster: image %d has %d objects", i, image[i].object_count);
+            return spot_fail(c, SPOT_INVALID, "{raster.objects} raster: image %d has %d objects", i, image[i].object_count);
         for (int k = 0; k < image[i].object_count; k++)
             if (!spot_raster_placed(g, &image[i].object[k]))
-                return spot_fail(c, SPOT_INVALID, "raster: object %d of image %d is not where a %d pixel canvas can have it",
-                                 k, i, g->size);
+                return spot_fail(c, SPOT_INVALID, "{raster.object_place} raster: object %d of image %d is not where a %d pixel "
+                                 "canvas can have it", k, i, g->size);
     }
     return SPOT_OK;
 }
@@ -159,8 +159,8 @@ static spot_status check_call(spot_ctx *c, spot_geometry *g, const void *out, co
                               const spot_scene_config *cfg)
 {
     if (cfg->size < SPOT_MIN_SIZE || cfg->size > SPOT_MAX_SIZE || n < 0 || (n > 0 && (!out || !image)))
-        return spot_fail(c, SPOT_INVALID, "raster: %d images of %d pixels a side; sizes are %d to %d", n, cfg->size,
-                         SPOT_MIN_SIZE, SPOT_MAX_SIZE);
+        return spot_fail(c, SPOT_INVALID, "{raster.sizes} raster: %d images of %d pixels a side; sizes are %d to %d", n,
+                         cfg->size, SPOT_MIN_SIZE, SPOT_MAX_SIZE);
     *g = spot_geometry_of(cfg);
     return SPOT_OK;
 }
@@ -179,10 +179,11 @@ spot_status spot_raster_input(spot_ctx *c, void *x, int channels, spot_precision
     spot_geometry g;
 
     if (channels != 3 && channels != SPOT_STEM)
-        return spot_fail(c, SPOT_INVALID, "raster: an input of %d channels; 3 and %d are possible", channels, SPOT_STEM);
+        return spot_fail(c, SPOT_INVALID, "{raster.channels} raster: an input of %d channels; 3 and %d are possible", channels,
+                         SPOT_STEM);
     SPOT_TRY(check_call(c, &g, x, image, n, cfg));
     if (channels == SPOT_STEM && cfg->size % SPOT_STEM_SIDE)
-        return spot_fail(c, SPOT_INVALID, "raster: scene.size is %d; an input of %d channels takes an even one", cfg->size,
-                         channels);
+        return spot_fail(c, SPOT_INVALID, "{raster.odd_size} raster: scene.size is %d; an input of %d channels takes an even "
+                         "one", cfg->size, channels);
     SPOT_DISPATCH(c, raster, input, x, channels, precision, image, n, &g);
 }

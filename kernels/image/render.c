@@ -26,8 +26,8 @@ static spot_status check_numbers(spot_ctx *c, const char *what, const float *v, 
 {
     for (size_t i = 0; i < count; i++)
         if (!(fabsf(v[i]) <= SPOT_RENDER_FAR))
-            return spot_fail(c, SPOT_INVALID, "render.take: %s %zu of the mesh is %g; numbers up to %d are drawn", what, i,
-                             v[i], SPOT_RENDER_FAR);
+            return spot_fail(c, SPOT_INVALID, "{render.mesh_value} render.take: %s %zu of the mesh is %g; numbers up to %d are "
+                             "drawn", what, i, v[i], SPOT_RENDER_FAR);
     return SPOT_OK;
 }
 
@@ -40,8 +40,8 @@ static spot_status check_materials(spot_ctx *c, const spot_mesh *m)
         SPOT_TRY(check_numbers(c, "a number of shininess", &l->shininess, 1));
         SPOT_TRY(check_numbers(c, "a number of opacity", &l->opacity, 1));
         if (l->texture < -1 || l->texture >= m->textures || l->cutout < -1 || l->cutout >= m->textures)
-            return spot_fail(c, SPOT_INVALID, "render.take: material %d has texture %d and cut-out %d of %d", i, l->texture,
-                             l->cutout, m->textures);
+            return spot_fail(c, SPOT_INVALID, "{render.mesh_material} render.take: material %d has texture %d and cut-out %d "
+                             "of %d", i, l->texture, l->cutout, m->textures);
         if (l->shininess < 0)
             return spot_fail(c, SPOT_INVALID, "render.take: material %d has a shininess of %g", i, l->shininess);
     }
@@ -49,8 +49,8 @@ static spot_status check_materials(spot_ctx *c, const spot_mesh *m)
         const spot_mesh_texture *t = &m->texture[i];
         if (t->width < 1 || t->width > SPOT_MESH_TEXTURE_SIDE || t->height < 1 || t->height > SPOT_MESH_TEXTURE_SIDE
             || t->levels < 1 || t->levels > 11 || !t->texel)
-            return spot_fail(c, SPOT_INVALID, "render.take: texture %d has %d x %d texels in %d levels; at most %d a side", i,
-                             t->width, t->height, t->levels, SPOT_MESH_TEXTURE_SIDE);
+            return spot_fail(c, SPOT_INVALID, "{render.mesh_texture} render.take: texture %d has %d x %d texels in %d levels; "
+                             "at most %d a side", i, t->width, t->height, t->levels, SPOT_MESH_TEXTURE_SIDE);
     }
     return SPOT_OK;
 }
@@ -61,20 +61,21 @@ static spot_status check_mesh(spot_ctx *c, const spot_mesh *m)
 
     if (m->vertices < 0 || m->triangles < 0 || m->triangles > SPOT_MESH_MOST_TRIANGLES || m->materials < 0 || m->textures < 0
         || m->materials > SPOT_RENDER_MATERIAL + 1)
-        return spot_fail(c, SPOT_INVALID, "render.take: %d vertices, %d triangles, %d materials and %d textures; at most %d "
-                         "triangles and %d materials", m->vertices, m->triangles, m->materials, m->textures,
-                         SPOT_MESH_MOST_TRIANGLES, SPOT_RENDER_MATERIAL + 1);
+        return spot_fail(c, SPOT_INVALID, "{render.mesh_sizes} render.take: %d vertices, %d triangles, %d materials and %d "
+                         "textures; at most %d triangles and %d materials", m->vertices, m->triangles, m->materials,
+                         m->textures, SPOT_MESH_MOST_TRIANGLES, SPOT_RENDER_MATERIAL + 1);
     SPOT_TRY(check_materials(c, m));
     SPOT_TRY(check_numbers(c, "place", m->place, 3 * vertices));
     SPOT_TRY(check_numbers(c, "normal", m->normal, 3 * vertices));
     if (m->coordinate) SPOT_TRY(check_numbers(c, "coordinate", m->coordinate, 2 * vertices));
     for (size_t i = 0; i < 3 * triangles; i++)
         if (m->corner[i] >= vertices)
-            return spot_fail(c, SPOT_INVALID, "render.take: corner %zu is vertex %u of %d", i, m->corner[i], m->vertices);
+            return spot_fail(c, SPOT_INVALID, "{render.mesh_corner} render.take: corner %zu is vertex %u of %d", i,
+                             m->corner[i], m->vertices);
     for (size_t t = 0; t < triangles; t++)
         if (m->material[t] >= m->materials)
-            return spot_fail(c, SPOT_INVALID, "render.take: triangle %zu has material %d of %d", t, m->material[t],
-                             m->materials);
+            return spot_fail(c, SPOT_INVALID, "{render.mesh_triangle} render.take: triangle %zu has material %d of %d", t,
+                             m->material[t], m->materials);
     return SPOT_OK;
 }
 
@@ -244,7 +245,7 @@ const spot_render_ops spot_render_cpu = { .draw = draw_cpu, .scratch = scratch_c
 static spot_status check_setting(spot_ctx *c, const char *what, double value, double least, double most)
 {
     if (value >= least && value <= most) return SPOT_OK;
-    return spot_fail(c, SPOT_INVALID, "render.draw: %s is %g; from %g to %g", what, value, least, most);
+    return spot_fail(c, SPOT_INVALID, "{render.setting} render.draw: %s is %g; from %g to %g", what, value, least, most);
 }
 
 static spot_status check_settings(spot_ctx *c, const spot_render_settings *s)
@@ -253,10 +254,10 @@ static spot_status check_settings(spot_ctx *c, const spot_render_settings *s)
 
     if (s->size < SPOT_RENDER_LEAST_SIZE || s->size > SPOT_RENDER_SIZE
         || (s->samples != 1 && s->samples != 2 && s->samples != SPOT_RENDER_SAMPLES))
-        return spot_fail(c, SPOT_INVALID, "render.draw: %d pixels a side, %d samples; from %d to %d pixels, 1, 2 or 4 samples",
-                         s->size, s->samples, SPOT_RENDER_LEAST_SIZE, SPOT_RENDER_SIZE);
+        return spot_fail(c, SPOT_INVALID, "{render.sizes} render.draw: %d pixels a side, %d samples; from %d to %d pixels, 1, "
+                         "2 or 4 samples", s->size, s->samples, SPOT_RENDER_LEAST_SIZE, SPOT_RENDER_SIZE);
     if (s->falloff != SPOT_FALLOFF_LINEAR && s->falloff != SPOT_FALLOFF_SQUARE)
-        return spot_fail(c, SPOT_INVALID, "render.draw: there is no falloff %d", s->falloff);
+        return spot_fail(c, SPOT_INVALID, "{render.falloff} render.draw: there is no falloff %d", s->falloff);
     SPOT_TRY(check_setting(c, "view", s->view, 1, 170));
     SPOT_TRY(check_setting(c, "near", s->near, 1e-4, 100));
     SPOT_TRY(check_setting(c, "ambient", s->ambient, 0, most));
@@ -274,14 +275,14 @@ static spot_status check_shot(spot_ctx *c, const spot_render_call *r, int i)
     const spot_shot *s = &r->shot[i];
 
     if (s->mesh < 0 || s->mesh >= r->meshes || s->picture < -1 || s->picture >= r->pictures)
-        return spot_fail(c, SPOT_INVALID, "render.draw: image %d is of mesh %d of %d before picture %d of %d", i, s->mesh,
-                         r->meshes, s->picture, r->pictures);
+        return spot_fail(c, SPOT_INVALID, "{render.image} render.draw: image %d is of mesh %d of %d before picture %d of %d", i,
+                         s->mesh, r->meshes, s->picture, r->pictures);
     for (int k = 0; k < SPOT_FACTORS; k++)
         if (!(fabsf(s->at.value[k]) <= SPOT_RENDER_MOST))
-            return spot_fail(c, SPOT_INVALID, "render.draw: factor %d of image %d is %g; numbers up to %d are drawn", k, i,
-                             s->at.value[k], SPOT_RENDER_MOST);
+            return spot_fail(c, SPOT_INVALID, "{render.factor} render.draw: factor %d of image %d is %g; numbers up to %d are "
+                             "drawn", k, i, s->at.value[k], SPOT_RENDER_MOST);
     if (!(s->at.value[SPOT_CAMERA_DISTANCE] > 0))
-        return spot_fail(c, SPOT_INVALID, "render.draw: the camera of image %d is at distance %g; above 0", i,
+        return spot_fail(c, SPOT_INVALID, "{render.camera} render.draw: the camera of image %d is at distance %g; above 0", i,
                          s->at.value[SPOT_CAMERA_DISTANCE]);
     return SPOT_OK;
 }
@@ -290,8 +291,8 @@ spot_status spot_render_draw(spot_ctx *c, spot_arena *scratch, const spot_render
 {
     SPOT_TRY(check_settings(c, r->settings));
     if (r->n < 0 || r->meshes < 0 || r->pictures < 0 || (r->pictures && !r->picture) || (r->n && !r->rgb))
-        return spot_fail(c, SPOT_INVALID, "render.draw: %d images of %d meshes before %d pictures, or an array is missing",
-                         r->n, r->meshes, r->pictures);
+        return spot_fail(c, SPOT_INVALID, "{render.counts} render.draw: %d images of %d meshes before %d pictures, or an array "
+                         "is missing", r->n, r->meshes, r->pictures);
     for (int i = 0; i < r->n; i++) SPOT_TRY(check_shot(c, r, i));
     SPOT_DISPATCH(c, render, draw, scratch, r);
 }

@@ -123,11 +123,11 @@ spot_status spot_resize_fit(spot_ctx *c, spot_arena *scratch, int problems, cons
     for (int i = 0; i < problems; i++) {
         const spot_resize *q = &p[i];
         if (q->width < 1 || q->height < 1 || q->height > SPOT_RESIZE_PIXELS / q->width)
-            return spot_fail(c, SPOT_INVALID, "resize.fit, picture %d: %d x %d pixels; from 1 to %d", i, q->width, q->height,
-                             SPOT_RESIZE_PIXELS);
+            return spot_fail(c, SPOT_INVALID, "{resize.sizes} resize.fit, picture %d: %d x %d pixels; from 1 to %d", i,
+                             q->width, q->height, SPOT_RESIZE_PIXELS);
         if (q->resize < SPOT_RESIZE_SQUASH || q->crop < 1 || q->crop > SPOT_RESIZE_CROP || (unsigned)q->filter >= SPOT_FILTERS)
-            return spot_fail(c, SPOT_INVALID, "resize.fit, picture %d cannot be fit to %d and then %d pixels by filter %d", i,
-                             q->resize, q->crop, (int)q->filter);
+            return spot_fail(c, SPOT_INVALID, "{resize.fit} resize.fit, picture %d cannot be fit to %d and then %d pixels by "
+                             "filter %d", i, q->resize, q->crop, (int)q->filter);
     }
     SPOT_DISPATCH(c, resize, fit, scratch, problems, p);
 }

@@ -58,8 +58,8 @@ static spot_status check_ec(spot_ctx *c, const spot_ec *ec, spot_split split, in
                 (ec->targets == 1 || ec->targets == ec->rollable_count + 1);
 
     if (sane) return SPOT_OK;
-    return spot_fail(c, SPOT_INVALID, "sample: problem %d has no EC and split as spot_ec_draw or spot_ec_base make them",
-                     problem);
+    return spot_fail(c, SPOT_INVALID, "{sample.ec} sample: problem %d has no EC and split as spot_ec_draw or spot_ec_base make "
+                     "them", problem);
 }
 
 spot_status spot_sample_images(spot_ctx *c, int problems, const spot_sample *s)
@@ -68,11 +68,11 @@ spot_status spot_sample_images(spot_ctx *c, int problems, const spot_sample *s)
 
     for (int p = 0; p < problems; p++) {
         SPOT_TRY(check_ec(c, s[p].ec, s[p].split, p));
-        if (s[p].n < 0) return spot_fail(c, SPOT_INVALID, "sample: problem %d asks for %d images", p, s[p].n);
+        if (s[p].n < 0) return spot_fail(c, SPOT_INVALID, "{sample.images} sample: problem %d asks for %d images", p, s[p].n);
         const spot_scene_config *scene = &s[p].ec->scene, *first = &s[0].ec->scene;
         if (scene->size != first->size || scene->text_alternative != first->text_alternative)
-            return spot_fail(c, SPOT_INVALID, "sample: problem %d draws on %d pixels a side, the first on %d, or their text "
-                             "alternatives differ; call once for each", p, scene->size, first->size);
+            return spot_fail(c, SPOT_INVALID, "{sample.mixed} sample: problem %d draws on %d pixels a side, the first on %d, "
+                             "or their text alternatives differ; call once for each", p, scene->size, first->size);
     }
     if (problems < 1) return SPOT_OK;
     g = spot_geometry_of(&s[0].ec->scene);
@@ -84,7 +84,7 @@ spot_status spot_sample_positives(spot_ctx *c, int problems, const spot_positive
     for (int i = 0; i < problems; i++) {
         SPOT_TRY(check_ec(c, p[i].ec, p[i].split, i));
         if (!p[i].index && p[i].ec->images[p[i].split])
-            return spot_fail(c, SPOT_INVALID, "sample: problem %d has no room for its positives", i);
+            return spot_fail(c, SPOT_INVALID, "{sample.positives} sample: problem %d has no room for its positives", i);
     }
     SPOT_DISPATCH(c, sample, positives, problems, p);
 }
@@ -93,7 +93,7 @@ spot_status spot_sample_shuffle(spot_ctx *c, int problems, const spot_shuffle *s
 {
     for (int p = 0; p < problems; p++)
         if (s[p].n > INT32_MAX || (s[p].n && !s[p].order))
-            return spot_fail(c, SPOT_INVALID, "sample: problem %d asks for the order of %u images; it needs an array, and at "
-                             "most 2^31 - 1 images", p, s[p].n);
+            return spot_fail(c, SPOT_INVALID, "{sample.order} sample: problem %d asks for the order of %u images; it needs an "
+                             "array, and at most 2^31 - 1 images", p, s[p].n);
     SPOT_DISPATCH(c, sample, shuffle, problems, s);
 }

@@ -171,8 +171,8 @@ spot_status spot_affinity_nearest(spot_ctx *c, int problems, const spot_affinity
         spot_mat d = s[p].d, near = s[p].near;
         if (near.rows != d.rows || d.rows < 0 || near.cols < 1 || near.cols > d.cols - (s[p].own >= 0)
             || (s[p].own >= 0 && s[p].own > d.cols - d.rows))
-            return spot_fail(c, SPOT_INVALID, "affinity.nearest, problem %d: %d of (%d,%d) from %d on into %d rows", p,
-                             near.cols, d.rows, d.cols, s[p].own, near.rows);
+            return spot_fail(c, SPOT_INVALID, "{affinity.sizes} affinity.nearest, problem %d: %d of (%d,%d) from %d on into %d "
+                             "rows", p, near.cols, d.rows, d.cols, s[p].own, near.rows);
     }
     SPOT_DISPATCH(c, affinity, nearest, problems, s, scratch);
 }

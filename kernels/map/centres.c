@@ -33,7 +33,7 @@ spot_status spot_centres_nearest(spot_ctx *c, int problems, const spot_centres_p
 {
     for (int q = 0; q < problems; q++)
         if (p[q].n < 0 || p[q].d < 1 || p[q].k < 1 || p[q].k > SPOT_CENTRES_MOST)
-            return spot_fail(c, SPOT_INVALID, "centres.nearest, problem %d: %d centres of (%d, %d) rows; 1 to %d", q, p[q].k,
-                             p[q].n, p[q].d, SPOT_CENTRES_MOST);
+            return spot_fail(c, SPOT_INVALID, "{centres.sizes} centres.nearest, problem %d: %d centres of (%d, %d) rows; 1 to "
+                             "%d", q, p[q].k, p[q].n, p[q].d, SPOT_CENTRES_MOST);
     SPOT_DISPATCH(c, centres, nearest, problems, p);
 }

@@ -23,7 +23,7 @@ spot_status spot_distance_squared(spot_ctx *c, int problems, const spot_mat *d, 
     for (int p = 0; p < problems; p++)
         if (a[p].cols != b[p].cols || d[p].rows != a[p].rows || d[p].cols != b[p].rows || a[p].rows < 0 || a[p].cols < 0
             || b[p].rows < 0)
-            return spot_fail(c, SPOT_INVALID, "distance.squared, problem %d: (%d,%d) to (%d,%d) into (%d,%d)", p, a[p].rows,
-                             a[p].cols, b[p].rows, b[p].cols, d[p].rows, d[p].cols);
+            return spot_fail(c, SPOT_INVALID, "{distance.sizes} distance.squared, problem %d: (%d,%d) to (%d,%d) into (%d,%d)",
+                             p, a[p].rows, a[p].cols, b[p].rows, b[p].cols, d[p].rows, d[p].cols);
     SPOT_DISPATCH(c, distance, squared, problems, d, a, b);
 }

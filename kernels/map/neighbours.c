@@ -73,7 +73,8 @@ spot_status spot_neighbours_find(spot_ctx *c, spot_arena *scratch, int problems,
 {
     for (int p = 0; p < problems; p++)
         if (s[p].k < 1 || s[p].k >= s[p].x.rows)
-            return spot_fail(c, SPOT_INVALID, "neighbours, problem %d: %d of %d rows", p, s[p].k, s[p].x.rows);
+            return spot_fail(c, SPOT_INVALID, "{neighbours.sizes} neighbours, problem %d: %d of %d rows", p, s[p].k,
+                             s[p].x.rows);
     for (int p = 0, n; p < problems; p += n) {
         for (n = 0; p + n < problems && n < GROUP && !goes_alone(c, &s[p + n]); n++) { }
         if (n) SPOT_TRY(search_group(c, scratch, n, s + p, NULL));

@@ -77,7 +77,7 @@ spot_status spot_pca_covariance(spot_ctx *c, int problems, const spot_pca_proble
 {
     for (int q = 0; q < problems; q++)
         if (p[q].n < 1 || p[q].d < 1)
-            return spot_fail(c, SPOT_INVALID, "pca.covariance, problem %d: (%d,%d)", q, p[q].n, p[q].d);
+            return spot_fail(c, SPOT_INVALID, "{pca.covariance_sizes} pca.covariance, problem %d: (%d,%d)", q, p[q].n, p[q].d);
     SPOT_DISPATCH(c, pca, covariance, problems, p);
 }
 
@@ -85,6 +85,7 @@ spot_status spot_pca_project(spot_ctx *c, int problems, const spot_pca_problem *
 {
     for (int q = 0; q < problems; q++)
         if (p[q].n < 1 || p[q].d < 1 || p[q].kept < 1 || p[q].kept > p[q].d)
-            return spot_fail(c, SPOT_INVALID, "pca.project, problem %d: (%d,%d) on %d axes", q, p[q].n, p[q].d, p[q].kept);
+            return spot_fail(c, SPOT_INVALID, "{pca.project_sizes} pca.project, problem %d: (%d,%d) on %d axes", q, p[q].n,
+                             p[q].d, p[q].kept);
     SPOT_DISPATCH(c, pca, project, problems, p);
 }

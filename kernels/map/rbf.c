@@ -110,13 +110,13 @@ size_t spot_rbf_scratch(const spot_rbf_config *cfg, int problems, const spot_rbf
 static spot_status check_config(spot_ctx *c, const spot_rbf_config *cfg)
 {
     if (cfg->grid < 1 || cfg->grid > SPOT_RBF_GRID || cfg->kernel < 1 || cfg->kernel > SPOT_RBF_KERNEL)
-        return spot_fail(c, SPOT_INVALID, "rbf.matrices: a window of %d cells on a grid of %d; from 1 to %d, and to %d",
-                         cfg->kernel, cfg->grid, SPOT_RBF_KERNEL, SPOT_RBF_GRID);
+        return spot_fail(c, SPOT_INVALID, "{rbf.window} rbf.matrices: a window of %d cells on a grid of %d; from 1 to %d, and "
+                         "to %d", cfg->kernel, cfg->grid, SPOT_RBF_KERNEL, SPOT_RBF_GRID);
     if (cfg->nearest < 1 || cfg->nearest > SPOT_RBF_NEAREST || (unsigned)cfg->method >= SPOT_RBF_METHODS)
-        return spot_fail(c, SPOT_INVALID, "rbf.matrices: %d nearest points by method %d; from 1 to %d points", cfg->nearest,
-                         (int)cfg->method, SPOT_RBF_NEAREST);
+        return spot_fail(c, SPOT_INVALID, "{rbf.nearest} rbf.matrices: %d nearest points by method %d; from 1 to %d points",
+                         cfg->nearest, (int)cfg->method, SPOT_RBF_NEAREST);
     if (!(cfg->sigma >= 1e-3f && cfg->sigma <= 1e6f))
-        return spot_fail(c, SPOT_INVALID, "rbf.matrices: sigma is %g cells; from 0.001 to 1e6", (double)cfg->sigma);
+        return spot_fail(c, SPOT_INVALID, "{rbf.sigma} rbf.matrices: sigma is %g cells; from 0.001 to 1e6", (double)cfg->sigma);
     return SPOT_OK;
 }
 
@@ -126,13 +126,14 @@ spot_status spot_rbf_matrices(spot_ctx *c, spot_arena *scratch, const spot_rbf_c
     SPOT_TRY(check_config(c, cfg));
     for (int q = 0; q < problems; q++) {
         if (p[q].targets < 1 || p[q].images < 2 || p[q].images > SPOT_RBF_IMAGES || p[q].signals < 1)
-            return spot_fail(c, SPOT_INVALID, "rbf.matrices, problem %d: %d signals of %d targets with %d images; an original "
-                             "and from 1 to %d others", q, p[q].signals, p[q].targets, p[q].images, SPOT_RBF_IMAGES - 1);
+            return spot_fail(c, SPOT_INVALID, "{rbf.sizes} rbf.matrices, problem %d: %d signals of %d targets with %d images; "
+                             "an original and from 1 to %d others",
+                             q, p[q].signals, p[q].targets, p[q].images, SPOT_RBF_IMAGES - 1);
         if ((int64_t)p[q].targets * p[q].images * (p[q].images - 1) > INT32_MAX)
-            return spot_fail(c, SPOT_INVALID, "rbf.matrices, problem %d: %d targets with %d images have 2^31 points or more; "
-                             "take fewer targets", q, p[q].targets, p[q].images);
+            return spot_fail(c, SPOT_INVALID, "{rbf.too_many} rbf.matrices, problem %d: %d targets with %d images have 2^31 "
+                             "points or more; take fewer targets", q, p[q].targets, p[q].images);
         if (!(p[q].range >= 1e-20f && p[q].range <= 1e20f))
-            return spot_fail(c, SPOT_INVALID, "rbf.matrices, problem %d: the axes end at %g; from 1e-20 to 1e20", q,
+            return spot_fail(c, SPOT_INVALID, "{rbf.axes} rbf.matrices, problem %d: the axes end at %g; from 1e-20 to 1e20", q,
                              (double)p[q].range);
     }
     SPOT_DISPATCH(c, rbf, matrices, scratch, cfg, problems, p);

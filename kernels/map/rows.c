@@ -53,7 +53,7 @@ spot_status spot_rows_pick(spot_ctx *c, int problems, const spot_rows_pick_probl
 {
     for (int q = 0; q < problems; q++)
         if (p[q].n < 0 || p[q].d < 0)
-            return spot_fail(c, SPOT_INVALID, "rows.pick, problem %d: (%d,%d)", q, p[q].n, p[q].d);
+            return spot_fail(c, SPOT_INVALID, "{rows.pick_sizes} rows.pick, problem %d: (%d,%d)", q, p[q].n, p[q].d);
     SPOT_DISPATCH(c, rows, pick, problems, p);
 }
 
@@ -61,8 +61,8 @@ spot_status spot_rows_prepare(spot_ctx *c, int problems, const spot_rows_prepare
 {
     for (int q = 0; q < problems; q++)
         if (p[q].n < 1 || p[q].d < 1 || (p[q].head && !(p[q].length > 0)))
-            return spot_fail(c, SPOT_INVALID, "rows.prepare, problem %d: (%d,%d), head of length %g", q, p[q].n, p[q].d,
-                             p[q].length);
+            return spot_fail(c, SPOT_INVALID, "{rows.prepare_sizes} rows.prepare, problem %d: (%d,%d), head of length %g", q,
+                             p[q].n, p[q].d, p[q].length);
     SPOT_DISPATCH(c, rows, prepare, problems, p);
 }
 
@@ -70,7 +70,7 @@ spot_status spot_rows_squares(spot_ctx *c, int problems, const spot_rows_squares
 {
     for (int q = 0; q < problems; q++)
         if (p[q].n < 1 || p[q].d < 1)
-            return spot_fail(c, SPOT_INVALID, "rows.squares, problem %d: (%d,%d)", q, p[q].n, p[q].d);
+            return spot_fail(c, SPOT_INVALID, "{rows.squares_sizes} rows.squares, problem %d: (%d,%d)", q, p[q].n, p[q].d);
     SPOT_DISPATCH(c, rows, squares, problems, p);
 }
 
@@ -78,7 +78,8 @@ spot_status spot_rows_fade(spot_ctx *c, int problems, const spot_rows_fade_probl
 {
     for (int q = 0; q < problems; q++)
         if (p[q].n < 1 || !(p[q].most > 0))
-            return spot_fail(c, SPOT_INVALID, "rows.fade, problem %d: %d weights of at most %g", q, p[q].n, p[q].most);
+            return spot_fail(c, SPOT_INVALID, "{rows.fade_sizes} rows.fade, problem %d: %d weights of at most %g", q, p[q].n,
+                             p[q].most);
     SPOT_DISPATCH(c, rows, fade, problems, p);
 }
 
@@ -86,6 +87,6 @@ spot_status spot_rows_best(spot_ctx *c, int problems, const spot_rows_best_probl
 {
     for (int q = 0; q < problems; q++)
         if (p[q].n < 1 || p[q].len < 1)
-            return spot_fail(c, SPOT_INVALID, "rows.best, problem %d: %d of %d choices", q, p[q].n, p[q].len);
+            return spot_fail(c, SPOT_INVALID, "{rows.best_sizes} rows.best, problem %d: %d of %d choices", q, p[q].n, p[q].len);
     SPOT_DISPATCH(c, rows, best, problems, p);
 }

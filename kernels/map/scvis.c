@@ -204,8 +204,8 @@ static spot_status train_one(spot_ctx *c, trainer *t, spot_scvis_problem *s, int
         s->loss = spot_scvis_step(&t->net);
         double norm = norm_of(&t->net);
         if (!isfinite(s->loss) || !isfinite(norm))
-            return spot_fail(c, SPOT_NUMERIC, "scvis of %s left the finite numbers at iteration %d; lower scvis.lr",
-                             spot_label_of(c, s->ec).text, step);
+            return spot_fail(c, SPOT_NUMERIC, "{scvis.diverged} scvis of %s left the finite numbers at iteration %d; lower "
+                             "scvis.lr", spot_label_of(c, s->ec).text, step);
         update_weights(t, norm);
         t->net.threads = spot_team_step(&team);
         if (step % TELL_EVERY && step != total) continue;

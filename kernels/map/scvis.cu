@@ -152,8 +152,8 @@ static spot_status check_nets(spot_ctx *c, const spot_scvis_fleet *f, spot_scvis
     for (int p = 0; p < f->problems; p++)
         if (net[p].failed) {
             const spot_label label = spot_label_of(c, net[p].ec);
-            return spot_fail(c, SPOT_NUMERIC, "scvis of %s left the finite numbers at iteration %d; lower scvis.lr",
-                             label.text, net[p].failed);
+            return spot_fail(c, SPOT_NUMERIC, "{scvis.diverged} scvis of %s left the finite numbers at iteration %d; lower "
+                             "scvis.lr", label.text, net[p].failed);
         }
     SPOT_TRY(spot_check_stop(c));
     spot_tell(c, "scvis", f->problems == 1 ? (int)net->ec : -1, step, f->total, "");

@@ -207,7 +207,7 @@ static double divergence(const double *partial, int tiles)
 
 static spot_status fail_not_finite(spot_ctx *c, const spot_tsne_walk *w, int it)
 {
-    return spot_fail(c, SPOT_NUMERIC, "t-SNE of %s left the finite numbers by iteration %d; lower tsne.lr",
+    return spot_fail(c, SPOT_NUMERIC, "{tsne.diverged} t-SNE of %s left the finite numbers by iteration %d; lower tsne.lr",
                      spot_label_of(c, w->map.ec).text, it);
 }
 
@@ -344,9 +344,9 @@ spot_status spot_tsne_fit(spot_ctx *c, spot_arena *scratch, int problems, spot_t
             return spot_fail(c, SPOT_INVALID, "tsne.fit, problem %d: %d points in %d dimensions, stride %d", p, t[p].n,
                              t[p].dim, t[p].stride);
         if (t[p].dim > 2 && interpolates(&t[p], cfg))
-            return spot_fail(c, SPOT_UNSUPPORTED, "t-SNE of %s: %d points to %d dimensions; interpolated forces are for 1 "
-                             "and 2, set tsne.repulsion to exact and wait", spot_label_of(c, t[p].ec).text, t[p].n,
-                             t[p].dim);
+            return spot_fail(c, SPOT_UNSUPPORTED, "{tsne.interpolated} t-SNE of %s: %d points to %d dimensions; interpolated "
+                             "forces are for 1 and 2, set tsne.repulsion to exact and wait", spot_label_of(c, t[p].ec).text,
+                             t[p].n, t[p].dim);
     }
     if (!(cfg->exaggeration >= 1) || cfg->iterations < 1 || !(cfg->lr >= 0))
         return spot_fail(c, SPOT_INVALID, "tsne.fit: exaggeration %g, %d iterations, lr %g", cfg->exaggeration,

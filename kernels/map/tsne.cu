@@ -196,8 +196,8 @@ static spot_status advance_cuda(spot_ctx *c, const spot_tsne_batch *b, int count
     for (int p = 0; p < b->problems; p++) {
         const spot_tsne_problem *t = &b->walk[p].map;
         if (t->dim != dim)
-            return spot_fail(c, SPOT_UNSUPPORTED, "tsne.fit, problem %d: %d dimensions beside %d; on CUDA the maps of a call "
-                             "have the same, call once for each", p, t->dim, dim);
+            return spot_fail(c, SPOT_UNSUPPORTED, "{tsne.mixed} tsne.fit, problem %d: %d dimensions beside %d; on CUDA the "
+                             "maps of a call have the same, call once for each", p, t->dim, dim);
         SPOT_TRY(spot_cuda_needs_all(c, "tsne.fit", { { t->start, "start" }, { t->to, "to" }, { t->p, "p" },
                                      { t->y, "y" } }));
         largest = max(largest, t->n);

@@ -168,7 +168,8 @@ spot_status spot_umap_strengths(spot_ctx *c, int problems, const spot_umap_row *
 {
     for (int p = 0; p < problems; p++)
         if (r[p].near.rows < 0 || r[p].near.cols < 1)
-            return spot_fail(c, SPOT_INVALID, "umap.strengths, problem %d: (%d,%d)", p, r[p].near.rows, r[p].near.cols);
+            return spot_fail(c, SPOT_INVALID, "{umap.strengths_sizes} umap.strengths, problem %d: (%d,%d)", p, r[p].near.rows,
+                             r[p].near.cols);
     SPOT_DISPATCH(c, umap, strengths, problems, r);
 }
 
@@ -176,7 +177,7 @@ spot_status spot_umap_advance(spot_ctx *c, int problems, const spot_umap_layout 
 {
     for (int p = 0; p < problems; p++)
         if (u[p].n < 1 || u[p].dim < 1 || u[p].dim > SPOT_UMAP_MOST_DIM || u[p].negatives < 0 || u[p].steps < 1)
-            return spot_fail(c, SPOT_INVALID, "umap.advance, problem %d: %d points to %d dimensions, %d steps, %d negatives", p,
-                             u[p].n, u[p].dim, u[p].steps, u[p].negatives);
+            return spot_fail(c, SPOT_INVALID, "{umap.advance_sizes} umap.advance, problem %d: %d points to %d dimensions, %d "
+                             "steps, %d negatives", p, u[p].n, u[p].dim, u[p].steps, u[p].negatives);
     SPOT_DISPATCH(c, umap, advance, problems, u, first, count);
 }

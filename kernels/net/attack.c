@@ -133,13 +133,14 @@ const spot_attack_ops spot_attack_cpu = { start_cpu, move_cpu };
 static spot_status check_attack(spot_ctx *c, const char *op, spot_plane p, const spot_attack_rule *rule)
 {
     if (p.live < 1 || p.live > p.rows || p.size < 1 || p.channels != c->ops->conv->stem)
-        return spot_fail(c, SPOT_INVALID, "attack.%s: %d of %d images of %d channels, size %d", op, p.live, p.rows, p.channels,
-                         p.size);
+        return spot_fail(c, SPOT_INVALID, "{attack.sizes} attack.%s: %d of %d images of %d channels, size %d", op, p.live,
+                         p.rows, p.channels, p.size);
     SPOT_TRY(spot_conv_able(c, p.precision));
     if (rule->signs && rule->random)
         return spot_fail(c, SPOT_INVALID, "attack.%s: moves by signs begin at the image, not in a random direction", op);
     if (!(rule->epsilon >= 0 && rule->length >= 0) || !isfinite(rule->epsilon) || !isfinite(rule->length) || !rule->made)
-        return spot_fail(c, SPOT_INVALID, "attack.%s: steps of %g in a ball of %g", op, rule->length, rule->epsilon);
+        return spot_fail(c, SPOT_INVALID, "{attack.steps} attack.%s: steps of %g in a ball of %g", op, rule->length,
+                         rule->epsilon);
     return SPOT_OK;
 }
 

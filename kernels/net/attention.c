@@ -111,7 +111,8 @@ static spot_status forward_cpu(spot_ctx *c, void *out, const float *qkv, const s
 {
     int jobs = a->sequences * a->heads;
 
-    if (!fits(a)) return spot_fail(c, SPOT_INVALID, "attention: a sequence has less than 1 or more than %d rows", a->longest);
+    if (!fits(a)) return spot_fail(c, SPOT_INVALID, "{attention.sequence} attention: a sequence has less than 1 or more than "
+                                   "%d rows", a->longest);
 #pragma omp parallel for num_threads(c->threads) schedule(dynamic, 1)
     for (int j = 0; j < jobs; j++) {
         desk t = desk_of(a, scratch, omp_get_thread_num());
@@ -130,7 +131,7 @@ size_t spot_attention_scratch(spot_ctx *c, const spot_attention *a)
 spot_status spot_attention_forward(spot_ctx *c, void *out, const float *qkv, const spot_attention *a, void *scratch)
 {
     if (a->heads < 1 || a->width < 1 || a->width % a->heads || a->sequences < 1 || a->longest < 1)
-        return spot_fail(c, SPOT_INVALID, "attention: %d sequences of at most %d rows, %d heads of width %d", a->sequences,
-                         a->longest, a->heads, a->width);
+        return spot_fail(c, SPOT_INVALID, "{attention.sizes} attention: %d sequences of at most %d rows, %d heads of width %d",
+                         a->sequences, a->longest, a->heads, a->width);
     SPOT_DISPATCH(c, attention, forward, out, qkv, a, scratch);
 }

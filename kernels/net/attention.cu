@@ -116,8 +116,8 @@ static spot_status forward_cuda(spot_ctx *c, void *out, const float *qkv, const 
     const spot_attended b = { a->heads, a->width / a->heads, a->width, 0, a->causal, a->start, a->only };
 
     if (b.d > SPOT_HEAD_WIDTH)
-        return spot_fail(c, SPOT_UNSUPPORTED, "attention.forward: heads of %d numbers, CUDA's kernels have at most %d; run "
-                         "with --device cpu", b.d, (int)SPOT_HEAD_WIDTH);
+        return spot_fail(c, SPOT_UNSUPPORTED, "{attention.head_width} attention.forward: heads of %d numbers, CUDA's kernels "
+                         "have at most %d; run with --device cpu", b.d, (int)SPOT_HEAD_WIDTH);
     SPOT_TRY(spot_cuda_needs_all(c, "attention.forward", { { out, "out" }, { qkv, "qkv" }, { a->start, "start" } }));
     if (a->only) SPOT_TRY(spot_cuda_needs(c, a->only, "attention.forward: only"));
     if (a->precision == SPOT_BF16) return spot_attend_bf16(c, (spot_bf16 *)out, qkv, &b, a->sequences, a->longest);

@@ -237,29 +237,29 @@ spot_status spot_conv_able(spot_ctx *c, spot_precision precision)
 {
     if (spot_conv_has(c, precision)) return SPOT_OK;
     if (precision != SPOT_BF16)
-        return spot_fail(c, SPOT_UNSUPPORTED, "the CPU computes in fp32 and bf16, not in tf32; set the precision to one of "
-                         "them, or take --device cuda");
-    return spot_fail(c, SPOT_UNSUPPORTED, "bf16 on the CPU needs AVX512-BF16 instructions, which this CPU lacks or "
-                     "ONEDNN_MAX_CPU_ISA rules out; set the precision to fp32, or take --device cuda");
+        return spot_fail(c, SPOT_UNSUPPORTED, "{conv.precision} the CPU computes in fp32 and bf16, not in tf32; set the "
+                         "precision to one of them, or take --device cuda");
+    return spot_fail(c, SPOT_UNSUPPORTED, "{conv.precision} bf16 on the CPU needs AVX512-BF16 instructions, which this CPU "
+                     "lacks or ONEDNN_MAX_CPU_ISA rules out; set the precision to fp32, or take --device cuda");
 }
 
 spot_status spot_conv_open(spot_ctx *c, spot_conv **plan, const spot_conv_shape *s)
 {
     *plan = NULL;
     if (s->lanes < 1 || s->lanes > SPOT_MAX_LANES || s->rows < s->lanes || s->rows % s->lanes)
-        return spot_fail(c, SPOT_INVALID, "conv: %d rows do not make 1 to %d equal lanes (%d asked for)", s->rows,
+        return spot_fail(c, SPOT_INVALID, "{conv.lanes} conv: %d rows do not make 1 to %d equal lanes (%d asked for)", s->rows,
                          SPOT_MAX_LANES, s->lanes);
     if ((s->ci != 3 && (s->ci < 16 || s->ci % 16)) || s->co < 16 || s->co % 16)
-        return spot_fail(c, SPOT_INVALID, "conv: %d -> %d channels; multiples of 16 (or 3 -> a multiple of 16) are possible",
-                         s->ci, s->co);
+        return spot_fail(c, SPOT_INVALID, "{conv.channels} conv: %d -> %d channels; multiples of 16 (or 3 -> a multiple of 16) "
+                         "are possible", s->ci, s->co);
     if ((s->k == 11 ? s->ci != 3 || s->stride != 4 || s->size < 12
                     : (s->k != 1 && s->k != 3 && s->k != 5 && s->k != 7) || (s->stride != 1 && s->stride != 2))
         || s->size < 1 || s->size % s->stride || (s->train && (s->bias || s->relu)))
-        return spot_fail(c, SPOT_INVALID, "conv: kernel %d, stride %d, size %d are not supported together", s->k, s->stride,
-                         s->size);
+        return spot_fail(c, SPOT_INVALID, "{conv.kernel} conv: kernel %d, stride %d, size %d are not supported together", s->k,
+                         s->stride, s->size);
     if (s->train && s->add && !spot_conv_onto(c))
-        return spot_fail(c, SPOT_UNSUPPORTED, "conv: %s adds no gradient to dx; open the plan without add, and add afterwards",
-                         c->ops->name);
+        return spot_fail(c, SPOT_UNSUPPORTED, "{conv.added_gradient} conv: %s adds no gradient to dx; open the plan without "
+                         "add, and add afterwards", c->ops->name);
     SPOT_DISPATCH(c, conv, open, plan, s);
 }
 
@@ -284,9 +284,10 @@ static spot_status check_call(spot_ctx *c, const char *op, const spot_conv *plan
 {
     const spot_conv_shape *s = spot_conv_shape_of(plan);
 
-    if (!able) return spot_fail(c, SPOT_INVALID, "conv.%s: the plan was not made for it", op);
+    if (!able) return spot_fail(c, SPOT_INVALID, "{conv.plan_kind} conv.%s: the plan was not made for it", op);
     if (rows < 1 || rows > s->rows || rows % (s->rows / s->lanes))
-        return spot_fail(c, SPOT_INVALID, "conv.%s: %d rows are no whole pieces of %d", op, rows, s->rows / s->lanes);
+        return spot_fail(c, SPOT_INVALID, "{conv.pieces} conv.%s: %d rows are no whole pieces of %d", op, rows,
+                         s->rows / s->lanes);
     return SPOT_OK;
 }
 
@@ -312,7 +313,7 @@ spot_status spot_conv_pack(spot_ctx *c, const spot_conv *plan, void *packed, con
 spot_status spot_conv_unpack(spot_ctx *c, const spot_conv *plan, float *oihw, const float *packed)
 {
     if (!spot_conv_shape_of(plan)->train)
-        return spot_fail(c, SPOT_INVALID, "conv.unpack: the plan was not made for it");
+        return spot_fail(c, SPOT_INVALID, "{conv.plan_kind} conv.unpack: the plan was not made for it");
     SPOT_DISPATCH(c, conv, unpack, plan, oihw, packed);
 }
 
@@ -326,7 +327,7 @@ spot_status spot_conv_forward(spot_ctx *c, const spot_conv *plan, void *y, const
 
     SPOT_TRY(check_call(c, "forward", plan, rows, !t->bias == !s->bias && !t->other == !(s->add && !s->train)));
     if (t->other && (t->other == y) == spot_conv_apart(c))
-        return spot_fail(c, SPOT_INVALID, "conv.forward: on %s what is added must %s", c->ops->name,
+        return spot_fail(c, SPOT_INVALID, "{conv.added_place} conv.forward: on %s what is added must %s", c->ops->name,
                          spot_conv_apart(c) ? "lie apart from y" : "be y");
     SPOT_DISPATCH(c, conv, forward, plan, y, t, rows, scratch);
 }

@@ -45,8 +45,8 @@ static spot_status open_cuda(spot_ctx *c, spot_conv **plan, const spot_conv_shap
     if (s->lanes != 1)
         return spot_fail(c, SPOT_UNSUPPORTED, "conv: %d lanes; CUDA takes a batch in one piece", s->lanes);
     if (s->ci == 3 && (s->stride % 2 || s->size % 2))
-        return spot_fail(c, SPOT_UNSUPPORTED, "conv: an image of %d pixels a side by stride %d; CUDA takes blocks of 2 x 2",
-                         s->size, s->stride);
+        return spot_fail(c, SPOT_UNSUPPORTED, "{conv.odd_size} conv: an image of %d pixels a side by stride %d; CUDA takes "
+                         "blocks of 2 x 2", s->size, s->stride);
     for (p = cuda->convs; p; p = p->next)
         if (same_shape(&p->s, s)) {
             *plan = p;

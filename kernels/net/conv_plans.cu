@@ -174,7 +174,7 @@ static spot_status read_setting(spot_ctx *c, bool *timed)
 
     *timed = !how || !strcmp(how, "timed");
     if (*timed || !strcmp(how, "heuristic")) return SPOT_OK;
-    return spot_fail(c, SPOT_USAGE, "SPOT_PLANS is \"%s\"; say timed (the default) or heuristic", how);
+    return spot_fail(c, SPOT_USAGE, "{plans.setting} SPOT_PLANS is \"%s\"; say timed (the default) or heuristic", how);
 }
 
 /* Contexts that search at the same time would disturb each other's timings, and repeat the work. */
@@ -200,8 +200,8 @@ spot_status spot_conv_choose(spot_ctx *c, spot_conv *p, int pass)
     spot_trial_close(c, &t);
     pthread_mutex_unlock(&one_search);
     if (!s && !k.plan)
-        s = spot_fail(c, SPOT_UNSUPPORTED, "cuDNN %zu has no deterministic engine for %s on %s; run with --device cpu",
-                      spot_cudnn_version(t.lib), t.task.words, device);
+        s = spot_fail(c, SPOT_UNSUPPORTED, "{plans.none} cuDNN %zu has no deterministic engine for %s on %s; run with --device "
+                      "cpu", spot_cudnn_version(t.lib), t.task.words, device);
     if (s) drop(&k);
     if (s) return s;
     p->plan[pass] = k.plan;

@@ -194,7 +194,7 @@ spot_status spot_head_forward(spot_ctx *c, const spot_head_answers *a, spot_plan
 
 spot_status spot_head_loss(spot_ctx *c, double *loss, float *dlogit, const float *logit, const float *target, int count)
 {
-    if (count < 1) return spot_fail(c, SPOT_INVALID, "head.loss: %d logits", count);
+    if (count < 1) return spot_fail(c, SPOT_INVALID, "{head.loss_sizes} head.loss: %d logits", count);
     SPOT_DISPATCH(c, head, loss, loss, dlogit, logit, target, count);
 }
 
@@ -207,7 +207,8 @@ spot_status spot_head_backward(spot_ctx *c, const spot_head_gradients *g, spot_p
 spot_status spot_head_softmax(spot_ctx *c, double *loss, float *dlogit, const float *logit, const float *target, int live,
                               int outputs)
 {
-    if (live < 1 || outputs < 1) return spot_fail(c, SPOT_INVALID, "head.softmax: %d rows of %d logits", live, outputs);
+    if (live < 1 || outputs < 1) return spot_fail(c, SPOT_INVALID, "{head.softmax_sizes} head.softmax: %d rows of %d logits",
+                                                  live, outputs);
     SPOT_DISPATCH(c, head, softmax, loss, dlogit, logit, target, live, outputs);
 }
 
@@ -215,6 +216,7 @@ spot_status spot_head_channels(spot_ctx *c, float *activity, int stride, const v
 {
     SPOT_TRY(check_plane(c, "channels", p, 1));
     if (stride < p.channels)
-        return spot_fail(c, SPOT_INVALID, "head.channels: rows of %d numbers for %d channels", stride, p.channels);
+        return spot_fail(c, SPOT_INVALID, "{head.channels} head.channels: rows of %d numbers for %d channels", stride,
+                         p.channels);
     SPOT_DISPATCH(c, head, channels, activity, stride, x, p, relu);
 }

@@ -244,8 +244,8 @@ spot_status spot_linear_open(spot_ctx *c, spot_linear **plan, const spot_linear_
 {
     *plan = NULL;
     if (s->in < 1 || s->out < 1 || (s->add && (s->narrow || s->activation != SPOT_ACT_NONE)))
-        return spot_fail(c, SPOT_INVALID, "linear: %d -> %d numbers, add %d, narrow %d, activation %d do not go together",
-                         s->in, s->out, s->add, s->narrow, (int)s->activation);
+        return spot_fail(c, SPOT_INVALID, "{linear.sizes} linear: %d -> %d numbers, add %d, narrow %d, activation %d do not go "
+                         "together", s->in, s->out, s->add, s->narrow, (int)s->activation);
     SPOT_DISPATCH(c, linear, open, plan, s);
 }
 

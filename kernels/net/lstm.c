@@ -248,11 +248,12 @@ static spot_status check_batch(spot_ctx *c, const char *op, const spot_lstm_batc
 
     if (s->factors < 1 || s->factors > MOST_FACTORS || s->values < 1 || s->values > MOST_VALUES || s->hidden < 1 ||
         s->hidden > MOST_HIDDEN)
-        return spot_fail(c, SPOT_INVALID, "%s: %d factors of %d values, %d cells", op, s->factors, s->values, s->hidden);
+        return spot_fail(c, SPOT_INVALID, "{lstm.sizes} %s: %d factors of %d values, %d cells", op, s->factors, s->values,
+                         s->hidden);
     if (b->policies < 1 || s->batch < 1 || s->batch > MOST_BATCH || b->live < 1 || b->live > s->batch ||
         b->policies > (1 << 30) / s->batch)
-        return spot_fail(c, SPOT_INVALID, "%s: %d policies, %d rows in use of a batch of %d", op, b->policies, b->live,
-                         s->batch);
+        return spot_fail(c, SPOT_INVALID, "{lstm.batch} %s: %d policies, %d rows in use of a batch of %d", op, b->policies,
+                         b->live, s->batch);
     return SPOT_OK;
 }
 
@@ -265,6 +266,7 @@ spot_status spot_lstm_draw(spot_ctx *c, const spot_lstm_batch *b)
 spot_status spot_lstm_learn(spot_ctx *c, const spot_lstm_batch *b)
 {
     SPOT_TRY(check_batch(c, "lstm.learn", b));
-    if (!isfinite(b->entropy)) return spot_fail(c, SPOT_INVALID, "lstm.learn: a weight of %g for the entropy", b->entropy);
+    if (!isfinite(b->entropy)) return spot_fail(c, SPOT_INVALID, "{lstm.entropy} lstm.learn: a weight of %g for the entropy",
+                                                b->entropy);
     SPOT_DISPATCH(c, lstm, learn, b);
 }

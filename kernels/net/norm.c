@@ -174,7 +174,7 @@ const spot_norm_ops spot_norm_cpu = { stats_cpu, fixed_cpu, apply_cpu, pool_cpu,
 static spot_status check_plane(spot_ctx *c, const char *op, spot_plane p)
 {
     if (p.live < 1 || p.live > p.rows || p.size < 1 || p.channels < 16 || p.channels % 16)
-        return spot_fail(c, SPOT_INVALID, "norm.%s: %d of %d rows, %d channels, size %d", op, p.live, p.rows,
+        return spot_fail(c, SPOT_INVALID, "{norm.sizes} norm.%s: %d of %d rows, %d channels, size %d", op, p.live, p.rows,
                          p.channels, p.size);
     return spot_conv_able(c, p.precision);
 }
@@ -202,7 +202,7 @@ spot_status spot_norm_pool(spot_ctx *c, void *out, unsigned char *which, const v
                            spot_plane p)
 {
     SPOT_TRY(check_plane(c, "pool", p));
-    if (p.size % 2) return spot_fail(c, SPOT_INVALID, "norm.pool: size %d is odd", p.size);
+    if (p.size % 2) return spot_fail(c, SPOT_INVALID, "{norm.pool_size} norm.pool: size %d is odd", p.size);
     SPOT_DISPATCH(c, norm, pool, out, which, y, l, p);
 }
 

@@ -95,6 +95,6 @@ spot_status spot_optim_step(spot_ctx *c, float *p, const float *g, float *m, flo
     if (o && !(o->rates && o->loss && o->losses && o->made && o->seen))
         return spot_fail(c, SPOT_INVALID, "optim.step: a course has rates, a loss, losses and two counts");
     if (!o && (r->t < 1 || !(r->lr >= 0) || !isfinite(r->lr)))
-        return spot_fail(c, SPOT_INVALID, "optim.step: step %d with learning rate %g", r->t, r->lr);
+        return spot_fail(c, SPOT_INVALID, "{optim.step} optim.step: step %d with learning rate %g", r->t, r->lr);
     SPOT_DISPATCH(c, optim, step, p, g, m, v, count, r);
 }

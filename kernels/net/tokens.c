@@ -80,14 +80,15 @@ const spot_tokens_ops spot_tokens_cpu = { patches_cpu, join_cpu, words_cpu, pick
 spot_status spot_tokens_patches(spot_ctx *c, void *row, const uint8_t *rgb, const spot_patches *p)
 {
     if (p->n < 1 || p->patch < 1 || p->side < p->patch)
-        return spot_fail(c, SPOT_INVALID, "tokens.patches: %d pictures of %d pixels, patches of %d", p->n, p->side, p->patch);
+        return spot_fail(c, SPOT_INVALID, "{tokens.patches} tokens.patches: %d pictures of %d pixels, patches of %d", p->n,
+                         p->side, p->patch);
     SPOT_DISPATCH(c, tokens, patches, row, rgb, p);
 }
 
 static spot_status check_shape(spot_ctx *c, const char *op, int rows, int width)
 {
     if (rows > 0 && width > 0) return SPOT_OK;
-    return spot_fail(c, SPOT_INVALID, "tokens.%s: (%d, %d)", op, rows, width);
+    return spot_fail(c, SPOT_INVALID, "{tokens.sizes} tokens.%s: (%d, %d)", op, rows, width);
 }
 
 spot_status spot_tokens_join(spot_ctx *c, float *x, const spot_picture_tokens *t)

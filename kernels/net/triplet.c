@@ -52,8 +52,9 @@ const spot_triplet_ops spot_triplet_cpu = { loss_cpu };
 spot_status spot_triplet_loss(spot_ctx *c, double *loss, float *df, const spot_triplet_batch *t, void *scratch)
 {
     if (t->live < 1 || t->channels < 1 || t->outputs < 1)
-        return spot_fail(c, SPOT_INVALID, "triplet.loss: %d rows of %d channels, %d outputs", t->live, t->channels, t->outputs);
+        return spot_fail(c, SPOT_INVALID, "{triplet.sizes} triplet.loss: %d rows of %d channels, %d outputs", t->live,
+                         t->channels, t->outputs);
     if (!(t->margin >= 0 && t->weight >= 0) || !isfinite(t->margin) || !isfinite(t->weight))
-        return spot_fail(c, SPOT_INVALID, "triplet.loss: margin %g, weight %g", t->margin, t->weight);
+        return spot_fail(c, SPOT_INVALID, "{triplet.margin} triplet.loss: margin %g, weight %g", t->margin, t->weight);
     SPOT_DISPATCH(c, triplet, loss, loss, df, t, scratch);
 }

@@ -19,8 +19,8 @@ static spot_status choose_named(spot_figure *f)
         int b = 0;
         while (b < f->r->methods && strcmp(f->r->method[b].name, f->o->method[i])) b++;
         if (b == f->r->methods)
-            return spot_fail(f->c, SPOT_USAGE, "%s has no method \"%s\"; `spotter tables` lists those that it has", f->r->dir,
-                             f->o->method[i]);
+            return spot_fail(f->c, SPOT_USAGE, "{figures.no_method} %s has no method \"%s\"; `spotter tables` lists those that "
+                             "it has", f->r->dir, f->o->method[i]);
         if (f->methods == SPOT_MAX_SERIES)
             return spot_fail(f->c, SPOT_USAGE, "a figure tells at most %d methods apart", SPOT_MAX_SERIES);
         f->method[f->methods++] = b;
@@ -46,8 +46,8 @@ static spot_status choose_methods(spot_figure *f)
         for (int b = 0; b < f->r->methods && f->methods < SPOT_MAX_SERIES; b++)
             if (!is_drawn(f, b) && spot_method_has(&f->r->cfg, b, t->row[i].needs)) f->method[f->methods++] = b;
     if (f->methods) return SPOT_OK;
-    return spot_fail(f->c, SPOT_USAGE, "%s has %d methods, more than the %d that a figure tells apart, and none with the "
-                     "settings of the paper's Table 2; choose some with --method NAME", f->r->dir, f->r->methods,
+    return spot_fail(f->c, SPOT_USAGE, "{figures.methods} %s has %d methods, more than the %d that a figure tells apart, and "
+                     "none with the settings of the paper's Table 2; choose some with --method NAME", f->r->dir, f->r->methods,
                      SPOT_MAX_SERIES);
 }
 
@@ -281,7 +281,8 @@ static spot_status check_counted(spot_ctx *c, const spot_results *r)
 
     for (int i = 0; i < r->ecs; i++)
         if (r->ec[i].counted) return SPOT_OK;
-    if (!r->ecs) return spot_fail(c, SPOT_INPUT, "there is nothing to draw: %s", spot_results_origin(text, sizeof text, r));
+    if (!r->ecs) return spot_fail(c, SPOT_INPUT, "{figures.nothing} there is nothing to draw: %s",
+                                  spot_results_origin(text, sizeof text, r));
     return spot_fail(c, SPOT_INPUT, "there is nothing to draw: %s; --all counts ECs that did not learn",
                      spot_results_counted(text, sizeof text, r));
 }

@@ -140,7 +140,7 @@ static spot_status check_models(work *w)
     for (int i = 0; i < w->o->methods; i++)
         for (int k = 0; k < w->runs; k++)
             if (find_model(w->r[k], w->o->method[i]) < 0)
-                return spot_fail(w->c, SPOT_USAGE, "%s has no model \"%s\"", w->dir[k], w->o->method[i]);
+                return spot_fail(w->c, SPOT_USAGE, "{run.no_model} %s has no model \"%s\"", w->dir[k], w->o->method[i]);
     return SPOT_OK;
 }
 

@@ -29,7 +29,8 @@ static spot_status choose_models(work *w)
     for (int i = 0; i < w->o->methods; i++) {
         int k = 0;
         while (k < cfg->models && strcmp(cfg->model[k].name, w->o->method[i])) k++;
-        if (k == cfg->models) return spot_fail(w->c, SPOT_USAGE, "%s has no model \"%s\"", w->dir[0], w->o->method[i]);
+        if (k == cfg->models) return spot_fail(w->c, SPOT_USAGE, "{run.no_model} %s has no model \"%s\"", w->dir[0],
+                                               w->o->method[i]);
         if (m->models < SPOT_MAX_EXAMINED_MODELS) m->model[m->models++] = k;
     }
     return SPOT_OK;

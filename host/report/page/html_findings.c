@@ -366,7 +366,7 @@ spot_status spot_report_findings(spot_ctx *c, const char *path, int models, cons
     spot_status how;
 
     if (models < 1 || models > MAX_MODELS)
-        return spot_fail(c, SPOT_INVALID, "a report is of 1 to %d models, not %d", MAX_MODELS, models);
+        return spot_fail(c, SPOT_INVALID, "{report.models} a report is of 1 to %d models, not %d", MAX_MODELS, models);
     for (int k = 0; k < models; k++) r.findings += f[k]->count;
     SPOT_TRY(spot_page_begin(&page, c, options, "findings", options->title ? options->title : "Blindspots"));
     how = open_report(&r);

@@ -21,8 +21,9 @@ spot_status spot_match_rows(spot_ctx *c, int *row, const spot_subject *a, const 
                          "of the same rows", k + 1, b->n, b->classes, a->n, a->classes);
     for (int i = 0; i < a->classes; i++)
         if (strcmp(a->class_name[i], b->class_name[i]))
-            return spot_fail(c, SPOT_INPUT, "class %d is \"%s\" of the first model and \"%s\" of model %d; side by side they "
-                             "must have the same classes in the same order", i, a->class_name[i], b->class_name[i], k + 1);
+            return spot_fail(c, SPOT_INPUT, "{report.classes} class %d is \"%s\" of the first model and \"%s\" of model %d; "
+                             "side by side they must have the same classes in the same order",
+                             i, a->class_name[i], b->class_name[i], k + 1);
     if (!a->id || !b->id) {                                /* without ids the row numbers match */
         for (int i = 0; i < a->n; i++) row[i] = i;
         return SPOT_OK;
@@ -35,8 +36,9 @@ spot_status spot_match_rows(spot_ctx *c, int *row, const spot_subject *a, const 
         if (order) bad = i;
     }
     if (bad >= 0)                                          /* the lesser of the first two different ids has no match */
-        spot_fail(c, SPOT_INPUT, "row \"%s\" is one of %s model and not (or not as often) of %s; side by side they must be of "
-                  "the same rows", order < 0 ? a->id[one[bad]] : b->id[two[bad]], order < 0 ? "the first" : "another",
+        spot_fail(c, SPOT_INPUT, "{report.rows} row \"%s\" is one of %s model and not (or not as often) of %s; side by side "
+                  "they must be of the same rows",
+                  order < 0 ? a->id[one[bad]] : b->id[two[bad]], order < 0 ? "the first" : "another",
                   order < 0 ? "the others" : "the first");
     free(one);
     free(two);

@@ -285,7 +285,8 @@ static spot_status add_table(search *q, int table)
     case 5: return add_labels(q->l, q->run), SPOT_OK;
     case 6: return add_accuracies(q->l, q->run), SPOT_OK;
     case SPOT_BACKGROUND_REALNESS: return add_realness(q);
-    default: return spot_fail(q->c, SPOT_USAGE, "Table %d is not here; the tables of the background paper are 1 to %d, and %d "
+    default: return spot_fail(q->c, SPOT_USAGE,
+                              "{tables.unknown} Table %d is not here; the tables of the background paper are 1 to %d, and %d "
                               "has the answers by realness", table, SPOT_BACKGROUND_TABLES, SPOT_BACKGROUND_REALNESS);
     }
 }

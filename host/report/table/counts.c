@@ -154,7 +154,7 @@ spot_status spot_counts_make(spot_ctx *c, spot_count_table *t, int number, spot_
     *t = (spot_count_table){ .number = number };
     spot_counts_name(name, number);
     if (!b && n > 1)
-        return spot_fail(c, SPOT_USAGE, "%s is of one run; %s is one too many", name, run[1]->dir);
+        return spot_fail(c, SPOT_USAGE, "{table.one_run} %s is of one run; %s is one too many", name, run[1]->dir);
     for (int r = 0; r < n; r++)
         SPOT_TRY(spot_paper_fits(c, run[r]->dir, &run[r]->cfg, b ? SPOT_EXPERIMENT_SYNTHETIC : SPOT_EXPERIMENT_COCO, name));
     if (b) {

@@ -186,11 +186,11 @@ spot_status spot_paper_fits(spot_ctx *c, const char *dir, const spot_config *cfg
     const spot_experiment e = spot_paper_experiment(cfg);
 
     if (e != experiment)
-        return spot_fail(c, SPOT_USAGE, "%s is about %s; %s is compared with what the paper has of %s: %s", table,
-                         of[experiment], dir, of[e], may[e]);
+        return spot_fail(c, SPOT_USAGE, "{paper.setting} %s is about %s; %s is compared with what the paper has of %s: %s",
+                         table, of[experiment], dir, of[e], may[e]);
     if (e == SPOT_EXPERIMENT_SYNTHETIC || cfg->data.pool == averaged_pool(e)) return SPOT_OK;
-    return spot_fail(c, SPOT_USAGE, "%s is about data.pool: %s, and %s has another pool; of COCO's conditioned pools are "
-                     "Figures 6 (pool: number) and 7 (pool: specificity)", table,
+    return spot_fail(c, SPOT_USAGE, "{paper.pool} %s is about data.pool: %s, and %s has another pool; of COCO's conditioned "
+                     "pools are Figures 6 (pool: number) and 7 (pool: specificity)", table,
                      averaged_pool(e) == SPOT_POOL_GENERAL ? "general" : "number", dir);
 }
 

@@ -57,8 +57,8 @@ static spot_status check_joined(spot_ctx *c, const spot_comparison *t)
         else if (a->numbers != b->numbers)
             snprintf(words, sizeof words, "their numbers are of versions %d and %d", a->numbers, b->numbers);
         if (words[0] || spot_config_differs(words, sizeof words, &a->cfg, &same))
-            return spot_fail(c, SPOT_USAGE, "%s and %s cannot be one table: %s; runs are joined when seed, ecs, scene, model "
-                             "and metric are equal", a->dir, b->dir, words);
+            return spot_fail(c, SPOT_USAGE, "{tables.other_config} %s and %s cannot be one table: %s; runs are joined when "
+                             "seed, ecs, scene, model and metric are equal", a->dir, b->dir, words);
     }
     return SPOT_OK;
 }
@@ -258,7 +258,7 @@ spot_status spot_tables_paper(spot_ctx *c, FILE *f, const char *const *dirs, int
     if (!t || !t->run) return free(t), spot_fail(c, SPOT_NOMEM, "no memory for the table");
     t->paper = spot_paper_find(number);
     if (!t->paper && !spot_counts_has(number))
-        s = spot_fail(c, SPOT_USAGE, "Table %d is not here; the tables are " SPOT_PAPER_TABLES, number);
+        s = spot_fail(c, SPOT_USAGE, "{tables.unknown} Table %d is not here; the tables are " SPOT_PAPER_TABLES, number);
     while (s == SPOT_OK && t->runs < n) {
         s = spot_results_read(c, &t->run[t->runs], dirs[t->runs], include_all);
         t->runs++;
