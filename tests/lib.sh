@@ -2,9 +2,20 @@
 # that goes with it, and the functions below.
 build=$(realpath "$1")
 spotter=$build/spotter
+tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
 failed=0
+
+# At the end of a script that passed, what `refused` heard is compared with tests/golden/words.
+leave()
+{
+    local code=$?
+    [ $code -ne 0 ] || [ ! -e "$dir/.heard" ] ||
+        /usr/bin/python3 "$tests/words.py" "${0##*/}" "$dir/.heard" "$dir=DIR" "$build=BUILD" "${tests%/tests}=SOURCE" || code=1
+    rm -rf "$dir"
+    exit $code
+}
+trap leave EXIT
 
 # fail WORDS...: under set -e it ends the script; elsewhere `failed` counts.
 fail()
@@ -31,6 +42,17 @@ has_browser() { command -v chromium || command -v chromium-browser || command -v
 
 # run CODE WORDS ARGS...: the same of spotter.
 run() { ends "$1" "$2" "$spotter" "${@:3}"; }
+
+# refused CODE ARGS...: spotter fails with the exit code, and with the sentence that tests/golden/words has for these arguments;
+# words.py says how a better sentence gets there.
+refused()
+{
+    run "$1" "" "${@:2}"
+    heard "${@:2}"
+}
+
+# heard ARGS...: the same for a command that has run, with its stderr in $dir/err.
+heard() { { echo "\$ spotter $*" | tr -s ' '; grep -E '^spotter( [a-z]+)?: ' "$dir/err" || cat "$dir/err"; } >>"$dir/.heard"; }
 
 # tiny ECS: the settings of a sweep of seconds.
 tiny()

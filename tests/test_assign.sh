@@ -43,16 +43,11 @@ ok()
     "$spotter" assign "$@" --threads 2 > out 2> err || fail "assign $* ended with $?: $(cat err)"
 }
 
-# refused CODE WORDS...: ends with CODE, stderr has the words, and no file is made.
-refused()
+# wrong CODE ARGS...: refused, and no file is made.
+wrong()
 {
-    local code=$1 words=$2 got
-    shift 2
     rm -f bad.csv
-    "$spotter" assign "$@" --out bad.csv --threads 2 > out 2> err
-    got=$?
-    [ $got = "$code" ] || fail "assign $* ended with $got, not $code: $(cat err)"
-    grep -qF -- "$words" err || fail "assign $*: no \"$words\" in: $(cat err)"
+    refused "$1" assign "${@:2}" --out bad.csv --threads 2
     [ ! -e bad.csv ] || fail "assign $* left a file"
 }
 
@@ -120,36 +115,36 @@ found "${old[@]}" --method mistakes --out mistakes
 ok mistakes "${new[@]}" --out m.csv
 grep -q ',mistakes,' m.csv || fail "no mistake among new rows: $(head -3 m.csv)"
 found "${old[@]}" --method random --out random
-refused 5 'random has no rule for rows it has not seen' random "${new[@]}"
+wrong 5 random "${new[@]}"
 /usr/bin/python3 -c 'import numpy as np; np.save("bits.npy", (np.load("e.npy") > 0).astype(np.float32))'
 found --embeddings bits.npy --labels y.csv --probs p.npy --method itemsets --out sets
 grep -q 'itemsets-attributes' sets/slices.csv || fail "no itemsets: $(head -3 sets/slices.csv)"
 
 # --- what does not fit
-refused 3 'narrow.npy has 7 numbers per row, and the findings have 12' found --embeddings narrow.npy --labels newy.csv \
+wrong 3 found --embeddings narrow.npy --labels newy.csv \
     --probs newp.npy
-refused 3 'row 17 has class "zebra", which is none of the 3' found --embeddings new.npy --labels zebra.csv --probs newp.npy
-refused 3 'nines.npy' found --embeddings new.npy --labels nines.npy --probs newp.npy
-refused 3 'none of the 300 rows has a class that was examined' found --embeddings new.npy --labels newts.csv --probs newp.npy
-refused 3 'give probabilities or losses' all --embeddings new.npy
-refused 2 'say with --labels' found --embeddings new.npy --probs newp.npy
-refused 3 'they do not belong together' found --embeddings new.npy --labels y.csv --probs newp.npy
-refused 2 '--embeddings E is missing' found
-refused 2 'DIR is missing' --embeddings new.npy
-refused 4 'nowhere is no folder of findings' nowhere --embeddings new.npy
+wrong 3 found --embeddings new.npy --labels zebra.csv --probs newp.npy
+wrong 3 found --embeddings new.npy --labels nines.npy --probs newp.npy
+wrong 3 found --embeddings new.npy --labels newts.csv --probs newp.npy
+wrong 3 all --embeddings new.npy
+wrong 2 found --embeddings new.npy --probs newp.npy
+wrong 3 found --embeddings new.npy --labels y.csv --probs newp.npy
+wrong 2 found
+wrong 2 --embeddings new.npy
+wrong 4 nowhere --embeddings new.npy
 found "${old[@]}" --method barlow --no-fit --out fitless
-refused 3 'has no fit.safetensors' fitless "${new[@]}"
+wrong 3 fitless "${new[@]}"
 
 # --- damaged folders
 cp -r cats broken
 head -c 500 cats/fit.safetensors > broken/fit.safetensors
-refused 3 'fit.safetensors' broken --embeddings new.npy
+wrong 3 broken --embeddings new.npy
 cp cats/fit.safetensors broken/ && sed 's/"class_number": 0/"class_number": 7/' cats/slices.json > broken/slices.json
-refused 3 'a finding lacks class' broken --embeddings new.npy
+wrong 3 broken --embeddings new.npy
 head -c 300 cats/slices.json > broken/slices.json
-refused 3 'it is not JSON' broken --embeddings new.npy
+wrong 3 broken --embeddings new.npy
 cp cats/slices.json broken/ && printf 'bdms:\n  - {method: spotlight}\n' > broken/config.yaml
-refused 3 'name other methods' broken --embeddings new.npy
+wrong 3 broken --embeddings new.npy
 /usr/bin/python3 - <<'PYTHON'
 import json
 raw = open("cats/fit.safetensors", "rb").read()
@@ -161,7 +156,7 @@ data[at[0]:at[0] + 4] = bytes(4)
 open("broken/fit.safetensors", "wb").write(raw[:8 + n] + data)
 PYTHON
 cp cats/config.yaml broken/
-refused 3 'leads back' broken --embeddings new.npy
+wrong 3 broken --embeddings new.npy
 
 # --- slices of a proof: new rows join by their features alone, and are judged
 "$spotter" discover "${old[@]}" --method ward,kmeans --threads 2 --out proved > out 2> err || fail "a proof: $(cat err)"

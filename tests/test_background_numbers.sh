@@ -3,7 +3,6 @@
 # numbers (background_numbers.py). Pictures of 64 pixels are squashed to 48.
 set -u
 . ./lib.sh
-tests=$PWD
 /usr/bin/python3 -c 'import numpy, PIL' 2>/dev/null || { echo "no NumPy or PIL: skipped"; exit 77; }
 /usr/bin/python3 backgrounds_world.py make "$dir/w" 6 || fail "the world was not made"
 for choice in random nearest interval; do

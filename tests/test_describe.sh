@@ -187,14 +187,14 @@ PYTHON
 mv by_table first
 run 0 "" discover --no-proof -e all.npz:e "${rows[@]}" --config tables.yaml --attributes table.csv:name --threads 1 --out by_table
 cmp -s first/slices.json by_table/slices.json || fail "one thread finds other slices in the table"
-run 3 "finding 0 is of attributes from a table" assign by_table --embeddings all.npz:e --labels all.npz:y --probs all.npz:p \
+refused 3 assign by_table --embeddings all.npz:e --labels all.npz:y --probs all.npz:p \
     --out new.csv
-run 2 "give a table of attributes: --attributes FILE.csv" \
+refused 2 \
     discover --no-proof -e all.npz:e "${rows[@]}" --method itemsets --out no_table
-run 2 "kmeans-attributes looks at attributes, and there is no table of them; give one: --attributes FILE.csv" \
+refused 2 \
     discover --no-proof -e bits.npy "${rows[@]}" --config tables.yaml --out no_table
 cut -d, -f1,4 table.csv > numbers.csv
-run 3 "the table of attributes has only numbers" discover --no-proof -e all.npz:e "${rows[@]}" --method itemsets \
+refused 3 discover --no-proof -e all.npz:e "${rows[@]}" --method itemsets \
     --attributes numbers.csv:name --out no_table
 
 # --- several classes a row: the other categories are attributes by themselves
@@ -240,37 +240,36 @@ run 0 "decoding the pictures of the words then takes at most" "${photos[@]}" -e 
     --json --out costly2
 [ $(bytes_of) -gt $((plain + $(stat -c %s $clip))) ] || fail "the encoder takes no memory: $plain and $(bytes_of) bytes"
 dear=$(($(bytes_of) - 1000))
-run 6 "the search with its descriptions takes" "${photos[@]}" -e other.npy --describe $clip "${by_clip[@]}" --memory $dear \
+refused 6 "${photos[@]}" -e other.npy --describe $clip "${by_clip[@]}" --memory $dear \
     --out dear
 [ ! -e dear/slices.json ] || fail "it has searched with too little memory"
 
 # --- what it refuses, before it searches
-refused() { run "$1" "$2" "${all[@]}" "${@:3}" --out bad; [ ! -e bad/slices.json ] || fail "$2: it has searched"; }
+bad() { refused "$1" "${all[@]}" "${@:2}" --out bad; [ ! -e bad/slices.json ] || fail "$*: it has searched"; }
 printf 'a {} in the snow\n' > hole.txt
 printf 'good\nb\xffd\n' > bytes.txt
 printf 'a\0b\n' > nul.txt
 printf '\n \n' > none.txt
-refused 2 "--words need an encoder" --words words.txt
-refused 2 "--word-embeddings needs the phrases" --word-embeddings all.npz:w
-refused 3 "hole.txt: line 1, \"a {} in the snow\", holds {}" --words hole.txt --word-embeddings all.npz:w
-refused 3 "bytes.txt: line 2 is not UTF-8" --words bytes.txt --word-embeddings all.npz:w
+bad 2 --words words.txt
+bad 2 --word-embeddings all.npz:w
+bad 3 --words hole.txt --word-embeddings all.npz:w
+bad 3 --words bytes.txt --word-embeddings all.npz:w
 printf 'good\nsalt &amp; oil\n' > entity.txt
-refused 3 "entity.txt: line 2 (\"salt &amp; oil\") has the HTML entity &amp;" --words entity.txt --describe $clip
-refused 3 "nul.txt: line 1 holds a NUL byte" --words nul.txt --word-embeddings all.npz:w
-refused 3 "none.txt has 0 phrases" --words none.txt --word-embeddings all.npz:w
-refused 3 "short.npy has 29 rows of 16 numbers; 30 phrases" --words words.txt --word-embeddings short.npy
-refused 3 "there are no pictures for it to encode" --words clip.txt --describe $clip
-refused 3 "table.csv has no column \"id\" of ids" --attributes table.csv:id
-run 2 "would be read and written over" "${all[@]}" --attributes found/slices.csv --out found
+bad 3 --words entity.txt --describe $clip
+bad 3 --words nul.txt --word-embeddings all.npz:w
+bad 3 --words none.txt --word-embeddings all.npz:w
+bad 3 --words words.txt --word-embeddings short.npy
+bad 3 --words clip.txt --describe $clip
+bad 3 --attributes table.csv:id
+refused 2 "${all[@]}" --attributes found/slices.csv --out found
 printf 'a cat\none two three four five six\n' > long.txt
-for bad in "4:gone.txt:cannot read gone.txt" "3:long.txt:one two three four five six" "3:hole.txt:holds {}"; do
-    IFS=: read -r code file words <<<"$bad"
-    run $code "$words" "${photos[@]}" --embed $clip --words $file --out early
+for file in gone.txt long.txt hole.txt; do
+    refused $([ -e $file ] && echo 3 || echo 4) "${photos[@]}" --embed $clip --words $file --out early
     grep -q 'embedded by' err && fail "$file: pictures were embedded before the phrases were read"
 done
-run 4 "gone.csv" "${photos[@]}" --embed $clip --attributes gone.csv:id --out early
+refused 4 "${photos[@]}" --embed $clip --attributes gone.csv:id --out early
 grep -q 'embedded by' err && fail "pictures were embedded before a table was looked for"
 head -c 20000 found/subject.safetensors > cut && cp -r found old && mv cut old/subject.safetensors
-run 3 "old/subject.safetensors" report old -o x.html
+refused 3 report old -o x.html
 [ $failed = 0 ] && echo "slices are described as numpy describes them"
 exit $((failed > 0))

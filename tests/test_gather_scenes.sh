@@ -101,14 +101,14 @@ cmp -s one/gathered.csv two/gathered.csv || fail "threads change the answers of 
 grep -q '"model": "the network of EC 0 in run"' one/claim.json || fail "$(cat one/claim.json)"
 
 # Wrong input.
-run 2 "there is no EC 7" gather found --slice 1 --run run --ec 7 --out t
-run 2 "has no slice 99" gather found --slice 99 --run run --out t
-run 2 "are no attributes of scenes" gather --text "a dog in the snow" --run run --out t
-run 2 "do not go with it" gather --text "square orange" --run run --images seen --out t
-run 3 "there is nothing to compare" gather --text "no square" --run run --out t
-run 2 "not \"dog\"" gather --text "square orange" --label dog --run run --out t
+refused 2 gather found --slice 1 --run run --ec 7 --out t
+refused 2 gather found --slice 99 --run run --out t
+refused 2 gather --text "a dog in the snow" --run run --out t
+refused 2 gather --text "square orange" --run run --images seen --out t
+refused 3 gather --text "no square" --run run --out t
+refused 2 gather --text "square orange" --label dog --run run --out t
 run 0 "" discover -e e.npy -y old.csv:label -p old.csv:p --method ward --no-report --no-fit --out bare
-run 3 "slice 1 of bare has no attributes" gather bare --slice 1 --run run --out t
+refused 3 gather bare --slice 1 --run run --out t
 find run/cache -name '*model*' -delete
-run 3 "EC 0 of run is done, but the cache has no longer its network" gather found --slice 1 --run run --out t
+refused 3 gather found --slice 1 --run run --out t
 [ $failed -eq 0 ]

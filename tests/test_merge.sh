@@ -21,12 +21,12 @@ run 0 "nothing to do" sweep tiny.yaml --out all --threads 1     # a merged run i
 
 # What is missing has a name, an exit code and a remedy; --json says the same to programs.
 rm -r s0 && mkdir s0
-run 3 "missing: 0 (1 EC): run \`spotter sweep some/config.yaml --out some\` again" merge s0 s1 s2 --out some
+refused 3 merge s0 s1 s2 --out some
 grep -qF "s0 holds no results yet" err || fail "an empty directory: $(cat err)"
 grep -qF "some is not whole: of 5 ECs 1 are missing, 0 damaged, 0 in conflict" err || fail "$(cat err)"
 run 0 "missing: 0" merge s1 some s1 --out some --partial --no-pictures
 printf x >>s1/segments/000/ec-000001.json
-run 3 "s1/segments/000/ec-000001.json: it ends early" merge s1 s2 --out less --json --partial
+refused 3 merge s1 s2 --out less --json --partial
 python3 - <<'END' || fail "json: $(cat out)"
 import json
 r = json.load(open("out"))
@@ -37,20 +37,20 @@ run 0 "continuing with the rest" sweep tiny.yaml --out some --threads 1
 same some whole
 
 # The command line.
-run 2 "DIR is missing" merge
-run 2 "--out DIR is missing" merge s1 s2
-run 4 "nowhere: No such file" merge nowhere s2 --out new
-run 3 "is no run directory" merge / --out new
+refused 2 merge
+refused 2 merge s1 s2
+refused 4 merge nowhere s2 --out new
+refused 3 merge / --out new
 [ -e new ] && fail "a merge that was refused made its directory"
 
 # What was not kept is said to be gone, and how it comes back.
-run 3 "EC 1 of s2 has no view yet" view s2 --ec 1 --out v
-run 3 "EC 3 of s2 is done, but the cache has no longer its network nor its view" view s2 --ec 3 --out v
+refused 3 view s2 --ec 1 --out v
+refused 3 view s2 --ec 3 --out v
 run 0 "" report s2 -o page.html
 grep -q "keep results" page.html || fail "the page does not say why it has no maps"
 run 0 "" sweep tiny.yaml --out whole --threads 1 --keep views
 run 0 "" view whole --ec 3 --out v
-run 3 "its network, which other splits than test need" view whole --ec 3 --split val --out v
-run 2 "--keep is all, views or results, not \"some\"" sweep tiny.yaml --out whole --keep some
+refused 3 view whole --ec 3 --split val --out v
+refused 2 sweep tiny.yaml --out whole --keep some
 
 exit $failed

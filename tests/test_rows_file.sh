@@ -41,14 +41,14 @@ run 0 "" discover data/rows.yaml --probs data/p2.npy "${search[@]}" --out second
 run 0 "" discover "${words[@]:0:4}" --probs data/p2.npy "${words[@]:6}" "${search[@]}" --out second_words
 cmp -s second/slices.json second_words/slices.json || fail "an option does not beat the file"
 printf 'crop: 64\nresize: 0\nskip-unreadable: true\nrows: misses\niou: 0.4\n' >>data/rows.yaml
-run 2 "--iou is about detections" discover data/rows.yaml "${search[@]}" --out none
+refused 2 discover data/rows.yaml "${search[@]}" --out none
 sed -i '/^rows: /d; /^iou: /d' data/rows.yaml
 
 # --- assign and compare read what they know
 run 0 "" assign words "${words[@]}" --out words.csv
 run 0 "" assign words data/rows.yaml --out file.csv
 cmp -s words.csv file.csv || fail "assign gives another result"
-run 2 "--embeddings E is missing" assign words --out none.csv
+refused 2 assign words --out none.csv
 run 1 "" compare data/p.npy data/p2.npy "${words[@]:0:4}" "${words[@]:6}" --method ward --json
 cp out compare.json
 run 1 "" compare data/p.npy data/p2.npy data/rows.yaml --method ward --json
@@ -56,23 +56,23 @@ cmp -s out compare.json || fail "compare gives another result"
 run 1 "" compare words data/p2.npy data/rows.yaml --json
 /usr/bin/python3 -c "import json; a, b = (json.load(open(f))['slices'] for f in ('out', 'compare.json')); assert a == b, a" ||
     fail "compare of findings with a file of rows gives another result"
-run 2 "--embeddings is about findings and probabilities" compare "$dir" "$dir" data/rows.yaml
+refused 2 compare "$dir" "$dir" data/rows.yaml
 
 # --- what is refused names file and line
-bad() { printf "embeddings: e.npy\n%b\n" "$2" >data/bad.yaml; run "${3:-2}" "$1" discover data/bad.yaml --out none; }
-bad 'data/bad.yaml line 2: a config has no setting "lables"; did you mean "labels"?' 'lables: y.npy'
-bad 'data/bad.yaml line 2: a config has no setting "out"' 'out: found'
-bad 'data/bad.yaml line 3: labels is set twice' 'labels: y.npy\nlabels: y.npy'
-bad 'data/bad.yaml line 2: crop is 0; it takes an integer from 1 to 16384' 'crop: 0'
-bad 'data/bad.yaml line 2: skip-unreadable is 3' 'skip-unreadable: 3'
-bad 'data/bad.yaml line 2: rows is "miss"' 'rows: miss'
-bad 'data/bad.yaml line 2: labels takes' 'labels: [y.npy]'
-bad 'not YAML' 'labels: {'
-bad '--embeddings need the true classes of their rows: --labels' ''
-bad 'data/nowhere.npy' 'labels: nowhere.npy\nprobs: p.npy' 4
+bad() { printf "embeddings: e.npy\n%b\n" "$1" >data/bad.yaml; refused "${2:-2}" discover data/bad.yaml --out none; }
+bad 'lables: y.npy'
+bad 'out: found'
+bad 'labels: y.npy\nlabels: y.npy'
+bad 'crop: 0'
+bad 'skip-unreadable: 3'
+bad 'rows: miss'
+bad 'labels: [y.npy]'
+bad 'labels: {'
+bad ''
+bad 'labels: nowhere.npy\nprobs: p.npy' 4
 : >data/empty.yaml
-run 2 'is empty; begin from the line `embeddings: e.npy`' discover data/empty.yaml --out none
-run 2 "cannot read the config data/nothing.yaml" discover data/nothing.yaml --out none
-run 2 "is one word too many" discover data/rows.yaml data/rows.yaml --out none
+refused 2 discover data/empty.yaml --out none
+refused 2 discover data/nothing.yaml --out none
+refused 2 discover data/rows.yaml data/rows.yaml --out none
 [ ! -e none ] || fail "a refused file left a folder"
 [ $failed -eq 0 ] || exit 1

@@ -3,7 +3,7 @@
 # Python (shift_pages.py), equal bytes, wrong votes, and the pages in a headless Chromium.
 set -u
 . ./lib.sh
-tests=$PWD world=$dir/w
+world=$dir/w
 python3 shifts_world.py make "$world" || fail "the world was not made"
 cd "$world" || exit 1
 pages() { python3 "$tests/shift_pages.py" "$@" || fail "shift_pages.py $1"; }
@@ -12,7 +12,7 @@ run 0 "run/pick.html: open it in a browser" shifts shifts.yaml --out run --pick 
 run 0 "" shifts shifts.yaml --out again --grids 3 --threads 1
 diff -rq run/grids again/grids >/dev/null || fail "another run draws other grids"
 [ "$(ls run/grids/*.png | wc -l)" = 6 ] || fail "not six grids"
-run 2 "there is no Figure 6: nobody has voted" figures run -o f --which 6
+refused 2 figures run -o f --which 6
 
 pages votes run votes.csv
 run 0 "" shifts shifts.yaml --out run --votes votes.csv
@@ -25,42 +25,42 @@ run 0 "" figures run -o f --format png,svg
 figure_17b.png figure_17b.svg figure_6.png figure_6.svg " ] || fail "figures are $(ls f)"
 run 0 "" figures run --format csv --which 10 --shift blue --shift "at night"
 [ "$(cut -d, -f2 "$dir/out" | sort -u | tr -d '"' | tr '\n' ' ')" = "at night panel " ] || fail "--shift: $(head -3 "$dir/out")"
-run 2 'has no shift "night"' figures run -o f --shift night
-run 2 "it has Figures 6, 10, 11 and 17" figures run -o f --which 3
+refused 2 figures run -o f --shift night
+refused 2 figures run -o f --which 3
 
 # Wrong votes: the file and the line; the votes that were read before stay.
-wrong() { run 3 "$1" shifts shifts.yaml --out run --votes wrong.csv; }
+wrong() { refused 3 shifts shifts.yaml --out run --votes wrong.csv; }
 cp run/grids/votes.csv kept.csv
 grid=$(sed -n 2p run/grids/key.csv | cut -d, -f1)
 head -3 votes.csv >wrong.csv; echo "ann,$grid,99,1" >>wrong.csv
-wrong "wrong.csv line 4: the run has no picture \"99\" in a grid \"$grid\"; grids that are drawn anew need new votes"
+wrong
 printf "rater,grid,place,selected\nann,$grid,1,maybe\n" >wrong.csv
-wrong 'wrong.csv line 2: selected is "maybe"; 1 is for a selected picture, 0 for another'
+wrong
 printf "rater,grid,place,selected\n,$grid,1,1\n" >wrong.csv
-wrong "wrong.csv line 2: the rater has no name"
+wrong
 printf "rater,grid,place,selected\nann,$grid,1,1\nann,$grid,2,0\nann,$grid,1,0\n" >wrong.csv
-wrong "wrong.csv line 4: the rater ann has answered picture 1 of $grid in line 2 already"
+wrong
 printf "rater,grid,place\nann,$grid,1\n" >wrong.csv
-wrong 'wrong.csv line 1: there is no column "selected"'
+wrong
 printf "rater,grid,place,selected\nann,$grid,1\n" >wrong.csv
-wrong "wrong.csv line 2 has 3 cells, and the header has 4"
+wrong
 printf "rater,grid,place,selected\n\"ann,$grid,1,1\n" >wrong.csv
-wrong "wrong.csv: quotes are opened in the record that begins in line 2 and never closed"
+wrong
 printf "rater,grid,place,selected\nann,$grid,1,1\0\n" >wrong.csv
-wrong "wrong.csv line 2: cell 4 is no text"
+wrong
 : >wrong.csv
-wrong "wrong.csv is empty"
+wrong
 cp run/grids/answers.csv wrong.csv
-wrong "wrong.csv: no rater has answered a grid"
+wrong
 cmp -s kept.csv run/grids/votes.csv || fail "wrong votes replaced the right ones"
 sed -i '2s/,real,\|,kept,\|,dropped,/,maybe,/' again/grids/key.csv
-run 3 "again/grids/key.csv line 2 is no picture of this run" shifts shifts.yaml --out again --votes votes.csv
+refused 3 shifts shifts.yaml --out again --votes votes.csv
 rm again/grids/key.csv
-run 3 "again/grids/key.csv is not there" shifts shifts.yaml --out again --votes votes.csv
+refused 3 shifts shifts.yaml --out again --votes votes.csv
 
 # A run of another encoder's thresholds is refused, but not where they are chosen anew.
 sed "s/chosen_for: random clip/chosen_for: open_clip ViT-H-14/" shifts.yaml >other.yaml
-run 2 "chosen for the encoder" shifts other.yaml --out other
+refused 2 shifts other.yaml --out other
 run 0 "are not used: they were chosen for another encoder" shifts other.yaml --out other --pick
 [ -s other/pick.html ] || fail "no page of thresholds"
 
@@ -80,7 +80,7 @@ pages hard hard hard_figures.csv hard_f/*.svg hard_one/*.svg
 sed -i 's/,shift_/,other_/' hard/grids/votes.csv
 run 0 "the votes are left out: hard/grids/votes.csv line 2" figures hard --format csv
 grep -q '^"\?6' "$dir/out" && fail "votes for other grids are drawn"
-run 3 "need new votes" figures hard --format csv --which 6
+refused 3 figures hard --format csv --which 6
 run 0 "the votes are left out" report hard -o hard.html
 
 run 0 "" report run -o report.html

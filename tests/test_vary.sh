@@ -3,7 +3,6 @@
 # shards that are merged; answers that are not asked for twice; status, plan, tables, figures and page of all runs.
 set -u
 . ./lib.sh
-tests=$PWD
 /usr/bin/python3 verdict_world.py make "$dir/w" || fail "the world was not made"
 cd "$dir/w" || exit 1
 
@@ -52,7 +51,7 @@ same one killed
 run 0 "" background vary.yaml --out a --shard 0/2
 run 75 "" status a
 grep -q "variants/seed2: 2 of $models models, not done" "$dir/out" || fail "status of a shard: $(cat "$dir/out")"
-run 3 "is not whole" merge a --out half
+refused 3 merge a --out half
 run 0 "" background vary.yaml --out b --shard 1/2 --threads 2
 run 0 "" merge a b --out all
 same one all
@@ -83,16 +82,16 @@ grep -q "^Beside the paper, 7" "$dir/out" || fail "no table of realness"
 run 0 "" figures one --format csv
 for n in 10 11 12 13; do grep -q "^$n," "$dir/out" || fail "no Figure $n"; done
 [ "$(grep ^13, "$dir/out" | cut -d, -f5 | sort -u | wc -l)" -ge 2 ] || fail "Figure 13 has one part"
-run 2 "there is no Figure 15: these runs differ in other settings" figures one -o f --which 15
+refused 2 figures one -o f --which 15
 run 0 "" report one -o one.html
 grep -q '"name":"narrow"' one.html || fail "the page lacks a variant"
 rm -r one/variants/part50/segments
 run 0 "left out: one/variants/part50 lacks model 0" tables one --which 6
 
-refuse() { cat base.yaml - > wrong.yaml; run 2 "$1" background wrong.yaml --out wrong; }
-refuse 'vary[0].name is "a/b"' <<< 'vary: [{name: a/b, suite: {seed: 2}}]'
-refuse 'has the settings of the config itself' <<< 'vary: [{name: x, suite: {seed: 1}}]'
-refuse 'two variants are called "x"' <<< 'vary: [{name: x, suite: {seed: 2}}, {name: x, suite: {seed: 3}}]'
-refuse 'vary[0].suite has no setting "seeds"; did you mean "seed"?' <<< 'vary: [{name: x, suite: {seeds: 2}}]'
-refuse 'suite.choice clip needs keywords' <<< 'vary: [{name: x, suite: {choice: clip}}]'
+refuse() { cat base.yaml - > wrong.yaml; refused 2 background wrong.yaml --out wrong; }
+refuse <<< 'vary: [{name: a/b, suite: {seed: 2}}]'
+refuse <<< 'vary: [{name: x, suite: {seed: 1}}]'
+refuse <<< 'vary: [{name: x, suite: {seed: 2}}, {name: x, suite: {seed: 3}}]'
+refuse <<< 'vary: [{name: x, suite: {seeds: 2}}]'
+refuse <<< 'vary: [{name: x, suite: {choice: clip}}]'
 exit $failed

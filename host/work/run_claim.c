@@ -73,8 +73,8 @@ static spot_status refuse(spot_ctx *c, const spot_claim_place *at, const spot_cl
                  at->units, text);
         return SPOT_OK;
     }
-    return spot_fail(c, SPOT_USAGE, "{run.claimed} %s: process %d on %s computes these %s since %s; wait until it ends, or let both work "
-                     "(--beside)", at->where, p->pid, p->host, at->units, text);
+    return spot_fail(c, SPOT_USAGE, "{run.claimed} %s: process %d on %s computes these %s since %s; wait until it ends, or "
+                     "let both work (--beside)", at->where, p->pid, p->host, at->units, text);
 }
 
 spot_claim spot_claim_now(void)
