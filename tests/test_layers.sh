@@ -26,6 +26,9 @@ complain "not allowed at the top level" < <(grep -vxE "$allowed" <<< "$top")
 # --- Who uses whom, by the symbols of the object files and by #include lines; names that have two meanings (layers.py).
 python3 tests/layers.py "$build" || errors=$((errors + 1))
 
+# --- No list of parameters that nobody can read.
+python3 tests/parameters.py || errors=$((errors + 1))
+
 # --- Nothing below host/cli prints or exits.
 speaks='(^|[^_[:alnum:]])(v?printf|puts|putchar|perror|exit|_exit|abort|errx?|warnx?) *\(|fprintf *\( *std(err|out)'
 complain "prints or exits below host/cli" < <(

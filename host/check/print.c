@@ -25,12 +25,12 @@ static void upper(char *to, size_t size, const char *from)
 }
 
 /* "spotlight DR 0.79 -> 0.71 (-0.08, 95 % -0.11..-0.05, margin 0.02, 100 pairs)" and the reason. */
-static void print_headline(FILE *f, const spot_check_line *l, bool of_shifts, bool color)
+static void print_headline(FILE *f, const spot_check *k, const spot_check_line *l, bool color)
 {
     char verdict[24], metric[24], text[700];
     bool rate = !strcmp(l->metric, "dr") || !strcmp(l->metric, "fdr");
     const char *whose = l->paired ? "pairs" : !strcmp(l->layer, "paper") ? "ECs, the paper's before"
-                      : of_shifts ? "independent classes" : "other ECs";
+                      : k->of_shifts ? "independent classes" : "other ECs";
     int n;
 
     upper(verdict, sizeof verdict, spot_verdict_name(l->verdict));
@@ -119,7 +119,7 @@ void spot_check_print(FILE *f, const spot_check *k, bool color)
         fprintf(f, "%s%s%s: numbers %s; bits %s\n", color ? "\033[32m" : "",
                 open ? "nothing is shown to be worse" : "the night is fine", color ? "\033[0m" : "", numbers, bits);
     for (int i = 0; i < k->lines; i++)
-        if (fails(&k->line[i])) print_headline(f, &k->line[i], k->of_shifts, color);
+        if (fails(&k->line[i])) print_headline(f, k, &k->line[i], color);
     for (int i = 0; i < k->lines; i++) {
         const spot_check_line *l = &k->line[i];
         table |= !isnan(l->now);
@@ -134,7 +134,7 @@ void spot_check_print(FILE *f, const spot_check *k, bool color)
     fprintf(f, "\n");
     for (int i = 0; i < k->lines; i++)
         if (!fails(&k->line[i]) && (k->line[i].why[0] || k->line[i].verdict == SPOT_BETTER))
-            print_headline(f, &k->line[i], k->of_shifts, color);
+            print_headline(f, k, &k->line[i], color);
     spot_note(f, false, "baseline: %s", k->baseline);
     spot_note(f, false, "run:      %s", k->run);
 }

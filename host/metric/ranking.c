@@ -26,13 +26,15 @@ static bool is_member(const spot_hypothesis *h, int *at, int row)
     return true;
 }
 
-/* Ranks all rows of the view by the hypothesis, or by its complement. members: as GESD does, members before all others. */
-static void rank_rows(entry *e, const spot_hypothesis *h, const spot_view *v, bool complement, bool members)
+/* Orders of all rows of the view: by the hypothesis, by its complement, or as GESD does, members before all others. */
+typedef enum { BY_WEIGHT, BY_COMPLEMENT, MEMBERS_FIRST } row_order;
+
+static void rank_rows(entry *e, const spot_hypothesis *h, const spot_view *v, row_order order)
 {
     for (int i = 0, at = 0; i < v->n; i++) {
         bool in = is_member(h, &at, i);
         double weight = h->weight ? h->weight[i] : in;
-        e[i] = members ? (entry){ in, weight, i } : (entry){ complement ? -weight : weight, 0, i };
+        e[i] = order == MEMBERS_FIRST ? (entry){ in, weight, i } : (entry){ order == BY_COMPLEMENT ? -weight : weight, 0, i };
     }
     qsort(e, (size_t)v->n, sizeof *e, by_key);
 }
@@ -122,13 +124,13 @@ spot_status spot_metric_rank(spot_ctx *c, spot_score *s, const spot_hypotheses *
     if (!s->blindspots) return SPOT_OK;
     e = malloc((size_t)view->n * sizeof *e);
     if (!e) return spot_fail(c, SPOT_NOMEM, "no memory to rank %d rows", view->n);
-    for (int complement = 0; complement < 2; complement++)
+    for (int order = BY_WEIGHT; order <= BY_COMPLEMENT; order++)
         for (int k = 0; k < s->hypotheses; k++) {
-            rank_rows(e, &found->h[k], view, complement, false);
+            rank_rows(e, &found->h[k], view, (row_order)order);
             for (int m = 0; m < s->blindspots; m++) rank_for_dcbench(dcbench[m], e, truth, m, s->size[m]);
         }
     for (int k = 0; k < s->hypotheses; k++) {
-        rank_rows(e, &found->h[k], view, false, true);
+        rank_rows(e, &found->h[k], view, MEMBERS_FIRST);
         for (int m = 0; m < s->blindspots; m++) rank_for_gesd(gesd[m], e, truth, m, s->size[m], found->h[k].len);
     }
     free(e);

@@ -101,10 +101,12 @@ static bool is_part(const char *name)
     return n > 1 && n < 8 && strspn(name, n == 2 ? "0123456789abcdef" : "0123456789") == n;
 }
 
-/* Removes temp files of killed processes from a folder and its subfolders, if they are an hour old: no write takes a minute,
- * and a pid from another host cannot be checked. Does not follow links. durable: also syncs the folders, for a process may have
- * been killed between a rename and its sync, and this run is about to rely on the file. */
-static void tidy_folder(int above, const char *folder, int follow, bool deep, bool durable)
+/* Removes temp files of killed processes from a folder, if they are an hour old: no write takes a minute, and a pid from
+ * another host cannot be checked. Does not follow links. DURABLE: also syncs the folders, for a process may have been killed
+ * between a rename and its sync, and this run is about to rely on the file. */
+enum { SUBFOLDERS = 1, DURABLE = 2 };
+
+static void tidy_folder(int above, const char *folder, int follow, int flags)
 {
     int fd = openat(above, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | follow);
     DIR *d = fd < 0 ? NULL : fdopendir(fd);
@@ -112,9 +114,9 @@ static void tidy_folder(int above, const char *folder, int follow, bool deep, bo
     struct stat st;
 
     if (!d) return;
-    if (durable) fsync(fd);
+    if (flags & DURABLE) fsync(fd);
     while ((e = readdir(d))) {
-        if (deep && is_part(e->d_name)) tidy_folder(fd, e->d_name, O_NOFOLLOW, false, durable);
+        if (flags & SUBFOLDERS && is_part(e->d_name)) tidy_folder(fd, e->d_name, O_NOFOLLOW, flags & DURABLE);
         if (!is_temp(e->d_name) || fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW)) continue;
         if (S_ISREG(st.st_mode) && st.st_mtime < time(NULL) - 3600) unlinkat(fd, e->d_name, 0);
     }
@@ -127,7 +129,7 @@ spot_status spot_store_folder(spot_ctx *c, const spot_store *s, const char *name
 
     snprintf(path, sizeof path, "%s/%s", s->dir, name);
     SPOT_TRY(make_own_folder(c, path, !s->brief));
-    tidy_folder(AT_FDCWD, path, O_NOFOLLOW, true, !s->brief);
+    tidy_folder(AT_FDCWD, path, O_NOFOLLOW, SUBFOLDERS | (s->brief ? 0 : DURABLE));
     return SPOT_OK;
 }
 
@@ -146,7 +148,7 @@ static spot_status open_cache(spot_ctx *c, spot_store *s, const char *dir, bool 
     s->brief = brief;
     SPOT_TRY(spot_folder_make(c, dir));
     spot_sync_folder_of(dir);                  /* as in tidy_folder: its creator may have been killed before its sync */
-    tidy_folder(AT_FDCWD, dir, 0, false, true);
+    tidy_folder(AT_FDCWD, dir, 0, DURABLE);
     return spot_store_folder(c, s, "cache");
 }
 

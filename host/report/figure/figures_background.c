@@ -61,7 +61,7 @@ void spot_plot_levels(spot_plot *p, const spot_background_results *r)
     spot_plot_panel *a = spot_plot_add_panel(p, "", "level", "keywords");
     a->xlow = 0, a->xhigh = fmax(levels - 1, 5) + 0.2, a->ylow = 0, a->yhigh = 1.08 * top;
     for (int k = 0; k < 3; k++) {
-        spot_plot_add_entry(p, names[k], SPOT_MARK_POINT, k, false, false);
+        spot_plot_add_entry(p, names[k], SPOT_MARK_POINT, k, SPOT_PLOT_PLAIN);
         spot_plot_add_mark(p, SPOT_MARK_CURVE, k, names[k]);
         for (int l = 0; l < levels; l++) spot_plot_add_dot(p, l, value[k][l]);
         for (int l = 0; l < levels; l++) {
@@ -103,7 +103,7 @@ void spot_plot_distances(spot_plot *p, const spot_background_results *const *r, 
     for (int k = 0; k < runs; k++) {
         snprintf(name, sizeof name, runs > 1 ? "%s: %.60s" : "%s", spot_background_choice_name(r[k]->cfg->suite.choice),
                  dir[k]);
-        spot_plot_add_entry(p, name, SPOT_MARK_CURVE, k % 8, k >= 8, false);
+        spot_plot_add_entry(p, name, SPOT_MARK_CURVE, k % 8, k >= 8 ? SPOT_PLOT_DASHED : SPOT_PLOT_PLAIN);
         spot_plot_add_mark(p, SPOT_MARK_CURVE, k % 8, name)->dashed = k >= 8;
         count_distances(share, r[k]->suite, most);
         for (int i = 0; i < BINS; i++) {
@@ -151,7 +151,7 @@ void spot_plot_matrices(spot_plot *p, const spot_matrix_panel *panel, int n, int
     matrix_titles(p, number, number == 8 ? "Below each model: its accuracy on the original, on the suite, and under all "
                                            "backgrounds of an object." : "");
     snprintf(scale, sizeof scale, "difference of confidence, 0 to %.3g", most);
-    spot_plot_add_entry(p, scale, SPOT_MARK_CELLS, 0, false, false);
+    spot_plot_add_entry(p, scale, SPOT_MARK_CELLS, 0, SPOT_PLOT_PLAIN);
     for (int i = 0; i < n; i++) {
         spot_plot_panel *a = spot_plot_add_panel(p, panel[i].r->unit[panel[i].unit].name, panel[i].about, "distance");
         a->xhigh = a->yhigh = panel[i].r->suite->range;

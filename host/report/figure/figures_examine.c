@@ -137,7 +137,7 @@ spot_status spot_plot_running(spot_ctx *c, spot_plot *p, const spot_examine_resu
 {
     spot_plot_open(p, 2, 380, 260, "Figure 1. An examiner concentrates on the weaknesses of a model");
     for (int e = 0; e < r->cfg->examiners; e++)
-        spot_plot_add_entry(p, examiner_name(r, e), SPOT_MARK_CURVE, e % 8, false, false);
+        spot_plot_add_entry(p, examiner_name(r, e), SPOT_MARK_CURVE, e % 8, SPOT_PLOT_PLAIN);
     snprintf(p->caption, sizeof p->caption, "Mean p of the true class over the last %d renders that an examiner asked for, "
              "mean over %d seed%s. Left: over objects, with 95 %% intervals. Right: the object whose p %s moves most. Renders "
              "of %d pixels.",
@@ -210,11 +210,11 @@ static void add_bar_names(spot_plot *p, const spot_examine_results *r, int exami
         const spot_examine_search s = spot_examine_search_of(r->cfg, &r->cfg->examiner[e]);
         alike &= s.points == first.points && !memcmp(s.point, first.point, (size_t)s.points * sizeof *s.point);
     }
-    spot_plot_add_entry(p, "random renders", SPOT_MARK_BAR, SPOT_PLOT_GREY, false, true);
+    spot_plot_add_entry(p, "random renders", SPOT_MARK_BAR, SPOT_PLOT_GREY, SPOT_PLOT_HOLLOW);
     for (int k = 1; k < (alike ? n : 3); k++) {
         snprintf(name, sizeof name, alike ? "after %d renders" : k == 1 ? "in the middle of a curve" : "at its end",
                  alike ? first.point[at[k]] : 0);
-        spot_plot_add_entry(p, name, SPOT_MARK_BAR, k, false, false);
+        spot_plot_add_entry(p, name, SPOT_MARK_BAR, k, SPOT_PLOT_PLAIN);
     }
 }
 
@@ -356,8 +356,8 @@ spot_status spot_plot_order(spot_ctx *c, spot_plot *p, const spot_examine_result
 
     spot_plot_open(p, 1, 420, 24, "Figure 6. Do two orders of the factors end in the same place?");
     SPOT_TRY(check_orders(c, r));
-    spot_plot_add_entry(p, "two orders", SPOT_MARK_POINT, 0, false, false);
-    spot_plot_add_entry(p, "two seeds of one order", SPOT_MARK_POINT, 1, false, false);
+    spot_plot_add_entry(p, "two orders", SPOT_MARK_POINT, 0, SPOT_PLOT_PLAIN);
+    spot_plot_add_entry(p, "two seeds of one order", SPOT_MARK_POINT, 1, SPOT_PLOT_PLAIN);
     snprintf(p->caption, sizeof p->caption, "Energy distance between the last %d renders of two searches in the cube of the "
              "factors, whole turns as circles; 0: the same distribution. Where another order is no farther than another seed, "
              "the order does not matter; one seed alone says nothing.", SPOT_ORDER_RENDERS);

@@ -108,7 +108,7 @@ static range accuracies(const spot_shifts_results *r, const int *shift, int n, b
 static void add_sources(spot_plot *p, const spot_shifts_results *r, spot_mark_kind kind)
 {
     for (int v = 0; v < r->sources && r->cfg->sources; v++)
-        spot_plot_add_entry(p, spot_shift_source_name(r, v), kind, v, false, false);
+        spot_plot_add_entry(p, spot_shift_source_name(r, v), kind, v, SPOT_PLOT_PLAIN);
 }
 
 void spot_plot_fits(spot_plot *p, const spot_shifts_results *r, const int *shift, int n)
@@ -166,7 +166,7 @@ void spot_plot_slopes(spot_plot *p, const spot_shifts_results *r, int source)
              "slope says how much of a gain of accuracy on base pictures arrives on the shift (1: all of it). Bars are 95 %% "
              "intervals from a bootstrap over classes and models; a bar that reaches the frame goes on.");
     for (int g = 0; g < r->categories; g++)
-        spot_plot_add_entry(p, r->category[g], SPOT_MARK_POINT, g % 8, false, g >= 8);
+        spot_plot_add_entry(p, r->category[g], SPOT_MARK_POINT, g % 8, g >= 8 ? SPOT_PLOT_HOLLOW : SPOT_PLOT_PLAIN);
     for (int v = 0; v < r->sources; v++) {
         const spot_shift_estimates *e = &r->source[v].set[spot_shift_compared(r, v)];
         if (source >= 0 && v != source) continue;
@@ -252,8 +252,8 @@ void spot_plot_similarities(spot_plot *p, const spot_shifts_results *r, const in
              "the caption of the shift. A curve further to the right is better. Dashed: real pictures without the shift, as "
              "control. Thin line: the shift's threshold; pictures to the left of it are dropped.");
     add_sources(p, r, SPOT_MARK_CURVE);
-    if (!r->cfg->sources) spot_plot_add_entry(p, "pictures of the shift", SPOT_MARK_CURVE, 0, false, false);
-    if (r->cfg->data.real[0]) spot_plot_add_entry(p, "real pictures", SPOT_MARK_CURVE, SPOT_PLOT_GREY, true, false);
+    if (!r->cfg->sources) spot_plot_add_entry(p, "pictures of the shift", SPOT_MARK_CURVE, 0, SPOT_PLOT_PLAIN);
+    if (r->cfg->data.real[0]) spot_plot_add_entry(p, "real pictures", SPOT_MARK_CURVE, SPOT_PLOT_GREY, SPOT_PLOT_DASHED);
     for (int i = 0; i < n; i++)
         for (int part = 0; part < 2; part++) add_similarity(p, r, shift[i], part);
 }
@@ -306,9 +306,9 @@ void spot_plot_selection(spot_plot *p, const spot_shifts_results *r, const spot_
     for (int s = 0; s < r->sources; s++)
         for (int kept = 0; kept < 2; kept++) {
             snprintf(name, sizeof name, "%s, %s", spot_shift_source_name(r, s), kept ? "filtered" : "unfiltered");
-            spot_plot_add_entry(p, name, SPOT_MARK_POINT, s, false, !kept);
+            spot_plot_add_entry(p, name, SPOT_MARK_POINT, s, !kept ? SPOT_PLOT_HOLLOW : SPOT_PLOT_PLAIN);
         }
-    spot_plot_add_entry(p, "real pictures", SPOT_MARK_POINT, SPOT_PLOT_GREY, false, false);
+    spot_plot_add_entry(p, "real pictures", SPOT_MARK_POINT, SPOT_PLOT_GREY, SPOT_PLOT_PLAIN);
     for (int t = 0; t < SPOT_TASKS; t++) {
         spot_plot_panel *a = spot_plot_add_panel(p, titles[t], "selection frequency", "");
         a->xlow = -0.02, a->xhigh = 1.02;

@@ -89,11 +89,11 @@ void spot_plot_add_row(spot_plot *p, const char *name)
     if (!p->status) p->panel[p->panels - 1].rows++;
 }
 
-void spot_plot_add_entry(spot_plot *p, const char *name, spot_mark_kind kind, int style, bool dashed, bool hollow)
+void spot_plot_add_entry(spot_plot *p, const char *name, spot_mark_kind kind, int style, spot_plot_look look)
 {
     spot_plot_entry scratch, *new = ADD(p, entry, entries, scratch);
 
-    *new = (spot_plot_entry){ .kind = kind, .style = style, .dashed = dashed, .hollow = hollow };
+    *new = (spot_plot_entry){ .kind = kind, .style = style, .look = look };
     copy_text(new->name, sizeof new->name, name);
 }
 

@@ -41,7 +41,8 @@ typedef struct {
     bool   diagonal;                               /* y = x */
 } spot_plot_panel;
 
-typedef struct { char name[SPOT_PLOT_NAME]; spot_mark_kind kind; int style; bool dashed, hollow; } spot_plot_entry;
+typedef enum { SPOT_PLOT_PLAIN, SPOT_PLOT_DASHED, SPOT_PLOT_HOLLOW } spot_plot_look;
+typedef struct { char name[SPOT_PLOT_NAME]; spot_mark_kind kind; int style; spot_plot_look look; } spot_plot_entry;
 
 typedef struct {
     char   title[160], caption[8000];
@@ -67,7 +68,7 @@ spot_plot_panel *spot_plot_add_panel(spot_plot *p, const char *title, const char
 spot_plot_mark  *spot_plot_add_mark (spot_plot *p, spot_mark_kind kind, int style, const char *series);
 void spot_plot_add_dot  (spot_plot *p, double x, double y);                /* to the last mark, a curve or an area */
 void spot_plot_add_row  (spot_plot *p, const char *name);                  /* to the last panel */
-void spot_plot_add_entry(spot_plot *p, const char *name, spot_mark_kind kind, int style, bool dashed, bool hollow);
+void spot_plot_add_entry(spot_plot *p, const char *name, spot_mark_kind kind, int style, spot_plot_look look);
 void spot_plot_close    (spot_plot *p);
 
 /* Writes a PNG or SVG, chosen by the end of the path; draws an SVG in memory (*bytes is malloc'd). */

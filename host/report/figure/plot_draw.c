@@ -77,14 +77,15 @@ static void draw_entry(page *g, const spot_plot_entry *e, double x, double y)
     if (e->kind == SPOT_MARK_CELLS) spot_plot_ramp(g->cr, x, y - 10, 27, 10);
     else if (e->kind == SPOT_MARK_BAR) {
         cairo_rectangle(g->cr, x + 4, y - 10, 20, 10);
-        spot_plot_style(g->cr, e->style, e->hollow ? 0.25 : 0.8);
+        spot_plot_style(g->cr, e->style, e->look == SPOT_PLOT_HOLLOW ? 0.25 : 0.8);
         cairo_fill(g->cr);
     } else {
-        cairo_set_dash(g->cr, dash, e->dashed ? 2 : 0, 0);
+        cairo_set_dash(g->cr, dash, e->look == SPOT_PLOT_DASHED ? 2 : 0, 0);
         cairo_move_to(g->cr, x, y - 4.5), cairo_rel_line_to(g->cr, 27, 0);
         cairo_stroke(g->cr);
         cairo_set_dash(g->cr, NULL, 0, 0);
-        if (e->kind == SPOT_MARK_POINT) spot_plot_point(g->cr, (spot_dot){ x + 13.5, y - 4.5 }, e->style, e->hollow);
+        if (e->kind == SPOT_MARK_POINT) spot_plot_point(g->cr, (spot_dot){ x + 13.5, y - 4.5 }, e->style,
+                                                        e->look == SPOT_PLOT_HOLLOW);
     }
     set_grey(g->cr, 0.1);
     spot_canvas_text(g->cr, x + 34, y, SPOT_PLOT_TEXT, 0, e->name);
