@@ -87,7 +87,8 @@ TEST(new_images_have_the_attributes_or_lack_one)
     spot_ctx c = check_ctx(1);
     spot_ec ec = draw_ec(&c), renewed, again, other;
     uint32_t with[40], without[40];
-    int withs, withouts, label = 1, position = 0;
+    spot_drawn_images d = { .with = with, .without = without };
+    int label = 1, position = 0;
     spot_triplet t[2];
     spot_image a, b;
 
@@ -97,9 +98,9 @@ TEST(new_images_have_the_attributes_or_lack_one)
     CHECK_OK(&c, spot_ec_renew(&c, &again, &ec, 0));
     CHECK_OK(&c, spot_ec_renew(&c, &other, &ec, 1));
     assert_true(renewed.seed == again.seed && renewed.seed != ec.seed && other.seed != renewed.seed);
-    CHECK_OK(&c, spot_images_with(&c, with, &withs, without, &withouts, 40, &renewed, label, t, 2));
-    assert_int_equal(withs, 40);
-    assert_int_equal(withouts, 40);
+    CHECK_OK(&c, spot_images_with(&c, &d, 40, &renewed, label, t, 2));
+    assert_int_equal(d.found[0], 40);
+    assert_int_equal(d.found[1], 40);
     for (int i = 0; i < 40; i++) {
         spot_image_draw(&a, &renewed, SPOT_TEST, with[i]);
         spot_image_draw(&b, &renewed, SPOT_TEST, without[i]);
@@ -109,7 +110,7 @@ TEST(new_images_have_the_attributes_or_lack_one)
     }
     assert_int_equal(position, 40);
     t[1] = (spot_triplet){ t[0].layer, t[0].attribute, !t[0].value };
-    CHECK_OK(&c, spot_images_with(&c, with, &withs, without, &withouts, 40, &renewed, label, t, 2));
-    assert_int_equal(withs, 0);
-    assert_int_equal(withouts, 40);
+    CHECK_OK(&c, spot_images_with(&c, &d, 40, &renewed, label, t, 2));
+    assert_int_equal(d.found[0], 0);
+    assert_int_equal(d.found[1], 40);
 }
