@@ -60,7 +60,7 @@ call 0 '12 of 12 units are done, 0 failed' "${steps[@]}"
 [ "$(ran a_passes) $(ran b_hangs) $(ran c_hangs) $(ran d_hangs)" = "1 2 2 2" ] || fail "what was done ran again, or less"
 call 0 '12 of 12 units are done' "${steps[@]}"
 ! grep -q 'done in' "$dir/said" || fail "a finished run runs again"
-for words in '^## Emulated GPU, 1.0, 20.*, commit abc123' 'spotter [0-9.]*, numbers' 'tests: 4 of 4 pass' \
+for words in '^## Emulated GPU, 1.0, 20.*, commit abc123' 'spotter [0-9.]*.*, numbers' 'tests: 4 of 4 pass' \
     'sweep second: .* the same [1-9][0-9]* files to the byte' '| ceiling | copy, 4 GiB' \
     '| norm | statistics, .*% of the ceiling | 85 % of the ceiling | .*: missed, slower' '| mixture | 100 ECs.* fits/s | 2.9' \
     'cuda block emulator, sm_00' '^| device busy during a sweep | 91 %' '^| mixtures, 100 ECs .* scikit-learn .* missed' \
