@@ -11,7 +11,7 @@ leave()
 {
     local code=$?
     [ $code -ne 0 ] || [ ! -e "$dir/.heard" ] ||
-        /usr/bin/python3 "$tests/words.py" "${0##*/}" "$dir/.heard" "$dir=DIR" "$build=BUILD" "${tests%/tests}=SOURCE" || code=1
+        /usr/bin/python3 "$tests/golden_words.py" "${0##*/}" "$dir/.heard" "$dir=DIR" "$build=BUILD" "${tests%/tests}=SOURCE" || code=1
     rm -rf "$dir"
     exit $code
 }
@@ -44,7 +44,7 @@ has_browser() { command -v chromium || command -v chromium-browser || command -v
 run() { ends "$1" "$2" "$spotter" "${@:3}"; }
 
 # refused CODE ARGS...: spotter fails with the exit code, and with the sentence that tests/golden/words has for these arguments;
-# words.py says how a better sentence gets there.
+# golden_words.py says how a better sentence gets there.
 refused()
 {
     run "$1" "" "${@:2}"

@@ -124,7 +124,8 @@ TEST_WITH(the_least_limit_counts, set_up, tear_down)
     put_text("proc/self/cgroup", "0::/job/step\n");
     put_text("sys/fs/cgroup/job/step/memory.max", "max\n");
     assert_int_equal(spot_room_of_memory(root, &whose), 8000 * 1024);
-    put_text("sys/fs/cgroup/job/memory.max", "5000000\n");             /* of the parent; 3.5 MB are taken, 1.5 MB of them spare */
+    /* of the parent; 3.5 MB are taken, 1.5 MB of them spare */
+    put_text("sys/fs/cgroup/job/memory.max", "5000000\n");
     put_text("sys/fs/cgroup/job/memory.current", "3500000\n");
     put_text("sys/fs/cgroup/job/memory.stat", "anon 2000000\ninactive_file 1500000\n");
     assert_int_equal(spot_room_of_memory(root, &whose), 3000000);

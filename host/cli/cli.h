@@ -39,7 +39,8 @@ typedef struct { const char *device; int threads, log_json; } cli_machine;
  * the study, in words. */
 #define CLI_RUN_ROWS(UNITS) CLI_RUN_ROWS_OF('s', UNITS)
 #define CLI_RUN_ROWS_OF(LETTER, UNITS)                                                                                       \
-    { "shard",  LETTER, "I/N", CLI_TEXT, CLI_AT(shard), .help = "part I of N of " UNITS                                          \
+    { "shard",  LETTER, "I/N", CLI_TEXT, CLI_AT(shard),                                                                        \
+      .help = "part I of N of " UNITS                                                                                          \
       ", counted from 0; auto/N: I from the scheduler, as in `spotter sweep`" },                                             \
     { "max-seconds", 0, "N", CLI_INT, CLI_AT(max_seconds), 1, 10000000,                                                      \
       .help = "time limit: the program ends within N seconds, with exit code 75" },                                          \

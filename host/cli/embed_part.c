@@ -135,7 +135,7 @@ static size_t print_head(const cli_embed_part *p, char head[HEAD + 1], const cha
 /* mark: this process works on the file; false: it has ended. */
 static spot_status write_head(spot_ctx *c, cli_embed_part *p, bool marked)
 {
-    const spot_claim own = spot_claim_now();
+    const spot_claimant own = spot_claim_now();
     char head[HEAD + 1], mark[HEAD] = "";
 
     if (marked) snprintf(mark, sizeof mark, "%d %.0f %s", own.pid, own.began, own.host);
@@ -144,25 +144,26 @@ static spot_status write_head(spot_ctx *c, cli_embed_part *p, bool marked)
     return write_at(c, p, (const unsigned char *)head, HEAD, 0);
 }
 
-static bool read_mark(const cli_embed_part *p, const char head[HEAD + 1], spot_claim *mark)
+static bool read_mark(const cli_embed_part *p, const char head[HEAD + 1], spot_claimant *mark)
 {
     struct stat st;
     char own[HEAD + 1];
 
-    *mark = (spot_claim){ .pid = 0 };
+    *mark = (spot_claimant){ .pid = 0 };
     if (sscanf(head + print_head(p, own, ""), " %d %lf %63s", &mark->pid, &mark->began, mark->host) != 3) return false;
     mark->alive = fstat(p->fd, &st) ? 0 : (double)st.st_mtime;
     return true;
 }
 
-static double look_again(spot_ctx *c, void *user, const spot_claim *was)
+static double look_again(spot_ctx *c, void *user, const spot_claimant *was)
 {
     const cli_embed_part *p = user;
     char head[HEAD + 1] = "";
-    spot_claim now;
+    spot_claimant now;
 
     (void)c;
-    return read_at(p->fd, (unsigned char *)head, HEAD, 0) == HEAD && read_mark(p, head, &now) && now.pid == was->pid ? now.alive : 0;
+    return read_at(p->fd, (unsigned char *)head, HEAD, 0) == HEAD && read_mark(p, head, &now) && now.pid == was->pid
+        ? now.alive : 0;
 }
 
 static spot_status begin_file(spot_ctx *c, cli_embed_part *p)
@@ -190,7 +191,7 @@ static spot_status find_blocks(spot_ctx *c, cli_embed_part *p, bool replace)
 static spot_status go_on(spot_ctx *c, cli_embed_part *p, const char have[HEAD + 1], cli_embed_force force)
 {
     const spot_claim_place at = { p->path, "rows", false, look_again, p };
-    spot_claim mark;
+    spot_claimant mark;
 
     if (!force.beside && read_mark(p, have, &mark)) SPOT_TRY(spot_claim_check(c, &at, &mark));
     SPOT_TRY(find_blocks(c, p, force.replace));

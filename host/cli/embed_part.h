@@ -27,8 +27,8 @@ typedef struct {
 } cli_embed_part;
 
 /* Fill path, n, block, dim, key and of before. Opens the file or makes it, and finds the blocks that it has. SPOT_USAGE, with a
- * sentence that names --replace, for a file of somebody else, of another encoder, or with other rows; unless `replace`. SPOT_USAGE
- * when another process that lives works on it, unless `beside`. Close after success or failure. */
+ * sentence that names --replace, for a file of somebody else, of another encoder, or with other rows; unless `replace`.
+ * SPOT_USAGE when another process that lives works on it, unless `beside`. Close after success or failure. */
 typedef struct { bool replace, beside; } cli_embed_force;
 spot_status cli_embed_part_open (spot_ctx *c, cli_embed_part *p, cli_embed_force force);
 void        cli_embed_part_close(cli_embed_part *p);

@@ -185,8 +185,8 @@ static void score_rounds(wording *w, int first, scratch *s)
     for (int from = 0; from < p->phrases; from += PHRASES) {
         const int width = p->phrases - from < PHRASES ? p->phrases - from : PHRASES;
         memset(s->score, 0, (size_t)rows * PHRASES * sizeof *s->score);
-        spot_gemm_add(s->score, PHRASES, (spot_factor){ s->offset, d, 1 },
-                      (spot_factor){ w->across + from, (size_t)p->phrases, 1 }, rows, width, p->d);
+        spot_gemm_add(s->score, PHRASES, (spot_gemm_factor){ s->offset, d, 1 },
+                      (spot_gemm_factor){ w->across + from, (size_t)p->phrases, 1 }, rows, width, p->d);
         for (int i = 0; i < rows; i++) {
             float *best = w->best + (size_t)(i % p->groups) * p->rounds + first + i / p->groups;
             for (int k = 0; k < width; k++)

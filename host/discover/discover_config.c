@@ -17,7 +17,8 @@ static bool has_proof(const void *config) { return ((const spot_discover_config 
 static const spot_setting proof_rows[] = {
 #define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_proof_options, field, help, __VA_ARGS__)
     S("parts",      INT,  parts,      "parts of the rows that find slices", SPOT_IN(1, 2), SPOT_DEF(2)),
-    S("holdout",    REAL, holdout,    "share of each class's rows that only judge, with one part", SPOT_IN(0, 1), SPOT_DEF(0.5)),
+    S("holdout",    REAL, holdout,    "share of each class's rows that only judge, with one part", SPOT_IN(0, 1),
+      SPOT_DEF(0.5)),
     S("neighbours", INT,  neighbours, "rows that vote on a membership", SPOT_IN(1, INT_MAX), SPOT_DEF(5)),
     S("chance",     INT,  chance,     "searches in errors without structure", SPOT_IN(0, INT_MAX)),
     S("level",      REAL, level,      "significance level of the whole family of tests", SPOT_IN(0, 1), SPOT_DEF(0.05),

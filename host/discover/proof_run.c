@@ -101,7 +101,8 @@ spot_status spot_proof_keep(spot_proving *j, spot_judged *g)
 {
     const spot_proved *k = &j->cls[g->cls];
 
-    return measure_piece(j, g, spot_count_rows(j, k, g->found, g->said.part), spot_count_rows(j, k, g->judged, 1 - g->said.part));
+    return measure_piece(j, g, spot_count_rows(j, k, g->found, g->said.part),
+                         spot_count_rows(j, k, g->judged, 1 - g->said.part));
 }
 
 /* Keeps the piece if it is a test: see proof.h. */

@@ -54,8 +54,8 @@ static void search_tile(int *nearest, float *own, const spot_some_rows *x, int f
     }
     for (int j = 0; j < y->n; j += COLUMNS) {
         const int columns = y->n - j < COLUMNS ? y->n - j : COLUMNS;
-        spot_gemm_squares(far, COLUMNS, (spot_factor){ own, (size_t)d, 1 },
-                          (spot_factor){ y->feature + (size_t)j * (size_t)d, (size_t)d, 1 }, rows, columns, d);
+        spot_gemm_squares(far, COLUMNS, (spot_gemm_factor){ own, (size_t)d, 1 },
+                          (spot_gemm_factor){ y->feature + (size_t)j * (size_t)d, (size_t)d, 1 }, rows, columns, d);
         for (int i = 0; i < rows; i++)
             insert(best + (size_t)i * (size_t)k, nearest + (size_t)(first + i) * (size_t)k, far + (size_t)i * COLUMNS, j,
                    columns, k);

@@ -19,7 +19,8 @@ static inline const spot_examine_result *spot_examine_first_unit(const spot_exam
     return &r->unit[(model * r->cfg->examiners + examiner) * r->cfg->search.seeds * r->objects];
 }
 
-/* The numbers of a point of the curve. over_seeds: of an object at point k, as the mean over its seeds; NaN: no search has it. */
+/* The numbers of a point of the curve. over_seeds: of an object at point k, as the mean over its seeds; NaN: no search has
+ * it. */
 typedef enum { SPOT_EXAMINE_MEAN, SPOT_EXAMINE_LOWEST, SPOT_EXAMINE_LOWEST_VALID, SPOT_EXAMINE_ROBUST, SPOT_EXAMINE_VALID,
                SPOT_EXAMINE_INSIDE, SPOT_EXAMINE_QUANTITIES } spot_examine_quantity;
 double spot_examine_over_seeds(const spot_examine_results *r, const spot_examine_result *first, int object, int k,

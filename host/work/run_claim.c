@@ -18,7 +18,7 @@
 #define SIX " %*s %*s %*s %*s %*s %*s"
 
 /* Whether this host has a process with the number that began before the log's start line: numbers are used again. */
-static bool is_here(const spot_claim *p)
+static bool is_here(const spot_claimant *p)
 {
     char path[64], state = 0;
     unsigned long long ticks = 0;
@@ -42,7 +42,7 @@ static bool is_here(const spot_claim *p)
 }
 
 /* *lives: the process on another host touched its log while it was watched. */
-static spot_status watch(spot_ctx *c, bool *lives, const spot_claim_place *at, const spot_claim *p)
+static spot_status watch(spot_ctx *c, bool *lives, const spot_claim_place *at, const spot_claimant *p)
 {
     const double since = (double)time(NULL);
 
@@ -61,7 +61,7 @@ static spot_status watch(spot_ctx *c, bool *lives, const spot_claim_place *at, c
     return SPOT_OK;
 }
 
-static spot_status refuse(spot_ctx *c, const spot_claim_place *at, const spot_claim *p)
+static spot_status refuse(spot_ctx *c, const spot_claim_place *at, const spot_claimant *p)
 {
     const time_t began = (time_t)p->began;
     struct tm local;
@@ -77,17 +77,17 @@ static spot_status refuse(spot_ctx *c, const spot_claim_place *at, const spot_cl
                      "let both work (--beside)", at->where, p->pid, p->host, at->units, text);
 }
 
-spot_claim spot_claim_now(void)
+spot_claimant spot_claim_now(void)
 {
-    spot_claim p = { .pid = (int)getpid(), .began = (double)time(NULL) };
+    spot_claimant p = { .pid = (int)getpid(), .began = (double)time(NULL) };
 
     gethostname(p.host, sizeof p.host - 1);
     return p;
 }
 
-spot_status spot_claim_check(spot_ctx *c, const spot_claim_place *at, const spot_claim *p)
+spot_status spot_claim_check(spot_ctx *c, const spot_claim_place *at, const spot_claimant *p)
 {
-    const spot_claim own = spot_claim_now();
+    const spot_claimant own = spot_claim_now();
     const bool mine = !strcmp(p->host, own.host);
     bool lives = mine && p->pid != own.pid && is_here(p);
 
@@ -103,14 +103,14 @@ typedef struct {
     bool open;                         /* the file's last process did not end */
     spot_run_log_start start;
     double began, alive;
-    spot_claim *all;
+    spot_claimant *all;
     bool no_memory;
 } holders;
 
 static void keep_open(holders *h)
 {
     const bool overlaps = h->start.from < h->to && h->from < h->start.to;
-    spot_claim *all;
+    spot_claimant *all;
 
     if (!h->open || !overlaps) return;
     all = realloc(h->all, ((size_t)h->n + 1) * sizeof *all);
@@ -119,7 +119,7 @@ static void keep_open(holders *h)
         return;
     }
     h->all = all;
-    all[h->n] = (spot_claim){ .pid = h->start.pid, .began = h->began, .alive = h->alive };
+    all[h->n] = (spot_claimant){ .pid = h->start.pid, .began = h->began, .alive = h->alive };
     memcpy(all[h->n++].host, h->start.host, sizeof all->host);
 }
 
@@ -148,7 +148,7 @@ static spot_status list_holders(spot_ctx *c, holders *h, const spot_work *w)
 }
 
 /* The log's present time; 0: it cannot be read. */
-static double look_at_log(spot_ctx *c, void *user, const spot_claim *p)
+static double look_at_log(spot_ctx *c, void *user, const spot_claimant *p)
 {
     const spot_work *w = user;
     holders h;

@@ -12,24 +12,27 @@
 enum { SPOT_CLAIM_SILENCE = 45 };
 
 /* The mark of a process: it began, and was alive then, in seconds since 1970. */
-typedef struct { int pid; char host[64]; double began, alive; } spot_claim;
+typedef struct { int pid; char host[64]; double began, alive; } spot_claimant;
 
 /* This process's, from now on. */
-spot_claim spot_claim_now(void);
+spot_claimant spot_claim_now(void);
 
 /* The place of marks. look_again: when the process was alive last, as the mark says now; 0: it has ended. */
 typedef struct {
     const char *where, *units;             /* for sentences: "runs/a", "classes" */
     bool shared;                           /* processes share the place: a living one is only named */
-    double (*look_again)(spot_ctx *c, void *user, const spot_claim *p);
+    double (*look_again)(spot_ctx *c, void *user, const spot_claimant *p);
     void *user;
 } spot_claim_place;
 
-/* SPOT_USAGE, with pid, host and start of the process, if it lives and is not this one; where they share the place a warning. */
-spot_status spot_claim_check(spot_ctx *c, const spot_claim_place *at, const spot_claim *p);
+/* SPOT_USAGE, with pid, host and start of the process, if it lives and is not this one; where they share the place a warning.
+ * */
+spot_status spot_claim_check(spot_ctx *c, const spot_claim_place *at, const spot_claimant *p);
 
-/* The marks of a run directory are its logs, which a living process touches every 15 s: one that began and did not end holds the
- * units that its start line names. A shard is never stopped: shards share a directory, and a scheduler may start one again while
+/* The marks of a run directory are its logs, which a living process touches every 15 s: one that began and did not end holds
+ * the
+ * units that its start line names. A shard is never stopped: shards share a directory, and a scheduler may start one again
+ * while
  * the old one still dies. */
 spot_status spot_work_claim(spot_ctx *c, const spot_work *w);
 

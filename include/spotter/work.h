@@ -68,7 +68,8 @@ typedef struct spot_study {
     const char *beside;        /* a file of DIR that belongs to the cache, or NULL */
     /* Files of DIR that the run makes from all results, ended by NULL: spot_work_check does not let them replace others. */
     const char *made[8];
-    bool by_words;             /* DIR/config.yaml does not say where the inputs lie: only the command that began it continues it */
+    /* DIR/config.yaml does not say where the inputs lie: only the command that began it continues it */
+    bool by_words;
 
     /* Makes the files that are derived from all segments of this config, such as a database. NULL: nothing. */
     spot_status (*derive)(spot_ctx *c, const char *dir, const char *key);

@@ -12,7 +12,8 @@ static void pack_panel(float panel[DEPTH][COLS], const float *b, size_t ldb, int
     for (int k = 0; k < depth && width < COLS; k++) memset(panel[k] + width, 0, (COLS - width) * sizeof(float));
 }
 
-static inline __attribute__((always_inline)) void add_tiles(float *c, size_t ldc, spot_factor a, spot_factor b, int rows,
+static inline __attribute__((always_inline)) void add_tiles(float *c, size_t ldc, spot_gemm_factor a, spot_gemm_factor b,
+                                                            int rows,
                                                             int cols, int depth, int squares)
 {
     float panel[DEPTH][COLS], sum[ROWS][COLS] = { { 0 } };
@@ -34,13 +35,13 @@ static inline __attribute__((always_inline)) void add_tiles(float *c, size_t ldc
         }
 }
 
-void spot_gemm_add(float *c, size_t ldc, spot_factor a, spot_factor b, int rows, int cols, int depth)
+void spot_gemm_add(float *c, size_t ldc, spot_gemm_factor a, spot_gemm_factor b, int rows, int cols, int depth)
 {
-    if (a.step == 1) add_tiles(c, ldc, (spot_factor){ a.v, a.row, 1 }, b, rows, cols, depth, 0);
+    if (a.step == 1) add_tiles(c, ldc, (spot_gemm_factor){ a.v, a.row, 1 }, b, rows, cols, depth, 0);
     else             add_tiles(c, ldc, a, b, rows, cols, depth, 0);
 }
 
-void spot_gemm_squares(float *c, size_t ldc, spot_factor a, spot_factor b, int rows, int cols, int depth)
+void spot_gemm_squares(float *c, size_t ldc, spot_gemm_factor a, spot_gemm_factor b, int rows, int cols, int depth)
 {
-    add_tiles(c, ldc, (spot_factor){ a.v, a.row, 1 }, b, rows, cols, depth, 1);
+    add_tiles(c, ldc, (spot_gemm_factor){ a.v, a.row, 1 }, b, rows, cols, depth, 1);
 }

@@ -15,13 +15,13 @@
 enum { SPOT_GEMM_ROWS = 8, SPOT_GEMM_COLS = 32 };
 
 /* A matrix of a product: number (i, k) lies at v[i * row + k * step]. */
-typedef struct { const float *v; size_t row, step; } spot_factor;
+typedef struct { const float *v; size_t row, step; } spot_gemm_factor;
 
 /* C += A B: c (rows, cols) with ldc floats a row; a (rows, depth); b (depth, cols), whose step is 1. */
-void spot_gemm_add(float *c, size_t ldc, spot_factor a, spot_factor b, int rows, int cols, int depth);
+void spot_gemm_add(float *c, size_t ldc, spot_gemm_factor a, spot_gemm_factor b, int rows, int cols, int depth);
 
 /* c[i,j] = sum over k of (a[i,k] - b[j,k])^2: a (rows, depth), b (cols, depth), whose steps are 1. */
-void spot_gemm_squares(float *c, size_t ldc, spot_factor a, spot_factor b, int rows, int cols, int depth);
+void spot_gemm_squares(float *c, size_t ldc, spot_gemm_factor a, spot_gemm_factor b, int rows, int cols, int depth);
 
 /* sum[i][j] += the sum over k of row[i][k * k_step] panel[k][j], or of the squares of their differences. The 8 x 32 sums stay
  * in registers. */

@@ -9,8 +9,8 @@ static spot_status squared_cpu(spot_ctx *c, int problems, const spot_mat *d, con
 #pragma omp parallel for num_threads(c->threads) schedule(dynamic)
         for (int j0 = 0; j0 < b[p].rows; j0 += SPOT_GEMM_COLS) {
             int cols = b[p].rows - j0 < SPOT_GEMM_COLS ? b[p].rows - j0 : SPOT_GEMM_COLS;
-            spot_gemm_squares(d[p].v + j0, d[p].cols, (spot_factor){ a[p].v, a[p].cols, 1 },
-                              (spot_factor){ b[p].v + (size_t)j0 * b[p].cols, b[p].cols, 1 }, a[p].rows, cols, a[p].cols);
+            spot_gemm_squares(d[p].v + j0, d[p].cols, (spot_gemm_factor){ a[p].v, a[p].cols, 1 },
+                              (spot_gemm_factor){ b[p].v + (size_t)j0 * b[p].cols, b[p].cols, 1 }, a[p].rows, cols, a[p].cols);
         }
     }
     return SPOT_OK;

@@ -98,7 +98,8 @@ static void forward(spot_scvis_net *net, int l, const float *w, int r, int n, in
     float *out = y->act + (size_t)r * y->out;
 
     for (int i = 0; i < n; i++) memcpy(out + (size_t)i * y->out, net->theta + y->bias, y->out * sizeof *out);
-    spot_gemm_add(out, y->out, (spot_factor){ input_of(net, l) + (size_t)r * y->in, y->in, 1 }, (spot_factor){ w, y->out, 1 },
+    spot_gemm_add(out, y->out, (spot_gemm_factor){ input_of(net, l) + (size_t)r * y->in, y->in, 1 },
+                  (spot_gemm_factor){ w, y->out, 1 },
                   n, y->out, y->in);
     if (elu)
 #pragma omp simd
@@ -110,8 +111,8 @@ static void add_backward(spot_scvis_net *net, int l, float *to, int r, int n)
 {
     const spot_scvis_layer *y = &net->layer[l];
 
-    spot_gemm_add(to + (size_t)r * y->in, y->in, (spot_factor){ y->delta + (size_t)r * y->out, y->out, 1 },
-                  (spot_factor){ y->turned, y->in, 1 }, n, y->in, y->out);
+    spot_gemm_add(to + (size_t)r * y->in, y->in, (spot_gemm_factor){ y->delta + (size_t)r * y->out, y->out, 1 },
+                  (spot_gemm_factor){ y->turned, y->in, 1 }, n, y->in, y->out);
 }
 
 static void clear_rows(float *m, int cols, int r, int n) { memset(m + (size_t)r * cols, 0, (size_t)n * cols * sizeof *m); }
@@ -167,8 +168,9 @@ static void encoder_back(spot_scvis_net *net, int r, int n)
     for (int o = 0; o < mu->out; o++)
         for (int i = 0; i < mu->in; i++) turned[o * mu->in + i] = net->dropped[i * mu->out + o];
     clear_rows(net->layer[ENC3].delta, 32, r, n);
-    spot_gemm_add(net->layer[ENC3].delta + (size_t)r * 32, 32, (spot_factor){ mu->delta + (size_t)r * mu->out, mu->out, 1 },
-                  (spot_factor){ turned, 32, 1 }, n, 32, mu->out);
+    spot_gemm_add(net->layer[ENC3].delta + (size_t)r * 32, 32,
+                  (spot_gemm_factor){ mu->delta + (size_t)r * mu->out, mu->out, 1 },
+                  (spot_gemm_factor){ turned, 32, 1 }, n, 32, mu->out);
     add_backward(net, SIGMA, net->layer[ENC3].delta, r, n);
     through_elu(net, ENC3, r, n);
     for (int l = ENC3; l > ENC1; l--) {
@@ -230,7 +232,8 @@ static void phase_weigh(spot_scvis_net *net, spot_scvis_piece *q)
         return;
     }
     memset(g, 0, count * sizeof *g);
-    spot_gemm_add(g, y->out, (spot_factor){ input_of(net, q->layer) + q->row, 1, y->in }, (spot_factor){ y->delta, y->out, 1 },
+    spot_gemm_add(g, y->out, (spot_gemm_factor){ input_of(net, q->layer) + q->row, 1, y->in },
+                  (spot_gemm_factor){ y->delta, y->out, 1 },
                   q->rows, y->out, net->rows);
     for (size_t e = 0; e < count; e++) {
         float w = net->theta[at + e];

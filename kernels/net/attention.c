@@ -71,11 +71,12 @@ static void attend(const spot_attention *a, const desk *t, const float *qkv, int
 
     memset(t->score, 0, (size_t)rows * n * sizeof(float));
     memset(t->out, 0, (size_t)rows * d * sizeof(float));
-    spot_gemm_add(t->score, (size_t)n, (spot_factor){ qkv + first * step, step, 1 }, (spot_factor){ t->key, (size_t)n, 1 },
+    spot_gemm_add(t->score, (size_t)n, (spot_gemm_factor){ qkv + first * step, step, 1 },
+                  (spot_gemm_factor){ t->key, (size_t)n, 1 },
                   rows, keys, d);
     for (int r = 0; r < rows; r++) soften(t->score + (size_t)r * n, a->causal ? first + r + 1 : n, keys);
-    spot_gemm_add(t->out, (size_t)d, (spot_factor){ t->score, (size_t)n, 1 },
-                  (spot_factor){ qkv + 2 * (size_t)a->width, step, 1 }, rows, d, keys);
+    spot_gemm_add(t->out, (size_t)d, (spot_gemm_factor){ t->score, (size_t)n, 1 },
+                  (spot_gemm_factor){ qkv + 2 * (size_t)a->width, step, 1 }, rows, d, keys);
 }
 
 static void run_head(const spot_attention *a, const desk *t, void *out, const float *qkv, int sequence, int head)

@@ -69,13 +69,14 @@ static void multiply(float *product, const void *dy, int first, int pixels, cons
     if (s->precision == SPOT_BF16) {
         const uint16_t *from = (const uint16_t *)dy + (size_t)first * s->co;
         for (size_t i = 0; i < (size_t)pixels * s->co; i++) widened[i] = spot_bf16_float(from[i]);
-        spot_gemm_add(product, r->taps, (spot_factor){ widened, s->co, 1 }, (spot_factor){ w, r->taps, 1 }, pixels, r->taps,
+        spot_gemm_add(product, r->taps, (spot_gemm_factor){ widened, s->co, 1 }, (spot_gemm_factor){ w, r->taps, 1 }, pixels,
+                      r->taps,
                       s->co);
         return;
     }
     for (int b = 0; b < s->co / B; b++)
-        spot_gemm_add(product, r->taps, (spot_factor){ (const float *)dy + ((size_t)b * all + first) * B, B, 1 },
-                      (spot_factor){ w + (size_t)b * B * r->taps, r->taps, 1 }, pixels, r->taps, B);
+        spot_gemm_add(product, r->taps, (spot_gemm_factor){ (const float *)dy + ((size_t)b * all + first) * B, B, 1 },
+                      (spot_gemm_factor){ w + (size_t)b * B * r->taps, r->taps, 1 }, pixels, r->taps, B);
 }
 
 /* The image in its frame -> dx. */

@@ -18,7 +18,7 @@ static void turn(float *to, const float *from, int rows, int columns)
 }
 
 /* c += a b for at most CUT columns, chain after chain; b (depth, columns). */
-static void add_product(float *c, size_t ldc, spot_factor a, spot_factor b, int rows, int columns, int depth)
+static void add_product(float *c, size_t ldc, spot_gemm_factor a, spot_gemm_factor b, int rows, int columns, int depth)
 {
     float piece[CUT][CUT];
 
@@ -27,8 +27,8 @@ static void add_product(float *c, size_t ldc, spot_factor a, spot_factor b, int 
             const int high = rows - top < CUT ? rows - top : CUT;
             const int deep = depth - k < SPOT_DENSE_CHAIN ? depth - k : SPOT_DENSE_CHAIN;
             memset(piece, 0, sizeof piece);
-            spot_gemm_add(piece[0], CUT, (spot_factor){ a.v + top * a.row + k * a.step, a.row, a.step },
-                          (spot_factor){ b.v + k * b.row, b.row, 1 }, high, columns, deep);
+            spot_gemm_add(piece[0], CUT, (spot_gemm_factor){ a.v + top * a.row + k * a.step, a.row, a.step },
+                          (spot_gemm_factor){ b.v + k * b.row, b.row, 1 }, high, columns, deep);
             for (int i = 0; i < high; i++)
                 for (int j = 0; j < columns; j++) c[(top + i) * ldc + j] += piece[i][j];
         }
@@ -48,8 +48,8 @@ static spot_status forward_cpu(spot_ctx *c, float *y, const float *x, const floa
         float *to = down + (size_t)first * rows;
         for (int i = 0; i < n * rows; i++) to[i] = b[first + i / rows];
         for (int i = 0; i < rows; i += CUT)
-            add_product(to + i, rows, (spot_factor){ w + (size_t)first * s->in, s->in, 1 },
-                        (spot_factor){ across + i, rows, 1 }, n,
+            add_product(to + i, rows, (spot_gemm_factor){ w + (size_t)first * s->in, s->in, 1 },
+                        (spot_gemm_factor){ across + i, rows, 1 }, n,
                         rows - i < CUT ? rows - i : CUT, s->in);
         for (int i = 0; i < rows; i++)
             for (int o = 0; o < n; o++) {
@@ -66,7 +66,7 @@ static void weights_back(spot_ctx *c, float *dw, const float *dz, const float *x
     memset(dw, 0, (size_t)s->out * s->in * sizeof *dw);
 #pragma omp parallel for num_threads(c->threads) schedule(dynamic, 1)
     for (int first = 0; first < s->in; first += CUT)
-        add_product(dw + first, s->in, (spot_factor){ dz, 1, s->out }, (spot_factor){ x + first, s->in, 1 }, s->out,
+        add_product(dw + first, s->in, (spot_gemm_factor){ dz, 1, s->out }, (spot_gemm_factor){ x + first, s->in, 1 }, s->out,
                     s->in - first < CUT ? s->in - first : CUT, s->rows);
 }
 
@@ -89,7 +89,8 @@ static spot_status back_cpu(spot_ctx *c, const spot_dense_gradients *g, const sp
     memset(g->dx, 0, (size_t)s->rows * s->in * sizeof *g->dx);
 #pragma omp parallel for num_threads(c->threads) schedule(dynamic, 1)
     for (int first = 0; first < s->in; first += CUT)
-        add_product(g->dx + first, s->in, (spot_factor){ g->dy, s->out, 1 }, (spot_factor){ g->w + first, s->in, 1 }, s->rows,
+        add_product(g->dx + first, s->in, (spot_gemm_factor){ g->dy, s->out, 1 }, (spot_gemm_factor){ g->w + first, s->in, 1 },
+                    s->rows,
                     s->in - first < CUT ? s->in - first : CUT, s->out);
     return SPOT_OK;
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""words.py SCRIPT RECORD PATH=NAME...: what commands said in SCRIPT, against tests/golden/words/COMMAND.txt.
+"""golden_words.py SCRIPT RECORD PATH=NAME...: what commands said in SCRIPT, against tests/golden/words/COMMAND.txt.
 
 RECORD has one case after another: a line of the case's arguments that begins with "$ spotter", then what it said. PATHs become
 NAMEs, hashes HASH and sizes of memory N. A golden file has a section for each script. Any difference is printed and fails;
