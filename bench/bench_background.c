@@ -15,7 +15,6 @@
 #include "background/matrices.h"
 #include "formats/png.h"
 #include "spotter/rng.h"
-#include "spotter/store.h"
 
 enum { CLASSES = 2 };
 

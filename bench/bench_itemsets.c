@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "spotter/itemsets.h"
+#include "spotter/ontology.h"
 
 /* Keywords of a picture: of a kind of scene, of which there are KINDS, and the scene itself. About as many as in the 1,712
  * pictures of IN9 (mean 5.3, 515 keywords). */

@@ -9,11 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/folder.h"
 #include "discover/look_pictures.h"
 #include "formats/picture.h"
 #include "formats/png.h"
-#include "spotter/store.h"
 
 typedef struct {
     char own[64], net[80], folder[400];    /* own: temporary folder with the network; folder: the pictures */

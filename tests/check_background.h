@@ -15,7 +15,7 @@
 #include "formats/png.h"
 #include "spotter/background.h"
 #include "spotter/model.h"
-#include "spotter/store.h"
+#include "store/store.h"
 
 enum { SIDE = 32 };
 

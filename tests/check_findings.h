@@ -6,11 +6,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "formats/png.h"
+#include "base/file.h"
 #include "checks.h"
+#include "formats/png.h"
 #include "spotter/discover.h"
 #include "spotter/rng.h"
-#include "spotter/store.h"
 
 typedef struct {
     spot_subject s;

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 #include "spotter/rng.h"
-#include "spotter/store.h"
 #include "store/keys.h"
+#include "store/store.h"
 #include "sweep/segment.h"
 
 static const char paper_like[] =

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "spotter/rng.h"
-#include "spotter/store.h"
+#include "store/store.h"
 #include "sweep/pipeline.h"
 
 static const char shards_yaml[] =

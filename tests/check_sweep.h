@@ -2,9 +2,9 @@
 #ifndef SPOTTER_TESTS_CHECK_SWEEP_H
 #define SPOTTER_TESTS_CHECK_SWEEP_H
 
-#include "checks.h"
+#include "base/file.h"
 #include "check_folder.h"
-#include "spotter/store.h"
+#include "checks.h"
 #include "spotter/sweep.h"
 #include "tiny_config.h"
 

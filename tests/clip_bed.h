@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "formats/safetensors.h"
-#include "spotter/clip.h"
+#include "spotter/encoder.h"
 
 #define QUICK "golden/clip/quick/"
 #define EXACT "golden/clip/exact/"

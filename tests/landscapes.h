@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "spotter/conditions.h"
+#include "spotter/mesh.h"
 #include "spotter/rng.h"
 
 typedef double (*landscape)(const spot_conditions *f, uint32_t number);

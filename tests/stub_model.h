@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "spotter/store.h"
+#include "store/store.h"
 
 /* What a stage computes; the rest it finds in the store, as the real ones do. */
 enum { STUB_BASE, STUB_VIEW, STUB_METHOD, STUB_STAGES = STUB_METHOD + 8 };      /* STUB_METHOD + b: method b's findings */

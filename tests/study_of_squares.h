@@ -6,9 +6,10 @@
 #include <unistd.h>
 
 #include "base/json.h"
-#include "checks.h"
 #include "check_folder.h"
+#include "checks.h"
 #include "config/yaml.h"
+#include "store/store.h"
 #include "work/frame.h"
 
 typedef struct { spot_memory *memory; int units, add; } config;

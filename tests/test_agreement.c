@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "golden_file.h"
-#include "spotter/agreement.h"
+#include "spotter/verdict.h"
 
 /* The example of textbooks: 10 subjects, 14 raters, 5 categories. */
 TEST(kappa_of_the_textbook)

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "checks.h"
 #include "noise.h"
 #include "spotter/describe.h"
-#include "spotter/store.h"
 
 /* ---- conjunctions ---- */
 

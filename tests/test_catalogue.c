@@ -7,11 +7,10 @@
 
 #include "base/properties.h"
 #include "base/sha1.h"
-#include "checks.h"
 #include "check_folder.h"
+#include "checks.h"
 #include "heard.h"
 #include "scene/catalogue_parts.h"
-#include "spotter/store.h"
 
 static const spot_catalogue_entry *entry_of(const spot_catalogue *k, const char *id)
 {

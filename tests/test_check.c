@@ -1,12 +1,12 @@
 /* test_check.c - the nightly verdict: baselines read and written, the three layers, on runs written by hand. Over 400 lines:
  * one fixture serves all. Statistics are test_nights.c's. */
 #define _POSIX_C_SOURCE 200809L
-#include "checks.h"
 #include "check_folder.h"
 #include "check_night.h"
-#include "spotter/store.h"
-#include "work/run_log.h"
+#include "checks.h"
+#include "store/store.h"
 #include "sweep/segment.h"
+#include "work/run_log.h"
 
 static const char yaml[] =
     "seed: %d\necs: %d\nscene: {size: %d, jpeg_quality: 75}\nmodel: {batch: 16}\n"

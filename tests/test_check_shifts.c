@@ -5,11 +5,13 @@
 
 #include <math.h>
 
+#include "base/file.h"
 #include "check/baseline.h"
 #include "check/layers.h"
 #include "shifts/shift_result.h"
 #include "shifts/shifts_config.h"
 #include "spotter/rng.h"
+#include "store/store.h"
 #include "work/frame.h"
 
 enum { CLASSES = 24, MODELS = 16, SHIFTS = 2, EACH = 50 };

@@ -6,7 +6,6 @@
 
 #include "background/outlines.h"
 #include "formats/coco_outline.h"
-#include "spotter/store.h"
 
 /* tools/golden/coco_outlines.py */
 TEST(masks_are_those_of_pycocotools)

@@ -11,7 +11,7 @@
 #include "check_cuda.h"
 #include "check_verdict.h"
 #include "spotter/background_pictures.h"
-#include "spotter/variance.h"
+#include "spotter/verdict.h"
 
 /* fp32 sums in another order, of a network of 18 layers; then the softmax and means of the last one. */
 #define SIGNAL_OFF 2e-5

@@ -4,8 +4,8 @@
 #include "check_op.h"
 
 #include "op_scene.h"
+#include "spotter/config.h"
 #include "spotter/rng.h"
-#include "spotter/source.h"
 
 /* -- draw lists, targets, blindspots ------------------------------------------------------------------------------------ */
 

@@ -4,7 +4,7 @@
 
 #include "formats/safetensors.h"
 #include "op_transformer.h"
-#include "spotter/clip.h"
+#include "spotter/encoder.h"
 
 #define FP32_AND_BF16(...) { __VA_ARGS__, SPOT_FP32 }, { __VA_ARGS__, SPOT_BF16 }
 #define QUICK SPOT_ACT_QUICK_GELU

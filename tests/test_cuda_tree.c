@@ -6,7 +6,7 @@
 #include "fit/information.h"
 #include "fit/tree_split.h"
 #include "noise.h"
-#include "spotter/tree.h"
+#include "spotter/forest.h"
 
 static int threads_of(const spot_op_run *r) { return r->c->device ? 0 : r->c->threads; }
 

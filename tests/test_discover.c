@@ -8,11 +8,10 @@
 #include <sys/stat.h>
 #include <yajl/yajl_tree.h>
 
+#include "base/file.h"
 #include "check_folder.h"
 #include "spotter/discover.h"
-#include "spotter/proof.h"
 #include "spotter/rng.h"
-#include "spotter/store.h"
 
 enum { N = 900, D = 12, CLASSES = 4, CLUSTERS = 6, PLANTED = 2, FEW = 10 };
 

@@ -6,8 +6,8 @@
 #include "core/ops.h"
 #include "formats/picture.h"
 #include "model/encoder_look.h"
-#include "spotter/run.h"
-#include "spotter/source.h"
+#include "spotter/config.h"
+#include "spotter/sweep.h"
 #include "sweep/encoder_view.h"
 
 /* Two ECs, and two methods that look at the features of the CLIP in root/clip. */

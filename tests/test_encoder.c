@@ -9,7 +9,6 @@
 #include "formats/bpe.h"
 #include "formats/picture.h"
 #include "heard.h"
-#include "spotter/clip.h"
 #include "spotter/encoder.h"
 
 enum { N = 5, MANY = 300, MANY_TEXTS = 2500 };

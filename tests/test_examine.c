@@ -10,10 +10,10 @@
 #include "check_folder.h"
 
 #include "base/file.h"
+#include "base/key.h"
 #include "examine/examine_config.h"
 #include "spotter/examine.h"
 #include "spotter/failures.h"
-#include "spotter/store.h"
 #include "spotter/work.h"
 
 /* ---- a world ---- */

@@ -1,7 +1,7 @@
 /* test_gather.c - a claim on new pictures: which are picked, and how often chance is confirmed. */
 #include "checks.h"
 
-#include "spotter/hypothesis.h"
+#include "spotter/claim.h"
 #include "spotter/rng.h"
 
 TEST(the_nearest_and_others_at_random)

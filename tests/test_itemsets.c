@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "spotter/itemsets.h"
+#include "spotter/ontology.h"
 #include "spotter/rng.h"
 
 enum { MOST_ITEMS = 12, MOST_ROWS = 200 };

@@ -10,11 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/folder.h"
 #include "discover/look_pictures.h"
 #include "heard.h"
 #include "spotter/model.h"
-#include "spotter/store.h"
 
 static spot_ctx context(int threads)
 {

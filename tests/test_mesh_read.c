@@ -7,12 +7,11 @@
 #include <unistd.h>
 #include <zip.h>
 
-#include "checks.h"
 #include "check_folder.h"
+#include "checks.h"
 #include "formats/picture.h"
 #include "heard.h"
 #include "spotter/mesh.h"
-#include "spotter/store.h"
 
 static spot_status read_of(spot_ctx *c, spot_mesh *m, const char *folder, const char *name, const spot_mesh_options *o)
 {

@@ -11,7 +11,7 @@
 #include "check_folder.h"
 #include "formats/png.h"
 #include "spotter/plant.h"
-#include "spotter/store.h"
+#include "store/store.h"
 
 enum { SIDE = 64, BYTES = 3 * SIDE * SIDE };
 

@@ -10,7 +10,7 @@
 #include "formats/png.h"
 #include "image/photo.h"
 #include "image/raster.h"
-#include "spotter/source.h"
+#include "spotter/config.h"
 
 enum { N = 24 };
 

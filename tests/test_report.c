@@ -7,9 +7,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/file.h"
 #include "formats/canvas.h"
 #include "spotter/report.h"
-#include "spotter/store.h"
 
 /* Of ec_picture.c: the map is a square of 720 at (30, 84) with a margin of 24; the first thumbnail, 78 a side, is at
  * (790, 106). */

@@ -7,7 +7,7 @@
 
 #include <yajl/yajl_tree.h>
 
-#include "spotter/source.h"
+#include "spotter/config.h"
 
 /* Two shares of independent draws differ by no more than chance: 4.5 standard deviations. */
 static void same_share(double a, double n, double b, double m, const char *what, int layer, int attribute)

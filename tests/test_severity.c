@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "spotter/severity.h"
+#include "spotter/metric.h"
 
 TEST(errors_are_counted_by_blindspot)
 {

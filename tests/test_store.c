@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "spotter/store.h"
-#include "base/json.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "store/pack.h"
+#include "store/store.h"
 
 /* How many entries a folder has, . and .. not counted. */
 static int entries(const char *path)

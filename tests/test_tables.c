@@ -8,6 +8,7 @@
 
 #include "spotter/report.h"
 #include "store/keys.h"
+#include "store/store.h"
 #include "sweep/segment.h"
 
 static spot_config *config(spot_ctx *c)

@@ -8,7 +8,7 @@
 
 #include "formats/bpe.h"
 #include "formats/safetensors.h"
-#include "spotter/clip.h"
+#include "spotter/encoder.h"
 #include "spotter/plant.h"
 #include "spotter/scene.h"
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "golden_file.h"
+#include "spotter/forest.h"
 #include "spotter/rng.h"
-#include "spotter/tree.h"
 
 static spot_status fit(spot_ctx *c, spot_arena *a, int problems, spot_tree *t, const spot_mat *x, const uint8_t *const *y,
                        int depth)

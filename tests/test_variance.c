@@ -8,7 +8,7 @@
 #include "golden_text.h"
 #include "map/rbf.h"
 #include "noise.h"
-#include "spotter/variance.h"
+#include "spotter/verdict.h"
 
 typedef struct {
     int targets, images, signals, grid;

@@ -11,7 +11,6 @@
 
 #include "background/verdict_reach.h"
 #include "background/verdict_rows.h"
-#include "spotter/store.h"
 #include "spotter/verdict.h"
 
 enum { MODELS = 48 };

@@ -10,8 +10,8 @@
 
 #include "background/background_result.h"
 #include "report/table/background_lines.h"
-#include "spotter/store.h"
 #include "spotter/zoo.h"
+#include "store/store.h"
 
 /* ---- models and suites ---- */
 

@@ -14,7 +14,7 @@
 #include "check_folder.h"
 #include "formats/png.h"
 #include "spotter/model.h"
-#include "spotter/store.h"
+#include "store/store.h"
 
 enum { SIDE = 32, BYTES = 3 * SIDE * SIDE, STAMP = 60 };
 

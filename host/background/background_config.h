@@ -2,9 +2,9 @@
 #ifndef SPOTTER_BACKGROUND_CONFIG_H
 #define SPOTTER_BACKGROUND_CONFIG_H
 
+#include "base/key.h"
 #include "config/yaml.h"
 #include "spotter/background.h"
-#include "spotter/store.h"
 
 enum { SPOT_BACKGROUND_PATH = 1300, SPOT_BACKGROUND_NUMBERS = 1 };
 

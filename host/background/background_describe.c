@@ -6,7 +6,7 @@
 #include "background/background_study.h"
 #include "result/result.h"
 #include "spotter/model.h"
-#include "spotter/variance.h"
+#include "spotter/verdict.h"
 #include "spotter/zoo.h"
 
 typedef spot_background_results results;

@@ -5,7 +5,7 @@
 #include "background/background_config.h"
 #include "background/squares.h"
 #include "base/folder.h"
-#include "spotter/store.h"
+#include "store/store.h"
 
 typedef struct {
     const spot_background_config *cfg;

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "spotter/ctx.h"
-#include "spotter/itemsets.h"
+#include "spotter/ontology.h"
 
 /* One vocabulary for both lists of pictures; rows in the order of the lists. */
 typedef struct {

@@ -7,7 +7,7 @@
 
 #include "base/twin.h"
 #include "map/rbf.h"
-#include "spotter/variance.h"
+#include "spotter/verdict.h"
 
 typedef struct {
     spot_twin distance[2], signal, value[2], count[2], left_out[2];

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/key.h"
 #include "formats/coco_outline.h"
-#include "spotter/store.h"
 
 /* class_of (categories): -1 for a category that is not tested. */
 static spot_status choose_categories(spot_ctx *c, spot_outlines *o, int *class_of, const char *path, const char *categories)

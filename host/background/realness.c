@@ -1,5 +1,5 @@
-/* realness.c - see realness.h. */
-#include "spotter/realness.h"
+/* realness.c - see background_pictures.h. */
+#include "spotter/background_pictures.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,6 +5,7 @@
 
 #include "background/background_result.h"
 #include "formats/tensor_fields.h"
+#include "store/store.h"
 
 void spot_background_responses_path(char *path, size_t size, const char *dir, int unit)
 {

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "background/background_config.h"
-#include "spotter/variance.h"
 #include "spotter/verdict.h"
 #include "spotter/zoo.h"
 

@@ -8,7 +8,7 @@
 #include "background/background_config.h"
 #include "background/zoo_make.h"
 #include "spotter/model.h"
-#include "spotter/store.h"
+#include "store/store.h"
 
 const spot_setting spot_zoo_settings[] = {
 #define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_background_zoo, field, help, __VA_ARGS__)

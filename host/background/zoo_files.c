@@ -6,7 +6,7 @@
 
 #include "background/zoo_make.h"
 #include "base/text.h"
-#include "spotter/store.h"
+#include "store/store.h"
 
 /* The pictures of one folder. rgb, mask: scratch of one thread. */
 typedef struct {

@@ -5,7 +5,7 @@
 
 #include "background/zoo_make.h"
 #include "spotter/model.h"
-#include "spotter/store.h"
+#include "store/store.h"
 #include "work/workers.h"
 
 enum { BATCH = 32, POOL = 150 };

@@ -5,7 +5,7 @@
 
 #include "background/background_study.h"
 #include "background/zoo_make.h"
-#include "spotter/variance.h"
+#include "spotter/verdict.h"
 
 enum { LEAST = 3 };        /* models that have a rank correlation */
 

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "background/zoo_make.h"
+#include "base/file.h"
 #include "base/folder.h"
 #include "formats/png.h"
-#include "spotter/store.h"
 
 enum { FOLDERS = 3, LEAST_SIDE = 40, MOST_FILE = 1 << 20 };
 

@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include "background/zoo_make.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "formats/formats.h"
 #include "model/network.h"
 #include "spotter/model.h"
-#include "spotter/store.h"
 
 enum { POOL = 40 };
 

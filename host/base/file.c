@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "spotter/store.h"
 
 static const char *advice(int error, bool reads)
 {

@@ -1,5 +1,4 @@
-/* file.h - the steps of writing a file whole or not at all, for code that writes several files together. Most code uses
- * spot_file_write and spot_file_read in include/spotter/store.h. */
+/* file.h - files that are written whole or not at all, and the steps of it for code that writes several files together. */
 #ifndef SPOTTER_FILE_H
 #define SPOTTER_FILE_H
 
@@ -27,5 +26,18 @@ spot_status spot_file_write_unsynced(spot_ctx *c, const char *path, const void *
 
 /* Writes the file through fill(f, user), whole or not at all. A device or a pipe is written directly. */
 spot_status spot_file_fill(spot_ctx *c, const char *path, bool (*fill)(FILE *f, const void *user), const void *user);
+
+/* ---- whole files ---- */
+
+/* Writes bytes to path, whole or not at all. SPOT_IO names the path and the reason. Where path is a device or a pipe, such
+ * as /dev/stdout, it writes into it and does not replace it. */
+spot_status spot_file_write(spot_ctx *c, const char *path, const void *bytes, size_t n);
+/* The same in steps. begin opens a new file beside path and writes its name to temp. commit makes the closed file durable:
+ * fsync, rename, fsync; another library may have written it. abort removes it and returns a failure with the errno `error`. */
+spot_status spot_file_begin (spot_ctx *c, char *temp, size_t size, const char *path, int *fd);
+spot_status spot_file_commit(spot_ctx *c, const char *temp, const char *path);
+spot_status spot_file_abort (spot_ctx *c, const char *temp, const char *path, int error);
+/* Reads a whole file into a malloc'd buffer with a NUL after its end. Refuses more than `limit` bytes, pipes and devices. */
+spot_status spot_file_read(spot_ctx *c, const char *path, unsigned char **bytes, size_t *n, size_t limit);
 
 #endif

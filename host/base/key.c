@@ -4,7 +4,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "spotter/store.h"
+#include "base/key.h"
 
 spot_key spot_key_of(const void *bytes, size_t n)
 {

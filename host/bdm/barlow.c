@@ -22,7 +22,7 @@
 #include "embed/reduce.h"
 #include "fit/information.h"
 #include "map/rows.h"
-#include "spotter/tree.h"
+#include "spotter/forest.h"
 
 /* A problem that has failures. */
 typedef struct {

@@ -2,7 +2,7 @@
  * (DivExplorer: Pastor, de Alfaro & Baralis 2021). The features must be columns of 0 and 1. It knows what other methods must
  * find, so it is no rival of theirs but a bound; its name in tables says so (representation: attributes).
  *
- * All conjunctions of up to `longest` attributes with at least `support` of the rows are looked at (spotter/itemsets.h). One
+ * All conjunctions of up to `longest` attributes with at least `support` of the rows are looked at (spotter/ontology.h). One
  * with k wrong of n rows has divergence k/n minus the rate of all rows, and Bayesian
  *
  *     t = (m - M) / sqrt(v + V),   m = (k + 1) / (n + 2),   v = m (1 - m) / (n + 3),   M and V likewise of all rows
@@ -21,7 +21,7 @@
 #include "bdm/fit.h"
 #include "bdm/methods.h"
 #include "bdm/slices.h"
-#include "spotter/itemsets.h"
+#include "spotter/ontology.h"
 
 #define MOST_SETS 1e6
 

@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/file.h"
+
 /* Splits "METHOD:METRIC" and *rest. A method's name may contain colons, so the metric, one of a few words, is searched. */
 static spot_status parse_quarantine(spot_ctx *c, const spot_baseline *b, spot_quarantine *q, const char *words,
                                     const char **rest)

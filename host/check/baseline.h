@@ -10,7 +10,6 @@
 #include "report/table/results.h"
 #include "spotter/check.h"
 #include "spotter/shifts.h"
-#include "spotter/store.h"
 
 #define SPOT_BASELINE_SCHEMA 1
 enum { SPOT_BASELINE_ECS = 1000000, SPOT_BASELINE_MOST = 1000 };   /* most ECs; most quarantines, and most acceptances */

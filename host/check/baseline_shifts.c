@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/key.h"
 #include "result/columns.h"
 #include "spotter/shifts.h"
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/key.h"
 #include "work/run_log.h"
 
 /* ---- hashes of values as text, since structs have padding ---- */

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "check/night.h"
 #include "report/page/html.h"
-#include "spotter/store.h"
 
 static bool same_number(const spot_check_line *a, const spot_check_line *b)
 {

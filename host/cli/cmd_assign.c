@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "discover/discover_run.h"
 #include "discover/fits.h"
 #include "fit/statistics.h"
-#include "spotter/store.h"
 
 typedef struct {
     cli_machine machine;

@@ -9,10 +9,10 @@
 #include "cli/cli.h"
 #include "config/yaml.h"
 #include "spotter/background.h"
+#include "spotter/config.h"
 #include "spotter/examine.h"
-#include "spotter/work.h"
-#include "spotter/source.h"
 #include "spotter/sweep.h"
+#include "spotter/work.h"
 
 typedef struct {
     cli_machine machine;

@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/file.h"
 #include "cli/cli.h"
 #include "cli/scene_files.h"
-#include "spotter/source.h"
-#include "spotter/store.h"
+#include "spotter/config.h"
 
 typedef struct {
     cli_machine machine;

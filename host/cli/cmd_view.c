@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 #include "cli/scene_files.h"
 #include "formats/safetensors.h"
-#include "spotter/source.h"
+#include "spotter/config.h"
 #include "spotter/sweep.h"
 
 typedef struct {

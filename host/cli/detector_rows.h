@@ -3,7 +3,7 @@
 #define SPOTTER_DETECTOR_ROWS_H
 
 #include "cli/cli.h"
-#include "spotter/detections.h"
+#include "spotter/subject.h"
 
 typedef struct {
     spot_detection_options o;

@@ -9,11 +9,11 @@
 #ifndef SPOTTER_EMBED_PART_H
 #define SPOTTER_EMBED_PART_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-#include <stdbool.h>
-
-#include "spotter/store.h"
+#include "base/key.h"
+#include "spotter/ctx.h"
 
 typedef struct {
     char     path[1200];

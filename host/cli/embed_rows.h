@@ -2,7 +2,7 @@
 #ifndef SPOTTER_EMBED_ROWS_H
 #define SPOTTER_EMBED_ROWS_H
 
-#include "spotter/store.h"
+#include "base/key.h"
 #include "spotter/subject.h"
 
 typedef struct {

@@ -3,8 +3,8 @@
 #define SPOTTER_GATHER_H
 
 #include "cli/cli.h"
+#include "spotter/claim.h"
 #include "spotter/discover.h"
-#include "spotter/new_pictures.h"
 
 enum { CLI_CLAIM_TEXT = 1100, CLI_CLAIM_NAME = 300, CLI_CLAIM_PATH = 1100 };
 

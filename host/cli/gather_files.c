@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "cli/gather.h"
 #include "formats/csv_rows.h"
-#include "spotter/store.h"
+#include "store/store.h"
 
 enum { PATH = 1200, MOST_BYTES = 1 << 20 };
 

@@ -8,7 +8,7 @@
 #include "cli/gather_scenes.h"
 #include "cli/scene_files.h"
 #include "discover/measure.h"
-#include "spotter/store.h"
+#include "store/store.h"
 
 /* ---- the EC ---- */
 

@@ -3,8 +3,8 @@
 #define SPOTTER_GATHER_SCENES_H
 
 #include "cli/gather.h"
+#include "spotter/config.h"
 #include "spotter/predictor.h"
-#include "spotter/source.h"
 
 enum { CLI_SCENES_BATCH = 64 };
 

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "cli/gather.h"
 #include "spotter/report.h"
-#include "spotter/store.h"
 
 static const char *const group_name[] = { "gathered", "control" };
 

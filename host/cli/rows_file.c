@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "config/yaml.h"
+#include "spotter/arena.h"
 
 enum { LONGEST = 1200 };
 

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "formats/png.h"
-#include "spotter/source.h"
-#include "spotter/store.h"
+#include "spotter/config.h"
 
 enum { PATH = 1200 };
 

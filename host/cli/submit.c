@@ -23,7 +23,7 @@
 #include "base/quote.h"
 #include "cli/shell.h"
 #include "spotter/work.h"
-#include "spotter/store.h"
+#include "store/store.h"
 
 /* DIR/slurm/submitted.json. */
 typedef struct {

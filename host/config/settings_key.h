@@ -5,8 +5,8 @@
 #ifndef SPOTTER_SETTINGS_KEY_H
 #define SPOTTER_SETTINGS_KEY_H
 
+#include "base/key.h"
 #include "base/setting.h"
-#include "spotter/store.h"
 
 typedef struct {
     unsigned affects;          /* spot_affects: settings that affect one of these count */

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <yaml.h>
 
+#include "base/key.h"
 #include "base/setting.h"
-#include "spotter/store.h"
 
 struct spot_reading;           /* config_read.h */
 

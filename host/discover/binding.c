@@ -1,12 +1,12 @@
-/* binding.c - see spotter/binding.h. */
-#include "spotter/binding.h"
+/* binding.c - see spotter/ctx.h. */
+#include "spotter/ctx.h"
 
 #include "spotter/background.h"
+#include "spotter/claim.h"
 #include "spotter/config.h"
 #include "spotter/discover.h"
 #include "spotter/encoder.h"
 #include "spotter/examine.h"
-#include "spotter/new_pictures.h"
 #include "spotter/report.h"
 #include "spotter/scene.h"
 #include "spotter/versions.h"

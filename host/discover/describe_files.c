@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "formats/bpe.h"
 #include "formats/formats.h"
 #include "spotter/array.h"
-#include "spotter/store.h"
 
 enum { LONGEST = 64 << 20, MOST_PHRASES = 1000000 };
 

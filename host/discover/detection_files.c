@@ -15,7 +15,7 @@
 #include "discover/look_encoder.h"
 #include "discover/subject_memory.h"
 #include "formats/formats.h"
-#include "spotter/store.h"
+#include "store/store.h"
 
 enum { PATH = 1200, TOLD = 5 };
 

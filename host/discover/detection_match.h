@@ -1,4 +1,4 @@
-/* detection_match.h - matches of detections and objects, and the reasons of the others: spotter/detections.h. */
+/* detection_match.h - matches of detections and objects, and the reasons of the others: spotter/subject.h. */
 #ifndef SPOTTER_DETECTION_MATCH_H
 #define SPOTTER_DETECTION_MATCH_H
 
@@ -7,7 +7,7 @@
 #include "formats/coco.h"
 #include "formats/coco_results.h"
 #include "spotter/ctx.h"
-#include "spotter/detections.h"
+#include "spotter/subject.h"
 
 typedef struct {
     int   image, category;     /* indices into the ground truth */

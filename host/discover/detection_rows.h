@@ -1,4 +1,4 @@
-/* detection_rows.h - a detector's objects and detections -> subject: spotter/detections.h. */
+/* detection_rows.h - a detector's objects and detections -> subject: spotter/subject.h. */
 #ifndef SPOTTER_DETECTION_ROWS_H
 #define SPOTTER_DETECTION_ROWS_H
 

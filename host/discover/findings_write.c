@@ -15,7 +15,7 @@
 #include "discover/slice_describe.h"
 #include "discover/subject_file.h"
 #include "formats/safetensors.h"
-#include "spotter/store.h"
+#include "store/store.h"
 
 enum { SCHEMA = 1, PROVED = 2, PATH = 1200 };       /* schema of slices without and with proofs */
 

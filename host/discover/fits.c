@@ -8,12 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/json_tree.h"
 #include "bdm/fit.h"
 #include "discover/discover_config.h"
 #include "discover/vote.h"
 #include "formats/safetensors.h"
-#include "spotter/store.h"
 
 enum { PATH = 1200, LONGEST = 1 << 30 };           /* bytes of slices.json */
 

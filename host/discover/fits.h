@@ -18,7 +18,7 @@ typedef struct {
 typedef struct {
     int      cls, slices;      /* cls SPOT_ALL_CLASSES: all rows */
     uint64_t seed;
-    const spot_bdm_config *bdm;        /* NULL: slices of all methods with proofs (proof.h), whose fit votes */
+    const spot_bdm_config *bdm;        /* NULL: slices of all methods with proofs (discover.h), whose fit votes */
     bool     merged;
     spot_fit fit;              /* without tensors if nothing was found */
 } spot_fitted;

@@ -1,5 +1,5 @@
-/* hypothesis.c - see spotter/hypothesis.h. */
-#include "spotter/hypothesis.h"
+/* hypothesis.c - see spotter/claim.h. */
+#include "spotter/claim.h"
 
 #include <stdlib.h>
 

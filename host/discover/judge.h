@@ -1,4 +1,4 @@
-/* judge.h - types and functions that the parts of a proof share (spotter/proof.h).
+/* judge.h - types and functions that the parts of a proof share (spotter/discover.h).
  *
  *     proof_parts.c    divides the rows, finds each judging row's nearest finding rows
  *     proof_run.c      one run: a search on each part, its slices as pieces, judged

@@ -1,8 +1,8 @@
-/* measure.h - parts of new_pictures.h that `spotter gather` uses, too. */
+/* measure.h - parts of claim.h that `spotter gather` uses, too. */
 #ifndef SPOTTER_MEASURE_H
 #define SPOTTER_MEASURE_H
 
-#include "spotter/new_pictures.h"
+#include "spotter/claim.h"
 
 /* Room for n pictures; p->n is 0. */
 spot_status spot_new_pictures_take(spot_ctx *c, spot_new_pictures *p, int n);

@@ -105,7 +105,7 @@ spot_status spot_proof_keep(spot_proving *j, spot_judged *g)
                          spot_count_rows(j, k, g->judged, 1 - g->said.part));
 }
 
-/* Keeps the piece if it is a test: see proof.h. */
+/* Keeps the piece if it is a test: see discover.h. */
 static spot_status judge(spot_proving *j, spot_judged *g, size_t mark)
 {
     spot_proved *k = &j->cls[g->cls];

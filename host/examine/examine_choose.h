@@ -3,6 +3,7 @@
 #define SPOTTER_EXAMINE_CHOOSE_H
 
 #include "examine/examine_look.h"
+#include "store/store.h"
 
 /* Who looks, and under which conditions. */
 typedef struct {

@@ -2,10 +2,10 @@
 #ifndef SPOTTER_EXAMINE_CONFIG_H
 #define SPOTTER_EXAMINE_CONFIG_H
 
+#include "base/key.h"
 #include "config/yaml.h"
 #include "image/render.h"
 #include "spotter/examine.h"
-#include "spotter/store.h"
 
 enum { SPOT_EXAMINE_PATH = 1300, SPOT_EXAMINE_NUMBERS = 2 };
 

@@ -9,7 +9,7 @@
 #include "formats/picture.h"
 #include "spotter/rng.h"
 
-enum { CHANCE = 1 << 16 };         /* index of the first random view; smaller ones are factors (conditions.h) */
+enum { CHANCE = 1 << 16 };         /* index of the first random view; smaller ones are factors (mesh.h) */
 
 /* ---- backgrounds ---- */
 

@@ -8,6 +8,7 @@
 
 #include "examine/examine_result.h"
 #include "formats/safetensors.h"
+#include "store/store.h"
 
 enum { MOST = 100000000 };             /* renders of a file */
 

@@ -3,6 +3,7 @@
 #define SPOTTER_EXAMINE_LOOK_H
 
 #include "examine/examine_draw.h"
+#include "store/store.h"
 
 /* The answer of a model to a render, by softmax over its outputs; p is that of all outputs of the true class. */
 typedef struct { float p; uint8_t valid; int answer; } spot_examine_seen;      /* answer -1: an output that is no class */

@@ -11,6 +11,7 @@
 #include "core/device.h"
 #include "spotter/model.h"
 #include "spotter/rng.h"
+#include "store/store.h"
 
 enum { VERIFIED = 128, LEAST_VALID = 16, TRIES = 100000 };
 #define MOST_KEPT ((size_t)2 << 30)            /* bytes of renders that stay in memory for the next pass */

@@ -9,7 +9,7 @@
 #include "examine/failure_parts.h"
 #include "formats/png.h"
 #include "formats/safetensors.h"
-#include "spotter/store.h"
+#include "store/store.h"
 
 enum { MAP = 1 << 24, GAP = 2 };       /* index of an object's first random render of a map; pixels between two pictures */
 

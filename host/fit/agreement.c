@@ -1,5 +1,5 @@
-/* agreement.c - see agreement.h. */
-#include "spotter/agreement.h"
+/* agreement.c - see verdict.h. */
+#include "spotter/verdict.h"
 
 #include <math.h>
 

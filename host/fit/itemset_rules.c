@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "spotter/itemsets.h"
+#include "spotter/ontology.h"
 
 enum { LONGEST_RULE = 24 };        /* items of a set that is divided in every way */
 

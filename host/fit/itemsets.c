@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/order.h"
-#include "spotter/itemsets.h"
+#include "spotter/ontology.h"
 
 enum { MOST_SETS = 50000000, LONGEST_SET = 1 << 20 };
 

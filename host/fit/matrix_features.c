@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "spotter/variance.h"
+#include "spotter/verdict.h"
 
 const char *const spot_variance_names[SPOT_VARIANCE_FEATURES] = {
     "mean", "mean square", "std", "error", "discontinuity", "asymmetry", "vertical mean", "vertical std", "vertical wstd",

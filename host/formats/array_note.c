@@ -5,10 +5,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/file.h"
 #include "base/json_tree.h"
 #include "formats/formats.h"
 #include "formats/safetensors.h"
-#include "spotter/store.h"
 
 enum { MOST_JSON = 1 << 16 };
 

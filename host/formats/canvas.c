@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/text.h"
-#include "spotter/store.h"
 
 double spot_canvas_text_width(cairo_t *cr, double size, int bold, const char *text)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "spotter/store.h"
+#include "base/file.h"
 
 enum { MOST_BYTES = 16 << 20 };
 

@@ -1,5 +1,5 @@
 /* severity.c - errors inside and outside of blindspots, and the verdict on them. */
-#include "spotter/severity.h"
+#include "spotter/metric.h"
 
 #include <math.h>
 

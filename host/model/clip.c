@@ -1,5 +1,5 @@
 /* clip.c - CLIP from a file: embeddings of pictures and of texts. */
-#include "spotter/clip.h"
+#include "spotter/encoder.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/json_tree.h"
 #include "model/clip_file.h"
-#include "spotter/store.h"
 
 enum { LONGEST = 1 << 20 };            /* bytes of a config */
 #define LEAST_STD 1e-6                 /* pixels are divided by it */

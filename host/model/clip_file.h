@@ -3,7 +3,7 @@
 #define SPOTTER_CLIP_FILE_H
 
 #include "formats/safetensors.h"
-#include "spotter/clip.h"
+#include "spotter/encoder.h"
 
 enum { SPOT_CLIP_IMAGE, SPOT_CLIP_TEXT, SPOT_CLIP_TOWERS };
 

@@ -2,8 +2,8 @@
 #ifndef SPOTTER_ENCODER_NAME_H
 #define SPOTTER_ENCODER_NAME_H
 
+#include "base/key.h"
 #include "spotter/encoder.h"
-#include "spotter/store.h"
 
 /* Finds the kind by the names of the tensors. SPOT_INPUT for a file of neither network. */
 spot_status spot_encoder_find_kind(spot_ctx *c, int *kind, const char *path);

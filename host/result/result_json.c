@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/platform.h"
 #include "result/result_parts.h"
-#include "spotter/store.h"
 
 static void put_real(spot_json *j, const char *key, const spot_quantity *q, double v)
 {

@@ -8,10 +8,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/file.h"
 #include "base/json_tree.h"
 #include "base/text.h"
 #include "scene/catalogue_parts.h"
-#include "spotter/store.h"
 
 enum { MOST_TAXONOMY = 1 << 26, DEEPEST = 32 };
 

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "spotter/catalogue.h"
+#include "spotter/mesh.h"
 
 enum { SPOT_MOST_ENTRIES = 10000000 };
 

@@ -1,5 +1,5 @@
 /* conditions.c - the factors of paper 002: their names, the unit cube of a search, draws. */
-#include "spotter/conditions.h"
+#include "spotter/mesh.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/key.h"
 #include "scene/mesh_parts.h"
-#include "spotter/store.h"
 
 /* A triangle whose height is less than this share of its longest side has no area. */
 #define THIN 1e-8

@@ -6,7 +6,7 @@
 #include "formats/picture.h"
 #include "image/photo.h"
 #include "spotter/arena.h"
-#include "spotter/photos.h"
+#include "spotter/scene.h"
 
 enum { SPOT_MAX_ANNOTATIONS = 16 };
 

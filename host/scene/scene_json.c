@@ -5,7 +5,7 @@
 
 #include "base/json.h"
 #include "scene/pictures.h"
-#include "spotter/source.h"
+#include "spotter/config.h"
 
 static void write_object(spot_json *j, const spot_object *o)
 {

@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 #include "scene/pictures.h"
-#include "spotter/source.h"
+#include "spotter/config.h"
 
 /* The relative position varies wherever there is a square, and is not rolled. */
 static bool varies(const spot_ec *ec, int layer, int attribute)

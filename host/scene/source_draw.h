@@ -3,7 +3,7 @@
 #define SPOTTER_SOURCE_DRAW_H
 
 #include "image/sample.h"
-#include "spotter/source.h"
+#include "spotter/config.h"
 
 /* spot_sample_images for one EC: contents, training labels and blindspots of its images. */
 spot_status spot_ec_images(spot_ctx *c, const spot_sample *s);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "shifts/plant_make.h"
-#include "spotter/store.h"
+#include "store/store.h"
 
 const spot_setting spot_plant_settings[] = {
 #define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_plant_config, field, help, __VA_ARGS__)

@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "shifts/plant_make.h"
-#include "spotter/store.h"
+#include "store/store.h"
 
 /* The pictures of one class in one folder. */
 typedef struct { spot_plant_set set; spot_plant_shift shift; int cls, pictures; char folder[200]; } batch;

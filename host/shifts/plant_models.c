@@ -9,7 +9,7 @@
 #include "shifts/plant_make.h"
 #include "spotter/model.h"
 #include "spotter/rng.h"
-#include "spotter/store.h"
+#include "store/store.h"
 
 enum { BATCH = 32 };
 

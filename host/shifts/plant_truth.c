@@ -5,10 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "formats/formats.h"
 #include "shifts/plant_make.h"
-#include "spotter/store.h"
 
 /* -- measuring ----------------------------------------------------------------------------------------------------- */
 

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "shifts/shift_pictures.h"
+#include "store/store.h"
 
 /* Words that models predict. The first ones are the study's classes. */
 typedef struct {

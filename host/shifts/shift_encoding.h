@@ -9,6 +9,7 @@
 #include "shifts/shift_pictures.h"
 #include "spotter/array.h"
 #include "spotter/encoder.h"
+#include "store/store.h"
 
 enum { SPOT_SHIFT_COLUMNS = 2 * SPOT_MAX_SHIFTS + 1 };
 

@@ -6,7 +6,7 @@
 
 #include "formats/safetensors.h"
 #include "shifts/shift_result.h"
-#include "spotter/store.h"
+#include "store/store.h"
 
 void spot_shift_pictures_path(char *path, size_t size, const char *dir, int unit)
 {

@@ -4,6 +4,7 @@
 
 #include "base/folder.h"
 #include "shifts/shifts_config.h"
+#include "store/store.h"
 
 /* The classes: the folders of the real pictures, or of the first source's base where there are none. */
 typedef struct {

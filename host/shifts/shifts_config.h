@@ -2,9 +2,9 @@
 #ifndef SPOTTER_SHIFTS_CONFIG_H
 #define SPOTTER_SHIFTS_CONFIG_H
 
+#include "base/key.h"
 #include "config/yaml.h"
 #include "spotter/shifts.h"
-#include "spotter/store.h"
 
 enum { SPOT_CAPTION = 384, SPOT_SHIFT_PATH = 1300 };
 

@@ -7,7 +7,7 @@
 #define SPOTTER_CHAIN_H
 
 #include "spotter/bdm.h"
-#include "spotter/store.h"
+#include "store/store.h"
 
 /* The arrays have `count` entries. */
 typedef struct {

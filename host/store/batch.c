@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "store/store.h"
 
 enum { PIECE = 1 << 20 };
 

@@ -9,7 +9,6 @@
 #include <stdbool.h>
 
 #include "base/text.h"
-#include "spotter/store.h"
 
 typedef struct {
     spot_text names;           /* temp NUL path NUL for each file; temp "": already in its place */

@@ -2,7 +2,7 @@
 #ifndef SPOTTER_CONTENTS_H
 #define SPOTTER_CONTENTS_H
 
-#include "spotter/store.h"
+#include "store/store.h"
 
 /* key (n): the hash of each file. root: the folder that the paths begin in; NULL: they are whole. store: a later call with
  * files of equal paths, sizes and times does not read them; NULL: they are read. A store that cannot keep the hashes is no

@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
+#include "base/key.h"
 #include "spotter/arena.h"
-#include "spotter/store.h"
 #include "spotter/view.h"
 
 /* The columns of the first readable embedding in the folder; all others must have as many. SPOT_INPUT if there is no folder or

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "bdm/methods.h"
 #include "config/config_table.h"
 #include "config/settings_key.h"

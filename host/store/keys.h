@@ -3,8 +3,8 @@
 #ifndef SPOTTER_KEYS_H
 #define SPOTTER_KEYS_H
 
+#include "base/key.h"
 #include "spotter/config.h"
-#include "spotter/store.h"
 
 typedef struct {
     char     init[33];         /* hash of the contents of model.init; "": none */

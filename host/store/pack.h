@@ -9,8 +9,8 @@
 #include "spotter/arena.h"
 #include "spotter/bdm.h"
 #include "spotter/model.h"
-#include "spotter/store.h"
 #include "spotter/view.h"
+#include "store/store.h"
 
 typedef struct {
     enum { PACK_COUNT, PACK_WRITE, PACK_READ } way;

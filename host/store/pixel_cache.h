@@ -5,8 +5,8 @@
 #ifndef SPOTTER_PIXEL_CACHE_H
 #define SPOTTER_PIXEL_CACHE_H
 
-#include "spotter/photos.h"
-#include "spotter/store.h"
+#include "spotter/scene.h"
+#include "store/store.h"
 
 /* Opens the run's pixel cache for p, which reads from it from then on; creates it if it is missing or damaged. SPOT_INPUT gives
  * the number of pictures that cannot be decoded, and the first of them. */

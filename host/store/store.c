@@ -15,7 +15,7 @@
 #include <xxhash.h>
 
 #include "base/file.h"
-#include "spotter/store.h"
+#include "store/store.h"
 
 typedef struct { char magic[8]; uint64_t length, checksum; } frame;
 

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "formats/png.h"
-#include "spotter/store.h"
 
 /* The settings as text, a line each. */
 static spot_status describe(spot_ctx *c, spot_text *text, const char *world, const spot_setting *rows, const void *cfg)

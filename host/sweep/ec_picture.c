@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "formats/canvas.h"
+#include "spotter/config.h"
 #include "spotter/report.h"
-#include "spotter/source.h"
 
 enum { WIDTH = 1500, HEIGHT = 930, MAP = 720, MAP_X = 30, MAP_Y = 84, LIST_X = 790, ROWS = 7, THUMBS = 8, THUMB = 78 };
 

@@ -6,8 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "spotter/run.h"
-#include "spotter/source.h"
+#include "spotter/config.h"
 #include "spotter/sweep.h"
 
 /* The singles must be of the same pictures and tasks; a learned category of other data says nothing. */

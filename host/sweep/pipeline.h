@@ -2,11 +2,11 @@
 #ifndef SPOTTER_PIPELINE_H
 #define SPOTTER_PIPELINE_H
 
+#include "spotter/config.h"
 #include "spotter/encoder.h"
-#include "spotter/source.h"
 #include "spotter/sweep.h"
-#include "store/keys.h"
 #include "steps/chain.h"
+#include "store/keys.h"
 #include "store/pack.h"
 #include "sweep/segment.h"
 #include "work/run_log.h"

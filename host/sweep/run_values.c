@@ -1,12 +1,12 @@
-/* run_values.c - reads the cache of a run (spotter/run.h); and spot_sweep_view, which can also run a model of the cache. */
+/* run_values.c - reads the cache of a run (spotter/sweep.h); and spot_sweep_view, which can also run a model of the cache. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "core/ops.h"
-#include "spotter/run.h"
 #include "model/encoder_look.h"
+#include "spotter/sweep.h"
 #include "store/embedding.h"
 #include "sweep/encoder_view.h"
 #include "sweep/network_view.h"

@@ -1,11 +1,11 @@
-/* segment.h - writes the result segment of an EC (its struct is in spotter/run.h).
+/* segment.h - writes the result segment of an EC (its struct is in spotter/sweep.h).
  *
  * Equal configs give equal bytes for any cut into waves, shards or threads, so a segment holds no times, hosts or numbers of
  * threads (the log has them). Verdicts (steps/chain.h) are results, too: a later run does not try them again. */
 #ifndef SPOTTER_SEGMENT_H
 #define SPOTTER_SEGMENT_H
 
-#include "spotter/run.h"
+#include "spotter/sweep.h"
 #include "store/keys.h"
 #include "work/frame.h"
 

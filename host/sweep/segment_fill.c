@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/ops.h"
-#include "spotter/source.h"
+#include "spotter/config.h"
 #include "sweep/segment.h"
 
 static void list_names(spot_segment *seg, const spot_ec *ec)

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "spotter/source.h"
 #include "config/config_table.h"
+#include "spotter/config.h"
 #include "sweep/pipeline.h"
 
 static void close_result(void *result) { spot_segment_close(result); }

@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 #include "base/text.h"
+#include "store/store.h"
 #include "versions/versions_json.h"
-#include "spotter/store.h"
 
 enum { SCHEMA = 1, PATH = 1200 };
 

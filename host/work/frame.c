@@ -15,6 +15,7 @@
 #include "base/json.h"
 #include "base/json_tree.h"
 #include "base/order.h"
+#include "store/store.h"
 
 static const char head[] = "{\"checksum\":\"%016" PRIx64 "\",\"segment\":", tail[] = "}\n";
 enum { HEAD = 41, TAIL = 2 };                  /* bytes before and behind the content */

@@ -3,7 +3,6 @@
 #ifndef SPOTTER_FRAME_H
 #define SPOTTER_FRAME_H
 
-#include "spotter/store.h"
 #include "spotter/work.h"
 
 #define SPOT_FRAME_LIMIT ((size_t)1 << 30)         /* largest file, in bytes */

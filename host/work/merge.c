@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
+#include "store/store.h"
 #include "work/run_log.h"
 
 enum { WARNINGS = 20 };            /* lines of warnings at most */

@@ -8,8 +8,10 @@
 #define SPOTTER_RUN_LOG_H
 
 #include <pthread.h>
+#include <stdbool.h>
 
-#include "spotter/store.h"
+#include "spotter/ctx.h"
+
 
 typedef struct spot_run_log {
     int             fd;

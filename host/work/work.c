@@ -9,10 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/platform.h"
 #include "config/yaml.h"
-#include "work/run_claim.h"
 #include "work/frame.h"
+#include "work/run_claim.h"
 #include "work/run_log.h"
 
 /* SPOT_USAGE when the directory holds another config. *grown: it holds none yet, or one with fewer units or other choices. */

@@ -64,6 +64,15 @@ void       *spot_memory_longer(spot_memory **p, const void *list, size_t size, i
 const char *spot_memory_text (spot_memory **p, const char *text);
 void        spot_memory_close(spot_memory **p);
 
+/* ---- a borrowed matrix ---- */
+
+/* A borrowed matrix: row-major, dense. It owns nothing. */
+
+typedef struct {
+    float *v;          /* (rows, cols) */
+    int rows, cols;
+} spot_mat;
+
 #ifdef __cplusplus
 }
 #endif

@@ -27,7 +27,7 @@ extern "C" {
 #define SPOT_MAX_BACKGROUND_VARIANTS 64
 #define SPOT_MAX_BACKGROUNDS         255      /* N: rbf.h takes 256 images */
 #define SPOT_BACKGROUND_MATRICES     4        /* confidence; top neurons of the foreground, greatest neuron, mean of neurons */
-#define SPOT_BACKGROUND_FEATURES     16       /* of a matrix: variance.h */
+#define SPOT_BACKGROUND_FEATURES     16       /* of a matrix: verdict.h */
 
 /* ---- 1. config ---- */
 

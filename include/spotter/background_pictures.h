@@ -25,6 +25,29 @@ spot_status spot_background_picture(spot_ctx *c, spot_background_pictures *p, ui
 /* The background of blend `image` alone, as a square. */
 spot_status spot_background_behind(spot_ctx *c, spot_background_pictures *p, uint8_t *rgb, int target, int image);
 
+/* ---- realness ---- */
+
+/* How models answer blends that are more and less like their originals (paper 003, 4.2.2: realness is 1 - the
+ * semantic distance of a blend to its original). */
+
+enum { SPOT_REALNESS_BINS = 8 };
+
+/* The blends with a realness from `from` to below `to` (the last bin has its end), of all models. accuracy: share of right
+ * answers. flipped: share of wrong ones among the blends of objects that the model knows on the original. Intervals: 95 %,
+ * percentiles of 2,000 draws of targets, since the blends of a target are alike. NaN in a bin without blends; no
+ * interval where the blends are of one target. */
+typedef struct {
+    double from, to;
+    int    blends;
+    double looks;                  /* blends times models */
+    spot_interval accuracy, flipped;
+} spot_realness_bin;
+
+/* Bins of equal width between the least and the greatest realness of the run's suite. Reads the responses of all models in dir.
+ * The same numbers for any number of threads. */
+spot_status spot_realness_bins(spot_ctx *c, spot_realness_bin bin[SPOT_REALNESS_BINS], const spot_background_results *r,
+                               const char *dir);
+
 #ifdef __cplusplus
 }
 #endif

@@ -11,7 +11,6 @@
 #include "spotter/arena.h"
 #include "spotter/ctx.h"
 #include "spotter/embed.h"
-#include "spotter/tensor.h"
 
 #ifdef __cplusplus
 extern "C" {

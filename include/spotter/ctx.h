@@ -85,6 +85,21 @@ double spot_clock(void);
 /* SPOT_STOPPED once the caller has set the stop flag. Long loops call it at their safe points. */
 spot_status spot_check_stop(spot_ctx *c);
 
+/* ---- what a binding repeats ---- */
+
+/* Sizes of structs and constants that a binding in another language repeats. It compares them before it calls. */
+
+typedef struct {
+    const char *name;          /* "spot_view", "spot_config.bdm", or "SPOT_LAYERS" */
+    size_t      bytes;         /* sizeof, offsetof, or the constant itself (a length of arrays) */
+} spot_binding_row;
+
+/* (*count) rows that live as long as the library. */
+const spot_binding_row *spot_binding(int *count);
+
+/* "0.1.0" */
+const char *spot_version(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,6 +1,6 @@
 /* examine.h - the adversarial examiner: conditions under which a classifier fails on 3-D objects (Shu et al. 2020, paper 002).
  *
- *     objects (catalogue.h) + conditions -> render -> model -> p of the true class -> examiner (examiner.h) -> conditions ...
+ *     objects (mesh.h) + conditions -> render -> model -> p of the true class -> examiner (examiner.h) -> conditions ...
  *         -> lowest p and mean p against renders spent, the region of failure, failing renders, findings in words
  *
  * A unit of work is (model, examiner, seed, object). The objects of one model, examiner and seed are searched together: one
@@ -15,11 +15,10 @@
 #include <stdio.h>
 
 #include "spotter/arena.h"
-#include "spotter/catalogue.h"
-#include "spotter/conditions.h"
 #include "spotter/ctx.h"
 #include "spotter/examiner.h"
 #include "spotter/interval.h"
+#include "spotter/mesh.h"
 #include "spotter/predictor.h"
 
 #ifdef __cplusplus

@@ -15,8 +15,8 @@
 
 #include <stdint.h>
 
-#include "spotter/conditions.h"
 #include "spotter/ctx.h"
+#include "spotter/mesh.h"
 
 #ifdef __cplusplus
 extern "C" {

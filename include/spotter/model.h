@@ -77,7 +77,7 @@ typedef struct {
     double learned_outside;    /* an EC counts as learned if accuracy outside is at least this ...   */
     double learned_inside;     /* ... and inside each blindspot at most this                          */
     double learned_gap;        /* above 0, replaces both: least recall of test positives outside minus recall inside */
-    double learned_band[2];    /* not [0, 0]: replaces all three for ECs with blindspots: error inside (severity.h)     */
+    double learned_band[2];    /* not [0, 0]: replaces all three for ECs with blindspots: error inside (metric.h)     */
     int    learned_rest;       /* "outside" for learned_gap: 0 outside this blindspot, 1 outside all (spot_learning_by_view) */
 } spot_model_config;
 

@@ -6,9 +6,9 @@
 #include <stdio.h>
 
 #include "spotter/bdm.h"
+#include "spotter/claim.h"
 #include "spotter/ctx.h"
 #include "spotter/discover.h"
-#include "spotter/hypothesis.h"
 #include "spotter/metric.h"
 #include "spotter/model.h"
 #include "spotter/scene.h"
@@ -119,7 +119,7 @@ spot_report_options spot_report_defaults(void);
  * classes. Equal findings and options give equal bytes. Unreadable pictures
  * are named, each with its reason, in the log and on the page: SPOT_UNREADABLE_NAMED of them, the others are counted.
  *
- * Slices with a proof (proof.h) come by claim, then by the excess of errors to expect on new rows. Only confirmed ones are
+ * Slices with a proof (discover.h) come by claim, then by the excess of errors to expect on new rows. Only confirmed ones are
  * called blindspots. Those that may be chance, and those that are no worse than the rest of their classes, lie in folds. Slices
  * without a proof come by their errors beyond the class's rate, and the page says that they were not tested. */
 spot_status spot_report_findings(spot_ctx *c, const char *path, int models, const spot_subject *const *s,

@@ -1,60 +1,61 @@
-/* spotter.h - every public header. The data flow:
- *     config -> EC -> images -> model -> view -> points -> hypotheses -> score -> store -> tables, report */
+/* spotter.h - every public header, in the order in which to read them.
+ *
+ *     config -> EC -> images -> model -> view -> points -> hypotheses -> score -> results -> tables, report
+ *
+ * That is a sweep. Each other study begins and ends elsewhere and shares what lies between (README.md). A function that can
+ * fail returns a spot_status; the sentence lies in the context. Memory comes from the caller's arena. */
 #ifndef SPOTTER_SPOTTER_H
 #define SPOTTER_SPOTTER_H
 
-#include "spotter/agreement.h"
+/* The ground: what a call returns, memory, random numbers. */
+#include "spotter/status.h"
+#include "spotter/ctx.h"
 #include "spotter/arena.h"
+#include "spotter/rng.h"
+#include "spotter/interval.h"
+
+/* Values and stages: images -> model -> view -> points -> hypotheses -> score. */
+#include "spotter/scene.h"
+#include "spotter/mesh.h"
+#include "spotter/model.h"
+#include "spotter/view.h"
+#include "spotter/embed.h"
+#include "spotter/cluster.h"
+#include "spotter/bdm.h"
+#include "spotter/metric.h"
+
+/* Trees, keywords and words: what describes a group of images. */
+#include "spotter/forest.h"
+#include "spotter/ontology.h"
+#include "spotter/describe.h"
+
+/* The user's own things: files, rows, programs that answer, encoders. */
 #include "spotter/array.h"
+#include "spotter/subject.h"
+#include "spotter/predictor.h"
+#include "spotter/encoder.h"
+
+/* Runs: settings, units of work. */
+#include "spotter/config.h"
+#include "spotter/work.h"
+
+/* The studies, and claims about their findings on new pictures. */
+#include "spotter/sweep.h"
+#include "spotter/discover.h"
+#include "spotter/claim.h"
+#include "spotter/examiner.h"
+#include "spotter/examine.h"
+#include "spotter/failures.h"
 #include "spotter/background.h"
 #include "spotter/background_pictures.h"
-#include "spotter/bdm.h"
-#include "spotter/binding.h"
-#include "spotter/catalogue.h"
-#include "spotter/check.h"
-#include "spotter/clip.h"
-#include "spotter/cluster.h"
-#include "spotter/conditions.h"
-#include "spotter/config.h"
-#include "spotter/ctx.h"
-#include "spotter/describe.h"
-#include "spotter/discover.h"
-#include "spotter/embed.h"
-#include "spotter/encoder.h"
-#include "spotter/examine.h"
-#include "spotter/examiner.h"
-#include "spotter/failures.h"
-#include "spotter/forest.h"
-#include "spotter/hypothesis.h"
-#include "spotter/interval.h"
-#include "spotter/itemsets.h"
-#include "spotter/mesh.h"
-#include "spotter/metric.h"
-#include "spotter/model.h"
-#include "spotter/new_pictures.h"
-#include "spotter/ontology.h"
-#include "spotter/photos.h"
-#include "spotter/plant.h"
-#include "spotter/predictor.h"
-#include "spotter/proof.h"
-#include "spotter/realness.h"
-#include "spotter/report.h"
-#include "spotter/rng.h"
-#include "spotter/run.h"
-#include "spotter/scene.h"
-#include "spotter/shifts.h"
-#include "spotter/source.h"
-#include "spotter/status.h"
-#include "spotter/store.h"
-#include "spotter/subject.h"
-#include "spotter/sweep.h"
-#include "spotter/tensor.h"
-#include "spotter/tree.h"
-#include "spotter/variance.h"
-#include "spotter/verdict.h"
-#include "spotter/versions.h"
-#include "spotter/view.h"
-#include "spotter/work.h"
 #include "spotter/zoo.h"
+#include "spotter/verdict.h"
+#include "spotter/plant.h"
+#include "spotter/shifts.h"
+
+/* What comes out. */
+#include "spotter/versions.h"
+#include "spotter/check.h"
+#include "spotter/report.h"
 
 #endif

@@ -18,14 +18,87 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "spotter/agreement.h"
 #include "spotter/background.h"
+#include "spotter/ctx.h"
 #include "spotter/forest.h"
 #include "spotter/interval.h"
+#include "spotter/rng.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ---- variance matrices ---- */
+
+/* A variance matrix as 16 numbers, from which a forest tells whether a model depends on the background
+ * (the background paper's section 4.3.3; kernels/map/rbf.h makes the matrices). */
+
+/* Distances grow with the row a and the column b; g cells a side; std divides by the number of values.
+ *
+ *   error          share of the cells whose value is above SPOT_VARIANCE_ERROR
+ *   discontinuity  the sum of (w / g) std over the lines of cells parallel to the main diagonal, that and the ones below it, w
+ *                  the cells of a line, without the corner of one cell; divided by m = (sum of all cells) / (g^2 - g)
+ *   asymmetry      the mean of |M[a][b] - M[g-1-b][g-1-a]| over a + b < g - 1, divided by m. It compares near distances with
+ *                  far ones; a variance matrix equals its transpose
+ *   gradients      first differences among the cells from the diagonal on, b <= a, each away from the diagonal: vertical
+ *                  M[a+1][b] - M[a][b], horizontal M[a][b-1] - M[a][b], diagonal M[a+1][b-1] - M[a][b]. wstd is the mean std
+ *                  of the differences of a row (vertical) or of a column (horizontal), of those with two at least
+ *   gradient       the mean of three scores: mean / wstd, vertical and horizontal, and mean / std, diagonal
+ *   sensitivity    the sum of |M - M'|, M' from a random 90 % of the targets
+ *
+ * Cells without a value (NaN) are left out of each mean, std, share and sum, and so is a difference or pair that has one; a
+ * line's w counts the others, and m is the mean value times g / (g - 1). A quotient is 0 where what it is divided by is 0.
+ *
+ * The paper's code takes its diagonal statistics from the vertical differences; here they are from the diagonal ones. */
+typedef enum {
+    SPOT_VARIANCE_MEAN, SPOT_VARIANCE_SQUARE, SPOT_VARIANCE_STD, SPOT_VARIANCE_ERRORS, SPOT_VARIANCE_DISCONTINUITY,
+    SPOT_VARIANCE_ASYMMETRY,
+    SPOT_VARIANCE_VERTICAL_MEAN, SPOT_VARIANCE_VERTICAL_STD, SPOT_VARIANCE_VERTICAL_WSTD,
+    SPOT_VARIANCE_HORIZONTAL_MEAN, SPOT_VARIANCE_HORIZONTAL_STD, SPOT_VARIANCE_HORIZONTAL_WSTD,
+    SPOT_VARIANCE_DIAGONAL_MEAN, SPOT_VARIANCE_DIAGONAL_STD,
+    SPOT_VARIANCE_GRADIENT, SPOT_VARIANCE_SENSITIVITY,
+    SPOT_VARIANCE_FEATURES
+} spot_variance_feature;
+
+#define SPOT_VARIANCE_ERROR 0.15
+
+extern const char *const spot_variance_names[SPOT_VARIANCE_FEATURES];      /* "mean", "vertical std", ... */
+
+/* feature (SPOT_VARIANCE_FEATURES), out; value, part (grid, grid): M and M'. SPOT_INVALID where grid is below 2, where M has
+ * no value at all, and where a value is infinite. */
+spot_status spot_variance_features(spot_ctx *c, double *feature, const float *value, const float *part, int grid);
+
+/* The targets of M': kept (targets) gets 1 for a random 90 %, rounded to the nearest, and 0 for the others; returns how many
+ * are kept. SPOT_RNG_VARIANCE at `seed`. A left-out target's distances are set to NaN. */
+int spot_variance_part(unsigned char *kept, int targets, spot_seed seed);
+
+/* ---- verdicts ---- */
+
+/* ---- agreement of raters ---- */
+
+/* Labels by several raters, and accuracies over repeated random splits. */
+
+/* Fleiss' kappa (1971). count: (subjects, categories), how many raters gave a subject a category, with equally many raters, at
+ * least 2, for every subject: else SPOT_INPUT. With P_i the share of agreeing pairs of raters and p_j the share of category j
+ * among all labels, kappa = (mean P_i - sum p_j^2) / (1 - sum p_j^2). NaN where all labels are of one category, for which the
+ * formula is 0 / 0. */
+spot_status spot_fleiss_kappa(spot_ctx *c, double *kappa, const int *count, int subjects, int categories);
+
+/* The category that most raters gave. *tied: another has as many, and this is the first of them. count: (categories) */
+int spot_majority(const int *count, int categories, bool *tied);
+
+/* Harmonic mean of precision and recall; 0 if both are 0. Neither may be below 0. */
+double spot_f1(double precision, double recall);
+
+/* A random split: order (n) gets the rows of 0..n-1, first the part that is fitted to. Returns that part's size: n less a
+ * third of it, rounded up, as scikit-learn does. `split` is an address: repeated splits have different ones. */
+int spot_split_rows(uint32_t *order, int n, spot_seed seed, int split);
+
+/* Mean and standard deviation (n - 1) of n values; the deviation of one value is 0. */
+typedef struct { double mean, deviation; int n; } spot_spread;
+spot_spread spot_spread_of(const double *value, int n);
+
+/* ---- verdicts ---- */
 
 #define SPOT_VERDICT_FEATURES (SPOT_BACKGROUND_MATRICES * SPOT_BACKGROUND_FEATURES)
 

@@ -32,7 +32,7 @@
 
 #include "core/ops.h"
 #include "spotter/arena.h"
-#include "spotter/tree.h"
+#include "spotter/forest.h"
 
 /* Rows [begin, end) of the order. number: the node's address for random numbers, unique in its tree. */
 typedef struct { int begin, end, number; } spot_tree_span;

@@ -1,6 +1,6 @@
 /* render.h - triangles -> pixels: a batch of (mesh, conditions) pairs drawn by a z-buffer.
  *
- * The camera of conditions f (conditions.h; A, U: azimuth and elevation, z up) is at r_v (cos A cos U, sin A cos U, sin U) and
+ * The camera of conditions f (mesh.h; A, U: azimuth and elevation, z up) is at r_v (cos A cos U, sin A cos U, sin U) and
  * looks at the origin. Its axes are analytic, so elevations of +-90 are like any other:
  *     right = (-sin A, cos A, 0)    up = (-sin U cos A, -sin U sin A, cos U)
  * and the image is turned by theta_v about the axis of view, against the clock. `view` is the angle of a side of the image.
@@ -35,7 +35,6 @@
 
 #include "core/ops.h"
 #include "spotter/arena.h"
-#include "spotter/conditions.h"
 #include "spotter/mesh.h"
 
 enum { SPOT_RENDER_LEAST_SIZE = 16, SPOT_RENDER_SIZE = 1024, SPOT_RENDER_SAMPLES = 4, SPOT_RENDER_FAR = 1000,

@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #include "core/ops.h"
-#include "spotter/tensor.h"
+#include "spotter/arena.h"
 
 #define SPOT_FAR 1e30f
 

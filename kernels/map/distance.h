@@ -10,7 +10,7 @@
 #define SPOTTER_DISTANCE_H
 
 #include "core/ops.h"
-#include "spotter/tensor.h"
+#include "spotter/arena.h"
 
 struct spot_distance_ops {
     spot_status (*squared)(spot_ctx *c, int problems, const spot_mat *d, const spot_mat *a, const spot_mat *b);

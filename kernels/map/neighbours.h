@@ -11,7 +11,6 @@
 
 #include "core/ops.h"
 #include "spotter/arena.h"
-#include "spotter/tensor.h"
 
 typedef struct {
     spot_mat x;            /* (n, d) */

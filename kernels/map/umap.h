@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #include "core/ops.h"
-#include "spotter/tensor.h"
+#include "spotter/arena.h"
 
 enum { SPOT_UMAP_MOST_DIM = 32 };
 

@@ -17,10 +17,10 @@
 #include "config/yaml.h"
 #include "core/device.h"
 #include "core/stem.h"
+#include "model/network.h"
 #include "net/conv_cudnn.cuh"
 #include "spotter/config.h"
-#include "spotter/run.h"
-#include "model/network.h"
+#include "spotter/sweep.h"
 
 enum { MOST_SHAPES = 1024, MOST_TEXT = 1 << 18 };
 

@@ -11,7 +11,7 @@
 
 #include "core/ops.h"
 #include "formats/safetensors.h"
-#include "spotter/clip.h"
+#include "spotter/encoder.h"
 
 enum { OPENAI = 1, IMAGES = 2, TEXTS = 4, OPEN_CONFIG = 8, CUSTOM = 16, GIVEN = 32, TEXT = 128, WIDTH = 8, DIM = 4, HIDDEN = 16,
        WORDS = 600, CONTEXT = 6, MOST = 64, HEADER = 1 << 15, ZEROS = 1 << 20 };

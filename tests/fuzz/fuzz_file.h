@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "formats/formats.h"
-#include "spotter/store.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
  * that exists is called "p". fuzz: -max_len=1024 */
 #include "fuzz/fuzz_file.h"
 
-#include "spotter/source.h"
+#include "spotter/config.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

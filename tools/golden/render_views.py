@@ -12,7 +12,7 @@ and Embree (coverage and depth, ray by ray).
 
 VTK needs libOSMesa (Debian: libosmesa6). OUT has
   views.txt   the model's name, pixels a side, the angle of view, 1 if there is light.png, the number of views; then the twelve
-              conditions of each (include/spotter/conditions.h)
+              conditions of each (include/spotter/mesh.h)
   cover.png   VTK at twice the size: of the four samples of a pixel those that are covered, times 63
   light.png   VTK, Phong interpolation: ambient and diffuse light, linear, black behind the object
   depth.png   Embree through the middle of each pixel: the distance along the view times 2^24 / 8 as red, green, blue; 0: none

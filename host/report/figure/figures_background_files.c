@@ -6,7 +6,7 @@
 #include "report/figure/figures_background.h"
 #include "report/figure/figures_files.h"
 #include "spotter/report.h"
-#include "spotter/store.h"
+#include "store/store.h"
 
 enum { MODELS = 6 };           /* rows of a figure of several runs, where no models are named */
 

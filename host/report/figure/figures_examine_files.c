@@ -6,7 +6,7 @@
 
 #include "report/figure/figures_examine.h"
 #include "report/figure/figures_files.h"
-#include "spotter/store.h"
+#include "store/store.h"
 
 enum { RUNS = 2, PANELS = 12, EXAMINERS = 4, FEW = 50, MANY = 100 };
 

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 
-#include "spotter/store.h"
 
 spot_status spot_figure_output(spot_ctx *c, const spot_plot *p, const spot_figures_options *o, const char *name)
 {

@@ -7,7 +7,7 @@
 #include "report/figure/figures_files.h"
 #include "report/figure/figures_shifts.h"
 #include "spotter/report.h"
-#include "spotter/store.h"
+#include "store/store.h"
 
 /* The indices of the chosen shifts; all where none is named. */
 static spot_status choose_shifts(spot_ctx *c, int *shift, int *n, const spot_shifts_results *r, const spot_figures_options *o)

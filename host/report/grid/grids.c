@@ -13,7 +13,7 @@
 #include "report/grid/votes.h"
 #include "spotter/report.h"
 #include "spotter/rng.h"
-#include "spotter/store.h"
+#include "store/store.h"
 
 const char *const spot_task_names[SPOT_TASKS] = { "shift", "label" };
 

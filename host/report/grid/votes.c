@@ -14,7 +14,6 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "spotter/store.h"
 
 enum { RATER = 96, MOST_RATERS = 10000 };
 

@@ -1,10 +1,10 @@
 /* html.c - puts a page together from its template and its parts. */
 #include <string.h>
 
+#include "base/file.h"
 #include "base/platform.h"
 #include "report/page/html.h"
 #include "report/page/html_parts.h"
-#include "spotter/store.h"
 
 static const char whole[] = "page.html";       /* template of every page, except the nights' */
 

@@ -6,9 +6,9 @@
 
 #include "report/page/html_results.h"
 #include "result/result.h"
+#include "spotter/config.h"
 #include "spotter/discover.h"
-#include "spotter/run.h"
-#include "spotter/source.h"
+#include "spotter/sweep.h"
 #include "store/pack.h"
 
 enum { NEAR = 4 };

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "spotter/realness.h"
+#include "spotter/background_pictures.h"
 
 enum { F1_THRESHOLD = 1 };         /* .25: the paper does not say its threshold */
 

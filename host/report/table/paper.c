@@ -7,8 +7,8 @@
 
 #include "bdm/methods.h"
 #include "model/model_settings.h"
+#include "spotter/sweep.h"
 #include "store/keys.h"
-#include "spotter/run.h"
 
 #define NO NAN
 #define NOT_THERE { NO, NO, NO, NO }

@@ -4,7 +4,7 @@
 
 #include "spotter/config.h"
 #include "spotter/report.h"
-#include "spotter/run.h"
+#include "spotter/sweep.h"
 
 typedef struct {
     int    index, status, blindspots, specificity[SPOT_MAX_BLINDSPOTS];

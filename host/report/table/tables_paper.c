@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "result/columns.h"
 #include "report/table/comparison.h"
 #include "report/table/counts.h"
+#include "result/columns.h"
+#include "spotter/sweep.h"
 #include "store/keys.h"
-#include "spotter/run.h"
 
 /* ---- gathering ---- */
 

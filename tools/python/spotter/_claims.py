@@ -1,4 +1,4 @@
-"""A slice's description as a claim about new pictures or rows, and the test of it (include/spotter/hypothesis.h)."""
+"""A slice's description as a claim about new pictures or rows, and the test of it (include/spotter/claim.h)."""
 from __future__ import annotations
 
 import ctypes as ct

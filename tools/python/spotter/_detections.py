@@ -1,4 +1,4 @@
-"""A detector's objects and detections as rows: each with a box, an outcome and a reason (include/spotter/detections.h)."""
+"""A detector's objects and detections as rows: each with a box, an outcome and a reason (include/spotter/subject.h)."""
 from __future__ import annotations
 
 import ctypes as ct

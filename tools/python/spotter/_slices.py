@@ -51,7 +51,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Proof:
-    """What rows that the search has not seen say of a slice (include/spotter/proof.h).
+    """What rows that the search has not seen say of a slice (include/spotter/discover.h).
 
     claim: "confirmed", "suggested" or "chance". p: corrected for all slices. judged, wrong: rows; class_rate: error rate of
     their classes. excess: error rate less class_rate, an Interval; shrunk: the excess to expect on new rows. cell: error rate

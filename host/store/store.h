@@ -13,35 +13,10 @@
 #ifndef SPOTTER_STORE_H
 #define SPOTTER_STORE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "spotter/arena.h"
-#include "spotter/ctx.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base/file.h"
+#include "base/key.h"
 
 #define SPOT_ECS_A_FOLDER 1000
-
-typedef struct { uint64_t hi, lo; } spot_key;                     /* 128 bits of XXH3 */
-
-spot_key spot_key_of(const void *bytes, size_t n);
-spot_key spot_key_join(spot_key source, const char *what, const void *settings, size_t n);
-void     spot_key_text(char text[33], spot_key k);
-
-/* Writes bytes to path, whole or not at all. SPOT_IO names the path and the reason. Where path is a device or a pipe, such
- * as /dev/stdout, it writes into it and does not replace it. */
-spot_status spot_file_write(spot_ctx *c, const char *path, const void *bytes, size_t n);
-/* The same in steps. begin opens a new file beside path and writes its name to temp. commit makes the closed file durable:
- * fsync, rename, fsync; another library may have written it. abort removes it and returns a failure with the errno `error`. */
-spot_status spot_file_begin (spot_ctx *c, char *temp, size_t size, const char *path, int *fd);
-spot_status spot_file_commit(spot_ctx *c, const char *temp, const char *path);
-spot_status spot_file_abort (spot_ctx *c, const char *temp, const char *path, int error);
-/* Reads a whole file into a malloc'd buffer with a NUL after its end. Refuses more than `limit` bytes, pipes and devices. */
-spot_status spot_file_read(spot_ctx *c, const char *path, unsigned char **bytes, size_t *n, size_t limit);
 
 /* spot_folder_make makes a folder and its parents where they are missing, and syncs each new one into its parent.
  * spot_folder_of makes the folder that will hold the file `path`; it refuses a symbolic link, which may lead out of the run. */
@@ -73,7 +48,4 @@ spot_status spot_store_get(spot_ctx *c, const spot_store *s, spot_key k, const c
                            unsigned char **bytes, size_t *n, bool *found);
 void        spot_store_drop(const spot_store *s, spot_key k, const char *kind);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -1,0 +1,107 @@
+/* claim.h - a slice's description as a claim about new pictures (Plumb et al. 2023, appendix K).
+ *
+ *     phrase + unlabelled pictures -> the nearest pictures, and random ones as controls -> right or wrong -> verdict
+ *     attributes + scenes          -> new images with them, and others without          -> right or wrong -> verdict
+ *
+ * The pictures are new and the claim was made before, so one exact test needs no correction for a search. CPU only; the bits
+ * do not depend on the number of threads. */
+#ifndef SPOTTER_CLAIM_H
+#define SPOTTER_CLAIM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "spotter/ctx.h"
+#include "spotter/encoder.h"
+#include "spotter/interval.h"
+#include "spotter/predictor.h"
+#include "spotter/subject.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { SPOT_GATHERED, SPOT_CONTROL };
+typedef struct { int picture, group; double similarity; } spot_gathered;
+
+/* pick (2 * most): first the `most` pictures of the greatest similarity (n), the greatest first, of equal ones the earlier
+ * picture first; then as many random ones of the others. Both are fewer where there are under 2 * most pictures. *picked: their
+ * number. The order by t . x is that by t . (x - mean of the class), Domino's score. */
+spot_status spot_gather_pick(spot_ctx *c, spot_gathered *pick, int *picked, const double *similarity, int n, int most,
+                             uint64_t seed);
+
+typedef enum { SPOT_TOO_FEW, SPOT_NOT_CONFIRMED, SPOT_CONFIRMED } spot_claim_verdict;
+
+typedef struct {
+    int n[2], wrong[2];        /* of SPOT_GATHERED and SPOT_CONTROL */
+    spot_interval rate[2];     /* Wilson's */
+    double p;                  /* Fisher's exact test, one-sided: gathered pictures are wrong more often than controls */
+    spot_claim_verdict verdict;
+} spot_claim_test;
+
+/* Fills the rest from n and wrong. Confirmed: p is at most level. Too few: no result of so many pictures could be that. */
+void spot_claim_judge(spot_claim_test *t, double level);
+
+/* "confirmed on new data", "not confirmed on new data", "too few pictures" */
+const char *spot_claim_verdict_name(spot_claim_verdict v);
+
+/* One of the new pictures, as a table of them has it. */
+typedef struct {
+    char  *picture;            /* its name below the folder */
+    int    group;              /* SPOT_GATHERED or SPOT_CONTROL */
+    double similarity;         /* to the phrase; NaN: none */
+    int    wrong;              /* 0, 1; -1: not known */
+    char  *predicted;          /* the class that the classifier gives it; NULL: not known */
+} spot_new_picture;
+
+/* test->n and wrong, from the pictures of which it is known. */
+void spot_claim_count(spot_claim_test *t, const spot_new_picture *row, int n);
+
+/* ---- new pictures ---- */
+
+/* Pictures that the search has not seen: gathered by a phrase, measured by a classifier.
+ *
+ *     folder + phrase -> spot_gather -> new pictures -> spot_measure -> right or wrong -> spot_claim_judge (claim.h)
+ *
+ * run_to_run, and the same for any number of threads. */
+
+/* The gathered ones first, then as many controls. Texts are malloc'd; close accepts a zeroed struct. */
+typedef struct { int n; spot_new_picture *row; } spot_new_pictures;
+
+void spot_new_pictures_close(spot_new_pictures *p);
+
+typedef struct {
+    const char *images;            /* a folder, looked through at any depth */
+    const char *cls;               /* with a folder of this name in images, only its pictures count; NULL, "": all do */
+    const char *phrase;
+    const char *weights;           /* a CLIP, which compares the phrase with the pictures */
+    const spot_encoder_options *encoder;   /* NULL: spot_encoder_defaults */
+    int      most;                 /* gathered pictures, and as many controls, drawn by the seed */
+    uint64_t seed;
+    const spot_subject *known;     /* its pictures are not new and are left out, also under another name; NULL: none */
+} spot_gather_options;
+
+/* Whether images has a folder with the name of the class, so that the class of its pictures is known. */
+bool spot_gather_has_class(const char *images, const char *cls);
+
+/* The pictures nearest to the phrase by the cosine, and random others; similarity is that cosine, wrong -1. Unreadable pictures
+ * are left out with a warning. SPOT_INPUT where there are fewer than two. *p is empty after a failure. */
+spot_status spot_gather(spot_ctx *c, spot_new_pictures *p, const spot_gather_options *o);
+
+typedef struct {
+    const spot_predictor_options *model;   /* its side is the square that is cut from the middle of a picture */
+    int resize;                    /* pixels of the shorter side before; 0: as it is */
+    const char *name;              /* of the model, for sentences */
+    const char *folder;            /* the pictures lie below it */
+    char *const *class_name;       /* (classes): the class of each output; a single output stands for two. NULL: numbers */
+    int classes, label;            /* 0: not known; the class that all pictures show */
+} spot_measure_options;
+
+/* Fills wrong and predicted. Ties with the label's own output are right, as in spot_subject_wrong; a single output is the logit
+ * of class 1. An unreadable picture keeps its -1. SPOT_INPUT where outputs and classes do not fit. */
+spot_status spot_measure(spot_ctx *c, spot_new_pictures *p, const spot_measure_options *o);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
