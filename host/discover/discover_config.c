@@ -103,12 +103,14 @@ static spot_key join_wrong(spot_key k, const spot_subject *s)
     return k;
 }
 
-static const char *features_hash(char text[33], const spot_subject *s, const spot_attributes *a)
+/* All probabilities count where rows have several classes, and for a proof's errors without structure. */
+static const char *features_hash(char text[33], const spot_subject *s, const spot_discover_options *o)
 {
+    const spot_attributes *a = o->attributes;
     const size_t n = (size_t)s->n, d = (size_t)s->d, classes = (size_t)s->classes;
     spot_key k = join(spot_key_of("features", 8), "feature", s->feature, n * d * sizeof *s->feature);
 
-    k = join(k, "prob", s->prob, n * classes * sizeof *s->prob);
+    if (!s->target || o->proof) k = join(k, "prob", s->prob, n * classes * sizeof *s->prob);
     k = join_wrong(k, s);
     k = join(k, "head", s->head, classes * d * sizeof *s->head);
     for (int i = 0; a && i < a->items; i++) k = join(k, "item", a->name[i], strlen(a->name[i]));
@@ -141,7 +143,7 @@ spot_status spot_discover_config_of(spot_ctx *c, spot_discover_config *cfg, cons
     spot_config_reset(&spot_discover_kind, cfg);
     cfg->classes = classes;
     cfg->data = spot_memory_text(&cfg->memory, data_hash(hash, s));
-    cfg->features = spot_memory_text(&cfg->memory, o ? features_hash(hash, s, o->attributes) : "");
+    cfg->features = spot_memory_text(&cfg->memory, o ? features_hash(hash, s, o) : "");
     if (!cfg->data || !cfg->features) return spot_fail(c, SPOT_NOMEM, "no memory for a config");
     return o ? take_options(c, cfg, o) : SPOT_OK;
 }
