@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "background/background_look.h"
+#include "background/look/background_look.h"
 #include "background/background_result.h"
-#include "background/matrices.h"
+#include "background/look/matrices.h"
 #include "formats/png.h"
 #include "spotter/rng.h"
 

@@ -7,7 +7,7 @@
 
 #include "core/bf16.h"
 #include "core/device.h"
-#include "model/clip_tower.h"
+#include "models/clip_tower.h"
 
 enum { IMAGES, TEXTS };
 

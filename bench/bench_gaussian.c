@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "bench.h"
-#include "fit/gaussian_process.h"
+#include "stats/gaussian_process.h"
 #include "sequence.h"
 #include "spotter/examiner.h"
 

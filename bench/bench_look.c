@@ -11,7 +11,7 @@
 
 #include "base/file.h"
 #include "base/folder.h"
-#include "discover/look_pictures.h"
+#include "discover/describe/look_pictures.h"
 #include "formats/picture.h"
 #include "formats/png.h"
 

@@ -9,7 +9,7 @@
 #include "core/device.h"
 #include "image/raster.h"
 #include "image/sample.h"
-#include "model/trainer.h"
+#include "models/trainer.h"
 
 enum { TRAIN, LOOK };
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "formats/png.h"
-#include "scene/pictures.h"
+#include "worlds/pictures.h"
 
 #include "check_sweep.h"      /* whose `root` those headers have as a local name */
 

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "model/network.h"
+#include "models/network.h"
 
 static inline double unit(int tensor, size_t i)
 {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "spotter/rng.h"
-#include "store/keys.h"
+#include "study/keys.h"
 #include "store/store.h"
 #include "sweep/segment.h"
 

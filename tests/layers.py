@@ -14,8 +14,8 @@ import tempfile
 
 ORDER = """include
 kernels/core kernels/net|kernels/image|kernels/map kernels/fit kernels
-host/base host/formats host/scene host/model host/embed host/fit host/bdm host/metric host/result host/config host/store
-host/steps host/work host/sweep|host/discover|host/examine|host/background|host/shifts host/versions
+host/base host/formats host/stats host/worlds host/models host/bdm host/metric host/store host/study host/result
+host/sweep|host/discover|host/examine|host/background|host/shifts host/versions host/claims
 host/report/table host/report/grid host/report/figure host/report/page host/check host/cli|bench"""
 STUDIES = {"host/sweep", "host/discover", "host/examine", "host/background", "host/shifts"}
 # The emulator's stand-ins for what needs a vendor's library define the symbols of the files that they replace.

@@ -8,9 +8,9 @@
 #include "base/json.h"
 #include "check_folder.h"
 #include "checks.h"
-#include "config/yaml.h"
+#include "study/yaml.h"
 #include "store/store.h"
-#include "work/frame.h"
+#include "study/frame.h"
 
 typedef struct { spot_memory *memory; int units, add; } config;
 typedef struct { int index, numbers; char config[33]; double square; bool failed; } square;

@@ -3,7 +3,7 @@
 #include "net/attack.h"
 #include "check_resnet.h"
 #include "check_tensor.h"
-#include "model/trainer.h"
+#include "models/trainer.h"
 #include "image/raster.h"
 
 static const int made = 7;

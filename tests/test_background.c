@@ -4,7 +4,7 @@
 #include "check_background.h"
 
 #include "background/background_config.h"
-#include "background/pixels_encoder.h"
+#include "background/suite/pixels_encoder.h"
 #include "background/background_summary.h"
 #include "spotter/shifts.h"
 #include "spotter/versions.h"

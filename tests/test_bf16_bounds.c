@@ -7,7 +7,7 @@
 
 #include <oneapi/dnnl/dnnl.h>
 
-#include "model/network.h"
+#include "models/network.h"
 #include "net/linear.h"
 
 /* -- memory of oneDNN ---------------------------------------------------------------------------------------------

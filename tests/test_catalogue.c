@@ -10,7 +10,7 @@
 #include "check_folder.h"
 #include "checks.h"
 #include "heard.h"
-#include "scene/catalogue_parts.h"
+#include "worlds/catalogue_parts.h"
 
 static const spot_catalogue_entry *entry_of(const spot_catalogue *k, const char *id)
 {

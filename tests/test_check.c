@@ -6,7 +6,7 @@
 #include "checks.h"
 #include "store/store.h"
 #include "sweep/segment.h"
-#include "work/run_log.h"
+#include "study/run_log.h"
 
 static const char yaml[] =
     "seed: %d\necs: %d\nscene: {size: %d, jpeg_quality: 75}\nmodel: {batch: 16}\n"

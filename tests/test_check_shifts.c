@@ -12,7 +12,7 @@
 #include "shifts/shifts_config.h"
 #include "spotter/rng.h"
 #include "store/store.h"
-#include "work/frame.h"
+#include "study/frame.h"
 
 enum { CLASSES = 24, MODELS = 16, SHIFTS = 2, EACH = 50 };
 

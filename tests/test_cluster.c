@@ -10,7 +10,7 @@
 #include "check_folder.h"
 #include "base/platform.h"
 #include "spotter/work.h"
-#include "work/run_log.h"
+#include "study/run_log.h"
 #include "sweep/segment.h"
 
 /* Every EC has one owner, ranges are equal but for one, and parts of a shard are the shard. */

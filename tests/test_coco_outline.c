@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "background/outlines.h"
+#include "background/suite/outlines.h"
 #include "formats/coco_outline.h"
 
 /* tools/golden/coco_outlines.py */

@@ -7,14 +7,14 @@
 
 #include "base/nearest.h"
 #include "bdm/methods.h"
-#include "config/config_table.h"
-#include "config/yaml.h"
+#include "study/config_table.h"
+#include "study/yaml.h"
 #include "fuzz/fuzz_config.c"
 #include "spotter/background.h"
 #include "spotter/examine.h"
 #include "spotter/rng.h"
 #include "spotter/shifts.h"
-#include "store/keys.h"
+#include "study/keys.h"
 
 static spot_config cfg, other;
 

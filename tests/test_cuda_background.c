@@ -4,9 +4,9 @@
 #define _GNU_SOURCE   /* setenv */
 #include "check_background.h"
 
-#include "background/background_look.h"
+#include "background/look/background_look.h"
 #include "background/background_result.h"
-#include "background/matrices.h"
+#include "background/look/matrices.h"
 #include "check_clip.h"
 #include "check_cuda.h"
 #include "check_verdict.h"

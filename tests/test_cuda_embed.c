@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "blobs.h"
-#include "embed/reduce.h"
+#include "models/reduce.h"
 
 /* rows, features, rows that differ: fewer rows than neighbours, a view of two rows, of one. */
 typedef struct { int n, d, distinct; } shape;

@@ -6,8 +6,8 @@
 
 #include "check_cuda.h"
 #include "check_scene.h"
-#include "model/trainer.h"
-#include "scene/source_draw.h"
+#include "models/trainer.h"
+#include "worlds/source_draw.h"
 
 enum { EPOCHS = 2, MOST_RUNS = 2 };
 

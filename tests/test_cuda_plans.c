@@ -12,7 +12,7 @@
 
 #include "check_folder.h"
 #include "net/conv.h"
-#include "work/workers.h"
+#include "study/workers.h"
 
 static const spot_conv_shape train = { 2, 1, 16, 32, 3, 1, 4, true, false, false, false, SPOT_FP32 };
 static const spot_conv_shape looks = { 2, 1, 16, 32, 3, 1, 4, false, true, false, true, SPOT_BF16 };

@@ -4,7 +4,7 @@
 #include "check_real.h"
 
 #include "check_cuda_sweep.h"
-#include "scene/source_draw.h"
+#include "worlds/source_draw.h"
 #include "store/pixel_cache.h"
 
 static const char text[] =

@@ -5,7 +5,7 @@
 #include "check_op.h"
 
 #include "bdm/groups.h"
-#include "fit/ward_trees.h"
+#include "stats/ward_trees.h"
 #include "map/centres.h"
 #include "noise.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "discover/detection_match.h"
+#include "discover/subject/detection_match.h"
 #include "spotter/array.h"
 #include "spotter/subject.h"
 

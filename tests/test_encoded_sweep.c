@@ -5,7 +5,7 @@
 
 #include "core/ops.h"
 #include "formats/picture.h"
-#include "model/encoder_look.h"
+#include "models/encoder_look.h"
 #include "spotter/config.h"
 #include "spotter/sweep.h"
 #include "sweep/encoder_view.h"

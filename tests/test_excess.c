@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "fit/statistics.h"
+#include "stats/statistics.h"
 #include "spotter/rng.h"
 
 TEST(one_class_is_the_difference_to_the_others)

@@ -9,7 +9,7 @@
 
 #include "examine/examine_draw.h"
 #include "examine/failure_parts.h"
-#include "fit/statistics.h"
+#include "stats/statistics.h"
 #include "spotter/rng.h"
 
 /* ---- made-up renders ---- */

@@ -8,7 +8,7 @@
 
 #include "check_blas.h"
 #include "core/vmath.h"
-#include "fit/gaussian_process.h"
+#include "stats/gaussian_process.h"
 #include "golden_text.h"
 
 enum { ASKED = 7, MOST = 160 };

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "discover/subject_file.h"
+#include "discover/subject/subject_file.h"
 #include "report/page/html.h"
 
 static void write_report(spot_ctx *c, const char *path, const fake_findings *k, spot_report_options r)

@@ -6,10 +6,10 @@
 
 #include "background/background_config.h"
 #include "checks.h"
-#include "config/config_table.h"
+#include "study/config_table.h"
 #include "examine/examine_config.h"
 #include "shifts/shifts_config.h"
-#include "store/keys.h"
+#include "study/keys.h"
 
 enum { EC = 3 };
 

@@ -3,7 +3,7 @@
 #include "checks.h"
 #include "check_folder.h"
 
-#include "background/keywords.h"
+#include "background/suite/keywords.h"
 #include "formats/word_lines.h"
 
 static char *pictures[] = { "dog/b.png", "dog/a.png", "cat/a.png" }, *grounds[] = { "1.jpg", "2.jpg" };

@@ -12,7 +12,7 @@
 
 #include "base/file.h"
 #include "base/folder.h"
-#include "discover/look_pictures.h"
+#include "discover/describe/look_pictures.h"
 #include "heard.h"
 #include "spotter/model.h"
 

@@ -1,7 +1,7 @@
-/* test_mesh_filter.c - the filter of system calls of spotter-mesh (host/cli/mesh_parser.c): calls that it must refuse, those
+/* test_mesh_filter.c - the filter of system calls of spotter-mesh (host/worlds/mesh_parser.c): calls that it must refuse, those
  * that it must leave, and that the program sets it before it asks for a file. Skipped where the kernel has no filters. */
 #define main spotter_mesh_main
-#include "cli/mesh_parser.c"       /* the program is no library */
+#include "worlds/mesh_parser.c"       /* the program is no library */
 #undef main
 
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "fit/logistic.h"
+#include "stats/logistic.h"
 #include "golden_file.h"
 #include "spotter/metric.h"
 #include "spotter/rng.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "check_scene.h"
-#include "model/trainer.h"
+#include "models/trainer.h"
 #include "spotter/model.h"
 
 /* -- itself ----------------------------------------------------------------------------------------------------- */

@@ -3,8 +3,8 @@
 #include "checks.h"
 #include "check_night.h"
 #include "golden_text.h"
-#include "fit/bootstrap.h"
-#include "fit/statistics.h"
+#include "stats/bootstrap.h"
+#include "stats/statistics.h"
 
 TEST(test_holm)
 {

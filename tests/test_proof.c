@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "check_folder.h"
-#include "discover/vote.h"
-#include "fit/statistics.h"
+#include "discover/search/vote.h"
+#include "stats/statistics.h"
 #include "formats/safetensors.h"
 #include "golden_text.h"
 #include "spotter/discover.h"

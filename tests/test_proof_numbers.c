@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "checks.h"
-#include "discover/judge.h"
-#include "fit/statistics.h"
+#include "discover/proof/judge.h"
+#include "stats/statistics.h"
 #include "spotter/rng.h"
 
 /* ---- the correction for many tests ---- */

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 #include "check_real.h"
-#include "scene/source_draw.h"
+#include "worlds/source_draw.h"
 #include "store/pixel_cache.h"
-#include "store/keys.h"
+#include "study/keys.h"
 
 static int animals(const spot_photos *p, uint32_t picture)
 {

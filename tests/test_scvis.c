@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "blobs.h"
-#include "embed/reduce.h"
+#include "models/reduce.h"
 #include "golden_text.h"
 #include "map/scvis.h"
 

@@ -3,8 +3,8 @@
 #define _GNU_SOURCE
 #include "check_background.h"
 
-#include "background/squares_ahead.h"
-#include "background/suite.h"
+#include "background/suite/squares_ahead.h"
+#include "background/suite/suite.h"
 #include "heard.h"
 
 /* A suite made in memory: the run directory is `root`/run. */

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "spotter/report.h"
-#include "store/keys.h"
+#include "study/keys.h"
 #include "store/pack.h"
 #include "sweep/pipeline.h"
 #include "sweep/segment.h"

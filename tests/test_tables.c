@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "spotter/report.h"
-#include "store/keys.h"
+#include "study/keys.h"
 #include "store/store.h"
 #include "sweep/segment.h"
 

@@ -8,8 +8,8 @@
 
 #include "map/affinity.h"
 #include "blobs.h"
-#include "embed/reduce.h"
-#include "embed/spectral.h"
+#include "models/reduce.h"
+#include "models/spectral.h"
 #include "map/neighbours.h"
 #include "map/umap.h"
 

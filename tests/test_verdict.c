@@ -9,8 +9,8 @@
 #include "check_verdict.h"
 #include "golden_text.h"
 
-#include "background/verdict_reach.h"
-#include "background/verdict_rows.h"
+#include "background/verdict/verdict_reach.h"
+#include "background/verdict/verdict_rows.h"
 #include "spotter/verdict.h"
 
 enum { MODELS = 48 };

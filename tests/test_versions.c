@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "fit/paired.h"
+#include "stats/paired.h"
 #include "spotter/rng.h"
 #include "spotter/versions.h"
 

@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "work/workers.h"
+#include "study/workers.h"
 #include "sweep/pipeline.h"
 
 /* Five ECs of unlike sizes, with a method whose memory and time grow with the wave. */

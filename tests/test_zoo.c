@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "background/keywords.h"
-#include "background/zoo_make.h"
+#include "background/suite/keywords.h"
+#include "background/zoo/zoo_make.h"
 #include "check_folder.h"
 #include "formats/png.h"
 #include "spotter/model.h"

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "background/background_config.h"
-#include "config/config_read.h"
-#include "config/settings_key.h"
+#include "study/config_read.h"
+#include "study/settings_key.h"
 #include "image/blend.h"
 
 enum { COARSEST = 14 };            /* pixels a side of the coarsest level, at least */

@@ -3,7 +3,7 @@
 #define SPOTTER_BACKGROUND_CONFIG_H
 
 #include "base/key.h"
-#include "config/yaml.h"
+#include "study/yaml.h"
 #include "spotter/background.h"
 
 enum { SPOT_BACKGROUND_PATH = 1300, SPOT_BACKGROUND_NUMBERS = 1 };

@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include "background/background_inputs.h"
-#include "background/background_look.h"
+#include "background/look/background_look.h"
 #include "background/background_unit.h"
-#include "background/zoo_make.h"
+#include "background/zoo/zoo_make.h"
 #include "spotter/model.h"
 
 /* Pictures and backgrounds of all. A planted world that is not made yet has those of its settings. */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "background/outlines.h"
+#include "background/suite/outlines.h"
 #include "store/contents.h"
 
 enum { TOLD = 3 };

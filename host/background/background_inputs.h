@@ -3,7 +3,7 @@
 #define SPOTTER_BACKGROUND_INPUTS_H
 
 #include "background/background_config.h"
-#include "background/squares.h"
+#include "background/suite/squares.h"
 #include "base/folder.h"
 #include "store/store.h"
 

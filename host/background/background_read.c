@@ -8,9 +8,9 @@
 
 #include "background/background_result.h"
 #include "background/background_study.h"
-#include "background/suite.h"
+#include "background/suite/suite.h"
 #include "background/background_summary.h"
-#include "work/frame.h"
+#include "study/frame.h"
 
 static spot_status read_unit(spot_ctx *c, const spot_study *y, spot_background_results *r, const char *dir, const char *key,
                              int unit)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "work/frame.h"
+#include "study/frame.h"
 
 const char *spot_background_set_name(int set)
 {

@@ -1,7 +1,7 @@
 /* background_study.c - the background study as a study (work.h): functions for its results and its config. */
 #include "background/background_result.h"
 #include "background/background_study.h"
-#include "background/suite.h"
+#include "background/suite/suite.h"
 
 /* Every result has the suite beside its own responses. */
 static bool result_file(char *path, size_t size, const char *dir, const void *result, int i)

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "fit/bootstrap.h"
+#include "stats/bootstrap.h"
 
 static int sum_of(const int *v, int n)
 {

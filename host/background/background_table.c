@@ -1,6 +1,6 @@
 /* background_table.c - the settings of a background study. */
 #include "background/background_config.h"
-#include "background/zoo_make.h"
+#include "background/zoo/zoo_make.h"
 #include "image/blend.h"
 #include "map/rbf.h"
 #include "spotter/ontology.h"

@@ -9,12 +9,12 @@
 #include <sys/stat.h>
 
 #include "background/background_result.h"
-#include "background/background_look.h"
-#include "background/matrices.h"
-#include "background/model_outputs.h"
+#include "background/look/background_look.h"
+#include "background/look/matrices.h"
+#include "background/look/model_outputs.h"
 #include "core/ops.h"
-#include "model/output_classes.h"
-#include "work/frame.h"
+#include "models/output_classes.h"
+#include "study/frame.h"
 
 enum { MOST_TOGETHER = 16, WEIGHTS = 64000000 };       /* models; bytes of their weights */
 

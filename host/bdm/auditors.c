@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/device.h"
-#include "embed/reduce.h"
+#include "models/reduce.h"
 #include "fit/ridge.h"
 
 spot_status spot_auditors_take(spot_ctx *c, spot_arena *host, spot_arena *work, spot_auditors *a)

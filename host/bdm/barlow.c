@@ -19,7 +19,7 @@
 #include "bdm/rank.h"
 #include "core/device.h"
 #include "core/problems.h"
-#include "embed/reduce.h"
+#include "models/reduce.h"
 #include "fit/information.h"
 #include "map/rows.h"
 #include "spotter/forest.h"

@@ -9,7 +9,7 @@
 #include "bdm/fit.h"
 #include "bdm/methods.h"
 #include "core/ops.h"
-#include "embed/embed_settings.h"
+#include "models/embed_settings.h"
 
 static const spot_method *const methods[] = {
 #define X(NAME, name) [SPOT_##NAME] = &spot_method_##name,

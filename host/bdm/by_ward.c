@@ -7,7 +7,7 @@
 #include "bdm/methods.h"
 #include "bdm/slices.h"
 #include "bdm/unit_rows.h"
-#include "fit/ward_trees.h"
+#include "stats/ward_trees.h"
 
 typedef struct {
     spot_unit_rows u;

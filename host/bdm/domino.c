@@ -19,7 +19,7 @@
 #include "bdm/rank.h"
 #include "core/device.h"
 #include "core/problems.h"
-#include "embed/reduce.h"
+#include "models/reduce.h"
 #include "fit/domino_mixture.h"
 #include "fit/kmeans.h"
 #include "map/rows.h"

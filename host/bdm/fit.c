@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "embed/reduce.h"
+#include "models/reduce.h"
 #include "formats/formats.h"
 #include "map/pca.h"
 

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "embed/reduce.h"
+#include "models/reduce.h"
 #include "map/rows.h"
 
 spot_status spot_graph_take(spot_ctx *c, spot_arena *host, spot_arena *work, spot_graph *g, const spot_points *points, int k,

@@ -26,7 +26,7 @@
 #include "bdm/unit_rows.h"
 #include "core/device.h"
 #include "core/problems.h"
-#include "embed/reduce.h"
+#include "models/reduce.h"
 #include "fit/kmeans.h"
 #include "fit/ridge.h"
 #include "map/eigen.h"

@@ -4,7 +4,7 @@
 
 #include "base/setting.h"
 #include "bdm/groups.h"
-#include "fit/mixture_settings.h"
+#include "stats/mixture_settings.h"
 #include "spotter/bdm.h"
 
 /* New rows, the hypotheses of a fit, and who belongs where. points: the rows after the reducer. */

@@ -12,7 +12,7 @@
 #include "bdm/slices.h"
 #include "bdm/unit_rows.h"
 #include "fit/silhouette.h"
-#include "fit/ward_trees.h"
+#include "stats/ward_trees.h"
 #include "spotter/cluster.h"
 
 typedef struct {

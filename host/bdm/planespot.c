@@ -12,7 +12,7 @@
 #include "bdm/methods.h"
 #include "bdm/slices.h"
 #include "core/problems.h"
-#include "embed/reduce.h"
+#include "models/reduce.h"
 #include "map/rows_step.h"
 
 /* Normalises a column of the map: (x - lo) / scale; 0 if scale is 0. */

@@ -29,7 +29,7 @@
 #include "bdm/rank.h"
 #include "core/device.h"
 #include "core/problems.h"
-#include "embed/reduce.h"
+#include "models/reduce.h"
 #include "fit/spotlight_fit.h"
 
 #define LEAST_P 1e-7    /* of a label */

@@ -24,7 +24,7 @@
 #include "bdm/methods.h"
 #include "fit/hinge.h"
 #include "fit/ridge.h"
-#include "embed/reduce.h"
+#include "models/reduce.h"
 #include "map/rows.h"
 
 enum { FOLDS = 2, COSTS = 7, TRIALS = FOLDS * COSTS, FITS = TRIALS + 1, ALL = FOLDS, LEAST = 2 };

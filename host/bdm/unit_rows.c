@@ -6,7 +6,7 @@
 
 #include "bdm/fit.h"
 #include "bdm/slices.h"
-#include "embed/reduce.h"
+#include "models/reduce.h"
 
 #define NO_EXTENT 1e-24        /* of unit rows in fp32, two of 100,000 that differ have a greater mean squared distance */
 

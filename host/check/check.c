@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/yaml.h"
+#include "study/yaml.h"
 #include "spotter/work.h"
 
 static void describe_run(char *text, size_t size, const spot_baseline *b)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/key.h"
-#include "work/run_log.h"
+#include "study/run_log.h"
 
 /* ---- hashes of values as text, since structs have padding ---- */
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/keys.h"
+#include "study/keys.h"
 
 static void bits_ecs(spot_checking *g)
 {

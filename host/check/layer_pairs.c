@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "fit/statistics.h"
+#include "stats/statistics.h"
 
 /* Fills g->x (*n values) and, for independent ECs, g->y (*others); the two means and the number of ECs left out go into l. */
 static void fill_values(spot_checking *g, spot_check_line *l, int m, int k, int metric, int *n, int *others)

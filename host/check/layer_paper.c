@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "fit/statistics.h"
+#include "stats/statistics.h"
 #include "report/table/paper.h"
 
 /* Fills the line but for the verdict, which needs the p of all lines. */

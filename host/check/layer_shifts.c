@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "fit/statistics.h"
+#include "stats/statistics.h"
 #include "spotter/shifts.h"
 
 enum { DRAWS = 2000, NUMBERS = 4 };            /* of a shift: impact, slope, passed, classes */

@@ -3,7 +3,7 @@
 #define SPOTTER_LAYERS_H
 
 #include "check/baseline.h"
-#include "fit/statistics.h"
+#include "stats/statistics.h"
 
 enum {
     SPOT_CHECK_FEWEST = 20,            /* with fewer ECs every difference is inconclusive ... */

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/room.h"
-#include "config/yaml.h"
+#include "study/yaml.h"
 
 const char *cli_program = "spotter";
 

@@ -8,9 +8,9 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/cli.h"
-#include "discover/discover_run.h"
-#include "discover/fits.h"
-#include "fit/statistics.h"
+#include "discover/search/discover_run.h"
+#include "discover/subject/fits.h"
+#include "stats/statistics.h"
 
 typedef struct {
     cli_machine machine;

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "config/yaml.h"
+#include "study/yaml.h"
 #include "spotter/background.h"
 #include "spotter/config.h"
 #include "spotter/examine.h"

@@ -5,7 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/compare.h"
-#include "fit/statistics.h"
+#include "stats/statistics.h"
 
 enum { WIDEST_GROUP = 30 };
 

@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "cli/method_list.h"
-#include "discover/discover_config.h"
+#include "discover/search/discover_config.h"
 #include "formats/formats.h"
 #include "versions/versions_json.h"
 #include "spotter/report.h"

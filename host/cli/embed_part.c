@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "work/run_claim.h"
+#include "study/run_claim.h"
 
 enum { HEAD = 128 };
 

@@ -8,9 +8,9 @@
 #include "base/file.h"
 #include "base/folder.h"
 #include "base/text.h"
-#include "discover/gallery.h"
-#include "discover/subject_file.h"
-#include "discover/subject_memory.h"
+#include "discover/describe/gallery.h"
+#include "discover/subject/subject_file.h"
+#include "discover/subject/subject_memory.h"
 #include "formats/coco.h"
 
 enum { MOST_TEXT = 1 << 30 };          /* bytes of a file of texts */

@@ -8,7 +8,7 @@
 #include "base/folder.h"
 #include "base/text.h"
 #include "cli/gather_model.h"
-#include "discover/measure.h"
+#include "claims/measure.h"
 #include "formats/word_lines.h"
 #include "spotter/array.h"
 

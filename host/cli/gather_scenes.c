@@ -7,7 +7,7 @@
 
 #include "cli/gather_scenes.h"
 #include "cli/scene_files.h"
-#include "discover/measure.h"
+#include "claims/measure.h"
 #include "store/store.h"
 
 /* ---- the EC ---- */

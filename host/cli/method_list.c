@@ -7,7 +7,7 @@
 
 #include "base/nearest.h"
 #include "bdm/methods.h"
-#include "embed/embed_settings.h"
+#include "models/embed_settings.h"
 
 /* Reads one of a setting's names. */
 static spot_status read_name(spot_ctx *c, int *value, const spot_setting *s, const char *text)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/yaml.h"
+#include "study/yaml.h"
 #include "spotter/arena.h"
 
 enum { LONGEST = 1200 };

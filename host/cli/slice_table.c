@@ -7,8 +7,8 @@
 #include "base/text.h"
 #include "bdm/methods.h"
 #include "cli/slice_words.h"
-#include "discover/proof_files.h"
-#include "discover/slice_describe.h"
+#include "discover/proof/proof_files.h"
+#include "discover/search/slice_describe.h"
 #include "result/columns.h"
 
 static const spot_slice *slice_at(const spot_findings *f, const spot_slice_place *at)

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "config/yaml.h"
-#include "discover/discover_run.h"
+#include "study/yaml.h"
+#include "discover/search/discover_run.h"
 #include "shifts/shift_result.h"
 #include "spotter/background.h"
 #include "spotter/examine.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/config_read.h"
+#include "study/config_read.h"
 #include "examine/examine_config.h"
 
 /* ---- ranges and points ---- */

@@ -3,7 +3,7 @@
 #define SPOTTER_EXAMINE_CONFIG_H
 
 #include "base/key.h"
-#include "config/yaml.h"
+#include "study/yaml.h"
 #include "image/render.h"
 #include "spotter/examine.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/device.h"
-#include "model/output_classes.h"
+#include "models/output_classes.h"
 #include "store/contents.h"
 
 /* ---- the model ---- */

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "examine/examine_study.h"
-#include "work/frame.h"
+#include "study/frame.h"
 
 const char *spot_examine_class(const spot_examine_config *cfg, int cls)
 {

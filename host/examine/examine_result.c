@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "work/frame.h"
+#include "study/frame.h"
 
 static void describe_point(spot_json *j, spot_examine_point *p)
 {

@@ -12,7 +12,7 @@
 #include "examine/examine_search.h"
 #include "examine/examine_study.h"
 #include "examine/failure_parts.h"
-#include "work/run_log.h"
+#include "study/run_log.h"
 
 enum { START = 64, TOGETHER = 256 };           /* random renders of `start`; objects that are searched together, at most */
 

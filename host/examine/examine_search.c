@@ -9,7 +9,7 @@
 #include "examine/examiners.h"
 #include "examine/examine_networks.h"
 #include "spotter/rng.h"
-#include "work/run_log.h"
+#include "study/run_log.h"
 
 enum { LAST = 100 };                   /* renders of `inside` */
 

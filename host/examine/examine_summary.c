@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "examine/examine_study.h"
-#include "fit/bootstrap.h"
+#include "stats/bootstrap.h"
 
 static const double FOUND = 0.8;       /* share of the last renders that lie in the region */
 

@@ -8,7 +8,7 @@
 #include "examine/examine_networks.h"
 #include "examine/failure_parts.h"
 #include "examine/failure_rules.h"
-#include "fit/statistics.h"
+#include "stats/statistics.h"
 #include "spotter/rng.h"
 
 enum { LEAST_FAILURES = 5, POINTS = 1 << 16 };

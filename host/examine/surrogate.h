@@ -7,7 +7,7 @@
 #define SPOTTER_SURROGATE_H
 
 #include "examine/examiners.h"
-#include "fit/gaussian_process.h"
+#include "stats/gaussian_process.h"
 
 enum { SPOT_SURROGATE_DESKS = 64 };
 

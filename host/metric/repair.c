@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "fit/logistic.h"
+#include "stats/logistic.h"
 #include "spotter/metric.h"
 
 enum { MOST = SPOT_MAX_HYPOTHESES + 1 };        /* groups of the positives, with the rest */

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "fit/statistics.h"
+#include "stats/statistics.h"
 
 void spot_severity_of(spot_severity *s, const spot_view *view, const spot_truth *truth)
 {

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "fit/bootstrap.h"
-#include "fit/statistics.h"
+#include "stats/bootstrap.h"
+#include "stats/statistics.h"
 
 /* Sets low and high from the n draws, and the standard error of those that have a value. Returns how many have. */
 static int set_interval(spot_interval *v, double *error, const double *draw, int n, double *scratch)

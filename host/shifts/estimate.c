@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/philox.h"
-#include "fit/statistics.h"
+#include "stats/statistics.h"
 #include "shifts/draws.h"
 
 /* Accuracies of all models side by side, so that a class is one contiguous row. */

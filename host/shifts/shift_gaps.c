@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/order.h"
-#include "fit/statistics.h"
+#include "stats/statistics.h"
 #include "shifts/shift_result.h"
 #include "shifts/shifts_config.h"
 #include "shifts/shifts_write.h"

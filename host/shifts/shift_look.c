@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scene/picture_batches.h"
+#include "worlds/picture_batches.h"
 #include "shifts/shift_answers.h"
 #include "spotter/encoder.h"
 

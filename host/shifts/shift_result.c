@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "work/frame.h"
+#include "study/frame.h"
 
 enum { MOST_CLASSES = 1000000, MOST_COLUMNS = 2 * SPOT_MAX_SHIFTS + 1 };
 

@@ -3,7 +3,7 @@
 #define SPOTTER_SHIFTS_CONFIG_H
 
 #include "base/key.h"
-#include "config/yaml.h"
+#include "study/yaml.h"
 #include "spotter/shifts.h"
 
 enum { SPOT_CAPTION = 384, SPOT_SHIFT_PATH = 1300 };

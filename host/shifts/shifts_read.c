@@ -8,7 +8,7 @@
 #include "shifts/shift_result.h"
 #include "shifts/shifts_config.h"
 #include "shifts/shifts_write.h"
-#include "work/frame.h"
+#include "study/frame.h"
 
 /* ---- segments ---- */
 

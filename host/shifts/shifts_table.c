@@ -1,8 +1,8 @@
 /* shifts_table.c - the settings of shifts, and checks that involve several of them. */
 #include <string.h>
 
-#include "config/config_read.h"
-#include "config/settings_key.h"
+#include "study/config_read.h"
+#include "study/settings_key.h"
 #include "shifts/plant_make.h"
 #include "shifts/shifts_config.h"
 #include "spotter/encoder.h"

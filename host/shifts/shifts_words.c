@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "fit/statistics.h"
+#include "stats/statistics.h"
 #include "shifts/shifts_config.h"
 #include "shifts/shifts_write.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "bdm/fit.h"
-#include "model/network.h"
+#include "models/network.h"
 
 static spot_status pack_bytes(spot_ctx *c, spot_packer *p, void *v, size_t n)
 {

@@ -13,7 +13,7 @@
 #include <xxhash.h>
 
 #include "base/file.h"
-#include "scene/pictures.h"
+#include "worlds/pictures.h"
 
 enum { AT_A_TIME = 256 };          /* pictures */
 

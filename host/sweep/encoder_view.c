@@ -7,7 +7,7 @@
 
 #include "base/room.h"
 #include "core/ops.h"
-#include "model/encoder_look.h"
+#include "models/encoder_look.h"
 
 spot_status spot_sweep_encoder_open(spot_ctx *c, spot_encoder **e, const spot_config *cfg)
 {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/negatives.h"
+#include "models/negatives.h"
 #include "net/conv.h"
 
 const spot_network spot_classifier = { "model", "lesson", "view", spot_model_train };

@@ -19,7 +19,7 @@
 #include "sweep/encoder_view.h"
 #include "sweep/network_view.h"
 #include "sweep/picture_threads.h"
-#include "work/workers.h"
+#include "study/workers.h"
 
 #define VIEWED 0.95                /* share of an EC's time until its view is there; for the progress */
 

@@ -5,12 +5,12 @@
 #include "spotter/config.h"
 #include "spotter/encoder.h"
 #include "spotter/sweep.h"
-#include "steps/chain.h"
-#include "store/keys.h"
+#include "study/chain.h"
+#include "study/keys.h"
 #include "store/pack.h"
 #include "sweep/segment.h"
-#include "work/run_log.h"
-#include "work/workers.h"
+#include "study/run_log.h"
+#include "study/workers.h"
 
 /* The number of ECs that are computed together, and the memory that this takes. */
 typedef struct {

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "steps/chain.h"
+#include "study/chain.h"
 #include "sweep/encoder_view.h"
 #include "sweep/network_view.h"
 

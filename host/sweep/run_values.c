@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "core/ops.h"
-#include "model/encoder_look.h"
+#include "models/encoder_look.h"
 #include "spotter/sweep.h"
 #include "store/embedding.h"
 #include "sweep/encoder_view.h"

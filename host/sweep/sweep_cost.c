@@ -7,7 +7,7 @@
 
 #include "base/room.h"
 #include "core/device.h"
-#include "model/encoder_look.h"
+#include "models/encoder_look.h"
 #include "net/conv.h"
 #include "spotter/config.h"
 #include "spotter/sweep.h"

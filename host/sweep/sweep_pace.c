@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "model/encoder_look.h"
+#include "models/encoder_look.h"
 #include "spotter/report.h"
 #include "store/pixel_cache.h"
 

@@ -2,7 +2,7 @@
 #ifndef SPOTTER_SWEEP_PACE_H
 #define SPOTTER_SWEEP_PACE_H
 
-#include "steps/method_timing.h"
+#include "study/method_timing.h"
 #include "sweep/pipeline.h"
 
 typedef struct {

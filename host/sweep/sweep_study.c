@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "config/config_table.h"
+#include "study/config_table.h"
 #include "spotter/config.h"
 #include "sweep/pipeline.h"
 

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "fit/paired.h"
-#include "fit/statistics.h"
+#include "stats/paired.h"
+#include "stats/statistics.h"
 #include "versions/version_values.h"
 
 /* ---- values ---- */

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "config/yaml.h"
+#include "study/yaml.h"
 #include "versions/version_values.h"
 
 static const spot_version_reader *const readers[] = { &spot_background_versions, &spot_examine_versions,

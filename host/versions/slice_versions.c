@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fit/statistics.h"
+#include "stats/statistics.h"
 
 const char *spot_change_verdict_name(spot_change_verdict v)
 {

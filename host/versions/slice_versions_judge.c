@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "discover/subject_memory.h"
-#include "fit/paired.h"
-#include "fit/statistics.h"
+#include "discover/subject/subject_memory.h"
+#include "stats/paired.h"
+#include "stats/statistics.h"
 
 enum { IN_SLICE = 1, COMPARED = 2 };
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "discover/subject_memory.h"
+#include "discover/subject/subject_memory.h"
 
 /* A search in the errors of both versions together, and where its slices go. */
 typedef struct {

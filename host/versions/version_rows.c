@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 
 #include "base/text.h"
-#include "discover/fits.h"
-#include "discover/subject_memory.h"
+#include "discover/subject/fits.h"
+#include "discover/subject/subject_memory.h"
 #include "versions/version_place.h"
 
 static bool is_same_file(const char *a, const char *b)

@@ -52,7 +52,7 @@ typedef struct spot_study {
      * copies these files with the segment. NULL: there are none. */
     bool (*file)(char *path, size_t size, const char *dir, const void *result, int i);
 
-    /* DIR/config.yaml: its settings, of which each says what it affects (host/config/yaml.h). A config that differs in another
+    /* DIR/config.yaml: its settings, of which each says what it affects (host/study/yaml.h). A config that differs in another
      * way than those of another run do is the same run with other choices: DIR/config.yaml is written anew, and results of
      * another key are computed again. The number of units is no difference, since a run may grow. */
     const struct spot_config_kind *config;

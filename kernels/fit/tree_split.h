@@ -4,7 +4,7 @@
  * the trees of a forest share one sort. A node is a span of that order, the same span in every column. search finds for each
  * node of the level the cut of least impurity among the columns that it looks at. part moves the rows of each cut node to the
  * left or the right end of its span, in every column, and keeps their order; a span whose two sides have one class each is
- * left alone. The host holds only the nodes (host/fit/tree_grow.c).
+ * left alone. The host holds only the nodes (host/stats/tree_grow.c).
  *
  * With c_k = class_weight[k] times the weight of the rows of class k on a side and W = sum c_k, the side's impurity is
  *

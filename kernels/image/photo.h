@@ -3,7 +3,7 @@
  *   images   as in sample.h, for an EC of real pictures: row i of n is picture index[first + i] of the split
  *   input    pictures (size, size, 3) -> x (n, size, size, channels), values as in raster.h; 3 or 4 channels, fp32 or bf16
  *
- * On a GPU all pictures of a run lie in its memory (host/scene/resident.c), so that a step of training names them by number
+ * On a GPU all pictures of a run lie in its memory (host/worlds/resident.c), so that a step of training names them by number
  * and copies nothing. The structs and the EC lie on the host, every array in the memory of c's device. Labels and numbers are
  * equal on every device (gpu_to_gpu). A number that the split lacks is SPOT_INVALID on the CPU. The host does not read a GPU's
  * numbers: there such an image has a NaN as target and all NaN as input. Nothing waits for the device. */

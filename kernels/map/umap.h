@@ -1,6 +1,6 @@
 /* umap.h - UMAP (McInnes, Healy & Melville 2018) for `problems` independent sets of points: the weights of its graph and the
  * descent that lays it out. neighbours.h finds the neighbours, affinity.h builds the graph (the fuzzy union), and the
- * host computes the first map from the eigenvectors of the graph's Laplacian (host/embed/spectral.h).
+ * host computes the first map from the eigenvectors of the graph's Laplacian (host/models/spectral.h).
  *
  *   strengths:  p_j = exp(-max(0, d_j - rho) / sigma) of a row's k neighbours, rho the least distance above 0, sigma such that
  *               sum_j p_j = log2(k + 1), by 64 bisections at most; at least 1e-3 of the mean of the k distances and of 0.

@@ -14,10 +14,10 @@
 #include "checks.h"
 #include "check_folder.h"
 
-#include "config/yaml.h"
+#include "study/yaml.h"
 #include "core/device.h"
 #include "core/stem.h"
-#include "model/network.h"
+#include "models/network.h"
 #include "net/conv_cudnn.cuh"
 #include "spotter/config.h"
 #include "spotter/sweep.h"

@@ -12,7 +12,7 @@
 #include "check_cuda.h"
 #include "check_scene.h"
 #include "check_sweep.h"
-#include "model/trainer.h"
+#include "models/trainer.h"
 
 static const char ec_config[] =
     "seed: 5\n"

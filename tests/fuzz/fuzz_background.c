@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "background/background_config.h"
-#include "background/zoo_make.h"
+#include "background/zoo/zoo_make.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "scene/catalogue_parts.h"
+#include "worlds/catalogue_parts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
  * fuzz: -max_len=4096 */
 #include "fuzz/fuzz_file.h"
 
-#include "discover/fits.h"
+#include "discover/subject/fits.h"
 
 enum { ROWS = 3, FEATURES = 16 };
 

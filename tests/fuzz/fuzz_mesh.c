@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-#include "scene/mesh_answer.h"
-#include "scene/mesh_parts.h"
+#include "worlds/mesh_answer.h"
+#include "worlds/mesh_parts.h"
 
 typedef struct { const uint8_t *at; size_t left; } bytes;
 

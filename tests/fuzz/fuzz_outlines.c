@@ -3,7 +3,7 @@
  * fuzz: -max_len=512 */
 #include "fuzz/fuzz_file.h"
 
-#include "background/outlines.h"
+#include "background/suite/outlines.h"
 #include "formats/coco_outline.h"
 
 enum { MOST = 24 };

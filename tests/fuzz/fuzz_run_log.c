@@ -4,7 +4,7 @@
 
 #include <dirent.h>
 
-#include "work/run_log.h"
+#include "study/run_log.h"
 
 int __wrap_scandir(const char *dir, struct dirent ***list, int (*of)(const struct dirent *),
                    int (*order)(const struct dirent **, const struct dirent **));

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "discover/fits.h"
+#include "discover/subject/fits.h"
 
 enum { LABELS_CSV = 1, PROBS_CSV = 2, LOSSES = 4, IDS = 8, KNOWN = 16, LIMIT = 1 << 20, FILES = 4 };
 

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "background/suite.h"
+#include "background/suite/suite.h"
 
 static void look(const spot_background_suite *s)
 {

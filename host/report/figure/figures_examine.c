@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fit/statistics.h"
+#include "stats/statistics.h"
 
 enum { DOTS = 100, SHOWN = 6 };        /* points of a curve; examiners of Figure 2 */
 

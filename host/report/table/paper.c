@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "bdm/methods.h"
-#include "model/model_settings.h"
+#include "models/model_settings.h"
 #include "spotter/sweep.h"
-#include "store/keys.h"
+#include "study/keys.h"
 
 #define NO NAN
 #define NOT_THERE { NO, NO, NO, NO }

@@ -3,7 +3,7 @@
 
 #include "report/table/results.h"
 #include "spotter/sweep.h"
-#include "work/run_log.h"
+#include "study/run_log.h"
 
 static spot_status print_tables(spot_ctx *c, FILE *f, const spot_results *t, spot_table_format format)
 {

@@ -8,7 +8,7 @@
 #include "report/table/counts.h"
 #include "result/columns.h"
 #include "spotter/sweep.h"
-#include "store/keys.h"
+#include "study/keys.h"
 
 /* ---- gathering ---- */
 

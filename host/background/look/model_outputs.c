@@ -1,0 +1,24 @@
+/* model_outputs.c - see model_outputs.h. */
+#include "background/look/model_outputs.h"
+
+#include <string.h>
+
+#include "store/contents.h"
+
+spot_status spot_model_inputs(spot_ctx *c, char hash[33], const spot_background_model *m, const char *identity,
+                              const char *suite)
+{
+    const char *file[] = { m->weights, m->classes };
+    spot_key k = spot_key_of(suite, strlen(suite));
+
+    for (int i = 0; i < 2; i++) {
+        spot_key content;
+        if (!file[i][0]) continue;
+        SPOT_TRY(spot_contents_of(c, &content, NULL, &file[i], 1, NULL));
+        k = spot_key_join(k, i ? "classes" : "weights", &content, sizeof content);
+    }
+    k = spot_key_join(k, "command", m->command, strlen(m->command));
+    if (identity) k = spot_key_join(k, "function", identity, strlen(identity));
+    spot_key_text(hash, k);
+    return SPOT_OK;
+}

@@ -1,0 +1,69 @@
+/* hypothesis.c - see spotter/claim.h. */
+#include "spotter/claim.h"
+
+#include <stdlib.h>
+
+#include "stats/statistics.h"
+#include "spotter/rng.h"
+
+static int nearest_first(const void *a, const void *b)
+{
+    const spot_gathered *x = a, *y = b;
+
+    if (x->similarity != y->similarity) return x->similarity > y->similarity ? -1 : 1;
+    return (x->picture > y->picture) - (x->picture < y->picture);
+}
+
+spot_status spot_gather_pick(spot_ctx *c, spot_gathered *pick, int *picked, const double *similarity, int n, int most,
+                             uint64_t seed)
+{
+    spot_gathered *all = malloc(((size_t)n + 1) * sizeof *all);
+    uint32_t *order = malloc(((size_t)n + 1) * sizeof *order);
+    spot_rng r = spot_rng_at(seed, SPOT_RNG_CONTROLS, 0, 0);
+    spot_status s = all && order ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for %d pictures", n);
+
+    if (most > n / 2) most = n / 2;
+    if (!s && most < 1) s = spot_fail(c, SPOT_INPUT, "{gather.few_pictures} %d pictures are too few: one is gathered and one "
+                                      "is its control", n);
+    for (int i = 0; !s && i < n; i++) all[i] = (spot_gathered){ i, SPOT_GATHERED, similarity[i] };
+    if (!s) {
+        qsort(all, (size_t)n, sizeof *all, nearest_first);
+        spot_rng_shuffle(&r, order, (uint32_t)(n - most));
+        for (int i = 0; i < most; i++) {
+            pick[i] = all[i];
+            pick[most + i] = all[most + (int)order[i]];
+            pick[most + i].group = SPOT_CONTROL;
+        }
+        *picked = 2 * most;
+    }
+    free(all);
+    free(order);
+    return s;
+}
+
+void spot_claim_judge(spot_claim_test *t, double level)
+{
+    const int n = t->n[0] + t->n[1];
+
+    for (int g = 0; g < 2; g++) t->rate[g] = spot_share_of(t->wrong[g], t->n[g]);
+    t->p = spot_hypergeometric_tail(n, t->wrong[0] + t->wrong[1], t->n[0], t->wrong[0]);
+    if (!t->n[0] || !t->n[1] || spot_hypergeometric_tail(n, t->n[0], t->n[0], t->n[0]) > level) t->verdict = SPOT_TOO_FEW;
+    else t->verdict = spot_is_significant(t->p, level) ? SPOT_CONFIRMED : SPOT_NOT_CONFIRMED;
+}
+
+const char *spot_claim_verdict_name(spot_claim_verdict v)
+{
+    static const char *const name[] = { "too few pictures", "not confirmed on new data", "confirmed on new data" };
+
+    return name[v];
+}
+
+void spot_claim_count(spot_claim_test *t, const spot_new_picture *row, int n)
+{
+    *t = (spot_claim_test){ .n = { 0 } };
+    for (int i = 0; i < n; i++) {
+        if (row[i].wrong < 0) continue;
+        t->n[row[i].group]++;
+        t->wrong[row[i].group] += row[i].wrong;
+    }
+}

@@ -1,0 +1,124 @@
+/* gallery.c - lists pictures from folders, from COCO's annotations, or from an array of ids. */
+#define _DEFAULT_SOURCE
+#include "discover/describe/gallery.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/folder.h"
+#include "discover/subject/subject_memory.h"
+#include "formats/coco.h"
+
+static spot_status from_folders(spot_ctx *c, spot_subject *s, const char *root)
+{
+    spot_folder f;
+    spot_status kept;
+
+    SPOT_TRY(spot_folder_list(c, &f, root));
+    *s = (spot_subject){ .n = f.n, .classes = f.classes, .target = f.cls, .class_name = f.class_name, .id = f.path,
+                         .owned = s->owned };
+    kept = spot_subject_keep(c, s, f.owned[0]);
+    SPOT_TRY(spot_subject_keep(c, s, f.owned[1]));
+    spot_folder_log_others(c, &f, root);
+    return kept;
+}
+
+/* The names stay where they are and are pointed at. */
+static spot_status from_annotations(spot_ctx *c, spot_subject *s, spot_coco *k, const char *file)
+{
+    void *names = k->owned;
+
+    k->owned = NULL;
+    SPOT_TRY(spot_subject_keep(c, s, names));
+    if (!k->images || !k->categories)
+        return spot_fail(c, SPOT_INPUT, "%s has %d images and %d categories: nothing to look at", file, k->images,
+                         k->categories);
+    s->n = k->images;
+    s->classes = k->categories;
+    SPOT_TRY(SPOT_SUBJECT_TAKE(c, s, s->id, s->n));
+    SPOT_TRY(SPOT_SUBJECT_TAKE(c, s, s->class_name, s->classes));
+    SPOT_TRY(SPOT_SUBJECT_TAKE(c, s, s->has, (size_t)s->n * (size_t)s->classes));
+    for (int i = 0; i < s->n; i++) s->id[i] = k->image[i].file;
+    for (int i = 0; i < s->classes; i++) s->class_name[i] = k->category[i].name;
+    for (int b = 0; b < k->boxes; b++) s->has[(size_t)k->box[b].image * (size_t)s->classes + (size_t)k->box[b].category] = 1;
+    return SPOT_OK;
+}
+
+static spot_status from_coco(spot_ctx *c, spot_subject *s, const char *file)
+{
+    spot_coco k;
+    spot_status status;
+
+    SPOT_TRY(spot_coco_open(c, &k, file));
+    status = from_annotations(c, s, &k, file);
+    spot_coco_close(&k);
+    return status;
+}
+
+static bool leads_out(const char *id)
+{
+    for (const char *p = id; (p = strstr(p, "..")); p += 2)
+        if ((p == id || p[-1] == '/') && (!p[2] || p[2] == '/')) return true;
+    return false;
+}
+
+/* root: the folder without symbolic links. */
+static spot_status check_path(spot_ctx *c, const char *path, const char *root, const char *folder)
+{
+    size_t n = strlen(root);
+    char *real = realpath(path, NULL);
+    bool inside = !real || !strcmp(root, "/") || (!strncmp(real, root, n) && real[n] == '/');
+
+    free(real);
+    if (inside) return SPOT_OK;
+    return spot_fail(c, SPOT_INPUT, "{picture.link_outside} %.300s is a symbolic link out of the folder of pictures, %.300s; "
+                     "--follow-links allows that", path, folder);
+}
+
+static spot_status fill_paths(spot_ctx *c, spot_subject *s, const char *folder, const char *root, char *text)
+{
+    for (int i = 0; i < s->n; i++) {
+        const char *number = s->box ? strrchr(s->id[i], '#') : NULL;       /* "picture.jpg#17" is a part of picture.jpg */
+        if (leads_out(s->id[i]))
+            return spot_fail(c, SPOT_INPUT, "{picture.outside} row %d, \"%.300s\", leads out of the folder of pictures, %.300s",
+                             i, s->id[i], folder);
+        s->image[i] = text;
+        text += sprintf(text, "%s/%.*s", folder, number ? (int)(number - s->id[i]) : (int)strlen(s->id[i]), s->id[i]) + 1;
+        if (root) SPOT_TRY(check_path(c, s->image[i], root, folder));
+    }
+    return SPOT_OK;
+}
+
+spot_status spot_gallery_paths(spot_ctx *c, spot_subject *s, const char *folder, bool links)
+{
+    size_t bytes = 0, front = strlen(folder);
+    char *root = links ? NULL : realpath(folder, NULL);
+    spot_status status;
+
+    for (int i = 0; i < s->n; i++) bytes += front + strlen(s->id[i]) + 2;
+    status = spot_subject_take(c, s, (void **)&s->image, (size_t)s->n * sizeof *s->image + bytes);
+    if (!status && !links && !root) status = spot_fail(c, SPOT_IO, "{file.unopened} cannot open %s: %s", folder,
+                                                       strerror(errno));
+    if (!status) status = fill_paths(c, s, folder, root, (char *)(s->image + s->n));
+    free(root);
+    return status;
+}
+
+spot_status spot_gallery_open(spot_ctx *c, spot_subject *s, const spot_subject_files *files)
+{
+    bool labelled = s->target || s->has;
+
+    if (!files->images)
+        return spot_fail(c, SPOT_USAGE, "nothing to examine: give embeddings, or a folder of pictures and a network (images, "
+                         "model)");
+    if (!files->model)
+        return spot_fail(c, SPOT_USAGE, "{look.nobody} %s: who is to look at the pictures? give a network (model), or "
+                         "embeddings", files->images);
+    if (labelled && files->coco)
+        return spot_fail(c, SPOT_USAGE, "labels of pictures are in %s and in %s; give one of both", files->coco, files->labels);
+    if (!labelled && files->coco) SPOT_TRY(from_coco(c, s, files->coco));
+    else if (!labelled) SPOT_TRY(from_folders(c, s, files->images));
+    return spot_gallery_paths(c, s, files->images, files->links || (!labelled && !files->coco));   /* a folder names itself */
+}

@@ -1,0 +1,113 @@
+/* proof.c - spot_discover: a search of all rows, or with a proof: two parts, searches, tests, one list of slices. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "discover/proof/judge.h"
+#include "spotter/interval.h"
+
+#define GUESSING 0.01          /* that a classifier guesses is refuted below this p */
+
+spot_status spot_prove_open(spot_proving *j, spot_ctx *c, const spot_subject *s, const spot_discover_options *o,
+                            const spot_chosen *k)
+{
+    *j = (spot_proving){ .c = c, .s = s, .o = o, .p = *o->proof, .log = k->log,
+                         .runs = o->proof->parts * (1 + o->proof->chance) };
+    SPOT_TRY(spot_proof_open(j, k->list, k->count));
+    return spot_learn_expected(j);
+}
+
+spot_status spot_prove_search(spot_proving *j)
+{
+    SPOT_TRY(spot_proof_neighbours(j));
+    if (j->p.chance) SPOT_TRY(spot_proof_chance(j));
+    return spot_proof_run(j, (spot_run_errors){ NULL, NULL });
+}
+
+/* Every search of every part failed: the first failure of the last part. */
+static spot_status check_failures(const spot_proving *j)
+{
+    const spot_proved *first = NULL;
+
+    for (int q = 0; q < j->p.parts; q++) {
+        int tried = 0, failed = 0;
+        for (int i = j->classes - 1; i >= 0; i--) {
+            const spot_proved *k = &j->cls[i];
+            tried += k->tried[q];
+            failed += k->failed[q];
+            if (k->failed[q]) first = k;
+        }
+        if (!tried || failed < tried) return SPOT_OK;
+    }
+    return spot_fail(j->c, first->failure, "%s", first->why);
+}
+
+spot_status spot_prove_conclude(spot_proving *j, spot_findings *f, const spot_chosen *k)
+{
+    int left = 0;
+
+    SPOT_TRY(check_failures(j));
+    j->best = 1;
+    for (int i = 0; i < j->classes; i++) {
+        j->best = fmin(j->best, j->cls[i].best);
+        left += j->cls[i].left;
+    }
+    SPOT_TRY(spot_proof_correct(j));
+    if (left)
+        spot_log(j->c, SPOT_LOG_INFO, "%d slices are no test: they fail no more often than their class where they were found, "
+                 "are nearly all of it, or have no judging row", left);
+    SPOT_TRY(spot_learn_excesses(j));
+    SPOT_TRY(spot_proof_merge(j));
+    f->left_out = k->left_out;
+    SPOT_TRY(spot_proof_findings(j, f, k->list, k->count));
+    return spot_proof_causes(j->c, f, j->s);
+}
+
+static spot_status prove(spot_ctx *c, spot_findings *f, const spot_subject *s, const spot_discover_options *o,
+                         const spot_chosen *k)
+{
+    spot_proving j;
+    spot_status how = spot_prove_open(&j, c, s, o, k);
+
+    if (how == SPOT_OK) how = spot_prove_search(&j);
+    if (how == SPOT_OK) how = spot_prove_conclude(&j, f, k);
+    spot_proof_close(&j);
+    return how;
+}
+
+/* A classifier that is no better than guessing mostly is one whose pictures are prepared otherwise than in training, or whose
+ * classes are numbered in another order. */
+static void warn_of_guessing(spot_ctx *c, const spot_subject *s)
+{
+    int right = 0;
+    double p;
+
+    if (!s->target || !s->confidence || s->classes < 2 || s->instance || (!s->prob && s->classes > 2)) return;
+    for (int i = 0; i < s->n; i++) right += !spot_subject_wrong(s, i, s->target[i]);
+    p = spot_binomial_tail(right, s->n, 1.0 / s->classes);
+    if (p > GUESSING)
+        spot_log(c, SPOT_LOG_WARN, "%d of %d rows are right, which guessing among %d classes explains (p = %.2g); are the "
+                 "inputs prepared as in training, and the classes in the same order?", right, s->n, s->classes, p);
+}
+
+spot_status spot_discover_begin(spot_ctx *c, const spot_subject *s, const spot_discover_options *o)
+{
+    SPOT_TRY(spot_discover_check(c, s, o));
+    warn_of_guessing(c, s);
+    return SPOT_OK;
+}
+
+spot_status spot_discover(spot_ctx *c, spot_findings *f, const spot_subject *s, const spot_discover_options *o)
+{
+    spot_candidate *list = NULL;
+    spot_chosen k = { 0 };
+    spot_status how;
+
+    memset(f, 0, sizeof *f);
+    SPOT_TRY(spot_discover_begin(c, s, o));
+    how = spot_candidates(c, s, o, &list, &k.count, &k.left_out);
+    k.list = list;
+    if (how == SPOT_OK) how = (o->proof ? prove : spot_search)(c, f, s, o, &k);
+    free(list);
+    return how;
+}

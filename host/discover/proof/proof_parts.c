@@ -1,0 +1,252 @@
+/* proof_parts.c - the parts of the rows, each part as a subject, and each judging row's neighbours among the finding rows. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/room.h"
+#include "discover/proof/judge.h"
+#include "discover/subject/subject_memory.h"
+#include "discover/search/vote.h"
+
+/* ---- memory ---- */
+
+static size_t slices_of_a_class(const spot_discover_options *o)
+{
+    size_t top = 0;
+
+    for (int b = 0; b < o->bdms; b++)
+        top += (size_t)(o->bdm[b].top < SPOT_MAX_HYPOTHESES ? o->bdm[b].top : SPOT_MAX_HYPOTHESES);
+    return top * (size_t)o->seeds * 2;
+}
+
+size_t spot_proof_bytes(const spot_ctx *c, const spot_subject *s, const spot_discover_options *o,
+                        const spot_candidate *candidates, int count)
+{
+    const size_t n = (size_t)s->n, d = (size_t)s->d, slices = slices_of_a_class(o), strata = (size_t)s->classes + 1;
+    size_t bytes = n * (4 * sizeof(int) + 2) + 4096, largest = 0;
+
+    for (int i = 0; i < count; i++) {
+        const size_t rows = (size_t)candidates[i].n, words = rows / 64 + 1;
+        bytes += rows * (2 * sizeof(int) + 1 + (size_t)o->proof->neighbours * sizeof(int)) + slices * 2 * (words * 8 + 64)
+               + slices * (sizeof(spot_judged) + 8) + sizeof(spot_proved) + 16 * 64
+               + slices * (48 + ((size_t)candidates[i].wrong + 1 + (size_t)c->threads) * sizeof(double)) + rows * sizeof(int)
+               + (o->cls == SPOT_ALL_CLASSES ? 2 * strata * sizeof(spot_stratum) : 64);
+        if (rows > largest) largest = rows;
+    }
+    return bytes + largest * (d + 8) * sizeof(float) + 2 * (n + 2) * sizeof(double) + strata * sizeof(spot_stratum)
+         + (size_t)c->threads * 64 * (d + 256 + (size_t)o->proof->neighbours) * sizeof(float) + 4096;
+}
+
+/* ---- the parts ---- */
+
+/* Rows of one class in each part: those of the judging part, if there is one, else of part 1. */
+static int judging_rows(const spot_proof_options *p, int n)
+{
+    int rows = p->parts == 1 ? (int)(p->holdout * n + 0.5) : n / 2;
+
+    if (rows < 1) rows = 1;
+    return rows > n - 1 ? n - 1 : rows;
+}
+
+/* Draws the judging rows of a class; rows of several classes are divided together. */
+static void divide_class(spot_proving *j, uint32_t *order, int *row, int cls)
+{
+    spot_rng r = spot_rng_at(j->p.seed, SPOT_RNG_PROOF, (uint32_t)(cls < 0 ? j->s->classes : cls), 0);
+    int n = 0;
+
+    for (int i = 0; i < j->s->n; i++)
+        if (spot_subject_is_of(j->s, i, cls)) row[n++] = i;
+    if (n < 2) return;
+    spot_rng_shuffle(&r, order, (uint32_t)n);
+    for (int i = 0; i < judging_rows(&j->p, n); i++) j->part[row[order[i]]] = 1;
+}
+
+static spot_status divide_rows(spot_proving *j)
+{
+    size_t mark;
+    uint32_t *order;
+    int *row;
+
+    SPOT_TRY(SPOT_TAKE(j->c, &j->a, j->part, j->s->n));
+    mark = j->a.used;
+    SPOT_TRY(SPOT_TAKE(j->c, &j->a, order, j->s->n));
+    SPOT_TRY(SPOT_TAKE(j->c, &j->a, row, j->s->n));
+    memset(j->part, 0, (size_t)j->s->n);
+    if (!j->s->target) divide_class(j, order, row, -1);
+    else for (int k = 0; k < j->s->classes; k++) divide_class(j, order, row, k);
+    j->a.used = mark;
+    return SPOT_OK;
+}
+
+/* ---- the classes ---- */
+
+static spot_status open_class(spot_proving *j, spot_proved *k, const spot_candidate *from)
+{
+    int n = 0, part[2] = { 0, 0 };
+
+    *k = (spot_proved){ .cls = from->cls, .n = from->n, .wrong = from->wrong, .words = (size_t)from->n / 64 + 1,
+                        .best = 1 };
+    SPOT_TRY(SPOT_TAKE(j->c, &j->a, k->row, k->n));
+    SPOT_TRY(SPOT_TAKE(j->c, &j->a, k->is_wrong, k->n));
+    for (int i = 0; i < j->s->n; i++)
+        if (spot_subject_is_of(j->s, i, k->cls)) {
+            k->members[j->part[i]]++;
+            k->row[n++] = i;
+        }
+    for (int q = 0; q < 2; q++) {
+        SPOT_TRY(SPOT_TAKE(j->c, &j->a, k->member[q], k->members[q]));
+        SPOT_TRY(SPOT_TAKE(j->c, &j->a, k->tally[q], j->strata));
+    }
+    for (int i = 0; i < k->n; i++) {
+        const int q = j->part[k->row[i]];
+        k->member[q][part[q]++] = i;
+    }
+    return SPOT_OK;
+}
+
+/* For slices found on part q: the nearest rows there of each row of the other part. */
+static spot_status find_neighbours(spot_proving *j, spot_proved *k, int q)
+{
+    spot_some_rows x = { j->s->feature, NULL, k->members[1 - q] }, y = { j->s->feature, NULL, k->members[q] };
+    int *row[2];
+    size_t mark;
+
+    if (!x.n || !y.n) return SPOT_OK;
+    k->votes[q] = spot_voters(y.n, j->p.neighbours);
+    SPOT_TRY(SPOT_TAKE(j->c, &j->a, k->nearest[q], (size_t)x.n * (size_t)k->votes[q]));
+    mark = j->a.used;
+    for (int h = 0; h < 2; h++) {
+        SPOT_TRY(SPOT_TAKE(j->c, &j->a, row[h], k->members[h]));
+        for (int i = 0; i < k->members[h]; i++) row[h][i] = k->row[k->member[h][i]];
+    }
+    x.row = row[1 - q];
+    y.row = row[q];
+    SPOT_TRY(spot_nearest_rows(j->c, &j->a, k->nearest[q], x, y, j->s->d, k->votes[q]));
+    j->a.used = mark;
+    return SPOT_OK;
+}
+
+/* The rows that the searches see: those of the classes. */
+static spot_status list_rows(spot_proving *j)
+{
+    uint8_t *seen;
+
+    for (int q = 0; q < 2; q++) SPOT_TRY(SPOT_TAKE(j->c, &j->a, j->row[q], j->s->n));
+    SPOT_TRY(SPOT_TAKE(j->c, &j->a, seen, j->s->n));
+    memset(seen, 0, (size_t)j->s->n);
+    for (int k = 0; k < j->classes; k++)
+        for (int i = 0; i < j->cls[k].n; i++) seen[j->cls[k].row[i]] = 1;
+    for (int i = 0; i < j->s->n; i++)
+        if (seen[i]) j->row[j->part[i]][j->rows[j->part[i]]++] = i;
+    return SPOT_OK;
+}
+
+spot_status spot_proof_open(spot_proving *j, const spot_candidate *candidates, int count)
+{
+    SPOT_TRY(spot_arena_open(j->c, &j->a, spot_proof_bytes(j->c, j->s, j->o, candidates, count)));
+    j->classes = count;
+    j->strata = j->o->cls == SPOT_ALL_CLASSES ? j->s->classes : 1;
+    SPOT_TRY(divide_rows(j));
+    SPOT_TRY(SPOT_TAKE(j->c, &j->a, j->cls, count));
+    for (int i = 0; i < count; i++) SPOT_TRY(open_class(j, &j->cls[i], &candidates[i]));
+    SPOT_TRY(list_rows(j));
+    SPOT_TRY(SPOT_TAKE(j->c, &j->a, j->piece, slices_of_a_class(j->o) * (size_t)count));
+    j->most = (int)slices_of_a_class(j->o) * count;
+    j->fixed = j->a.used;
+    return SPOT_OK;
+}
+
+spot_status spot_proof_neighbours(spot_proving *j)
+{
+    for (int i = 0; i < j->classes; i++)
+        for (int q = 0; q < j->p.parts; q++) {
+            SPOT_TRY(spot_check_stop(j->c));
+            SPOT_TRY(find_neighbours(j, &j->cls[i], q));
+        }
+    j->fixed = j->a.used;
+    return SPOT_OK;
+}
+
+void spot_proof_close(spot_proving *j) { spot_arena_close(&j->a); }
+
+/* ---- a part as a subject ---- */
+
+size_t spot_proof_subject_bytes(const spot_subject *s, const spot_discover_options *o, int rows)
+{
+    const size_t classes = (size_t)s->classes;
+    const size_t row = ((size_t)s->d + 3 + (s->prob ? classes : 0)) * sizeof(float) + (s->has ? classes : 0);
+
+    return (size_t)rows * row + 4096
+         + (o->attributes ? sizeof *o->attributes + 64 + (size_t)o->attributes->items * ((size_t)rows / 64 + 1) * 8 : 0);
+}
+
+/* Makes the row wrong or right by exchanging two of its probabilities. */
+static void set_answer(float *p, int classes, int target, bool wrong)
+{
+    int best = target, second = target ? 0 : 1;
+    float kept = p[target];
+
+    for (int k = 0; k < classes; k++) {
+        if (p[k] > p[best]) best = k;
+        if (k != target && p[k] > p[second]) second = k;
+    }
+    if ((best != target) == wrong) return;
+    if (wrong) best = second;
+    p[target] = p[best];
+    p[best] = kept;
+}
+
+static spot_status copy_attributes(spot_proving *j, spot_arena *a, int part, spot_discover_options *o)
+{
+    const spot_attributes *from = j->o->attributes;
+    spot_attributes *to;
+    const int rows = j->rows[part];
+
+    if (!from) return SPOT_OK;
+    SPOT_TRY(SPOT_TAKE(j->c, a, to, 1));
+    *to = *from;
+    to->rows = rows;
+    to->words = (size_t)rows / 64 + 1;
+    if (rows && rows % 64 == 0) to->words--;
+    SPOT_TRY(SPOT_TAKE(j->c, a, to->bit, (size_t)to->items * to->words));
+    memset(to->bit, 0, (size_t)to->items * to->words * sizeof *to->bit);
+    for (int k = 0; k < to->items; k++)
+        for (int i = 0; i < rows; i++)
+            if (spot_has_bit(from->bit + (size_t)k * from->words, j->row[part][i]))
+                to->bit[(size_t)k * to->words + (size_t)i / 64] |= (uint64_t)1 << i % 64;
+    o->attributes = to;
+    return SPOT_OK;
+}
+
+static void copy_row(const spot_proving *j, spot_subject *to, int i, int row)
+{
+    const spot_subject *s = j->s;
+    const int answer = j->errors.answers ? j->errors.answers[row] : row;
+    const size_t d = (size_t)s->d, classes = (size_t)s->classes, at = (size_t)i;
+
+    memcpy(to->feature + at * d, s->feature + (size_t)row * d, d * sizeof(float));
+    if (to->target) to->target[i] = s->target[row];
+    if (to->has) memcpy(to->has + at * classes, s->has + (size_t)row * classes, classes);
+    if (to->confidence) to->confidence[i] = s->confidence[answer];
+    if (to->predicted) to->predicted[i] = s->predicted[answer];
+    if (!to->prob) return;
+    memcpy(to->prob + at * classes, s->prob + (size_t)answer * classes, classes * sizeof(float));
+    if (!j->errors.wanted) return;
+    set_answer(to->prob + at * classes, s->classes, s->target[row], j->errors.wanted[row]);
+    to->confidence[i] = to->prob[at * classes + (size_t)s->target[row]];
+}
+
+spot_status spot_proof_subject(spot_proving *j, spot_arena *a, int part, spot_subject *out, spot_discover_options *o)
+{
+    const spot_subject *s = j->s;
+    const size_t rows = (size_t)j->rows[part], classes = (size_t)s->classes;
+
+    *out = (spot_subject){ .n = (int)rows, .d = s->d, .classes = s->classes, .head = s->head, .class_name = s->class_name };
+    SPOT_TRY(SPOT_TAKE(j->c, a, out->feature, rows * (size_t)s->d));
+    if (s->target) SPOT_TRY(SPOT_TAKE(j->c, a, out->target, rows));
+    if (s->has) SPOT_TRY(SPOT_TAKE(j->c, a, out->has, rows * classes));
+    if (s->prob) SPOT_TRY(SPOT_TAKE(j->c, a, out->prob, rows * classes));
+    if (s->confidence) SPOT_TRY(SPOT_TAKE(j->c, a, out->confidence, rows));
+    if (s->predicted) SPOT_TRY(SPOT_TAKE(j->c, a, out->predicted, rows));
+    for (int i = 0; i < out->n; i++) copy_row(j, out, i, j->row[part][i]);
+    return copy_attributes(j, a, part, o);
+}

@@ -1,0 +1,289 @@
+/* proof_run.c - one run of a proof: a search on each part; each of its slices is judged on the other part. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "discover/proof/judge.h"
+#include "study/chain.h"
+
+/* ---- counting ---- */
+
+static bool is_wrong(const spot_proving *j, int row, int cls)
+{
+    if (j->errors.wanted) return j->errors.wanted[row];
+    return spot_subject_wrong(j->s, j->errors.answers ? j->errors.answers[row] : row, cls);
+}
+
+void spot_proof_tally(spot_proving *j)
+{
+    for (spot_proved *k = j->cls; k < j->cls + j->classes; k++) {
+        for (int q = 0; q < 2; q++) memset(k->tally[q], 0, (size_t)j->strata * sizeof **k->tally);
+        for (int i = 0; i < k->n; i++) {
+            spot_stratum *t = &k->tally[j->part[k->row[i]]][spot_stratum_of(j, k->row[i])];
+            k->is_wrong[i] = is_wrong(j, k->row[i], k->cls);
+            t->rows++;
+            t->group += k->is_wrong[i];
+        }
+    }
+}
+
+spot_counted spot_count_rows(const spot_proving *j, const spot_proved *k, const uint64_t *bit, int part)
+{
+    const int first = part < 0 ? (j->p.parts == 1) : part, last = part < 0 ? 1 : part;
+    spot_counted n = { 0, 0, 0 };
+
+    for (size_t w = 0; w < k->words; w++)
+        for (uint64_t left = bit[w]; left; left &= left - 1) {
+            const int i = (int)w * 64 + __builtin_ctzll(left), h = spot_stratum_of(j, k->row[i]);
+            int rows = 0, wrong = 0;
+            for (int q = first; q <= last; q++) {
+                rows += k->tally[q][h].rows;
+                wrong += k->tally[q][h].group;
+            }
+            n.rows++;
+            n.wrong += k->is_wrong[i];
+            n.base += rows ? (double)wrong / rows : 0;
+        }
+    return n;
+}
+
+/* ---- judging ---- */
+
+static void vote(const spot_proved *k, spot_judged *g)
+{
+    const int q = g->said.part, votes = k->votes[q];
+
+    memset(g->judged, 0, k->words * sizeof *g->judged);
+    for (int i = 0; i < k->members[1 - q]; i++) {
+        const int *near = k->nearest[q] + (size_t)i * (size_t)votes, at = k->member[1 - q][i];
+        int in = 0;
+        for (int t = 0; t < votes; t++) in += spot_has_bit(g->found, k->member[q][near[t]]);
+        if (2 * in > votes) g->judged[at / 64] |= (uint64_t)1 << at % 64;
+    }
+}
+
+spot_stratum *spot_cover_strata(const spot_proving *j, const spot_proved *k, const uint64_t *bit, int part)
+{
+    spot_stratum *t = k->tally[part];
+
+    for (int h = 0; h < j->strata; h++) t[h].covered = 0;
+    for (int i = 0; i < k->n; i++)
+        if (spot_has_bit(bit, i)) t[spot_stratum_of(j, k->row[i])].covered++;
+    return t;
+}
+
+/* The exact tail of the piece's wrong rows. */
+static spot_status test(spot_proving *j, spot_proved *k, spot_judged *g)
+{
+    const spot_stratum *t = spot_cover_strata(j, k, g->judged, 1 - g->said.part);
+    const size_t mark = j->a.used;
+    double *scratch = NULL;
+
+    if (j->strata > 1) SPOT_TRY(SPOT_TAKE(j->c, &j->a, scratch, 2 * ((size_t)g->said.judged + 1)));
+    g->said.p = spot_stratified_tail(t, j->strata, g->said.wrong, scratch);
+    j->a.used = mark;
+    return SPOT_OK;
+}
+
+/* The piece's numbers and its test. */
+static spot_status measure_piece(spot_proving *j, spot_judged *g, spot_counted found, spot_counted judged)
+{
+    g->said.found = found.rows;
+    g->said.found_wrong = found.wrong;
+    g->said.judged = judged.rows;
+    g->said.wrong = judged.wrong;
+    g->said.base = judged.base;
+    j->pieces++;
+    return test(j, &j->cls[g->cls], g);
+}
+
+spot_status spot_proof_keep(spot_proving *j, spot_judged *g)
+{
+    const spot_proved *k = &j->cls[g->cls];
+
+    return measure_piece(j, g, spot_count_rows(j, k, g->found, g->said.part),
+                         spot_count_rows(j, k, g->judged, 1 - g->said.part));
+}
+
+/* Keeps the piece if it is a test: see discover.h. */
+static spot_status judge(spot_proving *j, spot_judged *g, size_t mark)
+{
+    spot_proved *k = &j->cls[g->cls];
+    const int q = g->said.part;
+    spot_counted found = spot_count_rows(j, k, g->found, q), judged = { 0, 0, 0 };
+
+    if (found.rows >= SPOT_WHOLE * k->members[q] || found.wrong <= found.base || !k->nearest[q]) judged.rows = 0;
+    else {
+        vote(k, g);
+        judged = spot_count_rows(j, k, g->judged, 1 - q);
+    }
+    if (!judged.rows || judged.rows >= SPOT_WHOLE * k->members[1 - q]) {
+        j->a.used = mark;
+        k->left++;
+        return SPOT_OK;
+    }
+    return measure_piece(j, g, found, judged);
+}
+
+spot_status spot_proof_piece(spot_proving *j, spot_judged **next, const spot_piece *said, double score, int cls)
+{
+    const size_t words = j->cls[cls].words;
+    spot_judged *g = *next = &j->piece[j->pieces];
+
+    *g = (spot_judged){ .said = *said, .score = score, .cls = cls, .slice = -1 };
+    SPOT_TRY(SPOT_TAKE(j->c, &j->a, g->found, words));
+    SPOT_TRY(SPOT_TAKE(j->c, &j->a, g->judged, words));
+    memset(g->found, 0, words * sizeof *g->found);
+    memset(g->judged, 0, words * sizeof *g->judged);
+    return SPOT_OK;
+}
+
+static void set_bit(uint64_t *bit, int i) { bit[i / 64] |= (uint64_t)1 << i % 64; }
+
+/* A slice of the search of a part; its rows are those of the part. */
+static spot_status take_slice(spot_proving *j, const spot_finding *f, const spot_slice *s, int rank, int cls, int part)
+{
+    const spot_piece said = { .bdm = f->bdm, .part = part, .seed = f->seed, .rank = rank };
+    const spot_proved *k = &j->cls[cls];
+    const size_t mark = j->a.used;
+    spot_judged *g;
+    int at = 0;
+
+    SPOT_TRY(spot_proof_piece(j, &g, &said, s->score, cls));
+    for (int i = 0; i < s->size; i++) {
+        while (k->row[at] != j->row[part][s->row[i]]) at++;
+        set_bit(g->found, at);
+    }
+    return judge(j, g, mark);
+}
+
+/* The place of a class among the proof's; -1: it is none of them. */
+static int place_of(const spot_proving *j, int cls)
+{
+    int i = j->classes - 1;
+
+    while (i >= 0 && j->cls[i].cls != cls) i--;
+    return i;
+}
+
+static void note_failure(spot_proved *k, int part, spot_status s, const char *why)
+{
+    k->again |= !spot_is_verdict(s);
+    if (k->failed[part]++) return;
+    k->failure = s;
+    snprintf(k->why, sizeof k->why, "%s", why);
+}
+
+static spot_status take_findings(spot_proving *j, const spot_findings *f, int part)
+{
+    for (int i = 0; i < f->count; i++) {
+        const spot_finding *g = &f->finding[i];
+        const int cls = place_of(j, g->cls);
+        j->cls[cls].tried[part]++;
+        if (g->status) note_failure(&j->cls[cls], part, g->status, g->message);
+        for (int k = 0; k < g->slices; k++) SPOT_TRY(take_slice(j, g, &g->slice[k], k + 1, cls, part));
+    }
+    return SPOT_OK;
+}
+
+/* ---- the search of a part ---- */
+
+static void pass_log(void *user, spot_log_level level, const char *text)
+{
+    const spot_proving *j = user;
+
+    if (!j->quiet && j->c->on_log) j->c->on_log(j->c->user, level, text);
+}
+
+static void pass_progress(void *user, const spot_progress *p)
+{
+    const spot_proving *j = user;
+    spot_progress whole = { p->stage, p->ec, j->run + (p->total > 0 ? p->done / p->total : 0), j->runs, p->note };
+
+    if (j->c->on_progress) j->c->on_progress(j->c->user, &whole);
+}
+
+/* Whether the part has a class with a wrong row. */
+static bool has_errors(const spot_proving *j, int part)
+{
+    for (const spot_proved *k = j->cls; k < j->cls + j->classes; k++)
+        for (int h = 0; h < j->strata; h++)
+            if (k->tally[part][h].group) return true;
+    return false;
+}
+
+/* Rows that have several classes bring classes that are not the proof's. */
+static spot_status search_classes(spot_proving *j, spot_ctx *c, spot_findings *f, const spot_subject *s,
+                                  const spot_discover_options *o)
+{
+    spot_candidate *list = NULL;
+    spot_chosen k = { .log = j->log };
+    int all = 0, others;
+    spot_status how = spot_candidates(c, s, o, &list, &all, &others);
+
+    for (int i = 0; i < all && how == SPOT_OK; i++)
+        if (place_of(j, list[i].cls) >= 0) list[k.count++] = list[i];
+    k.list = list;
+    if (how == SPOT_OK) how = spot_search(c, f, s, o, &k);
+    free(list);
+    return how;
+}
+
+/* A search that failed as a whole, of which another part's may succeed. */
+static void note_search(spot_proving *j, int part, const spot_ctx *c, spot_status how)
+{
+    for (spot_proved *k = j->cls; k < j->cls + j->classes; k++) {
+        k->tried[part]++;
+        note_failure(k, part, how, spot_message(c, how));
+    }
+}
+
+static spot_status search_part(spot_proving *j, int part)
+{
+    spot_ctx inner = *j->c;
+    spot_discover_options o = *j->o;
+    spot_arena a;
+    spot_findings f = { 0 };
+    spot_subject s;
+    spot_status how;
+
+    o.proof = NULL;
+    o.fit = false;
+    o.least = 1;
+    o.neighbours = 0;
+    if (o.memory) o.memory = o.memory > spot_subject_bytes(j->s) ? o.memory - spot_subject_bytes(j->s) : 1;
+    inner.on_log = pass_log;
+    inner.on_progress = pass_progress;
+    inner.user = j;
+    SPOT_TRY(spot_arena_open(j->c, &a, spot_proof_subject_bytes(j->s, j->o, j->rows[part])));
+    how = spot_proof_subject(j, &a, part, &s, &o);
+    if (how == SPOT_OK) how = search_classes(j, &inner, &f, &s, &o);
+    if (how && spot_concerns_one_problem(how)) {
+        note_search(j, part, &inner, how);
+        how = SPOT_OK;
+    } else if (how) how = spot_fail_from(j->c, how, &inner);
+    else how = take_findings(j, &f, part);
+    spot_findings_close(&f);
+    spot_arena_close(&a);
+    return how;
+}
+
+void spot_proof_begin(spot_proving *j, spot_run_errors errors)
+{
+    j->errors = errors;
+    j->pieces = 0;
+    j->a.used = j->fixed;
+    for (spot_proved *k = j->cls; k < j->cls + j->classes; k++)
+        for (int q = k->left = 0; q < 2; q++) k->tried[q] = k->failed[q] = 0;
+    spot_proof_tally(j);
+}
+
+spot_status spot_proof_run(spot_proving *j, spot_run_errors errors)
+{
+    spot_proof_begin(j, errors);
+    for (int q = 0; q < j->p.parts; q++, j->run++) {
+        SPOT_TRY(spot_check_stop(j->c));
+        if (has_errors(j, q)) SPOT_TRY(search_part(j, q));
+    }
+    return SPOT_OK;
+}

@@ -1,0 +1,203 @@
+/* discover_pace.c - estimates the time of a search: runs every method for a few iterations on some rows of the largest class
+ * and scales its parts by their known growth. The estimate is only shown; no result depends on it. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "discover/subject/attribute_rows.h"
+#include "discover/proof/judge.h"
+#include "discover/search/vote.h"
+#include "study/chain.h"
+#include "study/reducer_timing.h"
+
+enum { SAMPLE = 2000, TRIED = 500 };   /* rows of the timed map and of the longer timed search; rows of the shorter one */
+
+#define PATIENCE 1.2                   /* seconds after which no other method is tried */
+
+/* Takes rows of v at equal distances. */
+static spot_status sample_rows(spot_ctx *c, spot_arena *a, spot_view *few, const spot_view *v)
+{
+    size_t d = (size_t)v->d;
+
+    *few = *v;
+    few->n = v->n < SAMPLE ? v->n : SAMPLE;
+    SPOT_TRY(SPOT_TAKE(c, a, few->feature, (size_t)few->n * d));
+    SPOT_TRY(SPOT_TAKE(c, a, few->confidence, few->n));
+    SPOT_TRY(SPOT_TAKE(c, a, few->image, few->n));
+    for (int i = 0; i < few->n; i++) {
+        size_t row = (size_t)i * (size_t)v->n / (size_t)few->n;
+        memcpy(few->feature + (size_t)i * d, v->feature + row * d, d * sizeof(float));
+        few->confidence[i] = v->confidence[row];
+        few->image[i] = v->image[row];
+    }
+    return SPOT_OK;
+}
+
+/* Searches of a class that a proof makes, for its slices and in errors without structure, and the share of the rows of each. */
+static int searches_of(const spot_proof_options *p)
+{
+    return p ? p->parts * (1 + p->chance) : 1;
+}
+
+static double share_of(const spot_proof_options *p)
+{
+    return !p ? 1 : p->parts == 1 ? 1 - p->holdout : 0.5;
+}
+
+typedef struct { int rows; double seconds, growth; } search_time;      /* seconds grow with rows to the power `growth` */
+
+/* Times a search of the first rows; the lesser of two times if they are short, because another program may delay one. */
+static spot_status time_search(spot_ctx *c, spot_arena *a, double *seconds, const spot_view *v, const spot_points *at, int rows,
+                               const spot_bdm_config *cfg)
+{
+    const spot_seed seed = { 0, 0 };
+    const size_t mark = a->used;
+    spot_points points = *at;
+    spot_view few = *v;
+    spot_hypotheses found;
+
+    few.n = points.n = rows;
+    *seconds = INFINITY;
+    for (int i = 0; i < 2 && (!i || *seconds < PATIENCE / 16); i++) {
+        const double start = spot_clock();
+        SPOT_TRY(spot_bdm_find(c, a, 1, &found, &few, &points, &seed, cfg));
+        *seconds = fmin(*seconds, spot_clock() - start);
+        a->used = mark;
+    }
+    return SPOT_OK;
+}
+
+/* Some methods take time with the rows, others with their square: two sizes tell. Times below a hundredth tell nothing. */
+static spot_status time_searches(spot_ctx *c, spot_arena *a, search_time *t, const spot_view *v, const spot_points *at,
+                                 const spot_bdm_config *cfg)
+{
+    const int few = v->n < TRIED ? v->n : TRIED, more = v->n < SAMPLE ? v->n : SAMPLE;
+    double first;
+
+    *t = (search_time){ .rows = few, .growth = 1 };
+    SPOT_TRY(time_search(c, a, &t->seconds, v, at, few, cfg));
+    first = t->seconds;
+    if (more < 2 * few || first > PATIENCE / 16) return SPOT_OK;
+    t->rows = more;
+    SPOT_TRY(time_search(c, a, &t->seconds, v, at, more, cfg));
+    if (t->seconds > 0.01) t->growth = fmin(2, fmax(1, log(t->seconds / first) / log((double)more / few)));
+    return SPOT_OK;
+}
+
+/* views: of the features, and of the attributes if there are any. */
+static spot_status time_methods(spot_ctx *c, spot_arena *a, double *seconds, const spot_view *views,
+                                const spot_discover_options *o, const spot_candidate *candidates, int count)
+{
+    double start = spot_clock();
+
+    for (int b = 0; b < o->bdms; b++) {
+        const spot_bdm_config *cfg = &o->bdm[b];
+        const spot_view *v = &views[spot_by_table(o, b)];
+        bool same = !o->attributes, reduces = !spot_embed_is_nothing(&cfg->embed);
+        int maps = !reduces || spot_has_points_before(o->bdm, b, same) ? 0 : spot_is_seedless(&cfg->embed) ? 1 : o->seeds;
+        spot_points points = { .n = v->n, .d = v->d, .at = v->feature, .objective = NAN };
+        spot_reducer_timing t = { .rows = v->n };
+        size_t mark = a->used;
+        search_time find;
+        if (spot_clock() - start > PATIENCE) return SPOT_UNSUPPORTED;
+        if (reduces) SPOT_TRY(spot_reducer_timing_take(c, a, &t, &points, v, &cfg->embed, true));
+        SPOT_TRY(time_searches(c, a, &find, v, &points, cfg));
+        a->used = mark;
+        for (int i = 0; i < count; i++) {
+            const double n = share_of(o->proof) * candidates[i].n;
+            *seconds += searches_of(o->proof) * (maps * spot_reducer_timing_seconds(&t, &cfg->embed, (int)n)
+                                                 + o->seeds * find.seconds * pow(n / find.rows, find.growth));
+        }
+    }
+    return SPOT_OK;
+}
+
+/* Pairs of rows of a class that the search for the neighbours of judging rows compares. */
+static double pairs_of(const spot_proof_options *p, int n)
+{
+    const double found = share_of(p);
+
+    return p->parts * found * (1 - found) * n * n;
+}
+
+/* The votes of a proof: each judging row's nearest rows, once, however many searches there are. Timed: one half of v's rows
+ * against the other. */
+static spot_status time_votes(spot_ctx *c, spot_arena *a, double *seconds, const spot_view *v, const spot_proof_options *p,
+                              const spot_candidate *candidates, int count)
+{
+    const int half = v->n / 2, k = half ? spot_voters(half, p->neighbours) : 0;
+    const spot_some_rows x = { v->feature, NULL, half }, y = { v->feature + (size_t)half * (size_t)v->d, NULL, half };
+    double start = spot_clock(), all = 0;
+    int *nearest;
+
+    if (!half) return SPOT_OK;
+    SPOT_TRY(SPOT_TAKE(c, a, nearest, (size_t)half * (size_t)k));
+    SPOT_TRY(spot_nearest_rows(c, a, nearest, x, y, v->d, k));
+    for (int i = 0; i < count; i++) all += pairs_of(p, candidates[i].n);
+    *seconds += (spot_clock() - start) * all / ((double)half * half);
+    return SPOT_OK;
+}
+
+static size_t votes_bytes(const spot_ctx *c, const spot_subject *s, const spot_proof_options *p)
+{
+    return (size_t)SAMPLE * (size_t)p->neighbours * sizeof(int)
+         + (size_t)c->threads * 64 * ((size_t)s->d + 256 + (size_t)p->neighbours) * sizeof(float) + 4096;
+}
+
+static void estimate_time(spot_ctx *c, double *seconds, const spot_subject *s, const spot_discover_options *o,
+                          const spot_candidate *candidates, int count)
+{
+    spot_ctx quiet = { .ops = c->ops, .device = c->device, .threads = c->threads, .stop = c->stop };
+    const spot_candidate *largest = candidates;
+    spot_candidate few;
+    spot_status status;
+    spot_view all, some[2];
+    spot_arena a;
+
+    for (int i = 1; i < count; i++) if (candidates[i].n > largest->n) largest = &candidates[i];
+    few = (spot_candidate){ largest->cls, largest->n < SAMPLE ? largest->n : SAMPLE, 1 };
+    *seconds = 0;
+    status = spot_arena_open(&quiet, &a, 2 * spot_group_needs(&quiet, s, o, &few, 1).host + SAMPLE * 256
+                             + (o->proof ? votes_bytes(&quiet, s, o->proof) : 0)
+                             + ((size_t)largest->n + SAMPLE) * ((size_t)s->d + 8) * sizeof(float) + 4096);
+    if (status == SPOT_OK) status = spot_subject_view(&quiet, &a, &all, s, largest->cls);
+    if (status == SPOT_OK) status = sample_rows(&quiet, &a, &some[0], &all);
+    if (status == SPOT_OK && o->attributes) status = spot_attribute_view(&quiet, &a, &some[1], o->attributes, &some[0]);
+    if (status == SPOT_OK) status = time_methods(&quiet, &a, seconds, some, o, candidates, count);
+    if (status == SPOT_OK && o->proof) status = time_votes(&quiet, &a, seconds, &some[0], o->proof, candidates, count);
+    if (status != SPOT_OK) *seconds = NAN;
+    spot_arena_close(&a);
+}
+
+/* A proof holds a part of the rows once more. */
+static void add_proof(const spot_ctx *c, spot_bytes *bytes, const spot_subject *s, const spot_discover_options *o,
+                      const spot_candidate *candidates, int count)
+{
+    const int rows = (int)fmin(s->n, share_of(o->proof) * s->n + s->classes + 1);
+
+    bytes->host += spot_proof_bytes(c, s, o, candidates, count) + spot_proof_subject_bytes(s, o, rows);
+}
+
+spot_status spot_discover_cost(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, spot_bytes *bytes,
+                               double *seconds)
+{
+    spot_candidate *candidates = NULL;
+    int count = 0, left_out, together = 0;
+    spot_bytes needs = { 0, 0 };
+    size_t results = 0;
+    spot_status status = spot_discover_check(c, s, o);
+
+    *bytes = needs;
+    if (seconds) *seconds = NAN;
+    if (status == SPOT_OK) status = spot_candidates(c, s, o, &candidates, &count, &left_out);
+    if (status == SPOT_OK) results = spot_findings_bytes(s, o, candidates, count);
+    for (int i = 0; i < count && status == SPOT_OK; i += together) {
+        status = spot_group_fit(c, s, o, candidates + i, count - i, results, &together, &needs);
+        needs.host += results + spot_subject_bytes(s);
+        *bytes = spot_bytes_larger(*bytes, needs);
+    }
+    if (status == SPOT_OK && seconds) estimate_time(c, seconds, s, o, candidates, count);
+    if (status == SPOT_OK && o->proof) add_proof(c, bytes, s, o, candidates, count);
+    free(candidates);
+    return status;
+}

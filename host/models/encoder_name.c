@@ -1,0 +1,105 @@
+/* encoder_name.c - see encoder_name.h. */
+#include "models/encoder_name.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "formats/safetensors.h"
+#include "models/clip_file.h"
+#include "models/network.h"
+
+enum { CHUNK = 1 << 22, FACTS = 1024 };
+
+const char *spot_encoder_kind_name(int kind) { return kind == SPOT_ENCODER_CLIP ? "clip" : "resnet"; }
+
+static spot_status find_kind(spot_ctx *c, int *kind, const spot_blob *in)
+{
+    spot_tensors t;
+    uint64_t start;
+    bool resnet, clip;
+    int arch;
+
+    SPOT_TRY(spot_tensors_check_no_pickle(c, in));
+    SPOT_TRY(spot_tensors_header(c, &t, in, &start));
+    resnet = spot_weights_arch(&t, &arch);
+    clip = spot_clip_is_in(&t);
+    spot_tensors_close(&t);
+    *kind = clip ? SPOT_ENCODER_CLIP : SPOT_ENCODER_RESNET;
+    if (clip || resnet) return SPOT_OK;
+    return spot_fail(c, SPOT_INPUT, "{encoder.kind} %s is no encoder: it has neither CLIP's tensors, by the names of Hugging "
+                     "Face, OpenAI or open_clip, nor those of torchvision's ResNet-18, ResNet-34 or AlexNet", in->name);
+}
+
+spot_status spot_encoder_find_kind(spot_ctx *c, int *kind, const char *path)
+{
+    spot_blob in;
+    spot_status s;
+
+    SPOT_TRY(spot_blob_open(c, &in, path));
+    s = find_kind(c, kind, &in);
+    spot_blob_close(&in);
+    return s;
+}
+
+/* A chunk is joined to those before it. */
+spot_status spot_weights_hash(spot_ctx *c, spot_key *key, const char *path)
+{
+    unsigned char *chunk = malloc(CHUNK);
+    spot_blob in;
+    spot_status s = chunk ? spot_blob_open(c, &in, path) : spot_fail(c, SPOT_NOMEM, "no memory to read %s", path);
+
+    *key = spot_key_of("", 0);
+    if (s) {
+        free(chunk);
+        return s;
+    }
+    for (uint64_t at = 0, n; at < in.size && !s; at += n) {
+        n = in.size - at < CHUNK ? in.size - at : CHUNK;
+        s = spot_blob_read(c, &in, at, chunk, (size_t)n);
+        if (!s) *key = spot_key_join(*key, "weights", chunk, (size_t)n);
+    }
+    spot_blob_close(&in);
+    free(chunk);
+    return s;
+}
+
+static int tower_facts(char *text, size_t size, const spot_clip_tower *t)
+{
+    return snprintf(text, size, "heads %d activation %d eps %.9g ", t->heads, (int)t->activation, (double)t->eps);
+}
+
+/* Facts that the tensors do not tell, as a text. */
+static int clip_facts(char text[FACTS], const spot_clip_info *i, const spot_encoder_options *o)
+{
+    int n = snprintf(text, FACTS, "precision %d ", (int)o->clip.precision);
+
+    if (i->has_images) {
+        n += snprintf(text + n, FACTS - (size_t)n, "images ");
+        n += tower_facts(text + n, FACTS - (size_t)n, &i->image);
+        if (i->side % i->patch) n += snprintf(text + n, FACTS - (size_t)n, "side %d ", i->side);     /* the config's */
+        for (int k = 0; k < 3; k++)
+            n += snprintf(text + n, FACTS - (size_t)n, "mean %.9g std %.9g ", (double)i->mean[k], (double)i->std[k]);
+    }
+    if (i->has_texts) {
+        n += snprintf(text + n, FACTS - (size_t)n, "texts ");
+        n += tower_facts(text + n, FACTS - (size_t)n, &i->text);
+        n += snprintf(text + n, FACTS - (size_t)n, "end %d %d clean 0", (int)i->end,      /* 0: names are older */
+                      i->end == SPOT_CLIP_FIRST_END ? i->end_id : 0);
+    }
+    return n;
+}
+
+spot_status spot_encoder_make_name(spot_ctx *c, char name[32], const char *path, const spot_clip_info *clip,
+                                   const spot_encoder_options *o)
+{
+    const char *kind = spot_encoder_kind_name(clip ? SPOT_ENCODER_CLIP : SPOT_ENCODER_RESNET);
+    char facts[FACTS];
+    int n = clip ? clip_facts(facts, clip, o) : snprintf(facts, sizeof facts, "resize %d crop %d", o->resize, o->crop);
+    spot_key key;
+
+    SPOT_TRY(spot_weights_hash(c, &key, path));
+    key = spot_key_join(key, kind, facts, (size_t)n);
+    snprintf(name, 32, "%s-%016" PRIx64, kind, key.hi);
+    return SPOT_OK;
+}

@@ -1,0 +1,117 @@
+/* inference_net.c - the nets for inference, whatever their architecture. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/device.h"
+#include "models/network.h"
+
+/* Images of a piece. A piece reads all weights, and those of the last 3x3 convolutions are 38 MB each for Winograd: pieces of 8
+ * take a tenth longer than pieces of 16. */
+enum { LANES = 8, FEW_LANES = 4, PIECE = 32, LARGE_PIECE = 16, LARGE_SIZE = 96 };
+
+static const spot_look_way *const looks[] = {
+    [SPOT_ARCH_RESNET18] = &spot_resnet_look, [SPOT_ARCH_RESNET34] = &spot_resnet_look,
+    [SPOT_ARCH_ALEXNET] = &spot_alexnet_look,
+};
+
+spot_net_shape spot_look_shape(const spot_ctx *c, int arch, int width, int outputs, int size, int n, spot_precision precision)
+{
+    const bool large = size > LARGE_SIZE && !c->device;
+    const int lanes = large && c->threads <= FEW_LANES ? FEW_LANES : LANES;
+    int rows = lanes * (large ? LARGE_PIECE : PIECE);
+
+    if (c->device && n > 0 && n < rows) rows = n;
+    return (spot_net_shape){ .arch = arch, .width = width, .outputs = outputs, .size = size, .lanes = lanes, .rows = rows,
+                             .precision = precision };
+}
+
+static spot_status open_layers(spot_ctx *c, spot_arena *a, spot_look *net, size_t *scratch)
+{
+    const spot_net_shape *s = &net->s;
+    const size_t number = spot_precision_bytes(s->precision);
+
+    for (int u = 0; u < net->arch->units; u++) {
+        spot_conv_shape t = spot_unit_shape(u, *s, false);
+        t.bias = true;
+        net->look->fuse(net->arch, u, &t);
+        SPOT_TRY(spot_conv_open(c, &net->conv[u], &t));
+        SPOT_TRY(spot_arena_take(c, a, &net->w[u], number * spot_conv_packed(c, net->conv[u])));
+        SPOT_TRY(SPOT_TAKE(c, a, net->bias[u], t.co));
+        if (spot_conv_scratch(c, net->conv[u]) > *scratch) *scratch = spot_conv_scratch(c, net->conv[u]);
+    }
+    return SPOT_OK;
+}
+
+spot_status spot_look_open(spot_ctx *c, spot_arena *a, spot_look *net, spot_net_shape s)
+{
+    spot_conv_shape stem;
+    size_t scratch = 0, number = spot_precision_bytes(s.precision);
+
+    memset(net, 0, sizeof *net);
+    SPOT_TRY(spot_net_check(c, s));
+    if (c->device) s.lanes = 1;
+    net->s = s;
+    net->arch = spot_architecture_of(s.arch);
+    net->look = looks[s.arch];
+    net->channels = spot_look_channels(s.arch, s.width);
+    net->features = spot_model_features(s.arch, s.width);
+    SPOT_TRY(open_layers(c, a, net, &scratch));
+    SPOT_TRY(SPOT_TAKE(c, a, net->fc_w, (size_t)s.outputs * net->features));
+    SPOT_TRY(SPOT_TAKE(c, a, net->fc_b, s.outputs));
+    stem = spot_unit_shape(0, s, false);
+    SPOT_TRY(spot_arena_take(c, a, &net->planes, s.rows * number * spot_conv_inputs(c, &stem) * s.size * s.size));
+    SPOT_TRY(net->look->take(c, a, net, &scratch));
+    return spot_arena_take(c, a, &net->scratch, scratch);
+}
+
+void spot_look_close(spot_ctx *c, spot_look *net)
+{
+    for (int u = 0; u < SPOT_MAX_UNITS; u++) spot_conv_close(c, net->conv[u]);
+    memset(net, 0, sizeof *net);
+}
+
+static spot_status put_all(spot_ctx *c, spot_look *net, const spot_model *m, const spot_model_tensor *table, float *room)
+{
+    const spot_model_tensor *head = &table[spot_model_tensors(m->arch) - 2];
+
+    SPOT_TRY(net->look->put(c, net, m, table, room));
+    SPOT_TRY(spot_device_copy(c, net->fc_w, m->value + head[0].offset, head[0].count * sizeof(float)));
+    return spot_device_copy(c, net->fc_b, m->value + head[1].offset, head[1].count * sizeof(float));
+}
+
+/* The host's room is for the largest tensor and the longest bias. */
+spot_status spot_look_put(spot_ctx *c, spot_look *net, const spot_model *m)
+{
+    spot_model_tensor table[SPOT_MAX_TENSORS];
+    size_t most = 0, longest = 0;
+    float *room;
+    spot_status s;
+
+    spot_model_layout(table, m->arch, m->width, m->outputs);
+    for (int t = 0; t < spot_model_tensors(m->arch) - 2; t++) {
+        if (table[t].count > most) most = table[t].count;
+        if (table[t].rank == 1 && table[t].count > longest) longest = table[t].count;
+    }
+    room = malloc((most + longest) * sizeof *room);
+    s = room ? put_all(c, net, m, table, room) : spot_fail(c, SPOT_NOMEM, "no memory to fold weights in");
+    free(room);
+    return s;
+}
+
+int spot_look_channels(int arch, int width)
+{
+    return looks[arch]->channels(spot_architecture_of(arch)) * width;
+}
+
+spot_status spot_look_run(spot_ctx *c, spot_look *net, float *feature, float *logit, const float *pixels, int live)
+{
+    spot_conv_shape stem = spot_unit_shape(0, net->s, false);
+    spot_plane p = spot_unit_output(0, net->s, live);
+    size_t row = (size_t)spot_conv_inputs(c, &stem) * net->s.size * net->s.size * spot_precision_bytes(net->s.precision);
+
+    if (pixels)
+        SPOT_TRY(spot_conv_planes(c, net->planes, pixels, live, p.rows, net->s.size * net->s.size, net->s.precision));
+    else if (p.rows > live)
+        SPOT_TRY(spot_device_clear(c, (char *)net->planes + live * row, (p.rows - live) * row));
+    return net->look->run(c, net, feature, logit, live);
+}

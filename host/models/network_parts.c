@@ -1,0 +1,99 @@
+/* network_parts.c - parts that the nets of all architectures take: shapes of layers, steps, the activity of channels. */
+#include "models/network.h"
+
+spot_status spot_net_check(spot_ctx *c, spot_net_shape s)
+{
+    const spot_architecture *t;
+
+    if (!spot_arch_is(s.arch)) return spot_fail(c, SPOT_INVALID, "%d is no architecture", s.arch);
+    t = spot_architecture_of(s.arch);
+    if (s.size < t->least || s.size % 32 || s.size > 4096)
+        return spot_fail(c, SPOT_INVALID, "{network.size} %s takes images of a multiple of 32 pixels from %d to 4096, not %d",
+                         t->name, t->least, s.size);
+    if (s.width < 16 || s.width % 16)
+        return spot_fail(c, SPOT_INVALID, "model.width is %d; a multiple of 16 is wanted", s.width);
+    return SPOT_OK;
+}
+
+/* Pixels a side of the input of unit u. Where blocks follow each other, `shrink` divides; else a pool may follow each unit. */
+static int side_of(const spot_architecture *a, int u, int size)
+{
+    if (a->blocks) return size / a->unit[u].shrink;
+    for (const spot_unit *t = a->unit; t < &a->unit[u]; t++) {
+        const spot_conv_shape s = { .k = t->k, .stride = t->stride, .size = size };
+        size = spot_pool_side(spot_conv_out(&s), t->shrink);
+    }
+    return size;
+}
+
+spot_conv_shape spot_unit_shape(int u, spot_net_shape s, bool train)
+{
+    const spot_architecture *a = spot_architecture_of(s.arch);
+    const spot_unit *t = &a->unit[u];
+
+    return (spot_conv_shape){ .rows = s.rows, .lanes = s.lanes, .ci = t->in ? t->in * s.width : 3,
+                              .co = t->out * s.width, .k = t->k, .stride = t->stride, .size = side_of(a, u, s.size),
+                              .train = train + (train && s.attacked && !u), .precision = s.precision };
+}
+
+spot_plane spot_unit_output(int u, spot_net_shape s, int live)
+{
+    const spot_conv_shape t = spot_unit_shape(u, s, false);
+    const int piece = s.rows / s.lanes;
+
+    return (spot_plane){ .rows = (live + piece - 1) / piece * piece, .live = live, .channels = t.co, .size = spot_conv_out(&t),
+                         .precision = s.precision };
+}
+
+double spot_model_multiplications(int arch, int width, int outputs, int size)
+{
+    const spot_net_shape s = { .arch = arch, .width = width, .outputs = outputs, .size = size, .rows = 1, .lanes = 1 };
+    spot_model_tensor table[SPOT_MAX_TENSORS];
+    double n = 0;
+
+    for (int u = 0; u < spot_architecture_of(arch)->units; u++) {
+        const spot_conv_shape t = spot_unit_shape(u, s, false);
+        const double out = spot_conv_out(&t);
+        n += (double)t.ci * t.co * t.k * t.k * out * out;
+    }
+    spot_model_layout(table, arch, width, outputs);
+    for (int t = 0; t < spot_model_tensors(arch); t++)
+        if (table[t].rank == 2) n += (double)table[t].count;
+    return n;
+}
+
+size_t spot_plane_bytes(spot_plane p) { return spot_plane_numbers(p) * spot_precision_bytes(p.precision); }
+
+size_t spot_plane_numbers(spot_plane p) { return (size_t)p.rows * (size_t)p.channels * (size_t)p.size * (size_t)p.size; }
+
+spot_status spot_net_loss(spot_ctx *c, spot_net *net, const float *target, int live, double *loss)
+{
+    const spot_triplet_batch t = { live, net->features, net->s.outputs, net->margin, net->triplet, net->feature, target };
+
+    if (net->kind == SPOT_SOFTMAX) SPOT_TRY(spot_head_softmax(c, loss, net->dlogit, net->logit, target, live, net->s.outputs));
+    else SPOT_TRY(spot_head_loss(c, loss, net->dlogit, net->logit, target, live * net->s.outputs));
+    return net->dfeature ? spot_triplet_loss(c, loss, net->dfeature, &t, net->triplet_scratch) : SPOT_OK;
+}
+
+spot_status spot_net_weights_back(spot_ctx *c, spot_net *net, int u, const void *x, int rows)
+{
+    return spot_conv_backward_weights(c, net->conv[u], net->dw[u], x, net->y[u], rows, net->scratch);
+}
+
+spot_status spot_net_data_back(spot_ctx *c, spot_net *net, int u, void *dx, int rows)
+{
+    return spot_conv_backward_data(c, net->conv[u], dx, net->y[u], net->read[u], rows, net->scratch);
+}
+
+spot_status spot_look_convolve(spot_ctx *c, spot_look *net, int u, void *y, const void *x, const void *other, int rows)
+{
+    return spot_conv_forward(c, net->conv[u], y, &(spot_conv_terms){ x, net->w[u], net->bias[u], other }, rows, net->scratch);
+}
+
+spot_status spot_look_watch(spot_ctx *c, spot_look *net, const void *y, spot_plane p, bool relu, int *at)
+{
+    float *to = net->channel + *at;
+
+    *at += p.channels;
+    return spot_head_channels(c, to, net->channels, y, p, relu);
+}

@@ -1,0 +1,147 @@
+/* mesh_pictures.c - the pictures that a model's materials name -> textures: colours and, in alpha, holes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/picture.h"
+#include "formats/png.h"
+#include "worlds/mesh_answer.h"
+#include "worlds/mesh_parts.h"
+
+/* A picture of more pixels is lost; and so are those behind the first gigabyte of texels. */
+enum { MOST_PIXELS = 1 << 26, MOST_TEXELS = 1 << 28 };
+
+typedef struct {
+    const spot_mesh_answer *a;
+    spot_mesh_files *f;
+    const char *model;
+    size_t limit, texels;
+    spot_mesh_repairs *repairs;
+} reader;
+
+/* A picture's bytes: of a file, or borrowed from the answer. */
+typedef struct { const uint8_t *bytes; size_t n; spot_mesh_file file; char name[200]; } source;
+
+static spot_status find_source(spot_ctx *c, source *s, reader *r, const spot_mesh_picture *p)
+{
+    static const char *const reason[] = { "", "it is not there", "it lies outside the model's folder", "it is too large", "" };
+    const char *name = (const char *)p->bytes;
+
+    *s = (source){ p->bytes, p->n, { SPOT_FILE_THERE, NULL, 0, "" }, "an embedded picture" };
+    if (p->embedded) return SPOT_OK;
+    snprintf(s->name, sizeof s->name, "%s", name);
+    spot_plain(s->name);
+    SPOT_TRY(spot_mesh_file_read(c, &s->file, r->f, r->model, name, r->limit));
+    s->bytes = s->file.bytes, s->n = s->file.n;
+    r->repairs->refused += s->file.state == SPOT_FILE_OUTSIDE;
+    if (!s->bytes)
+        spot_log(c, SPOT_LOG_DEBUG, "%s: no texture %s: %s", r->model, s->name,
+                 s->file.why[0] ? s->file.why : reason[s->file.state]);
+    return SPOT_OK;
+}
+
+/* Decodes the source to RGB, or to one byte a pixel: a PNG's alpha where it has some, else its grey. False: it cannot be. */
+static bool decode(spot_picture *p, const source *s, bool mask, char *why, size_t size)
+{
+    spot_ctx quiet = { 0 };
+    spot_blob in = spot_blob_memory(s->bytes, s->n, s->name);
+    spot_picture_cost cost;
+    spot_status status = spot_picture_cost_of(&quiet, &cost, &in);
+
+    if (status == SPOT_OK && (cost.width > MOST_PIXELS || cost.height > MOST_PIXELS / (cost.width + 1)))
+        status = spot_fail(&quiet, SPOT_INPUT, "it has more than %d pixels", MOST_PIXELS);
+    if (status == SPOT_OK)
+        status = mask && spot_png_is(s->bytes, s->n) ? spot_png_mask(&quiet, p, s->bytes, s->n, s->name)
+                                                     : spot_picture_decode(&quiet, p, s->bytes, s->n, s->name);
+    if (status) snprintf(why, size, "%s", spot_message(&quiet, status));
+    return status == SPOT_OK;
+}
+
+/* The alpha of a colour picture, or the holes of another: multiplies the texture's alpha, at the nearest pixels. */
+static void put_alpha(spot_mesh_texture *t, const spot_picture *p, int channels)
+{
+    for (int y = 0; y < t->height; y++)
+        for (int x = 0; x < t->width; x++) {
+            const size_t from = (size_t)((int64_t)y * p->height / t->height) * (size_t)p->width
+                              + (size_t)((int64_t)x * p->width / t->width);
+            uint8_t *alpha = t->texel + 4 * ((size_t)y * (size_t)t->width + (size_t)x) + 3;
+            *alpha = (uint8_t)((*alpha * p->rgb[from * (size_t)channels] + 127) / 255);
+        }
+}
+
+static spot_status start_texture(spot_ctx *c, spot_mesh_texture *t, const spot_picture *p)
+{
+    *t = (spot_mesh_texture){ p->width, p->height, 1, malloc(4 * (size_t)p->width * (size_t)p->height) };
+    if (t->texel) memset(t->texel, 255, 4 * (size_t)p->width * (size_t)p->height);
+    return t->texel ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for a texture of %d x %d texels", p->width, p->height);
+}
+
+static void cut_alpha(spot_mesh_texture *t, float cutoff)
+{
+    for (size_t i = 0; i < (size_t)t->width * (size_t)t->height; i++)
+        t->texel[4 * i + 3] = (float)t->texel[4 * i + 3] >= cutoff * 255 ? 255 : 0;
+}
+
+static spot_status add_colours(spot_ctx *c, spot_mesh_texture *t, spot_picture *p, const source *s, const spot_wire_texture *w)
+{
+    char why[200];
+
+    SPOT_TRY(start_texture(c, t, p));
+    for (size_t i = 0; i < (size_t)p->width * (size_t)p->height; i++) memcpy(t->texel + 4 * i, p->rgb + 3 * i, 3);
+    if (w->alpha != SPOT_WIRE_OPAQUE && spot_png_has_alpha(s->bytes, s->n) && decode(p, s, true, why, sizeof why))
+        put_alpha(t, p, 1);
+    if (w->alpha == SPOT_WIRE_CUT) cut_alpha(t, w->cutoff);
+    return SPOT_OK;
+}
+
+static spot_status add_holes(spot_ctx *c, spot_mesh_texture *t, spot_picture *p, const source *s)
+{
+    if (!t->width) SPOT_TRY(start_texture(c, t, p));
+    put_alpha(t, p, spot_png_is(s->bytes, s->n) ? 1 : 3);
+    return SPOT_OK;
+}
+
+/* One of a texture's two pictures; one that is lost leaves it as it is. */
+static spot_status add_picture(spot_ctx *c, reader *r, spot_mesh_texture *t, const spot_wire_texture *w, bool holes)
+{
+    spot_picture p = { 0 };
+    spot_status s = SPOT_OK;
+    char why[200] = "";
+    bool there;
+    source from;
+
+    SPOT_TRY(find_source(c, &from, r, &r->a->picture[holes ? w->holes : w->colour]));
+    there = from.bytes && decode(&p, &from, holes, why, sizeof why);
+    if (there) s = holes ? add_holes(c, t, &p, &from) : add_colours(c, t, &p, &from, w);
+    if (*why) spot_log(c, SPOT_LOG_DEBUG, "%s: no texture: %s", r->model, why);
+    r->repairs->lost_textures += !there;
+    spot_picture_close(&p);
+    free(from.file.bytes);
+    return s;
+}
+
+static spot_status read_texture(spot_ctx *c, reader *r, spot_mesh_texture *t, const spot_wire_texture *w)
+{
+    if (r->texels >= MOST_TEXELS) {
+        r->repairs->lost_textures++;
+        return SPOT_OK;
+    }
+    if (w->colour >= 0) SPOT_TRY(add_picture(c, r, t, w, false));
+    if (w->holes >= 0 && w->holes != w->colour) SPOT_TRY(add_picture(c, r, t, w, true));
+    if (t->width) {
+        spot_mesh_reduce(t);
+        r->texels += (size_t)t->width * (size_t)t->height;
+    }
+    return SPOT_OK;
+}
+
+spot_status spot_mesh_pictures_read(spot_ctx *c, spot_mesh_texture *texture, spot_mesh_repairs *repairs,
+                                    const spot_mesh_answer *a, spot_mesh_files *f, const char *model, size_t limit)
+{
+    reader r = { a, f, model, limit, 0, repairs };
+
+    for (int i = 0; i < a->textures; i++) {
+        SPOT_TRY(spot_check_stop(c));
+        SPOT_TRY(read_texture(c, &r, &texture[i], &a->texture[i]));
+    }
+    return SPOT_OK;
+}
