@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "claims/claim_model.h"
+#include "claims/claim_scenes.h"
 #include "cli/cli.h"
 #include "cli/encoder_rows.h"
-#include "cli/gather.h"
-#include "cli/gather_model.h"
-#include "cli/gather_scenes.h"
+#include "cli/gather_print.h"
 #include "cli/slice_table.h"
 
 enum { LISTED = 20 };          /* slices that are listed without --slice */
@@ -15,12 +15,20 @@ enum { LISTED = 20 };          /* slices that are listed without --slice */
 typedef struct {
     cli_machine machine;
     cli_encoder encoder;
-    cli_gather_model model;
+    spot_claim_model model;
     const char *found, *text, *images, *weights, *label, *run, *out, *judge;
     int ec, slice, word, most, seed;
     double level;
     bool json;
 } options;
+
+/* Findings as they are read; closed: none. */
+typedef struct {
+    spot_subject s;
+    spot_findings f;
+    spot_discover_options d;
+    bool open;
+} found_slices;
 
 static const cli_row table[] = {
     { .word = "FOUND", .kind = CLI_TEXT, CLI_AT(found), .most = 1000 },
@@ -73,7 +81,7 @@ static bool measures(const options *o) { return o->model.model || o->model.predi
 
 static void check_model(const struct argp_state *state, const options *o)
 {
-    const cli_gather_model *m = &o->model;
+    const spot_claim_model *m = &o->model;
 
     if (!!m->model + !!m->predict + !!m->probs > 1)
         argp_error(state, "--model, --predict and --probs all say what the classifier answers; give one of them");
@@ -110,10 +118,23 @@ static void check_options(const struct argp_state *state, void *input)
 
 /* ---- gather ---- */
 
-static spot_status make_claim(spot_ctx *c, const options *o, cli_claim *k, const cli_found *found)
+/* The claim of slice --slice in the table of the findings. */
+static spot_status claim_slice(spot_ctx *c, const options *o, spot_slice_claim *k, const found_slices *found)
 {
-    *k = (cli_claim){ .rate = NAN, .class_rate = NAN };
-    if (o->slice) SPOT_TRY(cli_claim_of_slice(c, k, found, o->found, o->slice, o->run ? 0 : o->word, o->text));
+    spot_claimed_slice of = { .subject = &found->s, .dir = o->found, .number = o->slice };
+    int slices;
+
+    SPOT_TRY(cli_slice_of_table(c, &of.finding, &of.slice, &slices, &found->f, o->slice));
+    if (!of.slice)
+        return spot_fail(c, SPOT_USAGE, "%s has no slice %d; it has %d%s", o->found, o->slice, slices,
+                         slices ? ", numbered as in the table of spotter discover" : "");
+    return spot_slice_claim_make(c, k, &of, o->run ? 0 : o->word, o->text);
+}
+
+static spot_status make_claim(spot_ctx *c, const options *o, spot_slice_claim *k, const found_slices *found)
+{
+    *k = (spot_slice_claim){ .rate = NAN, .class_rate = NAN };
+    if (o->slice) SPOT_TRY(claim_slice(c, o, k, found));
     else snprintf(k->text, sizeof k->text, "%s", o->text);
     if (o->run) snprintf(k->root, sizeof k->root, "%s/pictures", o->out);
     else snprintf(k->root, sizeof k->root, "%s", o->images);
@@ -127,7 +148,7 @@ static spot_status make_claim(spot_ctx *c, const options *o, cli_claim *k, const
 }
 
 /* Whether a classifier can be right or wrong on the pictures. */
-static spot_status check_class(spot_ctx *c, const options *o, const cli_claim *k)
+static spot_status check_class(spot_ctx *c, const options *o, const spot_slice_claim *k)
 {
     if (o->run || !measures(o) || o->label || spot_gather_has_class(o->images, k->cls)) return SPOT_OK;
     if (!*k->cls)
@@ -137,13 +158,13 @@ static spot_status check_class(spot_ctx *c, const options *o, const cli_claim *k
                      "this class, say so with --label", k->cls, o->images);
 }
 
-static spot_status say_verdict(spot_ctx *c, const options *o, const cli_claim *k, const spot_new_pictures *p)
+static spot_status say_verdict(spot_ctx *c, const options *o, const spot_slice_claim *k, const spot_new_pictures *p)
 {
     if (!o->json) printf("in %s: gathered.csv, claim.json, verdict.json, gather.html\n", o->out);
     return cli_claim_verdict(c, k, p, o->out, o->level, o->json);
 }
 
-static void say_what_to_do(const options *o, const cli_claim *k, const spot_new_pictures *p)
+static void say_what_to_do(const options *o, const spot_slice_claim *k, const spot_new_pictures *p)
 {
     cli_claim_print(k);
     printf("%s/gathered.csv: %d pictures and %d controls; fill the column `wrong`, then spotter gather --judge "
@@ -151,26 +172,41 @@ static void say_what_to_do(const options *o, const cli_claim *k, const spot_new_
 }
 
 /* Draws scenes and measures the EC's own network, or the one that the options name. */
-static spot_status gather_scenes(spot_ctx *c, options *o, cli_claim *claim, spot_new_pictures *p)
+static spot_status gather_from_ec(spot_ctx *c, options *o, const spot_config *cfg, spot_slice_claim *claim,
+                                  spot_new_pictures *p)
 {
     static char *const classes[] = { "0", "1" };
-    cli_scenes k = { .run = NULL };
-    char name[CLI_CLAIM_PATH + 64];
-    spot_status s = cli_scenes_open(c, &k, o->run, o->ec);
+    spot_claim_scenes k = { .run = o->run, .cfg = cfg };
+    char name[SPOT_CLAIM_PATH + 64];
+    spot_status s = spot_claim_scenes_open(c, &k, o->ec);
 
     snprintf(name, sizeof name, "the network of EC %d in %s", o->ec, o->run);
     o->model.name = name;
     o->model.resize = 0, o->model.crop = k.ec.scene.size;
     if (!o->model.known) o->model.known = (char *const *)classes, o->model.known_n = 2;
-    if (!s && !measures(o)) s = cli_scenes_network(c, &k, &o->model.own);
-    if (!s) s = cli_gather_scenes(c, p, &k, claim, o->most, o->seed);
-    if (!s) s = cli_gather_judge(c, p, claim, &o->model);
+    if (!s && !measures(o)) s = spot_claim_scenes_network(c, &k, &o->model.own);
+    if (!s) s = spot_claim_scenes_draw(c, p, &k, claim, o->most, o->seed);
+    if (!s) s = spot_claim_measure(c, p, claim, &o->model);
     o->model.own.function = NULL;
-    cli_scenes_close(&k);
+    spot_claim_scenes_close(&k);
     return s;
 }
 
-static spot_status gather_pictures(spot_ctx *c, options *o, const cli_found *found, cli_claim *claim, spot_new_pictures *p)
+static spot_status gather_scenes(spot_ctx *c, options *o, spot_slice_claim *claim, spot_new_pictures *p)
+{
+    char path[SPOT_CLAIM_PATH + 16];
+    spot_config cfg;
+    spot_status s;
+
+    snprintf(path, sizeof path, "%s/config.yaml", o->run);
+    s = cli_config(c, &cfg, path);
+    if (!s) s = gather_from_ec(c, o, &cfg, claim, p);
+    spot_memory_close(&cfg.memory);
+    return s;
+}
+
+static spot_status gather_pictures(spot_ctx *c, options *o, const found_slices *found, spot_slice_claim *claim,
+                                   spot_new_pictures *p)
 {
     const spot_gather_options how = { .images = o->images, .cls = claim->cls, .phrase = claim->text, .weights = o->weights,
                                       .encoder = &o->encoder.o, .most = o->most, .seed = (uint64_t)o->seed,
@@ -179,19 +215,19 @@ static spot_status gather_pictures(spot_ctx *c, options *o, const cli_found *fou
     SPOT_TRY(check_class(c, o, claim));
     SPOT_TRY(cli_encoder_options(c, &o->encoder, ""));
     SPOT_TRY(spot_gather(c, p, &how));
-    return measures(o) ? cli_gather_judge(c, p, claim, &o->model) : SPOT_OK;
+    return measures(o) ? spot_claim_measure(c, p, claim, &o->model) : SPOT_OK;
 }
 
-static spot_status gather_new(spot_ctx *c, options *o, const cli_found *found)
+static spot_status gather_new(spot_ctx *c, options *o, const found_slices *found)
 {
     spot_new_pictures p = { 0 };
-    cli_claim claim;
+    spot_slice_claim claim;
     spot_status s;
 
     if (found->open) o->model.known = found->s.class_name, o->model.known_n = found->s.classes;
     SPOT_TRY(make_claim(c, o, &claim, found));
     s = o->run ? gather_scenes(c, o, &claim, &p) : gather_pictures(c, o, found, &claim, &p);
-    if (!s) s = cli_gathered_write(c, o->out, &claim, &p);
+    if (!s) s = spot_gathered_write(c, o->out, &claim, &p);
     if (!s && (measures(o) || o->run)) s = say_verdict(c, o, &claim, &p);
     else if (!s) say_what_to_do(o, &claim, &p);
     spot_new_pictures_close(&p);
@@ -203,14 +239,14 @@ static spot_status gather_new(spot_ctx *c, options *o, const cli_found *found)
 static spot_status judge_table(spot_ctx *c, const options *o)
 {
     const char *slash = strrchr(o->judge, '/');
-    char dir[CLI_CLAIM_PATH];
+    char dir[SPOT_CLAIM_PATH];
     spot_new_pictures p;
-    cli_claim claim;
-    bool there;
-    spot_status s = cli_gathered_read(c, o->judge, &claim, &p, &there);
+    spot_slice_claim claim;
+    bool whole;
+    spot_status s = spot_gathered_read(c, o->judge, &claim, &p, &whole);
 
     snprintf(dir, sizeof dir, "%.*s", slash ? (int)(slash - o->judge) : 1, slash ? o->judge : ".");
-    if (!s) s = cli_claim_verdict(c, &claim, &p, there ? dir : NULL, o->level, o->json);
+    if (!s) s = cli_claim_verdict(c, &claim, &p, whole ? dir : NULL, o->level, o->json);
     spot_new_pictures_close(&p);
     return s;
 }
@@ -218,14 +254,18 @@ static spot_status judge_table(spot_ctx *c, const options *o)
 static spot_status test_claim(spot_ctx *c, void *input)
 {
     options *o = input;
-    cli_found found = { .open = false };
+    found_slices found = { .open = false };
     spot_status s = SPOT_OK;
 
     if (o->judge) return judge_table(c, o);
-    if (o->found) SPOT_TRY(cli_found_open(c, &found, o->found));
+    if (o->found) SPOT_TRY(spot_findings_read(c, o->found, &found.s, &found.f, &found.d));
+    found.open = o->found != NULL;
     if (o->found && !o->slice) s = cli_slice_table(c, &found.f, &found.s, &found.d, LISTED);
     else s = gather_new(c, o, &found);
-    cli_found_close(&found);
+    if (found.open) {
+        spot_findings_close(&found.f);
+        spot_subject_close(&found.s);
+    }
     return s;
 }
 

@@ -5,8 +5,9 @@
 
 #include "base/file.h"
 #include "cli/cli.h"
-#include "cli/scene_files.h"
 #include "spotter/config.h"
+#include "store/store.h"
+#include "worlds/scene_files.h"
 
 typedef struct {
     cli_machine machine;
@@ -31,7 +32,7 @@ static spot_status write_image(spot_ctx *c, const options *o, const spot_ec *ec,
     char file[32], line[16384];
     spot_image image;
 
-    SPOT_TRY(cli_scene_picture(c, o->out, ec, (spot_split)o->split, index, &image, rgb, file));
+    SPOT_TRY(spot_scene_picture(c, o->out, ec, (spot_split)o->split, index, &image, rgb, file));
     SPOT_TRY(spot_ec_jsonl(c, line, sizeof line, &image, file, ec));
     if (fputs(line, lines) < 0) return spot_fail(c, SPOT_NOMEM, "no memory for the lines of %s", o->out);
     return SPOT_OK;
@@ -64,7 +65,7 @@ static spot_status write_ec(spot_ctx *c, const options *o, const spot_source *so
     if (ec.photos && o->start + o->count > ec.images[o->split])
         return spot_fail(c, SPOT_USAGE, "the %s split of EC %d has %d pictures; --start and --count go past them",
                          spot_split_name((spot_split)o->split), o->ec, ec.images[o->split]);
-    SPOT_TRY(cli_scene_folder(c, o->out));
+    SPOT_TRY(spot_folder_make(c, o->out));
     lines = open_memstream(&text, &n);
     if (!lines) return spot_fail(c, SPOT_NOMEM, "no memory to describe images");
     s = write_images(c, o, &ec, lines);

@@ -2,11 +2,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "cli/cli.h"
-#include "cli/scene_files.h"
 #include "formats/safetensors.h"
 #include "spotter/config.h"
 #include "spotter/sweep.h"
+#include "store/store.h"
+#include "worlds/scene_files.h"
 
 typedef struct {
     cli_machine machine;
@@ -70,7 +72,9 @@ static spot_status save_view(spot_ctx *c, const options *o, const spot_config *c
     s = spot_sweep_view(c, &a, o->dir, cfg, &ec, (spot_split)o->split, o->look, &seen, &truth);
     snprintf(path, sizeof path, "ec-%06d.safetensors", o->ec);
     if (s == SPOT_OK) s = save_tensors(c, &a, o->out ? o->out : path, &seen, &truth);
-    if (s == SPOT_OK && o->images) s = cli_scene_rows(c, o->images, &ec, (spot_split)o->split, seen.image, seen.n);
+    if (s == SPOT_OK && o->images) s = spot_folder_make(c, o->images);
+    if (s == SPOT_OK && o->images) s = spot_scene_rows(c, o->images, &ec, (spot_split)o->split, seen.image, seen.n);
+    if (s == SPOT_OK && o->images) printf("%s/rows.csv\n", o->images);
     spot_arena_close(&a);
     return s;
 }

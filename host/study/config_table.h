@@ -1,6 +1,6 @@
 /* config_table.h - the table of a whole config, composed of the stages' tables.
  *
- * To add a setting: a member of the stage's struct and a row of its table (host/scene, host/model, host/embed, host/fit,
+ * To add a setting: a member of the stage's struct and a row of its table (host/worlds, host/models, host/stats,
  * host/metric; those of a discovery method in its own file in host/bdm). */
 #ifndef SPOTTER_CONFIG_TABLE_H
 #define SPOTTER_CONFIG_TABLE_H

@@ -13,9 +13,9 @@ if(CMAKE_SCRIPT_MODE_FILE)
 endif()
 
 # FOREST is empty without the file, so that the command differs and runs again where the file comes or goes.
-file(GLOB SPOT_FOREST CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/host/background/default_forest.safetensors)
+file(GLOB SPOT_FOREST CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/host/background/verdict/default_forest.safetensors)
 add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/default_forest.c
   COMMAND ${CMAKE_COMMAND} "-DFOREST=${SPOT_FOREST}" -DOUT=${CMAKE_BINARY_DIR}/default_forest.c
-    -P ${CMAKE_SOURCE_DIR}/host/background/default_forest.cmake
-  DEPENDS ${SPOT_FOREST} ${CMAKE_SOURCE_DIR}/host/background/default_forest.cmake VERBATIM)
+    -P ${CMAKE_SOURCE_DIR}/host/background/verdict/default_forest.cmake
+  DEPENDS ${SPOT_FOREST} ${CMAKE_SOURCE_DIR}/host/background/verdict/default_forest.cmake VERBATIM)
 target_sources(libspotter PRIVATE ${CMAKE_BINARY_DIR}/default_forest.c)

@@ -1,8 +1,8 @@
-/* gather_model.h - measures a classifier on new pictures. */
-#ifndef SPOTTER_GATHER_MODEL_H
-#define SPOTTER_GATHER_MODEL_H
+/* claim_model.h - measures a classifier on new pictures. */
+#ifndef SPOTTER_CLAIM_MODEL_H
+#define SPOTTER_CLAIM_MODEL_H
 
-#include "cli/gather.h"
+#include "claims/slice_claim.h"
 #include "spotter/predictor.h"
 
 /* One of the first three is given. */
@@ -15,10 +15,10 @@ typedef struct {
     const char *name;                      /* its name for the claim */
     char *const *known;                    /* (known_n): the classes of the findings; NULL: none */
     int  known_n;
-} cli_gather_model;
+} spot_claim_model;
 
 /* Fills `wrong` and `predicted` of the pictures below k->root, which all show the class k->cls, and k->model. A picture that
  * cannot be read stays unknown. SPOT_INPUT where outputs and classes do not fit, or the probabilities lack a picture. */
-spot_status cli_gather_judge(spot_ctx *c, spot_new_pictures *p, cli_claim *k, const cli_gather_model *how);
+spot_status spot_claim_measure(spot_ctx *c, spot_new_pictures *p, spot_slice_claim *k, const spot_claim_model *how);
 
 #endif

@@ -1,52 +1,42 @@
-/* gather_scenes.c - new images of an EC that have the attributes of a claim, and others that lack them. */
+/* claim_scenes.c - new images of an EC that have the attributes of a claim, and others that lack them. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/gather_scenes.h"
-#include "cli/scene_files.h"
+#include "base/file.h"
+#include "claims/claim_scenes.h"
 #include "claims/measure.h"
+#include "spotter/sweep.h"
 #include "store/store.h"
+#include "worlds/scene_files.h"
+
+enum { SCENES_BATCH = 64 };
 
 /* ---- the EC ---- */
 
-spot_status cli_scenes_open(spot_ctx *c, cli_scenes *k, const char *run, int ec)
+spot_status spot_claim_scenes_open(spot_ctx *c, spot_claim_scenes *k, int ec)
 {
-    char path[CLI_CLAIM_PATH + 16];
-    spot_ec drawn;
-
-    k->run = run;
-    k->cfg = calloc(1, sizeof *k->cfg);
-    if (!k->cfg) return spot_fail(c, SPOT_NOMEM, "no memory for a config");
-    snprintf(path, sizeof path, "%s/config.yaml", run);
-    SPOT_TRY(cli_config(c, k->cfg, path));
-    k->open = true;
     SPOT_TRY(spot_source_open(c, &k->source, k->cfg));
     if (ec >= k->cfg->ecs)
-        return spot_fail(c, SPOT_USAGE, "there is no EC %d: %s has %d, from 0", ec, run, k->cfg->ecs);
+        return spot_fail(c, SPOT_USAGE, "there is no EC %d: %s has %d, from 0", ec, k->run, k->cfg->ecs);
     if (k->source.photos)
         return spot_fail(c, SPOT_USAGE, "the ECs of %s have pictures from files, and new ones cannot be drawn; gather them "
-                         "from a folder with --images", run);
-    SPOT_TRY(spot_source_ec(c, &drawn, &k->source, (uint32_t)ec));
-    k->ec = drawn;
-    return SPOT_OK;
+                         "from a folder with --images", k->run);
+    return spot_source_ec(c, &k->ec, &k->source, (uint32_t)ec);
 }
 
-void cli_scenes_close(cli_scenes *k)
+void spot_claim_scenes_close(spot_claim_scenes *k)
 {
-    if (k->open) spot_source_close(&k->source);
+    spot_source_close(&k->source);
     spot_arena_close(&k->weights);
     spot_arena_close(&k->scratch);
-    if (k->cfg) spot_memory_close(&k->cfg->memory);
-    free(k->cfg);
-    k->cfg = NULL, k->open = false;
 }
 
 /* ---- its images ---- */
 
-static spot_status read_attributes(spot_ctx *c, spot_triplet *t, int *n, const cli_claim *k)
+static spot_status read_attributes(spot_ctx *c, spot_triplet *t, int *n, const spot_slice_claim *k)
 {
     spot_blindspot own;
 
@@ -70,7 +60,7 @@ static spot_status draw_picture(spot_ctx *c, spot_new_pictures *p, const char *d
     char file[32];
 
     SPOT_TRY(spot_check_stop(c));
-    SPOT_TRY(cli_scene_picture(c, dir, ec, SPOT_TEST, index, &image, rgb, file));
+    SPOT_TRY(spot_scene_picture(c, dir, ec, SPOT_TEST, index, &image, rgb, file));
     p->row[p->n] = (spot_new_picture){ strdup(file), group, NAN, -1, NULL };
     return p->row[p->n++].picture ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for a picture's name");
 }
@@ -89,8 +79,8 @@ static spot_status draw_all(spot_ctx *c, spot_new_pictures *p, const char *dir, 
     return s;
 }
 
-spot_status cli_gather_scenes(spot_ctx *c, spot_new_pictures *p, const cli_scenes *k, const cli_claim *claim, int most,
-                              int seed)
+spot_status spot_claim_scenes_draw(spot_ctx *c, spot_new_pictures *p, const spot_claim_scenes *k, const spot_slice_claim *claim,
+                                   int most, int seed)
 {
     const int label = !strcmp(claim->cls, "1");
     spot_triplet t[SPOT_MAX_TRIPLETS];
@@ -125,12 +115,12 @@ spot_status cli_gather_scenes(spot_ctx *c, spot_new_pictures *p, const cli_scene
 
 static spot_status infer(spot_ctx *c, void *user, const spot_prediction *p)
 {
-    cli_scenes *k = user;
+    spot_claim_scenes *k = user;
 
     return spot_model_infer(c, &k->scratch, p->logit, NULL, &k->network, p->rgb, p->n, p->side);
 }
 
-spot_status cli_scenes_network(spot_ctx *c, cli_scenes *k, spot_predictor_options *o)
+spot_status spot_claim_scenes_network(spot_ctx *c, spot_claim_scenes *k, spot_predictor_options *o)
 {
     spot_arena count = spot_arena_counting();
     size_t bytes;
@@ -138,9 +128,9 @@ spot_status cli_scenes_network(spot_ctx *c, cli_scenes *k, spot_predictor_option
     SPOT_TRY(spot_sweep_view_needs(c, &bytes, k->cfg, &k->source.scene, 1, SPOT_BY_MODEL));
     SPOT_TRY(spot_arena_open(c, &k->weights, bytes));
     SPOT_TRY(spot_sweep_network(c, &k->weights, k->run, k->cfg, &k->ec, &k->network));
-    SPOT_TRY(spot_model_infer(c, &count, NULL, NULL, &k->network, NULL, CLI_SCENES_BATCH, k->ec.scene.size));
+    SPOT_TRY(spot_model_infer(c, &count, NULL, NULL, &k->network, NULL, SCENES_BATCH, k->ec.scene.size));
     SPOT_TRY(spot_arena_open(c, &k->scratch, count.peak));
     *o = (spot_predictor_options){ .kind = SPOT_PREDICTOR_FUNCTION, .function = infer, .user = k, .outputs = k->network.outputs,
-                                   .batch = CLI_SCENES_BATCH };
+                                   .batch = SCENES_BATCH };
     return SPOT_OK;
 }

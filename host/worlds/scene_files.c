@@ -1,11 +1,9 @@
 /* scene_files.c - see scene_files.h. */
-#include "cli/scene_files.h"
+#include "worlds/scene_files.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -14,13 +12,7 @@
 
 enum { PATH = 1200 };
 
-spot_status cli_scene_folder(spot_ctx *c, const char *dir)
-{
-    if (!mkdir(dir, 0777) || errno == EEXIST) return SPOT_OK;
-    return spot_fail(c, SPOT_IO, "cannot make the directory %s: %s", dir, strerror(errno));
-}
-
-spot_status cli_scene_picture(spot_ctx *c, const char *dir, const spot_ec *ec, spot_split split, uint32_t index,
+spot_status spot_scene_picture(spot_ctx *c, const char *dir, const spot_ec *ec, spot_split split, uint32_t index,
                               spot_image *image, uint8_t *rgb, char file[32])
 {
     const int size = ec->scene.size;
@@ -50,7 +42,7 @@ static spot_status write_rows(spot_ctx *c, const char *dir, const spot_ec *ec, s
     spot_ec_columns(table, ec);
     for (int i = 0; i < n && how == SPOT_OK; i++) {
         how = spot_check_stop(c);
-        if (how == SPOT_OK) how = cli_scene_picture(c, dir, ec, split, (uint32_t)index[i], &image, rgb, file);
+        if (how == SPOT_OK) how = spot_scene_picture(c, dir, ec, split, (uint32_t)index[i], &image, rgb, file);
         if (how == SPOT_OK) spot_ec_record(table, ec, &image, file);
         if (how == SPOT_OK) spot_tell(c, "render", (int)ec->index, i + 1, n, "");
     }
@@ -58,21 +50,19 @@ static spot_status write_rows(spot_ctx *c, const char *dir, const spot_ec *ec, s
     return how;
 }
 
-spot_status cli_scene_rows(spot_ctx *c, const char *dir, const spot_ec *ec, spot_split split, const int *index, int n)
+spot_status spot_scene_rows(spot_ctx *c, const char *dir, const spot_ec *ec, spot_split split, const int *index, int n)
 {
     spot_text text = { 0 };
     char path[PATH];
     spot_status how;
     FILE *table;
 
-    SPOT_TRY(cli_scene_folder(c, dir));
     table = spot_text_stream(&text);
     if (!table) return spot_fail(c, SPOT_NOMEM, "no memory to describe images");
     how = write_rows(c, dir, ec, split, index, n, table);
     if ((fclose(table) || text.status) && how == SPOT_OK) how = spot_fail(c, SPOT_NOMEM, "no memory to describe images");
     snprintf(path, sizeof path, "%s/rows.csv", dir);
     if (how == SPOT_OK) how = spot_file_write(c, path, text.bytes, text.used);
-    if (how == SPOT_OK) printf("%s\n", path);
     spot_text_free(&text);
     return how;
 }

@@ -1,4 +1,4 @@
-/* gather_files.c - gathered.csv and claim.json. */
+/* claim_files.c - gathered.csv and claim.json. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
@@ -9,32 +9,32 @@
 #include "base/file.h"
 #include "base/json_tree.h"
 #include "base/text.h"
-#include "cli/gather.h"
+#include "claims/slice_claim.h"
 #include "formats/csv_rows.h"
 #include "store/store.h"
 
 enum { PATH = 1200, MOST_BYTES = 1 << 20 };
 
-static const char *const group_name[] = { "gathered", "control" };
+const char *const spot_gathered_group[2] = { "gathered", "control" };
 
 /* ---- the claim: one description writes and reads it ---- */
 
-static void describe_claim(spot_json *j, cli_claim *k)
+static void describe_claim(spot_json *j, spot_slice_claim *k)
 {
     spot_json_text(j, "claim", k->text, sizeof k->text);
     spot_json_text(j, "class", k->cls, sizeof k->cls);
     spot_json_text(j, "findings", k->found, sizeof k->found);
     spot_json_int(j, "slice", &k->slice);
-    spot_json_text(j, "slice_claim", k->there, sizeof k->there);
+    spot_json_text(j, "slice_claim", k->proof, sizeof k->proof);
     spot_json_real(j, "slice_rate", &k->rate);
     spot_json_real(j, "class_rate", &k->class_rate);
     spot_json_text(j, "pictures", k->root, sizeof k->root);
     spot_json_text(j, "model", k->model, sizeof k->model);
 }
 
-static spot_status write_claim(spot_ctx *c, const char *dir, const cli_claim *claim)
+static spot_status write_claim(spot_ctx *c, const char *dir, const spot_slice_claim *claim)
 {
-    cli_claim k = *claim;
+    spot_slice_claim k = *claim;
     char path[PATH];
     spot_json j;
     spot_status s;
@@ -51,14 +51,14 @@ static spot_status write_claim(spot_ctx *c, const char *dir, const cli_claim *cl
 }
 
 /* path: claim.json. */
-static spot_status read_claim(spot_ctx *c, cli_claim *k, const char *path)
+static spot_status read_claim(spot_ctx *c, spot_slice_claim *k, const char *path)
 {
     unsigned char *text = NULL;
     char why[200] = "";
     spot_json j = { .depth = 1 };
     size_t n;
 
-    *k = (cli_claim){ .rate = NAN, .class_rate = NAN };
+    *k = (spot_slice_claim){ .rate = NAN, .class_rate = NAN };
     SPOT_TRY(spot_file_read(c, path, &text, &n, MOST_BYTES));
     j.at[0] = spot_tree_parse((char *)text, n, why, sizeof why);
     free(text);
@@ -80,7 +80,7 @@ static bool fill_table(FILE *f, const void *user)
     for (int i = 0; i < p->n; i++) {
         const spot_new_picture *r = &p->row[i];
         spot_csv_field(f, r->picture);
-        fprintf(f, ",%s,", group_name[r->group]);
+        fprintf(f, ",%s,", spot_gathered_group[r->group]);
         if (isfinite(r->similarity)) fprintf(f, "%.6g", r->similarity);
         fputs(r->wrong < 0 ? "," : r->wrong ? ",1" : ",0", f);
         fputc(',', f);
@@ -90,7 +90,7 @@ static bool fill_table(FILE *f, const void *user)
     return !ferror(f);
 }
 
-spot_status cli_gathered_write(spot_ctx *c, const char *dir, const cli_claim *k, const spot_new_pictures *p)
+spot_status spot_gathered_write(spot_ctx *c, const char *dir, const spot_slice_claim *k, const spot_new_pictures *p)
 {
     char path[PATH];
 
@@ -106,8 +106,8 @@ static spot_status read_row(spot_ctx *c, const char *path, const spot_rows *t, b
     spot_new_picture *r = &p->row[p->n];
 
     *r = (spot_new_picture){ .similarity = NAN, .wrong = *wrong ? *wrong - '0' : -1 };
-    r->group = !strcmp(group, group_name[SPOT_GATHERED]) ? SPOT_GATHERED : SPOT_CONTROL;
-    if (r->group && strcmp(group, group_name[SPOT_CONTROL]))
+    r->group = !strcmp(group, spot_gathered_group[SPOT_GATHERED]) ? SPOT_GATHERED : SPOT_CONTROL;
+    if (r->group && strcmp(group, spot_gathered_group[SPOT_CONTROL]))
         return spot_fail(c, SPOT_INPUT, "%s, line %llu: the group is \"%.40s\", neither gathered nor control", path,
                          (unsigned long long)spot_rows_line(t), group);
     if (*wrong && strcmp(wrong, "0") && strcmp(wrong, "1"))
@@ -138,7 +138,7 @@ static spot_status read_rows(spot_ctx *c, const char *path, spot_rows *t, bool w
     }
 }
 
-spot_status cli_gathered_read(spot_ctx *c, const char *path, cli_claim *k, spot_new_pictures *p, bool *there)
+spot_status spot_gathered_read(spot_ctx *c, const char *path, spot_slice_claim *k, spot_new_pictures *p, bool *whole)
 {
     static const char *const column[] = { "group", "wrong", "picture", "similarity", "predicted" };
     const char *slash = strrchr(path, '/');
@@ -147,12 +147,12 @@ spot_status cli_gathered_read(spot_ctx *c, const char *path, cli_claim *k, spot_
     spot_status s;
 
     *p = (spot_new_pictures){ 0 };
-    *k = (cli_claim){ .rate = NAN, .class_rate = NAN };
+    *k = (spot_slice_claim){ .rate = NAN, .class_rate = NAN };
     snprintf(claim, sizeof claim, "%.*sclaim.json", slash ? (int)(slash - path + 1) : 0, path);
-    *there = !access(claim, F_OK);
-    if (*there) SPOT_TRY(read_claim(c, k, claim));
-    SPOT_TRY(spot_rows_open(c, &t, path, column, *there ? 5 : 2));
-    s = read_rows(c, path, t, *there, p);
+    *whole = !access(claim, F_OK);
+    if (*whole) SPOT_TRY(read_claim(c, k, claim));
+    SPOT_TRY(spot_rows_open(c, &t, path, column, *whole ? 5 : 2));
+    s = read_rows(c, path, t, *whole, p);
     spot_rows_close(t);
     return s;
 }

@@ -1,4 +1,4 @@
-/* gather_model.c - whether a classifier is wrong on the new pictures: by their probabilities, or by looking at them. */
+/* claim_model.c - whether a classifier is wrong on the new pictures: by their probabilities, or by looking at them. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <stdio.h>
@@ -7,19 +7,19 @@
 
 #include "base/folder.h"
 #include "base/text.h"
-#include "cli/gather_model.h"
+#include "claims/claim_model.h"
 #include "claims/measure.h"
 #include "formats/word_lines.h"
 #include "spotter/array.h"
 
 typedef struct {
-    const cli_gather_model *how;
+    const spot_claim_model *how;
     spot_measure_options o;
     char **owned;
     spot_new_pictures *p;
 } judge;
 
-static const char *name_of(const cli_gather_model *o)
+static const char *name_of(const spot_claim_model *o)
 {
     return o->own.function ? o->name : o->probs ? o->probs : o->model ? o->model : o->predict;
 }
@@ -48,7 +48,7 @@ static spot_status find_label(spot_ctx *c, judge *j, const char *label)
 
 static spot_status open_classes(spot_ctx *c, judge *j, const char *label)
 {
-    const cli_gather_model *o = j->how;
+    const spot_claim_model *o = j->how;
 
     j->o.class_name = o->known;
     j->o.classes = o->known_n;
@@ -155,7 +155,7 @@ static spot_status judge_by_probs(spot_ctx *c, judge *j, const char *root)
 
 static spot_status judge_by_looking(spot_ctx *c, judge *j)
 {
-    const cli_gather_model *o = j->how;
+    const spot_claim_model *o = j->how;
     spot_predictor_options p = { .kind = o->model ? SPOT_PREDICTOR_WEIGHTS : SPOT_PREDICTOR_COMMAND, .weights = o->model,
                                  .command = o->predict };
 
@@ -165,7 +165,7 @@ static spot_status judge_by_looking(spot_ctx *c, judge *j)
     return spot_measure(c, j->p, &j->o);
 }
 
-spot_status cli_gather_judge(spot_ctx *c, spot_new_pictures *p, cli_claim *k, const cli_gather_model *how)
+spot_status spot_claim_measure(spot_ctx *c, spot_new_pictures *p, spot_slice_claim *k, const spot_claim_model *how)
 {
     judge j = { .how = how, .p = p, .o = { .resize = how->resize, .name = name_of(how), .folder = k->root } };
     spot_status s = open_classes(c, &j, k->cls);
