@@ -27,11 +27,11 @@ typedef struct {
     spot_look_model model;
     spot_background_responses r;
     spot_background_result u;
-} state;
+} background_state;
 
 static const char *const folder[] = { "images", "images/a", "images/b", "masks", "masks/a", "masks/b", "backgrounds" };
 
-static void name_file(char *path, size_t size, const state *s, int kind, int i)
+static void name_file(char *path, size_t size, const background_state *s, int kind, int i)
 {
     static const char *const where[] = { "images", "masks", "backgrounds" };
 
@@ -48,7 +48,7 @@ static void paint(uint8_t *rgb, int side, int kind, int i)
     }
 }
 
-static spot_status make_file(spot_ctx *c, const state *s, int kind, int i)
+static spot_status make_file(spot_ctx *c, const background_state *s, int kind, int i)
 {
     const int side = s->cfg.data.size;
     uint8_t *rgb = malloc(3 * (size_t)side * (size_t)side);
@@ -67,7 +67,7 @@ static spot_status make_file(spot_ctx *c, const state *s, int kind, int i)
     return e;
 }
 
-static spot_status make_files(spot_ctx *c, state *s)
+static spot_status make_files(spot_ctx *c, background_state *s)
 {
     spot_status failed = SPOT_OK;
     char path[160];
@@ -104,7 +104,7 @@ static spot_status save_net(spot_ctx *c, const char *path, int width)
 }
 
 /* Backgrounds by chance. */
-static spot_status draw_suite(spot_ctx *c, state *s)
+static spot_status draw_suite(spot_ctx *c, background_state *s)
 {
     spot_background_suite *u = &s->suite;
     const size_t pairs = (size_t)s->in.pictures * (size_t)s->cfg.suite.n;
@@ -127,7 +127,7 @@ static spot_status draw_suite(spot_ctx *c, state *s)
     return SPOT_OK;
 }
 
-static spot_status open_model(spot_ctx *c, state *s)
+static spot_status open_model(spot_ctx *c, background_state *s)
 {
     const spot_predictor_options o = { .kind = SPOT_PREDICTOR_WEIGHTS, .weights = s->net, .side = s->cfg.data.size,
                                        .precision = s->cfg.measure.precision };
@@ -141,7 +141,7 @@ static spot_status open_model(spot_ctx *c, state *s)
     return m->most ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for a bench");
 }
 
-static const char *keep_path(state *s, const char *name)
+static const char *keep_path(background_state *s, const char *name)
 {
     char path[160];
 
@@ -154,7 +154,7 @@ static const char *keep_path(state *s, const char *name)
 static spot_status open_state(spot_ctx *c, void **out, const int *size, spot_bench_work *work)
 {
     const char *tmp = getenv("TMPDIR");
-    state *s = *out = calloc(1, sizeof *s);
+    background_state *s = *out = calloc(1, sizeof *s);
 
     if (!s) return spot_fail(c, SPOT_NOMEM, "no memory for a bench");
     snprintf(s->own, sizeof s->own, "%.40s/spot_bench_XXXXXX", tmp && *tmp ? tmp : "/tmp");
@@ -181,7 +181,7 @@ static spot_status open_state(spot_ctx *c, void **out, const int *size, spot_ben
 
 static void close_state(spot_ctx *c, void *p)
 {
-    state *s = p;
+    background_state *s = p;
     char path[160];
 
     spot_predictor_close(c, s->model.predictor);
@@ -206,7 +206,7 @@ static void close_state(spot_ctx *c, void *p)
 
 static spot_status run(spot_ctx *c, void *p)
 {
-    state *s = p;
+    background_state *s = p;
     const spot_background_look l = { &s->in, &s->suite, &s->cfg, &s->model, 1 };
 
     SPOT_TRY(spot_look_all(c, &l));
@@ -216,7 +216,7 @@ static spot_status run(spot_ctx *c, void *p)
 /* The last blend of the last target, looked at alone, and a cell of the first matrix. */
 static spot_status check(spot_ctx *c, void *p)
 {
-    state *s = p;
+    background_state *s = p;
     const spot_background_look l = { &s->in, &s->suite, &s->cfg, &s->model, 1 };
     const int side = s->cfg.data.size, t = s->suite.targets - 1;
     uint8_t *rgb = malloc(3 * (size_t)side * (size_t)side);

@@ -17,7 +17,7 @@ typedef struct {
     char     *text;            /* (n, LONGEST) */
     const char **at;           /* (n) */
     spot_bpe_texts b;
-} state;
+} bpe_state;
 
 static const char *const words[] = {
     "a", "photo", "of", "the", "dog", "cat", "man", "woman", "standing", "sitting", "on", "in", "with", "street", "red",
@@ -61,7 +61,7 @@ static spot_status open_state(spot_ctx *c, void **out, const int *size, spot_ben
 {
     const char *vocabulary = getenv("SPOT_CLIP_VOCABULARY");
     size_t n = (size_t)size[0];
-    state *s = *out = calloc(1, sizeof *s);
+    bpe_state *s = *out = calloc(1, sizeof *s);
     uint32_t x = 1;
 
     if (!s) return spot_fail(c, SPOT_NOMEM, "no memory for a bench");
@@ -78,7 +78,7 @@ static spot_status open_state(spot_ctx *c, void **out, const int *size, spot_ben
 
 static spot_status run(spot_ctx *c, void *p)
 {
-    state *s = p;
+    bpe_state *s = p;
 
     return spot_bpe_encode(c, s->bpe, &s->b);
 }
@@ -86,7 +86,7 @@ static spot_status run(spot_ctx *c, void *p)
 /* Some captions again, each alone. */
 static spot_status check(spot_ctx *c, void *p)
 {
-    state *s = p;
+    bpe_state *s = p;
 
     SPOT_TRY(run(c, p));
     for (int i = 0; i < s->b.n; i += 1 + s->b.n / 100) {
@@ -102,7 +102,7 @@ static spot_status check(spot_ctx *c, void *p)
 
 static void close_state(spot_ctx *c, void *p)
 {
-    state *s = p;
+    bpe_state *s = p;
 
     (void)c;
     if (!s) return;

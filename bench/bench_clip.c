@@ -18,7 +18,7 @@ typedef struct {
     int       *ids, *length;           /* (n, context), (n) */
     float     *out;                    /* (n, dim) */
     int        what, n;
-} state;
+} clip_state;
 
 /* ViT-B of 12 blocks. small: a network of 2 blocks for tests. */
 static spot_clip_info sizes_of(int what, int patch, bool small)
@@ -36,7 +36,7 @@ static spot_clip_info sizes_of(int what, int patch, bool small)
 /* The ids of a caption: captions of COCO have 8 to 22 ids with both ends, 12 or 13 in the middle. The peer has the same. */
 static int caption_length(int i) { return 8 + (i * 7 % 5) + (i * 11 % 4) + i * 13 % 3 + (i % 50 == 0 ? 6 : 0); }
 
-static spot_status make_inputs(spot_ctx *c, state *s, const spot_clip_info *i)
+static spot_status make_inputs(spot_ctx *c, clip_state *s, const spot_clip_info *i)
 {
     size_t pixels = (size_t)s->n * i->side * i->side * 3;
 
@@ -57,7 +57,7 @@ static spot_status make_inputs(spot_ctx *c, state *s, const spot_clip_info *i)
 
 static spot_status run_clip(spot_ctx *c, void *p)
 {
-    state *s = p;
+    clip_state *s = p;
 
     if (s->what == IMAGES) return spot_clip_images(c, &s->scratch, s->clip, s->out, s->rgb, s->n, true);
     return spot_clip_texts(c, &s->scratch, s->clip, s->out, s->ids, s->length, s->n, true);
@@ -65,7 +65,7 @@ static spot_status run_clip(spot_ctx *c, void *p)
 
 /* Two operations for each product of the blocks, the patches and the projection, of the tokens that there are. Behind the keys
  * and values of its last block a tower computes one row of a picture or text. */
-static double flops_of(const spot_clip_info *i, const state *s)
+static double flops_of(const spot_clip_info *i, const clip_state *s)
 {
     const spot_clip_tower *t = s->what == IMAGES ? &i->image : &i->text;
     double across = i->side / i->patch, w = t->width, rows = 0, pairs = 0;
@@ -101,7 +101,7 @@ static spot_status open_state(spot_ctx *c, void **out, const int *size, spot_ben
 {
     spot_clip_info info = sizes_of(size[0], size[1], size[3]);
     spot_arena count = spot_arena_counting();
-    state *s = *out = calloc(1, sizeof *s);
+    clip_state *s = *out = calloc(1, sizeof *s);
 
     if (!s) return spot_fail(c, SPOT_NOMEM, "no memory for a bench");
     s->what = size[0], s->n = size[2];
@@ -119,7 +119,7 @@ static spot_status open_state(spot_ctx *c, void **out, const int *size, spot_ben
 
 static void close_state(spot_ctx *c, void *p)
 {
-    state *s = p;
+    clip_state *s = p;
 
     spot_clip_close(c, s->clip);
     spot_arena_close(&s->a);
@@ -131,7 +131,7 @@ static void close_state(spot_ctx *c, void *p)
 /* The last picture or text alone gives what it gives among the others, and another than the first. */
 static spot_status check_clip(spot_ctx *c, void *p)
 {
-    state *s = p;
+    clip_state *s = p;
     const spot_clip_info *i = spot_clip_info_of(s->clip);
     int last = s->n - 1, d = i->dim;
     size_t picture = (size_t)i->side * i->side * 3;

@@ -13,7 +13,7 @@ typedef struct {
     double best;                       /* the greatest loss that was found, of the worst object */
     double *at, *loss;                 /* (objects, budget, dims), (objects, budget) */
     uint32_t number[MOST];
-} state;
+} examiner_state;
 
 /* 0 at the middle of the cube; -dims / 12 is the mean. */
 static double bowl(const double *x, int dims)
@@ -24,7 +24,7 @@ static double bowl(const double *x, int dims)
     return sum;
 }
 
-static spot_status search(spot_ctx *c, state *s, spot_examiner *e, int dims, double *best)
+static spot_status search(spot_ctx *c, examiner_state *s, spot_examiner *e, int dims, double *best)
 {
     for (int n; (n = spot_examiner_wants(e));) {
         SPOT_TRY(spot_examiner_ask(c, e, s->at));
@@ -39,7 +39,7 @@ static spot_status search(spot_ctx *c, state *s, spot_examiner *e, int dims, dou
 
 static spot_status run(spot_ctx *c, void *p)
 {
-    state *s = p;
+    examiner_state *s = p;
     const spot_examiner_config cfg = spot_examiner_defaults(s->method);
     const spot_factor_space space = spot_factor_space_paper();
     const spot_examiner_search of = { &space, s->objects, s->budget, 1, s->number };
@@ -59,7 +59,7 @@ static spot_status run(spot_ctx *c, void *p)
 /* size: method, objects, renders of an object */
 static spot_status open(spot_ctx *c, void **out, const int *size, spot_bench_work *work)
 {
-    state *s = *out = calloc(1, sizeof *s);
+    examiner_state *s = *out = calloc(1, sizeof *s);
 
     if (!s) return spot_fail(c, SPOT_NOMEM, "no memory for a bench");
     s->method = size[0], s->objects = size[1], s->budget = size[2];
@@ -74,7 +74,7 @@ static spot_status open(spot_ctx *c, void **out, const int *size, spot_bench_wor
 /* The least that any search does: half of the mean distance. */
 static spot_status check(spot_ctx *c, void *p)
 {
-    state *s = p;
+    examiner_state *s = p;
 
     SPOT_TRY(run(c, p));
     if (!(s->best > -9.0 / 24))
@@ -85,7 +85,7 @@ static spot_status check(spot_ctx *c, void *p)
 
 static void close(spot_ctx *c, void *p)
 {
-    state *s = p;
+    examiner_state *s = p;
     (void)c;
 
     if (!s) return;

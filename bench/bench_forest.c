@@ -14,10 +14,10 @@ typedef struct {
     double  *base, *value, *share;
     spot_forest *forest;       /* (forests) */
     int held;                  /* forests that are fitted */
-} state;
+} forest_state;
 
 /* Three classes: cuts of a sum of four features and noise. */
-static void fill_rows(state *s)
+static void fill_rows(forest_state *s)
 {
     for (int i = 0; i < s->rows + s->left_out; i++) {
         float *x = s->x + (size_t)i * (size_t)s->features;
@@ -28,7 +28,7 @@ static void fill_rows(state *s)
     }
 }
 
-static void close_forests(state *s)
+static void close_forests(forest_state *s)
 {
     for (; s->held; s->held--) spot_forest_close(&s->forest[s->held - 1]);
 }
@@ -36,7 +36,7 @@ static void close_forests(state *s)
 static spot_status fit(spot_ctx *c, void *p)
 {
     spot_forest_config cfg = spot_forest_defaults(SPOT_FOREST_BAGGED);
-    state *s = p;
+    forest_state *s = p;
     spot_forest_rows rows[64];
 
     close_forests(s);
@@ -48,14 +48,14 @@ static spot_status fit(spot_ctx *c, void *p)
     return SPOT_OK;
 }
 
-static spot_mat rows_left_out(const state *s)
+static spot_mat rows_left_out(const forest_state *s)
 {
     return (spot_mat){ s->x + (size_t)s->rows * (size_t)s->features, s->left_out, s->features };
 }
 
 static spot_status explain(spot_ctx *c, void *p)
 {
-    state *s = p;
+    forest_state *s = p;
 
     return spot_forest_explain(c, &s->forest[0], rows_left_out(s), s->base, s->value);
 }
@@ -63,11 +63,11 @@ static spot_status explain(spot_ctx *c, void *p)
 /* sizes: forests, rows, features, trees, rows left out */
 static spot_status open_state(spot_ctx *c, void **out, const int *size, spot_bench_work *work)
 {
-    state *s = *out = calloc(1, sizeof *s);
+    forest_state *s = *out = calloc(1, sizeof *s);
     size_t rows = (size_t)size[1] + (size_t)size[4], d = (size_t)size[2], left_out = (size_t)size[4];
 
     if (!s) return spot_fail(c, SPOT_NOMEM, "no memory for a bench");
-    *s = (state){ .forests = size[0], .rows = size[1], .features = size[2], .trees = size[3], .left_out = size[4] };
+    *s = (forest_state){ .forests = size[0], .rows = size[1], .features = size[2], .trees = size[3], .left_out = size[4] };
     s->x = malloc(rows * d * sizeof *s->x);
     s->y = malloc(rows);
     s->base = malloc(3 * sizeof *s->base);
@@ -91,7 +91,7 @@ static spot_status open_explain(spot_ctx *c, void **out, const int *size, spot_b
 /* The forests differ, and vote right on more of the rows left out than the largest class has. */
 static spot_status check_fit(spot_ctx *c, void *p)
 {
-    state *s = p;
+    forest_state *s = p;
 
     SPOT_TRY(fit(c, p));
     for (int i = 0; i < s->forests; i++) {
@@ -113,7 +113,7 @@ static spot_status check_fit(spot_ctx *c, void *p)
 /* Base and values add up to the share. */
 static spot_status check_explain(spot_ctx *c, void *p)
 {
-    state *s = p;
+    forest_state *s = p;
 
     SPOT_TRY(explain(c, p));
     SPOT_TRY(spot_forest_shares(c, &s->forest[0], rows_left_out(s), 0, s->share));
@@ -128,7 +128,7 @@ static spot_status check_explain(spot_ctx *c, void *p)
 
 static void close_state(spot_ctx *c, void *p)
 {
-    state *s = p;
+    forest_state *s = p;
     (void)c;
 
     if (!s) return;

@@ -15,7 +15,7 @@ typedef struct {
     spot_itemsets_rule rule;
     double confidence;
     int sets, rules;
-} state;
+} itemsets_state;
 
 static unsigned draw(uint32_t *x, unsigned below)
 {
@@ -46,7 +46,7 @@ static int draw_picture(int *item, int keywords, uint32_t *x)
 
 static spot_status open_state(spot_ctx *c, void **out, const int *size, spot_bench_work *work)
 {
-    state *s = *out = calloc(1, sizeof *s);
+    itemsets_state *s = *out = calloc(1, sizeof *s);
     uint32_t x = 1;
 
     if (s) s->first = calloc((size_t)size[0] + 1, sizeof *s->first);
@@ -63,7 +63,7 @@ static spot_status open_state(spot_ctx *c, void **out, const int *size, spot_ben
 
 static spot_status run(spot_ctx *c, void *p)
 {
-    state *s = p;
+    itemsets_state *s = p;
     spot_association *rule;
     spot_itemsets sets;
 
@@ -77,7 +77,7 @@ static spot_status run(spot_ctx *c, void *p)
 
 static spot_status check(spot_ctx *c, void *p)
 {
-    state *s = p;
+    itemsets_state *s = p;
 
     SPOT_TRY(run(c, p));
     spot_log(c, SPOT_LOG_INFO, "%d sets, %d rules", s->sets, s->rules);
@@ -86,7 +86,7 @@ static spot_status check(spot_ctx *c, void *p)
 
 static void close_state(spot_ctx *c, void *p)
 {
-    state *s = p;
+    itemsets_state *s = p;
 
     (void)c;
     if (s) free(s->first), free(s->item);

@@ -20,17 +20,17 @@ typedef struct {
     int  made;                             /* pictures in own, to be removed */
     spot_subject subject;
     spot_subject_files files;
-} state;
+} look_state;
 
 static const char *const folder[] = { "", "/0", "/1" };    /* below own/pictures */
 
-static void name(char *path, size_t size, const state *s, int i)
+static void name(char *path, size_t size, const look_state *s, int i)
 {
     snprintf(path, size, "%s/pictures/%d/%03d.png", s->own, i % 2, i);
 }
 
 /* Gradients with some noise, like photographs. */
-static spot_status make(spot_ctx *c, state *s, int count, int side)
+static spot_status make(spot_ctx *c, look_state *s, int count, int side)
 {
     uint8_t *rgb = malloc(3 * (size_t)side * (size_t)side);
     spot_status e = rgb ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for a bench");
@@ -68,9 +68,9 @@ static spot_status save_net(spot_ctx *c, const char *path, int width, int output
 /* size: width, resize, crop; pictures to generate, pixels of their side. */
 static spot_status open_state(spot_ctx *c, void **out, const int *size, spot_bench_work *work)
 {
-    const char *there = getenv("SPOT_BENCH_PICTURES"), *tmp = getenv("TMPDIR");
-    bool given = there && *there;
-    state *s = *out = calloc(1, sizeof *s);
+    const char *own_pictures = getenv("SPOT_BENCH_PICTURES"), *tmp = getenv("TMPDIR");
+    bool given = own_pictures && *own_pictures;
+    look_state *s = *out = calloc(1, sizeof *s);
     char sub[80];
     int outputs;
     spot_folder f;
@@ -79,7 +79,7 @@ static spot_status open_state(spot_ctx *c, void **out, const int *size, spot_ben
     snprintf(s->own, sizeof s->own, "%.40s/spot_bench_XXXXXX", tmp && *tmp ? tmp : "/tmp");
     if (!mkdtemp(s->own)) return spot_fail(c, SPOT_IO, "no folder %s can be made", s->own);
     snprintf(s->net, sizeof s->net, "%s/net", s->own);
-    snprintf(s->folder, sizeof s->folder, "%s%s", given ? there : s->own, given ? "" : "/pictures");
+    snprintf(s->folder, sizeof s->folder, "%s%s", given ? own_pictures : s->own, given ? "" : "/pictures");
     for (int k = 0; k < 3; k++) {
         snprintf(sub, sizeof sub, "%s/pictures%s", s->own, folder[k]);
         if (mkdir(sub, 0777)) return spot_fail(c, SPOT_IO, "no folder %s can be made", sub);
@@ -95,7 +95,7 @@ static spot_status open_state(spot_ctx *c, void **out, const int *size, spot_ben
 
 static void close_state(spot_ctx *c, void *p)
 {
-    state *s = p;
+    look_state *s = p;
     char path[128];
 
     (void)c;
@@ -115,14 +115,14 @@ static void close_state(spot_ctx *c, void *p)
 
 static spot_status run(spot_ctx *c, void *p)
 {
-    state *s = p;
+    look_state *s = p;
 
     spot_subject_close(&s->subject);
     return spot_subject_look(c, &s->subject, &s->files);
 }
 
 /* Decodes, crops and classifies the last picture alone. */
-static spot_status look_alone(spot_ctx *c, const state *s, spot_picture *p, uint8_t *rgb, float *feature, float *logit)
+static spot_status look_alone(spot_ctx *c, const look_state *s, spot_picture *p, uint8_t *rgb, float *feature, float *logit)
 {
     spot_arena count = spot_arena_counting(), a;
     spot_model m;
@@ -141,7 +141,7 @@ static spot_status look_alone(spot_ctx *c, const state *s, spot_picture *p, uint
 
 static spot_status check(spot_ctx *c, void *p)
 {
-    state *s = p;
+    look_state *s = p;
     spot_picture picture = { 0 };
     uint8_t *rgb = malloc(3 * (size_t)s->files.crop * (size_t)s->files.crop);
     float *v, *seen;

@@ -25,10 +25,10 @@ typedef struct {
     double    *loss;
     void      *graph;                                  /* a recorded step on a GPU, after the first */
     int        what, batch, t;
-} state;
+} model_state;
 
 /* All memory, in the same calls for counting and for use. */
-static spot_status lay(spot_ctx *c, state *s, spot_arena *host, spot_arena *device, spot_net_shape n)
+static spot_status lay(spot_ctx *c, model_state *s, spot_arena *host, spot_arena *device, spot_net_shape n)
 {
     size_t rows = (size_t)n.rows;
 
@@ -44,7 +44,7 @@ static spot_status lay(spot_ctx *c, state *s, spot_arena *host, spot_arena *devi
 }
 
 /* Image numbers -> targets and the net's input, as on a GPU it has them. */
-static spot_status draw(spot_ctx *c, state *s, void *planes)
+static spot_status draw(spot_ctx *c, model_state *s, void *planes)
 {
     spot_sample sample = { .ec = &s->ec, .split = SPOT_TRAIN, .n = s->batch, .image = s->image, .target = s->target };
     spot_conv_shape stem = spot_unit_shape(0, s->net.s, true);
@@ -75,7 +75,7 @@ static spot_status open_state(spot_ctx *c, void **out, const int *size, spot_ben
     spot_net_shape n = { .arch = size[5], .width = size[0], .outputs = 1, .size = size[1], .rows = size[2], .lanes = 2,
                          .precision = (spot_precision)size[3] };
     spot_arena host = spot_arena_counting(), device = spot_arena_counting();
-    state *s = *out = calloc(1, sizeof *s);
+    model_state *s = *out = calloc(1, sizeof *s);
     spot_status e;
 
     if (!s) return spot_fail(c, SPOT_NOMEM, "no memory for a bench");
@@ -105,7 +105,7 @@ static spot_status open_state(spot_ctx *c, void **out, const int *size, spot_ben
 
 static void close_state(spot_ctx *c, void *p)
 {
-    state *s = p;
+    model_state *s = p;
 
     spot_device_forget(c, s->graph);
     spot_net_close(c, &s->net);
@@ -115,7 +115,7 @@ static void close_state(spot_ctx *c, void *p)
     free(s);
 }
 
-static spot_status step(spot_ctx *c, state *s)
+static spot_status step(spot_ctx *c, model_state *s)
 {
     spot_optim_rule rule = { .kind = SPOT_OPTIM_ADAM, .lr = 1e-4, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .t = ++s->t,
                              .rounded = s->net.rounded };
@@ -125,7 +125,7 @@ static spot_status step(spot_ctx *c, state *s)
     return spot_optim_step(c, s->net.param, s->net.grad, s->net.moment, s->net.square, s->net.params, &rule);
 }
 
-static spot_status record(spot_ctx *c, state *s)
+static spot_status record(spot_ctx *c, model_state *s)
 {
     spot_status e, ended;
 
@@ -138,7 +138,7 @@ static spot_status record(spot_ctx *c, state *s)
 /* On a GPU the first step runs kernel by kernel; the others are replays of the second. */
 static spot_status run_step(spot_ctx *c, void *p)
 {
-    state *s = p;
+    model_state *s = p;
 
     if (!c->device || !s->t) return step(c, s);
     if (!s->graph) SPOT_TRY(record(c, s));
@@ -148,7 +148,7 @@ static spot_status run_step(spot_ctx *c, void *p)
 /* Three steps on one batch must reduce its loss. */
 static spot_status check_step(spot_ctx *c, void *p)
 {
-    state *s = p;
+    model_state *s = p;
     double first, last;
 
     SPOT_TRY(run_step(c, p));
@@ -161,7 +161,7 @@ static spot_status check_step(spot_ctx *c, void *p)
 
 static spot_status run_look(spot_ctx *c, void *p)
 {
-    state *s = p;
+    model_state *s = p;
 
     return spot_look_run(c, &s->look, s->feature, s->logit, c->device ? NULL : s->pixels, s->batch);
 }
@@ -169,7 +169,7 @@ static spot_status run_look(spot_ctx *c, void *p)
 /* Compares the folded net with the training net, with fixed statistics. */
 static spot_status check_look(spot_ctx *c, void *p)
 {
-    state *s = p;
+    model_state *s = p;
     double most = 0, off = s->net.s.precision == SPOT_FP32 ? 1e-4 : 0.05, got, want;
 
     SPOT_TRY(run_look(c, p));

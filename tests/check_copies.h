@@ -72,20 +72,20 @@ static inline void watch_copies(const void *p, size_t bytes)
     copies.watched[copies.watching++].bytes = bytes;
 }
 
-/* Views with copies of their features in `there`, and each feature watched from now on. */
-static inline void put_features(spot_ctx *c, spot_arena *there, spot_view *to, const spot_view *from, int problems)
+/* Views with copies of their features in `on_device`, and each feature watched from now on. */
+static inline void put_features(spot_ctx *c, spot_arena *on_device, spot_view *to, const spot_view *from, int problems)
 {
     for (int q = 0; q < problems; q++) {
         size_t bytes = (size_t)from[q].n * from[q].d * sizeof(float);
         to[q] = from[q];
-        CHECK_OK(c, SPOT_TAKE(c, there, to[q].device_feature, bytes / sizeof(float)));
+        CHECK_OK(c, SPOT_TAKE(c, on_device, to[q].device_feature, bytes / sizeof(float)));
         CHECK_OK(c, spot_device_copy(c, to[q].device_feature, from[q].feature, bytes));
         watch_copies(from[q].feature, bytes);
     }
 }
 
 /* The points on the device are those on the host, which are watched from now on. */
-static inline void check_points_there(spot_ctx *c, const spot_points *points, int problems)
+static inline void check_points_on_device(spot_ctx *c, const spot_points *points, int problems)
 {
     for (int q = 0; q < problems; q++) {
         size_t bytes = (size_t)points[q].n * points[q].d * sizeof(float);

@@ -64,9 +64,9 @@ static inline void check_same_segments(spot_ctx *c, const char *a, const char *b
 
 static inline void shell(const char *fmt, const char *a)
 {
-    char command[512], there[128];
-    snprintf(there, sizeof there, "%s/%s", root, a);
-    snprintf(command, sizeof command, fmt, there);
+    char command[512], on_device[128];
+    snprintf(on_device, sizeof on_device, "%s/%s", root, a);
+    snprintf(command, sizeof command, fmt, on_device);
     assert_int_equal(system(command), 0);
 }
 

@@ -1,5 +1,5 @@
-/* test_causes.c - slices of several classes with one cause (spotter/discover.h): five classes of which some rows lie in one place
- * and are taken for a sixth class; the same at five places, and taken for two classes; folders. ctest: threads, both */
+/* test_causes.c - slices of several classes with one cause (spotter/discover.h): five classes of which some rows lie in one
+ * place and are taken for a sixth class; the same at five places, and taken for two classes; folders. ctest: threads, both */
 #define _POSIX_C_SOURCE 200809L
 #include "checks.h"
 

@@ -29,14 +29,14 @@ static spot_bytes needs_of(const spot_ctx *c, int problems, const spot_bdm_confi
 }
 
 /* Features and points that are on the device are not copied to it again. */
-static void answer_on(spot_ctx *c, answer *o, spot_arena *there, const method_data *of, const spot_bdm_config *cfg)
+static void answer_on(spot_ctx *c, answer *o, spot_arena *on_device, const method_data *of, const spot_bdm_config *cfg)
 {
     spot_view v[PROBLEMS];
 
     CHECK_OK(c, spot_arena_open(c, &o->a, needs_of(c, PROBLEMS, cfg).host));
-    put_features(c, there, v, of->v, PROBLEMS);
-    CHECK_OK(c, spot_embed_fit_on(c, &o->a, there, PROBLEMS, o->points, v, of->seed, &cfg->embed));
-    check_points_there(c, o->points, PROBLEMS);
+    put_features(c, on_device, v, of->v, PROBLEMS);
+    CHECK_OK(c, spot_embed_fit_on(c, &o->a, on_device, PROBLEMS, o->points, v, of->seed, &cfg->embed));
+    check_points_on_device(c, o->points, PROBLEMS);
     CHECK_OK(c, spot_bdm_find(c, &o->a, PROBLEMS, o->found, v, o->points, of->seed, cfg));
     assert_int_equal(copies.from_watched, 0);
 }
@@ -69,15 +69,15 @@ static void a_method_agrees(void **state)
     for (int q = 0; q < PROBLEMS; q++) assert_int_equal(want.found[q].len > 0, !(v->spared && q == 1));
     for (int s = first; s < LEN(schedules); s = schedule_after(s, 2)) {
         size_t before, after, total;
-        spot_arena there;
+        spot_arena on_device;
         open_cuda(&c, s);
         assert_true(needs_of(&c, PROBLEMS, &cfg).device > needs_of(&c, 1, &cfg).device);
         CHECK_OK(&c, spot_device_room(&c, &before, &total));
-        CHECK_OK(&c, spot_arena_open_device(&c, &there, 1 << 16));
+        CHECK_OK(&c, spot_arena_open_device(&c, &on_device, 1 << 16));
         note_takes(&c);
         count_copies(&c);
         if (s == first) answer_to(&c, &got, 0, PROBLEMS, &of, &cfg, false);
-        else            answer_on(&c, &got, &there, &of, &cfg);
+        else            answer_on(&c, &got, &on_device, &of, &cfg);
         assert_true(noted > 0 && noted <= needs_of(&c, PROBLEMS, &cfg).device);
         for (int q = 0; q < PROBLEMS; q++) {
             size_t bytes = (size_t)got.points[q].n * got.points[q].d * sizeof(float);
@@ -90,7 +90,7 @@ static void a_method_agrees(void **state)
             spot_arena_close(&alone.a);
         }
         spot_arena_close(&got.a);
-        spot_arena_close(&there);
+        spot_arena_close(&on_device);
         CHECK_OK(&c, spot_device_room(&c, &after, &total));
         if (emulated) assert_int_equal(before, after);
         spot_device_close(&c);

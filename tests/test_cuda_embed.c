@@ -53,7 +53,8 @@ static spot_embed_config config_of(const struct reducer *r)
 }
 
 /* Maps of `problems` views, with the arena that holds them. there: NULL, or memory of the device for the maps. */
-static spot_arena fit(spot_ctx *c, spot_arena *there, int problems, spot_points *out, const spot_view *v, const spot_seed *seed,
+static spot_arena fit(spot_ctx *c, spot_arena *on_device, int problems, spot_points *out, const spot_view *v,
+                      const spot_seed *seed,
                       const spot_embed_config *cfg)
 {
     int n[MOST], widest = 0;
@@ -64,24 +65,24 @@ static spot_arena fit(spot_ctx *c, spot_arena *there, int problems, spot_points 
         widest = v[q].d > widest ? v[q].d : widest;
     }
     CHECK_OK(c, spot_arena_open(c, &a, spot_embed_needs(c, problems, n, widest, cfg).host));
-    CHECK_OK(c, spot_embed_fit_on(c, &a, there, problems, out, v, seed, cfg));
+    CHECK_OK(c, spot_embed_fit_on(c, &a, on_device, problems, out, v, seed, cfg));
     return a;
 }
 
 /* The same of views on the device, whose features are not copied to it again, and whose maps are left there. */
-static spot_arena fit_there(spot_ctx *c, int problems, spot_points *out, const spot_view *v, const spot_seed *seed,
+static spot_arena fit_on_device(spot_ctx *c, int problems, spot_points *out, const spot_view *v, const spot_seed *seed,
                             const spot_embed_config *cfg)
 {
     spot_view on[MOST];
-    spot_arena there, a;
+    spot_arena on_device, a;
 
-    CHECK_OK(c, spot_arena_open_device(c, &there, 1 << 17));
+    CHECK_OK(c, spot_arena_open_device(c, &on_device, 1 << 17));
     count_copies(c);
-    put_features(c, &there, on, v, problems);
-    a = fit(c, &there, problems, out, on, seed, cfg);
+    put_features(c, &on_device, on, v, problems);
+    a = fit(c, &on_device, problems, out, on, seed, cfg);
     assert_int_equal(copies.from_watched, 0);
-    check_points_there(c, out, problems);
-    spot_arena_close(&there);
+    check_points_on_device(c, out, problems);
+    spot_arena_close(&on_device);
     return a;
 }
 
@@ -124,7 +125,7 @@ static void maps_agree(void **state)
     for (int s = SANITIZED ? ON_DEVICE : 0; s < LEN(schedules); s = schedule_after(s, 1)) {
         bool bits = getenv("SPOT_EMULATOR") != NULL;
         open_cuda(&c, s);
-        b = s == ON_DEVICE ? fit_there(&c, r->views, got, v, seed, &cfg) : fit(&c, NULL, r->views, got, v, seed, &cfg);
+        b = s == ON_DEVICE ? fit_on_device(&c, r->views, got, v, seed, &cfg) : fit(&c, NULL, r->views, got, v, seed, &cfg);
         for (int q = 0; q < r->views; q++) {
             same_map(&got[q], &want[q], bits ? 0 : r->map, bits ? r->emulated : r->objective);
             if (s ? q != s % r->views : q % 5 == 4 && q != 4) continue;      /* by itself, under some schedule */
@@ -148,11 +149,11 @@ enum { CASES = LEN(cases), MANY = 45 };      /* more than go into one launch */
 /* Components, signs and what is left out, of views in the host's memory. */
 static void map(spot_ctx *c, int problems, spot_points *out, const spot_view *v)
 {
-    spot_arena host = spot_arena_counting(), work = host, there;
+    spot_arena host = spot_arena_counting(), work = host, on_device;
 
-    CHECK_OK(c, spot_arena_open_device(c, &there, 1 << 20));
+    CHECK_OK(c, spot_arena_open_device(c, &on_device, 1 << 20));
     for (int q = 0; q < problems && c->device; q++)
-        CHECK_OK(c, SPOT_TAKE(c, &there, out[q].device_at, (size_t)out[q].n * out[q].d));
+        CHECK_OK(c, SPOT_TAKE(c, &on_device, out[q].device_at, (size_t)out[q].n * out[q].d));
     CHECK_OK(c, spot_pca_map(c, &host, &work, problems, out, v));
     CHECK_OK(c, spot_arena_open(c, &host, host.peak));
     CHECK_OK(c, spot_arena_open_device(c, &work, work.peak));
@@ -160,7 +161,7 @@ static void map(spot_ctx *c, int problems, spot_points *out, const spot_view *v)
     for (int q = 0; q < problems; q++) CHECK_OK(c, spot_points_fetch(c, &out[q]));
     spot_arena_close(&host);
     spot_arena_close(&work);
-    spot_arena_close(&there);
+    spot_arena_close(&on_device);
 }
 
 TEST(components_agree)

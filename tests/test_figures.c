@@ -607,10 +607,10 @@ TEST(shipped_configs_hold_the_papers_rows)
             assert_string_equal(differs, "model.batch=64 (16), model.precision=bf16 (fp32)");
         else if (!strstr(differs, "model.base.images=51200 (0)")) fail_msg("%s starts from a base model: %s", path, differs);
         for (int k = 0; k < t->rows; k++) {
-            bool there = t->row[k].extra || strstr(t->row[k].needs, "representation=clip")
+            bool found = t->row[k].extra || strstr(t->row[k].needs, "representation=clip")
                          || (*of[i].no && strstr(t->row[k].needs, of[i].no));
-            for (int b = 0; b < cfg.bdms && !there; b++) there = spot_method_has(&cfg, b, t->row[k].needs);
-            if (!there) fail_msg("%s has no method for the row \"%s\" of Table %d", path, t->row[k].name, t->number);
+            for (int b = 0; b < cfg.bdms && !found; b++) found = spot_method_has(&cfg, b, t->row[k].needs);
+            if (!found) fail_msg("%s has no method for the row \"%s\" of Table %d", path, t->row[k].name, t->number);
         }
     }
 }

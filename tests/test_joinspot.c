@@ -285,10 +285,10 @@ TEST(slices_are_those_of_brute_force)
         assert_int_equal(s.slices, search_by_force(want, &t, &quarters));
         for (int g = 0; g < s.slices; g++) {
             unsigned got = 0;
-            bool there = false;
+            bool found = false;
             for (int k = 0; k < LEAVES; k++) got |= (unsigned)(s.slice[k] == g) << k;
-            for (int h = 0; h < s.slices; h++) there |= want[h] == got;
-            assert_true(there);
+            for (int h = 0; h < s.slices; h++) found |= want[h] == got;
+            assert_true(found);
             wide += __builtin_popcount(got) > 1;
         }
         slices += s.slices;

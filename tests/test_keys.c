@@ -94,8 +94,9 @@ TEST(keys_of_shipped_configs)
     fclose(f);
     f = fopen("golden/keys.txt", "r");
     assert_non_null(f);
-    for (char *rest = text, *line, there[32768]; (line = strsep(&rest, "\n")) && *line;)
-        if (!fgets(there, sizeof there, f) || strncmp(line, there, strlen(line))) fail_msg("the keys are other ones: %s", line);
+    for (char *rest = text, *line, on_device[32768]; (line = strsep(&rest, "\n")) && *line;)
+        if (!fgets(on_device, sizeof on_device, f)
+            || strncmp(line, on_device, strlen(line))) fail_msg("the keys are other ones: %s", line);
     assert_int_equal(fgetc(f), EOF);
     fclose(f);
     free(text), free(file);

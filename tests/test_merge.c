@@ -39,7 +39,7 @@ static int tear_down(void **state)
 /* ---- directories ---- */
 
 enum { ECS = 2003 };               /* of the config; 17 of them are there, in three folders */
-static const int there[] = { 0, 1, 2, 3, 10, 11, 12, 998, 999, 1000, 1001, 1500, 1998, 1999, 2000, 2001, 2002 };
+static const int on_device[] = { 0, 1, 2, 3, 10, 11, 12, 998, 999, 1000, 1001, 1500, 1998, 1999, 2000, 2001, 2002 };
 
 static const char *in(const char *name)
 {

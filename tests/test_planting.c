@@ -45,12 +45,12 @@ static void check_severity(spot_ctx *c, const spot_config *cfg, const char *name
     spot_view view;
     spot_arena a;
     char dir[128];
-    bool there;
+    bool found;
     snprintf(dir, sizeof dir, "%s/%s", root, name);
     CHECK_OK(c, spot_run_values_open(c, &values, dir, cfg, NULL));
     CHECK_OK(c, spot_arena_open(c, &a, spot_run_values_needs(values, s->images[SPOT_TEST])));
-    CHECK_OK(c, spot_run_values_view(c, &a, values, (uint32_t)s->index, &view, &truth, &there));
-    assert_true(there);
+    CHECK_OK(c, spot_run_values_view(c, &a, values, (uint32_t)s->index, &view, &truth, &found));
+    assert_true(found);
     for (int i = 0; i < view.n; i++) {
         rows[truth.mask[i]]++;
         wrong[truth.mask[i]] += view.confidence[i] <= 0.5f;

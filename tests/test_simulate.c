@@ -137,12 +137,12 @@ static char *segment_path(char path[PATH], int place, int ec)
     return path;
 }
 
-static bool is_file(const char *path, const crash_file *want, bool *there)
+static bool is_file(const char *path, const crash_file *want, bool *found)
 {
     crash_file b = crash_load(path);
     bool same = crash_equal(&b, want);
 
-    if (there) *there = b.bytes != NULL;
+    if (found) *found = b.bytes != NULL;
     free(b.bytes);
     return same;
 }
@@ -285,13 +285,13 @@ static process *someone(void)
 static void check_places(void)
 {
     char path[PATH];
-    bool there;
+    bool found;
 
     for (int place = 0; place < PLACES; place++)
         for (int ec = 0; ec < w.ecs; ec++) {
-            bool same = is_file(segment_path(path, place, ec), &whole()->segment[ec], &there);
+            bool same = is_file(segment_path(path, place, ec), &whole()->segment[ec], &found);
             if (all->spoilt[place][ec] || same) continue;
-            if (there) wrong("EC %d in %s is neither whole nor known to be spoilt", ec, place_name(place));
+            if (found) wrong("EC %d in %s is neither whole nor known to be spoilt", ec, place_name(place));
             else if (all->kept[place][ec]) wrong("EC %d is gone from %s", ec, place_name(place));
         }
 }

@@ -329,7 +329,7 @@ TEST_IN_FOLDER(impossible_values_are_absent)
     for (int i = 0; i < LEN(cases); i++) {
         CHECK_OK(&c, spot_store_put(&c, &s, k, cases[i].kind, cases[i].bytes, cases[i].n));
         CHECK_OK(&c, spot_recall(&c, &a, &s, k, cases[i].kind, cases[i].pack, &value, &found));
-        assert_int_equal(found, cases[i].there);
+        assert_int_equal(found, cases[i].on_device);
     }
     for (int epochs = SPOT_MAX_EPOCHS; epochs < SPOT_MAX_EPOCHS + 2; epochs++) {
         good.epochs = epochs;

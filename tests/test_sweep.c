@@ -29,27 +29,27 @@ TEST_WITH(what_cannot_be_leaves_nothing_behind, set_up, tear_down)
 TEST(what_differs_is_named)
 {
     spot_ctx c = context(1);
-    spot_config *there = config(&c), *here = config(&c);
+    spot_config *saved = config(&c), *here = config(&c);
     char words[256];
-    assert_false(spot_config_differs(words, sizeof words, there, here));
+    assert_false(spot_config_differs(words, sizeof words, saved, here));
     here->bdm[1].mixture.k_max = 9;
-    assert_true(spot_config_differs(words, sizeof words, there, here));
+    assert_true(spot_config_differs(words, sizeof words, saved, here));
     assert_string_equal(words, "bdms[1].mixture.k_max is 4 there and 9 here");
     here->metric.profile = SPOT_PROFILE_WORKSHOP;
     here->bdms = 1;
-    assert_true(spot_config_differs(words, sizeof words, there, here));
+    assert_true(spot_config_differs(words, sizeof words, saved, here));
     assert_string_equal(words, "the number of bdms is 2 there and 1 here");
     here->bdms = 2;
     here->metric.profile = SPOT_PROFILE_TMLR;
     here->metric.top = 9;
     here->model.lr = 0.1;
-    assert_int_equal(spot_config_differences(words, sizeof words, there, here), 3);
+    assert_int_equal(spot_config_differences(words, sizeof words, saved, here), 3);
     assert_string_equal(words, "model.lr=0.1 (0.001), bdms[1].mixture.k_max=9 (4), metric.top=9 (10)");
-    assert_int_equal(spot_config_differences(words, 60, there, here), 3);      /* what has no room is counted */
+    assert_int_equal(spot_config_differences(words, 60, saved, here), 3);      /* what has no room is counted */
     assert_string_equal(words, "model.lr=0.1 (0.001), and 2 more");
-    assert_int_equal(spot_config_differences(words, 20, there, here), 3);
+    assert_int_equal(spot_config_differences(words, 20, saved, here), 3);
     assert_string_equal(words, "3 more");
-    CHECK_CONFIG_FREE(there);
+    CHECK_CONFIG_FREE(saved);
     CHECK_CONFIG_FREE(here);
     spot_ctx_close(&c);
 }
@@ -57,17 +57,17 @@ TEST(what_differs_is_named)
 /* Of a method only what can change its numbers: no label, nothing of a reducer that it has not, nothing of another method. */
 TEST(methods_differ_in_what_they_do)
 {
-    spot_bdm_config there = spot_bdm_defaults(SPOT_SPOTLIGHT), here = there;
+    spot_bdm_config saved = spot_bdm_defaults(SPOT_SPOTLIGHT), here = saved;
     char words[256];
     here.name = "mine";
     here.embed.dim = 9;
     here.embed.tsne.perplexity = 7;
     here.weight = 3;
-    assert_int_equal(spot_method_differences(words, sizeof words, &there, &here), 0);
+    assert_int_equal(spot_method_differences(words, sizeof words, &saved, &here), 0);
     assert_string_equal(words, "");
     here.spotlight.lr = 0.1;
     here.embed.method = SPOT_REDUCE_TSNE;
-    assert_int_equal(spot_method_differences(words, sizeof words, &there, &here), 4);
+    assert_int_equal(spot_method_differences(words, sizeof words, &saved, &here), 4);
     assert_string_equal(words, "reduce=tsne (none), dim=9 (2), tsne.perplexity=7 (30), lr=0.1 (0.005)");
 }
 

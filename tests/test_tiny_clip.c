@@ -193,19 +193,19 @@ TEST(it_tells_shifts_from_their_absence)
     uint8_t *rgb = malloc((size_t)2 * EACH * 3 * SIDE * SIDE);
     spot_plant_picture p[2 * EACH];
     double similar[2 * EACH];
-    bool there[2 * EACH];
+    bool found[2 * EACH];
     bed b = open_bed();
 
     cfg.seed = 99;
     for (int shift = 1; shift < SPOT_PLANT_KINDS; shift++) {
         for (int i = 0; i < 2 * EACH; i++) {
-            there[i] = i < EACH;
-            p[i] = planted(&cfg, there[i] ? (spot_plant_shift)shift : SPOT_PLANT_BASE, i);
+            found[i] = i < EACH;
+            p[i] = planted(&cfg, found[i] ? (spot_plant_shift)shift : SPOT_PLANT_BASE, i);
         }
         CHECK_OK(&b.c, spot_plant_render(&b.c, rgb, p, 2 * EACH, &cfg));
         compare(&b, similar, look(&b, rgb, 2 * EACH), 2 * EACH, spot_plant_shift_about((spot_plant_shift)shift)->caption);
-        if (area(similar, there, 2 * EACH) < 0.95)
-            fail_msg("%s: %.3f", spot_plant_shift_about((spot_plant_shift)shift)->folder, area(similar, there, 2 * EACH));
+        if (area(similar, found, 2 * EACH) < 0.95)
+            fail_msg("%s: %.3f", spot_plant_shift_about((spot_plant_shift)shift)->folder, area(similar, found, 2 * EACH));
     }
     free(rgb);
     close_bed(&b);

@@ -182,9 +182,9 @@ void spot_background_document(FILE *f)
 
 spot_key spot_background_key(const spot_background_config *cfg) { return spot_config_key(&spot_background_kind, cfg); }
 
-bool spot_backgrounds_differ(char *words, size_t size, const spot_background_config *there, const spot_background_config *here)
+bool spot_backgrounds_differ(char *words, size_t size, const spot_background_config *saved, const spot_background_config *here)
 {
-    return spot_config_is_other(words, size, &spot_background_kind, there, here);
+    return spot_config_is_other(words, size, &spot_background_kind, saved, here);
 }
 
 /* Runs look at the same pictures where they differ at most in what is computed from a model's answers. */

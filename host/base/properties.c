@@ -13,20 +13,20 @@ typedef struct {
     int line;
     unsigned high;                         /* the first half of a character of two \u escapes; 0: none */
     spot_text key, value;
-} reader;
+} properties_reader;
 
 static bool is_end(char c) { return c == '\n' || c == '\r'; }
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\f'; }
 
 /* Steps over the end of a line: \n, \r or \r\n. */
-static void end_line(reader *r)
+static void end_line(properties_reader *r)
 {
     if (r->text[r->at] == '\r' && r->at + 1 < r->n && r->text[r->at + 1] == '\n') r->at++;
     r->at++;
     r->line++;
 }
 
-static void skip_blanks(reader *r)
+static void skip_blanks(properties_reader *r)
 {
     while (r->at < r->n && is_blank(r->text[r->at])) r->at++;
 }
@@ -41,7 +41,7 @@ static void add_utf8(spot_text *to, unsigned v)
 }
 
 /* Characters beyond 0xffff come as two halves; a half alone becomes U+FFFD. */
-static void add_unit(reader *r, spot_text *to, unsigned v)
+static void add_unit(properties_reader *r, spot_text *to, unsigned v)
 {
     const bool low = v >= 0xdc00 && v < 0xe000;
 
@@ -61,7 +61,7 @@ static int digit(char c)
 }
 
 /* Behind a backslash, which is not at the end of a line. */
-static spot_status add_escape(spot_ctx *c, reader *r, spot_text *to)
+static spot_status add_escape(spot_ctx *c, properties_reader *r, spot_text *to)
 {
     static const char letter[] = "tnrf", means[] = "\t\n\r\f";
     const char *found;
@@ -86,7 +86,7 @@ static spot_status add_escape(spot_ctx *c, reader *r, spot_text *to)
 }
 
 /* A key, which ends at a blank, '=' or ':', or a value, which ends with its line. */
-static spot_status take_part(spot_ctx *c, reader *r, spot_text *to, bool key)
+static spot_status take_part(spot_ctx *c, properties_reader *r, spot_text *to, bool key)
 {
     to->used = 0;
     while (r->at < r->n && !is_end(r->text[r->at])) {
@@ -109,14 +109,14 @@ static spot_status take_part(spot_ctx *c, reader *r, spot_text *to, bool key)
     return to->status ? spot_fail(c, to->status, "no memory for a line of %s", r->name) : SPOT_OK;
 }
 
-static void skip_separator(reader *r)
+static void skip_separator(properties_reader *r)
 {
     skip_blanks(r);
     if (r->at < r->n && (r->text[r->at] == '=' || r->text[r->at] == ':')) r->at++;
     skip_blanks(r);
 }
 
-static spot_status take_line(spot_ctx *c, reader *r, spot_property_use use, void *user)
+static spot_status take_line(spot_ctx *c, properties_reader *r, spot_property_use use, void *user)
 {
     const int line = r->line;
 
@@ -135,7 +135,7 @@ static spot_status take_line(spot_ctx *c, reader *r, spot_property_use use, void
 
 spot_status spot_properties_read(spot_ctx *c, const char *text, size_t n, const char *name, spot_property_use use, void *user)
 {
-    reader r = { .text = text, .name = name, .n = n, .line = 1 };
+    properties_reader r = { .text = text, .name = name, .n = n, .line = 1 };
     spot_status s = SPOT_OK;
 
     while (r.at < r.n && s == SPOT_OK) s = take_line(c, &r, use, user);

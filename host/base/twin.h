@@ -5,7 +5,7 @@
 #include "spotter/arena.h"
 
 /* On the CPU both pointers are equal. */
-typedef struct { void *here, *there; size_t bytes; } spot_twin;
+typedef struct { void *here, *on_device; size_t bytes; } spot_twin;
 
 /* Takes `bytes` of `host`, and on a device of `work`, which lies in its memory. */
 spot_status spot_twin_take(spot_ctx *c, spot_arena *host, spot_arena *work, spot_twin *t, size_t bytes);
@@ -14,8 +14,8 @@ spot_status spot_twin_take(spot_ctx *c, spot_arena *host, spot_arena *work, spot
 spot_status spot_twin_push(spot_ctx *c, const spot_twin *t);
 spot_status spot_twin_pull(spot_ctx *c, const spot_twin *t);
 
-/* *x: `count` numbers in the memory of c's device. On the CPU `here`; else `there`; if that is NULL, a copy in work. */
-spot_status spot_numbers_there(spot_ctx *c, spot_arena *work, const float **x, const float *here, const float *there,
+/* *x: `count` numbers in the memory of c's device. On the CPU `here`; else `on_device`; if that is NULL, a copy in work. */
+spot_status spot_numbers_on_device(spot_ctx *c, spot_arena *work, const float **x, const float *here, const float *on_device,
                                size_t count);
 
 #endif

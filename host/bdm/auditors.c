@@ -20,7 +20,7 @@ spot_status spot_auditors_take(spot_ctx *c, spot_arena *host, spot_arena *work, 
     SPOT_TRY(SPOT_TAKE(c, host, a->target, n));
     SPOT_TRY(SPOT_TAKE(c, host, a->before, n));
     SPOT_TRY(SPOT_TAKE(c, host, a->factor, SPOT_AUDITORS * d * d));
-    SPOT_TRY(spot_numbers_there(c, work, &x, a->feature, a->device_feature, n * d));
+    SPOT_TRY(spot_numbers_on_device(c, work, &x, a->feature, a->device_feature, n * d));
     a->x = (spot_twin){ (void *)a->feature, (void *)x, n * d * sizeof(float) };
     SPOT_TRY(spot_twin_take(c, host, work, &a->centre, d * each));
     SPOT_TRY(spot_twin_take(c, host, work, &a->row, n * sizeof(int)));
@@ -56,7 +56,7 @@ spot_status spot_auditors_open(spot_ctx *c, int problems, spot_auditors *const *
     for (int p = 0; p < problems; p++) begin_problem(all[p]);
     for (int p = 0; p < problems; p++) {
         SPOT_TRY(spot_twin_push(c, &all[p]->centre));
-        SPOT_TRY(spot_device_clear(c, all[p]->gram.there, all[p]->gram.bytes));
+        SPOT_TRY(spot_device_clear(c, all[p]->gram.on_device, all[p]->gram.bytes));
     }
     return SPOT_OK;
 }
@@ -66,8 +66,8 @@ static spot_ridge_rows rows_of(const spot_auditors *a, int q, const double *weig
 {
     int first = q ? a->len[0] : 0;
 
-    return (spot_ridge_rows){ a->n, a->d, a->len[q], a->x.there, a->centre.there, (int *)a->row.there + first,
-                              weight ? weight + first : NULL, (double *)out->there + q * each };
+    return (spot_ridge_rows){ a->n, a->d, a->len[q], a->x.on_device, a->centre.on_device, (int *)a->row.on_device + first,
+                              weight ? weight + first : NULL, (double *)out->on_device + q * each };
 }
 
 /* Lists the rows by part, and the rows that changed parts. */
@@ -111,8 +111,8 @@ static spot_status prepare_problem(spot_ctx *c, spot_auditors *a, spot_ridge_row
         *s = rows_of(a, q, NULL, &a->gram, d * d);
         if (!a->known) continue;
         s->rows = a->moved;
-        s->row = a->changed.there;
-        s->weight = (double *)a->sign.there + q * (size_t)a->n;
+        s->row = a->changed.on_device;
+        s->weight = (double *)a->sign.on_device + q * (size_t)a->n;
     }
     a->known = 1;
     return SPOT_OK;
@@ -129,7 +129,7 @@ static spot_status find_sums(spot_ctx *c, int problems, spot_auditors *const *al
     for (int p = 0; p < problems; p++)
         for (int q = 0; q < 2; q++) {
             const spot_auditors *a = all[p];
-            sets[len++] = rows_of(a, q, a->weight.there, &a->moment, (size_t)a->d);
+            sets[len++] = rows_of(a, q, a->weight.on_device, &a->moment, (size_t)a->d);
             if (a->moved) sets[len++] = rows_of(a, q, NULL, &a->sum, (size_t)a->d);
         }
     SPOT_TRY(spot_ridge_moment(c, len, sets));
@@ -209,8 +209,9 @@ static spot_status fit_all(spot_ctx *c, int problems, spot_auditors *const *all,
         const spot_auditors *a = all[p];
         SPOT_TRY(spot_twin_push(c, &a->w));
         SPOT_TRY(spot_twin_push(c, &a->b));
-        fits[p] = (spot_ridge_fit){ a->n, a->d, SPOT_AUDITORS, a->x.there, a->centre.there, a->w.there, a->b.there,
-                                    a->score.there };
+        fits[p] = (spot_ridge_fit){ a->n, a->d, SPOT_AUDITORS, a->x.on_device, a->centre.on_device, a->w.on_device,
+                                    a->b.on_device,
+                                    a->score.on_device };
     }
     SPOT_TRY(spot_ridge_score(c, problems, fits));
     for (int p = 0; p < problems; p++) SPOT_TRY(spot_twin_pull(c, &all[p]->score));

@@ -32,7 +32,7 @@ typedef struct {
     spot_mat  x;               /* (n, features): the chosen features */
     int      *chosen;          /* (features): their indices */
     spot_twin column;          /* (features) spot_rows_column, and ... */
-    float    *there;           /* ... (features, n): x in columns, on the device */
+    float    *on_device;           /* ... (features, n): x in columns, on the device */
     spot_tree tree;
     int      *leaf;            /* (n): the row's leaf, a node of tree */
 } study;
@@ -61,11 +61,11 @@ static spot_status take_study(spot_ctx *c, spot_arena *a, study *s, int n, int d
 }
 
 /* Allocates a problem's arrays on the device, with its points in x; the caller fills y. */
-static spot_status take_device(spot_ctx *c, spot_arena *there, spot_information_problem *p, const spot_points *points)
+static spot_status take_device(spot_ctx *c, spot_arena *on_device, spot_information_problem *p, const spot_points *points)
 {
-    SPOT_TRY(spot_points_there(c, there, &p->x, points));
-    SPOT_TRY(SPOT_TAKE(c, there, p->y, p->n));
-    return SPOT_TAKE(c, there, p->information, p->d);
+    SPOT_TRY(spot_points_on_device(c, on_device, &p->x, points));
+    SPOT_TRY(SPOT_TAKE(c, on_device, p->y, p->n));
+    return SPOT_TAKE(c, on_device, p->information, p->d);
 }
 
 /* Scratch of the information of all problems' features. */
@@ -123,25 +123,25 @@ static void choose_features(study *s, spot_rank *ranks, const spot_points *p, co
 }
 
 /* Allocates the device's copy of the chosen features. */
-static spot_status take_columns(spot_ctx *c, spot_arena *host, spot_arena *there, study *s)
+static spot_status take_columns(spot_ctx *c, spot_arena *host, spot_arena *on_device, study *s)
 {
-    SPOT_TRY(spot_twin_take(c, host, there, &s->column, (size_t)s->x.cols * sizeof(spot_rows_column)));
-    return SPOT_TAKE(c, there, s->there, (size_t)s->x.rows * (size_t)s->x.cols);
+    SPOT_TRY(spot_twin_take(c, host, on_device, &s->column, (size_t)s->x.cols * sizeof(spot_rows_column)));
+    return SPOT_TAKE(c, on_device, s->on_device, (size_t)s->x.rows * (size_t)s->x.cols);
 }
 
 /* Copies the chosen features of points on the device to columns there. */
-static spot_status pick_columns(spot_ctx *c, spot_arena *host, spot_arena *there, study *s, const spot_points *p)
+static spot_status pick_columns(spot_ctx *c, spot_arena *host, spot_arena *on_device, study *s, const spot_points *p)
 {
     spot_rows_pick_problem pick = { .n = s->x.rows, .d = s->x.cols, .x = p->device_at, .x_row = (size_t)p->d, .x_column = 1,
                                     .y_row = 1, .y_column = (size_t)s->x.rows };
     spot_rows_column *column;
 
-    SPOT_TRY(take_columns(c, host, there, s));
+    SPOT_TRY(take_columns(c, host, on_device, s));
     column = s->column.here;
     for (int j = 0; j < pick.d; j++) column[j] = (spot_rows_column){ s->chosen[j], 0, 1, 1 };
     SPOT_TRY(spot_twin_push(c, &s->column));
-    pick.column = s->column.there;
-    pick.y = s->there;
+    pick.column = s->column.on_device;
+    pick.y = s->on_device;
     return spot_rows_pick(c, 1, &pick);
 }
 
@@ -161,7 +161,7 @@ static spot_status fit_trees(spot_ctx *c, spot_arena *host, spot_arena *work, in
     }
     for (int k = 0; k < count && resident; k++) {
         SPOT_TRY(pick_columns(c, host, work, &s[k], &g->points[s[k].problem]));
-        columns[k] = s[k].there;
+        columns[k] = s[k].on_device;
     }
     SPOT_TRY(spot_tree_fit_on(c, host, count, tree, x, resident ? columns : NULL, y, g->cfg->barlow.depth));
     for (int k = 0; k < count; k++) {

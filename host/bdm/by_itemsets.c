@@ -34,7 +34,7 @@ typedef struct {
     int *chosen;               /* (top): their sets */
     int *first, *item;         /* (n + 1), (n d): the rows as baskets */
     spot_rank *ranks;          /* (sets): of positive divergence; which: the set; size: its wrong rows */
-} problem;
+} itemsets_problem;
 
 static int ones(const uint64_t *a, const uint64_t *b, size_t words)
 {
@@ -56,9 +56,9 @@ static size_t sets_of(int d, const spot_bdm_config *cfg)
     return (size_t)fmin(all, MOST_SETS);
 }
 
-static spot_status take_problem(spot_ctx *c, spot_arena *a, problem *t, int n, int d, const spot_bdm_config *cfg)
+static spot_status take_problem(spot_ctx *c, spot_arena *a, itemsets_problem *t, int n, int d, const spot_bdm_config *cfg)
 {
-    *t = (problem){ .n = n, .d = d, .words = ((size_t)n + 63) / 64 };
+    *t = (itemsets_problem){ .n = n, .d = d, .words = ((size_t)n + 63) / 64 };
     SPOT_TRY(SPOT_TAKE(c, a, t->column, (size_t)d * t->words));
     SPOT_TRY(SPOT_TAKE(c, a, t->fails, t->words));
     SPOT_TRY(SPOT_TAKE(c, a, t->kept, (size_t)cfg->top * t->words));
@@ -68,7 +68,7 @@ static spot_status take_problem(spot_ctx *c, spot_arena *a, problem *t, int n, i
     return SPOT_TAKE(c, a, t->ranks, sets_of(d, cfg));
 }
 
-static spot_status fill_bits(spot_ctx *c, problem *t, const spot_view *v, const spot_points *p, uint32_t ec)
+static spot_status fill_bits(spot_ctx *c, itemsets_problem *t, const spot_view *v, const spot_points *p, uint32_t ec)
 {
     memset(t->column, 0, (size_t)t->d * t->words * sizeof *t->column);
     memset(t->fails, 0, t->words * sizeof *t->fails);
@@ -87,7 +87,7 @@ static spot_status fill_bits(spot_ctx *c, problem *t, const spot_view *v, const 
 }
 
 /* An attribute that holds for every row tells nothing and is left out. */
-static void fill_baskets(problem *t)
+static void fill_baskets(itemsets_problem *t)
 {
     int items = 0;
 
@@ -110,7 +110,7 @@ static double mean_of(int k, int n) { return (k + 1.0) / (n + 2); }
 static double variance_of(int k, int n) { return mean_of(k, n) * (1 - mean_of(k, n)) / (n + 3); }
 
 /* Rows of the set, in `rows` (words). */
-static void find_rows(uint64_t *rows, const problem *t, const spot_itemsets *s, int set)
+static void find_rows(uint64_t *rows, const itemsets_problem *t, const spot_itemsets *s, int set)
 {
     memcpy(rows, t->column + (size_t)s->item[s->first[set]] * t->words, t->words * sizeof *rows);
     for (int i = s->first[set] + 1; i < s->first[set + 1]; i++)
@@ -118,7 +118,7 @@ static void find_rows(uint64_t *rows, const problem *t, const spot_itemsets *s, 
 }
 
 /* Wrong rows of a set. */
-static int count_wrong(const problem *t, const spot_itemsets *s, int set)
+static int count_wrong(const itemsets_problem *t, const spot_itemsets *s, int set)
 {
     int wrong = 0;
 
@@ -131,7 +131,7 @@ static int count_wrong(const problem *t, const spot_itemsets *s, int set)
 }
 
 /* Ranks the sets of positive divergence by t; returns their number. */
-static int rank_sets(spot_ctx *c, problem *t, const spot_itemsets *s)
+static int rank_sets(spot_ctx *c, itemsets_problem *t, const spot_itemsets *s)
 {
     const double mean = mean_of(t->wrong, t->n), variance = variance_of(t->wrong, t->n);
     int len = 0;
@@ -149,7 +149,7 @@ static int rank_sets(spot_ctx *c, problem *t, const spot_itemsets *s)
 }
 
 /* Whether the rows overlap too much with those of a hypothesis. */
-static bool is_known(const problem *t, const uint64_t *rows, int count, const spot_hypotheses *out, double overlap)
+static bool is_known(const itemsets_problem *t, const uint64_t *rows, int count, const spot_hypotheses *out, double overlap)
 {
     for (int k = 0; k < out->len; k++) {
         int both = ones(rows, t->kept + (size_t)k * t->words, t->words);
@@ -169,7 +169,7 @@ static void put_hypothesis(spot_hypothesis *h, int *row, const uint64_t *rows, c
     h->mean_error /= h->len;
 }
 
-static void collect(spot_hypotheses *out, int *space, problem *t, const spot_itemsets *s, int len, const spot_view *v,
+static void collect(spot_hypotheses *out, int *space, itemsets_problem *t, const spot_itemsets *s, int len, const spot_view *v,
                     const spot_bdm_config *cfg)
 {
     *out = (spot_hypotheses){ .components = len };
@@ -184,7 +184,7 @@ static void collect(spot_hypotheses *out, int *space, problem *t, const spot_ite
     }
 }
 
-static spot_status keep_fit(spot_ctx *c, spot_fit *f, const problem *t, const spot_itemsets *s, int len)
+static spot_status keep_fit(spot_ctx *c, spot_fit *f, const itemsets_problem *t, const spot_itemsets *s, int len)
 {
     int items = 0, *first, *item;
 
@@ -196,7 +196,7 @@ static spot_status keep_fit(spot_ctx *c, spot_fit *f, const problem *t, const sp
     return SPOT_OK;
 }
 
-static spot_status solve_problem(spot_ctx *c, problem *t, const spot_bdm_group *g, int p)
+static spot_status solve_problem(spot_ctx *c, itemsets_problem *t, const spot_bdm_group *g, int p)
 {
     const spot_view *v = &g->views[p];
     const spot_itemset_config *cfg = &g->cfg->itemsets;
@@ -227,7 +227,7 @@ static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, 
 {
     for (int p = 0; p < g->problems; p++) {
         const size_t mark = host->used;
-        problem t;
+        itemsets_problem t;
         SPOT_TRY(take_problem(c, host, &t, g->points[p].n, g->points[p].d, g->cfg));
         if (work->counting) SPOT_TRY(count_search(c, host, t.d, g->cfg));
         else {

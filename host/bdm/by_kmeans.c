@@ -12,15 +12,16 @@
 
 typedef struct {
     spot_unit_rows u;
-    const float *there;        /* u.x in the memory of c's device */
+    const float *on_device;        /* u.x in the memory of c's device */
     spot_twin centre, label;   /* (clusters, u.d), (n) */
     spot_rank *ranks;          /* (clusters) */
-} problem;
+} kmeans_problem;
 
 static int clusters_of(int n, const spot_bdm_config *cfg) { return n < cfg->plain.clusters ? n : cfg->plain.clusters; }
 
 /* Takes the arrays and, unless it only counts, fills the rows. */
-static spot_status open_problem(spot_ctx *c, spot_arena *host, spot_arena *work, problem *t, const spot_bdm_group *g, int p)
+static spot_status open_problem(spot_ctx *c, spot_arena *host, spot_arena *work, kmeans_problem *t, const spot_bdm_group *g,
+                                int p)
 {
     const spot_points *points = &g->points[p];
     size_t n = (size_t)points->n, k = (size_t)clusters_of(points->n, g->cfg), d;
@@ -31,10 +32,10 @@ static spot_status open_problem(spot_ctx *c, spot_arena *host, spot_arena *work,
     SPOT_TRY(spot_twin_take(c, host, work, &t->centre, k * d * sizeof(double)));
     SPOT_TRY(spot_twin_take(c, host, work, &t->label, n * sizeof(int)));
     if (!work->counting) spot_unit_rows_build(&t->u, &g->views[p], points, NULL, g->cfg->weight);
-    return spot_numbers_there(c, work, &t->there, t->u.x, NULL, n * d);
+    return spot_numbers_on_device(c, work, &t->on_device, t->u.x, NULL, n * d);
 }
 
-static spot_status collect(spot_ctx *c, const problem *t, const spot_bdm_group *g, int p)
+static spot_status collect(spot_ctx *c, const kmeans_problem *t, const spot_bdm_group *g, int p)
 {
     const spot_view *v = &g->views[p];
     spot_labels l = { .n = v->n, .slices = clusters_of(v->n, g->cfg), .label = t->label.here };
@@ -49,13 +50,13 @@ static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, 
 {
     const int n = SPOT_MOST(g->problems, g->points, n), d = SPOT_MOST(g->problems, g->points, d) + 1;
     spot_kmeans_job job[SPOT_BDM_GROUP];
-    problem t[SPOT_BDM_GROUP];
+    kmeans_problem t[SPOT_BDM_GROUP];
 
     for (int p = 0; p < g->problems; p++) {
         SPOT_TRY(open_problem(c, host, work, &t[p], g, p));
         if (work->counting) continue;
-        job[p] = (spot_kmeans_job){ .n = t[p].u.n, .d = t[p].u.d, .k = clusters_of(t[p].u.n, g->cfg), .x = t[p].there,
-                                    .seed = g->seeds[p], .centre = t[p].centre.there, .label = t[p].label.there };
+        job[p] = (spot_kmeans_job){ .n = t[p].u.n, .d = t[p].u.d, .k = clusters_of(t[p].u.n, g->cfg), .x = t[p].on_device,
+                                    .seed = g->seeds[p], .centre = t[p].centre.on_device, .label = t[p].label.on_device };
     }
     SPOT_TRY(spot_bdm_scratch(c, work, spot_kmeans_scratch(g->problems, n, d, clusters_of(n, g->cfg),
                                                            c->device ? 0 : c->threads)));

@@ -15,11 +15,11 @@ typedef struct {
     int *label;                /* (n) */
     double *centre;            /* (clusters, u.d) */
     spot_rank *ranks;          /* (clusters) */
-} problem;
+} ward_problem;
 
 static int clusters_of(int n, const spot_bdm_config *cfg) { return n < cfg->plain.clusters ? n : cfg->plain.clusters; }
 
-static spot_status take_problem(spot_ctx *c, spot_arena *a, problem *t, int n, int columns, const spot_bdm_config *cfg)
+static spot_status take_problem(spot_ctx *c, spot_arena *a, ward_problem *t, int n, int columns, const spot_bdm_config *cfg)
 {
     int k = clusters_of(n, cfg);
 
@@ -30,7 +30,7 @@ static spot_status take_problem(spot_ctx *c, spot_arena *a, problem *t, int n, i
     return SPOT_TAKE(c, a, t->ranks, k);
 }
 
-static spot_status collect(spot_ctx *c, const problem *t, const spot_bdm_group *g, int p)
+static spot_status collect(spot_ctx *c, const ward_problem *t, const spot_bdm_group *g, int p)
 {
     spot_labels l = { .n = t->u.n, .slices = clusters_of(t->u.n, g->cfg), .label = t->label };
     int len;
@@ -46,7 +46,7 @@ static spot_status collect(spot_ctx *c, const problem *t, const spot_bdm_group *
 static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_bdm_group *g)
 {
     spot_ward_job job[SPOT_BDM_GROUP];
-    problem t[SPOT_BDM_GROUP];
+    ward_problem t[SPOT_BDM_GROUP];
 
     for (int p = 0; p < g->problems; p++) {
         const spot_points *points = &g->points[p];

@@ -24,9 +24,9 @@ typedef struct {
     int *label, *waiting;      /* (n): cluster or NONE; cores that are still to be followed */
     bool *core;                /* (n) */
     spot_rank *ranks;          /* (n) */
-} problem;
+} dbscan_group_problem;
 
-static spot_status take_problem(spot_ctx *c, spot_arena *a, problem *q, int n)
+static spot_status take_problem(spot_ctx *c, spot_arena *a, dbscan_group_problem *q, int n)
 {
     SPOT_TRY(SPOT_TAKE(c, a, q->label, n));
     SPOT_TRY(SPOT_TAKE(c, a, q->waiting, n));
@@ -35,7 +35,7 @@ static spot_status take_problem(spot_ctx *c, spot_arena *a, problem *q, int n)
 }
 
 /* Cluster k: all rows in no cluster that its cores reach, from row i on. */
-static void grow_cluster(problem *q, const spot_graph *g, double eps, int i, int k)
+static void grow_cluster(dbscan_group_problem *q, const spot_graph *g, double eps, int i, int k)
 {
     int waiting = 0;
 
@@ -53,7 +53,7 @@ static void grow_cluster(problem *q, const spot_graph *g, double eps, int i, int
 }
 
 /* Labels the rows; returns the number of clusters. */
-static int find_clusters(problem *q, const spot_graph *g, const spot_dbscan_config *cfg)
+static int find_clusters(dbscan_group_problem *q, const spot_graph *g, const spot_dbscan_config *cfg)
 {
     int k = 0;
 
@@ -92,7 +92,7 @@ static spot_status keep_fit(spot_ctx *c, const spot_bdm_group *g, int p)
     return spot_fit_put_points(c, &g->fits[p], &g->points[p], &g->cfg->embed);
 }
 
-static void find_hypotheses(problem *q, const spot_graph *graph, const spot_bdm_group *g, int p)
+static void find_hypotheses(dbscan_group_problem *q, const spot_graph *graph, const spot_bdm_group *g, int p)
 {
     const spot_bdm_config *cfg = g->cfg;
     const spot_labels l = { .n = graph->n, .slices = find_clusters(q, graph, &cfg->dbscan), .label = q->label };
@@ -105,7 +105,7 @@ static void find_hypotheses(problem *q, const spot_graph *graph, const spot_bdm_
 static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_bdm_group *g)
 {
     spot_graph graph[SPOT_BDM_GROUP];
-    problem q[SPOT_BDM_GROUP];
+    dbscan_group_problem q[SPOT_BDM_GROUP];
 
     for (int p = 0; p < g->problems; p++) {
         SPOT_TRY(take_problem(c, host, &q[p], g->points[p].n));

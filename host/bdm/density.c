@@ -40,9 +40,9 @@ typedef struct {
     int len;                   /* slices found */
     double *found;             /* (top, n): their weights */
     spot_rank *ranks;          /* (top) */
-} problem;
+} density_problem;
 
-static spot_status take_problem(spot_ctx *c, spot_arena *a, problem *q, int n, int top)
+static spot_status take_problem(spot_ctx *c, spot_arena *a, density_problem *q, int n, int top)
 {
     size_t rows = (size_t)n, all = rows * (size_t)top;
 
@@ -58,7 +58,7 @@ static spot_status take_problem(spot_ctx *c, spot_arena *a, problem *q, int n, i
 }
 
 /* held = left (Q + Q') (left v) / k */
-static void multiply(problem *q, const double *v)
+static void multiply(density_problem *q, const double *v)
 {
     const spot_graph *g = q->g;
 
@@ -76,7 +76,7 @@ static void multiply(problem *q, const double *v)
 }
 
 /* step: 1 for the m rows of greatest value, of equals the first, without those of value 0. */
-static void choose_rows(problem *q, const double *value, int m)
+static void choose_rows(density_problem *q, const double *value, int m)
 {
     int n = q->g->n;
 
@@ -98,7 +98,7 @@ static double dot(const double *a, const double *b, int n)
 }
 
 /* A step of the ascent; 0 if it has no gain. */
-static int climb(problem *q, double lambda, int m)
+static int climb(density_problem *q, double lambda, int m)
 {
     int n = q->g->n;
     double gain, bend, value, far;
@@ -118,7 +118,7 @@ static int climb(problem *q, double lambda, int m)
 }
 
 /* The next slice in w; false if no loss is left. */
-static bool find_slice(problem *q, const spot_density_config *cfg, int m)
+static bool find_slice(density_problem *q, const spot_density_config *cfg, int m)
 {
     double risk = 0;
     int n = q->g->n;
@@ -132,7 +132,7 @@ static bool find_slice(problem *q, const spot_density_config *cfg, int m)
 }
 
 /* step: 1 for the members of the slice with weights w. Returns their number. */
-static int choose_members(problem *q, const double *w)
+static int choose_members(density_problem *q, const double *w)
 {
     double sum = 0;
     int members;
@@ -144,7 +144,7 @@ static int choose_members(problem *q, const double *w)
     return members;
 }
 
-static void find_slices_of(problem *q, const spot_view *view, const spot_bdm_config *cfg)
+static void find_slices_of(density_problem *q, const spot_view *view, const spot_bdm_config *cfg)
 {
     int n = view->n, m = (int)(cfg->density.share * n + 0.5);
 
@@ -164,7 +164,7 @@ static void find_slices_of(problem *q, const spot_view *view, const spot_bdm_con
     spot_ranks_sort(q->ranks, q->len);
 }
 
-static void list_slices(spot_hypotheses *out, int *row, float *weight, problem *q)
+static void list_slices(spot_hypotheses *out, int *row, float *weight, density_problem *q)
 {
     int n = q->g->n;
 
@@ -198,7 +198,7 @@ static spot_status keep_fit(spot_ctx *c, spot_fit *f, const spot_hypotheses *fou
 static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_bdm_group *g)
 {
     spot_graph graph[SPOT_BDM_GROUP];
-    problem q[SPOT_BDM_GROUP];
+    density_problem q[SPOT_BDM_GROUP];
 
     for (int p = 0; p < g->problems; p++) {
         SPOT_TRY(take_problem(c, host, &q[p], g->points[p].n, g->cfg->top));

@@ -39,14 +39,14 @@ typedef struct {
     spot_rank *ranks;          /* (k): the slices, highest score first */
     spot_twin order, place;    /* (k): their numbers in this order; (n): index of a row's slice in it */
     double  *share;            /* (n): one slice's responsibilities */
-} problem;
+} domino_problem;
 
 static int slices_used(int n, const spot_bdm_config *cfg) { return n < cfg->domino.components ? n : cfg->domino.components; }
 
-static void point_to_twins(problem *q, size_t predictions, size_t shares)
+static void point_to_twins(domino_problem *q, size_t predictions, size_t shares)
 {
-    float *p = q->given.there;
-    double *of_y = q->shares.there;
+    float *p = q->given.on_device;
+    double *of_y = q->shares.on_device;
 
     q->p = q->given.here;
     q->y = (uint8_t *)(q->p + predictions);
@@ -59,7 +59,7 @@ static void point_to_twins(problem *q, size_t predictions, size_t shares)
 }
 
 /* Allocates one problem: the host's arrays in `host`, those of c's device in `work`. */
-static spot_status take_problem(spot_ctx *c, spot_arena *host, spot_arena *work, problem *q, const spot_points *points,
+static spot_status take_problem(spot_ctx *c, spot_arena *host, spot_arena *work, domino_problem *q, const spot_points *points,
                                 const spot_bdm_config *cfg)
 {
     int n = points->n, d = points->d;
@@ -75,7 +75,7 @@ static spot_status take_problem(spot_ctx *c, spot_arena *host, spot_arena *work,
     SPOT_TRY(spot_twin_take(c, host, work, &q->place, (size_t)n * sizeof(int)));
     *job = (spot_domino_job){ .n = n, .d = d, .k = (int)k, .classes = CLASSES, .full = (int)full };
     if (!host->counting) point_to_twins(q, (size_t)n * CLASSES, k * CLASSES);
-    SPOT_TRY(spot_points_there(c, work, &job->x, points));
+    SPOT_TRY(spot_points_on_device(c, work, &job->x, points));
     SPOT_TRY(SPOT_TAKE(c, work, job->r, k * n));
     SPOT_TRY(SPOT_TAKE(c, work, job->weight, k));
     SPOT_TRY(SPOT_TAKE(c, work, job->mean, values));
@@ -100,7 +100,7 @@ static void fill_labels(uint8_t *y, float *p, const spot_view *v, int i0, int n)
     }
 }
 
-static spot_status fill_problem(spot_ctx *c, problem *q, const spot_view *v, const spot_seed *seed,
+static spot_status fill_problem(spot_ctx *c, domino_problem *q, const spot_view *v, const spot_seed *seed,
                                 const spot_bdm_config *cfg)
 {
     spot_domino_job *job = &q->job;
@@ -120,7 +120,7 @@ static spot_status fill_problem(spot_ctx *c, problem *q, const spot_view *v, con
 }
 
 /* The start, then the mixtures of all problems. */
-static spot_status run_jobs(spot_ctx *c, spot_arena *work, int problems, problem *q, const spot_bdm_config *cfg)
+static spot_status run_jobs(spot_ctx *c, spot_arena *work, int problems, domino_problem *q, const spot_bdm_config *cfg)
 {
     spot_domino_cells start[SPOT_BDM_GROUP];
     spot_kmeans_job means[SPOT_BDM_GROUP];
@@ -138,7 +138,7 @@ static spot_status run_jobs(spot_ctx *c, spot_arena *work, int problems, problem
 }
 
 /* Ranks all slices, highest score first; `size` counts the rows that have it as their best slice. */
-static void rank_slices(problem *q)
+static void rank_slices(domino_problem *q)
 {
     const int *best = q->place.here;
     int *order = q->order.here, k = q->job.k;
@@ -153,23 +153,24 @@ static void rank_slices(problem *q)
     for (int s = 0; s < k; s++) order[s] = q->ranks[s].which;
 }
 
-static int slices_returned(const problem *q, const spot_bdm_config *cfg) { return q->job.k < cfg->top ? q->job.k : cfg->top; }
+static int slices_returned(const domino_problem *q, const spot_bdm_config *cfg) { return q->job.k < cfg->top
+                                                                                  ? q->job.k : cfg->top; }
 
 /* Slices among which a row gets its own. */
-static int slices_chosen(const problem *q, const spot_bdm_config *cfg)
+static int slices_chosen(const domino_problem *q, const spot_bdm_config *cfg)
 {
     return cfg->domino.assign == SPOT_ASSIGN_ALL ? q->job.k : slices_returned(q, cfg);
 }
 
 /* Sets every row's place: the slice with the greatest responsibility for it, the first of equals, of all or of the best. */
-static spot_status place_rows(spot_ctx *c, int problems, const problem *q, bool ranked, const spot_bdm_config *cfg)
+static spot_status place_rows(spot_ctx *c, int problems, const domino_problem *q, bool ranked, const spot_bdm_config *cfg)
 {
     spot_rows_best_problem best[SPOT_BDM_GROUP] = { { 0 } };
 
     for (int i = 0; i < problems; i++) {
         best[i] = (spot_rows_best_problem){ .n = q[i].job.n, .len = ranked ? slices_chosen(&q[i], cfg) : q[i].job.k,
-                                            .value = q[i].job.r, .choice = ranked ? q[i].order.there : NULL,
-                                            .best = q[i].place.there };
+                                            .value = q[i].job.r, .choice = ranked ? q[i].order.on_device : NULL,
+                                            .best = q[i].place.on_device };
         if (ranked) SPOT_TRY(spot_twin_push(c, &q[i].order));
     }
     SPOT_TRY(spot_rows_best(c, problems, best));
@@ -186,7 +187,8 @@ static spot_status keep_array(spot_ctx *c, spot_fit *f, const char *name, const 
 }
 
 /* Keeps the mixture, and the slices that rows may be assigned to, best first, with their hypotheses (-1: none). */
-static spot_status keep_fit(spot_ctx *c, spot_fit *f, const problem *q, const spot_rank *ranks, int len, const int *hypothesis)
+static spot_status keep_fit(spot_ctx *c, spot_fit *f, const domino_problem *q, const spot_rank *ranks, int len,
+                            const int *hypothesis)
 {
     const spot_domino_job *job = &q->job;
     int *slice;
@@ -204,7 +206,7 @@ static spot_status keep_fit(spot_ctx *c, spot_fit *f, const problem *q, const sp
 }
 
 /* A row's weight in a hypothesis is its slice's responsibility for it, whether or not the row has a better slice. */
-static spot_status weigh_rows(spot_ctx *c, float *weight, const problem *q, int slice)
+static spot_status weigh_rows(spot_ctx *c, float *weight, const domino_problem *q, int slice)
 {
     size_t n = (size_t)q->job.n;
 
@@ -213,7 +215,7 @@ static spot_status weigh_rows(spot_ctx *c, float *weight, const problem *q, int 
     return SPOT_OK;
 }
 
-static spot_status collect_slices(spot_ctx *c, const problem *q, const spot_bdm_group *g, int p)
+static spot_status collect_slices(spot_ctx *c, const domino_problem *q, const spot_bdm_group *g, int p)
 {
     const spot_rank *ranks = q->ranks;
     const int *place = q->place.here;
@@ -240,7 +242,7 @@ static spot_status collect_slices(spot_ctx *c, const problem *q, const spot_bdm_
     return g->fits ? keep_fit(c, &g->fits[p], q, ranks, from, hypothesis) : SPOT_OK;
 }
 
-static spot_status report_problem(spot_ctx *c, uint32_t ec, const problem *q, const spot_bdm_config *cfg)
+static spot_status report_problem(spot_ctx *c, uint32_t ec, const domino_problem *q, const spot_bdm_config *cfg)
 {
     const spot_domino_job *job = &q->job;
 
@@ -281,7 +283,7 @@ static spot_status check_group(spot_ctx *c, const spot_bdm_group *g)
 
 static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_bdm_group *g)
 {
-    problem q[SPOT_BDM_GROUP];
+    domino_problem q[SPOT_BDM_GROUP];
 
     if (!work->counting) SPOT_TRY(check_group(c, g));
     for (int p = 0; p < g->problems; p++) {
@@ -327,7 +329,7 @@ static spot_status assign_rows(spot_ctx *c, spot_arena *a, const spot_assignment
     const spot_fit_tensor *t;
     const int *slice, *hypothesis;
     spot_rows_best_problem best;
-    problem q = { .p = NULL };
+    domino_problem q = { .p = NULL };
     int *place;
 
     SPOT_TRY(spot_fit_wants_confidence(c, to->rows, "domino"));

@@ -87,8 +87,9 @@ static spot_status join_rows(spot_ctx *c, spot_arena *work, spot_fine_cut *f)
     spot_centres_problem p = { f->n, f->d, f->leaves, f->x, f->turned, f->label };
 
     if (!c->device) return work->counting ? SPOT_OK : spot_centres_nearest(c, 1, &p);
-    SPOT_TRY(spot_numbers_there(c, work, &p.x, f->x, NULL, rows * wide));
-    SPOT_TRY(spot_numbers_there(c, work, &p.centre, f->turned, NULL, wide * (size_t)(work->counting ? SPOT_FINE_MOST : p.k)));
+    SPOT_TRY(spot_numbers_on_device(c, work, &p.x, f->x, NULL, rows * wide));
+    SPOT_TRY(spot_numbers_on_device(c, work, &p.centre, f->turned, NULL,
+                                    wide * (size_t)(work->counting ? SPOT_FINE_MOST : p.k)));
     SPOT_TRY(SPOT_TAKE(c, work, p.label, rows));
     if (!work->counting) {
         SPOT_TRY(spot_centres_nearest(c, 1, &p));

@@ -29,7 +29,7 @@ typedef struct {
     int problem, n, d, clusters;
     int *row;                  /* (n): ascending */
     float *x;                  /* (n, d) */
-    const float *there;        /* x on the device; NULL in all parts: not there */
+    const float *on_device;        /* x on the device; NULL in all parts: not there */
     double *loss;              /* (n) */
     uint16_t *label;           /* (n): below `clusters` */
 } part;
@@ -86,14 +86,14 @@ static spot_status pick_rows(spot_ctx *c, spot_arena *work, const float **to, co
 }
 
 /* The parts' points on the device, if all of the group's are there. */
-static spot_status find_parts_there(spot_ctx *c, spot_arena *work, part *t, int parts, const spot_points *points)
+static spot_status find_parts_on_device(spot_ctx *c, spot_arena *work, part *t, int parts, const spot_points *points)
 {
     for (int q = 0; q < parts; q++)
         if (!c->device || !points[t[q].problem].device_at) return SPOT_OK;
     for (int q = 0; q < parts; q++) {
         const spot_points *all = &points[t[q].problem];
-        if (t[q].n == all->n) t[q].there = all->device_at;
-        else SPOT_TRY(pick_rows(c, work, &t[q].there, all->device_at, t[q].row, t[q].n, t[q].d));
+        if (t[q].n == all->n) t[q].on_device = all->device_at;
+        else SPOT_TRY(pick_rows(c, work, &t[q].on_device, all->device_at, t[q].row, t[q].n, t[q].d));
     }
     return SPOT_OK;
 }
@@ -127,14 +127,14 @@ static spot_search_config pieces_of(const spot_bdm_config *cfg)
 }
 
 /* Input and output of a search in sets of points. */
-typedef struct { spot_clustering *found; spot_seed *seed; spot_mat *x; const float **there; } sets;
+typedef struct { spot_clustering *found; spot_seed *seed; spot_mat *x; const float **on_device; } sets;
 
 static spot_status take_sets(spot_ctx *c, spot_arena *a, sets *s, int count)
 {
     SPOT_TRY(SPOT_TAKE(c, a, s->found, count));
     SPOT_TRY(SPOT_TAKE(c, a, s->seed, count));
     SPOT_TRY(SPOT_TAKE(c, a, s->x, count));
-    return SPOT_TAKE(c, a, s->there, count);
+    return SPOT_TAKE(c, a, s->on_device, count);
 }
 
 static spot_status find_clusters(spot_ctx *c, spot_arena *a, part *t, int parts, const spot_bdm_group *g)
@@ -146,9 +146,9 @@ static spot_status find_clusters(spot_ctx *c, spot_arena *a, part *t, int parts,
     for (int q = 0; q < parts; q++) {
         s.seed[q] = g->seeds[t[q].problem];
         s.x[q] = (spot_mat){ t[q].x, t[q].n, t[q].d };
-        s.there[q] = t[q].there;
+        s.on_device[q] = t[q].on_device;
     }
-    SPOT_TRY(spot_cluster_search_on(c, a, parts, s.found, s.x, t->there ? s.there : NULL, s.seed, &search));
+    SPOT_TRY(spot_cluster_search_on(c, a, parts, s.found, s.x, t->on_device ? s.on_device : NULL, s.seed, &search));
     for (int q = 0; q < parts; q++) {
         const spot_clustering *found = &s.found[q];
         close_gaps(&t[q], found);
@@ -159,7 +159,7 @@ static spot_status find_clusters(spot_ctx *c, spot_arena *a, part *t, int parts,
 }
 
 /* A part's points cluster by cluster; from: their indices in the part. */
-typedef struct { float *x; const float *there; int *from; uint16_t *piece; double *before, *after; } cluster_order;
+typedef struct { float *x; const float *on_device; int *from; uint16_t *piece; double *before, *after; } cluster_order;
 
 static spot_status take_cut(spot_ctx *c, spot_arena *a, cluster_order *u, int n, int d)
 {
@@ -193,9 +193,9 @@ static spot_status keep_pieces(spot_ctx *c, spot_arena *a, part *t, int parts, c
     SPOT_TRY(SPOT_TAKE(c, a, l, 2 * (size_t)parts));
     for (int q = 0; q < parts; q++) {
         spot_mat x = { t[q].x, t[q].n, t[q].d };
-        l[2 * q] = (spot_labelling){ .x = x, .there = t[q].there, .k = t[q].clusters, .label = t[q].label,
+        l[2 * q] = (spot_labelling){ .x = x, .on_device = t[q].on_device, .k = t[q].clusters, .label = t[q].label,
                                      .silhouette = u[q].before };
-        l[2 * q + 1] = (spot_labelling){ .x = x, .there = t[q].there, .k = t[q].clusters * pieces, .label = u[q].piece,
+        l[2 * q + 1] = (spot_labelling){ .x = x, .on_device = t[q].on_device, .k = t[q].clusters * pieces, .label = u[q].piece,
                                          .silhouette = u[q].after };
     }
     SPOT_TRY(spot_silhouettes(c, a, 2 * parts, l));
@@ -221,13 +221,13 @@ static spot_status overcluster(spot_ctx *c, spot_arena *a, spot_arena *work, par
     for (int q = 0; q < parts; at += t[q++].clusters) {
         SPOT_TRY(take_cut(c, a, &u[q], t[q].n, t[q].d));
         sort_by_cluster(&u[q], &t[q], s.x + at);
-        if (t->there) SPOT_TRY(pick_rows(c, work, &u[q].there, t[q].there, u[q].from, t[q].n, t[q].d));
+        if (t->on_device) SPOT_TRY(pick_rows(c, work, &u[q].on_device, t[q].on_device, u[q].from, t[q].n, t[q].d));
         for (int k = 0; k < t[q].clusters; k++) {
             s.seed[at + k] = g->seeds[t[q].problem];
-            if (t->there) s.there[at + k] = u[q].there + (s.x[at + k].v - u[q].x);
+            if (t->on_device) s.on_device[at + k] = u[q].on_device + (s.x[at + k].v - u[q].x);
         }
     }
-    SPOT_TRY(spot_cluster_search_on(c, a, all, s.found, s.x, t->there ? s.there : NULL, s.seed, &search));
+    SPOT_TRY(spot_cluster_search_on(c, a, all, s.found, s.x, t->on_device ? s.on_device : NULL, s.seed, &search));
     for (int q = at = 0; q < parts; at += t[q++].clusters) {
         const int *from = u[q].from;
         for (int k = 0; k < t[q].clusters; k++)
@@ -303,7 +303,7 @@ static spot_status count_clusters(spot_ctx *c, spot_arena *host, spot_arena *wor
     spot_bytes judged = { 0, 0 }, found;
     cluster_order *cuts, u;
     int n[SPOT_BDM_GROUP];
-    const float *there;
+    const float *on_device;
     spot_labelling *l;
     size_t mark;
     sets s;
@@ -312,7 +312,7 @@ static spot_status count_clusters(spot_ctx *c, spot_arena *host, spot_arena *wor
     for (int q = 0; q < parts; q++) {
         part one = { .n = n[q / 2] / 2 + 64, .d = g->points[q / 2].d };
         SPOT_TRY(take_part(c, host, &one));
-        for (int k = 0; k < 2 && c->device; k++) SPOT_TRY(pick_rows(c, work, &there, NULL, NULL, one.n, one.d));
+        for (int k = 0; k < 2 && c->device; k++) SPOT_TRY(pick_rows(c, work, &on_device, NULL, NULL, one.n, one.d));
     }
     mark = host->used;
     SPOT_TRY(take_sets(c, host, &s, parts));
@@ -340,7 +340,7 @@ static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, 
 
     if (work->counting) return count_clusters(c, host, work, g);
     SPOT_TRY(split_by_class(c, host, t, &parts, g));
-    SPOT_TRY(find_parts_there(c, work, t, parts, g->points));
+    SPOT_TRY(find_parts_on_device(c, work, t, parts, g->points));
     mark = host->used;
     SPOT_TRY(find_clusters(c, host, t, parts, g));
     host->used = mark;

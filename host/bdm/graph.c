@@ -13,7 +13,7 @@ spot_status spot_graph_take(spot_ctx *c, spot_arena *host, spot_arena *work, spo
 
     *g = (spot_graph){ .n = points->n, .d = points->d, .k = k < points->n ? k : points->n - 1, .cosine = cosine };
     edges = n * (size_t)g->k;
-    SPOT_TRY(spot_points_there(c, work, &g->x, points));
+    SPOT_TRY(spot_points_on_device(c, work, &g->x, points));
     if (cosine) SPOT_TRY(SPOT_TAKE(c, work, g->unit, n * d));
     SPOT_TRY(spot_twin_take(c, host, work, &g->columns, edges * sizeof(int)));
     SPOT_TRY(spot_twin_take(c, host, work, &g->near, edges * sizeof(float)));
@@ -53,8 +53,9 @@ static void finish_distances(const spot_graph *g, const float *x)
 spot_status spot_graphs_find(spot_ctx *c, spot_arena *work, int graphs, spot_graph *g, const spot_points *points)
 {
     for (int p = 0; p < graphs; p++) {
-        const spot_neighbours s = { { g[p].cosine ? g[p].unit : (float *)g[p].x, g[p].n, g[p].d }, g[p].k, g[p].columns.there,
-                                    g[p].near.there };
+        const spot_neighbours s = { { g[p].cosine ? g[p].unit : (float *)g[p].x, g[p].n, g[p].d }, g[p].k,
+                                    g[p].columns.on_device,
+                                    g[p].near.on_device };
         if (!g[p].k) continue;
         if (!work->counting) SPOT_TRY(make_units(c, &g[p]));
         SPOT_TRY(spot_neighbours_find(c, work, 1, &s));

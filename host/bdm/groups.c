@@ -61,7 +61,7 @@ static spot_bdm_group group_at(const spot_bdm_group *all, int p, int most)
 }
 
 /* Opens device memory for the group that needs most. */
-static spot_status open_there(spot_ctx *c, spot_arena *there, const spot_bdm_group *all, const spot_method *m)
+static spot_status open_on_device(spot_ctx *c, spot_arena *on_device, const spot_bdm_group *all, const spot_method *m)
 {
     size_t most = 0, beside = 0;
 
@@ -72,23 +72,23 @@ static spot_status open_there(spot_ctx *c, spot_arena *there, const spot_bdm_gro
         SPOT_TRY(solve_group(c, &host, &work, &g, m));
         if (work.peak > most) most = work.peak;
     }
-    return most ? spot_arena_open_device(c, there, most) : SPOT_OK;
+    return most ? spot_arena_open_device(c, on_device, most) : SPOT_OK;
 }
 
 spot_status spot_bdm_groups_find(spot_ctx *c, spot_arena *a, const spot_bdm_group *all, const spot_method *m)
 {
-    spot_arena there = { 0 };
+    spot_arena on_device = { 0 };
     spot_status s = SPOT_OK;
 
-    if (c->device) SPOT_TRY(open_there(c, &there, all, m));
+    if (c->device) SPOT_TRY(open_on_device(c, &on_device, all, m));
     for (int p = 0; p < all->problems && s == SPOT_OK; p += most_at_once(c)) {
         spot_bdm_group g = group_at(all, p, most_at_once(c));
         for (int q = 0; q < g.problems; q++) g.out[q] = (spot_hypotheses){ 0 };
         s = spot_check_stop(c);
-        if (s == SPOT_OK) s = solve_group(c, a, c->device ? &there : a, &g, m);
-        there.used = 0;
+        if (s == SPOT_OK) s = solve_group(c, a, c->device ? &on_device : a, &g, m);
+        on_device.used = 0;
     }
-    spot_arena_close(&there);
+    spot_arena_close(&on_device);
     return s;
 }
 
@@ -110,7 +110,7 @@ spot_bytes spot_bdm_groups_needs(const spot_ctx *c, int problems, const int *n, 
                                  const spot_method *m)
 {
     spot_ctx quiet = { .device = c->device, .threads = c->threads };
-    spot_arena host = spot_arena_counting(), there = host;
+    spot_arena host = spot_arena_counting(), on_device = host;
     spot_points points[SPOT_BDM_GROUP];
     spot_view views[SPOT_BDM_GROUP];
     int greatest[SPOT_BDM_GROUP];
@@ -123,6 +123,6 @@ spot_bytes spot_bdm_groups_needs(const spot_ctx *c, int problems, const int *n, 
         views[p] = (spot_view){ .n = greatest[p], .d = d };
         points[p] = (spot_points){ .n = greatest[p], .d = d };
     }
-    if (problems) m->solve(&quiet, &host, c->device ? &there : &host, &g);
-    return (spot_bytes){ host.peak + SLACK, there.peak + beside };
+    if (problems) m->solve(&quiet, &host, c->device ? &on_device : &host, &g);
+    return (spot_bytes){ host.peak + SLACK, on_device.peak + beside };
 }

@@ -58,7 +58,7 @@ typedef struct {
     float *sorted;             /* (n, dims), there: the embedding in this order */
     int *slice, *spare;        /* (n) of each row, NONE: in no slice; (n) */
     spot_rank *ranks;          /* (nodes) */
-} problem;
+} influence_problem;
 
 static bool by_rule(const spot_bdm_config *cfg) { return cfg->influence.slices == SPOT_INFLUENCE_RULE; }
 
@@ -83,12 +83,13 @@ static size_t most_nodes(int n, const spot_bdm_config *cfg)
     return nodes;
 }
 
-static spot_status take_problem(spot_ctx *c, spot_arena *host, spot_arena *work, problem *q, const spot_points *points,
+static spot_status take_problem(spot_ctx *c, spot_arena *host, spot_arena *work, influence_problem *q,
+                                const spot_points *points,
                                 const spot_bdm_config *cfg)
 {
     size_t n = (size_t)q->n, d = (size_t)q->d, dims = (size_t)q->dims, nodes = most_nodes(q->n, cfg), each = sizeof(double);
 
-    SPOT_TRY(spot_points_there(c, work, &q->x, points));
+    SPOT_TRY(spot_points_on_device(c, work, &q->x, points));
     SPOT_TRY(spot_twin_take(c, host, work, &q->list, n * sizeof(int)));
     SPOT_TRY(spot_twin_take(c, host, work, &q->weight, n * each));
     SPOT_TRY(spot_twin_take(c, host, work, &q->zero, d * each));
@@ -111,7 +112,7 @@ static spot_status take_problem(spot_ctx *c, spot_arena *host, spot_arena *work,
 
 /* ---- the embedding ---- */
 
-static spot_status begin_problem(spot_ctx *c, problem *q)
+static spot_status begin_problem(spot_ctx *c, influence_problem *q)
 {
     int *list = q->list.here;
     double *weight = q->weight.here;
@@ -124,19 +125,20 @@ static spot_status begin_problem(spot_ctx *c, problem *q)
     SPOT_TRY(spot_twin_push(c, &q->list));
     SPOT_TRY(spot_twin_push(c, &q->weight));
     SPOT_TRY(spot_twin_push(c, &q->zero));
-    return spot_device_clear(c, q->gram.there, q->gram.bytes);
+    return spot_device_clear(c, q->gram.on_device, q->gram.bytes);
 }
 
-static spot_status find_hessians(spot_ctx *c, problem *q, int problems)
+static spot_status find_hessians(spot_ctx *c, influence_problem *q, int problems)
 {
     spot_ridge_rows gram[SPOT_BDM_GROUP], moment[SPOT_BDM_GROUP];
 
     for (int p = 0; p < problems; p++) {
         SPOT_TRY(begin_problem(c, &q[p]));
-        gram[p] = (spot_ridge_rows){ q[p].n, q[p].d, q[p].n, q[p].x, q[p].zero.there, q[p].list.there, q[p].weight.there,
-                                     q[p].gram.there };
+        gram[p] = (spot_ridge_rows){ q[p].n, q[p].d, q[p].n, q[p].x, q[p].zero.on_device, q[p].list.on_device,
+                                     q[p].weight.on_device,
+                                     q[p].gram.on_device };
         moment[p] = gram[p];
-        moment[p].out = q[p].moment.there;
+        moment[p].out = q[p].moment.on_device;
     }
     SPOT_TRY(spot_ridge_gram(c, problems, gram));
     SPOT_TRY(spot_ridge_moment(c, problems, moment));
@@ -148,7 +150,7 @@ static spot_status find_hessians(spot_ctx *c, problem *q, int problems)
 }
 
 /* Axes and offsets of the embedding, the greatest eigenvalue first; false if LAPACK fails. */
-static bool find_axes(problem *q, int threads)
+static bool find_axes(influence_problem *q, int threads)
 {
     size_t d = (size_t)q->d, wide = d + 1;
     const double *gram = q->gram.here, *moment = q->moment.here, *weight = q->weight.here;
@@ -179,7 +181,7 @@ static void finish_row(float *score, const double *offset, int kept, double off)
 }
 
 /* Eigenvectors of each problem, then the embeddings of those that have any. */
-static spot_status find_embeddings(spot_ctx *c, problem *q, int problems)
+static spot_status find_embeddings(spot_ctx *c, influence_problem *q, int problems)
 {
     int failed = -1, count = 0, lanes = problems < c->threads ? 1 : c->threads;
     spot_pca_problem project[SPOT_BDM_GROUP];
@@ -196,7 +198,8 @@ static spot_status find_embeddings(spot_ctx *c, problem *q, int problems)
         if (!q[p].kept) continue;
         SPOT_TRY(spot_twin_push(c, &q[p].axis));
         project[count++] = (spot_pca_problem){ .n = q[p].n, .d = q[p].d, .kept = q[p].kept, .x = q[p].x,
-                                               .mean = q[p].zero.there, .axis = q[p].axis.there, .score = q[p].score.there };
+                                               .mean = q[p].zero.on_device, .axis = q[p].axis.on_device,
+                                                   .score = q[p].score.on_device };
     }
     SPOT_TRY(spot_pca_project(c, count, project));
     for (int p = 0; p < problems; p++) {
@@ -212,7 +215,7 @@ static spot_status find_embeddings(spot_ctx *c, problem *q, int problems)
 
 /* ---- cuts ---- */
 
-static double accuracy(const problem *q, const node *t)
+static double accuracy(const influence_problem *q, const node *t)
 {
     const int *order = q->order.here;
     int right = 0;
@@ -222,7 +225,7 @@ static double accuracy(const problem *q, const node *t)
 }
 
 /* Whether a set is to be cut. If not, it becomes a slice or is left out. */
-static bool is_to_be_cut(problem *q, node *t, const spot_bdm_config *cfg)
+static bool is_to_be_cut(influence_problem *q, node *t, const spot_bdm_config *cfg)
 {
     const int *order = q->order.here;
     bool rule = by_rule(cfg);
@@ -237,10 +240,11 @@ static bool is_to_be_cut(problem *q, node *t, const spot_bdm_config *cfg)
 }
 
 /* Adds k-means of each set of this depth that is to be cut. */
-static spot_status add_cuts(spot_ctx *c, problem *q, spot_kmeans_job *jobs, int *count, const spot_bdm_config *cfg)
+static spot_status add_cuts(spot_ctx *c, influence_problem *q, spot_kmeans_job *jobs, int *count, const spot_bdm_config *cfg)
 {
-    const spot_rows_pick_problem pick = { .n = q->n, .d = q->kept, .x = q->score.there, .x_row = (size_t)q->kept, .x_column = 1,
-                                          .row = q->order.there, .y = q->sorted, .y_row = (size_t)q->kept, .y_column = 1 };
+    const spot_rows_pick_problem pick = { .n = q->n, .d = q->kept, .x = q->score.on_device, .x_row = (size_t)q->kept,
+                                          .x_column = 1,
+                                          .row = q->order.on_device, .y = q->sorted, .y_row = (size_t)q->kept, .y_column = 1 };
 
     for (int k = q->from; k < q->to; k++) {
         node *t = &q->nodes[k];
@@ -250,8 +254,8 @@ static spot_status add_cuts(spot_ctx *c, problem *q, spot_kmeans_job *jobs, int 
         q->len += t->children;
         jobs[(*count)++] = (spot_kmeans_job){ .n = t->len, .d = q->kept, .k = t->children,
                                               .x = q->sorted + (size_t)t->first * q->kept, .seed = q->seed,
-                                              .centre = (double *)q->centre.there + (size_t)t->child * q->kept,
-                                              .label = (int *)q->label.there + t->first };
+                                              .centre = (double *)q->centre.on_device + (size_t)t->child * q->kept,
+                                              .label = (int *)q->label.on_device + t->first };
     }
     if (q->len == q->to) return SPOT_OK;
     SPOT_TRY(spot_twin_push(c, &q->order));
@@ -259,7 +263,7 @@ static spot_status add_cuts(spot_ctx *c, problem *q, spot_kmeans_job *jobs, int 
 }
 
 /* Sorts the rows of each set that was cut by their child, and describes the children. */
-static void follow_cuts(problem *q)
+static void follow_cuts(influence_problem *q)
 {
     const int *label = q->label.here;
     int *order = q->order.here;
@@ -280,7 +284,7 @@ static void follow_cuts(problem *q)
     q->to = q->len;
 }
 
-static void begin_cuts(problem *q)
+static void begin_cuts(influence_problem *q)
 {
     int *order = q->order.here;
 
@@ -291,7 +295,7 @@ static void begin_cuts(problem *q)
 }
 
 /* Cuts all problems' sets, depth by depth. */
-static spot_status cut_sets(spot_ctx *c, spot_arena *work, problem *q, int problems, spot_kmeans_job *jobs,
+static spot_status cut_sets(spot_ctx *c, spot_arena *work, influence_problem *q, int problems, spot_kmeans_job *jobs,
                             const spot_bdm_config *cfg)
 {
     for (int p = 0; p < problems; p++) begin_cuts(&q[p]);
@@ -314,7 +318,7 @@ static spot_status cut_sets(spot_ctx *c, spot_arena *work, problem *q, int probl
 /* ---- the answer ---- */
 
 /* Keeps axes and offsets of the embedding, and the nodes with their children, centres and hypotheses. */
-static spot_status keep_fit(spot_ctx *c, spot_fit *f, const problem *q, const spot_rank *ranks, int len)
+static spot_status keep_fit(spot_ctx *c, spot_fit *f, const influence_problem *q, const spot_rank *ranks, int len)
 {
     int *child, *children, *hypothesis;
 
@@ -333,7 +337,7 @@ static spot_status keep_fit(spot_ctx *c, spot_fit *f, const problem *q, const sp
     return SPOT_OK;
 }
 
-static spot_status report_problem(spot_ctx *c, const spot_bdm_group *g, int p, problem *q)
+static spot_status report_problem(spot_ctx *c, const spot_bdm_group *g, int p, influence_problem *q)
 {
     const spot_labels l = { .n = q->n, .slices = q->len, .label = q->slice };
     int len = spot_slices_rank(q->ranks, &l, q->view);
@@ -357,13 +361,13 @@ static size_t cut_bytes(const spot_ctx *c, size_t cuts, int n, const spot_bdm_co
 
 static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_bdm_group *g)
 {
-    problem q[SPOT_BDM_GROUP];
+    influence_problem q[SPOT_BDM_GROUP];
     spot_kmeans_job *jobs;
     size_t cuts = 0;
 
     for (int p = 0; p < g->problems; p++) {
         const int n = g->points[p].n, d = g->points[p].d, dims = g->cfg->influence.dimensions;
-        q[p] = (problem){ .n = n, .d = d, .view = &g->views[p], .dims = dims < d ? dims : d };
+        q[p] = (influence_problem){ .n = n, .d = d, .view = &g->views[p], .dims = dims < d ? dims : d };
         if (!work->counting) q[p].seed = g->seeds[p];
         SPOT_TRY(take_problem(c, host, work, &q[p], &g->points[p], g->cfg));
         cuts += (size_t)most_cuts(n, g->cfg);

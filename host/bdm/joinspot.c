@@ -37,9 +37,9 @@ typedef struct {
     int *slice;                /* (n) */
     int *kept;                 /* (leaves): by leaf, the hypothesis that it is in, or -1 */
     spot_rank *ranks;          /* (SPOT_SCAN_MOST) */
-} problem;
+} joinspot_problem;
 
-static spot_status take_problem(spot_ctx *c, spot_arena *a, problem *t, int n, int columns)
+static spot_status take_problem(spot_ctx *c, spot_arena *a, joinspot_problem *t, int n, int columns)
 {
     SPOT_TRY(spot_unit_rows_take(c, a, &t->u, n, columns));
     SPOT_TRY(spot_fine_take(c, a, &t->cut, n, t->u.d));
@@ -50,7 +50,8 @@ static spot_status take_problem(spot_ctx *c, spot_arena *a, problem *t, int n, i
     return SPOT_TAKE(c, a, t->ranks, SPOT_SCAN_MOST);
 }
 
-static void open_problem(problem *t, const spot_view *v, const spot_points *points, spot_seed seed, const spot_bdm_config *cfg)
+static void open_problem(joinspot_problem *t, const spot_view *v, const spot_points *points, spot_seed seed,
+                         const spot_bdm_config *cfg)
 {
     spot_unit_rows_build(&t->u, v, points, NULL, cfg->weight);
     for (int i = 0; i < v->n; i++) t->error[i] = spot_view_error(v, i);
@@ -59,7 +60,7 @@ static void open_problem(problem *t, const spot_view *v, const spot_points *poin
     t->cut.seed = seed;
 }
 
-static void solve_problem(problem *t, const spot_bdm_group *g, int p, int threads)
+static void solve_problem(joinspot_problem *t, const spot_bdm_group *g, int p, int threads)
 {
     spot_labels l = { .n = t->u.n, .label = t->slice };
     spot_hypotheses *out = &g->out[p];
@@ -83,7 +84,7 @@ static void solve_problem(problem *t, const spot_bdm_group *g, int p, int thread
 }
 
 /* The last column of a kept centre is 0, as that of a new row is: the confidence does not count. */
-static spot_status keep_fit(spot_ctx *c, spot_fit *f, problem *t)
+static spot_status keep_fit(spot_ctx *c, spot_fit *f, joinspot_problem *t)
 {
     int d = t->u.d, leaves = t->cut.leaves;
 
@@ -97,7 +98,7 @@ static spot_status keep_fit(spot_ctx *c, spot_fit *f, problem *t)
 static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_bdm_group *g)
 {
     spot_fine_cut cut[SPOT_BDM_GROUP];
-    problem t[SPOT_BDM_GROUP];
+    joinspot_problem t[SPOT_BDM_GROUP];
 
     for (int p = 0; p < g->problems; p++) {
         SPOT_TRY(take_problem(c, host, &t[p], g->points[p].n, g->points[p].d));

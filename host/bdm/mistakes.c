@@ -24,11 +24,11 @@ typedef struct {
     double *silhouette;        /* (cuts, n) */
     double *centre;            /* (clusters, u.d) */
     int cuts, clusters;        /* cuts: 2, 3, .. clusters */
-} problem;
+} mistakes_problem;
 
 static int most_cuts(const spot_bdm_config *cfg) { return cfg->plain.clusters - 1; }
 
-static spot_status take_problem(spot_ctx *c, spot_arena *a, problem *t, int n, int columns, const spot_bdm_config *cfg)
+static spot_status take_problem(spot_ctx *c, spot_arena *a, mistakes_problem *t, int n, int columns, const spot_bdm_config *cfg)
 {
     size_t cuts = (size_t)most_cuts(cfg);
 
@@ -41,7 +41,7 @@ static spot_status take_problem(spot_ctx *c, spot_arena *a, problem *t, int n, i
     return SPOT_TAKE(c, a, t->centre, (size_t)cfg->plain.clusters * (size_t)t->u.d);
 }
 
-static void list_wrong(problem *t, const spot_view *v, const spot_points *points)
+static void list_wrong(mistakes_problem *t, const spot_view *v, const spot_points *points)
 {
     t->u.n = 0;
     for (int i = 0; i < v->n; i++)
@@ -50,7 +50,7 @@ static void list_wrong(problem *t, const spot_view *v, const spot_points *points
 }
 
 /* Makes labellings of a tree, one of each number of clusters; a silhouette needs fewer clusters than rows. */
-static void cut_tree(problem *t, spot_labelling *l, const spot_bdm_config *cfg)
+static void cut_tree(mistakes_problem *t, spot_labelling *l, const spot_bdm_config *cfg)
 {
     t->cuts = t->u.n - 2 < most_cuts(cfg) ? t->u.n - 2 : most_cuts(cfg);
     t->cuts = t->cuts < 0 ? 0 : t->cuts;
@@ -64,7 +64,7 @@ static void cut_tree(problem *t, spot_labelling *l, const spot_bdm_config *cfg)
 }
 
 /* Labels the rows by the cut of the greatest mean silhouette. */
-static void choose_cut(problem *t)
+static void choose_cut(mistakes_problem *t)
 {
     double most = -2;
 
@@ -80,7 +80,7 @@ static void choose_cut(problem *t)
     spot_ward_cut(t->label, t->merge, t->u.n, t->clusters);
 }
 
-static spot_status collect(spot_ctx *c, const problem *t, const spot_bdm_group *g, int p)
+static spot_status collect(spot_ctx *c, const mistakes_problem *t, const spot_bdm_group *g, int p)
 {
     spot_labels l = { .n = t->u.n, .slices = t->clusters, .row = t->wrong, .label = t->label };
     spot_rank ranks[SPOT_MAX_COMPONENTS];
@@ -106,7 +106,7 @@ static spot_status count_silhouettes(spot_ctx *c, spot_arena *host, const spot_b
 }
 
 /* Clusters the wrong rows of the problems that have some. */
-static spot_status cluster(spot_ctx *c, spot_arena *host, spot_arena *work, problem *t, const spot_bdm_group *g)
+static spot_status cluster(spot_ctx *c, spot_arena *host, spot_arena *work, mistakes_problem *t, const spot_bdm_group *g)
 {
     spot_ward_job job[SPOT_BDM_GROUP];
     int jobs = 0, cuts = 0;
@@ -126,7 +126,7 @@ static spot_status cluster(spot_ctx *c, spot_arena *host, spot_arena *work, prob
 
 static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_bdm_group *g)
 {
-    problem t[SPOT_BDM_GROUP];
+    mistakes_problem t[SPOT_BDM_GROUP];
 
     for (int p = 0; p < g->problems; p++) {
         const spot_points *points = &g->points[p];

@@ -60,7 +60,7 @@ static spot_status take_representation(spot_ctx *c, spot_arena *host, spot_arena
     size_t n = (size_t)points->n, d = (size_t)points->d;
 
     SPOT_TRY(SPOT_TAKE(c, work, r->r, n * (d + 1)));
-    SPOT_TRY(spot_points_there(c, work, &r->points, points));
+    SPOT_TRY(spot_points_on_device(c, work, &r->points, points));
     return spot_twin_take(c, host, work, &r->given, (d + 1) * sizeof(spot_rows_column) + n * sizeof(float));
 }
 
@@ -70,10 +70,10 @@ static spot_status build_representation(spot_ctx *c, const representation *r, co
     const float *confidence = g->views[p].confidence;
     const uint32_t ec = g->seeds[p].ec;
     size_t d = (size_t)points->d;
-    const spot_rows_column *there = r->given.there;
+    const spot_rows_column *on_device = r->given.on_device;
     const spot_rows_pick_problem pick[] = {
-        { points->n, points->d, r->points, d, 1, NULL, there, r->r, d + 1, 1 },
-        { points->n, 1, (const float *)(there + d + 1), 1, 1, NULL, there + d, r->r + d, d + 1, 1 },
+        { points->n, points->d, r->points, d, 1, NULL, on_device, r->r, d + 1, 1 },
+        { points->n, 1, (const float *)(on_device + d + 1), 1, 1, NULL, on_device + d, r->r + d, d + 1, 1 },
     };
     spot_rows_column *column = r->given.here;
     column_scale *rulers = NULL;
@@ -189,7 +189,7 @@ static spot_status count_mixtures(spot_ctx *c, spot_arena *host, const spot_bdm_
 static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_bdm_group *g)
 {
     representation r[SPOT_BDM_GROUP];
-    const float *there[SPOT_BDM_GROUP];
+    const float *on_device[SPOT_BDM_GROUP];
     spot_mixture best[SPOT_BDM_GROUP];
     spot_mat x[SPOT_BDM_GROUP];
     int *label[SPOT_BDM_GROUP];
@@ -198,11 +198,12 @@ static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, 
         SPOT_TRY(take_representation(c, host, work, &r[p], &g->points[p]));
         if (work->counting) continue;
         SPOT_TRY(build_representation(c, &r[p], g, p));
-        there[p] = r[p].r;
+        on_device[p] = r[p].r;
         x[p] = (spot_mat){ c->device ? NULL : r[p].r, g->points[p].n, g->points[p].d + 1 };
     }
     if (work->counting) return count_mixtures(c, host, g);
-    SPOT_TRY(spot_mixture_fit(c, host, &(spot_mixture_data){ g->problems, x, c->device ? there : NULL, g->seeds }, best, label,
+    SPOT_TRY(spot_mixture_fit(c, host, &(spot_mixture_data){ g->problems, x, c->device ? on_device : NULL, g->seeds }, best,
+                              label,
                               NULL, &g->cfg->mixture));
     for (int p = 0; p < g->problems; p++)
         SPOT_TRY(collect_hypotheses(c, host, &best[p], label[p], r[p].given.here, g, p));

@@ -111,9 +111,10 @@ static spot_status prepare_rows(spot_ctx *c, const problem_state *l, const spot_
 {
     size_t real = (size_t)points->d, d = (size_t)l->op.d;
     spot_rows_column *column = l->column.here;
-    const spot_rows_column *there = l->column.there;
-    const spot_rows_pick_problem centre = { points->n, points->d, l->points, real, 1, NULL, as_is ? NULL : there, l->x, d, 1 };
-    const spot_rows_pick_problem divide = { points->n, points->d, l->x, d, 1, NULL, there + real, l->x, d, 1 };
+    const spot_rows_column *on_device = l->column.on_device;
+    const spot_rows_pick_problem centre = { points->n, points->d, l->points, real, 1, NULL, as_is ? NULL : on_device, l->x, d,
+                                            1 };
+    const spot_rows_pick_problem divide = { points->n, points->d, l->x, d, 1, NULL, on_device + real, l->x, d, 1 };
 
     if (real < d) SPOT_TRY(spot_device_clear(c, l->x, (size_t)points->n * d * sizeof *l->x));
     if (l->scale) *l->scale = 1;
@@ -238,22 +239,23 @@ static spot_status take_host(spot_ctx *c, spot_arena *a, problem_state *l, int n
 }
 
 /* Allocates the op's arrays in the memory of c's device. */
-static spot_status take_device(spot_ctx *c, spot_arena *host, spot_arena *there, problem_state *l, const spot_points *points,
+static spot_status take_device(spot_ctx *c, spot_arena *host, spot_arena *on_device, problem_state *l,
+                               const spot_points *points,
                                const spot_bdm_config *cfg)
 {
     size_t n = (size_t)points->n, d = (size_t)padded(points->d);
     double *loss, *weight, *parameter;
 
-    SPOT_TRY(SPOT_TAKE(c, there, l->x, n * d));
-    SPOT_TRY(spot_points_there(c, there, &l->points, points));
-    SPOT_TRY(spot_twin_take(c, host, there, &l->column, 2 * (size_t)points->d * sizeof(spot_rows_column)));
+    SPOT_TRY(SPOT_TAKE(c, on_device, l->x, n * d));
+    SPOT_TRY(spot_points_on_device(c, on_device, &l->points, points));
+    SPOT_TRY(spot_twin_take(c, host, on_device, &l->column, 2 * (size_t)points->d * sizeof(spot_rows_column)));
     l->op.x = l->x;
     if (!c->device) return SPOT_OK;
-    SPOT_TRY(SPOT_TAKE(c, there, loss, n));
-    SPOT_TRY(SPOT_TAKE(c, there, weight, n));
-    SPOT_TRY(SPOT_TAKE(c, there, parameter, parameters((int)d, cfg)));
-    SPOT_TRY(SPOT_TAKE(c, there, l->first, parameters((int)d, cfg)));
-    if (there->counting) return SPOT_OK;
+    SPOT_TRY(SPOT_TAKE(c, on_device, loss, n));
+    SPOT_TRY(SPOT_TAKE(c, on_device, weight, n));
+    SPOT_TRY(SPOT_TAKE(c, on_device, parameter, parameters((int)d, cfg)));
+    SPOT_TRY(SPOT_TAKE(c, on_device, l->first, parameters((int)d, cfg)));
+    if (on_device->counting) return SPOT_OK;
     l->op.loss = loss;
     l->op.weight = weight;
     point_to_parameters(&l->op, parameter, cfg);

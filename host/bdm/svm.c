@@ -49,13 +49,13 @@ typedef struct {
     double accuracy;           /* balanced, of the best C */
     int best;                  /* its place in costs */
     place *order;              /* (n) */
-} problem;
+} svm_problem;
 
-static spot_status take_problem(spot_ctx *c, spot_arena *host, spot_arena *work, problem *q, const spot_points *points)
+static spot_status take_problem(spot_ctx *c, spot_arena *host, spot_arena *work, svm_problem *q, const spot_points *points)
 {
     size_t n = (size_t)q->n, d = (size_t)q->d, each = sizeof(double);
 
-    SPOT_TRY(spot_points_there(c, work, &q->x, points));
+    SPOT_TRY(spot_points_on_device(c, work, &q->x, points));
     SPOT_TRY(SPOT_TAKE(c, work, q->scaled, n * d));
     SPOT_TRY(SPOT_TAKE(c, work, q->z, n * d));
     SPOT_TRY(SPOT_TAKE(c, work, q->dual, FITS * n));
@@ -105,7 +105,7 @@ static spot_status scale_rows(spot_ctx *c, float *z, float *scaled, const float 
 
 /* Puts the first half of each class into fold 0: rounded up for the class of the first row, and so that the folds' sizes differ
  * by no more than one. */
-static void set_folds(problem *q, int wrong)
+static void set_folds(svm_problem *q, int wrong)
 {
     int first = q->wrong[0], own = first ? wrong : q->n - wrong, half[2], seen[2] = { 0, 0 };
 
@@ -118,7 +118,7 @@ static void set_folds(problem *q, int wrong)
 }
 
 /* Lists the training rows of a fold, or all rows, with the sign and the weight of their classes. */
-static spot_status list_rows(spot_ctx *c, problem *q, int f)
+static spot_status list_rows(spot_ctx *c, svm_problem *q, int f)
 {
     int *row = q->row[f].here, len = 0, count[2] = { 0, 0 };
     double *bound = q->bound[f].here;
@@ -137,7 +137,7 @@ static spot_status list_rows(spot_ctx *c, problem *q, int f)
     return spot_twin_push(c, &q->bound[f]);
 }
 
-static spot_status begin_problem(spot_ctx *c, problem *q, const spot_points *points)
+static spot_status begin_problem(spot_ctx *c, svm_problem *q, const spot_points *points)
 {
     int wrong = 0;
 
@@ -150,25 +150,28 @@ static spot_status begin_problem(spot_ctx *c, problem *q, const spot_points *poi
     memset(q->zero.here, 0, q->zero.bytes);
     SPOT_TRY(spot_twin_push(c, &q->column));
     SPOT_TRY(spot_twin_push(c, &q->zero));
-    return scale_rows(c, q->z, q->scaled, q->x, q->column.there, q->n, q->d);
+    return scale_rows(c, q->z, q->scaled, q->x, q->column.on_device, q->n, q->d);
 }
 
 /* ---- the machines ---- */
 
 /* Fit k of a problem, on the rows of list f. */
-static spot_hinge_problem machine(const problem *q, int k, int f, double cost, const spot_svm_config *cfg)
+static spot_hinge_problem machine(const svm_problem *q, int k, int f, double cost, const spot_svm_config *cfg)
 {
     return (spot_hinge_problem){
-        .n = q->n, .d = q->d, .rows = q->rows[f], .x = q->z, .row = q->row[f].there, .bound = q->bound[f].there, .cost = cost,
-        .tolerance = cfg->tolerance, .most = cfg->most, .seed = q->seed, .w = (double *)q->w.there + (size_t)k * (q->d + 1),
-        .dual = q->dual + (size_t)k * q->n, .square = q->square + (size_t)k * q->n, .end = (spot_hinge_end *)q->end.there + k };
+        .n = q->n, .d = q->d, .rows = q->rows[f], .x = q->z, .row = q->row[f].on_device, .bound = q->bound[f].on_device,
+            .cost = cost,
+        .tolerance = cfg->tolerance, .most = cfg->most, .seed = q->seed, .w = (double *)q->w.on_device + (size_t)k * (q->d + 1),
+        .dual = q->dual + (size_t)k * q->n, .square = q->square + (size_t)k * q->n,
+            .end = (spot_hinge_end *)q->end.on_device + k };
 }
 
-static spot_ridge_fit values_of(const problem *q, int k)
+static spot_ridge_fit values_of(const svm_problem *q, int k)
 {
-    double *w = (double *)q->w.there + (size_t)k * (q->d + 1);
+    double *w = (double *)q->w.on_device + (size_t)k * (q->d + 1);
 
-    return (spot_ridge_fit){ q->n, q->d, 1, q->z, q->zero.there, w, w + q->d, (double *)q->value.there + (size_t)k * q->n };
+    return (spot_ridge_fit){ q->n, q->d, 1, q->z, q->zero.on_device, w, w + q->d,
+                             (double *)q->value.on_device + (size_t)k * q->n };
 }
 
 static spot_status solve_machines(spot_ctx *c, int count, const spot_hinge_problem *fits, const spot_ridge_fit *values)
@@ -178,7 +181,7 @@ static spot_status solve_machines(spot_ctx *c, int count, const spot_hinge_probl
 }
 
 /* Balanced accuracy of fit k on fold f. */
-static double balanced_accuracy(const problem *q, int k, int f)
+static double balanced_accuracy(const svm_problem *q, int k, int f)
 {
     const double *value = (const double *)q->value.here + (size_t)k * q->n;
     int right[2] = { 0, 0 }, rows[2] = { 0, 0 };
@@ -193,7 +196,7 @@ static double balanced_accuracy(const problem *q, int k, int f)
 
 static int trial(int cost, int fold) { return cost * FOLDS + fold; }
 
-static void choose_cost(problem *q)
+static void choose_cost(svm_problem *q)
 {
     q->accuracy = -1;
     for (int k = 0; k < COSTS; k++) {
@@ -204,7 +207,7 @@ static void choose_cost(problem *q)
 }
 
 /* Fits the trials of all problems together, then the machines on all rows. The slow ones, of large C, come first. */
-static spot_status find_machines(spot_ctx *c, problem *q, int problems, spot_hinge_problem *fits, spot_ridge_fit *values,
+static spot_status find_machines(spot_ctx *c, svm_problem *q, int problems, spot_hinge_problem *fits, spot_ridge_fit *values,
                                  const spot_svm_config *cfg)
 {
     int count = 0;
@@ -244,13 +247,13 @@ static int lower(const void *a, const void *b)
 }
 
 /* The weights of the slice that begins at place `first`. */
-static void weigh_rows(float *weight, const problem *q, int first)
+static void weigh_rows(float *weight, const svm_problem *q, int first)
 {
     for (int e = 0; e < q->n; e++)
         weight[q->order[e].row] = e < first ? 0 : (float)(1 / (1 + exp(q->order[e].value)));
 }
 
-static void list_slice(spot_hypothesis *h, int *list, const problem *q, int first, int len)
+static void list_slice(spot_hypothesis *h, int *list, const svm_problem *q, int first, int len)
 {
     for (int e = first; e < first + len; e++) {
         list[e] = q->order[e].row;
@@ -264,7 +267,7 @@ static void list_slice(spot_hypothesis *h, int *list, const problem *q, int firs
 }
 
 /* last (top), unless NULL: the greatest value of each slice; of the last slice of all, the greatest below 0. */
-static void list_slices(problem *q, double *last, const spot_bdm_group *g, int p)
+static void list_slices(svm_problem *q, double *last, const spot_bdm_group *g, int p)
 {
     const double *value = (const double *)q->value.here + (size_t)TRIALS * q->n;
     int m = (int)(g->cfg->svm.share * q->n + 0.5), negative = 0;
@@ -285,7 +288,7 @@ static void list_slices(problem *q, double *last, const spot_bdm_group *g, int p
     }
 }
 
-static spot_status keep_fit(spot_ctx *c, spot_fit *f, const problem *q, const double *last, int len)
+static spot_status keep_fit(spot_ctx *c, spot_fit *f, const svm_problem *q, const double *last, int len)
 {
     SPOT_TRY(spot_fit_put(c, f, "svm.column", SPOT_F64, NULL, q->d, 2, NULL));
     for (int j = 0; j < q->d; j++) {
@@ -297,7 +300,7 @@ static spot_status keep_fit(spot_ctx *c, spot_fit *f, const problem *q, const do
     return spot_fit_put(c, f, "svm.last", SPOT_F64, last, len, 0, NULL);
 }
 
-static spot_status report_problem(spot_ctx *c, const spot_bdm_group *g, int p, problem *q)
+static spot_status report_problem(spot_ctx *c, const spot_bdm_group *g, int p, svm_problem *q)
 {
     const spot_hinge_end *end = (const spot_hinge_end *)q->end.here + TRIALS;
     double last[SPOT_MAX_HYPOTHESES];
@@ -317,14 +320,14 @@ static spot_status report_problem(spot_ctx *c, const spot_bdm_group *g, int p, p
 
 static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_bdm_group *g)
 {
-    problem q[SPOT_BDM_GROUP];
+    svm_problem q[SPOT_BDM_GROUP];
     spot_hinge_problem *fits;
     spot_ridge_fit *values;
 
     SPOT_TRY(SPOT_TAKE(c, host, fits, TRIALS * (size_t)g->problems));
     SPOT_TRY(SPOT_TAKE(c, host, values, TRIALS * (size_t)g->problems));
     for (int p = 0; p < g->problems; p++) {
-        q[p] = (problem){ .n = g->points[p].n, .d = g->points[p].d, .view = &g->views[p] };
+        q[p] = (svm_problem){ .n = g->points[p].n, .d = g->points[p].d, .view = &g->views[p] };
         if (!work->counting) q[p].seed = g->seeds[p];
         SPOT_TRY(take_problem(c, host, work, &q[p], &g->points[p]));
         if (!work->counting) SPOT_TRY(begin_problem(c, &q[p], &g->points[p]));

@@ -42,12 +42,12 @@ typedef struct {
     int runs;
     spot_background_config *cfg;           /* of the first run, with what the flags say */
     spot_verdict_report v;
-} work;
+} verdict_work;
 
 /* ---- gathering ---- */
 
 /* One table of all runs' models; the report is that of the first run with them. */
-static spot_status read_runs(spot_ctx *c, work *w)
+static spot_status read_runs(spot_ctx *c, verdict_work *w)
 {
     w->run = calloc((size_t)w->o->dir.n, sizeof *w->run);
     if (!w->run) return spot_fail(c, SPOT_NOMEM, "no memory for %d runs", w->o->dir.n);
@@ -64,7 +64,7 @@ static spot_status read_runs(spot_ctx *c, work *w)
     return SPOT_OK;
 }
 
-static spot_status train_forest(spot_ctx *c, work *w)
+static spot_status train_forest(spot_ctx *c, verdict_work *w)
 {
     spot_forest f;
     spot_status s;
@@ -360,7 +360,7 @@ static spot_status print_json(spot_ctx *c, const spot_verdict_report *v)
 
 /* ---- the command ---- */
 
-static spot_status print_report(spot_ctx *c, const work *w)
+static spot_status print_report(spot_ctx *c, const verdict_work *w)
 {
     const spot_verdict_report *v = &w->v;
 
@@ -379,7 +379,7 @@ static spot_status print_report(spot_ctx *c, const work *w)
 
 static spot_status give_verdicts(spot_ctx *c, void *input)
 {
-    work w = { .o = input };
+    verdict_work w = { .o = input };
     spot_status s = read_runs(c, &w);
 
     if (s == SPOT_OK) s = spot_verdict_report_learn(c, &w.v, w.cfg);

@@ -16,7 +16,7 @@ typedef struct {
     spot_surrogate s;
     spot_bo_config cfg;
     int fit_at;                /* points at which the kernels are searched for again */
-} state;
+} bo_state;
 
 static spot_surrogate_plan plan_of(const spot_examiner_config *cfg)
 {
@@ -30,19 +30,19 @@ static size_t bytes(const spot_examiner_config *cfg, const spot_examiner_search 
 {
     spot_surrogate_plan p = plan_of(cfg);
 
-    return sizeof(state) + spot_surrogate_bytes(&p, s);
+    return sizeof(bo_state) + spot_surrogate_bytes(&p, s);
 }
 
 static void close(void *s)
 {
-    spot_surrogate_close(&((state *)s)->s);
+    spot_surrogate_close(&((bo_state *)s)->s);
     free(s);
 }
 
 static spot_status open(spot_ctx *c, void **out, const spot_examiner_config *cfg, const spot_examiner_search *s)
 {
     spot_surrogate_plan p = plan_of(cfg);
-    state *b = *out = calloc(1, sizeof *b);
+    bo_state *b = *out = calloc(1, sizeof *b);
     spot_status status;
 
     if (!b) return spot_fail(c, SPOT_NOMEM, "no memory for an examiner");
@@ -54,13 +54,13 @@ static spot_status open(spot_ctx *c, void **out, const spot_examiner_config *cfg
 
 static int wants(const void *s)
 {
-    const state *b = s;
+    const bo_state *b = s;
 
     return b->s.told < b->cfg.first ? b->cfg.first - b->s.told : b->cfg.batch;
 }
 
 /* Half of the pool is uniform; the others are steps of all sizes, in some dimensions, from the best few points. */
-static void fill_pool(const state *b, spot_surrogate_desk *d, int i, spot_rng *r)
+static void fill_pool(const bo_state *b, spot_surrogate_desk *d, int i, spot_rng *r)
 {
     const spot_factor_space *space = b->s.search.space;
     int dims = space->dims, few = d->n < BEST_FEW ? d->n : BEST_FEW;
@@ -78,7 +78,7 @@ static void fill_pool(const state *b, spot_surrogate_desk *d, int i, spot_rng *r
     }
 }
 
-static void ask_one(const state *b, spot_surrogate_desk *d, int i, double *at, int n, const volatile sig_atomic_t *stop)
+static void ask_one(const bo_state *b, spot_surrogate_desk *d, int i, double *at, int n, const volatile sig_atomic_t *stop)
 {
     int dims = b->s.search.space->dims;
     spot_rng r = spot_rng_at(b->s.search.seed, SPOT_RNG_EXAMINER, b->s.search.number[i], (uint32_t)b->s.told);
@@ -111,7 +111,7 @@ static void ask_one(const state *b, spot_surrogate_desk *d, int i, double *at, i
 
 static spot_status ask(spot_ctx *c, void *s, double *at, int n)
 {
-    state *b = s;
+    bo_state *b = s;
     int problems = b->s.search.problems;
     size_t dims = (size_t)b->s.search.space->dims;
 
@@ -132,7 +132,7 @@ static spot_status ask(spot_ctx *c, void *s, double *at, int n)
 static spot_status tell(spot_ctx *c, void *s, const double *at, const double *loss, int n)
 {
     (void)c;
-    spot_surrogate_tell(&((state *)s)->s, at, loss, n);
+    spot_surrogate_tell(&((bo_state *)s)->s, at, loss, n);
     return SPOT_OK;
 }
 

@@ -16,7 +16,7 @@ enum { MOST_POINTS = 5000, FIT_EVALUATIONS = 100, CLIMB_EVALUATIONS = 200 };
 typedef struct {
     spot_surrogate s;
     spot_bo2019_config cfg;
-} state;
+} bo2019_state;
 
 static spot_surrogate_plan plan_of(const spot_examiner_config *cfg, const spot_examiner_search *s)
 {
@@ -29,12 +29,12 @@ static size_t bytes(const spot_examiner_config *cfg, const spot_examiner_search 
 {
     spot_surrogate_plan p = plan_of(cfg, s);
 
-    return sizeof(state) + spot_surrogate_bytes(&p, s);
+    return sizeof(bo2019_state) + spot_surrogate_bytes(&p, s);
 }
 
 static void close(void *s)
 {
-    spot_surrogate_close(&((state *)s)->s);
+    spot_surrogate_close(&((bo2019_state *)s)->s);
     free(s);
 }
 
@@ -42,7 +42,7 @@ static spot_status open(spot_ctx *c, void **out, const spot_examiner_config *cfg
 {
     spot_surrogate_plan p = plan_of(cfg, s);
     spot_status status;
-    state *b;
+    bo2019_state *b;
 
     if (s->budget > MOST_POINTS)
         return spot_fail(c, SPOT_USAGE, "{bo_2019.renders} bo-2019 has every point in its model, and %d renders are too many "
@@ -57,13 +57,13 @@ static spot_status open(spot_ctx *c, void **out, const spot_examiner_config *cfg
 
 static int wants(const void *s)
 {
-    const state *b = s;
+    const bo2019_state *b = s;
 
     return b->s.told < b->cfg.first ? b->cfg.first - b->s.told : 1;
 }
 
 /* The package's kernel at every step: the last one's length scale is not kept. */
-static void fit_kernel(const state *b, spot_gp *g, spot_rng *r, const volatile sig_atomic_t *stop)
+static void fit_kernel(const bo2019_state *b, spot_gp *g, spot_rng *r, const volatile sig_atomic_t *stop)
 {
     const spot_gp_search search = { { 1e-5, 1e5 }, { 1, 1 }, { b->cfg.noise, b->cfg.noise }, 1, 0, b->cfg.restarts,
                                     FIT_EVALUATIONS, 1e-7, stop };
@@ -74,7 +74,7 @@ static void fit_kernel(const state *b, spot_gp *g, spot_rng *r, const volatile s
 }
 
 /* x (dims) becomes the best of `warm` uniform tries; its bound. */
-static double warm_up(const state *b, spot_surrogate_desk *d, double *x, spot_rng *r, const volatile sig_atomic_t *stop)
+static double warm_up(const bo2019_state *b, spot_surrogate_desk *d, double *x, spot_rng *r, const volatile sig_atomic_t *stop)
 {
     int dims = b->s.search.space->dims;
     double best = -INFINITY;
@@ -93,7 +93,7 @@ static double warm_up(const state *b, spot_surrogate_desk *d, double *x, spot_rn
     return best;
 }
 
-static void ask_one(const state *b, spot_surrogate_desk *d, int i, double *at, const volatile sig_atomic_t *stop)
+static void ask_one(const bo2019_state *b, spot_surrogate_desk *d, int i, double *at, const volatile sig_atomic_t *stop)
 {
     int dims = b->s.search.space->dims;
     spot_rng r = spot_rng_at(b->s.search.seed, SPOT_RNG_EXAMINER, b->s.search.number[i], (uint32_t)b->s.told);
@@ -115,7 +115,7 @@ static void ask_one(const state *b, spot_surrogate_desk *d, int i, double *at, c
 
 static spot_status ask(spot_ctx *c, void *s, double *at, int n)
 {
-    const state *b = s;
+    const bo2019_state *b = s;
     int problems = b->s.search.problems;
     size_t dims = (size_t)b->s.search.space->dims;
 
@@ -132,7 +132,7 @@ static spot_status ask(spot_ctx *c, void *s, double *at, int n)
 static spot_status tell(spot_ctx *c, void *s, const double *at, const double *loss, int n)
 {
     (void)c;
-    spot_surrogate_tell(&((state *)s)->s, at, loss, n);
+    spot_surrogate_tell(&((bo2019_state *)s)->s, at, loss, n);
     return SPOT_OK;
 }
 

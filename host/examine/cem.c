@@ -17,9 +17,9 @@ typedef struct {
     int told;
     double *chance;                    /* (problems, dims, bins): each sums to 1 */
     double *sorted, *fresh;            /* (generation), (bins): scratch */
-} state;
+} cem_state;
 
-static spot_status take(spot_ctx *c, spot_arena *a, state *s)
+static spot_status take(spot_ctx *c, spot_arena *a, cem_state *s)
 {
     SPOT_TRY(SPOT_TAKE(c, a, s->chance, (size_t)s->search.problems * (size_t)s->search.space->dims * (size_t)s->cfg.bins));
     SPOT_TRY(SPOT_TAKE(c, a, s->sorted, s->cfg.generation));
@@ -28,16 +28,16 @@ static spot_status take(spot_ctx *c, spot_arena *a, state *s)
 
 static size_t bytes(const spot_examiner_config *cfg, const spot_examiner_search *s)
 {
-    state counted = { .a = spot_arena_counting(), .search = *s, .cfg = cfg->cem };
+    cem_state counted = { .a = spot_arena_counting(), .search = *s, .cfg = cfg->cem };
     spot_ctx quiet = { 0 };
 
     take(&quiet, &counted.a, &counted);
-    return sizeof(state) + counted.a.peak;
+    return sizeof(cem_state) + counted.a.peak;
 }
 
 static void close(void *p)
 {
-    state *s = p;
+    cem_state *s = p;
 
     spot_arena_close(&s->a);
     free(s);
@@ -45,7 +45,7 @@ static void close(void *p)
 
 static spot_status open(spot_ctx *c, void **out, const spot_examiner_config *cfg, const spot_examiner_search *search)
 {
-    state *s;
+    cem_state *s;
     spot_status status;
 
     if (cfg->cem.elite > cfg->cem.generation)
@@ -67,7 +67,7 @@ static spot_status open(spot_ctx *c, void **out, const spot_examiner_config *cfg
     return SPOT_OK;
 }
 
-static int wants(const void *p) { return ((const state *)p)->cfg.generation; }
+static int wants(const void *p) { return ((const cem_state *)p)->cfg.generation; }
 
 /* u is uniform; the result has the histogram's density, `floor` of it spread over all bins. */
 static double place(double u, const double *chance, const spot_cem_config *cfg)
@@ -82,7 +82,7 @@ static double place(double u, const double *chance, const spot_cem_config *cfg)
 
 static spot_status ask(spot_ctx *c, void *p, double *at, int n)
 {
-    const state *s = p;
+    const cem_state *s = p;
     const size_t dims = (size_t)s->search.space->dims, bins = (size_t)s->cfg.bins;
     (void)c;
 
@@ -104,7 +104,7 @@ static int descending(const void *a, const void *b)
 /* Points above `loss` count 1, points that have it `weight`; all together `count`. */
 typedef struct { double loss, weight, count; } elite;
 
-static elite elite_of(const state *s, const double *loss)
+static elite elite_of(const cem_state *s, const double *loss)
 {
     const int n = s->cfg.generation, best = s->cfg.elite;
     int above = 0, equal = 0;
@@ -128,7 +128,7 @@ static void count_point(double *fresh, double x, double weight, bool turns, cons
     fresh[behind] += weight * cfg->spread / 2;
 }
 
-static void learn(const state *s, double *chance, const double *at, const double *loss)
+static void learn(const cem_state *s, double *chance, const double *at, const double *loss)
 {
     const spot_factor_space *space = s->search.space;
     const elite e = elite_of(s, loss);
@@ -145,7 +145,7 @@ static void learn(const state *s, double *chance, const double *at, const double
 
 static spot_status tell(spot_ctx *c, void *p, const double *at, const double *loss, int n)
 {
-    state *s = p;
+    cem_state *s = p;
     const size_t dims = (size_t)s->search.space->dims;
     (void)c;
 

@@ -23,11 +23,11 @@ typedef struct {
     search *of;                        /* (problems) */
     int *order;                        /* (most): scratch */
     double *mean;                      /* (dims): scratch */
-} state;
+} cma_state;
 
-static state state_of(const spot_examiner_config *cfg, const spot_examiner_search *s)
+static cma_state state_of(const spot_examiner_config *cfg, const spot_examiner_search *s)
 {
-    state r = { .search = *s, .cfg = cfg->cma, .first = cfg->cma.population };
+    cma_state r = { .search = *s, .cfg = cfg->cma, .first = cfg->cma.population };
 
     if (!r.first) r.first = 4 + (int)floor(3 * log(s->space->dims));
     /* A generation of more than a tenth of the budget is too few of them. */
@@ -35,7 +35,7 @@ static state state_of(const spot_examiner_config *cfg, const spot_examiner_searc
     return r;
 }
 
-static spot_status take(spot_ctx *c, spot_arena *a, state *s)
+static spot_status take(spot_ctx *c, spot_arena *a, cma_state *s)
 {
     const size_t most = (size_t)s->most, dims = (size_t)s->search.space->dims;
 
@@ -53,16 +53,16 @@ static spot_status take(spot_ctx *c, spot_arena *a, state *s)
 
 static size_t bytes(const spot_examiner_config *cfg, const spot_examiner_search *s)
 {
-    state counted = state_of(cfg, s);
+    cma_state counted = state_of(cfg, s);
     spot_ctx quiet = { 0 };
 
     counted.a = spot_arena_counting();
     take(&quiet, &counted.a, &counted);
-    return sizeof(state) + counted.a.peak;
+    return sizeof(cma_state) + counted.a.peak;
 }
 
 /* Search number `starts` begins at uniform point number `starts`. */
-static void begin(state *s, int i)
+static void begin(cma_state *s, int i)
 {
     search *r = &s->of[i];
     int population = s->first;
@@ -75,7 +75,7 @@ static void begin(state *s, int i)
 
 static void close(void *p)
 {
-    state *s = p;
+    cma_state *s = p;
 
     spot_arena_close(&s->a);
     free(s);
@@ -83,7 +83,7 @@ static void close(void *p)
 
 static spot_status open(spot_ctx *c, void **out, const spot_examiner_config *cfg, const spot_examiner_search *of)
 {
-    state *s;
+    cma_state *s;
     spot_status status;
 
     if (cfg->cma.population && cfg->cma.population < 4)
@@ -106,9 +106,9 @@ static spot_status open(spot_ctx *c, void **out, const spot_examiner_config *cfg
     return SPOT_OK;
 }
 
-static int wants(const void *p) { return ((const state *)p)->first; }
+static int wants(const void *p) { return ((const cma_state *)p)->first; }
 
-static void draw_point(const state *s, double *x, int i, int k)
+static void draw_point(const cma_state *s, double *x, int i, int k)
 {
     const search *r = &s->of[i];
     const int dims = s->search.space->dims;
@@ -121,7 +121,7 @@ static void draw_point(const state *s, double *x, int i, int k)
 
 static spot_status ask(spot_ctx *c, void *p, double *at, int n)
 {
-    const state *s = p;
+    const cma_state *s = p;
     (void)c;
 
     for (int i = 0; i < s->search.problems; i++)
@@ -144,7 +144,7 @@ static bool is_over(const search *r, double tolerance)
 
 static spot_status tell(spot_ctx *c, void *p, const double *at, const double *loss, int n)
 {
-    state *s = p;
+    cma_state *s = p;
     (void)c, (void)at;
 
     for (int i = 0; i < s->search.problems; i++) {

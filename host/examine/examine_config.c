@@ -319,7 +319,7 @@ void spot_examine_document(FILE *f)
 
 spot_key spot_examine_key(const spot_examine_config *cfg) { return spot_config_key(&spot_examine_kind, cfg); }
 
-bool spot_examines_differ(char *words, size_t size, const spot_examine_config *there, const spot_examine_config *here)
+bool spot_examines_differ(char *words, size_t size, const spot_examine_config *saved, const spot_examine_config *here)
 {
-    return spot_config_is_other(words, size, &spot_examine_kind, there, here);
+    return spot_config_is_other(words, size, &spot_examine_kind, saved, here);
 }

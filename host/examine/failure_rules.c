@@ -20,7 +20,7 @@ typedef struct {
 } cut;
 
 typedef struct { int column, from, to; } run;          /* bins; from above to: over the full turn */
-typedef struct { int runs; run run[SPOT_MAX_RULE_LIMITS]; double score; } state;
+typedef struct { int runs; run run[SPOT_MAX_RULE_LIMITS]; double score; } failure_rules_state;
 
 struct spot_rule_search {
     const spot_failure_rows *rows;
@@ -121,7 +121,7 @@ static bool run_holds(const run *r, int bin)
 }
 
 /* Marks the rows of all runs but one. */
-static void mark_rows(const spot_rule_search *f, const state *s, int without)
+static void mark_rows(const spot_rule_search *f, const failure_rules_state *s, int without)
 {
     const size_t n = (size_t)f->rows->n;
 
@@ -179,7 +179,7 @@ static double best_run(const spot_rule_search *f, int column, run *best)
 
 /* ---- the search ---- */
 
-static bool uses_factor(const spot_rule_search *f, const state *s, int factor)
+static bool uses_factor(const spot_rule_search *f, const failure_rules_state *s, int factor)
 {
     for (int k = 0; k < s->runs; k++)
         if (f->column[s->run[k].column].factor == factor) return true;
@@ -187,7 +187,7 @@ static bool uses_factor(const spot_rule_search *f, const state *s, int factor)
 }
 
 /* Whether two states have the same runs, in any order. */
-static bool same_state(const state *a, const state *b)
+static bool same_state(const failure_rules_state *a, const failure_rules_state *b)
 {
     int same = 0;
 
@@ -197,7 +197,7 @@ static bool same_state(const state *a, const state *b)
 }
 
 /* Keeps the BEAM best states, of equal ones the first. */
-static int keep_state(state beam[BEAM], int n, const state *s)
+static int keep_state(failure_rules_state beam[BEAM], int n, const failure_rules_state *s)
 {
     int at = n;
 
@@ -212,7 +212,7 @@ static int keep_state(state beam[BEAM], int n, const state *s)
 }
 
 /* The cost of two ends of all runs but one. */
-static double ends_of(const spot_rule_search *f, const state *s, int without)
+static double ends_of(const spot_rule_search *f, const failure_rules_state *s, int without)
 {
     double cost = 0;
 
@@ -220,11 +220,11 @@ static double ends_of(const spot_rule_search *f, const state *s, int without)
     return cost;
 }
 
-static int extend(const spot_rule_search *f, const state *from, state beam[BEAM], int n)
+static int extend(const spot_rule_search *f, const failure_rules_state *from, failure_rules_state beam[BEAM], int n)
 {
     mark_rows(f, from, -1);
     for (int k = 0; k < f->columns; k++) {
-        state next = *from;
+        failure_rules_state next = *from;
         if (uses_factor(f, from, f->column[k].factor)) continue;
         next.score = best_run(f, k, &next.run[next.runs++]) - ends_of(f, from, -1);
         if (next.score > 0) n = keep_state(beam, n, &next);
@@ -233,7 +233,7 @@ static int extend(const spot_rule_search *f, const state *from, state beam[BEAM]
 }
 
 /* Finds each run anew beside the others, until none changes. */
-static void refine(const spot_rule_search *f, state *s)
+static void refine(const spot_rule_search *f, failure_rules_state *s)
 {
     bool changed = true;
 
@@ -263,7 +263,7 @@ static spot_examine_limit limit_of(const spot_rule_search *f, const run *r)
 
 double spot_rule_find(spot_rule_search *f, spot_failure_rule *rule, const uint8_t *cluster)
 {
-    state beam[BEAM] = { { 0 } }, next[BEAM], best = { .score = -1 };
+    failure_rules_state beam[BEAM] = { { 0 } }, next[BEAM], best = { .score = -1 };
     int n = 1, found;
 
     *rule = (spot_failure_rule){ 0 };

@@ -12,9 +12,9 @@ typedef struct {
     int told, held;                    /* held: best points, the same number for each problem */
     double *at;                        /* (problems, best, dims): the greatest loss first */
     double *loss;                      /* (problems, best) */
-} state;
+} local_state;
 
-static spot_status take(spot_ctx *c, spot_arena *a, state *s)
+static spot_status take(spot_ctx *c, spot_arena *a, local_state *s)
 {
     size_t points = (size_t)s->search.problems * (size_t)s->cfg.best;
 
@@ -24,16 +24,16 @@ static spot_status take(spot_ctx *c, spot_arena *a, state *s)
 
 static size_t bytes(const spot_examiner_config *cfg, const spot_examiner_search *s)
 {
-    state counted = { .a = spot_arena_counting(), .search = *s, .cfg = cfg->local };
+    local_state counted = { .a = spot_arena_counting(), .search = *s, .cfg = cfg->local };
     spot_ctx quiet = { 0 };
 
     take(&quiet, &counted.a, &counted);
-    return sizeof(state) + counted.a.peak;
+    return sizeof(local_state) + counted.a.peak;
 }
 
 static void close(void *p)
 {
-    state *s = p;
+    local_state *s = p;
 
     spot_arena_close(&s->a);
     free(s);
@@ -41,7 +41,7 @@ static void close(void *p)
 
 static spot_status open(spot_ctx *c, void **out, const spot_examiner_config *cfg, const spot_examiner_search *search)
 {
-    state *s = calloc(1, sizeof *s);
+    local_state *s = calloc(1, sizeof *s);
     spot_status status;
 
     if (!s) return spot_fail(c, SPOT_NOMEM, "no memory for an examiner");
@@ -54,9 +54,9 @@ static spot_status open(spot_ctx *c, void **out, const spot_examiner_config *cfg
     return status;
 }
 
-static int wants(const void *p) { return ((const state *)p)->cfg.batch; }
+static int wants(const void *p) { return ((const local_state *)p)->cfg.batch; }
 
-static void step_from_best(double *x, const state *s, int i, int index)
+static void step_from_best(double *x, const local_state *s, int i, int index)
 {
     const int dims = s->search.space->dims;
     spot_rng r = spot_rng_at(s->search.seed, SPOT_RNG_EXAMINER, s->search.number[i], (uint32_t)index);
@@ -68,7 +68,7 @@ static void step_from_best(double *x, const state *s, int i, int index)
 
 static spot_status ask(spot_ctx *c, void *p, double *at, int n)
 {
-    const state *s = p;
+    const local_state *s = p;
     (void)c;
 
     for (int i = 0; i < s->search.problems; i++)
@@ -95,7 +95,7 @@ static int insert(double *best_at, double *best, int held, int most, const doubl
 
 static spot_status tell(spot_ctx *c, void *p, const double *at, const double *loss, int n)
 {
-    state *s = p;
+    local_state *s = p;
     const size_t dims = (size_t)s->search.space->dims, best = (size_t)s->cfg.best;
     int held = s->held;
     (void)c;

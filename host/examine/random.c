@@ -4,28 +4,28 @@
 #include "examine/examiners.h"
 #include "spotter/rng.h"
 
-typedef struct { spot_examiner_search search; int batch, told; } state;
+typedef struct { spot_examiner_search search; int batch, told; } random_state;
 
 static size_t bytes(const spot_examiner_config *cfg, const spot_examiner_search *s)
 {
     (void)cfg, (void)s;
-    return sizeof(state);
+    return sizeof(random_state);
 }
 
 static spot_status open(spot_ctx *c, void **out, const spot_examiner_config *cfg, const spot_examiner_search *s)
 {
-    state *r = *out = malloc(sizeof *r);
+    random_state *r = *out = malloc(sizeof *r);
 
     if (!r) return spot_fail(c, SPOT_NOMEM, "no memory for an examiner");
-    *r = (state){ *s, cfg->random.batch, 0 };
+    *r = (random_state){ *s, cfg->random.batch, 0 };
     return SPOT_OK;
 }
 
-static int wants(const void *s) { return ((const state *)s)->batch; }
+static int wants(const void *s) { return ((const random_state *)s)->batch; }
 
 static spot_status ask(spot_ctx *c, void *s, double *at, int n)
 {
-    const state *r = s;
+    const random_state *r = s;
     (void)c;
 
     for (int i = 0; i < r->search.problems; i++)
@@ -37,7 +37,7 @@ static spot_status ask(spot_ctx *c, void *s, double *at, int n)
 static spot_status tell(spot_ctx *c, void *s, const double *at, const double *loss, int n)
 {
     (void)c, (void)at, (void)loss;
-    ((state *)s)->told += n;
+    ((random_state *)s)->told += n;
     return SPOT_OK;
 }
 

@@ -33,18 +33,18 @@ typedef struct {
     double *baseline;              /* (problems): average of the rewards */
     int    updates;
     spot_arena host, device;
-} state;
+} rl_state;
 
 static spot_lstm_shape shape_of(const spot_rl_config *cfg, const spot_examiner_search *s)
 {
     return (spot_lstm_shape){ s->space->dims, cfg->values, cfg->hidden, cfg->batch };
 }
 
-static size_t rows_of(const state *r) { return (size_t)r->search.problems * (size_t)r->at.lanes; }
-static size_t draws_of(const state *r) { return rows_of(r) * (size_t)r->b.shape.factors; }
-static size_t weights_of(const state *r) { return (size_t)r->search.problems * r->at.count; }
+static size_t rows_of(const rl_state *r) { return (size_t)r->search.problems * (size_t)r->at.lanes; }
+static size_t draws_of(const rl_state *r) { return rows_of(r) * (size_t)r->b.shape.factors; }
+static size_t weights_of(const rl_state *r) { return (size_t)r->search.problems * r->at.count; }
 
-static spot_status take_device(spot_ctx *c, state *r, spot_arena *a)
+static spot_status take_device(spot_ctx *c, rl_state *r, spot_arena *a)
 {
     SPOT_TRY(SPOT_TAKE(c, a, r->theta, weights_of(r)));
     SPOT_TRY(SPOT_TAKE(c, a, r->m, weights_of(r)));
@@ -59,7 +59,7 @@ static spot_status take_device(spot_ctx *c, state *r, spot_arena *a)
     return SPOT_OK;
 }
 
-static spot_status take_host(spot_ctx *c, state *r, spot_arena *a)
+static spot_status take_host(spot_ctx *c, rl_state *r, spot_arena *a)
 {
     SPOT_TRY(SPOT_TAKE(c, a, r->uniform, draws_of(r)));
     SPOT_TRY(SPOT_TAKE(c, a, r->choice, draws_of(r)));
@@ -69,12 +69,12 @@ static spot_status take_host(spot_ctx *c, state *r, spot_arena *a)
 }
 
 /* A state without its arrays, and what they need. */
-static spot_status describe(state *r, spot_bytes *needs, const spot_examiner_config *cfg, const spot_examiner_search *s)
+static spot_status describe(rl_state *r, spot_bytes *needs, const spot_examiner_config *cfg, const spot_examiner_search *s)
 {
     spot_arena host = spot_arena_counting(), device = host;
     spot_ctx c = { 0 };
 
-    *r = (state){ .search = *s, .cfg = cfg->rl };
+    *r = (rl_state){ .search = *s, .cfg = cfg->rl };
     r->b = (spot_lstm_batch){ .shape = shape_of(&cfg->rl, s), .policies = s->problems, .live = cfg->rl.batch,
                               .entropy = cfg->rl.entropy };
     r->at = spot_lstm_layout_of(&r->b.shape);
@@ -87,7 +87,7 @@ static spot_status describe(state *r, spot_bytes *needs, const spot_examiner_con
 static size_t bytes(const spot_examiner_config *cfg, const spot_examiner_search *s)
 {
     spot_bytes needs;
-    state r;
+    rl_state r;
 
     if (describe(&r, &needs, cfg, s) != SPOT_OK) return 0;
     return sizeof r + needs.host + needs.device;
@@ -101,7 +101,7 @@ static void draw_rows(float *w, size_t rows, int hidden, int pitch, double bound
 }
 
 /* theta (count): zeros before. */
-static void draw_weights(float *theta, const state *r, uint32_t number)
+static void draw_weights(float *theta, const rl_state *r, uint32_t number)
 {
     const spot_lstm_shape *s = &r->b.shape;
     const double bound = 1 / sqrt(s->hidden);
@@ -114,7 +114,7 @@ static void draw_weights(float *theta, const state *r, uint32_t number)
     draw_rows(theta + r->at.head, (size_t)s->factors * (size_t)s->values, s->hidden, r->at.pitch, bound, &rng);
 }
 
-static spot_status begin_policies(spot_ctx *c, state *r)
+static spot_status begin_policies(spot_ctx *c, rl_state *r)
 {
     spot_arena room = spot_arena_counting();
     spot_status status;
@@ -137,7 +137,7 @@ static spot_status begin_policies(spot_ctx *c, state *r)
 
 static void close(void *s)
 {
-    state *r = s;
+    rl_state *r = s;
 
     spot_arena_close(&r->device);
     spot_arena_close(&r->host);
@@ -146,7 +146,7 @@ static void close(void *s)
 
 static spot_status open(spot_ctx *c, void **out, const spot_examiner_config *cfg, const spot_examiner_search *s)
 {
-    state *r = calloc(1, sizeof *r);
+    rl_state *r = calloc(1, sizeof *r);
     spot_bytes needs;
     spot_status status;
 
@@ -162,10 +162,10 @@ static spot_status open(spot_ctx *c, void **out, const spot_examiner_config *cfg
     return status;
 }
 
-static int wants(const void *s) { return ((const state *)s)->cfg.batch; }
+static int wants(const void *s) { return ((const rl_state *)s)->cfg.batch; }
 
 /* Lanes without a row draw with 0. */
-static void draw_numbers(state *r, int n)
+static void draw_numbers(rl_state *r, int n)
 {
     const int factors = r->b.shape.factors, lanes = r->at.lanes;
 
@@ -180,7 +180,7 @@ static void draw_numbers(state *r, int n)
 
 static spot_status ask(spot_ctx *c, void *s, double *at, int n)
 {
-    state *r = s;
+    rl_state *r = s;
     const int factors = r->b.shape.factors, lanes = r->at.lanes;
 
     draw_numbers(r, n);
@@ -218,7 +218,7 @@ static void rank(float *reward, told *order, const double *loss, int n)
 static float within(double loss) { return (float)fmin(fmax(loss, -1e15), 1e15); }
 
 /* The baseline is that of the batches before, so that it leaves the expected slope as it is; at first that of the batch. */
-static void reward_rows(state *r, float *reward, double *baseline, const double *loss, int n)
+static void reward_rows(rl_state *r, float *reward, double *baseline, const double *loss, int n)
 {
     double mean = 0, was;
 
@@ -233,7 +233,7 @@ static void reward_rows(state *r, float *reward, double *baseline, const double 
 
 static spot_status tell(spot_ctx *c, void *s, const double *at, const double *loss, int n)
 {
-    state *r = s;
+    rl_state *r = s;
     const spot_optim_rule adam = { .kind = SPOT_OPTIM_ADAM, .lr = r->cfg.lr, .beta1 = .9, .beta2 = .999, .epsilon = 1e-8,
                                    .t = r->updates + 1 };
     (void)at;

@@ -19,7 +19,7 @@ typedef struct {
     spot_turbo_config cfg;
     spot_trust_region *region;     /* (problems) */
     int *start;                    /* (problems): the first point since the restart */
-} state;
+} turbo_state;
 
 static int tries_of(const spot_turbo_config *t, const spot_examiner_search *s)
 {
@@ -38,12 +38,12 @@ static size_t bytes(const spot_examiner_config *cfg, const spot_examiner_search 
 {
     spot_surrogate_plan p = plan_of(cfg, s);
 
-    return sizeof(state) + (size_t)s->problems * (sizeof(spot_trust_region) + sizeof(int)) + spot_surrogate_bytes(&p, s);
+    return sizeof(turbo_state) + (size_t)s->problems * (sizeof(spot_trust_region) + sizeof(int)) + spot_surrogate_bytes(&p, s);
 }
 
 static void close(void *s)
 {
-    state *t = s;
+    turbo_state *t = s;
 
     spot_surrogate_close(&t->s);
     free(t->region), free(t->start), free(t);
@@ -52,7 +52,7 @@ static void close(void *s)
 static spot_status open(spot_ctx *c, void **out, const spot_examiner_config *cfg, const spot_examiner_search *s)
 {
     spot_surrogate_plan p = plan_of(cfg, s);
-    state *t = *out = calloc(1, sizeof *t);
+    turbo_state *t = *out = calloc(1, sizeof *t);
     spot_status status = SPOT_OK;
 
     if (!t) return spot_fail(c, SPOT_NOMEM, "no memory for an examiner");
@@ -70,14 +70,14 @@ static spot_status open(spot_ctx *c, void **out, const spot_examiner_config *cfg
 
 static int wants(const void *s)
 {
-    const state *t = s;
+    const turbo_state *t = s;
 
     return t->s.told < t->cfg.first ? t->cfg.first - t->s.told : t->cfg.batch;
 }
 
-static bool begins(const state *t, int i) { return t->s.told - t->start[i] < t->cfg.first; }
+static bool begins(const turbo_state *t, int i) { return t->s.told - t->start[i] < t->cfg.first; }
 
-static void fill_pool(const state *t, spot_surrogate_desk *d, int i, const spot_gp_kernel *k, spot_rng *r)
+static void fill_pool(const turbo_state *t, spot_surrogate_desk *d, int i, const spot_gp_kernel *k, spot_rng *r)
 {
     const spot_factor_space *space = t->s.search.space;
     size_t dims = (size_t)space->dims, own = (size_t)i * (size_t)t->s.search.budget;
@@ -97,7 +97,7 @@ static void fill_pool(const state *t, spot_surrogate_desk *d, int i, const spot_
 
 /* at (n, dims): the maxima of n functions, no candidate twice. d->joint holds the factor; without one the functions are the
  * mean and independent deviations. */
-static void sample_maxima(const state *t, spot_surrogate_desk *d, bool joint, double *at, int n, spot_rng *r)
+static void sample_maxima(const turbo_state *t, spot_surrogate_desk *d, bool joint, double *at, int n, spot_rng *r)
 {
     int dims = t->s.search.space->dims, m = t->s.tries;
     double *value = d->solved;         /* its rows are used up */
@@ -113,7 +113,7 @@ static void sample_maxima(const state *t, spot_surrogate_desk *d, bool joint, do
     }
 }
 
-static void ask_one(const state *t, spot_surrogate_desk *d, int i, double *at, int n, const volatile sig_atomic_t *stop)
+static void ask_one(const turbo_state *t, spot_surrogate_desk *d, int i, double *at, int n, const volatile sig_atomic_t *stop)
 {
     const spot_gp_search search = { { 0.005, 2 }, { 0.05, 20 }, { 5e-4, 0.2 }, 0, 0, 0, FIT_EVALUATIONS, 1e-3, stop };
     spot_rng r = spot_rng_at(t->s.search.seed, SPOT_RNG_EXAMINER, t->s.search.number[i], (uint32_t)t->s.told);
@@ -131,7 +131,7 @@ static void ask_one(const state *t, spot_surrogate_desk *d, int i, double *at, i
 
 static spot_status ask(spot_ctx *c, void *s, double *at, int n)
 {
-    state *t = s;
+    turbo_state *t = s;
     int problems = t->s.search.problems;
     size_t dims = (size_t)t->s.search.space->dims;
 
@@ -156,7 +156,7 @@ static double greatest_of(const double *loss, int n)
 }
 
 /* The paper's failures in a row: as many batches as it takes to see 4 points, or as many points as there are dimensions. */
-static spot_trust_region new_region(const state *t, double best)
+static spot_trust_region new_region(const turbo_state *t, double best)
 {
     int dims = t->s.search.space->dims, points = dims > 4 ? dims : 4;
 
@@ -166,7 +166,7 @@ static spot_trust_region new_region(const state *t, double best)
 
 static spot_status tell(spot_ctx *c, void *s, const double *at, const double *loss, int n)
 {
-    state *t = s;
+    turbo_state *t = s;
     int before = t->s.told;
 
     (void)c;

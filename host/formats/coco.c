@@ -52,14 +52,14 @@ typedef struct {
     size_t      text, super;              /* offsets in texts of FILE_NAME, NAME or CAPTION, and of SUPER */
     spot_text   images, categories, annotations, captions, texts;
     spot_status status;                   /* of the first error */
-} reader;
+} coco_reader;
 
-static size_t here(const reader *r) { return r->before + yajl_get_bytes_consumed(r->yajl); }
+static size_t here(const coco_reader *r) { return r->before + yajl_get_bytes_consumed(r->yajl); }
 
 /* Records the error and its place; yajl stops on 0. */
 #define REFUSE(r, byte, ...) (refuse(r, byte, __VA_ARGS__), 0)
 __attribute__((format(printf, 3, 4)))
-static void refuse(reader *r, size_t byte, const char *fmt, ...)
+static void refuse(coco_reader *r, size_t byte, const char *fmt, ...)
 {
     va_list args;
 
@@ -69,7 +69,7 @@ static void refuse(reader *r, size_t byte, const char *fmt, ...)
     r->status = spot_fail(r->c, SPOT_INPUT, "%s, byte %zu: %s", r->name, byte, spot_take_message(r->c, SPOT_INPUT));
 }
 
-static int append_bytes(reader *r, spot_text *t, const void *bytes, size_t n)
+static int append_bytes(coco_reader *r, spot_text *t, const void *bytes, size_t n)
 {
     spot_text_add(t, bytes, n);
     if (t->status) r->status = spot_fail(r->c, SPOT_NOMEM, "%s: no memory for %zu bytes of annotations", r->name, t->used + n);
@@ -78,14 +78,14 @@ static int append_bytes(reader *r, spot_text *t, const void *bytes, size_t n)
 
 /* -- one object of a list -------------------------------------------------------------------------------------------- */
 
-static int need_member(reader *r, int member)
+static int need_member(coco_reader *r, int member)
 {
     if (r->has >> member & 1) return 1;
     return REFUSE(r, r->begin, "{coco.member_missing} this one of \"%s\" has no \"%s\"", list_name[r->list],
                   members[member].name);
 }
 
-static int end_image(reader *r)
+static int end_image(coco_reader *r)
 {
     spot_coco_image v = { .id = r->whole[ID], .width = (int)r->whole[WIDTH], .height = (int)r->whole[HEIGHT] };
 
@@ -93,7 +93,7 @@ static int end_image(reader *r)
     return need_member(r, ID) && need_member(r, FILE_NAME) && append_bytes(r, &r->images, &v, sizeof v);
 }
 
-static int end_category(reader *r)
+static int end_category(coco_reader *r)
 {
     spot_coco_category v = { r->whole[ID], (char *)(uintptr_t)r->text, (char *)(uintptr_t)r->super };
 
@@ -104,14 +104,14 @@ static int end_category(reader *r)
     return need_member(r, ID) && need_member(r, NAME) && append_bytes(r, &r->categories, &v, sizeof v);
 }
 
-static int end_caption(reader *r)
+static int end_caption(coco_reader *r)
 {
     spot_coco_raw_caption v = { r->whole[IMAGE_ID], r->begin, r->text };
 
     return need_member(r, IMAGE_ID) && append_bytes(r, &r->captions, &v, sizeof v);
 }
 
-static int end_annotation(reader *r)
+static int end_annotation(coco_reader *r)
 {
     spot_coco_raw v = { .image = r->whole[IMAGE_ID], .category = r->whole[CATEGORY_ID], .byte = r->begin,
                   .crowd = r->whole[CROWD] != 0, .id = r->has >> ID & 1 ? r->whole[ID] : INT64_MIN };
@@ -133,19 +133,19 @@ static int end_annotation(reader *r)
 /* -- yajl's events --------------------------------------------------------------------------------------------------- */
 
 /* Notes the place of an event. */
-static reader *heard(void *at)
+static coco_reader *heard(void *at)
 {
-    reader *r = at;
+    coco_reader *r = at;
 
     r->event = here(r);
     return r;
 }
 
 /* Whether the value at this place is used. */
-static bool is_used(const reader *r) { return r->level == 3 && r->list && r->member != MEMBERS; }
+static bool is_used(const coco_reader *r) { return r->level == 3 && r->list && r->member != MEMBERS; }
 
 /* Boxes need no id, so one that is no whole number counts as absent. */
-static bool drop_box_id(reader *r)
+static bool drop_box_id(coco_reader *r)
 {
     if (r->level != 3 || r->list != ANNOTATIONS || r->member != ID) return false;
     r->has &= ~(1u << ID);
@@ -153,7 +153,7 @@ static bool drop_box_id(reader *r)
     return true;
 }
 
-static int other_value(reader *r, const char *kind)
+static int other_value(coco_reader *r, const char *kind)
 {
     if (drop_box_id(r)) return 1;
     if (r->level == 1 && r->list) return REFUSE(r, here(r), "{coco.member_kind} \"%s\" is %s; it has to be a list",
@@ -170,14 +170,14 @@ static int on_null(void *at) { return other_value(heard(at), "null"); }
 
 static int on_boolean(void *at, int v)
 {
-    reader *r = heard(at);
+    coco_reader *r = heard(at);
 
     if (!is_used(r) || r->member != CROWD) return other_value(r, "true or false");
     r->whole[CROWD] = v;
     return 1;
 }
 
-static int whole_number(reader *r, const char *text, int64_t *v)
+static int whole_number(coco_reader *r, const char *text, int64_t *v)
 {
     int64_t most = r->member == WIDTH || r->member == HEIGHT ? INT_MAX : INT64_MAX;
     char *end;
@@ -190,7 +190,7 @@ static int whole_number(reader *r, const char *text, int64_t *v)
     return 1;
 }
 
-static int real_number(reader *r, const char *text, double *v)
+static int real_number(coco_reader *r, const char *text, double *v)
 {
     *v = strtod(text, NULL);
     if (!isfinite((float)*v)) return REFUSE(r, here(r), "{coco.member_value} \"%s\" is %.40s", members[r->member].name, text);
@@ -199,7 +199,7 @@ static int real_number(reader *r, const char *text, double *v)
 
 static int on_number(void *at, const char *number, size_t len)
 {
-    reader *r = heard(at);
+    coco_reader *r = heard(at);
     char text[64];
 
     if (r->list == OTHER || (r->level != 4 && !is_used(r)) || (r->level == 4 && r->member != BOX) || r->level > 4)
@@ -217,7 +217,7 @@ static int on_number(void *at, const char *number, size_t len)
 
 static int on_string(void *at, const unsigned char *text, size_t len)
 {
-    reader *r = heard(at);
+    coco_reader *r = heard(at);
 
     if (!is_used(r) || r->member < FILE_NAME) return other_value(r, "a word");
     if ((!len && r->member != SUPER) || memchr(text, 0, len))
@@ -228,7 +228,7 @@ static int on_string(void *at, const unsigned char *text, size_t len)
 
 static int on_key(void *at, const unsigned char *key, size_t len)
 {
-    reader *r = heard(at);
+    coco_reader *r = heard(at);
 
     if (r->level == 1) {
         for (r->list = CATEGORIES; r->list; r->list--)
@@ -248,7 +248,7 @@ static int on_key(void *at, const unsigned char *key, size_t len)
     return 1;
 }
 
-static int enter_level(reader *r)
+static int enter_level(coco_reader *r)
 {
     if (r->level == 3 && r->outline) r->outline_at = here(r) - 1;
     if (r->level == DEEPEST) return REFUSE(r, here(r), "{coco.nesting} nested deeper than %d", DEEPEST);
@@ -258,7 +258,7 @@ static int enter_level(reader *r)
 
 static int on_map(void *at)
 {
-    reader *r = heard(at);
+    coco_reader *r = heard(at);
 
     if (r->level == 2 && r->list) {
         r->begin = here(r) - 1;
@@ -274,7 +274,7 @@ static int on_map(void *at)
     return enter_level(r);
 }
 
-static void leave_level(reader *r)
+static void leave_level(coco_reader *r)
 {
     r->level--;
     if (r->level != 3 || !r->outline) return;
@@ -284,7 +284,7 @@ static void leave_level(reader *r)
 
 static int on_map_end(void *at)
 {
-    reader *r = heard(at);
+    coco_reader *r = heard(at);
 
     leave_level(r);
     if (r->level != 2) return 1;
@@ -298,7 +298,7 @@ static int on_map_end(void *at)
 
 static int on_array(void *at)
 {
-    reader *r = heard(at);
+    coco_reader *r = heard(at);
     bool fits = (r->level == 1 && r->list) || (is_used(r) && r->member == BOX);
 
     return (fits || other_value(r, "a list")) && enter_level(r);
@@ -314,7 +314,7 @@ static const yajl_callbacks callbacks = {
 
 /* -- the whole -------------------------------------------------------------------------------------------------------- */
 
-static spot_status finish_document(reader *r, spot_coco *k)
+static spot_status finish_document(coco_reader *r, spot_coco *k)
 {
     const size_t images = r->images.used / sizeof *k->image, categories = r->categories.used / sizeof *k->category;
     const size_t boxes = r->annotations.used / sizeof(spot_coco_raw);
@@ -341,7 +341,7 @@ static spot_status finish_document(reader *r, spot_coco *k)
 }
 
 /* Parses one piece; the last has 0 bytes. */
-static spot_status parse_piece(reader *r, const uint8_t *json, size_t size)
+static spot_status parse_piece(coco_reader *r, const uint8_t *json, size_t size)
 {
     yajl_status s = size ? yajl_parse(r->yajl, json, size) : yajl_complete_parse(r->yajl);
 
@@ -356,15 +356,15 @@ static spot_status parse_piece(reader *r, const uint8_t *json, size_t size)
     return r->status;
 }
 
-static spot_status open_reader(spot_ctx *c, reader *r, spot_coco *k, const char *name)
+static spot_status open_reader(spot_ctx *c, coco_reader *r, spot_coco *k, const char *name)
 {
     memset(k, 0, sizeof *k);
-    *r = (reader){ .c = c, .name = name };
+    *r = (coco_reader){ .c = c, .name = name };
     r->yajl = yajl_alloc(&callbacks, NULL, r);
     return r->yajl ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "%s: no memory to read it", name);
 }
 
-static spot_status close_reader(reader *r, spot_coco *k, spot_status s)
+static spot_status close_reader(coco_reader *r, spot_coco *k, spot_status s)
 {
     if (!s) s = parse_piece(r, NULL, 0);
     if (!s && !r->event) s = spot_fail(r->c, SPOT_INPUT, "{file.empty} %s is empty", r->name);
@@ -381,7 +381,7 @@ static spot_status close_reader(reader *r, spot_coco *k, spot_status s)
 
 spot_status spot_coco_parse(spot_ctx *c, spot_coco *k, const uint8_t *json, size_t size, const char *name)
 {
-    reader r;
+    coco_reader r;
     spot_status s = open_reader(c, &r, k, name);
 
     for (size_t at = 0, n; !s && at < size; at += n) {
@@ -395,7 +395,7 @@ spot_status spot_coco_open(spot_ctx *c, spot_coco *k, const char *path)
 {
     static _Thread_local uint8_t piece[PIECE];
     FILE *f = spot_file_stream(path);
-    reader r;
+    coco_reader r;
     spot_status s;
     size_t n;
 

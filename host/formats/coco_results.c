@@ -36,13 +36,13 @@ typedef struct {
     double      score, box[4];
     spot_text   results;
     spot_status status;                   /* of the first error */
-} reader;
+} coco_results_reader;
 
-static size_t here(const reader *r) { return r->before + yajl_get_bytes_consumed(r->yajl); }
+static size_t here(const coco_results_reader *r) { return r->before + yajl_get_bytes_consumed(r->yajl); }
 
 /* Records the error and the entry; yajl stops on 0. */
 __attribute__((format(printf, 2, 3)))
-static int refuse(reader *r, const char *fmt, ...)
+static int refuse(coco_results_reader *r, const char *fmt, ...)
 {
     const char *text;
     va_list args;
@@ -57,9 +57,9 @@ static int refuse(reader *r, const char *fmt, ...)
     return 0;
 }
 
-static reader *heard(void *at)
+static coco_results_reader *heard(void *at)
 {
-    reader *r = at;
+    coco_results_reader *r = at;
 
     r->event = here(r);
     return r;
@@ -67,9 +67,9 @@ static reader *heard(void *at)
 
 /* ---- values ---- */
 
-static int is_used(const reader *r) { return r->depth == 2 && r->member != MEMBERS; }
+static int is_used(const coco_results_reader *r) { return r->depth == 2 && r->member != MEMBERS; }
 
-static int other_value(reader *r, const char *kind)
+static int other_value(coco_results_reader *r, const char *kind)
 {
     if (!r->depth) return refuse(r, "{coco.no_list} the file is %s; COCO's results are a list of detections", kind);
     if (r->depth == 1) return refuse(r, "{coco.entry} entry %zu of the list is %s; a detection is an object", r->entries, kind);
@@ -87,13 +87,13 @@ static int on_string(void *at, const unsigned char *text, size_t len)
     return other_value(heard(at), "a word");
 }
 
-static int real_number(reader *r, const char *text, double *v)
+static int real_number(coco_results_reader *r, const char *text, double *v)
 {
     *v = strtod(text, NULL);
     return isfinite((float)*v) ? 1 : refuse(r, "{coco.member_value} \"%s\" is %.40s", member_name[r->member], text);
 }
 
-static int box_number(reader *r, const char *text)
+static int box_number(coco_results_reader *r, const char *text)
 {
     if (r->boxes == 4) return refuse(r, "{coco.bbox} \"bbox\" has more than 4 numbers");
     return real_number(r, text, &r->box[r->boxes++]);
@@ -101,7 +101,7 @@ static int box_number(reader *r, const char *text)
 
 static int on_number(void *at, const char *number, size_t len)
 {
-    reader *r = heard(at);
+    coco_results_reader *r = heard(at);
     char text[DIGITS], *end;
 
     if (r->member == MEMBERS || r->depth < 2 || r->depth > 3 || (r->depth == 3) != (r->member == BOX))
@@ -119,7 +119,7 @@ static int on_number(void *at, const char *number, size_t len)
 
 static int on_key(void *at, const unsigned char *key, size_t len)
 {
-    reader *r = heard(at);
+    coco_results_reader *r = heard(at);
 
     if (r->depth != 2) return 1;
     for (r->member = 0; r->member < MEMBERS; r->member++)
@@ -130,7 +130,7 @@ static int on_key(void *at, const unsigned char *key, size_t len)
     return 1;
 }
 
-static int enter(reader *r)
+static int enter(coco_results_reader *r)
 {
     if (r->depth == DEEPEST) return refuse(r, "{coco.nesting} nested deeper than %d", DEEPEST);
     r->depth++;
@@ -139,7 +139,7 @@ static int enter(reader *r)
 
 static int on_map(void *at)
 {
-    reader *r = heard(at);
+    coco_results_reader *r = heard(at);
 
     if (r->depth != 1 && !other_value(r, "an object")) return 0;
     if (r->depth == 1) {
@@ -151,7 +151,7 @@ static int on_map(void *at)
     return enter(r);
 }
 
-static int end_entry(reader *r)
+static int end_entry(coco_results_reader *r)
 {
     spot_coco_result v = { r->whole[IMAGE_ID], r->whole[CATEGORY_ID], (float)r->box[0], (float)r->box[1], (float)r->box[2],
                            (float)r->box[3], (float)r->score };
@@ -172,7 +172,7 @@ static int end_entry(reader *r)
 
 static int on_map_end(void *at)
 {
-    reader *r = heard(at);
+    coco_results_reader *r = heard(at);
 
     if (r->depth == 2 && !end_entry(r)) return 0;
     r->depth--;
@@ -181,7 +181,7 @@ static int on_map_end(void *at)
 
 static int on_array(void *at)
 {
-    reader *r = heard(at);
+    coco_results_reader *r = heard(at);
     const int fits = !r->depth || (is_used(r) && r->member == BOX);
 
     return (fits || other_value(r, "a list")) && enter(r);
@@ -198,7 +198,7 @@ static const yajl_callbacks callbacks = {
 /* ---- the whole ---- */
 
 /* Parses one piece; the last has 0 bytes. */
-static spot_status parse_piece(reader *r, const uint8_t *json, size_t size)
+static spot_status parse_piece(coco_results_reader *r, const uint8_t *json, size_t size)
 {
     const yajl_status s = size ? yajl_parse(r->yajl, json, size) : yajl_complete_parse(r->yajl);
 
@@ -214,15 +214,15 @@ static spot_status parse_piece(reader *r, const uint8_t *json, size_t size)
     return r->status;
 }
 
-static spot_status open_reader(spot_ctx *c, reader *r, spot_coco_results *out, const char *name)
+static spot_status open_reader(spot_ctx *c, coco_results_reader *r, spot_coco_results *out, const char *name)
 {
     *out = (spot_coco_results){ 0 };
-    *r = (reader){ .c = c, .name = name, .member = MEMBERS };
+    *r = (coco_results_reader){ .c = c, .name = name, .member = MEMBERS };
     r->yajl = yajl_alloc(&callbacks, NULL, r);
     return r->yajl ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "%s: no memory to read it", name);
 }
 
-static spot_status close_reader(reader *r, spot_coco_results *out, spot_status s)
+static spot_status close_reader(coco_results_reader *r, spot_coco_results *out, spot_status s)
 {
     if (!s && !r->before) s = spot_fail(r->c, SPOT_INPUT, "{file.empty} %s is empty", r->name);
     if (!s) s = parse_piece(r, NULL, 0);
@@ -235,7 +235,7 @@ static spot_status close_reader(reader *r, spot_coco_results *out, spot_status s
 
 spot_status spot_coco_results_parse(spot_ctx *c, spot_coco_results *out, const uint8_t *json, size_t size, const char *name)
 {
-    reader r;
+    coco_results_reader r;
     spot_status s = open_reader(c, &r, out, name);
 
     for (size_t at = 0; !s && at < size; at += PIECE) s = parse_piece(&r, json + at, size - at < PIECE ? size - at : PIECE);
@@ -246,7 +246,7 @@ spot_status spot_coco_results_open(spot_ctx *c, spot_coco_results *out, const ch
 {
     static _Thread_local uint8_t piece[PIECE];
     FILE *f = spot_file_stream(path);
-    reader r;
+    coco_results_reader r;
     spot_status s;
     size_t n;
 

@@ -33,14 +33,14 @@ spot_bytes spot_metric_graph_needs(const spot_ctx *c, int n, int d, int k)
 
 static spot_status find_graph(spot_ctx *c, spot_arena *a, int *column, const spot_view *v, int k)
 {
-    const float *there = c->device ? v->device_feature : v->feature;
+    const float *on_device = c->device ? v->device_feature : v->feature;
     size_t edges = (size_t)v->n * (size_t)k;
     spot_neighbours s;
     float *x = NULL;
 
-    SPOT_TRY(take_graph(c, a, &s, there ? NULL : &x, v->n, v->d, k));
+    SPOT_TRY(take_graph(c, a, &s, on_device ? NULL : &x, v->n, v->d, k));
     if (x) SPOT_TRY(spot_device_copy(c, x, v->feature, (size_t)v->n * (size_t)v->d * sizeof *x));
-    s.x.v = x ? x : (float *)there;
+    s.x.v = x ? x : (float *)on_device;
     SPOT_TRY(spot_neighbours_find(c, a, 1, &s));
     return spot_device_copy(c, column, s.column, edges * sizeof *column);
 }

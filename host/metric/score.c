@@ -58,7 +58,7 @@ static spot_status count_truth(spot_ctx *c, spot_score *s, const spot_truth *tru
 /* The sets on the host and on c's device: the hypotheses; the blindspots, followed by their union. The arrays have
  * one layout in both places, sets before queries, so that one copy takes all of them there. */
 typedef struct {
-    spot_overlap_problem here, there;
+    spot_overlap_problem here, on_device;
     uint64_t *set, *other;
     spot_overlap_query *query;
     spot_arena host, work;
@@ -82,11 +82,11 @@ static spot_status open_counter(spot_ctx *c, counter *k, int hypotheses, int bli
 
     *k = (counter){ .here = { .words = (n + 63) / 64, .sets = hypotheses, .others = blindspots + 1,
                               .queries = (hypotheses + 2) * (blindspots + 1) } };
-    k->there = k->here;
+    k->on_device = k->here;
     SPOT_TRY(take_sets(c, &need, k, &k->here));
     SPOT_TRY(spot_arena_open(c, &k->host, need.peak));
     SPOT_TRY(spot_arena_open_device(c, &k->work, need.peak));
-    SPOT_TRY(take_sets(c, &k->work, k, &k->there));
+    SPOT_TRY(take_sets(c, &k->work, k, &k->on_device));
     return take_sets(c, &k->host, k, &k->here);
 }
 
@@ -114,11 +114,11 @@ static spot_status count_overlaps(spot_ctx *c, counter *k, int queries, bool fre
 {
     const void *from = fresh ? (void *)k->set : (void *)k->query;
 
-    k->there.queries = queries;
-    SPOT_TRY(spot_device_copy(c, fresh ? (void *)k->there.set : (void *)k->there.query, from,
+    k->on_device.queries = queries;
+    SPOT_TRY(spot_device_copy(c, fresh ? (void *)k->on_device.set : (void *)k->on_device.query, from,
                               (size_t)((const char *)(k->query + queries) - (const char *)from)));
-    SPOT_TRY(spot_overlap_count(c, 1, &k->there));
-    return spot_device_copy(c, k->here.count, k->there.count, queries * sizeof *k->here.count);
+    SPOT_TRY(spot_overlap_count(c, 1, &k->on_device));
+    return spot_device_copy(c, k->here.count, k->on_device.count, queries * sizeof *k->here.count);
 }
 
 /* BP of every hypothesis with every blindspot, and the blindspots that it belongs to (equations 1 and 2). Bit h of of[m]:

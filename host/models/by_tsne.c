@@ -92,9 +92,9 @@ static spot_status take_start(spot_ctx *c, spot_arena *h, spot_arena *a, start *
 static spot_status start_map(spot_ctx *c, const start *s, const spot_tsne_problem *t, const spot_points *out, spot_seed seed)
 {
     const float *score = spot_points_target(c, out);
-    const spot_rows_squares_problem sum = { t->n, t->dim, score, s->square.there };
+    const spot_rows_squares_problem sum = { t->n, t->dim, score, s->square.on_device };
     const spot_rows_pick_problem pick = { .n = t->n, .d = t->dim, .x = score, .x_row = (size_t)t->dim, .x_column = 1,
-                                          .column = s->column.there, .y = t->y, .y_row = 1, .y_column = (size_t)t->stride };
+                                          .column = s->column.on_device, .y = t->y, .y_row = 1, .y_column = (size_t)t->stride };
     spot_rng r = spot_rng_at(seed.seed, SPOT_RNG_TSNE, seed.ec, 0);
     const double *square = s->square.here;
     spot_rows_column *column = s->column.here;

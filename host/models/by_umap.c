@@ -22,7 +22,7 @@ typedef struct {
     spot_umap_layout *layout;
     spot_spectral *start;
     int **order;               /* the host's copies of layout's order */
-} batch;
+} umap_batch;
 
 typedef struct { double x, y; } curve_point;
 
@@ -72,7 +72,7 @@ void spot_umap_curve(double *a, double *b, double min_dist, double spread)
 }
 
 /* Allocates a problem for the life of the batch. */
-static spot_status take_problem(spot_ctx *c, spot_arena *h, spot_arena *a, batch *b, int p)
+static spot_status take_problem(spot_ctx *c, spot_arena *h, spot_arena *a, umap_batch *b, int p)
 {
     spot_affinity_graph *g = &b->graph[p];
     spot_umap_layout *u = &b->layout[p];
@@ -152,7 +152,7 @@ static void sort_points(const spot_spectral *s, float most, int *order, int *cou
 }
 
 /* Copies the graph to the host, and computes scale and order for the descent. */
-static spot_status read_graph(spot_ctx *c, spot_arena *h, batch *b, int p)
+static spot_status read_graph(spot_ctx *c, spot_arena *h, umap_batch *b, int p)
 {
     const spot_affinity_graph *g = &b->graph[p];
     const spot_spectral *s = &b->start[p];
@@ -176,7 +176,8 @@ static spot_status read_graph(spot_ctx *c, spot_arena *h, batch *b, int p)
 }
 
 /* Computes the initial maps. The pieces of a disconnected graph lie at their positions on the principal components. */
-static spot_status start_maps(spot_ctx *c, spot_arena *h, spot_arena *a, batch *b, spot_points *out, const spot_view *views)
+static spot_status start_maps(spot_ctx *c, spot_arena *h, spot_arena *a, umap_batch *b, spot_points *out,
+                              const spot_view *views)
 {
     SPOT_TRY(spot_spectral_components(c, h, b->problems, b->start));
     for (int p = 0; p < b->problems; p++)
@@ -218,7 +219,7 @@ static spot_status copy_map(spot_ctx *c, spot_points *out, const spot_umap_layou
     return spot_rows_pick(c, 1, &pick);
 }
 
-static spot_status open_batch(spot_ctx *c, spot_arena *h, spot_arena *a, batch *b, const spot_reduction *r,
+static spot_status open_batch(spot_ctx *c, spot_arena *h, spot_arena *a, umap_batch *b, const spot_reduction *r,
                               const spot_umap_config *cfg)
 {
     double curve_a, curve_b;
@@ -243,7 +244,7 @@ static spot_status open_batch(spot_ctx *c, spot_arena *h, spot_arena *a, batch *
     return SPOT_OK;
 }
 
-static spot_status map_all(spot_ctx *c, spot_arena *h, spot_arena *a, batch *b, const spot_reduction *r,
+static spot_status map_all(spot_ctx *c, spot_arena *h, spot_arena *a, umap_batch *b, const spot_reduction *r,
                            const spot_umap_config *cfg)
 {
     SPOT_TRY(open_batch(c, h, a, b, r, cfg));
@@ -260,7 +261,7 @@ static spot_status map_all(spot_ctx *c, spot_arena *h, spot_arena *a, batch *b, 
 spot_status spot_umap_map(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_reduction *r, const spot_umap_config *cfg)
 {
     size_t mark = work->used, mark_host = host->used, n = (size_t)r->problems;
-    batch b = { r->problems, calloc(n, sizeof *b.graph), calloc(n, sizeof *b.layout), calloc(n, sizeof *b.start),
+    umap_batch b = { r->problems, calloc(n, sizeof *b.graph), calloc(n, sizeof *b.layout), calloc(n, sizeof *b.start),
                 calloc(n, sizeof *b.order) };
     spot_status s = b.graph && b.layout && b.start && b.order
                   ? map_all(c, host, work, &b, r, cfg)

@@ -64,7 +64,8 @@ spot_status spot_clip_work_list(spot_ctx *c, const spot_clip_work *w);
  * rows: w->own.start[sequences]. */
 spot_status spot_clip_net_run(spot_ctx *c, const spot_clip_net *net, spot_clip_work *w, float **out, int rows, int sequences);
 
-/* A CLIP of these sizes whose weights nobody has set, for benches, which fill a's memory with numbers. encoder.h says the rest. */
+/* A CLIP of these sizes whose weights nobody has set, for benches, which fill a's memory with numbers. encoder.h says the
+ * rest. */
 spot_status spot_clip_blank(spot_ctx *c, spot_arena *a, spot_clip **clip, const spot_clip_info *info, spot_precision precision);
 
 #endif

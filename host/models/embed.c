@@ -166,7 +166,7 @@ static spot_status take_prepared(spot_ctx *c, spot_arena *h, spot_arena *work, p
     SPOT_TRY(SPOT_TAKE(c, work, r->y, (size_t)v->n * v->d));
     *(c->device ? &b->left[p].device_feature : &b->left[p].feature) = r->y;
     if (!cfg->hardness) return SPOT_OK;
-    SPOT_TRY(spot_numbers_there(c, work, &r->head, v->head, NULL, (size_t)v->d));
+    SPOT_TRY(spot_numbers_on_device(c, work, &r->head, v->head, NULL, (size_t)v->d));
     SPOT_TRY(SPOT_TAKE(c, work, r->along, v->n));
     map->d--;
     SPOT_TRY(SPOT_TAKE(c, h, map->at, (size_t)map->n * map->d));
@@ -246,14 +246,14 @@ static spot_status reduce_on_device(spot_ctx *c, spot_arena *host, bool stays, c
     return s;
 }
 
-static spot_status take_points(spot_ctx *c, spot_arena *a, spot_arena *there, int problems, spot_points *out,
+static spot_status take_points(spot_ctx *c, spot_arena *a, spot_arena *on_device, int problems, spot_points *out,
                                const spot_view *views, const spot_embed_config *cfg)
 {
     for (int p = 0; p < problems; p++) {
         int d = spot_embed_dim(cfg, views[p].n, views[p].d);
         out[p] = (spot_points){ .n = views[p].n, .d = d, .objective = NAN };
         SPOT_TRY(SPOT_TAKE(c, a, out[p].at, (size_t)out[p].n * out[p].d));
-        if (there && c->device) SPOT_TRY(SPOT_TAKE(c, there, out[p].device_at, (size_t)out[p].n * out[p].d));
+        if (on_device && c->device) SPOT_TRY(SPOT_TAKE(c, on_device, out[p].device_at, (size_t)out[p].n * out[p].d));
     }
     return SPOT_OK;
 }
@@ -272,19 +272,19 @@ spot_status spot_embed_fit(spot_ctx *c, spot_arena *a, int problems, spot_points
     return spot_embed_fit_on(c, a, NULL, problems, out, views, seeds, cfg);
 }
 
-spot_status spot_embed_fit_on(spot_ctx *c, spot_arena *a, spot_arena *there, int problems, spot_points *out,
+spot_status spot_embed_fit_on(spot_ctx *c, spot_arena *a, spot_arena *on_device, int problems, spot_points *out,
                               const spot_view *views, const spot_seed *seeds, const spot_embed_config *cfg)
 {
     const spot_reduction r = { problems, out, views, seeds };
 
     SPOT_TRY(check_config(c, cfg));
     for (int p = 0; p < problems; p++) SPOT_TRY(check_view(c, &views[p], seeds[p].ec, cfg));
-    SPOT_TRY(take_points(c, a, there, problems, out, views, cfg));
+    SPOT_TRY(take_points(c, a, on_device, problems, out, views, cfg));
     for (int p = 0; p < problems; p++)
         if (cfg->method != SPOT_REDUCE_NONE && out[p].d < cfg->dim)
             spot_log_of(c, SPOT_LOG_WARN, seeds[p].ec, "%d rows of %d features have no %d principal components; the map has %d "
                         "dimensions", views[p].n, views[p].d, cfg->dim, out[p].d);
-    if (c->device) SPOT_TRY(reduce_on_device(c, a, there != NULL, &r, cfg));
+    if (c->device) SPOT_TRY(reduce_on_device(c, a, on_device != NULL, &r, cfg));
     else           SPOT_TRY(reduce_batch(c, a, a, &r, cfg));
     for (int p = 0; p < problems && cfg->method == SPOT_REDUCE_UMAP; p++) SPOT_TRY(check_map(c, &out[p], seeds[p].ec));
     return SPOT_OK;

@@ -17,21 +17,21 @@ double spot_row_length(const float *x, int d)
 
 spot_status spot_reduce_features(spot_ctx *c, spot_arena *work, const float **x, const spot_view *v)
 {
-    return spot_numbers_there(c, work, x, v->feature, v->device_feature, (size_t)v->n * v->d);
+    return spot_numbers_on_device(c, work, x, v->feature, v->device_feature, (size_t)v->n * v->d);
 }
 
-spot_status spot_points_there(spot_ctx *c, spot_arena *work, const float **x, const spot_points *points)
+spot_status spot_points_on_device(spot_ctx *c, spot_arena *work, const float **x, const spot_points *points)
 {
-    return spot_numbers_there(c, work, x, points->at, points->device_at, (size_t)points->n * points->d);
+    return spot_numbers_on_device(c, work, x, points->at, points->device_at, (size_t)points->n * points->d);
 }
 
 float *spot_points_target(const spot_ctx *c, const spot_points *points) { return c->device ? points->device_at : points->at; }
 
-spot_status spot_points_put(spot_ctx *c, spot_arena *there, spot_points *points)
+spot_status spot_points_put(spot_ctx *c, spot_arena *on_device, spot_points *points)
 {
     size_t numbers = (size_t)points->n * points->d;
 
-    SPOT_TRY(SPOT_TAKE(c, there, points->device_at, numbers));
+    SPOT_TRY(SPOT_TAKE(c, on_device, points->device_at, numbers));
     return spot_device_copy(c, points->device_at, points->at, numbers * sizeof *points->at);
 }
 

@@ -29,12 +29,12 @@ spot_rows_prepare_problem spot_reduce_preparation(const spot_view *v, const spot
 /* v's features, or points, in the memory of c's device: their own array on the CPU; where they are on the device, that array;
  * else a copy in work. */
 spot_status spot_reduce_features(spot_ctx *c, spot_arena *work, const float **x, const spot_view *v);
-spot_status spot_points_there(spot_ctx *c, spot_arena *work, const float **x, const spot_points *points);
+spot_status spot_points_on_device(spot_ctx *c, spot_arena *work, const float **x, const spot_points *points);
 
-/* target: where a reducer writes the points. put: takes device_at from `there` and copies the points to it. fetch: copies them
- * from there; nothing to do on the CPU. */
+/* target: where a reducer writes the points. put: takes device_at from `on_device` and copies the points to it. fetch: copies
+ * them from there; nothing to do on the CPU. */
 float      *spot_points_target(const spot_ctx *c, const spot_points *points);
-spot_status spot_points_put(spot_ctx *c, spot_arena *there, spot_points *points);
+spot_status spot_points_put(spot_ctx *c, spot_arena *on_device, spot_points *points);
 spot_status spot_points_fetch(spot_ctx *c, const spot_points *points);
 
 /* Problems of a reducer: views[p] -> out[p]. */

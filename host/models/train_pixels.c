@@ -15,7 +15,7 @@ typedef struct {
     spot_lesson lesson;
     uint8_t *rgb;                          /* (rows, size, size, 3) */
     float   *target;                       /* (rows, classes) */
-} batch;
+} train_pixels_batch;
 
 typedef struct {
     const spot_pixel_training *how;
@@ -24,7 +24,7 @@ typedef struct {
     spot_net  net;
     spot_adversary foe;                    /* where how->fgsm is above 0 */
     uint32_t *order;                       /* (images): of this epoch */
-    batch     drawn[2];                    /* in turn; the second only where one is drawn ahead */
+    train_pixels_batch     drawn[2];                    /* in turn; the second only where one is drawn ahead */
     uint8_t  *rgb;                         /* the step's batch in the memory of c's device, on the CPU drawn[].rgb itself */
     float    *target, *pixels;             /* likewise; (rows, size, size, 3) normalised */
     spot_optim_course course;              /* in that memory */
@@ -101,7 +101,7 @@ static spot_status copy_pictures(spot_ctx *c, const spot_pixel_training *how, co
 }
 
 /* Draws the batch of a step. c: the caller's context, or one of a thread that draws ahead. */
-static spot_status draw_batch(spot_ctx *c, pupil *u, batch *b, int step)
+static spot_status draw_batch(spot_ctx *c, pupil *u, train_pixels_batch *b, int step)
 {
     const spot_pixel_training *how = u->how;
     const int first = step % u->batches * u->cfg->batch, left = how->images - first;
@@ -121,7 +121,7 @@ static spot_status draw_batch(spot_ctx *c, pupil *u, batch *b, int step)
 typedef struct {
     spot_ctx c;
     pupil *u;
-    batch *b;
+    train_pixels_batch *b;
     int step;
     spot_status status;
     bool runs;
@@ -136,7 +136,7 @@ static void *draw_in_thread(void *user)
     return NULL;
 }
 
-static void start_drawing(spot_ctx *c, drawer *d, pupil *u, batch *b, int step)
+static void start_drawing(spot_ctx *c, drawer *d, pupil *u, train_pixels_batch *b, int step)
 {
     *d = (drawer){ .c = { .ops = &spot_ops_cpu, .threads = 1, .stop = c->stop }, .u = u, .b = b, .step = step };
     d->runs = step < u->steps && !pthread_create(&d->thread, NULL, draw_in_thread, d);
@@ -161,7 +161,7 @@ static spot_status attack_pixels(spot_ctx *c, pupil *u, const float *target, int
     return spot_adversary_attack(c, &u->foe, &u->net, u->foe.clean, target, n, &rule, 1);
 }
 
-static spot_status learn(spot_ctx *c, pupil *u, const batch *b)
+static spot_status learn(spot_ctx *c, pupil *u, const train_pixels_batch *b)
 {
     const bool attacked = u->how->fgsm > 0;
     spot_optim_rule rule = spot_optim_rule_of(u->cfg);
@@ -211,7 +211,7 @@ static void report_progress(spot_ctx *c, const pupil *u, int step, double mean)
 
 static spot_status run_step(spot_ctx *c, pupil *u, int step)
 {
-    batch *b = &u->drawn[u->how->ahead ? step % 2 : 0];
+    train_pixels_batch *b = &u->drawn[u->how->ahead ? step % 2 : 0];
     drawer next;
     spot_status s, drew;
 

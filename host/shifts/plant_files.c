@@ -9,9 +9,9 @@
 #include "store/store.h"
 
 /* The pictures of one class in one folder. */
-typedef struct { spot_plant_set set; spot_plant_shift shift; int cls, pictures; char folder[200]; } batch;
+typedef struct { spot_plant_set set; spot_plant_shift shift; int cls, pictures; char folder[200]; } plant_files_batch;
 
-static void name_folder(batch *b)
+static void name_folder(plant_files_batch *b)
 {
     char *at;
 
@@ -25,18 +25,18 @@ static void name_folder(batch *b)
 }
 
 /* Batch number i; false behind the last. */
-static bool batch_at(batch *b, const spot_plant_config *cfg, int i)
+static bool batch_at(plant_files_batch *b, const spot_plant_config *cfg, int i)
 {
     int folders = 1 + cfg->shifts, source = i / cfg->classes / folders;
 
-    *b = (batch){ .set = (spot_plant_set)source, .shift = (spot_plant_shift)(i / cfg->classes % folders),
+    *b = (plant_files_batch){ .set = (spot_plant_set)source, .shift = (spot_plant_shift)(i / cfg->classes % folders),
                   .cls = i % cfg->classes, .pictures = cfg->pictures };
     if (source == SPOT_PLANT_REAL) b->pictures = cfg->real;
     name_folder(b);
     return source < SPOT_PLANT_REAL || (source == SPOT_PLANT_REAL && b->shift == SPOT_PLANT_BASE);
 }
 
-static void describe_picture(FILE *f, const batch *b, const spot_plant_picture *p)
+static void describe_picture(FILE *f, const plant_files_batch *b, const spot_plant_picture *p)
 {
     bool source = b->set != SPOT_PLANT_REAL;
 
@@ -47,7 +47,7 @@ static void describe_picture(FILE *f, const batch *b, const spot_plant_picture *
             p->shown < 0 ? "" : spot_plant_class_name(p->shown), p->table);
 }
 
-static spot_status write_batch(spot_ctx *c, const char *dir, const spot_plant_config *cfg, const batch *b,
+static spot_status write_batch(spot_ctx *c, const char *dir, const spot_plant_config *cfg, const plant_files_batch *b,
                                spot_plant_picture *p, uint8_t *rgb)
 {
     size_t bytes = 3 * (size_t)cfg->size * (size_t)cfg->size;
@@ -80,7 +80,7 @@ static spot_status write_batches(spot_ctx *c, const char *dir, const spot_plant_
     spot_plant_picture *p = malloc(most * sizeof *p);
     int total = cfg->classes * (2 * (1 + cfg->shifts) + 1);
     spot_status s = rgb && p ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for %zu pictures", most);
-    batch b;
+    plant_files_batch b;
 
     fputs("path,source,shift,class,shift_there,object_there,shown,table\n", table);
     for (int i = 0; !s && batch_at(&b, cfg, i); i++) {
@@ -97,7 +97,7 @@ static spot_status write_batches(spot_ctx *c, const char *dir, const spot_plant_
 static spot_status write_classes(spot_ctx *c, const char *dir, const spot_plant_config *cfg)
 {
     char path[SPOT_PLANT_PATH], text[64 * SPOT_PLANT_CLASSES] = "";
-    batch b = { .set = SPOT_PLANT_REAL };
+    plant_files_batch b = { .set = SPOT_PLANT_REAL };
 
     for (b.cls = 0; b.cls < cfg->classes; b.cls++) {
         name_folder(&b);

@@ -76,7 +76,7 @@ static void describe_hits(spot_json *j, const char *key, spot_shift_hits *h)
     spot_json_object(j, key);
     spot_json_int(j, "hits", &h->hits);
     spot_json_int(j, "passed", &h->passed);
-    spot_json_int(j, "there", &h->there);
+    spot_json_int(j, "there", &h->right);
     spot_json_end(j);
 }
 

@@ -109,13 +109,13 @@ static spot_status find_passing(spot_ctx *c, unit_work *w)
 
 /* ---- counts ---- */
 
-static void count_hits(spot_shift_hits *h, uint8_t pass, uint8_t passes, uint8_t there)
+static void count_hits(spot_shift_hits *h, uint8_t pass, uint8_t passes, uint8_t truth)
 {
-    const bool in = (pass & passes) == passes, is = (pass & there) == there;
+    const bool in = (pass & passes) == passes, is = (pass & truth) == truth;
 
     h->hits += in && is;
     h->passed += in;
-    h->there += is;
+    h->right += is;
 }
 
 static bool is_in(uint8_t pass, int set)

@@ -40,9 +40,9 @@ static void put_hits(spot_json *j, const char *key, spot_shift_hits h)
     spot_json_object(j, key);
     spot_json_put_int(j, "right_and_passed", h.hits);
     spot_json_put_int(j, "passed", h.passed);
-    spot_json_put_int(j, "right", h.there);
+    spot_json_put_int(j, "right", h.right);
     spot_json_put_interval(j, "precision", spot_share_of(h.hits, h.passed));
-    spot_json_put_interval(j, "recall", spot_share_of(h.hits, h.there));
+    spot_json_put_interval(j, "recall", spot_share_of(h.hits, h.right));
     spot_json_end(j);
 }
 

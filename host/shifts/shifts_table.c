@@ -262,12 +262,12 @@ void spot_shifts_document(FILE *f)
 
 spot_key spot_shifts_key(const spot_shifts_config *cfg) { return spot_config_key(&spot_shifts_kind, cfg); }
 
-bool spot_shifts_differ(char *words, size_t size, const spot_shifts_config *there, const spot_shifts_config *here)
+bool spot_shifts_differ(char *words, size_t size, const spot_shifts_config *saved, const spot_shifts_config *here)
 {
-    return spot_config_is_other(words, size, &spot_shifts_kind, there, here);
+    return spot_config_is_other(words, size, &spot_shifts_kind, saved, here);
 }
 
-bool spot_shifts_change(char *words, size_t size, const spot_shifts_config *there, const spot_shifts_config *here)
+bool spot_shifts_change(char *words, size_t size, const spot_shifts_config *saved, const spot_shifts_config *here)
 {
-    return spot_settings_differ(words, size, spot_shifts_settings, there, here, SPOT_AFFECTS_ALL & ~SPOT_AFFECTS_PATH);
+    return spot_settings_differ(words, size, spot_shifts_settings, saved, here, SPOT_AFFECTS_ALL & ~SPOT_AFFECTS_PATH);
 }

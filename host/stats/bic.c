@@ -134,14 +134,14 @@ static void move_results(spot_mixture_job *job, const unsigned char *from, unsig
 }
 
 /* Moves the jobs' arrays to device memory: copies given responsibilities and, unless they are there, the points, and allocates
- * the results, `bytes` from `host` on, as one piece at *there, so that one copy brings them back. */
+ * the results, `bytes` from `host` on, as one piece at *found, so that one copy brings them back. */
 static spot_status move_to_device(spot_ctx *c, spot_arena *a, spot_mixture_job *jobs, int count, bool points_there,
-                                  const unsigned char *host, size_t bytes, unsigned char **there)
+                                  const unsigned char *host, size_t bytes, unsigned char **on_device)
 {
     const float *last = NULL;
     float *x = NULL;
 
-    SPOT_TRY(SPOT_TAKE(c, a, *there, bytes));
+    SPOT_TRY(SPOT_TAKE(c, a, *on_device, bytes));
     for (int j = 0; j < count; j++) {
         spot_mixture_job *job = &jobs[j];
         size_t points = (size_t)job->fit.n * (size_t)job->fit.d, resps = (size_t)job->fit.n * (size_t)job->fit.k;
@@ -155,7 +155,7 @@ static spot_status move_to_device(spot_ctx *c, spot_arena *a, spot_mixture_job *
         if (resp) SPOT_TRY(spot_device_copy(c, resp, job->resp, resps * sizeof *resp));
         if (!points_there) job->x = x;
         job->resp = resp;
-        move_results(job, host, *there);
+        move_results(job, host, *on_device);
     }
     return SPOT_OK;
 }
@@ -168,7 +168,7 @@ static spot_status run_em(spot_ctx *c, spot_arena *scratch, spot_mixture_job *jo
 spot_status spot_mixture_jobs_run(spot_ctx *c, spot_arena *a, size_t begin, spot_mixture_job *jobs, int count,
                                   bool points_there, const spot_mixture_config *cfg)
 {
-    spot_arena there = spot_arena_counting();
+    spot_arena on_device = spot_arena_counting();
     size_t first = (begin + 63) / 64 * 64, bytes = a->used - first;       /* as takes are aligned, so the piece is */
     unsigned char *host = a->base + first, *piece;
     int n = 0, d = 0, k = 0;
@@ -180,13 +180,13 @@ spot_status spot_mixture_jobs_run(spot_ctx *c, spot_arena *a, size_t begin, spot
         if (jobs[j].fit.d > d) d = jobs[j].fit.d;
         if (jobs[j].fit.k > k) k = jobs[j].fit.k;
     }
-    SPOT_TRY(move_to_device(c, &there, jobs, count, points_there, host, bytes, &piece));
-    SPOT_TRY(spot_arena_open_device(c, &there, there.peak + 64 + spot_mixture_scratch(count, n, d, k, 0)));
-    s = move_to_device(c, &there, jobs, count, points_there, host, bytes, &piece);
-    if (s == SPOT_OK) s = run_em(c, &there, jobs, count, cfg);
+    SPOT_TRY(move_to_device(c, &on_device, jobs, count, points_there, host, bytes, &piece));
+    SPOT_TRY(spot_arena_open_device(c, &on_device, on_device.peak + 64 + spot_mixture_scratch(count, n, d, k, 0)));
+    s = move_to_device(c, &on_device, jobs, count, points_there, host, bytes, &piece);
+    if (s == SPOT_OK) s = run_em(c, &on_device, jobs, count, cfg);
     if (s == SPOT_OK) s = spot_device_copy(c, host, piece, bytes);
     for (int j = 0; j < count && s == SPOT_OK; j++) move_results(&jobs[j], piece, host);
-    spot_arena_close(&there);
+    spot_arena_close(&on_device);
     return s;
 }
 

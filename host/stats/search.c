@@ -87,7 +87,7 @@ static const spot_mixture_job *best_start(spot_ctx *c, const spot_mixture_job *j
 }
 
 /* Makes a labelling of every number's best start, skipping numbers without one. Returns the number of labellings. */
-static int label_all(spot_ctx *c, spot_labelling *l, const spot_mixture_job *jobs, spot_mat x, const float *there,
+static int label_all(spot_ctx *c, spot_labelling *l, const spot_mixture_job *jobs, spot_mat x, const float *on_device,
                      const spot_search_config *cfg)
 {
     int len = 0;
@@ -96,7 +96,7 @@ static int label_all(spot_ctx *c, spot_labelling *l, const spot_mixture_job *job
         const spot_mixture_job *best = best_start(c, jobs + i * cfg->starts, x, cfg);
         if (!best) continue;
         l[len].x = x;
-        l[len].there = there;
+        l[len].on_device = on_device;
         l[len].k = best->fit.k;
         for (int j = 0; j < x.rows; j++) l[len].label[j] = best->label[j];
         len++;
@@ -118,9 +118,9 @@ static void choose_number(spot_clustering *out, const spot_labelling *l, int len
 }
 
 /* Scratch memory: jobs and labellings, followed by their arrays. */
-typedef struct { spot_mixture_job *jobs; spot_labelling *labellings; int count; } batch;
+typedef struct { spot_mixture_job *jobs; spot_labelling *labellings; int count; } search_batch;
 
-static spot_status prepare_batch(spot_ctx *c, spot_arena *a, batch *b, size_t *begin, int problems, const spot_mat *x,
+static spot_status prepare_batch(spot_ctx *c, spot_arena *a, search_batch *b, size_t *begin, int problems, const spot_mat *x,
                                  const spot_search_config *cfg)
 {
     int at = 0, first = 0;
@@ -145,7 +145,7 @@ static spot_status prepare_batch(spot_ctx *c, spot_arena *a, batch *b, size_t *b
 }
 
 /* Scores the labellings of all problems that have a choice, in one call. */
-static spot_status score_labellings(spot_ctx *c, spot_arena *a, const batch *b, int problems, spot_clustering *out,
+static spot_status score_labellings(spot_ctx *c, spot_arena *a, const search_batch *b, int problems, spot_clustering *out,
                                     const int *len)
 {
     spot_labelling *chosen;
@@ -163,22 +163,23 @@ static spot_status score_labellings(spot_ctx *c, spot_arena *a, const batch *b, 
 }
 
 static spot_status search_all(spot_ctx *c, spot_arena *a, int problems, spot_clustering *out, const spot_mat *x,
-                              const float *const *there, const spot_seed *seeds, const spot_search_config *cfg)
+                              const float *const *on_device, const spot_seed *seeds, const spot_search_config *cfg)
 {
     int *len, at = 0;
     size_t begin;
-    batch b;
+    search_batch b;
 
     SPOT_TRY(SPOT_TAKE(c, a, len, problems));
     SPOT_TRY(prepare_batch(c, a, &b, &begin, problems, x, cfg));
     for (int p = 0; p < problems; at += out[p++].tried)
         for (int j = at * cfg->starts; j < (at + out[p].tried) * cfg->starts; j++) {
-            b.jobs[j].x = there ? there[p] : x[p].v;
+            b.jobs[j].x = on_device ? on_device[p] : x[p].v;
             b.jobs[j].seed = seeds[p];
         }
-    SPOT_TRY(spot_mixture_jobs_run(c, a, begin, b.jobs, at * cfg->starts, there != NULL, cfg->kmeans ? NULL : &cfg->mixture));
+    SPOT_TRY(spot_mixture_jobs_run(c, a, begin, b.jobs, at * cfg->starts, on_device != NULL, cfg->kmeans
+                                   ? NULL : &cfg->mixture));
     for (int p = at = 0; p < problems; at += out[p++].tried) {
-        len[p] = label_all(c, b.labellings + at, b.jobs + at * cfg->starts, x[p], there ? there[p] : NULL, cfg);
+        len[p] = label_all(c, b.labellings + at, b.jobs + at * cfg->starts, x[p], on_device ? on_device[p] : NULL, cfg);
         if (!len[p])
             return spot_fail_of(c, SPOT_NUMERIC, seeds[p].ec, "{mixture.none_fitted} no mixture of %d to %d could be fitted to "
                                 "its %d points; raise the ridge", out[p].least, out[p].least + out[p].tried - 1, x[p].rows);
@@ -193,7 +194,7 @@ spot_status spot_cluster_search(spot_ctx *c, spot_arena *a, int problems, spot_c
 }
 
 spot_status spot_cluster_search_on(spot_ctx *c, spot_arena *a, int problems, spot_clustering *out, const spot_mat *x,
-                                   const float *const *there, const spot_seed *seeds, const spot_search_config *cfg)
+                                   const float *const *on_device, const spot_seed *seeds, const spot_search_config *cfg)
 {
     size_t mark;
 
@@ -203,7 +204,7 @@ spot_status spot_cluster_search_on(spot_ctx *c, spot_arena *a, int problems, spo
         SPOT_TRY(take_result(c, a, &out[p], x[p].rows, cfg));
     }
     mark = a->used;
-    SPOT_TRY(search_all(c, a, problems, out, x, there, seeds, cfg));
+    SPOT_TRY(search_all(c, a, problems, out, x, on_device, seeds, cfg));
     a->used = mark;
     return SPOT_OK;
 }
@@ -218,7 +219,7 @@ spot_bytes spot_cluster_search_needs(const spot_ctx *c, int problems, const int 
     size_t points = 64, begin, scratch, device = 0, host;
     spot_labelling *chosen;
     spot_clustering out;
-    batch b;
+    search_batch b;
 
     SPOT_TAKE(&quiet, &a, len, problems * sets);
     for (int p = 0; p < problems * sets; p++) {

@@ -13,7 +13,7 @@ static spot_status make_jobs(spot_ctx *c, spot_arena *a, spot_silhouette_job *jo
         size_t n = (size_t)l[q].x.rows, numbers = n * (size_t)l[q].x.cols;
         uint16_t *label;
         double *silhouette;
-        if (!l[q].there && (!q || l[q].x.v != l[q - 1].x.v)) {
+        if (!l[q].on_device && (!q || l[q].x.v != l[q - 1].x.v)) {
             SPOT_TRY(SPOT_TAKE(c, a, x, numbers));
             if (!a->counting) SPOT_TRY(spot_device_copy(c, x, l[q].x.v, numbers * sizeof *x));
         }
@@ -21,7 +21,7 @@ static spot_status make_jobs(spot_ctx *c, spot_arena *a, spot_silhouette_job *jo
         SPOT_TRY(SPOT_TAKE(c, a, silhouette, n));
         if (a->counting) continue;
         SPOT_TRY(spot_device_copy(c, label, l[q].label, n * sizeof *label));
-        jobs[q].x = l[q].there ? l[q].there : x;
+        jobs[q].x = l[q].on_device ? l[q].on_device : x;
         jobs[q].label = label;
         jobs[q].silhouette = silhouette;
     }
@@ -30,17 +30,17 @@ static spot_status make_jobs(spot_ctx *c, spot_arena *a, spot_silhouette_job *jo
 
 static spot_status run_jobs(spot_ctx *c, spot_silhouette_job *jobs, int count, spot_labelling *l)
 {
-    spot_arena there = spot_arena_counting();
+    spot_arena on_device = spot_arena_counting();
     spot_status s;
 
     if (!c->device) return spot_silhouette_samples(c, jobs, count);
-    SPOT_TRY(make_jobs(c, &there, jobs, count, l));
-    SPOT_TRY(spot_arena_open_device(c, &there, there.peak));
-    s = make_jobs(c, &there, jobs, count, l);
+    SPOT_TRY(make_jobs(c, &on_device, jobs, count, l));
+    SPOT_TRY(spot_arena_open_device(c, &on_device, on_device.peak));
+    s = make_jobs(c, &on_device, jobs, count, l);
     if (s == SPOT_OK) s = spot_silhouette_samples(c, jobs, count);
     for (int q = 0; q < count && s == SPOT_OK; q++)
         s = spot_device_copy(c, l[q].silhouette, jobs[q].silhouette, (size_t)l[q].x.rows * sizeof *l[q].silhouette);
-    spot_arena_close(&there);
+    spot_arena_close(&on_device);
     return s;
 }
 

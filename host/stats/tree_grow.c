@@ -56,7 +56,7 @@ static int most_split(int n, int depth)
 }
 
 /* Allocates a wave; also in counting arenas. there: the arena of the device, on the CPU a itself. */
-static spot_status take_wave(spot_ctx *c, spot_arena *a, spot_arena *there, wave *w, int trees, const size_of_tree *size,
+static spot_status take_wave(spot_ctx *c, spot_arena *a, spot_arena *on_device, wave *w, int trees, const size_of_tree *size,
                              const spot_tree_config *cfg, int threads)
 {
     size_t nodes = 0;
@@ -72,23 +72,23 @@ static spot_status take_wave(spot_ctx *c, spot_arena *a, spot_arena *there, wave
         SPOT_TRY(SPOT_TAKE(c, a, g.bud, most));
         SPOT_TRY(SPOT_TAKE(c, a, g.sum, most * (size_t)s.classes));
         SPOT_TRY(SPOT_TAKE(c, a, g.which, split));
-        if (s.weighted) SPOT_TRY(spot_twin_take(c, a, there, &g.weight, (size_t)s.rows * sizeof *op.weight));
+        if (s.weighted) SPOT_TRY(spot_twin_take(c, a, on_device, &g.weight, (size_t)s.rows * sizeof *op.weight));
         if (spot_tree_has_list(c, s.d, cfg)) {
-            SPOT_TRY(SPOT_TAKE(c, there, op.room, spot_tree_room(s.rows, threads)));
-            SPOT_TRY(SPOT_TAKE(c, there, op.order, 2 * (size_t)s.rows));
+            SPOT_TRY(SPOT_TAKE(c, on_device, op.room, spot_tree_room(s.rows, threads)));
+            SPOT_TRY(SPOT_TAKE(c, on_device, op.order, 2 * (size_t)s.rows));
         } else
-            SPOT_TRY(SPOT_TAKE(c, there, op.order, 2 * (size_t)s.rows * (size_t)s.d));
-        SPOT_TRY(SPOT_TAKE(c, there, op.cut, split * (size_t)spot_tree_tries(s.d, cfg)));
-        if (spot_tree_tries(s.d, cfg) < s.d) SPOT_TRY(SPOT_TAKE(c, there, op.drawn, split * (size_t)s.d));
+            SPOT_TRY(SPOT_TAKE(c, on_device, op.order, 2 * (size_t)s.rows * (size_t)s.d));
+        SPOT_TRY(SPOT_TAKE(c, on_device, op.cut, split * (size_t)spot_tree_tries(s.d, cfg)));
+        if (spot_tree_tries(s.d, cfg) < s.d) SPOT_TRY(SPOT_TAKE(c, on_device, op.drawn, split * (size_t)s.d));
         nodes += split;
         if (a->counting) continue;
         w->grow[i] = g;
         w->op[i] = op;
     }
-    SPOT_TRY(spot_twin_take(c, a, there, &w->span, nodes * sizeof(spot_tree_span)));
-    SPOT_TRY(spot_twin_take(c, a, there, &w->split, nodes * sizeof(spot_tree_split)));
-    SPOT_TRY(spot_twin_take(c, a, there, &w->sum, nodes * (size_t)w->classes * sizeof(double)));
-    return spot_twin_take(c, a, there, &w->left, nodes * (size_t)w->classes * sizeof(double));
+    SPOT_TRY(spot_twin_take(c, a, on_device, &w->span, nodes * sizeof(spot_tree_span)));
+    SPOT_TRY(spot_twin_take(c, a, on_device, &w->split, nodes * sizeof(spot_tree_split)));
+    SPOT_TRY(spot_twin_take(c, a, on_device, &w->sum, nodes * (size_t)w->classes * sizeof(double)));
+    return spot_twin_take(c, a, on_device, &w->left, nodes * (size_t)w->classes * sizeof(double));
 }
 
 /* -- a tree's rows and root ------------------------------------------------------------------------------------------------ */
@@ -131,7 +131,7 @@ static spot_status start_tree(spot_ctx *c, wave *w, int i, const spot_trees *t, 
         weight.bytes = (size_t)op->rows * sizeof *unit;
         g->unit = count_units(unit, task->weight, op->rows);
         SPOT_TRY(spot_twin_push(c, &weight));
-        op->weight = weight.there;
+        op->weight = weight.on_device;
     }
     memset(g->sum, 0, (size_t)op->classes * sizeof *g->sum);
     for (int r = 0; r < op->rows; r++) {
@@ -173,10 +173,10 @@ static int list_level(wave *w, int trees, const spot_trees *t, const tree_job *j
         spot_tree_problem *op = &w->op[q];
         op->level = level;
         op->nodes = 0;
-        op->span = (spot_tree_span *)w->span.there + count;
-        op->split = (spot_tree_split *)w->split.there + count;
-        op->sum = (double *)w->sum.there + sums;
-        op->left = (double *)w->left.there + sums;
+        op->span = (spot_tree_span *)w->span.on_device + count;
+        op->split = (spot_tree_split *)w->split.on_device + count;
+        op->sum = (double *)w->sum.on_device + sums;
+        op->left = (double *)w->left.on_device + sums;
         for (int i = g->level; i < g->nodes; i++) {
             const bud *b = &g->bud[i];
             const double *own = g->sum + (size_t)i * (size_t)op->classes;
@@ -229,8 +229,9 @@ static spot_status grow_levels(spot_ctx *c, wave *w, int trees, const spot_trees
         SPOT_TRY(spot_twin_pull(c, &w->left));
         for (int q = 0; q < trees; q++) {
             const spot_tree_problem *op = &w->op[q];
-            const spot_tree_split *split = (spot_tree_split *)w->split.here + (op->split - (spot_tree_split *)w->split.there);
-            const double *left = (double *)w->left.here + (op->left - (double *)w->left.there);
+            const spot_tree_split *split = (spot_tree_split *)w->split.here
+                                         + (op->split - (spot_tree_split *)w->split.on_device);
+            const double *left = (double *)w->left.here + (op->left - (double *)w->left.on_device);
             add_children(&w->grow[q], split, left, op->nodes, op->classes);
         }
         if (level + 1 != t->cfg.depth) SPOT_TRY(spot_tree_part(c, trees, w->op));
@@ -311,16 +312,16 @@ static spot_status grow_in_waves(spot_ctx *c, spot_arena *a, int trees, const si
                                  const spot_trees *t)
 {
     for (int first = 0, count; first < trees; first += count) {
-        spot_arena counted = spot_arena_counting(), there = counted;
+        spot_arena counted = spot_arena_counting(), on_device = counted;
         size_t mark = a->used;
         spot_status s;
         wave w;
-        for (count = 0; first + count < trees && (!count || there.peak < WAVE); count++)
-            SPOT_TRY(take_wave(c, &counted, &there, &w, 1, size + first + count, &t->cfg, 0));
-        SPOT_TRY(spot_arena_open_device(c, &there, there.peak));
-        s = take_wave(c, a, &there, &w, count, size + first, &t->cfg, 0);
+        for (count = 0; first + count < trees && (!count || on_device.peak < WAVE); count++)
+            SPOT_TRY(take_wave(c, &counted, &on_device, &w, 1, size + first + count, &t->cfg, 0));
+        SPOT_TRY(spot_arena_open_device(c, &on_device, on_device.peak));
+        s = take_wave(c, a, &on_device, &w, count, size + first, &t->cfg, 0);
         if (s == SPOT_OK) s = grow_wave(c, &w, count, t, job + first);
-        spot_arena_close(&there);
+        spot_arena_close(&on_device);
         a->used = mark;
         SPOT_TRY(s);
     }
@@ -392,7 +393,7 @@ spot_bytes spot_trees_grow_needs(const spot_ctx *c, int trees, const int *rows, 
                                  const spot_tree_config *cfg)
 {
     largest most = { { spot_most(trees, rows, sizeof *rows), columns, classes, true }, cfg };
-    spot_arena a = spot_arena_counting(), there = a;
+    spot_arena a = spot_arena_counting(), on_device = a;
     spot_ctx quiet = { .device = c->device, .threads = c->threads };
     size_of_tree *size;
     tree_job *job;
@@ -404,8 +405,8 @@ spot_bytes spot_trees_grow_needs(const spot_ctx *c, int trees, const int *rows, 
     for (int i = 0; i < trees; i++) {
         size_of_tree one = { rows[i], columns, classes, true };
         take_trees(&quiet, &a, 1, NULL, &one, cfg->depth);
-        if (c->device && there.peak < WAVE) take_wave(&quiet, &a, &there, &w, 1, &one, cfg, 0);
+        if (c->device && on_device.peak < WAVE) take_wave(&quiet, &a, &on_device, &w, 1, &one, cfg, 0);
     }
     if (!c->device) grow_in_lanes(&quiet, &a, trees, NULL, NULL, &most);
-    return (spot_bytes){ a.peak, there.peak };
+    return (spot_bytes){ a.peak, on_device.peak };
 }

@@ -35,7 +35,7 @@ static spot_status check_table(spot_ctx *c, int problem, const spot_tree_table *
 typedef struct { float *column; spot_twin weight; } crossing;
 
 /* Allocates; also in counting arenas. there: the arena of the device, on the CPU a itself. */
-static spot_status take_tables(spot_ctx *c, spot_arena *a, spot_arena *there, spot_tree_problem **op, crossing *by,
+static spot_status take_tables(spot_ctx *c, spot_arena *a, spot_arena *on_device, spot_tree_problem **op, crossing *by,
                                int tables, const spot_tree_table *table)
 {
     size_t largest = 0, most_rows = 0, weights = 0;
@@ -44,19 +44,19 @@ static spot_status take_tables(spot_ctx *c, spot_arena *a, spot_arena *there, sp
     SPOT_TRY(SPOT_TAKE(c, a, *op, tables));
     for (int p = 0; p < tables; p++) {
         const spot_tree_table *t = &table[p];
-        spot_tree_problem one = { .rows = t->x.rows, .d = t->x.cols, .classes = t->classes, .x = t->there, .y = t->y,
+        spot_tree_problem one = { .rows = t->x.rows, .d = t->x.cols, .classes = t->classes, .x = t->on_device, .y = t->y,
                                   .class_weight = t->class_weight };
         size_t values = (size_t)one.rows * (size_t)one.d;
-        if (!c->device || !t->there) SPOT_TRY(SPOT_TAKE(c, there, one.x, values));
-        if (!t->there && values > largest) largest = values;
+        if (!c->device || !t->on_device) SPOT_TRY(SPOT_TAKE(c, on_device, one.x, values));
+        if (!t->on_device && values > largest) largest = values;
         if ((size_t)one.rows > most_rows) most_rows = (size_t)one.rows;
-        SPOT_TRY(SPOT_TAKE(c, there, one.sorted, 2 * values));
-        if (c->device) SPOT_TRY(SPOT_TAKE(c, there, one.y, one.rows));
+        SPOT_TRY(SPOT_TAKE(c, on_device, one.sorted, 2 * values));
+        if (c->device) SPOT_TRY(SPOT_TAKE(c, on_device, one.y, one.rows));
         if (t->class_weight) weights += (size_t)one.classes;
         if (!a->counting) (*op)[p] = one;
     }
     if (c->device) {
-        SPOT_TRY(spot_twin_take(c, a, there, &by->weight, weights * sizeof(double)));
+        SPOT_TRY(spot_twin_take(c, a, on_device, &by->weight, weights * sizeof(double)));
         return SPOT_TAKE(c, a, by->column, largest);
     }
     if (a->counting) return SPOT_TAKE(c, a, scratch, spot_tree_scratch((int)most_rows, c->threads));
@@ -79,7 +79,7 @@ static void transpose(spot_ctx *c, float *to, spot_mat x)
 static spot_status fill_table(spot_ctx *c, const spot_tree_problem *op, float *column, const spot_tree_table *t)
 {
     if (!c->device) transpose(c, (float *)op->x, t->x);
-    else if (!t->there) {
+    else if (!t->on_device) {
         transpose(c, column, t->x);
         SPOT_TRY(spot_device_copy(c, (float *)op->x, column, (size_t)op->rows * (size_t)op->d * sizeof *column));
     }
@@ -95,7 +95,7 @@ static spot_status fill_weights(spot_ctx *c, spot_trees *t, const spot_twin *wei
         size_t classes = (size_t)t->op[p].classes;
         if (!t->table[p].class_weight) continue;
         memcpy((double *)weight->here + at, t->table[p].class_weight, classes * sizeof(double));
-        t->op[p].class_weight = (double *)weight->there + at;
+        t->op[p].class_weight = (double *)weight->on_device + at;
         at += classes;
     }
     return at ? spot_twin_push(c, weight) : SPOT_OK;
@@ -103,18 +103,18 @@ static spot_status fill_weights(spot_ctx *c, spot_trees *t, const spot_twin *wei
 
 static spot_status open_tables(spot_ctx *c, spot_arena *a, spot_trees *t)
 {
-    spot_arena counted = spot_arena_counting(), there = counted;
+    spot_arena counted = spot_arena_counting(), on_device = counted;
     spot_tree_problem *op;
     crossing by = { 0 };
 
     if (c->device) {
-        SPOT_TRY(take_tables(c, &counted, &there, &op, &by, t->tables, t->table));
-        SPOT_TRY(spot_arena_open_device(c, &t->there, there.peak));
+        SPOT_TRY(take_tables(c, &counted, &on_device, &op, &by, t->tables, t->table));
+        SPOT_TRY(spot_arena_open_device(c, &t->on_device, on_device.peak));
     }
-    SPOT_TRY(take_tables(c, a, c->device ? &t->there : a, &t->op, &by, t->tables, t->table));
+    SPOT_TRY(take_tables(c, a, c->device ? &t->on_device : a, &t->op, &by, t->tables, t->table));
     for (int p = 0; p < t->tables; p++) SPOT_TRY(fill_table(c, &t->op[p], by.column, &t->table[p]));
     if (c->device) SPOT_TRY(fill_weights(c, t, &by.weight));
-    return spot_tree_sort(c, c->device ? &t->there : a, t->tables, t->op);
+    return spot_tree_sort(c, c->device ? &t->on_device : a, t->tables, t->op);
 }
 
 spot_status spot_trees_open(spot_ctx *c, spot_arena *a, spot_trees **out, int tables, const spot_tree_table *table,
@@ -138,20 +138,20 @@ spot_status spot_trees_open(spot_ctx *c, spot_arena *a, spot_trees **out, int ta
 
 void spot_trees_close(spot_trees *t)
 {
-    if (t) spot_arena_close(&t->there);
+    if (t) spot_arena_close(&t->on_device);
 }
 
 spot_bytes spot_trees_needs(const spot_ctx *c, int tables, const spot_tree_table *table)
 {
-    spot_arena a = spot_arena_counting(), there = a;
+    spot_arena a = spot_arena_counting(), on_device = a;
     spot_ctx quiet = { .device = c->device, .threads = c->threads };
     spot_tree_problem *op;
     spot_trees *t;
     crossing by;
 
     SPOT_TAKE(&quiet, &a, t, 1);
-    take_tables(&quiet, &a, c->device ? &there : &a, &op, &by, tables, table);
-    return (spot_bytes){ a.peak, there.peak };
+    take_tables(&quiet, &a, c->device ? &on_device : &a, &op, &by, tables, table);
+    return (spot_bytes){ a.peak, on_device.peak };
 }
 
 /* -- two classes that weigh the same -------------------------------------------------------------------------------------- */
@@ -165,7 +165,7 @@ spot_status spot_tree_fit(spot_ctx *c, spot_arena *a, int problems, spot_tree *o
 }
 
 spot_status spot_tree_fit_on(spot_ctx *c, spot_arena *a, int problems, spot_tree *out, const spot_mat *x,
-                             const float *const *there, const uint8_t *const *y, int depth)
+                             const float *const *on_device, const uint8_t *const *y, int depth)
 {
     spot_tree_config cfg = plain(depth);
     spot_tree_table *table;
@@ -184,7 +184,7 @@ spot_status spot_tree_fit_on(spot_ctx *c, spot_arena *a, int problems, spot_tree
         for (int i = 0; i < x[p].rows; i++) ones += y[p][i] != 0;
         weight[2 * p] = 1;
         weight[2 * p + 1] = ones && ones < x[p].rows ? (double)(x[p].rows - ones) / ones : 1;
-        table[p] = (spot_tree_table){ x[p], y[p], 2, weight + 2 * p, there ? there[p] : NULL };
+        table[p] = (spot_tree_table){ x[p], y[p], 2, weight + 2 * p, on_device ? on_device[p] : NULL };
         task[p] = (spot_tree_task){ .table = p };
     }
     SPOT_TRY(spot_trees_open(c, a, &trees, problems, table, &cfg));

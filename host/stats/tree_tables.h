@@ -21,7 +21,7 @@ struct spot_trees {
     int tables;
     const spot_tree_table *table;      /* (tables): the caller's */
     spot_tree_problem     *op;         /* (tables): the members that the trees of a table share */
-    spot_arena there;                  /* the device's memory; unused on the CPU */
+    spot_arena on_device;                  /* the device's memory; unused on the CPU */
 };
 
 #endif

@@ -11,14 +11,14 @@ static size_t scratch_of(const spot_ctx *c, int count, const spot_ward_job *jobs
 }
 
 /* there (count): the jobs with copies in the memory of c's device. */
-static spot_status take_there(spot_ctx *c, spot_arena *work, int count, const spot_ward_job *jobs, spot_ward_job *there)
+static spot_status take_on_device(spot_ctx *c, spot_arena *work, int count, const spot_ward_job *jobs, spot_ward_job *on_device)
 {
     for (int j = 0; j < count; j++) {
         const size_t n = (size_t)jobs[j].n;
         spot_ward_job own = jobs[j];
-        SPOT_TRY(spot_numbers_there(c, work, &own.x, jobs[j].x, NULL, n * (size_t)own.d));
+        SPOT_TRY(spot_numbers_on_device(c, work, &own.x, jobs[j].x, NULL, n * (size_t)own.d));
         SPOT_TRY(SPOT_TAKE(c, work, own.merge, n));
-        if (!work->counting) there[j] = own;
+        if (!work->counting) on_device[j] = own;
     }
     return SPOT_OK;
 }
@@ -27,17 +27,17 @@ static spot_status count_trees(spot_ctx *c, spot_arena *work, int count, const s
 {
     uint8_t *scratch;
 
-    if (c->device) SPOT_TRY(take_there(c, work, count, jobs, NULL));
+    if (c->device) SPOT_TRY(take_on_device(c, work, count, jobs, NULL));
     return SPOT_TAKE(c, work, scratch, scratch_of(c, count, jobs) + 64);
 }
 
-static spot_status fit_there(spot_ctx *c, spot_arena *work, int count, spot_ward_job *jobs, spot_ward_job *there)
+static spot_status fit_on_device(spot_ctx *c, spot_arena *work, int count, spot_ward_job *jobs, spot_ward_job *on_device)
 {
-    SPOT_TRY(take_there(c, work, count, jobs, there));
-    SPOT_TRY(spot_ward_fit(c, work, count, there));
+    SPOT_TRY(take_on_device(c, work, count, jobs, on_device));
+    SPOT_TRY(spot_ward_fit(c, work, count, on_device));
     for (int j = 0; j < count; j++) {
-        jobs[j].rounds = there[j].rounds;
-        SPOT_TRY(spot_device_copy(c, jobs[j].merge, there[j].merge, (size_t)(jobs[j].n - 1) * sizeof *jobs[j].merge));
+        jobs[j].rounds = on_device[j].rounds;
+        SPOT_TRY(spot_device_copy(c, jobs[j].merge, on_device[j].merge, (size_t)(jobs[j].n - 1) * sizeof *jobs[j].merge));
     }
     return SPOT_OK;
 }
@@ -45,12 +45,12 @@ static spot_status fit_there(spot_ctx *c, spot_arena *work, int count, spot_ward
 spot_status spot_ward_trees(spot_ctx *c, spot_arena *a, spot_arena *work, int count, spot_ward_job *jobs)
 {
     const size_t mark = a->used, work_mark = work->used;
-    spot_ward_job *there;
+    spot_ward_job *on_device;
     spot_status s;
 
-    SPOT_TRY(SPOT_TAKE(c, a, there, count));
+    SPOT_TRY(SPOT_TAKE(c, a, on_device, count));
     if (work->counting) s = count_trees(c, work, count, jobs);
-    else if (c->device) s = fit_there(c, work, count, jobs, there);
+    else if (c->device) s = fit_on_device(c, work, count, jobs, on_device);
     else                s = spot_ward_fit(c, work, count, jobs);
     work->used = work_mark;
     a->used = mark;

@@ -114,11 +114,11 @@ spot_status spot_pack_points(spot_ctx *c, spot_packer *p, void *value)
 /* (n) or NULL, with a mark that tells which. */
 static spot_status pack_weights(spot_ctx *c, spot_packer *p, float **weight, int n)
 {
-    uint8_t there = p->way != PACK_READ && *weight != NULL;
+    uint8_t has_weight = p->way != PACK_READ && *weight != NULL;
 
-    PART(there);
-    SPOT_TRY(check_read(c, p, there <= 1));
-    if (!there) {
+    PART(has_weight);
+    SPOT_TRY(check_read(c, p, has_weight <= 1));
+    if (!has_weight) {
         if (p->way == PACK_READ) *weight = NULL;
         return SPOT_OK;
     }

@@ -171,40 +171,40 @@ static spot_status create_cache(spot_ctx *c, spot_photos *p, const char *path)
 
 /* ---- reading it ---- */
 
-/* Opens the cache if its file is complete: *there. */
-static spot_status open_cache(spot_ctx *c, spot_photos *p, const char *path, bool *there)
+/* Opens the cache if its file is complete: *found. */
+static spot_status open_cache(spot_ctx *c, spot_photos *p, const char *path, bool *found)
 {
     size_t pixels = (size_t)p->used * picture_bytes(p), hashes = (size_t)p->used * sizeof(uint64_t);
     uint64_t *checksum = malloc(hashes + 1);
     int fd = checksum ? spot_file_open(path) : -1;
     tail t, want;
 
-    *there = false;
+    *found = false;
     if (!checksum) return spot_fail(c, SPOT_NOMEM, "no memory for the hashes of %d pictures", p->used);
     if (fd >= 0 && pread(fd, checksum, hashes, (off_t)pixels) == (ssize_t)hashes
         && pread(fd, &t, sizeof t, (off_t)(pixels + hashes)) == (ssize_t)sizeof t
         && lseek(fd, 0, SEEK_END) == (off_t)(pixels + hashes + sizeof t)) {
         want = tail_of(p, checksum);
-        *there = !memcmp(&t, &want, sizeof t);
+        *found = !memcmp(&t, &want, sizeof t);
     }
-    if (*there) spot_photos_pixel_cache(p, fd, checksum);
+    if (*found) spot_photos_pixel_cache(p, fd, checksum);
     else if (fd >= 0) spot_log(c, SPOT_LOG_WARN, "%s is not whole; it is written again", path);
-    if (!*there && fd >= 0) close(fd);
-    if (!*there) free(checksum);
+    if (!*found && fd >= 0) close(fd);
+    if (!*found) free(checksum);
     return SPOT_OK;
 }
 
 spot_status spot_pixel_cache_open(spot_ctx *c, const spot_store *store, spot_photos *p)
 {
     char path[1200];
-    bool there;
+    bool found;
 
     cache_path(path, sizeof path, store, p);
-    SPOT_TRY(open_cache(c, p, path, &there));
-    if (there) return SPOT_OK;
+    SPOT_TRY(open_cache(c, p, path, &found));
+    if (found) return SPOT_OK;
     spot_log(c, SPOT_LOG_INFO, "decoding %d picture%s into %s (%.2f GB)", p->used, p->used == 1 ? "" : "s", path,
              spot_pixel_cache_bytes(p) / 1e9);
     SPOT_TRY(create_cache(c, p, path));
-    SPOT_TRY(open_cache(c, p, path, &there));
-    return there ? SPOT_OK : spot_fail(c, SPOT_IO, "%s was written and is not whole; is the disk sound?", path);
+    SPOT_TRY(open_cache(c, p, path, &found));
+    return found ? SPOT_OK : spot_fail(c, SPOT_IO, "%s was written and is not whole; is the disk sound?", path);
 }

@@ -46,13 +46,13 @@ static size_t next_line(const char **at, const char *end, const char **line, con
 }
 
 /* A world goes on where its materials lie elsewhere now: what it made of them is there already. */
-static bool are_same(const char *there, size_t n, const char *here, size_t used, const spot_setting *rows)
+static bool are_same(const char *saved, size_t n, const char *here, size_t used, const spot_setting *rows)
 {
-    const char *a = there, *b = here, *x = NULL, *y = NULL;
+    const char *a = saved, *b = here, *x = NULL, *y = NULL;
     size_t m, k;
 
     do {
-        m = next_line(&a, there + n, &x, rows);
+        m = next_line(&a, saved + n, &x, rows);
         k = next_line(&b, here + used, &y, rows);
     } while (m && m == k && !memcmp(x, y, m));
     return !m && !k;
@@ -62,7 +62,7 @@ spot_status spot_world_claim(spot_ctx *c, const char *dir, const char *file, con
                              const void *cfg)
 {
     char path[SPOT_WORLD_PATH];
-    unsigned char *there;
+    unsigned char *saved;
     spot_text text = { 0 };
     size_t n;
     spot_status s = describe(c, &text, world, rows, cfg);
@@ -70,11 +70,11 @@ spot_status spot_world_claim(spot_ctx *c, const char *dir, const char *file, con
     snprintf(path, sizeof path, "%s/%s", dir, file);
     if (!s && access(path, F_OK)) {
         s = spot_file_write(c, path, text.bytes, text.used);
-    } else if (!s && !(s = spot_file_read(c, path, &there, &n, 1 << 16))) {
-        if (!are_same((const char *)there, n, text.bytes, text.used, rows))
+    } else if (!s && !(s = spot_file_read(c, path, &saved, &n, 1 << 16))) {
+        if (!are_same((const char *)saved, n, text.bytes, text.used, rows))
             s = spot_fail(c, SPOT_USAGE, "{world.other_settings} %s describes a %s of other settings; take another folder, or "
                           "remove %s", path, world, dir);
-        free(there);
+        free(saved);
     }
     spot_text_free(&text);
     return s;

@@ -95,7 +95,7 @@ static spot_status run_step(spot_chain *k, step s, int first, int n)
     spot_points *points = k->points + first;
     spot_fit *fit = k->fit ? k->fit + first : NULL;
 
-    if (s == POINTS) return spot_embed_fit_on(k->c, k->a, k->there, n, points, view, seed, &k->method->embed);
+    if (s == POINTS) return spot_embed_fit_on(k->c, k->a, k->on_device, n, points, view, seed, &k->method->embed);
     return spot_bdm_fit(k->c, k->a, n, k->found + first, fit, view, points, seed, k->method);
 }
 
@@ -124,12 +124,12 @@ static spot_status run_and_keep(spot_chain *k, step s, int first, int n)
 /* Runs the step on the n problems from `first` on; after a failure, on each half. */
 static spot_status run_range(spot_chain *k, step s, int first, int n)
 {
-    size_t mark = k->a->used, mark_there = k->there ? k->there->used : 0;
+    size_t mark = k->a->used, mark_there = k->on_device ? k->on_device->used : 0;
     spot_status how = run_and_keep(k, s, first, n);
 
     if (how == SPOT_OK) return how;
     k->a->used = mark;
-    if (k->there) k->there->used = mark_there;
+    if (k->on_device) k->on_device->used = mark_there;
     for (int i = first; i < first + n && k->fit && s == FOUND; i++) spot_fit_close(&k->fit[i]);
     if (n == 1) {
         SPOT_TRY(k->judge(k->study, first, how));
@@ -142,17 +142,17 @@ static spot_status run_range(spot_chain *k, step s, int first, int n)
     return run_range(k, s, first + n / 2, n - n / 2);
 }
 
-static spot_status recall_value(spot_chain *k, step s, int i, bool *there)
+static spot_status recall_value(spot_chain *k, step s, int i, bool *found)
 {
-    *there = k->skip[i] || (s == POINTS && k->points[i].at);
-    if (*there || !k->store) return SPOT_OK;
-    SPOT_TRY(spot_recall(k->c, k->a, k->store, key_of(k, s, i), values[s].kind, values[s].pack, value_of(k, s, i), there));
-    if (*there && k->fit && s == FOUND) {
-        SPOT_TRY(spot_recall(k->c, k->a, k->store, key_of(k, s, i), "fit", spot_pack_fit, &k->fit[i], there));
-        if (!*there) spot_fit_close(&k->fit[i]);
+    *found = k->skip[i] || (s == POINTS && k->points[i].at);
+    if (*found || !k->store) return SPOT_OK;
+    SPOT_TRY(spot_recall(k->c, k->a, k->store, key_of(k, s, i), values[s].kind, values[s].pack, value_of(k, s, i), found));
+    if (*found && k->fit && s == FOUND) {
+        SPOT_TRY(spot_recall(k->c, k->a, k->store, key_of(k, s, i), "fit", spot_pack_fit, &k->fit[i], found));
+        if (!*found) spot_fit_close(&k->fit[i]);
     }
-    if (!*there || s != POINTS || !k->there || k->points[i].device_at) return SPOT_OK;
-    return spot_points_put(k->c, k->there, &k->points[i]);
+    if (!*found || s != POINTS || !k->on_device || k->points[i].device_at) return SPOT_OK;
+    return spot_points_put(k->c, k->on_device, &k->points[i]);
 }
 
 /* Adjacent problems without a value are computed in one call. */
@@ -161,9 +161,9 @@ static spot_status complete_step(spot_chain *k, step s)
     int first = 0;
 
     for (int i = 0; i <= k->count; i++) {
-        bool there = true;
-        if (i < k->count) SPOT_TRY(recall_value(k, s, i, &there));
-        if (!there) continue;
+        bool found = true;
+        if (i < k->count) SPOT_TRY(recall_value(k, s, i, &found));
+        if (!found) continue;
         if (i > first) SPOT_TRY(run_range(k, s, first, i - first));
         first = i + 1;
     }

@@ -13,7 +13,7 @@
 typedef struct {
     spot_ctx        *c;
     spot_arena      *a;                    /* holds the values */
-    spot_arena      *there;                /* holds the points once more, in the memory of c's device; NULL: it does not */
+    spot_arena      *on_device;                /* holds the points once more, in the memory of c's device; NULL: it does not */
     const spot_store *store;               /* NULL: nothing is recalled or kept */
     const spot_bdm_config *method;
     const char      *who;                  /* the method's name in the log; may be NULL */

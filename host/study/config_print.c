@@ -13,7 +13,7 @@ enum { VALUE = 600 };          /* bytes of the longest value as text */
 /* The settings of a group that differ from those of a struct of the same rows. f may be NULL: they are counted. */
 static int print_changes(FILE *f, const spot_setting *rows, const void *group, const void *above, int indent)
 {
-    char here[VALUE], there[VALUE];
+    char here[VALUE], group_text[VALUE];
     int changes = 0, inner;
 
     for (spot_setting_walk w = spot_settings_walk(rows, group); w.s; spot_settings_next(&w)) {
@@ -25,7 +25,8 @@ static int print_changes(FILE *f, const spot_setting *rows, const void *group, c
             changes += inner;
             continue;
         }
-        if (!strcmp(spot_setting_text(here, sizeof here, w.s, w.value), spot_setting_text(there, sizeof there, w.s, old)))
+        if (!strcmp(spot_setting_text(here, sizeof here, w.s, w.value),
+                    spot_setting_text(group_text, sizeof group_text, w.s, old)))
             continue;
         changes++;
         if (f) fprintf(f, "%*s%s: %s\n", indent, "", w.s->name, here);

@@ -147,19 +147,19 @@ spot_key spot_key_of_reduction(const spot_bdm_config *cfg)
 
 spot_key spot_key_of_method(const spot_bdm_config *cfg) { return join_finding(spot_key_of_reduction(cfg), "", cfg); }
 
-bool spot_config_differs(char *words, size_t size, const spot_config *there, const spot_config *here)
+bool spot_config_differs(char *words, size_t size, const spot_config *saved, const spot_config *here)
 {
-    return spot_settings_differ(words, size, spot_settings, there, here, of_run.affects);
+    return spot_settings_differ(words, size, spot_settings, saved, here, of_run.affects);
 }
 
-int spot_config_differences(char *text, size_t size, const spot_config *there, const spot_config *here)
+int spot_config_differences(char *text, size_t size, const spot_config *saved, const spot_config *here)
 {
-    return spot_settings_differences(text, size, spot_settings, there, here, of_run.affects, false);
+    return spot_settings_differences(text, size, spot_settings, saved, here, of_run.affects, false);
 }
 
-int spot_method_differences(char *text, size_t size, const spot_bdm_config *there, const spot_bdm_config *here)
+int spot_method_differences(char *text, size_t size, const spot_bdm_config *saved, const spot_bdm_config *here)
 {
     const unsigned affects = SPOT_AFFECTS_VIEW | SPOT_AFFECTS_PATH | SPOT_AFFECTS_POINTS | SPOT_AFFECTS_FINDING;
 
-    return spot_settings_differences(text, size, spot_bdm_settings, there, here, affects, true);
+    return spot_settings_differences(text, size, spot_bdm_settings, saved, here, affects, true);
 }

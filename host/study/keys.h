@@ -41,12 +41,12 @@ spot_key spot_key_of_method(const spot_bdm_config *cfg);
 spot_key spot_key_of_reduction(const spot_bdm_config *cfg);
 
 /* Describes the first setting that differs: "scene.size is 64 there and 32 here". Ignores `ecs`. False if none differs. */
-bool spot_config_differs(char *words, size_t size, const spot_config *there, const spot_config *here);
+bool spot_config_differs(char *words, size_t size, const spot_config *saved, const spot_config *here);
 
 /* List all settings that differ: "scene.size=64 (224), model.width=32 (64)", with there's values in brackets, and "and 3 more"
  * if the text is too short. For methods, only settings that can change numbers: not the label, and not the settings of a
  * reducer that `here` does not use. Return their number. */
-int spot_config_differences(char *text, size_t size, const spot_config *there, const spot_config *here);
-int spot_method_differences(char *text, size_t size, const spot_bdm_config *there, const spot_bdm_config *here);
+int spot_config_differences(char *text, size_t size, const spot_config *saved, const spot_config *here);
+int spot_method_differences(char *text, size_t size, const spot_bdm_config *saved, const spot_bdm_config *here);
 
 #endif

@@ -215,17 +215,17 @@ static spot_status merge_units(merge *m)
 static spot_status write_config(spot_ctx *c, const spot_merge_plan *p)
 {
     char path[1200], *text;
-    unsigned char *there = NULL;
+    unsigned char *saved = NULL;
     size_t n = 0;
     bool same = false;
     spot_status s;
 
     snprintf(path, sizeof path, "%s/config.yaml", p->out);
     SPOT_TRY(spot_yaml_print(c, p->study->config->rows, p->config, &text));
-    s = access(path, F_OK) ? SPOT_OK : spot_file_read(c, path, &there, &n, SPOT_FRAME_LIMIT);
-    if (s == SPOT_OK) same = there && n == strlen(text) && !memcmp(there, text, n);
+    s = access(path, F_OK) ? SPOT_OK : spot_file_read(c, path, &saved, &n, SPOT_FRAME_LIMIT);
+    if (s == SPOT_OK) same = saved && n == strlen(text) && !memcmp(saved, text, n);
     if (s == SPOT_OK && !same) s = spot_file_write(c, path, text, strlen(text));
-    free(there);
+    free(saved);
     free(text);
     return s;
 }

@@ -68,7 +68,7 @@ void spot_run_log_close(spot_run_log *d)
 }
 
 /* Whether an optional member is written, or is there to be read. */
-static bool wanted(spot_json *j, const char *key, bool there) { return j->gen ? there : spot_json_has(j, key); }
+static bool wanted(spot_json *j, const char *key, bool found) { return j->gen ? found : spot_json_has(j, key); }
 
 static void describe_start(spot_json *j, spot_run_log_start *s)
 {

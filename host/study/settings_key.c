@@ -82,28 +82,28 @@ typedef struct {
     bool used_alone;           /* settings that the value of another makes unused are no difference */
 } differences;
 
-static void add_difference(differences *t, const char *name, const char *there, const char *here)
+static void add_difference(differences *t, const char *name, const char *saved, const char *here)
 {
     char *end = t->text + t->used;
     size_t room = t->size - t->used;
     int n;
 
     t->n++;
-    if (t->first && t->n == 1) snprintf(end, room, "%s is %s there and %s here", name, there, here);
+    if (t->first && t->n == 1) snprintf(end, room, "%s is %s there and %s here", name, saved, here);
     if (t->first) return;
-    n = snprintf(end, room, "%s%s=%s (%s)", t->used ? ", " : "", name, here, there);
+    n = snprintf(end, room, "%s%s=%s (%s)", t->used ? ", " : "", name, here, saved);
     if (!t->more && (size_t)n + sizeof ", and 9999 more" <= room) t->used += (size_t)n;
     else snprintf(end, room, "%s%d more", t->used ? ", and " : "", ++t->more);
 }
 
-static void compare_groups(differences *t, const spot_setting *rows, const void *there, const void *here, const char *above,
+static void compare_groups(differences *t, const spot_setting *rows, const void *saved, const void *here, const char *above,
                            unsigned affects);
 
 /* A list of other length is one difference; else its entries are compared. */
-static void compare_lists(differences *t, const spot_setting *s, const void *there, const void *here, const char *above,
+static void compare_lists(differences *t, const spot_setting *s, const void *saved, const void *here, const char *above,
                           unsigned affects)
 {
-    const char *group = (const char *)here - s->offset, *old = (const char *)there - s->offset;
+    const char *group = (const char *)here - s->offset, *old = (const char *)saved - s->offset;
     const int n = spot_setting_entries(s, group), before = spot_setting_entries(s, old);
     char name[NAME + 24], a[16], b[16];
 
@@ -116,15 +116,15 @@ static void compare_lists(differences *t, const spot_setting *s, const void *the
     }
     for (int e = 0; e < n && e < before; e++) {
         snprintf(name, sizeof name, "%s%s[%d].", above, s->name, e);
-        compare_groups(t, s->rows, spot_setting_entry(s, there, e), spot_setting_entry(s, here, e), name, affects);
+        compare_groups(t, s->rows, spot_setting_entry(s, saved, e), spot_setting_entry(s, here, e), name, affects);
     }
 }
 
 /* Whether two texts, of which paths are no difference, count as the same. */
-static bool is_moved(const differences *t, const spot_setting *s, const void *there, const void *here)
+static bool is_moved(const differences *t, const spot_setting *s, const void *saved, const void *here)
 {
     return s->counts_as && !(t->affects & SPOT_AFFECTS_PATH)
-        && !strcmp(s->counts_as(spot_setting_word(there)), s->counts_as(spot_setting_word(here)));
+        && !strcmp(s->counts_as(spot_setting_word(saved)), s->counts_as(spot_setting_word(here)));
 }
 
 /* Whether a row is passed over: it counts for nothing asked, is a list of other runs, or the number of units, which grows. */
@@ -134,15 +134,15 @@ static bool is_no_difference(const differences *t, const spot_setting *s, unsign
     return !s->rows && !(affects & t->affects);
 }
 
-/* Walks the rows that `here` has; `there` may be of another method. */
-static void compare_groups(differences *t, const spot_setting *rows, const void *there, const void *here, const char *above,
+/* Walks the rows that `here` has; `on_device` may be of another method. */
+static void compare_groups(differences *t, const spot_setting *rows, const void *saved, const void *here, const char *above,
                            unsigned affects)
 {
     char name[NAME], a[VALUE], b[VALUE];
 
     for (spot_setting_walk w = spot_settings_walk(rows, here); w.s; spot_settings_next(&w)) {
         const spot_setting *s = w.s;
-        const char *y = w.value, *x = (const char *)there + (y - (const char *)here), *group = x - s->offset;
+        const char *y = w.value, *x = (const char *)saved + (y - (const char *)here), *group = x - s->offset;
         const unsigned own = w.affects ? w.affects : affects;
         if (!spot_setting_applies(s, group) && !spot_setting_applies(s, w.group)) continue;
         if (t->used_alone && spot_setting_is_idle(s, w.group)) continue;
@@ -155,21 +155,21 @@ static void compare_groups(differences *t, const spot_setting *rows, const void 
     }
 }
 
-bool spot_settings_differ(char *words, size_t size, const spot_setting *rows, const void *there, const void *here,
+bool spot_settings_differ(char *words, size_t size, const spot_setting *rows, const void *saved, const void *here,
                           unsigned affects)
 {
     differences t = { .text = words, .size = size, .first = true, .affects = affects };
 
-    compare_groups(&t, rows, there, here, "", 0);
+    compare_groups(&t, rows, saved, here, "", 0);
     return t.n;
 }
 
-int spot_settings_differences(char *text, size_t size, const spot_setting *rows, const void *there, const void *here,
+int spot_settings_differences(char *text, size_t size, const spot_setting *rows, const void *saved, const void *here,
                               unsigned affects, bool used)
 {
     differences t = { .text = text, .size = size, .affects = affects, .used_alone = used };
 
     *text = 0;
-    compare_groups(&t, rows, there, here, "", 0);
+    compare_groups(&t, rows, saved, here, "", 0);
     return t.n;
 }

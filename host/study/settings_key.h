@@ -25,9 +25,9 @@ spot_key spot_settings_key(spot_key k, const spot_setting *rows, const void *gro
  * differ: a sentence about the first one, "scene.size is 64 there and 32 here"; false: none differs. differences: a list of
  * all, "scene.size=64 (224), model.width=32 (64)", with there's values in brackets, and "and 3 more" if the text is too short;
  * returns their number. A list that grows differs in the entries that both have. */
-bool spot_settings_differ     (char *words, size_t size, const spot_setting *rows, const void *there, const void *here,
+bool spot_settings_differ     (char *words, size_t size, const spot_setting *rows, const void *saved, const void *here,
                                unsigned affects);
-int  spot_settings_differences(char *text, size_t size, const spot_setting *rows, const void *there, const void *here,
+int  spot_settings_differences(char *text, size_t size, const spot_setting *rows, const void *saved, const void *here,
                                unsigned affects, bool used);
 
 #endif

@@ -21,19 +21,19 @@ static spot_status check_claim(spot_ctx *c, const spot_work *w, bool *grown)
 {
     const spot_study *y = w->study;
     char path[1200], words[512];
-    void *there = NULL;
+    void *saved = NULL;
     spot_status s;
 
     *grown = true;
     snprintf(path, sizeof path, "%s/config.yaml", w->dir);
     if (access(path, F_OK)) return SPOT_OK;
-    s = spot_study_load(c, y, &there, path);
+    s = spot_study_load(c, y, &saved, path);
     if (s == SPOT_OK && w->config)
-        *grown = y->units_of(there) < y->units_of(w->config) || spot_config_changes(y->config, there, w->config);
-    if (s == SPOT_OK && w->config && spot_config_is_other(words, sizeof words, y->config, there, w->config))
+        *grown = y->units_of(saved) < y->units_of(w->config) || spot_config_changes(y->config, saved, w->config);
+    if (s == SPOT_OK && w->config && spot_config_is_other(words, sizeof words, y->config, saved, w->config))
         s = spot_fail(c, SPOT_USAGE, "{run.other_config} %s holds results of another config (%s); give this one a directory of "
                       "its own", w->dir, words);
-    spot_study_close(there);
+    spot_study_close(saved);
     return s;
 }
 
@@ -269,11 +269,11 @@ static spot_status compute_all(spot_ctx *c, spot_work *w)
  * includes a shard with nothing missing, since a killed run may have left an old file. */
 static spot_status derive_files(spot_ctx *c, spot_work *w)
 {
-    int *there = NULL, n = 0;
+    int *found = NULL, n = 0;
 
     if (!w->derive && !w->study->derive) return SPOT_OK;
-    if (w->shards > 1) SPOT_TRY(spot_frame_list(c, w->study, w->dir, &there, &n));
-    free(there);
+    if (w->shards > 1) SPOT_TRY(spot_frame_list(c, w->study, w->dir, &found, &n));
+    free(found);
     if (w->shards > 1 && n < w->units) return SPOT_OK;
     return w->derive ? w->derive(c, w) : w->study->derive(c, w->dir, w->key);
 }

@@ -158,16 +158,16 @@ spot_key spot_config_key(const spot_config_kind *k, const void *cfg)
     return spot_settings_key(spot_key_of("settings", 8), k->rows, cfg, "", 0, &rule);
 }
 
-bool spot_config_is_other(char *words, size_t size, const spot_config_kind *k, const void *there, const void *here)
+bool spot_config_is_other(char *words, size_t size, const spot_config_kind *k, const void *saved, const void *here)
 {
-    return spot_settings_differ(words, size, k->rows, there, here, k->run);
+    return spot_settings_differ(words, size, k->rows, saved, here, k->run);
 }
 
-bool spot_config_changes(const spot_config_kind *k, const void *there, const void *here)
+bool spot_config_changes(const spot_config_kind *k, const void *saved, const void *here)
 {
     char words[512];
 
-    return spot_settings_differ(words, sizeof words, k->rows, there, here, SPOT_AFFECTS_ALL);
+    return spot_settings_differ(words, sizeof words, k->rows, saved, here, SPOT_AFFECTS_ALL);
 }
 
 /* ---- the file ---- */

@@ -32,8 +32,8 @@ void spot_config_reset(const spot_config_kind *k, void *cfg);      /* to the def
 spot_key spot_config_key(const spot_config_kind *k, const void *cfg);
 
 /* Whether two configs are of different runs: words gets the first such setting. Whether any setting differs. */
-bool spot_config_is_other(char *words, size_t size, const spot_config_kind *k, const void *there, const void *here);
-bool spot_config_changes (const spot_config_kind *k, const void *there, const void *here);
+bool spot_config_is_other(char *words, size_t size, const spot_config_kind *k, const void *saved, const void *here);
+bool spot_config_changes (const spot_config_kind *k, const void *saved, const void *here);
 
 /* cfg is overwritten, beginning with its defaults; the caller closes its memory, also after a failure. Unknown keys and wrong
  * values are SPOT_USAGE with file, line and what is allowed; aliases, deep nesting and files above 1 MB are refused. */

@@ -34,10 +34,10 @@ spot_status spot_encoder_view(spot_ctx *c, spot_arena *a, spot_run *run, spot_ke
     if (spot_store_has(&run->store, key, SPOT_ENCODED)) {
         spot_points kept;
         size_t mark = a->used;
-        bool there;
-        SPOT_TRY(spot_recall(c, a, &run->store, key, SPOT_ENCODED, spot_pack_points, &kept, &there));
+        bool found;
+        SPOT_TRY(spot_recall(c, a, &run->store, key, SPOT_ENCODED, spot_pack_points, &kept, &found));
         a->used = mark;
-        if (there && kept.n == x.n && kept.d == x.d) return SPOT_OK;
+        if (found && kept.n == x.n && kept.d == x.d) return SPOT_OK;
     }
     SPOT_TRY(SPOT_TAKE(c, a, x.at, (size_t)x.n * (size_t)x.d));
     spot_range_begin(c, "encode");
@@ -50,13 +50,13 @@ spot_status spot_encoder_view(spot_ctx *c, spot_arena *a, spot_run *run, spot_ke
 }
 
 spot_status spot_encoder_view_recall(spot_ctx *c, spot_arena *a, const spot_store *s, spot_key key, spot_view *view,
-                                     bool *there)
+                                     bool *found)
 {
     spot_points x;
 
-    SPOT_TRY(spot_recall(c, a, s, key, SPOT_ENCODED, spot_pack_points, &x, there));
-    *there = *there && x.n == view->n;
-    if (!*there) return SPOT_OK;
+    SPOT_TRY(spot_recall(c, a, s, key, SPOT_ENCODED, spot_pack_points, &x, found));
+    *found = *found && x.n == view->n;
+    if (!*found) return SPOT_OK;
     view->feature = x.at;
     view->d = x.d;
     view->head = NULL;

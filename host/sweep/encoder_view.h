@@ -13,8 +13,8 @@ spot_status spot_sweep_encoder_open(spot_ctx *c, spot_encoder **e, const spot_co
 /* Computes the features and keeps them under `key`, unless the store has them. a is for scratch. */
 spot_status spot_encoder_view(spot_ctx *c, spot_arena *a, spot_run *run, spot_key key, const spot_ec *ec);
 
-/* Points the view to the features in the store. *there: the store has them, for as many pictures. */
+/* Points the view to the features in the store. *found: the store has them, for as many pictures. */
 spot_status spot_encoder_view_recall(spot_ctx *c, spot_arena *a, const spot_store *s, spot_key key, spot_view *view,
-                                     bool *there);
+                                     bool *found);
 
 #endif

@@ -51,27 +51,27 @@ static spot_status recall_head(spot_ctx *c, spot_arena *a, const spot_store *s, 
 {
     spot_model m;
     size_t mark;
-    bool there;
+    bool found;
 
     SPOT_TRY(SPOT_TAKE(c, a, v->head, v->d));
     mark = a->used;
-    SPOT_TRY(spot_recall(c, a, s, key, net->model, spot_pack_model, &m, &there));
-    there = there && m.outputs == 1 && spot_model_features(m.arch, m.width) == v->d;
-    if (there) spot_model_direction(v->head, &m);
+    SPOT_TRY(spot_recall(c, a, s, key, net->model, spot_pack_model, &m, &found));
+    found = found && m.outputs == 1 && spot_model_features(m.arch, m.width) == v->d;
+    if (found) spot_model_direction(v->head, &m);
     else v->head = NULL;
     a->used = mark;
     return SPOT_OK;
 }
 
 spot_status spot_network_view_recall(spot_ctx *c, spot_arena *a, const spot_store *s, const spot_network *net, spot_key key,
-                                     const spot_network_view *v, bool *there)
+                                     const spot_network_view *v, bool *found)
 {
     bool learned;
 
-    SPOT_TRY(spot_recall(c, a, s, key, net->view, spot_pack_seen, v->seen, there));
+    SPOT_TRY(spot_recall(c, a, s, key, net->view, spot_pack_seen, v->seen, found));
     SPOT_TRY(spot_recall(c, a, s, key, net->lesson, spot_pack_learning, v->lesson, &learned));
-    *there = *there && learned;
-    return *there && !v->seen->view.head ? recall_head(c, a, s, net, key, &v->seen->view) : SPOT_OK;
+    *found = *found && learned;
+    return *found && !v->seen->view.head ? recall_head(c, a, s, net, key, &v->seen->view) : SPOT_OK;
 }
 
 /* The last bits of a view depend on the GPU's convolution plans, so the log names them. */

@@ -20,9 +20,9 @@ typedef struct {
     spot_device_features *on_device;
 } spot_network_view;
 
-/* *there: the store has both view and lesson. A view that an older build kept gets its head from the model; NULL without it. */
+/* *found: the store has both view and lesson. A view that an older build kept gets its head from the model; NULL without it. */
 spot_status spot_network_view_recall(spot_ctx *c, spot_arena *a, const spot_store *s, const spot_network *net, spot_key key,
-                                     const spot_network_view *v, bool *there);
+                                     const spot_network_view *v, bool *found);
 
 /* The kind of the classifier's view of negatives in the store, with the key of its view; made for metric.repair. */
 #define SPOT_NEGATIVES "negatives"

@@ -69,7 +69,7 @@ typedef struct {
     int          b;                /* the current method */
     spot_chain   chain;            /* the current method's work on the views */
     spot_picture_threads *drawers; /* draw the pictures beside the device's work; NULL on the CPU, or without pictures */
-    spot_arena   there;            /* device memory: the features of all views, then the points of the methods so far */
+    spot_arena   on_device;            /* device memory: the features of all views, then the points of the methods so far */
 } ec_wave;
 
 /* Records the failure of a stage and forgets it: a verdict in the segment, lack of memory as the EC's trouble. Returns any
@@ -102,12 +102,12 @@ static spot_status view_ec(const ec_wave *w, spot_ec_run *p)
     spot_status s;
 
     s = spot_classifier_view(w->c, w->a, w->run, p->key, &p->ec,
-                             &(spot_network_view){ &p->seen, &p->segment.lesson, &p->there });
+                             &(spot_network_view){ &p->seen, &p->segment.lesson, &p->on_device });
     SPOT_TRY(record_failure(w, p, s, "training", &p->segment.status, p->segment.message));
     if (s || !spot_wants_robust(w->run->cfg)) return SPOT_OK;
     w->a->used = mark;
     s = spot_robust_view(w->c, w->a, w->run, p->robust_key, p->key, &p->ec,
-                         &(spot_network_view){ &seen, &lesson, &p->robust_there });
+                         &(spot_network_view){ &seen, &lesson, &p->robust_on_device });
     return record_failure(w, p, s, "robust training", &p->robust_status, p->robust_message);
 }
 
@@ -152,15 +152,15 @@ static void record_lost_view(const ec_wave *w, spot_ec_run *p)
 }
 
 /* Points a recalled view to its features on the device. Copies them there if no network has made them in this wave. */
-static spot_status find_device_features(const ec_wave *w, const spot_ec_run *p, spot_device_features *there, spot_view *v)
+static spot_status find_device_features(const ec_wave *w, const spot_ec_run *p, spot_device_features *on_device, spot_view *v)
 {
     size_t bytes = (size_t)v->n * (size_t)v->d * sizeof *v->feature;
 
     v->device_feature = NULL;
-    if (!there->at || v->n != spot_ec_positives(NULL, &p->ec, SPOT_TEST) || v->d != there->d) return SPOT_OK;
-    if (!there->filled) SPOT_TRY(spot_device_copy(w->c, there->at, v->feature, bytes));
-    there->filled = true;
-    v->device_feature = there->at;
+    if (!on_device->at || v->n != spot_ec_positives(NULL, &p->ec, SPOT_TEST) || v->d != on_device->d) return SPOT_OK;
+    if (!on_device->filled) SPOT_TRY(spot_device_copy(w->c, on_device->at, v->feature, bytes));
+    on_device->filled = true;
+    v->device_feature = on_device->at;
     return SPOT_OK;
 }
 
@@ -173,15 +173,15 @@ static spot_status view_all_ecs(ec_wave *w)
     SPOT_TRY(view_ecs_alone(w));
     for (int i = 0; i < w->count; i++) {
         spot_ec_run *p = &w->p[i];
-        bool there;
+        bool found;
         if (p->segment.status || p->trouble) continue;
         SPOT_TRY(spot_network_view_recall(w->c, w->a, &w->run->store, &spot_classifier, p->key,
-                                          &(spot_network_view){ &p->seen, &p->segment.lesson, NULL }, &there));
-        if (!there) {
+                                          &(spot_network_view){ &p->seen, &p->segment.lesson, NULL }, &found));
+        if (!found) {
             record_lost_view(w, p);
             continue;
         }
-        SPOT_TRY(find_device_features(w, p, &p->there, &p->seen.view));
+        SPOT_TRY(find_device_features(w, p, &p->on_device, &p->seen.view));
         spot_learning_by_view(&p->segment.lesson, &p->seen.view, &p->seen.truth, &w->run->cfg->model);
         spot_severity_of(&p->segment.severity, &p->seen.view, &p->seen.truth);
         spot_learning_by_band(&p->segment.lesson, &p->segment.severity, &w->run->cfg->model);
@@ -246,10 +246,10 @@ static spot_status repair_classifier(const ec_wave *w, spot_ec_run *p, spot_scor
     size_t mark = w->a->used;
     spot_seen negatives;
     spot_status s;
-    bool there;
+    bool stored;
 
-    SPOT_TRY(spot_recall(w->c, w->a, &w->run->store, p->key, SPOT_NEGATIVES, spot_pack_seen, &negatives, &there));
-    if (!there) {
+    SPOT_TRY(spot_recall(w->c, w->a, &w->run->store, p->key, SPOT_NEGATIVES, spot_pack_seen, &negatives, &stored));
+    if (!stored) {
         record_lost_view(w, p);
         return SPOT_OK;
     }
@@ -298,18 +298,18 @@ static spot_status take_robust_features(const ec_wave *w, int i, spot_view *view
     spot_ec_run *p = &w->p[i];
     spot_learning lesson;
     spot_seen seen;
-    bool there;
+    bool found;
 
     o->status = p->robust_status;
     snprintf(o->message, sizeof o->message, "%s", p->robust_message);
     if (o->status) return SPOT_OK;
     SPOT_TRY(spot_network_view_recall(w->c, w->a, &w->run->store, &spot_robust, p->robust_key,
-                                      &(spot_network_view){ &seen, &lesson, NULL }, &there));
-    if (!there || seen.view.n != view->n) {
+                                      &(spot_network_view){ &seen, &lesson, NULL }, &found));
+    if (!found || seen.view.n != view->n) {
         record_lost_view(w, p);
         return SPOT_OK;
     }
-    SPOT_TRY(find_device_features(w, p, &p->robust_there, &seen.view));
+    SPOT_TRY(find_device_features(w, p, &p->robust_on_device, &seen.view));
     view->feature = seen.view.feature;
     view->device_feature = seen.view.device_feature;
     view->d = seen.view.d;
@@ -321,14 +321,14 @@ static spot_status take_clip_features(const ec_wave *w, int i, spot_view *view)
 {
     spot_outcome *o = outcome_of(w, i);
     spot_ec_run *p = &w->p[i];
-    bool there;
+    bool found;
 
     o->status = p->clip_status;
     snprintf(o->message, sizeof o->message, "%s", p->clip_message);
     if (o->status) return SPOT_OK;
     snprintf(o->embedding, sizeof o->embedding, "%s", w->run->id.encoder);
-    SPOT_TRY(spot_encoder_view_recall(w->c, w->a, &w->run->store, p->clip_key, view, &there));
-    if (there) return find_device_features(w, p, &p->clip_there, view);
+    SPOT_TRY(spot_encoder_view_recall(w->c, w->a, &w->run->store, p->clip_key, view, &found));
+    if (found) return find_device_features(w, p, &p->clip_on_device, view);
     record_lost_view(w, p);
     return SPOT_OK;
 }
@@ -355,8 +355,8 @@ static spot_status put_features(ec_wave *w, spot_view *view)
     size_t numbers = (size_t)view->n * (size_t)view->d;
 
     view->device_feature = NULL;
-    if (!w->chain.there) return SPOT_OK;
-    SPOT_TRY(SPOT_TAKE(w->c, &w->there, view->device_feature, numbers));
+    if (!w->chain.on_device) return SPOT_OK;
+    SPOT_TRY(SPOT_TAKE(w->c, &w->on_device, view->device_feature, numbers));
     return spot_device_copy(w->c, view->device_feature, view->feature, numbers * sizeof *view->feature);
 }
 
@@ -497,10 +497,10 @@ static spot_status define_ec(const ec_wave *w, spot_ec_run *p, int index)
 }
 
 /* Takes device memory for the features of `rows` rows. */
-static spot_status take_there(ec_wave *w, spot_device_features *there, int rows, int d)
+static spot_status take_on_device(ec_wave *w, spot_device_features *on_device, int rows, int d)
 {
-    there->d = d;
-    return SPOT_TAKE(w->c, &w->there, there->at, (size_t)rows * (size_t)d);
+    on_device->d = d;
+    return SPOT_TAKE(w->c, &w->on_device, on_device->at, (size_t)rows * (size_t)d);
 }
 
 /* Opens the device's memory for features and points. Without room for them, as when another program has taken it, every stage
@@ -512,19 +512,20 @@ static spot_status open_device_memory(ec_wave *w)
 
     if (!w->c->device) return SPOT_OK;
     for (int i = 0; i < w->count; i++) rows[i] = spot_ec_positives(NULL, &w->p[i].ec, SPOT_TEST);
-    s = spot_arena_open_device(w->c, &w->there, spot_resident_bytes(w->run->cfg, w->run->layout.features, w->count, rows));
+    s = spot_arena_open_device(w->c, &w->on_device, spot_resident_bytes(w->run->cfg, w->run->layout.features, w->count, rows));
     if (s == SPOT_NOMEM) {
         spot_log(w->c, SPOT_LOG_INFO, "features and points are copied to the device for every stage: %s",
                  spot_take_message(w->c, s));
         return SPOT_OK;
     }
     SPOT_TRY(s);
-    w->chain.there = &w->there;
+    w->chain.on_device = &w->on_device;
     for (int i = 0; i < w->count; i++) {
         const int d = spot_model_features(w->run->cfg->model.arch, w->run->cfg->model.width);
-        SPOT_TRY(take_there(w, &w->p[i].there, rows[i], d));
-        if (spot_wants_robust(w->run->cfg)) SPOT_TRY(take_there(w, &w->p[i].robust_there, rows[i], d));
-        if (w->run->encoder) SPOT_TRY(take_there(w, &w->p[i].clip_there, rows[i], spot_encoder_about(w->run->encoder)->dim));
+        SPOT_TRY(take_on_device(w, &w->p[i].on_device, rows[i], d));
+        if (spot_wants_robust(w->run->cfg)) SPOT_TRY(take_on_device(w, &w->p[i].robust_on_device, rows[i], d));
+        if (w->run->encoder) SPOT_TRY(take_on_device(w, &w->p[i].clip_on_device, rows[i],
+                                                     spot_encoder_about(w->run->encoder)->dim));
     }
     return SPOT_OK;
 }
@@ -558,7 +559,7 @@ spot_status spot_pipeline(spot_ctx *c, spot_arena *a, spot_run *run, spot_ec_run
     for (int i = 0; i < count; i++) SPOT_TRY(define_ec(&w, &p[i], index[i]));      /* config -> ECs */
     if (c->device && run->pictures) SPOT_TRY(spot_pictures_open(c, &w.drawers, c->threads));
     s = run_stages(&w);
-    spot_arena_close(&w.there);
+    spot_arena_close(&w.on_device);
     drawn = spot_pictures_close(c, w.drawers, s ? NULL : judge_picture, &w);
     return s ? s : drawn;
 }

@@ -76,7 +76,7 @@ typedef struct {
     int             clip_status;
     char            clip_message[1024];
     spot_seen       seen;                          /* the classifier's view */
-    spot_device_features there, robust_there, clip_there;      /* the features of the three */
+    spot_device_features on_device, robust_on_device, clip_on_device;      /* the features of the three */
     struct { spot_key key; float *at; } points_there[SPOT_MAX_BDMS];      /* each method's points on the device; NULL: none */
     spot_ec_graph  *graph[SPOT_MAX_BDMS];          /* of each method's features; methods share them; NULL: not wanted */
     spot_repair     repair;                        /* what the repairs of all methods share */

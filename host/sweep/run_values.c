@@ -69,15 +69,15 @@ size_t spot_run_values_needs(const spot_run_values *m, int rows)
 }
 
 spot_status spot_run_values_view(spot_ctx *c, spot_arena *a, const spot_run_values *m, uint32_t ec, spot_view *view,
-                                 spot_truth *truth, bool *there)
+                                 spot_truth *truth, bool *found)
 {
     spot_seen seen;
 
-    *there = false;
-    for (int i = 0; i < DEVICES && !*there; i++)
+    *found = false;
+    for (int i = 0; i < DEVICES && !*found; i++)
         SPOT_TRY(spot_recall(c, a, &m->store, key_on(devices[i], m, ec, spot_key_of_model), spot_classifier.view,
-                             spot_pack_seen, &seen, there));
-    if (*there) {
+                             spot_pack_seen, &seen, found));
+    if (*found) {
         *view = seen.view;
         *truth = seen.truth;
     }
@@ -141,18 +141,18 @@ spot_status spot_run_values_found(spot_ctx *c, spot_arena *a, const spot_run_val
 /* ---- spotter/sweep.h ---- */
 
 static spot_status find_view(spot_ctx *c, spot_arena *a, const spot_run_values *m, const char *device, const spot_ec *ec,
-                             spot_split split, bool robust, spot_seen *seen, bool *there)
+                             spot_split split, bool robust, spot_seen *seen, bool *found)
 {
     const spot_network *net = robust ? &spot_robust : &spot_classifier;
     spot_key key = key_on(device, m, ec->index, robust ? spot_key_of_robust : spot_key_of_model);
     spot_model model;
 
     if (split == SPOT_TEST) {
-        SPOT_TRY(spot_recall(c, a, &m->store, key, net->view, spot_pack_seen, seen, there));
-        if (*there) return SPOT_OK;
+        SPOT_TRY(spot_recall(c, a, &m->store, key, net->view, spot_pack_seen, seen, found));
+        if (*found) return SPOT_OK;
     }
-    SPOT_TRY(spot_recall(c, a, &m->store, key, net->model, spot_pack_model, &model, there));
-    return *there ? spot_model_look(c, a, &seen->view, &seen->truth, &model, ec, split, &m->cfg->model) : SPOT_OK;
+    SPOT_TRY(spot_recall(c, a, &m->store, key, net->model, spot_pack_model, &model, found));
+    return *found ? spot_model_look(c, a, &seen->view, &seen->truth, &model, ec, split, &m->cfg->model) : SPOT_OK;
 }
 
 /* Puts the encoder's features in the place of the classifier's. Those of test are in the cache; others are computed. */
@@ -160,12 +160,12 @@ static spot_status put_clip_features(spot_ctx *c, spot_arena *a, const spot_run_
                                      spot_view *view)
 {
     spot_encoder *encoder = NULL;
-    bool there = false;
+    bool found = false;
     spot_status s;
 
-    for (int i = 0; i < DEVICES && split == SPOT_TEST && !there; i++)
-        SPOT_TRY(spot_encoder_view_recall(c, a, &m->store, key_on(devices[i], m, ec->index, spot_key_of_clip), view, &there));
-    if (there) return SPOT_OK;
+    for (int i = 0; i < DEVICES && split == SPOT_TEST && !found; i++)
+        SPOT_TRY(spot_encoder_view_recall(c, a, &m->store, key_on(devices[i], m, ec->index, spot_key_of_clip), view, &found));
+    if (found) return SPOT_OK;
     SPOT_TRY(spot_sweep_encoder_open(c, &encoder, m->cfg));
     view->d = spot_encoder_about(encoder)->dim;
     view->head = view->device_feature = NULL;
@@ -195,7 +195,7 @@ spot_status spot_sweep_view(spot_ctx *c, spot_arena *a, const char *dir, const s
     const bool robust = representation == SPOT_BY_ROBUST, clip = representation == SPOT_BY_CLIP;
     spot_run_values m;
     spot_seen seen;
-    bool there = false;
+    bool found = false;
 
     if (representation == SPOT_BY_FILE)
         return spot_fail(c, SPOT_INVALID, "the features of files are in the files, not in the run");
@@ -205,12 +205,12 @@ spot_status spot_sweep_view(spot_ctx *c, spot_arena *a, const char *dir, const s
         return spot_fail(c, SPOT_INPUT,
                          "{view.no_encoder} no method of %s looks with an encoder (representation: clip), so it has none", dir);
     SPOT_TRY(open_cache(c, &m, dir, cfg, ec->photos));
-    for (int i = 0; i < DEVICES && !there; i++)
-        SPOT_TRY(find_view(c, a, &m, devices[i], ec, split, robust, &seen, &there));
-    if (!there && robust && !spot_wants_robust(cfg))
+    for (int i = 0; i < DEVICES && !found; i++)
+        SPOT_TRY(find_view(c, a, &m, devices[i], ec, split, robust, &seen, &found));
+    if (!found && robust && !spot_wants_robust(cfg))
         return spot_fail(c, SPOT_INPUT, "{view.no_robust} no method of %s asks for a robust network (representation: robust), "
                          "so it has none", dir);
-    if (!there) return missing_view(c, dir, ec, split, robust);
+    if (!found) return missing_view(c, dir, ec, split, robust);
     if (clip) SPOT_TRY(put_clip_features(c, a, &m, ec, split, &seen.view));
     *view = seen.view;
     *truth = seen.truth;
@@ -221,13 +221,13 @@ spot_status spot_sweep_network(spot_ctx *c, spot_arena *a, const char *dir, cons
                                spot_model *m)
 {
     spot_run_values v;
-    bool there = false;
+    bool found = false;
 
     SPOT_TRY(open_cache(c, &v, dir, cfg, ec->photos));
-    for (int i = 0; i < DEVICES && !there; i++)
+    for (int i = 0; i < DEVICES && !found; i++)
         SPOT_TRY(spot_recall(c, a, &v.store, key_on(devices[i], &v, ec->index, spot_key_of_model), spot_classifier.model,
-                             spot_pack_model, m, &there));
-    return there ? SPOT_OK : missing_view(c, dir, ec, SPOT_VAL, false);
+                             spot_pack_model, m, &found));
+    return found ? SPOT_OK : missing_view(c, dir, ec, SPOT_VAL, false);
 }
 
 spot_status spot_sweep_view_needs(spot_ctx *c, size_t *bytes, const spot_config *cfg, const spot_scene_config *scene, int rows,

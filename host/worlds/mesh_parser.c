@@ -66,7 +66,7 @@ static void fail(const char *sentence)
 /* -- files ---------------------------------------------------------------------------------------------------------------- */
 
 /* Files stay in memory: assimp opens the model several times. */
-typedef struct stored { struct stored *next; char *name, *bytes; size_t size; bool there; } stored;
+typedef struct stored { struct stored *next; char *name, *bytes; size_t size; bool found; } stored;
 static stored *files;
 
 typedef struct { const stored *of; size_t at; } place;
@@ -80,8 +80,8 @@ static stored *ask_for(const char *name)
     put_frame(SPOT_WIRE_OPEN, name, strlen(name));
     flush();
     take(&size, sizeof size);
-    f->there = size != SPOT_WIRE_NO_FILE;
-    f->size = f->there ? (size_t)size : 0;
+    f->found = size != SPOT_WIRE_NO_FILE;
+    f->size = f->found ? (size_t)size : 0;
     f->bytes = malloc(f->size + 1);
     if (!f->bytes) {
         fprintf(stderr, "no memory for the %zu bytes of %.100s\n", f->size, name);
@@ -133,7 +133,7 @@ static struct aiFile *open_file(struct aiFileIO *io, const char *name, const cha
     if (strchr(mode, 'w') || !*name || strlen(name) > SPOT_WIRE_NAME) return NULL;
     while (f && strcmp(f->name, name)) f = f->next;
     if (!f) f = ask_for(name);
-    if (!f->there) return NULL;
+    if (!f->found) return NULL;
     file = calloc(1, sizeof *file);
     p = calloc(1, sizeof *p);
     if (!file || !p) give_up();

@@ -16,12 +16,12 @@ typedef struct {
     const char *model;
     size_t limit, texels;
     spot_mesh_repairs *repairs;
-} reader;
+} mesh_pictures_reader;
 
 /* A picture's bytes: of a file, or borrowed from the answer. */
 typedef struct { const uint8_t *bytes; size_t n; spot_mesh_file file; char name[200]; } source;
 
-static spot_status find_source(spot_ctx *c, source *s, reader *r, const spot_mesh_picture *p)
+static spot_status find_source(spot_ctx *c, source *s, mesh_pictures_reader *r, const spot_mesh_picture *p)
 {
     static const char *const reason[] = { "", "it is not there", "it lies outside the model's folder", "it is too large", "" };
     const char *name = (const char *)p->bytes;
@@ -101,25 +101,26 @@ static spot_status add_holes(spot_ctx *c, spot_mesh_texture *t, spot_picture *p,
 }
 
 /* One of a texture's two pictures; one that is lost leaves it as it is. */
-static spot_status add_picture(spot_ctx *c, reader *r, spot_mesh_texture *t, const spot_wire_texture *w, bool holes)
+static spot_status add_picture(spot_ctx *c, mesh_pictures_reader *r, spot_mesh_texture *t, const spot_wire_texture *w,
+                               bool holes)
 {
     spot_picture p = { 0 };
     spot_status s = SPOT_OK;
     char why[200] = "";
-    bool there;
+    bool found;
     source from;
 
     SPOT_TRY(find_source(c, &from, r, &r->a->picture[holes ? w->holes : w->colour]));
-    there = from.bytes && decode(&p, &from, holes, why, sizeof why);
-    if (there) s = holes ? add_holes(c, t, &p, &from) : add_colours(c, t, &p, &from, w);
+    found = from.bytes && decode(&p, &from, holes, why, sizeof why);
+    if (found) s = holes ? add_holes(c, t, &p, &from) : add_colours(c, t, &p, &from, w);
     if (*why) spot_log(c, SPOT_LOG_DEBUG, "%s: no texture: %s", r->model, why);
-    r->repairs->lost_textures += !there;
+    r->repairs->lost_textures += !found;
     spot_picture_close(&p);
     free(from.file.bytes);
     return s;
 }
 
-static spot_status read_texture(spot_ctx *c, reader *r, spot_mesh_texture *t, const spot_wire_texture *w)
+static spot_status read_texture(spot_ctx *c, mesh_pictures_reader *r, spot_mesh_texture *t, const spot_wire_texture *w)
 {
     if (r->texels >= MOST_TEXELS) {
         r->repairs->lost_textures++;
@@ -137,7 +138,7 @@ static spot_status read_texture(spot_ctx *c, reader *r, spot_mesh_texture *t, co
 spot_status spot_mesh_pictures_read(spot_ctx *c, spot_mesh_texture *texture, spot_mesh_repairs *repairs,
                                     const spot_mesh_answer *a, spot_mesh_files *f, const char *model, size_t limit)
 {
-    reader r = { a, f, model, limit, 0, repairs };
+    mesh_pictures_reader r = { a, f, model, limit, 0, repairs };
 
     for (int i = 0; i < a->textures; i++) {
         SPOT_TRY(spot_check_stop(c));

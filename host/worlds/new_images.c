@@ -43,9 +43,9 @@ bool spot_triplet_read(spot_triplet *t, const char *item)
 
 bool spot_triplet_holds(const spot_triplet *t, const spot_image *image)
 {
-    const bool there = t->layer == SPOT_BACKGROUND || t->attribute == SPOT_PRESENCE || image->value[t->layer][SPOT_PRESENCE];
+    const bool found = t->layer == SPOT_BACKGROUND || t->attribute == SPOT_PRESENCE || image->value[t->layer][SPOT_PRESENCE];
 
-    return there && image->value[t->layer][t->attribute] == t->value;
+    return found && image->value[t->layer][t->attribute] == t->value;
 }
 
 spot_status spot_ec_renew(spot_ctx *c, spot_ec *renewed, const spot_ec *ec, uint32_t number)

@@ -18,12 +18,12 @@ typedef struct {
     spot_ctx *verdict;         /* (batch): each row's failure, if it has one */
     int      *picture;         /* (batch) */
     double    start;
-} reader;
+} picture_batches_reader;
 
 static size_t square_bytes(const spot_picture_batches *b) { return 3 * (size_t)b->crop * (size_t)b->crop; }
 
 /* The square of row k of the batch from its decoded picture. */
-static spot_status fit_square(reader *r, spot_ctx *own, int k, spot_picture *p, spot_picture *part)
+static spot_status fit_square(picture_batches_reader *r, spot_ctx *own, int k, spot_picture *p, spot_picture *part)
 {
     const spot_picture_batches *b = r->b;
 
@@ -32,7 +32,7 @@ static spot_status fit_square(reader *r, spot_ctx *own, int k, spot_picture *p, 
 }
 
 /* Whether row k of the batch begins another picture. Parts of one picture are cut by one thread. */
-static bool begins_picture(const reader *r, int k)
+static bool begins_picture(const picture_batches_reader *r, int k)
 {
     char *const *path = r->b->path + r->first + k;
 
@@ -40,7 +40,7 @@ static bool begins_picture(const reader *r, int k)
 }
 
 /* Decodes the picture of row k, and makes the squares of this row and of the rows behind it of the same picture. */
-static void decode_picture(reader *r, int k, spot_picture *p, spot_picture *part)
+static void decode_picture(picture_batches_reader *r, int k, spot_picture *p, spot_picture *part)
 {
     spot_ctx own = { 0 };      /* for this picture's sentence; whether it is a failure is decided later, in order */
     const spot_status read = spot_picture_read(&own, p, r->b->path[r->first + k]);
@@ -54,7 +54,7 @@ static void decode_picture(reader *r, int k, spot_picture *p, spot_picture *part
 }
 
 /* Without `skip`: fails with the first unreadable picture and logs the others of its batch. */
-static spot_status fail_unreadable(reader *r, int first)
+static spot_status fail_unreadable(picture_batches_reader *r, int first)
 {
     int bad = 1;
 
@@ -66,7 +66,7 @@ static spot_status fail_unreadable(reader *r, int first)
                      spot_take_message(r->c, SPOT_INPUT), bad, r->b->before + r->first + r->n);
 }
 
-static spot_status leave_out(reader *r, int k)
+static spot_status leave_out(picture_batches_reader *r, int k)
 {
     const spot_ctx *v = &r->verdict[k];
 
@@ -77,7 +77,7 @@ static spot_status leave_out(reader *r, int k)
 }
 
 /* Moves the squares of readable pictures to the front. */
-static spot_status drop_unreadable(reader *r, int *live)
+static spot_status drop_unreadable(picture_batches_reader *r, int *live)
 {
     size_t bytes = square_bytes(r->b);
 
@@ -93,7 +93,7 @@ static spot_status drop_unreadable(reader *r, int *live)
     return SPOT_OK;
 }
 
-static void report_progress(const reader *r, int done)
+static void report_progress(const picture_batches_reader *r, int done)
 {
     const spot_picture_batches *b = r->b;
     double left = (omp_get_wtime() - r->start) / done * (b->n - done);
@@ -103,7 +103,7 @@ static void report_progress(const reader *r, int done)
     if (b->stage) spot_tell(r->c, b->stage, -1, b->before + done, b->total ? b->total : b->n, "");
 }
 
-static spot_status run_batch(reader *r)
+static spot_status run_batch(picture_batches_reader *r)
 {
     int live, n = r->n;
 
@@ -114,7 +114,7 @@ static spot_status run_batch(reader *r)
     return live ? r->b->take(r->c, r->b->user, &(spot_picture_batch){ live, r->picture, r->rgb }) : SPOT_OK;
 }
 
-static spot_status run_all(reader *r)
+static spot_status run_all(picture_batches_reader *r)
 {
     const spot_picture_batches *b = r->b;
 
@@ -134,13 +134,14 @@ size_t spot_picture_batches_bytes(const spot_picture_batches *b) { return (size_
 spot_status spot_picture_batches_run(spot_ctx *c, const spot_picture_batches *b)
 {
     size_t most = (size_t)b->batch;
-    reader r = { .c = c, .b = b, .rgb = malloc(spot_picture_batches_bytes(b)), .picture = malloc(most * sizeof *r.picture),
+    picture_batches_reader r = { .c = c, .b = b, .rgb = malloc(spot_picture_batches_bytes(b)),
+                                 .picture = malloc(most * sizeof *r.picture),
                  .verdict = calloc(most, sizeof *r.verdict), .decoder = calloc((size_t)c->threads, sizeof *r.decoder),
                  .part = calloc((size_t)c->threads, sizeof *r.part) };
-    bool there = r.rgb && r.picture && r.verdict && r.decoder && r.part;
-    spot_status s = there ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for %d pictures", b->batch);
+    bool found = r.rgb && r.picture && r.verdict && r.decoder && r.part;
+    spot_status s = found ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for %d pictures", b->batch);
 
-    if (there) {
+    if (found) {
         spot_picture_gate_open(&r.gate, b->memory, b->resize, b->crop);
         for (int i = 0; i < c->threads; i++) r.decoder[i].gate = &r.gate;
         s = run_all(&r);

@@ -67,9 +67,9 @@ void spot_image_items(float *item, const spot_image *image, const spot_ec *ec)
         *item++ = (float)spot_shows(p, p->task[ec->task].picture[image->split][image->index], k);
     for (int l = 0; !p && l < SPOT_LAYERS; l++)
         for (int a = 0; a < SPOT_ATTRIBUTES; a++) {
-            bool there = a == SPOT_PRESENCE || l == SPOT_BACKGROUND || image->value[l][SPOT_PRESENCE];
+            bool found = a == SPOT_PRESENCE || l == SPOT_BACKGROUND || image->value[l][SPOT_PRESENCE];
             if (!varies(ec, l, a)) continue;
-            for (int value = 0; value < 2; value++) *item++ = (float)(there && image->value[l][a] == value);
+            for (int value = 0; value < 2; value++) *item++ = (float)(found && image->value[l][a] == value);
         }
 }
 

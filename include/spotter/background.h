@@ -169,7 +169,7 @@ void spot_background_variant_path(char *path, size_t size, const char *dir, cons
 
 /* Whether two configs are of different runs: `words` gets the first setting that differs. Paths, variants, what only judges
  * results, and further models are no difference. */
-bool spot_backgrounds_differ(char *words, size_t size, const spot_background_config *there, const spot_background_config *here);
+bool spot_backgrounds_differ(char *words, size_t size, const spot_background_config *saved, const spot_background_config *here);
 
 /* The run directories that the n runs consist of: each with its variants behind it, whether they are computed or not. */
 spot_status spot_background_runs(spot_ctx *c, char ***list, int *runs, const char *const *dirs, int n);

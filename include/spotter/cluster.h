@@ -75,7 +75,7 @@ size_t     spot_mixture_bytes(int problems, const int *n, int d, const spot_mixt
  * mean silhouette, whatever their sizes; -1, the least, where all points are in one cluster. */
 typedef struct {
     spot_mat x;                /* (n, d) */
-    const float *there;        /* x.v in the memory of the device that works on it; NULL: not there */
+    const float *on_device;        /* x.v in the memory of the device that works on it; NULL: not there */
     int k;                     /* labels are below it; clusters may be empty */
     uint16_t *label;           /* (n) */
     double *silhouette;        /* (n), out */
@@ -102,11 +102,11 @@ typedef struct {
 
 /* Finds for each problem the number of clusters with the greatest score (the largest of equals). x[p] is (n_p, d); out[p]'s
  * arrays live in a. Never more clusters than points. Failures and determinism as for spot_mixture_fit. _on:
- * there[p], unless `there` is NULL, is x[p].v in the memory of c's device. */
+ * on_device[p], unless `on_device` is NULL, is x[p].v in the memory of c's device. */
 spot_status spot_cluster_search(spot_ctx *c, spot_arena *a, int problems, spot_clustering *out, const spot_mat *x,
                                 const spot_seed *seeds, const spot_search_config *cfg);
 spot_status spot_cluster_search_on(spot_ctx *c, spot_arena *a, int problems, spot_clustering *out, const spot_mat *x,
-                                   const float *const *there, const spot_seed *seeds, const spot_search_config *cfg);
+                                   const float *const *on_device, const spot_seed *seeds, const spot_search_config *cfg);
 
 /* The most memory of the two functions. The search: for n[p] points as `sets` problems of any sizes. */
 spot_bytes spot_silhouettes_needs(const spot_ctx *c, int count, int n, int d);

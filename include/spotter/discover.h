@@ -152,8 +152,8 @@ typedef struct {
                                         * NULL: none; itemsets then looks at the features, which must be 0 or 1, and other
                                         * methods with SPOT_BY_ATTRIBUTES are SPOT_USAGE */
     const spot_proof_options *proof;   /* not NULL: slices are found on one part of the rows, judged on the other and merged
-                                * (discover.h). There is one finding for each class then, `merged`, with the slices of all methods
-                                * and seeds, the surest claim first */
+                                * (discover.h). There is one finding for each class then, `merged`, with the slices of all
+                                * methods and seeds, the surest claim first */
 } spot_discover_options;
 
 /* A hypothesis with its figures. */

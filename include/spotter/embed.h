@@ -88,9 +88,9 @@ int spot_embed_dim(const spot_embed_config *cfg, int n, int d);
 spot_status spot_embed_fit(spot_ctx *c, spot_arena *a, int problems, spot_points *out, const spot_view *views,
                            const spot_seed *seeds, const spot_embed_config *cfg);
 
-/* spot_embed_fit that leaves the points on the device, too: out[p].device_at lives in `there`, an arena of c's device. NULL, or
- * on the CPU: they lie on the host alone. */
-spot_status spot_embed_fit_on(spot_ctx *c, spot_arena *a, spot_arena *there, int problems, spot_points *out,
+/* spot_embed_fit that leaves the points on the device, too: out[p].device_at lives in `on_device`, an arena of c's device.
+ * NULL, or on the CPU: they lie on the host alone. */
+spot_status spot_embed_fit_on(spot_ctx *c, spot_arena *a, spot_arena *on_device, int problems, spot_points *out,
                               const spot_view *views, const spot_seed *seeds, const spot_embed_config *cfg);
 
 /* Memory of spot_embed_fit for a batch of n[p] rows of d features; and its arena bytes on the CPU, the most of all devices. */

@@ -145,7 +145,7 @@ spot_examine_model spot_examine_outside_model(const char *name);
 spot_status        spot_examine_complete(spot_ctx *c, spot_examine_config *cfg);
 
 /* Whether two configs are of different runs, and the first difference. A run may get more models. */
-bool spot_examines_differ(char *words, size_t size, const spot_examine_config *there, const spot_examine_config *here);
+bool spot_examines_differ(char *words, size_t size, const spot_examine_config *saved, const spot_examine_config *here);
 
 /* The search with the budget of an examiner, which may have its own. */
 spot_examine_search spot_examine_search_of(const spot_examine_config *cfg, const spot_examiner_config *e);

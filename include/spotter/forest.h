@@ -57,7 +57,7 @@ typedef struct {
     const uint8_t *y;          /* (rows): classes from 0 */
     int            classes;    /* 2..SPOT_TREE_CLASSES */
     const double  *class_weight;     /* (classes): above 0; NULL: each 1 */
-    const float   *there;      /* NULL, or x's columns (columns, rows) in the memory of c's device */
+    const float   *on_device;      /* NULL, or x's columns (columns, rows) in the memory of c's device */
 } spot_tree_table;
 
 /* A tree to grow. Whole weights count exactly; others are rounded to 2^-52 of their total, so that sums do not depend on
@@ -94,12 +94,12 @@ spot_bytes spot_trees_grow_needs(const spot_ctx *c, int trees, const int *rows, 
 /* One entropy tree for each of `problems` tables with two classes, which weigh the same in total: a row of class 1 weighs
  * zeros / ones, or 1 where either count is 0. x[p] is (n_p, d), y[p] (n_p) of 0 and 1. SPOT_INVALID for a depth outside
  * 1..30. All arrays lie on the host on every device; on CUDA the call copies them into device memory of its own. _on: not x;
- * there[p], unless `there` is NULL, are its columns (columns of x[p], n_p) in the memory of c's device. */
+ * on_device[p], unless `on_device` is NULL, are its columns (columns of x[p], n_p) in the memory of c's device. */
 spot_status spot_tree_fit(spot_ctx *c, spot_arena *a, int problems, spot_tree *out, const spot_mat *x,
                           const uint8_t *const *y, int depth);
 
 spot_status spot_tree_fit_on(spot_ctx *c, spot_arena *a, int problems, spot_tree *out, const spot_mat *x,
-                             const float *const *there, const uint8_t *const *y, int depth);
+                             const float *const *on_device, const uint8_t *const *y, int depth);
 
 /* Memory of spot_tree_fit for n[p] rows of d columns. */
 spot_bytes spot_tree_needs(const spot_ctx *c, int problems, const int *n, int d, int depth);

@@ -185,7 +185,7 @@ spot_status spot_shifts_print(spot_ctx *c, const spot_shifts_config *cfg, char *
 void        spot_shifts_document(FILE *f);
 
 /* Whether they differ in more than the paths of files; words: the first difference. */
-bool        spot_shifts_change(char *words, size_t size, const spot_shifts_config *there, const spot_shifts_config *here);
+bool        spot_shifts_change(char *words, size_t size, const spot_shifts_config *saved, const spot_shifts_config *here);
 
 /* ---- 3. results ---- */
 
@@ -195,8 +195,8 @@ typedef enum { SPOT_SHIFT_ALL, SPOT_SHIFT_KEPT, SPOT_SHIFT_ORACLE, SPOT_SHIFT_SE
 /* A class that is predicted often, by all models together. */
 typedef struct { char name[64]; int answers; } spot_shift_top;
 
-/* Pictures by what the filter and the truth say: hits pass and are right, passed pass, there are right. */
-typedef struct { int hits, passed, there; } spot_shift_hits;
+/* Pictures by what the filter and the truth say: hits pass and are right, passed pass, right are right. */
+typedef struct { int hits, passed, right; } spot_shift_hits;
 
 /* The result of one folder: the real pictures, a source's base, a source's shift. */
 typedef struct {

@@ -34,7 +34,8 @@ extern "C" {
  *
  * The confidence of a row is the score, on a scale on which the threshold t is 1/2: s / 2t below it, 1/2 + (s - t) /
  * (2 (1 - t)) above. An object has that of its match, a missed one that of the best detection below the threshold that would
- * match it, else 0; a right detection has its own, a false one 1 minus its own. So confidence below 1/2 and wrong are the same. */
+ * match it, else 0; a right detection has its own, a false one 1 minus its own. So confidence below 1/2 and wrong are the
+ * same. */
 
 enum { SPOT_ROWS_BOTH, SPOT_ROWS_MISSES, SPOT_ROWS_ALARMS };           /* both kinds; objects alone; detections alone */
 

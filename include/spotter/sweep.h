@@ -173,9 +173,9 @@ void        spot_run_values_close(spot_run_values *v);           /* accepts NULL
 /* Arena bytes for an EC's view of that many rows and one method's findings in it. */
 size_t spot_run_values_needs(const spot_run_values *v, int rows);
 
-/* The classifier's view of an EC's test positives. *there is false where the cache has none. */
+/* The classifier's view of an EC's test positives. *found is false where the cache has none. */
 spot_status spot_run_values_view(spot_ctx *c, spot_arena *a, const spot_run_values *v, uint32_t ec, spot_view *view,
-                                 spot_truth *truth, bool *there);
+                                 spot_truth *truth, bool *found);
 
 /* The findings of a method, and two columns to draw them on, as in the run's pictures: its own points, or another method's, or
  * principal components. */

@@ -36,12 +36,12 @@ typedef struct {
     double *l;                 /* (threads, k, 64) */
     double *off;               /* (threads, d, 64) if full: points from a mean */
     int    *row;               /* (threads, n): rows that a slice holds */
-} work;
+} domino_mixture_work;
 
 static double *slice_of(double *of, int k, size_t each) { return of + (size_t)k * each; }
 
 /* square (64) = |factor (x - mean)|^2 of a tile. */
-static void full_squares(double *square, const work *w, const spot_domino_job *job, const float *tile, int k)
+static void full_squares(double *square, const domino_mixture_work *w, const spot_domino_job *job, const float *tile, int k)
 {
     enum { V = ROWS64 / LANES, SIDE = 4 };
     int d = job->d;
@@ -68,7 +68,7 @@ static void full_squares(double *square, const work *w, const spot_domino_job *j
 }
 
 /* l (k,64) of a tile. */
-static void log_densities(double *l, const work *w, const spot_domino_job *job, int t)
+static void log_densities(double *l, const domino_mixture_work *w, const spot_domino_job *job, int t)
 {
     const float *tile = w->tile + (size_t)t * job->d * ROWS64;
     const double *p = w->p + (size_t)t * job->classes * ROWS64;
@@ -88,7 +88,7 @@ static void log_densities(double *l, const work *w, const spot_domino_job *job, 
 }
 
 /* E step of a tile: responsibilities into job->r, the log-likelihood into w->part. */
-static void expect_tile(const work *w, const spot_domino_job *job, int t)
+static void expect_tile(const domino_mixture_work *w, const spot_domino_job *job, int t)
 {
     double *l = w->l + (size_t)omp_get_thread_num() * job->k * ROWS64, top[ROWS64], sum[ROWS64] = { 0 }, all = 0;
     int rows = spot_tile_rows(job->n, t);
@@ -111,7 +111,7 @@ static void expect_tile(const work *w, const spot_domino_job *job, int t)
 }
 
 /* The mean over points of their log-likelihood. */
-static double expect_tiles(const work *w, const spot_domino_job *job)
+static double expect_tiles(const domino_mixture_work *w, const spot_domino_job *job)
 {
     double sum = 0;
 
@@ -175,7 +175,7 @@ static void add_moments(const sums *s, const spot_domino_job *job, const double 
 }
 
 /* held (wide) += r share of the rows: a slice's part of points, of labels and of predictions. */
-static void add_shares(double *held, const work *w, const double *r, const int *row, int rows)
+static void add_shares(double *held, const domino_mixture_work *w, const double *r, const int *row, int rows)
 {
     for (int j = 0; j < w->wide; j += LANES) {
         vd sum = *(vd *)(held + j);
@@ -185,7 +185,7 @@ static void add_shares(double *held, const work *w, const double *r, const int *
 }
 
 /* Scales of slice k from its mean and variances; the log of its factor's determinant, NaN without one. */
-static double prepare_diagonal(const work *w, const spot_domino_job *job, int k)
+static double prepare_diagonal(const domino_mixture_work *w, const spot_domino_job *job, int k)
 {
     const double *mean = slice_of(job->mean, k, job->d), *var = slice_of(job->covariance, k, job->d);
     double *scale = slice_of(w->scale, k, job->d), *shift = slice_of(w->shift, k, job->d), logs = 0;
@@ -201,7 +201,7 @@ static double prepare_diagonal(const work *w, const spot_domino_job *job, int k)
 
 /* prepare_diagonal for a full covariance: its inverse Cholesky factor goes into w->factor, 0 above the diagonal. LAPACK is
  * column-major: its upper triangle is our lower. */
-static double prepare_full(const work *w, const spot_domino_job *job, int k)
+static double prepare_full(const domino_mixture_work *w, const spot_domino_job *job, int k)
 {
     int d = job->d;
     double *factor = slice_of(w->factor, k, (size_t)d * d), logs = 0;
@@ -216,7 +216,7 @@ static double prepare_full(const work *w, const spot_domino_job *job, int k)
 }
 
 /* Computes the E step's values from slice k's parameters. False if the covariance has no factor. */
-static bool prepare_slice(const work *w, const spot_domino_job *job, int k)
+static bool prepare_slice(const domino_mixture_work *w, const spot_domino_job *job, int k)
 {
     double logs = (job->full ? prepare_full : prepare_diagonal)(w, job, k);
 
@@ -241,7 +241,7 @@ static void update_diagonal(const spot_domino_job *job, int k, const sums *s, do
 }
 
 /* Mean and full covariance of slice k from its sums; w->factor holds second moments. */
-static void update_full(const work *w, const spot_domino_job *job, int k, const sums *s, double ridge)
+static void update_full(const domino_mixture_work *w, const spot_domino_job *job, int k, const sums *s, double ridge)
 {
     int d = job->d;
     double *mean = slice_of(job->mean, k, d), *moved = s->second;
@@ -263,7 +263,7 @@ static void update_full(const work *w, const spot_domino_job *job, int k, const 
 }
 
 /* All parameters of slice k from its sums. False if it has no factor. */
-static bool update_slice(const work *w, const spot_domino_job *job, int k, sums *s, double ridge)
+static bool update_slice(const domino_mixture_work *w, const spot_domino_job *job, int k, sums *s, double ridge)
 {
     int classes = job->classes;
     const double *held = slice_of(w->held, k, w->wide);
@@ -281,7 +281,7 @@ static bool update_slice(const work *w, const spot_domino_job *job, int k, sums 
 }
 
 /* Slices k0 .. k1-1, GROUP at most, which share a chunk of rows while it is in the cache. Returns those without a factor. */
-static int maximise_group(const work *w, const spot_domino_job *job, int k0, int k1, double ridge)
+static int maximise_group(const domino_mixture_work *w, const spot_domino_job *job, int k0, int k1, double ridge)
 {
     int d = job->d, *row = w->row + (size_t)omp_get_thread_num() * job->n, ill = 0;
     sums s[GROUP];
@@ -305,7 +305,7 @@ static int maximise_group(const work *w, const spot_domino_job *job, int k0, int
 
 /* Second moments of slice k about its last mean into w->factor: rows a0 .., columns b0 .. <= a0, on and below the
  * diagonal. */
-static void second_moments(const work *w, const spot_domino_job *job, int k, int a0, int b0)
+static void second_moments(const domino_mixture_work *w, const spot_domino_job *job, int k, int a0, int b0)
 {
     double sum[SPOT_OUTER_TILE][SPOT_OUTER_TILE] = { { 0 } };
     int d = job->d, *row = w->row + (size_t)omp_get_thread_num() * job->n, held = rows_held(row, job, k, 0, job->n);
@@ -323,7 +323,7 @@ static void second_moments(const work *w, const spot_domino_job *job, int k, int
 }
 
 /* M step. Returns the number of slices without a factor. */
-static int maximise_slices(const work *w, const spot_domino_job *job, double ridge)
+static int maximise_slices(const domino_mixture_work *w, const spot_domino_job *job, double ridge)
 {
     int side = (job->d + SPOT_OUTER_TILE - 1) / SPOT_OUTER_TILE, ill = 0;
 
@@ -346,7 +346,7 @@ static int maximise_slices(const work *w, const spot_domino_job *job, double rid
 /* Entries of a point's share. */
 static int shares(int classes) { return (1 + 2 * classes + LANES - 1) / LANES * LANES; }
 
-static void pack_tiles(const work *w, const spot_domino_job *job)
+static void pack_tiles(const domino_mixture_work *w, const spot_domino_job *job)
 {
     int n = job->n, d = job->d, classes = job->classes;
 
@@ -361,7 +361,7 @@ static void pack_tiles(const work *w, const spot_domino_job *job)
 }
 
 /* Tiles, the points' mean as every slice's, and responsibilities of given labels. */
-static void begin_job(const work *w, const spot_domino_job *job)
+static void begin_job(const domino_mixture_work *w, const spot_domino_job *job)
 {
     int n = job->n, d = job->d, classes = job->classes;
     double *mean = job->mean;
@@ -384,7 +384,7 @@ static spot_status fit_one(spot_ctx *c, void *lane, void *one, const void *confi
 {
     const spot_mixture_config *cfg = config;
     spot_domino_job *job = one;
-    work *w = lane;
+    domino_mixture_work *w = lane;
     double before = -INFINITY;
 
     w->tiles = spot_tiles(job->n);
@@ -411,7 +411,7 @@ static spot_status take_work(spot_ctx *c, spot_arena *a, void *lane, const void 
     const spot_domino_job *job = most;
     int n = job->n, d = job->d, k = job->k, classes = job->classes, full = job->full;
     size_t tiles = (size_t)spot_tiles(n), wide = (size_t)d * ROWS64;
-    work *w = lane;
+    domino_mixture_work *w = lane;
 
     SPOT_TRY(SPOT_TAKE(c, a, w->tile, tiles * wide));
     SPOT_TRY(SPOT_TAKE(c, a, w->p, tiles * classes * ROWS64));
@@ -428,7 +428,7 @@ static spot_status take_work(spot_ctx *c, spot_arena *a, void *lane, const void 
     return SPOT_TAKE(c, a, w->row, (size_t)threads * n);
 }
 
-static const spot_job_kind kind = { sizeof(work), sizeof(spot_domino_job), take_work, fit_one };
+static const spot_job_kind kind = { sizeof(domino_mixture_work), sizeof(spot_domino_job), take_work, fit_one };
 
 size_t spot_domino_scratch(int count, int n, int d, int k, int classes, int full, int threads)
 {
@@ -454,7 +454,7 @@ static spot_status em_cpu(spot_ctx *c, spot_arena *scratch, int count, spot_domi
 spot_status spot_domino_expect(spot_ctx *c, spot_arena *scratch, spot_domino_job *job)
 {
     size_t mark = scratch->used;
-    work w = { 0 };
+    domino_mixture_work w = { 0 };
 
     if (job->n < 1 || job->k < 1 || job->k > SPOT_DOMINO_MOST || job->d < 1 || job->classes < 1 || job->classes > 255)
         return spot_fail(c, SPOT_INVALID, "domino.expect: %d slices of (%d, %d) points in %d classes", job->k, job->n, job->d,

@@ -23,9 +23,9 @@ typedef struct {
     double *dist;              /* (threads, k, 64) */
     double *near, *trial;      /* (n) squared distance to the nearest centre; (TRIALS, n) the same with each trial */
     double *mean, *count;      /* (k, d), (k): sum and number of points */
-} work;
+} kmeans_work;
 
-static double *own_dist(const work *w, const spot_kmeans_job *job)
+static double *own_dist(const kmeans_work *w, const spot_kmeans_job *job)
 {
     int k = job->k > TRIALS ? job->k : TRIALS;
 
@@ -38,7 +38,7 @@ static void set_minus(double *minus, const float *x, int d)
 }
 
 /* trial[t][i] = near[i] if w->minus[t] became a centre. */
-static void try_centres(const work *w, const spot_kmeans_job *job, int trials)
+static void try_centres(const kmeans_work *w, const spot_kmeans_job *job, int trials)
 {
 #pragma omp parallel for num_threads(w->threads) schedule(static)
     for (int t = 0; t < w->tiles; t++) {
@@ -52,7 +52,7 @@ static void try_centres(const work *w, const spot_kmeans_job *job, int trials)
     }
 }
 
-static void plus_plus(const work *w, const spot_kmeans_job *job)
+static void plus_plus(const kmeans_work *w, const spot_kmeans_job *job)
 {
     spot_rng r = spot_rng_at(job->seed.seed, SPOT_RNG_KMEANS, job->seed.ec, (uint32_t)job->k);
     int trials = 2 + (int)log(job->k), n = job->n, d = job->d;
@@ -76,7 +76,7 @@ static void plus_plus(const work *w, const spot_kmeans_job *job)
 }
 
 /* Labels every point with its nearest centre, of equals the first. True if a label changed. */
-static bool assign_points(const work *w, const spot_kmeans_job *job)
+static bool assign_points(const kmeans_work *w, const spot_kmeans_job *job)
 {
     int changed = 0;
 
@@ -106,7 +106,7 @@ static bool assign_points(const work *w, const spot_kmeans_job *job)
 }
 
 /* An empty cluster takes the point farthest from its centre. */
-static void fill_empty(const work *w, const spot_kmeans_job *job)
+static void fill_empty(const kmeans_work *w, const spot_kmeans_job *job)
 {
     int d = job->d;
 
@@ -125,7 +125,7 @@ static void fill_empty(const work *w, const spot_kmeans_job *job)
 }
 
 /* Moves centres to the means of their points. Returns the sum of squared moves. */
-static double recentre(const work *w, const spot_kmeans_job *job)
+static double recentre(const kmeans_work *w, const spot_kmeans_job *job)
 {
     int d = job->d;
     double moved = 0;
@@ -153,7 +153,7 @@ static double recentre(const work *w, const spot_kmeans_job *job)
 
 static spot_status fit_one(spot_ctx *c, void *lane, void *one, const void *cfg, int threads)
 {
-    work *w = lane;
+    kmeans_work *w = lane;
     spot_kmeans_job *job = one;
     double tolerance;
 
@@ -181,7 +181,7 @@ static spot_status take_work(spot_ctx *c, spot_arena *a, void *lane, const void 
     const spot_kmeans_job *job = most;
     int n = job->n, d = job->d, k = job->k;
     size_t centres = (size_t)(k > TRIALS ? k : TRIALS);
-    work *w = lane;
+    kmeans_work *w = lane;
 
     SPOT_TRY(SPOT_TAKE(c, a, w->tile, (size_t)spot_tiles(n) * d * ROWS64));
     SPOT_TRY(SPOT_TAKE(c, a, w->one, d));
@@ -193,7 +193,7 @@ static spot_status take_work(spot_ctx *c, spot_arena *a, void *lane, const void 
     return SPOT_TAKE(c, a, w->count, k);
 }
 
-static const spot_job_kind kind = { sizeof(work), sizeof(spot_kmeans_job), take_work, fit_one };
+static const spot_job_kind kind = { sizeof(kmeans_work), sizeof(spot_kmeans_job), take_work, fit_one };
 
 size_t spot_kmeans_scratch(int count, int n, int d, int k, int threads)
 {

@@ -109,8 +109,8 @@ static __device__ int farthest(const double *dist, int n)
         if (dist[i] > far) { far = dist[i]; at = i; }
     for (int by = WARP / 2; by; by /= 2) {
         double other = __shfl_xor_sync(~0u, far, by);
-        int there = __shfl_xor_sync(~0u, at, by);
-        if (other > far || (other == far && there < at)) { far = other; at = there; }
+        int found = __shfl_xor_sync(~0u, at, by);
+        if (other > far || (other == far && found < at)) { far = other; at = found; }
     }
     return at;
 }

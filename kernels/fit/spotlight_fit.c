@@ -49,10 +49,10 @@ typedef struct {
     double *partial;         /* (tiles, 2 d + SUMS): each tile's sum u x, sum u l x and SUMS */
     double *first, *second;  /* (d): Adam's moments */
     int     stopped;
-} work;
+} spotlight_fit_work;
 
 /* Rows of one block: D into far, its padding 0. */
-VD_INLINE void block_distances(const work *w, double *far, int i0, int rows, double precision, double mean2)
+VD_INLINE void block_distances(const spotlight_fit_work *w, double *far, int i0, int rows, double precision, double mean2)
 {
     const spot_spotlight_problem *p = w->p;
 
@@ -86,7 +86,7 @@ VD_INLINE void add_rows(double *sum, const float *x, int d, const double *u, con
     }
 }
 
-static void sum_tile(const work *w, int tile, double precision, double mean2)
+static void sum_tile(const spotlight_fit_work *w, int tile, double precision, double mean2)
 {
     const spot_spotlight_problem *p = w->p;
     double *sum = w->partial + (size_t)tile * (2 * p->d + SPOTLIGHT_SUMS), *s = sum + 2 * p->d;
@@ -113,7 +113,7 @@ static void sum_tile(const work *w, int tile, double precision, double mean2)
 }
 
 /* Columns j0 .. j0+31: their sums over the tiles, and Adam's step. */
-static void step_columns(const work *w, int j0, const double *s, const spot_spotlight_pull *g,
+static void step_columns(const spotlight_fit_work *w, int j0, const double *s, const spot_spotlight_pull *g,
                          const spot_spotlight_state *state, double precision)
 {
     const spot_spotlight_problem *p = w->p;
@@ -133,7 +133,7 @@ static void step_columns(const work *w, int j0, const double *s, const spot_spot
     }
 }
 
-static void sum_tiles(double s[SPOTLIGHT_SUMS], const work *w)
+static void sum_tiles(double s[SPOTLIGHT_SUMS], const spotlight_fit_work *w)
 {
     for (int e = 0; e < SPOTLIGHT_SUMS; e++) s[e] = 0;
     for (int t = 0; t < w->tiles; t++)
@@ -143,7 +143,7 @@ static void sum_tiles(double s[SPOTLIGHT_SUMS], const work *w)
 
 static double precision_of(double log_precision) { return vd_exp(vd_all(fmin(log_precision, 700)))[0]; }
 
-static void weigh_tile(const work *w, int tile, double precision, double mean2)
+static void weigh_tile(const spotlight_fit_work *w, int tile, double precision, double mean2)
 {
     int end = (tile + 1) * TILE < w->p->n ? (tile + 1) * TILE : w->p->n;
 
@@ -157,7 +157,7 @@ static void weigh_tile(const work *w, int tile, double precision, double mean2)
 }
 
 /* Weights of all rows, by the threads of the team that calls it. */
-static void weigh_rows(const work *w, double log_precision)
+static void weigh_rows(const spotlight_fit_work *w, double log_precision)
 {
     double precision = precision_of(log_precision), mean2 = square_of_mean(w->p->mean, w->p->d);
 
@@ -167,7 +167,7 @@ static void weigh_rows(const work *w, double log_precision)
 
 static int tiles_of(const spot_spotlight_problem *p) { return (p->n + TILE - 1) / TILE; }
 
-static void begin_problem(work *w, const spot_spotlight_problem *p, int kernel)
+static void begin_problem(spotlight_fit_work *w, const spot_spotlight_problem *p, int kernel)
 {
     w->p = p;
     w->kernel = kernel;
@@ -183,7 +183,7 @@ static spot_status fit_one(spot_ctx *c, void *lane, void *problem, const void *s
     const spot_spotlight_problem *p = problem;
     const spot_spotlight_config *cfg = ((const spot_spotlight_setup *)setup)->cfg;
     int compat = ((const spot_spotlight_setup *)setup)->compat, steps = spot_spotlight_steps(cfg, compat);
-    work *w = lane;
+    spotlight_fit_work *w = lane;
 
     begin_problem(w, p, cfg->kernel);
 #pragma omp parallel num_threads(threads)
@@ -227,7 +227,7 @@ static spot_status fit_one(spot_ctx *c, void *lane, void *problem, const void *s
 static spot_status take_work(spot_ctx *c, spot_arena *a, void *lane, const void *most, int threads)
 {
     const spot_spotlight_problem *p = most;
-    work *w = lane;
+    spotlight_fit_work *w = lane;
 
     (void)threads;
     SPOT_TRY(SPOT_TAKE(c, a, w->square, p->n));
@@ -236,12 +236,12 @@ static spot_status take_work(spot_ctx *c, spot_arena *a, void *lane, const void 
     return SPOT_TAKE(c, a, w->second, p->d);
 }
 
-static const spot_job_kind spherical_kind = { sizeof(work), sizeof(spot_spotlight_problem), take_work, fit_one };
+static const spot_job_kind spherical_kind = { sizeof(spotlight_fit_work), sizeof(spot_spotlight_problem), take_work, fit_one };
 
 spot_status spot_spotlight_weigh(spot_ctx *c, spot_arena *scratch, const spot_spotlight_problem *p,
                                  const spot_spotlight_config *cfg)
 {
-    work w = { .p = p, .kernel = cfg->kernel, .tiles = tiles_of(p) };
+    spotlight_fit_work w = { .p = p, .kernel = cfg->kernel, .tiles = tiles_of(p) };
     size_t mark = scratch->used;
 
     if (p->n < 1 || p->d < 1 || p->d % WIDE)
@@ -283,10 +283,10 @@ size_t spot_spotlight_scratch(int problems, int n, int d, const spot_spotlight_c
     const spot_spotlight_problem most = { .n = n, .d = d };
     spot_ctx c = { .threads = threads };
     spot_arena a = spot_arena_counting();
-    spot_spotlight_space there;
+    spot_spotlight_space on_device;
 
     if (threads) spot_run_jobs(&c, &a, kind_of(cfg), lanes_for(cfg, problems, threads), &most, 0, NULL, NULL);
-    else         spot_spotlight_space_take(&c, &a, &there, problems, n, d, cfg->precision == SPOT_PRECISION_FULL);
+    else         spot_spotlight_space_take(&c, &a, &on_device, problems, n, d, cfg->precision == SPOT_PRECISION_FULL);
     return a.peak;
 }
 

@@ -19,7 +19,7 @@ typedef struct {
     double *m, *gram, *turned;          /* (d, d) */
     double *moment[2];                  /* (d (d + 2)): Adam's of axes, mean, log_precision */
     double *scale, *sum, *rise;         /* (d): e^a; sum c y; dJ/dmean, then dJ/da */
-} work;
+} spotlight_full_work;
 
 static void multiply_matrices(double *c, const double *a, const double *b, int rows, int cols, int depth, int transposed)
 {
@@ -53,7 +53,7 @@ static void orthogonalise(double *v, double *gram, double *turned, int d)
 }
 
 /* Distances and weights of every row, and y. */
-static void weigh_rows(work *w, int kernel)
+static void weigh_rows(spotlight_full_work *w, int kernel)
 {
     const spot_spotlight_problem *p = w->p;
     int n = p->n, d = p->d;
@@ -71,7 +71,8 @@ static void weigh_rows(work *w, int kernel)
 }
 
 /* Adam's step of parameters `first` .. of w->moment. */
-static void step_array(const work *w, const spot_spotlight_state *s, double *value, const double *rise, size_t first,
+static void step_array(const spotlight_full_work *w, const spot_spotlight_state *s, double *value, const double *rise,
+                       size_t first,
                        size_t count)
 {
     double *m = w->moment[0] + first, *v = w->moment[1] + first;
@@ -80,7 +81,7 @@ static void step_array(const work *w, const spot_spotlight_state *s, double *val
 }
 
 /* Adam's step of all parameters, from c in w->u. */
-static void step_parameters(work *w, const spot_spotlight_state *s)
+static void step_parameters(spotlight_full_work *w, const spot_spotlight_state *s)
 {
     const spot_spotlight_problem *p = w->p;
     int n = p->n, d = p->d;
@@ -102,7 +103,7 @@ static void step_parameters(work *w, const spot_spotlight_state *s)
     orthogonalise(p->axes, w->gram, w->turned, d);
 }
 
-static void clear_moments(work *w)
+static void clear_moments(spotlight_full_work *w)
 {
     size_t d = (size_t)w->p->d;
 
@@ -116,7 +117,7 @@ static spot_status fit_one(spot_ctx *c, void *lane, void *problem, const void *s
     const spot_spotlight_config *cfg = ((const spot_spotlight_setup *)setup)->cfg;
     int compat = ((const spot_spotlight_setup *)setup)->compat, steps = spot_spotlight_steps(cfg, compat), lost = 0;
     spot_spotlight_state s = spot_spotlight_begin(p->n, cfg, compat);
-    work *w = lane;
+    spotlight_full_work *w = lane;
 
     (void)threads;
     w->p = p;
@@ -144,7 +145,7 @@ static spot_status fit_one(spot_ctx *c, void *lane, void *problem, const void *s
 }
 
 /* The arrays that weigh_rows uses. */
-static spot_status take_rows(spot_ctx *c, spot_arena *a, work *w, size_t n, size_t d)
+static spot_status take_rows(spot_ctx *c, spot_arena *a, spotlight_full_work *w, size_t n, size_t d)
 {
     SPOT_TRY(SPOT_TAKE(c, a, w->x, n * d));
     SPOT_TRY(SPOT_TAKE(c, a, w->y, n * d));
@@ -157,7 +158,7 @@ static spot_status take_rows(spot_ctx *c, spot_arena *a, work *w, size_t n, size
 static spot_status take_work(spot_ctx *c, spot_arena *a, void *lane, const void *most, int threads)
 {
     size_t n = (size_t)((const spot_spotlight_problem *)most)->n, d = (size_t)((const spot_spotlight_problem *)most)->d;
-    work *w = lane;
+    spotlight_full_work *w = lane;
 
     (void)threads;
     SPOT_TRY(take_rows(c, a, w, n, d));
@@ -169,12 +170,13 @@ static spot_status take_work(spot_ctx *c, spot_arena *a, void *lane, const void 
     return SPOT_TAKE(c, a, w->rise, d);
 }
 
-const spot_job_kind spot_spotlight_full_kind = { sizeof(work), sizeof(spot_spotlight_problem), take_work, fit_one };
+const spot_job_kind spot_spotlight_full_kind = { sizeof(spotlight_full_work), sizeof(spot_spotlight_problem), take_work,
+                                                 fit_one };
 
 spot_status spot_spotlight_full_weigh(spot_ctx *c, spot_arena *scratch, const spot_spotlight_problem *p, int kernel)
 {
     size_t mark = scratch->used, n = (size_t)p->n;
-    work w = { .p = p };
+    spotlight_full_work w = { .p = p };
 
     SPOT_TRY(take_rows(c, scratch, &w, n, (size_t)p->d));
     if (!scratch->counting) {

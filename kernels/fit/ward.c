@@ -29,9 +29,9 @@ typedef struct {
     row_bytes *order;          /* (n) */
     double    *query;          /* (threads, QUERIES, d) */
     double    *dist;           /* (threads, QUERIES, 64) */
-} work;
+} ward_work;
 
-static double *mean_of(const work *w, int slot, int d)
+static double *mean_of(const ward_work *w, int slot, int d)
 {
     return w->tile + (size_t)(slot / ROWS64) * d * ROWS64 + slot % ROWS64;
 }
@@ -50,7 +50,7 @@ static int by_row(const void *a, const void *b) { return ((const row_bytes *)a)-
 
 /* Makes a slot of each different row, and merges of the others with it. Returns the number of merges. Means count from row 0,
  * so that points far from the origin lose no digits. */
-static int open_slots(work *w, const spot_ward_job *job)
+static int open_slots(ward_work *w, const spot_ward_job *job)
 {
     int n = job->n, d = job->d, merges = 0;
 
@@ -117,7 +117,7 @@ static void find_squares(double *out, const double *tile, int d, const double *q
 }
 
 /* The nearest of the slots in tile t, of equals the first. Slots come in order, so a later equal one never replaces it. */
-static void note_nearest(work *w, int slot, const double *dist, int t)
+static void note_nearest(ward_work *w, int slot, const double *dist, int t)
 {
     double own = w->size[slot];
     int end = t * ROWS64 + spot_tile_rows(w->slots, t);
@@ -130,7 +130,7 @@ static void note_nearest(work *w, int slot, const double *dist, int t)
     }
 }
 
-static void find_nearest(work *w, int d, const int *slot, int queries)
+static void find_nearest(ward_work *w, int d, const int *slot, int queries)
 {
     double *query = w->query + (size_t)omp_get_thread_num() * QUERIES * d;
     double *dist = w->dist + (size_t)omp_get_thread_num() * QUERIES * ROWS64;
@@ -148,7 +148,7 @@ static void find_nearest(work *w, int d, const int *slot, int queries)
     }
 }
 
-static void find_all_nearest(work *w, int d)
+static void find_all_nearest(ward_work *w, int d)
 {
     int stale = 0, each;
 
@@ -162,12 +162,12 @@ static void find_all_nearest(work *w, int d)
 
 /* ---- merges ---- */
 
-static bool is_pair(const work *w, int s)
+static bool is_pair(const ward_work *w, int s)
 {
     return w->size[s] > 0 && w->near[s] > s && w->near[w->near[s]] == s;
 }
 
-static void join_means(work *w, int s, int other, int d)
+static void join_means(ward_work *w, int s, int other, int d)
 {
     double *a = mean_of(w, s, d), *b = mean_of(w, other, d), all = w->size[s] + w->size[other];
 
@@ -178,7 +178,7 @@ static void join_means(work *w, int s, int other, int d)
 }
 
 /* Merges all pairs that are each other's nearest. Returns their number. */
-static int merge_pairs(work *w, int d, spot_ward_merge *merge)
+static int merge_pairs(ward_work *w, int d, spot_ward_merge *merge)
 {
     int pairs = 0;
 
@@ -201,7 +201,7 @@ static int merge_pairs(work *w, int d, spot_ward_merge *merge)
 }
 
 /* Moves the clusters to the first slots. */
-static void close_gaps(work *w, int d)
+static void close_gaps(ward_work *w, int d)
 {
     int slots = 0;
 
@@ -235,7 +235,7 @@ static spot_status fit_one(spot_ctx *c, void *lane, void *one, const void *cfg, 
 {
     spot_ward_job *job = one;
     int merges = 0, pairs;
-    work *w = lane;
+    ward_work *w = lane;
 
     (void)cfg;
     w->threads = threads;
@@ -256,7 +256,7 @@ static spot_status take_work(spot_ctx *c, spot_arena *a, void *lane, const void 
 {
     const spot_ward_job *job = most;
     size_t n = (size_t)job->n, d = (size_t)job->d;
-    work *w = lane;
+    ward_work *w = lane;
 
     SPOT_TRY(SPOT_TAKE(c, a, w->tile, (size_t)spot_tiles(job->n) * d * ROWS64));
     SPOT_TRY(SPOT_TAKE(c, a, w->size, n));
@@ -270,7 +270,7 @@ static spot_status take_work(spot_ctx *c, spot_arena *a, void *lane, const void 
     return SPOT_TAKE(c, a, w->dist, (size_t)threads * QUERIES * ROWS64);
 }
 
-static const spot_job_kind kind = { sizeof(work), sizeof(spot_ward_job), take_work, fit_one };
+static const spot_job_kind kind = { sizeof(ward_work), sizeof(spot_ward_job), take_work, fit_one };
 
 size_t spot_ward_scratch(int count, int n, int d, int threads)
 {

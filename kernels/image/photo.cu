@@ -13,16 +13,16 @@ static __global__ void __launch_bounds__(THREADS) images_kernel(const __grid_con
     const spot_sample *s = &job.of;
     const int i = blockIdx.x * THREADS + threadIdx.x;
     spot_image image;
-    bool there;
+    bool known;
 
     if (i >= s->n) return;
     uint32_t at = s->first + (s->cursor ? *s->cursor : 0) + i, index = s->index ? s->index[at] : at;
-    there = spot_photo_has(&job.set, s->split, index);
+    known = spot_photo_has(&job.set, s->split, index);
     memset(&image, 0, sizeof image);
     image.split = SPOT_SPLITS;
-    if (there) spot_photo_describe(&image, &job.set, &job.ec, s->split, index);
+    if (known) spot_photo_describe(&image, &job.set, &job.ec, s->split, index);
     if (s->image) memcpy(&s->image[i], &image, sizeof image);      /* an assignment may leave out the padding between fields */
-    if (s->target) s->target[i] = there ? image.train_label : NAN;
+    if (s->target) s->target[i] = known ? image.train_label : NAN;
     if (s->mask) s->mask[i] = image.blindspots;
 }
 

@@ -156,9 +156,9 @@ typedef struct {
     double *ground;                /* (pictures) */
     uint8_t byte[3];               /* settings.background */
     double plain;                  /* its luminance */
-} work;
+} render_work;
 
-static double luminance_of(const work *w, const uint8_t *rgb, size_t pixels)
+static double luminance_of(const render_work *w, const uint8_t *rgb, size_t pixels)
 {
     unsigned long long sum = 0;
 
@@ -168,7 +168,7 @@ static double luminance_of(const work *w, const uint8_t *rgb, size_t pixels)
 }
 
 /* The image without the object. */
-static void clear_image(const work *w, const spot_render_image *out)
+static void clear_image(const render_work *w, const spot_render_image *out)
 {
     const size_t size = (size_t)w->r->settings->size, pixels = size * size, bytes = 3 * pixels;
 
@@ -182,7 +182,7 @@ static void clear_image(const work *w, const spot_render_image *out)
     for (size_t done = 3; done < bytes; done *= 2) memcpy(out->rgb + done, out->rgb, done < bytes - done ? done : bytes - done);
 }
 
-static void draw_image(const work *w, spot_render_lane *lane, int i)
+static void draw_image(const render_work *w, spot_render_lane *lane, int i)
 {
     const spot_render_call *r = w->r;
     const spot_shot *shot = &r->shot[i];
@@ -199,7 +199,7 @@ static void draw_image(const work *w, spot_render_lane *lane, int i)
         r->facts[i] = spot_render_facts_of(&lane->view, lane->total, shot->picture < 0 ? w->plain : w->ground[shot->picture]);
 }
 
-static void begin(work *w, const spot_render_call *r, double *ground)
+static void begin(render_work *w, const spot_render_call *r, double *ground)
 {
     float light[3];
 
@@ -219,7 +219,7 @@ static spot_status draw_cpu(spot_ctx *c, spot_arena *scratch, const spot_render_
     spot_render_lane any;
     const size_t each = lay_out(&any, NULL, r), grounds = whole((size_t)r->pictures * sizeof(double));
     char *room;
-    work w;
+    render_work w;
 
     SPOT_TRY(SPOT_TAKE(c, scratch, room, scratch_cpu(r, c->threads)));
     scratch->used = mark;

@@ -68,9 +68,9 @@ typedef struct {
     int32_t  first_x[BATCH], first_y[BATCH], wide[BATCH], high[BATCH], large[BATCH], right[3][BATCH], down[3][BATCH];
     double   edge[3][BATCH];
     float    first_q[BATCH], q_right[BATCH], q_down[BATCH], least[BATCH], most[BATCH];
-} batch;
+} render_fill_batch;
 
-static inline void set_up_one(batch *b, int i, int side)
+static inline void set_up_one(render_fill_batch *b, int i, int side)
 {
     const spot_render_point p = { b->x[0][i], b->y[0][i], b->q[0][i] }, q = { b->x[1][i], b->y[1][i], b->q[1][i] };
     const spot_render_point r = { b->x[2][i], b->y[2][i], b->q[2][i] };
@@ -84,7 +84,7 @@ static inline void set_up_one(batch *b, int i, int side)
 }
 
 /* Structs within a loop of lanes would be arrays in memory: a function of its own has them in registers. */
-__attribute__((flatten)) static void set_up(batch *b, int side)
+__attribute__((flatten)) static void set_up(render_fill_batch *b, int side)
 {
     const int count = b->count;
 
@@ -92,7 +92,7 @@ __attribute__((flatten)) static void set_up(batch *b, int side)
     for (int i = 0; i < count; i++) set_up_one(b, i, side);
 }
 
-static inline spot_render_triangle triangle_at(const batch *b, int i)
+static inline spot_render_triangle triangle_at(const render_fill_batch *b, int i)
 {
     return (spot_render_triangle){
         b->first_x[i], b->first_y[i], b->wide[i], b->high[i], { b->edge[0][i], b->edge[1][i], b->edge[2][i] },
@@ -171,7 +171,7 @@ static void fill_one(const spot_render_lane *lane, const spot_render_triangle *t
     else            fill_part(lane, t, number, false, all);
 }
 
-static void fill_batch(const spot_render_lane *lane, batch *b)
+static void fill_batch(const spot_render_lane *lane, render_fill_batch *b)
 {
     set_up(b, lane->view.side);
     for (int i = 0; i < b->count; i++) {
@@ -183,12 +183,12 @@ static void fill_batch(const spot_render_lane *lane, batch *b)
 
 /* -- from vertices to batches -------------------------------------------------------------------------------------------- */
 
-static void put_corner(batch *b, int k, spot_render_point p)
+static void put_corner(render_fill_batch *b, int k, spot_render_point p)
 {
     b->x[k][b->count] = p.x, b->y[k][b->count] = p.y, b->q[k][b->count] = p.q;
 }
 
-static void put_triangle(const spot_render_lane *lane, batch *b, uint32_t number, const spot_render_point *p)
+static void put_triangle(const spot_render_lane *lane, render_fill_batch *b, uint32_t number, const spot_render_point *p)
 {
     for (int k = 0; k < 3; k++) put_corner(b, k, p[k]);
     b->number[b->count] = number;
@@ -196,7 +196,7 @@ static void put_triangle(const spot_render_lane *lane, batch *b, uint32_t number
 }
 
 /* A triangle of which a corner has no projection. */
-static void put_cut(const spot_render_lane *lane, batch *b, uint32_t number, const uint32_t *corner)
+static void put_cut(const spot_render_lane *lane, render_fill_batch *b, uint32_t number, const uint32_t *corner)
 {
     const spot_render_body *m = lane->body;
     spot_render_polygon polygon = { .corners = 3 };
@@ -215,7 +215,7 @@ static void put_cut(const spot_render_lane *lane, batch *b, uint32_t number, con
     }
 }
 
-static inline void put_number(const spot_render_lane *lane, batch *b, uint32_t number)
+static inline void put_number(const spot_render_lane *lane, render_fill_batch *b, uint32_t number)
 {
     const size_t count = (size_t)lane->body->triangles;
     uint32_t corner[3];
@@ -268,7 +268,7 @@ void spot_render_fill(spot_render_lane *lane)
     const int count = lane->body->triangles;
     const bounds box = project(lane);
     uint32_t number[CHUNK];
-    batch b;
+    render_fill_batch b;
 
     b.count = 0;
     lane->rect = (spot_render_rect){ 0 };

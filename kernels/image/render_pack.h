@@ -97,9 +97,9 @@ static inline spot_render_piece spot_render_piece_of(const spot_mesh *m)
     return p;
 }
 
-/* Fills `host`, of p->bytes, to be copied to `there`. holes (materials) is
+/* Fills `host`, of p->bytes, to be copied to `on_device`. holes (materials) is
  * scratch. The body's pointers are those of the copy. */
-static inline spot_render_body spot_render_pack(char *host, char *there, const spot_mesh *m, const spot_render_piece *p,
+static inline spot_render_body spot_render_pack(char *host, char *on_device, const spot_mesh *m, const spot_render_piece *p,
                                                 bool *holes)
 {
     spot_render_vertex *vertex = (spot_render_vertex *)(void *)host;
@@ -115,18 +115,18 @@ static inline spot_render_body spot_render_pack(char *host, char *there, const s
     for (int i = 0; i < m->textures; i++) {
         const size_t bytes = spot_render_texture_bytes(&m->texture[i]);
         memcpy(host + at, m->texture[i].texel, bytes);
-        texture[i].texel = (const uint8_t *)there + at;
+        texture[i].texel = (const uint8_t *)on_device + at;
         texture[i].width = m->texture[i].width, texture[i].height = m->texture[i].height;
         texture[i].levels = m->texture[i].levels;
         at += bytes;
     }
     b.vertices = m->vertices, b.triangles = m->triangles;
-    b.place = (const float *)(void *)(there + p->place);
-    b.vertex = (const spot_render_vertex *)(void *)there;
-    b.corner = (const uint32_t *)(void *)(there + p->corner);
-    b.look = (const uint32_t *)(void *)(there + p->look);
-    b.material = (const spot_mesh_material *)(void *)(there + p->material);
-    b.texture = (const spot_render_texture *)(void *)(there + p->texture);
+    b.place = (const float *)(void *)(on_device + p->place);
+    b.vertex = (const spot_render_vertex *)(void *)on_device;
+    b.corner = (const uint32_t *)(void *)(on_device + p->corner);
+    b.look = (const uint32_t *)(void *)(on_device + p->look);
+    b.material = (const spot_mesh_material *)(void *)(on_device + p->material);
+    b.texture = (const spot_render_texture *)(void *)(on_device + p->texture);
     return b;
 }
 

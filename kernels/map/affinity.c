@@ -129,11 +129,11 @@ static int merge_row(const spot_affinity_graph *g, int i, int at, const int *in,
 
     for (int e = 0, f = 0; e < g->k || f < count; at++) {
         int column = f == count || (e < g->k && own[e] <= in[f] / g->k) ? own[e] : in[f] / g->k;
-        double there = 0, back = 0;
-        if (e < g->k && own[e] == column) there = own_p[e++];
+        double forward = 0, back = 0;
+        if (e < g->k && own[e] == column) forward = own_p[e++];
         if (f < count && in[f] / g->k == column) back = g->p[in[f++]];
         g->to[at] = column;
-        g->joint[at] = (float)(g->fuzzy ? there + back - there * back : (there + back) * scale);
+        g->joint[at] = (float)(g->fuzzy ? forward + back - forward * back : (forward + back) * scale);
     }
     for (; at % SPOT_AFFINITY_PAD; at++) {
         g->to[at] = i;

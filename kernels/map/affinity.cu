@@ -214,11 +214,11 @@ static __global__ void __launch_bounds__(THREADS) merge_kernel(const __grid_cons
 
     for (int e = lane; e < k; e += WARP) {
         int opposite = edge_from(g, own[e], i), rank = e;
-        double there = g->p[i * k + e], back = opposite >= 0 ? g->p[opposite] : 0;
+        double forward = g->p[i * k + e], back = opposite >= 0 ? g->p[opposite] : 0;
 
         for (int f = 0; f < count; f++) rank += in[f] < own[e] * k;      /* edge f comes from row in[f] / k */
         g->to[at + rank] = own[e];
-        g->joint[at + rank] = (float)(g->fuzzy ? there + back - there * back : (there + back) * scale);
+        g->joint[at + rank] = (float)(g->fuzzy ? forward + back - forward * back : (forward + back) * scale);
     }
     for (int f = lane; f < count; f += WARP) {
         int source = in[f] / k, rank = count_below(own, k, source);

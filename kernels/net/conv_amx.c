@@ -272,8 +272,8 @@ static void multiply_taps(const spot_conv_shape *s, const grid *g, float *dw, co
             for (int i = 0; i < 2; i++)
                 for (int j = 0; j < 2; j++) {
                     int o = 2 * out + i, n = 2 * in + j;
-                    bool there = o < s->co / TILE && n < ni;
-                    c[i][j] = there ? dw + (((size_t)o * ni + n) * area + ky * s->k + kx) * TILE * TILE : NULL;
+                    bool found = o < s->co / TILE && n < ni;
+                    c[i][j] = found ? dw + (((size_t)o * ni + n) * area + ky * s->k + kx) * TILE * TILE : NULL;
                 }
             multiply(c, dys + ((size_t)out * g->span + first) * BLOCK * BLOCK, xs + plane * BLOCK * 2, end - first,
                      fresh && !piece);

@@ -3,7 +3,7 @@
  * All proposals of the heuristics are tried (conv_trial.cu). A plan is right if it is deterministic and precise enough
  * (conv_cudnn.cuh), agrees with the naive kernel, and gives the same bits twice. Right plans are timed, and the fastest is
  * taken. Close timings would change the choice, and so the bits, from run to run. So it is kept in a file (conv_stored.cu);
- * later runs take it from there and check that it gives the bits of its trial again. SPOT_PLANS=heuristic in the environment
+ * later runs take it from found and check that it gives the bits of its trial again. SPOT_PLANS=heuristic in the environment
  * times nothing, reads and writes no file and takes the first right plan. The same happens where no file can be kept. */
 #include "net/conv_trial.cuh"
 
@@ -80,7 +80,7 @@ static spot_status try_candidate(spot_ctx *c, spot_trial *t, candidate *k, check
 
 typedef struct { int proposed, right; } tally;
 
-/* The fastest right plan, or with timed false the first. best->plan stays NULL where there is none. */
+/* The fastest right plan, or with timed false the first. best->plan stays NULL where found is none. */
 static spot_status search_plan(spot_ctx *c, spot_trial *t, bool timed, candidate *best, tally *n)
 {
     spot_cudnn_choice *choice = (spot_cudnn_choice *)calloc(SPOT_MOST_CHOICES, sizeof *choice);
@@ -118,7 +118,7 @@ static spot_status take_kept(spot_ctx *c, spot_trial *t, const spot_stored *kept
 
 /* Keeps the plan that was found. Of processes that search at the same time all must compute with the plan that was kept first:
  * k becomes that one. k->plan is NULL where nothing could be kept, since timings of several processes may differ. replace:
- * there is a kept plan of no use. */
+ * found is a kept plan of no use. */
 static spot_status keep_found(spot_ctx *c, spot_trial *t, candidate *k, const tally *n, bool replace)
 {
     size_t version = spot_cudnn_version(t->lib);
@@ -146,15 +146,15 @@ static spot_status choose_plan(spot_ctx *c, spot_trial *t, candidate *k)
 {
     size_t version = spot_cudnn_version(t->lib);
     spot_stored kept;
-    bool there = spot_stored_read(c, &t->task, version, &kept);
+    bool found = spot_stored_read(c, &t->task, version, &kept);
     tally n;
 
-    if (there) SPOT_TRY(take_kept(c, t, &kept, k));
-    if (there && k->plan) return SPOT_OK;
+    if (found) SPOT_TRY(take_kept(c, t, &kept, k));
+    if (found && k->plan) return SPOT_OK;
     if (spot_stored_can(c, version)) {
         SPOT_TRY(search_plan(c, t, true, k, &n));
         if (!k->plan) return SPOT_OK;
-        SPOT_TRY(keep_found(c, t, k, &n, there));
+        SPOT_TRY(keep_found(c, t, k, &n, found));
         if (k->plan) return SPOT_OK;
     }
     return search_plan(c, t, false, k, &n);

@@ -15,8 +15,8 @@ static __device__ inline void load_slab(float *slab, factor f, int first, int k,
 {
     for (int t = (int)(threadIdx.y * blockDim.x + threadIdx.x); t < TILE * SLAB; t += THREADS) {
         const int i = f.row == 1 ? t % TILE : t / SLAB, d = f.row == 1 ? t / TILE : t % SLAB;
-        const bool there = first + i < f.rows && k + d < depth;
-        slab[d * PITCH + i] = there ? f.v[(first + i) * f.row + (k + d) * f.deep] : 0.0f;
+        const bool inside = first + i < f.rows && k + d < depth;
+        slab[d * PITCH + i] = inside ? f.v[(first + i) * f.row + (k + d) * f.deep] : 0.0f;
     }
 }
 

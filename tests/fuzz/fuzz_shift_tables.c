@@ -98,14 +98,14 @@ static void try_votes(spot_ctx *c, const uint8_t *data, size_t size)
     static spot_votes v;
     static char key[1100];
     const spot_shifts_results r = { .cfg = &cfg, .sources = 1 };
-    bool there;
+    bool found;
 
     cfg.shifts = 1;
     cfg.shift = &snow;
     fuzz_text(key, sizeof key, &data, &size);
     fuzz_file(1, "run/grids/key.csv", key, strlen(key));
     fuzz_file(0, "run/grids/votes.csv", data, size);
-    if (spot_votes_read(c, &v, &r, "run", NULL, &there)) {
+    if (spot_votes_read(c, &v, &r, "run", NULL, &found)) {
         fuzz_said(c);
         return;
     }
@@ -114,7 +114,7 @@ static void try_votes(spot_ctx *c, const uint8_t *data, size_t size)
         if (!isnan(all.value) && !(all.value >= 0 && all.value <= 1)) abort();
         if (!isnan(v.kappa[t]) && !(v.kappa[t] <= 1.000001)) abort();
     }
-    if (!there || v.votes < 1 || v.raters < 1) abort();
+    if (!found || v.votes < 1 || v.raters < 1) abort();
 }
 
 static void try_pictures(spot_ctx *c, const uint8_t *data, size_t size)

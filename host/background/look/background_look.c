@@ -161,10 +161,10 @@ static spot_set_picture picture_of(const looker *k, int from, int t, int set, in
     spot_set_picture p = { .set = set, .number = number };
 
     if (donor < 0) {
-        p.rgb = spot_blender_there(&b->target, b->bytes, t - from);
-        p.mask = spot_blender_there(&b->mask, b->bytes / 3, t - from);
-    } else if (k->donor.there) {
-        p.rgb = (uint8_t *)k->donor.there + donor_at(k, t - from, set), p.mask = p.rgb + b->bytes;
+        p.rgb = spot_blender_on_device(&b->target, b->bytes, t - from);
+        p.mask = spot_blender_on_device(&b->mask, b->bytes / 3, t - from);
+    } else if (k->donor.on_device) {
+        p.rgb = (uint8_t *)k->donor.on_device + donor_at(k, t - from, set), p.mask = p.rgb + b->bytes;
     } else {
         p.rgb = spot_square_rgb(q, k->l->suite->target_number[donor]);
         p.mask = spot_square_mask(q, k->l->suite->target_number[donor]);
@@ -184,7 +184,7 @@ static int add_sets(looker *k, int from, int to, int seen)
             if (!has_set(k, set) || !spot_set_is_blend(set) || (is_mixed(set) && donor < 0)) continue;
             if (!is_wanted(k, t, image)) continue;
             k->made[n] = picture_of(k, from, t, set, donor);
-            k->made[n].out = spot_blender_there(&part->background, k->blender.bytes, n);
+            k->made[n].out = spot_blender_on_device(&part->background, k->blender.bytes, n);
             part->pair[n] = (spot_blend_pair){ t - from, n };
             k->seen[seen + n++] = (spot_seen){ t, image };
         }
@@ -200,7 +200,7 @@ static int add_rest(looker *k, int from, int to, int images, int *made)
         if (is_wanted(k, t, 0)) k->seen[images++] = (spot_seen){ t, 0 };
         if (!has_set(k, SPOT_SET_NO_FG) || !is_wanted(k, t, no_fg)) continue;
         k->made[*made] = picture_of(k, from, t, SPOT_SET_NO_FG, -1);
-        k->made[(*made)++].out = spot_blender_there(&k->blender.out, k->blender.bytes, images);
+        k->made[(*made)++].out = spot_blender_on_device(&k->blender.out, k->blender.bytes, images);
         k->seen[images++] = (spot_seen){ t, no_fg };
     }
     return images;
@@ -208,7 +208,7 @@ static int add_rest(looker *k, int from, int to, int images, int *made)
 
 static spot_status push_donors(spot_ctx *c, const looker *k, int targets)
 {
-    const spot_twin first = { k->donor.here, k->donor.there, donor_at(k, targets, SPOT_SET_MIXED_SAME) };
+    const spot_twin first = { k->donor.here, k->donor.on_device, donor_at(k, targets, SPOT_SET_MIXED_SAME) };
 
     return spot_twin_push(c, &first);
 }
@@ -219,8 +219,8 @@ static spot_status copy_originals(spot_ctx *c, const looker *k, int from, int bl
     const spot_blender *b = &k->blender;
 
     for (int i = blends; i < images; i++)
-        if (!k->seen[i].image) SPOT_TRY(spot_device_copy(c, spot_blender_there(&b->out, b->bytes, i),
-                                                         spot_blender_there(&b->target, b->bytes, k->seen[i].target - from),
+        if (!k->seen[i].image) SPOT_TRY(spot_device_copy(c, spot_blender_on_device(&b->out, b->bytes, i),
+                                                         spot_blender_on_device(&b->target, b->bytes, k->seen[i].target - from),
                                                          b->bytes));
     return SPOT_OK;
 }
@@ -238,7 +238,7 @@ static spot_status make_images(spot_ctx *c, looker *k, int from, int to, int *im
     count[DERIVED] = (spot_blender_count){ cuts, cuts };
     *images = add_rest(k, from, to, blends, &made);
     SPOT_TRY(spot_blender_push(c, &k->blender, to - from, count[SUITE].backgrounds));
-    if (k->donor.there && k->l->cfg->measure.sets) SPOT_TRY(push_donors(c, k, to - from));
+    if (k->donor.on_device && k->l->cfg->measure.sets) SPOT_TRY(push_donors(c, k, to - from));
     SPOT_TRY(spot_sets_make(c, &k->scratch, k->made, made, k->blender.size, k->l->cfg->suite.seed));
     SPOT_TRY(spot_blender_blend(c, &k->blender, to - from, count));
     return copy_originals(c, k, from, blends, *images);
@@ -430,7 +430,7 @@ static bool all_failed(const spot_background_look *l)
 }
 
 /* Spotter's own networks look at pictures on the device, all others on the host. */
-static bool is_seen_there(const spot_look_model *m)
+static bool is_seen_on_device(const spot_look_model *m)
 {
     return spot_predictor_about(m->predictor)->kind == SPOT_PREDICTOR_WEIGHTS;
 }
@@ -446,12 +446,13 @@ static spot_status look_at_batch(spot_ctx *c, looker *k, int from, int to)
     for (int i = 0; i < l->models; i++) {
         spot_look_model *m = &l->model[i];
         const spot_twin *out = &k->blender.out;
-        const spot_prediction q = { is_seen_there(m) ? out->there : out->here, images, k->blender.size, m->logit, m->embedding,
+        const spot_prediction q = { is_seen_on_device(m) ? out->on_device : out->here, images, k->blender.size, m->logit,
+                                    m->embedding,
                                     m->channel };
         SPOT_TRY(spot_check_stop(c));
         if (m->failed) continue;
-        if (!is_seen_there(m) && !fetched) SPOT_TRY(spot_blender_pull(c, &k->blender, images));
-        fetched |= !is_seen_there(m);
+        if (!is_seen_on_device(m) && !fetched) SPOT_TRY(spot_blender_pull(c, &k->blender, images));
+        fetched |= !is_seen_on_device(m);
         m->failed = spot_predict(c, m->predictor, &q);
         if (m->failed && m->failed != SPOT_INPUT) return m->failed;
         if (m->failed) snprintf(m->why, sizeof m->why, "%s", spot_take_message(c, m->failed));
@@ -487,7 +488,7 @@ spot_status spot_look_picture(spot_ctx *c, const spot_background_look *l, uint8_
     if (s == SPOT_OK) s = make_images(c, &k, target, target + 1, &images);
     if (s == SPOT_OK && images != 1)
         s = spot_fail(c, SPOT_INPUT, "{pictures.unknown} %s has no such picture", l->suite->target[target]);
-    if (s == SPOT_OK) s = spot_device_copy(c, rgb, k.blender.out.there, k.blender.bytes);
+    if (s == SPOT_OK) s = spot_device_copy(c, rgb, k.blender.out.on_device, k.blender.bytes);
     close_looker(&k);
     return s;
 }

@@ -14,10 +14,10 @@ typedef struct {
     spot_rbf_problem p[2];
     spot_rbf_config  cfg;
     spot_arena host, device, scratch;
-} work;
+} matrices_work;
 
 /* Both problems look at distances: 0 for the original, NaN for targets left out. */
-static spot_status fill_distances(spot_ctx *c, work *w, const spot_background_suite *s, uint64_t seed)
+static spot_status fill_distances(spot_ctx *c, matrices_work *w, const spot_background_suite *s, uint64_t seed)
 {
     const size_t images = (size_t)s->n + 1;
     unsigned char *kept = malloc((size_t)s->targets + 1);
@@ -36,7 +36,7 @@ static spot_status fill_distances(spot_ctx *c, work *w, const spot_background_su
     return SPOT_OK;
 }
 
-static spot_status take_arrays(spot_ctx *c, work *w, const spot_background_suite *s, int signals, int grid)
+static spot_status take_arrays(spot_ctx *c, matrices_work *w, const spot_background_suite *s, int signals, int grid)
 {
     const size_t images = (size_t)s->targets * ((size_t)s->n + 1), cells = (size_t)grid * (size_t)grid;
     const size_t bytes = (images * (2 + (size_t)signals) + cells * (2 * (size_t)signals + 2)) * 4 + 16 * 128;
@@ -49,13 +49,13 @@ static spot_status take_arrays(spot_ctx *c, work *w, const spot_background_suite
         SPOT_TRY(spot_twin_take(c, &w->host, &w->device, &w->value[k], cells * (size_t)signals * sizeof(float)));
         SPOT_TRY(spot_twin_take(c, &w->host, &w->device, &w->count[k], cells * sizeof(int)));
         SPOT_TRY(spot_twin_take(c, &w->host, &w->device, &w->left_out[k], SPOT_RBF_REASONS * sizeof(int)));
-        w->p[k] = (spot_rbf_problem){ s->targets, s->n + 1, signals, s->range, w->distance[k].there, w->signal.there,
-                                      w->value[k].there, w->count[k].there, w->left_out[k].there };
+        w->p[k] = (spot_rbf_problem){ s->targets, s->n + 1, signals, s->range, w->distance[k].on_device, w->signal.on_device,
+                                      w->value[k].on_device, w->count[k].on_device, w->left_out[k].on_device };
     }
     return spot_arena_open_device(c, &w->scratch, spot_rbf_scratch(&w->cfg, 2, w->p, c->device ? 0 : c->threads) + 4096);
 }
 
-static spot_status compute(spot_ctx *c, work *w)
+static spot_status compute(spot_ctx *c, matrices_work *w)
 {
     SPOT_TRY(spot_twin_push(c, &w->signal));
     for (int k = 0; k < 2; k++) SPOT_TRY(spot_twin_push(c, &w->distance[k]));
@@ -68,7 +68,8 @@ static spot_status compute(spot_ctx *c, work *w)
     return SPOT_OK;
 }
 
-static spot_status store(spot_ctx *c, const work *w, spot_background_responses *r, spot_background_result *u, int signals)
+static spot_status store(spot_ctx *c, const matrices_work *w, spot_background_responses *r, spot_background_result *u,
+                         int signals)
 {
     const size_t cells = (size_t)r->grid * (size_t)r->grid;
     const float *value = w->value[0].here, *part = w->value[1].here;
@@ -89,7 +90,8 @@ spot_status spot_background_matrices(spot_ctx *c, spot_background_responses *r, 
 {
     const spot_background_measure *m = &cfg->measure;
     const size_t images = (size_t)s->targets * ((size_t)s->n + 1);
-    work w = { .cfg = { m->grid, m->kernel, m->neighbours, (float)m->sigma, m->exact ? SPOT_RBF_EXACT : SPOT_RBF_BINNED } };
+    matrices_work w = { .cfg = { m->grid, m->kernel, m->neighbours, (float)m->sigma, m->exact
+                                 ? SPOT_RBF_EXACT : SPOT_RBF_BINNED } };
     int signals = 0;
     spot_status how;
 

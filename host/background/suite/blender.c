@@ -17,8 +17,8 @@ static spot_blend problem_of(const spot_blender *b, int k, int targets, const sp
     const spot_blender_part *p = &b->part[k];
 
     return (spot_blend){ b->size, b->size, p->levels, targets, n->backgrounds, n->pairs, SPOT_PIXEL_BYTES, SPOT_PIXEL_BYTES,
-                         b->target.there, b->mask.there, p->background.there, p->pair,
-                         (uint8_t *)b->out.there + b->bytes * (size_t)first };
+                         b->target.on_device, b->mask.on_device, p->background.on_device, p->pair,
+                         (uint8_t *)b->out.on_device + b->bytes * (size_t)first };
 }
 
 static size_t scratch_bytes(const spot_blender *b, int threads)
@@ -84,7 +84,7 @@ size_t spot_blender_memory(const spot_blender_room *room, int threads)
     return array_bytes(&b) + (threads ? scratch_bytes(&b, threads) : 0);
 }
 
-static spot_twin first_of(const spot_twin *t, size_t bytes) { return (spot_twin){ t->here, t->there, bytes }; }
+static spot_twin first_of(const spot_twin *t, size_t bytes) { return (spot_twin){ t->here, t->on_device, bytes }; }
 
 spot_status spot_blender_push(spot_ctx *c, const spot_blender *b, int targets, int backgrounds)
 {

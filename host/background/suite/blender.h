@@ -37,9 +37,9 @@ static inline uint8_t *spot_blender_here(const spot_twin *t, size_t bytes, int i
 {
     return (uint8_t *)t->here + bytes * (size_t)i;
 }
-static inline uint8_t *spot_blender_there(const spot_twin *t, size_t bytes, int i)
+static inline uint8_t *spot_blender_on_device(const spot_twin *t, size_t bytes, int i)
 {
-    return (uint8_t *)t->there + bytes * (size_t)i;
+    return (uint8_t *)t->on_device + bytes * (size_t)i;
 }
 
 /* Copies the first targets with their masks, and the first backgrounds of part 0, to the device. */

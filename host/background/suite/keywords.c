@@ -81,14 +81,14 @@ typedef struct {
     size_t  cell_room;
     uint64_t line;
     int     others;
-} reader;
+} keywords_reader;
 
-static spot_status no_memory(reader *r)
+static spot_status no_memory(keywords_reader *r)
 {
     return spot_fail(r->c, SPOT_NOMEM, "no memory for the keywords of %s", r->list->file);
 }
 
-static spot_status take_cell(reader *r, const spot_csv_cell *cell)
+static spot_status take_cell(keywords_reader *r, const spot_csv_cell *cell)
 {
     if (cell->n >= r->cell_room) {
         char *more = realloc(r->cell, r->cell_room = 2 * cell->n + LONGEST);
@@ -99,7 +99,7 @@ static spot_status take_cell(reader *r, const spot_csv_cell *cell)
     return SPOT_OK;
 }
 
-static spot_status add_mark(reader *r, int picture, int word)
+static spot_status add_mark(keywords_reader *r, int picture, int word)
 {
     if (word < 0) return no_memory(r);
     if (r->words->n > MOST_WORDS)
@@ -115,7 +115,7 @@ static spot_status add_mark(reader *r, int picture, int word)
 }
 
 /* The cell "sky; tree" of a picture. */
-static spot_status add_list(reader *r, int picture)
+static spot_status add_list(keywords_reader *r, int picture)
 {
     char word[LONGEST];
 
@@ -129,7 +129,7 @@ static spot_status add_list(reader *r, int picture)
     return SPOT_OK;
 }
 
-static spot_status add_flag(reader *r, int picture, int column)
+static spot_status add_flag(keywords_reader *r, int picture, int column)
 {
     char flag[LONGEST];
     const bool plain = plain_word(flag, r->cell, strlen(r->cell));
@@ -141,7 +141,7 @@ static spot_status add_flag(reader *r, int picture, int column)
 }
 
 /* The picture of the path in r->cell; -1: none of the list. */
-static spot_status find_picture(reader *r, int *picture)
+static spot_status find_picture(keywords_reader *r, int *picture)
 {
     int low = 0, high = r->list->n;
 
@@ -161,7 +161,7 @@ static spot_status find_picture(reader *r, int *picture)
 }
 
 /* The path may stand behind the flags, so that a record is read twice. */
-static spot_status take_record(reader *r, spot_csv_cells cells)
+static spot_status take_record(keywords_reader *r, spot_csv_cells cells)
 {
     spot_csv_cells again = cells;
     spot_csv_cell cell;
@@ -186,7 +186,7 @@ static spot_status take_record(reader *r, spot_csv_cells cells)
     return SPOT_OK;
 }
 
-static spot_status count_columns(reader *r, spot_csv_cells cells)
+static spot_status count_columns(keywords_reader *r, spot_csv_cells cells)
 {
     spot_csv_cell cell;
     char name[LONGEST];
@@ -205,7 +205,7 @@ static spot_status count_columns(reader *r, spot_csv_cells cells)
                                       r->list->file) : SPOT_OK;
 }
 
-static spot_status take_header(reader *r, spot_csv_cells cells)
+static spot_status take_header(keywords_reader *r, spot_csv_cells cells)
 {
     spot_csv_cells again = cells;
     spot_csv_cell cell;
@@ -222,7 +222,7 @@ static spot_status take_header(reader *r, spot_csv_cells cells)
     return SPOT_OK;
 }
 
-static spot_status read_records(reader *r)
+static spot_status read_records(keywords_reader *r)
 {
     spot_csv_block b = { 0 };
     spot_blob in;
@@ -259,7 +259,7 @@ static void sort_paths(int *number, int *spare, int n, char *const *path)
     }
 }
 
-static spot_status check_pictures(reader *r)
+static spot_status check_pictures(keywords_reader *r)
 {
     char names[TOLD * 200] = "";
     int missing = 0;
@@ -284,7 +284,7 @@ static int compare_marks(const void *a, const void *b)
 }
 
 /* Marks as rows; one that stands twice counts once. */
-static spot_status fill_baskets(reader *r, spot_baskets *out)
+static spot_status fill_baskets(keywords_reader *r, spot_baskets *out)
 {
     int *first = calloc((size_t)r->list->n + 1 + r->marked + 1, sizeof *first), *item = first ? first + r->list->n + 1 : NULL;
     int n = 0;
@@ -304,7 +304,8 @@ static spot_status fill_baskets(reader *r, spot_baskets *out)
 static spot_status read_list(spot_ctx *c, spot_baskets *out, int *others, vocabulary *v, const spot_keyword_list *list)
 {
     const size_t n = (size_t)list->n + 1;
-    reader r = { .c = c, .list = list, .words = v, .by_path = malloc(2 * n * sizeof(int)), .record = calloc(n, sizeof(int)) };
+    keywords_reader r = { .c = c, .list = list, .words = v, .by_path = malloc(2 * n * sizeof(int)),
+                          .record = calloc(n, sizeof(int)) };
     spot_status s = r.by_path && r.record ? SPOT_OK : no_memory(&r);
 
     for (int i = 0; s == SPOT_OK && i < list->n; i++) r.by_path[i] = i;

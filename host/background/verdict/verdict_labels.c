@@ -78,10 +78,10 @@ typedef struct {
     spot_verdict_labels *l;
     const spot_verdict_table *t;
     const char *path;
-} reader;
+} verdict_labels_reader;
 
 /* The number of a rater, who may be new: the table of labels grows by a column. -1: no memory, or too many. */
-static int find_rater(reader *r, const char *name)
+static int find_rater(verdict_labels_reader *r, const char *name)
 {
     spot_verdict_labels *l = r->l;
     const size_t wide = (size_t)l->raters + 1;
@@ -114,7 +114,7 @@ static int label_of(const char *text)
     return -1;
 }
 
-static spot_status read_row(reader *r, const spot_rows *rows)
+static spot_status read_row(verdict_labels_reader *r, const spot_rows *rows)
 {
     const uint64_t line = spot_rows_line(rows);
     const int label = label_of(spot_rows_cell(rows, LABEL));
@@ -139,7 +139,7 @@ static spot_status read_row(reader *r, const spot_rows *rows)
     return SPOT_OK;
 }
 
-static spot_status read_rows(reader *r, spot_rows *rows)
+static spot_status read_rows(verdict_labels_reader *r, spot_rows *rows)
 {
     bool more = true;
 
@@ -157,7 +157,7 @@ static spot_status read_rows(reader *r, spot_rows *rows)
 spot_status spot_verdict_labels_read(spot_ctx *c, spot_verdict_labels *l, const spot_verdict_table *t, const char *path)
 {
     static const char *const column[COLUMNS] = { "model", "rater", "label" };
-    reader r = { c, l, t, path };
+    verdict_labels_reader r = { c, l, t, path };
     spot_rows *rows;
     spot_status s = take_labels(c, l, t->models);
 
@@ -182,7 +182,7 @@ spot_status spot_verdict_labels_cut(spot_ctx *c, spot_verdict_labels *l, const s
     const double low = truth == SPOT_TRUTH_PLANTED ? cfg->invariant : cfg->learned_invariant;
     const double high = truth == SPOT_TRUTH_PLANTED ? cfg->variant : cfg->learned_variant;
     spot_status s = take_labels(c, l, t->models);
-    reader r = { c, l, t, "" };
+    verdict_labels_reader r = { c, l, t, "" };
 
     if (s == SPOT_OK && !(low <= high))
         s = spot_fail(c, SPOT_USAGE, "{verdict.thresholds} verdict.%sinvariant is %g, above verdict.%svariant, %g", prefix,

@@ -14,11 +14,11 @@ typedef struct {
     const char *dir, *folder;              /* "bird", "meadow" */
     int   unit, n;                         /* class or family; pictures */
     char (*words)[SPOT_ZOO_WORDING];       /* (n) */
-} batch;
+} zoo_files_batch;
 
-typedef spot_status (*writer)(spot_ctx *c, const batch *b, int i, uint8_t *rgb, uint8_t *mask);
+typedef spot_status (*writer)(spot_ctx *c, const zoo_files_batch *b, int i, uint8_t *rgb, uint8_t *mask);
 
-static spot_status write_background(spot_ctx *c, const batch *b, int i, uint8_t *rgb, uint8_t *mask)
+static spot_status write_background(spot_ctx *c, const zoo_files_batch *b, int i, uint8_t *rgb, uint8_t *mask)
 {
     char path[SPOT_ZOO_PATH];
 
@@ -28,7 +28,7 @@ static spot_status write_background(spot_ctx *c, const batch *b, int i, uint8_t 
     return spot_world_picture(c, path, rgb, b->stock->cfg->size);
 }
 
-static spot_status write_target(spot_ctx *c, const batch *b, int i, uint8_t *rgb, uint8_t *mask)
+static spot_status write_target(spot_ctx *c, const zoo_files_batch *b, int i, uint8_t *rgb, uint8_t *mask)
 {
     const spot_background_zoo *cfg = b->stock->cfg;
     spot_rng r = spot_zoo_numbers(b->stock, SPOT_ZOO_TARGETS, b->unit, (uint32_t)i);
@@ -45,7 +45,7 @@ static spot_status write_target(spot_ctx *c, const batch *b, int i, uint8_t *rgb
 }
 
 /* Writes the pictures of a batch, then their rows. */
-static spot_status write_batch(spot_ctx *c, const batch *b, writer write, FILE *table)
+static spot_status write_batch(spot_ctx *c, const zoo_files_batch *b, writer write, FILE *table)
 {
     const size_t pixels = (size_t)b->stock->cfg->size * (size_t)b->stock->cfg->size;
     spot_status failed = SPOT_OK;
@@ -79,7 +79,7 @@ static spot_status write_all(spot_ctx *c, const char *dir, const spot_zoo_stock 
 {
     const spot_background_zoo *cfg = stock->cfg;
     const int units = targets ? cfg->classes : cfg->families + 1, n = targets ? cfg->targets : cfg->backgrounds;
-    batch b = { .stock = stock, .dir = dir, .n = n, .words = calloc((size_t)n, sizeof *b.words) };
+    zoo_files_batch b = { .stock = stock, .dir = dir, .n = n, .words = calloc((size_t)n, sizeof *b.words) };
     spot_status s = b.words ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for the keywords of %d pictures", n);
 
     fputs("path,keywords\n", table);

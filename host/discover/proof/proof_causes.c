@@ -1,5 +1,5 @@
-/* proof_causes.c - confirmed slices of several classes that are alike: see spot_cause in discover.h. All of it is for display, and
- * comes after the tests. */
+/* proof_causes.c - confirmed slices of several classes that are alike: see spot_cause in discover.h. All of it is for display,
+ * and comes after the tests. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

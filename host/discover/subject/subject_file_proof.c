@@ -10,19 +10,20 @@ typedef struct {
     const spot_tensors *all;
     const char         *path;
     spot_subject       *s;
-} reader;
+} subject_file_proof_reader;
 
 /* The rest of each list, which is read from its front. */
 typedef struct { int64_t proofs, pieces, members; double *fact, *piece; int64_t *seed; uint8_t *origin; } lists;
 
-static spot_status damaged(const reader *r, const char *name)
+static spot_status damaged(const subject_file_proof_reader *r, const char *name)
 {
     return spot_fail(r->c, SPOT_INPUT, "{subject.damaged} %s: \"%s\" has numbers out of range; it is damaged: run spotter "
                      "discover again", r->path, name);
 }
 
 /* A copy, since data in the file is not aligned. *rows -1: any number. */
-static spot_status get(const reader *r, const char *name, spot_dtype type, int64_t *rows, int columns, void **out)
+static spot_status get(const subject_file_proof_reader *r, const char *name, spot_dtype type, int64_t *rows, int columns,
+                       void **out)
 {
     const spot_tensor *t = spot_tensors_find(r->all, name);
 
@@ -34,7 +35,7 @@ static spot_status get(const reader *r, const char *name, spot_dtype type, int64
     return SPOT_OK;
 }
 
-static spot_status get_proof(const reader *r, lists *t, spot_slice *slice, int bdms)
+static spot_status get_proof(const subject_file_proof_reader *r, lists *t, spot_slice *slice, int bdms)
 {
     spot_proof *p;
 
@@ -59,7 +60,7 @@ static spot_status get_proof(const reader *r, lists *t, spot_slice *slice, int b
     return SPOT_OK;
 }
 
-static spot_status get_options(const reader *r, spot_discover_options *o)
+static spot_status get_options(const subject_file_proof_reader *r, spot_discover_options *o)
 {
     int64_t n = SPOT_RECALL_CHOSEN, m = SPOT_RECALL_SHARES, *chosen;
     spot_proof_options *p;
@@ -87,7 +88,7 @@ static bool is_cause(const spot_findings *f, int cause)
     return same;
 }
 
-static spot_status get_causes(const reader *r, spot_findings *f)
+static spot_status get_causes(const subject_file_proof_reader *r, spot_findings *f)
 {
     int64_t slices = 0;
     int32_t *cause;
@@ -107,7 +108,7 @@ static spot_status get_causes(const reader *r, spot_findings *f)
 spot_status spot_recall_proofs(spot_ctx *c, const spot_tensors *all, const char *path, spot_subject *s, spot_findings *f,
                                spot_discover_options *o)
 {
-    const reader r = { c, all, path, s };
+    const subject_file_proof_reader r = { c, all, path, s };
     lists t = { .proofs = -1, .pieces = -1, .members = -1 };
 
     if (!spot_tensors_find(all, "proof")) return SPOT_OK;

@@ -19,16 +19,16 @@ typedef struct {
     const char   *path;
     spot_tensors  all;
     spot_subject *s;                   /* holds all memory */
-} reader;
+} subject_file_read_reader;
 
-static spot_status damaged(reader *r, const char *name, const char *what)
+static spot_status damaged(subject_file_read_reader *r, const char *name, const char *what)
 {
     return spot_fail(r->c, SPOT_INPUT, "{subject.damaged} %s: \"%s\" %s; it is damaged: run spotter discover again", r->path,
                      name, what);
 }
 
 /* A copy, since data in the file is not aligned. *rows negative: any number, which is returned. columns 0: shape (rows). */
-static spot_status get(reader *r, const char *name, spot_dtype type, int64_t *rows, int columns, void **out)
+static spot_status get(subject_file_read_reader *r, const char *name, spot_dtype type, int64_t *rows, int columns, void **out)
 {
     const spot_tensor *t = spot_tensors_find(&r->all, name);
 
@@ -42,17 +42,17 @@ static spot_status get(reader *r, const char *name, spot_dtype type, int64_t *ro
     return SPOT_OK;
 }
 
-static bool is_there(const reader *r, const char *name) { return spot_tensors_find(&r->all, name); }
+static bool is_on_device(const subject_file_read_reader *r, const char *name) { return spot_tensors_find(&r->all, name); }
 
 /* Zeros from calloc: only pages that are written take memory, however many numbers a file asks for. */
-static spot_status zeros(reader *r, void **out, size_t count, size_t size)
+static spot_status zeros(subject_file_read_reader *r, void **out, size_t count, size_t size)
 {
     *out = count <= (size_t)INT_MAX ? calloc(count + 1, size) : NULL;
     if (!*out) return spot_fail(r->c, SPOT_NOMEM, "no memory for %zu numbers of %s", count, r->path);
     return spot_subject_keep(r->c, r->s, *out);
 }
 
-static spot_status get_words(reader *r, const char *name, char ***out, int64_t *n)
+static spot_status get_words(subject_file_read_reader *r, const char *name, char ***out, int64_t *n)
 {
     int64_t bytes = -1, count = 0;
     char *text;
@@ -67,14 +67,14 @@ static spot_status get_words(reader *r, const char *name, char ***out, int64_t *
     return SPOT_OK;
 }
 
-static spot_status check_ints(reader *r, const char *name, const int *v, int64_t n, int least, int most)
+static spot_status check_ints(subject_file_read_reader *r, const char *name, const int *v, int64_t n, int least, int most)
 {
     for (int64_t i = 0; i < n; i++)
         if (v[i] < least || v[i] > most) return damaged(r, name, "has numbers out of range");
     return SPOT_OK;
 }
 
-static spot_status check_probs(reader *r, const char *name, const float *v, int64_t n)
+static spot_status check_probs(subject_file_read_reader *r, const char *name, const float *v, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
         if (!(v[i] >= 0 && v[i] <= 1)) return damaged(r, name, "has numbers that are no probabilities");
@@ -83,7 +83,7 @@ static spot_status check_probs(reader *r, const char *name, const float *v, int6
 
 /* ---- the subject ---- */
 
-static spot_status get_pairs(reader *r)
+static spot_status get_pairs(subject_file_read_reader *r)
 {
     spot_subject *s = r->s;
     size_t all = (size_t)s->n * (size_t)s->classes;
@@ -109,7 +109,7 @@ static spot_status get_pairs(reader *r)
     return SPOT_OK;
 }
 
-static spot_status get_targets(reader *r)
+static spot_status get_targets(subject_file_read_reader *r)
 {
     spot_subject *s = r->s;
     int64_t n = s->n;
@@ -118,7 +118,7 @@ static spot_status get_targets(reader *r)
     SPOT_TRY(check_ints(r, "target", s->target, n, 0, s->classes - 1));
     SPOT_TRY(get(r, "confidence", SPOT_F32, &n, 0, (void **)&s->confidence));
     SPOT_TRY(check_probs(r, "confidence", s->confidence, n));
-    if (!is_there(r, "predicted")) return SPOT_OK;
+    if (!is_on_device(r, "predicted")) return SPOT_OK;
     SPOT_TRY(get(r, "predicted", SPOT_I32, &n, 0, (void **)&s->predicted));
     return check_ints(r, "predicted", s->predicted, n, 0, s->classes - 1);
 }
@@ -126,21 +126,21 @@ static spot_status get_targets(reader *r)
 void spot_picture_stamp(int64_t stamp[2], const char *path)
 {
     struct stat st;
-    bool there = path && !stat(path, &st) && S_ISREG(st.st_mode);
+    bool found = path && !stat(path, &st) && S_ISREG(st.st_mode);
 
-    stamp[0] = there ? (int64_t)st.st_size : -1;
-    stamp[1] = there ? (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec : -1;
+    stamp[0] = found ? (int64_t)st.st_size : -1;
+    stamp[1] = found ? (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec : -1;
 }
 
 /* Only pictures that have not changed since they were recorded: see subject_file.h. */
-static spot_status get_pictures(reader *r)
+static spot_status get_pictures(subject_file_read_reader *r)
 {
     spot_subject *s = r->s;
     int64_t n = s->n, *recorded = NULL, now[2];
     int others = 0;
 
     SPOT_TRY(get_words(r, "pictures", &s->image, &n));
-    if (is_there(r, "picture_stamps")) SPOT_TRY(get(r, "picture_stamps", SPOT_I64, &n, 2, (void **)&recorded));
+    if (is_on_device(r, "picture_stamps")) SPOT_TRY(get(r, "picture_stamps", SPOT_I64, &n, 2, (void **)&recorded));
     for (int i = 0; i < s->n; i++) {
         if (!*s->image[i]) s->image[i] = NULL;
         spot_picture_stamp(now, s->image[i]);
@@ -154,18 +154,18 @@ static spot_status get_pictures(reader *r)
     return SPOT_OK;
 }
 
-static spot_status get_boxes(reader *r)
+static spot_status get_boxes(subject_file_read_reader *r)
 {
     int64_t n = r->s->n;
 
-    if (!is_there(r, "boxes")) return SPOT_OK;
+    if (!is_on_device(r, "boxes")) return SPOT_OK;
     SPOT_TRY(get(r, "boxes", SPOT_F32, &n, 4, (void **)&r->s->box));
     for (int64_t i = 0; i < 4 * n; i++)
         if (!isfinite(r->s->box[i])) return damaged(r, "boxes", "has numbers that are not finite");
     return SPOT_OK;
 }
 
-static spot_status get_subject(reader *r)
+static spot_status get_subject(subject_file_read_reader *r)
 {
     spot_subject *s = r->s;
     int64_t *about, n = SPOT_RECALL_ABOUT, one = 1, classes = -1;
@@ -185,15 +185,15 @@ static spot_status get_subject(reader *r)
     classes = s->classes;
     SPOT_TRY(get_words(r, "source", &source, &one));
     snprintf(s->source, sizeof s->source, "%s", source[0]);
-    if (is_there(r, "encoder")) {
+    if (is_on_device(r, "encoder")) {
         SPOT_TRY(get_words(r, "encoder", &encoder, &one));
         snprintf(s->encoder, sizeof s->encoder, "%s", encoder[0]);
     }
     SPOT_TRY(get_words(r, "class_names", &s->class_name, &classes));
-    if (is_there(r, "ids")) SPOT_TRY(get_words(r, "ids", &s->id, &n));
-    if (is_there(r, "pictures")) SPOT_TRY(get_pictures(r));
+    if (is_on_device(r, "ids")) SPOT_TRY(get_words(r, "ids", &s->id, &n));
+    if (is_on_device(r, "pictures")) SPOT_TRY(get_pictures(r));
     SPOT_TRY(get_boxes(r));
-    return is_there(r, "target") ? get_targets(r) : get_pairs(r);
+    return is_on_device(r, "target") ? get_targets(r) : get_pairs(r);
 }
 
 /* ---- the findings ---- */
@@ -209,7 +209,7 @@ typedef struct {
 } tables;
 
 /* At most two of d dimensions are stored; the rest, which are not shown, become zero. */
-static spot_status get_map(reader *r, tables *t, spot_finding *g, int64_t k, int64_t d)
+static spot_status get_map(subject_file_read_reader *r, tables *t, spot_finding *g, int64_t k, int64_t d)
 {
     int64_t rows = g->n;
     int columns = d < 2 ? (int)d : 2;
@@ -236,7 +236,7 @@ static spot_status get_map(reader *r, tables *t, spot_finding *g, int64_t k, int
 }
 
 /* Checks that the rows have the class and, for members, ascend. */
-static spot_status check_rows(reader *r, const char *name, const int *row, int n, int cls, bool ascending)
+static spot_status check_rows(subject_file_read_reader *r, const char *name, const int *row, int n, int cls, bool ascending)
 {
     SPOT_TRY(check_ints(r, name, row, n, 0, r->s->n - 1));
     for (int i = 0; i < n; i++)
@@ -245,7 +245,7 @@ static spot_status check_rows(reader *r, const char *name, const int *row, int n
     return SPOT_OK;
 }
 
-static spot_status get_slice(reader *r, tables *t, const spot_finding *g, spot_slice *s)
+static spot_status get_slice(subject_file_read_reader *r, tables *t, const spot_finding *g, spot_slice *s)
 {
     const int32_t *v = t->slice + t->slices_used * SPOT_RECALL_SLICE;
     const double *fact = t->fact + t->slices_used * SPOT_RECALL_FACTS;
@@ -262,7 +262,7 @@ static spot_status get_slice(reader *r, tables *t, const spot_finding *g, spot_s
 }
 
 /* The rows of the finding's class, shared with an earlier finding on the same class. */
-static spot_status rows_of(reader *r, spot_findings *f, int i)
+static spot_status rows_of(subject_file_read_reader *r, spot_findings *f, int i)
 {
     spot_finding *g = &f->finding[i];
     int used = 0;
@@ -280,7 +280,7 @@ static spot_status rows_of(reader *r, spot_findings *f, int i)
     return SPOT_OK;
 }
 
-static spot_status get_finding(reader *r, tables *t, spot_findings *f, int i)
+static spot_status get_finding(subject_file_read_reader *r, tables *t, spot_findings *f, int i)
 {
     const int64_t *v = t->finding + (int64_t)i * SPOT_RECALL_FINDING;
     spot_finding *g = &f->finding[i];
@@ -298,7 +298,7 @@ static spot_status get_finding(reader *r, tables *t, spot_findings *f, int i)
     return SPOT_OK;
 }
 
-static spot_status get_findings(reader *r, spot_findings *f, int bdms)
+static spot_status get_findings(subject_file_read_reader *r, spot_findings *f, int bdms)
 {
     tables t = { .count = -1, .slices = -1, .members = -1, .bdms = bdms };
     int64_t left = -1, n = r->s->n;
@@ -311,7 +311,7 @@ static spot_status get_findings(reader *r, spot_findings *f, int bdms)
     SPOT_TRY(get(r, "left_out", SPOT_I32, &left, 0, (void **)&f->left_class));
     SPOT_TRY(check_ints(r, "left_out", f->left_class, left, 0, r->s->classes - 1));
     f->left_out = (int)left;
-    if (is_there(r, "map")) SPOT_TRY(get(r, "map", SPOT_F32, &n, 2, (void **)&f->map));
+    if (is_on_device(r, "map")) SPOT_TRY(get(r, "map", SPOT_F32, &n, 2, (void **)&f->map));
     SPOT_TRY(SPOT_SUBJECT_TAKE(r->c, r->s, t.map, t.count));
     SPOT_TRY(SPOT_SUBJECT_TAKE(r->c, r->s, f->finding, t.count));
     f->count = (int)t.count;
@@ -331,7 +331,7 @@ spot_match spot_match_of(const double v[SPOT_RECALL_MATCH])
 }
 
 /* Takes a slice's words and items from the front of the lists. */
-static spot_status get_description(reader *r, told *t, spot_slice *s)
+static spot_status get_description(subject_file_read_reader *r, told *t, spot_slice *s)
 {
     if (t->slices-- <= 0 || t->count[0] < 0 || t->count[0] > t->words || t->count[1] < 0 || t->count[1] > SPOT_MOST_ITEMS
         || t->count[1] > t->items || (t->count[1] && !t->matches))
@@ -352,11 +352,11 @@ static spot_status get_description(reader *r, told *t, spot_slice *s)
     return SPOT_OK;
 }
 
-static spot_status get_descriptions(reader *r, spot_findings *f)
+static spot_status get_descriptions(subject_file_read_reader *r, spot_findings *f)
 {
     told t = { .slices = -1, .words = -1, .items = -1, .matches = -1 };
 
-    if (!is_there(r, "descriptions")) return SPOT_OK;
+    if (!is_on_device(r, "descriptions")) return SPOT_OK;
     SPOT_TRY(get(r, "descriptions", SPOT_I32, &t.slices, 2, (void **)&t.count));
     SPOT_TRY(get_words(r, "words", &t.word, &t.words));
     SPOT_TRY(get(r, "word_facts", SPOT_F64, &t.words, SPOT_RECALL_WORD, (void **)&t.fact));
@@ -371,7 +371,7 @@ static spot_status get_descriptions(reader *r, spot_findings *f)
     return SPOT_OK;
 }
 
-static spot_status get_methods(reader *r, spot_discover_options *o)
+static spot_status get_methods(subject_file_read_reader *r, spot_discover_options *o)
 {
     spot_bdm_config *bdm;
     int64_t n = -1;
@@ -388,7 +388,7 @@ static spot_status get_methods(reader *r, spot_discover_options *o)
 spot_status spot_findings_read(spot_ctx *c, const char *dir, spot_subject *s, spot_findings *f, spot_discover_options *o)
 {
     char path[PATH];
-    reader r = { .c = c, .path = path, .s = s };
+    subject_file_read_reader r = { .c = c, .path = path, .s = s };
     struct stat st;
     spot_status how;
 

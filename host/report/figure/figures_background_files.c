@@ -16,9 +16,9 @@ typedef struct {
     const char *const *dir;
     const spot_background_results *const *r;
     int runs, named;               /* the first `named` ones are those that the user named; the others are their variants */
-} work;
+} figures_background_files_work;
 
-static spot_status draw_levels(work *w)
+static spot_status draw_levels(figures_background_files_work *w)
 {
     bool wanted;
     spot_plot p;
@@ -34,7 +34,7 @@ static spot_status draw_levels(work *w)
 }
 
 /* The named runs, and the variants that differ from the first run in the choice of backgrounds alone. */
-static spot_status take_choices(work *w, const spot_background_results ***r, const char ***dir, int *n)
+static spot_status take_choices(figures_background_files_work *w, const spot_background_results ***r, const char ***dir, int *n)
 {
     *n = 0;
     *r = malloc((size_t)w->runs * sizeof **r), *dir = malloc((size_t)w->runs * sizeof **dir);
@@ -46,7 +46,7 @@ static spot_status take_choices(work *w, const spot_background_results ***r, con
     return SPOT_OK;
 }
 
-static spot_status draw_distances(work *w)
+static spot_status draw_distances(figures_background_files_work *w)
 {
     const spot_background_results **r;
     const char **dir;
@@ -81,7 +81,7 @@ static void about_twin(char *text, size_t size, const spot_background_summary *v
              100 * v->accuracy[SPOT_SET_SUITE].value, 100 * v->steady.value);
 }
 
-static spot_status draw_twins(work *w)
+static spot_status draw_twins(figures_background_files_work *w)
 {
     const spot_background_results *r = w->r[0];
     spot_background_responses *a = calloc((size_t)r->units, sizeof *a);
@@ -132,7 +132,7 @@ static void about_run(char *text, size_t size, const spot_background_config *cfg
     }
 }
 
-static spot_status check_models(work *w)
+static spot_status check_models(figures_background_files_work *w)
 {
     if (w->o->methods && w->runs == 1)
         return spot_fail(w->c, SPOT_USAGE, "--method chooses the models of Figures 10, 12, 13 and 15, which show several runs");
@@ -145,7 +145,8 @@ static spot_status check_models(work *w)
 }
 
 /* Models of the first run that all these runs have, at most `most`, evenly spread over those; or the named ones. */
-static spot_status choose_models(work *w, const spot_figure_runs *g, const char **name, int *n, int most)
+static spot_status choose_models(figures_background_files_work *w, const spot_figure_runs *g, const char **name, int *n,
+                                 int most)
 {
     const spot_background_results *first = w->r[0];
     int *common = malloc((size_t)first->units * sizeof *common), all = 0;
@@ -163,7 +164,8 @@ static spot_status choose_models(work *w, const spot_figure_runs *g, const char 
     return SPOT_OK;
 }
 
-static spot_status draw_rows(work *w, const spot_figure_runs *g, int number, const char *const *name, int n)
+static spot_status draw_rows(figures_background_files_work *w, const spot_figure_runs *g, int number, const char *const *name,
+                             int n)
 {
     const int panels = n * g->runs;
     spot_matrix_panel *panel = calloc((size_t)panels, sizeof *panel);
@@ -190,7 +192,8 @@ static spot_status draw_rows(work *w, const spot_figure_runs *g, int number, con
 }
 
 /* Why Figure `number` cannot be drawn; "" where it can. */
-static void say_why(char *why, size_t size, const work *w, const spot_figure_runs *g, int number, int models)
+static void say_why(char *why, size_t size, const figures_background_files_work *w, const spot_figure_runs *g, int number,
+                    int models)
 {
     int other = 0;
 
@@ -207,7 +210,7 @@ static void say_why(char *why, size_t size, const work *w, const spot_figure_run
     else snprintf(why, size, "no run differs from the first one in its settings alone");
 }
 
-static spot_status draw_runs(work *w)
+static spot_status draw_runs(figures_background_files_work *w)
 {
     for (int i = 0; i < SPOT_RUN_FIGURES; i++) {
         const int number = spot_run_figure[i];
@@ -227,7 +230,7 @@ static spot_status draw_runs(work *w)
 
 /* ---- all ---- */
 
-static spot_status draw_all(work *w)
+static spot_status draw_all(figures_background_files_work *w)
 {
     SPOT_TRY(check_models(w));
     if (w->o->png || w->o->svg) SPOT_TRY(spot_folder_make(w->c, w->o->out));
@@ -294,7 +297,8 @@ spot_status spot_background_figures(spot_ctx *c, const char *const *dir, int dir
         return spot_fail(c, SPOT_USAGE, "%s is a run of `spotter background`: it has Figures 8 to 13 and 15", dir[0]);
     if (o->shifts || o->all) return spot_fail(c, SPOT_USAGE, "--shift and --all are for runs of other studies");
     s = open_runs(c, &k, dir, dirs, &count);
-    if (s == SPOT_OK) s = draw_all(&(work){ .c = c, .o = o, .dir = k.dir, .r = k.list, .runs = k.runs, .named = dirs });
+    if (s == SPOT_OK) s = draw_all(&(figures_background_files_work){ .c = c, .o = o, .dir = k.dir, .r = k.list, .runs = k.runs,
+                                                                     .named = dirs });
     for (int i = 0; i < k.runs; i++) spot_background_close(&k.r[i]);
     spot_background_runs_free(k.all, count);
     free(k.list), free(k.r), free(k.dir);

@@ -18,9 +18,9 @@ typedef struct {
     const spot_examine_results *run[RUNS];
     int runs;
     spot_figure_models models;
-} work;
+} figures_examine_files_work;
 
-static spot_status choose_models(work *w)
+static spot_status choose_models(figures_examine_files_work *w)
 {
     const spot_examine_config *cfg = w->r[0].cfg;
     spot_figure_models *m = &w->models;
@@ -38,7 +38,7 @@ static spot_status choose_models(work *w)
 
 /* ---- Figures 1 and 2 ---- */
 
-static spot_status draw_running(work *w)
+static spot_status draw_running(figures_examine_files_work *w)
 {
     bool wanted;
     spot_plot p = { 0 };
@@ -52,7 +52,7 @@ static spot_status draw_running(work *w)
     return s;
 }
 
-static spot_status draw_classes(work *w)
+static spot_status draw_classes(figures_examine_files_work *w)
 {
     bool wanted;
     spot_plot p = { 0 };
@@ -91,7 +91,7 @@ static bool is_limited(const spot_examine_model *m)
 }
 
 /* Panels of the models, or of those with a planted weakness alone; returns how many. */
-static int fill_panels(const work *w, spot_scatter_panel *panel, int each, bool limited)
+static int fill_panels(const figures_examine_files_work *w, spot_scatter_panel *panel, int each, bool limited)
 {
     const spot_examine_results *r = w->run[0];
     const int examiners = r->cfg->examiners < EXAMINERS ? r->cfg->examiners : EXAMINERS;
@@ -110,7 +110,7 @@ static int fill_panels(const work *w, spot_scatter_panel *panel, int each, bool 
     return n;
 }
 
-static spot_status draw_maps(work *w, int number, int each, bool limited, const char *why)
+static spot_status draw_maps(figures_examine_files_work *w, int number, int each, bool limited, const char *why)
 {
     spot_scatter_panel panel[PANELS];
     const int n = w->runs == 1 ? fill_panels(w, panel, each, limited) : 0;
@@ -131,7 +131,7 @@ static spot_status draw_maps(work *w, int number, int each, bool limited, const 
 
 /* ---- Figure 6 ---- */
 
-static spot_status draw_orders(work *w)
+static spot_status draw_orders(figures_examine_files_work *w)
 {
     const spot_examine_results *r = w->run[0];
     const char *const why = "it needs two runs whose factors have another order: spotter figures RUN_A RUN_B --which 6";
@@ -166,7 +166,7 @@ static spot_status draw_orders(work *w)
 
 /* ---- all ---- */
 
-static spot_status draw_all(work *w)
+static spot_status draw_all(figures_examine_files_work *w)
 {
     SPOT_TRY(choose_models(w));
     if (w->o->csv) fputs(SPOT_FIGURE_CSV, w->o->csv);
@@ -181,11 +181,11 @@ static spot_status draw_all(work *w)
 spot_status spot_examine_figures(spot_ctx *c, const char *const *dir, int dirs, const spot_figures_options *o)
 {
     const unsigned known = 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4 | 1u << 6;
-    work *w = calloc(1, sizeof *w);
+    figures_examine_files_work *w = calloc(1, sizeof *w);
     spot_status s = SPOT_OK;
 
     if (!w) return spot_fail(c, SPOT_NOMEM, "no memory for figures");
-    *w = (work){ .c = c, .o = o, .dir = dir, .runs = dirs };
+    *w = (figures_examine_files_work){ .c = c, .o = o, .dir = dir, .runs = dirs };
     if (o->which & ~known) s = spot_fail(c, SPOT_USAGE, "%s is a run of `spotter examine`: it has Figures 1 to 4 and 6",
                                          dir[0]);
     else if (dirs > RUNS) s = spot_fail(c, SPOT_USAGE, "\"%s\" is one run too many: Figure 6 shows two", dir[RUNS]);

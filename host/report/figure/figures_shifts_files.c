@@ -32,9 +32,9 @@ typedef struct {
     const spot_shifts_results *r;
     const spot_figures_options *o;
     int shift[SPOT_MAX_SHIFTS], n;
-} work;
+} figures_shifts_files_work;
 
-static spot_status draw_models(work *w)
+static spot_status draw_models(figures_shifts_files_work *w)
 {
     bool wanted;
     spot_plot p;
@@ -56,7 +56,7 @@ static spot_status draw_models(work *w)
     return s;
 }
 
-static spot_status draw_filter(work *w)
+static spot_status draw_filter(figures_shifts_files_work *w)
 {
     bool wanted;
     spot_plot p;
@@ -77,17 +77,17 @@ static spot_status draw_filter(work *w)
     return s;
 }
 
-static spot_status draw_votes(work *w, const char *dir)
+static spot_status draw_votes(figures_shifts_files_work *w, const char *dir)
 {
     spot_votes *v = malloc(sizeof *v);
-    bool there = false, wanted = false;
+    bool found = false, wanted = false;
     spot_plot p;
     spot_status s = !v ? spot_fail(w->c, SPOT_NOMEM, "no memory for votes")
-                  : w->o->which >> 6 & 1 ? spot_votes_read(w->c, v, w->r, dir, NULL, &there)
-                                         : spot_votes_recall(w->c, v, w->r, dir, &there);
+                  : w->o->which >> 6 & 1 ? spot_votes_read(w->c, v, w->r, dir, NULL, &found)
+                                         : spot_votes_recall(w->c, v, w->r, dir, &found);
 
     if (s == SPOT_OK)
-        s = spot_figure_wanted(w->c, &wanted, w->o, 6, there, "nobody has voted; `spotter shifts --grids N` makes grids, "
+        s = spot_figure_wanted(w->c, &wanted, w->o, 6, found, "nobody has voted; `spotter shifts --grids N` makes grids, "
                                "--votes FILE reads votes");
     if (s == SPOT_OK && wanted) {
         spot_plot_selection(&p, w->r, v);
@@ -102,7 +102,7 @@ spot_status spot_shifts_figures(spot_ctx *c, const char *dir, const spot_figures
 {
     const unsigned ours = 1u << 6 | 1u << 10 | 1u << 11 | 1u << 17;
     spot_shifts_results r = { 0 };
-    work w = { .c = c, .r = &r, .o = o };
+    figures_shifts_files_work w = { .c = c, .r = &r, .o = o };
     spot_status s;
 
     if (o->which & ~ours)
@@ -162,8 +162,8 @@ spot_status spot_shifts_votes(spot_ctx *c, FILE *f, const spot_shifts_results *r
     spot_votes *v = malloc(sizeof *v);
     spot_plot p;
     char folder[1200];
-    bool there;
-    spot_status s = v ? spot_votes_read(c, v, r, dir, votes, &there) : spot_fail(c, SPOT_NOMEM, "no memory for votes");
+    bool found;
+    spot_status s = v ? spot_votes_read(c, v, r, dir, votes, &found) : spot_fail(c, SPOT_NOMEM, "no memory for votes");
 
     if (s == SPOT_OK) {
         const spot_figures_options o = { .out = folder, .png = true, .svg = true };

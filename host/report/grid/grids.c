@@ -33,9 +33,9 @@ typedef struct {
     spot_grid_picture *picture;
     int *unit;                             /* (pictures): of each picture's file */
     int pictures, room;
-} work;
+} grids_work;
 
-static void close_work(work *w)
+static void close_work(grids_work *w)
 {
     for (int u = 0; w->file && u < w->r->units; u++) spot_shift_pictures_free(&w->file[u]);
     free(w->file), free(w->picture), free(w->unit);
@@ -43,7 +43,7 @@ static void close_work(work *w)
 
 /* ---- pools ---- */
 
-static spot_status add_candidate(work *w, pool *p, candidate one)
+static spot_status add_candidate(grids_work *w, pool *p, candidate one)
 {
     if (p->n == p->room) {
         const int room = p->room ? 2 * p->room : 64;
@@ -57,7 +57,7 @@ static spot_status add_candidate(work *w, pool *p, candidate one)
 }
 
 /* Adds the pictures of a unit, of one class if cls is not negative. */
-static spot_status add_unit(work *w, pool *kept, pool *dropped, int u, int cls)
+static spot_status add_unit(grids_work *w, pool *kept, pool *dropped, int u, int cls)
 {
     const spot_shift_result *r = &w->r->unit[u];
     const spot_shift_pictures_result *f = &w->file[u];
@@ -72,7 +72,7 @@ static spot_status add_unit(work *w, pool *kept, pool *dropped, int u, int cls)
 }
 
 /* pool[0]: real pictures; then two of each source. */
-static spot_status fill_pools(work *w, pool *p, int task, int label)
+static spot_status fill_pools(grids_work *w, pool *p, int task, int label)
 {
     for (int u = 0; u < w->r->units; u++) {
         const spot_shift_result *r = &w->r->unit[u];
@@ -97,7 +97,7 @@ static void shuffle_pool(pool *p, spot_rng *rng, int n)
 
 /* ---- a grid ---- */
 
-static spot_status add_picture(work *w, const spot_grid_picture *like, const pool *p, int i)
+static spot_status add_picture(grids_work *w, const spot_grid_picture *like, const pool *p, int i)
 {
     const candidate *one = &p->of[i];
     spot_grid_picture *new;
@@ -122,7 +122,7 @@ static spot_status add_picture(work *w, const spot_grid_picture *like, const poo
     return SPOT_OK;
 }
 
-static spot_status draw_pools(work *w, pool *p, int pools, const spot_grid_picture *like, spot_rng *rng)
+static spot_status draw_pools(grids_work *w, pool *p, int pools, const spot_grid_picture *like, spot_rng *rng)
 {
     int total = 0, pass = 0;
 
@@ -138,7 +138,7 @@ static spot_status draw_pools(work *w, pool *p, int pools, const spot_grid_pictu
 }
 
 /* Mixes the grid's pictures, so that the place tells nothing. */
-static void mix(work *w, int first, spot_rng *rng)
+static void mix(grids_work *w, int first, spot_rng *rng)
 {
     for (int i = w->pictures - 1; i > first; i--) {
         const int other = first + (int)spot_rng_below(rng, (uint32_t)(i - first + 1)), u = w->unit[i];
@@ -150,7 +150,7 @@ static void mix(work *w, int first, spot_rng *rng)
 }
 
 /* "shift_000_1a2b": the end is a hash of the pictures, so that a form of other grids is not taken for one of these. */
-static spot_status name_grid(work *w, int first)
+static spot_status name_grid(grids_work *w, int first)
 {
     spot_text all = { 0 };
     char hash[33];
@@ -166,7 +166,7 @@ static spot_status name_grid(work *w, int first)
     return SPOT_OK;
 }
 
-static spot_status choose_grid(work *w, int task, int grid, int label)
+static spot_status choose_grid(grids_work *w, int task, int grid, int label)
 {
     spot_rng rng = spot_rng_at(w->seed, SPOT_RNG_GRID, (uint32_t)task, (uint32_t)grid + 1);
     const int first = w->pictures, pools = 2 * w->r->sources + 1;
@@ -187,7 +187,7 @@ static spot_status choose_grid(work *w, int task, int grid, int label)
 }
 
 /* The labels of a task in random order, again from the first where there are more grids. */
-static spot_status choose_task(work *w, int task, int grids)
+static spot_status choose_task(grids_work *w, int task, int grids)
 {
     const int labels = task == SPOT_TASK_SHIFT ? w->r->cfg->shifts : w->r->unit[0].classes;
     spot_rng rng = spot_rng_at(w->seed, SPOT_RNG_GRID, (uint32_t)task, 0);
@@ -204,7 +204,7 @@ static spot_status choose_task(work *w, int task, int grids)
 
 static bool write_key(FILE *f, const void *user)
 {
-    const work *w = user;
+    const grids_work *w = user;
     const spot_shifts_config *cfg = w->r->cfg;
 
     fputs("grid,task,label,place,set,source,shift,path,weight\n", f);
@@ -225,14 +225,14 @@ static bool write_key(FILE *f, const void *user)
 
 static bool write_form(FILE *f, const void *user)
 {
-    const work *w = user;
+    const grids_work *w = user;
 
     fputs("rater,grid,place,selected\n", f);
     for (int i = 0; i < w->pictures; i++) fprintf(f, ",%s,%d,\n", w->picture[i].name, w->picture[i].place);
     return !ferror(f);
 }
 
-static spot_status write_grids(work *w)
+static spot_status write_grids(grids_work *w)
 {
     char path[1300];
 
@@ -253,7 +253,7 @@ static spot_status write_grids(work *w)
 
 spot_status spot_shifts_grids(spot_ctx *c, const spot_shifts_results *r, const char *dir, int grids)
 {
-    work w = { .c = c, .r = r, .dir = dir, .seed = r->cfg->evaluation.rule.seed };
+    grids_work w = { .c = c, .r = r, .dir = dir, .seed = r->cfg->evaluation.rule.seed };
     spot_status s = SPOT_OK;
 
     if (grids < 1 || grids > 1000) return spot_fail(c, SPOT_INVALID, "%d grids of each task; 1 to 1000 are possible", grids);

@@ -30,7 +30,7 @@ typedef struct {
     answer *of;
     int answers, room;
     int *votes, *selected;                 /* (pictures) */
-} work;
+} votes_work;
 
 /* ---- the key ---- */
 
@@ -114,7 +114,7 @@ spot_status spot_grid_key(spot_ctx *c, spot_grid_picture **picture, int *n, cons
 
 /* ---- the form ---- */
 
-static int rater_index(work *w, const char *name)
+static int rater_index(votes_work *w, const char *name)
 {
     for (int i = 0; i < w->raters; i++)
         if (!strcmp(w->rater[i], name)) return i;
@@ -130,7 +130,7 @@ static int rater_index(work *w, const char *name)
 }
 
 /* Rows usually come in the key's order: the picture after the last one is looked at first. */
-static int picture_at(work *w, const char *grid, int place)
+static int picture_at(votes_work *w, const char *grid, int place)
 {
     const int next = w->last + 1 < w->pictures ? w->last + 1 : 0;
 
@@ -152,12 +152,12 @@ static int selected_word(const char *word)
 
 enum { F_RATER, F_GRID, F_PLACE, F_SELECTED, F_COLUMNS };
 
-static spot_status refuse(work *w, const spot_rows *t, const char *path, const char *why)
+static spot_status refuse(votes_work *w, const spot_rows *t, const char *path, const char *why)
 {
     return spot_fail(w->c, SPOT_INPUT, "%s line %" PRIu64 ": %s", path, spot_rows_line(t), why);
 }
 
-static spot_status read_answer(work *w, const spot_rows *t, const char *path)
+static spot_status read_answer(votes_work *w, const spot_rows *t, const char *path)
 {
     const char *rater = spot_rows_cell(t, F_RATER), *place = spot_rows_cell(t, F_PLACE);
     const int selected = selected_word(spot_rows_cell(t, F_SELECTED));
@@ -198,13 +198,13 @@ static int compare_answers(const void *a, const void *b)
     return (x->line > y->line) - (x->line < y->line);
 }
 
-static bool same_grid(const work *w, const answer *a, const answer *b)
+static bool same_grid(const votes_work *w, const answer *a, const answer *b)
 {
     return a->rater == b->rater && !strcmp(w->picture[a->picture].name, w->picture[b->picture].name);
 }
 
 /* Answers lie by rater and picture, and pictures by grid. */
-static spot_status count_votes(work *w, spot_votes *v, const char *path)
+static spot_status count_votes(votes_work *w, spot_votes *v, const char *path)
 {
     if (w->answers) qsort(w->of, (size_t)w->answers, sizeof *w->of, compare_answers);
     for (int i = 0, n, last = -1; i < w->answers; i += n) {
@@ -253,7 +253,7 @@ static spot_selection selection_of(const sum *s)
     return e;
 }
 
-static spot_selection select_of(const work *w, int task, int source, int shift, bool kept_only)
+static spot_selection select_of(const votes_work *w, int task, int source, int shift, bool kept_only)
 {
     sum s = { 0 };
 
@@ -266,7 +266,7 @@ static spot_selection select_of(const work *w, int task, int source, int shift, 
 }
 
 /* Fleiss 1971, with each picture's own number of raters: pictures with fewer than two say nothing. */
-static double kappa_of(const work *w, int task)
+static double kappa_of(const votes_work *w, int task)
 {
     double agree = 0, yes = 0, all = 0;
     int n = 0;
@@ -283,7 +283,7 @@ static double kappa_of(const work *w, int task)
     return chance < 1 ? (agree / n - chance) / (1 - chance) : NAN;
 }
 
-static void fill_votes(const work *w, spot_votes *v)
+static void fill_votes(const votes_work *w, spot_votes *v)
 {
     for (int i = 0; i < w->pictures; i++) {
         v->images += w->votes[i] > 0;
@@ -302,7 +302,7 @@ static void fill_votes(const work *w, spot_votes *v)
 
 static bool write_votes(FILE *f, const void *user)
 {
-    const work *w = user;
+    const votes_work *w = user;
 
     fputs("rater,grid,place,selected\n", f);
     for (int i = 0; i < w->answers; i++) {
@@ -316,7 +316,7 @@ static bool write_votes(FILE *f, const void *user)
 
 static bool write_selection(FILE *f, const void *user)
 {
-    const work *w = user;
+    const votes_work *w = user;
 
     fputs("grid,task,label,place,set,path,votes,selected,frequency\n", f);
     for (int i = 0; i < w->pictures; i++) {
@@ -332,7 +332,7 @@ static bool write_selection(FILE *f, const void *user)
     return !ferror(f);
 }
 
-static spot_status write_files(work *w, const char *dir)
+static spot_status write_files(votes_work *w, const char *dir)
 {
     char path[1300];
 
@@ -342,7 +342,7 @@ static spot_status write_files(work *w, const char *dir)
     return spot_file_fill(w->c, path, write_selection, w);
 }
 
-static spot_status read_form(work *w, spot_votes *v, const char *path)
+static spot_status read_form(votes_work *w, spot_votes *v, const char *path)
 {
     static const char *const columns[F_COLUMNS] = { "rater", "grid", "place", "selected" };
     spot_rows *t;
@@ -362,16 +362,16 @@ static spot_status read_form(work *w, spot_votes *v, const char *path)
 }
 
 spot_status spot_votes_read(spot_ctx *c, spot_votes *v, const spot_shifts_results *r, const char *dir, const char *votes_path,
-                            bool *there)
+                            bool *found)
 {
-    work w = { .c = c, .r = r };
+    votes_work w = { .c = c, .r = r };
     char path[1300];
     spot_status s;
 
     *v = (spot_votes){ 0 };
     snprintf(path, sizeof path, "%s/grids/votes.csv", dir);
-    *there = votes_path || !access(path, F_OK);
-    if (!*there) return SPOT_OK;
+    *found = votes_path || !access(path, F_OK);
+    if (!*found) return SPOT_OK;
     s = spot_grid_key(c, &w.picture, &w.pictures, r, dir);
     if (s == SPOT_OK) s = read_form(&w, v, votes_path ? votes_path : path);
     if (s == SPOT_OK) fill_votes(&w, v);
@@ -380,13 +380,13 @@ spot_status spot_votes_read(spot_ctx *c, spot_votes *v, const spot_shifts_result
     return s;
 }
 
-spot_status spot_votes_recall(spot_ctx *c, spot_votes *v, const spot_shifts_results *r, const char *dir, bool *there)
+spot_status spot_votes_recall(spot_ctx *c, spot_votes *v, const spot_shifts_results *r, const char *dir, bool *found)
 {
-    const spot_status s = spot_votes_read(c, v, r, dir, NULL, there);
+    const spot_status s = spot_votes_read(c, v, r, dir, NULL, found);
 
     if (s != SPOT_INPUT) return s;
     spot_log(c, SPOT_LOG_WARN, "the votes are left out: %s", spot_message(c, s));
     spot_forget(c);
-    *there = false;
+    *found = false;
     return SPOT_OK;
 }

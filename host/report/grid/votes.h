@@ -40,12 +40,12 @@ spot_status spot_grid_draw(spot_ctx *c, const char *path, const spot_shifts_conf
 /* Reads DIR/grids/key.csv; *picture (n) is malloc'd. */
 spot_status spot_grid_key(spot_ctx *c, spot_grid_picture **picture, int *n, const spot_shifts_results *r, const char *dir);
 
-/* Reads votes from a file and computes v; votes_path NULL: DIR/grids/votes.csv, and *there false if there is none. Writes
+/* Reads votes from a file and computes v; votes_path NULL: DIR/grids/votes.csv, and *found false if there is none. Writes
  * DIR/grids/votes.csv and selection.csv where votes_path is given. */
 spot_status spot_votes_read(spot_ctx *c, spot_votes *v, const spot_shifts_results *r, const char *dir, const char *votes_path,
-                            bool *there);
+                            bool *found);
 
-/* The same of DIR/grids/votes.csv for a report of everything: votes for other grids are warned of, and *there is false. */
-spot_status spot_votes_recall(spot_ctx *c, spot_votes *v, const spot_shifts_results *r, const char *dir, bool *there);
+/* The same of DIR/grids/votes.csv for a report of everything: votes for other grids are warned of, and *found is false. */
+spot_status spot_votes_recall(spot_ctx *c, spot_votes *v, const spot_shifts_results *r, const char *dir, bool *found);
 
 #endif

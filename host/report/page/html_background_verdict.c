@@ -71,14 +71,14 @@ static void tell_forest(spot_background_page *w)
 
 void spot_background_page_verdicts(spot_background_page *w)
 {
-    const bool there = w->verdict.verdict && !w->verdict.why_verdict[0];
+    const bool found = w->verdict.verdict && !w->verdict.why_verdict[0];
 
     spot_json_array(w->p->at, "labels", 0, 0);
     for (int k = 0; k < SPOT_BACKGROUND_LABELS; k++) spot_page_text(w->p, NULL, spot_background_label_name(k));
     spot_json_end(w->p->at);
-    spot_json_put_int(w->p->at, "verdicts", there);
+    spot_json_put_int(w->p->at, "verdicts", found);
     spot_json_array(w->p->at, "about_verdicts", 0, 0);
-    if (there) tell_forest(w);
+    if (found) tell_forest(w);
     else spot_page_print(w->p, NULL, "No verdicts: %s.", w->verdict.why_verdict);
     tell_learning(w);
     spot_json_end(w->p->at);

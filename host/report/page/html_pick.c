@@ -18,7 +18,7 @@ typedef struct {
     const char *dir;
     spot_page *p;
     spot_shift_rows rows;
-} work;
+} html_pick_work;
 
 static int by_similarity(const void *a, const void *b)
 {
@@ -55,7 +55,8 @@ static void write_settings(spot_page *p, const spot_shift *s)
 }
 
 /* The pictures whose ranks are nearest to the percentile's, in order. */
-static void write_level(work *w, const ranked *of, int n, const spot_shift_pictures_result *file, const double *sorted,
+static void write_level(html_pick_work *w, const ranked *of, int n, const spot_shift_pictures_result *file,
+                        const double *sorted,
                         int percentile)
 {
     const int middle = (int)((long long)(n - 1) * percentile / 100);
@@ -80,7 +81,7 @@ static void write_level(work *w, const ranked *of, int n, const spot_shift_pictu
     spot_json_end(w->p->at);
 }
 
-static void write_levels(work *w, ranked *of, int n, const spot_shift_pictures_result *file, double *sorted)
+static void write_levels(html_pick_work *w, ranked *of, int n, const spot_shift_pictures_result *file, double *sorted)
 {
     qsort(of, (size_t)n, sizeof *of, by_similarity);
     for (int i = 0; i < n; i++) sorted[i] = of[i].similarity;
@@ -91,7 +92,7 @@ static void write_levels(work *w, ranked *of, int n, const spot_shift_pictures_r
 }
 
 /* All sources together: a shift has one threshold. */
-static spot_status write_shift(work *w, int shift)
+static spot_status write_shift(html_pick_work *w, int shift)
 {
     spot_shift_pictures_result file[SPOT_MAX_SOURCES] = { 0 };
     const spot_shift_result *unit[SPOT_MAX_SOURCES];
@@ -132,7 +133,7 @@ static spot_status write_shift(work *w, int shift)
 
 /* ---- the page ---- */
 
-static spot_status write_page(work *w)
+static spot_status write_page(html_pick_work *w)
 {
     spot_status s = SPOT_OK;
 
@@ -149,7 +150,7 @@ spot_status spot_report_pick(spot_ctx *c, const char *path, const char *dir, con
 {
     spot_shifts_results r = { 0 };
     spot_page page;
-    work w = { .c = c, .r = &r, .dir = dir, .p = &page };
+    html_pick_work w = { .c = c, .r = &r, .dir = dir, .p = &page };
     spot_status s = spot_shifts_read(c, &r, dir);
 
     w.rows = (spot_shift_rows){ .p = &page, .cfg = r.cfg };

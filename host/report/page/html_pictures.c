@@ -244,11 +244,11 @@ static void write_twins(sheets *a)
     free(twin);
 }
 
-static void write_sizes(sheets *a, int there, int side)
+static void write_sizes(sheets *a, int available, int side)
 {
     spot_page *p = a->p;
 
-    spot_json_put_int(p->at, "there", there);
+    spot_json_put_int(p->at, "there", available);
     spot_json_put_int(p->at, "given", a->given);
     spot_json_put_int(p->at, "unreadable", a->unreadable);
     spot_json_array(p->at, "unreadable_named", 0, 0);
@@ -264,7 +264,7 @@ static void write_sizes(sheets *a, int there, int side)
 
 spot_status spot_page_pictures(spot_page *p, const spot_picture_source *from, spot_wanted *w)
 {
-    int there = keep_available(w, from), side = (p->o->thumb + 8) / 16 * 16;
+    int available = keep_available(w, from), side = (p->o->thumb + 8) / 16 * 16;
     size_t used = p->what.out.used + p->blocks.used + (size_t)from->rows * 3 + 4000 + spot_page_bare();
     size_t rows = (size_t)from->rows + 1, room = p->o->budget > used ? p->o->budget - used : 0;
     sheets a = { .p = p, .from = from, .side = side < 16 ? 16 : side > 240 ? 240 : side };
@@ -285,14 +285,14 @@ spot_status spot_page_pictures(spot_page *p, const spot_picture_source *from, sp
         spot_json_array(p->at, "sheets", 0, 0);
         s = add_sheets(&a, w, room);
         spot_json_end(p->at);
-        write_sizes(&a, there, side);
+        write_sizes(&a, available, side);
         spot_json_end(p->at);
         if (a.unreadable)
-            spot_log(p->c, SPOT_LOG_WARN, "%d of %d pictures could not be read%s", a.unreadable, there,
+            spot_log(p->c, SPOT_LOG_WARN, "%d of %d pictures could not be read%s", a.unreadable, available,
                      a.unreadable > a.names ? "; the first are named" : "");
-        if (a.given + a.unreadable < there)
+        if (a.given + a.unreadable < available)
             spot_log(p->c, SPOT_LOG_INFO, "the report has %d of %d pictures; more do not fit into %.3g MB; --full takes all",
-                     a.given, there, (double)p->o->budget / 1e6);
+                     a.given, available, (double)p->o->budget / 1e6);
     }
     spot_picture_gate_close(&a.gate);
     free(a.rgb);

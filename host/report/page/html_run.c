@@ -272,7 +272,7 @@ static spot_status add_ec(run *u, int index)
     spot_segment_state state;
     char why[1300];
     spot_seen seen;
-    bool there;
+    bool found;
     spot_arena a;
     spot_status s;
 
@@ -280,8 +280,8 @@ static spot_status add_ec(run *u, int index)
     if (state != SPOT_SEGMENT_WHOLE || u->segment->status) return SPOT_OK;       /* the tables' warnings name it */
     SPOT_TRY(spot_source_ec(u->c, ec, &u->source, (uint32_t)index));
     SPOT_TRY(spot_arena_open(u->c, &a, spot_run_values_needs(u->values, spot_ec_positives(NULL, ec, SPOT_TEST))));
-    s = spot_run_values_view(u->c, &a, u->values, (uint32_t)index, &seen.view, &seen.truth, &there);
-    if (s == SPOT_OK && there) s = add_view(u, &a, &seen);
+    s = spot_run_values_view(u->c, &a, u->values, (uint32_t)index, &seen.view, &seen.truth, &found);
+    if (s == SPOT_OK && found) s = add_view(u, &a, &seen);
     else u->missing++;
     spot_arena_close(&a);
     return s;

@@ -17,10 +17,10 @@ typedef struct {
     spot_page *p;
     spot_shift_rows rows;
     int figures;
-} work;
+} html_shifts_work;
 
 /* The study's own document. */
-static spot_status write_study(work *w)
+static spot_status write_study(html_shifts_work *w)
 {
     char *json;
     size_t n;
@@ -35,14 +35,14 @@ static spot_status write_study(work *w)
 
 /* ---- figures, of one panel or few: they can be read on a small screen ---- */
 
-static spot_status write_selection(work *w)
+static spot_status write_selection(html_shifts_work *w)
 {
     spot_votes *v = malloc(sizeof *v);
-    bool there = false;
+    bool found = false;
     spot_plot plot;
-    spot_status s = v ? spot_votes_recall(w->c, v, w->r, w->dir, &there) : spot_fail(w->c, SPOT_NOMEM, "no memory for votes");
+    spot_status s = v ? spot_votes_recall(w->c, v, w->r, w->dir, &found) : spot_fail(w->c, SPOT_NOMEM, "no memory for votes");
 
-    if (s == SPOT_OK && there) {
+    if (s == SPOT_OK && found) {
         spot_plot_selection(&plot, w->r, v);
         s = spot_page_figure(w->p, w->figures++, &plot, "6");
     }
@@ -50,7 +50,7 @@ static spot_status write_selection(work *w)
     return s;
 }
 
-static spot_status write_figures(work *w)
+static spot_status write_figures(html_shifts_work *w)
 {
     const spot_shift_result *last = &w->r->unit[w->r->units - 1];
     spot_plot plot;
@@ -88,7 +88,8 @@ static int by_margin(const void *a, const void *b)
     return (x->row > y->row) - (x->row < y->row);
 }
 
-static spot_status write_side(work *w, const char *key, near *of, int n, const spot_shift_pictures_result *f, int unit)
+static spot_status write_side(html_shifts_work *w, const char *key, near *of, int n, const spot_shift_pictures_result *f,
+                              int unit)
 {
     const spot_shift_result *u = &w->r->unit[unit];
 
@@ -108,7 +109,8 @@ static spot_status write_side(work *w, const char *key, near *of, int n, const s
 }
 
 /* One threshold of a folder: pictures just above and below it, of those that pass the other one. */
-static spot_status write_threshold(work *w, int unit, const spot_shift_pictures_result *f, int column, near *scratch)
+static spot_status write_threshold(html_shifts_work *w, int unit, const spot_shift_pictures_result *f, int column,
+                                   near *scratch)
 {
     const spot_shift_result *u = &w->r->unit[unit];
     const uint8_t other = column ? PASS_CLASS : PASS_SHIFT;
@@ -135,7 +137,7 @@ static spot_status write_threshold(work *w, int unit, const spot_shift_pictures_
     return SPOT_OK;
 }
 
-static spot_status write_folder(work *w, int source, int shift)
+static spot_status write_folder(html_shifts_work *w, int source, int shift)
 {
     const int unit = spot_shift_unit_result(w->r, source, shift)->index;
     spot_shift_pictures_result f = { 0 };
@@ -159,7 +161,7 @@ static spot_status write_folder(work *w, int source, int shift)
     return s;
 }
 
-static spot_status write_pictures(work *w)
+static spot_status write_pictures(html_shifts_work *w)
 {
     spot_status s = SPOT_OK;
 
@@ -172,7 +174,7 @@ static spot_status write_pictures(work *w)
 
 /* ---- the page ---- */
 
-static spot_status write_page(work *w)
+static spot_status write_page(html_shifts_work *w)
 {
     w->p->frame = "shifts.html";
     SPOT_TRY(write_study(w));
@@ -185,7 +187,7 @@ spot_status spot_report_shifts(spot_ctx *c, const char *path, const char *dir, c
 {
     spot_shifts_results r = { 0 };
     spot_page page;
-    work w = { .c = c, .r = &r, .dir = dir, .p = &page };
+    html_shifts_work w = { .c = c, .r = &r, .dir = dir, .p = &page };
     spot_status s = spot_shifts_read(c, &r, dir);
 
     if (s == SPOT_OK && folder) r.cfg->data.root = folder;

@@ -67,10 +67,10 @@ static void count_retained(spot_count_table *t, const spot_results *r)
         for (int b = 0; b < 3; b++) count_cell(add_line(t, NAN, paper[k][b], 10), r, tasks[k], b + 1);
     for (int i = 0; i < r->ecs; i++) {                     /* cells that the paper does not have */
         spot_count_line l = { .paper = NAN };
-        bool there = false;
+        bool found = false;
         count_cell(&l, r, r->ec[i].task, r->ec[i].blindspots);
-        for (int k = 0; k < t->lines && !there; k++) there = !strcmp(t->line[k].name, l.name);
-        if (!there) *add_line(t, NAN, 0, 0) = l;
+        for (int k = 0; k < t->lines && !found; k++) found = !strcmp(t->line[k].name, l.name);
+        if (!found) *add_line(t, NAN, 0, 0) = l;
     }
 }
 

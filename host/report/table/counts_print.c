@@ -111,13 +111,13 @@ static void print_csv(FILE *f, const spot_count_table *t)
     fputs("table,row,run,config,count,of,share,low,high,paper_count,paper_of,paper,rule,run_differs\n", f);
     for (int i = 0; i < t->lines; i++) {
         const spot_count_line *l = &t->line[i];
-        const bool there = l->run && l->of;
+        const bool found = l->run && l->of;
         const spot_estimate e = spot_share(l->count, l->of);
         spot_csv_text(f, spot_counts_name(name, t->number), ",");
         spot_csv_text(f, l->name, ",");
-        spot_csv_text(f, there ? l->run->dir : "", ",");
-        fprintf(f, "%s,", there ? l->run->config : "");
-        if (there) fprintf(f, "%d,%d,", l->count, l->of);
+        spot_csv_text(f, found ? l->run->dir : "", ",");
+        fprintf(f, "%s,", found ? l->run->config : "");
+        if (found) fprintf(f, "%d,%d,", l->count, l->of);
         else fputs(",,", f);
         spot_csv_number(f, e.mean, ",");
         spot_csv_number(f, e.low, ",");
@@ -125,23 +125,23 @@ static void print_csv(FILE *f, const spot_count_table *t)
         if (l->paper_of) fprintf(f, "%d,%d,", l->paper_count, l->paper_of);
         else fputs(",,", f);
         spot_csv_number(f, l->paper, ",");
-        spot_csv_text(f, there ? describe_rule(text, sizeof text, &l->run->cfg.model) : "", ",");
+        spot_csv_text(f, found ? describe_rule(text, sizeof text, &l->run->cfg.model) : "", ",");
         *text = 0;
-        if (there) list_differences(text, sizeof text, t, l->run);
+        if (found) list_differences(text, sizeof text, t, l->run);
         spot_csv_text(f, text, "\n");
     }
 }
 
 static void json_line(spot_json *j, const spot_count_table *t, const spot_count_line *l)
 {
-    const bool there = l->run && l->of;
+    const bool found = l->run && l->of;
     const spot_estimate e = spot_share(l->count, l->of);
     char text[SPOT_DIFFERS] = "";
 
     spot_json_object(j, NULL);
     spot_json_put_text(j, "row", l->name);
-    spot_json_put_text(j, "run", there ? l->run->dir : "");
-    spot_json_put_text(j, "config", there ? l->run->config : "");
+    spot_json_put_text(j, "run", found ? l->run->dir : "");
+    spot_json_put_text(j, "config", found ? l->run->config : "");
     spot_json_put_int(j, "count", l->count);
     spot_json_put_int(j, "of", l->of);
     spot_json_put_real(j, "share", e.mean);
@@ -150,9 +150,9 @@ static void json_line(spot_json *j, const spot_count_table *t, const spot_count_
     spot_json_put_int(j, "paper_count", l->paper_count);
     spot_json_put_int(j, "paper_of", l->paper_of);
     spot_json_put_real(j, "paper", l->paper);
-    spot_json_put_text(j, "rule", there ? describe_rule(text, sizeof text, &l->run->cfg.model) : "");
+    spot_json_put_text(j, "rule", found ? describe_rule(text, sizeof text, &l->run->cfg.model) : "");
     *text = 0;
-    if (there) list_differences(text, sizeof text, t, l->run);
+    if (found) list_differences(text, sizeof text, t, l->run);
     spot_json_put_text(j, "differs", text);
     spot_json_end(j);
 }
