@@ -34,7 +34,6 @@ typedef struct {
  * JSON: it is written with \u003c for <. Control characters of a text become visible. */
 void spot_page_real (spot_page *p, const char *key, double v);             /* six digits; null for NaN */
 void spot_page_text (spot_page *p, const char *key, const char *v);        /* null for NULL */
-void spot_page_interval(spot_page *p, const char *key, spot_interval v);    /* an array of value, low, high */
 __attribute__((format(printf, 3, 4)))
 void spot_page_print(spot_page *p, const char *key, const char *fmt, ...);
 

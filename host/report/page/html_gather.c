@@ -20,7 +20,7 @@ static void write_group(spot_page *p, const spot_claim_result *k, int group)
     spot_json_object(p->at, NULL);
     spot_json_put_int(p->at, "n", t->n[group]);
     spot_json_put_int(p->at, "wrong", t->wrong[group]);
-    spot_page_interval(p, "rate", t->rate[group]);
+    spot_json_put_interval(p->at, "rate", t->rate[group]);
     spot_json_array(p->at, "pictures", 0, 0);
     for (int i = 0; i < k->n; i++) {
         const spot_new_picture *r = &k->row[i];

@@ -61,7 +61,7 @@ void spot_page_slice(spot_findings_page *r, int model, const spot_finding *f, co
         r->s[model], r->o[model], s, v, (int)(s - f->slice) + 1,
         r->number[model][(f - r->f[model]->finding) * SPOT_MAX_HYPOTHESES + (s - f->slice)] });
     spot_json_put_int(p->at, "kind", (int)spot_slice_kind_of(f, s));
-    spot_page_interval(p, "interval", v ? spot_share_of(v->wrong, v->judged) : spot_share_of(s->wrong, s->size));
+    spot_json_put_interval(p->at, "interval", v ? spot_share_of(v->wrong, v->judged) : spot_share_of(s->wrong, s->size));
     spot_json_array(p->at, "near", 0, 0);
     for (int i = 0; i < s->neighbours; i++) spot_json_put_int(p->at, NULL, r->local[s->neighbour[i]]);
     spot_json_end(p->at);

@@ -52,15 +52,6 @@ void spot_page_print(spot_page *p, const char *key, const char *fmt, ...)
     spot_page_text(p, key, text);
 }
 
-void spot_page_interval(spot_page *p, const char *key, spot_interval v)
-{
-    spot_json_array(p->at, key, 0, 0);
-    spot_page_real(p, NULL, v.value);
-    spot_page_real(p, NULL, v.low);
-    spot_page_real(p, NULL, v.high);
-    spot_json_end(p->at);
-}
-
 /* ---- blocks ---- */
 
 void spot_page_element(spot_page *p, char letter, int number, const void *bytes, size_t n)

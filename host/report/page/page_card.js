@@ -3,7 +3,7 @@
 const Card = (() => {
   const STRIP = 16, NEAR = 4, TILE = 48;
   const whole = v => Math.round(100 * v);
-  const range = v => v && v[1] !== null ? `${whole(v[1])} to ${whole(v[2])} %` : null;
+  const range = v => v && v.low !== null ? `${whole(v.low)} to ${whole(v.high)} %` : null;
   const fileName = id => id.replace(/^.*[/\\](?=.)/, "");
 
   // The error rate as a bar with its interval, and a mark where that of the whole class stands.
@@ -13,7 +13,7 @@ const Card = (() => {
                   `${isRun ? "images of the EC" : "rows of its class"} are wrong`;
     return h("span", { class: "bar-rate", "aria-hidden": "true", title },
              h("span", { class: "fill", style: `width:${100 * rate}%` }),
-             v && v[1] !== null ? h("span", { class: "interval", style: `left:${100 * v[1]}%;width:${100 * (v[2] - v[1])}%` })
+             v && v.low !== null ? h("span", { class: "interval", style: `left:${100 * v.low}%;width:${100 * (v.high - v.low)}%` })
                                 : null,
              h("span", { class: "base", style: `left:${100 * base}%` }));
   }

@@ -15,7 +15,7 @@ function tile([row, wrong, predicted, similarity]) {
 }
 
 function group(g, i) {
-  const [rate, low, high] = g.rate, fill = v => `${100 * v}%`;
+  const { value: rate, low, high } = g.rate, fill = v => `${100 * v}%`;
   const sorted = [...g.pictures].sort((a, b) => b[1] - a[1]);
   const bar = g.n ? h("span", { class: "bar-rate", role: "img", "aria-label": `${percent(rate)} wrong` },
     h("span", { class: "fill", style: `width:${fill(rate)}` }),
