@@ -2,7 +2,7 @@
 """golden_words.py SCRIPT RECORD PATH=NAME...: what commands said in SCRIPT, against tests/golden/words/COMMAND.txt.
 
 RECORD has one case after another: a line of the case's arguments that begins with "$ spotter", then what it said. PATHs become
-NAMEs, hashes HASH and sizes of memory N. A golden file has a section for each script. Any difference is printed and fails;
+NAMEs, hashes HASH and sizes in bytes N. A golden file has a section for each script. Any difference is printed and fails;
 SPOT_WORDS=write writes the sections of SCRIPT anew instead."""
 import difflib
 import fcntl
@@ -20,8 +20,8 @@ def normal(text):
     for pair in sys.argv[3:]:
         path, name = pair.rsplit("=", 1)
         text = text.replace(path, name)
-    text = re.sub(r"\b([0-9a-f]{2}/[0-9a-f]{32}|[0-9a-f]{16})\b", "HASH", text)
-    return re.sub(r"\d+(\.\d+)? (bytes of memory|[kMG]B)\b", r"N \2", text)
+    text = re.sub(r"\b([0-9a-f]{2}/)?[0-9a-f]{16}([0-9a-f]{16})?\b", "HASH", text)
+    return re.sub(r"\d+(\.\d+)? (bytes|[kMG]B)\b", r"N \2", text)
 
 
 def command_of(case):

@@ -34,6 +34,11 @@ speaks='(^|[^_[:alnum:]])(v?printf|puts|putchar|perror|exit|_exit|abort|errx?|wa
 complain "prints or exits below host/cli" < <(
     files include kernels host | grep -v '^host/cli/' | xargs grep -nE "$speaks" || true)
 
+# --- A failure's id is subject.fault, and fits into a context (spotter/status.h).
+complain "no id of a failure" < <(
+    files kernels host | xargs grep -nE '"\{[^"}]*\} ' | grep -vE '"\{[a-z0-9_]+\.[a-z0-9_]+\} ' || true)
+complain "an id of more than 47 bytes" < <(files kernels host | xargs grep -nE '"\{[a-z0-9_.]{48,}\} ' || true)
+
 # --- What kernels must not do, so that the block emulator can run them and results have the same bits everywhere. Float
 # atomics do not compile there; these do, or would.
 forbidden=(

@@ -90,8 +90,7 @@ status "$dir/part"
 eval "$(grep '^    for' "$dir/out" | sed "s#; done# --no-pictures; done#")" >"$dir/err" 2>&1
 status "$dir/part" --json
 [ $code -eq 0 ] && grep -q '"done": 12' "$dir/out" || fail "the command of status: $(cat "$dir/err" "$dir/out")"
-"$spotter" status "$dir" >"$dir/out" 2>"$dir/err"
-[ $? -eq 4 ] && grep -q 'is no run directory' "$dir/err" || fail "status of a folder: $(cat "$dir/err")"
+refused 4 status "$dir"
 
 # --- A signal, another one while it stops, a burst of all: 75, and nothing is lost. One thread, several, side by side.
 same()
