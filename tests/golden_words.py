@@ -55,6 +55,6 @@ with open(golden / "README.md") as lock:
             path.write_text("".join(f"=== {name}\n{text}" for name, text in sorted(sections.items())))
         else:
             differs = True
-            sys.stdout.writelines(difflib.unified_diff(was.strip().splitlines(True), now.strip().splitlines(True),
-                                                       f"tests/golden/words/{command}.txt", script, n=1))
+            print(*difflib.unified_diff(was.strip().splitlines(), now.strip().splitlines(), f"tests/golden/words/{command}.txt",
+                                        script, n=1, lineterm=""), sep="\n")
 sys.exit(differs)

@@ -57,6 +57,7 @@ SLURM_ARRAY_TASK_ID=7 SLURM_ARRAY_TASK_COUNT=2 SLURM_ARRAY_TASK_MIN=3 SLURM_ARRA
 # --- a folder for each shard, merged
 for i in 0 1; do found "${plain[@]}" --out own$i --shard $i/2; done
 refused 3 merge own0 --out none
+grep -q 'missing: 2-4' err || fail "which classes are missing is not said: $(cat err)"
 "$spotter" merge own0 own1 --cache --out merged > out 2> err || fail "merge ended with $?: $(cat err)"
 found "${plain[@]}" --out merged
 same plain merged

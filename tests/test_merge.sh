@@ -22,10 +22,12 @@ run 0 "nothing to do" sweep tiny.yaml --out all --threads 1     # a merged run i
 # What is missing has a name, an exit code and a remedy; --json says the same to programs.
 rm -r s0 && mkdir s0
 refused 3 merge s0 s1 s2 --out some
+grep -qF 'missing: 0 (1 EC): run `spotter sweep some/config.yaml --out some` again' err || fail "no remedy: $(cat err)"
 grep -qF "s0 holds no results yet" err || fail "an empty directory: $(cat err)"
 run 0 "missing: 0" merge s1 some s1 --out some --partial --no-pictures
 printf x >>s1/segments/000/ec-000001.json
 refused 3 merge s1 s2 --out less --json --partial
+grep -qF 's1/segments/000/ec-000001.json: it ends early' err || fail "no word about the damaged segment: $(cat err)"
 python3 - <<'END' || fail "json: $(cat out)"
 import json
 r = json.load(open("out"))

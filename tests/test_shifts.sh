@@ -40,6 +40,7 @@ run 0 "" shifts shifts.yaml --out two --shard 1/2
 run 0 "" shifts shifts.yaml --out a --shard 0/2
 run 0 "" shifts shifts.yaml --out b --shard 1/2
 refused 3 merge a --out half
+grep -qF 'missing: 5-10 (6 folders)' "$dir/err" || fail "which folders are missing is not said: $(cat "$dir/err")"
 run 0 "11 of 11 folders are in both" merge a b --out both
 for d in two both; do
     same one $d
