@@ -1,7 +1,8 @@
 """layers.py BUILD - who uses whom, read from the object files of a build, and names that have two meanings.
 
 A folder may use the folders that stand before it in ORDER; siblings (joined by |) never use each other. A use is an undefined
-symbol of an object file that another source file defines, or an #include. Prints every violation, then the counts."""
+symbol of an object file that another source file defines, a call of a function that a header has whole (static inline), or an
+#include. Headers never include each other in a circle. Prints every violation, then the counts."""
 import collections
 import concurrent.futures
 import json
@@ -95,6 +96,23 @@ def symbols(made):
     return uses, defines
 
 
+def add_inline(root, uses, defines):
+    """The functions that headers have whole leave no symbols: who names one calls it."""
+    texts, has = {}, collections.defaultdict(set)
+    for file in sources(root):
+        with open(os.path.join(root, file)) as f:
+            texts[file] = re.sub(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"", " ", f.read(), flags=re.S)
+        if file.endswith((".h", ".cuh")):
+            for name in re.findall(r"^(?:static )?inline [^;{}=]*?\b(spot_\w+)\s*\(", texts[file], re.M):
+                has[name].add(file)
+    for name, owners in has.items():
+        defines[name] |= owners
+    for file, text in texts.items():
+        for name in set(re.findall(r"\b(spot_\w+)\s*\(", text)) & set(has):
+            if file not in has[name]:
+                uses[file].add(name)
+
+
 def plain(name):
     """A C++ name as it is written."""
     found = re.match(r"_Z(\d+)", name)
@@ -150,6 +168,22 @@ def circles(uses, defines):
                 todo.append(used)
         reach[start] = seen
     return sorted({tuple(sorted(b for b in reach[a] if a in reach.get(b, ()))) for a in reach if a in reach[a]})
+
+
+def header_circles(root):
+    """Headers that include each other, or themselves, in a circle."""
+    known = set(sources(root))
+    edges = {f: {u for u in includes(root, f, known) if u in known} for f in known if f.endswith((".h", ".cuh"))}
+    found = set()
+    for start in edges:
+        todo, seen = [start], set()
+        while todo:
+            for used in edges.get(todo.pop(), set()) - seen:
+                seen.add(used)
+                todo.append(used)
+        if start in seen:
+            found.add(start)
+    return sorted(found)
 
 
 def declared(text):
@@ -213,11 +247,13 @@ def headers_that_fail(root, build):
 def main():
     build, order = os.path.abspath(sys.argv[1]), Order(ORDER)
     uses, defines = symbols(objects(ROOT, build))
+    add_inline(ROOT, uses, defines)
     by_symbols, by_includes, rings = upward_symbols(order, uses, defines), upward_includes(order, ROOT), circles(uses, defines)
     found = {
         "has no place in the order": [f for f in sources(ROOT) if not order.place(f)],
         "upward": by_symbols + by_includes,
         "circle": [" ".join(os.path.basename(f) for f in ring) for ring in rings],
+        "in a circle of #include": header_circles(ROOT),
         "declared twice": second_meanings(ROOT),
         "a file name exists once": repeated_files(ROOT),
         "does not compile": headers_that_fail(ROOT, build),

@@ -26,6 +26,11 @@ complain "not allowed at the top level" < <(grep -vxE "$allowed" <<< "$top")
 # --- Who uses whom, by the symbols of the object files and by #include lines; names that have two meanings (layers.py).
 python3 tests/layers.py "$build" || errors=$((errors + 1))
 
+# --- spotter.h is a tour of all public headers, which are few.
+complain "the tour in spotter.h" < <(
+    diff <(grep -oP '^#include "spotter/\K\w+\.h' include/spotter/spotter.h | sort) <(ls include/spotter | grep -vx spotter.h) || true
+    ls include/spotter | sed 1,38d)
+
 # --- No list of parameters that nobody can read.
 python3 tests/parameters.py || errors=$((errors + 1))
 

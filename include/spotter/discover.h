@@ -21,7 +21,7 @@
  *     subject.safetensors    the parts of subject and findings that a report shows, for spot_findings_read
  *     config.yaml    methods and seeds as resolved
  *     report.html    the page (report.h)
- *     cache/         maps and hypotheses by key (store.h), so that another method does not compute a map again
+ *     cache/         maps and hypotheses by key, so that another method does not compute a map again
  * Each file is whole or absent. The bytes are the same for any number of threads, and from the library, program and Python. */
 #ifndef SPOTTER_DISCOVER_H
 #define SPOTTER_DISCOVER_H

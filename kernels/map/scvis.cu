@@ -1,6 +1,6 @@
 /* scvis.cu - scvis on CUDA, all problems in the same launches. The host enqueues steps; every POLL steps it checks for a
  * failed problem and for a stop request. */
-#include "map/scvis.cuh"
+#include "map/scvis_tiles.cuh"
 
 #include <limits.h>
 #include <math.h>

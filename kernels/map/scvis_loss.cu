@@ -1,7 +1,7 @@
 /* scvis_loss.cu - P of the batch, and the t-SNE term: half a warp owns a row, and its 16 lanes have the sums of the
  * CPU's 16 lanes, so butterflies give the CPU's bits. */
 #include "map/affinity_step.h"
-#include "map/scvis.cuh"
+#include "map/scvis_tiles.cuh"
 
 enum { THREADS = SPOT_SCVIS_THREADS, ROWS = SPOT_SCVIS_ROWS, TILE = SPOT_SCVIS_TILE, LANES = SPOT_HALF_WARP, TRIES = 51 };
 

@@ -1,7 +1,7 @@
 /* scvis_net.cu - encoder, decoder and weight gradients: a block owns 64 rows of a batch through all layers, or 64 x 64
  * weights over all rows. A block passes activations from layer to layer through global memory, because the weight
  * gradients need them, too. Every sum is one chain in the order of k, as on the CPU. */
-#include "map/scvis.cuh"
+#include "map/scvis_tiles.cuh"
 
 enum { THREADS = SPOT_SCVIS_THREADS, TILE = SPOT_SCVIS_TILE, SLAB = 16, OWN = TILE / 16, PAD = 4,
        SLABS = SLAB * (3 * TILE + 2 * PAD) / 4 };   /* float4s of a slab of 64 and one of 128 columns */

@@ -1,6 +1,6 @@
 /* scvis_train.cu - around the network: input, first weights, batches, noise, loss, Adam. Random numbers have the
  * CPU's streams and positions. */
-#include "map/scvis.cuh"
+#include "map/scvis_tiles.cuh"
 
 enum { THREADS = SPOT_SCVIS_THREADS, TILE = SPOT_SCVIS_TILE, COLUMNS = 64, BLOCKS = 64, ADAM = 8 * THREADS, WORDS = 128,
        CACHED = SPOT_SCVIS_CACHED };

@@ -1,10 +1,10 @@
-/* scvis.cuh - scvis on CUDA: a problem's arrays on the device, and the phases of a step. Private to scvis*.cu.
+/* scvis_tiles.cuh - scvis on CUDA: a problem's arrays on the device, and the phases of a step. Private to scvis*.cu.
  *
  * A phase is one launch over the (tile, problem) items of all problems: blockIdx.y is the problem, blockIdx.x the tile of
  * rows, of weights or of parameters. Blocks of problems that are shorter, finished or failed return at once. Every number
  * is computed by the CPU's chain of operations, except the fp64 sums of the loss and of the gradient's norm. */
-#ifndef SPOTTER_SCVIS_CUH
-#define SPOTTER_SCVIS_CUH
+#ifndef SPOTTER_SCVIS_TILES_CUH
+#define SPOTTER_SCVIS_TILES_CUH
 
 #include "core/sums.cuh"
 #include "map/scvis_step.h"
