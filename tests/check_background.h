@@ -234,7 +234,7 @@ static inline void add_weights(spot_background_config *cfg)
 
 /* m: the model is this function; NULL: the config's models. */
 static inline spot_status run_world(spot_ctx *c, const spot_background_config *cfg, const char *out, world_model *m, int shard,
-                                    int shards, spot_background_report *report)
+                                    int shards, spot_run_report *report)
 {
     spot_background_options o = { .shard = shard, .shards = shards };
 

@@ -10,7 +10,7 @@
 #include "spotter/versions.h"
 #include "spotter/work.h"
 
-static void run(spot_ctx *c, const char *out, world_model *m, int n, spot_background_report *report)
+static void run(spot_ctx *c, const char *out, world_model *m, int n, spot_run_report *report)
 {
     spot_background_config *cfg = world_config(n);
 
@@ -44,7 +44,7 @@ TEST_IN_FOLDER(a_model_of_the_object_is_never_turned)
 {
     spot_ctx c = check_ctx(1);
     world_model m = { .of_background = false };
-    spot_background_report report;
+    spot_run_report report;
     spot_background_results r;
 
     make_world(4, 6);
@@ -72,7 +72,7 @@ TEST_IN_FOLDER(a_model_of_the_background_is_always_turned)
 {
     spot_ctx c = check_ctx(2);
     world_model m = { .of_background = true };
-    spot_background_report report;
+    spot_run_report report;
     spot_background_results r;
     spot_background_responses p;
     spot_worst_pair worst[20], last[8];
@@ -121,7 +121,7 @@ TEST_IN_FOLDER(a_class_with_one_picture)
 {
     spot_ctx c = check_ctx(1);
     world_model m = { 0 };
-    spot_background_report report;
+    spot_run_report report;
     spot_background_results r;
 
     make_world(3, 6);
@@ -139,7 +139,7 @@ TEST_IN_FOLDER(networks_look_in_bf16)
 {
     spot_ctx c = check_ctx(2);
     spot_background_config *cfg = world_config(4);
-    spot_background_report report;
+    spot_run_report report;
     spot_background_results r[2];
     spot_background_responses p[2];
     double apart = 0, changed = 0;
@@ -176,7 +176,7 @@ TEST_IN_FOLDER(threads_and_shards_make_the_same_bytes)
 {
     spot_ctx one = check_ctx(1), two = check_ctx(2);
     spot_background_config *cfg = world_config(4);
-    spot_background_report report;
+    spot_run_report report;
     const char *dirs[2];
     spot_merge_report merged;
     char path[2][200];
@@ -221,7 +221,7 @@ TEST_IN_FOLDER(a_file_of_somebody_else_stays)
 {
     spot_ctx c = check_ctx(1);
     spot_background_config *cfg = world_config(4);
-    spot_background_report report;
+    spot_run_report report;
     world_model m = { 0 };
 
     make_world(2, 6);
@@ -242,7 +242,7 @@ TEST_IN_FOLDER(a_run_does_not_lie_among_its_inputs)
     };
     spot_ctx c = check_ctx(1);
     spot_background_config *cfg = world_config(4);
-    spot_background_report report;
+    spot_run_report report;
     world_model m = { 0 };
 
     make_world(2, 6);
@@ -261,7 +261,7 @@ static void fails(const char *words)
 {
     spot_ctx c = check_ctx(1);
     spot_background_config *cfg = world_config(4);
-    spot_background_report report;
+    spot_run_report report;
     world_model m = { 0 };
 
     CHECK_FAILS(&c, run_world(&c, cfg, "run", &m, 0, 1, &report), SPOT_INPUT, words);
@@ -272,7 +272,7 @@ TEST_IN_FOLDER(masks_of_other_sizes)
 {
     spot_ctx c = check_ctx(1);
     world_model m = { 0 };
-    spot_background_report report;
+    spot_run_report report;
 
     make_world(2, 6);
     make_mask("masks/a/0.png", 64, 64, 16, 48, 255);          /* twice as fine */
@@ -287,7 +287,7 @@ TEST_IN_FOLDER(masks_that_are_empty_full_or_inverted)
 {
     spot_ctx c = check_ctx(1);
     spot_background_config *cfg = world_config(4);
-    spot_background_report report;
+    spot_run_report report;
     spot_background_results r;
     world_model m = { 0 };
 
@@ -352,7 +352,7 @@ TEST_IN_FOLDER(a_target_is_not_its_own_background)
 {
     spot_ctx c = check_ctx(1);
     world_model m = { 0 };
-    spot_background_report report;
+    spot_run_report report;
     spot_background_results r;
 
     make_world(3, 4);
@@ -377,7 +377,7 @@ TEST_IN_FOLDER(pictures_with_alpha)
 {
     spot_ctx c = check_ctx(1);
     spot_background_config *cfg = world_config(4);
-    spot_background_report report;
+    spot_run_report report;
     spot_background_results r;
     world_model m = { 0 };
 
@@ -398,7 +398,7 @@ TEST_IN_FOLDER(a_model_that_fails_does_not_stop_the_others)
 {
     spot_ctx c = check_ctx(1);
     spot_background_config *cfg = world_config(4);
-    spot_background_report report;
+    spot_run_report report;
 
     make_world(2, 6);
     add_weights(cfg);
@@ -412,7 +412,7 @@ TEST_IN_FOLDER(outputs_and_classes)
 {
     spot_ctx c = check_ctx(1);
     spot_background_config *cfg = world_config(4);
-    spot_background_report report;
+    spot_run_report report;
     spot_background_results r;
     world_model m = { .outputs = 4 };
 
@@ -436,7 +436,7 @@ TEST_IN_FOLDER(outputs_in_another_order)
 {
     spot_ctx c = check_ctx(1);
     world_model m = { 0 };
-    spot_background_report report;
+    spot_run_report report;
     spot_background_results r;
 
     for (int objects = 4; objects <= 5; objects++) {
@@ -460,7 +460,7 @@ TEST_IN_FOLDER(an_encoder_that_is_a_model_is_refused)
 {
     spot_ctx c = check_ctx(1);
     spot_background_config *cfg = world_config(4);
-    spot_background_report report;
+    spot_run_report report;
 
     make_world(2, 6);
     add_weights(cfg);
@@ -522,7 +522,7 @@ TEST_IN_FOLDER(a_run_has_the_number_of_levels)
 {
     spot_ctx c = check_ctx(1);
     spot_background_config *cfg = world_config(4);
-    spot_background_report report;
+    spot_run_report report;
     spot_background_results r;
 
     make_world(2, 6);
@@ -600,7 +600,7 @@ TEST_IN_FOLDER(two_versions_of_a_model)
 {
     spot_ctx c = check_ctx(1);
     world_model object = { .of_background = false }, background = { .of_background = true };
-    spot_background_report report;
+    spot_run_report report;
     spot_model_comparison k;
 
     make_world(6, 6);

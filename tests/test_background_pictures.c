@@ -28,7 +28,7 @@ static void run_sums(spot_ctx *c, spot_background_results *r, spot_background_re
 {
     spot_background_config *cfg = world_config(4);
     spot_background_options o = { .shards = 1, .function = predict_sum, .outputs = 2, .identity = "sum" };
-    spot_background_report report;
+    spot_run_report report;
 
     make_world(3, 7);
     o.out = in_world("run");

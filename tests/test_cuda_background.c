@@ -38,7 +38,7 @@ typedef struct { spot_background_results r; spot_background_responses a[8]; } fi
 
 static finished run_study(spot_ctx *c, const spot_background_config *cfg, const char *out)
 {
-    spot_background_report report;
+    spot_run_report report;
     spot_ctx cpu = check_ctx(1);
     finished f;
 
@@ -181,7 +181,7 @@ TEST_IN_FOLDER(other_precisions_answer_nearly_so)
     static const struct { spot_precision precision; double off; } rounded[] = { { SPOT_TF32, 0x1p-8 }, { SPOT_BF16, 0x1p-5 } };
     spot_background_config *cfg = world_config(2);
     spot_ctx cpu = check_ctx(2), c;
-    spot_background_report report;
+    spot_run_report report;
 
     make_world(2, 5);
     add_weights(cfg);
@@ -215,7 +215,7 @@ static void check_pictures(spot_ctx *cuda, const spot_background_config *cfg, co
     const size_t bytes = 3 * (size_t)cfg->data.size * (size_t)cfg->data.size;
     uint8_t *rgb[2] = { malloc(bytes), malloc(bytes) };
     world_model of_background = { .of_background = true };
-    spot_background_report report;
+    spot_run_report report;
 
     CHECK_OK(cuda, run_world(cuda, cfg, out, &of_background, 0, 1, &report));
     CHECK_OK(&cpu, spot_background_read(&cpu, &r, in_world(out)));
@@ -253,7 +253,7 @@ TEST_IN_FOLDER(a_function_answers_as_on_the_cpu)
 {
     spot_background_config *cfg = world_config(4);
     spot_ctx cpu = check_ctx(1), c;
-    spot_background_report report;
+    spot_run_report report;
     const char *const file = "responses/000/model-000000.safetensors";
 
     make_world(is_slow() ? EACH : 52, BACKGROUNDS);
@@ -355,7 +355,7 @@ TEST_IN_FOLDER(a_forest_is_that_of_the_cpu)
 TEST_IN_FOLDER(a_small_device_is_not_overrun)
 {
     spot_background_config *cfg = world_config(3);
-    spot_background_report report;
+    spot_run_report report;
     spot_ctx c;
 
     if (!getenv("SPOT_EMULATOR")) skip();

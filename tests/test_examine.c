@@ -97,7 +97,7 @@ static spot_status judge_pixels(spot_ctx *c, void *user, const spot_prediction *
 static spot_status run_in(spot_ctx *c, const spot_examine_config *cfg, const char *name, judge *j, int shard, int shards)
 {
     char path[256];
-    spot_examine_report report;
+    spot_run_report report;
     spot_examine_options o = { .out = path, .shard = shard, .shards = shards, .function = judge_pixels, .user = j, .outputs = 3,
                                .identity = "colours" };
 

@@ -195,7 +195,7 @@ TEST_IN_FOLDER(a_model_that_looks)
     enum { EACH = 5, OUTPUTS = 3 };
     spot_ctx c;
     spot_encoder_options o = spot_encoder_defaults();
-    spot_shifts_report report;
+    spot_run_report report;
     spot_shifts_results r;
     spot_encoder *e;
     const char *net = put_net(OUTPUTS), *out = in_root("run");
@@ -253,7 +253,7 @@ TEST_IN_FOLDER(thresholds_of_another_encoder)
     static const char *const folders[] = { "real", "base", "fog" };
     spot_ctx c;
     const spot_shifts_options options = { .out = in_root("run"), .shards = 1 };
-    spot_shifts_report report;
+    spot_run_report report;
     char text[1200];
     spot_shifts_config *cfg;
 

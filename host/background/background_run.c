@@ -171,7 +171,7 @@ static void set_function(spot_background_config *cfg, spot_background_model *m)
 
 /* Adds to the report. */
 static spot_status run_one(spot_ctx *c, const spot_background_config *cfg, const spot_background_options *o, const place *p,
-                           double since, spot_background_report *report)
+                           double since, spot_run_report *report)
 {
     run *v = calloc(1, sizeof *v);
     spot_status s;
@@ -226,7 +226,7 @@ static spot_status keep_failure(spot_ctx *c, spot_status *first, char why[1024],
 }
 
 static spot_status run_all(spot_ctx *c, const spot_background_config *cfg, const spot_background_options *o, double since,
-                           spot_background_report *report)
+                           spot_run_report *report)
 {
     spot_background_config *one = malloc(sizeof *one);
     place p = { .runs = cfg->variants + 1, .shared = o->out };
@@ -248,13 +248,13 @@ static spot_status run_all(spot_ctx *c, const spot_background_config *cfg, const
 }
 
 spot_status spot_background_run(spot_ctx *c, const spot_background_config *cfg, const spot_background_options *o,
-                                spot_background_report *report)
+                                spot_run_report *report)
 {
     const double since = spot_clock();
     spot_background_config *own;
     spot_status s;
 
-    *report = (spot_background_report){ 0 };
+    *report = (spot_run_report){ 0 };
     if (o->results) *o->results = (spot_background_results){ 0 };
     if (!o->out || o->shards < 1 || o->shard < 0 || o->shard >= o->shards)
         return spot_fail(c, SPOT_USAGE, "a study needs a directory and a shard I of N with 0 <= I < N; got %d of %d", o->shard,

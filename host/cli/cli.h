@@ -11,6 +11,7 @@
 #include "spotter/ctx.h"
 #include "spotter/subject.h"
 #include "spotter/sweep.h"
+#include "spotter/work.h"
 
 /* A new command: its name here, and cmd_NAME.c with cli_NAME_command. */
 #define CLI_COMMANDS(X)                                                                                                  \
@@ -95,6 +96,11 @@ int cli_run(const cli_command *k, int argc, char **argv);
 
 /* Opens the object of --json and writes the command's status and its output path; spot_json_print ends it. */
 spot_status cli_json_open(spot_ctx *c, spot_json *j, spot_status how, const char *out);
+
+/* The whole object of a study's run: its counts, then these numbers, whole ones, then the seconds. Returns `how`. */
+typedef struct { const char *name; double value; } cli_count;
+spot_status cli_json_run(spot_ctx *c, spot_status how, const char *out, const spot_run_report *r, const cli_count *more, int n);
+#define CLI_COUNTS(...) (const cli_count[]){ __VA_ARGS__ }, sizeof (cli_count[]){ __VA_ARGS__ } / sizeof(cli_count)
 
 /* Logs the device: for commands whose time depends on it. */
 void cli_log_device(spot_ctx *c, const cli_machine *m);

@@ -61,26 +61,9 @@ static void check_options(const struct argp_state *state, void *input)
 
 /* ---- the command ---- */
 
-static spot_status print_json(spot_ctx *c, const spot_background_report *r, const spot_background_cost *cost, spot_status s,
-                              const char *out)
-{
-    spot_json j;
-
-    SPOT_TRY(cli_json_open(c, &j, s, out));
-    spot_json_put_int(&j, "planned", r->planned);
-    spot_json_put_int(&j, "already", r->already);
-    spot_json_put_int(&j, "done", r->done);
-    spot_json_put_int(&j, "targets", cost->targets);
-    spot_json_put_int(&j, "backgrounds", cost->backgrounds);
-    spot_json_put_int(&j, "memory_bytes", (long long)cost->memory);
-    spot_json_put_real(&j, "seconds", r->seconds);
-    spot_json_print(&j, stdout);
-    return s;
-}
-
 static spot_status run_config(spot_ctx *c, options *o, spot_background_config *cfg)
 {
-    spot_background_report report = { 0 };
+    spot_run_report report = { 0 };
     spot_background_cost cost;
     spot_background_results results = { 0 };
     char memory[32], runs[32] = "";
@@ -101,7 +84,9 @@ static spot_status run_config(spot_ctx *c, options *o, spot_background_config *c
     o->run.results = &results;
     s = spot_background_run(c, cfg, &o->run, &report);
     cli_log_close();
-    if (o->json) s = print_json(c, &report, &cost, s, o->run.out);
+    if (o->json)
+        s = cli_json_run(c, s, o->run.out, &report, CLI_COUNTS({ "targets", cost.targets }, { "backgrounds", cost.backgrounds },
+                                                               { "memory_bytes", (double)cost.memory }));
     else if (s == SPOT_OK && results.cfg) s = spot_background_show(c, stdout, &results, o->run.out);
     spot_background_close(&results);
     return s;

@@ -245,32 +245,21 @@ static spot_status check_folder(spot_ctx *c, const options *o)
 /* ---- output ---- */
 
 /* What else is printed at the end. */
-typedef struct { spot_bytes cost; spot_discover_report run; double since; } outcome;
+typedef struct { spot_bytes cost; spot_run_report run; double since; } outcome;
 
 static spot_status print_json(spot_ctx *c, spot_status s, const options *o, const spot_findings *f, const spot_subject *subject,
                               const outcome *e)
 {
+    const spot_run_report run = { e->run.planned, e->run.already, e->run.done, spot_clock() - e->since };
     int failed = 0, slices = 0;
-    spot_json j;
 
     for (int i = 0; i < f->count; i++) {
         failed += f->finding[i].status != SPOT_OK;
         slices += f->finding[i].slices;
     }
-    SPOT_TRY(cli_json_open(c, &j, s, o->run.out));
-    spot_json_put_int(&j, "rows", subject->n);
-    spot_json_put_int(&j, "skipped", subject->skipped);
-    spot_json_put_int(&j, "findings", f->count);
-    spot_json_put_int(&j, "failed", failed);
-    spot_json_put_int(&j, "left_out", f->left_out);
-    spot_json_put_int(&j, "slices", slices);
-    spot_json_put_int(&j, "planned", e->run.planned);
-    spot_json_put_int(&j, "already", e->run.already);
-    spot_json_put_int(&j, "done", e->run.done);
-    spot_json_put_int(&j, "memory_bytes", (long long)e->cost.host);
-    spot_json_put_real(&j, "seconds", spot_clock() - e->since);
-    spot_json_print(&j, stdout);
-    return s;
+    return cli_json_run(c, s, o->run.out, &run, CLI_COUNTS({ "rows", subject->n }, { "skipped", subject->skipped },
+                        { "findings", f->count }, { "failed", failed }, { "left_out", f->left_out }, { "slices", slices },
+                        { "memory_bytes", (double)e->cost.host }));
 }
 
 /* Largest number of bytes for decoding pictures of the words and of the report, beside the rows. */

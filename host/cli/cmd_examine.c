@@ -55,26 +55,9 @@ static void check_options(const struct argp_state *state, void *input)
 
 /* ---- the command ---- */
 
-static spot_status print_json(spot_ctx *c, const spot_examine_report *r, const spot_examine_cost *cost, spot_status s,
-                              const char *out)
-{
-    spot_json j;
-
-    SPOT_TRY(cli_json_open(c, &j, s, out));
-    spot_json_put_int(&j, "planned", r->planned);
-    spot_json_put_int(&j, "already", r->already);
-    spot_json_put_int(&j, "done", r->done);
-    spot_json_put_int(&j, "objects", cost->objects);
-    spot_json_put_number(&j, "renders", "%.0f", cost->renders);
-    spot_json_put_int(&j, "memory_bytes", (long long)cost->memory);
-    spot_json_put_real(&j, "seconds", r->seconds);
-    spot_json_print(&j, stdout);
-    return s;
-}
-
 static spot_status run_config(spot_ctx *c, options *o, spot_examine_config *cfg)
 {
-    spot_examine_report report = { 0 };
+    spot_run_report report = { 0 };
     spot_examine_cost cost;
     spot_examine_results results = { 0 };
     spot_failures failures = { 0 };
@@ -90,7 +73,9 @@ static spot_status run_config(spot_ctx *c, options *o, spot_examine_config *cfg)
     o->run.results = &results, o->run.failures = &failures;
     s = spot_examine_run(c, cfg, &o->run, &report);
     cli_log_close();
-    if (o->json) s = print_json(c, &report, &cost, s, o->run.out);
+    if (o->json)
+        s = cli_json_run(c, s, o->run.out, &report, CLI_COUNTS({ "objects", cost.objects }, { "renders", cost.renders },
+                                                               { "memory_bytes", (double)cost.memory }));
     else if (s == SPOT_OK && results.cfg) s = spot_examine_show(c, stdout, &results, &failures, o->run.out);
     spot_failures_close(&failures);
     spot_examine_close(&results);

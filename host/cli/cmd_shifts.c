@@ -76,7 +76,7 @@ static spot_status write_pages(spot_ctx *c, const options *o, spot_shifts_result
 /* ---- the command ---- */
 
 /* Thresholds of another encoder are refused, but not where they are to be chosen anew. */
-static spot_status run_units(spot_ctx *c, const options *o, spot_shifts_config *cfg, spot_shifts_report *report)
+static spot_status run_units(spot_ctx *c, const options *o, spot_shifts_config *cfg, spot_run_report *report)
 {
     const spot_status s = spot_shifts_run(c, cfg, &o->run, report);
     bool any = false;
@@ -89,25 +89,9 @@ static spot_status run_units(spot_ctx *c, const options *o, spot_shifts_config *
     return spot_shifts_run(c, cfg, &o->run, report);
 }
 
-static spot_status print_json(spot_ctx *c, const spot_shifts_report *r, const spot_shifts_cost *cost, spot_status s,
-                              const char *out)
-{
-    spot_json j;
-
-    SPOT_TRY(cli_json_open(c, &j, s, out));
-    spot_json_put_int(&j, "planned", r->planned);
-    spot_json_put_int(&j, "already", r->already);
-    spot_json_put_int(&j, "done", r->done);
-    spot_json_put_int(&j, "pictures", cost->pictures);
-    spot_json_put_int(&j, "memory_bytes", (long long)cost->memory);
-    spot_json_put_real(&j, "seconds", r->seconds);
-    spot_json_print(&j, stdout);
-    return s;
-}
-
 static spot_status run_config(spot_ctx *c, options *o, spot_shifts_config *cfg)
 {
-    spot_shifts_report report = { 0 };
+    spot_run_report report = { 0 };
     spot_shifts_results results = { 0 };
     spot_shifts_cost cost;
     char memory[32];
@@ -122,7 +106,9 @@ static spot_status run_config(spot_ctx *c, options *o, spot_shifts_config *cfg)
     s = run_units(c, o, cfg, &report);
     if (s == SPOT_OK) s = write_pages(c, o, &results);
     cli_log_close();
-    if (o->json) s = print_json(c, &report, &cost, s, o->run.out);
+    if (o->json)
+        s = cli_json_run(c, s, o->run.out, &report, CLI_COUNTS({ "pictures", cost.pictures },
+                                                               { "memory_bytes", (double)cost.memory }));
     else if (s == SPOT_OK && !o->votes && results.cfg) s = spot_shifts_show(c, stdout, &results, o->run.out);
     spot_shifts_close(&results);
     return s;

@@ -89,17 +89,9 @@ static void check_options(const struct argp_state *state, void *input)
 
 static spot_status print_json(spot_ctx *c, const spot_sweep_report *r, spot_status s, const char *out)
 {
-    spot_json j;
+    const spot_run_report run = { r->planned, r->already, r->done, r->seconds };
 
-    SPOT_TRY(cli_json_open(c, &j, s, out));
-    spot_json_put_int(&j, "planned", r->planned);
-    spot_json_put_int(&j, "already", r->already);
-    spot_json_put_int(&j, "done", r->done);
-    spot_json_put_int(&j, "failed", r->failed);
-    spot_json_put_int(&j, "not_learned", r->not_learned);
-    spot_json_put_real(&j, "seconds", r->seconds);
-    spot_json_print(&j, stdout);
-    return s;
+    return cli_json_run(c, s, out, &run, CLI_COUNTS({ "failed", r->failed }, { "not_learned", r->not_learned }));
 }
 
 static void log_summary(spot_ctx *c, const spot_sweep_report *r, const char *out)

@@ -340,13 +340,13 @@ static void set_function(spot_examine_config *cfg, spot_examine_model *m)
 }
 
 spot_status spot_examine_run(spot_ctx *c, const spot_examine_config *cfg, const spot_examine_options *o,
-                             spot_examine_report *report)
+                             spot_run_report *report)
 {
     const double since = spot_clock();
     run *v = calloc(1, sizeof *v);
     spot_status s;
 
-    *report = (spot_examine_report){ 0 };
+    *report = (spot_run_report){ 0 };
     if (o->results) *o->results = (spot_examine_results){ 0 };
     if (o->failures) *o->failures = (spot_failures){ 0 };
     if (v) v->cfg = malloc(sizeof *v->cfg);

@@ -170,13 +170,13 @@ static void close_run(spot_ctx *c, run *v)
 }
 
 spot_status spot_shifts_run(spot_ctx *c, const spot_shifts_config *cfg, const spot_shifts_options *o,
-                            spot_shifts_report *report)
+                            spot_run_report *report)
 {
     const double since = spot_clock();
     run *v = calloc(1, sizeof *v);
     spot_status s;
 
-    *report = (spot_shifts_report){ 0 };
+    *report = (spot_run_report){ 0 };
     if (o->results) *o->results = (spot_shifts_results){ 0 };
     if (!v) return spot_fail(c, SPOT_NOMEM, "no memory for a run");
     v->c = c;
@@ -194,7 +194,7 @@ spot_status spot_shifts_run(spot_ctx *c, const spot_shifts_config *cfg, const sp
       : open_run(c, v, o->out);
     if (s == SPOT_OK) s = hash_inputs(c, v);
     if (s == SPOT_OK) s = spot_work_run(c, &v->work);
-    *report = (spot_shifts_report){ v->work.planned, v->work.already, v->work.done, spot_clock() - since };
+    *report = (spot_run_report){ v->work.planned, v->work.already, v->work.done, spot_clock() - since };
     close_run(c, v);
     return s;
 }

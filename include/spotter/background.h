@@ -17,6 +17,7 @@
 #include "spotter/ctx.h"
 #include "spotter/interval.h"
 #include "spotter/predictor.h"
+#include "spotter/work.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -316,13 +317,11 @@ typedef struct {
                                             * closes them, also after a failure. cfg NULL: some are missing. NULL: not kept */
 } spot_background_options;
 
-typedef struct { int planned, already, done; double seconds; } spot_background_report;
-
 /* Computes the missing models of a shard; the last one writes DIR/background.json, .csv and models.csv. Makes the suite
  * first, once for a directory. SPOT_USAGE, before anything is made, where DIR holds another config or lies in the folder of
  * pictures, masks or backgrounds. */
 spot_status spot_background_run(spot_ctx *c, const spot_background_config *cfg, const spot_background_options *o,
-                                spot_background_report *report);
+                                spot_run_report *report);
 
 /* units: models. runs: the config's own and its variants. disk: bytes of all results. looks: pictures of all runs, without
  * those whose answers another run has. trained: pictures that the models of a planted world learn from, all passes; multiplied:

@@ -19,9 +19,10 @@
  *                    "I/NAME" for finding I of slices.json. With a proof also the features of all other rows of the searched
  *                    classes, 4 bytes a number, with which spotter compare judges another version
  *     subject.safetensors    the parts of subject and findings that a report shows, for spot_findings_read
- *     config.yaml    methods and seeds as resolved
+ *     config.yaml    whose rows these are, by hashes; classes, methods, seeds and proof as resolved
  *     report.html    the page (report.h)
  *     cache/         maps and hypotheses by key, so that another method does not compute a map again
+ *     segments/, logs/   of a run: the result of each class, a log for each process (work.h)
  * Each file is whole or absent. The bytes are the same for any number of threads, and from the library, program and Python. */
 #ifndef SPOTTER_DISCOVER_H
 #define SPOTTER_DISCOVER_H
@@ -33,6 +34,7 @@
 #include "spotter/describe.h"
 #include "spotter/interval.h"
 #include "spotter/subject.h"
+#include "spotter/work.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -222,15 +224,9 @@ typedef struct {
     bool   replace;            /* findings of other rows in the folder are given up */
 } spot_discover_place;
 
-typedef struct {
-    int    classes;            /* of all shards */
-    int    planned, already, done;     /* of this shard: classes, those with a result before, those computed now */
-    double seconds;
-} spot_discover_report;
-
 /* f->count is 0 where classes of other shards have no result yet. Close f also after a failure. */
 spot_status spot_discover_run(spot_ctx *c, spot_findings *f, const spot_subject *s, const spot_discover_options *o,
-                              const spot_discover_place *at, spot_discover_report *report);
+                              const spot_discover_place *at, spot_run_report *report);
 
 /* The slices of all findings in one order: confirmed, suggested, not tested with more errors than the rest of the class, what
  * may be chance, and what fails no more than its class. In each kind those with the greatest excess to expect on new rows come

@@ -20,6 +20,7 @@
 #include "spotter/interval.h"
 #include "spotter/mesh.h"
 #include "spotter/predictor.h"
+#include "spotter/work.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -268,12 +269,10 @@ typedef struct {
     struct spot_failures *failures;        /* them, also after a failure. cfg NULL: some are missing. NULL: not kept */
 } spot_examine_options;
 
-typedef struct { int planned, already, done; double seconds; } spot_examine_report;
-
 /* Trains the networks that are not there yet (OUT/models), then computes the missing units of a shard; the last one writes
  * DIR/examine.json and .csv. An interrupted search goes on to the same bytes. */
 spot_status spot_examine_run(spot_ctx *c, const spot_examine_config *cfg, const spot_examine_options *o,
-                             spot_examine_report *report);
+                             spot_run_report *report);
 
 /* The study, for `spotter status` and `spotter merge` (work.h). */
 extern const struct spot_study spot_examine_study;

@@ -15,6 +15,7 @@
 #include "spotter/ctx.h"
 #include "spotter/interval.h"
 #include "spotter/plant.h"
+#include "spotter/work.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -305,15 +306,13 @@ typedef struct {
     spot_shifts_results *results;
 } spot_shifts_options;
 
-typedef struct { int planned, already, done; double seconds; } spot_shifts_report;
-
 /* Computes the missing units of a shard; the last one writes DIR/shifts.json and DIR/shifts.csv. SPOT_USAGE for thresholds of
  * another encoder and for a DIR in a folder of pictures, SPOT_INPUT for tables that lack pictures and for weights of another
  * network, all before anything is computed. Otherwise as spot_sweep_run. A finished run needs no disk that can be written. A
  * directory may be continued with other thresholds, captions, categories, models or evaluation: similarities and looks come
  * from its cache. */
 spot_status spot_shifts_run(spot_ctx *c, const spot_shifts_config *cfg, const spot_shifts_options *o,
-                            spot_shifts_report *report);
+                            spot_run_report *report);
 
 /* The size of a run: units, pictures, peak bytes beside those of networks and of reading pictures. */
 typedef struct { int units, classes, pictures; size_t memory; } spot_shifts_cost;

@@ -126,6 +126,9 @@ struct spot_work {
     char   message[1200];
 };
 
+/* Units of a shard: all, those with a result before, those computed now. */
+typedef struct { int planned, already, done; double seconds; } spot_run_report;
+
 /* Computes the missing units of this shard and writes the log. A result with failures counts as done; the call, and every
  * later run, returns the first failure at the end. SPOT_USAGE, before any work, when the directory holds another config, or
  * when another process that lives computes some of these units (run_claim.h, beside work.c), unless this is a shard.

@@ -157,7 +157,7 @@ static void check_look(const spot_emulator_calls *calls)
 TEST_WITH(a_model_examined_stays_within_its_budget, set_up, tear_down)
 {
     spot_background_config *cfg = world_config(N);
-    spot_background_report r;
+    spot_run_report r;
     spot_ctx c;
 
     make_world(TARGETS / 2, 5);

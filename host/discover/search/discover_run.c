@@ -13,6 +13,7 @@
 #include "discover/search/discover_config.h"
 #include "study/chain.h"
 #include "study/frame.h"
+#include "study/run_claim.h"
 
 enum { AT_ONCE = 64 };         /* classes between two results that are kept; as many are one batch of a GPU */
 
@@ -205,6 +206,7 @@ static spot_status open_folder(spot_ctx *c, const search_run *v, const spot_disc
     spot_store store;
     char path[1200];
 
+    if (at->replace) SPOT_TRY(spot_work_claim(c, &v->work));
     if (at->replace && spot_work_check(c, &v->work) == SPOT_USAGE) {
         spot_forget(c);
         snprintf(path, sizeof path, "%s/config.yaml", at->out);
@@ -230,7 +232,7 @@ static spot_status run_search(spot_ctx *c, search_run *v, const spot_discover_pl
 }
 
 spot_status spot_discover_run(spot_ctx *c, spot_findings *f, const spot_subject *s, const spot_discover_options *o,
-                              const spot_discover_place *at, spot_discover_report *report)
+                              const spot_discover_place *at, spot_run_report *report)
 {
     spot_discover_options own = *o;
     search_run v = { .subject = s, .options = &own, .findings = f };
@@ -239,7 +241,7 @@ spot_status spot_discover_run(spot_ctx *c, spot_findings *f, const spot_subject 
     spot_status how;
 
     memset(f, 0, sizeof *f);
-    *report = (spot_discover_report){ 0 };
+    *report = (spot_run_report){ 0 };
     own.cache = at->out;
     if (!at->out || at->shards < 1 || at->shard < 0 || at->shard >= at->shards)
         return spot_fail(c, SPOT_USAGE, "a search needs a folder and a shard I of N with 0 <= I < N; got %d of %d", at->shard,
@@ -248,7 +250,7 @@ spot_status spot_discover_run(spot_ctx *c, spot_findings *f, const spot_subject 
     how = spot_candidates(c, s, &own, &list, &v.all.count, &v.all.left_out);
     v.all.list = list;
     if (how == SPOT_OK) how = run_search(c, &v, at);
-    *report = (spot_discover_report){ v.all.count, v.work.planned, v.work.already, v.work.done, spot_clock() - since };
+    *report = (spot_run_report){ v.work.planned, v.work.already, v.work.done, spot_clock() - since };
     spot_work_close(&v.work);
     spot_memory_close(&v.config.memory);
     free(list);

@@ -78,7 +78,7 @@ class Classifier:
         call, self.failure = PREDICT(self._call), None
         options.function, options.shards, options.outputs = ct.cast(call, ct.c_void_p), 1, self.widths[0]
         options.identity = None if self.identity is None else self.identity.encode()
-        cfg, report = c_side.Config(f"{study}_config"), (ct.c_char * SIZES[f"{study}_report"])()
+        cfg, report = c_side.Config(f"{study}_config"), (ct.c_char * SIZES["spot_run_report"])()
         with Context(**self.machine) as c:
             c(f"{study}_parse", cfg.c, config, ct.c_size_t(len(config)), b"")
             try:
