@@ -195,7 +195,10 @@ spot_status spot_findings_check(spot_ctx *c, const char *dir, const spot_subject
     spot_status how = s ? spot_discover_config_of(c, &cfg, s, NULL, 0) : SPOT_OK;
 
     if (how == SPOT_OK) how = spot_work_check(c, &w);
-    if (how == SPOT_USAGE) how = spot_fail(c, how, "%s, or say --replace", spot_take_message(c, how));
+    if (how == SPOT_USAGE && s) {              /* a folder of findings, as it was without s: only the rows can be others */
+        spot_forget(c);
+        how = spot_fail(c, how, "%s holds findings of other data; choose another folder, or say --replace", dir);
+    } else if (how == SPOT_USAGE) how = spot_fail(c, how, "%s, or say --replace", spot_take_message(c, how));
     spot_memory_close(&cfg.memory);
     return how;
 }
