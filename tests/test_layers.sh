@@ -34,10 +34,10 @@ complain "the tour in spotter.h" < <(
 # --- No list of parameters that nobody can read.
 python3 tests/parameters.py || errors=$((errors + 1))
 
-# --- Nothing below host/cli prints or exits.
+# --- Nothing below host/cli prints or exits, but for spotter-mesh, a program of its own beside the reader that starts it.
 speaks='(^|[^_[:alnum:]])(v?printf|puts|putchar|perror|exit|_exit|abort|errx?|warnx?) *\(|fprintf *\( *std(err|out)'
 complain "prints or exits below host/cli" < <(
-    files include kernels host | grep -v '^host/cli/' | xargs grep -nE "$speaks" || true)
+    files include kernels host | grep -vE '^host/(cli/|worlds/mesh_parser.c)' | xargs grep -nE "$speaks" || true)
 
 # --- A failure's id is subject.fault, and fits into a context (spotter/status.h).
 complain "no id of a failure" < <(
