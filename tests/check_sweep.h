@@ -64,9 +64,9 @@ static inline void check_same_segments(spot_ctx *c, const char *a, const char *b
 
 static inline void shell(const char *fmt, const char *a)
 {
-    char command[512], on_device[128];
-    snprintf(on_device, sizeof on_device, "%s/%s", root, a);
-    snprintf(command, sizeof command, fmt, on_device);
+    char command[512], path[128];
+    snprintf(path, sizeof path, "%s/%s", root, a);
+    snprintf(command, sizeof command, fmt, path);
     assert_int_equal(system(command), 0);
 }
 

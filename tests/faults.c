@@ -154,7 +154,7 @@ static bool watched(char name[PATH], int at, const char *path)
     return snprintf(name + n, PATH - n, "/%s", path) < (int)(PATH - n);
 }
 
-static bool is_on_device(const char *path) { return !syscall(SYS_faccessat, AT_FDCWD, path, F_OK); }
+static bool exists(const char *path) { return !syscall(SYS_faccessat, AT_FDCWD, path, F_OK); }
 
 /* -- what a power cut may take -------------------------------------------------------------------------------------- */
 
@@ -352,8 +352,8 @@ static int open_at(int at, const char *path, int flags, mode_t mode)
     int fd;
 
     if (!watched(name, at, path)) return (int)syscall(SYS_openat, at, path, flags, mode);
-    makes = (flags & O_CREAT) && !is_on_device(name);
-    if (!(flags & O_CREAT) && !is_on_device(name)) return (int)syscall(SYS_openat, at, path, flags, mode);
+    makes = (flags & O_CREAT) && !exists(name);
+    if (!(flags & O_CREAT) && !exists(name)) return (int)syscall(SYS_openat, at, path, flags, mode);
     if (enter(flags & O_DIRECTORY && !writes ? FAULT_LIST : FAULT_OPEN, name, writes, makes) == REFUSE) return -1;
     fd = (int)syscall(SYS_openat, at, path, flags, mode);
     if (fd >= 0 && makes) note(MADE_FILE, name, "", 0);
@@ -505,7 +505,7 @@ int mkdir(const char *path, mode_t mode)
     char name[PATH];
     int done;
 
-    if (!watched(name, AT_FDCWD, path) || is_on_device(name)) return (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
+    if (!watched(name, AT_FDCWD, path) || exists(name)) return (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
     if (enter(FAULT_MKDIR, name, true, true) == REFUSE) return -1;
     done = (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
     if (!done) note(MADE_FOLDER, name, "", 0);
@@ -518,7 +518,7 @@ int unlinkat(int at, const char *path, int flags)
     char name[PATH];
     int kept, done;
 
-    if (flags || !watched(name, at, path) || !is_on_device(name)) return (int)syscall(SYS_unlinkat, at, path, flags);
+    if (flags || !watched(name, at, path) || !exists(name)) return (int)syscall(SYS_unlinkat, at, path, flags);
     if (enter(FAULT_UNLINK, name, true, false) == REFUSE) return -1;
     kept = keep_file(name);
     done = (int)syscall(SYS_unlinkat, at, path, flags);

@@ -127,6 +127,9 @@ for mine in config.yaml report.html slices.csv map.npy; do
     wrong 2 "${all[@]}" --out own
     [ "$(cat own/$mine)" = mine ] && rm own/$mine || fail "own/$mine is another"
 done
+mkdir older && printf '# spotter discover --config config.yaml --seed 0\nbdms: []\n' > older/config.yaml
+wrong 2 "${all[@]}" --out older
+ok "${all[@]}" --replace --out older
 cp e.npy own/map.npy
 wrong 2 --embeddings own/map.npy "${good[@]}" --replace --out own
 cmp -s e.npy own/map.npy || fail "the input is written over"

@@ -39,7 +39,7 @@ static int tear_down(void **state)
 /* ---- directories ---- */
 
 enum { ECS = 2003 };               /* of the config; 17 of them are there, in three folders */
-static const int on_device[] = { 0, 1, 2, 3, 10, 11, 12, 998, 999, 1000, 1001, 1500, 1998, 1999, 2000, 2001, 2002 };
+static const int present[] = { 0, 1, 2, 3, 10, 11, 12, 998, 999, 1000, 1001, 1500, 1998, 1999, 2000, 2001, 2002 };
 
 static const char *in(const char *name)
 {
@@ -109,7 +109,7 @@ static void merge_whole(spot_ctx *c, const char *const *names, int n, const char
 {
     spot_merge_report r;
     CHECK_OK(c, merge(c, names, n, out, &r));
-    assert_true(r.ecs == ECS && r.merged == LEN(there) && r.missing == ECS - LEN(there) && !r.damaged && !r.conflicts);
+    assert_true(r.ecs == ECS && r.merged == LEN(present) && r.missing == ECS - LEN(present) && !r.damaged && !r.conflicts);
 }
 
 /* The same files with the same bytes, pictures too; and nothing that is left over. */
@@ -125,9 +125,9 @@ static spot_config *whole(spot_ctx *c)
 {
     spot_config *cfg = shards_config(c, ECS);
     shards_begin(c, in("source"), cfg);
-    for (int i = 0; i < LEN(there); i++) put(c, cfg, "source", there[i], 0);
+    for (int i = 0; i < LEN(present); i++) put(c, cfg, "source", present[i], 0);
     shards_begin(c, in("whole"), cfg);
-    for (int i = 0; i < LEN(there); i++) give(c, "whole", "source", there[i]);
+    for (int i = 0; i < LEN(present); i++) give(c, "whole", "source", present[i]);
     merge_whole(c, (const char *[]){ "whole" }, 1, "whole");
     return cfg;
 }
@@ -135,7 +135,7 @@ static spot_config *whole(spot_ctx *c)
 /* ---- however it is cut ---- */
 
 /* Shard of EC number i of those that are there, for the ways in which a sweep is cut. */
-static int by_range(int i, int shards)  { return i * shards / LEN(there); }
+static int by_range(int i, int shards)  { return i * shards / LEN(present); }
 static int by_stride(int i, int shards) { return i % shards; }
 static int by_chance(int i, int shards) { return (int)(2654435761u * (unsigned)(i + 7) >> 16) % shards; }
 
@@ -144,8 +144,8 @@ static void cut(spot_ctx *c, const spot_config *cfg, int (*way)(int, int), int s
     for (int s = 0; s < shards; s++) {
         snprintf(name[s], 16, "s%d", s);
         shards_begin(c, in(name[s]), cfg);
-        for (int i = 0; i < LEN(there); i++)
-            if (way(i, shards) == s) give(c, name[s], "whole", there[i]);
+        for (int i = 0; i < LEN(present); i++)
+            if (way(i, shards) == s) give(c, name[s], "whole", present[i]);
     }
 }
 
@@ -179,7 +179,7 @@ TEST_WITH(any_order_makes_the_same_run, set_up, tear_down)
     char name[16][16], text[64];
     spot_merge_report r;
     cut(&c, cfg, by_stride, 4, name);
-    for (int i = 0; i < LEN(there); i += 3) give(&c, "s2", "whole", there[i]);
+    for (int i = 0; i < LEN(present); i += 3) give(&c, "s2", "whole", present[i]);
     for (int order = 0; order < 24; order++) {
         int left[] = { 0, 1, 2, 3 }, k = order;
         const char *in_order[4];
@@ -375,7 +375,7 @@ TEST_WITH(out_may_lie_anywhere, set_up, tear_down)
     cut(&c, cfg, by_chance, 2, name);
     shell("mkdir around && mv s0 a && mv s1 b && ln -s a link && sleep 0.02 && touch stamp");
     CHECK_OK(&c, merge(&c, (const char *[]){ "a", "b", "./a", "link", "a/../b/" }, 5, "out", &r));
-    assert_true(r.merged == LEN(there) && !r.duplicates);
+    assert_true(r.merged == LEN(present) && !r.duplicates);
     check_same("out", "whole");
     shell(snapshot);                                             /* and links to a's pictures change nothing of them */
     merge_whole(&c, (const char *[]){ "a", "b" }, 2, "a/under");
@@ -487,7 +487,7 @@ TEST_WITH(a_stopped_merge_goes_on, set_up, tear_down)
     spot_config *cfg = whole(&c);
     spot_merge_report r;
     shards_begin(&c, in("a"), cfg);
-    for (int i = 0; i < LEN(there); i++) put(&c, cfg, "a", there[i], there[i] == 12 || there[i] == 1500);
+    for (int i = 0; i < LEN(present); i++) put(&c, cfg, "a", present[i], present[i] == 12 || present[i] == 1500);
     merge(&c, (const char *[]){ "a", "whole" }, 2, "once", &r);
     spot_forget(&c);
     c.stop = &stop;

@@ -311,7 +311,7 @@ TEST_IN_FOLDER(impossible_values_are_absent)
         negative = { -1, -1, 1, { 1 } };
     static spot_learning good = { .epochs = 3, .learned = true, .attacked = NAN }, bad;
     static const int seen[] = { -1, 0, 0, 0 }, counts[] = { 0, 0, 0, 9 }, model[] = { 16, 1, 0, 0, 1, 0, 0 };
-    const struct { const char *kind; spot_pack_fn *pack; const void *bytes; size_t n; bool there; } cases[] = {
+    const struct { const char *kind; spot_pack_fn *pack; const void *bytes; size_t n; bool found; } cases[] = {
         { "points", spot_pack_points, &points, sizeof points, true },
         { "points", spot_pack_points, &negative, 20, false },
         { "view", spot_pack_seen, seen, sizeof seen, false },
@@ -329,7 +329,7 @@ TEST_IN_FOLDER(impossible_values_are_absent)
     for (int i = 0; i < LEN(cases); i++) {
         CHECK_OK(&c, spot_store_put(&c, &s, k, cases[i].kind, cases[i].bytes, cases[i].n));
         CHECK_OK(&c, spot_recall(&c, &a, &s, k, cases[i].kind, cases[i].pack, &value, &found));
-        assert_int_equal(found, cases[i].on_device);
+        assert_int_equal(found, cases[i].found);
     }
     for (int epochs = SPOT_MAX_EPOCHS; epochs < SPOT_MAX_EPOCHS + 2; epochs++) {
         good.epochs = epochs;

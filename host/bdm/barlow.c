@@ -176,11 +176,11 @@ static spot_status keep_tree(spot_ctx *c, spot_fit *f, const spot_tree *t, const
     int *feature, *left, *right, *leaf;
     double *threshold;
 
-    SPOT_TRY(spot_fit_put(c, f, "tree.feature", SPOT_I32, NULL, t->nodes, 0, (void **)&feature));
-    SPOT_TRY(spot_fit_put(c, f, "tree.left", SPOT_I32, NULL, t->nodes, 0, (void **)&left));
-    SPOT_TRY(spot_fit_put(c, f, "tree.right", SPOT_I32, NULL, t->nodes, 0, (void **)&right));
-    SPOT_TRY(spot_fit_put(c, f, "tree.threshold", SPOT_F64, NULL, t->nodes, 0, (void **)&threshold));
-    SPOT_TRY(spot_fit_put(c, f, "leaf", SPOT_I32, NULL, len, 0, (void **)&leaf));
+    SPOT_TRY(spot_fit_put(c, f, "tree.feature", SPOT_I32, NULL, t->nodes, 0, &feature));
+    SPOT_TRY(spot_fit_put(c, f, "tree.left", SPOT_I32, NULL, t->nodes, 0, &left));
+    SPOT_TRY(spot_fit_put(c, f, "tree.right", SPOT_I32, NULL, t->nodes, 0, &right));
+    SPOT_TRY(spot_fit_put(c, f, "tree.threshold", SPOT_F64, NULL, t->nodes, 0, &threshold));
+    SPOT_TRY(spot_fit_put(c, f, "leaf", SPOT_I32, NULL, len, 0, &leaf));
     for (int k = 0; k < t->nodes; k++) {
         feature[k] = t->node[k].feature;
         left[k] = t->node[k].left;

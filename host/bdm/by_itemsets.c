@@ -189,8 +189,8 @@ static spot_status keep_fit(spot_ctx *c, spot_fit *f, const itemsets_problem *t,
     int items = 0, *first, *item;
 
     for (int k = 0; k < len; k++) items += s->first[t->chosen[k] + 1] - s->first[t->chosen[k]];
-    SPOT_TRY(spot_fit_put(c, f, "itemset.first", SPOT_I32, NULL, len + 1, 0, (void **)&first));
-    SPOT_TRY(spot_fit_put(c, f, "itemset.item", SPOT_I32, NULL, items, 0, (void **)&item));
+    SPOT_TRY(spot_fit_put(c, f, "itemset.first", SPOT_I32, NULL, len + 1, 0, &first));
+    SPOT_TRY(spot_fit_put(c, f, "itemset.item", SPOT_I32, NULL, items, 0, &item));
     for (int k = items = 0; k < len; first[++k] = items)
         for (int i = s->first[t->chosen[k]]; i < s->first[t->chosen[k] + 1]; i++) item[items++] = s->item[i];
     return SPOT_OK;

@@ -28,7 +28,7 @@ static spot_status solve_problem(spot_ctx *c, int *label, const spot_bdm_group *
     for (int k = 0; k < len; k++) ranks[k].score = CELLS - 1 - ranks[k].which;
     spot_slices_collect(&g->out[p], g->row[p], ranks, len, &l, g->cfg->top);
     if (!g->fits) return SPOT_OK;
-    SPOT_TRY(spot_fit_put(c, &g->fits[p], "cell", SPOT_I32, NULL, g->out[p].len, 0, (void **)&cell));
+    SPOT_TRY(spot_fit_put(c, &g->fits[p], "cell", SPOT_I32, NULL, g->out[p].len, 0, &cell));
     for (int k = 0; k < g->out[p].len; k++) cell[k] = ranks[k].which;
     return SPOT_OK;
 }

@@ -189,7 +189,7 @@ static spot_status keep_fit(spot_ctx *c, spot_fit *f, const spot_hypotheses *fou
 {
     uint8_t *in;
 
-    SPOT_TRY(spot_fit_put(c, f, "density.member", SPOT_U8, NULL, points->n, found->len, (void **)&in));
+    SPOT_TRY(spot_fit_put(c, f, "density.member", SPOT_U8, NULL, points->n, found->len, &in));
     for (int k = 0; k < found->len; k++)
         for (int i = 0; i < found->h[k].len; i++) in[(size_t)found->h[k].row[i] * found->len + k] = 1;
     return spot_fit_put_points(c, f, points, &cfg->embed);

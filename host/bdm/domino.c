@@ -200,7 +200,7 @@ static spot_status keep_fit(spot_ctx *c, spot_fit *f, const domino_problem *q, c
     SPOT_TRY(keep_array(c, f, "domino.covariance", job->covariance, job->k, job->full ? job->d * job->d : job->d));
     SPOT_TRY(spot_fit_put(c, f, "domino.label", SPOT_F64, q->of_y, job->k, CLASSES, NULL));
     SPOT_TRY(spot_fit_put(c, f, "domino.prediction", SPOT_F64, q->of_p, job->k, CLASSES, NULL));
-    SPOT_TRY(spot_fit_put(c, f, "domino.slice", SPOT_I32, NULL, len, 0, (void **)&slice));
+    SPOT_TRY(spot_fit_put(c, f, "domino.slice", SPOT_I32, NULL, len, 0, &slice));
     for (int s = 0; s < len; s++) slice[s] = ranks[s].which;
     return spot_fit_put(c, f, "domino.hypothesis", SPOT_I32, hypothesis, len, 0, NULL);
 }

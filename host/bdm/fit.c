@@ -29,7 +29,7 @@ spot_status spot_fit_borrow(spot_ctx *c, spot_fit *f, const char *name, spot_dty
 }
 
 spot_status spot_fit_put(spot_ctx *c, spot_fit *f, const char *name, spot_dtype type, const void *data, int rows,
-                         int columns, void **copy)
+                         int columns, void *copy)
 {
     size_t bytes = value_count(rows, columns) * spot_dtype_size(type);
     void *own = calloc(bytes ? bytes : 1, 1);
@@ -37,7 +37,7 @@ spot_status spot_fit_put(spot_ctx *c, spot_fit *f, const char *name, spot_dtype 
 
     if (!own) return spot_fail(c, SPOT_NOMEM, "no memory for %zu bytes of \"%s\"", bytes, name);
     if (data && bytes) memcpy(own, data, bytes);
-    if (copy) *copy = own;
+    if (copy) memcpy(copy, &own, sizeof own);          /* a pointer of the caller's type */
     s = spot_fit_borrow(c, f, name, type, own, rows, columns);
     if (s == SPOT_OK) f->tensor[f->count - 1].owned = true;
     else free(own);
@@ -127,7 +127,7 @@ spot_status spot_fit_put_hypotheses(spot_ctx *c, spot_fit *f, const spot_hypothe
 {
     int *in;
 
-    SPOT_TRY(spot_fit_put(c, f, "hypothesis", SPOT_I32, NULL, n, 0, (void **)&in));
+    SPOT_TRY(spot_fit_put(c, f, "hypothesis", SPOT_I32, NULL, n, 0, &in));
     for (int i = 0; i < n; i++) in[i] = -1;
     for (int k = 0; k < found->len; k++)
         for (int i = 0; i < found->h[k].len; i++) in[found->h[k].row[i]] = k;

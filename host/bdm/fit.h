@@ -8,7 +8,7 @@
 /* Add a named array of shape (rows, columns); columns 0: (rows). put copies data (zeros if NULL) and returns the copy; borrow
  * keeps the pointer. */
 spot_status spot_fit_put   (spot_ctx *c, spot_fit *f, const char *name, spot_dtype type, const void *data, int rows,
-                            int columns, void **copy);
+                            int columns, void *copy);
 spot_status spot_fit_borrow(spot_ctx *c, spot_fit *f, const char *name, spot_dtype type, const void *data, int rows,
                             int columns);
 

@@ -271,7 +271,7 @@ static spot_status keep_fit(spot_ctx *c, const spot_bdm_group *g, int p)
     uint8_t *positive;
 
     SPOT_TRY(spot_fit_put_hypotheses(c, f, &g->out[p], view->n));
-    SPOT_TRY(spot_fit_put(c, f, "positive", SPOT_U8, NULL, view->n, 0, (void **)&positive));
+    SPOT_TRY(spot_fit_put(c, f, "positive", SPOT_U8, NULL, view->n, 0, &positive));
     for (int i = 0; i < view->n; i++) positive[i] = (uint8_t)spot_view_positive(view, i);
     return spot_fit_put_points(c, f, &g->points[p], &g->cfg->embed);
 }

@@ -325,9 +325,9 @@ static spot_status keep_fit(spot_ctx *c, spot_fit *f, const influence_problem *q
     SPOT_TRY(spot_fit_put(c, f, "influence.axis", SPOT_F64, q->axis.here, q->kept, q->d, NULL));
     SPOT_TRY(spot_fit_put(c, f, "influence.offset", SPOT_F64, q->offset, q->kept, 0, NULL));
     SPOT_TRY(spot_fit_put(c, f, "influence.centre", SPOT_F64, q->centre.here, q->len, q->kept, NULL));
-    SPOT_TRY(spot_fit_put(c, f, "influence.child", SPOT_I32, NULL, q->len, 0, (void **)&child));
-    SPOT_TRY(spot_fit_put(c, f, "influence.children", SPOT_I32, NULL, q->len, 0, (void **)&children));
-    SPOT_TRY(spot_fit_put(c, f, "influence.hypothesis", SPOT_I32, NULL, q->len, 0, (void **)&hypothesis));
+    SPOT_TRY(spot_fit_put(c, f, "influence.child", SPOT_I32, NULL, q->len, 0, &child));
+    SPOT_TRY(spot_fit_put(c, f, "influence.children", SPOT_I32, NULL, q->len, 0, &children));
+    SPOT_TRY(spot_fit_put(c, f, "influence.hypothesis", SPOT_I32, NULL, q->len, 0, &hypothesis));
     for (int k = 0; k < q->len; k++) {
         child[k] = q->nodes[k].child;
         children[k] = q->nodes[k].children;

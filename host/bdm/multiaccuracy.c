@@ -218,10 +218,10 @@ static spot_status keep_auditors(spot_ctx *c, spot_fit *f, const audit *t, const
     double *w, *b, *most;
 
     SPOT_TRY(spot_fit_put(c, f, "auditor.centre", SPOT_F64, t->len ? t->a.centre.here : NULL, d, 0, NULL));
-    SPOT_TRY(spot_fit_put(c, f, "auditor.w", SPOT_F64, NULL, len, d, (void **)&w));
-    SPOT_TRY(spot_fit_put(c, f, "auditor.b", SPOT_F64, NULL, len, 0, (void **)&b));
-    SPOT_TRY(spot_fit_put(c, f, "auditor.most", SPOT_F64, NULL, len, 0, (void **)&most));
-    SPOT_TRY(spot_fit_put(c, f, "auditor.part", SPOT_I32, NULL, len, 0, (void **)&part));
+    SPOT_TRY(spot_fit_put(c, f, "auditor.w", SPOT_F64, NULL, len, d, &w));
+    SPOT_TRY(spot_fit_put(c, f, "auditor.b", SPOT_F64, NULL, len, 0, &b));
+    SPOT_TRY(spot_fit_put(c, f, "auditor.most", SPOT_F64, NULL, len, 0, &most));
+    SPOT_TRY(spot_fit_put(c, f, "auditor.part", SPOT_I32, NULL, len, 0, &part));
     for (int k = 0; k < len; k++) {
         const double *chosen = t->chosen + (size_t)ranks[k].which * (size_t)(d + 2);
         memcpy(w + (size_t)k * d, chosen, (size_t)d * sizeof *w);

@@ -79,7 +79,7 @@ static spot_status build_representation(spot_ctx *c, const representation *r, co
     column_scale *rulers = NULL;
     bool same = true;
 
-    if (g->fits) SPOT_TRY(spot_fit_put(c, &g->fits[p], "ruler", SPOT_F64, NULL, points->d, 2, (void **)&rulers));
+    if (g->fits) SPOT_TRY(spot_fit_put(c, &g->fits[p], "ruler", SPOT_F64, NULL, points->d, 2, &rulers));
     for (int j = 0; j < points->d; j++) {
         column_scale u;
         SPOT_TRY(scale_column(c, &u, j, points, ec, g->cfg->norm));
@@ -115,7 +115,7 @@ static spot_status keep_fit(spot_ctx *c, spot_fit *fit, const spot_mixture *m, c
     SPOT_TRY(spot_fit_put(c, fit, "mixture.weight", SPOT_F64, m->weight, m->k, 0, NULL));
     SPOT_TRY(spot_fit_put(c, fit, "mixture.mean", SPOT_F64, m->mean, m->k, m->d, NULL));
     SPOT_TRY(spot_fit_put(c, fit, "mixture.covariance", SPOT_F64, m->covariance, m->k, m->d * m->d, NULL));
-    SPOT_TRY(spot_fit_put(c, fit, "component", SPOT_I32, NULL, len, 0, (void **)&component));
+    SPOT_TRY(spot_fit_put(c, fit, "component", SPOT_I32, NULL, len, 0, &component));
     for (int k = 0; k < len; k++) component[k] = ranks[k].which;
     return SPOT_OK;
 }

@@ -312,11 +312,11 @@ static spot_status open_fit(spot_ctx *c, spot_fit *f, problem_state *l, int d, c
 {
     if (parameters(padded(d), cfg) > INT_MAX)
         return spot_fail(c, SPOT_INVALID, "spotlight: %d features are too many for a fit of full precision", d);
-    SPOT_TRY(spot_fit_put(c, f, "spotlight.centre", SPOT_F64, NULL, d, 0, (void **)&l->centre));
-    SPOT_TRY(spot_fit_put(c, f, "spotlight.scale", SPOT_F64, NULL, 1, 0, (void **)&l->scale));
-    SPOT_TRY(spot_fit_put(c, f, "spotlight.least", SPOT_F64, NULL, cfg->top, 0, (void **)&l->least));
+    SPOT_TRY(spot_fit_put(c, f, "spotlight.centre", SPOT_F64, NULL, d, 0, &l->centre));
+    SPOT_TRY(spot_fit_put(c, f, "spotlight.scale", SPOT_F64, NULL, 1, 0, &l->scale));
+    SPOT_TRY(spot_fit_put(c, f, "spotlight.least", SPOT_F64, NULL, cfg->top, 0, &l->least));
     return spot_fit_put(c, f, "spotlight.kernel", SPOT_F64, NULL, cfg->top, (int)parameters(padded(d), cfg),
-                        (void **)&l->shone);
+                        &l->shone);
 }
 
 /* Numbers the hypotheses in order of discovery, which is the order of their rows in memory. */
@@ -324,7 +324,7 @@ static spot_status close_fit(spot_ctx *c, spot_fit *f, const spot_hypotheses *ou
 {
     int *order;
 
-    SPOT_TRY(spot_fit_put(c, f, "spotlight.order", SPOT_I32, NULL, out->len, 0, (void **)&order));
+    SPOT_TRY(spot_fit_put(c, f, "spotlight.order", SPOT_I32, NULL, out->len, 0, &order));
     for (int k = 0; k < out->len; k++)
         for (int j = 0; j < out->len; j++) order[k] += out->h[j].row < out->h[k].row;
     spot_fit_find(f, "spotlight.least")->rows = spot_fit_find(f, "spotlight.kernel")->rows = out->len;

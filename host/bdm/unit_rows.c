@@ -96,7 +96,7 @@ spot_status spot_unit_rows_keep(spot_ctx *c, spot_fit *f, const spot_unit_rows *
     SPOT_TRY(spot_fit_put(c, f, "unit.mean", SPOT_F64, u->mean, u->d - 1, 0, NULL));
     SPOT_TRY(spot_fit_put(c, f, "unit.scale", SPOT_F64, &u->scale, 1, 0, NULL));
     SPOT_TRY(spot_fit_put(c, f, "centre", SPOT_F64, centre, clusters, u->d, NULL));
-    SPOT_TRY(spot_fit_put(c, f, "hypothesis", SPOT_I32, NULL, clusters, 0, (void **)&hypothesis));
+    SPOT_TRY(spot_fit_put(c, f, "hypothesis", SPOT_I32, NULL, clusters, 0, &hypothesis));
     for (int k = 0; k < clusters; k++) hypothesis[k] = -1;
     for (int k = 0; k < len; k++) hypothesis[ranks[k].which] = k;
     return SPOT_OK;

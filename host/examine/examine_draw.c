@@ -70,7 +70,7 @@ static spot_status take_rooms(spot_ctx *c, spot_examine_drawer *d)
                              + entries * sizeof *d->slot + 256));
     SPOT_TRY(SPOT_TAKE(c, &d->host, d->seen, n));
     SPOT_TRY(SPOT_TAKE(c, &d->host, d->shot, n));
-    SPOT_TRY(spot_arena_take(c, &d->host, (void **)&d->mesh, n * sizeof(spot_render_mesh *)));
+    SPOT_TRY(spot_arena_take(c, &d->host, &d->mesh, n * sizeof(spot_render_mesh *)));
     SPOT_TRY(SPOT_TAKE(c, &d->host, d->slot, entries));
     for (size_t i = 0; i < entries; i++) d->slot[i] = -1;
     return SPOT_OK;

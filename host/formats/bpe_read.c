@@ -35,11 +35,11 @@ typedef struct {
     size_t      slots;
     int         symbols, most;
     const char *unit;                  /* of a merge's place in the file: "line", "merge" */
-} bpe_read_reader;
+} bpe_reader;
 
 /* The reader's sentence begins with the file and ends with what to do. */
 __attribute__((format(printf, 2, 3)))
-static spot_status refuse(bpe_read_reader *r, const char *fmt, ...)
+static spot_status refuse(bpe_reader *r, const char *fmt, ...)
 {
     va_list args;
 
@@ -49,12 +49,12 @@ static spot_status refuse(bpe_read_reader *r, const char *fmt, ...)
     return spot_fail(r->c, SPOT_INPUT, "%s: %s; take CLIP's own vocabulary", r->file, spot_take_message(r->c, SPOT_INPUT));
 }
 
-static spot_status no_memory(bpe_read_reader *r) { return spot_fail(r->c, SPOT_NOMEM, "%s: no memory for its vocabulary",
+static spot_status no_memory(bpe_reader *r) { return spot_fail(r->c, SPOT_NOMEM, "%s: no memory for its vocabulary",
                                                                     r->file); }
 
 /* -- symbols --------------------------------------------------------------------------------------------------------- */
 
-static spot_status begin_symbols(bpe_read_reader *r, size_t most)
+static spot_status begin_symbols(bpe_reader *r, size_t most)
 {
     if (most > 2 * MOST_IDS) return refuse(r, "it has %zu symbols; at most %d are read", most, MOST_IDS);
     r->most = (int)most;
@@ -65,7 +65,7 @@ static spot_status begin_symbols(bpe_read_reader *r, size_t most)
 }
 
 /* The slot of a name, or the empty one where it belongs. */
-static uint32_t *find_slot(const bpe_read_reader *r, const char *name, size_t n)
+static uint32_t *find_slot(const bpe_reader *r, const char *name, size_t n)
 {
     size_t at = (size_t)XXH3_64bits(name, n) & (r->slots - 1);
 
@@ -78,10 +78,10 @@ static uint32_t *find_slot(const bpe_read_reader *r, const char *name, size_t n)
 }
 
 /* The number of a symbol; -1: there is none. */
-static int find_symbol(const bpe_read_reader *r, const char *name, size_t n) { return (int)*find_slot(r, name, n) - 1; }
+static int find_symbol(const bpe_reader *r, const char *name, size_t n) { return (int)*find_slot(r, name, n) - 1; }
 
 /* name must outlive the reader. A known one gets the new id, as in OpenAI's code. */
-static int add_symbol(bpe_read_reader *r, const char *name, size_t n, int32_t id)
+static int add_symbol(bpe_reader *r, const char *name, size_t n, int32_t id)
 {
     uint32_t *slot = find_slot(r, name, n);
 
@@ -105,7 +105,7 @@ static void name_of_byte(char name[8], int byte)
 }
 
 /* The symbols of all bytes, within a word and at its end. */
-static spot_status find_bytes(bpe_read_reader *r)
+static spot_status find_bytes(bpe_reader *r)
 {
     for (int b = 0; b < 256; b++) {
         char name[8], last[16];
@@ -122,7 +122,7 @@ static spot_status find_bytes(bpe_read_reader *r)
 
 /* -- merges ---------------------------------------------------------------------------------------------------------- */
 
-static spot_status begin_merges(bpe_read_reader *r, size_t merges, size_t joined)
+static spot_status begin_merges(bpe_reader *r, size_t merges, size_t joined)
 {
     spot_bpe *t = r->t;
 
@@ -135,7 +135,7 @@ static spot_status begin_merges(bpe_read_reader *r, size_t merges, size_t joined
     return SPOT_OK;
 }
 
-static spot_status refuse_part(bpe_read_reader *r, const char *name, size_t n, int place, bool makes)
+static spot_status refuse_part(bpe_reader *r, const char *name, size_t n, int place, bool makes)
 {
     return refuse(r, "{vocabulary.merge_part} %s %d merges \"%.*s\", which is %s", r->unit, place, (int)(n < NAME ? n : NAME),
                   name,
@@ -143,7 +143,7 @@ static spot_status refuse_part(bpe_read_reader *r, const char *name, size_t n, i
 }
 
 /* One merge. place: its line or number. makes: its result is a new symbol; else the file has it already. */
-static spot_status add_merge(bpe_read_reader *r, const char *left, size_t n, const char *right, size_t m, int place, bool makes)
+static spot_status add_merge(bpe_reader *r, const char *left, size_t n, const char *right, size_t m, int place, bool makes)
 {
     spot_bpe *t = r->t;
     int a = find_symbol(r, left, n), b = find_symbol(r, right, m), made;
@@ -197,7 +197,7 @@ static size_t count_lines(const spot_text *text)
 }
 
 /* Reads at most `most` merges, one a line: "left right". */
-static spot_status read_merges(bpe_read_reader *r, const spot_text *text, size_t most, bool makes)
+static spot_status read_merges(bpe_reader *r, const spot_text *text, size_t most, bool makes)
 {
     lines l = { text->bytes, text->bytes + text->used, 0 };
     const char *line;
@@ -217,7 +217,7 @@ static spot_status read_merges(bpe_read_reader *r, const spot_text *text, size_t
 /* -- OpenAI's file --------------------------------------------------------------------------------------------------- */
 
 /* The printing bytes come first, in both groups. */
-static spot_status add_bytes(bpe_read_reader *r, char (*name)[16])
+static spot_status add_bytes(bpe_reader *r, char (*name)[16])
 {
     int32_t id = 0;
 
@@ -234,7 +234,7 @@ static spot_status add_bytes(bpe_read_reader *r, char (*name)[16])
     return id == 512 ? SPOT_OK : refuse(r, "the bytes have %d symbols", id);
 }
 
-static spot_status read_text(bpe_read_reader *r, char (*name)[16], int size)
+static spot_status read_text(bpe_reader *r, char (*name)[16], int size)
 {
     size_t listed = count_lines(&r->bytes), merges = listed < USUAL_MERGES ? listed : USUAL_MERGES;
 
@@ -262,7 +262,7 @@ static yajl_val member(yajl_val v, const char *key)
 /* A text's characters; "" for any other value. */
 static const char *words_of(yajl_val v) { return v && YAJL_IS_STRING(v) ? v->u.string : ""; }
 
-static spot_status check_id(bpe_read_reader *r, const char *name, yajl_val id, char *taken)
+static spot_status check_id(bpe_reader *r, const char *name, yajl_val id, char *taken)
 {
     long long v = YAJL_IS_INTEGER(id) ? id->u.number.i : -1;
 
@@ -273,7 +273,7 @@ static spot_status check_id(bpe_read_reader *r, const char *name, yajl_val id, c
     return SPOT_OK;
 }
 
-static spot_status read_ids(bpe_read_reader *r, yajl_val vocab, char *taken)
+static spot_status read_ids(bpe_reader *r, yajl_val vocab, char *taken)
 {
     for (size_t i = 0; i < vocab->u.object.len; i++) {
         const char *name = vocab->u.object.keys[i];
@@ -286,7 +286,7 @@ static spot_status read_ids(bpe_read_reader *r, yajl_val vocab, char *taken)
     return SPOT_OK;
 }
 
-static spot_status read_vocab(bpe_read_reader *r, yajl_val vocab)
+static spot_status read_vocab(bpe_reader *r, yajl_val vocab)
 {
     char *taken;
     spot_status s;
@@ -300,7 +300,7 @@ static spot_status read_vocab(bpe_read_reader *r, yajl_val vocab)
 }
 
 /* An id among the vocabulary's, or in tokenizer.json's list of added tokens. */
-static spot_status find_special(bpe_read_reader *r, const char *name, int *id)
+static spot_status find_special(bpe_reader *r, const char *name, int *id)
 {
     yajl_val list = member(r->tree, "added_tokens");
     int k = find_symbol(r, name, strlen(name));
@@ -316,7 +316,7 @@ static spot_status find_special(bpe_read_reader *r, const char *name, int *id)
 }
 
 /* merges of tokenizer.json: "left right", or in newer files a list of the two. */
-static spot_status read_pairs(bpe_read_reader *r, yajl_val list)
+static spot_status read_pairs(bpe_reader *r, yajl_val list)
 {
     size_t longest = 0;
 
@@ -337,7 +337,7 @@ static spot_status read_pairs(bpe_read_reader *r, yajl_val list)
     return SPOT_OK;
 }
 
-static spot_status read_tokenizer(bpe_read_reader *r, yajl_val model)
+static spot_status read_tokenizer(bpe_reader *r, yajl_val model)
 {
     yajl_val type = member(model, "type"), merges = member(model, "merges");
 
@@ -352,7 +352,7 @@ static spot_status read_tokenizer(bpe_read_reader *r, yajl_val model)
 
 /* -- files ----------------------------------------------------------------------------------------------------------- */
 
-static spot_status inflate_text(bpe_read_reader *r, spot_text *text)
+static spot_status inflate_text(bpe_reader *r, spot_text *text)
 {
     spot_text out = { 0 };
     z_stream z = { .next_in = (Bytef *)text->bytes, .avail_in = (uInt)text->used };
@@ -375,7 +375,7 @@ static spot_status inflate_text(bpe_read_reader *r, spot_text *text)
 }
 
 /* Reads a file whole, unpacked, with a NUL behind it. */
-static spot_status load_file(bpe_read_reader *r, spot_text *text)
+static spot_status load_file(bpe_reader *r, spot_text *text)
 {
     spot_blob in;
     spot_status s = SPOT_OK;
@@ -393,7 +393,7 @@ static spot_status load_file(bpe_read_reader *r, spot_text *text)
 }
 
 /* The file of this name in `folder`, of which n bytes count. */
-static bool set_path(bpe_read_reader *r, const char *folder, size_t n, const char *name)
+static bool set_path(bpe_reader *r, const char *folder, size_t n, const char *name)
 {
     r->file = r->path;
     return snprintf(r->path, sizeof r->path, "%.*s%s%s", (int)n, folder, n ? "/" : "", name) < (int)sizeof r->path &&
@@ -401,7 +401,7 @@ static bool set_path(bpe_read_reader *r, const char *folder, size_t n, const cha
 }
 
 /* path, or a file in it if it is a folder. */
-static spot_status choose_file(bpe_read_reader *r, const char *path)
+static spot_status choose_file(bpe_reader *r, const char *path)
 {
     static const char *const names[] = { "tokenizer.json", "vocab.json", "bpe_simple_vocab_16e6.txt.gz",
                                          "bpe_simple_vocab_16e6.txt", "merges.txt" };
@@ -416,7 +416,7 @@ static spot_status choose_file(bpe_read_reader *r, const char *path)
                      "merges.txt or bpe_simple_vocab_16e6.txt.gz", path);
 }
 
-static spot_status read_beside(bpe_read_reader *r, const char *vocab)
+static spot_status read_beside(bpe_reader *r, const char *vocab)
 {
     const char *slash = strrchr(vocab, '/');
     char folder[1200];
@@ -430,7 +430,7 @@ static spot_status read_beside(bpe_read_reader *r, const char *vocab)
     return read_merges(r, &r->more, SIZE_MAX, false);
 }
 
-static spot_status read_json(bpe_read_reader *r)
+static spot_status read_json(bpe_reader *r)
 {
     yajl_val model;
     char why[256], vocab[1200];
@@ -447,7 +447,7 @@ static spot_status read_json(bpe_read_reader *r)
 /* -- whole ----------------------------------------------------------------------------------------------------------- */
 
 /* Copies the ids and finds the tokens that every text needs. size: the model's tokens, or 0. */
-static spot_status finish(bpe_read_reader *r, int size)
+static spot_status finish(bpe_reader *r, int size)
 {
     spot_bpe *t = r->t;
     int most;
@@ -470,7 +470,7 @@ static spot_status finish(bpe_read_reader *r, int size)
     return SPOT_OK;
 }
 
-static spot_status read_whole(bpe_read_reader *r, const char *path, int size)
+static spot_status read_whole(bpe_reader *r, const char *path, int size)
 {
     char names[512][16];
     size_t first;
@@ -485,7 +485,7 @@ static spot_status read_whole(bpe_read_reader *r, const char *path, int size)
 
 spot_status spot_bpe_open(spot_ctx *c, spot_bpe **out, const char *path, int size)
 {
-    bpe_read_reader r = { .c = c, .file = path, .t = calloc(1, sizeof *r.t) };
+    bpe_reader r = { .c = c, .file = path, .t = calloc(1, sizeof *r.t) };
     spot_status s;
 
     *out = NULL;

@@ -52,16 +52,16 @@ spot_clip_name spot_clip_name_of(const char *block, int layer, const char *name,
     return n;
 }
 
-static bool is_on_device(const spot_clip_file *f, const char *name) { return spot_tensors_find(&f->header, name) != NULL; }
+static bool exists(const spot_clip_file *f, const char *name) { return spot_tensors_find(&f->header, name) != NULL; }
 
 static void choose_names(spot_clip_file *f)
 {
     const spot_clip_names *image[] = { &hugging_face[0], &openai[0] }, *text[] = { &hugging_face[1], &openai[1], &openai[2] };
 
     for (int i = 0; i < 2; i++)
-        if (is_on_device(f, image[i]->start)) f->names[SPOT_CLIP_IMAGE] = image[i];
+        if (exists(f, image[i]->start)) f->names[SPOT_CLIP_IMAGE] = image[i];
     for (int i = 0; i < 3; i++)
-        if (is_on_device(f, text[i]->start)) f->names[SPOT_CLIP_TEXT] = text[i];
+        if (exists(f, text[i]->start)) f->names[SPOT_CLIP_TEXT] = text[i];
     f->info.has_images = f->names[SPOT_CLIP_IMAGE];
     f->info.has_texts = f->names[SPOT_CLIP_TEXT];
     f->info.names = f->names[SPOT_CLIP_IMAGE] == hugging_face || f->names[SPOT_CLIP_TEXT] == hugging_face + 1
@@ -150,7 +150,7 @@ static spot_status expect_tower(spot_ctx *c, spot_clip_file *f, int which, spot_
     spot_clip_name projection = spot_clip_name_of(NULL, -1, n->projection, NULL);
     int64_t dim = f->info.dim;
 
-    while (t->layers < MOST_LAYERS && is_on_device(f, spot_clip_name_of(n->block, t->layers, n->norm1, ".weight").text))
+    while (t->layers < MOST_LAYERS && exists(f, spot_clip_name_of(n->block, t->layers, n->norm1, ".weight").text))
         t->layers++;
     if (!t->layers) SPOT_TRY(expect_pair(c, f, n->block, 0, n->norm1, t->width, 0));   /* says that it is not there */
     EXPECT(c, f, up, MOST_HIDDEN, 0, t->width);

@@ -38,7 +38,7 @@ static spot_status take_norm(spot_ctx *c, spot_arena *a, spot_layernorm *n, cons
     return SPOT_OK;
 }
 
-static spot_status take_packed(spot_ctx *c, spot_arena *a, void **w, const spot_clip_net *net, int plan)
+static spot_status take_packed(spot_ctx *c, spot_arena *a, void *w, const spot_clip_net *net, int plan)
 {
     return spot_arena_take(c, a, w, spot_linear_packed(c, net->plan[plan]));
 }

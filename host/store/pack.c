@@ -19,14 +19,18 @@ static spot_status pack_bytes(spot_ctx *c, spot_packer *p, void *v, size_t n)
     return SPOT_OK;
 }
 
-static spot_status pack_array(spot_ctx *c, spot_packer *p, void **v, size_t count, size_t size)
+/* v: the address of a pointer of any type. */
+static spot_status pack_array(spot_ctx *c, spot_packer *p, void *v, size_t count, size_t size)
 {
+    void *at;
+
     if (p->way == PACK_READ) {
         if (count > p->left / size)
             return spot_fail(c, SPOT_INPUT, "a stored value ends early");
         SPOT_TRY(spot_arena_take(c, p->arena, v, count * size));
     }
-    return pack_bytes(c, p, *v, count * size);
+    memcpy(&at, v, sizeof at);
+    return pack_bytes(c, p, at, count * size);
 }
 
 /* The checksum catches damage, not a malicious writer: check every number before using it. */
@@ -37,7 +41,7 @@ static spot_status check_read(spot_ctx *c, const spot_packer *p, bool good)
 }
 
 #define PART(x)         SPOT_TRY(pack_bytes(c, p, &(x), sizeof (x)))
-#define ARRAY(x, count) SPOT_TRY(pack_array(c, p, (void **)&(x), (size_t)(count), sizeof *(x)))
+#define ARRAY(x, count) SPOT_TRY(pack_array(c, p, &(x), (size_t)(count), sizeof *(x)))
 
 spot_status spot_pack_model(spot_ctx *c, spot_packer *p, void *value)
 {

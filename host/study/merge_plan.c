@@ -22,7 +22,7 @@ static bool is_empty(const char *dir)
     return d && !n;
 }
 
-static bool is_on_device(const char *dir, const char *name)
+static bool exists(const char *dir, const char *name)
 {
     char path[1200];
 
@@ -37,7 +37,7 @@ static spot_status check_unclaimed(spot_ctx *c, const spot_merge_source *s, bool
         return spot_fail(c, SPOT_INPUT, "{merge.no_config} %s has result segments and no config.yaml; copy it from another "
                          "directory of the same sweep", s->dir);
     if (is_out) return SPOT_OK;
-    if (!is_empty(s->dir) && !is_on_device(s->dir, "cache") && !is_on_device(s->dir, "segments"))
+    if (!is_empty(s->dir) && !exists(s->dir, "cache") && !exists(s->dir, "segments"))
         return spot_fail(c, SPOT_INPUT, "{run.missing} %s is no run directory: it has no config.yaml", s->dir);
     spot_log(c, SPOT_LOG_WARN, "%s holds no results yet", s->dir);
     return SPOT_OK;
@@ -80,8 +80,8 @@ static spot_status add_source(spot_ctx *c, spot_merge_plan *p, const char *dir, 
     *s = (spot_merge_source){ .dir = dir, .device = st.st_dev, .inode = st.st_ino };
     for (int i = 0; i < p->sources; i++)
         if (p->source[i].device == s->device && p->source[i].inode == s->inode) return SPOT_OK;
-    if (is_on_device(dir, "segments")) status = spot_frame_list(c, p->study, dir, &s->unit, &s->n);
-    if (status == SPOT_OK && is_on_device(dir, "config.yaml")) {
+    if (exists(dir, "segments")) status = spot_frame_list(c, p->study, dir, &s->unit, &s->n);
+    if (status == SPOT_OK && exists(dir, "config.yaml")) {
         p->sources++;
         p->onto |= is_out;
         return compare_config(c, p, s);

@@ -49,11 +49,12 @@ spot_status spot_arena_open_device(spot_ctx *c, spot_arena *a, size_t bytes);   
 void        spot_arena_close(spot_arena *a);          /* accepts a zeroed arena */
 spot_arena  spot_arena_counting(void);
 
-/* Takes bytes from a, aligned to 64. SPOT_NOMEM names both sizes when they do not fit. */
-spot_status spot_arena_take(spot_ctx *c, spot_arena *a, void **out, size_t bytes);
+/* Takes bytes from a, aligned to 64. out: the address of a pointer of any type. SPOT_NOMEM names both sizes when they do not
+ * fit. */
+spot_status spot_arena_take(spot_ctx *c, spot_arena *a, void *out, size_t bytes);
 
 #define SPOT_TAKE(c, a, pointer, count) \
-    spot_arena_take((c), (a), (void **)&(pointer), (size_t)(count) * sizeof *(pointer))
+    spot_arena_take((c), (a), &(pointer), (size_t)(count) * sizeof *(pointer))
 
 /* Memory in pieces that is freed at once: the texts and lists of a config. *p is NULL before the first call. take: zeroed
  * bytes, aligned to 64. longer: a copy of a list of n entries of `size` bytes, with zeroed room for `more`. text: a copy. Each

@@ -63,15 +63,18 @@ spot_arena spot_arena_counting(void)
     return (spot_arena){ .counting = true, .size = SIZE_MAX / 2 };
 }
 
-spot_status spot_arena_take(spot_ctx *c, spot_arena *a, void **out, size_t bytes)
+/* The caller's pointer has a type of its own: only its bytes may be written here. */
+spot_status spot_arena_take(spot_ctx *c, spot_arena *a, void *out, size_t bytes)
 {
     size_t start = (a->used + ALIGN - 1) / ALIGN * ALIGN;
+    void *at = NULL;
 
-    *out = NULL;
+    memcpy(out, &at, sizeof at);
     if (bytes > a->size || start > a->size - bytes)
         return spot_fail(c, SPOT_NOMEM, "{arena.full} %.1f MB asked for, %.1f of %.1f MB free: not enough memory set aside",
                          bytes / 1e6, (a->size - a->used) / 1e6, a->size / 1e6);
-    if (!a->counting) *out = a->base + start;
+    if (!a->counting) at = a->base + start;
+    memcpy(out, &at, sizeof at);
     a->used = start + bytes;
     if (a->used > a->peak) a->peak = a->used;
     return SPOT_OK;

@@ -6,12 +6,14 @@
 
 static spot_status check_error(spot_ctx *c, cudaError_t e, const char *fmt, va_list args)
 {
+    const char *name = ((const spot_device *)c->device)->name;
     char words[512];
 
     if (e == cudaSuccess) return SPOT_OK;
     vsnprintf(words, sizeof words, fmt, args);
-    return spot_fail(c, e == cudaErrorMemoryAllocation ? SPOT_NOMEM : SPOT_DEVICE, "%s on %s: %s", words,
-                     ((const spot_device *)c->device)->name, cudaGetErrorString(e));
+    if (e == cudaErrorMemoryAllocation)
+        return spot_fail(c, SPOT_NOMEM, "{device.full} %s on %s: %s", words, name, cudaGetErrorString(e));
+    return spot_fail(c, SPOT_DEVICE, "{device.call} %s on %s: %s", words, name, cudaGetErrorString(e));
 }
 
 spot_status spot_cuda_check(spot_ctx *c, cudaError_t e, const char *fmt, ...)

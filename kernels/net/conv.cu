@@ -43,7 +43,7 @@ static spot_status open_cuda(spot_ctx *c, spot_conv **plan, const spot_conv_shap
     spot_conv *p;
 
     if (s->lanes != 1)
-        return spot_fail(c, SPOT_UNSUPPORTED, "conv: %d lanes; CUDA takes a batch in one piece", s->lanes);
+        return spot_fail(c, SPOT_UNSUPPORTED, "{conv.lanes} conv: %d lanes; CUDA takes a batch in one piece", s->lanes);
     if (s->ci == 3 && (s->stride % 2 || s->size % 2))
         return spot_fail(c, SPOT_UNSUPPORTED, "{conv.odd_size} conv: an image of %d pixels a side by stride %d; CUDA takes "
                          "blocks of 2 x 2", s->size, s->stride);

@@ -37,7 +37,7 @@ spot_status spot_cudnn_told(spot_ctx *c, const spot_cudnn *lib, cudnnStatus_t e,
 
     if (e == CUDNN_STATUS_SUCCESS) return SPOT_OK;
     lib->last_error(last, sizeof last);
-    return spot_fail(c, SPOT_DEVICE, "cuDNN cannot %s, %s on %s: %s%s%s", what, words,
+    return spot_fail(c, SPOT_DEVICE, "{cudnn.refused} cuDNN cannot %s, %s on %s: %s%s%s", what, words,
                      ((const spot_device *)c->device)->name, lib->error_string(e), *last ? ": " : "", last);
 }
 

@@ -125,7 +125,8 @@ static spot_status forward_narrow(spot_ctx *c, const spot_linear *p, spot_bf16 *
 static spot_status check_aligned(spot_ctx *c, const void *p, const char *name)
 {
     if ((uintptr_t)p % ARRAY_ALIGN == 0) return SPOT_OK;
-    return spot_fail(c, SPOT_INVALID, "linear.forward: %s does not begin at a multiple of %d bytes", name, (int)ARRAY_ALIGN);
+    return spot_fail(c, SPOT_INVALID, "{linear.unaligned} linear.forward: %s does not begin at a multiple of %d bytes", name,
+                     (int)ARRAY_ALIGN);
 }
 
 static spot_status check_arrays(spot_ctx *c, const spot_linear *p, const void *y, const void *x, const void *w,

@@ -224,7 +224,7 @@ TEST_IN_FOLDER(a_description_is_given_back)
     assert_non_null(strstr(json, "\"multiProcessorCount\""));
     CHECK_OK(&c, spot_cudnn_open_described(&c, &again, json));
     spot_cudnn_close(again);
-    CHECK_FAILS(&c, spot_cudnn_open_described(&c, &again, "{\"major\": 9}"), SPOT_DEVICE, "take the description of a GPU");
+    CHECK_FAILS(&c, spot_cudnn_open_described(&c, &again, "{\"major\": 9}"), SPOT_DEVICE, "cudnn.refused");
 }
 
 int main(int argc, char **argv)

@@ -201,7 +201,7 @@ static spot_status read_attributes(spot_ctx *c, spot_describer *d, const spot_su
 }
 
 /* A table is read when the ids of its rows are known. */
-static spot_status check_is_on_device(spot_ctx *c, const char *where)
+static spot_status check_exists(spot_ctx *c, const char *where)
 {
     const char *member;
     char *path;
@@ -220,7 +220,7 @@ spot_status spot_describer_read(spot_ctx *c, spot_describer *d, const spot_descr
     *d = (spot_describer){ .files = files, .o = spot_describe_defaults() };
     d->o.most = files->phrases;
     d->o.rounds = files->rounds;
-    if (files->attributes) SPOT_TRY(check_is_on_device(c, files->attributes));
+    if (files->attributes) SPOT_TRY(check_exists(c, files->attributes));
     if (!files->words) return SPOT_OK;
     if (!files->encoder == !files->word_embeddings)
         return spot_fail(c, SPOT_USAGE, "%s: phrases need features: an encoder, or an array of them, one of the two",

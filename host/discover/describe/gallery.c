@@ -98,7 +98,7 @@ spot_status spot_gallery_paths(spot_ctx *c, spot_subject *s, const char *folder,
     spot_status status;
 
     for (int i = 0; i < s->n; i++) bytes += front + strlen(s->id[i]) + 2;
-    status = spot_subject_take(c, s, (void **)&s->image, (size_t)s->n * sizeof *s->image + bytes);
+    status = spot_subject_take(c, s, &s->image, (size_t)s->n * sizeof *s->image + bytes);
     if (!status && !links && !root) status = spot_fail(c, SPOT_IO, "{file.unopened} cannot open %s: %s", folder,
                                                        strerror(errno));
     if (!status) status = fill_paths(c, s, folder, root, (char *)(s->image + s->n));

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "discover/search/class_result.h"
 #include "discover/search/discover_config.h"
 #include "study/chain.h"
@@ -188,6 +189,21 @@ static spot_status derive_findings(spot_ctx *c, spot_work *w)
 
 /* ---- the run ---- */
 
+/* Before folders of findings had units, their config.yaml began with a comment. */
+static bool is_older(const char *dir)
+{
+    static const char top[] = "# spotter discover --config ";
+    char path[1200], line[sizeof top] = "";
+    FILE *f;
+
+    snprintf(path, sizeof path, "%s/config.yaml", dir);
+    f = spot_file_stream(path);
+    if (!f) return false;
+    if (!fgets(line, sizeof line, f)) *line = 0;
+    fclose(f);
+    return !strcmp(line, top);
+}
+
 spot_status spot_findings_check(spot_ctx *c, const char *dir, const spot_subject *s)
 {
     spot_discover_config cfg = { 0 };
@@ -195,7 +211,11 @@ spot_status spot_findings_check(spot_ctx *c, const char *dir, const spot_subject
     spot_status how = s ? spot_discover_config_of(c, &cfg, s, NULL, 0) : SPOT_OK;
 
     if (how == SPOT_OK) how = spot_work_check(c, &w);
-    if (how == SPOT_USAGE && s) {              /* a folder of findings, as it was without s: only the rows can be others */
+    if (how == SPOT_USAGE && is_older(dir)) {
+        spot_forget(c);
+        how = spot_fail(c, how, "%s holds findings of an earlier version of spotter; choose another folder, or say --replace",
+                        dir);
+    } else if (how == SPOT_USAGE && s) {       /* a folder of findings, as it was without s: only the rows can be others */
         spot_forget(c);
         how = spot_fail(c, how, "%s holds findings of other data; choose another folder, or say --replace", dir);
     } else if (how == SPOT_USAGE) how = spot_fail(c, how, "%s, or say --replace", spot_take_message(c, how));

@@ -45,12 +45,12 @@ typedef struct {
     char   *cell;                      /* (cell_room) the present cell's text */
     size_t  cell_room;
     uint64_t line;                     /* of the present record */
-} attributes_read_reader;
+} attributes_reader;
 
 /* ---- cells ---- */
 
 /* The cell's text without quotes, in r->cell. */
-static spot_status take_text(attributes_read_reader *r, const spot_csv_cell *cell)
+static spot_status take_text(attributes_reader *r, const spot_csv_cell *cell)
 {
     if (cell->n >= r->cell_room) {
         char *more = realloc(r->cell, r->cell_room = 2 * cell->n + 256);
@@ -62,7 +62,7 @@ static spot_status take_text(attributes_read_reader *r, const spot_csv_cell *cel
 }
 
 /* Takes away the blanks around r->cell. */
-static void trim_cell(attributes_read_reader *r)
+static void trim_cell(attributes_reader *r)
 {
     size_t n = strlen(r->cell), from = 0;
 
@@ -73,7 +73,7 @@ static void trim_cell(attributes_read_reader *r)
 }
 
 /* A value: the text without blanks around it, "" for nan. */
-static spot_status take_cell(attributes_read_reader *r, const spot_csv_cell *cell)
+static spot_status take_cell(attributes_reader *r, const spot_csv_cell *cell)
 {
     SPOT_TRY(take_text(r, cell));
     trim_cell(r);
@@ -102,7 +102,7 @@ static bool same_value(const column *k, const char *value, const char *text)
 }
 
 /* First pass: what a cell says about its column. */
-static spot_status study_cell(attributes_read_reader *r, column *k, const char *text)
+static spot_status study_cell(attributes_reader *r, column *k, const char *text)
 {
     double v;
 
@@ -120,7 +120,7 @@ static spot_status study_cell(attributes_read_reader *r, column *k, const char *
 }
 
 /* Second pass: the value of a cell for the rows of its record. */
-static spot_status keep_cell(attributes_read_reader *r, column *k, const char *text)
+static spot_status keep_cell(attributes_reader *r, column *k, const char *text)
 {
     const span rows = r->record[r->records];
     char *word = NULL;
@@ -140,7 +140,7 @@ static spot_status keep_cell(attributes_read_reader *r, column *k, const char *t
 
 /* ---- records ---- */
 
-static spot_status keep_span(attributes_read_reader *r, span rows)
+static spot_status keep_span(attributes_reader *r, span rows)
 {
     if (r->records == r->room) {
         span *more = realloc(r->record, (size_t)(r->room = 2 * r->room + 1024) * sizeof *more);
@@ -151,7 +151,7 @@ static spot_status keep_span(attributes_read_reader *r, span rows)
     return SPOT_OK;
 }
 
-static span rows_with(const attributes_read_reader *r, const char *id)
+static span rows_with(const attributes_reader *r, const char *id)
 {
     int low = 0, high = r->rows;
     span rows;
@@ -166,7 +166,7 @@ static span rows_with(const attributes_read_reader *r, const char *id)
 }
 
 /* First pass: the rows of a record by its id in r->cell: as it is, or else without the blanks around it. */
-static spot_status find_rows(attributes_read_reader *r)
+static spot_status find_rows(attributes_reader *r)
 {
     span rows = rows_with(r, r->cell);
 
@@ -184,7 +184,7 @@ static spot_status find_rows(attributes_read_reader *r)
     return keep_span(r, rows);
 }
 
-static spot_status take_record(attributes_read_reader *r, spot_csv_cells cells, bool second)
+static spot_status take_record(attributes_reader *r, spot_csv_cells cells, bool second)
 {
     spot_csv_cell cell;
     int more, k = 0;
@@ -209,7 +209,7 @@ static spot_status take_record(attributes_read_reader *r, spot_csv_cells cells, 
     return SPOT_OK;
 }
 
-static spot_status take_header(attributes_read_reader *r, const spot_csv_block *b)
+static spot_status take_header(attributes_reader *r, const spot_csv_block *b)
 {
     spot_csv_cells cells = spot_csv_record(b, 0);
     spot_csv_cell cell;
@@ -240,7 +240,7 @@ static uint64_t lines_in(const char *from, const char *to)
 }
 
 /* One pass over the records behind the header, which the first pass reads. */
-static spot_status take_records(attributes_read_reader *r, spot_csv_block *b, bool second, const char *id_column)
+static spot_status take_records(attributes_reader *r, spot_csv_block *b, bool second, const char *id_column)
 {
     bool header = true;
 
@@ -266,7 +266,7 @@ static spot_status take_records(attributes_read_reader *r, spot_csv_block *b, bo
     return SPOT_OK;
 }
 
-static spot_status pass(attributes_read_reader *r, const spot_blob *in, bool second, const char *id_column)
+static spot_status pass(attributes_reader *r, const spot_blob *in, bool second, const char *id_column)
 {
     spot_csv_block b;
     spot_status how;
@@ -279,7 +279,7 @@ static spot_status pass(attributes_read_reader *r, const spot_blob *in, bool sec
 
 /* ---- rows and kinds ---- */
 
-static spot_status check_rows(attributes_read_reader *r)
+static spot_status check_rows(attributes_reader *r)
 {
     int missing = 0, first = 0, others = 0;
 
@@ -296,7 +296,7 @@ static spot_status check_rows(attributes_read_reader *r)
     return SPOT_OK;
 }
 
-static spot_status choose_kinds(attributes_read_reader *r)
+static spot_status choose_kinds(attributes_reader *r)
 {
     const size_t rows = (size_t)r->rows;
     int constant = 0;
@@ -322,7 +322,7 @@ static spot_status choose_kinds(attributes_read_reader *r)
     return SPOT_OK;
 }
 
-static spot_status make_items(attributes_read_reader *r)
+static spot_status make_items(attributes_reader *r)
 {
     static char none[] = "";
 
@@ -344,7 +344,7 @@ static spot_status make_items(attributes_read_reader *r)
                      "describe with", r->file);
 }
 
-static spot_status read_table(attributes_read_reader *r, const spot_blob *in, const char *id_column)
+static spot_status read_table(attributes_reader *r, const spot_blob *in, const char *id_column)
 {
     if (id_column) {
         r->order = malloc(((size_t)r->rows + 1) * sizeof *r->order);
@@ -361,7 +361,7 @@ static spot_status read_table(attributes_read_reader *r, const spot_blob *in, co
     return make_items(r);
 }
 
-static void close_reader(attributes_read_reader *r)
+static void close_reader(attributes_reader *r)
 {
     for (int k = 0; k < r->columns && r->column; k++) {
         column *t = &r->column[k];
@@ -381,7 +381,7 @@ static void close_reader(attributes_read_reader *r)
 
 spot_status spot_attributes_read(spot_ctx *c, spot_attributes *a, const char *where, char *const *id, int rows)
 {
-    attributes_read_reader r = { .c = c, .a = a, .id = id, .rows = rows };
+    attributes_reader r = { .c = c, .a = a, .id = id, .rows = rows };
     const char *id_column;
     char *path = NULL;
     spot_blob in;

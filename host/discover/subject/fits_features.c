@@ -40,7 +40,7 @@ static void copy_left_out(float *feature, uint8_t *has, const spot_subject *s, c
     }
 }
 
-static spot_status check_all_on_device(spot_ctx *c, const uint8_t *has, const spot_subject *s, const char *dir)
+static spot_status check_all_given(spot_ctx *c, const uint8_t *has, const spot_subject *s, const char *dir)
 {
     int missing = 0, first = -1;
 
@@ -70,7 +70,7 @@ spot_status spot_fits_features(spot_ctx *c, float *feature, const spot_subject *
     if (!has) how = spot_fail(c, SPOT_NOMEM, "no memory for %d rows", s->n);
     for (int i = 0; !how && i < f.count; i++) copy_class(feature, has, s, &f.of[i]);
     if (!how) copy_left_out(feature, has, s, &f.of[0].fit);
-    if (!how) how = check_all_on_device(c, has, s, dir);
+    if (!how) how = check_all_given(c, has, s, dir);
     free(has);
     spot_fits_close(&f);
     return how;

@@ -31,14 +31,15 @@ spot_status spot_subject_keep(spot_ctx *c, spot_subject *s, void *block)
     return SPOT_OK;
 }
 
-spot_status spot_subject_take(spot_ctx *c, spot_subject *s, void **out, size_t bytes)
+spot_status spot_subject_take(spot_ctx *c, spot_subject *s, void *out, size_t bytes)
 {
     size_t whole = (bytes / 64 + 1) * 64;
+    void *block = aligned_alloc(64, whole);
 
-    *out = aligned_alloc(64, whole);
-    if (!*out) return spot_fail(c, SPOT_NOMEM, "no memory for %zu bytes of the classifier under examination", bytes);
-    memset(*out, 0, whole);
-    return spot_subject_keep(c, s, *out);
+    memcpy(out, &block, sizeof block);
+    if (!block) return spot_fail(c, SPOT_NOMEM, "no memory for %zu bytes of the classifier under examination", bytes);
+    memset(block, 0, whole);
+    return spot_subject_keep(c, s, block);
 }
 
 void spot_subject_close(spot_subject *s)
@@ -76,7 +77,7 @@ spot_status spot_subject_numbers(spot_ctx *c, spot_subject *s, char ***out, int 
     enum { DIGITS = 12 };
     char *text;
 
-    SPOT_TRY(spot_subject_take(c, s, (void **)out, (size_t)n * (sizeof **out + DIGITS)));
+    SPOT_TRY(spot_subject_take(c, s, out, (size_t)n * (sizeof **out + DIGITS)));
     text = (char *)(*out + n);
     for (int i = 0; i < n; i++, text += DIGITS) {
         snprintf(text, DIGITS, "%d", i);

@@ -23,15 +23,17 @@ static spot_status damaged(const subject_file_proof_reader *r, const char *name)
 
 /* A copy, since data in the file is not aligned. *rows -1: any number. */
 static spot_status get(const subject_file_proof_reader *r, const char *name, spot_dtype type, int64_t *rows, int columns,
-                       void **out)
+                       void *out)
 {
     const spot_tensor *t = spot_tensors_find(r->all, name);
+    void *own;
 
     if (!t || t->type != type || t->rank != (columns ? 2 : 1) || (columns && t->dim[1] != columns)
         || (*rows >= 0 && t->dim[0] != *rows)) return damaged(r, name);
     *rows = t->dim[0];
-    SPOT_TRY(spot_subject_take(r->c, r->s, out, t->bytes));
-    if (t->bytes) memcpy(*out, t->data, t->bytes);
+    SPOT_TRY(spot_subject_take(r->c, r->s, &own, t->bytes));
+    if (t->bytes) memcpy(own, t->data, t->bytes);
+    memcpy(out, &own, sizeof own);             /* a pointer of the caller's type */
     return SPOT_OK;
 }
 
@@ -66,8 +68,8 @@ static spot_status get_options(const subject_file_proof_reader *r, spot_discover
     spot_proof_options *p;
     double *shares;
 
-    SPOT_TRY(get(r, "proof", SPOT_I64, &n, 0, (void **)&chosen));
-    SPOT_TRY(get(r, "proof_shares", SPOT_F64, &m, 0, (void **)&shares));
+    SPOT_TRY(get(r, "proof", SPOT_I64, &n, 0, &chosen));
+    SPOT_TRY(get(r, "proof_shares", SPOT_F64, &m, 0, &shares));
     SPOT_TRY(SPOT_SUBJECT_TAKE(r->c, r->s, p, 1));
     if (!spot_proof_options_of(p, chosen, shares)) return damaged(r, "proof");
     o->proof = p;
@@ -95,7 +97,7 @@ static spot_status get_causes(const subject_file_proof_reader *r, spot_findings 
 
     if (!spot_tensors_find(r->all, "causes")) return SPOT_OK;
     for (int i = 0; i < f->count; i++) slices += f->finding[i].slices;
-    SPOT_TRY(get(r, "causes", SPOT_I32, &slices, 0, (void **)&cause));
+    SPOT_TRY(get(r, "causes", SPOT_I32, &slices, 0, &cause));
     for (int64_t i = 0; i < slices; i++)
         if (cause[i] < 0 || cause[i] > slices / 2) return damaged(r, "causes");
     for (int i = 0; i < f->count; i++)
@@ -113,10 +115,10 @@ spot_status spot_recall_proofs(spot_ctx *c, const spot_tensors *all, const char 
 
     if (!spot_tensors_find(all, "proof")) return SPOT_OK;
     SPOT_TRY(get_options(&r, o));
-    SPOT_TRY(get(&r, "proofs", SPOT_F64, &t.proofs, SPOT_RECALL_PROOF, (void **)&t.fact));
-    SPOT_TRY(get(&r, "pieces", SPOT_F64, &t.pieces, SPOT_RECALL_PIECE, (void **)&t.piece));
-    SPOT_TRY(get(&r, "piece_seeds", SPOT_I64, &t.pieces, 0, (void **)&t.seed));
-    SPOT_TRY(get(&r, "origins", SPOT_U8, &t.members, 0, (void **)&t.origin));
+    SPOT_TRY(get(&r, "proofs", SPOT_F64, &t.proofs, SPOT_RECALL_PROOF, &t.fact));
+    SPOT_TRY(get(&r, "pieces", SPOT_F64, &t.pieces, SPOT_RECALL_PIECE, &t.piece));
+    SPOT_TRY(get(&r, "piece_seeds", SPOT_I64, &t.pieces, 0, &t.seed));
+    SPOT_TRY(get(&r, "origins", SPOT_U8, &t.members, 0, &t.origin));
     for (int i = 0; i < f->count; i++) {
         f->finding[i].merged = true;
         for (int k = 0; k < f->finding[i].slices; k++) SPOT_TRY(get_proof(&r, &t, &f->finding[i].slice[k], o->bdms));

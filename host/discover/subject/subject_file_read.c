@@ -19,45 +19,49 @@ typedef struct {
     const char   *path;
     spot_tensors  all;
     spot_subject *s;                   /* holds all memory */
-} subject_file_read_reader;
+} subject_file_reader;
 
-static spot_status damaged(subject_file_read_reader *r, const char *name, const char *what)
+static spot_status damaged(subject_file_reader *r, const char *name, const char *what)
 {
     return spot_fail(r->c, SPOT_INPUT, "{subject.damaged} %s: \"%s\" %s; it is damaged: run spotter discover again", r->path,
                      name, what);
 }
 
 /* A copy, since data in the file is not aligned. *rows negative: any number, which is returned. columns 0: shape (rows). */
-static spot_status get(subject_file_read_reader *r, const char *name, spot_dtype type, int64_t *rows, int columns, void **out)
+static spot_status get(subject_file_reader *r, const char *name, spot_dtype type, int64_t *rows, int columns, void *out)
 {
     const spot_tensor *t = spot_tensors_find(&r->all, name);
+    void *own;
 
     if (!t) return damaged(r, name, "is not there");
     if (t->type != type || t->rank != (columns ? 2 : 1) || (columns && t->dim[1] != columns) || t->dim[0] > INT_MAX
         || (*rows >= 0 && t->dim[0] != *rows))
         return damaged(r, name, "is of another type or size than it should be");
     *rows = t->dim[0];
-    SPOT_TRY(spot_subject_take(r->c, r->s, out, t->bytes));
-    if (t->bytes) memcpy(*out, t->data, t->bytes);
+    SPOT_TRY(spot_subject_take(r->c, r->s, &own, t->bytes));
+    if (t->bytes) memcpy(own, t->data, t->bytes);
+    memcpy(out, &own, sizeof own);             /* a pointer of the caller's type */
     return SPOT_OK;
 }
 
-static bool is_on_device(const subject_file_read_reader *r, const char *name) { return spot_tensors_find(&r->all, name); }
+static bool exists(const subject_file_reader *r, const char *name) { return spot_tensors_find(&r->all, name); }
 
 /* Zeros from calloc: only pages that are written take memory, however many numbers a file asks for. */
-static spot_status zeros(subject_file_read_reader *r, void **out, size_t count, size_t size)
+static spot_status zeros(subject_file_reader *r, void *out, size_t count, size_t size)
 {
-    *out = count <= (size_t)INT_MAX ? calloc(count + 1, size) : NULL;
-    if (!*out) return spot_fail(r->c, SPOT_NOMEM, "no memory for %zu numbers of %s", count, r->path);
-    return spot_subject_keep(r->c, r->s, *out);
+    void *own = count <= (size_t)INT_MAX ? calloc(count + 1, size) : NULL;
+
+    memcpy(out, &own, sizeof own);
+    if (!own) return spot_fail(r->c, SPOT_NOMEM, "no memory for %zu numbers of %s", count, r->path);
+    return spot_subject_keep(r->c, r->s, own);
 }
 
-static spot_status get_words(subject_file_read_reader *r, const char *name, char ***out, int64_t *n)
+static spot_status get_words(subject_file_reader *r, const char *name, char ***out, int64_t *n)
 {
     int64_t bytes = -1, count = 0;
     char *text;
 
-    SPOT_TRY(get(r, name, SPOT_U8, &bytes, 0, (void **)&text));
+    SPOT_TRY(get(r, name, SPOT_U8, &bytes, 0, &text));
     for (int64_t i = 0; i < bytes; i++) count += !text[i];
     if ((bytes && text[bytes - 1]) || (*n >= 0 && count != *n))
         return damaged(r, name, "has more or fewer words than it should");
@@ -67,14 +71,14 @@ static spot_status get_words(subject_file_read_reader *r, const char *name, char
     return SPOT_OK;
 }
 
-static spot_status check_ints(subject_file_read_reader *r, const char *name, const int *v, int64_t n, int least, int most)
+static spot_status check_ints(subject_file_reader *r, const char *name, const int *v, int64_t n, int least, int most)
 {
     for (int64_t i = 0; i < n; i++)
         if (v[i] < least || v[i] > most) return damaged(r, name, "has numbers out of range");
     return SPOT_OK;
 }
 
-static spot_status check_probs(subject_file_read_reader *r, const char *name, const float *v, int64_t n)
+static spot_status check_probs(subject_file_reader *r, const char *name, const float *v, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
         if (!(v[i] >= 0 && v[i] <= 1)) return damaged(r, name, "has numbers that are no probabilities");
@@ -83,7 +87,7 @@ static spot_status check_probs(subject_file_read_reader *r, const char *name, co
 
 /* ---- the subject ---- */
 
-static spot_status get_pairs(subject_file_read_reader *r)
+static spot_status get_pairs(subject_file_reader *r)
 {
     spot_subject *s = r->s;
     size_t all = (size_t)s->n * (size_t)s->classes;
@@ -93,11 +97,11 @@ static spot_status get_pairs(subject_file_read_reader *r)
     float *prob;
 
     if (!map || map->dim[0] != s->n) return damaged(r, "map", "is not of all rows");
-    SPOT_TRY(get(r, "pair", SPOT_I32, &pairs, 2, (void **)&pair));
-    SPOT_TRY(get(r, "pair_prob", SPOT_F32, &pairs, 0, (void **)&prob));
+    SPOT_TRY(get(r, "pair", SPOT_I32, &pairs, 2, &pair));
+    SPOT_TRY(get(r, "pair_prob", SPOT_F32, &pairs, 0, &prob));
     SPOT_TRY(check_probs(r, "pair_prob", prob, pairs));
-    SPOT_TRY(zeros(r, (void **)&s->has, all, sizeof *s->has));
-    SPOT_TRY(zeros(r, (void **)&s->prob, all, sizeof *s->prob));
+    SPOT_TRY(zeros(r, &s->has, all, sizeof *s->has));
+    SPOT_TRY(zeros(r, &s->prob, all, sizeof *s->prob));
     for (int64_t i = 0; i < pairs; i++) {
         size_t at;
         SPOT_TRY(check_ints(r, "pair", &pair[2 * i], 1, 0, s->n - 1));
@@ -109,17 +113,17 @@ static spot_status get_pairs(subject_file_read_reader *r)
     return SPOT_OK;
 }
 
-static spot_status get_targets(subject_file_read_reader *r)
+static spot_status get_targets(subject_file_reader *r)
 {
     spot_subject *s = r->s;
     int64_t n = s->n;
 
-    SPOT_TRY(get(r, "target", SPOT_I32, &n, 0, (void **)&s->target));
+    SPOT_TRY(get(r, "target", SPOT_I32, &n, 0, &s->target));
     SPOT_TRY(check_ints(r, "target", s->target, n, 0, s->classes - 1));
-    SPOT_TRY(get(r, "confidence", SPOT_F32, &n, 0, (void **)&s->confidence));
+    SPOT_TRY(get(r, "confidence", SPOT_F32, &n, 0, &s->confidence));
     SPOT_TRY(check_probs(r, "confidence", s->confidence, n));
-    if (!is_on_device(r, "predicted")) return SPOT_OK;
-    SPOT_TRY(get(r, "predicted", SPOT_I32, &n, 0, (void **)&s->predicted));
+    if (!exists(r, "predicted")) return SPOT_OK;
+    SPOT_TRY(get(r, "predicted", SPOT_I32, &n, 0, &s->predicted));
     return check_ints(r, "predicted", s->predicted, n, 0, s->classes - 1);
 }
 
@@ -133,14 +137,14 @@ void spot_picture_stamp(int64_t stamp[2], const char *path)
 }
 
 /* Only pictures that have not changed since they were recorded: see subject_file.h. */
-static spot_status get_pictures(subject_file_read_reader *r)
+static spot_status get_pictures(subject_file_reader *r)
 {
     spot_subject *s = r->s;
     int64_t n = s->n, *recorded = NULL, now[2];
     int others = 0;
 
     SPOT_TRY(get_words(r, "pictures", &s->image, &n));
-    if (is_on_device(r, "picture_stamps")) SPOT_TRY(get(r, "picture_stamps", SPOT_I64, &n, 2, (void **)&recorded));
+    if (exists(r, "picture_stamps")) SPOT_TRY(get(r, "picture_stamps", SPOT_I64, &n, 2, &recorded));
     for (int i = 0; i < s->n; i++) {
         if (!*s->image[i]) s->image[i] = NULL;
         spot_picture_stamp(now, s->image[i]);
@@ -154,24 +158,24 @@ static spot_status get_pictures(subject_file_read_reader *r)
     return SPOT_OK;
 }
 
-static spot_status get_boxes(subject_file_read_reader *r)
+static spot_status get_boxes(subject_file_reader *r)
 {
     int64_t n = r->s->n;
 
-    if (!is_on_device(r, "boxes")) return SPOT_OK;
-    SPOT_TRY(get(r, "boxes", SPOT_F32, &n, 4, (void **)&r->s->box));
+    if (!exists(r, "boxes")) return SPOT_OK;
+    SPOT_TRY(get(r, "boxes", SPOT_F32, &n, 4, &r->s->box));
     for (int64_t i = 0; i < 4 * n; i++)
         if (!isfinite(r->s->box[i])) return damaged(r, "boxes", "has numbers that are not finite");
     return SPOT_OK;
 }
 
-static spot_status get_subject(subject_file_read_reader *r)
+static spot_status get_subject(subject_file_reader *r)
 {
     spot_subject *s = r->s;
     int64_t *about, n = SPOT_RECALL_ABOUT, one = 1, classes = -1;
     char **source, **encoder;
 
-    SPOT_TRY(get(r, "about", SPOT_I64, &n, 0, (void **)&about));
+    SPOT_TRY(get(r, "about", SPOT_I64, &n, 0, &about));
     if (about[0] != SPOT_RECALL_SCHEMA && about[0] != SPOT_RECALL_PROVED)
         return spot_fail(r->c, SPOT_INPUT, "%s is of another version of Spotter; run spotter discover again, which its cache "
                          "makes quick", r->path);
@@ -185,15 +189,15 @@ static spot_status get_subject(subject_file_read_reader *r)
     classes = s->classes;
     SPOT_TRY(get_words(r, "source", &source, &one));
     snprintf(s->source, sizeof s->source, "%s", source[0]);
-    if (is_on_device(r, "encoder")) {
+    if (exists(r, "encoder")) {
         SPOT_TRY(get_words(r, "encoder", &encoder, &one));
         snprintf(s->encoder, sizeof s->encoder, "%s", encoder[0]);
     }
     SPOT_TRY(get_words(r, "class_names", &s->class_name, &classes));
-    if (is_on_device(r, "ids")) SPOT_TRY(get_words(r, "ids", &s->id, &n));
-    if (is_on_device(r, "pictures")) SPOT_TRY(get_pictures(r));
+    if (exists(r, "ids")) SPOT_TRY(get_words(r, "ids", &s->id, &n));
+    if (exists(r, "pictures")) SPOT_TRY(get_pictures(r));
     SPOT_TRY(get_boxes(r));
-    return is_on_device(r, "target") ? get_targets(r) : get_pairs(r);
+    return exists(r, "target") ? get_targets(r) : get_pairs(r);
 }
 
 /* ---- the findings ---- */
@@ -209,7 +213,7 @@ typedef struct {
 } tables;
 
 /* At most two of d dimensions are stored; the rest, which are not shown, become zero. */
-static spot_status get_map(subject_file_read_reader *r, tables *t, spot_finding *g, int64_t k, int64_t d)
+static spot_status get_map(subject_file_reader *r, tables *t, spot_finding *g, int64_t k, int64_t d)
 {
     int64_t rows = g->n;
     int columns = d < 2 ? (int)d : 2;
@@ -221,12 +225,12 @@ static spot_status get_map(subject_file_read_reader *r, tables *t, spot_finding 
         return damaged(r, "findings", "has numbers out of range");
     if (k == t->maps) {
         snprintf(name, sizeof name, "map/%d", (int)k);
-        SPOT_TRY(get(r, name, SPOT_F32, &rows, columns, (void **)&at));
+        SPOT_TRY(get(r, name, SPOT_F32, &rows, columns, &at));
         for (int64_t i = 0; i < rows * columns; i++)
             if (!isfinite(at[i])) return damaged(r, name, "has numbers that are not finite");
         t->map[t->maps++] = (spot_points){ .n = g->n, .d = (int)d, .at = at };
         if (d > 2) {
-            SPOT_TRY(zeros(r, (void **)&t->map[k].at, (size_t)rows * (size_t)d, sizeof *at));
+            SPOT_TRY(zeros(r, &t->map[k].at, (size_t)rows * (size_t)d, sizeof *at));
             for (int64_t i = 0; i < rows; i++) memcpy(t->map[k].at + i * d, at + 2 * i, 2 * sizeof *at);
         }
     }
@@ -236,7 +240,7 @@ static spot_status get_map(subject_file_read_reader *r, tables *t, spot_finding 
 }
 
 /* Checks that the rows have the class and, for members, ascend. */
-static spot_status check_rows(subject_file_read_reader *r, const char *name, const int *row, int n, int cls, bool ascending)
+static spot_status check_rows(subject_file_reader *r, const char *name, const int *row, int n, int cls, bool ascending)
 {
     SPOT_TRY(check_ints(r, name, row, n, 0, r->s->n - 1));
     for (int i = 0; i < n; i++)
@@ -245,7 +249,7 @@ static spot_status check_rows(subject_file_read_reader *r, const char *name, con
     return SPOT_OK;
 }
 
-static spot_status get_slice(subject_file_read_reader *r, tables *t, const spot_finding *g, spot_slice *s)
+static spot_status get_slice(subject_file_reader *r, tables *t, const spot_finding *g, spot_slice *s)
 {
     const int32_t *v = t->slice + t->slices_used * SPOT_RECALL_SLICE;
     const double *fact = t->fact + t->slices_used * SPOT_RECALL_FACTS;
@@ -262,7 +266,7 @@ static spot_status get_slice(subject_file_read_reader *r, tables *t, const spot_
 }
 
 /* The rows of the finding's class, shared with an earlier finding on the same class. */
-static spot_status rows_of(subject_file_read_reader *r, spot_findings *f, int i)
+static spot_status rows_of(subject_file_reader *r, spot_findings *f, int i)
 {
     spot_finding *g = &f->finding[i];
     int used = 0;
@@ -280,7 +284,7 @@ static spot_status rows_of(subject_file_read_reader *r, spot_findings *f, int i)
     return SPOT_OK;
 }
 
-static spot_status get_finding(subject_file_read_reader *r, tables *t, spot_findings *f, int i)
+static spot_status get_finding(subject_file_reader *r, tables *t, spot_findings *f, int i)
 {
     const int64_t *v = t->finding + (int64_t)i * SPOT_RECALL_FINDING;
     spot_finding *g = &f->finding[i];
@@ -298,20 +302,20 @@ static spot_status get_finding(subject_file_read_reader *r, tables *t, spot_find
     return SPOT_OK;
 }
 
-static spot_status get_findings(subject_file_read_reader *r, spot_findings *f, int bdms)
+static spot_status get_findings(subject_file_reader *r, spot_findings *f, int bdms)
 {
     tables t = { .count = -1, .slices = -1, .members = -1, .bdms = bdms };
     int64_t left = -1, n = r->s->n;
 
-    SPOT_TRY(get(r, "findings", SPOT_I64, &t.count, SPOT_RECALL_FINDING, (void **)&t.finding));
+    SPOT_TRY(get(r, "findings", SPOT_I64, &t.count, SPOT_RECALL_FINDING, &t.finding));
     SPOT_TRY(get_words(r, "messages", &t.message, &t.count));
-    SPOT_TRY(get(r, "slices", SPOT_I32, &t.slices, SPOT_RECALL_SLICE, (void **)&t.slice));
-    SPOT_TRY(get(r, "facts", SPOT_F64, &t.slices, SPOT_RECALL_FACTS, (void **)&t.fact));
-    SPOT_TRY(get(r, "members", SPOT_I32, &t.members, 0, (void **)&t.member));
-    SPOT_TRY(get(r, "left_out", SPOT_I32, &left, 0, (void **)&f->left_class));
+    SPOT_TRY(get(r, "slices", SPOT_I32, &t.slices, SPOT_RECALL_SLICE, &t.slice));
+    SPOT_TRY(get(r, "facts", SPOT_F64, &t.slices, SPOT_RECALL_FACTS, &t.fact));
+    SPOT_TRY(get(r, "members", SPOT_I32, &t.members, 0, &t.member));
+    SPOT_TRY(get(r, "left_out", SPOT_I32, &left, 0, &f->left_class));
     SPOT_TRY(check_ints(r, "left_out", f->left_class, left, 0, r->s->classes - 1));
     f->left_out = (int)left;
-    if (is_on_device(r, "map")) SPOT_TRY(get(r, "map", SPOT_F32, &n, 2, (void **)&f->map));
+    if (exists(r, "map")) SPOT_TRY(get(r, "map", SPOT_F32, &n, 2, &f->map));
     SPOT_TRY(SPOT_SUBJECT_TAKE(r->c, r->s, t.map, t.count));
     SPOT_TRY(SPOT_SUBJECT_TAKE(r->c, r->s, f->finding, t.count));
     f->count = (int)t.count;
@@ -331,7 +335,7 @@ spot_match spot_match_of(const double v[SPOT_RECALL_MATCH])
 }
 
 /* Takes a slice's words and items from the front of the lists. */
-static spot_status get_description(subject_file_read_reader *r, told *t, spot_slice *s)
+static spot_status get_description(subject_file_reader *r, told *t, spot_slice *s)
 {
     if (t->slices-- <= 0 || t->count[0] < 0 || t->count[0] > t->words || t->count[1] < 0 || t->count[1] > SPOT_MOST_ITEMS
         || t->count[1] > t->items || (t->count[1] && !t->matches))
@@ -352,16 +356,16 @@ static spot_status get_description(subject_file_read_reader *r, told *t, spot_sl
     return SPOT_OK;
 }
 
-static spot_status get_descriptions(subject_file_read_reader *r, spot_findings *f)
+static spot_status get_descriptions(subject_file_reader *r, spot_findings *f)
 {
     told t = { .slices = -1, .words = -1, .items = -1, .matches = -1 };
 
-    if (!is_on_device(r, "descriptions")) return SPOT_OK;
-    SPOT_TRY(get(r, "descriptions", SPOT_I32, &t.slices, 2, (void **)&t.count));
+    if (!exists(r, "descriptions")) return SPOT_OK;
+    SPOT_TRY(get(r, "descriptions", SPOT_I32, &t.slices, 2, &t.count));
     SPOT_TRY(get_words(r, "words", &t.word, &t.words));
-    SPOT_TRY(get(r, "word_facts", SPOT_F64, &t.words, SPOT_RECALL_WORD, (void **)&t.fact));
+    SPOT_TRY(get(r, "word_facts", SPOT_F64, &t.words, SPOT_RECALL_WORD, &t.fact));
     SPOT_TRY(get_words(r, "conjunctions", &t.item, &t.items));
-    SPOT_TRY(get(r, "conjunction_facts", SPOT_F64, &t.matches, 2 * SPOT_RECALL_MATCH, (void **)&t.match));
+    SPOT_TRY(get(r, "conjunction_facts", SPOT_F64, &t.matches, 2 * SPOT_RECALL_MATCH, &t.match));
     for (int64_t i = 0; i < t.matches * 2 * SPOT_RECALL_MATCH; i++)
         if (i % SPOT_RECALL_MATCH < 5 && !(t.match[i] >= 0 && t.match[i] <= r->s->n))
             return damaged(r, "conjunction_facts", "has numbers out of range");
@@ -371,7 +375,7 @@ static spot_status get_descriptions(subject_file_read_reader *r, spot_findings *
     return SPOT_OK;
 }
 
-static spot_status get_methods(subject_file_read_reader *r, spot_discover_options *o)
+static spot_status get_methods(subject_file_reader *r, spot_discover_options *o)
 {
     spot_bdm_config *bdm;
     int64_t n = -1;
@@ -388,7 +392,7 @@ static spot_status get_methods(subject_file_read_reader *r, spot_discover_option
 spot_status spot_findings_read(spot_ctx *c, const char *dir, spot_subject *s, spot_findings *f, spot_discover_options *o)
 {
     char path[PATH];
-    subject_file_read_reader r = { .c = c, .path = path, .s = s };
+    subject_file_reader r = { .c = c, .path = path, .s = s };
     struct stat st;
     spot_status how;
 

@@ -23,10 +23,13 @@ static void borrow(recorder *w, const char *name, spot_dtype type, size_t rows, 
     w->tensor[w->count++] = spot_tensor_of(name, type, rows, columns, data);
 }
 
-static spot_status add(recorder *w, const char *name, spot_dtype type, size_t rows, int columns, void **data)
+static spot_status add(recorder *w, const char *name, spot_dtype type, size_t rows, int columns, void *data)
 {
-    SPOT_TRY(spot_subject_take(w->c, &w->keep, data, rows * (size_t)(columns ? columns : 1) * spot_dtype_size(type)));
-    borrow(w, name, type, rows, columns, *data);
+    void *own;
+
+    SPOT_TRY(spot_subject_take(w->c, &w->keep, &own, rows * (size_t)(columns ? columns : 1) * spot_dtype_size(type)));
+    borrow(w, name, type, rows, columns, own);
+    memcpy(data, &own, sizeof own);            /* a pointer of the caller's type */
     return SPOT_OK;
 }
 
@@ -35,7 +38,7 @@ static spot_status add_text(recorder *w, const char *name, const char *from)
     const size_t bytes = strlen(from) + 1;
     char *text;
 
-    SPOT_TRY(add(w, name, SPOT_U8, bytes, 0, (void **)&text));
+    SPOT_TRY(add(w, name, SPOT_U8, bytes, 0, &text));
     memcpy(text, from, bytes);
     return SPOT_OK;
 }
@@ -46,7 +49,7 @@ static spot_status add_words(recorder *w, const char *name, char *const *word, i
     char *text;
 
     for (int i = 0; i < n; i++) bytes += (word[i] ? strlen(word[i]) : 0) + 1;
-    SPOT_TRY(add(w, name, SPOT_U8, bytes, 0, (void **)&text));
+    SPOT_TRY(add(w, name, SPOT_U8, bytes, 0, &text));
     for (int i = 0; i < n; i++) text = stpcpy(text, word[i] ? word[i] : "") + 1;
     return SPOT_OK;
 }
@@ -61,8 +64,8 @@ static spot_status add_pairs(recorder *w, const spot_subject *s)
     float *prob;
 
     for (size_t i = 0; i < all; i++) pairs += s->has[i];
-    SPOT_TRY(add(w, "pair", SPOT_I32, pairs, 2, (void **)&pair));
-    SPOT_TRY(add(w, "pair_prob", SPOT_F32, pairs, 0, (void **)&prob));
+    SPOT_TRY(add(w, "pair", SPOT_I32, pairs, 2, &pair));
+    SPOT_TRY(add(w, "pair_prob", SPOT_F32, pairs, 0, &prob));
     for (size_t i = 0; i < all; i++) {
         if (!s->has[i]) continue;
         *pair++ = (int32_t)(i / (size_t)s->classes);
@@ -76,7 +79,7 @@ static spot_status add_pictures(recorder *w, const spot_subject *s)
 {
     int64_t *stamp;
 
-    SPOT_TRY(add(w, "picture_stamps", SPOT_I64, (size_t)s->n, 2, (void **)&stamp));
+    SPOT_TRY(add(w, "picture_stamps", SPOT_I64, (size_t)s->n, 2, &stamp));
     for (int i = 0; i < s->n; i++) spot_picture_stamp(stamp + 2 * i, s->image[i]);
     return add_words(w, "pictures", s->image, s->n);
 }
@@ -86,7 +89,7 @@ static spot_status add_subject(recorder *w, const spot_subject *s, int schema)
     int64_t *about;
     int32_t *predicted;
 
-    SPOT_TRY(add(w, "about", SPOT_I64, SPOT_RECALL_ABOUT, 0, (void **)&about));
+    SPOT_TRY(add(w, "about", SPOT_I64, SPOT_RECALL_ABOUT, 0, &about));
     memcpy(about, (int64_t[]){ schema, s->n, s->d, s->classes, s->skipped }, SPOT_RECALL_ABOUT * sizeof *about);
     SPOT_TRY(add_text(w, "source", s->source));
     if (*s->encoder) SPOT_TRY(add_text(w, "encoder", s->encoder));
@@ -98,7 +101,7 @@ static spot_status add_subject(recorder *w, const spot_subject *s, int schema)
     borrow(w, "target", SPOT_I32, (size_t)s->n, 0, s->target);
     borrow(w, "confidence", SPOT_F32, (size_t)s->n, 0, s->confidence);
     if (spot_subject_predicted(s, 0) < 0) return SPOT_OK;
-    SPOT_TRY(add(w, "predicted", SPOT_I32, (size_t)s->n, 0, (void **)&predicted));
+    SPOT_TRY(add(w, "predicted", SPOT_I32, (size_t)s->n, 0, &predicted));
     for (int i = 0; i < s->n; i++) predicted[i] = spot_subject_predicted(s, i);
     return SPOT_OK;
 }
@@ -127,7 +130,7 @@ static spot_status add_map(recorder *w, const spot_findings *f, int i, int64_t *
     if (row[6] >= 0) return SPOT_OK;
     row[6] = w->maps;
     snprintf(w->map_name[w->maps], NAME, "map/%d", w->maps);
-    SPOT_TRY(add(w, w->map_name[w->maps++], SPOT_F32, (size_t)g->points.n, columns, (void **)&at));
+    SPOT_TRY(add(w, w->map_name[w->maps++], SPOT_F32, (size_t)g->points.n, columns, &at));
     for (int k = 0; k < g->points.n; k++)
         memcpy(at + (size_t)k * (size_t)columns, g->points.at + (size_t)k * (size_t)g->points.d, (size_t)columns * sizeof *at);
     return SPOT_OK;
@@ -143,9 +146,9 @@ static spot_status add_slices(recorder *w, const spot_findings *f)
         slices += (size_t)f->finding[i].slices;
         for (int k = 0; k < f->finding[i].slices; k++) members += (size_t)f->finding[i].slice[k].size;
     }
-    SPOT_TRY(add(w, "slices", SPOT_I32, slices, SPOT_RECALL_SLICE, (void **)&slice));
-    SPOT_TRY(add(w, "facts", SPOT_F64, slices, SPOT_RECALL_FACTS, (void **)&fact));
-    SPOT_TRY(add(w, "members", SPOT_I32, members, 0, (void **)&member));
+    SPOT_TRY(add(w, "slices", SPOT_I32, slices, SPOT_RECALL_SLICE, &slice));
+    SPOT_TRY(add(w, "facts", SPOT_F64, slices, SPOT_RECALL_FACTS, &fact));
+    SPOT_TRY(add(w, "members", SPOT_I32, members, 0, &member));
     for (int i = 0; i < f->count; i++)
         for (int k = 0; k < f->finding[i].slices; k++) {
             const spot_slice *s = &f->finding[i].slice[k];
@@ -196,9 +199,9 @@ static spot_status add_descriptions(recorder *w, const spot_findings *f)
     char **word, **item;
 
     if (!n.words && !n.conjunctions) return SPOT_OK;
-    SPOT_TRY(add(w, "descriptions", SPOT_I32, n.slices, 2, (void **)&count));
-    SPOT_TRY(add(w, "word_facts", SPOT_F64, n.words, SPOT_RECALL_WORD, (void **)&fact));
-    SPOT_TRY(add(w, "conjunction_facts", SPOT_F64, n.conjunctions, 2 * SPOT_RECALL_MATCH, (void **)&match));
+    SPOT_TRY(add(w, "descriptions", SPOT_I32, n.slices, 2, &count));
+    SPOT_TRY(add(w, "word_facts", SPOT_F64, n.words, SPOT_RECALL_WORD, &fact));
+    SPOT_TRY(add(w, "conjunction_facts", SPOT_F64, n.conjunctions, 2 * SPOT_RECALL_MATCH, &match));
     SPOT_TRY(SPOT_SUBJECT_TAKE(w->c, &w->keep, word, n.words + 1));
     SPOT_TRY(SPOT_SUBJECT_TAKE(w->c, &w->keep, item, n.items + 1));
     for (int i = 0, words = 0, items = 0; i < f->count; i++)
@@ -251,13 +254,13 @@ static spot_status add_proofs(recorder *w, const spot_findings *f, const spot_di
             members += (size_t)f->finding[i].slice[k].size;
             pieces += (size_t)f->finding[i].slice[k].proof->pieces;
         }
-    SPOT_TRY(add(w, "proof", SPOT_I64, SPOT_RECALL_CHOSEN, 0, (void **)&chosen));
-    SPOT_TRY(add(w, "proof_shares", SPOT_F64, SPOT_RECALL_SHARES, 0, (void **)&shares));
-    SPOT_TRY(add(w, "proofs", SPOT_F64, slices, SPOT_RECALL_PROOF, (void **)&fact));
-    SPOT_TRY(add(w, "pieces", SPOT_F64, pieces, SPOT_RECALL_PIECE, (void **)&piece));
-    SPOT_TRY(add(w, "piece_seeds", SPOT_I64, pieces, 0, (void **)&seed));
-    SPOT_TRY(add(w, "origins", SPOT_U8, members, 0, (void **)&origin));
-    SPOT_TRY(add(w, "causes", SPOT_I32, slices, 0, (void **)&cause));
+    SPOT_TRY(add(w, "proof", SPOT_I64, SPOT_RECALL_CHOSEN, 0, &chosen));
+    SPOT_TRY(add(w, "proof_shares", SPOT_F64, SPOT_RECALL_SHARES, 0, &shares));
+    SPOT_TRY(add(w, "proofs", SPOT_F64, slices, SPOT_RECALL_PROOF, &fact));
+    SPOT_TRY(add(w, "pieces", SPOT_F64, pieces, SPOT_RECALL_PIECE, &piece));
+    SPOT_TRY(add(w, "piece_seeds", SPOT_I64, pieces, 0, &seed));
+    SPOT_TRY(add(w, "origins", SPOT_U8, members, 0, &origin));
+    SPOT_TRY(add(w, "causes", SPOT_I32, slices, 0, &cause));
     spot_proof_options_numbers(chosen, shares, o->proof);
     for (int i = 0; i < f->count; i++)
         for (int k = 0; k < f->finding[i].slices; k++) {
@@ -272,7 +275,7 @@ static spot_status add_findings(recorder *w, const spot_findings *f)
     char **message;
     int64_t *row;
 
-    SPOT_TRY(add(w, "findings", SPOT_I64, (size_t)f->count, SPOT_RECALL_FINDING, (void **)&row));
+    SPOT_TRY(add(w, "findings", SPOT_I64, (size_t)f->count, SPOT_RECALL_FINDING, &row));
     SPOT_TRY(SPOT_SUBJECT_TAKE(w->c, &w->keep, message, f->count));
     for (int i = 0; i < f->count; i++) {
         spot_finding *g = &f->finding[i];

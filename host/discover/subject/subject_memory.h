@@ -6,10 +6,10 @@
 
 #include "spotter/subject.h"
 
-/* *out: zeroed bytes that s owns, aligned to 64. The macro works like SPOT_TAKE. */
-spot_status spot_subject_take(spot_ctx *c, spot_subject *s, void **out, size_t bytes);
+/* Zeroed bytes that s owns, aligned to 64. out: the address of a pointer of any type. The macro works like SPOT_TAKE. */
+spot_status spot_subject_take(spot_ctx *c, spot_subject *s, void *out, size_t bytes);
 #define SPOT_SUBJECT_TAKE(c, s, pointer, count) \
-    spot_subject_take((c), (s), (void **)&(pointer), (size_t)(count) * sizeof *(pointer))
+    spot_subject_take((c), (s), &(pointer), (size_t)(count) * sizeof *(pointer))
 
 /* Takes over a malloc'd block, which is freed even when this fails. */
 spot_status spot_subject_keep(spot_ctx *c, spot_subject *s, void *block);

@@ -269,7 +269,7 @@ static spot_status name_rows(reading *r, spot_array *a)
         a->data = NULL;
         return spot_subject_keep(r->c, s, s->id);
     }
-    SPOT_TRY(spot_subject_take(r->c, s, (void **)&s->id, (size_t)s->n * (sizeof *s->id + DIGITS)));
+    SPOT_TRY(spot_subject_take(r->c, s, &s->id, (size_t)s->n * (sizeof *s->id + DIGITS)));
     text = (char *)(s->id + s->n);
     for (int i = 0; i < s->n; i++, text += DIGITS) {
         double v;
