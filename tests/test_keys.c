@@ -6,6 +6,7 @@
 
 #include "background/background_config.h"
 #include "checks.h"
+#include "discover/search/discover_config.h"
 #include "study/config_table.h"
 #include "examine/examine_config.h"
 #include "shifts/shifts_config.h"
@@ -120,6 +121,9 @@ static const char *const texts[] = {
     "sources: [{name: s}, {name: t}]\nshifts: [{name: night, threshold: 0.2}, {name: rain}]\n"
     "models: [{name: m, predictions: a}, {name: n, weights: b}]\n",
 };
+
+static const char of_search[] = "study: discover\ndata: rows\nfeatures: numbers\nclasses: 3\nseeds: [{seed: 1}, {seed: 2}]\n"
+    "proof: {parts: 1}\nbdms: [{method: spotlight}, {method: planespot, reduce: tsne}]\n";
 
 /* A sweep's keys by letter: base model, model, robust network, points, findings, whole run. Results of other studies: result;
  * other run; any change at all. A letter stands in `moved` if the key, or the answer, is another. */
@@ -246,6 +250,7 @@ TEST(a_setting_changes_what_its_row_says)
     for (int i = 0; i < LEN(kinds); i++) change_all_of(kinds[i], texts[i]);
     change_all_of(kinds[0], of_variants);
     change_all_of(kinds[0], of_pictures);
+    change_all_of(&spot_discover_kind, of_search);
 }
 
 /* By hand, and not from the rows: a row that says the wrong thing would agree with itself. */

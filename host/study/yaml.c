@@ -153,7 +153,7 @@ void spot_config_reset(const spot_config_kind *k, void *cfg)
 
 spot_key spot_config_key(const spot_config_kind *k, const void *cfg)
 {
-    const spot_key_rule rule = { .affects = k->key, .newer = SPOT_NEWER_THAN_RUNS, .blanks = true };
+    const spot_key_rule rule = { .affects = k->key, .used = k->used, .newer = SPOT_NEWER_THAN_RUNS, .blanks = true };
 
     return spot_settings_key(spot_key_of("settings", 8), k->rows, cfg, "", 0, &rule);
 }

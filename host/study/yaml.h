@@ -15,6 +15,7 @@ typedef struct spot_config_kind {
     const spot_setting *rows;
     size_t size;                           /* of the struct */
     unsigned key, run;                     /* spot_affects: settings of which a unit's result depends; that make another run */
+    bool used;                             /* settings that the value of another makes unused count in no key */
     const char *example, *help;            /* a config to begin from; the command that lists all settings */
     /* Appends an entry of a list, which has room for all, to the *filled ones, as one or several. NULL: each entry is one
      * struct of the list. */

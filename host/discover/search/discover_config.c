@@ -65,6 +65,7 @@ static spot_status fill_entry(spot_reading *r, void *list, int *filled, const ya
 
 const spot_config_kind spot_discover_kind = {
     .rows = rows, .size = sizeof(spot_discover_config), .fill_entry = fill_entry, .run = SPOT_AFFECTS_PICTURES,
+    .used = true,
     .key = SPOT_AFFECTS_ALL & ~(SPOT_AFFECTS_PATH | SPOT_AFFECTS_JUDGING | SPOT_AFFECTS_PRESENTATION | SPOT_AFFECTS_EXTENT),
     .example = "config.yaml of a folder of findings", .help = "spotter discover --help-all",
 };
