@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "background/look/background_look.h"
 #include "background/background_result.h"
+#include "background/look/background_look.h"
 #include "background/look/matrices.h"
 #include "formats/png.h"
 #include "spotter/rng.h"

@@ -11,7 +11,8 @@ leave()
 {
     local code=$?
     [ $code -ne 0 ] || [ ! -e "$dir/.heard" ] ||
-        /usr/bin/python3 "$tests/golden_words.py" "${0##*/}" "$dir/.heard" "$dir=DIR" "$build=BUILD" "${tests%/tests}=SOURCE" || code=1
+        /usr/bin/python3 "$tests/golden_words.py" "${0##*/}" "$dir/.heard" "$dir=DIR" "$build=BUILD" \
+                         "${tests%/tests}=SOURCE" || code=1
     rm -rf "$dir"
     exit $code
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""parameters.py - how long lists of parameters are in host, kernels and include: no function and no function pointer has more than
-MOST, at most FEW have more than MANY, and no call has two literal booleans side by side. Prints what breaks this, and counts."""
+"""parameters.py - how long lists of parameters are in host, kernels and include: no function and no function pointer has more
+than MOST, at most FEW have more than MANY, and no call has two literal booleans side by side. Prints what breaks this, and
+counts."""
 import glob
 import re
 import sys

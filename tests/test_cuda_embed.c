@@ -54,8 +54,7 @@ static spot_embed_config config_of(const struct reducer *r)
 
 /* Maps of `problems` views, with the arena that holds them. there: NULL, or memory of the device for the maps. */
 static spot_arena fit(spot_ctx *c, spot_arena *on_device, int problems, spot_points *out, const spot_view *v,
-                      const spot_seed *seed,
-                      const spot_embed_config *cfg)
+                      const spot_seed *seed, const spot_embed_config *cfg)
 {
     int n[MOST], widest = 0;
     spot_arena a;

@@ -99,7 +99,8 @@ grep -q 'p3.npy: its columns are taken as the words of words.npy sorted by name:
     fail "nothing says which column is which word"
 grep -Eq 'at most [0-9]+\.[0-9] MB of memory' err || fail "a little memory is not told in MB: $(cat err)"
 ok "${all[@]}" --class all --seed 1,2 --out seeds
-tr '\n' ' ' < seeds/config.yaml | grep -q 'seeds:   - seed: 1   - seed: 2 prove: false' || fail "config.yaml does not say the seeds"
+tr '\n' ' ' < seeds/config.yaml | grep -q 'seeds:   - seed: 1   - seed: 2 prove: false' ||
+    fail "config.yaml does not say the seeds"
 
 # --- a report of what was found before, of one model and of two
 report() { "$spotter" report "$@" > out 2> err; }

@@ -46,8 +46,7 @@ static spot_gp_kernel some_kernel(const world *w, double length, double noise)
     return k;
 }
 
-/* -- scikit-learn ------------------------------------------------------------------------------------------------------------
- * */
+/* -- scikit-learn ---------------------------------------------------------------------------------------------------------- */
 
 static void check_case(spot_ctx *c, const double **golden)
 {
@@ -94,8 +93,7 @@ TEST(likelihood_slopes_posterior_and_fit_are_scikit_learns)
     assert_int_equal(v - number, count);
 }
 
-/* -- slopes ------------------------------------------------------------------------------------------------------------------
- * */
+/* -- slopes ---------------------------------------------------------------------------------------------------------------- */
 
 TEST(slopes_of_shared_length_scales_are_differences)
 {
@@ -133,8 +131,7 @@ TEST(slopes_of_shared_length_scales_are_differences)
     spot_arena_close(&w.a);
 }
 
-/* -- points that are added ---------------------------------------------------------------------------------------------------
- * */
+/* -- points that are added ------------------------------------------------------------------------------------------------- */
 
 TEST(points_that_are_added_give_what_all_at_once_give)
 {

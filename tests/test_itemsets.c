@@ -1,5 +1,5 @@
-/* test_itemsets.c - host/stats/itemsets: against all subsets and against Apriori, written here; impossible sizes. ctest:
- * both */
+/* test_itemsets.c - host/stats/itemsets: against all subsets and against Apriori, written here; impossible sizes.
+ * ctest: both */
 #include "checks.h"
 
 #include <math.h>

@@ -28,7 +28,8 @@ python3 tests/layers.py "$build" || errors=$((errors + 1))
 
 # --- spotter.h is a tour of all public headers, which are few.
 complain "the tour in spotter.h" < <(
-    diff <(grep -oP '^#include "spotter/\K\w+\.h' include/spotter/spotter.h | sort) <(ls include/spotter | grep -vx spotter.h) || true
+    diff <(grep -oP '^#include "spotter/\K\w+\.h' include/spotter/spotter.h | sort) \
+         <(ls include/spotter | grep -vx spotter.h) || true
     ls include/spotter | sed 1,38d)
 
 # --- No list of parameters that nobody can read.

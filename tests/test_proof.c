@@ -379,3 +379,40 @@ TEST_IN_FOLDER(proofs_are_read_as_they_were_written)
     }
     spot_findings_close(&f);
 }
+
+/* A run keeps what the classes found in files and reads them back; the call has it in memory. Nothing may be lost between. */
+TEST_IN_FOLDER(a_run_finds_what_a_call_finds)
+{
+    static const uint64_t seed[] = { 3, UINT64_MAX };
+    static const char *const files[] = { "slices.json", "slices.csv", "subject.safetensors", "map.npy" };
+    const spot_bdm_config bdm[] = { spot_bdm_defaults(SPOT_WARD), spot_bdm_defaults(SPOT_SPOTLIGHT),
+                                    spot_bdm_defaults(SPOT_KMEANS) };
+    spot_proof_options p = spot_proof_defaults();
+    spot_discover_options o = plain_options(bdm, 3, &p);
+    spot_ctx c = check_ctx(2);
+    static world w;
+
+    o.seed = seed;
+    o.seeds = 2;
+    make_world(&w, 900, 3, 40, 0.9, 0.1, 5);
+    for (int chance = 0; chance <= 19; chance += 19) {
+        const char *call = in_root("call%d", chance), *run = in_root("run%d", chance);
+        const spot_discover_place at = { .out = run, .shards = 1 };
+        spot_run_report report;
+        spot_findings f;
+        p.chance = chance;
+        o.bdms = chance ? 1 : 3;
+        CHECK_OK(&c, spot_discover(&c, &f, &w.s, &o));
+        CHECK_OK(&c, spot_findings_write(&c, call, &f, &w.s, &o));
+        spot_findings_close(&f);
+        CHECK_OK(&c, spot_discover_run(&c, &f, &w.s, &o, &at, &report));
+        CHECK_OK(&c, spot_findings_write(&c, run, &f, &w.s, &o));
+        spot_findings_close(&f);
+        assert_int_equal(report.done, 3);
+        for (int i = 0; i < LEN(files); i++) {
+            char command[400];
+            snprintf(command, sizeof command, "cmp %s/%s %s/%s", call, files[i], run, files[i]);
+            assert_int_equal(system(command), 0);
+        }
+    }
+}

@@ -134,7 +134,8 @@ with open(sys.argv[1] + "/rows.csv", "w") as f:
     for i in range(240):
         group = i % 4
         wrong = random.random() < (0.9 if group == 3 else 0.05)
-        f.write(f"{4 * group + random.gauss(0, 0.3):.4f},{random.gauss(0, 0.3):.4f},{i % 2},{0.9 if (i % 2 == 1) != wrong else 0.1}\n")
+        f.write(f"{4 * group + random.gauss(0, 0.3):.4f},{random.gauss(0, 0.3):.4f},{i % 2},"
+                f"{0.9 if (i % 2 == 1) != wrong else 0.1}\n")
 PY
 "$spotter" discover --embeddings "$dir/rows.csv:x,y" --labels "$dir/rows.csv:label" --probs "$dir/rows.csv:prob" --no-proof \
     --out "$dir/found" > "$dir/text" 2> "$dir/log" || fail "$(tail -3 "$dir/log")"

@@ -135,7 +135,11 @@ END
 
 # ---- wrong input ----
 
-wrong() { refused "$1" shifts wrong.yaml --out wrong; [ ! -e wrong ] || { fail "a refused run left a directory"; rm -r wrong; }; }
+wrong()
+{
+    refused "$1" shifts wrong.yaml --out wrong
+    [ ! -e wrong ] || { fail "a refused run left a directory"; rm -r wrong; }
+}
 
 edit "chosen_for: random clip" "chosen_for: open_clip ViT-H-14" >wrong.yaml
 wrong 2

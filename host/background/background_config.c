@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "background/background_config.h"
+#include "image/blend.h"
 #include "study/config_read.h"
 #include "study/settings_key.h"
-#include "image/blend.h"
 
 enum { COARSEST = 14 };            /* pixels a side of the coarsest level, at least */
 

@@ -3,8 +3,8 @@
 #define SPOTTER_BACKGROUND_CONFIG_H
 
 #include "base/key.h"
-#include "study/yaml.h"
 #include "spotter/background.h"
+#include "study/yaml.h"
 
 enum { SPOT_BACKGROUND_PATH = 1300, SPOT_BACKGROUND_NUMBERS = 1 };
 

@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "background/background_inputs.h"
-#include "background/look/background_look.h"
 #include "background/background_unit.h"
+#include "background/look/background_look.h"
 #include "background/zoo/zoo_make.h"
 #include "spotter/model.h"
 

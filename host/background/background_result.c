@@ -66,54 +66,31 @@ void spot_background_count(spot_background_result *u, const spot_background_resp
 
 /* ---- JSON ---- */
 
-/* An array that has n members, no more and no fewer. */
-static bool open_array(spot_json *j, const char *key, int n)
-{
-    const int have = spot_json_array(j, key, n, n);
-
-    if (have != n && !j->wrong) j->wrong = key;
-    return have == n;
-}
-
-static void describe_ints(spot_json *j, const char *key, int *v, int n)
-{
-    if (open_array(j, key, n))
-        for (int i = 0; i < n; i++) spot_json_int(j, NULL, &v[i]);
-    spot_json_end(j);
-}
-
-static void describe_reals(spot_json *j, const char *key, double *v, int n)
-{
-    if (open_array(j, key, n))
-        for (int i = 0; i < n; i++) spot_json_real(j, NULL, &v[i]);
-    spot_json_end(j);
-}
-
 static void describe_counts(spot_json *j, spot_background_result *r)
 {
     spot_json_object(j, "sets");
     for (int k = 0; k < SPOT_BACKGROUND_SETS; k++) {
         spot_json_object(j, spot_background_set_name(k));
-        describe_ints(j, "count", r->count[k], r->classes);
-        describe_ints(j, "right", r->right[k], r->classes);
+        spot_json_ints(j, "count", r->count[k], r->classes);
+        spot_json_ints(j, "right", r->right[k], r->classes);
         spot_json_end(j);
     }
     spot_json_end(j);
-    describe_ints(j, "turned", r->turned, r->classes);
-    describe_ints(j, "steady", r->steady, r->classes);
+    spot_json_ints(j, "turned", r->turned, r->classes);
+    spot_json_ints(j, "steady", r->steady, r->classes);
 }
 
 static void describe_features(spot_json *j, spot_background_result *r)
 {
-    if (open_array(j, "matrices", SPOT_BACKGROUND_MATRICES))
+    if (spot_json_exactly(j, "matrices", SPOT_BACKGROUND_MATRICES))
         for (int k = 0; k < SPOT_BACKGROUND_MATRICES; k++) {
             spot_json_object(j, NULL);
             spot_json_bool(j, "there", &r->has[k]);
-            describe_reals(j, "features", r->feature[k], SPOT_BACKGROUND_FEATURES);
+            spot_json_reals(j, "features", r->feature[k], SPOT_BACKGROUND_FEATURES);
             spot_json_end(j);
         }
     spot_json_end(j);
-    describe_reals(j, "coverage", r->coverage, SPOT_COVERAGES);
+    spot_json_reals(j, "coverage", r->coverage, SPOT_COVERAGES);
 }
 
 /* Counts that contradict each other would make shares above 1; the suite's key is a part of a path. */

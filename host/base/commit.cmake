@@ -1,6 +1,6 @@
-# commit.cmake - the commit that results name, in generated/commit.h. Included by CMakeLists.txt it adds the rule, which asks git
-# in every build and touches the header only when the answer is another; run with cmake -P (SOURCE, OUT, COMMIT) it is the rule.
-# A tree without git, such as an archive, names none unless -DSPOT_COMMIT=... does. Changed files add "-dirty".
+# commit.cmake - the commit that results name, in generated/commit.h. Included by CMakeLists.txt it adds the rule, which asks
+# git in every build and touches the header only when the answer is another; run with cmake -P (SOURCE, OUT, COMMIT) it is the
+# rule. A tree without git, such as an archive, names none unless -DSPOT_COMMIT=... does. Changed files add "-dirty".
 if(CMAKE_SCRIPT_MODE_FILE)
   if(NOT COMMIT)
     execute_process(COMMAND git -C ${SOURCE} describe --always --dirty --abbrev=12 --exclude=* OUTPUT_VARIABLE COMMIT

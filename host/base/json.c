@@ -1,5 +1,6 @@
 /* json.c - see json.h. */
 #include "base/json.h"
+#include "core/pointer.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -86,6 +87,26 @@ void spot_json_end(spot_json *j)
     else yajl_gen_array_close(j->gen);
 }
 
+bool spot_json_exactly(spot_json *j, const char *key, int n)
+{
+    const int have = spot_json_array(j, key, n, n);
+
+    if (have != n) wrong(j, key);
+    return have == n;
+}
+
+int spot_json_list(spot_json *j, const char *key, int n, int most, void *list, size_t each, const char *no_memory)
+{
+    void *own;
+
+    n = spot_json_array(j, key, n, most);
+    if (j->gen) return n;
+    own = calloc((size_t)n + 1, each);
+    spot_pointer_put(list, own);
+    if (!own) j->wrong = no_memory;
+    return own ? n : 0;
+}
+
 void spot_json_int(spot_json *j, const char *key, int *v)
 {
     yajl_val in = j->gen ? NULL : find_member(j, key);
@@ -131,6 +152,20 @@ void spot_json_real(spot_json *j, const char *key, double *v)
     else if (YAJL_IS_NULL(in)) *v = NAN;
     else if (YAJL_IS_NUMBER(in)) *v = strtod(in->u.number.r, NULL);   /* yajl's own double is less exact */
     else wrong(j, key);
+}
+
+void spot_json_ints(spot_json *j, const char *key, int *v, int n)
+{
+    if (spot_json_exactly(j, key, n))
+        for (int i = 0; i < n; i++) spot_json_int(j, NULL, &v[i]);
+    spot_json_end(j);
+}
+
+void spot_json_reals(spot_json *j, const char *key, double *v, int n)
+{
+    if (spot_json_exactly(j, key, n))
+        for (int i = 0; i < n; i++) spot_json_real(j, NULL, &v[i]);
+    spot_json_end(j);
 }
 
 void spot_json_text(spot_json *j, const char *key, char *v, size_t size)

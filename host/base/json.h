@@ -45,6 +45,11 @@ typedef struct spot_json {
 void spot_json_object(spot_json *j, const char *key);
 /* Writing: n members follow. Reading: returns the number of members, at most `most`. */
 int  spot_json_array(spot_json *j, const char *key, int n, int most);
+/* An array of n members, no more and no fewer. False: the document has another number, and it is wrong. */
+bool spot_json_exactly(spot_json *j, const char *key, int n);
+/* list: the address of a pointer to the members, of `each` bytes. Reading: they are calloc'd, with one behind the last, or
+ * `no_memory` is wrong. Returns their number, at most `most`. */
+int  spot_json_list(spot_json *j, const char *key, int n, int most, void *list, size_t each, const char *no_memory);
 void spot_json_end(spot_json *j);
 
 bool spot_json_has(const spot_json *j, const char *key);      /* reading: whether the open object has this key */
@@ -53,6 +58,8 @@ void spot_json_int(spot_json *j, const char *key, int *v);
 void spot_json_u64(spot_json *j, const char *key, uint64_t *v);
 void spot_json_bool(spot_json *j, const char *key, bool *v);
 void spot_json_real(spot_json *j, const char *key, double *v);
+void spot_json_ints (spot_json *j, const char *key, int *v, int n);            /* arrays of n numbers, whole */
+void spot_json_reals(spot_json *j, const char *key, double *v, int n);
 void spot_json_text(spot_json *j, const char *key, char *v, size_t size);
 
 /* Writing only. put_text: NULL becomes null. put_format: a text. put_number: a number as printf writes it; NaN and infinities

@@ -1,7 +1,6 @@
 /* platform.c - asks the libraries for their versions and instruction sets. */
 #define _GNU_SOURCE
 #include "base/platform.h"
-#include "commit.h"
 
 #include <cblas.h>
 #include <dnnl.h>
@@ -11,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "commit.h"
 #include "core/device.h"
 
 static const char *instruction_set(void)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "core/pointer.h"
 
 /* ---- walks ---- */
 
@@ -124,7 +125,7 @@ void spot_settings_defaults(const spot_setting *rows, void *group)
         double *real = (double *)(void *)w.value;
         switch (s->kind) {
         case SETTING_GROUP: spot_settings_defaults(s->rows, w.value); break;
-        case SETTING_LIST:  *(void **)(void *)w.value = NULL, *(int *)(void *)(w.group + s->count) = 0; break;
+        case SETTING_LIST:  spot_pointer_put(w.value, NULL), *(int *)(void *)(w.group + s->count) = 0; break;
         case SETTING_SEED:  *(uint64_t *)(void *)w.value = (uint64_t)s->def[0]; break;
         case SETTING_REAL:  *real = s->def[0]; break;
         case SETTING_SPAN:  real[0] = s->def[0], real[1] = s->def[1]; break;

@@ -44,7 +44,7 @@ typedef enum {
     SPOT_AFFECTS_ALL          = (1 << 11) - 1
 } spot_affects;
 
-/* Of a setting that was added after results were kept: its default is not part of keys. */
+/* A setting that was added after results were kept: its default is not part of keys. */
 typedef enum {
     SPOT_NEWER_THAN_VALUES = 1,            /* not part of the keys of stages' values */
     SPOT_NEWER_THAN_RUNS   = 2,            /* not part of the keys of whole runs */

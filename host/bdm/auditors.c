@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "core/device.h"
-#include "models/reduce.h"
 #include "fit/ridge.h"
+#include "models/reduce.h"
 
 spot_status spot_auditors_take(spot_ctx *c, spot_arena *host, spot_arena *work, spot_auditors *a)
 {
@@ -210,8 +210,7 @@ static spot_status fit_all(spot_ctx *c, int problems, spot_auditors *const *all,
         SPOT_TRY(spot_twin_push(c, &a->w));
         SPOT_TRY(spot_twin_push(c, &a->b));
         fits[p] = (spot_ridge_fit){ a->n, a->d, SPOT_AUDITORS, a->x.on_device, a->centre.on_device, a->w.on_device,
-                                    a->b.on_device,
-                                    a->score.on_device };
+                                    a->b.on_device, a->score.on_device };
     }
     SPOT_TRY(spot_ridge_score(c, problems, fits));
     for (int p = 0; p < problems; p++) SPOT_TRY(spot_twin_pull(c, &all[p]->score));

@@ -19,9 +19,9 @@
 #include "bdm/rank.h"
 #include "core/device.h"
 #include "core/problems.h"
-#include "models/reduce.h"
 #include "fit/information.h"
 #include "map/rows.h"
+#include "models/reduce.h"
 #include "spotter/forest.h"
 
 /* A problem that has failures. */

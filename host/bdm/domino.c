@@ -19,10 +19,10 @@
 #include "bdm/rank.h"
 #include "core/device.h"
 #include "core/problems.h"
-#include "models/reduce.h"
 #include "fit/domino_mixture.h"
 #include "fit/kmeans.h"
 #include "map/rows.h"
+#include "models/reduce.h"
 
 enum { CLASSES = 2, CHUNK = 4096 };      /* new rows at a time */
 
@@ -153,8 +153,10 @@ static void rank_slices(domino_problem *q)
     for (int s = 0; s < k; s++) order[s] = q->ranks[s].which;
 }
 
-static int slices_returned(const domino_problem *q, const spot_bdm_config *cfg) { return q->job.k < cfg->top
-                                                                                  ? q->job.k : cfg->top; }
+static int slices_returned(const domino_problem *q, const spot_bdm_config *cfg)
+{
+    return q->job.k < cfg->top ? q->job.k : cfg->top;
+}
 
 /* Slices among which a row gets its own. */
 static int slices_chosen(const domino_problem *q, const spot_bdm_config *cfg)

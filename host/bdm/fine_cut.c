@@ -6,8 +6,8 @@
 
 #include "base/twin.h"
 #include "core/device.h"
-#include "stats/ward_trees.h"
 #include "map/centres.h"
+#include "stats/ward_trees.h"
 
 spot_status spot_fine_take(spot_ctx *c, spot_arena *a, spot_fine_cut *f, int n, int d)
 {

@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/reduce.h"
+#include "core/pointer.h"
 #include "formats/formats.h"
 #include "map/pca.h"
+#include "models/reduce.h"
 
 enum { NEAREST = 3, TILE = 64, LANES = 8, STRIDE = 64 };     /* partial sums of a distance; columns between its checks */
 
@@ -37,7 +38,7 @@ spot_status spot_fit_put(spot_ctx *c, spot_fit *f, const char *name, spot_dtype 
 
     if (!own) return spot_fail(c, SPOT_NOMEM, "no memory for %zu bytes of \"%s\"", bytes, name);
     if (data && bytes) memcpy(own, data, bytes);
-    if (copy) memcpy(copy, &own, sizeof own);          /* a pointer of the caller's type */
+    if (copy) spot_pointer_put(copy, own);
     s = spot_fit_borrow(c, f, name, type, own, rows, columns);
     if (s == SPOT_OK) f->tensor[f->count - 1].owned = true;
     else free(own);

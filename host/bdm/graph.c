@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "models/reduce.h"
 #include "map/rows.h"
+#include "models/reduce.h"
 
 spot_status spot_graph_take(spot_ctx *c, spot_arena *host, spot_arena *work, spot_graph *g, const spot_points *points, int k,
                             bool cosine)
@@ -54,8 +54,7 @@ spot_status spot_graphs_find(spot_ctx *c, spot_arena *work, int graphs, spot_gra
 {
     for (int p = 0; p < graphs; p++) {
         const spot_neighbours s = { { g[p].cosine ? g[p].unit : (float *)g[p].x, g[p].n, g[p].d }, g[p].k,
-                                    g[p].columns.on_device,
-                                    g[p].near.on_device };
+                                    g[p].columns.on_device, g[p].near.on_device };
         if (!g[p].k) continue;
         if (!work->counting) SPOT_TRY(make_units(c, &g[p]));
         SPOT_TRY(spot_neighbours_find(c, work, 1, &s));

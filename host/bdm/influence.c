@@ -26,11 +26,11 @@
 #include "bdm/unit_rows.h"
 #include "core/device.h"
 #include "core/problems.h"
-#include "models/reduce.h"
 #include "fit/kmeans.h"
 #include "fit/ridge.h"
 #include "map/eigen.h"
 #include "map/pca.h"
+#include "models/reduce.h"
 
 #define RIDGE 1e-6             /* added to H's diagonal */
 #define LEAST_EIGENVALUE 1e-5
@@ -84,8 +84,7 @@ static size_t most_nodes(int n, const spot_bdm_config *cfg)
 }
 
 static spot_status take_problem(spot_ctx *c, spot_arena *host, spot_arena *work, influence_problem *q,
-                                const spot_points *points,
-                                const spot_bdm_config *cfg)
+                                const spot_points *points, const spot_bdm_config *cfg)
 {
     size_t n = (size_t)q->n, d = (size_t)q->d, dims = (size_t)q->dims, nodes = most_nodes(q->n, cfg), each = sizeof(double);
 
@@ -135,8 +134,7 @@ static spot_status find_hessians(spot_ctx *c, influence_problem *q, int problems
     for (int p = 0; p < problems; p++) {
         SPOT_TRY(begin_problem(c, &q[p]));
         gram[p] = (spot_ridge_rows){ q[p].n, q[p].d, q[p].n, q[p].x, q[p].zero.on_device, q[p].list.on_device,
-                                     q[p].weight.on_device,
-                                     q[p].gram.on_device };
+                                     q[p].weight.on_device, q[p].gram.on_device };
         moment[p] = gram[p];
         moment[p].out = q[p].moment.on_device;
     }
@@ -199,7 +197,7 @@ static spot_status find_embeddings(spot_ctx *c, influence_problem *q, int proble
         SPOT_TRY(spot_twin_push(c, &q[p].axis));
         project[count++] = (spot_pca_problem){ .n = q[p].n, .d = q[p].d, .kept = q[p].kept, .x = q[p].x,
                                                .mean = q[p].zero.on_device, .axis = q[p].axis.on_device,
-                                                   .score = q[p].score.on_device };
+                                               .score = q[p].score.on_device };
     }
     SPOT_TRY(spot_pca_project(c, count, project));
     for (int p = 0; p < problems; p++) {
@@ -243,8 +241,8 @@ static bool is_to_be_cut(influence_problem *q, node *t, const spot_bdm_config *c
 static spot_status add_cuts(spot_ctx *c, influence_problem *q, spot_kmeans_job *jobs, int *count, const spot_bdm_config *cfg)
 {
     const spot_rows_pick_problem pick = { .n = q->n, .d = q->kept, .x = q->score.on_device, .x_row = (size_t)q->kept,
-                                          .x_column = 1,
-                                          .row = q->order.on_device, .y = q->sorted, .y_row = (size_t)q->kept, .y_column = 1 };
+                                          .x_column = 1, .row = q->order.on_device, .y = q->sorted,
+                                          .y_row = (size_t)q->kept, .y_column = 1 };
 
     for (int k = q->from; k < q->to; k++) {
         node *t = &q->nodes[k];

@@ -4,8 +4,8 @@
 
 #include "base/setting.h"
 #include "bdm/groups.h"
-#include "stats/mixture_settings.h"
 #include "spotter/bdm.h"
+#include "stats/mixture_settings.h"
 
 /* New rows, the hypotheses of a fit, and who belongs where. points: the rows after the reducer. */
 typedef struct {

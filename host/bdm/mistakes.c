@@ -12,8 +12,8 @@
 #include "bdm/slices.h"
 #include "bdm/unit_rows.h"
 #include "fit/silhouette.h"
-#include "stats/ward_trees.h"
 #include "spotter/cluster.h"
+#include "stats/ward_trees.h"
 
 typedef struct {
     int *wrong;                /* (n): the wrong rows, u.n of them */

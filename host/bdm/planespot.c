@@ -12,8 +12,8 @@
 #include "bdm/methods.h"
 #include "bdm/slices.h"
 #include "core/problems.h"
-#include "models/reduce.h"
 #include "map/rows_step.h"
+#include "models/reduce.h"
 
 /* Normalises a column of the map: (x - lo) / scale; 0 if scale is 0. */
 typedef struct { double lo, scale; } column_scale;
@@ -203,8 +203,7 @@ static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, 
     }
     if (work->counting) return count_mixtures(c, host, g);
     SPOT_TRY(spot_mixture_fit(c, host, &(spot_mixture_data){ g->problems, x, c->device ? on_device : NULL, g->seeds }, best,
-                              label,
-                              NULL, &g->cfg->mixture));
+                              label, NULL, &g->cfg->mixture));
     for (int p = 0; p < g->problems; p++)
         SPOT_TRY(collect_hypotheses(c, host, &best[p], label[p], r[p].given.here, g, p));
     return SPOT_OK;

@@ -29,8 +29,8 @@
 #include "bdm/rank.h"
 #include "core/device.h"
 #include "core/problems.h"
-#include "models/reduce.h"
 #include "fit/spotlight_fit.h"
+#include "models/reduce.h"
 
 #define LEAST_P 1e-7    /* of a label */
 #define NEAR    0.1     /* mean distance at the start */
@@ -240,8 +240,7 @@ static spot_status take_host(spot_ctx *c, spot_arena *a, problem_state *l, int n
 
 /* Allocates the op's arrays in the memory of c's device. */
 static spot_status take_device(spot_ctx *c, spot_arena *host, spot_arena *on_device, problem_state *l,
-                               const spot_points *points,
-                               const spot_bdm_config *cfg)
+                               const spot_points *points, const spot_bdm_config *cfg)
 {
     size_t n = (size_t)points->n, d = (size_t)padded(points->d);
     double *loss, *weight, *parameter;

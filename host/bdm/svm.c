@@ -160,10 +160,10 @@ static spot_hinge_problem machine(const svm_problem *q, int k, int f, double cos
 {
     return (spot_hinge_problem){
         .n = q->n, .d = q->d, .rows = q->rows[f], .x = q->z, .row = q->row[f].on_device, .bound = q->bound[f].on_device,
-            .cost = cost,
+        .cost = cost,
         .tolerance = cfg->tolerance, .most = cfg->most, .seed = q->seed, .w = (double *)q->w.on_device + (size_t)k * (q->d + 1),
         .dual = q->dual + (size_t)k * q->n, .square = q->square + (size_t)k * q->n,
-            .end = (spot_hinge_end *)q->end.on_device + k };
+        .end = (spot_hinge_end *)q->end.on_device + k };
 }
 
 static spot_ridge_fit values_of(const svm_problem *q, int k)

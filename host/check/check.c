@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "study/yaml.h"
 #include "spotter/work.h"
+#include "study/yaml.h"
 
 static void describe_run(char *text, size_t size, const spot_baseline *b)
 {

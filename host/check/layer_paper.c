@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-#include "stats/statistics.h"
 #include "report/table/paper.h"
+#include "stats/statistics.h"
 
 /* Fills the line but for the verdict, which needs the p of all lines. */
 static void measure_line(spot_checking *g, spot_check_line *l, const spot_paper_row *row, int k, int metric)

@@ -10,8 +10,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "stats/statistics.h"
 #include "spotter/shifts.h"
+#include "stats/statistics.h"
 
 enum { DRAWS = 2000, NUMBERS = 4 };            /* of a shift: impact, slope, passed, classes */
 

@@ -3,8 +3,8 @@
 #define SPOTTER_CLAIM_SCENES_H
 
 #include "claims/slice_claim.h"
-#include "spotter/predictor.h"
 #include "spotter/config.h"
+#include "spotter/predictor.h"
 
 /* An EC of a run of spotter sweep, and its classifier. */
 typedef struct {

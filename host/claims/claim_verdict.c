@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "claims/slice_claim.h"
 #include "base/file.h"
+#include "claims/slice_claim.h"
 
 static void put_real(spot_json *j, const char *key, double v) { spot_json_put_number(j, key, "%.6g", v); }
 

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "stats/statistics.h"
 #include "spotter/rng.h"
+#include "stats/statistics.h"
 
 static int nearest_first(const void *a, const void *b)
 {

@@ -40,14 +40,14 @@ typedef struct { const char *device; int threads, log_json; } cli_machine;
  * the study, in words. */
 #define CLI_RUN_ROWS(UNITS) CLI_RUN_ROWS_OF('s', UNITS)
 #define CLI_RUN_ROWS_OF(LETTER, UNITS)                                                                                       \
-    { "shard",  LETTER, "I/N", CLI_TEXT, CLI_AT(shard),                                                                        \
-      .help = "part I of N of " UNITS                                                                                          \
+    { "shard",  LETTER, "I/N", CLI_TEXT, CLI_AT(shard),                                                                      \
+      .help = "part I of N of " UNITS                                                                                        \
       ", counted from 0; auto/N: I from the scheduler, as in `spotter sweep`" },                                             \
     { "max-seconds", 0, "N", CLI_INT, CLI_AT(max_seconds), 1, 10000000,                                                      \
       .help = "time limit: the program ends within N seconds, with exit code 75" },                                          \
     { "starts", 0,   "N", CLI_INT, CLI_AT(run.starts), 0, 1000000, .preset = "5",                                            \
       .help = "number of starts without progress after which the exit code is 5 instead of 75; 0: no limit" },               \
-    { "beside",  0,   NULL, CLI_ON, CLI_AT(run.beside),                                                        \
+    { "beside",  0,   NULL, CLI_ON, CLI_AT(run.beside),                                                                      \
       .help = "no stop where another process computes the same part of the run" }
 
 /* Rows for a command whose struct has a `spot_sweep_options sweep`. */

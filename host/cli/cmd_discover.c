@@ -14,10 +14,10 @@
 #include "cli/method_list.h"
 #include "cli/slice_table.h"
 #include "discover/describe/describe_files.h"
-#include "discover/subject/detection_tables.h"
 #include "discover/search/discover_config.h"
 #include "discover/search/discover_run.h"
 #include "discover/search/search.h"
+#include "discover/subject/detection_tables.h"
 #include "formats/picture.h"
 #include "spotter/report.h"
 
@@ -244,7 +244,7 @@ static spot_status check_folder(spot_ctx *c, const options *o)
 
 /* ---- output ---- */
 
-/* What else is printed at the end. */
+/* Further numbers that are printed at the end. */
 typedef struct { spot_bytes cost; spot_run_report run; double since; } outcome;
 
 static spot_status print_json(spot_ctx *c, spot_status s, const options *o, const spot_findings *f, const spot_subject *subject,

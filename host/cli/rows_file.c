@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "study/yaml.h"
 #include "spotter/arena.h"
+#include "study/yaml.h"
 
 enum { LONGEST = 1200 };
 

@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "study/yaml.h"
 #include "discover/search/discover_run.h"
 #include "shifts/shift_result.h"
 #include "spotter/background.h"
 #include "spotter/examine.h"
+#include "study/yaml.h"
 #include "sweep/segment.h"
 
 spot_status cli_study_of(spot_ctx *c, const spot_study **y, const char *dir)

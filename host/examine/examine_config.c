@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "study/config_read.h"
 #include "examine/examine_config.h"
+#include "study/config_read.h"
 
 /* ---- ranges and points ---- */
 

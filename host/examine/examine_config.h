@@ -3,9 +3,9 @@
 #define SPOTTER_EXAMINE_CONFIG_H
 
 #include "base/key.h"
-#include "study/yaml.h"
 #include "image/render.h"
 #include "spotter/examine.h"
+#include "study/yaml.h"
 
 enum { SPOT_EXAMINE_PATH = 1300, SPOT_EXAMINE_NUMBERS = 2 };
 

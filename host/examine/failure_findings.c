@@ -8,8 +8,8 @@
 #include "examine/examine_networks.h"
 #include "examine/failure_parts.h"
 #include "examine/failure_rules.h"
-#include "stats/statistics.h"
 #include "spotter/rng.h"
+#include "stats/statistics.h"
 
 enum { LEAST_FAILURES = 5, POINTS = 1 << 16 };
 

@@ -219,21 +219,8 @@ static void describe_finding(spot_json *j, spot_failure_finding *f)
 
 /* ---- all ---- */
 
-/* One array of the document: begins it, and takes room for it where it is read. Returns its length. */
-static int begin_list(spot_json *j, const char *key, int n, void *list, size_t each)
-{
-    void *own;
-
-    n = spot_json_array(j, key, n, MOST);
-    if (j->gen || !n) return n;
-    own = calloc((size_t)n, each);
-    memcpy(list, &own, sizeof own);            /* a pointer of the caller's type */
-    if (!own) j->wrong = key;
-    return own ? n : 0;
-}
-
 #define DESCRIBE(list, number, one) do {                                                                \
-        f->number = begin_list(j, #number, f->number, &f->list, sizeof *f->list);                       \
+        f->number = spot_json_list(j, #number, f->number, MOST, &f->list, sizeof *f->list, #number);    \
         for (int i = 0; i < f->number; i++) one(j, &f->list[i]);                                        \
         spot_json_end(j);                                                                               \
     } while (0)

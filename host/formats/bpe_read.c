@@ -49,8 +49,10 @@ static spot_status refuse(bpe_reader *r, const char *fmt, ...)
     return spot_fail(r->c, SPOT_INPUT, "%s: %s; take CLIP's own vocabulary", r->file, spot_take_message(r->c, SPOT_INPUT));
 }
 
-static spot_status no_memory(bpe_reader *r) { return spot_fail(r->c, SPOT_NOMEM, "%s: no memory for its vocabulary",
-                                                                    r->file); }
+static spot_status no_memory(bpe_reader *r)
+{
+    return spot_fail(r->c, SPOT_NOMEM, "%s: no memory for its vocabulary", r->file);
+}
 
 /* -- symbols --------------------------------------------------------------------------------------------------------- */
 

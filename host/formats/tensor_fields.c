@@ -1,4 +1,5 @@
 /* tensor_fields.c - see tensor_fields.h. */
+#include "core/pointer.h"
 #include "formats/tensor_fields.h"
 
 #include <stdlib.h>
@@ -13,12 +14,13 @@ spot_status spot_field_copy(spot_ctx *c, void *out, const spot_tensors *t, const
                             const char *path)
 {
     const spot_tensor *x = spot_tensors_find(t, name);
-    void **to = out;
+    void *own;
 
     if (!x || x->type != type || x->bytes != count * spot_dtype_size(type)) return not_ours(c, name, path);
-    *to = malloc(x->bytes + 1);
-    if (!*to) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", path);
-    memcpy(*to, x->data, x->bytes);
+    own = malloc(x->bytes + 1);
+    spot_pointer_put(out, own);
+    if (!own) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", path);
+    memcpy(own, x->data, x->bytes);
     return SPOT_OK;
 }
 

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "stats/logistic.h"
 #include "spotter/metric.h"
+#include "stats/logistic.h"
 
 enum { MOST = SPOT_MAX_HYPOTHESES + 1 };        /* groups of the positives, with the rest */
 

@@ -9,9 +9,9 @@
 #include <math.h>
 
 #include "core/device.h"
-#include "models/reduce.h"
 #include "map/eigen.h"
 #include "map/pca.h"
+#include "models/reduce.h"
 
 enum { GROUP = 16 };   /* problems at a time */
 

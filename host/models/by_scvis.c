@@ -1,8 +1,8 @@
 /* by_scvis.c - prepares problems for the scvis ops. */
 #include <stdlib.h>
 
-#include "models/reduce.h"
 #include "map/scvis.h"
+#include "models/reduce.h"
 
 static spot_status map_all(spot_ctx *c, spot_arena *a, spot_scvis_problem *s, const spot_reduction *r,
                            const spot_scvis_config *cfg)

@@ -5,10 +5,10 @@
 
 #include "base/twin.h"
 #include "core/device.h"
-#include "models/reduce.h"
 #include "map/affinity.h"
 #include "map/neighbours.h"
 #include "map/tsne.h"
+#include "models/reduce.h"
 #include "spotter/rng.h"
 
 enum { GROUP = 16 };   /* problems in one search of neighbours */

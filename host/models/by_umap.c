@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "core/device.h"
-#include "models/reduce.h"
-#include "models/spectral.h"
 #include "map/affinity.h"
 #include "map/neighbours.h"
 #include "map/umap.h"
+#include "models/reduce.h"
+#include "models/spectral.h"
 
 enum { GROUP = 16, ABREAST = 50 };     /* problems in one search of neighbours; steps between reports of progress */
 enum { PARTS = 2 };                    /* steps of an epoch: an edge is due in one of them */

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "core/philox.h"
-#include "stats/statistics.h"
 #include "shifts/draws.h"
+#include "stats/statistics.h"
 
 /* Accuracies of all models side by side, so that a class is one contiguous row. */
 typedef struct {

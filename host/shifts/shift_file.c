@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/safetensors.h"
+#include "formats/tensor_fields.h"
 #include "shifts/shift_result.h"
 #include "store/store.h"
 
@@ -36,27 +36,12 @@ spot_status spot_shift_pictures_write(spot_ctx *c, const char *dir, int unit, co
     return s;
 }
 
-/* Copies a tensor of this type and size into new memory. */
-static spot_status copy_tensor(spot_ctx *c, void *out, const spot_tensors *t, const char *name, spot_dtype type, size_t bytes,
-                               const char *path)
-{
-    const spot_tensor *x = spot_tensors_find(t, name);
-    void **to = out;
-
-    if (!x || x->type != type || x->bytes != bytes)
-        return spot_fail(c, SPOT_INPUT, "%s: the tensor %s is not what this program writes", path, name);
-    *to = malloc(bytes + 1);
-    if (!*to) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", path);
-    memcpy(*to, x->data, bytes);
-    return SPOT_OK;
-}
-
 static spot_status copy_paths(spot_ctx *c, spot_shift_pictures_result *p, const spot_tensors *t, const char *path)
 {
     const spot_tensor *x = spot_tensors_find(t, "path");
     char *text = NULL, *end;
 
-    if (x) SPOT_TRY(copy_tensor(c, &text, t, "path", SPOT_U8, x->bytes, path));
+    if (x) SPOT_TRY(spot_field_copy(c, &text, t, "path", SPOT_U8, x->bytes, path));
     p->owned = text;
     p->path = malloc(((size_t)p->n + 1) * sizeof *p->path);
     if (!p->path) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", path);
@@ -76,12 +61,11 @@ static spot_status copy_all(spot_ctx *c, spot_shift_pictures_result *p, const sp
     if (!pass || pass->rank != 1 || pass->dim[0] > 1 << 30) return spot_fail(c, SPOT_INPUT, "%s has no tensor pass", path);
     p->n = (int)pass->dim[0];
     if (similar && similar->rank == 2 && similar->dim[1] < 1000) p->columns = (int)similar->dim[1];
-    SPOT_TRY(copy_tensor(c, &p->pass, t, "pass", SPOT_U8, (size_t)p->n, path));
-    SPOT_TRY(copy_tensor(c, &p->cls, t, "class", SPOT_I32, (size_t)p->n * sizeof *p->cls, path));
-    SPOT_TRY(copy_tensor(c, &p->right, t, "right", SPOT_I32, (size_t)p->n * sizeof *p->right, path));
+    SPOT_TRY(spot_field_copy(c, &p->pass, t, "pass", SPOT_U8, (size_t)p->n, path));
+    SPOT_TRY(spot_field_copy(c, &p->cls, t, "class", SPOT_I32, (size_t)p->n, path));
+    SPOT_TRY(spot_field_copy(c, &p->right, t, "right", SPOT_I32, (size_t)p->n, path));
     if (p->columns)
-        SPOT_TRY(copy_tensor(c, &p->similarity, t, "similarity", SPOT_F32,
-                             (size_t)p->n * (size_t)p->columns * sizeof *p->similarity, path));
+        SPOT_TRY(spot_field_copy(c, &p->similarity, t, "similarity", SPOT_F32, (size_t)p->n * (size_t)p->columns, path));
     return copy_paths(c, p, t, path);
 }
 

@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "base/order.h"
-#include "stats/statistics.h"
 #include "shifts/shift_result.h"
 #include "shifts/shifts_config.h"
 #include "shifts/shifts_write.h"
+#include "stats/statistics.h"
 
 /* The values of a folder's pictures that pass, class after class: class k has value[from[k] .. from[k + 1] - 1]. */
 typedef struct { double *value; int *from; } sample;

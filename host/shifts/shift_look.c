@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "worlds/picture_batches.h"
 #include "shifts/shift_answers.h"
 #include "spotter/encoder.h"
+#include "worlds/picture_batches.h"
 
 #define PIXELS ((size_t)256 << 20)         /* most bytes of decoded pictures */
 

@@ -5,15 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/pointer.h"
 #include "study/frame.h"
 
 enum { MOST_CLASSES = 1000000, MOST_COLUMNS = 2 * SPOT_MAX_SHIFTS + 1 };
 
 static bool take(void *pointer, size_t n, size_t size)
 {
-    void **p = pointer;
+    void *own = calloc(n + 1, size);
 
-    return (*p = calloc(n + 1, size)) != NULL;
+    spot_pointer_put(pointer, own);
+    return own != NULL;
 }
 
 static bool has_set(const spot_shift_result *r, int set)
@@ -48,29 +50,6 @@ void spot_shift_result_close(void *result)
 
 /* ---- JSON ---- */
 
-/* An array that has n members, no more and no fewer. */
-static bool open_array(spot_json *j, const char *key, int n)
-{
-    const int have = spot_json_array(j, key, n, n);
-
-    if (have != n && !j->wrong) j->wrong = key;
-    return have == n;
-}
-
-static void describe_ints(spot_json *j, const char *key, int *v, size_t n)
-{
-    if (open_array(j, key, (int)n))
-        for (size_t i = 0; i < n; i++) spot_json_int(j, NULL, &v[i]);
-    spot_json_end(j);
-}
-
-static void describe_reals(spot_json *j, const char *key, double *v, size_t n)
-{
-    if (open_array(j, key, (int)n))
-        for (size_t i = 0; i < n; i++) spot_json_real(j, NULL, &v[i]);
-    spot_json_end(j);
-}
-
 static void describe_hits(spot_json *j, const char *key, spot_shift_hits *h)
 {
     spot_json_object(j, key);
@@ -82,11 +61,11 @@ static void describe_hits(spot_json *j, const char *key, spot_shift_hits *h)
 
 static void describe_columns(spot_json *j, spot_shift_result *r)
 {
-    if (open_array(j, "similarities", r->columns))
+    if (spot_json_exactly(j, "similarities", r->columns))
         for (int k = 0; k < r->columns; k++) {
             spot_json_object(j, NULL);
             spot_frame_plain(j, "caption", r->column[k], sizeof *r->column);
-            describe_reals(j, "percentiles", r->quantile + (size_t)k * SPOT_SHIFT_QUANTILES, SPOT_SHIFT_QUANTILES);
+            spot_json_reals(j, "percentiles", r->quantile + (size_t)k * SPOT_SHIFT_QUANTILES, SPOT_SHIFT_QUANTILES);
             spot_json_end(j);
         }
     spot_json_end(j);
@@ -94,11 +73,11 @@ static void describe_columns(spot_json *j, spot_shift_result *r)
 
 static void describe_classes(spot_json *j, spot_shift_result *r)
 {
-    if (open_array(j, "classes", r->classes))
+    if (spot_json_exactly(j, "classes", r->classes))
         for (int k = 0; k < r->classes; k++) spot_frame_plain(j, NULL, r->class_name[k], sizeof *r->class_name);
     spot_json_end(j);
-    describe_reals(j, "class_thresholds", r->class_threshold, (size_t)r->classes);
-    if (open_array(j, "predicted_most", r->classes * SPOT_SHIFT_TOP))
+    spot_json_reals(j, "class_thresholds", r->class_threshold, r->classes);
+    if (spot_json_exactly(j, "predicted_most", r->classes * SPOT_SHIFT_TOP))
         for (int k = 0; k < r->classes * SPOT_SHIFT_TOP; k++) {
             spot_json_object(j, NULL);
             spot_frame_plain(j, "class", r->top[k].name, sizeof r->top->name);
@@ -115,8 +94,8 @@ static void describe_sets(spot_json *j, spot_shift_result *r)
     for (int k = 0; k < SPOT_SHIFT_SETS; k++) {
         if (!has_set(r, k)) continue;
         spot_json_object(j, sets[k]);
-        describe_ints(j, "pictures", r->count[k], (size_t)r->classes);
-        describe_ints(j, "right", r->right[k], (size_t)r->classes * r->models);
+        spot_json_ints(j, "pictures", r->count[k], r->classes);
+        spot_json_ints(j, "right", r->right[k], r->classes * r->models);
         spot_json_end(j);
     }
 }
@@ -161,7 +140,7 @@ void spot_shift_result_describe(spot_json *j, void *result)
     }
     describe_columns(j, r);
     describe_classes(j, r);
-    describe_ints(j, "answered", r->answered, (size_t)r->models);
+    spot_json_ints(j, "answered", r->answered, r->models);
     describe_sets(j, r);
 }
 

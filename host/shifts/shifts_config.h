@@ -3,8 +3,8 @@
 #define SPOTTER_SHIFTS_CONFIG_H
 
 #include "base/key.h"
-#include "study/yaml.h"
 #include "spotter/shifts.h"
+#include "study/yaml.h"
 
 enum { SPOT_CAPTION = 384, SPOT_SHIFT_PATH = 1300 };
 

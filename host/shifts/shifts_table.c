@@ -1,11 +1,11 @@
 /* shifts_table.c - the settings of shifts, and checks that involve several of them. */
 #include <string.h>
 
-#include "study/config_read.h"
-#include "study/settings_key.h"
 #include "shifts/plant_make.h"
 #include "shifts/shifts_config.h"
 #include "spotter/encoder.h"
+#include "study/config_read.h"
+#include "study/settings_key.h"
 
 #define TEXT(type, field, most, text_, ...) SPOT_ROW(#field, TEXT, type, field, __VA_ARGS__, .hi = most, .text = text_)
 

@@ -2,9 +2,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "stats/statistics.h"
 #include "shifts/shifts_config.h"
 #include "shifts/shifts_write.h"
+#include "stats/statistics.h"
 
 enum { NAMED = 5, FEW_MODELS = 20 };       /* shifts that a sentence names; models that are few for a slope */
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stats/forest_grow.h"
 #include "formats/safetensors.h"
+#include "stats/forest_grow.h"
 
 #define FORMAT "spotter forest 1"
 static const char *const profiles[SPOT_FOREST_PROFILES] = { "bagged", "samme_r", "samme" };

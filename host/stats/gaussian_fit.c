@@ -33,8 +33,8 @@ static void limits(fitting *f)
     }
 }
 
-/* NLopt asks for value and slope. Where the matrix is indefinite the value is far below any other, so that the step is halved.
- * */
+/* NLopt asks for value and slope. Where the matrix is indefinite the value is far below any other, so that the step
+ * is halved. */
 static double objective(unsigned n, const double *at, double *slope, void *user)
 {
     fitting *f = user;

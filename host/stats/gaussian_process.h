@@ -92,8 +92,8 @@ void spot_gp_look (spot_gp *g, const double *x, int m, double *mean, double *dev
 void spot_gp_again(spot_gp *g, const double *x, int m, double *deviation, double *solved);
 
 /* The covariance of the posterior at x (m, features), whose rows spot_gp_look has solved: its lower factor over joint (m, m),
- * so that mean + joint e, e normal, is a sample of the function. over (features, m): scratch. False: the matrix is indefinite.
- * */
+ * so that mean + joint e, e normal, is a sample of the function. over (features, m): scratch. False: the matrix is
+ * indefinite. */
 bool spot_gp_joint(const spot_gp *g, const double *x, int m, const double *solved, double *joint, double *over);
 
 /* The same at one point, with slopes (features). Where the deviation is 0 its slope is 0. */

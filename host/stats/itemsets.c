@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/order.h"
+#include "core/pointer.h"
 #include "spotter/ontology.h"
 
 enum { MOST_SETS = 50000000, LONGEST_SET = 1 << 20 };
@@ -41,14 +42,14 @@ typedef struct {
 
 static bool grow(void *array, size_t *room, size_t need, size_t size)
 {
-    void **a = array;
     size_t more = *room ? 2 * *room : 1024;
 
     if (need <= *room) return true;
     while (more < need) more *= 2;
-    void *moved = realloc(*a, more * size);
+    void *moved = realloc(spot_pointer_get(array), more * size);
     if (!moved) return false;
-    *a = moved, *room = more;
+    spot_pointer_put(array, moved);
+    *room = more;
     return true;
 }
 

@@ -176,8 +176,8 @@ static spot_status search_all(spot_ctx *c, spot_arena *a, int problems, spot_clu
             b.jobs[j].x = on_device ? on_device[p] : x[p].v;
             b.jobs[j].seed = seeds[p];
         }
-    SPOT_TRY(spot_mixture_jobs_run(c, a, begin, b.jobs, at * cfg->starts, on_device != NULL, cfg->kmeans
-                                   ? NULL : &cfg->mixture));
+    SPOT_TRY(spot_mixture_jobs_run(c, a, begin, b.jobs, at * cfg->starts, on_device != NULL,
+                                   cfg->kmeans ? NULL : &cfg->mixture));
     for (int p = at = 0; p < problems; at += out[p++].tried) {
         len[p] = label_all(c, b.labellings + at, b.jobs + at * cfg->starts, x[p], on_device ? on_device[p] : NULL, cfg);
         if (!len[p])

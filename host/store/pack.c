@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bdm/fit.h"
+#include "core/pointer.h"
 #include "models/network.h"
 
 static spot_status pack_bytes(spot_ctx *c, spot_packer *p, void *v, size_t n)
@@ -22,15 +23,13 @@ static spot_status pack_bytes(spot_ctx *c, spot_packer *p, void *v, size_t n)
 /* v: the address of a pointer of any type. */
 static spot_status pack_array(spot_ctx *c, spot_packer *p, void *v, size_t count, size_t size)
 {
-    void *at;
 
     if (p->way == PACK_READ) {
         if (count > p->left / size)
             return spot_fail(c, SPOT_INPUT, "a stored value ends early");
         SPOT_TRY(spot_arena_take(c, p->arena, v, count * size));
     }
-    memcpy(&at, v, sizeof at);
-    return pack_bytes(c, p, at, count * size);
+    return pack_bytes(c, p, spot_pointer_get(v), count * size);
 }
 
 /* The checksum catches damage, not a malicious writer: check every number before using it. */

@@ -4,8 +4,8 @@
 
 #include "core/ops.h"
 #include "models/reduce.h"
-#include "study/keys.h"
 #include "store/pack.h"
+#include "study/keys.h"
 
 typedef enum { POINTS, FOUND } step;
 

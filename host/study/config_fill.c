@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "core/pointer.h"
 #include "study/config_read.h"
 
 enum { MAX_ROWS = 256 };
@@ -136,10 +137,12 @@ static spot_status refuse_value(spot_reading *r, const spot_setting *s, int line
 
 /* ---- values ---- */
 
-spot_status spot_config_take(spot_reading *r, void **taken, size_t bytes)
+spot_status spot_config_take(spot_reading *r, void *taken, size_t bytes)
 {
-    *taken = bytes ? spot_memory_take(r->memory, bytes) : NULL;
-    return *taken || !bytes ? SPOT_OK : spot_fail(r->c, SPOT_NOMEM, "no memory for the config %s", r->name);
+    void *own = bytes ? spot_memory_take(r->memory, bytes) : NULL;
+
+    spot_pointer_put(taken, own);
+    return own || !bytes ? SPOT_OK : spot_fail(r->c, SPOT_NOMEM, "no memory for the config %s", r->name);
 }
 
 spot_status spot_config_text(spot_reading *r, const char **copy, const char *text)
@@ -186,7 +189,7 @@ static spot_status fill_list(spot_reading *r, const list_place *l, const spot_pa
     const spot_setting *s = l->s;
     char *config = l->config;
     int *filled = (int *)(void *)(config + s->count), n;
-    void **list = (void **)(void *)(config + s->offset);
+    char *list = config + s->offset;           /* the list's pointer */
     const bool appends = r->kind->fill_entry && !s->inherits;
     char at[SPOT_CONFIG_PATH], takes[256];
 
@@ -202,7 +205,7 @@ static spot_status fill_list(spot_reading *r, const list_place *l, const spot_pa
         if (entry->type != YAML_MAPPING_NODE)
             return spot_refuse(r, spot_line_of(entry), "{setting.shape} %s takes %s", at,
                                spot_setting_takes(takes, sizeof takes, &group));
-        if (appends) SPOT_TRY(r->kind->fill_entry(r, *list, filled, entry, i, at));
+        if (appends) SPOT_TRY(r->kind->fill_entry(r, spot_pointer_get(list), filled, entry, i, at));
         else SPOT_TRY(fill_struct(r, l, filled, entry, at));
     }
     return SPOT_OK;

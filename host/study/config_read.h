@@ -47,7 +47,7 @@ spot_status spot_refuse(spot_reading *r, int line, const char *fmt, ...);
 const char *spot_path_join(char path[SPOT_CONFIG_PATH], const char *above, const char *name);
 
 /* Memory of the config. text: a copy, in *copy. */
-spot_status spot_config_take(spot_reading *r, void **taken, size_t bytes);
+spot_status spot_config_take(spot_reading *r, void *taken, size_t bytes);
 spot_status spot_config_text(spot_reading *r, const char **copy, const char *text);
 
 /* config_fill.c: fills a group of settings from a mapping; settings that the mapping lacks keep their values. */

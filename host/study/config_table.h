@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
-#include "study/yaml.h"
 #include "spotter/config.h"
+#include "study/yaml.h"
 
 extern const spot_setting spot_settings[];        /* rows for spot_config */
 extern const spot_config_kind spot_sweep_kind;

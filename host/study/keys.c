@@ -8,10 +8,10 @@
 
 #include "base/file.h"
 #include "bdm/methods.h"
-#include "study/config_table.h"
-#include "study/settings_key.h"
 #include "core/ops.h"
 #include "models/model_settings.h"
+#include "study/config_table.h"
+#include "study/settings_key.h"
 #include "worlds/scene_settings.h"
 
 /* Rules of the keys of values in the store. What a method's key says of its features goes before its points. */

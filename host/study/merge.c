@@ -4,8 +4,8 @@
  * commutative and idempotent, and so is the merge. Each unit is compared in all sources at once, and a folder of a thousand
  * units is committed at a time, so that neither the memory nor the work that a kill undoes grows with the run. */
 #define _POSIX_C_SOURCE 200809L
-#include "study/yaml.h"
 #include "study/merge.h"
+#include "study/yaml.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "study/yaml.h"
 #include "study/merge.h"
+#include "study/yaml.h"
 
 static bool is_empty(const char *dir)
 {

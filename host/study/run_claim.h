@@ -25,15 +25,13 @@ typedef struct {
     void *user;
 } spot_claim_place;
 
-/* SPOT_USAGE, with pid, host and start of the process, if it lives and is not this one; where they share the place a warning.
- * */
+/* SPOT_USAGE, with pid, host and start of the process, if it lives and is not this one; where they share the place a
+ * warning. */
 spot_status spot_claim_check(spot_ctx *c, const spot_claim_place *at, const spot_claimant *p);
 
 /* The marks of a run directory are its logs, which a living process touches every 15 s: one that began and did not end holds
- * the
- * units that its start line names. A shard is never stopped: shards share a directory, and a scheduler may start one again
- * while
- * the old one still dies. */
+ * the units that its start line names. A shard is never stopped: shards share a directory, and a scheduler may start one again
+ * while the old one still dies. */
 spot_status spot_work_claim(spot_ctx *c, const spot_work *w);
 
 #endif

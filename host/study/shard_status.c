@@ -11,9 +11,9 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/json_tree.h"
-#include "study/yaml.h"
 #include "study/frame.h"
 #include "study/run_log.h"
+#include "study/yaml.h"
 
 /* A process, from its start line on. Times are seconds since 1970. */
 typedef struct {

@@ -1,9 +1,9 @@
 /* study.c - a study's config: load, key, close, for every study. */
 #include <stdlib.h>
 
-#include "study/yaml.h"
 #include "spotter/arena.h"
 #include "spotter/work.h"
+#include "study/yaml.h"
 
 spot_status spot_study_load(spot_ctx *c, const spot_study *y, void **config, const char *path)
 {

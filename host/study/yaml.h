@@ -23,7 +23,7 @@ typedef struct spot_config_kind {
                               const char *at);
     /* Checks that involve several settings, which refuse with spot_refuse. NULL: none. */
     spot_status (*check)(struct spot_reading *r, const void *cfg, const yaml_node_t *root);
-    /* What other settings decide about those that the text leaves out, after the checks. NULL: nothing. */
+    /* Fills settings that the text leaves out and that others decide, after the checks. NULL: there are none. */
     spot_status (*complete)(spot_ctx *c, void *cfg);
 } spot_config_kind;
 

@@ -16,10 +16,10 @@
 
 #include "core/device.h"
 #include "store/embedding.h"
+#include "study/workers.h"
 #include "sweep/encoder_view.h"
 #include "sweep/network_view.h"
 #include "sweep/picture_threads.h"
-#include "study/workers.h"
 
 #define VIEWED 0.95                /* share of an EC's time until its view is there; for the progress */
 

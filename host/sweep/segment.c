@@ -41,24 +41,6 @@ static void describe_choice(spot_json *j, const char *key, int *v, int n, const 
 
 static const char *status_name(int s) { return spot_status_name((spot_status)s); }
 
-static void describe_ints(spot_json *j, const char *key, int *v, int n)
-{
-    int len = spot_json_array(j, key, n, n);
-
-    if (len != n) j->wrong = j->wrong ? j->wrong : key;
-    for (int i = 0; i < len; i++) spot_json_int(j, NULL, &v[i]);
-    spot_json_end(j);
-}
-
-static void describe_reals(spot_json *j, const char *key, double *v, int n)
-{
-    int len = spot_json_array(j, key, n, n);
-
-    if (len != n) j->wrong = j->wrong ? j->wrong : key;
-    for (int i = 0; i < len; i++) spot_json_real(j, NULL, &v[i]);
-    spot_json_end(j);
-}
-
 static void describe_ec(spot_json *j, spot_segment *s)
 {
     spot_json_object(j, "ec");
@@ -99,8 +81,8 @@ static void describe_lesson(spot_json *j, spot_segment *s)
     l->blindspots = s->blindspots;
     spot_json_real(j, "outside", &l->outside);
     spot_json_int(j, "outside_count", &l->outside_count);
-    describe_reals(j, "inside", l->inside, s->blindspots);
-    describe_ints(j, "inside_count", l->inside_count, s->blindspots);
+    spot_json_reals(j, "inside", l->inside, s->blindspots);
+    spot_json_ints(j, "inside_count", l->inside_count, s->blindspots);
     spot_json_bool(j, "learned", &l->learned);
     spot_json_end(j);
 }
@@ -165,7 +147,7 @@ static void describe_score(spot_json *j, spot_outcome *o, int blindspots)
         spot_json_real(j, "mean_error", &o->mean_error[k]);
         spot_json_int(j, "belongs", &s->belongs[k]);
         describe_newer(j, "coherence", &s->coherence[k]);
-        describe_reals(j, "bp", s->bp[k], blindspots);
+        spot_json_reals(j, "bp", s->bp[k], blindspots);
         spot_json_end(j);
     }
     spot_json_end(j);

@@ -6,8 +6,8 @@
 #define SPOTTER_SEGMENT_H
 
 #include "spotter/sweep.h"
-#include "study/keys.h"
 #include "study/frame.h"
+#include "study/keys.h"
 
 #define SPOT_SEGMENT_SCHEMA 1
 

@@ -11,7 +11,7 @@
 
 enum { SPOT_VERSION_ID = 128 };
 
-/* Of one version. */
+/* The values of one version. */
 typedef struct {
     char   name[64];                       /* of the model */
     int    objects, quantities;

@@ -5,8 +5,8 @@
 #include "spotter/examine.h"
 #include "versions/version_values.h"
 
-/* Of model model[i] of r[i]. SPOT_INPUT where the runs differ in anything but the models. The caller closes v's memory, also
- * after a failure. */
+/* v[i]: of model model[i] of r[i]. SPOT_INPUT where the runs differ in anything but the models. The caller closes v's memory,
+ * also after a failure. */
 spot_status spot_examine_version_values(spot_ctx *c, spot_version_values v[SPOT_VERSIONS],
                                         const spot_examine_results r[SPOT_VERSIONS], const int model[SPOT_VERSIONS]);
 

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "image/raster.h"
-#include "worlds/scene_settings.h"
 #include "spotter/rng.h"
 #include "spotter/scene.h"
+#include "worlds/scene_settings.h"
 
 enum { TRIES = 10000, RESTARTS = 100, MAX_IMAGES = 100000000 };
 

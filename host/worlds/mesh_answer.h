@@ -2,9 +2,9 @@
 #ifndef SPOTTER_MESH_ANSWER_H
 #define SPOTTER_MESH_ANSWER_H
 
+#include "spotter/mesh.h"
 #include "worlds/mesh_files.h"
 #include "worlds/mesh_wire.h"
-#include "spotter/mesh.h"
 
 /* Where the answer's bytes come from. */
 typedef struct { spot_status (*take)(spot_ctx *c, void *from, void *out, size_t n); void *from; } spot_answer_source;

@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "base/nearest.h"
+#include "spotter/rng.h"
 #include "worlds/pictures.h"
 #include "worlds/scene_settings.h"
-#include "spotter/rng.h"
 
 /* 0.09595 and 0.36163 of COCO's 123,287 pictures are the paper's 11,829 and 44,584; 66,874 remain. */
 const spot_setting spot_photos_settings[] = {

@@ -135,9 +135,9 @@ spot_status spot_picture_batches_run(spot_ctx *c, const spot_picture_batches *b)
 {
     size_t most = (size_t)b->batch;
     picture_batches_reader r = { .c = c, .b = b, .rgb = malloc(spot_picture_batches_bytes(b)),
-                                 .picture = malloc(most * sizeof *r.picture),
-                 .verdict = calloc(most, sizeof *r.verdict), .decoder = calloc((size_t)c->threads, sizeof *r.decoder),
-                 .part = calloc((size_t)c->threads, sizeof *r.part) };
+                                 .picture = malloc(most * sizeof *r.picture), .verdict = calloc(most, sizeof *r.verdict),
+                                 .decoder = calloc((size_t)c->threads, sizeof *r.decoder),
+                                 .part = calloc((size_t)c->threads, sizeof *r.part) };
     bool found = r.rgb && r.picture && r.verdict && r.decoder && r.part;
     spot_status s = found ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for %d pictures", b->batch);
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "worlds/pictures.h"
 #include "spotter/rng.h"
+#include "worlds/pictures.h"
 
 enum { MOST_CHOICES = 1 << 24 };           /* combinations of a cell */
 

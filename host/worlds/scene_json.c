@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "worlds/pictures.h"
 #include "spotter/config.h"
+#include "worlds/pictures.h"
 
 static void write_object(spot_json *j, const spot_object *o)
 {

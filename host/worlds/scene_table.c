@@ -2,8 +2,8 @@
 #include <stdio.h>
 
 #include "base/text.h"
-#include "worlds/pictures.h"
 #include "spotter/config.h"
+#include "worlds/pictures.h"
 
 /* The relative position varies wherever there is a square, and is not rolled. */
 static bool varies(const spot_ec *ec, int layer, int attribute)

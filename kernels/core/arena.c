@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "core/device.h"
+#include "core/pointer.h"
 
 enum { ALIGN = 64 };
 
@@ -63,18 +64,15 @@ spot_arena spot_arena_counting(void)
     return (spot_arena){ .counting = true, .size = SIZE_MAX / 2 };
 }
 
-/* The caller's pointer has a type of its own: only its bytes may be written here. */
 spot_status spot_arena_take(spot_ctx *c, spot_arena *a, void *out, size_t bytes)
 {
     size_t start = (a->used + ALIGN - 1) / ALIGN * ALIGN;
-    void *at = NULL;
 
-    memcpy(out, &at, sizeof at);
+    spot_pointer_put(out, NULL);
     if (bytes > a->size || start > a->size - bytes)
         return spot_fail(c, SPOT_NOMEM, "{arena.full} %.1f MB asked for, %.1f of %.1f MB free: not enough memory set aside",
                          bytes / 1e6, (a->size - a->used) / 1e6, a->size / 1e6);
-    if (!a->counting) at = a->base + start;
-    memcpy(out, &at, sizeof at);
+    if (!a->counting) spot_pointer_put(out, a->base + start);
     a->used = start + bytes;
     if (a->used > a->peak) a->peak = a->used;
     return SPOT_OK;

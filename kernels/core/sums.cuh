@@ -30,7 +30,7 @@ static __device__ inline float spot_half_warp_min(float v, unsigned mask)
     return v;
 }
 
-/* Of points of d coordinates, by one thread: a chain in their order. */
+/* The squared distance of points of d coordinates, by one thread: a chain in their order. */
 template <typename T> static __device__ inline double spot_squared_distance(const float *x, const T *y, int d)
 {
     double sum = 0;

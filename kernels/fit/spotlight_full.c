@@ -72,8 +72,7 @@ static void weigh_rows(spotlight_full_work *w, int kernel)
 
 /* Adam's step of parameters `first` .. of w->moment. */
 static void step_array(const spotlight_full_work *w, const spot_spotlight_state *s, double *value, const double *rise,
-                       size_t first,
-                       size_t count)
+                       size_t first, size_t count)
 {
     double *m = w->moment[0] + first, *v = w->moment[1] + first;
 

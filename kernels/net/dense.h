@@ -23,7 +23,7 @@
 
 typedef struct { int rows, in, out; bool relu; } spot_dense_shape;
 
-/* What back computes, and from what. dx NULL: not wanted; dw and db NULL: not wanted. */
+/* Results and terms of back. dx NULL: not wanted; dw and db NULL: not wanted. */
 typedef struct { float *dx, *dw, *db, *dy; const float *y, *x, *w; } spot_dense_gradients;
 
 typedef struct {

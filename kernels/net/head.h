@@ -24,11 +24,10 @@ static inline SPOT_HD float spot_head_scaled(float mean, float least, float most
     return most > least ? (float)(((double)mean - least) / ((double)most - least)) : mean - mean;      /* keeps a NaN */
 }
 
-/* What forward computes, and from what. b NULL: features only; then w and logit may be NULL, too. */
+/* Results and terms of forward. b NULL: features only; then w and logit may be NULL, too. */
 typedef struct { float *feature, *logit; const void *x; const float *w, *b; } spot_head_answers;
 
-/* What back computes, and from what. dx of the rows from `live` on is 0. dfeature: NULL, or added to the gradient by the
- * features. */
+/* Results and terms of back. dx of the rows from `live` on is 0. dfeature: NULL, or added to the gradient by the features. */
 typedef struct { void *dx; float *dw, *db; const float *dlogit, *feature, *w, *dfeature; } spot_head_gradients;
 
 struct spot_head_ops {

@@ -27,7 +27,7 @@ static inline SPOT_HD int spot_pool_end(int i, int size)
     return ((i + 1) * size + SPOT_POOL_MEAN - 1) / SPOT_POOL_MEAN;
 }
 
-/* What back computes, and from what: da is the gradient of out; dy is written over y. dbias NULL: not wanted. */
+/* Results and terms of back: da is the gradient of out; dy is written over y. dbias NULL: not wanted. */
 typedef struct { void *y; float *dbias; const void *da, *out; const unsigned char *at; } spot_pool_gradients;
 
 struct spot_pooling_ops {

@@ -14,7 +14,7 @@ typedef struct {
     spot_precision precision;
 } spot_patches;
 
-/* Of n pictures: `first` (width), then the count patches of a picture; plus position (count + 1, width). */
+/* Tokens of n pictures: `first` (width), then the count patches of a picture; plus position (count + 1, width). */
 typedef struct { const float *patch, *first, *position; int n, count, width; } spot_picture_tokens;
 
 /* Row r is table[id[r]] + position[place[r]]. The caller has checked id and place. */

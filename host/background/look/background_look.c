@@ -447,8 +447,7 @@ static spot_status look_at_batch(spot_ctx *c, looker *k, int from, int to)
         spot_look_model *m = &l->model[i];
         const spot_twin *out = &k->blender.out;
         const spot_prediction q = { is_seen_on_device(m) ? out->on_device : out->here, images, k->blender.size, m->logit,
-                                    m->embedding,
-                                    m->channel };
+                                    m->embedding, m->channel };
         SPOT_TRY(spot_check_stop(c));
         if (m->failed) continue;
         if (!is_seen_on_device(m) && !fetched) SPOT_TRY(spot_blender_pull(c, &k->blender, images));

@@ -90,8 +90,8 @@ spot_status spot_background_matrices(spot_ctx *c, spot_background_responses *r, 
 {
     const spot_background_measure *m = &cfg->measure;
     const size_t images = (size_t)s->targets * ((size_t)s->n + 1);
-    matrices_work w = { .cfg = { m->grid, m->kernel, m->neighbours, (float)m->sigma, m->exact
-                                 ? SPOT_RBF_EXACT : SPOT_RBF_BINNED } };
+    matrices_work w = { .cfg = { m->grid, m->kernel, m->neighbours, (float)m->sigma,
+                                m->exact ? SPOT_RBF_EXACT : SPOT_RBF_BINNED } };
     int signals = 0;
     spot_status how;
 

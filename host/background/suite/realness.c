@@ -62,7 +62,7 @@ static double share(double part, double of) { return of > 0 ? part / of : NAN; }
 
 typedef struct { const tally *sum; int targets; } sample;
 
-/* Of the targets of a draw: accuracies (BINS), then flips. */
+/* Numbers of a draw of targets: accuracies (BINS), then flips. */
 static void draw_targets(double *out, const void *of, spot_rng *r)
 {
     const sample *s = of;

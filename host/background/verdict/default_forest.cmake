@@ -6,7 +6,8 @@ if(CMAKE_SCRIPT_MODE_FILE)
     file(READ "${FOREST}" hex HEX)
     string(REGEX REPLACE "(..)" "0x\\1," bytes "${hex}")
   endif()
-  file(WRITE ${OUT} "/* made by host/background/verdict/default_forest.cmake */\n#include \"background/verdict/verdict_rows.h\"\n"
+  file(WRITE ${OUT} "/* made by host/background/verdict/default_forest.cmake */\n"
+    "#include \"background/verdict/verdict_rows.h\"\n"
     "const unsigned char spot_default_forest[] = { ${bytes} 0 };\n"
     "const size_t spot_default_forest_size = sizeof spot_default_forest - 1;\n")
   return()

@@ -7,8 +7,8 @@
 
 #include "discover/subject/subject_memory.h"
 #include "formats/picture.h"
-#include "worlds/picture_batches.h"
 #include "spotter/encoder.h"
+#include "worlds/picture_batches.h"
 
 /* Moves the rows that are not marked to the front. */
 static void drop_rows(spot_subject *s, const uint8_t *marked)

@@ -8,8 +8,8 @@
 
 #include "discover/describe/gallery.h"
 #include "discover/subject/subject_memory.h"
-#include "worlds/picture_batches.h"
 #include "spotter/model.h"
+#include "worlds/picture_batches.h"
 
 /* Pictures per batch; a smaller first batch, to estimate the time early. */
 enum { BATCH = 256, FIRST = 32 };

@@ -4,8 +4,8 @@
 
 #include "base/room.h"
 #include "discover/proof/judge.h"
-#include "discover/subject/subject_memory.h"
 #include "discover/search/vote.h"
+#include "discover/subject/subject_memory.h"
 
 /* ---- memory ---- */
 

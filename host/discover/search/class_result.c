@@ -13,19 +13,6 @@ enum { MOST_ENTRIES = 1 << 20 };
 
 /* ---- JSON ---- */
 
-/* Entries of `size` bytes: those of *v are written, or *v is made for those that are read. */
-static int open_array(spot_json *j, const char *key, int n, int most, void *v, size_t size)
-{
-    void **array = v;
-
-    n = spot_json_array(j, key, n, most);
-    if (j->gen) return n;
-    *array = calloc((size_t)n + 1, size);
-    if (*array) return n;
-    j->wrong = spot_frame_no_memory;
-    return 0;
-}
-
 static size_t digits_of(int rows) { return (size_t)rows / 4 + 1; }
 
 static void describe_rows(spot_json *j, const char *key, char **text, int rows)
@@ -73,7 +60,7 @@ static void describe_proof(spot_json *j, spot_class_result *r)
     spot_json_end(j);
     spot_json_int(j, "status", &r->failure);
     spot_frame_plain(j, "message", r->why, sizeof r->why);
-    r->pieces = open_array(j, "slices", r->pieces, MOST_ENTRIES, &r->piece, sizeof *r->piece);
+    r->pieces = spot_json_list(j, "slices", r->pieces, MOST_ENTRIES, &r->piece, sizeof *r->piece, spot_frame_no_memory);
     for (int i = 0; i < r->pieces; i++) describe_piece(j, &r->piece[i], r->rows);
     spot_json_end(j);
     spot_json_end(j);
@@ -81,7 +68,8 @@ static void describe_proof(spot_json *j, spot_class_result *r)
 
 static void describe_searches(spot_json *j, spot_class_result *r)
 {
-    r->searches = open_array(j, "searches", r->searches, MOST_ENTRIES, &r->search, sizeof *r->search);
+    r->searches = spot_json_list(j, "searches", r->searches, MOST_ENTRIES, &r->search, sizeof *r->search,
+                                 spot_frame_no_memory);
     for (int i = 0; i < r->searches; i++) {
         spot_class_search *s = &r->search[i];
         spot_json_object(j, NULL);
@@ -214,7 +202,8 @@ spot_status spot_class_results_load(spot_proving *j, const spot_class_result *r)
     spot_proof_begin(j, (spot_run_errors){ NULL, NULL });
     for (int i = 0; i < j->classes; i++) {
         spot_proved *k = &j->cls[i];
-        if (r[i].cls != k->cls || r[i].rows != k->n || !r[i].proved || !r[i].piece)
+        if (r[i].cls != k->cls || r[i].rows != k->n || !r[i].proved || !r[i].piece || r[i].failure < 0
+            || r[i].failure >= SPOT_STATUS_COUNT)
             return spot_fail(j->c, SPOT_INPUT, "the result of class %d is that of class %d of other rows", k->cls, r[i].cls);
         k->left = r[i].left, k->best = r[i].best, k->failure = (spot_status)r[i].failure;
         memcpy(k->tried, r[i].tried, sizeof k->tried), memcpy(k->failed, r[i].failed, sizeof k->failed);

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "core/ops.h"
-#include "discover/subject/attribute_rows.h"
 #include "discover/proof/judge.h"
+#include "discover/subject/attribute_rows.h"
 #include "study/chain.h"
 #include "study/keys.h"
 #include "study/run_log.h"

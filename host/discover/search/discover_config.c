@@ -91,7 +91,7 @@ static const char *data_hash(char text[33], const spot_subject *s)
     return text;
 }
 
-/* Which rows are wrong; more than their confidences may say it. */
+/* Joins which rows are wrong: more than their confidences may say it. */
 static spot_key join_wrong(spot_key k, const spot_subject *s)
 {
     uint8_t wrong[4096];

@@ -5,9 +5,9 @@
 #ifndef SPOTTER_DISCOVER_CONFIG_H
 #define SPOTTER_DISCOVER_CONFIG_H
 
-#include "study/yaml.h"
 #include "spotter/config.h"
 #include "spotter/discover.h"
+#include "study/yaml.h"
 
 typedef struct { uint64_t seed; } spot_discover_seed;
 

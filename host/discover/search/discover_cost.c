@@ -5,8 +5,8 @@
 
 #include "base/room.h"
 #include "core/device.h"
-#include "discover/subject/attribute_rows.h"
 #include "discover/proof/judge.h"
+#include "discover/subject/attribute_rows.h"
 #include "study/chain.h"
 
 const char *spot_class_words(char *text, size_t size, const spot_subject *s, int cls)

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "discover/subject/attribute_rows.h"
 #include "discover/proof/judge.h"
 #include "discover/search/vote.h"
+#include "discover/subject/attribute_rows.h"
 #include "study/chain.h"
 #include "study/reducer_timing.h"
 

@@ -7,7 +7,7 @@
 #include "spotter/discover.h"
 
 extern const spot_quantity spot_slice_in_file[];                   /* members of slices.json, of a spot_slice_row */
-/* Of a spot_slice: its rows, wrong ones, their rate; further numbers; its share of errors. */
+/* Parts of a spot_slice: its rows, wrong ones, their rate; further numbers; its share of errors. */
 extern const spot_quantity spot_slice_errors[], spot_slice_more[], spot_slice_share[];
 
 #endif

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "bdm/fit.h"
+#include "discover/search/vote.h"
 #include "discover/subject/fits.h"
 #include "discover/subject/subject_memory.h"
-#include "discover/search/vote.h"
 
 /* Copies the features of a finding's class; has (n): set for its rows. A fit that does not vote, or has other rows, gives
  * none. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/pointer.h"
 #include "discover/subject/subject_memory.h"
 
 /* -- memory: a list of blocks ----------------------------------------------------------------------------------- */
@@ -36,7 +37,7 @@ spot_status spot_subject_take(spot_ctx *c, spot_subject *s, void *out, size_t by
     size_t whole = (bytes / 64 + 1) * 64;
     void *block = aligned_alloc(64, whole);
 
-    memcpy(out, &block, sizeof block);
+    spot_pointer_put(out, block);
     if (!block) return spot_fail(c, SPOT_NOMEM, "no memory for %zu bytes of the classifier under examination", bytes);
     memset(block, 0, whole);
     return spot_subject_keep(c, s, block);

@@ -1,6 +1,7 @@
 /* subject_file_proof.c - reads the proofs of subject.safetensors. All numbers are checked before they are used. */
 #include <string.h>
 
+#include "core/pointer.h"
 #include "discover/proof/proof_files.h"
 #include "discover/subject/subject_file.h"
 #include "discover/subject/subject_memory.h"
@@ -33,7 +34,7 @@ static spot_status get(const subject_file_proof_reader *r, const char *name, spo
     *rows = t->dim[0];
     SPOT_TRY(spot_subject_take(r->c, r->s, &own, t->bytes));
     if (t->bytes) memcpy(own, t->data, t->bytes);
-    memcpy(out, &own, sizeof own);             /* a pointer of the caller's type */
+    spot_pointer_put(out, own);
     return SPOT_OK;
 }
 

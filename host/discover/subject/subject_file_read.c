@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "core/pointer.h"
 #include "discover/describe/gallery.h"
 #include "discover/subject/subject_file.h"
 #include "discover/subject/subject_memory.h"
@@ -40,7 +41,7 @@ static spot_status get(subject_file_reader *r, const char *name, spot_dtype type
     *rows = t->dim[0];
     SPOT_TRY(spot_subject_take(r->c, r->s, &own, t->bytes));
     if (t->bytes) memcpy(own, t->data, t->bytes);
-    memcpy(out, &own, sizeof own);             /* a pointer of the caller's type */
+    spot_pointer_put(out, own);
     return SPOT_OK;
 }
 
@@ -51,7 +52,7 @@ static spot_status zeros(subject_file_reader *r, void *out, size_t count, size_t
 {
     void *own = count <= (size_t)INT_MAX ? calloc(count + 1, size) : NULL;
 
-    memcpy(out, &own, sizeof own);
+    spot_pointer_put(out, own);
     if (!own) return spot_fail(r->c, SPOT_NOMEM, "no memory for %zu numbers of %s", count, r->path);
     return spot_subject_keep(r->c, r->s, own);
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/pointer.h"
 #include "discover/proof/proof_files.h"
 #include "discover/subject/subject_file.h"
 #include "discover/subject/subject_memory.h"
@@ -29,7 +30,7 @@ static spot_status add(recorder *w, const char *name, spot_dtype type, size_t ro
 
     SPOT_TRY(spot_subject_take(w->c, &w->keep, &own, rows * (size_t)(columns ? columns : 1) * spot_dtype_size(type)));
     borrow(w, name, type, rows, columns, own);
-    memcpy(data, &own, sizeof own);            /* a pointer of the caller's type */
+    spot_pointer_put(data, own);
     return SPOT_OK;
 }
 

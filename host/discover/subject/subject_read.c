@@ -10,11 +10,11 @@
 #include <sys/stat.h>
 
 #include "base/text.h"
-#include "discover/subject/detection_rows.h"
-#include "discover/subject/fits.h"
 #include "discover/describe/gallery.h"
 #include "discover/describe/look_encoder.h"
 #include "discover/describe/look_pictures.h"
+#include "discover/subject/detection_rows.h"
+#include "discover/subject/fits.h"
 #include "discover/subject/subject_memory.h"
 #include "formats/formats.h"
 

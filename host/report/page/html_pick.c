@@ -56,8 +56,7 @@ static void write_settings(spot_page *p, const spot_shift *s)
 
 /* The pictures whose ranks are nearest to the percentile's, in order. */
 static void write_level(html_pick_work *w, const ranked *of, int n, const spot_shift_pictures_result *file,
-                        const double *sorted,
-                        int percentile)
+                        const double *sorted, int percentile)
 {
     const int middle = (int)((long long)(n - 1) * percentile / 100);
     int from = middle - BESIDE / 2 + 1, to;
