@@ -438,7 +438,7 @@ size_t spot_domino_scratch(int count, int n, int d, int k, int classes, int full
     spot_domino_space space;
 
     if (threads) spot_run_jobs(&c, &a, &kind, spot_abreast(count, threads), &most, 0, NULL, NULL);
-    else         spot_domino_space_take(&c, &a, &space, count, n, d, k, classes, full);
+    else         spot_domino_space_take(&c, &a, &space, &(spot_domino_sizes){ count, n, d, k, classes, full });
     return a.peak;
 }
 

@@ -314,7 +314,7 @@ static __global__ void __launch_bounds__(THREADS) decide_kernel(state *of, int c
     if (!s->done) atomicAdd(going, 1u);
 }
 
-typedef struct { int n, d, k, count, full; } sizes;
+typedef spot_domino_sizes sizes;
 
 static void launch_expect(cudaStream_t stream, const spot_domino_space *m, const sizes *of, int last)
 {
@@ -368,7 +368,7 @@ static spot_status needs_job(spot_ctx *c, const spot_domino_job *job)
 
 /* of: the most of any job. host: (count) */
 static spot_status run_jobs(spot_ctx *c, const spot_domino_space *m, state *host, spot_domino_job *jobs, const sizes *of,
-                            int classes, const spot_mixture_config *cfg)
+                            const spot_mixture_config *cfg)
 {
     const size_t values = (size_t)of->k * of->d, bytes = of->count * sizeof *host, parts = spot_blocks(of->n, ROWS);
 
@@ -377,8 +377,8 @@ static spot_status run_jobs(spot_ctx *c, const spot_domino_space *m, state *host
         state *s = &host[j];
         SPOT_TRY(needs_job(c, &jobs[j]));
         *s = { jobs[j], m->scale + j * values, m->shift + j * values, of->full ? m->factor + j * values * of->d : NULL,
-               m->logs + j * values, m->base + (size_t)j * of->k, m->log_y + (size_t)j * of->k * classes, m->part + j * parts,
-               -INFINITY, 0 };
+               m->logs + j * values, m->base + (size_t)j * of->k, m->log_y + (size_t)j * of->k * of->classes,
+               m->part + j * parts, -INFINITY, 0 };
         s->job.iterations = s->job.converged = s->job.ill = 0;
     }
     SPOT_TRY(spot_cuda_memory(c)->copy(c, m->state, host, bytes));
@@ -391,8 +391,7 @@ static spot_status run_jobs(spot_ctx *c, const spot_domino_space *m, state *host
 static spot_status em_cuda(spot_ctx *c, spot_arena *scratch, int count, spot_domino_job *jobs, const spot_mixture_config *cfg)
 {
     const size_t mark = scratch->used;
-    sizes of = { 0, 0, 0, count, 0 };
-    int classes = 0;
+    sizes of = { count };
     spot_domino_space m;
 
     for (int j = 0; j < count; j++) {
@@ -400,11 +399,11 @@ static spot_status em_cuda(spot_ctx *c, spot_arena *scratch, int count, spot_dom
         of.d = max(of.d, jobs[j].d);
         of.k = max(of.k, jobs[j].k);
         of.full |= jobs[j].full;
-        classes = max(classes, jobs[j].classes);
+        of.classes = max(of.classes, jobs[j].classes);
     }
-    SPOT_TRY(spot_domino_space_take(c, scratch, &m, count, of.n, of.d, of.k, classes, of.full));
+    SPOT_TRY(spot_domino_space_take(c, scratch, &m, &of));
     state *host = (state *)malloc(count * sizeof *host);
-    spot_status s = host ? run_jobs(c, &m, host, jobs, &of, classes, cfg)
+    spot_status s = host ? run_jobs(c, &m, host, jobs, &of, cfg)
                          : spot_fail(c, SPOT_NOMEM, "no memory for %d of Domino's mixtures", count);
     free(host);
     scratch->used = mark;

@@ -1,4 +1,4 @@
-/* head.cu - the layers after the last block. They are little work: plain kernels whose threads sum in a fixed order. */
+/* head.cu - the layers after the last block (head.h). Little work, by plain kernels whose threads sum in a fixed order. */
 #include "core/lanes.cuh"
 #include "core/sums.cuh"
 #include "net/head.h"
@@ -7,22 +7,21 @@ enum { THREADS = 256 };
 
 /* grid (live): a block pools an image, a channel to a thread, and multiplies it with the rows of w. */
 template <typename T>
-static __global__ void __launch_bounds__(THREADS) forward_kernel(float *feature, float *logit, const T *x, const float *w,
-                                                                 const float *b, int channels, int pixels, int outputs)
+static __global__ void __launch_bounds__(THREADS) forward_kernel(spot_head_answers a, int channels, int pixels, int outputs)
 {
-    const T *image = x + (size_t)blockIdx.x * pixels * channels;
-    float *f = feature + (size_t)blockIdx.x * channels;
+    const T *image = (const T *)a.x + (size_t)blockIdx.x * pixels * channels;
+    float *f = a.feature + (size_t)blockIdx.x * channels;
 
     for (int k = threadIdx.x; k < channels; k += THREADS) {
         double sum = 0;
         for (int i = 0; i < pixels; i++) sum += spot_widen(image[(size_t)i * channels + k]);
         f[k] = (float)(sum / pixels);
     }
-    for (int o = 0; b && o < outputs; o++) {
+    for (int o = 0; a.b && o < outputs; o++) {
         double z = 0;
-        for (int k = threadIdx.x; k < channels; k += THREADS) z += (double)f[k] * w[(size_t)o * channels + k];
+        for (int k = threadIdx.x; k < channels; k += THREADS) z += (double)f[k] * a.w[(size_t)o * channels + k];
         z = spot_block_sum<THREADS>(z);        /* f[k] was written by the thread that read it */
-        if (threadIdx.x == 0) logit[(size_t)blockIdx.x * outputs + o] = (float)(b[o] + z);
+        if (threadIdx.x == 0) a.logit[(size_t)blockIdx.x * outputs + o] = (float)(a.b[o] + z);
     }
 }
 
@@ -73,32 +72,32 @@ static __global__ void __launch_bounds__(THREADS) softmax_kernel(double *loss, f
 }
 
 /* grid (ceil((channels + 1) / 256), outputs); the thread behind the last channel sums for the bias */
-static __global__ void __launch_bounds__(THREADS) weights_kernel(float *dw, float *db, const float *dlogit,
-                                                                 const float *feature, int live, int channels, int outputs)
+static __global__ void __launch_bounds__(THREADS) weights_kernel(spot_head_gradients g, int live, int channels, int outputs)
 {
     int k = blockIdx.x * THREADS + threadIdx.x, o = blockIdx.y;
     double sum = 0;
 
     if (k > channels) return;
     for (int n = 0; n < live; n++)
-        sum += (double)dlogit[(size_t)n * outputs + o] * (k < channels ? feature[(size_t)n * channels + k] : 1.0f);
-    if (k < channels) dw[(size_t)o * channels + k] = (float)sum;
-    else              db[o] = (float)sum;
+        sum += (double)g.dlogit[(size_t)n * outputs + o] * (k < channels ? g.feature[(size_t)n * channels + k] : 1.0f);
+    if (k < channels) g.dw[(size_t)o * channels + k] = (float)sum;
+    else              g.db[o] = (float)sum;
 }
 
 /* grid (ceil(channels / 256), rows) */
 template <typename T>
-static __global__ void __launch_bounds__(THREADS) data_kernel(T *dx, const float *dlogit, const float *w, const float *dfeature,
-                                                              int live, int channels, int pixels, int outputs)
+static __global__ void __launch_bounds__(THREADS) data_kernel(spot_head_gradients g, int live, int channels, int pixels,
+                                                              int outputs)
 {
     int k = blockIdx.x * THREADS + threadIdx.x;
     size_t n = blockIdx.y;
     double sum = 0;
 
     if (k >= channels) return;
-    if (dfeature && n < (size_t)live) sum = dfeature[n * channels + k];
-    for (int o = 0; o < outputs && n < (size_t)live; o++) sum += (double)dlogit[n * outputs + o] * w[(size_t)o * channels + k];
-    for (int i = 0; i < pixels; i++) spot_round(&dx[(n * pixels + i) * channels + k], (float)(sum / pixels));
+    if (g.dfeature && n < (size_t)live) sum = g.dfeature[n * channels + k];
+    for (int o = 0; o < outputs && n < (size_t)live; o++)
+        sum += (double)g.dlogit[n * outputs + o] * g.w[(size_t)o * channels + k];
+    for (int i = 0; i < pixels; i++) spot_round((T *)g.dx + (n * pixels + i) * channels + k, (float)(sum / pixels));
 }
 
 /* The least (sign 1) or the greatest (-1) v of the block, the same in every thread. */
@@ -119,7 +118,8 @@ static __device__ inline float extreme_of_block(float v, float sign)
     return sign * found;
 }
 
-/* grid (live): an image to a block. Few channels have several threads each, which share the pixels. */
+/* grid (live): an image to a block. Few channels have several threads each, which share the pixels; where the channels do not
+ * divide the block the threads left over (share == shares) only wait with the others. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS) channels_kernel(float *activity, int stride, const T *x, int channels,
                                                                   int pixels, bool relu)
@@ -156,8 +156,7 @@ static __global__ void __launch_bounds__(THREADS) channels_kernel(float *activit
 template <typename T>
 static void launch_forward(spot_ctx *c, const spot_head_answers *a, spot_plane p, int outputs)
 {
-    SPOT_LAUNCH(forward_kernel<T>, p.live, THREADS, 0, spot_cuda_stream(c), a->feature, a->logit, (const T *)a->x, a->w, a->b,
-                p.channels, p.size * p.size, outputs);
+    SPOT_LAUNCH(forward_kernel<T>, p.live, THREADS, 0, spot_cuda_stream(c), *a, p.channels, p.size * p.size, outputs);
 }
 
 static spot_status forward_cuda(spot_ctx *c, const spot_head_answers *a, spot_plane p, int outputs)
@@ -200,8 +199,8 @@ static spot_status channels_cuda(spot_ctx *c, float *activity, int stride, const
 template <typename T>
 static void launch_data(spot_ctx *c, const spot_head_gradients *g, spot_plane p, int outputs)
 {
-    SPOT_LAUNCH(data_kernel<T>, dim3((p.channels + THREADS - 1) / THREADS, p.rows), THREADS, 0, spot_cuda_stream(c),
-                (T *)g->dx, g->dlogit, g->w, g->dfeature, p.live, p.channels, p.size * p.size, outputs);
+    SPOT_LAUNCH(data_kernel<T>, dim3((p.channels + THREADS - 1) / THREADS, p.rows), THREADS, 0, spot_cuda_stream(c), *g, p.live,
+                p.channels, p.size * p.size, outputs);
 }
 
 static spot_status back_cuda(spot_ctx *c, const spot_head_gradients *g, spot_plane p, int outputs)
@@ -209,8 +208,8 @@ static spot_status back_cuda(spot_ctx *c, const spot_head_gradients *g, spot_pla
     SPOT_TRY(spot_cuda_needs(c, g->dx, "head.back: dx"));
     if (p.rows > 65535 || outputs > 65535)
         return spot_fail(c, SPOT_UNSUPPORTED, "head.back: %d rows, %d outputs; CUDA takes 65535", p.rows, outputs);
-    SPOT_LAUNCH(weights_kernel, dim3(p.channels / THREADS + 1, outputs), THREADS, 0, spot_cuda_stream(c), g->dw, g->db,
-                g->dlogit, g->feature, p.live, p.channels, outputs);
+    SPOT_LAUNCH(weights_kernel, dim3(p.channels / THREADS + 1, outputs), THREADS, 0, spot_cuda_stream(c), *g, p.live,
+                p.channels, outputs);
     (p.precision == SPOT_BF16 ? launch_data<spot_bf16> : launch_data<float>)(c, g, p, outputs);
     return spot_cuda_launched(c, "head.back of %d images, %d channels, size %d, %d outputs", p.live, p.channels, p.size,
                               outputs);
