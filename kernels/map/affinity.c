@@ -1,4 +1,5 @@
-/* affinity.c - nearest columns by selection, the perplexity search and the joint P, on the CPU. */
+/* affinity.c - nearest columns by selection, the perplexity search and the joint P, on the CPU (affinity.h): the steps from
+ * squared distances to the graph that t-SNE, scvis and UMAP lay out. */
 #include "map/affinity_step.h"
 
 #include <limits.h>
@@ -9,7 +10,8 @@
 
 enum { LANES = 16 };
 
-/* p_j = exp(-beta (d_j - least)) of 16 entries or fewer, added to the lanes' sums of p and of its product with d - least. */
+/* p_j = exp(-beta (d_j - least)) of 16 entries or fewer, added to the lanes' sums of p and of its product with d - least. The
+ * least distance divides out of p, and keeps the sum from 0 however far all neighbours are. */
 static inline __attribute__((always_inline)) void weigh_entries(float *p, const float *d, int count, float beta, float least,
                                                                 float *sum, float *dot)
 {
@@ -84,7 +86,8 @@ void spot_select_smallest(uint64_t *key, int n, int k)
     }
 }
 
-/* A distance's bits rise with it since it is not negative: above the column they make a key that breaks ties too. */
+/* A distance's bits rise with it since it is not negative: above the column they make a key that breaks ties too. The row
+ * itself (own) comes last. */
 static uint64_t key_of(const float *d, int j, int own)
 {
     return j == own ? UINT64_MAX : (uint64_t)(uint32_t)spot_float_bits(d[j]) << 32 | (uint32_t)j;
@@ -99,7 +102,7 @@ static void find_nearest(const float *d, int m, int own, int k, int *column, flo
     spot_select_smallest(key, m, k);
     last = key[0];
     for (int j = 1; j < k; j++) last = key[j] > last ? key[j] : last;
-    for (int j = 0; j < m; j++)
+    for (int j = 0; j < m; j++)            /* once more over all, since selection has lost the order of columns */
         if (key_of(d, j, own) <= last) {
             column[found] = j;
             near[found++] = d[j];
@@ -142,7 +145,8 @@ static int merge_row(const spot_affinity_graph *g, int i, int at, const int *in,
     return at;
 }
 
-/* Edges sorted by the row that they name: begin[i] .. begin[i+1] of `edge`, each in rising order. */
+/* Edges sorted by the row that they name: begin[i] .. begin[i+1] of `edge`, each in rising order. Counted two places on, so
+ * that begin[i + 1] is where row i's next edge goes, and at the end where row i's edges end. */
 static void build_joint(const spot_affinity_graph *g)
 {
     int edges = g->n * g->k, *begin = g->begin;

@@ -1,4 +1,6 @@
-/* rbf.h - variance matrices by radial basis functions (the background paper's appendix D), for `problems` independent models.
+/* rbf.h - variance matrices by radial basis functions (paper 003, appendix D), for `problems` independent models: how much a
+ * model's response to a target changes between two of its backgrounds, over the distances of both from the original. The host
+ * makes features of the matrices and judges invariance by them (host/background/verdict).
  *
  * A problem has l targets with n + 1 images each. Image j of a target has a distance d_j to the target's original (the
  * original's is 0) and a response S_j for each signal. Every ordered pair j != k of a target's images is a point: it lies at
@@ -6,7 +8,8 @@
  *
  *   value(e) = (phi(0) u(e) + sum phi(|e - p_i|) v_i) / (phi(0) + sum phi(|e - p_i|)),   phi(r) = exp(-r^2 / (2 sigma^2))
  *
- * The sums are over the points in a circular window: those nearer to e than kernel / 2. u(e) is the plain mean of the
+ * The sums are over the points in a circular window: those nearer to e than kernel / 2. u(e), which gives a value to elements
+ * without points in their window and counts as one point at e itself (weight phi(0) = 1), is the plain mean of the
  * `nearest` points' values, of all points where there are fewer. Points at the distance of the last of them share the places
  * that the nearer ones leave: the value of each such place is their mean. So neither u nor the sums depend on an order of the
  * points.

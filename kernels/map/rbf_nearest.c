@@ -1,8 +1,12 @@
-/* rbf_nearest.c - the mean of the nearest points, and the values of all cells, on the CPU.
+/* rbf_nearest.c - u, the mean of the nearest points, and the values of all cells, on the CPU (rbf.h). The matrix is symmetric:
+ * row a has the columns b >= a.
  *
  * A point's squared distance is a sum of one number for image j and one for image k, so the least of a target is at least the
  * sum of the least along both axes. Those are tabulated for each row's centre and each target. The points in cells bound the
- * distance of the last of the nearest points. Targets whose least is within the bound, a few out of a hundred, are searched. */
+ * distance of the last of the nearest points. Targets whose least is within the bound, a few out of a hundred, are searched.
+ *
+ * A target's images lie in ascending order of their places, those of one place side by side from first to last: a place makes
+ * all its points at once. j and k are images of a target, of which one stands for its place. */
 #include "map/rbf_cpu.h"
 
 #include <omp.h>
@@ -12,7 +16,8 @@
 
 enum { TARGETS = 16 };     /* looked at together */
 
-/* The nearest image of each target to the centre of row a. Targets past the last have none. */
+/* The nearest image of each target to the centre of row a. Targets past the last, which fill a vector, have none and lie at
+ * infinity, so no search looks at them; nor at a target with one image, which makes no point. */
 static void fill_near(const spot_rbf_space *o, const spot_rbf_problem *p, int a)
 {
     float *square = o->near_square + (size_t)a * o->padded;
@@ -32,8 +37,8 @@ typedef struct {
     int a, b, found, wanted;
     float within;              /* points up to this squared distance are looked at */
     float best[SPOT_RBF_NEAREST];      /* (found): ascending, the least squared distances so far */
-    double *sum, *tie;         /* (signals): of points nearer than `within`, and of those at it */
-    int nearer, ties;
+    double *sum, *tie;         /* (signals): of points nearer than `within`, and of those at it; side by side in memory */
+    int nearer, ties;          /* numbers of these points */
 } search;
 
 /* `count` points at one place. */
@@ -47,7 +52,8 @@ static void add_distance(search *s, float square, int count)
     }
 }
 
-/* The sum of |x - y| over all pairs of two ascending arrays; of the same array, over both orders of a pair. */
+/* The sum of |x - y| over all pairs of two ascending arrays; of the same array, over both orders of a pair. m + n steps in
+ * place of m n: y's up to x[j] are below it, the others above. */
 static double sum_differences(const float *x, int m, const float *y, int n)
 {
     double sum = 0, all = 0, below = 0;
@@ -71,7 +77,7 @@ static places places_of(const spot_rbf_space *o, size_t row, int j, int k)
 
     e.high = o->last[row + (size_t)j] - o->first[row + (size_t)j] + 1;
     e.wide = o->last[row + (size_t)k] - o->first[row + (size_t)k] + 1;
-    e.count = e.high * e.wide - (e.j == e.k ? e.high : 0);
+    e.count = e.high * e.wide - (e.j == e.k ? e.high : 0);     /* an image and itself are no point */
     return e;
 }
 
@@ -105,7 +111,9 @@ static void search_place(search *s, const spot_rbf_space *o, const spot_rbf_prob
         }
 }
 
-/* First the distances, in a second pass the values. */
+/* From the nearest place on to both sides, until a place is too far even with the target's nearest image on the other axis.
+ * values: false in a first pass, which finds the distance of the last of the nearest points; then true, which sums the values
+ * up to it. Sums in the first pass would have to be taken back whenever a nearer point comes. */
 static void search_target(search *s, const spot_rbf_space *o, const spot_rbf_problem *p, int t, bool values)
 {
     const size_t row = (size_t)t * (size_t)p->images;

@@ -5,7 +5,8 @@
 #include "core/vmath.h"
 #include "map/umap.h"
 
-/* Is an edge of weight w due at this step? */
+/* Whether an edge of weight w is due at this step: after s steps it was due floor(r s) times, r = w scale. The reference
+ * implementation keeps each edge's next step; here nothing has to be remembered. */
 static SPOT_HD inline int spot_umap_due(float w, float scale, int step)
 {
     float r = w * scale;
@@ -25,13 +26,13 @@ static SPOT_HD inline float spot_umap_power(float x, float b) { return spot_expf
  * -2ab d^2(b-1) / (1 + a d^2b). */
 static SPOT_HD inline float spot_umap_pull(float d2, float a, float b)
 {
-    float safe = d2 > 1e-30f ? d2 : 1e-30f, power = spot_umap_power(safe, b);
+    float safe = d2 > 1e-30f ? d2 : 1e-30f, power = spot_umap_power(safe, b);      /* equal points: no 0 / 0 */
 
     return -2.0f * a * b * power / (safe * (1.0f + a * power));
 }
 
 /* Repulsion: the same factor for a pair without an edge. The slope of log(1 - q), 2b / (d^2 (1 + a d^2b)), with 0.001 added to
- * d^2. */
+ * d^2 as in the reference implementation: it is what points that meet are divided by. */
 static SPOT_HD inline float spot_umap_push(float d2, float a, float b)
 {
     float safe = d2 > 1e-30f ? d2 : 1e-30f, power = spot_umap_power(safe, b);
@@ -58,7 +59,8 @@ static SPOT_HD inline uint32_t spot_umap_draw(const spot_umap_layout *u, int i)
     return (uint32_t)u->start[i] * (uint32_t)spot_umap_blocks(u);
 }
 
-/* The search for sigma: most steps; the error of the sum that ends it; sigma's least value, in mean distances. */
+/* The search for sigma: most steps; the error of the sum that ends it; sigma's least value, in mean distances. The reference
+ * implementation's. */
 enum { SPOT_UMAP_BISECTIONS = 64 };
 #define SPOT_UMAP_TOLERANCE 1e-5
 #define SPOT_UMAP_LEAST     1e-3
@@ -70,7 +72,7 @@ static SPOT_HD inline float spot_umap_strength(float near, float rho, float sigm
     return above > 0 ? spot_expf(-above / sigma) : 1.0f;
 }
 
-/* rho, sigma and strengths of a row. */
+/* rho, sigma and strengths of a row: bisection, doubling while there is no upper bound. */
 static SPOT_HD inline void spot_umap_row_strengths(const spot_umap_row *r, int i, double wanted)
 {
     const int k = r->near.cols;
@@ -96,7 +98,7 @@ static SPOT_HD inline void spot_umap_row_strengths(const spot_umap_row *r, int i
             middle = isinf(high) ? middle * 2 : (low + high) / 2;
         }
     }
-    total *= SPOT_UMAP_LEAST / (k + 1);
+    total *= SPOT_UMAP_LEAST / (k + 1);        /* k + 1: the row itself, at distance 0, is one of the neighbours there */
     sigma = (float)(middle > total ? middle : total);
     if (!(sigma > 1e-30f)) sigma = 1e-30f;      /* all neighbours equal the row: strengths are 1 for any sigma */
     r->rho[i] = rho;

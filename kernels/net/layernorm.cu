@@ -1,5 +1,6 @@
 /* layernorm.cu - a row to 16 lanes of a warp, each of which sums one of the row's 16 parts: the CPU's order and bits. The row
- * stays in the nearest cache for its three passes. */
+ * stays in the nearest cache for its three passes. y may be x: both sums wait for all lanes of the row, and the last pass reads
+ * a number in the lane that then writes it. */
 #include "core/lanes.cuh"
 #include "core/sums.cuh"
 #include "net/layernorm.h"
@@ -26,7 +27,7 @@ static __global__ void __launch_bounds__(THREADS) apply_kernel(T *y, const float
     const unsigned mask = threadIdx.x % SPOT_WARP < SPOT_HALF_WARP ? 0xffffu : 0xffff0000u;
     const float *in = x + (size_t)r * l.width;
 
-    if (r >= rows) return;
+    if (r >= rows) return;             /* the whole half-warp, the lanes of `mask` */
     const float mean = sum_of<false>(in, l.width, 0, lane, mask) / (float)l.width;
     const float scale = 1 / sqrtf(sum_of<true>(in, l.width, mean, lane, mask) / (float)l.width + l.eps);
     for (int i = lane; i < l.width; i += SPOT_HALF_WARP)
