@@ -22,7 +22,7 @@ enum { SPOT_EXCESSES = 101 };          /* grid of excess error rates from -1 to 
 typedef struct {
     spot_piece said;
     double     score;                  /* the method's */
-    int        cls;                    /* index in the proof's classes */
+    int        class_place;            /* of its class among the proof's: an index of cls below, no class number */
     int        slice;                  /* of the class, into which it is merged; -1: none */
     uint64_t  *found, *judged;
 } spot_judged;
@@ -98,7 +98,8 @@ spot_status spot_proof_run(spot_proving *j, spot_run_errors errors);
 void spot_proof_begin(spot_proving *j, spot_run_errors errors);
 
 /* The next piece, of no rows yet, of which `said` has what names it; and once it has its rows, its numbers and its test. */
-spot_status spot_proof_piece(spot_proving *j, spot_judged **next, const spot_piece *said, double score, int cls);
+spot_status spot_proof_piece(spot_proving *j, spot_judged **next, const spot_piece *said, double score,
+                             int class_place);
 spot_status spot_proof_keep (spot_proving *j, spot_judged *g);
 
 /* Rows of the class at these bits, wrong ones among them, and the wrong ones that the rates of `part` let expect; part -1: of

@@ -53,7 +53,7 @@ spot_status spot_proof_chance(spot_proving *j)
         else permute(j, answers, row, order, k);
         how = spot_proof_run(j, (spot_run_errors){ drawn ? NULL : answers, drawn ? wanted : NULL });
         for (const spot_judged *g = j->piece; g < j->piece + j->pieces && how == SPOT_OK; g++)
-            j->cls[g->cls].best = fmin(j->cls[g->cls].best, g->said.p);
+            j->cls[g->class_place].best = fmin(j->cls[g->class_place].best, g->said.p);
     }
     j->quiet = false;
     spot_arena_close(&a);

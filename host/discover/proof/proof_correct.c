@@ -40,7 +40,7 @@ typedef struct {
     double     *drawn;         /* (threads, n): p */
 } family;
 
-static const spot_proved *class_of(const family *f, const spot_judged *g) { return &f->j->cls[g->cls]; }
+static const spot_proved *class_of(const family *f, const spot_judged *g) { return &f->j->cls[g->class_place]; }
 
 /* ---- memory ---- */
 
@@ -120,7 +120,7 @@ static void sort_classes(family *f)
         const spot_proved *own = &f->j->cls[k];
         f->first[k] = tests;
         for (int t = 0; t < f->n; t++)
-            if (f->test[t].g->cls == k) f->by_class[tests++] = t;
+            if (f->test[t].g->class_place == k) f->by_class[tests++] = t;
         f->start[k] = rows;
         for (int h = 0; h < f->j->strata; h++)
             for (int i = 0; i < own->members[f->part]; i++) {
@@ -135,10 +135,10 @@ static void sort_classes(family *f)
 /* ---- draws ---- */
 
 /* Draws as many wrong rows as each stratum has (Floyd's sample). */
-static void draw_errors(const family *f, int cls, spot_rng *r, uint64_t *wrong)
+static void draw_errors(const family *f, int class_place, spot_rng *r, uint64_t *wrong)
 {
-    const spot_proved *k = &f->j->cls[cls];
-    const int *row = f->order + f->start[cls];
+    const spot_proved *k = &f->j->cls[class_place];
+    const int *row = f->order + f->start[class_place];
 
     memset(wrong, 0, k->words * sizeof *wrong);
     for (int h = 0; h < f->j->strata; h++) {

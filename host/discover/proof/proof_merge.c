@@ -1,4 +1,8 @@
-/* proof_merge.c - pieces that are nearly the same rows become a slice; findings with one list of slices for each class. */
+/* proof_merge.c - pieces that are nearly the same rows become a slice; findings with one list of slices for each class. In: the
+ * pieces of all methods, seeds and parts, judged and corrected (judge.h). Out: what spotter discover reports.
+ *
+ * Indices: i of a piece or a class is its place in the proof's list; row bits, slices' and hypotheses' rows and the view's rows
+ * are of the class (0 to k->n - 1); finding->row and the map are the subject's. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +19,7 @@ static int surest_first(const void *a, const void *b)
 {
     const spot_judged *x = a, *y = b;
 
-    if (x->cls != y->cls) return x->cls - y->cls;
+    if (x->class_place != y->class_place) return x->class_place - y->class_place;
     if (x->said.corrected != y->said.corrected) return x->said.corrected < y->said.corrected ? -1 : 1;
     if (x->said.p != y->said.p) return x->said.p < y->said.p ? -1 : 1;
     if (x->said.bdm != y->said.bdm) return x->said.bdm - y->said.bdm;
@@ -36,16 +40,17 @@ static double overlap(const spot_judged *x, const spot_judged *y, size_t words)
     return any ? (double)both / (double)any : 0;
 }
 
-/* Each piece joins the slice whose first piece it overlaps most, or begins one. Returns the slices that had no place. */
+/* Each piece joins the slice whose first piece it overlaps most, the first of equals, or begins one. Only first pieces, the
+ * surest, are compared: a slice does not wander from piece to piece. Returns the slices that had no place. */
 static int merge_class(const spot_proving *j, spot_judged *first, spot_judged *end)
 {
     const spot_judged *head[SPOT_MAX_HYPOTHESES];
     int heads = 0, more = 0;
 
     for (spot_judged *g = first; g < end; g++) {
-        double most = j->p.same;
+        double most = j->p.same;           /* the least overlap that makes two pieces one slice */
         for (int h = 0; h < heads; h++) {
-            const double same = overlap(head[h], g, j->cls[g->cls].words);
+            const double same = overlap(head[h], g, j->cls[g->class_place].words);
             if (same < most || (same == most && g->slice >= 0)) continue;
             most = same;
             g->slice = h;
@@ -67,7 +72,7 @@ spot_status spot_proof_merge(spot_proving *j)
 
     qsort(j->piece, (size_t)j->pieces, sizeof *j->piece, surest_first);
     for (int i = 0, end; i < j->pieces; i = end) {
-        for (end = i; end < j->pieces && j->piece[end].cls == j->piece[i].cls; end++) { }
+        for (end = i; end < j->pieces && j->piece[end].class_place == j->piece[i].class_place; end++) { }
         more += merge_class(j, j->piece + i, j->piece + end);
     }
     if (more)
@@ -107,6 +112,7 @@ static const spot_judged *unite(maker *m, int slice, size_t words, int *pieces)
     return head;
 }
 
+/* The next slice in the order of their first pieces, surest first, which is the order of the numbers that merge_class gave. */
 static spot_status list_slice(maker *m, spot_hypotheses *out, const spot_proved *k)
 {
     spot_hypothesis *h = &out->h[out->len];
@@ -133,7 +139,7 @@ static spot_status prove_slice(maker *m, const spot_proved *k, spot_slice *s, in
     SPOT_TRY(SPOT_TAKE(j->c, a, s->proof, 1));
     p = s->proof;
     *p = (spot_proof){ .p = head->said.corrected, .pieces = pieces, .tests = j->pieces };
-    p->claim = spot_is_significant(p->p, j->p.level) ? SPOT_CLAIM_CONFIRMED
+    p->claim = spot_is_significant(p->p, j->p.level) ? SPOT_CLAIM_CONFIRMED    /* suggested: surer than all in chance errors */
              : j->p.chance && head->said.p < j->best ? SPOT_CLAIM_SUGGESTED : SPOT_CLAIM_CHANCE;
     SPOT_TRY(SPOT_TAKE(j->c, a, p->piece, pieces));
     SPOT_TRY(SPOT_TAKE(j->c, a, p->origin, s->size));
@@ -198,7 +204,7 @@ static spot_status make_finding(maker *m, int i)
     found->len = 0;
     found->n = k->n;
     for (const spot_judged *p = m->first; p < m->end; p++)
-        if (p->slice == found->len) SPOT_TRY(list_slice(m, found, k));
+        if (p->slice == found->len) SPOT_TRY(list_slice(m, found, k));     /* its first piece: list_slice raises len */
     SPOT_TRY(spot_slices_of(j->c, &m->f->arena, &m->work, g, j->s, &m->view, found, j->o->neighbours));
     for (int h = 0; h < g->slices; h++) SPOT_TRY(prove_slice(m, k, &g->slice[h], h, found->h[h].row));
     SPOT_TRY(keep_fit(m, g, found));
@@ -237,6 +243,9 @@ static spot_status keep_left_out(spot_proving *j, spot_findings *f)
 }
 
 /* ---- memory of the findings ---- */
+
+/* Upper bounds, term by term of what make_finding and what it calls take; the plain numbers at the end are for rounding up to
+ * 64. Too little is SPOT_NOMEM. */
 
 static size_t result_bytes(const spot_proving *j, int left_out)
 {
@@ -292,7 +301,7 @@ spot_status spot_proof_findings(spot_proving *j, spot_findings *f, const spot_ca
     for (int i = 0; i < count && how == SPOT_OK; i++) {
         m.work.used = 0;
         m.first = m.end;
-        while (m.end < j->piece + j->pieces && m.end->cls == i) m.end++;
+        while (m.end < j->piece + j->pieces && m.end->class_place == i) m.end++;
         how = make_finding(&m, i);
     }
     if (how == SPOT_OK) how = keep_left_out(j, f);

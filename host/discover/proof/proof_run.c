@@ -94,12 +94,12 @@ static spot_status measure_piece(spot_proving *j, spot_judged *g, spot_counted f
     g->said.wrong = judged.wrong;
     g->said.base = judged.base;
     j->pieces++;
-    return test(j, &j->cls[g->cls], g);
+    return test(j, &j->cls[g->class_place], g);
 }
 
 spot_status spot_proof_keep(spot_proving *j, spot_judged *g)
 {
-    const spot_proved *k = &j->cls[g->cls];
+    const spot_proved *k = &j->cls[g->class_place];
 
     return measure_piece(j, g, spot_count_rows(j, k, g->found, g->said.part),
                          spot_count_rows(j, k, g->judged, 1 - g->said.part));
@@ -108,7 +108,7 @@ spot_status spot_proof_keep(spot_proving *j, spot_judged *g)
 /* Keeps the piece if it is a test: see discover.h. */
 static spot_status judge(spot_proving *j, spot_judged *g, size_t mark)
 {
-    spot_proved *k = &j->cls[g->cls];
+    spot_proved *k = &j->cls[g->class_place];
     const int q = g->said.part;
     spot_counted found = spot_count_rows(j, k, g->found, q), judged = { 0, 0, 0 };
 
@@ -125,12 +125,13 @@ static spot_status judge(spot_proving *j, spot_judged *g, size_t mark)
     return measure_piece(j, g, found, judged);
 }
 
-spot_status spot_proof_piece(spot_proving *j, spot_judged **next, const spot_piece *said, double score, int cls)
+spot_status spot_proof_piece(spot_proving *j, spot_judged **next, const spot_piece *said, double score,
+                             int class_place)
 {
-    const size_t words = j->cls[cls].words;
+    const size_t words = j->cls[class_place].words;
     spot_judged *g = *next = &j->piece[j->pieces];
 
-    *g = (spot_judged){ .said = *said, .score = score, .cls = cls, .slice = -1 };
+    *g = (spot_judged){ .said = *said, .score = score, .class_place = class_place, .slice = -1 };
     SPOT_TRY(SPOT_TAKE(j->c, &j->a, g->found, words));
     SPOT_TRY(SPOT_TAKE(j->c, &j->a, g->judged, words));
     memset(g->found, 0, words * sizeof *g->found);
@@ -141,15 +142,16 @@ spot_status spot_proof_piece(spot_proving *j, spot_judged **next, const spot_pie
 static void set_bit(uint64_t *bit, int i) { bit[i / 64] |= (uint64_t)1 << i % 64; }
 
 /* A slice of the search of a part; its rows are those of the part. */
-static spot_status take_slice(spot_proving *j, const spot_finding *f, const spot_slice *s, int rank, int cls, int part)
+static spot_status take_slice(spot_proving *j, const spot_finding *f, const spot_slice *s, int rank, int class_place,
+                              int part)
 {
     const spot_piece said = { .bdm = f->bdm, .part = part, .seed = f->seed, .rank = rank };
-    const spot_proved *k = &j->cls[cls];
+    const spot_proved *k = &j->cls[class_place];
     const size_t mark = j->a.used;
     spot_judged *g;
     int at = 0;
 
-    SPOT_TRY(spot_proof_piece(j, &g, &said, s->score, cls));
+    SPOT_TRY(spot_proof_piece(j, &g, &said, s->score, class_place));
     for (int i = 0; i < s->size; i++) {
         while (k->row[at] != j->row[part][s->row[i]]) at++;
         set_bit(g->found, at);
@@ -178,10 +180,10 @@ static spot_status take_findings(spot_proving *j, const spot_findings *f, int pa
 {
     for (int i = 0; i < f->count; i++) {
         const spot_finding *g = &f->finding[i];
-        const int cls = place_of(j, g->cls);
-        j->cls[cls].tried[part]++;
-        if (g->status) note_failure(&j->cls[cls], part, g->status, g->message);
-        for (int k = 0; k < g->slices; k++) SPOT_TRY(take_slice(j, g, &g->slice[k], k + 1, cls, part));
+        const int place = place_of(j, g->cls);
+        j->cls[place].tried[part]++;
+        if (g->status) note_failure(&j->cls[place], part, g->status, g->message);
+        for (int k = 0; k < g->slices; k++) SPOT_TRY(take_slice(j, g, &g->slice[k], k + 1, place, part));
     }
     return SPOT_OK;
 }

@@ -132,7 +132,7 @@ spot_status spot_class_result_of_proof(spot_ctx *c, spot_class_result *r, const 
     if (!r->piece) return no_memory(c);
     for (const spot_judged *g = j->piece; g < j->piece + j->pieces; g++) {
         spot_class_piece *p = &r->piece[r->pieces];
-        if (g->cls != i) continue;
+        if (g->class_place != i) continue;
         *p = (spot_class_piece){ .bdm = g->said.bdm, .part = g->said.part, .rank = g->said.rank, .seed = g->said.seed,
                                  .score = g->score };
         r->pieces++;
