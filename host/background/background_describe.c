@@ -1,5 +1,6 @@
 /* background_describe.c - the numbers of a study of backgrounds, each described once: for background.json, the tables and the
- * page. A new number of a model is a row here. */
+ * page. A new number of a model is a row here. A list's rows have the type that SPOT_ROWS or SPOT_BEHIND names before it; the
+ * document's root is a spot_background_account, the tables' a spot_background_results. */
 #include <math.h>
 #include <string.h>
 
@@ -243,7 +244,8 @@ static const spot_quantity rank[] = {
 
 static long count_ranks(const void *root) { return ((const results *)root)->ranks; }
 
-/* The measures without matrices come first, and those of matrices have a comma. */
+/* The measures without matrices come first; only the names of matrices' features have a comma (zoo_ranks.c). The terminal
+ * shows the former, the JSON all. */
 static long count_first_ranks(const void *root)
 {
     const results *r = root;
@@ -281,7 +283,7 @@ static bool get_count(void *out, const void *root, long i)
 
     *(count_row *)out = (count_row){ u->name, spot_background_set_name(k), r->suite->class_name[cls], u->count[k][cls],
                                      u->right[k][cls] };
-    return u->count[k][cls];
+    return u->count[k][cls];               /* a set that the study did not make has no rows */
 }
 
 static const spot_quantity count[] = {

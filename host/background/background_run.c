@@ -10,7 +10,7 @@
 #include "background/background_study.h"
 #include "background/background_unit.h"
 #include "background/look/background_look.h"
-#include "background/look/model_outputs.h"
+#include "background/look/model_inputs.h"
 #include "background/suite/suite.h"
 #include "base/folder.h"
 #include "base/room.h"

@@ -11,7 +11,7 @@
 #include "background/background_result.h"
 #include "background/look/background_look.h"
 #include "background/look/matrices.h"
-#include "background/look/model_outputs.h"
+#include "background/look/model_inputs.h"
 #include "core/ops.h"
 #include "models/output_classes.h"
 #include "study/frame.h"

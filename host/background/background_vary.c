@@ -1,4 +1,5 @@
-/* background_vary.c - the variants of a config: a run of each setting, beside the config's own. */
+/* background_vary.c - the variants of a config: a run of each setting, beside the config's own. A variant has all settings but
+ * the models' and the verdict's for itself (spot_background_variant), filled from the config's where it says nothing. */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@ void spot_background_variant_path(char *path, size_t size, const char *dir, cons
     snprintf(path, size, "%s/variants/%s", dir, cfg->variant[k].name);
 }
 
+/* For a config whose files are known only after it was read: those of a planted world (zoo.c). Their size is the world's. */
 void spot_background_share_files(spot_background_config *cfg)
 {
     for (int k = 0; k < cfg->variants; k++) {

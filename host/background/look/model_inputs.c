@@ -1,5 +1,5 @@
-/* model_outputs.c - see model_outputs.h. */
-#include "background/look/model_outputs.h"
+/* model_inputs.c - see model_inputs.h. */
+#include "background/look/model_inputs.h"
 
 #include <string.h>
 
