@@ -24,7 +24,7 @@
 #include "models/reduce.h"
 #include "spotter/forest.h"
 
-/* A problem that has failures. */
+/* A problem that has failures; problem: its index in the group. */
 typedef struct {
     int       problem, failures;
     uint8_t  *fails;           /* (n) */
@@ -32,10 +32,10 @@ typedef struct {
     spot_mat  x;               /* (n, features): the chosen features */
     int      *chosen;          /* (features): their indices */
     spot_twin column;          /* (features) spot_rows_column, and ... */
-    float    *on_device;           /* ... (features, n): x in columns, on the device */
+    float    *on_device;       /* ... (features, n): x in columns, on the device */
     spot_tree tree;
     int      *leaf;            /* (n): the row's leaf, a node of tree */
-} study;
+} barlow_problem;
 
 static int failed(const spot_view *v, int i, int compat)
 {
@@ -46,11 +46,11 @@ static int failed(const spot_view *v, int i, int compat)
 /* Number of features that the tree sees. */
 static int features_seen(int d, const spot_bdm_config *cfg) { return d < cfg->barlow.features ? d : cfg->barlow.features; }
 
-/* Whether the worth of the features changes the result. */
+/* Whether the worth of the features changes the result: where all are taken, only compat asks for their order. */
 static int needs_worth(int d, const spot_bdm_config *cfg) { return cfg->compat || d > cfg->barlow.features; }
 
-/* Allocates a study; also in a counting arena. */
-static spot_status take_study(spot_ctx *c, spot_arena *a, study *s, int n, int d, const spot_bdm_config *cfg)
+/* Allocates a problem; also in a counting arena. */
+static spot_status take_problem(spot_ctx *c, spot_arena *a, barlow_problem *s, int n, int d, const spot_bdm_config *cfg)
 {
     s->x = (spot_mat){ NULL, n, features_seen(d, cfg) };
     SPOT_TRY(SPOT_TAKE(c, a, s->fails, n));
@@ -76,8 +76,8 @@ static spot_status take_scratch(spot_ctx *c, spot_arena *work, const spot_bdm_gr
     return spot_bdm_scratch(c, work, spot_information_scratch(g->problems, n, d, c->device ? 0 : c->threads));
 }
 
-/* Computes the information of every feature of every study, on c's device, into worth. */
-static spot_status find_information(spot_ctx *c, spot_arena *work, int count, study *s, const spot_bdm_group *g)
+/* Computes the information of every feature of every problem, on c's device, into worth. */
+static spot_status find_information(spot_ctx *c, spot_arena *work, int count, barlow_problem *s, const spot_bdm_group *g)
 {
     spot_information_problem ask[SPOT_BDM_GROUP];
     const size_t mark = work->used;
@@ -108,8 +108,9 @@ static void find_means(double *worth, const spot_points *p)
 
 static int by_index(const void *a, const void *b) { return ((const spot_rank *)a)->which - ((const spot_rank *)b)->which; }
 
-/* Copies the features of greatest worth, the first of equals, to x: in their own order, with compat in ascending worth. */
-static void choose_features(study *s, spot_rank *ranks, const spot_points *p, const spot_bdm_config *cfg)
+/* Copies the features of greatest worth, the first of equals, to x: in their own order, with compat in ascending worth. Of
+ * equal splits the tree takes that of the first column, so the order is part of the result. */
+static void choose_features(barlow_problem *s, spot_rank *ranks, const spot_points *p, const spot_bdm_config *cfg)
 {
     int kept = s->x.cols;
 
@@ -123,14 +124,14 @@ static void choose_features(study *s, spot_rank *ranks, const spot_points *p, co
 }
 
 /* Allocates the device's copy of the chosen features. */
-static spot_status take_columns(spot_ctx *c, spot_arena *host, spot_arena *on_device, study *s)
+static spot_status take_columns(spot_ctx *c, spot_arena *host, spot_arena *on_device, barlow_problem *s)
 {
     SPOT_TRY(spot_twin_take(c, host, on_device, &s->column, (size_t)s->x.cols * sizeof(spot_rows_column)));
     return SPOT_TAKE(c, on_device, s->on_device, (size_t)s->x.rows * (size_t)s->x.cols);
 }
 
 /* Copies the chosen features of points on the device to columns there. */
-static spot_status pick_columns(spot_ctx *c, spot_arena *host, spot_arena *on_device, study *s, const spot_points *p)
+static spot_status pick_columns(spot_ctx *c, spot_arena *host, spot_arena *on_device, barlow_problem *s, const spot_points *p)
 {
     spot_rows_pick_problem pick = { .n = s->x.rows, .d = s->x.cols, .x = p->device_at, .x_row = (size_t)p->d, .x_column = 1,
                                     .y_row = 1, .y_column = (size_t)s->x.rows };
@@ -145,8 +146,10 @@ static spot_status pick_columns(spot_ctx *c, spot_arena *host, spot_arena *on_de
     return spot_rows_pick(c, 1, &pick);
 }
 
-/* Fits the trees: to the features on the device where the points are there, else to the host's. */
-static spot_status fit_trees(spot_ctx *c, spot_arena *host, spot_arena *work, int count, study *s, const spot_bdm_group *g)
+/* Fits the trees: to the features on the device where the points of all problems are there, else to the host's. Leaves are
+ * found on the host, from the same numbers. */
+static spot_status fit_trees(spot_ctx *c, spot_arena *host, spot_arena *work, int count, barlow_problem *s,
+                             const spot_bdm_group *g)
 {
     const float *columns[SPOT_BDM_GROUP];
     const uint8_t *y[SPOT_BDM_GROUP];
@@ -192,7 +195,7 @@ static spot_status keep_tree(spot_ctx *c, spot_fit *f, const spot_tree *t, const
 }
 
 /* Collects the leaves ordered by score, of equals the left one first. */
-static spot_status collect_leaves(spot_ctx *c, const study *s, spot_rank *ranks, const spot_bdm_group *g)
+static spot_status collect_leaves(spot_ctx *c, const barlow_problem *s, spot_rank *ranks, const spot_bdm_group *g)
 {
     const spot_view *view = &g->views[s->problem];
     const uint32_t ec = g->seeds[s->problem].ec;
@@ -200,12 +203,13 @@ static spot_status collect_leaves(spot_ctx *c, const study *s, spot_rank *ranks,
     int len = 0, *row = g->row[s->problem];
     double aler = 0;
 
-    for (int k = 0; k < s->tree.nodes; k++) {
-        const spot_tree_node *t = &s->tree.node[k];
-        double failures = s->tree.sum[2 * k + 1], importance = failures / t->rows * failures / s->failures;
+    for (int node = 0; node < s->tree.nodes; node++) {
+        const spot_tree_node *t = &s->tree.node[node];
+        double failures = s->tree.sum[2 * node + 1];       /* rows of class 1, which fail; without the tree's class weights */
+        double importance = failures / t->rows * failures / s->failures;
         if (t->feature >= 0) continue;
         aler += importance;
-        if (failures > 0 || g->cfg->compat) ranks[len++] = (spot_rank){ .which = k, .score = importance };
+        if (failures > 0 || g->cfg->compat) ranks[len++] = (spot_rank){ .which = node, .score = importance };
     }
     spot_log_of(c, SPOT_LOG_DEBUG, ec, "a tree of %d leaves, ALER %.4f, BER %.4f", s->tree.leaves, aler,
                 (double)s->failures / view->n);
@@ -225,13 +229,13 @@ static spot_status collect_leaves(spot_ctx *c, const study *s, spot_rank *ranks,
     return g->fits ? keep_tree(c, &g->fits[s->problem], &s->tree, ranks, out->len) : SPOT_OK;
 }
 
-/* Lists the problems with failures in s; the others keep an empty answer. */
-static void list_studies(spot_ctx *c, study *s, int *count, const spot_bdm_group *g)
+/* Moves the problems with failures to the front of s; the others keep an empty answer. */
+static void list_failing(spot_ctx *c, barlow_problem *s, int *count, const spot_bdm_group *g)
 {
     *count = 0;
     for (int p = 0; p < g->problems; p++) {
         const spot_view *v = &g->views[p];
-        study one = s[p];
+        barlow_problem one = s[p];
         for (int i = 0; i < v->n; i++) one.failures += one.fails[i] = failed(v, i, g->cfg->compat) != 0;
         if (!one.failures)
             spot_log_of(c, SPOT_LOG_WARN, g->seeds[p].ec, "none of the %d images fails, so there is no blindspot to look for",
@@ -243,7 +247,8 @@ static void list_studies(spot_ctx *c, study *s, int *count, const spot_bdm_group
 }
 
 /* While counting: information and trees of all problems. weigh: information is needed. */
-static spot_status count_group(spot_ctx *c, spot_arena *host, spot_arena *work, study *s, bool weigh, const spot_bdm_group *g)
+static spot_status count_group(spot_ctx *c, spot_arena *host, spot_arena *work, barlow_problem *s, bool weigh,
+                               const spot_bdm_group *g)
 {
     const int d = features_seen(SPOT_MOST(g->problems, g->points, d), g->cfg);
     const size_t mark = work->used;
@@ -262,16 +267,16 @@ static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, 
 {
     int count, most = SPOT_MOST(g->problems, g->points, n), wide = SPOT_MOST(g->problems, g->points, d);
     bool weigh = needs_worth(wide, g->cfg) && g->cfg->barlow.choose == SPOT_CHOOSE_INFORMATION;
-    study s[SPOT_BDM_GROUP];
+    barlow_problem s[SPOT_BDM_GROUP];
     spot_rank *ranks;
 
     SPOT_TRY(SPOT_TAKE(c, host, ranks, most > wide ? most : wide));
     for (int p = 0; p < g->problems; p++) {
-        s[p] = (study){ .problem = p };
-        SPOT_TRY(take_study(c, host, &s[p], g->points[p].n, g->points[p].d, g->cfg));
+        s[p] = (barlow_problem){ .problem = p };
+        SPOT_TRY(take_problem(c, host, &s[p], g->points[p].n, g->points[p].d, g->cfg));
     }
     if (work->counting) return count_group(c, host, work, s, weigh, g);
-    list_studies(c, s, &count, g);
+    list_failing(c, s, &count, g);
     if (weigh && count) SPOT_TRY(find_information(c, work, count, s, g));
     for (int k = 0; k < count; k++) {
         choose_features(&s[k], ranks, &g->points[s[k].problem], g->cfg);

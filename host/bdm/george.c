@@ -24,17 +24,17 @@
 
 #define LEAST_PROBABILITY 1e-7
 
-/* The rows of one class in one problem, and their clusters. */
+/* The rows of one class in one problem, and their clusters. problem: its index in the group; row[i] is row i's in the view. */
 typedef struct {
     int problem, n, d, clusters;
     int *row;                  /* (n): ascending */
     float *x;                  /* (n, d) */
-    const float *on_device;        /* x on the device; NULL in all parts: not there */
+    const float *on_device;    /* x on the device; there for all parts of a group or for none, so the first one tells */
     double *loss;              /* (n) */
     uint16_t *label;           /* (n): below `clusters` */
-} part;
+} class_part;
 
-static spot_status take_part(spot_ctx *c, spot_arena *a, part *t)
+static spot_status take_part(spot_ctx *c, spot_arena *a, class_part *t)
 {
     int n = t->n, d = t->d;
 
@@ -45,7 +45,7 @@ static spot_status take_part(spot_ctx *c, spot_arena *a, part *t)
 }
 
 /* Splits every problem by class, positives first, without empty classes. *parts: their number. */
-static spot_status split_by_class(spot_ctx *c, spot_arena *a, part *t, int *parts, const spot_bdm_group *g)
+static spot_status split_by_class(spot_ctx *c, spot_arena *a, class_part *t, int *parts, const spot_bdm_group *g)
 {
     *parts = 0;
     for (int p = 0; p < g->problems; p++)
@@ -55,7 +55,7 @@ static spot_status split_by_class(spot_ctx *c, spot_arena *a, part *t, int *part
             int d = g->points[p].d, n = 0, at = 0;
             for (int i = 0; i < v->n; i++) n += spot_view_positive(v, i) == positive;
             if (!n) continue;
-            *t = (part){ .problem = p, .n = n, .d = d };
+            *t = (class_part){ .problem = p, .n = n, .d = d };
             SPOT_TRY(take_part(c, a, t));
             for (int i = 0; i < v->n; i++) {
                 if (spot_view_positive(v, i) != positive) continue;
@@ -86,7 +86,7 @@ static spot_status pick_rows(spot_ctx *c, spot_arena *work, const float **to, co
 }
 
 /* The parts' points on the device, if all of the group's are there. */
-static spot_status find_parts_on_device(spot_ctx *c, spot_arena *work, part *t, int parts, const spot_points *points)
+static spot_status find_parts_on_device(spot_ctx *c, spot_arena *work, class_part *t, int parts, const spot_points *points)
 {
     for (int q = 0; q < parts; q++)
         if (!c->device || !points[t[q].problem].device_at) return SPOT_OK;
@@ -98,8 +98,9 @@ static spot_status find_parts_on_device(spot_ctx *c, spot_arena *work, part *t, 
     return SPOT_OK;
 }
 
-/* Renumbers labels as 0, 1, ... without gaps, in the same order. */
-static void close_gaps(part *t, const spot_clustering *found)
+/* Renumbers labels as 0, 1, ... without gaps, in the same order: a mixture may leave components without rows, and a cluster of
+ * no rows could not be cut into pieces. */
+static void close_gaps(class_part *t, const spot_clustering *found)
 {
     uint16_t becomes[SPOT_MAX_COMPONENTS] = { 0 };
     int used[SPOT_MAX_COMPONENTS] = { 0 };
@@ -137,7 +138,7 @@ static spot_status take_sets(spot_ctx *c, spot_arena *a, sets *s, int count)
     return SPOT_TAKE(c, a, s->on_device, count);
 }
 
-static spot_status find_clusters(spot_ctx *c, spot_arena *a, part *t, int parts, const spot_bdm_group *g)
+static spot_status find_clusters(spot_ctx *c, spot_arena *a, class_part *t, int parts, const spot_bdm_group *g)
 {
     spot_search_config search = search_of(g->cfg);
     sets s;
@@ -170,7 +171,7 @@ static spot_status take_cut(spot_ctx *c, spot_arena *a, cluster_order *u, int n,
     return SPOT_TAKE(c, a, u->after, n);
 }
 
-static void sort_by_cluster(cluster_order *u, const part *t, spot_mat *x)
+static void sort_by_cluster(cluster_order *u, const class_part *t, spot_mat *x)
 {
     int at = 0, d = t->d;
 
@@ -185,7 +186,8 @@ static void sort_by_cluster(cluster_order *u, const part *t, spot_mat *x)
     }
 }
 
-static spot_status keep_pieces(spot_ctx *c, spot_arena *a, part *t, int parts, cluster_order *u, const spot_bdm_config *cfg)
+static spot_status keep_pieces(spot_ctx *c, spot_arena *a, class_part *t, int parts, cluster_order *u,
+                               const spot_bdm_config *cfg)
 {
     int pieces = cfg->george.overcluster;
     spot_labelling *l;
@@ -208,7 +210,7 @@ static spot_status keep_pieces(spot_ctx *c, spot_arena *a, part *t, int parts, c
     return SPOT_OK;
 }
 
-static spot_status overcluster(spot_ctx *c, spot_arena *a, spot_arena *work, part *t, int parts, const spot_bdm_group *g)
+static spot_status overcluster(spot_ctx *c, spot_arena *a, spot_arena *work, class_part *t, int parts, const spot_bdm_group *g)
 {
     spot_search_config search = pieces_of(g->cfg);
     int all = 0, at = 0;
@@ -238,7 +240,7 @@ static spot_status overcluster(spot_ctx *c, spot_arena *a, spot_arena *work, par
 }
 
 /* Ranks the clusters that have rows in a problem's parts, highest mean loss first; returns their number. */
-static int rank_clusters(spot_rank *ranks, const part *t, int parts, const spot_view *view)
+static int rank_clusters(spot_rank *ranks, const class_part *t, int parts, const spot_view *view)
 {
     int len = 0;
 
@@ -277,7 +279,7 @@ static spot_status keep_fit(spot_ctx *c, const spot_bdm_group *g, int p)
 }
 
 /* parts: those of problem p. */
-static spot_status collect_hypotheses(spot_ctx *c, const part *t, int parts, const spot_bdm_group *g, int p)
+static spot_status collect_hypotheses(spot_ctx *c, const class_part *t, int parts, const spot_bdm_group *g, int p)
 {
     spot_rank ranks[2 * SPOT_SILHOUETTE_CLUSTERS];
     int len = rank_clusters(ranks, t, parts, &g->views[p]), *row = g->row[p];
@@ -286,7 +288,7 @@ static spot_status collect_hypotheses(spot_ctx *c, const part *t, int parts, con
     *out = (spot_hypotheses){ .components = len, .len = len < g->cfg->top ? len : g->cfg->top };
     for (int k = 0; k < out->len; k++) {
         spot_hypothesis *h = &out->h[k];
-        const part *from = &t[ranks[k].part];
+        const class_part *from = &t[ranks[k].part];
         *h = (spot_hypothesis){ .row = row, .score = ranks[k].score, .mean_error = ranks[k].error };
         for (int i = 0; i < from->n; i++)
             if (from->label[i] == ranks[k].which) row[h->len++] = from->row[i];
@@ -295,7 +297,9 @@ static spot_status collect_hypotheses(spot_ctx *c, const part *t, int parts, con
     return g->fits ? keep_fit(c, g, p) : SPOT_OK;
 }
 
-/* While counting: the clusters of all parts, then their pieces, as if each problem had both classes and the most clusters. */
+/* While counting: the clusters of all parts, then their pieces, as if each problem had both classes and the most clusters. How
+ * the rows divide is not known yet: memory is by rows, in pieces rounded up to 64, and most where the halves are equal, hence
+ * n / 2 + 64 rows for each class. */
 static spot_status count_clusters(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_bdm_group *g)
 {
     const spot_search_config search = search_of(g->cfg), pieces = pieces_of(g->cfg);
@@ -310,7 +314,7 @@ static spot_status count_clusters(spot_ctx *c, spot_arena *host, spot_arena *wor
 
     for (int p = 0; p < g->problems; p++) n[p] = g->points[p].n;
     for (int q = 0; q < parts; q++) {
-        part one = { .n = n[q / 2] / 2 + 64, .d = g->points[q / 2].d };
+        class_part one = { .n = n[q / 2] / 2 + 64, .d = g->points[q / 2].d };
         SPOT_TRY(take_part(c, host, &one));
         for (int k = 0; k < 2 && c->device; k++) SPOT_TRY(pick_rows(c, work, &on_device, NULL, NULL, one.n, one.d));
     }
@@ -334,7 +338,7 @@ static spot_status count_clusters(spot_ctx *c, spot_arena *host, spot_arena *wor
 
 static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_bdm_group *g)
 {
-    part t[2 * SPOT_BDM_GROUP];
+    class_part t[2 * SPOT_BDM_GROUP];
     size_t mark;
     int parts;
 

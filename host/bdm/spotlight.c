@@ -33,12 +33,13 @@
 #include "models/reduce.h"
 
 #define LEAST_P 1e-7    /* of a label */
-#define NEAR    0.1     /* mean distance at the start */
+#define NEAR    0.1     /* mean D at the start: small, so that every row has weight and pulls in the first steps */
 #define SLACK   1e-9    /* of a weight, where BLAS may sum it otherwise */
 
 enum { CHUNK = 512 };   /* new rows at a time */
 
-/* The state of one problem between spotlights. On the CPU `op` uses these arrays, on CUDA copies of all but x. */
+/* The state of one problem between spotlights. On the CPU `op` uses these arrays, on CUDA copies of all but x. A fit takes the
+ * parameters and limits of the spotlights as they are found; `order` says later which hypothesis each became. */
 typedef struct {
     int     live;
     float  *x;              /* (n, d), d padded; on c's device */
@@ -71,7 +72,8 @@ static void point_to_parameters(spot_spotlight_problem *op, double *start, const
     op->axes = is_full(cfg) ? start + 2 * (size_t)op->d : NULL;
 }
 
-/* off: a coordinate minus its mean. */
+/* off: a coordinate minus its mean. Rounded to a float before the division and behind it, as the two picks of prepare_rows
+ * leave it, so that a fitted row gets the same bits when it is assigned. */
 static float scaled(double off, double scale) { return (float)((float)off / scale); }
 
 static int rows_differ(const spot_points *points)
@@ -129,7 +131,7 @@ static spot_status prepare_rows(spot_ctx *c, const problem_state *l, const spot_
 static void set_start(double *to, int d, int real, const spot_bdm_config *cfg)
 {
     size_t all = parameters(d, cfg), own = is_full(cfg) ? (size_t)d : 1;
-    double precision = !cfg->compat ? NEAR / real : is_full(cfg) ? 1e-3 : 1e-4;
+    double precision = !cfg->compat ? NEAR / real : is_full(cfg) ? 1e-3 : 1e-4;     /* scaled rows have mean square `real` */
 
     for (size_t e = 0; e < all; e++) to[e] = e >= (size_t)d && e < d + own ? log(precision) : 0;
     for (size_t j = 0; is_full(cfg) && j < (size_t)d; j++) to[2 * (size_t)d + j * ((size_t)d + 1)] = 1;
@@ -149,8 +151,9 @@ static spot_status begin_problem(spot_ctx *c, problem_state *l, const spot_bdm_g
 
     l->row = g->row[p];
     SPOT_TRY(prepare_rows(c, l, &g->points[p], g->cfg->compat || !distinct));
-    for (int i = 0; i < view->n; i++) l->loss[i] = 0 - log(fmax(1 - spot_view_error(view, i), LEAST_P));
-    l->live = distinct && losses_vary(l->loss, view->n);
+    for (int i = 0; i < view->n; i++)
+        l->loss[i] = 0 - log(fmax(1 - spot_view_error(view, i), LEAST_P));     /* 0, not -0, for a probability of 1 */
+    l->live = distinct && losses_vary(l->loss, view->n);   /* of equal losses every kernel has the same mean */
     if (!distinct)
         spot_log_of(c, SPOT_LOG_WARN, ec, "all %d rows have the same features, so there is no place to shine a spotlight on",
                     view->n);

@@ -1,4 +1,6 @@
-/* embed.c - the entry to the reducers: checks, memory, dispatch. */
+/* embed.c - the entry to the reducers: views -> points, on the host and on c's device. Checks, preparation (rows of length 1,
+ * the part along the classifier's head apart: "hardness", Sohoni et al. 2020), memory, dispatch. Memory is counted by a pass of
+ * the same functions over counting arenas, so whatever takes memory here comes before the `counting` that ends it. */
 #include "spotter/embed.h"
 
 #include <math.h>
@@ -258,6 +260,9 @@ static spot_status take_points(spot_ctx *c, spot_arena *a, spot_arena *on_device
     return SPOT_OK;
 }
 
+/* Only UMAP has a learning rate that a user can set so high that steps are not finite any more; t-SNE's and scvis' own checks
+ * are in their files. */
+/* t-SNE and scvis see as they go when they leave the finite numbers. */
 static spot_status check_map(spot_ctx *c, const spot_points *map, uint32_t ec)
 {
     for (size_t e = 0; e < (size_t)map->n * map->d; e++)

@@ -3,6 +3,9 @@
  *     k(a, b) = amplitude (1 + s + s^2 / 3) exp(-s),   s^2 = 5 sum over features ((a - b) / length)^2
  *     z = (y - mean) / scale ~ N(0, k + noise I)
  *
+ * Equations are Rasmussen and Williams' (2006): the kernel is 4.17, posterior and likelihood algorithm 2.1, the likelihood's
+ * slope 5.9. The examiners that search with a process are its users, by host/examine/surrogate.h.
+ *
  * A process belongs to one thread at a time. All work is double, by OpenBLAS on one thread (spot_ctx_open sees to that), so
  * bits depend on nothing but the input. Functions that may run inside an OpenMP loop return false or a value where others
  * return a status; the caller writes the sentence. */
@@ -46,7 +49,8 @@ typedef struct {
     spot_gp_shape   shape;
     spot_gp_kernel  kernel;
     spot_gp_scaling scaling;
-    int     most, n;           /* room for points; points */
+    int     most, n;           /* room for points, which is the length of a row of every matrix, so that points can be added in
+                                * place; points */
     double *x, *over;          /* (features, most): a feature's values lie side by side; over: divided by the length scale */
     double *y, *z, *weight;    /* (most): told; scaled; (k + noise I)^-1 z */
     double  mean, scale;       /* of y */
@@ -67,7 +71,8 @@ void spot_gp_set(spot_gp *g, const double *x, const double *y, int n);
 bool spot_gp_factor(spot_gp *g, const spot_gp_kernel *kernel);
 
 /* Adds `count` points to a process with a factor: count n^2. Mean, scale and weights are those of all points. believe: one
- * point whose y is its posterior mean: means stay, deviations shrink (kriging believer). forget: the first n points stay;
+ * point whose y is its posterior mean: means stay, deviations shrink (kriging believer, Ginsbourger et al. 2010), so that the
+ * next point of a batch lies elsewhere. forget: the first n points stay;
  * after points that were believed it gives back what was before. False: the room is full or the matrix is indefinite; nothing
  * is changed. */
 bool spot_gp_append (spot_gp *g, const double *x, const double *y, int count);

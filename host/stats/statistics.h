@@ -1,8 +1,10 @@
-/* statistics.h - tests whether a mean has changed: a bootstrap interval of the difference, and its p-value.
+/* statistics.h - tests and intervals that several studies use: whether a mean has changed (a bootstrap interval of the
+ * difference, and its p-value), Holm's correction, tails of distributions, differences of shares.
  *
- * The interval is BCa (Efron 1987): DR takes values like 0, 1/3, 1/2, 1, and differences on the same ECs are mostly 0. Where
- * 8 % of 100 ECs lose a blindspot, the 95 % intervals of 400 samples missed the truth (above + below) 4.0 + 3.5 % of the
- * time with BCa, 6.5 + 1.5 % with percentiles, 11.5 + 0.8 % with the basic bootstrap, 9.0 + 1.2 % with Student's t.
+ * The interval of a mean's difference is BCa (Efron 1987): DR takes values like 0, 1/3, 1/2, 1, and differences on the same ECs
+ * are mostly 0. Where 8 % of 100 ECs lose a blindspot, the 95 % intervals of 400 samples missed the truth (above + below) 4.0 +
+ * 3.5 % of the time with BCa, 6.5 + 1.5 % with percentiles, 11.5 + 0.8 % with the basic bootstrap, 9.0 + 1.2 % with Student's
+ * t.
  *
  * The p-value is from a randomization test: if both sides run the same code, all signs of a difference (pairs) or all divisions
  * of the pooled values in two (independent ECs) are equally likely. This is exact for values of any distribution. */
@@ -26,7 +28,7 @@ typedef struct {
 } spot_difference;
 
 /* Pairs: x holds n differences and y is NULL. Else x holds the n values of now and y the m values of before. n and m are not 0.
- * address: of the random numbers. */
+ * address: of the random numbers; one for each number of a report, so that no number depends on the others. */
 spot_status spot_difference_of(spot_ctx *c, spot_difference *d, const double *x, int n, const double *y, int m,
                                uint32_t address);
 
