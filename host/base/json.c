@@ -1,4 +1,6 @@
-/* json.c - see json.h. */
+/* json.c - see json.h. Writing goes straight to yajl's generator. Reading walks yajl's tree along the same calls: at[] is the
+ * path of open objects and arrays, and a value that is missing is NULL there, so that all of its members are missing, too. The
+ * calls make the path, not the file; so no file leads deeper than SPOT_JSON_DEPTH. */
 #include "base/json.h"
 #include "core/pointer.h"
 
@@ -60,7 +62,7 @@ void spot_json_object(spot_json *j, const char *key)
     }
     write_key(j, key);
     yajl_gen_map_open(j->gen);
-    j->next[j->depth++] = 1;
+    j->next[j->depth++] = 1;               /* writing: whether spot_json_end closes an object */
 }
 
 int spot_json_array(spot_json *j, const char *key, int n, int most)
@@ -103,7 +105,7 @@ int spot_json_list(spot_json *j, const char *key, int n, int most, void *list, s
     if (j->gen) return n;
     own = calloc((size_t)n + 1, each);
     spot_pointer_put(list, own);
-    if (!own) j->wrong = no_memory;
+    if (!own) j->wrong = no_memory;        /* before an earlier key: the document may be right */
     return own ? n : 0;
 }
 
@@ -126,7 +128,7 @@ void spot_json_u64(spot_json *j, const char *key, uint64_t *v)
     }
     yajl_val in = find_member(j, key);
     errno = 0;
-    if (YAJL_IS_NUMBER(in) && in->u.number.r[0] != '-') {
+    if (YAJL_IS_NUMBER(in) && in->u.number.r[0] != '-') {      /* strtoull would take -1 for the greatest number */
         *v = strtoull(in->u.number.r, &end, 10);
         if (!*end && !errno) return;
     }

@@ -45,7 +45,8 @@ typedef struct spot_json {
 void spot_json_object(spot_json *j, const char *key);
 /* Writing: n members follow. Reading: returns the number of members, at most `most`. */
 int  spot_json_array(spot_json *j, const char *key, int n, int most);
-/* An array of n members, no more and no fewer. False: the document has another number, and it is wrong. */
+/* An array of n members, no more and no fewer. False: the document has another number, and it is wrong; the array is open all
+ * the same, and ends with spot_json_end. */
 bool spot_json_exactly(spot_json *j, const char *key, int n);
 /* list: the address of a pointer to the members, of `each` bytes. Reading: they are calloc'd, with one behind the last, or
  * `no_memory` is wrong. Returns their number, at most `most`. */

@@ -1,4 +1,5 @@
-/* platform.h - names the machine, the libraries and the binary that results depend on. */
+/* platform.h - names the machine, the libraries and the binary that results depend on. A run's log has them (study/run_log.h);
+ * `spotter check` expects equal bits only of equal ones. */
 #ifndef SPOTTER_PLATFORM_H
 #define SPOTTER_PLATFORM_H
 

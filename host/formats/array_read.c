@@ -1,4 +1,5 @@
-/* array_read.c - reads a user's array: finds the file and its format. */
+/* array_read.c - reads a user's array: finds the file in "FILE:NAME" and the format of its bytes; a reader for each format does
+ * the rest (formats.h). */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +61,8 @@ static spot_status refuse_format(spot_ctx *c, const spot_blob *in, const uint8_t
                      in->name);
 }
 
-/* The content decides the format before the name does. */
+/* The content decides the format before the name does, but for CSV: text has no first bytes of its own. An empty archive begins
+ * with PK\5\6; safetensors with 8 bytes, the length of the JSON that follows. */
 static spot_status read_format(spot_ctx *c, spot_array *a, const spot_blob *in, const char *member, size_t limit)
 {
     uint8_t head[9] = "";

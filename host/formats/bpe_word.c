@@ -1,5 +1,6 @@
-/* bpe_word.c - one word -> ids: the pair of neighbours that the file has first is merged first, the left one of equal pairs.
- * A heap holds the pairs, so that a word of a million letters takes no longer than a million words of one. */
+/* bpe_word.c - one word -> ids, by byte-pair encoding (Sennrich et al. 2016) as CLIP's tokeniser does it: a word begins as its
+ * bytes, and the pair of neighbours that the file has first is merged first, the left one of equal pairs. A heap holds the
+ * pairs, so that a word of a million letters takes little longer than a million words of one. */
 #include "formats/bpe_table.h"
 
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 
 enum { CACHED_BYTES = 22, CACHED_IDS = 8, LEAST_SLOTS = 64, MOST_SLOTS = 1 << 14 };
 
-/* The newest short word with this slot's hash. */
+/* The newest short word with this slot's hash. 64 bytes, a line of the cache. */
 struct spot_bpe_cached {
     uint64_t hash;
     uint8_t  bytes, count;      /* bytes 0: empty */
@@ -63,7 +64,8 @@ static uint64_t pop_pair(spot_bpe_room *r)
 /* -- merging ------------------------------------------------------------------------------------------------------- */
 
 /* A symbol of the word; those that were merged away are skipped by next and before. rank: of the merge with the next symbol,
- * -1 if there is none. */
+ * -1 if there is none; made: the symbol that it makes. A pair in the heap whose rank is no longer its left part's is stale and
+ * is passed over: taking it out of the middle of the heap would cost more. */
 typedef struct { int symbol, next, before, rank, made; } part;
 
 static void look_at_pair(const spot_bpe *t, spot_bpe_room *r, part *p, int i, int n)
@@ -74,7 +76,7 @@ static void look_at_pair(const spot_bpe *t, spot_bpe_room *r, part *p, int i, in
         p[i].rank = m->rank;
         p[i].made = m->made;
     }
-    if (p[i].rank >= 0) push_pair(r, (uint64_t)p[i].rank << 32 | (unsigned)i);
+    if (p[i].rank >= 0) push_pair(r, (uint64_t)p[i].rank << 32 | (unsigned)i);     /* the least: first in the file, then left */
 }
 
 /* Room for n parts, and for the pairs: n at the start and two more with each merge. */
@@ -111,7 +113,7 @@ static void merge_word(const spot_bpe *t, spot_bpe_room *r, const char *word, si
         gone = p[i].next;
         p[i].symbol = p[i].made;
         p[i].next = p[gone].next;
-        p[gone].rank = -1;
+        p[gone].rank = -1;                                 /* its pairs in the heap are stale */
         if (p[i].next < n) p[p[i].next].before = i;
         look_at_pair(t, r, p, i, n);
         if (p[i].before >= 0) look_at_pair(t, r, p, p[i].before, n);
@@ -133,7 +135,7 @@ void spot_bpe_word(const spot_bpe *t, spot_bpe_room *r, const char *word, size_t
     w = &r->cache[hash & (r->slots - 1)];
     if (w->bytes != n || w->hash != hash || memcmp(w->word, word, n)) {
         found.id = w->id;
-        w->bytes = 0;
+        w->bytes = 0;                                      /* the slot's old word is lost, also if this one has too many ids */
         merge_word(t, r, word, n, &found);
         if (found.count > CACHED_IDS) {
             merge_word(t, r, word, n, ids);

@@ -1,4 +1,5 @@
-/* canvas.c - see canvas.h. */
+/* canvas.c - see canvas.h. A failed call of cairo leaves its status in the context and makes the later ones do nothing, so it
+ * is looked at once, before a file is written. */
 #include "formats/canvas.h"
 
 #include <cairo-svg.h>
@@ -71,7 +72,7 @@ void spot_canvas_shape(cairo_t *cr, spot_dot at, double radius, int m)
     if (!corners) cairo_arc(cr, at.x, at.y, radius, 0, SPOT_TURN);
     for (int i = 0; i < corners; i++) {
         double angle = SPOT_TURN * ((double)i / corners + shapes[m % 8].turn);
-        cairo_line_to(cr, at.x + 1.25 * radius * cos(angle), at.y + 1.25 * radius * sin(angle));
+        cairo_line_to(cr, at.x + 1.25 * radius * cos(angle), at.y + 1.25 * radius * sin(angle));   /* about the ring's area */
     }
     cairo_close_path(cr);
 }
@@ -95,7 +96,8 @@ static double turn(spot_dot o, spot_dot a, spot_dot b)
     return (a.x - o.x) * (b.y - o.y) - (a.y - o.y) * (b.x - o.x);
 }
 
-/* Andrew's monotone chain: the lower and the upper hull in one array. */
+/* Andrew's monotone chain (1979): the lower hull from left to right, then the upper one back, in one array. A dot that makes no
+ * left turn lies inside or on an edge. */
 int spot_canvas_hull(spot_dot *dot, int n, spot_dot *hull)
 {
     int k = 0;

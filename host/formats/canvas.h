@@ -32,7 +32,7 @@ void spot_canvas_marker(cairo_t *cr, spot_dot at, double radius, int m);
 /* Convex hull of n dots, counter-clockwise on the screen, in place; returns its length. Sorts the dots. scratch (2 n). */
 int spot_canvas_hull(spot_dot *dot, int n, spot_dot *scratch);
 
-/* Strokes the hull pushed outwards by `margin` with round corners. */
+/* Strokes the hull with its corners pushed away from its middle by `margin`; of one or two dots a circle in their middle. */
 void spot_canvas_outline(cairo_t *cr, const spot_dot *hull, int n, double margin);
 
 /* Saves cr's drawing as a PNG file, whole or not at all. Reports a failure of earlier drawing calls, too. */

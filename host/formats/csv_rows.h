@@ -1,4 +1,5 @@
-/* csv_rows.h - rows of a CSV file with named columns. */
+/* csv_rows.h - rows of a CSV file with named columns, one after another: people's labels, pictures of claims, votes. A file may
+ * be larger than memory; spot_csv_read (formats.h) is for arrays. */
 #ifndef SPOTTER_CSV_ROWS_H
 #define SPOTTER_CSV_ROWS_H
 
@@ -11,9 +12,9 @@ enum { SPOT_ROW_CELLS = 12, SPOT_ROW_CELL = 1100 };
 
 typedef struct spot_rows spot_rows;
 
-/* Columns of the file may have any order, and there may be more. A row that repeats the header is passed over: files of
- * several raters may be joined. next: *more false at the end; cells are valid until the next row. SPOT_INPUT names file and
- * line. */
+/* Columns of the file may have any order, and there may be more; of two with one name the last counts. A row that repeats the
+ * header is passed over, so that files of several raters may be joined. next: *more false at the end; cells are valid until the
+ * next row. SPOT_INPUT names file and line. */
 spot_status spot_rows_open (spot_ctx *c, spot_rows **t, const char *path, const char *const *column, int columns);
 spot_status spot_rows_next (spot_ctx *c, spot_rows *t, bool *more);
 const char *spot_rows_cell (const spot_rows *t, int column);

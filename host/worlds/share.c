@@ -1,4 +1,7 @@
-/* share.c - a blindspot's expected share of all images, computed from the sampling rules. */
+/* share.c - a blindspot's expected share of all images, for an EC's description (scene_json.c). An attribute that varies has
+ * each of its two values in half of the images, whatever the others are, so a triplet halves the share. The exception is the
+ * square's relative position, whose chance depends on the squares' size and number: it is a sum over the places that
+ * scene_draw.h draws from. */
 #include "image/raster.h"
 #include "spotter/scene.h"
 
@@ -7,7 +10,7 @@
 static double chance_above(const spot_geometry *g, int small, int two)
 {
     int e = g->shape[SPOT_SQUARE][small].h, places = g->size - e + 1;
-    int reach = e + g->margin - 1;                          /* corners this near in both axes collide */
+    int reach = e + g->margin - 1;                          /* corners this near in both axes collide (spot_scene_collide) */
     int line = g->size / 2 - e / 2;                         /* corners before it are above */
     double both_below = 0;
 
@@ -39,12 +42,12 @@ double spot_blindspot_share(const spot_ec *ec, int m)
         if (t->layer == SPOT_SQUARE) fixed[t->attribute] = t->value;
     }
     if (meta < 0) return share;
-    if (fixed[SPOT_PRESENCE] < 0) share /= 2;
+    if (fixed[SPOT_PRESENCE] < 0) share /= 2;               /* without a square there is no relative position */
     for (int small = 0; small <= ec->rollable[SPOT_SQUARE][SPOT_SIZE]; small++)
         for (int two = 0; two <= ec->rollable[SPOT_SQUARE][SPOT_NUMBER]; two++) {
             if (fixed[SPOT_SIZE] >= 0 && small != fixed[SPOT_SIZE]) continue;
             if (fixed[SPOT_NUMBER] >= 0 && two != fixed[SPOT_NUMBER]) continue;
-            p += chance_above(&g, small, two);
+            p += chance_above(&g, small, two);              /* the sizes and numbers left are equally likely */
             ways++;
         }
     return share * (meta ? p / ways : 1 - p / ways);

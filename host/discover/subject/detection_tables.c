@@ -1,4 +1,5 @@
-/* detection_tables.c - see detection_tables.h. */
+/* detection_tables.c - see detection_tables.h. A table is ours if its first line is, which detection_files.c writes: change
+ * both. Tables of earlier columns are then another program's. */
 #define _POSIX_C_SOURCE 200809L
 #include "discover/subject/detection_tables.h"
 
@@ -16,7 +17,8 @@ static const struct { const char *name, *top; } table[TABLES] = {
     { "attributes.csv", "id,size,at edge,in picture,overlaps\n" },
 };
 
-/* *ours: the file begins with the first line of ours. Returns whether it is there. */
+/* *ours: the file begins with the first line of ours; false for one that cannot be read, so that it stays. Returns whether it
+ * is there. */
 static bool look_at(char path[PATH], const char *dir, int i, bool *ours)
 {
     char line[128] = "";
