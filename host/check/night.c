@@ -1,4 +1,5 @@
-/* night.c - writes and reads the line of a night. */
+/* night.c - writes and reads the line of a night (night.h). `spotter check --history` appends it; the page of nights (trend.c)
+ * reads all of them. A line that was cut off by a crash or is of another schema counts as damaged, and the rest is read. */
 #define _POSIX_C_SOURCE 200809L
 #include "check/night.h"
 
@@ -42,7 +43,7 @@ static void describe_layer(spot_json *j, const char **v)
 
 static void real(spot_json *j, const char *key, double *v)
 {
-    spot_json_real(j, key, v);
+    spot_json_real(j, key, v);             /* reading: 1e999 becomes infinite, which the page's axes do not take */
     if (isinf(*v)) j->wrong = j->wrong ? j->wrong : key;
 }
 
@@ -94,7 +95,7 @@ void spot_night_describe(spot_json *j, spot_check *k, char at[24], char commit[6
 /* False if the line is damaged. */
 static bool parse_night(spot_night *t, const char *line, size_t n)
 {
-    spot_json j = { .depth = 1 };
+    spot_json j = { .depth = 1 };          /* reading, within the object of the line */
 
     j.at[0] = spot_tree_parse(line, n, NULL, 0);
     if (!j.at[0]) return false;
@@ -122,7 +123,7 @@ spot_status spot_history_parse(spot_ctx *c, spot_history *h, const char *bytes, 
             continue;
         }
         free(h->night[h->nights].check.line);
-        h->night[h->nights] = (spot_night){ 0 };
+        h->night[h->nights] = (spot_night){ 0 };           /* the next night takes its place */
         h->damaged++;
     }
     free(line);
@@ -145,7 +146,7 @@ static spot_status append_line(spot_ctx *c, const char *path, const void *text, 
     bool good = fd >= 0 && out;
     size_t begin = 0;
 
-    if (good && lseek(fd, -1, SEEK_END) >= 0) good = read(fd, &last, 1) == 1;
+    if (good && lseek(fd, -1, SEEK_END) >= 0) good = read(fd, &last, 1) == 1;      /* fails in an empty file, as it may */
     if (good) {
         if (last != '\n') out[begin++] = '\n';
         memcpy(out + begin, text, n);

@@ -5,14 +5,16 @@
 #include "spotter/config.h"
 #include "spotter/discover.h"
 
-#define CLI_METHODS "joinspot,ward"      /* of discover and check, without --method and --config: those of
-                                            spot_discover_defaults */
+/* The default of --method for discover and check, where there is no --config either. The library's own default says the same
+ * (spot_discover_defaults): change both. */
+#define CLI_METHODS "joinspot,ward"
 
-/* "planespot-tsne,domino": methods, each with its reducer if that is not the method's default, into cfg->bdm. SPOT_USAGE names
- * the word that is none. */
+/* "planespot-tsne,domino": methods, each with its reducer if that is not the method's default. They replace those of cfg->bdm.
+ * SPOT_USAGE names the word that is none. */
 spot_status cli_methods_read(spot_ctx *c, spot_config *cfg, const char *list);
 
-/* The class of s that the text names: its name, its number, "each" or "all"; a name has priority over a number. NULL: each. */
+/* *cls: the number of the class of s that the text names by its name or its number, a name first; "each" and NULL give
+ * SPOT_EACH_CLASS (a search in each class), "all" SPOT_ALL_CLASSES (one search in all rows). */
 spot_status cli_class_read(spot_ctx *c, int *cls, const char *text, const spot_subject *s);
 
 #endif

@@ -1,4 +1,5 @@
-/* examine_pictures.c - renders of a run made again, for readers. */
+/* examine_pictures.c - renders of a run made again, for figures: a run keeps conditions and answers, not pictures. They are the
+ * same renders where the catalogue's meshes are. */
 #include <stdlib.h>
 
 #include "core/device.h"
@@ -50,7 +51,7 @@ spot_status spot_examine_pictures_draw(spot_ctx *c, spot_examine_pictures *p, ui
     spot_examine_shot shot[SPOT_EXAMINE_BATCH];
 
     if (entry < 0) return spot_fail(c, SPOT_INPUT, "%s has no object \"%s\" any more", p->cfg->objects.catalogue, u->object);
-    const uint32_t number = spot_examine_number(p->objects.list.entry[entry].id);
+    const uint32_t number = spot_examine_number(p->objects.list.entry[entry].id);      /* chooses the background, as then */
     for (int from = 0; from < n; from += SPOT_EXAMINE_BATCH) {
         const int some = n - from < SPOT_EXAMINE_BATCH ? n - from : SPOT_EXAMINE_BATCH;
         for (int i = 0; i < some; i++) shot[i] = (spot_examine_shot){ entry, number, at[from + i] };

@@ -1,4 +1,7 @@
-/* examine_words.c - the results of an examination in sentences. */
+/* examine_words.c - the results of an examination in sentences, for examine.json, the terminal and the page: an answer, then
+ * for each of the first models its worst (strength mode: best) examiner, a planted region, the surest finding. p is the
+ * probability of the true class; "robust" is its mean around the point that was found (spot_examine_point), for a single render
+ * may be a freak. */
 #include <math.h>
 
 #include "examine/examine_study.h"
@@ -9,6 +12,7 @@ static bool is_strength(const spot_examine_account *w) { return w->r->cfg->searc
 
 static const char *examiner_name(const spot_examine_account *w, int e) { return spot_examine_label(&w->r->cfg->examiner[e]); }
 
+/* The last point of the curve, when the budget is spent. */
 static const spot_examine_line *end_of(const spot_examine_account *w, int model, int examiner)
 {
     const spot_examine_summary *s = &w->r->summary[model * w->r->cfg->examiners + examiner];
@@ -37,7 +41,7 @@ static int count_failing(const spot_examine_account *w, int model, int examiner)
 {
     const spot_examine_config *cfg = w->r->cfg;
     const spot_examine_result *first = &w->r->unit[(model * cfg->examiners + examiner) * cfg->search.seeds * w->r->objects];
-    int n = 0;
+    int n = 0;                 /* units lie seed by seed, each with all objects (spot_examine_results) */
 
     for (int i = 0; i < w->r->objects; i++) {
         bool fails = true;
@@ -66,6 +70,7 @@ static void tell_answer(spot_examine_account *w)
         if (n > most) most = n, worst = m;
     }
     const char *const who = examiner_name(w, best_examiner(w, worst));
+    const double start = w->r->summary[worst * cfg->examiners].start;      /* random renders are the same for all examiners */
     if (!most)
         spot_words_say(&w->summary, "No lasting failure was found: around the lowest p of every object the mean p stays at %g "
                        "or above in some search, after %d renders of each", cfg->search.fails,
@@ -74,7 +79,7 @@ static void tell_answer(spot_examine_account *w)
         spot_words_say(&w->summary, "%s%s%s fails on %d of %d objects: %s finds conditions around which its p of the true "
                        "class is below %g, while on random renders it is %.2f",
                        cfg->models > 1 ? "The weakest model, " : "Model ", cfg->model[worst].name, cfg->models > 1 ? "," : "",
-                       most, w->r->objects, who, cfg->search.fails, w->r->summary[worst * cfg->examiners].start);
+                       most, w->r->objects, who, cfg->search.fails, start);
 }
 
 static void tell_model(spot_examine_account *w, int model)
@@ -93,7 +98,7 @@ static void tell_model(spot_examine_account *w, int model)
 static void tell_region(spot_examine_account *w, int model)
 {
     const spot_examine_config *cfg = w->r->cfg;
-    const spot_examine_summary *s = &w->r->summary[model * cfg->examiners];
+    const spot_examine_summary *s = &w->r->summary[model * cfg->examiners];    /* (examiners); all have the same `learned` */
 
     if (!cfg->model[model].limits) return;
     if (!s->learned) {

@@ -1,4 +1,6 @@
-/* shift_encoding.h - similarities of pictures to captions, by an encoder or from files of embeddings.
+/* shift_encoding.h - similarities of pictures to captions, by an encoder or from files of embeddings: how much a picture looks
+ * like its class and like its shift. A picture below a class's threshold, which real pictures set, is not kept (paper 004,
+ * the filter; shift_unit.h).
  *
  * Embeddings in files are what `spotter embed` writes: FOLDER/ID.safetensors (tensor "embeddings") or FOLDER/ID.npy, a row for
  * each picture of the folder ID ("clean/in_the_snow"), and FOLDER/ID.csv, whose column `id` has the pictures' paths below that
@@ -11,6 +13,7 @@
 #include "spotter/encoder.h"
 #include "store/store.h"
 
+/* The most of a unit, the real pictures: class captions of base and of every shift, and every shift's caption. */
 enum { SPOT_SHIFT_COLUMNS = 2 * SPOT_MAX_SHIFTS + 1 };
 
 typedef struct {

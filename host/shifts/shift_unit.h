@@ -1,4 +1,6 @@
-/* shift_unit.h - one folder of pictures -> its result. */
+/* shift_unit.h - one folder of pictures, real, base or of a shift -> its result: pictures are kept or not by their similarities
+ * or by masks, then each model's right answers are counted, by class. Impact and slope are made of the counts, when all units
+ * are there (shift_gaps.c). */
 #ifndef SPOTTER_SHIFT_UNIT_H
 #define SPOTTER_SHIFT_UNIT_H
 
@@ -15,14 +17,15 @@ typedef struct {
     spot_shift_answers  answers;           /* of the missing units */
     spot_shift_truth    truth;
     spot_shift_progress progress;
-    char    inputs[33];
+    char    inputs[33];                    /* hash of the user's tables and weights (shift_inputs.h): a result has it */
     double *class_threshold;               /* (1 + shifts, classes): of base, of each shift; NULL: no encoder */
 } spot_shift_study;
 
 /* The thresholds of all classes from the similarities of the real pictures. */
 spot_status spot_shift_thresholds(spot_ctx *c, spot_shift_study *v, const spot_shift_pictures *real);
 
-/* Fills r and its file of pictures; slot: index of the unit among the answers'. Close r also after a failure. */
+/* Fills r and its file of pictures. slot: v->answers.unit[slot] is the unit's, since answers are read for missing units alone.
+ * Close r also after a failure. */
 spot_status spot_shift_compute(spot_ctx *c, spot_shift_study *v, spot_shift_result *r, const char *dir, int unit,
                                const spot_shift_pictures *p, int slot);
 

@@ -1,4 +1,5 @@
-/* check.h - the nightly verdict: compares a run with a baseline in bits and in numbers, and with the paper.
+/* check.h - the nightly verdict: compares a run with a baseline in bits and in numbers, and with the paper. A baseline is
+ * a JSON file that spot_accept makes of an earlier run (host/check/baseline.h); it is small, to be reviewed with the code.
  *
  * Three layers; none of them tests speed:
  *  bits    Values that must be equal are equal. ECs (definitions, sizes, blindspots) must be, on every device, for equal
@@ -18,9 +19,9 @@
  * and shift. A greater impact is worse, so are a smaller slope, fewer pictures that pass, and fewer classes.
  *
  * Equal code is called worse in fewer than one night in a hundred. WORSE and BETTER need a randomization test, with Holm's
- * correction over all methods and metrics at 0.005 each, and a difference beyond the margin. SAME needs the 90 % interval
- * within the margins (two one-sided tests at 5 %). Fewer than 20 ECs (or 10 classes, and 10 models for a slope) show
- * nothing, unless all their differences are 0. */
+ * correction over all methods and metrics of a night at 0.005 for WORSE and 0.005 for BETTER, and a difference beyond the
+ * margin. SAME needs the 90 % interval within the margins (two one-sided tests at 5 %). Fewer than 20 ECs (or 10 classes, and
+ * 10 models for a slope) show nothing, unless all their differences are 0. */
 #ifndef SPOTTER_CHECK_H
 #define SPOTTER_CHECK_H
 
@@ -38,7 +39,8 @@ typedef enum {
     SPOT_BETTER,
     SPOT_WORSE,
     SPOT_INCONCLUSIVE,         /* none of these is shown; more ECs would decide */
-    SPOT_TOO_GOOD,             /* a number outside its range, or better than the paper's by more than the margin */
+    SPOT_TOO_GOOD,             /* a number outside its range, or better than the paper's by more than the margin: it fails,
+                                * since a mistake in the measurement is likelier than such a gain */
     SPOT_BROKEN,               /* bits that must be equal differ; or a method or ECs of the baseline are missing */
     SPOT_NOT_COMPARABLE,
     SPOT_VERDICTS
@@ -63,7 +65,7 @@ typedef struct {
 
 typedef struct {
     bool   failed, of_shifts;
-    int    lines, numbers;
+    int    lines, numbers;     /* numbers: SPOT_NUMBERS of the program that made the run */
     spot_check_line *line;     /* (lines) */
     char   build[64], device[32], config[33];  /* of the run */
     char   baseline[256], run[256];            /* descriptions: "accepted 2026-11-21; 20 ECs, numbers 4, ..." */

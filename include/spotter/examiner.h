@@ -1,4 +1,4 @@
-/* examiner.h - searches for the conditions under which a black box fails (paper 002, section 3, and better ones).
+/* examiner.h - searches for the conditions under which a black box fails (paper 002, section 3, and later ones).
  *
  * An examiner searches P problems at once, each on its own: problem i is an object. It asks for points of the unit cube of a
  * factor space, is told the loss at each, and looks for the greatest loss. In the paper the loss is -p, p the probability of
@@ -138,7 +138,8 @@ typedef struct {
     int      problems;                 /* at least 1 */
     int      budget;                   /* points of each problem that will be asked for; at least 1 */
     uint64_t seed;
-    const uint32_t *number;            /* (problems) */
+    const uint32_t *number;            /* (problems): of the object: the address of its random numbers, so that its points are
+                                        * the same in every set of problems */
 } spot_examiner_search;
 
 /* SPOT_USAGE: a setting out of range, a budget or number of problems below 1. *e is NULL after a failure; close accepts

@@ -1,4 +1,6 @@
-/* html_gather.c - the page of a claim about new pictures: gathered ones and controls side by side, counts, verdict. */
+/* html_gather.c - the page of a claim about new pictures, for `spotter gather`: gathered ones and controls side by side,
+ * counts, verdict. The numbers of a group are those of the test, which counts pictures whose answer is known; all pictures of
+ * the group are shown, those without an answer with wrong -1. */
 #include <math.h>
 #include <stdio.h>
 
@@ -38,7 +40,7 @@ static void write_group(spot_page *p, const spot_claim_result *k, int group)
 
 static spot_status write_pictures(spot_page *p, const spot_claim_result *k)
 {
-    const spot_picture_source from = { .rows = k->n, .read = read_row, .user = (void *)(uintptr_t)k };
+    const spot_picture_source from = { .rows = k->n, .read = read_row, .user = (void *)(uintptr_t)k };     /* only read */
     spot_wanted wanted;
     spot_status s = spot_wanted_open(p->c, &wanted, k->n);
 
@@ -66,9 +68,9 @@ static spot_status write_page(spot_page *p, const spot_claim_result *k)
     spot_json_put_int(p->at, "outcome", k->test->verdict);
     spot_page_text(p, "verdict", spot_claim_verdict_name(k->test->verdict));
     spot_json_array(p->at, "groups", 0, 0);
-    for (int g = 0; g < 2; g++) write_group(p, k, g);
+    for (int g = SPOT_GATHERED; g <= SPOT_CONTROL; g++) write_group(p, k, g);
     spot_json_end(p->at);
-    return write_pictures(p, k);
+    return write_pictures(p, k);           /* last, since they get what is left of the page's budget */
 }
 
 spot_status spot_report_claim(spot_ctx *c, const char *path, const spot_claim_result *k, const spot_report_options *o)

@@ -1,4 +1,5 @@
-/* factors.c - see factors.h. */
+/* factors.c - see factors.h. Indices: i is an EC of the run, b a method, m a blindspot of the EC; in row_at and spot_factor_at
+ * i is a row of all possible ones. */
 #include "report/table/factors.h"
 
 #include <math.h>
@@ -49,7 +50,7 @@ static bool is_ec_at(const spot_results_ec *e, spot_level l)
            (!l.complexity || e->rollable == l.complexity);
 }
 
-/* 1 + the bin of the error inside blindspot m; 0 where it was not measured. */
+/* 1 + the bin of the error inside blindspot m, of which the last has an error of 1, too; 0 where it was not measured. */
 static int severity_of(const spot_results_ec *e, int m)
 {
     const spot_errors in = e->severity.inside[m];
@@ -107,7 +108,8 @@ static void set_normal(spot_estimate *e, double squares)
     e->high = e->n > 1 ? clamp(e->mean + 1.96 * e->se) : NAN;
 }
 
-/* Whether the EC has a DR above 0 and no FDR: its FDR cannot be known, and no number counts it. */
+/* Whether the EC has a DR above 0 and no FDR: its FDR cannot be known (spot_results_knows_fdr), and no number counts it. An EC
+ * with DR = 0 has no FDR either, but for that reason, and is left out. */
 static bool is_unknown(const spot_results *r, int b, int i)
 {
     const spot_rates *s = &r->method[b].rates[i];
@@ -173,6 +175,7 @@ const char *spot_rate_name(spot_rate rate)
     return name[rate];
 }
 
+/* Where each factor's rows end; the next factor's begin there. Factors of ECs have a row for DR and one for FDR. */
 enum { BY_NUMBER = 2 * SPOT_MAX_BLINDSPOTS, BY_SPECIFICITY = BY_NUMBER + SPOT_MAX_TRIPLETS,
        BY_FEATURE = BY_SPECIFICITY + 2 * SPOT_FEATURE_COUNT, BY_INDUCE = BY_FEATURE + 2 * SPOT_INDUCE_COUNT,
        BY_COMPLEXITY = BY_INDUCE + 2 * SPOT_MAX_TRIPLETS, BY_SEVERITY = BY_COMPLEXITY + SPOT_SEVERITIES };

@@ -1,5 +1,6 @@
 /* results_describe.h - the numbers of a sweep, each described once, for the tables in all formats and the page. A new number of
- * a method is a row in results_describe.c. The root of all lists is a spot_results. */
+ * a method is a row in results_describe.c. The root of all lists is a spot_results (result/result.h). tables_data.c writes the
+ * document as JSON, tables_text.c the tables on the terminal and in Markdown, html_results.c has the methods on the page. */
 #ifndef SPOTTER_RESULTS_DESCRIBE_H
 #define SPOTTER_RESULTS_DESCRIBE_H
 
@@ -9,13 +10,14 @@
 extern const spot_quantity spot_results_document[];                /* all of it, for JSON */
 extern const spot_quantity spot_results_methods[];                 /* the methods alone, without factors, for the page */
 
-/* Tables of the methods. names: without numbers. means: [0] without FDR, [1] with it (spot_results_knows_fdr). */
+/* Tables of the methods, a row each. names: the name alone, before columns that are added. means: [0] without FDR, [1] with it
+ * (spot_results_knows_fdr). besides: the numbers beside DR and FDR (SPOT_BESIDE). failures: why blindspots were missed. */
 extern const spot_quantity spot_results_names, spot_results_means[2], spot_results_besides, spot_results_failures;
 
 extern const spot_quantity spot_results_ecs;                       /* a row for each EC, without the methods */
 
-/* Further columns, of rows of methods: the mean of a level (spot_factor_at); of rows of ECs: DR of method index / 2, FDR where
- * the index is odd. */
+/* Columns whose number only a run knows, for names and ecs: the mean of factor level `index` (spot_factor_at); DR of method
+ * index / 2 in a row's EC, FDR where the index is odd. */
 void spot_results_factor_mean(spot_quantity_value *v, const void *row, int index);
 void spot_results_ec_rate    (spot_quantity_value *v, const void *row, int index);
 
