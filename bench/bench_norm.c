@@ -156,7 +156,7 @@ static column column_of(const spot_op_normed *p)
     return k;
 }
 
-/* What layer j makes of a pixel, without weight and bias. */
+/* A pixel behind layer j, without weight and bias. */
 static double bare(const column *k, int j, size_t i) { return (at(k, Y + j, i) - k->mean[j]) * k->invstd[j]; }
 
 static double normed(const column *k, size_t i)

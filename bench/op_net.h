@@ -36,7 +36,7 @@ typedef struct {
 } spot_op_normed;
 extern const spot_op spot_op_norm;
 
-/* What the two layers' numbers are, for make: filled with noise from `id` on, results called `what`. */
+/* The numbers of the two layers, for make: filled with noise from `id` on, results called `what`. */
 spot_norm spot_op_layer(spot_op_run *r, int channels, int id, double off);
 
 /* Head and losses, forward and backward, and the activity of channels. size: rows, live, channels, pixels a side, outputs,

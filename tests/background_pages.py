@@ -96,7 +96,7 @@ SETS = ("original", "only-fg", "no-fg", "mixed-same", "mixed-rand", "mixed-next"
 COLUMNS = {"original": "accuracy", "turned": "turned_by_some_background", "worst case": "worst_case_accuracy",
            "BG-gap": "bg_gap"}
 KINDS = ("confidence", "mean of the ", "greatest neuron", "mean of all neurons")
-# What the page says of each cell of the first model's matrices, from below and from the left, when the pointer is there.
+# The page's words about each cell of the first model's matrices, from below and from the left, when the pointer is there.
 READINGS = """[...document.querySelectorAll('#matrices > div:first-child canvas.variance')].map(c => { const told = [],
   n = %d, r = c.getBoundingClientRect();
   for (let y = 0; y < n; y++) for (let x = 0; x < n; x++) {

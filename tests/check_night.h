@@ -65,7 +65,7 @@ static inline void night_side(spot_baseline *b, const nights *w, uint32_t n, uin
             spot_baseline_found *f = &b->method[m].found[i];
             night_score(f, e->blindspots, m, own, &of_ec);
             if (side && w->paired && spot_rng_uniform(&fresh) < w->fresh) night_score(f, e->blindspots, m, own, &fresh);
-            /* Of an EC where it finds anything one blindspot is lost so often that DR falls by `drop` on average. */
+            /* One blindspot of an EC where it finds anything is lost so often that DR falls by `drop` on average. */
             if (side && m == 1 && w->drop > 0 && f->covered
                 && spot_rng_uniform(&fresh) < w->drop * e->blindspots / 0.87) f->covered--;
             if (!f->covered) f->u = f->strangers = 0;

@@ -1,6 +1,6 @@
 /* faults.c - see faults.h. The real calls are made by their numbers, since their names are taken here.
  *
- * What a power cut may take: the bytes of a file since its last fsync, and of every folder the latest of the makings, renames
+ * A power cut may take the bytes of a file since its last fsync, and of every folder the latest of the makings, renames
  * and removals in it since the folder's last fsync. The disk keeps a list of the latter, with a second name for each file that
  * lost its own, and undoes them from the end. */
 #define _GNU_SOURCE
@@ -449,7 +449,7 @@ static int sync_with(long call, int fd)
 int fsync(int fd)     { return sync_with(SYS_fsync, fd); }
 int fdatasync(int fd) { return sync_with(SYS_fdatasync, fd); }
 
-/* Of all files; what their folders hold by then, POSIX does not say. */
+/* Writes all files; POSIX does not say how much their folders hold by then. */
 int syncfs(int fd)
 {
     char name[PATH];

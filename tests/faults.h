@@ -31,7 +31,7 @@ typedef enum {
 const char *fault_class_name(fault_class k);
 const char *fault_kind_name(fault_kind k);
 
-/* What happens to one process, and what it did so far. */
+/* The faults of one process, and what it did so far. */
 typedef struct {
     unsigned    classes;           /* bits: the calls that count */
     long        at;                /* the how manieth of them it hits; 0: none */

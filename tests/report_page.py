@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """The report in a real browser: what test_html.sh gives it is opened, looked at pixel by pixel, clicked, dragged, typed into.
-What must be there is known from what the page says elsewhere (a slice's rows from its table, a point's row from the words
+All that must be there is known from what the page says elsewhere (a slice's rows from its table, a point's row from the words
 beside the pointer), and from check_findings.h, which made the findings.
 
     report_page.py hostile FILE.html      300 rows of 3 classes with pictures, ids and names that would be markup
@@ -676,7 +676,7 @@ def big(browser, path):
         page.frames(2)
         opened.append(page.seconds)
     page.frames(30)
-    # What one frame takes between two others of ours: the map's, which the wheel asks for. Printing draws at once.
+    # The work of one frame between two others of ours: the map's, which the wheel asks for. Printing draws at once.
     moving = page.js("""(async () => { const over = document.getElementById('over'), r = over.getBoundingClientRect(), out = [];
         for (let i = 0; i < 15; i++) out.push(await new Promise(done => { let since;
           requestAnimationFrame(() => { since = performance.now(); });

@@ -156,7 +156,7 @@ spot_status __wrap_spot_pipeline_base(spot_ctx *c, spot_arena *a, spot_run *run)
     return access(path, F_OK) ? spot_file_write(c, path, &hash, sizeof hash) : SPOT_OK;
 }
 
-/* What the networks would take is counted by planning their convolutions. */
+/* The real one plans the networks' convolutions to count their memory. */
 spot_status __wrap_spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, const spot_source *source,
                                   const spot_encoder *encoder, const spot_sweep_options *o, int ecs, int rows)
 {

@@ -8,11 +8,11 @@
 
 #include "store/store.h"
 
-/* What a stage computes; the rest it finds in the store, as the real ones do. */
+/* Stages that compute; each finds the rest in the store, as the real ones do. */
 enum { STUB_BASE, STUB_VIEW, STUB_METHOD, STUB_STAGES = STUB_METHOD + 8 };      /* STUB_METHOD + b: method b's findings */
 
 extern bool stub_on;
-/* What is wrong with the machine: its first method gives up on every EC, or its numbers are others than everywhere else. */
+/* The fault of the machine: its first method gives up on every EC, or its numbers are others than everywhere else. */
 typedef enum { STUB_WELL, STUB_GIVES_UP, STUB_ERRS } stub_health;
 extern stub_health stub_is;
 /* Called when a stage computes, for EC -1 the base model; may be NULL. */

@@ -53,8 +53,8 @@ TEST(a_method_takes_no_more_than_it_said)
             }
 }
 
-/* What a batch of two ECs gives, of whose features PCA makes 11 and 40 dimensions where 60 were wanted (30 where a mixture
- * takes no more), is what each gives alone, in the memory that was planned for the larger. */
+/* A batch of two ECs, of whose features PCA makes 11 and 40 dimensions where 60 were wanted (30 where a mixture takes no
+ * more), gives what each gives alone, in the memory that was planned for the larger. */
 TEST(fewer_components_than_wanted_are_enough)
 {
     enum { D = 40 };

@@ -133,7 +133,7 @@ static void check_says(const spot_check_line *l, spot_verdict v, const char *wor
 
 #define CHECK_SAYS(l, v, words) check_says(l, v, words, __LINE__)
 
-/* What people see begins with `words`, and stays within 100 columns. */
+/* The text for people begins with `words`, and stays within 100 columns. */
 static void check_print(const spot_check *k, const char *words)
 {
     char line[1000];

@@ -214,7 +214,7 @@ done <"$dir/options"
 refused 2 sweep "$dir/tiny.yaml" --out "$dir/array" --throttle 3
 refused 2 sweep "$dir/tiny.yaml" --out "$dir/array" --submit --json
 
-# What must not happen: each ends in one sentence and its code, and loses nothing.
+# Mistakes: each ends in one sentence and its code, and loses nothing.
 hostile() { sed "$1" "$dir/tiny.yaml" >"$dir/hostile.yaml"; }
 hostile 's/lr: 1.0e-3/lr: 100, optimizer: sgd, momentum: 0.99/; s/epochs: 1/epochs: 3/'
 refused 3 sweep "$dir/hostile.yaml" --out "$dir/nan" --limit 1

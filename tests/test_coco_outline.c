@@ -86,7 +86,7 @@ static void write_annotations(char path[32])
     assert_true(f && fwrite(annotations, 1, sizeof annotations - 1, f) == sizeof annotations - 1 && !fclose(f));
 }
 
-/* Of each picture the largest object of a tested category; groups and boxes without an outline are none. */
+/* The target of each picture is the largest object of a tested category; groups and boxes without an outline are none. */
 TEST(targets_of_a_file)
 {
     spot_ctx c = check_ctx(1);

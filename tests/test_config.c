@@ -301,7 +301,7 @@ TEST(lists_stand_for_their_product)
     CHECK_NEAR(cfg.bdm[127].embed.dim, 8, 0);
 }
 
-/* What some combination reads may be set for all; and a run's own config, which names everything, is read again. */
+/* A setting that some combination reads may be set for all; and a run's own config, which names everything, is read again. */
 TEST(settings_of_other_reducers_may_stand_where_they_do_no_harm)
 {
     static const char *const text[] = {

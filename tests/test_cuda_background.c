@@ -1,6 +1,6 @@
 /* test_cuda_background.c - the steps of a background study on CUDA against the CPU: suite, blends, responses, matrices, forest.
- * What is gpu_to_gpu has the CPU's bytes; every other number is within its header's tolerance and has the same bits every time.
- * Nothing is left on the device. ctest: heavy */
+ * Results that are gpu_to_gpu have the CPU's bytes; every other number is within its header's tolerance and has the same bits
+ * every time. Nothing is left on the device. ctest: heavy */
 #define _GNU_SOURCE   /* setenv */
 #include "check_background.h"
 

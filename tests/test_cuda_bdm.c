@@ -99,7 +99,7 @@ static void a_method_agrees(void **state)
     close_data(&of);
 }
 
-/* What the device found comes back from what was kept of it, on the host. */
+/* The device's findings come back from what was kept of them, on the host. */
 static void check_assigned(spot_ctx *c, const spot_view *v, const spot_fit *fit, const spot_hypotheses *found,
                            const spot_bdm_config *cfg)
 {

@@ -219,7 +219,7 @@ static void count_refusals(void *user, spot_log_level level, const char *text)
     refused += level == SPOT_LOG_WARN && strstr(text, "gives a wrong answer") != NULL;
 }
 
-/* What stands around a library's convolutions, by one that stands in for cuDNN: for each pass it offers a plan that leaves
+/* The code around a library's convolutions, with one that stands in for cuDNN: for each pass it offers a plan that leaves
  * out one pixel of a batch and one that does not run, which must be refused. In bf16 y is rounded before the bias, too,
  * unless the library adds it, and dw is bf16. */
 TEST_IN_FOLDER(a_library_is_checked)

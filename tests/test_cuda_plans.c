@@ -143,7 +143,7 @@ TEST_WITH(other_graphs_are_kept, own_folder, as_before)
     assert_string_equal(kept("backward-weights"), "narrow 6 2=42 13=-1");
 }
 
-/* What was kept must be there, and leave the same bits. */
+/* A plan that was kept must be there, and leave the same bits. */
 TEST_WITH(what_is_of_no_use_is_replaced, own_folder, as_before)
 {
     spot_conv_shape one = looks;
@@ -312,7 +312,7 @@ TEST_WITH(plans_outlive_a_wave, own_folder, as_before)
     spot_device_close(&c);
 }
 
-/* What there is of it on any device: a plan is searched once, and made again from what was kept. */
+/* On any device: a plan is searched once, and made again from what was kept. */
 TEST_WITH(a_plan_is_searched_once, own_folder, as_before)
 {
     uint64_t first = made_with("fast=5", &train);

@@ -31,7 +31,7 @@ static spot_status paint(spot_ctx *c, int kind, void *out, const spot_image *ima
     return spot_raster_input(c, out, 3, kind == HALVES ? SPOT_BF16 : SPOT_FP32, image, n, cfg);
 }
 
-/* What the CPU refuses comes out as NaN, alone. */
+/* An image that the CPU refuses comes out as NaN, alone. */
 TEST_ON_CUDA(lists_that_are_none_show)
 {
     enum { SIZE = 40, N = 4, VALUES = 3 * SIZE * SIZE };

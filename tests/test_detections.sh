@@ -83,7 +83,7 @@ run 0 "" discover $photos --out mixed --replace
 run 0 "" discover $data --embeddings e.npy -m ward --out plain --no-report --replace
 [ -e plain/rows.csv ] && [ -e plain/attributes.csv ] || fail "--replace removed the tables of its own rows"
 
-# What is refused.
+# Refusals.
 refused 2 discover --detections found.json --embeddings e.npy --out no
 refused 2 discover $data --out no
 refused 2 discover $data --embeddings e.npy --probs e.npy --out no

@@ -111,7 +111,7 @@ TEST(labels_turn_errors_round)
     spot_arena_close(&b.a);
 }
 
-/* What a view may be without being a mistake. */
+/* Views that say little are no mistake. */
 TEST(views_that_say_little)
 {
     four_groups g;

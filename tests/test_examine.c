@@ -114,7 +114,7 @@ static void read_in(spot_ctx *c, spot_examine_results *r, const char *name)
     CHECK_OK(c, spot_examine_read(c, r, path));
 }
 
-/* What was recorded of failures, as it is read back: 4 factors of which 1 varies, 3 objects, 60 random renders of each. */
+/* The record of failures, as it is read back: 4 factors of which 1 varies, 3 objects, 60 random renders of each. */
 static void read_failures_in(spot_ctx *c, const char *name, const spot_examine_results *r)
 {
     char path[256];

@@ -95,7 +95,7 @@ TEST(a_fall_is_worse_and_a_rise_is_better)
     spot_memory_close(&worse.memory), spot_memory_close(&better.memory);
 }
 
-/* Of 60 nights of equal code with other noise 3 may fail by chance, if the tests kept their level exactly; one-sided they are
+/* 60 nights of equal code with other noise: 3 may fail by chance, if the tests kept their level exactly; one-sided they are
  * half of it, and Holm's correction makes them fewer. */
 TEST(nights_of_equal_code_do_not_fail)
 {

@@ -222,7 +222,7 @@ TEST(a_rule_may_go_over_the_full_turn)
     drop(&m);
 }
 
-/* Of 40 worlds in which failure is chance, 5 % may have a finding; 8 or more have a probability of 1e-3. */
+/* In 40 worlds failure is chance: 5 % of them may have a finding; 8 or more have a probability of 1e-3. */
 TEST(chance_is_seldom_confirmed)
 {
     spot_ctx c = check_ctx(1);

@@ -159,7 +159,7 @@ typedef struct {
     int         ecs;
 } scenario;
 
-/* What the scenario's undisturbed run left. */
+/* The files that the scenario's undisturbed run left. */
 static char *whole_of(char path[PATH], const scenario *s)
 {
     snprintf(path, PATH, "%s/whole-%s", crash_home, s->name);
@@ -504,7 +504,7 @@ TEST(tables_do)                        { check(&tables, 5, 5, all ? 97 : 0); }
 TEST(a_real_sweep_survives_every_call) { check(&real, 97, 97, all ? 499 : 0); }
 TEST(backgrounds_survive_every_call)   { check(&backgrounds, 19, 61, all ? 199 : 0); }
 
-/* What the scenarios begin with. */
+/* Files that the scenarios begin with. */
 static void make_sources(void)
 {
     static const char *const half[] = { SWEEP, "--limit", "1", "--out", "HOME/half", NULL };

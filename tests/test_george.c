@@ -29,7 +29,7 @@ static spot_pieces plain(cut *u)
 
 static void fill(double *value, int first, int rows, double x) { for (int i = first; i < first + rows; i++) value[i] = x; }
 
-/* What the rows 0, 50, 100, 150 are called, as four digits; and how many there are. */
+/* The names of the rows 0, 50, 100, 150, as four digits; and the number of names. */
 static int names(const spot_pieces *p, cut *u)
 {
     int len = spot_pieces_keep(p, u->label);

@@ -208,7 +208,7 @@ TEST_WITH(any_order_makes_the_same_run, set_up, tear_down)
     CHECK_CONFIG_FREE(cfg);
 }
 
-/* Of segments that differ one is taken whoever is named first: fewer failures, then lesser bytes. */
+/* One of two segments that differ is taken whoever is named first: fewer failures, then lesser bytes. */
 TEST_WITH(a_conflict_has_one_end, set_up, tear_down)
 {
     static const char *const names[] = { "a", "b", "c" };

@@ -19,7 +19,7 @@ run 0 "5 of 5 ECs are in whole" merge whole
 same all whole
 run 0 "nothing to do" sweep tiny.yaml --out all --threads 1     # a merged run is a run
 
-# What is missing has a name, an exit code and a remedy; --json says the same to programs.
+# A missing part has a name, an exit code and a remedy; --json says the same to programs.
 rm -r s0 && mkdir s0
 refused 3 merge s0 s1 s2 --out some
 grep -qF 'missing: 0 (1 EC): run `spotter sweep some/config.yaml --out some` again' err || fail "no remedy: $(cat err)"
@@ -44,7 +44,7 @@ refused 4 merge nowhere s2 --out new
 refused 3 merge / --out new
 [ -e new ] && fail "a merge that was refused made its directory"
 
-# What was not kept is said to be gone, and how it comes back.
+# A result that was not kept is said to be gone, and how it comes back.
 refused 3 view s2 --ec 1 --out v
 refused 3 view s2 --ec 3 --out v
 run 0 "" report s2 -o page.html

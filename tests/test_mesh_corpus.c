@@ -45,7 +45,7 @@ static int find_files(void)
 
 /* -- one file ------------------------------------------------------------------------------------------------------------- */
 
-/* What a reader found, in a process of its own, so that its crash is a finding, too. */
+/* The answer of a reader in a process of its own, so that its crash is an answer, too. */
 typedef struct {
     spot_status status;
     int  triangles;

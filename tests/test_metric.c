@@ -135,7 +135,7 @@ TEST(pieces_and_strangers_are_charged)
     assert_true(isnan(s.beside[SPOT_SPREAD]) && isnan(s.beside[SPOT_FALSE_SHARE]));
 }
 
-/* What is found where nothing is to find is a false alarm, and neither DR nor FDR. It stays out of their averages. */
+/* A hypothesis where nothing is to find is a false alarm, and neither DR nor FDR. It stays out of their averages. */
 TEST(without_blindspots_there_are_false_alarms)
 {
     uint32_t mask[4] = { 0 }, other[4] = { 1, 1, 0, 0 };

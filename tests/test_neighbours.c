@@ -116,7 +116,7 @@ TEST(of_extreme_sizes)
     agree(D, false);
 }
 
-/* What the filter cannot tell apart: many equal rows; all rows beside one that is very far. */
+/* Rows that the filter cannot tell apart: many equal rows; all rows beside one that is very far. */
 TEST(of_what_rounding_hides)
 {
     fill(D, 1, 0);

@@ -104,7 +104,7 @@ static double inertia(const bdm_bed *b, const spot_fit *fit, int dims)
     return all;
 }
 
-/* Of 20 starts, as scikit-learn has several, the best one's sets. */
+/* The sets of the best of 20 starts, as scikit-learn has several. */
 static void fit_best(bdm_bed *b, spot_fit *fit, int dims)
 {
     double least = INFINITY;

@@ -56,7 +56,7 @@ $convert "${lists[@]}" --images "$dir/images" --out "$dir/animals.json" | grep -
 printf 'ImageID,Subset\n0000,train\n0001,test\n' > "$dir/ids.csv"
 $convert "${lists[@]}" --ids "$dir/ids.csv" --out "$dir/two.json" | grep -q ": 2 pictures" || fail "--ids"
 
-# What spotter makes of it: three birds alone, their three pairs and their triple.
+# Spotter's reading of it: three birds alone, their three pairs and their triple.
 sed -e "s|openimages/animals.json|$dir/animals.json|" -e "s|openimages/images|$dir/images|" -e "s/ecs: 49/ecs: 7/" \
     -e "s/category_least: 1000/category_least: 20/" -e "s/size: 224/size: 32/" -e 's/init: "[^"]*", //' \
     ../configs/openimages.yaml > "$dir/birds.yaml"

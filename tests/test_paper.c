@@ -390,7 +390,7 @@ TEST(spotlight_has_two_profiles)
     CHECK_CONFIG_FREE(again);
 }
 
-/* What a run has otherwise than the paper's experiment of its kind. */
+/* The differences of a run from the paper's experiment of its kind. */
 TEST(every_difference_is_named)
 {
     static const struct { const char *yaml, *named, *absent; } of[] = {

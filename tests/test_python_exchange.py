@@ -1,5 +1,5 @@
 """test_python_exchange.py SPOTTER [PART OF A NAME...]: run by test_python.sh and test_python_exchange.sh in an empty folder.
-What other programs read of Spotter, and what Spotter reads of theirs: the schema of slices.json, Parquet, data frames,
+Files that other programs read of Spotter, and that Spotter reads of theirs: the schema of slices.json, Parquet, data frames,
 FiftyOne's and cleanlab's. A test whose package is not installed is skipped."""
 import copy
 import json

@@ -13,7 +13,7 @@ enum { MOST_VIEWS = 300 };
 
 static const char *folder = "golden/render_views";
 
-/* What an outside renderer saw, and our images of the same views. */
+/* An outside renderer's images, and ours of the same views. */
 typedef struct {
     char name[64];
     int size, views, light;

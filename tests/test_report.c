@@ -11,7 +11,7 @@
 #include "formats/canvas.h"
 #include "spotter/report.h"
 
-/* Of ec_picture.c: the map is a square of 720 at (30, 84) with a margin of 24; the first thumbnail, 78 a side, is at
+/* Places in ec_picture.c: the map is a square of 720 at (30, 84) with a margin of 24; the first thumbnail, 78 a side, is at
  * (790, 106). */
 enum { N = 24, LEFT = 54, RIGHT = 726, TOP = 108, BOTTOM = 780, THUMB = 78, THUMB_X = 790, THUMB_Y = 106 };
 

@@ -8,7 +8,7 @@ enum { MAX_LOGITS = 64, MAX_LINE = 4096, MAX_BATCHES = 16, ENTRIES = 8 };
 
 static const char *golden_path, *asked;
 
-/* What is asked, and why. Where no ReLU flips, our gradients are nearer to double precision than torchvision's fp32 is
+/* Bounds, and their reason. Where no ReLU flips, our gradients are nearer to double precision than torchvision's fp32 is
  * (width 64, 20 batches of 8: medians 3.6e-6 and 6.0e-6; with direct convolutions for Winograd's 2.3e-6), so TIMES its
  * distance is a bound with room. But a value that rounding carries over the ReLU's edge changes gradients by up to 3 %
  * in so small a batch, in 7 of those 20 batches for us, in 12 for torchvision: these are only held to FLIPPED, and it

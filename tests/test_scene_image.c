@@ -22,7 +22,7 @@ TEST(images_do_not_depend_on_company)
     }
 }
 
-/* What every EC of a sweep holds, by a sum over all that is told of 900 images and their targets: results depend on it. */
+/* The content of a sweep's ECs, by a sum over all that is told of 900 images and their targets: results depend on it. */
 TEST(images_stay_what_they_were)
 {
     static char text[SPOT_SCENE_JSON];

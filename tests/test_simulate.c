@@ -32,7 +32,7 @@
 enum { ECS = 6, METHODS = 2, SHARDS = 16, DIRS = 3, PLACES = DIRS + 2, SICK = PLACES, TREES = 16, AT_ONCE = 4 };
 enum { PATH = CRASH_PATH };
 
-/* What an undisturbed run leaves. */
+/* The files that an undisturbed run leaves. */
 typedef struct { bool made; crash_file segment[ECS], sick[ECS], config, database; } reference;
 
 typedef struct {
@@ -47,7 +47,7 @@ typedef struct {
     spot_status  status;
 } process;
 
-/* What processes write. */
+/* The directories that processes write. */
 typedef struct {
     process process[AT_ONCE];
     bool    kept[TREES][ECS];      /* said to be safe there */

@@ -58,7 +58,7 @@ submit()
     merge_job=$(sed -E 's/.*"merge_job":"([0-9]+)".*/\1/' "$dir/array/slurm/submitted.json")
 }
 
-# What Slurm says of a job: field JOB NAME, such as JobState.
+# Slurm's answer about a job: field JOB NAME, such as JobState.
 field() { scontrol -o show job "$1" 2>/dev/null | tr " " "\n" | sed -n "s/^$2=//p"; }
 is()    { [ "$(field "$1" "$2")" = "$3" ]; }
 over()  { ! squeue -h -o %i -j "$1" 2>/dev/null | grep -q .; }

@@ -106,7 +106,7 @@ for split in ("test", "val"):
     assert len({row.tobytes() for row in rows}) > 5
 END
 
-# What is wrong with the data is one sentence.
+# A fault of the data is one sentence.
 rm "$dir"/stamps/images/000007.*
 "$spotter" sweep "$dir/tiny.yaml" --out "$dir/bad" >/dev/null 2>"$dir/log" && fail "a missing picture was overlooked"
 grep -q "pictures are not there, the first is .*000007" "$dir/log" || fail "$(tail -1 "$dir/log")"

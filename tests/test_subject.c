@@ -316,7 +316,7 @@ TEST_IN_FOLDER(embeddings_are_looked_at)
     CHECK_FAILS(&f.c, spot_subject_read(&f.c, &s, &files), SPOT_INPUT, "subject.picture_option: c.json");
 }
 
-/* What came another way is looked at as closely. */
+/* A subject that came another way is looked at as closely. */
 TEST(a_subject_is_checked)
 {
     float feature[4] = { 1, 2, 3, 4 }, prob[4] = { .5f, .5f, .9f, .1f }, confidence[2] = { .5f, .9f }, bad[4];

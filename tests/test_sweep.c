@@ -54,7 +54,7 @@ TEST(what_differs_is_named)
     spot_ctx_close(&c);
 }
 
-/* Of a method only what can change its numbers: no label, nothing of a reducer that it has not, nothing of another method. */
+/* Only settings that can change a method's numbers: no label, nothing of a reducer that it has not or of another method. */
 TEST(methods_differ_in_what_they_do)
 {
     spot_bdm_config saved = spot_bdm_defaults(SPOT_SPOTLIGHT), here = saved;

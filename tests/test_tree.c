@@ -24,7 +24,7 @@ static spot_status fit(spot_ctx *c, spot_arena *a, int problems, spot_tree *t, c
 
 static double ones(const spot_tree *t, int k) { return t->sum[2 * k + 1]; }
 
-/* Of a node in bits, as scikit-learn shows it. */
+/* A node's entropy in bits, as scikit-learn shows it. */
 static double entropy(const spot_tree *t, int k, double weight)
 {
     double a = t->sum[2 * k], b = weight * ones(t, k), w = a + b;

@@ -16,7 +16,7 @@
 
 struct spot_cudnn { int unused; };
 
-/* What is special about an engine. FORGETS leaves out a pixel, or what it should add to. The last three are right, and differ
+/* The peculiarity of an engine. FORGETS leaves out a pixel, or what it should add to. The last three are right, and differ
  * in their bits: one sums in double, one in float, one in float backwards. */
 enum { FORGETS = 1, WAVERS, REFUSES, IN_DOUBLE, IN_FLOAT, BACKWARDS, ENGINES };
 

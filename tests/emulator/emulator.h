@@ -32,7 +32,7 @@ namespace emu {
 
 enum { WARP = 32, MAX_THREADS = 1024, MAX_SHARED = 48 * 1024 };
 
-/* Of the fibre that runs. */
+/* The indices and sizes of the fibre that runs. */
 const dim3 &thread_index();
 const dim3 &block_index();
 const dim3 &block_size();

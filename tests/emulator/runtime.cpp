@@ -43,7 +43,7 @@ static bool in_order()
 #endif
 }
 
-/* Of calls within each other, as a graph's are, only the outermost counts. Buffers that lie side by side are one range. */
+/* Calls may lie within each other, as a graph's do: only the outermost counts. Buffers that lie side by side are one range. */
 void emu_open_memory(bool open)
 {
     static int depth;
@@ -64,7 +64,7 @@ void emu_open_memory(bool open)
     change();
 }
 
-/* What a graph is here: work in order. A thread captures one stream at a time. */
+/* A graph is work in order. A thread captures one stream at a time. */
 struct emu_graph {
     std::vector<std::function<void()>> work;
     cudaStream_t first;                              /* the stream whose capture it is */

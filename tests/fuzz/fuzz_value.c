@@ -24,7 +24,7 @@ static size_t frame(uint8_t *file, const uint8_t *data, size_t n)
     return sizeof head + n;
 }
 
-/* What those who take the value go by. */
+/* Ranges that those who take the value rely on. */
 static void look(spot_pack_fn *pack)
 {
     if (pack == spot_pack_model) fuzz_within(value.model.width, 1, 1024);
