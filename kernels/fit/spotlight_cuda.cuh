@@ -1,6 +1,6 @@
-/* spotlight_fit.cuh - functions that CUDA's spherical and full spotlights share. */
-#ifndef SPOTTER_SPOTLIGHT_FIT_CUH
-#define SPOTTER_SPOTLIGHT_FIT_CUH
+/* spotlight_cuda.cuh - functions that CUDA's spherical and full spotlights share. */
+#ifndef SPOTTER_SPOTLIGHT_CUDA_CUH
+#define SPOTTER_SPOTLIGHT_CUDA_CUH
 
 #include "core/vmath64.cuh"
 #include "core/sums.cuh"

@@ -1,6 +1,6 @@
 /* spotlight_fit.cu - spotlights of spherical precision: a block a tile of rows, then a block a problem that sums the tiles and
  * makes the step; two launches a step serve all problems. The sums are spotlight_fit.c's, term by term. */
-#include "fit/spotlight_fit.cuh"
+#include "fit/spotlight_cuda.cuh"
 
 enum { WARPS = SPOTLIGHT_THREADS / 32, TILE = SPOTLIGHT_TILE };
 

@@ -5,7 +5,7 @@
 
 #include "core/sums.cuh"
 #include "core/tile.cuh"
-#include "fit/spotlight_fit.cuh"
+#include "fit/spotlight_cuda.cuh"
 
 enum { THREADS = SPOTLIGHT_THREADS, WARPS = THREADS / 32, TILE = SPOTLIGHT_TILE, TRIES = 100 };
 enum { EDGE = SPOT_TILE, SIDE = SPOT_TILE_SIDE, OWN = SPOT_TILE_OWN, SLAB = SPOT_TILE_SLAB };      /* products */

@@ -29,17 +29,6 @@ typedef struct {
     float *turned;              /* (out, in): the weights, transposed, for the backward pass */
 } spot_scvis_layer;
 
-/* The factors A and K of the loss (scvis.h) in a step. */
-static inline SPOT_HD double spot_scvis_tsne_factor(const spot_scvis_config *cfg, int step, int d)
-{
-    return cfg->compat.tsne_ramp && step < d ? step : d;
-}
-
-static inline SPOT_HD double spot_scvis_kl_factor(const spot_scvis_config *cfg, int step, int d)
-{
-    return cfg->compat.kl_decay ? fmax(0.1, (double)d / step) : 1;
-}
-
 /* Sets sizes and first indices of the layers. Returns the number of their parameters; the degrees of freedom follow them. */
 static inline size_t spot_scvis_plan(spot_scvis_layer layer[SPOT_SCVIS_LAYERS], int d, int dim)
 {

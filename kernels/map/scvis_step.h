@@ -5,6 +5,18 @@
 
 #include "core/philox.h"
 #include "core/vmath.h"
+#include "map/scvis.h"
+
+/* The factors A and K of the loss (scvis.h) in a step. */
+static inline SPOT_HD double spot_scvis_tsne_factor(const spot_scvis_config *cfg, int step, int d)
+{
+    return cfg->compat.tsne_ramp && step < d ? step : d;
+}
+
+static inline SPOT_HD double spot_scvis_kl_factor(const spot_scvis_config *cfg, int step, int d)
+{
+    return cfg->compat.kl_decay ? fmax(0.1, (double)d / step) : 1;
+}
 
 /* The variance, clipped to [1e-6, 1e10]. Outside, *slope becomes 0. */
 static inline SPOT_HD float spot_scvis_clip(float v, float *slope)

@@ -38,7 +38,7 @@
 #include <stdint.h>
 
 #include "core/ops.h"
-#include "spotter/model.h"
+#include "net/conv_shape.h"
 
 #if defined(__AVX512F__)
 #define SPOT_CHANNELS 16   /* of one block: a vector register of floats */
@@ -46,19 +46,6 @@
 #define SPOT_CHANNELS 8
 #endif
 #define SPOT_MAX_LANES 64
-
-typedef struct {
-    int rows, lanes;           /* rows a multiple of lanes */
-    int ci, co, k, stride;     /* channels: 3 (ci only) or a multiple of 16 */
-    int size;                  /* of x: height = width; a multiple of stride */
-    int  train;                /* 0: no gradients; 1: gradients, by x only where ci > 3; 2: also by an image's 3 channels */
-    bool bias, add, relu;      /* without train: y = relu(conv + bias + other). With train only add: backward_data adds to dx */
-    spot_precision precision;  /* of x, w and y; SPOT_TF32: fp32 whose products may lose 13 bits */
-} spot_conv_shape;
-
-/* Padding of each side, and the side of y. */
-static inline int spot_conv_pad(const spot_conv_shape *s) { return s->k == 11 ? 2 : s->k / 2; }
-static inline int spot_conv_out(const spot_conv_shape *s) { return (s->size + 2 * spot_conv_pad(s) - s->k) / s->stride + 1; }
 
 typedef struct spot_conv spot_conv;
 
@@ -111,9 +98,6 @@ spot_status spot_conv_planes(spot_ctx *c, void *planes, const float *pixels, int
 
 /* Input channels of x and of packed weights: the shape's, or `stem` of the device for 3. */
 int spot_conv_inputs(const spot_ctx *c, const spot_conv_shape *shape);
-
-/* Bytes of one number of an activation. */
-static inline size_t spot_precision_bytes(spot_precision p) { return p == SPOT_BF16 ? 2 : 4; }
 
 /* Converts torchvision's (co, ci, k, k), on the host, to packed weights on c's device, and back. With train packed weights are
  * the learned fp32. Without it pack rounds to the type that forward reads, and unpack is SPOT_INVALID. */
