@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bdm/scan_tree.h"
+#include "bdm/scan_join.h"
 #include "check_bdm.h"
 #include "noise.h"
 

@@ -1,5 +1,5 @@
 /* scan_join.c - how far two sets of rows are apart, and the chosen nodes of a tree (scan_tree.h) that are one slice. */
-#include "bdm/scan_tree.h"
+#include "bdm/scan_join.h"
 
 #include <math.h>
 #include <string.h>

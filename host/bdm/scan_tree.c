@@ -1,5 +1,5 @@
 /* scan_tree.c - see scan_tree.h. */
-#include "bdm/scan_tree.h"
+#include "bdm/scan_join.h"
 
 #include <math.h>
 #include <string.h>

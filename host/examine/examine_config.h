@@ -33,6 +33,12 @@ int spot_examine_units(const spot_examine_config *cfg);
 typedef struct { int model, examiner, seed, object; } spot_examine_unit;
 spot_examine_unit spot_examine_unit_of(const spot_examine_config *cfg, int unit);
 
+/* The first unit of a model under an examiner; then come its objects, seed by seed. */
+static inline const spot_examine_result *spot_examine_first_unit(const spot_examine_results *r, int model, int examiner)
+{
+    return &r->unit[(model * r->cfg->examiners + examiner) * r->cfg->search.seeds * r->objects];
+}
+
 /* Hashes the settings on which a unit's result depends, and no path: data that move keep their results. The models are not part
  * of it: a result has the hash of its model. */
 spot_key spot_examine_key(const spot_examine_config *cfg);

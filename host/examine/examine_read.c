@@ -26,7 +26,7 @@ static spot_status check_unit(spot_ctx *c, const spot_examine_results *r, const 
         || u->point[s.points - 1].renders != s.renders || u->cls >= spot_examine_classes(r->cfg))
         return spot_fail(c, SPOT_INPUT, "the result of search %d in %s does not fit its config; remove it and run `spotter "
                          "examine` again", unit, dir);
-    first = &r->unit[at.model * r->cfg->examiners * r->cfg->search.seeds * r->objects + at.object];
+    first = spot_examine_first_unit(r, at.model, 0) + at.object;
     if (strcmp(u->inputs, first->inputs))
         return spot_fail(c, SPOT_INPUT, "%s mixes results of different weights or objects: searches %d and %d of the model "
                          "\"%s\"; run `spotter examine` again", dir, first->index, unit, r->cfg->model[at.model].name);

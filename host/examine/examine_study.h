@@ -13,12 +13,6 @@ spot_status spot_examine_collect(spot_ctx *c, const spot_study *y, spot_examine_
 /* Fills r->summary. */
 spot_status spot_examine_summarise(spot_ctx *c, spot_examine_results *r);
 
-/* The first unit of a model under an examiner; then come its objects, seed by seed. */
-static inline const spot_examine_result *spot_examine_first_unit(const spot_examine_results *r, int model, int examiner)
-{
-    return &r->unit[(model * r->cfg->examiners + examiner) * r->cfg->search.seeds * r->objects];
-}
-
 /* The numbers of a point of the curve. over_seeds: of an object at point k, as the mean over its seeds; NaN: no search has
  * it. */
 typedef enum { SPOT_EXAMINE_MEAN, SPOT_EXAMINE_LOWEST, SPOT_EXAMINE_LOWEST_VALID, SPOT_EXAMINE_ROBUST, SPOT_EXAMINE_VALID,

@@ -40,8 +40,8 @@ static int best_examiner(const spot_examine_account *w, int model)
 static int count_failing(const spot_examine_account *w, int model, int examiner)
 {
     const spot_examine_config *cfg = w->r->cfg;
-    const spot_examine_result *first = &w->r->unit[(model * cfg->examiners + examiner) * cfg->search.seeds * w->r->objects];
-    int n = 0;                 /* units lie seed by seed, each with all objects (spot_examine_results) */
+    const spot_examine_result *first = spot_examine_first_unit(w->r, model, examiner);
+    int n = 0;
 
     for (int i = 0; i < w->r->objects; i++) {
         bool fails = true;

@@ -21,7 +21,7 @@ typedef struct {
 
 static const spot_examine_result *unit_of(const spot_examine_results *r, int model, int object)
 {
-    return &r->unit[model * r->cfg->examiners * r->cfg->search.seeds * r->objects + object];
+    return spot_examine_first_unit(r, model, 0) + object;
 }
 
 /* ---- random renders ---- */

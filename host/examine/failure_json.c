@@ -257,7 +257,7 @@ static void put_names(spot_json *j, const spot_examine_results *r)
 {
     spot_json_array(j, "models", r->cfg->models, r->cfg->models);
     for (int m = 0; m < r->cfg->models; m++) {
-        const spot_examine_result *first = &r->unit[m * r->cfg->examiners * r->cfg->search.seeds * r->objects];
+        const spot_examine_result *first = spot_examine_first_unit(r, m, 0);
         spot_json_object(j, NULL);
         spot_json_put_text(j, "name", r->cfg->model[m].name);
         spot_json_array(j, "objects", r->objects, r->objects);

@@ -1,7 +1,7 @@
 /* tree_grow.c - grows decision trees level by level. The device searches splits and moves rows; the host keeps the nodes and
  * numbers them depth first at the end. On the CPU a thread grows a tree, or all share each in turn where there are fewer trees
  * than threads. On CUDA the trees of a wave grow together. */
-#include "stats/tree_tables.h"
+#include "stats/trees.h"
 
 #include <float.h>
 #include <math.h>

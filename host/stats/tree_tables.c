@@ -1,6 +1,6 @@
 /* tree_tables.c - tables that trees are grown from: checked, in columns on the device, sorted; and trees of two classes that
  * weigh the same. */
-#include "stats/tree_tables.h"
+#include "stats/trees.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* tree_tables.h - what tree_tables.c and tree_grow.c share. */
-#ifndef SPOTTER_TREE_TABLES_H
-#define SPOTTER_TREE_TABLES_H
+/* trees.h - the tables that trees are grown from, as tree_tables.c makes and tree_grow.c uses them. */
+#ifndef SPOTTER_TREES_H
+#define SPOTTER_TREES_H
 
 #include "fit/tree_split.h"
 

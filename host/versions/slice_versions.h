@@ -1,30 +1,12 @@
-/* slice_versions.h - types and functions that the parts of spot_versions_compare share. */
+/* slice_versions.h - the judgement of spot_versions_compare, and a count that its parts share. */
 #ifndef SPOTTER_SLICE_VERSIONS_H
 #define SPOTTER_SLICE_VERSIONS_H
 
-#include "spotter/versions.h"
-
-/* A piece with its rows of the subject, ascending. */
-typedef struct {
-    spot_version_piece is;
-    int *row, *at;             /* (rows) rows of its search and compared ones; (is.counts.rows) the latter; one block */
-    int  rows;
-} spot_compared;
-
-typedef struct { int n, room; spot_compared *of; } spot_compared_list;
-
-/* Finds the slices that are compared, and the rows to compare them on. The caller sets *list to zeros and frees it, also after
- * a failure. */
-spot_status spot_versions_search(spot_ctx *c, spot_compared_list *list, const spot_subject *const s[SPOT_VERSIONS],
-                                 const spot_versions_options *o);
-void        spot_compared_free(spot_compared_list *list);
+#include "versions/slice_versions_search.h"
 
 /* Tests, merges and judges: fills v but its names. */
 spot_status spot_versions_judge(spot_ctx *c, spot_versions *v, spot_compared_list *list,
                                 const spot_subject *const s[SPOT_VERSIONS], const spot_versions_options *o);
-
-/* Whether the class that s predicts is known, and not only the probability of the true one. */
-static inline bool spot_knows_predicted(const spot_subject *s) { return s->prob || s->predicted; }
 
 /* Adds row `row` of class cls (SPOT_ALL_CLASSES: its own) to the counts. */
 void spot_version_count(spot_version_counts *k, const spot_subject *const s[SPOT_VERSIONS], int row, int cls);
