@@ -2,8 +2,7 @@
 
 A folder may use the folders that stand before it in ORDER; siblings (joined by |) never use each other. A use is an undefined
 symbol of an object file that another source file defines, a call of a function that a header has whole (static inline), or an
-#include. Headers never include each other in a circle. Circles of files are those of symbols. Prints every violation, then the
-counts."""
+#include. Neither headers include nor files use each other in a circle. Prints every violation, then the counts."""
 import collections
 import concurrent.futures
 import json
@@ -248,8 +247,8 @@ def headers_that_fail(root, build):
 def main():
     build, order = os.path.abspath(sys.argv[1]), Order(ORDER)
     uses, defines = symbols(objects(ROOT, build))
-    rings = circles(uses, defines)
     add_inline(ROOT, uses, defines)
+    rings = circles(uses, defines)
     by_symbols, by_includes = upward_symbols(order, uses, defines), upward_includes(order, ROOT)
     found = {
         "has no place in the order": [f for f in sources(ROOT) if not order.place(f)],

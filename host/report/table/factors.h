@@ -4,21 +4,8 @@
 #ifndef SPOTTER_FACTORS_H
 #define SPOTTER_FACTORS_H
 
+#include "report/table/features.h"
 #include "report/table/results.h"
-
-/* A kind of feature defines a blindspot if one of its triplets has that kind, with any value. The square's presence is not a
- * kind: it defines nearly every blindspot. The first three are the paper's Figure 4. */
-typedef enum {
-    SPOT_FEATURE_RELATIVE_POSITION, SPOT_FEATURE_TEXTURE,
-    SPOT_FEATURE_PRESENCE,                             /* plus the shape's place in SPOT_SHAPES */
-    SPOT_FEATURE_COLOR = SPOT_FEATURE_PRESENCE + SPOT_EXTRAS, SPOT_FEATURE_SIZE, SPOT_FEATURE_NUMBER,
-    SPOT_FEATURE_BACKGROUND_COLOR, SPOT_FEATURE_BACKGROUND_TEXTURE, SPOT_FEATURE_COUNT
-} spot_feature;
-
-const char *spot_feature_name(spot_feature f);
-
-/* The kinds of features of a blindspot in a segment's words, as bits; false for words of another version. */
-bool spot_features_read(unsigned *features, const char *words);
 
 /* A mean and its 95 % interval. DR and FDR: mean +- 1.96 standard errors over ECs, cut at 0 and 1. Share of blindspots:
  * Wilson's, which takes them as independent. NaN if n is too small. left_out: ECs (or blindspots) of the level that are done

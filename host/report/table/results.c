@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/quote.h"
-#include "report/table/factors.h"
+#include "report/table/features.h"
 #include "spotter/interval.h"
 
 static double best_precision(const spot_score *s, int h)
