@@ -318,6 +318,34 @@ TEST(case_and_spaces_do_not_count)
     spot_bpe_close(t);
 }
 
+/* Short words are remembered, one for each of 64 hashes, but not those of more than 8 ids: such a word leaves nothing of itself
+ * behind under the name of the one that it drove out. */
+TEST(a_word_of_many_ids_is_not_taken_for_another)
+{
+    enum { WORDS = 600, LETTERS = 12, IDS = WORDS * (1 + LETTERS) + 2 };
+    static char text[WORDS * (LETTERS + 5) + 1];
+    static int32_t id[IDS];
+    spot_bpe *t = open_bpe("golden/bpe");
+    const char *const one = text;
+    spot_ctx c = check_ctx(1);
+    int32_t fox[CONTEXT];
+    int length, at = 0;
+    uint32_t drawn = 1;
+    spot_bpe_texts b = { .text = &one, .n = 1, .context = IDS, .id = id, .length = &length };
+
+    for (char *to = text; at < WORDS; at++) {
+        to = stpcpy(to, "fox ");
+        for (int k = 0; k < LETTERS; k++) *to++ = "qxzjvwkg"[(drawn = drawn * 1103515245 + 12345) >> 29];
+        *to++ = ' ';
+    }
+    assert_int_equal(encode(t, "fox", fox), 3);           /* between begin and end */
+    CHECK_OK(&c, spot_bpe_encode(&c, t, &b));
+    at = 0;
+    for (int i = 0; i < length; i++) at += id[i] == fox[1];
+    assert_int_equal(at, WORDS);
+    spot_bpe_close(t);
+}
+
 /* A million letters without a space are one word. With 'a' and 'aa' to merge, half a minute would tell that each merge looks at
  * the whole word. */
 TEST_IN_FOLDER(a_word_of_a_million_letters_takes_no_longer)

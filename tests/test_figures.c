@@ -95,6 +95,24 @@ TEST_WITH(factors_count_what_they_say, set_up, tear_down)
     spot_results_free(r);
 }
 
+/* A kind of feature that defines no blindspot has no row "without" it either: it would repeat the mean of all. */
+TEST(features_without_blindspots_have_no_rows)
+{
+    spot_results_ec ec = { .blindspots = 2, .counted = true, .rendered = true, .features = { 1u << SPOT_FEATURE_SIZE } };
+    spot_results *r = calloc(1, sizeof *r);
+    spot_factor_row row;
+    int rows = 0;
+
+    assert_non_null(r);
+    r->cfg.data.coco = "";
+    r->ecs = 1;
+    r->ec = &ec;
+    for (int i = 0; spot_factor_next(r, &i, &row);) rows += row.level.feature == SPOT_FEATURE_SIZE;
+    assert_int_equal(rows, 2);
+    for (int i = 0; spot_factor_next(r, &i, &row);) assert_true(row.level.feature < 0 || row.level.feature == SPOT_FEATURE_SIZE);
+    free(r);
+}
+
 /* Wilson's interval for 8 of 10 is 0.4902 to 0.9433 (Wilson 1927; Brown, Cai & DasGupta 2001 print 0.49, 0.94). */
 TEST(intervals_are_wilsons)
 {

@@ -120,6 +120,20 @@ TEST(strengths_and_graph_are_those_of_umap_learn)
     }
 }
 
+/* Three of four neighbours are equally near: their strengths are 1 and no sigma makes a sum of log2 5. It ends at the thousandth
+ * part of the mean distance of the row and its neighbours, as umap-learn's does. */
+TEST(sigma_has_a_least_value)
+{
+    float near[4] = { 4, 4, 4, 9 }, p[4], rho, sigma;
+    spot_umap_row row = { { near, 1, 4 }, p, &rho, &sigma };
+    spot_ctx c = check_ctx(1);
+
+    CHECK_OK(&c, spot_umap_strengths(&c, 1, &row));
+    assert_true(rho == 2);
+    CHECK_NEAR(sigma, 1e-3 * (2 + 2 + 2 + 3) / 5, 1e-9);
+    assert_true(p[0] == 1 && p[2] == 1 && p[3] < 1e-30f);
+}
+
 /* Ranks of all rows by their distance to row i, that of i itself 0; ties by number. */
 static void rank_rows(int *rank, const float *x, int n, int d, int i)
 {
