@@ -1,5 +1,5 @@
-/* background_vary.c - the variants of a config: a run of each setting, beside the config's own. A variant has all settings but
- * the models' and the verdict's for itself (spot_background_variant), filled from the config's where it says nothing. */
+/* background_vary.c - the variants of a config: a run of each setting, beside the config's own. A variant has data, ontology,
+ * suite and measure for itself (spot_background_variant), filled from the config's where it says nothing. */
 #include <stdio.h>
 #include <string.h>
 

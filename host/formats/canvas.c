@@ -70,9 +70,9 @@ void spot_canvas_shape(cairo_t *cr, spot_dot at, double radius, int m)
 
     cairo_new_path(cr);
     if (!corners) cairo_arc(cr, at.x, at.y, radius, 0, SPOT_TURN);
-    for (int i = 0; i < corners; i++) {
+    for (int i = 0; i < corners; i++) {        /* 1.25: a square of the ring's area */
         double angle = SPOT_TURN * ((double)i / corners + shapes[m % 8].turn);
-        cairo_line_to(cr, at.x + 1.25 * radius * cos(angle), at.y + 1.25 * radius * sin(angle));   /* about the ring's area */
+        cairo_line_to(cr, at.x + 1.25 * radius * cos(angle), at.y + 1.25 * radius * sin(angle));
     }
     cairo_close_path(cr);
 }

@@ -1,6 +1,6 @@
 /* shift_encoding.h - similarities of pictures to captions, by an encoder or from files of embeddings: how much a picture looks
- * like its class and like its shift. A picture below a class's threshold, which real pictures set, is not kept (paper 004,
- * the filter; shift_unit.h).
+ * like its class and like its shift. A picture below the threshold of its class, a quantile over real pictures, or below that
+ * of its shift is not kept (paper 004, section 3.1 and appendix A.3; shift_unit.h).
  *
  * Embeddings in files are what `spotter embed` writes: FOLDER/ID.safetensors (tensor "embeddings") or FOLDER/ID.npy, a row for
  * each picture of the folder ID ("clean/in_the_snow"), and FOLDER/ID.csv, whose column `id` has the pictures' paths below that

@@ -1,6 +1,6 @@
 /* shift_unit.h - one folder of pictures, real, base or of a shift -> its result: pictures are kept or not by their similarities
  * or by masks, then each model's right answers are counted, by class. Impact and slope are made of the counts, when all units
- * are there (shift_gaps.c). */
+ * are there (estimate.c). */
 #ifndef SPOTTER_SHIFT_UNIT_H
 #define SPOTTER_SHIFT_UNIT_H
 
