@@ -236,9 +236,9 @@ static inline void add_weights(spot_background_config *cfg)
 static inline spot_status run_world(spot_ctx *c, const spot_background_config *cfg, const char *out, world_model *m, int shard,
                                     int shards, spot_run_report *report)
 {
-    spot_background_options o = { .shard = shard, .shards = shards };
+    spot_background_options o = { .place.shard = shard, .place.shards = shards };
 
-    o.out = in_world(out);
+    o.place.out = in_world(out);
     if (m) {
         o.function = predict_world, o.user = m, o.outputs = m->outputs ? m->outputs : 2, o.dim = 3, o.channels = 2;
         o.identity = m->of_background ? "background" : "object";

@@ -31,7 +31,7 @@ static inline spot_status sweep_with(spot_ctx *c, const spot_config *cfg, const 
                                      spot_sweep_report *r)
 {
     char dir[128];
-    o.out = dir;
+    o.place.out = dir;
     snprintf(dir, sizeof dir, "%s/%s", root, name);
     return spot_sweep_run(c, cfg, &o, r);
 }
@@ -39,7 +39,7 @@ static inline spot_status sweep_with(spot_ctx *c, const spot_config *cfg, const 
 static inline spot_status sweep(spot_ctx *c, const spot_config *cfg, const char *name, int shard, int shards,
                                 spot_sweep_report *r)
 {
-    return sweep_with(c, cfg, name, (spot_sweep_options){ .shard = shard, .shards = shards }, r);
+    return sweep_with(c, cfg, name, (spot_sweep_options){ .place.shard = shard, .place.shards = shards }, r);
 }
 
 static inline unsigned char *segment_bytes(spot_ctx *c, const char *name, int index, size_t *n)

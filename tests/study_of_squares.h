@@ -70,8 +70,9 @@ static spot_status run(spot_ctx *c, spot_work *w, const char *dir, const config 
     spot_store store;
     snprintf(path, sizeof path, "%s/%s", root, dir);
     SPOT_TRY(spot_store_open(c, &store, path));
-    *w = (spot_work){ .study = &squares, .dir = path, .config = g, .units = g->units, .shard = shard, .shards = shards,
-                      .starts = 3, .beside = let_both, .prepare = prepare, .compute = compute };
+    *w = (spot_work){ .study = &squares, .config = g, .units = g->units,
+                      .place = { .out = path, .shard = shard, .shards = shards, .starts = 3, .beside = let_both },
+                      .prepare = prepare, .compute = compute };
     SPOT_TRY(spot_study_key(c, &squares, w->key, g));
     return spot_work_run(c, w);
 }

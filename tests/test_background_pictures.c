@@ -27,11 +27,11 @@ static spot_status predict_sum(spot_ctx *c, void *user, const spot_prediction *p
 static void run_sums(spot_ctx *c, spot_background_results *r, spot_background_responses *a)
 {
     spot_background_config *cfg = world_config(4);
-    spot_background_options o = { .shards = 1, .function = predict_sum, .outputs = 2, .identity = "sum" };
+    spot_background_options o = { .place.shards = 1, .function = predict_sum, .outputs = 2, .identity = "sum" };
     spot_run_report report;
 
     make_world(3, 7);
-    o.out = in_world("run");
+    o.place.out = in_world("run");
     CHECK_OK(c, spot_background_run(c, cfg, &o, &report));
     CHECK_OK(c, spot_background_read(c, r, in_world("run")));
     CHECK_OK(c, spot_background_responses_read(c, a, in_world("run"), &r->unit[0]));

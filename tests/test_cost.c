@@ -78,7 +78,7 @@ TEST(time_grows_with_images_epochs_and_rows)
 /* Twice the ECs, epochs and views: about twice the seconds. The calibration itself is real, so the margins are wide. */
 TEST(a_calibration_measures_every_part)
 {
-    spot_sweep_options all = { .shards = 1, .pictures = true };
+    spot_sweep_options all = { .place.shards = 1, .pictures = true };
     spot_ctx c = context(1);
     spot_config *cfg = config(&c);
     spot_sweep_cost cost;
@@ -95,7 +95,7 @@ TEST(a_calibration_measures_every_part)
 
 TEST(disk_is_what_stays)
 {
-    spot_sweep_options o = { .shards = 1 };
+    spot_sweep_options o = { .place.shards = 1 };
     spot_ctx c = context(1);
     spot_config *cfg = config(&c);
     spot_sweep_cost all, results, pictures;
@@ -103,7 +103,7 @@ TEST(disk_is_what_stays)
     CHECK_OK(&c, spot_sweep_cost_of(&c, cfg, &o, &all, false));
     o.pictures = true;
     CHECK_OK(&c, spot_sweep_cost_of(&c, cfg, &o, &pictures, false));
-    o = (spot_sweep_options){ .shards = 1, .keep = SPOT_KEEP_RESULTS };
+    o = (spot_sweep_options){ .place.shards = 1, .keep = SPOT_KEEP_RESULTS };
     CHECK_OK(&c, spot_sweep_cost_of(&c, cfg, &o, &results, false));
     assert_true(results.disk < all.disk - 2 * 2.7e6);            /* one network of width 16 is there for a time, not three */
     assert_float_equal(pictures.disk, all.disk + 6 * 150e3, 1);

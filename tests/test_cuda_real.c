@@ -32,7 +32,7 @@ static spot_config *real_config(spot_ctx *c)
 /* A wave; then under another schedule one by one, and two at once. */
 TEST_WITH(a_sweep_on_pictures_finds_what_the_cpu_finds, set_up, tear_down)
 {
-    const spot_sweep_options wave = { .shards = 1, .pictures = true }, workers = { .shards = 1, .at_once = 2 };
+    const spot_sweep_options wave = { .place.shards = 1, .pictures = true }, workers = { .place.shards = 1, .at_once = 2 };
     spot_ctx cpu = context(2), c;
     spot_config *cfg = real_config(&cpu);
     size_t before, after, total;
@@ -187,7 +187,7 @@ TEST_WITH(a_small_device_is_not_overrun, set_up, tear_down)
     cfg = real_config(&c);
     CHECK_OK(&c, spot_device_room(&c, &before, &total));
     hold(100000);
-    CHECK_FAILS(&c, sweep_with(&c, cfg, "small", (spot_sweep_options){ .shards = 1 }, &r), SPOT_NOMEM,
+    CHECK_FAILS(&c, sweep_with(&c, cfg, "small", (spot_sweep_options){ .place.shards = 1 }, &r), SPOT_NOMEM,
                 "sweep.device_memory: pictures");
     unsetenv("SPOT_EMULATOR_MEMORY");
     CHECK_OK(&c, spot_device_room(&c, &after, &total));
@@ -199,7 +199,7 @@ TEST_WITH(a_small_device_is_not_overrun, set_up, tear_down)
 /* The plan states the memory of the pictures. */
 TEST_WITH(the_plan_counts_the_pictures, set_up, tear_down)
 {
-    const spot_sweep_options o = { .shards = 1 };
+    const spot_sweep_options o = { .place.shards = 1 };
     spot_sweep_cost cost;
     spot_config *cfg;
     size_t before;

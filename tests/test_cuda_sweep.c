@@ -33,8 +33,9 @@ static spot_config *small_config(spot_ctx *c)
 
 TEST_WITH(a_sweep_finds_what_the_cpu_finds, set_up, tear_down)
 {
-    const spot_sweep_options wave = { .shards = 1, .pictures = true }, alone = { .shards = 1, .limit = 1, .wave = 1 },
-                             workers = { .shards = 1, .limit = 2, .at_once = 2 };
+    const spot_sweep_options wave = { .place.shards = 1, .pictures = true },
+                             alone = { .place.shards = 1, .limit = 1, .wave = 1 },
+                             workers = { .place.shards = 1, .limit = 2, .at_once = 2 };
     spot_ctx cpu = context(2), c;
     spot_config *cfg = small_config(&cpu);
     spot_sweep_report r;
@@ -91,7 +92,7 @@ static void remove_segments(const char *name, int ecs)
 TEST_WITH(views_and_points_stay_on_the_device, set_up, tear_down)
 {
     enum { BOTH = 2, D = 8 * 16 };
-    const spot_sweep_options wave = { .shards = 1, .wave = BOTH, .at_once = 1 };
+    const spot_sweep_options wave = { .place.shards = 1, .wave = BOTH, .at_once = 1 };
     spot_config *cfg = malloc(sizeof *cfg);
     spot_sweep_report r;
     spot_arena a;
@@ -136,7 +137,8 @@ TEST_WITH(a_small_device_is_not_overrun, set_up, tear_down)
     hold(100000);
     CHECK_OK(&c, spot_device_room(&c, &before, &total));
     for (int at_once = 1; at_once <= 2; at_once++) {
-        CHECK_FAILS(&c, sweep_with(&c, cfg, "small", (spot_sweep_options){ .shards = 1, .at_once = at_once }, &r), SPOT_NOMEM,
+        const spot_sweep_options o = { .place.shards = 1, .at_once = at_once };
+        CHECK_FAILS(&c, sweep_with(&c, cfg, "small", o, &r), SPOT_NOMEM,
                     "sweep.device_memory: EC");
         assert_true(!r.failed && !r.done && !r.already);
     }
@@ -149,7 +151,7 @@ TEST_WITH(a_small_device_is_not_overrun, set_up, tear_down)
 
 TEST(waves_fit_into_the_device)
 {
-    const spot_sweep_options o = { .shards = 1, .wave = 20, .at_once = 3 }, seven = { .shards = 1, .wave = 7 };
+    const spot_sweep_options o = { .place.shards = 1, .wave = 20, .at_once = 3 }, seven = { .place.shards = 1, .wave = 7 };
     spot_source source;
     spot_config *cfg;
     size_t left, total, taken;

@@ -127,7 +127,7 @@ TEST_WITH(methods_look_at_the_encoders_features, set_up, tear_down)
     CHECK_OK(&alone, sweep(&alone, cfg, "b", 0, 1, &r));
     check_same_segments(&c, "a", "b", 2);
     shell("cd %s/cache && for f in */*.clip */*.found; do cmp $f ../../b/cache/$f || exit 1; done", "a");
-    CHECK_OK(&c, sweep_with(&c, cfg, "wave", (spot_sweep_options){ .shards = 1, .wave = 2, .at_once = 2 }, &r));
+    CHECK_OK(&c, sweep_with(&c, cfg, "wave", (spot_sweep_options){ .place.shards = 1, .wave = 2, .at_once = 2 }, &r));
     check_same_segments(&c, "a", "wave", 2);
 
     look_at_files(&c, cfg, "a");                                             /* the methods find the same in the same numbers */
@@ -165,9 +165,9 @@ TEST_WITH(an_encoded_sweep_resumes_and_keeps_what_is_asked, set_up, tear_down)
     check_same_segments(&c, "a", "b", 1);
     shell("find %s -name '*.clip' -delete", "b");                            /* a view computes what the cache has not */
     check_features(&c, cfg, "b", 0, SPOT_TEST);
-    CHECK_OK(&c, sweep_with(&c, cfg, "a", (spot_sweep_options){ .shards = 1, .keep = SPOT_KEEP_VIEWS }, &r));
+    CHECK_OK(&c, sweep_with(&c, cfg, "a", (spot_sweep_options){ .place.shards = 1, .keep = SPOT_KEEP_VIEWS }, &r));
     shell("test $(find %s -name '*.clip' | wc -l) = 1", "a");
-    CHECK_OK(&c, sweep_with(&c, cfg, "a", (spot_sweep_options){ .shards = 1, .keep = SPOT_KEEP_RESULTS }, &r));
+    CHECK_OK(&c, sweep_with(&c, cfg, "a", (spot_sweep_options){ .place.shards = 1, .keep = SPOT_KEEP_RESULTS }, &r));
     assert_true(r.already == 1);
     shell("test -z \"$(find %s/cache -type f ! -name '*.base')\"", "a");
 
@@ -188,7 +188,7 @@ TEST_WITH(an_encoder_that_is_none_fails_before_anything_starts, set_up, tear_dow
 {
     spot_ctx c = context(1);
     spot_config *cfg = clip_config(&c);
-    spot_sweep_options all = { .shards = 1 };
+    spot_sweep_options all = { .place.shards = 1 };
     spot_sweep_cost cost;
     spot_sweep_report r;
     seen own;
@@ -235,7 +235,7 @@ TEST_WITH(the_plan_counts_the_encoder, set_up, tear_down)
 {
     spot_ctx c = context(1);
     spot_config *cfg = clip_config(&c), *plain = malloc(sizeof *plain);
-    spot_sweep_options all = { .shards = 1 };
+    spot_sweep_options all = { .place.shards = 1 };
     spot_sweep_cost with, without;
     spot_encoder *e;
     size_t bytes;

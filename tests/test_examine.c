@@ -98,8 +98,8 @@ static spot_status run_in(spot_ctx *c, const spot_examine_config *cfg, const cha
 {
     char path[256];
     spot_run_report report;
-    spot_examine_options o = { .out = path, .shard = shard, .shards = shards, .function = judge_pixels, .user = j, .outputs = 3,
-                               .identity = "colours" };
+    spot_examine_options o = { .place = { .out = path, .shard = shard, .shards = shards }, .function = judge_pixels, .user = j,
+                               .outputs = 3, .identity = "colours" };
 
     snprintf(path, sizeof path, "%s/%s", root, name);
     c->stop = &j->stop;

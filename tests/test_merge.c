@@ -538,7 +538,7 @@ static int scale(int ecs)
     const spot_merge_options o = { .pictures = true };
     spot_ctx c = check_ctx(2);
     spot_config *cfg = shards_config(&c, ecs);
-    spot_sweep_options sweep = { .shards = 1 };
+    spot_sweep_options sweep = { .place.shards = 1 };
     const char *dirs[SHARDS];
     spot_sweep_report done;
     spot_merge_report r;
@@ -549,21 +549,22 @@ static int scale(int ecs)
         char name[16];
         snprintf(name, sizeof name, "%d", i);
         dirs[i] = in(name);
-        CHECK_OK(&c, spot_sweep_run(&c, cfg, &(spot_sweep_options){ .out = dirs[i], .shard = i, .shards = SHARDS }, &done));
+        const spot_sweep_options part = { .place = { .out = dirs[i], .shard = i, .shards = SHARDS } };
+        CHECK_OK(&c, spot_sweep_run(&c, cfg, &part, &done));
     }
     say("swept, without a model");
-    sweep.out = in("out");
-    CHECK_OK(&c, spot_merge(&c, dirs, SHARDS, sweep.out, &o, &r));
+    sweep.place.out = in("out");
+    CHECK_OK(&c, spot_merge(&c, dirs, SHARDS, sweep.place.out, &o, &r));
     say("merged");
     free(r.ec);
-    CHECK_OK(&c, spot_merge(&c, dirs, SHARDS, sweep.out, &o, &r));
+    CHECK_OK(&c, spot_merge(&c, dirs, SHARDS, sweep.place.out, &o, &r));
     say("merged again");
     printf("%d of %d, %d duplicates\n", r.merged, r.ecs, r.duplicates);
     free(r.ec);
     CHECK_OK(&c, spot_sweep_run(&c, cfg, &sweep, &done));
     say("planned: nothing to do");
     FILE *f = fopen("/dev/null", "w");
-    CHECK_OK(&c, spot_tables(&c, f, sweep.out, SPOT_TABLE_TEXT, false));
+    CHECK_OK(&c, spot_tables(&c, f, sweep.place.out, SPOT_TABLE_TEXT, false));
     fclose(f);
     say("tables");
     CHECK_CONFIG_FREE(cfg);

@@ -92,9 +92,9 @@ TEST_WITH(every_way_of_planting_runs_through, set_up, tear_down)
     int scored = 0;
     assert_non_null(s);
     CHECK_OK(&c, spot_config_parse(&c, CHECK_AGAIN(cfg), planted, sizeof planted - 1, "planted"));
-    CHECK_OK(&c, spot_sweep_cost_of(&c, cfg, &(spot_sweep_options){ .shards = 1 }, &cost, false));
+    CHECK_OK(&c, spot_sweep_cost_of(&c, cfg, &(spot_sweep_options){ .place.shards = 1 }, &cost, false));
     assert_int_equal(cost.ecs, ECS);
-    CHECK_OK(&c, sweep_with(&c, cfg, "a", (spot_sweep_options){ .shards = 1, .pictures = true }, &r));
+    CHECK_OK(&c, sweep_with(&c, cfg, "a", (spot_sweep_options){ .place.shards = 1, .pictures = true }, &r));
     assert_true(r.done == ECS && !r.failed);
     for (int i = 0; i < ECS; i++) {
         read_segment(&c, "a", i, s);

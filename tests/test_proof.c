@@ -397,7 +397,7 @@ TEST_IN_FOLDER(a_run_finds_what_a_call_finds)
     make_world(&w, 900, 3, 40, 0.9, 0.1, 5);
     for (int chance = 0; chance <= 19; chance += 19) {
         const char *call = in_root("call%d", chance), *run = in_root("run%d", chance);
-        const spot_discover_place at = { .out = run, .shards = 1 };
+        const spot_discover_place at = { .place = { .out = run, .shards = 1 } };
         spot_run_report report;
         spot_findings f;
         p.chance = chance;

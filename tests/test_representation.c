@@ -87,7 +87,7 @@ TEST_WITH(files_take_the_place_of_features, set_up, tear_down)
     }
 
     shell("cp -r %s %1$s/../kept", "file");
-    CHECK_OK(&c, sweep_with(&c, cfg, "kept", (spot_sweep_options){ .shards = 1, .keep = SPOT_KEEP_RESULTS }, &r));
+    CHECK_OK(&c, sweep_with(&c, cfg, "kept", (spot_sweep_options){ .place.shards = 1, .keep = SPOT_KEEP_RESULTS }, &r));
     shell("test -z \"$(find %s/cache -type f ! -name '*.base')\"", "kept");
 
     /* other content is another value, though no setting has changed; other columns are welcome */
@@ -141,7 +141,7 @@ TEST_WITH(files_that_are_wrong_fail_their_method_alone, set_up, tear_down)
     };
     spot_ctx c = context(2);
     spot_config *cfg = config(&c);
-    spot_sweep_options all = { .shards = 1 };
+    spot_sweep_options all = { .place.shards = 1 };
     spot_sweep_cost cost;
     spot_sweep_report r;
     set_file(cfg, 1);
@@ -214,7 +214,7 @@ TEST_WITH(a_robust_network_is_trained_once_and_only_when_asked_for, set_up, tear
 {
     spot_ctx c = context(2);
     spot_config *cfg = config(&c);
-    spot_sweep_options all = { .shards = 1 };
+    spot_sweep_options all = { .place.shards = 1 };
     spot_sweep_cost plain, both;
     spot_sweep_report r;
     cfg->ecs = 2;
@@ -242,7 +242,7 @@ TEST_WITH(a_robust_network_is_trained_once_and_only_when_asked_for, set_up, tear
     assert_memory_not_equal(segment_of(&c, "robust", 0)->method[1].order, was.order, sizeof was.order);
 
     /* in a wave, side by side, and recalled, the bytes are the same */
-    CHECK_OK(&c, sweep_with(&c, cfg, "wave", (spot_sweep_options){ .shards = 1, .wave = 2, .at_once = 2 }, &r));
+    CHECK_OK(&c, sweep_with(&c, cfg, "wave", (spot_sweep_options){ .place.shards = 1, .wave = 2, .at_once = 2 }, &r));
     check_same_segments(&c, "robust", "wave", 2);
     shell("rm -r %s/segments/*; find %1$s -name '*.robust' -delete", "wave");
     CHECK_OK(&c, sweep(&c, cfg, "wave", 0, 1, &r));
@@ -250,10 +250,10 @@ TEST_WITH(a_robust_network_is_trained_once_and_only_when_asked_for, set_up, tear
     shell("test -z \"$(find %s -name '*.robust')\"", "wave");
 
     /* of what made the results as much stays as is asked for */
-    CHECK_OK(&c, sweep_with(&c, cfg, "robust", (spot_sweep_options){ .shards = 1, .keep = SPOT_KEEP_VIEWS }, &r));
+    CHECK_OK(&c, sweep_with(&c, cfg, "robust", (spot_sweep_options){ .place.shards = 1, .keep = SPOT_KEEP_VIEWS }, &r));
     shell("test -z \"$(find %s -name '*.robust' -o -name '*.model')\"", "robust");
     shell("test $(find %s -name '*.robust-view' | wc -l) = 2", "robust");
-    CHECK_OK(&c, sweep_with(&c, cfg, "robust", (spot_sweep_options){ .shards = 1, .keep = SPOT_KEEP_RESULTS }, &r));
+    CHECK_OK(&c, sweep_with(&c, cfg, "robust", (spot_sweep_options){ .place.shards = 1, .keep = SPOT_KEEP_RESULTS }, &r));
     assert_true(r.already == 2);
     shell("test -z \"$(find %s/cache -type f ! -name '*.base')\"", "robust");
     CHECK_CONFIG_FREE(cfg);
@@ -285,7 +285,7 @@ TEST_WITH(plain_methods_and_attributes, set_up, tear_down)
                                    SPOT_ITEMSETS, SPOT_WARD };
     spot_ctx c = context(2);
     spot_config *cfg = config(&c);
-    spot_sweep_options all = { .shards = 1 };
+    spot_sweep_options all = { .place.shards = 1 };
     spot_sweep_cost cost;
     spot_sweep_report r;
     cfg->ecs = 2;
@@ -303,12 +303,12 @@ TEST_WITH(plain_methods_and_attributes, set_up, tear_down)
         assert_int_equal(s->method[4].components, 20);
         if (s->method[2].components == 2) assert_true(s->method[6].components > 0);        /* some are right, some wrong */
     }
-    CHECK_OK(&c, sweep_with(&c, cfg, "wave", (spot_sweep_options){ .shards = 1, .wave = 2, .at_once = 2 }, &r));
+    CHECK_OK(&c, sweep_with(&c, cfg, "wave", (spot_sweep_options){ .place.shards = 1, .wave = 2, .at_once = 2 }, &r));
     check_same_segments(&c, "one", "wave", 2);
     shell("rm -r %s/segments/*; find %1$s -name '*.found' -delete", "wave");
     CHECK_OK(&c, sweep(&c, cfg, "wave", 0, 1, &r));
     check_same_segments(&c, "one", "wave", 2);
-    CHECK_OK(&c, sweep_with(&c, cfg, "wave", (spot_sweep_options){ .shards = 1, .keep = SPOT_KEEP_RESULTS }, &r));
+    CHECK_OK(&c, sweep_with(&c, cfg, "wave", (spot_sweep_options){ .place.shards = 1, .keep = SPOT_KEEP_RESULTS }, &r));
     shell("test -z \"$(find %s/cache -type f ! -name '*.base')\"", "wave");
     CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&c);

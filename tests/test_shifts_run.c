@@ -216,7 +216,7 @@ TEST_IN_FOLDER(a_model_that_looks)
              in_root("words.txt"), net, in_root("words.txt"));
     spot_shifts_config *cfg = parse(&c, text);
     for (int i = 0; i < 2; i++) {
-        const spot_shifts_options options = { .out = i ? in_root("again") : out, .shards = 1 };
+        const spot_shifts_options options = { .place = { .out = i ? in_root("again") : out, .shards = 1 } };
         CHECK_OK(&c, spot_shifts_run(&c, cfg, &options, &report));
         assert_true(report.planned == 2 && report.done == 2);
     }
@@ -241,7 +241,7 @@ TEST_IN_FOLDER(a_model_that_looks)
     assert_true(r.source->set[SPOT_SHIFT_ALL].shift->used == 2 && !r.source->set[SPOT_SHIFT_KEPT].shifts && !r.source->gaps);
     spot_shifts_close(&r);
     put_text(in_root("words.txt"), "bee\nwasp\n");
-    const spot_shifts_options wrong = { .out = in_root("wrong"), .shards = 1 };
+    const spot_shifts_options wrong = { .place = { .out = in_root("wrong"), .shards = 1 } };
     CHECK_FAILS(&c, spot_shifts_run(&c, cfg, &wrong, &report), SPOT_INPUT, "model.outputs: 3");
     CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&c);
@@ -252,7 +252,7 @@ TEST_IN_FOLDER(thresholds_of_another_encoder)
 {
     static const char *const folders[] = { "real", "base", "fog" };
     spot_ctx c;
-    const spot_shifts_options options = { .out = in_root("run"), .shards = 1 };
+    const spot_shifts_options options = { .place = { .out = in_root("run"), .shards = 1 } };
     spot_run_report report;
     char text[1200];
     spot_shifts_config *cfg;
@@ -267,7 +267,7 @@ TEST_IN_FOLDER(thresholds_of_another_encoder)
     cfg = parse(&c, text);
     CHECK_FAILS(&c, spot_shifts_run(&c, cfg, &options, &report), SPOT_USAGE,
                 "encoder.chosen_for: \"theirs\" | clip-");
-    assert_int_equal(access(options.out, F_OK), -1);
+    assert_int_equal(access(options.place.out, F_OK), -1);
     cfg->encoder.label = "theirs";
     CHECK_OK(&c, spot_shifts_run(&c, cfg, &options, &report));
     assert_int_equal(report.done, 3);

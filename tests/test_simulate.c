@@ -161,8 +161,9 @@ static bool has(int place, int ec)
 static void run_sweep(process *p, spot_ctx *c)
 {
     char out[PATH];
-    spot_sweep_options o = { .out = place_path(out, p->place), .shard = p->shard, .shards = w.shards, .pictures = w.pictures,
-                             .wave = 1, .beside = true };      /* processes of a schedule meet in one directory */
+    spot_sweep_options o = { .place = { .out = place_path(out, p->place), .shard = p->shard, .shards = w.shards,
+                                        .beside = true },
+                             .pictures = w.pictures, .wave = 1 };      /* processes of a schedule meet in one directory */
     spot_sweep_report report;
 
     p->status = spot_sweep_run(c, config, &o, &report);
@@ -557,7 +558,7 @@ static void check_tree(int tree, const crash_file *database)
 static void run_sick(void)
 {
     char dir[PATH];
-    spot_sweep_options o = { .out = place_path(dir, SICK), .shards = 1 };
+    spot_sweep_options o = { .place = { .out = place_path(dir, SICK), .shards = 1 } };
     spot_sweep_report report;
     spot_ctx c = { 0 };
 
@@ -613,7 +614,7 @@ static void make_reference(void)
 
     if (r->made) return;
     for (int sick = 0; sick < 2; sick++) {
-        spot_sweep_options o = { .out = place_path(dir, SICK), .shards = 1 };
+        spot_sweep_options o = { .place = { .out = place_path(dir, SICK), .shards = 1 } };
         spot_sweep_report report;
         spot_ctx c = { 0 };
         stub_is = sick ? STUB_ERRS : STUB_WELL;

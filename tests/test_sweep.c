@@ -154,20 +154,21 @@ TEST_WITH(a_sweep_resumes_shards_and_threads_to_equal_bytes, set_up, tear_down)
     cfg->scene.size = 40;
     CHECK_FAILS(&two, sweep(&two, cfg, "b", 0, 1, &r), SPOT_USAGE, "run.other_config: scene.size | 32 | 40");
     const char *dir = in_root("b");
-    CHECK_FAILS(&two, spot_sweep_missing(&two, cfg, &(spot_sweep_options){ .out = dir, .shards = 1 }, missing), SPOT_USAGE,
+    const spot_sweep_options whole = { .place = { .out = dir, .shards = 1 } };
+    CHECK_FAILS(&two, spot_sweep_missing(&two, cfg, &whole, missing), SPOT_USAGE,
                 "run.other_config: scene.size | 32 | 40");
     cfg->scene.size = 32;
 
     /* what is kept beside the results changes none; less of it can be asked for later, and what was lost is not missed */
-    CHECK_OK(&two, sweep_with(&two, cfg, "b", (spot_sweep_options){ .shards = 1, .keep = SPOT_KEEP_VIEWS }, &r));
+    CHECK_OK(&two, sweep_with(&two, cfg, "b", (spot_sweep_options){ .place.shards = 1, .keep = SPOT_KEEP_VIEWS }, &r));
     shell("test -z \"$(find %s -name '*.model')\" -a $(find %1$s -name '*.view' | wc -l) -ge 4", "b");
-    CHECK_OK(&two, sweep_with(&two, cfg, "b", (spot_sweep_options){ .shards = 1, .keep = SPOT_KEEP_RESULTS }, &r));
+    CHECK_OK(&two, sweep_with(&two, cfg, "b", (spot_sweep_options){ .place.shards = 1, .keep = SPOT_KEEP_RESULTS }, &r));
     assert_true(r.already == 4 && !r.done);
     cfg->ecs = 3;
     shell("rm %s/segments/000/ec-000001.json", "a");
-    CHECK_OK(&two, sweep_with(&two, cfg, "a", (spot_sweep_options){ .shards = 1, .keep = SPOT_KEEP_RESULTS }, &r));
+    CHECK_OK(&two, sweep_with(&two, cfg, "a", (spot_sweep_options){ .place.shards = 1, .keep = SPOT_KEEP_RESULTS }, &r));
     assert_true(r.already == 2 && r.done == 1);
-    CHECK_OK(&two, sweep_with(&two, cfg, "c", (spot_sweep_options){ .shards = 1, .keep = SPOT_KEEP_RESULTS, .wave = 2,
+    CHECK_OK(&two, sweep_with(&two, cfg, "c", (spot_sweep_options){ .place.shards = 1, .keep = SPOT_KEEP_RESULTS, .wave = 2,
                                                                      .pictures = true }, &r));
     check_same_segments(&one, "a", "b", 3);
     check_same_segments(&one, "a", "c", 3);
@@ -203,7 +204,7 @@ TEST_WITH(a_repair_looks_at_negatives_once, set_up, tear_down)
     CHECK_OK(&two, sweep(&two, cfg, "b", 0, 1, &r));
     check_same_segments(&one, "a", "b", 1);
     shell("rm %s/segments/000/ec-000000.json && find %1$s -name '*.model' -delete", "b");
-    CHECK_OK(&two, sweep_with(&two, cfg, "b", (spot_sweep_options){ .shards = 1, .keep = SPOT_KEEP_RESULTS }, &r));
+    CHECK_OK(&two, sweep_with(&two, cfg, "b", (spot_sweep_options){ .place.shards = 1, .keep = SPOT_KEEP_RESULTS }, &r));
     check_same_segments(&one, "a", "b", 1);
     shell("test -z \"$(find %s/cache -type f ! -name '*.base')\"", "b");
     spot_segment_free(s);
@@ -225,7 +226,7 @@ TEST_WITH(an_ec_that_another_process_finished_is_done, set_up, tear_down)
 {
     spot_ctx c = context(1);
     spot_config *cfg = config(&c);
-    const spot_sweep_options o = { .shards = 1, .wave = 2 };
+    const spot_sweep_options o = { .place.shards = 1, .wave = 2 };
     spot_sweep_report r;
     cfg->ecs = 2;
     CHECK_OK(&c, sweep(&c, cfg, "a", 0, 1, &r));
@@ -371,7 +372,7 @@ TEST(a_plan_counts_its_cost)
 {
     spot_ctx c = context(2);
     spot_config *cfg = config(&c);
-    spot_sweep_options all = { .shards = 1 }, part_of = { .shards = 3 };
+    spot_sweep_options all = { .place.shards = 1 }, part_of = { .place.shards = 3 };
     spot_sweep_cost cost, part;
     CHECK_OK(&c, spot_sweep_cost_of(&c, cfg, &all, &cost, false));
     CHECK_OK(&c, spot_sweep_cost_of(&c, cfg, &part_of, &part, false));
@@ -398,7 +399,7 @@ TEST_WITH(a_picture_decides_nothing, set_up, tear_down)
     cfg->bdm[0].representation = SPOT_BY_MODEL;
     cfg->bdm[1].embed.method = SPOT_REDUCE_UMAP;
     cfg->bdm[1].embed.umap.min_dist = 2;
-    CHECK_FAILS(&c, sweep_with(&c, cfg, "a", (spot_sweep_options){ .shards = 1, .pictures = true }, &r), SPOT_USAGE,
+    CHECK_FAILS(&c, sweep_with(&c, cfg, "a", (spot_sweep_options){ .place.shards = 1, .pictures = true }, &r), SPOT_USAGE,
                 "unit.failed: EC 0, heavy | min_dist 2");
     snprintf(dir, sizeof dir, "%s/a", root);
     CHECK_OK(&c, spot_segment_read(&c, dir, 0, s, &found, why, sizeof why));

@@ -25,13 +25,13 @@ static spot_config *ragged(spot_ctx *c)
     return cfg;
 }
 
-static const spot_sweep_options alone = { .shards = 1, .wave = 1 };
+static const spot_sweep_options alone = { .place.shards = 1, .wave = 1 };
 
 TEST_WITH(waves_of_any_width_give_the_same_bytes, set_up, tear_down)
 {
     static const spot_sweep_options ways[] = {
-        { .shards = 1, .wave = 3 }, { .shards = 1, .wave = 256 }, { .shards = 1, .at_once = 2 },
-        { .shards = 1, .wave = 3, .at_once = 2 }, { .shards = 1, .wave = 5, .at_once = 64 },
+        { .place.shards = 1, .wave = 3 }, { .place.shards = 1, .wave = 256 }, { .place.shards = 1, .at_once = 2 },
+        { .place.shards = 1, .wave = 3, .at_once = 2 }, { .place.shards = 1, .wave = 5, .at_once = 64 },
     };
     spot_ctx c = context(2);
     spot_config *cfg = ragged(&c);
@@ -45,7 +45,7 @@ TEST_WITH(waves_of_any_width_give_the_same_bytes, set_up, tear_down)
         assert_true(r.planned == 5 && r.done == 5 && !r.failed);
         check_same_segments(&c, "alone", name, 5);
     }
-    CHECK_FAILS(&c, sweep_with(&c, cfg, "x", (spot_sweep_options){ .shards = 1, .wave = 257 }, &r), SPOT_USAGE,
+    CHECK_FAILS(&c, sweep_with(&c, cfg, "x", (spot_sweep_options){ .place.shards = 1, .wave = 257 }, &r), SPOT_USAGE,
                 "sweep.waves: 257");
     CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&c);
@@ -105,7 +105,8 @@ TEST_WITH(an_ec_that_fails_fails_alone, set_up, tear_down)
         run = open_run(&c, cfg, names[i]);
         change_view(&c, &run, 1, spoil_feature);
         change_view(&c, &run, 3, spoil_confidence);
-        CHECK_FAILS(&c, sweep_with(&c, cfg, names[i], (spot_sweep_options){ .shards = 1, .wave = widths[i] }, &r), SPOT_INPUT,
+        const spot_sweep_options o = { .place.shards = 1, .wave = widths[i] };
+        CHECK_FAILS(&c, sweep_with(&c, cfg, names[i], o, &r), SPOT_INPUT,
                     "unit.failed: EC 1, planespot-pca | feature 3 | row 5 | nan");
         assert_true(r.done == 5 && r.failed == 2);
         check_same_segments(&c, "ones", names[i], 5);
@@ -203,7 +204,7 @@ TEST_WITH(a_stopped_wave_goes_on, set_up, tear_down)
     c.stop = &stop;
     c.on_progress = count_down;
     for (int at_once = 1; at_once <= 2; at_once++) {
-        const spot_sweep_options how = { .shards = 1, .wave = 3, .at_once = at_once };
+        const spot_sweep_options how = { .place.shards = 1, .wave = 3, .at_once = at_once };
         const char *name = at_once == 1 ? "one" : "two";
         int stops = 0;
         for (spot_status s = SPOT_STOPPED; s != SPOT_OK; stops++) {
@@ -236,7 +237,7 @@ TEST_WITH(a_full_disk_ends_all_workers, set_up, tear_down)
     for (rlim_t limit = 4000; ; limit *= 40, failures++) {
         small = (struct rlimit){ limit, old.rlim_max };
         setrlimit(RLIMIT_FSIZE, &small);
-        spot_status s = sweep_with(&c, cfg, "full", (spot_sweep_options){ .shards = 1, .wave = 3, .at_once = 2 }, &r);
+        spot_status s = sweep_with(&c, cfg, "full", (spot_sweep_options){ .place.shards = 1, .wave = 3, .at_once = 2 }, &r);
         setrlimit(RLIMIT_FSIZE, &old);
         if (s == SPOT_OK) break;
         CHECK_FAILS(&c, s, SPOT_IO, "file.failed");

@@ -52,3 +52,15 @@ TEST_IN_FOLDER(stopped_runs_go_on)
     CHECK_OK(&c, run(&c, &w, "a", &g, 0, 1));
     assert_true(w.planned == 12 && w.already == 9 && w.done == 3);
 }
+
+/* A study asks this before it makes anything. */
+TEST_IN_FOLDER(a_place_is_a_directory_and_a_shard)
+{
+    const spot_run_place wrong[] = { { .shards = 1 }, { .out = root }, { .out = root, .shard = 2, .shards = 2 },
+                                     { .out = root, .shard = -1, .shards = 1 } };
+    spot_ctx c = check_ctx(1);
+
+    for (int i = 0; i < LEN(wrong); i++)
+        CHECK_FAILS(&c, spot_run_place_check(&c, &wrong[i]), SPOT_USAGE, i == 2 ? "run.place: 2 of 2" : "run.place");
+    CHECK_OK(&c, spot_run_place_check(&c, &(spot_run_place){ .out = root, .shard = 1, .shards = 2 }));
+}

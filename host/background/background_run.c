@@ -27,7 +27,7 @@ typedef struct {
     const char *shared;                        /* the directory that has the cache of all */
     char known[SPOT_BACKGROUND_PATH];          /* a run whose models looked at the same pictures; "": none */
     char known_key[33];
-} place;
+} variant_place;
 
 typedef struct {
     spot_ctx *c;
@@ -52,7 +52,7 @@ static bool result_holds(spot_work *w, const void *result)
     char path[SPOT_BACKGROUND_PATH], hash[33] = "";
 
     if (v->job.options->function && !v->job.options->identity) return false;
-    spot_background_responses_path(path, sizeof path, w->dir, r->index);
+    spot_background_responses_path(path, sizeof path, w->place.out, r->index);
     if (access(path, F_OK) || strcmp(r->suite, v->suite.key) || strcmp(r->name, v->cfg->model[r->index].name)) return false;
     return !spot_model_inputs(&own, hash, &v->cfg->model[r->index], v->job.options->function ? v->job.options->identity : NULL,
                               v->suite.key)
@@ -87,7 +87,7 @@ static spot_status derive_files(spot_ctx *c, spot_work *w)
 {
     const run *v = w->user;
     spot_background_results own, *r = w->run == 0 && v->job.options->results ? v->job.options->results : &own;
-    const spot_status s = spot_background_write(c, w->study, r, w->dir, w->key);
+    const spot_status s = spot_background_write(c, w->study, r, w->place.out, w->key);
 
     if (r == &own || s != SPOT_OK || r->missing) spot_background_close(r);
     return s;
@@ -127,7 +127,7 @@ static spot_status check_out(spot_ctx *c, const run *v, const char *out)
 }
 
 /* Checks what needs no directory, so that a wrong config makes none; then opens it and makes the suite. */
-static spot_status open_run(spot_ctx *c, run *v, const place *p)
+static spot_status open_run(spot_ctx *c, run *v, const variant_place *p)
 {
     const int together = spot_look_together(c, v->cfg), pictures = 4 * together, backs = together * v->cfg->suite.n;
 
@@ -170,8 +170,8 @@ static void set_function(spot_background_config *cfg, spot_background_model *m)
 }
 
 /* Adds to the report. */
-static spot_status run_one(spot_ctx *c, const spot_background_config *cfg, const spot_background_options *o, const place *p,
-                           double since, spot_run_report *report)
+static spot_status run_one(spot_ctx *c, const spot_background_config *cfg, const spot_background_options *o,
+                           const variant_place *p, double since, spot_run_report *report)
 {
     run *v = calloc(1, sizeof *v);
     spot_status s;
@@ -181,10 +181,10 @@ static spot_status run_one(spot_ctx *c, const spot_background_config *cfg, const
     *v->cfg = *cfg;
     if (o->function) set_function(v->cfg, &v->function);
     v->c = c;
-    v->work = (spot_work){ .study = &spot_background_study, .dir = p->dir, .config = v->cfg, .units = v->cfg->models,
-                           .shard = o->shard, .shards = o->shards, .run = p->at, .runs = p->runs, .seconds = o->seconds,
-                           .starts = o->starts, .beside = o->beside, .since = since, .user = v, .holds = result_holds,
+    v->work = (spot_work){ .study = &spot_background_study, .place = o->place, .config = v->cfg, .units = v->cfg->models,
+                           .run = p->at, .runs = p->runs, .since = since, .user = v, .holds = result_holds,
                            .prepare = prepare, .begin = begin, .compute = compute, .derive = derive_files };
+    v->work.place.out = p->dir;
     v->job = (spot_background_job){ v->cfg, o, &v->in, &v->suite, spot_background_memory(MOST_MODELS), p->known, p->known_key };
     spot_key_text(v->work.key, spot_background_key(v->cfg));
     spot_range_begin(c, "background");
@@ -199,12 +199,12 @@ static spot_status run_one(spot_ctx *c, const spot_background_config *cfg, const
 /* ---- variants ---- */
 
 /* The place of variant k; one: its config. */
-static void find_place(place *p, spot_background_config *one, const spot_background_config *cfg, int k)
+static void find_place(variant_place *p, spot_background_config *one, const spot_background_config *cfg, int k)
 {
     const int same = spot_background_same_look(cfg, k);
     const char *out = p->shared;
 
-    *p = (place){ .at = k + 1, .runs = cfg->variants + 1, .shared = out };
+    *p = (variant_place){ .at = k + 1, .runs = cfg->variants + 1, .shared = out };
     spot_background_variant_path(p->dir, sizeof p->dir, out, cfg, k);
     if (same < k) {
         if (same < 0) snprintf(p->known, sizeof p->known, "%s", out);
@@ -229,12 +229,12 @@ static spot_status run_all(spot_ctx *c, const spot_background_config *cfg, const
                            spot_run_report *report)
 {
     spot_background_config *one = malloc(sizeof *one);
-    place p = { .runs = cfg->variants + 1, .shared = o->out };
+    variant_place p = { .runs = cfg->variants + 1, .shared = o->place.out };
     spot_status s, first = SPOT_OK;
     char why[1024];
 
     if (!one) return spot_fail(c, SPOT_NOMEM, "no memory for a run");
-    snprintf(p.dir, sizeof p.dir, "%s", o->out);
+    snprintf(p.dir, sizeof p.dir, "%s", o->place.out);
     s = run_one(c, cfg, o, &p, since, report);
     if (s != SPOT_OK && cfg->variants) s = keep_failure(c, &first, why, "", s);
     for (int k = 0; k < cfg->variants && s == SPOT_OK; k++) {
@@ -256,9 +256,7 @@ spot_status spot_background_run(spot_ctx *c, const spot_background_config *cfg, 
 
     *report = (spot_run_report){ 0 };
     if (o->results) *o->results = (spot_background_results){ 0 };
-    if (!o->out || o->shards < 1 || o->shard < 0 || o->shard >= o->shards)
-        return spot_fail(c, SPOT_USAGE, "a study needs a directory and a shard I of N with 0 <= I < N; got %d of %d", o->shard,
-                         o->shards);
+    SPOT_TRY(spot_run_place_check(c, &o->place));
     own = malloc(sizeof *own);
     if (!own) return spot_fail(c, SPOT_NOMEM, "no memory for a run");
     *own = *cfg;

@@ -130,7 +130,7 @@ static spot_status keep_result(spot_ctx *c, spot_work *w, const spot_background_
     if (e->look.failed) return spot_work_skip(w, e->unit, e->look.failed, e->look.why), SPOT_OK;
     s = fill_result(c, j, e, &u);
     memcpy(u.config, w->key, sizeof u.config);
-    if (s == SPOT_OK) s = spot_background_responses_write(c, &e->r, w->dir, e->unit);
+    if (s == SPOT_OK) s = spot_background_responses_write(c, &e->r, w->place.out, e->unit);
     if (s == SPOT_OK) s = spot_work_keep(c, w, e->unit, &u);
     spot_background_result_close(&u);
     return s;
@@ -163,7 +163,7 @@ static spot_status take_known(spot_ctx *c, spot_work *w, const spot_background_j
         for (int i = 0; i < SPOT_BACKGROUND_FEATURES; i++) u->feature[k][i] = NAN;
     memcpy(u->config, w->key, sizeof u->config);
     if (s == SPOT_OK) s = spot_background_matrices(c, &r, u, j->suite, j->cfg);
-    if (s == SPOT_OK) s = spot_background_responses_write(c, &r, w->dir, unit);
+    if (s == SPOT_OK) s = spot_background_responses_write(c, &r, w->place.out, unit);
     if (s == SPOT_OK) s = spot_work_keep(c, w, unit, u);
     spot_background_responses_free(&r);
     return s;

@@ -36,7 +36,7 @@ typedef struct { const char *device; int threads, log_json; } cli_machine;
     { "log",     'l', "text|json",     CLI_CHOICE, CLI_AT(machine.log_json), .preset = "text", .flags = CLI_MORE,            \
       .help = "format of stderr: lines for people, or one JSON object a line" }
 
-/* Rows for a command that runs a study: its struct has `shard`, `max_seconds` and a `run` with `starts`. UNITS: the units of
+/* Rows for a command that runs a study: its struct has `shard`, `max_seconds` and a `run` with a `place`. UNITS: the units of
  * the study, in words. */
 #define CLI_RUN_ROWS(UNITS) CLI_RUN_ROWS_OF('s', UNITS)
 #define CLI_RUN_ROWS_OF(LETTER, UNITS)                                                                                       \
@@ -45,9 +45,9 @@ typedef struct { const char *device; int threads, log_json; } cli_machine;
       ", counted from 0; auto/N: I from the scheduler, as in `spotter sweep`" },                                             \
     { "max-seconds", 0, "N", CLI_INT, CLI_AT(max_seconds), 1, 10000000,                                                      \
       .help = "time limit: the program ends within N seconds, with exit code 75" },                                          \
-    { "starts", 0,   "N", CLI_INT, CLI_AT(run.starts), 0, 1000000, .preset = "5",                                            \
+    { "starts", 0,   "N", CLI_INT, CLI_AT(run.place.starts), 0, 1000000, .preset = "5",                                      \
       .help = "number of starts without progress after which the exit code is 5 instead of 75; 0: no limit" },               \
-    { "beside",  0,   NULL, CLI_ON, CLI_AT(run.beside),                                                                      \
+    { "beside",  0,   NULL, CLI_ON, CLI_AT(run.place.beside),                                                                \
       .help = "no stop where another process computes the same part of the run" }
 
 /* Rows for a command whose struct has a `spot_sweep_options sweep`. */

@@ -20,7 +20,7 @@ typedef struct {
 
 static const cli_row table[] = {
     { .word = "CONFIG", .kind = CLI_TEXT, CLI_AT(config) },
-    { "out",    'o', "DIR", CLI_TEXT, CLI_AT(run.out), .most = 1000, .need = "runs/background",
+    { "out",    'o', "DIR", CLI_TEXT, CLI_AT(run.place.out), .most = 1000, .need = "runs/background",
       .help = "run directory; the same command continues the run" },
     { .kind = CLI_HEADING, .help = "Without a config:" },
     { "images", 0, "FOLDER", CLI_TEXT, CLI_AT(images), .most = 511, .help = "pictures, CLASS/picture; with --coco: its "
@@ -56,7 +56,7 @@ static void check_options(const struct argp_state *state, void *input)
                    "--predict");
     if (o->model && o->predict) argp_error(state, "--model and --predict both name the model; give one of them");
     if (o->masks && o->coco) argp_error(state, "--masks and --coco both say where objects are; give one of them");
-    cli_pick_shard(state, o->shard, &o->run.shard, &o->run.shards, o->shard_from);
+    cli_pick_shard(state, o->shard, &o->run.place.shard, &o->run.place.shards, o->shard_from);
 }
 
 /* ---- the command ---- */
@@ -74,20 +74,20 @@ static spot_status run_config(spot_ctx *c, options *o, spot_background_config *c
         spot_log(c, SPOT_LOG_INFO, "a planted world of %d models, %.2f million pictures of training and %s of memory, "
                  "unless it is there", cfg->zoo.models, cost.trained / 1e6, cli_memory(memory, (double)cost.world));
     }
-    SPOT_TRY(spot_background_planted(c, cfg, o->run.out));
+    SPOT_TRY(spot_background_planted(c, cfg, o->run.place.out));
     SPOT_TRY(spot_background_cost_of(c, cfg, &cost));
     if (cost.runs > 1) snprintf(runs, sizeof runs, "%d settings, ", cost.runs);
     spot_log(c, SPOT_LOG_INFO, "%s%d model%s, up to %d targets, %d backgrounds; at most %.0f pictures to look at and %s of "
              "memory, beside the models", runs, cost.units, cost.units == 1 ? "" : "s", cost.targets, cost.backgrounds,
              cost.looks, cli_memory(memory, (double)cost.memory));
-    o->run.seconds = cli_limit_time(o->max_seconds);
+    o->run.place.seconds = cli_limit_time(o->max_seconds);
     o->run.results = &results;
     s = spot_background_run(c, cfg, &o->run, &report);
     cli_log_close();
     if (o->json)
-        s = cli_json_run(c, s, o->run.out, &report, CLI_COUNTS({ "targets", cost.targets }, { "backgrounds", cost.backgrounds },
-                                                               { "memory_bytes", (double)cost.memory }));
-    else if (s == SPOT_OK && results.cfg) s = spot_background_show(c, stdout, &results, o->run.out);
+        s = cli_json_run(c, s, o->run.place.out, &report, CLI_COUNTS({ "targets", cost.targets },
+                         { "backgrounds", cost.backgrounds }, { "memory_bytes", (double)cost.memory }));
+    else if (s == SPOT_OK && results.cfg) s = spot_background_show(c, stdout, &results, o->run.place.out);
     spot_background_close(&results);
     return s;
 }

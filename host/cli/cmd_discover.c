@@ -148,7 +148,7 @@ static const cli_row table[] = {
     { "phrases",    0,   "N",     CLI_INT, CLI_AT(describe.phrases), 1, 100, .preset = "5", .flags = CLI_MORE,
       .help = "phrases of each slice" },
     { .kind = CLI_HEADING, .help = "Results:" },
-    { "out",        'o', "DIR",   CLI_TEXT, CLI_AT(run.out), .most = 1000, .need = "found",
+    { "out",        'o', "DIR",   CLI_TEXT, CLI_AT(run.place.out), .most = 1000, .need = "found",
       .help = "folder for the findings; the same command continues it" },
     { "top",        'n', "N",     CLI_INT, CLI_AT(top), 0, 1000000, .preset = "20",
       .help = "number of slices in the printed table; the files have all" },
@@ -210,7 +210,7 @@ static void check_options(const struct argp_state *state, void *input)
             argp_error(state, "--%s is a part of the proof, and --no-proof leaves it out", of_proof[i]);
     if (o->chance && o->chance < 19) argp_error(state, "--chance takes 19 searches and more, or 0, not %d", o->chance);
     if (o->method && o->config) argp_error(state, "--method and --config both choose the methods; give one of them");
-    cli_pick_shard(state, o->shard, &o->run.shard, &o->run.shards, o->shard_from);
+    cli_pick_shard(state, o->shard, &o->run.place.shard, &o->run.place.shards, o->shard_from);
 }
 
 /* ---- folder ---- */
@@ -221,7 +221,7 @@ static spot_status check_folder(spot_ctx *c, const options *o)
     static const char *const made[] = { "segments", "results.sqlite" };
     const spot_subject_files words = { .embeddings = o->describe.word_embeddings, .labels = o->describe.words,
                                        .ids = o->describe.attributes, .model = o->describe.encoder };
-    const char *dir = o->run.out;
+    const char *dir = o->run.place.out;
     const spot_study *study;
     char path[PATH];
     struct stat st;
@@ -257,7 +257,7 @@ static spot_status print_json(spot_ctx *c, spot_status s, const options *o, cons
         failed += f->finding[i].status != SPOT_OK;
         slices += f->finding[i].slices;
     }
-    return cli_json_run(c, s, o->run.out, &run, CLI_COUNTS({ "rows", subject->n }, { "skipped", subject->skipped },
+    return cli_json_run(c, s, o->run.place.out, &run, CLI_COUNTS({ "rows", subject->n }, { "skipped", subject->skipped },
                         { "findings", f->count }, { "failed", failed }, { "left_out", f->left_out }, { "slices", slices },
                         { "memory_bytes", (double)e->cost.host }));
 }
@@ -308,7 +308,7 @@ static spot_status write_report(spot_ctx *c, const options *o, const spot_findin
     cli_progress_reset();
     page.memory = picture_memory(o, s);
     page.model = o->model_name;
-    snprintf(path, sizeof path, "%s/report.html", o->run.out);
+    snprintf(path, sizeof path, "%s/report.html", o->run.place.out);
     return spot_report_findings(c, path, 1, &s, &f, &d, &page);
 }
 
@@ -318,11 +318,11 @@ static spot_status find_slices(spot_ctx *c, options *o, spot_findings *f, const 
     SPOT_TRY(spot_describer_open(c, describer, s, s->encoder));
     d->attributes = describer->o.attributes;
     SPOT_TRY(log_cost(c, o, s, d, describer, &e->cost));
-    o->run.seconds = cli_limit_time(o->max_seconds);
+    o->run.place.seconds = cli_limit_time(o->max_seconds);
     SPOT_TRY(spot_discover_run(c, f, s, d, &o->run, &e->run));
     if (!f->count) return SPOT_OK;
     SPOT_TRY(spot_describer_run(c, describer, f, s));
-    SPOT_TRY(spot_findings_write(c, o->run.out, f, s, d));
+    SPOT_TRY(spot_findings_write(c, o->run.place.out, f, s, d));
     return o->report ? write_report(c, o, f, s, d) : SPOT_OK;
 }
 
@@ -330,12 +330,12 @@ static spot_status show_findings(spot_ctx *c, const options *o, const spot_findi
                                  const spot_discover_options *d, const outcome *e)
 {
     if (!f->count) {
-        printf("in %s: %d of %d classes of shard %d of %d; slices come when those of all shards are there\n", o->run.out,
-               e->run.already + e->run.done, e->run.planned, o->run.shard, o->run.shards);
+        printf("in %s: %d of %d classes of shard %d of %d; slices come when those of all shards are there\n", o->run.place.out,
+               e->run.already + e->run.done, e->run.planned, o->run.place.shard, o->run.place.shards);
         return SPOT_OK;
     }
     SPOT_TRY(cli_slice_table(c, f, s, d, o->top));
-    printf("in %s: slices.csv, slices.json, map.npy, config.yaml%s%s\n", o->run.out, o->fit ? ", fit.safetensors" : "",
+    printf("in %s: slices.csv, slices.json, map.npy, config.yaml%s%s\n", o->run.place.out, o->fit ? ", fit.safetensors" : "",
            o->report ? ", report.html" : "");
     return SPOT_OK;
 }
@@ -355,7 +355,7 @@ static spot_status discover_rows(spot_ctx *c, options *o, spot_config *cfg, cons
     d.seeds = o->seeds ? o->seeds : 1;
     d.least = o->least;
     d.memory = o->files.memory;
-    d.cache = o->run.out;
+    d.cache = o->run.place.out;
     d.fit = o->fit;
     if (o->proof) d.proof = &proof;
     if (o->holdout > 0) {
@@ -380,16 +380,16 @@ static spot_status search_subject(spot_ctx *c, options *o, spot_config *cfg, spo
     SPOT_TRY(spot_describer_read(c, describer, &o->describe));
     SPOT_TRY(spot_subject_read(c, &s, &o->files));
     o->describe.memory = picture_memory(o, &s);
-    how = o->run.replace ? SPOT_OK : spot_findings_check(c, o->run.out, &s);
-    if (how == SPOT_OK && s.instance && !o->run.replace) how = spot_tables_check(c, o->run.out);
+    how = o->run.replace ? SPOT_OK : spot_findings_check(c, o->run.place.out, &s);
+    if (how == SPOT_OK && s.instance && !o->run.replace) how = spot_tables_check(c, o->run.place.out);
     if (how == SPOT_OK && s.instance) {
-        how = cli_detector_write(c, &o->detector, &s, o->run.out);
+        how = cli_detector_write(c, &o->detector, &s, o->run.place.out);
         o->describe.instances = o->detector.table;
     }
     if (how == SPOT_OK && o->detector.rows_only)
-        spot_log(c, SPOT_LOG_INFO, "%s; in %s: rows.csv, attributes.csv", s.source, o->run.out);
+        spot_log(c, SPOT_LOG_INFO, "%s; in %s: rows.csv, attributes.csv", s.source, o->run.place.out);
     else if (how == SPOT_OK) how = discover_rows(c, o, cfg, &s, describer);
-    if (how == SPOT_OK && o->run.replace && !s.instance) how = spot_tables_drop(c, o->run.out);
+    if (how == SPOT_OK && o->run.replace && !s.instance) how = spot_tables_drop(c, o->run.place.out);
     spot_subject_close(&s);
     return how;
 }

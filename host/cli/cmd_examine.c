@@ -21,7 +21,7 @@ typedef struct {
 
 static const cli_row table[] = {
     { .word = "CONFIG", .kind = CLI_TEXT, CLI_AT(config) },
-    { "out",    'o', "DIR", CLI_TEXT, CLI_AT(run.out), .most = 1000, .need = "runs/examine",
+    { "out",    'o', "DIR", CLI_TEXT, CLI_AT(run.place.out), .most = 1000, .need = "runs/examine",
       .help = "run directory; the same command continues the run" },
     { .kind = CLI_HEADING, .help = "Without a config:" },
     { "objects", 0, "PATH", CLI_TEXT, CLI_AT(objects), .most = 511,
@@ -50,7 +50,7 @@ static void check_options(const struct argp_state *state, void *input)
     if (!o->config && !(o->objects && (o->model || o->predict)))
         argp_error(state, "CONFIG is missing, such as configs/examine.yaml; or --objects and --model or --predict");
     if (o->model && o->predict) argp_error(state, "--model and --predict both name the model; give one of them");
-    cli_pick_shard(state, o->shard, &o->run.shard, &o->run.shards, o->shard_from);
+    cli_pick_shard(state, o->shard, &o->run.place.shard, &o->run.place.shards, o->shard_from);
 }
 
 /* ---- the command ---- */
@@ -69,14 +69,14 @@ static spot_status run_config(spot_ctx *c, options *o, spot_examine_config *cfg)
              "of memory, beside models and meshes", cfg->models, cfg->models == 1 ? "" : "s", cfg->examiners,
              cfg->examiners == 1 ? "" : "s", cost.objects, cost.units, cost.renders, cost.trained,
              cli_memory(memory, (double)cost.memory));
-    o->run.seconds = cli_limit_time(o->max_seconds);
+    o->run.place.seconds = cli_limit_time(o->max_seconds);
     o->run.results = &results, o->run.failures = &failures;
     s = spot_examine_run(c, cfg, &o->run, &report);
     cli_log_close();
     if (o->json)
-        s = cli_json_run(c, s, o->run.out, &report, CLI_COUNTS({ "objects", cost.objects }, { "renders", cost.renders },
+        s = cli_json_run(c, s, o->run.place.out, &report, CLI_COUNTS({ "objects", cost.objects }, { "renders", cost.renders },
                                                                { "memory_bytes", (double)cost.memory }));
-    else if (s == SPOT_OK && results.cfg) s = spot_examine_show(c, stdout, &results, &failures, o->run.out);
+    else if (s == SPOT_OK && results.cfg) s = spot_examine_show(c, stdout, &results, &failures, o->run.place.out);
     spot_failures_close(&failures);
     spot_examine_close(&results);
     return s;

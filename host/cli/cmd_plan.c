@@ -25,7 +25,7 @@ static void read_shard(const struct argp_state *state, const char *word, void *i
 {
     options *o = input;
 
-    cli_shard(state, word, &o->sweep.shard, &o->sweep.shards);
+    cli_shard(state, word, &o->sweep.place.shard, &o->sweep.place.shards);
 }
 
 static const cli_row table[] = {
@@ -75,7 +75,7 @@ static spot_status text_ecs(spot_ctx *c, const options *o, const spot_config *cf
 
     if (source->photos) printf("  EC              train     val    test  task\n");
     else printf("  EC  rollable    train     val    test  layers\n");
-    spot_shard_range(&from, &to, o->sweep.shard, o->sweep.shards, count_ecs(o, cfg));
+    spot_shard_range(&from, &to, o->sweep.place.shard, o->sweep.place.shards, count_ecs(o, cfg));
     for (int i = from; i < to; i++) {
         SPOT_TRY(spot_check_stop(c));
         if (i - from == SHOWN) {
@@ -95,7 +95,7 @@ static spot_status json_ecs(spot_ctx *c, spot_json *j, const options *o, const s
     spot_ec ec;
 
     spot_json_put_int(j, "schema", 1);
-    spot_shard_range(&from, &to, o->sweep.shard, o->sweep.shards, count_ecs(o, cfg));
+    spot_shard_range(&from, &to, o->sweep.place.shard, o->sweep.place.shards, count_ecs(o, cfg));
     spot_json_array(j, "ecs", to - from, to - from);
     for (int i = from; i < to; i++) {
         SPOT_TRY(spot_check_stop(c));
@@ -167,7 +167,7 @@ static void print_time(spot_ctx *c, const options *o, const spot_sweep_cost *cos
     printf("time    %s on %s with %d threads (%s of processor time), from a calibration of %.0f s\n",
            cli_duration(time, cost->seconds), spot_ctx_device_name(c), c->threads, cli_duration(cpu, cost->cpu_seconds),
            cost->calibration);
-    if (o->sweep.shards == 1 && shards > 1)
+    if (o->sweep.place.shards == 1 && shards > 1)
         printf("shards  about %s a task in an array of %d\n", cli_duration(task, cost->start + ecs / cost->ecs
                * ceil((double)cost->ecs / shards)), shards);
     if (busy > (double)sysconf(_SC_NPROCESSORS_ONLN))

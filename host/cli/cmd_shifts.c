@@ -24,7 +24,7 @@ typedef struct {
 
 static const cli_row table[] = {
     { .word = "CONFIG", .kind = CLI_TEXT, CLI_AT(config), .need = "configs/dataset_interfaces.yaml" },
-    { "out",    'o', "DIR", CLI_TEXT, CLI_AT(run.out), .most = 1000, .need = "runs/shifts",
+    { "out",    'o', "DIR", CLI_TEXT, CLI_AT(run.place.out), .most = 1000, .need = "runs/shifts",
       .help = "run directory; the same command continues the run" },
     CLI_RUN_ROWS("the folders of pictures"),
     { "pick",   0,   NULL, CLI_ON, CLI_AT(pick),
@@ -43,7 +43,7 @@ static void check_options(const struct argp_state *state, void *input)
 {
     options *o = input;
 
-    cli_pick_shard(state, o->shard, &o->run.shard, &o->run.shards, o->shard_from);
+    cli_pick_shard(state, o->shard, &o->run.place.shard, &o->run.place.shards, o->shard_from);
 }
 
 /* ---- pages for people ---- */
@@ -54,8 +54,8 @@ static spot_status write_pick(spot_ctx *c, const options *o)
     char path[1100];
 
     page.thumb = 96;
-    snprintf(path, sizeof path, "%s/pick.html", o->run.out);
-    SPOT_TRY(spot_report_pick(c, path, o->run.out, &page));
+    snprintf(path, sizeof path, "%s/pick.html", o->run.place.out);
+    SPOT_TRY(spot_report_pick(c, path, o->run.place.out, &page));
     spot_log(c, SPOT_LOG_INFO, "%s: open it in a browser, choose, and copy the lines into %s", path, o->config);
     return SPOT_OK;
 }
@@ -64,13 +64,13 @@ static spot_status write_pick(spot_ctx *c, const options *o)
 static spot_status write_pages(spot_ctx *c, const options *o, spot_shifts_results *r)
 {
     if (!o->pick && !o->grids && !o->votes) return SPOT_OK;
-    if (!r->cfg) SPOT_TRY(spot_shifts_read(c, r, o->run.out));        /* says which folder is missing */
+    if (!r->cfg) SPOT_TRY(spot_shifts_read(c, r, o->run.place.out));        /* says which folder is missing */
     if (o->pick) SPOT_TRY(write_pick(c, o));
-    if (o->grids) SPOT_TRY(spot_shifts_grids(c, r, o->run.out, o->grids));
+    if (o->grids) SPOT_TRY(spot_shifts_grids(c, r, o->run.place.out, o->grids));
     if (o->grids)
-        spot_log(c, SPOT_LOG_INFO, "%s/grids: %d pages; answers.csv is the form, key.csv is not for raters", o->run.out,
+        spot_log(c, SPOT_LOG_INFO, "%s/grids: %d pages; answers.csv is the form, key.csv is not for raters", o->run.place.out,
                  2 * o->grids);
-    return o->votes ? spot_shifts_votes(c, o->json ? stderr : stdout, r, o->run.out, o->votes) : SPOT_OK;
+    return o->votes ? spot_shifts_votes(c, o->json ? stderr : stdout, r, o->run.place.out, o->votes) : SPOT_OK;
 }
 
 /* ---- the command ---- */
@@ -97,19 +97,19 @@ static spot_status run_config(spot_ctx *c, options *o, spot_shifts_config *cfg)
     char memory[32];
     spot_status s;
 
-    SPOT_TRY(spot_shifts_planted(c, cfg, o->run.out));
+    SPOT_TRY(spot_shifts_planted(c, cfg, o->run.place.out));
     SPOT_TRY(spot_shifts_cost_of(c, cfg, &cost));
     spot_log(c, SPOT_LOG_INFO, "%d folders with %d pictures of %d classes, %d models; at most %s of memory, beside networks "
              "and decoding", cost.units, cost.pictures, cost.classes, cfg->models, cli_memory(memory, (double)cost.memory));
-    o->run.seconds = cli_limit_time(o->max_seconds);
+    o->run.place.seconds = cli_limit_time(o->max_seconds);
     o->run.results = &results;
     s = run_units(c, o, cfg, &report);
     if (s == SPOT_OK) s = write_pages(c, o, &results);
     cli_log_close();
     if (o->json)
-        s = cli_json_run(c, s, o->run.out, &report, CLI_COUNTS({ "pictures", cost.pictures },
+        s = cli_json_run(c, s, o->run.place.out, &report, CLI_COUNTS({ "pictures", cost.pictures },
                                                                { "memory_bytes", (double)cost.memory }));
-    else if (s == SPOT_OK && !o->votes && results.cfg) s = spot_shifts_show(c, stdout, &results, o->run.out);
+    else if (s == SPOT_OK && !o->votes && results.cfg) s = spot_shifts_show(c, stdout, &results, o->run.place.out);
     spot_shifts_close(&results);
     return s;
 }

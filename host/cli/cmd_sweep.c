@@ -31,7 +31,7 @@ static void read_gpus(const struct argp_state *state, const char *word, void *in
 
 static const cli_row table[] = {
     { .word = "CONFIG", .kind = CLI_TEXT, CLI_AT(config), .need = "configs/quickstart.yaml" },
-    { "out",    'o', "DIR", CLI_TEXT, CLI_AT(sweep.out), .need = "runs/quickstart", .flags = CLI_STAYS,
+    { "out",    'o', "DIR", CLI_TEXT, CLI_AT(sweep.place.out), .need = "runs/quickstart", .flags = CLI_STAYS,
       .help = "run directory; the same command continues the run" },
     { "shard",  's', "I/N", CLI_TEXT, CLI_AT(shard), .flags = CLI_STAYS,
       .help = "part I of N of the ECs, counted from 0; all processes share one directory. auto/N: I is SLURM_ARRAY_TASK_ID or "
@@ -41,9 +41,9 @@ static const cli_row table[] = {
       .help = "one process for each GPU of the list: all, or numbers such as 0,1,3; the processes share ECs and cores" },
     { "max-seconds", 0, "N", CLI_INT, CLI_AT(max_seconds), 1, 10000000, .flags = CLI_STAYS,
       .help = "time limit: the program ends within N seconds, with exit code 75; it starts no EC that would take longer" },
-    { "starts", 0,   "N", CLI_INT, CLI_AT(sweep.starts), 0, 1000000, .preset = "5",
+    { "starts", 0,   "N", CLI_INT, CLI_AT(sweep.place.starts), 0, 1000000, .preset = "5",
       .help = "number of starts without progress after which the exit code is 5 instead of 75; 0: no limit" },
-    { "beside", 0,   NULL, CLI_ON, CLI_AT(sweep.beside), .help = "no stop where another process computes the same ECs" },
+    { "beside", 0,   NULL, CLI_ON, CLI_AT(sweep.place.beside), .help = "no stop where another process computes the same ECs" },
     { "json",   'j', NULL, CLI_ON, CLI_AT(json), .flags = CLI_STAYS, .help = "one JSON object on stdout at the end" },
     CLI_MACHINE_ROWS("auto"),
     { .kind = CLI_HEADING, .help = "Slurm:" },
@@ -84,7 +84,7 @@ static void check_options(const struct argp_state *state, void *input)
 
     check_array(state, o);
     if (o->gpus && !cli_is_given(state, "device")) o->machine.device = "cuda";
-    if (!o->array.submit) cli_pick_shard(state, o->shard, &o->sweep.shard, &o->sweep.shards, o->shard_from);
+    if (!o->array.submit) cli_pick_shard(state, o->shard, &o->sweep.place.shard, &o->sweep.place.shards, o->shard_from);
 }
 
 static spot_status print_json(spot_ctx *c, const spot_sweep_report *r, spot_status s, const char *out)
@@ -113,10 +113,10 @@ static void log_shard(spot_ctx *c, const options *o, const spot_config *cfg)
     int from, to;
 
     if (!*o->shard_from) return;
-    spot_shard_range(&from, &to, o->sweep.shard, o->sweep.shards,
+    spot_shard_range(&from, &to, o->sweep.place.shard, o->sweep.place.shards,
                      o->sweep.limit && o->sweep.limit < cfg->ecs ? o->sweep.limit : cfg->ecs);
     if (from < to) snprintf(ecs, sizeof ecs, "ECs %d-%d", from, to - 1);
-    spot_log(c, SPOT_LOG_INFO, "shard %d of %d (%s), from %s", o->sweep.shard, o->sweep.shards, ecs, o->shard_from);
+    spot_log(c, SPOT_LOG_INFO, "shard %d of %d (%s), from %s", o->sweep.place.shard, o->sweep.place.shards, ecs, o->shard_from);
 }
 
 static spot_status run_shard(spot_ctx *c, options *o, const spot_config *cfg, int argc, char **argv, spot_sweep_report *r,
@@ -125,7 +125,7 @@ static spot_status run_shard(spot_ctx *c, options *o, const spot_config *cfg, in
     if (!o->gpus) cli_log_device(c, &o->machine);
     log_shard(c, o, cfg);
     if (o->gpus) return cli_gpus(c, o->gpus, &o->sweep, &o->machine, argc, argv, r, code);
-    o->sweep.seconds = cli_limit_time(o->max_seconds);
+    o->sweep.place.seconds = cli_limit_time(o->max_seconds);
     return spot_sweep_run(c, cfg, &o->sweep, r);
 }
 
@@ -139,7 +139,7 @@ static spot_status status_of(int code)
 
 static int run_sweep(int argc, char **argv)
 {
-    options o = { .sweep.shards = 1 };
+    options o = { .sweep.place.shards = 1 };
     cli_given given;
     spot_sweep_report report = { 0 };
     spot_config cfg = { 0 };
@@ -164,9 +164,9 @@ static int run_sweep(int argc, char **argv)
         s = run_shard(&c, &o, &cfg, argc, argv, &report, &code);
         report.seconds = spot_clock() - since;
         cli_log_close();
-        if (o.json && !code) s = print_json(&c, &report, s, o.sweep.out);
-        else if (o.json) print_json(&c, &report, status_of(code), o.sweep.out);
-        else if (report.planned) log_summary(&c, &report, o.sweep.out);
+        if (o.json && !code) s = print_json(&c, &report, s, o.sweep.place.out);
+        else if (o.json) print_json(&c, &report, status_of(code), o.sweep.place.out);
+        else if (report.planned) log_summary(&c, &report, o.sweep.place.out);
     }
     spot_memory_close(&cfg.memory);
     if (s != SPOT_OK || !code) return cli_close(&c, s);

@@ -227,7 +227,7 @@ static spot_status start_all(spot_ctx *c, child *k, int n, const spot_sweep_opti
         const char *more[] = { "--gpus", "none", "--json", "--shard", shard, "--threads", threads,
                                "--device", m->device };
         char **words = words_of(argc, argv, more, (int)(sizeof more / sizeof *more));
-        snprintf(shard, sizeof shard, "%d/%d", o->shard * n + i, o->shards * n);
+        snprintf(shard, sizeof shard, "%d/%d", o->place.shard * n + i, o->place.shards * n);
         snprintf(threads, sizeof threads, "%d", m->threads ? m->threads : c->threads > n ? c->threads / n : 1);
         if (!words) return spot_fail(c, SPOT_NOMEM, "no memory to start processes");
         s = start_process(c, &k[i], words);

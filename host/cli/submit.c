@@ -293,7 +293,7 @@ static spot_status send_all(spot_ctx *c, submission *b)
     } else if (!b->o->dry_run) {
         spot_log(c, SPOT_LOG_INFO, "job %s: %d of %d shards of %d ECs; job %s verifies and merges at the end",
                  b->now.job, count, b->now.tasks, b->now.ecs, b->now.merge_job);
-        spot_log(c, SPOT_LOG_INFO, "state: %s status %s", cli_program, spot_quote(quoted, b->sweep->out));
+        spot_log(c, SPOT_LOG_INFO, "state: %s status %s", cli_program, spot_quote(quoted, b->sweep->place.out));
         spot_log(c, SPOT_LOG_INFO, "to stop: scancel %s %s; finished ECs are kept", b->now.job, b->now.merge_job);
     }
     return SPOT_OK;
@@ -315,8 +315,8 @@ static spot_status find_names(spot_ctx *c, submission *b)
 
     if (n < 0) return spot_fail(c, SPOT_IO, "cannot find this program's file (/proc/self/exe): %s", strerror(errno));
     b->program[n] = 0;
-    if (!realpath(b->sweep->out, b->dir))
-        return spot_fail(c, SPOT_IO, "cannot find %s: %s", b->sweep->out, strerror(errno));
+    if (!realpath(b->sweep->place.out, b->dir))
+        return spot_fail(c, SPOT_IO, "cannot find %s: %s", b->sweep->place.out, strerror(errno));
     return SPOT_OK;
 }
 

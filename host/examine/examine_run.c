@@ -44,7 +44,7 @@ static void source_of(spot_examine_source *from, char path[SPOT_EXAMINE_PATH], c
     const spot_examine_model *m = &v->cfg->model[model];
 
     path[0] = 0;
-    if (!v->options->function && !m->command[0]) spot_examine_network_path(path, v->options->out, m);
+    if (!v->options->function && !m->command[0]) spot_examine_network_path(path, v->options->place.out, m);
     *from = (spot_examine_source){ m, path, v->options };
 }
 
@@ -67,7 +67,7 @@ static bool result_holds(spot_work *w, const void *result)
     const int entry = spot_examine_find(&v->objects, r->object);
 
     if (entry < 0 || r->model >= v->cfg->models || (v->options->function && !v->options->identity)) return false;
-    spot_examine_history_path(path, sizeof path, w->dir, r->index);
+    spot_examine_history_path(path, sizeof path, w->place.out, r->index);
     if (access(path, F_OK)) return false;
     source_of(&from, path, v, r->model);
     if (spot_examine_model_hash(&own, hash, &from, &v->pictures, &v->store) || spot_examine_mesh(&own, &v->objects, entry))
@@ -190,7 +190,7 @@ static spot_status search_units(spot_ctx *c, run *v, spot_work *w, spot_examine_
     const spot_examine_unit u = spot_examine_unit_of(v->cfg, unit[0]);
 
     SPOT_TRY(open_model(c, v, u.model));
-    g->cfg = v->cfg, g->space = &v->space, g->fixed = &v->fixed, g->look = &v->look, g->dir = w->dir, g->work = w;
+    g->cfg = v->cfg, g->space = &v->space, g->fixed = &v->fixed, g->look = &v->look, g->dir = w->place.out, g->work = w;
     g->model = &v->cfg->model[u.model], g->examiner = &v->cfg->examiner[u.examiner];
     g->seed = v->cfg->search.seed + (uint64_t)u.seed;
     for (int i = 0; i < n; i++) SPOT_TRY(add_problem(c, v, w, g, unit[i]));
@@ -250,7 +250,7 @@ static spot_status derive_files(spot_ctx *c, spot_work *w)
     const spot_examine_options *o = ((const run *)w->user)->options;
     spot_examine_results own, *r = o->results ? o->results : &own;
     spot_failures own_failures, *f = o->failures ? o->failures : &own_failures;
-    const spot_status s = spot_examine_write(c, w->study, r, f, w->dir, w->key);
+    const spot_status s = spot_examine_write(c, w->study, r, f, w->place.out, w->key);
 
     if (f == &own_failures || s != SPOT_OK || r->missing) spot_failures_close(f);
     if (r == &own || s != SPOT_OK || r->missing) spot_examine_close(r);
@@ -280,10 +280,10 @@ static spot_status begin(spot_ctx *c, spot_work *w)
         last = model;
         const double since = spot_clock();
         char path[SPOT_EXAMINE_PATH];
-        spot_examine_network_path(path, v->options->out, m);
+        spot_examine_network_path(path, v->options->place.out, m);
         if (!access(path, F_OK)) continue;
         spot_range_begin(c, "train");
-        const spot_status s = spot_examine_train(c, v->options->out, m, &v->objects, &v->pictures);
+        const spot_status s = spot_examine_train(c, v->options->place.out, m, &v->objects, &v->pictures);
         spot_range_end(c);
         SPOT_TRY(s);
         spot_run_log_kept(w->log, "network", -1, spot_clock() - since);
@@ -312,7 +312,7 @@ static spot_status open_run(spot_ctx *c, run *v)
     v->subject = calloc((size_t)spot_examine_objects_of_a_model(v->cfg) + 1, sizeof *v->subject);
     v->why = calloc(SPOT_MAX_EXAMINED_MODELS, sizeof *v->why);
     if (!v->subject || !v->why) return spot_fail(c, SPOT_NOMEM, "no memory for a run");
-    SPOT_TRY(spot_store_open(c, &v->store, v->options->out));
+    SPOT_TRY(spot_store_open(c, &v->store, v->options->place.out));
     SPOT_TRY(spot_store_folder(c, &v->store, "models"));
     SPOT_TRY(spot_store_folder(c, &v->store, "maps"));
     return spot_store_folder(c, &v->store, "searches");
@@ -355,15 +355,11 @@ spot_status spot_examine_run(spot_ctx *c, const spot_examine_config *cfg, const 
     v->owns_memory = !cfg->memory;
     v->open = -1, v->c = c, v->options = o;
     if (o->function) set_function(v->cfg, &v->function);
-    v->work = (spot_work){ .study = &spot_examine_study, .dir = o->out, .config = v->cfg, .shard = o->shard,
-                          .shards = o->shards,
-                           .seconds = o->seconds, .starts = o->starts, .beside = o->beside, .since = since, .user = v,
+    v->work = (spot_work){ .study = &spot_examine_study, .place = o->place, .config = v->cfg, .since = since, .user = v,
                            .holds = result_holds, .prepare = prepare, .begin = begin, .compute = compute,
                            .derive = derive_files };
-    if (!o->out || o->shards < 1 || o->shard < 0 || o->shard >= o->shards)
-        s = spot_fail(c, SPOT_USAGE, "a study needs a directory and a shard I of N with 0 <= I < N; got %d of %d", o->shard,
-                      o->shards);
-    else s = open_run(c, v);
+    s = spot_run_place_check(c, &o->place);
+    if (s == SPOT_OK) s = open_run(c, v);
     spot_range_begin(c, "examine");
     if (s == SPOT_OK) s = spot_work_run(c, &v->work);
     spot_range_end(c);

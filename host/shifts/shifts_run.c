@@ -30,7 +30,7 @@ static bool result_holds(spot_work *w, const void *result)
     char path[1300], hash[33] = "";
     spot_status s;
 
-    spot_shift_pictures_path(path, sizeof path, w->dir, r->index);
+    spot_shift_pictures_path(path, sizeof path, w->place.out, r->index);
     if (access(path, F_OK) || strcmp(r->inputs, v->v.inputs) || strcmp(r->encoder, v->v.encoding.name)) return false;
     s = spot_shift_pictures_open(&own, &p, v->v.cfg, &v->v.classes, spot_shift_unit_at(v->v.cfg, r->index), &v->store);
     if (s == SPOT_OK) s = spot_shift_input_hash(&own, &v->v.encoding, hash, &p);
@@ -87,7 +87,7 @@ static spot_status compute_units(spot_ctx *c, spot_work *w, const int *unit, int
     for (int i = 0; i < n; i++) {
         spot_shift_pictures *p = &v->pictures[w->tried + i];
         spot_shift_result r = { 0 };
-        spot_status s = spot_shift_compute(c, &v->v, &r, w->dir, unit[i], p, w->tried + i);
+        spot_status s = spot_shift_compute(c, &v->v, &r, w->place.out, unit[i], p, w->tried + i);
         memcpy(r.config, w->key, sizeof r.config);
         if (s == SPOT_OK) s = spot_work_keep(c, w, unit[i], &r);
         spot_shift_result_close(&r);
@@ -101,7 +101,7 @@ static spot_status derive_files(spot_ctx *c, spot_work *w)
 {
     run *v = w->user;
     spot_shifts_results own, *r = v->results ? v->results : &own;
-    const spot_status s = spot_shifts_write(c, w->study, r, w->dir, w->key);
+    const spot_status s = spot_shifts_write(c, w->study, r, w->place.out, w->key);
 
     if (r == &own || s != SPOT_OK || r->missing) spot_shifts_close(r);
     return s;
@@ -182,16 +182,12 @@ spot_status spot_shifts_run(spot_ctx *c, const spot_shifts_config *cfg, const sp
     v->c = c;
     v->v.cfg = cfg;
     v->results = o->results;
-    v->work = (spot_work){ .study = &spot_shifts_study, .dir = o->out, .config = cfg, .units = spot_shift_units(cfg),
-                           .shard = o->shard, .shards = o->shards, .seconds = o->seconds, .starts = o->starts,
-                           .beside = o->beside, .since = since,
-                           .user = v, .holds = result_holds, .prepare = list_missing, .begin = begin_units,
+    v->work = (spot_work){ .study = &spot_shifts_study, .place = o->place, .config = cfg, .units = spot_shift_units(cfg),
+                           .since = since, .user = v, .holds = result_holds, .prepare = list_missing, .begin = begin_units,
                            .compute = compute_units, .derive = derive_files };
     spot_key_text(v->work.key, spot_shifts_key(cfg));
-    s = !o->out || o->shards < 1 || o->shard < 0 || o->shard >= o->shards
-      ? spot_fail(c, SPOT_USAGE, "shifts need a directory and a shard I of N with 0 <= I < N; got %d of %d", o->shard,
-                  o->shards)
-      : open_run(c, v, o->out);
+    s = spot_run_place_check(c, &o->place);
+    if (s == SPOT_OK) s = open_run(c, v, o->place.out);
     if (s == SPOT_OK) s = hash_inputs(c, v);
     if (s == SPOT_OK) s = spot_work_run(c, &v->work);
     *report = (spot_run_report){ v->work.planned, v->work.already, v->work.done, spot_clock() - since };

@@ -139,12 +139,12 @@ static spot_status list_holders(spot_ctx *c, holders *h, const spot_work *w)
     char path[1300];
 
     *h = (holders){ .file = -1 };
-    spot_shard_range(&h->from, &h->to, w->shard, w->shards, w->units);
-    snprintf(path, sizeof path, "%s/logs", w->dir);
+    spot_shard_range(&h->from, &h->to, w->place.shard, w->place.shards, w->units);
+    snprintf(path, sizeof path, "%s/logs", w->place.out);
     if (access(path, F_OK)) return SPOT_OK;
-    SPOT_TRY(spot_run_log_read(c, w->dir, "", read_line, h));
+    SPOT_TRY(spot_run_log_read(c, w->place.out, "", read_line, h));
     keep_open(h);
-    return h->no_memory ? spot_fail(c, SPOT_NOMEM, "no memory to read the logs of %s", w->dir) : SPOT_OK;
+    return h->no_memory ? spot_fail(c, SPOT_NOMEM, "no memory to read the logs of %s", w->place.out) : SPOT_OK;
 }
 
 /* The log's present time; 0: it cannot be read. */
@@ -164,11 +164,11 @@ static double look_at_log(spot_ctx *c, void *user, const spot_claimant *p)
 spot_status spot_work_claim(spot_ctx *c, const spot_work *w)
 {
     spot_work same = *w;
-    const spot_claim_place at = { w->dir, w->study->units, w->shards > 1, look_at_log, &same };
+    const spot_claim_place at = { w->place.out, w->study->units, w->place.shards > 1, look_at_log, &same };
     holders h;
-    spot_status s = w->beside ? SPOT_OK : list_holders(c, &h, w);
+    spot_status s = w->place.beside ? SPOT_OK : list_holders(c, &h, w);
 
-    if (w->beside || s) return s;
+    if (w->place.beside || s) return s;
     for (int i = 0; i < h.n && s == SPOT_OK; i++) s = spot_claim_check(c, &at, &h.all[i]);
     free(h.all);
     return s;

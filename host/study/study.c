@@ -8,8 +8,10 @@
 spot_status spot_study_load(spot_ctx *c, const spot_study *y, void **config, const char *path)
 {
     *config = calloc(1, y->config->size);
-    if (!*config) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", path);
-    return spot_yaml_load(c, y->config, *config, path);
+    if (!*config) return spot_fail(c, SPOT_NOMEM, "no memory for a config");
+    if (path) return spot_yaml_load(c, y->config, *config, path);
+    spot_config_reset(y->config, *config);
+    return SPOT_OK;
 }
 
 void spot_study_close(void *config)

@@ -25,14 +25,14 @@ static spot_status check_claim(spot_ctx *c, const spot_work *w, bool *grown)
     spot_status s;
 
     *grown = true;
-    snprintf(path, sizeof path, "%s/config.yaml", w->dir);
+    snprintf(path, sizeof path, "%s/config.yaml", w->place.out);
     if (access(path, F_OK)) return SPOT_OK;
     s = spot_study_load(c, y, &saved, path);
     if (s == SPOT_OK && w->config)
         *grown = y->units_of(saved) < y->units_of(w->config) || spot_config_changes(y->config, saved, w->config);
     if (s == SPOT_OK && w->config && spot_config_is_other(words, sizeof words, y->config, saved, w->config))
         s = spot_fail(c, SPOT_USAGE, "{run.other_config} %s holds results of another config (%s); give this one a directory of "
-                      "its own", w->dir, words);
+                      "its own", w->place.out, words);
     spot_study_close(saved);
     return s;
 }
@@ -43,10 +43,10 @@ static spot_status check_made(spot_ctx *c, const spot_work *w)
     char path[1200];
 
     for (int i = 0; w->study->made[i]; i++) {
-        snprintf(path, sizeof path, "%s/%s", w->dir, w->study->made[i]);
+        snprintf(path, sizeof path, "%s/%s", w->place.out, w->study->made[i]);
         if (!access(path, F_OK))
             return spot_fail(c, SPOT_USAGE, "{run.foreign} %s is there, and %s is no run directory: it has no config.yaml; "
-                             "choose another one", path, w->dir);
+                             "choose another one", path, w->place.out);
     }
     return SPOT_OK;
 }
@@ -56,7 +56,7 @@ spot_status spot_work_check(spot_ctx *c, const spot_work *w)
     char path[1200];
     bool grown;
 
-    snprintf(path, sizeof path, "%s/config.yaml", w->dir);
+    snprintf(path, sizeof path, "%s/config.yaml", w->place.out);
     return access(path, F_OK) ? check_made(c, w) : check_claim(c, w, &grown);
 }
 
@@ -65,11 +65,18 @@ static spot_status write_config(spot_ctx *c, const spot_work *w)
     char path[1200], *text;
     spot_status s;
 
-    snprintf(path, sizeof path, "%s/config.yaml", w->dir);
+    snprintf(path, sizeof path, "%s/config.yaml", w->place.out);
     SPOT_TRY(spot_yaml_print(c, w->study->config->rows, w->config, &text));
     s = spot_file_write(c, path, text, strlen(text));
     free(text);
     return s;
+}
+
+spot_status spot_run_place_check(spot_ctx *c, const spot_run_place *p)
+{
+    if (p->out && p->shard >= 0 && p->shard < p->shards) return SPOT_OK;
+    return spot_fail(c, SPOT_USAGE, "{run.place} a study needs a directory and a shard I of N with 0 <= I < N; got %d of %d",
+                     p->shard, p->shards);
 }
 
 /* ---- results ---- */
@@ -100,7 +107,7 @@ static spot_status find_result(spot_ctx *c, spot_work *w, int unit, void *result
 {
     spot_frame f;
 
-    SPOT_TRY(spot_frame_read(c, w->study, w->dir, unit, result, &f));
+    SPOT_TRY(spot_frame_read(c, w->study, w->place.out, unit, result, &f));
     *found = f.state == SPOT_SEGMENT_WHOLE && f.numbers == w->study->numbers && !strcmp(f.config, w->key)
           && (!w->holds || w->holds(w, result));
     if (*found) count_result(c, w, unit, result);
@@ -130,7 +137,7 @@ spot_status spot_work_find(spot_ctx *c, spot_work *w, int unit, bool *found)
 
 spot_status spot_work_keep(spot_ctx *c, spot_work *w, int unit, void *result)
 {
-    SPOT_TRY(spot_frame_write(c, w->study, w->dir, unit, result));
+    SPOT_TRY(spot_frame_write(c, w->study, w->place.out, unit, result));
     w->done++;
     count_result(c, w, unit, result);
     spot_run_log_kept(w->log, "done", unit, (spot_clock() - w->batch_since) / w->batch_count);
@@ -149,7 +156,7 @@ static spot_status list_missing(spot_ctx *c, spot_work *w, void *result)
 {
     int from, to;
 
-    spot_shard_range(&from, &to, w->shard, w->shards, w->units);
+    spot_shard_range(&from, &to, w->place.shard, w->place.shards, w->units);
     w->missing = malloc(((size_t)(to - from) + 1) * sizeof *w->missing);
     if (!w->missing) return spot_fail(c, SPOT_NOMEM, "no memory to plan %d %s", to - from, w->study->units);
     for (int i = from; i < to; i++) {
@@ -195,13 +202,13 @@ void spot_work_close(spot_work *w)
 
 static void log_start(spot_ctx *c, const spot_work *w)
 {
-    spot_run_log_start start = { .shard = w->shard, .shards = w->shards, .ecs = w->units };
+    spot_run_log_start start = { .shard = w->place.shard, .shards = w->place.shards, .ecs = w->units };
     char text[256];
 
-    spot_shard_range(&start.from, &start.to, w->shard, w->shards, w->units);
+    spot_shard_range(&start.from, &start.to, w->place.shard, w->place.shards, w->units);
     memcpy(start.config, w->key, sizeof start.config);
     snprintf(text, sizeof text, "spotter %s on %s, %d threads, shard %d of %d", SPOT_VERSION, spot_ctx_device_name(c),
-             c->threads, w->shard, w->shards);
+             c->threads, w->place.shard, w->place.shards);
     spot_run_log_begin(c, w->log, &start, text);
 }
 
@@ -213,7 +220,7 @@ static void log_planned(spot_ctx *c, const spot_work *w)
     snprintf(text, sizeof text, "%d of %d %s done before", w->already, w->planned, units);
     spot_run_log_write(w->log, "planned", -1, NAN, text);
     if (w->already == w->planned)
-        spot_log(c, SPOT_LOG_INFO, "%d of %d %s of %s are done; nothing to do", w->already, w->planned, units, w->dir);
+        spot_log(c, SPOT_LOG_INFO, "%d of %d %s of %s are done; nothing to do", w->already, w->planned, units, w->place.out);
     else if (w->already)
         spot_log(c, SPOT_LOG_INFO, "%d of %d %s are done; continuing with the rest", w->already, w->planned, units);
 }
@@ -221,7 +228,7 @@ static void log_planned(spot_ctx *c, const spot_work *w)
 /* SPOT_STOPPED when n more units, at the pace of the last batch, would end too late. */
 static spot_status check_time(spot_ctx *c, const spot_work *w, int n, double pace)
 {
-    if (!w->seconds || spot_clock() - w->since + n * pace <= w->seconds) return SPOT_OK;
+    if (!w->place.seconds || spot_clock() - w->since + n * pace <= w->place.seconds) return SPOT_OK;
     return spot_fail(c, SPOT_STOPPED, "stopped before the next %s: it would take %.0f s, more than the time left; the same "
                      "command continues", w->study->unit, n * pace);
 }
@@ -253,7 +260,7 @@ static spot_status compute_all(spot_ctx *c, spot_work *w)
     int n;
 
     if (!w->missing_count) return SPOT_OK;
-    spot_run_makers_look(c, w->dir, spot_platform(c, platform, sizeof platform));
+    spot_run_makers_look(c, w->place.out, spot_platform(c, platform, sizeof platform));
     if (w->begin) SPOT_TRY(w->begin(c, w));
     for (w->tried = 0; w->tried < w->missing_count; w->tried += n) {
         n = w->missing_count - w->tried < w->batch ? w->missing_count - w->tried : w->batch;
@@ -272,10 +279,10 @@ static spot_status derive_files(spot_ctx *c, spot_work *w)
     int *found = NULL, n = 0;
 
     if (!w->derive && !w->study->derive) return SPOT_OK;
-    if (w->shards > 1) SPOT_TRY(spot_frame_list(c, w->study, w->dir, &found, &n));
+    if (w->place.shards > 1) SPOT_TRY(spot_frame_list(c, w->study, w->place.out, &found, &n));
     free(found);
-    if (w->shards > 1 && n < w->units) return SPOT_OK;
-    return w->derive ? w->derive(c, w) : w->study->derive(c, w->dir, w->key);
+    if (w->place.shards > 1 && n < w->units) return SPOT_OK;
+    return w->derive ? w->derive(c, w) : w->study->derive(c, w->place.out, w->key);
 }
 
 static spot_status run_all(spot_ctx *c, spot_work *w)
@@ -293,16 +300,16 @@ static spot_status run_all(spot_ctx *c, spot_work *w)
     return w->failure ? spot_fail(c, w->failure, "{unit.failed} %s", w->message) : SPOT_OK;
 }
 
-/* SPOT_STOPPED for a shard that may be started again; SPOT_DEVICE for one that never kept a value in w->starts starts. */
+/* SPOT_STOPPED for a shard that may be started again; SPOT_DEVICE for one that never kept a value in w->place.starts starts. */
 static spot_status check_starts(spot_ctx *c, const spot_work *w)
 {
-    int starts = w->starts ? spot_run_log_starts(c, w->dir, w->shard, w->shards) : 0;
+    int starts = w->place.starts ? spot_run_log_starts(c, w->place.out, w->place.shard, w->place.shards) : 0;
 
-    if (!w->starts || starts < w->starts) return SPOT_STOPPED;
+    if (!w->place.starts || starts < w->place.starts) return SPOT_STOPPED;
     spot_forget(c);
     return spot_fail(c, SPOT_DEVICE, "{shard.given_up} shard %d of %d was begun %d times and stopped each time before it "
                      "stored one stage of one %s; give it more time, another machine or a higher --starts (%s/logs shows its "
-                     "last step)", w->shard, w->shards, starts, w->study->unit, w->dir);
+                     "last step)", w->place.shard, w->place.shards, starts, w->study->unit, w->place.out);
 }
 
 spot_status spot_work_run(spot_ctx *c, spot_work *w)
@@ -313,7 +320,7 @@ spot_status spot_work_run(spot_ctx *c, spot_work *w)
     if (!w->since) w->since = spot_clock();
     SPOT_TRY(spot_work_claim(c, w));
     if (!w->log) w->log = &own;
-    spot_run_log_open(c, w->log, w->dir, w->shard, w->shards);
+    spot_run_log_open(c, w->log, w->place.out, w->place.shard, w->place.shards);
     s = run_all(c, w);
     if (s == SPOT_STOPPED) s = check_starts(c, w);
     spot_run_log_end(w->log, s, spot_clock() - w->since, s ? spot_message(c, s) : NULL);

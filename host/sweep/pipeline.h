@@ -31,7 +31,7 @@ spot_status spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, 
                            const spot_encoder *encoder, const spot_sweep_options *o, int ecs, int rows);
 
 /* Called before anything is computed. SPOT_NOMEM: the machine, its control group, the address space or the device has less
- * memory than l needs. SPOT_IO: the disk of o->out cannot hold `ecs` segments and the first wave. A warning: it cannot hold
+ * memory than l needs. SPOT_IO: the disk of place.out cannot hold `ecs` segments and the first wave. A warning: it cannot hold
  * all values. */
 spot_status spot_check_room(spot_ctx *c, const spot_layout *l, const spot_config *cfg, const spot_source *source,
                             const spot_sweep_options *o, int ecs, int rows);

@@ -58,7 +58,7 @@ static bool result_holds(spot_work *w, const void *result)
 {
     const sweep *v = w->user;
 
-    return same_embeddings(result, v->run.cfg) && (!v->run.pictures || has_pictures(result, w->dir));
+    return same_embeddings(result, v->run.cfg) && (!v->run.pictures || has_pictures(result, w->place.out));
 }
 
 static void count_result(spot_ctx *c, spot_work *w, const void *result)
@@ -109,10 +109,10 @@ static spot_status check_ecs(spot_ctx *c, const spot_config *cfg, const spot_swe
     int from, to;
     spot_ec ec;
 
-    spot_shard_range(&from, &to, o->shard, o->shards, shared_ecs(cfg, o));
+    spot_shard_range(&from, &to, o->place.shard, o->place.shards, shared_ecs(cfg, o));
     for (int i = from; i < to; i++)
         SPOT_TRY(spot_ec_draw(c, &ec, spot_config_scene(cfg, (uint32_t)i), cfg->seed, (uint32_t)i));
-    snprintf(path, sizeof path, "%s/config.yaml", o->out);
+    snprintf(path, sizeof path, "%s/config.yaml", o->place.out);
     return access(path, F_OK) ? check_embeddings(c, cfg) : SPOT_OK;
 }
 
@@ -187,19 +187,16 @@ static spot_status open_sweep(spot_ctx *c, sweep **new, const spot_config *cfg, 
     if (o->wave < 0 || o->wave > SPOT_WIDEST_WAVE || o->at_once < 0 || o->at_once > SPOT_MOST_AT_ONCE)
         return spot_fail(c, SPOT_USAGE, "{sweep.waves} waves of %d ECs, %d at once; up to %d and %d are possible", o->wave,
                          o->at_once, SPOT_WIDEST_WAVE, SPOT_MOST_AT_ONCE);
-    if (!o->out || o->shards < 1 || o->shard < 0 || o->shard >= o->shards || o->limit < 0)
-        return spot_fail(c, SPOT_USAGE, "a sweep needs a directory and a shard I of N with 0 <= I < N; got %d of %d",
-                         o->shard, o->shards);
+    if (o->limit < 0) return spot_fail(c, SPOT_USAGE, "a sweep of the first %d ECs; 0 is all", o->limit);
+    SPOT_TRY(spot_run_place_check(c, &o->place));
     SPOT_TRY(check_ecs(c, cfg, o));
-    SPOT_TRY(spot_work_check(c, &(spot_work){ .study = &spot_sweep_study, .dir = o->out, .config = cfg }));
-    SPOT_TRY(spot_store_open(c, &store, o->out));
+    SPOT_TRY(spot_work_check(c, &(spot_work){ .study = &spot_sweep_study, .place = o->place, .config = cfg }));
+    SPOT_TRY(spot_store_open(c, &store, o->place.out));
     v = *new = calloc(1, sizeof *v);
     if (!v) return spot_fail(c, SPOT_NOMEM, "no memory to plan a sweep of %d ECs", cfg->ecs);
     v->o = o;
     v->run = (spot_run){ .cfg = cfg, .store = store, .pictures = o->pictures, .keep = o->keep, .run_log.fd = -1 };
-    v->work = (spot_work){ .study = &spot_sweep_study, .dir = v->run.store.dir, .config = cfg, .units = shared_ecs(cfg, o),
-                           .shard = o->shard, .shards = o->shards, .seconds = o->seconds, .starts = o->starts,
-                           .beside = o->beside,
+    v->work = (spot_work){ .study = &spot_sweep_study, .place = o->place, .config = cfg, .units = shared_ecs(cfg, o),
                            .log = &v->run.run_log, .user = v, .holds = result_holds, .take = count_result,
                            .miss = note_missing, .prepare = choose_layout, .begin = begin_waves, .compute = compute_wave };
     return SPOT_OK;

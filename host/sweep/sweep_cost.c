@@ -254,14 +254,14 @@ static spot_status check_disk(spot_ctx *c, const spot_layout *l, const spot_conf
     double all = wave + ecs * spot_keep_bytes(cfg, l->features, rows, o->keep, o->pictures ? PICTURE : 0);
     struct statvfs disk;
 
-    if (statvfs(o->out, &disk)) return SPOT_OK;                  /* then only writing can fail */
+    if (statvfs(o->place.out, &disk)) return SPOT_OK;                  /* then only writing can fail */
     left = (double)disk.f_bavail * (double)disk.f_frsize;
     if (least > left)
         return spot_fail(c, SPOT_IO, "{sweep.disk} %s takes at least %.2f GB, and its disk has %.2f GB left; free some space "
-                         "or choose another place", o->out, least / 1e9, left / 1e9);
+                         "or choose another place", o->place.out, least / 1e9, left / 1e9);
     if (all > left)
         spot_log(c, SPOT_LOG_WARN, "%d ECs leave about %.1f GB in %s, and its disk has %.1f GB left; --keep views or results "
-                 "takes less", ecs, all / 1e9, o->out, left / 1e9);
+                 "takes less", ecs, all / 1e9, o->place.out, left / 1e9);
     return SPOT_OK;
 }
 
@@ -391,7 +391,7 @@ static spot_status cost_of(spot_ctx *c, const spot_config *cfg, const spot_sourc
     spot_ec ec;
 
     *cost = (spot_sweep_cost){ .seconds = NAN, .cpu_seconds = NAN };
-    spot_shard_range(&e.from, &e.to, o->shard, o->shards > 0 ? o->shards : 1, ecs);
+    spot_shard_range(&e.from, &e.to, o->place.shard, o->place.shards > 0 ? o->place.shards : 1, ecs);
     SPOT_TRY(count_images(c, cost, &e, cfg, source));
     if (timed && cost->ecs) SPOT_TRY(calibrate(c, cost, &picture, &e, cfg, source, encoder, o));
     SPOT_TRY(spot_layout_of(c, &layout, cfg, source, encoder, o, cost->ecs, e.most));

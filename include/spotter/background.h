@@ -304,11 +304,7 @@ extern const struct spot_quantity spot_background_models;      /* the table of t
 /* ---- 4. the run ---- */
 
 typedef struct {
-    const char *out;
-    int    shard, shards;
-    double seconds;
-    int    starts;
-    bool   beside;                 /* as in work.h */
+    spot_run_place place;
     spot_predict_function function;        /* in place of the config's models: one model, a function */
     void  *user;
     int    outputs, dim, channels;

@@ -216,12 +216,8 @@ void        spot_findings_close(spot_findings *f);
  * finds the last of them done makes the findings, equal to the bit to those of one process. A folder of its own for each shard
  * is merged by spot_work_merge, and the findings are made by another call. */
 typedef struct {
-    const char *out;
-    int    shard, shards;      /* 0 of 1: all classes */
-    double seconds;            /* time limit; 0: none */
-    int    starts;             /* see spot_work_run; 0: no limit */
-    bool   beside;             /* another process may compute the same classes at the same time */
-    bool   replace;            /* findings of other rows in the folder are given up */
+    spot_run_place place;
+    bool replace;              /* findings of other rows in the folder are given up */
 } spot_discover_place;
 
 /* f->count is 0 where classes of other shards have no result yet. Close f also after a failure. */

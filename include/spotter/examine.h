@@ -256,11 +256,7 @@ void        spot_examine_pictures_close(spot_ctx *c, spot_examine_pictures *p);
 /* ---- 3. the run ---- */
 
 typedef struct {
-    const char *out;
-    int    shard, shards;
-    double seconds;
-    int    starts;
-    bool   beside;                 /* as in work.h */
+    spot_run_place place;
     spot_predict_function function;        /* in place of the config's models: one model, a function */
     void  *user;
     int    outputs;

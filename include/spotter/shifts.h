@@ -296,11 +296,7 @@ const char *spot_shift_picture_file(char *path, size_t size, const spot_shifts_c
 /* ---- 4. the run ---- */
 
 typedef struct {
-    const char *out;           /* run directory */
-    int shard, shards;         /* 0 of 1 */
-    double seconds;            /* time limit; 0: none */
-    int starts;                /* as in sweep.h */
-    bool beside;               /* as in work.h */
+    spot_run_place place;
     /* Receives what the files were made from; its cfg stays NULL where units of other shards are missing. Close it also after
      * a failure. NULL: not wanted. */
     spot_shifts_results *results;

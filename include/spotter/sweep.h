@@ -27,17 +27,12 @@ typedef enum {
 } spot_kept;
 
 typedef struct {
-    const char *out;           /* run directory */
-    int shard, shards;         /* this process owns one range of the ECs: spot_shard_range (work.h); 0 of 1 by default */
+    spot_run_place place;      /* its batches are waves */
     int limit;                 /* at most this many ECs of the config; 0 = all */
     bool pictures;             /* a PNG per EC */
     int wave;                  /* ECs whose stages after the view run as one batch; 0: 1 on the CPU, 32 on a GPU */
     int at_once;               /* ECs of a wave that train at the same time; 0: 1, on a GPU 2 to 16. Neither changes a result */
-    double seconds;            /* time limit: no wave starts that would end later, at the pace so far; 0: no limit */
     spot_kept keep;            /* applies also to ECs that were done before */
-    int starts;                /* a shard that was started this often and stopped with nothing kept ends in SPOT_DEVICE; else a
-                                  scheduler would restart it for ever; 0: no limit */
-    bool beside;               /* as in work.h */
 } spot_sweep_options;
 
 typedef struct {

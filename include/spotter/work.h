@@ -75,26 +75,35 @@ typedef struct spot_study {
     spot_status (*derive)(spot_ctx *c, const char *dir, const char *key);
 } spot_study;
 
-/* The config of a file, for spot_study_close, also after a failure; the key of its results. */
+/* The config of a file (NULL: the defaults), for spot_study_close, also after a failure; the key of its results. */
 spot_status spot_study_load (spot_ctx *c, const spot_study *y, void **config, const char *path);
 void        spot_study_close(void *config);                        /* NULL: nothing */
 spot_status spot_study_key  (spot_ctx *c, const spot_study *y, char key[33], const void *config);
 
 /* ---- one process's part of a run ---- */
 
+/* Where a process works, at which part, and for how long. `out` may be a directory that is not there yet. */
+typedef struct {
+    const char *out;           /* the run directory */
+    int    shard, shards;      /* this process owns one range of the units: spot_shard_range; 0 of 1: all */
+    double seconds;            /* time limit: no batch starts that would end later, at the pace so far; 0: no limit */
+    int    starts;             /* a shard that was started this often and stopped with nothing kept ends in SPOT_DEVICE; else a
+                                  scheduler would restart it for ever; 0: no limit */
+    bool   beside;             /* another process may compute the same units at the same time; else it stops this one */
+} spot_run_place;
+
+/* SPOT_USAGE without a directory, or for a shard that is none of them. */
+spot_status spot_run_place_check(spot_ctx *c, const spot_run_place *p);
+
 /* The caller fills the first two blocks. The functions get this struct; a function that is NULL does nothing. */
 typedef struct spot_work spot_work;
 struct spot_work {
     const spot_study *study;
-    const char *dir;           /* the run directory: spot_store_open made it */
+    spot_run_place place;      /* spot_store_open made place.out */
     const void *config;
     char   key[33];            /* the config's */
     int    units;              /* units of all shards */
-    int    shard, shards;      /* 0 of 1: one process owns all */
     int    run, runs;          /* for the progress: run `run` of `runs` with as many units; 0 of 0: the only one */
-    double seconds;            /* time limit: no batch starts that would end later, at the pace so far; 0: no limit */
-    int    starts;             /* see spot_work_run; 0: no limit */
-    bool   beside;             /* another process may compute the same units at the same time; else it stops this one */
     struct spot_run_log *log;  /* shared with the stages of the study; fd is -1 at first. NULL: spot_work_run has its own */
     void  *user;
 

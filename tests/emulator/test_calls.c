@@ -121,7 +121,7 @@ static void stays_within(const spot_ctx *c, const char *path)
 
 TEST_WITH(an_ec_stays_within_its_budget, set_up, tear_down)
 {
-    const spot_sweep_options o = { .shards = 1 };
+    const spot_sweep_options o = { .place.shards = 1 };
     spot_config *cfg = malloc(sizeof *cfg);
     spot_sweep_report r;
     spot_ctx c;

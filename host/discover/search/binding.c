@@ -27,7 +27,7 @@ const spot_binding_row *spot_binding(int *count)
         SIZE(spot_gather_options), SIZE(spot_predictor_options), SIZE(spot_measure_options), SIZE(spot_claim_test),
         SIZE(spot_claim_result),
         SIZE(spot_prediction), SIZE(spot_background_config), SIZE(spot_background_options), SIZE(spot_run_report),
-        SIZE(spot_examine_config), SIZE(spot_examine_options),
+        SIZE(spot_run_place), SIZE(spot_examine_config), SIZE(spot_examine_options),
         SIZE(spot_config), SIZE(spot_scene_config), SIZE(spot_ec), SIZE(spot_blindspot), SIZE(spot_image),
         PLACE(spot_config, scene), PLACE(spot_config, bdm), PLACE(spot_scene_config, size),
         PLACE(spot_ec, blindspot_count), PLACE(spot_ec, blindspot), PLACE(spot_ec, images),

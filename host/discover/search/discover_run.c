@@ -155,7 +155,7 @@ static spot_status read_results(spot_ctx *c, const spot_work *w, spot_class_resu
     *whole = true;
     for (int i = 0; i < w->units && *whole; i++) {
         SPOT_TRY(spot_check_stop(c));
-        SPOT_TRY(spot_frame_read(c, w->study, w->dir, i, &r[i], &f));
+        SPOT_TRY(spot_frame_read(c, w->study, w->place.out, i, &r[i], &f));
         *whole = f.state == SPOT_SEGMENT_WHOLE && f.numbers == w->study->numbers && !strcmp(f.config, w->key);
     }
     return SPOT_OK;
@@ -207,7 +207,7 @@ static bool is_older(const char *dir)
 spot_status spot_findings_check(spot_ctx *c, const char *dir, const spot_subject *s)
 {
     spot_discover_config cfg = { 0 };
-    spot_work w = { .study = &spot_discover_study, .dir = dir, .config = s ? &cfg : NULL };
+    spot_work w = { .study = &spot_discover_study, .place.out = dir, .config = s ? &cfg : NULL };
     spot_status how = s ? spot_discover_config_of(c, &cfg, s, NULL, 0) : SPOT_OK;
 
     if (how == SPOT_OK) how = spot_work_check(c, &w);
@@ -232,10 +232,10 @@ static spot_status open_folder(spot_ctx *c, const search_run *v, const spot_disc
     if (at->replace) SPOT_TRY(spot_work_claim(c, &v->work));
     if (at->replace && spot_work_check(c, &v->work) == SPOT_USAGE) {
         spot_forget(c);
-        snprintf(path, sizeof path, "%s/config.yaml", at->out);
+        snprintf(path, sizeof path, "%s/config.yaml", at->place.out);
         unlink(path);
     }
-    SPOT_TRY(spot_store_open_cache(c, &store, at->out));
+    SPOT_TRY(spot_store_open_cache(c, &store, at->place.out));
     SPOT_TRY(spot_store_folder(c, &store, "segments"));
     return spot_store_folder(c, &store, "logs");
 }
@@ -245,9 +245,8 @@ static spot_status run_search(spot_ctx *c, search_run *v, const spot_discover_pl
     spot_work *w = &v->work;
 
     SPOT_TRY(spot_discover_config_of(c, &v->config, v->subject, v->options, v->all.count));
-    *w = (spot_work){ .study = &spot_discover_study, .dir = at->out, .config = &v->config, .units = v->all.count,
-                      .shard = at->shard, .shards = at->shards, .seconds = at->seconds, .starts = at->starts,
-                      .beside = at->beside, .user = v, .holds = result_holds, .prepare = set_batch,
+    *w = (spot_work){ .study = &spot_discover_study, .place = at->place, .config = &v->config, .units = v->all.count,
+                      .user = v, .holds = result_holds, .prepare = set_batch,
                       .compute = compute_classes, .derive = derive_findings };
     SPOT_TRY(spot_study_key(c, w->study, w->key, w->config));
     SPOT_TRY(open_folder(c, v, at));
@@ -265,10 +264,8 @@ spot_status spot_discover_run(spot_ctx *c, spot_findings *f, const spot_subject 
 
     memset(f, 0, sizeof *f);
     *report = (spot_run_report){ 0 };
-    own.cache = at->out;
-    if (!at->out || at->shards < 1 || at->shard < 0 || at->shard >= at->shards)
-        return spot_fail(c, SPOT_USAGE, "a search needs a folder and a shard I of N with 0 <= I < N; got %d of %d", at->shard,
-                         at->shards);
+    own.cache = at->place.out;
+    SPOT_TRY(spot_run_place_check(c, &at->place));
     SPOT_TRY(spot_discover_begin(c, s, &own));
     how = spot_candidates(c, s, &own, &list, &v.all.count, &v.all.left_out);
     v.all.list = list;

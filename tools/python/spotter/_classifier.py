@@ -76,7 +76,7 @@ class Classifier:
     def _run(self, study: str, options: Any, config: bytes) -> None:
         """Parses the config's text and runs the study; an exception of predict goes on here."""
         call, self.failure = PREDICT(self._call), None
-        options.function, options.shards, options.outputs = ct.cast(call, ct.c_void_p), 1, self.widths[0]
+        options.function, options.place.shards, options.outputs = ct.cast(call, ct.c_void_p), 1, self.widths[0]
         options.identity = None if self.identity is None else self.identity.encode()
         cfg, report = c_side.Config(f"{study}_config"), (ct.c_char * SIZES["spot_run_report"])()
         with Context(**self.machine) as c:

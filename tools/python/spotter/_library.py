@@ -213,15 +213,18 @@ class ClaimResult(ct.Structure):
                 ("row", ct.POINTER(NewPicture)), ("n", ct.c_int), ("level", ct.c_double), ("test", ct.POINTER(ClaimTest))]
 
 
-class BackgroundOptions(ct.Structure):
+class RunPlace(ct.Structure):
     _fields_ = [("out", ct.c_char_p), ("shard", ct.c_int), ("shards", ct.c_int), ("seconds", ct.c_double), ("starts", ct.c_int),
-                ("beside", ct.c_bool), ("function", ct.c_void_p), ("user", ct.c_void_p), ("outputs", ct.c_int),
-                ("dim", ct.c_int), ("channels", ct.c_int), ("identity", ct.c_char_p), ("results", ct.c_void_p)]
+                ("beside", ct.c_bool)]
+
+
+class BackgroundOptions(ct.Structure):
+    _fields_ = [("place", RunPlace), ("function", ct.c_void_p), ("user", ct.c_void_p), ("outputs", ct.c_int), ("dim", ct.c_int),
+                ("channels", ct.c_int), ("identity", ct.c_char_p), ("results", ct.c_void_p)]
 
 
 class ExamineOptions(ct.Structure):
-    _fields_ = [("out", ct.c_char_p), ("shard", ct.c_int), ("shards", ct.c_int), ("seconds", ct.c_double), ("starts", ct.c_int),
-                ("beside", ct.c_bool), ("function", ct.c_void_p), ("user", ct.c_void_p), ("outputs", ct.c_int),
+    _fields_ = [("place", RunPlace), ("function", ct.c_void_p), ("user", ct.c_void_p), ("outputs", ct.c_int),
                 ("identity", ct.c_char_p), ("results", ct.c_void_p), ("failures", ct.c_void_p)]
 
 
@@ -234,7 +237,7 @@ MIRRORED = {"spot_ctx": Ctx, "spot_arena": Arena, "spot_view": View, "spot_point
             "spot_findings": Findings, "spot_discover_options": DiscoverOptions, "spot_word": Word,
             "spot_conjunction": Conjunction, "spot_attributes": Attributes, "spot_describe_options": DescribeOptions,
             "spot_encoder_info": EncoderInfo, "spot_encoder_pictures": EncoderPictures, "spot_prediction": Prediction,
-            "spot_background_options": BackgroundOptions, "spot_examine_options": ExamineOptions,
+            "spot_run_place": RunPlace, "spot_background_options": BackgroundOptions, "spot_examine_options": ExamineOptions,
             "spot_interval": Interval, "spot_proof_options": ProofOptions, "spot_piece": Piece, "spot_proof": Proof,
             "spot_report_options": ReportOptions, "spot_new_picture": NewPicture, "spot_new_pictures": NewPictures,
             "spot_gathered": Gathered, "spot_gather_options": GatherOptions, "spot_predictor_options": PredictorOptions,

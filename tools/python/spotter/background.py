@@ -45,7 +45,7 @@ class Background(Classifier):
 
     def run(self, out: Place) -> Dict[str, Any]:
         """Computes or continues the run directory `out`; the results, as `out`/background.json has them for the model."""
-        options = c_side.BackgroundOptions(out=c_side.bytes_of(out), dim=self.widths[1], channels=self.widths[2])
+        options = c_side.BackgroundOptions(c_side.RunPlace(c_side.bytes_of(out)), dim=self.widths[1], channels=self.widths[2])
         self._run("spot_background", options, json.dumps(self.config).encode())
         self.out = str(out)
         with open(os.path.join(self.out, "background.json")) as f:

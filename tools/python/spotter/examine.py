@@ -44,7 +44,8 @@ class Examine(Classifier):
 
     def run(self, out: Place) -> Dict[str, Any]:
         """Computes or continues the run directory `out`; the results, as `out`/examine.json has them."""
-        self._run("spot_examine", c_side.ExamineOptions(out=c_side.bytes_of(out)), json.dumps(self.config).encode())
+        options = c_side.ExamineOptions(c_side.RunPlace(c_side.bytes_of(out)))
+        self._run("spot_examine", options, json.dumps(self.config).encode())
         self.out = str(out)
         with open(os.path.join(self.out, "examine.json")) as f:
             return json.load(f)
