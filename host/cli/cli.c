@@ -85,20 +85,6 @@ spot_status cli_json_open(spot_ctx *c, spot_json *j, spot_status how, const char
     return SPOT_OK;
 }
 
-spot_status cli_json_run(spot_ctx *c, spot_status how, const char *out, const spot_run_report *r, const cli_count *more, int n)
-{
-    spot_json j;
-
-    SPOT_TRY(cli_json_open(c, &j, how, out));
-    spot_json_put_int(&j, "planned", r->planned);
-    spot_json_put_int(&j, "already", r->already);
-    spot_json_put_int(&j, "done", r->done);
-    for (int i = 0; i < n; i++) spot_json_put_number(&j, more[i].name, "%.0f", more[i].value);
-    spot_json_put_real(&j, "seconds", r->seconds);
-    spot_json_print(&j, stdout);
-    return how;
-}
-
 void cli_log_device(spot_ctx *c, const cli_machine *m)
 {
     bool fell_back = !c->device && (!m->device || !strcmp(m->device, "auto"));

@@ -26,29 +26,15 @@ extern const cli_command *const cli_commands[];        /* sorted, ended by NULL 
 
 typedef struct { const char *device; int threads, log_json; } cli_machine;
 
-/* Rows for a command whose struct has a `cli_machine machine`. */
+/* Rows for a command whose struct begins with a cli_machine. */
 #define CLI_MACHINE_ROWS(DEVICE)                                                                                             \
     { .kind = CLI_HEADING, .help = "Machine and log:" },                                                                     \
-    { "device",  'd', "auto|cpu|cuda", CLI_NAME,   CLI_AT(machine.device), .preset = DEVICE,                                 \
+    { "device",  'd', "auto|cpu|cuda", CLI_NAME,   offsetof(cli_machine, device), .preset = DEVICE,                          \
       .help = "device that computes; auto: a GPU if there is one" },                                                         \
-    { "threads", 't', "N",             CLI_INT,    CLI_AT(machine.threads), 0, 1024, .preset = "0", .flags = CLI_STAYS,      \
-      .help = "CPU threads; 0: one per core; no effect on results" },                                                        \
-    { "log",     'l', "text|json",     CLI_CHOICE, CLI_AT(machine.log_json), .preset = "text", .flags = CLI_MORE,            \
+    { "threads", 't', "N",             CLI_INT,    offsetof(cli_machine, threads), 0, 1024, .preset = "0",                    \
+      .flags = CLI_STAYS, .help = "CPU threads; 0: one per core; no effect on results" },                                    \
+    { "log",     'l', "text|json",     CLI_CHOICE, offsetof(cli_machine, log_json), .preset = "text", .flags = CLI_MORE,     \
       .help = "format of stderr: lines for people, or one JSON object a line" }
-
-/* Rows for a command that runs a study: its struct has `shard`, `max_seconds` and a `run` with a `place`. UNITS: the units of
- * the study, in words. */
-#define CLI_RUN_ROWS(UNITS) CLI_RUN_ROWS_OF('s', UNITS)
-#define CLI_RUN_ROWS_OF(LETTER, UNITS)                                                                                       \
-    { "shard",  LETTER, "I/N", CLI_TEXT, CLI_AT(shard),                                                                      \
-      .help = "part I of N of " UNITS                                                                                        \
-      ", counted from 0; auto/N: I from the scheduler, as in `spotter sweep`" },                                             \
-    { "max-seconds", 0, "N", CLI_INT, CLI_AT(max_seconds), 1, 10000000,                                                      \
-      .help = "time limit: the program ends within N seconds, with exit code 75" },                                          \
-    { "starts", 0,   "N", CLI_INT, CLI_AT(run.place.starts), 0, 1000000, .preset = "5",                                      \
-      .help = "number of starts without progress after which the exit code is 5 instead of 75; 0: no limit" },               \
-    { "beside",  0,   NULL, CLI_ON, CLI_AT(run.place.beside),                                                                \
-      .help = "no stop where another process computes the same part of the run" }
 
 /* Rows for a command whose struct has a `spot_sweep_options sweep`. */
 #define CLI_SWEEP_ROWS                                                                                                       \
@@ -96,11 +82,6 @@ int cli_run(const cli_command *k, int argc, char **argv);
 
 /* Opens the object of --json and writes the command's status and its output path; spot_json_print ends it. */
 spot_status cli_json_open(spot_ctx *c, spot_json *j, spot_status how, const char *out);
-
-/* The whole object of a study's run: its counts, then these numbers, whole ones, then the seconds. Returns `how`. */
-typedef struct { const char *name; double value; } cli_count;
-spot_status cli_json_run(spot_ctx *c, spot_status how, const char *out, const spot_run_report *r, const cli_count *more, int n);
-#define CLI_COUNTS(...) (const cli_count[]){ __VA_ARGS__ }, sizeof (cli_count[]){ __VA_ARGS__ } / sizeof(cli_count)
 
 /* Logs the device: for commands whose time depends on it. */
 void cli_log_device(spot_ctx *c, const cli_machine *m);

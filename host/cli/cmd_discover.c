@@ -8,11 +8,11 @@
 #include <sys/stat.h>
 
 #include "bdm/methods.h"
-#include "cli/cli.h"
 #include "cli/detector_rows.h"
 #include "cli/encoder_rows.h"
 #include "cli/method_list.h"
 #include "cli/slice_table.h"
+#include "cli/study_command.h"
 #include "discover/describe/describe_files.h"
 #include "discover/search/discover_config.h"
 #include "discover/search/discover_run.h"
@@ -24,19 +24,16 @@
 enum { MOST_SEEDS = 64, PATH = 1200 };
 
 typedef struct {
-    cli_machine machine;
+    cli_study_flags study;
     spot_subject_files files;
     cli_encoder encoder;
     cli_detector detector;
     spot_describe_files describe;
-    const char *rows, *cls, *method, *config, *shard, *model_name[CLI_PAGE_MODELS];
-    char shard_from[64];
-    int max_seconds;
-    spot_discover_place run;
+    const char *rows, *cls, *method, *model_name[CLI_PAGE_MODELS];
     uint64_t seed[MOST_SEEDS];
     int seeds, top, least, chance;
     double holdout, level;
-    bool report, fit, json, proof;
+    bool report, fit, proof, replace;
     spot_report_options page;
 } options;
 
@@ -119,7 +116,7 @@ static const cli_row table[] = {
       .help = "one class; each class in turn; or all rows at once" },
     { "method",     'm', "M[,M]", CLI_TEXT, CLI_AT(method), .otherwise = CLI_METHODS,
       .help = "methods: " METHOD_NAMES "or a method with its reducer, such as planespot-tsne" },
-    { "config",     0,   "FILE",  CLI_TEXT, CLI_AT(config), .flags = CLI_MORE,
+    { "config",     0,   "FILE",  CLI_TEXT, CLI_AT(study.config), .flags = CLI_MORE,
       .help = "methods with settings and a seed, from a sweep's config" },
     { "seed",       's', "N[,N]", CLI_CALL, .read = read_seeds, .otherwise = "0", .flags = CLI_MORE,
       .help = "seed of all random numbers; with several, each method runs once per seed" },
@@ -148,18 +145,19 @@ static const cli_row table[] = {
     { "phrases",    0,   "N",     CLI_INT, CLI_AT(describe.phrases), 1, 100, .preset = "5", .flags = CLI_MORE,
       .help = "phrases of each slice" },
     { .kind = CLI_HEADING, .help = "Results:" },
-    { "out",        'o', "DIR",   CLI_TEXT, CLI_AT(run.place.out), .most = 1000, .need = "found",
+    { "out",        'o', "DIR",   CLI_TEXT, CLI_AT(study.place.out), .most = 1000, .need = "found",
       .help = "folder for the findings; the same command continues it" },
     { "top",        'n', "N",     CLI_INT, CLI_AT(top), 0, 1000000, .preset = "20",
       .help = "number of slices in the printed table; the files have all" },
-    { "json",       'j', NULL,    CLI_ON,  CLI_AT(json), .flags = CLI_MORE, .help = "one JSON object on stdout at the end" },
-    { "replace",    0,   NULL,    CLI_ON,  CLI_AT(run.replace), .flags = CLI_MORE,
+    { "json",       'j', NULL,    CLI_ON,  CLI_AT(study.json), .flags = CLI_MORE,
+      .help = "one JSON object on stdout at the end" },
+    { "replace",    0,   NULL,    CLI_ON,  CLI_AT(replace), .flags = CLI_MORE,
       .help = "overwriting of findings of other data, and of other files with the names of the results, in DIR" },
     { "no-report",  0,   NULL,    CLI_OFF, CLI_AT(report), .flags = CLI_MORE, .help = "no report.html" },
     { "no-fit",     0,   NULL,    CLI_OFF, CLI_AT(fit), .flags = CLI_MORE,
       .help = "no fit.safetensors, which `spotter assign` needs" },
     { .kind = CLI_HEADING, .help = "A run in parts:", .flags = CLI_MORE },
-    CLI_RUN_ROWS_OF(0, "the classes"),
+    CLI_RUN_ROWS(0, "the classes"),
     { .kind = CLI_HEADING, .help = "The page of findings:", .flags = CLI_MORE },
     CLI_PAGE_ROWS(page),
     CLI_DETECTOR_ROWS(detector),
@@ -209,8 +207,8 @@ static void check_options(const struct argp_state *state, void *input)
         if (cli_is_given(state, of_proof[i]))
             argp_error(state, "--%s is a part of the proof, and --no-proof leaves it out", of_proof[i]);
     if (o->chance && o->chance < 19) argp_error(state, "--chance takes 19 searches and more, or 0, not %d", o->chance);
-    if (o->method && o->config) argp_error(state, "--method and --config both choose the methods; give one of them");
-    cli_pick_shard(state, o->shard, &o->run.place.shard, &o->run.place.shards, o->shard_from);
+    if (o->method && o->study.config) argp_error(state, "--method and --config both choose the methods; give one of them");
+    cli_study_check(state, o);
 }
 
 /* ---- folder ---- */
@@ -221,7 +219,7 @@ static spot_status check_folder(spot_ctx *c, const options *o)
     static const char *const made[] = { "segments", "results.sqlite" };
     const spot_subject_files words = { .embeddings = o->describe.word_embeddings, .labels = o->describe.words,
                                        .ids = o->describe.attributes, .model = o->describe.encoder };
-    const char *dir = o->run.place.out;
+    const char *dir = o->study.place.out;
     const spot_study *study;
     char path[PATH];
     struct stat st;
@@ -239,7 +237,7 @@ static spot_status check_folder(spot_ctx *c, const options *o)
         if (!stat(path, &st))
             return spot_fail(c, SPOT_USAGE, "--out %s holds a sweep's run, which is left as it is; choose another folder", dir);
     }
-    return o->run.replace ? SPOT_OK : spot_findings_check(c, dir, NULL);
+    return o->replace ? SPOT_OK : spot_findings_check(c, dir, NULL);
 }
 
 /* ---- output ---- */
@@ -247,8 +245,8 @@ static spot_status check_folder(spot_ctx *c, const options *o)
 /* Further numbers that are printed at the end. */
 typedef struct { spot_bytes cost; spot_run_report run; double since; } outcome;
 
-static spot_status print_json(spot_ctx *c, spot_status s, const options *o, const spot_findings *f, const spot_subject *subject,
-                              const outcome *e)
+static spot_status end_run(spot_ctx *c, spot_status s, const options *o, const spot_findings *f, const spot_subject *subject,
+                           const outcome *e)
 {
     const spot_run_report run = { e->run.planned, e->run.already, e->run.done, spot_clock() - e->since };
     int failed = 0, slices = 0;
@@ -257,9 +255,9 @@ static spot_status print_json(spot_ctx *c, spot_status s, const options *o, cons
         failed += f->finding[i].status != SPOT_OK;
         slices += f->finding[i].slices;
     }
-    return cli_json_run(c, s, o->run.place.out, &run, CLI_COUNTS({ "rows", subject->n }, { "skipped", subject->skipped },
-                        { "findings", f->count }, { "failed", failed }, { "left_out", f->left_out }, { "slices", slices },
-                        { "memory_bytes", (double)e->cost.host }));
+    return cli_study_end(c, s, &o->study, &run, CLI_COUNTS({ "rows", subject->n }, { "skipped", subject->skipped },
+                         { "findings", f->count }, { "failed", failed }, { "left_out", f->left_out }, { "slices", slices },
+                         { "memory_bytes", (double)e->cost.host }));
 }
 
 /* Largest number of bytes for decoding pictures of the words and of the report, beside the rows. */
@@ -308,7 +306,7 @@ static spot_status write_report(spot_ctx *c, const options *o, const spot_findin
     cli_progress_reset();
     page.memory = picture_memory(o, s);
     page.model = o->model_name;
-    snprintf(path, sizeof path, "%s/report.html", o->run.place.out);
+    snprintf(path, sizeof path, "%s/report.html", o->study.place.out);
     return spot_report_findings(c, path, 1, &s, &f, &d, &page);
 }
 
@@ -318,11 +316,10 @@ static spot_status find_slices(spot_ctx *c, options *o, spot_findings *f, const 
     SPOT_TRY(spot_describer_open(c, describer, s, s->encoder));
     d->attributes = describer->o.attributes;
     SPOT_TRY(log_cost(c, o, s, d, describer, &e->cost));
-    o->run.place.seconds = cli_limit_time(o->max_seconds);
-    SPOT_TRY(spot_discover_run(c, f, s, d, &o->run, &e->run));
+    SPOT_TRY(spot_discover_run(c, f, s, d, &(spot_discover_place){ cli_study_place(&o->study), o->replace }, &e->run));
     if (!f->count) return SPOT_OK;
     SPOT_TRY(spot_describer_run(c, describer, f, s));
-    SPOT_TRY(spot_findings_write(c, o->run.place.out, f, s, d));
+    SPOT_TRY(spot_findings_write(c, o->study.place.out, f, s, d));
     return o->report ? write_report(c, o, f, s, d) : SPOT_OK;
 }
 
@@ -330,12 +327,12 @@ static spot_status show_findings(spot_ctx *c, const options *o, const spot_findi
                                  const spot_discover_options *d, const outcome *e)
 {
     if (!f->count) {
-        printf("in %s: %d of %d classes of shard %d of %d; slices come when those of all shards are there\n", o->run.place.out,
-               e->run.already + e->run.done, e->run.planned, o->run.place.shard, o->run.place.shards);
+        printf("in %s: %d of %d classes of shard %d of %d; slices come when those of all shards are there\n",
+               o->study.place.out, e->run.already + e->run.done, e->run.planned, o->study.place.shard, o->study.place.shards);
         return SPOT_OK;
     }
     SPOT_TRY(cli_slice_table(c, f, s, d, o->top));
-    printf("in %s: slices.csv, slices.json, map.npy, config.yaml%s%s\n", o->run.place.out, o->fit ? ", fit.safetensors" : "",
+    printf("in %s: slices.csv, slices.json, map.npy, config.yaml%s%s\n", o->study.place.out, o->fit ? ", fit.safetensors" : "",
            o->report ? ", report.html" : "");
     return SPOT_OK;
 }
@@ -355,7 +352,7 @@ static spot_status discover_rows(spot_ctx *c, options *o, spot_config *cfg, cons
     d.seeds = o->seeds ? o->seeds : 1;
     d.least = o->least;
     d.memory = o->files.memory;
-    d.cache = o->run.place.out;
+    d.cache = o->study.place.out;
     d.fit = o->fit;
     if (o->proof) d.proof = &proof;
     if (o->holdout > 0) {
@@ -365,9 +362,8 @@ static spot_status discover_rows(spot_ctx *c, options *o, spot_config *cfg, cons
     proof.chance = o->chance;
     proof.level = o->level;
     how = find_slices(c, o, &f, s, &d, describer, &e);
-    cli_log_close();
-    if (o->json) how = print_json(c, how, o, &f, s, &e);
-    else if (how == SPOT_OK) how = show_findings(c, o, &f, s, &d, &e);
+    how = end_run(c, how, o, &f, s, &e);
+    if (how == SPOT_OK && !o->study.json) how = show_findings(c, o, &f, s, &d, &e);
     spot_findings_close(&f);
     return how;
 }
@@ -380,16 +376,16 @@ static spot_status search_subject(spot_ctx *c, options *o, spot_config *cfg, spo
     SPOT_TRY(spot_describer_read(c, describer, &o->describe));
     SPOT_TRY(spot_subject_read(c, &s, &o->files));
     o->describe.memory = picture_memory(o, &s);
-    how = o->run.replace ? SPOT_OK : spot_findings_check(c, o->run.place.out, &s);
-    if (how == SPOT_OK && s.instance && !o->run.replace) how = spot_tables_check(c, o->run.place.out);
+    how = o->replace ? SPOT_OK : spot_findings_check(c, o->study.place.out, &s);
+    if (how == SPOT_OK && s.instance && !o->replace) how = spot_tables_check(c, o->study.place.out);
     if (how == SPOT_OK && s.instance) {
-        how = cli_detector_write(c, &o->detector, &s, o->run.place.out);
+        how = cli_detector_write(c, &o->detector, &s, o->study.place.out);
         o->describe.instances = o->detector.table;
     }
     if (how == SPOT_OK && o->detector.rows_only)
-        spot_log(c, SPOT_LOG_INFO, "%s; in %s: rows.csv, attributes.csv", s.source, o->run.place.out);
+        spot_log(c, SPOT_LOG_INFO, "%s; in %s: rows.csv, attributes.csv", s.source, o->study.place.out);
     else if (how == SPOT_OK) how = discover_rows(c, o, cfg, &s, describer);
-    if (how == SPOT_OK && o->run.replace && !s.instance) how = spot_tables_drop(c, o->run.place.out);
+    if (how == SPOT_OK && o->replace && !s.instance) how = spot_tables_drop(c, o->study.place.out);
     spot_subject_close(&s);
     return how;
 }
@@ -419,9 +415,10 @@ static spot_status search_blindspots(spot_ctx *c, void *input)
     spot_config cfg = spot_config_defaults();
     spot_status s;
 
-    cli_log_device(c, &o->machine);
-    s = o->config ? spot_methods_load(c, &cfg, o->config) : cli_methods_read(c, &cfg, o->method ? o->method : CLI_METHODS);
-    if (!o->config) cfg.seed = 0;
+    cli_log_device(c, &o->study.machine);
+    s = o->study.config ? spot_methods_load(c, &cfg, o->study.config)
+      : cli_methods_read(c, &cfg, o->method ? o->method : CLI_METHODS);
+    if (!o->study.config) cfg.seed = 0;
     if (s == SPOT_OK) s = search_with(c, o, &cfg);
     spot_memory_close(&cfg.memory);
     return s;

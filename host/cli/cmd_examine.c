@@ -4,25 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/study_command.h"
 #include "spotter/examine.h"
 #include "spotter/failures.h"
 
 typedef struct {
-    cli_machine machine;
-    const char *config, *shard;
-    char shard_from[64];
-    int max_seconds;
-    spot_examine_options run;
-    bool json;
+    cli_study_flags study;
     const char *objects, *model, *predict, *classes;
     int renders, size;
+    spot_examine_model own;                    /* the model of the flags */
 } options;
 
 static const cli_row table[] = {
-    { .word = "CONFIG", .kind = CLI_TEXT, CLI_AT(config) },
-    { "out",    'o', "DIR", CLI_TEXT, CLI_AT(run.place.out), .most = 1000, .need = "runs/examine",
-      .help = "run directory; the same command continues the run" },
+    { .word = "CONFIG", .kind = CLI_TEXT, CLI_AT(study.config) },
+    CLI_OUT_ROW("runs/examine"),
     { .kind = CLI_HEADING, .help = "Without a config:" },
     { "objects", 0, "PATH", CLI_TEXT, CLI_AT(objects), .most = 511,
       .help = "3-D models: a folder CLASS/model.obj, Sweet Home 3D's archives, ShapeNet's folder" },
@@ -34,9 +29,7 @@ static const cli_row table[] = {
     { "renders", 'n', "N", CLI_INT, CLI_AT(renders), 33, 10000000, .preset = "1000", .help = "renders of an object" },
     { "size",    0, "PIXELS", CLI_INT, CLI_AT(size), 16, 1024, .preset = "224", .help = "pixels a side" },
     { .kind = CLI_HEADING, .help = "The run:" },
-    CLI_RUN_ROWS("the searches"),
-    { "json",   'j', NULL, CLI_ON, CLI_AT(json), .help = "one JSON object on stdout at the end" },
-    CLI_MACHINE_ROWS("auto"),
+    CLI_STUDY_ROWS("the searches"),
     { .kind = CLI_END }
 };
 
@@ -45,22 +38,44 @@ static void check_options(const struct argp_state *state, void *input)
     options *o = input;
     const bool flags = o->objects || o->model || o->predict || o->classes;
 
-    if (o->config && (flags || cli_is_given(state, "renders") || cli_is_given(state, "size")))
+    if (o->study.config && (flags || cli_is_given(state, "renders") || cli_is_given(state, "size")))
         argp_error(state, "a config says what the objects and models are; give either it or --objects and --model");
-    if (!o->config && !(o->objects && (o->model || o->predict)))
+    if (!o->study.config && !(o->objects && (o->model || o->predict)))
         argp_error(state, "CONFIG is missing, such as configs/examine.yaml; or --objects and --model or --predict");
     if (o->model && o->predict) argp_error(state, "--model and --predict both name the model; give one of them");
-    cli_pick_shard(state, o->shard, &o->run.place.shard, &o->run.place.shards, o->shard_from);
+    cli_study_check(state, o);
 }
 
 /* ---- the command ---- */
 
-static spot_status run_config(spot_ctx *c, options *o, spot_examine_config *cfg)
+/* The config that the flags are: an own classifier knows every object, so none is held out from it. */
+static spot_status fill_config(spot_ctx *c, void *config, void *flags)
 {
-    spot_run_report report = { 0 };
-    spot_examine_cost cost;
+    spot_examine_config *cfg = config;
+    options *o = flags;
+
+    cfg->objects.catalogue = cli_word(o->objects);
+    cfg->objects.choice = SPOT_OBJECTS_FIRST;
+    cfg->objects.held_out = 1;
+    cfg->render.size = o->size;
+    cfg->search.renders = o->renders;
+    o->own = spot_examine_outside_model("model");
+    o->own.weights = cli_word(o->model), o->own.command = cli_word(o->predict), o->own.classes = cli_word(o->classes);
+    cfg->model = &o->own;
+    cfg->models = 1;
+    return spot_examine_complete(c, cfg);
+}
+
+static spot_status run_config(spot_ctx *c, void *config, void *flags)
+{
+    const spot_examine_config *cfg = config;
+    options *o = flags;
+    const char *out = o->study.place.out;
     spot_examine_results results = { 0 };
     spot_failures failures = { 0 };
+    spot_examine_options run = { .results = &results, .failures = &failures };
+    spot_examine_cost cost;
+    spot_run_report report = { 0 };
     char memory[32];
     spot_status s;
 
@@ -69,49 +84,19 @@ static spot_status run_config(spot_ctx *c, options *o, spot_examine_config *cfg)
              "of memory, beside models and meshes", cfg->models, cfg->models == 1 ? "" : "s", cfg->examiners,
              cfg->examiners == 1 ? "" : "s", cost.objects, cost.units, cost.renders, cost.trained,
              cli_memory(memory, (double)cost.memory));
-    o->run.place.seconds = cli_limit_time(o->max_seconds);
-    o->run.results = &results, o->run.failures = &failures;
-    s = spot_examine_run(c, cfg, &o->run, &report);
-    cli_log_close();
-    if (o->json)
-        s = cli_json_run(c, s, o->run.place.out, &report, CLI_COUNTS({ "objects", cost.objects }, { "renders", cost.renders },
-                                                               { "memory_bytes", (double)cost.memory }));
-    else if (s == SPOT_OK && results.cfg) s = spot_examine_show(c, stdout, &results, &failures, o->run.place.out);
+    run.place = cli_study_place(&o->study);
+    s = spot_examine_run(c, cfg, &run, &report);
+    s = cli_study_end(c, s, &o->study, &report, CLI_COUNTS({ "objects", cost.objects }, { "renders", cost.renders },
+                                                           { "memory_bytes", (double)cost.memory }));
+    if (s == SPOT_OK && results.cfg && !o->study.json) s = spot_examine_show(c, stdout, &results, &failures, out);
     spot_failures_close(&failures);
     spot_examine_close(&results);
     return s;
 }
 
-static const char *word_of(const char *word) { return word ? word : ""; }
-
-/* The config that the flags are: an own classifier knows every object, so none is held out from it. */
-static spot_status fill_config(spot_ctx *c, spot_examine_config *cfg, spot_examine_model *m, const options *o)
+static spot_status run_examine(spot_ctx *c, void *flags)
 {
-    spot_examine_defaults(cfg);
-    cfg->objects.catalogue = word_of(o->objects);
-    cfg->objects.choice = SPOT_OBJECTS_FIRST;
-    cfg->objects.held_out = 1;
-    cfg->render.size = o->size;
-    cfg->search.renders = o->renders;
-    *m = spot_examine_outside_model("model");
-    m->weights = word_of(o->model), m->command = word_of(o->predict), m->classes = word_of(o->classes);
-    cfg->model = m;
-    cfg->models = 1;
-    return spot_examine_complete(c, cfg);
-}
-
-static spot_status run_examine(spot_ctx *c, void *input)
-{
-    options *o = input;
-    spot_examine_config cfg;
-    spot_examine_model model;
-    spot_status s;
-
-    cli_log_device(c, &o->machine);
-    s = o->config ? spot_examine_load(c, &cfg, o->config) : fill_config(c, &cfg, &model, o);
-    if (s == SPOT_OK) s = run_config(c, o, &cfg);
-    spot_memory_close(&cfg.memory);
-    return s;
+    return cli_study_run(c, &spot_examine_study, fill_config, run_config, flags);
 }
 
 const cli_command cli_examine_command = {
@@ -125,5 +110,5 @@ const cli_command cli_examine_command = {
     "is lowest (the adversarial examiner, Shu et al. 2020). Several examiners can be compared against the renders that they "
     "spend. Writes examine.json and examine.csv. The same command continues a run that was stopped. `spotter help config "
     "examine` lists the settings.", table, check_options,
-    .work = run_examine, CLI_OPTIONS(config), .machine = true
+    .work = run_examine, CLI_OPTIONS(size), .machine = true
 };

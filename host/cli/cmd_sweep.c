@@ -6,19 +6,16 @@
 #include <unistd.h>
 
 #include "base/quote.h"
-#include "cli/cli.h"
+#include "cli/study_command.h"
 #include "cli/submit.h"
 #include "spotter/work.h"
 #include "spotter/sweep.h"
 
 typedef struct {
-    cli_machine machine;
-    const char *config, *shard, *gpus;
-    char shard_from[64];
-    int max_seconds;
+    cli_study_flags study;
+    const char *gpus;
     spot_sweep_options sweep;
     cli_array array;
-    bool json;
 } options;
 
 static void read_gpus(const struct argp_state *state, const char *word, void *input)
@@ -30,21 +27,21 @@ static void read_gpus(const struct argp_state *state, const char *word, void *in
 }
 
 static const cli_row table[] = {
-    { .word = "CONFIG", .kind = CLI_TEXT, CLI_AT(config), .need = "configs/quickstart.yaml" },
-    { "out",    'o', "DIR", CLI_TEXT, CLI_AT(sweep.place.out), .need = "runs/quickstart", .flags = CLI_STAYS,
+    { .word = "CONFIG", .kind = CLI_TEXT, CLI_AT(study.config), .need = "configs/quickstart.yaml" },
+    { "out",    'o', "DIR", CLI_TEXT, CLI_AT(study.place.out), .need = "runs/quickstart", .flags = CLI_STAYS,
       .help = "run directory; the same command continues the run" },
-    { "shard",  's', "I/N", CLI_TEXT, CLI_AT(shard), .flags = CLI_STAYS,
+    { "shard",  's', "I/N", CLI_TEXT, CLI_AT(study.shard), .flags = CLI_STAYS,
       .help = "part I of N of the ECs, counted from 0; all processes share one directory. auto/N: I is SLURM_ARRAY_TASK_ID or "
               "JOB_COMPLETION_INDEX. Without --shard, a Slurm array sets I and N, and the tasks of one srun share their part" },
     CLI_SWEEP_ROWS,
     { "gpus",   0,   "LIST", CLI_CALL, .read = read_gpus, .flags = CLI_STAYS,
       .help = "one process for each GPU of the list: all, or numbers such as 0,1,3; the processes share ECs and cores" },
-    { "max-seconds", 0, "N", CLI_INT, CLI_AT(max_seconds), 1, 10000000, .flags = CLI_STAYS,
+    { "max-seconds", 0, "N", CLI_INT, CLI_AT(study.max_seconds), 1, 10000000, .flags = CLI_STAYS,
       .help = "time limit: the program ends within N seconds, with exit code 75; it starts no EC that would take longer" },
-    { "starts", 0,   "N", CLI_INT, CLI_AT(sweep.place.starts), 0, 1000000, .preset = "5",
+    { "starts", 0,   "N", CLI_INT, CLI_AT(study.place.starts), 0, 1000000, .preset = "5",
       .help = "number of starts without progress after which the exit code is 5 instead of 75; 0: no limit" },
-    { "beside", 0,   NULL, CLI_ON, CLI_AT(sweep.place.beside), .help = "no stop where another process computes the same ECs" },
-    { "json",   'j', NULL, CLI_ON, CLI_AT(json), .flags = CLI_STAYS, .help = "one JSON object on stdout at the end" },
+    { "beside", 0,   NULL, CLI_ON, CLI_AT(study.place.beside), .help = "no stop where another process computes the same ECs" },
+    { "json",   'j', NULL, CLI_ON, CLI_AT(study.json), .flags = CLI_STAYS, .help = "one JSON object on stdout at the end" },
     CLI_MACHINE_ROWS("auto"),
     { .kind = CLI_HEADING, .help = "Slurm:" },
     { "submit",        0, NULL, CLI_ON, CLI_AT(array.submit), .flags = CLI_STAYS,
@@ -75,7 +72,7 @@ static void check_array(const struct argp_state *state, options *o)
         if (cli_is_given(state, others[i]))
             argp_error(state, "--%s does not go with --submit, which sets shards, time limits and GPUs (--gpus-per-task)",
                        others[i]);
-    if (o->array.submit && !o->machine.threads) o->machine.threads = 4;
+    if (o->array.submit && !o->study.machine.threads) o->study.machine.threads = 4;
 }
 
 static void check_options(const struct argp_state *state, void *input)
@@ -83,15 +80,16 @@ static void check_options(const struct argp_state *state, void *input)
     options *o = input;
 
     check_array(state, o);
-    if (o->gpus && !cli_is_given(state, "device")) o->machine.device = "cuda";
-    if (!o->array.submit) cli_pick_shard(state, o->shard, &o->sweep.place.shard, &o->sweep.place.shards, o->shard_from);
+    if (o->gpus && !cli_is_given(state, "device")) o->study.machine.device = "cuda";
+    if (!o->array.submit) cli_study_check(state, o);
+    o->sweep.place = o->study.place;
 }
 
-static spot_status print_json(spot_ctx *c, const spot_sweep_report *r, spot_status s, const char *out)
+static spot_status end_run(spot_ctx *c, spot_status s, const options *o, const spot_sweep_report *r)
 {
     const spot_run_report run = { r->planned, r->already, r->done, r->seconds };
 
-    return cli_json_run(c, s, out, &run, CLI_COUNTS({ "failed", r->failed }, { "not_learned", r->not_learned }));
+    return cli_study_end(c, s, &o->study, &run, CLI_COUNTS({ "failed", r->failed }, { "not_learned", r->not_learned }));
 }
 
 static void log_summary(spot_ctx *c, const spot_sweep_report *r, const char *out)
@@ -109,23 +107,24 @@ static void log_summary(spot_ctx *c, const spot_sweep_report *r, const char *out
 
 static void log_shard(spot_ctx *c, const options *o, const spot_config *cfg)
 {
+    const spot_run_place *place = &o->sweep.place;
     char ecs[40] = "no EC";
     int from, to;
 
-    if (!*o->shard_from) return;
-    spot_shard_range(&from, &to, o->sweep.place.shard, o->sweep.place.shards,
+    if (!*o->study.shard_from) return;
+    spot_shard_range(&from, &to, place->shard, place->shards,
                      o->sweep.limit && o->sweep.limit < cfg->ecs ? o->sweep.limit : cfg->ecs);
     if (from < to) snprintf(ecs, sizeof ecs, "ECs %d-%d", from, to - 1);
-    spot_log(c, SPOT_LOG_INFO, "shard %d of %d (%s), from %s", o->sweep.place.shard, o->sweep.place.shards, ecs, o->shard_from);
+    spot_log(c, SPOT_LOG_INFO, "shard %d of %d (%s), from %s", place->shard, place->shards, ecs, o->study.shard_from);
 }
 
 static spot_status run_shard(spot_ctx *c, options *o, const spot_config *cfg, int argc, char **argv, spot_sweep_report *r,
                              int *code)
 {
-    if (!o->gpus) cli_log_device(c, &o->machine);
+    if (!o->gpus) cli_log_device(c, &o->study.machine);
     log_shard(c, o, cfg);
-    if (o->gpus) return cli_gpus(c, o->gpus, &o->sweep, &o->machine, argc, argv, r, code);
-    o->sweep.place.seconds = cli_limit_time(o->max_seconds);
+    if (o->gpus) return cli_gpus(c, o->gpus, &o->sweep, &o->study.machine, argc, argv, r, code);
+    o->sweep.place = cli_study_place(&o->study);
     return spot_sweep_run(c, cfg, &o->sweep, r);
 }
 
@@ -139,7 +138,7 @@ static spot_status status_of(int code)
 
 static int run_sweep(int argc, char **argv)
 {
-    options o = { .sweep.place.shards = 1 };
+    options o = { .study.place.shards = 1 };
     cli_given given;
     spot_sweep_report report = { 0 };
     spot_config cfg = { 0 };
@@ -149,11 +148,11 @@ static int run_sweep(int argc, char **argv)
     int code = 0;
 
     cli_parse(&cli_sweep_command, argc, argv, &o, &given);
-    machine = o.machine;
+    machine = o.study.machine;
     if (o.gpus) machine.device = "cpu";        /* this process only waits for the others */
     if (o.array.submit) machine.device = "auto";       /* the jobs' device may be missing where they are submitted */
     s = cli_open(&c, &machine);
-    if (s == SPOT_OK) s = cli_config(&c, &cfg, o.config);
+    if (s == SPOT_OK) s = cli_config(&c, &cfg, o.study.config);
     if (o.array.submit) {
         if (s == SPOT_OK) s = cli_submit(&c, &cfg, &o.sweep, &o.array, &given);
         spot_memory_close(&cfg.memory);
@@ -163,10 +162,9 @@ static int run_sweep(int argc, char **argv)
         double since = spot_clock();
         s = run_shard(&c, &o, &cfg, argc, argv, &report, &code);
         report.seconds = spot_clock() - since;
-        cli_log_close();
-        if (o.json && !code) s = print_json(&c, &report, s, o.sweep.place.out);
-        else if (o.json) print_json(&c, &report, status_of(code), o.sweep.place.out);
-        else if (report.planned) log_summary(&c, &report, o.sweep.place.out);
+        if (code) end_run(&c, status_of(code), &o, &report);
+        else s = end_run(&c, s, &o, &report);
+        if (!o.study.json && report.planned) log_summary(&c, &report, o.study.place.out);
     }
     spot_memory_close(&cfg.memory);
     if (s != SPOT_OK || !code) return cli_close(&c, s);

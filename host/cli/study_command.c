@@ -1,0 +1,48 @@
+/* study_command.c - a study's command: its config, its run, its end. */
+#include "cli/study_command.h"
+
+void cli_study_check(const struct argp_state *state, void *flags)
+{
+    cli_study_flags *f = flags;
+
+    cli_pick_shard(state, f->shard, &f->place.shard, &f->place.shards, f->shard_from);
+}
+
+spot_status cli_study_run(spot_ctx *c, const spot_study *y, cli_study_step *fill, cli_study_step *run, void *flags)
+{
+    const cli_study_flags *f = flags;
+    void *config;
+    spot_status s;
+
+    cli_log_device(c, &f->machine);
+    s = spot_study_load(c, y, &config, f->config);
+    if (s == SPOT_OK && !f->config) s = fill(c, config, flags);
+    if (s == SPOT_OK) s = run(c, config, flags);
+    spot_study_close(config);
+    return s;
+}
+
+spot_run_place cli_study_place(const cli_study_flags *f)
+{
+    spot_run_place place = f->place;
+
+    place.seconds = cli_limit_time(f->max_seconds);
+    return place;
+}
+
+spot_status cli_study_end(spot_ctx *c, spot_status s, const cli_study_flags *f, const spot_run_report *r, const cli_count *more,
+                          int n)
+{
+    spot_json j;
+
+    cli_log_close();
+    if (!f->json) return s;
+    SPOT_TRY(cli_json_open(c, &j, s, f->place.out));
+    spot_json_put_int(&j, "planned", r->planned);
+    spot_json_put_int(&j, "already", r->already);
+    spot_json_put_int(&j, "done", r->done);
+    for (int i = 0; i < n; i++) spot_json_put_number(&j, more[i].name, "%.0f", more[i].value);
+    spot_json_put_real(&j, "seconds", r->seconds);
+    spot_json_print(&j, stdout);
+    return s;
+}
