@@ -549,16 +549,17 @@ TEST(keys_and_differences)
     char words[256], *printed;
 
     CHECK_OK(&c, spot_background_parse(&c, a, text, strlen(text), "a.yaml"));
-    CHECK_OK(&c, spot_background_print(&c, a, &printed));
+    CHECK_OK(&c, spot_study_print(&c, &spot_background_study, a, &printed));
     CHECK_OK(&c, spot_background_parse(&c, b, printed, strlen(printed), "printed"));
     assert_true(!spot_config_changes(&spot_background_kind, a, b) && spot_background_key(a).hi == spot_background_key(b).hi);
     b->data.images = "elsewhere";
     b->model = spot_memory_longer(&b->memory, b->model, sizeof *b->model, b->models++, 1);
     b->model[1] = (spot_background_model){ "second", "w", "", "", -1 };
     assert_true(spot_background_key(a).hi == spot_background_key(b).hi && spot_config_changes(&spot_background_kind, a, b));
-    assert_false(spot_backgrounds_differ(words, sizeof words, a, b));
+    assert_false(spot_study_differs(&spot_background_study, words, sizeof words, a, b));
     b->suite.n = 16;
-    assert_true(spot_background_key(a).hi != spot_background_key(b).hi && spot_backgrounds_differ(words, sizeof words, a, b));
+    assert_true(spot_background_key(a).hi != spot_background_key(b).hi);
+    assert_true(spot_study_differs(&spot_background_study, words, sizeof words, a, b));
     assert_string_equal(words, "suite.n is 32 there and 16 here");
     free(printed);
     CHECK_CONFIG_FREE(a), CHECK_CONFIG_FREE(b);

@@ -433,12 +433,20 @@ TEST(words_near_each_other)
     assert_null(spot_nearest("", names));
 }
 
+static void load_study(spot_ctx *c, const char *name, const char *path)
+{
+    static const spot_study *const studies[] = { &spot_background_study, &spot_examine_study, &spot_shifts_study };
+    void *config;
+    int k = 0;
+
+    while (k + 1 < LEN(studies) && strcmp(name, studies[k]->name)) k++;
+    CHECK_OK(c, spot_study_load(c, studies[k], &config, path));
+    spot_study_close(config);
+}
+
 /* The configs of the repository load; the fuzz corpus and mutations of it do no harm. */
 TEST(shipped_configs_and_corpus)
 {
-    static spot_shifts_config shifts;
-    static spot_background_config background;
-    static spot_examine_config examine;
     static const char *const folders[] = { "../configs", "fuzz/corpus_config" };
     static unsigned char bytes[8192];
     spot_ctx c = check_ctx(1);
@@ -455,11 +463,8 @@ TEST(shipped_configs_and_corpus)
                 char study[32];
                 CHECK_OK(&c, spot_yaml_word(&c, study, sizeof study, path, "study"));
                 spot_memory_close(&cfg.memory);
-                spot_memory_close(&background.memory), spot_memory_close(&examine.memory), spot_memory_close(&shifts.memory);
                 if (!*study) CHECK_OK(&c, spot_config_load(&c, &cfg, path));
-                else if (!strcmp(study, "background")) CHECK_OK(&c, spot_background_load(&c, &background, path));
-                else if (!strcmp(study, "examine")) CHECK_OK(&c, spot_examine_load(&c, &examine, path));
-                else CHECK_OK(&c, spot_shifts_load(&c, &shifts, path));
+                else load_study(&c, study, path);
             }
             FILE *f = fopen(path, "rb");
             assert_non_null(f);

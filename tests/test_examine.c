@@ -435,16 +435,16 @@ TEST_IN_WORLD(a_printed_config_reads_back)
     assert_true(cfg.factor[1].least == 0 && cfg.factor[1].most == 5);
     assert_true(cfg.model[0].limit[0].most == 90 && cfg.model[0].limit[1].least == 1);
     assert_true(cfg.examiner[1].rl.lr == 0.01 && cfg.examiner[1].rl.batch == 32);
-    CHECK_OK(&c, spot_examine_print(&c, &cfg, &text));
+    CHECK_OK(&c, spot_study_print(&c, &spot_examine_study, &cfg, &text));
     CHECK_OK(&c, spot_examine_parse(&c, CHECK_AGAIN(&again), text, strlen(text), "printed"));
-    CHECK_OK(&c, spot_examine_print(&c, &again, &other));
+    CHECK_OK(&c, spot_study_print(&c, &spot_examine_study, &again, &other));
     assert_string_equal(text, other);
     spot_key_text(key, spot_examine_key(&cfg));
     spot_key_text(key_again, spot_examine_key(&again));
     assert_string_equal(key, key_again);
-    assert_false(spot_examines_differ(words, sizeof words, &cfg, &again));
+    assert_false(spot_study_differs(&spot_examine_study, words, sizeof words, &cfg, &again));
     again.model[0].lr = 1;
-    assert_true(spot_examines_differ(words, sizeof words, &cfg, &again));
+    assert_true(spot_study_differs(&spot_examine_study, words, sizeof words, &cfg, &again));
     assert_string_equal(words, "models[0].lr is 0.002 there and 1 here");
     free(text), free(other);
 }

@@ -60,14 +60,14 @@ TEST(keys_and_differences)
     b->data.root = "elsewhere";
     b->encoder.weights = "b.safetensors";
     b->evaluation.rule.axes = SPOT_AXES_LOGIT;
-    assert_true(spot_shifts_key(b).hi == k.hi && !spot_shifts_differ(words, sizeof words, a, b));
+    assert_true(spot_shifts_key(b).hi == k.hi && !spot_study_differs(&spot_shifts_study, words, sizeof words, a, b));
     assert_true(spot_config_changes(&spot_shifts_kind, a, b));
     b->shift[0].threshold = 0.3;
-    assert_true(spot_shifts_key(b).hi != k.hi && !spot_shifts_differ(words, sizeof words, a, b));
+    assert_true(spot_shifts_key(b).hi != k.hi && !spot_study_differs(&spot_shifts_study, words, sizeof words, a, b));
     b->sources = 1;
-    assert_true(spot_shifts_differ(words, sizeof words, a, b));
+    assert_true(spot_study_differs(&spot_shifts_study, words, sizeof words, a, b));
     assert_string_equal(words, "the number of sources is 2 there and 1 here");
-    CHECK_OK(&c, spot_shifts_print(&c, a, &text));
+    CHECK_OK(&c, spot_study_print(&c, &spot_shifts_study, a, &text));
     spot_memory_close(&b->memory);
     CHECK_OK(&c, spot_shifts_parse(&c, b, text, strlen(text), "printed"));
     assert_true(!spot_config_changes(&spot_shifts_kind, a, b) && spot_shifts_key(b).hi == k.hi);
@@ -117,19 +117,21 @@ TEST(configs_that_are_refused)
 /* The shipped config of the paper: 23 shifts, and thresholds that only the paper's encoder may use. */
 TEST(the_papers_config)
 {
-    static spot_shifts_config cfg;
     spot_ctx c = check_ctx(1);
     char text[SPOT_SHIFT_PATH], line[64];
     int found = 0, kept, few, none;
     FILE *f = fopen("golden/imagenet_star.txt", "r");
+    void *config;
 
-    CHECK_OK(&c, spot_shifts_load(&c, &cfg, "../configs/dataset_interfaces.yaml"));
-    assert_true(cfg.shifts == 23 && cfg.filter.percentile == 20 && cfg.evaluation.rule.least == 5);
+    CHECK_OK(&c, spot_study_load(&c, &spot_shifts_study, &config, "../configs/dataset_interfaces.yaml"));
+    const spot_shifts_config *cfg = config;
+    assert_true(cfg->shifts == 23 && cfg->filter.percentile == 20 && cfg->evaluation.rule.least == 5);
     assert_non_null(f);
     while (fscanf(f, "%63s %d %d %d", line, &kept, &few, &none) == 4)
-        for (int s = SPOT_BASE_PICTURES; s < cfg.shifts; s++)
-            found += !strcmp(line, spot_shift_unit_id(text, &cfg, (spot_shift_unit){ 0, s }));
+        for (int s = SPOT_BASE_PICTURES; s < cfg->shifts; s++)
+            found += !strcmp(line, spot_shift_unit_id(text, cfg, (spot_shift_unit){ 0, s }));
     fclose(f);
+    spot_study_close(config);
     assert_int_equal(found, 24);               /* the folders are those of the released pictures */
 }
 

@@ -94,7 +94,7 @@ static spot_status check_variant(spot_reading *r, const spot_background_config *
                            "\"_\"", k, v->name);
     for (int i = 0; i < k; i++)
         if (!strcmp(v->name, cfg->variant[i].name)) return spot_refuse(r, line, "two variants are called \"%s\"", v->name);
-    if (!spot_backgrounds_differ(words, sizeof words, cfg, own))
+    if (!spot_config_is_other(words, sizeof words, &spot_background_kind, cfg, own))
         return spot_refuse(r, line, "vary[%d], \"%s\", has the settings of the config itself; change one of them", k, v->name);
     if (cfg->zoo.models && own->data.size != cfg->data.size)
         return spot_refuse(r, line, "vary[%d], \"%s\", changes data.size; a planted world has pictures of one size", k,
@@ -157,19 +157,9 @@ void spot_background_set_levels(spot_background_config *cfg)
 
 void spot_background_defaults(spot_background_config *cfg) { spot_config_reset(&spot_background_kind, cfg); }
 
-spot_status spot_background_load(spot_ctx *c, spot_background_config *cfg, const char *path)
-{
-    return spot_yaml_load(c, &spot_background_kind, cfg, path);
-}
-
 spot_status spot_background_parse(spot_ctx *c, spot_background_config *cfg, const char *text, size_t len, const char *name)
 {
     return spot_yaml_parse(c, &spot_background_kind, cfg, text, len, name);
-}
-
-spot_status spot_background_print(spot_ctx *c, const spot_background_config *cfg, char **text)
-{
-    return spot_yaml_print(c, spot_background_settings, cfg, text);
 }
 
 void spot_background_document(FILE *f)
@@ -181,11 +171,6 @@ void spot_background_document(FILE *f)
 }
 
 spot_key spot_background_key(const spot_background_config *cfg) { return spot_config_key(&spot_background_kind, cfg); }
-
-bool spot_backgrounds_differ(char *words, size_t size, const spot_background_config *saved, const spot_background_config *here)
-{
-    return spot_config_is_other(words, size, &spot_background_kind, saved, here);
-}
 
 /* Runs look at the same pictures where they differ at most in what is computed from a model's answers. */
 int spot_background_same_look(const spot_background_config *cfg, int k)

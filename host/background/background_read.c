@@ -1,10 +1,8 @@
 /* background_read.c - the results of a run: segments -> counts -> what a user reads first. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "background/background_result.h"
 #include "background/background_study.h"
@@ -64,15 +62,13 @@ static spot_status summarise(spot_ctx *c, spot_background_results *r, const char
 
 spot_status spot_background_collect(spot_ctx *c, const spot_study *y, spot_background_results *r, const char *dir)
 {
-    char path[SPOT_BACKGROUND_PATH], key[33];
+    char key[33];
+    void *config;
+    const spot_status s = spot_study_load_run(c, y, &config, dir);
 
-    *r = (spot_background_results){ 0 };
-    snprintf(path, sizeof path, "%s/config.yaml", dir);
-    if (access(path, F_OK)) return spot_fail(c, SPOT_IO, "{run.missing} %s is no run directory: it has no config.yaml", dir);
-    r->cfg = calloc(1, sizeof *r->cfg);
-    if (!r->cfg) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", path);
-    SPOT_TRY(spot_background_load(c, r->cfg, path));
-    if (!r->cfg->models) return spot_fail(c, SPOT_INPUT, "%s names no models", path);
+    *r = (spot_background_results){ .cfg = config };
+    SPOT_TRY(s);
+    if (!r->cfg->models) return spot_fail(c, SPOT_INPUT, "%s/config.yaml names no models", dir);
     spot_key_text(key, spot_background_key(r->cfg));
     r->unit = calloc((size_t)r->cfg->models, sizeof *r->unit);
     if (!r->unit) return spot_fail(c, SPOT_NOMEM, "no memory for the results of %d models", r->cfg->models);
@@ -86,7 +82,7 @@ void spot_background_close(spot_background_results *r)
 {
     for (int u = 0; r->unit && u < r->units; u++) spot_background_result_close(&r->unit[u]);
     if (r->suite) spot_suite_close(r->suite);
-    if (r->cfg) spot_memory_close(&r->cfg->memory);
-    free(r->suite), free(r->unit), free(r->summary), free(r->rank), free(r->cfg);
+    spot_study_close(r->cfg);
+    free(r->suite), free(r->unit), free(r->summary), free(r->rank);
     *r = (spot_background_results){ 0 };
 }

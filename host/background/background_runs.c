@@ -1,9 +1,7 @@
 /* background_runs.c - the directories of runs and of their variants. */
 #define _POSIX_C_SOURCE 200809L
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "background/background_config.h"
 
@@ -20,19 +18,16 @@ static spot_status add_run(spot_ctx *c, char ***list, int *runs, const char *dir
 
 static spot_status add_with_variants(spot_ctx *c, char ***list, int *runs, const char *dir)
 {
-    spot_background_config cfg = { 0 };
     char path[SPOT_BACKGROUND_PATH];
+    void *config = NULL;
     spot_status s = add_run(c, list, runs, dir);
 
-    snprintf(path, sizeof path, "%s/config.yaml", dir);
-    if (s == SPOT_OK && access(path, F_OK)) s = spot_fail(c, SPOT_IO,
-                                                          "{run.missing} %s is no run directory: it has no config.yaml", dir);
-    if (s == SPOT_OK) s = spot_background_load(c, &cfg, path);
-    for (int k = 0; s == SPOT_OK && k < cfg.variants; k++) {
-        spot_background_variant_path(path, sizeof path, dir, &cfg, k);
+    if (s == SPOT_OK) s = spot_study_load_run(c, &spot_background_study, &config, dir);
+    for (int k = 0; s == SPOT_OK && k < ((spot_background_config *)config)->variants; k++) {
+        spot_background_variant_path(path, sizeof path, dir, config, k);
         s = add_run(c, list, runs, path);
     }
-    spot_memory_close(&cfg.memory);
+    spot_study_close(config);
     return s;
 }
 

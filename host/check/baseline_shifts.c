@@ -208,5 +208,5 @@ spot_status spot_baseline_gather_shifts(spot_ctx *c, spot_baseline *b, const spo
     b->numbers = r->unit[0].numbers;
     SPOT_TRY(gather_shifts(c, b->shifts, r));
     spot_baseline_find_makers(c, b, dir);
-    return spot_shifts_print(c, r->cfg, &b->text);
+    return spot_study_print(c, &spot_shifts_study, r->cfg, &b->text);
 }

@@ -288,38 +288,17 @@ const spot_config_kind spot_examine_kind = {
     .example = "configs/examine.yaml", .help = "spotter help config examine", .check = check_config, .complete = complete,
 };
 
-void spot_examine_defaults(spot_examine_config *cfg)
-{
-    spot_config_reset(&spot_examine_kind, cfg);
-    spot_examine_points(&cfg->search);
-}
-
-spot_status spot_examine_load(spot_ctx *c, spot_examine_config *cfg, const char *path)
-{
-    return spot_yaml_load(c, &spot_examine_kind, cfg, path);
-}
-
 spot_status spot_examine_parse(spot_ctx *c, spot_examine_config *cfg, const char *text, size_t len, const char *name)
 {
     return spot_yaml_parse(c, &spot_examine_kind, cfg, text, len, name);
-}
-
-spot_status spot_examine_print(spot_ctx *c, const spot_examine_config *cfg, char **text)
-{
-    return spot_yaml_print(c, spot_examine_settings, cfg, text);
 }
 
 void spot_examine_document(FILE *f)
 {
     spot_examine_config cfg;
 
-    spot_examine_defaults(&cfg);
+    spot_config_reset(&spot_examine_kind, &cfg);
     spot_yaml_document(f, spot_examine_settings, &cfg);
 }
 
 spot_key spot_examine_key(const spot_examine_config *cfg) { return spot_config_key(&spot_examine_kind, cfg); }
-
-bool spot_examines_differ(char *words, size_t size, const spot_examine_config *saved, const spot_examine_config *here)
-{
-    return spot_config_is_other(words, size, &spot_examine_kind, saved, here);
-}

@@ -1,9 +1,7 @@
 /* examine_read.c - the results of a run: segments -> points -> what a user reads first. */
 #define _POSIX_C_SOURCE 200809L
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "examine/examine_study.h"
 #include "study/frame.h"
@@ -49,18 +47,16 @@ static spot_status read_unit(spot_ctx *c, const spot_study *y, spot_examine_resu
 
 spot_status spot_examine_collect(spot_ctx *c, const spot_study *y, spot_examine_results *r, const char *dir)
 {
-    char path[SPOT_EXAMINE_PATH], key[33];
+    char key[33];
     spot_conditions fixed;
+    void *config;
+    const spot_status s = spot_study_load_run(c, y, &config, dir);
 
-    *r = (spot_examine_results){ 0 };
-    snprintf(path, sizeof path, "%s/config.yaml", dir);
-    if (access(path, F_OK)) return spot_fail(c, SPOT_IO, "{run.missing} %s is no run directory: it has no config.yaml", dir);
-    r->cfg = calloc(1, sizeof *r->cfg);
-    if (!r->cfg) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", path);
-    SPOT_TRY(spot_examine_load(c, r->cfg, path));
+    *r = (spot_examine_results){ .cfg = config };
+    SPOT_TRY(s);
     r->units = spot_examine_units(r->cfg);
     r->objects = spot_examine_objects_of_a_model(r->cfg);
-    if (!r->units) return spot_fail(c, SPOT_INPUT, "%s names no models or no classes", path);
+    if (!r->units) return spot_fail(c, SPOT_INPUT, "%s/config.yaml names no models or no classes", dir);
     SPOT_TRY(spot_examine_space(c, &r->space, &fixed, r->cfg));
     spot_key_text(key, spot_examine_key(r->cfg));
     r->unit = calloc((size_t)r->units, sizeof *r->unit);
@@ -71,7 +67,7 @@ spot_status spot_examine_collect(spot_ctx *c, const spot_study *y, spot_examine_
 
 void spot_examine_close(spot_examine_results *r)
 {
-    if (r->cfg) spot_memory_close(&r->cfg->memory);
-    free(r->unit), free(r->summary), free(r->cfg);
+    spot_study_close(r->cfg);
+    free(r->unit), free(r->summary);
     *r = (spot_examine_results){ 0 };
 }

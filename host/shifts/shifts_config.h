@@ -39,9 +39,6 @@ static inline bool spot_shifts_encode(const spot_shifts_config *cfg)
 /* Hashes the settings that results of units depend on, and no path: data that move keep their results. */
 spot_key spot_shifts_key(const spot_shifts_config *cfg);
 
-/* Whether two configs are of different runs, in words. Other thresholds or models, or another evaluation, make no other run. */
-bool spot_shifts_differ(char *words, size_t size, const spot_shifts_config *saved, const spot_shifts_config *here);
-
 extern const spot_setting spot_shifts_settings[];
 extern const spot_config_kind spot_shifts_kind;
 

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "shifts/shift_result.h"
 #include "shifts/shifts_config.h"
@@ -90,16 +89,13 @@ static spot_status evaluate_all(spot_ctx *c, spot_shifts_results *r, const char 
 
 spot_status spot_shifts_collect(spot_ctx *c, const spot_study *y, spot_shifts_results *r, const char *dir)
 {
-    char path[1200];
+    void *config;
+    const spot_status s = spot_study_load_run(c, y, &config, dir);
 
-    *r = (spot_shifts_results){ 0 };
-    snprintf(path, sizeof path, "%s/config.yaml", dir);
-    if (access(path, F_OK)) return spot_fail(c, SPOT_IO, "{run.missing} %s is no run directory: it has no config.yaml", dir);
-    r->cfg = calloc(1, sizeof *r->cfg);
-    if (!r->cfg) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", path);
-    SPOT_TRY(spot_shifts_load(c, r->cfg, path));
+    *r = (spot_shifts_results){ .cfg = config };
+    SPOT_TRY(s);
     r->source = calloc((size_t)spot_shift_sources(r->cfg), sizeof *r->source);
-    if (!r->source) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", path);
+    if (!r->source) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", dir);
     r->sources = spot_shift_sources(r->cfg);
     SPOT_TRY(read_units(c, y, r, dir));
     return evaluate_all(c, r, dir);
@@ -112,7 +108,7 @@ void spot_shifts_close(spot_shifts_results *r)
         for (int k = 0; k < SPOT_SHIFT_SETS; k++) spot_shift_estimates_close(&r->source[s].set[k]);
         free(r->source[s].gap);
     }
-    if (r->cfg) spot_memory_close(&r->cfg->memory);
-    free(r->unit), free(r->source), free(r->category), free(r->category_of), free(r->cfg);
+    spot_study_close(r->cfg);
+    free(r->unit), free(r->source), free(r->category), free(r->category_of);
     *r = (spot_shifts_results){ 0 };
 }

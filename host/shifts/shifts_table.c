@@ -235,37 +235,20 @@ const spot_config_kind spot_shifts_kind = {
 
 /* ---- read, print, compare ---- */
 
-void spot_shifts_defaults(spot_shifts_config *cfg) { spot_config_reset(&spot_shifts_kind, cfg); }
-
-spot_status spot_shifts_load(spot_ctx *c, spot_shifts_config *cfg, const char *path)
-{
-    return spot_yaml_load(c, &spot_shifts_kind, cfg, path);
-}
-
 spot_status spot_shifts_parse(spot_ctx *c, spot_shifts_config *cfg, const char *text, size_t len, const char *name)
 {
     return spot_yaml_parse(c, &spot_shifts_kind, cfg, text, len, name);
-}
-
-spot_status spot_shifts_print(spot_ctx *c, const spot_shifts_config *cfg, char **text)
-{
-    return spot_yaml_print(c, spot_shifts_settings, cfg, text);
 }
 
 void spot_shifts_document(FILE *f)
 {
     spot_shifts_config cfg;
 
-    spot_shifts_defaults(&cfg);
+    spot_config_reset(&spot_shifts_kind, &cfg);
     spot_yaml_document(f, spot_shifts_settings, &cfg);
 }
 
 spot_key spot_shifts_key(const spot_shifts_config *cfg) { return spot_config_key(&spot_shifts_kind, cfg); }
-
-bool spot_shifts_differ(char *words, size_t size, const spot_shifts_config *saved, const spot_shifts_config *here)
-{
-    return spot_config_is_other(words, size, &spot_shifts_kind, saved, here);
-}
 
 bool spot_shifts_change(char *words, size_t size, const spot_shifts_config *saved, const spot_shifts_config *here)
 {

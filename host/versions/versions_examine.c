@@ -52,7 +52,7 @@ static spot_status check_alike(spot_ctx *c, const spot_examine_results *a, const
     char words[512];
 
     copy[0].models = copy[1].models = 0;
-    if (!spot_examines_differ(words, sizeof words, &copy[0], &copy[1])) return SPOT_OK;
+    if (!spot_study_differs(&spot_examine_study, words, sizeof words, &copy[0], &copy[1])) return SPOT_OK;
     return spot_fail(c, SPOT_INPUT, "{versions.other_config} the two runs cannot be compared: %s; examine both versions with "
                      "one config", words);
 }

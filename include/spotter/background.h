@@ -159,18 +159,12 @@ typedef struct {
 } spot_background_config;
 
 void        spot_background_defaults(spot_background_config *cfg);
-spot_status spot_background_load (spot_ctx *c, spot_background_config *cfg, const char *path);
 spot_status spot_background_parse(spot_ctx *c, spot_background_config *cfg, const char *text, size_t len, const char *name);
-spot_status spot_background_print(spot_ctx *c, const spot_background_config *cfg, char **text);
 void        spot_background_document(FILE *f);
 
 /* The config of variant k alone, which has no variants itself; out may be cfg. Its run directory is DIR/variants/NAME. */
 void spot_background_vary(spot_background_config *out, const spot_background_config *cfg, int k);
 void spot_background_variant_path(char *path, size_t size, const char *dir, const spot_background_config *cfg, int k);
-
-/* Whether two configs are of different runs: `words` gets the first setting that differs. Paths, variants, what only judges
- * results, and further models are no difference. */
-bool spot_backgrounds_differ(char *words, size_t size, const spot_background_config *saved, const spot_background_config *here);
 
 /* The run directories that the n runs consist of: each with its variants behind it, whether they are computed or not. */
 spot_status spot_background_runs(spot_ctx *c, char ***list, int *runs, const char *const *dirs, int n);

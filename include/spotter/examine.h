@@ -56,7 +56,7 @@ typedef struct {
     const char *pictures;          /* folder of background pictures, one for each object in turn; "": the grey */
 } spot_examine_render;
 
-/* A number that a config does not give: the paper's range counts. spot_examine_load and _parse put it in. */
+/* A number that a config does not give: the paper's range counts. spot_study_load and spot_examine_parse put it in. */
 #define SPOT_EXAMINE_OPEN (-1e9)
 
 /* One factor that the search changes; least = most: it has this value. Factors that are not listed are drawn once for an
@@ -134,19 +134,13 @@ typedef struct {
     spot_examiner_config *examiner;
 } spot_examine_config;
 
-void        spot_examine_defaults(spot_examine_config *cfg);
-spot_status spot_examine_load (spot_ctx *c, spot_examine_config *cfg, const char *path);
 spot_status spot_examine_parse(spot_ctx *c, spot_examine_config *cfg, const char *text, size_t len, const char *name);
-spot_status spot_examine_print(spot_ctx *c, const spot_examine_config *cfg, char **text);
 void        spot_examine_document(FILE *f);
 
 /* A model that is not trained here: the caller adds weights or a command. complete: what load and parse do last, for a config
  * that is filled by hand: open ranges become the paper's, and a config without examiners gets one. */
 spot_examine_model spot_examine_outside_model(const char *name);
 spot_status        spot_examine_complete(spot_ctx *c, spot_examine_config *cfg);
-
-/* Whether two configs are of different runs, and the first difference. A run may get more models. */
-bool spot_examines_differ(char *words, size_t size, const spot_examine_config *saved, const spot_examine_config *here);
 
 /* The search with the budget of an examiner, which may have its own. */
 spot_examine_search spot_examine_search_of(const spot_examine_config *cfg, const spot_examiner_config *e);

@@ -178,11 +178,7 @@ typedef struct {
     spot_shift_model  *model;
 } spot_shifts_config;
 
-/* Defaults: no source, shift or model. load and parse begin from them. */
-void        spot_shifts_defaults(spot_shifts_config *cfg);
-spot_status spot_shifts_load (spot_ctx *c, spot_shifts_config *cfg, const char *path);
 spot_status spot_shifts_parse(spot_ctx *c, spot_shifts_config *cfg, const char *text, size_t len, const char *name);
-spot_status spot_shifts_print(spot_ctx *c, const spot_shifts_config *cfg, char **text);
 void        spot_shifts_document(FILE *f);
 
 /* Whether they differ in more than the paths of files; words: the first difference. */

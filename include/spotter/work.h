@@ -75,10 +75,17 @@ typedef struct spot_study {
     spot_status (*derive)(spot_ctx *c, const char *dir, const char *key);
 } spot_study;
 
-/* The config of a file (NULL: the defaults), for spot_study_close, also after a failure; the key of its results. */
-spot_status spot_study_load (spot_ctx *c, const spot_study *y, void **config, const char *path);
+/* The config of a file (NULL: the defaults), and that of a run directory: SPOT_IO where it is none. For spot_study_close, also
+ * after a failure. */
+spot_status spot_study_load    (spot_ctx *c, const spot_study *y, void **config, const char *path);
+spot_status spot_study_load_run(spot_ctx *c, const spot_study *y, void **config, const char *dir);
 void        spot_study_close(void *config);                        /* NULL: nothing */
-spot_status spot_study_key  (spot_ctx *c, const spot_study *y, char key[33], const void *config);
+
+/* key: of the results of a config. print: the whole config as YAML that reads back as the same; *text is malloc'd. differs:
+ * whether two configs are of different runs; words gets the first such setting. */
+spot_status spot_study_key    (spot_ctx *c, const spot_study *y, char key[33], const void *config);
+spot_status spot_study_print  (spot_ctx *c, const spot_study *y, const void *config, char **text);
+bool        spot_study_differs(const spot_study *y, char *words, size_t size, const void *saved, const void *here);
 
 /* ---- one process's part of a run ---- */
 

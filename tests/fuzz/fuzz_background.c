@@ -49,10 +49,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     look(&cfg);
     if (size % 8) return 0;
     key = spot_background_key(&cfg);
-    if (spot_background_print(&c, &cfg, &text) != SPOT_OK) abort();
+    if (spot_study_print(&c, &spot_background_study, &cfg, &text) != SPOT_OK) abort();
     spot_memory_close(&cfg.memory);
     if (spot_background_parse(&c, &cfg, text, strlen(text), "printed") != SPOT_OK) abort();
-    if (spot_background_print(&c, &cfg, &again) != SPOT_OK || strcmp(text, again)) abort();
+    if (spot_study_print(&c, &spot_background_study, &cfg, &again) != SPOT_OK || strcmp(text, again)) abort();
     if (spot_background_key(&cfg).hi != key.hi || spot_background_key(&cfg).lo != key.lo) abort();
     free(text);
     free(again);

@@ -37,10 +37,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     look(&cfg);
     if (size % 8) return 0;
-    if (spot_shifts_print(&c, &cfg, &text) != SPOT_OK) abort();
+    if (spot_study_print(&c, &spot_shifts_study, &cfg, &text) != SPOT_OK) abort();
     spot_memory_close(&cfg.memory);
     if (spot_shifts_parse(&c, &cfg, text, strlen(text), "printed") != SPOT_OK) abort();
-    if (spot_shifts_print(&c, &cfg, &again) != SPOT_OK || strcmp(text, again)) abort();
+    if (spot_study_print(&c, &spot_shifts_study, &cfg, &again) != SPOT_OK || strcmp(text, again)) abort();
     free(text);
     free(again);
     return 0;

@@ -41,7 +41,7 @@ static spot_status check_alike(spot_ctx *c, const spot_background_results *a, co
     char words[512];
 
     same.suite.seed = a->cfg->suite.seed;
-    if (spot_backgrounds_differ(words, sizeof words, a->cfg, &same))
+    if (spot_study_differs(&spot_background_study, words, sizeof words, a->cfg, &same))
         return spot_fail(c, SPOT_INPUT, "{verdict.runs_differ} %s and %s differ in more than suite.seed: %s", dir_a, dir_b,
                          words);
     if (a->cfg->suite.seed == b->cfg->suite.seed)

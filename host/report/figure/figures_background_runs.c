@@ -28,7 +28,7 @@ static bool are_alike_but(const spot_background_config *a, const spot_background
 
     other.models = 0;
     level_settings(&other, a, number);
-    return !spot_backgrounds_differ(words, sizeof words, a, &other);
+    return !spot_study_differs(&spot_background_study, words, sizeof words, a, &other);
 }
 
 bool spot_differs_in_choice(const spot_background_config *a, const spot_background_config *b)

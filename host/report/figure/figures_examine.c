@@ -331,7 +331,7 @@ static spot_status check_orders(spot_ctx *c, const spot_examine_results *const *
     bool same = true, differ;
 
     other.factors = r[0]->cfg->factors, other.factor = r[0]->cfg->factor;
-    differ = spot_examines_differ(words, sizeof words, r[0]->cfg, &other);
+    differ = spot_study_differs(&spot_examine_study, words, sizeof words, r[0]->cfg, &other);
     for (int d = 0; d < r[0]->space.dims; d++) same &= r[0]->space.factor[d] == r[1]->space.factor[d];
     if (differ) return spot_fail(c, SPOT_USAGE, "Figure 6 needs two runs that differ in the order of their factors alone: %s",
                                  words);

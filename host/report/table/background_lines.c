@@ -66,7 +66,7 @@ static bool is_wanted(search *q, int i)
 {
     char words[512];
 
-    return !spot_backgrounds_differ(words, sizeof words, q->want, q->run[i].r.cfg);
+    return !spot_study_differs(&spot_background_study, words, sizeof words, q->want, q->run[i].r.cfg);
 }
 
 /* The first run with the wanted settings and the first run's seed; NULL: none. */
