@@ -2,7 +2,7 @@
 #include "cli/cli.h"
 #include "spotter/check.h"
 
-typedef struct { const char *run, *out; spot_accept_options o; } options;
+typedef struct { const char *run, *out; spot_accept_options o; } accept_flags, cli_flags;
 
 #define MARGIN(member, unset) CLI_REAL, CLI_AT(o.member), 1e-6, 1, .otherwise = unset
 
@@ -36,7 +36,7 @@ static const cli_row table[] = {
 
 static spot_status accept_run(spot_ctx *c, void *input)
 {
-    const options *o = input;
+    const accept_flags *o = input;
 
     SPOT_TRY(spot_accept(c, o->run, o->out, &o->o));
     spot_log(c, SPOT_LOG_INFO, "%s is the baseline now: %s", o->run, o->out);

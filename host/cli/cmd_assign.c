@@ -17,7 +17,7 @@ typedef struct {
     spot_subject_files files;
     const char *dir, *rows_file, *out;
     bool json;
-} options;
+} assign_flags, cli_flags;
 
 /* A slice on the new rows: its rows and wrong rows, those of its class, and the exact test that it fails no more often. */
 typedef struct {
@@ -58,13 +58,13 @@ static const cli_row table[] = {
 
 static void check_options(const struct argp_state *state, void *input)
 {
-    const options *o = input;
+    const assign_flags *o = input;
 
     if (o->files.probs && o->files.losses) argp_error(state, "--probs and --losses mean the same; give one of them");
 }
 
 /* Rows without labels get the class of all findings. */
-static spot_status choose_only_class(spot_ctx *c, const options *o, spot_fits *f)
+static spot_status choose_only_class(spot_ctx *c, const assign_flags *o, spot_fits *f)
 {
     for (int i = 1; i < f->count && !o->files.labels; i++)
         if (f->of[i].cls != f->of[0].cls)
@@ -234,7 +234,8 @@ static void warn_of_rates(spot_ctx *c)
 }
 
 /* Assigns the rows of one finding's class. */
-static spot_status assign_one(spot_ctx *c, FILE *out, const options *o, const spot_subject *s, const spot_fitted *g, counts *n)
+static spot_status assign_one(spot_ctx *c, FILE *out, const assign_flags *o, const spot_subject *s, const spot_fitted *g,
+                              counts *n)
 {
     spot_arena a = spot_arena_counting();
     uint8_t *member;
@@ -255,7 +256,7 @@ static spot_status assign_one(spot_ctx *c, FILE *out, const options *o, const sp
     return how;
 }
 
-static spot_status assign_all(spot_ctx *c, const options *o, const spot_subject *s, const spot_fits *f, counts *n)
+static spot_status assign_all(spot_ctx *c, const assign_flags *o, const spot_subject *s, const spot_fits *f, counts *n)
 {
     spot_status how = SPOT_OK;
     char *text = NULL;
@@ -297,7 +298,7 @@ static void put_claims(spot_json *j, const counts *n)
     spot_json_end(j);
 }
 
-static spot_status print_json(spot_ctx *c, spot_status s, const options *o, const counts *n)
+static spot_status print_json(spot_ctx *c, spot_status s, const assign_flags *o, const counts *n)
 {
     spot_json j;
 
@@ -310,7 +311,7 @@ static spot_status print_json(spot_ctx *c, spot_status s, const options *o, cons
 }
 
 /* Refuses an output that would overwrite an input: the new rows and the findings. */
-static spot_status check_out(spot_ctx *c, const options *o)
+static spot_status check_out(spot_ctx *c, const assign_flags *o)
 {
     char path[1200];
 
@@ -326,7 +327,7 @@ static spot_status check_out(spot_ctx *c, const options *o)
 }
 
 /* Room for the rates of all slices, where the rows' errors are known. */
-static spot_status open_claims(spot_ctx *c, const options *o, const spot_fits *f, counts *n)
+static spot_status open_claims(spot_ctx *c, const assign_flags *o, const spot_fits *f, counts *n)
 {
     size_t slices = 0;
 
@@ -339,7 +340,7 @@ static spot_status open_claims(spot_ctx *c, const options *o, const spot_fits *f
     return n->slice ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for %zu claims", slices);
 }
 
-static spot_status assign(spot_ctx *c, const options *o, counts *n)
+static spot_status assign(spot_ctx *c, const assign_flags *o, counts *n)
 {
     spot_subject s = { 0 };
     spot_status how;
@@ -362,7 +363,7 @@ static spot_status assign(spot_ctx *c, const options *o, counts *n)
 
 static spot_status assign_and_print(spot_ctx *c, void *input)
 {
-    const options *o = input;
+    const assign_flags *o = input;
     counts n = { 0 };
     spot_status s = assign(c, o, &n);
 

@@ -1,8 +1,5 @@
 /* cmd_background.c - spotter background: whether classifiers depend on what lies behind the object. */
-#define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/study_command.h"
 #include "spotter/background.h"
@@ -12,7 +9,7 @@ typedef struct {
     const char *images, *masks, *coco, *backgrounds, *model, *predict, *classes;
     int n, size;
     spot_background_model own;                 /* the model of the flags */
-} options;
+} background_flags, cli_flags;
 
 static const cli_row table[] = {
     { .word = "CONFIG", .kind = CLI_TEXT, CLI_AT(study.config) },
@@ -38,7 +35,7 @@ static const cli_row table[] = {
 
 static void check_options(const struct argp_state *state, void *input)
 {
-    options *o = input;
+    background_flags *o = input;
     const bool flags = o->images || o->masks || o->coco || o->backgrounds || o->model || o->predict || o->classes;
 
     if (o->study.config && (flags || cli_is_given(state, "n") || cli_is_given(state, "size")))
@@ -58,7 +55,7 @@ static void check_options(const struct argp_state *state, void *input)
 static spot_status fill_config(spot_ctx *c, void *config, void *flags)
 {
     spot_background_config *cfg = config;
-    options *o = flags;
+    background_flags *o = flags;
 
     (void)c;
     cfg->data.images = cli_word(o->images);
@@ -77,7 +74,7 @@ static spot_status fill_config(spot_ctx *c, void *config, void *flags)
 static spot_status run_config(spot_ctx *c, void *config, void *flags)
 {
     spot_background_config *cfg = config;
-    options *o = flags;
+    background_flags *o = flags;
     const char *out = o->study.place.out;
     spot_background_results results = { 0 };
     spot_background_cost cost;

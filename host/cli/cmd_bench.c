@@ -13,10 +13,10 @@ enum { LEAST_RUNS = 5, MOST_RUNS = 200 };
 #define TOO_LONG 20            /* seconds; then fewer runs than LEAST_RUNS are enough */
 #define BETWEEN 0.01           /* seconds of work between two waits for a GPU: a wait costs microseconds */
 
-typedef struct { cli_machine machine; const char *op; bool json, small; } options;
+typedef struct { cli_machine machine; const char *op; bool json, small; } bench_flags, cli_flags;
 
 typedef struct {
-    const options *o;
+    const bench_flags *o;
     const char *comma;         /* before the next object of JSON; NULL before the array */
     /* The current device: */
     double bytes, flops;       /* measured ceilings, a second; 0: not measured */
@@ -50,7 +50,7 @@ static bool is_known(const char *op, char *known, size_t size)
 
 static void read_op(const struct argp_state *state, const char *word, void *input)
 {
-    options *o = input;
+    bench_flags *o = input;
     char known[512] = "";
 
     if (!is_known(word, known, sizeof known)) argp_error(state, "there is no bench of \"%s\"; there are %s", word, known);
@@ -238,7 +238,7 @@ static int bench_device(session *s, const char *device, bool automatic)
 static int run_bench(int argc, char **argv)
 {
     static const char *const devices[] = { "cpu", "cuda" };
-    options o = { .op = NULL };
+    bench_flags o = { .op = NULL };
     session s = { .o = &o };
     int code = 0;
 

@@ -13,7 +13,7 @@ typedef struct {
     cli_comparison compared;          /* the old spelling of spotter compare */
     const char *baseline, *run, *history, *commit;
     bool json;
-} options;
+} check_flags, cli_flags;
 
 static const cli_row table[] = {
     { .word = "BASELINE", .kind = CLI_TEXT, CLI_AT(baseline) },
@@ -31,7 +31,7 @@ static const cli_row table[] = {
 
 static void check_options(const struct argp_state *state, void *input)
 {
-    options *o = input;
+    check_flags *o = input;
     cli_comparison *k = &o->compared;
 
     if (!k->from.second && o->run && k->from.files.embeddings) k->from.second = o->run, o->run = NULL;
@@ -51,7 +51,7 @@ static void check_options(const struct argp_state *state, void *input)
 static bool is_findings(const char *path) { return spot_version_kind_of(path) == SPOT_VERSION_FINDINGS; }
 
 /* The spelling of two versions before there was `spotter compare`. */
-static spot_status compare_versions(spot_ctx *c, const options *o, bool rows)
+static spot_status compare_versions(spot_ctx *c, const check_flags *o, bool rows)
 {
     spot_log(c, SPOT_LOG_WARN, "two versions are compared by `spotter compare A B`; `spotter check` will take them no more");
     return rows ? cli_compare_rows(c, &o->compared) : cli_compare_models(c, o->baseline, o->run, o->json);
@@ -59,7 +59,7 @@ static spot_status compare_versions(spot_ctx *c, const options *o, bool rows)
 
 static spot_status check_run(spot_ctx *c, void *input)
 {
-    options *o = input;
+    check_flags *o = input;
 
     if (!o->compared.from.second && is_findings(o->baseline) && is_findings(o->run)) o->compared.from.second = o->run;
     if (o->compared.from.second) return compare_versions(c, o, true);
@@ -75,7 +75,7 @@ static spot_status check_run(spot_ctx *c, void *input)
     return s;
 }
 
-static void store_defaults(void *input) { cli_comparison_defaults(&((options *)input)->compared); }
+static void store_defaults(void *input) { cli_comparison_defaults(&((check_flags *)input)->compared); }
 
 const cli_command cli_check_command = {
     "check", "nightly verdict: a run against a baseline", "BASELINE RUN",

@@ -8,7 +8,7 @@ typedef struct {
     cli_machine machine;
     cli_comparison compared;
     const char *a, *b, *rows;
-} options;
+} compare_flags, cli_flags;
 
 static const cli_row table[] = {
     { .word = "A", .kind = CLI_TEXT, CLI_AT(a), .need = "found" },
@@ -37,7 +37,7 @@ static void refuse_rows(const struct argp_state *state, const char *run)
 
 static void check_options(const struct argp_state *state, void *input)
 {
-    options *o = input;
+    compare_flags *o = input;
     spot_version_files *f = &o->compared.from;
     const spot_version_kind a = spot_version_kind_of(o->a), b = spot_version_kind_of(o->b);
 
@@ -53,7 +53,7 @@ static void check_options(const struct argp_state *state, void *input)
 
 static spot_status compare(spot_ctx *c, void *input)
 {
-    const options *o = input;
+    const compare_flags *o = input;
     const bool runs = spot_version_kind_of(o->a) == SPOT_VERSION_RUN;
 
     if (runs != (spot_version_kind_of(o->b) == SPOT_VERSION_RUN))
@@ -62,7 +62,7 @@ static spot_status compare(spot_ctx *c, void *input)
     return runs ? cli_compare_models(c, o->a, o->b, o->compared.json) : cli_compare_rows(c, &o->compared);
 }
 
-static void store_defaults(void *input) { cli_comparison_defaults(&((options *)input)->compared); }
+static void store_defaults(void *input) { cli_comparison_defaults(&((compare_flags *)input)->compared); }
 
 const cli_command cli_compare_command = {
     "compare", "two versions of a model, under any study", "A B [ROWS.yaml]",

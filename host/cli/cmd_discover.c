@@ -35,11 +35,11 @@ typedef struct {
     double holdout, level;
     bool report, fit, proof, replace;
     spot_report_options page;
-} options;
+} discover_flags, cli_flags;
 
 static void read_memory(const struct argp_state *state, const char *text, void *input)
 {
-    options *o = input;
+    discover_flags *o = input;
     static const struct { const char *unit; double bytes; } units[] = {
         { "", 1 }, { "B", 1 }, { "KB", 1e3 }, { "MB", 1e6 }, { "GB", 1e9 }, { "KiB", 1024.0 }, { "MiB", 1048576.0 },
         { "GiB", 1073741824.0 }, { "K", 1e3 }, { "M", 1e6 }, { "G", 1e9 },
@@ -57,7 +57,7 @@ static void read_memory(const struct argp_state *state, const char *text, void *
 
 static void read_seeds(const struct argp_state *state, const char *text, void *input)
 {
-    options *o = input;
+    discover_flags *o = input;
 
     for (o->seeds = 0;; text++) {
         char *end;
@@ -192,7 +192,7 @@ static void check_classifier(const struct argp_state *state, const spot_subject_
 static void check_options(const struct argp_state *state, void *input)
 {
     static const char *const of_proof[] = { "chance", "holdout", "level" };
-    options *o = input;
+    discover_flags *o = input;
     const spot_subject_files *f = &o->files;
 
     if (!cli_detector_check(state, &o->detector, f)) check_classifier(state, f);
@@ -214,7 +214,7 @@ static void check_options(const struct argp_state *state, void *input)
 /* ---- folder ---- */
 
 /* Refuses a folder with other contents, and a result that would overwrite an input. */
-static spot_status check_folder(spot_ctx *c, const options *o)
+static spot_status check_folder(spot_ctx *c, const discover_flags *o)
 {
     static const char *const made[] = { "segments", "results.sqlite" };
     const spot_subject_files words = { .embeddings = o->describe.word_embeddings, .labels = o->describe.words,
@@ -245,8 +245,8 @@ static spot_status check_folder(spot_ctx *c, const options *o)
 /* Further numbers that are printed at the end. */
 typedef struct { spot_bytes cost; spot_run_report run; double since; } outcome;
 
-static spot_status end_run(spot_ctx *c, spot_status s, const options *o, const spot_findings *f, const spot_subject *subject,
-                           const outcome *e)
+static spot_status end_run(spot_ctx *c, spot_status s, const discover_flags *o, const spot_findings *f,
+                           const spot_subject *subject, const outcome *e)
 {
     const spot_run_report run = { e->run.planned, e->run.already, e->run.done, spot_clock() - e->since };
     int failed = 0, slices = 0;
@@ -261,14 +261,14 @@ static spot_status end_run(spot_ctx *c, spot_status s, const options *o, const s
 }
 
 /* Largest number of bytes for decoding pictures of the words and of the report, beside the rows. */
-static size_t picture_memory(const options *o, const spot_subject *s)
+static size_t picture_memory(const discover_flags *o, const spot_subject *s)
 {
     size_t rows = spot_subject_bytes(s);
 
     return !o->files.memory ? SPOT_PICTURE_MEMORY : o->files.memory > rows ? o->files.memory - rows : 1;
 }
 
-static spot_status log_cost(spot_ctx *c, const options *o, const spot_subject *s, const spot_discover_options *d,
+static spot_status log_cost(spot_ctx *c, const discover_flags *o, const spot_subject *s, const spot_discover_options *d,
                             const spot_describer *describer, spot_bytes *cost)
 {
     const char *what = !s->image ? NULL : o->report && describer->encoder ? "the words and of report.html"
@@ -297,7 +297,7 @@ static spot_status log_cost(spot_ctx *c, const options *o, const spot_subject *s
     return SPOT_OK;
 }
 
-static spot_status write_report(spot_ctx *c, const options *o, const spot_findings *f, const spot_subject *s,
+static spot_status write_report(spot_ctx *c, const discover_flags *o, const spot_findings *f, const spot_subject *s,
                           const spot_discover_options *d)
 {
     spot_report_options page = o->page;
@@ -310,8 +310,8 @@ static spot_status write_report(spot_ctx *c, const options *o, const spot_findin
     return spot_report_findings(c, path, 1, &s, &f, &d, &page);
 }
 
-static spot_status find_slices(spot_ctx *c, options *o, spot_findings *f, const spot_subject *s, spot_discover_options *d,
-                               spot_describer *describer, outcome *e)
+static spot_status find_slices(spot_ctx *c, discover_flags *o, spot_findings *f, const spot_subject *s,
+                               spot_discover_options *d, spot_describer *describer, outcome *e)
 {
     SPOT_TRY(spot_describer_open(c, describer, s, s->encoder));
     d->attributes = describer->o.attributes;
@@ -323,7 +323,7 @@ static spot_status find_slices(spot_ctx *c, options *o, spot_findings *f, const 
     return o->report ? write_report(c, o, f, s, d) : SPOT_OK;
 }
 
-static spot_status show_findings(spot_ctx *c, const options *o, const spot_findings *f, const spot_subject *s,
+static spot_status show_findings(spot_ctx *c, const discover_flags *o, const spot_findings *f, const spot_subject *s,
                                  const spot_discover_options *d, const outcome *e)
 {
     if (!f->count) {
@@ -337,7 +337,8 @@ static spot_status show_findings(spot_ctx *c, const options *o, const spot_findi
     return SPOT_OK;
 }
 
-static spot_status discover_rows(spot_ctx *c, options *o, spot_config *cfg, const spot_subject *s, spot_describer *describer)
+static spot_status discover_rows(spot_ctx *c, discover_flags *o, spot_config *cfg, const spot_subject *s,
+                                 spot_describer *describer)
 {
     spot_discover_options d = spot_discover_defaults();
     spot_proof_options proof = spot_proof_defaults();
@@ -368,7 +369,7 @@ static spot_status discover_rows(spot_ctx *c, options *o, spot_config *cfg, cons
     return how;
 }
 
-static spot_status search_subject(spot_ctx *c, options *o, spot_config *cfg, spot_describer *describer)
+static spot_status search_subject(spot_ctx *c, discover_flags *o, spot_config *cfg, spot_describer *describer)
 {
     spot_subject s;
     spot_status how;
@@ -390,7 +391,7 @@ static spot_status search_subject(spot_ctx *c, options *o, spot_config *cfg, spo
     return how;
 }
 
-static spot_status search_with(spot_ctx *c, options *o, spot_config *cfg)
+static spot_status search_with(spot_ctx *c, discover_flags *o, spot_config *cfg)
 {
     spot_describer describer = { .files = &o->describe };
     spot_status how;
@@ -411,7 +412,7 @@ static spot_status search_with(spot_ctx *c, options *o, spot_config *cfg)
 
 static spot_status search_blindspots(spot_ctx *c, void *input)
 {
-    options *o = input;
+    discover_flags *o = input;
     spot_config cfg = spot_config_defaults();
     spot_status s;
 
@@ -426,7 +427,7 @@ static spot_status search_blindspots(spot_ctx *c, void *input)
 
 static void store_defaults(void *input)
 {
-    options *o = input;
+    discover_flags *o = input;
 
     o->least = spot_discover_defaults().least;
     o->chance = spot_proof_defaults().chance;

@@ -16,7 +16,7 @@ typedef struct {
     const char *model, *out;
     bool half, skip, json;
     cli_embed_force force;
-} options;
+} embed_flags, cli_flags;
 
 static const cli_row table[] = {
     { "model",  'm', "FILE", CLI_TEXT, CLI_AT(model), .need = "clip.safetensors",
@@ -47,7 +47,7 @@ static const cli_row table[] = {
 
 static void check_options(const struct argp_state *state, void *input)
 {
-    const cli_embed_input *in = &((const options *)input)->in;
+    const cli_embed_input *in = &((const embed_flags *)input)->in;
 
     if (!in->images && !in->texts && !in->coco) argp_error(state, "no input; give --images DIR, --texts FILE or --coco FILE");
     if (in->texts && (in->images || in->coco)) argp_error(state, "--texts does not go with pictures; run the command for each");
@@ -56,7 +56,7 @@ static void check_options(const struct argp_state *state, void *input)
 /* -- the work ---------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
-    const options *o;
+    const embed_flags *o;
     cli_embed_files files;
     cli_embed_rows rows;
     spot_encoder  *encoder;
@@ -251,7 +251,7 @@ static spot_status embed(spot_ctx *c, void *input)
     return s;
 }
 
-static void store_defaults(void *input) { cli_encoder_defaults(&((options *)input)->encoder); }
+static void store_defaults(void *input) { cli_encoder_defaults(&((embed_flags *)input)->encoder); }
 
 const cli_command cli_embed_command = {
     "embed", "features of pictures or texts by CLIP, a ResNet or AlexNet", "--model FILE --images DIR --out FILE",

@@ -1,8 +1,5 @@
 /* cmd_examine.c - spotter examine: the conditions under which classifiers fail on 3-D objects. */
-#define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/study_command.h"
 #include "spotter/examine.h"
@@ -13,7 +10,7 @@ typedef struct {
     const char *objects, *model, *predict, *classes;
     int renders, size;
     spot_examine_model own;                    /* the model of the flags */
-} options;
+} examine_flags, cli_flags;
 
 static const cli_row table[] = {
     { .word = "CONFIG", .kind = CLI_TEXT, CLI_AT(study.config) },
@@ -35,7 +32,7 @@ static const cli_row table[] = {
 
 static void check_options(const struct argp_state *state, void *input)
 {
-    options *o = input;
+    examine_flags *o = input;
     const bool flags = o->objects || o->model || o->predict || o->classes;
 
     if (o->study.config && (flags || cli_is_given(state, "renders") || cli_is_given(state, "size")))
@@ -52,7 +49,7 @@ static void check_options(const struct argp_state *state, void *input)
 static spot_status fill_config(spot_ctx *c, void *config, void *flags)
 {
     spot_examine_config *cfg = config;
-    options *o = flags;
+    examine_flags *o = flags;
 
     cfg->objects.catalogue = cli_word(o->objects);
     cfg->objects.choice = SPOT_OBJECTS_FIRST;
@@ -69,7 +66,7 @@ static spot_status fill_config(spot_ctx *c, void *config, void *flags)
 static spot_status run_config(spot_ctx *c, void *config, void *flags)
 {
     const spot_examine_config *cfg = config;
-    options *o = flags;
+    examine_flags *o = flags;
     const char *out = o->study.place.out;
     spot_examine_results results = { 0 };
     spot_failures failures = { 0 };

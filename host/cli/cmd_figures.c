@@ -14,7 +14,7 @@ typedef struct {
     cli_rest dir;
     const char *method[MOST_METHODS], *shift[MOST_SHIFTS];
     spot_figures_options o;
-} options;
+} figures_flags, cli_flags;
 
 /* "2, 3 and 4" */
 static const char *joined(char text[120], const char *const *names)
@@ -49,7 +49,7 @@ static void read_which(const struct argp_state *state, const char *word, void *i
     static const char *const figures[] = { "1", "2", "3", "4", "6", "7", "8", "9", "10", "11", "12", "13", "15", "17", NULL };
     static const int number[] = { 1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 15, 17 };
     const unsigned bits = read_words(state, "--which", word, figures);
-    options *o = input;
+    figures_flags *o = input;
 
     for (int i = 0; figures[i]; i++)
         if (bits >> i & 1) o->o.which |= 1u << number[i];
@@ -58,7 +58,7 @@ static void read_which(const struct argp_state *state, const char *word, void *i
 static void read_format(const struct argp_state *state, const char *word, void *input)
 {
     static const char *const formats[] = { "png", "svg", "csv", NULL };
-    options *o = input;
+    figures_flags *o = input;
     unsigned bits = read_words(state, "--format", word, formats);
 
     o->o.png = bits & 1;
@@ -86,7 +86,7 @@ static const cli_row table[] = {
 
 static void check_options(const struct argp_state *state, void *input)
 {
-    const options *o = input;
+    const figures_flags *o = input;
 
     if (!o->o.out && (o->o.png || o->o.svg)) argp_error(state, "--out FOLDER is missing; for example: --out figures");
 }
@@ -94,7 +94,7 @@ static void check_options(const struct argp_state *state, void *input)
 static spot_status draw_figures(spot_ctx *c, void *input)
 {
     const unsigned sweeps = 7u << 2 | 3u << 6;
-    options *o = input;
+    figures_flags *o = input;
     const char *dir = o->dir.word[0];
     const spot_study *study = NULL, *first = NULL;
 

@@ -20,7 +20,7 @@ typedef struct {
     int ec, slice, word, most, seed;
     double level;
     bool json;
-} options;
+} gather_flags, cli_flags;
 
 /* Findings as they are read; closed: none. */
 typedef struct {
@@ -77,9 +77,9 @@ static const cli_row table[] = {
     { .kind = CLI_END }
 };
 
-static bool measures(const options *o) { return o->model.model || o->model.predict || o->model.probs; }
+static bool measures(const gather_flags *o) { return o->model.model || o->model.predict || o->model.probs; }
 
-static void check_model(const struct argp_state *state, const options *o)
+static void check_model(const struct argp_state *state, const gather_flags *o)
 {
     const spot_claim_model *m = &o->model;
 
@@ -94,7 +94,7 @@ static void check_model(const struct argp_state *state, const options *o)
 
 static void check_options(const struct argp_state *state, void *input)
 {
-    const options *o = input;
+    const gather_flags *o = input;
     const bool makes = o->run || o->found || o->text || o->images || o->weights || o->out || o->slice || o->label
                     || measures(o);
 
@@ -119,7 +119,7 @@ static void check_options(const struct argp_state *state, void *input)
 /* ---- gather ---- */
 
 /* The claim of slice --slice in the table of the findings. */
-static spot_status claim_slice(spot_ctx *c, const options *o, spot_slice_claim *k, const found_slices *found)
+static spot_status claim_slice(spot_ctx *c, const gather_flags *o, spot_slice_claim *k, const found_slices *found)
 {
     spot_claimed_slice of = { .subject = &found->s, .dir = o->found, .number = o->slice };
     int slices;
@@ -131,7 +131,7 @@ static spot_status claim_slice(spot_ctx *c, const options *o, spot_slice_claim *
     return spot_slice_claim_make(c, k, &of, o->run ? 0 : o->word, o->text);
 }
 
-static spot_status make_claim(spot_ctx *c, const options *o, spot_slice_claim *k, const found_slices *found)
+static spot_status make_claim(spot_ctx *c, const gather_flags *o, spot_slice_claim *k, const found_slices *found)
 {
     *k = (spot_slice_claim){ .rate = NAN, .class_rate = NAN };
     if (o->slice) SPOT_TRY(claim_slice(c, o, k, found));
@@ -148,7 +148,7 @@ static spot_status make_claim(spot_ctx *c, const options *o, spot_slice_claim *k
 }
 
 /* Whether a classifier can be right or wrong on the pictures. */
-static spot_status check_class(spot_ctx *c, const options *o, const spot_slice_claim *k)
+static spot_status check_class(spot_ctx *c, const gather_flags *o, const spot_slice_claim *k)
 {
     if (o->run || !measures(o) || o->label || spot_gather_has_class(o->images, k->cls)) return SPOT_OK;
     if (!*k->cls)
@@ -158,13 +158,13 @@ static spot_status check_class(spot_ctx *c, const options *o, const spot_slice_c
                      "this class, say so with --label", k->cls, o->images);
 }
 
-static spot_status say_verdict(spot_ctx *c, const options *o, const spot_slice_claim *k, const spot_new_pictures *p)
+static spot_status say_verdict(spot_ctx *c, const gather_flags *o, const spot_slice_claim *k, const spot_new_pictures *p)
 {
     if (!o->json) printf("in %s: gathered.csv, claim.json, verdict.json, gather.html\n", o->out);
     return cli_claim_verdict(c, k, p, o->out, o->level, o->json);
 }
 
-static void say_what_to_do(const options *o, const spot_slice_claim *k, const spot_new_pictures *p)
+static void say_what_to_do(const gather_flags *o, const spot_slice_claim *k, const spot_new_pictures *p)
 {
     cli_claim_print(k);
     printf("%s/gathered.csv: %d pictures and %d controls; fill the column `wrong`, then spotter gather --judge "
@@ -172,7 +172,7 @@ static void say_what_to_do(const options *o, const spot_slice_claim *k, const sp
 }
 
 /* Draws scenes and measures the EC's own network, or the one that the options name. */
-static spot_status gather_from_ec(spot_ctx *c, options *o, const spot_config *cfg, spot_slice_claim *claim,
+static spot_status gather_from_ec(spot_ctx *c, gather_flags *o, const spot_config *cfg, spot_slice_claim *claim,
                                   spot_new_pictures *p)
 {
     static char *const classes[] = { "0", "1" };
@@ -192,7 +192,7 @@ static spot_status gather_from_ec(spot_ctx *c, options *o, const spot_config *cf
     return s;
 }
 
-static spot_status gather_scenes(spot_ctx *c, options *o, spot_slice_claim *claim, spot_new_pictures *p)
+static spot_status gather_scenes(spot_ctx *c, gather_flags *o, spot_slice_claim *claim, spot_new_pictures *p)
 {
     char path[SPOT_CLAIM_PATH + 16];
     spot_config cfg;
@@ -205,7 +205,7 @@ static spot_status gather_scenes(spot_ctx *c, options *o, spot_slice_claim *clai
     return s;
 }
 
-static spot_status gather_pictures(spot_ctx *c, options *o, const found_slices *found, spot_slice_claim *claim,
+static spot_status gather_pictures(spot_ctx *c, gather_flags *o, const found_slices *found, spot_slice_claim *claim,
                                    spot_new_pictures *p)
 {
     const spot_gather_options how = { .images = o->images, .cls = claim->cls, .phrase = claim->text, .weights = o->weights,
@@ -218,7 +218,7 @@ static spot_status gather_pictures(spot_ctx *c, options *o, const found_slices *
     return measures(o) ? spot_claim_measure(c, p, claim, &o->model) : SPOT_OK;
 }
 
-static spot_status gather_new(spot_ctx *c, options *o, const found_slices *found)
+static spot_status gather_new(spot_ctx *c, gather_flags *o, const found_slices *found)
 {
     spot_new_pictures p = { 0 };
     spot_slice_claim claim;
@@ -236,7 +236,7 @@ static spot_status gather_new(spot_ctx *c, options *o, const found_slices *found
 
 /* ---- judge ---- */
 
-static spot_status judge_table(spot_ctx *c, const options *o)
+static spot_status judge_table(spot_ctx *c, const gather_flags *o)
 {
     const char *slash = strrchr(o->judge, '/');
     char dir[SPOT_CLAIM_PATH];
@@ -253,7 +253,7 @@ static spot_status judge_table(spot_ctx *c, const options *o)
 
 static spot_status test_claim(spot_ctx *c, void *input)
 {
-    options *o = input;
+    gather_flags *o = input;
     found_slices found = { .open = false };
     spot_status s = SPOT_OK;
 
@@ -271,7 +271,7 @@ static spot_status test_claim(spot_ctx *c, void *input)
 
 static void store_defaults(void *input)
 {
-    options *o = input;
+    gather_flags *o = input;
 
     o->level = spot_proof_defaults().level;
     cli_encoder_defaults(&o->encoder);

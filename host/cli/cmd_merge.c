@@ -17,7 +17,7 @@ typedef struct {
     spot_merge_options merge;
     bool json;
     const spot_study *study;
-} options;
+} merge_flags, cli_flags;
 
 static const cli_row table[] = {
     { .word = "DIR", .kind = CLI_REST, CLI_AT(dir), .need = "runs/a runs/b --out runs/all" },
@@ -33,7 +33,7 @@ static const cli_row table[] = {
 
 static void check_options(const struct argp_state *state, void *input)
 {
-    const options *o = input;
+    const merge_flags *o = input;
 
     if (o->dir.n > 1 && !o->out) argp_error(state, "--out DIR is missing; it may be one of the directories to merge");
 }
@@ -61,7 +61,7 @@ static int list_ecs(int *number, const spot_merge_report *r, const trouble *t)
     return n;
 }
 
-static void print_text(spot_ctx *c, const spot_merge_report *r, const options *o, const char *out, int *number)
+static void print_text(spot_ctx *c, const spot_merge_report *r, const merge_flags *o, const char *out, int *number)
 {
     const spot_study *y = o->study;
     char ranges[400], what[2400], more[80] = "";
@@ -143,7 +143,7 @@ static spot_status print_json(spot_ctx *c, const merged_runs *all, spot_status s
     return s;
 }
 
-static spot_status merge_one(spot_ctx *c, const options *o, const char *const *dirs, int n, merged *m)
+static spot_status merge_one(spot_ctx *c, const merge_flags *o, const char *const *dirs, int n, merged *m)
 {
     m->status = spot_work_merge(c, o->study, dirs, n, m->out, &o->merge, &m->report);
     if (!m->report.ec) return m->status;
@@ -152,7 +152,7 @@ static spot_status merge_one(spot_ctx *c, const options *o, const char *const *d
 }
 
 /* Directories of part k in the sources that have it. path: a row of `size` for each source. */
-static int find_sources(const char **from, char (*path)[1200], const options *o, const void *config, int k)
+static int find_sources(const char **from, char (*path)[1200], const merge_flags *o, const void *config, int k)
 {
     char file[1300];
     int n = 0;
@@ -166,7 +166,7 @@ static int find_sources(const char **from, char (*path)[1200], const options *o,
 }
 
 /* Merges part k; false by *more: there is none. A part that is not whole does not stop the others. */
-static spot_status merge_part(spot_ctx *c, const options *o, merged_runs *all, const void *config, int k, bool *more)
+static spot_status merge_part(spot_ctx *c, const merge_flags *o, merged_runs *all, const void *config, int k, bool *more)
 {
     merged *grown = realloc(all->run, ((size_t)all->runs + 1) * sizeof *grown), *m;
     char (*path)[1200] = malloc((size_t)o->dir.n * sizeof *path);
@@ -189,7 +189,7 @@ static spot_status merge_part(spot_ctx *c, const options *o, merged_runs *all, c
 /* A run that is not whole, or that nobody began, is reported with the others. */
 static bool goes_on(spot_status s) { return s == SPOT_OK || s == SPOT_INPUT; }
 
-static spot_status merge_all(spot_ctx *c, const options *o, merged_runs *all)
+static spot_status merge_all(spot_ctx *c, const merge_flags *o, merged_runs *all)
 {
     char path[1300], why[1024] = "";
     void *config = NULL;
@@ -215,7 +215,7 @@ static spot_status merge_all(spot_ctx *c, const options *o, merged_runs *all)
 
 static spot_status merge_runs(spot_ctx *c, void *input)
 {
-    options *o = input;
+    merge_flags *o = input;
     merged_runs all = { calloc(1, sizeof *all.run), 1 };
     spot_status s;
 

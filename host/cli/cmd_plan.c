@@ -19,11 +19,11 @@ typedef struct {
     const char *config;
     spot_sweep_options sweep;
     bool json, quick;
-} options;
+} plan_flags, cli_flags;
 
 static void read_shard(const struct argp_state *state, const char *word, void *input)
 {
-    options *o = input;
+    plan_flags *o = input;
 
     cli_shard(state, word, &o->sweep.place.shard, &o->sweep.place.shards);
 }
@@ -63,12 +63,12 @@ static void print_ec(const spot_ec *ec)
 
 enum { SHOWN = 100 };          /* largest number of ECs in the text */
 
-static int count_ecs(const options *o, const spot_config *cfg)
+static int count_ecs(const plan_flags *o, const spot_config *cfg)
 {
     return o->sweep.limit && o->sweep.limit < cfg->ecs ? o->sweep.limit : cfg->ecs;
 }
 
-static spot_status text_ecs(spot_ctx *c, const options *o, const spot_config *cfg, const spot_source *source)
+static spot_status text_ecs(spot_ctx *c, const plan_flags *o, const spot_config *cfg, const spot_source *source)
 {
     int from, to;
     spot_ec ec;
@@ -88,7 +88,7 @@ static spot_status text_ecs(spot_ctx *c, const options *o, const spot_config *cf
     return SPOT_OK;
 }
 
-static spot_status json_ecs(spot_ctx *c, spot_json *j, const options *o, const spot_config *cfg, const spot_source *source)
+static spot_status json_ecs(spot_ctx *c, spot_json *j, const plan_flags *o, const spot_config *cfg, const spot_source *source)
 {
     char text[16384];
     int from, to;
@@ -124,7 +124,7 @@ static void print_methods(const spot_config *cfg, const spot_sweep_cost *cost)
 }
 
 /* j: NULL for text. */
-static spot_status print_ecs(spot_ctx *c, spot_json *j, const options *o, const spot_config *cfg)
+static spot_status print_ecs(spot_ctx *c, spot_json *j, const plan_flags *o, const spot_config *cfg)
 {
     spot_source source;
     spot_status s = spot_source_open(c, &source, cfg);
@@ -158,7 +158,7 @@ static void json_cost(spot_json *j, const spot_config *cfg, const spot_sweep_cos
 
 #define TASK 2400.0                /* seconds of a task; 20 to 60 minutes suit schedulers */
 
-static void print_time(spot_ctx *c, const options *o, const spot_sweep_cost *cost, double busy)
+static void print_time(spot_ctx *c, const plan_flags *o, const spot_sweep_cost *cost, double busy)
 {
     double ecs = cost->seconds - cost->start;
     int shards = (int)fmin(round(ecs / TASK), cost->ecs);
@@ -175,7 +175,7 @@ static void print_time(spot_ctx *c, const options *o, const spot_sweep_cost *cos
                  "them; run the command again on a quiet machine", busy);
 }
 
-static void print_cost(spot_ctx *c, const options *o, const spot_config *cfg, const spot_sweep_cost *cost, double busy)
+static void print_cost(spot_ctx *c, const plan_flags *o, const spot_config *cfg, const spot_sweep_cost *cost, double busy)
 {
     const char *made = cost->album > 0 ? "read" : "rendered";
     char memory[32], device[32], disk[32];
@@ -194,7 +194,7 @@ static void print_cost(spot_ctx *c, const options *o, const spot_config *cfg, co
     if (isfinite(cost->seconds)) print_time(c, o, cost, busy);
 }
 
-static spot_status print_plan(spot_ctx *c, spot_json *j, const options *o, const spot_config *cfg, double busy)
+static spot_status print_plan(spot_ctx *c, spot_json *j, const plan_flags *o, const spot_config *cfg, double busy)
 {
     spot_sweep_cost cost;
 
@@ -211,7 +211,7 @@ static spot_status print_plan(spot_ctx *c, spot_json *j, const options *o, const
     return SPOT_OK;
 }
 
-static spot_status plan_sweep(spot_ctx *c, const options *o, const char *text, size_t len)
+static spot_status plan_sweep(spot_ctx *c, const plan_flags *o, const char *text, size_t len)
 {
     spot_config cfg;
     double busy = 0;           /* programs that computed or waited for a core, as a mean over the last minute */
@@ -272,7 +272,7 @@ static spot_status json_background(spot_ctx *c, const spot_background_cost *cost
     return SPOT_OK;
 }
 
-static spot_status plan_background(spot_ctx *c, const options *o, const char *text, size_t len)
+static spot_status plan_background(spot_ctx *c, const plan_flags *o, const char *text, size_t len)
 {
     spot_background_config cfg;
     spot_background_cost cost;
@@ -319,7 +319,7 @@ static spot_status json_examine(spot_ctx *c, const spot_examine_config *cfg, con
     return SPOT_OK;
 }
 
-static spot_status plan_examine(spot_ctx *c, const options *o, const char *text, size_t len)
+static spot_status plan_examine(spot_ctx *c, const plan_flags *o, const char *text, size_t len)
 {
     spot_examine_config cfg;
     spot_examine_cost cost;
@@ -336,7 +336,7 @@ static spot_status plan_examine(spot_ctx *c, const options *o, const char *text,
 
 static spot_status plan_any(spot_ctx *c, void *input)
 {
-    const options *o = input;
+    const plan_flags *o = input;
     char study[64], *text;
     size_t n;
     spot_status s = spot_yaml_text(c, &text, &n, o->config);

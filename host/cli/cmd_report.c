@@ -17,7 +17,7 @@ typedef struct {
     cli_rest dir;
     const char *out, *trend, *images, *model_name[CLI_PAGE_MODELS];
     spot_report_options o;
-} options;
+} report_flags, cli_flags;
 
 static const cli_row table[] = {
     { .word = "DIR", .kind = CLI_REST, CLI_AT(dir), .most = MODELS },
@@ -34,7 +34,7 @@ static const cli_row table[] = {
 
 static void check_options(const struct argp_state *state, void *input)
 {
-    const options *o = input;
+    const report_flags *o = input;
 
     if (o->dir.n && o->trend) argp_error(state, "--trend takes no run directory, but \"%s\" is given", o->dir.word[0]);
     if (o->dir.n && o->o.models > o->dir.n)
@@ -63,7 +63,7 @@ static const char *folder_name(const char *path)
 }
 
 /* Models without a name have that of their folder, if there are several; folders of one name have their paths. */
-static void name_models(options *o)
+static void name_models(report_flags *o)
 {
     bool same = false;
 
@@ -75,7 +75,7 @@ static void name_models(options *o)
         o->model_name[o->o.models] = same ? o->dir.word[o->o.models] : folder_name(o->dir.word[o->o.models]);
 }
 
-static spot_status report_findings(spot_ctx *c, options *o)
+static spot_status report_findings(spot_ctx *c, report_flags *o)
 {
     spot_subject s[MODELS];
     spot_findings f[MODELS];
@@ -102,7 +102,7 @@ static spot_status report_findings(spot_ctx *c, options *o)
     return status;
 }
 
-static spot_status report_any(spot_ctx *c, options *o)
+static spot_status report_any(spot_ctx *c, report_flags *o)
 {
     const spot_study *study = NULL;
     int found = 0, other = 0;
@@ -130,7 +130,7 @@ static spot_status report_any(spot_ctx *c, options *o)
 
 static spot_status write_report(spot_ctx *c, void *input)
 {
-    options *o = input;
+    report_flags *o = input;
 
     SPOT_TRY(report_any(c, o));
     spot_log(c, SPOT_LOG_INFO, "%s", o->out);
@@ -139,7 +139,7 @@ static spot_status write_report(spot_ctx *c, void *input)
 
 static void store_defaults(void *input)
 {
-    options *o = input;
+    report_flags *o = input;
 
     o->o = spot_report_defaults();
 }

@@ -13,7 +13,7 @@ typedef struct {
     cli_machine machine;
     const char *config, *out;
     int ec, split, count, start;
-} options;
+} scene_flags, cli_flags;
 
 static const cli_row table[] = {
     { .word = "CONFIG", .kind = CLI_TEXT, CLI_AT(config), .need = "configs/quickstart.yaml" },
@@ -27,7 +27,7 @@ static const cli_row table[] = {
 };
 
 /* One image to its file, its line to the end of `lines`. rgb holds one image. */
-static spot_status write_image(spot_ctx *c, const options *o, const spot_ec *ec, uint32_t index, uint8_t *rgb, FILE *lines)
+static spot_status write_image(spot_ctx *c, const scene_flags *o, const spot_ec *ec, uint32_t index, uint8_t *rgb, FILE *lines)
 {
     char file[32], line[16384];
     spot_image image;
@@ -38,7 +38,7 @@ static spot_status write_image(spot_ctx *c, const options *o, const spot_ec *ec,
     return SPOT_OK;
 }
 
-static spot_status write_images(spot_ctx *c, const options *o, const spot_ec *ec, FILE *lines)
+static spot_status write_images(spot_ctx *c, const scene_flags *o, const spot_ec *ec, FILE *lines)
 {
     size_t bytes = (size_t)ec->scene.size * (size_t)ec->scene.size * 3;
     uint8_t *rgb = malloc(bytes);
@@ -53,7 +53,7 @@ static spot_status write_images(spot_ctx *c, const options *o, const spot_ec *ec
     return s;
 }
 
-static spot_status write_ec(spot_ctx *c, const options *o, const spot_source *source)
+static spot_status write_ec(spot_ctx *c, const scene_flags *o, const spot_source *source)
 {
     char path[1200], *text = NULL;
     size_t n = 0;
@@ -80,7 +80,7 @@ static spot_status write_ec(spot_ctx *c, const options *o, const spot_source *so
 static spot_status write_scene(spot_ctx *c, void *input)
 {
     spot_config cfg;
-    const options *o = input;
+    const scene_flags *o = input;
     spot_source source;
     spot_status s;
 

@@ -1,11 +1,6 @@
 /* cmd_shifts.c - spotter shifts: how much each distribution shift costs each model. */
-#define _POSIX_C_SOURCE 200809L
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/text.h"
 #include "cli/study_command.h"
 #include "spotter/report.h"
 #include "spotter/shifts.h"
@@ -15,7 +10,7 @@ typedef struct {
     bool pick;
     int grids;
     const char *votes;
-} options;
+} shifts_flags, cli_flags;
 
 static const cli_row table[] = {
     { .word = "CONFIG", .kind = CLI_TEXT, CLI_AT(study.config), .need = "configs/dataset_interfaces.yaml" },
@@ -33,7 +28,7 @@ static const cli_row table[] = {
 
 /* ---- pages for people ---- */
 
-static spot_status write_pick(spot_ctx *c, const options *o)
+static spot_status write_pick(spot_ctx *c, const shifts_flags *o)
 {
     spot_report_options page = spot_report_defaults();
     char path[1100];
@@ -46,7 +41,7 @@ static spot_status write_pick(spot_ctx *c, const options *o)
 }
 
 /* They need all folders: of a run of which another shard has not ended, nothing is written. */
-static spot_status write_pages(spot_ctx *c, const options *o, spot_shifts_results *r)
+static spot_status write_pages(spot_ctx *c, const shifts_flags *o, spot_shifts_results *r)
 {
     const char *out = o->study.place.out;
 
@@ -62,7 +57,7 @@ static spot_status write_pages(spot_ctx *c, const options *o, spot_shifts_result
 /* ---- the command ---- */
 
 /* Thresholds of another encoder are refused, but not where they are to be chosen anew. */
-static spot_status run_units(spot_ctx *c, const options *o, spot_shifts_config *cfg, spot_shifts_results *results,
+static spot_status run_units(spot_ctx *c, const shifts_flags *o, spot_shifts_config *cfg, spot_shifts_results *results,
                              spot_run_report *report)
 {
     const spot_shifts_options run = { cli_study_place(&o->study), results };
@@ -80,7 +75,7 @@ static spot_status run_units(spot_ctx *c, const options *o, spot_shifts_config *
 static spot_status run_config(spot_ctx *c, void *config, void *flags)
 {
     spot_shifts_config *cfg = config;
-    const options *o = flags;
+    const shifts_flags *o = flags;
     const char *out = o->study.place.out;
     spot_shifts_results results = { 0 };
     spot_shifts_cost cost;

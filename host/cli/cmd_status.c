@@ -17,7 +17,7 @@ typedef struct {
     int lost_after;
     bool json, all;
     const spot_study *study;
-} options;
+} status_flags, cli_flags;
 
 static const cli_row table[] = {
     { .word = "DIR", .kind = CLI_TEXT, CLI_AT(dir), .need = "runs/mini" },
@@ -113,7 +113,7 @@ static void print_shard(const spot_shard *k, int width, bool color)
            color ? "m" : "", state, color ? "\033[0m" : "", line);
 }
 
-static void print_shards(const spot_run_status *s, const options *o)
+static void print_shards(const spot_run_status *s, const status_flags *o)
 {
     bool color = cli_colorful(STDOUT_FILENO);
     int width = 5, left_out = 0;
@@ -150,7 +150,7 @@ static void print_numbers(const bool *wanted, int n)
 }
 
 /* Prints the command that starts the wanted shards again. */
-static void print_command(const spot_run_status *s, const options *o, const bool *wanted)
+static void print_command(const spot_run_status *s, const status_flags *o, const bool *wanted)
 {
     const char *study = o->study->name;
     char path[1200];
@@ -192,7 +192,7 @@ static void print_failures(const spot_run_status *s, int failed)
 
 /* Prints failures and the command for shards that no process works on. Waiting shards count only if none runs: otherwise a
  * scheduler starts them. */
-static void print_advice(const spot_run_status *s, const options *o)
+static void print_advice(const spot_run_status *s, const status_flags *o)
 {
     bool *wanted = calloc((size_t)s->shards, sizeof *wanted);
     int count[SPOT_SHARD_STATES], waiting;
@@ -222,7 +222,7 @@ static void print_advice(const spot_run_status *s, const options *o)
 typedef struct { char dir[1200]; spot_run_status *status; bool not_begun; } part;
 typedef struct { part *part; int parts; spot_run_status sum; const spot_run_status *shown; } parts;
 
-static spot_status read_part(spot_ctx *c, const options *o, parts *all)
+static spot_status read_part(spot_ctx *c, const status_flags *o, parts *all)
 {
     part *p = &all->part[all->parts - 1];
     char path[1300];
@@ -237,7 +237,7 @@ static spot_status read_part(spot_ctx *c, const options *o, parts *all)
 }
 
 /* Appends the run itself (k: -1) or its part k; false by *more: there is none. */
-static spot_status add_part(spot_ctx *c, const options *o, parts *all, const void *config, int k, bool *more)
+static spot_status add_part(spot_ctx *c, const status_flags *o, parts *all, const void *config, int k, bool *more)
 {
     part *grown = realloc(all->part, ((size_t)all->parts + 1) * sizeof *grown), *p;
 
@@ -265,7 +265,7 @@ static void sum_parts(parts *all)
     if (all->parts > 1) all->sum.left = NAN;
 }
 
-static spot_status read_parts(spot_ctx *c, const options *o, parts *all)
+static spot_status read_parts(spot_ctx *c, const status_flags *o, parts *all)
 {
     char path[1300];
     void *config = NULL;
@@ -310,7 +310,7 @@ static spot_status print_json(spot_ctx *c, const parts *all, const spot_study *s
     return SPOT_OK;
 }
 
-static void print_parts(const parts *all, const options *o)
+static void print_parts(const parts *all, const status_flags *o)
 {
     for (int i = 0; i < all->parts && all->parts > 1; i++) {
         const spot_run_status *s = all->part[i].status;
@@ -319,7 +319,7 @@ static void print_parts(const parts *all, const options *o)
     }
 }
 
-static void print_text(const parts *all, const options *o)
+static void print_text(const parts *all, const status_flags *o)
 {
     bool *every = NULL;
 
@@ -338,7 +338,7 @@ static void print_text(const parts *all, const options *o)
 
 static int run_status(int argc, char **argv)
 {
-    options o = { .dir = NULL };
+    status_flags o = { .dir = NULL };
     parts all = { .part = NULL };
     bool done = false;
     spot_ctx c;

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/quote.h"
 #include "cli/study_command.h"
@@ -16,11 +15,11 @@ typedef struct {
     const char *gpus;
     spot_sweep_options sweep;
     cli_array array;
-} options;
+} sweep_flags, cli_flags;
 
 static void read_gpus(const struct argp_state *state, const char *word, void *input)
 {
-    options *o = input;
+    sweep_flags *o = input;
 
     (void)state;
     o->gpus = strcmp(word, "none") ? word : NULL;          /* "none": a process of --gpus */
@@ -62,7 +61,7 @@ static const cli_row table[] = {
     { .kind = CLI_END }
 };
 
-static void check_array(const struct argp_state *state, options *o)
+static void check_array(const struct argp_state *state, sweep_flags *o)
 {
     static const char *const others[] = { "shard", "max-seconds", "gpus", "json" };
 
@@ -77,7 +76,7 @@ static void check_array(const struct argp_state *state, options *o)
 
 static void check_options(const struct argp_state *state, void *input)
 {
-    options *o = input;
+    sweep_flags *o = input;
 
     check_array(state, o);
     if (o->gpus && !cli_is_given(state, "device")) o->study.machine.device = "cuda";
@@ -85,7 +84,7 @@ static void check_options(const struct argp_state *state, void *input)
     o->sweep.place = o->study.place;
 }
 
-static spot_status end_run(spot_ctx *c, spot_status s, const options *o, const spot_sweep_report *r)
+static spot_status end_run(spot_ctx *c, spot_status s, const sweep_flags *o, const spot_sweep_report *r)
 {
     const spot_run_report run = { r->planned, r->already, r->done, r->seconds };
 
@@ -105,7 +104,7 @@ static void log_summary(spot_ctx *c, const spot_sweep_report *r, const char *out
     if (r->already + r->done) spot_log(c, SPOT_LOG_INFO, "tables: %s tables %s", cli_program, spot_quote(quoted, out));
 }
 
-static void log_shard(spot_ctx *c, const options *o, const spot_config *cfg)
+static void log_shard(spot_ctx *c, const sweep_flags *o, const spot_config *cfg)
 {
     const spot_run_place *place = &o->sweep.place;
     char ecs[40] = "no EC";
@@ -118,7 +117,7 @@ static void log_shard(spot_ctx *c, const options *o, const spot_config *cfg)
     spot_log(c, SPOT_LOG_INFO, "shard %d of %d (%s), from %s", place->shard, place->shards, ecs, o->study.shard_from);
 }
 
-static spot_status run_shard(spot_ctx *c, options *o, const spot_config *cfg, int argc, char **argv, spot_sweep_report *r,
+static spot_status run_shard(spot_ctx *c, sweep_flags *o, const spot_config *cfg, int argc, char **argv, spot_sweep_report *r,
                              int *code)
 {
     if (!o->gpus) cli_log_device(c, &o->study.machine);
@@ -138,7 +137,7 @@ static spot_status status_of(int code)
 
 static int run_sweep(int argc, char **argv)
 {
-    options o = { .study.place.shards = 1 };
+    sweep_flags o = { .study.place.shards = 1 };
     cli_given given;
     spot_sweep_report report = { 0 };
     spot_config cfg = { 0 };

@@ -14,12 +14,12 @@ typedef struct {
     cli_rest dir;
     int which, format;         /* which: 0 is the run's own tables; format: spot_table_format */
     bool all;
-} options;
+} tables_flags, cli_flags;
 
 /* The number of a table, or B. */
 static void read_which(const struct argp_state *state, const char *word, void *input)
 {
-    options *o = input;
+    tables_flags *o = input;
     char *end;
     long n = strtol(word, &end, 10);
 
@@ -43,7 +43,7 @@ static const cli_row table[] = {
 
 static spot_status print_tables(spot_ctx *c, void *input)
 {
-    const options *o = input;
+    const tables_flags *o = input;
     spot_table_format format = (spot_table_format)o->format;
     const spot_study *study;
 

@@ -16,7 +16,7 @@ typedef struct {
     const char *labels, *truth, *forest, *train;
     int splits;
     bool json;
-} options;
+} verdict_flags, cli_flags;
 
 static const cli_row table[] = {
     { .word = "RUN", .kind = CLI_REST, CLI_AT(dir), .most = MOST_RUNS, .need = "runs/background" },
@@ -37,7 +37,7 @@ static const cli_row table[] = {
 };
 
 typedef struct {
-    const options *o;
+    const verdict_flags *o;
     spot_background_results *run;          /* (runs) */
     int runs;
     spot_background_config *cfg;           /* of the first run, with what the flags say */

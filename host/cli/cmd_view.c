@@ -14,7 +14,7 @@ typedef struct {
     cli_machine machine;
     const char *dir, *out, *images;
     int ec, split, look;       /* spot_split, spot_representation */
-} options;
+} view_flags, cli_flags;
 
 static const cli_row table[] = {
     { .word = "DIR", .kind = CLI_TEXT, CLI_AT(dir), .most = 1000, .need = "runs/quickstart" },
@@ -54,7 +54,7 @@ static spot_status save_tensors(spot_ctx *c, spot_arena *a, const char *path, co
     return SPOT_OK;
 }
 
-static spot_status save_view(spot_ctx *c, const options *o, const spot_config *cfg, const spot_source *source)
+static spot_status save_view(spot_ctx *c, const view_flags *o, const spot_config *cfg, const spot_source *source)
 {
     char path[64];
     size_t bytes;
@@ -82,7 +82,7 @@ static spot_status save_view(spot_ctx *c, const options *o, const spot_config *c
 static spot_status view_ec(spot_ctx *c, void *input)
 {
     spot_config cfg;
-    const options *o = input;
+    const view_flags *o = input;
     spot_source source;
     char path[1200];
     spot_status s;

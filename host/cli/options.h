@@ -1,6 +1,8 @@
 /* options.h - one table per command: its options and operands, each a row. argp's options, the parsing, the sentences about a
  * wrong word, the help texts and the Slurm array's options come from the rows.
  *
+ *     typedef struct { cli_machine machine; const char *config; int count; } scene_flags, cli_flags;
+ *
  *     static const cli_row table[] = {
  *         { .word = "CONFIG", .kind = CLI_TEXT, CLI_AT(config), .need = "configs/quickstart.yaml" },
  *         { "count", 'n', "N", CLI_INT, CLI_AT(count), 1, 1000000, .preset = "16", .help = "number of images" },
@@ -65,9 +67,9 @@ typedef struct {
     const cli_command *from;   /* the command that has all options which the file of rows may give */
 } cli_row;
 
-/* `options` is the struct of the file's command; any scalar member will do for CLI_OPTIONS. */
-#define CLI_AT(member)      offsetof(options, member)
-#define CLI_OPTIONS(member) .options = &(options){ .member = 0 }, .size = sizeof(options)
+/* A command's file has a second name, cli_flags, for the struct of its command; any scalar member will do for CLI_OPTIONS. */
+#define CLI_AT(member)      offsetof(cli_flags, member)
+#define CLI_OPTIONS(member) .options = &(cli_flags){ .member = 0 }, .size = sizeof(cli_flags)
 
 typedef struct { const char *const *word; int n; } cli_rest;
 
