@@ -19,8 +19,8 @@ typedef struct {
     const int *column;         /* (n, k): the neighbours of a point, rising, without itself */
     float *distance;           /* (n, k) */
 
-    float *unit;               /* (n, d), there: points of length 1; NULL unless cosine */
-    const float *x;            /* (n, d), there */
+    float *unit;               /* (n, d), on the device: points of length 1; NULL unless cosine */
+    const float *x;            /* (n, d), on the device */
     spot_twin columns, near;
 } spot_graph;
 

@@ -44,7 +44,7 @@ typedef struct {
     int n, d, dims, kept;      /* dims: most dimensions of the embedding; kept: those it has */
     const spot_view *view;
     spot_seed seed;
-    const float *x;            /* (n, d), there */
+    const float *x;            /* (n, d), on the device */
     spot_twin list, weight;    /* (n): all rows; their p (1 - p) */
     spot_twin zero;            /* (d): nothing is taken off the features */
     spot_twin gram, moment;    /* (d, d), (d): H without its last column; the last column without its last entry */
@@ -55,7 +55,7 @@ typedef struct {
     int from, to, len;         /* the nodes of this depth are [from, to), their children [to, len) */
     spot_twin order, label;    /* (n): rows, set by set; of each place the child of its node */
     spot_twin centre;          /* (nodes, dims) */
-    float *sorted;             /* (n, dims), there: the embedding in this order */
+    float *sorted;             /* (n, dims), on the device: the embedding in this order */
     int *slice, *spare;        /* (n) of each row, NONE: in no slice; (n) */
     spot_rank *ranks;          /* (nodes) */
 } influence_problem;

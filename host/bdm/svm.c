@@ -37,15 +37,15 @@ typedef struct {
     int n, d, few;             /* few: a class has fewer than LEAST rows */
     const spot_view *view;
     spot_seed seed;
-    const float *x;            /* (n, d), there */
-    float *scaled, *z;         /* (n, d), there: after each of the two steps */
+    const float *x;            /* (n, d), on the device as all that `work` gives */
+    float *scaled, *z;         /* (n, d): after the first and after the second step */
     spot_twin column;          /* (d): the first step */
     spot_twin zero;            /* (d): nothing is taken off z */
     spot_twin row[FOLDS + 1], bound[FOLDS + 1];       /* (n) of each fold's training rows, and of all rows */
     int rows[FOLDS + 1];
     uint8_t *wrong, *fold;     /* (n) */
     spot_twin w, end, value;   /* (FITS, d + 1), (FITS), (FITS, n): weights; how each fit ended; decision values */
-    double *dual, *square;     /* (FITS, n), there */
+    double *dual, *square;     /* (FITS, n) */
     double accuracy;           /* balanced, of the best C */
     int best;                  /* its place in costs */
     place *order;              /* (n) */
@@ -246,7 +246,7 @@ static int lower(const void *a, const void *b)
     return x->value != y->value ? (x->value < y->value ? -1 : 1) : x->row - y->row;
 }
 
-/* The weights of the slice that begins at place `first`. */
+/* The weights of the slice that begins at place `first` of the order by value, over all rows of the view. */
 static void weigh_rows(float *weight, const svm_problem *q, int first)
 {
     for (int e = 0; e < q->n; e++)
@@ -266,7 +266,8 @@ static void list_slice(spot_hypothesis *h, int *list, const svm_problem *q, int 
     weigh_rows(h->weight, q, first);
 }
 
-/* last (top), unless NULL: the greatest value of each slice; of the last slice of all, the greatest below 0. */
+/* last (top): the greatest value of each slice, by which new rows find theirs; of the last slice of all, the greatest below 0,
+ * so that every new row with a negative value has a slice. */
 static void list_slices(svm_problem *q, double *last, const spot_bdm_group *g, int p)
 {
     const double *value = (const double *)q->value.here + (size_t)TRIALS * q->n;

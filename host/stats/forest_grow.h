@@ -1,4 +1,5 @@
-/* forest_grow.h - what the files of forests share. */
+/* forest_grow.h - functions that the files of forests share: fitting (forest_fit.c), boosting (forest_boost.c), files with
+ * their checks (forest.c, forest_file.c). */
 #ifndef SPOTTER_FOREST_GROW_H
 #define SPOTTER_FOREST_GROW_H
 
@@ -27,7 +28,8 @@ spot_status spot_forest_add(spot_ctx *c, spot_forest *f, const spot_tree *t);
 /* Boosts all forests, one round at a time. */
 spot_status spot_forest_boost(spot_ctx *c, const spot_forest_fitting *b, const spot_forest_rows *rows, int forests);
 
-/* Room for kept rows, zeroed; what makes them possible. */
+/* The rows that a forest was fitted to (spot_forest_kept). take: room for them, zeroed. check: SPOT_INPUT where rows of a file
+ * are not such as a fit leaves. */
 spot_status spot_forest_kept_take (spot_ctx *c, spot_forest *f, int rows);
 spot_status spot_forest_kept_check(spot_ctx *c, const spot_forest *f, const char *name);
 void        spot_forest_kept_free (spot_forest_kept *k);

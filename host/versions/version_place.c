@@ -24,7 +24,7 @@ spot_status spot_version_place_of(spot_ctx *c, spot_version_place *p, const char
     int n = whole;
 
     if (whole == (int)sizeof p->dir) return spot_fail(c, SPOT_USAGE, "the path %.60s... is too long", version);
-    for (;;) {
+    for (;;) {                             /* from the whole name to ever shorter ones */
         const int shorter = before_colon(version, n);
         snprintf(p->dir, sizeof p->dir, "%.*s", n, version);
         if (!stat(p->dir, &st) && S_ISDIR(st.st_mode)) break;

@@ -95,7 +95,7 @@ typedef struct {
     spot_triplet triplet[SPOT_MAX_TRIPLETS];
 } spot_blindspot;
 
-/* A blindspot of real pictures (scene.h): category `object`, with or without category `other`; other -1: object alone. */
+/* A blindspot of real pictures (below): category `object`, with or without category `other`; other -1: object alone. */
 typedef struct { int object, other; bool with; } spot_motif;
 
 typedef struct {
@@ -111,7 +111,7 @@ typedef struct {
     spot_blindspot blindspot[SPOT_MAX_BLINDSPOTS];   /* by specificity, ascending */
     int      images[SPOT_SPLITS];
     int      targets;                         /* outputs of the network: 1, or SPOT_BASE_TARGETS (spot_ec_base) */
-    const struct spot_photos *photos;         /* pictures from files in place of rendered images (scene.h); NULL: none */
+    const struct spot_photos *photos;         /* pictures from files in place of rendered images (below); NULL: none */
     int      task;                            /* with photos: number of the task */
     spot_motif motif[SPOT_MAX_BLINDSPOTS];    /* with photos: the blindspots */
 } spot_ec;

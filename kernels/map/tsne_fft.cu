@@ -1,7 +1,7 @@
-/* tsne_fft.cu - t-SNE's repulsion by interpolation. A block owns 4,096 numbers of the grid, as many lines as they make, and
- * transforms them in shared memory; a thread owns a point. Only the device knows the size of the grid: launches have the
- * largest size, and blocks beyond the last line return. Ten launches an iteration; three of them return at once unless the
- * grid changed. */
+/* tsne_fft.cu - t-SNE's repulsion by interpolation, as tsne_grid.h says. A block owns 4,096 numbers of the grid, as many lines
+ * as they make, and transforms them in shared memory; a thread owns a point. Only the device knows the size of the grid:
+ * launches have the largest size, and blocks beyond the last line return. Ten launches an iteration; three of them return at
+ * once unless the grid changed. */
 #include "core/cuda.cuh"
 #include "map/tsne_fft.cuh"
 #include "map/tsne_grid.h"
@@ -174,7 +174,7 @@ static __global__ void __launch_bounds__(THREADS) spread_kernel(const spot_tsne_
 
     if (i >= w->map.n) return;
     place_point(w, i, &column, &row, along, down);
-    for (int r = 0; r < (p->rows > 1 ? SPOT_GRID_SPLINE : 1); r++)
+    for (int r = 0; r < (p->rows > 1 ? SPOT_GRID_SPLINE : 1); r++)     /* charges are integers: no order changes a sum */
         for (int k = 0; k < SPOT_GRID_SPLINE; k++)
             atomicAdd((unsigned long long *)&w->grid.charge[(size_t)(row + r) * spot_grid_nodes(p->side) + column + k],
                       (unsigned long long)spot_grid_charge(down[r] * along[k]));

@@ -11,6 +11,7 @@ enum { SPOT_TSNE_LANES = 16, SPOT_TSNE_FLUSH = 1024 };   /* fp32 partial sums, a
 
 static SPOT_HD inline int spot_tsne_tiles(int n) { return (n + SPOT_TSNE_ROWS - 1) / SPOT_TSNE_ROWS; }
 
+/* Degrees of freedom of the map's Student-t, as in scikit-learn: 1, the paper's, up to two dimensions. */
 static SPOT_HD inline int spot_tsne_freedom(int dim) { return dim > 2 ? dim - 1 : 1; }
 
 /* Z from its tiles. It may round to 0 when points are very far apart; the result must not be divided by 0. */
@@ -22,7 +23,7 @@ static SPOT_HD inline double spot_tsne_z(const double *partial, int tiles)
     return z <= 0 ? 1e-30 : z;
 }
 
-/* dC/dy, entry e of (n, dim). */
+/* dC/dy, entry e of (n, dim): van der Maaten and Hinton 2008, eq. 5, whose factor is 4 for one degree of freedom. */
 static SPOT_HD inline double spot_tsne_slope(const spot_tsne_walk *w, int e, double z)
 {
     int f = spot_tsne_freedom(w->map.dim);

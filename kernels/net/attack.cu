@@ -1,4 +1,5 @@
-/* attack.cu - one block per image. A thread takes two pixels at a time, 16 bytes of bf16, in the order of x. */
+/* attack.cu - see attack.h. One block per image. A thread takes two pixels at a time, 16 bytes of bf16, in the order of x; the
+ * noise is drawn row by row, as on the CPU, and stored at its pixel's place there. */
 #include "core/imagenet.h"
 #include "core/lanes.cuh"
 #include "core/stem.h"

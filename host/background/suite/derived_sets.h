@@ -1,4 +1,5 @@
-/* derived_sets.h - the pictures of the derived sets that are no blends with a background of the suite. */
+/* derived_sets.h - the sets that are derived of the targets beside the suite: those of the Backgrounds Challenge (Xiao et al.
+ * 2021: only-fg, no-fg, mixed-same, -rand and -next) and plain, noise and blurred. */
 #ifndef SPOTTER_DERIVED_SETS_H
 #define SPOTTER_DERIVED_SETS_H
 
