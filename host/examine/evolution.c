@@ -1,4 +1,5 @@
-/* evolution.c - the generations of a CMA-ES. */
+/* evolution.c - the generations of a CMA-ES. Equations and names are Hansen's (evolution.h); he looks for the least value, so
+ * the signs of losses differ. */
 #include "examine/evolution.h"
 
 #include <lapacke.h>
@@ -107,6 +108,7 @@ static double whiten(const spot_evolution *e, double *out, const double *v)
     return square;
 }
 
+/* order: the points from the greatest loss down, of equal losses the earlier first. */
 static void sort_points(int *order, const double *loss, int n)
 {
     for (int i = 0; i < n; i++) {
@@ -143,6 +145,8 @@ static int move_mean(spot_evolution *e, const double *y, const int *order)
     return takes;
 }
 
+/* C by rank one and rank mu, both with weights (figure 6). A negative weight is scaled by the length of its step in C's own
+ * metric: without it a single far step could make C indefinite. takes 0: what p_c did not get is added to the old C instead. */
 static void adapt_covariance(spot_evolution *e, const double *y, const int *order, int takes)
 {
     const spot_evolution_rates *r = &e->rates;

@@ -1,4 +1,5 @@
-/* bic.c - fits every K of every problem in one batch and chooses the K of least BIC. */
+/* bic.c - fits every K of every problem in one batch and chooses the K of least BIC (cluster.h); the jobs of one call on c's
+ * device, for search.c, too, which counts clusters by silhouette. */
 #include <math.h>
 
 #include "core/device.h"
@@ -133,9 +134,9 @@ static void move_results(spot_mixture_job *job, const unsigned char *from, unsig
     f->covariance = (double *)(to + ((unsigned char *)f->covariance - from));
 }
 
-/* Moves the jobs' arrays to device memory: copies given responsibilities and, unless they are there, the points, and allocates
- * the results, `bytes` from `host` on, as one piece at *found, so that one copy brings them back. */
-static spot_status move_to_device(spot_ctx *c, spot_arena *a, spot_mixture_job *jobs, int count, bool points_there,
+/* Moves the jobs' arrays to device memory: copies given responsibilities and, unless they are on it already, the points, and
+ * allocates the results, `bytes` from `host` on, as one piece at *on_device, so that one copy brings them back. */
+static spot_status move_to_device(spot_ctx *c, spot_arena *a, spot_mixture_job *jobs, int count, bool points_on_device,
                                   const unsigned char *host, size_t bytes, unsigned char **on_device)
 {
     const float *last = NULL;
@@ -145,7 +146,7 @@ static spot_status move_to_device(spot_ctx *c, spot_arena *a, spot_mixture_job *
     for (int j = 0; j < count; j++) {
         spot_mixture_job *job = &jobs[j];
         size_t points = (size_t)job->fit.n * (size_t)job->fit.d, resps = (size_t)job->fit.n * (size_t)job->fit.k;
-        int fresh = !points_there && job->x != last;
+        int fresh = !points_on_device && job->x != last;
         double *resp = NULL;
         last = job->x;
         if (fresh) SPOT_TRY(SPOT_TAKE(c, a, x, points));
@@ -153,7 +154,7 @@ static spot_status move_to_device(spot_ctx *c, spot_arena *a, spot_mixture_job *
         if (a->counting) continue;
         if (fresh) SPOT_TRY(spot_device_copy(c, x, job->x, points * sizeof *x));
         if (resp) SPOT_TRY(spot_device_copy(c, resp, job->resp, resps * sizeof *resp));
-        if (!points_there) job->x = x;
+        if (!points_on_device) job->x = x;
         job->resp = resp;
         move_results(job, host, *on_device);
     }
@@ -166,7 +167,7 @@ static spot_status run_em(spot_ctx *c, spot_arena *scratch, spot_mixture_job *jo
 }
 
 spot_status spot_mixture_jobs_run(spot_ctx *c, spot_arena *a, size_t begin, spot_mixture_job *jobs, int count,
-                                  bool points_there, const spot_mixture_config *cfg)
+                                  bool points_on_device, const spot_mixture_config *cfg)
 {
     spot_arena on_device = spot_arena_counting();
     size_t first = (begin + 63) / 64 * 64, bytes = a->used - first;       /* as takes are aligned, so the piece is */
@@ -180,9 +181,9 @@ spot_status spot_mixture_jobs_run(spot_ctx *c, spot_arena *a, size_t begin, spot
         if (jobs[j].fit.d > d) d = jobs[j].fit.d;
         if (jobs[j].fit.k > k) k = jobs[j].fit.k;
     }
-    SPOT_TRY(move_to_device(c, &on_device, jobs, count, points_there, host, bytes, &piece));
+    SPOT_TRY(move_to_device(c, &on_device, jobs, count, points_on_device, host, bytes, &piece));
     SPOT_TRY(spot_arena_open_device(c, &on_device, on_device.peak + 64 + spot_mixture_scratch(count, n, d, k, 0)));
-    s = move_to_device(c, &on_device, jobs, count, points_there, host, bytes, &piece);
+    s = move_to_device(c, &on_device, jobs, count, points_on_device, host, bytes, &piece);
     if (s == SPOT_OK) s = run_em(c, &on_device, jobs, count, cfg);
     if (s == SPOT_OK) s = spot_device_copy(c, host, piece, bytes);
     for (int j = 0; j < count && s == SPOT_OK; j++) move_results(&jobs[j], piece, host);

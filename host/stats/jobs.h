@@ -10,9 +10,9 @@ spot_status spot_mixture_check_points(spot_ctx *c, uint32_t ec, spot_mat x, int 
 /* Allocates the results of a job with fit.k components on fit.n points of fit.d coordinates. */
 spot_status spot_mixture_job_take(spot_ctx *c, spot_arena *a, spot_mixture_job *job);
 
-/* Runs the jobs on c's device; cfg NULL: only k-means. Points lie on the host or, with points_there, in the device's memory;
- * results in a from byte `begin` to its end. On a GPU, job.x points to the device's memory afterwards. */
+/* Runs the jobs on c's device; cfg NULL: only k-means. Points lie on the host or, with points_on_device, on the device; results
+ * in a from byte `begin` to its end. On a GPU, job.x points to the device's memory afterwards. */
 spot_status spot_mixture_jobs_run(spot_ctx *c, spot_arena *a, size_t begin, spot_mixture_job *jobs, int count,
-                                  bool points_there, const spot_mixture_config *cfg);
+                                  bool points_on_device, const spot_mixture_config *cfg);
 
 #endif

@@ -63,7 +63,7 @@ static __global__ void __launch_bounds__(THREADS) start_kernel(const spot_scvis_
     for (int done = 0, drawn = 0; done < count; drawn += THREADS) {
         spot_rng r = spot_philox_at(net->seed, SPOT_RNG_SCVIS_INIT, net->ec, blockIdx.x);
         r.counter[0] = (uint32_t)(drawn + thread) / 2;        /* two words a number, four a block */
-        if (thread % 2) spot_philox_normal(&r);
+        if (thread % 2) spot_philox_normal(&r);               /* the block's other number is the neighbour's */
         double z = spot_philox_normal(&r);
         unsigned good = __ballot_sync(~0u, fabs(z) <= 2);
         if (thread % 32 == 0) kept[warp] = __popc(good);
@@ -189,7 +189,7 @@ static __global__ void __launch_bounds__(THREADS) judge_kernel(spot_scvis_device
     if (!isfinite(net->loss) || !isfinite(net->norm)) net->failed = t.step;
 }
 
-/* Adam with TensorFlow's epsilon (outside the bias correction). The gradient's norm is cut to 10, then each element.
+/* Adam with TensorFlow's epsilon (outside the bias correction). The gradient's norm is cut to 10, then each element (scvis.h).
  * grid (ceil(params / ADAM), problems) */
 static __global__ void __launch_bounds__(THREADS) update_kernel(const spot_scvis_device *nets,
                                                                 const __grid_constant__ spot_scvis_now t)
