@@ -185,6 +185,10 @@ TEST_IN_FOLDER(what_got_worse_and_better)
     spot_check_free(k);
     fake("flat", changed(2, 0.4, 0.15));               /* better models lose more now */
     says("flat", SPOT_INCONCLUSIVE, SPOT_WORSE, SPOT_SAME, SPOT_SAME);
+    fake("steep", changed(2, 1.5, 0.15));              /* better models lose less than they did */
+    k = check("steep");
+    assert_int_equal(find(k, "sd, in the snow", "slope")->verdict, SPOT_BETTER);
+    spot_check_free(k);
     k = check("flat");
     assert_int_equal(find(k, "sd, blue", "slope")->verdict == SPOT_WORSE, false);
     assert_true(find(k, "sd, in the snow", "slope")->now < find(k, "sd, in the snow", "slope")->before - 0.3);
@@ -200,6 +204,17 @@ TEST_IN_FOLDER(what_got_worse_and_better)
     k = check("strict");
     assert_true(find(k, "sd, in the snow", "passed")->verdict == SPOT_WORSE && k->failed);
     spot_check_free(k);
+}
+
+/* By paper 004 a shift with a higher slope gains more from a better model. */
+TEST(every_metric_that_is_judged_has_a_direction)
+{
+    static const int want[SPOT_CHECK_METRICS] = {
+        [SPOT_CHECK_DR] = 1, [SPOT_CHECK_FDR] = -1, [SPOT_CHECK_LEARNED] = 1, [SPOT_CHECK_IMPACT] = -1, [SPOT_CHECK_SLOPE] = 1,
+        [SPOT_CHECK_PASSED] = 1, [SPOT_CHECK_CLASSES] = 1
+    };
+
+    for (int m = 0; m < SPOT_CHECK_METRICS; m++) assert_int_equal(spot_check_direction(m), want[m]);
 }
 
 TEST_IN_FOLDER(lost_classes_are_named)

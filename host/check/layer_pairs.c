@@ -65,7 +65,7 @@ static void name_untrained(spot_checking *g, spot_check_line *l)
 static void judge_number(spot_check_number *w, double p_worse, double p_better)
 {
     spot_check_line *l = w->l;
-    double gain = spot_check_lower_is_better(w->metric) ? -w->d.mean : w->d.mean, margin = l->margin, reach;
+    double gain = spot_check_direction(w->metric) * w->d.mean, margin = l->margin, reach;
 
     l->verdict = SPOT_INCONCLUSIVE;
     l->p = gain < 0 ? p_worse : p_better;
@@ -113,9 +113,10 @@ spot_status spot_check_judge(spot_checking *g, spot_check_number *w, int n)
 
     if (!scratch) return spot_fail(g->c, SPOT_NOMEM, "no memory to judge %d numbers", n);
     for (int i = 0; i < n; i++) {                      /* d.p is for the direction of the difference */
-        const bool good = (w[i].d.mean > 0) != spot_check_lower_is_better(w[i].metric);
-        worse[i] = good ? 1 : w[i].d.p;
-        better[i] = good ? w[i].d.p : 1;
+        const int direction = spot_check_direction(w[i].metric);
+        const bool good = (w[i].d.mean > 0) == (direction > 0);
+        worse[i] = good || !direction ? 1 : w[i].d.p;
+        better[i] = good && direction ? w[i].d.p : 1;
     }
     spot_holm(worse, n, scratch);
     spot_holm(better, n, scratch);

@@ -28,7 +28,7 @@ static void judge_line(spot_checking *g, spot_check_line *l, double p)
 {
     double d = l->now - l->before, inner = (l->high - l->low) / 2 / 1.959964 * 1.644854;
     int metric = l->metric[0] == 'f' ? SPOT_CHECK_FDR : SPOT_CHECK_DR;
-    double gain = spot_check_lower_is_better(metric) ? -d : d;
+    double gain = spot_check_direction(metric) * d;
 
     l->p = p;
     if (l->n < SPOT_CHECK_FEWEST)

@@ -39,8 +39,9 @@ typedef struct {
     const char *units;                         /* "ECs" */
 } spot_check_number;
 
-/* lines.c: whether a lower value of the metric is better, as the studies describe it. */
-bool spot_check_lower_is_better(int metric);
+/* lines.c: 1: a higher value of the metric is better, -1: a lower one, as it is described; 0: neither, and no change of it is
+ * worse or better. */
+int spot_check_direction(int metric);
 
 /* layer_pairs.c: the verdicts of all numbers, as one family. */
 spot_status spot_check_judge(spot_checking *g, spot_check_number *w, int n);

@@ -17,11 +17,18 @@ const char *spot_verdict_name(spot_verdict v)
     return v >= 0 && v < SPOT_VERDICTS ? name[v] : "unknown";
 }
 
-bool spot_check_lower_is_better(int metric)
-{
-    const char *name = spot_check_metric(metric);
+/* A metric that check alone has. */
+static const spot_quantity own[] = {
+    { .name = "learned", .type = SPOT_AS_REAL, .direction = SPOT_HIGHER_IS_BETTER }, SPOT_QUANTITIES_END
+};
 
-    return spot_lower_is_better(spot_results_methods[0].rows, name) || spot_lower_is_better(spot_shifts_table.rows, name);
+int spot_check_direction(int metric)
+{
+    const spot_quantity *const described[] = { spot_results_methods[0].rows, spot_shifts_table.rows, own };
+    const spot_quantity *q = NULL;
+
+    for (int i = 0; i < 3 && !q; i++) q = spot_quantity_find(described[i], spot_check_metric(metric));
+    return q ? spot_quantity_change(q, 0, 1) : 0;
 }
 
 bool spot_verdict_fails(spot_verdict v) { return v == SPOT_WORSE || v == SPOT_TOO_GOOD || v == SPOT_BROKEN; }

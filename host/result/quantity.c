@@ -104,18 +104,18 @@ int spot_quantity_change(const spot_quantity *q, double before, double now)
     return (now > before) == (q->direction == SPOT_HIGHER_IS_BETTER) ? 1 : -1;
 }
 
-static const spot_quantity *find_column(const spot_quantity *q, const char *word)
+const spot_quantity *spot_quantity_find(const spot_quantity *q, const char *word)
 {
     const spot_quantity *found = NULL;
 
     for (; q->type != SPOT_AS_NOTHING && !found; q++)
-        if (q->type == SPOT_AS_OBJECT) found = find_column(q->rows, word);
+        if (q->type == SPOT_AS_OBJECT) found = spot_quantity_find(q->rows, word);
         else if ((q->name && !strcmp(q->name, word)) || (q->title && !strcmp(q->title, word))) found = q;
     return found;
 }
 
 bool spot_lower_is_better(const spot_quantity *q, const char *word)
 {
-    q = find_column(q, word);
+    q = spot_quantity_find(q, word);
     return q && q->direction == SPOT_LOWER_IS_BETTER;
 }

@@ -125,6 +125,9 @@ const char *spot_quantity_text(char text[96], const spot_quantity *q, const spot
 /* 1: `now` is better than `before`; -1: worse; 0: equal, only shown, or one of them is not there. */
 int spot_quantity_change(const spot_quantity *q, double before, double now);
 
+/* The column with this name or title; NULL: there is none. */
+const spot_quantity *spot_quantity_find(const spot_quantity *q, const char *word);
+
 /* Whether a lower value of the column with this name or title is better; false where there is none. */
 bool spot_lower_is_better(const spot_quantity *q, const char *word);
 

@@ -139,14 +139,16 @@ static const spot_quantity names[] = {
 
 static const spot_quantity estimate[] = {
 #define S(name, ...) SPOT_QUANTITY(name, spot_shift_estimate, __VA_ARGS__)
-    S("classes_used", used, .title = "classes", .unit = SPOT_UNIT_COUNT, .about = "that have enough pictures left"),
+    S("classes_used", used, .title = "classes", .unit = SPOT_UNIT_COUNT, .direction = SPOT_HIGHER_IS_BETTER,
+      .about = "that have enough pictures left"),
     S("classes_few", few, .title = "too few", .unit = SPOT_UNIT_COUNT, .place = SPOT_SHOWN_WIDE,
       .about = "classes with some pictures left, but too few"),
     S("classes_lost", lost, .title = "lost", .unit = SPOT_UNIT_COUNT, .place = SPOT_SHOWN_WIDE,
       .about = "classes without a picture left"),
     S("classes_few_base", few_base),
     S("impact", impact, .title = "impact", .direction = SPOT_LOWER_IS_BETTER, .about = "drop of accuracy, mean over models"),
-    S("slope", slope, .title = "slope", .about = "of shift accuracy over base accuracy"),
+    S("slope", slope, .title = "slope", .direction = SPOT_HIGHER_IS_BETTER,
+      .about = "of shift accuracy over base accuracy"),
     S("intercept", intercept), S("correlation", correlation), S("accuracies_limited", limited),
     S("limit_base", limit_base), S("limit_shift", limit_shift), S("draws", draws), SPOT_QUANTITIES_END
 #undef S
@@ -155,7 +157,7 @@ static const spot_quantity estimate[] = {
 static const spot_quantity row[] = {
     SPOT_BEHIND(NULL, shift_row, shift, names), SPOT_QUANTITY("source", shift_row, source, .title = "source"),
     SPOT_QUANTITY("pass_rate", shift_row, passed, .title = "passed", .unit = SPOT_UNIT_SHARE,
-                  .about = "pictures that pass the filter"),
+                  .direction = SPOT_HIGHER_IS_BETTER, .about = "pictures that pass the filter"),
     SPOT_BEHIND(NULL, shift_row, e, estimate),
     SPOT_QUANTITIES_END
 };
