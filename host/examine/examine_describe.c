@@ -51,7 +51,8 @@ static const spot_quantity settings[] = {
 
 /* p of the true class: better is higher. The extreme p is the lowest one, in strength mode the highest. */
 #define LINE(extreme)                                                                                                      \
-    P("mean", mean, .title = "mean of the last", .about = "mean p of the last renders that the examiner asked for"),       \
+    P("mean", mean, .title = "mean of the last", .label = "mean p of the true class",                                      \
+      .about = "mean p of the last renders that the examiner asked for"),                                                  \
     P("lowest", lowest, .about = extreme " p"),                                                                            \
     P("lowest_valid", lowest_valid, .title = extreme, .about = extreme " p on valid renders, on which a person could still " \
       "name the object"),                                                                                                  \

@@ -87,7 +87,7 @@ const char *spot_quantity_text(char text[96], const spot_quantity *q, const spot
     char value[32], low[32], high[32], spread[32];
     const char *unit = after[q->unit] && !q->format ? after[q->unit] : "";
 
-    if (!spot_quantity_has(q, v)) return "-";
+    if (!spot_quantity_has(q, v)) return q->missing ? q->missing : "-";
     if (spot_quantity_is_text(q)) return v->text;
     write_number(value, q, v->value);
     if (isfinite(v->low) || isfinite(v->high))

@@ -70,6 +70,8 @@ typedef struct spot_quantity {
     int index;
     const char *const *names;
     const char *title;                 /* heading; NULL: no table shows it */
+    const char *label;                 /* on the axis of a figure; NULL: title */
+    const char *missing;               /* in tables, where it has no value; NULL: "-" */
     const char *about;                 /* what it is: a noun phrase, or a plain sentence, of one line */
     spot_quantity_unit unit;
     spot_quantity_direction direction;

@@ -146,7 +146,8 @@ static const spot_quantity estimate[] = {
     S("classes_lost", lost, .title = "lost", .unit = SPOT_UNIT_COUNT, .place = SPOT_SHOWN_WIDE,
       .about = "classes without a picture left"),
     S("classes_few_base", few_base),
-    S("impact", impact, .title = "impact", .direction = SPOT_LOWER_IS_BETTER, .about = "drop of accuracy, mean over models"),
+    S("impact", impact, .title = "impact", .label = "absolute impact (drop of accuracy)", .direction = SPOT_LOWER_IS_BETTER,
+      .about = "drop of accuracy, mean over models"),
     S("slope", slope, .title = "slope", .direction = SPOT_HIGHER_IS_BETTER,
       .about = "of shift accuracy over base accuracy"),
     S("intercept", intercept), S("correlation", correlation), S("accuracies_limited", limited),
@@ -156,8 +157,8 @@ static const spot_quantity estimate[] = {
 
 static const spot_quantity row[] = {
     SPOT_BEHIND(NULL, shift_row, shift, names), SPOT_QUANTITY("source", shift_row, source, .title = "source"),
-    SPOT_QUANTITY("pass_rate", shift_row, passed, .title = "passed", .unit = SPOT_UNIT_SHARE,
-                  .direction = SPOT_HIGHER_IS_BETTER, .about = "pictures that pass the filter"),
+    SPOT_QUANTITY("pass_rate", shift_row, passed, .title = "passed", .label = "share that passes",
+                  .unit = SPOT_UNIT_SHARE, .direction = SPOT_HIGHER_IS_BETTER, .about = "pictures that pass the filter"),
     SPOT_BEHIND(NULL, shift_row, e, estimate),
     SPOT_QUANTITIES_END
 };
@@ -306,9 +307,10 @@ typedef struct {
 } line_row;
 
 static const spot_quantity line[] = {
-#define S(name, field) SPOT_QUANTITY(name, line_row, field)
+#define S(name, ...) SPOT_QUANTITY(name, line_row, __VA_ARGS__)
     S("set", set), S("source", source), S("shift", shift), S("category", category), S("model", model),
-    S("classes", classes), S("base", base), S("shift_accuracy", accuracy), S("drop", drop), SPOT_QUANTITIES_END
+    S("classes", classes), S("base", base, .label = "base accuracy"),
+    S("shift_accuracy", accuracy, .label = "shift accuracy"), S("drop", drop), SPOT_QUANTITIES_END
 #undef S
 };
 

@@ -15,7 +15,7 @@ spot_status spot_shifts_tell(spot_ctx *c, spot_shifts_account *a, const spot_shi
 void        spot_shifts_account_close(spot_shifts_account *a);
 
 /* shifts.json of an account; shifts.csv of results. */
-extern const spot_quantity spot_shifts_parts[], spot_shifts_lines;
+extern const spot_quantity spot_shifts_parts[];
 
 /* DIR/shifts.json and DIR/shifts.csv, from all segments of the config with this key; nothing while some are missing
  * (r->missing). A file that has these bytes already is left as it is. r receives the results; close it also after a failure. */

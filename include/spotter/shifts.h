@@ -254,7 +254,8 @@ typedef struct {
 spot_status spot_shifts_read (spot_ctx *c, spot_shifts_results *r, const char *dir);
 void        spot_shifts_close(spot_shifts_results *r);
 
-extern const struct spot_quantity spot_shifts_table;           /* the table of the shifts of a spot_shifts_results */
+/* Tables of a spot_shifts_results: of the shifts; of each shift and model. */
+extern const struct spot_quantity spot_shifts_table, spot_shifts_lines;
 
 /* The document shifts.json, on one line; the caller frees it. */
 spot_status spot_shifts_json(spot_ctx *c, char **json, size_t *n, const spot_shifts_results *r);

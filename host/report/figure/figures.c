@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "report/figure/figure.h"
+#include "report/table/results_describe.h"
 #include "result/columns.h"
 
 /* ---- methods ---- */
@@ -149,8 +150,7 @@ static void add_paper(spot_figure *f, spot_chart_panel *p, int q)
 static void add_number_panel(spot_figure *f, spot_rate rate)
 {
     bool dr = rate == SPOT_RATE_DR;
-    spot_chart_panel *p = add_panel(f, dr ? 1 : 0.2, dr ? "Discovery rate (DR)" : "False discovery rate (FDR)",
-                                    "blindspots of the EC");
+    spot_chart_panel *p = add_panel(f, dr ? 1 : 0.2, spot_results_rate(rate)->label, "blindspots of the EC");
     spot_factor_row row;
 
     for (int i = 0; spot_factor_next(f->r, &i, &row);)
@@ -163,8 +163,8 @@ static void add_number_panel(spot_figure *f, spot_rate rate)
 /* Where each EC has one blindspot, the share of covered blindspots is the DR. */
 static void add_specificity_panel(spot_figure *f)
 {
-    spot_chart_panel *p = add_panel(f, 1, f->number == 7 ? "Discovery rate (DR)" : "Blindspots covered",
-                                    "features that define the blindspot");
+    const spot_rate rate = f->number == 7 ? SPOT_RATE_DR : SPOT_RATE_COVERED;
+    spot_chart_panel *p = add_panel(f, 1, spot_results_rate(rate)->label, "features that define the blindspot");
     spot_factor_row row;
 
     for (int i = 0; spot_factor_next(f->r, &i, &row);)

@@ -58,7 +58,7 @@ void spot_plot_levels(spot_plot *p, const spot_background_results *r)
     snprintf(p->caption, sizeof p->caption, "Keywords for which backgrounds were chosen, of the picture itself (level 0) and "
              "with those that the ontology adds up to each level: the most, the mean and the fewest of %d pictures. %d "
              "backgrounds are chosen for each picture, so there are no more keywords.", s->targets, s->n);
-    spot_plot_panel *a = spot_plot_add_panel(p, "", "level", "keywords");
+    spot_plot_panel *a = spot_plot_add_panel(p, "", SPOT_AXIS("level"), SPOT_AXIS("keywords"));
     a->xlow = 0, a->xhigh = fmax(levels - 1, 5) + 0.2, a->ylow = 0, a->yhigh = 1.08 * top;
     for (int k = 0; k < 3; k++) {
         spot_plot_add_entry(p, names[k], SPOT_MARK_POINT, k, SPOT_PLOT_PLAIN);
@@ -99,7 +99,7 @@ void spot_plot_distances(spot_plot *p, const spot_background_results *const *r, 
     snprintf(p->caption, sizeof p->caption, "Share of the blends in each of %d bins of semantic distance (%s), by how "
              "backgrounds are chosen. The paper wants short and long distances: a curve that covers the axis.",
              BINS, r[0]->suite->encoder);
-    a = spot_plot_add_panel(p, "", "semantic distance of a blend to its original", "share of blends");
+    a = spot_plot_add_panel(p, "", SPOT_AXIS("semantic distance of a blend to its original"), SPOT_AXIS("share of blends"));
     for (int k = 0; k < runs; k++) {
         snprintf(name, sizeof name, runs > 1 ? "%s: %.60s" : "%s", spot_background_choice_name(r[k]->cfg->suite.choice),
                  dir[k]);
@@ -153,7 +153,8 @@ void spot_plot_matrices(spot_plot *p, const spot_matrix_panel *panel, int n, int
     snprintf(scale, sizeof scale, "difference of confidence, 0 to %.3g", most);
     spot_plot_add_entry(p, scale, SPOT_MARK_CELLS, 0, SPOT_PLOT_PLAIN);
     for (int i = 0; i < n; i++) {
-        spot_plot_panel *a = spot_plot_add_panel(p, panel[i].r->unit[panel[i].unit].name, panel[i].about, "distance");
+        spot_plot_panel *a = spot_plot_add_panel(p, panel[i].r->unit[panel[i].unit].name, SPOT_AXIS(panel[i].about),
+                                                 SPOT_AXIS("distance"));
         a->xhigh = a->yhigh = panel[i].r->suite->range;
         spot_plot_mark *m = spot_plot_add_mark(p, SPOT_MARK_CELLS, 0, panel[i].about);
         m->cell = panel[i].a->matrix, m->weight = panel[i].a->weight, m->grid = panel[i].a->grid, m->most = most;

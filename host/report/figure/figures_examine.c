@@ -99,9 +99,14 @@ static int moved_most(const spot_examine_results *r, const double *curve, int mo
     return best;
 }
 
-static void begin_panel(spot_plot *p, const char *title, int asked)
+static const spot_quantity *mean_of(const spot_examine_results *r)
 {
-    spot_plot_panel *panel = spot_plot_add_panel(p, title, "renders that the examiner asked for", "mean p of the true class");
+    return spot_quantity_find(spot_examine_curves(r)->rows, "mean");
+}
+
+static void begin_panel(spot_plot *p, const spot_examine_results *r, const char *title, int asked)
+{
+    spot_plot_panel *panel = spot_plot_add_panel(p, title, SPOT_AXIS("renders that the examiner asked for"), mean_of(r));
 
     panel->xlow = 0, panel->xhigh = asked, panel->ylow = 0, panel->yhigh = 1;
 }
@@ -120,11 +125,11 @@ static spot_status add_model_curves(spot_ctx *c, spot_plot *p, const spot_examin
     if (s == SPOT_OK) {
         const int one = moved_most(r, curve, model);
         snprintf(title, sizeof title, "%s: %d objects", r->cfg->model[model].name, r->objects);
-        begin_panel(p, title, most);
+        begin_panel(p, r, title, most);
         for (int e = 0; e < r->cfg->examiners; e++)
             add_curve(p, curve + (size_t)e * own, r->objects, asked_by(r, model, e), e % 8, examiner_name(r, e));
         snprintf(title, sizeof title, "%s: %.100s", r->cfg->model[model].name, spot_figure_unit(r, model, 0, 0, one)->title);
-        begin_panel(p, title, most);
+        begin_panel(p, r, title, most);
         for (int e = 0; e < r->cfg->examiners; e++)
             add_curve(p, curve + (size_t)e * own + (size_t)one * DOTS, 1, asked_by(r, model, e), e % 8, examiner_name(r, e));
     }
@@ -183,7 +188,7 @@ static void add_class_bars(spot_plot *p, const spot_examine_results *r, int mode
     int rows = 0;
 
     snprintf(title, sizeof title, "%s on %s", examiner_name(r, examiner), r->cfg->model[model].name);
-    panel = spot_plot_add_panel(p, title, "mean p of the true class", "");
+    panel = spot_plot_add_panel(p, title, mean_of(r), NULL);
     panel->xlow = 0, panel->xhigh = 1;
     for (int cls = 0; *(name = spot_examine_class(r->cfg, cls)); cls++) {
         if (isnan(class_mean(r, model, examiner, cls, -1))) continue;
@@ -368,7 +373,7 @@ spot_status spot_plot_order(spot_ctx *c, spot_plot *p, const spot_examine_result
             double sum[2] = { 0 };
             int row = 0;
             snprintf(title, sizeof title, "%s on %s", examiner_name(r[0], e), r[0]->cfg->model[model].name);
-            spot_plot_add_panel(p, title, "energy distance of the last renders", "");
+            spot_plot_add_panel(p, title, SPOT_AXIS("energy distance of the last renders"), NULL);
             for (int i = 0; i < r[0]->objects; i++) {
                 const spot_examine_result *u = spot_figure_unit(r[0], model, e, 0, i);
                 const int twin = find_object(r[1], model, u->object);

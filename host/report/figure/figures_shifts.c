@@ -111,6 +111,8 @@ static void add_sources(spot_plot *p, const spot_shifts_results *r, spot_mark_ki
         spot_plot_add_entry(p, spot_shift_source_name(r, v), kind, v, SPOT_PLOT_PLAIN);
 }
 
+static const spot_quantity *number(const spot_quantity *list, const char *name) { return spot_quantity_find(list->rows, name); }
+
 void spot_plot_fits(spot_plot *p, const spot_shifts_results *r, const int *shift, int n)
 {
     static const char *const axes[] = { "linear", "probit", "logit" };
@@ -124,7 +126,8 @@ void spot_plot_fits(spot_plot *p, const spot_shifts_results *r, const int *shift
              how == SPOT_AXES_LINEAR ? "" : " Accuracies of 0 and 1 stand at 1/2n and 1 - 1/2n for n pictures, as in the fit.");
     add_sources(p, r, SPOT_MARK_POINT);
     for (int i = 0; i < n; i++) {
-        spot_plot_panel *a = spot_plot_add_panel(p, r->cfg->shift[shift[i]].name, "base accuracy", "shift accuracy");
+        spot_plot_panel *a = spot_plot_add_panel(p, r->cfg->shift[shift[i]].name, number(&spot_shifts_lines, "base"),
+                                                 number(&spot_shifts_lines, "shift_accuracy"));
         a->xlow = x.low, a->xhigh = x.high, a->ylow = y.low, a->yhigh = y.high;
         a->axes = how;
         a->diagonal = true;
@@ -140,14 +143,14 @@ void spot_plot_fits(spot_plot *p, const spot_shifts_results *r, const int *shift
 /* ---- Figure 11 ---- */
 
 /* The axis has room for all points, and for their intervals as far as these do not make the points' part small. */
-static range slopes_range(const spot_shifts_results *r, bool of_slope)
+static range slopes_range(const spot_shifts_results *r, const spot_quantity *q)
 {
     range at = { INFINITY, -INFINITY }, ends = at;
 
     for (int v = 0; v < r->sources; v++)
         for (int s = 0; s < r->cfg->shifts; s++) {
             const spot_shift_estimate *e = &r->source[v].set[spot_shift_compared(r, v)].shift[s];
-            const spot_interval i = of_slope ? e->slope : e->impact;
+            const spot_quantity_value i = spot_quantity_of(q, e);
             if (!isfinite(e->slope.value) || !isfinite(e->impact.value)) continue;
             extend(&at, i.value), extend(&ends, i.low), extend(&ends, i.high);
         }
@@ -158,7 +161,8 @@ static range slopes_range(const spot_shifts_results *r, bool of_slope)
 
 void spot_plot_slopes(spot_plot *p, const spot_shifts_results *r, int source)
 {
-    const range x = slopes_range(r, false), y = slopes_range(r, true);
+    const spot_quantity *impact = number(&spot_shifts_table, "impact"), *slope = number(&spot_shifts_table, "slope");
+    const range x = slopes_range(r, impact), y = slopes_range(r, slope);
 
     spot_plot_open(p, r->sources < 2 || source >= 0 ? 1 : 2, r->sources < 2 ? 620 : 460, 380,
               "Figure 11. Slope against absolute impact");
@@ -170,8 +174,7 @@ void spot_plot_slopes(spot_plot *p, const spot_shifts_results *r, int source)
     for (int v = 0; v < r->sources; v++) {
         const spot_shift_estimates *e = &r->source[v].set[spot_shift_compared(r, v)];
         if (source >= 0 && v != source) continue;
-        spot_plot_panel *a = spot_plot_add_panel(p, r->cfg->sources ? spot_shift_source_name(r, v) : "",
-                                                 "absolute impact (drop of accuracy)", "slope");
+        spot_plot_panel *a = spot_plot_add_panel(p, r->cfg->sources ? spot_shift_source_name(r, v) : "", impact, slope);
         a->xlow = x.low, a->xhigh = x.high, a->ylow = y.low, a->yhigh = y.high;
         snprintf(a->empty, sizeof a->empty, "%s", r->cfg->models < 2 ? "a slope needs two models" : "no shift has a slope");
         for (int s = 0; s < e->shifts; s++) {
@@ -179,8 +182,7 @@ void spot_plot_slopes(spot_plot *p, const spot_shifts_results *r, int source)
             if (!isfinite(e->shift[s].slope.value) || !isfinite(e->shift[s].impact.value)) continue;
             spot_plot_mark *k = spot_plot_add_mark(p, SPOT_MARK_POINT, g % 8, r->category[g]);
             k->hollow = g >= 8;
-            k->x = e->shift[s].impact.value, k->xlow = e->shift[s].impact.low, k->xhigh = e->shift[s].impact.high;
-            k->y = e->shift[s].slope.value, k->ylow = e->shift[s].slope.low, k->yhigh = e->shift[s].slope.high;
+            spot_plot_at(k, impact, slope, &e->shift[s]);
             snprintf(k->label, sizeof k->label, "%s", r->cfg->shift[s].name);
         }
     }
@@ -232,7 +234,7 @@ static void add_similarity(spot_plot *p, const spot_shifts_results *r, int shift
     g = padded(g, 0.03, 0.01);
     snprintf(title, sizeof title, "%s: %s", r->cfg->shift[shift].name, part ? "shift" : "class");
     snprintf(about, sizeof about, "“%s”", caption);
-    a = spot_plot_add_panel(p, title, about, "share of pictures below");
+    a = spot_plot_add_panel(p, title, SPOT_AXIS(about), SPOT_AXIS("share of pictures below"));
     a->xlow = g.low, a->xhigh = g.high;
     if (isfinite(threshold) && threshold > -1) {
         spot_plot_add_mark(p, SPOT_MARK_CURVE, SPOT_PLOT_GREY, "threshold")->faint = true;
@@ -266,7 +268,7 @@ void spot_plot_passes(spot_plot *p, const spot_shifts_results *r)
     snprintf(p->caption, sizeof p->caption, "Both similarities are at least their thresholds; of base pictures that to the "
              "class alone. Lines are Wilson's 95 %% intervals.");
     add_sources(p, r, SPOT_MARK_BAR);
-    snprintf(spot_plot_add_panel(p, "", "share that passes", "")->empty, 90, "the run has no filter");
+    snprintf(spot_plot_add_panel(p, "", number(&spot_shifts_table, "pass_rate"), NULL)->empty, 90, "the run has no filter");
     for (int s = -1; s < r->cfg->shifts; s++) spot_plot_add_row(p, s < 0 ? "base" : r->cfg->shift[s].name);
     for (int s = -1; s < r->cfg->shifts; s++)
         for (int v = 0; v < r->sources; v++) {
@@ -310,7 +312,7 @@ void spot_plot_selection(spot_plot *p, const spot_shifts_results *r, const spot_
         }
     spot_plot_add_entry(p, "real pictures", SPOT_MARK_POINT, SPOT_PLOT_GREY, SPOT_PLOT_PLAIN);
     for (int t = 0; t < SPOT_TASKS; t++) {
-        spot_plot_panel *a = spot_plot_add_panel(p, titles[t], "selection frequency", "");
+        spot_plot_panel *a = spot_plot_add_panel(p, titles[t], SPOT_AXIS("selection frequency"), NULL);
         a->xlow = -0.02, a->xhigh = 1.02;
         snprintf(a->empty, sizeof a->empty, "no votes");
         for (int k = 0; k < r->cfg->shifts; k++) spot_plot_add_row(p, r->cfg->shift[k].name);

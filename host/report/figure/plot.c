@@ -47,13 +47,20 @@ void spot_plot_open(spot_plot *p, int across, double width, double height, const
     snprintf(p->title, sizeof p->title, "%s", title);
 }
 
-spot_plot_panel *spot_plot_add_panel(spot_plot *p, const char *title, const char *x, const char *y)
+static void set_axis(char *words, size_t size, spot_quantity_unit *unit, const spot_quantity *q)
+{
+    if (!q) return;
+    copy_text(words, size, q->label ? q->label : q->title);
+    *unit = q->unit;
+}
+
+spot_plot_panel *spot_plot_add_panel(spot_plot *p, const char *title, const spot_quantity *x, const spot_quantity *y)
 {
     spot_plot_panel *new = ADD(p, panel, panels, p->no_panel);
 
     copy_text(new->title, sizeof new->title, title);
-    copy_text(new->x, sizeof new->x, x);
-    copy_text(new->y, sizeof new->y, y);
+    set_axis(new->x, sizeof new->x, &new->xunit, x);
+    set_axis(new->y, sizeof new->y, &new->yunit, y);
     new->xhigh = new->yhigh = 1;
     new->first = p->marks;
     new->first_row = p->rows;
@@ -71,6 +78,14 @@ spot_plot_mark *spot_plot_add_mark(spot_plot *p, spot_mark_kind kind, int style,
     copy_text(new->series, sizeof new->series, series);
     if (!p->status) p->panel[p->panels - 1].marks++;
     return new;
+}
+
+void spot_plot_at(spot_plot_mark *m, const spot_quantity *x, const spot_quantity *y, const void *row)
+{
+    const spot_quantity_value v = spot_quantity_of(x, row), w = spot_quantity_of(y, row);
+
+    m->x = v.value, m->xlow = v.low, m->xhigh = v.high;
+    m->y = w.value, m->ylow = w.low, m->yhigh = w.high;
 }
 
 void spot_plot_add_dot(spot_plot *p, double x, double y)

@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "formats/canvas.h"
+#include "result/result.h"
 
 /* GREY: in place of a style, a dark grey for what is compared with. */
 enum { SPOT_PLOT_GREY = -1, SPOT_PLOT_NAME = 96 };
@@ -35,6 +36,7 @@ typedef struct {
 typedef struct {
     char   title[160], x[96], y[96], empty[96];    /* empty: text where the panel has no marks */
     double xlow, xhigh, ylow, yhigh;               /* the axes; rows: y from -0.5 to rows - 0.5 */
+    spot_quantity_unit xunit, yunit;               /* SPOT_UNIT_SHARE: the ticks are per cent */
     int    axes;                                   /* spot_shift_axes of both axes */
     int    rows, first_row;                        /* rows > 0: names in plot.row */
     int    first, marks;
@@ -63,13 +65,20 @@ typedef struct {
 /* Zeroes a plot and sets panels across, the size and the title. */
 void spot_plot_open(spot_plot *p, int across, double width, double height, const char *title);
 
-/* A pointer is valid until the next panel or mark. They return a scratch where memory is missing, never NULL. */
-spot_plot_panel *spot_plot_add_panel(spot_plot *p, const char *title, const char *x, const char *y);
+/* The number of an axis that no result describes. */
+#define SPOT_AXIS(words) (&(const spot_quantity){ .title = words })
+
+/* A pointer is valid until the next panel or mark. They return a scratch where memory is missing, never NULL. x, y: the numbers
+ * of the axes, which give the words and the unit; y NULL: rows. */
+spot_plot_panel *spot_plot_add_panel(spot_plot *p, const char *title, const spot_quantity *x, const spot_quantity *y);
 spot_plot_mark  *spot_plot_add_mark (spot_plot *p, spot_mark_kind kind, int style, const char *series);
 void spot_plot_add_dot  (spot_plot *p, double x, double y);                /* to the last mark, a curve or an area */
 void spot_plot_add_row  (spot_plot *p, const char *name);                  /* to the last panel */
 void spot_plot_add_entry(spot_plot *p, const char *name, spot_mark_kind kind, int style, spot_plot_look look);
 void spot_plot_close    (spot_plot *p);
+
+/* Puts the mark at the values of two numbers of a row, with their intervals. */
+void spot_plot_at(spot_plot_mark *m, const spot_quantity *x, const spot_quantity *y, const void *row);
 
 /* Writes a PNG or SVG, chosen by the end of the path; draws an SVG in memory (*bytes is malloc'd). */
 spot_status spot_plot_write(spot_ctx *c, const char *path, const spot_plot *p);

@@ -54,10 +54,15 @@ static double tick_step(double range, int most)
 }
 
 /* step 0: the digits that v has. */
-static const char *tick_text(char text[16], double v, double step)
+static const char *tick_text(char text[16], spot_quantity_unit unit, double v, double step)
 {
-    if (!step) snprintf(text, 16, "%g", v);
-    else snprintf(text, 16, "%.*f", step >= 1 ? 0 : step >= 0.1 ? 1 : step >= 0.01 ? 2 : 3, fabs(v) < step / 2 ? 0.0 : v);
+    const double by = unit == SPOT_UNIT_SHARE ? 100 : 1;
+    const char *after = unit == SPOT_UNIT_SHARE ? " %" : "";
+
+    step *= by;
+    v = fabs(v * by) < step / 2 ? 0 : v * by;
+    if (!step) snprintf(text, 16, "%g%s", v, after);
+    else snprintf(text, 16, "%.*f%s", step >= 1 ? 0 : step >= 0.1 ? 1 : step >= 0.01 ? 2 : 3, v, after);
     return text;
 }
 
@@ -66,7 +71,7 @@ static void draw_tick(const spot_plot_frame *f, bool is_y, double v, double step
     const spot_plot_box *b = &f->at;
     char text[16];
 
-    tick_text(text, v, step);
+    tick_text(text, is_y ? f->p->yunit : f->p->xunit, v, step);
     cairo_set_line_width(f->cr, 0.8);
     set_grey(f->cr, 0.88);
     if (is_y) cairo_move_to(f->cr, b->x, spot_plot_y(f, v)), cairo_line_to(f->cr, b->x + b->w, spot_plot_y(f, v));

@@ -131,12 +131,6 @@ spot_estimate spot_factor(const spot_results *r, int b, spot_rate rate, spot_lev
     return e;
 }
 
-const char *spot_rate_name(spot_rate rate)
-{
-    static const char *const name[] = { "dr", "fdr", "covered" };
-    return name[rate];
-}
-
 /* Where each factor's rows end; the next factor's begin there. Factors of ECs have a row for DR and one for FDR. */
 enum { BY_NUMBER = 2 * SPOT_MAX_BLINDSPOTS, BY_SPECIFICITY = BY_NUMBER + SPOT_MAX_TRIPLETS,
        BY_FEATURE = BY_SPECIFICITY + 2 * SPOT_FEATURE_COUNT, BY_INDUCE = BY_FEATURE + 2 * SPOT_INDUCE_COUNT,

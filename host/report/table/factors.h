@@ -49,6 +49,4 @@ bool spot_factor_next(const spot_results *r, int *i, spot_factor_row *row);
 long spot_factor_count(void);
 bool spot_factor_at(const spot_results *r, int i, spot_factor_row *row);
 
-const char *spot_rate_name(spot_rate rate);
-
 #endif

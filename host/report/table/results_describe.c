@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/table/factors.h"
-
 typedef spot_results results;
 
 /* ---- a method's numbers over ECs ---- */
@@ -69,17 +67,28 @@ static const spot_quantity name[] = {
 };
 
 static const spot_quantity dr[] = {
-    MEAN("dr", dr, "DR (s.e.)", .direction = SPOT_HIGHER_IS_BETTER, .about = "share of the blindspots that are found"),
+    MEAN("dr", dr, "DR (s.e.)", .label = "Discovery rate (DR)", .direction = SPOT_HIGHER_IS_BETTER,
+         .about = "share of the blindspots that are found"),
     COUNT("dr.n", count_values, dr, "ECs"),
     SPOT_QUANTITIES_END
 };
 
 static const spot_quantity fdr[] = {
-    MEAN("fdr", fdr, "FDR (s.e.)", .direction = SPOT_LOWER_IS_BETTER,
+    MEAN("fdr", fdr, "FDR (s.e.)", .label = "False discovery rate (FDR)", .direction = SPOT_LOWER_IS_BETTER,
          .about = "share of the first u hypotheses that are false"),
     COUNT("fdr.n", count_values, fdr, "ECs"),
     SPOT_QUANTITIES_END
 };
+
+static const spot_quantity covered = {
+    .name = "covered", .type = SPOT_AS_REAL, .label = "Blindspots covered", .direction = SPOT_HIGHER_IS_BETTER,
+    .about = "share of the blindspots of a level that are found"
+};
+
+const spot_quantity *spot_results_rate(spot_rate rate)
+{
+    return rate == SPOT_RATE_DR ? dr : rate == SPOT_RATE_FDR ? fdr : &covered;
+}
 
 static const spot_quantity failures[] = {
 #define S(name_, NAME, about_) MEAN(#name_, failure[SPOT_##NAME], #name_, .about = "missed blindspots: images " about_)
@@ -136,7 +145,7 @@ void spot_results_factor_mean(spot_quantity_value *v, const void *row, int index
 
 static void rate_name(spot_quantity_value *v, const void *row)
 {
-    v->text = spot_rate_name(((const factor_item *)row)->f.rate);
+    v->text = spot_results_rate(((const factor_item *)row)->f.rate)->name;
 }
 
 static const spot_quantity factor[] = {

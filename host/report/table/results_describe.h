@@ -4,7 +4,7 @@
 #ifndef SPOTTER_RESULTS_DESCRIBE_H
 #define SPOTTER_RESULTS_DESCRIBE_H
 
-#include "report/table/results.h"
+#include "report/table/factors.h"
 #include "result/result.h"
 
 extern const spot_quantity spot_results_document[];                /* all of it, for JSON */
@@ -13,6 +13,9 @@ extern const spot_quantity spot_results_methods[];                 /* the method
 /* Tables of the methods, a row each. names: the name alone, before columns that are added. means: [0] without FDR, [1] with it
  * (spot_results_knows_fdr). besides: the numbers beside DR and FDR (SPOT_BESIDE). failures: why blindspots were missed. */
 extern const spot_quantity spot_results_names, spot_results_means[2], spot_results_besides, spot_results_failures;
+
+/* The number of a level (factors.h). */
+const spot_quantity *spot_results_rate(spot_rate rate);
 
 extern const spot_quantity spot_results_ecs;                       /* a row for each EC, without the methods */
 

@@ -52,7 +52,7 @@ static void put_factors(const tidy *to, const spot_results *t, int b)
 
     for (int i = 0; spot_factor_next(t, &i, &row);) {
         spot_estimate e = spot_factor(t, b, row.rate, row.level);
-        snprintf(quantity, sizeof quantity, "%s[%s=%s]", spot_rate_name(row.rate), row.factor, row.value);
+        snprintf(quantity, sizeof quantity, "%s[%s=%s]", spot_results_rate(row.rate)->name, row.factor, row.value);
         put_mean(to, quantity, e.mean, e.se, e.n, e.left_out);
     }
 }
