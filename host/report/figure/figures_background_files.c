@@ -6,7 +6,6 @@
 #include "report/figure/figures_background.h"
 #include "report/figure/figures_files.h"
 #include "spotter/report.h"
-#include "store/store.h"
 
 enum { MODELS = 6 };           /* rows of a figure of several runs, where no models are named */
 
@@ -22,15 +21,12 @@ static spot_status draw_levels(figures_background_files_work *w)
 {
     bool wanted;
     spot_plot p;
-    spot_status s;
 
     SPOT_TRY(spot_figure_wanted(w->c, &wanted, w->o, 9, spot_background_has_levels(w->r[0]->suite),
                                 "no keyword of the run comes from an ontology"));
     if (!wanted) return SPOT_OK;
     spot_plot_levels(&p, w->r[0]);
-    s = spot_figure_output(w->c, &p, w->o, "9");
-    spot_plot_close(&p);
-    return s;
+    return spot_figure_output(w->c, SPOT_OK, &p, w->o, "9");
 }
 
 /* The named runs, and the variants that differ from the first run in the choice of backgrounds alone. */
@@ -60,8 +56,7 @@ static spot_status draw_distances(figures_background_files_work *w)
     s = take_choices(w, &r, &dir, &n);
     if (s == SPOT_OK) {
         spot_plot_distances(&p, r, dir, n);
-        s = spot_figure_output(w->c, &p, w->o, "11");
-        spot_plot_close(&p);
+        s = spot_figure_output(w->c, SPOT_OK, &p, w->o, "11");
     }
     free(r), free(dir);
     return s;
@@ -101,8 +96,7 @@ static spot_status draw_twins(figures_background_files_work *w)
             about_twin(panel[i].about, sizeof panel[i].about, &r->summary[unit[i]]);
         }
         spot_plot_matrices(&p, panel, n, n, 8);
-        s = spot_figure_output(w->c, &p, w->o, "8");
-        spot_plot_close(&p);
+        s = spot_figure_output(w->c, SPOT_OK, &p, w->o, "8");
     }
     for (int u = 0; a && u < r->units; u++) spot_background_responses_free(&a[u]);
     free(a);
@@ -183,8 +177,7 @@ static spot_status draw_rows(figures_background_files_work *w, const spot_figure
     if (s == SPOT_OK) {
         snprintf(word, sizeof word, "%d", number);
         spot_plot_matrices(&p, panel, panels, g->across, number);
-        s = spot_figure_output(w->c, &p, w->o, word);
-        spot_plot_close(&p);
+        s = spot_figure_output(w->c, SPOT_OK, &p, w->o, word);
     }
     for (int i = 0; a && i < panels; i++) spot_background_responses_free(&a[i]);
     free(a), free(panel);
@@ -233,15 +226,11 @@ static spot_status draw_runs(figures_background_files_work *w)
 static spot_status draw_all(figures_background_files_work *w)
 {
     SPOT_TRY(check_models(w));
-    if (w->o->png || w->o->svg) SPOT_TRY(spot_folder_make(w->c, w->o->out));
-    if (w->o->csv) fputs(SPOT_FIGURE_CSV, w->o->csv);
+    SPOT_TRY(spot_figures_begin(w->c, w->o));
     SPOT_TRY(draw_twins(w));
     SPOT_TRY(draw_levels(w));
     SPOT_TRY(draw_distances(w));
-    SPOT_TRY(draw_runs(w));
-    if (w->o->csv && (fflush(w->o->csv) || ferror(w->o->csv)))
-        return spot_fail(w->c, SPOT_IO, "the numbers could not be written");
-    return SPOT_OK;
+    return spot_figures_end(w->c, draw_runs(w), w->o);
 }
 
 /* The named runs first, then the variants that are done. */

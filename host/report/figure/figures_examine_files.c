@@ -6,7 +6,6 @@
 
 #include "report/figure/figures_examine.h"
 #include "report/figure/figures_files.h"
-#include "store/store.h"
 
 enum { RUNS = 2, PANELS = 12, EXAMINERS = 4, FEW = 50, MANY = 100 };
 
@@ -47,23 +46,18 @@ static spot_status draw_running(figures_examine_files_work *w)
     SPOT_TRY(spot_figure_wanted(w->c, &wanted, w->o, 1, w->runs == 1, "it shows one run"));
     if (!wanted) return SPOT_OK;
     s = spot_plot_running(w->c, &p, w->run[0], w->dir[0], &w->models);
-    if (s == SPOT_OK) s = spot_figure_output(w->c, &p, w->o, "1");
-    spot_plot_close(&p);
-    return s;
+    return spot_figure_output(w->c, s, &p, w->o, "1");
 }
 
 static spot_status draw_classes(figures_examine_files_work *w)
 {
     bool wanted;
-    spot_plot p = { 0 };
-    spot_status s;
+    spot_plot p;
 
     SPOT_TRY(spot_figure_wanted(w->c, &wanted, w->o, 2, w->runs == 1, "it shows one run"));
     if (!wanted) return SPOT_OK;
     spot_plot_class_bars(&p, w->run[0], &w->models);
-    s = spot_figure_output(w->c, &p, w->o, "2");
-    spot_plot_close(&p);
-    return s;
+    return spot_figure_output(w->c, SPOT_OK, &p, w->o, "2");
 }
 
 /* ---- Figures 3 and 4 ---- */
@@ -145,9 +139,7 @@ static spot_status draw_orders(figures_examine_files_work *w)
     SPOT_TRY(spot_figure_wanted(w->c, &wanted, w->o, 6, w->runs == 2, why));
     if (!wanted) return SPOT_OK;
     s = spot_plot_order(w->c, &p, w->run, w->dir);
-    if (s == SPOT_OK) s = spot_figure_output(w->c, &p, w->o, "6");
-    spot_plot_close(&p);
-    SPOT_TRY(s);
+    SPOT_TRY(spot_figure_output(w->c, s, &p, w->o, "6"));
     for (int e = 0; e < r->cfg->examiners && e < EXAMINERS; e++) {
         const spot_examine_result *u = spot_figure_unit(r, 0, e, 0, weakest(r, 0));
         const int twin = u->index;             /* equal configs have equal units where their objects agree */
@@ -169,8 +161,7 @@ static spot_status draw_orders(figures_examine_files_work *w)
 static spot_status draw_all(figures_examine_files_work *w)
 {
     SPOT_TRY(choose_models(w));
-    if (w->o->csv) fputs(SPOT_FIGURE_CSV, w->o->csv);
-    if (w->o->png || w->o->svg) SPOT_TRY(spot_folder_make(w->c, w->o->out));
+    SPOT_TRY(spot_figures_begin(w->c, w->o));
     SPOT_TRY(draw_running(w));
     SPOT_TRY(draw_classes(w));
     SPOT_TRY(draw_maps(w, 3, FEW, false, "the run has no models"));
@@ -190,7 +181,7 @@ spot_status spot_examine_figures(spot_ctx *c, const char *const *dir, int dirs, 
                                          dir[0]);
     else if (dirs > RUNS) s = spot_fail(c, SPOT_USAGE, "\"%s\" is one run too many: Figure 6 shows two", dir[RUNS]);
     for (int i = 0; i < dirs && s == SPOT_OK; i++) w->run[i] = &w->r[i], s = spot_examine_read(c, &w->r[i], dir[i]);
-    if (s == SPOT_OK) s = draw_all(w);
+    if (s == SPOT_OK) s = spot_figures_end(c, draw_all(w), o);
     for (int i = 0; i < RUNS; i++) spot_examine_close(&w->r[i]);
     free(w);
     return s;

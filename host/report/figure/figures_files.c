@@ -3,8 +3,23 @@
 
 #include <stdio.h>
 
+#include "store/store.h"
 
-spot_status spot_figure_output(spot_ctx *c, const spot_plot *p, const spot_figures_options *o, const char *name)
+spot_status spot_figures_begin(spot_ctx *c, const spot_figures_options *o)
+{
+    if (o->png || o->svg) SPOT_TRY(spot_folder_make(c, o->out));
+    if (o->csv) fputs("figure,panel,series,label,x,x_low,x_high,y,y_low,y_high\n", o->csv);
+    return SPOT_OK;
+}
+
+spot_status spot_figures_end(spot_ctx *c, spot_status how, const spot_figures_options *o)
+{
+    if (how == SPOT_OK && o->csv && (fflush(o->csv) || ferror(o->csv)))
+        return spot_fail(c, SPOT_IO, "the numbers could not be written");
+    return how;
+}
+
+static spot_status write_plot(spot_ctx *c, const spot_plot *p, const spot_figures_options *o, const char *name)
 {
     char path[1200], begin[32];
 
@@ -18,6 +33,13 @@ spot_status spot_figure_output(spot_ctx *c, const spot_plot *p, const spot_figur
         spot_log(c, SPOT_LOG_INFO, "%s", path);
     }
     return SPOT_OK;
+}
+
+spot_status spot_figure_output(spot_ctx *c, spot_status how, spot_plot *p, const spot_figures_options *o, const char *name)
+{
+    if (how == SPOT_OK) how = write_plot(c, p, o, name);
+    spot_plot_close(p);
+    return how;
 }
 
 spot_status spot_figure_wanted(spot_ctx *c, bool *wanted, const spot_figures_options *o, int number, bool possible,

@@ -7,7 +7,6 @@
 #include "report/figure/figures_files.h"
 #include "report/figure/figures_shifts.h"
 #include "spotter/report.h"
-#include "store/store.h"
 
 /* The indices of the chosen shifts; all where none is named. */
 static spot_status choose_shifts(spot_ctx *c, int *shift, int *n, const spot_shifts_results *r, const spot_figures_options *o)
@@ -38,43 +37,31 @@ static spot_status draw_models(figures_shifts_files_work *w)
 {
     bool wanted;
     spot_plot p;
-    spot_status s = SPOT_OK;
 
     SPOT_TRY(spot_figure_wanted(w->c, &wanted, w->o, 10, w->r->cfg->models > 0, "the run has no models"));
     if (wanted) {
         spot_plot_fits(&p, w->r, w->shift, w->n);
-        s = spot_figure_output(w->c, &p, w->o, "10");
-        spot_plot_close(&p);
+        SPOT_TRY(spot_figure_output(w->c, SPOT_OK, &p, w->o, "10"));
     }
-    SPOT_TRY(s);
     SPOT_TRY(spot_figure_wanted(w->c, &wanted, w->o, 11, w->r->cfg->models > 1, "a slope needs two models"));
-    if (wanted) {
-        spot_plot_slopes(&p, w->r, -1);
-        s = spot_figure_output(w->c, &p, w->o, "11");
-        spot_plot_close(&p);
-    }
-    return s;
+    if (!wanted) return SPOT_OK;
+    spot_plot_slopes(&p, w->r, -1);
+    return spot_figure_output(w->c, SPOT_OK, &p, w->o, "11");
 }
 
 static spot_status draw_filter(figures_shifts_files_work *w)
 {
     bool wanted;
     spot_plot p;
-    spot_status s = SPOT_OK;
 
     SPOT_TRY(spot_figure_wanted(w->c, &wanted, w->o, 17, has_similarities(w->r) || has_filter(w->r), "the run has no filter"));
     if (wanted && has_similarities(w->r)) {
         spot_plot_similarities(&p, w->r, w->shift, w->n);
-        s = spot_figure_output(w->c, &p, w->o, "17a");
-        spot_plot_close(&p);
+        SPOT_TRY(spot_figure_output(w->c, SPOT_OK, &p, w->o, "17a"));
     }
-    SPOT_TRY(s);
-    if (wanted && has_filter(w->r)) {
-        spot_plot_passes(&p, w->r);
-        s = spot_figure_output(w->c, &p, w->o, "17b");
-        spot_plot_close(&p);
-    }
-    return s;
+    if (!wanted || !has_filter(w->r)) return SPOT_OK;
+    spot_plot_passes(&p, w->r);
+    return spot_figure_output(w->c, SPOT_OK, &p, w->o, "17b");
 }
 
 static spot_status draw_votes(figures_shifts_files_work *w, const char *dir)
@@ -91,8 +78,7 @@ static spot_status draw_votes(figures_shifts_files_work *w, const char *dir)
                                "--votes FILE reads votes");
     if (s == SPOT_OK && wanted) {
         spot_plot_selection(&p, w->r, v);
-        s = spot_figure_output(w->c, &p, w->o, "6");
-        spot_plot_close(&p);
+        s = spot_figure_output(w->c, SPOT_OK, &p, w->o, "6");
     }
     free(v);
     return s;
@@ -110,13 +96,10 @@ spot_status spot_shifts_figures(spot_ctx *c, const char *dir, const spot_figures
     if (o->methods || o->all) return spot_fail(c, SPOT_USAGE, "--method and --all are for runs of `spotter sweep`");
     s = spot_shifts_read(c, &r, dir);
     if (s == SPOT_OK) s = choose_shifts(c, w.shift, &w.n, &r, o);
-    if (s == SPOT_OK && (o->png || o->svg)) s = spot_folder_make(c, o->out);
-    if (s == SPOT_OK && o->csv) fputs(SPOT_FIGURE_CSV, o->csv);
+    if (s == SPOT_OK) s = spot_figures_begin(c, o);
     if (s == SPOT_OK) s = draw_models(&w);
     if (s == SPOT_OK) s = draw_filter(&w);
-    if (s == SPOT_OK) s = draw_votes(&w, dir);
-    if (s == SPOT_OK && o->csv && (fflush(o->csv) || ferror(o->csv)))
-        s = spot_fail(c, SPOT_IO, "the numbers could not be written");
+    if (s == SPOT_OK) s = spot_figures_end(c, draw_votes(&w, dir), o);
     spot_shifts_close(&r);
     return s;
 }
@@ -170,8 +153,7 @@ spot_status spot_shifts_votes(spot_ctx *c, FILE *f, const spot_shifts_results *r
         snprintf(folder, sizeof folder, "%s/grids", dir);
         print_votes(f, r, v);
         spot_plot_selection(&p, r, v);
-        s = spot_figure_output(c, &p, &o, "6");
-        spot_plot_close(&p);
+        s = spot_figure_output(c, SPOT_OK, &p, &o, "6");
     }
     free(v);
     return s;
