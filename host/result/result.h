@@ -27,6 +27,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "result/columns.h"
 #include "result/words.h"
 #include "spotter/interval.h"
 #include "spotter/metric.h"
@@ -80,7 +81,8 @@ typedef struct spot_quantity {
     const char *format;                /* printf's of the number in tables, with its unit, if not NULL; a share as per cent */
     int  decimals;                     /* after the point in files; 0: as many as read back as the same number */
     void (*put)(spot_json *j, const void *row);        /* WRITTEN; of another type: JSON's form of it, if not NULL */
-    bool right, beside;                /* tables: a text stands at the right; the column stays beside the one before it */
+    bool right, beside, whole;         /* tables: a text stands at the right; the column stays beside the one before it; a long
+                                        * text is not shortened */
     bool keep;                         /* LIST: tables keep columns without a value */
     int  page;                         /* LIST: columns of a line in TEXT; 0: SPOT_PAGE */
     void (*below)(FILE *f, const void *row);           /* LIST: prints lines below a row in TEXT, if not NULL */
@@ -167,6 +169,14 @@ void spot_result_print_rows(FILE *f, const spot_quantity *list, const void *root
 
 /* The same for programs: CSV, or an indented object with the list. */
 spot_status spot_result_data(spot_ctx *c, FILE *f, spot_table_format format, const spot_quantity *list, const void *root);
+
+/* A LIST with further columns, whose number and headings come with the data; all are kept. add: a column of numbers, which the
+ * caller may change to another type; those that a table has no room for are left out. */
+typedef struct { spot_quantity list, column[SPOT_COLUMNS + 1]; char title[SPOT_COLUMNS][32]; int columns; } spot_wide_list;
+void spot_wide_begin(spot_wide_list *w, const spot_quantity *list, const char *title);
+__attribute__((format(printf, 4, 5)))
+spot_quantity *spot_wide_add(spot_wide_list *w, void (*get_at)(spot_quantity_value *, const void *, int), int index,
+                             const char *fmt, ...);
 
 /* The CSV of a file in a run directory, by spot_result_write. */
 spot_status spot_result_csv(spot_ctx *c, const char *path, const spot_quantity *list, const void *root);

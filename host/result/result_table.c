@@ -1,6 +1,7 @@
 /* result_table.c - see result.h: rows as a table in text, Markdown or CSV. */
 #include <math.h>
 #include <stdalign.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,7 +77,7 @@ static void put_cell(void *user, const spot_quantity *q, const void *row)
 
     if (!is_shown(v, q) || !v->used[v->column++]) return;
     if (row) value = spot_quantity_of(q, row);
-    if (spot_quantity_is_text(q))
+    if (spot_quantity_is_text(q) && !q->whole)
         spot_cell_name(v->p, isfinite(value.value) ? (int)value.value : 0, value.text ? value.text : "-");
     else spot_cell(v->p, "%s", spot_quantity_text(text, q, &value));
 }
@@ -201,6 +202,30 @@ spot_status spot_result_data(spot_ctx *c, FILE *f, spot_table_format format, con
     spot_quantities_put(&j, whole, root);
     spot_json_print(&j, f);
     return SPOT_OK;
+}
+
+/* ---- columns that come with the data ---- */
+
+void spot_wide_begin(spot_wide_list *w, const spot_quantity *list, const char *title)
+{
+    *w = (spot_wide_list){ .list = *list };
+    w->list.rows = w->column;
+    w->list.title = title;
+    w->list.keep = true;
+    w->column[w->columns++] = (spot_quantity){ .type = SPOT_AS_OBJECT, .rows = list->rows };
+}
+
+spot_quantity *spot_wide_add(spot_wide_list *w, void (*get_at)(spot_quantity_value *, const void *, int), int index,
+                             const char *fmt, ...)
+{
+    const int k = w->columns < SPOT_COLUMNS ? w->columns++ : SPOT_COLUMNS - 1;
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(w->title[k], sizeof w->title[k], fmt, args);
+    va_end(args);
+    w->column[k] = (spot_quantity){ .type = SPOT_AS_REAL, .get_at = get_at, .index = index, .title = w->title[k] };
+    return &w->column[k];
 }
 
 /* ---- few rows ---- */

@@ -5,8 +5,8 @@
 #include "report/figure/plot.h"
 #include "spotter/report.h"
 
-/* begin: makes the folder OUT and prints CSV's first line, where they are wanted. end: of a study's figures, which came to `how`;
- * SPOT_IO where CSV could not be written. */
+/* begin: makes the folder OUT and prints CSV's first line, where they are wanted. end: of a study's figures, which came to
+ * `how`; SPOT_IO where CSV could not be written. */
 spot_status spot_figures_begin(spot_ctx *c, const spot_figures_options *o);
 spot_status spot_figures_end  (spot_ctx *c, spot_status how, const spot_figures_options *o);
 

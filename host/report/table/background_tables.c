@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "report/table/background_lines.h"
-#include "result/columns.h"
 #include "result/result.h"
 #include "spotter/report.h"
 
@@ -15,46 +14,67 @@ typedef struct {
     spot_background_lines lines;
 } tables;
 
-/* ---- text ---- */
+/* ---- lines ---- */
 
+/* The lines of a table; 0: of all, with every run. */
 typedef struct { const tables *t; int table; } one_table;
 
-static void number_cell(spot_columns *p, double v, double sd)
+/* behind, number: of the line's n and of its run, NaN for none; dir: "" for none. */
+typedef struct { spot_background_line l; const char *dir; double behind, number; } line_row;
+
+static void here(spot_quantity_value *v, const void *row)
 {
-    if (isnan(v)) spot_cell(p, "-");
-    else if (isnan(sd)) spot_cell(p, "%.3f", v);
-    else spot_cell(p, "%.3f (%.3f)", v, sd);
+    const spot_background_line *l = &((const line_row *)row)->l;
+
+    v->value = l->value, v->low = l->low, v->high = l->high, v->spread = l->sd;
 }
 
-static void interval_cell(spot_columns *p, const spot_background_line *l)
+static void in_paper(spot_quantity_value *v, const void *row)
 {
-    if (isnan(l->low)) number_cell(p, l->value, l->sd);
-    else spot_cell(p, "%.3f [%.3f, %.3f]", l->value, l->low, l->high);
+    const spot_background_line *l = &((const line_row *)row)->l;
+
+    v->value = l->paper, v->spread = l->paper_sd;
 }
 
-static void print_rows(spot_columns *p, const void *user)
-{
-    const one_table *of = user;
+#define S(name, ...) SPOT_QUANTITY(name, line_row, __VA_ARGS__)
+#define LINE(heading)                                                                                                       \
+    S("table", l.table), S("row", l.row, .title = "row", .whole = true),                                                    \
+    S("quantity", l.quantity, .title = "quantity", .whole = true), S("run", dir), S("value", l.value), S("sd", l.sd),       \
+    S("n", l.n), S("paper", l.paper), S("paper_sd", l.paper_sd), S("low", l.low), S("high", l.high),                        \
+    SPOT_COMPUTED(NULL, SPOT_AS_REAL, here, .title = heading, .missing = "not run"),                                        \
+    SPOT_COMPUTED(NULL, SPOT_AS_REAL, in_paper, .title = "paper (s.d.)", .beside = true),                                   \
+    S(NULL, behind, .title = "n", .unit = SPOT_UNIT_COUNT), S(NULL, number, .title = "run", .unit = SPOT_UNIT_COUNT),       \
+    SPOT_QUANTITIES_END
+static const spot_quantity line[] = { LINE("here (s.d.)") }, bin[] = { LINE("here [95 %]") };
+#undef LINE
+#undef S
 
-    p->left |= 2;
-    spot_cell(p, "row"), spot_cell(p, "quantity"), spot_cell(p, of->table > SPOT_BACKGROUND_TABLES ? "here [95 %%]"
-                                                             : "here (s.d.)");
-    spot_cell_join(p);
-    spot_cell(p, "paper (s.d.)"), spot_cell(p, "n"), spot_cell(p, "run");
-    spot_end_row(p);
-    for (int i = 0; i < of->t->lines.lines; i++) {
-        const spot_background_line *l = &of->t->lines.line[i];
-        if (l->table != of->table || (l->table > SPOT_BACKGROUND_TABLES && l->run != of->t->run)) continue;
-        spot_cell(p, "%s", l->row), spot_cell(p, "%s", l->quantity);
-        if (isnan(l->value)) spot_cell(p, "not run");
-        else interval_cell(p, l);
-        number_cell(p, l->paper, l->paper_sd);
-        if (l->n) spot_cell(p, "%d", l->n);
-        else spot_cell(p, "-");
-        if (l->run) spot_cell(p, "%d", (int)(l->run - of->t->run) + 1);
-        else spot_cell(p, "-");
-        spot_end_row(p);
-    }
+static long count_lines(const void *root) { return ((const one_table *)root)->t->lines.lines; }
+
+static bool get_line(void *out, const void *root, long i)
+{
+    const one_table *of = root;
+    const spot_background_line *l = &of->t->lines.line[i];
+
+    *(line_row *)out = (line_row){ *l, l->run ? l->run->dir : "", l->n ? l->n : NAN,
+                                   l->run ? (double)(l->run - of->t->run) + 1 : NAN };
+    return !of->table || (l->table == of->table && (l->table <= SPOT_BACKGROUND_TABLES || l->run == of->t->run));
+}
+
+static const spot_quantity lines = SPOT_ROWS("lines", SPOT_AS_LIST, line, line_row, count_lines, get_line, .keep = true);
+
+/* ---- text ---- */
+
+static void print_table(FILE *f, spot_table_format format, const tables *t, int table)
+{
+    spot_quantity of_table = lines;
+    char title[128];
+
+    snprintf(title, sizeof title, "%s%d. %s", table > SPOT_BACKGROUND_TABLES ? "Beside the paper, " : "Table ", table,
+             spot_background_table_title(table));
+    of_table.title = title;
+    if (table == SPOT_BACKGROUND_REALNESS) of_table.rows = bin;
+    spot_result_print(f, format, &of_table, &(one_table){ t, table });
 }
 
 static void print_labels(FILE *f, bool markdown, const spot_background_table_run *run)
@@ -75,22 +95,19 @@ static void print_labels(FILE *f, bool markdown, const spot_background_table_run
                   v->scores.gain.deviation);
 }
 
-static void print_text(FILE *f, const tables *t, bool markdown)
+static void print_text(FILE *f, const tables *t, spot_table_format format)
 {
+    const bool markdown = format == SPOT_TABLE_MD;
+
     for (int r = 0; r < t->runs; r++)
         spot_note(f, markdown, "run %d, %s: %d models, suite %s, matrices of %s", r + 1, t->run[r].dir,
                   t->run[r].v.table.models, t->run[r].v.table.suite, t->run[r].v.table.measured);
     for (int r = 0; r < t->runs && !t->number; r++)
-        spot_result_print(f, markdown ? SPOT_TABLE_MD : SPOT_TABLE_TEXT, &spot_background_models, &t->run[r].r);
+        spot_result_print(f, format, &spot_background_models, &t->run[r].r);
     for (int k = 1; k <= SPOT_BACKGROUND_REALNESS; k++) {
-        const one_table of = { t, k };
         bool any = false;
-        char title[128];
         for (int i = 0; i < t->lines.lines; i++) any |= t->lines.line[i].table == k;
-        if (!any) continue;
-        snprintf(title, sizeof title, "%s%d. %s", k > SPOT_BACKGROUND_TABLES ? "Beside the paper, " : "Table ", k,
-                 spot_background_table_title(k));
-        spot_columns_print(f, markdown, title, print_rows, &of);
+        if (any) print_table(f, format, t, k);
     }
     fputs("\n", f);
     for (int r = 0; r < t->runs; r++) print_labels(f, markdown, &t->run[r]);
@@ -101,33 +118,6 @@ static void print_text(FILE *f, const tables *t, bool markdown)
     spot_note(f, markdown, "two suites (stand-in for kappa): the rank correlation of the matrices' features over models "
               "between two runs that differ in suite.seed; it is no agreement of people");
 }
-
-/* ---- for programs ---- */
-
-static void run_of(spot_quantity_value *v, const void *row)
-{
-    const spot_background_line *l = row;
-
-    v->text = l->run ? l->run->dir : "";
-}
-
-static const spot_quantity line[] = {
-#define S(name) SPOT_QUANTITY(#name, spot_background_line, name)
-    S(table), S(row), S(quantity), SPOT_COMPUTED("run", SPOT_AS_TEXT, run_of), S(value), S(sd), S(n), S(paper), S(paper_sd),
-    S(low), S(high),
-#undef S
-    SPOT_QUANTITIES_END
-};
-
-static long count_lines(const void *root) { return ((const tables *)root)->lines.lines; }
-
-static bool get_line(void *out, const void *root, long i)
-{
-    memcpy(out, &((const tables *)root)->lines.line[i], sizeof(spot_background_line));
-    return true;
-}
-
-static const spot_quantity lines = SPOT_ROWS("lines", SPOT_AS_LIST, line, spot_background_line, count_lines, get_line);
 
 /* ---- the command ---- */
 
@@ -161,8 +151,8 @@ static spot_status print_tables(spot_ctx *c, FILE *f, const tables *t, spot_tabl
 {
     spot_status s = SPOT_OK;
 
-    if (format == SPOT_TABLE_JSON || format == SPOT_TABLE_CSV) s = spot_result_data(c, f, format, &lines, t);
-    else print_text(f, t, format == SPOT_TABLE_MD);
+    if (format == SPOT_TABLE_JSON || format == SPOT_TABLE_CSV) s = spot_result_data(c, f, format, &lines, &(one_table){ t, 0 });
+    else print_text(f, t, format);
     if (s == SPOT_OK && (fflush(f) || ferror(f))) s = spot_fail(c, SPOT_IO, "the tables could not be written");
     return s;
 }

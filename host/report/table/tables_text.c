@@ -1,5 +1,4 @@
 /* tables_text.c - the tables as plain text in columns, or as Markdown. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,35 +10,9 @@
 
 enum { METHODS_IN_A_ROW = 8, ECS_SHOWN = 200 };
 
-/* Rows of methods or ECs with further columns; their titles. */
-typedef struct { spot_quantity column[SPOT_COLUMNS]; char title[SPOT_COLUMNS][32]; int n; spot_quantity list; } wide_table;
-
-static void begin_table(wide_table *t, const spot_quantity *list)
+static void print_table(FILE *f, bool markdown, const spot_wide_list *w, const spot_results *r)
 {
-    t->list = *list;
-    t->list.rows = t->column;
-    t->column[0] = (spot_quantity){ .type = SPOT_AS_OBJECT, .rows = list->rows };
-    t->n = 1;
-}
-
-__attribute__((format(printf, 4, 5)))
-static void add_column(wide_table *t, void (*get_at)(spot_quantity_value *, const void *, int), int index, const char *fmt, ...)
-{
-    va_list args;
-
-    if (t->n == SPOT_COLUMNS - 1) return;
-    va_start(args, fmt);
-    vsnprintf(t->title[t->n], sizeof t->title[t->n], fmt, args);
-    va_end(args);
-    t->column[t->n] = (spot_quantity){ .type = SPOT_AS_REAL, .get_at = get_at, .index = index, .title = t->title[t->n] };
-    t->n++;
-}
-
-static void print_table(FILE *f, bool markdown, wide_table *t, const spot_results *r)
-{
-    t->column[t->n] = (spot_quantity)SPOT_QUANTITIES_END;
-    t->list.keep = true;
-    spot_result_print(f, markdown ? SPOT_TABLE_MD : SPOT_TABLE_TEXT, &t->list, r);
+    spot_result_print(f, markdown ? SPOT_TABLE_MD : SPOT_TABLE_TEXT, &w->list, r);
 }
 
 /* DR by number of blindspots, covered blindspots by specificity. The features do not fit in a line. */
@@ -60,31 +33,29 @@ static void print_factors(FILE *f, bool markdown, const spot_results *r)
     };
     static const char *const before[] = { "DR, ", "", "covered, " };
     spot_factor_row row;
-    wide_table t;
+    spot_wide_list t;
 
     for (int k = 0; k < 4; k++) {
-        begin_table(&t, &spot_results_names);
-        t.list.title = all[k].title;
+        spot_wide_begin(&t, &spot_results_names, all[k].title);
         for (int i = 0; i < spot_factor_count(); i++)
             if (spot_factor_at(r, i, &row) && row.rate != SPOT_RATE_FDR && all[k].is_of(&row))
-                add_column(&t, spot_results_factor_mean, i, "%s%s", k ? "" : before[row.rate], row.value);
-        if (!k || t.n > 2) print_table(f, markdown, &t, r);
+                spot_wide_add(&t, spot_results_factor_mean, i, "%s%s", k ? "" : before[row.rate], row.value);
+        if (!k || t.columns > 2) print_table(f, markdown, &t, r);
     }
 }
 
 static void print_ecs(FILE *f, bool markdown, const spot_results *r)
 {
-    wide_table t;
+    const bool few = r->methods <= METHODS_IN_A_ROW;
+    spot_wide_list t;
 
-    begin_table(&t, &spot_results_ecs);
-    t.list.title = "ECs: accuracy outside and inside the blindspots (DR and FDR of so many methods: see csv, json)";
-    if (r->methods <= METHODS_IN_A_ROW)
-        t.list.title = "ECs: accuracy outside and inside the blindspots, then DR and FDR of each method";
-    for (int b = 0; b < r->methods && r->methods <= METHODS_IN_A_ROW; b++) {
-        add_column(&t, spot_results_ec_rate, 2 * b, "DR %d", b + 1);
-        if (!spot_results_knows_fdr(r)) continue;
-        add_column(&t, spot_results_ec_rate, 2 * b + 1, "FDR %d", b + 1);
-        t.column[t.n - 1].beside = true;
+    spot_wide_begin(&t, &spot_results_ecs, few
+                    ? "ECs: accuracy outside and inside the blindspots, then DR and FDR of each method"
+                    : "ECs: accuracy outside and inside the blindspots (DR and FDR of so many methods: see csv, json)");
+    for (int b = 0; b < r->methods && few; b++) {
+        spot_wide_add(&t, spot_results_ec_rate, 2 * b, "DR %d", b + 1);
+        if (spot_results_knows_fdr(r))
+            spot_wide_add(&t, spot_results_ec_rate, 2 * b + 1, "FDR %d", b + 1)->beside = true;
     }
     print_table(f, markdown, &t, r);
 }
