@@ -166,6 +166,12 @@ static void mean_name(spot_quantity_value *v, const void *of)
     v->text = ((const mean_row *)of)->mean.n ? "a" : "b";
 }
 
+static void long_name(spot_quantity_value *v, const void *of)
+{
+    (void)of;
+    v->text = "a text of more than forty characters is whole";
+}
+
 static void level_of(spot_quantity_value *v, const void *of, int index) { v->value = ((const mean_row *)of)->level[index]; }
 static void nothing(spot_quantity_value *v, const void *of) { (void)v, (void)of; }
 
@@ -217,6 +223,44 @@ TEST(averages_have_their_error_and_counts)
     check_document(text.bytes, "\"name\":\"a\",\"mean\":{\"mean\":0.5,\"se\":0.25,\"n\":3,\"left_out\":1},"
                    "\"level\":2,\"none\":null}");
     spot_text_free(&text);
+}
+
+static void print_wide(FILE *f, const void *user)
+{
+    const spot_wide_list *w = user;
+
+    spot_result_print(f, SPOT_TABLE_TEXT, &w->list, NULL);
+}
+
+/* Columns that come with the data; words for a value that is not there; a whole number in a double; a long text that stays. */
+TEST(a_wide_list_has_further_columns)
+{
+    static const char text[] = "a text of more than forty characters is whole";
+    const spot_quantity one[] = {
+        SPOT_QUANTITY("mean", mean_row, mean.mean, .title = "mean", .missing = "not run"), SPOT_QUANTITIES_END
+    };
+    const spot_quantity list = SPOT_ROWS(NULL, SPOT_AS_LIST, one, mean_row, count_means, get_mean);
+    spot_quantity_value v = SPOT_NO_VALUE;
+    spot_wide_list w;
+    char *got;
+
+    spot_wide_begin(&w, &list, "Wide");
+    for (int k = 0; k < 2; k++) spot_wide_add(&w, level_of, k, "level %d", k);
+    spot_wide_add(&w, level_of, 1, "%s", "whole")->unit = SPOT_UNIT_COUNT;
+    got = printed(print_wide, &w);
+    assert_string_equal(got, "\nWide\n\nmean     level 0  level 1  whole\n0.500      1.000    2.000      2\n"
+                        "not run    3.000    4.000      4\n1.000      5.000    6.000      6\n");
+    free(got);
+    for (int k = 0; k < 2 * SPOT_COLUMNS; k++) spot_wide_add(&w, level_of, 0, "%d", k);        /* beyond its room */
+    assert_true(w.columns == SPOT_COLUMNS && w.column[SPOT_COLUMNS].type == SPOT_AS_NOTHING);
+    spot_quantity_whole(&v, &means[1], offsetof(mean_row, level));
+    assert_true(v.value == 3);
+    assert_true(spot_quantity_find(mean, "in tables") == &mean[3] && !spot_quantity_find(mean, "nobody"));
+    w.column[0] = (spot_quantity){ .type = SPOT_AS_TEXT, .get = long_name, .title = "text", .whole = true };
+    w.column[2] = (spot_quantity)SPOT_QUANTITIES_END;
+    got = printed(print_wide, &w);
+    if (!strstr(got, text)) fail_msg("not whole: %s", got);
+    free(got);
 }
 
 static void print_share(FILE *f, const void *of) { fprintf(f, "  %g values\n", (double)((const mean_row *)of)->mean.n); }

@@ -34,6 +34,11 @@ spot_quantity_value spot_quantity_of(const spot_quantity *q, const void *row)
     return v;
 }
 
+void spot_quantity_whole(spot_quantity_value *v, const void *row, int at)
+{
+    memcpy(&v->value, (const char *)row + at, sizeof v->value);
+}
+
 void spot_quantity_average(spot_quantity_value *v, const spot_average *a, int more_left_out)
 {
     if (a->n) v->value = a->mean, v->spread = a->se;

@@ -115,10 +115,15 @@ typedef struct spot_quantity {
     { .name = name_, .type = SPOT_AS_OBJECT, .at = offsetof(type_, field), .rows = rows_, __VA_ARGS__ }
 #define SPOT_ROWS_(name_, as, rows_, type_, items_, item_, ...) { .name = name_, .type = as, .rows = rows_, \
     .items = items_, .item = item_, .size = sizeof(type_) / (sizeof(type_) <= SPOT_QUANTITY_ITEM), __VA_ARGS__ }
+/* A whole number in a double, whose NaN is no value. */
+#define SPOT_WHOLE_NUMBER(name_, type_, field) { .name = name_, .type = SPOT_AS_INT, .get_at = spot_quantity_whole, \
+    .index = (int)offsetof(type_, field) }
 #define SPOT_QUANTITIES_END { .type = SPOT_AS_NOTHING }
 
 /* The value of a quantity that is no object and no rows. */
 spot_quantity_value spot_quantity_of(const spot_quantity *q, const void *row);
+
+void spot_quantity_whole(spot_quantity_value *v, const void *row, int at);
 
 /* Sets the value of an AVERAGE. */
 void spot_quantity_average(spot_quantity_value *v, const spot_average *a, int more_left_out);

@@ -3,9 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
-#include "result/columns.h"
 #include "report/table/counts.h"
+#include "result/result.h"
 
 /* The rule by which an EC of a run counts as learned. Returns text. */
 static const char *describe_rule(char *text, size_t size, const spot_model_config *m)
@@ -41,142 +40,129 @@ static void list_differences(char *text, size_t size, const spot_count_table *t,
     spot_paper_run_differs(text, size, cfg);
 }
 
-/* ---- text ---- */
+/* ---- rows ---- */
 
-static void print_rows(spot_columns *p, const void *user)
+typedef struct { char rule[400], differs[SPOT_DIFFERS]; } run_words;
+
+typedef struct {
+    const spot_count_table *t;
+    const char *title;
+    spot_results *const *run;
+    int runs;
+    run_words *words;                                  /* (runs) */
+    char name[32];
+} counts;
+
+/* A run that has nothing to count has no numbers. learned, theirs: "18 of 20", for tables. */
+typedef struct {
+    const char *table, *name, *run, *config, *rule, *differs;
+    double count, of, paper_count, paper_of, paper;
+    spot_interval share;
+    char learned[32], theirs[32];
+} count_row;
+
+static const spot_quantity numbers[] = {
+#define N(field) SPOT_WHOLE_NUMBER(#field, count_row, field)
+#define S(name_, ...) SPOT_QUANTITY(name_, count_row, __VA_ARGS__)
+    S("row", name), S("run", run), S("config", config), N(count), N(of), S("share", share.value), S("low", share.low),
+    S("high", share.high), N(paper_count), N(paper_of), S("paper", paper), S("rule", rule), SPOT_QUANTITIES_END
+#undef N
+};
+
+static const spot_quantity csv[] = {
+    S("table", table), SPOT_HERE(NULL, numbers), S("run_differs", differs), SPOT_QUANTITIES_END
+};
+
+static const spot_quantity json[] = { SPOT_HERE(NULL, numbers), S("differs", differs), SPOT_QUANTITIES_END };
+
+static long count_lines(const void *root) { return ((const counts *)root)->t->lines; }
+
+static bool get_line(void *out, const void *root, long i)
 {
-    const spot_count_table *t = user;
-
-    p->left |= 1u;
-    spot_cell(p, "%s", t->row);
-    spot_cell(p, "%s", t->what);
-    spot_cell(p, "share");
-    spot_cell_join(p);
-    spot_cell(p, "95 %% interval");
-    spot_cell(p, "paper");
-    spot_cell_join(p);
-    spot_cell(p, "its share");
-    spot_end_row(p);
-    for (int i = 0; i < t->lines; i++) {
-        const spot_count_line *l = &t->line[i];
-        const spot_estimate e = spot_share(l->count, l->of);
-        spot_cell(p, "%s", l->name);
-        if (!l->run || !l->of) {
-            spot_cell(p, "not measured");
-            spot_cell(p, "-");
-            spot_cell(p, "-");
-        } else {
-            spot_cell(p, "%d of %d", l->count, l->of);
-            spot_cell(p, "%.2f", e.mean);
-            spot_cell(p, "%.2f to %.2f", e.low, e.high);
-        }
-        if (l->paper_of) spot_cell(p, "%d of %d", l->paper_count, l->paper_of);
-        else spot_cell(p, "-");
-        if (isnan(l->paper)) spot_cell(p, "-");
-        else spot_cell(p, "%.2f", l->paper);
-        spot_end_row(p);
-    }
-}
-
-static void print_text(FILE *f, const spot_count_table *t, spot_results *const *run, int n, bool markdown)
-{
-    char title[160], name[32], text[SPOT_DIFFERS], rule[400], last[400] = "";
-    int lists = 0;
-
-    for (int r = 0; r < n; r++) {
-        spot_note(f, markdown, "%s: %s", run[r]->dir, spot_results_counted(text, sizeof text, run[r]));
-        spot_note(f, markdown, "%s", spot_results_origin(text, sizeof text, run[r]));
-    }
-    for (int r = 0; r < n; r++) {                          /* a rule that the runs share comes once */
-        if (strcmp(describe_rule(rule, sizeof rule, &run[r]->cfg.model), last)) spot_note(f, markdown, "%s", rule);
-        memcpy(last, rule, sizeof last);
-    }
-    snprintf(title, sizeof title, "%s. %s", spot_counts_name(name, t->number), t->title);
-    spot_columns_print(f, markdown, title, print_rows, t);
-    fputs("\n", f);
-    spot_note(f, markdown, "intervals are Wilson's");
-    for (int r = 0; r < n; r++) {
-        list_differences(text, sizeof text, t, run[r]);
-        if (*text && !lists++) spot_note(f, markdown, "%s", "settings" SPOT_PAPER_DIFFERS ":");
-        if (*text) spot_note(f, markdown, "%s: %s", run[r]->dir, text);
-    }
-}
-
-/* ---- for programs ---- */
-
-static void print_csv(FILE *f, const spot_count_table *t)
-{
-    char name[32], text[SPOT_DIFFERS];
-
-    fputs("table,row,run,config,count,of,share,low,high,paper_count,paper_of,paper,rule,run_differs\n", f);
-    for (int i = 0; i < t->lines; i++) {
-        const spot_count_line *l = &t->line[i];
-        const bool found = l->run && l->of;
-        const spot_estimate e = spot_share(l->count, l->of);
-        spot_csv_text(f, spot_counts_name(name, t->number), ",");
-        spot_csv_text(f, l->name, ",");
-        spot_csv_text(f, found ? l->run->dir : "", ",");
-        fprintf(f, "%s,", found ? l->run->config : "");
-        if (found) fprintf(f, "%d,%d,", l->count, l->of);
-        else fputs(",,", f);
-        spot_csv_number(f, e.mean, ",");
-        spot_csv_number(f, e.low, ",");
-        spot_csv_number(f, e.high, ",");
-        if (l->paper_of) fprintf(f, "%d,%d,", l->paper_count, l->paper_of);
-        else fputs(",,", f);
-        spot_csv_number(f, l->paper, ",");
-        spot_csv_text(f, found ? describe_rule(text, sizeof text, &l->run->cfg.model) : "", ",");
-        *text = 0;
-        if (found) list_differences(text, sizeof text, t, l->run);
-        spot_csv_text(f, text, "\n");
-    }
-}
-
-static void json_line(spot_json *j, const spot_count_table *t, const spot_count_line *l)
-{
+    const counts *k = root;
+    const spot_count_line *l = &k->t->line[i];
     const bool found = l->run && l->of;
     const spot_estimate e = spot_share(l->count, l->of);
-    char text[SPOT_DIFFERS] = "";
+    count_row *x = out;
+    int r = 0;
 
-    spot_json_object(j, NULL);
-    spot_json_put_text(j, "row", l->name);
-    spot_json_put_text(j, "run", found ? l->run->dir : "");
-    spot_json_put_text(j, "config", found ? l->run->config : "");
-    spot_json_put_int(j, "count", l->count);
-    spot_json_put_int(j, "of", l->of);
-    spot_json_put_real(j, "share", e.mean);
-    spot_json_put_real(j, "low", e.low);
-    spot_json_put_real(j, "high", e.high);
-    spot_json_put_int(j, "paper_count", l->paper_count);
-    spot_json_put_int(j, "paper_of", l->paper_of);
-    spot_json_put_real(j, "paper", l->paper);
-    spot_json_put_text(j, "rule", found ? describe_rule(text, sizeof text, &l->run->cfg.model) : "");
-    *text = 0;
-    if (found) list_differences(text, sizeof text, t, l->run);
-    spot_json_put_text(j, "differs", text);
-    spot_json_end(j);
+    *x = (count_row){ k->name, l->name, "", "", "", "", NAN, NAN, NAN, NAN, l->paper, { NAN, NAN, NAN }, "not measured", "-" };
+    while (found && k->run[r] != l->run) r++;
+    if (found) {
+        x->run = l->run->dir, x->config = l->run->config, x->rule = k->words[r].rule, x->differs = k->words[r].differs;
+        x->count = l->count, x->of = l->of, x->share = (spot_interval){ e.mean, e.low, e.high };
+        snprintf(x->learned, sizeof x->learned, "%d of %d", l->count, l->of);
+    }
+    if (!l->paper_of) return true;
+    x->paper_count = l->paper_count, x->paper_of = l->paper_of;
+    snprintf(x->theirs, sizeof x->theirs, "%d of %d", l->paper_count, l->paper_of);
+    return true;
 }
 
-static spot_status print_json(spot_ctx *c, FILE *f, const spot_count_table *t)
-{
-    char name[32];
-    spot_json j;
+static const spot_quantity document[] = {
+    SPOT_QUANTITY("table", counts, name), SPOT_QUANTITY("title", counts, title),
+    SPOT_ROWS("rows", SPOT_AS_LIST, json, count_row, count_lines, get_line), SPOT_QUANTITIES_END
+};
 
-    SPOT_TRY(spot_json_open(c, &j));
-    spot_json_put_text(&j, "table", spot_counts_name(name, t->number));
-    spot_json_put_text(&j, "title", t->title);
-    spot_json_array(&j, "rows", t->lines, t->lines);
-    for (int i = 0; i < t->lines; i++) json_line(&j, t, &t->line[i]);
-    spot_json_end(&j);
-    spot_json_print(&j, f);
-    return SPOT_OK;
+static const spot_quantity csv_rows = SPOT_ROWS(NULL, SPOT_AS_LIST, csv, count_row, count_lines, get_line);
+
+/* ---- text ---- */
+
+static void print_table(FILE *f, const counts *k, spot_table_format format)
+{
+    const spot_quantity columns[] = {
+        S(NULL, name, .title = k->t->row, .whole = true), S(NULL, learned, .title = k->t->what, .right = true),
+        S(NULL, share, .title = "share [95 %]", .digits = 2), S(NULL, theirs, .title = "paper", .right = true),
+        S(NULL, paper, .title = "its share", .digits = 2, .beside = true), SPOT_QUANTITIES_END
+#undef S
+    };
+    char title[160];
+    const spot_quantity rows = SPOT_ROWS(NULL, SPOT_AS_LIST, columns, count_row, count_lines, get_line, .title = title,
+                                         .keep = true);
+
+    snprintf(title, sizeof title, "%s. %s", k->name, k->title);
+    spot_result_print(f, format, &rows, k);
+}
+
+static void print_text(FILE *f, const counts *k, spot_table_format format)
+{
+    const bool markdown = format == SPOT_TABLE_MD;
+    char text[SPOT_DIFFERS];
+    int lists = 0;
+
+    for (int r = 0; r < k->runs; r++) {
+        spot_note(f, markdown, "%s: %s", k->run[r]->dir, spot_results_counted(text, sizeof text, k->run[r]));
+        spot_note(f, markdown, "%s", spot_results_origin(text, sizeof text, k->run[r]));
+    }
+    for (int r = 0; r < k->runs; r++)                      /* a rule that the runs share comes once */
+        if (!r || strcmp(k->words[r].rule, k->words[r - 1].rule)) spot_note(f, markdown, "%s", k->words[r].rule);
+    print_table(f, k, format);
+    fputs("\n", f);
+    spot_note(f, markdown, "intervals are Wilson's");
+    for (int r = 0; r < k->runs; r++) {
+        if (*k->words[r].differs && !lists++) spot_note(f, markdown, "%s", "settings" SPOT_PAPER_DIFFERS ":");
+        if (*k->words[r].differs) spot_note(f, markdown, "%s: %s", k->run[r]->dir, k->words[r].differs);
+    }
 }
 
 spot_status spot_counts_print(spot_ctx *c, FILE *f, const spot_count_table *t, spot_results *const *run, int n,
                               spot_table_format format)
 {
-    if (format == SPOT_TABLE_JSON) return print_json(c, f, t);
-    if (format == SPOT_TABLE_CSV) print_csv(f, t);
-    else print_text(f, t, run, n, format == SPOT_TABLE_MD);
-    return SPOT_OK;
+    counts k = { .t = t, .title = t->title, .run = run, .runs = n, .words = calloc((size_t)n, sizeof *k.words) };
+    spot_status s = k.words ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for the table");
+    spot_json j;
+
+    spot_counts_name(k.name, t->number);
+    for (int r = 0; r < n && s == SPOT_OK; r++) {
+        describe_rule(k.words[r].rule, sizeof k.words->rule, &run[r]->cfg.model);
+        list_differences(k.words[r].differs, sizeof k.words->differs, t, run[r]);
+    }
+    if (s == SPOT_OK && format == SPOT_TABLE_CSV) s = spot_result_data(c, f, format, &csv_rows, &k);
+    else if (s == SPOT_OK && format != SPOT_TABLE_JSON) print_text(f, &k, format);
+    else if (s == SPOT_OK && (s = spot_json_open(c, &j)) == SPOT_OK) {
+        spot_quantities_put(&j, document, &k);
+        spot_json_print(&j, f);
+    }
+    free(k.words);
+    return s;
 }
