@@ -316,6 +316,28 @@ TEST_IN_FOLDER(embeddings_are_looked_at)
     CHECK_FAILS(&f.c, spot_subject_read(&f.c, &s, &files), SPOT_INPUT, "subject.picture_option: c.json");
 }
 
+/* The answer is numpy's argmax: that of [.25 .5 .25 0], [.5 .5 0 0], [.25 .25 .25 .25], [0 .5 .5 0] is 1, 0, 0, 1. */
+TEST(the_first_greatest_is_the_answer)
+{
+    float prob[16] = { .25f, .5f, .25f, 0, .5f, .5f, 0, 0, .25f, .25f, .25f, .25f, 0, .5f, .5f, 0 }, confidence[4];
+    static const int answer[4] = { 1, 0, 0, 1 };
+    int target[4] = { 2, 0, 3, 1 }, told[4] = { 1, 0, 0, 1 };
+    spot_subject s = { .n = 4, .d = 1, .classes = 4, .target = target, .prob = prob, .confidence = confidence };
+
+    for (int from = 0; from < 2; from++) {
+        for (int i = 0; i < 4; i++) {
+            confidence[i] = prob[4 * i + target[i]];
+            assert_int_equal(spot_subject_predicted(&s, i), answer[i]);
+            assert_true(spot_subject_wrong(&s, i, target[i]) == (answer[i] != target[i]));
+        }
+        s.prob = from ? prob : NULL, s.predicted = told;           /* as from a folder of findings */
+    }
+    s.prob = NULL, s.predicted = NULL;
+    confidence[0] = .5f, confidence[1] = nextafterf(.5f, 0);       /* of the true class alone: below 1/2 is wrong */
+    assert_false(spot_subject_wrong(&s, 0, 2));
+    assert_true(spot_subject_wrong(&s, 1, 0));
+}
+
 /* A subject that came another way is looked at as closely. */
 TEST(a_subject_is_checked)
 {

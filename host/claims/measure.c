@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/greatest.h"
 #include "worlds/picture_batches.h"
 
 /* One output stands for two classes. */
@@ -21,16 +22,12 @@ spot_status spot_measure_check(spot_ctx *c, const spot_measure_options *o, int o
     return SPOT_OK;
 }
 
-/* Ties with the label's own output are right, as in spot_subject_wrong. */
 spot_status spot_measure_picture(spot_ctx *c, const spot_measure_options *o, spot_new_picture *r, const float *v, int outputs,
                                  float half)
 {
     char number[16];
-    int best = o->label;
+    const int best = outputs == 1 ? v[0] > half : spot_first_greatest(v, outputs);
 
-    if (outputs == 1) best = v[0] > half ? 1 : v[0] < half ? 0 : o->label;
-    for (int k = 0; k < outputs && outputs > 1; k++)
-        if (v[k] > v[best]) best = k;
     snprintf(number, sizeof number, "%d", best);
     free(r->predicted);
     r->predicted = strdup(o->classes ? o->class_name[best] : number);

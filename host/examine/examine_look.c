@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/greatest.h"
 #include "core/device.h"
 #include "models/output_classes.h"
 #include "store/contents.h"
@@ -89,14 +90,12 @@ void spot_examine_looker_close(spot_ctx *c, spot_examine_looker *l)
 
 /* ---- looks ---- */
 
-/* p of class cls by softmax, and the class of the greatest logit (the first of equals). */
+/* p of class cls by softmax, and the class of the answer. */
 static void read_answer(spot_examine_seen *to, const float *logit, int outputs, const int *class_of, int cls)
 {
+    const int most = spot_first_greatest(logit, outputs);
     double sum = 0, own = 0;
-    int most = 0;
 
-    for (int i = 1; i < outputs; i++)
-        if (logit[i] > logit[most]) most = i;
     for (int i = 0; i < outputs; i++) {
         const double e = exp((double)logit[i] - logit[most]);
         sum += e;

@@ -3,13 +3,14 @@
 
 #include <math.h>
 
+#include "base/greatest.h"
 #include "stats/statistics.h"
 
 void spot_severity_of(spot_severity *s, const spot_view *view, const spot_truth *truth)
 {
     *s = (spot_severity){ .blindspots = truth->blindspots };
     for (int i = 0; i < view->n; i++) {
-        const int wrong = !(view->confidence[i] > 0.5f);
+        const int wrong = !spot_half_is_right(view->confidence[i], spot_view_positive(view, i));
         if (!truth->mask[i]) s->outside.rows++, s->outside.wrong += wrong;
         for (int m = 0; m < truth->blindspots; m++)
             if (truth->mask[i] >> m & 1) s->inside[m].rows++, s->inside[m].wrong += wrong;

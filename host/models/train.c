@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/greatest.h"
 #include "models/model_settings.h"
 #include "models/trainer.h"
 
@@ -133,7 +134,7 @@ void spot_learning_by_view(spot_learning *l, const spot_view *v, const spot_trut
 
     if (!(cfg->learned_gap > 0)) return;
     for (int i = 0; i < v->n; i++) {
-        int good = v->confidence[i] > 0.5f;
+        int good = spot_half_is_right(v->confidence[i], spot_view_positive(v, i));
         all += good;
         for (int b = 0; b <= t->blindspots; b++) {
             bool in = b ? t->mask[i] >> (b - 1) & 1 : !t->mask[i];

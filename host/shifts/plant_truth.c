@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/greatest.h"
 #include "base/text.h"
 #include "formats/formats.h"
 #include "shifts/plant_make.h"
@@ -67,16 +68,6 @@ static void close_measurer(measurer *m)
     spot_arena_close(&m->weights);
 }
 
-/* The greatest output; the first of equals. */
-static int answer(const float *logit, int classes)
-{
-    int best = 0;
-
-    for (int k = 1; k < classes; k++)
-        if (logit[k] > logit[best]) best = k;
-    return best;
-}
-
 static spot_status ask_model(spot_ctx *c, const measurer *m, int model, int shift)
 {
     const spot_plant_config *cfg = m->cfg;
@@ -88,7 +79,7 @@ static spot_status ask_model(spot_ctx *c, const measurer *m, int model, int shif
     s = spot_model_infer(c, &scratch, m->logit, NULL, &m->model[model], m->rgb, m->n, cfg->size);
     for (int i = 0; i < m->n && !s; i++) {
         int cls = m->picture[i].cls;
-        *right_at(m, model, shift, cls) += answer(m->logit + (size_t)i * (size_t)cfg->classes, cfg->classes) == cls;
+        *right_at(m, model, shift, cls) += spot_first_greatest(m->logit + (size_t)i * (size_t)cfg->classes, cfg->classes) == cls;
     }
     spot_arena_close(&scratch);
     return s;

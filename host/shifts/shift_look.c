@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/greatest.h"
 #include "shifts/shift_answers.h"
 #include "spotter/encoder.h"
 #include "worlds/picture_batches.h"
@@ -130,7 +131,7 @@ static spot_status say_where(spot_ctx *c, const piece *v, int model, int first, 
                      v->p->list.path[v->from + first + n - 1]);
 }
 
-/* output (n): the greatest of each picture; of equal ones the first. */
+/* output (n): the answer to each picture. */
 static spot_status look_at_blocks(spot_ctx *c, const piece *v, spot_encoder *e, int model, float *feature, int *output)
 {
     const spot_encoder_info *info = spot_encoder_about(e);
@@ -141,13 +142,8 @@ static spot_status look_at_blocks(spot_ctx *c, const piece *v, spot_encoder *e, 
         const int n = v->n - first < info->picture_block ? v->n - first : info->picture_block;
         spot_status s = spot_encode_pixels(c, e, feature, logit, v->rgb + (size_t)first * each, n);
         if (s != SPOT_OK) return say_where(c, v, model, first, n, s);
-        for (int i = 0; i < n; i++) {
-            const float *row = logit + (size_t)i * (size_t)info->outputs;
-            int best = 0;
-            for (int k = 1; k < info->outputs; k++)
-                if (row[k] > row[best]) best = k;
-            output[first + i] = best;
-        }
+        for (int i = 0; i < n; i++)
+            output[first + i] = spot_first_greatest(logit + (size_t)i * (size_t)info->outputs, info->outputs);
         spot_shift_progress_add(c, v->a->progress, n, v->a->cfg->model[model].name);
     }
     return SPOT_OK;

@@ -97,8 +97,8 @@ typedef struct {
     int classes, label;            /* 0: not known; the class that all pictures show */
 } spot_measure_options;
 
-/* Fills wrong and predicted. Ties with the label's own output are right, as in spot_subject_wrong; a single output is the logit
- * of class 1. An unreadable picture keeps its -1. SPOT_INPUT where outputs and classes do not fit. */
+/* Fills wrong and predicted. The answer is the first greatest output; a single output is the logit of class 1, and 0 answers
+ * class 0. An unreadable picture keeps its -1. SPOT_INPUT where outputs and classes do not fit. */
 spot_status spot_measure(spot_ctx *c, spot_new_pictures *p, const spot_measure_options *o);
 
 #ifdef __cplusplus

@@ -91,8 +91,8 @@ typedef struct {
     uint8_t *has;              /* (n, classes): 1 where row i has the class; NULL where `target` is set */
     float   *prob;             /* (n, classes): probability that the classifier gives each class; NULL: not known */
     float   *confidence;       /* (n): probability of the true class; NULL where `has` is set */
-    int     *predicted;        /* (n), where `prob` is not known: the class of the greatest probability, the true one if
-                                * equal; NULL: not known, or `prob` is set */
+    int     *predicted;        /* (n), where `prob` is not known: the class of the first greatest probability; NULL: not known,
+                                * or `prob` is set */
     float   *head;             /* (classes, d): the direction of each class's logit; NULL: not known */
     char   **class_name;       /* (classes) */
     char   **id;               /* (n): the user's name of the row: an id, a path, else its number; NULL: all numbers */
@@ -153,11 +153,11 @@ int         spot_subject_rows(const spot_subject *s, int cls);
 /* The error of the classifier on row i as one of class cls: 1 - confidence. */
 double spot_subject_error(const spot_subject *s, int i, int cls);
 
-/* Whether row i is wrong: the error is above 1/2; or, with `prob` and labels of one class, another class has the greater
- * probability. */
+/* Whether row i is wrong. With `prob` or `predicted` and labels of one class: its class is not the predicted one, so that of two
+ * classes with exactly 1/2 the first is the answer. Else: the error is above 1/2, so that exactly 1/2 is right. */
 bool   spot_subject_wrong(const spot_subject *s, int i, int cls);
 
-/* The class of the greatest probability; -1: not known, or rows have several classes. */
+/* The class of the first greatest probability, as argmax of numpy and torch; -1: not known, or rows have several classes. */
 int    spot_subject_predicted(const spot_subject *s, int i);
 
 #ifdef __cplusplus

@@ -12,6 +12,7 @@
 #include "background/suite/blender.h"
 #include "background/suite/derived_sets.h"
 #include "background/suite/squares_ahead.h"
+#include "base/greatest.h"
 #include "core/device.h"
 
 /* Images of a batch, about: on the CPU whole pieces of ResNet-18's net, if there are 32 backgrounds; on a device, fewer where
@@ -320,10 +321,7 @@ static void take_response(const looker *k, const spot_look_model *m, int i, cons
     const int t = k->seen[i].target, image = k->seen[i].image, outputs = about->outputs;
     const float *logit = m->logit + (size_t)i * (size_t)outputs;
     const size_t at = (size_t)t * (size_t)(s->n + 1) + (size_t)image;
-    int best = 0;
-
-    for (int o = 1; o < outputs; o++)
-        if (logit[o] > logit[best]) best = o;
+    const int best = spot_first_greatest(logit, outputs);
     const int answer = m->class_of ? m->class_of[best] : best;
     if (image > s->n) {
         m->derived[(size_t)t * SPOT_BACKGROUND_SETS + (size_t)(image - s->n - 1)] = answer;

@@ -6,6 +6,7 @@
 
 #include "background/zoo/zoo_make.h"
 #include "base/file.h"
+#include "base/greatest.h"
 #include "base/text.h"
 #include "formats/formats.h"
 #include "models/network.h"
@@ -67,16 +68,12 @@ static spot_status draw_objects(spot_ctx *c, measurer *m)
     return s;
 }
 
-/* The greatest output; the first of equals. */
 static int answer(const measurer *m, behind b, int i)
 {
     const int classes = m->stock->cfg->classes;
     const float *logit = m->logit + ((size_t)b * (size_t)m->n + (size_t)i) * (size_t)classes;
-    int best = 0;
 
-    for (int k = 1; k < classes; k++)
-        if (logit[k] > logit[best]) best = k;
-    return best;
+    return spot_first_greatest(logit, classes);
 }
 
 static void count(const measurer *m, spot_zoo_truth *t)

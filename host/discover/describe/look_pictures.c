@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/greatest.h"
 #include "discover/describe/gallery.h"
 #include "discover/subject/subject_memory.h"
 #include "spotter/model.h"
@@ -29,11 +30,13 @@ typedef struct {
 
 static void soft_max(float *p, const float *logit, int n)
 {
-    double sum = 0, most = logit[0];
+    const int best = spot_first_greatest(logit, n);
+    const double most = logit[best];
+    double sum = 0;
 
-    for (int k = 1; k < n; k++) most = fmax(most, logit[k]);
     for (int k = 0; k < n; k++) sum += exp(logit[k] - most);
     for (int k = 0; k < n; k++) p[k] = (float)(exp(logit[k] - most) / sum);
+    spot_keep_greatest(p, n, best);
 }
 
 static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
@@ -54,6 +57,7 @@ static spot_status fill_prob(looker *l, int row, const float *logit)
     if (l->m.outputs == 1) {
         p[0] = (float)sigmoid(-(double)logit[0]);
         p[1] = (float)sigmoid(logit[0]);
+        spot_keep_greatest(p, 2, logit[0] > 0);
     } else {
         soft_max(p, logit, s->classes);
     }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/greatest.h"
 #include "base/room.h"
 #include "discover/proof/judge.h"
 #include "discover/search/vote.h"
@@ -179,20 +180,19 @@ size_t spot_proof_subject_bytes(const spot_subject *s, const spot_discover_optio
          + (o->attributes ? sizeof *o->attributes + 64 + (size_t)o->attributes->items * ((size_t)rows / 64 + 1) * 8 : 0);
 }
 
-/* Makes the row wrong or right by exchanging two of its probabilities. */
+/* Makes the row wrong or right by exchanging two of its probabilities; of two equal ones the answer's grows by one step. */
 static void set_answer(float *p, int classes, int target, bool wrong)
 {
-    int best = target, second = target ? 0 : 1;
-    float kept = p[target];
+    int best = spot_first_greatest(p, classes), second = target ? 0 : 1;
+    const float kept = p[target];
 
-    for (int k = 0; k < classes; k++) {
-        if (p[k] > p[best]) best = k;
-        if (k != target && p[k] > p[second]) second = k;
-    }
     if ((best != target) == wrong) return;
+    for (int k = 0; k < classes; k++)
+        if (k != target && p[k] > p[second]) second = k;
     if (wrong) best = second;
     p[target] = p[best];
     p[best] = kept;
+    spot_keep_greatest(p, classes, wrong ? best : target);
 }
 
 static spot_status copy_attributes(spot_proving *j, spot_arena *a, int part, spot_discover_options *o)

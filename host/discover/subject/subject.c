@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/greatest.h"
 #include "core/pointer.h"
 #include "discover/subject/subject_memory.h"
 
@@ -216,14 +217,8 @@ double spot_subject_error(const spot_subject *s, int i, int cls)
 
 int spot_subject_predicted(const spot_subject *s, int i)
 {
-    const float *p = s->prob ? s->prob + (size_t)i * (size_t)s->classes : NULL;
-    int best;
-
-    if (!s->target || !p) return s->target && s->predicted ? s->predicted[i] : -1;
-    best = s->target[i];
-    for (int k = 0; k < s->classes; k++)
-        if (p[k] > p[best]) best = k;
-    return best;
+    if (!s->target || !s->prob) return s->target && s->predicted ? s->predicted[i] : -1;
+    return spot_first_greatest(s->prob + (size_t)i * (size_t)s->classes, s->classes);
 }
 
 bool spot_subject_wrong(const spot_subject *s, int i, int cls)

@@ -124,9 +124,8 @@ class Claim:
         classes = len(self.names) or (max(label + 1, probs.shape[1]) if probs.ndim == 2 else label + 1)
         if probs.shape != (n, classes):
             raise InputError(f"probs has shape {probs.shape}; here are {n} pictures and {classes} classes")
-        best = np.where(probs.max(1) > probs[:, label], probs.argmax(1), label)
         return [p._replace(wrong=bool(k != label), predicted=self.names[k] if self.names else str(k))
-                for p, k in zip(self.pictures, best)]
+                for p, k in zip(self.pictures, probs.argmax(1))]
 
     def to_frame(self) -> Any:
         """The pictures as a pandas DataFrame: picture, group, similarity, wrong, predicted."""

@@ -133,12 +133,12 @@ class Subject:
     def wrong(self) -> Array:
         if self.prob is None:
             return 1 - self.confidence.astype(np.float64) > 0.5
-        return self.prob.max(1) > self.confidence
+        return self.prob.argmax(1) != self.target
 
     def predictions(self) -> Optional[Array]:
         """(n,) class numbers; None where the probabilities do not tell."""
         if self.prob is not None:
-            return np.where(self.wrong(), self.prob.argmax(1), self.target)
+            return self.prob.argmax(1)
         if len(self.names) != 2 or self.instance is not None:
             return None
         return np.where(self.wrong(), 1 - self.target, self.target)
