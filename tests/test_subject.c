@@ -285,6 +285,75 @@ TEST_IN_FOLDER(what_does_not_fit_is_told)
     }
 }
 
+/* Tables of five rows, as people write them: what is said of a row or of names that fit nothing. */
+TEST_IN_FOLDER(words_that_fit_nothing_are_told)
+{
+    static const struct { const char *text, *labels, *probs, *words; } list[] = {
+        { "y\ncat\nNone\ndog\ncat\ndog\n", "y", "pc", "labels.missing: t.csv:y | row 1 | \"None\"" },
+        { "y\ncat\ncat\ndog\ncat\n<NA>\n", "y", "pc", "labels.missing: t.csv:y | row 4 | \"<NA>\"" },
+        { "y\n1\n0\n1\nnan\n0\n", "y", "pc", "labels.missing: t.csv:y | row 3" },
+        { "y\n1\n0\n1\nNA\n0\n", "y", "pc", "labels.missing: t.csv:y | row 3 | \"NA\"" },
+        { "y,a,b\n1,1,0\n01,1,0\n1,1,0\n2,1,0\n0,1,0\n", "y", "a,b", "probability.names: 0 of its 2 | 4 classes | \"0\"" },
+        { "y,p0,p1\n1,1,0\n01,1,0\n1,1,0\n2,1,0\n0,1,0\n", "y", "p0,p1",
+          "probability.columns: 2 columns | 4 classes | \"01\"" },
+        { "y,p_a,p_c\na,1,0\na,1,0\nb,1,0\na,1,0\na,1,0\n", "y", "p_a,p_c",
+          "probability.names: t.csv:p_a,p_c | 1 of its 2 | \"b\" | \"c\"" },
+        { "l0,l1,p0,p1\n.9,.1,.6,.3\n.9,.1,1,0\n.9,.1,1,0\n.9,.1,1,0\n.9,.1,1,0\n", "l0,l1", "p0,p1",
+          "labels.shares: t.csv:l0,l1 | 5 rows" },
+        { "l0,l1,p0,p1\n.9,.1,1,0\n1,1,1,0\n1,0,1,0\n1,0,1,0\n1,0,1,0\n", "l0,l1", "p0,p1", "labels.shares: 1 rows" },
+        { "l0,l1,p0,p1\n.9,.3,1,0\n1,1,1,0\n1,0,1,0\n1,0,1,0\n1,0,1,0\n", "l0,l1", "p0,p1",
+          "number.whole: row 0, column 0" },
+    };
+
+    for (int i = 0; i < LEN(list); i++) {
+        fixture f;
+        spot_subject s;
+        spot_subject_files files = { 0 };
+        make(&f);
+        put_text("t.csv", list[i].text);
+        put_text("pc.csv", "pc\n.5\n.2\n.3\n1\n0\n");
+        files = (spot_subject_files){ .embeddings = f.e, .labels = column(&f, list[i].labels, 0) };
+        files.probs = strcmp(list[i].probs, "pc") ? column(&f, list[i].probs, 1) : in_root("pc.csv");
+        CHECK_FAILS(&f.c, spot_subject_read(&f.c, &s, &files), SPOT_INPUT, list[i].words);
+        assert_null(s.owned);
+    }
+}
+
+/* Rows 1 and 3 of five are bad: the others keep their ids and values, in every array. */
+TEST_IN_FOLDER(bad_rows_are_left_out)
+{
+    static const char *const id[] = { "0", "2", "4" };
+    static const int target[] = { 1, 0, 1 };
+    fixture f;
+    spot_subject s;
+    spot_subject_files files;
+
+    make(&f);
+    put_text("t.csv", "y,p0,p1,e0,e1\n1,.5,.5,1,2\n0,.9,.1,3,\n0,.25,.75,5,6\n,.5,.5,7,8\n1,1,0,9,1e12\n");
+    files = (spot_subject_files){ .embeddings = column(&f, "e0,e1", 0), .labels = column(&f, "y", 1),
+                                  .probs = column(&f, "p0,p1", 2), .skip_bad = true };
+    CHECK_OK(&f.c, spot_subject_read(&f.c, &s, &files));
+    assert_int_equal(s.n, 3);
+    assert_int_equal(s.left_out, 2);
+    for (int i = 0; i < 3; i++) {
+        assert_string_equal(s.id[i], id[i]);
+        assert_int_equal(s.target[i], target[i]);
+        assert_true(s.feature[2 * i] == 1 + 4 * i);
+        assert_true(s.confidence[i] == s.prob[2 * i + target[i]]);
+    }
+    assert_true(spot_subject_wrong(&s, 0, 1) && spot_subject_wrong(&s, 1, 0) && spot_subject_wrong(&s, 2, 1));
+    assert_non_null(strstr(f.logs, "left out: 2 of 5 rows"));
+    assert_non_null(strstr(f.logs, "1 of 5 rows are ties"));
+    spot_subject_close(&s);
+    files.skip_bad = false;
+    CHECK_FAILS(&f.c, spot_subject_read(&f.c, &s, &files), SPOT_INPUT, "table.cell_empty: row 3 (line 5) | \"y\"");
+    put_text("t.csv", "y,p0,p1,e0,e1\n1,.5,.5,1,2\n0,.9,.1,3,4\n0,.25,.75,5,-2e12\n1,.5,.5,7,8\n1,1,0,9,1e12\n");
+    CHECK_FAILS(&f.c, spot_subject_read(&f.c, &s, &files), SPOT_INPUT, "number.value: row 2, column 1 | -2e+12 | 1e+12");
+    put_text("t.csv", "y,p0,p1,e0,e1\n1,.5,.5,nan,2\n0,.9,.1,3,nan\n0,.25,.75,5,inf\n1,.5,.5,7,8\n1,1,0,9,1e12\n");
+    files.skip_bad = true;
+    CHECK_FAILS(&f.c, spot_subject_read(&f.c, &s, &files), SPOT_INPUT, "rows.bad: 5 rows | row 2, column 1 | inf");
+}
+
 TEST_IN_FOLDER(embeddings_are_looked_at)
 {
     fixture f;
@@ -377,7 +446,7 @@ TEST(a_subject_is_checked)
     s = good;
     s.prob = bad;
     CHECK_OK(&c, spot_subject_check(&c, &s));
-    bad[1] = 0.494140625f;
+    bad[1] = 0.494140625f;                         /* of 1,000 classes four decimals may move the sum by 0.05 */
     REFUSED(s.prob = bad, "probability.sum: prob | row 0 | 0.994141");
     bad[1] = 0.6f;
     bad[0] = 0.4f;

@@ -1,5 +1,5 @@
-/* greatest.h - the class that a classifier's answer names: that of the first greatest number, as argmax of numpy and torch. Every
- * study judges answers by it, so that the same answer is right or wrong everywhere. */
+/* greatest.h - the class that a classifier's answer names: that of the first greatest number, as argmax of numpy and torch.
+ * Every study judges answers by it, so that the same answer is right or wrong everywhere. */
 #ifndef SPOTTER_GREATEST_H
 #define SPOTTER_GREATEST_H
 

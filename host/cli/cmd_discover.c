@@ -84,10 +84,10 @@ static const cli_row table[] = {
       .help = "features of each row from the classifier: (n, d) numbers in .npy, .npz:NAME, .safetensors:NAME or "
               ".csv:e0..e511" },
     { "labels",     'y', "Y",     CLI_TEXT, CLI_AT(files.labels), .flags = CLI_ROWS_PATH,
-      .help = "true class of each row: numbers or words; for several classes per row (n, classes) of 0 and 1" },
+      .help = "true class of each row: numbers or words; or (n, classes): one-hot, or several classes per row" },
     { "probs",      'p', "P",     CLI_TEXT, CLI_AT(files.probs), .flags = CLI_ROWS_PATH,
-      .help = "probability of each row's true class, or of class 1 of two; or (n, classes), columns sorted by name if labels "
-              "are words" },
+      .help = "probability of each row's true class, or of class 1 of two; or (n, classes): columns of a .csv called as the "
+              "classes, or in the order of class numbers or sorted words" },
     { "losses",     0,   "L",     CLI_TEXT, CLI_AT(files.losses), .flags = CLI_ROWS_PATH | CLI_MORE,
       .help = "cross-entropy of each row, instead of --probs" },
     { "ids",        'i', "I",     CLI_TEXT, CLI_AT(files.ids), .otherwise = "row numbers", .flags = CLI_ROWS_PATH,
@@ -107,6 +107,11 @@ static const cli_row table[] = {
       .help = "pixels of the square in the middle of a picture" },
     { "skip-unreadable", 0, NULL, CLI_ON, CLI_AT(files.skip), .flags = CLI_ROWS | CLI_MORE,
       .help = "pictures that cannot be read are left out and counted" },
+    { "skip-bad-rows", 0, NULL,   CLI_ON, CLI_AT(files.skip_bad), .flags = CLI_ROWS | CLI_MORE,
+      .help = "rows that no method can use (NaN, no label, a feature beyond 1e12) are left out and counted; the others keep "
+              "the numbers of the file" },
+    { "logits",     0,   NULL,    CLI_ON, CLI_AT(files.logits), .flags = CLI_ROWS | CLI_MORE,
+      .help = "--probs has scores before the softmax, of which probabilities are made" },
     { "follow-links", 0, NULL,    CLI_ON, CLI_AT(files.links), .flags = CLI_ROWS | CLI_MORE,
       .help = "pictures that --ids or --coco name may lie outside --images, behind symbolic links" },
     { "memory",     0,   "SIZE",  CLI_CALL, .read = read_memory, .otherwise = "free memory", .flags = CLI_MORE,
@@ -256,8 +261,8 @@ static spot_status end_run(spot_ctx *c, spot_status s, const discover_flags *o, 
         slices += f->finding[i].slices;
     }
     return cli_study_end(c, s, &o->study, &run, CLI_COUNTS({ "rows", subject->n }, { "skipped", subject->skipped },
-                         { "findings", f->count }, { "failed", failed }, { "left_out", f->left_out }, { "slices", slices },
-                         { "memory_bytes", (double)e->cost.host }));
+                         { "rows_left_out", subject->left_out }, { "findings", f->count }, { "failed", failed },
+                         { "left_out", f->left_out }, { "slices", slices }, { "memory_bytes", (double)e->cost.host }));
 }
 
 /* Largest number of bytes for decoding pictures of the words and of the report, beside the rows. */

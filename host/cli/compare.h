@@ -26,6 +26,8 @@ typedef struct {
       .help = "names of the rows" },                                                                                         \
     { "probs", 'p', "P", CLI_TEXT, CLI_AT(member.from.files.probs), .otherwise = "those of the findings", .flags = CLI_MORE, \
       .help = "probabilities of version 1 in place of those of its findings, with --labels and --embeddings" },              \
+    { "logits", 0, NULL, CLI_ON, CLI_AT(member.from.files.logits), .flags = CLI_ROWS | CLI_MORE,                             \
+      .help = "files of probabilities have scores before the softmax, of which probabilities are made" },                    \
     { .kind = CLI_HEADING, .help = "Slices of findings and probabilities:", .flags = FLAGS },                                \
     { "margin", 0, "X", CLI_REAL, CLI_AT(member.margin), 0.001, 0.5, .flags = CLI_SHOWN,                                     \
       .help = "difference of error rates that counts as none" },                                                             \

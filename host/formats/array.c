@@ -114,5 +114,6 @@ spot_status spot_array_words(spot_ctx *c, spot_array *a, const char *const *text
 void spot_array_close(spot_array *a)
 {
     free(a->data);
+    free(a->column);
     memset(a, 0, sizeof *a);
 }

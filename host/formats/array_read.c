@@ -63,14 +63,15 @@ static spot_status refuse_format(spot_ctx *c, const spot_blob *in, const uint8_t
 
 /* The content decides the format before the name does, but for CSV: text has no first bytes of its own. An empty archive begins
  * with PK\5\6; safetensors with 8 bytes, the length of the JSON that follows. */
-static spot_status read_format(spot_ctx *c, spot_array *a, const spot_blob *in, const char *member, size_t limit)
+static spot_status read_format(spot_ctx *c, spot_array *a, const spot_blob *in, const char *member, const spot_array_how *how)
 {
+    const size_t limit = how->limit;
     uint8_t head[9] = "";
     size_t n = in->size < 9 ? (size_t)in->size : 9;
     spot_stream whole = spot_blob_stream(in);
 
     SPOT_TRY(spot_blob_read(c, in, 0, head, n));
-    if (ends_in(in->name, ".csv"))         return spot_csv_read(c, a, in, member, limit);
+    if (ends_in(in->name, ".csv"))         return spot_csv_read(c, a, in, member, how);
     if (!memcmp(head, "PK\3\4", 4) || !memcmp(head, "PK\5\6", 4)) return spot_npz_read(c, a, in, member, limit);
     if (!memcmp(head, "\x93NUMPY", 6) || ends_in(in->name, ".npy")) {
         if (member)
@@ -85,6 +86,11 @@ static spot_status read_format(spot_ctx *c, spot_array *a, const spot_blob *in, 
 
 spot_status spot_array_read(spot_ctx *c, spot_array *a, const char *where, size_t limit)
 {
+    return spot_array_read_as(c, a, where, &(spot_array_how){ .limit = limit });
+}
+
+spot_status spot_array_read_as(spot_ctx *c, spot_array *a, const char *where, const spot_array_how *how)
+{
     size_t length = strlen(where), most = sizeof a->name - 1;
     const char *member;
     char *path;
@@ -98,7 +104,7 @@ spot_status spot_array_read(spot_ctx *c, spot_array *a, const char *where, size_
     s = spot_blob_open(c, &in, path);
     if (!s) {
         if (in.size >= LONG) spot_log(c, SPOT_LOG_INFO, "reading %s: %.0f MB", where, (double)in.size / 1e6);
-        s = read_format(c, a, &in, member, limit);
+        s = read_format(c, a, &in, member, how);
         spot_blob_close(&in);
     }
     free(path);

@@ -5,6 +5,7 @@
  * into records and all threads parse them; the error is that of the first bad row, for any order of threads. */
 #define _GNU_SOURCE
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@ typedef struct {
     int   *order;                          /* (columns): by name */
     int   *slot;                           /* (columns): index among the wanted ones; -1: not wanted */
     int    wanted;
+    bool   holes, text;                    /* spot_array_how */
 } header;
 
 typedef enum { GOOD, QUOTES, FEWER, MORE, EMPTY, NO_NUMBER } fault;
@@ -157,12 +159,13 @@ static fault read_record(const header *h, spot_csv_cells cells, double *v, spot_
         if (*at == h->columns) return MORE;
         slot = h->slot[*at];
         if (slot < 0) continue;
-        if (!cell.n) return EMPTY;
+        if (!cell.n && !h->holes) return EMPTY;
         if (!v) *only = cell;
         else if (!spot_number(&v[slot], cell.text, cell.n)) {
             trim_cell(&cell);
-            if (!cell.n) return EMPTY;
-            if (!spot_number(&v[slot], cell.text, cell.n)) return NO_NUMBER;
+            if (h->holes && spot_is_missing(cell.text, cell.n)) v[slot] = NAN;
+            else if (!cell.n) return EMPTY;
+            else if (!spot_number(&v[slot], cell.text, cell.n)) return NO_NUMBER;
         }
     }
     return more < 0 ? QUOTES : *at < h->columns ? FEWER : GOOD;
@@ -226,6 +229,22 @@ static spot_status count_rows(spot_ctx *c, int64_t *rows, const spot_blob *in)
     return s;
 }
 
+/* The names of the columns, in one block with their text. */
+static spot_status keep_names(spot_ctx *c, spot_array *a, const header *h)
+{
+    size_t bytes = (size_t)h->wanted * sizeof *a->column;
+    char *at;
+
+    for (int i = 0; i < h->columns; i++)
+        if (h->slot[i] >= 0) bytes += strlen(h->name[i]) + 1;
+    a->column = malloc(bytes);
+    if (!a->column) return spot_fail(c, SPOT_NOMEM, "no memory for the names of %d columns", h->wanted);
+    at = (char *)(a->column + h->wanted);
+    for (int i = 0; i < h->columns; i++)
+        if (h->slot[i] >= 0) a->column[h->slot[i]] = at, at = stpcpy(at, h->name[i]) + 1;
+    return SPOT_OK;
+}
+
 static spot_status read_matrix(spot_ctx *c, spot_array *a, const header *h, spot_csv_block *b, size_t limit)
 {
     int64_t done = 0;
@@ -233,6 +252,7 @@ static spot_status read_matrix(spot_ctx *c, spot_array *a, const header *h, spot
     a->type = SPOT_F64;
     a->rank = 2;
     a->dim[1] = h->wanted;
+    SPOT_TRY(keep_names(c, a, h));
     SPOT_TRY(count_rows(c, &a->dim[0], b->in));
     SPOT_TRY(spot_array_take(c, a, limit));
     for (int first = 1; b->records; first = 0) {
@@ -249,7 +269,8 @@ static spot_status read_matrix(spot_ctx *c, spot_array *a, const header *h, spot
 typedef struct {
     char   *text;
     size_t *length, used, room, rows, most;
-    bool    numbers, integers;
+    /* what the cells so far are; one has zeros in front; one is missing */
+    bool    wants_holes, numbers, integers, padded, holes;
 } column;
 
 static spot_status keep_cell(spot_ctx *c, column *k, const spot_csv_cell *cell, size_t limit, const char *name)
@@ -271,8 +292,12 @@ static spot_status keep_cell(spot_ctx *c, column *k, const spot_csv_cell *cell, 
     if (limit && k->used > limit)
         return spot_fail(c, SPOT_INPUT, "%s holds more than the %zu bytes of text that are allowed", name, limit);
     trim_cell(&inner);
-    k->integers = k->integers && spot_integer(&whole, inner.text, inner.n);
-    k->numbers = k->numbers && (k->integers || spot_number(&v, inner.text, inner.n));
+    if (k->wants_holes && spot_is_missing(inner.text, inner.n)) k->holes = true;
+    else {
+        k->integers = k->integers && spot_integer(&whole, inner.text, inner.n);
+        k->numbers = k->numbers && (k->integers || spot_number(&v, inner.text, inner.n));
+        k->padded = k->padded || (inner.n > 1 && *inner.text == '0' && k->integers);
+    }
     k->length[k->rows] = spot_csv_unquote(k->text + k->used, cell);
     k->used += k->length[k->rows++];
     return SPOT_OK;
@@ -287,13 +312,14 @@ static spot_status make_array(spot_ctx *c, spot_array *a, const column *k, size_
     a->dim[0] = (int64_t)k->rows;
     a->count = k->rows;
     if (k->numbers) {
-        a->type = k->integers ? SPOT_I64 : SPOT_F64;
+        a->type = k->integers && !k->holes ? SPOT_I64 : SPOT_F64;
+        a->padded = k->padded && k->integers;
         SPOT_TRY(spot_array_take(c, a, limit));
         for (size_t i = 0; i < k->rows; at += k->length[i++]) {
             spot_csv_cell cell = { at, k->length[i], false };
             trim_cell(&cell);
-            if (k->integers) spot_integer((int64_t *)a->data + i, cell.text, cell.n);
-            else             spot_number((double *)a->data + i, cell.text, cell.n);
+            if (a->type == SPOT_I64) spot_integer((int64_t *)a->data + i, cell.text, cell.n);
+            else if (!spot_number((double *)a->data + i, cell.text, cell.n)) ((double *)a->data)[i] = NAN;
         }
         return SPOT_OK;
     }
@@ -308,7 +334,7 @@ static spot_status make_array(spot_ctx *c, spot_array *a, const column *k, size_
 static spot_status read_column(spot_ctx *c, spot_array *a, const header *h, spot_csv_block *b, size_t limit)
 {
     spot_csv_cell *only = malloc((size_t)b->most * sizeof *only);
-    column k = { .numbers = true, .integers = true };
+    column k = { .numbers = !h->text, .integers = !h->text, .wants_holes = h->holes };
     spot_status s = only ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for the rows of %s", a->name);
 
     for (int first = 1; !s && b->records; first = 0) {
@@ -323,9 +349,9 @@ static spot_status read_column(spot_ctx *c, spot_array *a, const header *h, spot
     return s;
 }
 
-spot_status spot_csv_read(spot_ctx *c, spot_array *a, const spot_blob *in, const char *columns, size_t limit)
+spot_status spot_csv_read(spot_ctx *c, spot_array *a, const spot_blob *in, const char *columns, const spot_array_how *how)
 {
-    header h = { 0 };
+    header h = { .holes = how->holes, .text = how->text };
     spot_csv_block b;
     spot_status s;
 
@@ -337,7 +363,7 @@ spot_status spot_csv_read(spot_ctx *c, spot_array *a, const spot_blob *in, const
     if (!s) s = want_all(c, &h, columns, in->name);
     if (!s && b.records == 1 && b.at == b.end && b.start[1] == b.have)
         s = spot_fail(c, SPOT_INPUT, "{table.no_rows} %s has a header and no rows", in->name);
-    if (!s) s = h.wanted == 1 ? read_column(c, a, &h, &b, limit) : read_matrix(c, a, &h, &b, limit);
+    if (!s) s = h.wanted == 1 ? read_column(c, a, &h, &b, how->limit) : read_matrix(c, a, &h, &b, how->limit);
     free(h.name);
     free(h.order);
     spot_csv_close(&b);

@@ -67,6 +67,24 @@ spot_status spot_array_words(spot_ctx *c, spot_array *a, const char *const *text
 /* n values from value i on; integers beyond 2^53 lose their last bits. Not for words. */
 void spot_array_doubles(double *out, const spot_array *a, size_t i, size_t n);
 
+/* The index of the first value that is not finite or beyond most in size, or count. bad (rows): 1 for each row that has such a
+ * value; others stay. Not for words. */
+size_t spot_array_first_beyond(spot_ctx *c, const spot_array *a, double most);
+void   spot_array_rows_beyond (spot_ctx *c, const spot_array *a, double most, uint8_t *bad);
+
+/* spot_array_floats without its check: beyond a float is infinity. And one value as spot_array_ints gives it. */
+spot_status spot_array_to_floats(spot_ctx *c, float **out, spot_array *a);
+spot_status spot_array_whole    (spot_ctx *c, int *out, const spot_array *a, size_t i, const int range[2]);
+
+/* Whether a text stands for a value that is missing: nothing, nan, None, null, NA, N/A, <NA>, NaT, as pandas reads and writes
+ * them. */
+bool spot_is_missing(const char *text, size_t n);
+
+/* spot_array_read with more to say. text: a column of a .csv stays words, also where all are numbers. holes: a missing cell of
+ * a .csv is NaN among numbers, and stays a word among words; else an empty cell is SPOT_INPUT. */
+typedef struct { size_t limit; bool text, holes; } spot_array_how;
+spot_status spot_array_read_as(spot_ctx *c, spot_array *a, const char *where, const spot_array_how *how);
+
 /* The name of the key under which a file of spotter embed tells what it was made of. */
 #define SPOT_MADE_BY_EMBED "spotter.embed"
 
@@ -91,7 +109,7 @@ const char *spot_array_place(char text[64], const spot_array *a, size_t i);
 /* The formats. Zero a except its name; close it after success only. */
 spot_status spot_npy_read(spot_ctx *c, spot_array *a, spot_stream *in, size_t limit);
 spot_status spot_npz_read(spot_ctx *c, spot_array *a, const spot_blob *in, const char *member, size_t limit);
-spot_status spot_csv_read(spot_ctx *c, spot_array *a, const spot_blob *in, const char *columns, size_t limit);
+spot_status spot_csv_read(spot_ctx *c, spot_array *a, const spot_blob *in, const char *columns, const spot_array_how *how);
 
 /* The header of an array in a stream, which may have any size: a's type (SPOT_WORDS for texts), rank, dim and count. Its values
  * follow. */

@@ -124,3 +124,12 @@ bool spot_integer(int64_t *out, const char *text, size_t n)
     *out = v;
     return true;
 }
+
+bool spot_is_missing(const char *text, size_t n)
+{
+    static const char *const words[] = { "", "nan", "NaN", "NAN", "None", "null", "NULL", "NA", "N/A", "n/a", "<NA>", "NaT" };
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strlen(words[i]) == n && !memcmp(words[i], text, n)) return true;
+    return false;
+}

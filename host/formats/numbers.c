@@ -81,8 +81,8 @@ static spot_status no_numbers(spot_ctx *c, const spot_array *a)
                      spot_array_place(where, a, i), word[i]);
 }
 
-/* The index of the first value that is not a finite float, or count. Threads check blocks; the least index wins. */
-static size_t first_wild(spot_ctx *c, const spot_array *a)
+/* Threads check blocks; the least index wins. */
+size_t spot_array_first_beyond(spot_ctx *c, const spot_array *a, double most)
 {
     size_t first = a->count;
     int64_t blocks = (int64_t)((a->count + BLOCK - 1) / BLOCK);
@@ -93,11 +93,26 @@ static size_t first_wild(spot_ctx *c, const spot_array *a)
         double v[BLOCK];
         bool wild = false;
         spot_array_doubles(v, a, at, n);
-        for (size_t k = 0; k < n; k++) wild |= !(fabs(v[k]) <= FLT_MAX);
+        for (size_t k = 0; k < n; k++) wild |= !(fabs(v[k]) <= most);
         for (size_t k = 0; wild && k < n; k++)
-            if (!(fabs(v[k]) <= FLT_MAX) && at + k < first) first = at + k;
+            if (!(fabs(v[k]) <= most) && at + k < first) first = at + k;
     }
     return first;
+}
+
+void spot_array_rows_beyond(spot_ctx *c, const spot_array *a, double most, uint8_t *bad)
+{
+    const int64_t rows = a->dim[0];
+    const size_t columns = a->count / (size_t)rows;
+
+#pragma omp parallel for num_threads(c->threads > 0 ? c->threads : 1) schedule(static)
+    for (int64_t i = 0; i < rows; i++)
+        for (size_t k = 0; k < columns; k += BLOCK) {
+            const size_t n = columns - k < BLOCK ? columns - k : BLOCK;
+            double v[BLOCK];
+            spot_array_doubles(v, a, (size_t)i * columns + k, n);
+            for (size_t j = 0; j < n; j++) bad[i] |= !(fabs(v[j]) <= most);
+        }
 }
 
 /* Converts in place if a value has four bytes or more: its float overwrites only values that were already read. */
@@ -132,21 +147,41 @@ spot_status spot_array_floats(spot_ctx *c, float **out, spot_array *a)
 
     *out = NULL;
     if (a->type == SPOT_WORDS) return no_numbers(c, a);
-    wild = first_wild(c, a);
+    wild = spot_array_first_beyond(c, a, FLT_MAX);
     if (wild < a->count) {
         spot_array_doubles(&v, a, wild, 1);
         return spot_fail(c, SPOT_INPUT, "{number.value} %s: %s is %g; %s", a->name, spot_array_place(where, a, wild), v,
                          isfinite(v) ? "a float does not reach so far" : "a finite number is wanted");
     }
+    return spot_array_to_floats(c, out, a);
+}
+
+spot_status spot_array_to_floats(spot_ctx *c, float **out, spot_array *a)
+{
+    *out = NULL;
+    if (a->type == SPOT_WORDS) return no_numbers(c, a);
     if (a->type == SPOT_F32) *out = a->data;
     else SPOT_TRY(convert_to_floats(c, out, a));
     a->data = NULL;
     return SPOT_OK;
 }
 
-spot_status spot_array_ints(spot_ctx *c, int *out, const spot_array *a, int least, int most)
+spot_status spot_array_whole(spot_ctx *c, int *out, const spot_array *a, size_t i, const int range[2])
 {
     char where[64];
+    double v;
+
+    if (a->type == SPOT_WORDS) return no_numbers(c, a);
+    spot_array_doubles(&v, a, i, 1);
+    if (!(v >= range[0] && v <= range[1]) || v != floor(v))
+        return spot_fail(c, SPOT_INPUT, "{number.whole} %s: %s is %.17g; a whole number from %d to %d is wanted", a->name,
+                         spot_array_place(where, a, i), v, range[0], range[1]);
+    *out = (int)v;
+    return SPOT_OK;
+}
+
+spot_status spot_array_ints(spot_ctx *c, int *out, const spot_array *a, int least, int most)
+{
     double v[BLOCK];
 
     if (a->type == SPOT_WORDS) return no_numbers(c, a);
@@ -155,8 +190,7 @@ spot_status spot_array_ints(spot_ctx *c, int *out, const spot_array *a, int leas
         spot_array_doubles(v, a, at, n);
         for (size_t k = 0; k < n; k++) {
             if (!(v[k] >= least && v[k] <= most) || v[k] != floor(v[k]))
-                return spot_fail(c, SPOT_INPUT, "{number.whole} %s: %s is %.17g; a whole number from %d to %d is wanted",
-                                 a->name, spot_array_place(where, a, at + k), v[k], least, most);
+                return spot_array_whole(c, out, a, at + k, (int[]){ least, most });
             out[at + k] = (int)v[k];
         }
     }

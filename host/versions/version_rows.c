@@ -164,7 +164,7 @@ static spot_status read_second(spot_ctx *c, spot_subject *b, const spot_subject 
 {
     const bool folder = spot_version_kind_of(o->second) == SPOT_VERSION_FINDINGS;
     const spot_subject_files answers = { .embeddings = o->files.embeddings, .labels = a->has ? o->files.labels : NULL,
-                                         .probs = o->second, .ids = o->second_ids };
+                                         .probs = o->second, .ids = o->second_ids, .logits = o->files.logits };
     const spot_known known = { .features = a->d, .classes = a->classes, .class_name = a->class_name,
                                .feature = o->files.embeddings ? NULL : a->feature, .rows = a->n };
     spot_discover_options d;

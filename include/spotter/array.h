@@ -10,6 +10,7 @@
 #ifndef SPOTTER_ARRAY_H
 #define SPOTTER_ARRAY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,9 @@ typedef struct {
     size_t     count;                      /* the product of dim */
     void      *data;                       /* aligned to 64, malloc'd: spot_array_close */
     char       name[256];                  /* "FILE:NAME", for sentences */
+    /* (dim[1]): names of columns of a .csv side by side, malloc'd in one block; else NULL */
+    char     **column;
+    bool       padded;                     /* whole numbers of a .csv, and some have zeros in front, which the words may need */
 } spot_array;
 
 /* `where` is "FILE" or "FILE:NAME". limit: the most bytes of the array; 0: as much as memory has. */

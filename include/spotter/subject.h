@@ -103,6 +103,7 @@ typedef struct {
     spot_instance *instance;   /* (n): what is known of objects and detections; NULL: rows are none, or come from findings */
     char     source[512];      /* one line for people: the files read and the number of rows */
     int      skipped;          /* unreadable pictures left out (spot_subject_files.skip) */
+    int      left_out;         /* rows left out (spot_subject_files.skip_bad) */
     char     encoder[32];      /* name of the encoder that made `feature` (encoder.h); "": not known, or the classifier */
     void    *owned;            /* freed by spot_subject_close; NULL: the caller owns all arrays */
 } spot_subject;
@@ -110,7 +111,7 @@ typedef struct {
 /* The files of a subject. The first five are "FILE" or "FILE:NAME" (array.h), or NULL. */
 typedef struct {
     const char *embeddings;    /* (n, d) */
-    const char *labels;        /* (n): class numbers, 0 and 1, or words; (n, classes) of 0 and 1: several at once */
+    const char *labels;        /* (n): class numbers, or words; (n, classes) of 0 and 1: several at once */
     const char *probs;         /* (n, classes); or (n): of the true class where labels are of one class, of class 1 where
                                 * there are two */
     const char *losses;        /* (n): cross-entropy, in place of probs: confidence is exp(-loss) */
@@ -120,6 +121,10 @@ typedef struct {
     const char *model;         /* .safetensors of a ResNet or AlexNet (torchvision's names), run on the pictures */
     int  resize, crop;         /* pixels: shorter side, then central square; 256, 224, as torchvision; resize 0: none */
     bool skip;                 /* leave out and count unreadable pictures; false: the first one is SPOT_INPUT */
+    bool skip_bad;             /* leave out and count rows that no method can use; false: the first one is SPOT_INPUT */
+    bool logits;               /* probs are logits, of which the softmax makes probabilities,
+        in double precision; where a row may
+                                * have several classes, or for one number a row and two classes, the sigmoid */
     size_t memory;             /* most bytes to take; 0: all that the machine has */
     bool links;                /* pictures may be symbolic links that lead out of `images` */
     const char *embed;         /* .safetensors of an encoder (encoder.h), run on the pictures for their features, in place of
@@ -130,10 +135,24 @@ typedef struct {
                                 * of spot_instances_write; without ids in its order. With neither, d is 1 and feature 0 */
 } spot_subject_files;
 
-/* Reads and checks the files. Without embeddings it runs the model, the encoder or both on the pictures. SPOT_INPUT names file
- * and row: lengths that disagree, labels out of range, NaN, probabilities outside 0..1, and, for labels of one class, rows of
- * probabilities whose sum differs from 1 by more than 1e-3 (5e-3 where all of a row are bfloat16 values). Memory and time are
- * logged (SPOT_LOG_INFO) before long work begins. */
+/* Reads and checks the files. Without embeddings it runs the model, the encoder or both on the pictures. Memory and time are
+ * logged (SPOT_LOG_INFO) before long work begins.
+ *
+ * Labels. Words are sorted by their bytes; where all are whole numbers, as numbers. "01" and "1" are two words; so are "dog"
+ * and "Dog", which is warned of. A missing label (an empty word, nan, None, NA, <NA>, null) is no class: SPOT_INPUT. (n,
+ * classes) with one 1 in each row, beside probabilities that sum to 1 or one number a row, is one class a row; so are shares
+ * that sum to 1, by the greatest. Each of these readings is logged.
+ *
+ * Probabilities. Columns of a .csv that are called as the classes, all with a prefix such as p_ or none, belong to the classes
+ * of these names in any order, and may name classes that no row has; a class without a column is SPOT_INPUT. Columns that end
+ * in numbers go by them. Others have the order of the classes. The answer is the first greatest probability; ties are counted
+ * and logged. Classes whose rows have another class as the usual answer are warned of.
+ *
+ * SPOT_INPUT names file and row of the file: lengths that disagree, labels out of range, NaN, features beyond
+ * SPOT_LARGEST_FEATURE, probabilities outside 0..1, and, for labels of one class, rows of probabilities whose sum differs from
+ * 1 by more than 1e-3 or, of many classes, 5e-5 for each (4e-3 more where all of a row are bfloat16 values). With skip_bad
+ * such a row is left out and counted, unless more than half of the rows are such; ids, or their numbers, stay those of the
+ * file. */
 spot_status spot_subject_read (spot_ctx *c, spot_subject *s, const spot_subject_files *files);
 void        spot_subject_close(spot_subject *s);
 
@@ -153,8 +172,8 @@ int         spot_subject_rows(const spot_subject *s, int cls);
 /* The error of the classifier on row i as one of class cls: 1 - confidence. */
 double spot_subject_error(const spot_subject *s, int i, int cls);
 
-/* Whether row i is wrong. With `prob` or `predicted` and labels of one class: its class is not the predicted one, so that of two
- * classes with exactly 1/2 the first is the answer. Else: the error is above 1/2, so that exactly 1/2 is right. */
+/* Whether row i is wrong. With `prob` or `predicted` and labels of one class: its class is not the predicted one, so that of
+ * two classes with exactly 1/2 the first is the answer. Else: the error is above 1/2, so that exactly 1/2 is right. */
 bool   spot_subject_wrong(const spot_subject *s, int i, int cls);
 
 /* The class of the first greatest probability, as argmax of numpy and torch; -1: not known, or rows have several classes. */

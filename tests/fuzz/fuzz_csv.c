@@ -9,6 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     spot_array a = fuzz_array();
     spot_ctx c = fuzz_ctx();
 
-    fuzz_look(&c, &a, spot_csv_read(&c, &a, &in, columns[size % 4], FUZZ_LIMIT));
+    fuzz_look(&c, &a, spot_csv_read(&c, &a, &in, columns[size % 4],
+                                &(spot_array_how){ .limit = FUZZ_LIMIT, .holes = size % 3 == 0, .text = size % 5 == 0 }));
     return 0;
 }

@@ -90,7 +90,7 @@ spot_status spot_subject_numbers(spot_ctx *c, spot_subject *s, char ***out, int 
 
 /* -- checks ----------------------------------------------------------------------------------------------------- */
 
-static spot_status check_sizes(spot_ctx *c, const spot_subject *s)
+spot_status spot_subject_check_sizes(spot_ctx *c, const spot_subject *s)
 {
     if (s->n < 1 || s->d < 1 || s->classes < 1 || !s->feature)
         return spot_fail(c, SPOT_INPUT, "{subject.sizes} a classifier to examine needs rows, features and classes; there are "
@@ -108,17 +108,36 @@ static spot_status check_sizes(spot_ctx *c, const spot_subject *s)
     return SPOT_OK;
 }
 
-static spot_status check_finite(spot_ctx *c, const float *v, size_t rows, size_t columns, const char *name)
+/* Bits of a float without its sign: of NaN and infinity more than those of any number. */
+static uint32_t size_bits(float v)
 {
+    uint32_t bits;
+
+    memcpy(&bits, &v, sizeof bits);
+    return bits & 0x7fffffff;
+}
+
+static spot_status check_values(spot_ctx *c, const float *v, size_t rows, size_t columns, const char *name)
+{
+    const uint32_t largest = size_bits(SPOT_LARGEST_FEATURE);
+
     for (size_t i = 0; i < rows; i++) {
-        float sum = 0;                     /* of 0 * v: 0, or NaN where one is not finite */
-        for (size_t k = 0; k < columns; k++) sum += 0 * v[i * columns + k];
-        for (size_t k = 0; sum != 0 && k < columns; k++)
-            if (!isfinite(v[i * columns + k]))
-                return spot_fail(c, SPOT_INPUT, "{features.value} %s: row %zu, column %zu is %g; it must be a finite number",
-                                 name, i, k, v[i * columns + k]);
+        uint32_t most = 0;
+        for (size_t k = 0; k < columns; k++) {
+            const uint32_t bits = size_bits(v[i * columns + k]);
+            most = bits > most ? bits : most;
+        }
+        for (size_t k = 0; most > largest && k < columns; k++)
+            if (size_bits(v[i * columns + k]) > largest)
+                return spot_fail(c, SPOT_INPUT, "{features.value} %s: row %zu, column %zu is %g; it must be a number up to %g "
+                                 "in size", name, i, k, v[i * columns + k], SPOT_LARGEST_FEATURE);
     }
     return SPOT_OK;
+}
+
+spot_status spot_subject_check_features(spot_ctx *c, const spot_subject *s, const char *name)
+{
+    return check_values(c, s->feature, (size_t)s->n, (size_t)s->d, name);
 }
 
 static spot_status check_classes(spot_ctx *c, const spot_subject *s, const char *name)
@@ -136,20 +155,34 @@ static spot_status check_classes(spot_ctx *c, const spot_subject *s, const char 
 
 static bool is_prob(float p) { return p >= 0 && p <= 1; }      /* false for NaN */
 
-/* The largest allowed distance of the sum of n probabilities from 1. bfloat16 keeps 8 bits of each number, so if all of them
- * fit into it, rounding may have moved the sum by 2^-8. */
-static double sum_within(const float *p, int n)
+/* Four decimals may move the sum of n probabilities by 5e-5 n. bfloat16 keeps 8 bits of each number, so if all of them fit into
+ * it, rounding may have moved the sum by 2^-8. */
+bool spot_probs_sum_to_1(const float *p, int n)
 {
     uint32_t low = 0, bits;
+    double sum = 0, within = fmax(1e-3, 5.001e-5 * n);
 
     for (int k = 0; k < n; k++) {
         memcpy(&bits, p + k, sizeof bits);
         low |= bits & 0xffff;
+        sum += p[k];
     }
-    return low ? 1e-3 : 1e-3 + 0x1p-8;
+    return fabs(sum - 1) <= (low ? within : within + 0x1p-8);
 }
 
-static spot_status check_row(spot_ctx *c, const spot_subject *s, size_t i, const spot_subject_words *called)
+/* The end of the sentence: log-probabilities and logits are told apart by a row. */
+const char *spot_answers_advice(const float *p, size_t n, int columns)
+{
+    static const char logits[] = "; scores before the softmax are read with --logits";
+    double sum = 0;
+
+    for (size_t i = 0; i < n * (size_t)columns; i++)
+        if (p[i] > 0) return logits;
+    for (int k = 0; k < columns; k++) sum += exp((double)p[k]);
+    return columns == 1 || fabs(sum - 1) < 1e-2 ? "; of logarithms of probabilities give exp (numpy.exp)" : logits;
+}
+
+spot_status spot_subject_check_answer(spot_ctx *c, const spot_subject *s, size_t i, const spot_subject_words *called)
 {
     const float *p = s->prob + i * (size_t)s->classes;
     double sum = 0;
@@ -157,10 +190,10 @@ static spot_status check_row(spot_ctx *c, const spot_subject *s, size_t i, const
     for (int k = 0; k < s->classes; k++) {
         if (!is_prob(p[k]))
             return spot_fail(c, SPOT_INPUT, "{probability.value} %s: row %zu, column %d is %g; it must be a probability from 0 "
-                             "to 1, not a score", called->prob, i, k, p[k]);
+                             "to 1, not a score%s", called->prob, i, k, p[k], spot_answers_advice(p, 1, s->classes));
         sum += p[k];
     }
-    if (s->target && fabs(sum - 1) > sum_within(p, s->classes))
+    if (s->target && !spot_probs_sum_to_1(p, s->classes))
         return spot_fail(c, SPOT_INPUT, "{probability.sum} %s: the probabilities of row %zu sum to %.6g; they must sum to 1 "
                          "where each row has one class", called->prob, i, sum);
     if (s->target && fabs(p[s->target[i]] - s->confidence[i]) > 1e-3)
@@ -172,7 +205,7 @@ static spot_status check_row(spot_ctx *c, const spot_subject *s, size_t i, const
 static spot_status check_prob(spot_ctx *c, const spot_subject *s, const spot_subject_words *called)
 {
     for (size_t i = 0; i < (size_t)s->n; i++) {
-        if (s->prob) SPOT_TRY(check_row(c, s, i, called));
+        if (s->prob) SPOT_TRY(spot_subject_check_answer(c, s, i, called));
         if (s->confidence && !is_prob(s->confidence[i]))
             return spot_fail(c, SPOT_INPUT, "{probability.value} %s: row %zu is %g; it must be a probability from 0 to 1",
                              called->confidence, i, s->confidence[i]);
@@ -182,9 +215,9 @@ static spot_status check_prob(spot_ctx *c, const spot_subject *s, const spot_sub
 
 spot_status spot_subject_check_as(spot_ctx *c, const spot_subject *s, const spot_subject_words *called)
 {
-    SPOT_TRY(check_sizes(c, s));
-    SPOT_TRY(check_finite(c, s->feature, (size_t)s->n, (size_t)s->d, called->feature));
-    if (s->head) SPOT_TRY(check_finite(c, s->head, (size_t)s->classes, (size_t)s->d, "head"));
+    SPOT_TRY(spot_subject_check_sizes(c, s));
+    SPOT_TRY(spot_subject_check_features(c, s, called->feature));
+    if (s->head) SPOT_TRY(check_values(c, s->head, (size_t)s->classes, (size_t)s->d, "head"));
     SPOT_TRY(check_classes(c, s, called->target));
     return check_prob(c, s, called);
 }

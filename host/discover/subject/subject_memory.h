@@ -26,6 +26,18 @@ bool spot_subject_is_of(const spot_subject *s, int i, int cls);
 /* The name of each array in sentences: its file, or the caller's argument. */
 typedef struct { const char *feature, *target, *prob, *confidence; } spot_subject_words;
 
+/* Whether the probabilities of a row sum to 1, but for rounding to four decimals, to floats or to bfloat16. */
+bool spot_probs_sum_to_1(const float *p, int n);
+
+/* Advice about numbers that are no probabilities, (n, columns): the end of a sentence. */
+const char *spot_answers_advice(const float *p, size_t n, int columns);
+
+/* Parts of spot_subject_check: what is set; features, called `name`; row i's probabilities. */
+spot_status spot_subject_check_sizes   (spot_ctx *c, const spot_subject *s);
+spot_status spot_subject_check_features(spot_ctx *c, const spot_subject *s, const char *name);
+spot_status spot_subject_check_answer  (spot_ctx *c, const spot_subject *s, size_t i, const spot_subject_words *called);
+
+/* All of them, and the labels. */
 spot_status spot_subject_check_as(spot_ctx *c, const spot_subject *s, const spot_subject_words *called);
 
 #endif

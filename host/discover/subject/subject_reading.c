@@ -1,0 +1,58 @@
+/* subject_reading.c - arrays of a subject: their sizes, their memory, floats. */
+#include "discover/subject/subject_reading.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "discover/subject/subject_memory.h"
+
+static spot_status spend(spot_rows_reading *r, size_t bytes, const char *name)
+{
+    r->used += bytes;
+    if (!r->files->memory || r->used <= r->files->memory) return SPOT_OK;
+    return spot_fail(r->c, SPOT_NOMEM, "%s: with this file the arrays take %zu bytes of memory, and %zu are allowed", name,
+                     r->used, r->files->memory);
+}
+
+spot_status spot_rows_array(spot_rows_reading *r, spot_array *a, const char *where, int most_rank)
+{
+    const size_t limit = r->files->memory ? r->files->memory - r->used : 0;
+    const spot_array_how how = { .limit = limit ? limit : r->files->memory ? 1 : 0, .holes = r->files->skip_bad };
+
+    SPOT_TRY(spot_array_read_as(r->c, a, where, &how));
+    SPOT_TRY(spend(r, a->count * spot_dtype_size(a->type), a->name));
+    if (a->rank == 2 && a->dim[1] == 1 && most_rank) a->rank = 1;
+    if (a->rank < 1 || a->rank > 2 || (most_rank == 1 && a->rank > 1) || (!most_rank && a->rank != 2))
+        return spot_fail(r->c, SPOT_INPUT, "{subject.dimensions} %s has %d dimension%s; it must be %s", a->name, a->rank,
+                         a->rank == 1 ? "" : "s",
+                         !most_rank ? "(rows, features)" : most_rank == 1 ? "(rows)" : "(rows) or (rows, classes)");
+    if (a->dim[0] < 1 || a->dim[0] > INT_MAX || (a->rank == 2 && (a->dim[1] < 1 || a->dim[1] > INT_MAX)))
+        return spot_fail(r->c, SPOT_INPUT, "%s is empty, or has more than %d rows or columns", a->name, INT_MAX);
+    if (r->first && a->dim[0] != r->s->n)
+        return spot_fail(r->c, SPOT_INPUT, "{subject.rows} %s has %" PRId64 " rows, %s has %d: they do not belong together",
+                         a->name, a->dim[0], r->first, r->s->n);
+    r->s->n = (int)a->dim[0];
+    if (!r->first) r->first = where;
+    return SPOT_OK;
+}
+
+spot_status spot_rows_floats(spot_rows_reading *r, float **out, spot_array *a)
+{
+    if (spot_dtype_size(a->type) < sizeof(float)) SPOT_TRY(spend(r, a->count * sizeof(float), a->name));
+    SPOT_TRY(spot_array_to_floats(r->c, out, a));
+    return spot_subject_keep(r->c, r->s, *out);
+}
+
+const char *spot_words_listed(char text[512], char *const *word, int n)
+{
+    enum { MOST = 8 };
+    size_t used = 0;
+
+    text[0] = 0;
+    for (int i = 0; i < n && i < MOST; i++)
+        used += (size_t)snprintf(text + used, 512 - used, "%s\"%.*s\"", i ? ", " : "", n > 1 ? 40 : 80, word[i]);
+    if (n > MOST) snprintf(text + used, 512 - used, " and %d more", n - MOST);
+    return text;
+}
