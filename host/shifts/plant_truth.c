@@ -78,9 +78,9 @@ static spot_status ask_model(spot_ctx *c, const measurer *m, int model, int shif
     SPOT_TRY(spot_arena_open(c, &scratch, scratch.peak));
     s = spot_model_infer(c, &scratch, m->logit, NULL, &m->model[model], m->rgb, m->n, cfg->size);
     for (int i = 0; i < m->n && !s; i++) {
-        int cls = m->picture[i].cls;
-        *right_at(m, model, shift, cls) += spot_first_greatest(m->logit + (size_t)i * (size_t)cfg->classes, cfg->classes) ==
-        * cls;
+        const float *logit = m->logit + (size_t)i * (size_t)cfg->classes;
+        const int cls = m->picture[i].cls;
+        *right_at(m, model, shift, cls) += spot_first_greatest(logit, cfg->classes) == cls;
     }
     spot_arena_close(&scratch);
     return s;
