@@ -22,6 +22,17 @@ static int first_greatest(const double *v, int n)
     return best;
 }
 
+/* The answer that floats may not have: -1 where no other number becomes the same float as the greatest. */
+static int answer_at_risk(const double *v, int n)
+{
+    double most = v[0];
+    int equal = 0;
+
+    for (int k = 1; k < n; k++) most = v[k] > most ? v[k] : most;
+    for (int k = 0; k < n; k++) equal += (float)v[k] == (float)most;
+    return equal > 1 ? first_greatest(v, n) : -1;
+}
+
 static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
 
 /* Logits as probabilities: softmax where a row has one class, else the sigmoid of each. */
@@ -42,8 +53,8 @@ static double on_its_side(double v)
     return (float)v != 0.5f || v == 0.5 ? v : (double)nextafterf(0.5f, v > 0.5 ? 1 : 0);
 }
 
-/* Changes the doubles of an F64 array, or the floats of another one, in place, row by row. best (n): the answers; NULL: the
- * floats have the same ones. */
+/* Changes the doubles of an F64 array, or the floats of another one, in place, row by row. best (n): the
+ * answers that floats may not have, else -1. */
 static void change_rows(const spot_rows_reading *r, double *wide, float *narrow, int columns, int *best)
 {
     const bool logits = r->files->logits, softmax = !r->s->has;
@@ -61,7 +72,7 @@ static void change_rows(const spot_rows_reading *r, double *wide, float *narrow,
             *v = logits && one == 0.5 ? *v > 0 ? (double)nextafterf(0.5f, 1) : *v < 0 ? (double)nextafterf(0.5f, 0) : 0.5
                                       : on_its_side(one);
         } else {
-            best[i] = first_greatest(v, columns);
+            best[i] = logits ? first_greatest(v, columns) : answer_at_risk(v, columns);
             if (logits) from_logits(v, columns, softmax);
         }
         for (int k = 0; !wide && k < columns; k++) narrow[(size_t)i * (size_t)columns + (size_t)k] = (float)v[k];
@@ -96,7 +107,7 @@ static spot_status take_floats(spot_rows_reading *r, float **p, spot_array *a)
     if (!s && change && !wide) change_rows(r, NULL, *p, columns, best);
     if (!s) round_in(*p, count);
     for (int i = 0; !s && change && columns > 1 && !r->s->has && i < n; i++)
-        spot_keep_greatest(*p + (size_t)i * (size_t)columns, columns, best[i]);
+        if (best[i] >= 0) spot_keep_greatest(*p + (size_t)i * (size_t)columns, columns, best[i]);
     free(best);
     return s;
 }
