@@ -38,6 +38,46 @@ TEST(masks_are_those_of_pycocotools)
     fclose(f), free(line);
 }
 
+/* tools/golden/coco_boxes.py */
+TEST(boxes_are_those_of_pycocotools)
+{
+    spot_ctx c = check_ctx(1);
+    FILE *outlines = fopen("golden/coco_outlines.txt", "r"), *boxes = fopen("golden/coco_boxes.txt", "r");
+    char *line = malloc(1 << 16), want[256];
+    int cases = 0;
+
+    assert_true(outlines && boxes);
+    while (fgets(line, 1 << 16, outlines) && fgets(want, sizeof want, boxes)) {
+        if (*line == '#') continue;
+        char *json = strchr(strchr(line, '\t') + 1, '\t') + 1, *at = want;
+        float box[4];
+        *strchr(json, '\t') = 0;
+        CHECK_OK(&c, spot_coco_outline_box(&c, box, json, strlen(json), "a.jpg"));
+        for (int k = 0; k < 4; k++) CHECK_NEAR(box[k], strtod(at, &at), 1e-5);
+        cases++;
+    }
+    assert_int_equal(cases, 37);
+    fclose(outlines), fclose(boxes), free(line);
+}
+
+TEST(what_has_no_box)
+{
+    static const char *const wrong[][2] = {
+        { "[]", "coco.outline: encloses" }, { "[[]]", "coco.outline: encloses" }, { "7", "coco.outline: encloses" },
+        { "[7]", "coco.outline: polygon" }, { "[[1, 2, 3]]", "coco.outline: polygon" },
+        { "[[1, \"x\"]]", "coco.outline: corner" }, { "[[1, 1e99]]", "coco.outline: corner" },
+        { "{\"size\": [3, 4], \"counts\": [12]}", "coco.outline: encloses" },
+        { "{\"size\": [3], \"counts\": [12]}", "coco.outline: size" },
+        { "{\"size\": [1000000, 1000000], \"counts\": [12]}", "coco.outline: size" },
+        { "{\"size\": [3, 4], \"counts\": [NaN]}", "coco.outline_json: NaN" }, { "[[1, 2", "coco.outline_json" },
+    };
+    spot_ctx c = check_ctx(1);
+    float box[4];
+
+    for (int i = 0; i < LEN(wrong); i++)
+        CHECK_FAILS(&c, spot_coco_outline_box(&c, box, wrong[i][0], strlen(wrong[i][0]), "a.jpg"), SPOT_INPUT, wrong[i][1]);
+}
+
 TEST(outlines_that_are_wrong)
 {
     static const struct { const char *json, *words; } wrong[] = {

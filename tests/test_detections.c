@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "discover/subject/detection_iou.h"
 #include "discover/subject/detection_match.h"
 #include "spotter/array.h"
 #include "spotter/subject.h"
@@ -40,13 +41,14 @@ TEST(the_corpus_of_detections_gets_its_sentences)
         { "box_negative", "coco.bbox_size" },      { "box_huge", "coco.member_value: \"bbox\" | 1e300" },
         { "score_two", "coco.score: 2" },         { "score_negative", "coco.score" },
         { "score_null", "coco.member_kind: \"score\" | null" },     { "id_real", "coco.member_value: 9.5" },
-        { "id_word", "coco.member_kind: \"image_id\" | word" },   { "id_huge", "coco.member_value" },
+           { "id_huge", "coco.member_value" },
         { "id_twice", "coco.member_twice: \"image_id\"" },  { "digits", "coco.number_length: 82" },
         { "deep", "coco.nesting: 64" },       { "deep_open", "coco.nesting: 64" },
         { "cut", "coco.json" },                     { "behind", "coco.json" },
-        { "nan", "coco.json" },                     { "not_utf8", "coco.json" },
+        { "nan", "coco.json: entry 0 | NaN" },                   { "not_utf8", "coco.json" },
     };
-    static const struct { const char *file; int n; } right[] = { { "none", 0 }, { "one", 1 }, { "two", 2 }, { "more", 1 } };
+    static const struct { const char *file; int n; } right[] = { { "none", 0 }, { "one", 1 }, { "two", 2 }, { "more", 1 },
+                                                             { "id_word", 1 }, { "words", 2 } };
     spot_coco_results r;
     char path[128];
 
@@ -104,6 +106,11 @@ TEST(matches_are_those_of_pycocotools)
     spot_coco_close(&k);
 }
 
+static double iou_of(const spot_coco_box *box, const spot_detection *d)
+{
+    return spot_box_iou(box, (const float[4]){ d->x, d->y, d->w, d->h });
+}
+
 /* The match of each detection by its number, by looking for the next detection and its box in all of them. */
 static void match_plainly(int *match, const spot_coco *k, const spot_matches *m, double iou)
 {
@@ -120,11 +127,11 @@ static void match_plainly(int *match, const spot_coco *k, const spot_matches *m,
         match[next->number] = -1;
         for (int b = 0; next->exists && b < k->boxes; b++)
             if (!k->box[b].crowd && !taken[b] && k->box[b].image == next->image && k->box[b].category == next->category
-                && spot_box_iou(&k->box[b], next) >= most) most = spot_box_iou(&k->box[best = b], next);
+                && iou_of(&k->box[b], next) >= most) most = iou_of(&k->box[best = b], next);
         if (best >= 0) taken[best] = 1;
         for (int b = 0; next->exists && best < 0 && b < k->boxes; b++)
             if (k->box[b].crowd && k->box[b].image == next->image && k->box[b].category == next->category
-                && spot_box_iou(&k->box[b], next) >= iou) match[next->number] = -2;
+                && iou_of(&k->box[b], next) >= iou) match[next->number] = -2;
         if (best >= 0) match[next->number] = best;
     }
     free(done);
@@ -316,10 +323,11 @@ TEST_IN_FOLDER(wrong_detections_get_their_sentence)
         { "[{}]", "coco.member_missing: \"image_id\"" }, { "[[]]", "coco.entry: entry 0 | a list" }, { "[{\"image_id\":",
             "coco.json" },
         { D("99", "2", "[1,2,3,4]", "0.5"), "detections.image_id: entry 0" },
-        { D("\"5\"", "2", "[1,2,3,4]", "0.5"), "coco.member_kind: \"image_id\" | word" },
+        { D("\"five\"", "2", "[1,2,3,4]", "0.5"), "detections.image_id: entry 0 | five" },
+        { D("true", "2", "[1,2,3,4]", "0.5"), "coco.member_kind: \"image_id\" | true" },
         { D("5.5", "2", "[1,2,3,4]", "0.5"), "coco.member_value" }, { D("5", "2", "[1,2,3]", "0.5"), "coco.bbox: 3" },
         { D("5", "2", "[1,2,3,4,5]", "0.5"), "coco.bbox" }, { D("5", "2", "[1,2,-3,4]", "0.5"), "coco.bbox_size" },
-        { D("5", "2", "[1,2,NaN,4]", "0.5"), "coco.json" }, { D("5", "2", "[1,2,1e99,4]", "0.5"),
+        { D("5", "2", "[1,2,NaN,4]", "0.5"), "coco.json: entry 0 | NaN" }, { D("5", "2", "[1,2,1e99,4]", "0.5"),
                                                             "coco.member_value: \"bbox\" | 1e99" },
         { D("5", "2", "[1,2,[3],4]", "0.5"), "coco.bbox: list" }, { D("5", "2", "[1,2,3,4]", "1.5"), "coco.score" },
         { D("5", "2", "[1,2,3,4]", "null"), "coco.member_kind: \"score\" | null" }, { D("5", "2", "7", "0.5"),

@@ -5,22 +5,18 @@
  *
  * The parser holds one annotation at a time; it notes where outlines lie, and skips licences and all other members. */
 #define _POSIX_C_SOURCE 200809L
-#include "formats/coco_join.h"
-
-#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <yajl/yajl_parse.h>
 
-#include "base/file.h"
 #include "base/text.h"
+#include "formats/coco_join.h"
+#include "formats/coco_stream.h"
 
-/* Limits of the text: its nesting, and the length of a token or the space before one, which yajl buffers. */
-enum { DEEPEST = 64, LONGEST = 1 << 20, PIECE = 1 << 16 };
+enum { DEEPEST = 64 };         /* the text's nesting */
 
 enum { OTHER, IMAGES, ANNOTATIONS, CATEGORIES };                  /* lists of level 1 */
 static const char *const list_name[] = { "", "images", "annotations", "categories" };
@@ -38,23 +34,29 @@ static const struct { const char *name; unsigned lists; } members[MEMBERS] = {
 
 typedef struct {
     spot_ctx   *c;
-    const char *name;
-    yajl_handle yajl;
-    size_t      before, event;            /* bytes of earlier pieces; the byte of the last event */
+    spot_coco_stream in;
     int         level, list, member;      /* member: MEMBERS for skipped ones */
     unsigned    has, seen;                /* members of this object; lists of the file */
     size_t      begin;                    /* byte of this object */
     int64_t     whole[CROWD + 1];
     double      area, box[4];
     int         boxes;                    /* numbers in bbox so far */
-    bool        outline;                  /* inside or before the value of "segmentation" */
+    bool        outline, drawn;           /* inside or before the value of "segmentation"; it holds a number or a word */
     size_t      outline_at, outline_end;  /* its bytes */
     size_t      text, super;              /* offsets in texts of FILE_NAME, NAME or CAPTION, and of SUPER */
     spot_text   images, categories, annotations, captions, texts;
-    spot_status status;                   /* of the first error */
+    spot_coco_words words;
 } coco_reader;
 
-static size_t here(const coco_reader *r) { return r->before + yajl_get_bytes_consumed(r->yajl); }
+static size_t here(const coco_reader *r) { return spot_coco_stream_at(&r->in); }
+
+static spot_status add_place(void *at, size_t byte)
+{
+    coco_reader *r = at;
+
+    return r->in.status = spot_fail(r->c, SPOT_INPUT, "%s, byte %zu: %s", r->in.name, byte,
+                                    spot_take_message(r->c, SPOT_INPUT));
+}
 
 /* Records the error and its place; yajl stops on 0. */
 #define REFUSE(r, byte, ...) (refuse(r, byte, __VA_ARGS__), 0)
@@ -66,14 +68,24 @@ static void refuse(coco_reader *r, size_t byte, const char *fmt, ...)
     va_start(args, fmt);
     spot_fail_args(r->c, SPOT_INPUT, fmt, args);
     va_end(args);
-    r->status = spot_fail(r->c, SPOT_INPUT, "%s, byte %zu: %s", r->name, byte, spot_take_message(r->c, SPOT_INPUT));
+    add_place(r, byte);
 }
 
 static int append_bytes(coco_reader *r, spot_text *t, const void *bytes, size_t n)
 {
     spot_text_add(t, bytes, n);
-    if (t->status) r->status = spot_fail(r->c, SPOT_NOMEM, "%s: no memory for %zu bytes of annotations", r->name, t->used + n);
+    if (t->status)
+        r->in.status = spot_fail(r->c, SPOT_NOMEM, "%s: no memory for %zu bytes of annotations", r->in.name, t->used + n);
     return !t->status;
+}
+
+static int id_of_word(coco_reader *r, const char *text, size_t n, int64_t *id)
+{
+    if (!n || memchr(text, 0, n)) return REFUSE(r, here(r), "{coco.text} \"%s\" is empty or holds a NUL",
+                                                members[r->member].name);
+    if (spot_coco_id(id, &r->words, &r->texts, text, n)) return 1;
+    r->in.status = spot_fail(r->c, SPOT_NOMEM, "%s: no memory for the ids", r->in.name);
+    return 0;
 }
 
 /* -- one object of a list -------------------------------------------------------------------------------------------- */
@@ -114,12 +126,13 @@ static int end_caption(coco_reader *r)
 static int end_annotation(coco_reader *r)
 {
     spot_coco_raw v = { .image = r->whole[IMAGE_ID], .category = r->whole[CATEGORY_ID], .byte = r->begin,
-                  .crowd = r->whole[CROWD] != 0, .id = r->has >> ID & 1 ? r->whole[ID] : INT64_MIN };
+                  .crowd = r->whole[CROWD] != 0, .boxed = r->boxes > 0,
+                  .id = r->has >> ID & 1 ? r->whole[ID] : SPOT_COCO_NO_ID };
 
     if (r->has >> CAPTION & 1 && !(r->has >> CATEGORY_ID & 1)) return end_caption(r);
-    if (r->has >> CAPTION & 1) r->texts.used = r->text;                /* a box needs no caption */
+    if (r->has >> CAPTION & 1 && !r->words.words) r->texts.used = r->text;     /* a box needs no caption */
     if (!need_member(r, IMAGE_ID) || !need_member(r, CATEGORY_ID)) return 0;
-    if (r->has >> BOX & 1 && r->boxes != 4) return REFUSE(r, r->begin, "{coco.bbox} this \"bbox\" has %d numbers; it needs 4",
+    if (r->boxes && r->boxes != 4) return REFUSE(r, r->begin, "{coco.bbox} this \"bbox\" has %d numbers; it needs 4",
                                                           r->boxes);
     if (r->box[2] < 0 || r->box[3] < 0) return REFUSE(r, r->begin,
                                                       "{coco.bbox_size} this \"bbox\" has a negative width or height");
@@ -137,7 +150,7 @@ static coco_reader *heard(void *at)
 {
     coco_reader *r = at;
 
-    r->event = here(r);
+    r->in.event = here(r);
     return r;
 }
 
@@ -166,7 +179,13 @@ static int other_value(coco_reader *r, const char *kind)
     return 1;
 }
 
-static int on_null(void *at) { return other_value(heard(at), "null"); }
+/* "bbox": null is none. */
+static int on_null(void *at)
+{
+    coco_reader *r = heard(at);
+
+    return (is_used(r) && r->member == BOX) || other_value(r, "null");
+}
 
 static int on_boolean(void *at, int v)
 {
@@ -180,12 +199,10 @@ static int on_boolean(void *at, int v)
 static int whole_number(coco_reader *r, const char *text, int64_t *v)
 {
     int64_t most = r->member == WIDTH || r->member == HEIGHT ? INT_MAX : INT64_MAX;
-    char *end;
+    const bool whole = spot_coco_number(v, text, strlen(text));
 
-    errno = 0;
-    *v = strtoll(text, &end, 10);
-    if ((*end || errno) && drop_box_id(r)) return 1;
-    if (*end || errno || *v > most || (*v < 0 && most == INT_MAX) || (r->member == CROWD && *v != 0 && *v != 1))
+    if (!whole && drop_box_id(r)) return 1;
+    if (!whole || *v > most || (*v < 0 && most == INT_MAX) || (r->member == CROWD && *v != 0 && *v != 1))
         return REFUSE(r, here(r), "{coco.member_value} \"%s\" is %.40s, which it cannot be", members[r->member].name, text);
     return 1;
 }
@@ -202,6 +219,7 @@ static int on_number(void *at, const char *number, size_t len)
     coco_reader *r = heard(at);
     char text[64];
 
+    r->drawn = true;
     if (r->list == OTHER || (r->level != 4 && !is_used(r)) || (r->level == 4 && r->member != BOX) || r->level > 4)
         return other_value(r, "a number");
     if (len >= sizeof text && drop_box_id(r)) return 1;
@@ -219,6 +237,10 @@ static int on_string(void *at, const unsigned char *text, size_t len)
 {
     coco_reader *r = heard(at);
 
+    r->drawn = true;
+    if (is_used(r) && r->member <= CATEGORY_ID && (r->list != ANNOTATIONS || r->member != ID))
+        return id_of_word(r, (const char *)text, len, &r->whole[r->member]);
+    if (is_used(r) && r->member == ID && spot_coco_number(&r->whole[ID], (const char *)text, len)) return 1;
     if (!is_used(r) || r->member < FILE_NAME) return other_value(r, "a word");
     if ((!len && r->member != SUPER) || memchr(text, 0, len))
         return REFUSE(r, here(r), "{coco.text} \"%s\" is empty or holds a NUL", members[r->member].name);
@@ -250,7 +272,7 @@ static int on_key(void *at, const unsigned char *key, size_t len)
 
 static int enter_level(coco_reader *r)
 {
-    if (r->level == 3 && r->outline) r->outline_at = here(r) - 1;
+    if (r->level == 3 && r->outline) r->outline_at = here(r) - 1, r->drawn = false;
     if (r->level == DEEPEST) return REFUSE(r, here(r), "{coco.nesting} nested deeper than %d", DEEPEST);
     r->level++;
     return 1;
@@ -278,7 +300,7 @@ static void leave_level(coco_reader *r)
 {
     r->level--;
     if (r->level != 3 || !r->outline) return;
-    r->outline_end = here(r);
+    r->outline_end = r->drawn ? here(r) : r->outline_at;       /* [] is no outline */
     r->outline = false;
 }
 
@@ -323,91 +345,54 @@ static spot_status finish_document(coco_reader *r, spot_coco *k)
     for (int list = IMAGES; list <= CATEGORIES; list++)
         if (!(r->seen >> list & 1) && !(list == CATEGORIES && captions))
             return spot_fail(r->c, SPOT_INPUT, "{coco.list_missing} %s has no \"%s\": no annotations in COCO's format",
-                             r->name, list_name[list]);
+                             r->in.name, list_name[list]);
     if (images > INT_MAX - 2 || categories > INT_MAX - 2 || boxes > INT_MAX - 2 || captions > INT_MAX - 2)
-        return spot_fail(r->c, SPOT_INPUT, "%s has more than %d images or annotations", r->name, INT_MAX - 2);
+        return spot_fail(r->c, SPOT_INPUT, "%s has more than %d images or annotations", r->in.name, INT_MAX - 2);
     *k = (spot_coco){ .images = (int)images, .categories = (int)categories, .boxes = (int)boxes, .captions = (int)captions,
                       .image = (spot_coco_image *)(void *)r->images.bytes,
                       .category = (spot_coco_category *)(void *)r->categories.bytes, .owned = r->texts.bytes };
     r->images.bytes = r->categories.bytes = r->texts.bytes = NULL;     /* k owns them from now on */
-    for (int i = 0; i < k->images; i++) k->image[i].file = (char *)k->owned + (uintptr_t)k->image[i].file;
+    for (int i = 0; i < k->images; i++) k->image[i].file = k->owned + (uintptr_t)k->image[i].file;
     for (int i = 0; i < k->categories; i++) {
         spot_coco_category *of = &k->category[i];
-        of->name = (char *)k->owned + (uintptr_t)of->name;
-        of->super = (char *)k->owned + (uintptr_t)of->super;
+        of->name = k->owned + (uintptr_t)of->name;
+        of->super = k->owned + (uintptr_t)of->super;
     }
     return spot_coco_join(r->c, k, (spot_coco_raw *)(void *)r->annotations.bytes,
-                          (const spot_coco_raw_caption *)(const void *)r->captions.bytes, r->name);
-}
-
-/* Parses one piece; the last has 0 bytes. */
-static spot_status parse_piece(coco_reader *r, const uint8_t *json, size_t size)
-{
-    yajl_status s = size ? yajl_parse(r->yajl, json, size) : yajl_complete_parse(r->yajl);
-
-    if (s == yajl_status_ok && r->before + size - r->event > LONGEST)
-        refuse(r, r->event, "{coco.value_length} behind it comes no value within %d bytes", LONGEST);
-    if (s != yajl_status_ok && !r->status) {
-        unsigned char *text = yajl_get_error(r->yajl, 0, json, size);
-        refuse(r, here(r), "{coco.json} this is not JSON: %.*s", (int)strcspn((char *)text, "\n"), (char *)text);
-        yajl_free_error(r->yajl, text);
-    }
-    r->before += size;
-    return r->status;
-}
-
-static spot_status open_reader(spot_ctx *c, coco_reader *r, spot_coco *k, const char *name)
-{
-    memset(k, 0, sizeof *k);
-    *r = (coco_reader){ .c = c, .name = name };
-    r->yajl = yajl_alloc(&callbacks, NULL, r);
-    return r->yajl ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "%s: no memory to read it", name);
+                          (const spot_coco_raw_caption *)(const void *)r->captions.bytes, r->in.name);
 }
 
 static spot_status close_reader(coco_reader *r, spot_coco *k, spot_status s)
 {
-    if (!s) s = parse_piece(r, NULL, 0);
-    if (!s && !r->event) s = spot_fail(r->c, SPOT_INPUT, "{file.empty} %s is empty", r->name);
     if (!s) s = finish_document(r, k);
     if (s) spot_coco_close(k);
-    if (r->yajl) yajl_free(r->yajl);
+    spot_coco_stream_close(&r->in);
     spot_text_free(&r->images);
     spot_text_free(&r->categories);
     spot_text_free(&r->annotations);
     spot_text_free(&r->captions);
     spot_text_free(&r->texts);
+    free(r->words.slot);
     return s;
 }
 
 spot_status spot_coco_parse(spot_ctx *c, spot_coco *k, const uint8_t *json, size_t size, const char *name)
 {
-    coco_reader r;
-    spot_status s = open_reader(c, &r, k, name);
+    coco_reader r = { .c = c, .in = { .name = name, .refuse = add_place, .user = &r } };
+    spot_status s = spot_coco_stream_open(c, &r.in, &callbacks);
 
-    for (size_t at = 0, n; !s && at < size; at += n) {
-        n = size - at < PIECE ? size - at : PIECE;
-        s = parse_piece(&r, json + at, n);
-    }
+    *k = (spot_coco){ 0 };
+    if (!s) s = spot_coco_stream_bytes(&r.in, json, size);
     return close_reader(&r, k, s);
 }
 
 spot_status spot_coco_open(spot_ctx *c, spot_coco *k, const char *path)
 {
-    static _Thread_local uint8_t piece[PIECE];
-    FILE *f = spot_file_stream(path);
-    coco_reader r;
-    spot_status s;
-    size_t n;
+    coco_reader r = { .c = c, .in = { .name = path, .refuse = add_place, .user = &r } };
+    spot_status s = spot_coco_stream_open(c, &r.in, &callbacks);
 
-    memset(k, 0, sizeof *k);
-    if (!f) return spot_fail(c, SPOT_IO, "{file.unread} cannot read %s: %s", path, spot_file_reason(errno));
-    s = open_reader(c, &r, k, path);
-    while (!s && (n = fread(piece, 1, sizeof piece, f)) > 0) {
-        s = parse_piece(&r, piece, n);
-        if (!s) s = spot_check_stop(c);
-    }
-    if (!s && ferror(f)) s = spot_fail(c, SPOT_IO, "{file.unread} cannot read %s: %s", path, strerror(errno));
-    fclose(f);
+    *k = (spot_coco){ 0 };
+    if (!s) s = spot_coco_stream_file(&r.in, path);
     return close_reader(&r, k, s);
 }
 

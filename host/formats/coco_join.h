@@ -5,8 +5,13 @@
 #include "formats/coco.h"
 
 /* An annotation before its ids are looked up; byte: its place in the file. */
-typedef struct { int64_t image, category, id; size_t byte, outline_at; uint32_t outline_bytes; float box[4], area; bool crowd; }
-    spot_coco_raw;
+typedef struct {
+    int64_t image, category, id;
+    size_t byte, outline_at;
+    uint32_t outline_bytes;
+    float box[4], area;
+    bool crowd, boxed;
+} spot_coco_raw;
 
 /* A caption before its id is looked up; text: its offset in the texts. */
 typedef struct { int64_t image; size_t byte, text; } spot_coco_raw_caption;

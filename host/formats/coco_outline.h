@@ -16,4 +16,8 @@
  * NUL. SPOT_INPUT, with `name` before the sentence: this is no outline, or one of another size. */
 spot_status spot_coco_outline(spot_ctx *c, uint8_t *plane, int width, int height, const char *json, size_t n, const char *name);
 
+/* box: x, y, width and height of the least box around the outline: around the corners of polygons, around the pixels of run
+ * lengths, as pycocotools' toBbox has it. SPOT_INPUT: this is no outline, or it encloses nothing. */
+spot_status spot_coco_outline_box(spot_ctx *c, float box[4], const char *json, size_t n, const char *name);
+
 #endif

@@ -5,55 +5,56 @@
 #define _POSIX_C_SOURCE 200809L
 #include "formats/coco_results.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <yajl/yajl_parse.h>
 
-#include "base/file.h"
 #include "base/text.h"
+#include "formats/coco_stream.h"
 
 /* Limits as in coco.c; DIGITS of a number. */
-enum { DEEPEST = 64, LONGEST = 1 << 20, PIECE = 1 << 16, DIGITS = 64 };
+enum { DEEPEST = 64, DIGITS = 64 };
 
-enum { IMAGE_ID, CATEGORY_ID, SCORE, BOX, MEMBERS };
-static const char *const member_name[MEMBERS] = { "image_id", "category_id", "score", "bbox" };
+enum { IMAGE_ID, CATEGORY_ID, FILE_NAME, SCORE, BOX, MEMBERS };
+static const char *const member_name[MEMBERS] = { "image_id", "category_id", "file_name", "score", "bbox" };
 
 typedef struct {
     spot_ctx   *c;
-    const char *name;
-    yajl_handle yajl;
-    size_t      before, event;            /* bytes of earlier pieces; the byte of the last event */
+    spot_coco_stream in;
     size_t      begin, entries;           /* byte of this entry, and its number */
     int         depth, member;            /* member: MEMBERS for skipped ones */
     unsigned    has;
     int         boxes;                    /* numbers in bbox so far */
-    int64_t     whole[SCORE];
+    int64_t     id[SCORE];
     double      score, box[4];
-    spot_text   results;
-    spot_status status;                   /* of the first error */
+    spot_text   results, files, texts;
+    spot_coco_words words;
 } coco_results_reader;
 
-static size_t here(const coco_results_reader *r) { return r->before + yajl_get_bytes_consumed(r->yajl); }
+static spot_status add_place(void *at, size_t byte)
+{
+    coco_results_reader *r = at;
+    const char *text = spot_take_message(r->c, SPOT_INPUT);
+
+    return r->in.status = r->depth > 1
+        ? spot_fail(r->c, SPOT_INPUT, "%s, entry %zu (from 0), which begins at byte %zu: %s", r->in.name, r->entries,
+                    r->begin, text)
+        : spot_fail(r->c, SPOT_INPUT, "%s, byte %zu: %s", r->in.name, byte, text);
+}
 
 /* Records the error and the entry; yajl stops on 0. */
 __attribute__((format(printf, 2, 3)))
 static int refuse(coco_results_reader *r, const char *fmt, ...)
 {
-    const char *text;
     va_list args;
 
     va_start(args, fmt);
     spot_fail_args(r->c, SPOT_INPUT, fmt, args);
     va_end(args);
-    text = spot_take_message(r->c, SPOT_INPUT);
-    r->status = r->depth > 1 ? spot_fail(r->c, SPOT_INPUT, "%s, entry %zu (from 0), which begins at byte %zu: %s", r->name,
-                                         r->entries, r->begin, text)
-                             : spot_fail(r->c, SPOT_INPUT, "%s, byte %zu: %s", r->name, here(r), text);
+    add_place(r, spot_coco_stream_at(&r->in));
     return 0;
 }
 
@@ -61,7 +62,7 @@ static coco_results_reader *heard(void *at)
 {
     coco_results_reader *r = at;
 
-    r->event = here(r);
+    r->in.event = spot_coco_stream_at(&r->in);
     return r;
 }
 
@@ -81,10 +82,19 @@ static int other_value(coco_results_reader *r, const char *kind)
 static int on_null(void *at) { return other_value(heard(at), "null"); }
 static int on_boolean(void *at, int v) { (void)v; return other_value(heard(at), "true or false"); }
 
+static int no_memory(coco_results_reader *r)
+{
+    r->in.status = spot_fail(r->c, SPOT_NOMEM, "%s: no memory for %zu detections", r->in.name, r->entries + 1);
+    return 0;
+}
+
 static int on_string(void *at, const unsigned char *text, size_t len)
 {
-    (void)text, (void)len;
-    return other_value(heard(at), "a word");
+    coco_results_reader *r = heard(at);
+
+    if (!is_used(r) || r->member > FILE_NAME) return other_value(r, "a word");
+    if (!len || memchr(text, 0, len)) return refuse(r, "{coco.text} \"%s\" is empty or holds a NUL", member_name[r->member]);
+    return spot_coco_id(&r->id[r->member], &r->words, &r->texts, (const char *)text, len) || no_memory(r);
 }
 
 static int real_number(coco_results_reader *r, const char *text, double *v)
@@ -102,17 +112,16 @@ static int box_number(coco_results_reader *r, const char *text)
 static int on_number(void *at, const char *number, size_t len)
 {
     coco_results_reader *r = heard(at);
-    char text[DIGITS], *end;
+    char text[DIGITS];
 
-    if (r->member == MEMBERS || r->depth < 2 || r->depth > 3 || (r->depth == 3) != (r->member == BOX))
+    if (r->member == MEMBERS || r->depth < 2 || r->depth > 3 || (r->depth == 3) != (r->member == BOX) || r->member == FILE_NAME)
         return other_value(r, "a number");
     if (len >= sizeof text) return refuse(r, "{coco.number_length} a number of %zu digits", len);
     snprintf(text, sizeof text, "%.*s", (int)len, number);
     if (r->depth == 3) return box_number(r, text);
     if (r->member == SCORE) return real_number(r, text, &r->score);
-    errno = 0;
-    r->whole[r->member] = strtoll(text, &end, 10);
-    return *end || errno ? refuse(r, "{coco.member_value} \"%s\" is %.40s, which is no id", member_name[r->member], text) : 1;
+    if (spot_coco_number(&r->id[r->member], text, len)) return 1;
+    return refuse(r, "{coco.member_value} \"%s\" is %.40s, which is no id", member_name[r->member], text);
 }
 
 /* ---- entries ---- */
@@ -143,7 +152,7 @@ static int on_map(void *at)
 
     if (r->depth != 1 && !other_value(r, "an object")) return 0;
     if (r->depth == 1) {
-        r->begin = here(r) - 1;
+        r->begin = spot_coco_stream_at(&r->in) - 1;
         r->has = 0;
         r->boxes = 0;
         r->member = MEMBERS;
@@ -151,21 +160,30 @@ static int on_map(void *at)
     return enter(r);
 }
 
+/* Adds the names of files up to this entry, from the first entry that has one on. */
+static bool add_file(coco_results_reader *r)
+{
+    const int64_t none = SPOT_COCO_NO_ID;
+
+    if (!(r->has >> FILE_NAME & 1) && !r->files.used) return true;
+    while (r->files.used < r->entries * sizeof none && !r->files.status) spot_text_add(&r->files, &none, sizeof none);
+    spot_text_add(&r->files, r->has >> FILE_NAME & 1 ? &r->id[FILE_NAME] : &none, sizeof none);
+    return !r->files.status;
+}
+
 static int end_entry(coco_results_reader *r)
 {
-    spot_coco_result v = { r->whole[IMAGE_ID], r->whole[CATEGORY_ID], (float)r->box[0], (float)r->box[1], (float)r->box[2],
-                           (float)r->box[3], (float)r->score };
+    spot_coco_result v = { r->has >> IMAGE_ID & 1 ? r->id[IMAGE_ID] : SPOT_COCO_NO_ID, r->id[CATEGORY_ID], (float)r->box[0],
+                           (float)r->box[1], (float)r->box[2], (float)r->box[3], (float)r->score };
 
     for (int k = 0; k < MEMBERS; k++)
-        if (!(r->has >> k & 1)) return refuse(r, "{coco.member_missing} there is no \"%s\"", member_name[k]);
+        if (!(r->has >> k & 1) && k != FILE_NAME && !(k == IMAGE_ID && r->has >> FILE_NAME & 1))
+            return refuse(r, "{coco.member_missing} there is no \"%s\"", member_name[k]);
     if (r->boxes != 4) return refuse(r, "{coco.bbox} \"bbox\" has %d numbers; it needs 4", r->boxes);
     if (v.w < 0 || v.h < 0) return refuse(r, "{coco.bbox_size} \"bbox\" has a negative width or height");
     if (!(r->score >= 0 && r->score <= 1)) return refuse(r, "{coco.score} \"score\" is %g; it must lie in 0..1", r->score);
     spot_text_add(&r->results, &v, sizeof v);
-    if (r->results.status) {
-        r->status = spot_fail(r->c, SPOT_NOMEM, "%s: no memory for %zu detections", r->name, r->entries + 1);
-        return 0;
-    }
+    if (r->results.status || !add_file(r)) return no_memory(r);
     r->entries++;
     return 1;
 }
@@ -197,73 +215,40 @@ static const yajl_callbacks callbacks = {
 
 /* ---- the whole ---- */
 
-/* Parses one piece; the last has 0 bytes. */
-static spot_status parse_piece(coco_results_reader *r, const uint8_t *json, size_t size)
-{
-    const yajl_status s = size ? yajl_parse(r->yajl, json, size) : yajl_complete_parse(r->yajl);
-
-    if (s == yajl_status_ok && r->before + size - r->event > LONGEST)
-        refuse(r, "behind byte %zu comes no value within %d bytes", r->event, LONGEST);
-    if (s != yajl_status_ok && !r->status) {
-        unsigned char *text = yajl_get_error(r->yajl, 0, json, size);
-        r->status = spot_fail(r->c, SPOT_INPUT, "{coco.json} %s, byte %zu: this is not JSON: %.*s", r->name, here(r),
-                              (int)strcspn((char *)text, "\n"), (char *)text);
-        yajl_free_error(r->yajl, text);
-    }
-    r->before += size;
-    return r->status;
-}
-
-static spot_status open_reader(spot_ctx *c, coco_results_reader *r, spot_coco_results *out, const char *name)
-{
-    *out = (spot_coco_results){ 0 };
-    *r = (coco_results_reader){ .c = c, .name = name, .member = MEMBERS };
-    r->yajl = yajl_alloc(&callbacks, NULL, r);
-    return r->yajl ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "%s: no memory to read it", name);
-}
-
 static spot_status close_reader(coco_results_reader *r, spot_coco_results *out, spot_status s)
 {
-    if (!s && !r->before) s = spot_fail(r->c, SPOT_INPUT, "{file.empty} %s is empty", r->name);
-    if (!s) s = parse_piece(r, NULL, 0);
-    if (!s && r->entries > INT_MAX - 2) s = spot_fail(r->c, SPOT_INPUT, "%s has more than %d detections", r->name, INT_MAX - 2);
-    yajl_free(r->yajl);
-    if (s) spot_text_free(&r->results);
-    else *out = (spot_coco_results){ (int)r->entries, (spot_coco_result *)(void *)r->results.bytes };
+    if (!s && r->entries > INT_MAX - 2)
+        s = spot_fail(r->c, SPOT_INPUT, "%s has more than %d detections", r->in.name, INT_MAX - 2);
+    spot_coco_stream_close(&r->in);
+    free(r->words.slot);
+    *out = (spot_coco_results){ (int)r->entries, (spot_coco_result *)(void *)r->results.bytes,
+                                (int64_t *)(void *)r->files.bytes, r->texts.bytes };
+    if (s) spot_coco_results_close(out);
     return s;
 }
 
 spot_status spot_coco_results_parse(spot_ctx *c, spot_coco_results *out, const uint8_t *json, size_t size, const char *name)
 {
-    coco_results_reader r;
-    spot_status s = open_reader(c, &r, out, name);
+    coco_results_reader r = { .c = c, .in = { .name = name, .refuse = add_place, .user = &r }, .member = MEMBERS };
+    spot_status s = spot_coco_stream_open(c, &r.in, &callbacks);
 
-    for (size_t at = 0; !s && at < size; at += PIECE) s = parse_piece(&r, json + at, size - at < PIECE ? size - at : PIECE);
-    return r.yajl ? close_reader(&r, out, s) : s;
+    if (!s) s = spot_coco_stream_bytes(&r.in, json, size);
+    return close_reader(&r, out, s);
 }
 
 spot_status spot_coco_results_open(spot_ctx *c, spot_coco_results *out, const char *path)
 {
-    static _Thread_local uint8_t piece[PIECE];
-    FILE *f = spot_file_stream(path);
-    coco_results_reader r;
-    spot_status s;
-    size_t n;
+    coco_results_reader r = { .c = c, .in = { .name = path, .refuse = add_place, .user = &r }, .member = MEMBERS };
+    spot_status s = spot_coco_stream_open(c, &r.in, &callbacks);
 
-    *out = (spot_coco_results){ 0 };
-    if (!f) return spot_fail(c, SPOT_IO, "{file.unread} cannot read %s: %s", path, spot_file_reason(errno));
-    s = open_reader(c, &r, out, path);
-    while (!s && (n = fread(piece, 1, sizeof piece, f)) > 0) {
-        s = parse_piece(&r, piece, n);
-        if (!s) s = spot_check_stop(c);
-    }
-    if (!s && ferror(f)) s = spot_fail(c, SPOT_IO, "{file.unread} cannot read %s: %s", path, strerror(errno));
-    fclose(f);
-    return r.yajl ? close_reader(&r, out, s) : s;
+    if (!s) s = spot_coco_stream_file(&r.in, path);
+    return close_reader(&r, out, s);
 }
 
 void spot_coco_results_close(spot_coco_results *r)
 {
     free(r->result);
+    free(r->file);
+    free(r->owned);
     *r = (spot_coco_results){ 0 };
 }

@@ -2,19 +2,21 @@
  *
  *     {"image_id": 9, "category_id": 3, "bbox": [x, y, width, height], "score": 0.93}
  *
- * The file is streamed, and only these members are kept: 10^6 detections take 40 MB. Other members, such as "segmentation", are
- * skipped. Everything is checked: each entry has the four members, numbers are finite, no width or height is negative, scores
- * lie in 0..1. A violation is SPOT_INPUT with the entry, from 0, and its byte of the file. Ids are not looked up. */
+ * The file is streamed, and only these members and "file_name", which Ultralytics writes and which may stand for "image_id",
+ * are kept: 10^6 detections take 40 MB. Other members, such as "segmentation", are skipped. Everything is checked: each entry
+ * has the four members, numbers are finite, no width or height is negative, scores lie in 0..1. A violation is SPOT_INPUT with
+ * the entry, from 0, and its byte of the file. Ids are numbers or words (coco_id.h) and not looked up. */
 #ifndef SPOTTER_COCO_RESULTS_H
 #define SPOTTER_COCO_RESULTS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "formats/coco_id.h"
 #include "spotter/ctx.h"
 
 typedef struct {
-    int64_t image, category;    /* ids as the file has them */
+    int64_t image, category;    /* ids as the file has them; image: SPOT_COCO_NO_ID if absent */
     float   x, y, w, h;         /* bbox in pixels, from the upper left corner */
     float   score;
 } spot_coco_result;
@@ -22,6 +24,8 @@ typedef struct {
 typedef struct {
     int               n;
     spot_coco_result *result;   /* (n) in the file's order */
+    int64_t          *file;     /* (n): "file_name" as an id, SPOT_COCO_NO_ID if absent; NULL: no entry has one */
+    char             *owned;    /* ids that are words */
 } spot_coco_results;
 
 /* Read a file, or bytes that errors call `name`. Close after success; close accepts a zeroed struct. */

@@ -61,6 +61,10 @@ typedef struct { uint64_t width, height; size_t file, pixels, work; } spot_pictu
 
 spot_status spot_picture_cost_of(spot_ctx *c, spot_picture_cost *cost, const spot_blob *in);
 
+/* Why a picture of width x height may not be the one of said_width x said_height that annotations mean, and what to do: words
+ * behind a sentence with both sizes. */
+const char *spot_picture_other_size(int width, int height, int said_width, int said_height);
+
 /* out (crop, crop, 3): scales the shorter side to `resize` pixels (0: no scaling) and takes the middle; black where the picture
  * is smaller. The same bytes as torchvision's Resize(resize) and CenterCrop(crop) on PIL images. SPOT_RESIZE_SQUASH: both sides
  * become `crop`, PIL's resize((crop, crop), BILINEAR). */

@@ -134,3 +134,15 @@ spot_status spot_picture_cost_of(spot_ctx *c, spot_picture_cost *cost, const spo
     else cost->work = 0;       /* it will be refused */
     return SPOT_OK;
 }
+
+const char *spot_picture_other_size(int width, int height, int said_width, int said_height)
+{
+    const double across = (double)width * said_height, down = (double)height * said_width;
+
+    if (width == said_height && height == said_width)
+        return "the sides are exchanged, as for a photo whose EXIF rotation the annotations apply; save the picture turned, or "
+               "annotate its pixels";
+    if (across < down * 1.02 && down < across * 1.02)
+        return "it is a resized copy; scale the boxes, or give the pictures that were annotated";
+    return "they are not of one picture; correct the folder or the file";
+}

@@ -30,12 +30,15 @@ static void try_outline(spot_ctx *c, int width, int height, const uint8_t *data,
 {
     uint8_t *plane = plane_of(width, height);
     char *json = malloc(size + 1);
+    float box[4];
 
     if (!json) abort();
     memcpy(json, data, size);
     json[size] = 0;
     if (spot_coco_outline(c, plane, width, height, json, size, "a.jpg")) fuzz_said(c);
     check_plane(plane, width, height);
+    if (spot_coco_outline_box(c, box, json, size, "a.jpg")) fuzz_said(c);
+    else if (!(box[2] >= 0 && box[3] >= 0)) abort();
     free(json);
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/key.h"
 #include "formats/coco_outline.h"
+#include "formats/picture.h"
 
 /* class_of (categories): -1 for a category that is not tested. */
 static spot_status choose_categories(spot_ctx *c, spot_outlines *o, int *class_of, const char *path, const char *categories)
@@ -85,6 +86,19 @@ static spot_status fill_targets(spot_ctx *c, spot_outlines *o, target *t, const 
     return check_names(c, o, path);
 }
 
+/* Objects without an area have that of the box around their outline. */
+static spot_status need_areas(spot_ctx *c, spot_outlines *o, const int *class_of, const char *path)
+{
+    int taken, bare;
+
+    for (int b = 0; b < o->coco.boxes; b++) {
+        const spot_coco_box *box = &o->coco.box[b];
+        if (box->area == 0 && !box->boxed && box->outline_bytes && class_of[box->category] >= 0)
+            return spot_coco_outline_boxes(c, &o->coco, path, &taken, &bare);
+    }
+    return SPOT_OK;
+}
+
 static spot_status read_outline(spot_ctx *c, const spot_outlines *o, int i, char **json)
 {
     const spot_coco_box *b = &o->coco.box[o->box[i]];
@@ -138,6 +152,7 @@ spot_status spot_outlines_open(spot_ctx *c, spot_outlines *o, const char *path, 
     o->list = malloc(bytes);
     s = class_of && o->list ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for the categories of %s", path);
     if (s == SPOT_OK) memcpy(o->list, categories, bytes), s = choose_categories(c, o, class_of, path, categories);
+    if (s == SPOT_OK) s = need_areas(c, o, class_of, path);
     if (s == SPOT_OK) s = list_targets(c, o, class_of, path);
     if (s == SPOT_OK) s = hash_outlines(c, o);
     free(class_of);
@@ -159,8 +174,9 @@ spot_status spot_outlines_draw(spot_ctx *c, const spot_outlines *o, int i, uint8
     spot_status s;
 
     if (image->width && image->height && (image->width != width || image->height != height))
-        return spot_fail(c, SPOT_INPUT, "{outlines.size} %s has %d x %d pixels, and its annotations are of %d x %d", o->name[i],
-                         width, height, image->width, image->height);
+        return spot_fail(c, SPOT_INPUT, "{outlines.size} %s has %d x %d pixels, and its annotations are of %d x %d: %s",
+                         o->name[i], width, height, image->width, image->height,
+                         spot_picture_other_size(width, height, image->width, image->height));
     s = read_outline(c, o, i, &json);
     if (s == SPOT_OK) s = spot_coco_outline(c, plane, width, height, json, o->coco.box[o->box[i]].outline_bytes, o->name[i]);
     free(json);

@@ -13,6 +13,7 @@
 #include "discover/describe/gallery.h"
 #include "discover/describe/look_encoder.h"
 #include "discover/subject/detection_rows.h"
+#include "discover/subject/detection_truth.h"
 #include "discover/subject/subject_memory.h"
 #include "formats/formats.h"
 #include "store/store.h"
@@ -61,6 +62,8 @@ static spot_status fill_pictures(spot_ctx *c, spot_subject *s, const spot_coco *
     for (int i = 0; !how && i < s->n; i++) {
         const int picture = s->instance[i].picture;
         if (!seen[picture]) how = look_for(c, path, k, picture, &missing, files);
+        if (!how && !seen[picture] && path[picture]) how = spot_truth_check_size(c, path[picture], &k->image[picture],
+                                                                                 files->coco);
         seen[picture] = 1;
         s->image[i] = path[picture];
         s->skipped += !s->image[i];
@@ -180,6 +183,7 @@ static spot_status read_rows(spot_ctx *c, spot_subject *s, const spot_coco *k, c
     how = spot_matches_find(c, &m, k, &results, files->detections, files->coco);
     spot_coco_results_close(&results);
     if (!how) how = spot_instances_fill(c, s, k, &m, files);
+    if (!how) how = spot_truth_check_names(c, s, k, files->coco);
     spot_matches_close(&m);
     if (!how && files->images) how = fill_pictures(c, s, k, files);
     return how;
@@ -187,7 +191,10 @@ static spot_status read_rows(spot_ctx *c, spot_subject *s, const spot_coco *k, c
 
 static spot_status make_features(spot_ctx *c, spot_subject *s, const spot_subject_files *files)
 {
-    if (files->embed) return spot_subject_embed(c, s, files);
+    if (files->embed) {
+        spot_truth_report_boxes(c, s, files->coco);
+        return spot_subject_embed(c, s, files);
+    }
     if (files->embeddings) return read_given(c, s, files);
     s->d = 1;
     return SPOT_SUBJECT_TAKE(c, s, s->feature, s->n);
@@ -214,7 +221,7 @@ spot_status spot_subject_instances(spot_ctx *c, spot_subject *s, const spot_subj
     spot_status how;
 
     SPOT_TRY(check_files(c, files));
-    SPOT_TRY(spot_coco_open(c, &k, files->coco));
+    SPOT_TRY(spot_truth_open(c, &k, files->coco));
     how = read_rows(c, s, &k, files);
     spot_coco_close(&k);
     if (!how) how = make_features(c, s, files);

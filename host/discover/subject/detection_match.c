@@ -1,46 +1,15 @@
 /* detection_match.c - see detection_match.h. */
 #include "discover/subject/detection_match.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "discover/subject/detection_ids.h"
+#include "discover/subject/detection_iou.h"
 
 enum { MOST = 20000 };                     /* objects or detections of one picture: time grows with their product */
 
 static const double LOOSE = 0.1;           /* least IoU of a detection in the wrong place, as TIDE has it */
-
-/* ---- ids ---- */
-
-typedef struct { int64_t id; int at; } by_id;
-
-static int compare_ids(const void *a, const void *b)
-{
-    const by_id *x = a, *y = b;
-
-    return (x->id > y->id) - (x->id < y->id);
-}
-
-static int find_id(const by_id *ids, int n, int64_t id)
-{
-    const by_id wanted = { id, 0 }, *at = bsearch(&wanted, ids, (size_t)n, sizeof *ids, compare_ids);
-
-    return at ? at->at : -1;
-}
-
-typedef struct { by_id *images, *categories; } known_ids;
-
-static spot_status sort_ids(spot_ctx *c, known_ids *out, const spot_coco *k)
-{
-    out->images = malloc(((size_t)k->images + 1) * sizeof *out->images);
-    out->categories = malloc(((size_t)k->categories + 1) * sizeof *out->categories);
-    if (!out->images || !out->categories) return spot_fail(c, SPOT_NOMEM, "no memory for %d ids of pictures", k->images);
-    for (int i = 0; i < k->images; i++) out->images[i] = (by_id){ k->image[i].id, i };
-    for (int i = 0; i < k->categories; i++) out->categories[i] = (by_id){ k->category[i].id, i };
-    qsort(out->images, (size_t)k->images, sizeof *out->images, compare_ids);
-    qsort(out->categories, (size_t)k->categories, sizeof *out->categories, compare_ids);
-    return SPOT_OK;
-}
 
 /* ---- the detections in order ---- */
 
@@ -57,27 +26,17 @@ static int compare_detections(const void *a, const void *b)
 static spot_status take_detections(spot_ctx *c, spot_matches *m, const spot_coco *k, const spot_coco_results *r,
                                    const spot_detection_options *o, const char *names)
 {
-    known_ids ids = { NULL, NULL };
-    spot_status s = sort_ids(c, &ids, k);
-    int strange = 0;
+    int *image = malloc((2 * (size_t)r->n + 1) * sizeof *image), *category = image + r->n;
+    spot_status s = image ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for the ids of %d detections", r->n);
 
+    if (!s) s = spot_detection_ids(c, image, category, k, r, o, names);
     for (int i = 0; !s && i < r->n; i++) {
         const spot_coco_result *d = &r->result[i];
-        const int image = find_id(ids.images, k->images, d->image);
-        const int category = find_id(ids.categories, k->categories, d->category);
-        if (image < 0)
-            s = spot_fail(c, SPOT_INPUT, "{detections.image_id} %s, entry %d (from 0): %s has no picture with the \"image_id\" "
-                          "%" PRId64, o->file, i, names, d->image);
-        if (category < 0 && !strange++)
-            spot_log(c, SPOT_LOG_WARN, "%s, entry %d (from 0): %s has no category with the id %" PRId64 "; such detections are "
-                     "left out", o->file, i, names, d->category);
-        if (s || category < 0) continue;
-        m->detection[m->n++] = (spot_detection){ .image = image, .category = category, .number = i, .match = -1,
+        if (category[i] < 0) continue;
+        m->detection[m->n++] = (spot_detection){ .image = image[i], .category = category[i], .number = i, .match = -1,
             .exists = d->score >= (float)o->score, .x = d->x, .y = d->y, .w = d->w, .h = d->h, .score = d->score };
     }
-    if (strange > 1) spot_log(c, SPOT_LOG_WARN, "%s: left out are %d detections of such categories", o->file, strange);
-    free(ids.images);
-    free(ids.categories);
+    free(image);
     return s;
 }
 
@@ -108,13 +67,9 @@ static spot_status order_detections(spot_ctx *c, spot_matches *m, const spot_coc
 
 /* ---- matches ---- */
 
-double spot_box_iou(const spot_coco_box *box, const spot_detection *d)
+static double iou_of(const spot_coco_box *box, const spot_detection *d)
 {
-    const double x = box->x, y = box->y, w = box->w, h = box->h, u = d->x, v = d->y, dw = d->w, dh = d->h;
-    const double wide = fmin(u + dw, x + w) - fmax(u, x), high = fmin(v + dh, y + h) - fmax(v, y);
-    const double both = wide * high, own = dw * dh;
-
-    return wide <= 0 || high <= 0 ? 0 : both / (box->crowd ? own : own + w * h - both);
+    return spot_box_iou(box, (const float[4]){ d->x, d->y, d->w, d->h });
 }
 
 /* The box of the picture that d takes: a crowd only where no object is free for it. */
@@ -127,7 +82,7 @@ static int best_box(const spot_matches *m, const spot_coco *k, const spot_detect
         for (int b = k->first[d->image]; b < k->first[d->image + 1]; b++) {
             const spot_coco_box *box = &k->box[b];
             if (box->category != d->category || box->crowd != crowd || (!crowd && m->match[b] >= 0)) continue;
-            const double is = spot_box_iou(box, d);
+            const double is = iou_of(box, d);
             if (is < most) continue;
             most = is;
             best = b;
@@ -145,7 +100,7 @@ static uint8_t reason_of_false(const spot_coco *k, const spot_detection *d, doub
     for (int b = k->first[d->image]; b < k->first[d->image + 1]; b++) {
         if (k->box[b].crowd) continue;
         double *most = k->box[b].category == d->category ? &same : &other;
-        *most = fmax(*most, spot_box_iou(&k->box[b], d));
+        *most = fmax(*most, iou_of(&k->box[b], d));
     }
     return same >= iou ? SPOT_REASON_DUPLICATE : other >= iou ? SPOT_REASON_CONFUSION : same >= LOOSE ? SPOT_REASON_LOCALISATION
          : other >= LOOSE ? SPOT_REASON_BOTH : SPOT_REASON_NOTHING;
@@ -158,7 +113,7 @@ static void explain_missed(spot_matches *m, const spot_coco *k, int b, double io
 
     for (int i = m->first[box->image]; i < m->first[box->image + 1]; i++) {
         const spot_detection *d = &m->detection[i];
-        const double is = spot_box_iou(box, d);
+        const double is = iou_of(box, d);
         if (!d->exists && d->category == box->category && is >= iou) m->below[b] = fmaxf(m->below[b], d->score);
         if (!d->exists || d->match >= 0) continue;
         if (d->category == box->category) same = fmax(same, is);

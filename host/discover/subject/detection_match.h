@@ -27,11 +27,8 @@ typedef struct {
     uint8_t *reason;           /* (boxes) */
 } spot_matches;
 
-/* IoU; with a crowd the share of the detection that lies in it, as pycocotools has it. box of 0 pixels: 0. */
-double spot_box_iou(const spot_coco_box *box, const spot_detection *d);
-
-/* Matches the detections with the boxes of k. SPOT_INPUT names the entry that is of no picture of k. Detections of categories
- * that k lacks are left out with a warning. `found` and `names` call the two files. Close m also after a failure. */
+/* Matches the detections with the boxes of k. detection_ids.h says of which picture and category each is. Detections of
+ * categories that k lacks are left out with a warning. `names` calls the file of k. Close m also after a failure. */
 spot_status spot_matches_find (spot_ctx *c, spot_matches *m, const spot_coco *k, const spot_coco_results *r,
                                const spot_detection_options *o, const char *names);
 void        spot_matches_close(spot_matches *m);
