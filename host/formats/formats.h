@@ -112,7 +112,7 @@ spot_status spot_npz_read(spot_ctx *c, spot_array *a, const spot_blob *in, const
 spot_status spot_csv_read(spot_ctx *c, spot_array *a, const spot_blob *in, const char *columns, const spot_array_how *how);
 
 /* The header of an array in a stream, which may have any size: a's type (SPOT_WORDS for texts), rank, dim and count. Its values
- * follow. */
+ * follow, in the order of C and of this machine: SPOT_INPUT for others. */
 spot_status spot_npy_header(spot_ctx *c, spot_array *a, spot_stream *in);
 
 /* The bytes of a .npy before its values. descr: numpy's name of their type, "<f4"; rank 1 to 4. */

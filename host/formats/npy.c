@@ -7,8 +7,10 @@
 
 #include "base/file.h"
 #include "formats/formats.h"
+#include "formats/npy_order.h"
 
-enum { MAX_HEADER = 1 << 20, MAX_WORD = 1 << 20 };
+enum { MAX_HEADER = 1 << 20, MAX_WORD = 1 << 20,
+       LONG = 100 << 20 };     /* bytes from which more memory is announced */
 
 /* numpy's types and ours. u8 has no counterpart: values that fit are read as I64. */
 static const struct { char kind; int size; spot_dtype type; } types[] = {
@@ -19,7 +21,7 @@ static const struct { char kind; int size; spot_dtype type; } types[] = {
 
 typedef struct {
     char descr[64];
-    bool fortran;
+    bool fortran, big;                     /* column after column, and this matters; the greatest byte first */
     int  rank, seen;                       /* seen: a bit per entry */
     int64_t dim[SPOT_ARRAY_DIMS];
     char    kind;
@@ -144,9 +146,7 @@ static spot_status check_type(spot_ctx *c, npy_header *h, const char *name)
                          "are not read; save numbers, or words with a.astype(str)", name);
     if (!known || (number && h->size < 1))
         return spot_fail(c, SPOT_INPUT, "{npy.no_type} %s: \"%s\" is no type of numpy's", name, h->descr);
-    if (order == '>' && number && h->size > 1)
-        return spot_fail(c, SPOT_INPUT, "{npy.big_endian} %s is big-endian (%s); save a.astype(a.dtype.newbyteorder(\"<\"))",
-                         name, h->descr);
+    h->big = order == '>' && number && (h->size > 1 || *d == 'U') && *d != 'S';
     if (number && (*d == 'U' || *d == 'S') && h->size <= MAX_WORD) {
         h->size *= *d == 'U' ? 4 : 1;
         return SPOT_OK;
@@ -197,9 +197,7 @@ static spot_status read_header(spot_ctx *c, npy_header *h, spot_stream *in, cons
     if (!s) s = read_dict(c, h, bytes, length, before, name);
     free(bytes);
     if (!s) s = check_type(c, h, name);
-    if (!s && h->fortran && order_matters(h))
-        s = spot_fail(c, SPOT_INPUT,
-                      "{npy.fortran} %s is in Fortran order (column after column); save numpy.ascontiguousarray(a)", name);
+    h->fortran = h->fortran && order_matters(h);
     return s;
 }
 
@@ -246,6 +244,14 @@ static spot_status cut_words(spot_ctx *c, spot_array *a, const npy_header *h, ui
     return spot_array_words(c, a, text_of, length, limit);
 }
 
+/* The values in the order of C and of this machine. */
+static spot_status take_values(spot_ctx *c, const spot_array *a, const npy_header *h, spot_stream *in, void *out, size_t bytes)
+{
+    SPOT_TRY(h->fortran ? spot_npy_take_columns(c, out, a, (size_t)h->size, in) : in->take(c, in, out, bytes));
+    if (h->big) spot_npy_swap(out, h->kind == 'U' ? bytes / 4 : a->count, h->kind == 'U' ? 4 : (size_t)h->size);
+    return SPOT_OK;
+}
+
 static spot_status read_words(spot_ctx *c, spot_array *a, const npy_header *h, spot_stream *in, size_t bytes, size_t limit)
 {
     uint8_t *raw;
@@ -258,7 +264,7 @@ static spot_status read_words(spot_ctx *c, spot_array *a, const npy_header *h, s
     text_of = malloc((a->count + 1) * sizeof *text_of);
     length = malloc((a->count + 1) * sizeof *length);
     if (!raw || !text_of || !length) s = spot_fail(c, SPOT_NOMEM, "no memory for the %zu words of %s", a->count, a->name);
-    if (!s) s = in->take(c, in, raw, bytes);
+    if (!s) s = take_values(c, a, h, in, raw, bytes);
     if (!s) s = cut_words(c, a, h, raw, text_of, length, limit);
     free(raw);
     free(text_of);
@@ -306,7 +312,24 @@ spot_status spot_npy_header(spot_ctx *c, spot_array *a, spot_stream *in)
     npy_header h = { 0 };
     uint64_t bytes;
 
-    return describe(c, a, &h, &bytes, in);
+    SPOT_TRY(describe(c, a, &h, &bytes, in));
+    if (h.big)
+        return spot_fail(c, SPOT_INPUT, "{npy.big_endian} %s is big-endian (%s); save a.astype(a.dtype.newbyteorder(\"<\"))",
+                         a->name, h.descr);
+    return !h.fortran ? SPOT_OK : spot_fail(c, SPOT_INPUT, "{npy.fortran} %s is in Fortran order (column after column); save "
+                                            "numpy.ascontiguousarray(a)", a->name);
+}
+
+/* Says the memory of an array that is turned, before it is taken. */
+static spot_status check_columns(spot_ctx *c, const spot_array *a, const npy_header *h, size_t bytes, size_t limit)
+{
+    const size_t block = spot_npy_column_bytes(a, (size_t)h->size);
+
+    SPOT_TRY(spot_array_fits(c, a, bytes + block, limit));
+    if (bytes >= LONG)
+        spot_log(c, SPOT_LOG_INFO, "%s is in Fortran order (column after column): its rows are put together, which takes %.0f "
+                 "MB beside its %.0f MB", a->name, (double)block / 1e6, (double)bytes / 1e6);
+    return SPOT_OK;
 }
 
 spot_status spot_npy_read(spot_ctx *c, spot_array *a, spot_stream *in, size_t limit)
@@ -319,9 +342,10 @@ spot_status spot_npy_read(spot_ctx *c, spot_array *a, spot_stream *in, size_t li
         return spot_fail(c, SPOT_INPUT, "{npy.cut} %s %s: it ends at byte %" PRIu64 ", its header promises %" PRIu64 " bytes",
                          a->name,
                          bytes > in->size - in->at ? "is cut short" : "is longer than it says", in->size, in->at + bytes);
+    if (h.fortran) SPOT_TRY(check_columns(c, a, &h, (size_t)bytes, limit));
     if (a->type == SPOT_WORDS) return read_words(c, a, &h, in, (size_t)bytes, limit);
     SPOT_TRY(spot_array_take(c, a, limit));
-    SPOT_TRY(in->take(c, in, a->data, (size_t)bytes));
+    SPOT_TRY(take_values(c, a, &h, in, a->data, (size_t)bytes));
     return check_values(c, a, &h);
 }
 

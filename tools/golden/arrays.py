@@ -76,13 +76,27 @@ good_npy("column", npy(np.asfortranarray(np.arange(4.0).reshape(4, 1))), np.aran
 good_npy("python2", raw("{'descr': '<i2', 'fortran_order': False, 'shape': (2L, 1L), }", b"\1\0\2\0"),
          np.array([[1], [2]], "i2"))
 good_npy("order", raw('{"shape":(2,),"fortran_order":True,"descr":"|u1"}', b"\7\x08"), np.array([7, 8], "u1"))
+# Orders of values other than those of C and of this machine.
+good_npy("big_endian", npy(np.arange(3, dtype=">i4")), np.arange(3, dtype="i4"))
+good_npy("fortran", npy(np.asfortranarray(np.arange(6.0).reshape(2, 3))), np.arange(6.0).reshape(2, 3))
+deep = np.arange(2 * 3 * 4 * 5, dtype="i2").reshape(2, 3, 4, 5)
+good_npy("fortran_deep", npy(np.asfortranarray(deep)), deep)
+long = (np.arange(200 * 7) % 251).astype("u1").reshape(200, 7)
+good_npy("fortran_long", npy(np.asfortranarray(long)), long)
+turned = np.array([[1.5, -2, 3e300], [0, np.inf, -1e-300]])
+good_npy("fortran_big", npy(np.asfortranarray(turned).astype(">f8")), turned)
+good_npy("big_half", npy(half.astype(">f2")), half)
+good_npy("big_u8", npy(np.array([1, 2**62], ">u8")), np.array([1, 2**62], "u8"))
+good_npy("big_words", npy(words.astype(words.dtype.newbyteorder(">"))), words)
+good_npy("fortran_words", npy(np.asfortranarray(words)), words)
+good_npy("fortran_bytes", npy(np.asfortranarray([[b"a", b"bcd"], [b"", b"x"]])), np.array([[b"a", b"bcd"], [b"", b"x"]]))
 
 F = "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }"
 one = npy(np.arange(6, dtype="f4").reshape(2, 3))
 BAD_NPY = {
     "empty": b"", "magic": b"\x93NUMPX" + one[6:], "version9": one[:6] + b"\x09" + one[7:], "short_start": one[:9],
-    "short_header": one[:60], "short_data": one[:-1], "rest": one + b"\0", "big_endian": npy(np.arange(3, dtype=">i4")),
-    "fortran": npy(np.asfortranarray(np.ones((2, 3)))), "object": npy(np.array([1, "a", None], dtype=object)),
+    "short_header": one[:60], "short_data": one[:-1], "rest": one + b"\0",
+    "object": npy(np.array([1, "a", None], dtype=object)),
     "fields": npy(np.zeros(2, [("a", "f4"), ("b", "i4")])), "complex": npy(np.zeros(2, "c8")),
     "date": npy(np.zeros(2, "M8[s]")), "bfloat": raw("{'descr': '<V2', 'fortran_order': False, 'shape': (1,), }", b"\0\0"),
     "truth": raw("{'descr': '|b1', 'fortran_order': False, 'shape': (3,), }", b"\0\1\2"),
