@@ -162,6 +162,9 @@ TEST(no_csv)
         { "plain.csv:e1..e0", "table.columns_order: \"e1\" | \"e0\"" }, { "plain.csv:id,id", "table.column_asked_twice" },
         { "plain.csv:label..id", "table.columns_order: \"id\" | \"label\"" }, { "plain.csv:e0..x", "table.no_column: \"x\"" },
         { "plain.csv:e0..e9999999", "table.no_column: \"e2\"" }, { "plain.csv:", "table.no_column" },
+        { "list_length.csv:e", "lists.length: row 1 | 1 | row 0 | 2" }, { "list_word.csv:e", "lists.number: row 1 | place 1 | None" },
+        { "list_nested.csv:e", "lists.nested: row 0" }, { "list_cut.csv:e", "lists.cut: row 0 | place 2" },
+        { "ragged_semicolons.csv:a", "table.no_column: semicolons" },
     };
     refused("csv", list, LEN(list));
 }

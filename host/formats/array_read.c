@@ -57,7 +57,7 @@ static spot_status refuse_format(spot_ctx *c, const spot_blob *in, const uint8_t
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (n >= strlen(others[i].bytes) && !memcmp(head, others[i].bytes, strlen(others[i].bytes)))
             return spot_fail(c, SPOT_INPUT, "{array.packed} %s %s", in->name, others[i].words);
-    return spot_fail(c, SPOT_INPUT, "{array.format} %s is none of the formats that are read: .npy, .npz, .safetensors, .csv",
+    return spot_fail(c, SPOT_INPUT, "{array.format} %s is none of the formats that are read: .npy, .npz, .safetensors, .csv, .tsv",
                      in->name);
 }
 
@@ -71,7 +71,7 @@ static spot_status read_format(spot_ctx *c, spot_array *a, const spot_blob *in, 
     spot_stream whole = spot_blob_stream(in);
 
     SPOT_TRY(spot_blob_read(c, in, 0, head, n));
-    if (ends_in(in->name, ".csv"))         return spot_csv_read(c, a, in, member, how);
+    if (ends_in(in->name, ".csv") || ends_in(in->name, ".tsv")) return spot_csv_read(c, a, in, member, how);
     if (!memcmp(head, "PK\3\4", 4) || !memcmp(head, "PK\5\6", 4)) return spot_npz_read(c, a, in, member, limit);
     if (!memcmp(head, "\x93NUMPY", 6) || ends_in(in->name, ".npy")) {
         if (member)

@@ -10,7 +10,8 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "formats/csv_records.h"
+#include "formats/csv_dialect.h"
+#include "formats/csv_lists.h"
 
 enum { MAX_COLUMNS = 1 << 20 };
 
@@ -79,7 +80,7 @@ static spot_status want_column(spot_ctx *c, header *h, const char *name, const c
         return spot_fail(c, SPOT_INPUT, "{table.no_column} %s has no column \"%.80s\"; its columns are %.80s%s%.80s%s", file,
                          name, h->name[0],
                          h->columns > 1 ? h->columns > 2 ? ", ..., " : ", " : "", h->columns > 1 ? h->name[h->columns - 1] : "",
-                         h->columns > 2 ? ", in this order" : "");
+                         h->columns > 2 ? ", in this order" : h->columns > 1 ? "" : spot_csv_suspicion(h->name[0]));
     if (i == -2) return spot_fail(c, SPOT_INPUT, "{table.column_twice} %s has two columns \"%.80s\"", file, name);
     if (h->slot[i] >= 0) return spot_fail(c, SPOT_INPUT,
                                           "{table.column_asked_twice} column \"%.80s\" of %s is asked for twice", name, file);
@@ -360,6 +361,7 @@ spot_status spot_csv_read(spot_ctx *c, spot_array *a, const spot_blob *in, const
     if (!s && !b.records) s = spot_fail(c, SPOT_INPUT,
                                         "{table.empty} %s is empty: a line with the names of its columns is wanted", in->name);
     if (!s) s = read_header(c, &h, &b);
+    if (!s) spot_csv_report(c, &b);
     if (!s) s = want_all(c, &h, columns, in->name);
     if (!s && b.records == 1 && b.at == b.end && b.start[1] == b.have)
         s = spot_fail(c, SPOT_INPUT, "{table.no_rows} %s has a header and no rows", in->name);
@@ -367,5 +369,6 @@ spot_status spot_csv_read(spot_ctx *c, spot_array *a, const spot_blob *in, const
     free(h.name);
     free(h.order);
     spot_csv_close(&b);
+    if (!s) s = spot_lists_read(c, a, limit);
     return s;
 }

@@ -1,5 +1,5 @@
 /* csv_records.c - splits a CSV file into records and cells. Memory is one block for a file of any length. */
-#include "formats/csv_records.h"
+#include "formats/csv_dialect.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -22,6 +22,20 @@ static spot_status find_end(spot_ctx *c, spot_csv_block *b)
     return SPOT_OK;
 }
 
+/* Passes over a first line "sep=;". */
+static spot_status take_separator(spot_ctx *c, spot_csv_block *b)
+{
+    char line[8] = "";
+    const size_t n = b->in->size - b->at < 7 ? (size_t)(b->in->size - b->at) : 7;
+
+    SPOT_TRY(spot_blob_read(c, b->in, b->at, line, n));
+    if (memcmp(line, "sep=", 4) || !strchr(",;\t|", line[4]) || (line[5] != '\n' && memcmp(line + 5, "\r\n", 2))) return SPOT_OK;
+    b->separator = line[4];
+    b->at += line[5] == '\n' ? 6 : 7;
+    b->line = 1;
+    return SPOT_OK;
+}
+
 spot_status spot_csv_open(spot_ctx *c, spot_csv_block *b, const spot_blob *in)
 {
     uint8_t mark[4] = "";
@@ -32,6 +46,7 @@ spot_status spot_csv_open(spot_ctx *c, spot_csv_block *b, const spot_blob *in)
     if (!memcmp(mark, "\xff\xfe", 2) || !memcmp(mark, "\xfe\xff", 2))
         return spot_fail(c, SPOT_INPUT, "{table.utf16} %s is in UTF-16; save it in UTF-8", in->name);
     if (!memcmp(mark, "\xef\xbb\xbf", 3)) b->at = 3;
+    SPOT_TRY(take_separator(c, b));
     SPOT_TRY(find_end(c, b));
     if (b->end - b->at < b->room) b->room = (size_t)(b->end - b->at);
     b->bytes = malloc(b->room + 1);
@@ -124,6 +139,8 @@ spot_status spot_csv_next(spot_ctx *c, spot_csv_block *b)
     for (;;) {
         SPOT_TRY(fill_block(c, b));
         split_records(b);
+        if (b->records && !b->row) spot_csv_choose(b);
+        if (b->comma) spot_csv_decimal_points(b);
         if (b->records || !b->have) return SPOT_OK;
         if (b->at == b->end)
             return spot_fail(c, SPOT_INPUT, "{table.quotes_open} %s: quotes are opened in the record that begins in line "
@@ -137,18 +154,18 @@ spot_csv_cells spot_csv_record(const spot_csv_block *b, int record)
     const char *from = b->bytes + b->start[record], *end = b->bytes + b->start[record + 1] - 1;
 
     if (end > from && end[-1] == '\r') end--;
-    return (spot_csv_cells){ from, end };
+    return (spot_csv_cells){ from, end, b->separator };
 }
 
-/* at is NULL after the last cell: a record that ends in a comma has one more, empty cell. */
+/* at is NULL after the last cell: a record that ends in a separator has one more, empty cell. */
 int spot_csv_cell_next(spot_csv_cells *cells, spot_csv_cell *out)
 {
-    const char *p = cells->at;
+    const char *p = cells->at, separator = cells->separator;
 
     if (!p) return 0;
     out->quoted = p < cells->end && *p == '"';
     if (!out->quoted) {
-        for (out->text = p; p < cells->end && *p != ','; p++)
+        for (out->text = p; p < cells->end && *p != separator; p++)
             if (*p == '"') return cells->at = p, -1;
         out->n = (size_t)(p - out->text);
     } else {
@@ -158,7 +175,7 @@ int spot_csv_cell_next(spot_csv_cells *cells, spot_csv_cell *out)
             p++;
         }
         out->n = (size_t)(p - out->text);
-        if (p == cells->end || (++p < cells->end && *p != ',')) return cells->at = p, -1;
+        if (p == cells->end || (++p < cells->end && *p != separator)) return cells->at = p, -1;
     }
     cells->at = p < cells->end ? p + 1 : NULL;
     return 1;

@@ -1,4 +1,5 @@
-/* csv_records.h - a CSV file as blocks of records (RFC 4180). Line ends outside of quotes separate records. */
+/* csv_records.h - a CSV file as blocks of records (RFC 4180). Line ends outside of quotes separate records. csv_dialect.h says
+ * how cells are separated; decimal commas are points in the blocks. */
 #ifndef SPOTTER_CSV_RECORDS_H
 #define SPOTTER_CSV_RECORDS_H
 
@@ -13,9 +14,11 @@ typedef struct {
     int      records, most;    /* records in the block; its capacity */
     uint64_t row, line;        /* records and lines before the block */
     uint64_t lines;            /* lines in the block */
+    char     separator;        /* between cells; 0 before the first block */
+    bool     comma;            /* numbers have decimal commas in the file */
 } spot_csv_block;
 
-/* Opens at the start, after a byte order mark. Close after success. */
+/* Opens at the start, after a byte order mark and after the line "sep=;" that spreadsheets know. Close after success. */
 spot_status spot_csv_open (spot_ctx *c, spot_csv_block *b, const spot_blob *in);
 void        spot_csv_close(spot_csv_block *b);
 
@@ -23,7 +26,7 @@ void        spot_csv_close(spot_csv_block *b);
 spot_status spot_csv_next(spot_ctx *c, spot_csv_block *b);
 
 /* A record's cells from left to right. text is the raw text of the file, in which two quotes inside quotes mean one. */
-typedef struct { const char *at, *end; } spot_csv_cells;
+typedef struct { const char *at, *end; char separator; } spot_csv_cells;
 typedef struct { const char *text; size_t n; bool quoted; } spot_csv_cell;
 
 spot_csv_cells spot_csv_record(const spot_csv_block *b, int record);

@@ -4,6 +4,8 @@ program makes, and what numpy sees in the good ones.
 
     arrays.py TESTS     (the folder tests: fuzz/corpus_npy, corpus_npz, corpus_csv and golden/arrays.txt are written there)
 
+    pip install numpy pandas
+
 A line of arrays.txt, between tabs: where, type, dimensions joined by x, the values: numbers as C reads them, words as
 hexadecimal UTF-8.
 """
@@ -18,6 +20,7 @@ import zlib
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 
 TYPES = {"f4": "F32", "f8": "F64", "f2": "F16", "i8": "I64", "i4": "I32", "i2": "I16", "i1": "I8", "u1": "U8", "u2": "U16",
          "u4": "U32", "u8": "I64", "b1": "BOOL"}
@@ -246,6 +249,27 @@ good_csv("mixed", "a\n1\n2.5\n3\n", a=("F64", [1, 2.5, 3]))
 good_csv("integers", "a\n9223372036854775807\n-9223372036854775808\n+5\n",
          a=("I64", np.array([2**63 - 1, -2**63, 5], dtype="i8")))
 
+# Other dialects, as pandas writes them and a reader of the same dialect sees them.
+frame = pd.DataFrame({"id": ["a;1", "b,2", 'c "3"'], "label": ["cat", "dog", "cat"], "p": [.5, -1250.75, 1e-7], "n": [1, 2, 3],
+                      "e0": [0, 1.25, 3], "e1": [-.5, 2, 1e300]})
+for name, style in (("european", dict(sep=";", decimal=",")), ("semicolons", dict(sep=";")), ("tabs", dict(sep="\t")),
+                    ("european_tabs", dict(sep="\t", decimal=","))):
+    text = frame.to_csv(index=False, **style)
+    back = pd.read_csv(io.StringIO(text), **style)
+    good_csv(name, text, id=(None, list(back["id"])), p=("F64", back["p"]), n=("I64", back["n"]),
+             **{"e0..e1": ("F64", back[["e0", "e1"]])})
+good_csv("sep_line", "sep=;\r\na;b\r\n1;0,5\r\n2;1\r\n", a=("I64", [1, 2]), b=("F64", [.5, 1]))
+good_csv("one_semicolon", "a,b;c\n1,2;3\n4,5;6\n", a=("I64", [1, 4]), **{"b;c": (None, ["2;3", "5;6"])})
+good_csv("tags", "a,b\n1,x;y\n2,z\n", b=(None, ["x;y", "z"]))
+good_csv("both_points", "a;b\n0.5;1,5\n1;2,5\n", b=(None, ["1,5", "2,5"]), a=("F64", [.5, 1]))
+lists = rng.standard_normal((4, 3)).astype("f4")
+good_csv("lists", pd.DataFrame({"id": range(4), "emb": [[float(v) for v in r] for r in lists]}).to_csv(index=False),
+         emb=("F64", lists.astype("f8")))
+good_csv("lists_numpy", pd.DataFrame({"emb": list(np.arange(80.0).reshape(2, 40) / 7)}).to_csv(index=False),
+         emb=("F64", [[float("%.8f" % v) for v in r] for r in np.arange(80.0).reshape(2, 40) / 7]))
+good_csv("lists_semicolons", "emb;x\n[1, -2e3];1,5\n[3,4] ;2,5\n", emb=("F64", [[1.0, -2000], [3, 4]]), x=("F64", [1.5, 2.5]))
+good_csv("brackets", "w\n[a]\nb\n", w=(None, ["[a]", "b"]))
+
 random.seed(3)
 numbers = """0 -0 1e-400 1e400 4.9e-324 2.4703282292062327e-324 2.4703282292062328e-324 1.7976931348623157e308 9007199254740993
 9007199254740992.5 0.1 123456789012345678901234567890 1. .5 1E5 1e+5 00012 9223372036854775808 1e23 8.5e22 5e-324
@@ -273,6 +297,9 @@ BAD_CSV = {
     "dots": b"e0,e1,e3\n1,2,3\n",
     "lines": b"a,b\n\"1\n\",2\n3,4,5\n", "nul": b"a,b\nx\0y,2\n", "latin": "a\nd\u00f6g\n".encode("latin1"),
     "first": b"a,b\n1,2\n3,x\n4\ny,5\n" + b"1,2\n" * 9,
+    "list_length": b'e\n"[1, 2]"\n"[3]"\n', "list_word": b'e\n"[1, 2]"\n"[3, None]"\n',
+    "list_nested": b'e\n"[[1, 2], [3, 4]]"\n', "list_cut": b'e\n[1 2 ... 3]\n[1 2 3 4]\n', "list_none": b"e\n[]\n[1]\n",
+    "ragged_semicolons": b"a;b\n1;2\n3;4;5\n",
     "hex": b"a,b\n0x10,1\n", "comma_number": b"a,b\n\"1,5\",2\n", "gap": b"a,b\n1,2\n\n3,4\n",
 }
 for name, content in BAD_CSV.items():

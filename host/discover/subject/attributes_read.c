@@ -11,7 +11,7 @@
 
 #include "base/text.h"
 #include "discover/subject/attributes.h"
-#include "formats/csv_records.h"
+#include "formats/csv_dialect.h"
 
 enum { MOST_COLUMNS = 1 << 16, TOLD = 3 };
 
@@ -249,7 +249,10 @@ static spot_status take_records(attributes_reader *r, spot_csv_block *b, bool se
     if (!b->records)
         return spot_fail(r->c, SPOT_INPUT, "{table.empty} %s is empty: a line with the names of its columns is wanted",
                          r->file);
-    if (!second) SPOT_TRY(take_header(r, b));
+    if (!second) {
+        spot_csv_report(r->c, b);
+        SPOT_TRY(take_header(r, b));
+    }
     for (r->id_column = id_column ? 0 : -1; id_column && strcmp(r->column[r->id_column].name, id_column);)
         if (++r->id_column == r->columns)
             return spot_fail(r->c, SPOT_INPUT, "{attributes.no_id_column} %s has no column \"%.80s\" of ids; its columns are "

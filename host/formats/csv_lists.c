@@ -1,0 +1,98 @@
+/* csv_lists.c - see csv_lists.h. */
+#include "formats/csv_lists.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char blank[] = " \t\r\n";
+
+/* The text between brackets; false: there are none. */
+static bool inside(const char *word, const char **from, const char **end)
+{
+    const char *p = word + strspn(word, blank), *q = p + strlen(p);
+
+    while (q > p && strchr(blank, q[-1])) q--;
+    *from = p + 1;
+    *end = q - 1;
+    return q - p >= 2 && *p == '[' && q[-1] == ']';
+}
+
+/* Takes the next number; *n: its length. False: the list ends. */
+static bool next_item(const char **at, const char *end, size_t *n)
+{
+    while (*at < end && (**at == ',' || strchr(blank, **at))) ++*at;
+    for (*n = 0; *at + *n < end && (*at)[*n] != ',' && !strchr(blank, (*at)[*n]);) ++*n;
+    return *at < end;
+}
+
+static size_t count_items(const char *word)
+{
+    const char *at, *end;
+    size_t n, items = 0;
+
+    for (inside(word, &at, &end); next_item(&at, end, &n); at += n) items++;
+    return items;
+}
+
+/* Reads the numbers of a row; false: it has not `columns` numbers. */
+static bool read_row(double *v, const char *word, size_t columns)
+{
+    const char *at, *end;
+    size_t n, k = 0;
+
+    for (inside(word, &at, &end); next_item(&at, end, &n); at += n, k++)
+        if (k == columns || !spot_number(&v[k], at, n)) return false;
+    return k == columns;
+}
+
+static spot_status fail_row(spot_ctx *c, const spot_array *a, size_t row, size_t columns)
+{
+    const char *word = ((char *const *)a->data)[row], *at, *end;
+    size_t n, k = 0;
+    double v;
+
+    for (inside(word, &at, &end); next_item(&at, end, &n); at += n, k++) {
+        if (spot_number(&v, at, n)) continue;
+        if (n >= 3 && !memcmp(at, "...", 3))
+            return spot_fail(c, SPOT_INPUT, "{lists.cut} %s: row %zu, place %zu: numpy has left numbers away (\"...\"); write "
+                             "lists: df[\"x\"].map(lambda v: v.tolist())", a->name, row, k);
+        if (*at == '[')
+            return spot_fail(c, SPOT_INPUT, "{lists.nested} %s: row %zu holds a list of lists; one list of numbers a row is "
+                             "read",
+                             a->name, row);
+        return spot_fail(c, SPOT_INPUT, "{lists.number} %s: row %zu, place %zu: \"%.*s\" is no number", a->name, row, k,
+                         n < 40 ? (int)n : 40, at);
+    }
+    return spot_fail(c, SPOT_INPUT, "{lists.length} %s: row %zu has %zu numbers, and row 0 has %zu", a->name, row, k, columns);
+}
+
+spot_status spot_lists_read(spot_ctx *c, spot_array *a, size_t limit)
+{
+    char *const *word = a->data;
+    const char *from, *end;
+    const int64_t rows = a->rank == 1 ? a->dim[0] : 0;
+    spot_array lists = *a;
+    int64_t bad = rows;
+
+    if (a->type != SPOT_WORDS || !rows) return SPOT_OK;
+    for (int64_t i = 0; i < rows; i++)
+        if (!inside(word[i], &from, &end)) return SPOT_OK;
+    const size_t columns = count_items(word[0]);
+    lists.type = SPOT_F64;
+    lists.rank = 2;
+    lists.dim[1] = (int64_t)columns;
+    lists.data = NULL;
+    if (!columns) return SPOT_OK;
+    spot_status s = spot_array_take(c, &lists, limit);
+#pragma omp parallel for num_threads(c->threads > 0 ? c->threads : 1) schedule(static) reduction(min : bad)
+    for (int64_t i = 0; i < (s ? 0 : rows); i++)
+        if (!read_row((double *)lists.data + (size_t)i * columns, word[i], columns) && i < bad) bad = i;
+    if (!s && bad < rows) {
+        s = fail_row(c, a, (size_t)bad, columns);
+        free(lists.data);
+    }
+    free(a->data);
+    if (s) a->data = NULL;
+    else *a = lists;
+    return s;
+}

@@ -1,0 +1,12 @@
+/* csv_lists.h - lists of numbers as text, as data frames with a column of lists are written: "[0.1, -2]". */
+#ifndef SPOTTER_CSV_LISTS_H
+#define SPOTTER_CSV_LISTS_H
+
+#include "formats/formats.h"
+
+/* Makes (rows, n) numbers (F64) of a column of words, each of which is n numbers between brackets, with commas, blanks or line
+ * ends between them. Another array stays as it is. SPOT_INPUT names the row of a list of another length, or with something else
+ * in it. */
+spot_status spot_lists_read(spot_ctx *c, spot_array *a, size_t limit);
+
+#endif
