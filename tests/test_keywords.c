@@ -117,7 +117,7 @@ TEST_IN_FOLDER(similar_words)
     spot_keywords k;
     int n;
 
-    CHECK_OK(&c, spot_word_lines(&c, &word, &n, put_file(path, "words.txt", "  sky \n\n# none\ntree\r\nsea\nsun")));
+    CHECK_OK(&c, spot_word_lines(&c, &word, &n, put_file(path, "words.txt", "\xef\xbb\xbf  sky \n\n# none\ntree\r\nsea\nsun")));
     assert_int_equal(n, 4);
     assert_string_equal(word[1], "tree");
     const spot_keyword_rows rows = { word, text, image, background, 4, 2, 1, 2, 2 };

@@ -186,6 +186,14 @@ wrong_table
 wrong_table
 sed 's/path,predicted/picture,predicted/' m3.good >m3.csv
 wrong_table
+sed '1!s/,/,the /' m3.good >m3.csv                             # no word is a class
+wrong_table
+awk -F, 'NR == 1 || NR % 20 == 2 { print; next } { print $1 ",strange" }' m3.good >m3.csv
+run 0 'other words are such as "strange"' shifts shifts.yaml --out strange
+printf 'a\nb\nc\n' >outputs.txt
+sed 's|m3.csv}|m3.csv, classes: outputs.txt}|' shifts.yaml >outputs.yaml
+cp m3.good m3.csv
+refused 3 shifts outputs.yaml --out strange
 cp m3.good m3.csv
 [ "$(ls part/segments/000 | wc -l)" = "$units" ] || fail "results were lost"
 mkdir pictures/bing/blue/empty

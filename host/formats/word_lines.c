@@ -21,7 +21,9 @@ spot_status spot_word_lines(spot_ctx *c, char ***word, int *n, const char *path)
     if (list) memcpy(text, bytes, size + 1);
     free(bytes);
     if (!list) return spot_fail(c, SPOT_NOMEM, "no memory for the words of %s", path);
-    for (char *at = text, *next; at; at = next) {
+    const size_t mark = strncmp(text, "\xef\xbb\xbf", 3) ? 0 : 3;
+
+    for (char *at = text + mark, *next; at; at = next) {
         next = strchr(at, '\n');
         if (next) *next++ = 0;
         while (isspace((unsigned char)*at)) at++;

@@ -4,7 +4,8 @@
 
 #include "spotter/ctx.h"
 
-/* The words of a file, one a line (blank lines and those that begin with '#' are none): *word (*n), one block, free() it. */
+/* The words of a file, one a line (blank lines and those that begin with '#' are none, nor is a byte order mark): *word (*n),
+ * one block, free() it. */
 spot_status spot_word_lines(spot_ctx *c, char ***word, int *n, const char *path);
 
 #endif

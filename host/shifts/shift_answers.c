@@ -138,6 +138,54 @@ static spot_status check_answers(spot_ctx *c, const spot_shift_answers *a, int m
     return SPOT_OK;
 }
 
+/* The answers of a model that name a class, all, and the classes that are named (named: of k->n, zeroed); the first other
+ * word. */
+typedef struct { size_t known, all; int classes; const char *other; } namings;
+
+static namings count_namings(const spot_shift_answers *a, uint8_t *named, int model)
+{
+    const int classes = a->words.classes->n;
+    namings n = { .other = NULL };
+
+    for (int u = 0; u < a->units; u++) {
+        const int rows = a->unit[u].pictures->list.n, *answer = a->unit[u].answer + (size_t)model * rows;
+        for (int i = 0; i < rows; i++) {
+            if (answer[i] < 0) continue;
+            n.all++;
+            if (answer[i] >= classes && !n.other) n.other = spot_shift_word(&a->words, answer[i]);
+            if (answer[i] >= classes) continue;
+            n.known++;
+            n.classes += !named[answer[i]];
+            named[answer[i]] = 1;
+        }
+    }
+    return n;
+}
+
+/* A table that names no class, or hardly any, writes classes in another way: every picture would be wrong, and no shift costs
+ * anything. */
+static spot_status check_namings(spot_ctx *c, const spot_shift_answers *a, int model)
+{
+    const spot_shift_model *m = &a->cfg->model[model];
+    const spot_shift_classes *k = a->words.classes;
+    uint8_t *named = calloc((size_t)k->n + 1, 1);
+    namings n;
+
+    if (!named) return spot_fail(c, SPOT_NOMEM, "no memory for %d classes", k->n);
+    n = count_namings(a, named, model);
+    free(named);
+    if (n.all && !n.known)
+        return spot_fail(c, SPOT_INPUT, "{shifts.no_class_named} %s, the table of the model \"%s\": none of its %zu answers "
+                         "is a class: its words are such as \"%.80s\", and the classes are folders such as \"%.80s\"",
+                             m->predictions,
+                         m->name, n.all, n.other, k->folder[0]);
+    if (n.known * 10 < n.all || (n.classes == 1 && k->n > 2))
+        spot_log(c, SPOT_LOG_WARN, "%s: %zu of the %zu answers of the model \"%s\" name one of the %d classes, and %d classes "
+                 "are named%s%.80s%s; all others are wrong", m->predictions, n.known, n.all, m->name, k->n, n.classes,
+                 n.other ? "; other words are such as \"" : "", n.other ? n.other : "", n.other ? "\"" : "");
+    return SPOT_OK;
+}
+
 static spot_status read_table(spot_ctx *c, spot_shift_answers *a, int model)
 {
     spot_array path = { 0 }, predicted = { 0 };
@@ -155,6 +203,7 @@ static spot_status read_table(spot_ctx *c, spot_shift_answers *a, int model)
     if (s == SPOT_OK) s = read_answers(c, a, index, &predicted, model);
     if (s == SPOT_OK) s = place_answers(c, a, &path, index, model);
     if (s == SPOT_OK) s = check_answers(c, a, model);
+    if (s == SPOT_OK) s = check_namings(c, a, model);
     spot_array_close(&path);
     spot_array_close(&predicted);
     free(index);

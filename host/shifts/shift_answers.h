@@ -41,8 +41,10 @@ typedef struct {
 } spot_shift_answers;
 
 /* Reads the tables of all models for the pictures of these units, and checks the weights of those that look. SPOT_INPUT for a
- * picture without a row, for one that has two, for a class number that is not there, and for weights of another network.
- * pictures and progress must outlive a. Close also after a failure. */
+ * picture without a row, for one that has two, for a class number that is not there, for a table or a list of outputs that
+ * names no class, and for weights of another network. A table of which less than a tenth names a class, or only one of three
+ * or more classes, and outputs that lack classes get a warning. pictures and progress must outlive a. Close also after a
+ * failure. */
 spot_status spot_shift_answers_open (spot_ctx *c, spot_shift_answers *a, const spot_shifts_config *cfg,
                                      const spot_shift_classes *k, const spot_store *store, const spot_shift_pictures *pictures,
                                      int units, spot_shift_progress *progress);

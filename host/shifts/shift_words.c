@@ -52,6 +52,7 @@ static spot_status read_outputs(spot_ctx *c, spot_shift_words *w, int **index, i
 {
     int lines = 0;
 
+    if (!strncmp(text, "\xef\xbb\xbf", 3)) text += 3;          /* a byte order mark */
     for (const char *p = text; *p; p++) lines += *p == '\n' || *p == '\r' || !p[1];
     *index = malloc(((size_t)lines + 1) * sizeof **index);
     if (!*index) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", path);
@@ -67,6 +68,32 @@ static spot_status read_outputs(spot_ctx *c, spot_shift_words *w, int **index, i
     return *n ? SPOT_OK : spot_fail(c, SPOT_INPUT, "{file.empty} %s is empty", path);
 }
 
+/* Whether the outputs name classes: none is an error, fewer than all a warning. */
+static spot_status check_outputs(spot_ctx *c, const spot_shift_words *w, const int *index, int n, const spot_shift_model *m)
+{
+    const spot_shift_classes *k = w->classes;
+    uint8_t *named = calloc((size_t)k->n + 1, 1);
+    int known = 0, first = 0;
+
+    if (!named) return spot_fail(c, SPOT_NOMEM, "no memory for %d classes", k->n);
+    for (int i = 0; i < n; i++) {
+        if (index[i] >= k->n) continue;
+        known += !named[index[i]];
+        named[index[i]] = 1;
+    }
+    while (first < k->n && named[first]) first++;
+    free(named);
+    if (!known)
+        return spot_fail(c, SPOT_INPUT, "{shifts.no_class_named} %s, the outputs of the model \"%s\": none of its %d words is "
+                         "a class: they are such as \"%.80s\", and the classes are folders such as \"%.80s\"", m->classes,
+                             m->name, n,
+                         spot_shift_word(w, index[0]), k->folder[0]);
+    if (known < k->n)
+        spot_log(c, SPOT_LOG_WARN, "%s, the outputs of the model \"%s\", lacks %d of the %d classes, such as %.80s: their "
+                 "pictures are wrong", m->classes, m->name, k->n - known, k->n, k->folder[first]);
+    return SPOT_OK;
+}
+
 spot_status spot_shift_outputs(spot_ctx *c, spot_shift_words *w, int **index, int *n, const spot_shift_model *m)
 {
     unsigned char *text;
@@ -79,6 +106,7 @@ spot_status spot_shift_outputs(spot_ctx *c, spot_shift_words *w, int **index, in
     SPOT_TRY(spot_file_read(c, m->classes, &text, &size, (size_t)1 << 24));
     s = strlen((char *)text) == size ? read_outputs(c, w, index, n, (char *)text, m->classes)
                                      : spot_fail(c, SPOT_INPUT, "%s is no text", m->classes);
+    if (s == SPOT_OK) s = check_outputs(c, w, *index, *n, m);
     free(text);
     return s;
 }
