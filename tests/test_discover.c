@@ -143,13 +143,49 @@ TEST(leaves_out_and_says_whom)
     assert_null(f.finding[0].points.at);
     spot_findings_close(&f);
     o.cls = 2;
-    CHECK_FAILS(&c, spot_discover(&c, &f, &x.s, &o), SPOT_INPUT, "discover.all_right");
+    CHECK_OK(&c, spot_discover(&c, &f, &x.s, &o));
+    assert_int_equal(f.count, 1);
+    assert_int_equal(f.finding->slices + f.finding->wrong + f.left_out, 0);
     spot_findings_close(&f);
     o.cls = 3;
     CHECK_FAILS(&c, spot_discover(&c, &f, &x.s, &o), SPOT_INPUT, "discover.few_rows: class \"newt\" | 10 | 20");
     spot_findings_close(&f);
     o.cls = 9;
     CHECK_FAILS(&c, spot_discover(&c, &f, &x.s, &o), SPOT_USAGE, "class.number: class 9");
+}
+
+/* A classifier that has nothing wrong has no slices, also in classes of a few rows; one that has wrong rows in such classes
+ * alone has none either; one that has everything wrong has none that is judged. */
+TEST(nothing_wrong_and_nothing_right_are_results)
+{
+    const spot_proof_options proof = spot_proof_defaults();
+    const spot_bdm_config bdm = planespot(SPOT_REDUCE_NONE);
+    spot_discover_options o = options(&bdm, 1);
+    spot_ctx c = check_ctx(2);
+    char note[SPOT_FINDINGS_NOTE], expected[SPOT_FINDINGS_NOTE];
+    static subject x;
+    spot_findings f;
+
+    make_subject(&x);
+    for (int kind = 0; kind < 6; kind++) {
+        const int wrong = kind / 2;                    /* nothing, the small class, everything */
+        for (int i = 0; i < N; i++) x.confidence[i] = wrong == 2 || (wrong == 1 && x.target[i] == 3) ? 0.1f : 0.9f;
+        o.proof = kind % 2 ? &proof : NULL;
+        CHECK_OK(&c, spot_discover(&c, &f, &x.s, &o));
+        assert_int_equal(f.count, wrong ? 3 : 4);
+        assert_int_equal(f.left_out, wrong ? 1 : 0);
+        for (int i = 0; i < f.count && kind != 4; i++) assert_int_equal(f.finding[i].slices, 0);
+        assert_false(isnan(f.map[0]) && isnan(f.map[2 * (N - 1)]));
+        spot_findings_note(note, &f, &x.s);
+        snprintf(expected, sizeof expected, wrong == 0 ? "nothing is wrong: %d of %d right" : wrong == 1 ?
+                 "nothing was searched: the wrong ones, 10 of %d, are in classes with too few rows" :
+                 "nothing is right: all %d are wrong, and no group fails more often than the rest", N, N);
+        assert_string_equal(note, expected);
+        spot_findings_close(&f);
+    }
+    o.least = N + 1;
+    CHECK_FAILS(&c, spot_discover(&c, &f, &x.s, &o), SPOT_INPUT, "discover.few_rows: 4 | ");
+    spot_findings_close(&f);
 }
 
 static void assert_same(const spot_finding *a, const spot_finding *b)

@@ -159,11 +159,28 @@ wrong 3 --embeddings big.npy "${good[@]}" --out x
 wrong 3 --embeddings object.npy "${good[@]}" --out x
 wrong 3 --embeddings cut.npy "${good[@]}" --out x
 wrong 4 --embeddings nowhere.npy "${good[@]}" --out x
-wrong 3 --embeddings e.npy --labels y.npy --probs right.npy --out x
-wrong 3 "${all[@]}" --class 2 --out x
+wrong 3 "${all[@]}" --class 0 --least 900 --out x
 wrong 2 "${all[@]}" --class cat --out x
 wrong 6 "${all[@]}" --memory 150KB --out x
 [ -e x/slices.json ] && fail "a refused run wrote findings"
+
+# --- a classifier that has nothing wrong is a result, and so is one that has nothing right
+for i in 1 2; do
+    run 0 "" discover --embeddings e.npy --labels y.npy --probs right.npy --out perfect --threads 2
+    [ "$(head -1 out)" = "nothing is wrong: 600 of 600 right" ] || fail "nothing wrong: $(cat out)"
+done
+grep -q "3 of 3 classes of perfect are done" err || fail "nothing wrong, a second time: $(cat err)"
+/usr/bin/python3 -c '
+import json, numpy as np
+d = json.load(open("perfect/slices.json"))
+assert [f["wrong"] + len(f["slices"]) for f in d["findings"]] == [0, 0, 0] and d["subject"]["accuracy"] == 1, d
+assert np.isfinite(np.load("perfect/map.npy")).all()' || fail "nothing wrong: slices.json"
+grep -q '"note":"nothing is wrong: 600 of 600 right"' perfect/report.html || fail "nothing wrong: the page"
+run 1 "p is worse than perfect" compare perfect p.npy
+run 0 "" report perfect --out perfect.html
+/usr/bin/python3 -c 'import numpy as np; np.save("none.npy", np.full(600, 0.1, np.float32))'
+run 0 "none of 600 rows is right" discover --embeddings e.npy --labels y.npy --probs none.npy --out none --threads 2
+grep -q "nothing is right: all 600 are wrong" out || fail "nothing right: $(cat out)"
 
 # --- the command line
 wrong 2 --embedings e.npy --out x

@@ -162,14 +162,12 @@ static void print_claims(const slice_list *l, int n, const spot_proof_options *p
     int claims[3] = { 0, 0, 0 };
 
     for (int i = 0; i < n; i++) claims[slice_at(l->f, &l->all[i])->proof->claim]++;
-    if (n)
-        printf("%d confirmed of %d tests at level %g%s; ", claims[SPOT_CLAIM_CONFIRMED], slice_at(l->f, l->all)->proof->tests,
-               p->level, claims[SPOT_CLAIM_CONFIRMED] ? "" : ": no blindspot is proved");
-    else printf("no slice to test\n");
-    if (n && p->chance)
+    printf("%d confirmed of %d tests at level %g%s; ", claims[SPOT_CLAIM_CONFIRMED], slice_at(l->f, l->all)->proof->tests,
+           p->level, claims[SPOT_CLAIM_CONFIRMED] ? "" : ": no blindspot is proved");
+    if (p->chance)
         printf("%d suggested: better than the best of %d searches in errors without structure; ", claims[SPOT_CLAIM_SUGGESTED],
                p->chance);
-    if (n) printf("%d may be chance\n", claims[SPOT_CLAIM_CHANCE]);
+    printf("%d may be chance\n", claims[SPOT_CLAIM_CHANCE]);
 }
 
 /* The rate is that of the judged rows. */
@@ -177,6 +175,7 @@ static spot_status print_slices(spot_ctx *c, const spot_findings *f, const spot_
                                 int top)
 {
     slice_list l = { f, s, d, NULL, 0 };
+    char note[SPOT_FINDINGS_NOTE];
     spot_slice_place *all;
     int lines = 0, n;
 
@@ -188,8 +187,9 @@ static spot_status print_slices(spot_ctx *c, const spot_findings *f, const spot_
     }
     spot_result_print(stdout, SPOT_TABLE_TEXT, d->proof ? &table_of_proved : &table_of_found, &l);
     if (lines > top) printf("and %d more\n", lines - top);
-    if (d->proof) print_claims(&l, n, d->proof);
-    else if (!n) printf("no slices\n");
+    if (*spot_findings_note(note, f, s)) printf("%s\n", spot_plain(note));
+    else if (!n) printf("%s\n", d->proof ? "no slice to test" : "no slices");
+    if (d->proof && n) print_claims(&l, n, d->proof);
     free(all);
     return SPOT_OK;
 }

@@ -190,7 +190,8 @@ typedef struct {
 typedef struct {
     int           count;
     spot_finding *finding;     /* by class, then method, then seed */
-    int           left_out;    /* classes with fewer than `least` rows, or without a wrong one */
+    int           left_out;    /* classes with fewer than `least` rows, or without a wrong one. If no class has both, those with
+                                * rows enough are findings without slices; if no row is wrong, all classes are */
     int          *left_class;  /* (left_out) */
     float        *map;         /* (n, 2), as map.npy */
     spot_arena    arena;       /* holds all arrays; the features of a large subject are not copied into it */
@@ -223,6 +224,16 @@ typedef struct {
 /* f->count is 0 where classes of other shards have no result yet. Close f also after a failure. */
 spot_status spot_discover_run(spot_ctx *c, spot_findings *f, const spot_subject *s, const spot_discover_options *o,
                               const spot_discover_place *at, spot_run_report *report);
+
+/* How many answers the classifier gave on the rows of a class, or of all (SPOT_ALL_CLASSES; a row of several classes has as many
+ * answers), and wrong ones among them. */
+typedef struct { long all, wrong; } spot_answers;
+spot_answers spot_answers_of(const spot_subject *s, int cls);
+
+/* "nothing is wrong: 4000 of 4000 right"; that nothing is right; that only classes with too few rows have wrong ones. Else "".
+ * Returns text. */
+enum { SPOT_FINDINGS_NOTE = 400 };
+const char *spot_findings_note(char text[SPOT_FINDINGS_NOTE], const spot_findings *f, const spot_subject *s);
 
 /* The slices of all findings in one order: confirmed, suggested, not tested with more errors than the rest of the class, what
  * may be chance, and what fails no more than its class. In each kind those with the greatest excess to expect on new rows come

@@ -19,6 +19,7 @@ spot_status spot_prove_open(spot_proving *j, spot_ctx *c, const spot_subject *s,
 
 spot_status spot_prove_search(spot_proving *j)
 {
+    if (!j->classes || !j->cls->wrong) return SPOT_OK;     /* spot_candidates: no class has a wrong row */
     SPOT_TRY(spot_proof_neighbours(j));
     if (j->p.chance) SPOT_TRY(spot_proof_chance(j));
     return spot_proof_run(j, (spot_run_errors){ NULL, NULL });
@@ -82,8 +83,11 @@ static void warn_of_guessing(spot_ctx *c, const spot_subject *s)
     int right = 0;
     double p;
 
-    if (!s->target || !s->confidence || s->classes < 2 || s->instance || (!s->prob && s->classes > 2)) return;
-    for (int i = 0; i < s->n; i++) right += !spot_subject_wrong(s, i, s->target[i]);
+    for (int i = 0; i < s->n && s->target; i++) right += !spot_subject_wrong(s, i, s->target[i]);
+    if (s->target && !right)
+        spot_log(c, SPOT_LOG_WARN, "none of %d rows is right, so that no group fails more often than the rest; are the inputs "
+                 "prepared as in training, and the classes in the same order?", s->n);
+    if (!right || !s->confidence || s->classes < 2 || s->instance || (!s->prob && s->classes > 2)) return;
     p = spot_binomial_tail(right, s->n, 1.0 / s->classes);
     if (p > GUESSING)
         spot_log(c, SPOT_LOG_WARN, "%d of %d rows are right, which guessing among %d classes explains (p = %.2g); are the "

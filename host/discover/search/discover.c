@@ -145,7 +145,7 @@ static void begin_finding(discovery *run, int i)
 
     f->bdm = run->method;
     f->seed = run->options->seed[run->seed];
-    k->skip[i] = false;
+    k->skip[i] = !f->wrong;
     k->seed[i] = (spot_seed){ f->seed, f->cls < 0 ? (uint32_t)run->subject->classes : (uint32_t)f->cls };
     k->points_key[i] = spot_key_of_points(run->key[spot_by_table(run->options, run->method)][i], cfg);
     if (!spot_is_seedless(&cfg->embed)) k->points_key[i] = with_seed(k->points_key[i], &k->seed[i]);

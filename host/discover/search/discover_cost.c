@@ -67,14 +67,17 @@ static spot_status no_candidate(spot_ctx *c, const spot_subject *s, const spot_d
     char words[160];
 
     if (o->cls == SPOT_EACH_CLASS)
-        return spot_fail(c, SPOT_INPUT, "none of %d classes has %d rows and a wrong one among them: there is nothing to find",
-                         s->classes, o->least);
-    spot_class_words(words, sizeof words, s, o->cls);
-    if (only->n < o->least)
-        return spot_fail(c, SPOT_INPUT, "{discover.few_rows} %s has %d rows; at least %d are needed to find groups among them",
-                         words, only->n, o->least);
-    return spot_fail(c, SPOT_INPUT, "{discover.all_right} the classifier is right about all %d rows of %s: there is nothing to "
-                     "find", only->n, words);
+        return spot_fail(c, SPOT_INPUT, "{discover.few_rows} rows are wrong, and none of %d classes has %d rows, as are needed "
+                         "to find groups among them", s->classes, o->least);
+    return spot_fail(c, SPOT_INPUT, "{discover.few_rows} %s has %d rows; at least %d are needed to find groups among them",
+                     spot_class_words(words, sizeof words, s, o->cls), only->n, o->least);
+}
+
+/* Whether a class is worth examining. Without a wrong row there is nothing to search: then the classes that are large enough
+ * are kept as they are, and of a classifier that has nothing wrong all of them. */
+static bool is_chosen(const spot_candidate *k, bool any_wrong, bool any_worth, int least)
+{
+    return k->n >= (any_wrong ? least : 1) && (k->wrong || !any_worth);
 }
 
 spot_status spot_candidates(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, spot_candidate **list,
@@ -82,16 +85,18 @@ spot_status spot_candidates(spot_ctx *c, const spot_subject *s, const spot_disco
 {
     int first = o->cls == SPOT_EACH_CLASS ? 0 : o->cls == SPOT_ALL_CLASSES ? s->classes : o->cls;
     int end = o->cls == SPOT_EACH_CLASS ? s->classes : first + 1, n = 0;
+    bool any_wrong = false, any_worth = false;
     spot_candidate *all;
 
     *list = malloc(2 * ((size_t)s->classes + 1) * sizeof **list);
     if (!*list) return spot_fail(c, SPOT_NOMEM, "no memory for %d classes", s->classes);
     all = *list + s->classes + 1;
     count_rows(s, all);
-    for (int worth = 1; worth >= 0; worth--) {
+    for (int k = first; k < end; k++) any_wrong |= all[k].wrong > 0, any_worth |= all[k].wrong && all[k].n >= o->least;
+    for (int chosen = 1; chosen >= 0; chosen--) {
         for (int k = first; k < end; k++)
-            if ((all[k].n >= o->least && all[k].wrong) == worth) (*list)[n++] = all[k];
-        if (worth) *count = n;
+            if (is_chosen(&all[k], any_wrong, any_worth, o->least) == chosen) (*list)[n++] = all[k];
+        if (chosen) *count = n;
     }
     *left_out = n - *count;
     return *count ? SPOT_OK : no_candidate(c, s, o, &all[first]);

@@ -196,7 +196,7 @@ spot_status spot_discover_cost(spot_ctx *c, const spot_subject *s, const spot_di
         needs.host += results + spot_subject_bytes(s);
         *bytes = spot_bytes_larger(*bytes, needs);
     }
-    if (status == SPOT_OK && seconds) estimate_time(c, seconds, s, o, candidates, count);
+    if (status == SPOT_OK && seconds && candidates->wrong) estimate_time(c, seconds, s, o, candidates, count);
     if (status == SPOT_OK && o->proof) add_proof(c, bytes, s, o, candidates, count);
     free(candidates);
     return status;

@@ -100,20 +100,16 @@ static void write_predictions(spot_page *p, const spot_subject *s, const int *ro
 /* Counts wrong rows; if rows have several classes, wrong pairs of a row and one of its classes. */
 static void write_accuracy(spot_page *p, const spot_subject *s)
 {
-    long long of = 0, wrong = 0;
+    const spot_answers a = spot_answers_of(s, SPOT_ALL_CLASSES);
 
-    for (int i = 0; i < s->n; i++) {
-        if (s->target) of++, wrong += spot_subject_wrong(s, i, s->target[i]);
-        for (int k = 0; !s->target && s->has && k < s->classes; k++)
-            if (s->has[(size_t)i * (size_t)s->classes + (size_t)k]) of++, wrong += spot_subject_wrong(s, i, k);
-    }
-    spot_json_put_int(p->at, "judged", of);
-    spot_json_put_int(p->at, "wrong", wrong);
+    spot_json_put_int(p->at, "judged", a.all);
+    spot_json_put_int(p->at, "wrong", a.wrong);
 }
 
 static void write_models(report *r)
 {
     spot_page *p = r->p;
+    char note[SPOT_FINDINGS_NOTE];
 
     spot_json_array(p->at, "models", 0, 0);
     for (int k = 0; k < r->models; k++) {
@@ -127,6 +123,7 @@ static void write_models(report *r)
         spot_json_put_int(p->at, "skipped", s->skipped);
         spot_json_put_int(p->at, "several", !s->target);
         write_accuracy(p, s);
+        spot_page_text(p, "note", spot_findings_note(note, r->f[k], s));
         write_predictions(p, s, r->row[k]);
         spot_slice_tests.put(p->at, &(spot_tests_row){ r->o[k], r->f[k] });
         spot_json_end(p->at);

@@ -31,13 +31,14 @@ const Head = (() => {
             " Not tested: these slices were found and counted on the same rows, where chance alone gives some."];
   }
 
+  const sentence = t => h("b", {}, `${t[0].toUpperCase()}${t.slice(1)}.`);
+
   function sentences() {
     return what.models.map((m, k) => {
-      const has = Claim.all().some(s => Claim.place(s).model === k && s.proof);
-      if (!Claim.all().some(s => Claim.place(s).model === k)) return null;
+      const own = Claim.all().filter(s => Claim.place(s).model === k), said = own.some(s => s.proof) ? claims(k) : untested(k);
       return h("p", { class: "lead" }, Data.manyModels ? h("b", {}, h("bdi", {}, m.name), ": ") : null,
-               ...(has ? claims(k) : untested(k)));
-    }).filter(Boolean);
+               ...(m.note ? [sentence(m.note), " "] : []), ...(own.length ? said : m.note ? [] : [sentence("no slice was found")]));
+    });
   }
 
   // A date is given with the findings, or it is that of the file.
