@@ -205,6 +205,48 @@ spot_status spot_file_fill(spot_ctx *c, const char *path, bool (*fill)(FILE *f, 
     return finish_file(c, temp, path, error);
 }
 
+/* An unfinished last line may be another process's. */
+static int append(int fd, bool stream, const void *text, size_t n)
+{
+    char last = '\n', *out = malloc(n + 1);
+    const size_t begin = !stream && lseek(fd, -1, SEEK_END) >= 0 && read(fd, &last, 1) == 1 && last != '\n';
+    int error = out ? 0 : ENOMEM;
+
+    if (out) {
+        *out = '\n';
+        memcpy(out + begin, text, n);
+        error = spot_write_all(fd, out, begin + n);
+    }
+    free(out);
+    return error ? error : fsync(fd) && errno != EINVAL ? errno : 0;
+}
+
+spot_status spot_file_append(spot_ctx *c, const char *path, const void *text, size_t n)
+{
+    int error, fd;
+    const bool stream = open_stream(path, &fd);
+
+    if (!stream) fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (fd < 0) return cannot(c, "write", path, errno);
+    error = append(fd, stream, text, n);
+    if (close(fd) && !error) error = errno;
+    return error ? cannot(c, "write", path, error) : SPOT_OK;
+}
+
+int spot_file_peek(const char *path, char *bytes, size_t n)
+{
+    struct stat st;
+    int fd;
+    ssize_t got;
+
+    if (stat(path, &st)) return errno == ENOENT ? -1 : -2;
+    fd = spot_file_open(path);
+    if (fd < 0) return -2;
+    got = read(fd, bytes, n);
+    close(fd);
+    return got < 0 ? -2 : (int)got;
+}
+
 int spot_file_open(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), error = 0;

@@ -3,15 +3,13 @@
 #define _POSIX_C_SOURCE 200809L
 #include "check/night.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
+#include "base/file.h"
 #include "base/json_tree.h"
 
 enum { MOST_LINES = 10000 };           /* more than the largest run of shifts has */
@@ -137,28 +135,6 @@ void spot_history_free(spot_history *h)
     *h = (spot_history){ 0 };
 }
 
-/* Appends with one write and syncs, so that a night is there whole or not at all. An unfinished last line of another process
- * is ended first. */
-static spot_status append_line(spot_ctx *c, const char *path, const void *text, size_t n)
-{
-    int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    char last = '\n', *out = malloc(n + 2);
-    bool good = fd >= 0 && out;
-    size_t begin = 0;
-
-    if (good && lseek(fd, -1, SEEK_END) >= 0) good = read(fd, &last, 1) == 1;      /* fails in an empty file, as it may */
-    if (good) {
-        if (last != '\n') out[begin++] = '\n';
-        memcpy(out + begin, text, n);
-        out[begin + n] = '\n';
-        good = write(fd, out, begin + n + 1) == (ssize_t)(begin + n + 1) && !fsync(fd);
-    }
-    free(out);
-    if (!good) spot_fail(c, SPOT_IO, "cannot add to the history %s: %s", path, strerror(errno));
-    if (fd >= 0) close(fd);
-    return good ? SPOT_OK : SPOT_IO;
-}
-
 spot_status spot_check_remember(spot_ctx *c, const spot_check *k, const char *path, const char *commit)
 {
     spot_json j;
@@ -173,8 +149,9 @@ spot_status spot_check_remember(spot_ctx *c, const spot_check *k, const char *pa
     spot_json_object(&j, NULL);
     spot_night_describe(&j, &t.check, t.at, t.commit);
     spot_json_end(&j);
+    spot_text_adds(&j.out, "\n");
     s = spot_json_whole(c, &j, "a night's line");
-    if (s == SPOT_OK) s = append_line(c, path, j.out.bytes, j.out.used);
+    if (s == SPOT_OK) s = spot_file_append(c, path, j.out.bytes, j.out.used);
     spot_json_free(&j);
     return s;
 }

@@ -86,13 +86,13 @@ static int count_keys(const spot_columns *p)
     return n;
 }
 
-/* Escapes bars, which end a cell in Markdown. */
-static void escape_bars(char *to, size_t size, const char *text)
+/* A bar ends a cell. */
+void spot_text_markdown(char *to, size_t size, const char *text)
 {
     size_t n = 0;
 
     for (; *text && n + 3 < size; text++) {
-        if (*text == '|') to[n++] = '\\';
+        if (*text == '|' || *text == '<' || (*text == ']' && text[1] == '(')) to[n++] = '\\';
         to[n++] = *text;
     }
     to[n] = 0;
@@ -108,7 +108,7 @@ void spot_cell(spot_columns *p, const char *fmt, ...)
     vsnprintf(plain, sizeof plain, fmt, args);
     va_end(args);
     spot_plain(plain);
-    if (p->markdown) escape_bars(text, sizeof text, plain);
+    if (p->markdown) spot_text_markdown(text, sizeof text, plain);
     else memcpy(text, plain, sizeof plain);
     w = spot_text_width(text);
     if (p->measuring) {

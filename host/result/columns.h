@@ -44,6 +44,9 @@ void spot_note(FILE *f, bool markdown, const char *fmt, ...);
 void spot_csv_text  (FILE *f, const char *text, const char *end);
 void spot_csv_number(FILE *f, double v, const char *end);
 
+/* Text for Markdown: bars, tags and links of a name do nothing. */
+void spot_text_markdown(char *to, size_t size, const char *text);
+
 /* Number of characters in a UTF-8 text. */
 int spot_text_width(const char *text);
 
