@@ -16,6 +16,8 @@ static const cli_row table[] = {
     { .word = "ROWS.yaml", .kind = CLI_ROWS_FILE, CLI_AT(rows), .from = &cli_discover_command },
     { "json", 'j', NULL, CLI_ON, CLI_AT(compared.json), .help = "one JSON object on stdout" },
     CLI_COMPARISON_ROWS(compared, 0),
+    CLI_CI_REPLACE_ROW(compared.ci),
+    CLI_CI_ROWS(compared.ci, 0),
     { "ids-b", 0, "I2", CLI_TEXT, CLI_AT(compared.from.second_ids), .flags = CLI_MORE,
       .help = "names of the rows of B, if they come in another order" },
     CLI_MACHINE_ROWS("cpu"),
@@ -25,7 +27,7 @@ static const cli_row table[] = {
 /* Runs are compared under their study: no option says how. */
 static void refuse_rows(const struct argp_state *state, const char *run)
 {
-    static const char *const taken[] = { "json", "device", "threads", "log" };
+    static const char *const taken[] = { "json", "junit", "sarif", "summary", "replace", "device", "threads", "log" };
 
     for (const cli_row *row = table; row->kind; row++) {
         bool is_taken = !row->name;
@@ -49,17 +51,25 @@ static void check_options(const struct argp_state *state, void *input)
     f->second = o->b;
     if (o->compared.method && o->compared.config)
         argp_error(state, "--method and --config both choose the methods; give one of them");
+    cli_ci_check(state, &o->compared.ci);
 }
 
-static spot_status compare(spot_ctx *c, void *input)
+static spot_status compare(spot_ctx *c, compare_flags *o)
 {
-    const compare_flags *o = input;
     const bool runs = spot_version_kind_of(o->a) == SPOT_VERSION_RUN;
 
     if (runs != (spot_version_kind_of(o->b) == SPOT_VERSION_RUN))
         return spot_fail(c, SPOT_USAGE, "%s is a run of a study, and %s is none; compare two runs, or findings and "
                          "probabilities", runs ? o->a : o->b, runs ? o->b : o->a);
-    return runs ? cli_compare_models(c, o->a, o->b, o->compared.json) : cli_compare_rows(c, &o->compared);
+    SPOT_TRY(cli_ci_begin(c, &o->compared.ci));
+    return runs ? cli_compare_models(c, o->a, o->b, &o->compared) : cli_compare_rows(c, &o->compared);
+}
+
+static spot_status compare_versions(spot_ctx *c, void *input)
+{
+    compare_flags *o = input;
+
+    return cli_ci_end(c, compare(c, o), &o->compared.ci, "compare", o->b);
 }
 
 static void store_defaults(void *input) { cli_comparison_defaults(&((compare_flags *)input)->compared); }
@@ -77,5 +87,5 @@ const cli_command cli_compare_command = {
     "features and methods; ROWS.yaml may hold --embeddings, --labels, --ids and --images, as for `spotter discover`. A run "
     "of `spotter background`, `examine` or `shifts` is DIR, or DIR:MODEL of several models: each number of the "
     "study is tested over the pictures, objects or classes that both runs have.", table, check_options,
-    .work = compare, CLI_OPTIONS(a), .machine = true, .fill = store_defaults
+    .work = compare_versions, CLI_OPTIONS(a), .machine = true, .fill = store_defaults
 };

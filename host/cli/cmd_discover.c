@@ -34,6 +34,8 @@ typedef struct {
     int seeds, top, least, chance;
     double holdout, level;
     bool report, fit, proof, replace;
+    int fail_on;
+    cli_ci ci;
     spot_report_options page;
 } discover_flags, cli_flags;
 
@@ -136,6 +138,8 @@ static const cli_row table[] = {
       .flags = CLI_MORE, .help = "share of each class's rows that only judge; slices are found on the others" },
     { "level",      0,   "P",     CLI_REAL, CLI_AT(level), 1e-6, 0.5, .flags = CLI_SHOWN | CLI_MORE,
       .help = "significance level: the chance that any slice is confirmed where errors are random" },
+    { "fail-on",    0,   "nothing|confirmed|suggested", CLI_CHOICE, CLI_AT(fail_on), .preset = "nothing",
+      .help = "claim of a slice with which the exit code is 1; suggested: confirmed ones, too" },
     { .kind = CLI_HEADING, .help = "Words for the slices:" },
     { "attributes", 0,   "FILE",  CLI_TEXT, CLI_AT(describe.attributes), .flags = CLI_ROWS_PATH,
       .help = "table.csv with a record for each row, or table.csv:COLUMN with their ids; each slice is described by at "
@@ -161,6 +165,7 @@ static const cli_row table[] = {
     { "no-report",  0,   NULL,    CLI_OFF, CLI_AT(report), .flags = CLI_MORE, .help = "no report.html" },
     { "no-fit",     0,   NULL,    CLI_OFF, CLI_AT(fit), .flags = CLI_MORE,
       .help = "no fit.safetensors, which `spotter assign` needs" },
+    CLI_CI_ROWS(ci, CLI_MORE),
     { .kind = CLI_HEADING, .help = "A run in parts:", .flags = CLI_MORE },
     CLI_RUN_ROWS(0, "the classes"),
     { .kind = CLI_HEADING, .help = "The page of findings:", .flags = CLI_MORE },
@@ -196,7 +201,7 @@ static void check_classifier(const struct argp_state *state, const spot_subject_
 
 static void check_options(const struct argp_state *state, void *input)
 {
-    static const char *const of_proof[] = { "chance", "holdout", "level" };
+    static const char *const of_proof[] = { "chance", "holdout", "level", "fail-on" };
     discover_flags *o = input;
     const spot_subject_files *f = &o->files;
 
@@ -212,7 +217,10 @@ static void check_options(const struct argp_state *state, void *input)
         if (cli_is_given(state, of_proof[i]))
             argp_error(state, "--%s is a part of the proof, and --no-proof leaves it out", of_proof[i]);
     if (o->chance && o->chance < 19) argp_error(state, "--chance takes 19 searches and more, or 0, not %d", o->chance);
+    if (o->fail_on == CLI_FAIL_ON_SUGGESTED && !o->chance)
+        argp_error(state, "without --chance no slice is suggested; --fail-on suggested needs it");
     if (o->method && o->study.config) argp_error(state, "--method and --config both choose the methods; give one of them");
+    cli_ci_check(state, &o->ci);
     cli_study_check(state, o);
 }
 
@@ -342,6 +350,19 @@ static spot_status show_findings(spot_ctx *c, const discover_flags *o, const spo
     return SPOT_OK;
 }
 
+/* Where classes of other shards are missing there is no verdict yet. */
+static spot_status judge_findings(spot_ctx *c, discover_flags *o, const spot_findings *f, const spot_subject *s,
+                                  const spot_discover_options *d)
+{
+    const spot_subject_files *from = &o->files;
+    char page[PATH];
+
+    snprintf(page, sizeof page, "%s/report.html", o->study.place.out);
+    return f->count ? cli_slices_judge(c, &(cli_slice_verdict){ .ci = &o->ci, .page = o->report ? page : NULL,
+        .input = from->probs ? from->probs : from->losses ? from->losses : from->model ? from->model : s->source,
+        .fail_on = (cli_fail_on)o->fail_on }, f, s, d) : SPOT_OK;
+}
+
 static spot_status discover_rows(spot_ctx *c, discover_flags *o, spot_config *cfg, const spot_subject *s,
                                  spot_describer *describer)
 {
@@ -349,7 +370,7 @@ static spot_status discover_rows(spot_ctx *c, discover_flags *o, spot_config *cf
     spot_proof_options proof = spot_proof_defaults();
     outcome e = { .since = spot_clock() };
     spot_findings f = { 0 };
-    spot_status how;
+    spot_status how, verdict;
 
     SPOT_TRY(cli_class_read(c, &d.cls, o->cls, s));
     d.bdm = cfg->bdm;
@@ -368,10 +389,11 @@ static spot_status discover_rows(spot_ctx *c, discover_flags *o, spot_config *cf
     proof.chance = o->chance;
     proof.level = o->level;
     how = find_slices(c, o, &f, s, &d, describer, &e);
-    how = end_run(c, how, o, &f, s, &e);
+    verdict = how == SPOT_OK ? judge_findings(c, o, &f, s, &d) : how;
+    verdict = end_run(c, verdict, o, &f, s, &e);
     if (how == SPOT_OK && !o->study.json) how = show_findings(c, o, &f, s, &d, &e);
     spot_findings_close(&f);
-    return how;
+    return verdict ? verdict : how;
 }
 
 static spot_status search_subject(spot_ctx *c, discover_flags *o, spot_config *cfg, spot_describer *describer)
@@ -415,19 +437,27 @@ static spot_status search_with(spot_ctx *c, discover_flags *o, spot_config *cfg)
     return how;
 }
 
-static spot_status search_blindspots(spot_ctx *c, void *input)
+static spot_status search_blindspots(spot_ctx *c, discover_flags *o)
 {
-    discover_flags *o = input;
     spot_config cfg = spot_config_defaults();
     spot_status s;
 
     cli_log_device(c, &o->study.machine);
+    o->ci.replace = o->replace;
+    SPOT_TRY(cli_ci_begin(c, &o->ci));
     s = o->study.config ? spot_methods_load(c, &cfg, o->study.config)
       : cli_methods_read(c, &cfg, o->method ? o->method : CLI_METHODS);
     if (!o->study.config) cfg.seed = 0;
     if (s == SPOT_OK) s = search_with(c, o, &cfg);
     spot_memory_close(&cfg.memory);
     return s;
+}
+
+static spot_status discover(spot_ctx *c, void *input)
+{
+    discover_flags *o = input;
+
+    return cli_ci_end(c, search_blindspots(c, o), &o->ci, "discover", o->study.place.out);
 }
 
 static void store_defaults(void *input)
@@ -463,5 +493,5 @@ const cli_command cli_discover_command = {
     "`embeddings: e.npy`; its paths begin at its own folder, and an option of the command line has priority. In slices.csv a "
     "text that a spreadsheet would run as a formula has ' before it.",
     table, check_options,
-    .work = search_blindspots, CLI_OPTIONS(seeds), .machine = true, .fill = store_defaults
+    .work = discover, CLI_OPTIONS(seeds), .machine = true, .fill = store_defaults
 };

@@ -2,6 +2,7 @@
 #ifndef SPOTTER_COMPARE_H
 #define SPOTTER_COMPARE_H
 
+#include "cli/ci_files.h"
 #include "cli/cli.h"
 #include "versions/version_rows.h"
 
@@ -12,6 +13,7 @@ typedef struct {
     double margin;
     int    least;
     bool   json, full;
+    cli_ci ci;
 } cli_comparison;
 
 /* Rows for a command whose struct has a `cli_comparison member`; FLAGS: CLI_HIDDEN for the old spelling, else 0. */
@@ -57,9 +59,9 @@ typedef struct {
 
 void        cli_comparison_defaults(cli_comparison *o);
 
-/* Findings and probabilities; runs of a study. */
-spot_status cli_compare_rows  (spot_ctx *c, const cli_comparison *o);
-spot_status cli_compare_models(spot_ctx *c, const char *before, const char *now, bool json);
+/* Findings and probabilities; runs of a study, of which o has json and ci alone. */
+spot_status cli_compare_rows  (spot_ctx *c, cli_comparison *o);
+spot_status cli_compare_models(spot_ctx *c, const char *before, const char *now, cli_comparison *o);
 
 /* compare_print.c */
 void        cli_versions_print(const spot_versions *v, const spot_subject *s);

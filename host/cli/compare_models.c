@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/compare.h"
 #include "stats/statistics.h"
+#include "versions/versions_ci.h"
 
 enum { WIDEST_GROUP = 30 };
 
@@ -85,15 +86,25 @@ static spot_status print_json(spot_ctx *c, const spot_model_comparison *k, const
     return SPOT_OK;
 }
 
-spot_status cli_compare_models(spot_ctx *c, const char *before, const char *now, bool json)
+static spot_status write_verdict(spot_ctx *c, cli_comparison *o, const spot_model_comparison *k, const char *now)
+{
+    spot_ci_report r;
+
+    spot_models_ci(&r, k);
+    r.input = now;
+    return cli_ci_write(c, &o->ci, &r);
+}
+
+spot_status cli_compare_models(spot_ctx *c, const char *before, const char *now, cli_comparison *o)
 {
     spot_model_comparison k;
     spot_status s = spot_models_compare(c, &k, before, now);
 
     spot_plain(k.before), spot_plain(k.now);
     for (int i = 0; i < k.changes; i++) spot_plain(k.change[i].of.group);
-    if (s == SPOT_OK && json) s = print_json(c, &k, now);
+    if (s == SPOT_OK && o->json) s = print_json(c, &k, now);
     else if (s == SPOT_OK) print_text(&k);
+    if (s == SPOT_OK) s = write_verdict(c, o, &k, now);
     if (s == SPOT_OK && k.failed) s = spot_fail(c, SPOT_CHECK, "%s is worse than %s", now, before);
     spot_memory_close(&k.memory);
     return s;

@@ -10,6 +10,7 @@
 #include "cli/method_list.h"
 #include "discover/search/discover_config.h"
 #include "formats/formats.h"
+#include "versions/versions_ci.h"
 #include "versions/versions_json.h"
 #include "spotter/report.h"
 
@@ -85,8 +86,20 @@ static spot_status write_page(spot_ctx *c, const cli_comparison *o, const spot_v
     return spot_report_versions(c, path, v, s, &page);
 }
 
-static spot_status show(spot_ctx *c, const cli_comparison *o, const spot_versions *v,
-                        const spot_subject *const s[SPOT_VERSIONS])
+static spot_status write_verdict(spot_ctx *c, cli_comparison *o, const spot_versions *v, const spot_subject *s)
+{
+    const spot_versions_root root = { v, s };
+    char page[1200];
+    spot_ci_report r;
+
+    spot_versions_ci(&r, &root);
+    snprintf(page, sizeof page, "%s%s", o->html ? o->html : o->out ? o->out : "", o->html ? "" : "/report.html");
+    r.input = o->from.second;
+    r.page = o->html || o->out ? page : NULL;
+    return cli_ci_write(c, &o->ci, &r);
+}
+
+static spot_status show(spot_ctx *c, cli_comparison *o, const spot_versions *v, const spot_subject *const s[SPOT_VERSIONS])
 {
     const spot_status how = v->failed ? SPOT_CHECK : SPOT_OK;
     spot_json j;
@@ -103,10 +116,11 @@ static spot_status show(spot_ctx *c, const cli_comparison *o, const spot_version
         if (o->out) printf("in %s: versions.json, versions.csv%s\n", o->out, o->html ? "" : ", report.html");
         if (o->html) printf("the page: %s\n", o->html);
     }
+    SPOT_TRY(write_verdict(c, o, v, s[0]));
     return how ? spot_fail(c, how, "%s is worse than %s", v->name[1], v->name[0]) : SPOT_OK;
 }
 
-static spot_status compare_subjects(spot_ctx *c, const cli_comparison *o, const spot_subject *s, const spot_config *cfg)
+static spot_status compare_subjects(spot_ctx *c, cli_comparison *o, const spot_subject *s, const spot_config *cfg)
 {
     const spot_subject *const both[SPOT_VERSIONS] = { &s[0], &s[1] };
     spot_versions_options k = spot_versions_defaults();
@@ -132,7 +146,7 @@ void cli_comparison_defaults(cli_comparison *o)
     o->least = spot_discover_defaults().least;
 }
 
-spot_status cli_compare_rows(spot_ctx *c, const cli_comparison *o)
+spot_status cli_compare_rows(spot_ctx *c, cli_comparison *o)
 {
     spot_config cfg;
     spot_subject s[SPOT_VERSIONS];

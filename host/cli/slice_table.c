@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "bdm/methods.h"
@@ -130,24 +131,47 @@ static void print_below(FILE *to, const void *row)
     fputc('\n', to);
 }
 
-#define S(name_, ...) SPOT_QUANTITY(NULL, table_row, name_, .title = __VA_ARGS__)
-#define RATE(name_, title_, format_) S(name_, title_, .unit = SPOT_UNIT_SHARE, .format = format_)
+/* Files have the whole names. */
+static const char *class_of(const table_row *x)
+{
+    const int cls = x->of->f->finding[x->of->all[x->number - 1].finding].cls;
+
+    return !x->p ? x->cls : cls < 0 ? NULL : x->of->s->class_name[cls];
+}
+
+static void put_class(spot_json *j, const void *row) { spot_json_put_text(j, "class", class_of(row)); }
+
+static void put_predicted(spot_json *j, const void *row)
+{
+    const table_row *x = row;
+    const int to = slice_at(x->of->f, &x->of->all[x->number - 1])->proof->predicted;
+
+    spot_json_put_text(j, "predicted", to < 0 ? NULL : x->of->s->class_name[to]);
+}
+
+#define S(key, name_, ...) SPOT_QUANTITY(key, table_row, name_, .title = __VA_ARGS__)
+#define RATE(key, name_, title_, format_, ...) S(key, name_, title_, .unit = SPOT_UNIT_SHARE, .format = format_, __VA_ARGS__)
 #define WHOLE .unit = SPOT_UNIT_COUNT
 
 static const spot_quantity proved[] = {
-    S(number, "#", .right = true, WHOLE), S(claim, "claim"), S(cls, "class"), S(size, "size", WHOLE),
-    S(judged, "judged", WHOLE),
-    RATE(rate, "rate", "%.0f %%"), RATE(class_rate, "class", "%.0f %%"), RATE(shrunk, "excess", "%+.0f %%"),
-    SPOT_BEHIND(NULL, table_row, p, spot_slice_more), S(predicted, "predicted"), S(least_p, "p", .format = "%.2g"),
-    S(name, "found by"), SPOT_QUANTITIES_END
+    S("number", number, "#", .right = true, WHOLE), S("claim", claim, "claim"), S("class", cls, "class", .put = put_class),
+    S("size", size, "size", WHOLE, .about = "rows"), S("judged", judged, "judged", WHOLE, .about = "rows that judged it"),
+    RATE("judged_rate", rate, "rate", "%.0f %%", .about = "error rate of the judged rows"),
+    RATE("class_rate", class_rate, "class", "%.0f %%", .about = "error rate of their classes"),
+    RATE("shrunk_excess", shrunk, "excess", "%+.0f %%", .about = "excess to expect on new rows"),
+    SPOT_BEHIND(NULL, table_row, p, spot_slice_more), S("predicted", predicted, "predicted", .put = put_predicted,
+                                                       .about = "class that most of its wrong rows are taken for"),
+    S("corrected_p", least_p, "p", .format = "%.2g", .about = "corrected for all tests"), S("methods", name, "found by"),
+    SPOT_QUANTITIES_END
 };
 
 static const spot_quantity score[] = {
-    SPOT_QUANTITY(NULL, spot_slice, score, .title = "score", .format = "%.4g"), SPOT_QUANTITIES_END
+    SPOT_QUANTITY("score", spot_slice, score, .title = "score", .format = "%.4g"), SPOT_QUANTITIES_END
 };
 
 static const spot_quantity found[] = {
-    S(number, "#", .right = true, WHOLE), S(cls, "class"), S(name, "method"), S(seed, "seed", WHOLE),
+    S("number", number, "#", .right = true, WHOLE), S("class", cls, "class", .put = put_class), S("method", name, "method"),
+    S("seed", seed, "seed", WHOLE),
     SPOT_BEHIND(NULL, table_row, p, spot_slice_errors), SPOT_BEHIND(NULL, table_row, p, spot_slice_more),
     SPOT_BEHIND(NULL, table_row, p, spot_slice_share), SPOT_BEHIND(NULL, table_row, p, score), SPOT_QUANTITIES_END
 };
@@ -231,4 +255,71 @@ spot_status cli_slice_of_table(spot_ctx *c, const spot_finding **g, const spot_s
     }
     free(all);
     return SPOT_OK;
+}
+
+/* ---- the verdict ---- */
+
+enum { CONFIRMED, SUGGESTED, CHANCE, UNTESTED, RULES };
+
+static const spot_ci_rule rules[RULES] = {
+    { "confirmed", "a blindspot that is proved: its judged rows fail more often than chance gives, all tests counted",
+      SPOT_CI_WARNING },
+    { "suggested", "a slice that is not proved, but better than the best of searches in errors without structure",
+      SPOT_CI_OPEN },
+    { "chance", "a slice that may be chance", SPOT_CI_FINE },
+    { "not tested", "a slice that was found and counted on the same rows, where chance alone gives some", SPOT_CI_OPEN },
+};
+
+static int judge_line(char name[SPOT_CI_NAME], const void *row)
+{
+    const table_row *x = row;
+    const char *cls = class_of(x);
+
+    if (!x->p) snprintf(name, SPOT_CI_NAME, "slice %d and those of one cause, %s", x->number, x->cls);
+    else snprintf(name, SPOT_CI_NAME, "slice %d of %s%.250s", x->number, cls ? "class " : "all rows", cls ? cls : "");
+    for (int i = 0; i < UNTESTED && x->claim; i++)
+        if (!strcmp(x->claim, rules[i].word)) return i;
+    return UNTESTED;
+}
+
+static void put_slice_verdict(spot_ci_report *r, const slice_list *l, const int claims[3])
+{
+    char note[SPOT_FINDINGS_NOTE];
+    char suggested[40] = "";
+
+    snprintf(r->subject, sizeof r->subject, "%.600s", l->s->source);
+    if (*spot_findings_note(note, l->f, l->s)) snprintf(r->verdict, sizeof r->verdict, "%s", note);
+    else if (!l->n) snprintf(r->verdict, sizeof r->verdict, "no slice was found");
+    else if (!l->d->proof) snprintf(r->verdict, sizeof r->verdict, "%d slices, none of them tested", l->n);
+    else {
+        if (l->d->proof->chance) snprintf(suggested, sizeof suggested, "%d suggested, ", claims[SUGGESTED]);
+        snprintf(r->verdict, sizeof r->verdict, "%d confirmed of %d tests at level %g; %s%d may be chance", claims[CONFIRMED],
+                 slice_at(l->f, l->all)->proof->tests, l->d->proof->level, suggested, claims[CHANCE]);
+    }
+}
+
+spot_status cli_slices_judge(spot_ctx *c, const cli_slice_verdict *o, const spot_findings *f, const spot_subject *s,
+                             const spot_discover_options *d)
+{
+    slice_list l = { f, s, d, NULL, 0 };
+    spot_ci_report r = { .command = "discover", .root = &l, .judge = judge_line, .rules = RULES, .input = o->input,
+                         .page = o->page, .list = d->proof ? table_of_proved : table_of_found };
+    int claims[3] = { 0, 0, 0 }, failing;
+    spot_slice_place *all;
+    spot_status how;
+
+    SPOT_TRY(spot_slice_order(c, &all, &l.n, f));
+    l.all = all;
+    memcpy(r.rule, rules, sizeof rules);
+    for (int i = 0; i < l.n && d->proof; i++) claims[SPOT_CLAIM_CONFIRMED - slice_at(f, &all[i])->proof->claim]++;
+    for (int i = 0; i < (int)o->fail_on; i++) r.rule[i].level = SPOT_CI_FAILED;
+    failing = (o->fail_on ? claims[CONFIRMED] : 0) + (o->fail_on == CLI_FAIL_ON_SUGGESTED ? claims[SUGGESTED] : 0);
+    r.failed = failing > 0;
+    put_slice_verdict(&r, &l, claims);
+    how = cli_ci_write(c, o->ci, &r);
+    free(all);
+    if (how == SPOT_OK && failing)
+        how = spot_fail(c, SPOT_CHECK, "{discover.fails} %d slice%s confirmed%s", failing, failing == 1 ? " is" : "s are",
+                        o->fail_on == CLI_FAIL_ON_SUGGESTED ? " or suggested" : "");
+    return how;
 }

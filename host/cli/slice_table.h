@@ -2,6 +2,7 @@
 #ifndef SPOTTER_SLICE_TABLE_H
 #define SPOTTER_SLICE_TABLE_H
 
+#include "cli/ci_files.h"
 #include "spotter/discover.h"
 
 /* Prints the first `top` slices by number (spot_slice_order) with their descriptions, and the classes that were left out, to
@@ -12,5 +13,11 @@ spot_status cli_slice_table(spot_ctx *c, const spot_findings *f, const spot_subj
 /* The slice that has this number, from 1, in that table. *s is NULL where there is none; *slices: their number. */
 spot_status cli_slice_of_table(spot_ctx *c, const spot_finding **g, const spot_slice **s, int *slices, const spot_findings *f,
                                int number);
+
+/* The verdict on the slices, which is written into the files of ci: SPOT_CHECK where a slice is of a claim that fails. */
+typedef enum { CLI_FAIL_ON_NOTHING, CLI_FAIL_ON_CONFIRMED, CLI_FAIL_ON_SUGGESTED } cli_fail_on;
+typedef struct { cli_ci *ci; const char *input, *page; cli_fail_on fail_on; } cli_slice_verdict;
+spot_status cli_slices_judge(spot_ctx *c, const cli_slice_verdict *o, const spot_findings *f, const spot_subject *s,
+                             const spot_discover_options *d);
 
 #endif

@@ -1,0 +1,161 @@
+#!/usr/bin/env bash
+# The verdicts of discover, compare and check for continuous integration: JUnit, SARIF and the summary, read by other programs;
+# files of others; failures; and the workflows of host/check/README.md, whose lines are run. $1: build folder.
+set -uo pipefail
+. "$(dirname "$0")/lib.sh"
+/usr/bin/python3 -c 'import numpy, yaml' 2>/dev/null || { echo "needs python3-numpy and python3-yaml"; exit 77; }
+cd "$dir" || exit 1
+spotter() { "$spotter" "$@"; }
+
+# Classes of 200 rows in 8 blobs; `hole` has one blob wrong, `fine` nothing. The second class's name is markup.
+/usr/bin/python3 - <<'PYTHON'
+import numpy as np
+r = np.random.default_rng(3)
+n = 600
+y, blob = np.arange(n) % 3, (np.arange(n) // 3) % 8
+e = (3 * r.standard_normal((3, 8, 6))[y, blob] + r.standard_normal((n, 6))).astype(np.float32)
+def probs(wrong):
+    p = np.full((n, 3), 0.05, np.float32)
+    p[np.arange(n), (y + wrong) % 3] = 0.9
+    return p
+np.save("e.npy", e), np.save("n.npy", y)
+np.save("y.npy", np.array(["<img src=x>|](http://x)\x01 \"&'", "b", "c"])[y])
+np.save("fine.npy", probs(0 * y)), np.save("hole.npy", probs((y == 0) & (blob == 3)))
+np.save("none.npy", probs(0 * y + 1))
+PYTHON
+rows=(-e e.npy -y y.npy)
+
+cat > read.py <<'PYTHON'
+"""read.py NAME TESTS FAILURES ERRORS SKIPPED RESULTS: NAME.xml and NAME.sarif say the same."""
+import json, sys
+import xml.etree.ElementTree as ET
+name, *numbers = sys.argv[1:]
+tests, failures, errors, skipped, results = map(int, numbers)
+top = ET.parse(name + ".xml").getroot()
+suite = top.find("testsuite")
+cases = suite.findall("testcase")
+assert top.tag == "testsuites" and len(top) == 1, top
+for e, words in (top, ("tests", "failures", "errors")), (suite, ("tests", "failures", "errors", "skipped")):
+    said = [int(e.get(w)) for w in words]
+    assert said == [tests, failures, errors, skipped][:len(said)], (name, said)
+assert [len(suite.findall("testcase" + t)) for t in ("", "/failure", "/error", "/skipped")] == [tests, failures, errors, skipped]
+assert len({(c.get("classname"), c.get("name")) for c in cases}) == tests, [c.get("name") for c in cases]
+assert all(e.get("message") and e.get("type") for e in suite.iter() if e.tag in ("failure", "error"))
+log = json.load(open(name + ".sarif"))
+run, = log["runs"]
+rules = run["tool"]["driver"]["rules"]
+assert log["version"] == "2.1.0" and run["tool"]["driver"]["name"] == "spotter"
+assert all(r["shortDescription"]["text"] and r["fullDescription"]["text"] and r["help"]["text"] for r in rules)
+assert run["invocations"][0]["executionSuccessful"] == (errors == 0)
+assert run["invocations"][0]["exitCode"] == (1 if failures else 0) or errors
+assert len(run["results"]) == results, (name, len(run["results"]))
+assert sum(r["level"] == "error" for r in run["results"]) == failures
+assert sum(r["level"] == "note" for r in run["results"]) == skipped
+assert len({r["partialFingerprints"]["primaryLocationLineHash"] for r in run["results"]}) == results
+for r in run["results"]:
+    assert rules[r["ruleIndex"]]["id"] == r["ruleId"] and r["message"]["text"] and "](" not in r["message"]["text"], r
+    where, = r["locations"]
+    assert where["physicalLocation"]["artifactLocation"]["uri"] and where["physicalLocation"]["region"]["startLine"] == 1
+    assert where["logicalLocations"][0]["name"] in [c.get("name") for c in cases], where
+    assert r["properties"]
+PYTHON
+wrote() { /usr/bin/python3 read.py "$@" || fail "$*"; }
+ci() { echo --junit "$1.xml" --sarif "$1.sarif" --summary "$1.md"; }
+
+# --- discover: nothing wrong, a blindspot with and without --fail-on, no proof, nothing right
+run 0 "" discover "${rows[@]}" -p fine.npy -o fine --fail-on confirmed $(ci fine)
+wrote fine 1 0 0 0 0
+grep -qx '\*\*nothing is wrong: 600 of 600 right.\*\*' fine.md || fail "nothing wrong: $(cat fine.md)"
+run 0 "" discover "${rows[@]}" -p hole.npy -o hole $(ci hole)
+all=$(grep -c '<testcase' hole.xml)
+wrote hole "$all" 0 0 0 1
+grep -qx '### spotter discover: passed, with warnings' hole.md || fail "a warning: $(cat hole.md)"
+refused 1 discover "${rows[@]}" -p hole.npy -o hole --fail-on confirmed $(ci failed) -t 2
+wrote failed "$all" 1 0 0 1
+grep -qx '### spotter discover: failed' failed.md || fail "failed: $(cat failed.md)"
+run 1 "1 slice is confirmed or suggested" discover "${rows[@]}" -p hole.npy -o hole --fail-on suggested --chance 19 --json
+grep -q '"status": "CHECK' out || fail "--json: $(head -3 out)"
+run 0 "" discover "${rows[@]}" -p hole.npy -o bare --no-proof $(ci bare)
+all=$(grep -c '<testcase' bare.xml)
+wrote bare "$all" 0 0 "$all" "$all"
+run 0 "none of 600 rows is right" discover "${rows[@]}" -p none.npy -o none $(ci none)
+grep -q 'nothing is right: all 600 are wrong' none.md || fail "nothing right: $(cat none.md)"
+
+# Names that are markup are text in all three.
+grep -q "class &lt;img src=x&gt;|](http://x)? &quot;&amp;'" failed.xml || fail "a name in XML: $(grep -m1 failure failed.xml)"
+grep -qF '"class": "<img src=x>|](http://x)\u0001 \"&' failed.sarif || fail "a name in JSON: $(grep class failed.sarif)"
+
+# --- compare: findings and probabilities; a study
+run 1 "" compare fine hole.npy --html v2.html $(ci worse)
+grep -qF '\<img src=x>\|\](http://x)' worse.md || fail "a name in Markdown: $(cat worse.md)"
+wrote worse "$(grep -c '<testcase' worse.xml)" "$(grep -c '<failure' worse.xml)" 0 0 "$(grep -c '<failure' worse.xml)"
+grep -q 'The page: `v2.html`' worse.md || fail "the page: $(cat worse.md)"
+run 0 "" compare hole hole.npy $(ci same)
+wrote same "$(grep -c '<testcase' same.xml)" 0 0 "$(grep -c '<skipped' same.xml)" "$(grep -c '<skipped' same.xml)"
+run 0 "" compare hole fine.npy --summary worse.md
+[ "$(grep -c '^### spotter compare' worse.md)" = 2 ] || fail "a summary is added: $(cat worse.md)"
+
+# --- files of others, links, streams
+echo kept > kept.xml
+refused 2 compare hole fine.npy --junit kept.xml
+refused 2 discover "${rows[@]}" -p fine.npy -o fine --sarif hole/slices.json -t 2
+refused 2 compare hole fine.npy --summary e.npy
+refused 2 compare hole fine.npy --junit both --summary both
+[ "$(cat kept.xml)" = kept ] || fail "a file of others"
+run 0 "" compare hole fine.npy --junit kept.xml --replace
+: > empty.xml
+run 0 "" compare hole fine.npy --junit empty.xml
+run 0 "" compare hole fine.npy --junit empty.xml
+printf 'no line feed' > target.md
+ln -s target.md link.md
+run 0 "" compare hole fine.npy --summary link.md
+[ -L link.md ] && [ "$(head -1 target.md)" = "no line feed" ] && [ "$(wc -l < target.md)" -gt 5 ] || fail "a link: $(cat target.md)"
+spotter compare hole fine.npy --summary /dev/stdout > all.txt 2>err || fail "/dev/stdout"
+grep -q "^### spotter compare" all.txt && grep -q "^gained\|lost: right" all.txt || fail "/dev/stdout: $(cat all.txt)"
+mkfifo pipe
+timeout 20 cat pipe > piped &
+run 0 "" compare hole fine.npy --junit pipe
+wait $!
+grep -q '<testsuites' piped || fail "a pipe"
+run 4 "" compare hole fine.npy --junit nowhere/x.xml
+
+# --- a run that fails
+run 4 "" compare hole lost.npy $(ci lost)
+wrote lost 1 0 1 0 0
+grep -q '<error type="IO" message="' lost.xml || fail "an error: $(cat lost.xml)"
+grep -qx '### spotter compare: not done' lost.md || fail "an error: $(cat lost.md)"
+run 4 "" check lost.json runs/none $(ci check)
+wrote check 1 0 1 0 0
+
+# --- the workflows of the README
+cat > blocks.py <<'PYTHON'
+import re, sys, yaml
+blocks = [yaml.safe_load(b) for b in re.findall(r"```yaml\n(.*?)```", open(sys.argv[1]).read(), re.S)]
+github, gitlab = blocks
+steps = github["jobs"]["model"]["steps"]
+assert all(("run" in s) != ("uses" in s) for s in steps) and github[True] == ["pull_request"]
+assert gitlab["model"]["artifacts"]["reports"] == {"junit": "reports/*.xml"}
+lines = [s["run"] for s in steps if "run" in s] + gitlab["model"]["script"]
+print("\n".join(line.strip() for line in lines if "evaluate.py" not in line))
+PYTHON
+mkdir flow && cd flow || exit 1
+cp ../e.npy . && cp ../n.npy y.npy && cp ../hole.npy p.npy
+/usr/bin/python3 ../blocks.py "$tests/../host/check/README.md" > lines.sh || fail "the workflows are no YAML"
+grep -oP '`\Kspotter discover[^`]*--out released' "$tests/../host/check/README.md" > first.sh || fail "no first line"
+cp ../fine.npy p.npy
+GITHUB_STEP_SUMMARY=$PWD/step.md
+export GITHUB_STEP_SUMMARY
+. ./first.sh >out 2>err || fail "first: $(cat err)"
+cp ../hole.npy p.npy
+codes=
+while read -r line; do
+    eval "$line" >out 2>err </dev/null
+    codes+="$? "
+done < lines.sh
+[ "$codes" = "0 1 1 0 1 " ] || fail "the workflow's exit codes: $codes: $(cat err)"
+[ "$(grep -c '^### spotter' step.md)" = 2 ] || fail "the step's summary: $(cat step.md)"
+[ "$(ls reports)" = "$(printf '%s\n' compare.html compare.sarif compare.xml discover.sarif discover.xml)" ] || fail "$(ls reports)"
+cd ..
+
+[ $failed = 0 ] && echo "the verdicts are read by others"
+exit $((failed > 0))
