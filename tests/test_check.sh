@@ -49,7 +49,18 @@ sed -E 's/("segment":\[")./\1x/' "$dir/base.json" > "$dir/bad.json"
 exits 1 spotter check "$dir/bad.json" "$run" --history "$dir/h.jsonl" --commit abc
 head -1 "$dir/out" | grep -q "^BROKEN: segments: 1 of 2 segments differ (EC 0)" || fail "not broken: $(cat "$dir/out")"
 grep -q '"commit":"abc","failed":true' "$dir/h.jsonl" || fail "the history: $(cat "$dir/h.jsonl")"
-exits 3 spotter check "$dir/tiny.yaml" "$run"
+
+# The same for continuous integration; in quarantine it is a warning.
+ci() { echo --junit "$dir/$1.xml" --sarif "$dir/$1.sarif" --summary "$dir/$1.md"; }
+exits 1 spotter check "$dir/bad.json" "$run" $(ci bad)
+/usr/bin/python3 ci_reads.py "$dir/bad" tests=9 failures=1 errors=0 warnings=0 || fail "the files of a verdict"
+grep -q '^\*\*1 of 9 lines fail\.\*\*$' "$dir/bad.md" || fail "a summary: $(cat "$dir/bad.md")"
+exits 0 spotter accept "$run" -o "$dir/known.json" --reason "the first" --quarantine ':bits=known'
+sed -E -i 's/("segment":\[")./\1x/' "$dir/known.json"
+exits 0 spotter check "$dir/known.json" "$run" $(ci known)
+/usr/bin/python3 ci_reads.py "$dir/known" tests=9 failures=0 errors=0 warnings=1 || fail "the files of a quarantine"
+exits 3 spotter check "$dir/tiny.yaml" "$run" $(ci bad)
+/usr/bin/python3 ci_reads.py "$dir/bad" tests=1 errors=1 || fail "the files of a failure"
 exits 4 spotter check "$dir/nothing.json" "$run"
 
 # The verdict is the exit code of the night; while another is at work the second leaves; one left behind is taken over.

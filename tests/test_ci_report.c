@@ -101,7 +101,7 @@ TEST(a_row_is_a_test_a_result_and_a_line)
     check_has(SPOT_CI_SARIF, &r, "\"hidden\": 3", 1);
     check_has(SPOT_CI_SARIF, &r, "\"level\": \"warning\"", 2);         /* of the rule, of row 2 */
     check_has(SPOT_CI_SARIF, &r, "\"uri\": \"a%20b/p.npy\"", 2);
-    assert_string_equal(text, "\n### spotter compare: failed\n\na -> b\n\n**something is worse.**\n\n"
+    assert_string_equal(text, "\n### spotter compare: failed\n\n**something is worse.**\n\na -> b\n\n"
                         "| name | share |                change |\n|:---|---:|---:|\n"
                         "| 3    | 4.7 % |  3.000 [2.000, 4.000] |\n| 2    | 3.1 % |  2.000 [1.000, 3.000] |\n"
                         "| 0    | 0.0 % | 0.000 [-1.000, 1.000] |\n\nThe page: `p.html`\n\n");
@@ -152,7 +152,7 @@ TEST(a_command_that_failed_is_an_error)
     check_has(SPOT_CI_SARIF, &r, "\"executionSuccessful\": false,", 1);
     check_has(SPOT_CI_SARIF, &r, "\"exitCode\": 3,", 1);
     check_has(SPOT_CI_SARIF, &r, "\"text\": \"row 3 is \\\"nan\\\"\"", 1);
-    check_has(SPOT_CI_SUMMARY, &r, "### spotter check: not done\n\nrun\n\n**row 3 is \"nan\"**\n", 1);
+    check_has(SPOT_CI_SUMMARY, &r, "### spotter check: not done\n\n**row 3 is \"nan\"**\n\nrun\n", 1);
 }
 
 TEST(files_of_others_are_known)

@@ -40,6 +40,10 @@ run 0 "" compare before before
 [ "$(grep -c ' same$' out)" = 6 ] || fail "a run is not the same as itself"
 run 1 "" compare before worse --json
 python3 -c "import json; assert json.load(open('out'))['changes'][0]['verdict'] == 'worse'" || fail "the JSON of a check"
+run 1 "" compare before worse --junit ci.xml --sarif ci.sarif --summary ci.md
+python3 "$tests/ci_reads.py" ci errors=0 skipped=0 warnings=0 failures="$(grep -c '<failure type="worse"' ci.xml)" ||
+    fail "a verdict for continuous integration"
+grep -q '^| examiner ' ci.md && grep -q '^\*\*worse: [1-6] of 6 numbers' ci.md || fail "a summary: $(cat ci.md)"
 refused 2 compare before run
 run 0 "" compare before before:"version 1"
 refused 2 compare before run:nobody

@@ -1,8 +1,12 @@
 /* ci_files.c - see ci_files.h. */
+#define _POSIX_C_SOURCE 200809L
 #include "cli/ci_files.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 
@@ -39,9 +43,28 @@ static spot_status check_file(spot_ctx *c, const cli_ci *o, int format)
                      "--replace", path, option[format]);
 }
 
+/* A run of hours should not end at a folder that is not there. */
+static spot_status check_place(spot_ctx *c, const char *path)
+{
+    char folder[1200];
+    struct stat st;
+    char *slash;
+    int error = 0;
+
+    snprintf(folder, sizeof folder, "%s", path);
+    slash = strrchr(folder, '/');
+    if (slash) slash[slash == folder] = 0;
+    if (!stat(path, &st)) error = S_ISDIR(st.st_mode) ? EISDIR : 0;
+    else if (access(slash ? folder : ".", W_OK)) error = errno;
+    return error ? spot_fail(c, SPOT_IO, "{ci.place} cannot write %s: %s", path, strerror(error)) : SPOT_OK;
+}
+
 spot_status cli_ci_begin(spot_ctx *c, const cli_ci *o)
 {
-    for (int i = 0; i < FORMATS; i++) SPOT_TRY(check_file(c, o, i));
+    for (int i = 0; i < FORMATS; i++) {
+        if (path_of(o, i)) SPOT_TRY(check_place(c, path_of(o, i)));
+        SPOT_TRY(check_file(c, o, i));
+    }
     return SPOT_OK;
 }
 

@@ -58,9 +58,9 @@ spot_status spot_ci_summary(spot_ctx *c, spot_text *out, const spot_ci_report *r
 
     if (f) {
         fprintf(f, "\n### spotter %s: %s\n\n", r->command, how);
-        put_text(f, "", r->subject, "");
         if (r->status) put_text(f, "**", r->message, "**");
         else put_text(f, "**", r->verdict, ".**");
+        put_text(f, "", r->subject, "");
         put_rows(f, r);
         if (r->page) put_text(f, "The page: `", r->page, "`");
     }
