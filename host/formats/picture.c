@@ -1,37 +1,16 @@
-/* picture.c - reads pictures through png.c and jpeg.c. */
+/* picture.c - reads pictures through the decoders of picture_kind.h. */
 #include "formats/picture.h"
 
 #include <inttypes.h>
-#include <string.h>
-
-#include "formats/jpeg.h"
-#include "formats/png.h"
-
-/* The name of an unsupported format. */
-static const char *format_name(const uint8_t *file, size_t size)
-{
-    static const struct { const char *name; int at; const char *mark; } kinds[] = {
-        { "a GIF", 0, "GIF8" }, { "a BMP", 0, "BM" }, { "a TIFF", 0, "II*" }, { "a TIFF", 0, "MM" },
-        { "a WebP", 8, "WEBP" }, { "an AVIF or HEIF", 4, "ftyp" }, { "a PPM or its like", 0, "P" },
-    };
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        size_t end = (size_t)kinds[i].at + strlen(kinds[i].mark);
-        if (size >= end && !memcmp(file + kinds[i].at, kinds[i].mark, strlen(kinds[i].mark))) return kinds[i].name;
-    }
-    return size ? "something else" : "empty";
-}
+#include "formats/picture_kind.h"
 
 static spot_status decode_file(spot_ctx *c, spot_picture *p, const uint8_t *file, size_t size, size_t work, const char *name)
 {
+    const spot_picture_kind *kind = spot_picture_kind_of(file, size);
     spot_status s;
 
     p->work = work;
-    if (spot_png_is(file, size))
-        s = spot_png_decode(c, p, file, size, name);
-    else if (size >= 3 && !memcmp(file, "\xff\xd8\xff", 3))
-        s = spot_jpeg_decode(c, p, file, size, name);
-    else
-        s = spot_fail(c, SPOT_INPUT, "{picture.format} %s is neither PNG nor JPEG: it is %s", name, format_name(file, size));
+    s = kind ? kind->decode(c, p, file, size, name) : spot_picture_kind_none(c, file, size, name);
     if (s) p->rgb = NULL;
     return s;
 }

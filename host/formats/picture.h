@@ -59,6 +59,13 @@ void        spot_picture_close (spot_picture *p);
  * picture or has a broken header, which decoding reports. */
 typedef struct { uint64_t width, height; size_t file, pixels, work; } spot_picture_cost;
 
+/* A picture by its header, without decoding: the stored size, and EXIF's orientation, 1 (upright, or not said) to 8. With 5 to
+ * 8 it is meant to be shown height x width. SPOT_INPUT for a file that is no picture by its first bytes, or whose header has no
+ * size. */
+typedef struct { int width, height, orientation; } spot_picture_head;
+
+spot_status spot_picture_head_of(spot_ctx *c, spot_picture_head *h, const char *path);
+
 spot_status spot_picture_cost_of(spot_ctx *c, spot_picture_cost *cost, const spot_blob *in);
 
 /* Why a picture of width x height may not be the one of said_width x said_height that annotations mean, and what to do: words

@@ -1,0 +1,19 @@
+/* tiff_head.h - the tags of a TIFF file's first directory that tell a picture's size, and its orientation. EXIF is such a
+ * directory, too: in a JPEG, a PNG, a WebP. Damage is no failure here: what cannot be read keeps its default. */
+#ifndef SPOTTER_TIFF_HEAD_H
+#define SPOTTER_TIFF_HEAD_H
+
+#include "formats/scan.h"
+
+typedef struct {
+    uint64_t width, height;                /* 0: not said */
+    uint64_t tile_width, tile_height;      /* 0: in strips */
+    uint64_t samples, bits, compression;   /* a pixel's numbers, the bits of its first; 1: as they are */
+    int      orientation;                  /* 1 to 8; 1: upright, or not said */
+} spot_tiff_head;
+
+/* Reads `size` bytes of `in` from `at` on: byte order, version (42, or 43 of BigTIFF), first directory. The bytes "Exif\0\0"
+ * may stand before them. */
+spot_status spot_tiff_head_read(spot_ctx *c, spot_tiff_head *h, const spot_blob *in, uint64_t at, uint64_t size);
+
+#endif
