@@ -281,10 +281,11 @@ TEST_IN_FOLDER(all_pictures_come_in_the_order_of_classes)
 
     for (int i = LEN(names) - 1; i >= 0; i--) put(in_root("p/%s", names[i]), "fuzz/corpus_png/rgb_8");
     put_text(in_root("p/c/readme"), "");
+    put_text(in_root("p/c/x.heic"), "");
     CHECK_OK(&c, spot_folder_list(&c, &by_class, in_root("p")));
     put(in_root("p/z.png"), "fuzz/corpus_png/rgb_8");
     CHECK_OK(&c, spot_folder_pictures(&c, &all, in_root("p")));
-    assert_true(all.n == LEN(names) + 1 && all.classes == 0 && all.others == 1);
+    assert_true(all.n == LEN(names) + 1 && all.classes == 0 && all.others == 2 && all.unread == 1 && !all.doubles);
     assert_string_equal(all.path[0], "z.png");
     for (int i = 0; i < LEN(names); i++) {
         assert_string_equal(all.path[i + 1], names[i]);
@@ -293,6 +294,25 @@ TEST_IN_FOLDER(all_pictures_come_in_the_order_of_classes)
     spot_folder_close(&by_class), spot_folder_close(&all);
     mkdir(in_root("none"), 0777);
     CHECK_FAILS(&c, spot_folder_pictures(&c, &all, in_root("none")), SPOT_INPUT, "folder.no_pictures: none");
+}
+
+/* A file of AppleDouble is one by its bytes: a picture may be named ._x, and is hidden then, but a picture. */
+TEST_IN_FOLDER(attributes_of_macos_are_no_pictures)
+{
+    static const char mark[] = "\0\5\x16\7\0\2\0\0Mac OS X        ";
+    spot_ctx c = check_ctx(1);
+    spot_folder f;
+    FILE *file;
+
+    put(in_root("p/a/1.png"), "fuzz/corpus_png/rgb_8");
+    put(in_root("p/a/._2.png"), "fuzz/corpus_png/rgb_8");
+    file = fopen(in_root("p/a/._1.png"), "wb");
+    assert_true(file && fwrite(mark, sizeof mark, 1, file) == 1 && !fclose(file));
+    put(in_root("p/b/3.gif"), "fuzz/corpus_png/rgb_8");
+    CHECK_OK(&c, spot_folder_list(&c, &f, in_root("p")));
+    assert_true(f.n == 3 && f.doubles == 1 && !f.others);
+    assert_string_equal(f.path[0], "a/._2.png");
+    spot_folder_close(&f);
 }
 
 TEST_IN_FOLDER(what_does_not_fit_together_is_said)

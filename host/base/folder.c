@@ -29,14 +29,31 @@ typedef struct {
     size_t       root;                /* length of root, with the slash */
 } walk;
 
+static bool ends_with_one(const char *name, const char *const *end)
+{
+    const size_t n = strlen(name);
+
+    for (; *end; end++)
+        if (n >= strlen(*end) && !strcasecmp(name + n - strlen(*end), *end)) return true;
+    return false;
+}
+
 static bool is_picture(const char *name)
 {
-    static const char *const ends[] = { ".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp" };
-    size_t n = strlen(name);
+    return ends_with_one(name, (const char *const []){ ".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff",
+                                                       ".webp", ".gif", NULL });
+}
 
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (n >= strlen(ends[i]) && !strcasecmp(name + n - strlen(ends[i]), ends[i])) return true;
-    return false;
+/* By name and first bytes: a picture may have such a name. */
+static bool is_apple_double(const char *path, const char *name)
+{
+    char mark[4] = "";
+    FILE *f = strncmp(name, "._", 2) ? NULL : fopen(path, "rb");
+
+    if (!f) return false;
+    const bool is = fread(mark, 1, sizeof mark, f) == sizeof mark && !memcmp(mark, "\0\5\x16\7", sizeof mark);
+    fclose(f);
+    return is;
 }
 
 static spot_status add_entry(walk *w, size_t name, int cls)
@@ -71,7 +88,11 @@ static spot_status visit_entry(walk *w, size_t name, int depth, int cls)
         return spot_fail(w->c, SPOT_IO, "{file.unread} cannot read %s: %s", w->path, strerror(errno));
     if (S_ISDIR(st.st_mode) && depth) return list_folder(w, depth + 1, cls);
     if (S_ISDIR(st.st_mode)) return add_entry(w, name, -1);
-    if (depth && is_picture(w->path + name)) return add_entry(w, name, cls);
+    if (is_picture(w->path + name)) {
+        if (S_ISREG(st.st_mode) && is_apple_double(w->path, w->path + name)) return w->f->doubles++, SPOT_OK;
+        if (depth) return add_entry(w, name, cls);
+    }
+    w->f->unread += ends_with_one(w->path + name, (const char *const []){ ".avif", ".heic", ".heif", NULL });
     if (!w->f->others++) snprintf(w->f->other, sizeof w->f->other, "%.250s", w->path + w->root);
     return SPOT_OK;
 }
@@ -243,7 +264,19 @@ bool spot_folder_holds(const char *root, const char *path)
 
 void spot_folder_log_others(spot_ctx *c, const spot_folder *f, const char *root)
 {
+    char unread[96] = "";
+
+    if (f->unread)
+        snprintf(unread, sizeof unread, "; %d of them AVIF or HEIC, which are not read: convert them", f->unread);
     if (f->others)
-        spot_log(c, SPOT_LOG_INFO, "%s: %d files are left out that are no pictures by their names; the first is %s", root,
-                 f->others, f->other);
+        spot_log(c, SPOT_LOG_INFO, "%s: %d files are left out that are no pictures by their names; the first is %s%s", root,
+                 f->others, f->other, unread);
+    spot_folder_log_doubles(c, f, root);
+}
+
+void spot_folder_log_doubles(spot_ctx *c, const spot_folder *f, const char *root)
+{
+    if (f->doubles)
+        spot_log(c, SPOT_LOG_INFO, "%s: %d files are passed over in which macOS keeps attributes of others (AppleDouble, "
+                 "._NAME)", root, f->doubles);
 }

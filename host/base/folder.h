@@ -11,8 +11,10 @@ typedef struct {
     char **class_name;     /* (classes): folders in root, sorted by name */
     char **path;           /* (n): below root, sorted by class, folder and name, in byte order */
     int   *cls;            /* (n): the class of each picture */
-    int    others;         /* files without a picture's extension (torchvision's IMG_EXTENSIONS); path omits them */
+    int    others;         /* files without a picture's extension (torchvision's IMG_EXTENSIONS and .gif); path omits them */
     char   other[256];     /* the first of these files */
+    int    unread;         /* those of them that are AVIF or HEIC by their names */
+    int    doubles;        /* files ._NAME in which macOS keeps a file's attributes (AppleDouble); path omits them, too */
     void  *owned[2];
 } spot_folder;
 
@@ -29,7 +31,8 @@ spot_status spot_folder_pictures(spot_ctx *c, spot_folder *f, const char *root);
  * above it that is there decides. False where root is no folder. */
 bool spot_folder_holds(const char *root, const char *path);
 
-/* Logs how many files are left out by their names; nothing where there are none. */
-void spot_folder_log_others(spot_ctx *c, const spot_folder *f, const char *root);
+/* Logs how many files are left out by their names, and as AppleDouble; nothing where there are none. */
+void spot_folder_log_others (spot_ctx *c, const spot_folder *f, const char *root);
+void spot_folder_log_doubles(spot_ctx *c, const spot_folder *f, const char *root);       /* those of AppleDouble alone */
 
 #endif

@@ -180,6 +180,7 @@ spot_status spot_gather(spot_ctx *c, spot_new_pictures *p, const spot_gather_opt
     *p = (spot_new_pictures){ 0 };
     if (o->most < 1) return spot_fail(c, SPOT_USAGE, "%d pictures are to be gathered; at least 1 is possible", o->most);
     SPOT_TRY(spot_folder_pictures(c, &k.f, o->images));
+    spot_folder_log_doubles(c, &k.f, o->images);
     s = gather(c, &k, p);
     if (s) spot_new_pictures_close(p);
     spot_folder_close(&k.f);

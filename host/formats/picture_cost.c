@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "formats/scan.h"
+#include "formats/byte_scan.h"
 #include "formats/tiff_head.h"
 
 enum { SOF_FIRST = 0xc0, SOF_LAST = 0xcf, DHT = 0xc4, JPG = 0xc8, DAC = 0xcc, RST0 = 0xd0, SOI = 0xd8, EOI = 0xd9, SOS = 0xda,
@@ -39,10 +39,10 @@ static spot_status take_orientation(spot_ctx *c, int *orientation, const spot_bl
 /* The chunk eXIf may stand behind the pixels. */
 spot_status spot_png_orientation(spot_ctx *c, int *orientation, const spot_blob *in)
 {
-    spot_scan s = { .c = c, .in = in };
+    spot_byte_scan s = { .c = c, .in = in };
     uint8_t head[8];
 
-    for (uint64_t at = 8; s.at = at, spot_scan_take(&s, head, sizeof head);) {
+    for (uint64_t at = 8; s.at = at, spot_byte_take(&s, head, sizeof head);) {
         const uint64_t size = spot_big_u32(head);
         if (!memcmp(head + 4, "eXIf", 4)) return take_orientation(c, orientation, in, at + 8, size);
         if (!memcmp(head + 4, "IEND", 4)) return SPOT_OK;
@@ -54,13 +54,13 @@ spot_status spot_png_orientation(spot_ctx *c, int *orientation, const spot_blob 
 /* ---- JPEG ---- */
 
 /* The next marker; skips bytes before it, as libjpeg does. -1: none. */
-static int next_marker(spot_scan *s)
+static int next_marker(spot_byte_scan *s)
 {
-    int b = spot_scan_byte(s);
+    int b = spot_byte_next(s);
 
     for (;;) {
-        while (b >= 0 && b != 0xff) b = spot_scan_byte(s);
-        while (b == 0xff) b = spot_scan_byte(s);
+        while (b >= 0 && b != 0xff) b = spot_byte_next(s);
+        while (b == 0xff) b = spot_byte_next(s);
         if (b) return b;
     }
 }
@@ -86,7 +86,7 @@ static size_t coefficients(const spot_picture_cost *cost, const uint8_t *compone
 
 spot_status spot_jpeg_cost(spot_ctx *c, spot_picture_cost *cost, const spot_blob *in)
 {
-    spot_scan s = { .c = c, .in = in, .at = 2 };
+    spot_byte_scan s = { .c = c, .in = in, .at = 2 };
     uint8_t head[2], frame[6], component[3 * COMPONENTS] = { 0 };
     int marker, n = 0;
     bool whole = false;        /* libjpeg holds the whole picture */
@@ -95,18 +95,18 @@ spot_status spot_jpeg_cost(spot_ctx *c, spot_picture_cost *cost, const spot_blob
         uint64_t end;
         if (marker == TEM || (marker >= RST0 && marker <= SOI)) continue;
         end = s.at;
-        if (!spot_scan_take(&s, head, 2)) break;
+        if (!spot_byte_take(&s, head, 2)) break;
         end += spot_big_u16(head);
         if (marker == SOS) {
-            int scanned = spot_scan_byte(&s);
+            int scanned = spot_byte_next(&s);
             whole |= scanned < n;
             break;
         }
         if (marker >= SOF_FIRST && marker <= SOF_LAST && marker != DHT && marker != JPG && marker != DAC
-            && spot_scan_take(&s, frame, 6)) {
+            && spot_byte_take(&s, frame, 6)) {
             cost->height = spot_big_u16(frame + 1);
             cost->width = spot_big_u16(frame + 3);
-            n = frame[5] <= COMPONENTS && spot_scan_take(&s, component, 3 * (size_t)frame[5]) ? frame[5] : 0;
+            n = frame[5] <= COMPONENTS && spot_byte_take(&s, component, 3 * (size_t)frame[5]) ? frame[5] : 0;
             whole = (marker & 3) == 2;
         }
         s.at = end;
@@ -117,16 +117,16 @@ spot_status spot_jpeg_cost(spot_ctx *c, spot_picture_cost *cost, const spot_blob
 
 spot_status spot_jpeg_orientation(spot_ctx *c, int *orientation, const spot_blob *in)
 {
-    spot_scan s = { .c = c, .in = in, .at = 2 };
+    spot_byte_scan s = { .c = c, .in = in, .at = 2 };
     uint8_t head[8];
     int marker;
 
     while ((marker = next_marker(&s)) > 0 && marker != EOI && marker != SOS) {
         const uint64_t at = s.at;
         if (marker == TEM || (marker >= RST0 && marker <= SOI)) continue;
-        if (!spot_scan_take(&s, head, 2)) break;
+        if (!spot_byte_take(&s, head, 2)) break;
         const uint64_t size = spot_big_u16(head);
-        if (marker == APP1 && size >= sizeof head && spot_scan_take(&s, head + 2, 6) && !memcmp(head + 2, "Exif\0\0", 6))
+        if (marker == APP1 && size >= sizeof head && spot_byte_take(&s, head + 2, 6) && !memcmp(head + 2, "Exif\0\0", 6))
             return take_orientation(c, orientation, in, at + 2, size - 2);
         s.at = at + size;
     }

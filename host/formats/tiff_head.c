@@ -7,14 +7,14 @@ enum { WIDTH = 256, HEIGHT = 257, BITS = 258, COMPRESSION = 259, ORIENTATION = 2
        TILE_HEIGHT = 323, BYTE = 1, SHORT = 3, LONG = 4, LONG8 = 16 };
 
 /* Offsets count from `zero`; nothing is read at or beyond `end`. */
-typedef struct { spot_scan s; uint64_t zero, end; bool little, wide; } reader;
+typedef struct { spot_byte_scan s; uint64_t zero, end; bool little, wide; } reader;
 
 static bool take_number(reader *r, int bytes, uint64_t *v)
 {
     uint8_t b[8];
 
     *v = 0;
-    if (r->end - r->s.at < (uint64_t)bytes || !spot_scan_take(&r->s, b, (size_t)bytes)) return false;
+    if (r->end - r->s.at < (uint64_t)bytes || !spot_byte_take(&r->s, b, (size_t)bytes)) return false;
     for (int i = 0; i < bytes; i++) *v = *v << 8 | b[r->little ? bytes - 1 - i : i];
     return true;
 }
@@ -81,10 +81,10 @@ spot_status spot_tiff_head_read(spot_ctx *c, spot_tiff_head *h, const spot_blob 
 
     *h = (spot_tiff_head){ .samples = 1, .bits = 1, .compression = 1, .orientation = 1 };
     if (at > in->size || size > in->size - at) return SPOT_OK;
-    while (r.end - r.s.at >= sizeof mark && spot_scan_take(&r.s, mark, sizeof mark) && !memcmp(mark, "Exif\0\0", 6))
+    while (r.end - r.s.at >= sizeof mark && spot_byte_take(&r.s, mark, sizeof mark) && !memcmp(mark, "Exif\0\0", 6))
         at += sizeof mark;
     r.zero = r.s.at = at;
-    if (r.end - at < 8 || !spot_scan_take(&r.s, mark, 2)) return r.s.status;
+    if (r.end - at < 8 || !spot_byte_take(&r.s, mark, 2)) return r.s.status;
     r.little = mark[0] == 'I';
     if (memcmp(mark, "II", 2) && memcmp(mark, "MM", 2)) return SPOT_OK;
     take_number(&r, 2, &version);

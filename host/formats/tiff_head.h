@@ -3,7 +3,7 @@
 #ifndef SPOTTER_TIFF_HEAD_H
 #define SPOTTER_TIFF_HEAD_H
 
-#include "formats/scan.h"
+#include "formats/byte_scan.h"
 
 typedef struct {
     uint64_t width, height;                /* 0: not said */

@@ -61,6 +61,7 @@ static spot_status list_missing(spot_ctx *c, spot_work *w)
         if (p->list.others)
             spot_log(c, SPOT_LOG_WARN, "%s: %d files are left out that are no pictures of a class, such as %s", p->root,
                      p->list.others, p->list.other);
+        spot_folder_log_doubles(c, &p->list, p->root);
         if (p->absent)
             spot_log(c, SPOT_LOG_WARN, "%s has no pictures of %d classes, such as %s; they count as lost", p->root, p->absent,
                      p->first_absent);

@@ -1,7 +1,7 @@
-/* scan.c - see scan.h. */
-#include "formats/scan.h"
+/* byte_scan.c - see byte_scan.h. */
+#include "formats/byte_scan.h"
 
-int spot_scan_byte(spot_scan *s)
+int spot_byte_next(spot_byte_scan *s)
 {
     if (s->at >= s->in->size) return -1;
     if (s->at < s->from || s->at >= s->from + s->have) {
@@ -15,10 +15,10 @@ int spot_scan_byte(spot_scan *s)
     return s->bytes[s->at++ - s->from];
 }
 
-bool spot_scan_take(spot_scan *s, uint8_t *out, size_t n)
+bool spot_byte_take(spot_byte_scan *s, uint8_t *out, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        int b = spot_scan_byte(s);
+        int b = spot_byte_next(s);
         if (b < 0) return false;
         out[i] = (uint8_t)b;
     }

@@ -1,6 +1,6 @@
-/* scan.h - the bytes of a blob from a place on, one after the other: for headers, which are read before their file is. */
-#ifndef SPOTTER_SCAN_H
-#define SPOTTER_SCAN_H
+/* byte_scan.h - the bytes of a blob from a place on, one after the other: for headers, which are read before their file is. */
+#ifndef SPOTTER_BYTE_SCAN_H
+#define SPOTTER_BYTE_SCAN_H
 
 #include "formats/formats.h"
 
@@ -12,10 +12,10 @@ typedef struct {
     size_t    have;
     uint8_t   bytes[512];
     spot_status status;        /* of the last read */
-} spot_scan;
+} spot_byte_scan;
 
-int  spot_scan_byte(spot_scan *s);                                    /* -1 at the end, and after a failed read */
-bool spot_scan_take(spot_scan *s, uint8_t *out, size_t n);            /* false where fewer are left */
+int  spot_byte_next(spot_byte_scan *s);                                    /* -1 at the end, and after a failed read */
+bool spot_byte_take(spot_byte_scan *s, uint8_t *out, size_t n);            /* false where fewer are left */
 
 static inline uint32_t spot_big_u16(const uint8_t *p) { return (uint32_t)p[0] << 8 | p[1]; }
 static inline uint32_t spot_big_u32(const uint8_t *p) { return spot_big_u16(p) << 16 | spot_big_u16(p + 2); }
