@@ -89,9 +89,12 @@ TEST(hostile_files_get_their_sentence)
 {
     static const struct { const char *bytes; size_t size; const char *words; } cases[] = {
         { "", 0, "picture.format: a.png | empty" },
-        { "GIF89a..", 8, "picture.format: GIF" },
-        { "RIFF....WEBP", 12, "picture.format: WebP" },
         { "hello", 5, "picture.format: something else" },
+        { "\0\0\0\x20" "ftypavif", 12, "picture.format: AVIF" },
+        { "\0\0\0\x20" "ftypheic", 12, "picture.format: HEIC" },
+        { "\0\0\0\x20" "ftypmif1", 12, "picture.format: HEIC" },
+        { "\0\5\x16\7\0\2", 6, "picture.format: AppleDouble" },
+        { "BM", 2, "bmp.damaged: a.png" },
         { "\x89PNG\r\n\x1a\n", 8, "png.damaged: cut short" },
         { "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\x7f\xff\xff\xff\x7f\xff\xff\xff\x08\x02\0\0\0\x1a\x2b\x3c\x4d", 33,
           "png.damaged: CRC" },

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "formats/picture.h"
+#include "formats/picture_kind.h"
 
 typedef struct { int32_t width, height; uint8_t rgb[1 << 14]; } shown;
 typedef struct { char name[32]; int32_t width, height, orientation; shown plain, upright; } golden;
@@ -24,10 +24,24 @@ static bool read_golden(golden *g, FILE *f)
     return true;
 }
 
-static void compare(const spot_picture *p, const shown *s, const char *name)
+/* 1 where they differ, which is said. */
+static int differs(const spot_picture *p, const shown *s, const char *name)
 {
-    if (p->width != s->width || p->height != s->height || memcmp(p->rgb, s->rgb, (size_t)(3 * s->width * s->height)))
-        fail_msg("%s is not as PIL shows it", name);
+    if (p->width == s->width && p->height == s->height && !memcmp(p->rgb, s->rgb, (size_t)(3 * s->width * s->height))) return 0;
+    print_error("%s is not as PIL shows it\n", name);
+    return 1;
+}
+
+/* Whether this build was made without the picture's library. */
+static bool is_left_out(const char *path)
+{
+    uint8_t mark[SPOT_PICTURE_MARK] = "";
+    const spot_picture_kind *kind;
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    kind = spot_picture_kind_of(mark, fread(mark, 1, sizeof mark, f));
+    fclose(f);
+    return kind && !kind->decode;
 }
 
 TEST(headers_and_pixels_are_as_pil_has_them)
@@ -37,7 +51,7 @@ TEST(headers_and_pixels_are_as_pil_has_them)
     spot_picture p = { 0 };
     spot_picture_head h;
     char path[64];
-    int pictures = 0;
+    int pictures = 0, wrong = 0;
     FILE *f = fopen("golden/picture_kinds.bin", "rb");
     assert_non_null(f);
     for (; read_golden(&g, f); pictures++) {
@@ -46,11 +60,110 @@ TEST(headers_and_pixels_are_as_pil_has_them)
         if (h.width != g.width || h.height != g.height || h.orientation != g.orientation)
             fail_msg("%s: %d x %d, orientation %d; PIL says %d x %d, %d", g.name, h.width, h.height, h.orientation, g.width,
                      g.height, g.orientation);
+        if (is_left_out(path)) {
+            CHECK_FAILS(&c, spot_picture_read(&c, &p, path), SPOT_INPUT, "picture.library");
+            continue;
+        }
+        p.reading.exif = SPOT_EXIF_IGNORE;
         CHECK_OK(&c, spot_picture_read(&c, &p, path));
-        compare(&p, &g.plain, g.name);
+        wrong += differs(&p, &g.plain, g.name);
+        if (strncmp(g.name, "tiff", 4)) assert_int_equal(p.orientation, g.orientation);
+        p.reading.exif = SPOT_EXIF_APPLY;
+        CHECK_OK(&c, spot_picture_read(&c, &p, path));
+        wrong += differs(&p, &g.upright, g.name);
+        assert_int_equal(p.orientation, 1);
     }
-    assert_true(pictures >= 13);
+    assert_true(pictures >= 100);
+    assert_int_equal(wrong, 0);
     fclose(f);
+    spot_picture_close(&p);
+}
+
+static uint8_t *read_file(const char *path, size_t *size)
+{
+    FILE *f = fopen(path, "rb");
+    uint8_t *data = malloc(1 << 14);
+
+    if (!f || !data) fail_msg("cannot read %s", path);
+    *size = fread(data, 1, 1 << 14, f);
+    fclose(f);
+    return data;
+}
+
+/* Cut anywhere, a file is shown or gets a sentence that names it. `behind`: bytes at its end that hold no pixels; TIFF's tags
+ * are there. */
+TEST(files_cut_short_get_their_sentence)
+{
+    static const struct { const char *file; int behind; } cases[] = {
+        { "webp/lossy", 0 }, { "webp/alpha", 0 }, { "webp/alpha_lossless", 0 }, { "bmp/palette_4", 4 }, { "bmp/565_long", 2 },
+        { "bmp/rle8", 2 }, { "bmp/rle4", 2 }, { "gif/interlaced", 1 }, { "gif/pil_P", 1 }, { "tiff/tiff_lzw", 0 },
+        { "tiff/jpeg", 0 }, { "tiff/palette_4", 0 }, { "tiff/planes", 0 }, { "tiff/tiles", 0 },
+    };
+    for (int i = 0; i < LEN(cases); i++) {
+        spot_picture p = { 0 };
+        char path[64];
+        size_t size;
+        int whole = 0;
+        snprintf(path, sizeof path, "fuzz/corpus_%s", cases[i].file);
+        uint8_t *data = read_file(path, &size);
+        if (is_left_out(path)) { free(data); continue; }
+        for (size_t cut = 0; cut < size - (size_t)cases[i].behind; cut++) {
+            spot_ctx c = check_ctx(1);
+            uint8_t *exact = malloc(cut ? cut : 1);      /* so that ASan sees one byte too far */
+            memcpy(exact, data, cut);
+            const spot_status s = spot_picture_decode(&c, &p, exact, cut, "cut");
+            free(exact);
+            if (s == SPOT_OK) { whole++; continue; }
+            assert_int_equal(s, SPOT_INPUT);
+            assert_non_null(strstr(c.message, "cut"));
+            assert_null(p.rgb);
+        }
+        if (whole > 12) fail_msg("%s: %d cuts of it are taken for whole", cases[i].file, whole);
+        free(data);
+        spot_picture_close(&p);
+    }
+}
+
+/* The sizes that headers claim are refused before memory is taken. `at`: the place of width and height; of a TIFF the values
+ * of its first two tags. */
+TEST(bombs_are_refused_before_they_are_decoded)
+{
+    static const struct { const char *file; size_t at, step; int bytes; const char *said; } cases[] = {
+        { "bmp/colours", 18, 4, 4, "picture.size: bomb" }, { "webp/exif_6", 24, 3, 3, "webp.damaged: bomb" },
+        { "tiff/grey_8_0", 0, 12, 4, "picture.size: bomb" },
+    };
+    for (int i = 0; i < LEN(cases); i++) {
+        spot_ctx c = check_ctx(1);
+        spot_picture p = { 0 };
+        char path[64];
+        size_t size, at = cases[i].at;
+        snprintf(path, sizeof path, "fuzz/corpus_%s", cases[i].file);
+        uint8_t *data = read_file(path, &size);
+        if (!at) at = (size_t)(data[4] | data[5] << 8) + 10;
+        for (int k = 0; k < 2; k++)
+            for (int b = 0; b < cases[i].bytes; b++) data[at + (size_t)k * cases[i].step + (size_t)b] = b == 1 ? 0x7f : 0;
+        if (!is_left_out(path))
+            CHECK_FAILS(&c, spot_picture_decode(&c, &p, data, size, "bomb"), SPOT_INPUT, cases[i].said);
+        assert_int_equal(p.pixels.size, 0);
+        free(data);
+        spot_picture_close(&p);
+    }
+}
+
+/* The first directory of a TIFF is read and no other: one that leads back to itself is shown. */
+TEST(directories_that_lead_round_are_shown)
+{
+    spot_ctx c = check_ctx(1);
+    spot_picture p = { 0 };
+    size_t size;
+    uint8_t *data = read_file("fuzz/corpus_tiff/grey_8_0", &size);
+    const size_t at = (size_t)(data[4] | data[5] << 8), next = at + 2 + 12 * (size_t)(data[at] | data[at + 1] << 8);
+    memcpy(data + next, data + 4, 4);
+    if (!is_left_out("fuzz/corpus_tiff/grey_8_0")) {
+        CHECK_OK(&c, spot_picture_decode(&c, &p, data, size, "round"));
+        assert_int_equal(p.width, 13);
+    }
+    free(data);
     spot_picture_close(&p);
 }
 

@@ -2,7 +2,15 @@
 #include "formats/picture.h"
 
 #include <inttypes.h>
+
 #include "formats/picture_kind.h"
+
+/* Where the format or the caller wants it; else p tells what was not applied. */
+static spot_status apply_orientation(spot_ctx *c, spot_picture *p, const spot_picture_kind *kind, spot_blob file)
+{
+    SPOT_TRY(kind->orientation(c, &p->orientation, &file));
+    return p->orientation > 1 && (kind->turns || p->reading.exif == SPOT_EXIF_APPLY) ? spot_picture_turn(c, p) : SPOT_OK;
+}
 
 static spot_status decode_file(spot_ctx *c, spot_picture *p, const uint8_t *file, size_t size, size_t work, const char *name)
 {
@@ -10,7 +18,9 @@ static spot_status decode_file(spot_ctx *c, spot_picture *p, const uint8_t *file
     spot_status s;
 
     p->work = work;
-    s = kind ? kind->decode(c, p, file, size, name) : spot_picture_kind_none(c, file, size, name);
+    p->orientation = 1;
+    s = kind ? spot_picture_kind_decode(c, kind, p, file, size, name) : spot_picture_kind_none(c, file, size, name);
+    if (!s && kind->orientation) s = apply_orientation(c, p, kind, spot_blob_memory(file, size, name));
     if (s) p->rgb = NULL;
     return s;
 }

@@ -1,8 +1,9 @@
-/* picture.h - a picture from a file: PNG or JPEG -> 8-bit RGB -> the square input of a network.
+/* picture.h - a picture from a file: PNG, JPEG, WebP, BMP, TIFF or GIF -> 8-bit RGB -> the square input of a network.
  *
  * Both steps give the same bytes as PIL and torchvision: Image.open(file).convert("RGB"), then Resize and CenterCrop. So
  * alpha is dropped, not blended; 16-bit colours lose their low byte; 16-bit greys above 255 become white (PIL 9's convert);
- * CMYK is inverted, as Adobe stores it; an EXIF orientation is ignored, as in torchvision's loader.
+ * CMYK of a JPEG is inverted, as Adobe stores it; an EXIF orientation is ignored, as in torchvision's loader, or applied, as
+ * by ImageOps.exif_transpose; that of a TIFF is always applied. Of several frames the first is shown.
  *
  * The content decides the format, not the name. Headers are checked before use; a broken file is one sentence. */
 #ifndef SPOTTER_PICTURE_H
@@ -43,10 +44,12 @@ typedef struct { void *at; size_t size; } spot_room;   /* reusable memory that g
 typedef struct {
     int       width, height;
     uint8_t  *rgb;                        /* (height, width, 3); NULL unless the last read succeeded */
-    spot_room file, pixels, line, taps;
+    spot_room file, pixels, line, turned, taps;
     spot_picture_gate *gate;              /* NULL: no limit */
     size_t    held;                       /* bytes from the gate */
     size_t    work;                       /* bytes that the decoder may use besides file and pixels */
+    spot_picture_reading reading;         /* set it before a read */
+    int       orientation;                /* what EXIF says and the last read did not apply, 2 to 8; 1: nothing */
     int       matte;                      /* under a PNG's alpha: 1 white, 2 black; 0: nothing, alpha is dropped */
 } spot_picture;
 
@@ -55,9 +58,9 @@ spot_status spot_picture_decode(spot_ctx *c, spot_picture *p, const uint8_t *fil
 void        spot_picture_give_back(spot_picture *p);       /* with a gate: returns its bytes */
 void        spot_picture_close (spot_picture *p);
 
-/* A picture's size from its header, and the bytes of the file, the pixels and the decoder. Only the file's bytes if it is no
- * picture or has a broken header, which decoding reports. */
-typedef struct { uint64_t width, height; size_t file, pixels, work; } spot_picture_cost;
+/* A picture's size from its header, and the bytes of the file, the pixels, the decoder, and a copy of the
+ * pixels that is turned. Only the file's bytes if it is no picture or has a broken header, which decoding reports. */
+typedef struct { uint64_t width, height; size_t file, pixels, work, turned; } spot_picture_cost;
 
 /* A picture by its header, without decoding: the stored size, and EXIF's orientation, 1 (upright, or not said) to 8. With 5 to
  * 8 it is meant to be shown height x width. SPOT_INPUT for a file that is no picture by its first bytes, or whose header has no
@@ -89,9 +92,10 @@ spot_status spot_picture_keep(spot_ctx *c, spot_picture *p, const float box[4]);
 size_t spot_picture_fit_bytes(uint64_t width, uint64_t height, int resize, int crop);      /* most memory that they need */
 
 /* Decoders call these. room_need: room has at least `bytes`, contents undefined. gate_take: waits for the bytes of cost.
- * picture_start: allocates p->rgb for these pixels. */
+ * picture_start: allocates p->rgb for these pixels. picture_turn: applies p->orientation. */
 spot_status spot_room_need    (spot_ctx *c, spot_room *room, size_t bytes);
 spot_status spot_gate_take    (spot_ctx *c, spot_picture *p, const spot_picture_cost *cost, const char *name);
 spot_status spot_picture_start(spot_ctx *c, spot_picture *p, uint64_t width, uint64_t height, const char *name);
+spot_status spot_picture_turn (spot_ctx *c, spot_picture *p);
 
 #endif

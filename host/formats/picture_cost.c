@@ -148,7 +148,7 @@ static spot_status read_cost(spot_ctx *c, spot_picture_cost *cost, const spot_pi
     SPOT_TRY((*kind)->cost(c, cost, in));
     if (cost->width && cost->height <= SPOT_PICTURE_PIXELS / cost->width)
         cost->pixels = 3 * (size_t)(cost->width * cost->height);
-    else cost->work = 0;       /* it will be refused */
+    else cost->work = cost->turned = 0;        /* it will be refused */
     return SPOT_OK;
 }
 

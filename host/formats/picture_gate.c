@@ -27,9 +27,10 @@ void spot_picture_gate_close(spot_picture_gate *g)
 spot_status spot_gate_take(spot_ctx *c, spot_picture *p, const spot_picture_cost *cost, const char *name)
 {
     spot_picture_gate *g = p->gate;
-    size_t bytes = cost->file + cost->pixels + cost->work;
+    size_t bytes = cost->file + cost->pixels + cost->work + cost->turned;
 
     if (!g) return SPOT_OK;
+    if (p->reading.exif == SPOT_EXIF_APPLY && !cost->turned) bytes += cost->pixels;
     if (g->crop && cost->pixels) bytes += spot_picture_fit_bytes(cost->width, cost->height, g->resize, g->crop);
     if (bytes > g->limit)
         return spot_fail(c, SPOT_INPUT, "{picture.memory} %s: decoding %" PRIu64 " x %" PRIu64
@@ -50,6 +51,7 @@ void spot_picture_give_back(spot_picture *p)
     free_room(&p->file);
     free_room(&p->pixels);
     free_room(&p->line);
+    free_room(&p->turned);
     free_room(&p->taps);
     pthread_mutex_lock(&p->gate->lock);
     p->gate->used -= p->held;
@@ -64,6 +66,7 @@ void spot_picture_close(spot_picture *p)
     free_room(&p->file);
     free_room(&p->pixels);
     free_room(&p->line);
+    free_room(&p->turned);
     free_room(&p->taps);
     memset(p, 0, sizeof *p);
 }

@@ -66,7 +66,7 @@ static void next_bytes(png_structp png, png_bytep out, size_t n)
 }
 
 /* A row is read to the end of its place and then expanded from the front: a palette index or a 16-bit grey has fewer than the
- * three bytes of its RGB. Indices beyond the palette are greys, as in PIL. */
+ * three bytes of its RGB. Indices beyond the palette are black, as in PIL. */
 typedef struct { int color, depth; size_t skip; uint8_t palette[256][3]; } form;
 
 /* Blends a picture with alpha or tRNS with white or black, in 8 bits and without gammas: 8-bit RGB. */
@@ -96,8 +96,7 @@ static void choose_form(reading *r, form *f)
         f->skip = 2 * width;
         png_set_packing(r->png);
         png_get_PLTE(r->png, r->info, &entry, &entries);
-        for (int i = 0; i < 256; i++)
-            for (int k = 0; k < 3; k++) f->palette[i][k] = (uint8_t)i;
+        memset(f->palette, 0, sizeof f->palette);
         for (int i = 0; i < entries; i++) memcpy(f->palette[i], (uint8_t[]){ entry[i].red, entry[i].green, entry[i].blue }, 3);
     } else if (f->color == PNG_COLOR_TYPE_GRAY && f->depth == 16) {
         f->skip = width;

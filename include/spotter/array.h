@@ -1,4 +1,4 @@
-/* array.h - numbers and words from a user's file: .npy, .npz, .safetensors, .csv, .tsv.
+/* array.h - numbers and words from a user's file: .npy, .npz, .safetensors, .csv, .tsv; and how pictures of files are read.
  *
  * "FILE:NAME" selects one of several: an array of an npz, a tensor, a column of a csv. "FILE.csv:a,b,c" or
  * "FILE.csv:e0..e511" takes columns side by side (a range goes by the numbers at the end of the names, in any order in the
@@ -52,6 +52,14 @@ spot_status spot_array_ints  (spot_ctx *c, int *out, const spot_array *a, int le
 
 /* Writes (rows, columns) floats (columns 0: rank 1) as .npy, whole or not at all. */
 spot_status spot_npy_write(spot_ctx *c, const char *path, const float *v, int rows, int columns);
+
+/* ---- pictures ---- */
+
+/* How a picture's file becomes pixels. All zero: as torchvision's loader has it. The orientation that EXIF tells of a photo is
+ * ignored, or applied as by PIL's ImageOps.exif_transpose. */
+typedef enum { SPOT_EXIF_IGNORE, SPOT_EXIF_APPLY } spot_exif;
+
+typedef struct { int exif; } spot_picture_reading;
 
 #ifdef __cplusplus
 }

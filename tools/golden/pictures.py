@@ -87,6 +87,7 @@ def pngs(rng, w, h):
                 palette, px = None, scene(rng, w, h, CHANNELS[color], depth)
                 if color == PALETTE:
                     palette = rng.integers(0, 256, (2 ** depth if depth < 8 else 200, 3))
+                    px %= len(palette)
                 if color == GRAY and depth == 16:
                     px //= 97                  # some above 255, some below
                 name = {0: "gray", 2: "rgb", 3: "palette", 4: "gray_alpha", 6: "rgb_alpha"}[color]

@@ -1,0 +1,28 @@
+# Formats of pictures whose libraries a build may lack; PNG, JPEG and BMP it always has. A file of a format that is left out is
+# refused with a sentence (picture_kind.c).
+set(SPOT_PICTURES "webp;tiff;gif" CACHE STRING "formats of pictures to build, where their libraries are found")
+if("webp" IN_LIST SPOT_PICTURES)
+  pkg_check_modules(SPOT_LIBWEBP IMPORTED_TARGET libwebp libwebpdemux)
+endif()
+if("tiff" IN_LIST SPOT_PICTURES)
+  pkg_check_modules(SPOT_LIBTIFF IMPORTED_TARGET libtiff-4>=4.5)      # which lets a reader limit its memory
+endif()
+if("gif" IN_LIST SPOT_PICTURES)
+  find_package(GIF 5.1)
+endif()
+
+function(spot_picture_format format found library package)
+  if(${found})
+    target_compile_definitions(libspotter PRIVATE SPOT_HAS_${format})
+    target_link_libraries(libspotter PUBLIC ${library})
+  else()
+    message(STATUS "${format} pictures will be refused: without ${package}")
+    get_target_property(sources libspotter SOURCES)
+    string(TOLOWER ${format} name)
+    list(FILTER sources EXCLUDE REGEX "host/formats/${name}[.]c")
+    set_target_properties(libspotter PROPERTIES SOURCES "${sources}")
+  endif()
+endfunction()
+spot_picture_format(WEBP SPOT_LIBWEBP_FOUND PkgConfig::SPOT_LIBWEBP libwebp-dev)
+spot_picture_format(TIFF SPOT_LIBTIFF_FOUND PkgConfig::SPOT_LIBTIFF "libtiff-dev, 4.5 or later")
+spot_picture_format(GIF GIF_FOUND GIF::GIF libgif-dev)
