@@ -25,7 +25,7 @@ static void make_resize(spot_op_run *r, void *problem, const int *size)
     uint8_t *rgb = malloc(bytes);
 
     *p = (spot_resize){ .width = size[0], .height = size[1], .resize = size[2], .crop = size[3],
-                        .filter = (spot_filter)size[4] };
+                        .filter = (spot_filter)size[4], .pillow = size[5] };
     if (rgb) paint(rgb, p->width, p->height, r->number);
     p->rgb = spot_op_given(r, rgb, bytes);
     p->out = spot_op_out(r, "square", SPOT_OP_BYTE, 3 * (size_t)p->crop * (size_t)p->crop, 0);

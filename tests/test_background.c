@@ -6,6 +6,7 @@
 #include "background/background_config.h"
 #include "background/suite/pixels_encoder.h"
 #include "background/background_summary.h"
+#include "background/suite/squares.h"
 #include "spotter/shifts.h"
 #include "spotter/versions.h"
 #include "spotter/work.h"
@@ -305,6 +306,45 @@ TEST_IN_FOLDER(masks_that_are_empty_full_or_inverted)
     assert_non_null(strstr(heard, "3 of 8 pictures are no targets"));
     spot_background_close(&r);
     CHECK_CONFIG_FREE(cfg);
+}
+
+/* Indices, not the palette's dark colours; void is no object. */
+TEST_IN_FOLDER(masks_of_labels_are_read_by_index)
+{
+    spot_ctx c = check_ctx(2);
+    spot_square_cache q;
+    const char *path[1], *mask[] = { "golden/mask_voc.png" };
+    char picture[300];
+    const int item = 0;
+    unsigned char *bytes;
+    size_t n;
+    world_model m = { 0 };
+    spot_run_report report;
+
+    make_world(1, 6);
+    CHECK_OK(&c, spot_file_read(&c, mask[0], &bytes, &n, 1 << 20));
+    write_bytes("masks/a/0.png", bytes, n);
+    free(bytes);
+    snprintf(picture, sizeof picture, "%s", in_world("images/a/0.png"));
+    path[0] = picture;
+    CHECK_OK(&c, spot_squares_open(&c, &q, &(spot_square_source){ .n = 1, .size = 32, .path = path, .masked = true,
+                                                                  .mask = mask }, 1 << 20, 1));
+    CHECK_OK(&c, spot_squares_need(&c, &q, &item, 1));
+    for (int y = 0; y < 32; y++)
+        for (int x = 0; x < 32; x++)
+            assert_int_equal(spot_square_mask(&q, 0)[32 * y + x], x >= 8 && x < 24 && y >= 8 && y < 24 ? 255 : 0);
+    assert_true(q.labelled[0] && q.brightest[0] == 255);
+    spot_squares_close(&q);
+    run(&c, "run", &m, 2, &report);
+}
+
+/* Masks of 0 and 200, as of 0 and 1, have no object. */
+TEST_IN_FOLDER(no_mask_has_white)
+{
+    make_world(1, 6);
+    make_mask("masks/a/0.png", 32, 32, 8, 24, 200);
+    make_mask("masks/b/0.png", 32, 32, 8, 24, 128);
+    fails("masks.dark: 2 | 200");
 }
 
 TEST_IN_FOLDER(no_target_at_all)

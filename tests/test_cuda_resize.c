@@ -6,13 +6,15 @@
 #include "image/resize.h"
 #include "op_resize.h"
 
-/* width, height, resize, crop, filter: more pictures than a launch takes */
+/* width, height, resize, crop, filter, order of the filters: more pictures than a launch takes */
 static const int sizes[][SPOT_OP_SIZES] = {
     { 1, 1, 7, 7, SPOT_BICUBIC },      { 40, 30, 24, 24, SPOT_BICUBIC }, { 33, 57, 16, 11, SPOT_BILINEAR },
     { 300, 1, 5, 4, SPOT_BICUBIC },    { 1, 300, 3, 9, SPOT_BILINEAR },  { 20, 31, 0, 17, SPOT_BICUBIC },
     { 5, 4, 0, 16, SPOT_BICUBIC },     { 9, 9, 31, 40, SPOT_BICUBIC },   { 640, 48, 32, 32, SPOT_BICUBIC },
     { 64, 64, 64, 64, SPOT_BICUBIC },  { 65, 64, 1, 1, SPOT_BICUBIC },
     { 40, 30, SPOT_RESIZE_SQUASH, 24, SPOT_BICUBIC },  { 7, 90, SPOT_RESIZE_SQUASH, 33, SPOT_BILINEAR },
+    { 7, 90, SPOT_RESIZE_SQUASH, 33, SPOT_BILINEAR, SPOT_PILLOW_12 },  { 21, 97, 10, 13, SPOT_BICUBIC },
+    { 21, 97, 10, 13, SPOT_BICUBIC, SPOT_PILLOW_12 },  { 40, 130, 20, 35, SPOT_BILINEAR }, { 33, 80, 30, 24, SPOT_BICUBIC },
 };
 
 TEST(a_number_out_of_range_is_refused)
@@ -37,7 +39,7 @@ TEST(one_colour_stays)
     spot_ctx c = check_ctx(2);
     for (int colour = 0; colour < 256; colour += 51)
         for (int resize = 20; resize <= 90; resize += 35) {
-            spot_resize p = { rgb, 70, 50, resize, 20, SPOT_BICUBIC, out };
+            spot_resize p = { rgb, 70, 50, resize, 20, SPOT_BICUBIC, out, SPOT_PILLOW_13 };
             spot_arena a;
             memset(rgb, colour, sizeof rgb);
             CHECK_OK(&c, spot_arena_open(&c, &a, spot_resize_scratch(1, &p, 2)));

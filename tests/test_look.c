@@ -351,7 +351,8 @@ static int show(char **argv)
 {
     spot_ctx c = { 0 };
     spot_subject s = { 0 };
-    spot_subject_files files = { .model = argv[1], .images = argv[2], .resize = atoi(argv[3]), .crop = atoi(argv[4]) };
+    spot_subject_files files = { .model = argv[1], .images = argv[2], .resize = atoi(argv[3]), .crop = atoi(argv[4]),
+                                 .reading.pillow = strcmp(argv[5], "12") ? SPOT_PILLOW_13 : SPOT_PILLOW_12 };
     spot_arena a = { 0 };
     spot_model m;
     float *logit;
@@ -378,5 +379,5 @@ static int show(char **argv)
 
 int main(int argc, char **argv)
 {
-    return argc == 5 ? show(argv) : run_all_tests();
+    return argc == 6 ? show(argv) : run_all_tests();
 }

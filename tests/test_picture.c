@@ -1,7 +1,8 @@
 /* test_picture.c - pictures of every kind that PNG and JPEG know, to the byte as PIL and torchvision show them; and what is
  * said of broken ones. Inputs and answers are made by tools/golden/pictures.py.
  *
- * With arguments FILE RESIZE CROP FILTER ...: writes crop x crop x 3 bytes of each to stdout, for that script to compare.
+ * With arguments FILE RESIZE CROP FILTER ...: writes crop x crop x 3 bytes of each to stdout, for that script to compare; the
+ * filter, and 2 for the order of Pillow 12.
  * ctest: both */
 #include "checks.h"
 
@@ -215,7 +216,8 @@ static int show(int argc, char **argv)
     for (int i = 1; i + 3 < argc; i += 4) {
         int crop = atoi(argv[i + 2]);
         uint8_t *out = malloc(3 * (size_t)crop * (size_t)crop);
-        spot_filter filter = (spot_filter)atoi(argv[i + 3]);
+        spot_filter filter = (spot_filter)(atoi(argv[i + 3]) % SPOT_FILTERS);
+        p.reading.pillow = atoi(argv[i + 3]) < SPOT_FILTERS ? SPOT_PILLOW_13 : SPOT_PILLOW_12;
         if (spot_picture_read(&c, &p, argv[i]) || spot_picture_fit_by(&c, out, &p, atoi(argv[i + 1]), crop, filter)) {
             fprintf(stderr, "%s\n", c.message);
             return 1;

@@ -167,6 +167,53 @@ TEST(directories_that_lead_round_are_shown)
     spot_picture_close(&p);
 }
 
+/* picture() of tools/golden/resize.py */
+static void paint(spot_picture *p, int width, int height)
+{
+    spot_ctx c = check_ctx(1);
+
+    CHECK_OK(&c, spot_picture_start(&c, p, (uint64_t)width, (uint64_t)height, "made"));
+    for (uint32_t i = 0; i < 3 * (uint32_t)(width * height); i++) {
+        uint32_t x = (i + 1) * 2654435761u;
+        x = (x ^ (x >> 15)) * 2246822519u;
+        p->rgb[i] = (uint8_t)(x >> 24);
+    }
+}
+
+/* Returns the pictures that the other order of filters makes differently. */
+static int compare_order(const char *path, spot_pillow pillow)
+{
+    static uint8_t want[1 << 14], got[1 << 14];
+    spot_ctx c = check_ctx(1);
+    spot_picture p = { 0 };
+    int32_t head[5];
+    int cases = 0, others = 0;
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    for (; fread(head, sizeof head, 1, f) == 1; cases++) {
+        const size_t bytes = (size_t)(3 * head[3] * head[3]);
+        assert_int_equal(fread(want, 1, bytes, f), bytes);
+        paint(&p, head[0], head[1]);
+        for (int other = 1; other >= 0; other--) {
+            p.reading.pillow = other ? SPOT_PILLOW_13 + SPOT_PILLOW_12 - pillow : pillow;
+            CHECK_OK(&c, spot_picture_fit_by(&c, got, &p, head[2], head[3], (spot_filter)head[4]));
+            others += other && memcmp(got, want, bytes);
+        }
+        if (memcmp(got, want, bytes))
+            fail_msg("%s: %d x %d to %d, %d by filter %d differs", path, head[0], head[1], head[2], head[3], head[4]);
+    }
+    fclose(f);
+    spot_picture_close(&p);
+    assert_true(cases > 70);
+    return others;
+}
+
+TEST(both_orders_of_resizing_are_pillows)
+{
+    assert_in_range(compare_order("golden/resize_12.bin", SPOT_PILLOW_12), 10, 60);
+    assert_in_range(compare_order("golden/resize_13.bin", SPOT_PILLOW_13), 10, 60);
+}
+
 TEST(what_has_no_head_is_said_to_have_none)
 {
     spot_ctx c = check_ctx(1);

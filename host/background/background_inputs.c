@@ -171,9 +171,10 @@ static spot_status draw_outline(spot_ctx *c, const void *user, int i, uint8_t *p
 spot_status spot_background_squares(spot_ctx *c, spot_background_inputs *in, size_t memory, int pictures, int backgrounds)
 {
     const spot_background_data *d = &in->cfg->data;
-    const spot_square_source picture = { in->pictures, d->size, d->fit, in->path, true, in->mask,
+    const spot_square_source picture = { in->pictures, d->size, d->fit, d->reading, in->path, true, in->mask,
                                          in->outlines ? draw_outline : NULL, in->outlines };
-    const spot_square_source back = { in->backgrounds, d->size, d->fit, in->back_path, false, NULL, NULL, NULL };
+    const spot_square_source back = { in->backgrounds, d->size, d->fit, d->reading, in->back_path, false, NULL, NULL,
+                                      NULL };
 
     SPOT_TRY(spot_squares_open(c, &in->picture, &picture, memory / 2, pictures));
     return spot_squares_open(c, &in->background, &back, memory / 2, backgrounds);

@@ -167,7 +167,8 @@ static spot_status judge_by_looking(spot_ctx *c, judge *j)
 
 spot_status spot_claim_measure(spot_ctx *c, spot_new_pictures *p, spot_slice_claim *k, const spot_claim_model *how)
 {
-    judge j = { .how = how, .p = p, .o = { .resize = how->resize, .name = name_of(how), .folder = k->root } };
+    judge j = { .how = how, .p = p, .o = { .resize = how->resize, .reading = how->reading, .name = name_of(how),
+                                                   .folder = k->root } };
     spot_status s = open_classes(c, &j, k->cls);
 
     snprintf(k->model, sizeof k->model, "%s", name_of(how));

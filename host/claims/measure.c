@@ -73,8 +73,8 @@ static spot_status look_at_all(spot_ctx *c, looker *l)
     at = (char *)(path + p->n);
     for (int i = 0; i < p->n; i++) path[i] = at, at += sprintf(at, "%s/%s", o->folder, p->row[i].picture) + 1;
     s = spot_picture_batches_run(c, &(spot_picture_batches){ .path = path, .n = p->n, .batch = BATCH, .resize = o->resize,
-                                 .crop = o->model->side, .filter = SPOT_BILINEAR, .stage = "look", .skip = true,
-                                 .skipped = &skipped, .take = look_at_batch, .user = l });
+                                 .crop = o->model->side, .filter = SPOT_BILINEAR, .reading = o->reading, .stage = "look",
+                                 .skip = true, .skipped = &skipped, .take = look_at_batch, .user = l });
     free(path);
     return s;
 }

@@ -19,6 +19,7 @@ typedef struct {
     char proof[16];                        /* what discover says of the slice: confirmed, suggested, chance */
     double rate, class_rate;               /* error rates there, of its judged rows if it has such; NaN */
     char root[SPOT_CLAIM_PATH];            /* the folder below which the new pictures are */
+    spot_picture_reading reading;          /* of these; in no file */
     char model[SPOT_CLAIM_PATH];           /* the model that was measured; "": people fill the table */
     int  items;                            /* of the slice's attributes, 0: none */
     char item[SPOT_MOST_ITEMS][SPOT_CLAIM_NAME];

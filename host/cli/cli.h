@@ -26,6 +26,13 @@ extern const cli_command *const cli_commands[];        /* sorted, ended by NULL 
 
 typedef struct { const char *device; int threads, log_json; } cli_machine;
 
+/* How pictures are read, for a command whose struct has a `spot_picture_reading member`. */
+#define CLI_READING_ROWS(member, flags_)                                                                                     \
+    { "exif",   0, "ignore|apply", CLI_CHOICE, CLI_AT(member.exif), .preset = "ignore", .flags = flags_,                     \
+      .help = "rotation that EXIF tells of a picture; torchvision's loader ignores it" },                                    \
+    { "pillow", 0, "13|12", CLI_CHOICE, CLI_AT(member.pillow), .preset = "13", .flags = flags_,                              \
+      .help = "Pillow whose order of resizing tall pictures have; 12 stands for all before 13" }
+
 /* Rows for a command whose struct begins with a cli_machine. */
 #define CLI_MACHINE_ROWS(DEVICE)                                                                                             \
     { .kind = CLI_HEADING, .help = "Machine and log:" },                                                                     \

@@ -107,6 +107,7 @@ static const cli_row table[] = {
       .help = "pixels of a picture's shorter side before the crop; 0: as it is" },
     { "crop",       0,   "N",     CLI_INT, CLI_AT(files.crop), 1, 16384, .preset = "224", .flags = CLI_ROWS | CLI_MORE,
       .help = "pixels of the square in the middle of a picture" },
+    CLI_READING_ROWS(files.reading, CLI_ROWS | CLI_MORE),
     { "skip-unreadable", 0, NULL, CLI_ON, CLI_AT(files.skip), .flags = CLI_ROWS | CLI_MORE,
       .help = "pictures that cannot be read are left out and counted" },
     { "skip-bad-rows", 0, NULL,   CLI_ON, CLI_AT(files.skip_bad), .flags = CLI_ROWS | CLI_MORE,
@@ -427,6 +428,7 @@ static spot_status search_with(spot_ctx *c, discover_flags *o, spot_config *cfg)
     SPOT_TRY(cli_encoder_options(c, &o->encoder, "embed-"));
     o->encoder.o.resize = o->files.resize;
     o->encoder.o.crop = o->files.crop;
+    o->encoder.o.reading = o->files.reading;
     o->files.encoder = &o->encoder.o;
     cli_detector_begin(&o->detector, &o->files);
     o->describe.skip = o->files.skip;

@@ -36,6 +36,7 @@ static const cli_row table[] = {
       .help = "ResNet: pixels of a picture's shorter side before the crop; 0: as it is" },
     { "crop",   0,   "N",    CLI_INT, CLI_AT(encoder.o.crop), 1, 16384, .preset = "224",
       .help = "ResNet: pixels of the square in the middle of a picture" },
+    CLI_READING_ROWS(encoder.o.reading, 0),
     CLI_ENCODER_TEXT_ROWS("", encoder),
     { "replace", 0,  NULL,   CLI_ON, CLI_AT(force.replace), .help = "overwrite files with the names of the output" },
     { "beside", 0,   NULL,   CLI_ON, CLI_AT(force.beside), .help = "no stop where another process works on the same output" },

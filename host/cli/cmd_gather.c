@@ -67,6 +67,7 @@ static const cli_row table[] = {
       .help = "pixels of a picture's shorter side before the crop; 0: as it is" },
     { "crop",    0,   "N",    CLI_INT, CLI_AT(model.crop), 1, 4096, .preset = "224",
       .help = "pixels of the square in the middle of a picture" },
+    CLI_READING_ROWS(model.reading, 0),
     { .kind = CLI_HEADING, .help = "The test:" },
     { "level",   0,   "X",    CLI_REAL, CLI_AT(level), 0.000001, 0.5, .flags = CLI_SHOWN,
       .help = "significance level of the test" },
@@ -214,6 +215,7 @@ static spot_status gather_pictures(spot_ctx *c, gather_flags *o, const found_sli
 
     SPOT_TRY(check_class(c, o, claim));
     SPOT_TRY(cli_encoder_options(c, &o->encoder, ""));
+    o->encoder.o.reading = o->model.reading;
     SPOT_TRY(spot_gather(c, p, &how));
     return measures(o) ? spot_claim_measure(c, p, claim, &o->model) : SPOT_OK;
 }
@@ -226,6 +228,7 @@ static spot_status gather_new(spot_ctx *c, gather_flags *o, const found_slices *
 
     if (found->open) o->model.known = found->s.class_name, o->model.known_n = found->s.classes;
     SPOT_TRY(make_claim(c, o, &claim, found));
+    claim.reading = o->model.reading;
     s = o->run ? gather_scenes(c, o, &claim, &p) : gather_pictures(c, o, found, &claim, &p);
     if (!s) s = spot_gathered_write(c, o->out, &claim, &p);
     if (!s && (measures(o) || o->run)) s = say_verdict(c, o, &claim, &p);
@@ -246,6 +249,7 @@ static spot_status judge_table(spot_ctx *c, const gather_flags *o)
     spot_status s = spot_gathered_read(c, o->judge, &claim, &p, &whole);
 
     snprintf(dir, sizeof dir, "%.*s", slash ? (int)(slash - o->judge) : 1, slash ? o->judge : ".");
+    claim.reading = o->model.reading;
     if (!s) s = cli_claim_verdict(c, &claim, &p, whole ? dir : NULL, o->level, o->json);
     spot_new_pictures_close(&p);
     return s;

@@ -37,6 +37,7 @@ spot_status spot_picture_cut(spot_ctx *c, spot_picture *out, const spot_picture 
     SPOT_TRY(find_part(c, at, p, box));
     SPOT_TRY(spot_picture_start(c, out, (uint64_t)(at[2] - at[0]), (uint64_t)(at[3] - at[1]), "a part of a picture"));
     copy_part(out->rgb, p, at);
+    out->reading = p->reading;
     return SPOT_OK;
 }
 

@@ -1,6 +1,8 @@
 /* png.c - writes through libpng's simple interface; reads through the full one, since the simple one corrects gammas. */
 #include "formats/png.h"
 
+#include "formats/byte_scan.h"
+
 #include <setjmp.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -42,7 +44,7 @@ typedef struct {
     spot_picture *picture;
     const char *name;
     spot_status refused;       /* our own error, before any of libpng's */
-    bool mask;                 /* one byte a pixel */
+    enum { COLOURS, MASK, LABELS } as;         /* the last two have one byte a pixel */
 } reading;
 
 static void give_up(png_structp png, png_const_charp text)
@@ -160,19 +162,20 @@ static int decode_picture(reading *r)
     r->refused = spot_picture_start(r->c, p, width, height, r->name);
     if (r->refused) return -1;
     f.skip = 0;
-    if (r->mask) choose_mask(r);
+    if (r->as == MASK) choose_mask(r);
+    else if (r->as == LABELS) png_set_packing(r->png);
     else choose_form(r, &f);
     passes = png_set_interlace_handling(r->png);
     png_read_update_info(r->png, r->info);
     for (int pass = 0; pass < passes; pass++)
-        for (size_t y = 0; y < height; y++) png_read_row(r->png, p->rgb + (r->mask ? 1 : 3) * width * y + f.skip, NULL);
+        for (size_t y = 0; y < height; y++) png_read_row(r->png, p->rgb + (r->as == COLOURS ? 3 : 1) * width * y + f.skip, NULL);
     for (size_t y = 0; y < height && f.skip; y++) expand_row(p->rgb + 3 * width * y, &f, width);
     return 0;
 }
 
-static spot_status decode(spot_ctx *c, spot_picture *p, const uint8_t *file, size_t size, const char *name, bool mask)
+static spot_status decode(spot_ctx *c, spot_picture *p, const uint8_t *file, size_t size, const char *name, int as)
 {
-    reading r = { .file = file, .left = size, .c = c, .picture = p, .name = name, .mask = mask };
+    reading r = { .file = file, .left = size, .c = c, .picture = p, .name = name, .as = as };
     spot_status s = SPOT_OK;
 
     r.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &r, give_up, say_nothing);
@@ -187,26 +190,53 @@ static spot_status decode(spot_ctx *c, spot_picture *p, const uint8_t *file, siz
 
 spot_status spot_png_decode(spot_ctx *c, spot_picture *p, const uint8_t *file, size_t size, const char *name)
 {
-    return decode(c, p, file, size, name, false);
+    return decode(c, p, file, size, name, COLOURS);
 }
 
 spot_status spot_png_mask(spot_ctx *c, spot_picture *p, const uint8_t *file, size_t size, const char *name)
 {
-    return decode(c, p, file, size, name, true);
+    return decode(c, p, file, size, name, MASK);
+}
+
+spot_status spot_png_labels(spot_ctx *c, spot_picture *p, const uint8_t *file, size_t size, const char *name)
+{
+    if (!spot_png_is(file, size) || size < 33 || file[25] != PNG_COLOR_TYPE_PALETTE)
+        return spot_fail(c, SPOT_INVALID, "%s is no PNG with a palette", name);
+    return decode(c, p, file, size, name, LABELS);
 }
 
 bool spot_png_is(const uint8_t *file, size_t size) { return size >= 8 && !memcmp(file, "\x89PNG\r\n\x1a\n", 8); }
 
-/* By the colour type, or by a chunk tRNS, which stands before the pixels. */
+/* A chunk before the pixels; NULL: there is none that is whole. *length: its bytes. */
+static const uint8_t *find_chunk(const uint8_t *file, size_t size, const char *kind, size_t *length)
+{
+    for (size_t at = 8; size - at >= 12;) {
+        *length = spot_big_u32(file + at);
+        if (*length > size - at - 12 || !memcmp(file + at + 4, "IDAT", 4)) return NULL;
+        if (!memcmp(file + at + 4, kind, 4)) return file + at + 8;
+        at += 12 + *length;
+    }
+    return NULL;
+}
+
+/* By the colour type, or by a chunk tRNS. */
 bool spot_png_has_alpha(const uint8_t *file, size_t size)
 {
+    size_t length;
+
     if (!spot_png_is(file, size) || size < 33) return false;
-    if (file[25] & PNG_COLOR_MASK_ALPHA) return true;
-    for (size_t at = 8; size - at >= 12;) {
-        const size_t length = (size_t)file[at] << 24 | (size_t)file[at + 1] << 16 | (size_t)file[at + 2] << 8 | file[at + 3];
-        if (!memcmp(file + at + 4, "tRNS", 4)) return true;
-        if (!memcmp(file + at + 4, "IDAT", 4) || length > size - at - 12) return false;
-        at += 12 + length;
-    }
+    return file[25] & PNG_COLOR_MASK_ALPHA || find_chunk(file, size, "tRNS", &length);
+}
+
+bool spot_png_has_labels(const uint8_t *file, size_t size)
+{
+    const uint8_t *palette;
+    size_t length = 0;
+
+    if (!spot_png_is(file, size) || size < 33 || file[25] != PNG_COLOR_TYPE_PALETTE || spot_png_has_alpha(file, size))
+        return false;
+    palette = find_chunk(file, size, "PLTE", &length);
+    for (size_t i = 0; palette && i + 3 <= length; i += 3)
+        if (palette[i] != palette[i + 1] || palette[i] != palette[i + 2]) return true;
     return false;
 }

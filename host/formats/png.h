@@ -19,8 +19,13 @@ spot_status spot_png_decode(spot_ctx *c, spot_picture *p, const uint8_t *file, s
  * colours PIL's convert("L"). 16-bit greys lose their low byte. */
 spot_status spot_png_mask(spot_ctx *c, spot_picture *p, const uint8_t *file, size_t size, const char *name);
 
-/* Whether the bytes begin as a PNG's do; whether that PNG says that it has alpha. */
+/* Decodes a PNG with a palette to the indices of its colours, p->rgb (height, width). */
+spot_status spot_png_labels(spot_ctx *c, spot_picture *p, const uint8_t *file, size_t size, const char *name);
+
+/* Whether the bytes begin as a PNG's do; whether that PNG says that it has alpha; whether it has a palette with a colour that
+ * is no grey, and no alpha: then an index names what a pixel shows. */
 bool spot_png_is(const uint8_t *file, size_t size);
 bool spot_png_has_alpha(const uint8_t *file, size_t size);
+bool spot_png_has_labels(const uint8_t *file, size_t size);
 
 #endif

@@ -34,9 +34,5 @@ spot_status spot_tiff_cost(spot_ctx *c, spot_picture_cost *cost, const spot_blob
 
 spot_status spot_tiff_orientation(spot_ctx *c, int *orientation, const spot_blob *in)
 {
-    spot_tiff_head h;
-
-    SPOT_TRY(spot_tiff_head_read(c, &h, in, 0, in->size));
-    *orientation = h.orientation;
-    return SPOT_OK;
+    return spot_exif_orientation(c, orientation, in, 0, in->size);
 }

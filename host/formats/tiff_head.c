@@ -93,3 +93,12 @@ spot_status spot_tiff_head_read(spot_ctx *c, spot_tiff_head *h, const spot_blob 
     if (take_number(&r, r.wide ? 8 : 4, &offset) && seek(&r, offset)) read_directory(&r, h);
     return r.s.status;
 }
+
+spot_status spot_exif_orientation(spot_ctx *c, int *orientation, const spot_blob *in, uint64_t at, uint64_t size)
+{
+    spot_tiff_head h;
+
+    SPOT_TRY(spot_tiff_head_read(c, &h, in, at, size));
+    *orientation = h.orientation;
+    return SPOT_OK;
+}

@@ -16,4 +16,6 @@ typedef struct {
  * may stand before them. */
 spot_status spot_tiff_head_read(spot_ctx *c, spot_tiff_head *h, const spot_blob *in, uint64_t at, uint64_t size);
 
+spot_status spot_exif_orientation(spot_ctx *c, int *orientation, const spot_blob *in, uint64_t at, uint64_t size);
+
 #endif

@@ -39,15 +39,10 @@ spot_status spot_webp_orientation(spot_ctx *c, int *orientation, const spot_blob
 {
     spot_byte_scan s = { .c = c, .in = in };
     uint8_t head[8];
-    spot_tiff_head h;
 
     for (uint64_t at = FIRST; s.at = at, spot_byte_take(&s, head, sizeof head);) {
         const uint64_t size = spot_little_u32(head + 4);
-        if (!memcmp(head, "EXIF", 4)) {
-            SPOT_TRY(spot_tiff_head_read(c, &h, in, at + 8, size));
-            *orientation = h.orientation;
-            return SPOT_OK;
-        }
+        if (!memcmp(head, "EXIF", 4)) return spot_exif_orientation(c, orientation, in, at + 8, size);
         at += 8 + size + size % 2;
     }
     return s.status;

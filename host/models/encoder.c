@@ -267,8 +267,8 @@ spot_status spot_encode_pictures(spot_ctx *c, spot_encoder *e, const spot_encode
     int skipped = 0;
     spot_picture_batches b = { .path = p->path, .box = p->box, .n = p->n, .batch = e->about.picture_block,
                                .resize = e->clip ? e->about.side : e->o.resize, .crop = e->about.side,
-                               .filter = e->clip ? SPOT_BICUBIC : SPOT_BILINEAR, .memory = p->memory ? p->memory : e->o.memory,
-                               .stage = p->stage,
+                               .filter = e->clip ? SPOT_BICUBIC : SPOT_BILINEAR, .reading = e->o.reading,
+                               .memory = p->memory ? p->memory : e->o.memory, .stage = p->stage,
                                .before = p->before, .total = p->total, .skip = p->unreadable,
                                .skipped = p->skipped ? p->skipped : &skipped, .take = take_pictures, .user = &w };
 

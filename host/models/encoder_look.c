@@ -25,7 +25,8 @@ static size_t bytes_of(int side) { return 3 * (size_t)side * (size_t)side; }
 
 static spot_resize resize_of(const looker *l, const uint8_t *rgb, uint8_t *out)
 {
-    return (spot_resize){ rgb, l->size, l->size, l->side, l->side, SPOT_BICUBIC, out };
+    return (spot_resize){ rgb, l->size, l->size, l->side, l->side, SPOT_BICUBIC, out,
+                          SPOT_PILLOW_13 /* of squares every Pillow makes the same */ };
 }
 
 static spot_status take_host(spot_ctx *c, spot_arena *a, looker *l, const spot_encoder_info *about, int size, int rows)

@@ -98,6 +98,9 @@ spot_status spot_encoder_make_name(spot_ctx *c, char name[32], const char *path,
     int n = clip ? clip_facts(facts, clip, o) : snprintf(facts, sizeof facts, "resize %d crop %d", o->resize, o->crop);
     spot_key key;
 
+    /* the defaults add nothing, so that names stay */
+    if (o->reading.exif == SPOT_EXIF_APPLY) n += snprintf(facts + n, FACTS - (size_t)n, " exif apply");
+    if (o->reading.pillow == SPOT_PILLOW_12) n += snprintf(facts + n, FACTS - (size_t)n, " pillow 12");
     SPOT_TRY(spot_weights_hash(c, &key, path));
     key = spot_key_join(key, kind, facts, (size_t)n);
     snprintf(name, 32, "%s-%016" PRIx64, kind, key.hi);

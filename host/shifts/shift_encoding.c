@@ -109,6 +109,7 @@ static spot_status open_encoder(spot_ctx *c, spot_shift_encoding *e)
     o.clip.config = s->config[0] ? s->config : NULL;
     o.clip.image_heads = s->image_heads, o.clip.text_heads = s->text_heads;
     o.clip.precision = (spot_precision)s->precision;
+    o.reading = e->cfg->data.reading;
     SPOT_TRY(spot_encoder_open(c, &e->encoder, s->weights, &o));
     info = spot_encoder_about(e->encoder);
     if (!info->has_images || !info->has_texts)

@@ -27,11 +27,11 @@ typedef struct {
 
 /* ---- networks ---- */
 
-static spot_encoder_options options_of(const spot_shift_model *m)
+static spot_encoder_options options_of(const spot_shifts_config *cfg, const spot_shift_model *m)
 {
     spot_encoder_options o = spot_encoder_defaults();
 
-    o.resize = m->resize, o.crop = m->crop;
+    o.resize = m->resize, o.crop = m->crop, o.reading = cfg->data.reading;
     return o;
 }
 
@@ -49,7 +49,7 @@ static spot_status check_network(spot_ctx *c, const spot_shift_model *m, const s
 static spot_status open_network(spot_ctx *c, spot_shift_answers *a, int model)
 {
     const spot_shift_model *m = &a->cfg->model[model];
-    const spot_encoder_options o = options_of(m);
+    const spot_encoder_options o = options_of(a->cfg, m);
     spot_shift_network *k = &a->network[model];
     spot_encoder *e = NULL;
     spot_status s;
@@ -111,7 +111,8 @@ static spot_status decode_piece(spot_ctx *c, piece *v)
 {
     char **path = spot_shift_paths(v->p, v->from, v->n);
     const spot_picture_batches b = { .path = path, .n = v->n, .batch = 64, .resize = v->resize, .crop = v->crop,
-                                     .filter = SPOT_BILINEAR, .take = take_batch, .user = v };
+                                     .filter = SPOT_BILINEAR, .reading = v->a->cfg->data.reading, .take = take_batch,
+                                     .user = v };
     spot_status s;
 
     v->rgb = malloc(3 * (size_t)v->n * (size_t)v->crop * (size_t)v->crop);
@@ -152,7 +153,7 @@ static spot_status look_at_blocks(spot_ctx *c, const piece *v, spot_encoder *e, 
 static spot_status look_with(spot_ctx *c, const piece *v, int model, int *output)
 {
     const spot_shift_model *m = &v->a->cfg->model[model];
-    const spot_encoder_options o = options_of(m);
+    const spot_encoder_options o = options_of(v->a->cfg, m);
     const spot_encoder_info *info;
     float *feature = NULL;
     spot_encoder *e;

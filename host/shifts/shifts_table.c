@@ -20,6 +20,10 @@ static const spot_setting data[] = {
     TEXT(spot_shift_data, base, 64, "base", "folder of the base pictures, beside those of the shifts"),
     TEXT(spot_shift_data, names, 512, "", "CSV with the columns folder and name: names of the classes in captions; without it, "
          "the folders with ' ' for '_'", .affects = SPOT_AFFECTS_PATH),
+    SPOT_ROW("exif", NAME, spot_shift_data, reading.exif, "rotation that EXIF tells of a picture",
+             SPOT_ONE_OF("ignore", "apply"), .newer = SPOT_NEWER),
+    SPOT_ROW("pillow", NAME, spot_shift_data, reading.pillow, "Pillow whose order of resizing tall pictures have; 12 stands "
+             "for all before 13", SPOT_ONE_OF("13", "12"), .newer = SPOT_NEWER),
     SPOT_END
 };
 

@@ -17,6 +17,7 @@ typedef struct {
     uint8_t  *rgb;             /* (batch, crop, crop, 3) */
     spot_ctx *verdict;         /* (batch): each row's failure, if it has one */
     int      *picture;         /* (batch) */
+    bool     *rotated;         /* (batch): the row is the first of a picture whose rotation was not applied */
     double    start;
 } picture_batches_reader;
 
@@ -45,6 +46,7 @@ static void decode_picture(picture_batches_reader *r, int k, spot_picture *p, sp
     spot_ctx own = { 0 };      /* for this picture's sentence; whether it is a failure is decided later, in order */
     const spot_status read = spot_picture_read(&own, p, r->b->path[r->first + k]);
 
+    r->rotated[k] = !read && p->orientation > 1;
     do {
         const spot_status s = read ? read : fit_square(r, &own, k, p, part);
         spot_forget(&r->verdict[k]);
@@ -83,6 +85,7 @@ static spot_status drop_unreadable(picture_batches_reader *r, int *live)
 
     *live = 0;
     for (int k = 0; k < r->n; k++) {
+        if (begins_picture(r, k) && r->rotated[k]) spot_picture_note_rotated(r->c, r->b->path[r->first + k]);
         if (r->verdict[k].status) {
             SPOT_TRY(leave_out(r, k));
             continue;
@@ -136,14 +139,15 @@ spot_status spot_picture_batches_run(spot_ctx *c, const spot_picture_batches *b)
     size_t most = (size_t)b->batch;
     picture_batches_reader r = { .c = c, .b = b, .rgb = malloc(spot_picture_batches_bytes(b)),
                                  .picture = malloc(most * sizeof *r.picture), .verdict = calloc(most, sizeof *r.verdict),
+                                 .rotated = calloc(most, sizeof *r.rotated),
                                  .decoder = calloc((size_t)c->threads, sizeof *r.decoder),
                                  .part = calloc((size_t)c->threads, sizeof *r.part) };
-    bool found = r.rgb && r.picture && r.verdict && r.decoder && r.part;
+    bool found = r.rgb && r.picture && r.rotated && r.verdict && r.decoder && r.part;
     spot_status s = found ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for %d pictures", b->batch);
 
     if (found) {
         spot_picture_gate_open(&r.gate, b->memory, b->resize, b->crop);
-        for (int i = 0; i < c->threads; i++) r.decoder[i].gate = &r.gate;
+        for (int i = 0; i < c->threads; i++) r.decoder[i].gate = &r.gate, r.decoder[i].reading = b->reading;
         s = run_all(&r);
         for (int i = 0; i < c->threads; i++) {
             spot_picture_close(&r.decoder[i]);
@@ -153,6 +157,7 @@ spot_status spot_picture_batches_run(spot_ctx *c, const spot_picture_batches *b)
     }
     free(r.rgb);
     free(r.picture);
+    free(r.rotated);
     free(r.verdict);
     free(r.decoder);
     free(r.part);

@@ -24,6 +24,7 @@ typedef struct {
     int          early;                   /* pictures of a smaller first batch, after which the time is logged; 0: none */
     int          resize, crop;
     spot_filter  filter;
+    spot_picture_reading reading;
     size_t       memory;                  /* most bytes for decoding; 0: SPOT_PICTURE_MEMORY */
     const char  *stage;                   /* progress; NULL: none */
     int          before, total;           /* progress counts pictures from `before` of `total`; total 0: of n */

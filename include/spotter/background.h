@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "spotter/arena.h"
+#include "spotter/array.h"
 #include "spotter/ctx.h"
 #include "spotter/interval.h"
 #include "spotter/predictor.h"
@@ -43,6 +44,7 @@ typedef struct {
     const char *backgrounds;       /* folder of backgrounds, at any depth */
     int    size;                   /* pixels a side of every blend; 224 */
     int    fit;                    /* spot_background_fit */
+    spot_picture_reading reading;  /* array.h; masks are never turned */
     double least, most;            /* a target whose mask covers less or more of the square is left out and counted; .01, .95 */
     int    part;                   /* per cent of the targets, drawn class by class; 100 */
 } spot_background_data;

@@ -95,6 +95,7 @@ typedef struct {
     const char *folder;            /* the pictures lie below it */
     char *const *class_name;       /* (classes): the class of each output; a single output stands for two. NULL: numbers */
     int classes, label;            /* 0: not known; the class that all pictures show */
+    spot_picture_reading reading;
 } spot_measure_options;
 
 /* Fills wrong and predicted. The answer is the first greatest output; a single output is the logit of class 1, and 0 answers

@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "spotter/arena.h"
+#include "spotter/array.h"
 #include "spotter/ctx.h"
 #include "spotter/model.h"
 
@@ -120,6 +121,7 @@ typedef struct {
     bool   cut;                    /* a text that is too long is cut, and a warning counts such; false: SPOT_INPUT */
     int    resize, crop;           /* ResNet: shorter side, then central square; 256, 224; resize 0: none */
     size_t memory;                 /* most bytes for decoding pictures; 0: 2 GB */
+    spot_picture_reading reading;  /* of pictures: array.h */
 } spot_encoder_options;
 
 typedef struct {

@@ -137,6 +137,7 @@ typedef struct {
     int    n;
     double level;                      /* of the test */
     const spot_claim_test *test;
+    spot_picture_reading reading;      /* of the pictures, as the model saw them */
 } spot_claim_result;
 
 /* The gathered pictures and the controls side by side, the counts, the test and the verdict. Nothing is judged here. */

@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "spotter/arena.h"
+#include "spotter/array.h"
 #include "spotter/ctx.h"
 #include "spotter/interval.h"
 #include "spotter/plant.h"
@@ -136,6 +137,7 @@ typedef struct {
     const char *real;              /* real pictures, <class>: below root, or a path that begins with '/' or '.'; "": none */
     const char *base;              /* folder of the base pictures beside those of shifts */
     const char *names;             /* CSV with the columns folder and name; "": the folders, with ' ' for '_' */
+    spot_picture_reading reading;  /* array.h */
 } spot_shift_data;
 
 typedef struct {

@@ -104,6 +104,7 @@ typedef struct {
     char     source[512];      /* one line for people: the files read and the number of rows */
     int      skipped;          /* unreadable pictures left out (spot_subject_files.skip) */
     int      left_out;         /* rows left out (spot_subject_files.skip_bad) */
+    spot_picture_reading reading;      /* of `image`, for pages that show it */
     char     encoder[32];      /* name of the encoder that made `feature` (encoder.h); "": not known, or the classifier */
     void    *owned;            /* freed by spot_subject_close; NULL: the caller owns all arrays */
 } spot_subject;
@@ -120,10 +121,10 @@ typedef struct {
     const char *coco;          /* annotations of the pictures in `images`: every category is a class, an image may have many */
     const char *model;         /* .safetensors of a ResNet or AlexNet (torchvision's names), run on the pictures */
     int  resize, crop;         /* pixels: shorter side, then central square; 256, 224, as torchvision; resize 0: none */
+    spot_picture_reading reading;      /* of the pictures; that of `encoder` is its own */
     bool skip;                 /* leave out and count unreadable pictures; false: the first one is SPOT_INPUT */
     bool skip_bad;             /* leave out and count rows that no method can use; false: the first one is SPOT_INPUT */
-    bool logits;               /* probs are logits, of which the softmax makes probabilities,
-        in double precision; where a row may
+    bool logits;               /* probs are logits, of which the softmax makes probabilities, in double precision; where a row may
                                 * have several classes, or for one number a row and two classes, the sigmoid */
     size_t memory;             /* most bytes to take; 0: all that the machine has */
     bool links;                /* pictures may be symbolic links that lead out of `images` */

@@ -2,11 +2,21 @@
 #define _GNU_SOURCE
 #include "spotter/ctx.h"
 
+#include <stdlib.h>
 #include <time.h>
 
 #include "core/device.h"
 
-void spot_ctx_close(spot_ctx *c) { spot_device_close(c); }
+void spot_ctx_close(spot_ctx *c)
+{
+    if (c->rotations)
+        spot_log(c, SPOT_LOG_WARN, "%d pictures carry a rotation (EXIF) that is not applied; --exif apply, or exif: apply in a "
+                 "config, turns them", c->rotations);
+    free(c->rotated);
+    c->rotated = NULL;
+    c->rotations = 0;
+    spot_device_close(c);
+}
 
 const char *spot_ctx_device_name(const spot_ctx *c) { return spot_device_name(c); }
 

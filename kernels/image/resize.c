@@ -41,9 +41,10 @@ static inline void add_taps(uint8_t *restrict out, const uint8_t *restrict in, s
     for (int j = 0; j < LANES; j++) out[j] = spot_resize_rounded(sum[j]);
 }
 
-/* `rows` rows of the picture -> line (rows, x.count, 3). in: their first needed column; columns (x.columns, LANES). */
-static void filter_rows(uint8_t *restrict line, const uint8_t *restrict in, size_t row, int rows, const spot_resize_plan *plan,
-                        char *scratch)
+/* `rows` rows, `row` bytes apart -> x.count pixels each, `pitch` bytes apart. in: their first needed column; columns
+ * (x.columns, LANES). */
+static void filter_rows(uint8_t *restrict line, size_t pitch, const uint8_t *restrict in, size_t row, int rows,
+                        const spot_resize_plan *plan, char *scratch)
 {
     const spot_resize_axis *x = &plan->x;
     const int *start = (const int *)(const void *)(scratch + x->start), *taps = (const int *)(const void *)(scratch + x->taps);
@@ -55,19 +56,20 @@ static void filter_rows(uint8_t *restrict line, const uint8_t *restrict in, size
         for (size_t i = 0; i < (size_t)plan->wide; i++) memcpy(columns + i * LANES + 3 * r, in + row * (size_t)r + 3 * i, 3);
     for (int i = 0; i < x->count; i++, weight += x->most) {
         add_taps(out, columns + (size_t)(start[i] - plan->left) * LANES, LANES, weight, taps[i]);
-        for (int r = 0; r < rows; r++) memcpy(line + 3 * ((size_t)r * (size_t)x->count + (size_t)i), out + 3 * r, 3);
+        for (int r = 0; r < rows; r++) memcpy(line + pitch * (size_t)r + 3 * (size_t)i, out + 3 * r, 3);
     }
 }
 
-/* `taps` lines of `wide` bytes each -> out (wide). */
-static void filter_columns(uint8_t *restrict out, const uint8_t *restrict line, int wide, const int32_t *weight, int taps)
+/* `taps` lines, `pitch` bytes apart, of `wide` bytes each -> out (wide). */
+static void filter_columns(uint8_t *restrict out, const uint8_t *restrict line, size_t pitch, int wide, const int32_t *weight,
+                           int taps)
 {
     int i = 0;
 
-    for (; i + LANES <= wide; i += LANES) add_taps(out + i, line + i, (size_t)wide, weight, taps);
+    for (; i + LANES <= wide; i += LANES) add_taps(out + i, line + i, pitch, weight, taps);
     for (; i < wide; i++) {
         int32_t sum = SPOT_RESIZE_HALF;
-        for (int k = 0; k < taps; k++) sum += weight[k] * line[(size_t)k * (size_t)wide + (size_t)i];
+        for (int k = 0; k < taps; k++) sum += weight[k] * line[(size_t)k * pitch + (size_t)i];
         out[i] = spot_resize_rounded(sum);
     }
 }
@@ -80,25 +82,45 @@ static void weigh_axis(const spot_resize_axis *a, char *scratch)
     for (int i = 0; i < a->count; i++) spot_resize_weigh(a, i, start + i, taps + i, weight + (size_t)i * (size_t)a->most);
 }
 
+/* y.count lines of the columns that are needed (or filtered): each the sum of rows from `in` on, the first that is needed. */
+static void filter_y(uint8_t *out, size_t pitch, const uint8_t *in, size_t row, int wide, const spot_resize_plan *plan,
+                     const char *scratch)
+{
+    const spot_resize_axis *y = &plan->y;
+    const int *start = (const int *)(const void *)(scratch + y->start), *taps = (const int *)(const void *)(scratch + y->taps);
+    const int32_t *weight = (const int32_t *)(const void *)(scratch + y->weight);
+
+    for (int i = 0; i < y->count; i++)
+        filter_columns(out + pitch * (size_t)i, in + row * (size_t)(start[i] - plan->top), row, wide,
+                       weight + (size_t)i * (size_t)y->most, taps[i]);
+}
+
+static void filter_x(uint8_t *out, size_t pitch, const uint8_t *in, size_t row, int rows, const spot_resize_plan *plan,
+                     char *scratch)
+{
+    for (int r = 0; r < rows; r += ROWS)
+        filter_rows(out + pitch * (size_t)r, pitch, in + row * (size_t)r, row, rows - r < ROWS ? rows - r : ROWS, plan,
+                    scratch);
+}
+
 void spot_resize_one(const spot_resize *p, void *scratch)
 {
     const spot_resize_plan plan = spot_resize_plan_of(p);
-    const size_t wide = 3 * (size_t)plan.x.count, row = 3 * (size_t)p->width;
-    const int *start = (const int *)(const void *)((char *)scratch + plan.y.start);
-    const int *taps = (const int *)(const void *)((char *)scratch + plan.y.taps);
-    const int32_t *weight = (const int32_t *)(const void *)((char *)scratch + plan.y.weight);
-    uint8_t *line = (uint8_t *)scratch + plan.lines;
+    const size_t row = 3 * (size_t)p->width, pitch = 3 * (size_t)p->crop;
+    const size_t narrow = 3 * (size_t)plan.x.count, wide = 3 * (size_t)plan.wide;
+    const uint8_t *in = p->rgb + row * (size_t)plan.top + 3 * (size_t)plan.left;
+    uint8_t *line = (uint8_t *)scratch + plan.lines, *out = p->out + pitch * (size_t)plan.y.pad + 3 * (size_t)plan.x.pad;
 
     weigh_axis(&plan.x, scratch);
     weigh_axis(&plan.y, scratch);
-    for (int r = 0; r < plan.rows; r += ROWS)
-        filter_rows(line + (size_t)r * wide, p->rgb + row * (size_t)(plan.top + r) + 3 * (size_t)plan.left, row,
-                    plan.rows - r < ROWS ? plan.rows - r : ROWS, &plan, scratch);
-    if (plan.x.count < p->crop || plan.y.count < p->crop) memset(p->out, 0, 3 * (size_t)p->crop * (size_t)p->crop);
-    for (int i = 0; i < plan.y.count; i++)
-        filter_columns(p->out + 3 * ((size_t)p->crop * (size_t)(plan.y.pad + i) + (size_t)plan.x.pad),
-                       line + (size_t)(start[i] - plan.top) * wide, (int)wide, weight + (size_t)i * (size_t)plan.y.most,
-                       taps[i]);
+    if (plan.x.count < p->crop || plan.y.count < p->crop) memset(p->out, 0, pitch * (size_t)p->crop);
+    if (plan.y_first) {
+        filter_y(line, wide, in, row, (int)wide, &plan, scratch);
+        filter_x(out, pitch, line, wide, plan.y.count, &plan, scratch);
+    } else {
+        filter_x(line, narrow, in, row, plan.rows, &plan, scratch);
+        filter_y(out, pitch, line, narrow, (int)narrow, &plan, scratch);
+    }
 }
 
 /* -- the op ---------------------------------------------------------------------------------------------------------- */

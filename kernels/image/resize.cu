@@ -1,5 +1,5 @@
-/* resize.cu - pictures resized on CUDA in three launches for many pictures: weights, rows, columns. A thread owns a weight's
- * output pixel, a pixel of a filtered row, a pixel of a square. */
+/* resize.cu - pictures resized on CUDA in three launches for many pictures: weights, lines (rows or columns), squares. A thread
+ * owns a weight's output pixel, a pixel of a line, a pixel of a square. */
 #include "core/cuda.cuh"
 #include "image/resize_step.h"
 
@@ -42,50 +42,60 @@ static __device__ void filter_pixel(uint8_t *out, const uint8_t *in, size_t step
     out[2] = spot_resize_rounded(b);
 }
 
-/* grid (ceil(rows x columns / 256), pictures) */
-static __global__ void __launch_bounds__(THREADS) rows_kernel(const __grid_constant__ batch all)
+/* Pixel i of the axis x from a row of the picture or of lines, and of the axis y from a column of them; step: bytes between
+ * pixels. `in` begins at source pixel `skipped` of the axis. */
+static __device__ void filter_along(uint8_t *out, const uint8_t *in, size_t step, const spot_resize_axis *a, int i, int skipped,
+                                    const char *scratch)
+{
+    filter_pixel(out, in + step * (((const int *)(scratch + a->start))[i] - skipped), step,
+                 (const int32_t *)(scratch + a->weight) + (size_t)i * a->most, ((const int *)(scratch + a->taps))[i]);
+}
+
+/* The lines, rows filtered along x or columns along y. grid (ceil(lines x pixels / 256), pictures) */
+static __global__ void __launch_bounds__(THREADS) lines_kernel(const __grid_constant__ batch all)
 {
     const picture *p = &all.of[blockIdx.y];
-    const spot_resize_axis *x = &p->plan.x;
-    const size_t e = (size_t)blockIdx.x * THREADS + threadIdx.x;
-    const int r = (int)(e / x->count), i = (int)(e % x->count);
+    const spot_resize_plan *plan = &p->plan;
+    const size_t e = (size_t)blockIdx.x * THREADS + threadIdx.x, row = 3 * (size_t)p->width;
+    const int wide = plan->y_first ? plan->wide : plan->x.count, r = (int)(e / wide), i = (int)(e % wide);
+    uint8_t *out = (uint8_t *)p->scratch + plan->lines + 3 * e;
+    const uint8_t *in = p->rgb + row * plan->top + 3 * (size_t)plan->left;
 
-    if (r >= p->plan.rows) return;
-    filter_pixel((uint8_t *)p->scratch + p->plan.lines + 3 * e,
-                 p->rgb + 3 * ((size_t)p->width * (p->plan.top + r) + ((const int *)(p->scratch + x->start))[i]), 3,
-                 (const int32_t *)(p->scratch + x->weight) + (size_t)i * x->most, ((const int *)(p->scratch + x->taps))[i]);
+    if (r >= (plan->y_first ? plan->y.count : plan->rows)) return;
+    if (plan->y_first) filter_along(out, in + 3 * (size_t)i, row, &plan->y, r, plan->top, p->scratch);
+    else filter_along(out, in + row * r, 3, &plan->x, i, plan->left, p->scratch);
 }
 
 /* grid (ceil(crop x crop / 256), pictures) */
-static __global__ void __launch_bounds__(THREADS) columns_kernel(const __grid_constant__ batch all)
+static __global__ void __launch_bounds__(THREADS) squares_kernel(const __grid_constant__ batch all)
 {
     const picture *p = &all.of[blockIdx.y];
-    const spot_resize_axis *y = &p->plan.y;
-    const size_t e = (size_t)blockIdx.x * THREADS + threadIdx.x, wide = 3 * (size_t)p->plan.x.count;
-    const int i = (int)(e / p->crop) - y->pad, j = (int)(e % p->crop) - p->plan.x.pad;
+    const spot_resize_plan *plan = &p->plan;
+    const size_t e = (size_t)blockIdx.x * THREADS + threadIdx.x;
+    const int i = (int)(e / p->crop) - plan->y.pad, j = (int)(e % p->crop) - plan->x.pad;
+    const uint8_t *lines = (const uint8_t *)p->scratch + plan->lines;
     uint8_t *out = p->out + 3 * e;
 
     if (e >= (size_t)p->crop * p->crop) return;
-    if (i < 0 || i >= y->count || j < 0 || j >= p->plan.x.count) {
+    if (i < 0 || i >= plan->y.count || j < 0 || j >= plan->x.count) {
         out[0] = out[1] = out[2] = 0;
         return;
     }
-    const int first = ((const int *)(p->scratch + y->start))[i] - p->plan.top;
-    filter_pixel(out, (const uint8_t *)p->scratch + p->plan.lines + wide * first + 3 * (size_t)j, wide,
-                 (const int32_t *)(p->scratch + y->weight) + (size_t)i * y->most, ((const int *)(p->scratch + y->taps))[i]);
+    if (plan->y_first) filter_along(out, lines + 3 * (size_t)plan->wide * i, 3, &plan->x, j, plan->left, p->scratch);
+    else filter_along(out, lines + 3 * (size_t)j, 3 * (size_t)plan->x.count, &plan->y, i, plan->top, p->scratch);
 }
 
 static spot_status fit_cuda(spot_ctx *c, spot_arena *scratch, int problems, const spot_resize *p)
 {
-    size_t mark = scratch->used, bytes = 0, rows = 0, columns = 0;
+    size_t mark = scratch->used, bytes = 0, lines = 0, squares = 0;
     const int crop = SPOT_MOST(problems, p, crop);
     char *room;
 
     for (int i = 0; i < problems; i++) {
         const spot_resize_plan plan = spot_resize_plan_of(&p[i]);
         bytes += plan.bytes;
-        rows = max(rows, (size_t)plan.rows * plan.x.count);
-        columns = max(columns, (size_t)p[i].crop * p[i].crop);
+        lines = max(lines, plan.y_first ? (size_t)plan.y.count * plan.wide : (size_t)plan.rows * plan.x.count);
+        squares = max(squares, (size_t)p[i].crop * p[i].crop);
     }
     SPOT_TRY(SPOT_TAKE(c, scratch, room, bytes));
     scratch->used = mark;
@@ -98,8 +108,8 @@ static spot_status fit_cuda(spot_ctx *c, spot_arena *scratch, int problems, cons
     };
     return spot_cuda_fill_batches<batch>(problems, fill, [=](auto &all, int count) {
         SPOT_LAUNCH(weigh_kernel, dim3(spot_blocks(crop, THREADS), 2, count), THREADS, 0, spot_cuda_stream(c), all);
-        SPOT_LAUNCH(rows_kernel, dim3(spot_blocks(rows, THREADS), count), THREADS, 0, spot_cuda_stream(c), all);
-        SPOT_LAUNCH(columns_kernel, dim3(spot_blocks(columns, THREADS), count), THREADS, 0, spot_cuda_stream(c), all);
+        SPOT_LAUNCH(lines_kernel, dim3(spot_blocks(lines, THREADS), count), THREADS, 0, spot_cuda_stream(c), all);
+        SPOT_LAUNCH(squares_kernel, dim3(spot_blocks(squares, THREADS), count), THREADS, 0, spot_cuda_stream(c), all);
         return spot_cuda_launched(c, "resize.fit of %d pictures to at most %d pixels a side", count, crop);
     });
 }

@@ -3,8 +3,9 @@
  * The shorter side is scaled to `resize` pixels (0: no scaling) and the middle is taken: torchvision's Resize and CenterCrop on
  * RGB images of PIL, rounded as there; black where the picture is smaller. PIL's filters reach over the source pixels as far as
  * their support times the scale (1 when enlarging): BILINEAR is a triangle (support 1), BICUBIC the cubic with a = -1/2
- * (support 2). Rows are filtered first, then columns, each rounded to a byte. Weights are normalised to sum 1 in double, then
- * rounded to 22 fractional bits; sums of weight x byte are rounded half up and limited to 0..255. Only the part of the resized
+ * (support 2). Rows are filtered first, then columns, each rounded to a byte; Pillow from 13 on filters columns first where the
+ * height shrinks by more than twice as many pixels as the width (spot_pillow, array.h). Weights are normalised to sum 1 in
+ * double, then rounded to 22 fractional bits; sums of weight x byte are rounded half up and limited to 0..255. Only the part of the resized
  * picture that remains is computed.
  *
  * Integers, and doubles whose every step is rounded alike everywhere: equal bytes on every device (gpu_to_gpu). Pictures,
@@ -17,6 +18,7 @@
 
 #include "core/ops.h"
 #include "spotter/arena.h"
+#include "spotter/array.h"
 
 typedef enum { SPOT_BILINEAR, SPOT_BICUBIC, SPOT_FILTERS } spot_filter;
 
@@ -26,6 +28,7 @@ typedef struct {
     int            resize, crop;
     spot_filter    filter;
     uint8_t       *out;        /* (crop, crop, 3) */
+    int            pillow;     /* spot_pillow */
 } spot_resize;
 
 enum { SPOT_RESIZE_PIXELS = 1 << 30, SPOT_RESIZE_CROP = 4096 };      /* most pixels of a picture, and of a square's side */

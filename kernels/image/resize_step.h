@@ -19,10 +19,12 @@ typedef struct {
 } spot_resize_axis;
 
 /* top, left: the first source row and column that are needed; `rows` and `wide` of them. lines: the rows, filtered along x:
- * (rows, x.count, 3). columns: the CPU's block of rows, by columns: (wide, 32, 3). */
+ * (rows, x.count, 3); or, y_first, the columns, filtered along y: (y.count, wide, 3). columns: the CPU's block of rows, by
+ * columns: (wide, 32, 3). */
 typedef struct {
     spot_resize_axis x, y;
     int    top, rows, left, wide;
+    bool   y_first;
     size_t lines, columns, bytes;
 } spot_resize_plan;
 
@@ -125,7 +127,10 @@ static inline spot_resize_plan spot_resize_plan_of(const spot_resize *p)
     plan.left = spot_resize_window(&plan.x, 0, &end);
     spot_resize_window(&plan.x, plan.x.count - 1, &end);
     plan.wide = end - plan.left;
-    plan.lines = spot_resize_place(&plan.bytes, (size_t)plan.rows * (size_t)plan.x.count * 3);
+    plan.y_first = p->pillow == SPOT_PILLOW_13 && plan.y.from > plan.y.to
+                && plan.y.from - plan.y.to > 2 * (plan.x.from - plan.x.to);
+    plan.lines = spot_resize_place(&plan.bytes, 3 * (plan.y_first ? (size_t)plan.y.count * (size_t)plan.wide
+                                                                  : (size_t)plan.rows * (size_t)plan.x.count));
     plan.columns = spot_resize_place(&plan.bytes, (size_t)plan.wide * SPOT_RESIZE_ROWS * 3);
     return plan;
 }

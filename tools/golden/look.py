@@ -3,8 +3,8 @@
 
     look.py tests                writes tests/golden/look.bin: of pictures of the corpora, by a net of width 16 and two outputs
                                  whose weights are those of resnet18.py: name (32 bytes), 2 logits, 128 features (float)
-    look.py --against PROGRAM    PROGRAM MODEL FOLDER RESIZE CROP must see pictures, real and made up, as the whole ResNet-18
-                                 does: it writes int32 n, d, classes; for each row float logits, probabilities and features
+    look.py --against PROGRAM    PROGRAM MODEL FOLDER RESIZE CROP 12|13 must see pictures, real and made up, as the whole
+                                 ResNet-18 does: it writes int32 n, d, classes; for each row float logits, probabilities and features
 """
 import glob
 import json
@@ -100,7 +100,8 @@ def against(program):
                 t.uniform_(0.5, 1.5)
         save(f"{folder}/net.safetensors", net.state_dict())
         data = torchvision.datasets.ImageFolder(f"{folder}/pictures", sees(256, 224))
-        got = subprocess.run([program, f"{folder}/net.safetensors", f"{folder}/pictures", "256", "224"], stdout=subprocess.PIPE,
+        got = subprocess.run([program, f"{folder}/net.safetensors", f"{folder}/pictures", "256", "224",
+                              "13" if pictures.OLD == 0 else "12"], stdout=subprocess.PIPE,
                              check=True).stdout
         n, d, classes = struct.unpack("<3i", got[:12])
         mine = torch.from_numpy(np.frombuffer(got, "<f4", offset=12).reshape(n, 2 * classes + d).astype("f8"))

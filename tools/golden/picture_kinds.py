@@ -3,7 +3,8 @@
 
     picture_kinds.py --check tests    compares an installed Pillow with them
     picture_kinds.py tests            writes the files tests/fuzz/corpus_{jpeg,png}/exif_*, those of
-                                      tests/fuzz/corpus_{webp,bmp,tiff,gif}, and tests/golden/picture_kinds.bin
+                                      tests/fuzz/corpus_{webp,bmp,tiff,gif}, tests/golden/mask_voc.png and
+                                      tests/golden/picture_kinds.bin
 
 Written with Pillow 13.0 (pip install pillow==13.0.0 numpy); --check holds for Pillow 12.2, too. picture_kinds.bin: for each
 picture its name (32 bytes), then int32 stored width, height and orientation, then for convert("RGB") and for that of
@@ -291,6 +292,21 @@ def all_pictures():
             yield kind, name, data
 
 
+def voc_mask():
+    """A mask of Pascal VOC: a cat (8) with a void edge (255) before the background (0)."""
+    index = np.zeros((32, 32), "u1")
+    index[7:25, 7:25] = 255
+    index[8:24, 8:24] = 8
+    image = Image.fromarray(index, "P")
+    palette = np.zeros((256, 3), int)
+    for bit in range(8):                       # as VOCdevkit makes its colours
+        for k in range(3):
+            palette[:, k] |= (np.arange(256) >> 3 * bit + k & 1) << 7 - bit
+    image.putpalette(palette.astype("u1").tobytes())
+    assert image.getpalette()[24:27] == [64, 0, 0]
+    return saved(image, "PNG")
+
+
 def record(kind, name, data):
     image = Image.open(io.BytesIO(data))
     tags = getattr(image, "tag_v2", {})
@@ -304,6 +320,8 @@ def record(kind, name, data):
 
 
 def write(tests):
+    with open(f"{tests}/golden/mask_voc.png", "wb") as f:
+        f.write(voc_mask())
     with open(f"{tests}/golden/picture_kinds.bin", "wb") as out:
         for kind, name, data in all_pictures():
             os.makedirs(f"{tests}/fuzz/corpus_{kind}", exist_ok=True)

@@ -20,11 +20,13 @@ import warnings
 import zlib
 
 import numpy as np
+import PIL
 from PIL import Image, ImageFile
 from torchvision.transforms import CenterCrop, Compose, InterpolationMode, Resize
 
 warnings.simplefilter("ignore")   # of transparency that convert("RGB") drops
 ImageFile.MAXBLOCK = 1 << 22      # else PIL cannot write every progressive JPEG
+OLD = 0 if int(PIL.__version__.split(".")[0]) >= 13 else 2          # the order in which tall pictures are resized
 GRAY, RGB, PALETTE, GRAY_ALPHA, RGB_ALPHA = 0, 2, 3, 4, 6
 CHANNELS = {GRAY: 1, RGB: 3, PALETTE: 1, GRAY_ALPHA: 2, RGB_ALPHA: 4}
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
@@ -198,7 +200,7 @@ def against(program):
                     if max(w, h) * resize > 4000000 * min(w, h):
                         continue
                     wanted.append(fitted(image, resize, crop, how))
-                    arguments.append((path, str(resize), str(crop), str(how)))
+                    arguments.append((path, str(resize), str(crop), str(how + OLD)))
         got = subprocess.run([program, *itertools.chain(*arguments)], stdout=subprocess.PIPE, check=True).stdout
         at = 0
         for w, a in zip(wanted, arguments):

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/picture.h"
+#include "formats/picture_kind.h"
 #include "formats/png.h"
 #include "spotter/background.h"
 
@@ -28,9 +28,11 @@ spot_status spot_squares_open(spot_ctx *c, spot_square_cache *q, const spot_squa
     q->room = malloc((size_t)q->slots * q->bytes + 1);
     q->slot = malloc((n + 1) * sizeof *q->slot);
     q->missing = malloc((n + 1) * sizeof *q->missing);
+    q->brightest = calloc(n + 1, 1);
+    q->labelled = calloc(n + 1, sizeof *q->labelled);
     q->item = malloc(((size_t)q->slots + 1) * sizeof *q->item);
     q->used = calloc((size_t)q->slots + 1, sizeof *q->used);
-    if (!q->room || !q->slot || !q->missing || !q->item || !q->used)
+    if (!q->room || !q->slot || !q->missing || !q->brightest || !q->labelled || !q->item || !q->used)
         return spot_fail(c, SPOT_NOMEM, "no memory for %d squares of %d pixels", q->slots, from->size);
     for (size_t i = 0; i < n; i++) q->slot[i] = -1;
     for (int i = 0; i < q->slots; i++) q->item[i] = -1;
@@ -39,18 +41,19 @@ spot_status spot_squares_open(spot_ctx *c, spot_square_cache *q, const spot_squa
 
 void spot_squares_close(spot_square_cache *q)
 {
-    free(q->room), free(q->slot), free(q->missing), free(q->item), free(q->used);
+    free(q->room), free(q->slot), free(q->missing), free(q->brightest), free(q->labelled), free(q->item), free(q->used);
     memset(q, 0, sizeof *q);
 }
 
 /* ---- one picture ---- */
 
-/* One byte a pixel -> three, so that it is fitted as a picture is. */
+/* One byte a pixel -> three, so that it is turned and fitted as a picture is. */
 static spot_status fit_plane(spot_ctx *c, uint8_t *out, spot_picture *p, uint8_t *square, const spot_square_source *f)
 {
     const size_t pixels = (size_t)p->width * (size_t)p->height, side = (size_t)f->size * (size_t)f->size;
 
     for (size_t i = pixels; i-- > 0;) p->rgb[3 * i] = p->rgb[3 * i + 1] = p->rgb[3 * i + 2] = p->rgb[i];
+    if (p->orientation > 1) SPOT_TRY(spot_picture_turn(c, p));
     SPOT_TRY(spot_picture_fit(c, square, p, f->fit == SPOT_FIT_SQUASH ? SPOT_RESIZE_SQUASH : f->size, f->size));
     for (size_t i = 0; i < side; i++) out[i] = square[3 * i];
     return SPOT_OK;
@@ -71,53 +74,61 @@ static spot_status read_bytes(spot_ctx *c, spot_picture *p, const char *path, ui
     return s;
 }
 
-static spot_status read_mask_file(spot_ctx *c, lane *l, const char *path, const char *of)
+/* Pascal VOC's form: 0 is the background, 255 void, which is no object either; all other labels are the object. */
+static spot_status read_labels(spot_ctx *c, spot_picture *p, size_t size, const char *path)
+{
+    SPOT_TRY(spot_png_labels(c, p, p->file.at, size, path));
+    for (size_t i = 0; i < (size_t)p->width * (size_t)p->height; i++) p->rgb[i] = p->rgb[i] % 255 ? 255 : 0;
+    return SPOT_OK;
+}
+
+static spot_status read_mask_file(spot_ctx *c, lane *l, const char *path, const char *of, bool *labelled)
 {
     uint64_t size;
 
     SPOT_TRY(read_bytes(c, &l->mask, path, &size));
-    if (size < 8 || memcmp(l->mask.file.at, "\x89PNG\r\n\x1a\n", 8))
+    if (!spot_png_is(l->mask.file.at, (size_t)size))
         return spot_fail(c, SPOT_INPUT, "{masks.format} %s, the mask of %s, is no PNG; masks are grey PNG files, or PNG files "
                          "with alpha", path, of);
-    SPOT_TRY(spot_png_mask(c, &l->mask, l->mask.file.at, (size_t)size, path));
+    *labelled = spot_png_has_labels(l->mask.file.at, (size_t)size);
+    SPOT_TRY(*labelled ? read_labels(c, &l->mask, (size_t)size, path)
+                       : spot_png_mask(c, &l->mask, l->mask.file.at, (size_t)size, path));
     const double aspect = (double)l->picture.width / l->picture.height, other = (double)l->mask.width / l->mask.height;
     if (fabs(aspect / other - 1) <= 0.01) return SPOT_OK;
     return spot_fail(c, SPOT_INPUT, "{masks.size} %s has %d x %d pixels, and its picture %s %d x %d: a mask has its picture's "
                      "shape (it may be larger or smaller)%s", path, l->mask.width, l->mask.height, of, l->picture.width,
-                     l->picture.height, fabs(aspect * other - 1) <= 0.01 ? "; it would fit the picture turned by a quarter, "
-                     "and an EXIF orientation is not applied" : "");
+                     l->picture.height, fabs(aspect * other - 1) <= 0.01 ? "; it would fit the picture turned by a quarter: "
+                     "data.exif says whether EXIF turns it" : "");
 }
 
-/* Whether a PNG has alpha: by its kind, or a colour that is transparent (tRNS), which comes before the pixels. */
-static bool has_alpha(const uint8_t *file, uint64_t size)
-{
-    if (size < 33 || memcmp(file, "\x89PNG\r\n\x1a\n", 8)) return false;
-    if (file[25] == 4 || file[25] == 6) return true;
-    for (uint64_t at = 8; size - at >= 12;) {
-        const uint8_t *p = file + at;
-        const uint64_t n = (uint64_t)p[0] << 24 | (uint64_t)p[1] << 16 | (uint64_t)p[2] << 8 | p[3];
-        if (!memcmp(p + 4, "tRNS", 4)) return true;
-        if (!memcmp(p + 4, "IDAT", 4) || n > size - at - 12) return false;
-        at += n + 12;
-    }
-    return false;
-}
-
-static spot_status read_mask(spot_ctx *c, lane *l, const spot_square_source *f, int i)
+static spot_status read_mask(spot_ctx *c, lane *l, const spot_square_source *f, int i, bool *labelled)
 {
     uint64_t size;
 
-    if (f->mask) return read_mask_file(c, l, f->mask[i], f->path[i]);
+    l->mask.orientation = 1, l->mask.reading = f->reading;
+    if (f->mask) return read_mask_file(c, l, f->mask[i], f->path[i], labelled);
     if (f->draw) {
         SPOT_TRY(spot_picture_start(c, &l->mask, (uint64_t)l->picture.width, (uint64_t)l->picture.height, f->path[i]));
         memset(l->mask.rgb, 0, (size_t)l->mask.width * (size_t)l->mask.height);
         return f->draw(c, f->user, i, l->mask.rgb, l->mask.width, l->mask.height);
     }
     SPOT_TRY(read_bytes(c, &l->mask, f->path[i], &size));
-    if (!has_alpha(l->mask.file.at, size))
+    if (!spot_png_has_alpha(l->mask.file.at, (size_t)size))
         return spot_fail(c, SPOT_INPUT, "{masks.no_alpha} %s has no alpha, so nothing says where its object is; data.masks is "
                          "a folder of masks", f->path[i]);
+    if (f->reading.exif == SPOT_EXIF_APPLY) {      /* alpha is turned with its picture */
+        const spot_blob file = spot_blob_memory(l->mask.file.at, (size_t)size, f->path[i]);
+        SPOT_TRY(spot_png_orientation(c, &l->mask.orientation, &file));
+    }
     return spot_png_mask(c, &l->mask, l->mask.file.at, (size_t)size, f->path[i]);
+}
+
+static uint8_t most_of(const spot_picture *mask)
+{
+    uint8_t most = 0;
+
+    for (size_t i = 0; i < (size_t)mask->width * (size_t)mask->height; i++) most = mask->rgb[i] > most ? mask->rgb[i] : most;
+    return most;
 }
 
 static spot_status decode_item(spot_ctx *c, spot_square_cache *q, lane *l, int i)
@@ -130,7 +141,8 @@ static spot_status decode_item(spot_ctx *c, spot_square_cache *q, lane *l, int i
     SPOT_TRY(spot_picture_fit(c, out, &l->picture, f->fit == SPOT_FIT_SQUASH ? SPOT_RESIZE_SQUASH : f->size, f->size));
     if (!f->masked) return SPOT_OK;
     if (!l->square && !(l->square = malloc(3 * side))) return spot_fail(c, SPOT_NOMEM, "no memory for a mask");
-    SPOT_TRY(read_mask(c, l, f, i));
+    SPOT_TRY(read_mask(c, l, f, i, &q->labelled[i]));
+    q->brightest[i] = most_of(&l->mask);
     return fit_plane(c, out + 3 * side, &l->mask, l->square, f);
 }
 
@@ -172,12 +184,14 @@ static spot_status decode_missing(spot_ctx *c, spot_square_cache *q, int n)
     const int threads = c->threads < 1 ? 1 : c->threads;
     lane *lanes = calloc((size_t)threads, sizeof *lanes);
     spot_ctx *v = calloc((size_t)n, sizeof *v);            /* for each picture's failure */
+    bool *rotated = calloc((size_t)n, sizeof *rotated);    /* its rotation was not applied */
     spot_picture_gate gate;
     spot_status s = SPOT_OK;
 
-    if (!lanes || !v) return free(lanes), free(v), spot_fail(c, SPOT_NOMEM, "no memory to decode %d pictures", n);
+    if (!lanes || !v || !rotated)
+        return free(lanes), free(v), free(rotated), spot_fail(c, SPOT_NOMEM, "no memory to decode %d pictures", n);
     spot_picture_gate_open(&gate, SPOT_PICTURE_MEMORY, q->from.size, q->from.size);
-    for (int t = 0; t < threads; t++) lanes[t].picture.gate = &gate;
+    for (int t = 0; t < threads; t++) lanes[t].picture.gate = &gate, lanes[t].picture.reading = q->from.reading;
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
     for (int k = 0; k < n; k++) {
         lane *l = &lanes[omp_get_thread_num()];
@@ -185,16 +199,19 @@ static spot_status decode_missing(spot_ctx *c, spot_square_cache *q, int n)
         v[k].ops = c->ops;
         const spot_status failed = decode_item(&v[k], q, l, q->missing[k]);
         if (failed) spot_fail(&v[k], failed, "%s", spot_message(&v[k], failed));            /* one without a sentence, too */
+        rotated[k] = !failed && l->picture.orientation > 1;
         spot_picture_give_back(&l->picture);
     }
     s = spot_check_stop(c);
     if (s == SPOT_OK) s = fail_unreadable(c, q, v, n);
     else
         for (int k = 0; k < n; k++) q->item[q->slot[q->missing[k]]] = -1, q->slot[q->missing[k]] = -1;
+    for (int k = 0; k < n; k++)
+        if (rotated[k]) spot_picture_note_rotated(c, q->from.path[q->missing[k]]);
     for (int t = 0; t < threads; t++)
         spot_picture_close(&lanes[t].picture), spot_picture_close(&lanes[t].mask), free(lanes[t].square);
     spot_picture_gate_close(&gate);
-    free(lanes), free(v);
+    free(lanes), free(v), free(rotated);
     return s;
 }
 

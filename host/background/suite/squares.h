@@ -5,10 +5,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "spotter/array.h"
 #include "spotter/ctx.h"
 
 typedef struct {
     int  n, size, fit;             /* fit: spot_background_fit */
+    spot_picture_reading reading;
     const char *const *path;           /* (n) */
     bool masked;                   /* with masks: from ... */
     const char *const *mask;           /* (n) files, or NULL: ... */
@@ -25,6 +27,8 @@ typedef struct {
     int     *slot;                 /* (n): of a picture, -1: not there */
     int     *item, *used;          /* (slots): the picture, -1: none; the call that used it last */
     int     *missing;              /* (n) scratch */
+    uint8_t *brightest;            /* (n) of the masks of the pictures that were present once; 0 of others */
+    bool    *labelled;             /* (n): the mask is one of labels, the indices of a palette */
 } spot_square_cache;
 
 /* memory: most bytes for squares. At least `least` squares are held, however large. Close q also after a failure. */

@@ -139,7 +139,7 @@ static spot_status encode_batch(spot_ctx *c, spot_suite_encoders *e, int i, floa
 #pragma omp parallel for num_threads(c->threads)
         for (int k = 0; k < n; k++) {
             const spot_resize one = { rgb + (size_t)k * from, e->size, e->size, e->side[i], e->side[i], SPOT_BICUBIC,
-                                      e->square + (size_t)k * to };
+                                      e->square + (size_t)k * to, SPOT_PILLOW_13 };
             spot_resize_one(&one, e->taps + (size_t)omp_get_thread_num() * e->each);
         }
     }

@@ -60,6 +60,32 @@ static void judge_target(spot_suite_work *w, int *kept, int picture, const look 
     if (l->most >= BRIGHT && l->border > 0.5) w->s->inverted++;
 }
 
+/* The brightest pixel of all masks; *labelled: masks that are labels; *faint: others whose brightest pixel is neither black nor
+ * white, so that no object is whole. */
+static int find_brightest(const spot_suite_work *w, int *labelled, int *faint)
+{
+    const spot_square_cache *q = &w->in->picture;
+    int most = 0;
+
+    *labelled = *faint = 0;
+    for (int i = 0; i < w->in->pictures; i++) {
+        most = q->brightest[i] > most ? q->brightest[i] : most;
+        *labelled += q->labelled[i];
+        *faint += q->brightest[i] && q->brightest[i] < 255;
+    }
+    return most;
+}
+
+static void log_masks(spot_ctx *c, int labelled, int faint, int looked)
+{
+    if (labelled)
+        spot_log(c, SPOT_LOG_INFO, "%d of %d masks are read by the indices of their palettes, as in Pascal VOC: 0 is the "
+                 "background, 255 void, the others the object", labelled, looked);
+    if (faint)
+        spot_log(c, SPOT_LOG_WARN, "%d of %d masks have no white pixel; where a mask is grey, the object is seen in part", faint,
+                 looked);
+}
+
 static void log_left_out(spot_ctx *c, const spot_suite_work *w, int looked)
 {
     const spot_background_suite *s = w->s;
@@ -77,7 +103,7 @@ static void log_left_out(spot_ctx *c, const spot_suite_work *w, int looked)
 spot_status spot_suite_targets(spot_ctx *c, spot_suite_work *w)
 {
     look l[PIECE];
-    int kept = 0, most = 0;
+    int kept = 0, labelled, faint;
 
     w->picture = malloc(((size_t)w->in->pictures + 1) * sizeof *w->picture);
     if (!w->picture) return spot_fail(c, SPOT_NOMEM, "no memory for %d pictures", w->in->pictures);
@@ -90,18 +116,17 @@ spot_status spot_suite_targets(spot_ctx *c, spot_suite_work *w)
         SPOT_TRY(spot_squares_need(c, &w->in->picture, item, n));
 #pragma omp parallel for num_threads(c->threads)
         for (int i = 0; i < n; i++) l[i] = look_at(spot_square_mask(&w->in->picture, item[i]), w->in->cfg->data.size);
-        for (int i = 0; i < n; i++) {
-            judge_target(w, &kept, item[i], &l[i]);
-            most = l[i].most > most ? l[i].most : most;
-        }
+        for (int i = 0; i < n; i++) judge_target(w, &kept, item[i], &l[i]);
         spot_tell(c, "masks", -1, at + n, looked, "");
     }
+    const int most = find_brightest(w, &labelled, &faint);
+    if (most && most < 255)
+        return spot_fail(c, SPOT_INPUT, "{masks.dark} the brightest pixel of the masks of all %d pictures is %d of 255, and an "
+                         "object is 255; multiply masks of 0 and 1 by 255", looked, most);
+    log_masks(c, labelled, faint, looked);
     log_left_out(c, w, looked);
     w->s->targets = kept;
     if (kept) return SPOT_OK;
-    if (most && most < BRIGHT)
-        return spot_fail(c, SPOT_INPUT, "{masks.dark} none of %d pictures is a target: the brightest pixel of all masks is %d "
-                         "of 255, and an object is 255; multiply masks of 0 and 1 by 255", looked, most);
     return spot_fail(c, SPOT_INPUT, "{suite.no_target} none of %d pictures is a target; empty masks: %d, objects that cover "
                      "too little of the square (data.least): %d, too much (data.most): %d",
                      looked, w->s->empty, w->s->small, w->s->large);

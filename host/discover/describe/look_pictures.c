@@ -146,6 +146,7 @@ static spot_status take_memory(looker *l)
 
     l->batches = (spot_picture_batches){ .path = s->image, .n = s->n, .batch = BATCH, .early = FIRST,
                                          .resize = l->files->resize, .crop = l->files->crop, .filter = SPOT_BILINEAR,
+                                         .reading = l->files->reading,
                                          .stage = "look", .skip = l->files->skip, .skipped = &s->skipped,
                                          .take = infer_batch, .user = l };
     SPOT_TRY(spot_model_infer(l->c, &count, NULL, NULL, &l->m, NULL, BATCH, l->files->crop));

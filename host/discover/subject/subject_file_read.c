@@ -170,6 +170,19 @@ static spot_status get_boxes(subject_file_reader *r)
     return SPOT_OK;
 }
 
+/* Absent where both are the defaults. */
+static spot_status get_reading(subject_file_reader *r)
+{
+    int64_t n = 2;
+    int *reading;
+
+    if (!exists(r, "reading")) return SPOT_OK;
+    SPOT_TRY(get(r, "reading", SPOT_I32, &n, 0, &reading));
+    SPOT_TRY(check_ints(r, "reading", reading, n, 0, 1));
+    r->s->reading = (spot_picture_reading){ reading[0], reading[1] };
+    return SPOT_OK;
+}
+
 static spot_status get_subject(subject_file_reader *r)
 {
     spot_subject *s = r->s;
@@ -197,6 +210,7 @@ static spot_status get_subject(subject_file_reader *r)
     SPOT_TRY(get_words(r, "class_names", &s->class_name, &classes));
     if (exists(r, "ids")) SPOT_TRY(get_words(r, "ids", &s->id, &n));
     if (exists(r, "pictures")) SPOT_TRY(get_pictures(r));
+    SPOT_TRY(get_reading(r));
     SPOT_TRY(get_boxes(r));
     return exists(r, "target") ? get_targets(r) : get_pairs(r);
 }

@@ -88,7 +88,7 @@ static spot_status add_pictures(recorder *w, const spot_subject *s)
 static spot_status add_subject(recorder *w, const spot_subject *s, int schema)
 {
     int64_t *about;
-    int32_t *predicted;
+    int32_t *predicted, *reading;
 
     SPOT_TRY(add(w, "about", SPOT_I64, SPOT_RECALL_ABOUT, 0, &about));
     memcpy(about, (int64_t[]){ schema, s->n, s->d, s->classes, s->skipped }, SPOT_RECALL_ABOUT * sizeof *about);
@@ -97,6 +97,10 @@ static spot_status add_subject(recorder *w, const spot_subject *s, int schema)
     SPOT_TRY(add_words(w, "class_names", s->class_name, s->classes));
     if (s->id) SPOT_TRY(add_words(w, "ids", s->id, s->n));
     if (s->image) SPOT_TRY(add_pictures(w, s));
+    if (s->reading.exif || s->reading.pillow) {
+        SPOT_TRY(add(w, "reading", SPOT_I32, 2, 0, &reading));
+        reading[0] = s->reading.exif, reading[1] = s->reading.pillow;
+    }
     if (s->box) borrow(w, "boxes", SPOT_F32, (size_t)s->n, 4, s->box);
     if (!s->target) return add_pairs(w, s);
     borrow(w, "target", SPOT_I32, (size_t)s->n, 0, s->target);

@@ -217,6 +217,7 @@ spot_status spot_subject_read(spot_ctx *c, spot_subject *s, const spot_subject_f
     if (files->detections) status = spot_subject_instances(c, s, files);
     else status = files->embeddings || (files->embed && !files->model) ? read_arrays(&r) : look_at_pictures(&r);
     if (status) spot_subject_close(s);
+    else s->reading = files->reading;
     return status;
 }
 

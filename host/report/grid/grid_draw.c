@@ -77,7 +77,7 @@ spot_status spot_grid_draw(spot_ctx *c, const char *path, const spot_shifts_conf
     const int width = 2 * EDGE + SPOT_GRID_ACROSS * CELL - (CELL - SIDE), height = TOP + lines * (CELL + NUMBER) + EDGE;
     cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
     cairo_t *cr = cairo_create(surface);
-    spot_picture in = { 0 };
+    spot_picture in = { .reading = cfg->data.reading };
     spot_status s = SPOT_OK;
     char file[1300];
 

@@ -274,6 +274,7 @@ static spot_status read_picture(spot_ctx *c, void *user, int row, spot_picture *
 {
     const spot_subject *s = user;
 
+    out->reading = s->reading;
     SPOT_TRY(spot_picture_read(c, out, s->image[row]));
     return s->box ? spot_picture_keep(c, out, s->box + 4 * (size_t)row) : SPOT_OK;
 }

@@ -12,6 +12,7 @@ static spot_status read_row(spot_ctx *c, void *user, int row, spot_picture *out)
     char path[2600];
 
     snprintf(path, sizeof path, "%s/%s", k->folder, k->row[row].picture);
+    out->reading = k->reading;
     return spot_picture_read(c, out, path);
 }
 

@@ -26,6 +26,7 @@ static spot_status read_row(spot_ctx *c, void *user, int row, spot_picture *out)
     const spot_shift_rows *w = user;
     char path[1400];
 
+    out->reading = w->cfg->data.reading;
     return spot_picture_read(c, out, spot_shift_picture_file(path, sizeof path, w->cfg, w->unit[row], w->name[row]));
 }
 

@@ -26,8 +26,8 @@ class _Options(ct.Structure):
 class _Files(ct.Structure):
     _fields_ = [("embeddings", ct.c_char_p), ("labels", ct.c_char_p), ("probs", ct.c_char_p), ("losses", ct.c_char_p),
                 ("ids", ct.c_char_p), ("images", ct.c_char_p), ("coco", ct.c_char_p), ("model", ct.c_char_p),
-                ("resize", ct.c_int), ("crop", ct.c_int), ("skip", ct.c_bool), ("skip_bad", ct.c_bool),
-                ("logits", ct.c_bool), ("memory", ct.c_size_t), ("links", ct.c_bool),
+                ("resize", ct.c_int), ("crop", ct.c_int), ("exif", ct.c_int), ("pillow", ct.c_int), ("skip", ct.c_bool),
+                ("skip_bad", ct.c_bool), ("logits", ct.c_bool), ("memory", ct.c_size_t), ("links", ct.c_bool),
                 ("embed", ct.c_char_p), ("encoder", ct.c_void_p), ("detections", ct.POINTER(_Options))]
 
 

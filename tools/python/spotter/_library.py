@@ -35,7 +35,7 @@ class Ctx(ct.Structure):
     _fields_ = [("ops", ct.c_void_p), ("device", ct.c_void_p), ("threads", ct.c_int), ("status", ct.c_int),
                 ("message", ct.c_char * 1024), ("label_length", ct.c_int), ("id", ct.c_char * 48), ("on_log", ON_LOG),
                 ("on_progress", ct.c_void_p), ("label", ct.c_void_p), ("user", ct.c_void_p),
-                ("who", ct.c_char_p), ("stop", ct.POINTER(ct.c_int))]
+                ("who", ct.c_char_p), ("stop", ct.POINTER(ct.c_int)), ("rotated", ct.c_void_p), ("rotations", ct.c_int)]
 
 
 class Arena(ct.Structure):
@@ -59,6 +59,7 @@ class Subject(ct.Structure):
                 ("head", ct.c_void_p), ("class_name", ct.POINTER(ct.c_char_p)), ("id", ct.POINTER(ct.c_char_p)),
                 ("image", ct.POINTER(ct.c_char_p)), ("box", ct.c_void_p), ("instance", ct.c_void_p),
                 ("source", ct.c_char * 512), ("skipped", ct.c_int), ("left_out", ct.c_int),
+                ("exif", ct.c_int), ("pillow", ct.c_int),
                 ("encoder", ct.c_char * 32), ("owned", ct.c_void_p)]
 
 
@@ -201,7 +202,8 @@ class PredictorOptions(ct.Structure):
 
 class MeasureOptions(ct.Structure):
     _fields_ = [("model", ct.POINTER(PredictorOptions)), ("resize", ct.c_int), ("name", ct.c_char_p), ("folder", ct.c_char_p),
-                ("class_name", ct.POINTER(ct.c_char_p)), ("classes", ct.c_int), ("label", ct.c_int)]
+                ("class_name", ct.POINTER(ct.c_char_p)), ("classes", ct.c_int), ("label", ct.c_int), ("exif", ct.c_int),
+                ("pillow", ct.c_int)]
 
 
 class ClaimTest(ct.Structure):
@@ -211,7 +213,8 @@ class ClaimTest(ct.Structure):
 class ClaimResult(ct.Structure):
     _fields_ = [("claim", ct.c_char_p), ("cls", ct.c_char_p), ("found", ct.c_char_p), ("model", ct.c_char_p),
                 ("slice", ct.c_int), ("rate", ct.c_double), ("class_rate", ct.c_double), ("folder", ct.c_char_p),
-                ("row", ct.POINTER(NewPicture)), ("n", ct.c_int), ("level", ct.c_double), ("test", ct.POINTER(ClaimTest))]
+                ("row", ct.POINTER(NewPicture)), ("n", ct.c_int), ("level", ct.c_double), ("test", ct.POINTER(ClaimTest)),
+                ("exif", ct.c_int), ("pillow", ct.c_int)]
 
 
 class RunPlace(ct.Structure):
