@@ -3,7 +3,7 @@
 #include "core/cuda.cuh"
 #include "image/resize_step.h"
 
-enum { THREADS = 256, BATCH = 20 };
+enum { THREADS = 256, BATCH = 19 };
 
 typedef struct {
     spot_resize_plan plan;
