@@ -4,6 +4,7 @@ import csv
 import json
 import subprocess
 import sys
+import time
 import unicodedata
 
 import numpy as np
@@ -187,4 +188,18 @@ np.save("e.npy", np.ones((N, 4)))
 reads("constant features", wrong, "-y", "y.npy", "-p", "p.npy", said=["have the same features"])
 np.save("e.npy", e * np.float32(1e-30))
 reads("tiny features", wrong, "-y", "y.npy", "-p", "p.npy", said=["no feature is greater than 1e-20"])
+
+# ---- many small classes: 3,000 of one row, two or three; in the map rows have the distances of their features
+small = np.repeat(np.arange(3000), np.arange(3000) % 3 + 1)
+x = r.normal(size=(len(small), 5)).astype(np.float32)
+np.save("e.npy", x), np.save("y.npy", small), np.save("p.npy", np.full(len(small), 0.4))
+for proof in ((), ("--no-proof",)):
+    began = time.monotonic()
+    run = subprocess.run([SPOTTER, "discover", "-e", "e.npy", "-y", "y.npy", "-p", "p.npy", "-m", "ward", "--least", "1",
+                          *proof, "--out", "m", "--no-report", "--replace", "-d", "cpu", "-t", "2"], capture_output=True, text=True)
+    at = np.load("m/map.npy") if run.returncode == 0 else np.full((len(small), 2), np.nan)
+    near = small[:-1] == small[1:]
+    true, seen = (np.linalg.norm(v[1:] - v[:-1], axis=1)[near] for v in (x, at))
+    check("a map of small classes", np.isfinite(at).all() and np.abs(true - seen).max() < 1e-4, run.stderr[-300:])
+    check("time of small classes", time.monotonic() - began < 60, time.monotonic() - began)
 sys.exit(failed > 0)

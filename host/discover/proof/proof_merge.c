@@ -9,6 +9,7 @@
 
 #include "bdm/fit.h"
 #include "discover/proof/judge.h"
+#include "discover/search/class_map.h"
 #include "discover/search/vote.h"
 #include "stats/statistics.h"
 #include "study/chain.h"
@@ -169,21 +170,8 @@ static spot_status keep_fit(maker *m, spot_finding *g, const spot_hypotheses *fo
 static spot_status draw_map(maker *m, const spot_finding *g)
 {
     const spot_seed seed = { m->j->o->seed[0], (uint32_t)(g->cls < 0 ? m->j->s->classes : g->cls) };
-    spot_embed_config pca = spot_embed_defaults();
-    spot_points map;
-    spot_status s;
 
-    pca.method = SPOT_REDUCE_PCA;
-    s = spot_embed_fit(m->j->c, &m->work, 1, &map, &m->view, &seed, &pca);
-    if (s != SPOT_OK) {
-        if (!spot_concerns_one_problem(s)) return s;
-        spot_forget(m->j->c);
-        return SPOT_OK;
-    }
-    for (int r = 0; r < g->n; r++)
-        for (int k = 0; k < 2; k++)
-            m->f->map[2 * (size_t)g->row[r] + (size_t)k] = k < map.d ? map.at[(size_t)r * (size_t)map.d + (size_t)k] : 0;
-    return SPOT_OK;
+    return spot_class_map_draw(m->j->c, &m->work, m->f->map, g->row, &m->view, &seed);
 }
 
 static spot_status make_finding(maker *m, int i)
@@ -263,13 +251,11 @@ static size_t result_bytes(const spot_proving *j, int left_out)
 
 static size_t work_bytes(const spot_proving *j)
 {
-    spot_embed_config pca = spot_embed_defaults();
     size_t most = 0;
 
-    pca.method = SPOT_REDUCE_PCA;
     for (int i = 0; i < j->classes; i++) {
         const size_t n = (size_t)j->cls[i].n, d = (size_t)j->s->d;
-        const size_t map = spot_embed_needs(j->c, 1, &j->cls[i].n, j->s->d, &pca).host;
+        const size_t map = spot_class_map_needs(j->c, j->cls[i].n, j->s->d).host;
         const size_t here = n * (d + 2) * sizeof(float) + SPOT_MAX_HYPOTHESES * (n * 13 + d * 8 + 64) + sizeof(spot_hypotheses)
                           + n / 4 + map + 8192;
         if (here > most) most = here;

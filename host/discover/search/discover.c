@@ -13,6 +13,7 @@
 
 #include "core/ops.h"
 #include "discover/proof/judge.h"
+#include "discover/search/class_map.h"
 #include "discover/subject/attribute_rows.h"
 #include "study/chain.h"
 #include "study/keys.h"
@@ -284,33 +285,17 @@ static spot_status open_group(discovery *run, const spot_candidate *candidates, 
     return open_tables(run);
 }
 
-static void put_into_map(const discovery *run, const spot_finding *f, const spot_points *map)
-{
-    for (int r = 0; r < f->n; r++)
-        for (int k = 0; k < 2; k++)
-            run->findings->map[2 * (size_t)f->row[r] + k] = k < map->d ? map->at[(size_t)r * map->d + k] : 0;
-}
-
 /* map.npy shows each class's first map, or PCA if no method has a map. A class whose PCA fails has no map. */
 static spot_status draw_maps(discovery *run)
 {
     size_t mark = run->work.used;
-    spot_embed_config pca = spot_embed_defaults();
-    spot_points map;
 
-    pca.method = SPOT_REDUCE_PCA;
     for (int i = 0; i < run->chain.count; i++) {
         const spot_finding *f = class_findings(run, i), *end = class_findings(run, i + 1), *g = f;
-        spot_status s;
         while (g < end && !g->points.at) g++;
-        if (g < end) {
-            put_into_map(run, g, &g->points);
-            continue;
-        }
-        s = spot_embed_fit(run->c, &run->work, 1, &map, &run->view[0][i], &run->chain.seed[i], &pca);
-        if (s == SPOT_OK) put_into_map(run, f, &map);
-        else if (spot_concerns_one_problem(s)) spot_forget(run->c);
-        else return s;
+        if (g < end) spot_class_map_put(run->findings->map, g->row, &g->points);
+        else SPOT_TRY(spot_class_map_draw(run->c, &run->work, run->findings->map, f->row, &run->view[0][i],
+                                          &run->chain.seed[i]));
         run->work.used = mark;
     }
     return SPOT_OK;

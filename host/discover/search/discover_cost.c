@@ -6,6 +6,7 @@
 #include "base/room.h"
 #include "core/device.h"
 #include "discover/proof/judge.h"
+#include "discover/search/class_map.h"
 #include "discover/subject/attribute_rows.h"
 #include "study/chain.h"
 
@@ -121,7 +122,6 @@ spot_bytes spot_group_needs(const spot_ctx *c, const spot_subject *s, const spot
                             const spot_candidate *candidates, int count)
 {
     const size_t each = 4096;            /* a class's share of small structs */
-    spot_embed_config pca = spot_embed_defaults();
     spot_bytes needs = { 0, 0 };
     int *n = malloc((size_t)count * sizeof *n);
     size_t views = spot_chain_bytes(count, o->fit), rows = 0, bits = 0, slices;
@@ -138,8 +138,7 @@ spot_bytes spot_group_needs(const spot_ctx *c, const spot_subject *s, const spot
         if (spot_by_table(o, b)) bits = rows * (size_t)d * sizeof(float);
         needs = spot_bytes_larger(needs, spot_chain_method_needs(c, &o->bdm[b], count, n, d, slices));
     }
-    pca.method = SPOT_REDUCE_PCA;
-    for (int i = 0; i < count; i++) needs = spot_bytes_larger(needs, spot_embed_needs(c, 1, &n[i], s->d, &pca));
+    for (int i = 0; i < count; i++) needs = spot_bytes_larger(needs, spot_class_map_needs(c, n[i], s->d));
     free(n);
     needs.host += views + bits;
     return needs;
@@ -191,10 +190,12 @@ spot_status spot_group_fit(spot_ctx *c, const spot_subject *s, const spot_discov
 
     limit = o->memory ? o->memory : spot_room_of_memory("", &whose) + spot_subject_bytes(s);
     if (c->device) SPOT_TRY(spot_device_room(c, &device, &total));
-    for (*together = 0; *together < count; ++*together) {
-        spot_bytes more = spot_group_needs(c, s, o, candidates, *together + 1);
-        if (*together && (held + more.host > limit || more.device > device)) return SPOT_OK;
-        *needs = more;
+    *together = 1;
+    *needs = spot_group_needs(c, s, o, candidates, 1);
+    for (int last = count, more = count; more > *together; more = (*together + last + 1) / 2) {    /* all, else by halving */
+        const spot_bytes all = spot_group_needs(c, s, o, candidates, more);
+        if (held + all.host > limit || all.device > device) last = more - 1;
+        else *together = more, *needs = all;
     }
     if (*together > 1 || (held + needs->host <= limit && needs->device <= device)) return SPOT_OK;
     spot_class_words(words, sizeof words, s, candidates->cls);

@@ -229,11 +229,6 @@ spot_status spot_subject_check(spot_ctx *c, const spot_subject *s)
 
 /* -- rows of a class -------------------------------------------------------------------------------------------- */
 
-bool spot_subject_is_of(const spot_subject *s, int i, int cls)
-{
-    return cls < 0 || (s->target ? s->target[i] == cls : s->has[(size_t)i * (size_t)s->classes + (size_t)cls]);
-}
-
 int spot_subject_rows(const spot_subject *s, int cls)
 {
     int rows = 0;

@@ -20,8 +20,11 @@ spot_status spot_subject_numbers(spot_ctx *c, spot_subject *s, char ***out, int 
 /* Copies row `from` to row `to`, in every array of rows that there is. */
 void spot_subject_move_row(spot_subject *s, int to, int from);
 
-/* Whether row i has class cls; every row has class -1. */
-bool spot_subject_is_of(const spot_subject *s, int i, int cls);
+/* Whether row i has class cls; every row has class -1. Each class looks at all rows, so it is inline. */
+static inline bool spot_subject_is_of(const spot_subject *s, int i, int cls)
+{
+    return cls < 0 || (s->target ? s->target[i] == cls : s->has[(size_t)i * (size_t)s->classes + (size_t)cls]);
+}
 
 /* The name of each array in sentences: its file, or the caller's argument. */
 typedef struct { const char *feature, *target, *prob, *confidence; } spot_subject_words;
