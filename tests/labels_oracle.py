@@ -138,6 +138,20 @@ np.save("q.npy", swapped)
 reads("two columns exchanged", int((swapped.argmax(1) != y).sum()), "-y", "y.npy", "-p", "q.npy",
       said=["2 of 11 classes is not the best: 2 (most often 3), 3 (most often 2)"])
 
+pair = np.array(["cat", "dog"])[two]
+q = r.random(N)
+for name, of in (("p_cat", 0), ("p_dog", 1), ("dog", 1), ("score", 1)):
+    table("z.csv", **{"w": pair, name: q})
+    answer = np.stack([1 - q, q][:: 1 if of else -1], 1).argmax(1)
+    reads(f"one column {name} of two", int((answer != two).sum()), "-y", "z.csv:w", "-p", f"z.csv:{name}",
+          said=[f"probability of class {['cat', 'dog'][of]}"])
+for name, of in (("p0", 0), ("p1", 1), ("prob_0", 0)):
+    table("z.csv", **{"w": two, name: q})
+    answer = np.stack([1 - q, q][:: 1 if of else -1], 1).argmax(1)
+    reads(f"one column {name} of two", int((answer != two).sum()), "-y", "z.csv:w", "-p", f"z.csv:{name}",
+          said=[f"probability of class {of}"])
+refuses("one named column of eleven", "-y", "y.csv:w", "-p", side_by_side("q.csv", ["p_cat"], p[:, 1:2]), said=['"cat"'])
+
 # ---- probabilities that are rounded, logits, logarithms
 for classes in (100, 1000):
     t = np.arange(2000) % classes

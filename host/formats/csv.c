@@ -215,21 +215,6 @@ static spot_status read_block(spot_ctx *c, const header *h, const spot_csv_block
     return bad == b->records ? SPOT_OK : fail_record(c, h, b, bad, v, file);
 }
 
-/* -- several columns: a matrix ---------------------------------------------------------------------------------- */
-
-static spot_status count_rows(spot_ctx *c, int64_t *rows, const spot_blob *in)
-{
-    spot_csv_block b;
-    spot_status s;
-
-    SPOT_TRY(spot_csv_open(c, &b, in));
-    do s = spot_csv_next(c, &b);
-    while (!s && b.records);
-    *rows = (int64_t)b.row - 1;
-    spot_csv_close(&b);
-    return s;
-}
-
 /* The names of the columns, in one block with their text. */
 static spot_status keep_names(spot_ctx *c, spot_array *a, const header *h)
 {
@@ -244,6 +229,21 @@ static spot_status keep_names(spot_ctx *c, spot_array *a, const header *h)
     for (int i = 0; i < h->columns; i++)
         if (h->slot[i] >= 0) a->column[h->slot[i]] = at, at = stpcpy(at, h->name[i]) + 1;
     return SPOT_OK;
+}
+
+/* -- several columns: a matrix ---------------------------------------------------------------------------------- */
+
+static spot_status count_rows(spot_ctx *c, int64_t *rows, const spot_blob *in)
+{
+    spot_csv_block b;
+    spot_status s;
+
+    SPOT_TRY(spot_csv_open(c, &b, in));
+    do s = spot_csv_next(c, &b);
+    while (!s && b.records);
+    *rows = (int64_t)b.row - 1;
+    spot_csv_close(&b);
+    return s;
 }
 
 static spot_status read_matrix(spot_ctx *c, spot_array *a, const header *h, spot_csv_block *b, size_t limit)
@@ -344,6 +344,7 @@ static spot_status read_column(spot_ctx *c, spot_array *a, const header *h, spot
         if (!s) s = spot_csv_next(c, b);
     }
     if (!s) s = make_array(c, a, &k, limit);
+    if (!s) s = keep_names(c, a, h);
     free(only);
     free(k.text);
     free(k.length);

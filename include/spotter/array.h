@@ -36,8 +36,7 @@ typedef struct {
     size_t     count;                      /* the product of dim */
     void      *data;                       /* aligned to 64, malloc'd: spot_array_close */
     char       name[256];                  /* "FILE:NAME", for sentences */
-    /* (dim[1]): names of columns of a .csv side by side, malloc'd in one block; else NULL */
-    char     **column;
+    char     **column;                     /* names of the columns of a .csv, malloc'd in one block; else NULL */
     bool       padded;                     /* whole numbers of a .csv, and some have zeros in front, which the words may need */
 } spot_array;
 

@@ -132,5 +132,5 @@ spot_status spot_answers_check(spot_rows_reading *r, const char *name)
     if (ties)
         spot_log(r->c, SPOT_LOG_INFO, "%s: %d of %d rows are ties, where several classes have the greatest probability; the "
                  "first of them is the answer, as argmax of numpy has it", name, ties, s->n);
-    return look_for_exchanged(r, name);
+    return r->files->labels ? look_for_exchanged(r, name) : SPOT_OK;
 }

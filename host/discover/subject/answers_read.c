@@ -122,11 +122,34 @@ static spot_status log_half(const spot_rows_reading *r, const char *name, const 
     return SPOT_OK;
 }
 
-/* One probability per row: of class 1 if there are two classes, else of the true class. */
-static spot_status from_column(spot_rows_reading *r, float *p, const char *name)
+/* One probability per row of two classes: of the class that the column is called as, else of class 1. */
+static spot_status from_one_of_two(spot_rows_reading *r, float *p, const char *name, int cls)
 {
     spot_subject *s = r->s;
+    const int of = cls == 0 ? 0 : 1;
     int halves = 0;
+
+    SPOT_TRY(SPOT_SUBJECT_TAKE(r->c, s, s->prob, 2 * (size_t)s->n));
+    for (int i = 0; i < s->n; i++) {
+        halves += p[i] == 0.5f;
+        s->prob[2 * i + of] = p[i];
+        s->prob[2 * i + 1 - of] = 1 - p[i];
+        s->confidence[i] = s->prob[2 * i + s->target[i]];
+    }
+    spot_log(r->c, SPOT_LOG_INFO, "%s: one probability per row and two classes: taken as the probability of class %s%s", name,
+             s->class_name ? s->class_name[of] : of ? "1" : "0", cls < 0 ? "" : ", as the column is called");
+    if (halves)
+        spot_log(r->c, SPOT_LOG_INFO, "%s: %d of %d rows are ties of exactly 1/2, which answer class %s, the first of the "
+                 "two", name, halves, s->n, s->class_name ? s->class_name[0] : "0");
+    return SPOT_OK;
+}
+
+/* One probability per row: if there are more than two classes, of the true class. */
+static spot_status from_column(spot_rows_reading *r, float *p, const spot_array *a)
+{
+    spot_subject *s = r->s;
+    const char *name = a->name;
+    int cls;
 
     if (s->has && r->one_hot) SPOT_TRY(spot_labels_of_one_class(r, "beside one probability per row"));
     if (s->has)
@@ -140,22 +163,14 @@ static spot_status from_column(spot_rows_reading *r, float *p, const char *name)
             SPOT_TRY(spot_bad_row(r, i, spot_fail(r->c, SPOT_INPUT, "{probability.value} %s: row %d is %g; it must be a "
                                                   "probability from 0 to 1, not a score%s", name, i, p[i],
                                                   spot_answers_advice(p, (size_t)s->n, 1))));
+    cls = spot_column_class(r, a);
+    if (cls >= 0 && s->classes > 2 && s->class_name)
+        return spot_fail(r->c, SPOT_INPUT, "{probability.names} %s is called as the class \"%.80s\", one of %d; give the "
+                         "columns of all classes, or the probability of each row's true class under another name", name,
+                         s->class_name[cls], s->classes);
     s->confidence = p;
-    if (s->classes != 2) return log_half(r, name, "taken as the probability of the true class");
-    SPOT_TRY(SPOT_SUBJECT_TAKE(r->c, s, s->prob, 2 * (size_t)s->n));
-    for (int i = 0; i < s->n; i++) {
-        halves += p[i] == 0.5f;
-        s->prob[2 * i + 1] = p[i];
-        s->prob[2 * i] = 1 - p[i];
-        s->confidence[i] = s->prob[2 * i + s->target[i]];
-    }
-    spot_log(r->c, SPOT_LOG_INFO, "%s: one probability per row and two classes: taken as the probability of class %s", name,
-             s->class_name ? s->class_name[1] : "1");
-    if (halves)
-        spot_log(r->c, SPOT_LOG_INFO, "%s: %d of %d rows are ties of exactly 1/2, which answer class %s, the first of the two",
-                 name,
-                 halves, s->n, s->class_name ? s->class_name[0] : "0");
-    return SPOT_OK;
+    return s->classes == 2 ? from_one_of_two(r, p, name, cls)
+         : log_half(r, name, "taken as the probability of the true class");
 }
 
 static spot_status from_losses(spot_rows_reading *r, float *loss, const char *name)
@@ -268,5 +283,5 @@ spot_status spot_answers_read(spot_rows_reading *r, spot_array *a)
     if (r->files->logits)
         spot_log(r->c, SPOT_LOG_INFO, "%s: logits, taken as probabilities by %s in double precision", a->name,
                  a->rank == 2 && !r->s->has ? "softmax" : "the sigmoid");
-    return a->rank == 1 ? from_column(r, p, a->name) : from_matrix(r, p, a);
+    return a->rank == 1 ? from_column(r, p, a) : from_matrix(r, p, a);
 }

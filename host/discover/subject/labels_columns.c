@@ -23,6 +23,7 @@ typedef struct {
 /* The length of a prefix that all names have: p_cat, p_dog. */
 static size_t prefix_of(char *const *name, int n)
 {
+    if (!n) return 0;
     static const char *const all[] = { "p_", "prob_", "proba_", "probability_", "probs_" };
 
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
@@ -194,6 +195,24 @@ static spot_status match_words(column_names *m, int **order)
     if (matched < m->columns) return take_classes(m, *order);
     for (int k = 0; k < s->classes; k++) (*order)[k] = find_column(m, s->class_name[k]);
     return SPOT_OK;
+}
+
+/* ---- one column ---- */
+
+int spot_column_class(const spot_rows_reading *r, const spot_array *a)
+{
+    const spot_subject *s = r->s;
+    const char *name = a->column ? *a->column : "";
+    const size_t cut = prefix_of(a->column, a->column ? 1 : 0), bare = !cut && !strncmp(name, "prob", 4) ? 4 : !cut
+        && *name == 'p';
+    char number[24];
+
+    for (int k = 0; *name && k < s->classes; k++) {
+        const char *cls = s->class_name ? s->class_name[k] : number;
+        snprintf(number, sizeof number, "%d", k);
+        if (!strcmp(name + cut, cls) || ((!s->class_name || r->whole) && !strcmp(name + bare, cls))) return k;
+    }
+    return -1;
 }
 
 /* ---- all ---- */

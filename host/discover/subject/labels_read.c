@@ -63,15 +63,20 @@ static int (*order_of(char *const *name, int n))(const void *, const void *)
     return by_number;
 }
 
-bool spot_labels_sort(char **name, int n)
+/* Whether names are whole numbers from 0 on, each greater than the one before. */
+static bool are_numbers(char *const *name, int n)
 {
-    int (*order)(const void *, const void *) = order_of(name, n);
     int64_t v, before = -1;
 
-    qsort(name, (size_t)n, sizeof *name, order);
     for (int k = 0; k < n; k++, before = v)
-        if (order == by_text || !whole_number(&v, name[k]) || v <= before) return false;
+        if (!whole_number(&v, name[k]) || v <= before) return false;
     return true;
+}
+
+bool spot_labels_sort(char **name, int n)
+{
+    qsort(name, (size_t)n, sizeof *name, order_of(name, n));
+    return are_numbers(name, n);
 }
 
 /* Labels that are words: the classes are the distinct words, sorted; as numbers where all are whole numbers. */
@@ -291,7 +296,11 @@ spot_status spot_labels_read(spot_rows_reading *r, spot_array *a)
     spot_subject *s = r->s;
     const spot_array_how words = { .limit = r->files->memory, .text = true, .holes = r->files->skip_bad };
 
-    if (r->known) s->class_name = r->known->class_name, s->classes = r->known->classes;
+    if (r->known) {
+        s->class_name = r->known->class_name;
+        s->classes = r->known->classes;
+        r->whole = are_numbers(s->class_name, s->classes);
+    }
     if (r->files->labels) SPOT_TRY(spot_rows_array(r, a, r->files->labels, 2));
     if (a->rank == 2) return read_several(r, a);
     SPOT_TRY(SPOT_SUBJECT_TAKE(r->c, s, s->target, s->n));

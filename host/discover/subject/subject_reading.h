@@ -71,6 +71,9 @@ bool spot_answers_sum_to_1(const spot_rows_reading *r, const float *p, int colum
  * classes. Classes that only a column names are added. SPOT_INPUT where names and classes do not match. */
 spot_status spot_columns_match(spot_rows_reading *r, int **order, const spot_array *a);
 
+/* The class that the only column of a .csv is called as, p_cat or p0; -1: none. */
+int spot_column_class(const spot_rows_reading *r, const spot_array *a);
+
 /* "a", "b", ... and 3 more: the first words of a list, in quotes. */
 const char *spot_words_listed(char text[512], char *const *word, int n);
 
