@@ -7,6 +7,7 @@
 #include <math.h>
 #include <sys/stat.h>
 
+#include "claims/measure.h"
 #include "spotter/array.h"
 #include "spotter/subject.h"
 
@@ -405,6 +406,25 @@ TEST(the_first_greatest_is_the_answer)
     confidence[0] = .5f, confidence[1] = nextafterf(.5f, 0);       /* of the true class alone: below 1/2 is wrong */
     assert_false(spot_subject_wrong(&s, 0, 2));
     assert_true(spot_subject_wrong(&s, 1, 0));
+}
+
+/* New pictures are judged by the same rule; a single output is the logit of class 1. */
+TEST(new_pictures_have_the_first_greatest_output)
+{
+    static const struct { float out[3]; int outputs, label, wrong; const char *answer; } list[] = {
+        { { 1, 2, 2 }, 3, 2, 1, "1" }, { { 1, 2, 2 }, 3, 1, 0, "1" }, { { 0, 0, 0 }, 3, 0, 0, "0" },
+        { { 0 }, 1, 1, 1, "0" }, { { 0 }, 1, 0, 0, "0" }, { { 1e-20f }, 1, 1, 0, "1" },
+    };
+    spot_ctx c = check_ctx(1);
+
+    for (int i = 0; i < LEN(list); i++) {
+        const spot_measure_options o = { .label = list[i].label };
+        spot_new_picture r = { 0 };
+        CHECK_OK(&c, spot_measure_picture(&c, &o, &r, list[i].out, list[i].outputs, 0));
+        assert_int_equal(r.wrong, list[i].wrong);
+        assert_string_equal(r.predicted, list[i].answer);
+        free(r.predicted);
+    }
 }
 
 /* A subject that came another way is looked at as closely. */

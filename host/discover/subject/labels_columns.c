@@ -203,8 +203,8 @@ int spot_column_class(const spot_rows_reading *r, const spot_array *a)
 {
     const spot_subject *s = r->s;
     const char *name = a->column ? *a->column : "";
-    const size_t cut = prefix_of(a->column, a->column ? 1 : 0), bare = !cut && !strncmp(name, "prob", 4) ? 4 : !cut
-        && *name == 'p';
+    const size_t cut = prefix_of(a->column, a->column ? 1 : 0);
+    const size_t bare = cut ? cut : !strncmp(name, "prob", 4) ? 4 : *name == 'p';
     char number[24];
 
     for (int k = 0; *name && k < s->classes; k++) {
