@@ -264,6 +264,7 @@ static void assert_comes_back(spot_ctx *c, const fake_findings *k)
     CHECK_OK(c, spot_recall_write(c, root, &k->f, &k->s, &k->o));
     CHECK_OK(c, recall(c, &is));
     assert_null(is.s.feature);
+    assert_true(is.s.reading.exif == k->s.reading.exif && is.s.reading.pillow == k->s.reading.pillow);
     for (int models = 1; models <= 2; models++) {
         size_t n, m;
         unsigned char *a = page_of(c, "was", models, one, &n), *b = page_of(c, "is", models, other, &m);
@@ -274,6 +275,25 @@ static void assert_comes_back(spot_ctx *c, const fake_findings *k)
         free(b);
     }
     recalled_close(&is);
+}
+
+/* The page shows a photo as the classifier saw it, also from the folder. */
+TEST_IN_FOLDER(test_photos_that_are_turned)
+{
+    spot_ctx c = check_ctx(2);
+    fake_findings k;
+    size_t n, m;
+    fake_open(&k, 60, 2, 1, 1);
+    fake_pictures(&c, &k, root);
+    for (int i = 0; i < k.s.n; i++) free(k.s.image[i]), k.s.image[i] = strdup("fuzz/corpus_jpeg/exif_6");
+    recalled was = as_recalled(&k);
+    unsigned char *a = page_of(&c, "plain", 1, (const recalled *[]){ &was }, &n), *b;
+    was.s.reading.exif = k.s.reading.exif = SPOT_EXIF_APPLY, k.s.reading.pillow = SPOT_PILLOW_12;
+    b = page_of(&c, "plain", 1, (const recalled *[]){ &was }, &m);
+    assert_true(n != m || memcmp(a, b, n));
+    free(a), free(b);
+    assert_comes_back(&c, &k);
+    fake_close(&k);
 }
 
 TEST_IN_FOLDER(test_comes_back)
