@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "checks.h"
+#include "heard.h"
 #include "noise.h"
 #include "spotter/describe.h"
 
@@ -339,6 +340,31 @@ TEST(records_are_found_by_their_ids)
     CHECK_FAILS(&c, spot_attributes_read(&c, &a, where, id, 4), SPOT_INPUT, "attributes.no_record: 1 | 4 | row 3");
     snprintf(where, sizeof where, "%s:nome", path);
     CHECK_FAILS(&c, spot_attributes_read(&c, &a, where, id, 4), SPOT_INPUT, "attributes.no_id_column: \"nome\"");
+    remove(path);
+}
+
+/* The table writes the ids in other forms; an id that is there as it is has priority. */
+TEST(records_are_found_by_ids_that_mean_the_same)
+{
+    spot_ctx c = check_ctx(1);
+    char *id[] = { "caf\xc3\xa9.jpg", "b", "x/c", "d ", "d" }, where[80];
+    const char *path = write_text(&c, "x,name\n1,cafe\xcc\x81.jpg\n0,./b\n1, x/c \n1,d \n0,d\n");
+    spot_attributes a;
+
+    c.on_log = hear;
+    *murmured = 0;
+    snprintf(where, sizeof where, "%s:name", path);
+    CHECK_OK(&c, spot_attributes_read(&c, &a, where, id, 5));
+    assert_string_equal(rows_of(&a, "x"), "10110");
+    assert_non_null(strstr(murmured, "3 ids match"));
+    spot_attributes_close(&a);
+    path = write_text(&c, "x,name\n1,./d\n0,b\n1,x/c\n0,caf\xc3\xa9.jpg\n");            /* d, or d with a blank? */
+    CHECK_FAILS(&c, spot_attributes_read(&c, &a, where, id, 5), SPOT_INPUT, "attributes.no_record: 2 | 5 | row 3");
+    path = write_text(&c, "x,name\n1,b\n0,x/c\n1,./b\n");
+    CHECK_FAILS(&c, spot_attributes_read(&c, &a, where, id, 5), SPOT_INPUT, "attributes.id_twice: row 2 (line 4) | ./b | row "
+                "0");
+    path = write_text(&c, "x,name,x\n1,b,0\n");
+    CHECK_FAILS(&c, spot_attributes_read(&c, &a, where, id, 5), SPOT_INPUT, "table.column_twice: \"x\"");
     remove(path);
 }
 

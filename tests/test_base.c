@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "base/same_id.h"
 #include "base/quote.h"
 #include "base/text.h"
 #include "core/philox.h"
@@ -188,4 +189,40 @@ TEST(csv_cells_hold_no_formulas)
         assert_string_equal(text + strlen(cases[i].cell) + 1, cases[i].quoted);
         free(text);
     }
+}
+
+/* Normal forms as Python's unicodedata has them: an accent, a ring, a syllable, two marks, a letter that form C takes apart. */
+TEST(ids_that_mean_the_same)
+{
+    static const struct { const char *id, *c, *d; bool plain; } cases[] = {
+        { "a.jpg", "a.jpg", "a.jpg", true }, { "./x/a.jpg", "x/a.jpg", "x/a.jpg", false }, { " a b\t", "a b", "a b", false },
+        { "././a", "a", "a", false }, { "a/./b", "a/./b", "a/./b", true }, { "", "", "", true }, { " ", "", "", false },
+        { "\xc3\xa9", "\xc3\xa9", "e\xcc\x81", false }, { "e\xcc\x81 ", "\xc3\xa9", "e\xcc\x81", false },
+        { "A\xcc\x8a", "\xc3\x85", "A\xcc\x8a", false },
+        { "\xed\x95\x9c", "\xed\x95\x9c", "\xe1\x84\x92\xe1\x85\xa1\xe1\x86\xab", false },
+        { "\xe1\xb9\xa9", "\xe1\xb9\xa9", "s\xcc\xa3\xcc\x87", false },
+        { "\xe0\xa5\x98", "\xe0\xa4\x95\xe0\xa4\xbc", "\xe0\xa4\x95\xe0\xa4\xbc", false }, { "\xff", "\xff", "\xff", false },
+    };
+    char *ids[] = { "b", "e\xcc\x81", "./b ", "a" };
+    spot_ctx c = check_ctx(1);
+    spot_plain_ids p;
+    spot_text t = { 0 };
+    int first, end;
+
+    for (int i = 0; i < LEN(cases); i++) {
+        assert_int_equal(spot_id_is_plain(cases[i].id), cases[i].plain);
+        spot_id_plain(&t, cases[i].id, SPOT_FORM_C);
+        assert_string_equal(t.bytes, cases[i].c);
+        spot_id_plain(&t, cases[i].id, SPOT_FORM_D);
+        assert_string_equal(t.bytes, cases[i].d);
+    }
+    spot_text_free(&t);
+    CHECK_OK(&c, spot_plain_ids_open(&c, &p, ids, 4));
+    CHECK_OK(&c, spot_plain_ids_find(&c, &p, "\xc3\xa9", &first, &end));
+    assert_true(end == first + 1 && p.order[first] == 1);
+    CHECK_OK(&c, spot_plain_ids_find(&c, &p, "b", &first, &end));
+    assert_true(end == first + 2 && p.order[first] == 0 && p.order[first + 1] == 2);
+    CHECK_OK(&c, spot_plain_ids_find(&c, &p, "c", &first, &end));
+    assert_int_equal(first, end);
+    spot_plain_ids_close(&p);
 }

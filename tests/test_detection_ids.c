@@ -39,8 +39,8 @@ static spot_ctx listening(void)
 
 static const char pictures[] = "{\"images\": [{\"id\": 1, \"file_name\": \"x/000009.jpg\"}, {\"id\": 9, \"file_name\": "
     "\"b.png\"}, {\"id\": \"c\", \"file_name\": \"y/c d.JPG\"}, {\"id\": 30, \"file_name\": \"x/twin.jpg\"}, {\"id\": 31, "
-    "\"file_name\": \"y/twin.jpg\"}, {\"id\": 32, \"file_name\": \"77.jpg\"}], \"annotations\": [], \"categories\": [{\"id\": "
-    "3, \"name\": \"cat\"}]}";
+    "\"file_name\": \"y/twin.jpg\"}, {\"id\": 32, \"file_name\": \"77.jpg\"}, {\"id\": 33, \"file_name\": \"\xc3\xa9.jpg\"}], "
+    "\"annotations\": [], \"categories\": [{\"id\": 3, \"name\": \"cat\"}]}";
 
 /* of: the picture, or -1 and the failure. warning, info: words of the line; NULL: none. */
 TEST(pictures_are_found_by_id_and_name)
@@ -55,6 +55,8 @@ TEST(pictures_are_found_by_id_and_name)
         { "\"image_id\": \"x/twin.jpg\"", 3, NULL, NULL, "by their names" },
         { "\"image_id\": \"elsewhere/b.png\"", 1, NULL, NULL, "by their names" },
         { "\"image_id\": \"C:\\\\set\\\\b.png\"", 1, NULL, NULL, "by their names" },
+        { "\"image_id\": \"e\xcc\x81.jpg\"", 6, NULL, NULL, "by their names" },
+        { "\"image_id\": \"e\xcc\x81\"", 6, NULL, NULL, "by their names" },
         { "\"image_id\": 77", 5, NULL, NULL, "by their names" },
         { "\"image_id\": \"77\", \"file_name\": \"b.png\"", 1, NULL, "file_name", "file_name" },
         { "\"image_id\": 500, \"file_name\": \"b.png\"", 1, NULL, NULL, "file_name" },

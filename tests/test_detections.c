@@ -292,7 +292,7 @@ TEST_IN_FOLDER(features_are_found_by_ids)
     fputs("id\n\"nobody, \"\"here\"\"\"\n", f);
     v[0] = v[1] = 77;
     for (int i = 0; i < s.n; i++) {                            /* the last row first */
-        fprintf(f, "%s\n", s.id[s.n - 1 - i]);
+        fprintf(f, i == 2 ? "./%s\n" : i == 3 ? "%s \n" : "%s\n", s.id[s.n - 1 - i]);
         v[2 * i + 2] = (float)(s.n - 1 - i);
         v[2 * i + 3] = 0.5f;
     }
@@ -308,6 +308,16 @@ TEST_IN_FOLDER(features_are_found_by_ids)
     spot_subject_close(&t);
     o.score = 0.2;                                             /* more detections than ids */
     CHECK_FAILS(&c, spot_subject_read(&c, &t, &files), SPOT_INPUT, "detections.no_id");
+    o.score = 0.5;
+    f = fopen(csv, "a");
+    assert_non_null(f);
+    fprintf(f, "%s\n", s.id[0]);
+    fclose(f);
+    v = realloc(v, ((size_t)s.n + 2) * 2 * sizeof *v);
+    v[2 * s.n + 2] = v[2 * s.n + 3] = 0;
+    CHECK_OK(&c, spot_npy_write(&c, npy, v, s.n + 2, 2));
+    CHECK_FAILS(&c, spot_subject_read(&c, &t, &files), SPOT_INPUT,
+                check_text("detections.id_twice: rows %d | %d", s.n, s.n + 1));
     spot_subject_close(&s);
     free(v);
 }

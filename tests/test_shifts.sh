@@ -198,6 +198,8 @@ printf 'a\nb\nc\n' >outputs.txt
 sed 's|m3.csv}|m3.csv, classes: outputs.txt}|' shifts.yaml >outputs.yaml
 cp m3.good m3.csv
 refused 3 shifts outputs.yaml --out strange
+sed '2s/,/ ,/' m3.good >m3.csv                                # a blank behind a path
+run 0 "1 paths match pictures" shifts shifts.yaml --out blanks
 cp m3.good m3.csv
 [ "$(ls part/segments/000 | wc -l)" = "$units" ] || fail "results were lost"
 mkdir pictures/bing/blue/empty

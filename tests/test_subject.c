@@ -9,6 +9,7 @@
 
 #include "claims/measure.h"
 #include "spotter/array.h"
+#include "discover/describe/gallery.h"
 #include "spotter/subject.h"
 
 enum { ROWS = 5, COLUMNS = 2 };
@@ -249,6 +250,30 @@ TEST_IN_FOLDER(pictures_are_found)
     files.links = true;
     CHECK_OK(&f.c, spot_subject_read(&f.c, &s, &files));
     assert_string_equal(s.image[2], path);
+    spot_subject_close(&s);
+}
+
+/* Files of a Mac, and ids with "./" and blanks, name the same pictures; what leads out does so in every form. */
+TEST_IN_FOLDER(pictures_are_found_by_names_that_mean_the_same)
+{
+    static char *id[] = { "a\xc3\xa9.png", "./b.png", "c.png ", "a\xcc\x8a.png" }, *out[] = { " ../b.png" };
+    static const char *const file[] = { "ae\xcc\x81.png", "b.png", "c.png", "\xc3\xa5.png" };
+    spot_ctx c = check_ctx(1);
+    spot_subject s = { .n = LEN(id), .id = id };
+    char path[200];
+
+    for (int i = 0; i < LEN(file); i++) {
+        snprintf(path, sizeof path, "%s/%s", root, file[i]);
+        FILE *f = fopen(path, "w");
+        assert_true(f && !fclose(f));
+    }
+    CHECK_OK(&c, spot_gallery_paths(&c, &s, root, false));
+    for (int i = 0; i < LEN(file); i++)
+        if (access(s.image[i], F_OK)) fail_msg("%s is not found: %s", id[i], s.image[i]);
+    spot_subject_close(&s);
+    s = (spot_subject){ .n = 1, .id = out };
+    CHECK_OK(&c, spot_gallery_paths(&c, &s, root, false));
+    assert_int_not_equal(access(s.image[0], F_OK), 0);
     spot_subject_close(&s);
 }
 

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "formats/csv_dialect.h"
 #include "formats/csv_lists.h"
+#include "formats/csv_records.h"
 
 enum { MAX_COLUMNS = 1 << 20 };
 
@@ -362,7 +362,7 @@ spot_status spot_csv_read(spot_ctx *c, spot_array *a, const spot_blob *in, const
     if (!s && !b.records) s = spot_fail(c, SPOT_INPUT,
                                         "{table.empty} %s is empty: a line with the names of its columns is wanted", in->name);
     if (!s) s = read_header(c, &h, &b);
-    if (!s) spot_csv_report(c, &b);
+    if (!s) spot_csv_report(c, &b.dialect, in->name);
     if (!s) s = want_all(c, &h, columns, in->name);
     if (!s && b.records == 1 && b.at == b.end && b.start[1] == b.have)
         s = spot_fail(c, SPOT_INPUT, "{table.no_rows} %s has a header and no rows", in->name);

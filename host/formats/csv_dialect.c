@@ -3,23 +3,33 @@
 
 #include <string.h>
 
+#include "formats/csv_cells.h"
+#include "formats/formats.h"
+
 enum { FIRST_ROWS = 50 };
 
 static const char separators[] = ",;\t";
 
-/* The cells of a record; -1: a misplaced quote. */
-static int count_cells(const spot_csv_block *b, int record, char separator)
+/* The first block. */
+typedef struct { const char *bytes; const size_t *start; int records; } first_block;
+
+static spot_csv_cells cells_of(const first_block *b, int record, char separator)
 {
-    spot_csv_cells cells = spot_csv_record(b, record);
+    return spot_csv_cells_of(b->bytes + b->start[record], b->bytes + b->start[record + 1], separator);
+}
+
+/* The cells of a record; -1: a misplaced quote. */
+static int count_cells(const first_block *b, int record, char separator)
+{
+    spot_csv_cells cells = cells_of(b, record, separator);
     spot_csv_cell cell;
     int n = 0, more;
 
-    cells.separator = separator;
     while ((more = spot_csv_cell_next(&cells, &cell)) > 0) n++;
     return more < 0 ? -1 : n;
 }
 
-static char choose_separator(const spot_csv_block *b)
+static char choose_separator(const first_block *b)
 {
     char best = ',';
     int most = 1;
@@ -62,13 +72,13 @@ static bool has_point(const spot_csv_cell *cell)
     return cell->n && memchr(cell->text, '.', cell->n) && spot_number(&v, cell->text, cell->n);
 }
 
-static bool choose_comma(const spot_csv_block *b)
+static bool choose_comma(const first_block *b, char separator)
 {
     bool commas = false;
     spot_csv_cell cell;
 
     for (int i = 1; i < b->records; i++) {
-        spot_csv_cells cells = spot_csv_record(b, i);
+        spot_csv_cells cells = cells_of(b, i, separator);
         while (spot_csv_cell_next(&cells, &cell) > 0) {
             if (has_point(&cell)) return false;
             commas = commas || find_comma(&cell);
@@ -77,31 +87,33 @@ static bool choose_comma(const spot_csv_block *b)
     return commas;
 }
 
-void spot_csv_choose(spot_csv_block *b)
+void spot_csv_choose(spot_csv_dialect *d, const char *bytes, const size_t *start, int records)
 {
-    if (!b->separator) b->separator = choose_separator(b);
-    b->comma = b->separator != ',' && choose_comma(b);
+    const first_block b = { bytes, start, records };
+
+    if (!d->separator) d->separator = choose_separator(&b);
+    d->comma = d->separator != ',' && choose_comma(&b, d->separator);
 }
 
-void spot_csv_decimal_points(spot_csv_block *b)
+void spot_csv_decimal_points(const spot_csv_dialect *d, char *bytes, const size_t *start, int records)
 {
     spot_csv_cell cell;
 
-    for (int i = b->row ? 0 : 1; i < b->records; i++) {
-        spot_csv_cells cells = spot_csv_record(b, i);
+    for (int i = 0; i < records; i++) {
+        spot_csv_cells cells = spot_csv_cells_of(bytes + start[i], bytes + start[i + 1], d->separator);
         while (spot_csv_cell_next(&cells, &cell) > 0) {
             const char *comma = find_comma(&cell);
-            if (comma) b->bytes[comma - b->bytes] = '.';
+            if (comma) bytes[comma - bytes] = '.';
         }
     }
 }
 
-void spot_csv_report(spot_ctx *c, const spot_csv_block *b)
+void spot_csv_report(spot_ctx *c, const spot_csv_dialect *d, const char *name)
 {
-    if (b->separator == ',' || !b->separator) return;
-    spot_log(c, SPOT_LOG_INFO, "%s: read with %s between cells%s", b->in->name,
-             b->separator == ';' ? "semicolons" : b->separator == '\t' ? "tabs" : "the separator of its first line",
-             b->comma ? " and decimal commas" : "");
+    if (d->separator == ',' || !d->separator) return;
+    spot_log(c, SPOT_LOG_INFO, "%s: read with %s between cells%s", name,
+             d->separator == ';' ? "semicolons" : d->separator == '\t' ? "tabs" : "the separator of its first line",
+             d->comma ? " and decimal commas" : "");
 }
 
 const char *spot_csv_suspicion(const char *only_name)

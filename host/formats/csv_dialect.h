@@ -6,16 +6,25 @@
 #ifndef SPOTTER_CSV_DIALECT_H
 #define SPOTTER_CSV_DIALECT_H
 
-#include "formats/csv_records.h"
+#include <stdbool.h>
+#include <stddef.h>
 
-/* Chooses b->separator, unless it is set, and b->comma from the records of the first block. */
-void spot_csv_choose(spot_csv_block *b);
+#include "spotter/ctx.h"
 
-/* Makes points of the decimal commas in the records of b; the header stays. */
-void spot_csv_decimal_points(spot_csv_block *b);
+typedef struct {
+    char separator;            /* between cells; 0: not chosen */
+    bool comma;                /* numbers have decimal commas */
+} spot_csv_dialect;
 
-/* Says in an info line how a file that is not plain is read. After the first block. */
-void spot_csv_report(spot_ctx *c, const spot_csv_block *b);
+/* Chooses the separator, unless it is set, and comma. Record i, the header first, is bytes[start[i]] to bytes[start[i + 1]]
+ * with its line end. */
+void spot_csv_choose(spot_csv_dialect *d, const char *bytes, const size_t *start, int records);
+
+/* Makes points of the decimal commas in these records. */
+void spot_csv_decimal_points(const spot_csv_dialect *d, char *bytes, const size_t *start, int records);
+
+/* Says in an info line how a file that is not plain is read. */
+void spot_csv_report(spot_ctx *c, const spot_csv_dialect *d, const char *name);
 
 /* Words behind a sentence about a column that is not there: whether the header's only name has other separators in it. */
 const char *spot_csv_suspicion(const char *only_name);

@@ -1,5 +1,5 @@
-/* csv_records.c - splits a CSV file into records and cells. Memory is one block for a file of any length. */
-#include "formats/csv_dialect.h"
+/* csv_records.c - splits a CSV file into records. Memory is one block for a file of any length. */
+#include "formats/csv_records.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -29,8 +29,9 @@ static spot_status take_separator(spot_ctx *c, spot_csv_block *b)
     const size_t n = b->in->size - b->at < 7 ? (size_t)(b->in->size - b->at) : 7;
 
     SPOT_TRY(spot_blob_read(c, b->in, b->at, line, n));
-    if (memcmp(line, "sep=", 4) || !strchr(",;\t|", line[4]) || (line[5] != '\n' && memcmp(line + 5, "\r\n", 2))) return SPOT_OK;
-    b->separator = line[4];
+    if (memcmp(line, "sep=", 4) || !strchr(",;\t|", line[4])
+        || (line[5] != '\n' && memcmp(line + 5, "\r\n", 2))) return SPOT_OK;
+    b->dialect.separator = line[4];
     b->at += line[5] == '\n' ? 6 : 7;
     b->line = 1;
     return SPOT_OK;
@@ -139,8 +140,8 @@ spot_status spot_csv_next(spot_ctx *c, spot_csv_block *b)
     for (;;) {
         SPOT_TRY(fill_block(c, b));
         split_records(b);
-        if (b->records && !b->row) spot_csv_choose(b);
-        if (b->comma) spot_csv_decimal_points(b);
+        if (b->records && !b->row) spot_csv_choose(&b->dialect, b->bytes, b->start, b->records);
+        if (b->dialect.comma) spot_csv_decimal_points(&b->dialect, b->bytes, b->start + !b->row, b->records - !b->row);
         if (b->records || !b->have) return SPOT_OK;
         if (b->at == b->end)
             return spot_fail(c, SPOT_INPUT, "{table.quotes_open} %s: quotes are opened in the record that begins in line "
@@ -151,43 +152,5 @@ spot_status spot_csv_next(spot_ctx *c, spot_csv_block *b)
 
 spot_csv_cells spot_csv_record(const spot_csv_block *b, int record)
 {
-    const char *from = b->bytes + b->start[record], *end = b->bytes + b->start[record + 1] - 1;
-
-    if (end > from && end[-1] == '\r') end--;
-    return (spot_csv_cells){ from, end, b->separator };
-}
-
-/* at is NULL after the last cell: a record that ends in a separator has one more, empty cell. */
-int spot_csv_cell_next(spot_csv_cells *cells, spot_csv_cell *out)
-{
-    const char *p = cells->at, separator = cells->separator;
-
-    if (!p) return 0;
-    out->quoted = p < cells->end && *p == '"';
-    if (!out->quoted) {
-        for (out->text = p; p < cells->end && *p != separator; p++)
-            if (*p == '"') return cells->at = p, -1;
-        out->n = (size_t)(p - out->text);
-    } else {
-        for (out->text = ++p; p < cells->end; p++) {
-            if (*p != '"') continue;
-            if (p + 1 == cells->end || p[1] != '"') break;
-            p++;
-        }
-        out->n = (size_t)(p - out->text);
-        if (p == cells->end || (++p < cells->end && *p != separator)) return cells->at = p, -1;
-    }
-    cells->at = p < cells->end ? p + 1 : NULL;
-    return 1;
-}
-
-size_t spot_csv_unquote(char *out, const spot_csv_cell *cell)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < cell->n; i++) {
-        out[n++] = cell->text[i];
-        i += cell->quoted && cell->text[i] == '"';
-    }
-    return n;
+    return spot_csv_cells_of(b->bytes + b->start[record], b->bytes + b->start[record + 1], b->dialect.separator);
 }

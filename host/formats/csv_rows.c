@@ -51,8 +51,12 @@ static spot_status read_header(spot_ctx *c, spot_rows *t)
     for (int k = 0; k < t->columns; k++) t->at[k] = -1;
     while ((got = spot_csv_cell_next(&cells, &one)) > 0) {
         if (one.n < sizeof name) name[spot_csv_unquote(name, &one)] = 0;
-        for (int k = 0; k < t->columns && one.n < sizeof name; k++)
-            if (!strcmp(name, t->column[k])) t->at[k] = t->cells;
+        for (int k = 0; k < t->columns && one.n < sizeof name; k++) {
+            if (strcmp(name, t->column[k])) continue;
+            if (t->at[k] >= 0)
+                return spot_fail(c, SPOT_INPUT, "{table.column_twice} %s has two columns \"%.80s\"", t->in.name, name);
+            t->at[k] = t->cells;
+        }
         t->cells++;
     }
     if (got < 0) return refuse_quote(c, t);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/same_id.h"
 #include "spotter/array.h"
 
 typedef struct spot_shift_place { spot_key key; int unit, picture; } place;
@@ -39,11 +40,53 @@ static spot_status list_places(spot_ctx *c, spot_shift_answers *a)
     return SPOT_OK;
 }
 
-static const place *find_place(const spot_shift_answers *a, const char *path)
+static const place *find_key(const place *in, int n, const char *path)
 {
-    const place wanted = { .key = key_of_path(strncmp(path, "./", 2) ? path : path + 2) };
+    const place wanted = { .key = key_of_path(path) };
 
-    return bsearch(&wanted, a->place, (size_t)a->places, sizeof *a->place, by_key);
+    return bsearch(&wanted, in, (size_t)n, sizeof *in, by_key);
+}
+
+/* Places by the plain forms of their paths; of several with one form none counts. */
+static spot_status list_plain(spot_ctx *c, spot_shift_answers *a, spot_text *form)
+{
+    char path[2 * SPOT_SHIFT_PATH];
+    int n = 0;
+
+    a->plain = malloc(((size_t)a->places + 1) * sizeof *a->plain);
+    for (int i = 0; a->plain && i < a->places; i++) {
+        const spot_shift_pictures *p = a->unit[a->place[i].unit].pictures;
+        snprintf(path, sizeof path, "%s/%s", p->id, p->list.path[a->place[i].picture]);
+        spot_id_plain(form, path, SPOT_FORM_C);
+        if (form->status) break;
+        a->plain[i] = (place){ key_of_path(form->bytes), a->place[i].unit, a->place[i].picture };
+    }
+    if (!a->plain || form->status) return spot_fail(c, SPOT_NOMEM, "no memory for a list of %d pictures", a->places);
+    qsort(a->plain, (size_t)a->places, sizeof *a->plain, by_key);
+    for (int i = 0, end; i < a->places; i = end) {
+        for (end = i + 1; end < a->places && !by_key(&a->plain[i], &a->plain[end]);) end++;
+        if (end == i + 1) a->plain[n++] = a->plain[i];
+    }
+    a->plains = n;
+    return SPOT_OK;
+}
+
+/* *p: the picture of the path: as it is, without "./" in front, or else one whose path means the same, which *by_form
+ * counts. */
+static spot_status find_place(spot_ctx *c, spot_shift_answers *a, const place **p, const char *path, int *by_form)
+{
+    spot_text form = { 0 };
+    spot_status s = SPOT_OK;
+
+    *p = find_key(a->place, a->places, strncmp(path, "./", 2) ? path : path + 2);
+    if (*p || spot_id_is_plain(path)) return SPOT_OK;
+    if (!a->plain) s = list_plain(c, a, &form);
+    spot_id_plain(&form, path, SPOT_FORM_C);
+    if (s == SPOT_OK && form.status) s = spot_fail(c, SPOT_NOMEM, "no memory for the path %.300s", path);
+    if (s == SPOT_OK) *p = find_key(a->plain, a->plains, form.bytes);
+    *by_form += *p != NULL;
+    spot_text_free(&form);
+    return s;
 }
 
 /* ---- one table ---- */
@@ -107,15 +150,21 @@ static spot_status read_answers(spot_ctx *c, spot_shift_answers *a, int *index, 
 static spot_status place_answers(spot_ctx *c, spot_shift_answers *a, const spot_array *path, const int *index, int model)
 {
     char *const *word = path->data;
+    int by_form = 0;
 
     for (size_t i = 0; i < path->count; i++) {
-        const place *p = find_place(a, word[i]);
+        const place *p;
+        SPOT_TRY(find_place(c, a, &p, word[i], &by_form));
         if (!p) continue;                      /* a table may have other pictures, too */
         int *answer = answer_at(a, p, model);
         if (*answer >= 0 && *answer != index[i])
             return spot_fail(c, SPOT_INPUT, "%s has two answers for %.300s, the second in row %zu", path->name, word[i], i);
         *answer = index[i];
     }
+    if (by_form)
+        spot_log(c, SPOT_LOG_INFO, "%s: %d paths match pictures though they differ by blanks at the ends or Unicode's normal "
+                 "form",
+                 path->name, by_form);
     return SPOT_OK;
 }
 
@@ -243,6 +292,7 @@ void spot_shift_answers_close(spot_shift_answers *a)
     free(a->network);
     free(a->unit);
     free(a->place);
+    free(a->plain);
     free(a->words.at);
     free(a->words.order);
     spot_text_free(&a->words.words);

@@ -36,8 +36,9 @@ typedef struct {
     spot_shift_words words;
     int units;
     spot_shift_unit_answers *unit;     /* (units) */
-    struct spot_shift_place *place;    /* (places): pictures by the hash of their path */
-    int places;
+    struct spot_shift_place *place, *plain;    /* (places), (plains): pictures by the hash of their path, and of its plain form
+                                                * (base/same_id.h); plain NULL: not needed yet */
+    int places, plains;
 } spot_shift_answers;
 
 /* Reads the tables of all models for the pictures of these units, and checks the weights of those that look. SPOT_INPUT for a

@@ -3,11 +3,14 @@
 #include "discover/describe/gallery.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/folder.h"
+#include "base/same_id.h"
 #include "discover/subject/subject_memory.h"
 #include "formats/coco.h"
 
@@ -77,27 +80,74 @@ static spot_status check_path(spot_ctx *c, const char *path, const char *root, c
                      "--follow-links allows that", path, folder);
 }
 
+/* The name of row i's picture, which ends at *n: "picture.jpg#17" is a part of picture.jpg. */
+static const char *picture_of(const spot_subject *s, int i, size_t *n)
+{
+    const char *number = s->box ? strrchr(s->id[i], '#') : NULL;
+
+    *n = number ? (size_t)(number - s->id[i]) : strlen(s->id[i]);
+    return s->id[i];
+}
+
+static bool exists(const char *path) { return !access(path, F_OK); }
+
+/* A file that is not there may have the name in another form, as files from a Mac do. *found counts. text: room for a path. */
+static spot_status try_forms(spot_ctx *c, char *text, const char *name, const char *folder, size_t room, int *found)
+{
+    spot_text other = { 0 };
+
+    for (int form = 0; form < SPOT_ID_FORMS && !exists(text); form++) {
+        char path[PATH_MAX];
+        spot_id_plain(&other, name, form);
+        if (other.status) break;
+        if (strlen(folder) + other.used + 1 > room || leads_out(other.bytes)
+            || snprintf(path, sizeof path, "%s/%s", folder, other.bytes) >= (int)sizeof path || !exists(path)) continue;
+        strcpy(text, path);
+        ++*found;
+    }
+    spot_text_free(&other);
+    return other.status ? spot_fail(c, SPOT_NOMEM, "no memory for the name %.300s", name) : SPOT_OK;
+}
+
+/* Bytes for the path of row i. An accent takes up to three times the bytes in another normal form. */
+static size_t path_room(const spot_subject *s, int i, size_t front)
+{
+    size_t n;
+
+    picture_of(s, i, &n);
+    return front + (spot_id_is_plain(s->id[i]) ? n : 3 * n) + 2;
+}
+
 static spot_status fill_paths(spot_ctx *c, spot_subject *s, const char *folder, const char *root, char *text)
 {
+    int found = 0;
+
     for (int i = 0; i < s->n; i++) {
-        const char *number = s->box ? strrchr(s->id[i], '#') : NULL;       /* "picture.jpg#17" is a part of picture.jpg */
+        size_t n;
+        const char *name = picture_of(s, i, &n);
+        const size_t room = path_room(s, i, strlen(folder));
         if (leads_out(s->id[i]))
             return spot_fail(c, SPOT_INPUT, "{picture.outside} row %d, \"%.300s\", leads out of the folder of pictures, %.300s",
                              i, s->id[i], folder);
         s->image[i] = text;
-        text += sprintf(text, "%s/%.*s", folder, number ? (int)(number - s->id[i]) : (int)strlen(s->id[i]), s->id[i]) + 1;
+        sprintf(text, "%s/%.*s", folder, (int)n, name);
+        if (!spot_id_is_plain(s->id[i])) SPOT_TRY(try_forms(c, text, text + strlen(folder) + 1, folder, room, &found));
+        text += room;
         if (root) SPOT_TRY(check_path(c, s->image[i], root, folder));
     }
+    if (found)
+        spot_log(c, SPOT_LOG_INFO, "%s: %d pictures are found though their names differ from the ids by \"./\" in front, "
+                 "blanks at the ends or Unicode's normal form", folder, found);
     return SPOT_OK;
 }
 
 spot_status spot_gallery_paths(spot_ctx *c, spot_subject *s, const char *folder, bool links)
 {
-    size_t bytes = 0, front = strlen(folder);
+    size_t bytes = 0;
     char *root = links ? NULL : realpath(folder, NULL);
     spot_status status;
 
-    for (int i = 0; i < s->n; i++) bytes += front + strlen(s->id[i]) + 2;
+    for (int i = 0; i < s->n; i++) bytes += path_room(s, i, strlen(folder));
     status = spot_subject_take(c, s, &s->image, (size_t)s->n * sizeof *s->image + bytes);
     if (!status && !links && !root) status = spot_fail(c, SPOT_IO, "{file.unopened} cannot open %s: %s", folder,
                                                        strerror(errno));

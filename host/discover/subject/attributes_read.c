@@ -9,9 +9,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/same_id.h"
 #include "base/text.h"
 #include "discover/subject/attributes.h"
-#include "formats/csv_dialect.h"
+#include "formats/csv_records.h"
 
 enum { MOST_COLUMNS = 1 << 16, TOLD = 3 };
 
@@ -37,7 +38,9 @@ typedef struct {
     char *const *id;                   /* (rows): ids of the rows */
     int     rows, columns, id_column;  /* id_column -1: records are in the order of the rows */
     column *column;
-    int    *order;                     /* (rows): rows by id */
+    int    *order;                     /* (rows): rows by id, and (rows) by the plain form of the id once `plain` is open */
+    spot_plain_ids plain;
+    int     by_form;                   /* records that match a row in another form of the id */
     span   *record;                    /* (room) */
     int    *record_of;                 /* (rows): the record of each row; -1: none yet */
     int     records, room;
@@ -165,20 +168,32 @@ static span rows_with(const attributes_reader *r, const char *id)
     return rows;
 }
 
-/* First pass: the rows of a record by its id in r->cell: as it is, or else without the blanks around it. */
+/* The rows whose id means the same; none where several ids do. */
+static spot_status find_plain(attributes_reader *r, span *rows)
+{
+    if (!r->plain.order) {
+        SPOT_TRY(spot_plain_ids_open(r->c, &r->plain, r->id, r->rows));
+        memcpy(r->order + r->rows, r->plain.order, (size_t)r->rows * sizeof *r->order);
+    }
+    SPOT_TRY(spot_plain_ids_find(r->c, &r->plain, r->cell, &rows->first, &rows->end));
+    rows->first += r->rows, rows->end += r->rows;
+    for (int i = rows->first + 1; i < rows->end; i++)
+        if (strcmp(r->id[r->order[i]], r->id[r->order[rows->first]])) rows->end = rows->first;
+    r->by_form += rows->end > rows->first;
+    return SPOT_OK;
+}
+
+/* First pass: the rows of a record by its id in r->cell: as it is, or else one that means the same. */
 static spot_status find_rows(attributes_reader *r)
 {
     span rows = rows_with(r, r->cell);
 
-    if (rows.first == rows.end) {
-        trim_cell(r);
-        rows = rows_with(r, r->cell);
-    }
+    if (rows.first == rows.end) SPOT_TRY(find_plain(r, &rows));
     for (int i = rows.first; i < rows.end; i++) {
         int *record = &r->record_of[r->order[i]];
         if (*record >= 0)
-            return spot_fail(r->c, SPOT_INPUT, "%s: line %" PRIu64 " has the id \"%.200s\" of an earlier record", r->file,
-                             r->line, r->cell);
+            return spot_fail(r->c, SPOT_INPUT, "{attributes.id_twice} %s: row %d (line %" PRIu64 ") has the id \"%.200s\" of "
+                             "an earlier one, row %d", r->file, r->records, r->line, r->cell, *record);
         *record = r->records;
     }
     return keep_span(r, rows);
@@ -209,6 +224,24 @@ static spot_status take_record(attributes_reader *r, spot_csv_cells cells, bool 
     return SPOT_OK;
 }
 
+/* A column that is there twice, as after a join, is an error; columns without a name are left out anyway. */
+static spot_status check_names(attributes_reader *r)
+{
+    const size_t columns = (size_t)r->columns + 1;
+    char **name = malloc(columns * sizeof *name);
+    int *order = malloc(columns * sizeof *order);
+    spot_status s = name && order ? SPOT_OK : spot_fail(r->c, SPOT_NOMEM, "no memory for the header of %s", r->file);
+
+    for (int k = 0; !s && k < r->columns; k++) name[k] = r->column[k].name;
+    if (!s) spot_words_sort(order, name, r->columns);
+    for (int k = 1; !s && k < r->columns; k++)
+        if (*name[order[k]] && !strcmp(name[order[k]], name[order[k - 1]]))
+            s = spot_fail(r->c, SPOT_INPUT, "{table.column_twice} %s has two columns \"%.80s\"", r->file, name[order[k]]);
+    free(name);
+    free(order);
+    return s;
+}
+
 static spot_status take_header(attributes_reader *r, const spot_csv_block *b)
 {
     spot_csv_cells cells = spot_csv_record(b, 0);
@@ -228,7 +261,7 @@ static spot_status take_header(attributes_reader *r, const spot_csv_block *b)
         r->column[k].name = strdup(r->cell);
         if (!r->column[k].name) return spot_fail(r->c, SPOT_NOMEM, "no memory for the header of %s", r->file);
     }
-    return SPOT_OK;
+    return check_names(r);
 }
 
 static uint64_t lines_in(const char *from, const char *to)
@@ -250,7 +283,7 @@ static spot_status take_records(attributes_reader *r, spot_csv_block *b, bool se
         return spot_fail(r->c, SPOT_INPUT, "{table.empty} %s is empty: a line with the names of its columns is wanted",
                          r->file);
     if (!second) {
-        spot_csv_report(r->c, b);
+        spot_csv_report(r->c, &b->dialect, r->file);
         SPOT_TRY(take_header(r, b));
     }
     for (r->id_column = id_column ? 0 : -1; id_column && strcmp(r->column[r->id_column].name, id_column);)
@@ -294,6 +327,9 @@ static spot_status check_rows(attributes_reader *r)
     if (missing)
         return spot_fail(r->c, SPOT_INPUT, "{attributes.no_record} %s: %d of %d rows have no record, the first is row %d, "
                          "\"%.200s\"", r->file, missing, r->rows, first, r->id[first]);
+    if (r->by_form)
+        spot_log(r->c, SPOT_LOG_INFO, "%s: %d ids match those of rows though they differ by \"./\" in front, blanks at the "
+                 "ends or Unicode's normal form", r->file, r->by_form);
     for (int i = 0; i < r->records; i++) others += r->record[i].first == r->record[i].end;
     if (others) spot_log(r->c, SPOT_LOG_INFO, "%s: %d records are of no row and are left out", r->file, others);
     return SPOT_OK;
@@ -350,7 +386,7 @@ static spot_status make_items(attributes_reader *r)
 static spot_status read_table(attributes_reader *r, const spot_blob *in, const char *id_column)
 {
     if (id_column) {
-        r->order = malloc(((size_t)r->rows + 1) * sizeof *r->order);
+        r->order = malloc((2 * (size_t)r->rows + 1) * sizeof *r->order);
         r->record_of = malloc(((size_t)r->rows + 1) * sizeof *r->record_of);
         if (!r->order || !r->record_of) return spot_fail(r->c, SPOT_NOMEM, "no memory for %d ids", r->rows);
         spot_words_sort(r->order, r->id, r->rows);
@@ -377,6 +413,7 @@ static void close_reader(attributes_reader *r)
     }
     free(r->column);
     free(r->order);
+    spot_plain_ids_close(&r->plain);
     free(r->record);
     free(r->record_of);
     free(r->cell);

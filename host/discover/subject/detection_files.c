@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/folder.h"
+#include "base/same_id.h"
 #include "base/text.h"
 #include "discover/describe/gallery.h"
 #include "discover/describe/look_encoder.h"
@@ -75,26 +76,42 @@ static spot_status fill_pictures(spot_ctx *c, spot_subject *s, const spot_coco *
 
 /* ---- features that are given ---- */
 
-/* row (s->n): the row of the embeddings of each row, found by the ids. */
+/* row (s->n): the row of the embeddings of each row, found by the ids: as they are, or else by one that means the same. */
 static spot_status find_rows(spot_ctx *c, int *row, const spot_subject *s, const spot_array *ids, const char *where)
 {
     const int n = (int)ids->dim[0];
-    int *theirs = malloc((size_t)n * sizeof *theirs), *ours = malloc((size_t)s->n * sizeof *ours), at = 0;
+    int *theirs = malloc((size_t)n * sizeof *theirs), *ours = malloc((size_t)s->n * sizeof *ours), at = 0, by_form = 0;
     char *const *id = ids->data;
+    spot_plain_ids plain = { 0 };
     spot_status how = theirs && ours ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory to compare %d ids", n);
 
     if (!how) spot_words_sort(theirs, id, n);
     if (!how) spot_words_sort(ours, s->id, s->n);
     for (int i = 0; !how && i < s->n; i++) {
         const char *wanted = s->id[ours[i]];
+        const int *order = theirs;
+        int first, end;
         while (at < n && strcmp(id[theirs[at]], wanted) < 0) at++;
-        if (at == n || strcmp(id[theirs[at]], wanted))
+        for (first = end = at; end < n && !strcmp(id[theirs[end]], wanted);) end++;
+        if (first == end) {
+            if (!plain.order) how = spot_plain_ids_open(c, &plain, id, n);
+            if (!how) how = spot_plain_ids_find(c, &plain, wanted, &first, &end);
+            order = plain.order;
+            by_form++;
+        }
+        if (!how && first == end)
             how = spot_fail(c, SPOT_INPUT, "{detections.no_id} %s: none of the ids is \"%.300s\", the id of row %d", where,
                             wanted, ours[i]);
-        else if (at + 1 < n && !strcmp(id[theirs[at + 1]], wanted))
-            how = spot_fail(c, SPOT_INPUT, "%s: the id \"%.300s\" is there twice", where, wanted);
-        else row[ours[i]] = theirs[at];
+        if (!how && end > first + 1)
+            how = spot_fail(c, SPOT_INPUT, "{detections.id_twice} %s: rows %d and %d have the id \"%.300s\"", where,
+                            order[first],
+                            order[first + 1], wanted);
+        if (!how) row[ours[i]] = order[first];
     }
+    if (!how && by_form)
+        spot_log(c, SPOT_LOG_INFO, "%s: %d ids match those of rows though they differ by \"./\" in front, blanks at the ends "
+                 "or Unicode's normal form", where, by_form);
+    spot_plain_ids_close(&plain);
     free(theirs);
     free(ours);
     return how;

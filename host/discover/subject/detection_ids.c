@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/same_id.h"
 #include "discover/subject/detection_iou.h"
 
 /* Detections that lie on an object of another category, at least, for a suspicion about ids that all exist. */
@@ -90,6 +91,7 @@ typedef struct {
     int by_file, by_other, against_id, like_stem;      /* detections: found by file_name; by another name than the id; whose id
                                                         * says another picture; whose id is also another picture's stem */
     int first_against, first_like;
+    spot_text spelling;        /* scratch */
 } resolver;
 
 static spot_status take_tables(resolver *v)
@@ -153,12 +155,24 @@ static void fill_tables(resolver *v)
 /* ---- pictures ---- */
 
 /* The picture of a name with or without folders or ending; -1: none; SEVERAL. */
-static int find_picture(const resolver *v, const char *text)
+static int find_spelling(const resolver *v, const char *text)
 {
     const char *base;
     int at = find_name(v->name, v->name_count, text);
 
     if (at == -1 && stem_of(&base, text) && base > text) at = find_name(v->name, v->name_count, base);
+    return at;
+}
+
+/* The same with another normal form of the name, too. */
+static int find_picture(resolver *v, const char *text)
+{
+    int at = find_spelling(v, text);
+
+    for (int form = 0; form < SPOT_ID_FORMS && at == -1 && !spot_id_is_plain(text); form++) {
+        spot_id_plain(&v->spelling, text, form);
+        if (!v->spelling.status) at = find_spelling(v, v->spelling.bytes);
+    }
     return at;
 }
 
@@ -174,7 +188,7 @@ static int find_stem(const resolver *v, int64_t number)
 }
 
 /* The picture that image_id says: *named is set where it is a name. */
-static int find_image(const resolver *v, int64_t id, bool *named)
+static int find_image(resolver *v, int64_t id, bool *named)
 {
     char number[24];
     int at = spot_coco_is_word(id) ? -1 : find_id(v->images, v->k->images, id);
@@ -324,6 +338,8 @@ spot_status spot_detection_ids(spot_ctx *c, int *image, int *category, const spo
     for (int i = 0; !s && i < r->n; i++) s = resolve_image(&v, i, &image[i]);
     if (!s) report_images(&v);
     if (!s) s = resolve_categories(&v, image, category);
+    if (!s && v.spelling.status) s = spot_fail(c, SPOT_NOMEM, "no memory for the names of pictures");
+    spot_text_free(&v.spelling);
     free(v.images);
     free(v.stems);
     free(v.name);
