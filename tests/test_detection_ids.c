@@ -298,8 +298,8 @@ TEST_IN_FOLDER(pictures_of_another_size)
     assert_true(f && fwrite(png, 1, sizeof png, f) == sizeof png && !fclose(f));
     for (int i = 0; i < LEN(cases); i++) {
         const spot_coco_image image = { .width = cases[i].width, .height = cases[i].height, .file = path };
-        if (!cases[i].failure) CHECK_OK(&c, spot_truth_check_size(&c, path, &image, "truth"));
-        else CHECK_FAILS(&c, spot_truth_check_size(&c, path, &image, "truth"), SPOT_INPUT, cases[i].failure);
+        if (!cases[i].failure) CHECK_OK(&c, spot_truth_check_size(&c, path, &image, SPOT_EXIF_IGNORE, "truth"));
+        else CHECK_FAILS(&c, spot_truth_check_size(&c, path, &image, SPOT_EXIF_IGNORE, "truth"), SPOT_INPUT, cases[i].failure);
     }
 }
 

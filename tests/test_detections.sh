@@ -91,6 +91,23 @@ refused 2 discover --embeddings e.npy -y e.npy -p e.npy --iou 0.3 --out no
 mkdir other
 echo mine >other/rows.csv
 refused 2 discover $data --rows-only --out other
+/usr/bin/python3 - <<'PYTHON'
+import json
+from PIL import Image
+exif = Image.Exif()
+exif[0x112] = 6
+Image.new("RGB", (96, 48)).save("photo.jpg", exif=exif)
+def write(width, height):
+    json.dump(dict(images=[dict(id=1, file_name="photo.jpg", width=width, height=height)], categories=[dict(id=1, name="c")],
+                   annotations=[dict(id=1, image_id=1, category_id=1, bbox=[5, 20, 30, 20])]), open(f"{width}.json", "w"))
+write(48, 96), write(96, 48)
+PYTHON
+echo '[]' >nothing.json
+photo="--images . --detections nothing.json --rows-only --out photo"
+refused 3 discover --coco 48.json $photo
+run 0 "" discover --coco 48.json $photo --exif apply
+run 0 "" discover --coco 96.json $photo
+refused 3 discover --coco 96.json $photo --exif apply
 rm images/p0003.png
 refused 3 discover $data $clip --out no
 run 0 "is no file" discover $data $clip -m ward --skip-unreadable --no-report --out skipped

@@ -10,6 +10,7 @@
 #define SPOTTER_PICTURE_H
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -68,7 +69,10 @@ typedef struct { uint64_t width, height; size_t file, pixels, work, turned; } sp
 /* A picture by its header, without decoding: the stored size, and EXIF's orientation, 1 (upright, or not said) to 8. With 5 to
  * 8 it is meant to be shown height x width. SPOT_INPUT for a file that is no picture by its first bytes, or whose header has no
  * size. */
-typedef struct { int width, height, orientation; } spot_picture_head;
+typedef struct {
+    int  width, height, orientation;
+    bool turns;                /* the orientation is a part of the format, a TIFF's: it is always applied */
+} spot_picture_head;
 
 spot_status spot_picture_head_of(spot_ctx *c, spot_picture_head *h, const char *path);
 

@@ -54,7 +54,7 @@ static spot_status read_head(spot_ctx *c, spot_picture_head *h, const spot_blob 
     if (!cost.pixels)
         return spot_fail(c, SPOT_INPUT, "{picture.size} %s says that it has %" PRIu64 " x %" PRIu64 " pixels; from 1 to %d are "
                          "read", in->name, cost.width, cost.height, SPOT_PICTURE_PIXELS);
-    *h = (spot_picture_head){ (int)cost.width, (int)cost.height, 1 };
+    *h = (spot_picture_head){ (int)cost.width, (int)cost.height, 1, kind->turns };
     return kind->orientation ? kind->orientation(c, &h->orientation, in) : SPOT_OK;
 }
 

@@ -63,8 +63,8 @@ static spot_status fill_pictures(spot_ctx *c, spot_subject *s, const spot_coco *
     for (int i = 0; !how && i < s->n; i++) {
         const int picture = s->instance[i].picture;
         if (!seen[picture]) how = look_for(c, path, k, picture, &missing, files);
-        if (!how && !seen[picture] && path[picture]) how = spot_truth_check_size(c, path[picture], &k->image[picture],
-                                                                                 files->coco);
+        if (!how && !seen[picture] && path[picture])
+            how = spot_truth_check_size(c, path[picture], &k->image[picture], files->reading.exif, files->coco);
         seen[picture] = 1;
         s->image[i] = path[picture];
         s->skipped += !s->image[i];

@@ -106,22 +106,27 @@ spot_status spot_truth_check_names(spot_ctx *c, const spot_subject *s, const spo
 
 /* ---- sizes ---- */
 
-spot_status spot_truth_check_size(spot_ctx *c, const char *path, const spot_coco_image *image, const char *names)
+/* Why the sides are not those of the annotations. */
+static const char *reason_of_size(const spot_picture_head *h, const int seen[2], const spot_coco_image *image)
 {
-    spot_picture_cost cost = { 0 };
-    spot_ctx own = { 0 };              /* whoever decodes the picture reports a bad file */
-    spot_blob in;
+    const bool exchanged = h->orientation >= 5 && !h->turns && seen[0] == image->height && seen[1] == image->width;
 
-    if (!image->width || !image->height || spot_blob_open(&own, &in, path)) return SPOT_OK;
-    const spot_status s = spot_picture_cost_of(&own, &cost, &in);
-    const int width = image->width, height = image->height;
-    spot_blob_close(&in);
-    if (s || !cost.width || !cost.height) return SPOT_OK;
-    if (cost.width == (uint64_t)width && cost.height == (uint64_t)height) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "{coco.picture_size} %.300s has %d x %d pixels, and %s says %d x %d: %s", path,
-                     (int)cost.width,
-                     (int)cost.height, names, width, height, spot_picture_other_size((int)cost.width, (int)cost.height, width,
-                     height));
+    if (!exchanged) return spot_picture_other_size(seen[0], seen[1], image->width, image->height);
+    return seen[0] == h->width ? "EXIF turns this photo, and the annotations are of the turned one: --exif apply"
+                               : "EXIF turns this photo, and the annotations are of the stored one: --exif ignore";
+}
+
+spot_status spot_truth_check_size(spot_ctx *c, const char *path, const spot_coco_image *image, int exif, const char *names)
+{
+    spot_picture_head h = { 0 };
+    spot_ctx own = { 0 };              /* whoever decodes the picture reports a bad file */
+
+    if (!image->width || !image->height || spot_picture_head_of(&own, &h, path)) return SPOT_OK;
+    const bool turned = h.orientation >= 5 && (h.turns || exif == SPOT_EXIF_APPLY);
+    const int seen[2] = { turned ? h.height : h.width, turned ? h.width : h.height };
+    if (seen[0] == image->width && seen[1] == image->height) return SPOT_OK;
+    return spot_fail(c, SPOT_INPUT, "{coco.picture_size} %.300s has %d x %d pixels, and %s says %d x %d: %s", path, seen[0],
+                     seen[1], names, image->width, image->height, reason_of_size(&h, seen, image));
 }
 
 void spot_truth_report_boxes(spot_ctx *c, const spot_subject *s, const char *names)

@@ -12,9 +12,9 @@
  * their places, as those of annotations without an id. */
 spot_status spot_truth_open(spot_ctx *c, spot_coco *k, const char *path);
 
-/* SPOT_INPUT, with both sizes, where the file says another width or height than the picture at path has. A picture whose header
- * is broken passes: decoding says why. names: the file. */
-spot_status spot_truth_check_size(spot_ctx *c, const char *path, const spot_coco_image *image, const char *names);
+/* SPOT_INPUT, with both sizes, where the file says another width or height than the picture at path is read with (exif: whether
+ * its rotation is applied, spotter/array.h). A picture whose header is broken passes: decoding says why. names: the file. */
+spot_status spot_truth_check_size(spot_ctx *c, const char *path, const spot_coco_image *image, int exif, const char *names);
 
 /* SPOT_INPUT where two entries of "images" that have rows in s name one file: two rows would have one id. */
 spot_status spot_truth_check_names(spot_ctx *c, const spot_subject *s, const spot_coco *k, const char *names);
