@@ -197,6 +197,19 @@ reads("holes in tables", int((p.argmax(1) != y)[stay].sum()), "-e", "a.csv:a,b",
       said=["row 7", "row 9", "row 11", "row 13", "4 of 660 rows"])
 refuses("a hole in a table", "-e", "a.csv:a,b", "-y", "y.npy", "-p", "p.npy", said=["row 7 (line 9)"])
 
+lists = [str(v.tolist()) for v in e]
+lists[5], lists[6], lists[8] = "", lists[6].replace(",", ", nan,", 1), lists[8].replace(lists[8].split(",")[1], " None")
+table("a.csv", a=lists)
+stay = ~np.isin(np.arange(N), [5, 6, 8])
+reads("holes in lists", int((p.argmax(1) != y)[stay].sum()), "-e", "a.csv:a", "-y", "y.npy", "-p", "p.npy", "--skip-bad-rows",
+      said=["row 5", "row 6", "row 8", "3 of 660 rows"])
+lists[5] = "None"
+table("a.csv", a=lists)
+refuses("a row without a list", "-e", "a.csv:a", "-y", "y.npy", "-p", "p.npy", said=["row 5 has no list"])
+table("a.csv", a=[str(v.tolist()) for v in p])
+np.save("e.npy", e)
+reads("probabilities in a column of lists", wrong, "-y", "y.npy", "-p", "a.csv:a")
+
 # ---- features that tell nothing
 np.save("e.npy", np.ones((N, 4)))
 reads("constant features", wrong, "-y", "y.npy", "-p", "p.npy", said=["have the same features"])

@@ -370,6 +370,6 @@ spot_status spot_csv_read(spot_ctx *c, spot_array *a, const spot_blob *in, const
     free(h.name);
     free(h.order);
     spot_csv_close(&b);
-    if (!s) s = spot_lists_read(c, a, how->limit);
+    if (!s) s = spot_lists_read(c, a, how);
     return s;
 }

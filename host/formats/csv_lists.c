@@ -1,6 +1,7 @@
 /* csv_lists.c - see csv_lists.h. */
 #include "formats/csv_lists.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,13 +36,18 @@ static size_t count_items(const char *word)
 }
 
 /* Reads the numbers of a row; false: it has not `columns` numbers. */
-static bool read_row(double *v, const char *word, size_t columns)
+static bool read_row(double *v, const char *word, size_t columns, bool holes)
 {
     const char *at, *end;
     size_t n, k = 0;
 
-    for (inside(word, &at, &end); next_item(&at, end, &n); at += n, k++)
-        if (k == columns || !spot_number(&v[k], at, n)) return false;
+    if (!inside(word, &at, &end)) return false;
+    for (; next_item(&at, end, &n); at += n, k++) {
+        if (k == columns) return false;
+        if (spot_number(&v[k], at, n)) continue;
+        if (!holes || !spot_is_missing(at, n)) return false;
+        v[k] = NAN;
+    }
     return k == columns;
 }
 
@@ -51,7 +57,9 @@ static spot_status fail_row(spot_ctx *c, const spot_array *a, size_t row, size_t
     size_t n, k = 0;
     double v;
 
-    for (inside(word, &at, &end); next_item(&at, end, &n); at += n, k++) {
+    if (!inside(word, &at, &end))
+        return spot_fail(c, SPOT_INPUT, "{lists.missing} %s: row %zu has no list (\"%.40s\")", a->name, row, word);
+    for (; next_item(&at, end, &n); at += n, k++) {
         if (spot_number(&v, at, n)) continue;
         if (n >= 3 && !memcmp(at, "...", 3))
             return spot_fail(c, SPOT_INPUT, "{lists.cut} %s: row %zu, place %zu: numpy has left numbers away (\"...\"); write "
@@ -66,33 +74,50 @@ static spot_status fail_row(spot_ctx *c, const spot_array *a, size_t row, size_t
     return spot_fail(c, SPOT_INPUT, "{lists.length} %s: row %zu has %zu numbers, and row 0 has %zu", a->name, row, k, columns);
 }
 
-spot_status spot_lists_read(spot_ctx *c, spot_array *a, size_t limit)
+/* The first row that has a list; -1: none, or a word is neither a list nor missing. */
+static int64_t first_list(char *const *word, int64_t rows)
+{
+    const char *from, *end;
+    int64_t first = -1;
+
+    for (int64_t i = 0; i < rows; i++) {
+        if (!inside(word[i], &from, &end)) {
+            if (!spot_is_missing(word[i], strlen(word[i]))) return -1;
+        } else if (first < 0) first = i;
+    }
+    return first;
+}
+
+spot_status spot_lists_read(spot_ctx *c, spot_array *a, const spot_array_how *how)
 {
     char *const *word = a->data;
-    const char *from, *end;
-    const int64_t rows = a->rank == 1 ? a->dim[0] : 0;
+    const int64_t rows = a->rank == 1 ? a->dim[0] : 0, first = a->type == SPOT_WORDS ? first_list(word, rows) : -1;
     spot_array lists = *a;
     int64_t bad = rows;
 
-    if (a->type != SPOT_WORDS || !rows) return SPOT_OK;
-    for (int64_t i = 0; i < rows; i++)
-        if (!inside(word[i], &from, &end)) return SPOT_OK;
-    const size_t columns = count_items(word[0]);
+    if (first < 0) return SPOT_OK;
+    const size_t columns = count_items(word[first]);
     lists.type = SPOT_F64;
     lists.rank = 2;
     lists.dim[1] = (int64_t)columns;
     lists.data = NULL;
     if (!columns) return SPOT_OK;
-    spot_status s = spot_array_take(c, &lists, limit);
+    spot_status s = spot_array_take(c, &lists, how->limit);
 #pragma omp parallel for num_threads(c->threads > 0 ? c->threads : 1) schedule(static) reduction(min : bad)
-    for (int64_t i = 0; i < (s ? 0 : rows); i++)
-        if (!read_row((double *)lists.data + (size_t)i * columns, word[i], columns) && i < bad) bad = i;
+    for (int64_t i = 0; i < (s ? 0 : rows); i++) {
+        double *v = (double *)lists.data + (size_t)i * columns;
+        if (read_row(v, word[i], columns, how->holes)) continue;
+        if (!how->holes && i < bad) bad = i;
+        for (size_t k = 0; how->holes && k < columns; k++) v[k] = NAN;
+    }
     if (!s && bad < rows) {
         s = fail_row(c, a, (size_t)bad, columns);
         free(lists.data);
     }
     free(a->data);
-    if (s) a->data = NULL;
-    else *a = lists;
+    free(a->column);                       /* the name of one column, not of the numbers in it */
+    lists.column = NULL;
+    *a = lists;
+    if (s) a->data = NULL, a->column = NULL;
     return s;
 }
