@@ -214,6 +214,25 @@ TEST(both_orders_of_resizing_are_pillows)
     assert_in_range(compare_order("golden/resize_13.bin", SPOT_PILLOW_13), 10, 60);
 }
 
+TEST(pictures_that_are_not_turned_count_once)
+{
+    spot_ctx c = check_ctx(1);
+    spot_ctx inner;
+    char path[32];
+
+    spot_picture_note_rotated(&c, "nobody counts");
+    spot_picture_count_rotated(&c);
+    inner = c;                                     /* a search has a copy of its own */
+    for (int k = 0; k < 40000; k++) {
+        snprintf(path, sizeof path, "%d.jpg", k);
+        spot_picture_note_rotated(k % 2 ? &inner : &c, path);
+        if (k == 17) spot_picture_note_rotated(&inner, "3.jpg");
+    }
+    assert_int_equal(c.rotated[0], 40000);
+    spot_ctx_close(&c);
+    assert_null(c.rotated);
+}
+
 TEST(what_has_no_head_is_said_to_have_none)
 {
     spot_ctx c = check_ctx(1);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/room.h"
+#include "formats/picture.h"
 #include "study/yaml.h"
 
 const char *cli_program = "spotter";
@@ -73,6 +74,7 @@ spot_status cli_open(spot_ctx *c, const cli_machine *m)
     listen_for_signals();
     cli_log_open(m->log_json);
     check_address_space();
+    spot_picture_count_rotated(c);
     return spot_ctx_open(c, m->device ? m->device : "auto", m->threads);
 }
 

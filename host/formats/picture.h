@@ -59,8 +59,10 @@ spot_status spot_picture_decode(spot_ctx *c, spot_picture *p, const uint8_t *fil
 void        spot_picture_give_back(spot_picture *p);       /* with a gate: returns its bytes */
 void        spot_picture_close (spot_picture *p);
 
-/* Counts a picture whose read left an orientation, once by its path, for the line that spot_ctx_close logs. One thread. */
-void spot_picture_note_rotated(spot_ctx *c, const char *path);
+/* count: begins to count pictures whose read left an orientation, for the line that spot_ctx_close logs; nothing without
+ * memory. note: such a picture, which counts once by its path. One thread. */
+void spot_picture_count_rotated(spot_ctx *c);
+void spot_picture_note_rotated (spot_ctx *c, const char *path);
 
 /* A picture's size from its header, and the bytes of the file, the pixels, the decoder, and a copy of the
  * pixels that is turned. Only the file's bytes if it is no picture or has a broken header, which decoding reports. */

@@ -9,9 +9,9 @@
 
 void spot_ctx_close(spot_ctx *c)
 {
-    if (c->rotations)
+    if (c->rotated && *c->rotated)
         spot_log(c, SPOT_LOG_WARN, "%d pictures carry a rotation (EXIF) that is not applied; --exif apply, or exif: apply in a "
-                 "config, turns them", c->rotations);
+                 "config, turns them", (int)*c->rotated);
     free(c->rotated);
     c->rotated = NULL;
     c->rotations = 0;
