@@ -34,10 +34,10 @@ def test_fit_finds_the_planted_blindspot():
     feature, target, prob, blind = planted()
     found = spotter.PlaneSpot(reduce="pca", seed=3).fit(feature, target, prob)
     first = [s for s in found.slices_ if s.class_ == 1][0]
-    assert set(first.rows) == set(np.flatnonzero(blind)) and first.error_rate == 1 and first.share == 1
+    assert set(first.rows) == set(np.flatnonzero(blind)) and first.error_rate == 1 and first.share_of_errors == 1
     assert found.left_out_ == ["0"] and found.map_.shape == (len(feature), 2)
     assert (found.labels_[blind] == found.labels_[first.rows[0]]).all()
-    assert not blind[first.neighbours].any() and (target[first.neighbours] == 1).all()
+    assert not blind[first.nearest_correct].any() and (target[first.nearest_correct] == 1).all()
 
 
 def test_predict_puts_new_rows_where_they_belong():
@@ -74,7 +74,7 @@ def test_every_method_has_a_class_that_does_what_the_program_does():
     settings = {"random": {"rows": 9, "among": "all"}, "confidence": {"rows": 9}, "confusion": {}, "kmeans": {"clusters": 7},
                 "ward": {"clusters": 7}, "mistakes": {"clusters": 4}, "itemsets": {"longest": 2}, "influence": {"clusters": 7},
                 "svm": {"share": 0.2}, "density": {"lambda_": 2, "share": 0.2}, "dbscan_group": {"core": 5, "eps": 0.1},
-                "joinspot": {"least": 6}}
+                "joinspot": {"joinspot_least": 6}}
     classes = [c for c in vars(spotter).values() if isinstance(c, type) and issubclass(c, spotter.Method)]
     classes = {c.method: c for c in classes if c.method}
     usage = subprocess.run([program, "discover", "--help"], check=True, capture_output=True, text=True).stdout
@@ -84,7 +84,7 @@ def test_every_method_has_a_class_that_does_what_the_program_does():
         rows = "some_bits.npy" if name == "itemsets" else "some_e.npy"
         found = classes[name](n_slices=5, seed=3, device="cpu", **own).fit(np.load(rows), target, prob)
         found.write(f"{name}_by_python")
-        own = {key.rstrip("_"): value for key, value in own.items()}
+        own = {key.rstrip("_").replace("joinspot_", ""): value for key, value in own.items()}
         entry = {"method": name, "representation": "attributes" if name == "itemsets" else "model", "top": 5, **own}
         Path(f"{name}.yaml").write_text(json.dumps({"seed": 3, "bdms": [entry]}))
         subprocess.run([program, "discover", "--no-proof", "-e", rows, "-y", "some_y.npy", "-p", "some_p.npy", "--config",
@@ -111,12 +111,12 @@ def test_constructors_have_the_settings_of_the_help():
     classes = {c.method: c for c in classes if c.method}
     seen = 0
     for method, cls in classes.items():
-        mine = dict(list(inspect.signature(cls).parameters.items())[8:])
+        mine = dict(list(inspect.signature(cls).parameters.items())[9:])
         for name, said, owners in told:
             owners = [o for o in owners.split(", ")] if owners and set(owners.split(", ")) <= set(classes) else list(classes)
             if method not in owners or name in ("method", "top", "representation", "embeddings"):
                 continue
-            one = mine.pop("lambda_" if name == "lambda" else name)
+            one = mine.pop({"lambda": "lambda_", "least": f"{method}_least"}.get(name, name))
             by_method = re.findall(r"(\S+) \(([a-z_, ]+)\)(?:, |  )", said)
             value = next((v for v, who in by_method if method in who.split(", ")), said.split("  (")[0])
             if one.default is None:
@@ -297,12 +297,12 @@ def test_manners_of_scikit_learn():
 def test_what_is_wrong_is_said():
     feature, target, prob, _ = planted(200)
     fit = spotter.PlaneSpot(reduce="pca").fit
-    raises("shape (199,)", lambda: fit(feature, target[:-1], prob))
-    raises("200 rows", lambda: fit(feature, target, prob[:-1]))
+    raises("targets has 199", lambda: fit(feature, target[:-1], prob))
+    raises("probs has 199", lambda: fit(feature, target, prob[:-1]))
     raises("probs or losses", lambda: fit(feature, target))
     raises("(rows, features)", lambda: fit(feature[0], target, prob))
     raises("no numbers", lambda: fit(np.array([["a"]]), None, [0.5]))
-    raises("targets[7] is 0.5", lambda: fit(feature, np.where(np.arange(200) == 7, 0.5, 1), prob))
+    raises("targets: row 7 is 0.5", lambda: fit(feature, np.where(np.arange(200) == 7, 0.5, 1), prob))
     broken = feature.copy()
     broken[5, 3] = np.nan
     raises("row 5", lambda: fit(broken, target, prob))

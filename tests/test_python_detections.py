@@ -138,7 +138,7 @@ def test_fiftyone_gets_boxes():
                 assert d["name"] == rows.ids[i] and d["outcome"] == rows.outcomes[i] and d["reason"] == rows.reasons[i]
                 assert np.allclose(np.array(d["bounding_box"]) * [160, 120, 160, 120], rows.boxes[i], atol=1e-4)
                 assert s["filepath"] == str(Path(rows.paths[i]).absolute()) and d["label"] + ": " + kind == rows.classes[i]
-                assert d["tags"] == [f"slice {k}" for k, one in enumerate(found.slices_) if i in one.rows] + \
+                assert d["tags"] == [f"slice {one.number}" for one in found.slices_ if i in one.rows] + \
                     ["wrong"] * bool(rows.wrong[i])
                 assert d["confidence"] is None if kind == "objects" else abs(d["confidence"] - rows.scores[i]) < 1e-6
     assert sorted(seen) == list(range(len(rows)))

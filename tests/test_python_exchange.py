@@ -128,9 +128,9 @@ def test_parquet_comes_out():
         assert (told == np.where(blind, "owl", words)).all()
         assert (rows.column("wrong").to_numpy() == blind).all()
         assert (rows.column("confidence").to_numpy() == probs[np.arange(len(probs)), target]).all()
-        assert [-1 if k is None else k for k in rows.column("slice").to_pylist()] == list(found.labels_)
-        for k, s in enumerate(found.slices_):
-            assert [i for i, m in enumerate(rows.column("slices").to_pylist()) if k in m] == list(s.rows)
+        assert [-1 if k is None else k - 1 for k in rows.column("slice").to_pylist()] == list(found.labels_)
+        for s in found.slices_:
+            assert [i for i, m in enumerate(rows.column("slices").to_pylist()) if s.number in m] == list(s.rows)
         try:
             frame = found.to_frame()
         except ImportError:
@@ -171,8 +171,8 @@ def test_rows_come_from_parquet():
     odd = pa.table({"e": [[1.0, 2.0], [3.0]], "null": [[1.0, 2.0], None], "inside": [[1.0, None], [1.0, 2.0]], "x": [1, None],
                     "w": ["a", "b"]})
     for words, call in (("row 1 has 1 numbers, row 0 has 2", lambda: spotter.read_rows(odd, "e")),
-                        ("has 1 empty places; the first is place 1", lambda: spotter.read_rows(odd, "null")),
-                        ("has 1 empty places", lambda: spotter.read_rows(odd, "inside")),
+                        ("has 1 empty places; the first is row 1", lambda: spotter.read_rows(odd, "null")),
+                        ("row 0 has an empty place in its list, at 1", lambda: spotter.read_rows(odd, "inside")),
                         ("column 'x' of Table has 1 empty places", lambda: spotter.read_rows(odd, "x")),
                         ("has no column 'f' for embeddings; it has e, null", lambda: spotter.read_rows(odd, "f")),
                         ("has no column 'f_*'", lambda: spotter.read_rows(odd, "f_*")),
@@ -198,7 +198,7 @@ def test_rows_come_from_a_frame():
     same(given, fit(*spotter.read_rows(frame.sample(frac=1, random_state=1).sort_index(), "e_*", "kind", "probs")))
     same(given, fit(frame.embedding, frame.label, frame.probs))          # columns of lists without read_rows
     frame.loc[4, "label"] = None
-    raises("column 'label' of DataFrame has 1 empty places; the first is place 4",
+    raises("column 'label' of DataFrame has 1 empty places; the first is row 4",
            lambda: spotter.read_rows(frame, "embedding", "label"))
     frame.at[7, "embedding"] = np.zeros(3)
     raises("row 7 has 3 numbers, row 0 has 12", lambda: spotter.read_rows(frame, "embedding"))
@@ -226,6 +226,84 @@ def test_without_pyarrow_a_sentence_tells():
     assert not Path("no.parquet").exists()
 
 
+# --- Hugging Face's datasets, by the layout that datasets 5.2.0 writes.
+def labelled(pa, n=60):
+    """A table as of Features: image: Image(), label: ClassLabel, e and p lists."""
+    feature, target, probs, _ = planted(n)
+    features = {"image": {"_type": "Image"}, "label": {"names": ["owl", "cat", "dog"], "_type": "ClassLabel"},
+                "e": {"feature": {"dtype": "float32", "_type": "Value"}, "_type": "List"}}
+    pixels = [b"\x89PNG" + bytes([i]) * 20 for i in range(n)]
+    table = pa.table({
+        "image": pa.array([{"bytes": b, "path": f"{i}.png"} for i, b in enumerate(pixels)],
+                          pa.struct([("bytes", pa.binary()), ("path", pa.string())])),
+        "label": pa.array(target), "e": pa.array(list(feature)), "p": pa.array(list(probs))})
+    about = {"huggingface": json.dumps({"info": {"features": features}})}
+    return table.replace_schema_metadata(about), pixels, (feature, target, probs)
+
+
+def save_to_disk(pa, table, folder, shards=2):
+    ipc, folder = package("pyarrow.ipc").ipc, Path(folder)
+    folder.mkdir(parents=True)
+    names, each = [f"data-{k:05d}-of-{shards:05d}.arrow" for k in range(shards)], len(table) // shards
+    for k, name in enumerate(names):
+        with ipc.new_stream(str(folder / name), table.schema) as out:
+            out.write_table(table.slice(k * each, each))
+    (folder / "state.json").write_text(json.dumps({"_data_files": [{"filename": n} for n in names], "_split": None}))
+    (folder / "dataset_info.json").write_text("{}")
+
+
+def test_folders_of_hugging_face_are_read():
+    pa, parquet = package("pyarrow"), package("pyarrow.parquet").parquet
+    table, pixels, (feature, target, probs) = labelled(pa)
+    save_to_disk(pa, table, "hf_one")
+    save_to_disk(pa, table, "hf_both/train")
+    save_to_disk(pa, table.slice(0, 10), "hf_both/test", 1)
+    Path("hf_both/dataset_dict.json").write_text(json.dumps({"splits": ["train", "test"]}))
+    Path("hf_hub/data").mkdir(parents=True)
+    for k in range(2):
+        parquet.write_table(table.slice(30 * k, 30), f"hf_hub/data/train-{k:05d}-of-00002.parquet")
+    parquet.write_table(table.slice(0, 10), "hf_hub/data/test-00000-of-00001.parquet")
+    half = "hf_one/data-00000-of-00002.arrow"
+    for source, split in (("hf_one", None), ("hf_both", "train"), ("hf_hub", "train"), (half, None), (table, None)):
+        rows = spotter.read_rows(source, "e", "label", "p", images="image", split=split)
+        n = len(rows.targets)
+        assert n == (30 if source is half else 60) and rows.class_names == ["owl", "cat", "dog"]
+        assert (rows.embeddings == feature[:n]).all() and (rows.targets == target[:n]).all() and (rows.probs == probs[:n]).all()
+        assert [Path(p).read_bytes() for p in rows.images] == pixels[:n] and rows.images[0].endswith(".png")
+    found = spotter.discover(*rows, least=5, method="ward", device="cpu", report=False)
+    assert found.json["subject"]["class_names"] == ["owl", "cat", "dog"] and found.left_out_ == ["owl", "dog"]
+    assert spotter.Ward(least=5).fit(*rows).slices_[0].name == "cat"
+    for source in ("hf_both", "hf_hub"):
+        raises("name one, such as split=", lambda: spotter.read_rows(source, "e"))
+        raises("no split 'val'", lambda: spotter.read_rows(source, "e", split="val"))
+    frame = package("pandas").DataFrame({"e": list(feature[:3])})
+    frame["image"] = [{"bytes": pixels[0], "path": None}, pixels[1], "a/b.png"]
+    assert [Path(p).read_bytes() for p in spotter.read_rows(frame, "e", images="image").images[:2]] == pixels[:2]
+    assert spotter.read_rows(frame, "e", images="image").images[2] == "a/b.png"
+    frame["image"] = [{"bytes": None, "path": None}, None, 3]
+    raises("row 0 has no picture", lambda: spotter.read_rows(frame, "e", images="image"))
+
+
+def test_holes_and_columns_twice():
+    pa, parquet = package("pyarrow"), package("pyarrow.parquet").parquet
+    feature, target, probs, _ = planted(60)
+    lists = [list(map(float, row)) for row in feature]
+    lists[9][3] = None
+    for column, words in ((pa.array(lists, pa.list_(pa.float32())), "row 9"),
+                          (pa.array(lists, pa.list_(pa.float32(), 12)), "row 9"),
+                          (pa.array([[r[:6], r[6:]] for r in feature.tolist()]), "lists of lists"),
+                          (pa.array([None if i == 7 else list(r) for i, r in enumerate(feature)]), "row 7")):
+        parquet.write_table(pa.table({"e": column}), "holes.parquet")
+        raises(words, lambda: spotter.read_rows("holes.parquet", "e"))
+    twice = pa.Table.from_arrays([pa.array(target), pa.array(target), pa.array(list(feature))], ["label", "label", "e"])
+    raises("column 'label' twice", lambda: spotter.read_rows(twice, "e", "label"))
+    assert len(spotter.read_rows(twice, "e").embeddings) == 60                 # it is not asked for
+    pandas = package("pandas")
+    raises("row 9", lambda: spotter.read_rows(pandas.DataFrame({"e": lists}), "e"))
+    frame = pandas.DataFrame(feature, columns=[f"e{k}" for k in range(12)])
+    raises("column 'e0' twice", lambda: spotter.read_rows(pandas.concat([frame, frame[["e0"]]], axis=1), "e*"))
+
+
 # --- FiftyOne.
 def test_fiftyone_has_its_layout():
     """By the format as FiftyOne 1.22 writes and reads it: every member of a sample is a field of the data set."""
@@ -247,8 +325,8 @@ def test_fiftyone_has_its_layout():
             assert {k for k in s if not k.startswith("_")} <= fields and len(s["_id"]["$oid"]) == 24 and 0 <= s["_rand"] < 1
             assert s["filepath"] == str(Path("photos", f"{i}.png").absolute()) and s["row"] == i and s["wrong"] == blind[i]
             assert s["ground_truth"]["label"] == words[i] and s["ground_truth"]["_cls"] == "Classification"
-            inside = [k for k, one in enumerate(found.slices_) if i in one.rows]
-            claims = sorted({found.slices_[k].claim for k in inside} - {None})
+            inside = [one.number for one in found.slices_ if i in one.rows]
+            claims = sorted({found.slices_[k - 1].claim for k in inside} - {None})
             assert s["tags"] == [f"slice {k}" for k in inside] + claims + ["wrong"] * bool(blind[i])
             if given.ndim == 2:
                 assert s["prediction"]["label"] == ("owl" if blind[i] else words[i])
@@ -274,7 +352,7 @@ def test_fiftyone_reads_the_folder():
         for i, s in enumerate(data):
             assert s.filepath == str(Path(photos[i]).absolute()) and s.row == i and s.wrong == blind[i]
             assert s.ground_truth.label == words[i] and s.prediction.label == ("owl" if blind[i] else words[i])
-            assert s.slice == (None if found.labels_[i] < 0 else found.labels_[i])
+            assert s.slice == (None if found.labels_[i] < 0 else found.labels_[i] + 1)
             assert ("confirmed" in s.tags) == any(i in k.rows for k in found.slices_ if k.claim == "confirmed")
         fields = data.get_field_schema()
         assert {"ground_truth", "prediction", "row", "name", "confidence", "wrong", "slice"} <= set(fields)

@@ -59,17 +59,13 @@ def test_the_same_verdict_as_the_command():
     for proof in (None, "cross"):
         found = searched(proof=proof)
         found.write("found")
-        if proof is None:
-            table = sorted(found.slices_, key=lambda s: -s.wrong * s.error_rate)
-        else:
-            table = sorted(found.slices_, key=lambda s: (s.claim != "confirmed", s.proof.p, -s.wrong * s.error_rate))
-        for number, word, most, more in ((1, 0, 20, {}), (1, 1, 20, {}), (2, 0, 25, {"text": WORDS[0], "seed": 7}),
-                                         (2, 0, 25, {"text": WORDS[1]})):
+        for number, word, most, more in ((1, 1, 20, {}), (1, 2, 20, {}), (2, 1, 25, {"text": WORDS[0], "seed": 7}),
+                                         (2, 1, 25, {"text": WORDS[1]})):
             said = [f"--{key}={value}" for key, value in more.items()]
-            subprocess.run([program, "gather", "found", "--slice", str(number), "--word", str(word + 1), *said, "--most",
+            subprocess.run([program, "gather", "found", "--slice", str(number), "--word", str(word), *said, "--most",
                             str(most), "--images", "new", "--encoder", clip, "--predict", model, "--resize", "40", "--crop",
                             "32", "--device", "cpu", "--out", "by_program"], check=True, capture_output=True)
-            claim = found.gather(table[number - 1], "new", by_colour, word=word, most=most, resize=40, crop=32, **more)
+            claim = found.gather(number, "new", by_colour, word=word, most=most, resize=40, crop=32, **more)
             theirs, told = (json.loads(Path(f"by_program/{name}.json").read_text()) for name in ("verdict", "claim"))
             rows = list(csv.DictReader(open("by_program/gathered.csv")))
             ours = [(p.picture, p.group, f"{p.similarity:.6g}", str(int(p.wrong)), p.predicted) for p in claim.pictures]
@@ -92,7 +88,7 @@ def test_the_same_verdict_as_the_command():
 
 def test_rows_in_place_of_pictures():
     found = searched()
-    claim = found.gather(0, "new", by_colour, most=20, resize=40, crop=32)
+    claim = found.gather(1, "new", by_colour, most=20, resize=40, crop=32)
     new = sorted(Path("new").rglob("*.png"))
     pixels = np.stack([np.asarray(Image.open(p)) for p in new])                  # 48 x 40: the command's resize leaves 40
     probs = by_colour(pixels[:, 4:36, 8:40])
@@ -100,17 +96,17 @@ def test_rows_in_place_of_pictures():
         feature, text = e.pictures([str(p) for p in new]), e.words([claim.text])
     kinds, ids = np.array([p.parent.name for p in new]), [str(p.relative_to("new")) for p in new]
     for more in ({}, {"text_embedding": text}, {"text_embedding": 3 * text[0]}):
-        rows = found.gather_rows(0, feature * 2, kinds, probs, ids=ids, most=20, **more)
+        rows = found.gather_rows(1, feature * 2, kinds, probs, ids=ids, most=20, **more)
         assert [p.picture for p in rows.pictures] == [p.picture for p in claim.pictures]
         assert [p.wrong for p in rows.pictures] == [p.wrong for p in claim.pictures] and rows.p == claim.p
         assert [p.predicted for p in rows.pictures] == [p.predicted for p in claim.pictures] and rows.folder is None
     mine = kinds == claim.class_
-    alone = found.gather_rows(0, feature[mine], probs=probs[mine], ids=np.array(ids)[mine], most=20)
-    assert alone.pictures == found.gather_rows(0, feature, kinds, probs, ids=ids, most=20).pictures
+    alone = found.gather_rows(1, feature[mine], probs=probs[mine], ids=np.array(ids)[mine], most=20)
+    assert alone.pictures == found.gather_rows(1, feature, kinds, probs, ids=ids, most=20).pictures
     seen = claim.judge(probs=probs[[ids.index(p.picture) for p in claim.pictures]], model="mine")
     assert seen.pictures == claim.pictures and seen.verdict == claim.verdict and seen.model == "mine"
     for two in (copy.deepcopy(found), pickle.loads(pickle.dumps(found))):
-        assert two.gather(0, "new", by_colour, most=20, resize=40, crop=32).pictures == claim.pictures
+        assert two.gather(1, "new", by_colour, most=20, resize=40, crop=32).pictures == claim.pictures
     assert pickle.loads(pickle.dumps(claim)) == claim
 
 
@@ -132,37 +128,37 @@ def test_a_claim_that_people_judge():
 
 def test_what_is_wrong_is_said():
     found = searched()
-    claim = found.gather(0, "new", most=8)
+    claim = found.gather(1, "new", most=8)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        raises("has no new pictures", lambda: found.gather(0, "old"))
-        assert len(found.gather(0, "new", most=50).pictures) == 60
+        raises("has no new pictures", lambda: found.gather(1, "old"))
+        assert len(found.gather(1, "new", most=50).pictures) == 60
     assert any("fewer than twice 50; 30 are gathered" in str(w.message) for w in said)
     plain = spotter.Ward().fit(*planted()[:3])
     whole = spotter.Ward().fit(planted()[0], None, planted()[2][:, 0])
     data, three = planted()[:3], lambda x: np.zeros((len(x), 3))
     for words, call in (("there is no slice 99", lambda: found.gather(99, "new")),
-                        ("word=9 is not among them", lambda: found.gather(0, "new", word=9)),
-                        ("give the folder of new pictures", lambda: found.gather(0)),
-                        ("give the folder of new pictures", lambda: plain.gather(0, "new", text="red")),
-                        ("slice 0 has no words; call describe", lambda: plain.gather(0, "new")),
+                        ("word=9 is not among them", lambda: found.gather(1, "new", word=9)),
+                        ("give the folder of new pictures", lambda: found.gather(1)),
+                        ("give the folder of new pictures", lambda: plain.gather(1, "new", text="red")),
+                        ("slice 1 has no words; call describe", lambda: plain.gather(1, "new")),
                         ("nothing to claim", lambda: found.gather(None, "new")),
-                        ("but label is 'owl'", lambda: found.gather(0, "new", label="owl")),
+                        ("but label is 'owl'", lambda: found.gather(1, "new", label="owl")),
                         ("give the class that the pictures of new show", lambda: found.gather(None, "new", three, text="x")),
                         ("there was no class 'owl'", lambda: found.gather(None, "new", by_colour, text="x", label="owl")),
-                        ("has no folder of that name", lambda: found.gather(0, "new/dog", by_colour)),
-                        ("level is 0.7", lambda: found.gather(0, "new", level=0.7)),
-                        ("0 pictures are to be gathered", lambda: found.gather(0, "new", most=0)),
-                        ("has 3 outputs, and there are 2 classes", lambda: found.gather(0, "new", three)),
+                        ("has no folder of that name", lambda: found.gather(1, "new/dog", by_colour)),
+                        ("level is 0.7", lambda: found.gather(1, "new", level=0.7)),
+                        ("0 pictures are to be gathered", lambda: found.gather(1, "new", most=0)),
+                        ("has 3 outputs, and there are 2 classes", lambda: found.gather(1, "new", three)),
                         ("probs has shape (3, 2); here are 16", lambda: claim.judge(probs=np.zeros((3, 2)))),
                         ("wrong has 2; it takes 0, 1", lambda: claim.judge([2] * 16)),
                         ("wrong has 3 entries", lambda: claim.judge([1] * 3)), ("one of them", lambda: claim.judge()),
-                        ("has 3 numbers", lambda: plain.gather_rows(0, *data, text="x", text_embedding=[1, 2, 3])),
-                        ("give text_embedding, or a CLIP", lambda: plain.gather_rows(0, *planted()[:3], text="red")),
-                        ("fit knew no classes", lambda: whole.gather(0, "new", by_colour, text="x", label="cat", embed=clip))):
+                        ("has 3 numbers", lambda: plain.gather_rows(1, *data, text="x", text_embedding=[1, 2, 3])),
+                        ("give text_embedding, or a CLIP", lambda: plain.gather_rows(1, *planted()[:3], text="red")),
+                        ("fit knew no classes", lambda: whole.gather(1, "new", by_colour, text="x", label="cat", embed=clip))):
         raises(words, call)
-    raises("division", lambda: found.gather(0, "new", lambda x: by_colour(x) if len(x) == 1 else 1 / 0), ZeroDivisionError)
-    numbered = whole.gather(0, "new/cat", by_colour, text="x", label=1, embed=clip, resize=40, crop=32, most=5)
+    raises("division", lambda: found.gather(1, "new", lambda x: by_colour(x) if len(x) == 1 else 1 / 0), ZeroDivisionError)
+    numbered = whole.gather(1, "new/cat", by_colour, text="x", label=1, embed=clip, resize=40, crop=32, most=5)
     assert {p.predicted for p in numbered.pictures} <= {"0", "1"} and numbered.class_ == "1"
     assert all(p.wrong == (p.predicted != "1") for p in numbered.pictures)
 

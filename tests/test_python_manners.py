@@ -128,7 +128,7 @@ def test_parameters_are_attributes():
     raises("did you mean lambda_?", lambda: spotter.Density(**{"lambda": 1}))
     raises("did you mean n_slices?", lambda: spotter.Density(top=1))
     raises("it is one of dbscan_group; here are n_slices, ", lambda: spotter.KMeans(eps=1))
-    raises("too many positional", lambda: spotter.PlaneSpot(*range(9)), TypeError)
+    raises("too many positional", lambda: spotter.PlaneSpot(*range(10)), TypeError)
     data = planted()[:3]
     for words, given in (('reduce is "tnse"; did you mean "tsne"?', {"reduce": "tnse"}), ("n_slices is 0;", {"n_slices": 0}),
                          ("weight is -1; it takes a number from 0 to 1000", {"weight": -1}),
@@ -139,7 +139,7 @@ def test_parameters_are_attributes():
         e = raises(words, lambda: spotter.PlaneSpot(**given).fit(*data))
         assert "settings" not in str(e) and "bdms" not in str(e), e
     raises("which class is each row?", lambda: spotter.Ward().fit(data[0], None, data[2]))
-    raises("are numbered from 0", lambda: spotter.Ward().fit(data[0], data[1] + 1, data[2]))
+    raises("numbered from 0", lambda: spotter.Ward().fit(data[0], data[1] + 1, data[2]))
     raises("chance decides", lambda: spotter.PlaneSpot(chance=19).fit(*planted()[:3]))
     assert "gaussian or compact" in spotter.Spotlight.__doc__ and "n_slices" in spotter.Spotlight.__doc__
     own = type("Own", (spotter.Method,), {"method": "kmeans"})(clusters=5)
@@ -175,7 +175,7 @@ def test_a_score_that_a_search_can_use():
     nought = np.flatnonzero(fresh[1] != 1)
     assert np.isnan(two.score(fresh[0][nought], np.zeros(len(nought), int), np.full(len(nought), 0.1)))
     assert two.score(fresh[0][nought], np.zeros(len(nought), int), np.full(len(nought), 0.9)) == 0
-    raises("there were 2 classes", lambda: two.score(fresh[0], fresh[1], fresh[2][:, 1]))
+    raises("a whole number from 0 to 1", lambda: two.score(fresh[0], fresh[1], fresh[2][:, 1]))
     weak = LogisticRegression().fit(feature, np.where(planted()[3], 2, target))
     asked = spotter.PlaneSpot(reduce="pca", classifier=weak.predict_proba)
     search = GridSearchCV(asked, {"n_slices": [1, 5]}, cv=2, error_score="raise").fit(feature, target)
@@ -231,8 +231,8 @@ def test_tables():
         return
     table, rows = found.to_frame(), found.rows_frame()
     assert len(table) == len(found.slices_) and list(table["size"]) == [s.size for s in found.slices_]
-    assert list(rows.columns) == ["id", "slice"] and len(rows) == table["size"].sum()
-    assert list(rows[rows.slice == 0].id) == [ids[i] for i in found.slices_[0].rows]
+    assert list(rows.columns) == ["id", "number"] and len(rows) == table["size"].sum()
+    assert list(rows[rows.number == 1].id) == [ids[i] for i in found.slices_[0].rows]
     given = pandas.DataFrame(feature, columns=[f"e{k}" for k in range(12)])
     again = spotter.PlaneSpot(reduce="pca").fit(given, pandas.Series(target), pandas.DataFrame(probs), ids=pandas.Series(ids))
     assert again.to_frame().equals(table) and list(again.feature_names_in_) == list(given.columns)
@@ -284,6 +284,11 @@ def test_look_takes_what_a_network_sees():
     if seen is not None:
         assert np.allclose(seen.embeddings, net[:3](x).detach().numpy(), atol=1e-6) and seen.ids[3] == "3"
         assert np.allclose(seen.probs, net(x).softmax(1).detach().numpy(), atol=1e-6) and (seen.targets == y.numpy()).all()
+    data = torch.utils.data.TensorDataset(x, 1 - y)
+    data.classes = ["up", "down"]                              # as an ImageFolder has them, also below a Subset
+    told = spotter.look(net, torch.utils.data.DataLoader(torch.utils.data.Subset(data, range(60)), batch_size=16))
+    assert told.class_names == ["up", "down"] and told.images is None and spotter.look(net, loader).class_names is None
+    assert spotter.discover(*told, least=5, device="cpu").json["subject"]["class_names"] == ["up", "down"]
     named = spotter.look(net, loader, layer="1")
     assert np.allclose(named.embeddings, x.flatten(1).numpy())
     raises("no layer", lambda: spotter.look(net, loader, layer="head"))

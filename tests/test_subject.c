@@ -453,6 +453,54 @@ TEST(new_pictures_have_the_first_greatest_output)
 }
 
 /* A subject that came another way is looked at as closely. */
+static spot_array lend(spot_dtype type, int columns, void *data, const char *name)
+{
+    spot_array a = { .type = type, .rank = columns ? 2 : 1, .dim = { ROWS, columns },
+                     .count = (size_t)(ROWS * (columns ? columns : 1)), .data = data };
+
+    snprintf(a.name, sizeof a.name, "%s", name);
+    return a;
+}
+
+TEST_IN_FOLDER(arrays_of_the_caller)
+{
+    static float feature[ROWS * COLUMNS];
+    float prob[ROWS * 3] = { .1f, .7f, .2f, .6f, .3f, .1f, .3f, .3f, .4f, .2f, .5f, .3f, 0, 1, 0 };
+    char *word[ROWS] = { "dog", "cat", "owl", "cat", "dog" }, *const name[] = { "cat", "dog", "owl", "yak" };
+    int64_t number[ROWS] = { 1, 0, 2, 0, 3 };
+    fixture f;
+    spot_subject s;
+    spot_array array[] = { lend(SPOT_F32, COLUMNS, feature, "embeddings"), lend(SPOT_WORDS, 0, word, "labels"),
+                           lend(SPOT_F32, 3, prob, "probs") };
+    spot_subject_files files = { .embeddings = "embeddings", .labels = "labels", .probs = "probs", .array = array,
+                                 .arrays = LEN(array) };
+
+    make(&f);
+    memcpy(feature, embedding, sizeof feature);
+    CHECK_OK(&f.c, spot_subject_read(&f.c, &s, &files));
+    assert_true(s.feature == feature && s.prob != prob && s.classes == 3);
+    assert_true(!strcmp(s.class_name[1], "dog") && s.target[2] == 2);
+    assert_true(strstr(s.source, "(embeddings)"));
+    spot_subject_close(&s);                            /* frees nothing of the caller's */
+    assert_true(feature[3] == embedding[3] && !strcmp(word[4], "dog"));
+
+    files.class_name = name, files.classes = 4;        /* one more than the columns */
+    CHECK_FAILS(&f.c, spot_subject_read(&f.c, &s, &files), SPOT_INPUT, ": probs | 3 | 4");
+    files.probs = column(&f, "pc", 1);                 /* a file beside arrays */
+    CHECK_OK(&f.c, spot_subject_read(&f.c, &s, &files));
+    assert_true(s.classes == 4 && s.target[0] == 1 && !s.prob && !strcmp(s.class_name[3], "yak"));
+    spot_subject_close(&s);
+    array[1] = lend(SPOT_I64, 0, number, "labels");
+    CHECK_OK(&f.c, spot_subject_read(&f.c, &s, &files));
+    assert_true(s.target[4] == 3 && number[4] == 3);
+    spot_subject_close(&s);
+    files.classes = 3;
+    CHECK_FAILS(&f.c, spot_subject_read(&f.c, &s, &files), SPOT_INPUT, "number.whole: labels | 3 | 2");
+    array[1] = lend(SPOT_WORDS, 0, word, "labels");
+    word[3] = "emu";
+    CHECK_FAILS(&f.c, spot_subject_read(&f.c, &s, &files), SPOT_INPUT, "labels.unknown: labels | 3 | emu");
+}
+
 TEST(a_subject_is_checked)
 {
     float feature[4] = { 1, 2, 3, 4 }, prob[4] = { .5f, .5f, .9f, .1f }, confidence[2] = { .5f, .9f }, bad[4];

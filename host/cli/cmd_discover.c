@@ -17,7 +17,6 @@
 #include "discover/search/discover_config.h"
 #include "discover/search/discover_run.h"
 #include "discover/search/search.h"
-#include "discover/subject/detection_tables.h"
 #include "formats/picture.h"
 #include "spotter/report.h"
 

@@ -64,6 +64,9 @@ bool spot_wants_clip(const spot_config *cfg);
 spot_status spot_config_load(spot_ctx *c, spot_config *cfg, const char *path);
 spot_status spot_config_parse(spot_ctx *c, spot_config *cfg, const char *text, size_t len, const char *name);
 
+/* The methods and the first seed, from a config, or from that of a folder of findings. */
+spot_status spot_methods_load(spot_ctx *c, spot_config *cfg, const char *path);
+
 /* The resolved config as YAML, every setting named, that loads to the same config. *text is malloc'd; free it. */
 spot_status spot_config_print(spot_ctx *c, const spot_config *cfg, char **text);
 

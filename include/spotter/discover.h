@@ -235,6 +235,10 @@ spot_answers spot_answers_of(const spot_subject *s, int cls);
 enum { SPOT_FINDINGS_NOTE = 400 };
 const char *spot_findings_note(char text[SPOT_FINDINGS_NOTE], const spot_findings *f, const spot_subject *s);
 
+/* SPOT_USAGE, with a sentence that names --replace, when findings on s (NULL: any rows) cannot be written into dir: it holds
+ * findings of other rows, another run, or files of their names that spotter discover did not write. */
+spot_status spot_findings_check(spot_ctx *c, const char *dir, const spot_subject *s);
+
 /* The slices of all findings in one order: confirmed, suggested, not tested with more errors than the rest of the class, what
  * may be chance, and what fails no more than its class. In each kind those with the greatest excess to expect on new rows come
  * first; without a proof, those with most wrong rows beyond what the class's rate gives; then the larger; then by finding. A
@@ -303,6 +307,10 @@ spot_status spot_assign(spot_ctx *c, uint8_t *member, int hypotheses, const spot
 /* Makes dir and writes all files above but report.html into it. */
 spot_status spot_findings_write(spot_ctx *c, const char *dir, const spot_findings *f, const spot_subject *s,
                                 const spot_discover_options *o);
+
+/* The text of slices.json, to be freed. */
+spot_status spot_findings_json(spot_ctx *c, char **text, const spot_findings *f, const spot_subject *s,
+                               const spot_discover_options *o);
 
 /* Reads from such a folder all that spot_report_findings needs: s has no features, f no fit, o only the names of the methods.
  * Pictures are read from their recorded paths, relative to the directory in which the folder was written. The writer of the

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "spotter/arena.h"
+#include "spotter/array.h"
 #include "spotter/ctx.h"
 #include "spotter/encoder.h"
 #include "spotter/view.h"
@@ -131,6 +132,12 @@ typedef struct {
     const char *embed;         /* .safetensors of an encoder (encoder.h), run on the pictures for their features, in place of
                                 * `embeddings` or of the model's: with labels, probs and ids, or with a model */
     const spot_encoder_options *encoder;       /* of `embed`; NULL: the defaults */
+    const spot_array *array;   /* (arrays) of the caller, with a name: a file that is called so is this array, not looked for on
+                                * disk. It is not changed, and features of floats are used in place: they must stay */
+    int  arrays;
+    char *const *class_name;   /* (classes) in the order of their numbers and of the columns of probs; labels that are words
+                                * must be among them. They must stay. NULL: labels tell the classes */
+    int  classes;
     const spot_detection_options *detections;  /* not NULL: rows are the objects and detections of `coco` in the pictures of
                                 * `images`; features come from `embed`, or from `embeddings`, whose rows `ids` name by the ids
                                 * of spot_instances_write; without ids in its order. With neither, d is 1 and feature 0 */
@@ -162,6 +169,11 @@ void        spot_subject_close(spot_subject *s);
  * and what describes them and does not tell their outcome into DIR/attributes.csv: id, size, at edge, in picture, overlaps. */
 spot_status spot_instances_write(spot_ctx *c, const spot_subject *s, const char *dir);
 
+/* Files of these names that spotter discover did not write stay as they are. check: SPOT_USAGE, with a sentence that names
+ * --replace, when dir holds such a file. drop: removes both, after findings of other rows were written there. */
+spot_status spot_tables_check(spot_ctx *c, const char *dir);
+spot_status spot_tables_drop (spot_ctx *c, const char *dir);
+
 /* The checks of spot_subject_read, for arrays that the caller made. */
 spot_status spot_subject_check(spot_ctx *c, const spot_subject *s);
 
@@ -179,6 +191,9 @@ bool   spot_subject_wrong(const spot_subject *s, int i, int cls);
 
 /* The class of the first greatest probability, as argmax of numpy and torch; -1: not known, or rows have several classes. */
 int    spot_subject_predicted(const spot_subject *s, int i);
+
+/* Both for all rows: wrong (n) as ones of their true class, which they must have; predicted (n). Either may be NULL. */
+void   spot_subject_outcomes(const spot_subject *s, uint8_t *wrong, int *predicted);
 
 #ifdef __cplusplus
 }

@@ -33,7 +33,4 @@ extern const spot_config_kind spot_discover_kind;
 spot_status spot_discover_config_of(spot_ctx *c, spot_discover_config *cfg, const spot_subject *s,
                                     const spot_discover_options *o, int classes);
 
-/* The methods and the first seed, from the config of a folder of findings or from that of a sweep. */
-spot_status spot_methods_load(spot_ctx *c, spot_config *cfg, const char *path);
-
 #endif

@@ -151,31 +151,57 @@ static void put_subject(spot_json *j, const spot_subject *s)
     spot_json_end(j);
 }
 
+/* The document; free it also after a failure. */
+static spot_status build_json(spot_ctx *c, spot_json *j, const char *path, const spot_findings *f, const spot_subject *s,
+                              const spot_discover_options *o, const int *number)
+{
+    *j = (spot_json){ 0 };
+    SPOT_TRY(spot_json_begin(c, j, "    "));
+    spot_json_object(j, NULL);
+    spot_json_put_int(j, "schema", o->proof ? PROVED : SCHEMA);
+    spot_json_put_text(j, "spotter", spot_made_by());
+    spot_json_put_int(j, "numbers", SPOT_NUMBERS);
+    put_subject(j, s);
+    if (o->proof) spot_put_proof_options(j, o->proof, f);
+    if (o->proof) spot_put_causes(j, f, s);
+    put_left_out(j, f, s, o);
+    spot_json_array(j, "findings", 0, 0);
+    for (int i = 0; i < f->count; i++) put_finding(j, s, &f->finding[i], number + i * SPOT_MAX_HYPOTHESES, o);
+    spot_json_end(j);
+    spot_json_end(j);
+    return spot_json_whole(c, j, path);
+}
+
 static spot_status write_json(spot_ctx *c, const char *dir, const spot_findings *f, const spot_subject *s,
                               const spot_discover_options *o, const int *number)
 {
     spot_json j;
     char path[PATH];
-    spot_status status;
+    spot_status how;
 
     snprintf(path, sizeof path, "%s/slices.json", dir);
-    SPOT_TRY(spot_json_begin(c, &j, "    "));
-    spot_json_object(&j, NULL);
-    spot_json_put_int(&j, "schema", o->proof ? PROVED : SCHEMA);
-    spot_json_put_text(&j, "spotter", spot_made_by());
-    spot_json_put_int(&j, "numbers", SPOT_NUMBERS);
-    put_subject(&j, s);
-    if (o->proof) spot_put_proof_options(&j, o->proof, f);
-    if (o->proof) spot_put_causes(&j, f, s);
-    put_left_out(&j, f, s, o);
-    spot_json_array(&j, "findings", 0, 0);
-    for (int i = 0; i < f->count; i++) put_finding(&j, s, &f->finding[i], number + i * SPOT_MAX_HYPOTHESES, o);
-    spot_json_end(&j);
-    spot_json_end(&j);
-    status = spot_json_whole(c, &j, path);
-    if (status == SPOT_OK) status = spot_file_write(c, path, j.out.bytes, j.out.used);
+    how = build_json(c, &j, path, f, s, o, number);
+    if (how == SPOT_OK) how = spot_file_write(c, path, j.out.bytes, j.out.used);
     spot_json_free(&j);
-    return status;
+    return how;
+}
+
+spot_status spot_findings_json(spot_ctx *c, char **text, const spot_findings *f, const spot_subject *s,
+                               const spot_discover_options *o)
+{
+    spot_json j = { 0 };
+    spot_status how;
+    int *number;
+
+    *text = NULL;
+    SPOT_TRY(spot_slice_numbers(c, &number, f));
+    how = build_json(c, &j, "slices.json", f, s, o, number);
+    if (how == SPOT_OK) *text = calloc(j.out.used + 1, 1);
+    if (how == SPOT_OK && !*text) how = spot_fail(c, SPOT_NOMEM, "no memory for the text of slices.json");
+    if (*text) memcpy(*text, j.out.bytes, j.out.used);
+    spot_json_free(&j);
+    free(number);
+    return how;
 }
 
 /* ---- config.yaml ---- */

@@ -228,7 +228,8 @@ static spot_status check_columns(spot_rows_reading *r, int columns, const char *
     char listed[512];
 
     if (columns != s->classes && r->known)
-        return spot_fail(r->c, SPOT_INPUT, "%s has %d columns, the findings have %d classes", name, columns, s->classes);
+        return spot_fail(r->c, SPOT_INPUT, "%s has %d columns, the %s %d classes", name, columns, spot_rows_namer(r),
+                         s->classes);
     if (columns != s->classes && r->whole) SPOT_TRY(spot_labels_as_numbers(r, columns));
     if (columns != s->classes && s->class_name)
         return spot_fail(r->c, SPOT_INPUT, "{probability.columns} %s has %d columns, %s has %d classes: %s; each class needs a "
@@ -273,7 +274,7 @@ spot_status spot_answers_read(spot_rows_reading *r, spot_array *a)
     const char *where = r->files->probs ? r->files->probs : r->files->losses;
     float *p;
 
-    if (r->known && !where) return SPOT_SUBJECT_TAKE(r->c, r->s, r->s->confidence, r->s->n);
+    if (r->known && !where && !r->files->class_name) return SPOT_SUBJECT_TAKE(r->c, r->s, r->s->confidence, r->s->n);
     if (!r->files->probs == !r->files->losses)
         return spot_fail(r->c, SPOT_INPUT, "{subject.no_answers} the classifier's answer for each row is missing: give "
                          "probabilities or losses, one of the two");

@@ -128,12 +128,12 @@ static spot_status order_rows(spot_ctx *c, int *row, const spot_subject *s, cons
                          "ids, or the rows in the order of rows.csv", a->name, (long long)a->dim[0], s->n);
     for (int i = 0; i < s->n; i++) row[i] = i;
     if (!files->ids) return SPOT_OK;
-    SPOT_TRY(spot_array_read(c, &ids, files->ids, files->memory));
+    SPOT_TRY(spot_subject_array(c, &ids, files, files->ids, &(spot_array_how){ .limit = files->memory }, false));
     if (ids.type != SPOT_WORDS || ids.rank != 1 || ids.dim[0] != a->dim[0])
         how = spot_fail(c, SPOT_INPUT, "%s must be the ids of the rows of %s, one word for each of %lld", ids.name, a->name,
                         (long long)a->dim[0]);
     else how = find_rows(c, row, s, &ids, ids.name);
-    spot_array_close(&ids);
+    spot_subject_array_close(&ids, files);
     return how;
 }
 
@@ -141,15 +141,13 @@ static spot_status copy_features(spot_ctx *c, spot_subject *s, spot_array *a, co
 {
     int *row = malloc((size_t)s->n * sizeof *row);
     float *v = NULL;
-    spot_notes notes;
     spot_status how = row ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for %d rows", s->n);
 
     if (!how && (a->rank != 2 || a->dim[0] < 1 || a->dim[0] > INT_MAX || a->dim[1] < 1 || a->dim[1] > INT_MAX))
         how = spot_fail(c, SPOT_INPUT, "%s must be (rows, features)", a->name);
     if (!how) how = order_rows(c, row, s, a, files);
-    if (!how) how = spot_array_notes(c, &notes, a, files->embeddings);
+    if (!how) how = spot_subject_array_maker(c, s, a, files);
     if (!how) {
-        snprintf(s->encoder, sizeof s->encoder, "%.31s", notes.text[SPOT_NOTE_ENCODER]);
         s->d = (int)a->dim[1];
         how = SPOT_SUBJECT_TAKE(c, s, s->feature, (size_t)s->n * (size_t)s->d);
     }
@@ -166,9 +164,9 @@ static spot_status read_given(spot_ctx *c, spot_subject *s, const spot_subject_f
     spot_array a = { 0 };
     spot_status how;
 
-    SPOT_TRY(spot_array_read(c, &a, files->embeddings, files->memory));
+    SPOT_TRY(spot_subject_array(c, &a, files, files->embeddings, &(spot_array_how){ .limit = files->memory }, false));
     how = copy_features(c, s, &a, files);
-    spot_array_close(&a);
+    spot_subject_array_close(&a, files);
     return how;
 }
 

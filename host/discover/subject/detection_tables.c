@@ -1,7 +1,7 @@
-/* detection_tables.c - see detection_tables.h. A table is ours if its first line is, which detection_files.c writes: change
+/* detection_tables.c - see spotter/subject.h. A table is ours if its first line is, which detection_files.c writes: change
  * both. Tables of earlier columns are then another program's. */
 #define _POSIX_C_SOURCE 200809L
-#include "discover/subject/detection_tables.h"
+#include "spotter/subject.h"
 
 #include <errno.h>
 #include <stdio.h>

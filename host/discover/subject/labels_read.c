@@ -136,8 +136,8 @@ static spot_status find_words(spot_rows_reading *r, const spot_array *a)
         int k = 0;
         if (is_left_out(r, i)) continue;
         if (!at) {
-            st = spot_fail(r->c, SPOT_INPUT, "{labels.unknown} %s: row %d has class \"%.80s\", which is none of the %d classes "
-                           "of the findings: %s", a->name, i, word[i], known->classes,
+            st = spot_fail(r->c, SPOT_INPUT, "{labels.unknown} %s: row %d has class \"%.80s\", which is none of the %d classes"
+                           "%s: %s", a->name, i, word[i], known->classes, r->files->class_name ? "" : " of the findings",
                            spot_words_listed(listed, sorted, known->classes));
             break;
         }
@@ -187,8 +187,8 @@ static spot_status read_numbers(spot_rows_reading *r, const spot_array *a)
         if (is_left_out(r, i)) continue;
         for (; names && own != s->target[i] && k < s->classes; k++) whole_number(&own, s->class_name[k]);
         if (names && own != s->target[i])
-            return spot_fail(r->c, SPOT_INPUT, "{labels.unknown} %s: row %d has class %d, which is none of the %d classes of "
-                             "the findings", a->name, i, s->target[i], s->classes);
+            return spot_fail(r->c, SPOT_INPUT, "{labels.unknown} %s: row %d has class %d, which is none of the %d classes%s",
+                             a->name, i, s->target[i], s->classes, r->files->class_name ? "" : " of the findings");
         if (names) s->target[i] = k - 1;
         if (s->target[i] >= s->classes) s->classes = s->target[i] + 1;
     }
@@ -254,7 +254,7 @@ static spot_status read_several(spot_rows_reading *r, spot_array *a)
 
     s->classes = (int)a->dim[1];
     if (r->known && s->classes != r->known->classes)
-        return spot_fail(r->c, SPOT_INPUT, "%s has %d columns, the findings have %d classes", a->name, s->classes,
+        return spot_fail(r->c, SPOT_INPUT, "%s has %d columns, the %s %d classes", a->name, s->classes, spot_rows_namer(r),
                          r->known->classes);
     if (a->type == SPOT_WORDS) return spot_array_whole(r->c, &one, a, 0, (int[]){ 0, 1 });
     SPOT_TRY(name_classes(r, a));
@@ -307,7 +307,7 @@ spot_status spot_labels_read(spot_rows_reading *r, spot_array *a)
     for (int i = 0; !r->files->labels && i < s->n; i++) s->target[i] = r->known->only;
     if (!r->files->labels) return SPOT_OK;
     if (a->padded) {                       /* "01" and "1" are words that differ */
-        spot_array_close(a);
+        spot_subject_array_close(a, r->files);
         SPOT_TRY(spot_array_read_as(r->c, a, r->files->labels, &words));
     }
     return a->type == SPOT_WORDS ? read_words(r, a) : read_numbers(r, a);

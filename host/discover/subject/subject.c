@@ -256,6 +256,14 @@ bool spot_subject_wrong(const spot_subject *s, int i, int cls)
     return predicted < 0 ? spot_subject_error(s, i, cls) > 0.5 : predicted != s->target[i];
 }
 
+void spot_subject_outcomes(const spot_subject *s, uint8_t *wrong, int *predicted)
+{
+    for (int i = 0; i < s->n; i++) {
+        if (wrong) wrong[i] = spot_subject_wrong(s, i, s->target[i]);
+        if (predicted) predicted[i] = spot_subject_predicted(s, i);
+    }
+}
+
 spot_status spot_subject_view(spot_ctx *c, spot_arena *a, spot_view *v, const spot_subject *s, int cls)
 {
     size_t d = (size_t)s->d;

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "formats/formats.h"
 #include "spotter/subject.h"
 
 /* Zeroed bytes that s owns, aligned to 64. out: the address of a pointer of any type. The macro works like SPOT_TAKE. */
@@ -25,6 +26,16 @@ static inline bool spot_subject_is_of(const spot_subject *s, int i, int cls)
 {
     return cls < 0 || (s->target ? s->target[i] == cls : s->has[(size_t)i * (size_t)s->classes + (size_t)cls]);
 }
+
+/* The array that `where` names: the caller's of this name (spot_subject_files.array), whose data is copied unless `borrow`, or
+ * that of a file. close frees it unless it was borrowed. */
+spot_status spot_subject_array(spot_ctx *c, spot_array *a, const spot_subject_files *files, const char *where,
+                               const spot_array_how *how, bool borrow);
+void        spot_subject_array_close(spot_array *a, const spot_subject_files *files);
+bool        spot_subject_lends(const spot_subject_files *files, const void *data);
+
+/* What the file's notes say of its encoder, into s; "" of the caller's array. */
+spot_status spot_subject_array_maker(spot_ctx *c, spot_subject *s, const spot_array *a, const spot_subject_files *files);
 
 /* The name of each array in sentences: its file, or the caller's argument. */
 typedef struct { const char *feature, *target, *prob, *confidence; } spot_subject_words;

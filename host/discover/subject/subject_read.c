@@ -137,12 +137,9 @@ static void warn_of_no_information(spot_rows_reading *r, const char *name)
 
 static spot_status read_features(spot_rows_reading *r, spot_array *a)
 {
-    spot_notes notes;
-
     SPOT_TRY(spot_rows_array(r, a, r->files->embeddings, 0));
     r->s->d = (int)a->dim[1];
-    SPOT_TRY(spot_array_notes(r->c, &notes, a, r->files->embeddings));
-    snprintf(r->s->encoder, sizeof r->s->encoder, "%.31s", notes.text[SPOT_NOTE_ENCODER]);
+    SPOT_TRY(spot_subject_array_maker(r->c, r->s, a, r->files));
     if (a->type != SPOT_WORDS) SPOT_TRY(spot_bad_values(r, a, LARGEST));
     SPOT_TRY(spot_rows_floats(r, &r->s->feature, a));
     warn_of_no_information(r, a->name);
@@ -154,7 +151,7 @@ static spot_status read_part(spot_rows_reading *r, spot_status (*part)(spot_rows
     spot_array a = { 0 };
     spot_status s = part(r, &a);
 
-    spot_array_close(&a);
+    spot_subject_array_close(&a, r->files);
     return s;
 }
 
@@ -210,7 +207,8 @@ static spot_status look_at_pictures(spot_rows_reading *r)
 
 spot_status spot_subject_read(spot_ctx *c, spot_subject *s, const spot_subject_files *files)
 {
-    spot_rows_reading r = { .c = c, .s = s, .files = files };
+    const spot_known named = { .classes = files->classes, .class_name = (char **)(uintptr_t)files->class_name };
+    spot_rows_reading r = { .c = c, .s = s, .files = files, .known = files->class_name ? &named : NULL };
     spot_status status;
 
     memset(s, 0, sizeof *s);

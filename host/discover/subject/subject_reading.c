@@ -21,7 +21,7 @@ spot_status spot_rows_array(spot_rows_reading *r, spot_array *a, const char *whe
     const size_t limit = r->files->memory ? r->files->memory - r->used : 0;
     const spot_array_how how = { .limit = limit ? limit : r->files->memory ? 1 : 0, .holes = r->files->skip_bad };
 
-    SPOT_TRY(spot_array_read_as(r->c, a, where, &how));
+    SPOT_TRY(spot_subject_array(r->c, a, r->files, where, &how, !most_rank && !r->files->skip_bad));
     SPOT_TRY(spend(r, a->count * spot_dtype_size(a->type), a->name));
     if (a->rank == 2 && a->dim[1] == 1 && most_rank) a->rank = 1;
     if (a->rank < 1 || a->rank > 2 || (most_rank == 1 && a->rank > 1) || (!most_rank && a->rank != 2))
@@ -38,8 +38,14 @@ spot_status spot_rows_array(spot_rows_reading *r, spot_array *a, const char *whe
     return SPOT_OK;
 }
 
+const char *spot_rows_namer(const spot_rows_reading *r) { return r->files->class_name ? "class names are" : "findings have"; }
+
 spot_status spot_rows_floats(spot_rows_reading *r, float **out, spot_array *a)
 {
+    if (spot_subject_lends(r->files, a->data)) {
+        *out = a->data;
+        return SPOT_OK;
+    }
     if (spot_dtype_size(a->type) < sizeof(float)) SPOT_TRY(spend(r, a->count * sizeof(float), a->name));
     SPOT_TRY(spot_array_to_floats(r->c, out, a));
     return spot_subject_keep(r->c, r->s, *out);

@@ -29,8 +29,11 @@ typedef struct {
  * features). */
 spot_status spot_rows_array(spot_rows_reading *r, spot_array *a, const char *where, int most_rank);
 
-/* Converts the array to floats, which the subject owns. Values that no float holds become infinite. */
+/* Converts the array to floats, which the subject owns; borrowed ones are floats. Values that no float holds become infinite. */
 spot_status spot_rows_floats(spot_rows_reading *r, float **out, spot_array *a);
+
+/* Who tells the classes, where they are known: "findings have" or "class names are". */
+const char *spot_rows_namer(const spot_rows_reading *r);
 
 /* failure: the status of a spot_fail about the row. Leaves the row out where that is wished, and tells the first few.
  * SPOT_INPUT when more than half of the rows would be left out. */

@@ -9,4 +9,6 @@ shape = transforms.Compose([transforms.Resize(64), transforms.CenterCrop(64), tr
 images = datasets.ImageFolder(sys.argv[1], shape)
 model = models.resnet18(num_classes=len(images.classes)).eval()          # yours, trained
 seen = spotter.look(model, torch.utils.data.DataLoader(images, batch_size=64))
-spotter.PlaneSpot(n_slices=10, reduce="pca").fit(*seen, images=seen.ids).report(sys.argv[2])
+found = spotter.discover(*seen)
+print(found)
+found.report(sys.argv[2])

@@ -1,11 +1,12 @@
 """Spotter finds the blindspots of image classifiers.
 
-    from spotter import PlaneSpot
-    found = PlaneSpot(n_slices=10).fit(embeddings, targets, probs)
-    for s in found.slices_: print(s)
+    import spotter
+    found = spotter.discover(embeddings, labels, probs)          # the command `spotter discover`, judged
+    print(found)
     found.report("report.html")
 
-The discovery methods are PlaneSpot, Spotlight, Domino, Barlow, George, Multiaccuracy, Itemsets, Influence, SVM, Density,
+look asks a PyTorch classifier for these arrays, read_rows a table. The discovery methods are also classes as scikit-learn has
+them: PlaneSpot, Spotlight, Domino, Barlow, George, Multiaccuracy, Itemsets, Influence, SVM, Density,
 DbscanGroup and JoinSpot, and the baselines Random, Confidence, Confusion, KMeans, Ward and Mistakes.
 
 Background tells whether a classifier depends on the background, Examine under which camera and light it fails. spotter.scene
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from . import _missing, scene
 from ._claims import Claim, Count, NewPicture
 from ._detections import Detections, detections
+from ._discover import Found, discover
 from ._library import InputError, ParameterError, SpotterError, VERSION as __version__
 from ._look import Look, look
 from .background import Background
@@ -28,10 +30,11 @@ from .methods import (Barlow, Confidence, Confusion, DbscanGroup, Density, Domin
 from .versions import Change, ChangedSlice, Comparison, compare
 
 __all__ = ["Background", "Barlow", "Change", "ChangedSlice", "Claim", "Comparison", "Confidence", "Confusion", "Count",
-           "DbscanGroup", "Density", "Detections", "Domino", "Examine", "George", "Influence", "InputError", "Interval",
-           "Itemsets", "JoinSpot", "KMeans", "Look", "Method", "Mistakes", "Multiaccuracy", "NewPicture", "NotFittedError",
-           "ParameterError", "Piece", "PlaneSpot", "Proof", "Random", "Rows", "SVM", "Slice", "SpotterError", "Spotlight",
-           "Ward", "compare", "detections", "look", "read_rows", "scene", "schema", "shifts", "__version__"]
+           "DbscanGroup", "Density", "Detections", "Domino", "Examine", "Found", "George", "Influence", "InputError",
+           "Interval", "Itemsets", "JoinSpot", "KMeans", "Look", "Method", "Mistakes", "Multiaccuracy", "NewPicture",
+           "NotFittedError", "ParameterError", "Piece", "PlaneSpot", "Proof", "Random", "Rows", "SVM", "Slice", "SpotterError",
+           "Spotlight", "Ward", "compare", "detections", "discover", "look", "read_rows", "scene", "schema", "shifts",
+           "__version__"]
 
 if TYPE_CHECKING:                                      # both are loaded when they are asked for, below
     from . import shifts as shifts

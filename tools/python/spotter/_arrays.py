@@ -1,7 +1,7 @@
 """Inputs of the user as C-ordered numpy arrays, without a copy where possible."""
 from __future__ import annotations
 
-from typing import Any, List, Optional, Tuple
+from typing import Any, List, Optional
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +15,12 @@ def as_array(value: Any, what: str) -> Array:
     """numpy, a list, or anything with __dlpack__ or __array__: a PyTorch, JAX or CuPy tensor. No copy of data in the host's
     memory; a tensor on a GPU is copied once."""
     if isinstance(value, np.ndarray):
-        return value
+        return _known_type(value)
     if hasattr(value, "toarray"):
         raise InputError(f"{what} is sparse; give {what}.toarray()")
     if hasattr(value, "detach"):                       # PyTorch: out of autograd first
         value = value.detach()
+        value = value.float() if str(value.dtype) == "torch.bfloat16" else value
     if hasattr(value, "__dlpack__"):
         kind = value.__dlpack_device__()[0]
         if kind in (1, 3):                             # the CPU's memory, or pinned
@@ -32,11 +33,16 @@ def as_array(value: Any, what: str) -> Array:
                 value = getattr(value, bring)()
                 break
     try:
-        return stacked(np.asarray(value), what)
+        return stacked(_known_type(np.asarray(value)), what)
     except InputError:
         raise
     except Exception as e:
         raise InputError(f"{what} is no array: {e}") from None
+
+
+def _known_type(a: Array) -> Array:
+    """ml_dtypes' small floats, such as bfloat16, as float32."""
+    return a.astype(np.float32) if a.dtype.kind == "V" and a.dtype.name.startswith(("bfloat", "float")) else a
 
 
 def stacked(a: Array, what: str) -> Array:
@@ -46,11 +52,30 @@ def stacked(a: Array, what: str) -> Array:
     odd = [i for i, v in enumerate(a) if len(v) != len(a[0])]
     if odd:
         raise InputError(f"{what}: row {odd[0]} has {len(a[odd[0]])} numbers, row 0 has {len(a[0])}")
-    return np.array([np.asarray(v) for v in a])
+    out = np.array([np.asarray(v) for v in a])
+    if out.dtype.kind == "O" and out.ndim == 2:
+        row = next((i for i, v in enumerate(out) if any(map(is_missing, v))), None)
+        if row is not None:
+            raise InputError(f"{what}: row {row} has an empty place in its list")
+    return out
 
 
-def matrix(value: Any, what: str) -> Array:
-    """(n, d) float32."""
+class Named(np.ndarray):
+    """Probabilities whose columns bear names."""
+
+    column_names: List[str]
+
+    def __new__(cls, a: Any, names: List[str]) -> "Named":
+        one = np.asarray(a).view(cls)
+        one.column_names = names
+        return one
+
+    def __array_finalize__(self, other: Any) -> None:
+        self.column_names = []                         # of a part of it they are not known
+
+
+def matrix(value: Any, what: str, finite: bool = True) -> Array:
+    """(n, d) float32. finite: other numbers are an InputError."""
     a = as_array(value, what)
     if a.ndim != 2:
         raise InputError(f"{what} has shape {a.shape}; it must be (rows, features). Reshape your data: .reshape(1, -1) makes "
@@ -62,7 +87,13 @@ def matrix(value: Any, what: str) -> Array:
             a = a.astype(np.float64)
         except (TypeError, ValueError) as e:
             raise InputError(f"{what} holds what is no number: {e}") from None
-    return floats(a, what)
+    return floats(a, what, finite)
+
+
+def is_missing(value: Any) -> bool:
+    """None, NaN, pandas' NA and NaT."""
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or (
+        isinstance(value, (float, np.floating)) and value != value)
 
 
 def columns_of(value: Any) -> Optional[Array]:
@@ -73,33 +104,15 @@ def columns_of(value: Any) -> Optional[Array]:
     return np.asarray(names, object)
 
 
-def floats(a: Array, what: str) -> Array:
+def floats(a: Array, what: str, finite: bool = True) -> Array:
     if a.dtype.kind == "c":
         raise InputError(f"Complex data not supported: {what} is of type {a.dtype}")
     if a.dtype.kind not in "fiub":
         raise InputError(f"{what} is of type {a.dtype}, which are no numbers")
     with np.errstate(over="ignore"):
         a = np.ascontiguousarray(a, dtype=np.float32)
-    if not np.isfinite(a.sum(dtype=np.float64)):
+    if finite and not np.isfinite(a.sum(dtype=np.float64)):
         at = np.argwhere(~np.isfinite(a))[0]
         raise InputError(f"{what}: row {at[0]}{f', column {at[1]}' if len(at) > 1 else ''} is {a[tuple(at)]}, which is not "
                          "finite (NaN and infinity cannot be examined)")
     return a
-
-
-def classes(value: Any, n: int) -> Tuple[Array, List[str]]:
-    """Class numbers (n) as int32, and the classes' names: numbers as they are, words sorted."""
-    a = as_array(value, "targets")
-    if a.shape != (n,):
-        raise InputError(f"targets has shape {a.shape}; embeddings have {n} rows, so it must be ({n},)")
-    if a.dtype.kind in "OUS":
-        names, numbers = np.unique(a.astype(str), return_inverse=True)
-        return numbers.astype(np.int32), [str(name) for name in names]
-    if a.dtype.kind not in "iubf":
-        raise InputError(f"targets is of type {a.dtype}; it must be class numbers or words")
-    with np.errstate(invalid="ignore"):
-        numbers = a.astype(np.int32)
-    wrong = np.flatnonzero((numbers != a) | (numbers < 0))
-    if wrong.size:
-        raise InputError(f"targets[{wrong[0]}] is {a[wrong[0]]}; classes are whole numbers from 0")
-    return numbers, [str(k) for k in range(int(numbers.max(initial=0)) + 1)]

@@ -50,7 +50,7 @@ class Claim:
     which pictures are wrong; confirmed: bool. p: Fisher's exact test, one-sided, of one claim: who tests several corrects for
     their number. gathered, control: Count. class_: name of the class, None for several. rate, class_rate: error rates of the
     slice and its class in fit. pictures: list of NewPicture, the gathered ones first; paths: their files, where they have such.
-    model: name of the classifier; level: of the test. slice: its place in slices_; None: the text is the user's own."""
+    model: name of the classifier; level: of the test. slice: its number; None: the text is the user's own."""
     text: str
     class_: Optional[str]
     slice: Optional[int]
@@ -175,9 +175,9 @@ def claim_of(slices: Sequence[Slice], which: Union[None, int, Slice], names: Lis
     if text is None:
         if not s.words:
             raise InputError(f"slice {place} has no words; call describe(words) first, or give a text")
-        if not 0 <= word < len(s.words):
+        if not 1 <= word <= len(s.words):
             raise InputError(f"slice {place} has {len(s.words)} phrases; word={word} is not among them")
-        text = s.words[word]["phrase"]
+        text = s.words[word - 1]["phrase"]
     own = None if s.class_ < 0 or not names else s.name
     if own is not None and label is not None and label != own:
         raise InputError(f"slice {place} is of class {own!r}, but label is {label!r}")
@@ -190,10 +190,10 @@ def _slice_of(slices: Sequence[Slice], which: Union[None, int, Slice]) -> Any:
     if which is None:
         return None, None
     if isinstance(which, Slice):
-        return which, next((i for i, s in enumerate(slices) if s is which), None)
-    if not 0 <= which < len(slices):
-        raise InputError(f"there is no slice {which}; there are {len(slices)}, numbered from 0 as in slices_")
-    return slices[which], int(which)
+        return which, which.number
+    if not 1 <= which <= len(slices):
+        raise InputError(f"there is no slice {which}; there are {len(slices)}, numbered from 1 as on the page")
+    return slices[which - 1], int(which)
 
 
 def _label(claim: Claim) -> int:
@@ -297,8 +297,8 @@ class Gathers:
         return claim_of(self.slices_, which, [] if names == ["all"] else names, text, word,
                         None if label is None else str(label), level)
 
-    def gather(self, slice: Union[None, int, Slice] = 0, images: Any = None,
-               predict: Optional[Callable[[Array], Any]] = None, text: Optional[str] = None, word: int = 0,
+    def gather(self, slice: Union[None, int, Slice] = 1, images: Any = None,
+               predict: Optional[Callable[[Array], Any]] = None, text: Optional[str] = None, word: int = 1,
                label: Any = None, most: int = 40, seed: int = 0, level: float = 0.05, embed: Any = None, resize: int = 256,
                crop: int = 224) -> Claim:
         """Tests a slice's description on new pictures, as `spotter gather` does: those of the folder `images` that are nearest
@@ -306,7 +306,7 @@ class Gathers:
         out. Where images has a folder with the name of the slice's class, only its pictures count; else label says which class
         all of them show.
 
-        slice: its place in slices_, or a Slice; None: text alone. text: None takes the slice's phrase number `word`, from 0,
+        slice: its number, or a Slice; None: text alone. text: None takes the slice's phrase number `word`, from 1,
         which describe gave it. predict: a function from uint8 pictures (n, crop, crop, 3), RGB, to logits or probabilities
         (n, classes), in the order of fit's classes; pictures are resized to `resize` on the shorter side (0: not) and cut in
         the middle. None: which pictures are wrong stays unknown: let your classifier see claim.paths, then
@@ -322,8 +322,8 @@ class Gathers:
                                  None, most, seed, ct.pointer(held.subject.c))
         return from_folder(claim, held, o, predict, resize, crop)
 
-    def gather_rows(self, slice: Union[None, int, Slice] = 0, embeddings: Any = None, targets: Any = None, probs: Any = None,
-                    losses: Any = None, ids: Any = None, text: Optional[str] = None, text_embedding: Any = None, word: int = 0,
+    def gather_rows(self, slice: Union[None, int, Slice] = 1, embeddings: Any = None, targets: Any = None, probs: Any = None,
+                    losses: Any = None, ids: Any = None, text: Optional[str] = None, text_embedding: Any = None, word: int = 1,
                     label: Any = None, most: int = 40, seed: int = 0, level: float = 0.05, embed: Any = None) -> Claim:
         """gather for new rows whose features and probabilities are there. embeddings (n, d): of the encoder of text_embedding
         (d,); None: the CLIP of embed, or of fit, encodes the text. targets, probs, losses, ids: as fit takes them; rows of the
@@ -333,8 +333,8 @@ class Gathers:
         claim = self._claim(slice, text, word, label, level)
         feature = matrix(embeddings, "embeddings")
         if targets is None and claim.class_ is not None and claim.names:
-            target: Any = np.full(len(feature), _label(claim), np.int32)
+            target: Any = [claim.names[_label(claim)]] * len(feature)
         else:
-            target = None if targets is None else held.subject.class_numbers(targets)
+            target = None if targets is None else held.subject.labels_of(targets)
         rows = Subject(feature, target, probs, losses, ids, names=held.subject.names if target is not None else None)
         return from_rows(claim, held, rows, text_embedding, self._embed if embed is None else embed, ids, most, seed)

@@ -4,44 +4,18 @@ from __future__ import annotations
 import ctypes as ct
 import json
 import os
-import tempfile
 from typing import Any, Dict, List, Optional
 
 import numpy as np
 
 from . import _library as c_side
 from ._arrays import Array, matrix
-from ._fitted import Subject
+from ._fitted import Subject, read_subject
+from ._inputs import Inputs, is_path
 from ._library import Context, InputError, lib
 from ._slices import frame
 
 ROWS = {"both": 0, "misses": 1, "alarms": 2}
-
-
-class _Options(ct.Structure):
-    _fields_ = [("file", ct.c_char_p), ("iou", ct.c_double), ("score", ct.c_double), ("rows", ct.c_int),
-                ("context", ct.c_double)]
-
-
-class _Files(ct.Structure):
-    _fields_ = [("embeddings", ct.c_char_p), ("labels", ct.c_char_p), ("probs", ct.c_char_p), ("losses", ct.c_char_p),
-                ("ids", ct.c_char_p), ("images", ct.c_char_p), ("coco", ct.c_char_p), ("model", ct.c_char_p),
-                ("resize", ct.c_int), ("crop", ct.c_int), ("exif", ct.c_int), ("pillow", ct.c_int), ("skip", ct.c_bool),
-                ("skip_bad", ct.c_bool), ("logits", ct.c_bool), ("memory", ct.c_size_t), ("links", ct.c_bool),
-                ("embed", ct.c_char_p), ("encoder", ct.c_void_p), ("detections", ct.POINTER(_Options))]
-
-
-_MIRRORED = {"spot_detection_options": _Options, "spot_subject_files": _Files, "spot_instance": c_side.Instance}
-
-
-def _check() -> None:
-    for name, struct in _MIRRORED.items():
-        if c_side.SIZES.get(name) != ct.sizeof(struct):
-            raise ImportError(f"the library's {name} takes {c_side.SIZES.get(name)} bytes, here it is {ct.sizeof(struct)}; "
-                              "install library and package from one build")
-    lib.spot_detection_defaults.restype = _Options
-    lib.spot_reason_name.restype = ct.c_char_p
-    lib.spot_subject_close.restype = None
 
 
 def _copy(pointer: Any, kind: Any, n: int) -> Array:
@@ -120,17 +94,24 @@ class Detections:
         return method.fit_subject(self.subject(embeddings))
 
 
-def _file(given: Any, name: str, folder: str) -> bytes:
+def json_file(inputs: Inputs, given: Any, name: str) -> bytes:
     """The path; of a dict or list, that of a file made of it."""
-    if isinstance(given, (str, os.PathLike)):
+    if is_path(given):
         return c_side.bytes_of(given)
-    path = os.path.join(folder, name)
     try:
-        with open(path, "w", encoding="utf-8") as f:
-            json.dump(given, f, default=lambda v: v.item() if isinstance(v, np.generic) else v.tolist())
+        text = json.dumps(given, default=lambda v: v.item() if isinstance(v, np.generic) else v.tolist())
     except (TypeError, ValueError, AttributeError) as e:
         raise InputError(f"{name} is neither a path nor what JSON can hold: {e}") from None
-    return path.encode()
+    return c_side.bytes_of(inputs.file(name, text))
+
+
+def detection_options(inputs: Inputs, detections: Any, iou: float, score: float, rows: str,
+                      context: float) -> c_side.DetectionOptions:
+    if rows not in ROWS:
+        raise InputError(f"rows is {rows!r}; it is one of {', '.join(ROWS)}")
+    if not 0 < iou <= 1 or not 0 <= score < 1:
+        raise InputError(f"iou is {iou} and score {score}; iou lies in (0, 1] and score in [0, 1)")
+    return c_side.DetectionOptions(json_file(inputs, detections, "detections"), iou, score, ROWS[rows], context)
 
 
 def detections(ground_truth: Any, detections: Any, images: Any = None, embed: Any = None, iou: float = 0.5, score: float = 0.5,
@@ -146,22 +127,18 @@ def detections(ground_truth: Any, detections: Any, images: Any = None, embed: An
     which makes an embedding of each box with `context` (a share of its longer side) around it. iou: least IoU of a match;
     score: detections below it do not exist. rows: "both", "misses" (objects alone) or "alarms" (detections alone).
     skip_unreadable: without it a picture that cannot be read is an InputError. Matches are those of pycocotools."""
-    _check()
-    if rows not in ROWS:
-        raise InputError(f"rows is {rows!r}; it is one of {', '.join(ROWS)}")
-    if not 0 < iou <= 1 or not 0 <= score < 1:
-        raise InputError(f"iou is {iou} and score {score}; iou lies in (0, 1] and score in [0, 1)")
-    if embed is not None and images is None:
-        raise InputError(f"{embed} looks at pictures; give their folder as images")
-    with tempfile.TemporaryDirectory() as folder, Context(device, threads) as c:
-        options = _Options(_file(detections, "detections", folder), iou, score, ROWS[rows], context)
-        files = _Files(coco=_file(ground_truth, "ground_truth", folder),
-                       images=None if images is None else c_side.bytes_of(images),
-                       embed=None if embed is None else c_side.bytes_of(embed),
-                       skip=skip_unreadable, detections=ct.pointer(options))
-        s = c_side.Subject()
-        c.patiently("spot_subject_read", ct.byref(s), ct.byref(files))
-        try:
-            return Detections(s, c.warnings)
-        finally:
-            lib.spot_subject_close(ct.byref(s))
+    inputs = Inputs()
+    try:
+        options = detection_options(inputs, detections, iou, score, rows, context)
+        if embed is not None and images is None:
+            raise InputError(f"{embed} looks at pictures; give their folder as images")
+        files = inputs.files
+        files.coco, files.skip, files.detections = json_file(inputs, ground_truth, "ground_truth"), skip_unreadable, ct.pointer(
+            options)
+        files.images = None if images is None else c_side.bytes_of(images)
+        files.embed = None if embed is None else c_side.bytes_of(embed)
+        with Context(device, threads) as c:
+            owner = read_subject(c, inputs)
+            return Detections(owner.c, c.warnings)
+    finally:
+        inputs.close()

@@ -14,9 +14,9 @@ from ._library import Context, lib
 class Encoder:
     """An open encoder: `with Encoder(c, path) as e`, c an open Context."""
 
-    def __init__(self, c: Context, path: Any) -> None:
+    def __init__(self, c: Context, path: Any, options: Any = None) -> None:
         self.context, self.at = c, ct.c_void_p()
-        options = lib.spot_encoder_defaults()
+        options = lib.spot_encoder_defaults() if options is None else options
         c.patiently("spot_encoder_open", ct.byref(self.at), c_side.bytes_of(path), ct.byref(options))
         self.info = lib.spot_encoder_about(self.at).contents
 
@@ -30,11 +30,12 @@ class Encoder:
     def name(self) -> bytes:
         return bytes(self.info.name)
 
-    def pictures(self, paths: Sequence[str]) -> Array:
-        """(n, dim) float32; paths: list of str."""
+    def pictures(self, paths: Sequence[str], box: Any = None) -> Array:
+        """(n, dim) float32; paths: list of str; box (n, 4) float32: the part of each picture in pixels."""
         out = np.zeros((len(paths), self.info.dim), np.float32)
-        names = c_side.texts(paths)
-        what = c_side.EncoderPictures(path=names, n=len(paths), feature=out.ctypes.data)
+        names, box = c_side.texts(paths), None if box is None else np.ascontiguousarray(box, np.float32)
+        what = c_side.EncoderPictures(path=names, n=len(paths), feature=out.ctypes.data,
+                                      box=None if box is None else box.ctypes.data)
         self.context.patiently("spot_encode_pictures", self.at, ct.byref(what))
         return out
 

@@ -65,7 +65,7 @@ def _label(label: str, about: Any, confidence: Optional[float] = None) -> Dict[s
 
 def tags_of(row: int, member: List[List[int]], slices: Sequence[Any], wrong: bool) -> List[str]:
     """"slice K" for each slice that has the row, their claims, and "wrong"."""
-    claims = sorted({slices[k].claim for k in member[row]} - {None})
+    claims = sorted({slices[k - 1].claim for k in member[row]} - {None})
     return [f"slice {k}" for k in member[row]] + claims + (["wrong"] if wrong else [])
 
 
@@ -86,7 +86,7 @@ def _picture_samples(subject: Any, labels: Array, slices: Sequence[Any], member:
             sure = subject.prob[i, k] if subject.prob is not None else 1 - confidence if wrong[i] else confidence
             fields["prediction"] = _label(subject.names[k], ("predicted", i), float(sure))
         fields.update(name=subject.ids[i] if subject.ids else str(i), row=i, confidence=confidence, wrong=bool(wrong[i]),
-                      slice=int(labels[i]) if labels[i] >= 0 else None)
+                      slice=int(labels[i]) + 1 if labels[i] >= 0 else None)
         samples.append(_sample(os.path.abspath(path), tags_of(i, member, slices, wrong[i]), i, fields))
     return samples
 
@@ -108,7 +108,7 @@ def _box(subject: Any, i: int, labels: Array, tags: List[str], wrong: bool) -> D
     return {"_id": _oid("box", i), "_cls": "Detection", "attributes": {}, "tags": tags,
             "label": subject.names[subject.target[i]].rpartition(": ")[0], "bounding_box": place,
             "confidence": _finite(v["score"]) if detected else None, "name": subject.ids[i], "row": i, "wrong": wrong,
-            "slice": int(labels[i]) if labels[i] >= 0 else None, "outcome": outcome, "reason": reason_of(v)}
+            "slice": int(labels[i]) + 1 if labels[i] >= 0 else None, "outcome": outcome, "reason": reason_of(v)}
 
 
 def reason_of(v: Any) -> str:

@@ -1,37 +1,56 @@
-"""The rows of a user as a spot_subject, and what fit found in them."""
+"""The rows of a user as a spot_subject, and what a search found in them."""
 from __future__ import annotations
 
 import ctypes as ct
+import json
 import re
-from typing import Any, Callable, Dict, List, Optional, Tuple
+import tempfile
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
 from . import _library as c_side
 from . import _state
-from ._arrays import Array, as_array, classes, columns_of, floats, matrix
+from ._arrays import Array
+from ._inputs import Inputs, plain_labels
 from ._library import Context, InputError, lib, texts
 
 PROOF = [field[0] for field in c_side.ProofOptions._fields_]
-KEPT = ("feature", "target", "prob", "confidence", "names", "ids", "images", "box", "instance")
+ARRAYS = ("feature", "target", "has", "prob", "confidence", "predicted", "head", "box", "instance")
+NUMBERS = ("skipped", "left_out", "exif", "pillow")
+KEPT = (*ARRAYS, "names", "ids", "images")
 PARTS = 2 << 20                                        # distances that are computed at a time
+HYPOTHESES = 64
 
 
-def _in_order(probs: Any, names: List[str]) -> Any:
-    """A data frame whose columns are called as the classes, with the columns in their order; others as they are."""
-    columns = columns_of(probs)
-    if columns is None or sorted(columns) != sorted(names) or list(columns) == names:
-        return probs
-    return probs[names]
+class _Owner:
+    """A spot_subject of C, which is closed when no array of it is left."""
+
+    def __init__(self) -> None:
+        self.c = c_side.Subject()
+
+    def array(self, pointer: Optional[int], kind: Any, *shape: int) -> Optional[Array]:
+        """A view of C's memory, which keeps it."""
+        if not pointer:
+            return None
+        made = (kind * int(np.prod(shape))).from_address(pointer)
+        made._owner = self
+        return np.frombuffer(made, np.dtype(kind)).reshape(shape)
+
+    def __del__(self, close: Any = lib.spot_subject_close) -> None:
+        close(ct.byref(self.c))
 
 
 class Subject:
     """A spot_subject over numpy arrays, which it keeps alive."""
 
     feature: Array
-    target: Array
+    target: Any                                        # (n,); None where a row may have several classes (has)
+    has: Optional[Array]
     prob: Optional[Array]
-    confidence: Array
+    confidence: Any
+    predicted: Optional[Array]
+    head: Optional[Array]
     names: List[str]
     ids: Optional[List[str]]
     images: Optional[List[Any]]
@@ -39,117 +58,132 @@ class Subject:
     instance: Optional[Array]
     words: List[Any]
     c: Any
+    kept: Optional[Array] = None                       # (n,) the user's row of each row, where some were left out
 
     def __init__(self, embeddings: Any, targets: Any = None, probs: Any = None, losses: Any = None, ids: Any = None,
-                 images: Any = None, names: Optional[List[str]] = None) -> None:
-        """names: of all classes, for targets that are numbers of theirs; None: the targets tell."""
-        feature = matrix(embeddings, "embeddings")
-        n = len(feature)
-        target, told = (np.zeros(n, np.int32), ["all"]) if targets is None else classes(targets, n)
-        if names is not None and len(told) > len(names):
-            raise InputError(f"targets has class {len(told) - 1}; there were {len(names)} classes when this was fitted")
-        names = told if names is None else list(names)
-        prob = None
+                 images: Any = None, names: Optional[Sequence[str]] = None, called: str = "targets") -> None:
+        """names: of all classes, in the order of their numbers; None: the targets tell. called: the name of targets."""
+        inputs = Inputs()
+        inputs.files.embeddings = inputs.features(embeddings)
+        assert inputs.feature is not None
         if (probs is None) == (losses is None):
             raise InputError("give probs or losses, one of them")
-        if losses is not None:
-            loss = floats(as_array(losses, "losses"), "losses")
-            self._check_rows(loss, n, "losses")
-            if not (loss >= 0).all():
-                raise InputError(f"losses[{int(np.flatnonzero(~(loss >= 0))[0])}] is negative or no number")
-            confidence = np.exp(-loss)
-        else:
-            given = floats(as_array(_in_order(probs, names), "probs"), "probs")
-            if given.ndim == 2 and given.shape[1] > 1:
-                names += [str(k) for k in range(len(names), given.shape[1])] if told is names and names[0] == "0" else []
-                if given.shape != (n, len(names)):
-                    hint = "; give targets: which class is each row?" if targets is None else \
-                        "; classes are numbered from 0" if len(names) == given.shape[1] + 1 and n and target.min() == 1 else ""
-                    raise InputError(f"probs has shape {given.shape}; here are {n} rows and {len(names)} classes{hint}")
-                prob, confidence = given, given[np.arange(n), target]
-            else:
-                confidence = given.reshape(-1)
-                self._check_rows(confidence, n, "probs")
-                if len(names) == 2:                    # of class 1, as binary classifiers give it
-                    confidence = np.where(target == 1, confidence, 1 - confidence)
-        self._bind(feature, target, prob, np.ascontiguousarray(confidence, np.float32), names,
-                   None if ids is None else [str(word) for word in ids],
-                   None if images is None else [str(word) for word in images])
+        n, labels = len(inputs.feature), None if targets is None else plain_labels(targets, called)
+        if labels is None:
+            labels, names = np.zeros(n, np.int64), ["all"]
+            if getattr(probs, "ndim", 1) == 2 and probs.shape[1] > 1:
+                raise InputError(f"probs has shape {tuple(probs.shape)}, but {called} are not given: which class is each row?")
+        inputs.answers(labels, probs, losses, names, called)
+        if ids is not None:
+            inputs.files.ids = inputs.ids(ids)
+        with Context("cpu", 0) as c:
+            self._take(read_subject(c, inputs), inputs, ids is not None)
+        if images is not None:
+            self._show([str(word) for word in images])
 
-    def _bind(self, feature: Array, target: Array, prob: Optional[Array], confidence: Array,
-              names: List[str], ids: Optional[List[str]], images: Optional[List[Any]], encoder: bytes = b"",
-              box: Optional[Array] = None, instance: Optional[Array] = None, source: bytes = b"") -> None:
-        n = len(feature)
-        self.feature, self.target, self.prob, self.confidence, self.names = feature, target, prob, confidence, names
-        self.ids, self.images, self.box, self.instance = ids, images, box, instance
+    def _take(self, owner: _Owner, inputs: Inputs, has_ids: bool) -> None:
+        s = owner.c
+        n, k, view = s.n, s.classes, owner.array
+        feature = view(s.feature, ct.c_float, n, s.d) if inputs.feature is None or inputs.feature.ctypes.data != s.feature \
+            else inputs.feature
+        self._bind(feature, [s.class_name[i].decode(errors="surrogateescape") for i in range(k)],
+                   [s.id[i].decode(errors="surrogateescape") for i in range(n)] if has_ids and s.id else None,
+                   [s.image[i] and s.image[i].decode(errors="surrogateescape") for i in range(n)] if s.image else None,
+                   target=view(s.target, ct.c_int, n), has=view(s.has, ct.c_uint8, n, k), prob=view(s.prob, ct.c_float, n, k),
+                   confidence=view(s.confidence, ct.c_float, n), predicted=view(s.predicted, ct.c_int, n),
+                   head=view(s.head, ct.c_float, k, s.d), box=view(s.box, ct.c_float, n, 4),
+                   instance=view(s.instance, c_side.Instance, n), source=s.source, encoder=s.encoder,
+                   numbers=[getattr(s, name) for name in NUMBERS])
+
+    def _bind(self, feature: Any, names: List[str], ids: Optional[List[str]], images: Optional[List[Any]],
+              source: bytes = b"", encoder: bytes = b"", kept: Optional[Array] = None,
+              numbers: Sequence[int] = (0, 0, 0, 0), **arrays: Optional[Array]) -> None:
+        self.kept = kept
+        n, given = len(feature), {name: arrays.get(name) for name in ARRAYS[1:]}
+        self.feature, self.names, self.ids, self.images = feature, names, ids, images
+        self.__dict__.update(given)
         for words, what in ((ids, "ids"), (images, "images")):
             if words is not None and len(words) != n:
                 raise InputError(f"{what} has {len(words)} entries for {n} rows")
         self.words = [texts(names)] + [texts(w) if w is not None else None for w in (ids, images)]
         self.c = c_side.Subject(n=n, d=feature.shape[1], classes=len(names), feature=feature.ctypes.data,
-                                target=target.ctypes.data, prob=None if prob is None else prob.ctypes.data,
-                                confidence=self.confidence.ctypes.data, class_name=self.words[0], id=self.words[1],
-                                image=self.words[2], box=None if box is None else box.ctypes.data,
-                                instance=None if instance is None else instance.ctypes.data,
-                                source=source or f"arrays of {n} rows".encode(), encoder=encoder)
+                                class_name=self.words[0], id=self.words[1], image=self.words[2],
+                                source=source or f"arrays of {n} rows".encode(), encoder=encoder, **dict(zip(NUMBERS, numbers)),
+                                **{name: None if a is None else a.ctypes.data for name, a in given.items()})
+
+    def _show(self, images: List[Any]) -> None:
+        """The rows' pictures, by path."""
+        self._bind(**{**self.__getstate__(), "images": images})
+
+    def _name(self, ids: Optional[List[Any]]) -> None:
+        self._bind(**{**self.__getstate__(), "ids": None if ids is None else [str(word) for word in ids]})
+
+    @classmethod
+    def read(cls, c: Context, inputs: Inputs, has_ids: bool) -> Subject:
+        """Of any inputs of the command."""
+        one = cls.__new__(cls)
+        one._take(read_subject(c, inputs), inputs, has_ids)
+        return one
 
     @classmethod
     def of_rows(cls, feature: Array, target: Array, confidence: Array, names: List[str], ids: List[str],
                 images: Optional[List[Any]], box: Array, instance: Array, source: bytes, encoder: bytes) -> Subject:
         """A detector's objects and detections: instance (n,) as spot_instance."""
         one = cls.__new__(cls)
-        one._bind(feature, target, None, confidence, names, ids, images, encoder, box, instance, source)
+        one._bind(feature, names, ids, images, source, encoder, target=target, confidence=confidence, box=box,
+                  instance=instance)
         return one
 
-    @staticmethod
-    def _check_rows(a: Array, n: int, what: str) -> None:
-        if a.shape != (n,):
-            raise InputError(f"{what} has shape {a.shape}; embeddings have {n} rows")
-
-    def class_numbers(self, targets: Any) -> Array:
-        """Numbers or words of these classes as numbers."""
-        a = as_array(targets, "targets")
-        if a.dtype.kind not in "OUS":
+    def labels_of(self, targets: Any) -> Array:
+        """Numbers or words of these classes, as a new Subject with these names takes them."""
+        a = plain_labels(targets, "targets")
+        counted = self.names == [str(k) for k in range(len(self.names))]
+        if a.dtype.kind != "O" and not counted and all(name.lstrip("-").isdigit() for name in self.names):
+            a = np.array([str(int(v)) for v in a], object)
+        if a.dtype.kind != "O":
             return a
-        place = {name: k for k, name in enumerate(self.names)}
-        unknown = [w for w in a.astype(str) if w not in place]
+        unknown = sorted(set(a) - set(self.names))
         if unknown:
             raise InputError(f"there was no class {unknown[0]!r} when this was fitted")
-        return np.array([place[w] for w in a.astype(str)], np.int32)
+        return a
 
     # --- Without pointers.
     def __getstate__(self) -> Dict[str, Any]:
-        return {**{name: getattr(self, name) for name in KEPT}, "encoder": self.c.encoder, "source": self.c.source}
+        return {**{name: getattr(self, name) for name in KEPT}, "encoder": self.c.encoder, "source": self.c.source,
+                "numbers": [getattr(self.c, name) for name in NUMBERS], "kept": self.kept}
 
     def __setstate__(self, state: Dict[str, Any]) -> None:
-        arrays = ("feature", "target", "prob", "confidence", "box", "instance")
-        whole: Dict[str, Any] = {name: value if name not in arrays or value is None else np.ascontiguousarray(value)
-                 for name, value in state.items()}
+        whole: Dict[str, Any] = {name: value if name not in ARRAYS or value is None else np.ascontiguousarray(value)
+                                 for name, value in state.items()}
         if whole.get("instance") is not None and whole["instance"].dtype != np.dtype(c_side.Instance):
             whole["instance"] = None                   # of another version of spotter
         self._bind(**whole)
 
-    # --- Which rows are wrong, as spot_subject_wrong says.
+    # --- Which rows are wrong, as C says.
+    def _outcomes(self) -> Tuple[Array, Array]:
+        wrong, predicted = np.zeros(self.c.n, np.uint8), np.full(self.c.n, -1, np.int32)
+        if self.target is not None:
+            lib.spot_subject_outcomes(ct.byref(self.c), ct.c_void_p(wrong.ctypes.data), ct.c_void_p(predicted.ctypes.data))
+        return wrong.astype(bool), predicted
+
     def wrong(self) -> Array:
-        if self.prob is None:
-            return 1 - self.confidence.astype(np.float64) > 0.5
-        return self.prob.argmax(1) != self.target
+        """(n,) bool; where a row may have several classes, none is known to be wrong as a whole."""
+        return self._outcomes()[0]
 
     def predictions(self) -> Optional[Array]:
         """(n,) class numbers; None where the probabilities do not tell."""
-        if self.prob is not None:
-            return self.prob.argmax(1)
-        if len(self.names) != 2 or self.instance is not None:
-            return None
-        return np.where(self.wrong(), 1 - self.target, self.target)
+        predicted = self._outcomes()[1]
+        return None if (predicted < 0).any() else predicted
 
-    def taken_for(self, rows: Array) -> Tuple[Optional[str], float]:
-        """The class that most wrong ones of these rows are taken for, and its share of them."""
-        wrong, predicted = rows[self.wrong()[rows]], self.predictions()
-        if predicted is None or not len(wrong):
-            return None, float("nan")
-        count = np.bincount(predicted[wrong], minlength=len(self.names))
-        return self.names[int(count.argmax())], float(count.max() / count.sum())
+
+def read_subject(c: Context, inputs: Inputs) -> _Owner:
+    owner = _Owner()
+    try:
+        c.patiently("spot_subject_read", ct.byref(owner.c), ct.byref(inputs.bound()))
+    except InputError as e:
+        e.args = (inputs.plain(str(e)),)
+        raise
+    return owner
 
 
 def nearest_vote(new: Array, old: Array, member: Array, neighbours: int = 5) -> Array:
@@ -169,63 +203,100 @@ def config_of(text: bytes, device: str = "cpu", threads: int = 1) -> c_side.Conf
     cfg = c_side.Config("spot_config")
     with Context(device, threads) as c:
         try:
-            c("spot_config_parse", cfg.c, text, ct.c_size_t(len(text)), b"settings")
+            if re.search(rb"^study: *discover", text, re.M):
+                with tempfile.NamedTemporaryFile(suffix=".yaml") as f:
+                    f.write(text)
+                    f.flush()
+                    c("spot_methods_load", cfg.c, f.name.encode())
+            else:
+                c("spot_config_parse", cfg.c, text, ct.c_size_t(len(text)), b"settings")
         except InputError as e:
             said = re.sub(r"^settings line 1: (bdms\[0\](\.| ))?(top\b)?", lambda m: "n_slices" if m.group(3) else "", str(e))
             raise InputError(said.replace(" is null;", " is None;")) from None
     return cfg
 
 
-class Fitted:
-    """Findings with all that they point to. text: the method as a config says it."""
+class Search(NamedTuple):
+    """text: the methods as a config says them. seeds: None: the config's. cls, least, fit, memory: as spot_discover_options."""
+    text: bytes
+    seeds: Optional[List[int]]
+    cls: int = -2
+    least: int = 20
+    fit: bool = True
+    memory: int = 0
+    proof: Optional[Dict[str, Any]] = None
 
-    def __init__(self, subject: Subject, text: bytes, seed: int, threads: int, device: str) -> None:
-        self.subject, self.text, self.seed = subject, text, ct.c_uint64(seed)
-        self.threads, self.device = threads, device
-        self.findings, self.memory, self.loaded = c_side.Findings(), None, False
-        self.proof: Optional[c_side.ProofOptions] = None
+
+class Fitted:
+    """Findings with all that they point to."""
+
+    def __init__(self, subject: Subject, search: Search, threads: int, device: str) -> None:
+        self.subject, self.search, self.threads, self.device = subject, search, threads, device
+        self.findings, self.attributes = c_side.Findings(), c_side.Attributes()
+        self.memory: Optional[_state.Memory] = None
         self._open()
 
     def _open(self) -> None:
-        self.cfg = config_of(self.text)
-        self.options = lib.spot_discover_defaults()
-        self.options.bdm = self.cfg.methods
-        self.options.bdms, self.options.seed, self.options.seeds = 1, ct.pointer(self.seed), 1
-        self.options.fit = True
+        search = self.search
+        self.cfg = config_of(search.text)
+        seeds = [self.cfg.seed] if search.seeds is None else search.seeds
+        self.seeds, self.options = (ct.c_uint64 * len(seeds))(*seeds), lib.spot_discover_defaults()
+        o = self.options
+        o.bdm, o.bdms, o.seed, o.seeds = self.cfg.methods, self.cfg.count, self.seeds, len(seeds)
+        o.cls, o.least, o.fit, o.memory = search.cls, search.least, search.fit, search.memory
+        self.proof = None if search.proof is None else c_side.ProofOptions(**search.proof)
+        if self.proof is not None:
+            o.proof = ct.pointer(self.proof)
+        if self.attributes.items:
+            o.attributes = ct.pointer(self.attributes)
 
     def context(self) -> Context:
         return Context(self.device, self.threads)
 
-    def run(self, cls: int, proof: Optional[c_side.ProofOptions]) -> List[str]:
-        """The warnings."""
-        self.options.cls, self.proof = cls, proof
-        if proof is not None:
-            self.options.proof = ct.pointer(proof)
-        with self.context() as c:
-            c.patiently("spot_discover", ct.byref(self.findings), ct.byref(self.subject.c), ct.byref(self.options))
-            return c.warnings
+    def run(self, c: Context, place: Optional[c_side.DiscoverPlace] = None) -> None:
+        """In a folder, if there is a place."""
+        if self.attributes.items:
+            self.options.attributes = ct.pointer(self.attributes)
+        given = (ct.byref(self.findings), ct.byref(self.subject.c), ct.byref(self.options))
+        if place is None:
+            c.patiently("spot_discover", *given)
+        else:
+            c.patiently("spot_discover_run", *given, ct.byref(place), ct.byref(c_side.RunReport()))
 
     def __getstate__(self) -> Dict[str, Any]:
-        proof = self.proof and {name: getattr(self.proof, name) for name in PROOF}
-        return {"schema": 1, "subject": self.subject, "text": self.text, "seed": self.seed.value, "threads": self.threads,
-                "device": self.device, "cls": self.options.cls, "proof": proof,
+        return {"schema": 2, "subject": self.subject, "search": tuple(self.search), "threads": self.threads,
+                "device": self.device, "attributes": _state.save_attributes(self.attributes),
                 "findings": _state.save(self.findings, self.subject.feature)}
 
     def __setstate__(self, state: Dict[str, Any]) -> None:
-        self.findings = c_side.Findings()              # close() finds them, whatever happens below
-        if state["schema"] != 1:
-            raise InputError("these findings were saved by a later version of spotter")
-        self.subject, self.text, self.seed = state["subject"], state["text"], ct.c_uint64(state["seed"])
+        self.findings, self.attributes = c_side.Findings(), c_side.Attributes()        # close() finds them, come what may
+        if state["schema"] != 2:
+            raise InputError("these findings were saved by another version of spotter")
+        self.subject, self.search = state["subject"], Search(*state["search"])
         self.threads, self.device = state["threads"], state["device"]
-        self.findings, self.memory = _state.load(state["findings"], self.subject.feature)
+        self.findings, memory = _state.load(state["findings"], self.subject.feature)
+        self.attributes, self.memory = _state.load_attributes(state["attributes"], memory), memory
         self._open()
-        self.options.cls, self.proof = state["cls"], state["proof"] and c_side.ProofOptions(**state["proof"])
-        if self.proof is not None:
-            self.options.proof = ct.pointer(self.proof)
 
     def each(self) -> Any:
         """The findings, one by one."""
         return iter(self.findings.finding[:self.findings.count])
+
+    def told(self) -> Dict[str, Any]:
+        """The document of slices.json."""
+        text = ct.c_void_p()
+        with Context("cpu", 1) as c:
+            c("spot_findings_json", ct.byref(text), ct.byref(self.findings), ct.byref(self.subject.c), ct.byref(self.options))
+        return dict(json.loads(c_side.taken(text)))
+
+    def order(self) -> List[Tuple[int, int]]:
+        """(finding, place in it) of each slice, in the order of their numbers."""
+        number = ct.POINTER(ct.c_int)()
+        with Context("cpu", 1) as c:
+            c("spot_slice_numbers", ct.byref(number), ct.byref(self.findings))
+        all_ = sorted((number[i * HYPOTHESES + k], i, k) for i, f in enumerate(self.each()) for k in range(f.slices))
+        c_side.free(number)
+        return [(i, k) for _, i, k in all_]
 
     def blind_member(self, new: Subject, targeted: bool) -> Array:
         """(n, slices) uint8: by the five nearest rows of the class in fit, blind to probabilities. A merged finding's own rule
@@ -238,16 +309,17 @@ class Fitted:
         return self._members(new, targeted, lambda c, f, rows: self._assign(c, f, new, rows))
 
     def _members(self, new: Subject, targeted: bool, rule: Callable[[Context, Any, Array], Array]) -> Array:
-        """The columns of all findings; those of a class have its rows only, where these are known."""
+        """A column for each slice, by their numbers; those of a class have its rows only, where these are known."""
         parts = []
         with self.context() as c:
             for f in self.each():
-                rows = np.flatnonzero(new.target == f.cls) if f.cls >= 0 and targeted else np.arange(new.c.n)
+                rows = _rows_of(new, f.cls) if f.cls >= 0 and targeted else np.arange(new.c.n)
                 part = np.zeros((new.c.n, f.slices), np.uint8)
                 if f.slices and len(rows):
                     part[rows] = rule(c, f, rows)
                 parts.append(part)
-        return np.concatenate(parts, 1) if parts else np.zeros((new.c.n, 0), np.uint8)
+        order = self.order()
+        return np.stack([parts[i][:, k] for i, k in order], 1) if order else np.zeros((new.c.n, 0), np.uint8)
 
     def _vote(self, f: Any, feature: Array) -> Array:
         rows = np.ctypeslib.as_array(f.row, (f.n,))
@@ -256,16 +328,28 @@ class Fitted:
 
     def _assign(self, c: Context, f: Any, new: Subject, rows: Array) -> Array:
         feature = np.ascontiguousarray(new.feature[rows])
-        confidence = np.ascontiguousarray(new.confidence[rows])
+        confidence = np.ascontiguousarray(self._sure(new, f.cls)[rows])
         view = c_side.View(n=len(rows), d=feature.shape[1], feature=feature.ctypes.data, confidence=confidence.ctypes.data)
         member = np.zeros((len(rows), f.slices), np.uint8)
         c("spot_assign", member.ctypes.data_as(ct.c_void_p), ct.c_int(f.slices), ct.byref(view), ct.byref(f.fit),
-          ct.c_void_p(self.options.bdm))
+          ct.c_void_p(self.cfg.method(f.bdm)))
         return member
+
+    @staticmethod
+    def _sure(s: Subject, cls: int) -> Array:
+        prob: Any = s.prob
+        return prob[:, cls] if s.confidence is None else s.confidence
 
     def close(self) -> None:
         lib.spot_findings_close(ct.byref(self.findings))
+        if self.memory is None:
+            lib.spot_attributes_close(ct.byref(self.attributes))
 
     def __del__(self) -> None:
         if "findings" in self.__dict__:
             self.close()
+
+
+def _rows_of(s: Subject, cls: int) -> Array:
+    has: Any = s.has
+    return np.flatnonzero(s.target == cls if has is None else has[:, cls])

@@ -232,6 +232,44 @@ class ExamineOptions(ct.Structure):
                 ("identity", ct.c_char_p), ("results", ct.c_void_p), ("failures", ct.c_void_p)]
 
 
+class Array(ct.Structure):
+    _fields_ = [("type", ct.c_int), ("rank", ct.c_int), ("dim", ct.c_int64 * 8), ("count", ct.c_size_t), ("data", ct.c_void_p),
+                ("name", ct.c_char * 256), ("column", ct.POINTER(ct.c_char_p)), ("padded", ct.c_bool)]
+
+
+class ClipOptions(ct.Structure):
+    _fields_ = [("config", ct.c_char_p), ("image_heads", ct.c_int), ("text_heads", ct.c_int), ("activation", ct.c_int),
+                ("end", ct.c_int), ("end_id", ct.c_int), ("use", ct.c_int), ("precision", ct.c_int), ("rows", ct.c_int)]
+
+
+class EncoderOptions(ct.Structure):
+    _fields_ = [("clip", ClipOptions), ("vocabulary", ct.c_char_p), ("cut", ct.c_bool), ("resize", ct.c_int),
+                ("crop", ct.c_int), ("memory", ct.c_size_t), ("exif", ct.c_int), ("pillow", ct.c_int)]
+
+
+class DetectionOptions(ct.Structure):
+    _fields_ = [("file", ct.c_char_p), ("iou", ct.c_double), ("score", ct.c_double), ("rows", ct.c_int),
+                ("context", ct.c_double)]
+
+
+class SubjectFiles(ct.Structure):
+    _fields_ = [("embeddings", ct.c_char_p), ("labels", ct.c_char_p), ("probs", ct.c_char_p), ("losses", ct.c_char_p),
+                ("ids", ct.c_char_p), ("images", ct.c_char_p), ("coco", ct.c_char_p), ("model", ct.c_char_p),
+                ("resize", ct.c_int), ("crop", ct.c_int), ("exif", ct.c_int), ("pillow", ct.c_int), ("skip", ct.c_bool),
+                ("skip_bad", ct.c_bool), ("logits", ct.c_bool), ("memory", ct.c_size_t), ("links", ct.c_bool),
+                ("embed", ct.c_char_p), ("encoder", ct.POINTER(EncoderOptions)),
+                ("array", ct.POINTER(Array)), ("arrays", ct.c_int), ("class_name", ct.POINTER(ct.c_char_p)),
+                ("classes", ct.c_int), ("detections", ct.POINTER(DetectionOptions))]
+
+
+class DiscoverPlace(ct.Structure):
+    _fields_ = [("place", RunPlace), ("replace", ct.c_bool)]
+
+
+class RunReport(ct.Structure):
+    _fields_ = [("planned", ct.c_int), ("already", ct.c_int), ("done", ct.c_int), ("seconds", ct.c_double)]
+
+
 class BindingRow(ct.Structure):
     _fields_ = [("name", ct.c_char_p), ("bytes", ct.c_size_t)]
 
@@ -245,7 +283,10 @@ MIRRORED = {"spot_ctx": Ctx, "spot_arena": Arena, "spot_view": View, "spot_point
             "spot_interval": Interval, "spot_proof_options": ProofOptions, "spot_piece": Piece, "spot_proof": Proof,
             "spot_report_options": ReportOptions, "spot_new_picture": NewPicture, "spot_new_pictures": NewPictures,
             "spot_gathered": Gathered, "spot_gather_options": GatherOptions, "spot_predictor_options": PredictorOptions,
-            "spot_measure_options": MeasureOptions, "spot_claim_test": ClaimTest, "spot_claim_result": ClaimResult}
+            "spot_measure_options": MeasureOptions, "spot_claim_test": ClaimTest, "spot_claim_result": ClaimResult,
+            "spot_array": Array, "spot_encoder_options": EncoderOptions, "spot_detection_options": DetectionOptions,
+            "spot_subject_files": SubjectFiles, "spot_discover_place": DiscoverPlace, "spot_run_report": RunReport,
+            "spot_instance": Instance}
 
 
 def _find() -> str:
@@ -286,8 +327,11 @@ def _load() -> Tuple[Any, Dict[str, int]]:
     library.spot_new_pictures_close.restype = library.spot_claim_judge.restype = None
     library.spot_binomial_tail.restype = ct.c_double
     library.spot_report_defaults.restype = ReportOptions
-    options = type("EncoderOptions", (ct.Structure,), {"_fields_": [("bytes", ct.c_char * sizes["spot_encoder_options"])]})
-    library.spot_encoder_defaults.restype = options
+    library.spot_encoder_defaults.restype = EncoderOptions
+    library.spot_detection_defaults.restype = DetectionOptions
+    library.spot_reason_name.restype = ct.c_char_p
+    for function in ("spot_subject_close", "spot_subject_outcomes", "spot_array_close", "spot_attributes_close"):
+        getattr(library, function).restype = None
     library.spot_encoder_about.restype = ct.POINTER(EncoderInfo)
     library.spot_encoder_close.restype = None
     library.spot_layer_name.restype = library.spot_attribute_name.restype = ct.c_char_p
@@ -309,6 +353,18 @@ def texts(items: Sequence[Any]) -> Any:
     return (ct.c_char_p * len(items))(*[None if item is None else bytes_of(str(item)) for item in items])
 
 
+free = ct.CDLL(None).free
+free.argtypes, free.restype = [ct.c_void_p], None
+
+
+def taken(text: Any) -> bytes:
+    """A text that C made, which is freed."""
+    try:
+        return ct.string_at(text.value or 0)
+    finally:
+        free(text)
+
+
 class Config:
     """A config of C, which a call fills from text; its memory goes with it."""
 
@@ -319,6 +375,19 @@ class Config:
     def methods(self) -> int:
         """The address of a spot_config's methods."""
         return int(ct.c_void_p.from_buffer(self.c, SIZES["spot_config.bdm"]).value or 0)
+
+    @property
+    def count(self) -> int:
+        """Of its methods."""
+        return ct.c_int.from_buffer(self.c, SIZES["spot_config.bdms"]).value
+
+    @property
+    def seed(self) -> int:
+        return ct.c_uint64.from_buffer(self.c, SIZES["spot_config.seed"]).value
+
+    def method(self, number: int) -> int:
+        """The address of a method."""
+        return self.methods + number * SIZES["spot_bdm_config"]
 
     def __del__(self, close: Any = lib.spot_memory_close) -> None:      # which is there until the interpreter ends
         close(self.c)                                     # the pointer to the memory comes first

@@ -17,12 +17,16 @@ SURE = 0.01                                            # accuracy by guessing is
 
 
 class Look(NamedTuple):
-    """PlaneSpot(...).fit(*look) takes it: embeddings (n, d), targets (n,), probs (n, classes); losses: None; ids (n,)."""
+    """discover(*look) and PlaneSpot(...).fit(*look) take it: embeddings (n, d), targets (n,), probs (n, classes); losses: None;
+    ids (n,); images (n,): paths of the pictures, None where they are not known; class_names: of a data set that has them, in
+    the order of the model's outputs, else None."""
     embeddings: Array
     targets: Array
     probs: Array
     losses: None
     ids: List[str]
+    images: Optional[List[str]] = None
+    class_names: Optional[List[str]] = None
 
 
 def _pictures(folder: Any, transforms: Any, batch: int, torch: Any) -> Any:
@@ -96,15 +100,16 @@ def _numbers(y: Any, n: int, torch: Any) -> Any:
 
 
 def look(model: Any, loader: Any, layer: Optional[str] = None, transforms: Any = None, batch_size: int = 64) -> Look:
-    """What a PyTorch classifier makes of pictures: `PlaneSpot().fit(*spotter.look(model, loader))`.
+    """What a PyTorch classifier makes of pictures: `spotter.discover(*spotter.look(model, loader))`.
 
     model: a module whose output is logits (n, classes), or has them as `logits`; probabilities stay as they are, and one logit
     is that of class 1 of two. loader: a DataLoader of (inputs, targets), or of dicts with pixel_values and labels; or a folder
     with a folder of pictures per class, which is read with `transforms`, else with ImageNet's, and a warning says so. uint8
     inputs (n, 3, h, w) become floats in 0..1 with ImageNet's Normalize, which a warning says, too; floats stay as they are.
-    layer: name of the module whose input is the embedding; None: the last Linear. ids are the paths of an ImageFolder that is
-    not shuffled, else row numbers. Warns where the accuracy is at the level of chance (binomial test against 1 / classes), as
-    after a forgotten Normalize."""
+    layer: name of the module whose input is the embedding; None: the last Linear. ids and images are the paths of an
+    ImageFolder that is not shuffled, else row numbers and None; class_names are the data set's `classes`, as of an ImageFolder
+    or CIFAR10, or what the model's config.id2label says, where there is one for each output. Warns where the accuracy is at the
+    level of chance (binomial test against 1 / classes), as after a forgotten Normalize."""
     torch = needed("torch", "look")
     if not isinstance(model, torch.nn.Module):
         raise InputError(f"the model is {type(model).__name__}; it must be a torch.nn.Module")
@@ -136,10 +141,10 @@ def look(model: Any, loader: Any, layer: Optional[str] = None, transforms: Any =
     if raw:
         warnings.warn("look applied ImageNet's Normalize to uint8 pictures", stacklevel=2)
     return _checked(torch.cat(seen).numpy(), torch.cat(targets).numpy().astype(np.int64), torch.cat(probs).numpy(), loader,
-                    torch)
+                    model, torch)
 
 
-def _checked(embeddings: Array, targets: Array, probs: Array, loader: Any, torch: Any) -> Look:
+def _checked(embeddings: Array, targets: Array, probs: Array, loader: Any, model: Any, torch: Any) -> Look:
     n, classes = probs.shape
     if n and not 0 <= targets.min() <= targets.max() < classes:
         odd = targets.max() if targets.min() >= 0 else targets.min()
@@ -152,4 +157,18 @@ def _checked(embeddings: Array, targets: Array, probs: Array, loader: Any, torch
     samples: Any = getattr(getattr(loader, "dataset", None), "samples", None)
     ordered = isinstance(getattr(loader, "sampler", None), torch.utils.data.SequentialSampler)
     known = ordered and isinstance(samples, list) and len(samples) == n
-    return Look(embeddings, targets, probs, None, [str(s[0]) for s in samples] if known else [str(i) for i in range(n)])
+    paths = [str(s[0]) for s in samples] if known else None
+    ids = paths or [str(i) for i in range(n)]
+    return Look(embeddings, targets, probs, None, ids, paths, _class_names(loader, model, classes))
+
+
+def _class_names(loader: Any, model: Any, classes: int) -> Optional[List[str]]:
+    """Of the data set, also below Subsets, or of a model of transformers."""
+    data, told = getattr(loader, "dataset", None), getattr(getattr(model, "config", None), "id2label", None)
+    while data is not None and not hasattr(data, "classes") and hasattr(data, "dataset"):
+        data = data.dataset
+    names = getattr(data, "classes", None)
+    if names is None and isinstance(told, Mapping) and all(k in told for k in range(classes)):
+        names = [told[k] for k in range(classes)]
+    names = [str(name) for name in names] if isinstance(names, (list, tuple)) else None
+    return names if names is not None and len(names) == classes == len(set(names)) else None

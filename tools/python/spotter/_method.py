@@ -16,7 +16,7 @@ from ._arrays import Array, columns_of, matrix
 from ._claims import Gathers
 from ._encoder import Encoder
 from ._estimator import Estimator
-from ._fitted import Fitted, Subject, config_of
+from ._fitted import PROOF, Fitted, Search, Subject, config_of
 from ._library import Context, InputError, lib, texts
 from ._missing import not_fitted
 from ._results import Results
@@ -38,15 +38,15 @@ class Method(Results, Gathers, Estimator):
     `claim`; a number in (0, 1): found on the rest, judged on this share; None: not judged. chance: searches in errors without
     structure, 19 or more, which decide whether a claim is "suggested"; 0: none.
     classifier: a function from embeddings to probabilities, such as `predict_proba` of a fitted classifier, which is asked
-    where fit, predict or score get neither probs nor losses; None.
+    where fit, predict or score get neither probs nor losses; None. least: rows that a class must have to be examined.
 
     A method's own parameters are given by name; `help(spotter.PlaneSpot)` tells them with their ranges. Groups are dicts, as
     in mixture={"k_max": 20}. A class is made of the library's table of settings: `class Mine(Method): method = "mine"` is all
     that a method added to the library needs.
 
-    After fit: slices_ (list of Slice, best first within a class, classes in order; with proof, the surest claim first),
-    labels_ (n,) int: the slice of each row, -1 for none; map_ (n, 2): first two columns of the map, NaN where none was made;
-    warnings_, left_out_ (classes that were not examined): list of str; failures_: {class: why}; n_features_in_: int.
+    After fit: slices_ (list of Slice by their numbers, the gravest first; with proof, the surest claim first), labels_ (n,)
+    int: the place in slices_ of each row's first slice, -1 for none; map_ (n, 2): first two columns of the map, NaN where none
+    was made; warnings_, left_out_ (classes that were not examined): list of str; failures_: {class: why}; n_features_in_: int.
     A fitted object can be pickled, copied and kept by joblib; it holds the rows that fit got."""
 
     method: Optional[str] = None
@@ -62,7 +62,7 @@ class Method(Results, Gathers, Estimator):
 
     def __init__(self, n_slices: int = 10, target_class: Union[int, str] = "each", seed: int = 0, device: str = "auto",
                  threads: int = 0, proof: Union[None, str, float] = None, chance: int = 0,
-                 classifier: Optional[Callable[[Any], Any]] = None) -> None:
+                 classifier: Optional[Callable[[Any], Any]] = None, least: int = 20) -> None:
         self.n_slices = n_slices
         self.target_class = target_class
         self.seed = seed
@@ -71,6 +71,7 @@ class Method(Results, Gathers, Estimator):
         self.proof = proof
         self.chance = chance
         self.classifier = classifier
+        self.least = least
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
@@ -96,21 +97,12 @@ class Method(Results, Gathers, Estimator):
         except TypeError as e:
             raise InputError(f"a setting is no number, text or dict: {e}") from None
 
-    def _class(self, names: Sequence[str]) -> int:
-        if self.target_class in ("each", "all"):
-            return {"each": -2, "all": -1}[str(self.target_class)]
-        if str(self.target_class) in names:
-            return list(names).index(str(self.target_class))
-        raise InputError(f"target_class {self.target_class!r} is none of the classes: {', '.join(names[:20])}")
-
-    def _proof(self) -> Optional[c_side.ProofOptions]:
+    def _proof(self) -> Optional[Dict[str, Any]]:
         if self.proof is None:
             if self.chance:
                 raise InputError("chance decides between claims, which need a proof; give proof=\"cross\" or a share of the "
                                  "rows")
             return None
-        if not hasattr(lib, "spot_proof_defaults"):
-            raise InputError("this library does not judge slices; install a later one")
         o = lib.spot_proof_defaults()
         if self.proof == "cross":
             o.parts = 2
@@ -119,21 +111,22 @@ class Method(Results, Gathers, Estimator):
         else:
             raise InputError(f"proof is {self.proof!r}; it is None, \"cross\", or the share of the rows that judge, in (0, 1)")
         o.chance, o.seed = self.chance, self.seed
-        return o
+        return {name: getattr(o, name) for name in PROOF}
 
     def fit(self: Self, embeddings: Any = None, targets: Any = None, probs: Any = None, losses: Any = None, ids: Any = None,
-            images: Any = None, embed: Any = None) -> Self:
+            images: Any = None, class_names: Optional[Sequence[str]] = None, embed: Any = None) -> Self:
         """embeddings (n, d): what the model, or any other, makes of each image. targets (n,): true classes, numbers from 0 or
         words; None: all of one. probs (n,): the probability of class 1 where there are two classes, else of the true one; or
         (n, classes), a column for each class by number, or by its word in alphabetical order; columns of a data frame that are
-        called as the classes may come in any order. losses (n,): cross-entropy in their place. ids, images (n,): names of the
-        rows, paths of their pictures, for reports. embed: path of an encoder, a CLIP, a ResNet or AlexNet in .safetensors,
+        called as the classes, or so behind a prefix, may come in any order. class_names: names of the classes in the order of
+        their numbers and columns; None: the targets tell. losses (n,): cross-entropy in their place. ids, images (n,): names of
+        the rows, paths of their pictures, for reports. embed: path of an encoder, a CLIP, a ResNet or AlexNet in .safetensors,
         which makes the embeddings of `images`; given in their place. numpy arrays, lists, data frames, or tensors with DLPack.
         Returns self."""
         config_of(self._text()), self._proof()         # a wrong setting is told before long work begins
         named = columns_of(embeddings)
         embeddings, name = self._encoded(embeddings, images, embed)
-        subject = Subject(embeddings, targets, self._asked(embeddings, probs, losses), losses, ids, images)
+        subject = Subject(embeddings, targets, self._asked(embeddings, probs, losses), losses, ids, images, class_names)
         subject.c.encoder = name
         self.fit_subject(subject)
         self._embed = embed
@@ -143,10 +136,13 @@ class Method(Results, Gathers, Estimator):
 
     def fit_subject(self: Self, subject: Subject) -> Self:
         """fit on rows that are together already, as those of spotter.detections are. Returns self."""
-        text, proof = self._text(), self._proof()
+        search = Search(self._text(), [self.seed], class_number(self.target_class, subject.names, "target_class"), self.least,
+                        proof=self._proof())
         self.close()
-        held = Fitted(subject, text, self.seed, self.threads, self.device)
-        self.warnings_ = held.run(self._class(subject.names), proof)
+        held = Fitted(subject, search, self.threads, self.device)
+        with held.context() as c:
+            held.run(c)
+        self.warnings_ = c.warnings
         for text in self.warnings_:
             warnings.warn(text, stacklevel=3)
         self._held, self._embed = held, None
@@ -176,20 +172,6 @@ class Method(Results, Gathers, Estimator):
     def _check_encoder(self, e: Encoder, name: Optional[bytes]) -> None:
         if name is not None and e.name != name:
             raise InputError(f"{self._embed} is another encoder now ({e.name.decode()}) than in fit ({name.decode()})")
-
-    def _read(self, held: Fitted) -> None:
-        n, subject, findings = held.subject.c.n, held.subject, held.findings
-        self.slices_, self.labels_, self.failures_ = [], np.full(n, -1, np.int32), {}
-        for f in held.each():
-            if f.status:
-                self.failures_["all" if f.cls < 0 else subject.names[f.cls]] = f.message.decode(errors="replace")
-            for rank in range(f.slices):
-                s = Slice(f.slice[rank], rank + 1, f, subject, self.method or "")
-                free = s.rows[self.labels_[s.rows] < 0]
-                self.labels_[free] = len(self.slices_)
-                self.slices_.append(s)
-        self.map_ = np.ctypeslib.as_array(findings.map, (n, 2)).copy()
-        self.left_out_ = [subject.names[findings.left_class[i]] for i in range(findings.left_out)]
 
     def describe(self: Self, words: Optional[Sequence[str]] = None, word_embeddings: Any = None, attributes: Any = None,
                  embeddings: Any = None, phrases: int = 5, rounds: int = 999) -> Self:
@@ -229,10 +211,7 @@ class Method(Results, Gathers, Estimator):
                 c.patiently("spot_findings_describe", ct.byref(findings), ct.byref(subject.c), ct.byref(options))
             finally:
                 lib.spot_attributes_close(ct.byref(table))
-        each = iter(self.slices_)
-        for f in held.each():
-            for s in f.slice[:f.slices]:
-                next(each).read_description(s)
+        self._describe_again(held)
         return self
 
     def _new_rows(self, embeddings: Any, targets: Any, probs: Any, losses: Any, images: Any) -> Subject:
@@ -240,7 +219,7 @@ class Method(Results, Gathers, Estimator):
         if images is not None:
             embeddings, _ = self._encoded(embeddings, images, self._embed, held.subject.c.encoder)
         if targets is not None:
-            targets = held.subject.class_numbers(targets)
+            targets = held.subject.labels_of(targets)
         feature = matrix(embeddings, "embeddings")
         if feature.shape[1] != self.n_features_in_:
             raise InputError(f"X has {feature.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} "
@@ -272,9 +251,9 @@ class Method(Results, Gathers, Estimator):
         return float((wrong[inside].sum() - expected) / wrong.sum()) if wrong.any() else float("nan")
 
     def fit_predict(self, embeddings: Any = None, targets: Any = None, probs: Any = None, losses: Any = None, ids: Any = None,
-                    images: Any = None, embed: Any = None) -> Array:
+                    images: Any = None, class_names: Optional[Sequence[str]] = None, embed: Any = None) -> Array:
         """labels_ of fit: (n,) int, the slice of each row, -1 for none."""
-        return self.fit(embeddings, targets, probs, losses, ids, images, embed).labels_
+        return self.fit(embeddings, targets, probs, losses, ids, images, class_names, embed).labels_
 
     def _fitted(self) -> Fitted:
         if "_held" not in self.__dict__:
@@ -284,6 +263,17 @@ class Method(Results, Gathers, Estimator):
     def close(self) -> None:
         """Frees the data of fit that predict, write and report use; also done when the object is deleted."""
         self.__dict__.pop("_held", None)
+
+
+def class_number(wanted: Union[int, str], names: Sequence[str], called: str) -> int:
+    """Of a class by name or number, of "each" and of "all" rows at once."""
+    if wanted in ("each", "all"):
+        return {"each": -2, "all": -1}[str(wanted)]
+    if str(wanted) in names:
+        return list(names).index(str(wanted))
+    if isinstance(wanted, (int, np.integer)) and 0 <= wanted < len(names):
+        return int(wanted)
+    raise InputError(f"{called} {wanted!r} is none of the classes: {', '.join(names[:20])}")
 
 
 def _is_default(s: _settings.Setting, value: Any) -> bool:

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import ctypes as ct
-from typing import Any, List
+from typing import Any, Dict, List, Optional
 
 import numpy as np
 
@@ -10,9 +10,30 @@ from . import _library as c_side
 from ._arrays import Array
 from ._fiftyone import write as write_fiftyone
 from ._fitted import Fitted
-from ._library import Context
-from ._slices import Slice, as_html, columns, frame
+from ._library import Context, InputError, lib
+from ._slices import Slice, as_html, columns, frame, taken_for
 from ._tables import row_table, write_parquet
+
+
+MATTES = ("none", "white", "black")
+
+
+def page_options(budget: int, full: bool, matte: str, title: Optional[str], model_name: Optional[str], data_name: Optional[str],
+                 date: Optional[str]) -> c_side.ReportOptions:
+    if matte not in MATTES:
+        raise InputError(f"matte is {matte!r}; it is one of {', '.join(MATTES)}")
+    how = lib.spot_report_defaults()
+    texts = [None if text is None else str(text).encode() for text in (title, data_name, date)]
+    how.budget, how.full, how.matte = budget, full, MATTES.index(matte)
+    how.title, how.data, how.date = texts
+    if model_name is not None:
+        how.model, how.models = (ct.c_char_p * 1)(str(model_name).encode()), 1
+    return how
+
+
+def write_report(c: Context, held: Fitted, path: Any, how: c_side.ReportOptions) -> None:
+    one: List[Any] = [ct.pointer(thing) for thing in (held.subject.c, held.findings, held.options)]
+    c("spot_report_findings", c_side.bytes_of(path), ct.c_int(1), *[(type(p) * 1)(p) for p in one], ct.byref(how))
 
 
 class Results:
@@ -20,6 +41,9 @@ class Results:
 
     slices_: List[Slice]
     labels_: Array
+    map_: Array
+    left_out_: List[str]
+    failures_: Dict[str, str]
     device: str
     threads: int
 
@@ -27,24 +51,25 @@ class Results:
         raise NotImplementedError
 
     def to_frame(self) -> Any:
-        """The slices as a pandas DataFrame, a row each: slice (its place in slices_), class, rank, size, wrong, error_rate,
-        class_rate, share, mean_confidence, score, predicted, predicted_share; with proof also claim, p, judged, shrunk, cell,
-        excess, excess_low, excess_high; after describe words, conjunction."""
+        """The slices as a pandas DataFrame, a row each, in the words of slices.json: number, class, rank, size, wrong,
+        error_rate, class_rate, share_of_errors, mean_confidence, score, predicted, predicted_share, method; with proof also
+        claim, corrected_p, judged, judged_wrong, excess, excess_low, excess_high, shrunk_excess, expected_rate, cause; after
+        describe words, conjunction."""
         self._fitted()
         return frame(columns(self.slices_), "to_frame")
 
     def rows_frame(self) -> Any:
         """The rows of the slices as a pandas DataFrame, a row for each row of each slice: id (the user's, else the row's
-        number), slice (its place in slices_)."""
+        number), number (the slice's, from 1)."""
         ids = self._fitted().subject.ids
         rows = np.concatenate([s.rows for s in self.slices_]) if self.slices_ else np.zeros(0, np.int32)
         return frame({"id": rows if ids is None else [ids[i] for i in rows],
-                      "slice": np.repeat(np.arange(len(self.slices_)), [s.size for s in self.slices_])}, "rows_frame")
+                      "number": np.repeat([s.number for s in self.slices_], [s.size for s in self.slices_])}, "rows_frame")
 
     def to_parquet(self, path: Any, rows: bool = False) -> None:
         """Writes one Parquet file, by pyarrow: the slices as to_frame has them; or the rows of fit in their order: id, image
-        (where images were given), class, predicted (where known), confidence of the class, wrong, slice (as labels_, null for
-        none) and slices (a list of all that have the row)."""
+        (where images were given), class, predicted (where known), confidence of the class, wrong, slice (the number of the
+        first that has the row, null for none) and slices (the numbers of all that have it)."""
         held = self._fitted()
         write_parquet(row_table(held.subject, self.labels_, self.slices_) if rows else columns(self.slices_), path)
 
@@ -58,6 +83,29 @@ class Results:
         fiftyone is not needed to write."""
         held = self._fitted()
         write_fiftyone(folder, name, held.subject, self.labels_, self.slices_, columns(self.slices_))
+
+    def _read(self, held: Fitted) -> None:
+        """slices_ by their numbers, and what comes with them."""
+        told = held.told()
+        n, subject, order = held.subject.c.n, held.subject, held.order()
+        self.slices_, self.labels_ = [], np.full(n, -1, np.int32)
+        c_findings, findings = list(held.each()), told["findings"]
+        wrong, predicted = subject.wrong(), subject.predictions()
+        for i, k in order:
+            s = c_findings[i].slice[k]
+            rows = np.ctypeslib.as_array(s.row, (s.size,)).copy() if s.size else np.zeros(0, np.int32)
+            one = Slice(findings[i]["slices"][k], findings[i], rows, taken_for(subject.names, wrong, predicted, rows))
+            self.labels_[rows[self.labels_[rows] < 0]] = len(self.slices_)
+            self.slices_.append(one)
+        self.failures_ = {"all" if f["class"] is None else f["class"]: f["message"] for f in findings if "message" in f}
+        made = held.findings.map
+        self.map_ = np.ctypeslib.as_array(made, (n, 2)).copy() if made else np.full((n, 2), np.nan, np.float32)
+        self.left_out_ = [one["class"] for one in told["left_out"]]
+
+    def _describe_again(self, held: Fitted) -> None:
+        findings = held.told()["findings"]
+        for s, (i, k) in zip(self.slices_, held.order()):
+            s.read_description(findings[i]["slices"][k])
 
     def cluster_ids(self) -> Array:
         """(n,) int: the slice of each row of fit, as labels_, -1 for none, as cleanlab's Datalab takes it: find_issues(
@@ -79,11 +127,9 @@ class Results:
             c("spot_findings_write", c_side.bytes_of(folder), ct.byref(held.findings), ct.byref(held.subject.c),
               ct.byref(held.options))
 
-    def report(self, path: Any, budget: int = 10_000_000, full: bool = False) -> None:
-        """Writes one HTML file of at most about `budget` bytes."""
-        held = self._fitted()
-        one: List[Any] = [ct.pointer(thing) for thing in (held.subject.c, held.findings, held.options)]
-        lists = [(type(p) * 1)(p) for p in one]
-        how = c_side.ReportOptions(budget, full, 64, 0)
+    def report(self, path: Any, budget: int = 10_000_000, full: bool = False, matte: str = "none", title: Optional[str] = None,
+               model_name: Optional[str] = None, data_name: Optional[str] = None, date: Optional[str] = None) -> None:
+        """Writes one HTML file of at most about `budget` bytes; full: all pictures, whatever its size. matte: colour behind
+        transparent pixels, "none", "white" or "black". title, model_name, data_name, date: what the page says of itself."""
         with Context(self.device, self.threads) as c:
-            c("spot_report_findings", c_side.bytes_of(path), ct.c_int(1), *lists, ct.byref(how))
+            write_report(c, self._fitted(), path, page_options(budget, full, matte, title, model_name, data_name, date))

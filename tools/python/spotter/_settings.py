@@ -11,8 +11,9 @@ import keyword
 import textwrap
 from typing import Any, Dict, Iterable, List, Literal, NamedTuple, Optional, Tuple
 
-from ._library import Context, ParameterError
+from ._library import Context, ParameterError, taken
 
+COMMON = ("least",)                                    # parameters of every method that are settings of some, too
 ELSEWHERE = ("method", "top", "representation", "embeddings")          # said by the class, by n_slices and by fit
 TYPES = {"int": int, "seed": int, "real": float, "switch": bool, "text": str, "range": Tuple[int, int],
          "span": Tuple[float, float]}
@@ -29,10 +30,13 @@ class Setting(NamedTuple):
     values: Tuple[str, ...] = ()
     presets: Dict[str, Any] = {}
     settings: Optional[List[Any]] = None
+    method: str = ""
 
     @property
     def parameter(self) -> str:
-        """Its name in Python: lambda_ for lambda."""
+        """Its name in Python: lambda_ for lambda, joinspot_least for its least, which every method has of its classes."""
+        if self.method and self.name in COMMON:
+            return f"{self.method}_{self.name}"
         return self.name + "_" if keyword.iskeyword(self.name) else self.name
 
     @property
@@ -70,15 +74,10 @@ def _setting(row: Dict[str, Any]) -> Setting:
 def methods() -> Dict[str, Dict[str, Setting]]:
     """The settings of each method by their names."""
     text = ct.c_void_p()
-    free = ct.CDLL(None).free
-    free.argtypes, free.restype = [ct.c_void_p], None
     with Context("cpu", 1) as c:
         c("spot_config_methods", ct.byref(text))
-    try:
-        rows = json.loads(ct.string_at(text.value or 0))
-    finally:
-        free(text)
-    return {m["method"]: {row["name"]: _setting(row) for row in m["settings"]} for m in rows}
+    rows = json.loads(taken(text))
+    return {m["method"]: {row["name"]: _setting(row)._replace(method=m["method"]) for row in m["settings"]} for m in rows}
 
 
 def own(method: str) -> List[Setting]:

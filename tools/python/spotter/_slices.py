@@ -5,16 +5,13 @@ import html
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
-from . import _library as c_side
 from ._arrays import Array
 from ._missing import needed
 
-FIELDS = [field[0] for field in c_side.Piece._fields_]
-CLAIMS = ("chance", "suggested", "confirmed")
 SHOWN = 10                                             # slices in a notebook's table
 
 
@@ -33,130 +30,148 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True)
 class Piece:
-    """A slice of one search. method; part: 0 or 1, on which it was found; seed; rank within its search. found, found_wrong:
-    rows of that part, wrong ones among them. judged, wrong: rows of the other part, wrong ones; base: wrong ones that the
-    classes' rates let expect. p: exact, one-sided; corrected for all pieces together (Westfall and Young)."""
+    """A slice of one search, in the words of slices.json. method; part: 0 or 1, on which it was found; seed; rank within its
+    search. found, found_wrong: rows of that part, wrong ones among them. judged, wrong: rows of the other part, wrong ones;
+    expected_wrong: those that the classes' rates let expect. p: exact, one-sided; corrected_p: for all pieces together
+    (Westfall and Young)."""
     method: str
-    part: int
     seed: int
+    part: int
     rank: int
     found: int
     found_wrong: int
     judged: int
     wrong: int
-    base: float
+    expected_wrong: float
     p: float
-    corrected: float
+    corrected_p: float
 
 
 @dataclass(frozen=True)
 class Proof:
-    """What rows that the search has not seen say of a slice (include/spotter/discover.h).
+    """What rows that the search has not seen say of a slice, in the words of slices.json (include/spotter/discover.h).
 
-    claim: "confirmed", "suggested" or "chance". p: corrected for all slices. judged, wrong: rows; class_rate: error rate of
-    their classes. excess: error rate less class_rate, an Interval; shrunk: the excess to expect on new rows. cell: error rate
-    that predicted class and confidence alone let expect, NaN where not known. predicted: class that most wrong rows are taken
-    for, None where not known; predicted_share of them. pieces: list of Piece, the surest first. cause: a number that slices of
-    several classes share which seem to have one cause; None: the slice stands alone."""
+    claim: "confirmed", "suggested" or "chance". corrected_p: for all slices. judged, wrong: rows; class_rate: error rate of
+    their classes. excess: error rate less class_rate, excess_low to excess_high its 95 % interval; shrunk_excess: the excess to
+    expect on new rows. expected_rate: error rate that predicted class and confidence alone let expect, NaN where not known.
+    predicted: class that most wrong rows are taken for, None where not known; predicted_share of them. cause: a number that
+    slices of several classes share which seem to have one cause; None: the slice stands alone. pieces: list of Piece, the
+    surest first."""
     claim: str
-    p: float
+    corrected_p: float
     judged: int
     wrong: int
     class_rate: float
-    excess: Interval
-    shrunk: float
-    cell: float
+    excess: float
+    excess_low: float
+    excess_high: float
+    shrunk_excess: float
+    expected_rate: float
     predicted: Optional[str]
     predicted_share: float
+    cause: Optional[int]
     pieces: List[Piece]
-    cause: Optional[int] = None
 
 
-def _read_proof(proof: Any, names: Sequence[str], method: str) -> Proof:
-    pieces = [Piece(method, *[getattr(p, name) for name in FIELDS[1:]]) for p in proof.piece[:proof.pieces]]
-    return Proof(CLAIMS[proof.claim], proof.p, proof.judged, proof.wrong, proof.class_rate,
-                 Interval(proof.excess.value, proof.excess.low, proof.excess.high), proof.shrunk, proof.cell,
-                 names[proof.predicted] if 0 <= proof.predicted < len(names) else None, proof.predicted_share, pieces,
-                 proof.cause or None)
+WITHOUT = ("predicted", "cause")                       # None where JSON has null; other numbers are NaN then
+
+
+def _read(told: Dict[str, Any]) -> Dict[str, Any]:
+    return {name: float("nan") if value is None and name not in WITHOUT else value for name, value in told.items()}
 
 
 class Slice:
-    """A group of rows on which the classifier fails.
+    """A group of rows on which the classifier fails. Its words are those of slices.json.
 
-    rows (size,) int: ascending. size, wrong: number of rows, and of certainly wrong rows. error_rate, share (of all wrong rows
-    of the class), mean_confidence, score: float. class_rate: error rate of the whole class. neighbours: correct rows nearest to
-    the mean of the slice. class_, name: the class and its name; rank: 1 is the first of its class. predicted: the class that
-    most wrong rows are taken for, predicted_share of them; None where probs did not tell.
+    number: from 1, the same on the page, in files and in tables: slices_[number - 1] is this one. rows (size,) int: ascending.
+    size, wrong: number of rows, and of certainly wrong rows. error_rate, share_of_errors (of all wrong rows of the class),
+    mean_confidence, score: float. class_rate: error rate of the whole class. nearest_correct: correct rows nearest to the mean
+    of the slice. class_, name: the class's number, -1 for all, and its name; rank: 1 is the first of its class. method: what
+    found it. predicted: the class that most wrong rows are taken for, predicted_share of them; None where probs did not tell.
 
     proof: Proof, where it was asked for; claim: its claim; else both None.
 
     After describe: words, list of dict with phrase, score, auc, p; conjunction, a dict with items (list of str) and the figures
     on the rows that the search has not seen (held_out) and on all; None where there is none."""
 
+    number: int
     rows: Array
     size: int
     wrong: int
     error_rate: float
     class_rate: float
     mean_confidence: float
-    share: float
+    share_of_errors: float
     score: float
-    neighbours: Array
+    nearest_correct: Array
     rank: int
     class_: int
     name: str
+    method: str
     predicted: Optional[str]
     predicted_share: float
     proof: Optional[Proof]
     words: List[Dict[str, Any]]
     conjunction: Optional[Dict[str, Any]]
 
-    def __init__(self, s: Any, rank: int, finding: Any, subject: Any, method: str) -> None:
-        self.rows = np.ctypeslib.as_array(s.row, (s.size,)).copy() if s.size else np.zeros(0, np.int32)
-        self.size, self.wrong, self.error_rate = s.size, s.wrong, s.error_rate
-        self.class_rate = finding.wrong / finding.n if finding.n else float("nan")
-        self.mean_confidence, self.share, self.score = s.mean_confidence, s.share, s.score
-        self.neighbours = np.array(s.neighbour[:s.neighbours], np.int32)
-        self.rank, self.class_ = rank, finding.cls
-        self.name = "all" if finding.cls < 0 else subject.names[finding.cls]
-        self.predicted, self.predicted_share = subject.taken_for(self.rows)
-        self.proof = _read_proof(s.proof.contents, subject.names, method) if s.proof else None
-        if self.proof and self.proof.predicted is not None:
-            self.predicted, self.predicted_share = self.proof.predicted, self.proof.predicted_share
-        self.read_description(s)
+    def __init__(self, told: Dict[str, Any], finding: Dict[str, Any], rows: Array,
+                 taken_for: Tuple[Optional[str], float]) -> None:
+        for name in ("number", "rank", "size", "wrong", "error_rate", "mean_confidence", "share_of_errors", "score"):
+            setattr(self, name, float("nan") if told[name] is None else told[name])
+        self.rows = rows
+        self.class_rate = finding["wrong"] / finding["rows"] if finding["rows"] else float("nan")
+        self.nearest_correct = np.array([near["row"] for near in told["nearest_correct"]], np.int32)
+        self.class_ = -1 if finding["class_number"] is None else finding["class_number"]
+        self.name = "all" if finding["class"] is None else finding["class"]
+        self.predicted, self.predicted_share = taken_for
+        self.proof = None
+        if "proof" in told:
+            self.proof = Proof(**{**_read(told["proof"]), "pieces": [Piece(**_read(p)) for p in told["proof"]["pieces"]]})
+            if self.proof.predicted is not None:
+                self.predicted, self.predicted_share = self.proof.predicted, self.proof.predicted_share
+        found_by = dict.fromkeys(p.method for p in self.proof.pieces) if self.proof else []
+        self.method = finding.get("method") or ", ".join(found_by)
+        self.read_description(told)
 
     @property
     def claim(self) -> Optional[str]:
         return self.proof.claim if self.proof else None
 
-    def read_description(self, s: Any) -> None:
-        fields = [field[0] for field in c_side.Match._fields_]
-        self.words = [{"phrase": w.phrase.decode(errors="replace"), "score": w.score, "auc": w.auc, "p": w.p}
-                      for w in s.word[:s.words]]
-        self.conjunction = None
-        if s.conjunction:
-            k = s.conjunction.contents
-            self.conjunction = {"items": [k.name[i].decode(errors="replace") for i in range(k.items)],
-                                **{part: {f: getattr(getattr(k, part), f) for f in fields} for part in ("held_out", "all")}}
+    def read_description(self, told: Dict[str, Any]) -> None:
+        self.words = [_read(word) for word in told.get("words", [])]
+        k = told.get("conjunction")
+        self.conjunction = k and {"items": k["items"], "held_out": _read(k["held_out"]), "all": _read(k["all"])}
 
     def __repr__(self) -> str:
-        claim = f", claim={self.claim!r}" if self.proof else ""
-        return (f"Slice(class={self.name!r}, rank={self.rank}, size={self.size}, error_rate={self.error_rate:.3f}, "
-                f"share={self.share:.3f}{claim})")
+        said = f", claim={self.claim!r}, excess={self.proof.excess:+.3f}, p={self.proof.corrected_p:.2g}" if self.proof else ""
+        said += f", taken for {self.predicted!r}" if self.predicted is not None else ""
+        for text in ("; ".join(w["phrase"] for w in self.words), " and ".join((self.conjunction or {}).get("items", []))):
+            said += f", {text!r}" if text else ""
+        return (f"Slice(number={self.number}, class={self.name!r}, size={self.size}, error_rate={self.error_rate:.3f}, "
+                f"class_rate={self.class_rate:.3f}{said})")
+
+
+def taken_for(names: Sequence[str], wrong: Array, predicted: Optional[Array], rows: Array) -> Tuple[Optional[str], float]:
+    """The class that most wrong ones of these rows are taken for, and its share of them."""
+    rows = rows[wrong[rows]]
+    if predicted is None or not len(rows):
+        return None, float("nan")
+    count = np.bincount(predicted[rows], minlength=len(names))
+    return names[int(count.argmax())], float(count.max() / count.sum())
 
 
 def columns(slices: Sequence[Slice]) -> Dict[str, List[Any]]:
-    """The table of slices: a list for each column."""
-    table: Dict[str, List[Any]] = {"slice": list(range(len(slices))), "class": [s.name for s in slices]}
-    for name in ("rank", "size", "wrong", "error_rate", "class_rate", "share", "mean_confidence", "score", "predicted",
-                 "predicted_share"):
+    """The table of slices: a list for each column, in the words of slices.json."""
+    table: Dict[str, List[Any]] = {"number": [s.number for s in slices], "class": [s.name for s in slices]}
+    for name in ("rank", "size", "wrong", "error_rate", "class_rate", "share_of_errors", "mean_confidence", "score",
+                 "predicted", "predicted_share"):
         table[name] = [getattr(s, name) for s in slices]
     if any(s.proof for s in slices):
-        for name in ("claim", "p", "judged", "shrunk", "cell", "cause"):
+        for name in ("claim", "corrected_p", "judged", "excess", "excess_low", "excess_high", "shrunk_excess", "expected_rate",
+                     "cause"):
             table[name] = [getattr(s.proof, name) if s.proof else None for s in slices]
-        table["excess"] = [s.proof.excess.value if s.proof else None for s in slices]
-        table["excess_low"] = [s.proof.excess.low if s.proof else None for s in slices]
-        table["excess_high"] = [s.proof.excess.high if s.proof else None for s in slices]
+        table["judged_wrong"] = [s.proof.wrong if s.proof else None for s in slices]
+    table["method"] = [s.method for s in slices]
     if any(s.words for s in slices):
         table["words"] = ["; ".join(w["phrase"] for w in s.words) for s in slices]
     if any(s.conjunction for s in slices):
@@ -170,17 +185,18 @@ def frame(table: Dict[str, Any], what: str) -> Any:
 
 def as_html(title: str, slices: Sequence[Slice]) -> str:
     """A table for a notebook."""
-    heads = ["", "class", "rows", "wrong", "class rate", "taken for"]
+    heads = ["#", "class", "rows", "wrong", "class rate", "taken for"]
     tested = any(s.proof for s in slices)
     told = any(s.words or s.conjunction for s in slices)
-    heads += (["excess [95 %]", "claim"] if tested else []) + (["words"] if told else [])
+    heads += (["excess [95 %]", "p", "claim"] if tested else []) + (["words"] if told else [])
     lines = []
-    for i, s in enumerate(slices[:SHOWN]):
+    for s in slices[:SHOWN]:
         taken = "" if s.predicted is None else f"{s.predicted} ({s.predicted_share:.0%})"
-        cells = [i, s.name, s.size, f"{s.error_rate:.0%}", f"{s.class_rate:.0%}", taken]
+        cells = [s.number, s.name, s.size, f"{s.error_rate:.0%}", f"{s.class_rate:.0%}", taken]
         if tested:
-            e = s.proof.excess if s.proof else None
-            cells += [f"{e.value:+.2f} [{e.low:.2f}, {e.high:.2f}]" if e else "", s.claim or ""]
+            e = s.proof
+            cells += [f"{e.excess:+.2f} [{e.excess_low:.2f}, {e.excess_high:.2f}]" if e else "",
+                      f"{e.corrected_p:.2g}" if e else "", s.claim or ""]
         if told:
             cells += [", ".join(w["phrase"] for w in s.words) or " and ".join((s.conjunction or {}).get("items", []))]
         lines.append("<tr>" + "".join(f"<td>{html.escape(str(c))}</td>" for c in cells) + "</tr>")

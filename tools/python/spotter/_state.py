@@ -161,3 +161,25 @@ def load(state: Dict[str, Any], feature: Array) -> tuple:
     findings.left_class = memory.pointer(state["left_class"], ct.c_int)
     findings.map = memory.pointer(state["map"], ct.c_float)
     return findings, memory
+
+
+# --- Attributes.
+def save_attributes(a: Any) -> Optional[Dict[str, Any]]:
+    if not a.items:
+        return None
+    at = {"column": ct.c_int, "third": ct.c_bool, "bit": ct.c_uint64}
+    size = {"bit": a.items * a.words}
+    return {"rows": a.rows, "words": a.words, "name": [n or b"" for n in (ct.c_char_p * a.items).from_address(a.name)],
+            **{f: np.ctypeslib.as_array((kind * size.get(f, a.items)).from_address(getattr(a, f))).copy()
+               for f, kind in at.items()}}
+
+
+def load_attributes(state: Optional[Dict[str, Any]], memory: Memory) -> Any:
+    a = c_side.Attributes()
+    if state is None:
+        return a
+    names = (ct.c_char_p * len(state["name"]))(*state["name"])
+    memory.kept += [names, state]
+    a.rows, a.items, a.words, a.name = state["rows"], len(names), state["words"], ct.addressof(names)
+    a.column, a.third, a.bit = (state[f].ctypes.data for f in ("column", "third", "bit"))
+    return a

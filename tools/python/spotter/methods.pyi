@@ -70,7 +70,7 @@ class PlaneSpot(Method):
     order: errors that order hypotheses: 1 - confidence, or confidence < 0.5; soft or hard"""
     def __init__(self, n_slices: int = 10, target_class: Union[int, str] = "each", seed: int = 0, device: str = "auto",
                  threads: int = 0, proof: Union[None, str, float] = None, chance: int = 0,
-                 classifier: Optional[Callable[[Any], Any]] = None, *, name: str = "",
+                 classifier: Optional[Callable[[Any], Any]] = None, least: int = 20, *, name: str = "",
                  reduce: Literal["none", "pca", "tsne", "scvis", "umap"] = "scvis", dim: int = 2, normalise: bool = False,
                  hardness: bool = False, tsne: Optional[_Tsne] = None, scvis: Optional[_Scvis] = None,
                  umap: Optional[_Umap] = None, mixture: Optional[_Mixture] = None, weight: float = 0.025,
@@ -106,7 +106,7 @@ class Spotlight(Method):
         'weight', with profile paper 'top')"""
     def __init__(self, n_slices: int = 10, target_class: Union[int, str] = "each", seed: int = 0, device: str = "auto",
                  threads: int = 0, proof: Union[None, str, float] = None, chance: int = 0,
-                 classifier: Optional[Callable[[Any], Any]] = None, *, name: str = "",
+                 classifier: Optional[Callable[[Any], Any]] = None, least: int = 20, *, name: str = "",
                  reduce: Literal["none", "pca", "tsne", "scvis", "umap"] = "none", dim: int = 2, normalise: bool = False,
                  hardness: bool = False, tsne: Optional[_Tsne] = None, scvis: Optional[_Scvis] = None,
                  umap: Optional[_Umap] = None, profile: Literal["spotter", "paper"] = "spotter", compat: Optional[bool] = None,
@@ -138,7 +138,7 @@ class Domino(Method):
     assign: rows go to the best of the slices returned, or to the best of all components; kept or all"""
     def __init__(self, n_slices: int = 10, target_class: Union[int, str] = "each", seed: int = 0, device: str = "auto",
                  threads: int = 0, proof: Union[None, str, float] = None, chance: int = 0,
-                 classifier: Optional[Callable[[Any], Any]] = None, *, name: str = "",
+                 classifier: Optional[Callable[[Any], Any]] = None, least: int = 20, *, name: str = "",
                  reduce: Literal["none", "pca", "tsne", "scvis", "umap"] = "pca", dim: int = 128, normalise: bool = False,
                  hardness: bool = False, tsne: Optional[_Tsne] = None, scvis: Optional[_Scvis] = None,
                  umap: Optional[_Umap] = None, mixture: Optional[_Mixture] = None, gamma: float = 10.0, gamma_hat: float = -1.0,
@@ -164,7 +164,7 @@ class Barlow(Method):
     choose: rule for these features: greatest mutual information with failure, or greatest mean; information or activation"""
     def __init__(self, n_slices: int = 10, target_class: Union[int, str] = "each", seed: int = 0, device: str = "auto",
                  threads: int = 0, proof: Union[None, str, float] = None, chance: int = 0,
-                 classifier: Optional[Callable[[Any], Any]] = None, *, name: str = "",
+                 classifier: Optional[Callable[[Any], Any]] = None, least: int = 20, *, name: str = "",
                  reduce: Literal["none", "pca", "tsne", "scvis", "umap"] = "none", dim: int = 2, normalise: bool = False,
                  hardness: bool = False, tsne: Optional[_Tsne] = None, scvis: Optional[_Scvis] = None,
                  umap: Optional[_Umap] = None, compat: bool = False, depth: int = 11, features: int = 128,
@@ -184,7 +184,7 @@ class George(Method):
     scvis: scvis (reduce: scvis): a dict with perplexity, batch, iterations, lr, l2, compat
     umap: UMAP (reduce: umap): a dict with neighbours, min_dist, spread, epochs, negatives, lr
     mixture: Gaussian mixture; PlaneSpot chooses its size by BIC: a dict with k_min, k_max, tol, ridge, max_iterations
-    least: fewest rows of a piece of a cluster; an integer from 1 to 1000000000
+    george_least: fewest rows of a piece of a cluster; an integer from 1 to 1000000000
     cluster: clustering by Gaussian mixtures, or by k-means; mixture or kmeans
     clusters: most clusters; an integer from 1 to 64
     search: choice of their number by silhouette, from 2 on (false: exactly `clusters`); true or false
@@ -192,10 +192,10 @@ class George(Method):
     overcluster: pieces that each cluster is tried to be cut into; 0: none; an integer from 0 to 16"""
     def __init__(self, n_slices: int = 10, target_class: Union[int, str] = "each", seed: int = 0, device: str = "auto",
                  threads: int = 0, proof: Union[None, str, float] = None, chance: int = 0,
-                 classifier: Optional[Callable[[Any], Any]] = None, *, name: str = "",
+                 classifier: Optional[Callable[[Any], Any]] = None, least: int = 20, *, name: str = "",
                  reduce: Literal["none", "pca", "tsne", "scvis", "umap"] = "umap", dim: int = 2, normalise: bool = True,
                  hardness: bool = False, tsne: Optional[_Tsne] = None, scvis: Optional[_Scvis] = None,
-                 umap: Optional[_Umap] = None, mixture: Optional[_Mixture] = None, least: int = 25,
+                 umap: Optional[_Umap] = None, mixture: Optional[_Mixture] = None, george_least: int = 25,
                  cluster: Literal["mixture", "kmeans"] = "mixture", clusters: int = 10, search: bool = True, starts: int = 3,
                  overcluster: int = 5) -> None: ...
 
@@ -214,18 +214,18 @@ class Multiaccuracy(Method):
     umap: UMAP (reduce: umap): a dict with neighbours, min_dist, spread, epochs, negatives, lr
     compat: behaviour of the method's upstream code, to the letter; true or false
     threshold: share of an auditor's greatest value that a row needs; a number from 0 to 1
-    least: fewest rows of a partition; an integer from 1 to 1000000000
+    multiaccuracy_least: fewest rows of a partition; an integer from 1 to 1000000000
     eta: step of the repair after each auditor; a number from 1e-09 to 100
     ridge: ridge of the auditors' regression; a number from 1e-12 to 1e+12
     held_out: share of the rows by which an auditor is chosen; a number from 0.01 to 0.9
     gain: least held-out correlation of an auditor; a number from 0 to 1e+06"""
     def __init__(self, n_slices: int = 10, target_class: Union[int, str] = "each", seed: int = 0, device: str = "auto",
                  threads: int = 0, proof: Union[None, str, float] = None, chance: int = 0,
-                 classifier: Optional[Callable[[Any], Any]] = None, *, name: str = "",
+                 classifier: Optional[Callable[[Any], Any]] = None, least: int = 20, *, name: str = "",
                  reduce: Literal["none", "pca", "tsne", "scvis", "umap"] = "none", dim: int = 2, normalise: bool = False,
                  hardness: bool = False, tsne: Optional[_Tsne] = None, scvis: Optional[_Scvis] = None,
-                 umap: Optional[_Umap] = None, compat: bool = False, threshold: float = 0.5, least: int = 10, eta: float = 0.1,
-                 ridge: float = 1.0, held_out: float = 0.3, gain: float = 0.0001) -> None: ...
+                 umap: Optional[_Umap] = None, compat: bool = False, threshold: float = 0.5, multiaccuracy_least: int = 10,
+                 eta: float = 0.1, ridge: float = 1.0, held_out: float = 0.3, gain: float = 0.0001) -> None: ...
 
 
 class Random(Method):
@@ -244,7 +244,7 @@ class Random(Method):
     among: rows that are drawn from: those about which the classifier is wrong, or all; errors or all"""
     def __init__(self, n_slices: int = 10, target_class: Union[int, str] = "each", seed: int = 0, device: str = "auto",
                  threads: int = 0, proof: Union[None, str, float] = None, chance: int = 0,
-                 classifier: Optional[Callable[[Any], Any]] = None, *, name: str = "",
+                 classifier: Optional[Callable[[Any], Any]] = None, least: int = 20, *, name: str = "",
                  reduce: Literal["none", "pca", "tsne", "scvis", "umap"] = "none", dim: int = 2, normalise: bool = False,
                  hardness: bool = False, tsne: Optional[_Tsne] = None, scvis: Optional[_Scvis] = None,
                  umap: Optional[_Umap] = None, rows: int = 25, among: Literal["errors", "all"] = "errors") -> None: ...
@@ -265,7 +265,7 @@ class Confidence(Method):
     rows: rows of a chunk; an integer from 1 to 1000000000"""
     def __init__(self, n_slices: int = 10, target_class: Union[int, str] = "each", seed: int = 0, device: str = "auto",
                  threads: int = 0, proof: Union[None, str, float] = None, chance: int = 0,
-                 classifier: Optional[Callable[[Any], Any]] = None, *, name: str = "",
+                 classifier: Optional[Callable[[Any], Any]] = None, least: int = 20, *, name: str = "",
                  reduce: Literal["none", "pca", "tsne", "scvis", "umap"] = "none", dim: int = 2, normalise: bool = False,
                  hardness: bool = False, tsne: Optional[_Tsne] = None, scvis: Optional[_Scvis] = None,
                  umap: Optional[_Umap] = None, rows: int = 25) -> None: ...
@@ -285,7 +285,7 @@ class Confusion(Method):
     umap: UMAP (reduce: umap): a dict with neighbours, min_dist, spread, epochs, negatives, lr"""
     def __init__(self, n_slices: int = 10, target_class: Union[int, str] = "each", seed: int = 0, device: str = "auto",
                  threads: int = 0, proof: Union[None, str, float] = None, chance: int = 0,
-                 classifier: Optional[Callable[[Any], Any]] = None, *, name: str = "",
+                 classifier: Optional[Callable[[Any], Any]] = None, least: int = 20, *, name: str = "",
                  reduce: Literal["none", "pca", "tsne", "scvis", "umap"] = "none", dim: int = 2, normalise: bool = False,
                  hardness: bool = False, tsne: Optional[_Tsne] = None, scvis: Optional[_Scvis] = None,
                  umap: Optional[_Umap] = None) -> None: ...
@@ -307,7 +307,7 @@ class KMeans(Method):
     weight: weight of the confidence beside rows of mean squared length 1; a number from 0 to 1000"""
     def __init__(self, n_slices: int = 10, target_class: Union[int, str] = "each", seed: int = 0, device: str = "auto",
                  threads: int = 0, proof: Union[None, str, float] = None, chance: int = 0,
-                 classifier: Optional[Callable[[Any], Any]] = None, *, name: str = "",
+                 classifier: Optional[Callable[[Any], Any]] = None, least: int = 20, *, name: str = "",
                  reduce: Literal["none", "pca", "tsne", "scvis", "umap"] = "none", dim: int = 2, normalise: bool = False,
                  hardness: bool = False, tsne: Optional[_Tsne] = None, scvis: Optional[_Scvis] = None,
                  umap: Optional[_Umap] = None, clusters: int = 30, weight: float = 1.0) -> None: ...
@@ -329,7 +329,7 @@ class Ward(Method):
     weight: weight of the confidence beside rows of mean squared length 1; a number from 0 to 1000"""
     def __init__(self, n_slices: int = 10, target_class: Union[int, str] = "each", seed: int = 0, device: str = "auto",
                  threads: int = 0, proof: Union[None, str, float] = None, chance: int = 0,
-                 classifier: Optional[Callable[[Any], Any]] = None, *, name: str = "",
+                 classifier: Optional[Callable[[Any], Any]] = None, least: int = 20, *, name: str = "",
                  reduce: Literal["none", "pca", "tsne", "scvis", "umap"] = "none", dim: int = 2, normalise: bool = False,
                  hardness: bool = False, tsne: Optional[_Tsne] = None, scvis: Optional[_Scvis] = None,
                  umap: Optional[_Umap] = None, clusters: int = 20, weight: float = 1.0) -> None: ...
@@ -350,7 +350,7 @@ class Mistakes(Method):
     clusters: most clusters; the number is chosen by silhouette; an integer from 2 to 64"""
     def __init__(self, n_slices: int = 10, target_class: Union[int, str] = "each", seed: int = 0, device: str = "auto",
                  threads: int = 0, proof: Union[None, str, float] = None, chance: int = 0,
-                 classifier: Optional[Callable[[Any], Any]] = None, *, name: str = "",
+                 classifier: Optional[Callable[[Any], Any]] = None, least: int = 20, *, name: str = "",
                  reduce: Literal["none", "pca", "tsne", "scvis", "umap"] = "none", dim: int = 2, normalise: bool = False,
                  hardness: bool = False, tsne: Optional[_Tsne] = None, scvis: Optional[_Scvis] = None,
                  umap: Optional[_Umap] = None, clusters: int = 7) -> None: ...
@@ -373,7 +373,7 @@ class Itemsets(Method):
     overlap: greatest Jaccard index with a better hypothesis; 1: any; a number from 0 to 1"""
     def __init__(self, n_slices: int = 10, target_class: Union[int, str] = "each", seed: int = 0, device: str = "auto",
                  threads: int = 0, proof: Union[None, str, float] = None, chance: int = 0,
-                 classifier: Optional[Callable[[Any], Any]] = None, *, name: str = "",
+                 classifier: Optional[Callable[[Any], Any]] = None, least: int = 20, *, name: str = "",
                  reduce: Literal["none", "pca", "tsne", "scvis", "umap"] = "none", dim: int = 2, normalise: bool = False,
                  hardness: bool = False, tsne: Optional[_Tsne] = None, scvis: Optional[_Scvis] = None,
                  umap: Optional[_Umap] = None, support: float = 0.02, longest: int = 6, overlap: float = 0.5) -> None: ...
@@ -395,16 +395,17 @@ class Influence(Method):
     slices: slices: all clusters of k-means, or sets cut until their accuracy is low; kmeans or rule
     clusters: clusters of k-means (slices: kmeans); an integer from 1 to 512
     accuracy: accuracy below which a set is a slice (slices: rule); a number from 0 to 1
-    least: fewest rows of a set that is cut (slices: rule); an integer from 2 to 1000000000
+    influence_least: fewest rows of a set that is cut (slices: rule); an integer from 2 to 1000000000
     depth: most cuts one after the other (slices: rule); an integer from 1 to 12
     branches: pieces of a cut (slices: rule); an integer from 2 to 16"""
     def __init__(self, n_slices: int = 10, target_class: Union[int, str] = "each", seed: int = 0, device: str = "auto",
                  threads: int = 0, proof: Union[None, str, float] = None, chance: int = 0,
-                 classifier: Optional[Callable[[Any], Any]] = None, *, name: str = "",
+                 classifier: Optional[Callable[[Any], Any]] = None, least: int = 20, *, name: str = "",
                  reduce: Literal["none", "pca", "tsne", "scvis", "umap"] = "none", dim: int = 2, normalise: bool = False,
                  hardness: bool = False, tsne: Optional[_Tsne] = None, scvis: Optional[_Scvis] = None,
                  umap: Optional[_Umap] = None, dimensions: int = 50, slices: Literal["kmeans", "rule"] = "kmeans",
-                 clusters: int = 25, accuracy: float = 0.2, least: int = 50, depth: int = 5, branches: int = 2) -> None: ...
+                 clusters: int = 25, accuracy: float = 0.2, influence_least: int = 50, depth: int = 5,
+                 branches: int = 2) -> None: ...
 
 
 class SVM(Method):
@@ -424,7 +425,7 @@ class SVM(Method):
     passes: most passes over the rows; an integer from 1 to 1000000"""
     def __init__(self, n_slices: int = 10, target_class: Union[int, str] = "each", seed: int = 0, device: str = "auto",
                  threads: int = 0, proof: Union[None, str, float] = None, chance: int = 0,
-                 classifier: Optional[Callable[[Any], Any]] = None, *, name: str = "",
+                 classifier: Optional[Callable[[Any], Any]] = None, least: int = 20, *, name: str = "",
                  reduce: Literal["none", "pca", "tsne", "scvis", "umap"] = "none", dim: int = 2, normalise: bool = False,
                  hardness: bool = False, tsne: Optional[_Tsne] = None, scvis: Optional[_Scvis] = None,
                  umap: Optional[_Umap] = None, share: float = 0.05, tolerance: float = 0.001, passes: int = 10000) -> None: ...
@@ -448,7 +449,7 @@ class Density(Method):
     steps: most steps of the ascent for a slice; an integer from 1 to 100000"""
     def __init__(self, n_slices: int = 10, target_class: Union[int, str] = "each", seed: int = 0, device: str = "auto",
                  threads: int = 0, proof: Union[None, str, float] = None, chance: int = 0,
-                 classifier: Optional[Callable[[Any], Any]] = None, *, name: str = "",
+                 classifier: Optional[Callable[[Any], Any]] = None, least: int = 20, *, name: str = "",
                  reduce: Literal["none", "pca", "tsne", "scvis", "umap"] = "none", dim: int = 2, normalise: bool = False,
                  hardness: bool = False, tsne: Optional[_Tsne] = None, scvis: Optional[_Scvis] = None,
                  umap: Optional[_Umap] = None, neighbours: int = 10, share: float = 0.05, lambda_: float = 1.0,
@@ -470,16 +471,16 @@ class DbscanGroup(Method):
     neighbours: neighbours of a row in the graph; an integer from 1 to 64
     eps: greatest distance of neighbours: of the cosine's from 4 features on, else Euclidean; a number from 0 to 1e+12
     core: fewest neighbours of a core, itself included; an integer from 1 to 64
-    least: fewest rows of a cluster; an integer from 1 to 1000000000
+    dbscan_group_least: fewest rows of a cluster; an integer from 1 to 1000000000
     flag: only the worst cluster, if its ratio is below `threshold` (Datalab's answer); true or false
     threshold: ratio of a cluster's mean confidence to that of all below which it is flagged; a number from 0 to 1"""
     def __init__(self, n_slices: int = 10, target_class: Union[int, str] = "each", seed: int = 0, device: str = "auto",
                  threads: int = 0, proof: Union[None, str, float] = None, chance: int = 0,
-                 classifier: Optional[Callable[[Any], Any]] = None, *, name: str = "",
+                 classifier: Optional[Callable[[Any], Any]] = None, least: int = 20, *, name: str = "",
                  reduce: Literal["none", "pca", "tsne", "scvis", "umap"] = "none", dim: int = 2, normalise: bool = False,
                  hardness: bool = False, tsne: Optional[_Tsne] = None, scvis: Optional[_Scvis] = None,
-                 umap: Optional[_Umap] = None, neighbours: int = 10, eps: float = 0.5, core: int = 5, least: int = 5,
-                 flag: bool = False, threshold: float = 0.1) -> None: ...
+                 umap: Optional[_Umap] = None, neighbours: int = 10, eps: float = 0.5, core: int = 5,
+                 dbscan_group_least: int = 5, flag: bool = False, threshold: float = 0.1) -> None: ...
 
 
 class JoinSpot(Method):
@@ -494,11 +495,11 @@ class JoinSpot(Method):
     tsne: t-SNE (reduce: tsne): a dict with perplexity, iterations, exaggeration, lr, repulsion
     scvis: scvis (reduce: scvis): a dict with perplexity, batch, iterations, lr, l2, compat
     umap: UMAP (reduce: umap): a dict with neighbours, min_dist, spread, epochs, negatives, lr
-    least: fewest rows of a slice; an integer from 1 to 1000000000
+    joinspot_least: fewest rows of a slice; an integer from 1 to 1000000000
     weight: weight of the confidence beside rows of mean squared length 1; a number from 0 to 1000"""
     def __init__(self, n_slices: int = 10, target_class: Union[int, str] = "each", seed: int = 0, device: str = "auto",
                  threads: int = 0, proof: Union[None, str, float] = None, chance: int = 0,
-                 classifier: Optional[Callable[[Any], Any]] = None, *, name: str = "",
+                 classifier: Optional[Callable[[Any], Any]] = None, least: int = 20, *, name: str = "",
                  reduce: Literal["none", "pca", "tsne", "scvis", "umap"] = "none", dim: int = 2, normalise: bool = False,
                  hardness: bool = False, tsne: Optional[_Tsne] = None, scvis: Optional[_Scvis] = None,
-                 umap: Optional[_Umap] = None, least: int = 5, weight: float = 0.0) -> None: ...
+                 umap: Optional[_Umap] = None, joinspot_least: int = 5, weight: float = 0.0) -> None: ...

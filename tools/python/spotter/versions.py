@@ -171,6 +171,8 @@ def _check() -> None:
 def compare_subjects(first: Any, second: Any, method: Any, names: Sequence[str] = ("version 1", "version 2"),
                      data: Optional[str] = None, margin: float = 0.05, level: float = 0.05) -> Comparison:
     """compare for two subjects as a method's fit makes them; method: its settings are those of the search."""
+    from ._method import class_number
+
     _check()
     if len(names) != 2:
         raise InputError(f"names are of the two versions, not {names!r}")
@@ -182,7 +184,8 @@ def compare_subjects(first: Any, second: Any, method: Any, names: Sequence[str] 
         search_seed = ct.c_uint64(method.seed)
         search = lib.spot_discover_defaults()
         search.bdm = cfg.methods
-        search.bdms, search.seed, search.seeds, search.cls = 1, ct.pointer(search_seed), 1, method._class(first.names)
+        search.bdms, search.seed, search.seeds, search.least = 1, ct.pointer(search_seed), 1, method.least
+        search.cls = class_number(method.target_class, first.names, "target_class")
         options = lib.spot_versions_defaults()
         options.search = ct.addressof(search)
         options.margin, options.level = margin, level

@@ -1,0 +1,261 @@
+"""test_python_discover.py SPOTTER: run by test_python.sh in an empty folder, with the package installed. spotter.discover is
+the command: its options, its bytes."""
+import inspect
+import json
+import pickle
+import re
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+import spotter
+from python_checks import Skip, package, planted, raises
+
+program = sys.argv[1]
+FILES = ("slices.csv", "slices.json", "map.npy", "config.yaml", "fit.safetensors", "subject.safetensors")
+
+# What the command has and Python says in another way.
+ELSEWHERE = {"fail-on": "an exit code; found.confirmed tells", "junit": "a command's file for continuous integration",
+             "sarif": "the same", "summary": "the same",
+             "json": "found.json is the document", "log": "verbose, and the warnings of Python",
+             "describe-clean": "there is one way only"}
+NAMES = {"class": "class_"}
+
+
+def by_program(out, *options):
+    subprocess.run([program, "discover", *map(str, options), "--device", "cpu", "--out", out], check=True, capture_output=True)
+    return json.loads(Path(out, "slices.json").read_text())
+
+
+def without_source(document):
+    """Paths and argument names differ on purpose."""
+    return {**document, "subject": {**document["subject"], "source": ""}}
+
+
+def same_bytes(ours, theirs, names=FILES):
+    for name in names:
+        a, b = Path(ours, name), Path(theirs, name)
+        assert a.exists() == b.exists(), name
+        if name == "slices.json":
+            assert without_source(json.loads(a.read_text())) == without_source(json.loads(b.read_text()))
+        elif a.exists() and name != "subject.safetensors":
+            assert a.read_bytes() == b.read_bytes(), name
+
+
+def test_every_option_of_the_command_is_a_keyword():
+    usage = subprocess.run([program, "discover", "--help-all"], check=True, capture_output=True, text=True).stdout
+    told = re.findall(r"^ {1,6}(?:-\w, +)?--([a-z-]+)", usage, re.M)
+    assert len(told) > 60, told
+    mine = inspect.signature(spotter.discover).parameters
+    for option in told:
+        name = option[3:] if option.startswith("no-") else option
+        name = NAMES.get(name, name).replace("-", "_")
+        assert name in mine or option in ELSEWHERE or option in ("help", "help-all", "usage", "version"), option
+        if option.startswith("no-"):
+            assert mine[name].default is True, option
+    assert not [option for option in ELSEWHERE if option not in told]
+
+
+def test_one_line_is_the_command():
+    feature, target, probs, blind = planted()
+    np.savez("one.npz", e=feature, y=target, p=probs)
+    there = by_program("one_by_program", "-e", "one.npz:e", "-y", "one.npz:y", "-p", "one.npz:p", "--no-report")
+    found = spotter.discover(feature, target, probs, device="cpu")
+    assert without_source(found.json) == without_source(there) and there["proof"]["tests"] > 5
+    found.save("one_by_python", report=False)
+    same_bytes("one_by_python", "one_by_program")
+    first = found.confirmed[0]
+    assert first.number == 1 and set(first.rows) <= set(np.flatnonzero(blind)) and first.proof.corrected_p < 1e-9
+    assert first.predicted == "2" and "confirmed" in repr(found) and "<td>confirmed</td>" in found._repr_html_()
+    assert [s.number for s in found.slices_] == list(range(1, len(found.slices_) + 1))
+
+
+def test_options_are_those_of_the_command():
+    feature, target, probs, _ = planted(700, seed=4)
+    words = np.array(["cat", "dog", "emu"])[target]
+    np.save("o_e.npy", feature), np.save("o_y.npy", words), np.save("o_p.npy", probs)
+    np.save("o_w.npy", np.eye(12, dtype=np.float32))
+    phrases = [f"place {k}" for k in range(12)]
+    Path("o.txt").write_text("\n".join(phrases))
+    table = {"lamp": [int(v) for v in feature[:, 7] > 2], "size": [float(v) for v in feature[:, 3]],
+             "sky": ["blue, and grey" if v > 0 else None for v in feature[:, 0]]}
+    Path("o.csv").write_text("lamp,size,sky\n" + "".join(
+        f"{a},{b!r},{'' if s is None else chr(34) + s + chr(34)}\n" for a, b, s in zip(*table.values())))
+    base = ("-e", "o_e.npy", "-y", "o_y.npy", "-p", "o_p.npy", "--no-report")
+    cases = (
+        (("-m", "ward,planespot-pca", "--seed", "3,4", "--level", "0.01"),
+         {"method": "ward,planespot-pca", "seed": [3, 4], "level": 0.01}),
+        (("--holdout", "0.3", "--chance", "19", "-m", "ward"), {"holdout": 0.3, "chance": 19, "method": ["ward"]}),
+        (("--no-proof", "-c", "dog", "--least", "30", "--no-fit"),
+         {"proof": False, "class_": "dog", "least": 30, "fit": False}),
+        (("-c", "all", "--words", "o.txt", "--word-embeddings", "o_w.npy", "--phrases", "2", "--attributes", "o.csv"),
+         {"class_": "all", "words": phrases, "word_embeddings": np.eye(12), "phrases": 2, "attributes": table}),
+        (("--attributes", "o.csv", "--memory", "4GB"), {"attributes": "o.csv", "memory": "4GB"}))
+    for k, (options, named) in enumerate(cases):
+        there = by_program(f"o{k}_by_program", *base, *options)
+        found = spotter.discover(feature, words, probs, device="cpu", **named)
+        assert without_source(found.json) == without_source(there), named
+        found.save(f"o{k}_by_python", report=False)
+        same_bytes(f"o{k}_by_python", f"o{k}_by_program")
+        assert without_source(pickle.loads(pickle.dumps(found)).json) == without_source(there)
+        pickle.loads(pickle.dumps(found)).save(f"o{k}_again", report=False)
+        same_bytes(f"o{k}_again", f"o{k}_by_program")
+    assert any(s.words for s in spotter.discover(feature, words, probs, device="cpu", **cases[3][1]).slices_)
+    Path("o.yaml").write_text(Path("o0_by_program/config.yaml").read_text())
+    again = spotter.discover("o_e.npy", "o_y.npy", "o_p.npy", config="o.yaml", seed=[3, 4], level=0.01, device="cpu")
+    assert again.json["findings"] == json.loads(Path("o0_by_program/slices.json").read_text())["findings"]
+    own = spotter.discover(feature, words, probs, method=[spotter.Ward(clusters=5), "joinspot"], device="cpu")
+    assert own.slices_ and {p.method for s in own.slices_ for p in s.proof.pieces} == {"ward", "joinspot"}
+
+
+def test_a_folder_is_that_of_the_command_and_continues():
+    feature, target, probs, _ = planted()
+    np.savez("f.npz", e=feature, y=target, p=probs)
+    spotter.discover(feature, target, probs, out="found_1", device="cpu", title="A page of mine")
+    assert "A page of mine" in Path("found_1/report.html").read_text() and list(Path("found_1/segments").iterdir())
+    said = subprocess.run([program, "discover", "-e", "f.npz:e", "-y", "f.npz:y", "-p", "f.npz:p", "--device", "cpu", "--out",
+                           "found_1", "--json", "--no-report"], check=True, capture_output=True, text=True).stdout
+    assert json.loads(said)["already"] > 0 and json.loads(said)["done"] == 0, said
+    raises("other data", lambda: spotter.discover(feature[1:], target[1:], probs[1:], out="found_1", device="cpu"))
+    other = spotter.discover(feature[1:], target[1:], probs[1:], out="found_1", replace=True, report=False, device="cpu")
+    assert other.out == "found_1" and not Path("found_1/report.html").exists()
+    more = np.where(np.arange(len(target)) % 9 == 0, np.roll(probs, 1, 1).T, probs.T).T        # all classes have errors
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        each = [spotter.discover(feature, target, more, out="found_2", shard=s, device="cpu") for s in ("0/2", (1, 2))]
+    assert each[0] is None and any("this part" in str(w.message) for w in heard)
+    assert each[1].json["findings"] == spotter.discover(feature, target, more, device="cpu").json["findings"]
+
+
+def test_new_rows_are_assigned_by_number():
+    feature, target, probs, _ = planted()
+    new, new_target, new_probs, blind = planted(300, seed=1)
+    found = spotter.discover(feature, target, probs, device="cpu", method="ward")
+    member = found._held.assign(spotter._fitted.Subject(new, new_target, new_probs), True)
+    package("pandas")
+    table = found.assign(new, new_target)
+    assert len(table) == member.sum() and all(member[r, k - 1] for r, k in zip(table["row"], table["number"]))
+    assert set(table["row"][table["number"] == 1]) <= set(np.flatnonzero(blind)) and (table["class"] == "1").all()
+    assert list(found.slices["number"]) == [s.number for s in found.slices_]
+    words = set(json.loads(json.dumps(spotter.schema()))["$defs"]["slice"]["properties"]) | set(
+        spotter.schema()["$defs"]["proof"]["properties"]) | {"class", "class_rate", "judged_wrong", "method"}
+    assert set(found.slices.columns) <= words, set(found.slices.columns) - words
+
+
+def test_arrays_of_any_kind():
+    feature, target, probs, _ = planted(400)
+    feature, plain = np.round(feature * 8) / 8, spotter.discover(np.round(feature * 8) / 8, target, probs, method="ward").json
+    kinds = [("half", feature.astype(np.float16)), ("Fortran", np.asfortranarray(feature.astype(np.float64))),
+             ("big-endian", feature.astype(">f4")), ("list", feature.tolist())]
+    for name, module in (("ml_dtypes", "ml_dtypes"), ("torch", "torch")):
+        try:
+            m = package(module)
+        except Skip:
+            continue
+        kinds.append((name, feature.astype(m.bfloat16) if name == "ml_dtypes" else m.from_numpy(feature).to(m.bfloat16)))
+    for name, given in kinds:
+        found = spotter.discover(given, target.astype(">i4") if name == "big-endian" else target, probs, method="ward")
+        assert found.json["findings"] == plain["findings"], name
+    by_least = [spotter.Ward(least=least).fit(feature, target, probs) for least in (20, 30)]
+    assert np.array_equal(by_least[0].labels_, by_least[1].labels_)
+    raises("has 200 rows", lambda: spotter.Ward(least=200).fit(feature, target, probs))
+
+
+def test_a_missing_label_is_no_class():
+    feature, target, probs, _ = planted(120)
+    words = np.array(["cat", "dog", "emu"])[target].astype(object)
+    for missing in (None, float("nan"), np.float32("nan")):
+        given = words.copy()
+        given[5] = missing
+        for call in (lambda: spotter.discover(feature, given, probs), lambda: spotter.Ward().fit(feature, given, probs)):
+            raises("row 5 is", call)
+        raises("row 5", lambda: spotter.discover(feature, list(given), probs[np.arange(120), target]))
+    masked = np.ma.masked_array(target, np.arange(120) == 5)
+    raises("row 5 is missing", lambda: spotter.discover(feature, masked, probs))
+    pandas = package("pandas")
+    for kind in ("object", "string", "category"):
+        given = pandas.Series(words, dtype=kind)
+        given[5] = None
+        raises("row 5 is", lambda: spotter.discover(feature, given, probs))
+
+
+def test_columns_are_matched_by_name():
+    pandas = package("pandas")
+    feature, target, probs, _ = planted(400)
+    names, words = ["owl", "cat", "dog"], np.array(["owl", "cat", "dog"])[target]
+    sorted_ = probs[:, [1, 2, 0]]
+    plain = spotter.discover(feature, words, sorted_, method="ward").json["findings"]
+    frame = pandas.DataFrame(probs, columns=names)
+    for given in (frame, frame[["dog", "owl", "cat"]], frame.rename(columns="p_{}".format)[["p_dog", "p_cat", "p_owl"]]):
+        assert spotter.discover(feature, words, given, method="ward").json["findings"] == plain, list(given.columns)
+    more = frame.assign(yak=np.float32(0))[["yak", "dog", "owl", "cat"]]       # no row has this class
+    found = spotter.discover(feature, words, more, method="ward")
+    assert found.json["subject"]["class_names"] == ["cat", "dog", "owl", "yak"]
+    assert [s["size"] for f in found.json["findings"] for s in f["slices"]] == [s["size"] for f in plain for s in f["slices"]]
+    given = spotter.discover(feature, target, frame, class_names=names, method="ward")
+    assert given.json["subject"]["class_names"] == names and given.slices_[0].name == "cat"
+    assert spotter.discover(feature, target, frame[["dog", "owl", "cat"]], class_names=names, method="ward").json[
+        "findings"] == given.json["findings"]
+    raises("Dog", lambda: spotter.discover(feature, words, frame.rename(columns={"dog": "Dog"})))
+    twice = pandas.concat([frame, frame[["cat"]]], axis=1)
+    raises("has the column 'cat' twice", lambda: spotter.discover(feature, words, twice))
+    # columns=clf.classes_, as numbers in any order, of which the least need not be 0
+    by_number = spotter.discover(feature, target, probs, method="ward").json["findings"]
+    swapped = pandas.DataFrame(probs[:, [2, 0, 1]], columns=[2, 0, 1])
+    assert spotter.discover(feature, target, swapped, method="ward").json["findings"] == by_number
+    from_5 = spotter.discover(feature, target + 5, pandas.DataFrame(probs, columns=[5, 6, 7]), method="ward")
+    assert from_5.json["subject"]["class_names"] == ["5", "6", "7"]
+    assert len(from_5.assign(feature, target + 5, probs)) > 0
+
+
+def test_bad_rows_and_logits():
+    feature, target, probs, _ = planted(500)
+    plain = spotter.discover(feature, target, probs, method="ward").json["findings"]
+    odd, bad = feature.copy(), [3, 77, 401]
+    odd[bad, 2] = np.nan, np.inf, 1e30
+    ids = [f"row {i}" for i in range(500)]
+    left = np.setdiff1d(np.arange(500), bad)
+    table = {"odd": [i % 2 for i in range(500)]}
+    found = spotter.discover(odd, target, probs, ids=ids, images=[f"{i}.png" for i in ids], attributes=table, method="ward",
+                             skip_bad_rows=True)
+    without = spotter.discover(feature[left], target[left], probs[left], method="ward")
+    assert [s.size for s in found.slices_] == [s.size for s in without.slices_] and (found.kept_ == left).all()
+    assert found._held.subject.ids == [ids[i] for i in left] and found._held.subject.images[5] == f"{ids[left[5]]}.png"
+    assert np.isnan(odd[3, 2]) and pickle.loads(pickle.dumps(found)).kept_ is not None       # the caller's array stays
+    raises("row 3", lambda: spotter.discover(odd, target, probs))
+    raises("logits", lambda: spotter.discover(feature, target, np.log(probs) + 3))
+    again = spotter.discover(feature, target, np.log(probs.astype(np.float64)) + 3, logits=True, method="ward").json["findings"]
+    assert [s["size"] for f in again for s in f["slices"]] == [s["size"] for f in plain for s in f["slices"]]
+
+
+def test_a_perfect_model_is_a_result():
+    feature, target, _, _ = planted(300)
+    found = spotter.discover(feature, target, np.eye(3)[target], device="cpu")
+    assert not found.slices_ and not found.confirmed and "nothing is wrong: 300 of 300 right" in repr(found)
+    found.save("perfect")
+    assert Path("perfect/report.html").exists()
+
+
+def test_errors_name_the_argument():
+    feature, target, probs, _ = planted(200)
+    raises("labels", lambda: spotter.discover(feature))
+    raises("did you mean 'ward'", lambda: spotter.discover(feature, target, probs, method="wardd"))
+    raises("it takes 19", lambda: spotter.discover(feature, target, probs, chance=3))
+    raises("part of the proof", lambda: spotter.discover(feature, target, probs, proof=False, chance=19))
+    raises("none of the classes", lambda: spotter.discover(feature, target, probs, class_="emu"))
+    raises("labels has 199", lambda: spotter.discover(feature, target[1:], probs))
+    raises("row 7", lambda: spotter.discover(feature, np.where(np.arange(200) == 7, np.nan, target), probs))
+    raises("200", lambda: spotter.discover(feature, target, probs, attributes={"a": [1, 2]}))
+    raises("class names are 2", lambda: spotter.discover(feature, np.minimum(target, 1), probs, class_names=["a", "b"]))
+
+
+for name, test in list(globals().items()):
+    if name.startswith("test_"):
+        try:
+            test()
+            print("ok", name)
+        except Skip as why:
+            print(f"skipped: {name}: {why}")
