@@ -168,7 +168,8 @@ static int decode_picture(reading *r)
     passes = png_set_interlace_handling(r->png);
     png_read_update_info(r->png, r->info);
     for (int pass = 0; pass < passes; pass++)
-        for (size_t y = 0; y < height; y++) png_read_row(r->png, p->rgb + (r->as == COLOURS ? 3 : 1) * width * y + f.skip, NULL);
+        for (size_t y = 0; y < height; y++)
+            png_read_row(r->png, p->rgb + (r->as == COLOURS ? 3 : 1) * width * y + f.skip, NULL);
     for (size_t y = 0; y < height && f.skip; y++) expand_row(p->rgb + 3 * width * y, &f, width);
     return 0;
 }

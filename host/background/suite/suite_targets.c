@@ -82,8 +82,8 @@ static void log_masks(spot_ctx *c, int labelled, int faint, int looked)
         spot_log(c, SPOT_LOG_INFO, "%d of %d masks are read by the indices of their palettes, as in Pascal VOC: 0 is the "
                  "background, 255 void, the others the object", labelled, looked);
     if (faint)
-        spot_log(c, SPOT_LOG_WARN, "%d of %d masks have no white pixel; where a mask is grey, the object is seen in part", faint,
-                 looked);
+        spot_log(c, SPOT_LOG_WARN, "%d of %d masks have no white pixel; where a mask is grey, the object is seen in part",
+                 faint, looked);
 }
 
 static void log_left_out(spot_ctx *c, const spot_suite_work *w, int looked)
