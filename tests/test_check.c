@@ -488,7 +488,7 @@ TEST_IN_FOLDER(test_files_that_are_none)
         { "\"seed\":1", "\"seed\":\"1\"", "baseline.version: seed | type" },
         { "\"dr\":0.02", "\"dr\":1e999", "baseline.version: dr | number" },
         { "\"dr\":0.02", "\"dr\":null", "baseline.version: dr | number" },
-        { "\"dr\":0.02", "\"dr\":NaN", "baseline.damaged: lexical" },
+        { "\"dr\":0.02", "\"dr\":NaN", "baseline.damaged: NaN" },
         { "\"index\":[0,1,2", "\"index\":[0,0,2", "baseline.version: index | twice" },
         { "\"index\":[0,1,2,3,", "\"index\":[0,1,2,3.5,", "baseline.version: member 3 | index" },
         { "\"learned\":[1,0,1", "\"learned\":[1,7,1", "baseline.version: member 1 | learned | range" },

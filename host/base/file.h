@@ -38,8 +38,9 @@ spot_status spot_file_append(spot_ctx *c, const char *path, const void *text, si
 /* The first n bytes of a regular file at most, into bytes; their number. -1: there is no file; -2: it is none that can be read
  * so. */
 int         spot_file_peek  (const char *path, char *bytes, size_t n);
-/* spot_file_write in steps. begin opens a new file beside path and writes its name to temp. commit makes the closed file durable:
- * fsync, rename, fsync; another library may have written it. abort removes it and returns a failure with the errno `error`. */
+/* spot_file_write in steps. begin opens a new file beside path and writes its name to temp. commit makes the closed file
+ * durable: fsync, rename, fsync; another library may have written it. abort removes it and returns a failure with the errno
+ * `error`. */
 spot_status spot_file_begin (spot_ctx *c, char *temp, size_t size, const char *path, int *fd);
 spot_status spot_file_commit(spot_ctx *c, const char *temp, const char *path);
 spot_status spot_file_abort (spot_ctx *c, const char *temp, const char *path, int error);

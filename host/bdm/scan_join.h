@@ -1,5 +1,5 @@
-/* scan_join.h - the end of a search in a tree of clusters: slices that are one thing are joined (scan_tree.h has the rules), and
- * what it shares with the search before it. */
+/* scan_join.h - the end of a search in a tree of clusters: slices that are one thing are joined (scan_tree.h has the rules),
+ * and what it shares with the search before it. */
 #ifndef SPOTTER_SCAN_JOIN_H
 #define SPOTTER_SCAN_JOIN_H
 

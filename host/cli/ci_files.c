@@ -36,11 +36,11 @@ static spot_status check_file(spot_ctx *c, const cli_ci *o, int format)
 
     if (n < 0) return SPOT_OK;
     if (format == SPOT_CI_SUMMARY && memchr(top, 0, (size_t)n))
-        return spot_fail(c, SPOT_USAGE, "{ci.no_text} %s %s is there, and it is no text to which a summary can be added; choose "
-                         "another name", option[format], path);
+        return spot_fail(c, SPOT_USAGE, "{ci.no_text} %s %s is there, and it is no text to which a summary can be added; "
+                         "choose another name", option[format], path);
     if (o->replace || spot_ci_is_ours((spot_ci_format)format, top, (size_t)n)) return SPOT_OK;
-    return spot_fail(c, SPOT_USAGE, "{ci.foreign} %s is there, and spotter did not write it for %s; choose another name, or say "
-                     "--replace", path, option[format]);
+    return spot_fail(c, SPOT_USAGE, "{ci.foreign} %s is there, and spotter did not write it for %s; choose another name, "
+                     "or say --replace", path, option[format]);
 }
 
 /* A run of hours should not end at a folder that is not there. */

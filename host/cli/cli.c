@@ -74,8 +74,9 @@ spot_status cli_open(spot_ctx *c, const cli_machine *m)
     listen_for_signals();
     cli_log_open(m->log_json);
     check_address_space();
+    SPOT_TRY(spot_ctx_open(c, m->device ? m->device : "auto", m->threads));
     spot_picture_count_rotated(c);
-    return spot_ctx_open(c, m->device ? m->device : "auto", m->threads);
+    return SPOT_OK;
 }
 
 spot_status cli_json_open(spot_ctx *c, spot_json *j, spot_status how, const char *out)

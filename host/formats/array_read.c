@@ -57,8 +57,8 @@ static spot_status refuse_format(spot_ctx *c, const spot_blob *in, const uint8_t
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (n >= strlen(others[i].bytes) && !memcmp(head, others[i].bytes, strlen(others[i].bytes)))
             return spot_fail(c, SPOT_INPUT, "{array.packed} %s %s", in->name, others[i].words);
-    return spot_fail(c, SPOT_INPUT, "{array.format} %s is none of the formats that are read: .npy, .npz, .safetensors, .csv, .tsv",
-                     in->name);
+    return spot_fail(c, SPOT_INPUT, "{array.format} %s is none of the formats that are read: .npy, .npz, .safetensors, .csv, "
+                     ".tsv", in->name);
 }
 
 /* The content decides the format before the name does, but for CSV: text has no first bytes of its own. An empty archive begins

@@ -107,7 +107,8 @@ static void put_location(spot_json *j, const spot_ci_walk *w)
 
 static void put_fingerprint(spot_json *j, const spot_ci_walk *w)
 {
-    const spot_key k = spot_key_join(spot_key_of(w->r->command, strlen(w->r->command)), w->rule->word, w->name, strlen(w->name));
+    const spot_key k = spot_key_join(spot_key_of(w->r->command, strlen(w->r->command)), w->rule->word, w->name,
+                                     strlen(w->name));
     char text[33];
 
     spot_key_text(text, k);

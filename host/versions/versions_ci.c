@@ -81,7 +81,8 @@ static const spot_quantity tests[] = {
 static const spot_quantity version_columns[] = {
     SPOT_QUANTITY("part", version_row, part, .title = "part"), SPOT_QUANTITY("class", version_row, cls, .title = "class"),
     SPOT_QUANTITY("verdict", version_row, verdict, .title = "verdict"), SPOT_BEHIND(NULL, version_row, k, counts),
-    SPOT_QUANTITY("class_rate_now", version_row, class_rate, .title = "class rate", RATE, .about = "error rate in the class now"),
+    SPOT_QUANTITY("class_rate_now", version_row, class_rate, .title = "class rate", RATE,
+                  .about = "error rate in the class now"),
     SPOT_QUANTITY("change", version_row, change, .title = "change [95 %]", .unit = SPOT_UNIT_POINTS, .format = "%+.1f",
                   .direction = SPOT_LOWER_IS_BETTER, .about = "now less before, in points"),
     SPOT_BEHIND(NULL, version_row, k, tests),
@@ -127,7 +128,8 @@ void spot_versions_ci(spot_ci_report *r, const spot_versions_root *root)
         if (v->of[i].cls < 0) whole |= is_worse;
         else worse += is_worse, classes++;
     }
-    snprintf(r->subject, sizeof r->subject, "%s -> %s%s%s, %d rows", v->name[0], v->name[1], *v->data ? ", " : "", v->data, v->n);
+    snprintf(r->subject, sizeof r->subject, "%s -> %s%s%s, %d rows", v->name[0], v->name[1], *v->data ? ", " : "", v->data,
+             v->n);
     if (v->failed)
         snprintf(r->verdict, sizeof r->verdict, "worse: %d of %d slices, %d of %d classes%s", slices, v->slices, worse, classes,
                  whole ? ", all rows together" : "");

@@ -4,9 +4,10 @@
  * "FILE.csv:e0..e511" takes columns side by side (a range goes by the numbers at the end of the names, in any order in the
  * file; by position where the names end in no number). Reading copies: C order, byte order of this machine. Unsigned 64-bit
  * numbers of a .npy become I64. An array in Fortran order takes the memory of a few columns more, which is said before where it
- * is large. Arrays with named fields are refused; the sentence says how to save them. Every byte of a file is checked before use. A cut or hostile file, an archive that would
- * inflate beyond `limit` bytes, pickled objects, or text where a number must be: SPOT_INPUT with the file and the row or
- * byte at fault. Rows count from 0. Lines and cells of a .csv count from 1, as in text editors.
+ * is large. Arrays with named fields are refused; the sentence says how to save them. Every byte of a file is checked before
+ * use. A cut or hostile file, an archive that would inflate beyond `limit` bytes, pickled objects, or text where a number must
+ * be: SPOT_INPUT with the file and the row or byte at fault. Rows count from 0. Lines and cells of a .csv count from 1, as in
+ * text editors.
  *
  * Cells of a .csv or .tsv may stand between semicolons or tabs, with decimal commas, where its header and first rows say so; an
  * info line tells it. A column of lists, "[0.1, -2]", is (rows, numbers). */

@@ -225,8 +225,8 @@ typedef struct {
 spot_status spot_discover_run(spot_ctx *c, spot_findings *f, const spot_subject *s, const spot_discover_options *o,
                               const spot_discover_place *at, spot_run_report *report);
 
-/* How many answers the classifier gave on the rows of a class, or of all (SPOT_ALL_CLASSES; a row of several classes has as many
- * answers), and wrong ones among them. */
+/* How many answers the classifier gave on the rows of a class, or of all (SPOT_ALL_CLASSES; a row of several classes has as
+ * many answers), and wrong ones among them. */
 typedef struct { long all, wrong; } spot_answers;
 spot_answers spot_answers_of(const spot_subject *s, int cls);
 

@@ -125,8 +125,8 @@ typedef struct {
     spot_picture_reading reading;      /* of the pictures; that of `encoder` is its own */
     bool skip;                 /* leave out and count unreadable pictures; false: the first one is SPOT_INPUT */
     bool skip_bad;             /* leave out and count rows that no method can use; false: the first one is SPOT_INPUT */
-    bool logits;               /* probs are logits, of which the softmax makes probabilities, in double precision; where a row may
-                                * have several classes, or for one number a row and two classes, the sigmoid */
+    bool logits;               /* probs are logits, of which the softmax makes probabilities, in double precision; where a row
+                                * may have several classes, or for one number a row and two classes, the sigmoid */
     size_t memory;             /* most bytes to take; 0: all that the machine has */
     bool links;                /* pictures may be symbolic links that lead out of `images` */
     const char *embed;         /* .safetensors of an encoder (encoder.h), run on the pictures for their features, in place of

@@ -1,5 +1,5 @@
-/* pointer.h - a pointer in a variable of any pointer type, whose address comes as void *. Strict aliasing forbids to reach it as
- * a void **: that is another type. */
+/* pointer.h - a pointer in a variable of any pointer type, whose address comes as void *. Strict aliasing forbids to reach it
+ * as a void **: that is another type. */
 #ifndef SPOTTER_POINTER_H
 #define SPOTTER_POINTER_H
 

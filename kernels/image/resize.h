@@ -5,8 +5,8 @@
  * their support times the scale (1 when enlarging): BILINEAR is a triangle (support 1), BICUBIC the cubic with a = -1/2
  * (support 2). Rows are filtered first, then columns, each rounded to a byte; Pillow from 13 on filters columns first where the
  * height shrinks by more than twice as many pixels as the width (spot_pillow, array.h). Weights are normalised to sum 1 in
- * double, then rounded to 22 fractional bits; sums of weight x byte are rounded half up and limited to 0..255. Only the part of the resized
- * picture that remains is computed.
+ * double, then rounded to 22 fractional bits; sums of weight x byte are rounded half up and limited to 0..255. Only the part
+ * of the resized picture that remains is computed.
  *
  * Integers, and doubles whose every step is rounded alike everywhere: equal bytes on every device (gpu_to_gpu). Pictures,
  * squares and scratch lie in the memory of c's device, the structs on the host. */

@@ -24,7 +24,8 @@ const char *spot_findings_note(char text[SPOT_FINDINGS_NOTE], const spot_finding
     int searched = 0;
 
     for (int i = 0; i < f->count; i++) searched += f->finding[i].wrong > 0;
-    if (one && s->classes > 1) snprintf(whose, sizeof whose, " in %s", spot_class_words(words, sizeof words, s, f->finding[0].cls));
+    if (one && s->classes > 1)
+        snprintf(whose, sizeof whose, " in %s", spot_class_words(words, sizeof words, s, f->finding[0].cls));
     *text = 0;
     if (!a.wrong) snprintf(text, SPOT_FINDINGS_NOTE, "nothing is wrong%s: %ld of %ld right", whose, a.all, a.all);
     else if (a.wrong == a.all)

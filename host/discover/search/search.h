@@ -9,9 +9,9 @@
 /* A class that is worth examining. */
 typedef struct { int cls, n, wrong; } spot_candidate;
 
-/* The classes that o->cls asks for: first `*count` that are worth examining, then `*left_out` others. Where none has a wrong row,
- * or none that is large enough, the first ones have none either, and are not searched. The caller sets *list to NULL and frees
- * it, also after a failure. SPOT_INPUT when rows are wrong and every class is too small. */
+/* The classes that o->cls asks for: first `*count` that are worth examining, then `*left_out` others. Where none has a wrong
+ * row, or none that is large enough, the first ones have none either, and are not searched. The caller sets *list to NULL and
+ * frees it, also after a failure. SPOT_INPUT when rows are wrong and every class is too small. */
 spot_status spot_candidates(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, spot_candidate **list,
                             int *count, int *left_out);
 

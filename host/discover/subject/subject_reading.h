@@ -29,7 +29,8 @@ typedef struct {
  * features). */
 spot_status spot_rows_array(spot_rows_reading *r, spot_array *a, const char *where, int most_rank);
 
-/* Converts the array to floats, which the subject owns; borrowed ones are floats. Values that no float holds become infinite. */
+/* Converts the array to floats, which the subject owns; borrowed ones are floats. Values that no float holds become
+ * infinite. */
 spot_status spot_rows_floats(spot_rows_reading *r, float **out, spot_array *a);
 
 /* Who tells the classes, where they are known: "findings have" or "class names are". */
