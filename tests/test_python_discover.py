@@ -239,8 +239,20 @@ def test_a_perfect_model_is_a_result():
     assert Path("perfect/report.html").exists()
 
 
+def test_readings_are_told():
+    feature, target, probs, _ = planted(200)
+    told = [spotter.discover(feature, labels, p, method="ward").notes_ for labels, p in (
+        (np.eye(3)[target], probs), (target, probs[np.arange(200), target]), (np.array(["owl", "cat", "dog"])[target], probs))]
+    for notes, words in zip(told, ("one of that class", "probability of the true class", '"cat" first')):
+        assert any(words in note for note in notes), notes
+
+
 def test_errors_name_the_argument():
     feature, target, probs, _ = planted(200)
+    raises("row 1 is a list", lambda: spotter.discover(feature, target, probs, ids=["a", ["b"]] * 100))
+    raises("row 1 is None, which is missing", lambda: spotter.discover(feature, target, probs, ids=["a", None] * 100))
+    raises("no UTF-8 text", lambda: spotter.discover(feature, target, probs, ids=[b"\xff"] * 200))
+    raises("read with logits=True", lambda: spotter.discover(feature, target, probs * 100))
     raises("labels", lambda: spotter.discover(feature))
     raises("did you mean 'ward'", lambda: spotter.discover(feature, target, probs, method="wardd"))
     raises("it takes 19", lambda: spotter.discover(feature, target, probs, chance=3))

@@ -38,13 +38,16 @@ class Found(Results, Gathers):
     confirmed: those that the proof confirms. labels_ (n,) int: the place in slices_ of each row's first slice, -1 for none.
     json: the document of slices.json. left_out_: classes that were not examined; failures_: {class: why}; map_ (n, 2);
     kept_: numbers of the rows that were not left out, None where all stayed: rows are counted among them. warnings_:
-    list of str. out: the folder of the findings, None without one. It can be pickled; it holds the rows."""
+    list of str. notes_: list of str, how the rows were read where another reading was possible. out: the folder of the
+    findings, None without one. It can be pickled; it holds the rows."""
 
     warnings_: List[str]
+    notes_: List[str]
     out: Optional[str]
 
-    def __init__(self, held: Fitted, warnings: List[str], out: Optional[str], embed: Any, top: int) -> None:
-        self._held, self.warnings_, self.out, self._embed, self._top = held, warnings, out, embed, top
+    def __init__(self, held: Fitted, heard: Tuple[List[str], List[str]], out: Optional[str], embed: Any, top: int) -> None:
+        self._held, self.out, self._embed, self._top = held, out, embed, top
+        self.warnings_, self.notes_ = heard
         self.device, self.threads = held.device, held.threads
         self._read(held)
 
@@ -471,6 +474,7 @@ def discover(embeddings: Any = None, labels: Any = None, probs: Any = None, loss
             if by_number:
                 inputs.files.ids = inputs.ids(range(0 if inputs.feature is None else len(inputs.feature)), "row numbers")
             subject = Subject.read(c, inputs, ids is not None or is_path(images) or coco is not None or by_number)
+            notes = [inputs.plain(text) for text in c.notes]
             subject.c.encoder = name or subject.c.encoder
             if by_number:
                 subject.kept = np.array([int(number) for number in subject.ids or ()], np.int64)
@@ -497,7 +501,7 @@ def discover(embeddings: Any = None, labels: Any = None, probs: Any = None, loss
         inputs.close()
     for warning in heard:
         warnings.warn(warning, stacklevel=2)
-    return Found(held, heard, None if out is None else os.fspath(out), embed, top)
+    return Found(held, (heard, notes), None if out is None else os.fspath(out), embed, top)
 
 
 def _picked_words(words: Any, rows: Array) -> Optional[List[Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes as ct
 import os
+import re
 import tempfile
 from typing import Any, Dict, List, Optional, Sequence
 
@@ -70,6 +71,9 @@ def as_numbers(value: Any, what: str) -> Array:
         return np.ascontiguousarray(a, np.float32)
 
 
+KEYWORDS = {"skip-bad-rows": "skip_bad_rows=True", "logits": "logits=True", "follow-links": "follow_links=True"}
+
+
 class Inputs:
     """Arrays under their names, for spot_subject_files; `files` is that struct. Everything lives as long as this."""
 
@@ -131,7 +135,7 @@ class Inputs:
             self.classes([str(name) for name in names])
 
     def ids(self, value: Any, name: str = "ids") -> bytes:
-        return self.words([str(v) for v in value], name)
+        return self.words([id_of(v, i, name) for i, v in enumerate(value)], name)
 
     def classes(self, names: Sequence[str]) -> None:
         kept = texts(names)
@@ -156,8 +160,9 @@ class Inputs:
             self._folder = None
 
     def plain(self, sentence: str) -> str:
-        """A sentence without the folder of the small files."""
-        return sentence if self._folder is None else sentence.replace(self._folder.name + os.sep, "")
+        """A sentence without the folder of the small files; the command's options are the keywords of discover."""
+        words = sentence if self._folder is None else sentence.replace(self._folder.name + os.sep, "")
+        return re.sub(r"--([a-z]+(?:-[a-z]+)*)", lambda option: KEYWORDS.get(option[1], option[1].replace("-", "_")), words)
 
     def bound(self) -> Any:
         """The struct, with all arrays."""
@@ -165,6 +170,20 @@ class Inputs:
         self.kept.append(made)
         self.files.array, self.files.arrays = made, len(self.arrays)
         return self.files
+
+
+def id_of(value: Any, row: int, what: str) -> str:
+    """The name of a row. A list's or a dict's text would be a name that nobody gave."""
+    if isinstance(value, bytes):
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            raise InputError(f"{what}: row {row} is {value[:20]!r}, bytes that are no UTF-8 text") from None
+    if is_missing(value):
+        raise InputError(f"{what}: row {row} is {value}, which is missing; every row needs one, or give none at all")
+    if isinstance(value, (list, tuple, set, dict, np.ndarray)):
+        raise InputError(f"{what}: row {row} is a {type(value).__name__}; a name or a number is wanted")
+    return str(value)
 
 
 def column_names(value: Any) -> Optional[List[str]]:

@@ -399,13 +399,14 @@ class Context:
     def __init__(self, device: str = "auto", threads: int = 0, verbose: bool = False) -> None:
         self.c = Ctx()
         self.warnings: List[str] = []
+        self.notes: List[str] = []
         self._on_log = ON_LOG(lambda _, level, text: self._hear(level, text.decode(errors="replace"), verbose))
         self.c.on_log = self._on_log
         self("spot_ctx_open", device.encode(), ct.c_int(threads))
 
     def _hear(self, level: int, text: str, verbose: bool) -> None:
-        if level == 2:
-            self.warnings.append(text)
+        if level >= 1:
+            (self.warnings if level == 2 else self.notes).append(text)
         if verbose:
             print(text)
 
