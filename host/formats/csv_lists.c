@@ -35,6 +35,16 @@ static size_t count_items(const char *word)
     return items;
 }
 
+/* 0.5, or np.float64(0.5), as numpy 2 prints the numbers of a list. */
+static bool read_number(double *v, const char *at, size_t n)
+{
+    const char *open;
+
+    if (spot_number(v, at, n)) return true;
+    open = n > 4 && !memcmp(at, "np.", 3) && at[n - 1] == ')' ? memchr(at, '(', n) : NULL;
+    return open && spot_number(v, open + 1, (size_t)(at + n - 2 - open));
+}
+
 /* Reads the numbers of a row; false: it has not `columns` numbers. */
 static bool read_row(double *v, const char *word, size_t columns, bool holes)
 {
@@ -44,7 +54,7 @@ static bool read_row(double *v, const char *word, size_t columns, bool holes)
     if (!inside(word, &at, &end)) return false;
     for (; next_item(&at, end, &n); at += n, k++) {
         if (k == columns) return false;
-        if (spot_number(&v[k], at, n)) continue;
+        if (read_number(&v[k], at, n)) continue;
         if (!holes || !spot_is_missing(at, n)) return false;
         v[k] = NAN;
     }
@@ -60,7 +70,7 @@ static spot_status fail_row(spot_ctx *c, const spot_array *a, size_t row, size_t
     if (!inside(word, &at, &end))
         return spot_fail(c, SPOT_INPUT, "{lists.missing} %s: row %zu has no list (\"%.40s\")", a->name, row, word);
     for (; next_item(&at, end, &n); at += n, k++) {
-        if (spot_number(&v, at, n)) continue;
+        if (read_number(&v, at, n)) continue;
         if (n >= 3 && !memcmp(at, "...", 3))
             return spot_fail(c, SPOT_INPUT, "{lists.cut} %s: row %zu, place %zu: numpy has left numbers away (\"...\"); write "
                              "lists: df[\"x\"].map(lambda v: v.tolist())", a->name, row, k);

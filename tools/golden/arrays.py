@@ -268,6 +268,8 @@ good_csv("lists", pd.DataFrame({"id": range(4), "emb": [[float(v) for v in r] fo
 good_csv("lists_numpy", pd.DataFrame({"emb": list(np.arange(80.0).reshape(2, 40) / 7)}).to_csv(index=False),
          emb=("F64", [[float("%.8f" % v) for v in r] for r in np.arange(80.0).reshape(2, 40) / 7]))
 good_csv("lists_semicolons", "emb;x\n[1, -2e3];1,5\n[3,4] ;2,5\n", emb=("F64", [[1.0, -2000], [3, 4]]), x=("F64", [1.5, 2.5]))
+good_csv("lists_repr", 'emb\n"[np.float64(0.5), np.float64(-1e-3)]"\n"[np.float32(2.0), np.int64(7)]"\n',        # by numpy 2
+         emb=("F64", [[.5, -1e-3], [2, 7]]))
 good_csv("brackets", "w\n[a]\nb\n", w=(None, ["[a]", "b"]))
 
 random.seed(3)
