@@ -112,6 +112,9 @@ run 1 "" compare fine hole --json
 said 'k["slices"] == json.load(open("first.json"))["slices"]'
 run 1 "" compare fine mixed.npy --ids-b mixed.csv --json
 said 'k["slices"] == json.load(open("first.json"))["slices"]'
+sed '2,$ s|^|./|' mixed.csv > dotted.csv && run 1 "" compare fine mixed.npy --ids-b dotted.csv --json
+said 'k["slices"] == json.load(open("first.json"))["slices"]'
+grep -q "1200 of 1200 ids are written otherwise in version 2" err || fail "nothing says how ids matched: $(cat err)"
 run 1 "" compare fine column.npy --embeddings e.npy --json
 said 'k["slices"][0]["verdict"] == "new"'
 

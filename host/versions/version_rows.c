@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/same_id.h"
 #include "base/text.h"
 #include "discover/subject/fits.h"
 #include "discover/subject/subject_memory.h"
@@ -82,24 +83,54 @@ static spot_status read_first(spot_ctx *c, spot_subject *s, const spot_version_f
 
 /* ---- version 2 ---- */
 
+/* order: the row of q with the id of each row of p, up to the first place of the sorted ids (x, y) where they differ, or where
+ * two of p are the same; returns this place, n for none. */
+static int match_sorted(int *order, char *const *p, const int *x, char *const *q, const int *y, int n)
+{
+    int i = 0;
+
+    for (; i < n && !strcmp(p[x[i]], q[y[i]]) && (!i || strcmp(p[x[i]], p[x[i - 1]])); i++) order[x[i]] = y[i];
+    return i;
+}
+
+/* The same by the plain forms of all ids. *same: they match. */
+static spot_status match_plain(spot_ctx *c, int *order, const spot_subject *a, const spot_subject *b, bool *same)
+{
+    spot_plain_ids p = { 0 }, q = { 0 };
+    spot_status s = spot_plain_ids_open(c, &p, a->id, a->n);
+    int other = 0;
+
+    if (s == SPOT_OK) s = spot_plain_ids_open(c, &q, b->id, a->n);
+    *same = s == SPOT_OK && match_sorted(order, p.key, p.order, q.key, q.order, a->n) == a->n;
+    for (int i = 0; *same && i < a->n; i++) other += strcmp(a->id[i], b->id[order[i]]) != 0;
+    if (other)
+        spot_log(c, SPOT_LOG_INFO, "%d of %d ids are written otherwise in version 2 (\"./\" in front, blanks at the ends, or "
+                 "Unicode's normal form) and are taken as the same", other, a->n);
+    spot_plain_ids_close(&p);
+    spot_plain_ids_close(&q);
+    return s;
+}
+
 /* order (a->n): the row of b with the id of each row of a. */
 static spot_status match_ids(spot_ctx *c, int *order, const spot_subject *a, const spot_subject *b)
 {
-    int *x = malloc(2 * (size_t)a->n * sizeof *x), *y = x + a->n;
+    int *x = malloc(2 * (size_t)a->n * sizeof *x), *y = x + a->n, i;
     spot_status s = SPOT_OK;
+    bool same;
 
     if (!x) return spot_fail(c, SPOT_NOMEM, "no memory to match %d ids", a->n);
     spot_words_sort(x, a->id, a->n);
     spot_words_sort(y, b->id, a->n);
-    for (int i = 0; !s && i < a->n; i++) {
+    i = match_sorted(order, a->id, x, b->id, y, a->n);
+    same = i == a->n;
+    if (!same) s = match_plain(c, order, a, b, &same);
+    if (!s && !same) {
         const int differ = strcmp(a->id[x[i]], b->id[y[i]]);
-        order[x[i]] = y[i];
-        if (i && !strcmp(a->id[x[i]], a->id[x[i - 1]]))
-            s = spot_fail(c, SPOT_INPUT, "two rows have the id \"%.200s\", so that rows cannot be matched by their ids",
-                          a->id[x[i]]);
-        else if (differ)
-            s = spot_fail(c, SPOT_INPUT, "the id \"%.200s\" is in version %d alone; both versions need the same rows",
-                          differ < 0 ? a->id[x[i]] : b->id[y[i]], differ < 0 ? 1 : 2);
+        const bool twice = i && !strcmp(a->id[x[i]], a->id[x[i - 1]]);
+        s = twice ? spot_fail(c, SPOT_INPUT, "two rows have the id \"%.200s\", so that rows cannot be matched by their ids",
+                              a->id[x[i]])
+                  : spot_fail(c, SPOT_INPUT, "the id \"%.200s\" is in version %d alone; both versions need the same rows",
+                              differ < 0 ? a->id[x[i]] : b->id[y[i]], differ < 0 ? 1 : 2);
     }
     free(x);
     return s;
