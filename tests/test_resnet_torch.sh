@@ -5,6 +5,7 @@ set -euo pipefail
 python=${PYTHON:-/usr/bin/python3}
 "$python" -c 'import importlib.util as u, sys; sys.exit(not (u.find_spec("torch") and u.find_spec("torchvision")))' ||
     { echo "no torchvision: skipped"; exit 77; }
+export OMP_NUM_THREADS=1       # beside other tests, threads of PyTorch mostly wait for one another: twice the time
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
 for case in "64 64 8 1 3 2" "32 96 5 7 3 2" "64 64 4 1 3 2 34"; do      # width, size, batch, outputs, batches, steps, layers
