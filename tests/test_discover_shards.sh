@@ -30,7 +30,7 @@ same()
     for file in config.yaml slices.csv slices.json map.npy fit.safetensors subject.safetensors report.html; do
         cmp -s "$1/$file" "$2/$file" || fail "$file of $1 and of $2 differ"
     done
-    diff -r "$1/segments" "$2/segments" || fail "results of $1 and of $2 differ"
+    diff -r -x '*.tmp' "$1/segments" "$2/segments" || fail "results of $1 and of $2 differ"
 }
 
 proof=(--method planespot-pca,ward --chance 19)
