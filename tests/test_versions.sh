@@ -180,6 +180,12 @@ refused 3 compare fine.npy loss.npy "${rows[@]}"
 refused 3 compare fine.npy nan.npy "${rows[@]}"
 refused 3 compare fine.npy three.npy "${rows[@]}"
 refused 2 compare fine.npy mixed.npy --ids-b mixed.csv "${rows[@]}"
+echo mine > letter.html
+refused 2 compare fine hole.npy --html letter.html
+refused 2 report fine -o letter.html
+[ "$(cat letter.html)" = mine ] || fail "a letter was overwritten"
+for again in 1 2; do run 1 "" compare fine hole.npy --html letter.html --replace; done
+run 1 "" compare fine hole.npy --html letter.html
 refused 3 compare fine mixed.npy --ids-b strange.csv --embeddings e.npy
 refused 3 compare fine.npy hole.npy "${rows[@]}" --ids twice.csv --ids-b twice.csv
 refused 3 compare fine hole.npy --embeddings e.npy --ids mixed.csv

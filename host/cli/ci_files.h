@@ -16,7 +16,7 @@ typedef struct { const char *junit, *sarif, *summary; bool replace, written; } c
       .help = "file to which the verdict is added in Markdown, such as $GITHUB_STEP_SUMMARY" }
 #define CLI_CI_REPLACE_ROW(member)                                                                                           \
     { "replace", 0, NULL, CLI_ON, CLI_AT(member.replace), .flags = CLI_MORE,                                                 \
-      .help = "overwriting of files of --junit and --sarif that this program did not write" }
+      .help = "overwriting of files that this program did not write" }
 
 /* In a command's `check`: no file is given twice. */
 void cli_ci_check(const struct argp_state *state, const cli_ci *o);

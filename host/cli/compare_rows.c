@@ -150,8 +150,10 @@ spot_status cli_compare_rows(spot_ctx *c, cli_comparison *o)
 {
     spot_config cfg;
     spot_subject s[SPOT_VERSIONS];
-    spot_status how = choose_methods(c, &cfg, o);
+    spot_status how;
 
+    if (o->html && !o->ci.replace) SPOT_TRY(spot_report_place(c, o->html));
+    how = choose_methods(c, &cfg, o);
     if (how == SPOT_OK) how = spot_version_rows_read(c, s, &o->from);
     if (how == SPOT_OK) {
         how = compare_subjects(c, o, s, &cfg);
