@@ -541,7 +541,7 @@ TEST(configs_that_are_refused)
     CHECK_CONFIG_FREE(cfg);
 }
 
-/* By the size, so that the coarsest level has 14 pixels or more. */
+/* The size decides, so that the coarsest level has 14 pixels or more. */
 TEST(levels_by_size)
 {
     static const int size[][2] = { { 16, 1 }, { 26, 1 }, { 27, 2 }, { 32, 2 }, { 64, 3 }, { 128, 4 }, { 224, 5 }, { 1024, 7 } };

@@ -206,7 +206,7 @@ TEST_IN_FOLDER(what_got_worse_and_better)
     spot_check_free(k);
 }
 
-/* By paper 004 a shift with a higher slope gains more from a better model. */
+/* A shift with a higher slope gains more from a better model (paper 004). */
 TEST(every_metric_that_is_judged_has_a_direction)
 {
     static const int want[SPOT_CHECK_METRICS] = {

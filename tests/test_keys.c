@@ -258,7 +258,7 @@ TEST(a_setting_changes_what_its_row_says)
     change_all_of(&spot_discover_kind, of_search);
 }
 
-/* By hand, and not from the rows: a row that says the wrong thing would agree with itself. */
+/* Written by hand, and not from the rows: a row that says the wrong thing would agree with itself. */
 TEST(settings_of_a_sweep_by_hand)
 {
     static const struct { const char *path, *moves; } cases[] = {

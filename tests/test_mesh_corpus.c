@@ -198,7 +198,7 @@ TEST_IN_FOLDER(bytes_of_other_files)
     assert_true(t.reads > 1500);
 }
 
-/* By any other name a file is refused before it is read. */
+/* Under any other name a file is refused before it is read. */
 TEST(other_names_are_refused)
 {
     tally t = { 0 };

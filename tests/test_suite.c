@@ -82,7 +82,7 @@ TEST_IN_FOLDER(random_backgrounds_follow_the_seed)
     CHECK_CONFIG_FREE(cfg);
 }
 
-/* By brute force over rows that are encoded here. */
+/* Brute force over rows that are encoded here. */
 TEST_IN_FOLDER(nearest_and_interval)
 {
     spot_ctx c = check_ctx(1);

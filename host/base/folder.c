@@ -44,7 +44,7 @@ static bool is_picture(const char *name)
                                                        ".webp", ".gif", NULL });
 }
 
-/* By name and first bytes: a picture may have such a name. */
+/* The name alone does not tell: a picture may have such a name. */
 static bool is_apple_double(const char *path, const char *name)
 {
     char mark[4] = "";

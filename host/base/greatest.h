@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* Of n >= 1 numbers. */
+/* n >= 1. */
 static inline int spot_first_greatest(const float *v, int n)
 {
     int best = 0;

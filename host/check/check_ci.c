@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "check/layers.h"
+
 typedef struct { const spot_check_line *l; const char *verdict; int rule; } check_row;
 
 static const spot_ci_rule rules[] = {
@@ -29,11 +31,6 @@ static bool get_line(void *out, const void *root, long i)
     return true;
 }
 
-static void difference(spot_quantity_value *v, const void *row)
-{
-    v->value = ((const spot_check_line *)row)->now - ((const spot_check_line *)row)->before;
-}
-
 static void reason(spot_quantity_value *v, const void *row)
 {
     const spot_check_line *l = row;
@@ -44,21 +41,14 @@ static void reason(spot_quantity_value *v, const void *row)
 static const spot_quantity head[] = {
 #define S(name_, ...) SPOT_QUANTITY(#name_, spot_check_line, name_, .title = __VA_ARGS__)
     S(layer, "layer"), S(method, "method"), S(metric, "metric"), SPOT_QUANTITIES_END
-};
-
-static const spot_quantity numbers[] = {
-    S(before, "before", .about = "the baseline's, or the paper's"), S(now, "now", .about = "the run's"),
-    SPOT_COMPUTED("difference", SPOT_AS_REAL, difference, .title = "diff", .format = "%+.3f", .about = "now less before"),
-    S(low, "95 % low", .format = "%+.3f"), S(high, "high", .format = "%+.3f"), S(margin, "margin", .format = "%.3g"),
-    S(p, "p", .format = "%.2g"), S(n, "n", .unit = SPOT_UNIT_COUNT, .about = "pairs, or ECs or classes of the run"),
-    S(left_out, "left out", .unit = SPOT_UNIT_COUNT, .about = "those that one side lacks"),
-    SPOT_COMPUTED("why", SPOT_AS_TEXT, reason, .title = "why"), SPOT_QUANTITIES_END
 #undef S
 };
 
+static const spot_quantity why[] = { SPOT_COMPUTED("why", SPOT_AS_TEXT, reason, .title = "why"), SPOT_QUANTITIES_END };
+
 static const spot_quantity line[] = {
     SPOT_BEHIND(NULL, check_row, l, head), SPOT_QUANTITY("verdict", check_row, verdict, .title = "verdict"),
-    SPOT_BEHIND(NULL, check_row, l, numbers), SPOT_QUANTITIES_END
+    SPOT_BEHIND(NULL, check_row, l, spot_check_values), SPOT_BEHIND(NULL, check_row, l, why), SPOT_QUANTITIES_END
 };
 
 static int judge(char name[SPOT_CI_NAME], const void *row)

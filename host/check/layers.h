@@ -3,6 +3,7 @@
 #define SPOTTER_LAYERS_H
 
 #include "check/baseline.h"
+#include "result/result.h"
 #include "stats/statistics.h"
 
 enum {
@@ -42,6 +43,9 @@ typedef struct {
 /* lines.c: 1: a higher value of the metric is better, -1: a lower one, as it is described; 0: neither, and no change of it is
  * worse or better. */
 int spot_check_direction(int metric);
+
+/* The numbers of a spot_check_line, for tables and reports. */
+extern const spot_quantity spot_check_values[];
 
 /* layer_pairs.c: the verdicts of all numbers, as one family. */
 spot_status spot_check_judge(spot_checking *g, spot_check_number *w, int n);

@@ -31,6 +31,21 @@ int spot_check_direction(int metric)
     return q ? spot_quantity_change(q, 0, 1) : 0;
 }
 
+static void difference(spot_quantity_value *v, const void *row)
+{
+    v->value = ((const spot_check_line *)row)->now - ((const spot_check_line *)row)->before;
+}
+
+const spot_quantity spot_check_values[] = {
+#define S(name_, ...) SPOT_QUANTITY(#name_, spot_check_line, name_, .title = __VA_ARGS__)
+    S(before, "before", .about = "the baseline's, or the paper's"), S(now, "now", .about = "the run's"),
+    SPOT_COMPUTED("difference", SPOT_AS_REAL, difference, .title = "diff", .format = "%+.3f", .about = "now less before"),
+    S(low, "95 % low", .format = "%+.3f"), S(high, "high", .format = "%+.3f"), S(margin, "margin", .format = "%.3g"),
+    S(p, "p", .format = "%.2g"), S(n, "n", .unit = SPOT_UNIT_COUNT, .about = "pairs, or ECs or classes of the run"),
+    S(left_out, "left out", .unit = SPOT_UNIT_COUNT, .about = "those that one side lacks"), SPOT_QUANTITIES_END
+#undef S
+};
+
 bool spot_verdict_fails(spot_verdict v) { return v == SPOT_WORSE || v == SPOT_TOO_GOOD || v == SPOT_BROKEN; }
 
 spot_check_line *spot_check_add(spot_checking *g, const char *layer, const char *method, const char *metric, spot_verdict v)

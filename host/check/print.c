@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "check/layers.h"
 #include "result/columns.h"
-#include "result/result.h"
 
 /* ---- text ---- */
 
@@ -75,27 +75,11 @@ static bool get_number(void *out, const void *root, long i)
     return !isnan(l->now);
 }
 
-static void difference(spot_quantity_value *v, const void *row)
-{
-    v->value = ((const spot_check_line *)row)->now - ((const spot_check_line *)row)->before;
-}
-
-static const spot_quantity metric[] = {
-#define S(name_, ...) SPOT_QUANTITY(NULL, spot_check_line, name_, .title = __VA_ARGS__)
-    S(metric, "metric"), SPOT_QUANTITIES_END
-};
-
-static const spot_quantity values[] = {
-    S(before, "before"), S(now, "now"), SPOT_COMPUTED(NULL, SPOT_AS_REAL, difference, .title = "diff", .format = "%+.3f"),
-    S(low, "95 % low", .format = "%+.3f"), S(high, "high", .format = "%+.3f"), S(margin, "margin", .format = "%.3g"),
-    S(p, "p", .format = "%.2g"), S(n, "n", .unit = SPOT_UNIT_COUNT), S(left_out, "left out", .unit = SPOT_UNIT_COUNT),
-    SPOT_QUANTITIES_END
-#undef S
-};
+static const spot_quantity metric[] = { SPOT_QUANTITY(NULL, spot_check_line, metric, .title = "metric"), SPOT_QUANTITIES_END };
 
 #define ROWS(whose) { SPOT_QUANTITY(NULL, number_row, who, .title = whose), SPOT_BEHIND(NULL, number_row, l, metric), \
                       SPOT_QUANTITY(NULL, number_row, verdict, .title = "verdict"), \
-                      SPOT_BEHIND(NULL, number_row, l, values), SPOT_QUANTITIES_END }
+                      SPOT_BEHIND(NULL, number_row, l, spot_check_values), SPOT_QUANTITIES_END }
 static const spot_quantity of_method[] = ROWS("method"), of_shift[] = ROWS("shift");
 
 static void print_numbers(FILE *f, const spot_check *k, bool marked)

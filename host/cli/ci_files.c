@@ -91,7 +91,7 @@ spot_status cli_ci_write(spot_ctx *c, cli_ci *o, const spot_ci_report *r)
     return SPOT_OK;
 }
 
-/* What fails here is told by the failure before it. */
+/* A file that cannot be written here stays unsaid: the command ends with the failure before it. */
 spot_status cli_ci_end(spot_ctx *c, spot_status s, cli_ci *o, const char *command, const char *about)
 {
     spot_ctx quiet = { 0 };

@@ -220,7 +220,7 @@ static const uint8_t *find_chunk(const uint8_t *file, size_t size, const char *k
     return NULL;
 }
 
-/* By the colour type, or by a chunk tRNS. */
+/* The colour type has alpha, or a chunk tRNS gives it. */
 bool spot_png_has_alpha(const uint8_t *file, size_t size)
 {
     size_t length;

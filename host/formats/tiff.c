@@ -109,7 +109,7 @@ static uint8_t without_alpha(uint8_t v, uint8_t alpha)
     return (uint8_t)(alpha == 255 ? v : full > 255 ? 255 : full);
 }
 
-/* Of ink, as TIFF stores it: rounded as in PIL. */
+/* The light that ink and black ink leave, as TIFF stores them; rounded as in PIL. */
 static uint8_t without_ink(uint8_t ink, uint8_t key)
 {
     const unsigned light = 255u - key;

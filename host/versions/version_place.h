@@ -11,7 +11,7 @@ typedef struct { char dir[1024]; const char *model; } spot_version_place;      /
  * none is there, the part before the last colon. SPOT_USAGE for a path that is too long. */
 spot_status spot_version_place_of(spot_ctx *c, spot_version_place *p, const char *version);
 
-/* By what is there; nothing: a file of probabilities, whose reader will say so. */
+/* The kind follows from what is there; nothing: a file of probabilities, whose reader will say so. */
 typedef enum { SPOT_VERSION_PROBABILITIES, SPOT_VERSION_FINDINGS, SPOT_VERSION_RUN } spot_version_kind;
 spot_version_kind spot_version_kind_of(const char *version);
 

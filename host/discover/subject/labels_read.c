@@ -156,43 +156,56 @@ static spot_status read_words(spot_rows_reading *r, spot_array *a)
 
 /* -- numbers ---------------------------------------------------------------------------------------------------- */
 
-/* Whether the known classes bear other numbers than their places, so that a number is a name. */
-static bool numbers_are_names(const spot_known *known)
+/* *name (classes): the numbers that the known classes bear, to be freed; NULL where each is its place, or one is no number. */
+static spot_status take_names(spot_rows_reading *r, int64_t **name)
 {
+    const int classes = r->known ? r->known->classes : 0;
+    int k = 0;
     bool places = true;
-    int64_t v;
 
-    for (int k = 0; known && k < known->classes; k++) {
-        if (!whole_number(&v, known->class_name[k])) return false;
-        places = places && v == k;
-    }
-    return known && !places;
+    *name = NULL;
+    if (!classes) return SPOT_OK;
+    *name = malloc((size_t)classes * sizeof **name);
+    if (!*name) return spot_fail(r->c, SPOT_NOMEM, "no memory for %d classes", classes);
+    for (; k < classes && whole_number(&(*name)[k], r->known->class_name[k]); k++) places = places && (*name)[k] == k;
+    if (k < classes || places) free(*name), *name = NULL;
+    return SPOT_OK;
 }
 
-static spot_status read_numbers(spot_rows_reading *r, const spot_array *a)
+/* name: as of take_names: a number is the name of a class, not its place. */
+static spot_status number_rows(spot_rows_reading *r, const spot_array *a, const int64_t *name)
 {
     spot_subject *s = r->s;
-    const bool names = numbers_are_names(r->known);
-    const int range[2] = { 0, r->known && !names ? s->classes - 1 : MAX_CLASSES - 1 };
+    const int range[2] = { 0, r->known && !name ? s->classes - 1 : MAX_CLASSES - 1 };
 
     for (int i = 0; i < s->n; i++) {
         int k = 0;
         double v;
-        int64_t own = -1;
         spot_array_doubles(&v, a, (size_t)i, 1);
         if (isnan(v))
             SPOT_TRY(spot_bad_row(r, i, spot_fail(r->c, SPOT_INPUT, "{labels.missing} %s: row %d has no label (NaN); every row "
                                                   "needs one%s", a->name, i, spot_bad_row_advice(r))));
         else SPOT_TRY(spot_bad_row(r, i, spot_array_whole(r->c, &s->target[i], a, (size_t)i, range)));
         if (is_left_out(r, i)) continue;
-        for (; names && own != s->target[i] && k < s->classes; k++) whole_number(&own, s->class_name[k]);
-        if (names && own != s->target[i])
+        while (name && k < s->classes && name[k] != s->target[i]) k++;
+        if (name && k == s->classes)
             return spot_fail(r->c, SPOT_INPUT, "{labels.unknown} %s: row %d has class %d, which is none of the %d classes%s",
                              a->name, i, s->target[i], s->classes, r->files->class_name ? "" : " of the findings");
-        if (names) s->target[i] = k - 1;
+        if (name) s->target[i] = k;
         if (s->target[i] >= s->classes) s->classes = s->target[i] + 1;
     }
     return SPOT_OK;
+}
+
+static spot_status read_numbers(spot_rows_reading *r, const spot_array *a)
+{
+    int64_t *name;
+    spot_status st;
+
+    SPOT_TRY(take_names(r, &name));
+    st = number_rows(r, a, name);
+    free(name);
+    return st;
 }
 
 /* -- a column for each class ------------------------------------------------------------------------------------ */
