@@ -97,6 +97,32 @@ sigmoid = 1 / (1 + np.exp(-logit))
 np.save("z.npy", many), np.save("q.npy", sigmoid)
 code, err, got = discover("-y", "z.npy", "-p", "q.npy")
 check("several classes a row", code == 0 and "wrong" not in got, err)
+check("several classes a row", "several classes" in err, err)
+np.save("z.npy", many), np.save("q.npy", logit)
+reads("one-hot and logits", wrong, "-y", "z.npy", "-p", "q.npy", "--logits", said=["softmax", "one 1 in each row"])
+odd = p.copy()
+odd[17] *= 0.6
+np.save("q.npy", odd)
+refuses("one-hot, and one row that does not sum to 1", "-y", "z.npy", "-p", "q.npy", said=["row 17 sum to 0.6"])
+reads("the same, left out", int((np.delete(p, 17, 0).argmax(1) != np.delete(y, 17)).sum()), "-y", "z.npy", "-p", "q.npy",
+      "--skip-bad-rows", said=["1 of 660 rows"])
+close = np.stack([np.where(two == 0, 0.5 + 1e-12, 0.5 - 1e-12), np.where(two == 0, 0.5 - 1e-12, 0.5 + 1e-12)], 1)
+table("z.csv", z=np.array(["cat", "dog"])[two])
+np.save("z.npy", np.eye(2)[two]), np.save("q.npy", close)
+reads("one-hot, ties of floats alone", 0, "-y", "z.npy", "-p", "q.npy")
+for order in ([0, 1], [1, 0]):
+    reads("ties of floats alone, columns in any order", 0, "-y", "z.csv:z", "-p",
+          side_by_side("q.csv", [["cat", "dog"][k] for k in order], close[:, order]))
+three = np.exp(logit[:, :3]) / np.exp(logit[:, :3]).sum(1, keepdims=True)
+np.save("z.npy", y % 3 + 3)
+for names in (["3", "4", "5"], ["03", "04", "05"], ["p_03", "p_04", "p_05"]):
+    reads("columns called by the numbers of the classes", int((three.argmax(1) != y % 3).sum()), "-y", "z.npy", "-p",
+          side_by_side("q.csv", names, three))
+refuses("numbers behind a word", "-y", "z.npy", "-p", side_by_side("q.csv", ["1a3", "1a4", "1a5"], three), said=["columns for 3 classes"])
+table("z.csv", z=np.array(["p_a", "p_b"])[two])
+pair = np.stack([1 - half, half], 1)
+reads("classes that begin as a prefix", int((pair.argmax(1) != two).sum()), "-y", "z.csv:z", "-p",
+      side_by_side("q.csv", ["p_b", "p_a"], pair[:, ::-1]), said=["by their names"])
 for name, other in (("a space", lambda w: w + " "), ("case", str.title), ("normal form", lambda w: w + "\u0301")):
     plain = [unicodedata.normalize("NFC", w + "\u0301") if name == "normal form" else w for w in words]
     k = [other(words[c]) if i % 7 == 0 else plain[c] for i, c in enumerate(y)]

@@ -10,13 +10,16 @@
 
 enum { LEAST = 10, NAMED = 5 };            /* rows of a class that tell about its column; classes that are named */
 
-static bool is_left_out(const spot_rows_reading *r, int i) { return r->bad && r->bad[i]; }
-
 bool spot_answers_sum_to_1(const spot_rows_reading *r, const float *p, int columns)
 {
-    for (int i = 0; i < r->s->n; i++)
-        if (!is_left_out(r, i) && !spot_probs_sum_to_1(p + (size_t)i * (size_t)columns, columns)) return false;
-    return true;
+    int stay = 0, good = 0;
+
+    for (int i = 0; i < r->s->n; i++) {
+        if (spot_row_is_left_out(r, i)) continue;
+        stay++;
+        good += spot_probs_sum_to_1(p + (size_t)i * (size_t)columns, columns);
+    }
+    return 2 * (int64_t)good > stay;
 }
 
 /* Whether row i is good: each number from 0 to 1, and a sum of 1 where it has one class. *tie: the greatest is there twice. */
@@ -99,7 +102,7 @@ static spot_status look_for_exchanged(const spot_rows_reading *r, const char *fi
 
     if (!v) return spot_fail(r->c, SPOT_NOMEM, "no memory for the answers of %s", file);
     for (int i = 0; i < s->n; i++)
-        if (!is_left_out(r, i)) v[n++] = (class_answer){ s->target[i], spot_subject_predicted(s, i) };
+        if (!spot_row_is_left_out(r, i)) v[n++] = (class_answer){ s->target[i], spot_subject_predicted(s, i) };
     qsort(v, (size_t)n, sizeof *v, by_class);
     tell_exchanged(r, v, n, file);
     free(v);
@@ -123,7 +126,7 @@ spot_status spot_answers_check(spot_rows_reading *r, const char *name)
     for (int i = 0; i < s->n; i++)
         if (!look_at_row(s, i, &seen[i])) seen[i] = ODD;
     for (int i = 0; i < s->n && !how; i++) {
-        if (is_left_out(r, i)) continue;
+        if (spot_row_is_left_out(r, i)) continue;
         if (seen[i] == ODD) how = spot_bad_row(r, i, spot_subject_check_answer(r->c, s, (size_t)i, &called));
         else ties += seen[i];
     }

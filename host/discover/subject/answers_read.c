@@ -22,15 +22,15 @@ static int first_greatest(const double *v, int n)
     return best;
 }
 
-/* The answer that floats may not have: -1 where no other number becomes the same float as the greatest. */
-static int answer_at_risk(const double *v, int n)
+/* v (n): numbers that become floats; said (n): the same as the file has them. One that becomes the same float as the greatest
+ * and is less in the file goes one step down, so that the answer stays, in any order of the columns, and ties stay ties. */
+static void keep_answer(double *v, const double *said, int n)
 {
-    double most = v[0];
-    int equal = 0;
+    const int best = first_greatest(said, n);
+    const float most = (float)v[best];
 
-    for (int k = 1; k < n; k++) most = v[k] > most ? v[k] : most;
-    for (int k = 0; k < n; k++) equal += (float)v[k] == (float)most;
-    return equal > 1 ? first_greatest(v, n) : -1;
+    for (int k = 0; k < n; k++)
+        if ((float)v[k] >= most && said[k] < said[best]) v[k] = (double)nextafterf(most, -INFINITY);
 }
 
 static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
@@ -53,15 +53,16 @@ static double on_its_side(double v)
     return (float)v != 0.5f || v == 0.5 ? v : (double)nextafterf(0.5f, v > 0.5 ? 1 : 0);
 }
 
-/* Changes the doubles of an F64 array, or the floats of another one, in place, row by row. best (n): the
- * answers that floats may not have, else -1. */
-static void change_rows(const spot_rows_reading *r, double *wide, float *narrow, int columns, int *best)
-{
-    const bool logits = r->files->logits, softmax = !r->s->has;
-    double *v = wide, one = 0;
-    double *row = wide ? NULL : malloc((size_t)columns * sizeof *row);
+/* Each row has one class, by its labels; one-hot ones say so too where logits have no sum that could. */
+static bool has_one_class(const spot_rows_reading *r) { return !r->s->has || (r->one_hot && r->files->logits); }
 
-    for (int i = 0; i < r->s->n && (wide || row); i++) {
+/* Changes the doubles of an F64 array, or the floats of another one, in place, row by row; row (2 columns) is scratch. */
+static void change_rows(const spot_rows_reading *r, double *wide, float *narrow, int columns, double *row)
+{
+    const bool logits = r->files->logits, softmax = has_one_class(r);
+    double *v = wide, *said = row + columns, one = 0;
+
+    for (int i = 0; i < r->s->n; i++) {
         if (wide) v = wide + (size_t)i * (size_t)columns;
         else {
             v = row;
@@ -72,12 +73,11 @@ static void change_rows(const spot_rows_reading *r, double *wide, float *narrow,
             *v = logits && one == 0.5 ? *v > 0 ? (double)nextafterf(0.5f, 1) : *v < 0 ? (double)nextafterf(0.5f, 0) : 0.5
                                       : on_its_side(one);
         } else {
-            best[i] = logits ? first_greatest(v, columns) : answer_at_risk(v, columns);
-            if (logits) from_logits(v, columns, softmax);
+            if (logits) memcpy(said, v, (size_t)columns * sizeof *said), from_logits(v, columns, softmax);
+            if (softmax || r->one_hot) keep_answer(v, logits ? said : v, columns);
         }
         for (int k = 0; !wide && k < columns; k++) narrow[(size_t)i * (size_t)columns + (size_t)k] = (float)v[k];
     }
-    free(row);
 }
 
 static void round_in(float *p, size_t n)
@@ -91,24 +91,22 @@ static void round_in(float *p, size_t n)
 /* a's probabilities as floats. */
 static spot_status take_floats(spot_rows_reading *r, float **p, spot_array *a)
 {
-    const int columns = a->rank == 2 ? (int)a->dim[1] : 1, n = r->s->n;
+    const int columns = a->rank == 2 ? (int)a->dim[1] : 1;
     const bool wide = a->type == SPOT_F64 && r->files->probs, change = wide || (r->files->probs && r->files->logits);
     const size_t count = a->count;
-    int *best = NULL;
-    spot_status s;
+    double *row = NULL;
+    spot_status s = SPOT_OK;
 
     if (a->type != SPOT_WORDS) SPOT_TRY(spot_bad_values(r, a, FLT_MAX));
     if (change) {
-        best = malloc((size_t)n * sizeof *best);
-        if (!best) return spot_fail(r->c, SPOT_NOMEM, "no memory for the answers of %s", a->name);
+        row = malloc(2 * (size_t)columns * sizeof *row);
+        if (!row) return spot_fail(r->c, SPOT_NOMEM, "no memory for a row of %s", a->name);
     }
-    if (wide) change_rows(r, a->data, NULL, columns, best);
+    if (wide) change_rows(r, a->data, NULL, columns, row);
     s = spot_rows_floats(r, p, a);
-    if (!s && change && !wide) change_rows(r, NULL, *p, columns, best);
+    if (!s && change && !wide) change_rows(r, NULL, *p, columns, row);
     if (!s) round_in(*p, count);
-    for (int i = 0; !s && change && columns > 1 && !r->s->has && i < n; i++)
-        if (best[i] >= 0) spot_keep_greatest(*p + (size_t)i * (size_t)columns, columns, best[i]);
-    free(best);
+    free(row);
     return s;
 }
 
@@ -253,7 +251,10 @@ static spot_status from_matrix(spot_rows_reading *r, float *p, const spot_array 
     bool named;
 
     if (s->has && r->one_hot && spot_answers_sum_to_1(r, p, columns))
-        SPOT_TRY(spot_labels_of_one_class(r, "beside probabilities that sum to 1"));
+        SPOT_TRY(spot_labels_of_one_class(r, r->files->logits ? "beside logits" : "beside probabilities that sum to 1"));
+    if (s->has && r->one_hot && !r->soft)
+        spot_log(r->c, SPOT_LOG_INFO, "%s: one 1 in each row, but the rows of %s do not sum to 1: read as rows that may have "
+                 "several classes, each answered by its probability of 1/2 or more", r->files->labels, a->name);
     if (s->has && r->soft)
         return spot_fail(r->c, SPOT_INPUT, "{labels.shares} %s: %d rows are shares of classes, and the rows of %s do not sum "
                          "to 1; give labels of 0 and 1", r->files->labels, r->soft, a->name);
@@ -262,7 +263,8 @@ static spot_status from_matrix(spot_rows_reading *r, float *p, const spot_array 
     s->prob = p;
     if (s->target && s->class_name && !r->known && !named)
         spot_log(r->c, SPOT_LOG_INFO, "%s: its columns are taken as the words of %s sorted by %s: \"%.80s\" first, "
-                 "\"%.80s\" last", a->name, r->files->labels, r->whole ? "number" : "name", s->class_name[0],
+                 "\"%.80s\" last", a->name, r->files->labels,
+                 spot_labels_by_number(s->class_name, columns) ? "number" : "name", s->class_name[0],
                  s->class_name[columns - 1]);
     if (s->target) SPOT_TRY(SPOT_SUBJECT_TAKE(r->c, s, s->confidence, s->n));
     for (int i = 0; s->target && i < s->n; i++) s->confidence[i] = p[(size_t)i * (size_t)columns + (size_t)s->target[i]];
@@ -283,6 +285,6 @@ spot_status spot_answers_read(spot_rows_reading *r, spot_array *a)
     if (r->files->losses) return from_losses(r, p, a->name);
     if (r->files->logits)
         spot_log(r->c, SPOT_LOG_INFO, "%s: logits, taken as probabilities by %s in double precision", a->name,
-                 a->rank == 2 && !r->s->has ? "softmax" : "the sigmoid");
+                 a->rank == 2 && has_one_class(r) ? "softmax" : "the sigmoid");
     return a->rank == 1 ? from_column(r, p, a) : from_matrix(r, p, a);
 }

@@ -111,18 +111,24 @@ static int64_t number_of_class(const spot_subject *s, int k)
     return v;
 }
 
+static void keep_order(int **order)
+{
+    free(*order);
+    *order = NULL;
+}
+
 /* Columns p2, p0, p1 for classes 0, 1, 2: by number, if each class has one. Else they stand in the order of the classes, which
- * is said. */
-static void match_numbers(const column_names *m, int *order)
+ * is said, here or by the caller. */
+static void match_numbers(const column_names *m, int **order)
 {
     const spot_subject *s = m->r->s;
     bool whole = m->headed && (!s->class_name || s->classes == m->columns), moved = false;
 
     for (int k = 0; whole && k < m->columns; k++) {
-        const int64_t v = number_of_class(s, k < s->classes || !s->class_name ? k : 0);
+        const int64_t v = number_of_class(s, k);
         int at = k;
         for (int i = 0; m->number[at] != v && i < m->columns; i++) at = i;     /* most columns stand where they belong */
-        order[k] = at;
+        (*order)[k] = at;
         whole = m->number[at] == v;
         moved = moved || at != k;
     }
@@ -131,31 +137,39 @@ static void match_numbers(const column_names *m, int *order)
                  "file",
                  m->file);
     if (whole) return;
-    for (int k = 0; k < m->columns; k++) order[k] = k;
+    keep_order(order);
     if (!s->class_name)
         spot_log(m->r->c, SPOT_LOG_INFO, "%s: its columns are taken in their order: \"%.80s\" is class 0, \"%.80s\" class %d",
                  m->file, m->name[0], m->name[m->columns - 1], m->columns - 1);
 }
 
-/* Labels 3, 5, 7 and columns called so: the columns name the classes. */
+/* Labels 3, 5, 7 and columns called by these numbers alone: the columns name the classes. */
 static bool numbers_name_classes(const column_names *m)
 {
     const spot_subject *s = m->r->s;
 
-    if (!m->headed || *m->name[0] < '0' || *m->name[0] > '9' || s->classes <= m->columns) return false;
+    if (!m->headed || head_of(m->name[0]) || s->classes <= m->columns) return false;
     for (int i = 0; i < s->n; i++)
-        if (!(m->r->bad && m->r->bad[i]) && !has_number(m, s->target[i])) return false;
+        if (!spot_row_is_left_out(m->r, i) && !has_number(m, s->target[i])) return false;
     return true;
 }
 
 /* ---- words ---- */
+
+/* The class that a column names: the word of class k, or, where classes have no words, its number. */
+static bool names_class(const char *column, char *const *words, int k)
+{
+    int64_t v;
+
+    return words ? !strcmp(column, words[k]) : spot_integer(&v, column, strlen(column)) && v == k;
+}
 
 /* The classes are the names of the columns, sorted; labels keep their words. */
 static spot_status take_classes(column_names *m, int *order)
 {
     spot_rows_reading *r = m->r;
     spot_subject *s = r->s;
-    char **was = s->class_name, **name, number[24];
+    char **was = s->class_name, **name;
     int *place;
 
     SPOT_TRY(spot_subject_take(r->c, s, &name, (size_t)m->columns * sizeof *name));
@@ -164,12 +178,12 @@ static spot_status take_classes(column_names *m, int *order)
     place = malloc((size_t)s->classes * sizeof *place);
     if (!place) return spot_fail(r->c, SPOT_NOMEM, "no memory for %d classes", s->classes);
     for (int k = 0; k < s->classes; k++) {
-        snprintf(number, sizeof number, "%d", k);
         place[k] = -1;
         for (int j = 0; j < m->columns && place[k] < 0; j++)
-            if (!strcmp(name[j], was ? was[k] : number)) place[k] = j;
+            if (names_class(name[j], was, k)) place[k] = j;
     }
-    for (int i = 0; i < s->n; i++) s->target[i] = place[s->target[i]] < 0 ? 0 : place[s->target[i]];
+    for (int i = 0; i < s->n; i++)                     /* a row without a column has been refused, unless it is left out */
+        s->target[i] = spot_row_is_left_out(r, i) ? 0 : place[s->target[i]];
     free(place);
     for (int k = 0; k < m->columns; k++) order[k] = find_column(m, name[k]);
     if (was && m->columns > s->classes)
@@ -186,11 +200,7 @@ static spot_status match_words(column_names *m, int **order)
     int matched = 0;
 
     for (int k = 0; k < s->classes; k++) matched += find_column(m, s->class_name[k]) >= 0;
-    if (!matched && (m->headed || !one)) {             /* p0, p1 for cat, dog: in the order of the classes, as said later */
-        free(*order);
-        *order = NULL;
-        return SPOT_OK;
-    }
+    if (!matched && m->headed) return keep_order(order), SPOT_OK;      /* p0, p1 for cat, dog; the caller says so */
     if (matched < s->classes || (matched < m->columns && (m->r->known || !one))) return fail_names(m, matched);
     if (matched < m->columns) return take_classes(m, *order);
     for (int k = 0; k < s->classes; k++) (*order)[k] = find_column(m, s->class_name[k]);
@@ -210,7 +220,12 @@ int spot_column_class(const spot_rows_reading *r, const spot_array *a)
     for (int k = 0; *name && k < s->classes; k++) {
         const char *cls = s->class_name ? s->class_name[k] : number;
         snprintf(number, sizeof number, "%d", k);
-        if (!strcmp(name + cut, cls) || ((!s->class_name || r->whole) && !strcmp(name + bare, cls))) return k;
+        if (!strcmp(name, cls) || !strcmp(name + cut, cls) || ((!s->class_name || r->whole) && !strcmp(name + bare, cls)))
+            return k;
+    }
+    for (int k = 0; *name && s->class_name && !r->whole && s->classes == 2 && k < 2; k++) {     /* p0, and classes are words */
+        snprintf(number, sizeof number, "%d", k);
+        if (!strcmp(name + bare, number)) return k;
     }
     return -1;
 }
@@ -227,7 +242,7 @@ static spot_status match(column_names *m, int **order)
         SPOT_TRY(spot_labels_as_numbers(m->r, m->columns));
     if (!s->class_name && s->target && numbers_name_classes(m)) return take_classes(m, *order);
     if (!s->class_name || (m->r->whole && m->headed)) {
-        match_numbers(m, *order);
+        match_numbers(m, order);
         return SPOT_OK;
     }
     SPOT_TRY(match_words(m, order));
@@ -250,6 +265,9 @@ spot_status spot_columns_match(spot_rows_reading *r, int **order, const spot_arr
     SPOT_TRY(spot_subject_take(r->c, r->s, &m.name, n * sizeof *m.name + bytes));      /* they may become names of classes */
     text = (char *)(m.name + n);
     cut = prefix_of(a->column, m.columns);
+    for (size_t k = 0; cut && k < n; k++)              /* "p_cat" may be the class */
+        for (int j = 0; r->s->class_name && j < r->s->classes; j++)
+            if (!strcmp(a->column[k], r->s->class_name[j])) cut = 0;
     for (size_t k = 0; k < n; k++) m.name[k] = text, text = stpcpy(text, a->column[k] + cut) + 1;
     m.sorted = malloc(n * sizeof *m.sorted);
     m.number = malloc(n * sizeof *m.number);

@@ -39,15 +39,13 @@ static spot_status check_missing(spot_rows_reading *r, const spot_array *a)
     return SPOT_OK;
 }
 
-static bool is_left_out(const spot_rows_reading *r, int i) { return r->bad && r->bad[i]; }
-
 /* The distinct words of rows that stay, sorted by text; returns their number. */
 static int list_distinct(const spot_rows_reading *r, char **out, char *const *word)
 {
     int n = 0, distinct = 0;
 
     for (int i = 0; i < r->s->n; i++)
-        if (!is_left_out(r, i)) out[n++] = word[i];
+        if (!spot_row_is_left_out(r, i)) out[n++] = word[i];
     qsort(out, (size_t)n, sizeof *out, by_text);
     for (int i = 0; i < n; i++)
         if (!distinct || strcmp(out[i], out[distinct - 1])) out[distinct++] = out[i];
@@ -62,6 +60,8 @@ static int (*order_of(char *const *name, int n))(const void *, const void *)
         if (!whole_number(&v, name[k])) return by_text;
     return by_number;
 }
+
+bool spot_labels_by_number(char *const *name, int n) { return order_of(name, n) == by_number; }
 
 /* Whether names are whole numbers from 0 on, each greater than the one before. */
 static bool are_numbers(char *const *name, int n)
@@ -91,7 +91,7 @@ static spot_status number_words(spot_rows_reading *r, spot_array *a)
     r->whole = spot_labels_sort(s->class_name, s->classes);
     order = order_of(s->class_name, s->classes);
     for (int i = 0; i < s->n; i++) {
-        if (is_left_out(r, i)) continue;
+        if (spot_row_is_left_out(r, i)) continue;
         char **at = bsearch(&word[i], s->class_name, (size_t)s->classes, sizeof *word, order);
         s->target[i] = (int)(at - s->class_name);
     }
@@ -134,7 +134,7 @@ static spot_status find_words(spot_rows_reading *r, const spot_array *a)
     for (int i = 0; !st && i < r->s->n; i++) {
         char **at = bsearch(&word[i], sorted, (size_t)known->classes, sizeof *sorted, by_text);
         int k = 0;
-        if (is_left_out(r, i)) continue;
+        if (spot_row_is_left_out(r, i)) continue;
         if (!at) {
             st = spot_fail(r->c, SPOT_INPUT, "{labels.unknown} %s: row %d has class \"%.80s\", which is none of the %d classes"
                            "%s: %s", a->name, i, word[i], known->classes, r->files->class_name ? "" : " of the findings",
@@ -185,8 +185,9 @@ static spot_status number_rows(spot_rows_reading *r, const spot_array *a, const 
         if (isnan(v))
             SPOT_TRY(spot_bad_row(r, i, spot_fail(r->c, SPOT_INPUT, "{labels.missing} %s: row %d has no label (NaN); every row "
                                                   "needs one%s", a->name, i, spot_bad_row_advice(r))));
+        else if (r->known) SPOT_TRY(spot_array_whole(r->c, &s->target[i], a, (size_t)i, range));
         else SPOT_TRY(spot_bad_row(r, i, spot_array_whole(r->c, &s->target[i], a, (size_t)i, range)));
-        if (is_left_out(r, i)) continue;
+        if (spot_row_is_left_out(r, i)) continue;
         while (name && k < s->classes && name[k] != s->target[i]) k++;
         if (name && k == s->classes)
             return spot_fail(r->c, SPOT_INPUT, "{labels.unknown} %s: row %d has class %d, which is none of the %d classes%s",
@@ -277,7 +278,7 @@ static spot_status read_several(spot_rows_reading *r, spot_array *a)
     r->one_hot = s->classes > 1;
     for (int i = 0; !st && i < s->n; i++) {
         st = spot_bad_row(r, i, read_shares(r, a, i, v));
-        r->one_hot = r->one_hot && (is_left_out(r, i) || has_one(s->has + (size_t)i * (size_t)s->classes, s->classes));
+        r->one_hot = r->one_hot && (spot_row_is_left_out(r, i) || has_one(s->has + (size_t)i * (size_t)s->classes, s->classes));
     }
     free(v);
     if (!st && r->soft && !r->one_hot)

@@ -85,7 +85,7 @@ static spot_status find_pictures(spot_rows_reading *r, int *missing, int *first)
 
     SPOT_TRY(spot_gallery_paths(r->c, s, r->files->images, r->files->links));
     for (int i = 0; i < s->n; i++) {
-        if (!stat(s->image[i], &st) && S_ISREG(st.st_mode)) continue;
+        if (spot_row_is_left_out(r, i) || (!stat(s->image[i], &st) && S_ISREG(st.st_mode))) continue;
         if (!(*missing)++) *first = i;
         if (*missing <= TOLD) spot_log(r->c, SPOT_LOG_WARN, "row %d: %.500s is no file", i, s->image[i]);
         s->image[i] = NULL;
@@ -141,9 +141,7 @@ static spot_status read_features(spot_rows_reading *r, spot_array *a)
     r->s->d = (int)a->dim[1];
     SPOT_TRY(spot_subject_array_maker(r->c, r->s, a, r->files));
     if (a->type != SPOT_WORDS) SPOT_TRY(spot_bad_values(r, a, LARGEST));
-    SPOT_TRY(spot_rows_floats(r, &r->s->feature, a));
-    warn_of_no_information(r, a->name);
-    return SPOT_OK;
+    return spot_rows_floats(r, &r->s->feature, a);
 }
 
 static spot_status read_part(spot_rows_reading *r, spot_status (*part)(spot_rows_reading *, spot_array *))
@@ -174,8 +172,9 @@ static spot_status read_arrays(spot_rows_reading *r)
     SPOT_TRY(read_part(r, spot_answers_read));
     SPOT_TRY(read_part(r, read_ids));
     if (!f->embed) SPOT_TRY(read_part(r, read_features));
-    SPOT_TRY(spot_bad_rows_drop(r));
     SPOT_TRY(read_pictures(r));
+    SPOT_TRY(spot_bad_rows_drop(r));
+    if (!f->embed) warn_of_no_information(r, f->embeddings);
     if (f->embed) SPOT_TRY(spot_subject_embed(r->c, s, f));
     if (f->embed) SPOT_TRY(spot_subject_check_features(r->c, s, f->embed));
     if (!s->class_name) SPOT_TRY(spot_subject_numbers(r->c, s, &s->class_name, s->classes));

@@ -25,6 +25,8 @@ typedef struct {
     int           soft;                    /* rows whose labels were shares of classes; `has` has the greatest */
 } spot_rows_reading;
 
+static inline bool spot_row_is_left_out(const spot_rows_reading *r, int i) { return r->bad && r->bad[i]; }
+
 /* Reads an array and compares its number of rows with the others'. (n, 1) counts as (n). most_rank 0: it must be (rows,
  * features). */
 spot_status spot_rows_array(spot_rows_reading *r, spot_array *a, const char *where, int most_rank);
@@ -56,6 +58,9 @@ spot_status spot_labels_read(spot_rows_reading *r, spot_array *a);
  * on, no number twice. */
 bool spot_labels_sort(char **name, int n);
 
+/* Whether names are sorted as numbers, which all are. */
+bool spot_labels_by_number(char *const *name, int n);
+
 /* Where words are whole numbers below `classes`: they are the classes' numbers. */
 spot_status spot_labels_as_numbers(spot_rows_reading *r, int classes);
 
@@ -68,7 +73,7 @@ spot_status spot_answers_read(spot_rows_reading *r, spot_array *a);
 /* Checks prob of every row, tells ties, and names classes whose columns may be exchanged. */
 spot_status spot_answers_check(spot_rows_reading *r, const char *name);
 
-/* Whether each row of p that stays sums to 1. */
+/* Whether most rows of p that stay sum to 1; the check of all rows names the others. */
 bool spot_answers_sum_to_1(const spot_rows_reading *r, const float *p, int columns);
 
 /* order (columns): the column of each class, by the names of a's columns, to be freed; NULL: they stand in the order of the
