@@ -214,6 +214,27 @@ bad[303, 2] = 1e12
 np.save("e.npy", bad)
 reads("a feature of 1e12", wrong, "-y", "y.npy", "-p", "p.npy")
 np.save("e.npy", np.where(np.arange(N)[:, None] % 3 == 0, e, np.nan))
+bad_rows = e.copy()
+bad_rows[[3, 60], 0] = np.nan
+np.save("n.npy", bad_rows)
+night = np.where(np.arange(N) % 5 == 0, "night", "day")
+table("t.csv", sky=night), table("i.csv", id=[f"r{i}" for i in range(N)])
+table("ti.csv", id=[f"r{i}" for i in range(N) if i != 200], sky=np.delete(night, 200))
+kept = np.delete(np.arange(N), [3, 60])
+found = []
+for features, labels, probs, sky, more in (("n.npy", "y.npy", "p.npy", "t.csv", ["--skip-bad-rows"]),
+                                           ("k.npy", "yk.npy", "pk.npy", "tk.csv", [])):
+    np.save("k.npy", e[kept]), np.save("yk.npy", y[kept]), np.save("pk.npy", p[kept]), table("tk.csv", sky=night[kept])
+    code, err, _ = discover("-e", features, "-y", labels, "-p", probs, "--attributes", sky, *more)
+    check("attributes beside rows that are left out", code == 0, err[-300:])
+    found.append([s.get("attributes", s) for f in json.load(open("o/slices.json"))["findings"] for s in f["slices"]])
+    for one in found[-1]:
+        for word in ("rows", "nearest_correct"):
+            one.pop(word, None)
+check("attributes beside rows that are left out", found[0] == found[1], "other words than without these rows")
+refuses("a row without a record", "-e", "n.npy", "-y", "y.npy", "-p", "p.npy", "--ids", "i.csv:id", "--attributes", "ti.csv:id",
+        "--skip-bad-rows", said=['row 200, "r200"'])
+
 refuses("most rows are bad", "-y", "y.npy", "-p", "p.npy", "--skip-bad-rows", said=["more than half of 660 rows"])
 table("a.csv", a=["" if i == 7 else v for i, v in enumerate(e[:, 0])], b=["NA" if i == 9 else v for i, v in enumerate(e[:, 1])],
       w=["" if i == 11 else v for i, v in enumerate(words[y])])

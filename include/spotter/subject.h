@@ -105,6 +105,7 @@ typedef struct {
     char     source[512];      /* one line for people: the files read and the number of rows */
     int      skipped;          /* unreadable pictures left out (spot_subject_files.skip) */
     int      left_out;         /* rows left out (spot_subject_files.skip_bad) */
+    int     *file_row;         /* (n), ascending: the rows' numbers in the files, where rows were left out; NULL: row i is row i */
     spot_picture_reading reading;      /* of `image`, for pages that show it */
     char     encoder[32];      /* name of the encoder that made `feature` (encoder.h); "": not known, or the classifier */
     void    *owned;            /* freed by spot_subject_close; NULL: the caller owns all arrays */

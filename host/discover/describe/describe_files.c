@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "discover/subject/attributes.h"
 #include "formats/bpe.h"
 #include "formats/formats.h"
 #include "spotter/array.h"
@@ -187,7 +188,7 @@ static spot_status add_table(spot_ctx *c, spot_describer *d, const spot_subject 
 {
     spot_attributes more;
 
-    SPOT_TRY(spot_attributes_read(c, &more, where, s->id, s->n));
+    SPOT_TRY(spot_attributes_of_subject(c, &more, where, s));
     return spot_attributes_join(c, &d->attributes, &more);
 }
 

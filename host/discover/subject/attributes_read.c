@@ -37,6 +37,8 @@ typedef struct {
     const char *file;
     char *const *id;                   /* (rows): ids of the rows */
     int     rows, columns, id_column;  /* id_column -1: records are in the order of the rows */
+    const int *file_row;               /* (rows): as in spot_subject */
+    int     file_rows, next;           /* records in the order of the rows; the next of `rows` among them */
     column *column;
     int    *order;                     /* (rows): rows by id, and (rows) by the plain form of the id once `plain` is open */
     spot_plain_ids plain;
@@ -199,6 +201,16 @@ static spot_status find_rows(attributes_reader *r)
     return keep_span(r, rows);
 }
 
+/* The row of the next record, by its number; none where the row was left out. */
+static span span_of_record(attributes_reader *r)
+{
+    const int at = r->file_row ? r->next : r->records;
+
+    if (at >= r->rows || (r->file_row && r->file_row[at] != r->records)) return (span){ 0, 0 };
+    r->next = at + 1;
+    return (span){ at, at + 1 };
+}
+
 static spot_status take_record(attributes_reader *r, spot_csv_cells cells, bool second)
 {
     spot_csv_cell cell;
@@ -207,7 +219,7 @@ static spot_status take_record(attributes_reader *r, spot_csv_cells cells, bool 
     if (second && r->records == r->first_pass)
         return spot_fail(r->c, SPOT_INPUT, "%s has changed while it was read; run again", r->file);
     if (!second && r->id_column < 0)       /* by its number; one too many is counted, and refused at the end */
-        SPOT_TRY(keep_span(r, r->records < r->rows ? (span){ r->records, r->records + 1 } : (span){ 0, 0 }));
+        SPOT_TRY(keep_span(r, span_of_record(r)));
     for (; (more = spot_csv_cell_next(&cells, &cell)) > 0 && k < r->columns; k++) {
         SPOT_TRY((k == r->id_column ? take_text : take_cell)(r, &cell));
         if (k == r->id_column && !second) SPOT_TRY(find_rows(r));
@@ -319,14 +331,14 @@ static spot_status check_rows(attributes_reader *r)
 {
     int missing = 0, first = 0, others = 0;
 
-    if (r->id_column < 0 && r->records != r->rows)
+    if (r->id_column < 0 && r->records != r->file_rows)
         return spot_fail(r->c, SPOT_INPUT, "{attributes.records} %s has %d records, and there are %d rows; give one for each "
-                         "row in their order, or name the column of ids: %s:COLUMN", r->file, r->records, r->rows, r->file);
+                         "row in their order, or name the column of ids: %s:COLUMN", r->file, r->records, r->file_rows, r->file);
     for (int i = r->rows - 1; r->id_column >= 0 && i >= 0; i--)
         if (r->record_of[i] < 0) missing++, first = i;
     if (missing)
         return spot_fail(r->c, SPOT_INPUT, "{attributes.no_record} %s: %d of %d rows have no record, the first is row %d, "
-                         "\"%.200s\"", r->file, missing, r->rows, first, r->id[first]);
+                         "\"%.200s\"", r->file, missing, r->rows, r->file_row ? r->file_row[first] : first, r->id[first]);
     if (r->by_form)
         spot_log(r->c, SPOT_LOG_INFO, "%s: %d ids match those of rows though they differ by \"./\" in front, blanks at the "
                  "ends or Unicode's normal form", r->file, r->by_form);
@@ -419,25 +431,36 @@ static void close_reader(attributes_reader *r)
     free(r->cell);
 }
 
-spot_status spot_attributes_read(spot_ctx *c, spot_attributes *a, const char *where, char *const *id, int rows)
+static spot_status read_file(attributes_reader r, const char *where)
 {
-    attributes_reader r = { .c = c, .a = a, .id = id, .rows = rows };
+    spot_ctx *c = r.c;
     const char *id_column;
     char *path = NULL;
     spot_blob in;
     spot_status how = spot_place_split(c, &path, &id_column, where);
 
-    *a = (spot_attributes){ 0 };
+    *r.a = (spot_attributes){ 0 };
     r.file = path;
-    if (how == SPOT_OK && id_column && !id)
+    if (how == SPOT_OK && id_column && !r.id)
         how = spot_fail(c, SPOT_INPUT, "{attributes.rows_without_ids} %s: the rows have no ids to be found by", where);
     if (how == SPOT_OK) how = spot_blob_open(c, &in, path);
     if (how == SPOT_OK) {
         how = read_table(&r, &in, id_column);
         spot_blob_close(&in);
     }
-    if (how) spot_attributes_close(a);
+    if (how) spot_attributes_close(r.a);
     close_reader(&r);
     free(path);
     return how;
+}
+
+spot_status spot_attributes_read(spot_ctx *c, spot_attributes *a, const char *where, char *const *id, int rows)
+{
+    return read_file((attributes_reader){ .c = c, .a = a, .id = id, .rows = rows, .file_rows = rows }, where);
+}
+
+spot_status spot_attributes_of_subject(spot_ctx *c, spot_attributes *a, const char *where, const spot_subject *s)
+{
+    return read_file((attributes_reader){ .c = c, .a = a, .id = s->id, .rows = s->n, .file_row = s->file_row,
+                                          .file_rows = s->n + s->left_out }, where);
 }

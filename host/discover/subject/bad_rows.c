@@ -69,10 +69,11 @@ spot_status spot_bad_rows_drop(spot_rows_reading *r)
     int kept = 0;
 
     if (!r->left_out) return SPOT_OK;
+    SPOT_TRY(SPOT_SUBJECT_TAKE(r->c, s, s->file_row, s->n - r->left_out));
     for (int i = 0; i < s->n; i++) {
         if (r->bad[i]) continue;
         if (kept < i) spot_subject_move_row(s, kept, i);
-        kept++;
+        s->file_row[kept++] = i;
     }
     spot_log(r->c, SPOT_LOG_WARN, "left out: %d of %d rows that no method can use; the others keep the numbers of the file",
              r->left_out, s->n);

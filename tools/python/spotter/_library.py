@@ -58,7 +58,7 @@ class Subject(ct.Structure):
                 ("has", ct.c_void_p), ("prob", ct.c_void_p), ("confidence", ct.c_void_p), ("predicted", ct.c_void_p),
                 ("head", ct.c_void_p), ("class_name", ct.POINTER(ct.c_char_p)), ("id", ct.POINTER(ct.c_char_p)),
                 ("image", ct.POINTER(ct.c_char_p)), ("box", ct.c_void_p), ("instance", ct.c_void_p),
-                ("source", ct.c_char * 512), ("skipped", ct.c_int), ("left_out", ct.c_int),
+                ("source", ct.c_char * 512), ("skipped", ct.c_int), ("left_out", ct.c_int), ("file_row", ct.c_void_p),
                 ("exif", ct.c_int), ("pillow", ct.c_int),
                 ("encoder", ct.c_char * 32), ("owned", ct.c_void_p)]
 
