@@ -99,6 +99,7 @@ typedef struct {
     int      found, found_wrong;       /* rows of the finding part, wrong ones among them */
     int      judged, wrong;    /* rows of the judging part, wrong ones among them */
     double   base;             /* wrong rows expected among `judged`: by the rates of their classes in the judging part */
+    int      groups;           /* of the judged rows; 0: rows are alone */
     double   p, corrected;     /* exact, one-sided; corrected for all pieces. 1 where no judged row belongs */
 } spot_piece;
 
@@ -107,6 +108,7 @@ typedef struct {
     spot_claim    claim;
     double        p;           /* the least corrected p of its pieces */
     int           judged, wrong;       /* over its pieces: judged rows, each counted once; wrong ones among them */
+    int           groups;      /* of the judged rows; 0: rows are alone */
     double        class_rate;  /* error rate of the judged rows' classes */
     spot_interval excess;      /* error rate of the judged rows less class_rate, with its 95 % interval */
     double        shrunk;      /* the excess to expect on new rows: its posterior mean, by a prior learned from all slices */

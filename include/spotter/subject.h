@@ -105,13 +105,17 @@ typedef struct {
     char     source[512];      /* one line for people: the files read and the number of rows */
     int      skipped;          /* unreadable pictures left out (spot_subject_files.skip) */
     int      left_out;         /* rows left out (spot_subject_files.skip_bad) */
+    int     *group;            /* (n): rows of one group depend on each other, as frames of a video or crops of a picture do;
+                                * groups count from 0 in the order of their first rows; NULL: each row is alone */
+    int      groups;           /* 0 where group is NULL */
+    char   **group_name;       /* (groups): the user's names; NULL: not known */
     int     *file_row;         /* (n), ascending: the rows' numbers in the files, where rows were left out; NULL: row i is row i */
     spot_picture_reading reading;      /* of `image`, for pages that show it */
     char     encoder[32];      /* name of the encoder that made `feature` (encoder.h); "": not known, or the classifier */
     void    *owned;            /* freed by spot_subject_close; NULL: the caller owns all arrays */
 } spot_subject;
 
-/* The files of a subject. The first five are "FILE" or "FILE:NAME" (array.h), or NULL. */
+/* The files of a subject. The first six are "FILE" or "FILE:NAME" (array.h), or NULL. */
 typedef struct {
     const char *embeddings;    /* (n, d) */
     const char *labels;        /* (n): class numbers, or words; (n, classes) of 0 and 1: several at once */
@@ -119,6 +123,7 @@ typedef struct {
                                 * there are two */
     const char *losses;        /* (n): cross-entropy, in place of probs: confidence is exp(-loss) */
     const char *ids;           /* (n) words or numbers; ids that name files below `images` give the pictures */
+    const char *groups;        /* (n) words or numbers: rows with an equal one are a group (spot_subject.group) */
     const char *images;        /* folder. Without embeddings: root/class/picture, classes sorted by name */
     const char *coco;          /* annotations of the pictures in `images`: every category is a class, an image may have many */
     const char *model;         /* .safetensors of a ResNet or AlexNet (torchvision's names), run on the pictures */

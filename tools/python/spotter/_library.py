@@ -58,7 +58,8 @@ class Subject(ct.Structure):
                 ("has", ct.c_void_p), ("prob", ct.c_void_p), ("confidence", ct.c_void_p), ("predicted", ct.c_void_p),
                 ("head", ct.c_void_p), ("class_name", ct.POINTER(ct.c_char_p)), ("id", ct.POINTER(ct.c_char_p)),
                 ("image", ct.POINTER(ct.c_char_p)), ("box", ct.c_void_p), ("instance", ct.c_void_p),
-                ("source", ct.c_char * 512), ("skipped", ct.c_int), ("left_out", ct.c_int), ("file_row", ct.c_void_p),
+                ("source", ct.c_char * 512), ("skipped", ct.c_int), ("left_out", ct.c_int), ("group", ct.c_void_p),
+                ("groups", ct.c_int), ("group_name", ct.POINTER(ct.c_char_p)), ("file_row", ct.c_void_p),
                 ("exif", ct.c_int), ("pillow", ct.c_int),
                 ("encoder", ct.c_char * 32), ("owned", ct.c_void_p)]
 
@@ -117,13 +118,14 @@ class ProofOptions(ct.Structure):
 class Piece(ct.Structure):
     _fields_ = [("bdm", ct.c_int), ("part", ct.c_int), ("seed", ct.c_uint64), ("rank", ct.c_int), ("found", ct.c_int),
                 ("found_wrong", ct.c_int), ("judged", ct.c_int), ("wrong", ct.c_int), ("base", ct.c_double),
-                ("p", ct.c_double), ("corrected", ct.c_double)]
+                ("groups", ct.c_int), ("p", ct.c_double), ("corrected", ct.c_double)]
 
 
 class Proof(ct.Structure):
     _fields_ = [("claim", ct.c_int), ("p", ct.c_double), ("judged", ct.c_int), ("wrong", ct.c_int),
-                ("class_rate", ct.c_double), ("excess", Interval), ("shrunk", ct.c_double), ("cell", ct.c_double),
-                ("predicted", ct.c_int), ("predicted_share", ct.c_double), ("pieces", ct.c_int), ("piece", ct.POINTER(Piece)),
+                ("groups", ct.c_int), ("class_rate", ct.c_double), ("excess", Interval), ("shrunk", ct.c_double),
+                ("cell", ct.c_double), ("predicted", ct.c_int), ("predicted_share", ct.c_double), ("pieces", ct.c_int),
+                ("piece", ct.POINTER(Piece)),
                 ("tests", ct.c_int), ("origin", ct.POINTER(ct.c_uint8)), ("cause", ct.c_int)]
 
 
@@ -254,7 +256,8 @@ class DetectionOptions(ct.Structure):
 
 class SubjectFiles(ct.Structure):
     _fields_ = [("embeddings", ct.c_char_p), ("labels", ct.c_char_p), ("probs", ct.c_char_p), ("losses", ct.c_char_p),
-                ("ids", ct.c_char_p), ("images", ct.c_char_p), ("coco", ct.c_char_p), ("model", ct.c_char_p),
+                ("ids", ct.c_char_p), ("groups", ct.c_char_p), ("images", ct.c_char_p), ("coco", ct.c_char_p),
+                ("model", ct.c_char_p),
                 ("resize", ct.c_int), ("crop", ct.c_int), ("exif", ct.c_int), ("pillow", ct.c_int), ("skip", ct.c_bool),
                 ("skip_bad", ct.c_bool), ("logits", ct.c_bool), ("memory", ct.c_size_t), ("links", ct.c_bool),
                 ("embed", ct.c_char_p), ("encoder", ct.POINTER(EncoderOptions)),
