@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "formats/picture_kind.h"
+#include "formats/tiff.h"
 
 typedef struct { int32_t width, height; uint8_t rgb[1 << 14]; } shown;
 typedef struct { char name[32]; int32_t width, height, orientation; shown plain, upright; } golden;
@@ -165,6 +166,72 @@ TEST(directories_that_lead_round_are_shown)
     }
     free(data);
     spot_picture_close(&p);
+}
+
+/* The entry of a tag in the first directory of a TIFF in Intel's order. */
+static uint8_t *find_tag(uint8_t *data, int tag)
+{
+    uint8_t *at = data + (data[4] | data[5] << 8);
+    const int entries = at[0] | at[1] << 8;
+
+    for (int i = 0; i < entries; i++)
+        if ((at[2 + 12 * i] | at[3 + 12 * i] << 8) == tag) return at + 2 + 12 * i;
+    fail_msg("no tag %d", tag);
+    return NULL;
+}
+
+/* libtiff passes over a map beyond the end of the file, and calls the numbers greys. */
+TEST(palettes_without_their_map_are_refused)
+{
+    static const char path[] = "fuzz/corpus_tiff/pil_P";
+    spot_ctx c = check_ctx(1);
+    spot_picture p = { 0 };
+    size_t size;
+    uint8_t *data = read_file(path, &size);
+    memcpy(find_tag(data, 320) + 8, (uint8_t[]){ 0, 0, 0x10, 0 }, 4);
+    if (!is_left_out(path)) CHECK_FAILS(&c, spot_picture_decode(&c, &p, data, size, "cut"), SPOT_INPUT, "tiff.damaged: cut");
+    free(data);
+    spot_picture_close(&p);
+}
+
+/* Writes an entry with one number; returns the place of the next. */
+static uint8_t *put_tag(uint8_t *at, unsigned tag, unsigned v)
+{
+    memcpy(at, (uint8_t[]){ tag & 255, tag >> 8, 4, 0, 1, 0, 0, 0, v & 255, v >> 8 & 255, v >> 16 & 255, v >> 24 }, 12);
+    return at + 12;
+}
+
+TEST(a_tiffs_memory_counts_all_planes_and_every_turn)
+{
+    spot_ctx c = check_ctx(1);
+    for (unsigned planar = 1; planar <= 2; planar++)
+        for (unsigned orientation = 1; orientation <= 2; orientation++) {
+            uint8_t data[256] = { 'I', 'I', 42, 0, 8, 0, 0, 0, 7, 0 }, *at = data + 10;
+            spot_picture_cost cost;
+            at = put_tag(at, 256, 2000), at = put_tag(at, 257, 2000), at = put_tag(at, 258, 8);
+            at = put_tag(at, 274, orientation), at = put_tag(at, 277, 300), at = put_tag(at, 278, 2000);
+            put_tag(at, 284, planar);
+            const spot_blob in = spot_blob_memory(data, sizeof data, "made");
+            CHECK_OK(&c, spot_picture_cost_of(&c, &cost, &in));
+            assert_int_equal(cost.turned, orientation > 1 ? cost.pixels : 0);
+            if (planar == 2) assert_in_range(cost.work, 1200600000, 2500000000);
+            else             assert_in_range(cost.work, 600000, 20000000);
+        }
+}
+
+TEST(a_tiff_takes_no_more_memory_than_was_stated)
+{
+    static const char *const path[] = { "fuzz/corpus_tiff/planes", "fuzz/corpus_tiff/tiff_lzw", "fuzz/corpus_tiff/tiles" };
+    for (int i = 0; i < LEN(path); i++) {
+        spot_ctx c = check_ctx(1);
+        spot_picture p = { .work = 10 };
+        size_t size;
+        uint8_t *data = read_file(path[i], &size);
+        if (!is_left_out(path[i])) CHECK_FAILS(&c, spot_tiff_decode(&c, &p, data, size, "made"), SPOT_INPUT,
+                                            "tiff.damaged: made | another size");
+        free(data);
+        spot_picture_close(&p);
+    }
 }
 
 /* picture() of tools/golden/resize.py */

@@ -8,6 +8,8 @@
 
 #include <tiffio.h>
 
+#include "formats/tiff_head.h"
+
 enum { WHITE_IS_0 = PHOTOMETRIC_MINISWHITE, GREY = PHOTOMETRIC_MINISBLACK, ASSOCIATED = EXTRASAMPLE_ASSOCALPHA,
        LEAST = 1 << 20 /* bytes that libtiff may take at once, for tags */ };
 
@@ -160,7 +162,8 @@ static const char *read_strips(spot_ctx *c, reading *r)
     spot_picture *p = r->picture;
     const size_t bytes = (size_t)TIFFScanlineSize(r->tiff);
 
-    if (!bytes || bytes > (size_t)p->width * 8 * r->samples) return "its rows have another size than its pixels";
+    if (!bytes || bytes > (size_t)p->width * 8 * r->samples || bytes > p->work)
+        return "its rows have another size than its pixels";
     r->refused = spot_room_need(c, &p->line, bytes);
     if (r->refused) return "";
     for (int y = 0; y < p->height; y++) {
@@ -179,7 +182,8 @@ static const char *read_planes(spot_ctx *c, reading *r)
 
     TIFFGetFieldDefaulted(r->tiff, TIFFTAG_ROWSPERSTRIP, &rows);
     if (rows > (uint32_t)p->height) rows = (uint32_t)p->height;
-    if (!rows || strip != bytes * rows) return "its rows have another size than its pixels";
+    if (!rows || strip != bytes * rows || strip * r->samples + whole > p->work)
+        return "its rows have another size than its pixels";
     r->refused = spot_room_need(c, &p->line, strip * r->samples + whole);
     if (r->refused) return "";
     uint8_t *plane = p->line.at, *row = plane + strip * r->samples;
@@ -243,12 +247,24 @@ static bool is_known(const reading *r)
         || (r->bits == 8 && (is_grey(r) || own > 1));
 }
 
-static void read_tags(reading *r)
+/* A palette whose map cannot be read stays one: libtiff would call it grey. */
+static spot_status keep_palette(spot_ctx *c, reading *r)
+{
+    const spot_blob in = spot_blob_memory(r->file, r->size, "");
+    spot_tiff_head h;
+
+    SPOT_TRY(spot_tiff_head_read(c, &h, &in, 0, r->size));
+    if (h.photo == PHOTOMETRIC_PALETTE) r->photo = PHOTOMETRIC_PALETTE;
+    return SPOT_OK;
+}
+
+static spot_status read_tags(spot_ctx *c, reading *r)
 {
     uint16_t compression = 0, *extra = NULL;
 
     TIFFGetFieldDefaulted(r->tiff, TIFFTAG_COMPRESSION, &compression);
     TIFFGetField(r->tiff, TIFFTAG_PHOTOMETRIC, &r->photo);
+    SPOT_TRY(keep_palette(c, r));
     if (r->photo == PHOTOMETRIC_YCBCR && compression == COMPRESSION_JPEG) {
         TIFFSetField(r->tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
         r->photo = PHOTOMETRIC_RGB;
@@ -261,6 +277,7 @@ static void read_tags(reading *r)
     if (r->extras && extra) r->extra = extra[0];
     if (r->photo == PHOTOMETRIC_PALETTE && !TIFFGetField(r->tiff, TIFFTAG_COLORMAP, &r->map[0], &r->map[1], &r->map[2]))
         r->map[0] = NULL;
+    return SPOT_OK;
 }
 
 /* NULL, or a reason; "": the context has the sentence. */
@@ -270,7 +287,8 @@ static const char *read_picture(spot_ctx *c, reading *r, const char *name)
 
     TIFFGetField(r->tiff, TIFFTAG_IMAGEWIDTH, &width);
     TIFFGetField(r->tiff, TIFFTAG_IMAGELENGTH, &height);
-    read_tags(r);
+    r->refused = read_tags(c, r);
+    if (r->refused) return "";
     if (!is_known(r)) return "its pixels have a form that is not read";
     r->refused = spot_picture_start(c, r->picture, width, height, name);
     if (r->refused) return "";

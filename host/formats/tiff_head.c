@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-enum { WIDTH = 256, HEIGHT = 257, BITS = 258, COMPRESSION = 259, ORIENTATION = 274, SAMPLES = 277, TILE_WIDTH = 322,
-       TILE_HEIGHT = 323, BYTE = 1, SHORT = 3, LONG = 4, LONG8 = 16 };
+enum { WIDTH = 256, HEIGHT = 257, BITS = 258, COMPRESSION = 259, PHOTO = 262, ORIENTATION = 274, SAMPLES = 277, ROWS = 278,
+       PLANAR = 284, TILE_WIDTH = 322, TILE_HEIGHT = 323, BYTE = 1, SHORT = 3, LONG = 4, LONG8 = 16 };
 
 /* Offsets count from `zero`; nothing is read at or beyond `end`. */
 typedef struct { spot_byte_scan s; uint64_t zero, end; bool little, wide; } reader;
@@ -41,8 +41,8 @@ static bool take_value(reader *r, uint64_t type, uint64_t count, uint64_t *v)
 /* The others are passed over unread: there may be 65,535 of them, each with its value elsewhere. */
 static bool is_known(uint64_t tag)
 {
-    return (tag >= WIDTH && tag <= COMPRESSION) || tag == ORIENTATION || tag == SAMPLES || tag == TILE_WIDTH
-        || tag == TILE_HEIGHT;
+    return (tag >= WIDTH && tag <= COMPRESSION) || tag == PHOTO || tag == ORIENTATION || tag == SAMPLES || tag == ROWS
+        || tag == PLANAR || tag == TILE_WIDTH || tag == TILE_HEIGHT;
 }
 
 static void keep_tag(spot_tiff_head *h, uint64_t tag, uint64_t v)
@@ -52,7 +52,10 @@ static void keep_tag(spot_tiff_head *h, uint64_t tag, uint64_t v)
     case HEIGHT:      h->height = v; break;
     case BITS:        h->bits = v; break;
     case COMPRESSION: h->compression = v; break;
+    case PHOTO:       h->photo = v; break;
     case SAMPLES:     h->samples = v; break;
+    case ROWS:        h->rows = v; break;
+    case PLANAR:      h->planar = v; break;
     case TILE_WIDTH:  h->tile_width = v; break;
     case TILE_HEIGHT: h->tile_height = v; break;
     case ORIENTATION: h->orientation = v >= 1 && v <= 8 ? (int)v : 1; break;
@@ -79,7 +82,7 @@ spot_status spot_tiff_head_read(spot_ctx *c, spot_tiff_head *h, const spot_blob 
     uint8_t mark[6];
     uint64_t version, offset;
 
-    *h = (spot_tiff_head){ .samples = 1, .bits = 1, .compression = 1, .orientation = 1 };
+    *h = (spot_tiff_head){ .samples = 1, .bits = 1, .compression = 1, .orientation = 1, .rows = UINT64_MAX };
     if (at > in->size || size > in->size - at) return SPOT_OK;
     while (r.end - r.s.at >= sizeof mark && spot_byte_take(&r.s, mark, sizeof mark) && !memcmp(mark, "Exif\0\0", 6))
         at += sizeof mark;

@@ -9,6 +9,7 @@ typedef struct {
     uint64_t width, height;                /* 0: not said */
     uint64_t tile_width, tile_height;      /* 0: in strips */
     uint64_t samples, bits, compression;   /* a pixel's numbers, the bits of its first; 1: as they are */
+    uint64_t photo, rows, planar;          /* what the numbers mean; rows of a strip; 2: in planes */
     int      orientation;                  /* 1 to 8; 1: upright, or not said */
 } spot_tiff_head;
 
