@@ -208,6 +208,41 @@ TEST_IN_FOLDER(other_formats_are_named)
     }
 }
 
+static const char *read_text(spot_ctx *c, spot_array *a, const char *column, bool text, const char *table)
+{
+    const spot_array_how how = { .text = text };
+    char where[340];
+
+    const char *path = put_text("c.csv", table);
+    snprintf(where, sizeof where, "%s:%s", path, column);
+    if (spot_array_read_as(c, a, where, &how)) return spot_failure_id(c);
+    return a->type == SPOT_WORDS ? ((char **)a->data)[0] : spot_dtype_name(a->type);
+}
+
+/* A comma is a decimal one only where a number is read. */
+TEST_IN_FOLDER(words_keep_their_commas)
+{
+    static const struct { const char *column, *table, *first; bool text; double v; } list[] = {
+        { "a", "a;x\n1,5;0,5\n2;1,5\n", "F64", false, 1.5 },                         /* numbers, unless text is asked for */
+        { "a", "a;x\n1,5;0,5\n2;1,5\n", "1,5", true, 0 },
+        { "a", "a;x\n1,5;0,5\nfox;1,5\n", "1,5", false, 0 }, { "a", "a;x\n\"1,5\";2\n\"3,4\";2\n", "1,5", false, 0 },
+        { "x", "a;x\n\"3.1\";0,5\nb;1,5\n", "F64", false, 0.5 }, { "x,a", "a;x\n\"0,25\";0,5\n1,5;1,5\n", "F64", false, 0.5 },
+    };
+    for (int i = 0; i < LEN(list); i++) {
+        spot_ctx c = check_ctx(1);
+        spot_array a;
+        assert_string_equal(read_text(&c, &a, list[i].column, list[i].text, list[i].table), list[i].first);
+        if (list[i].v != 0) assert_true(*(double *)a.data == list[i].v);
+        spot_array_close(&a);
+    }
+    spot_ctx c = check_ctx(1);
+    spot_array a;
+    float *v;
+    read_text(&c, &a, "a", false, "a;x\n0,5;0,5\nfox;1\n");
+    CHECK_FAILS(&c, spot_array_floats(&c, &v, &a), SPOT_INPUT, "number.form: row 1 | fox");
+    spot_array_close(&a);
+}
+
 /* Our own writers, and tensors of every type. */
 TEST_IN_FOLDER(what_we_wrote_is_read)
 {

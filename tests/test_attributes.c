@@ -308,6 +308,20 @@ TEST(thirds_of_many_equal_numbers)
     remove(path);
 }
 
+TEST(decimal_commas_are_read_in_numbers_alone)
+{
+    spot_ctx c = check_ctx(1);
+    const char *path = write_text(&c, "size;lens\n0,5;1,5\n0,5;fox\n1,5;1,5\n1,5;fox\n2,5;1,5\n2,5;1,5\n");
+    spot_attributes a;
+
+    CHECK_OK(&c, spot_attributes_read(&c, &a, path, NULL, 6));
+    assert_string_equal(rows_of(&a, "size=low (<= 0.5)"), "110000");
+    assert_string_equal(rows_of(&a, "size=high (> 1.5)"), "000011");
+    assert_string_equal(rows_of(&a, "lens=1,5"), "101011");
+    spot_attributes_close(&a);
+    remove(path);
+}
+
 TEST(records_are_found_by_their_ids)
 {
     spot_ctx c = check_ctx(1);

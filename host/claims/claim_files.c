@@ -115,7 +115,7 @@ static spot_status read_row(spot_ctx *c, const char *path, const spot_rows *t, b
                          (unsigned long long)spot_rows_line(t), wrong);
     if (name[0] == '\'' && name[1] && strchr("=+-@\t", name[1])) name++;       /* a guard against spreadsheets */
     r->picture = strdup(name);
-    if (whole && *spot_rows_cell(t, 3)) r->similarity = strtod(spot_rows_cell(t, 3), NULL);
+    if (whole) spot_rows_number(t, 3, &r->similarity);
     if (whole && *spot_rows_cell(t, 4)) r->predicted = strdup(spot_rows_cell(t, 4));
     p->n++;
     return r->picture ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for the pictures of %s", path);

@@ -22,6 +22,7 @@ typedef struct {
     int   *slot;                           /* (columns): index among the wanted ones; -1: not wanted */
     int    wanted;
     bool   holes, text;                    /* spot_array_how */
+    spot_csv_dialect dialect;
 } header;
 
 typedef enum { GOOD, QUOTES, FEWER, MORE, EMPTY, NO_NUMBER } fault;
@@ -162,11 +163,11 @@ static fault read_record(const header *h, spot_csv_cells cells, double *v, spot_
         if (slot < 0) continue;
         if (!cell.n && !h->holes) return EMPTY;
         if (!v) *only = cell;
-        else if (!spot_number(&v[slot], cell.text, cell.n)) {
+        else if (!spot_csv_take_number(&h->dialect, &v[slot], cell.text, cell.n)) {
             trim_cell(&cell);
             if (h->holes && spot_is_missing(cell.text, cell.n)) v[slot] = NAN;
             else if (!cell.n) return EMPTY;
-            else if (!spot_number(&v[slot], cell.text, cell.n)) return NO_NUMBER;
+            else if (!spot_csv_take_number(&h->dialect, &v[slot], cell.text, cell.n)) return NO_NUMBER;
         }
     }
     return more < 0 ? QUOTES : *at < h->columns ? FEWER : GOOD;
@@ -272,6 +273,7 @@ typedef struct {
     size_t *length, used, room, rows, most;
     /* what the cells so far are; one has zeros in front; one is missing */
     bool    wants_holes, numbers, integers, padded, holes;
+    spot_csv_dialect dialect;
 } column;
 
 static spot_status keep_cell(spot_ctx *c, column *k, const spot_csv_cell *cell, size_t limit, const char *name)
@@ -296,7 +298,7 @@ static spot_status keep_cell(spot_ctx *c, column *k, const spot_csv_cell *cell, 
     if (k->wants_holes && spot_is_missing(inner.text, inner.n)) k->holes = true;
     else {
         k->integers = k->integers && spot_integer(&whole, inner.text, inner.n);
-        k->numbers = k->numbers && (k->integers || spot_number(&v, inner.text, inner.n));
+        k->numbers = k->numbers && (k->integers || spot_csv_take_number(&k->dialect, &v, inner.text, inner.n));
         k->padded = k->padded || (inner.n > 1 && *inner.text == '0' && k->integers);
     }
     k->length[k->rows] = spot_csv_unquote(k->text + k->used, cell);
@@ -312,6 +314,7 @@ static spot_status make_array(spot_ctx *c, spot_array *a, const column *k, size_
     a->rank = 1;
     a->dim[0] = (int64_t)k->rows;
     a->count = k->rows;
+    a->comma = k->dialect.comma;
     if (k->numbers) {
         a->type = k->integers && !k->holes ? SPOT_I64 : SPOT_F64;
         a->padded = k->padded && k->integers;
@@ -320,7 +323,7 @@ static spot_status make_array(spot_ctx *c, spot_array *a, const column *k, size_
             spot_csv_cell cell = { at, k->length[i], false };
             trim_cell(&cell);
             if (a->type == SPOT_I64) spot_integer((int64_t *)a->data + i, cell.text, cell.n);
-            else if (!spot_number((double *)a->data + i, cell.text, cell.n)) ((double *)a->data)[i] = NAN;
+            else if (!spot_csv_take_number(&k->dialect, (double *)a->data + i, cell.text, cell.n)) ((double *)a->data)[i] = NAN;
         }
         return SPOT_OK;
     }
@@ -335,7 +338,7 @@ static spot_status make_array(spot_ctx *c, spot_array *a, const column *k, size_
 static spot_status read_column(spot_ctx *c, spot_array *a, const header *h, spot_csv_block *b, size_t limit)
 {
     spot_csv_cell *only = malloc((size_t)b->most * sizeof *only);
-    column k = { .numbers = !h->text, .integers = !h->text, .wants_holes = h->holes };
+    column k = { .numbers = !h->text, .integers = !h->text, .wants_holes = h->holes, .dialect = h->dialect };
     spot_status s = only ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for the rows of %s", a->name);
 
     for (int first = 1; !s && b->records; first = 0) {
@@ -362,6 +365,7 @@ spot_status spot_csv_read(spot_ctx *c, spot_array *a, const spot_blob *in, const
     if (!s && !b.records) s = spot_fail(c, SPOT_INPUT,
                                         "{table.empty} %s is empty: a line with the names of its columns is wanted", in->name);
     if (!s) s = read_header(c, &h, &b);
+    h.dialect = b.dialect;
     if (!s) spot_csv_report(c, &b.dialect, in->name);
     if (!s) s = want_all(c, &h, columns, in->name);
     if (!s && b.records == 1 && b.at == b.end && b.start[1] == b.have)

@@ -80,6 +80,7 @@ static bool choose_comma(const first_block *b, char separator)
     for (int i = 1; i < b->records; i++) {
         spot_csv_cells cells = cells_of(b, i, separator);
         while (spot_csv_cell_next(&cells, &cell) > 0) {
+            if (cell.quoted) continue;
             if (has_point(&cell)) return false;
             commas = commas || find_comma(&cell);
         }
@@ -95,17 +96,15 @@ void spot_csv_choose(spot_csv_dialect *d, const char *bytes, const size_t *start
     d->comma = d->separator != ',' && choose_comma(&b, d->separator);
 }
 
-void spot_csv_decimal_points(const spot_csv_dialect *d, char *bytes, const size_t *start, int records)
+bool spot_csv_take_number(const spot_csv_dialect *d, double *v, const char *text, size_t n)
 {
-    spot_csv_cell cell;
+    char copy[1100];           /* beyond it spot_number reads no number */
+    const char *comma = d->comma && n < sizeof copy ? memchr(text, ',', n) : NULL;
 
-    for (int i = 0; i < records; i++) {
-        spot_csv_cells cells = spot_csv_cells_of(bytes + start[i], bytes + start[i + 1], d->separator);
-        while (spot_csv_cell_next(&cells, &cell) > 0) {
-            const char *comma = find_comma(&cell);
-            if (comma) bytes[comma - bytes] = '.';
-        }
-    }
+    if (!comma) return spot_number(v, text, n);
+    memcpy(copy, text, n);
+    copy[comma - text] = '.';
+    return spot_number(v, copy, n);
 }
 
 void spot_csv_report(spot_ctx *c, const spot_csv_dialect *d, const char *name)

@@ -2,7 +2,8 @@
  *
  * The separator is that of comma, semicolon and tab which gives the header the most cells, two at least, and the first rows as
  * many as the header; of equal ones the comma; the comma where there is none. Numbers have decimal commas where the separator
- * is no comma and cells of the first block are numbers with a comma and none is one with a point. */
+ * is no comma and cells of the first block are numbers with a comma and none is one with a point; cells in quotes, which may
+ * be words, do not decide. */
 #ifndef SPOTTER_CSV_DIALECT_H
 #define SPOTTER_CSV_DIALECT_H
 
@@ -20,8 +21,8 @@ typedef struct {
  * with its line end. */
 void spot_csv_choose(spot_csv_dialect *d, const char *bytes, const size_t *start, int records);
 
-/* Makes points of the decimal commas in these records. */
-void spot_csv_decimal_points(const spot_csv_dialect *d, char *bytes, const size_t *start, int records);
+/* A cell's text as a number: spot_number (formats.h), and with decimal commas where the file has them. */
+bool spot_csv_take_number(const spot_csv_dialect *d, double *v, const char *text, size_t n);
 
 /* Says in an info line how a file that is not plain is read. */
 void spot_csv_report(spot_ctx *c, const spot_csv_dialect *d, const char *name);

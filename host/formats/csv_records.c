@@ -141,7 +141,6 @@ spot_status spot_csv_next(spot_ctx *c, spot_csv_block *b)
         SPOT_TRY(fill_block(c, b));
         split_records(b);
         if (b->records && !b->row) spot_csv_choose(&b->dialect, b->bytes, b->start, b->records);
-        if (b->dialect.comma) spot_csv_decimal_points(&b->dialect, b->bytes, b->start + !b->row, b->records - !b->row);
         if (b->records || !b->have) return SPOT_OK;
         if (b->at == b->end)
             return spot_fail(c, SPOT_INPUT, "{table.quotes_open} %s: quotes are opened in the record that begins in line "

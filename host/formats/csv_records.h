@@ -1,5 +1,5 @@
 /* csv_records.h - a CSV file as blocks of records (RFC 4180). Line ends outside of quotes separate records. csv_dialect.h says
- * how cells are separated; decimal commas are points in the blocks. */
+ * how cells are separated and what a number is in them; the blocks hold the file's own bytes. */
 #ifndef SPOTTER_CSV_RECORDS_H
 #define SPOTTER_CSV_RECORDS_H
 

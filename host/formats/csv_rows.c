@@ -128,6 +128,12 @@ spot_status spot_rows_next(spot_ctx *c, spot_rows *t, bool *more)
 }
 
 const char *spot_rows_cell(const spot_rows *t, int column) { return t->cell[column]; }
+
+bool spot_rows_number(const spot_rows *t, int column, double *v)
+{
+    return spot_csv_take_number(&t->block.dialect, v, t->cell[column], strlen(t->cell[column]));
+}
+
 uint64_t    spot_rows_line(const spot_rows *t) { return t->line; }
 
 void spot_rows_close(spot_rows *t)

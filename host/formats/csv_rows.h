@@ -18,6 +18,7 @@ typedef struct spot_rows spot_rows;
 spot_status spot_rows_open (spot_ctx *c, spot_rows **t, const char *path, const char *const *column, int columns);
 spot_status spot_rows_next (spot_ctx *c, spot_rows *t, bool *more);
 const char *spot_rows_cell (const spot_rows *t, int column);
+bool        spot_rows_number(const spot_rows *t, int column, double *v);      /* whether the cell is a number */
 uint64_t    spot_rows_line (const spot_rows *t);
 void        spot_rows_close(spot_rows *t);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/csv_dialect.h"
 #include "formats/formats.h"
 
 enum { BLOCK = 4096 };
@@ -71,11 +72,12 @@ void spot_array_doubles(double *out, const spot_array *a, size_t i, size_t n)
 /* Fails for words instead of numbers; names the first word that is no number. */
 static spot_status no_numbers(spot_ctx *c, const spot_array *a)
 {
+    const spot_csv_dialect dialect = { .comma = a->comma };
     char **word = a->data, where[64];
     size_t i = 0;
     double v;
 
-    while (i + 1 < a->count && spot_number(&v, word[i], strlen(word[i]))) i++;
+    while (i + 1 < a->count && spot_csv_take_number(&dialect, &v, word[i], strlen(word[i]))) i++;
     if (!a->count) return spot_fail(c, SPOT_INPUT, "%s: numbers are wanted, it holds no words even", a->name);
     return spot_fail(c, SPOT_INPUT, "{number.form} %s: %s is \"%.40s\" where a number is wanted", a->name,
                      spot_array_place(where, a, i), word[i]);

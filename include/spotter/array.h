@@ -38,6 +38,7 @@ typedef struct {
     void      *data;                       /* aligned to 64, malloc'd: spot_array_close */
     char       name[256];                  /* "FILE:NAME", for sentences */
     char     **column;                     /* names of the columns of a .csv, malloc'd in one block; else NULL */
+    bool       comma;                      /* words of a .csv whose numbers have decimal commas */
     bool       padded;                     /* whole numbers of a .csv, and some have zeros in front, which the words may need */
 } spot_array;
 

@@ -50,6 +50,7 @@ typedef struct {
     char   *cell;                      /* (cell_room) the present cell's text */
     size_t  cell_room;
     uint64_t line;                     /* of the present record */
+    spot_csv_dialect dialect;
 } attributes_reader;
 
 /* ---- cells ---- */
@@ -86,24 +87,27 @@ static spot_status take_cell(attributes_reader *r, const spot_csv_cell *cell)
     return SPOT_OK;
 }
 
-static bool read_number(double *v, const char *text) { return spot_number(v, text, strlen(text)) && isfinite(*v); }
+static bool read_number(const attributes_reader *r, double *v, const char *text)
+{
+    return spot_csv_take_number(&r->dialect, v, text, strlen(text)) && isfinite(*v);
+}
 
-static uint8_t flag_of(const char *text)
+static uint8_t flag_of(const attributes_reader *r, const char *text)
 {
     double v;
 
     if (!strcasecmp(text, "true")) return 1;
     if (!strcasecmp(text, "false")) return 0;
-    return read_number(&v, text) && (v == 0 || v == 1) ? (uint8_t)v : SPOT_NO_FLAG;
+    return read_number(r, &v, text) && (v == 0 || v == 1) ? (uint8_t)v : SPOT_NO_FLAG;
 }
 
-static bool same_value(const column *k, const char *value, const char *text)
+static bool same_value(const attributes_reader *r, const column *k, const char *value, const char *text)
 {
     double x, y;
 
     if (!strcmp(value, text)) return true;
-    if (!k->no_flag) return flag_of(value) == flag_of(text);
-    return read_number(&x, value) && read_number(&y, text) && x == y;
+    if (!k->no_flag) return flag_of(r, value) == flag_of(r, text);
+    return read_number(r, &x, value) && read_number(r, &y, text) && x == y;
 }
 
 /* First pass: what a cell says about its column. */
@@ -112,10 +116,10 @@ static spot_status study_cell(attributes_reader *r, column *k, const char *text)
     double v;
 
     if (!*text) return SPOT_OK;
-    k->no_flag = k->no_flag || flag_of(text) == SPOT_NO_FLAG;
-    k->no_number = k->no_number || !read_number(&v, text);
+    k->no_flag = k->no_flag || flag_of(r, text) == SPOT_NO_FLAG;
+    k->no_number = k->no_number || !read_number(r, &v, text);
     for (int i = 0; i < k->values && i < 2; i++)
-        if (same_value(k, k->value[i], text)) return SPOT_OK;
+        if (same_value(r, k, k->value[i], text)) return SPOT_OK;
     if (k->values < 2) {
         k->value[k->values] = strdup(text);
         if (!k->value[k->values]) return spot_fail(r->c, SPOT_NOMEM, "no memory for a value of %s", r->file);
@@ -131,12 +135,12 @@ static spot_status keep_cell(attributes_reader *r, column *k, const char *text)
     char *word = NULL;
 
     if (k->kind == CONSTANT || !*text || rows.first == rows.end) return SPOT_OK;
-    if (k->kind == TWO_NUMBERS) text = k->value[!same_value(k, k->value[0], text)];
+    if (k->kind == TWO_NUMBERS) text = k->value[!same_value(r, k, k->value[0], text)];
     if (k->word && !(word = strdup(text))) return spot_fail(r->c, SPOT_NOMEM, "no memory for a word of %s", r->file);
     for (int i = rows.first; i < rows.end; i++) {
         const int row = r->order ? r->order[i] : i;
-        if (k->flag) k->flag[row] = flag_of(text);
-        else if (k->number) read_number(&k->number[row], text);
+        if (k->flag) k->flag[row] = flag_of(r, text);
+        else if (k->number) read_number(r, &k->number[row], text);
         else if (k->word) k->word[row] = i == rows.first ? word : strdup(text);
         if (k->word && !k->word[row]) return spot_fail(r->c, SPOT_NOMEM, "no memory for a word of %s", r->file);
     }
@@ -294,6 +298,7 @@ static spot_status take_records(attributes_reader *r, spot_csv_block *b, bool se
     if (!b->records)
         return spot_fail(r->c, SPOT_INPUT, "{table.empty} %s is empty: a line with the names of its columns is wanted",
                          r->file);
+    r->dialect = b->dialect;
     if (!second) {
         spot_csv_report(r->c, &b->dialect, r->file);
         SPOT_TRY(take_header(r, b));

@@ -60,7 +60,6 @@ static bool fill_picture(spot_grid_picture *p, const spot_rows *t, const spot_sh
 {
     const char *set = spot_rows_cell(t, K_SET), *task = spot_rows_cell(t, K_TASK);
     const bool real = !strcmp(set, "real");
-    char *end;
 
     *p = (spot_grid_picture){ .task = -1, .source = -1, .shift = -1 };
     for (int k = 0; k < SPOT_TASKS; k++)
@@ -70,12 +69,12 @@ static bool fill_picture(spot_grid_picture *p, const spot_rows *t, const spot_sh
     snprintf(p->path, sizeof p->path, "%.1023s", spot_rows_cell(t, K_PATH));
     p->place = atoi(spot_rows_cell(t, K_PLACE));
     p->kept = !strcmp(set, "kept");
-    p->weight = strtod(spot_rows_cell(t, K_WEIGHT), &end);
+    const bool weighs = spot_rows_number(t, K_WEIGHT, &p->weight);
     if (!real) {
         p->source = source_called(cfg, spot_rows_cell(t, K_SOURCE));
         p->shift = shift_called(cfg, spot_rows_cell(t, K_SHIFT));
     }
-    return p->task >= 0 && p->place >= 1 && p->place <= SPOT_GRID && !*end && p->weight >= 1 && p->weight < 1e9
+    return p->task >= 0 && p->place >= 1 && p->place <= SPOT_GRID && weighs && p->weight >= 1 && p->weight < 1e9
         && (real || p->kept || !strcmp(set, "dropped")) && (real || (p->source >= 0 && p->shift >= 0));
 }
 

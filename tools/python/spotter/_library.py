@@ -236,7 +236,8 @@ class ExamineOptions(ct.Structure):
 
 class Array(ct.Structure):
     _fields_ = [("type", ct.c_int), ("rank", ct.c_int), ("dim", ct.c_int64 * 8), ("count", ct.c_size_t), ("data", ct.c_void_p),
-                ("name", ct.c_char * 256), ("column", ct.POINTER(ct.c_char_p)), ("padded", ct.c_bool)]
+                ("name", ct.c_char * 256), ("column", ct.POINTER(ct.c_char_p)), ("comma", ct.c_bool),
+                ("padded", ct.c_bool)]
 
 
 class ClipOptions(ct.Structure):
