@@ -243,6 +243,26 @@ TEST_IN_FOLDER(words_keep_their_commas)
     spot_array_close(&a);
 }
 
+TEST_IN_FOLDER(words_in_brackets_are_no_lists)
+{
+    static const struct { const char *table, *first; bool text; } list[] = {
+        { "a\n[cat]\n[dog]\n", "[cat]", false }, { "a\n[1]\n[dog]\n", "[1]", false }, { "a\n[1]\n[2]\n", "[1]", true },
+        { "a\n[1]\n[2]\n", "F64", false }, { "a\n[]\n[2]\n", "lists.missing", false }, { "a\n[]\n[]\n", "[]", false },
+        { "a\n[1]\n2\n", "[1]", false }, { "a\n[1]\n[]\n", "lists.missing", false },
+    };
+    for (int i = 0; i < LEN(list); i++) {
+        spot_ctx c = check_ctx(1);
+        spot_array a = { 0 };
+        assert_string_equal(read_text(&c, &a, "a", list[i].text, list[i].table), list[i].first);
+        if (!c.status) spot_array_close(&a);
+    }
+    spot_ctx c = check_ctx(1);
+    spot_array a;
+    char where[340];
+    snprintf(where, sizeof where, "%s:a", put_text("c.csv", "a\n[1]\n[]\n"));
+    CHECK_FAILS(&c, spot_array_read(&c, &a, where, 0), SPOT_INPUT, "lists.missing: row 1 | \"[]\"");
+}
+
 /* Our own writers, and tensors of every type. */
 TEST_IN_FOLDER(what_we_wrote_is_read)
 {

@@ -67,8 +67,8 @@ static spot_status fail_row(spot_ctx *c, const spot_array *a, size_t row, size_t
     size_t n, k = 0;
     double v;
 
-    if (!inside(word, &at, &end))
-        return spot_fail(c, SPOT_INPUT, "{lists.missing} %s: row %zu has no list (\"%.40s\")", a->name, row, word);
+    if (!inside(word, &at, &end) || !count_items(word))
+        return spot_fail(c, SPOT_INPUT, "{lists.missing} %s: row %zu has no list of numbers (\"%.40s\")", a->name, row, word);
     for (; next_item(&at, end, &n); at += n, k++) {
         if (read_number(&v, at, n)) continue;
         if (n >= 3 && !memcmp(at, "...", 3))
@@ -84,16 +84,24 @@ static spot_status fail_row(spot_ctx *c, const spot_array *a, size_t row, size_t
     return spot_fail(c, SPOT_INPUT, "{lists.length} %s: row %zu has %zu numbers, and row 0 has %zu", a->name, row, k, columns);
 }
 
-/* The first row that has a list; -1: none, or a word is neither a list nor missing. */
+/* The first row whose list begins with a number, also with one in further brackets; -1: none, or a word begins otherwise and is
+ * not missing: "[cat]" is a word. An empty list, and one that begins with a missing number, is passed over. */
 static int64_t first_list(char *const *word, int64_t rows)
 {
-    const char *from, *end;
+    const char *at, *end;
     int64_t first = -1;
+    size_t n;
+    double v;
 
     for (int64_t i = 0; i < rows; i++) {
-        if (!inside(word[i], &from, &end)) {
-            if (!spot_is_missing(word[i], strlen(word[i]))) return -1;
-        } else if (first < 0) first = i;
+        const bool list = inside(word[i], &at, &end);
+        if (list) {
+            if (!next_item(&at, end, &n)) continue;
+            for (; n && *at == '['; at++) n--;
+            while (n && at[n - 1] == ']') n--;
+            if (first < 0 && read_number(&v, at, n)) first = i;
+        } else at = word[i], n = strlen(at);
+        if (!(list && read_number(&v, at, n)) && !spot_is_missing(at, n)) return -1;
     }
     return first;
 }
@@ -101,7 +109,8 @@ static int64_t first_list(char *const *word, int64_t rows)
 spot_status spot_lists_read(spot_ctx *c, spot_array *a, const spot_array_how *how)
 {
     char *const *word = a->data;
-    const int64_t rows = a->rank == 1 ? a->dim[0] : 0, first = a->type == SPOT_WORDS ? first_list(word, rows) : -1;
+    const bool words = a->type == SPOT_WORDS && !how->text;
+    const int64_t rows = a->rank == 1 ? a->dim[0] : 0, first = words ? first_list(word, rows) : -1;
     spot_array lists = *a;
     int64_t bad = rows;
 
@@ -111,7 +120,6 @@ spot_status spot_lists_read(spot_ctx *c, spot_array *a, const spot_array_how *ho
     lists.rank = 2;
     lists.dim[1] = (int64_t)columns;
     lists.data = NULL;
-    if (!columns) return SPOT_OK;
     spot_status s = spot_array_take(c, &lists, how->limit);
 #pragma omp parallel for num_threads(c->threads > 0 ? c->threads : 1) schedule(static) reduction(min : bad)
     for (int64_t i = 0; i < (s ? 0 : rows); i++) {
