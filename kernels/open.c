@@ -166,7 +166,6 @@ spot_status spot_ctx_open(spot_ctx *c, const char *device, int threads)
     c->label = NULL;
     c->who = NULL;
     c->rotated = NULL;
-    c->rotations = 0;
     spot_forget(c);
     if (threads < 0 || threads > MOST_THREADS)
         return spot_fail(c, SPOT_USAGE, "{threads.number} %d threads asked for; give 1 to %d, or 0 for every core", threads,

@@ -296,8 +296,9 @@ TEST(pictures_that_are_not_turned_count_once)
         if (k == 17) spot_picture_note_rotated(&inner, "3.jpg");
     }
     assert_int_equal(c.rotated[0], 40000);
-    spot_ctx_close(&c);
+    spot_picture_tell_rotated(&c);
     assert_null(c.rotated);
+    spot_ctx_close(&c);
 }
 
 TEST(what_has_no_head_is_said_to_have_none)

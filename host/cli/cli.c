@@ -132,6 +132,7 @@ int cli_close(spot_ctx *c, spot_status s)
     cli_log_close();
     if (s != SPOT_OK && !(s == SPOT_IO && ferror(stdout)))             /* main reports stdout */
         cli_complain(spot_failure_id(c), spot_message(c, s));
+    spot_picture_tell_rotated(c);
     spot_ctx_close(c);
     return spot_exit_code(s);
 }

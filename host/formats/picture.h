@@ -59,10 +59,11 @@ spot_status spot_picture_decode(spot_ctx *c, spot_picture *p, const uint8_t *fil
 void        spot_picture_give_back(spot_picture *p);       /* with a gate: returns its bytes */
 void        spot_picture_close (spot_picture *p);
 
-/* count: begins to count pictures whose read left an orientation, for the line that spot_ctx_close logs; nothing without
- * memory. note: such a picture, which counts once by its path. One thread. */
+/* count: begins to count pictures whose read left an orientation; nothing without memory. note: such a picture, which counts
+ * once by its path. tell: logs their number, if any, and ends the counting. One thread. */
 void spot_picture_count_rotated(spot_ctx *c);
 void spot_picture_note_rotated (spot_ctx *c, const char *path);
+void spot_picture_tell_rotated (spot_ctx *c);
 
 /* A picture's size from its header, and the bytes of the file, the pixels, the decoder, and a copy of the
  * pixels that is turned. Only the file's bytes if it is no picture or has a broken header, which decoding reports. */

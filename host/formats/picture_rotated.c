@@ -1,5 +1,5 @@
-/* picture_rotated.c - the pictures whose rotation was not applied, by the hashes of their names. The table never moves, since
- * contexts are copied; when it is half full, pictures are counted each time. */
+/* picture_rotated.c - the pictures whose rotation was not applied, by the hashes of their names: their number, then places for
+ * hashes. The table never moves, since contexts are copied; when it is half full, pictures are counted each time. */
 #include "formats/picture.h"
 
 #include <stdlib.h>
@@ -12,7 +12,15 @@ enum { PLACES = 1 << 16 };
 void spot_picture_count_rotated(spot_ctx *c)
 {
     c->rotated = calloc(1 + PLACES, sizeof *c->rotated);
-    c->rotations = c->rotated ? PLACES : 0;
+}
+
+void spot_picture_tell_rotated(spot_ctx *c)
+{
+    if (c->rotated && *c->rotated)
+        spot_log(c, SPOT_LOG_WARN, "%d pictures carry a rotation (EXIF) that is not applied; --exif apply, or exif: apply in a "
+                 "config, turns them", (int)*c->rotated);
+    free(c->rotated);
+    c->rotated = NULL;
 }
 
 void spot_picture_note_rotated(spot_ctx *c, const char *path)

@@ -44,8 +44,7 @@ struct spot_ctx {
     void           *user;        /* handed to the three callbacks */
     const char     *who;         /* the running method, named in every log line; may be NULL */
     const volatile sig_atomic_t *stop;   /* non-zero: return SPOT_STOPPED at the next safe point; may be NULL */
-    uint64_t       *rotated;     /* pictures whose EXIF rotation was not applied: their number, which close logs, and hashes */
-    int             rotations;   /* places for hashes; rotated is shared by copies of the context, NULL: nobody counts */
+    uint64_t       *rotated;     /* formats/picture.h counts pictures in it; copies of the context share it; NULL: none */
 };
 
 /* Opens a context. The caller first sets on_log, on_progress, user and stop, or zeroes them (`spot_ctx c = { 0 };`). The

@@ -2,19 +2,12 @@
 #define _GNU_SOURCE
 #include "spotter/ctx.h"
 
-#include <stdlib.h>
 #include <time.h>
 
 #include "core/device.h"
 
 void spot_ctx_close(spot_ctx *c)
 {
-    if (c->rotated && *c->rotated)
-        spot_log(c, SPOT_LOG_WARN, "%d pictures carry a rotation (EXIF) that is not applied; --exif apply, or exif: apply in a "
-                 "config, turns them", (int)*c->rotated);
-    free(c->rotated);
-    c->rotated = NULL;
-    c->rotations = 0;
     spot_device_close(c);
 }
 

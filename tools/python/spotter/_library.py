@@ -35,7 +35,7 @@ class Ctx(ct.Structure):
     _fields_ = [("ops", ct.c_void_p), ("device", ct.c_void_p), ("threads", ct.c_int), ("status", ct.c_int),
                 ("message", ct.c_char * 1024), ("label_length", ct.c_int), ("id", ct.c_char * 48), ("on_log", ON_LOG),
                 ("on_progress", ct.c_void_p), ("label", ct.c_void_p), ("user", ct.c_void_p),
-                ("who", ct.c_char_p), ("stop", ct.POINTER(ct.c_int)), ("rotated", ct.c_void_p), ("rotations", ct.c_int)]
+                ("who", ct.c_char_p), ("stop", ct.POINTER(ct.c_int)), ("rotated", ct.c_void_p)]
 
 
 class Arena(ct.Structure):
