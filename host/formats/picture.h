@@ -3,7 +3,8 @@
  * Both steps give the same bytes as PIL and torchvision: Image.open(file).convert("RGB"), then Resize and CenterCrop. So
  * alpha is dropped, not blended; 16-bit colours lose their low byte; 16-bit greys above 255 become white (PIL 9's convert);
  * CMYK of a JPEG is inverted, as Adobe stores it; an EXIF orientation is ignored, as in torchvision's loader, or applied, as
- * by ImageOps.exif_transpose; that of a TIFF is always applied. Of several frames the first is shown.
+ * by ImageOps.exif_transpose (EXIF's own tag; one in XMP is not read); that of a TIFF is always applied. Of several frames the
+ * first is shown.
  *
  * The content decides the format, not the name. Headers are checked before use; a broken file is one sentence. */
 #ifndef SPOTTER_PICTURE_H

@@ -57,9 +57,9 @@ spot_status spot_npy_write(spot_ctx *c, const char *path, const float *v, int ro
 /* ---- pictures ---- */
 
 /* How a picture's file becomes pixels, and pixels a square. All zero: as torchvision's loader and transforms have it with the
- * newest Pillow. The orientation that EXIF tells of a photo is ignored, or applied as by PIL's ImageOps.exif_transpose. Pillow
- * up to 12 filters rows first; 13 filters columns first where the height shrinks by more than twice as many pixels as the
- * width, so some bytes of tall pictures differ by 1. */
+ * newest Pillow. The orientation that EXIF tells of a photo is ignored, or applied as by PIL's ImageOps.exif_transpose; only
+ * EXIF's own tag counts, an orientation in XMP is not read. Pillow up to 12 filters rows first; 13 filters columns first where
+ * the height shrinks by more than twice as many pixels as the width, so some bytes of tall pictures differ by 1. */
 typedef enum { SPOT_EXIF_IGNORE, SPOT_EXIF_APPLY } spot_exif;
 typedef enum { SPOT_PILLOW_13, SPOT_PILLOW_12 } spot_pillow;
 
