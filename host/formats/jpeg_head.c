@@ -24,6 +24,21 @@ static int next_marker(spot_byte_scan *s)
     }
 }
 
+/* The marker of the next segment, which ends at *end, with the scan behind its length; the last one ended at *end. 0: none. */
+static int next_segment(spot_byte_scan *s, uint64_t *end)
+{
+    uint8_t length[2];
+    int marker;
+
+    s->at = *end;
+    do marker = next_marker(s);
+    while (marker == TEM || (marker >= RST0 && marker <= SOI));
+    *end = s->at;
+    if (marker < 0 || marker == EOI || !spot_byte_take(s, length, sizeof length)) return 0;
+    *end += spot_big_u16(length);
+    return marker;
+}
+
 /* Coefficients of all blocks: each component's width and height in blocks, rounded up to whole sampling units. */
 static size_t coefficients(const spot_picture_cost *cost, const uint8_t *component, int n)
 {
@@ -45,49 +60,36 @@ static size_t coefficients(const spot_picture_cost *cost, const uint8_t *compone
 
 spot_status spot_jpeg_cost(spot_ctx *c, spot_picture_cost *cost, const spot_blob *in)
 {
-    spot_byte_scan s = { .c = c, .in = in, .at = 2 };
-    uint8_t head[2], frame[6], component[3 * COMPONENTS] = { 0 };
+    spot_byte_scan s = { .c = c, .in = in };
+    uint8_t frame[6], component[3 * COMPONENTS] = { 0 };
+    uint64_t end = 2;
     int marker, n = 0;
     bool whole = false;        /* libjpeg holds the whole picture */
 
-    while ((marker = next_marker(&s)) > 0 && marker != EOI) {
-        uint64_t end;
-        if (marker == TEM || (marker >= RST0 && marker <= SOI)) continue;
-        end = s.at;
-        if (!spot_byte_take(&s, head, 2)) break;
-        end += spot_big_u16(head);
-        if (marker == SOS) {
-            int scanned = spot_byte_next(&s);
-            whole |= scanned < n;
-            break;
-        }
-        if (marker >= SOF_FIRST && marker <= SOF_LAST && marker != DHT && marker != JPG && marker != DAC
-            && spot_byte_take(&s, frame, 6)) {
-            cost->height = spot_big_u16(frame + 1);
-            cost->width = spot_big_u16(frame + 3);
-            n = frame[5] <= COMPONENTS && spot_byte_take(&s, component, 3 * (size_t)frame[5]) ? frame[5] : 0;
-            whole = (marker & 3) == 2;
-        }
-        s.at = end;
+    while ((marker = next_segment(&s, &end)) && marker != SOS) {
+        if (marker < SOF_FIRST || marker > SOF_LAST || marker == DHT || marker == JPG || marker == DAC
+            || !spot_byte_take(&s, frame, 6)) continue;
+        cost->height = spot_big_u16(frame + 1);
+        cost->width = spot_big_u16(frame + 3);
+        n = frame[5] <= COMPONENTS && spot_byte_take(&s, component, 3 * (size_t)frame[5]) ? frame[5] : 0;
+        whole = (marker & 3) == 2;
     }
+    if (marker == SOS) whole |= spot_byte_next(&s) < n;
     cost->work = JPEG_WORK + 512 * (size_t)cost->width + (whole ? coefficients(cost, component, n) : 0);
     return s.status;
 }
 
 spot_status spot_jpeg_orientation(spot_ctx *c, int *orientation, const spot_blob *in)
 {
-    spot_byte_scan s = { .c = c, .in = in, .at = 2 };
-    uint8_t head[8];
+    spot_byte_scan s = { .c = c, .in = in };
+    uint8_t head[6];
+    uint64_t end = 2;
     int marker;
 
-    while ((marker = next_marker(&s)) > 0 && marker != EOI && marker != SOS) {
+    while ((marker = next_segment(&s, &end)) && marker != SOS) {
         const uint64_t at = s.at;
-        if (marker == TEM || (marker >= RST0 && marker <= SOI)) continue;
-        if (!spot_byte_take(&s, head, 2)) break;
-        const uint64_t size = spot_big_u16(head);
-        if (marker == APP1 && size >= sizeof head && spot_byte_take(&s, head + 2, 6) && !memcmp(head + 2, "Exif\0\0", 6))
-            return spot_exif_orientation(c, orientation, in, at + 2, size - 2);
-        s.at = at + size;
+        if (marker == APP1 && end >= at + sizeof head && spot_byte_take(&s, head, sizeof head)
+            && !memcmp(head, "Exif\0\0", sizeof head)) return spot_exif_orientation(c, orientation, in, at, end - at);
     }
     return s.status;
 }
