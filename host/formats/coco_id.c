@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/key.h"
 #include "formats/formats.h"
 
 /* "12" or "12.0"; not "012", "+12" or "1e5", which may be names of pictures. */
@@ -31,18 +32,10 @@ bool spot_coco_number(int64_t *id, const char *text, size_t n)
     return true;
 }
 
-static uint64_t hash_of(const char *text, size_t n)
-{
-    uint64_t h = 0xcbf29ce484222325u;
-
-    for (size_t i = 0; i < n; i++) h = (h ^ (uint8_t)text[i]) * 0x100000001b3u;
-    return h ^ h >> 32;
-}
-
 /* The slot of the word, which holds its offset + 1, or 0. */
 static uint64_t *find_slot(const spot_coco_words *w, const spot_text *texts, const char *text, size_t n)
 {
-    size_t at = hash_of(text, n) & (w->slots - 1);
+    size_t at = spot_key_of(text, n).hi & (w->slots - 1);
 
     for (; w->slot[at]; at = (at + 1) & (w->slots - 1)) {
         const char *word = texts->bytes + w->slot[at] - 1;

@@ -5,7 +5,7 @@
 
 #include "formats/picture_kind.h"
 
-/* Where the format or the caller wants it; else p tells what was not applied. */
+/* Turns the picture where the format or the caller wants it; else p tells what was not applied. */
 static spot_status apply_orientation(spot_ctx *c, spot_picture *p, const spot_picture_kind *kind, spot_blob file)
 {
     SPOT_TRY(kind->orientation(c, &p->orientation, &file));
