@@ -239,6 +239,39 @@ def test_a_perfect_model_is_a_result():
     assert Path("perfect/report.html").exists()
 
 
+INTERRUPTED = """
+import os, signal, threading, time
+import numpy as np
+import spotter
+from spotter._library import Context
+
+plain = Context.__call__
+
+def call(self, function, *args):
+    if function == "spot_discover":
+        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    plain(self, function, *args)
+
+Context.__call__ = call
+rng, n = np.random.default_rng(1), 20000
+target = np.arange(n) % 2
+probs = np.where(np.arange(n) % 7 == 0, 0.2, 0.8)
+try:
+    spotter.discover(rng.normal(size=(n, 32)), target, probs, method="planespot-tsne", device="cpu")
+    print("returned", flush=True)
+except KeyboardInterrupt as e:
+    print(type(e).__name__, flush=True)
+assert threading.active_count() == 1, threading.enumerate()
+time.sleep(0.5)
+print("alive")
+"""
+
+
+def test_ctrl_c_ends_a_search():
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", INTERRUPTED], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0 and done.stdout.split() == ["Stopped", "alive"], (done.returncode, done.stdout, done.stderr)
+
+
 def test_readings_are_told():
     feature, target, probs, _ = planted(200)
     told = [spotter.discover(feature, labels, p, method="ward").notes_ for labels, p in (

@@ -431,25 +431,28 @@ class Context:
     def patiently(self, function: str, *args: Any) -> None:
         """Makes a long call, which Ctrl-C stops at its next safe point."""
         failure: List[BaseException] = []
-        stop = ct.c_int(0)
+        stop, done = ct.c_int(0), threading.Event()
 
         def call() -> None:
             try:
                 self(function, *args)
             except BaseException as e:
                 failure.append(e)
+            finally:
+                done.set()
 
         self.c.stop = ct.pointer(stop)
-        worker = threading.Thread(target=call)
-        worker.start()
-        while worker.is_alive():
-            try:
-                worker.join(0.2)
+        threading.Thread(target=call).start()
+        while not done.is_set():
+            try:                                       # an interrupted Thread.join takes the thread for ended (Python 3.11)
+                done.wait(0.2)
             except KeyboardInterrupt:
                 stop.value = 2
         self.c.stop = None
         if failure:
             raise failure[0]
+        if stop.value:
+            raise Stopped("stopped by Ctrl-C, after the last safe point")
 
     @staticmethod
     def fail(status: int, sentence: str, failure: str = "") -> NoReturn:
