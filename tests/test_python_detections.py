@@ -80,6 +80,20 @@ def test_slices_are_those_of_the_program():
     jsonschema.validate(ours, spotter.schema())
 
 
+def test_discover_takes_a_detector():
+    rows = rows_of()
+    np.save("d.npy", features(rows))
+    run("--embeddings", "d.npy", "-m", "ward", "--no-report", "--out", "found_by_program")
+    for name, truth, found in (("files", TRUTH, FOUND), ("objects", json.load(open(TRUTH)), json.load(open(FOUND)))):
+        named = dict(coco=truth, detections=found, method="ward", device="cpu", threads=1)
+        there = spotter.discover(np.load("d.npy"), out=f"found_{name}", report=False, **named)
+        for table in ("slices.csv", "map.npy", "rows.csv", "attributes.csv", "fit.safetensors", "config.yaml"):
+            assert Path(f"found_{name}", table).read_bytes() == Path("found_by_program", table).read_bytes(), (name, table)
+        here = spotter.discover(np.load("d.npy"), **named)
+        assert here.slices_ and here.json["findings"] == there.json["findings"] == json.loads(
+            Path("found_by_program/slices.json").read_text())["findings"]
+
+
 def test_missed_objects_are_confirmed():
     rows = rows_of(rows="misses")
     found = rows.fit(spotter.PlaneSpot(reduce="pca", proof="cross", device="cpu", threads=1), features(rows))

@@ -524,7 +524,7 @@ def _begin(c: Context, subject: Subject, inputs: Inputs, out: Any, replace: bool
     folder = inputs.folder() if out is None else os.fspath(out)
     if out is not None and not replace:
         c("spot_tables_check", _path(out))
-    c("spot_instances_write", c_side.bytes_of(folder), ct.byref(subject.c))
+    c("spot_instances_write", ct.byref(subject.c), c_side.bytes_of(folder))
     return os.path.join(folder, "attributes.csv")
 
 
