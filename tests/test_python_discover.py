@@ -231,6 +231,35 @@ def test_bad_rows_and_logits():
     assert [s["size"] for f in again for s in f["slices"]] == [s["size"] for f in plain for s in f["slices"]]
 
 
+def test_rows_that_are_left_out_keep_their_numbers():
+    feature, target, probs, _ = planted(500)
+    odd = feature.copy()
+    odd[[3, 77], 1] = np.nan
+    np.savez("left.npz", e=odd, y=target, p=probs)
+    by_program("left_by_program", "-e", "left.npz:e", "-y", "left.npz:y", "-p", "left.npz:p", "-m", "ward", "--skip-bad-rows",
+               "--no-report")
+    found = spotter.discover(odd, target, probs, method="ward", device="cpu", skip_bad_rows=True)
+    found.save("left_by_python", report=False)
+    same_bytes("left_by_python", "left_by_program")
+    assert (found.kept_ == np.delete(np.arange(500), [3, 77])).all() and found._held.subject.ids[3:5] == ["4", "5"]
+    whole = spotter.discover(feature, target, probs, method="ward", skip_bad_rows=True)
+    assert whole.kept_ is None and whole._held.subject.ids is None
+    many = {"ids": [f"row {i}" for i in range(500)], "images": [f"{i}.png" for i in range(500)]}
+    for name, given in many.items():
+        for other in (given[1:], given * 2):
+            raises(f"{name} has {len(other)} entries, and there are 500 rows", lambda: spotter.discover(
+                odd, target, probs, method="ward", skip_bad_rows=True, **{name: other}))
+    for other in ([1, 2], [1, 2] * 500):
+        raises(f"attributes has {len(other)} rows, and there are 500", lambda: spotter.discover(
+            odd, target, probs, method="ward", skip_bad_rows=True, attributes={"a": other}))
+    Path("left").mkdir()
+    for name in many["images"]:
+        Path("left", name).touch()
+    folder = spotter.discover(odd, target, probs, ids=many["images"], images="left", method="ward", skip_bad_rows=True,
+                              attributes={"a": [i % 2 for i in range(500)]})
+    assert (folder.kept_ == found.kept_).all() and folder._held.subject.ids[3] == "4.png"
+
+
 def test_a_perfect_model_is_a_result():
     feature, target, _, _ = planted(300)
     found = spotter.discover(feature, target, np.eye(3)[target], device="cpu")

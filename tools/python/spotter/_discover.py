@@ -20,7 +20,7 @@ from ._fitted import PROOF, Fitted, Search, Subject
 from ._detections import detection_options, json_file
 from ._detections import detections as rows_of
 from ._hugging import picture_paths
-from ._inputs import Inputs, as_numbers, is_path, of_frame, plain_labels
+from ._inputs import Inputs, as_numbers, id_of, is_path, of_frame, plain_labels
 from ._library import Context, InputError, lib, texts
 from ._method import Method, class_number
 from ._results import Results, page_options, write_report
@@ -37,8 +37,8 @@ class Found(Results, Gathers):
     slices: a pandas DataFrame in the words of slices.json. slices_: list of Slice; slices_[number - 1] has this number.
     confirmed: those that the proof confirms. labels_ (n,) int: the place in slices_ of each row's first slice, -1 for none.
     json: the document of slices.json. left_out_: classes that were not examined; failures_: {class: why}; map_ (n, 2);
-    kept_: numbers of the rows that were not left out, None where all stayed: rows are counted among them. warnings_:
-    list of str. notes_: list of str, how the rows were read where another reading was possible. out: the folder of the
+    kept_: numbers of the rows that were not left out: rows are counted among them; None where all stayed, and where it cannot
+    be told (embeddings or ids of a file, ids twice in a folder of pictures, a detector's rows). warnings_: list of str. notes_: list of str, how the rows were read where another reading was possible. out: the folder of the
     findings, None without one. It can be pickled; it holds the rows."""
 
     warnings_: List[str]
@@ -299,8 +299,9 @@ def _cell(value: Any) -> str:
     return '"' + text.replace('"', '""') + '"' if any(sign in text for sign in ',"\n\r') or text != text.strip() else text
 
 
-def _table(inputs: Inputs, attributes: Any, n: int) -> str:
-    """A CSV of a data frame, a record for each row."""
+def _table(inputs: Inputs, attributes: Any, subject: Subject) -> str:
+    """A CSV of a data frame that has a record for each row of the user: a record for each row that stayed."""
+    n = subject.c.n if subject.kept is None or inputs.feature is None else len(inputs.feature)
     table = of_frame(attributes)
     odd = next((name for name, column in table.items() if len(column) != n), None)
     if odd is not None:
@@ -310,8 +311,9 @@ def _table(inputs: Inputs, attributes: Any, n: int) -> str:
     twice = next((str(c) for i, c in enumerate(names) if c in list(names)[:i]), None)
     if twice is not None:
         raise InputError(f"attributes has the column {twice!r} twice; leave one of them out")
-    lines = [",".join(map(_cell, table))] + [",".join(map(_cell, row)) for row in zip(*table.values())]
-    return inputs.file("attributes.csv", "\n".join(lines) + "\n")
+    lines = [",".join(map(_cell, row)) for row in zip(*table.values())]
+    stayed = lines if subject.kept is None else [lines[i] for i in subject.kept]
+    return inputs.file("attributes.csv", "\n".join([",".join(map(_cell, table)), *stayed]) + "\n")
 
 
 def _per_row(images: Any) -> Optional[List[Any]]:
@@ -383,7 +385,7 @@ def _attributes(c: Context, held: Fitted, inputs: Inputs, attributes: Any, insta
     for table in (attributes, instances):
         if table is None:
             continue
-        more, where = c_side.Attributes(), table if is_path(table) else _table(inputs, table, s.c.n)
+        more, where = c_side.Attributes(), table if is_path(table) else _table(inputs, table, s)
         c("spot_attributes_read", ct.byref(more), c_side.bytes_of(where), s.c.id, ct.c_int(s.c.n))
         c("spot_attributes_join", ct.byref(held.attributes), ct.byref(more))
 
@@ -419,7 +421,7 @@ def discover(embeddings: Any = None, labels: Any = None, probs: Any = None, loss
     of the rows. images: a path for each row, or a {bytes, path} as in Hugging Face's datasets; or the folder in which ids
     name the pictures. Arrays are numpy's, lists, series, data frames, tensors; a path, as "run.npz:e", is a file as the
     command reads it. attributes: a data frame, a dict of columns or a CSV, a record for each row, that describes the slices.
-    skip_bad_rows: rows that no method can use are left out, and found.kept_ has the numbers of the others. Pictures alone:
+    skip_bad_rows: rows that no method can use are left out, and found.kept_ has the numbers of the others if any are. Pictures alone:
     images (a folder) with model, coco, embed, resize, crop, exif, pillow, skip_unreadable, follow_links. A detector: coco,
     detections, iou, score, rows, context, rows_only.
 
@@ -452,7 +454,7 @@ def discover(embeddings: Any = None, labels: Any = None, probs: Any = None, loss
                   phrases)
     if rows_only:
         return rows_of(coco, detections, images, None, iou, score, rows, context, skip_unreadable, device, threads)
-    inputs, pictures = Inputs(), _per_row(images)
+    inputs, pictures, ids = Inputs(), _per_row(images), _listed(ids, "ids")
     where = c_side.RunPlace(_path(out), part, parts, max_seconds, starts, beside)
     place = None if out is None else c_side.DiscoverPlace(where, replace)
     try:
@@ -470,16 +472,14 @@ def discover(embeddings: Any = None, labels: Any = None, probs: Any = None, loss
                 "resize": resize, "crop": crop, "exif": reading[0], "pillow": reading[1], "skip": skip_unreadable,
                 "skip_bad": skip_bad_rows, "logits": logits, "links": follow_links, "memory": limit,
                 "encoder": ct.pointer(encoder), "detections": detector})
-            by_number = skip_bad_rows and inputs.feature is not None and not is_path(images) and not is_path(ids)
-            if by_number:
-                inputs.files.ids = inputs.ids(range(0 if inputs.feature is None else len(inputs.feature)), "row numbers")
-            subject = Subject.read(c, inputs, ids is not None or is_path(images) or coco is not None or by_number)
+            if skip_bad_rows and inputs.feature is not None:
+                _check_length(ids, len(inputs.feature), "ids"), _check_length(pictures, len(inputs.feature), "images")
+            told = _tell_rows(inputs, ids, images) if skip_bad_rows and coco is None else None
+            subject = Subject.read(c, inputs, ids is not None or is_path(images) or coco is not None or told is not None)
             notes = [inputs.plain(text) for text in c.notes]
             subject.c.encoder = name or subject.c.encoder
-            if by_number:
-                subject.kept = np.array([int(number) for number in subject.ids or ()], np.int64)
-                subject._name(_picked_words(ids, subject.kept))
-                pictures, attributes = _picked_words(pictures, subject.kept), _picked_table(attributes, subject.kept)
+            if told is not None:
+                pictures = _keep(subject, told, ids, pictures)
             if pictures is not None:
                 subject._show(pictures)
             search = Search(text, seeds, class_number(class_, subject.names, "class_"), least, fit, limit, judged)
@@ -504,15 +504,41 @@ def discover(embeddings: Any = None, labels: Any = None, probs: Any = None, loss
     return Found(held, (heard, notes), None if out is None else os.fspath(out), embed, top)
 
 
-def _picked_words(words: Any, rows: Array) -> Optional[List[Any]]:
-    return None if words is None else [list(words)[i] for i in rows]
+def _listed(words: Any, what: str) -> Any:
+    """A list; a path as it is."""
+    try:
+        return words if words is None or is_path(words) else list(words)
+    except TypeError:
+        raise InputError(f"{what} is {words!r}; it takes a list with a place for each row, or a file") from None
 
 
-def _picked_table(attributes: Any, rows: Array) -> Any:
-    """Of the rows that stay; a file finds its rows by itself."""
-    if attributes is None or is_path(attributes):
-        return attributes
-    return {name: [column[i] for i in rows] for name, column in of_frame(attributes).items()}
+def _check_length(words: Any, n: int, what: str) -> None:
+    if isinstance(words, list) and len(words) != n:
+        raise InputError(f"{what} has {len(words)} entries, and there are {n} rows; give one for each row, in their order")
+
+
+def _tell_rows(inputs: Inputs, ids: Any, images: Any) -> Optional[Dict[str, int]]:
+    """Rows by a name each, which C gets as their ids, so that it is known which rows stay: their numbers, or ids where they
+    name the pictures of a folder. None: it cannot be known."""
+    if inputs.feature is None or is_path(ids) or is_path(images) and ids is None:
+        return None
+    n = len(inputs.feature)
+    if not is_path(images):
+        inputs.files.ids = inputs.ids(range(n), "row numbers")
+        return {str(i): i for i in range(n)}
+    told = {id_of(v, i, "ids"): i for i, v in enumerate(ids)}
+    return told if len(told) == n else None
+
+
+def _keep(subject: Subject, told: Dict[str, int], names: Optional[List[Any]], pictures: Optional[List[Any]]) -> Any:
+    """Which rows stayed, and their names; returns their pictures."""
+    rows = [told[name] for name in subject.ids or ()]
+    subject.kept = np.array(rows, np.int64) if len(rows) < len(told) else None
+    if names is not None:
+        subject._name([id_of(names[i], i, "ids") for i in rows])
+    elif subject.kept is None:
+        subject._name(None)
+    return pictures if pictures is None else [pictures[i] for i in rows]
 
 
 def _begin(c: Context, subject: Subject, inputs: Inputs, out: Any, replace: bool) -> Optional[str]:
