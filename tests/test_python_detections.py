@@ -90,6 +90,9 @@ def test_discover_takes_a_detector():
         for table in ("slices.csv", "map.npy", "rows.csv", "attributes.csv", "fit.safetensors", "config.yaml"):
             assert Path(f"found_{name}", table).read_bytes() == Path("found_by_program", table).read_bytes(), (name, table)
         here = spotter.discover(np.load("d.npy"), **named)
+        told = [here.json["subject"]["source"], rows_of(truth, found)._source.decode(), *(
+            path.read_bytes().decode(errors="replace") for path in Path(f"found_{name}").iterdir() if path.is_file())]
+        assert not [text for text in told if "/spotter-" in text] and here.json["subject"] == there.json["subject"]
         assert here.slices_ and here.json["findings"] == there.json["findings"] == json.loads(
             Path("found_by_program/slices.json").read_text())["findings"]
 

@@ -296,6 +296,34 @@ print("alive")
 """
 
 
+def test_files_of_others_stay():
+    feature, target, probs, _ = planted(300)
+    found = spotter.discover(feature, target, probs, method="ward", device="cpu")
+    other = spotter.discover(feature[1:], target[1:], probs[1:], method="ward", device="cpu")
+    for name in ("config.yaml", "report.html"):
+        folder = Path(f"theirs {name}")
+        folder.mkdir()
+        (folder / name).write_text("mine")
+        raises("choose another", lambda: found.save(folder))
+        assert [p.name for p in folder.iterdir()] == [name] and (folder / name).read_text() == "mine"
+        found.save(folder, replace=True)
+        assert (folder / name).read_text() != "mine"
+        found.save(folder)                             # its own
+        raises("other data", lambda: other.save(folder))
+    Path("mine.html").write_text("mine")
+    raises("no page of this program", lambda: found.report("mine.html"))
+    assert Path("mine.html").read_text() == "mine"
+    found.report("mine.html", replace=True), found.report("mine.html")
+
+
+def test_a_missing_place_of_the_only_column():
+    feature, target, probs, _ = planted(300)
+    for places in ([None] + ["q", "r", None] * 99 + ["q", None], [None, "q", "r"] * 100):
+        one, two = (spotter.discover(feature, target, probs, method="ward", attributes={"a": places, **more}).json["findings"]
+                    for more in ({}, {"b": [None] * 300}))
+        assert one == two
+
+
 def test_ctrl_c_ends_a_search():
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", INTERRUPTED], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0 and done.stdout.split() == ["Stopped", "alive"], (done.returncode, done.stdout, done.stderr)

@@ -86,6 +86,14 @@ def test_the_same_verdict_as_the_command():
     assert len(seen) == 2, seen
 
 
+def test_discover_knows_its_encoder():
+    old = sorted(Path("old").rglob("*.png"))
+    names, probs = [p.parent.name for p in old], by_colour(np.stack([np.asarray(Image.open(p)) for p in old]))
+    found = spotter.discover(labels=names, probs=probs, images=old, embed=clip, method="ward", device="cpu")
+    by_name = found.gather(None, "new", text=WORDS[0], label="cat", most=5, embed=clip)
+    assert found.gather(None, "new", text=WORDS[0], label="cat", most=5).paths == by_name.paths and by_name.paths
+
+
 def test_rows_in_place_of_pictures():
     found = searched()
     claim = found.gather(1, "new", by_colour, most=20, resize=40, crop=32)

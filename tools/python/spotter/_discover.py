@@ -23,7 +23,7 @@ from ._hugging import picture_paths
 from ._inputs import Inputs, as_numbers, id_of, is_path, of_frame, plain_labels
 from ._library import Context, InputError, lib, texts
 from ._method import Method, class_number
-from ._results import Results, page_options, write_report
+from ._results import Results, check_folder, page_options, write_report
 from ._slices import SHOWN, as_html, columns, frame
 
 DEFAULT = "joinspot,ward"
@@ -70,11 +70,18 @@ class Found(Results, Gathers):
     def json(self) -> Dict[str, Any]:
         return self._held.told()
 
-    def save(self, out: Any, report: bool = True) -> None:
-        """Writes a folder of findings, the same bytes as the command's; report: with report.html."""
+    def save(self, out: Any, report: bool = True, replace: bool = False) -> None:
+        """Writes a folder of findings, the same bytes as the command's; report: with report.html. Findings of other rows, and
+        files of others, are an InputError, with replace they are written over."""
+        page = os.path.join(os.fspath(out), "report.html")
+        if not replace:
+            with Context(self.device, self.threads) as c:
+                check_folder(c, out, self._held.subject)
+                if report:
+                    c("spot_report_place", c_side.bytes_of(page))
         self.write(out)
         if report:
-            self.report(os.path.join(os.fspath(out), "report.html"))
+            self.report(page, replace=replace)
 
     def assign(self, embeddings: Any, labels: Any = None, probs: Any = None, losses: Any = None, ids: Any = None) -> Any:
         """New rows into the slices, as `spotter assign` does: a pandas DataFrame with a line for each new row in each slice:
@@ -311,7 +318,7 @@ def _table(inputs: Inputs, attributes: Any, subject: Subject) -> str:
     twice = next((str(c) for i, c in enumerate(names) if c in list(names)[:i]), None)
     if twice is not None:
         raise InputError(f"attributes has the column {twice!r} twice; leave one of them out")
-    lines = [",".join(map(_cell, row)) for row in zip(*table.values())]
+    lines = [",".join(map(_cell, row)) or '""' for row in zip(*table.values())]        # an empty last line is no record
     stayed = lines if subject.kept is None else [lines[i] for i in subject.kept]
     return inputs.file("attributes.csv", "\n".join([",".join(map(_cell, table)), *stayed]) + "\n")
 
@@ -461,14 +468,14 @@ def discover(embeddings: Any = None, labels: Any = None, probs: Any = None, loss
         with Context(device, threads, verbose) as c:
             if out is not None and not replace:
                 c("spot_findings_check", _path(out), None)
-            name = b""
+            name, by_c = b"", embed                    # the encoder that C is to use
             if embed is not None and pictures is not None:
                 with Encoder(c, embed, encoder) as e:
-                    embeddings, embed, name = e.pictures([str(p) for p in pictures]), None, e.name
+                    embeddings, by_c, name = e.pictures([str(p) for p in pictures]), None, e.name
             detector = None if detections is None else ct.pointer(
                 detection_options(inputs, detections, iou, score, rows, context))
             _lay_rows(inputs, embeddings, labels, probs, losses, ids, images, class_names, {
-                "coco": None if coco is None else json_file(inputs, coco, "coco"), "model": _path(model), "embed": _path(embed),
+                "coco": None if coco is None else json_file(inputs, coco, "coco"), "model": _path(model), "embed": _path(by_c),
                 "resize": resize, "crop": crop, "exif": reading[0], "pillow": reading[1], "skip": skip_unreadable,
                 "skip_bad": skip_bad_rows, "logits": logits, "links": follow_links, "memory": limit,
                 "encoder": ct.pointer(encoder), "detections": detector})
@@ -544,12 +551,10 @@ def _keep(subject: Subject, told: Dict[str, int], names: Optional[List[Any]], pi
 def _begin(c: Context, subject: Subject, inputs: Inputs, out: Any, replace: bool) -> Optional[str]:
     """Checks the folder; the table of a detector's rows, which describes the slices."""
     if out is not None and not replace:
-        c("spot_findings_check", _path(out), ct.byref(subject.c))
+        check_folder(c, out, subject)
     if subject.instance is None:
         return None
     folder = inputs.folder() if out is None else os.fspath(out)
-    if out is not None and not replace:
-        c("spot_tables_check", _path(out))
     c("spot_instances_write", ct.byref(subject.c), c_side.bytes_of(folder))
     return os.path.join(folder, "attributes.csv")
 

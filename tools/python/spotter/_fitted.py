@@ -183,6 +183,7 @@ def read_subject(c: Context, inputs: Inputs) -> _Owner:
     except InputError as e:
         e.args = (inputs.plain(str(e)),)
         raise
+    owner.c.source = inputs.without_folder(owner.c.source)
     return owner
 
 

@@ -159,6 +159,10 @@ class Inputs:
             self._folder.cleanup()
             self._folder = None
 
+    def without_folder(self, source: bytes) -> bytes:
+        """The names of the small files without their folder, which goes."""
+        return source if self._folder is None else source.replace(os.fsencode(self._folder.name + os.sep), b"")
+
     def plain(self, sentence: str) -> str:
         """A sentence without the folder of the small files; the command's options are the keywords of discover."""
         words = sentence if self._folder is None else sentence.replace(self._folder.name + os.sep, "")

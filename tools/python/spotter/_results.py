@@ -9,7 +9,7 @@ import numpy as np
 from . import _library as c_side
 from ._arrays import Array
 from ._fiftyone import write as write_fiftyone
-from ._fitted import Fitted
+from ._fitted import Fitted, Subject
 from ._library import Context, InputError, lib
 from ._slices import Slice, as_html, columns, frame, taken_for
 from ._tables import row_table, write_parquet
@@ -34,6 +34,13 @@ def page_options(budget: int, full: bool, matte: str, title: Optional[str], mode
 def write_report(c: Context, held: Fitted, path: Any, how: c_side.ReportOptions) -> None:
     one: List[Any] = [ct.pointer(thing) for thing in (held.subject.c, held.findings, held.options)]
     c("spot_report_findings", c_side.bytes_of(path), ct.c_int(1), *[(type(p) * 1)(p) for p in one], ct.byref(how))
+
+
+def check_folder(c: Context, out: Any, subject: Subject) -> None:
+    """InputError where a folder holds findings of other rows, or files of others."""
+    c("spot_findings_check", c_side.bytes_of(out), ct.byref(subject.c))
+    if subject.instance is not None:
+        c("spot_tables_check", c_side.bytes_of(out))
 
 
 class Results:
@@ -128,8 +135,12 @@ class Results:
               ct.byref(held.options))
 
     def report(self, path: Any, budget: int = 10_000_000, full: bool = False, matte: str = "none", title: Optional[str] = None,
-               model_name: Optional[str] = None, data_name: Optional[str] = None, date: Optional[str] = None) -> None:
+               model_name: Optional[str] = None, data_name: Optional[str] = None, date: Optional[str] = None,
+               replace: bool = False) -> None:
         """Writes one HTML file of at most about `budget` bytes; full: all pictures, whatever its size. matte: colour behind
-        transparent pixels, "none", "white" or "black". title, model_name, data_name, date: what the page says of itself."""
+        transparent pixels, "none", "white" or "black". title, model_name, data_name, date: what the page says of itself. A
+        file that is no page of spotter is an InputError; replace: it is written over."""
         with Context(self.device, self.threads) as c:
+            if not replace:
+                c("spot_report_place", c_side.bytes_of(path))
             write_report(c, self._fitted(), path, page_options(budget, full, matte, title, model_name, data_name, date))
