@@ -260,6 +260,39 @@ def test_rows_that_are_left_out_keep_their_numbers():
     assert (folder.kept_ == found.kept_).all() and folder._held.subject.ids[3] == "4.png"
 
 
+def test_missing_places_are_named_or_left_out():
+    feature, target, probs, _ = planted(500)
+    left = np.delete(np.arange(500), 5)
+    words, hole = np.array(["owl", "cat", "dog"])[target].astype(object), np.arange(500) == 5
+    word_probs = probs[:, [1, 2, 0]]
+    want, of_words = ([(s.size, s.wrong) for s in spotter.discover(feature[left], y[left], p[left], method="ward").slices_]
+                      for y, p in ((target, probs), (words, word_probs)))
+    labels = [words.copy(), list(words), [int(v) for v in target], np.ma.masked_array(target, hole)]
+    for one, missing in zip(labels, (float("nan"), None, None)):
+        one[5] = missing
+    cases = [("labels", (feature, one, word_probs if k < 2 else probs)) for k, one in enumerate(labels)]
+    wide = np.broadcast_to(hole[:, None], probs.shape)
+    cases += [("embeddings", (np.ma.masked_array(feature, np.broadcast_to(hole[:, None], feature.shape)), target, probs)),
+              ("probs", (feature, target, np.ma.masked_array(probs, wide))),
+              ("probs", (feature, target, np.where(wide, None, probs)))]
+    try:
+        pandas = package("pandas")
+        frames = [pandas.DataFrame(a).astype("Float64") for a in (feature, probs)]
+        series = pandas.Series(target, dtype="Int64")
+        frames[0].iloc[5, 0] = frames[1].iloc[5, 1] = series[5] = pandas.NA
+        cases += [("embeddings", (frames[0], target, probs)), ("probs", (feature, target, frames[1])),
+                  ("labels", (feature, series, probs)), ("labels", (feature, series, pandas.DataFrame(probs)))]
+        from_5 = (feature, series + 5, pandas.DataFrame(probs, columns=[5, 6, 7]))
+        cases += [("labels", from_5), ("labels", (feature, pandas.Series(words).astype("category").where(~hole), word_probs))]
+    except Skip:
+        pass
+    for k, (what, given) in enumerate(cases):
+        raises(what, lambda: spotter.discover(*given)), raises("row 5", lambda: spotter.discover(*given))
+        found = spotter.discover(*given, method="ward", skip_bad_rows=True)
+        assert (found.kept_ == left).all() and [(s.size, s.wrong) for s in found.slices_] == (
+            of_words if given[2] is word_probs else want), (k, what)
+
+
 def test_a_perfect_model_is_a_result():
     feature, target, _, _ = planted(300)
     found = spotter.discover(feature, target, np.eye(3)[target], device="cpu")

@@ -82,18 +82,26 @@ def matrix(value: Any, what: str, finite: bool = True) -> Array:
                          "one row of it")
     if not a.shape[1]:
         raise InputError(f"{what} has 0 feature(s) (shape={a.shape}) while a minimum of 1 is required.")
-    if a.dtype.kind == "O":                            # of a data frame with columns of several types
-        try:
-            a = a.astype(np.float64)
-        except (TypeError, ValueError) as e:
-            raise InputError(f"{what} holds what is no number: {e}") from None
-    return floats(a, what, finite)
+    return floats(filled(a, what), what, finite)
 
 
 def is_missing(value: Any) -> bool:
     """None, NaN, pandas' NA and NaT."""
     return value is None or type(value).__name__ in ("NAType", "NaTType") or (
         isinstance(value, (float, np.floating)) and value != value)
+
+
+def filled(a: Array, what: str) -> Array:
+    """Objects as numbers; NaN where a place is missing or masked."""
+    if isinstance(a, np.ma.MaskedArray):
+        a = (a if a.dtype.kind in "fcO" else a.astype(np.float64)).filled(np.nan)
+    if a.dtype.kind != "O":
+        return a
+    missing = np.fromiter(map(is_missing, a.flat), bool, a.size).reshape(a.shape)
+    try:
+        return np.where(missing, np.nan, a).astype(np.float64)
+    except (TypeError, ValueError) as e:
+        raise InputError(f"{what} holds what is no number: {e}") from None
 
 
 def columns_of(value: Any) -> Optional[Array]:

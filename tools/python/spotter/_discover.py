@@ -343,8 +343,8 @@ def _lay_rows(inputs: Inputs, embeddings: Any, labels: Any, probs: Any, losses: 
         if class_names is not None:
             inputs.classes([str(name) for name in class_names])
     else:
-        inputs.answers(plain_labels(labels, "labels"), None if is_path(probs) else probs, None if is_path(losses) else losses,
-                       class_names)
+        inputs.answers(plain_labels(labels, "labels", called["skip_bad"]), None if is_path(probs) else probs,
+                       None if is_path(losses) else losses, class_names)
         f.probs = _path(probs) if is_path(probs) else f.probs
         f.losses = _path(losses) if is_path(losses) else f.losses
     if ids is not None:

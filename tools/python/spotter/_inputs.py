@@ -11,7 +11,7 @@ from typing import Any, Dict, List, Optional, Sequence
 import numpy as np
 
 from . import _library as c_side
-from ._arrays import Array, as_array, is_missing, matrix
+from ._arrays import Array, as_array, filled, is_missing, matrix
 from ._library import InputError, texts
 
 TYPES = {"f4": 0, "i8": 1, "f8": 2, "f2": 3, "i4": 5, "i2": 6, "i1": 7, "u1": 8, "u2": 9, "u4": 10, "b1": 11}    # spot_dtype
@@ -22,37 +22,38 @@ def is_path(value: Any) -> bool:
     return isinstance(value, (str, os.PathLike))
 
 
-def words_of(a: Array, what: str) -> List[str]:
-    """An array of objects, or of texts, as texts; what is missing is an InputError with its row."""
+def words_of(a: Array, what: str, holes: bool = False) -> List[str]:
+    """An array of objects, or of texts, as texts; what is missing is "" with holes, else an InputError with its row."""
     if a.dtype.kind == "S":
         return [w.decode(errors="surrogateescape") for w in a.tolist()]
-    if a.dtype.kind == "O":
-        missing = next((i for i, v in enumerate(a) if is_missing(v)), None)
-        if missing is not None:
-            raise InputError(f"{what}: row {missing} is {a[missing]!r}, which is missing; every row needs one")
-    return [str(w) for w in a]
+    if a.dtype.kind != "O":
+        return [str(w) for w in a]
+    missing = next((i for i, v in enumerate(a) if is_missing(v)), None)
+    if missing is not None and not holes:
+        raise InputError(f"{what}: row {missing} is {a[missing]!r}, which is missing; every row needs one")
+    return ["" if is_missing(w) else str(w) for w in a]
 
 
-def plain_labels(value: Any, what: str) -> Array:
-    """Numbers, or an array of objects that are texts."""
+def plain_labels(value: Any, what: str, holes: bool = False) -> Array:
+    """Numbers, or an array of objects that are texts. holes: rows may lack one, which is NaN or "" then."""
     if isinstance(value, (list, tuple)) and any(isinstance(v, str) for v in value):
         value = np.fromiter(value, object, len(value)) # numpy would write a NaN among words as a word
     a = as_array(value, what)
     if isinstance(a, np.ma.MaskedArray):
-        if np.ma.getmaskarray(a).any():
-            raise InputError(f"{what}: row {int(np.flatnonzero(np.ma.getmaskarray(a))[0])} is missing; every row needs one")
-        a = a.data
-    if a.dtype.kind == "O" and a.ndim == 1 and len(a) and not any(map(is_missing, a)):
-        kinds = {type(v) for v in a}
-        if all(issubclass(k, (int, np.integer, np.bool_)) for k in kinds):
-            return np.array([int(v) for v in a], np.int64)
-        if all(issubclass(k, (int, float, np.number, np.bool_)) for k in kinds):
-            return a.astype(np.float64)
+        masked = np.ma.getmaskarray(a)
+        if masked.any() and not holes:
+            raise InputError(f"{what}: row {int(np.argwhere(masked)[0][0])} is missing; every row needs one")
+        a = np.where(masked, None, a.data.astype(object)) if masked.any() and a.ndim == 1 else filled(a, what) if holes else a.data
+    if a.dtype.kind == "O" and a.ndim == 1 and (holes or not any(map(is_missing, a))):
+        kinds = {type(v) for v in a if not is_missing(v)}
+        if kinds and all(issubclass(k, (int, float, np.number, np.bool_)) for k in kinds):
+            whole = all(issubclass(k, (int, np.integer, np.bool_)) for k in kinds) and not any(map(is_missing, a))
+            return np.array([int(v) for v in a], np.int64) if whole else filled(a, what)
     if a.dtype.kind == "c":
         raise InputError(f"Complex data not supported: {what} is of type {a.dtype}")
     if a.dtype.kind not in "OUSbiuf" or a.dtype.kind in "OUS" and a.ndim != 1:
         raise InputError(f"{what} is of type {a.dtype}, shape {a.shape}; it must be class numbers or words, one a row")
-    return np.array(words_of(a, what), object) if a.dtype.kind in "OUS" else a
+    return np.array(words_of(a, what, holes), object) if a.dtype.kind in "OUS" else a
 
 
 def as_numbers(value: Any, what: str) -> Array:
@@ -60,11 +61,7 @@ def as_numbers(value: Any, what: str) -> Array:
     a = as_array(value, what)
     if a.dtype.kind == "c":
         raise InputError(f"Complex data not supported: {what} is of type {a.dtype}")
-    if a.dtype.kind == "O":
-        try:
-            a = a.astype(np.float64)
-        except (TypeError, ValueError) as e:
-            raise InputError(f"{what} holds what is no number: {e}") from None
+    a = filled(a, what)
     if a.dtype.kind not in "fiub":
         raise InputError(f"{what} is of type {a.dtype}, which are no numbers")
     with np.errstate(over="ignore"):
@@ -126,8 +123,8 @@ class Inputs:
         if probs is not None:
             self.files.probs = self.probs(probs)
             columns = column_names(probs)
-            if columns and labels.dtype.kind in "iu" and all(c.isdigit() for c in columns):
-                labels = np.array([str(v) for v in labels.tolist()], object)       # classes_ may be numbers that are names
+            if columns and labels.dtype.kind in "iuf" and labels.ndim == 1 and all(c.isdigit() for c in columns):
+                labels = np.array([_digits(v) for v in labels.tolist()], object)   # classes_ may be numbers that are names
         if losses is not None:
             self.files.losses = self.numbers(as_numbers(losses, "losses"), "losses")
         self.files.labels = self.labels(labels, called)
@@ -174,6 +171,10 @@ class Inputs:
         self.kept.append(made)
         self.files.array, self.files.arrays = made, len(self.arrays)
         return self.files
+
+
+def _digits(label: Any) -> str:
+    return "" if label != label else str(int(label)) if float(label).is_integer() else str(label)
 
 
 def id_of(value: Any, row: int, what: str) -> str:
