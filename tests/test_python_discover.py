@@ -258,6 +258,12 @@ def test_rows_that_are_left_out_keep_their_numbers():
     folder = spotter.discover(odd, target, probs, ids=many["images"], images="left", method="ward", skip_bad_rows=True,
                               attributes={"a": [i % 2 for i in range(500)]})
     assert (folder.kept_ == found.kept_).all() and folder._held.subject.ids[3] == "4.png"
+    twice = ["one.png"] * 2 + many["images"][2:]
+    Path("left/one.png").touch()
+    for more in ({}, {"attributes": {"a": [i % 2 for i in range(500)]}}, {"ids": twice, "images": "left"}):
+        files = spotter.discover("left.npz:e", "left.npz:y", "left.npz:p", method="ward", skip_bad_rows=True, **more)
+        assert (files.kept_ == found.kept_).all(), more
+    assert (pickle.loads(pickle.dumps(files)).kept_ == found.kept_).all()
 
 
 def test_missing_places_are_named_or_left_out():

@@ -72,6 +72,7 @@ void spot_subject_move_row(spot_subject *s, int to, int from)
     move(s->image, to, from, sizeof *s->image);
     move(s->box, to, from, 4 * sizeof *s->box);
     move(s->instance, to, from, sizeof *s->instance);
+    move(s->file_row, to, from, sizeof *s->file_row);
 }
 
 spot_status spot_subject_numbers(spot_ctx *c, spot_subject *s, char ***out, int n)

@@ -20,7 +20,7 @@ from ._fitted import PROOF, Fitted, Search, Subject
 from ._detections import detection_options, json_file
 from ._detections import detections as rows_of
 from ._hugging import picture_paths
-from ._inputs import Inputs, as_numbers, id_of, is_path, of_frame, plain_labels
+from ._inputs import Inputs, as_numbers, is_path, of_frame, plain_labels
 from ._library import Context, InputError, lib, texts
 from ._method import Method, class_number
 from ._results import Results, check_folder, page_options, write_report
@@ -37,9 +37,9 @@ class Found(Results, Gathers):
     slices: a pandas DataFrame in the words of slices.json. slices_: list of Slice; slices_[number - 1] has this number.
     confirmed: those that the proof confirms. labels_ (n,) int: the place in slices_ of each row's first slice, -1 for none.
     json: the document of slices.json. left_out_: classes that were not examined; failures_: {class: why}; map_ (n, 2);
-    kept_: numbers of the rows that were not left out: rows are counted among them; None where all stayed, and where it cannot
-    be told (embeddings or ids of a file, ids twice in a folder of pictures, a detector's rows). warnings_: list of str. notes_: list of str, how the rows were read where another reading was possible. out: the folder of the
-    findings, None without one. It can be pickled; it holds the rows."""
+    kept_: the numbers of the rows in the arrays or files, where skip_bad_rows left some out; None where it left out none.
+    warnings_: list of str. notes_: list of str, how the rows were read where another reading was possible. out: the folder
+    of the findings, None without one. It can be pickled; it holds the rows."""
 
     warnings_: List[str]
     notes_: List[str]
@@ -308,7 +308,7 @@ def _cell(value: Any) -> str:
 
 def _table(inputs: Inputs, attributes: Any, subject: Subject) -> str:
     """A CSV of a data frame that has a record for each row of the user: a record for each row that stayed."""
-    n = subject.c.n if subject.kept is None or inputs.feature is None else len(inputs.feature)
+    n = subject.c.n + subject.c.left_out
     table = of_frame(attributes)
     odd = next((name for name, column in table.items() if len(column) != n), None)
     if odd is not None:
@@ -480,15 +480,13 @@ def discover(embeddings: Any = None, labels: Any = None, probs: Any = None, loss
                 "skip_bad": skip_bad_rows, "logits": logits, "links": follow_links, "memory": limit,
                 "encoder": ct.pointer(encoder), "detections": detector})
             if skip_bad_rows and inputs.feature is not None:
-                _check_length(ids, len(inputs.feature), "ids"), _check_length(pictures, len(inputs.feature), "images")
-            told = _tell_rows(inputs, ids, images) if skip_bad_rows and coco is None else None
-            subject = Subject.read(c, inputs, ids is not None or is_path(images) or coco is not None or told is not None)
+                _check_length(ids, len(inputs.feature), "ids")
+            subject = Subject.read(c, inputs, ids is not None or is_path(images) or coco is not None)
             notes = [inputs.plain(text) for text in c.notes]
             subject.c.encoder = name or subject.c.encoder
-            if told is not None:
-                pictures = _keep(subject, told, ids, pictures)
             if pictures is not None:
-                subject._show(pictures)
+                _check_length(pictures, subject.c.n + subject.c.left_out, "images")
+                subject._show(pictures if subject.kept is None else [pictures[i] for i in subject.kept])
             search = Search(text, seeds, class_number(class_, subject.names, "class_"), least, fit, limit, judged)
             held = Fitted(subject, search, threads, device)
             table = _begin(c, subject, inputs, out, replace)
@@ -522,30 +520,6 @@ def _listed(words: Any, what: str) -> Any:
 def _check_length(words: Any, n: int, what: str) -> None:
     if isinstance(words, list) and len(words) != n:
         raise InputError(f"{what} has {len(words)} entries, and there are {n} rows; give one for each row, in their order")
-
-
-def _tell_rows(inputs: Inputs, ids: Any, images: Any) -> Optional[Dict[str, int]]:
-    """Rows by a name each, which C gets as their ids, so that it is known which rows stay: their numbers, or ids where they
-    name the pictures of a folder. None: it cannot be known."""
-    if inputs.feature is None or is_path(ids) or is_path(images) and ids is None:
-        return None
-    n = len(inputs.feature)
-    if not is_path(images):
-        inputs.files.ids = inputs.ids(range(n), "row numbers")
-        return {str(i): i for i in range(n)}
-    told = {id_of(v, i, "ids"): i for i, v in enumerate(ids)}
-    return told if len(told) == n else None
-
-
-def _keep(subject: Subject, told: Dict[str, int], names: Optional[List[Any]], pictures: Optional[List[Any]]) -> Any:
-    """Which rows stayed, and their names; returns their pictures."""
-    rows = [told[name] for name in subject.ids or ()]
-    subject.kept = np.array(rows, np.int64) if len(rows) < len(told) else None
-    if names is not None:
-        subject._name([id_of(names[i], i, "ids") for i in rows])
-    elif subject.kept is None:
-        subject._name(None)
-    return pictures if pictures is None else [pictures[i] for i in rows]
 
 
 def _begin(c: Context, subject: Subject, inputs: Inputs, out: Any, replace: bool) -> Optional[str]:

@@ -58,7 +58,7 @@ class Subject:
     instance: Optional[Array]
     words: List[Any]
     c: Any
-    kept: Optional[Array] = None                       # (n,) the user's row of each row, where some were left out
+    kept: Optional[Array] = None                       # (n,) as spot_subject.file_row
 
     def __init__(self, embeddings: Any, targets: Any = None, probs: Any = None, losses: Any = None, ids: Any = None,
                  images: Any = None, names: Optional[Sequence[str]] = None, called: str = "targets") -> None:
@@ -87,18 +87,19 @@ class Subject:
         feature = view(s.feature, ct.c_float, n, s.d) if inputs.feature is None or inputs.feature.ctypes.data != s.feature \
             else inputs.feature
         self._bind(feature, [s.class_name[i].decode(errors="surrogateescape") for i in range(k)],
-                   [s.id[i].decode(errors="surrogateescape") for i in range(n)] if has_ids and s.id else None,
+                   [s.id[i].decode(errors="surrogateescape") for i in range(n)] if s.id and (has_ids or s.file_row) else None,
                    [s.image[i] and s.image[i].decode(errors="surrogateescape") for i in range(n)] if s.image else None,
                    target=view(s.target, ct.c_int, n), has=view(s.has, ct.c_uint8, n, k), prob=view(s.prob, ct.c_float, n, k),
                    confidence=view(s.confidence, ct.c_float, n), predicted=view(s.predicted, ct.c_int, n),
                    head=view(s.head, ct.c_float, k, s.d), box=view(s.box, ct.c_float, n, 4),
                    instance=view(s.instance, c_side.Instance, n), source=s.source, encoder=s.encoder,
+                   kept=view(s.file_row, ct.c_int, n),
                    numbers=[getattr(s, name) for name in NUMBERS])
 
     def _bind(self, feature: Any, names: List[str], ids: Optional[List[str]], images: Optional[List[Any]],
               source: bytes = b"", encoder: bytes = b"", kept: Optional[Array] = None,
               numbers: Sequence[int] = (0, 0, 0, 0), **arrays: Optional[Array]) -> None:
-        self.kept = kept
+        self.kept = None if kept is None else np.ascontiguousarray(kept, np.int32)
         n, given = len(feature), {name: arrays.get(name) for name in ARRAYS[1:]}
         self.feature, self.names, self.ids, self.images = feature, names, ids, images
         self.__dict__.update(given)
@@ -109,14 +110,12 @@ class Subject:
         self.c = c_side.Subject(n=n, d=feature.shape[1], classes=len(names), feature=feature.ctypes.data,
                                 class_name=self.words[0], id=self.words[1], image=self.words[2],
                                 source=source or f"arrays of {n} rows".encode(), encoder=encoder, **dict(zip(NUMBERS, numbers)),
+                                file_row=None if self.kept is None else self.kept.ctypes.data,
                                 **{name: None if a is None else a.ctypes.data for name, a in given.items()})
 
     def _show(self, images: List[Any]) -> None:
         """The rows' pictures, by path."""
         self._bind(**{**self.__getstate__(), "images": images})
-
-    def _name(self, ids: Optional[List[Any]]) -> None:
-        self._bind(**{**self.__getstate__(), "ids": None if ids is None else [str(word) for word in ids]})
 
     @classmethod
     def read(cls, c: Context, inputs: Inputs, has_ids: bool) -> Subject:
