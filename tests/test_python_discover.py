@@ -393,6 +393,42 @@ def test_errors_name_the_argument():
     raises("class names are 2", lambda: spotter.discover(feature, np.minimum(target, 1), probs, class_names=["a", "b"]))
 
 
+def test_no_parameter_is_passed_over():
+    feature, target, probs, _ = planted(200)
+    idle = {"out": {"replace": True, "shard": "0/2", "max_seconds": 5, "starts": 2, "beside": True, "budget": 5, "full": True,
+                    "matte": "white", "title": "a", "model_name": "a", "data_name": "a", "date": "a"},
+            "detections": {"iou": 0.7, "score": 0.1, "rows": "misses", "context": 0.2, "rows_only": True},
+            "images": {"skip_unreadable": True, "follow_links": True, "resize": 32, "crop": 32, "exif": "apply", "pillow": 12},
+            "words": {"describe": "clip", "phrases": 3, "describe_vocabulary": "a", "describe_cut": True},
+            "embed or describe": {"embed_config": "a", "embed_heads": 4, "embed_activation": "gelu", "embed_end_token": 3,
+                                  "embed_precision": "bf16"}}
+    for needs, given in idle.items():
+        for name, value in given.items():
+            raises(f"{name} does nothing without {needs};", lambda: spotter.discover(feature, target, probs, **{name: value}))
+    assert spotter.discover(feature, target, probs, method="ward", resize=256, title=None, report=False).slices_
+
+
+def test_values_of_other_types_are_refused_by_a_sentence():
+    feature, target, probs, _ = planted(200)
+    odd = {"seed": [-1, "a", 1.5, [], [1, -2], 2 ** 64], "method": [5, [5], None], "least": ["a", None], "top": ["a"],
+           "threads": ["a"], "chance": ["a", 20.5], "holdout": ["a"], "level": ["a"], "memory": ["..", [1], -5], "out": [5],
+           "images": [5], "ids": [5], "class_names": [5, "abc"], "attributes": [5, {"a": 5}, {"a": "b"}], "device": [5]}
+    said = {"out": "5 is no path", "images": "images is 5", "attributes": "attributes", "device": "no device"}
+    for name, values in odd.items():
+        for value in values:
+            raises(said.get(name, name), lambda: spotter.discover(feature, target, probs, **{name: value}))
+    raises("shard is 3", lambda: spotter.discover(feature, target, probs, shard=3, out="odd"))
+    raises("words is 5", lambda: spotter.discover(feature, target, probs, words=5, word_embeddings=feature))
+    raises("iou is 'a'", lambda: spotter.detections([], [], iou="a"))
+    for seed in (-1, "a"):
+        raises("seed is", lambda: spotter.Ward(seed=seed).fit(feature, target, probs))
+    raises("least is 'a'", lambda: spotter.Ward(least="a").fit(feature, target, probs))
+    found = spotter.discover(feature, target, probs, method="ward", seed=np.int64(3), memory=".5GB")
+    raises("ids is 5", lambda: found.assign(feature, target, probs, ids=5))
+    raises("ids has 1 entries, and there are 200 rows", lambda: found.assign(feature, target, probs, ids=["a"]))
+    raises("5 is no path", lambda: found.save(5)), raises("5 is no path", lambda: found.report(5))
+
+
 for name, test in list(globals().items()):
     if name.startswith("test_"):
         try:

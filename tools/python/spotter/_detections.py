@@ -3,8 +3,9 @@ from __future__ import annotations
 
 import ctypes as ct
 import json
+import numbers
 import os
-from typing import Any, Dict, List, Optional
+from typing import Any, List, Optional
 
 import numpy as np
 
@@ -109,8 +110,9 @@ def detection_options(inputs: Inputs, detections: Any, iou: float, score: float,
                       context: float) -> c_side.DetectionOptions:
     if rows not in ROWS:
         raise InputError(f"rows is {rows!r}; it is one of {', '.join(ROWS)}")
-    if not 0 < iou <= 1 or not 0 <= score < 1:
-        raise InputError(f"iou is {iou} and score {score}; iou lies in (0, 1] and score in [0, 1)")
+    if not all(isinstance(v, numbers.Real) for v in (iou, score, context)) or not 0 < iou <= 1 or not 0 <= score < 1:
+        raise InputError(f"iou is {iou!r}, score {score!r} and context {context!r}; iou lies in (0, 1], score in [0, 1), and "
+                         "context is a number")
     return c_side.DetectionOptions(json_file(inputs, detections, "detections"), iou, score, ROWS[rows], context)
 
 

@@ -3,7 +3,9 @@ from __future__ import annotations
 
 import ctypes as ct
 import difflib
+import inspect
 import json
+import numbers
 import os
 import re
 import warnings
@@ -24,11 +26,19 @@ from ._inputs import Inputs, as_numbers, is_path, of_frame, plain_labels
 from ._library import Context, InputError, lib, texts
 from ._method import Method, class_number
 from ._results import Results, check_folder, page_options, write_report
-from ._slices import SHOWN, as_html, columns, frame
+from ._slices import as_html, columns, frame
 
 DEFAULT = "joinspot,ward"
 ACTIVATIONS = ("config", "quick_gelu", "gelu")
 PRECISIONS = ("fp32", "bf16")
+PAGE = ("budget", "full", "matte", "title", "model_name", "data_name", "date")
+BELONG = ((("out",), ("replace", "shard", "max_seconds", "starts", "beside", *PAGE)),
+          (("detections",), ("iou", "score", "rows", "context", "rows_only")),
+          (("images",), ("skip_unreadable", "follow_links", "resize", "crop", "exif", "pillow")),
+          (("words",), ("describe", "phrases", "describe_vocabulary", "describe_cut")),
+          (("embed", "describe"), ("embed_config", "embed_heads", "embed_activation", "embed_end_token", "embed_precision")))
+WHOLE = ("resize", "crop", "least", "chance", "phrases", "top", "starts", "threads")
+NUMBERS = ("max_seconds", "budget", "iou", "score", "context", "holdout", "level")
 
 
 class Found(Results, Gathers):
@@ -73,7 +83,7 @@ class Found(Results, Gathers):
     def save(self, out: Any, report: bool = True, replace: bool = False) -> None:
         """Writes a folder of findings, the same bytes as the command's; report: with report.html. Findings of other rows, and
         files of others, are an InputError, with replace they are written over."""
-        page = os.path.join(os.fspath(out), "report.html")
+        page = os.path.join(os.fsdecode(c_side.bytes_of(out)), "report.html")
         if not replace:
             with Context(self.device, self.threads) as c:
                 check_folder(c, out, self._held.subject)
@@ -101,7 +111,9 @@ class Found(Results, Gathers):
                 raise InputError("the rules of these methods ask for the rows' answers: give probs or losses")
         new = Subject(feature, given, probs, losses, names=known.names, called="labels")
         row, place = np.nonzero(held.assign(new, True))
-        names = [str(i) for i in range(len(feature))] if ids is None else [str(i) for i in ids]
+        ids = range(len(feature)) if ids is None else ids
+        names = [str(i) for i in _listed(ids, "ids", "a list with a place for each row")]
+        _check_length(names, len(feature), "ids")
         return frame({"row": row, "id": [names[i] for i in row], "class": [self.slices_[k].name for k in place],
                       "rank": [self.slices_[k].rank for k in place], "number": place + 1}, "assign")
 
@@ -132,7 +144,7 @@ class Found(Results, Gathers):
 # --- The parts of a call.
 def _entry(name: str) -> Dict[str, Any]:
     """A method with its reducer, such as planespot-tsne, as a config says it."""
-    method, _, reducer = name.strip().partition("-")
+    method, _, reducer = str(name).strip().partition("-")
     known = _settings.methods()
     if method not in known:
         near = difflib.get_close_matches(method, known, 1)
@@ -144,9 +156,9 @@ def _entry(name: str) -> Dict[str, Any]:
 
 def _methods(method: Any) -> bytes:
     """Names, one text with commas or a list; or Methods with settings of their own."""
-    each = method.split(",") if isinstance(method, str) else [method] if isinstance(method, Method) else list(method)
+    each = method.split(",") if isinstance(method, str) else [method] if isinstance(method, Method) else method
     entries: List[Dict[str, Any]] = []
-    for one in each:
+    for one in _listed(each, "method", "names, or a list of names and Methods") or ():
         entries += json.loads(one._text())["bdms"] if isinstance(one, Method) else [_entry(one)]
     if not entries:
         raise InputError("method names no method")
@@ -178,17 +190,16 @@ def _bytes(size: Union[None, int, str]) -> int:
     """4e9, or a text such as "4GB", "500MB" or "2GiB"."""
     units = {"": 1, "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "K": 1e3, "M": 1e6, "G": 1e9, "KiB": 2.0 ** 10, "MiB": 2.0 ** 20,
              "GiB": 2.0 ** 30}
-    said = re.fullmatch(r"([0-9.]+(?:e[0-9]+)?) *([A-Za-z]*)", str(0 if size is None else size))
+    said = re.fullmatch(r"((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e\+?[0-9]+)?) *([A-Za-z]*)", str(0 if size is None else size))
     if said is None or said.group(2) not in units:
         raise InputError(f"memory takes a size such as \"4GB\", \"500MB\" or a number of bytes, not {size!r}")
     return int(float(said.group(1)) * units[said.group(2)])
 
 
 def _shard(shard: Union[None, str, Tuple[int, int]]) -> Tuple[int, int]:
-    said = (0, 1) if shard is None else tuple(shard.split("/")) if isinstance(shard, str) else tuple(shard)
     try:
-        i, n = (int(v) for v in said)
-    except ValueError:
+        i, n = (0, 1) if shard is None else (int(v) for v in (shard.split("/") if isinstance(shard, str) else shard))
+    except (TypeError, ValueError):
         i, n = 0, 0
     if not 0 <= i < n:
         raise InputError(f"shard is {shard!r}; it takes \"I/N\", part I of N, counted from 0")
@@ -237,7 +248,7 @@ class _Words:
         if is_path(words):
             with open(words, encoding="utf-8-sig") as f:
                 words = [line.strip(" \t\r\n") for line in f]
-        self.words = [str(w) for w in words if str(w)]
+        self.words = [str(w) for w in _listed(words, "words", "a list of phrases, or a file") if str(w)]
         if encoder is not None:
             self.words = list(dict.fromkeys(self.words))
 
@@ -325,7 +336,7 @@ def _table(inputs: Inputs, attributes: Any, subject: Subject) -> str:
 
 def _per_row(images: Any) -> Optional[List[Any]]:
     """Pictures by row, where images is no folder."""
-    return None if images is None or is_path(images) else picture_paths(images)
+    return None if images is None or is_path(images) else picture_paths(_listed(images, "images"))
 
 
 def _lay_rows(inputs: Inputs, embeddings: Any, labels: Any, probs: Any, losses: Any, ids: Any, images: Any,
@@ -354,8 +365,31 @@ def _lay_rows(inputs: Inputs, embeddings: Any, labels: Any, probs: Any, losses: 
         setattr(f, name, value)
 
 
-def _check_inputs(embeddings: Any, labels: Any, probs: Any, losses: Any, ids: Any, images: Any, model: Any, embed: Any,
-                  coco: Any, detections: Any) -> None:
+def _check_given(given: Dict[str, Any]) -> None:
+    """Parameters that are no numbers where numbers are wanted, or that nothing looks at."""
+    preset = {name: p.default for name, p in inspect.signature(discover).parameters.items()}
+    for names, kind, takes in ((WHOLE, numbers.Integral, "a whole number"), (NUMBERS, numbers.Real, "a number")):
+        odd = next((name for name in names if given[name] is not preset[name] and not isinstance(given[name], kind)), None)
+        if odd is not None:
+            raise InputError(f"{odd} is {given[odd]!r}; it takes {takes}")
+    for needs, names in BELONG:
+        idle = next((name for name in names if given[name] is not preset[name] and given[name] != preset[name]), None)
+        if idle is not None and all(given[name] is None for name in needs):
+            raise InputError(f"{idle} does nothing without {' or '.join(needs)}; give that, or leave {idle} out")
+
+
+def _seeds(seed: Any) -> Optional[List[int]]:
+    try:
+        seeds = None if seed is None else [seed] if isinstance(seed, numbers.Integral) else list(seed)
+    except TypeError:
+        seeds = [seed]
+    if seeds is not None and not (seeds and all(isinstance(s, numbers.Integral) and 0 <= s < 1 << 64 for s in seeds)):
+        raise InputError(f"seed is {seed!r}; it takes a whole number from 0 below 2**64, or a list of such")
+    return None if seeds is None else [int(s) for s in seeds]
+
+
+def _check_inputs(embeddings: Any, labels: Any, probs: Any, losses: Any, images: Any, model: Any, embed: Any, coco: Any,
+                  detections: Any) -> None:
     """What the command says of its options, in Python's words."""
     if detections is not None:
         if coco is None:
@@ -447,12 +481,14 @@ def discover(embeddings: Any = None, labels: Any = None, probs: Any = None, loss
     and beside do a part. replace, report, fit: as --replace, --no-report, --no-fit. budget (MB), full, matte, title,
     model_name, data_name, date: of its page. top: slices that print shows. verbose: what the command says on stderr. With
     rows_only a Detections; with a shard whose others are not done None."""
-    _check_inputs(embeddings, labels, probs, losses, ids, images, model, embed, coco, detections)
+    given = dict(locals())
+    _check_given(given)
+    _check_inputs(embeddings, labels, probs, losses, images, model, embed, coco, detections)
     if config is not None and method != DEFAULT:
         raise InputError("method and config both choose the methods; give one of them")
     text = _methods(method) if config is None else open(config, "rb").read()
     judged, limit, (part, parts) = _proof(proof, chance, holdout, level), _bytes(memory), _shard(shard)
-    seeds = None if seed is None else [seed] if isinstance(seed, (int, np.integer)) else list(seed)
+    seeds, class_names = _seeds(seed), _names(class_names)
     reading = _choice("exif", exif, ("ignore", "apply")), _choice("pillow", str(pillow), ("13", "12"))
     encoder = _encoder_options(embed_config, embed_heads, embed_activation, embed_end_token, embed_precision,
                                describe_vocabulary, describe_cut, resize, crop, reading)
@@ -509,12 +545,19 @@ def discover(embeddings: Any = None, labels: Any = None, probs: Any = None, loss
     return Found(held, (heard, notes), None if out is None else os.fspath(out), embed, top)
 
 
-def _listed(words: Any, what: str) -> Any:
+def _listed(words: Any, what: str, takes: str = "a list with a place for each row, or a file") -> Any:
     """A list; a path as it is."""
     try:
         return words if words is None or is_path(words) else list(words)
     except TypeError:
-        raise InputError(f"{what} is {words!r}; it takes a list with a place for each row, or a file") from None
+        raise InputError(f"{what} is {words!r}; it takes {takes}") from None
+
+
+def _names(names: Any) -> Any:
+    takes = "a list of the classes' names"
+    if is_path(names):
+        raise InputError(f"class_names is {names!r}; it takes {takes}")
+    return _listed(names, "class_names", takes)
 
 
 def _check_length(words: Any, n: int, what: str) -> None:

@@ -213,5 +213,8 @@ def of_frame(value: Any) -> Dict[str, List[Any]]:
         except TypeError:                              # polars
             return {str(k): list(v) for k, v in value.to_dict(as_series=False).items()}
     if isinstance(value, dict):
+        odd = next((k for k, v in value.items() if not hasattr(v, "__iter__") or isinstance(v, str)), None)
+        if odd is not None:
+            raise InputError(f"attributes[{odd!r}] is {value[odd]!r}; it takes a list with a place for each row")
         return {str(k): list(v) for k, v in value.items()}
     raise InputError(f"attributes are a data frame, a dict of columns, or the path of a CSV; not a {type(value).__name__}")

@@ -349,7 +349,10 @@ VERSION = lib.spot_version().decode()
 
 
 def bytes_of(path: Any) -> bytes:
-    return os.fsencode(path)
+    try:
+        return os.fsencode(path)
+    except TypeError:
+        raise InputError(f"{path!r} is no path") from None
 
 
 def texts(items: Sequence[Any]) -> Any:
@@ -406,7 +409,7 @@ class Context:
         self.notes: List[str] = []
         self._on_log = ON_LOG(lambda _, level, text: self._hear(level, text.decode(errors="replace"), verbose))
         self.c.on_log = self._on_log
-        self("spot_ctx_open", device.encode(), ct.c_int(threads))
+        self("spot_ctx_open", str(device).encode(), ct.c_int(threads))
 
     def _hear(self, level: int, text: str, verbose: bool) -> None:
         if level >= 1:

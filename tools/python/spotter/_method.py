@@ -136,6 +136,8 @@ class Method(Results, Gathers, Estimator):
 
     def fit_subject(self: Self, subject: Subject) -> Self:
         """fit on rows that are together already, as those of spotter.detections are. Returns self."""
+        if not isinstance(self.least, (int, np.integer)):
+            raise InputError(f"least is {self.least!r}; it takes a whole number")
         search = Search(self._text(), [self.seed], class_number(self.target_class, subject.names, "target_class"), self.least,
                         proof=self._proof())
         self.close()
