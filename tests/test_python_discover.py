@@ -260,9 +260,12 @@ def test_rows_that_are_left_out_keep_their_numbers():
     assert (folder.kept_ == found.kept_).all() and folder._held.subject.ids[3] == "4.png"
     twice = ["one.png"] * 2 + many["images"][2:]
     Path("left/one.png").touch()
-    for more in ({}, {"attributes": {"a": [i % 2 for i in range(500)]}}, {"ids": twice, "images": "left"}):
+    table = {"a": [i % 2 for i in range(500)]}
+    Path("left.csv").write_text("".join(f"{v}\n" for v in ["a", *table["a"]]))
+    for more in ({}, {"attributes": table}, {"attributes": "left.csv"}, {"ids": twice, "images": "left"}):
         files = spotter.discover("left.npz:e", "left.npz:y", "left.npz:p", method="ward", skip_bad_rows=True, **more)
         assert (files.kept_ == found.kept_).all(), more
+        assert "attributes" not in more or [s.conjunction for s in files.slices_] == [s.conjunction for s in folder.slices_]
     assert (pickle.loads(pickle.dumps(files)).kept_ == found.kept_).all()
 
 

@@ -23,6 +23,7 @@
 #include "spotter/arena.h"
 #include "spotter/ctx.h"
 #include "spotter/rng.h"
+#include "spotter/subject.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -86,6 +87,10 @@ typedef struct {
  * values, are left out with a log. SPOT_INPUT names what does not fit: a row without a record, an id of two records, a record
  * with more or fewer cells. */
 spot_status spot_attributes_read(spot_ctx *c, spot_attributes *a, const char *where, char *const *id, int rows);
+
+/* spot_attributes_read for the rows of a subject: records in the order of the rows are those of its files, also where rows
+ * were left out. */
+spot_status spot_attributes_of_subject(spot_ctx *c, spot_attributes *a, const char *where, const spot_subject *s);
 
 /* The categories of rows that have several, has (rows, classes) of 0 and 1: each becomes the items "NAME" and "not NAME". */
 spot_status spot_attributes_of_classes(spot_ctx *c, spot_attributes *a, const uint8_t *has, char *const *class_name, int rows,

@@ -5,13 +5,8 @@
 #include <stdarg.h>
 
 #include "spotter/describe.h"
-#include "spotter/subject.h"
 
 enum { SPOT_NO_FLAG = 2 };             /* the value of a row that has none */
-
-/* spot_attributes_read for the rows of a subject: records in the order of the rows are those of its files, also where rows
- * were left out. */
-spot_status spot_attributes_of_subject(spot_ctx *c, spot_attributes *a, const char *where, const spot_subject *s);
 
 void spot_attributes_begin(spot_attributes *a, int rows);
 

@@ -318,7 +318,7 @@ def _cell(value: Any) -> str:
 
 
 def _table(inputs: Inputs, attributes: Any, subject: Subject) -> str:
-    """A CSV of a data frame that has a record for each row of the user: a record for each row that stayed."""
+    """A CSV of a data frame that has a record for each row of the user."""
     n = subject.c.n + subject.c.left_out
     table = of_frame(attributes)
     odd = next((name for name, column in table.items() if len(column) != n), None)
@@ -330,8 +330,7 @@ def _table(inputs: Inputs, attributes: Any, subject: Subject) -> str:
     if twice is not None:
         raise InputError(f"attributes has the column {twice!r} twice; leave one of them out")
     lines = [",".join(map(_cell, row)) or '""' for row in zip(*table.values())]        # an empty last line is no record
-    stayed = lines if subject.kept is None else [lines[i] for i in subject.kept]
-    return inputs.file("attributes.csv", "\n".join([",".join(map(_cell, table)), *stayed]) + "\n")
+    return inputs.file("attributes.csv", "\n".join([",".join(map(_cell, table)), *lines]) + "\n")
 
 
 def _per_row(images: Any) -> Optional[List[Any]]:
@@ -427,7 +426,7 @@ def _attributes(c: Context, held: Fitted, inputs: Inputs, attributes: Any, insta
         if table is None:
             continue
         more, where = c_side.Attributes(), table if is_path(table) else _table(inputs, table, s)
-        c("spot_attributes_read", ct.byref(more), c_side.bytes_of(where), s.c.id, ct.c_int(s.c.n))
+        c("spot_attributes_of_subject", ct.byref(more), c_side.bytes_of(where), ct.byref(s.c))
         c("spot_attributes_join", ct.byref(held.attributes), ct.byref(more))
 
 
