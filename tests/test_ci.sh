@@ -85,6 +85,45 @@ refused 4 compare hole fine.npy --junit nowhere/x.xml --sarif place.sarif
 grep -q '"text": "cannot write nowhere/x.xml' place.sarif || fail "the other file does not say what failed"
 refused 4 compare hole fine.npy --summary hole
 
+# A file that the command reads or writes is no report of it, by whatever name, even with --replace; files of others in its
+# folders stay, too. A summary goes to a text.
+cp hole/slices.csv slices.kept
+mkdir made
+printf 'id,label\n' > y.csv
+refused 2 compare hole fine.npy --summary y.csv
+refused 2 compare hole fine.npy -y n.npy --junit ./n.npy --replace
+refused 2 compare hole fine.npy --junit hole/slices.csv --replace
+refused 2 compare hole fine.npy --html page.html --sarif made/../page.html
+refused 2 compare hole fine.npy -o both_out --junit both.xml --sarif ./both.xml
+refused 2 discover "${rows[@]}" -p hole.npy -o hole --junit hole/slices.csv --replace -t 2
+refused 2 discover "${rows[@]}" -p ./hole.npy:0 -o hole --sarif hole.npy --replace -t 2
+refused 2 compare hole fine.npy -o made --junit made/versions.csv --replace
+echo '{}' > nights.jsonl
+refused 2 check lost.json runs/none --history nights.jsonl --summary nights.jsonl
+refused 2 check y.csv runs/none --junit y.csv --replace
+cmp -s hole/slices.csv slices.kept && [ "$(cat y.csv nights.jsonl)" = "$(printf 'id,label\n{}')" ] || fail "an input was written"
+: > empty.log
+run 0 "" compare hole fine.npy --summary empty.log
+GITHUB_STEP_SUMMARY=$PWD/empty.log run 0 "" compare hole fine.npy --summary empty.log
+[ "$(grep -c '^### spotter compare' empty.log)" = 2 ] || fail "the step's summary: $(cat empty.log)"
+
+# What cannot be read may be anybody's, and what cannot be written is told before the work.
+echo kept > shut.xml
+echo kept > shut.md
+mkdir shut
+chmod 0 shut.xml && chmod 444 shut.md && chmod 555 shut && chmod o+rwx .
+user=()
+[ "$(id -u)" != 0 ] || user=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+if "${user[@]}" test -x "$spotter" -a -r hole/slices.csv -a ! -r shut.xml; then
+    ends 2 "shut.xml is there" "${user[@]}" "$spotter" compare hole fine.npy --junit shut.xml --sarif early.sarif
+    for args in "--summary shut.md" "--junit shut/x.xml"; do
+        ends 4 "cannot write" "${user[@]}" "$spotter" compare hole fine.npy $args
+        grep -q "worse\|margin" out && fail "$args: told after the work"
+    done
+fi
+chmod 600 shut.xml
+[ "$(cat shut.xml shut.md)" = "$(printf 'kept\nkept')" ] || fail "an unreadable file"
+
 # --- a run that fails
 run 4 "" compare hole lost.npy $(ci lost)
 wrote lost tests=1 failures=0 errors=1 skipped=0 warnings=0

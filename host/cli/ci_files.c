@@ -1,16 +1,19 @@
 /* ci_files.c - see ci_files.h. */
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700
 #include "cli/ci_files.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "cli/cli.h"
 
-enum { FORMATS = SPOT_CI_SUMMARY + 1, TOP = 256 };
+enum { FORMATS = SPOT_CI_SUMMARY + 1, TOP = 256, PATH = PATH_MAX + NAME_MAX + 2 };
 
 static const char *const option[FORMATS] = { "--junit", "--sarif", "--summary" };
 
@@ -19,50 +22,146 @@ static const char *path_of(const cli_ci *o, int format)
     return format == SPOT_CI_JUNIT ? o->junit : format == SPOT_CI_SARIF ? o->sarif : o->summary;
 }
 
+/* The folder of a path: "." of "x.xml", "/" of "/x.xml". Returns the name in it. */
+static const char *split_path(char folder[PATH], const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    snprintf(folder, PATH, "%.*s", slash ? slash == path ? 1 : (int)(slash - path) : 1, slash ? path : ".");
+    return slash ? slash + 1 : path;
+}
+
+/* The path without links and dots; of a file that is not there, its folder's and its name. false: neither is there. */
+static bool real_path(char real[PATH], const char *path)
+{
+    char folder[PATH], whole[PATH_MAX];
+    const char *name = split_path(folder, path);
+
+    if (realpath(path, whole)) return snprintf(real, PATH, "%s", whole), true;
+    if (!realpath(folder, whole)) return false;
+    return snprintf(real, PATH, "%s/%.*s", strcmp(whole, "/") ? whole : "", NAME_MAX, name), true;
+}
+
+static bool is_same(const char *a, const char *b)
+{
+    char x[PATH], y[PATH];
+
+    return a && b && real_path(x, a) && real_path(y, b) && !strcmp(x, y);
+}
+
 void cli_ci_check(const struct argp_state *state, const cli_ci *o)
 {
     for (int i = 0; i < FORMATS; i++)
         for (int k = 0; k < i; k++)
-            if (path_of(o, i) && path_of(o, k) && !strcmp(path_of(o, i), path_of(o, k)))
+            if (is_same(path_of(o, i), path_of(o, k)))
                 argp_error(state, "%s and %s both name %s", option[k], option[i], path_of(o, i));
 }
 
-/* A summary may follow other text, but not the bytes of an array or a picture. A stream is nobody's file. */
+void cli_ci_take_in(cli_ci *o, const char *folder, const char *name)
+{
+    if (!folder || o->takens == CLI_CI_TAKEN) return;
+    o->taken[o->takens].folder = folder;
+    o->taken[o->takens++].name = name;
+}
+
+void cli_ci_take(cli_ci *o, const char *path) { cli_ci_take_in(o, path, NULL); }
+
+void cli_ci_take_rows(cli_ci *o, const spot_subject_files *f)
+{
+    const char *list[CLI_INPUTS];
+
+    cli_inputs(list, f);
+    for (int i = 0; i < CLI_INPUTS; i++) cli_ci_take(o, list[i]);
+    cli_ci_take(o, f->images);
+}
+
+typedef enum { FREE, INSIDE, TAKEN } place_kind;
+
+/* FILE:NAME is FILE where there is no file of the whole name. */
+static place_kind kind_of(const char *real, const char *folder, const char *name)
+{
+    char path[PATH], own[PATH];
+    struct stat st;
+    size_t n;
+
+    snprintf(path, sizeof path, "%s%s%s", folder, name ? "/" : "", name ? name : "");
+    for (char *colon; !name && stat(path, &st) && (colon = strrchr(path, ':')); ) *colon = 0;
+    if (!*path || !real_path(own, path)) return FREE;
+    if (!strcmp(real, own)) return TAKEN;
+    n = strlen(own);
+    return !strncmp(real, own, n) && real[n] == '/' ? INSIDE : FREE;
+}
+
+static place_kind place_of(const cli_ci *o, const char *path)
+{
+    place_kind kind = FREE;
+    char real[PATH];
+
+    if (!real_path(real, path)) return FREE;
+    for (int i = 0; i < o->takens; i++) {
+        const place_kind k = kind_of(real, o->taken[i].folder, o->taken[i].name);
+        if (k > kind) kind = k;
+    }
+    return kind;
+}
+
+static bool is_prose(const char *path)
+{
+    static const char *const end[] = { ".md", ".markdown", ".txt" };
+    const size_t n = strlen(path);
+
+    for (size_t i = 0; i < sizeof end / sizeof *end; i++)
+        if (n > strlen(end[i]) && !strcmp(path + n - strlen(end[i]), end[i])) return true;
+    return is_same(path, getenv("GITHUB_STEP_SUMMARY"));
+}
+
+/* A stream is nobody's file. */
 static spot_status check_file(spot_ctx *c, const cli_ci *o, int format)
 {
     const char *path = path_of(o, format);
     char top[TOP];
-    const int n = path ? spot_file_peek(path, top, sizeof top) : -1;
+    struct stat st;
+    const bool is_there = path && !stat(path, &st);
+    int n;
 
-    if (n < 0) return SPOT_OK;
-    if (format == SPOT_CI_SUMMARY && memchr(top, 0, (size_t)n))
-        return spot_fail(c, SPOT_USAGE, "{ci.no_text} %s %s is there, and it is no text to which a summary can be added; "
-                         "choose another name", option[format], path);
-    if (o->replace || spot_ci_is_ours((spot_ci_format)format, top, (size_t)n)) return SPOT_OK;
-    return spot_fail(c, SPOT_USAGE, "{ci.foreign} %s is there, and spotter did not write it for %s; choose another name, "
+    if (!path || (is_there && !S_ISREG(st.st_mode))) return SPOT_OK;
+    if (place_of(o, path) == TAKEN)
+        return spot_fail(c, SPOT_USAGE, "{ci.taken} %s is a file that this command reads or writes; choose another name for %s",
+                         path, option[format]);
+    if (!is_there || !st.st_size) return SPOT_OK;
+    if (format == SPOT_CI_SUMMARY)
+        return is_prose(path) ? SPOT_OK
+             : spot_fail(c, SPOT_USAGE, "{ci.no_text} %s %s is there, and a summary is added only to *.md, *.markdown, *.txt and "
+                         "$GITHUB_STEP_SUMMARY; choose another name", option[format], path);
+    n = spot_file_peek(path, top, sizeof top);
+    if (n >= 0 && spot_ci_is_ours((spot_ci_format)format, top, (size_t)n)) return SPOT_OK;
+    if (place_of(o, path) == INSIDE)
+        return spot_fail(c, SPOT_USAGE, "{ci.inside} %s is there, spotter did not write it for %s, and its folder is one that "
+                         "this command reads or writes; choose another name", path, option[format]);
+    return o->replace ? SPOT_OK
+         : spot_fail(c, SPOT_USAGE, "{ci.foreign} %s is there, and spotter did not write it for %s; choose another name, "
                      "or say --replace", path, option[format]);
 }
 
-/* A run of hours should not end at a folder that is not there. */
-static spot_status check_place(spot_ctx *c, const char *path)
+/* A run of hours should not end at a folder that is not there. A report of a new form is a new file in the folder; a summary
+ * and a stream are written as they are. */
+static spot_status check_place(spot_ctx *c, const char *path, bool is_summary)
 {
-    char folder[1200];
+    char folder[PATH];
     struct stat st;
-    char *slash;
     int error = 0;
 
-    snprintf(folder, sizeof folder, "%s", path);
-    slash = strrchr(folder, '/');
-    if (slash) slash[slash == folder] = 0;
-    if (!stat(path, &st)) error = S_ISDIR(st.st_mode) ? EISDIR : 0;
-    else if (access(slash ? folder : ".", W_OK)) error = errno;
+    split_path(folder, path);
+    if (!stat(path, &st) && S_ISDIR(st.st_mode)) error = EISDIR;
+    else if (!stat(path, &st) && (is_summary || !S_ISREG(st.st_mode))) error = access(path, W_OK) ? errno : 0;
+    else if (access(folder, W_OK)) error = errno;
     return error ? spot_fail(c, SPOT_IO, "{ci.place} cannot write %s: %s", path, strerror(error)) : SPOT_OK;
 }
 
 spot_status cli_ci_begin(spot_ctx *c, const cli_ci *o)
 {
     for (int i = 0; i < FORMATS; i++) {
-        if (path_of(o, i)) SPOT_TRY(check_place(c, path_of(o, i)));
+        if (path_of(o, i)) SPOT_TRY(check_place(c, path_of(o, i), i == SPOT_CI_SUMMARY));
         SPOT_TRY(check_file(c, o, i));
     }
     return SPOT_OK;
@@ -86,9 +185,16 @@ static spot_status write_file(spot_ctx *c, const cli_ci *o, int format, const sp
 
 spot_status cli_ci_write(spot_ctx *c, cli_ci *o, const spot_ci_report *r)
 {
+    spot_ctx quiet = { 0 };
+    spot_status first = SPOT_OK;
+
     o->written = true;
-    for (int i = 0; i < FORMATS; i++) SPOT_TRY(write_file(c, o, i, r));
-    return SPOT_OK;
+    for (int i = 0; i < FORMATS; i++) {
+        const spot_status s = write_file(first ? &quiet : c, o, i, r);
+        if (first && s) spot_forget(&quiet);
+        if (!first) first = s;
+    }
+    return first;
 }
 
 /* A file that cannot be written here stays unsaid: the command ends with the failure before it. */

@@ -125,7 +125,9 @@ void cli_progress_reset(void);                                /* begins a new ba
 void cli_complain(const char *id, const char *sentence);      /* an error, in the log's format */
 bool cli_colorful(int fd);                                    /* fd is a terminal, and NO_COLOR and TERM allow colors */
 
-/* inputs.c: whether path names the same file as one of the inputs. */
+/* inputs.c: the files of the rows, NULL of those not given; whether path names the same file as one of them. */
+enum { CLI_INPUTS = 9 };
+void cli_inputs(const char *list[CLI_INPUTS], const spot_subject_files *f);
 bool cli_is_input(const spot_subject_files *f, const char *path);
 
 /* progress.c: the finished share of a run, from the reports of its stages. */

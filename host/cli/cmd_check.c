@@ -92,6 +92,9 @@ static spot_status give_verdict(spot_ctx *c, void *input)
 {
     check_flags *o = input;
 
+    cli_ci_take(&o->compared.ci, o->run);
+    cli_ci_take(&o->compared.ci, o->history);
+    cli_comparison_take(&o->compared);                 /* found: the baseline */
     return cli_ci_end(c, check_run(c, o), &o->compared.ci, "check", o->run ? o->run : o->compared.from.second);
 }
 

@@ -69,6 +69,9 @@ static spot_status compare_versions(spot_ctx *c, void *input)
 {
     compare_flags *o = input;
 
+    cli_ci_take(&o->compared.ci, o->a);
+    cli_ci_take(&o->compared.ci, o->rows);
+    cli_comparison_take(&o->compared);
     return cli_ci_end(c, compare(c, o), &o->compared.ci, "compare", o->b);
 }
 

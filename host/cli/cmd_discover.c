@@ -438,13 +438,24 @@ static spot_status search_with(spot_ctx *c, discover_flags *o, spot_config *cfg)
     return how;
 }
 
+/* A report of the verdict is none of the files of the command. */
+static void take_files(discover_flags *o)
+{
+    const char *const input[] = { o->rows, o->study.config, o->detector.o.file, o->describe.attributes, o->describe.words,
+                                  o->describe.encoder, o->describe.word_embeddings, o->study.place.out };
+
+    o->ci.replace = o->replace;
+    cli_ci_take_rows(&o->ci, &o->files);
+    for (size_t i = 0; i < sizeof input / sizeof *input; i++) cli_ci_take(&o->ci, input[i]);
+    for (const char *const *name = spot_findings_files; *name; name++) cli_ci_take_in(&o->ci, o->study.place.out, *name);
+}
+
 static spot_status search_blindspots(spot_ctx *c, discover_flags *o)
 {
     spot_config cfg = spot_config_defaults();
     spot_status s;
 
     cli_log_device(c, &o->study.machine);
-    o->ci.replace = o->replace;
     SPOT_TRY(cli_ci_begin(c, &o->ci));
     s = o->study.config ? spot_methods_load(c, &cfg, o->study.config)
       : cli_methods_read(c, &cfg, o->method ? o->method : CLI_METHODS);
@@ -458,6 +469,7 @@ static spot_status discover(spot_ctx *c, void *input)
 {
     discover_flags *o = input;
 
+    take_files(o);
     return cli_ci_end(c, search_blindspots(c, o), &o->ci, "discover", o->study.place.out);
 }
 

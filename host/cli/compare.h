@@ -63,6 +63,9 @@ void        cli_comparison_defaults(cli_comparison *o);
 spot_status cli_compare_rows  (spot_ctx *c, cli_comparison *o);
 spot_status cli_compare_models(spot_ctx *c, const char *before, const char *now, cli_comparison *o);
 
+/* The files of a comparison, before cli_ci_begin. */
+void        cli_comparison_take(cli_comparison *o);
+
 /* compare_print.c */
 void        cli_versions_print(const spot_versions *v, const spot_subject *s);
 

@@ -146,6 +146,17 @@ void cli_comparison_defaults(cli_comparison *o)
     o->least = spot_discover_defaults().least;
 }
 
+void cli_comparison_take(cli_comparison *o)
+{
+    static const char *const made[] = { "versions.json", "versions.csv", "report.html" };
+    const char *const input[] = { o->from.found, o->from.second, o->from.second_ids, o->config, o->html, o->out };
+
+    cli_ci_take_rows(&o->ci, &o->from.files);
+    cli_ci_take(&o->ci, o->from.images);
+    for (size_t i = 0; i < sizeof input / sizeof *input; i++) cli_ci_take(&o->ci, input[i]);
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++) cli_ci_take_in(&o->ci, o->out, made[i]);
+}
+
 spot_status cli_compare_rows(spot_ctx *c, cli_comparison *o)
 {
     spot_config cfg;

@@ -20,14 +20,21 @@ static bool is_file(const char *input, const struct stat *st)
     return S_ISREG(in.st_mode) && in.st_dev == st->st_dev && in.st_ino == st->st_ino;
 }
 
+void cli_inputs(const char *list[CLI_INPUTS], const spot_subject_files *f)
+{
+    const char *const input[CLI_INPUTS] = { f->embeddings, f->labels, f->probs, f->losses, f->ids, f->coco, f->model, f->embed,
+                                            f->detections ? f->detections->file : NULL };
+
+    memcpy(list, input, sizeof input);
+}
+
 bool cli_is_input(const spot_subject_files *f, const char *path)
 {
-    const char *const input[] = { f->embeddings, f->labels, f->probs, f->losses, f->ids, f->coco, f->model,
-                                  f->embed,
-                                  f->detections ? f->detections->file : NULL };
+    const char *input[CLI_INPUTS];
     struct stat st;
 
     if (stat(path, &st)) return false;
+    cli_inputs(input, f);
     for (size_t i = 0; i < sizeof input / sizeof *input; i++)
         if (is_file(input[i], &st)) return true;
     return false;
