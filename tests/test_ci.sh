@@ -116,6 +116,7 @@ user=()
 [ "$(id -u)" != 0 ] || user=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 if "${user[@]}" test -x "$spotter" -a -r hole/slices.csv -a ! -r shut.xml; then
     ends 2 "shut.xml is there" "${user[@]}" "$spotter" compare hole fine.npy --junit shut.xml --sarif early.sarif
+    ends 2 "shut.xml is there" "${user[@]}" "$spotter" compare hole fine.npy --html shut.xml
     for args in "--summary shut.md" "--junit shut/x.xml"; do
         ends 4 "cannot write" "${user[@]}" "$spotter" compare hole fine.npy $args
         grep -q "worse\|margin" out && fail "$args: told after the work"

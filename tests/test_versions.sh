@@ -186,6 +186,13 @@ refused 2 report fine -o letter.html
 [ "$(cat letter.html)" = mine ] || fail "a letter was overwritten"
 for again in 1 2; do run 1 "" compare fine hole.npy --html letter.html --replace; done
 run 1 "" compare fine hole.npy --html letter.html
+for name in versions.csv versions.json report.html; do
+    mkdir others && echo mine > others/$name
+    refused 2 compare fine hole.npy --out others
+    [ "$(cat others/*)" = mine ] || fail "$name of others was overwritten"
+    for again in "--replace --full" --full; do run 1 "" compare fine hole.npy --out others $again; done
+    rm -r others
+done
 refused 3 compare fine mixed.npy --ids-b strange.csv --embeddings e.npy
 refused 3 compare fine.npy hole.npy "${rows[@]}" --ids twice.csv --ids-b twice.csv
 refused 3 compare fine hole.npy --embeddings e.npy --ids mixed.csv

@@ -240,11 +240,12 @@ int spot_file_peek(const char *path, char *bytes, size_t n)
     ssize_t got;
 
     if (stat(path, &st)) return errno == ENOENT ? -1 : -2;
+    if (!S_ISREG(st.st_mode)) return -2;
     fd = spot_file_open(path);
-    if (fd < 0) return -2;
+    if (fd < 0) return -3;
     got = read(fd, bytes, n);
     close(fd);
-    return got < 0 ? -2 : (int)got;
+    return got < 0 ? -3 : (int)got;
 }
 
 int spot_file_open(const char *path)

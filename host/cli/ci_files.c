@@ -134,7 +134,7 @@ static spot_status check_file(spot_ctx *c, const cli_ci *o, int format)
              : spot_fail(c, SPOT_USAGE, "{ci.no_text} %s %s is there, and a summary is added only to *.md, *.markdown, *.txt and "
                          "$GITHUB_STEP_SUMMARY; choose another name", option[format], path);
     n = spot_file_peek(path, top, sizeof top);
-    if (n >= 0 && spot_ci_is_ours((spot_ci_format)format, top, (size_t)n)) return SPOT_OK;
+    if (n > 0 && spot_ci_is_ours((spot_ci_format)format, top, (size_t)n)) return SPOT_OK;
     if (place_of(o, path) == INSIDE)
         return spot_fail(c, SPOT_USAGE, "{ci.inside} %s is there, spotter did not write it for %s, and its folder is one that "
                          "this command reads or writes; choose another name", path, option[format]);

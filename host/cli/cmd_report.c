@@ -132,7 +132,7 @@ static spot_status write_report(spot_ctx *c, void *input)
 {
     report_flags *o = input;
 
-    SPOT_TRY(spot_report_place(c, o->out));
+    SPOT_TRY(spot_report_place(c, o->out, "choose another name"));
     SPOT_TRY(report_any(c, o));
     spot_log(c, SPOT_LOG_INFO, "%s", o->out);
     return SPOT_OK;

@@ -70,6 +70,23 @@ static spot_status choose_methods(spot_ctx *c, spot_config *cfg, const cli_compa
     return spot_methods_load(c, cfg, path);
 }
 
+static void path_of_page(char *path, size_t size, const cli_comparison *o)
+{
+    snprintf(path, size, "%s%s", o->html ? o->html : o->out, o->html ? "" : "/report.html");
+}
+
+/* Refuses to write over files of others. */
+static spot_status check_results(spot_ctx *c, const cli_comparison *o)
+{
+    static const char advice[] = "choose another name, or say --replace";
+    char path[1200];
+
+    if (o->out) SPOT_TRY(spot_versions_place(c, o->out, advice));
+    if (!o->html && !o->out) return SPOT_OK;
+    path_of_page(path, sizeof path, o);
+    return spot_report_place(c, path, advice);
+}
+
 /* The page: into --html, else beside the other files of --out. */
 static spot_status write_page(spot_ctx *c, const cli_comparison *o, const spot_versions *v,
                               const spot_subject *const s[SPOT_VERSIONS])
@@ -81,7 +98,7 @@ static spot_status write_page(spot_ctx *c, const cli_comparison *o, const spot_v
     page.title = o->title;
     page.date = o->date;
     page.full = o->full;
-    snprintf(path, sizeof path, "%s%s", o->html ? o->html : o->out, o->html ? "" : "/report.html");
+    path_of_page(path, sizeof path, o);
     cli_progress_reset();
     return spot_report_versions(c, path, v, s, &page);
 }
@@ -93,9 +110,8 @@ static spot_status write_verdict(spot_ctx *c, cli_comparison *o, const spot_vers
     spot_ci_report r;
 
     spot_versions_ci(&r, &root);
-    snprintf(page, sizeof page, "%s%s", o->html ? o->html : o->out ? o->out : "", o->html ? "" : "/report.html");
+    if (o->html || o->out) path_of_page(page, sizeof page, o), r.page = page;
     r.input = o->from.second;
-    r.page = o->html || o->out ? page : NULL;
     return cli_ci_write(c, &o->ci, &r);
 }
 
@@ -163,7 +179,7 @@ spot_status cli_compare_rows(spot_ctx *c, cli_comparison *o)
     spot_subject s[SPOT_VERSIONS];
     spot_status how;
 
-    if (o->html && !o->ci.replace) SPOT_TRY(spot_report_place(c, o->html));
+    if (!o->ci.replace) SPOT_TRY(check_results(c, o));
     how = choose_methods(c, &cfg, o);
     if (how == SPOT_OK) how = spot_version_rows_read(c, s, &o->from);
     if (how == SPOT_OK) {

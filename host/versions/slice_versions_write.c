@@ -3,12 +3,17 @@
 #include "versions/slice_versions.h"
 
 #include <stdio.h>
+#include <string.h>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "store/store.h"
 #include "versions/versions_json.h"
 
 enum { SCHEMA = 1, PATH = 1200 };
+
+static const char head_of_json[] = "{\n  \"schema\": 1,\n  \"before\": ";
+static const char head_of_csv[] = "id,class,slice,verdict,compared,before,now\n";
 
 static const char *class_of(const spot_subject *s, int cls) { return cls < 0 ? NULL : s->class_name[cls]; }
 
@@ -150,7 +155,7 @@ static spot_status write_csv(spot_ctx *c, const char *dir, const spot_versions *
     char path[PATH], number[16];
     spot_status status;
 
-    if (f) fputs("id,class,slice,verdict,compared,before,now\n", f);
+    if (f) fputs(head_of_csv, f);
     for (int k = 0; f && k < v->slices; k++) {
         const spot_version_slice *p = &v->slice[k];
         snprintf(number, sizeof number, "%d", k + 1);
@@ -166,6 +171,23 @@ static spot_status write_csv(spot_ctx *c, const char *dir, const spot_versions *
     else status = spot_file_write(c, path, text.bytes, text.used);
     spot_text_free(&text);
     return status;
+}
+
+static spot_status check_result(spot_ctx *c, const char *dir, const char *name, const char *head, const char *advice)
+{
+    char path[PATH], top[64];
+    int n;
+
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    n = spot_file_peek(path, top, sizeof top);
+    if (n == -1 || n == -2 || !n || (n >= (int)strlen(head) && !memcmp(top, head, strlen(head)))) return SPOT_OK;
+    return spot_fail(c, SPOT_USAGE, "{versions.foreign} %s is there, and it is no result of `spotter compare`; %s", path, advice);
+}
+
+spot_status spot_versions_place(spot_ctx *c, const char *dir, const char *advice)
+{
+    SPOT_TRY(check_result(c, dir, "versions.json", head_of_json, advice));
+    return check_result(c, dir, "versions.csv", head_of_csv, advice);
 }
 
 spot_status spot_versions_write(spot_ctx *c, const char *dir, const spot_versions *v,

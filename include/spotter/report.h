@@ -167,8 +167,8 @@ spot_status spot_report_background(spot_ctx *c, const char *path, const char *di
 spot_status spot_report_examine(spot_ctx *c, const char *path, const char *dir, const spot_report_options *o);
 
 /* SPOT_USAGE where a file is there that is no page of this program: writing a page replaces what is there, so a command asks
- * before it works. */
-spot_status spot_report_place(spot_ctx *c, const char *path);
+ * before it works. advice: "choose another name". */
+spot_status spot_report_place(spot_ctx *c, const char *path, const char *advice);
 
 /* Contact sheets of a run of shifts: for each shift pictures around fixed percentiles of their similarity to its caption, from
  * which a person chooses the threshold. The page makes the lines for the config. SPOT_INPUT where the run has

@@ -72,15 +72,16 @@ size_t spot_page_bare(void)
 }
 
 /* Every page says who made it, near its top. */
-spot_status spot_report_place(spot_ctx *c, const char *path)
+spot_status spot_report_place(spot_ctx *c, const char *path, const char *advice)
 {
     char top[1024];
     const int n = spot_file_peek(path, top, sizeof top - 1);
 
-    if (n <= 0) return SPOT_OK;
-    top[n] = 0;
+    if (n <= 0 && n != -3) return SPOT_OK;
+    top[n > 0 ? n : 0] = 0;
     return strstr(top, "name=\"generator\" content=\"Spotter\"") ? SPOT_OK
-         : spot_fail(c, SPOT_USAGE, "{page.foreign} %s is there, and it is no page of this program; choose another name", path);
+         : spot_fail(c, SPOT_USAGE, "{page.foreign} %s is there, and it is no page of this program; %s", path,
+                     advice);
 }
 
 spot_status spot_page_write(spot_page *p, const char *path, spot_status s)
