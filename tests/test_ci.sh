@@ -21,7 +21,7 @@ def probs(wrong):
 np.save("e.npy", e), np.save("n.npy", y)
 np.save("y.npy", np.array(["<img src=x>|](http://x)\x01 \"&'", "b", "c"])[y])
 np.save("fine.npy", probs(0 * y)), np.save("hole.npy", probs((y == 0) & (blob == 3)))
-np.save("none.npy", probs(0 * y + 1))
+np.save("none.npy", probs(0 * y + 1)), np.save("two.npy", probs((y < 2) & (blob == 3)))
 PYTHON
 rows=(-e e.npy -y y.npy)
 
@@ -44,6 +44,27 @@ run 0 "" discover "${rows[@]}" -p hole.npy -o bare --no-proof $(ci bare)
 wrote bare failures=0 errors=0 skipped="$(grep -c '<testcase' bare.xml)" warnings=0
 run 0 "none of 600 rows is right" discover "${rows[@]}" -p none.npy -o none $(ci none)
 grep -q 'nothing is right: all 600 are wrong' none.md || fail "nothing right: $(cat none.md)"
+
+run 0 "" discover "${rows[@]}" -p hole.npy -o bare --no-proof --fail-on nothing
+refused 2 discover "${rows[@]}" -p hole.npy -o bare --no-proof --fail-on confirmed
+
+# A shard has no verdict before the others are there: what was there is replaced.
+run 0 "" discover "${rows[@]}" -p fine.npy -o shards $(ci shard)
+run 0 "" discover "${rows[@]}" -p two.npy -o shards2 --shard 0/2 $(ci shard)
+grep -q '<skipped message="there is no verdict yet: classes of other shards are missing">' shard.xml || fail "$(cat shard.xml)"
+grep -q '"verdict": "there is no verdict yet' shard.sarif && grep -q 'no verdict yet$' shard.md || fail "$(cat shard.md)"
+run 0 "" discover "${rows[@]}" -p two.npy -o shards2 --shard 1/2 $(ci shard)
+wrote shard failures=0 errors=0 skipped=0
+
+# The place of a result is a file.
+/usr/bin/python3 -c 'import numpy as np; np.savez("run.npz", p=np.load("hole.npy"))'
+place() { /usr/bin/python3 -c 'import json, sys
+for r in json.load(open(sys.argv[1]))["runs"][0]["results"]:
+    print(r["locations"][0]["physicalLocation"]["artifactLocation"]["uri"])' "$1" | sort -u; }
+run 0 "" discover "${rows[@]}" -p run.npz:p -o member $(ci member)
+[ "$(place member.sarif)" = run.npz ] || fail "a member's place: $(place member.sarif)"
+run 1 "" compare fine hole --sarif folder.sarif
+[ "$(place folder.sarif)" = hole/config.yaml ] || fail "a folder's place: $(place folder.sarif)"
 
 # Names that are markup are text in all three.
 grep -q "class &lt;img src=x&gt;|](http://x)? &quot;&amp;'" failed.xml || fail "a name in XML: $(grep -m1 failure failed.xml)"

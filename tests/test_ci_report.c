@@ -45,7 +45,7 @@ static const spot_quantity columns[] = {
 static spot_ci_report report(const int *rows, const char *name)
 {
     spot_ci_report r = { .command = "compare", .subject = "a -> b", .verdict = "something is worse", .failed = true, .root = rows,
-                         .judge = judge, .rules = 4, .input = "a b/p.npy", .page = "p.html",
+                         .judge = judge, .rules = 4, .named = { "name" }, .input = "a b/p.npy", .page = "p.html",
                          .rule = { { "same", "nothing changed", SPOT_CI_FINE }, { "pending", "who knows", SPOT_CI_OPEN },
                                    { "odd", "it is odd", SPOT_CI_WARNING }, { "worse", "it is worse", SPOT_CI_FAILED } } };
 
@@ -141,6 +141,33 @@ TEST(names_are_text)
     check_has(SPOT_CI_SARIF, &r, "](b)", 3);              /* in names of the place and the column, not in the message */
     check_has(SPOT_CI_SUMMARY, &r, "\\|[a\\](b)\\<i>", 1);
     check_has(SPOT_CI_SUMMARY, &r, "\n| ]]>\\</failure>", 1);
+}
+
+/* A value that the row's name happens to hold is no part of it. */
+TEST(columns_that_the_name_has_are_named)
+{
+    const int rows = 1;
+    spot_ci_report r = report(&rows, "0");
+    static const spot_quantity texts[] = {
+        SPOT_QUANTITY("name", toy_row, name, .title = "name"), SPOT_QUANTITY("predicted", toy_row, name, .title = "taken for"),
+        SPOT_QUANTITIES_END
+    };
+
+    toy[0].rule = 3;
+    r.list = (spot_quantity)SPOT_ROWS("rows", SPOT_AS_LIST, texts, toy_row, count_rows, get_row);
+    check_has(SPOT_CI_JUNIT, &r, "message=\"worse: taken for 0\"", 1);
+    check_has(SPOT_CI_SARIF, &r, "\"text\": \"row 0: worse; taken for 0\"", 1);
+}
+
+TEST(without_a_verdict_the_test_is_skipped)
+{
+    spot_ci_report r = { .command = "discover", .subject = "rows", .open = true, .verdict = "others are missing" };
+
+    check_has(SPOT_CI_JUNIT, &r, "tests=\"1\" failures=\"0\" errors=\"0\"", 2);
+    check_has(SPOT_CI_JUNIT, &r, "skipped=\"1\"", 1);
+    check_has(SPOT_CI_JUNIT, &r, "<skipped message=\"others are missing\">", 1);
+    check_has(SPOT_CI_SARIF, &r, "\"ruleId\"", 0);
+    check_has(SPOT_CI_SUMMARY, &r, "### spotter discover: no verdict yet\n\n**others are missing.**\n", 1);
 }
 
 TEST(a_command_that_failed_is_an_error)

@@ -63,7 +63,8 @@ void spot_check_ci(spot_ci_report *r, const spot_check *k)
 {
     int failed = 0, marked = 0;
 
-    *r = (spot_ci_report){ .command = "check", .failed = k->failed, .root = k, .judge = judge, .rules = SPOT_VERDICTS + 1 };
+    *r = (spot_ci_report){ .command = "check", .failed = k->failed, .root = k, .judge = judge, .rules = SPOT_VERDICTS + 1,
+                           .named = { "layer", "method", "metric", "verdict" } };
     r->list = (spot_quantity)SPOT_ROWS("lines", SPOT_AS_LIST, line, check_row, count_lines, get_line);
     memcpy(r->rule, rules, sizeof rules);
     for (int i = 0; i < k->lines; i++) {

@@ -167,6 +167,17 @@ spot_status cli_ci_begin(spot_ctx *c, const cli_ci *o)
     return SPOT_OK;
 }
 
+/* The file that was judged, of FILE:NAME; of a folder, or FOLDER:MODEL, its config. */
+static void find_input(char path[PATH], const char *input)
+{
+    struct stat st;
+
+    snprintf(path, PATH, "%s", input);
+    for (char *colon; stat(path, &st) && (colon = strrchr(path, ':')); ) *colon = 0;
+    if (stat(path, &st)) snprintf(path, PATH, "%s", input);
+    else if (S_ISDIR(st.st_mode)) snprintf(path + strlen(path), PATH - strlen(path), "/config.yaml");
+}
+
 static spot_status write_file(spot_ctx *c, const cli_ci *o, int format, const spot_ci_report *r)
 {
     const char *path = path_of(o, format);
@@ -186,11 +197,14 @@ static spot_status write_file(spot_ctx *c, const cli_ci *o, int format, const sp
 spot_status cli_ci_write(spot_ctx *c, cli_ci *o, const spot_ci_report *r)
 {
     spot_ctx quiet = { 0 };
+    spot_ci_report file = *r;
     spot_status first = SPOT_OK;
+    char input[PATH];
 
+    if (r->input) find_input(input, r->input), file.input = input;
     o->written = true;
     for (int i = 0; i < FORMATS; i++) {
-        const spot_status s = write_file(first ? &quiet : c, o, i, r);
+        const spot_status s = write_file(first ? &quiet : c, o, i, &file);
         if (first && s) spot_forget(&quiet);
         if (!first) first = s;
     }

@@ -40,7 +40,8 @@ void cli_ci_take_rows(cli_ci *o, const spot_subject_files *f);
  * written. A long run asks this before it begins. */
 spot_status cli_ci_begin(spot_ctx *c, const cli_ci *o);
 
-/* Writes the files that were asked for, all that can be; returns the first failure. */
+/* Writes the files that were asked for, all that can be; returns the first failure. r->input may be FILE:NAME, a folder, or
+ * FOLDER:MODEL. */
 spot_status cli_ci_write(spot_ctx *c, cli_ci *o, const spot_ci_report *r);
 
 /* At the end of a command: where it failed before there was a verdict, the files say so. `about`: "compare A B". Returns s. */

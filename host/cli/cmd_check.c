@@ -81,8 +81,8 @@ static spot_status check_run(spot_ctx *c, check_flags *o)
 
     if (s == SPOT_OK && o->json) s = spot_check_print_json(c, stdout, check);
     else if (s == SPOT_OK) spot_check_print(stdout, check, cli_colorful(STDOUT_FILENO));
-    if (s == SPOT_OK) s = write_verdict(c, o, check);
     if (s == SPOT_OK && o->history) s = spot_check_remember(c, check, o->history, o->commit);
+    if (s == SPOT_OK) s = write_verdict(c, o, check);
     if (s == SPOT_OK && check->failed) s = spot_fail(c, SPOT_CHECK, "%s differs from %s", o->run, o->baseline);
     spot_check_free(check);
     return s;

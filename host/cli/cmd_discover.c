@@ -201,7 +201,7 @@ static void check_classifier(const struct argp_state *state, const spot_subject_
 
 static void check_options(const struct argp_state *state, void *input)
 {
-    static const char *const of_proof[] = { "chance", "holdout", "level", "fail-on" };
+    static const char *const of_proof[] = { "chance", "holdout", "level" };
     discover_flags *o = input;
     const spot_subject_files *f = &o->files;
 
@@ -216,6 +216,8 @@ static void check_options(const struct argp_state *state, void *input)
     for (size_t i = 0; !o->proof && i < sizeof of_proof / sizeof *of_proof; i++)
         if (cli_is_given(state, of_proof[i]))
             argp_error(state, "--%s is a part of the proof, and --no-proof leaves it out", of_proof[i]);
+    if (!o->proof && o->fail_on)
+        argp_error(state, "--fail-on is a part of the proof, and --no-proof leaves it out");
     if (o->chance && o->chance < 19) argp_error(state, "--chance takes 19 searches and more, or 0, not %d", o->chance);
     if (o->fail_on == CLI_FAIL_ON_SUGGESTED && !o->chance)
         argp_error(state, "without --chance no slice is suggested; --fail-on suggested needs it");
@@ -350,17 +352,27 @@ static spot_status show_findings(spot_ctx *c, const discover_flags *o, const spo
     return SPOT_OK;
 }
 
-/* Where classes of other shards are missing there is no verdict yet. */
+/* Where classes of other shards are missing. */
+static spot_status judge_later(spot_ctx *c, discover_flags *o, const spot_subject *s)
+{
+    spot_ci_report r = { .command = "discover", .open = true,
+                         .verdict = "there is no verdict yet: classes of other shards are missing" };
+
+    snprintf(r.subject, sizeof r.subject, "%.600s", s->source);
+    return cli_ci_write(c, &o->ci, &r);
+}
+
 static spot_status judge_findings(spot_ctx *c, discover_flags *o, const spot_findings *f, const spot_subject *s,
                                   const spot_discover_options *d)
 {
     const spot_subject_files *from = &o->files;
     char page[PATH];
 
+    if (!f->count) return judge_later(c, o, s);
     snprintf(page, sizeof page, "%s/report.html", o->study.place.out);
-    return f->count ? cli_slices_judge(c, &(cli_slice_verdict){ .ci = &o->ci, .page = o->report ? page : NULL,
-        .input = from->probs ? from->probs : from->losses ? from->losses : from->model ? from->model : s->source,
-        .fail_on = (cli_fail_on)o->fail_on }, f, s, d) : SPOT_OK;
+    return cli_slices_judge(c, &(cli_slice_verdict){ .ci = &o->ci, .page = o->report ? page : NULL,
+        .input = from->detections ? from->detections->file : from->probs ? from->probs : from->losses ? from->losses
+               : from->model, .fail_on = (cli_fail_on)o->fail_on }, f, s, d);
 }
 
 static spot_status discover_rows(spot_ctx *c, discover_flags *o, spot_config *cfg, const spot_subject *s,

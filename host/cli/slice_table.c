@@ -303,7 +303,7 @@ spot_status cli_slices_judge(spot_ctx *c, const cli_slice_verdict *o, const spot
 {
     slice_list l = { f, s, d, NULL, 0 };
     spot_ci_report r = { .command = "discover", .root = &l, .judge = judge_line, .rules = RULES, .input = o->input,
-                         .page = o->page, .list = d->proof ? table_of_proved : table_of_found };
+                         .page = o->page, .list = d->proof ? table_of_proved : table_of_found, .named = { "claim", "class" } };
     int claims[3] = { 0, 0, 0 }, failing;
     spot_slice_place *all;
     spot_status how;

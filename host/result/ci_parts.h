@@ -19,7 +19,7 @@ typedef struct {
 bool spot_ci_next(spot_ci_walk *w);
 
 /* Appends the columns of the row that have a value, of those that tables show: in one line, or a line for each with what it
- * is. The row's own number, and texts that its name or verdict has, are left out of the one line. */
+ * is. The row's own number, and what the report has `named`, are left out of the one line. */
 void spot_ci_columns(spot_text *out, const spot_ci_walk *w, bool lines);
 
 int spot_ci_count(const spot_ci_report *r, spot_ci_level level);

@@ -14,19 +14,21 @@ typedef enum { SPOT_CI_FINE, SPOT_CI_OPEN, SPOT_CI_WARNING, SPOT_CI_FAILED, SPOT
 /* A kind of verdict: "worse"; a sentence without its full stop that says what the word means. */
 typedef struct { const char *word, *about; spot_ci_level level; } spot_ci_rule;
 
-enum { SPOT_CI_NAME = 320, SPOT_CI_RULES = 8, SPOT_CI_COLUMNS = 16 };
+enum { SPOT_CI_NAME = 320, SPOT_CI_RULES = 8, SPOT_CI_COLUMNS = 16, SPOT_CI_NAMED = 6 };
 
 typedef struct {
     const char *command;               /* "compare" */
     char subject[640], verdict[500];   /* whose verdict it is: "v1 -> v2"; the verdict, a sentence without its full stop */
     bool failed;                       /* the exit code is 1 */
+    bool open;                         /* there is no verdict yet, and no row; `verdict` says why: a skipped test in JUnit */
     spot_quantity list;                /* LIST */
     spot_quantity column[SPOT_CI_COLUMNS];     /* room for columns that are described at run time */
     const void *root;                  /* of the list */
     spot_ci_rule rule[SPOT_CI_RULES];
     int rules;
     int (*judge)(char name[SPOT_CI_NAME], const void *row);    /* returns the row's rule; names it, each row otherwise */
-    const char *input, *page;          /* file or folder that was judged; HTML page, or NULL */
+    const char *named[SPOT_CI_NAMED];  /* columns whose text the row's name or its rule has; the last is NULL */
+    const char *input, *page;          /* file that was judged; HTML page, or NULL */
     spot_status status;                /* not SPOT_OK: the command failed with this message, and there is no verdict */
     const char *message;
 } spot_ci_report;

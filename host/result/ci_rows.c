@@ -30,6 +30,13 @@ int spot_ci_count(const spot_ci_report *r, spot_ci_level level)
 
 typedef struct { spot_text *out; const spot_ci_walk *w; bool lines; int column; } column_list;
 
+static bool is_named(const spot_ci_report *r, const spot_quantity *q)
+{
+    for (const char *const *name = r->named; *name; name++)
+        if (q->name && !strcmp(q->name, *name)) return true;
+    return false;
+}
+
 static void put_column(void *user, const spot_quantity *q, const void *row)
 {
     column_list *v = user;
@@ -41,8 +48,7 @@ static void put_column(void *user, const spot_quantity *q, const void *row)
     value = spot_quantity_of(q, row);
     if (!spot_quantity_has(q, &value)) return;
     text = spot_quantity_text(number, q, &value);
-    if (!*text || (!v->lines && (spot_quantity_is_text(q) ? strstr(v->w->name, text) || strstr(v->w->rule->word, text)
-                                                         : q->right))) return;
+    if (!*text || (!v->lines && (q->right || is_named(v->w->r, q)))) return;
     if (!v->lines && v->column++) spot_text_adds(v->out, "; ");
     spot_text_adds(v->out, q->title);
     spot_text_adds(v->out, v->lines ? ": " : " ");

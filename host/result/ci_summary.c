@@ -52,7 +52,7 @@ static void put_text(FILE *f, const char *before, const char *text, const char *
 /* An empty line first: a table or a tag at the end of what is there ends with it. */
 spot_status spot_ci_summary(spot_ctx *c, spot_text *out, const spot_ci_report *r)
 {
-    const char *how = r->status ? "not done" : r->failed ? "failed"
+    const char *how = r->status ? "not done" : r->open ? "no verdict yet" : r->failed ? "failed"
                     : spot_ci_count(r, SPOT_CI_WARNING) ? "passed, with warnings"
                     : "passed";
     FILE *f = spot_text_stream(out);

@@ -119,7 +119,7 @@ void spot_versions_ci(spot_ci_report *r, const spot_versions_root *root)
     bool whole = false;
 
     *r = (spot_ci_report){ .command = "compare", .failed = v->failed, .root = root, .judge = judge_version,
-                           .rules = sizeof version_rules / sizeof *version_rules };
+                           .rules = sizeof version_rules / sizeof *version_rules, .named = { "part", "class", "verdict" } };
     r->list = (spot_quantity)SPOT_ROWS("parts", SPOT_AS_LIST, version_columns, version_row, count_rows, get_row);
     memcpy(r->rule, version_rules, sizeof version_rules);
     for (int i = 0; i < v->slices; i++) slices += v->slice[i].verdict >= SPOT_CHANGE_WORSE;
@@ -188,7 +188,8 @@ static void describe_changes(spot_quantity *q, const spot_model_words *w)
     *q++ = S("before", before, "before", .unit = unit);
     *q++ = S("now", now, "now", .unit = unit);
     if (w->by_size)
-        *q++ = S("change", change, "change [95 %]", .unit = w->is_share ? SPOT_UNIT_POINTS : unit, .about = "now less before");
+        *q++ = S("change", change, "change [95 %]", .unit = w->is_share ? SPOT_UNIT_POINTS : unit,
+                 .format = w->is_share ? NULL : "%+.3f", .about = "now less before");
     *q++ = S(w->worse, worse, w->worse, .unit = SPOT_UNIT_COUNT);
     *q++ = S(w->better, better, w->better, .unit = SPOT_UNIT_COUNT);
     *q++ = S("p", p, "p", .format = "%.2g", .about = "two-sided, corrected over all numbers");
@@ -201,7 +202,8 @@ void spot_models_ci(spot_ci_report *r, const spot_model_comparison *k)
     int worse = 0;
 
     *r = (spot_ci_report){ .command = "compare", .failed = k->failed, .root = k, .judge = judge_change,
-                           .rules = sizeof model_rules / sizeof *model_rules };
+                           .rules = sizeof model_rules / sizeof *model_rules,
+                           .named = { k->words->quantity, "verdict", k->words->group } };
     describe_changes(r->column, k->words);
     r->list = (spot_quantity)SPOT_ROWS("changes", SPOT_AS_LIST, NULL, spot_model_change, count_changes, get_change);
     r->list.rows = r->column;
