@@ -162,7 +162,10 @@ github, gitlab = blocks
 steps = github["jobs"]["model"]["steps"]
 assert all(("run" in s) != ("uses" in s) for s in steps) and github[True] == ["pull_request"]
 assert gitlab["model"]["artifacts"]["reports"] == {"junit": "reports/*.xml"}
-lines = [s["run"] for s in steps if "run" in s] + gitlab["model"]["script"]
+install = [s["run"] for s in steps if s.get("name", "").startswith("install")] + [" && ".join(gitlab["model"]["before_script"])]
+assert len(install) == 2 and all("$SPOTTER_BUNDLE" in s for s in install), install
+open("install.sh", "w").write("\n".join(install) + "\n")
+lines = [s["run"] for s in steps if "run" in s and s["run"] not in install] + gitlab["model"]["script"]
 print("\n".join(line.strip() for line in lines if "evaluate.py" not in line))
 PYTHON
 mkdir flow && cd flow || exit 1
@@ -174,6 +177,17 @@ GITHUB_STEP_SUMMARY=$PWD/step.md
 export GITHUB_STEP_SUMMARY
 . ./first.sh >out 2>err || fail "first: $(cat err)"
 cp ../hole.npy p.npy
+# The installation, if there is curl: of a bundle that holds the program alone.
+if command -v curl >/dev/null; then
+    mkdir -p bundle/spotter/bin && cp "$spotter" bundle/spotter/bin/ && tar -czf spotter.tar.gz -C bundle spotter
+    while read -r line; do
+        rm -rf spotter
+        (export GITHUB_PATH=$PWD/path SPOTTER_BUNDLE=file://$PWD/spotter.tar.gz; eval "$line" && spotter/bin/spotter --version) \
+            >out 2>err || fail "the installation: $line: $(cat err)"
+    done < install.sh
+    [ "$(cat path)" = "$PWD/spotter/bin" ] || fail "the path of the installation: $(cat path)"
+fi
+
 codes=
 while read -r line; do
     eval "$line" >out 2>err </dev/null
