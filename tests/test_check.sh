@@ -61,6 +61,8 @@ exits 0 spotter check "$dir/known.json" "$run" $(ci known)
 /usr/bin/python3 ci_reads.py "$dir/known" tests=9 failures=0 errors=0 warnings=1 || fail "the files of a quarantine"
 exits 3 spotter check "$dir/tiny.yaml" "$run" $(ci bad)
 /usr/bin/python3 ci_reads.py "$dir/bad" tests=1 errors=1 || fail "the files of a failure"
+exits 4 spotter check "$dir/base.json" "$run" --history "$dir/nowhere/h.jsonl" $(ci late)
+/usr/bin/python3 ci_reads.py "$dir/late" tests=1 errors=1 || fail "passed, and the history is not written"
 exits 4 spotter check "$dir/nothing.json" "$run"
 
 # The verdict is the exit code of the night; while another is at work the second leaves; one left behind is taken over.
