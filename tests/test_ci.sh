@@ -105,6 +105,19 @@ grep -q '<testsuites' piped || fail "a pipe"
 refused 4 compare hole fine.npy --junit nowhere/x.xml --sarif place.sarif
 grep -q '"text": "cannot write nowhere/x.xml' place.sarif || fail "the other file does not say what failed"
 refused 4 compare hole fine.npy --summary hole
+for args in "--html nowhere/x.html" "--html hole" "--html y.npy/x.html --replace" "--junit y.npy/x.xml" "--out y.npy"; do
+    refused 4 compare hole fine.npy $args
+    [ ! -s out ] && ! grep -q "no test" err || fail "$args: told after the work"
+done
+refused 4 report hole -o nowhere/x.html
+refused 4 check lost.json runs/none --history nowhere/x.jsonl
+
+# A report may lie in the folder that the command makes.
+run 0 "" compare hole fine.npy -o later --junit later/ci.xml
+run 0 "" discover "${rows[@]}" -p fine.npy -o later_too --sarif later_too/ci.sarif
+grep -q '<testsuites' later/ci.xml && grep -q '"version": "2.1.0"' later_too/ci.sarif || fail "a report in a new folder"
+refused 2 compare hole fine.npy -o last --junit ./last/versions.csv
+refused 2 compare hole fine.npy --junit last/both --sarif ./last/both
 
 # A file that the command reads or writes is no report of it, by whatever name, even with --replace; files of others in its
 # folders stay, too. A summary goes to a text.

@@ -225,3 +225,20 @@ TEST_IN_FOLDER(a_file_is_added_to)
     CHECK_FAILS(&c, spot_file_append(&c, link, "x", 1), SPOT_IO, "file.failed");      /* nobody reads it */
     assert_int_equal(spot_file_peek(link, top, sizeof top), -2);
 }
+
+TEST_IN_FOLDER(a_place_is_asked_before_it_is_written)
+{
+    spot_ctx c = check_ctx(1);
+    const char *path = in_root("a.md");
+
+    CHECK_OK(&c, spot_file_place(&c, path, false));
+    CHECK_OK(&c, spot_file_append(&c, path, "one\n", 4));
+    for (int adds = 0; adds < 2; adds++) {
+        CHECK_OK(&c, spot_file_place(&c, path, adds));
+        CHECK_OK(&c, spot_file_place(&c, "/dev/null", adds));
+        CHECK_FAILS(&c, spot_file_place(&c, root, adds), SPOT_IO, "file.failed");
+        CHECK_FAILS(&c, spot_file_place(&c, in_root("a.md/b.md"), adds), SPOT_IO, "file.failed");
+        CHECK_FAILS(&c, spot_file_place(&c, in_root("none/b.md"), adds), SPOT_IO, "file.failed");
+    }
+    check_file(path, "one\n");
+}

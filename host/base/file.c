@@ -233,13 +233,28 @@ spot_status spot_file_append(spot_ctx *c, const char *path, const void *text, si
     return error ? cannot(c, "write", path, error) : SPOT_OK;
 }
 
+/* A new file takes the place of a regular one; what is added, and a stream, goes into what is there. */
+spot_status spot_file_place(spot_ctx *c, const char *path, bool adds)
+{
+    const char *slash = strrchr(path, '/');
+    char folder[PATH_MAX];
+    struct stat st;
+    const bool is_there = !stat(path, &st);
+
+    if (is_there && standard_stream(path, &st) >= 0) return SPOT_OK;
+    if (is_there && S_ISDIR(st.st_mode)) return cannot(c, "write", path, EISDIR);
+    snprintf(folder, sizeof folder, "%.*s/.", slash ? (int)(slash - path) : 1, slash ? path : ".");
+    return (is_there && (adds || !S_ISREG(st.st_mode)) ? access(path, W_OK) : access(folder, W_OK | X_OK))
+         ? cannot(c, "write", path, errno) : SPOT_OK;
+}
+
 int spot_file_peek(const char *path, char *bytes, size_t n)
 {
     struct stat st;
     int fd;
     ssize_t got;
 
-    if (stat(path, &st)) return errno == ENOENT ? -1 : -2;
+    if (stat(path, &st)) return -1;
     if (!S_ISREG(st.st_mode)) return -2;
     fd = spot_file_open(path);
     if (fd < 0) return -3;

@@ -35,8 +35,11 @@ spot_status spot_file_write(spot_ctx *c, const char *path, const void *bytes, si
 /* Adds text to a file, which is made if it is not there, with one write and a sync; a link is followed, a device or a pipe is
  * written. Where the file ends amid a line, a line feed comes first. */
 spot_status spot_file_append(spot_ctx *c, const char *path, const void *text, size_t n);
-/* The first n bytes of a regular file at most, into bytes; their number. -1: there is no file; -2: it is no regular file;
- * -3: it cannot be read. */
+/* SPOT_IO where neither could write path now: a folder is there, or none that is open holds it. A run of hours asks before it
+ * begins. adds: it is spot_file_append that will write. */
+spot_status spot_file_place (spot_ctx *c, const char *path, bool adds);
+/* The first n bytes of a regular file at most, into bytes; their number. -1: there is no file, or no way to it; -2: it is no
+ * regular file; -3: it cannot be read. */
 int         spot_file_peek  (const char *path, char *bytes, size_t n);
 /* spot_file_write in steps. begin opens a new file beside path and writes its name to temp. commit makes the closed file
  * durable: fsync, rename, fsync; another library may have written it. abort removes it and returns a failure with the errno

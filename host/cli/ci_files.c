@@ -2,7 +2,6 @@
 #define _XOPEN_SOURCE 700
 #include "cli/ci_files.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +12,7 @@
 #include "base/file.h"
 #include "cli/cli.h"
 
-enum { FORMATS = SPOT_CI_SUMMARY + 1, TOP = 256, PATH = PATH_MAX + NAME_MAX + 2 };
+enum { FORMATS = SPOT_CI_SUMMARY + 1, TOP = 256, PATH = 2 * PATH_MAX + 2 };
 
 static const char *const option[FORMATS] = { "--junit", "--sarif", "--summary" };
 
@@ -22,24 +21,23 @@ static const char *path_of(const cli_ci *o, int format)
     return format == SPOT_CI_JUNIT ? o->junit : format == SPOT_CI_SARIF ? o->sarif : o->summary;
 }
 
-/* The folder of a path: "." of "x.xml", "/" of "/x.xml". Returns the name in it. */
-static const char *split_path(char folder[PATH], const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    snprintf(folder, PATH, "%.*s", slash ? slash == path ? 1 : (int)(slash - path) : 1, slash ? path : ".");
-    return slash ? slash + 1 : path;
-}
-
-/* The path without links and dots; of a file that is not there, its folder's and its name. false: neither is there. */
+/* The path without links and dots, as far as it is there. */
 static bool real_path(char real[PATH], const char *path)
 {
-    char folder[PATH], whole[PATH_MAX];
-    const char *name = split_path(folder, path);
+    char head[PATH], whole[PATH_MAX];
+    size_t n = strlen(path), k;
 
-    if (realpath(path, whole)) return snprintf(real, PATH, "%s", whole), true;
-    if (!realpath(folder, whole)) return false;
-    return snprintf(real, PATH, "%s/%.*s", strcmp(whole, "/") ? whole : "", NAME_MAX, name), true;
+    while (n > 1 && path[n - 1] == '/') n--;
+    for (k = n; ; ) {
+        while (k > 1 && path[k - 1] == '/') k--;
+        snprintf(head, sizeof head, "%.*s", k ? (int)k : 1, k ? path : ".");
+        if (realpath(head, whole)) break;
+        if (!strcmp(head, ".") || !strcmp(head, "/")) return false;
+        while (k && path[k - 1] != '/') k--;
+    }
+    while (k < n && path[k] == '/') k++;
+    snprintf(real, PATH, "%s%s%.*s", k < n && !strcmp(whole, "/") ? "" : whole, k < n ? "/" : "", (int)(n - k), path + k);
+    return true;
 }
 
 static bool is_same(const char *a, const char *b)
@@ -143,25 +141,23 @@ static spot_status check_file(spot_ctx *c, const cli_ci *o, int format)
                      "or say --replace", path, option[format]);
 }
 
-/* A run of hours should not end at a folder that is not there. A report of a new form is a new file in the folder; a summary
- * and a stream are written as they are. */
-static spot_status check_place(spot_ctx *c, const char *path, bool is_summary)
+/* The folder of the path is one that the command makes. */
+static bool is_made_later(const cli_ci *o, const char *path)
 {
+    const char *slash = strrchr(path, '/');
     char folder[PATH];
-    struct stat st;
-    int error = 0;
 
-    split_path(folder, path);
-    if (!stat(path, &st) && S_ISDIR(st.st_mode)) error = EISDIR;
-    else if (!stat(path, &st) && (is_summary || !S_ISREG(st.st_mode))) error = access(path, W_OK) ? errno : 0;
-    else if (access(folder, W_OK)) error = errno;
-    return error ? spot_fail(c, SPOT_IO, "{ci.place} cannot write %s: %s", path, strerror(error)) : SPOT_OK;
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 0, path);
+    for (int i = 0; *folder && i < o->takens; i++)
+        if (!o->taken[i].name && is_same(folder, o->taken[i].folder)) return access(folder, F_OK);
+    return false;
 }
 
 spot_status cli_ci_begin(spot_ctx *c, const cli_ci *o)
 {
     for (int i = 0; i < FORMATS; i++) {
-        if (path_of(o, i)) SPOT_TRY(check_place(c, path_of(o, i), i == SPOT_CI_SUMMARY));
+        const char *path = path_of(o, i);
+        if (path && !is_made_later(o, path)) SPOT_TRY(spot_file_place(c, path, i == SPOT_CI_SUMMARY));
         SPOT_TRY(check_file(c, o, i));
     }
     return SPOT_OK;

@@ -75,14 +75,15 @@ static void path_of_page(char *path, size_t size, const cli_comparison *o)
     snprintf(path, size, "%s%s", o->html ? o->html : o->out, o->html ? "" : "/report.html");
 }
 
-/* Refuses to write over files of others. */
+/* Refuses to write over files of others, and where nothing can be written. */
 static spot_status check_results(spot_ctx *c, const cli_comparison *o)
 {
-    static const char advice[] = "choose another name, or say --replace";
+    const char *advice = o->ci.replace ? NULL : "choose another name, or say --replace";
     char path[1200];
 
-    if (o->out) SPOT_TRY(spot_versions_place(c, o->out, advice));
-    if (!o->html && !o->out) return SPOT_OK;
+    if (o->html) SPOT_TRY(spot_report_place(c, o->html, advice));
+    if (!o->out) return SPOT_OK;
+    SPOT_TRY(spot_versions_place(c, o->out, advice));
     path_of_page(path, sizeof path, o);
     return spot_report_place(c, path, advice);
 }
@@ -179,7 +180,7 @@ spot_status cli_compare_rows(spot_ctx *c, cli_comparison *o)
     spot_subject s[SPOT_VERSIONS];
     spot_status how;
 
-    if (!o->ci.replace) SPOT_TRY(check_results(c, o));
+    SPOT_TRY(check_results(c, o));
     how = choose_methods(c, &cfg, o);
     if (how == SPOT_OK) how = spot_version_rows_read(c, s, &o->from);
     if (how == SPOT_OK) {

@@ -167,7 +167,7 @@ spot_status spot_report_background(spot_ctx *c, const char *path, const char *di
 spot_status spot_report_examine(spot_ctx *c, const char *path, const char *dir, const spot_report_options *o);
 
 /* SPOT_USAGE where a file is there that is no page of this program: writing a page replaces what is there, so a command asks
- * before it works. advice: "choose another name". */
+ * before it works. advice: "choose another name"; NULL: any file is replaced. SPOT_IO where no page can be written. */
 spot_status spot_report_place(spot_ctx *c, const char *path, const char *advice);
 
 /* Contact sheets of a run of shifts: for each shift pictures around fixed percentiles of their similarity to its caption, from

@@ -138,7 +138,8 @@ void spot_version_class_put(struct spot_json *j, const spot_version_class *x, co
 spot_status spot_versions_write(spot_ctx *c, const char *dir, const spot_versions *v,
                                 const spot_subject *const s[SPOT_VERSIONS]);
 
-/* SPOT_USAGE where DIR has one of the two from another program; a command asks before it works. */
+/* Makes DIR. SPOT_USAGE where it has one of the two from another program; NULL as advice: any is replaced. SPOT_IO where they
+ * cannot be written. A command asks before it works. */
 spot_status spot_versions_place(spot_ctx *c, const char *dir, const char *advice);
 
 /* ---- 2. two models that a study has examined ---- */

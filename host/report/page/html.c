@@ -75,9 +75,11 @@ size_t spot_page_bare(void)
 spot_status spot_report_place(spot_ctx *c, const char *path, const char *advice)
 {
     char top[1024];
-    const int n = spot_file_peek(path, top, sizeof top - 1);
+    int n;
 
-    if (n <= 0 && n != -3) return SPOT_OK;
+    SPOT_TRY(spot_file_place(c, path, false));
+    n = spot_file_peek(path, top, sizeof top - 1);
+    if (!advice || (n <= 0 && n != -3)) return SPOT_OK;
     top[n > 0 ? n : 0] = 0;
     return strstr(top, "name=\"generator\" content=\"Spotter\"") ? SPOT_OK
          : spot_fail(c, SPOT_USAGE, "{page.foreign} %s is there, and it is no page of this program; %s", path,
