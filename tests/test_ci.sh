@@ -195,8 +195,8 @@ if command -v curl >/dev/null; then
     mkdir -p bundle/spotter/bin && cp "$spotter" bundle/spotter/bin/ && tar -czf spotter.tar.gz -C bundle spotter
     while read -r line; do
         rm -rf spotter
-        (export GITHUB_PATH=$PWD/path SPOTTER_BUNDLE=file://$PWD/spotter.tar.gz; eval "$line" && spotter/bin/spotter --version) \
-            >out 2>err || fail "the installation: $line: $(cat err)"
+        (export GITHUB_PATH=$PWD/path SPOTTER_BUNDLE=file://$PWD/spotter.tar.gz
+         eval "$line" && spotter/bin/spotter --version) >out 2>err || fail "the installation: $line: $(cat err)"
     done < install.sh
     [ "$(cat path)" = "$PWD/spotter/bin" ] || fail "the path of the installation: $(cat path)"
 fi
