@@ -52,23 +52,7 @@ static void print_text(const spot_model_comparison *k)
                k->least_p);
 }
 
-static void put_change(spot_json *j, const spot_model_comparison *k, const spot_model_change *x)
-{
-    spot_json_object(j, NULL);
-    if (k->words->group) spot_json_put_text(j, k->words->group, x->of.group);
-    spot_json_put_text(j, k->words->quantity, x->of.name);
-    spot_json_put_int(j, k->words->objects, x->objects);
-    spot_json_put_real(j, "before", x->before);
-    spot_json_put_real(j, "now", x->now);
-    if (k->words->by_size) spot_json_put_interval(j, "change", x->change);
-    spot_json_put_int(j, k->words->worse, x->worse);
-    spot_json_put_int(j, k->words->better, x->better);
-    spot_json_put_real(j, "p", x->p);
-    spot_json_put_text(j, "verdict", spot_model_change_word(x));
-    spot_json_end(j);
-}
-
-static spot_status print_json(spot_ctx *c, const spot_model_comparison *k, const char *now)
+static spot_status print_json(spot_ctx *c, const spot_model_comparison *k, const spot_quantity *columns, const char *now)
 {
     spot_json j;
 
@@ -80,31 +64,28 @@ static spot_status print_json(spot_ctx *c, const spot_model_comparison *k, const
     for (int i = 0; i < k->facts.n; i++) spot_json_put_int(&j, k->facts.of[i].name, k->facts.of[i].value);
     spot_json_put_real(&j, "least_p", k->least_p);
     spot_json_array(&j, "changes", k->changes, k->changes);
-    for (int i = 0; i < k->changes; i++) put_change(&j, k, &k->change[i]);
+    for (int i = 0; i < k->changes; i++) {
+        spot_json_object(&j, NULL);
+        spot_quantities_put(&j, columns, &k->change[i]);
+        spot_json_end(&j);
+    }
     spot_json_end(&j);
     spot_json_print(&j, stdout);
     return SPOT_OK;
 }
 
-static spot_status write_verdict(spot_ctx *c, cli_comparison *o, const spot_model_comparison *k, const char *now)
-{
-    spot_ci_report r;
-
-    spot_models_ci(&r, k);
-    r.input = now;
-    return cli_ci_write(c, &o->ci, &r);
-}
-
 spot_status cli_compare_models(spot_ctx *c, const char *before, const char *now, cli_comparison *o)
 {
     spot_model_comparison k;
+    spot_ci_report r;
     spot_status s = spot_models_compare(c, &k, before, now);
 
     spot_plain(k.before), spot_plain(k.now);
     for (int i = 0; i < k.changes; i++) spot_plain(k.change[i].of.group);
-    if (s == SPOT_OK && o->json) s = print_json(c, &k, now);
+    if (s == SPOT_OK) spot_models_ci(&r, &k), r.input = now;
+    if (s == SPOT_OK && o->json) s = print_json(c, &k, r.column, now);
     else if (s == SPOT_OK) print_text(&k);
-    if (s == SPOT_OK) s = write_verdict(c, o, &k, now);
+    if (s == SPOT_OK) s = cli_ci_write(c, &o->ci, &r);
     if (s == SPOT_OK && k.failed) s = spot_fail(c, SPOT_CHECK, "%s is worse than %s", now, before);
     spot_memory_close(&k.memory);
     return s;

@@ -174,7 +174,7 @@ static int judge_change(char name[SPOT_CI_NAME], const void *row)
 
 static void verdict_of(spot_quantity_value *v, const void *row) { v->text = spot_model_change_word(row); }
 
-/* The columns in the words of the study. */
+/* The columns in the words of the study: of its reports, and of the JSON object. */
 static void describe_changes(spot_quantity *q, const spot_model_words *w)
 {
     const spot_quantity_unit unit = w->is_share ? SPOT_UNIT_SHARE : SPOT_UNIT_NUMBER;
@@ -183,7 +183,6 @@ static void describe_changes(spot_quantity *q, const spot_model_words *w)
 
     if (w->group) *q++ = S(w->group, of.group, w->group, .unit = unit);
     *q++ = S(w->quantity, of.name, w->quantity, .unit = unit);
-    *q++ = (spot_quantity)SPOT_COMPUTED("verdict", SPOT_AS_TEXT, verdict_of, .title = "verdict");
     *q++ = S(w->objects, objects, w->objects, .unit = SPOT_UNIT_COUNT);
     *q++ = S("before", before, "before", .unit = unit);
     *q++ = S("now", now, "now", .unit = unit);
@@ -193,6 +192,7 @@ static void describe_changes(spot_quantity *q, const spot_model_words *w)
     *q++ = S(w->worse, worse, w->worse, .unit = SPOT_UNIT_COUNT);
     *q++ = S(w->better, better, w->better, .unit = SPOT_UNIT_COUNT);
     *q++ = S("p", p, "p", .format = "%.2g", .about = "two-sided, corrected over all numbers");
+    *q++ = (spot_quantity)SPOT_COMPUTED("verdict", SPOT_AS_TEXT, verdict_of, .title = "verdict");
     *q = (spot_quantity)SPOT_QUANTITIES_END;
 #undef S
 }
