@@ -44,8 +44,10 @@ run 1 "" compare before worse --junit ci.xml --sarif ci.sarif --summary ci.md
 python3 "$tests/ci_reads.py" ci errors=0 skipped=0 warnings=0 failures="$(grep -c '<failure type="worse"' ci.xml)" ||
     fail "a verdict for continuous integration"
 grep -q '^| examiner ' ci.md && grep -q '^\*\*worse: [1-6] of 6 numbers' ci.md || fail "a summary: $(cat ci.md)"
-! grep 'change \[95 %\]: ' ci.xml | grep -qv ': [+-]' || fail "a change without its sign: $(grep change ci.xml)"
-grep -q '; change \[95 %\] [+-]' ci.xml || fail "a change in the line of a failure: $(grep change ci.xml)"
+grep -q '; change \[95 %\] -' ci.xml || fail "a change in the line of a failure: $(grep change ci.xml)"
+run 0 "" compare worse before --junit ci.xml
+! grep 'change \[95 %\]: ' ci.xml | grep -v ': [+-]' && grep -q 'change \[95 %\]: +' ci.xml ||
+    fail "a change has no sign"
 refused 2 compare before run
 run 0 "" compare before before:"version 1"
 refused 2 compare before run:nobody

@@ -86,7 +86,9 @@ refused 3 check bad.json one
 refused 2 accept one -o base.json --reason x --quarantine "spotlight:fdr=x"
 
 # Two models of a run, and the model that two runs have: the accuracies of the shifts' own estimates.
-run 0 "" compare one:m0 one:m5 --json
+run 0 "" compare one:m0 one:m5 --json --junit ci.xml
+! grep 'change \[95 %\]: ' ci.xml | grep -v ': [-+0]' && grep -q 'change \[95 %\]: [-+].*in points' ci.xml ||
+    fail "a change has no sign"
 python3 - "$dir/out" one/shifts.json <<'END' || fail "compare has other accuracies than the run"
 import json, sys
 k, run = json.load(open(sys.argv[1])), json.load(open(sys.argv[2]))

@@ -188,7 +188,8 @@ static void describe_changes(spot_quantity *q, const spot_model_words *w)
     *q++ = S("now", now, "now", .unit = unit);
     if (w->by_size)
         *q++ = S("change", change, "change [95 %]", .unit = w->is_share ? SPOT_UNIT_POINTS : unit,
-                 .format = w->is_share ? NULL : "%+.3f", .about = "now less before");
+                 .format = w->is_share ? "%+.1f" : "%+.3f",
+                 .about = w->is_share ? "now less before, in points" : "now less before");
     *q++ = S(w->worse, worse, w->worse, .unit = SPOT_UNIT_COUNT);
     *q++ = S(w->better, better, w->better, .unit = SPOT_UNIT_COUNT);
     *q++ = S("p", p, "p", .format = "%.2g", .about = "two-sided, corrected over all numbers");
