@@ -129,8 +129,8 @@ static spot_status check_file(spot_ctx *c, const cli_ci *o, int format)
     if (!is_there || !st.st_size) return SPOT_OK;
     if (format == SPOT_CI_SUMMARY)
         return is_prose(path) ? SPOT_OK
-             : spot_fail(c, SPOT_USAGE, "{ci.no_text} %s %s is there, and a summary is added only to *.md, *.markdown, *.txt and "
-                         "$GITHUB_STEP_SUMMARY; choose another name", option[format], path);
+             : spot_fail(c, SPOT_USAGE, "{ci.no_text} %s %s is there, and a summary is added only to *.md, *.markdown, *.txt "
+                         "and $GITHUB_STEP_SUMMARY; choose another name", option[format], path);
     n = spot_file_peek(path, top, sizeof top);
     if (n > 0 && spot_ci_is_ours((spot_ci_format)format, top, (size_t)n)) return SPOT_OK;
     if (place_of(o, path) == INSIDE)

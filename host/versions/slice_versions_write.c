@@ -182,7 +182,8 @@ static spot_status check_result(spot_ctx *c, const char *dir, const char *name, 
     SPOT_TRY(spot_file_place(c, path, false));
     n = spot_file_peek(path, top, sizeof top);
     if (!advice || n == -1 || n == -2 || !n || (n >= (int)strlen(head) && !memcmp(top, head, strlen(head)))) return SPOT_OK;
-    return spot_fail(c, SPOT_USAGE, "{versions.foreign} %s is there, and it is no result of `spotter compare`; %s", path, advice);
+    return spot_fail(c, SPOT_USAGE, "{versions.foreign} %s is there, and it is no result of `spotter compare`; %s", path,
+                     advice);
 }
 
 spot_status spot_versions_place(spot_ctx *c, const char *dir, const char *advice)
