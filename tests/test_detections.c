@@ -322,6 +322,53 @@ TEST_IN_FOLDER(features_are_found_by_ids)
     free(v);
 }
 
+/* ---- groups ---- */
+
+/* The rows of a picture are a group, unless groups are given, whose rows are those of the embeddings. */
+TEST_IN_FOLDER(rows_of_a_picture_are_a_group)
+{
+    spot_ctx c = check_ctx(1);
+    spot_detection_options o = options_at(0.5, 0.5);
+    spot_subject_files files = { .coco = TRUTH, .detections = &o };
+    const char *csv = in_root("groups.csv");
+    spot_subject s, t;
+    float *v;
+    FILE *f;
+
+    CHECK_OK(&c, spot_subject_read(&c, &s, &files));
+    assert_true(s.groups > 1 && s.groups < s.n && spot_subject_is_grouped(&s));
+    for (int i = 0; i < s.n; i++) {
+        const char *name = s.group_name[s.group[i]];
+        assert_int_equal(strncmp(s.id[i], name, strlen(name)), 0);
+        assert_int_equal(s.id[i][strlen(name)], '#');
+        for (int j = 0; j < i; j++)
+            assert_int_equal(s.group[i] == s.group[j], s.instance[i].picture == s.instance[j].picture);
+    }
+    files.groups = SPOT_GROUPS_ROWS;
+    CHECK_OK(&c, spot_subject_read(&c, &t, &files));
+    assert_int_equal(t.groups, t.n);
+    spot_subject_close(&t);
+    f = fopen(csv, "w");
+    assert_non_null(f);
+    v = calloc((size_t)s.n, sizeof *v);
+    fputs("id,place\n", f);
+    for (int i = s.n; i-- > 0;) fprintf(f, "%s,%s\n", s.id[i], i % 3 ? "street" : "field");
+    fclose(f);
+    CHECK_OK(&c, spot_npy_write(&c, in_root("e.npy"), v, s.n, 1));
+    files.embeddings = in_root("e.npy"), files.ids = check_text("%s:id", csv), files.groups = check_text("%s:place", csv);
+    CHECK_OK(&c, spot_subject_read(&c, &t, &files));
+    assert_int_equal(t.groups, 2);
+    for (int i = 0; i < t.n; i++) assert_string_equal(t.group_name[t.group[i]], i % 3 ? "street" : "field");
+    spot_subject_close(&t);
+    put_text("few.csv", "g\n1\n2\n");
+    files.groups = in_root("few.csv");
+    CHECK_FAILS(&c, spot_subject_read(&c, &t, &files), SPOT_INPUT, "detections.ids_of: 2");
+    files.ids = NULL;
+    CHECK_FAILS(&c, spot_subject_read(&c, &t, &files), SPOT_INPUT, "detections.rows: few.csv | 2");
+    spot_subject_close(&s);
+    free(v);
+}
+
 /* ---- wrong files ---- */
 
 TEST_IN_FOLDER(wrong_detections_get_their_sentence)

@@ -302,6 +302,53 @@ def test_missing_places_are_named_or_left_out():
             of_words if given[2] is word_probs else want), (k, what)
 
 
+def test_groups_are_those_of_the_command():
+    feature, target, probs, _ = planted(500)
+    video = np.random.default_rng(2).permutation(500) // 10
+    np.savez("g.npz", e=feature, y=target, p=probs, g=video)
+    there = by_program("g_by_program", "-e", "g.npz:e", "-y", "g.npz:y", "-p", "g.npz:p", "--groups", "g.npz:g", "-m", "ward",
+                       "--no-report")
+    for groups in (video, list(video), [f"{v}" for v in video], "g.npz:g"):
+        found = spotter.discover(feature, target, probs, groups=groups, method="ward", device="cpu")
+        assert without_source(found.json) == without_source(there)
+        assert any("500 rows are in 50 groups" in note for note in found.notes_), found.notes_
+    found.save("g_by_python", report=False)
+    same_bytes("g_by_python", "g_by_program")
+    again = pickle.loads(pickle.dumps(found))
+    assert (again._held.subject.group == found._held.subject.group).all() and len(again._held.subject.group_names) == 50
+    again.save("g_again", report=False)
+    same_bytes("g_again", "g_by_program")
+    alone = spotter.discover(feature, target, probs, method="ward", device="cpu")
+    for groups in (range(500), "rows"):                # groups of one row are none
+        assert spotter.discover(feature, target, probs, groups=groups, method="ward", device="cpu").json == alone.json
+    missing = [None if i < 3 else v for i, v in enumerate(video.astype(object))]
+    held = spotter.Ward(proof="cross").fit(feature, target, probs, groups=missing)
+    subject = held._held.subject
+    assert subject.c.groups == 53 and subject.group_names[:3] == ["", "", ""] and subject.group[:3].tolist() == [0, 1, 2]
+    for warned in (held, spotter.discover(feature, target, probs, groups=missing, method="ward", device="cpu")):
+        assert any("3 rows have no group" in text for text in warned.warnings_)
+    raises("groups has 499", lambda: spotter.discover(feature, target, probs, groups=video[1:]))
+    raises("in one group", lambda: spotter.discover(feature, target, probs, groups=[1] * 500))
+    raises("row 1 is a list", lambda: spotter.discover(feature, target, probs, groups=[1, [2]] * 250))
+    odd = feature.copy()
+    odd[[3, 77], 2] = np.nan
+    kept = spotter.discover(odd, target, probs, groups=video, method="ward", skip_bad_rows=True)
+    assert [kept._held.subject.group_names[g] for g in kept._held.subject.group] == [str(v) for v in np.delete(video, [3, 77])]
+
+
+def test_groups_come_from_a_column():
+    pandas = package("pandas")
+    feature, target, probs, _ = planted(300)
+    frame = pandas.DataFrame({"y": target, "video": [None if i == 4 else f"v{i // 6}" for i in range(300)]})
+    for k in range(12):
+        frame[f"e{k}"] = feature[:, k]
+    for k in range(3):
+        frame[f"p_{k}"] = probs[:, k]
+    rows = spotter.read_rows(frame, "e*", "y", "p_*", groups="video")
+    assert spotter.discover(*rows, method="ward")._held.subject.c.groups == 51
+    assert spotter.discover(feature, target, probs, groups=frame["video"], method="ward")._held.subject.c.groups == 51
+
+
 def test_a_perfect_model_is_a_result():
     feature, target, _, _ = planted(300)
     found = spotter.discover(feature, target, np.eye(3)[target], device="cpu")

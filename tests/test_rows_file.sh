@@ -40,6 +40,17 @@ cmp -s words/slices.csv far/slices.csv || fail "absolute paths in the file give 
 run 0 "" discover data/rows.yaml --probs data/p2.npy "${search[@]}" --out second
 run 0 "" discover "${words[@]:0:4}" --probs data/p2.npy "${words[@]:6}" "${search[@]}" --out second_words
 cmp -s second/slices.json second_words/slices.json || fail "an option does not beat the file"
+/usr/bin/python3 -c "print('video\n' + '\n'.join(str(i % 60) for i in range(600)))" >data/groups.csv
+printf 'groups: groups.csv:video\n' >>data/rows.yaml
+run 0 "600 rows are in 60 groups" discover data/rows.yaml "${search[@]}" --out grouped
+run 0 "" discover "${words[@]}" --groups data/groups.csv:video "${search[@]}" --out grouped_words
+cmp -s grouped/config.yaml grouped_words/config.yaml || fail "groups of a file of rows are other groups"
+cmp -s grouped/config.yaml words/config.yaml && fail "findings of other groups are the same findings"
+refused 2 discover "${words[@]}" "${search[@]}" --out grouped
+sed -i 's/^groups: .*/groups: rows/' data/rows.yaml
+run 0 "" discover data/rows.yaml "${search[@]}" --out alone
+cmp -s alone/slices.json words/slices.json || fail "rows that are alone give another result"
+sed -i '/^groups: /d' data/rows.yaml
 printf 'crop: 64\nresize: 0\nskip-unreadable: true\nrows: misses\niou: 0.4\n' >>data/rows.yaml
 refused 2 discover data/rows.yaml "${search[@]}" --out none
 sed -i '/^rows: /d; /^iou: /d' data/rows.yaml

@@ -126,7 +126,7 @@ void cli_complain(const char *id, const char *sentence);      /* an error, in th
 bool cli_colorful(int fd);                                    /* fd is a terminal, and NO_COLOR and TERM allow colors */
 
 /* inputs.c: the files of the rows, NULL of those not given; whether path names the same file as one of them. */
-enum { CLI_INPUTS = 9 };
+enum { CLI_INPUTS = 10 };
 void cli_inputs(const char *list[CLI_INPUTS], const spot_subject_files *f);
 bool cli_is_input(const spot_subject_files *f, const char *path);
 

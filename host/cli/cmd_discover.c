@@ -93,6 +93,9 @@ static const cli_row table[] = {
       .help = "cross-entropy of each row, instead of --probs" },
     { "ids",        'i', "I",     CLI_TEXT, CLI_AT(files.ids), .otherwise = "row numbers", .flags = CLI_ROWS_PATH,
       .help = "names of the rows; names of files below --images show the pictures" },
+    { "groups",     0,   "G|rows", CLI_TEXT, CLI_AT(files.groups), .otherwise = "each row alone; a detector's by picture",
+      .flags = CLI_ROWS_PATH, .help = "video, patient or other group of each row: rows with an equal word or number depend on "
+                                      "each other and stay together; rows: each row is alone" },
     { "images",     0,   "DIR",   CLI_TEXT, CLI_AT(files.images), .flags = CLI_ROWS_PATH,
       .help = "folder of pictures; without --embeddings, DIR/class/picture are the rows" },
     { "model",      0,   "FILE",  CLI_TEXT, CLI_AT(files.model), .flags = CLI_ROWS_PATH,
@@ -130,7 +133,7 @@ static const cli_row table[] = {
     { "least",      0,   "N",     CLI_INT, CLI_AT(least), 1, 1000000000, .flags = CLI_SHOWN | CLI_MORE,
       .help = "rows that a class must have to be examined" },
     { .kind = CLI_HEADING, .help = "Proof:" },
-    { "chance",     0,   "N",     CLI_INT, CLI_AT(chance), 0, 100000, .flags = CLI_SHOWN,
+    { "chance",     0,   "N",     CLI_INT, CLI_AT(chance), 0, 100000, .flags = CLI_SHOWN | CLI_MORE,
       .help = "shuffles of the errors that are searched, too: 19 or more, each as long as a search; a slice that beats all of "
               "them, and that the test does not confirm, is reported as suggested" },
     { "no-proof",   0,   NULL,    CLI_OFF, CLI_AT(proof), .help = "no test: slices of all rows, without a p" },

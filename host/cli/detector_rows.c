@@ -29,7 +29,7 @@ void cli_detector_begin(cli_detector *d, spot_subject_files *f)
 {
     f->detections = d->o.file ? &d->o : NULL;
     if (!d->rows_only) return;
-    f->embed = f->embeddings = f->ids = NULL;      /* the sizes of given pictures are compared with the boxes' */
+    f->embed = f->embeddings = f->ids = f->groups = NULL;      /* the sizes of given pictures are compared with the boxes' */
 }
 
 spot_status cli_detector_write(spot_ctx *c, cli_detector *d, const spot_subject *s, const char *dir)

@@ -22,8 +22,8 @@ static bool is_file(const char *input, const struct stat *st)
 
 void cli_inputs(const char *list[CLI_INPUTS], const spot_subject_files *f)
 {
-    const char *const input[CLI_INPUTS] = { f->embeddings, f->labels, f->probs, f->losses, f->ids, f->coco, f->model, f->embed,
-                                            f->detections ? f->detections->file : NULL };
+    const char *const input[CLI_INPUTS] = { f->embeddings, f->labels, f->probs, f->losses, f->ids, f->groups, f->coco, f->model,
+                                            f->embed, f->detections ? f->detections->file : NULL };
 
     memcpy(list, input, sizeof input);
 }

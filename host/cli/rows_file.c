@@ -71,6 +71,14 @@ static bool is_in_file(const cli_row *row, const rows_value *v)
     return row->kind == CLI_REAL ? !isnan(v->real) : row->kind == CLI_TEXT ? *v->text : v->number != INT_MIN;
 }
 
+/* Whether the text is a word that the option takes beside a path: "rows" of "G|rows". */
+static bool is_word_of(const cli_row *row, const char *text)
+{
+    const char *at = row->word ? strchr(row->word, '|') : NULL;
+
+    return at && !strcmp(at + 1, text);
+}
+
 /* Stores value i in the option's field. */
 static spot_status store_value(spot_ctx *c, const cli_row *row, void *options, rows_values *v, int i, const char *file)
 {
@@ -80,7 +88,8 @@ static spot_status store_value(spot_ctx *c, const cli_row *row, void *options, r
     if (row->kind == CLI_REAL) *(double *)field = v->value[i].real;
     else if (row->kind == CLI_ON) *(bool *)field = v->value[i].number;
     else if (row->kind != CLI_TEXT) *(int *)field = v->value[i].number;
-    else if ((row->flags & CLI_ROWS_PATH) == CLI_ROWS_PATH && !(text = resolve(v, text, file)))
+    else if ((row->flags & CLI_ROWS_PATH) == CLI_ROWS_PATH && !is_word_of(row, text)
+             && !(text = resolve(v, text, file)))
         return spot_fail(c, SPOT_NOMEM, "no memory to read %s", file);
     if (text) *(const char **)field = text;
     return SPOT_OK;

@@ -108,12 +108,14 @@ typedef struct {
     int     *group;            /* (n): rows of one group depend on each other, as frames of a video or crops of a picture do;
                                 * groups count from 0 in the order of their first rows; NULL: each row is alone */
     int      groups;           /* 0 where group is NULL */
-    char   **group_name;       /* (groups): the user's names; NULL: not known */
+    char   **group_name;       /* (groups): the user's names, "" of a row without a group; NULL: not known */
     int     *file_row;         /* (n), ascending: the rows' numbers in the files, where rows were left out; NULL: row i is row i */
     spot_picture_reading reading;      /* of `image`, for pages that show it */
     char     encoder[32];      /* name of the encoder that made `feature` (encoder.h); "": not known, or the classifier */
     void    *owned;            /* freed by spot_subject_close; NULL: the caller owns all arrays */
 } spot_subject;
+
+#define SPOT_GROUPS_ROWS "rows"
 
 /* The files of a subject. The first six are "FILE" or "FILE:NAME" (array.h), or NULL. */
 typedef struct {
@@ -123,7 +125,9 @@ typedef struct {
                                 * there are two */
     const char *losses;        /* (n): cross-entropy, in place of probs: confidence is exp(-loss) */
     const char *ids;           /* (n) words or numbers; ids that name files below `images` give the pictures */
-    const char *groups;        /* (n) words or numbers: rows with an equal one are a group (spot_subject.group) */
+    const char *groups;        /* (n) words or numbers: rows with an equal one are a group (spot_subject.group), a row with a
+                                * missing one is alone; SPOT_GROUPS_ROWS: each row is alone; NULL: so, but a detector's rows of
+                                * one picture are a group */
     const char *images;        /* folder. Without embeddings: root/class/picture, classes sorted by name */
     const char *coco;          /* annotations of the pictures in `images`: every category is a class, an image may have many */
     const char *model;         /* .safetensors of a ResNet or AlexNet (torchvision's names), run on the pictures */
@@ -187,6 +191,9 @@ spot_status spot_subject_check(spot_ctx *c, const spot_subject *s);
  * subject. Where the view has all rows, feature is the subject's array. */
 spot_status spot_subject_view(spot_ctx *c, spot_arena *a, spot_view *v, const spot_subject *s, int cls);
 int         spot_subject_rows(const spot_subject *s, int cls);
+
+/* Whether some rows belong together. */
+static inline bool spot_subject_is_grouped(const spot_subject *s) { return s->group && s->groups < s->n; }
 
 /* The error of the classifier on row i as one of class cls: 1 - confidence. */
 double spot_subject_error(const spot_subject *s, int i, int cls);

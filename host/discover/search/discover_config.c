@@ -87,6 +87,7 @@ static const char *data_hash(char text[33], const spot_subject *s)
     k = join(k, "target", s->target, n * sizeof *s->target);
     k = join(k, "has", s->has, all);
     k = join(k, "confidence", s->confidence, n * sizeof *s->confidence);
+    if (spot_subject_is_grouped(s)) k = join(k, "group", s->group, n * sizeof *s->group);
     spot_key_text(text, k);
     return text;
 }

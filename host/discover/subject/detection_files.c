@@ -16,6 +16,7 @@
 #include "discover/subject/detection_rows.h"
 #include "discover/subject/detection_truth.h"
 #include "discover/subject/subject_memory.h"
+#include "discover/subject/subject_reading.h"
 #include "formats/formats.h"
 #include "store/store.h"
 
@@ -130,8 +131,8 @@ static spot_status order_rows(spot_ctx *c, int *row, const spot_subject *s, cons
     if (!files->ids) return SPOT_OK;
     SPOT_TRY(spot_subject_array(c, &ids, files, files->ids, &(spot_array_how){ .limit = files->memory }, false));
     if (ids.type != SPOT_WORDS || ids.rank != 1 || ids.dim[0] != a->dim[0])
-        how = spot_fail(c, SPOT_INPUT, "%s must be the ids of the rows of %s, one word for each of %lld", ids.name, a->name,
-                        (long long)a->dim[0]);
+        how = spot_fail(c, SPOT_INPUT, "{detections.ids_of} %s must be the ids of the rows of %s, one word for each of "
+                        "%lld", ids.name, a->name, (long long)a->dim[0]);
     else how = find_rows(c, row, s, &ids, ids.name);
     spot_subject_array_close(&ids, files);
     return how;
@@ -166,6 +167,28 @@ static spot_status read_given(spot_ctx *c, spot_subject *s, const spot_subject_f
 
     SPOT_TRY(spot_subject_array(c, &a, files, files->embeddings, &(spot_array_how){ .limit = files->memory }, false));
     how = copy_features(c, s, &a, files);
+    spot_subject_array_close(&a, files);
+    return how;
+}
+
+/* Groups that are given have the rows of the embeddings. */
+static spot_status read_groups(spot_ctx *c, spot_subject *s, const spot_subject_files *files)
+{
+    spot_rows_reading r = { .c = c, .s = &(spot_subject){ .owned = s->owned }, .files = files };
+    spot_array a = { 0 };
+    int *row = NULL;
+    char **given, **cell;
+    spot_status how;
+
+    if (!files->groups) return SPOT_OK;
+    if (!strcmp(files->groups, SPOT_GROUPS_ROWS)) return spot_groups_of_rows(c, s);
+    how = spot_rows_cells(&r, &a, files->groups, &given);
+    s->owned = r.s->owned;
+    if (!how) how = SPOT_SUBJECT_TAKE(c, s, cell, s->n);
+    if (!how) how = SPOT_SUBJECT_TAKE(c, s, row, s->n);
+    if (!how) how = order_rows(c, row, s, &a, files);
+    for (int i = 0; !how && i < s->n; i++) cell[i] = given[row[i]];
+    if (!how) how = spot_groups_of_cells(c, s, cell);
     spot_subject_array_close(&a, files);
     return how;
 }
@@ -239,6 +262,7 @@ spot_status spot_subject_instances(spot_ctx *c, spot_subject *s, const spot_subj
     SPOT_TRY(spot_truth_open(c, &k, files->coco));
     how = read_rows(c, s, &k, files);
     spot_coco_close(&k);
+    if (!how) how = read_groups(c, s, files);
     if (!how) how = make_features(c, s, files);
     if (how) return how;
     describe_source(s, files);

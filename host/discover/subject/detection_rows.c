@@ -179,6 +179,26 @@ static spot_status fill_ids(filler *f)
     return SPOT_OK;
 }
 
+/* The rows of a picture belong together: what hides one object hides others. */
+static spot_status group_by_picture(filler *f)
+{
+    spot_subject *s = f->s;
+    size_t bytes = 1;
+    char *text;
+
+    for (int k = 0; k < f->k->images; k++) bytes += strlen(f->k->image[k].file) + 1;
+    SPOT_TRY(SPOT_SUBJECT_TAKE(f->c, s, s->group, s->n));
+    SPOT_TRY(SPOT_SUBJECT_TAKE(f->c, s, s->group_name, f->k->images));
+    SPOT_TRY(SPOT_SUBJECT_TAKE(f->c, s, text, bytes));
+    for (int k = 0; k < f->k->images; k++) {
+        s->group_name[k] = text;
+        text = stpcpy(text, f->k->image[k].file) + 1;
+    }
+    for (int i = 0; i < s->n; i++) s->group[i] = s->instance[i].picture;
+    s->groups = f->k->images;
+    return SPOT_OK;
+}
+
 /* ---- all ---- */
 
 static void add_rows(filler *f)
@@ -206,5 +226,6 @@ spot_status spot_instances_fill(spot_ctx *c, spot_subject *s, const spot_coco *k
                          files->coco, k->boxes ? " that is no crowd" : "", f.o->file, f.o->score);
     SPOT_TRY(look_around_all(&f));
     SPOT_TRY(fill_classes(&f));
-    return fill_ids(&f);
+    SPOT_TRY(fill_ids(&f));
+    return files->groups ? SPOT_OK : group_by_picture(&f);
 }

@@ -68,6 +68,7 @@ void spot_subject_move_row(spot_subject *s, int to, int from)
     move(s->prob, to, from, classes * sizeof *s->prob);
     move(s->confidence, to, from, sizeof *s->confidence);
     move(s->predicted, to, from, sizeof *s->predicted);
+    move(s->group, to, from, sizeof *s->group);
     move(s->id, to, from, sizeof *s->id);
     move(s->image, to, from, sizeof *s->image);
     move(s->box, to, from, 4 * sizeof *s->box);

@@ -21,6 +21,17 @@ spot_status spot_subject_numbers(spot_ctx *c, spot_subject *s, char ***out, int 
 /* Copies row `from` to row `to`, in every array of rows that there is. */
 void spot_subject_move_row(spot_subject *s, int to, int from);
 
+/* Groups of rows: by equal cells (n) of words, which s owns and which are changed; one for each row. */
+spot_status spot_groups_of_cells(spot_ctx *c, spot_subject *s, char **cell);
+spot_status spot_groups_of_rows (spot_ctx *c, spot_subject *s);
+
+/* Numbers the groups from 0 when all rows are read, and says how many there are, by the name `where` of their file; NULL: says
+ * nothing. spot_groups_check: SPOT_INPUT where all rows are in one; a warning where those of a class are. */
+spot_status spot_groups_settle(spot_ctx *c, spot_subject *s, const char *where);
+spot_status spot_groups_check (spot_ctx *c, const spot_subject *s, const char *where);
+
+int spot_groups_largest(const spot_subject *s);        /* rows of the largest group; 0: there are no groups, or no memory */
+
 /* Whether row i has class cls; every row has class -1. Each class looks at all rows, so it is inline. */
 static inline bool spot_subject_is_of(const spot_subject *s, int i, int cls)
 {

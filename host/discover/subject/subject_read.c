@@ -1,7 +1,6 @@
 /* subject_read.c - files of arrays -> subject. The small files are read first, so that an array that does not fit is reported
  * before the large embeddings are read. */
 #define _GNU_SOURCE
-#include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -23,29 +22,6 @@ static const double SMALL = 1e-20;
 static const double LARGEST = SPOT_LARGEST_FEATURE * (1 + 0x1p-26);        /* the greatest double that rounds to it, nearly */
 
 /* -- names and pictures ----------------------------------------------------------------------------------------- */
-
-static spot_status name_rows(spot_rows_reading *r, spot_array *a)
-{
-    enum { DIGITS = 32 };
-    spot_subject *s = r->s;
-    char *text;
-
-    if (a->type == SPOT_WORDS) {
-        s->id = a->data;
-        a->data = NULL;
-        return spot_subject_keep(r->c, s, s->id);
-    }
-    SPOT_TRY(spot_subject_take(r->c, s, &s->id, (size_t)s->n * (sizeof *s->id + DIGITS)));
-    text = (char *)(s->id + s->n);
-    for (int i = 0; i < s->n; i++, text += DIGITS) {
-        double v;
-        spot_array_doubles(&v, a, (size_t)i, 1);
-        if (a->type == SPOT_I64) snprintf(text, DIGITS, "%" PRId64, ((int64_t *)a->data)[i]);
-        else                     snprintf(text, DIGITS, "%.17g", v);
-        s->id[i] = text;
-    }
-    return SPOT_OK;
-}
 
 /* Warns about equal ids, which crops of one picture may share on purpose. An empty id names nothing. */
 static spot_status check_ids(spot_rows_reading *r, const char *name)
@@ -73,7 +49,7 @@ static spot_status read_ids(spot_rows_reading *r, spot_array *a)
 {
     if (!r->files->ids) return spot_subject_numbers(r->c, r->s, &r->s->id, r->s->n);
     SPOT_TRY(spot_rows_array(r, a, r->files->ids, 1));
-    SPOT_TRY(name_rows(r, a));
+    SPOT_TRY(spot_rows_words(r, a, &r->s->id));
     return check_ids(r, a->name);
 }
 
@@ -171,6 +147,7 @@ static spot_status read_arrays(spot_rows_reading *r)
     SPOT_TRY(read_part(r, spot_labels_read));
     SPOT_TRY(read_part(r, spot_answers_read));
     SPOT_TRY(read_part(r, read_ids));
+    SPOT_TRY(read_part(r, spot_groups_read));
     if (!f->embed) SPOT_TRY(read_part(r, read_features));
     SPOT_TRY(read_pictures(r));
     SPOT_TRY(spot_bad_rows_drop(r));
@@ -192,15 +169,20 @@ static spot_status look_at_pictures(spot_rows_reading *r)
     if (!f->labels != !f->ids || f->probs || f->losses)
         return spot_fail(r->c, SPOT_INPUT, "{look.answers_given} without embeddings a network reads pictures: give no "
                          "probabilities or losses, and give labels together with ids that name the pictures, or neither");
+    if (f->groups && !f->labels)
+        return spot_fail(r->c, SPOT_INPUT, "{groups.no_labels} the rows of %s cannot be matched to the pictures of a folder; "
+                         "give labels and ids beside the groups", f->groups);
     if (f->labels) SPOT_TRY(read_part(r, spot_labels_read));
     if (f->labels) SPOT_TRY(read_part(r, read_ids));
+    SPOT_TRY(read_part(r, spot_groups_read));
     if (r->s->has && r->one_hot) SPOT_TRY(spot_labels_of_one_class(r, "beside the outputs of a network"));
     SPOT_TRY(spot_bad_rows_drop(r));
     SPOT_TRY(spot_subject_look(r->c, r->s, f));
-    if (!f->embed) return SPOT_OK;
-    SPOT_TRY(spot_subject_embed(r->c, r->s, f));
-    at = strlen(r->s->source);
-    snprintf(r->s->source + at, sizeof r->s->source - at, ", embedded by %.100s", f->embed);
+    if (f->embed) {
+        SPOT_TRY(spot_subject_embed(r->c, r->s, f));
+        at = strlen(r->s->source);
+        snprintf(r->s->source + at, sizeof r->s->source - at, ", embedded by %.100s", f->embed);
+    }
     return SPOT_OK;
 }
 
@@ -213,6 +195,11 @@ spot_status spot_subject_read(spot_ctx *c, spot_subject *s, const spot_subject_f
     memset(s, 0, sizeof *s);
     if (files->detections) status = spot_subject_instances(c, s, files);
     else status = files->embeddings || (files->embed && !files->model) ? read_arrays(&r) : look_at_pictures(&r);
+    if (!status) status = spot_groups_settle(c, s, files->groups ? files->groups : files->coco);
+    if (!status && files->detections && !files->groups && spot_subject_is_grouped(s))
+        spot_log(c, SPOT_LOG_INFO, "the rows of a picture are a group, since they depend on each other; --groups "
+                 SPOT_GROUPS_ROWS " takes each row as alone");
+    if (!status && files->groups) status = spot_groups_check(c, s, files->groups);
     if (status) spot_subject_close(s);
     else s->reading = files->reading;
     return status;
@@ -237,8 +224,10 @@ spot_status spot_rows_read(spot_ctx *c, spot_subject *s, const spot_subject_file
     if (!st) st = read_part(&r, spot_labels_read);
     if (!st) st = read_part(&r, spot_answers_read);
     if (!st) st = read_part(&r, read_ids);
+    if (!st) st = read_part(&r, spot_groups_read);
     if (!st && !known->feature) st = spot_bad_rows_drop(&r);
     if (!st) st = spot_subject_check_sizes(c, s);
+    if (!st) st = spot_groups_settle(c, s, files->groups);
     if (st) spot_subject_close(s);
     return st;
 }

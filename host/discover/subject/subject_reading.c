@@ -16,11 +16,12 @@ static spot_status spend(spot_rows_reading *r, size_t bytes, const char *name)
                      r->used, r->files->memory);
 }
 
-spot_status spot_rows_array(spot_rows_reading *r, spot_array *a, const char *where, int most_rank)
+/* how->limit: of what is left of the memory. */
+static spot_status read_array(spot_rows_reading *r, spot_array *a, const char *where, int most_rank, spot_array_how how)
 {
     const size_t limit = r->files->memory ? r->files->memory - r->used : 0;
-    const spot_array_how how = { .limit = limit ? limit : r->files->memory ? 1 : 0, .holes = r->files->skip_bad };
 
+    how.limit = limit ? limit : r->files->memory ? 1 : 0;
     SPOT_TRY(spot_subject_array(r->c, a, r->files, where, &how, !most_rank && !r->files->skip_bad));
     SPOT_TRY(spend(r, a->count * spot_dtype_size(a->type), a->name));
     if (a->rank == 2 && a->dim[1] == 1 && most_rank) a->rank = 1;
@@ -35,6 +36,39 @@ spot_status spot_rows_array(spot_rows_reading *r, spot_array *a, const char *whe
                          a->name, a->dim[0], r->first, r->s->n);
     r->s->n = (int)a->dim[0];
     if (!r->first) r->first = where;
+    return SPOT_OK;
+}
+
+spot_status spot_rows_array(spot_rows_reading *r, spot_array *a, const char *where, int most_rank)
+{
+    return read_array(r, a, where, most_rank, (spot_array_how){ .holes = r->files->skip_bad });
+}
+
+spot_status spot_rows_cells(spot_rows_reading *r, spot_array *a, const char *where, char ***cell)
+{
+    SPOT_TRY(read_array(r, a, where, 1, (spot_array_how){ .text = true, .holes = true }));
+    return spot_rows_words(r, a, cell);
+}
+
+spot_status spot_rows_words(spot_rows_reading *r, spot_array *a, char ***word)
+{
+    enum { DIGITS = 32 };
+    char *text;
+
+    if (a->type == SPOT_WORDS) {
+        *word = a->data;
+        a->data = NULL;
+        return spot_subject_keep(r->c, r->s, *word);
+    }
+    SPOT_TRY(spot_subject_take(r->c, r->s, word, (size_t)r->s->n * (sizeof **word + DIGITS)));
+    text = (char *)(*word + r->s->n);
+    for (int i = 0; i < r->s->n; i++, text += DIGITS) {
+        double v;
+        spot_array_doubles(&v, a, (size_t)i, 1);
+        if (a->type == SPOT_I64) snprintf(text, DIGITS, "%" PRId64, ((int64_t *)a->data)[i]);
+        else                     snprintf(text, DIGITS, "%.17g", v);
+        (*word)[i] = text;
+    }
     return SPOT_OK;
 }
 

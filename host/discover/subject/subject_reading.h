@@ -31,6 +31,11 @@ static inline bool spot_row_is_left_out(const spot_rows_reading *r, int i) { ret
  * features). */
 spot_status spot_rows_array(spot_rows_reading *r, spot_array *a, const char *where, int most_rank);
 
+/* The same of a column of cells as words, of which some may be missing; numbers become words. *cell (rows) belongs to the
+ * subject. spot_rows_words: of an array that is read. */
+spot_status spot_rows_cells(spot_rows_reading *r, spot_array *a, const char *where, char ***cell);
+spot_status spot_rows_words(spot_rows_reading *r, spot_array *a, char ***word);
+
 /* Converts the array to floats, which the subject owns; borrowed ones are floats. Values that no float holds become
  * infinite. */
 spot_status spot_rows_floats(spot_rows_reading *r, float **out, spot_array *a);
@@ -50,6 +55,9 @@ spot_status spot_bad_values(spot_rows_reading *r, const spot_array *a, double mo
 
 /* Leaves the marked rows out of every array of the subject. */
 spot_status spot_bad_rows_drop(spot_rows_reading *r);
+
+/* The groups of files->groups, numbered by spot_groups_settle when all parts are read. */
+spot_status spot_groups_read(spot_rows_reading *r, spot_array *a);
 
 /* The classes: target or has, class_name, classes. */
 spot_status spot_labels_read(spot_rows_reading *r, spot_array *a);

@@ -54,6 +54,8 @@ class Detections:
         self.images = [name.rpartition("#")[0] for name in self.ids]
         given = [s.image[i] for i in range(n)] if s.image else []
         self.paths = [os.fsdecode(path) if path else None for path in given] if any(given) else None
+        self._group = _copy(s.group, ct.c_int32, n) if s.group else None
+        self._group_names = [s.group_name[k].decode(errors="replace") for k in range(s.groups)] if s.group_name else None
         self.embeddings = _copy(s.feature, ct.c_float, n * s.d).reshape(n, s.d) if s.encoder else None
         self.classes = np.array(self._names)[self._target]
         self._shown = _copy(s.box, ct.c_float, 4 * n).reshape(n, 4)      # with the context around
@@ -87,7 +89,8 @@ class Detections:
         if len(feature) != len(self):
             raise InputError(f"embeddings have {len(feature)} rows; there are {len(self)} objects and detections")
         return Subject.of_rows(feature, self._target, self.confidence, self._names, self.ids, self.paths, self._shown,
-                               self._instance, self._source, self._encoder if embeddings is None else b"")
+                               self._instance, self._source, self._encoder if embeddings is None else b"",
+                               self._group, self._group_names)
 
     def fit(self, method: Any, embeddings: Any = None) -> Any:
         """method.fit on these rows: returns the method, such as PlaneSpot(proof="cross"), with slices_ of missed objects and of
@@ -118,7 +121,7 @@ def detection_options(inputs: Inputs, detections: Any, iou: float, score: float,
 
 def detections(ground_truth: Any, detections: Any, images: Any = None, embed: Any = None, iou: float = 0.5, score: float = 0.5,
                rows: str = "both", context: float = 0.1, skip_unreadable: bool = False, device: str = "auto",
-               threads: int = 0) -> Detections:
+               threads: int = 0, groups: Optional[str] = None) -> Detections:
     """A detector's answers as rows: every object of the ground truth and every detection is one.
 
         rows = spotter.detections("truth.json", "found.json", images="photos", embed="clip.safetensors")
@@ -128,7 +131,8 @@ def detections(ground_truth: Any, detections: Any, images: Any = None, embed: An
     dicts with image_id, category_id, bbox and score. images: folder of the pictures. embed: path of an encoder in .safetensors,
     which makes an embedding of each box with `context` (a share of its longer side) around it. iou: least IoU of a match;
     score: detections below it do not exist. rows: "both", "misses" (objects alone) or "alarms" (detections alone).
-    skip_unreadable: without it a picture that cannot be read is an InputError. Matches are those of pycocotools."""
+    skip_unreadable: without it a picture that cannot be read is an InputError. The rows of a picture are a group, which stays
+    together in a proof; groups="rows": each row is alone. Matches are those of pycocotools."""
     inputs = Inputs()
     try:
         options = detection_options(inputs, detections, iou, score, rows, context)
@@ -138,6 +142,7 @@ def detections(ground_truth: Any, detections: Any, images: Any = None, embed: An
         files.coco, files.skip, files.detections = json_file(inputs, ground_truth, "ground_truth"), skip_unreadable, ct.pointer(
             options)
         files.images = None if images is None else c_side.bytes_of(images)
+        files.groups = None if groups is None else c_side.bytes_of(groups)
         files.embed = None if embed is None else c_side.bytes_of(embed)
         with Context(device, threads) as c:
             owner = read_subject(c, inputs)

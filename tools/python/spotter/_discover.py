@@ -338,7 +338,7 @@ def _per_row(images: Any) -> Optional[List[Any]]:
     return None if images is None or is_path(images) else picture_paths(_listed(images, "images"))
 
 
-def _lay_rows(inputs: Inputs, embeddings: Any, labels: Any, probs: Any, losses: Any, ids: Any, images: Any,
+def _lay_rows(inputs: Inputs, embeddings: Any, labels: Any, probs: Any, losses: Any, ids: Any, groups: Any, images: Any,
               class_names: Optional[Sequence[str]], called: Dict[str, Any]) -> None:
     """Arrays by their names, files by their paths."""
     f = inputs.files
@@ -359,6 +359,8 @@ def _lay_rows(inputs: Inputs, embeddings: Any, labels: Any, probs: Any, losses: 
         f.losses = _path(losses) if is_path(losses) else f.losses
     if ids is not None:
         f.ids = _path(ids) if is_path(ids) else inputs.ids(ids)
+    if groups is not None:
+        f.groups = _path(groups) if is_path(groups) else inputs.groups(groups)
     f.images = _path(images) if is_path(images) else None
     for name, value in called.items():
         setattr(f, name, value)
@@ -431,8 +433,8 @@ def _attributes(c: Context, held: Fitted, inputs: Inputs, attributes: Any, insta
 
 
 def discover(embeddings: Any = None, labels: Any = None, probs: Any = None, losses: Any = None, ids: Any = None,
-             images: Any = None, class_names: Optional[Sequence[str]] = None, *, attributes: Any = None, model: Any = None,
-             embed: Any = None, coco: Any = None, resize: int = 256, crop: int = 224, exif: str = "ignore",
+             images: Any = None, class_names: Optional[Sequence[str]] = None, groups: Any = None, *, attributes: Any = None,
+             model: Any = None, embed: Any = None, coco: Any = None, resize: int = 256, crop: int = 224, exif: str = "ignore",
              pillow: int = 13, skip_unreadable: bool = False, skip_bad_rows: bool = False, logits: bool = False,
              follow_links: bool = False, memory: Union[None, int, str] = None, class_: Union[int, str] = "each",
              method: Any = DEFAULT, config: Any = None, seed: Union[None, int, Sequence[int]] = None, least: int = 20,
@@ -458,7 +460,9 @@ def discover(embeddings: Any = None, labels: Any = None, probs: Any = None, loss
     where a row may have several. probs: (n, classes), or (n,) of the true class, or of class 1 of two; a data frame whose
     columns are called as the classes, also behind a prefix as in p_cat, is matched by name; logits: they are such. losses
     (n,): in their place. class_names: names of the classes in the order of their numbers and of the columns. ids (n,): names
-    of the rows. images: a path for each row, or a {bytes, path} as in Hugging Face's datasets; or the folder in which ids
+    of the rows. groups (n,): words or numbers; rows with an equal one depend on each other, as frames of a video or images of
+    a patient do, and stay in one half; a row with a missing one is alone; "rows": each row is alone, also those of one picture
+    of a detector. images: a path for each row, or a {bytes, path} as in Hugging Face's datasets; or the folder in which ids
     name the pictures. Arrays are numpy's, lists, series, data frames, tensors; a path, as "run.npz:e", is a file as the
     command reads it. attributes: a data frame, a dict of columns or a CSV, a record for each row, that describes the slices.
     skip_bad_rows: rows that no method can use are left out, and found.kept_ has the numbers of the others if any are. Pictures alone:
@@ -509,7 +513,7 @@ def discover(embeddings: Any = None, labels: Any = None, probs: Any = None, loss
                     embeddings, by_c, name = e.pictures([str(p) for p in pictures]), None, e.name
             detector = None if detections is None else ct.pointer(
                 detection_options(inputs, detections, iou, score, rows, context))
-            _lay_rows(inputs, embeddings, labels, probs, losses, ids, images, class_names, {
+            _lay_rows(inputs, embeddings, labels, probs, losses, ids, groups, images, class_names, {
                 "coco": None if coco is None else json_file(inputs, coco, "coco"), "model": _path(model), "embed": _path(by_c),
                 "resize": resize, "crop": crop, "exif": reading[0], "pillow": reading[1], "skip": skip_unreadable,
                 "skip_bad": skip_bad_rows, "logits": logits, "links": follow_links, "memory": limit,

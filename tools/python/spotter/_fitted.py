@@ -12,13 +12,13 @@ import numpy as np
 from . import _library as c_side
 from . import _state
 from ._arrays import Array
-from ._inputs import Inputs, plain_labels
+from ._inputs import Inputs, is_path, plain_labels
 from ._library import Context, InputError, lib, texts
 
 PROOF = [field[0] for field in c_side.ProofOptions._fields_]
-ARRAYS = ("feature", "target", "has", "prob", "confidence", "predicted", "head", "box", "instance")
+ARRAYS = ("feature", "target", "has", "prob", "confidence", "predicted", "head", "box", "instance", "group")
 NUMBERS = ("skipped", "left_out", "exif", "pillow")
-KEPT = (*ARRAYS, "names", "ids", "images")
+KEPT = (*ARRAYS, "names", "ids", "images", "group_names")
 PARTS = 2 << 20                                        # distances that are computed at a time
 HYPOTHESES = 64
 
@@ -56,12 +56,16 @@ class Subject:
     images: Optional[List[Any]]
     box: Optional[Array]
     instance: Optional[Array]
+    group: Optional[Array]                             # (n,) the number of each row's group; None: each row is alone
+    group_names: Optional[List[str]]
     words: List[Any]
     c: Any
+    heard: Sequence[str] = ()                          # warnings of reading
     kept: Optional[Array] = None                       # (n,) as spot_subject.file_row
 
     def __init__(self, embeddings: Any, targets: Any = None, probs: Any = None, losses: Any = None, ids: Any = None,
-                 images: Any = None, names: Optional[Sequence[str]] = None, called: str = "targets") -> None:
+                 images: Any = None, names: Optional[Sequence[str]] = None, called: str = "targets",
+                 groups: Any = None) -> None:
         """names: of all classes, in the order of their numbers; None: the targets tell. called: the name of targets."""
         inputs = Inputs()
         inputs.files.embeddings = inputs.features(embeddings)
@@ -76,8 +80,11 @@ class Subject:
         inputs.answers(labels, probs, losses, names, called)
         if ids is not None:
             inputs.files.ids = inputs.ids(ids)
+        if groups is not None:
+            inputs.files.groups = c_side.bytes_of(groups) if is_path(groups) else inputs.groups(groups)
         with Context("cpu", 0) as c:
             self._take(read_subject(c, inputs), inputs, ids is not None)
+            self.heard = list(c.warnings)
         if images is not None:
             self._show([str(word) for word in images])
 
@@ -92,23 +99,27 @@ class Subject:
                    target=view(s.target, ct.c_int, n), has=view(s.has, ct.c_uint8, n, k), prob=view(s.prob, ct.c_float, n, k),
                    confidence=view(s.confidence, ct.c_float, n), predicted=view(s.predicted, ct.c_int, n),
                    head=view(s.head, ct.c_float, k, s.d), box=view(s.box, ct.c_float, n, 4),
-                   instance=view(s.instance, c_side.Instance, n), source=s.source, encoder=s.encoder,
+                   instance=view(s.instance, c_side.Instance, n), group=view(s.group, ct.c_int, n),
+                   group_names=[name.decode(errors="surrogateescape") for name in s.group_name[:s.groups]] if s.group_name
+                   else None, source=s.source, encoder=s.encoder,
                    kept=view(s.file_row, ct.c_int, n),
                    numbers=[getattr(s, name) for name in NUMBERS])
 
     def _bind(self, feature: Any, names: List[str], ids: Optional[List[str]], images: Optional[List[Any]],
               source: bytes = b"", encoder: bytes = b"", kept: Optional[Array] = None,
-              numbers: Sequence[int] = (0, 0, 0, 0), **arrays: Optional[Array]) -> None:
-        self.kept = None if kept is None else np.ascontiguousarray(kept, np.int32)
+              numbers: Sequence[int] = (0, 0, 0, 0), group_names: Optional[List[str]] = None,
+              **arrays: Optional[Array]) -> None:
+        self.kept, self.group_names = None if kept is None else np.ascontiguousarray(kept, np.int32), group_names
         n, given = len(feature), {name: arrays.get(name) for name in ARRAYS[1:]}
         self.feature, self.names, self.ids, self.images = feature, names, ids, images
         self.__dict__.update(given)
         for words, what in ((ids, "ids"), (images, "images")):
             if words is not None and len(words) != n:
                 raise InputError(f"{what} has {len(words)} entries for {n} rows")
-        self.words = [texts(names)] + [texts(w) if w is not None else None for w in (ids, images)]
+        self.words = [texts(names)] + [texts(w) if w is not None else None for w in (ids, images, group_names)]
         self.c = c_side.Subject(n=n, d=feature.shape[1], classes=len(names), feature=feature.ctypes.data,
-                                class_name=self.words[0], id=self.words[1], image=self.words[2],
+                                class_name=self.words[0], id=self.words[1], image=self.words[2], group_name=self.words[3],
+                                groups=0 if self.group is None else int(self.group.max()) + 1,
                                 source=source or f"arrays of {n} rows".encode(), encoder=encoder, **dict(zip(NUMBERS, numbers)),
                                 file_row=None if self.kept is None else self.kept.ctypes.data,
                                 **{name: None if a is None else a.ctypes.data for name, a in given.items()})
@@ -126,11 +137,12 @@ class Subject:
 
     @classmethod
     def of_rows(cls, feature: Array, target: Array, confidence: Array, names: List[str], ids: List[str],
-                images: Optional[List[Any]], box: Array, instance: Array, source: bytes, encoder: bytes) -> Subject:
+                images: Optional[List[Any]], box: Array, instance: Array, source: bytes, encoder: bytes,
+                group: Optional[Array] = None, group_names: Optional[List[str]] = None) -> Subject:
         """A detector's objects and detections: instance (n,) as spot_instance."""
         one = cls.__new__(cls)
         one._bind(feature, names, ids, images, source, encoder, target=target, confidence=confidence, box=box,
-                  instance=instance)
+                  instance=instance, group=group, group_names=group_names)
         return one
 
     def labels_of(self, targets: Any) -> Array:

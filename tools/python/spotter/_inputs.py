@@ -134,6 +134,11 @@ class Inputs:
     def ids(self, value: Any, name: str = "ids") -> bytes:
         return self.words([id_of(v, i, name) for i, v in enumerate(value)], name)
 
+    def groups(self, value: Any) -> bytes:
+        """A word for each row; what is missing is one that C knows as missing."""
+        values = list(value)
+        return self.words(["" if is_missing(v) else id_of(v, i, "groups") for i, v in enumerate(values)], "groups")
+
     def classes(self, names: Sequence[str]) -> None:
         kept = texts(names)
         self.kept.append(kept)

@@ -114,19 +114,21 @@ class Method(Results, Gathers, Estimator):
         return {name: getattr(o, name) for name in PROOF}
 
     def fit(self: Self, embeddings: Any = None, targets: Any = None, probs: Any = None, losses: Any = None, ids: Any = None,
-            images: Any = None, class_names: Optional[Sequence[str]] = None, embed: Any = None) -> Self:
+            images: Any = None, class_names: Optional[Sequence[str]] = None, groups: Any = None, embed: Any = None) -> Self:
         """embeddings (n, d): what the model, or any other, makes of each image. targets (n,): true classes, numbers from 0 or
         words; None: all of one. probs (n,): the probability of class 1 where there are two classes, else of the true one; or
         (n, classes), a column for each class by number, or by its word in alphabetical order; columns of a data frame that are
         called as the classes, or so behind a prefix, may come in any order. class_names: names of the classes in the order of
         their numbers and columns; None: the targets tell. losses (n,): cross-entropy in their place. ids, images (n,): names of
-        the rows, paths of their pictures, for reports. embed: path of an encoder, a CLIP, a ResNet or AlexNet in .safetensors,
-        which makes the embeddings of `images`; given in their place. numpy arrays, lists, data frames, or tensors with DLPack.
+        the rows, paths of their pictures, for reports. groups (n,): words or numbers; rows with an equal one depend on each
+        other, as frames of a video do, and stay together in a proof; a row with a missing one is alone. embed: path of an
+        encoder, a CLIP, a ResNet or AlexNet in .safetensors, which makes the embeddings of `images`; given in their place. numpy arrays, lists, data frames, or tensors with DLPack.
         Returns self."""
         config_of(self._text()), self._proof()         # a wrong setting is told before long work begins
         named = columns_of(embeddings)
         embeddings, name = self._encoded(embeddings, images, embed)
-        subject = Subject(embeddings, targets, self._asked(embeddings, probs, losses), losses, ids, images, class_names)
+        subject = Subject(embeddings, targets, self._asked(embeddings, probs, losses), losses, ids, images, class_names,
+                          groups=groups)
         subject.c.encoder = name
         self.fit_subject(subject)
         self._embed = embed
@@ -144,7 +146,7 @@ class Method(Results, Gathers, Estimator):
         held = Fitted(subject, search, self.threads, self.device)
         with held.context() as c:
             held.run(c)
-        self.warnings_ = c.warnings
+        self.warnings_ = [*subject.heard, *c.warnings]
         for text in self.warnings_:
             warnings.warn(text, stacklevel=3)
         self._held, self._embed = held, None
@@ -253,9 +255,10 @@ class Method(Results, Gathers, Estimator):
         return float((wrong[inside].sum() - expected) / wrong.sum()) if wrong.any() else float("nan")
 
     def fit_predict(self, embeddings: Any = None, targets: Any = None, probs: Any = None, losses: Any = None, ids: Any = None,
-                    images: Any = None, class_names: Optional[Sequence[str]] = None, embed: Any = None) -> Array:
+                    images: Any = None, class_names: Optional[Sequence[str]] = None, groups: Any = None,
+                    embed: Any = None) -> Array:
         """labels_ of fit: (n,) int, the slice of each row, -1 for none."""
-        return self.fit(embeddings, targets, probs, losses, ids, images, class_names, embed).labels_
+        return self.fit(embeddings, targets, probs, losses, ids, images, class_names, groups, embed).labels_
 
     def _fitted(self) -> Fitted:
         if "_held" not in self.__dict__:

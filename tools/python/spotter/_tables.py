@@ -25,6 +25,7 @@ class Rows(NamedTuple):
     ids: Optional[List[str]]
     images: Optional[List[str]]
     class_names: Optional[List[str]] = None
+    groups: Optional[List[Any]] = None
 
 
 # --- One column as an array.
@@ -130,6 +131,10 @@ class _Source:
         what = f"column {name!r} of {self.about}"
         return _of_arrow(self.table.column(name), what) if self.arrow else _of_pandas(self.table[name], what)
 
+    def places(self, name: str) -> List[Any]:
+        """As they are, also where they are empty."""
+        return self.table.column(name).to_pylist() if self.arrow else list(self.table[name])
+
     def pictures(self, name: str) -> List[str]:
         """Paths; pictures in Hugging Face's form, or as bytes, become files."""
         column = self.table.column(name) if self.arrow else self.table[name]
@@ -151,7 +156,7 @@ class _Source:
 
 def read_rows(source: Any, embeddings: Columns, targets: Optional[str] = None, probs: Optional[Columns] = None,
               losses: Optional[str] = None, ids: Optional[str] = None, images: Optional[str] = None,
-              split: Optional[str] = None) -> Rows:
+              split: Optional[str] = None, groups: Optional[str] = None) -> Rows:
     """Rows of a table, as discover and fit take them: spotter.discover(*spotter.read_rows("rows.parquet", "embedding", "label",
     "probs")).
 
@@ -160,22 +165,25 @@ def read_rows(source: Any, embeddings: Columns, targets: Optional[str] = None, p
     named are read); an Arrow table; or a data frame of pandas or polars. split: which, where a folder has several.
     embeddings, probs: the name of a column whose places are lists of one length, or of numbers; a list of names of columns of
     numbers; or a pattern, such as "e_*", whose columns are taken in their order; columns of probs that are called as the
-    classes, also behind a prefix, are matched by name later. targets, losses, ids, images: names of columns. Places of images
-    are paths, bytes, or a {bytes, path} as in datasets: bytes become files that live as long as the process. class_names come
-    from a ClassLabel of datasets. An empty place (null, NaN in pandas), also in a list, is an InputError with its row."""
+    classes, also behind a prefix, are matched by name later. targets, losses, ids, images, groups: names of columns. Places of
+    images are paths, bytes, or a {bytes, path} as in datasets: bytes become files that live as long as the process. class_names come
+    from a ClassLabel of datasets. An empty place (null, NaN in pandas), also in a list, is an InputError with its
+    row, but of groups a row that is alone."""
     table = _Source(source, split)
-    parts = {"embeddings": embeddings, "targets": targets, "probs": probs, "losses": losses, "ids": ids, "images": images}
+    parts = {"embeddings": embeddings, "targets": targets, "probs": probs, "losses": losses, "ids": ids, "images": images,
+             "groups": groups}
     names = {what: table.find(wanted, what) for what, wanted in parts.items()}
-    for what in ("targets", "losses", "ids", "images"):
+    for what in ("targets", "losses", "ids", "images", "groups"):
         if len(names[what]) > 1:
             raise InputError(f"{what} is one column; {parts[what]!r} names {len(names[what])}")
     if not names["embeddings"]:
         raise InputError("name the column, or columns, of the embeddings")
     table.load(sum(names.values(), []))
-    array: Dict[str, Any] = {what: table.matrix(n) for what, n in names.items() if what != "images"}
+    array: Dict[str, Any] = {what: table.matrix(n) for what, n in names.items() if what not in ("images", "groups")}
     if array["embeddings"].ndim == 1:
         array["embeddings"] = array["embeddings"].reshape(-1, 1)
     array["ids"] = None if array["ids"] is None else [str(word) for word in array["ids"]]
+    array["groups"] = table.places(names["groups"][0]) if names["groups"] else None
     array["images"] = table.pictures(names["images"][0]) if names["images"] else None
     if len(names["probs"]) > 1:
         array["probs"] = Named(array["probs"], [str(n) for n in names["probs"]])
