@@ -122,8 +122,8 @@ class Method(Results, Gathers, Estimator):
         their numbers and columns; None: the targets tell. losses (n,): cross-entropy in their place. ids, images (n,): names of
         the rows, paths of their pictures, for reports. groups (n,): words or numbers; rows with an equal one depend on each
         other, as frames of a video do, and stay together in a proof; a row with a missing one is alone. embed: path of an
-        encoder, a CLIP, a ResNet or AlexNet in .safetensors, which makes the embeddings of `images`; given in their place. numpy arrays, lists, data frames, or tensors with DLPack.
-        Returns self."""
+        encoder, a CLIP, a ResNet or AlexNet in .safetensors, which makes the embeddings of `images`; given in their place.
+        numpy arrays, lists, data frames, or tensors with DLPack. Returns self."""
         config_of(self._text()), self._proof()         # a wrong setting is told before long work begins
         named = columns_of(embeddings)
         embeddings, name = self._encoded(embeddings, images, embed)

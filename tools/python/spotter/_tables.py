@@ -166,9 +166,9 @@ def read_rows(source: Any, embeddings: Columns, targets: Optional[str] = None, p
     embeddings, probs: the name of a column whose places are lists of one length, or of numbers; a list of names of columns of
     numbers; or a pattern, such as "e_*", whose columns are taken in their order; columns of probs that are called as the
     classes, also behind a prefix, are matched by name later. targets, losses, ids, images, groups: names of columns. Places of
-    images are paths, bytes, or a {bytes, path} as in datasets: bytes become files that live as long as the process. class_names come
-    from a ClassLabel of datasets. An empty place (null, NaN in pandas), also in a list, is an InputError with its
-    row, but of groups a row that is alone."""
+    images are paths, bytes, or a {bytes, path} as in datasets: bytes become files that live as long as the process. class_names
+    come from a ClassLabel of datasets. An empty place (null, NaN in pandas), also in a list, is an InputError with its row, but
+    of groups a row that is alone."""
     table = _Source(source, split)
     parts = {"embeddings": embeddings, "targets": targets, "probs": probs, "losses": losses, "ids": ids, "images": images,
              "groups": groups}
