@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "checks.h"
+#include "check_findings.h"
 #include "check_folder.h"
 #include "heard.h"
 
@@ -156,4 +157,133 @@ TEST_IN_FOLDER(groups_of_the_caller)
     spot_memory_close(&cfg.memory);
     spot_subject_close(&s);
     assert_string_equal(word[2], "None");
+}
+
+/* ---- in the files of findings ---- */
+
+/* Findings whose rows are in groups of ten; the groups of what judged are those of the slices' rows of odd place. */
+static void group_findings(fake_findings *k, int groups)
+{
+    spot_subject *s = &k->s;
+
+    s->group = malloc((size_t)s->n * sizeof *s->group);
+    s->group_name = malloc((size_t)groups * sizeof *s->group_name);
+    s->groups = groups;
+    for (int i = 0; i < s->n; i++) s->group[i] = i * groups / s->n;
+    for (int g = 0; g < groups; g++) s->group_name[g] = fake_text(g ? "=video %d" : "", g);
+    for (int i = 0, used = 0; i < k->f.count; i++)
+        for (int j = 0; j < k->f.finding[i].slices; j++, used += 2) {
+            spot_slice *p = &k->f.finding[i].slice[j];
+            int last = -1;
+            p->proof->origin = malloc((size_t)p->size);
+            for (int r = 0; r < p->size; r++) {
+                const bool judged = p->row[r] / s->classes % 2;
+                p->proof->origin[r] = judged ? SPOT_ORIGIN_JUDGED : SPOT_ORIGIN_FOUND;
+                p->proof->groups += judged && s->group[p->row[r]] != last;
+                if (judged) last = s->group[p->row[r]];
+            }
+            for (int e = 0; e < 2; e++) p->proof->piece[e].groups = p->proof->groups - e;
+        }
+}
+
+static void close_groups(fake_findings *k)
+{
+    for (int g = 0; g < k->s.groups; g++) free(k->s.group_name[g]);
+    free(k->s.group_name);
+    free(k->s.group);
+    for (int i = 0; i < k->f.count; i++)
+        for (int j = 0; j < k->f.finding[i].slices; j++) free(k->f.finding[i].slice[j].proof->origin);
+    fake_close(k);
+}
+
+static char *text_of(spot_ctx *c, const char *name)
+{
+    unsigned char *text;
+    size_t n;
+
+    CHECK_OK(c, spot_file_read(c, in_root("%s", name), &text, &n, 1 << 24));
+    return (char *)text;
+}
+
+TEST_IN_FOLDER(findings_keep_their_groups)
+{
+    spot_ctx c = check_ctx(1);
+    fake_findings k;
+    spot_subject s;
+    spot_findings f;
+    spot_discover_options o;
+    char *text, *plain, line[80];
+
+    fake_open(&k, 600, 2, 1, 1);
+    fake_prove(&k);
+    k.f.map = k.points;
+    group_findings(&k, 60);
+    CHECK_OK(&c, spot_findings_write(&c, root, &k.f, &k.s, &k.o));
+    CHECK_OK(&c, spot_findings_read(&c, root, &s, &f, &o));
+    assert_int_equal(s.groups, 60);
+    assert_memory_equal(s.group, k.s.group, (size_t)s.n * sizeof *s.group);
+    for (int g = 0; g < 60; g++) assert_string_equal(s.group_name[g], k.s.group_name[g]);
+    for (int i = 0; i < f.count; i++)
+        for (int j = 0; j < f.finding[i].slices; j++) {
+            const spot_proof *p = f.finding[i].slice[j].proof;
+            assert_true(p->groups > 0 && p->groups == k.f.finding[i].slice[j].proof->groups);
+            for (int e = 0; e < 2; e++) assert_int_equal(p->piece[e].groups, p->groups - e);
+        }
+    spot_findings_close(&f);
+    spot_subject_close(&s);
+    text = text_of(&c, "slices.json");
+    assert_non_null(strstr(text, "\"groups\": 60,"));
+    assert_non_null(strstr(text, "\"largest_group\": 10,"));
+    snprintf(line, sizeof line, "\"judged_groups\": %d,", k.proof[0].groups);
+    assert_non_null(strstr(text, line));
+    free(text);
+    text = text_of(&c, "slices.csv");
+    snprintf(line, sizeof line, ",'=video %d\n", k.s.group[k.f.finding[0].slice[0].row[1]]);
+    assert_non_null(strstr(text, ",number,group\n"));
+    assert_non_null(strstr(text, line));
+    free(text);
+
+    /* groups of one row leave no trace */
+    k.s.groups = k.s.n;
+    for (int i = 0; i < k.s.n; i++) k.s.group[i] = i;
+    for (int i = 0; i < k.f.count; i++)
+        for (int j = 0; j < k.f.finding[i].slices; j++) {
+            spot_proof *p = k.f.finding[i].slice[j].proof;
+            p->groups = p->piece[0].groups = p->piece[1].groups = 0;
+        }
+    CHECK_OK(&c, spot_findings_write(&c, root, &k.f, &k.s, &k.o));
+    text = text_of(&c, "slices.json");
+    free(k.s.group);
+    k.s.group = NULL;
+    CHECK_OK(&c, spot_findings_write(&c, root, &k.f, &k.s, &k.o));
+    plain = text_of(&c, "slices.json");
+    assert_string_equal(text, plain);
+    assert_null(strstr(text, "group"));
+    free(text), free(plain);
+    k.s.groups = 60;
+    close_groups(&k);
+}
+
+TEST(too_few_groups_are_told)
+{
+    int row[4] = { 0, 1, 2, 3 }, group[4] = { 0, 0, 1, 1 };
+    uint8_t origin[4] = { SPOT_ORIGIN_FOUND, SPOT_ORIGIN_FOUND, SPOT_ORIGIN_BOTH, SPOT_ORIGIN_JUDGED };
+    char *name[2] = { "ride 7", "ride 8" }, text[SPOT_GROUPS_NOTE];
+    spot_subject s = { .n = 4, .group = group, .groups = 2, .group_name = name };
+    spot_proof v = { .claim = SPOT_CLAIM_CHANCE, .judged = 2, .origin = origin };
+    const spot_slice p = { .size = 4, .row = row, .proof = &v };
+
+    assert_string_equal(spot_groups_note(text, &s, &p, 0.05), "");
+    v.groups = 1;
+    assert_string_equal(spot_groups_note(text, &s, &p, 0.05),
+                        "fails in this group (ride 8); 1 group proves nothing about others");
+    s.group_name = NULL;
+    assert_string_equal(spot_groups_note(text, &s, &p, 0.05), "fails in this group; 1 group proves nothing about others");
+    v.groups = 4;
+    assert_non_null(strstr(spot_groups_note(text, &s, &p, 0.05), "lie in 4 groups"));
+    assert_string_equal(spot_groups_note(text, &s, &p, 0.0625), "");
+    v.groups = 5;
+    assert_string_equal(spot_groups_note(text, &s, &p, 0.05), "");
+    v.groups = 3, v.claim = SPOT_CLAIM_CONFIRMED;
+    assert_string_equal(spot_groups_note(text, &s, &p, 0.05), "");
 }

@@ -106,6 +106,14 @@ static bool get_line(void *out, const void *root, long i)
     return true;
 }
 
+static void print_groups(FILE *to, const table_row *x)
+{
+    char note[SPOT_GROUPS_NOTE];
+
+    if (x->p->proof && *spot_groups_note(note, x->of->s, x->p, x->of->d->proof->level))
+        fprintf(to, "      %s\n", spot_plain(note));
+}
+
 /* Below the line of a cause stand its classes. */
 static void print_below(FILE *to, const void *row)
 {
@@ -113,6 +121,7 @@ static void print_below(FILE *to, const void *row)
     const spot_findings *f = x->of->f;
 
     if (x->p) {
+        print_groups(to, x);
         cli_slice_words(x->p);
         return;
     }
@@ -149,6 +158,13 @@ static void put_predicted(spot_json *j, const void *row)
     spot_json_put_text(j, "predicted", to < 0 ? NULL : x->of->s->class_name[to]);
 }
 
+static void judged_groups(spot_quantity_value *v, const void *row)
+{
+    const spot_slice *p = ((const table_row *)row)->p;
+
+    if (p && p->proof->groups) v->value = p->proof->groups;
+}
+
 #define S(key, name_, ...) SPOT_QUANTITY(key, table_row, name_, .title = __VA_ARGS__)
 #define RATE(key, name_, title_, format_, ...) S(key, name_, title_, .unit = SPOT_UNIT_SHARE, .format = format_, __VA_ARGS__)
 #define WHOLE .unit = SPOT_UNIT_COUNT
@@ -156,6 +172,8 @@ static void put_predicted(spot_json *j, const void *row)
 static const spot_quantity proved[] = {
     S("number", number, "#", .right = true, WHOLE), S("claim", claim, "claim"), S("class", cls, "class", .put = put_class),
     S("size", size, "size", WHOLE, .about = "rows"), S("judged", judged, "judged", WHOLE, .about = "rows that judged it"),
+    SPOT_COMPUTED("judged_groups", SPOT_AS_INT, judged_groups, .title = "groups", WHOLE, .optional = true,
+                  .about = "groups of the rows that judged it"),
     RATE("judged_rate", rate, "rate", "%.0f %%", .about = "error rate of the judged rows"),
     RATE("class_rate", class_rate, "class", "%.0f %%", .about = "error rate of their classes"),
     RATE("shrunk_excess", shrunk, "excess", "%+.0f %%", .about = "excess to expect on new rows"),

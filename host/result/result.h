@@ -83,7 +83,7 @@ typedef struct spot_quantity {
     void (*put)(spot_json *j, const void *row);        /* WRITTEN; of another type: JSON's form of it, if not NULL */
     bool right, beside, whole;         /* tables: a text stands at the right; the column stays beside the one before it; a long
                                         * text is not shortened */
-    bool keep;                         /* LIST: tables keep columns without a value */
+    bool keep;                         /* LIST: tables keep columns without a value, but optional ones */
     int  page;                         /* LIST: columns of a line in TEXT; 0: SPOT_PAGE */
     void (*below)(FILE *f, const void *row);           /* LIST: prints lines below a row in TEXT, if not NULL */
     bool optional;                     /* JSON leaves it out where it has no value or no row, instead of null or [] */

@@ -53,7 +53,7 @@ static void note_used(void *user, const spot_quantity *q, const void *row)
 
     if (!is_shown(v, q)) return;
     value = row ? spot_quantity_of(q, row) : SPOT_NO_VALUE;
-    if (v->used) v->used[v->column] |= v->list->keep || spot_quantity_has(q, &value);
+    if (v->used) v->used[v->column] |= (v->list->keep && !q->optional) || spot_quantity_has(q, &value);
     v->column++;
 }
 

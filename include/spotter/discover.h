@@ -7,8 +7,8 @@
  *     slices.csv     id, class, method, seed, rank, score: a line for every row of every slice. A text that a spreadsheet would
  *                    run as a formula (it begins with = + - @ or a tab, and is no number) has ' before it;
  *                    with a proof also its claim, whether the row was found, judged or both, and the number of the slice's
- *                    cause, if it shares one with slices of other classes; last the slice's number (spot_slice_order).
- *                    rank counts the slices of a class, seed and method
+ *                    cause, if it shares one with slices of other classes; then the slice's number (spot_slice_order);
+ *                    and, where rows have groups, the row's. rank counts the slices of a class, seed and method
  *     slices.json    the examined classes; each slice: size, error rate, mean confidence, share of all errors, nearest correct
  *                    neighbours, and its words and conjunction where it was described; the classes that were not examined,
  *                    and why. With a proof (schema 2) also its options, and each slice's numbers and tests, and the causes that
@@ -236,6 +236,11 @@ spot_answers spot_answers_of(const spot_subject *s, int cls);
  * Returns text. */
 enum { SPOT_FINDINGS_NOTE = 400 };
 const char *spot_findings_note(char text[SPOT_FINDINGS_NOTE], const spot_findings *f, const spot_subject *s);
+
+/* A sentence where too few groups of rows judged the slice: one; or, of a slice that is not confirmed, m with 2^-m > level.
+ * Else "". Returns text. */
+enum { SPOT_GROUPS_NOTE = 240 };
+const char *spot_groups_note(char text[SPOT_GROUPS_NOTE], const spot_subject *s, const spot_slice *p, double level);
 
 /* SPOT_USAGE, with a sentence that names --replace, when findings on s (NULL: any rows) cannot be written into dir: it holds
  * findings of other rows, another run, or files of their names that spotter discover did not write. */

@@ -14,6 +14,7 @@
 #include "discover/search/discover_config.h"
 #include "discover/search/slice_describe.h"
 #include "discover/subject/subject_file.h"
+#include "discover/subject/subject_memory.h"
 #include "formats/safetensors.h"
 #include "store/store.h"
 
@@ -22,6 +23,15 @@ enum { SCHEMA = 1, PROVED = 2, PATH = 1200 };       /* schema of slices without 
 static const char *class_of(const spot_subject *s, int cls) { return cls < 0 ? "" : s->class_name[cls]; }
 
 /* ---- slices.csv ---- */
+
+/* The name of the row's group, or its number. */
+static void put_group(FILE *f, const spot_subject *s, int row)
+{
+    if (!spot_subject_is_grouped(s)) return;
+    fputc(',', f);
+    if (s->group_name) spot_csv_field(f, s->group_name[s->group[row]]);
+    else fprintf(f, "%d", s->group[row]);
+}
 
 static void put_slice(FILE *f, const spot_subject *s, const spot_finding *g, int k, const char *method, int number)
 {
@@ -40,7 +50,9 @@ static void put_slice(FILE *f, const spot_subject *s, const spot_finding *g, int
         fprintf(f, ",%" PRIu64 ",%d,%s", p ? p->piece->seed : g->seed, k + 1, score);
         if (p) fprintf(f, ",%s,%s,", spot_claim_name(p->claim), spot_origin_name(p->origin[i]));
         if (p && p->cause) fprintf(f, "%d", p->cause);
-        fprintf(f, ",%d\n", number);
+        fprintf(f, ",%d", number);
+        put_group(f, s, row);
+        fputc('\n', f);
     }
 }
 
@@ -65,7 +77,8 @@ static spot_status write_csv(spot_ctx *c, const char *dir, const spot_findings *
     FILE *out = spot_text_stream(&text);
     char method[400];
 
-    if (out) fprintf(out, "id,class,method,seed,rank,score%s,number\n", o->proof ? ",claim,part,cause" : "");
+    if (out) fprintf(out, "id,class,method,seed,rank,score%s,number%s\n", o->proof ? ",claim,part,cause" : "",
+                     spot_subject_is_grouped(s) ? ",group" : "");
     for (int i = 0; out && i < f->count; i++)
         for (int k = 0; k < f->finding[i].slices; k++) {
             const spot_finding *g = &f->finding[i];
@@ -143,6 +156,10 @@ static void put_subject(spot_json *j, const spot_subject *s)
     for (int k = 0; k < s->classes; k++) spot_json_put_text(j, NULL, s->class_name[k]);
     spot_json_end(j);
     spot_json_put_int(j, "skipped", s->skipped);
+    if (spot_subject_is_grouped(s)) {
+        spot_json_put_int(j, "groups", s->groups);
+        spot_json_put_int(j, "largest_group", spot_groups_largest(s));
+    }
     if (s->target) {
         for (int i = 0; i < s->n; i++) wrong += spot_subject_wrong(s, i, s->target[i]);
         spot_json_put_int(j, "wrong", wrong);

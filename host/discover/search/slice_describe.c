@@ -115,10 +115,16 @@ static bool get_piece(void *out, const void *row, long i)
     return true;
 }
 
+static void piece_groups(spot_quantity_value *v, const void *row)
+{
+    if (((const piece_row *)row)->e.groups) v->value = ((const piece_row *)row)->e.groups;
+}
+
 static const spot_quantity piece[] = {
 #define S(name_, field) SPOT_QUANTITY(name_, piece_row, field)
     S("method", method), S("seed", e.seed), S("part", e.part), S("rank", e.rank), S("found", e.found),
-    S("found_wrong", e.found_wrong), S("judged", e.judged), S("wrong", e.wrong), S("expected_wrong", e.base), S("p", e.p),
+    S("found_wrong", e.found_wrong), S("judged", e.judged), S("wrong", e.wrong),
+    SPOT_COMPUTED("judged_groups", SPOT_AS_INT, piece_groups, .optional = true), S("expected_wrong", e.base), S("p", e.p),
     S("corrected_p", e.corrected), SPOT_QUANTITIES_END
 #undef S
 };
@@ -133,11 +139,17 @@ static void cause(spot_quantity_value *v, const void *row)
     if (((const spot_proof *)row)->cause) v->value = ((const spot_proof *)row)->cause;
 }
 
+static void judged_groups(spot_quantity_value *v, const void *row)
+{
+    if (((const spot_proof *)row)->groups) v->value = ((const spot_proof *)row)->groups;
+}
+
 static const spot_quantity judged[] = {
 #define S(name_, field) SPOT_QUANTITY(name_, spot_proof, field)
     SPOT_COMPUTED("claim", SPOT_AS_TEXT, claim_name), S("corrected_p", p), S("judged", judged), S("wrong", wrong),
-    S("class_rate", class_rate), S("excess", excess.value), S("excess_low", excess.low), S("excess_high", excess.high),
-    S("shrunk_excess", shrunk), S("expected_rate", cell), SPOT_QUANTITIES_END
+    SPOT_COMPUTED("judged_groups", SPOT_AS_INT, judged_groups, .optional = true), S("class_rate", class_rate),
+    S("excess", excess.value), S("excess_low", excess.low), S("excess_high", excess.high), S("shrunk_excess", shrunk),
+    S("expected_rate", cell), SPOT_QUANTITIES_END
 };
 
 static const spot_quantity taken[] = {

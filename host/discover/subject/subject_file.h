@@ -5,6 +5,7 @@
  *     target       I32 (n)                                                     ids, pictures          words, n or absent
  *     picture_stamps    I64 (n, 2): size and time of change of each picture
  *     boxes        F32 (n, 4), if rows are parts of pictures
+ *     group        I32 (n), if rows have groups                                group_names             words, or absent
  *     predicted    I32 (n), if probabilities were known                        confidence             F32 (n)
  *     pair, pair_prob    I32 (m, 2), F32 (m): rows of several classes, instead of target: row and class, and its probability
  *     methods      words                                                       left_out               I32: classes
@@ -20,6 +21,7 @@
  *     proofs       F64 (k, 14): of each slice                                  origins                U8: of each member
  *     pieces, piece_seeds    F64 (pieces, 10), I64 (pieces): slice by slice
  *     causes       I32 (k): of each slice, 0 for none; absent in older files
+ *     judged_groups    I32 (k + pieces): of each slice, then of each piece; absent where rows have no groups
  *
  * Words are bytes, each word with a NUL at its end, so that any file name is a word. The rows of a finding are the rows of its
  * class.

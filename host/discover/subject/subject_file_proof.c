@@ -108,6 +108,29 @@ static spot_status get_causes(const subject_file_proof_reader *r, spot_findings 
     return SPOT_OK;
 }
 
+static spot_status get_judged_groups(const subject_file_proof_reader *r, spot_findings *f)
+{
+    int64_t slices = 0, all = 0;
+    int32_t *slice, *piece;
+
+    if (!spot_tensors_find(r->all, "judged_groups")) return SPOT_OK;
+    for (int i = 0; i < f->count; i++) {
+        slices += f->finding[i].slices;
+        for (int k = 0; k < f->finding[i].slices; k++) all += 1 + f->finding[i].slice[k].proof->pieces;
+    }
+    SPOT_TRY(get(r, "judged_groups", SPOT_I32, &all, 0, &slice));
+    for (int64_t i = 0; i < all; i++)
+        if (slice[i] < 0 || slice[i] > r->s->groups) return damaged(r, "judged_groups");
+    piece = slice + slices;
+    for (int i = 0; i < f->count; i++)
+        for (int k = 0; k < f->finding[i].slices; k++) {
+            spot_proof *p = f->finding[i].slice[k].proof;
+            p->groups = *slice++;
+            for (int j = 0; j < p->pieces; j++) p->piece[j].groups = *piece++;
+        }
+    return SPOT_OK;
+}
+
 spot_status spot_recall_proofs(spot_ctx *c, const spot_tensors *all, const char *path, spot_subject *s, spot_findings *f,
                                spot_discover_options *o)
 {
@@ -125,5 +148,6 @@ spot_status spot_recall_proofs(spot_ctx *c, const spot_tensors *all, const char 
         for (int k = 0; k < f->finding[i].slices; k++) SPOT_TRY(get_proof(&r, &t, &f->finding[i].slice[k], o->bdms));
     }
     if (t.proofs || t.pieces || t.members) return damaged(&r, "proofs");
+    SPOT_TRY(get_judged_groups(&r, f));
     return get_causes(&r, f);
 }

@@ -159,6 +159,22 @@ static spot_status get_pictures(subject_file_reader *r)
     return SPOT_OK;
 }
 
+/* Groups count from 0 in the order of their first rows. */
+static spot_status get_groups(subject_file_reader *r)
+{
+    spot_subject *s = r->s;
+    int64_t n = s->n;
+
+    if (!exists(r, "group")) return SPOT_OK;
+    SPOT_TRY(get(r, "group", SPOT_I32, &n, 0, &s->group));
+    for (int i = 0; i < s->n; i++) {
+        SPOT_TRY(check_ints(r, "group", &s->group[i], 1, 0, s->groups));
+        s->groups += s->group[i] == s->groups;
+    }
+    n = s->groups;
+    return exists(r, "group_names") ? get_words(r, "group_names", &s->group_name, &n) : SPOT_OK;
+}
+
 static spot_status get_boxes(subject_file_reader *r)
 {
     int64_t n = r->s->n;
@@ -211,6 +227,7 @@ static spot_status get_subject(subject_file_reader *r)
     if (exists(r, "ids")) SPOT_TRY(get_words(r, "ids", &s->id, &n));
     if (exists(r, "pictures")) SPOT_TRY(get_pictures(r));
     SPOT_TRY(get_reading(r));
+    SPOT_TRY(get_groups(r));
     SPOT_TRY(get_boxes(r));
     return exists(r, "target") ? get_targets(r) : get_pairs(r);
 }

@@ -9,7 +9,7 @@
 #include "discover/subject/subject_memory.h"
 #include "formats/safetensors.h"
 
-enum { FIXED = 30, NAME = 24 };        /* tensors beside the maps; bytes of a map's name */
+enum { FIXED = 34, NAME = 24 };        /* tensors beside the maps; bytes of a map's name */
 
 typedef struct {
     spot_ctx    *c;
@@ -100,6 +100,10 @@ static spot_status add_subject(recorder *w, const spot_subject *s, int schema)
     if (s->reading.exif || s->reading.pillow) {
         SPOT_TRY(add(w, "reading", SPOT_I32, 2, 0, &reading));
         reading[0] = s->reading.exif, reading[1] = s->reading.pillow;
+    }
+    if (spot_subject_is_grouped(s)) {
+        borrow(w, "group", SPOT_I32, (size_t)s->n, 0, s->group);
+        if (s->group_name) SPOT_TRY(add_words(w, "group_names", s->group_name, s->groups));
     }
     if (s->box) borrow(w, "boxes", SPOT_F32, (size_t)s->n, 4, s->box);
     if (!s->target) return add_pairs(w, s);
@@ -275,6 +279,28 @@ static spot_status add_proofs(recorder *w, const spot_findings *f, const spot_di
     return SPOT_OK;
 }
 
+/* Groups of the judged rows: of each slice, then of each piece; absent where rows are alone. */
+static spot_status add_judged_groups(recorder *w, const spot_findings *f, const spot_subject *s, const spot_discover_options *o)
+{
+    size_t slices = 0, pieces = 0;
+    int32_t *slice, *piece;
+
+    if (!o->proof || !spot_subject_is_grouped(s)) return SPOT_OK;
+    for (int i = 0; i < f->count; i++) {
+        slices += (size_t)f->finding[i].slices;
+        for (int k = 0; k < f->finding[i].slices; k++) pieces += (size_t)f->finding[i].slice[k].proof->pieces;
+    }
+    SPOT_TRY(add(w, "judged_groups", SPOT_I32, slices + pieces, 0, &slice));
+    piece = slice + slices;
+    for (int i = 0; i < f->count; i++)
+        for (int k = 0; k < f->finding[i].slices; k++) {
+            const spot_proof *p = f->finding[i].slice[k].proof;
+            *slice++ = p->groups;
+            for (int j = 0; j < p->pieces; j++) *piece++ = p->piece[j].groups;
+        }
+    return SPOT_OK;
+}
+
 static spot_status add_findings(recorder *w, const spot_findings *f)
 {
     char **message;
@@ -317,6 +343,7 @@ static spot_status add_all(recorder *w, const spot_findings *f, const spot_subje
     SPOT_TRY(add_slices(w, f));
     SPOT_TRY(add_descriptions(w, f));
     SPOT_TRY(add_proofs(w, f, o));
+    SPOT_TRY(add_judged_groups(w, f, s, o));
     borrow(w, "left_out", SPOT_I32, (size_t)f->left_out, 0, f->left_class);
     if (f->map) borrow(w, "map", SPOT_F32, (size_t)s->n, 2, f->map);
     return SPOT_OK;

@@ -33,7 +33,7 @@ class Piece:
     """A slice of one search, in the words of slices.json. method; part: 0 or 1, on which it was found; seed; rank within its
     search. found, found_wrong: rows of that part, wrong ones among them. judged, wrong: rows of the other part, wrong ones;
     expected_wrong: those that the classes' rates let expect. p: exact, one-sided; corrected_p: for all pieces together
-    (Westfall and Young)."""
+    (Westfall and Young). judged_groups: groups of the judged rows; 0: rows are alone."""
     method: str
     seed: int
     part: int
@@ -45,18 +45,19 @@ class Piece:
     expected_wrong: float
     p: float
     corrected_p: float
+    judged_groups: int = 0
 
 
 @dataclass(frozen=True)
 class Proof:
     """What rows that the search has not seen say of a slice, in the words of slices.json (include/spotter/discover.h).
 
-    claim: "confirmed", "suggested" or "chance". corrected_p: for all slices. judged, wrong: rows; class_rate: error rate of
-    their classes. excess: error rate less class_rate, excess_low to excess_high its 95 % interval; shrunk_excess: the excess to
-    expect on new rows. expected_rate: error rate that predicted class and confidence alone let expect, NaN where not known.
-    predicted: class that most wrong rows are taken for, None where not known; predicted_share of them. cause: a number that
-    slices of several classes share which seem to have one cause; None: the slice stands alone. pieces: list of Piece, the
-    surest first."""
+    claim: "confirmed", "suggested" or "chance". corrected_p: for all slices. judged, wrong: rows; judged_groups: groups of
+    the judged rows, 0 where rows are alone. class_rate: error rate of their classes. excess: error rate less class_rate,
+    excess_low to excess_high its 95 % interval; shrunk_excess: the excess to expect on new rows. expected_rate: error rate
+    that predicted class and confidence alone let expect, NaN where not known. predicted: class that most wrong rows are
+    taken for, None where not known; predicted_share of them. cause: a number that slices of several classes share which
+    seem to have one cause; None: the slice stands alone. pieces: list of Piece, the surest first."""
     claim: str
     corrected_p: float
     judged: int
@@ -71,6 +72,7 @@ class Proof:
     predicted_share: float
     cause: Optional[int]
     pieces: List[Piece]
+    judged_groups: int = 0
 
 
 WITHOUT = ("predicted", "cause")                       # None where JSON has null; other numbers are NaN then
@@ -144,6 +146,8 @@ class Slice:
 
     def __repr__(self) -> str:
         said = f", claim={self.claim!r}, excess={self.proof.excess:+.3f}, p={self.proof.corrected_p:.2g}" if self.proof else ""
+        if self.proof and self.proof.judged_groups:
+            said += f", judged={self.proof.judged} in {self.proof.judged_groups} groups"
         said += f", taken for {self.predicted!r}" if self.predicted is not None else ""
         for text in ("; ".join(w["phrase"] for w in self.words), " and ".join((self.conjunction or {}).get("items", []))):
             said += f", {text!r}" if text else ""
@@ -170,6 +174,8 @@ def columns(slices: Sequence[Slice]) -> Dict[str, List[Any]]:
         for name in ("claim", "corrected_p", "judged", "excess", "excess_low", "excess_high", "shrunk_excess", "expected_rate",
                      "cause"):
             table[name] = [getattr(s.proof, name) if s.proof else None for s in slices]
+        if any(s.proof and s.proof.judged_groups for s in slices):
+            table["judged_groups"] = [s.proof.judged_groups if s.proof else None for s in slices]
         table["judged_wrong"] = [s.proof.wrong if s.proof else None for s in slices]
     table["method"] = [s.method for s in slices]
     if any(s.words for s in slices):
@@ -188,11 +194,14 @@ def as_html(title: str, slices: Sequence[Slice]) -> str:
     heads = ["#", "class", "rows", "wrong", "class rate", "taken for"]
     tested = any(s.proof for s in slices)
     told = any(s.words or s.conjunction for s in slices)
-    heads += (["excess [95 %]", "p", "claim"] if tested else []) + (["words"] if told else [])
+    grouped = any(s.proof and s.proof.judged_groups for s in slices)
+    heads += (["judged"] if grouped else []) + (["excess [95 %]", "p", "claim"] if tested else []) + (["words"] if told else [])
     lines = []
     for s in slices[:SHOWN]:
         taken = "" if s.predicted is None else f"{s.predicted} ({s.predicted_share:.0%})"
         cells = [s.number, s.name, s.size, f"{s.error_rate:.0%}", f"{s.class_rate:.0%}", taken]
+        if grouped:
+            cells += [f"{s.proof.judged} in {s.proof.judged_groups} groups" if s.proof else ""]
         if tested:
             e = s.proof
             cells += [f"{e.excess:+.2f} [{e.excess_low:.2f}, {e.excess_high:.2f}]" if e else "",
