@@ -32,8 +32,8 @@ static void open_small(small_proof *x, int strata, uint64_t wrong)
     x->c = check_ctx(2);
     x->s.target = x->target;
     x->k = (spot_proved){ .n = FEW, .row = x->row, .words = 1, .members = { 0, FEW }, .member = { NULL, x->row },
-                          .tally = { x->tally, x->tally } };
-    x->j = (spot_proving){ .c = &x->c, .s = &x->s, .classes = 1, .strata = strata, .cls = &x->k, .pieces = SLICES,
+                          .tally = { x->tally, x->tally }, .strata = strata };
+    x->j = (spot_proving){ .c = &x->c, .s = &x->s, .classes = 1, .cls = &x->k, .pieces = SLICES,
                            .piece = x->piece };
     for (int i = 0; i < FEW; i++) {
         x->row[i] = i;
@@ -54,8 +54,8 @@ static double p_of_slice(small_proof *x, int h, uint64_t wrong)
     double scratch[2 * FEW + 2];
 
     for (int s = 0; s < 2; s++) x->tally[s].covered = 0;
-    for (int i = 0; i < FEW; i++) x->tally[x->j.strata > 1 ? i % 2 : 0].covered += (int)(x->judged[h] >> i & 1);
-    return spot_stratified_tail(x->tally, x->j.strata, __builtin_popcountll(x->judged[h] & wrong), scratch);
+    for (int i = 0; i < FEW; i++) x->tally[x->k.strata > 1 ? i % 2 : 0].covered += (int)(x->judged[h] >> i & 1);
+    return spot_stratified_tail(x->tally, x->k.strata, __builtin_popcountll(x->judged[h] & wrong), scratch);
 }
 
 /* The share of all sets of as many wrong rows in each stratum in which a slice whose p is not less than that of h has at most
@@ -68,7 +68,7 @@ static double by_all_sets(small_proof *x, int h, uint64_t wrong)
     for (uint64_t set = 0; set < 1 << FEW; set++) {
         double least = 1;
         if (__builtin_popcountll(set) != __builtin_popcountll(wrong)) continue;
-        if (x->j.strata > 1 && __builtin_popcountll(set & even) != __builtin_popcountll(wrong & even)) continue;
+        if (x->k.strata > 1 && __builtin_popcountll(set & even) != __builtin_popcountll(wrong & even)) continue;
         for (int i = 0; i < SLICES; i++)
             if (p_of_slice(x, i, wrong) >= p_of_slice(x, h, wrong) - 1e-12) least = fmin(least, p_of_slice(x, i, set));
         sets++;

@@ -71,4 +71,8 @@ spot_interval spot_share_difference(int a, int n, int b, int m);
  * narrow (tests/test_excess.c). NaN for no rows. */
 spot_interval spot_share_excess(int wrong, int rows, int all_wrong, int all, double base);
 
+/* The same where rows depend on each other: these rows tell as much as `worth` rows that are drawn one by one, the others as
+ * much as `others`. */
+spot_interval spot_share_excess_worth(int wrong, int rows, int all_wrong, int all, double base, double worth, double others);
+
 #endif

@@ -86,16 +86,43 @@ spot_interval spot_share_difference(int a, int n, int b, int m)
                             value + hypot(x.high - x.value, y.value - y.low) };
 }
 
-spot_interval spot_share_excess(int wrong, int rows, int all_wrong, int all, double base)
+/* The difference to the other rows made to that to all rows, of which these are a part. */
+static spot_interval excess_of(spot_interval x, double excess, double part)
 {
-    const double part = 1 - (double)rows / all;
-    spot_interval x;
     double off;
 
+    x = (spot_interval){ part * x.value, part * x.low, part * x.high };
+    off = excess - x.value;                      /* 0 within one class */
+    return (spot_interval){ x.value + off, x.low + off, x.high + off };
+}
+
+spot_interval spot_share_excess(int wrong, int rows, int all_wrong, int all, double base)
+{
     if (!rows) return (spot_interval){ NAN, NAN, NAN };
     if (rows == all) return (spot_interval){ 0, 0, 0 };
-    x = spot_share_difference(wrong, rows, all_wrong - wrong, all - rows);
-    x = (spot_interval){ part * x.value, part * x.low, part * x.high };
-    off = (wrong - base) / rows - x.value;       /* 0 within one class */
-    return (spot_interval){ x.value + off, x.low + off, x.high + off };
+    return excess_of(spot_share_difference(wrong, rows, all_wrong - wrong, all - rows), (wrong - base) / rows,
+                     1 - (double)rows / all);
+}
+
+/* Wilson's interval of a share among n rows, n any number above 0. */
+static spot_interval wilson(double share, double n)
+{
+    const double z = 1.959963984540054, scale = n + z * z, middle = (n * share + z * z / 2) / scale;
+    const double half = z * sqrt(n * share * (1 - share) + z * z / 4) / scale;
+
+    return (spot_interval){ share, fmax(0, middle - half), fmin(1, middle + half) };
+}
+
+spot_interval spot_share_excess_worth(int wrong, int rows, int all_wrong, int all, double base, double worth, double others)
+{
+    spot_interval x, y;
+    double value;
+
+    if (!rows || rows == all || !(worth > 0) || !(others > 0)) return spot_share_excess(wrong, rows, all_wrong, all, base);
+    x = wilson((double)wrong / rows, worth);
+    y = wilson((double)(all_wrong - wrong) / (all - rows), others);
+    value = x.value - y.value;
+    x = (spot_interval){ value, value - hypot(x.value - x.low, y.high - y.value),
+                         value + hypot(x.high - x.value, y.value - y.low) };
+    return excess_of(x, (wrong - base) / rows, 1 - (double)rows / all);
 }

@@ -59,6 +59,15 @@ extern "C" {
  * a slice has to beat the best slice of the draws (Westfall and Young's step-down procedure; proof_correct.c). So the level is
  * used up, and slices that overlap, as those of several methods do, count little more than one.
  *
+ * Rows of one group (spot_subject.group) are taken together: a group lies in one part as a whole, by one division for all
+ * classes, and errors are drawn again by exchanging those of groups of the same class and of like size, so that the errors of
+ * a group stay together. The claim then is that a new group's rows in the slice fail more often than their classes do. p is a
+ * slice's rank among 9,999 such draws and its own errors. If all groups have one size and one class each, this is exact;
+ * sizes from 1 to 200 and one group with a third of the rows keep the level in bench/groups.py. Where all rows are searched
+ * at once and groups have rows of several classes, the signs of the groups' sums are drawn in place of that. m groups of g
+ * that a class has among the judging rows give no p below 1 / (g choose m) (signs: 2^-m), which is `least_p`, and an interval
+ * that is as wide as m groups let it be. Where no group has two rows, rows are alone.
+ *
  *     confirmed    the corrected p is at most `level`
  *     suggested    not confirmed, and its p is below that of the best slice of each of `chance` searches in errors without
  *                  structure
@@ -100,7 +109,7 @@ typedef struct {
     int      judged, wrong;    /* rows of the judging part, wrong ones among them */
     double   base;             /* wrong rows expected among `judged`: by the rates of their classes in the judging part */
     int      groups;           /* of the judged rows; 0: rows are alone */
-    double   p, corrected;     /* exact, one-sided; corrected for all pieces. 1 where no judged row belongs */
+    double   p, corrected;     /* one-sided, exact, with groups the rank among draws; corrected for all pieces */
 } spot_piece;
 
 /* The proof of a merged slice. The slice's rows are those that its pieces found, and the judged ones that joined them. */
@@ -109,6 +118,8 @@ typedef struct {
     double        p;           /* the least corrected p of its pieces */
     int           judged, wrong;       /* over its pieces: judged rows, each counted once; wrong ones among them */
     int           groups;      /* of the judged rows; 0: rows are alone */
+    double        least_p;     /* no errors of the judged rows give a lesser p; above `level` its groups are too few for any
+                                * proof. 0: rows are alone */
     double        class_rate;  /* error rate of the judged rows' classes */
     spot_interval excess;      /* error rate of the judged rows less class_rate, with its 95 % interval */
     double        shrunk;      /* the excess to expect on new rows: its posterior mean, by a prior learned from all slices */

@@ -1,6 +1,7 @@
 /* judge.h - types and functions that the parts of a proof share (spotter/discover.h).
  *
  *     proof_parts.c    divides the rows, finds each judging row's nearest finding rows
+ *     proof_groups.c   rows that belong together: their division, exchanges of their errors (proof_groups.h)
  *     proof_run.c      one run: a search on each part, its slices as pieces, judged
  *     proof_chance.c   errors without structure for further runs
  *     proof_facts.c    what to expect on new rows, and what confidence alone lets expect
@@ -22,6 +23,8 @@ enum { SPOT_EXCESSES = 101 };          /* grid of excess error rates from -1 to 
 typedef struct {
     spot_piece said;
     double     score;                  /* the method's */
+    double     alone;                  /* p if rows were alone: of a piece without groups it is said.p */
+    double     least;                  /* no errors give a corrected p below it; 0: rows are alone */
     int        class_place;            /* of its class among the proof's: an index of cls below, no class number */
     int        slice;                  /* of the class, into which it is merged; -1: none */
     uint64_t  *found, *judged;
@@ -29,6 +32,7 @@ typedef struct {
 
 typedef struct {
     int       cls, n, wrong;           /* as in spot_finding */
+    int       strata;                  /* 1, or, for all rows at once, one for each class */
     int      *row;                     /* (n): rows of the subject */
     size_t    words;                   /* of 64 rows */
     int       members[2], *member[2];  /* the class's rows of a part, by their index in the class */
@@ -36,7 +40,8 @@ typedef struct {
     uint8_t  *is_wrong;                /* (n), in the current run */
     spot_stratum *tally[2];            /* (strata): rows and wrong rows of a part, in the current run; covered is scratch */
     int       left;                    /* slices of the current run that are no test */
-    double    best;                    /* least p of all searches in errors without structure; 1: there was none */
+    double    best;                    /* least p, of rows alone, of all searches in errors without structure; 1: none */
+    double    agreement;               /* of the errors in a group: their intraclass correlation; 0: rows are alone */
     int       tried[2], failed[2];     /* searches of methods and seeds in a part, in the current run */
     bool      again;                   /* one failed that may succeed another time, such as for lack of memory */
     spot_status failure;               /* of the last part in which one failed: the first, and its sentence */
@@ -53,9 +58,10 @@ typedef struct {
     const spot_discover_options *o;
     spot_proof_options           p;
     spot_arena                   a;
-    int           classes, strata;     /* one stratum, or, for all rows at once, one for each class */
+    int           classes;
     spot_proved  *cls;                 /* (classes) */
     uint8_t      *part;                /* (n): of each row of the subject, 0 or 1 */
+    int          *seen;                /* (groups of the subject): scratch, 0 between uses; NULL: rows are alone */
     int           rows[2], *row[2];    /* rows of the subject that the search of a part sees, ascending */
     spot_run_errors   errors;              /* of the current run */
     int           run, runs;           /* searches of a part, done and in all */
@@ -83,7 +89,10 @@ size_t      spot_proof_bytes(const spot_ctx *c, const spot_subject *s, const spo
 spot_status spot_proof_subject(spot_proving *j, spot_arena *a, int part, spot_subject *out, spot_discover_options *o);
 size_t      spot_proof_subject_bytes(const spot_subject *s, const spot_discover_options *o, int rows);
 
-static inline int spot_stratum_of(const spot_proving *j, int row) { return j->strata > 1 ? j->s->target[row] : 0; }
+static inline int spot_stratum_of(const spot_proving *j, const spot_proved *k, int row)
+{
+    return k->strata > 1 ? j->s->target[row] : 0;
+}
 static inline bool spot_has_bit(const uint64_t *bit, int i) { return bit[i / 64] >> i % 64 & 1; }
 
 /* ---- proof_run.c ---- */
@@ -122,9 +131,10 @@ spot_status spot_proof_chance(spot_proving *j);
 
 /* ---- proof_facts.c ---- */
 
-/* j->weight: the prior of the excesses, learned from j->piece; the posterior mean of the excess of `rows` judged rows. */
+/* j->weight: the prior of the excesses, learned from j->piece; the posterior mean of the excess of as many judged rows that are
+ * alone. */
 spot_status spot_learn_excesses(spot_proving *j);
-double spot_shrunk_excess(const spot_proving *j, int rows, int wrong, double rate);
+double spot_shrunk_excess(const spot_proving *j, double rows, double wrong, double rate);
 spot_status spot_learn_expected(spot_proving *j);
 void   spot_proof_facts(const spot_proving *j, const spot_proved *k, const uint64_t *judged, spot_slice *slice);
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "discover/proof/judge.h"
+#include "discover/proof/proof_groups.h"
 #include "spotter/interval.h"
 
 #define GUESSING 0.01          /* that a classifier guesses is refuted below this p */
@@ -43,6 +43,19 @@ static spot_status check_failures(const spot_proving *j)
     return spot_fail(j->c, first->failure, "%s", first->why);
 }
 
+static void tell_groups(const spot_proving *j)
+{
+    int few = 0;
+
+    if (!j->seen) return;
+    for (int i = 0; i < j->pieces; i++) few += j->piece[i].least > j->p.level;
+    spot_log(j->c, SPOT_LOG_INFO, "%d rows are in %d groups, which are judged as wholes: m of a class's g groups among the "
+             "judging rows give no p below one in the number of ways to choose m of g", j->s->n, j->s->groups);
+    if (few)
+        spot_log(j->c, SPOT_LOG_INFO, "%d of %d slices have judged rows of too few groups: whatever fails there, it proves "
+                 "nothing about other groups", few, j->pieces);
+}
+
 spot_status spot_prove_conclude(spot_proving *j, spot_findings *f, const spot_chosen *k)
 {
     int left = 0;
@@ -53,10 +66,12 @@ spot_status spot_prove_conclude(spot_proving *j, spot_findings *f, const spot_ch
         j->best = fmin(j->best, j->cls[i].best);
         left += j->cls[i].left;
     }
+    SPOT_TRY(spot_learn_agreement(j));
     SPOT_TRY(spot_proof_correct(j));
     if (left)
         spot_log(j->c, SPOT_LOG_INFO, "%d slices are no test: they fail no more often than their class where they were found, "
                  "are nearly all of it, or have no judging row", left);
+    tell_groups(j);
     SPOT_TRY(spot_learn_excesses(j));
     SPOT_TRY(spot_proof_merge(j));
     f->left_out = k->left_out;

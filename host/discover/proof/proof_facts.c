@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "discover/proof/judge.h"
+#include "discover/proof/proof_groups.h"
 
 enum { BINS = 10, BIN = 20 };          /* bins of a predicted class, at most; rows of a bin, at least */
 enum { SHARES = 10, WIDTHS = 12 };     /* of the first prior's pairs */
@@ -25,7 +25,7 @@ enum { FIRST = 5, ROUNDS = 200 };      /* pieces that the first prior counts as;
 static double excess_at(int e) { return 2.0 * e / (SPOT_EXCESSES - 1) - 1; }
 
 /* like (SPOT_EXCESSES): proportional to the likelihood of each excess; 0 where it leaves no rate. */
-static void likelihoods(double *like, int rows, int wrong, double rate)
+static void likelihoods(double *like, double rows, double wrong, double rate)
 {
     double most = -INFINITY;
 
@@ -80,6 +80,15 @@ static void add_posterior(double *sum, const double *weight, const double *like)
     for (int e = 0; e < SPOT_EXCESSES && all > 0; e++) sum[e] += like[e] * weight[e] / all;
 }
 
+static double effect_of(const spot_proving *j, const spot_judged *g)
+{
+    const spot_proved *k;
+
+    if (!j->seen) return 1;
+    k = &j->cls[g->class_place];
+    return spot_effect_of_groups(k, spot_count_groups(j, k, g->judged), g->said.judged);
+}
+
 spot_status spot_learn_excesses(spot_proving *j)
 {
     double first[SPOT_EXCESSES], *like = malloc(((size_t)j->pieces + 1) * SPOT_EXCESSES * sizeof *like);
@@ -87,7 +96,8 @@ spot_status spot_learn_excesses(spot_proving *j)
     if (!like) return spot_fail(j->c, SPOT_NOMEM, "no memory for the excesses of %d slices", j->pieces);
     for (int i = 0; i < j->pieces; i++) {
         const spot_piece *p = &j->piece[i].said;
-        likelihoods(like + (size_t)i * SPOT_EXCESSES, p->judged, p->wrong, p->base / p->judged);
+        const double effect = effect_of(j, &j->piece[i]);
+        likelihoods(like + (size_t)i * SPOT_EXCESSES, p->judged / effect, p->wrong / effect, p->base / p->judged);
     }
     average_priors(first, like, j->pieces);
     memcpy(j->weight, first, sizeof first);
@@ -100,7 +110,7 @@ spot_status spot_learn_excesses(spot_proving *j)
     return SPOT_OK;
 }
 
-double spot_shrunk_excess(const spot_proving *j, int rows, int wrong, double rate)
+double spot_shrunk_excess(const spot_proving *j, double rows, double wrong, double rate)
 {
     double like[SPOT_EXCESSES], posterior[SPOT_EXCESSES] = { 0 }, mean = 0;
 
@@ -166,16 +176,23 @@ spot_status spot_learn_expected(spot_proving *j)
 
 /* ---- a slice ---- */
 
-static spot_interval excess_of(const spot_proving *j, const spot_proved *k, const spot_counted *n)
+static spot_interval excess_of(const spot_proving *j, const spot_proved *k, const uint64_t *judged, const spot_counted *n)
 {
     int rows = 0, wrong = 0;
+    uint64_t *scratch;
+    spot_interval x;
 
     for (int q = j->p.parts == 1; q < 2; q++)
-        for (int h = 0; h < j->strata; h++) {
+        for (int h = 0; h < k->strata; h++) {
             rows += k->tally[q][h].rows;
             wrong += k->tally[q][h].group;
         }
-    return spot_share_excess(n->wrong, n->rows, wrong, rows, n->base);
+    if (!j->seen) return spot_share_excess(n->wrong, n->rows, wrong, rows, n->base);
+    scratch = malloc(k->words * sizeof *scratch);
+    x = (spot_interval){ (n->wrong - n->base) / n->rows, NAN, NAN };
+    if (scratch) x = spot_excess_by_groups(j, k, judged, scratch, *n, (spot_counted){ rows, wrong, 0 });
+    free(scratch);
+    return x;
 }
 
 /* The class that most wrong rows of the slice are taken for. */
@@ -203,14 +220,17 @@ static void name_predicted(const spot_proving *j, const spot_proved *k, const sp
 void spot_proof_facts(const spot_proving *j, const spot_proved *k, const uint64_t *judged, spot_slice *slice)
 {
     const spot_counted n = spot_count_rows(j, k, judged, -1);
+    const spot_group_count own = spot_count_groups(j, k, judged);
+    const double effect = spot_effect_of_groups(k, own, n.rows);
     spot_proof *p = slice->proof;
     double cell = 0;
 
     p->judged = n.rows;
     p->wrong = n.wrong;
     p->class_rate = n.base / n.rows;
-    p->excess = excess_of(j, k, &n);
-    p->shrunk = spot_shrunk_excess(j, n.rows, n.wrong, p->class_rate);
+    p->groups = own.groups;
+    p->excess = excess_of(j, k, judged, &n);
+    p->shrunk = spot_shrunk_excess(j, n.rows / effect, n.wrong / effect, p->class_rate);
     for (int i = 0; i < k->n && j->expected; i++)
         if (spot_has_bit(judged, i)) cell += j->expected[k->row[i]];
     p->cell = j->expected ? cell / n.rows : NAN;

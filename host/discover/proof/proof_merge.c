@@ -139,13 +139,16 @@ static spot_status prove_slice(maker *m, const spot_proved *k, spot_slice *s, in
 
     SPOT_TRY(SPOT_TAKE(j->c, a, s->proof, 1));
     p = s->proof;
-    *p = (spot_proof){ .p = head->said.corrected, .pieces = pieces, .tests = j->pieces };
+    *p = (spot_proof){ .p = head->said.corrected, .pieces = pieces, .tests = j->pieces, .least_p = 1 };
     p->claim = spot_is_significant(p->p, j->p.level) ? SPOT_CLAIM_CONFIRMED    /* suggested: surer than all in chance errors */
-             : j->p.chance && head->said.p < j->best ? SPOT_CLAIM_SUGGESTED : SPOT_CLAIM_CHANCE;
+             : j->p.chance && head->alone < j->best ? SPOT_CLAIM_SUGGESTED : SPOT_CLAIM_CHANCE;
     SPOT_TRY(SPOT_TAKE(j->c, a, p->piece, pieces));
     SPOT_TRY(SPOT_TAKE(j->c, a, p->origin, s->size));
     for (const spot_judged *g = m->first; g < m->end; g++)
-        if (g->slice == slice) p->piece[n++] = g->said;
+        if (g->slice == slice) {
+            p->piece[n++] = g->said;
+            p->least_p = fmin(p->least_p, g->least);
+        }
     for (int i = 0; i < s->size; i++)
         p->origin[i] = (uint8_t)(SPOT_ORIGIN_FOUND * spot_has_bit(m->found, row[i])
                                + SPOT_ORIGIN_JUDGED * spot_has_bit(m->judged, row[i]));

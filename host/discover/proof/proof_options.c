@@ -27,6 +27,10 @@ spot_status spot_proof_check(spot_ctx *c, const spot_subject *s, const spot_disc
 {
     const spot_proof_options *p = o->proof;
 
+    for (int i = 0; i < s->n && s->group; i++)
+        if (s->group[i] < 0 || s->group[i] >= s->groups)
+            return spot_fail(c, SPOT_INVALID, "{proof.group} row %d is in group %d; they are numbered 0 to %d", i, s->group[i],
+                             s->groups - 1);
     if (p->parts != 1 && p->parts != 2)
         return spot_fail(c, SPOT_INVALID, "{proof.parts} a proof has 1 or 2 parts that find, not %d", p->parts);
     if (p->parts == 1 && !(p->holdout > 0 && p->holdout < 1))

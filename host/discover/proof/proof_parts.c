@@ -4,7 +4,7 @@
 
 #include "base/greatest.h"
 #include "base/room.h"
-#include "discover/proof/judge.h"
+#include "discover/proof/proof_groups.h"
 #include "discover/search/vote.h"
 #include "discover/subject/subject_memory.h"
 
@@ -33,7 +33,8 @@ size_t spot_proof_bytes(const spot_ctx *c, const spot_subject *s, const spot_dis
                + (o->cls == SPOT_ALL_CLASSES ? 2 * strata * sizeof(spot_stratum) : 64);
         if (rows > largest) largest = rows;
     }
-    return bytes + largest * (d + 8) * sizeof(float) + 2 * (n + 2) * sizeof(double) + strata * sizeof(spot_stratum)
+    return bytes + spot_divide_groups_bytes(s) + largest * (d + 8) * sizeof(float) + 2 * (n + 2) * sizeof(double)
+         + strata * sizeof(spot_stratum)
          + (size_t)c->threads * 64 * (d + 256 + (size_t)o->proof->neighbours) * sizeof(float) + 4096;
 }
 
@@ -68,6 +69,12 @@ static spot_status divide_rows(spot_proving *j)
     int *row;
 
     SPOT_TRY(SPOT_TAKE(j->c, &j->a, j->part, j->s->n));
+    j->seen = NULL;
+    if (spot_has_groups(j->s)) {
+        SPOT_TRY(SPOT_TAKE(j->c, &j->a, j->seen, j->s->groups));
+        memset(j->seen, 0, (size_t)j->s->groups * sizeof *j->seen);
+        return spot_divide_groups(j);
+    }
     mark = j->a.used;
     SPOT_TRY(SPOT_TAKE(j->c, &j->a, order, j->s->n));
     SPOT_TRY(SPOT_TAKE(j->c, &j->a, row, j->s->n));
@@ -85,7 +92,7 @@ static spot_status open_class(spot_proving *j, spot_proved *k, const spot_candid
     int n = 0, part[2] = { 0, 0 };
 
     *k = (spot_proved){ .cls = from->cls, .n = from->n, .wrong = from->wrong, .words = (size_t)from->n / 64 + 1,
-                        .best = 1 };
+                        .strata = from->cls == SPOT_ALL_CLASSES ? j->s->classes : 1, .best = 1 };
     SPOT_TRY(SPOT_TAKE(j->c, &j->a, k->row, k->n));
     SPOT_TRY(SPOT_TAKE(j->c, &j->a, k->is_wrong, k->n));
     for (int i = 0; i < j->s->n; i++)
@@ -95,7 +102,7 @@ static spot_status open_class(spot_proving *j, spot_proved *k, const spot_candid
         }
     for (int q = 0; q < 2; q++) {
         SPOT_TRY(SPOT_TAKE(j->c, &j->a, k->member[q], k->members[q]));
-        SPOT_TRY(SPOT_TAKE(j->c, &j->a, k->tally[q], j->strata));
+        SPOT_TRY(SPOT_TAKE(j->c, &j->a, k->tally[q], k->strata));
     }
     for (int i = 0; i < k->n; i++) {
         const int q = j->part[k->row[i]];
@@ -145,7 +152,6 @@ spot_status spot_proof_open(spot_proving *j, const spot_candidate *candidates, i
 {
     SPOT_TRY(spot_arena_open(j->c, &j->a, spot_proof_bytes(j->c, j->s, j->o, candidates, count)));
     j->classes = count;
-    j->strata = j->o->cls == SPOT_ALL_CLASSES ? j->s->classes : 1;
     SPOT_TRY(divide_rows(j));
     SPOT_TRY(SPOT_TAKE(j->c, &j->a, j->cls, count));
     for (int i = 0; i < count; i++) SPOT_TRY(open_class(j, &j->cls[i], &candidates[i]));

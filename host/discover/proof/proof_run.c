@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "discover/proof/judge.h"
+#include "discover/proof/proof_groups.h"
 #include "study/chain.h"
 
 /* ---- counting ---- */
@@ -17,9 +17,9 @@ static bool is_wrong(const spot_proving *j, int row, int cls)
 void spot_proof_tally(spot_proving *j)
 {
     for (spot_proved *k = j->cls; k < j->cls + j->classes; k++) {
-        for (int q = 0; q < 2; q++) memset(k->tally[q], 0, (size_t)j->strata * sizeof **k->tally);
+        for (int q = 0; q < 2; q++) memset(k->tally[q], 0, (size_t)k->strata * sizeof **k->tally);
         for (int i = 0; i < k->n; i++) {
-            spot_stratum *t = &k->tally[j->part[k->row[i]]][spot_stratum_of(j, k->row[i])];
+            spot_stratum *t = &k->tally[j->part[k->row[i]]][spot_stratum_of(j, k, k->row[i])];
             k->is_wrong[i] = is_wrong(j, k->row[i], k->cls);
             t->rows++;
             t->group += k->is_wrong[i];
@@ -34,7 +34,7 @@ spot_counted spot_count_rows(const spot_proving *j, const spot_proved *k, const 
 
     for (size_t w = 0; w < k->words; w++)
         for (uint64_t left = bit[w]; left; left &= left - 1) {
-            const int i = (int)w * 64 + __builtin_ctzll(left), h = spot_stratum_of(j, k->row[i]);
+            const int i = (int)w * 64 + __builtin_ctzll(left), h = spot_stratum_of(j, k, k->row[i]);
             int rows = 0, wrong = 0;
             for (int q = first; q <= last; q++) {
                 rows += k->tally[q][h].rows;
@@ -66,9 +66,9 @@ spot_stratum *spot_cover_strata(const spot_proving *j, const spot_proved *k, con
 {
     spot_stratum *t = k->tally[part];
 
-    for (int h = 0; h < j->strata; h++) t[h].covered = 0;
+    for (int h = 0; h < k->strata; h++) t[h].covered = 0;
     for (int i = 0; i < k->n; i++)
-        if (spot_has_bit(bit, i)) t[spot_stratum_of(j, k->row[i])].covered++;
+        if (spot_has_bit(bit, i)) t[spot_stratum_of(j, k, k->row[i])].covered++;
     return t;
 }
 
@@ -79,8 +79,8 @@ static spot_status test(spot_proving *j, spot_proved *k, spot_judged *g)
     const size_t mark = j->a.used;
     double *scratch = NULL;
 
-    if (j->strata > 1) SPOT_TRY(SPOT_TAKE(j->c, &j->a, scratch, 2 * ((size_t)g->said.judged + 1)));
-    g->said.p = spot_stratified_tail(t, j->strata, g->said.wrong, scratch);
+    if (k->strata > 1) SPOT_TRY(SPOT_TAKE(j->c, &j->a, scratch, 2 * ((size_t)g->said.judged + 1)));
+    g->said.p = g->alone = spot_stratified_tail(t, k->strata, g->said.wrong, scratch);
     j->a.used = mark;
     return SPOT_OK;
 }
@@ -93,6 +93,7 @@ static spot_status measure_piece(spot_proving *j, spot_judged *g, spot_counted f
     g->said.judged = judged.rows;
     g->said.wrong = judged.wrong;
     g->said.base = judged.base;
+    g->said.groups = spot_count_groups(j, &j->cls[g->class_place], g->judged).groups;
     j->pieces++;
     return test(j, &j->cls[g->class_place], g);
 }
@@ -209,7 +210,7 @@ static void pass_progress(void *user, const spot_progress *p)
 static bool has_errors(const spot_proving *j, int part)
 {
     for (const spot_proved *k = j->cls; k < j->cls + j->classes; k++)
-        for (int h = 0; h < j->strata; h++)
+        for (int h = 0; h < k->strata; h++)
             if (k->tally[part][h].group) return true;
     return false;
 }

@@ -123,7 +123,8 @@ class Piece(ct.Structure):
 
 class Proof(ct.Structure):
     _fields_ = [("claim", ct.c_int), ("p", ct.c_double), ("judged", ct.c_int), ("wrong", ct.c_int),
-                ("groups", ct.c_int), ("class_rate", ct.c_double), ("excess", Interval), ("shrunk", ct.c_double),
+                ("groups", ct.c_int), ("least_p", ct.c_double), ("class_rate", ct.c_double), ("excess", Interval),
+                ("shrunk", ct.c_double),
                 ("cell", ct.c_double), ("predicted", ct.c_int), ("predicted_share", ct.c_double), ("pieces", ct.c_int),
                 ("piece", ct.POINTER(Piece)),
                 ("tests", ct.c_int), ("origin", ct.POINTER(ct.c_uint8)), ("cause", ct.c_int)]

@@ -1,0 +1,358 @@
+/* proof_draws.c - see proof_draws.h. */
+#include "discover/proof/proof_draws.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stats/statistics.h"
+
+enum { BINS = 8192, ENOUGH = 20 };     /* numbers of a sum; draws at least as extreme from which a rank is a p */
+#define UNIT 1048576.0                 /* of a wrong row in a sum: sums are whole numbers, and equal ones are equal */
+
+static const spot_proved *class_of(const spot_draws *f, const spot_judged *g) { return &f->j->cls[g->class_place]; }
+static bool is_in(const spot_draws *f, const spot_judged *g) { return g->said.part != f->part; }
+
+/* ---- memory ---- */
+
+/* Numbers that a draw may give. */
+static size_t entries_of(const spot_draws *f, const spot_judged *g)
+{
+    const spot_proved *k = class_of(f, g);
+    int wrong = 0;
+
+    if (f->j->seen) return k->strata > 1 && g->said.judged < BINS ? BINS + 1 : (size_t)g->said.judged + 1;
+    for (int h = 0; h < k->strata; h++) wrong += k->tally[f->part][h].group;
+    return (size_t)(wrong < g->said.judged ? wrong : g->said.judged) + 1;
+}
+
+static spot_status take_units(spot_ctx *c, spot_arena *a, spot_draws *f)
+{
+    const size_t classes = (size_t)f->j->classes, threads = (size_t)c->threads, groups = (size_t)f->j->s->groups;
+
+    if (!f->j->seen) return SPOT_OK;
+    SPOT_TRY(SPOT_TAKE(c, a, f->units, classes));
+    SPOT_TRY(SPOT_TAKE(c, a, f->error, classes));
+    SPOT_TRY(SPOT_TAKE(c, a, f->error_at, classes));
+    SPOT_TRY(SPOT_TAKE(c, a, f->signs, classes));
+    for (size_t k = 0; k < classes; k++) {
+        const int rows = f->j->cls[k].members[f->part];
+        spot_units none, *u = a->counting ? &none : &f->units[k];
+        int *error, *at;
+        SPOT_TRY(spot_units_take(c, a, u, rows));
+        SPOT_TRY(SPOT_TAKE(c, a, error, rows));
+        SPOT_TRY(SPOT_TAKE(c, a, at, (size_t)rows + 1));
+        if (!a->counting) f->error[k] = error, f->error_at[k] = at;
+        f->most = (size_t)rows > f->most ? (size_t)rows : f->most;
+    }
+    SPOT_TRY(SPOT_TAKE(c, a, f->donor, threads * f->most));
+    return SPOT_TAKE(c, a, f->sign, threads * (groups / 32 + 1));
+}
+
+spot_status spot_draws_take(spot_ctx *c, spot_arena *a, spot_draws *f)
+{
+    const size_t classes = (size_t)f->j->classes, threads = (size_t)c->threads;
+    size_t tails = 0, largest = 0, rows = 0, sums = 0;
+
+    f->n = 0, f->words = 1, f->most = 1;
+    for (int i = 0; i < f->j->pieces; i++) {
+        const spot_judged *g = &f->j->piece[i];
+        if (!is_in(f, g)) continue;
+        f->n++;
+        tails += entries_of(f, g);
+        largest = (size_t)g->said.judged + 1 > largest ? (size_t)g->said.judged + 1 : largest;
+        sums += f->j->seen && class_of(f, g)->strata > 1 ? (size_t)g->said.groups : 0;
+    }
+    for (size_t k = 0; k < classes; k++) {
+        rows += (size_t)f->j->cls[k].members[f->part];
+        f->words = f->j->cls[k].words > f->words ? f->j->cls[k].words : f->words;
+    }
+    SPOT_TRY(SPOT_TAKE(c, a, f->test, f->n));
+    SPOT_TRY(SPOT_TAKE(c, a, f->by_class, f->n));
+    SPOT_TRY(SPOT_TAKE(c, a, f->first, classes + 1));
+    SPOT_TRY(SPOT_TAKE(c, a, f->order, rows));
+    SPOT_TRY(SPOT_TAKE(c, a, f->start, classes + 1));
+    SPOT_TRY(SPOT_TAKE(c, a, f->tails, tails));
+    SPOT_TRY(SPOT_TAKE(c, a, f->scratch, 3 * largest));
+    SPOT_TRY(SPOT_TAKE(c, a, f->sums, sums));
+    SPOT_TRY(SPOT_TAKE(c, a, f->count, f->j->seen ? tails : 0));
+    SPOT_TRY(take_units(c, a, f));
+    SPOT_TRY(SPOT_TAKE(c, a, f->wrong, threads * f->words));
+    return SPOT_TAKE(c, a, f->hits, threads * (size_t)f->n);
+}
+
+/* ---- rows and units, class by class ---- */
+
+static void sort_tests(spot_draws *f)
+{
+    int tests = 0;
+
+    for (int k = 0; k < f->j->classes; k++) {
+        f->first[k] = tests;
+        for (int t = 0; t < f->n; t++)
+            if (f->test[t].g->class_place == k) f->by_class[tests++] = t;
+    }
+    f->first[f->j->classes] = tests;
+}
+
+/* Notes the wrong rows of each unit. */
+static void note_errors(spot_draws *f, int k)
+{
+    const spot_units *u = &f->units[k];
+    int *error = f->error[k], *at = f->error_at[k], n = 0;
+
+    for (int i = 0; i < u->units; i++) {
+        at[i] = n;
+        for (int t = 0; t < u->unit[i].n; t++)
+            if (f->j->cls[k].is_wrong[u->order[u->unit[i].first + t]]) error[n++] = t;
+    }
+    at[u->units] = n;
+}
+
+static void sort_rows(spot_draws *f)
+{
+    int rows = 0;
+
+    for (int k = 0; k < f->j->classes; k++) {
+        const spot_proved *own = &f->j->cls[k];
+        f->start[k] = rows;
+        for (int h = 0; h < own->strata; h++) {
+            const int first = rows;
+            for (int i = 0; i < own->members[f->part]; i++) {
+                const int at = own->member[f->part][i];
+                if (spot_stratum_of(f->j, own, own->row[at]) == h) f->order[rows++] = at;
+            }
+            if (!f->j->seen) continue;
+            memcpy(f->units[k].order + f->units[k].rows, f->order + first, (size_t)(rows - first) * sizeof *f->order);
+            spot_units_add(&f->units[k], f->j->s, rows - first, own->row);
+        }
+        if (!f->j->seen) continue;
+        note_errors(f, k);
+        f->signs[k] = spot_groups_mix(f->j, own);
+    }
+    f->start[f->j->classes] = rows;
+}
+
+/* ---- draws ---- */
+
+/* Draws as many wrong rows as each stratum has (Floyd's sample). */
+static void draw_errors(const spot_draws *f, int class_place, spot_rng *r, uint64_t *wrong)
+{
+    const spot_proved *k = &f->j->cls[class_place];
+    const int *row = f->order + f->start[class_place];
+
+    memset(wrong, 0, k->words * sizeof *wrong);
+    for (int h = 0; h < k->strata; h++) {
+        const spot_stratum *t = &k->tally[f->part][h];
+        for (int i = t->rows - t->group; i < t->rows; i++) {
+            int at = row[spot_rng_below(r, (uint32_t)i + 1)];
+            if (spot_has_bit(wrong, at)) at = row[i];
+            wrong[at / 64] |= (uint64_t)1 << at % 64;
+        }
+        row += t->rows;
+    }
+}
+
+/* Row t of a unit of n takes the error at place t m / n, rounded down, of a donor of m: those of a place are neighbours. */
+static void exchange_errors(const spot_draws *f, int class_place, spot_rng *r, int *donor, uint64_t *wrong)
+{
+    const spot_units *u = &f->units[class_place];
+    const int *error = f->error[class_place], *error_at = f->error_at[class_place];
+
+    memset(wrong, 0, f->j->cls[class_place].words * sizeof *wrong);
+    spot_units_exchange(u, r, donor);
+    for (int i = 0; i < u->units; i++) {
+        const spot_unit *to = &u->unit[i];
+        const long long n = to->n, m = u->unit[donor[i]].n;
+        for (int e = error_at[donor[i]]; e < error_at[donor[i] + 1]; e++)
+            for (long long t = (error[e] * n + m - 1) / m; t < ((error[e] + 1) * n + m - 1) / m; t++) {
+                const int at = u->order[to->first + t];
+                wrong[at / 64] |= (uint64_t)1 << at % 64;
+            }
+    }
+}
+
+/* The number of a sum, between -span and span. */
+static int number_of_sum(const spot_slice_test *t, int64_t sum)
+{
+    return t->span ? (int)((double)(sum + t->span) / (2.0 * (double)t->span) * (t->entries - 1) + 0.5) : 0;
+}
+
+static void draw_signs(const spot_draws *f, int class_place, spot_rng *r, uint32_t *sign, int *hits)
+{
+    for (int w = 0; w <= f->j->s->groups / 32; w++) sign[w] = spot_rng_u32(r);
+    for (int i = f->first[class_place]; i < f->first[class_place + 1]; i++) {
+        const spot_slice_test *t = &f->test[f->by_class[i]];
+        int64_t sum = 0;
+        for (int g = 0; g < t->sums; g++)
+            sum += sign[t->sum[g].group / 32] >> t->sum[g].group % 32 & 1 ? t->sum[g].value : -t->sum[g].value;
+        hits[f->by_class[i]] = number_of_sum(t, sum);
+    }
+}
+
+const int *spot_draw(const spot_draws *f, int number, int thread)
+{
+    spot_rng r = spot_rng_at(f->j->p.seed, SPOT_RNG_TESTS, (uint32_t)f->part, (uint32_t)number);
+    uint64_t *wrong = f->wrong + (size_t)thread * f->words;
+    int *hits = f->hits + (size_t)thread * (size_t)f->n;
+
+    for (int k = 0; k < f->j->classes; k++) {
+        if (f->first[k] == f->first[k + 1]) continue;
+        if (f->j->seen && f->signs[k]) {
+            draw_signs(f, k, &r, f->sign + (size_t)thread * (size_t)(f->j->s->groups / 32 + 1), hits);
+            continue;
+        }
+        if (f->j->seen) exchange_errors(f, k, &r, f->donor + (size_t)thread * f->most, wrong);
+        else draw_errors(f, k, &r, wrong);
+        for (int i = f->first[k]; i < f->first[k + 1]; i++) {
+            const spot_judged *g = f->test[f->by_class[i]].g;
+            int n = 0;
+            for (size_t w = 0; w < f->j->cls[k].words; w++) n += __builtin_popcountll(g->judged[w] & wrong[w]);
+            hits[f->by_class[i]] = n;
+        }
+    }
+    return hits;
+}
+
+/* ---- p of numbers by draws ---- */
+
+/* P(X > x) of a gamma distribution (Wilson and Hilferty 1931): cube roots are nearly normal. */
+static double gamma_tail(double x, double mean, double variance)
+{
+    const double shape = mean * mean / variance;
+
+    return spot_normal_tail((cbrt(x / mean) - 1 + 1 / (9 * shape)) * 3 * sqrt(shape));
+}
+
+static double normal_tail(double x, double mean, double variance) { return spot_normal_tail((x - mean) / sqrt(variance)); }
+
+/* count: draws with each number, and the errors as they are. A sum may be negative, and is as often as it is not. */
+static void rank_numbers(spot_slice_test *t, const unsigned *count)
+{
+    double (*tail)(double, double, double) = t->sums ? normal_tail : gamma_tail;
+    double mean = 0, variance = 0, above = 0, known = 0;
+    int last = -1;
+
+    for (int i = 0; i < t->entries; i++) mean += (double)count[i] * i / (SPOT_PROOF_DRAWS + 1);
+    for (int i = 0; i < t->entries; i++) variance += count[i] * (i - mean) * (i - mean) / (SPOT_PROOF_DRAWS + 1);
+    for (int i = t->entries - 1; i >= 0; i--) {
+        above += count[i];
+        t->tail[i] = above / (SPOT_PROOF_DRAWS + 1);
+        if (last < 0 && above >= ENOUGH) last = i;
+    }
+    t->g->said.p = t->tail[t->number];
+    if (!(variance > 0)) return;
+    known = fmax(tail(last - 0.5, mean, variance), 1e-290);
+    for (int i = last + 1; i < t->entries; i++)
+        t->tail[i] = t->tail[last] * fmin(1, fmax(tail(i - 0.5, mean, variance), 1e-300) / known);
+}
+
+/* No errors give a rank below one in as many ways as the slice's units can be chosen among those of their bins. */
+static double least_rank(const spot_draws *f, const spot_slice_test *t)
+{
+    const spot_units *u = &f->units[t->g->class_place];
+    double ways = 0;
+
+    if (t->sums) return fmax(pow(2, -t->sums), 1.0 / (1 + SPOT_PROOF_DRAWS));
+    for (int b = 0; b < u->bins; b++) {
+        const int all = u->bin[b + 1] - u->bin[b];
+        int in = 0;
+        for (int i = u->bin[b]; i < u->bin[b + 1]; i++) {
+            int k = 0;
+            while (k < u->unit[i].n && !spot_has_bit(t->g->judged, u->order[u->unit[i].first + k])) k++;
+            in += k < u->unit[i].n;
+        }
+        ways += lgamma(all + 1.0) - lgamma(in + 1.0) - lgamma(all - in + 1.0);
+    }
+    return fmax(exp(-ways), 1.0 / (1 + SPOT_PROOF_DRAWS));
+}
+
+/* ---- tests ---- */
+
+/* The sums of a test's groups, in f->sums from `at`. */
+static int sum_groups(const spot_draws *f, spot_slice_test *t, int at)
+{
+    const spot_proved *k = class_of(f, t->g);
+    const spot_units *u = &f->units[t->g->class_place];
+    int64_t sum = 0;
+
+    t->sum = f->sums + at;
+    for (int i = 0; i < u->rows; i++) {
+        const int row = k->row[u->order[i]];
+        const spot_stratum *h = &k->tally[f->part][spot_stratum_of(f->j, k, row)];
+        int *seen = &f->j->seen[f->j->s->group[row]];
+        if (!spot_has_bit(t->g->judged, u->order[i])) continue;
+        if (!*seen) t->sum[t->sums] = (spot_group_sum){ f->j->s->group[row], 0 }, *seen = ++t->sums;
+        t->sum[*seen - 1].value += llround(UNIT * (k->is_wrong[u->order[i]] - (double)h->group / h->rows));
+    }
+    for (int g = 0; g < t->sums; g++) {
+        f->j->seen[t->sum[g].group] = 0;
+        t->span += llabs(t->sum[g].value);
+        sum += t->sum[g].value;
+    }
+    t->number = number_of_sum(t, sum);
+    return t->sums;
+}
+
+static int least_first(const void *a, const void *b)
+{
+    const spot_slice_test *x = a, *y = b;
+
+    if (x->p != y->p) return x->p < y->p ? -1 : 1;
+    return (x->g > y->g) - (x->g < y->g);
+}
+
+static void open_tests(spot_draws *f)
+{
+    double *tail = f->tails;
+    int n = 0, sums = 0;
+
+    for (int i = 0; i < f->j->pieces; i++) {
+        spot_judged *g = &f->j->piece[i];
+        spot_slice_test *t = &f->test[n];
+        if (!is_in(f, g)) continue;
+        *t = (spot_slice_test){ .g = g, .tail = tail, .entries = (int)entries_of(f, g), .number = g->said.wrong };
+        n++;
+        tail += t->entries;
+        if (f->j->seen && f->signs[g->class_place]) sums += sum_groups(f, t, sums);
+        if (f->j->seen) continue;
+        spot_stratified_tails(f->scratch, spot_cover_strata(f->j, class_of(f, g), g->judged, f->part),
+                              class_of(f, g)->strata, f->scratch + g->said.judged + 1);
+        memcpy(t->tail, f->scratch, (size_t)t->entries * sizeof *tail);
+    }
+}
+
+/* All draws, once, for the ranks of their numbers. */
+static void count_draws(spot_ctx *c, spot_draws *f)
+{
+    for (int t = 0; t < f->n; t++) {
+        unsigned *count = f->count + (f->test[t].tail - f->tails);
+        memset(count, 0, (size_t)f->test[t].entries * sizeof *count);
+        count[f->test[t].number]++;
+    }
+#pragma omp parallel for num_threads(c->threads) schedule(static)
+    for (int i = 0; i < SPOT_PROOF_DRAWS; i++) {
+        const int *hits = spot_draw(f, i, omp_get_thread_num());
+        for (int t = 0; t < f->n; t++) {
+            unsigned *at = f->count + (f->test[t].tail - f->tails) + hits[t];
+#pragma omp atomic
+            ++*at;
+        }
+    }
+    for (int t = 0; t < f->n; t++) {
+        rank_numbers(&f->test[t], f->count + (f->test[t].tail - f->tails));
+        f->test[t].g->least = least_rank(f, &f->test[t]);
+    }
+}
+
+void spot_draws_open(spot_ctx *c, spot_draws *f)
+{
+    sort_rows(f);
+    open_tests(f);
+    sort_tests(f);
+    if (f->j->seen) count_draws(c, f);
+    for (int t = 0; t < f->n; t++) f->test[t].p = f->test[t].tail[f->test[t].number];
+    qsort(f->test, (size_t)f->n, sizeof *f->test, least_first);
+    sort_tests(f);
+}

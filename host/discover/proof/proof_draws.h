@@ -1,0 +1,54 @@
+/* proof_draws.h - the tests of a proof's slices on the judging rows of one part, and draws of these rows' errors.
+ *
+ * A draw gives each test a number. Rows that are alone: the wrong rows among its judged ones, and the p of a number is exact.
+ * With groups: the same after an exchange between units (proof_groups.h), and the p of a number is its rank among all draws
+ * and the errors as they are. Beyond the draws it falls as the tail of a gamma distribution of their mean and variance does:
+ * tests are compared by it, and any scale is valid, since the least p is held against the least p of each draw. Where groups
+ * have rows of several classes of one search, units depend on each other, so the signs of groups are drawn: the test's number
+ * is the sum, over its groups, of wrong rows less those that the rates of their classes let expect. */
+#ifndef SPOTTER_PROOF_DRAWS_H
+#define SPOTTER_PROOF_DRAWS_H
+
+#include "discover/proof/proof_groups.h"
+
+enum { SPOT_PROOF_DRAWS = 9999 };
+
+typedef struct { int group; int64_t value; } spot_group_sum;
+
+/* A slice's test: its p, and the p of every number that a draw may give. */
+typedef struct {
+    spot_judged    *g;
+    double         *tail, p;           /* (entries) */
+    int             entries, number;   /* of the errors as they are */
+    int             sums;
+    spot_group_sum *sum;               /* (sums): of its groups, where signs are drawn */
+    int64_t         span;              /* sum of their absolute values */
+} spot_slice_test;
+
+typedef struct {
+    const spot_proving *j;
+    int         part, n;               /* of the judging rows; tests */
+    spot_slice_test *test;             /* (n): the least p first */
+    int        *by_class, *first;      /* (n): tests, class by class; (classes + 1): where those of a class begin */
+    int        *order, *start;         /* rows of the part by class and stratum; (classes + 1): as first */
+    double     *tails, *scratch;
+    spot_group_sum *sums;
+    spot_units *units;                 /* (classes) with groups */
+    int       **error, **error_at;     /* (classes): places of wrong rows in their units; (units + 1): where a unit's begin */
+    bool       *signs;                 /* (classes): signs are drawn */
+    unsigned   *count;                 /* as tails: draws, with groups */
+    int        *donor;                 /* (threads, most units) */
+    uint32_t   *sign;                  /* (threads, groups / 32 + 1) */
+    size_t      most, words;           /* units of a class; words of a class's rows */
+    uint64_t   *wrong;                 /* (threads, words) */
+    int        *hits;                  /* (threads, n) */
+} spot_draws;
+
+/* Arrays for the tests of j's pieces on f->part; fills them, up to the sorted tests. */
+spot_status spot_draws_take(spot_ctx *c, spot_arena *a, spot_draws *f);
+void        spot_draws_open(spot_ctx *c, spot_draws *f);
+
+/* The numbers (n) of all tests in draw `number`. */
+const int  *spot_draw(const spot_draws *f, int number, int thread);
+
+#endif
