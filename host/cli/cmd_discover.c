@@ -344,12 +344,15 @@ static spot_status find_slices(spot_ctx *c, discover_flags *o, spot_findings *f,
 static spot_status show_findings(spot_ctx *c, const discover_flags *o, const spot_findings *f, const spot_subject *s,
                                  const spot_discover_options *d, const outcome *e)
 {
+    char note[SPOT_FINDINGS_NOTE];
+
     if (!f->count) {
         printf("in %s: %d of %d classes of shard %d of %d; slices come when those of all shards are there\n",
                o->study.place.out, e->run.already + e->run.done, e->run.planned, o->study.place.shard, o->study.place.shards);
         return SPOT_OK;
     }
     SPOT_TRY(cli_slice_table(c, f, s, d, o->top));
+    if (*spot_features_note(note, &f->decided)) printf("%s\n", note);
     printf("in %s: slices.csv, slices.json, map.npy, config.yaml%s%s\n", o->study.place.out, o->fit ? ", fit.safetensors" : "",
            o->report ? ", report.html" : "");
     return SPOT_OK;

@@ -11,7 +11,7 @@
  *                    and, where rows have groups, the row's. rank counts the slices of a class, seed and method
  *     slices.json    the examined classes; each slice: size, error rate, mean confidence, share of all errors, nearest correct
  *                    neighbours, and its words and conjunction where it was described; the classes that were not examined,
- *                    and why. With a proof (schema 2) also its options, and each slice's numbers and tests, and the causes that
+ *                    and why; how much the features decide the answer (spot_decided). With a proof (schema 2) also its options, and each slice's numbers and tests, and the causes that
  *                    several classes share
  *     map.npy        (n, 2): first two columns of the first map, in the subject's order; of PCA where no method has a map, and
  *                    with a proof; NaN for rows of classes that were not examined
@@ -185,6 +185,18 @@ typedef struct {
     spot_proof *proof;         /* NULL: the slice was not tested */
 } spot_slice;
 
+/* How much the features decide the answer, by the 5 nearest other rows, of other groups, of a sample of at most 2,000 rows among
+ * at most 20,000 (64 MB of features). Where the features are the classifier's own last layer, the answer is nearly a function
+ * of them: what lies beyond a border is wrong, and slices are cells of the confusion matrix. */
+typedef struct {
+    int    rows, neighbours;   /* rows that were asked about; 0: not measured, since rows have several classes */
+    double same;               /* share of neighbours with the row's answer; NaN: answers are not known */
+    double expected;           /* the same of two random rows of one class: what features that tell the class alone would give */
+    double wrong;              /* probability that more of the neighbours in its class of a wrong row are wrong than of a right
+                                * one's: 0.5 where wrong rows lie anywhere; NaN: no class has both */
+    bool   decide;             /* wrong is at least 0.85 */
+} spot_decided;
+
 /* One method on one class with one seed. */
 typedef struct {
     int         bdm, cls;      /* index in options.bdm; class or SPOT_ALL_CLASSES */
@@ -207,6 +219,7 @@ typedef struct {
                                 * rows enough are findings without slices; if no row is wrong, all classes are */
     int          *left_class;  /* (left_out) */
     float        *map;         /* (n, 2), as map.npy */
+    spot_decided  decided;     /* of the subject's features */
     spot_arena    arena;       /* holds all arrays; the features of a large subject are not copied into it */
     spot_arena    described;   /* holds the words and conjunctions of the slices */
 } spot_findings;
@@ -274,6 +287,11 @@ spot_status spot_slice_order  (spot_ctx *c, spot_slice_place **order, int *n, co
 
 /* *number (count, SPOT_MAX_HYPOTHESES), to be freed: of each finding's slices. */
 spot_status spot_slice_numbers(spot_ctx *c, int **number, const spot_findings *f);
+
+/* The measure of spot_findings.decided, by itself; and as a sentence, with advice where the features decide; "" where it was not
+ * measured. Returns text. */
+spot_status spot_features_decide(spot_ctx *c, spot_decided *d, const spot_subject *s);
+const char *spot_features_note  (char text[SPOT_FINDINGS_NOTE], const spot_decided *d);
 
 /* ---- numbers, each described once (host/result): slices.json, the terminal's table and the page show them from that ---- */
 

@@ -127,6 +127,7 @@ spot_status spot_discover(spot_ctx *c, spot_findings *f, const spot_subject *s, 
     how = spot_candidates(c, s, o, &list, &k.count, &k.left_out);
     k.list = list;
     if (how == SPOT_OK) how = (o->proof ? prove : spot_search)(c, f, s, o, &k);
+    if (how == SPOT_OK) how = spot_features_decide(c, &f->decided, s);
     free(list);
     return how;
 }

@@ -182,6 +182,7 @@ static spot_status derive_findings(spot_ctx *c, spot_work *w)
     spot_status s = r ? read_results(c, w, r, &whole) : spot_fail(c, SPOT_NOMEM, "no memory for %d classes", w->units);
 
     if (s == SPOT_OK && whole) s = conclude(c, v, r);
+    if (s == SPOT_OK && whole) s = spot_features_decide(c, &v->findings->decided, v->subject);
     for (int i = 0; r && i < w->units; i++) spot_class_result_close(&r[i]);
     free(r);
     return s;

@@ -168,6 +168,18 @@ static void put_subject(spot_json *j, const spot_subject *s)
     spot_json_end(j);
 }
 
+static void put_features(spot_json *j, const spot_decided *d)
+{
+    spot_json_object(j, "features");
+    spot_json_put_int(j, "rows", d->rows);
+    spot_json_put_int(j, "neighbours", d->neighbours);
+    spot_json_put_real(j, "same_answer", d->same);
+    spot_json_put_real(j, "same_answer_expected", d->expected);
+    spot_json_put_real(j, "wrong_told", d->wrong);
+    spot_json_put_raw(j, "decide", d->decide ? "true" : "false", d->decide ? 4 : 5);
+    spot_json_end(j);
+}
+
 /* The document; free it also after a failure. */
 static spot_status build_json(spot_ctx *c, spot_json *j, const char *path, const spot_findings *f, const spot_subject *s,
                               const spot_discover_options *o, const int *number)
@@ -179,6 +191,7 @@ static spot_status build_json(spot_ctx *c, spot_json *j, const char *path, const
     spot_json_put_text(j, "spotter", spot_made_by());
     spot_json_put_int(j, "numbers", SPOT_NUMBERS);
     put_subject(j, s);
+    if (f->decided.rows) put_features(j, &f->decided);
     if (o->proof) spot_put_proof_options(j, o->proof, f);
     if (o->proof) spot_put_causes(j, f, s);
     put_left_out(j, f, s, o);

@@ -143,9 +143,14 @@ class Finding(ct.Structure):
                 ("slice", Slice * HYPOTHESES), ("fit", Fit), ("status", ct.c_int), ("message", ct.c_char * 1024)]
 
 
+class Decided(ct.Structure):
+    _fields_ = [("rows", ct.c_int), ("neighbours", ct.c_int), ("same", ct.c_double), ("expected", ct.c_double),
+                ("wrong", ct.c_double), ("decide", ct.c_bool)]
+
+
 class Findings(ct.Structure):
     _fields_ = [("count", ct.c_int), ("finding", ct.POINTER(Finding)), ("left_out", ct.c_int),
-                ("left_class", ct.POINTER(ct.c_int)), ("map", ct.POINTER(ct.c_float)), ("arena", Arena),
+                ("left_class", ct.POINTER(ct.c_int)), ("map", ct.POINTER(ct.c_float)), ("decided", Decided), ("arena", Arena),
                 ("described", Arena)]
 
 
