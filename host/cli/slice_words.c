@@ -8,6 +8,7 @@
 #include "base/text.h"
 
 enum { WIDTH = 100, INDENT = 6, PIECE = 600 };
+enum { MENTIONED = 10 };               /* suspect labels are mentioned from one in so many rows on */
 
 static const double DOUBT = 0.05;      /* p from which a description is marked */
 
@@ -94,8 +95,18 @@ static void print_conjunction(const spot_conjunction *k)
     else printf("  %s\n", tail);
 }
 
+/* Only where suspect labels are many. */
+static void print_labels(const spot_slice *s)
+{
+    if (!s->labels_known || !s->suspects || MENTIONED * s->suspects < s->size) return;
+    printf("%*slabels: %d of %d are suspect", INDENT, "", s->suspects, s->size);
+    if (isfinite(s->rate_without)) printf("; %.0f %% wrong without them", 100 * s->rate_without);
+    putchar('\n');
+}
+
 void cli_slice_words(const spot_slice *s)
 {
+    print_labels(s);
     print_words(s);
     if (s->conjunction) print_conjunction(s->conjunction);
 }

@@ -8,11 +8,12 @@
  *                    run as a formula (it begins with = + - @ or a tab, and is no number) has ' before it;
  *                    with a proof also its claim, whether the row was found, judged or both, and the number of the slice's
  *                    cause, if it shares one with slices of other classes; then the slice's number (spot_slice_order);
- *                    and, where rows have groups, the row's. rank counts the slices of a class, seed and method
+ *                    where rows have groups, the row's; and, where labels were looked at, the class that a row with a suspect
+ *                    label seems to have. rank counts the slices of a class, seed and method
  *     slices.json    the examined classes; each slice: size, error rate, mean confidence, share of all errors, nearest correct
  *                    neighbours, and its words and conjunction where it was described; the classes that were not examined,
- *                    and why; how much the features decide the answer (spot_decided). With a proof (schema 2) also its options, and each slice's numbers and tests, and the causes that
- *                    several classes share
+ *                    and why; how much the features decide the answer (spot_decided). With a proof (schema 2) also its
+ *                    options, and each slice's numbers and tests, and the causes that several classes share
  *     map.npy        (n, 2): first two columns of the first map, in the subject's order; of PCA where no method has a map, and
  *                    with a proof; NaN for rows of classes that were not examined
  *     fit.safetensors    fitted parameters of the methods (spot_fit), with which spotter assign puts new rows into the slices;
@@ -171,6 +172,27 @@ typedef struct {
                                 * methods and seeds, the surest claim first */
 } spot_discover_options;
 
+/* Labels that may be wrong: rows on which two signs name the same other class, which is none of chance, nor a proof. A person
+ * should look at them.
+ *
+ *     confident learning (Northcutt, Jiang and Chuang 2021)    the row is counted off the diagonal of the confident joint: with
+ *         t_k the mean probability of class k among the rows that are labelled k, the classes of a row are those of a
+ *         probability of t_k and more, and of these the most probable one is another than its label. The classifier's answer is
+ *         not its label, either
+ *     neighbours    of the SPOT_LABEL_VOTES rows that are nearest in the features, most are labelled as that class. The row
+ *         itself and rows of its group have no vote. Beyond 2^24 numbers of features the voters are among a random part of the
+ *         rows, whose features are that many, drawn by an address of its own
+ *
+ * In the classifier's own features both signs come from the classifier. Its answers on rows that it was trained on say nothing:
+ * it may have learned their labels by heart. Not known where rows may have several classes, are a detector's, or come without
+ * the probabilities of all classes. */
+enum { SPOT_LABEL_VOTES = 10 };
+typedef struct {
+    bool known;
+    int  count;
+    int *row, *cls;            /* (count): rows, ascending; the class that each seems to have */
+} spot_suspects;
+
 /* A hypothesis with its figures. */
 typedef struct {
     int    size, wrong;        /* rows; wrong rows among them (spot_subject_wrong) */
@@ -183,6 +205,9 @@ typedef struct {
     spot_word        *word;    /* (words) */
     spot_conjunction *conjunction;   /* of attributes; NULL: none */
     spot_proof *proof;         /* NULL: the slice was not tested */
+    bool   labels_known;       /* spot_suspects.known; else the next two say nothing */
+    int    suspects;           /* rows whose label may be wrong; each is a wrong row */
+    double rate_without;       /* error rate of its other rows; NaN: there are none */
 } spot_slice;
 
 /* How much the features decide the answer, by the 5 nearest other rows, of other groups, of a sample of at most 2,000 rows among
@@ -220,8 +245,10 @@ typedef struct {
     int          *left_class;  /* (left_out) */
     float        *map;         /* (n, 2), as map.npy */
     spot_decided  decided;     /* of the subject's features */
+    spot_suspects suspects;    /* of the subject */
     spot_arena    arena;       /* holds all arrays; the features of a large subject are not copied into it */
     spot_arena    described;   /* holds the words and conjunctions of the slices */
+    spot_arena    suspected;   /* holds the suspects */
 } spot_findings;
 
 spot_discover_options spot_discover_defaults(void);      /* joinspot and ward, as spot_bdm_defaults has them; one

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "discover/describe/suspect_labels.h"
 #include "discover/proof/proof_groups.h"
 #include "spotter/interval.h"
 
@@ -128,6 +129,7 @@ spot_status spot_discover(spot_ctx *c, spot_findings *f, const spot_subject *s, 
     k.list = list;
     if (how == SPOT_OK) how = (o->proof ? prove : spot_search)(c, f, s, o, &k);
     if (how == SPOT_OK) how = spot_features_decide(c, &f->decided, s);
+    if (how == SPOT_OK) how = spot_suspects_find(c, f, s);
     free(list);
     return how;
 }

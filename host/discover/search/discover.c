@@ -401,5 +401,6 @@ void spot_findings_close(spot_findings *f)
     for (int i = 0; i < f->count && f->finding; i++) spot_fit_close(&f->finding[i].fit);
     spot_arena_close(&f->arena);
     spot_arena_close(&f->described);
+    spot_arena_close(&f->suspected);
     memset(f, 0, sizeof *f);
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "discover/describe/suspect_labels.h"
 #include "discover/search/class_result.h"
 #include "discover/search/discover_config.h"
 #include "study/chain.h"
@@ -183,6 +184,7 @@ static spot_status derive_findings(spot_ctx *c, spot_work *w)
 
     if (s == SPOT_OK && whole) s = conclude(c, v, r);
     if (s == SPOT_OK && whole) s = spot_features_decide(c, &v->findings->decided, v->subject);
+    if (s == SPOT_OK && whole) s = spot_suspects_find(c, v->findings, v->subject);
     for (int i = 0; r && i < w->units; i++) spot_class_result_close(&r[i]);
     free(r);
     return s;

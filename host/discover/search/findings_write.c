@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/platform.h"
 #include "base/text.h"
+#include "discover/describe/suspect_labels.h"
 #include "discover/proof/proof_files.h"
 #include "discover/search/discover_config.h"
 #include "discover/search/slice_describe.h"
@@ -33,7 +34,17 @@ static void put_group(FILE *f, const spot_subject *s, int row)
     else fprintf(f, "%d", s->group[row]);
 }
 
-static void put_slice(FILE *f, const spot_subject *s, const spot_finding *g, int k, const char *method, int number)
+/* The class that a row with a suspect label seems to have. */
+static void put_seeming(FILE *f, const spot_subject *s, const spot_suspects *suspects, int row)
+{
+    const int at = spot_suspects_place(suspects, row);
+
+    fputc(',', f);
+    if (at >= 0) spot_csv_field(f, s->class_name[suspects->cls[at]]);
+}
+
+static void put_slice(FILE *f, const spot_subject *s, const spot_suspects *suspects, const spot_finding *g, int k,
+                      const char *method, int number)
 {
     const spot_proof *p = g->slice[k].proof;
     char score[32];
@@ -52,6 +63,7 @@ static void put_slice(FILE *f, const spot_subject *s, const spot_finding *g, int
         if (p && p->cause) fprintf(f, "%d", p->cause);
         fprintf(f, ",%d", number);
         put_group(f, s, row);
+        if (suspects->known) put_seeming(f, s, suspects, row);
         fputc('\n', f);
     }
 }
@@ -77,14 +89,15 @@ static spot_status write_csv(spot_ctx *c, const char *dir, const spot_findings *
     FILE *out = spot_text_stream(&text);
     char method[400];
 
-    if (out) fprintf(out, "id,class,method,seed,rank,score%s,number%s\n", o->proof ? ",claim,part,cause" : "",
-                     spot_subject_is_grouped(s) ? ",group" : "");
+    if (out)
+        fprintf(out, "id,class,method,seed,rank,score%s,number%s%s\n", o->proof ? ",claim,part,cause" : "",
+                spot_subject_is_grouped(s) ? ",group" : "", f->suspects.known ? ",seems" : "");
     for (int i = 0; out && i < f->count; i++)
         for (int k = 0; k < f->finding[i].slices; k++) {
             const spot_finding *g = &f->finding[i];
             if (g->merged) spot_proof_methods(method, sizeof method, g->slice[k].proof, o);
             else spot_bdm_name(&o->bdm[g->bdm], method, sizeof method);
-            put_slice(out, s, g, k, method, number[i * SPOT_MAX_HYPOTHESES + k]);
+            put_slice(out, s, &f->suspects, g, k, method, number[i * SPOT_MAX_HYPOTHESES + k]);
         }
     return write_stream(c, dir, "slices.csv", out, &text);
 }
@@ -192,6 +205,7 @@ static spot_status build_json(spot_ctx *c, spot_json *j, const char *path, const
     spot_json_put_int(j, "numbers", SPOT_NUMBERS);
     put_subject(j, s);
     if (f->decided.rows) put_features(j, &f->decided);
+    if (f->suspects.known) spot_json_put_int(j, "suspect_labels", f->suspects.count);
     if (o->proof) spot_put_proof_options(j, o->proof, f);
     if (o->proof) spot_put_causes(j, f, s);
     put_left_out(j, f, s, o);

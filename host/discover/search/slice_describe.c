@@ -178,6 +178,21 @@ static void put_proof(spot_json *j, const void *row)
     spot_json_end(j);
 }
 
+/* ---- its labels ---- */
+
+static const spot_quantity labels[] = {
+    SPOT_QUANTITY("suspect", spot_slice, suspects), SPOT_QUANTITY("error_rate_without", spot_slice, rate_without),
+    SPOT_QUANTITIES_END
+};
+
+static void put_labels(spot_json *j, const void *row)
+{
+    if (!slice_of(row)->p->labels_known) return;
+    spot_json_object(j, "labels");
+    spot_quantities_put(j, labels, slice_of(row)->p);
+    spot_json_end(j);
+}
+
 /* ---- all ---- */
 
 static const spot_quantity head[] = {
@@ -187,7 +202,8 @@ static const spot_quantity head[] = {
 
 static const spot_quantity tail[] = {
     SPOT_ROWS("words", SPOT_AS_LIST, word, spot_word, count_words, get_word, .optional = true),
-    SPOT_BEHIND(NULL, spot_slice_row, p, described), SPOT_WRITTEN(put_proof), SPOT_QUANTITIES_END
+    SPOT_BEHIND(NULL, spot_slice_row, p, described), SPOT_WRITTEN(put_labels), SPOT_WRITTEN(put_proof),
+    SPOT_QUANTITIES_END
 };
 
 const spot_quantity spot_slice_in_file[] = {

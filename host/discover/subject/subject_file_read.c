@@ -9,6 +9,7 @@
 
 #include "core/pointer.h"
 #include "discover/describe/gallery.h"
+#include "discover/describe/suspect_labels.h"
 #include "discover/subject/subject_file.h"
 #include "discover/subject/subject_memory.h"
 #include "formats/safetensors.h"
@@ -407,6 +408,22 @@ static spot_status get_descriptions(subject_file_reader *r, spot_findings *f)
     return SPOT_OK;
 }
 
+static spot_status get_suspects(subject_file_reader *r, spot_findings *f)
+{
+    spot_suspects *x = &f->suspects;
+    int64_t n = -1;
+
+    if (!exists(r, "suspect_rows") || !r->s->target) return SPOT_OK;
+    SPOT_TRY(get(r, "suspect_rows", SPOT_I32, &n, 0, &x->row));
+    SPOT_TRY(get(r, "suspect_classes", SPOT_I32, &n, 0, &x->cls));
+    SPOT_TRY(check_rows(r, "suspect_rows", x->row, (int)n, SPOT_ALL_CLASSES, true));
+    SPOT_TRY(check_ints(r, "suspect_classes", x->cls, n, 0, r->s->classes - 1));
+    x->known = true;
+    x->count = (int)n;
+    spot_suspects_count(f);
+    return SPOT_OK;
+}
+
 static spot_status get_methods(subject_file_reader *r, spot_discover_options *o)
 {
     spot_bdm_config *bdm;
@@ -442,6 +459,7 @@ spot_status spot_findings_read(spot_ctx *c, const char *dir, spot_subject *s, sp
     if (how == SPOT_OK) how = get_findings(&r, f, o->bdms);
     if (how == SPOT_OK) how = get_descriptions(&r, f);
     if (how == SPOT_OK) how = spot_recall_proofs(c, &r.all, path, s, f, o);
+    if (how == SPOT_OK) how = get_suspects(&r, f);
     spot_tensors_close(&r.all);
     if (how) {
         spot_findings_close(f);

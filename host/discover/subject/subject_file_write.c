@@ -9,7 +9,7 @@
 #include "discover/subject/subject_memory.h"
 #include "formats/safetensors.h"
 
-enum { FIXED = 34, NAME = 24 };        /* tensors beside the maps; bytes of a map's name */
+enum { FIXED = 42, NAME = 24 };        /* tensors beside the maps; bytes of a map's name */
 
 typedef struct {
     spot_ctx    *c;
@@ -344,6 +344,10 @@ static spot_status add_all(recorder *w, const spot_findings *f, const spot_subje
     SPOT_TRY(add_descriptions(w, f));
     SPOT_TRY(add_proofs(w, f, o));
     SPOT_TRY(add_judged_groups(w, f, s, o));
+    if (f->suspects.known) {
+        borrow(w, "suspect_rows", SPOT_I32, (size_t)f->suspects.count, 0, f->suspects.row);
+        borrow(w, "suspect_classes", SPOT_I32, (size_t)f->suspects.count, 0, f->suspects.cls);
+    }
     borrow(w, "left_out", SPOT_I32, (size_t)f->left_out, 0, f->left_class);
     if (f->map) borrow(w, "map", SPOT_F32, (size_t)s->n, 2, f->map);
     return SPOT_OK;

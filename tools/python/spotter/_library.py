@@ -134,7 +134,8 @@ class Slice(ct.Structure):
     _fields_ = [("size", ct.c_int), ("wrong", ct.c_int), ("error_rate", ct.c_double), ("mean_confidence", ct.c_double),
                 ("share", ct.c_double), ("score", ct.c_double), ("row", ct.POINTER(ct.c_int)), ("neighbours", ct.c_int),
                 ("neighbour", ct.c_int * NEIGHBOURS), ("words", ct.c_int), ("word", ct.POINTER(Word)),
-                ("conjunction", ct.POINTER(Conjunction)), ("proof", ct.POINTER(Proof))]
+                ("conjunction", ct.POINTER(Conjunction)), ("proof", ct.POINTER(Proof)), ("labels_known", ct.c_bool),
+                ("suspects", ct.c_int), ("rate_without", ct.c_double)]
 
 
 class Finding(ct.Structure):
@@ -148,10 +149,14 @@ class Decided(ct.Structure):
                 ("wrong", ct.c_double), ("decide", ct.c_bool)]
 
 
+class Suspects(ct.Structure):
+    _fields_ = [("known", ct.c_bool), ("count", ct.c_int), ("row", ct.POINTER(ct.c_int)), ("cls", ct.POINTER(ct.c_int))]
+
+
 class Findings(ct.Structure):
     _fields_ = [("count", ct.c_int), ("finding", ct.POINTER(Finding)), ("left_out", ct.c_int),
-                ("left_class", ct.POINTER(ct.c_int)), ("map", ct.POINTER(ct.c_float)), ("decided", Decided), ("arena", Arena),
-                ("described", Arena)]
+                ("left_class", ct.POINTER(ct.c_int)), ("map", ct.POINTER(ct.c_float)), ("decided", Decided),
+                ("suspects", Suspects), ("arena", Arena), ("described", Arena), ("suspected", Arena)]
 
 
 class DiscoverOptions(ct.Structure):

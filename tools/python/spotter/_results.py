@@ -59,11 +59,19 @@ class Results:
 
     def to_frame(self) -> Any:
         """The slices as a pandas DataFrame, a row each, in the words of slices.json: number, class, rank, size, wrong,
-        error_rate, class_rate, share_of_errors, mean_confidence, score, predicted, predicted_share, method; with proof also
+        error_rate, class_rate, share_of_errors, mean_confidence, score, predicted, predicted_share, suspects, rate_without, method; with proof also
         claim, corrected_p, judged, judged_wrong, excess, excess_low, excess_high, shrunk_excess, expected_rate, cause; after
         describe words, conjunction."""
         self._fitted()
         return frame(columns(self.slices_), "to_frame")
+
+    @property
+    def suspect_labels_(self) -> Dict[int, str]:
+        """Rows of fit whose label may be wrong, in their order, and the class that each seems to have: confident learning and
+        most of the row's nearest neighbours say it (include/spotter/discover.h). Empty where probs do not tell."""
+        held = self._fitted()
+        x = held.findings.suspects
+        return {x.row[i]: held.subject.names[x.cls[i]] for i in range(x.count)}
 
     def rows_frame(self) -> Any:
         """The rows of the slices as a pandas DataFrame, a row for each row of each slice: id (the user's, else the row's

@@ -75,7 +75,7 @@ class Proof:
     judged_groups: int = 0
 
 
-WITHOUT = ("predicted", "cause")                       # None where JSON has null; other numbers are NaN then
+WITHOUT = ("predicted", "cause", "suspect")                       # None where JSON has null; other numbers are NaN then
 
 
 def _read(told: Dict[str, Any]) -> Dict[str, Any]:
@@ -90,6 +90,9 @@ class Slice:
     mean_confidence, score: float. class_rate: error rate of the whole class. nearest_correct: correct rows nearest to the mean
     of the slice. class_, name: the class's number, -1 for all, and its name; rank: 1 is the first of its class. method: what
     found it. predicted: the class that most wrong rows are taken for, predicted_share of them; None where probs did not tell.
+
+    suspects: labels among its rows that may be wrong, None where probs do not tell; rate_without: error rate of the other
+    rows, NaN where there are none.
 
     proof: Proof, where it was asked for; claim: its claim; else both None.
 
@@ -112,6 +115,8 @@ class Slice:
     method: str
     predicted: Optional[str]
     predicted_share: float
+    suspects: Optional[int]
+    rate_without: float
     proof: Optional[Proof]
     words: List[Dict[str, Any]]
     conjunction: Optional[Dict[str, Any]]
@@ -126,6 +131,8 @@ class Slice:
         self.class_ = -1 if finding["class_number"] is None else finding["class_number"]
         self.name = "all" if finding["class"] is None else finding["class"]
         self.predicted, self.predicted_share = taken_for
+        labels = _read(told.get("labels", {"suspect": None, "error_rate_without": None}))
+        self.suspects, self.rate_without = labels["suspect"], labels["error_rate_without"]
         self.proof = None
         if "proof" in told:
             self.proof = Proof(**{**_read(told["proof"]), "pieces": [Piece(**_read(p)) for p in told["proof"]["pieces"]]})
@@ -168,7 +175,7 @@ def columns(slices: Sequence[Slice]) -> Dict[str, List[Any]]:
     """The table of slices: a list for each column, in the words of slices.json."""
     table: Dict[str, List[Any]] = {"number": [s.number for s in slices], "class": [s.name for s in slices]}
     for name in ("rank", "size", "wrong", "error_rate", "class_rate", "share_of_errors", "mean_confidence", "score",
-                 "predicted", "predicted_share"):
+                 "predicted", "predicted_share", "suspects", "rate_without"):
         table[name] = [getattr(s, name) for s in slices]
     if any(s.proof for s in slices):
         for name in ("claim", "corrected_p", "judged", "excess", "excess_low", "excess_high", "shrunk_excess", "expected_rate",
