@@ -149,7 +149,10 @@ row = [row[i] for i in ids]
 indoor, night = (np.array([r[k].lower() in ("1", "true") for r in row]) for k in ("indoor", "night"))
 words = [r["weather"] for r in row]
 often = sorted(set(words), key=lambda w: (-words.count(w), w))
-bits = [indoor, ~indoor] + [np.array(words) == w for w in often] + [night, ~night]
+size = np.array([float(r["size"]) for r in row])
+low, high = (np.sort(size)[(k * len(size) + 2) // 3 - 1] for k in (1, 2))       # rank and value as the thirds of attributes.c
+thirds = [size <= low, (size > low) & (size <= high), size > high]
+bits = [indoor, ~indoor] + [np.array(words) == w for w in often] + thirds + [night, ~night]
 np.save("bits.npy", np.stack(bits, 1).astype(np.float32))
 PYTHON
 cat > tables.yaml <<'YAML'
@@ -162,7 +165,7 @@ YAML
 sed 's/\(kmeans, representation: \)attributes/\1model/' tables.yaml > columns.yaml
 rows=(--labels all.npz:y --probs all.npz:p --ids ids.csv:id)
 run 0 "" discover --no-proof -e all.npz:e "${rows[@]}" --config tables.yaml --attributes table.csv:name --threads 2 --out by_table
-grep -q 'itemsets-attributes looks at 7 attributes of 0 and 1; columns of other numbers are left out' err || fail "$(cat err)"
+grep -q 'itemsets-attributes looks at 10 attributes of 0 and 1' err || fail "$(cat err)"
 run 0 "" discover --no-proof -e bits.npy "${rows[@]}" --config columns.yaml --out by_columns
 run 0 "" discover --no-proof -e all.npz:e "${rows[@]}" --method planespot-pca --out by_features
 for method in itemsets kmeans; do
@@ -194,8 +197,30 @@ refused 2 \
 refused 2 \
     discover --no-proof -e bits.npy "${rows[@]}" --config tables.yaml --out no_table
 cut -d, -f1,4 table.csv > numbers.csv
-refused 3 discover --no-proof -e all.npz:e "${rows[@]}" --method itemsets \
-    --attributes numbers.csv:name --out no_table
+run 0 "" discover -e all.npz:e "${rows[@]}" --method itemsets --attributes numbers.csv:name --out numbers
+grep -q 'itemsets-attributes looks at 3 attributes of 0 and 1' err || fail "$(cat err)"
+
+# --- rules: by default they are searched beside the other methods; the slice's rows are all rows that have its attributes
+run 0 "" discover -e all.npz:e "${rows[@]}" --attributes table.csv:name --out ruled
+/usr/bin/python3 - <<'PYTHON' || fail "the rule of the first slice is not that of the table, or has other rows"
+import csv, json
+import numpy as np
+row = {r["name"]: r for r in csv.DictReader(open("table.csv"))}
+a = np.load("all.npz")
+p = np.where(a["y"] == 1, a["p"], 1 - a["p"])
+found = json.load(open("ruled/slices.json"))
+for f in found["findings"]:
+    s = f["slices"][0]
+    assert s["proof"]["claim"] == "confirmed" and sorted(s["rule"]["items"]) == ["not indoor", "weather=snow"], s
+    rows = [i for i in range(600) if a["y"][i] == f["class_number"] and row[f"img{i:04d}"]["indoor"] == "0"
+            and row[f"img{i:04d}"]["weather"] == "snow"]
+    assert s["size"] == len(rows) and s["wrong"] == sum(p[i] < 0.5 for i in rows), s
+    with open("ruled/slices.csv") as lines:
+        own = [r["id"] for r in csv.DictReader(lines) if r["number"] == str(s["number"])]
+    assert own == [f"img{i:04d}" for i in rows]
+PYTHON
+grep -qE '^ +is: not indoor and weather=snow$' out || fail "no rule is said: $(cat out)"
+grep -qE '^ +[0-9]+ of [0-9]+ wrong \(class [0-9]+ %\), on unseen rows' out || fail "no figures of a rule: $(cat out)"
 
 # --- several classes a row: the other categories are attributes by themselves
 run 0 "" discover --no-proof -e all.npz:e -y several.npz:has -p several.npz:prob --class 0 --method planespot-pca --no-report --out several

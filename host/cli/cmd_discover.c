@@ -124,7 +124,7 @@ static const cli_row table[] = {
     { .kind = CLI_HEADING, .help = "Search:" },
     { "class",      'c', "NAME|N|each|all", CLI_TEXT, CLI_AT(cls), .otherwise = "each",
       .help = "one class; each class in turn; or all rows at once" },
-    { "method",     'm', "M[,M]", CLI_TEXT, CLI_AT(method), .otherwise = CLI_METHODS,
+    { "method",     'm', "M[,M]", CLI_TEXT, CLI_AT(method), .otherwise = CLI_METHODS ", and rules of --attributes by itemsets",
       .help = "methods: " METHOD_NAMES "or a method with its reducer, such as planespot-tsne" },
     { "config",     0,   "FILE",  CLI_TEXT, CLI_AT(study.config), .flags = CLI_MORE,
       .help = "methods with settings and a seed, from a sweep's config" },
@@ -146,7 +146,7 @@ static const cli_row table[] = {
     { .kind = CLI_HEADING, .help = "Words for the slices:" },
     { "attributes", 0,   "FILE",  CLI_TEXT, CLI_AT(describe.attributes), .flags = CLI_ROWS_PATH,
       .help = "table.csv with a record for each row, or table.csv:COLUMN with their ids; each slice is described by at "
-              "most three of its columns, and itemsets looks at those of 0 and 1 and of words" },
+              "most three of its columns, and rules of two are searched for" },
     { "words",      'w', "FILE",  CLI_TEXT, CLI_AT(describe.words), .flags = CLI_ROWS_PATH | CLI_MORE,
       .help = "phrases, one a line, of which the nearest ones describe each slice" },
     { "describe",   0,   "FILE",  CLI_TEXT, CLI_AT(describe.encoder), .otherwise = "that of --embed",
@@ -333,6 +333,7 @@ static spot_status find_slices(spot_ctx *c, discover_flags *o, spot_findings *f,
 {
     SPOT_TRY(spot_describer_open(c, describer, s, s->encoder));
     d->attributes = describer->o.attributes;
+    spot_discover_rules(d);
     SPOT_TRY(log_cost(c, o, s, d, describer, &e->cost));
     SPOT_TRY(spot_discover_run(c, f, s, d, &(spot_discover_place){ cli_study_place(&o->study), o->replace }, &e->run));
     if (!f->count) return SPOT_OK;
@@ -391,8 +392,7 @@ static spot_status discover_rows(spot_ctx *c, discover_flags *o, spot_config *cf
     spot_status how, verdict;
 
     SPOT_TRY(cli_class_read(c, &d.cls, o->cls, s));
-    d.bdm = cfg->bdm;
-    d.bdms = cfg->bdms;
+    if (o->method || o->study.config) d.bdm = cfg->bdm, d.bdms = cfg->bdms;
     d.seed = o->seeds ? o->seed : &cfg->seed;
     d.seeds = o->seeds ? o->seeds : 1;
     d.least = o->least;
@@ -476,7 +476,7 @@ static spot_status search_blindspots(spot_ctx *c, discover_flags *o)
     cli_log_device(c, &o->study.machine);
     SPOT_TRY(cli_ci_begin(c, &o->ci));
     s = o->study.config ? spot_methods_load(c, &cfg, o->study.config)
-      : cli_methods_read(c, &cfg, o->method ? o->method : CLI_METHODS);
+      : o->method ? cli_methods_read(c, &cfg, o->method) : SPOT_OK;
     if (!o->study.config) cfg.seed = 0;
     if (s == SPOT_OK) s = search_with(c, o, &cfg);
     spot_memory_close(&cfg.memory);

@@ -104,9 +104,27 @@ static void print_labels(const spot_slice *s)
     putchar('\n');
 }
 
+/* A rule, and how many of its own rows are wrong. */
+static void print_rule(const spot_slice *s)
+{
+    const spot_proof *p = s->proof;
+    const int left = WIDTH - INDENT - 4;
+    char piece[PIECE];
+    line l = { .columns = 0 };
+
+    for (int i = 0; i < p->rule_items && l.columns < left; i++) {
+        join(piece, i ? " and " : "", p->rule[i]);
+        add(&l, piece, left - l.columns);
+    }
+    printf("%*sis: %s\n%*s%d of %d wrong (class %.0f %%), on unseen rows %d of %d; %.0f %% to expect on new rows\n", INDENT, "",
+           l.text, INDENT + 4, "", s->wrong, s->size, 100 * p->class_rate, p->wrong, p->judged,
+           100 * (p->class_rate + p->shrunk));
+}
+
 void cli_slice_words(const spot_slice *s)
 {
     print_labels(s);
     print_words(s);
-    if (s->conjunction) print_conjunction(s->conjunction);
+    if (s->proof && s->proof->rule_items) print_rule(s);
+    else if (s->conjunction) print_conjunction(s->conjunction);
 }

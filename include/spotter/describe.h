@@ -100,8 +100,13 @@ spot_status spot_attributes_of_classes(spot_ctx *c, spot_attributes *a, const ui
 spot_status spot_attributes_join(spot_ctx *c, spot_attributes *a, spot_attributes *more);
 void        spot_attributes_close(spot_attributes *a);
 
-enum { SPOT_MOST_ITEMS = 3 };
+enum { SPOT_MOST_ITEMS = 3, SPOT_RULE_ITEMS = 20 };
 #define SPOT_LEAST_F1 0.1
+
+/* Rows that have all of these items. items 0: no rule. */
+typedef struct {
+    int items, item[SPOT_RULE_ITEMS];      /* indices into the attributes, ascending */
+} spot_rule;
 
 /* A conjunction and a group on some rows of a class. */
 typedef struct {
@@ -130,6 +135,7 @@ typedef struct {
     const uint8_t *wrong;      /* (n): 1 where the classifier is wrong */
     int    groups;
     const spot_group *group;   /* (groups) */
+    bool   whole;              /* the search sees all rows, of which then no half is left to test: held_out has no rows */
     spot_seed seed;            /* of the halves: SPOT_RNG_DESCRIBE, index = 0 */
 } spot_conjunctions_problem;
 

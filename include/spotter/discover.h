@@ -1,6 +1,6 @@
 /* discover.h - subject -> findings: runs every method on every chosen class with every seed, and writes the findings.
  *
- * A method with SPOT_BY_ATTRIBUTES uses options.attributes: a column of 0 and 1 for each item but the thirds of numbers. Every
+ * A method with SPOT_BY_ATTRIBUTES uses options.attributes: a column of 0 and 1 for each item. Every
  * other method uses the subject's features, whatever its `representation`; SPOT_BY_CLIP and SPOT_BY_FILE are SPOT_USAGE.
  *
  * A folder of findings:
@@ -53,6 +53,11 @@ extern "C" {
  * belongs where most of its `neighbours` nearest rows of its class, among those of the finding part, do. Then wrong rows among
  * them are counted.
  *
+ * Where there are attributes, a slice may be a rule: rows that have certain items. The rows of the other part that have them
+ * belong, and no neighbour votes. The slices of itemsets are rules. Each slice of another method is offered its best rule: of
+ * all conjunctions of at most three items the one of the greatest F1 with the slice on the finding part (spot_conjunctions_find),
+ * which is judged as one slice more of the same family. Equal rules of a class and part are one.
+ *
  * The test of a slice is exact and one-sided: if its judged rows were drawn at random from the judged rows of the same classes,
  * how probable are at least so many wrong ones? With one class this is hypergeometric; with several, the sum of independent
  * hypergeometric numbers, class by class, so that a class with many errors is no finding. The correction covers all slices of
@@ -79,7 +84,8 @@ extern "C" {
  *
  * Slices that are nearly the same rows are merged afterwards, for display: merged before the tests, one part's rows would serve
  * finding and judging. A merged slice has the least corrected p of its pieces, which is valid, since the correction holds
- * for all pieces at once.
+ * for all pieces at once. Where a rule among its pieces is confirmed, the slice is the surest such rule: its rows, its numbers
+ * and its p are that rule's.
  *
  * One cause may make slices in several classes: pictures of five classes that came out black. Confirmed slices are shown as one
  * cause if they are of two classes at least, each has half of its wrong rows or more taken for the same class, and every two of
@@ -110,6 +116,7 @@ typedef struct {
     int      judged, wrong;    /* rows of the judging part, wrong ones among them */
     double   base;             /* wrong rows expected among `judged`: by the rates of their classes in the judging part */
     int      groups;           /* of the judged rows; 0: rows are alone */
+    spot_rule rule;            /* of the options' attributes: its rows of both parts are found and judged; no items: see above */
     double   p, corrected;     /* one-sided, exact, with groups the rank among draws; corrected for all pieces */
 } spot_piece;
 
@@ -127,6 +134,8 @@ typedef struct {
     double        cell;        /* error rate that predicted class and confidence alone let expect; NaN: no probabilities */
     int           predicted;   /* the class that most of its wrong rows are taken for; -1: not known */
     double        predicted_share;     /* of its wrong rows */
+    int           rule_items;  /* the slice's rows are all rows of its class that have these items; 0: no rule says it */
+    char        **rule;        /* (rule_items): their names */
     int           pieces;
     spot_piece   *piece;       /* (pieces): the least corrected p first */
     int           tests;       /* size of the family of tests, of all slices together */
@@ -253,6 +262,10 @@ typedef struct {
 
 spot_discover_options spot_discover_defaults(void);      /* joinspot and ward, as spot_bdm_defaults has them; one
                                                            seed, 0; each class */
+
+/* Options that have the methods of spot_discover_defaults, attributes and a proof: adds itemsets to the methods, with
+ * conjunctions of two items at most. Other options stay as they are. */
+void spot_discover_rules(spot_discover_options *o);
 
 /* Peak bytes, with the subject's arrays; and seconds (an estimate from sizes and a calibration of at most two seconds; NaN
  * where not known), unless NULL. Both are also set on SPOT_NOMEM: o->memory does not suffice. */

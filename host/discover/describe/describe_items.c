@@ -313,17 +313,17 @@ static spot_status take_scratch(const mining *m, spot_arena *a, scratch *s)
     return SPOT_OK;
 }
 
-/* A random order's first n/2 rows are the first half; m->member serves as a mark. */
+/* A random order's first n/2 rows are the first half, or all rows are; m->member serves as a mark. */
 static spot_status halve_rows(mining *m)
 {
-    const int n = m->p->n;
+    const int n = m->p->n, half = m->p->whole ? n : n / 2;
     uint32_t *order = malloc(((size_t)n + 1) * sizeof *order);
     spot_rng r = spot_rng_at(m->p->seed.seed, SPOT_RNG_DESCRIBE, m->p->seed.ec, 0);
 
     if (!order) return spot_fail(m->c, SPOT_NOMEM, "no memory for the order of %d rows", n);
     spot_rng_shuffle(&r, order, (uint32_t)n);
     memset(m->member, 0, (size_t)n);
-    for (int i = 0; i < n / 2; i++) m->member[order[i]] = 1;
+    for (int i = 0; i < half; i++) m->member[order[i]] = 1;
     free(order);
     m->first = m->second = 0;
     for (int i = 0; i < n; i++)

@@ -2,6 +2,7 @@
  *
  *     proof_parts.c    divides the rows, finds each judging row's nearest finding rows
  *     proof_groups.c   rows that belong together: their division, exchanges of their errors (proof_groups.h)
+ *     proof_rules.c    slices that are rules of attributes
  *     proof_run.c      one run: a search on each part, its slices as pieces, judged
  *     proof_chance.c   errors without structure for further runs
  *     proof_facts.c    what to expect on new rows, and what confidence alone lets expect
@@ -118,6 +119,20 @@ spot_counted spot_count_rows(const spot_proving *j, const spot_proved *k, const 
 
 /* Sets is_wrong and tally of all classes. */
 void spot_proof_tally(spot_proving *j);
+
+/* ---- proof_rules.c ---- */
+
+/* The rule of a slice of a method that looks at the attributes: the shortest conjunction, of equal ones that of the lowest
+ * items, that holds on the finding part for its rows alone. Without items where there is none. */
+spot_status spot_rule_of_piece(spot_proving *j, const spot_judged *g, spot_rule *rule);
+
+/* Sets the bits of the rows of a part that have the rule's items. */
+void spot_rule_rows(const spot_proving *j, const spot_proved *k, const spot_rule *rule, int part, uint64_t *bit);
+
+/* rule (f->slices): the best rule of each slice of a search of part `part`, on its rows; without items where there is none. */
+spot_status spot_rules_offer(spot_proving *j, spot_rule *rule, const spot_finding *f, int class_place, int part);
+
+bool spot_same_rule(const spot_rule *a, const spot_rule *b);
 
 /* ---- proof_correct.c ---- */
 

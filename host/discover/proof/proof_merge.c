@@ -25,7 +25,8 @@ static int surest_first(const void *a, const void *b)
     if (x->said.p != y->said.p) return x->said.p < y->said.p ? -1 : 1;
     if (x->said.bdm != y->said.bdm) return x->said.bdm - y->said.bdm;
     if (x->said.seed != y->said.seed) return x->said.seed < y->said.seed ? -1 : 1;
-    return x->said.part != y->said.part ? x->said.part - y->said.part : x->said.rank - y->said.rank;
+    if (x->said.part != y->said.part) return x->said.part - y->said.part;
+    return x->said.rank != y->said.rank ? x->said.rank - y->said.rank : x->said.rule.items - y->said.rule.items;
 }
 
 /* The Jaccard index of all rows, found and judged. */
@@ -93,18 +94,31 @@ typedef struct {
     uint64_t      *found, *judged;     /* of a slice */
 } maker;
 
-/* Unites the rows of the slice's pieces; returns its first piece. */
-static const spot_judged *unite(maker *m, int slice, size_t words, int *pieces)
+/* The piece whose numbers are the slice's: the surest confirmed rule, else the surest piece. */
+static const spot_judged *head_of(const maker *m, int slice, int *pieces)
 {
-    const spot_judged *head = NULL;
+    const spot_judged *head = NULL, *rule = NULL;
 
-    memset(m->found, 0, words * sizeof *m->found);
-    memset(m->judged, 0, words * sizeof *m->judged);
     *pieces = 0;
     for (const spot_judged *g = m->first; g < m->end; g++) {
         if (g->slice != slice) continue;
-        if (!head) head = g;
         ++*pieces;
+        if (!head) head = g;
+        if (!rule && g->said.rule.items && spot_is_significant(g->said.corrected, m->j->p.level)) rule = g;
+    }
+    return rule ? rule : head;
+}
+
+/* Unites the rows of the slice's pieces; where its head is a rule, of those that are this rule, which each part may have found.
+ * Returns the head. */
+static const spot_judged *unite(maker *m, int slice, size_t words, int *pieces)
+{
+    const spot_judged *head = head_of(m, slice, pieces);
+
+    memset(m->found, 0, words * sizeof *m->found);
+    memset(m->judged, 0, words * sizeof *m->judged);
+    for (const spot_judged *g = m->first; g < m->end; g++) {
+        if (g->slice != slice || (head->said.rule.items && !spot_same_rule(&g->said.rule, &head->said.rule))) continue;
         for (size_t w = 0; w < words; w++) {
             m->found[w] |= g->found[w];
             m->judged[w] |= g->judged[w];
@@ -129,6 +143,20 @@ static spot_status list_slice(maker *m, spot_hypotheses *out, const spot_proved 
     return SPOT_OK;
 }
 
+static spot_status keep_rule(maker *m, spot_proof *p, const spot_rule *rule)
+{
+    spot_arena *a = &m->f->arena;
+
+    p->rule_items = rule->items;
+    SPOT_TRY(SPOT_TAKE(m->j->c, a, p->rule, rule->items));
+    for (int i = 0; i < rule->items; i++) {
+        const char *name = m->j->o->attributes->name[rule->item[i]];
+        SPOT_TRY(SPOT_TAKE(m->j->c, a, p->rule[i], strlen(name) + 1));
+        memcpy(p->rule[i], name, strlen(name) + 1);
+    }
+    return SPOT_OK;
+}
+
 static spot_status prove_slice(maker *m, const spot_proved *k, spot_slice *s, int slice, const int *row)
 {
     spot_proving *j = m->j;
@@ -142,6 +170,7 @@ static spot_status prove_slice(maker *m, const spot_proved *k, spot_slice *s, in
     *p = (spot_proof){ .p = head->said.corrected, .pieces = pieces, .tests = j->pieces, .least_p = 1 };
     p->claim = spot_is_significant(p->p, j->p.level) ? SPOT_CLAIM_CONFIRMED    /* suggested: surer than all in chance errors */
              : j->p.chance && head->alone < j->best ? SPOT_CLAIM_SUGGESTED : SPOT_CLAIM_CHANCE;
+    SPOT_TRY(keep_rule(m, p, &head->said.rule));
     SPOT_TRY(SPOT_TAKE(j->c, a, p->piece, pieces));
     SPOT_TRY(SPOT_TAKE(j->c, a, p->origin, s->size));
     for (const spot_judged *g = m->first; g < m->end; g++)
@@ -248,6 +277,8 @@ static size_t result_bytes(const spot_proving *j, int left_out)
     for (int i = 0; i < j->pieces; i++) {
         const spot_piece *p = &j->piece[i].said;
         bytes += (size_t)(p->found + p->judged) * (sizeof(int) + 1) + sizeof *p + sizeof(spot_proof) + 512;
+        for (int k = 0; k < p->rule.items; k++)
+            bytes += strlen(j->o->attributes->name[p->rule.item[k]]) + sizeof(char *) + 65;
     }
     return bytes;
 }

@@ -16,7 +16,7 @@ static size_t slices_of_a_class(const spot_discover_options *o)
 
     for (int b = 0; b < o->bdms; b++)
         top += (size_t)(o->bdm[b].top < SPOT_MAX_HYPOTHESES ? o->bdm[b].top : SPOT_MAX_HYPOTHESES);
-    return top * (size_t)o->seeds * 2;
+    return top * (size_t)o->seeds * (o->attributes ? 4 : 2);       /* of two parts; of each slice its rule, too */
 }
 
 size_t spot_proof_bytes(const spot_ctx *c, const spot_subject *s, const spot_discover_options *o,

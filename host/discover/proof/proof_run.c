@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "discover/proof/proof_groups.h"
+#include "discover/subject/attribute_rows.h"
 #include "study/chain.h"
 
 /* ---- counting ---- */
@@ -115,7 +116,8 @@ static spot_status judge(spot_proving *j, spot_judged *g, size_t mark)
 
     if (found.rows >= SPOT_WHOLE * k->members[q] || found.wrong <= found.base || !k->nearest[q]) judged.rows = 0;
     else {
-        vote(k, g);
+        if (g->said.rule.items) spot_rule_rows(j, k, &g->said.rule, 1 - q, g->judged);
+        else vote(k, g);
         judged = spot_count_rows(j, k, g->judged, 1 - q);
     }
     if (!judged.rows || judged.rows >= SPOT_WHOLE * k->members[1 - q]) {
@@ -142,6 +144,21 @@ spot_status spot_proof_piece(spot_proving *j, spot_judged **next, const spot_pie
 
 static void set_bit(uint64_t *bit, int i) { bit[i / 64] |= (uint64_t)1 << i % 64; }
 
+/* Whether the slices of a method are rules of the attributes. */
+static bool is_rule(const spot_proving *j, int bdm)
+{
+    return spot_by_table(j->o, bdm) && j->o->bdm[bdm].method == SPOT_ITEMSETS;
+}
+
+/* Whether a piece of the same class and part is the same rule. */
+static bool is_known(const spot_proving *j, const spot_judged *g)
+{
+    for (const spot_judged *e = j->piece; e < j->piece + j->pieces && g->said.rule.items; e++)
+        if (e->class_place == g->class_place && e->said.part == g->said.part
+            && spot_same_rule(&e->said.rule, &g->said.rule)) return true;
+    return false;
+}
+
 /* A slice of the search of a part; its rows are those of the part. */
 static spot_status take_slice(spot_proving *j, const spot_finding *f, const spot_slice *s, int rank, int class_place,
                               int part)
@@ -157,7 +174,44 @@ static spot_status take_slice(spot_proving *j, const spot_finding *f, const spot
         while (k->row[at] != j->row[part][s->row[i]]) at++;
         set_bit(g->found, at);
     }
+    if (is_rule(j, f->bdm)) SPOT_TRY(spot_rule_of_piece(j, g, &g->said.rule));
+    if (is_known(j, g)) {
+        j->a.used = mark;
+        return SPOT_OK;
+    }
     return judge(j, g, mark);
+}
+
+/* The rule of a slice as one piece more, unless a piece of the class and part is this rule already. */
+static spot_status take_rule(spot_proving *j, const spot_finding *f, int slice, const spot_rule *rule, int class_place, int part)
+{
+    const spot_piece said = { .bdm = f->bdm, .part = part, .seed = f->seed, .rank = slice + 1, .rule = *rule };
+    const size_t mark = j->a.used;
+    spot_judged *g;
+
+    if (!rule->items) return SPOT_OK;
+    SPOT_TRY(spot_proof_piece(j, &g, &said, f->slice[slice].score, class_place));
+    if (is_known(j, g)) {
+        j->a.used = mark;
+        return SPOT_OK;
+    }
+    spot_rule_rows(j, &j->cls[class_place], rule, part, g->found);
+    return judge(j, g, mark);
+}
+
+/* The slices of a method that finds no rules are offered theirs. */
+static spot_status take_rules(spot_proving *j, const spot_finding *f, int class_place, int part)
+{
+    spot_rule *rule;
+    spot_status how = SPOT_OK;
+
+    if (!j->o->attributes || !f->slices || is_rule(j, f->bdm)) return SPOT_OK;
+    rule = calloc((size_t)f->slices, sizeof *rule);
+    if (!rule) return spot_fail(j->c, SPOT_NOMEM, "no memory for the rules of %d slices", f->slices);
+    how = spot_rules_offer(j, rule, f, class_place, part);
+    for (int k = 0; k < f->slices && how == SPOT_OK; k++) how = take_rule(j, f, k, &rule[k], class_place, part);
+    free(rule);
+    return how;
 }
 
 /* The place of a class among the proof's; -1: it is none of them. */
@@ -185,6 +239,7 @@ static spot_status take_findings(spot_proving *j, const spot_findings *f, int pa
         j->cls[place].tried[part]++;
         if (g->status) note_failure(&j->cls[place], part, g->status, g->message);
         for (int k = 0; k < g->slices; k++) SPOT_TRY(take_slice(j, g, &g->slice[k], k + 1, place, part));
+        SPOT_TRY(take_rules(j, g, place, part));
     }
     return SPOT_OK;
 }

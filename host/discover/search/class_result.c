@@ -42,6 +42,9 @@ static void describe_piece(spot_json *j, spot_class_piece *p, int rows)
     describe_exact(j, "score", &p->score);
     describe_rows(j, "found", &p->found, rows);
     describe_rows(j, "judged", &p->judged, rows);
+    spot_json_int(j, "items", &p->rule.items);
+    if (p->rule.items < 0 || p->rule.items > SPOT_RULE_ITEMS) p->rule.items = 0, j->wrong = "items";
+    if (p->rule.items) spot_json_ints(j, "rule", p->rule.item, p->rule.items);
     spot_json_end(j);
 }
 
@@ -134,7 +137,7 @@ spot_status spot_class_result_of_proof(spot_ctx *c, spot_class_result *r, const 
         spot_class_piece *p = &r->piece[r->pieces];
         if (g->class_place != i) continue;
         *p = (spot_class_piece){ .bdm = g->said.bdm, .part = g->said.part, .rank = g->said.rank, .seed = g->said.seed,
-                                 .score = g->score };
+                                 .rule = g->said.rule, .score = g->score };
         r->pieces++;
         SPOT_TRY(print_rows(c, &p->found, g->found, k->n));
         SPOT_TRY(print_rows(c, &p->judged, g->judged, k->n));
@@ -174,12 +177,20 @@ static bool read_rows(const spot_proving *j, const spot_proved *k, uint64_t *bit
     return rows > 0;
 }
 
+/* The rule's items are attributes, and ascend. */
+static bool has_items(const spot_discover_options *o, const spot_rule *rule)
+{
+    for (int i = 0; i < rule->items; i++)
+        if (rule->item[i] <= (i ? rule->item[i - 1] : -1) || !o->attributes || rule->item[i] >= o->attributes->items) return false;
+    return true;
+}
+
 static spot_status load_piece(spot_proving *j, const spot_class_piece *p, int i)
 {
-    const spot_piece said = { .bdm = p->bdm, .part = p->part, .seed = p->seed, .rank = p->rank };
+    const spot_piece said = { .bdm = p->bdm, .part = p->part, .seed = p->seed, .rank = p->rank, .rule = p->rule };
     const spot_proved *k = &j->cls[i];
     const bool whole = j->pieces < j->most && p->bdm >= 0 && p->bdm < j->o->bdms && strlen(p->found) == digits_of(k->n)
-                    && strlen(p->judged) == digits_of(k->n);
+                    && strlen(p->judged) == digits_of(k->n) && has_items(j->o, &p->rule);
     spot_judged *g;
 
     if (whole) SPOT_TRY(spot_proof_piece(j, &g, &said, p->score, i));

@@ -39,12 +39,20 @@ typedef struct {
 } discovery;
 
 /* Made once, by the first who asks, and never written again. */
-static spot_bdm_config default_methods[2];
+static spot_bdm_config default_methods[3];
 
 static void make_default_methods(void)
 {
     default_methods[0] = spot_bdm_defaults(SPOT_JOINSPOT);
     default_methods[1] = spot_bdm_defaults(SPOT_WARD);
+    default_methods[2] = spot_bdm_defaults(SPOT_ITEMSETS);
+    default_methods[2].itemsets.longest = 2;
+    default_methods[2].top = 20;
+}
+
+void spot_discover_rules(spot_discover_options *o)
+{
+    if (o->bdm == spot_discover_defaults().bdm && o->attributes && o->proof) o->bdms = 3;
 }
 
 spot_discover_options spot_discover_defaults(void)
@@ -361,14 +369,13 @@ static spot_status open_findings(discovery *run, const spot_candidate *candidate
 static void log_table(const discovery *run)
 {
     const spot_discover_options *o = run->options;
-    int columns = 0, numbers = 0, b = 0;
+    int b = 0;
     char name[80];
 
     while (b < o->bdms && !spot_by_table(o, b)) b++;
     if (b == o->bdms) return;
-    columns = spot_attribute_columns(o->attributes, &numbers);
-    spot_log(run->outer, SPOT_LOG_INFO, "%s looks at %d attributes of 0 and 1%s", spot_bdm_name(&o->bdm[b], name, sizeof name),
-             columns, numbers ? "; columns of other numbers are left out" : "");
+    spot_log(run->outer, SPOT_LOG_INFO, "%s looks at %d attributes of 0 and 1", spot_bdm_name(&o->bdm[b], name, sizeof name),
+             o->attributes->items);
     if (o->fit) spot_log(run->outer, SPOT_LOG_INFO, "its slices cannot take new rows, which come without attributes");
 }
 

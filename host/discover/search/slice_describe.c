@@ -102,6 +102,18 @@ static const spot_quantity described[] = {
 
 /* ---- its proof ---- */
 
+static void put_rule(spot_json *j, const void *row)
+{
+    const spot_proof *v = slice_of(row)->v;
+
+    if (!v || !v->rule_items) return;
+    spot_json_object(j, "rule");
+    spot_json_array(j, "items", 0, 0);
+    for (int i = 0; i < v->rule_items; i++) spot_json_put_text(j, NULL, v->rule[i]);
+    spot_json_end(j);
+    spot_json_end(j);
+}
+
 typedef struct { spot_piece e; char method[80]; } piece_row;
 
 static long count_pieces(const void *row) { return slice_of(row)->v->pieces; }
@@ -202,8 +214,8 @@ static const spot_quantity head[] = {
 
 static const spot_quantity tail[] = {
     SPOT_ROWS("words", SPOT_AS_LIST, word, spot_word, count_words, get_word, .optional = true),
-    SPOT_BEHIND(NULL, spot_slice_row, p, described), SPOT_WRITTEN(put_labels), SPOT_WRITTEN(put_proof),
-    SPOT_QUANTITIES_END
+    SPOT_BEHIND(NULL, spot_slice_row, p, described), SPOT_WRITTEN(put_labels), SPOT_WRITTEN(put_rule),
+    SPOT_WRITTEN(put_proof), SPOT_QUANTITIES_END
 };
 
 const spot_quantity spot_slice_in_file[] = {

@@ -6,29 +6,14 @@ bool spot_by_table(const spot_discover_options *o, int b)
     return o->attributes && o->bdm[b].representation == SPOT_BY_ATTRIBUTES;
 }
 
-int spot_attribute_columns(const spot_attributes *t, int *numbers)
-{
-    int columns = 0, last = -1, left = 0;
-
-    for (int k = 0; k < t->items; k++) {
-        columns += !t->third[k];
-        if (!t->third[k] || t->column[k] == last) continue;
-        last = t->column[k];
-        left++;
-    }
-    if (numbers) *numbers = left;
-    return columns;
-}
-
 int spot_method_width(const spot_subject *s, const spot_discover_options *o, int b)
 {
-    return spot_by_table(o, b) ? spot_attribute_columns(o->attributes, NULL) : s->d;
+    return spot_by_table(o, b) ? o->attributes->items : s->d;
 }
 
 spot_status spot_attribute_view(spot_ctx *c, spot_arena *a, spot_view *v, const spot_attributes *t, const spot_view *of)
 {
-    const int d = spot_attribute_columns(t, NULL);
-    int at = 0;
+    const int d = t->items;
 
     *v = *of;
     v->d = d;
@@ -37,10 +22,8 @@ spot_status spot_attribute_view(spot_ctx *c, spot_arena *a, spot_view *v, const 
     if (a->counting) return SPOT_OK;
     for (int k = 0; k < t->items; k++) {
         const uint64_t *bit = t->bit + (size_t)k * t->words;
-        if (t->third[k]) continue;
         for (int i = 0; i < of->n; i++)
-            v->feature[(size_t)i * (size_t)d + (size_t)at] = (float)(bit[of->image[i] / 64] >> of->image[i] % 64 & 1);
-        at++;
+            v->feature[(size_t)i * (size_t)d + (size_t)k] = (float)(bit[of->image[i] / 64] >> of->image[i] % 64 & 1);
     }
     return SPOT_OK;
 }
@@ -66,13 +49,7 @@ spot_status spot_attribute_check(spot_ctx *c, const spot_subject *s, const spot_
 {
     if (o->attributes && o->attributes->rows != s->n)
         return spot_fail(c, SPOT_INVALID, "discover: attributes of %d rows for %d rows", o->attributes->rows, s->n);
-    for (int b = 0; b < o->bdms; b++) {
-        char name[80];
-        if (o->bdm[b].representation != SPOT_BY_ATTRIBUTES) continue;
-        if (!o->attributes) SPOT_TRY(check_features(c, s, &o->bdm[b]));
-        else if (!spot_attribute_columns(o->attributes, NULL))
-            return spot_fail(c, SPOT_INPUT, "%s looks at columns of 0 and 1 or of words, and the table of attributes has only "
-                             "numbers", spot_bdm_name(&o->bdm[b], name, sizeof name));
-    }
+    for (int b = 0; b < o->bdms && !o->attributes; b++)
+        if (o->bdm[b].representation == SPOT_BY_ATTRIBUTES) SPOT_TRY(check_features(c, s, &o->bdm[b]));
     return SPOT_OK;
 }

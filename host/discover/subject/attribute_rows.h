@@ -1,4 +1,4 @@
-/* attribute_rows.h - attributes as features: rows as columns of 0 and 1, one for each item but thirds of numbers. */
+/* attribute_rows.h - attributes as features: rows as columns of 0 and 1, one for each item. */
 #ifndef SPOTTER_ATTRIBUTE_ROWS_H
 #define SPOTTER_ATTRIBUTE_ROWS_H
 
@@ -8,10 +8,7 @@
 bool spot_by_table(const spot_discover_options *o, int b);
 int  spot_method_width(const spot_subject *s, const spot_discover_options *o, int b);
 
-/* Columns of a row: items that are no third. *numbers: columns of the table that are left out, unless NULL. */
-int  spot_attribute_columns(const spot_attributes *t, int *numbers);
-
-/* v: the rows of `of`, by of->image, with these columns (of->n, columns) from a. It borrows the other arrays of `of`. */
+/* v: the rows of `of`, by of->image, with these columns (of->n, items) from a. It borrows the other arrays of `of`. */
 spot_status spot_attribute_view(spot_ctx *c, spot_arena *a, spot_view *v, const spot_attributes *t, const spot_view *of);
 
 /* Whether every method has the attributes that it looks at; SPOT_USAGE or SPOT_INPUT says what to give. */

@@ -424,6 +424,28 @@ static spot_status get_suspects(subject_file_reader *r, spot_findings *f)
     return SPOT_OK;
 }
 
+/* After the proofs, of which the rules are a part. */
+static spot_status get_rules(subject_file_reader *r, spot_findings *f, const spot_discover_options *o)
+{
+    int64_t slices = 0, names = -1;
+    int32_t *count;
+    char **name;
+
+    if (!exists(r, "rule_items") || !o->proof) return SPOT_OK;
+    for (int i = 0; i < f->count; i++) slices += f->finding[i].slices;
+    SPOT_TRY(get(r, "rule_items", SPOT_I32, &slices, 0, &count));
+    SPOT_TRY(check_ints(r, "rule_items", count, slices, 0, SPOT_RULE_ITEMS));
+    SPOT_TRY(get_words(r, "rules", &name, &names));
+    for (int i = 0; i < f->count; i++)
+        for (int k = 0; k < f->finding[i].slices; k++, count++) {
+            spot_proof *p = f->finding[i].slice[k].proof;
+            if (*count > names) return damaged(r, "rules", "has fewer names than the slices");
+            p->rule_items = *count, p->rule = name;
+            name += *count, names -= *count;
+        }
+    return names ? damaged(r, "rules", "has more names than the slices") : SPOT_OK;
+}
+
 static spot_status get_methods(subject_file_reader *r, spot_discover_options *o)
 {
     spot_bdm_config *bdm;
@@ -460,6 +482,7 @@ spot_status spot_findings_read(spot_ctx *c, const char *dir, spot_subject *s, sp
     if (how == SPOT_OK) how = get_descriptions(&r, f);
     if (how == SPOT_OK) how = spot_recall_proofs(c, &r.all, path, s, f, o);
     if (how == SPOT_OK) how = get_suspects(&r, f);
+    if (how == SPOT_OK) how = get_rules(&r, f, o);
     spot_tensors_close(&r.all);
     if (how) {
         spot_findings_close(f);

@@ -9,7 +9,7 @@
 #include "discover/subject/subject_memory.h"
 #include "formats/safetensors.h"
 
-enum { FIXED = 42, NAME = 24 };        /* tensors beside the maps; bytes of a map's name */
+enum { FIXED = 45, NAME = 24 };        /* tensors beside the maps; bytes of a map's name */
 
 typedef struct {
     spot_ctx    *c;
@@ -301,6 +301,28 @@ static spot_status add_judged_groups(recorder *w, const spot_findings *f, const 
     return SPOT_OK;
 }
 
+/* The rules that slices are: how many items each slice has, and their names. */
+static spot_status add_rules(recorder *w, const spot_findings *f, const spot_discover_options *o)
+{
+    size_t slices = 0, items = 0;
+    int32_t *count;
+    char **item;
+
+    for (int i = 0; i < f->count && o->proof; i++)
+        for (int k = 0; k < f->finding[i].slices; k++, slices++) items += (size_t)f->finding[i].slice[k].proof->rule_items;
+    if (!items) return SPOT_OK;
+    SPOT_TRY(add(w, "rule_items", SPOT_I32, slices, 0, &count));
+    SPOT_TRY(SPOT_SUBJECT_TAKE(w->c, &w->keep, item, items));
+    items = 0;
+    for (int i = 0; i < f->count; i++)
+        for (int k = 0; k < f->finding[i].slices; k++) {
+            const spot_proof *p = f->finding[i].slice[k].proof;
+            *count++ = p->rule_items;
+            for (int j = 0; j < p->rule_items; j++) item[items++] = p->rule[j];
+        }
+    return add_words(w, "rules", item, (int)items);
+}
+
 static spot_status add_findings(recorder *w, const spot_findings *f)
 {
     char **message;
@@ -348,6 +370,7 @@ static spot_status add_all(recorder *w, const spot_findings *f, const spot_subje
         borrow(w, "suspect_rows", SPOT_I32, (size_t)f->suspects.count, 0, f->suspects.row);
         borrow(w, "suspect_classes", SPOT_I32, (size_t)f->suspects.count, 0, f->suspects.cls);
     }
+    SPOT_TRY(add_rules(w, f, o));
     borrow(w, "left_out", SPOT_I32, (size_t)f->left_out, 0, f->left_class);
     if (f->map) borrow(w, "map", SPOT_F32, (size_t)s->n, 2, f->map);
     return SPOT_OK;

@@ -29,6 +29,7 @@ from ._results import Results, check_folder, page_options, write_report
 from ._slices import as_html, columns, frame
 
 DEFAULT = "joinspot,ward"
+RULES = {"method": "itemsets", "representation": "attributes", "longest": 2, "top": 20}    # spot_discover_rules adds them
 ACTIVATIONS = ("config", "quick_gelu", "gelu")
 PRECISIONS = ("fp32", "bf16")
 PAGE = ("budget", "full", "matte", "title", "model_name", "data_name", "date")
@@ -530,6 +531,8 @@ def discover(embeddings: Any = None, labels: Any = None, probs: Any = None, loss
             held = Fitted(subject, search, threads, device)
             table = _begin(c, subject, inputs, out, replace)
             _attributes(c, held, inputs, attributes, table)
+            if config is None and method == DEFAULT and held.attributes.items and judged is not None:
+                held.search_also(RULES)
             held.run(c, place)
             if place is not None and not held.findings.count:
                 warnings.warn(f"{out} has this part; slices come when those of all {parts} shards are there", stacklevel=2)

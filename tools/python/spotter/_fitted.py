@@ -262,6 +262,12 @@ class Fitted:
         if self.attributes.items:
             o.attributes = ct.pointer(self.attributes)
 
+    def search_also(self, entry: Dict[str, Any]) -> None:
+        """One method more, before the search."""
+        text = json.loads(self.search.text)
+        self.search = self.search._replace(text=json.dumps({**text, "bdms": [*text["bdms"], entry]}).encode())
+        self._open()
+
     def context(self) -> Context:
         return Context(self.device, self.threads)
 

@@ -7,7 +7,7 @@ import threading
 from pathlib import Path
 from typing import Any, Dict, List, NoReturn, Sequence, Tuple
 
-FIT_TENSORS, HYPOTHESES, NEIGHBOURS, ITEMS = 48, 64, 8, 3
+FIT_TENSORS, HYPOTHESES, NEIGHBOURS, ITEMS, RULE_ITEMS = 48, 64, 8, 3, 20
 
 
 class SpotterError(Exception):
@@ -115,17 +115,22 @@ class ProofOptions(ct.Structure):
                 ("level", ct.c_double), ("same", ct.c_double), ("seed", ct.c_uint64)]
 
 
+class Rule(ct.Structure):
+    _fields_ = [("items", ct.c_int), ("item", ct.c_int * RULE_ITEMS)]
+
+
 class Piece(ct.Structure):
     _fields_ = [("bdm", ct.c_int), ("part", ct.c_int), ("seed", ct.c_uint64), ("rank", ct.c_int), ("found", ct.c_int),
                 ("found_wrong", ct.c_int), ("judged", ct.c_int), ("wrong", ct.c_int), ("base", ct.c_double),
-                ("groups", ct.c_int), ("p", ct.c_double), ("corrected", ct.c_double)]
+                ("groups", ct.c_int), ("rule", Rule), ("p", ct.c_double), ("corrected", ct.c_double)]
 
 
 class Proof(ct.Structure):
     _fields_ = [("claim", ct.c_int), ("p", ct.c_double), ("judged", ct.c_int), ("wrong", ct.c_int),
                 ("groups", ct.c_int), ("least_p", ct.c_double), ("class_rate", ct.c_double), ("excess", Interval),
                 ("shrunk", ct.c_double),
-                ("cell", ct.c_double), ("predicted", ct.c_int), ("predicted_share", ct.c_double), ("pieces", ct.c_int),
+                ("cell", ct.c_double), ("predicted", ct.c_int), ("predicted_share", ct.c_double),
+                ("rule_items", ct.c_int), ("rule", ct.POINTER(ct.c_char_p)), ("pieces", ct.c_int),
                 ("piece", ct.POINTER(Piece)),
                 ("tests", ct.c_int), ("origin", ct.POINTER(ct.c_uint8)), ("cause", ct.c_int)]
 

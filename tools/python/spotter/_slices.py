@@ -96,6 +96,9 @@ class Slice:
 
     proof: Proof, where it was asked for; claim: its claim; else both None.
 
+    rule: list of str, the attributes of a slice that is a rule: rows are then all rows of the class that have them; else None.
+    said: in words what it shows: its rule, else its conjunction; "" where there is neither.
+
     After describe: words, list of dict with phrase, score, auc, p; conjunction, a dict with items (list of str) and the figures
     on the rows that the search has not seen (held_out) and on all; None where there is none."""
 
@@ -120,6 +123,7 @@ class Slice:
     proof: Optional[Proof]
     words: List[Dict[str, Any]]
     conjunction: Optional[Dict[str, Any]]
+    rule: Optional[List[str]]
 
     def __init__(self, told: Dict[str, Any], finding: Dict[str, Any], rows: Array,
                  taken_for: Tuple[Optional[str], float]) -> None:
@@ -134,6 +138,7 @@ class Slice:
         labels = _read(told.get("labels", {"suspect": None, "error_rate_without": None}))
         self.suspects, self.rate_without = labels["suspect"], labels["error_rate_without"]
         self.proof = None
+        self.rule = told.get("rule", {}).get("items")
         if "proof" in told:
             self.proof = Proof(**{**_read(told["proof"]), "pieces": [Piece(**_read(p)) for p in told["proof"]["pieces"]]})
             if self.proof.predicted is not None:
@@ -151,12 +156,16 @@ class Slice:
         k = told.get("conjunction")
         self.conjunction = k and {"items": k["items"], "held_out": _read(k["held_out"]), "all": _read(k["all"])}
 
+    @property
+    def said(self) -> str:
+        return " and ".join(self.rule or (self.conjunction or {}).get("items", []))
+
     def __repr__(self) -> str:
         said = f", claim={self.claim!r}, excess={self.proof.excess:+.3f}, p={self.proof.corrected_p:.2g}" if self.proof else ""
         if self.proof and self.proof.judged_groups:
             said += f", judged={self.proof.judged} in {self.proof.judged_groups} groups"
         said += f", taken for {self.predicted!r}" if self.predicted is not None else ""
-        for text in ("; ".join(w["phrase"] for w in self.words), " and ".join((self.conjunction or {}).get("items", []))):
+        for text in ("; ".join(w["phrase"] for w in self.words), self.said):
             said += f", {text!r}" if text else ""
         return (f"Slice(number={self.number}, class={self.name!r}, size={self.size}, error_rate={self.error_rate:.3f}, "
                 f"class_rate={self.class_rate:.3f}{said})")
@@ -187,6 +196,8 @@ def columns(slices: Sequence[Slice]) -> Dict[str, List[Any]]:
     table["method"] = [s.method for s in slices]
     if any(s.words for s in slices):
         table["words"] = ["; ".join(w["phrase"] for w in s.words) for s in slices]
+    if any(s.rule for s in slices):
+        table["rule"] = [" and ".join(s.rule or []) for s in slices]
     if any(s.conjunction for s in slices):
         table["conjunction"] = [" and ".join(s.conjunction["items"]) if s.conjunction else "" for s in slices]
     return table
@@ -200,7 +211,7 @@ def as_html(title: str, slices: Sequence[Slice]) -> str:
     """A table for a notebook."""
     heads = ["#", "class", "rows", "wrong", "class rate", "taken for"]
     tested = any(s.proof for s in slices)
-    told = any(s.words or s.conjunction for s in slices)
+    told = any(s.words or s.said for s in slices)
     grouped = any(s.proof and s.proof.judged_groups for s in slices)
     heads += (["judged"] if grouped else []) + (["excess [95 %]", "p", "claim"] if tested else []) + (["words"] if told else [])
     lines = []
@@ -214,7 +225,7 @@ def as_html(title: str, slices: Sequence[Slice]) -> str:
             cells += [f"{e.excess:+.2f} [{e.excess_low:.2f}, {e.excess_high:.2f}]" if e else "",
                       f"{e.corrected_p:.2g}" if e else "", s.claim or ""]
         if told:
-            cells += [", ".join(w["phrase"] for w in s.words) or " and ".join((s.conjunction or {}).get("items", []))]
+            cells += [", ".join(w["phrase"] for w in s.words) or s.said]
         lines.append("<tr>" + "".join(f"<td>{html.escape(str(c))}</td>" for c in cells) + "</tr>")
     more = f"<p>and {len(slices) - SHOWN} more</p>" if len(slices) > SHOWN else ""
     head = "".join(f"<th>{h}</th>" for h in heads)

@@ -85,6 +85,7 @@ def _save_slice(s: Any) -> Dict[str, Any]:
             "word": [{**_plain(w), "phrase": w.phrase} for w in s.word[:s.words]],
             "conjunction": _save_conjunction(s.conjunction.contents) if s.conjunction else None,
             "proof": proof and {**_plain(proof), "piece": [_plain(p) for p in proof.piece[:proof.pieces]],
+                                "rule": [proof.rule[i] for i in range(proof.rule_items)],
                                 "origin": _numbers(proof.origin, s.size)}}
 
 
@@ -101,8 +102,11 @@ def _load_slice(s: Any, plain: Dict[str, Any], memory: Memory) -> None:
     if plain["conjunction"]:
         s.conjunction = _load_conjunction(plain["conjunction"], memory)
     if plain["proof"]:
-        proof = _fill(c_side.Proof(), {k: v for k, v in plain["proof"].items() if k not in ("piece", "origin")})
+        proof = _fill(c_side.Proof(), {k: v for k, v in plain["proof"].items() if k not in ("piece", "rule", "origin")})
         proof.origin = memory.pointer(plain["proof"]["origin"], ct.c_uint8)
+        names = plain["proof"].get("rule", [])
+        if names:
+            proof.rule = (ct.c_char_p * len(names))(*[memory.text(name) for name in names])
         pieces = memory.structs(c_side.Piece, plain["proof"]["piece"])
         if pieces:
             proof.piece = ct.cast(pieces, ct.POINTER(c_side.Piece))
