@@ -134,7 +134,7 @@ def third(program, times, run="third", ecs=12, rows=500):
                 some = np.random.default_rng(1000 * ec + t).permutation(len(views[0][0]))[:rows]
                 for proof, n, excess in judge_on_new(program, folder, [a[some] for a in views[0]], views[1], t):
                     for method in sorted({q["method"] for q in proof["pieces"]}) + ["all"]:
-                        by_method.setdefault(method, []).append((n, proof["excess"], proof["shrunk_excess"], excess))
+                        by_method.setdefault(method, []).append((n, proof["excess"], proof["to_expect"], excess))
     print("method                slices   new rows   excess on new rows / shown (shrunk)   / judged")
     for method, found in by_method.items():
         n, judged, shown, own = np.array(found).T

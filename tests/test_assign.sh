@@ -71,7 +71,7 @@ YAML
 # --- every method, two classes, two seeds: the same rows, the same slices
 found "${old[@]}" --config methods.yaml --seed 1,2 --out found
 ok found "${old[@]}" --out again.csv
-cut -d, -f1-5 found/slices.csv > before.csv
+cut -d, -f1-5,7 found/slices.csv > before.csv
 cmp -s before.csv again.csv || fail "rows that were found came back otherwise: $(diff before.csv again.csv | head -5)"
 ok found "${old[@]}" --out one.csv --threads 1
 cmp -s one.csv again.csv || fail "another number of threads gives other bytes"
@@ -104,7 +104,7 @@ cut -d, -f1,3- a.csv > a; cut -d, -f1,3- b.csv > b
 cmp -s a b || fail "probabilities and their losses are assigned otherwise"
 found "${old[@]}" --method barlow --class cat --out cats
 ok cats --embeddings new.npy --out c.csv
-grep -q '^[0-9]*,cat,barlow,0,1$' c.csv || fail "no row of a class that is the only one: $(head -3 c.csv)"
+grep -q '^[0-9]*,cat,barlow,0,1,1$' c.csv || fail "no row of a class that is the only one: $(head -3 c.csv)"
 ok found --embeddings new.npy --probs newp.npy --labels ones.npy --out dogs.csv
 grep -q ',cat,' dogs.csv && fail "class number 1 is dogs, and cats are there"
 ok found --embeddings new.npy --probs newp.npy --labels some.csv --out some_found.csv
@@ -160,7 +160,7 @@ wrong 3 broken --embeddings new.npy
 
 # --- slices of a proof: new rows join by their features alone, and are judged
 "$spotter" discover "${old[@]}" --method ward,kmeans --threads 2 --out proved > out 2> err || fail "a proof: $(cat err)"
-grep -q '^ *1  confirmed  ' out && grep -Eq '^[0-9]+ confirmed of [0-9]+ tests at level 0.05; ' out ||
+grep -q '^ *1  confirmed  ' out && grep -Eq '^[0-9]+ confirmed of [0-9]+ tests at level 0.05' out ||
     fail "no claims: $(cat out)"
 "$spotter" discover "${old[@]}" --method ward,kmeans --level 1e-6 --threads 2 --no-report --out strict > strict.out 2> err ||
     fail "--level: $(cat err)"
@@ -168,8 +168,8 @@ grep -q '^ *1  confirmed  ' out && grep -Eq '^[0-9]+ confirmed of [0-9]+ tests a
     grep -q 'tests at level 1e-06' strict.out && grep -q '^  level: 1e-06$' strict/config.yaml ||
     fail "a stricter level confirms as much: $(cat strict.out)"
 refused 2 discover "${old[@]}" --level 0.01 --no-proof --out strict
-grep -q '^id,class,method,seed,rank,score,claim,part,cause,number$' proved/slices.csv || fail "no column of claims"
-grep -Eq ',confirmed,(found|judged|both),[0-9]*,[0-9]+$' proved/slices.csv ||
+grep -q '^id,class,method,seed,rank,score,claim,part,number,entry$' proved/slices.csv || fail "no column of claims"
+grep -Eq ',confirmed,(found|judged|both),[0-9]+,[0-9]+$' proved/slices.csv ||
     fail "no claims in slices.csv: $(head -3 proved/slices.csv)"
 [ -s proved/report.html ] || fail "no report of a proof"
 "$spotter" report proved -o later.html 2> err && cmp -s later.html proved/report.html ||
@@ -187,9 +187,14 @@ wrong = np.load("newp.npy") < 0.5
 names = json.load(open("proved/slices.json"))["subject"]["class_names"]
 rows = list(csv.DictReader(open("judged.csv")))
 assert said and json.load(open("proved/slices.json"))["schema"] == 2
+every = {s["number"]: (f["class"], s["rank"]) for f in json.load(open("proved/slices.json"))["findings"] for s in f["slices"]}
+assert sorted(every) == list(range(1, len(every) + 1)) == sorted(v["number"] for v in said)
 for v in said:
     name = names[v["class_number"]]
-    mine = [int(r["id"]) for r in rows if r["class"] == name and r["rank"] == str(v["rank"])]
+    mine = [int(r["id"]) for r in rows if r["number"] == str(v["number"])]
+    assert all(r["class"] == v["class"] == name and r["rank"] == str(v["rank"]) and r["method"] == v["method"] != ""
+               for r in rows if r["number"] == str(v["number"])), v
+    assert every[v["number"]] == (name, v["rank"]), v
     assert v["rows"] == len(mine) and v["wrong"] == wrong[mine].sum(), v
     assert v["class_rows"] == (labels == name).sum() and v["class_wrong"] == wrong[labels == name].sum(), v
     if mine:

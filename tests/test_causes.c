@@ -1,4 +1,4 @@
-/* test_causes.c - slices of several classes with one cause (spotter/discover.h): five classes of which some rows lie in one
+/* test_causes.c - slices with one cause are one entry (spotter/discover.h): five classes of which some rows lie in one
  * place and are taken for a sixth class; the same at five places, and taken for two classes; folders. ctest: threads, both */
 #define _POSIX_C_SOURCE 200809L
 #include "checks.h"
@@ -66,29 +66,46 @@ static int in_place(const spot_slice *s)
     return n;
 }
 
-/* The figures of a cause are sums over its slices. */
-static void check_sums(const spot_findings *f, int cause, const spot_subject *s)
+/* Entries of slices of two classes or more. *of: the first. */
+static int crossing(const spot_slice_list *e, const spot_entry **of)
 {
-    const spot_cause x = spot_cause_of(f, cause);
-    int slices = 0, size = 0, wrong = 0, judged = 0, taken = 0;
-    double least = 1;
+    int n = 0;
 
-    for (int i = 0; i < f->count; i++)
-        for (int k = 0; k < f->finding[i].slices; k++) {
-            const spot_slice *p = &f->finding[i].slice[k];
-            if (p->proof->cause != cause) continue;
-            slices++;
-            judged += p->proof->judged;
-            for (int r = 0; r < p->size; r++) {
-                const bool bad = spot_subject_wrong(s, p->row[r], f->finding[i].cls);
-                size++;
-                wrong += bad;
-                taken += bad && spot_subject_predicted(s, p->row[r]) == x.predicted;
-            }
-            if (p->proof->p < least) least = p->proof->p;
-        }
-    assert_true(x.slices == slices && x.size == size && x.wrong == wrong && x.judged == judged && x.p == least);
-    CHECK_NEAR(x.predicted_share, (double)taken / wrong, 1e-12);
+    *of = NULL;
+    for (int i = 0; i < e->count; i++) {
+        if (e->entry[i].classes < 2 || e->entry[i].members < 2) continue;
+        if (!n++) *of = &e->entry[i];
+    }
+    return n;
+}
+
+/* The figures of an entry are sums over its rows, each counted once. */
+static void check_sums(const spot_findings *f, const spot_entry *x, const spot_subject *s)
+{
+    static uint8_t seen[N];
+    int size = 0, wrong = 0, judged = 0, judged_wrong = 0, taken = 0;
+    double least = 1, low = 1, high = 0;
+
+    memset(seen, 0, sizeof seen);
+    for (int i = 0; i < x->members; i++) {
+        const spot_slice *p = &f->finding[x->member[i].finding].slice[x->member[i].slice];
+        for (int r = 0; r < p->size; r++) seen[p->row[r]] |= (uint8_t)(1 | (p->proof->origin[r] & SPOT_ORIGIN_JUDGED));
+        least = p->proof->p < least ? p->proof->p : least;
+        low = p->proof->class_rate < low ? p->proof->class_rate : low;
+        high = p->proof->class_rate > high ? p->proof->class_rate : high;
+    }
+    for (int i = 0; i < N; i++) {
+        const bool bad = seen[i] && spot_subject_wrong(s, i, s->target[i]);
+        size += seen[i] > 0;
+        wrong += bad;
+        judged += seen[i] > 1;
+        judged_wrong += bad && seen[i] > 1;
+        taken += bad && spot_subject_predicted(s, i) == x->predicted;
+    }
+    assert_true(x->size == size && x->wrong == wrong && x->judged == judged && x->judged_wrong == judged_wrong);
+    assert_true(x->p == least && x->class_rate >= low - 1e-9 && x->class_rate <= high + 1e-9);
+    CHECK_NEAR(x->predicted_share, (double)taken / wrong, 1e-12);
+    CHECK_NEAR(x->excess_rows, judged_wrong - x->class_rate * judged, 1e-9);
 }
 
 /* One place makes one cause of five classes; no slice outside the place belongs to it. */
@@ -104,23 +121,36 @@ TEST(one_place_is_one_cause)
     for (int n = 0; n < worlds; n++) {
         spot_ctx c = check_ctx(1 + n % 3);
         spot_findings f;
+        spot_slice_list e;
+        const spot_entry *x;
         make_world(&w, ONE_PLACE, (uint32_t)n);
         CHECK_OK(&c, spot_discover(&c, &f, &w.s, &o));
-        assert_int_equal(spot_causes(&f), 1);
-        whole += spot_cause_of(&f, 1).classes == TARGET;
-        assert_true(spot_cause_of(&f, 1).classes >= TARGET - 1);
-        assert_int_equal(spot_cause_of(&f, 1).predicted, TARGET);
-        assert_int_equal(spot_cause_of(&f, 2).slices, 0);
-        check_sums(&f, 1, &w.s);
+        CHECK_OK(&c, spot_findings_entries(&c, &e, &f, &w.s));
+        assert_int_equal(crossing(&e, &x), 1);
+        whole += x->classes == TARGET;
+        assert_true(x->classes >= TARGET - 1 && x->predicted == TARGET && x->cls == SPOT_ALL_CLASSES && !x->folded);
+        assert_true(x->number == 1 && e.entry == x);                   /* it has most errors in excess */
+        check_sums(&f, x, &w.s);
         for (int i = 0; i < f.count; i++)
             for (int k = 0; k < f.finding[i].slices; k++) {
                 const spot_slice *s = &f.finding[i].slice[k];
                 if (s->proof->cause) assert_true(2 * in_place(s) > s->size && s->proof->claim == SPOT_CLAIM_CONFIRMED);
             }
+        spot_slice_list_close(&e);
         spot_findings_close(&f);
     }
     print_message("one place: all five classes in %d of %d worlds\n", whole, worlds);
     if (!SANITIZED) assert_true(whole >= 10);
+}
+
+static void check_no_crossing(spot_ctx *c, const spot_findings *f, const spot_subject *s)
+{
+    const spot_entry *x;
+    spot_slice_list e;
+
+    CHECK_OK(c, spot_findings_entries(c, &e, f, s));
+    assert_int_equal(crossing(&e, &x), 0);
+    spot_slice_list_close(&e);
 }
 
 TEST(places_apart_are_no_cause)
@@ -140,7 +170,7 @@ TEST(places_apart_are_no_cause)
         for (int i = 0; i < f.count; i++)
             for (int k = 0; k < f.finding[i].slices; k++) sure += f.finding[i].slice[k].proof->claim == SPOT_CLAIM_CONFIRMED;
         assert_true(sure >= 4);
-        assert_int_equal(spot_causes(&f), 0);
+        check_no_crossing(&c, &f, &w.s);
         spot_findings_close(&f);
     }
     spot_ctx c = check_ctx(2);
@@ -148,7 +178,7 @@ TEST(places_apart_are_no_cause)
     make_world(&w, ONE_PLACE, 200);
     o.cls = SPOT_ALL_CLASSES;                                       /* slices of all rows cross classes by themselves */
     CHECK_OK(&c, spot_discover(&c, &f, &w.s, &o));
-    assert_int_equal(spot_causes(&f), 0);
+    for (int k = 0; k < f.finding[0].slices; k++) assert_int_equal(f.finding[0].slice[k].proof->cause, 0);
     spot_findings_close(&f);
 }
 
@@ -159,16 +189,21 @@ TEST(another_predicted_class_is_another_cause)
     const spot_discover_options o = options(&bdm, &p);
     spot_ctx c = check_ctx(2);
     spot_findings f;
+    spot_slice_list e;
+    const spot_entry *x;
     static world w;
 
     make_world(&w, TWO_TARGETS, 300);                               /* classes 0 and 2 for 4; 1, 3 and 4 for 5 */
     CHECK_OK(&c, spot_discover(&c, &f, &w.s, &o));
-    assert_int_equal(spot_causes(&f), 2);
-    for (int k = 1; k <= 2; k++) {
-        const spot_cause x = spot_cause_of(&f, k);
-        assert_true(x.predicted == 4 ? x.classes == 2 : x.predicted == 5 && x.classes == 3);
-        check_sums(&f, k, &w.s);
+    CHECK_OK(&c, spot_findings_entries(&c, &e, &f, &w.s));
+    assert_int_equal(crossing(&e, &x), 2);
+    for (int k = 0; k < e.count; k++) {
+        x = &e.entry[k];
+        if (x->classes < 2) continue;
+        assert_true(x->predicted == 4 ? x->classes == 2 : x->predicted == 5 && x->classes == 3);
+        check_sums(&f, x, &w.s);
     }
+    spot_slice_list_close(&e);
     spot_findings_close(&f);
 }
 
@@ -195,6 +230,25 @@ static void set_causes(spot_ctx *c, const char *path, const int32_t *from, int a
     assert_int_equal(rename(copy, path), 0);
 }
 
+static void check_same_list(spot_ctx *c, const spot_findings *f, const spot_subject *s, const spot_findings *g,
+                            const spot_subject *t)
+{
+    spot_slice_list x, y;
+
+    CHECK_OK(c, spot_findings_entries(c, &x, f, s));
+    CHECK_OK(c, spot_findings_entries(c, &y, g, t));
+    assert_true(x.count == y.count && x.slices == y.slices && x.classes == y.classes && x.folded == y.folded);
+    for (int i = 0; i < x.count; i++) {
+        const spot_entry *a = &x.entry[i], *b = &y.entry[i];
+        assert_true(a->members == b->members && a->size == b->size && a->excess_rows == b->excess_rows && a->kind == b->kind);
+        assert_string_equal(a->title, b->title);
+    }
+    assert_memory_equal(x.number, y.number, (size_t)f->count * SPOT_MAX_HYPOTHESES * sizeof *x.number);
+    assert_memory_equal(x.entry_of, y.entry_of, (size_t)f->count * SPOT_MAX_HYPOTHESES * sizeof *x.number);
+    spot_slice_list_close(&x);
+    spot_slice_list_close(&y);
+}
+
 TEST_IN_FOLDER(causes_are_read_as_they_were_written)
 {
     static const int32_t bad[][2] = { { -1, 1 }, { 1 << 30, 1 }, { 2, 2 }, { 1, 0 } };
@@ -210,7 +264,7 @@ TEST_IN_FOLDER(causes_are_read_as_they_were_written)
     CHECK_OK(&c, spot_discover(&c, &f, &w.s, &o));
     CHECK_OK(&c, spot_findings_write(&c, root, &f, &w.s, &o));
     CHECK_OK(&c, spot_findings_read(&c, root, &s, &g, &read));
-    assert_int_equal(spot_causes(&g), 2);
+    check_same_list(&c, &f, &w.s, &g, &s);
     for (int i = 0; i < f.count; i++)
         for (int k = 0; k < f.finding[i].slices; k++)
             assert_int_equal(f.finding[i].slice[k].proof->cause, g.finding[i].slice[k].proof->cause);

@@ -68,15 +68,18 @@ WRONG = [("schema", 3), ("schema", "2"), ("schema", 1), ("spotter", None), ("num
          ("findings/0/slices/0/proof/claim", "proved"), ("findings/0/slices/0/proof/corrected_p", -0.1),
          ("findings/0/slices/0/proof/pieces", []), ("findings/0/slices/0/proof/pieces/0/part", 2),
          ("findings/0/slices/0/proof/pieces/0/judged", 0), ("findings/0/slices/0/proof/excess", None),
-         ("findings/0/slices/0/proof/cause", 0), ("causes", None), ("causes", [{"cause": 1}]), ("proof/map", None)]
+         ("findings/0/slices/0/entry", 0), ("entries", None), ("entries", [{"number": 1}]), ("entries/0/slices", []),
+         ("entries/0/kind", "cause"), ("classes/0/rate", 2), ("summary", "text"), ("proof/map", None)]
 
 
 def test_the_schema_refuses_wrong_documents():
     right = written("right", proof="cross")
     assert faults(right) == []
-    cause = {"cause": 1, "slices": 2, "classes": ["a", "b"], "size": 9, "wrong": 8, "judged": 9, "judged_wrong": 7,
-             "class_rate": 0.1, "shrunk_excess": 0.6, "predicted": "c", "predicted_share": 0.9, "corrected_p": 1e-9}
-    assert faults({**right, "causes": [cause]}) == [] and faults({**right, "causes": [{**cause, "classes": ["a"]}]})
+    ruled = copy.deepcopy(right)
+    ruled["entries"][0].update(rule=["a", "b"], rule_rows=5, rule_wrong=4)
+    assert faults(ruled) == []
+    del ruled["entries"][0]["rule_rows"]
+    assert faults(ruled)
     failed = {"class": "0", "class_number": 0, "method": "domino", "seed": 0, "rows": 9, "wrong": 1, "slices": []}
     plain = written("right_plain")
     plain["findings"].append({**failed, "status": "INPUT", "message": "9 rows"})

@@ -31,6 +31,7 @@ typedef struct {
     int     rows, members, slices;
     judged *slice;             /* where labels and probabilities are known; else NULL */
     bool    merged;            /* slices of a proof */
+    spot_fits fits;
 } counts;
 
 static const cli_row table[] = {
@@ -55,7 +56,8 @@ static const cli_row table[] = {
       .flags = CLI_ROWS_PATH, .help = "names of the rows" },
     { "json",       'j', NULL,   CLI_ON,   CLI_AT(json), .help = "one JSON object on stdout at the end" },
     { "out",        'o', "FILE", CLI_TEXT, CLI_AT(out), .most = 1000, .need = "slices2.csv",
-      .help = "CSV file with a line for every row in every slice: id, class, method, seed, rank" },
+      .help = "CSV file with a line for every row in every slice: id, class, method, seed, rank (in the class), number (of the "
+              "slice)" },
     CLI_MACHINE_ROWS("auto"),
     { .kind = CLI_END }
 };
@@ -102,10 +104,6 @@ static spot_status check_classes(spot_ctx *c, const spot_subject *s, const spot_
 static void put_members(FILE *out, const spot_subject *s, const spot_view *rows, const spot_fitted *g, const uint8_t *member,
                         counts *n)
 {
-    char method[80];
-
-    if (g->merged) *method = 0;
-    else spot_bdm_name(g->bdm, method, sizeof method);
     for (int k = 0; k < g->slices; k++)
         for (int i = 0; i < rows->n; i++) {
             if (!member[(size_t)i * g->slices + k]) continue;
@@ -114,8 +112,8 @@ static void put_members(FILE *out, const spot_subject *s, const spot_view *rows,
             fputc(',', out);
             spot_csv_field(out, g->cls < 0 ? "" : s->class_name[g->cls]);
             fputc(',', out);
-            spot_csv_field(out, method);
-            fprintf(out, ",%" PRIu64 ",%d\n", g->seed, k + 1);
+            spot_csv_field(out, g->method[k]);
+            fprintf(out, ",%" PRIu64 ",%d,%d\n", g->seed, k + 1, g->number[k]);
         }
 }
 
@@ -199,14 +197,14 @@ static spot_interval excess_of(const judged *v)
 static void print_slice(const counts *n, const judged *v, const spot_subject *s, bool held)
 {
     const spot_interval x = excess_of(v);
-    char name[24], method[80] = "";
+    char name[24];
 
     snprintf(name, sizeof name, "%.20s", v->cls < 0 ? "(all)" : s->class_name[v->cls]);
-    printf("%4d  %-20s  %6d  ", v->rank, spot_plain(name), v->rows);
+    printf("%5d  %-20s  %6d  ", v->of->number[v->rank - 1], spot_plain(name), v->rows);
     if (v->rows)
         printf("%3.0f %%  %3.0f %%  %+4.0f %% (%+.0f to %+.0f)", 100.0 * v->wrong / v->rows, 100 * v->base / v->rows,
                100 * x.value, 100 * x.low, 100 * x.high);
-    if (!n->merged) printf("  %s\n", spot_bdm_name(v->of->bdm, method, sizeof method));
+    if (!n->merged) printf("  %s\n", v->of->method[v->rank - 1]);
     else if (!v->rows) printf("no row\n");
     else printf("  %8.2g  %s\n", v->corrected, held ? "confirmed" : "not confirmed");
 }
@@ -217,7 +215,7 @@ static void print_claims(const counts *n, const spot_subject *s)
     const double level = spot_proof_defaults().level;
     int holds = 0;
 
-    printf("rank  class                   rows  wrong  class  excess (95 %% interval)  %s\n",
+    printf("slice  class                   rows  wrong  class  excess (95 %% interval)  %s\n",
            n->merged ? "p for all  on these rows" : "method");
     for (int i = 0; i < n->slices; i++) {
         const judged *v = &n->slice[i];
@@ -268,7 +266,7 @@ static spot_status assign_all(spot_ctx *c, const assign_flags *o, const spot_sub
     FILE *out = open_memstream(&text, &bytes);
 
     if (!out) return spot_fail(c, SPOT_NOMEM, "no memory for %s", o->out);
-    fputs("id,class,method,seed,rank\n", out);
+    fputs("id,class,method,seed,rank,number\n", out);
     n->rows = s->n;
     for (int i = 0; i < f->count && how == SPOT_OK; i++) {
         spot_tell(c, "assign", -1, i, f->count, "");
@@ -287,8 +285,11 @@ static void put_claims(spot_json *j, const counts *n)
     for (int i = 0; i < n->slices; i++) {
         const judged *v = &n->slice[i];
         spot_json_object(j, NULL);
+        spot_json_put_int(j, "number", v->of->number[v->rank - 1]);
+        spot_json_put_text(j, "class", v->cls < 0 ? NULL : n->fits.known.class_name[v->cls]);
         spot_json_put_int(j, "class_number", v->cls);
         spot_json_put_int(j, "rank", v->rank);
+        spot_json_put_text(j, "method", v->of->method[v->rank - 1]);
         spot_json_put_int(j, "rows", v->rows);
         spot_json_put_int(j, "wrong", v->wrong);
         spot_json_put_int(j, "class_rows", v->class_rows);
@@ -347,21 +348,20 @@ static spot_status open_claims(spot_ctx *c, const assign_flags *o, const spot_fi
 static spot_status assign(spot_ctx *c, const assign_flags *o, counts *n)
 {
     spot_subject s = { 0 };
+    spot_fits *f = &n->fits;
     spot_status how;
-    spot_fits f;
 
     SPOT_TRY(check_out(c, o));
-    SPOT_TRY(spot_fits_open(c, &f, o->dir));
-    how = choose_only_class(c, o, &f);
-    if (how == SPOT_OK) how = spot_rows_read(c, &s, &o->files, &f.known);
-    if (how == SPOT_OK) how = check_classes(c, &s, &f);
-    if (how == SPOT_OK) how = open_claims(c, o, &f, n);
-    if (how == SPOT_OK) how = assign_all(c, o, &s, &f, n);
+    SPOT_TRY(spot_fits_open(c, f, o->dir));
+    how = choose_only_class(c, o, f);
+    if (how == SPOT_OK) how = spot_rows_read(c, &s, &o->files, &f->known);
+    if (how == SPOT_OK) how = check_classes(c, &s, f);
+    if (how == SPOT_OK) how = open_claims(c, o, f, n);
+    if (how == SPOT_OK) how = assign_all(c, o, &s, f, n);
     if (how == SPOT_OK && n->slice) how = correct(c, n);
     if (how == SPOT_OK && n->slices && !n->merged) warn_of_rates(c);
     if (how == SPOT_OK && n->slices && !o->json) print_claims(n, &s);
     spot_subject_close(&s);
-    spot_fits_close(&f);
     return how;
 }
 
@@ -375,6 +375,7 @@ static spot_status assign_and_print(spot_ctx *c, void *input)
     if (o->json) s = print_json(c, s, o, &n);
     else if (s == SPOT_OK) printf("%d rows, %d times in a slice: %s\n", n.rows, n.members, o->out);
     free(n.slice);
+    spot_fits_close(&n.fits);
     return s;
 }
 

@@ -352,7 +352,7 @@ static spot_status show_findings(spot_ctx *c, const discover_flags *o, const spo
                o->study.place.out, e->run.already + e->run.done, e->run.planned, o->study.place.shard, o->study.place.shards);
         return SPOT_OK;
     }
-    SPOT_TRY(cli_slice_table(c, f, s, d, o->top));
+    SPOT_TRY(cli_slice_table(c, f, s, d, &(cli_slice_list){ o->top, true, o->study.place.out }));
     if (*spot_features_note(note, &f->decided)) printf("%s\n", note);
     printf("in %s: slices.csv, slices.json, map.npy, config.yaml%s%s\n", o->study.place.out, o->fit ? ", fit.safetensors" : "",
            o->report ? ", report.html" : "");

@@ -125,7 +125,7 @@ static spot_status claim_slice(spot_ctx *c, const gather_flags *o, spot_slice_cl
     spot_claimed_slice of = { .subject = &found->s, .dir = o->found, .number = o->slice };
     int slices;
 
-    SPOT_TRY(cli_slice_of_table(c, &of.finding, &of.slice, &slices, &found->f, o->slice));
+    SPOT_TRY(cli_slice_of_table(c, &of.finding, &of.slice, &slices, &found->f, &found->s, o->slice));
     if (!of.slice)
         return spot_fail(c, SPOT_USAGE, "%s has no slice %d; it has %d%s", o->found, o->slice, slices,
                          slices ? ", numbered as in the table of spotter discover" : "");
@@ -264,7 +264,8 @@ static spot_status test_claim(spot_ctx *c, void *input)
     if (o->judge) return judge_table(c, o);
     if (o->found) SPOT_TRY(spot_findings_read(c, o->found, &found.s, &found.f, &found.d));
     found.open = o->found != NULL;
-    if (o->found && !o->slice) s = cli_slice_table(c, &found.f, &found.s, &found.d, LISTED);
+    if (o->found && !o->slice)
+        s = cli_slice_table(c, &found.f, &found.s, &found.d, &(cli_slice_list){ .top = LISTED });
     else s = gather_new(c, o, &found);
     if (found.open) {
         spot_findings_close(&found.f);

@@ -38,8 +38,8 @@ static void print_slices(const spot_versions *v, const spot_subject *s)
     }
     if (!v->slices) printf("     no blindspot of either version is confirmed, and no slice changed\n");
     if (pending)
-        printf("\npending: the rows cannot tell; it fails nothing. %d rows that one and the same version alone\n"
-               "has wrong would show a change: more rows of such slices decide.\n", enough);
+        printf("\npending: the rows cannot tell, and nothing fails by it. A change is shown where %d rows or more turn, all\n"
+               "of them wrong or all of them right; where rows turn both ways it takes more: collect such rows.\n", enough);
 }
 
 static void print_classes(const spot_versions *v, const spot_subject *s)
@@ -82,5 +82,5 @@ void cli_versions_print(const spot_versions *v, const spot_subject *s)
     print_classes(v, s);
     print_outside(v, s);
     printf("\nrows: those that are compared; class: error rate in the class now; change: in points\n"
-           "lost: right, then wrong; gained: wrong, then right; p: of the likelier direction\n");
+           "lost: rows that turned wrong; gained: rows that turned right; p: of the likelier direction\n");
 }

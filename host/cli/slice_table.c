@@ -1,8 +1,8 @@
 /* slice_table.c - see slice_table.h. */
 #include "cli/slice_table.h"
 
+#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -12,33 +12,37 @@
 #include "discover/search/slice_describe.h"
 #include "result/columns.h"
 
-static const spot_slice *slice_at(const spot_findings *f, const spot_slice_place *at)
-{
-    return &f->finding[at->finding].slice[at->slice];
-}
+/* ---- a table's lines: an entry is one ---- */
 
-/* ---- a table's lines ---- */
-
-enum { NAME = 17 };                        /* bytes of an ASCII name of a class in the table */
+enum { NAME = 15, CLASSES = 5 };           /* bytes of an ASCII name of a class in the table; classes that are shown */
 
 typedef struct {
     const spot_findings *f;
     const spot_subject *s;
     const spot_discover_options *d;
-    const spot_slice_place *all;
-    int n;                                 /* slices that are printed */
+    const spot_slice_list *e;
+    int n;                                 /* entries that are printed */
+    bool folded;                           /* with those that the confusion matrix explains */
 } slice_list;
 
-/* p: of a slice; of a cause it is NULL, and the numbers are those of its slices together. */
+/* x: the entry; p: its head. */
 typedef struct {
     const slice_list *of;
+    const spot_entry *x;
     const spot_slice *p;
     const char *claim;
-    int number, cause, size, judged;
-    double rate, class_rate, shrunk, least_p;
+    int number, size, judged;
+    double rate, class_rate, excess, to_expect, least_p;
     uint64_t seed;
     char name[80], cls[4 * NAME], predicted[4 * NAME];     /* name: of the method */
 } table_row;
+
+static const spot_slice *slice_at(const spot_findings *f, const spot_slice_place *at)
+{
+    return &f->finding[at->finding].slice[at->slice];
+}
+
+static const spot_slice *head_of(const slice_list *l, const spot_entry *x) { return slice_at(l->f, x->member); }
 
 static void set_class(char text[4 * NAME], const spot_subject *s, int cls, const char *none)
 {
@@ -47,62 +51,33 @@ static void set_class(char text[4 * NAME], const spot_subject *s, int cls, const
     snprintf(text, 4 * NAME, "%s", spot_shorten_to(name, cls < 0 ? none : s->class_name[cls], NAME - 1));
 }
 
-/* Whether one of the first n slices has the cause; 0: none has. */
-static bool has_cause(const slice_list *l, int n, int cause)
-{
-    bool has = false;
-
-    for (int i = 0; i < n && cause; i++) has |= slice_at(l->f, &l->all[i])->proof->cause == cause;
-    return has;
-}
-
-/* The slices of a cause are one line, with the number of the first. */
-static bool is_line(const slice_list *l, int i)
-{
-    const spot_proof *q = slice_at(l->f, &l->all[i])->proof;
-
-    return !q || !has_cause(l, i, q->cause);
-}
-
 static long count_lines(const void *root) { return ((const slice_list *)root)->n; }
 
-static void fill_proof(table_row *x, const spot_slice *p, const slice_list *l)
+static void fill_proof(table_row *row, const slice_list *l)
 {
-    const spot_proof *q = p->proof;
+    const spot_entry *x = row->x;
     char names[400];
 
-    x->claim = spot_claim_name(q->claim);
-    x->size = p->size, x->judged = q->judged, x->rate = (double)q->wrong / q->judged;
-    x->class_rate = q->class_rate, x->shrunk = q->shrunk, x->least_p = q->p;
-    set_class(x->predicted, l->s, q->predicted, "-");
-    snprintf(x->name, sizeof x->name, "%.16s", spot_proof_methods(names, sizeof names, q, l->d));
-}
-
-static void fill_cause(table_row *x, int cause, const slice_list *l)
-{
-    const spot_cause k = spot_cause_of(l->f, cause);
-
-    x->p = NULL, x->cause = cause;
-    x->size = k.size, x->judged = k.judged, x->rate = (double)k.judged_wrong / k.judged;
-    x->class_rate = k.class_rate, x->shrunk = k.shrunk, x->least_p = k.p;
-    set_class(x->predicted, l->s, k.predicted, "-");
-    snprintf(x->cls, sizeof x->cls, "%d classes", k.classes);
-    snprintf(x->name, sizeof x->name, "one cause");
+    row->claim = spot_claim_name(row->p->proof->claim);
+    row->judged = x->judged, row->rate = (double)x->judged_wrong / x->judged, row->class_rate = x->class_rate;
+    row->excess = row->rate - x->class_rate, row->to_expect = x->shrunk, row->least_p = x->p;
+    set_class(row->predicted, l->s, x->predicted, "-");
+    snprintf(row->name, sizeof row->name, "%.16s", spot_proof_methods(names, sizeof names, row->p->proof, l->d));
 }
 
 static bool get_line(void *out, const void *root, long i)
 {
     const slice_list *l = root;
-    const spot_finding *g = &l->f->finding[l->all[i].finding];
-    const spot_slice *p = slice_at(l->f, &l->all[i]);
-    table_row *x = out;
+    const spot_entry *x = &l->e->entry[i];
+    const spot_finding *g = &l->f->finding[x->member->finding];
+    table_row *row = out;
 
-    if (!is_line(l, (int)i)) return false;
-    *x = (table_row){ .of = l, .p = p, .number = (int)i + 1, .seed = g->seed };
-    set_class(x->cls, l->s, g->cls, "(all)");
-    if (p->proof) fill_proof(x, p, l);
-    else spot_bdm_name(&l->d->bdm[g->bdm], x->name, sizeof x->name);
-    if (p->proof && p->proof->cause) fill_cause(x, p->proof->cause, l);
+    if (x->folded && !l->folded) return false;
+    *row = (table_row){ .of = l, .x = x, .p = head_of(l, x), .number = x->number, .size = x->size, .seed = g->seed };
+    if (x->cls < 0 && g->cls >= 0) snprintf(row->cls, sizeof row->cls, "%d classes", x->classes);
+    else set_class(row->cls, l->s, g->cls, "(all)");
+    if (row->p->proof) fill_proof(row, l);
+    else spot_bdm_name(&l->d->bdm[g->bdm], row->name, sizeof row->name);
     return true;
 }
 
@@ -114,55 +89,45 @@ static void print_groups(FILE *to, const table_row *x)
         fprintf(to, "      %s\n", spot_plain(note));
 }
 
-/* Below the line of a cause stand its classes. */
+/* The head's words; then the other slices of the entry. */
 static void print_below(FILE *to, const void *row)
 {
-    const table_row *x = row;
-    const spot_findings *f = x->of->f;
+    enum { LISTED = 8 };
+    const table_row *v = row;
+    const spot_entry *x = v->x;
 
-    if (x->p) {
-        print_groups(to, x);
-        cli_slice_words(x->p);
-        return;
-    }
-    const spot_cause k = spot_cause_of(f, x->cause);
-    fprintf(to, "      %d slices that are alike, %.0f %% of their wrong rows taken for this class; rows: ", k.slices,
-            100 * k.predicted_share);
-    for (int i = 0, shown = 0; i < f->count; i++) {
-        char text[40];
-        int rows = 0;
-        for (int j = 0; j < f->finding[i].slices; j++)
-            if (f->finding[i].slice[j].proof->cause == x->cause) rows += f->finding[i].slice[j].size;
-        if (!rows) continue;
-        snprintf(text, sizeof text, "%.30s", x->of->s->class_name[f->finding[i].cls]);
-        fprintf(to, "%s%d of %s", shown++ ? ", " : "", rows, spot_plain(text));
-    }
-    fputc('\n', to);
+    print_groups(to, v);
+    cli_slice_words(v->p);
+    if (x->members == 1) return;
+    fprintf(to, "      with %d other slice%s of the same cause:", x->members - 1, x->members == 2 ? "" : "s");
+    for (int i = 1; i < x->members && i <= LISTED; i++)
+        fprintf(to, "%s %d", i > 1 ? "," : "",
+                v->of->e->number[x->member[i].finding * SPOT_MAX_HYPOTHESES + x->member[i].slice]);
+    fprintf(to, "%s\n", x->members > LISTED + 1 ? ", ..." : "");
 }
 
 /* Files have the whole names. */
-static const char *class_of(const table_row *x)
+static const char *class_of(const table_row *v)
 {
-    const int cls = x->of->f->finding[x->of->all[x->number - 1].finding].cls;
+    const int cls = v->of->f->finding[v->x->member->finding].cls;
 
-    return !x->p ? x->cls : cls < 0 ? NULL : x->of->s->class_name[cls];
+    return v->x->cls < 0 && cls >= 0 ? v->cls : cls < 0 ? NULL : v->of->s->class_name[cls];
 }
 
 static void put_class(spot_json *j, const void *row) { spot_json_put_text(j, "class", class_of(row)); }
 
 static void put_predicted(spot_json *j, const void *row)
 {
-    const table_row *x = row;
-    const int to = slice_at(x->of->f, &x->of->all[x->number - 1])->proof->predicted;
+    const table_row *v = row;
 
-    spot_json_put_text(j, "predicted", to < 0 ? NULL : x->of->s->class_name[to]);
+    spot_json_put_text(j, "predicted", v->x->predicted < 0 ? NULL : v->of->s->class_name[v->x->predicted]);
 }
 
 static void judged_groups(spot_quantity_value *v, const void *row)
 {
-    const spot_slice *p = ((const table_row *)row)->p;
+    const table_row *x = row;
 
-    if (p && p->proof->groups) v->value = p->proof->groups;
+    if (x->p->proof->groups && x->x->members == 1) v->value = x->p->proof->groups;
 }
 
 #define S(key, name_, ...) SPOT_QUANTITY(key, table_row, name_, .title = __VA_ARGS__)
@@ -175,8 +140,9 @@ static const spot_quantity proved[] = {
     SPOT_COMPUTED("judged_groups", SPOT_AS_INT, judged_groups, .title = "groups", WHOLE, .optional = true,
                   .about = "groups of the rows that judged it"),
     RATE("judged_rate", rate, "rate", "%.0f %%", .about = "error rate of the judged rows"),
-    RATE("class_rate", class_rate, "class", "%.0f %%", .about = "error rate of their classes"),
-    RATE("shrunk_excess", shrunk, "excess", "%+.0f %%", .about = "excess to expect on new rows"),
+    RATE("class_rate", class_rate, "class", "%.0f %%", .place = SPOT_SHOWN_WIDE, .about = "error rate of their classes"),
+    RATE("excess", excess, "excess", "%+.0f %%", .about = "error rate of the judged rows beyond that of their classes"),
+    RATE("to_expect", to_expect, "to expect", "%+.0f %%", .about = "excess to expect on new rows"),
     SPOT_BEHIND(NULL, table_row, p, spot_slice_more), S("predicted", predicted, "predicted", .put = put_predicted,
                                                        .about = "class that most of its wrong rows are taken for"),
     S("corrected_p", least_p, "p", .format = "%.2g", .about = "corrected for all tests"), S("methods", name, "found by"),
@@ -199,41 +165,122 @@ static const spot_quantity found[] = {
 
 static const spot_quantity table_of_proved = TABLE(proved), table_of_found = TABLE(found);
 
-static void print_claims(const slice_list *l, int n, const spot_proof_options *p)
-{
-    int claims[3] = { 0, 0, 0 };
+/* ---- classes ---- */
 
-    for (int i = 0; i < n; i++) claims[slice_at(l->f, &l->all[i])->proof->claim]++;
-    printf("%d confirmed of %d tests at level %g%s; ", claims[SPOT_CLAIM_CONFIRMED], slice_at(l->f, l->all)->proof->tests,
-           p->level, claims[SPOT_CLAIM_CONFIRMED] ? "" : ": no blindspot is proved");
+/* A class with its errors; at: its place in spot_slice_list.cls. */
+typedef struct {
+    const slice_list *of;
+    int at, rows, wrong;
+    double rate, share;
+    char cls[4 * NAME], taken[4 * NAME];
+} class_line;
+
+/* Below a class: the entries that are cells of the confusion matrix. */
+static void print_cells(FILE *to, const void *row)
+{
+    const class_line *v = row;
+    const spot_slice_list *e = v->of->e;
+    const spot_class_errors *k = &e->cls[v->at];
+
+    for (int i = 0; i < e->count; i++) {
+        const spot_entry *x = &e->entry[i];
+        char title[SPOT_ENTRY_TITLE];
+        if (!x->folded || x->cls != k->cls) continue;
+        snprintf(title, sizeof title, "%s", x->title);
+        fprintf(to, "      in the confusion matrix: %d, %s, %.0f %% of the class\n", x->number, spot_plain(title),
+                100.0 * x->size / (double)k->rows);
+    }
+}
+
+static long count_classes(const void *root)
+{
+    const spot_slice_list *e = ((const slice_list *)root)->e;
+
+    return e->classes < CLASSES ? e->classes : CLASSES;
+}
+
+static bool get_class(void *out, const void *root, long i)
+{
+    const slice_list *l = root;
+    const spot_class_errors *k = &l->e->cls[i];
+    class_line *v = out;
+
+    *v = (class_line){ .of = l, .at = (int)i, .rows = (int)k->rows, .wrong = (int)k->wrong };
+    v->rate = (double)k->wrong / (double)k->rows;
+    v->share = k->taken < 0 ? NAN : (double)k->taken_rows / (double)k->wrong;
+    set_class(v->cls, l->s, k->cls, "");
+    set_class(v->taken, l->s, k->taken, "-");
+    return true;
+}
+
+static const spot_quantity classes[] = {
+#define C(name_, ...) SPOT_QUANTITY(#name_, class_line, name_, .title = __VA_ARGS__)
+    C(cls, "class"), C(rows, "rows", WHOLE), C(wrong, "wrong", WHOLE), C(rate, "rate", .unit = SPOT_UNIT_SHARE,
+    .format = "%.0f %%"), C(taken, "most often taken for"),
+    C(share, "share", .unit = SPOT_UNIT_SHARE, .format = "%.0f %%", .about = "share of its wrong rows"), SPOT_QUANTITIES_END
+#undef C
+};
+
+static const spot_quantity table_of_classes = SPOT_ROWS(NULL, SPOT_AS_LIST, classes, class_line, count_classes, get_class,
+                                                        .keep = true, .page = 120, .below = print_cells);
+
+static void print_classes(const slice_list *l)
+{
+    int below = 0, folded = 0;
+
+    if (l->e->classes < 2 || !l->e->answers.wrong) return;
+    spot_result_print(stdout, SPOT_TABLE_TEXT, &table_of_classes, l);
+    if (l->e->classes > CLASSES) printf("and %d classes with fewer errors\n", l->e->classes - CLASSES);
+    for (int i = 0; i < l->e->count; i++) {
+        bool shown = false;
+        for (int k = 0; k < CLASSES && k < l->e->classes; k++) shown |= l->e->cls[k].cls == l->e->entry[i].cls;
+        below += l->e->entry[i].folded && shown;
+        folded += l->e->entry[i].folded;
+    }
+    if (folded > below) printf("and %d more in the confusion matrix, in other classes\n", folded - below);
+    printf("\n");
+}
+
+/* ---- the list ---- */
+
+static void print_claims(const slice_list *l, const spot_proof_options *p)
+{
+    int claims[3] = { 0, 0, 0 }, causes = 0;
+
+    for (int i = 0; i < l->e->slices; i++) claims[slice_at(l->f, &l->e->place[i])->proof->claim]++;
+    for (int i = 0; i < l->e->count; i++) causes += l->e->entry[i].claim == SPOT_SLICE_CONFIRMED && !l->e->entry[i].folded;
+    printf("%d confirmed of %d tests at level %g%s", claims[SPOT_CLAIM_CONFIRMED],
+           slice_at(l->f, l->e->place)->proof->tests, p->level, claims[SPOT_CLAIM_CONFIRMED] ? "" : ": no blindspot is proved");
+    if (causes && causes < claims[SPOT_CLAIM_CONFIRMED]) printf(": %d cause%s", causes, causes == 1 ? "" : "s");
+    if (l->e->folded) printf(" and %d cell%s of the confusion matrix", l->e->folded, l->e->folded == 1 ? "" : "s");
     if (p->chance)
-        printf("%d suggested: better than the best of %d searches in errors without structure; ", claims[SPOT_CLAIM_SUGGESTED],
+        printf("; %d suggested: better than the best of %d searches in errors without structure", claims[SPOT_CLAIM_SUGGESTED],
                p->chance);
-    printf("%d may be chance\n", claims[SPOT_CLAIM_CHANCE]);
+    printf("; %d may be chance\n", claims[SPOT_CLAIM_CHANCE]);
+}
+
+static void print_summary(const slice_list *l, const char *folder)
+{
+    spot_top_lines top;
+
+    spot_findings_summary(&top, l->e, l->f, l->s, l->d, folder);
+    for (int i = 0; i < top.lines; i++) cli_wrap(spot_plain(top.line[i]));
+    printf("\n");
 }
 
 /* The rate is that of the judged rows. */
-static spot_status print_slices(spot_ctx *c, const spot_findings *f, const spot_subject *s, const spot_discover_options *d,
-                                int top)
+static void print_slices(slice_list *l, int top)
 {
-    slice_list l = { f, s, d, NULL, 0 };
-    char note[SPOT_FINDINGS_NOTE];
-    spot_slice_place *all;
-    int lines = 0, n;
+    int lines = 0;
 
-    SPOT_TRY(spot_slice_order(c, &all, &n, f));
-    l.all = all;
-    for (int i = 0; i < n; i++) {
-        lines += is_line(&l, i);
-        if (lines <= top) l.n = i + 1;
+    for (int i = 0; i < l->e->count; i++) {
+        lines += !l->e->entry[i].folded;
+        if (lines <= top) l->n = i + 1;
     }
-    spot_result_print(stdout, SPOT_TABLE_TEXT, d->proof ? &table_of_proved : &table_of_found, &l);
+    spot_result_print(stdout, SPOT_TABLE_TEXT, l->d->proof ? &table_of_proved : &table_of_found, l);
     if (lines > top) printf("and %d more\n", lines - top);
-    if (*spot_findings_note(note, f, s)) printf("%s\n", spot_plain(note));
-    else if (!n) printf("%s\n", d->proof ? "no slice to test" : "no slices");
-    if (d->proof && n) print_claims(&l, n, d->proof);
-    free(all);
-    return SPOT_OK;
+    if (!l->e->slices) printf("%s\n", l->d->proof ? "no slice to test" : "no slices");
+    if (l->d->proof && l->e->slices) print_claims(l, l->d->proof);
 }
 
 static void print_left_out(const spot_findings *f, const spot_subject *s, const spot_discover_options *d)
@@ -253,26 +300,35 @@ static void print_left_out(const spot_findings *f, const spot_subject *s, const 
     printf("%s)\n", f->left_out > NAMED ? ", ...; slices.json names all" : "");
 }
 
-spot_status cli_slice_table(spot_ctx *c, const spot_findings *f, const spot_subject *s, const spot_discover_options *d, int top)
+spot_status cli_slice_table(spot_ctx *c, const spot_findings *f, const spot_subject *s, const spot_discover_options *d,
+                            const cli_slice_list *how)
 {
-    SPOT_TRY(print_slices(c, f, s, d, top));
-    print_left_out(f, s, d);
-    return SPOT_OK;
+    spot_slice_list e;
+    spot_status status = spot_findings_entries(c, &e, f, s);
+    slice_list l = { .f = f, .s = s, .d = d, .e = &e };
+
+    if (status == SPOT_OK && how->summary) print_summary(&l, how->found);
+    if (status == SPOT_OK && how->summary) print_classes(&l);
+    if (status == SPOT_OK) print_slices(&l, how->top);
+    spot_slice_list_close(&e);
+    if (status == SPOT_OK) print_left_out(f, s, d);
+    return status;
 }
 
 spot_status cli_slice_of_table(spot_ctx *c, const spot_finding **g, const spot_slice **s, int *slices, const spot_findings *f,
-                               int number)
+                               const spot_subject *subject, int number)
 {
-    spot_slice_place *all;
+    spot_slice_list e;
+    spot_status how = spot_findings_entries(c, &e, f, subject);
 
     *g = NULL, *s = NULL;
-    SPOT_TRY(spot_slice_order(c, &all, slices, f));
-    if (number >= 1 && number <= *slices) {
-        *g = &f->finding[all[number - 1].finding];
-        *s = slice_at(f, &all[number - 1]);
+    *slices = e.slices;
+    if (how == SPOT_OK && number >= 1 && number <= e.slices) {
+        *g = &f->finding[e.place[number - 1].finding];
+        *s = slice_at(f, &e.place[number - 1]);
     }
-    free(all);
-    return SPOT_OK;
+    spot_slice_list_close(&e);
+    return how;
 }
 
 /* ---- the verdict ---- */
@@ -293,7 +349,7 @@ static int judge_line(char name[SPOT_CI_NAME], const void *row)
     const table_row *x = row;
     const char *cls = class_of(x);
 
-    if (!x->p) snprintf(name, SPOT_CI_NAME, "slice %d and those of one cause, %s", x->number, x->cls);
+    if (x->x->cls < 0 && cls) snprintf(name, SPOT_CI_NAME, "slice %d and those of one cause, %s", x->number, x->cls);
     else snprintf(name, SPOT_CI_NAME, "slice %d of %s%.250s", x->number, cls ? "class " : "all rows", cls ? cls : "");
     for (int i = 0; i < UNTESTED && x->claim; i++)
         if (!strcmp(x->claim, rules[i].word)) return i;
@@ -307,35 +363,37 @@ static void put_slice_verdict(spot_ci_report *r, const slice_list *l, const int 
 
     snprintf(r->subject, sizeof r->subject, "%.600s", l->s->source);
     if (*spot_findings_note(note, l->f, l->s)) snprintf(r->verdict, sizeof r->verdict, "%s", note);
-    else if (!l->n) snprintf(r->verdict, sizeof r->verdict, "no slice was found");
-    else if (!l->d->proof) snprintf(r->verdict, sizeof r->verdict, "%d slices, none of them tested", l->n);
+    else if (!l->e->slices) snprintf(r->verdict, sizeof r->verdict, "no slice was found");
+    else if (!l->d->proof) snprintf(r->verdict, sizeof r->verdict, "%d slices, none of them tested", l->e->slices);
     else {
         if (l->d->proof->chance) snprintf(suggested, sizeof suggested, "%d suggested, ", claims[SUGGESTED]);
         snprintf(r->verdict, sizeof r->verdict, "%d confirmed of %d tests at level %g; %s%d may be chance", claims[CONFIRMED],
-                 slice_at(l->f, l->all)->proof->tests, l->d->proof->level, suggested, claims[CHANCE]);
+                 slice_at(l->f, l->e->place)->proof->tests, l->d->proof->level, suggested, claims[CHANCE]);
     }
 }
 
 spot_status cli_slices_judge(spot_ctx *c, const cli_slice_verdict *o, const spot_findings *f, const spot_subject *s,
                              const spot_discover_options *d)
 {
-    slice_list l = { f, s, d, NULL, 0 };
+    spot_slice_list e;
+    slice_list l = { .f = f, .s = s, .d = d, .e = &e, .folded = true };
     spot_ci_report r = { .command = "discover", .root = &l, .judge = judge_line, .rules = RULES, .input = o->input,
                          .page = o->page, .list = d->proof ? table_of_proved : table_of_found, .named = { "claim", "class" } };
     int claims[3] = { 0, 0, 0 }, failing;
-    spot_slice_place *all;
-    spot_status how;
+    spot_status how = spot_findings_entries(c, &e, f, s);
 
-    SPOT_TRY(spot_slice_order(c, &all, &l.n, f));
-    l.all = all;
+    l.n = e.count;
     memcpy(r.rule, rules, sizeof rules);
-    for (int i = 0; i < l.n && d->proof; i++) claims[SPOT_CLAIM_CONFIRMED - slice_at(f, &all[i])->proof->claim]++;
+    for (int i = 0; how == SPOT_OK && i < e.slices && d->proof; i++)
+        claims[SPOT_CLAIM_CONFIRMED - slice_at(f, &e.place[i])->proof->claim]++;
     for (int i = 0; i < (int)o->fail_on; i++) r.rule[i].level = SPOT_CI_FAILED;
     failing = (o->fail_on ? claims[CONFIRMED] : 0) + (o->fail_on == CLI_FAIL_ON_SUGGESTED ? claims[SUGGESTED] : 0);
     r.failed = failing > 0;
-    put_slice_verdict(&r, &l, claims);
-    how = cli_ci_write(c, o->ci, &r);
-    free(all);
+    if (how == SPOT_OK) {
+        put_slice_verdict(&r, &l, claims);
+        how = cli_ci_write(c, o->ci, &r);
+    }
+    spot_slice_list_close(&e);
     if (how == SPOT_OK && failing)
         how = spot_fail(c, SPOT_CHECK, "{discover.fails} %d slice%s confirmed%s", failing, failing == 1 ? " is" : "s are",
                         o->fail_on == CLI_FAIL_ON_SUGGESTED ? " or suggested" : "");

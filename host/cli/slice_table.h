@@ -5,14 +5,15 @@
 #include "cli/ci_files.h"
 #include "spotter/discover.h"
 
-/* Prints the first `top` slices by number (spot_slice_order) with their descriptions, and the classes that were left out, to
- * stdout. */
+/* Prints the first `top` entries (spot_findings_entries) with their descriptions, and the classes that were left out; with
+ * `summary` first the sentences on top and the classes with most errors. found: the folder. */
+typedef struct { int top; bool summary; const char *found; } cli_slice_list;
 spot_status cli_slice_table(spot_ctx *c, const spot_findings *f, const spot_subject *s, const spot_discover_options *d,
-                            int top);
+                            const cli_slice_list *how);
 
-/* The slice that has this number, from 1, in that table. *s is NULL where there is none; *slices: their number. */
+/* The slice that has this number, from 1. *s is NULL where there is none; *slices: their number. */
 spot_status cli_slice_of_table(spot_ctx *c, const spot_finding **g, const spot_slice **s, int *slices, const spot_findings *f,
-                               int number);
+                               const spot_subject *subject, int number);
 
 /* The verdict on the slices, which is written into the files of ci: SPOT_CHECK where a slice is of a claim that fails. */
 typedef enum { CLI_FAIL_ON_NOTHING, CLI_FAIL_ON_CONFIRMED, CLI_FAIL_ON_SUGGESTED } cli_fail_on;

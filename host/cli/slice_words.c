@@ -52,7 +52,7 @@ static void print_words(const spot_slice *s)
     line l = { .columns = 0 };
 
     if (!s->words) return;
-    if (doubt) snprintf(tail, sizeof tail, "  (may be chance: p = %.2g)", s->word[0].p);
+    if (doubt) snprintf(tail, sizeof tail, "  (words not shown to fit: p = %.2g)", s->word[0].p);
     for (int i = 0; i < s->words; i++) {
         const int left = WIDTH - INDENT - 7 - l.columns - (int)strlen(tail);
         snprintf(score, sizeof score, " (%.3f)", s->word[i].score);
@@ -73,7 +73,7 @@ static void print_conjunction(const spot_conjunction *k)
     line l = { .columns = 0 };
     bool apart;
 
-    if (!(m->p <= DOUBT)) snprintf(doubt, sizeof doubt, ", may be chance: p = %.2g", m->p);
+    if (!(m->p <= DOUBT)) snprintf(doubt, sizeof doubt, ", not shown to fit: p = %.2g", m->p);
     if (isfinite(m->precision) && isfinite(m->recall))
         snprintf(tail, sizeof tail, "(precision %.0f %%, recall %.0f %%%s)", 100 * m->precision, 100 * m->recall, doubt);
     else snprintf(tail, sizeof tail, "(too few rows to test it)");
@@ -127,4 +127,34 @@ void cli_slice_words(const spot_slice *s)
     print_words(s);
     if (s->proof && s->proof->rule_items) print_rule(s);
     else if (s->conjunction) print_conjunction(s->conjunction);
+}
+
+/* Words of a sentence, or of a command, up to `end`. */
+static void print_wrapped(const char *text, const char *end, int indent, const char *broken)
+{
+    int column = 0;
+
+    while (text < end) {
+        const char *space = memchr(text, ' ', (size_t)(end - text)), *stop = space ? space : end;
+        char word[PIECE];
+        snprintf(word, sizeof word, "%.*s", (int)(stop - text), text);
+        if (column && column + 1 + columns_of(word) > WIDTH - (int)strlen(broken)) {
+            printf("%s\n%*s", broken, indent, "");
+            column = indent;
+        } else if (column) column += printf(" ") > 0;
+        printf("%s", word);
+        column += columns_of(word);
+        text = stop + 1;
+    }
+    printf("\n");
+}
+
+void cli_wrap(const char *text)
+{
+    const char *command = strstr(text, ": spotter ");
+
+    print_wrapped(text, command ? command + 1 : text + strlen(text), INDENT, "");
+    if (!command) return;
+    printf("%*s", INDENT, "");
+    print_wrapped(command + 2, command + strlen(command), INDENT + 4, " \\");
 }

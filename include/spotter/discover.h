@@ -6,14 +6,15 @@
  * A folder of findings:
  *     slices.csv     id, class, method, seed, rank, score: a line for every row of every slice. A text that a spreadsheet would
  *                    run as a formula (it begins with = + - @ or a tab, and is no number) has ' before it;
- *                    with a proof also its claim, whether the row was found, judged or both, and the number of the slice's
- *                    cause, if it shares one with slices of other classes; then the slice's number (spot_slice_order);
- *                    where rows have groups, the row's; and, where labels were looked at, the class that a row with a suspect
- *                    label seems to have. rank counts the slices of a class, seed and method
+ *                    with a proof also its claim, and whether the row was found, judged or both; then the number of the slice
+ *                    and of the entry that has it (spot_findings_entries); where rows have groups, the row's; and, where labels
+ *                    were looked at, the class that a row with a suspect label seems to have. rank counts the slices of a class,
+ *                    seed and method
  *     slices.json    the examined classes; each slice: size, error rate, mean confidence, share of all errors, nearest correct
  *                    neighbours, and its words and conjunction where it was described; the classes that were not examined,
- *                    and why; how much the features decide the answer (spot_decided). With a proof (schema 2) also its
- *                    options, and each slice's numbers and tests, and the causes that several classes share
+ *                    and why; how much the features decide the answer (spot_decided); the summary, the errors of each class,
+ *                    the entries (spot_slice_list_members). With a proof (schema 2) also its options, and each slice's
+ *                    numbers and tests
  *     map.npy        (n, 2): first two columns of the first map, in the subject's order; of PCA where no method has a map, and
  *                    with a proof; NaN for rows of classes that were not examined
  *     fit.safetensors    fitted parameters of the methods (spot_fit), with which spotter assign puts new rows into the slices;
@@ -87,10 +88,10 @@ extern "C" {
  * for all pieces at once. Where a rule among its pieces is confirmed, the slice is the surest such rule: its rows, its numbers
  * and its p are that rule's.
  *
- * One cause may make slices in several classes: pictures of five classes that came out black. Confirmed slices are shown as one
- * cause if they are of two classes at least, each has half of its wrong rows or more taken for the same class, and every two of
- * them are near: the means of their wrong rows are at most half as far from each other as either is from the mean of the right
- * rows of its own class, and of the class that they are taken for. This is a rule and no test: every slice keeps its claim. */
+ * One cause may make several slices, in one class or in several: pictures of five classes that came out black. Confirmed slices
+ * are one cause if each has half of its wrong rows or more taken for the same class, and every two of them are near: the means
+ * of their wrong rows are at most half as far from each other as either is from the mean of the right rows of its own class,
+ * and of the class that they are taken for. This is a rule and no test: every slice keeps its claim. */
 
 typedef enum { SPOT_CLAIM_CHANCE, SPOT_CLAIM_SUGGESTED, SPOT_CLAIM_CONFIRMED } spot_claim;
 const char *spot_claim_name(spot_claim claim);         /* "chance", "suggested", "confirmed" */
@@ -140,19 +141,8 @@ typedef struct {
     spot_piece   *piece;       /* (pieces): the least corrected p first */
     int           tests;       /* size of the family of tests, of all slices together */
     uint8_t      *origin;      /* (size of the slice): spot_origin of each row */
-    int           cause;       /* from 1, the same for all slices of a cause; 0: the slice stands alone */
+    int           cause;       /* from 1, the same for confirmed slices that are near each other; 0: it stands alone */
 } spot_proof;
-
-/* The slices of one cause together; their classes have no row in common. */
-typedef struct {
-    int    slices, classes;
-    int    size, wrong;        /* rows; wrong ones among them */
-    int    judged, judged_wrong;       /* judged rows; wrong ones among them */
-    double class_rate, shrunk; /* of the judged rows: error rate of their classes; excess to expect on new rows */
-    int    predicted;          /* the class that most wrong rows are taken for */
-    double predicted_share;    /* of all wrong rows */
-    double p;                  /* the least of its slices */
-} spot_cause;
 
 typedef enum { SPOT_ORIGIN_FOUND = 1, SPOT_ORIGIN_JUDGED, SPOT_ORIGIN_BOTH } spot_origin;
 const char *spot_origin_name(int origin);              /* "found", "judged", "both" */
@@ -310,23 +300,113 @@ const char *spot_groups_note(char text[SPOT_GROUPS_NOTE], const spot_subject *s,
  * findings of other rows, another run, or files of their names that spotter discover did not write. */
 spot_status spot_findings_check(spot_ctx *c, const char *dir, const spot_subject *s);
 
-/* The slices of all findings in one order: confirmed, suggested, not tested with more errors than the rest of the class, what
- * may be chance, and what fails no more than its class. In each kind those with the greatest excess to expect on new rows come
- * first; without a proof, those with most wrong rows beyond what the class's rate gives; then the larger; then by finding. A
- * slice's number, from 1, is its place in this order, on the console, on the page, in slices.csv and in slices.json. */
+/* ---- what a reader sees: classes, entries, a summary ---- */
+
 typedef enum { SPOT_SLICE_CONFIRMED, SPOT_SLICE_SUGGESTED, SPOT_SLICE_OPEN, SPOT_SLICE_CHANCE,
-               SPOT_SLICE_FINE } spot_slice_kind;
-typedef struct {
-    int    finding, slice, size;
-    spot_slice_kind kind;
-    double weight;             /* the excess, or the wrong rows beyond the class's rate */
-} spot_slice_place;
-
+               SPOT_SLICE_FINE } spot_slice_kind;      /* OPEN: not tested; FINE: it fails no more often than its class */
 spot_slice_kind spot_slice_kind_of(const spot_finding *f, const spot_slice *s);
-spot_status spot_slice_order  (spot_ctx *c, spot_slice_place **order, int *n, const spot_findings *f);     /* free *order */
 
-/* *number (count, SPOT_MAX_HYPOTHESES), to be freed: of each finding's slices. */
-spot_status spot_slice_numbers(spot_ctx *c, int **number, const spot_findings *f);
+/* An entry of the list is a cause: the confirmed slices that seem to be the same one, or any other slice by itself. Slices are
+ * the same cause where
+ *
+ *     the same items describe both beyond chance, and most of the rows that have these are in them
+ *     both have the same number of a cause (spot_proof.cause): taken for the same class and near each other, in one class or
+ *     in several
+ *     they are of one class, or one of them is a slice of all rows; they are taken for the same class; and they share half the
+ *     rows of the smaller one
+ *     one of them is a slice of all rows, and of the other's class they share half of all rows that either has
+ *
+ * Each slice is compared with the heads of entries alone, so that no chain of slices becomes one. The head is the member that
+ * says most: a slice of all rows, then one with a rule, then that with most errors in excess.
+ *
+ * A rule says an entry (SPOT_ENTRY_RULE) where most rows of one of its slices have the rule's items, and most rows with these
+ * are in the slice. The confusion matrix explains an entry (SPOT_ENTRY_CONFUSION) where no rule says it, and its judged rows
+ *
+ *     are all wrong and all taken for one class, where there are more than two; or
+ *     fail no more often than rows with their predicted classes and confidences do: the rate which these let expect
+ *     (spot_proof.cell) is in the 95 % interval of theirs.
+ *
+ * Such an entry is folded: shown below its class. Where it would leave no confirmed entry unfolded, none is folded.
+ *
+ * Order: confirmed, suggested, not tested, chance, fine; of each kind by errors in excess, then by rows; at the end what is
+ * folded. A slice's number counts the heads of all entries in this order, from 1, so that entry K is slice K with
+ * what is folded into it; then the other members, in the order of their entries. It is the same in the terminal's table, on the
+ * page, in slices.csv, in slices.json, of assign and gather, and in Python. All this is for display, and comes after the
+ * tests. */
+typedef enum { SPOT_ENTRY_CLUSTER, SPOT_ENTRY_RULE, SPOT_ENTRY_CONFUSION } spot_entry_kind;
+const char *spot_entry_kind_name(spot_entry_kind kind);        /* "cluster", "rule", "confusion" */
+
+typedef struct { int finding, slice; } spot_slice_place;
+
+enum { SPOT_ENTRY_TITLE = 240 };
+typedef struct {
+    int number;                /* from 1: its place in the list, and the number of its head */
+    int members;
+    const spot_slice_place *member;    /* (members): the head first, then by errors in excess */
+    spot_entry_kind kind;
+    spot_slice_kind claim;     /* of all members */
+    bool folded;
+    int    cls, classes;       /* the class of its rows; SPOT_ALL_CLASSES where they have several, `classes` of them */
+    int    predicted;          /* the class that most wrong rows are taken for; -1: not known */
+    double predicted_share;    /* of its wrong rows */
+    int    size, wrong;        /* rows, each counted once; wrong ones among them */
+    int    judged, judged_wrong;       /* judged rows, each counted once; wrong ones among them; without a proof size, wrong */
+    double class_rate;         /* error rate of the judged rows' classes */
+    double excess_rows;        /* judged wrong rows beyond class_rate: it orders the entries */
+    double share;              /* of all wrong answers on the subject */
+    double shrunk;             /* excess to expect on new rows; NaN without a proof */
+    double p;                  /* the least of its members; NaN without a proof */
+    const spot_conjunction *rule;      /* NULL: none says it */
+    int    rule_rows, rule_wrong;      /* all rows of its classes that have the rule's items; wrong ones among them */
+    char   title[SPOT_ENTRY_TITLE];    /* "places, mostly colour=grey"; "devices taken for actions" */
+} spot_entry;
+
+/* A class, or a category: its answers, wrong ones, and the class that most wrong ones are taken for (-1: not known). */
+typedef struct { int cls; long rows, wrong; int taken; long taken_rows; } spot_class_errors;
+
+typedef struct {
+    int         count;
+    spot_entry *entry;         /* (count), in order */
+    int         folded;        /* how many are */
+    int         slices;        /* of all findings */
+    spot_slice_place *place;   /* (slices): by number, from 1 */
+    int        *number;        /* (findings, SPOT_MAX_HYPOTHESES): of each finding's slices */
+    int        *entry_of;      /* (findings, SPOT_MAX_HYPOTHESES): number of the entry that has the slice */
+    int         classes;       /* that have rows */
+    spot_class_errors *cls;    /* (classes): the greatest rate of errors first, then more wrong rows, then by number */
+    spot_answers answers;      /* of the subject */
+} spot_slice_list;
+
+/* s: the findings' rows, which may be without features. Close e also after a failure. */
+spot_status spot_findings_entries(spot_ctx *c, spot_slice_list *e, const spot_findings *f, const spot_subject *s);
+void        spot_slice_list_close(spot_slice_list *e);
+
+/* *number (count, SPOT_MAX_HYPOTHESES), to be freed: as spot_slice_list.number. */
+spot_status spot_slice_numbers(spot_ctx *c, int **number, const spot_findings *f, const spot_subject *s);
+
+/* At most five plain sentences for the top of terminal and page: accuracy and the worst classes; the largest causes with rate,
+ * rows and share of all errors, or, where nothing is confirmed, what would have been; what to do next. found: the folder, for
+ * the command that tests a cause on new pictures; NULL: "FOUND". */
+enum { SPOT_SUMMARY_LINES = 5, SPOT_SUMMARY_LINE = 600 };
+typedef struct { int lines; char line[SPOT_SUMMARY_LINES][SPOT_SUMMARY_LINE]; } spot_top_lines;
+void spot_findings_summary(spot_top_lines *out, const spot_slice_list *e, const spot_findings *f, const spot_subject *s,
+                           const spot_discover_options *o, const char *found);
+
+/* Members of slices.json and of each model of the page, by spot_slice_list_members.put(json, &(spot_slice_list_row){ ... }):
+ *     "summary"    the sentences
+ *     "classes"    class, class_number, rows, wrong, rate, taken_for, taken_rows
+ *     "entries"    number, slices (their numbers), kind, claim ("confirmed", "suggested", "not tested", "chance", "fine"),
+ *                  folded, title, class, class_number (null where several), classes (how many), predicted, predicted_share,
+ *                  size, wrong, judged, judged_wrong, rate, class_rate, excess, excess_rows, to_expect, share_of_errors,
+ *                  corrected_p, rule (its items; absent where none says it), rule_rows, rule_wrong */
+typedef struct {
+    const spot_slice_list *e;
+    const spot_findings *f;
+    const spot_subject *s;
+    const spot_discover_options *o;
+    const char *found;         /* as of spot_findings_summary */
+} spot_slice_list_row;
+extern const struct spot_quantity spot_slice_list_members;
 
 /* The measure of spot_findings.decided, by itself; and as a sentence, with advice where the features decide; "" where it was not
  * measured. Returns text. */
@@ -335,14 +415,13 @@ const char *spot_features_note  (char text[SPOT_FINDINGS_NOTE], const spot_decid
 
 /* ---- numbers, each described once (host/result): slices.json, the terminal's table and the page show them from that ---- */
 
-/* A slice with its proof (NULL: none), and whose they are. rank: from 1 in its finding; number: through all findings
- * (spot_slice_numbers). */
+/* A slice with its proof (NULL: none), and whose they are. rank: from 1 in its finding; number, entry: of spot_slice_list. */
 typedef struct {
     const spot_subject *s;
     const spot_discover_options *o;
     const spot_slice *p;
     const spot_proof *v;
-    int rank, number;
+    int rank, number, entry;
 } spot_slice_row;
 
 /* An object of slices.json but the ids of the nearest right rows; a list with the columns of a spot_slice. */
@@ -351,10 +430,6 @@ extern const struct spot_quantity spot_slice_object, spot_slice_columns;
 /* How slices were tested, and how many of each claim there are; nothing where they were not. */
 typedef struct { const spot_discover_options *o; const spot_findings *f; } spot_tests_row;
 extern const struct spot_quantity spot_slice_tests;
-
-/* Causes that several classes share (discover.h), numbered from 1 to spot_causes(f), that of the surest slice first. */
-int        spot_causes  (const spot_findings *f);
-spot_cause spot_cause_of(const spot_findings *f, int cause);
 
 /* The words for the slices. text NULL: without phrases; attributes NULL: without a conjunction. */
 typedef struct {

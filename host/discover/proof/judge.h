@@ -7,7 +7,7 @@
  *     proof_chance.c   errors without structure for further runs
  *     proof_facts.c    what to expect on new rows, and what confidence alone lets expect
  *     proof_merge.c    pieces -> slices
- *     proof_causes.c   slices of several classes with one cause
+ *     proof_causes.c   confirmed slices that are near each other
  *     proof.c          the whole; proof_options.c its options
  *
  * Classes are searched apart from one another, in any order and by several processes; then all are concluded together. */

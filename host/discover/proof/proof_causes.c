@@ -1,5 +1,5 @@
-/* proof_causes.c - confirmed slices of several classes that are alike: see spot_cause in discover.h. All of it is for display,
- * and comes after the tests. */
+/* proof_causes.c - confirmed slices that are near each other in the features: spot_proof.cause of discover.h. All of it is for
+ * display, and comes after the tests. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,26 +125,14 @@ static void choose_group(causes *a, int i, int *groups)
     if (g == *groups) ++*groups;
 }
 
-static bool crosses_classes(const causes *a, int group, int *first)
-{
-    *first = -1;
-    for (int i = 0; i < a->n; i++) {
-        if (a->of[i].group != group) continue;
-        if (*first < 0) *first = i;
-        else if (a->of[i].cls != a->of[*first].cls) return true;
-    }
-    return false;
-}
-
-/* Causes are numbered from 1, that of the surest slice first. */
+/* Causes of two slices and more are numbered from 1, that of the surest slice first. */
 static void number_causes(causes *a, int groups)
 {
-    int cause = 0, first;
-
-    for (int g = 0; g < groups; g++) {
-        if (!crosses_classes(a, g, &first)) continue;
-        cause++;
-        for (int i = first; i < a->n; i++)
+    for (int g = 0, cause = 0; g < groups; g++) {
+        int slices = 0;
+        for (int i = 0; i < a->n; i++) slices += a->of[i].group == g;
+        cause += slices > 1;
+        for (int i = 0; i < a->n && slices > 1; i++)
             if (a->of[i].group == g) a->of[i].slice->proof->cause = cause;
     }
 }
@@ -184,51 +172,4 @@ spot_status spot_proof_causes(spot_ctx *c, spot_findings *f, const spot_subject 
     free(a.right);
     free(centres);
     return room ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory to compare %d slices of %d numbers", a.n, s->d);
-}
-
-/* ---- what a cause is ---- */
-
-int spot_causes(const spot_findings *f)
-{
-    int most = 0;
-
-    for (int i = 0; i < f->count; i++)
-        for (int k = 0; k < f->finding[i].slices; k++) {
-            const spot_proof *p = f->finding[i].slice[k].proof;
-            if (p && p->cause > most) most = p->cause;
-        }
-    return most;
-}
-
-static void add_slice(spot_cause *x, const spot_slice *s, int cls, int *last)
-{
-    const spot_proof *p = s->proof;
-
-    x->slices++;
-    x->classes += cls != *last;
-    *last = cls;
-    x->size += s->size;
-    x->wrong += s->wrong;
-    x->judged += p->judged;
-    x->judged_wrong += p->wrong;
-    x->class_rate += p->class_rate * p->judged;
-    x->shrunk += p->shrunk * p->judged;
-    x->predicted = p->predicted;
-    x->predicted_share += p->predicted_share * s->wrong;
-    x->p = fmin(x->p, p->p);
-}
-
-spot_cause spot_cause_of(const spot_findings *f, int cause)
-{
-    spot_cause x = { .predicted = -1, .p = 1 };
-    int last = SPOT_EACH_CLASS;
-
-    for (int i = 0; i < f->count; i++)
-        for (int k = 0; k < f->finding[i].slices; k++) {
-            const spot_proof *p = f->finding[i].slice[k].proof;
-            if (p && p->cause == cause) add_slice(&x, &f->finding[i].slice[k], f->finding[i].cls, &last);
-        }
-    if (x.judged) x.class_rate /= x.judged, x.shrunk /= x.judged;
-    if (x.wrong) x.predicted_share /= x.wrong;
-    return x;
 }

@@ -28,39 +28,6 @@ const char *spot_proof_methods(char *text, size_t size, const spot_proof *p, con
 
 /* ---- JSON ---- */
 
-static void put_cause(spot_json *j, const spot_findings *f, int cause, const spot_subject *s)
-{
-    const spot_cause x = spot_cause_of(f, cause);
-
-    spot_json_object(j, NULL);
-    spot_json_put_int(j, "cause", cause);
-    spot_json_put_int(j, "slices", x.slices);
-    spot_json_array(j, "classes", 0, 0);
-    for (int i = 0; i < f->count; i++) {
-        bool in = false;
-        for (int k = 0; k < f->finding[i].slices; k++) in |= f->finding[i].slice[k].proof->cause == cause;
-        if (in) spot_json_put_text(j, NULL, s->class_name[f->finding[i].cls]);
-    }
-    spot_json_end(j);
-    spot_json_put_int(j, "size", x.size);
-    spot_json_put_int(j, "wrong", x.wrong);
-    spot_json_put_int(j, "judged", x.judged);
-    spot_json_put_int(j, "judged_wrong", x.judged_wrong);
-    spot_json_put_real(j, "class_rate", x.class_rate);
-    spot_json_put_real(j, "shrunk_excess", x.shrunk);
-    spot_json_put_text(j, "predicted", s->class_name[x.predicted]);
-    spot_json_put_real(j, "predicted_share", x.predicted_share);
-    spot_json_put_real(j, "corrected_p", x.p);
-    spot_json_end(j);
-}
-
-void spot_put_causes(spot_json *j, const spot_findings *f, const spot_subject *s)
-{
-    spot_json_array(j, "causes", 0, 0);
-    for (int k = 1; k <= spot_causes(f); k++) put_cause(j, f, k, s);
-    spot_json_end(j);
-}
-
 void spot_put_proof_options(spot_json *j, const spot_proof_options *p, const spot_findings *f)
 {
     int tests = 0, claims[3] = { 0, 0, 0 };

@@ -10,9 +10,8 @@ enum { SPOT_RECALL_PROOF = 14, SPOT_RECALL_PIECE = 10, SPOT_RECALL_CHOSEN = 4, S
 /* The methods of a slice's pieces, each once, the surest first: "ward+domino". Returns text. */
 const char *spot_proof_methods(char *text, size_t size, const spot_proof *p, const spot_discover_options *o);
 
-/* "proof": the options of a search, and its tests; "causes" that several classes share. */
+/* "proof": the options of a search, and its tests. */
 void spot_put_proof_options(spot_json *j, const spot_proof_options *p, const spot_findings *f);
-void spot_put_causes       (spot_json *j, const spot_findings *f, const spot_subject *s);
 
 /* Numbers in the order of the members. Reading returns false where one is out of range. slice: whose proof it is; bdms,
  * classes: how many there are. */

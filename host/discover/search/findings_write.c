@@ -43,8 +43,9 @@ static void put_seeming(FILE *f, const spot_subject *s, const spot_suspects *sus
     if (at >= 0) spot_csv_field(f, s->class_name[suspects->cls[at]]);
 }
 
+/* told: the slice's number, and that of its entry. */
 static void put_slice(FILE *f, const spot_subject *s, const spot_suspects *suspects, const spot_finding *g, int k,
-                      const char *method, int number)
+                      const char *method, const int told[2])
 {
     const spot_proof *p = g->slice[k].proof;
     char score[32];
@@ -59,9 +60,8 @@ static void put_slice(FILE *f, const spot_subject *s, const spot_suspects *suspe
         fputc(',', f);
         spot_csv_field(f, method);
         fprintf(f, ",%" PRIu64 ",%d,%s", p ? p->piece->seed : g->seed, k + 1, score);
-        if (p) fprintf(f, ",%s,%s,", spot_claim_name(p->claim), spot_origin_name(p->origin[i]));
-        if (p && p->cause) fprintf(f, "%d", p->cause);
-        fprintf(f, ",%d", number);
+        if (p) fprintf(f, ",%s,%s", spot_claim_name(p->claim), spot_origin_name(p->origin[i]));
+        fprintf(f, ",%d,%d", told[0], told[1]);
         put_group(f, s, row);
         if (suspects->known) put_seeming(f, s, suspects, row);
         fputc('\n', f);
@@ -83,21 +83,22 @@ static spot_status write_stream(spot_ctx *c, const char *dir, const char *name, 
 }
 
 static spot_status write_csv(spot_ctx *c, const char *dir, const spot_findings *f, const spot_subject *s,
-                             const spot_discover_options *o, const int *number)
+                             const spot_discover_options *o, const spot_slice_list *e)
 {
     spot_text text = { 0 };
     FILE *out = spot_text_stream(&text);
     char method[400];
 
     if (out)
-        fprintf(out, "id,class,method,seed,rank,score%s,number%s%s\n", o->proof ? ",claim,part,cause" : "",
+        fprintf(out, "id,class,method,seed,rank,score%s,number,entry%s%s\n", o->proof ? ",claim,part" : "",
                 spot_subject_is_grouped(s) ? ",group" : "", f->suspects.known ? ",seems" : "");
     for (int i = 0; out && i < f->count; i++)
         for (int k = 0; k < f->finding[i].slices; k++) {
             const spot_finding *g = &f->finding[i];
+            const int at = i * SPOT_MAX_HYPOTHESES + k;
             if (g->merged) spot_proof_methods(method, sizeof method, g->slice[k].proof, o);
             else spot_bdm_name(&o->bdm[g->bdm], method, sizeof method);
-            put_slice(out, s, &f->suspects, g, k, method, number[i * SPOT_MAX_HYPOTHESES + k]);
+            put_slice(out, s, &f->suspects, g, k, method, (int[]){ e->number[at], e->entry_of[at] });
         }
     return write_stream(c, dir, "slices.csv", out, &text);
 }
@@ -111,10 +112,11 @@ static void put_class(spot_json *j, const spot_subject *s, int cls)
     else spot_json_put_int(j, "class_number", cls);
 }
 
-/* number (slices): of its slices. */
-static void put_finding(spot_json *j, const spot_subject *s, const spot_finding *f, const int *number,
-                        const spot_discover_options *o)
+static void put_finding(spot_json *j, const spot_slice_list_row *list, const spot_finding *f)
 {
+    const int first = (int)(f - list->f->finding) * SPOT_MAX_HYPOTHESES;
+    const spot_subject *s = list->s;
+    const spot_discover_options *o = list->o;
     char name[80];
 
     spot_json_object(j, NULL);
@@ -131,8 +133,8 @@ static void put_finding(spot_json *j, const spot_subject *s, const spot_finding 
     spot_json_array(j, "slices", 0, 0);
     for (int k = 0; k < f->slices; k++) {
         spot_json_object(j, NULL);
-        spot_quantities_put(j, spot_slice_in_file,
-                            &(spot_slice_row){ s, o, &f->slice[k], f->slice[k].proof, k + 1, number[k] });
+        spot_quantities_put(j, spot_slice_in_file, &(spot_slice_row){ s, o, &f->slice[k], f->slice[k].proof, k + 1,
+                            list->e->number[first + k], list->e->entry_of[first + k] });
         spot_json_end(j);
     }
     spot_json_end(j);
@@ -194,9 +196,12 @@ static void put_features(spot_json *j, const spot_decided *d)
 }
 
 /* The document; free it also after a failure. */
-static spot_status build_json(spot_ctx *c, spot_json *j, const char *path, const spot_findings *f, const spot_subject *s,
-                              const spot_discover_options *o, const int *number)
+static spot_status build_json(spot_ctx *c, spot_json *j, const char *path, const spot_slice_list_row *list)
 {
+    const spot_findings *f = list->f;
+    const spot_subject *s = list->s;
+    const spot_discover_options *o = list->o;
+
     *j = (spot_json){ 0 };
     SPOT_TRY(spot_json_begin(c, j, "    "));
     spot_json_object(j, NULL);
@@ -207,24 +212,23 @@ static spot_status build_json(spot_ctx *c, spot_json *j, const char *path, const
     if (f->decided.rows) put_features(j, &f->decided);
     if (f->suspects.known) spot_json_put_int(j, "suspect_labels", f->suspects.count);
     if (o->proof) spot_put_proof_options(j, o->proof, f);
-    if (o->proof) spot_put_causes(j, f, s);
+    spot_slice_list_members.put(j, list);
     put_left_out(j, f, s, o);
     spot_json_array(j, "findings", 0, 0);
-    for (int i = 0; i < f->count; i++) put_finding(j, s, &f->finding[i], number + i * SPOT_MAX_HYPOTHESES, o);
+    for (int i = 0; i < f->count; i++) put_finding(j, list, &f->finding[i]);
     spot_json_end(j);
     spot_json_end(j);
     return spot_json_whole(c, j, path);
 }
 
-static spot_status write_json(spot_ctx *c, const char *dir, const spot_findings *f, const spot_subject *s,
-                              const spot_discover_options *o, const int *number)
+static spot_status write_json(spot_ctx *c, const char *dir, const spot_slice_list_row *list)
 {
     spot_json j;
     char path[PATH];
     spot_status how;
 
     snprintf(path, sizeof path, "%s/slices.json", dir);
-    how = build_json(c, &j, path, f, s, o, number);
+    how = build_json(c, &j, path, list);
     if (how == SPOT_OK) how = spot_file_write(c, path, j.out.bytes, j.out.used);
     spot_json_free(&j);
     return how;
@@ -235,16 +239,16 @@ spot_status spot_findings_json(spot_ctx *c, char **text, const spot_findings *f,
 {
     spot_json j = { 0 };
     spot_status how;
-    int *number;
+    spot_slice_list e;
 
     *text = NULL;
-    SPOT_TRY(spot_slice_numbers(c, &number, f));
-    how = build_json(c, &j, "slices.json", f, s, o, number);
+    how = spot_findings_entries(c, &e, f, s);
+    if (how == SPOT_OK) how = build_json(c, &j, "slices.json", &(spot_slice_list_row){ &e, f, s, o, NULL });
     if (how == SPOT_OK) *text = calloc(j.out.used + 1, 1);
     if (how == SPOT_OK && !*text) how = spot_fail(c, SPOT_NOMEM, "no memory for the text of slices.json");
     if (*text) memcpy(*text, j.out.bytes, j.out.used);
     spot_json_free(&j);
-    free(number);
+    spot_slice_list_close(&e);
     return how;
 }
 
@@ -302,7 +306,7 @@ spot_status spot_findings_write(spot_ctx *c, const char *dir, const spot_finding
     static const char *const earlier[] = { "slices.json", "fit.safetensors", "subject.safetensors", "report.html" };
     char path[PATH];
     spot_status how;
-    int *number;
+    spot_slice_list e;
 
     SPOT_TRY(spot_folder_make(c, dir));
     for (size_t i = 0; i < sizeof earlier / sizeof *earlier; i++) {       /* older files must not lie beside the new ones */
@@ -314,9 +318,10 @@ spot_status spot_findings_write(spot_ctx *c, const char *dir, const spot_finding
     SPOT_TRY(spot_npy_write(c, path, f->map, s->n, 2));
     SPOT_TRY(write_fit(c, dir, f));
     SPOT_TRY(spot_recall_write(c, dir, f, s, o));
-    SPOT_TRY(spot_slice_numbers(c, &number, f));
-    how = write_csv(c, dir, f, s, o, number);
-    if (how == SPOT_OK) how = write_json(c, dir, f, s, o, number);     /* last: if it is there, all files are */
-    free(number);
+    how = spot_findings_entries(c, &e, f, s);
+    if (how == SPOT_OK) how = write_csv(c, dir, f, s, o, &e);
+    if (how == SPOT_OK)                /* last: if it is there, all files are */
+        how = write_json(c, dir, &(spot_slice_list_row){ &e, f, s, o, NULL });
+    spot_slice_list_close(&e);
     return how;
 }

@@ -146,11 +146,6 @@ static void claim_name(spot_quantity_value *v, const void *row)
     v->text = spot_claim_name(((const spot_proof *)row)->claim);
 }
 
-static void cause(spot_quantity_value *v, const void *row)
-{
-    if (((const spot_proof *)row)->cause) v->value = ((const spot_proof *)row)->cause;
-}
-
 static void judged_groups(spot_quantity_value *v, const void *row)
 {
     if (((const spot_proof *)row)->groups) v->value = ((const spot_proof *)row)->groups;
@@ -160,12 +155,12 @@ static const spot_quantity judged[] = {
 #define S(name_, field) SPOT_QUANTITY(name_, spot_proof, field)
     SPOT_COMPUTED("claim", SPOT_AS_TEXT, claim_name), S("corrected_p", p), S("judged", judged), S("wrong", wrong),
     SPOT_COMPUTED("judged_groups", SPOT_AS_INT, judged_groups, .optional = true), S("class_rate", class_rate),
-    S("excess", excess.value), S("excess_low", excess.low), S("excess_high", excess.high), S("shrunk_excess", shrunk),
+    S("excess", excess.value), S("excess_low", excess.low), S("excess_high", excess.high), S("to_expect", shrunk),
     S("expected_rate", cell), SPOT_QUANTITIES_END
 };
 
 static const spot_quantity taken[] = {
-    S("predicted_share", predicted_share), SPOT_COMPUTED("cause", SPOT_AS_INT, cause), SPOT_QUANTITIES_END
+    S("predicted_share", predicted_share), SPOT_QUANTITIES_END
 #undef S
 };
 
@@ -209,7 +204,8 @@ static void put_labels(spot_json *j, const void *row)
 
 static const spot_quantity head[] = {
     SPOT_QUANTITY("rank", spot_slice_row, rank), SPOT_QUANTITY("number", spot_slice_row, number),
-    SPOT_BEHIND(NULL, spot_slice_row, p, score), SPOT_BEHIND(NULL, spot_slice_row, p, numbers), SPOT_QUANTITIES_END
+    SPOT_QUANTITY("entry", spot_slice_row, entry), SPOT_BEHIND(NULL, spot_slice_row, p, score),
+    SPOT_BEHIND(NULL, spot_slice_row, p, numbers), SPOT_QUANTITIES_END
 };
 
 static const spot_quantity tail[] = {

@@ -78,10 +78,45 @@ static spot_status read_known(spot_ctx *c, spot_fits *f, const char *dir, yajl_v
     return SPOT_OK;
 }
 
+static const char *method_at(yajl_val pieces, size_t i)
+{
+    yajl_val name = member_of(YAJL_GET_ARRAY(pieces)->values[i], "method", yajl_t_string);
+
+    return name ? YAJL_GET_STRING(name) : "";
+}
+
+/* "ward+domino": the methods of a slice's pieces, each once, the surest first. */
+static void read_methods(char text[80], yajl_val slice)
+{
+    yajl_val pieces = member_of(member_of(slice, "proof", yajl_t_object), "pieces", yajl_t_array);
+    const size_t n = pieces ? YAJL_GET_ARRAY(pieces)->len : 0;
+    size_t used = 0;
+
+    *text = 0;
+    for (size_t i = 0; i < n && used < 80; i++) {
+        const char *word = method_at(pieces, i);
+        bool again = !*word;
+        for (size_t k = 0; k < i && !again; k++) again = !strcmp(method_at(pieces, k), word);
+        if (!again) used += (size_t)snprintf(text + used, 80 - used, "%s%.79s", used ? "+" : "", word);
+    }
+}
+
+/* Folders of earlier versions have no numbers: 0. */
+static void read_slices(spot_fitted *g, yajl_val slices, const char *method)
+{
+    for (int k = 0; k < g->slices; k++) {
+        yajl_val slice = YAJL_GET_ARRAY(slices)->values[k];
+        const long long number = number_of(slice, "number", 1, INT_MAX);
+        g->number[k] = (int)number;
+        if (method) snprintf(g->method[k], sizeof g->method[k], "%.79s", method);
+        else read_methods(g->method[k], slice);
+    }
+}
+
 static spot_status read_finding(spot_ctx *c, spot_fitted *g, const char *dir, yajl_val v, int classes)
 {
     yajl_val cls = member_of(v, "class_number", yajl_t_any), seed = member_of(v, "seed", yajl_t_number);
-    yajl_val slices = member_of(v, "slices", yajl_t_array);
+    yajl_val slices = member_of(v, "slices", yajl_t_array), method = member_of(v, "method", yajl_t_string);
     const bool merged = member_of(v, "merged", yajl_t_true) != NULL;
 
     g->cls = cls && YAJL_IS_NULL(cls) ? SPOT_ALL_CLASSES : (int)number_of(v, "class_number", 0, classes - 1);
@@ -91,6 +126,7 @@ static spot_status read_finding(spot_ctx *c, spot_fitted *g, const char *dir, ya
     g->seed = seed ? strtoull(YAJL_GET_NUMBER(seed), NULL, 10) : 0;
     g->merged = merged;
     g->slices = (int)YAJL_GET_ARRAY(slices)->len;
+    read_slices(g, slices, method ? YAJL_GET_STRING(method) : NULL);
     return SPOT_OK;
 }
 

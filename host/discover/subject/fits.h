@@ -17,6 +17,8 @@ typedef struct {
 
 typedef struct {
     int      cls, slices;      /* cls SPOT_ALL_CLASSES: all rows */
+    int      number[SPOT_MAX_HYPOTHESES];      /* of its slices (spot_slice_list) */
+    char     method[SPOT_MAX_HYPOTHESES][80];  /* what found each: "ward+domino" */
     uint64_t seed;
     const spot_bdm_config *bdm;        /* NULL: slices of all methods with proofs (discover.h), whose fit votes */
     bool     merged;

@@ -77,18 +77,16 @@ static spot_status get_options(const subject_file_proof_reader *r, spot_discover
     return SPOT_OK;
 }
 
-/* A cause has slices of two classes or more, all taken for one class, and the numbers of causes have no gap. */
-static bool is_cause(const spot_findings *f, int cause)
+/* Slices of a cause are confirmed and taken for the same class as its first one. */
+static bool may_have_cause(const spot_findings *f, const spot_proof *p)
 {
-    const spot_cause x = spot_cause_of(f, cause);
-    bool same = x.classes > 1;
-
     for (int i = 0; i < f->count; i++)
         for (int k = 0; k < f->finding[i].slices; k++) {
-            const spot_proof *p = f->finding[i].slice[k].proof;
-            if (p->cause == cause) same = same && f->finding[i].cls >= 0 && p->predicted >= 0 && p->predicted == x.predicted;
+            const spot_proof *first = f->finding[i].slice[k].proof;
+            if (first->cause != p->cause) continue;
+            return p->claim == SPOT_CLAIM_CONFIRMED && p->predicted >= 0 && p->predicted == first->predicted;
         }
-    return same;
+    return false;
 }
 
 static spot_status get_causes(const subject_file_proof_reader *r, spot_findings *f)
@@ -103,8 +101,10 @@ static spot_status get_causes(const subject_file_proof_reader *r, spot_findings 
         if (cause[i] < 0 || cause[i] > slices / 2) return damaged(r, "causes");
     for (int i = 0; i < f->count; i++)
         for (int k = 0; k < f->finding[i].slices; k++) f->finding[i].slice[k].proof->cause = *cause++;
-    for (int k = 1; k <= spot_causes(f); k++)
-        if (!is_cause(f, k)) return damaged(r, "causes");
+    for (int i = 0; i < f->count; i++)
+        for (int k = 0; k < f->finding[i].slices; k++)
+            if (f->finding[i].slice[k].proof->cause && !may_have_cause(f, f->finding[i].slice[k].proof))
+                return damaged(r, "causes");
     return SPOT_OK;
 }
 

@@ -126,6 +126,7 @@ static void write_models(report *r)
         spot_page_text(p, "note", spot_findings_note(note, r->f[k], s));
         write_predictions(p, s, r->row[k]);
         spot_slice_tests.put(p->at, &(spot_tests_row){ r->o[k], r->f[k] });
+        spot_slice_list_members.put(p->at, &(spot_slice_list_row){ &r->entries[k], r->f[k], s, r->o[k], NULL });
         spot_json_end(p->at);
     }
     spot_json_end(p->at);
@@ -344,7 +345,7 @@ static spot_status open_report(report *r)
     }
     if (!r->place || !r->map || !r->place_of || !r->map_of || !r->local || !r->at)
         return spot_fail(r->p->c, SPOT_NOMEM, "no memory for the report of %d rows", r->s[0]->n);
-    for (int k = 0; k < r->models; k++) SPOT_TRY(spot_slice_numbers(r->p->c, &r->number[k], r->f[k]));
+    for (int k = 0; k < r->models; k++) SPOT_TRY(spot_findings_entries(r->p->c, &r->entries[k], r->f[k], r->s[k]));
     for (int i = 0; i < r->s[0]->n; i++) r->row[0][i] = i;
     for (int k = 1; k < r->models; k++) SPOT_TRY(spot_match_rows(r->p->c, r->row[k], r->s[0], r->s[k], k));
     for (int k = 0; k < r->models; k++)
@@ -373,7 +374,7 @@ spot_status spot_report_findings(spot_ctx *c, const char *path, int models, cons
         how = add_pictures(&r);
     }
     how = spot_page_write(&page, path, how);
-    for (int k = 0; k < models; k++) free(r.row[k]), free(r.mine[k]), free(r.number[k]);
+    for (int k = 0; k < models; k++) free(r.row[k]), free(r.mine[k]), spot_slice_list_close(&r.entries[k]);
     free(r.place);
     free(r.map);
     free(r.place_of);

@@ -28,7 +28,7 @@ typedef struct {
     int  *place_of, *map_of;       /* (findings) */
     int  *local;                   /* (rows): scratch, index of a row in the current place */
     uint8_t *at;                   /* (rows): scratch, confidences of the current place */
-    int  *number[SPOT_PAGE_MODELS];        /* of each model's slices (spot_slice_numbers) */
+    spot_slice_list entries[SPOT_PAGE_MODELS];        /* of each model's slices */
 } spot_findings_page;
 
 /* The class of a row: cls, or its own if all classes are examined at once. */

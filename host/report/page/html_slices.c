@@ -55,11 +55,12 @@ void spot_page_slice(spot_findings_page *r, int model, const spot_finding *f, co
 {
     spot_page *p = r->p;
     const spot_proof *v = s->proof;
+    const spot_slice_list *e = &r->entries[model];
+    const int at = (int)((f - r->f[model]->finding) * SPOT_MAX_HYPOTHESES + (s - f->slice));
 
     spot_json_object(p->at, NULL);
     spot_quantities_put(p->at, spot_slice_object.rows, &(spot_slice_row){
-        r->s[model], r->o[model], s, v, (int)(s - f->slice) + 1,
-        r->number[model][(f - r->f[model]->finding) * SPOT_MAX_HYPOTHESES + (s - f->slice)] });
+        r->s[model], r->o[model], s, v, (int)(s - f->slice) + 1, e->number[at], e->entry_of[at] });
     spot_json_put_int(p->at, "kind", (int)spot_slice_kind_of(f, s));
     spot_json_put_interval(p->at, "interval", v ? spot_share_of(v->wrong, v->judged) : spot_share_of(s->wrong, s->size));
     spot_json_array(p->at, "near", 0, 0);

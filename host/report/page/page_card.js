@@ -148,16 +148,16 @@ const Card = (() => {
     return part.join(", ");
   }
 
-  // Slices of several classes with one cause: a head, and below it, folded, the slices. list: in their order; cards: theirs.
+  // Slices with one cause: a head, and below it, folded, the slices. list: in their order; cards: theirs.
   function cause(list, cards, open, ontoggle) {
     const t = Claim.together(list), at = v => `${Math.round(100 * v)}%`;
     const numbers = h("span", { class: "numbers" },
       h("span", {}, h("b", {}, count(t.size)), " rows"),
       h("span", {}, h("b", {}, percent(t.rate)), ` of ${count(t.judged)} judged wrong`),
-      h("span", {}, "their classes ", h("b", {}, percent(t.classRate))));
+      h("span", {}, t.classes > 1 ? "their classes " : "its class ", h("b", {}, percent(t.classRate))));
     const head = h("div", { class: "card cause-head confirmed" },
       h("span", { class: "line" }, h("span", { class: "rank" }, span(list)),
-        h("span", { class: "where" }, `One cause in ${count(t.classes)} classes`),
+        h("span", { class: "where" }, t.classes > 1 ? `One cause in ${count(t.classes)} classes` : Claim.className(list[0])),
         h("span", { class: "claim confirmed" }, "confirmed blindspots"), numbers),
       h("span", { class: "who" }, "predicted as ", h("bdi", { class: "taken" }, t.taken), `, ${percent(t.share)} · rows: `, ...classRows(list)),
       h("span", { class: "bar-rate", "aria-hidden": "true" }, h("span", { class: "fill", style: `width:${at(t.rate)}` }),

@@ -1,5 +1,5 @@
 // page_claim.js - what is claimed of each slice; its name; its address, by which a link finds it again. Its kind and its number,
-// which counts through all classes, are those of the console and of slices.json (spot_slice_order).
+// which counts through all classes, are those of the console and of slices.json (spot_slice_list).
 //
 // kind    confirmed, suggested, chance: by the test
 //         open: not tested, with more errors than the rest of its class
@@ -45,15 +45,15 @@ const Claim = (() => {
     }));
   }
 
-  // Slices of several classes with one cause, by model and number; and a cause's figures.
-  const causeOf = s => s.proof && s.proof.cause ? `${place(s).model}.${s.proof.cause}` : null;
+  // Slices that are one entry, by model and number; and the entry's figures.
+  const entryOf = s => s.own || isRun ? null : what.models[place(s).model].entries[s.entry - 1];
+  const causeOf = s => entryOf(s)?.slices.length > 1 ? `${place(s).model}.${s.entry}` : null;
   const causes = list => new Set(list.map(causeOf).filter(Boolean)).size;
 
   function together(list) {
-    const sum = of => list.reduce((n, s) => n + of(s), 0), judged = sum(s => s.proof.judged);
-    return { size: sum(s => s.size), judged, rate: sum(s => s.proof.wrong) / judged,
-             classRate: sum(s => s.proof.class_rate * s.proof.judged) / judged, taken: what.classes[list[0].taken],
-             share: sum(s => s.taken_share * s.wrong) / sum(s => s.wrong), classes: new Set(list.map(s => s.place)).size };
+    const e = entryOf(list[0]);
+    return { size: e.size, judged: e.judged, rate: e.rate, classRate: e.class_rate, taken: e.predicted, share: e.predicted_share,
+             classes: e.classes };
   }
 
   const className = s => place(s).class < 0 && !isRun ? "all classes" : Data.placeName(s.place);

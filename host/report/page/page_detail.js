@@ -37,7 +37,7 @@ const Detail = (() => {
     return [fact("rows", count(s.size)), fact("judged rows", count(v.judged)), fact("wrong of these", count(v.wrong)),
             fact("error rate", [percent(Claim.rate(s), 1), ci ? h("small", {}, ` ${ci}`) : null]),
             fact("its class", percent(own, 1)), fact("excess", [points(v.excess), within(v)]),
-            fact("expect on new rows", points(v.shrunk_excess)),
+            fact("to expect on new rows", points(v.to_expect)),
             v.expected_rate === null ? null : fact("by predicted class and confidence", percent(v.expected_rate, 1)),
             fact("p, corrected", small(v.corrected_p)), ...common(s)];
   }

@@ -30,10 +30,10 @@ function claimHelp() {
   return ["Slices were found on one part of the rows and judged on the other. ", h("b", {}, "Confirmed"), ": so many of the " +
           "judged rows are wrong that chance gives it in few such reports, all tests counted. ", h("b", {}, "Suggested"),
           ": not that, but better than the best of searches in errors without structure. ", h("b", {}, "May be chance"),
-          ": neither. Only confirmed slices are called blindspots. The surest come first, and of these the ones with the " +
-          "greatest excess of errors to expect on new rows. Confirmed slices of several classes stand together as one cause " +
-          "where most of their wrong rows are taken for one class and they are nearer to each other than to what the model " +
-          "gets right: a rule, not a test; each keeps its own claim."];
+          ": neither. Only confirmed slices are called blindspots, and come first; of each kind those with most wrong rows " +
+          "beyond the rate of their class. Confirmed slices stand together as one cause where the same attributes say them, " +
+          "where they share rows, or where most of their wrong rows are taken for one class and they are nearer to each other " +
+          "than to what the model gets right. That is for reading and no test; each keeps its own claim."];
 }
 
 async function start() {

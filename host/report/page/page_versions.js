@@ -125,8 +125,8 @@ function card(s, i) {
       h("small", {}, `${plural(s.size, "row")}, ${count(s.compared)} compared`)),
     h("div", { class: "sides" }, side(s, 0), change(s), side(s, 1)),
     s.verdict === "pending" && s.enough
-      ? h("p", { class: "hint" }, `Too few rows changed to tell: ${count(s.enough)} that one and the same version alone has ` +
-          `wrong would decide; here there are ${count(s.lost + s.gained)}.`) : null,
+      ? h("p", { class: "hint" }, `The rows cannot tell: ${count(s.lost)} turned wrong and ${count(s.gained)} turned right. ` +
+          `${count(s.enough)} that all turn the same way would decide; where rows turn both ways it takes more.`) : null,
     groups(s.shown, STRIP), table(s.shown, s.compared - s.shown.length)));
 }
 

@@ -133,6 +133,7 @@ class Found(Results, Gathers):
 
     def __repr__(self) -> str:
         lines = [f"Found({self._summary()}; {self._held.subject.c.source.decode(errors='replace')})"]
+        lines += [f"  {said}" for said in self.summary_]
         lines += [f"  {s!r}" for s in self.slices_[:self._top]]
         if len(self.slices_) > self._top:
             lines.append(f"  and {len(self.slices_) - self._top} more")

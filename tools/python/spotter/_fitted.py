@@ -311,7 +311,7 @@ class Fitted:
         """(finding, place in it) of each slice, in the order of their numbers."""
         number = ct.POINTER(ct.c_int)()
         with Context("cpu", 1) as c:
-            c("spot_slice_numbers", ct.byref(number), ct.byref(self.findings))
+            c("spot_slice_numbers", ct.byref(number), ct.byref(self.findings), ct.byref(self.subject.c))
         all_ = sorted((number[i * HYPOTHESES + k], i, k) for i, f in enumerate(self.each()) for k in range(f.slices))
         c_side.free(number)
         return [(i, k) for _, i, k in all_]

@@ -44,10 +44,14 @@ def check_folder(c: Context, out: Any, subject: Subject) -> None:
 
 
 class Results:
-    """Of a Method."""
+    """Of a Method. classes_: the errors of each class, entries_: causes, each a list of dict in the words of slices.json;
+    summary_: at most five sentences."""
 
     slices_: List[Slice]
     labels_: Array
+    classes_: List[Dict[str, Any]]
+    entries_: List[Dict[str, Any]]
+    summary_: List[str]
     map_: Array
     left_out_: List[str]
     failures_: Dict[str, str]
@@ -58,9 +62,10 @@ class Results:
         raise NotImplementedError
 
     def to_frame(self) -> Any:
-        """The slices as a pandas DataFrame, a row each, in the words of slices.json: number, class, rank, size, wrong,
-        error_rate, class_rate, share_of_errors, mean_confidence, score, predicted, predicted_share, suspects, rate_without, method; with proof also
-        claim, corrected_p, judged, judged_wrong, excess, excess_low, excess_high, shrunk_excess, expected_rate, cause; after
+        """The slices as a pandas DataFrame, a row each, in the words of slices.json: number, entry, class, rank, size, wrong,
+        error_rate, class_rate, share_of_errors, mean_confidence, score, predicted, predicted_share, suspects, rate_without,
+        method; with proof also claim, corrected_p, judged, judged_wrong, excess, excess_low, excess_high, to_expect,
+        expected_rate; after
         describe words, conjunction."""
         self._fitted()
         return frame(columns(self.slices_), "to_frame")
@@ -116,11 +121,7 @@ class Results:
         made = held.findings.map
         self.map_ = np.ctypeslib.as_array(made, (n, 2)).copy() if made else np.full((n, 2), np.nan, np.float32)
         self.left_out_ = [one["class"] for one in told["left_out"]]
-
-    def _describe_again(self, held: Fitted) -> None:
-        findings = held.told()["findings"]
-        for s, (i, k) in zip(self.slices_, held.order()):
-            s.read_description(findings[i]["slices"][k])
+        self.classes_, self.entries_, self.summary_ = told["classes"], told["entries"], told["summary"]
 
     def cluster_ids(self) -> Array:
         """(n,) int: the slice of each row of fit, as labels_, -1 for none, as cleanlab's Datalab takes it: find_issues(

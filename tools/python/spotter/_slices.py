@@ -54,10 +54,9 @@ class Proof:
 
     claim: "confirmed", "suggested" or "chance". corrected_p: for all slices. judged, wrong: rows; judged_groups: groups of
     the judged rows, 0 where rows are alone. class_rate: error rate of their classes. excess: error rate less class_rate,
-    excess_low to excess_high its 95 % interval; shrunk_excess: the excess to expect on new rows. expected_rate: error rate
-    that predicted class and confidence alone let expect, NaN where not known. predicted: class that most wrong rows are
-    taken for, None where not known; predicted_share of them. cause: a number that slices of several classes share which
-    seem to have one cause; None: the slice stands alone. pieces: list of Piece, the surest first."""
+    excess_low to excess_high its 95 % interval; to_expect: the excess to expect on new rows. expected_rate: error rate that
+    predicted class and confidence alone let expect, NaN where not known. predicted: class that most wrong rows are taken
+    for, None where not known; predicted_share of them. pieces: list of Piece, the surest first."""
     claim: str
     corrected_p: float
     judged: int
@@ -66,16 +65,15 @@ class Proof:
     excess: float
     excess_low: float
     excess_high: float
-    shrunk_excess: float
+    to_expect: float
     expected_rate: float
     predicted: Optional[str]
     predicted_share: float
-    cause: Optional[int]
     pieces: List[Piece]
     judged_groups: int = 0
 
 
-WITHOUT = ("predicted", "cause", "suspect")                       # None where JSON has null; other numbers are NaN then
+WITHOUT = ("predicted", "suspect")                                # None where JSON has null; other numbers are NaN then
 
 
 def _read(told: Dict[str, Any]) -> Dict[str, Any]:
@@ -85,7 +83,8 @@ def _read(told: Dict[str, Any]) -> Dict[str, Any]:
 class Slice:
     """A group of rows on which the classifier fails. Its words are those of slices.json.
 
-    number: from 1, the same on the page, in files and in tables: slices_[number - 1] is this one. rows (size,) int: ascending.
+    number: from 1, the same on the page, in files and in tables: slices_[number - 1] is this one. entry: number of the entry,
+    a cause, that has it (entries_[entry - 1]). rows (size,) int: ascending.
     size, wrong: number of rows, and of certainly wrong rows. error_rate, share_of_errors (of all wrong rows of the class),
     mean_confidence, score: float. class_rate: error rate of the whole class. nearest_correct: correct rows nearest to the mean
     of the slice. class_, name: the class's number, -1 for all, and its name; rank: 1 is the first of its class. method: what
@@ -103,6 +102,7 @@ class Slice:
     on the rows that the search has not seen (held_out) and on all; None where there is none."""
 
     number: int
+    entry: int
     rows: Array
     size: int
     wrong: int
@@ -127,7 +127,7 @@ class Slice:
 
     def __init__(self, told: Dict[str, Any], finding: Dict[str, Any], rows: Array,
                  taken_for: Tuple[Optional[str], float]) -> None:
-        for name in ("number", "rank", "size", "wrong", "error_rate", "mean_confidence", "share_of_errors", "score"):
+        for name in ("number", "entry", "rank", "size", "wrong", "error_rate", "mean_confidence", "share_of_errors", "score"):
             setattr(self, name, float("nan") if told[name] is None else told[name])
         self.rows = rows
         self.class_rate = finding["wrong"] / finding["rows"] if finding["rows"] else float("nan")
@@ -182,13 +182,13 @@ def taken_for(names: Sequence[str], wrong: Array, predicted: Optional[Array], ro
 
 def columns(slices: Sequence[Slice]) -> Dict[str, List[Any]]:
     """The table of slices: a list for each column, in the words of slices.json."""
-    table: Dict[str, List[Any]] = {"number": [s.number for s in slices], "class": [s.name for s in slices]}
+    table: Dict[str, List[Any]] = {"number": [s.number for s in slices], "entry": [s.entry for s in slices],
+                                   "class": [s.name for s in slices]}
     for name in ("rank", "size", "wrong", "error_rate", "class_rate", "share_of_errors", "mean_confidence", "score",
                  "predicted", "predicted_share", "suspects", "rate_without"):
         table[name] = [getattr(s, name) for s in slices]
     if any(s.proof for s in slices):
-        for name in ("claim", "corrected_p", "judged", "excess", "excess_low", "excess_high", "shrunk_excess", "expected_rate",
-                     "cause"):
+        for name in ("claim", "corrected_p", "judged", "excess", "excess_low", "excess_high", "to_expect", "expected_rate"):
             table[name] = [getattr(s.proof, name) if s.proof else None for s in slices]
         if any(s.proof and s.proof.judged_groups for s in slices):
             table["judged_groups"] = [s.proof.judged_groups if s.proof else None for s in slices]

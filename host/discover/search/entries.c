@@ -1,0 +1,242 @@
+/* entries.c - slices as a reader sees them: entries, in one order, with one number for each slice (spotter/discover.h). */
+#include "discover/search/entries.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static bool stands_out(const spot_finding *f, const spot_slice *s)
+{
+    return f->n > s->size && s->error_rate > (double)(f->wrong - s->wrong) / (f->n - s->size);
+}
+
+spot_slice_kind spot_slice_kind_of(const spot_finding *f, const spot_slice *s)
+{
+    const spot_proof *p = s->proof;
+
+    if (!p) return stands_out(f, s) ? SPOT_SLICE_OPEN : SPOT_SLICE_FINE;
+    if (p->claim != SPOT_CLAIM_CHANCE) return p->claim == SPOT_CLAIM_CONFIRMED ? SPOT_SLICE_CONFIRMED : SPOT_SLICE_SUGGESTED;
+    return p->excess.value <= 0 ? SPOT_SLICE_FINE : SPOT_SLICE_CHANCE;
+}
+
+const char *spot_entry_kind_name(spot_entry_kind kind)
+{
+    return kind == SPOT_ENTRY_RULE ? "rule" : kind == SPOT_ENTRY_CONFUSION ? "confusion" : "cluster";
+}
+
+/* ---- slices in the order in which they become heads ---- */
+
+typedef struct {
+    spot_slice_place at;
+    const spot_slice *slice;
+    spot_slice_kind kind;
+    int    cls, size, entry;           /* entry: from 0; -1: none yet */
+    bool   rule;
+    double excess;                     /* judged wrong rows beyond the class's rate */
+} ranked_slice;
+
+static double excess_of(const spot_finding *f, const spot_slice *s)
+{
+    const spot_proof *p = s->proof;
+
+    return p ? p->wrong - p->class_rate * p->judged : s->wrong - (f->n ? (double)s->size * f->wrong / f->n : 0);
+}
+
+/* Two are never the same. */
+static int says_more(const void *a, const void *b)
+{
+    const ranked_slice *x = a, *y = b;
+
+    if (x->kind != y->kind) return x->kind < y->kind ? -1 : 1;
+    if ((x->cls < 0) != (y->cls < 0)) return x->cls < 0 ? -1 : 1;
+    if (x->rule != y->rule) return x->rule ? -1 : 1;
+    if (x->excess != y->excess) return x->excess > y->excess ? -1 : 1;
+    if (x->size != y->size) return x->size > y->size ? -1 : 1;
+    return x->at.finding != y->at.finding ? x->at.finding - y->at.finding : x->at.slice - y->at.slice;
+}
+
+static void rank_slices(ranked_slice *all, const spot_findings *f)
+{
+    int n = 0;
+
+    for (int i = 0; i < f->count; i++)
+        for (int k = 0; k < f->finding[i].slices; k++) {
+            const spot_finding *g = &f->finding[i];
+            const spot_slice *s = &g->slice[k];
+            all[n++] = (ranked_slice){ { i, k }, s, spot_slice_kind_of(g, s), g->cls, s->size, -1, spot_slice_is_rule(s),
+                                       excess_of(g, s) };
+        }
+    qsort(all, (size_t)n, sizeof *all, says_more);
+}
+
+/* ---- slices that are the same cause ---- */
+
+/* Of the rows of class cls (-1: all) in x and y: those in both, and in either. */
+static int count_shared(const spot_subject *s, const spot_slice *x, const spot_slice *y, int cls, int *either)
+{
+    int i = 0, k = 0, both = 0;
+
+    for (*either = 0; i < x->size || k < y->size;) {
+        const int a = i < x->size ? x->row[i] : INT32_MAX, b = k < y->size ? y->row[k] : INT32_MAX, row = a < b ? a : b;
+        const bool counts = cls < 0 || !s->target || s->target[row] == cls;
+        i += a == row;
+        k += b == row;
+        *either += counts;
+        both += counts && a == b;
+    }
+    return both;
+}
+
+static bool share_rows(const spot_subject *s, const ranked_slice *x, const ranked_slice *y)
+{
+    const spot_proof *p = x->slice->proof, *q = y->slice->proof;
+    const int cls = x->cls >= 0 ? x->cls : y->cls;
+    int both, either, less;
+
+    if (x->cls != y->cls && x->cls >= 0 && y->cls >= 0) return false;
+    both = count_shared(s, x->slice, y->slice, cls, &either);
+    less = x->size < y->size ? x->size : y->size;
+    return (p->predicted >= 0 && p->predicted == q->predicted && 2 * both >= less)
+        || (x->cls != y->cls && either && 2 * both >= either);
+}
+
+static bool same_cause(const spot_subject *s, const ranked_slice *x, const ranked_slice *y)
+{
+    const spot_proof *p = x->slice->proof, *q = y->slice->proof;
+
+    return spot_slice_same_rule(x->slice, y->slice) || (p->cause && p->cause == q->cause) || share_rows(s, x, y);
+}
+
+/* Confirmed slices, which come first, join the first entry to whose head they belong; head (n): place of each entry's. Returns
+ * the entries. */
+static int group_slices(const spot_subject *s, ranked_slice *all, int n, int *head)
+{
+    int entries = 0;
+
+    for (int i = 0; i < n; i++) {
+        for (int e = 0; e < entries && all[i].kind == SPOT_SLICE_CONFIRMED && all[i].entry < 0; e++)
+            if (same_cause(s, &all[head[e]], &all[i])) all[i].entry = e;
+        if (all[i].entry >= 0) continue;
+        head[entries] = i;
+        all[i].entry = entries++;
+    }
+    return entries;
+}
+
+/* ---- entries in their order ---- */
+
+static int most_errors_first(const void *a, const void *b)
+{
+    const spot_entry *x = a, *y = b;
+
+    if (x->folded != y->folded) return x->folded ? 1 : -1;
+    if (x->claim != y->claim) return x->claim < y->claim ? -1 : 1;
+    if (x->excess_rows != y->excess_rows) return x->excess_rows > y->excess_rows ? -1 : 1;
+    if (x->size != y->size) return x->size > y->size ? -1 : 1;
+    if (x->member->finding != y->member->finding) return x->member->finding - y->member->finding;
+    return x->member->slice - y->member->slice;
+}
+
+static void fold_confusions(spot_slice_list *e)
+{
+    bool others = false;
+
+    for (int i = 0; i < e->count; i++)
+        others |= e->entry[i].claim == SPOT_SLICE_CONFIRMED && e->entry[i].kind != SPOT_ENTRY_CONFUSION;
+    for (int i = 0; i < e->count; i++) {
+        e->entry[i].folded = others && e->entry[i].kind == SPOT_ENTRY_CONFUSION;
+        e->folded += e->entry[i].folded;
+    }
+}
+
+/* The members of each entry stand together in *member, in the order of `all`. */
+static void share_out(spot_slice_list *e, const ranked_slice *all, spot_slice_place *member)
+{
+    for (int i = 0; i < e->slices; i++) e->entry[all[i].entry].members++;
+    for (int k = 0; k < e->count; member += e->entry[k++].members) e->entry[k].member = member;
+    for (int k = 0; k < e->count; k++) e->entry[k].members = 0;
+    for (int i = 0; i < e->slices; i++) {
+        spot_entry *x = &e->entry[all[i].entry];
+        x->claim = all[i].kind;
+        member = (spot_slice_place *)(uintptr_t)x->member;
+        member[x->members++] = all[i].at;
+    }
+}
+
+/* Heads first. */
+static void number_slices(spot_slice_list *e)
+{
+    int n = 0;
+
+    for (int k = 0; k < e->count; k++) {
+        e->entry[k].number = k + 1;
+        e->place[n++] = *e->entry[k].member;
+    }
+    for (int k = 0; k < e->count; k++)
+        for (int i = 1; i < e->entry[k].members; i++) e->place[n++] = e->entry[k].member[i];
+    for (int i = 0; i < n; i++) e->number[e->place[i].finding * SPOT_MAX_HYPOTHESES + e->place[i].slice] = i + 1;
+    for (int k = 0; k < e->count; k++)
+        for (int i = 0; i < e->entry[k].members; i++) {
+            const spot_slice_place at = e->entry[k].member[i];
+            e->entry_of[at.finding * SPOT_MAX_HYPOTHESES + at.slice] = k + 1;
+        }
+}
+
+static spot_status make_entries(spot_ctx *c, spot_slice_list *e, const spot_findings *f, const spot_subject *s)
+{
+    const size_t n = (size_t)e->slices + 1, all_places = (size_t)f->count * SPOT_MAX_HYPOTHESES + 1;
+    spot_entry_builder b = { f, s, calloc((size_t)s->n + 1, sizeof *b.mark), 0, e->answers.wrong };
+    ranked_slice *all = malloc(n * sizeof *all);
+    int *head = malloc(n * sizeof *head);
+    spot_status how = SPOT_OK;
+
+    e->entry = calloc(n, sizeof *e->entry);
+    e->place = calloc(2 * n, sizeof *e->place);
+    e->number = calloc(all_places, sizeof *e->number);
+    e->entry_of = calloc(all_places, sizeof *e->entry_of);
+    if (!b.mark || !all || !head || !e->entry || !e->place || !e->number || !e->entry_of)
+        how = spot_fail(c, SPOT_NOMEM, "no memory for the list of %d slices", e->slices);
+    if (how == SPOT_OK) {
+        rank_slices(all, f);
+        e->count = group_slices(s, all, e->slices, head);
+        share_out(e, all, e->place + n);               /* behind the places by number */
+    }
+    for (int k = 0; k < e->count && how == SPOT_OK; k++) how = spot_entry_count(c, &b, &e->entry[k]);
+    if (how == SPOT_OK) {
+        fold_confusions(e);
+        qsort(e->entry, (size_t)e->count, sizeof *e->entry, most_errors_first);
+        number_slices(e);
+    }
+    free(b.mark);
+    free(all);
+    free(head);
+    return how;
+}
+
+spot_status spot_findings_entries(spot_ctx *c, spot_slice_list *e, const spot_findings *f, const spot_subject *s)
+{
+    *e = (spot_slice_list){ .answers = spot_answers_of(s, SPOT_ALL_CLASSES) };
+    for (int i = 0; i < f->count; i++) e->slices += f->finding[i].slices;
+    SPOT_TRY(make_entries(c, e, f, s));
+    return spot_count_classes(c, &e->cls, &e->classes, s);
+}
+
+void spot_slice_list_close(spot_slice_list *e)
+{
+    free(e->entry);
+    free(e->place);
+    free(e->number);
+    free(e->entry_of);
+    free(e->cls);
+    *e = (spot_slice_list){ 0 };
+}
+
+spot_status spot_slice_numbers(spot_ctx *c, int **number, const spot_findings *f, const spot_subject *s)
+{
+    spot_slice_list e;
+    spot_status how = spot_findings_entries(c, &e, f, s);
+
+    *number = how == SPOT_OK ? e.number : NULL;
+    if (how == SPOT_OK) e.number = NULL;
+    spot_slice_list_close(&e);
+    return how;
+}

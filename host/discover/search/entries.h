@@ -1,0 +1,27 @@
+/* entries.h - parts of spot_findings_entries (spotter/discover.h): entries.c groups and orders, entry_facts.c counts. */
+#ifndef SPOTTER_ENTRIES_H
+#define SPOTTER_ENTRIES_H
+
+#include "spotter/discover.h"
+
+/* mark (s->n): scratch, of zeros at first; stamp: the last one used. */
+typedef struct { const spot_findings *f; const spot_subject *s; int *mark, stamp; long all_wrong; } spot_entry_builder;
+
+static inline const spot_slice *spot_slice_at(const spot_findings *f, spot_slice_place at)
+{
+    return &f->finding[at.finding].slice[at.slice];
+}
+
+/* A rule that describes the slice beyond chance, most of whose rows are in it (NULL: none); whether most of the slice's rows
+ * have it, too. same: both have one, of the same items. */
+const spot_conjunction *spot_slice_rule(const spot_slice *s);
+bool spot_slice_is_rule (const spot_slice *s);
+bool spot_slice_same_rule(const spot_slice *x, const spot_slice *y);
+
+/* *cls (*classes), to be freed: spot_slice_list.cls. */
+spot_status spot_count_classes(spot_ctx *c, spot_class_errors **cls, int *classes, const spot_subject *s);
+
+/* Fills all members but number and folded from x's members and claim. */
+spot_status spot_entry_count(spot_ctx *c, spot_entry_builder *b, spot_entry *x);
+
+#endif

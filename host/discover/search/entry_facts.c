@@ -1,0 +1,204 @@
+/* entry_facts.c - the figures, the kind and the title of an entry (spotter/discover.h). */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "discover/search/entries.h"
+#include "result/columns.h"
+
+#define DOUBT 0.05                     /* p from which a description may be chance */
+#define MOSTLY 0.5
+
+const spot_conjunction *spot_slice_rule(const spot_slice *s)
+{
+    const spot_match *m = s->conjunction ? &s->conjunction->held_out : NULL;
+
+    return m && m->p <= DOUBT && m->precision >= MOSTLY ? s->conjunction : NULL;
+}
+
+bool spot_slice_is_rule(const spot_slice *s)
+{
+    const spot_conjunction *k = spot_slice_rule(s);
+
+    return k && k->held_out.recall >= MOSTLY;
+}
+
+bool spot_slice_same_rule(const spot_slice *x, const spot_slice *y)
+{
+    const spot_conjunction *a = spot_slice_rule(x), *b = spot_slice_rule(y);
+
+    if (!a || !b || a->items != b->items) return false;
+    for (int i = 0; i < a->items; i++)
+        if (strcmp(a->name[i], b->name[i])) return false;
+    return true;
+}
+
+/* ---- figures ---- */
+
+/* taken: wrong rows by predicted class; judged_as: the class of all judged rows so far, -1: none, -2: right ones or several. */
+typedef struct {
+    spot_entry_builder *b;
+    spot_entry *x;
+    int        *taken;
+    uint8_t    *has;                   /* classes of the rows */
+    double      expected, cell;        /* wrong ones among the judged rows by class; by predicted class and confidence */
+    int         judged_as;
+} counter;
+
+static int class_of(const counter *k, int row, int cls) { return k->b->s->target ? k->b->s->target[row] : cls; }
+
+static void count_judged(counter *k, int row, bool wrong, const spot_proof *p)
+{
+    const int to = spot_subject_predicted(k->b->s, row);
+
+    k->x->judged++;
+    k->x->judged_wrong += wrong;
+    if (p) k->expected += p->class_rate, k->cell += p->cell;
+    k->judged_as = !wrong || to < 0 || (k->judged_as != -1 && k->judged_as != to) ? -2 : to;
+}
+
+/* Rows that were seen before count again only if they were not judged yet. */
+static void count_member(counter *k, spot_slice_place at)
+{
+    const spot_finding *f = &k->b->f->finding[at.finding];
+    const spot_slice *s = &f->slice[at.slice];
+
+    for (int i = 0; i < s->size; i++) {
+        const int row = s->row[i], cls = class_of(k, row, f->cls), was = k->b->mark[row];
+        const bool seen = was / 2 == k->b->stamp, wrong = spot_subject_wrong(k->b->s, row, cls);
+        const bool judges = !s->proof || s->proof->origin[i] & SPOT_ORIGIN_JUDGED;
+        const int to = wrong && !seen ? spot_subject_predicted(k->b->s, row) : -1;
+        if (!seen) k->x->size++, k->x->wrong += wrong;
+        if (to >= 0) k->taken[to]++;
+        if (cls >= 0) k->has[cls] = 1;
+        if (judges && !(seen && was % 2)) count_judged(k, row, wrong, s->proof);
+        k->b->mark[row] = 2 * k->b->stamp + (judges || (seen && was % 2));
+    }
+}
+
+/* Rows of one class are counted together, since a row that has several classes is one of each. */
+static void count_members(counter *k)
+{
+    const spot_entry *x = k->x;
+
+    for (int i = 0; i < x->members; i++) {
+        const int cls = k->b->f->finding[x->member[i].finding].cls;
+        bool again = k->b->s->target && i;
+        for (int j = 0; j < i && !again; j++) again = k->b->f->finding[x->member[j].finding].cls == cls;
+        if (again) continue;
+        k->b->stamp++;
+        for (int j = i; j < x->members; j++)
+            if (k->b->s->target || k->b->f->finding[x->member[j].finding].cls == cls) count_member(k, x->member[j]);
+    }
+}
+
+static void name_classes(counter *k)
+{
+    spot_entry *x = k->x;
+    int best = 0;
+
+    x->cls = SPOT_ALL_CLASSES, x->predicted = -1, x->predicted_share = NAN;
+    for (int i = 0; i < k->b->s->classes; i++) {
+        if (k->has[i]) x->cls = i, x->classes++;
+        if (k->taken[i] > best) best = k->taken[i], x->predicted = i;
+    }
+    if (x->classes != 1) x->cls = SPOT_ALL_CLASSES;
+    if (best) x->predicted_share = (double)best / x->wrong;
+}
+
+/* Of one slice they are the slice's own. */
+static void set_rates(counter *k)
+{
+    spot_entry *x = k->x;
+    const spot_finding *f = &k->b->f->finding[x->member->finding];
+    const spot_proof *head = spot_slice_at(k->b->f, *x->member)->proof;
+    double shrunk = 0;
+    int judged = 0;
+
+    x->class_rate = !head ? (f->n ? (double)f->wrong / f->n : 0) : x->members == 1 ? head->class_rate : k->expected / x->judged;
+    x->excess_rows = x->judged_wrong - x->class_rate * x->judged;
+    x->share = k->b->all_wrong ? (double)x->wrong / (double)k->b->all_wrong : 0;
+    x->shrunk = x->p = NAN;
+    for (int i = 0; i < x->members && head; i++) {
+        const spot_proof *p = spot_slice_at(k->b->f, x->member[i])->proof;
+        shrunk += p->shrunk * p->judged;
+        judged += p->judged;
+        x->p = fmin(x->p, p->p);
+    }
+    if (head) x->shrunk = x->members == 1 ? head->shrunk : shrunk / judged;
+}
+
+/* ---- kind and title ---- */
+
+/* The first rule; and its rows in the classes of all members that have it, which are all rows where one is a slice of these. */
+static void find_rule(const counter *k)
+{
+    spot_entry *x = k->x;
+    const spot_slice *first = NULL;
+
+    for (int i = 0; i < x->members && !first; i++)
+        if (spot_slice_is_rule(spot_slice_at(k->b->f, x->member[i]))) first = spot_slice_at(k->b->f, x->member[i]);
+    x->rule = first ? first->conjunction : NULL;
+    for (int i = 0; i < x->members && first; i++) {
+        const spot_slice *s = spot_slice_at(k->b->f, x->member[i]);
+        const int finding = x->member[i].finding, cls = k->b->f->finding[finding].cls;
+        bool again = !spot_slice_same_rule(first, s);
+        for (int j = 0; j < i && !again; j++)
+            again = x->member[j].finding == finding && spot_slice_same_rule(first, spot_slice_at(k->b->f, x->member[j]));
+        if (again) continue;
+        x->rule_rows = (cls < 0 ? 0 : x->rule_rows) + s->conjunction->all.covered;
+        x->rule_wrong = (cls < 0 ? 0 : x->rule_wrong) + s->conjunction->all.wrong;
+        if (cls < 0) return;
+    }
+}
+
+/* Of two classes every wrong row is taken for the other one, which says nothing. */
+static bool is_confusion(const counter *k)
+{
+    const spot_entry *x = k->x;
+
+    if (x->claim != SPOT_SLICE_CONFIRMED || !x->judged) return false;
+    if (k->judged_as >= 0 && k->b->s->classes > 2) return true;
+    return spot_share_of(x->judged_wrong, x->judged).low <= k->cell / x->judged;        /* NaN: not known */
+}
+
+static void name_entry(counter *k)
+{
+    spot_entry *x = k->x;
+    const spot_conjunction *rule = x->rule;
+    const spot_subject *s = k->b->s;
+    spot_short_name own, to;
+    char who[SPOT_LONG_NAME * 4 + 32];
+    size_t used;
+
+    if (x->cls >= 0) snprintf(who, sizeof who, "%s", spot_shorten(own, s->class_name[x->cls]));
+    else if (x->classes > 1 && x->classes < s->classes) snprintf(who, sizeof who, "%d classes", x->classes);
+    else snprintf(who, sizeof who, "all classes");
+    used = (size_t)snprintf(x->title, sizeof x->title, "%s", who);
+    for (int i = 0; rule && i < rule->items && used < sizeof x->title; i++)
+        used += (size_t)snprintf(x->title + used, sizeof x->title - used, "%s%s", i ? " and " : ", mostly ",
+                                 spot_shorten(own, rule->name[i]));
+    if (!rule && x->predicted >= 0)
+        snprintf(x->title, sizeof x->title, "%s taken for %s", who, spot_shorten(to, s->class_name[x->predicted]));
+}
+
+spot_status spot_entry_count(spot_ctx *c, spot_entry_builder *b, spot_entry *x)
+{
+    const size_t classes = (size_t)b->s->classes + 1;
+    counter k = { b, x, calloc(classes, sizeof *k.taken), calloc(classes, 1), 0, 0, -1 };
+    const bool room = k.taken && k.has;
+
+    if (room) {
+        count_members(&k);
+        name_classes(&k);
+        set_rates(&k);
+        find_rule(&k);
+        x->kind = x->rule ? SPOT_ENTRY_RULE : is_confusion(&k) ? SPOT_ENTRY_CONFUSION : SPOT_ENTRY_CLUSTER;
+        name_entry(&k);
+    }
+    free(k.taken);
+    free(k.has);
+    return room ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory to count %d slices of one cause", x->members);
+}
