@@ -496,7 +496,7 @@ TEST_IN_FOLDER(files_hold_odd_names)
     yajl_tree_free(all);
     free(text);
     text = read_file(&c, root, "slices.csv", &n);
-    assert_memory_equal(text, "id,class,method,seed,rank,score,number\n", 39);
+    assert_memory_equal(text, "id,class,method,seed,rank,score,number,entry\n", 45);
     assert_non_null(strstr(text, "\n\"a,b\",cat,planespot-pca,3,1,"));
     assert_non_null(strstr(text, "\n\"say \"\"hi\"\"\",\"dog, \"\"big\"\"\",planespot-pca,3,"));
     assert_non_null(strstr(text, "\n\"two\nlines\",cat,"));

@@ -83,6 +83,8 @@ m = np.load("found/map.npy")
 assert m.shape == (600, 2) and np.isnan(m[:8]).all() and not np.isnan(m[8:]).any()
 PYTHON
 awk 'length > 100' out | grep -q . && fail "a line of the table is longer than 100 columns"
+head -1 out | grep -Eq '^[0-9.]+ % of 600 rows are right' && grep -q '^Next: ' out || fail "no sentences on top: $(head -5 out)"
+grep -Eq '^class +rows +wrong +rate ' out || fail "no table of classes: $(cat out)"
 for e in e.npy all.npz:e e64.npy fortran.npy big.npy; do
     ok --embeddings $e "${good[@]}" --no-report --no-fit --out same
     cmp -s found/map.npy same/map.npy || fail "$e gives another map"

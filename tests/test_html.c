@@ -86,7 +86,7 @@ TEST_IN_FOLDER(test_budget)
     assert_int_equal(number(page, "\"there\":"), 299);
     assert_int_equal(number(page, "\"given\":"), 297);
     assert_int_equal(number(page, "\"unreadable\":"), 2);
-    r.budget = spot_page_bare() + 24000;
+    r.budget = spot_page_bare() + 40000;
     small = report(2, false, r, &tight);
     assert_true(tight <= r.budget);
     assert_in_range(number(small, "\"given\":"), 1, 296);

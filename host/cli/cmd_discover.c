@@ -12,6 +12,7 @@
 #include "cli/encoder_rows.h"
 #include "cli/method_list.h"
 #include "cli/slice_table.h"
+#include "cli/slice_words.h"
 #include "cli/study_command.h"
 #include "discover/describe/describe_files.h"
 #include "discover/search/discover_config.h"
@@ -160,7 +161,7 @@ static const cli_row table[] = {
     { "out",        'o', "DIR",   CLI_TEXT, CLI_AT(study.place.out), .most = 1000, .need = "found",
       .help = "folder for the findings; the same command continues it" },
     { "top",        'n', "N",     CLI_INT, CLI_AT(top), 0, 1000000, .preset = "20",
-      .help = "number of slices in the printed table; the files have all" },
+      .help = "number of causes and single slices in the printed list; the files have all slices" },
     { "json",       'j', NULL,    CLI_ON,  CLI_AT(study.json), .flags = CLI_MORE,
       .help = "one JSON object on stdout at the end" },
     { "replace",    0,   NULL,    CLI_ON,  CLI_AT(replace), .flags = CLI_MORE,
@@ -353,7 +354,7 @@ static spot_status show_findings(spot_ctx *c, const discover_flags *o, const spo
         return SPOT_OK;
     }
     SPOT_TRY(cli_slice_table(c, f, s, d, &(cli_slice_list){ o->top, true, o->study.place.out }));
-    if (*spot_features_note(note, &f->decided)) printf("%s\n", note);
+    if (*spot_features_note(note, &f->decided)) cli_wrap(note);
     printf("in %s: slices.csv, slices.json, map.npy, config.yaml%s%s\n", o->study.place.out, o->fit ? ", fit.safetensors" : "",
            o->report ? ", report.html" : "");
     return SPOT_OK;

@@ -70,8 +70,8 @@ spot_status spot_prove_conclude(spot_proving *j, spot_findings *f, const spot_ch
     SPOT_TRY(spot_learn_agreement(j));
     SPOT_TRY(spot_proof_correct(j));
     if (left)
-        spot_log(j->c, SPOT_LOG_INFO, "%d slices were left out before the tests: they fail no more often than their class where "
-                 "they were found, are nearly all of it, or no judging row joins them", left);
+        spot_log(j->c, SPOT_LOG_INFO, "%d slices were left out before the tests: they fail no more often than their class "
+                 "where they were found, are nearly all of it, or no judging row joins them", left);
     tell_groups(j);
     SPOT_TRY(spot_learn_excesses(j));
     SPOT_TRY(spot_proof_merge(j));

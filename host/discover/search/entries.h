@@ -18,6 +18,10 @@ const spot_conjunction *spot_slice_rule(const spot_slice *s);
 bool spot_slice_is_rule (const spot_slice *s);
 bool spot_slice_same_rule(const spot_slice *x, const spot_slice *y);
 
+/* The class's name in sentences, shortened: "devices", "class 7". Returns text. */
+typedef char spot_class_title[4 * 40 + 16];
+const char *spot_class_called(spot_class_title text, const spot_subject *s, int cls);
+
 /* *cls (*classes), to be freed: spot_slice_list.cls. */
 spot_status spot_count_classes(spot_ctx *c, spot_class_errors **cls, int *classes, const spot_subject *s);
 

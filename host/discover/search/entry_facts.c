@@ -164,24 +164,33 @@ static bool is_confusion(const counter *k)
     return spot_share_of(x->judged_wrong, x->judged).low <= k->cell / x->judged;        /* NaN: not known */
 }
 
+const char *spot_class_called(spot_class_title text, const spot_subject *s, int cls)
+{
+    const char *name = s->class_name[cls];
+    spot_short_name brief;
+
+    snprintf(text, sizeof(spot_class_title), "%s%s", name[strspn(name, "0123456789")] ? "" : "class ", spot_shorten(brief, name));
+    return text;
+}
+
 static void name_entry(counter *k)
 {
     spot_entry *x = k->x;
     const spot_conjunction *rule = x->rule;
     const spot_subject *s = k->b->s;
-    spot_short_name own, to;
-    char who[SPOT_LONG_NAME * 4 + 32];
+    spot_short_name item;
+    spot_class_title who, to;
     size_t used;
 
-    if (x->cls >= 0) snprintf(who, sizeof who, "%s", spot_shorten(own, s->class_name[x->cls]));
+    if (x->cls >= 0) spot_class_called(who, s, x->cls);
     else if (x->classes > 1 && x->classes < s->classes) snprintf(who, sizeof who, "%d classes", x->classes);
     else snprintf(who, sizeof who, "all classes");
     used = (size_t)snprintf(x->title, sizeof x->title, "%s", who);
     for (int i = 0; rule && i < rule->items && used < sizeof x->title; i++)
         used += (size_t)snprintf(x->title + used, sizeof x->title - used, "%s%s", i ? " and " : ", mostly ",
-                                 spot_shorten(own, rule->name[i]));
+                                 spot_shorten(item, rule->name[i]));
     if (!rule && x->predicted >= 0)
-        snprintf(x->title, sizeof x->title, "%s taken for %s", who, spot_shorten(to, s->class_name[x->predicted]));
+        snprintf(x->title, sizeof x->title, "%s taken for %s", who, spot_class_called(to, s, x->predicted));
 }
 
 spot_status spot_entry_count(spot_ctx *c, spot_entry_builder *b, spot_entry *x)

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "discover/search/entries.h"
-#include "result/columns.h"
 #include "stats/statistics.h"
 
 enum { CAUSES = 3, WORST = 3, FEWEST = 10, MOST = 1000 };      /* named causes and classes; new rows that are asked for */
@@ -61,12 +60,12 @@ static void tell_accuracy(const teller *t)
     for (int i = 0; i < t->e->classes && named < WORST && t->e->classes > 1; i++) {
         const spot_class_errors *k = &t->e->cls[i];
         const double own = percent((double)k->wrong, (double)k->rows);
-        spot_short_name name, to;
+        spot_class_title name, to;
         if (own <= all || k->rows < t->o->least) continue;
         go_on(t->out, "%s%s (%.0f %% of %ld", named++ ? ", " : "; most often wrong: ",
-              spot_shorten(name, t->s->class_name[k->cls]), own, k->rows);
+              spot_class_called(name, t->s, k->cls), own, k->rows);
         if (k->taken >= 0 && 2 * k->taken_rows > k->wrong && t->s->classes > 2)
-            go_on(t->out, ", mostly taken for %s", spot_shorten(to, t->s->class_name[k->taken]));
+            go_on(t->out, ", mostly taken for %s", spot_class_called(to, t->s, k->taken));
         go_on(t->out, ")");
     }
     go_on(t->out, ".");
@@ -161,8 +160,8 @@ static void tell_power(const teller *t, int tests)
 {
     const spot_finding *g = largest(t);
     const spot_proof_options *p = t->o->proof;
-    char whose[80] = "Of all rows";
-    spot_short_name name;
+    char whose[200] = "Of all rows";
+    spot_class_title name;
     int judging, wrong, m, w;
 
     if (!g || t->s->group) return;     /* rows of a group count less than rows */
@@ -171,7 +170,7 @@ static void tell_power(const teller *t, int tests)
     m = judging / 10 > 5 ? judging / 10 : judging < 5 ? judging : 5;
     if (m < 1) return;
     w = least_wrong(t, judging, wrong, m, tests > 1 ? tests : 1);
-    if (g->cls >= 0) snprintf(whose, sizeof whose, "In %s", spot_shorten(name, t->s->class_name[g->cls]));
+    if (g->cls >= 0) snprintf(whose, sizeof whose, "In %s", spot_class_called(name, t->s, g->cls));
     if (w > m || w > wrong)
         say(t->out, "%s, %d of whose %d rows judge, no group of %d rows could have been confirmed: there are too few rows.",
             whose, judging, g->n, m);
