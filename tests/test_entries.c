@@ -148,6 +148,26 @@ TEST(the_same_rule_is_one_entry)
     spot_slice_list_close(&e);
 }
 
+/* A slice that is a rule has the figures of its own rows, whatever is folded into it. */
+TEST(a_rule_counts_its_own_rows)
+{
+    static char *dark[] = { "dark" };
+    static world w;
+    spot_slice_list e;
+
+    make_world(&w, CLASSES);
+    add_slice(&w, 0, 0, 60, 40, 1);
+    add_slice(&w, 0, 30, 20, 10, 1);
+    add_slice(&w, 1, 100, 20, 12, 0);                  /* the head */
+    for (int i = 1; i <= 2; i++) w.proof[i].rule_items = 1, w.proof[i].rule = dark;
+    e = list_of(&w);
+    assert_int_equal(e.count, 1);
+    assert_true(e.entry[0].exact && e.entry[0].members == 3 && e.entry[0].size == 40 && e.entry[0].judged == 40);
+    assert_true(e.entry[0].rule_rows == 40 && e.entry[0].rule_wrong == 22 && e.entry[0].judged_wrong == e.entry[0].wrong);
+    assert_string_equal(e.entry[0].title, "2 classes where dark");
+    spot_slice_list_close(&e);
+}
+
 TEST(a_slice_of_all_rows_takes_those_of_classes)
 {
     static world w;

@@ -309,18 +309,21 @@ spot_slice_kind spot_slice_kind_of(const spot_finding *f, const spot_slice *s);
 /* An entry of the list is a cause: the confirmed slices that seem to be the same one, or any other slice by itself. Slices are
  * the same cause where
  *
- *     the same items describe both beyond chance, and most of the rows that have these are in them
+ *     the same items say both: they are the slice's rule (spot_proof.rule), or its conjunction, which describes it beyond
+ *     chance, and most rows that have the items are in the slice
  *     both have the same number of a cause (spot_proof.cause): taken for the same class and near each other, in one class or
  *     in several
  *     they are of one class, or one of them is a slice of all rows; they are taken for the same class; and they share half the
  *     rows of the smaller one
  *     one of them is a slice of all rows, and of the other's class they share half of all rows that either has
  *
- * Each slice is compared with the heads of entries alone, so that no chain of slices becomes one. The head is the member that
- * says most: a slice of all rows, then one with a rule, then that with most errors in excess.
+ * Each slice is compared with the heads of entries alone, and with slices that have the head's rule, so that no chain of slices
+ * becomes one. The head is the member that says most: a slice of all rows, then one with a rule, then that with most errors in
+ * excess.
  *
- * A rule says an entry (SPOT_ENTRY_RULE) where most rows of one of its slices have the rule's items, and most rows with these
- * are in the slice. The confusion matrix explains an entry (SPOT_ENTRY_CONFUSION) where no rule says it, and its judged rows
+ * A rule says an entry (SPOT_ENTRY_RULE) where it is the rule of one of its slices, or such a conjunction that most rows of
+ * the slice have. Where the head is a rule, all figures are of this rule's rows, in all classes where it is a slice. The
+ * confusion matrix explains an entry (SPOT_ENTRY_CONFUSION) where no rule says it, and its judged rows
  *
  *     are all wrong and all taken for one class, where there are more than two; or
  *     fail no more often than rows with their predicted classes and confidences do: the rate which these let expect
@@ -356,9 +359,11 @@ typedef struct {
     double share;              /* of all wrong answers on the subject */
     double shrunk;             /* excess to expect on new rows; NaN without a proof */
     double p;                  /* the least of its members; NaN without a proof */
-    const spot_conjunction *rule;      /* NULL: none says it */
+    bool   exact;              /* the head is a rule */
+    int    rule_items;         /* 0: no rule says it */
+    char  *const *rule;        /* (rule_items): their names */
     int    rule_rows, rule_wrong;      /* all rows of its classes that have the rule's items; wrong ones among them */
-    char   title[SPOT_ENTRY_TITLE];    /* "places, mostly colour=grey"; "devices taken for actions" */
+    char   title[SPOT_ENTRY_TITLE];    /* "places where colour=grey"; "places, mostly grey"; "devices taken for actions" */
 } spot_entry;
 
 /* A class, or a category: its answers, wrong ones, and the class that most wrong ones are taken for (-1: not known). */

@@ -30,7 +30,7 @@ typedef struct {
     const spot_slice *slice;
     spot_slice_kind kind;
     int    cls, size, entry;           /* entry: from 0; -1: none yet */
-    bool   rule;
+    bool   rule, leads;
     double excess;                     /* judged wrong rows beyond the class's rate */
 } ranked_slice;
 
@@ -63,7 +63,7 @@ static void rank_slices(ranked_slice *all, const spot_findings *f)
             const spot_finding *g = &f->finding[i];
             const spot_slice *s = &g->slice[k];
             all[n++] = (ranked_slice){ { i, k }, s, spot_slice_kind_of(g, s), g->cls, s->size, -1, spot_slice_is_rule(s),
-                                       excess_of(g, s) };
+                                       false, excess_of(g, s) };
         }
     qsort(all, (size_t)n, sizeof *all, says_more);
 }
@@ -106,18 +106,22 @@ static bool same_cause(const spot_subject *s, const ranked_slice *x, const ranke
     return spot_slice_same_rule(x->slice, y->slice) || (p->cause && p->cause == q->cause) || share_rows(s, x, y);
 }
 
-/* Confirmed slices, which come first, join the first entry to whose head they belong; head (n): place of each entry's. Returns
- * the entries. */
-static int group_slices(const spot_subject *s, ranked_slice *all, int n, int *head)
+/* Confirmed slices, which come first, join the first entry with a leader to which they belong: its head, or a slice with the
+ * head's rule. Returns the entries. */
+static int group_slices(const spot_subject *s, ranked_slice *all, int n)
 {
     int entries = 0;
 
     for (int i = 0; i < n; i++) {
-        for (int e = 0; e < entries && all[i].kind == SPOT_SLICE_CONFIRMED && all[i].entry < 0; e++)
-            if (same_cause(s, &all[head[e]], &all[i])) all[i].entry = e;
-        if (all[i].entry >= 0) continue;
-        head[entries] = i;
-        all[i].entry = entries++;
+        ranked_slice *x = &all[i];
+        for (int k = 0; k < i && x->kind == SPOT_SLICE_CONFIRMED && x->entry < 0; k++) {
+            if (!all[k].leads || !same_cause(s, &all[k], x)) continue;
+            x->entry = all[k].entry;
+            x->leads = spot_slice_same_rule(all[k].slice, x->slice);
+        }
+        if (x->entry >= 0) continue;
+        x->entry = entries++;
+        x->leads = true;
     }
     return entries;
 }
@@ -186,18 +190,17 @@ static spot_status make_entries(spot_ctx *c, spot_slice_list *e, const spot_find
     const size_t n = (size_t)e->slices + 1, all_places = (size_t)f->count * SPOT_MAX_HYPOTHESES + 1;
     spot_entry_builder b = { f, s, calloc((size_t)s->n + 1, sizeof *b.mark), 0, e->answers.wrong };
     ranked_slice *all = malloc(n * sizeof *all);
-    int *head = malloc(n * sizeof *head);
     spot_status how = SPOT_OK;
 
     e->entry = calloc(n, sizeof *e->entry);
     e->place = calloc(2 * n, sizeof *e->place);
     e->number = calloc(all_places, sizeof *e->number);
     e->entry_of = calloc(all_places, sizeof *e->entry_of);
-    if (!b.mark || !all || !head || !e->entry || !e->place || !e->number || !e->entry_of)
+    if (!b.mark || !all || !e->entry || !e->place || !e->number || !e->entry_of)
         how = spot_fail(c, SPOT_NOMEM, "no memory for the list of %d slices", e->slices);
     if (how == SPOT_OK) {
         rank_slices(all, f);
-        e->count = group_slices(s, all, e->slices, head);
+        e->count = group_slices(s, all, e->slices);
         share_out(e, all, e->place + n);               /* behind the places by number */
     }
     for (int k = 0; k < e->count && how == SPOT_OK; k++) how = spot_entry_count(c, &b, &e->entry[k]);
@@ -208,7 +211,6 @@ static spot_status make_entries(spot_ctx *c, spot_slice_list *e, const spot_find
     }
     free(b.mark);
     free(all);
-    free(head);
     return how;
 }
 

@@ -12,9 +12,9 @@ static inline const spot_slice *spot_slice_at(const spot_findings *f, spot_slice
     return &f->finding[at.finding].slice[at.slice];
 }
 
-/* A rule that describes the slice beyond chance, most of whose rows are in it (NULL: none); whether most of the slice's rows
- * have it, too. same: both have one, of the same items. */
-const spot_conjunction *spot_slice_rule(const spot_slice *s);
+/* The items of the slice's rule, or of a conjunction that describes it beyond chance and most of whose rows are in it; NULL:
+ * none. is_rule: most of the slice's rows have them. same: both have some, and they are the same. */
+char *const *spot_slice_items(const spot_slice *s, int *items);
 bool spot_slice_is_rule (const spot_slice *s);
 bool spot_slice_same_rule(const spot_slice *x, const spot_slice *y);
 

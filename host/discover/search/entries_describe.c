@@ -92,9 +92,9 @@ static void put_classes(spot_json *j, const void *row)
     if (x->cls < 0) spot_json_put_text(j, "class_number", NULL);
     else spot_json_put_int(j, "class_number", x->cls);
     spot_json_put_text(j, "predicted", x->predicted < 0 ? NULL : s->class_name[x->predicted]);
-    if (!x->rule) return;
+    if (!x->rule_items) return;
     spot_json_array(j, "rule", 0, 0);
-    for (int i = 0; i < x->rule->items; i++) spot_json_put_text(j, NULL, x->rule->name[i]);
+    for (int i = 0; i < x->rule_items; i++) spot_json_put_text(j, NULL, x->rule[i]);
     spot_json_end(j);
     spot_json_put_int(j, "rule_rows", x->rule_rows);
     spot_json_put_int(j, "rule_wrong", x->rule_wrong);

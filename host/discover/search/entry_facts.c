@@ -11,28 +11,33 @@
 #define DOUBT 0.05                     /* p from which a description may be chance */
 #define MOSTLY 0.5
 
-const spot_conjunction *spot_slice_rule(const spot_slice *s)
+char *const *spot_slice_items(const spot_slice *s, int *items)
 {
     const spot_match *m = s->conjunction ? &s->conjunction->held_out : NULL;
 
-    return m && m->p <= DOUBT && m->precision >= MOSTLY ? s->conjunction : NULL;
+    if (s->proof && s->proof->rule_items) {
+        *items = s->proof->rule_items;
+        return s->proof->rule;
+    }
+    *items = m && m->p <= DOUBT && m->precision >= MOSTLY ? s->conjunction->items : 0;
+    return *items ? s->conjunction->name : NULL;
 }
 
 bool spot_slice_is_rule(const spot_slice *s)
 {
-    const spot_conjunction *k = spot_slice_rule(s);
+    int items;
 
-    return k && k->held_out.recall >= MOSTLY;
+    return (s->proof && s->proof->rule_items) || (spot_slice_items(s, &items) && s->conjunction->held_out.recall >= MOSTLY);
 }
 
 bool spot_slice_same_rule(const spot_slice *x, const spot_slice *y)
 {
-    const spot_conjunction *a = spot_slice_rule(x), *b = spot_slice_rule(y);
+    int n, m, same = 0;
+    char *const *a = spot_slice_items(x, &n), *const *b = spot_slice_items(y, &m);
 
-    if (!a || !b || a->items != b->items) return false;
-    for (int i = 0; i < a->items; i++)
-        if (strcmp(a->name[i], b->name[i])) return false;
-    return true;
+    for (int i = 0; a && b && i < n; i++)
+        for (int k = 0; k < m; k++) same += !strcmp(a[i], b[k]);
+    return n && n == m && same == n;
 }
 
 /* ---- figures ---- */
@@ -78,6 +83,14 @@ static void count_member(counter *k, spot_slice_place at)
     }
 }
 
+/* Whether member i counts: of a rule its own rows alone do. */
+static bool counts(const counter *k, int i)
+{
+    const spot_slice *s = spot_slice_at(k->b->f, k->x->member[i]);
+
+    return !k->x->exact || (s->proof->rule_items && spot_slice_same_rule(s, spot_slice_at(k->b->f, *k->x->member)));
+}
+
 /* Rows of one class are counted together, since a row that has several classes is one of each. */
 static void count_members(counter *k)
 {
@@ -90,7 +103,8 @@ static void count_members(counter *k)
         if (again) continue;
         k->b->stamp++;
         for (int j = i; j < x->members; j++)
-            if (k->b->s->target || k->b->f->finding[x->member[j].finding].cls == cls) count_member(k, x->member[j]);
+            if (counts(k, j) && (k->b->s->target || k->b->f->finding[x->member[j].finding].cls == cls))
+                count_member(k, x->member[j]);
     }
 }
 
@@ -115,19 +129,21 @@ static void set_rates(counter *k)
     const spot_finding *f = &k->b->f->finding[x->member->finding];
     const spot_proof *head = spot_slice_at(k->b->f, *x->member)->proof;
     double shrunk = 0;
-    int judged = 0;
+    int judged = 0, members = 0;
 
-    x->class_rate = !head ? (f->n ? (double)f->wrong / f->n : 0) : x->members == 1 ? head->class_rate : k->expected / x->judged;
+    for (int i = 0; i < x->members; i++) members += counts(k, i);
+    x->class_rate = !head ? (f->n ? (double)f->wrong / f->n : 0) : members == 1 ? head->class_rate : k->expected / x->judged;
     x->excess_rows = x->judged_wrong - x->class_rate * x->judged;
     x->share = k->b->all_wrong ? (double)x->wrong / (double)k->b->all_wrong : 0;
     x->shrunk = x->p = NAN;
     for (int i = 0; i < x->members && head; i++) {
         const spot_proof *p = spot_slice_at(k->b->f, x->member[i])->proof;
+        x->p = fmin(x->p, p->p);
+        if (!counts(k, i)) continue;
         shrunk += p->shrunk * p->judged;
         judged += p->judged;
-        x->p = fmin(x->p, p->p);
     }
-    if (head) x->shrunk = x->members == 1 ? head->shrunk : shrunk / judged;
+    if (head) x->shrunk = members == 1 ? head->shrunk : shrunk / judged;
 }
 
 /* ---- kind and title ---- */
@@ -140,16 +156,17 @@ static void find_rule(const counter *k)
 
     for (int i = 0; i < x->members && !first; i++)
         if (spot_slice_is_rule(spot_slice_at(k->b->f, x->member[i]))) first = spot_slice_at(k->b->f, x->member[i]);
-    x->rule = first ? first->conjunction : NULL;
+    if (first) x->rule = spot_slice_items(first, &x->rule_items);
     for (int i = 0; i < x->members && first; i++) {
         const spot_slice *s = spot_slice_at(k->b->f, x->member[i]);
         const int finding = x->member[i].finding, cls = k->b->f->finding[finding].cls;
+        const bool own = s->proof && s->proof->rule_items;
         bool again = !spot_slice_same_rule(first, s);
         for (int j = 0; j < i && !again; j++)
             again = x->member[j].finding == finding && spot_slice_same_rule(first, spot_slice_at(k->b->f, x->member[j]));
         if (again) continue;
-        x->rule_rows = (cls < 0 ? 0 : x->rule_rows) + s->conjunction->all.covered;
-        x->rule_wrong = (cls < 0 ? 0 : x->rule_wrong) + s->conjunction->all.wrong;
+        x->rule_rows = (cls < 0 ? 0 : x->rule_rows) + (own ? s->size : s->conjunction->all.covered);
+        x->rule_wrong = (cls < 0 ? 0 : x->rule_wrong) + (own ? s->wrong : s->conjunction->all.wrong);
         if (cls < 0) return;
     }
 }
@@ -169,14 +186,14 @@ const char *spot_class_called(spot_class_title text, const spot_subject *s, int 
     const char *name = s->class_name[cls];
     spot_short_name brief;
 
-    snprintf(text, sizeof(spot_class_title), "%s%s", name[strspn(name, "0123456789")] ? "" : "class ", spot_shorten(brief, name));
+    snprintf(text, sizeof(spot_class_title), "%s%s", name[strspn(name, "0123456789")] ? "" : "class ",
+             spot_shorten(brief, name));
     return text;
 }
 
 static void name_entry(counter *k)
 {
     spot_entry *x = k->x;
-    const spot_conjunction *rule = x->rule;
     const spot_subject *s = k->b->s;
     spot_short_name item;
     spot_class_title who, to;
@@ -186,10 +203,10 @@ static void name_entry(counter *k)
     else if (x->classes > 1 && x->classes < s->classes) snprintf(who, sizeof who, "%d classes", x->classes);
     else snprintf(who, sizeof who, "all classes");
     used = (size_t)snprintf(x->title, sizeof x->title, "%s", who);
-    for (int i = 0; rule && i < rule->items && used < sizeof x->title; i++)
-        used += (size_t)snprintf(x->title + used, sizeof x->title - used, "%s%s", i ? " and " : ", mostly ",
-                                 spot_shorten(item, rule->name[i]));
-    if (!rule && x->predicted >= 0)
+    for (int i = 0; i < x->rule_items && used < sizeof x->title; i++)
+        used += (size_t)snprintf(x->title + used, sizeof x->title - used, "%s%s",
+                                 i ? " and " : x->exact ? " where " : ", mostly ", spot_shorten(item, x->rule[i]));
+    if (!x->rule_items && x->predicted >= 0)
         snprintf(x->title, sizeof x->title, "%s taken for %s", who, spot_class_called(to, s, x->predicted));
 }
 
@@ -200,11 +217,13 @@ spot_status spot_entry_count(spot_ctx *c, spot_entry_builder *b, spot_entry *x)
     const bool room = k.taken && k.has;
 
     if (room) {
+        const spot_proof *head = spot_slice_at(b->f, *x->member)->proof;
+        x->exact = head && head->rule_items;
         count_members(&k);
         name_classes(&k);
         set_rates(&k);
         find_rule(&k);
-        x->kind = x->rule ? SPOT_ENTRY_RULE : is_confusion(&k) ? SPOT_ENTRY_CONFUSION : SPOT_ENTRY_CLUSTER;
+        x->kind = x->rule_items ? SPOT_ENTRY_RULE : is_confusion(&k) ? SPOT_ENTRY_CONFUSION : SPOT_ENTRY_CLUSTER;
         name_entry(&k);
     }
     free(k.taken);

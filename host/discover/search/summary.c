@@ -94,7 +94,8 @@ static void tell_causes(const teller *t)
         say(t->out, "%d. %s: %.0f %% wrong (%s: %.0f %%), %d rows, %.0f %% of all errors", x->number, x->title,
             percent(x->judged_wrong, x->judged), x->cls < 0 ? "their classes" : "its class", 100 * x->class_rate, x->size,
             100 * x->share);
-        if (x->rule) go_on(t->out, "; the rule alone: %.0f %% of %d rows", percent(x->rule_wrong, x->rule_rows), x->rule_rows);
+        if (x->rule_items && !x->exact)
+            go_on(t->out, "; the rule alone: %.0f %% of %d rows", percent(x->rule_wrong, x->rule_rows), x->rule_rows);
         go_on(t->out, ".");
     }
 }
@@ -129,6 +130,8 @@ static void tell_next(const teller *t, int causes)
     say(t->out, "Next: look at the %s of 1", t->s->image ? "pictures" : "rows");
     if (causes > 1) go_on(t->out, "%s%d", causes == 2 ? " and " : " to ", causes);
     go_on(t->out, "; ");
+    if (t->f->suspects.known && t->f->suspects.count)
+        go_on(t->out, "check the labels of %d rows, which may be wrong; ", t->f->suspects.count);
     if (t->o->proof) tell_test(t, t->e->entry);
     else go_on(t->out, "chance alone gives some such groups, so leave --no-proof out for a test");
 }
