@@ -82,5 +82,5 @@ void cli_versions_print(const spot_versions *v, const spot_subject *s)
     print_classes(v, s);
     print_outside(v, s);
     printf("\nrows: those that are compared; class: error rate in the class now; change: in points\n"
-           "lost: rows that turned wrong; gained: rows that turned right; p: of the likelier direction\n");
+           "lost: right before, wrong now; gained: wrong before, right now; p: of the likelier direction\n");
 }
