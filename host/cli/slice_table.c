@@ -274,7 +274,7 @@ static void print_slices(slice_list *l, int top)
     int lines = 0;
 
     for (int i = 0; i < l->e->count; i++) {
-        lines += !l->e->entry[i].folded;
+        lines += l->folded || !l->e->entry[i].folded;
         if (lines <= top) l->n = i + 1;
     }
     spot_result_print(stdout, SPOT_TABLE_TEXT, l->d->proof ? &table_of_proved : &table_of_found, l);
@@ -305,7 +305,7 @@ spot_status cli_slice_table(spot_ctx *c, const spot_findings *f, const spot_subj
 {
     spot_slice_list e;
     spot_status status = spot_findings_entries(c, &e, f, s);
-    slice_list l = { .f = f, .s = s, .d = d, .e = &e };
+    slice_list l = { .f = f, .s = s, .d = d, .e = &e, .folded = !how->summary };
 
     if (status == SPOT_OK && how->summary) print_summary(&l, how->found);
     if (status == SPOT_OK && how->summary) print_classes(&l);

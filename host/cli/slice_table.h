@@ -6,7 +6,8 @@
 #include "spotter/discover.h"
 
 /* Prints the first `top` entries (spot_findings_entries) with their descriptions, and the classes that were left out; with
- * `summary` first the sentences on top and the classes with most errors. found: the folder. */
+ * `summary` first the sentences on top, and the classes with most errors, below which folded entries stand. found: the
+ * folder. */
 typedef struct { int top; bool summary; const char *found; } cli_slice_list;
 spot_status cli_slice_table(spot_ctx *c, const spot_findings *f, const spot_subject *s, const spot_discover_options *d,
                             const cli_slice_list *how);
