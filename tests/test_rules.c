@@ -1,8 +1,10 @@
-/* test_rules.c - slices that are rules of attributes: their rows are the rule's own, a slice of another method is offered its best
- * rule, equal rules are one, errors without structure confirm none, folders keep them.
+/* test_rules.c - slices that are rules of attributes: their rows are the rule's own, a slice of another method is offered its
+ * best rule, equal rules are one, errors without structure confirm none, folders keep them.
  * ctest: threads, both */
 #define _POSIX_C_SOURCE 200809L
 #include "checks.h"
+
+#include <math.h>
 
 #include "check_folder.h"
 #include "discover/describe/describe_match.h"
@@ -14,7 +16,7 @@ enum { MOST = 1600, WIDE = 8, CLASSES = 2, ITEMS = 10, WORDS = MOST / 64 };
 typedef struct {
     float feature[MOST][WIDE], prob[MOST][CLASSES], confidence[MOST];
     int target[MOST], column[ITEMS];
-    bool third[ITEMS];
+    double range[ITEMS][2];
     uint64_t bit[ITEMS][WORDS];
     char *name[ITEMS], *class_name[CLASSES];
     spot_subject s;
@@ -33,9 +35,9 @@ static void make_world(world *w, double inside, bool apart, uint32_t number)
 
     memset(w->bit, 0, sizeof w->bit);
     memcpy(w->name, names, sizeof names), memcpy(w->class_name, classes, sizeof classes);
-    for (int k = 0; k < ITEMS; k++) w->column[k] = k / 2, w->third[k] = false;
+    for (int k = 0; k < ITEMS; k++) w->column[k] = k / 2, w->range[k][0] = w->range[k][1] = NAN;
     w->a = (spot_attributes){ .rows = MOST, .items = ITEMS, .words = WORDS, .name = w->name, .column = w->column,
-                              .third = w->third, .bit = w->bit[0] };
+                              .range = w->range, .bit = w->bit[0] };
     for (int i = 0; i < MOST; i++) {
         for (int k = 0; k < ITEMS; k += 2) w->bit[k + (spot_rng_uniform(&r) < 0.6)][i / 64] |= (uint64_t)1 << i % 64;
         const int cls = i % CLASSES;

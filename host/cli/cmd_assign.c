@@ -331,6 +331,17 @@ static spot_status check_out(spot_ctx *c, const assign_flags *o)
     return SPOT_OK;
 }
 
+/* A row's features do not tell whether it has the attributes of a rule. */
+static void warn_of_rules(spot_ctx *c, const spot_fits *f)
+{
+    int rules = 0, slices = 0;
+
+    for (int i = 0; i < f->count; i++) rules += f->of[i].rules, slices += f->of[i].slices;
+    if (rules)
+        spot_log(c, SPOT_LOG_WARN, "%d of %d slices are rules of attributes, which new rows do not have here: they join by the "
+                 "vote of their neighbours, so that these rates are not those of the rules", rules, slices);
+}
+
 /* Room for the rates of all slices, where the rows' errors are known. */
 static spot_status open_claims(spot_ctx *c, const assign_flags *o, const spot_fits *f, counts *n)
 {
@@ -360,6 +371,7 @@ static spot_status assign(spot_ctx *c, const assign_flags *o, counts *n)
     if (how == SPOT_OK) how = assign_all(c, o, &s, f, n);
     if (how == SPOT_OK && n->slice) how = correct(c, n);
     if (how == SPOT_OK && n->slices && !n->merged) warn_of_rates(c);
+    if (how == SPOT_OK) warn_of_rules(c, &f);
     if (how == SPOT_OK && n->slices && !o->json) print_claims(n, &s);
     spot_subject_close(&s);
     return how;

@@ -148,6 +148,9 @@ static const cli_row table[] = {
     { "attributes", 0,   "FILE",  CLI_TEXT, CLI_AT(describe.attributes), .flags = CLI_ROWS_PATH,
       .help = "table.csv with a record for each row, or table.csv:COLUMN with their ids; each slice is described by at "
               "most three of its columns, and rules of two are searched for" },
+    { "no-picture-attributes", 0, NULL, CLI_OFF, CLI_AT(describe.pictures), .flags = CLI_MORE,
+      .help = "without attributes of the pictures themselves, for which each is decoded: brightness, contrast, colourfulness, "
+              "sharpness, entropy, aspect, pixels, transparency" },
     { "words",      'w', "FILE",  CLI_TEXT, CLI_AT(describe.words), .flags = CLI_ROWS_PATH | CLI_MORE,
       .help = "phrases, one a line, of which the nearest ones describe each slice" },
     { "describe",   0,   "FILE",  CLI_TEXT, CLI_AT(describe.encoder), .otherwise = "that of --embed",

@@ -8,7 +8,7 @@
 
 typedef struct {
     spot_version_files from;               /* rows, and both versions, where they are findings or probabilities */
-    const char *name, *data, *method, *config, *cls, *out;
+    const char *name, *data, *method, *config, *cls, *out, *attributes;
     const char *html, *title, *date;
     double margin;
     int    least;
@@ -39,6 +39,8 @@ typedef struct {
       .help = "methods that find slices" },                                                                                  \
     { "config", 0, "FILE", CLI_TEXT, CLI_AT(member.config), .flags = CLI_MORE,                                               \
       .help = "methods with settings and a seed, as in discover" },                                                          \
+    { "attributes", 0, "FILE", CLI_TEXT, CLI_AT(member.attributes), .flags = CLI_ROWS_PATH | CLI_MORE,                       \
+      .help = "table.csv with a record for each row, or table.csv:COLUMN with their ids, whose rules are compared, too" },   \
     { "least", 0, "N", CLI_INT, CLI_AT(member.least), 1, 1000000000, .flags = CLI_SHOWN | CLI_MORE,                          \
       .help = "rows that a class must have to be searched" },                                                                \
     { .kind = CLI_HEADING, .help = "Results for findings and probabilities:", .flags = FLAGS },                              \

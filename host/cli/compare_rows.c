@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/method_list.h"
 #include "discover/search/discover_config.h"
+#include "discover/subject/attributes.h"
 #include "formats/formats.h"
 #include "versions/versions_ci.h"
 #include "versions/versions_json.h"
@@ -137,23 +138,46 @@ static spot_status show(spot_ctx *c, cli_comparison *o, const spot_versions *v, 
     return how ? spot_fail(c, how, "%s is worse than %s", v->name[1], v->name[0]) : SPOT_OK;
 }
 
-static spot_status compare_subjects(spot_ctx *c, cli_comparison *o, const spot_subject *s, const spot_config *cfg)
+/* The attributes for methods that look at them; without attributes other methods search alone. */
+static spot_status take_attributes(spot_ctx *c, spot_attributes *a, spot_discover_options *d, spot_config *cfg,
+                                   const cli_comparison *o, const spot_subject *s)
+{
+    int kept = 0;
+
+    for (int b = 0; b < cfg->bdms; b++) kept += cfg->bdm[b].representation != SPOT_BY_ATTRIBUTES;
+    if (o->attributes) SPOT_TRY(spot_attributes_of_subject(c, a, o->attributes, s));
+    else if (kept && kept < cfg->bdms) {
+        kept = 0;
+        for (int b = 0; b < cfg->bdms; b++)
+            if (cfg->bdm[b].representation != SPOT_BY_ATTRIBUTES) cfg->bdm[kept++] = cfg->bdm[b];
+        cfg->bdms = kept;
+        spot_log(c, SPOT_LOG_INFO, "rules of attributes are not compared; give their table with --attributes FILE.csv");
+    }
+    d->bdm = cfg->bdm, d->bdms = cfg->bdms;
+    if (o->attributes) d->attributes = a;
+    return SPOT_OK;
+}
+
+static spot_status compare_subjects(spot_ctx *c, cli_comparison *o, const spot_subject *s, spot_config *cfg)
 {
     const spot_subject *const both[SPOT_VERSIONS] = { &s[0], &s[1] };
     spot_versions_options k = spot_versions_defaults();
     spot_discover_options d = spot_discover_defaults();
     char name[SPOT_VERSIONS][SPOT_VERSION_NAME];
+    spot_attributes a = { 0 };
     spot_versions v;
     spot_status how;
 
     SPOT_TRY(name_versions(c, name, o));
     SPOT_TRY(cli_class_read(c, &d.cls, o->cls, &s[0]));
-    d.bdm = cfg->bdm, d.bdms = cfg->bdms, d.seed = &cfg->seed, d.seeds = 1, d.least = o->least;
+    SPOT_TRY(take_attributes(c, &a, &d, cfg, o, &s[0]));
+    d.seed = &cfg->seed, d.seeds = 1, d.least = o->least;
     k.search = &d, k.margin = o->margin, k.data = o->data;
     k.name[0] = name[0], k.name[1] = name[1];
     how = spot_versions_compare(c, &v, both, &k);
     if (!how) how = show(c, o, &v, both);
     spot_versions_close(&v);
+    spot_attributes_close(&a);
     return how;
 }
 
@@ -166,7 +190,8 @@ void cli_comparison_defaults(cli_comparison *o)
 void cli_comparison_take(cli_comparison *o)
 {
     static const char *const made[] = { "versions.json", "versions.csv", "report.html" };
-    const char *const input[] = { o->from.found, o->from.second, o->from.second_ids, o->config, o->html, o->out };
+    const char *const input[] = { o->from.found, o->from.second, o->from.second_ids, o->config, o->html, o->out,
+                                  o->attributes };
 
     cli_ci_take_rows(&o->ci, &o->from.files);
     cli_ci_take(&o->ci, o->from.images);

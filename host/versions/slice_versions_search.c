@@ -106,7 +106,6 @@ static spot_status search_slices(pair_search *q)
     d.proof = &q->o->proof;
     d.cache = NULL;
     d.fit = false;
-    d.attributes = NULL;
     d.neighbours = 0;
     SPOT_TRY(spot_check_stop(q->c));
     if (!has_work(&q->seen, &d)) return SPOT_OK;

@@ -72,7 +72,7 @@ typedef struct {
     size_t    words;           /* 64-bit words of an item: (rows + 63) / 64, at least 1 */
     char    **name;            /* (items): "indoor", "not indoor", "weather=rain", "size=low (<= 3.2)" */
     int      *column;          /* (items): items of one column are never combined */
-    bool     *third;           /* (items): true for a third of a column of numbers */
+    double  (*range)[2];       /* (items): a third of a column of numbers: above the first, up to the second; else both NaN */
     uint64_t *bit;             /* (items, words): bit i % 64 of word i / 64 is row i; bits behind the last row are 0 */
 } spot_attributes;
 
@@ -95,6 +95,13 @@ spot_status spot_attributes_of_subject(spot_ctx *c, spot_attributes *a, const ch
 /* The categories of rows that have several, has (rows, classes) of 0 and 1: each becomes the items "NAME" and "not NAME". */
 spot_status spot_attributes_of_classes(spot_ctx *c, spot_attributes *a, const uint8_t *has, char *const *class_name, int rows,
                                        int classes);
+
+/* What a picture shows without any table, from its pixels as they are decoded (Pillow's convert("RGB") and its grey "L"), in
+ * the rows' boxes where they have some: brightness (mean of L), contrast (its standard deviation), colourfulness (Hasler &
+ * Suesstrunk 2003), sharpness (variance of L's Laplacian), entropy of L in bits, aspect (width / height), pixels, transparency
+ * (mean of 1 - alpha, of a PNG). */
+enum { SPOT_PICTURE_NUMBERS = 8 };
+typedef struct { double of[SPOT_PICTURE_NUMBERS]; } spot_picture_numbers;
 
 /* Adds the items of `more`, of the same rows, to a, and closes `more`, also after a failure. a may be zeroed. */
 spot_status spot_attributes_join(spot_ctx *c, spot_attributes *a, spot_attributes *more);

@@ -56,8 +56,8 @@ extern "C" {
  *
  * Where there are attributes, a slice may be a rule: rows that have certain items. The rows of the other part that have them
  * belong, and no neighbour votes. The slices of itemsets are rules. Each slice of another method is offered its best rule: of
- * all conjunctions of at most three items the one of the greatest F1 with the slice on the finding part (spot_conjunctions_find),
- * which is judged as one slice more of the same family. Equal rules of a class and part are one.
+ * all conjunctions of at most three items the one of the greatest F1 with the slice on the finding part, by
+ * spot_conjunctions_find, which is judged as one slice more of the same family. Equal rules of a class and part are one.
  *
  * The test of a slice is exact and one-sided: if its judged rows were drawn at random from the judged rows of the same classes,
  * how probable are at least so many wrong ones? With one class this is hypergeometric; with several, the sum of independent
@@ -117,7 +117,7 @@ typedef struct {
     int      judged, wrong;    /* rows of the judging part, wrong ones among them */
     double   base;             /* wrong rows expected among `judged`: by the rates of their classes in the judging part */
     int      groups;           /* of the judged rows; 0: rows are alone */
-    spot_rule rule;            /* of the options' attributes: its rows of both parts are found and judged; no items: see above */
+    spot_rule rule;            /* of the options' attributes: its rows are found and judged. No items: it is none */
     double   p, corrected;     /* one-sided, exact, with groups the rank among draws; corrected for all pieces */
 } spot_piece;
 
@@ -450,6 +450,12 @@ typedef struct {
 } spot_describe_options;
 
 spot_describe_options spot_describe_defaults(void);
+
+/* The thirds of each as items of a, such as "brightness: dark (<= 81.2)"; numbers that are equal in all rows are left out, and
+ * all where no row has a picture. Rows without a readable picture have none; these are counted in a log. Decodes each picture
+ * once, a PNG that may have an alpha channel three times, with at most `memory` bytes for all threads (0: 2 GiB).
+ * SPOT_STOPPED between pictures. */
+spot_status spot_attributes_of_pictures(spot_ctx *c, spot_attributes *a, const spot_subject *s, size_t memory);
 
 /* Gives every slice its words and its conjunction (describe.h), in place of earlier ones. The slices of all methods and seeds
  * on a class are described together. A slice whose rows have no features has no words. SPOT_STOPPED between classes. */

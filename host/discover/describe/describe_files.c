@@ -197,6 +197,11 @@ static spot_status read_attributes(spot_ctx *c, spot_describer *d, const spot_su
     if (s->has) SPOT_TRY(spot_attributes_of_classes(c, &d->attributes, s->has, s->class_name, s->n, s->classes));
     if (d->files->attributes) SPOT_TRY(add_table(c, d, s, d->files->attributes));
     if (d->files->instances) SPOT_TRY(add_table(c, d, s, d->files->instances));
+    if (d->files->pictures && s->image) {
+        spot_attributes more;
+        SPOT_TRY(spot_attributes_of_pictures(c, &more, s, d->files->memory));
+        SPOT_TRY(spot_attributes_join(c, &d->attributes, &more));
+    }
     if (d->attributes.items) d->o.attributes = &d->attributes;
     return SPOT_OK;
 }

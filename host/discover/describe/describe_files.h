@@ -13,6 +13,7 @@ typedef struct {
                                     * by the encoder that made the rows' features */
     const char *attributes;        /* spot_attributes_read; NULL: none */
     const char *instances;         /* another such table, which is not looked for before the subject is read; NULL: none */
+    bool pictures;                 /* rows that have pictures also have their attributes (spot_attributes_of_pictures) */
     int  phrases, rounds;          /* spot_describe_options */
     size_t memory;                 /* most bytes for decoding pictures; 0: SPOT_PICTURE_MEMORY */
     bool skip;                     /* unreadable pictures have no words; false: the first one is SPOT_INPUT */

@@ -183,7 +183,8 @@ static spot_status take_slice(spot_proving *j, const spot_finding *f, const spot
 }
 
 /* The rule of a slice as one piece more, unless a piece of the class and part is this rule already. */
-static spot_status take_rule(spot_proving *j, const spot_finding *f, int slice, const spot_rule *rule, int class_place, int part)
+static spot_status take_rule(spot_proving *j, const spot_finding *f, int slice, const spot_rule *rule, int class_place,
+                             int part)
 {
     const spot_piece said = { .bdm = f->bdm, .part = part, .seed = f->seed, .rank = slice + 1, .rule = *rule };
     const size_t mark = j->a.used;

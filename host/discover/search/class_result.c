@@ -181,7 +181,8 @@ static bool read_rows(const spot_proving *j, const spot_proved *k, uint64_t *bit
 static bool has_items(const spot_discover_options *o, const spot_rule *rule)
 {
     for (int i = 0; i < rule->items; i++)
-        if (rule->item[i] <= (i ? rule->item[i - 1] : -1) || !o->attributes || rule->item[i] >= o->attributes->items) return false;
+        if (rule->item[i] <= (i ? rule->item[i - 1] : -1) || !o->attributes || rule->item[i] >= o->attributes->items)
+            return false;
     return true;
 }
 

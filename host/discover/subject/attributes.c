@@ -17,7 +17,7 @@ void spot_attributes_close(spot_attributes *a)
     for (int k = 0; k < a->items; k++) free(a->name[k]);
     free(a->name);
     free(a->column);
-    free(a->third);
+    free(a->range);
     free(a->bit);
     memset(a, 0, sizeof *a);
 }
@@ -33,7 +33,7 @@ static spot_status grow(spot_ctx *c, spot_attributes *a)
     const size_t room = a->items ? 2 * (size_t)a->items : 1;
     char **name;
     int *column;
-    bool *third;
+    double (*range)[2];
     uint64_t *bit;
 
     if (a->items & (a->items - 1)) return SPOT_OK;
@@ -41,11 +41,11 @@ static spot_status grow(spot_ctx *c, spot_attributes *a)
     if (name) a->name = name;
     column = realloc(a->column, room * sizeof *column);
     if (column) a->column = column;
-    third = realloc(a->third, room * sizeof *third);
-    if (third) a->third = third;
+    range = realloc(a->range, room * sizeof *range);
+    if (range) a->range = range;
     bit = realloc(a->bit, room * a->words * sizeof *bit);
     if (bit) a->bit = bit;
-    if (name && column && third && bit) return SPOT_OK;
+    if (name && column && range && bit) return SPOT_OK;
     return spot_fail(c, SPOT_NOMEM, "no memory for %zu attributes of %d rows", room, a->rows);
 }
 
@@ -66,7 +66,7 @@ spot_status spot_attributes_item(spot_ctx *c, spot_attributes *a, int column, ui
     va_end(list);
     a->name[a->items] = name;
     a->column[a->items] = column;
-    a->third[a->items] = false;
+    a->range[a->items][0] = a->range[a->items][1] = NAN;
     *bit = a->bit + (size_t)a->items++ * a->words;
     memset(*bit, 0, a->words * sizeof **bit);
     return SPOT_OK;
@@ -100,29 +100,48 @@ static void cut_thirds(const double *v, int n, double cut[2])
         if (cut[i] == v[n - 1]) cut[i] = v[below];
 }
 
-spot_status spot_attributes_numbers(spot_ctx *c, spot_attributes *a, int column, const char *name, const double *value)
+static spot_status add_thirds(spot_ctx *c, spot_attributes *a, int column, const char *front, const double *value,
+                              const char *const part[3], const double cut[4])
 {
-    static const char *const part[] = { "low", "middle", "high" };
-    double *sorted = malloc(((size_t)a->rows + 1) * sizeof *sorted), cut[3];
+    for (int k = 0; k < 3; k++) {
+        uint64_t *bit;
+        if (k == 1 && cut[1] == cut[2]) continue;
+        SPOT_TRY(spot_attributes_item(c, a, column, &bit, "%s%s (%s %.4g)", front, part[k], k < 2 ? "<=" : ">",
+                                      k < 2 ? cut[k + 1] : cut[2]));
+        memcpy(a->range[a->items - 1], cut + k, sizeof *a->range);
+        for (int i = 0; i < a->rows; i++)
+            if (value[i] <= cut[k + 1] && value[i] > cut[k] && isfinite(value[i])) set_row(bit, i);
+    }
+    return SPOT_OK;
+}
+
+spot_status spot_attributes_thirds(spot_ctx *c, spot_attributes *a, int column, const char *front, const double *value,
+                                   const char *const part[3])
+{
+    double *sorted = malloc(((size_t)a->rows + 1) * sizeof *sorted), cut[4] = { -INFINITY, 0, 0, INFINITY };
     int n = 0;
 
-    if (!sorted) return spot_fail(c, SPOT_NOMEM, "no memory to sort the attribute %.80s", name);
+    if (!sorted) return spot_fail(c, SPOT_NOMEM, "no memory to sort the attribute %.80s", front);
     for (int i = 0; i < a->rows; i++)
         if (isfinite(value[i])) sorted[n++] = value[i];
     spot_sort_doubles(sorted, (size_t)n);
-    cut_thirds(sorted, n, cut);
-    cut[2] = INFINITY;
+    const bool constant = n < 2 || sorted[0] == sorted[n - 1];
+    if (!constant) cut_thirds(sorted, n, cut + 1);
     free(sorted);
-    for (int k = 0; k < 3; k++) {
-        uint64_t *bit;
-        if (k == 1 && cut[0] == cut[1]) continue;
-        if (k < 2) SPOT_TRY(spot_attributes_item(c, a, column, &bit, "%s=%s (<= %.4g)", name, part[k], cut[k]));
-        else SPOT_TRY(spot_attributes_item(c, a, column, &bit, "%s=%s (> %.4g)", name, part[k], cut[1]));
-        a->third[a->items - 1] = true;
-        for (int i = 0; i < a->rows; i++)
-            if (value[i] <= cut[k] && (!k || value[i] > cut[k - 1]) && isfinite(value[i])) set_row(bit, i);
-    }
-    return SPOT_OK;
+    return constant ? SPOT_OK : add_thirds(c, a, column, front, value, part, cut);
+}
+
+spot_status spot_attributes_numbers(spot_ctx *c, spot_attributes *a, int column, const char *name, const double *value)
+{
+    static const char *const part[] = { "low", "middle", "high" };
+    char *front = malloc(strlen(name) + 2);
+    spot_status how;
+
+    if (!front) return spot_fail(c, SPOT_NOMEM, "no memory for the name of an attribute");
+    sprintf(front, "%s=", name);
+    how = spot_attributes_thirds(c, a, column, front, value, part);
+    free(front);
+    return how;
 }
 
 typedef struct { int first, rows; } value_rows;      /* its place in the sorted rows, and their number */
@@ -201,7 +220,7 @@ spot_status spot_attributes_join(spot_ctx *c, spot_attributes *a, spot_attribute
     for (int k = 0; k < more->items && how == SPOT_OK; k++) {
         uint64_t *bit;
         how = spot_attributes_item(c, a, columns + more->column[k], &bit, "%s", more->name[k]);
-        if (how == SPOT_OK) a->third[a->items - 1] = more->third[k];
+        if (how == SPOT_OK) memcpy(a->range[a->items - 1], more->range[k], sizeof *a->range);
         if (how == SPOT_OK) memcpy(bit, more->bit + (size_t)k * more->words, more->words * sizeof *bit);
     }
     spot_attributes_close(more);

@@ -18,6 +18,9 @@ spot_status spot_attributes_item(spot_ctx *c, spot_attributes *a, int column, ui
  * for none. */
 spot_status spot_attributes_flags  (spot_ctx *c, spot_attributes *a, int column, const char *name, const uint8_t *value);
 spot_status spot_attributes_numbers(spot_ctx *c, spot_attributes *a, int column, const char *name, const double *value);
+/* The thirds of numbers, which may be equal: then there is none. front: of the names, such as "size=". */
+spot_status spot_attributes_thirds (spot_ctx *c, spot_attributes *a, int column, const char *front, const double *value,
+                                    const char *const part[3]);
 spot_status spot_attributes_words  (spot_ctx *c, spot_attributes *a, int column, const char *name, char *const *word);
 
 #endif

@@ -127,6 +127,8 @@ static spot_status read_finding(spot_ctx *c, spot_fitted *g, const char *dir, ya
     g->merged = merged;
     g->slices = (int)YAJL_GET_ARRAY(slices)->len;
     read_slices(g, slices, method ? YAJL_GET_STRING(method) : NULL);
+    for (int k = 0; k < g->slices; k++)
+        g->rules += member_of(YAJL_GET_ARRAY(slices)->values[k], "rule", yajl_t_object) != NULL;
     return SPOT_OK;
 }
 

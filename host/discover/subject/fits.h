@@ -22,6 +22,7 @@ typedef struct {
     uint64_t seed;
     const spot_bdm_config *bdm;        /* NULL: slices of all methods with proofs (discover.h), whose fit votes */
     bool     merged;
+    int      rules;            /* slices that are rules of attributes */
     spot_fit fit;              /* without tensors if nothing was found */
 } spot_fitted;
 

@@ -420,8 +420,8 @@ def _check_inputs(embeddings: Any, labels: Any, probs: Any, losses: Any, images:
         raise InputError("model looks at a folder of pictures; give it as images")
 
 
-def _attributes(c: Context, held: Fitted, inputs: Inputs, attributes: Any, instances: Optional[str]) -> None:
-    """Of the rows, into held: their other classes, the user's table, the facts about a detector's boxes."""
+def _attributes(c: Context, held: Fitted, inputs: Inputs, attributes: Any, instances: Optional[str], pictures: bool) -> None:
+    """Of the rows, into held: their other classes, the user's table, the facts about a detector's boxes, their pictures."""
     s = held.subject
     if s.has is not None:
         c("spot_attributes_of_classes", ct.byref(held.attributes), ct.c_void_p(s.has.ctypes.data), s.c.class_name,
@@ -432,11 +432,15 @@ def _attributes(c: Context, held: Fitted, inputs: Inputs, attributes: Any, insta
         more, where = c_side.Attributes(), table if is_path(table) else _table(inputs, table, s)
         c("spot_attributes_of_subject", ct.byref(more), c_side.bytes_of(where), ct.byref(s.c))
         c("spot_attributes_join", ct.byref(held.attributes), ct.byref(more))
+    if pictures and s.c.image:
+        more = c_side.Attributes()
+        c.patiently("spot_attributes_of_pictures", ct.byref(more), ct.byref(s.c), ct.c_size_t(0))
+        c("spot_attributes_join", ct.byref(held.attributes), ct.byref(more))
 
 
 def discover(embeddings: Any = None, labels: Any = None, probs: Any = None, losses: Any = None, ids: Any = None,
              images: Any = None, class_names: Optional[Sequence[str]] = None, groups: Any = None, *, attributes: Any = None,
-             model: Any = None, embed: Any = None, coco: Any = None, resize: int = 256, crop: int = 224, exif: str = "ignore",
+             picture_attributes: bool = True, model: Any = None, embed: Any = None, coco: Any = None, resize: int = 256, crop: int = 224, exif: str = "ignore",
              pillow: int = 13, skip_unreadable: bool = False, skip_bad_rows: bool = False, logits: bool = False,
              follow_links: bool = False, memory: Union[None, int, str] = None, class_: Union[int, str] = "each",
              method: Any = DEFAULT, config: Any = None, seed: Union[None, int, Sequence[int]] = None, least: int = 20,
@@ -467,6 +471,8 @@ def discover(embeddings: Any = None, labels: Any = None, probs: Any = None, loss
     of a detector. images: a path for each row, or a {bytes, path} as in Hugging Face's datasets; or the folder in which ids
     name the pictures. Arrays are numpy's, lists, series, data frames, tensors; a path, as "run.npz:e", is a file as the
     command reads it. attributes: a data frame, a dict of columns or a CSV, a record for each row, that describes the slices.
+    picture_attributes=False: without attributes of the pictures themselves (brightness, sharpness, ...), for which they are
+    decoded.
     skip_bad_rows: rows that no method can use are left out, and found.kept_ has the numbers of the others if any are. Pictures alone:
     images (a folder) with model, coco, embed, resize, crop, exif, pillow, skip_unreadable, follow_links. A detector: coco,
     detections, iou, score, rows, context, rows_only.
@@ -531,7 +537,7 @@ def discover(embeddings: Any = None, labels: Any = None, probs: Any = None, loss
             search = Search(text, seeds, class_number(class_, subject.names, "class_"), least, fit, limit, judged)
             held = Fitted(subject, search, threads, device)
             table = _begin(c, subject, inputs, out, replace)
-            _attributes(c, held, inputs, attributes, table)
+            _attributes(c, held, inputs, attributes, table, picture_attributes)
             if config is None and method == DEFAULT and held.attributes.items and judged is not None:
                 held.search_also(RULES)
             held.run(c, place)

@@ -97,7 +97,7 @@ class Conjunction(ct.Structure):
 
 class Attributes(ct.Structure):
     _fields_ = [("rows", ct.c_int), ("items", ct.c_int), ("words", ct.c_size_t), ("name", ct.c_void_p), ("column", ct.c_void_p),
-                ("third", ct.c_void_p), ("bit", ct.c_void_p)]
+                ("range", ct.c_void_p), ("bit", ct.c_void_p)]
 
 
 class DescribeOptions(ct.Structure):

@@ -178,8 +178,8 @@ def load(state: Dict[str, Any], feature: Array) -> tuple:
 def save_attributes(a: Any) -> Optional[Dict[str, Any]]:
     if not a.items:
         return None
-    at = {"column": ct.c_int, "third": ct.c_bool, "bit": ct.c_uint64}
-    size = {"bit": a.items * a.words}
+    at = {"column": ct.c_int, "range": ct.c_double, "bit": ct.c_uint64}
+    size = {"range": 2 * a.items, "bit": a.items * a.words}
     return {"rows": a.rows, "words": a.words, "name": [n or b"" for n in (ct.c_char_p * a.items).from_address(a.name)],
             **{f: np.ctypeslib.as_array((kind * size.get(f, a.items)).from_address(getattr(a, f))).copy()
                for f, kind in at.items()}}
@@ -192,5 +192,5 @@ def load_attributes(state: Optional[Dict[str, Any]], memory: Memory) -> Any:
     names = (ct.c_char_p * len(state["name"]))(*state["name"])
     memory.kept += [names, state]
     a.rows, a.items, a.words, a.name = state["rows"], len(names), state["words"], ct.addressof(names)
-    a.column, a.third, a.bit = (state[f].ctypes.data for f in ("column", "third", "bit"))
+    a.column, a.range, a.bit = (state[f].ctypes.data for f in ("column", "range", "bit"))
     return a

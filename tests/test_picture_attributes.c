@@ -1,0 +1,80 @@
+/* test_picture_attributes.c - attributes of pictures by themselves: numbers against numpy and Pillow, thirds, what has none.
+ * ctest: threads, both */
+#define _POSIX_C_SOURCE 200809L
+#include "checks.h"
+
+#include <math.h>
+
+#include "check_folder.h"
+#include "discover/describe/attributes_pictures.h"
+#include "discover/describe/describe_match.h"
+#include "formats/png.h"
+#include "spotter/discover.h"
+
+/* tools/golden/picture_attributes.py. Alpha is told by blending on white and on black, which rounds. */
+TEST(numbers_are_those_of_numpy_and_pillow)
+{
+    FILE *f = fopen("golden/picture_attributes.txt", "r");
+    spot_picture p = { 0 };
+    spot_ctx c = check_ctx(1);
+    char path[200];
+    int pictures = 0, wrong = 0;
+
+    assert_non_null(f);
+    while (fscanf(f, "%199s", path) == 1) {
+        spot_picture_numbers got = { { NAN } };
+        if (spot_picture_measure(&c, &got, &p, path, NULL)) print_message("%s\n", spot_take_message(&c, SPOT_INPUT)), wrong++;
+        for (int k = 0; k < SPOT_PICTURE_NUMBERS; k++) {
+            double want;
+            assert_int_equal(fscanf(f, "%lf", &want), 1);
+            if (fabs(got.of[k] - want) > (k == SPOT_PICTURE_NUMBERS - 1 ? 0.004 : 1e-8 * (1 + fabs(want))))
+                print_message("%s: number %d is %.12g, and %.12g is wanted\n", path, k, got.of[k], want), wrong++;
+        }
+        pictures++;
+    }
+    fclose(f);
+    spot_picture_close(&p);
+    assert_true(pictures > 100 && !wrong);
+}
+
+enum { ROWS = 9, SIDE = 8 };
+
+/* Greys 10, 20, ... 70, of which half a picture is 1 brighter; the last row has none, that before a broken one. */
+static void write_pictures(spot_ctx *c, char *image[ROWS])
+{
+    for (int i = 0; i < ROWS - 2; i++) {
+        uint8_t rgb[SIDE * SIDE * 3];
+        for (int e = 0; e < LEN(rgb); e++) rgb[e] = (uint8_t)(10 * (i + 1) + (e >= LEN(rgb) / 2));
+        unsigned char *png;
+        size_t bytes;
+        CHECK_OK(c, spot_png_encode(c, &png, &bytes, rgb, SIDE, SIDE));
+        image[i] = strdup(put_bytes(in_root("%d.png", i), png, bytes));
+        free(png);
+    }
+    image[ROWS - 2] = strdup(in_root("broken.png"));
+    put_text("broken.png", "no picture");
+    image[ROWS - 1] = NULL;
+}
+
+TEST_IN_FOLDER(thirds_have_plain_names)
+{
+    spot_ctx c = check_ctx(3);
+    char *image[ROWS];
+    const spot_subject s = { .n = ROWS, .image = image }, none = { .n = ROWS };
+    spot_attributes a;
+
+    write_pictures(&c, image);
+    CHECK_OK(&c, spot_attributes_of_pictures(&c, &a, &s, 0));
+    assert_int_equal(a.items, 3);                      /* all other numbers are equal */
+    assert_string_equal(a.name[0], "brightness: dark (<= 30.5)");
+    assert_string_equal(a.name[1], "brightness: middle (<= 50.5)");
+    assert_string_equal(a.name[2], "brightness: bright (> 50.5)");
+    for (int i = 0; i < ROWS; i++)
+        for (int k = 0; k < 3; k++) assert_int_equal(spot_item_holds(&a, k, i), i < 7 && (i < 3 ? 0 : i < 5 ? 1 : 2) == k);
+    assert_true(a.range[0][0] == -INFINITY && a.range[0][1] == 30.5 && a.range[2][0] == 50.5 && a.range[2][1] == INFINITY);
+    spot_attributes_close(&a);
+    CHECK_OK(&c, spot_attributes_of_pictures(&c, &a, &none, 0));
+    assert_int_equal(a.items, 0);
+    spot_attributes_close(&a);
+    for (int i = 0; i < ROWS; i++) free(image[i]);
+}
