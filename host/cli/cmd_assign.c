@@ -10,6 +10,7 @@
 #include "cli/cli.h"
 #include "discover/search/discover_run.h"
 #include "discover/subject/fits.h"
+#include "stats/group_sums.h"
 #include "stats/statistics.h"
 
 typedef struct {
@@ -23,6 +24,8 @@ typedef struct {
 typedef struct {
     const spot_fitted *of;
     int    cls, rank, rows, wrong, class_rows, class_wrong;
+    int    groups;             /* of its rows; 0: rows are alone */
+    spot_interval excess;      /* error rate of its rows less that of their classes */
     double base;               /* wrong rows expected among `rows`, by the rates of their classes */
     double p, corrected;
 } judged;
@@ -54,6 +57,8 @@ static const cli_row table[] = {
       .help = "rows that no method can use (NaN, no label, a feature beyond 1e12) are left out and counted" },
     { "ids",        'i', "I",    CLI_TEXT, CLI_AT(files.ids), .otherwise = "row numbers",
       .flags = CLI_ROWS_PATH, .help = "names of the rows" },
+    { "groups",     0,   "G|rows", CLI_TEXT, CLI_AT(files.groups), .otherwise = "each row alone", .flags = CLI_ROWS_PATH,
+      .help = "video, patient or other group of each new row: rows with an equal word or number depend on each other" },
     { "json",       'j', NULL,   CLI_ON,   CLI_AT(json), .help = "one JSON object on stdout at the end" },
     { "out",        'o', "FILE", CLI_TEXT, CLI_AT(out), .most = 1000, .need = "slices2.csv",
       .help = "CSV file with a line for every row in every slice: id, class, method, seed, rank (in the class), number (of the "
@@ -143,14 +148,34 @@ static void count_slice(judged *v, spot_stratum *t, int strata, const spot_subje
     }
 }
 
+/* The same slice where rows have groups: its excess over its classes' rates by the sums of its groups. n: of the test. */
+static void judge_groups(judged *v, spot_group_sums *sums, const spot_stratum *t, int strata, const spot_subject *s,
+                         const spot_view *rows, const uint8_t *member, int k, int n)
+{
+    spot_group_sums_clear(sums);
+    for (int i = 0; i < rows->n; i++) {
+        const int row = rows->image[i];
+        const spot_stratum *own = &t[strata > 1 ? s->target[row] : 0];
+        if (member[(size_t)i * (size_t)v->of->slices + (size_t)k])
+            spot_group_sums_add(sums, s->group[row], spot_subject_wrong(s, row, v->cls) - (double)own->group / own->rows);
+    }
+    v->groups = sums->n;
+    if (!v->rows) return;
+    v->p = spot_signs_tail(sums, (uint32_t)n);
+    v->excess = spot_wider(v->excess, spot_group_mean(sums, 0.025));
+}
+
 static spot_status judge_slices(spot_ctx *c, const spot_subject *s, const spot_view *rows, const spot_fitted *g,
                                 const uint8_t *member, counts *n)
 {
     const int strata = g->cls < 0 ? s->classes : 1;
     spot_stratum *t = malloc((size_t)strata * sizeof *t);
     double *scratch = malloc(2 * ((size_t)rows->n + 1) * sizeof *scratch);
+    const bool grouped = spot_subject_is_grouped(s);
+    spot_group_sums sums = { 0 };
     int all = 0;
 
+    if (grouped && spot_group_sums_open(c, &sums, s->groups)) free(scratch), scratch = NULL;
     if (t) count_strata(t, strata, s, rows, g->cls);
     for (int h = 0; h < strata && t; h++) all += t[h].group;
     for (int k = 0; k < g->slices && t && scratch; k++) {
@@ -159,7 +184,10 @@ static spot_status judge_slices(spot_ctx *c, const spot_subject *s, const spot_v
         count_slice(v, t, strata, s, rows, g, member, k);
         for (int h = 0; h < strata; h++) v->base += t[h].rows ? (double)t[h].covered * t[h].group / t[h].rows : 0;
         v->p = v->rows ? spot_stratified_tail(t, strata, v->wrong, scratch) : 1;
+        v->excess = spot_share_excess(v->wrong, v->rows, v->class_wrong, v->class_rows, v->base);
+        if (grouped) judge_groups(v, &sums, t, strata, s, rows, member, k, n->slices);
     }
+    spot_group_sums_close(&sums);
     if (!t || !scratch) n->slices = 0;
     free(t);
     free(scratch);
@@ -189,14 +217,9 @@ static spot_status correct(spot_ctx *c, counts *n)
     return room ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for the tests of %d slices", n->slices);
 }
 
-static spot_interval excess_of(const judged *v)
-{
-    return spot_share_excess(v->wrong, v->rows, v->class_wrong, v->class_rows, v->base);
-}
-
 static void print_slice(const counts *n, const judged *v, const spot_subject *s, bool held)
 {
-    const spot_interval x = excess_of(v);
+    const spot_interval x = v->excess;
     char name[24];
 
     snprintf(name, sizeof name, "%.20s", v->cls < 0 ? "(all)" : s->class_name[v->cls]);
@@ -206,7 +229,11 @@ static void print_slice(const counts *n, const judged *v, const spot_subject *s,
                100 * x.value, 100 * x.low, 100 * x.high);
     if (!n->merged) printf("  %s\n", v->of->method[v->rank - 1]);
     else if (!v->rows) printf("no row\n");
-    else printf("  %8.2g  %s\n", v->corrected, held ? "confirmed" : "not confirmed");
+    else {
+        printf("  %8.2g  %s", v->corrected, held ? "confirmed" : "not confirmed");
+        if (v->groups) printf(", %d group%s", v->groups, v->groups == 1 ? "" : "s");
+        putchar('\n');
+    }
 }
 
 static void print_claims(const counts *n, const spot_subject *s)
@@ -226,6 +253,8 @@ static void print_claims(const counts *n, const spot_subject *s)
     if (n->slices > TOP) printf("and %d more; --json has all\n", n->slices - TOP);
     if (n->merged)
         printf("%d of %d slices are confirmed on these rows, at level %g for all together\n", holds, n->slices, level);
+    if (n->merged && spot_subject_is_grouped(s))
+        printf("rows in %d groups: m groups of a slice give no p below 2^-m\n", s->groups);
 }
 
 /* Slices without a proof: some methods decide by the new rows' own probabilities which slice a row is in. */
@@ -295,7 +324,8 @@ static void put_claims(spot_json *j, const counts *n)
         spot_json_put_int(j, "class_rows", v->class_rows);
         spot_json_put_int(j, "class_wrong", v->class_wrong);
         spot_json_put_real(j, "expected_wrong", v->base);
-        spot_json_put_interval(j, "excess", excess_of(v));
+        spot_json_put_interval(j, "excess", v->excess);
+        if (v->groups) spot_json_put_int(j, "groups", v->groups);
         if (n->merged) spot_json_put_real(j, "p", v->p);
         if (n->merged) spot_json_put_real(j, "corrected_p", v->corrected);
         spot_json_end(j);

@@ -26,6 +26,9 @@ typedef struct {
       .flags = CLI_ROWS_PATH, .help = "true class of each row: numbers or words" },                                          \
     { "ids", 'i', "I", CLI_TEXT, CLI_AT(member.from.files.ids), .otherwise = "row numbers", .flags = CLI_ROWS_PATH,          \
       .help = "names of the rows" },                                                                                         \
+    { "groups", 0, "G|rows", CLI_TEXT, CLI_AT(member.from.files.groups), .otherwise = "those of the findings",               \
+      .flags = CLI_ROWS_PATH | CLI_MORE,                                                                                     \
+      .help = "video, patient or other group of each row: rows with an equal word or number depend on each other" },         \
     { "probs", 'p', "P", CLI_TEXT, CLI_AT(member.from.files.probs), .otherwise = "those of the findings", .flags = CLI_MORE, \
       .help = "probabilities of version 1 in place of those of its findings, with --labels and --embeddings" },              \
     { "logits", 0, NULL, CLI_ON, CLI_AT(member.from.files.logits), .flags = CLI_ROWS | CLI_MORE,                             \

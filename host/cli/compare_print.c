@@ -25,6 +25,7 @@ static void print_line(const char *name, spot_change_verdict verdict, const spot
 
 static void print_slices(const spot_versions *v, const spot_subject *s)
 {
+    const char *turn = spot_subject_is_grouped(s) ? "groups" : "rows";
     int pending = 0, enough = 0;
 
     printf("\n  #  %s\n", head);
@@ -38,8 +39,9 @@ static void print_slices(const spot_versions *v, const spot_subject *s)
     }
     if (!v->slices) printf("     no blindspot of either version is confirmed, and no slice changed\n");
     if (pending)
-        printf("\npending: the rows cannot tell, and nothing fails by it. A change is shown where %d rows or more turn, all\n"
-               "of them wrong or all of them right; where rows turn both ways it takes more: collect such rows.\n", enough);
+        printf("\npending: the rows cannot tell, and nothing fails by it. A change is shown where %d %s or more turn, all\n"
+               "of them wrong or all of them right; where %s turn both ways it takes more: collect such rows.\n", enough, turn,
+               turn);
 }
 
 static void print_classes(const spot_versions *v, const spot_subject *s)
@@ -78,6 +80,7 @@ void cli_versions_print(const spot_versions *v, const spot_subject *s)
     printf("%s -> %s%s%s, %d rows: %s\n", v->name[0], v->name[1], *v->data ? ", " : "", v->data, v->n,
            v->failed ? "worse" : "nothing is shown to be worse");
     if (v->equal) printf("both versions have the same rows wrong\n");
+    if (spot_subject_is_grouped(s)) printf("rows are in %d groups; p is of whole groups\n", s->groups);
     print_slices(v, s);
     print_classes(v, s);
     print_outside(v, s);

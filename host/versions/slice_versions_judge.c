@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "discover/subject/subject_memory.h"
+#include "stats/group_sums.h"
 #include "stats/paired.h"
 #include "stats/statistics.h"
 
@@ -25,6 +26,7 @@ typedef struct {
     int    *group;                     /* (pieces): index of the merged slice */
     int    *leader;                    /* (pieces): of each merged slice, the piece that the others are like */
     uint8_t *mark;                     /* (n): of the current slice */
+    spot_group_sums sums;              /* where rows have groups */
 } judging;
 
 void spot_version_count(spot_version_counts *k, const spot_subject *const s[SPOT_VERSIONS], int row, int cls)
@@ -38,7 +40,41 @@ void spot_version_count(spot_version_counts *k, const spot_subject *const s[SPOT
 
 /* ---- tests ---- */
 
-/* k (n), all counts that are tested, get p_worse, p_better and enough: a family of tests in each direction. */
+/* The sums of lost less gained rows, by group: of the rows at `row`, or of all of a class. */
+static void sum_changes(judging *j, const int *row, int n, int cls)
+{
+    spot_group_sums_clear(&j->sums);
+    for (int i = 0; i < n; i++) {
+        const int at = row ? row[i] : i;
+        if (!row && !spot_subject_is_of(j->s[0], at, cls)) continue;
+        spot_group_sums_add(&j->sums, j->s[0]->group[at],
+                            spot_subject_wrong(j->s[1], at, cls) - spot_subject_wrong(j->s[0], at, cls));
+    }
+}
+
+/* The tests of one count: each changed row is a fair coin; where rows have groups, each group's change has a fair sign. */
+static void test_one(judging *j, spot_version_counts *k, const int *row, int n, int cls, int number)
+{
+    k->p_worse = spot_mcnemar_tail(k->lost, k->gained);
+    k->p_better = spot_mcnemar_tail(k->gained, k->lost);
+    if (!j->sums.place) return;
+    sum_changes(j, row, n, cls);
+    k->groups = j->sums.n;
+    k->p_worse = spot_signs_tail(&j->sums, (uint32_t)number);
+    k->p_better = spot_signs_below(&j->sums, (uint32_t)number);
+}
+
+/* The change of an error rate with its interval; z: a normal's. */
+static spot_interval change_of(judging *j, const spot_version_counts *k, const int *row, int n, int cls, double z)
+{
+    const spot_interval alone = spot_paired_change(k->lost, k->gained, k->rows, z);
+
+    if (!j->sums.place || !k->rows) return alone;
+    sum_changes(j, row, n, cls);
+    return spot_wider(alone, spot_group_mean(&j->sums, spot_normal_tail(z)));
+}
+
+/* k (n), all counts that are tested, with their p alone, get p_worse, p_better and enough: a family of tests in each direction. */
 static spot_status test_family(spot_ctx *c, spot_version_counts **k, int n, double level)
 {
     spot_ranked_p *scratch;
@@ -49,8 +85,8 @@ static spot_status test_family(spot_ctx *c, spot_version_counts **k, int n, doub
     if (!p) return spot_fail(c, SPOT_NOMEM, "no memory for %d tests", n);
     scratch = (spot_ranked_p *)(p + 2 * (size_t)n);
     for (int i = 0; i < n; i++) {
-        p[i] = spot_mcnemar_tail(k[i]->lost, k[i]->gained);
-        p[n + i] = spot_mcnemar_tail(k[i]->gained, k[i]->lost);
+        p[i] = k[i]->p_worse;
+        p[n + i] = k[i]->p_better;
     }
     spot_holm(p, n, scratch);
     spot_holm(p + n, n, scratch);
@@ -70,8 +106,16 @@ static spot_status test_all(judging *j)
     spot_status s;
 
     if (!k) return spot_fail(j->c, SPOT_NOMEM, "no memory for %d tests", n);
-    for (int i = 0; i < j->list->n; i++) k[i] = &j->list->of[i].is.counts;
-    for (int i = 0; i < j->v->classes; i++) k[j->list->n + i] = &j->v->of[i].counts;
+    for (int i = 0; i < j->list->n; i++) {
+        spot_compared *x = &j->list->of[i];
+        k[i] = &x->is.counts;
+        test_one(j, k[i], x->at, k[i]->rows, x->is.cls, i);
+    }
+    for (int i = j->list->n; i < n; i++) {
+        spot_version_class *x = &j->v->of[i - j->list->n];
+        k[i] = &x->counts;
+        test_one(j, k[i], NULL, j->s[0]->n, x->cls, i);
+    }
     s = test_family(j->c, k, n, j->o->level);
     free(k);
     return s;
@@ -79,23 +123,17 @@ static spot_status test_all(judging *j)
 
 /* ---- verdicts ---- */
 
-static bool is_equivalent(const spot_version_counts *k, double margin)
-{
-    const spot_interval by = spot_paired_change(k->lost, k->gained, k->rows, Z90);
-
-    return by.low > -margin && by.high < margin;
-}
-
-static spot_change_verdict verdict_of(const spot_version_counts *k, const spot_versions_options *o)
+/* by: the 90 % interval of the change. */
+static spot_change_verdict verdict_of(const spot_version_counts *k, spot_interval by, const spot_versions_options *o)
 {
     if (spot_is_significant(k->p_worse, o->level) && k->p_worse <= k->p_better) return SPOT_CHANGE_WORSE;
     if (spot_is_significant(k->p_better, o->level)) return SPOT_CHANGE_BETTER;
-    return k->rows && is_equivalent(k, o->margin) ? SPOT_CHANGE_SAME : SPOT_CHANGE_PENDING;
+    return k->rows && by.low > -o->margin && by.high < o->margin ? SPOT_CHANGE_SAME : SPOT_CHANGE_PENDING;
 }
 
-static spot_change_verdict verdict_of_slice(const spot_version_slice *p, const spot_versions_options *o)
+static spot_change_verdict verdict_of_slice(const spot_version_slice *p, spot_interval by, const spot_versions_options *o)
 {
-    const spot_change_verdict v = verdict_of(&p->counts, o);
+    const spot_change_verdict v = verdict_of(&p->counts, by, o);
     const spot_interval now = spot_share_of(p->counts.wrong[1], p->counts.rows);
 
     if (v == SPOT_CHANGE_WORSE && !p->confirmed[0]) return SPOT_CHANGE_NEW;
@@ -130,8 +168,8 @@ static void judge_classes(judging *j)
     v->equal = true;
     for (int i = 0; i < v->classes; i++) {
         spot_version_class *x = &v->of[i];
-        x->change = spot_paired_change(x->counts.lost, x->counts.gained, x->counts.rows, Z95);
-        x->verdict = verdict_of(&x->counts, j->o);
+        x->change = change_of(j, &x->counts, NULL, j->s[0]->n, x->cls, Z95);
+        x->verdict = verdict_of(&x->counts, change_of(j, &x->counts, NULL, j->s[0]->n, x->cls, Z90), j->o);
         v->failed |= x->verdict == SPOT_CHANGE_WORSE;
         v->equal &= !x->counts.lost && !x->counts.gained;
     }
@@ -213,11 +251,25 @@ static int class_of_row(const spot_version_slice *p, const spot_subject *s, int 
     return p->cls < 0 ? s->target[row] : p->cls;
 }
 
+/* The p that a version fails on the compared rows no more than on their classes, where rows have groups. */
+static double p_of_groups(judging *j, const spot_version_slice *p, int version)
+{
+    spot_group_sums_clear(&j->sums);
+    for (int i = 0; i < p->compared; i++) {
+        const spot_version_counts *k = &j->whole[class_of_row(p, j->s[0], p->at[i])];
+        spot_group_sums_add(&j->sums, j->s[0]->group[p->at[i]],
+                            spot_subject_wrong(j->s[version], p->at[i], p->cls) - (double)k->wrong[version] / k->rows);
+    }
+    return spot_signs_tail(&j->sums, (uint32_t)p->at[0]);
+}
+
 /* Whether a version fails on the compared rows more than on their classes: exact, corrected for the number of slices. */
 static bool is_above(judging *j, const spot_version_slice *p, int version)
 {
     const spot_subject *s = j->s[0];
 
+    if (j->sums.place && p->compared)
+        return spot_is_significant(j->v->slices * p_of_groups(j, p, version), j->o->level);
     for (int k = 0; k < s->classes; k++) j->stratum[k] = (spot_stratum){ j->whole[k].rows, j->whole[k].wrong[version], 0 };
     for (int i = 0; i < p->compared; i++) j->stratum[class_of_row(p, s, p->at[i])].covered++;
     return spot_is_significant(j->v->slices * spot_stratified_tail(p->cls < 0 ? j->stratum : j->stratum + p->cls,
@@ -245,6 +297,7 @@ static spot_status keep_rows(judging *j, spot_version_slice *p)
         }
     }
     for (int u = 0; u < SPOT_VERSIONS; u++) p->confirmed[u] = is_above(j, p, u);
+    if (j->sums.place) p->counts.groups = j->sums.n;
     memset(j->mark, 0, (size_t)s->n);
     return SPOT_OK;
 }
@@ -323,8 +376,8 @@ static spot_status judge_slices(judging *j)
             if (j->group[i] == g) add_to_slice(j, p, &j->list->of[i]);
         SPOT_TRY(keep_pieces(j, p, g));
         SPOT_TRY(keep_rows(j, p));
-        p->change = spot_paired_change(p->counts.lost, p->counts.gained, p->counts.rows, Z95);
-        p->verdict = verdict_of_slice(p, j->o);
+        p->change = change_of(j, &p->counts, p->at, p->compared, p->cls, Z95);
+        p->verdict = verdict_of_slice(p, change_of(j, &p->counts, p->at, p->compared, p->cls, Z90), j->o);
         v->failed |= direction_of(p) > 0;
     }
     if (v->slices) qsort(v->slice, (size_t)v->slices, sizeof *v->slice, gravest_first);
@@ -405,11 +458,13 @@ spot_status spot_versions_judge(spot_ctx *c, spot_versions *v, spot_compared_lis
     SPOT_TRY(spot_arena_open(c, &work, work.peak + 64));
     v->n = s[0]->n, v->level = o->level, v->margin = o->margin;
     status = open_judging(&j, &work);
+    if (!status && spot_subject_is_grouped(s[0])) status = spot_group_sums_open(c, &j.sums, s[0]->groups);
     if (!status) status = count_classes(&j);
     if (!status) status = test_all(&j);
     if (!status) judge_classes(&j);
     if (!status) status = judge_slices(&j);
     if (!status) status = list_all_lost(&j);
+    spot_group_sums_close(&j.sums);
     spot_arena_close(&work);
     return status;
 }

@@ -29,6 +29,7 @@ static void put_counts(spot_json *j, const spot_version_counts *k)
     spot_json_put_real(j, "p_worse", k->p_worse);
     spot_json_put_real(j, "p_better", k->p_better);
     spot_json_put_int(j, "enough", k->enough);
+    if (k->groups) spot_json_put_int(j, "groups", k->groups);
 }
 
 static void put_bool(spot_json *j, const char *key, bool v) { spot_json_bool(j, key, &v); }

@@ -31,10 +31,20 @@ static spot_status check_ids(spot_ctx *c, const spot_subject *found, const spot_
     return SPOT_OK;
 }
 
+/* Groups that are given take the place of those of the folder. */
+static spot_status copy_groups(spot_ctx *c, spot_subject *s, const spot_subject *from)
+{
+    SPOT_TRY(SPOT_SUBJECT_TAKE(c, s, s->group, s->n));
+    memcpy(s->group, from->group, (size_t)s->n * sizeof *s->group);
+    s->groups = from->groups;
+    s->group_name = NULL;
+    return SPOT_OK;
+}
+
 /* Features for the subject of the folder: from a file, or those that the folder keeps. */
 static spot_status take_features(spot_ctx *c, spot_subject *s, const spot_version_files *o)
 {
-    const spot_subject_files files = { .embeddings = o->files.embeddings, .ids = o->files.ids };
+    const spot_subject_files files = { .embeddings = o->files.embeddings, .ids = o->files.ids, .groups = o->files.groups };
     spot_known known = { .features = s->d, .classes = s->classes, .class_name = s->class_name,
                          .encoder = *s->encoder ? s->encoder : NULL };
     spot_subject rows;
@@ -50,6 +60,7 @@ static spot_status take_features(spot_ctx *c, spot_subject *s, const spot_versio
     how = rows.n == s->n ? check_ids(c, s, &rows, o)
         : spot_fail(c, SPOT_INPUT, "%s has %d rows, %s was made of %d: give the embeddings of the same rows in the same order",
                     files.embeddings, rows.n, o->found, s->n);
+    if (!how && files.groups) how = copy_groups(c, s, &rows);
     if (!how && files.embeddings) memcpy(s->feature, rows.feature, (size_t)s->n * (size_t)s->d * sizeof *s->feature);
     spot_subject_close(&rows);
     return how;

@@ -17,6 +17,9 @@
  * one-sided tests, each at `level`, over all slices and all classes as wholes: so an equal version is called worse anywhere in
  * at most `level` of trials, and better in at most `level`. Holm's correction makes a family of its tests.
  *
+ * Where rows have groups (of the first subject), a group's lost rows less its gained ones are one such coin: all signs are
+ * equally likely, and m groups give no p below 2^-m.
+ *
  * Slices that are nearly the same rows are merged afterwards, for display; a merged slice has the least corrected p of its
  * pieces, which stays valid. A version confirms a slice if it has more of the compared rows wrong than their classes let
  * expect: exact, corrected for the number of slices.
@@ -69,8 +72,9 @@ typedef struct {
     int    wrong[SPOT_VERSIONS];               /* rows that version 1, 2 has wrong */
     int    lost, gained;                       /* right, then wrong; wrong, then right */
     double p_worse, p_better;                  /* exact, one-sided, corrected for the whole family */
-    int    enough;                             /* rows that only one version has wrong, all the same one, which would show a
-                                                * change; 0: no such test was made */
+    int    enough;                             /* rows, or groups of them, that only one version has wrong, all the same one,
+                                                * which would show a change; 0: no such test was made */
+    int    groups;                             /* of the rows; 0: rows are alone */
 } spot_version_counts;
 
 /* A slice of one search, on its compared rows. */

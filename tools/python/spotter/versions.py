@@ -35,7 +35,7 @@ class _Interval(ct.Structure):
 
 class _Counts(ct.Structure):
     _fields_ = [("rows", ct.c_int), ("wrong", ct.c_int * 2), ("lost", ct.c_int), ("gained", ct.c_int), ("p_worse", ct.c_double),
-                ("p_better", ct.c_double), ("enough", ct.c_int)]
+                ("p_better", ct.c_double), ("enough", ct.c_int), ("groups", ct.c_int)]
 
 
 class _Slice(ct.Structure):
@@ -67,7 +67,7 @@ class Change:
     """What became of some rows. verdict: "new", "worse", "pending", "same", "better" or "mended". rows: number of them;
     before, now: error rates on them; lost, gained: rows that turned wrong, right; change, low, high: now - before with its 95 %
     interval; p_worse, p_better: exact and corrected for all tests; enough: rows that only one version has wrong, all the same
-    one, which would show a change."""
+    one, which would show a change; groups: of the rows, which the tests take as wholes; 0: rows are alone."""
 
     class_: int
     name: str
@@ -76,6 +76,7 @@ class Change:
     lost: int
     gained: int
     enough: int
+    groups: int
     before: float
     now: float
     change: float
@@ -88,6 +89,7 @@ class Change:
         k = c.counts
         self.class_, self.name = c.cls, "all" if c.cls < 0 else names[c.cls]
         self.verdict, self.rows, self.lost, self.gained, self.enough = _VERDICTS[c.verdict], k.rows, k.lost, k.gained, k.enough
+        self.groups = k.groups
         self.before, self.now = [w / k.rows if k.rows else float("nan") for w in k.wrong]
         self.change, self.low, self.high = c.change.value, c.change.low, c.change.high
         self.p_worse, self.p_better = k.p_worse, k.p_better
