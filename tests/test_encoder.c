@@ -414,6 +414,38 @@ TEST_IN_FOLDER(squares_that_no_resnet_has_are_refused)
     CHECK_FAILS(&c, spot_encoder_open(&c, &e, net, &o), SPOT_USAGE, "encoder.precision: bf16");
 }
 
+/* -- neutral ---------------------------------------------------------------------------------------------------------- */
+
+/* A white picture has statistics and no edge. Rows of many pictures, by any threads, are the
+ * same as of pixels. */
+TEST_IN_FOLDER(neutral_features_need_no_file)
+{
+    enum { SIDE = 64, D = 148, EDGE = 20 };
+    spot_ctx c = check_ctx(2), one = check_ctx(1);
+    spot_encoder_options o = spot_encoder_defaults();
+    spot_encoder *e = open_as(&c, "neutral", o), *again = open_as(&one, "neutral", o);
+    char **path = put_pictures(N, 0);
+    uint8_t *rgb = squares(path, N, SIDE, SIDE, SPOT_BILINEAR), white[SIDE * SIDE * 3];
+    float got[N * D], want[N * D], row[D];
+
+    assert_true(spot_encoder_about(e)->kind == SPOT_ENCODER_NEUTRAL && spot_encoder_about(e)->dim == D);
+    assert_int_equal(strncmp(spot_encoder_about(e)->name, "neutral-", 8), 0);
+    assert_string_equal(spot_encoder_about(e)->name, spot_encoder_about(again)->name);
+    CHECK_OK(&c, spot_encode_pictures(&c, e, &(spot_encoder_pictures){ .path = path, .n = N, .feature = got }));
+    CHECK_OK(&one, spot_encode_pixels(&one, again, want, NULL, rgb, N));
+    same(got, want, sizeof got, "neutral features");
+    assert_true(memcmp(got, got + D, D * sizeof *got));
+    memset(white, 255, sizeof white);
+    CHECK_OK(&c, spot_encode_pixels(&c, e, row, NULL, white, 1));
+    assert_true(row[0] > 0 && row[1] == 0 && row[0] == row[2] && row[8] == 0 && row[10] == 0);
+    assert_true(row[0] == row[EDGE - 1] && row[0] == row[12]);
+    for (int k = EDGE; k < D; k++) assert_true(row[k] == 0);
+    CHECK_FAILS(&c, spot_encode_texts(&c, e, got, (const char *const[]){ "a" }, 1), SPOT_INPUT, "encoder.no_text_tower");
+    spot_encoder_close(&c, e), spot_encoder_close(&one, again);
+    free(rgb);
+    free_paths(path, N);
+}
+
 /* -- names and other files -------------------------------------------------------------------------------------------- */
 
 static void name_of(char name[32], const char *path, const spot_encoder_options *o)

@@ -21,7 +21,7 @@ typedef struct {
 static const cli_row table[] = {
     { "model",  'm', "FILE", CLI_TEXT, CLI_AT(model), .need = "clip.safetensors",
       .help = "encoder in .safetensors: a CLIP (names of Hugging Face, OpenAI or open_clip), or a ResNet-18, ResNet-34 or "
-        "AlexNet (torchvision's)" },
+        "AlexNet (torchvision's); or neutral, statistics and edges of pictures, which needs no file" },
     { "images", 'i', "DIR",  CLI_TEXT, CLI_AT(in.images), .help = "folder of pictures; all below it, or those of --coco" },
     { "texts",  0,   "FILE", CLI_TEXT, CLI_AT(in.texts), .help = "texts in UTF-8, one a line" },
     { "coco",   0,   "FILE", CLI_TEXT, CLI_AT(in.coco),
@@ -259,11 +259,13 @@ const cli_command cli_embed_command = {
     "  spotter embed --model clip.safetensors --images photos --out e.safetensors\n"
     "  spotter embed --model clip.safetensors --texts captions.txt --out t.npy\n"
     "  spotter embed --model clip.safetensors --coco captions.json --out t.npy\n"
+    "  spotter embed --model neutral --images photos --out n.safetensors\n"
     "  spotter embed --model resnet18.safetensors --coco val2017.json \\\n"
     "      --images val2017 --out e.safetensors\n"
     "  spotter discover --embeddings e.safetensors:embeddings --ids e.csv:id \\\n"
     "      --images photos --labels y.npy --probs p.npy --out found",
-    "Writes a row of numbers for each picture or text: CLIP's rows have length 1, a ResNet's are those before its head. "
+    "Writes a row of numbers for each picture or text: CLIP's rows have length 1, a ResNet's are those before its head, neutral "
+    "ones need no file. "
     "e.safetensors has the tensor `embeddings` and, in its metadata, the encoder's name; e.npy has the array, and e.json the "
     "name. e.csv has the columns row and id: the path below DIR, or the text; for captions also image. Pictures come sorted "
     "by folder and name, as an ImageFolder lists them; those of --coco and texts keep the order of their file.\n"

@@ -1,4 +1,4 @@
-/* encoder.c - one encoder for both networks: opens it, cuts pictures and texts into blocks, lays out the rows. */
+/* encoder.c - one encoder for all kinds: opens it, cuts pictures and texts into blocks, lays out the rows. */
 #define _POSIX_C_SOURCE 200809L
 #include "spotter/encoder.h"
 
@@ -10,6 +10,7 @@
 #include "formats/bpe.h"
 #include "models/encoder_name.h"
 #include "models/finite.h"
+#include "models/neutral.h"
 #include "worlds/picture_batches.h"
 
 /* Rows of tokens in a block of pictures, most pictures and bytes of pixels of a block; texts of a block. */
@@ -19,7 +20,7 @@ struct spot_encoder {
     spot_encoder_info about;
     spot_encoder_options o;
     spot_arena  weights, scratch;
-    spot_clip  *clip;              /* NULL: a ResNet */
+    spot_clip  *clip;              /* NULL: a ResNet, or neutral */
     spot_model  resnet;
     spot_bpe   *tokenizer;         /* NULL: texts fail for the reason `why` */
     char        why[512], *path;
@@ -86,6 +87,19 @@ static spot_status open_resnet(spot_ctx *c, spot_encoder *e)
     return SPOT_OK;
 }
 
+static spot_status open_neutral(spot_ctx *c, spot_encoder *e)
+{
+    if (e->o.clip.precision != SPOT_FP32)
+        return spot_fail(c, SPOT_USAGE, "{encoder.precision} %s computes in fp32; %s is for CLIP", e->path,
+                         spot_precision_name(e->o.clip.precision));
+    e->about.has_images = true;
+    e->about.dim = SPOT_NEUTRAL_DIM;
+    e->about.side = SPOT_NEUTRAL_SIDE;
+    e->about.scale = NAN;
+    e->about.picture_block = PICTURES;
+    return SPOT_OK;
+}
+
 /* A tokenizer of another model would give ids of other words without a failure. */
 static spot_status check_vocabulary(spot_ctx *c, const spot_encoder *e, const char *where)
 {
@@ -130,9 +144,9 @@ static spot_status take_scratch(spot_ctx *c, spot_encoder *e)
     spot_arena count = spot_arena_counting();
     size_t rows = (size_t)i->picture_block, pixels = 3 * rows * (size_t)i->side * (size_t)i->side, texts;
 
-    if (!e->clip)
+    if (i->kind == SPOT_ENCODER_RESNET)
         SPOT_TRY(spot_model_infer(c, &count, NULL, NULL, &e->resnet, NULL, i->picture_block, i->side));
-    else if (i->has_images)
+    else if (e->clip && i->has_images)
         SPOT_TRY(spot_clip_images(c, &count, e->clip, NULL, NULL, i->picture_block, true));
     if (i->has_texts) SPOT_TRY(spot_clip_texts(c, &count, e->clip, NULL, NULL, NULL, TEXTS, true));
     SPOT_TRY(e->clip ? spot_arena_open_device(c, &e->scratch, count.peak) : spot_arena_open(c, &e->scratch, count.peak));
@@ -156,8 +170,10 @@ static spot_status name_encoder(spot_ctx *c, spot_encoder *e)
 
 static spot_status open_encoder(spot_ctx *c, spot_encoder *e)
 {
+    static spot_status (*const open[])(spot_ctx *, spot_encoder *) = { open_clip, open_resnet, open_neutral };
+
     SPOT_TRY(spot_encoder_find_kind(c, &e->about.kind, e->path));
-    SPOT_TRY(e->about.kind == SPOT_ENCODER_CLIP ? open_clip(c, e) : open_resnet(c, e));
+    SPOT_TRY(open[e->about.kind](c, e));
     SPOT_TRY(open_tokenizer(c, e));
     SPOT_TRY(take_scratch(c, e));
     return name_encoder(c, e);
@@ -209,6 +225,10 @@ static spot_status run_block(spot_ctx *c, spot_encoder *e, float *feature, float
     size_t dim = (size_t)e->about.dim;
 
     if (e->clip) return spot_clip_images(c, &e->scratch, e->clip, feature, rgb, n, true);
+    if (e->about.kind == SPOT_ENCODER_NEUTRAL) {
+        spot_neutral_rows(c, feature, rgb, n);
+        return SPOT_OK;
+    }
     SPOT_TRY(spot_model_infer(c, &e->scratch, logit, feature, &e->resnet, rgb, n, e->about.side));
     for (int i = 0; i < n; i++)
         if (!spot_all_finite(feature + (size_t)i * dim, dim) || !spot_all_finite(logit + (size_t)i * e->about.outputs,
@@ -266,7 +286,7 @@ spot_status spot_encode_pictures(spot_ctx *c, spot_encoder *e, const spot_encode
     picture_work w = { e, p };
     int skipped = 0;
     spot_picture_batches b = { .path = p->path, .box = p->box, .n = p->n, .batch = e->about.picture_block,
-                               .resize = e->clip ? e->about.side : e->o.resize, .crop = e->about.side,
+                               .resize = e->about.kind == SPOT_ENCODER_RESNET ? e->o.resize : e->about.side, .crop = e->about.side,
                                .filter = e->clip ? SPOT_BICUBIC : SPOT_BILINEAR, .reading = e->o.reading,
                                .memory = p->memory ? p->memory : e->o.memory, .stage = p->stage,
                                .before = p->before, .total = p->total, .skip = p->unreadable,

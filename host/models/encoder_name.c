@@ -4,14 +4,19 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "formats/safetensors.h"
 #include "models/clip_file.h"
 #include "models/network.h"
+#include "models/neutral.h"
 
 enum { CHUNK = 1 << 22, FACTS = 1024 };
 
-const char *spot_encoder_kind_name(int kind) { return kind == SPOT_ENCODER_CLIP ? "clip" : "resnet"; }
+const char *spot_encoder_kind_name(int kind)
+{
+    return kind == SPOT_ENCODER_CLIP ? "clip" : kind == SPOT_ENCODER_RESNET ? "resnet" : SPOT_NEUTRAL;
+}
 
 static spot_status find_kind(spot_ctx *c, int *kind, const spot_blob *in)
 {
@@ -36,6 +41,8 @@ spot_status spot_encoder_find_kind(spot_ctx *c, int *kind, const char *path)
     spot_blob in;
     spot_status s;
 
+    *kind = SPOT_ENCODER_NEUTRAL;
+    if (!strcmp(path, SPOT_NEUTRAL)) return SPOT_OK;
     SPOT_TRY(spot_blob_open(c, &in, path));
     s = find_kind(c, kind, &in);
     spot_blob_close(&in);
@@ -93,15 +100,18 @@ static int clip_facts(char text[FACTS], const spot_clip_info *i, const spot_enco
 spot_status spot_encoder_make_name(spot_ctx *c, char name[32], const char *path, const spot_clip_info *clip,
                                    const spot_encoder_options *o)
 {
-    const char *kind = spot_encoder_kind_name(clip ? SPOT_ENCODER_CLIP : SPOT_ENCODER_RESNET);
+    const bool neutral = !strcmp(path, SPOT_NEUTRAL);
+    const char *kind = spot_encoder_kind_name(clip ? SPOT_ENCODER_CLIP : neutral ? SPOT_ENCODER_NEUTRAL : SPOT_ENCODER_RESNET);
     char facts[FACTS];
-    int n = clip ? clip_facts(facts, clip, o) : snprintf(facts, sizeof facts, "resize %d crop %d", o->resize, o->crop);
-    spot_key key;
+    int n = clip ? clip_facts(facts, clip, o)
+          : neutral ? snprintf(facts, sizeof facts, "version %d", SPOT_NEUTRAL_VERSION)
+                    : snprintf(facts, sizeof facts, "resize %d crop %d", o->resize, o->crop);
+    spot_key key = spot_key_of("", 0);
 
     /* the defaults add nothing, so that names stay */
     if (o->reading.exif == SPOT_EXIF_APPLY) n += snprintf(facts + n, FACTS - (size_t)n, " exif apply");
     if (o->reading.pillow == SPOT_PILLOW_12) n += snprintf(facts + n, FACTS - (size_t)n, " pillow 12");
-    SPOT_TRY(spot_weights_hash(c, &key, path));
+    if (!neutral) SPOT_TRY(spot_weights_hash(c, &key, path));
     key = spot_key_join(key, kind, facts, (size_t)n);
     snprintf(name, 32, "%s-%016" PRIx64, kind, key.hi);
     return SPOT_OK;

@@ -1,9 +1,11 @@
-/* encoder.h - pictures or texts -> rows of features, by CLIP, a ResNet or AlexNet, for any number of them.
+/* encoder.h - pictures or texts -> rows of features, by CLIP, a ResNet or AlexNet, or neutral ones, for any number of them.
  *
  *     weights + options -> encoder -> rows
  *
- * The tensors of the file decide which network it is. Pictures are prepared as the network wants them: CLIP's by its own side,
- * bicubic; a ResNet's by `resize` and `crop`, bilinear (PIL's and torchvision's bytes, picture.h). All threads decode.
+ * The tensors of the file decide which network it is; the word "neutral" in place of a file is an encoder that needs none:
+ * statistics of a picture's colours and its edges, 148 numbers (host/models/neutral.h). Pictures are
+ * prepared as the network wants them: CLIP's by its own side, bicubic; a ResNet's by `resize` and `crop`, neutral's by 64 and
+ * 64, bilinear (PIL's and torchvision's bytes, picture.h). All threads decode.
  *
  * Features of different encoders cannot be compared. So an encoder has a name, "clip-3f9a0c12d4e5b687": its kind and 64 bits of
  * the hash of its file of weights and of every option that changes its numbers. The tokenizer's vocabulary belongs to the
@@ -113,7 +115,8 @@ spot_status spot_clip_texts(spot_ctx *c, spot_arena *scratch, const spot_clip *c
 
 /* ---- any encoder ---- */
 
-typedef enum { SPOT_ENCODER_CLIP, SPOT_ENCODER_RESNET } spot_encoder_kind;
+typedef enum { SPOT_ENCODER_CLIP, SPOT_ENCODER_RESNET, SPOT_ENCODER_NEUTRAL } spot_encoder_kind;
+#define SPOT_NEUTRAL "neutral"
 
 typedef struct {
     spot_clip_options clip;        /* CLIP: for facts that no tensor and no config tells; `use` does not change the name */
@@ -149,7 +152,7 @@ void        spot_encoder_close(spot_ctx *c, spot_encoder *e);
 
 const spot_encoder_info *spot_encoder_about(const spot_encoder *e);
 
-/* "clip", "resnet" */
+/* "clip", "resnet", "neutral" */
 const char *spot_encoder_kind_name(int kind);
 
 typedef struct {
