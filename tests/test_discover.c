@@ -573,6 +573,44 @@ TEST(guessing_is_told)
     assert_int_equal(told, 1);
 }
 
+/* Features that are the answer decide it, and so does nothing of the class; noise decides nothing; of rows that are there twice
+ * the copy tells the answer, unless both are one group. */
+TEST(features_that_decide_the_answer)
+{
+    enum { ROWS = 600, WIDE = 4 };
+    static float feature[ROWS][WIDE], confidence[ROWS];
+    static int target[ROWS], predicted[ROWS], group[ROWS];
+    spot_subject s = { .n = ROWS, .d = WIDE, .classes = 3, .feature = feature[0], .target = target, .confidence = confidence,
+                       .predicted = predicted };
+    spot_rng r = spot_rng_at(11, SPOT_RNG_BOOTSTRAP, 0, 0);
+    char note[SPOT_FINDINGS_NOTE];
+    spot_ctx c = check_ctx(2);
+    spot_decided d;
+
+    for (int i = 0; i < ROWS; i++) {
+        target[i] = i % 3, group[i] = i / 6;
+        predicted[i] = spot_rng_uniform(&r) < 0.3 ? (target[i] + 1) % 3 : target[i];
+        for (int j = 0; j < WIDE; j++) feature[i][j] = (float)spot_rng_normal(&r) + (j < 3 ? 9 * (predicted[i] == j) : 0);
+    }
+    CHECK_OK(&c, spot_features_decide(&c, &d, &s));
+    assert_true(d.decide && d.wrong > 0.99 && d.same > 0.99 && fabs(d.expected - 0.58) < 0.05 && d.rows == ROWS);
+    assert_non_null(strstr(spot_features_note(note, &d), "--embed neutral"));
+    for (int i = 0; i < ROWS; i++) for (int j = 0; j < WIDE; j++) feature[i][j] = (float)spot_rng_normal(&r);
+    CHECK_OK(&c, spot_features_decide(&c, &d, &s));
+    assert_true(!d.decide && fabs(d.wrong - 0.5) < 0.06 && d.same < 0.4);
+    assert_null(strchr(spot_features_note(note, &d), '\n'));
+    for (int i = 3; i < ROWS; i += 6)
+        for (int k = i; k < i + 3; k++) memcpy(feature[k], feature[k - 3], sizeof *feature), predicted[k] = predicted[k - 3];
+    CHECK_OK(&c, spot_features_decide(&c, &d, &s));
+    assert_true(d.wrong > 0.55);
+    s.group = group, s.groups = ROWS / 6;
+    CHECK_OK(&c, spot_features_decide(&c, &d, &s));
+    assert_true(fabs(d.wrong - 0.5) < 0.1);
+    s.target = NULL;
+    CHECK_OK(&c, spot_features_decide(&c, &d, &s));
+    assert_true(!d.rows && !*spot_features_note(note, &d));
+}
+
 TEST(wrong_arguments)
 {
     spot_bdm_config bdm = planespot(SPOT_REDUCE_PCA);

@@ -104,6 +104,24 @@ ok "${all[@]}" --class all --seed 1,2 --out seeds
 tr '\n' ' ' < seeds/config.yaml | grep -q 'seeds:   - seed: 1   - seed: 2 prove: false' ||
     fail "config.yaml does not say the seeds"
 
+# --- features of two sources: joined, with scales that assign uses again
+ok --embeddings e.npy --embeddings all.npz:e "${good[@]}" --out joined
+/usr/bin/python3 - <<'PYTHON' || fail "slices.json does not hold two sources"
+import json
+import numpy as np
+j = json.load(open("joined/slices.json"))
+e = np.load("e.npy").astype(np.float64)
+one = 1 / np.sqrt(e.var(0).sum())
+assert [s["features"] for s in j["subject"]["sources"]] == [e.shape[1]] * 2 and j["subject"]["features"] == 2 * e.shape[1], j
+assert all(abs(s["scale"] / one - 1) < 1e-5 for s in j["subject"]["sources"]), j["subject"]["sources"]
+assert j["features"]["rows"] == 600 and 0 <= j["features"]["wrong_told"] <= 1, j["features"]
+PYTHON
+run 0 "" assign joined -e e.npy -e e.npy --labels y.npy --probs p.npy --out joined.csv
+refused 3 assign joined -e e.npy --labels y.npy --probs p.npy --out one.csv
+printf 'embeddings: |\n  e.npy\n  all.npz:e\nlabels: y.npy\nprobs: p.npy\n' > two.yaml
+ok two.yaml --method planespot-pca --out joined_file
+cmp -s joined/slices.csv joined_file/slices.csv || fail "two sources in a file give other slices"
+
 # --- a report of what was found before, of one model and of two
 report() { "$spotter" report "$@" > out 2> err; }
 report found -o one.html || fail "no report of found: $(cat err)"

@@ -145,6 +145,21 @@ def test_new_rows_are_assigned_by_number():
     assert set(found.slices.columns) <= words, set(found.slices.columns) - words
 
 
+def test_features_of_several_sources():
+    feature, target, probs, _ = planted()
+    other = np.abs(feature[:, ::-1]) * 100
+    np.savez("sources.npz", e=feature, o=other, y=target, p=probs)
+    by_program("sources_c", "-e", "sources.npz:e", "-e", "sources.npz:o", "-y", "sources.npz:y", "-p", "sources.npz:p",
+               "-m", "ward")
+    found = spotter.discover([feature, other], target, probs, method="ward", out="sources_p", device="cpu")
+    same_bytes("sources_p", "sources_c")
+    assert [s["features"] for s in found.json["subject"]["sources"]] == [feature.shape[1]] * 2
+    assert 0 <= found.json["features"]["wrong_told"] <= 1
+    raises("give the same sources", lambda: found.assign(feature, target))
+    package("pandas")
+    found.assign([feature, other], target)
+
+
 def test_arrays_of_any_kind():
     feature, target, probs, _ = planted(400)
     feature, plain = np.round(feature * 8) / 8, spotter.discover(np.round(feature * 8) / 8, target, probs, method="ward").json

@@ -40,9 +40,10 @@ typedef struct {
 static const cli_row table[] = {
     { .word = "DIR", .kind = CLI_TEXT, CLI_AT(dir), .most = 1000, .need = "found" },
     { .word = "ROWS.yaml", .kind = CLI_ROWS_FILE, CLI_AT(rows_file), .from = &cli_discover_command },
-    { "embeddings", 'e', "E",    CLI_TEXT, CLI_AT(files.embeddings), .need = "e2.npy", .flags = CLI_ROWS_PATH,
+    { "embeddings", 'e', "E",    CLI_TEXT, CLI_AT(files.embeddings), .need = "e2.npy",
+      .flags = CLI_ROWS_PATH | CLI_LINES,
       .help = "features of the new rows from the same network: (n, d) numbers in .npy, .npz:NAME, .safetensors:NAME or "
-              ".csv:e0..e511" },
+              ".csv:e0..e511; as often and in the order as the findings have sources" },
     { "labels",     'y', "Y",    CLI_TEXT, CLI_AT(files.labels), .flags = CLI_ROWS_PATH,
       .help = "true class of each row: numbers or words as for `spotter discover`; not needed if the findings have one class, "
               "or all rows at once" },

@@ -82,9 +82,9 @@ static void read_seeds(const struct argp_state *state, const char *text, void *i
 static const cli_row table[] = {
     { .word = "ROWS.yaml", .kind = CLI_ROWS_FILE, CLI_AT(rows), .from = &cli_discover_command },
     { .kind = CLI_HEADING, .help = "Rows, and what your classifier says of them:" },
-    { "embeddings", 'e', "E",     CLI_TEXT, CLI_AT(files.embeddings), .flags = CLI_ROWS_PATH,
+    { "embeddings", 'e', "E",     CLI_TEXT, CLI_AT(files.embeddings), .flags = CLI_ROWS_PATH | CLI_LINES,
       .help = "features of each row from the classifier: (n, d) numbers in .npy, .npz:NAME, .safetensors:NAME or "
-              ".csv:e0..e511" },
+              ".csv:e0..e511; given again, features of another source, joined behind them with equal weight" },
     { "labels",     'y', "Y",     CLI_TEXT, CLI_AT(files.labels), .flags = CLI_ROWS_PATH,
       .help = "true class of each row: numbers or words; or (n, classes): one-hot, or several classes per row" },
     { "probs",      'p', "P",     CLI_TEXT, CLI_AT(files.probs), .flags = CLI_ROWS_PATH,
@@ -103,9 +103,9 @@ static const cli_row table[] = {
       .help = "classifier for the pictures: ResNet-18, ResNet-34 or AlexNet in .safetensors with torchvision's names" },
     { "coco",       0,   "FILE",  CLI_TEXT, CLI_AT(files.coco), .flags = CLI_ROWS_PATH | CLI_MORE,
       .help = "COCO annotations of the pictures in --images; each category is a class" },
-    { "embed",      0,   "FILE",  CLI_TEXT, CLI_AT(files.embed), .flags = CLI_ROWS_PATH | CLI_MORE,
-      .help = "encoder for the pictures, CLIP, ResNet or AlexNet in .safetensors, instead of --embeddings: with --labels, "
-              "--probs and --ids, or with --model" },
+    { "embed",      0,   "FILE|neutral", CLI_TEXT, CLI_AT(files.embed), .flags = CLI_ROWS_PATH | CLI_MORE,
+      .help = "encoder for the pictures: CLIP, ResNet or AlexNet in .safetensors, or neutral, which needs no file; its features "
+              "join those of --embeddings, or are alone: with --labels, --probs and --ids, or with --model" },
     { "resize",     0,   "N",     CLI_INT, CLI_AT(files.resize), 0, 16384, .preset = "256", .flags = CLI_ROWS | CLI_MORE,
       .help = "pixels of a picture's shorter side before the crop; 0: as it is" },
     { "crop",       0,   "N",     CLI_INT, CLI_AT(files.crop), 1, 16384, .preset = "224", .flags = CLI_ROWS | CLI_MORE,
@@ -194,9 +194,8 @@ static void check_classifier(const struct argp_state *state, const spot_subject_
     if (f->embeddings && !f->probs && !f->losses)
         argp_error(state, "--embeddings need the classifier's answers: --probs or --losses");
     if (f->probs && f->losses) argp_error(state, "--probs and --losses mean the same; give one of them");
-    if (f->embed && f->embeddings) argp_error(state, "--embed and --embeddings both give features; give one of them");
     if (f->embed && !f->images) argp_error(state, "--embed looks at pictures; give their folder with --images DIR");
-    if (f->embed && !f->model && (!f->labels || !f->ids || (!f->probs && !f->losses)))
+    if (f->embed && !f->model && !f->embeddings && (!f->labels || !f->ids || (!f->probs && !f->losses)))
         argp_error(state, "--embed gives features; what is wrong has to be told by --labels, --probs and --ids, or by a "
                    "classifier: --model");
     if (!f->embeddings && !f->embed && !f->model)

@@ -20,7 +20,7 @@ typedef struct {
 #define CLI_COMPARISON_ROWS(member, FLAGS)                                                                                   \
     { .kind = CLI_HEADING, .help = "Rows, where a version is a file of probabilities:", .flags = FLAGS },                    \
     { "embeddings", 'e', "E", CLI_TEXT, CLI_AT(member.from.files.embeddings), .otherwise = "those that the findings keep",   \
-      .flags = CLI_ROWS_PATH,                                                                                                \
+      .flags = CLI_ROWS_PATH | CLI_LINES,                                                                                    \
       .help = "features of each row: (n, d) numbers in .npy, .npz:NAME, .safetensors:NAME or .csv:e0..e511" },               \
     { "labels", 'y', "Y", CLI_TEXT, CLI_AT(member.from.files.labels), .otherwise = "those of the findings",                  \
       .flags = CLI_ROWS_PATH, .help = "true class of each row: numbers or words" },                                          \

@@ -1,6 +1,8 @@
 /* detector_rows.c - see detector_rows.h. */
 #include "cli/detector_rows.h"
 
+#include <string.h>
+
 #include <stdio.h>
 
 bool cli_detector_check(const struct argp_state *state, const cli_detector *d, const spot_subject_files *f)
@@ -21,6 +23,7 @@ bool cli_detector_check(const struct argp_state *state, const cli_detector *d, c
                    "rows --rows-only lists");
     if (f->embed && f->embeddings) argp_error(state, "--embed and --embeddings both give features; give one of them");
     if (f->embed && !f->images) argp_error(state, "--embed looks at pictures; give their folder with --images DIR");
+    if (f->embeddings && strchr(f->embeddings, '\n')) argp_error(state, "--detections take one --embeddings, not several");
     if (f->ids && !f->embeddings) argp_error(state, "--ids name the rows of --embeddings, which are not given");
     return true;
 }

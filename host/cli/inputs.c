@@ -6,13 +6,16 @@
 
 #include "cli/cli.h"
 
-/* Whether "FILE" or "FILE:NAME" is the file that st describes. */
+/* Whether "FILE" or "FILE:NAME", or one of several in lines, is the file that st describes. */
 static bool is_file(const char *input, const struct stat *st)
 {
+    const char *next = input ? strchr(input, '\n') : NULL;
+    const int n = next ? (int)(next - input) : input ? (int)strlen(input) : 0;
     char path[4096];
     struct stat in;
 
-    if (!input || (size_t)snprintf(path, sizeof path, "%s", input) >= sizeof path) return false;
+    if (next && is_file(next + 1, st)) return true;
+    if (!input || (size_t)snprintf(path, sizeof path, "%.*s", n, input) >= sizeof path) return false;
     for (char *colon; stat(path, &in); *colon = 0) {
         colon = strrchr(path, ':');
         if (!colon) return false;

@@ -109,6 +109,18 @@ static const char *check_length(const struct argp_state *state, const cli_row *r
     return word;
 }
 
+/* The field's text and `word` in lines, in memory that stays; without a text before, the word. */
+static const char *join_lines(const struct argp_state *state, const char *before, const char *word)
+{
+    char *text;
+
+    if (!before) return word;
+    text = malloc(strlen(before) + strlen(word) + 2);
+    if (!text) argp_failure(state, spot_exit_code(SPOT_NOMEM), 0, "no memory for the command line");
+    else sprintf(text, "%s\n%s", before, word);
+    return text;
+}
+
 static void append_word(const struct argp_state *state, const cli_row *row, const char *word, void *options)
 {
     const char **list = (void *)((char *)options + row->at);
@@ -126,7 +138,10 @@ static void read_word(const struct argp_state *state, const cli_row *row, const 
 
     switch (row->kind) {
     case CLI_ROWS_FILE:
-    case CLI_TEXT:      *(const char **)field = check_length(state, row, word); break;
+    case CLI_TEXT:
+        word = check_length(state, row, word);
+        *(const char **)field = row->flags & CLI_LINES ? join_lines(state, *(const char **)field, word) : word;
+        break;
     case CLI_INT:       *(int *)field = (int)parse_integer(state, row, word); break;
     case CLI_MEGABYTES: *(size_t *)field = 1000000 * (size_t)parse_integer(state, row, word); break;
     case CLI_REAL:      *(double *)field = parse_real(state, row, word); break;

@@ -45,7 +45,8 @@ enum {
     CLI_HIDDEN = 16,           /* no help shows the option, an old spelling that still works; ... */
                                /* ... as flags of a heading, for all options below it */
     CLI_ROWS   = 32,           /* a file of rows may give it, as text, integer, number, choice or switch */
-    CLI_ROWS_PATH = 96         /* the same of a path, which there begins at the file's folder */
+    CLI_ROWS_PATH = 96,        /* the same of a path, which there begins at the file's folder */
+    CLI_LINES  = 128           /* CLI_TEXT: the option may come again; its words are lines of one text */
 };
 
 typedef struct cli_command cli_command;

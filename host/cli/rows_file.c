@@ -55,14 +55,22 @@ static spot_setting setting_of(spot_memory **memory, const cli_row *row, int i)
     return s;
 }
 
-/* The path as it stands, if it is absolute or the file lies in the current directory; else behind the file's folder. */
+/* Each line's path as it stands, if it is absolute or the file lies in the current directory; else behind the file's folder. */
 static const char *resolve(rows_values *v, const char *text, const char *file)
 {
     const char *slash = strrchr(file, '/');
-    const size_t folder = slash && *text != '/' ? (size_t)(slash - file) + 1 : 0;
-    char *path = spot_memory_take(&v->memory, folder + strlen(text) + 1);
+    const size_t folder = slash ? (size_t)(slash - file) + 1 : 0;
+    size_t lines = 1;
+    char *path, *to;
 
-    if (path) memcpy(path, file, folder), strcpy(path + folder, text);
+    for (const char *at = text; *at; at++) lines += *at == '\n';
+    path = to = spot_memory_take(&v->memory, lines * folder + strlen(text) + 1);
+    while (path && *text) {
+        const size_t n = strcspn(text, "\n"), before = *text == '/' || !n ? 0 : folder;
+        memcpy(to, file, before), memcpy(to + before, text, n);
+        to += before + n, text += n;
+        if (*text) *to++ = *text++;
+    }
     return path;
 }
 

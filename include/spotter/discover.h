@@ -413,8 +413,8 @@ typedef struct {
 } spot_slice_list_row;
 extern const struct spot_quantity spot_slice_list_members;
 
-/* The measure of spot_findings.decided, by itself; and as a sentence, with advice where the features decide; "" where it was not
- * measured. Returns text. */
+/* The measure of spot_findings.decided, by itself; and in a line, with two of advice where the features decide; "" where it was
+ * not measured. "They tell wrong rows in 96 %": that is `wrong`. Returns text. */
 spot_status spot_features_decide(spot_ctx *c, spot_decided *d, const spot_subject *s);
 const char *spot_features_note  (char text[SPOT_FINDINGS_NOTE], const spot_decided *d);
 

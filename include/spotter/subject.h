@@ -85,6 +85,10 @@ typedef struct {
 
 /* ---- a classifier's answers as rows ---- */
 
+/* Features of one source among several: columns that were multiplied by `scale`, which gives them total variance 1. */
+#define SPOT_MOST_BLOCKS 8
+typedef struct { int d; float scale; char encoder[32]; } spot_feature_block;      /* encoder "": not known */
+
 typedef struct {
     int      n, d, classes;
     float   *feature;          /* (n, d) */
@@ -112,6 +116,8 @@ typedef struct {
     int     *file_row;         /* (n), ascending: the rows' numbers in the files, where rows were left out; NULL: row i is row i */
     spot_picture_reading reading;      /* of `image`, for pages that show it */
     char     encoder[32];      /* name of the encoder that made `feature` (encoder.h); "": not known, or the classifier */
+    int      blocks;           /* sources of `feature`, side by side; 0: one, as it is */
+    spot_feature_block block[SPOT_MOST_BLOCKS];
     void    *owned;            /* freed by spot_subject_close; NULL: the caller owns all arrays */
 } spot_subject;
 
@@ -119,7 +125,7 @@ typedef struct {
 
 /* The files of a subject. The first six are "FILE" or "FILE:NAME" (array.h), or NULL. */
 typedef struct {
-    const char *embeddings;    /* (n, d) */
+    const char *embeddings;    /* (n, d); several, in lines of their own ("\n"): joined, each scaled to total variance 1 */
     const char *labels;        /* (n): class numbers, or words; (n, classes) of 0 and 1: several at once */
     const char *probs;         /* (n, classes); or (n): of the true class where labels are of one class, of class 1 where
                                 * there are two */
@@ -139,8 +145,9 @@ typedef struct {
                                 * may have several classes, or for one number a row and two classes, the sigmoid */
     size_t memory;             /* most bytes to take; 0: all that the machine has */
     bool links;                /* pictures may be symbolic links that lead out of `images` */
-    const char *embed;         /* .safetensors of an encoder (encoder.h), run on the pictures for their features, in place of
-                                * `embeddings` or of the model's: with labels, probs and ids, or with a model */
+    const char *embed;         /* .safetensors of an encoder, or "neutral" (encoder.h), run on the pictures for their features, in
+                                * place of the model's, or behind `embeddings`, joined as several of these: with labels, probs
+                                * and ids, or with a model */
     const spot_encoder_options *encoder;       /* of `embed`; NULL: the defaults */
     const spot_array *array;   /* (arrays) of the caller, with a name: a file that is called so is this array, not looked for on
                                 * disk. It is not changed, and features of floats are used in place: they must stay */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "discover/subject/feature_blocks.h"
 #include "discover/subject/subject_memory.h"
 #include "formats/picture.h"
 #include "spotter/encoder.h"
@@ -53,12 +54,11 @@ static spot_status embed_rows(spot_ctx *c, spot_subject *s, const spot_subject_f
     int skipped = s->skipped;
 
     SPOT_TRY(plan(c, s, files, about, &p.memory));
-    s->feature = NULL;
     s->head = NULL;
-    s->d = about->dim;
-    SPOT_TRY(SPOT_SUBJECT_TAKE(c, s, s->feature, (size_t)s->n * (size_t)s->d));
-    p.feature = s->feature;
+    if (!files->embeddings) s->feature = NULL, s->d = 0, s->blocks = 0;
+    SPOT_TRY(SPOT_SUBJECT_TAKE(c, s, p.feature, (size_t)s->n * (size_t)about->dim));
     SPOT_TRY(spot_encode_pictures(c, e, &p));
+    SPOT_TRY(spot_block_add(c, s, p.feature, about->dim, about->name));
     if (s->skipped - skipped > SPOT_PICTURES_NAMED)
         spot_log(c, SPOT_LOG_WARN, "left out: %d in all that cannot be read", s->skipped - skipped);
     if (files->skip) drop_rows(s, marked);

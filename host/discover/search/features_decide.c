@@ -209,16 +209,15 @@ spot_status spot_features_decide(spot_ctx *c, spot_decided *d, const spot_subjec
 
 const char *spot_features_note(char text[SPOT_FINDINGS_NOTE], const spot_decided *d)
 {
-    char same[120] = "";
+    char same[80] = "";
 
     *text = 0;
     if (!d->rows || isnan(d->wrong)) return text;
     if (!isnan(d->same))
-        snprintf(same, sizeof same, "%.0f %% of a row's neighbours have its answer (%.0f %% by the class alone), and ",
-                 100 * d->same, 100 * d->expected);
-    snprintf(text, SPOT_FINDINGS_NOTE, "features: %sneighbours tell wrong rows from right ones in %.0f %% of pairs%s", same,
-             100 * d->wrong, !d->decide ? "" : ". The answer is nearly a function of these features: groups in them are cells "
-             "of the confusion matrix. Features of another source show causes: --embed neutral, an encoder, or --embeddings "
-             "more than once");
+        snprintf(same, sizeof same, "%.0f %% of neighbours have a row's answer (class alone: %.0f %%); ", 100 * d->same,
+                 100 * d->expected);
+    snprintf(text, SPOT_FINDINGS_NOTE, "features: %sthey tell wrong rows in %.0f %%%s", same, 100 * d->wrong, !d->decide ? ""
+             : "\nthe answer is nearly a function of these features: groups in them are cells of the confusion\n"
+               "matrix. Others show causes: --embed neutral, an encoder, or --embeddings more than once");
     return text;
 }

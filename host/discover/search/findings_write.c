@@ -166,6 +166,15 @@ static void put_subject(spot_json *j, const spot_subject *s)
     spot_json_put_int(j, "rows", s->n);
     spot_json_put_int(j, "features", s->d);
     spot_json_put_text(j, "encoder", *s->encoder ? s->encoder : NULL);
+    for (int b = 0; b < s->blocks; b++) {
+        if (!b) spot_json_array(j, "sources", 0, 0);
+        spot_json_object(j, NULL);
+        spot_json_put_int(j, "features", s->block[b].d);
+        spot_json_put_real(j, "scale", (double)s->block[b].scale);
+        spot_json_put_text(j, "encoder", *s->block[b].encoder ? s->block[b].encoder : NULL);
+        spot_json_end(j);
+    }
+    if (s->blocks) spot_json_end(j);
     spot_json_put_int(j, "classes", s->classes);
     spot_json_array(j, "class_names", 0, 0);
     for (int k = 0; k < s->classes; k++) spot_json_put_text(j, NULL, s->class_name[k]);

@@ -147,7 +147,7 @@ static spot_status copy_features(spot_ctx *c, spot_subject *s, spot_array *a, co
     if (!how && (a->rank != 2 || a->dim[0] < 1 || a->dim[0] > INT_MAX || a->dim[1] < 1 || a->dim[1] > INT_MAX))
         how = spot_fail(c, SPOT_INPUT, "%s must be (rows, features)", a->name);
     if (!how) how = order_rows(c, row, s, a, files);
-    if (!how) how = spot_subject_array_maker(c, s, a, files);
+    if (!how) how = spot_subject_array_maker(c, s, a, files, files->embeddings);
     if (!how) {
         s->d = (int)a->dim[1];
         how = SPOT_SUBJECT_TAKE(c, s, s->feature, (size_t)s->n * (size_t)s->d);

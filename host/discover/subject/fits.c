@@ -60,6 +60,26 @@ static spot_status damaged(spot_ctx *c, const char *dir, const char *what)
                      what);
 }
 
+/* Sources of the features, if there are several. */
+static spot_status read_sources(spot_ctx *c, spot_fits *f, const char *dir, yajl_val list)
+{
+    const size_t n = list ? YAJL_GET_ARRAY(list)->len : 0;
+    int wide = 0;
+
+    for (size_t b = 0; b < n && n <= SPOT_MOST_BLOCKS; b++) {
+        yajl_val v = YAJL_GET_ARRAY(list)->values[b], scale = member_of(v, "scale", yajl_t_number);
+        yajl_val encoder = member_of(v, "encoder", yajl_t_string);
+        spot_feature_block *k = &f->known.block[f->known.blocks++];
+        k->d = (int)number_of(v, "features", 1, f->known.features - wide);
+        k->scale = scale ? (float)YAJL_GET_DOUBLE(scale) : 0;
+        snprintf(k->encoder, sizeof k->encoder, "%s", encoder ? YAJL_GET_STRING(encoder) : "");
+        wide += k->d;
+        if (k->d < 1 || !(k->scale > 0)) return damaged(c, dir, "a source of the features has no width or scale");
+    }
+    return n == (size_t)f->known.blocks && (!n || wide == f->known.features) ? SPOT_OK
+         : damaged(c, dir, "the sources of the features have other widths than all");
+}
+
 static spot_status read_known(spot_ctx *c, spot_fits *f, const char *dir, yajl_val subject)
 {
     yajl_val names = member_of(subject, "class_names", yajl_t_array), encoder = member_of(subject, "encoder", yajl_t_string);
@@ -67,6 +87,7 @@ static spot_status read_known(spot_ctx *c, spot_fits *f, const char *dir, yajl_v
 
     f->known.features = (int)number_of(subject, "features", 1, INT_MAX);
     if (f->known.features < 1 || n < 1 || n > INT_MAX) return damaged(c, dir, "features and class names are missing");
+    SPOT_TRY(read_sources(c, f, dir, member_of(subject, "sources", yajl_t_array)));
     f->known.classes = (int)n;
     f->known.encoder = encoder ? YAJL_GET_STRING(encoder) : NULL;
     f->known.class_name = malloc(n * sizeof *f->known.class_name);

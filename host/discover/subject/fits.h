@@ -10,6 +10,8 @@ typedef struct {
     int    features, classes;
     char **class_name;         /* (classes) */
     const char *encoder;       /* name of the encoder of their features; NULL: not known */
+    spot_feature_block block[SPOT_MOST_BLOCKS];
+    int    blocks;             /* sources of the features; 0: one */
     int    only;               /* the class of rows that come without labels */
     float *feature;            /* (rows, features), borrowed, for files without embeddings; NULL: they have them */
     int    rows;

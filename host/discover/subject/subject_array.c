@@ -65,12 +65,14 @@ void spot_subject_array_close(spot_array *a, const spot_subject_files *files)
     spot_array_close(a);
 }
 
-spot_status spot_subject_array_maker(spot_ctx *c, spot_subject *s, const spot_array *a, const spot_subject_files *files)
+spot_status spot_subject_array_maker(spot_ctx *c, spot_subject *s, const spot_array *a, const spot_subject_files *files,
+                                     const char *where)
 {
     spot_notes notes;
 
-    if (lent_as(files, files->embeddings)) return SPOT_OK;
-    SPOT_TRY(spot_array_notes(c, &notes, a, files->embeddings));
+    *s->encoder = 0;
+    if (lent_as(files, where)) return SPOT_OK;
+    SPOT_TRY(spot_array_notes(c, &notes, a, where));
     snprintf(s->encoder, sizeof s->encoder, "%.31s", notes.text[SPOT_NOTE_ENCODER]);
     return SPOT_OK;
 }

@@ -48,8 +48,9 @@ spot_status spot_subject_array(spot_ctx *c, spot_array *a, const spot_subject_fi
 void        spot_subject_array_close(spot_array *a, const spot_subject_files *files);
 bool        spot_subject_lends(const spot_subject_files *files, const void *data);
 
-/* Puts the encoder that the file's notes name into s; "" for the caller's array. */
-spot_status spot_subject_array_maker(spot_ctx *c, spot_subject *s, const spot_array *a, const spot_subject_files *files);
+/* Puts the encoder that the notes of the file `where` name into s; "" for the caller's array. */
+spot_status spot_subject_array_maker(spot_ctx *c, spot_subject *s, const spot_array *a, const spot_subject_files *files,
+                                     const char *where);
 
 /* The name of each array in sentences: its file, or the caller's argument. */
 typedef struct { const char *feature, *target, *prob, *confidence; } spot_subject_words;

@@ -13,6 +13,7 @@
 #include "discover/describe/look_encoder.h"
 #include "discover/describe/look_pictures.h"
 #include "discover/subject/detection_rows.h"
+#include "discover/subject/feature_blocks.h"
 #include "discover/subject/subject_memory.h"
 #include "discover/subject/subject_reading.h"
 
@@ -111,13 +112,15 @@ static void warn_of_no_information(spot_rows_reading *r, const char *name)
                  "so that no slice can be found by them; divide them by their greatest", name, SMALL);
 }
 
-static spot_status read_features(spot_rows_reading *r, spot_array *a)
+static spot_status read_block(spot_rows_reading *r, spot_array *a)
 {
-    SPOT_TRY(spot_rows_array(r, a, r->files->embeddings, 0));
-    r->s->d = (int)a->dim[1];
-    SPOT_TRY(spot_subject_array_maker(r->c, r->s, a, r->files));
+    float *feature;
+
+    SPOT_TRY(spot_rows_array(r, a, r->block, 0));
+    SPOT_TRY(spot_subject_array_maker(r->c, r->s, a, r->files, r->block));
     if (a->type != SPOT_WORDS) SPOT_TRY(spot_bad_values(r, a, LARGEST));
-    return spot_rows_floats(r, &r->s->feature, a);
+    SPOT_TRY(spot_rows_floats(r, &feature, a));
+    return spot_block_add(r->c, r->s, feature, (int)a->dim[1], r->s->encoder);
 }
 
 static spot_status read_part(spot_rows_reading *r, spot_status (*part)(spot_rows_reading *, spot_array *))
@@ -129,17 +132,46 @@ static spot_status read_part(spot_rows_reading *r, spot_status (*part)(spot_rows
     return s;
 }
 
+/* Each line of files->embeddings is an array. */
+static spot_status read_features(spot_rows_reading *r)
+{
+    char *line;
+
+    SPOT_TRY(SPOT_SUBJECT_TAKE(r->c, r->s, line, strlen(r->files->embeddings) + 1));
+    strcpy(line, r->files->embeddings);
+    for (char *next; line; line = next) {
+        next = strchr(line, '\n');
+        if (next) *next++ = 0;
+        r->block = line;
+        if (*line) SPOT_TRY(read_part(r, read_block));
+    }
+    return SPOT_OK;
+}
+
+/* The sources of the features for people: "e.npy + n.npy". Returns text. */
+static const char *name_sources(char text[400], const spot_subject_files *f)
+{
+    const bool both = f->embed && f->embeddings;
+    int n = snprintf(text, 200, "%s", f->embeddings ? f->embeddings : f->embed);
+
+    if (n > 199) n = 199;
+    while (n && text[n - 1] == '\n') text[--n] = 0;
+    for (char *at = text; (at = strchr(at, '\n')); at++) *at = '+';
+    if (both) snprintf(text + n, (size_t)(400 - n), "+%.190s", f->embed);
+    return text;
+}
+
 static spot_status read_arrays(spot_rows_reading *r)
 {
     const spot_subject_files *f = r->files;
     spot_subject *s = r->s;
-    const char *prob = f->probs ? f->probs : f->losses, *made_by = f->embed ? f->embed : f->embeddings;
+    const char *prob = f->probs ? f->probs : f->losses;
+    char made_by[400];
 
     if (!f->labels) return spot_fail(r->c, SPOT_INPUT,
                                      "{subject.no_labels} embeddings need labels: the true class of each row");
-    if (f->embed && (f->embeddings || !f->images))
-        return spot_fail(r->c, SPOT_INPUT, "%s makes features from pictures: give their folder (images), and no embeddings",
-                         f->embed);
+    if (f->embed && !f->images)
+        return spot_fail(r->c, SPOT_INPUT, "%s makes features from pictures: give their folder (images)", f->embed);
     if (f->coco || f->model)
         return spot_fail(r->c, SPOT_INPUT,
                          "{subject.picture_option} %s belongs to pictures; with embeddings give labels and probabilities",
@@ -148,15 +180,16 @@ static spot_status read_arrays(spot_rows_reading *r)
     SPOT_TRY(read_part(r, spot_answers_read));
     SPOT_TRY(read_part(r, read_ids));
     SPOT_TRY(read_part(r, spot_groups_read));
-    if (!f->embed) SPOT_TRY(read_part(r, read_features));
+    if (f->embeddings) SPOT_TRY(read_features(r));
     SPOT_TRY(read_pictures(r));
     SPOT_TRY(spot_bad_rows_drop(r));
-    if (!f->embed) warn_of_no_information(r, f->embeddings);
     if (f->embed) SPOT_TRY(spot_subject_embed(r->c, s, f));
+    SPOT_TRY(spot_blocks_scale(r->c, s, NULL, 0));
+    if (!f->embed) warn_of_no_information(r, name_sources(made_by, f));
     if (f->embed) SPOT_TRY(spot_subject_check_features(r->c, s, f->embed));
     if (!s->class_name) SPOT_TRY(spot_subject_numbers(r->c, s, &s->class_name, s->classes));
     snprintf(s->source, sizeof s->source, "%d rows of %d numbers (%.120s), %d classes (%.120s), %s (%.120s)", s->n, s->d,
-             made_by, s->classes, f->labels, f->losses ? "losses" : f->logits ? "logits" : "probabilities", prob);
+             name_sources(made_by, f), s->classes, f->labels, f->losses ? "losses" : f->logits ? "logits" : "probabilities", prob);
     return spot_subject_check_sizes(r->c, s);
 }
 
@@ -195,6 +228,7 @@ spot_status spot_subject_read(spot_ctx *c, spot_subject *s, const spot_subject_f
     memset(s, 0, sizeof *s);
     if (files->detections) status = spot_subject_instances(c, s, files);
     else status = files->embeddings || (files->embed && !files->model) ? read_arrays(&r) : look_at_pictures(&r);
+    if (s->blocks < 2) s->blocks = 0;
     if (!status) status = spot_groups_settle(c, s, files->groups ? files->groups : files->coco);
     if (!status && files->detections && !files->groups && spot_subject_is_grouped(s))
         spot_log(c, SPOT_LOG_INFO, "the rows of a picture are a group, since they depend on each other; --groups "
@@ -214,11 +248,14 @@ spot_status spot_rows_read(spot_ctx *c, spot_subject *s, const spot_subject_file
     if (known->feature) {
         s->n = known->rows, s->d = known->features, s->feature = known->feature;
         st = SPOT_OK;
-    } else st = read_part(&r, read_features);
+    } else {
+        st = read_features(&r);
+        if (!st) st = spot_blocks_scale(c, s, known->blocks ? known->block : NULL, known->blocks);
+    }
     if (!st && s->d != known->features)
         st = spot_fail(c, SPOT_INPUT, "%s has %d numbers per row, and the findings have %d; give features of the new rows "
                        "from the same network", files->embeddings, s->d, known->features);
-    if (!st && known->encoder && *s->encoder && strcmp(known->encoder, s->encoder))
+    if (!st && known->encoder && !s->blocks && *s->encoder && strcmp(known->encoder, s->encoder))
         st = spot_fail(c, SPOT_INPUT, "%s has features of the encoder %s, and the findings are of %s: they cannot be compared",
                        files->embeddings, s->encoder, known->encoder);
     if (!st) st = read_part(&r, spot_labels_read);

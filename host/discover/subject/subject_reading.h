@@ -17,6 +17,7 @@ typedef struct {
     const spot_subject_files *files;
     const spot_known *known;               /* the classes; NULL: those that occur */
     const char   *first;                   /* the file that fixed the number of rows */
+    const char   *block;                   /* the features that are read now */
     size_t        used;                    /* bytes of files->memory in use */
     uint8_t      *bad;                     /* (n): 1: the row is left out */
     int           left_out;                /* their number */

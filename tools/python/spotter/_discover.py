@@ -96,12 +96,10 @@ class Found(Results, Gathers):
 
     def assign(self, embeddings: Any, labels: Any = None, probs: Any = None, losses: Any = None, ids: Any = None) -> Any:
         """New rows into the slices, as `spotter assign` does: a pandas DataFrame with a line for each new row in each slice:
-        row, id, class, rank, number. Arrays as discover takes them, of the same features; without labels all rows have
+        row, id, class, rank, number. Arrays as discover takes them, of the same features (a list of as many sources as there); without labels all rows have
         the class of the findings, if there is one."""
         held, known = self._held, self._held.subject
-        feature = matrix(embeddings, "embeddings")
-        if feature.shape[1] != known.c.d:
-            raise InputError(f"embeddings have {feature.shape[1]} numbers a row, and the findings have {known.c.d}")
+        feature = _joined(embeddings, known.c)
         classes = {s.class_ for s in self.slices_}
         if labels is None and len(classes) > 1:
             raise InputError("the findings are of several classes; say with labels which one each row has")
@@ -340,12 +338,32 @@ def _per_row(images: Any) -> Optional[List[Any]]:
     return None if images is None or is_path(images) else picture_paths(_listed(images, "images"))
 
 
+def _sources(embeddings: Any) -> List[Any]:
+    """The arrays of features: one, or those of a list of paths and of (n, d) arrays."""
+    several = isinstance(embeddings, (list, tuple)) and len(embeddings) > 0 and all(
+        is_path(e) or len(getattr(e, "shape", ())) == 2 for e in embeddings)
+    return list(embeddings) if several else [embeddings]
+
+
+def _joined(embeddings: Any, known: c_side.Subject) -> Array:
+    """New rows, of as many sources and with the scales of the known ones."""
+    parts = [matrix(e, "embeddings") for e in _sources(embeddings)]
+    widths = [known.block[b].d for b in range(known.blocks)] or [known.d]
+    if [p.shape[1] for p in parts] != widths:
+        raise InputError(f"embeddings have {' + '.join(str(p.shape[1]) for p in parts)} numbers a row, and the findings have "
+                         f"{' + '.join(map(str, widths))}; give the same sources in the same order")
+    if len({len(p) for p in parts}) > 1:
+        raise InputError(f"embeddings of several sources have {', '.join(str(len(p)) for p in parts)} rows")
+    return np.concatenate([p * np.float32(known.block[b].scale) for b, p in enumerate(parts)], 1) if known.blocks else parts[0]
+
+
 def _lay_rows(inputs: Inputs, embeddings: Any, labels: Any, probs: Any, losses: Any, ids: Any, groups: Any, images: Any,
               class_names: Optional[Sequence[str]], called: Dict[str, Any]) -> None:
     """Arrays by their names, files by their paths."""
     f = inputs.files
     if embeddings is not None:
-        f.embeddings = _path(embeddings) if is_path(embeddings) else inputs.features(embeddings, False)
+        f.embeddings = b"\n".join(bytes(_path(e) or b"") if is_path(e) else inputs.features(e, False, i)
+                                  for i, e in enumerate(_sources(embeddings)))
     if is_path(labels) or labels is None:
         f.labels = _path(labels)
         if probs is not None:
@@ -406,8 +424,6 @@ def _check_inputs(embeddings: Any, labels: Any, probs: Any, losses: Any, images:
         raise InputError("embeddings need the classifier's answers: probs or losses")
     if probs is not None and losses is not None:
         raise InputError("probs and losses mean the same; give one of them")
-    if embed is not None and embeddings is not None:
-        raise InputError("embed and embeddings both give features; give one of them")
     if embed is not None and images is None:
         raise InputError("embed looks at pictures; give them as images")
     if embeddings is None and embed is None and model is None:
@@ -462,7 +478,9 @@ def discover(embeddings: Any = None, labels: Any = None, probs: Any = None, loss
     methods, joinspot and ward, on each class, with the p-values of all slices corrected as one family. discover(*look(model,
     loader)) and discover(*read_rows("rows.parquet", "embedding", "label", "p_*")) work, too.
 
-    Rows. embeddings (n, d): features of each row. labels (n,): class numbers from 0, or words; or (n, classes) of 0 and 1
+    Rows. embeddings (n, d): features of each row; a list of such arrays or files: joined, each scaled to total variance 1. embed:
+    an encoder of the pictures in images, a file or "neutral", whose features are those of the rows or, behind embeddings, are
+    joined to them. labels (n,): class numbers from 0, or words; or (n, classes) of 0 and 1
     where a row may have several. probs: (n, classes), or (n,) of the true class, or of class 1 of two; a data frame whose
     columns are called as the classes, also behind a prefix as in p_cat, is matched by name; logits: they are such. losses
     (n,): in their place. class_names: names of the classes in the order of their numbers and of the columns. ids (n,): names
@@ -518,7 +536,9 @@ def discover(embeddings: Any = None, labels: Any = None, probs: Any = None, loss
             name, by_c = b"", embed                    # the encoder that C is to use
             if embed is not None and pictures is not None:
                 with Encoder(c, embed, encoder) as e:
-                    embeddings, by_c, name = e.pictures([str(p) for p in pictures]), None, e.name
+                    more = e.pictures([str(p) for p in pictures])
+                    embeddings, by_c = more if embeddings is None else [*_sources(embeddings), more], None
+                    name = e.name if embeddings is more else b""
             detector = None if detections is None else ct.pointer(
                 detection_options(inputs, detections, iou, score, rows, context))
             _lay_rows(inputs, embeddings, labels, probs, losses, ids, groups, images, class_names, {

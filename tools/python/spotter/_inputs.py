@@ -109,10 +109,12 @@ class Inputs:
         self.kept.append(kept)
         return self._lend(name, WORDS, (len(words),), ct.addressof(kept))
 
-    def features(self, value: Any, finite: bool = True) -> bytes:
-        """finite: as of matrix; else C looks at the values."""
-        self.feature = matrix(value, "embeddings", finite)
-        return self.numbers(self.feature, "embeddings")
+    def features(self, value: Any, finite: bool = True, source: int = 0) -> bytes:
+        """finite: as of matrix; else C looks at the values. source: its place among several, from 0."""
+        name = "embeddings" if not source else f"embeddings {source + 1}"
+        feature = matrix(value, name, finite)
+        self.feature = feature if self.feature is None else self.feature
+        return self.numbers(feature, name)
 
     def labels(self, a: Array, name: str = "labels") -> bytes:
         """Of plain_labels."""

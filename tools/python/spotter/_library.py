@@ -53,6 +53,10 @@ class Points(ct.Structure):
                 ("device_at", ct.c_void_p)]
 
 
+class FeatureBlock(ct.Structure):
+    _fields_ = [("d", ct.c_int), ("scale", ct.c_float), ("encoder", ct.c_char * 32)]
+
+
 class Subject(ct.Structure):
     _fields_ = [("n", ct.c_int), ("d", ct.c_int), ("classes", ct.c_int), ("feature", ct.c_void_p), ("target", ct.c_void_p),
                 ("has", ct.c_void_p), ("prob", ct.c_void_p), ("confidence", ct.c_void_p), ("predicted", ct.c_void_p),
@@ -61,7 +65,7 @@ class Subject(ct.Structure):
                 ("source", ct.c_char * 512), ("skipped", ct.c_int), ("left_out", ct.c_int), ("group", ct.c_void_p),
                 ("groups", ct.c_int), ("group_name", ct.POINTER(ct.c_char_p)), ("file_row", ct.c_void_p),
                 ("exif", ct.c_int), ("pillow", ct.c_int),
-                ("encoder", ct.c_char * 32), ("owned", ct.c_void_p)]
+                ("encoder", ct.c_char * 32), ("blocks", ct.c_int), ("block", FeatureBlock * 8), ("owned", ct.c_void_p)]
 
 
 class Instance(ct.Structure):
