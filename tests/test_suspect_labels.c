@@ -1,4 +1,4 @@
-/* test_suspect_labels.c - suspect labels: confident learning against cleanlab, planted wrong labels, groups, what is not known. */
+/* test_suspect_labels.c - suspect labels: confident learning against cleanlab, planted wrong labels, groups. */
 #include "checks.h"
 
 #include <math.h>

@@ -14,6 +14,8 @@ static int nearest_first(const void *a, const void *b)
     return (x->picture > y->picture) - (x->picture < y->picture);
 }
 
+void spot_gathered_sort(spot_gathered *all, int n) { qsort(all, (size_t)n, sizeof *all, nearest_first); }
+
 spot_status spot_gather_pick(spot_ctx *c, spot_gathered *pick, int *picked, const double *similarity, int n, int most,
                              uint64_t seed)
 {
@@ -27,7 +29,7 @@ spot_status spot_gather_pick(spot_ctx *c, spot_gathered *pick, int *picked, cons
                                       "is its control", n);
     for (int i = 0; !s && i < n; i++) all[i] = (spot_gathered){ i, SPOT_GATHERED, similarity[i] };
     if (!s) {
-        qsort(all, (size_t)n, sizeof *all, nearest_first);
+        spot_gathered_sort(all, n);
         spot_rng_shuffle(&r, order, (uint32_t)(n - most));
         for (int i = 0; i < most; i++) {
             pick[i] = all[i];

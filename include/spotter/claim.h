@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "spotter/ctx.h"
+#include "spotter/discover.h"
 #include "spotter/encoder.h"
 #include "spotter/interval.h"
 #include "spotter/predictor.h"
@@ -23,6 +24,9 @@ extern "C" {
 
 enum { SPOT_GATHERED, SPOT_CONTROL };
 typedef struct { int picture, group; double similarity; } spot_gathered;
+
+/* The greatest similarity first; of equal ones the earlier picture. */
+void spot_gathered_sort(spot_gathered *all, int n);
 
 /* pick (2 * most): first the `most` pictures of the greatest similarity (n), the greatest first, of equal ones the earlier
  * picture first; then as many random ones of the others. Both are fewer where there are under 2 * most pictures. *picked: their
@@ -101,6 +105,60 @@ typedef struct {
 /* Fills wrong and predicted. The answer is the first greatest output; a single output is the logit of class 1, and 0 answers
  * class 0. An unreadable picture keeps its -1. SPOT_INPUT where outputs and classes do not fit. */
 spot_status spot_measure(spot_ctx *c, spot_new_pictures *p, const spot_measure_options *o);
+
+/* ---- a claim on the rows at hand ---- */
+
+/* A rule: a class and conditions, such as "apps & colour=grey", "class=apps & px=16" or "brightness<0.2". The claim is that the
+ * classifier fails more often on the rows that have them all than on the rows of their classes.
+ *
+ *     rule + attributes -> rows -> all rules of at most two items, in draws of the errors -> a corrected p -> verdict
+ *
+ * Who claims something on rows that were looked at has chosen it by their errors. So a rule of one or two items of the table,
+ * within a class or on all rows, is corrected for all such rules at once: in each draw of the errors, as many wrong rows of
+ * each class at random, or with groups an exchange between them (discover.h), the rule that stands out most is looked for. The
+ * corrected p is the share of draws in which it does so at least as much as the claim (max-T, Westfall and Young 1993). It
+ * holds whatever was looked at and however many of these rules are claimed; so all rows judge, and no half is kept back. How
+ * much a rule stands out: the tail of a gamma distribution with the mean and the variance that its wrong rows have where rows
+ * are drawn alone. Where the table is so large that 999 draws would count more than 4e10 pairs, it is Bonferroni's.
+ *
+ * Any other claim, of more items, of a comparison that is no item, or of the rows nearest to a sentence, has no such family,
+ * and is at most suggested on rows that were shown. On rows that were collected afterwards one exact test confirms it. */
+typedef struct {
+    int        cls;            /* SPOT_ALL_CLASSES: rows of all */
+    int        conditions, items, item[2];     /* beside the class; those that are items of the table, the first two of them */
+    bool       listed;         /* the rule is one of those that are corrected together */
+    uint8_t   *in;             /* (rows of the subject): 1 for the claim's rows */
+    int        rows, wrong, groups;            /* groups 0: rows are alone */
+    double     class_rate;     /* error rate of their classes */
+    spot_interval excess;      /* error rate less class_rate; without an interval (NaN) where rows have groups */
+    double     p;              /* of this claim alone: exact, or with groups a rank among draws */
+    double     corrected;      /* NaN: not listed */
+    double     rules;          /* that are corrected together */
+    int        draws;          /* 0: Bonferroni's */
+    spot_claim verdict;
+} spot_row_claim;
+
+typedef struct {
+    double   level;            /* 0.05 */
+    uint64_t seed;             /* of the draws: 0 */
+    bool     fresh;            /* the rows were collected after the claim was made: one test, without correction */
+} spot_row_claim_options;
+
+/* The rows of a rule. Conditions stand between &. One is: an item of the attributes by its name, of a third also without its
+ * limits ("px=low"); a class by its name, or class=NAME where an item has the name, too; a comparison of a column of numbers,
+ * with = < > <= or >=, in the file `table` as spot_attributes_read takes it (NULL: none). SPOT_USAGE says what is none of
+ * these, and where rows have several classes; SPOT_INPUT where no row has all. Close k also after a failure. */
+spot_status spot_row_claim_read(spot_ctx *c, spot_row_claim *k, const spot_subject *s, const spot_attributes *a,
+                                const char *table, const char *rule);
+
+/* The `most` rows of class cls, or of all, that are nearest to a text by the cosine: feature (s->n, d), text (d). */
+spot_status spot_row_claim_near(spot_ctx *c, spot_row_claim *k, const spot_subject *s, const float *feature, const float *text,
+                                int d, int most, int cls);
+
+/* Fills the rest. a: may be NULL or without items for a claim that is not listed. */
+spot_status spot_row_claim_judge(spot_ctx *c, spot_row_claim *k, const spot_subject *s, const spot_attributes *a,
+                                 const spot_row_claim_options *o);
+void        spot_row_claim_close(spot_row_claim *k);
 
 #ifdef __cplusplus
 }

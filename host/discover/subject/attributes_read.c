@@ -51,6 +51,8 @@ typedef struct {
     size_t  cell_room;
     uint64_t line;                     /* of the present record */
     spot_csv_dialect dialect;
+    const spot_cut *cut;               /* NULL: all columns become items */
+    uint8_t *in;                       /* (rows): of the cut */
 } attributes_reader;
 
 /* ---- cells ---- */
@@ -378,6 +380,42 @@ static spot_status choose_kinds(attributes_reader *r)
     return SPOT_OK;
 }
 
+static bool is_within(const spot_cut *cut, double v)
+{
+    switch (cut->how) {
+    case SPOT_BELOW:    return v < cut->value;
+    case SPOT_ABOVE:    return v > cut->value;
+    case SPOT_EQUAL:    return v == cut->value;
+    case SPOT_AT_MOST:  return v <= cut->value;
+    case SPOT_AT_LEAST: return v >= cut->value;
+    default:            return false;
+    }
+}
+
+/* A row's number in a column of any kind; NaN: none. */
+static double number_in(const attributes_reader *r, const column *t, int row)
+{
+    double v = NAN;
+
+    if (t->number) return t->number[row];
+    if (t->flag) return t->flag[row] == SPOT_NO_FLAG ? NAN : t->flag[row];
+    return t->word && t->word[row] && read_number(r, &v, t->word[row]) ? v : NAN;
+}
+
+static spot_status compare_column(attributes_reader *r)
+{
+    const column *t = NULL;
+
+    for (int k = 0; k < r->columns; k++)
+        if (k != r->id_column && !strcmp(r->column[k].name, r->cut->column) && r->column[k].kind != WORDS
+            && r->column[k].kind != CONSTANT) t = &r->column[k];
+    if (!t)
+        return spot_fail(r->c, SPOT_USAGE, "{attributes.no_numbers} %s has no column \"%.80s\" of different numbers", r->file,
+                         r->cut->column);
+    for (int i = 0; i < r->rows; i++) r->in[i] &= is_within(r->cut, number_in(r, t, i));
+    return SPOT_OK;
+}
+
 static spot_status make_items(attributes_reader *r)
 {
     static char none[] = "";
@@ -414,7 +452,7 @@ static spot_status read_table(attributes_reader *r, const spot_blob *in, const c
     SPOT_TRY(choose_kinds(r));
     r->first_pass = r->records;
     SPOT_TRY(pass(r, in, true, id_column));
-    return make_items(r);
+    return r->cut ? compare_column(r) : make_items(r);
 }
 
 static void close_reader(attributes_reader *r)
@@ -468,4 +506,12 @@ spot_status spot_attributes_of_subject(spot_ctx *c, spot_attributes *a, const ch
 {
     return read_file((attributes_reader){ .c = c, .a = a, .id = s->id, .rows = s->n, .file_row = s->file_row,
                                           .file_rows = s->n + s->left_out }, where);
+}
+
+spot_status spot_attributes_compare(spot_ctx *c, uint8_t *in, const spot_subject *s, const char *where, const spot_cut *cut)
+{
+    spot_attributes none = { 0 };
+
+    return read_file((attributes_reader){ .c = c, .a = &none, .id = s->id, .rows = s->n, .file_row = s->file_row,
+                                          .file_rows = s->n + s->left_out, .cut = cut, .in = in }, where);
 }

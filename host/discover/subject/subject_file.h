@@ -18,6 +18,8 @@
  *     conjunctions words: their items, slice by slice, or absent               conjunction_facts      F64 (of slices, 2 x 11)
  *     descriptions I32 (k, 2): of each slice the words and the items of its conjunction
  *     suspect_rows, suspect_classes    I32: spot_suspects, or absent
+ *     attribute_names    words, or absent, as the next three: spot_attributes       attribute_columns      I32 (items)
+ *     attribute_thirds   U8 (items)                                            attribute_bits         U8 (items * words * 8)
  *     proof, proof_shares    I64 (4), F64 (3): options of the proof (proof_files.h), or absent, as all that follow:
  *     proofs       F64 (k, 14): of each slice                                  origins                U8: of each member
  *     pieces, piece_seeds    F64 (pieces, 10), I64 (pieces): slice by slice

@@ -353,6 +353,17 @@ static spot_status add_methods(recorder *w, const spot_discover_options *o)
     return add_words(w, "methods", word, o->bdms);
 }
 
+/* The attributes, with which a claim on these rows is judged. */
+static spot_status add_attributes(recorder *w, const spot_attributes *a)
+{
+    if (!a || !a->items) return SPOT_OK;
+    SPOT_TRY(add_words(w, "attribute_names", a->name, a->items));
+    borrow(w, "attribute_columns", SPOT_I32, (size_t)a->items, 0, a->column);
+    borrow(w, "attribute_thirds", SPOT_U8, (size_t)a->items, 0, a->third);
+    borrow(w, "attribute_bits", SPOT_U8, (size_t)a->items * a->words * sizeof *a->bit, 0, a->bit);
+    return SPOT_OK;
+}
+
 static spot_status add_all(recorder *w, const spot_findings *f, const spot_subject *s, const spot_discover_options *o)
 {
     const size_t count = (size_t)f->count;
@@ -366,6 +377,7 @@ static spot_status add_all(recorder *w, const spot_findings *f, const spot_subje
     SPOT_TRY(add_descriptions(w, f));
     SPOT_TRY(add_proofs(w, f, o));
     SPOT_TRY(add_judged_groups(w, f, s, o));
+    SPOT_TRY(add_attributes(w, o->attributes));
     if (f->suspects.known) {
         borrow(w, "suspect_rows", SPOT_I32, (size_t)f->suspects.count, 0, f->suspects.row);
         borrow(w, "suspect_classes", SPOT_I32, (size_t)f->suspects.count, 0, f->suspects.cls);

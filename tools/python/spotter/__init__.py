@@ -16,7 +16,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from . import _missing, scene
-from ._claims import Claim, Count, NewPicture
+from ._claims import Claim, Count, NewPicture, RowClaim
 from ._detections import Detections, detections
 from ._discover import Found, discover
 from ._library import InputError, ParameterError, SpotterError, VERSION as __version__
@@ -32,8 +32,8 @@ from .versions import Change, ChangedSlice, Comparison, compare
 __all__ = ["Background", "Barlow", "Change", "ChangedSlice", "Claim", "Comparison", "Confidence", "Confusion", "Count",
            "DbscanGroup", "Density", "Detections", "Domino", "Examine", "Found", "George", "Influence", "InputError",
            "Interval", "Itemsets", "JoinSpot", "KMeans", "Look", "Method", "Mistakes", "Multiaccuracy", "NewPicture",
-           "NotFittedError", "ParameterError", "Piece", "PlaneSpot", "Proof", "Random", "Rows", "SVM", "Slice", "SpotterError",
-           "Spotlight", "Ward", "compare", "detections", "discover", "look", "read_rows", "scene", "schema", "shifts",
+           "NotFittedError", "ParameterError", "Piece", "PlaneSpot", "Proof", "Random", "RowClaim", "Rows", "SVM", "Slice",
+           "SpotterError", "Spotlight", "Ward", "compare", "detections", "discover", "look", "read_rows", "scene", "schema", "shifts",
            "__version__"]
 
 if TYPE_CHECKING:                                      # both are loaded when they are asked for, below

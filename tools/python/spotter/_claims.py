@@ -283,10 +283,41 @@ def from_rows(claim: Claim, held: Fitted, rows: Subject, text_embedding: Any, em
     return replace(claim, pictures=pictures)
 
 
+@dataclass(frozen=True)
+class RowClaim:
+    """The claim that the classifier fails more often on the rows of a rule than on those of their class, judged on the rows of
+    fit (include/spotter/claim.h).
+
+    verdict: "confirmed", "suggested" or "chance"; confirmed: bool. rows (size,) int: those of the rule, wrong of them; rate: their
+    share; class_rate: error rate of their classes; excess: rate less class_rate, an Interval, whose ends are NaN where rows
+    have `groups`. p: of this claim alone; corrected_p: for all `rules` of at most two items of the table at once, NaN for a claim that is none of these."""
+    rule: str
+    class_: Optional[str]
+    verdict: str
+    rows: Array
+    wrong: int
+    class_rate: float
+    excess: Interval
+    groups: Optional[int]
+    p: float
+    corrected_p: float
+    rules: int
+
+    @property
+    def confirmed(self) -> bool:
+        return self.verdict == "confirmed"
+
+    @property
+    def rate(self) -> float:
+        return self.wrong / len(self.rows)
+
+
 class Gathers:
     """Of a Method: claims."""
 
     slices_: List[Slice]
+    device: str
+    threads: int
     _embed: Any
 
     def _fitted(self) -> Fitted:
@@ -296,6 +327,30 @@ class Gathers:
         names = self._fitted().subject.names
         return claim_of(self.slices_, which, [] if names == ["all"] else names, text, word,
                         None if label is None else str(label), level)
+
+    def claim(self, rule: str, attributes: Any = None, level: float = 0.05, new: bool = False, seed: int = 0) -> RowClaim:
+        """A claim of your own on the rows of fit, as `spotter claim` judges it: "apps & colour=grey", "class=apps & px=low",
+        "brightness<0.2". attributes: path of a CSV with a record for each row, or "FILE.csv:COLUMN" with their ids; None: those
+        that the methods of fit looked at. A rule of one or two items is corrected for all such rules of the table at once; any
+        other is at most "suggested". new: the rows were collected after the claim was made: one test without correction."""
+        held = self._fitted()
+        s, k, table = held.subject.c, c_side.RowClaim(), c_side.Attributes()
+        own = ct.byref(held.attributes if attributes is None else table)
+        with Context(self.device, self.threads) as c:
+            try:
+                if attributes is not None:
+                    c("spot_attributes_of_subject", own, c_side.bytes_of(attributes), ct.byref(s))
+                c("spot_row_claim_read", ct.byref(k), ct.byref(s), own,
+                  None if attributes is None else c_side.bytes_of(attributes), str(rule).encode())
+                c.patiently("spot_row_claim_judge", ct.byref(k), ct.byref(s), own,
+                            ct.byref(c_side.RowClaimOptions(level, seed, new)))
+                rows = np.flatnonzero(np.ctypeslib.as_array(k.member, (s.n,)))
+            finally:
+                lib.spot_row_claim_close(ct.byref(k))
+                lib.spot_attributes_close(ct.byref(table))
+        return RowClaim(rule, None if k.cls < 0 else held.subject.names[k.cls], lib.spot_claim_name(k.verdict).decode(), rows,
+                        k.wrong, k.class_rate, Interval(k.excess.value, k.excess.low, k.excess.high), k.groups or None, k.p,
+                        k.corrected, int(k.rules))
 
     def gather(self, slice: Union[None, int, Slice] = 1, images: Any = None,
                predict: Optional[Callable[[Array], Any]] = None, text: Optional[str] = None, word: int = 1,

@@ -239,6 +239,17 @@ class ClaimResult(ct.Structure):
                 ("exif", ct.c_int), ("pillow", ct.c_int)]
 
 
+class RowClaim(ct.Structure):
+    _fields_ = [("cls", ct.c_int), ("conditions", ct.c_int), ("items", ct.c_int), ("item", ct.c_int * 2), ("listed", ct.c_bool),
+                ("member", ct.POINTER(ct.c_uint8)), ("rows", ct.c_int), ("wrong", ct.c_int), ("groups", ct.c_int),
+                ("class_rate", ct.c_double), ("excess", Interval), ("p", ct.c_double), ("corrected", ct.c_double),
+                ("rules", ct.c_double), ("draws", ct.c_int), ("verdict", ct.c_int)]
+
+
+class RowClaimOptions(ct.Structure):
+    _fields_ = [("level", ct.c_double), ("seed", ct.c_uint64), ("fresh", ct.c_bool)]
+
+
 class RunPlace(ct.Structure):
     _fields_ = [("out", ct.c_char_p), ("shard", ct.c_int), ("shards", ct.c_int), ("seconds", ct.c_double), ("starts", ct.c_int),
                 ("beside", ct.c_bool)]
@@ -308,6 +319,7 @@ MIRRORED = {"spot_ctx": Ctx, "spot_arena": Arena, "spot_view": View, "spot_point
             "spot_report_options": ReportOptions, "spot_new_picture": NewPicture, "spot_new_pictures": NewPictures,
             "spot_gathered": Gathered, "spot_gather_options": GatherOptions, "spot_predictor_options": PredictorOptions,
             "spot_measure_options": MeasureOptions, "spot_claim_test": ClaimTest, "spot_claim_result": ClaimResult,
+            "spot_row_claim": RowClaim, "spot_row_claim_options": RowClaimOptions,
             "spot_array": Array, "spot_encoder_options": EncoderOptions, "spot_detection_options": DetectionOptions,
             "spot_subject_files": SubjectFiles, "spot_discover_place": DiscoverPlace, "spot_run_report": RunReport,
             "spot_instance": Instance}
@@ -346,7 +358,7 @@ def _load() -> Tuple[Any, Dict[str, int]]:
     library.spot_describe_defaults.restype = DescribeOptions
     if hasattr(library, "spot_proof_defaults"):
         library.spot_proof_defaults.restype = ProofOptions
-    library.spot_claim_verdict_name.restype = ct.c_char_p
+    library.spot_claim_verdict_name.restype = library.spot_claim_name.restype = ct.c_char_p
     library.spot_gather_has_class.restype = ct.c_bool
     library.spot_new_pictures_close.restype = library.spot_claim_judge.restype = None
     library.spot_binomial_tail.restype = ct.c_double
@@ -354,7 +366,8 @@ def _load() -> Tuple[Any, Dict[str, int]]:
     library.spot_encoder_defaults.restype = EncoderOptions
     library.spot_detection_defaults.restype = DetectionOptions
     library.spot_reason_name.restype = ct.c_char_p
-    for function in ("spot_subject_close", "spot_subject_outcomes", "spot_array_close", "spot_attributes_close"):
+    for function in ("spot_subject_close", "spot_subject_outcomes", "spot_array_close", "spot_attributes_close",
+                     "spot_row_claim_close"):
         getattr(library, function).restype = None
     library.spot_encoder_about.restype = ct.POINTER(EncoderInfo)
     library.spot_encoder_close.restype = None

@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# test_claim.sh BUILD: spotter claim on the rows of findings, and suspect labels in their files.
+set -uo pipefail
+. "$(dirname "$0")/lib.sh"
+/usr/bin/python3 -c 'import numpy' 2>/dev/null || { echo "needs python3-numpy"; exit 77; }
+cd "$dir" || exit 1
+/usr/bin/python3 - <<'PYTHON'
+import csv
+import numpy as np
+r = np.random.default_rng(0)
+n, names = 1600, ["actions", "apps", "devices", "places"]
+truth, colour, px, bright = np.arange(n) % 4, r.integers(0, 3, n), r.choice([16, 22, 32, 48], n), r.random(n)
+weak = (truth == 1) & (colour == 1)
+e = r.normal(size=(n, 8)).astype("f4")
+e[np.arange(n), truth] += 4
+e[weak, 7] += 5
+score = 0.8 * r.normal(size=(n, 4))
+score[np.arange(n), np.where(weak & (r.random(n) < 0.7), 2, truth)] += 2
+p = np.exp(2 * score)
+flipped = (r.random(n) < 0.04) & ~weak
+label = np.where(flipped, (truth + 1 + r.integers(0, 3, n)) % 4, truth)
+np.save("e.npy", e)
+np.save("p.npy", (p / p.sum(1, keepdims=True)).astype("f4"))
+np.save("flipped.npy", flipped)
+w = csv.writer(open("t.csv", "w"))
+w.writerow("id label colour px brightness".split())
+for i in range(n):
+    w.writerow([f"r{i}", names[label[i]], ["red", "grey", "blue"][colour[i]], px[i], f"{bright[i]:.4f}"])
+w = csv.writer(open("a.csv", "w"))
+w.writerow("id colour px brightness".split())
+for i in range(n):
+    w.writerow([f"r{i}", ["red", "grey", "blue"][colour[i]], px[i], f"{bright[i]:.4f}"])
+PYTHON
+search=(discover -e e.npy -y t.csv:label -p p.npy -i t.csv:id --no-report)
+run 0 "" "${search[@]}" --attributes a.csv:id --out found
+run 0 "" "${search[@]}" --out plain
+
+run 0 "" claim found "apps & colour=grey"
+grep -q '^claim: fails more often on "apps & colour=grey", class apps$' out || fail "$(cat out)"
+grep -q "^confirmed: p = 0.0001, corrected for all 180 rules of at most two items (" out || fail "$(cat out)"
+grep -q "test it on new rows" out && fail "a confirmed claim needs no new rows: $(cat out)"
+run 0 "" claim found "apps & px=low & brightness=low"
+grep -q "^chance: p = " out || fail "$(cat out)"
+run 0 "" claim found "apps & colour=grey & px=low & brightness=low"
+grep -q "^suggested: p = .* (.* of this claim alone)$" out || fail "$(cat out)"
+grep -q "^test it on new rows: spotter discover NEW.yaml --out new && spotter claim new 'apps & colour=grey & px=low & brightness=low' --new$" \
+    out || fail "$(cat out)"
+run 0 "" claim found "apps & colour=grey & px=low & brightness=low" --new
+grep -q "^confirmed: " out || fail "$(cat out)"
+run 0 "" claim found "apps & colour=grey & brightness<0.5" --attributes a.csv:id --json
+/usr/bin/python3 - <<'PYTHON' || fail "the JSON of a claim: $(cat out)"
+import csv, json
+k = json.load(open("out"))
+rows = [r for r in csv.DictReader(open("t.csv")) if r["label"] == "apps" and r["colour"] == "grey" and float(r["brightness"]) < 0.5]
+assert (k["verdict"], k["class"], k["rows"], k["corrected_p"]) == ("suggested", "apps", len(rows), None), k
+assert k["p"] < 1e-6 and k["excess"] > 0.3
+PYTHON
+run 0 "" claim found "px>=32" --attributes a.csv:id
+grep -q "^chance: " out || fail "$(cat out)"
+run 0 "" claim plain "apps & colour=grey" --attributes a.csv:id
+grep -q "^confirmed: p = 0.0001, corrected for all 180 rules" out || fail "$(cat out)"
+
+refused 2 claim found "apps"
+refused 2 claim found "apps & colour=green"
+refused 2 claim found "apps & brightness<0.5"
+refused 2 claim found "apps & weight<0.5" --attributes a.csv:id
+refused 2 claim found "apps & devices & colour=red"
+refused 3 claim found "colour=grey & colour=red"
+refused 2 claim plain "apps & colour=grey"
+refused 2 claim found
+refused 2 claim found "a dark photo" --class apps
+refused 3 claim nowhere "apps & colour=grey"
+
+# Suspect labels: the same in the table of rows, in the list of slices and after reading.
+/usr/bin/python3 - <<'PYTHON' || fail "suspect labels"
+import csv, json
+import numpy as np
+flipped, found = np.load("flipped.npy"), json.load(open("found/slices.json"))
+rows = list(csv.DictReader(open("found/slices.csv")))
+seems = {r["id"]: r["seems"] for r in rows if r["seems"]}
+assert len(seems) <= found["suspect_labels"] and found["suspect_labels"] > 20, found["suspect_labels"]
+assert np.mean([flipped[int(i[1:])] for i in seems]) > 0.9
+assert all(r["seems"] != r["class"] for r in rows)
+for s in (s for f in found["findings"] for s in f["slices"]):
+    mine = [r for r in rows if int(r["number"]) == s["number"]]
+    assert s["labels"]["suspect"] == sum(bool(r["seems"]) for r in mine)
+    left = s["size"] - s["labels"]["suspect"]
+    rate = s["labels"]["error_rate_without"]
+    assert rate is None if not left else abs(rate - (s["wrong"] - s["labels"]["suspect"]) / left) < 1e-12
+PYTHON
+run 0 "" gather found
+grep -q "^      labels: [0-9]* of [0-9]* are suspect; [0-9]* % wrong without them$" out || fail "$(cat out)"
+echo "claims are judged, and suspect labels counted"
