@@ -53,7 +53,7 @@ static int item_of(const spot_attributes *a, const char *name)
     for (int i = 0; a && i < a->items; i++)
         if (!strcmp(a->name[i], name)) return i;
     for (int i = 0; a && i < a->items; i++)
-        if (a->third[i] && !strncmp(a->name[i], name, n) && !strncmp(a->name[i] + n, " (", 2)) return i;
+        if (!isnan(a->range[i][1]) && !strncmp(a->name[i], name, n) && !strncmp(a->name[i] + n, " (", 2)) return i;
     return -1;
 }
 
