@@ -1,4 +1,5 @@
-// page_card.js - a slice as a card of the list: its name, claim, numbers, words and pictures.
+// page_card.js - an entry of the list as a card: its title in words, claim, numbers and pictures; below it, folded, the other
+// slices of its cause. A slice that is no head of an entry, or is somebody's own, has such a card, too.
 
 const Card = (() => {
   const STRIP = 16, NEAR = 4, TILE = 48;
@@ -7,8 +8,8 @@ const Card = (() => {
   const fileName = id => id.replace(/^.*[/\\](?=.)/, "");
 
   // The error rate as a bar with its interval, and a mark where that of the whole class stands.
-  function bar(s) {
-    const base = Claim.classRate(s), v = s.interval, rate = Claim.rate(s) || 0;
+  function bar(s, x) {
+    const base = x.class_rate, v = x.slices ? null : s.interval, rate = x.rate || 0;
     const title = `${percent(rate)} of the slice and ${percent(base)} of all ` +
                   `${isRun ? "images of the EC" : "rows of its class"} are wrong`;
     return h("span", { class: "bar-rate", "aria-hidden": "true", title },
@@ -18,14 +19,20 @@ const Card = (() => {
              h("span", { class: "base", style: `left:${100 * base}%` }));
   }
 
-  function numbers(s) {
-    const p = Claim.place(s), ci = range(s.interval);
+  const points = v => v === null ? "–" : `${v < 0 ? "−" : "+"}${Math.abs(100 * v).toFixed(0)}`;
+  const some = (part, all) => h("b", {}, `${count(part)} of ${count(all)}`);
+
+  // Rows and wrong ones; of slices with a proof also those that the search had not seen, which are the evidence.
+  function numbers(s, x) {
+    const p = Claim.place(s), ci = x.slices ? null : range(s.interval), own = isRun ? "all" : x.classes > 1 ? "their classes" : "class";
+    const small = ci ? h("small", {}, ` (${ci})`) : null;
     return h("span", { class: "numbers" },
-             h("span", {}, h("b", {}, count(s.size)), s.size === 1 ? " row" : " rows"),
-             h("span", {}, h("b", {}, percent(Claim.rate(s))), s.proof ? ` of ${count(s.proof.judged)} judged wrong` : " wrong",
-               ci ? h("small", {}, ` (${ci})`) : null),
-             h("span", {}, p.class < 0 || isRun ? "all " : "class ", h("b", {}, percent(Claim.classRate(s))),
-               ` of ${plural(p.n, isRun ? "image" : "row")}`));
+             h("span", {}, some(x.wrong, x.size), x.size === 1 ? " row wrong" : " rows wrong", s.proof ? null : small),
+             s.proof ? h("span", {}, "on unseen rows ", some(x.judged_wrong, x.judged),
+                         x.groups ? ` in ${plural(x.groups, "group")}` : null, small) : null,
+             h("span", {}, `${own} `, h("b", {}, percent(x.class_rate)), p.class < 0 || isRun ? ` of ${plural(p.n, isRun ? "image" : "row")}` : null),
+             s.proof ? h("span", {}, "excess ", h("b", {}, points(x.excess)), ", to expect ", h("b", {}, points(x.to_expect)), " points") : null,
+             x.share_of_errors ? h("span", {}, h("b", {}, percent(x.share_of_errors)), " of all errors") : null);
   }
 
   const rowName = (place, i) => {
@@ -76,24 +83,29 @@ const Card = (() => {
     return out;
   }
 
-  // The best phrases and the conjunction of attributes, each with a mark where chance does as well.
+  const attributes = (items, wrong, rows, ...more) => h("span", { class: "said" },
+    ...items.flatMap((t, i) => [i ? h("i", {}, " and ") : null, h("bdi", {}, t)]), h("span", { class: "dim" },
+    `: ${count(wrong)} of ${plural(rows, "row")} with ${items.length > 1 ? "these attributes" : "this attribute"} wrong`), ...more);
+
+  // The best phrases and the attributes, with the rate of all rows that have these; and where chance describes it as well.
   function said(s) {
-    const out = [], chance = p => p > 0.05 || p === null ? h("span", { class: "dim" }, " may be chance") : null;
+    const out = [], chance = p => p > 0.05 || p === null ? h("span", { class: "dim" }, "; chance describes it as well") : null;
     if (s.words) {
       const near = s.words.filter((w, i) => !i || w.p <= 0.05).slice(0, 3);
       out.push(h("span", { class: "said" }, ...near.flatMap((w, i) => [i ? ", " : null, h("bdi", {}, `“${w.phrase}”`)]),
                  chance(near[0].p)));
     }
-    if (s.conjunction)
-      out.push(h("span", { class: "said" }, ...s.conjunction.items.flatMap((t, i) =>
-        [i ? h("i", {}, " and ") : null, h("bdi", {}, t)]), chance(s.conjunction.held_out.p)));
+    const e = Claim.isHead(s) && Claim.entryOf(s), k = s.conjunction;
+    if (e && e.rule) out.push(attributes(e.rule, e.rule_wrong, e.rule_rows));
+    else if (k) out.push(attributes(k.items, k.all.wrong, k.all.covered, chance(k.held_out.p)));
     return out;
   }
 
   // Where the wrong rows go, and who found the slice.
-  function who(s) {
-    const part = [], to = Claim.taken(s), f = s.own ? null : what.findings[s.finding];
-    if (to !== null) part.push(["predicted as ", h("bdi", { class: "taken" }, to), `, ${percent(s.taken_share)}`]);
+  function who(s, x) {
+    const part = [], f = s.own ? null : what.findings[s.finding];
+    if (x.predicted !== null) part.push(["taken for ", h("bdi", { class: "taken" }, x.predicted), `: ${percent(x.predicted_share)} of the wrong rows`]);
+    if (x.classes > 1 && Claim.members(s).every(m => Claim.place(m).class >= 0)) part.push(["rows: ", ...classRows(Claim.members(s))]);
     if (!s.own) part.push([`found by ${Claim.methods(s).join(", ")}`]);
     if (f && !f.merged && Data.manySeeds) part.push([`seed ${f.seed}`]);
     if (s.note) part.push([s.note]);
@@ -103,29 +115,35 @@ const Card = (() => {
 
   const chip = s => s.own || isRun ? null : h("span", { class: `claim ${s.kind}` }, Claim.word(s));
 
-  function label(s) {
-    const to = Claim.taken(s), ci = range(s.interval);
-    return [`${Claim.name(s)}${s.own || isRun ? "" : `, ${Claim.word(s)}`}: ${plural(s.size, "row")}`,
-            `${percent(Claim.rate(s))} wrong${ci ? ` (${ci})` : ""}`,
-            `${percent(Claim.classRate(s))} of ${isRun ? "all images" : Claim.place(s).class < 0 ? "all rows" : "its class"}`,
-            to === null ? null : `predicted as ${to}, ${percent(s.taken_share)}`,
+  const title = s => Claim.isHead(s) ? Claim.entryOf(s).title : s.own || isRun ? Claim.name(s) : Claim.className(s);
+
+  function label(s, x) {
+    const ci = x.slices ? null : range(s.interval), of = isRun ? "all images" : Claim.place(s).class < 0 ? "all rows" : "its class";
+    return [`${Claim.name(s)}${s.own || isRun ? "" : `, ${Claim.word(s)}`}: ${plural(x.size, "row")}`,
+            `${percent(x.rate)} wrong${ci ? ` (${ci})` : ""}`, `${percent(x.class_rate)} of ${of}`,
+            x.predicted === null ? null : `predicted as ${x.predicted}, ${percent(x.predicted_share)}`,
             s.own ? null : `found by ${Claim.methods(s).join(", ")}`].filter(Boolean).join(", ");
   }
 
-  function draw(s, selected, mixed, onclick) {
-    const f = s.own ? null : what.findings[s.finding], several = mixed && f && !f.merged;
+  // others: the cards of the slices that are the same cause.
+  function draw(s, selected, mixed, onclick, others = [], open = false, ontoggle = null) {
+    const f = s.own ? null : what.findings[s.finding], several = mixed && f && !f.merged, x = Claim.figures(s), e = Claim.entryOf(s);
     const number = s.own ? "✎" : several ? `${f.method} ${s.number}` : String(s.number);
+    const pictures = x.slices && Picture.there ? causeStrip(Claim.members(s), STRIP) : strip(s, STRIP);
     s.button = h("button", { type: "button", class: `card ${s.own ? "own" : s.kind}`, "aria-pressed": String(selected),
-                             "aria-label": label(s), onclick },
-      h("span", { class: "line" }, h("span", { class: "rank" }, number),
-        h("bdi", { class: "where" }, s.own || isRun ? Claim.name(s) : Claim.className(s)), chip(s), numbers(s)),
-      ...said(s), who(s), bar(s), strip(s, STRIP));
-    return h("li", {}, s.button);
+                             "aria-label": label(s, x), onclick },
+      h("span", { class: "line" }, h("span", { class: "rank" }, number), h("bdi", { class: "where" }, title(s)), chip(s),
+        numbers(s, x)),
+      ...said(s), who(s, x), bar(s, x), pictures);
+    const heading = h("h3", { class: "card-head" }, s.button), cause = e && !Claim.isHead(s) ? h("p", { class: "key-line" }, `of cause ${s.entry}`) : null;
+    if (!others.length) return h("li", {}, heading, cause);
+    return h("li", { class: "cause" }, heading, cause, h("details", { open, ontoggle },
+      h("summary", {}, `${plural(others.length, "other slice")} of this cause`), h("ol", { class: "cards" }, ...others)));
   }
 
   // The worst pictures of a cause's slices, in turn.
   function causeStrip(list, most) {
-    const tiles = list.map(s => distinct(s.place, s.worst, most).map(([i, times]) => picture(s.place, i, TILE, times)));
+    const tiles = list.filter(s => s.worst).map(s => distinct(s.place, s.worst, most).map(([i, times]) => picture(s.place, i, TILE, times)));
     const turn = d3.range(most).flatMap(k => tiles.map(t => t[k]).filter(Boolean)).slice(0, most);
     return h("span", { class: "strip" }, h("span", { class: "worst" }, ...turn));
   }
@@ -135,37 +153,9 @@ const Card = (() => {
     const rows = new Map();
 
     for (const s of list) rows.set(Claim.className(s), (rows.get(Claim.className(s)) || 0) + s.size);
-    return [...rows].flatMap(([name, n], i) => [i ? ", " : null, `${count(n)} of `, h("bdi", {}, name)]);
+    return [...rows].slice(0, 5).flatMap(([name, n], i) => [i ? ", " : null, `${count(n)} of `, h("bdi", {}, name)])
+      .concat(rows.size > 5 ? `, and of ${count(rows.size - 5)} more` : []);
   }
 
-  // Slice numbers in short: 1 to 3, 7.
-  function span(list) {
-    const n = list.map(s => s.number).sort((a, b) => a - b), part = [];
-    for (let i = 0, j; i < n.length; i = j + 1) {
-      for (j = i; n[j + 1] === n[j] + 1; j++) { }
-      part.push(j > i + 1 ? `${n[i]} to ${n[j]}` : n.slice(i, j + 1).join(", "));
-    }
-    return part.join(", ");
-  }
-
-  // Slices with one cause: a head, and below it, folded, the slices. list: in their order; cards: theirs.
-  function cause(list, cards, open, ontoggle) {
-    const t = Claim.together(list), at = v => `${Math.round(100 * v)}%`;
-    const numbers = h("span", { class: "numbers" },
-      h("span", {}, h("b", {}, count(t.size)), " rows"),
-      h("span", {}, h("b", {}, percent(t.rate)), ` of ${count(t.judged)} judged wrong`),
-      h("span", {}, t.classes > 1 ? "their classes " : "its class ", h("b", {}, percent(t.classRate))));
-    const head = h("div", { class: "card cause-head confirmed" },
-      h("span", { class: "line" }, h("span", { class: "rank" }, span(list)),
-        h("span", { class: "where" }, t.classes > 1 ? `One cause in ${count(t.classes)} classes` : Claim.className(list[0])),
-        h("span", { class: "claim confirmed" }, "confirmed blindspots"), numbers),
-      h("span", { class: "who" }, "predicted as ", h("bdi", { class: "taken" }, t.taken), `, ${percent(t.share)} · rows: `, ...classRows(list)),
-      h("span", { class: "bar-rate", "aria-hidden": "true" }, h("span", { class: "fill", style: `width:${at(t.rate)}` }),
-        h("span", { class: "base", style: `left:${at(t.classRate)}` })),
-      Picture.there ? causeStrip(list, STRIP) : null);
-    return h("li", { class: "cause" }, head, h("details", { open, ontoggle },
-      h("summary", {}, `The ${count(list.length)} slices, each by itself`), h("ol", { class: "cards" }, ...cards)));
-  }
-
-  return { draw, cause, picture, strip, numbers, distinct, range };
+  return { draw, picture, strip, distinct, range, title, points, numbers: s => numbers(s, Claim.figures(s)) };
 })();

@@ -9,7 +9,7 @@ const Claim = (() => {
   const KINDS = ["confirmed", "suggested", "open", "chance", "fine"];
   const words = { confirmed: "confirmed blindspot", suggested: "suggested", open: "not tested", chance: "may be chance",
                   fine: "no more errors than elsewhere" };
-  const all = [], at = new Map();
+  const all = [], at = new Map(), byNumber = what.models.map(() => new Map());
   const tested = what.findings.some(f => f.slices.some(s => s.proof));
 
   const place = s => what.places[s.place];
@@ -41,19 +41,23 @@ const Claim = (() => {
       if (isRun) s.number = s.rank;
       s.address = [...series(s), `slice-${s.number}`].join(".");
       at.set(s.address, s);
+      if (!isRun) byNumber[place(s).model].set(s.number, s);
       all.push(s);
     }));
   }
 
-  // Slices that are one entry, by model and number; and the entry's figures.
+  // An entry of the list is one slice or several with one cause, of which the first is its head (spot_slice_list).
   const entryOf = s => s.own || isRun ? null : what.models[place(s).model].entries[s.entry - 1];
-  const causeOf = s => entryOf(s)?.slices.length > 1 ? `${place(s).model}.${s.entry}` : null;
-  const causes = list => new Set(list.map(causeOf).filter(Boolean)).size;
+  const isHead = s => entryOf(s)?.number === s.number;
+  const members = s => entryOf(s).slices.map(n => byNumber[place(s).model].get(n));
 
-  function together(list) {
-    const e = entryOf(list[0]);
-    return { size: e.size, judged: e.judged, rate: e.rate, classRate: e.class_rate, taken: e.predicted, share: e.predicted_share,
-             classes: e.classes };
+  // A slice's figures in words of an entry; those of the entry where several slices are one and this is the head.
+  function figures(s) {
+    const e = isHead(s) && entryOf(s), v = s.proof;
+    if (e && e.slices.length > 1) return { ...e, groups: e.judged_groups };
+    return { size: s.size, wrong: s.wrong, judged: v ? v.judged : s.size, judged_wrong: v ? v.wrong : s.wrong, groups: v?.judged_groups,
+             rate: rate(s), class_rate: classRate(s), excess: v ? v.excess : null, to_expect: v ? v.to_expect : null,
+             share_of_errors: e ? e.share_of_errors : null, classes: 1, predicted: taken(s), predicted_share: s.taken_share };
   }
 
   const className = s => place(s).class < 0 && !isRun ? "all classes" : Data.placeName(s.place);
@@ -67,7 +71,6 @@ const Claim = (() => {
   const taken = s => s.taken === undefined ? null : what.classes[s.taken];
   const count_of = list => Object.fromEntries(KINDS.map(k => [k, list.filter(s => s.kind === k).length]));
 
-  return { begin, order, kinds: count_of, word: s => words[s.kind], methods, name, className, classRate, rate, taken, tested, causeOf, causes,
-           together,
-           all: () => all, at: address => at.get(address), place };
+  return { begin, order, kinds: count_of, word: s => words[s.kind], methods, name, className, classRate, rate, taken, tested, entryOf,
+           isHead, members, figures, all: () => all, at: address => at.get(address), place };
 })();

@@ -18,13 +18,13 @@ const Detail = (() => {
   // Takes the details out of the list, which is drawn again.
   function park() { if (detail.parentElement !== side) side.append(detail); }
 
-  const points = v => v === null ? "–" : `${v < 0 ? "−" : "+"}${Math.abs(100 * v).toFixed(0)} points`;
+  const points = v => v === null ? "–" : `${Card.points(v)} points`;
   const within = v => v.excess_low === null ? null
     : h("small", {}, ` ${points(v.excess_low).replace(" points", "")} to ${points(v.excess_high).replace(" points", "")}`);
 
   // A slice's own numbers; three of them stand elsewhere with more words.
   const common = s => what.slice_columns.filter(q => known(s[q.name]) && !["size", "wrong", "error_rate"].includes(q.name))
-    .map(q => fact(q.about, q.unit === "share" ? percent(s[q.name], 1) : Quantity.text(q, s[q.name])));
+    .map(q => fact(q.name === "share_of_errors" && !isRun ? "share of its class’s errors" : q.about, q.unit === "share" ? percent(s[q.name], 1) : Quantity.text(q, s[q.name])));
 
   function facts(s) {
     const p = what.places[s.place], v = s.proof, rest = p.n > s.size ? (p.wrong - s.wrong) / (p.n - s.size) : null;
@@ -38,7 +38,7 @@ const Detail = (() => {
             fact("error rate", [percent(Claim.rate(s), 1), ci ? h("small", {}, ` ${ci}`) : null]),
             fact("its class", percent(own, 1)), fact("excess", [points(v.excess), within(v)]),
             fact("to expect on new rows", points(v.to_expect)),
-            v.expected_rate === null ? null : fact("by predicted class and confidence", percent(v.expected_rate, 1)),
+            v.expected_rate === null ? null : fact("rate that predicted class and confidence let expect", percent(v.expected_rate, 1)),
             fact("p, corrected", small(v.corrected_p)), ...common(s)];
   }
 
@@ -57,7 +57,8 @@ const Detail = (() => {
           h("span", { class: "of" }, isRun ? ` ${List.methodOf(s)}` : ` ${Claim.word(s)}`));
     const file = s.own ? s.name : `${Data.placeName(s.place)}-${List.methodOf(s)}-${s.number}`;
     detail.append(h("div", { class: "line" }, name, h("span", { class: "row" },
-      button("Zoom to it", () => {
+      button("Zoom to it", async () => {
+        await PointMap.unfold();
         PointMap.zoomTo(s);
         document.getElementById("stage").scrollIntoView({ block: "nearest" });
       }, { title: "show the slice as large as it goes on the map" }),
@@ -67,6 +68,7 @@ const Detail = (() => {
       button("Close", () => List.clear(), { "aria-label": "Close the slice (Escape)" }))));
     detail.append(h("dl", { class: "facts few" }, ...facts(s).filter(Boolean)));
     if (s.note) detail.append(h("p", { class: "hint" }, s.note));
+    cause(s);
     if (partner)
       detail.append(h("p", { class: "hint" },
         `Circles: ${List.nameOf(s)}. Squares: ${List.nameOf(partner)} of ${List.methodOf(partner)}.`));
@@ -76,6 +78,16 @@ const Detail = (() => {
     if (s.conjunction) conjunction(s.conjunction);
     if (Picture.there) gallery(s);
     table(s);
+  }
+
+  // The other slices of its cause.
+  function cause(s) {
+    const e = Claim.entryOf(s);
+    if (!e || e.slices.length < 2) return;
+    const link = t => h("a", { href: `#${t.address}` }, `#${t.number}`);
+    detail.append(h("p", { class: "hint" }, `One of ${count(e.slices.length)} slices of cause ${e.number}, `, h("bdi", {}, e.title),
+      `: ${count(e.wrong)} of ${count(e.size)} rows wrong. The others: `,
+      ...Claim.members(s).filter(t => t !== s).slice(0, 40).flatMap((t, i) => [i ? ", " : null, link(t)]), "."));
   }
 
   // Which search found the slice on which part, and what the rows of the other part say.
@@ -89,8 +101,9 @@ const Detail = (() => {
       h("p", { class: "key-line" }, "Found on one part of the rows, judged on the other, whose rows join by their features " +
         "alone. Expected: wrong rows at the rate of their class. p: chance of as many wrong ones in a random choice of rows " +
         "of the same classes; corrected for all tests of this page’s model together (Westfall and Young). Excess: error rate of " +
-        "the judged rows less that of their class. To expect on new rows: the excess, as all slices together let it expect. " +
-        (v.expected_rate === null ? "" : "By predicted class and confidence: the error rate that these alone let expect.")));
+        "the judged rows less that of their class. To expect on new rows: the excess drawn towards what all slices together show, so a slice of few rows may " +
+        "stand above its own. " + (v.expected_rate === null ? "" : "Rate that predicted class and confidence let expect: that of " +
+        "other rows with the same answers; what is above it is news.")));
   }
 
   const small = v => v === null ? "–" : v < 0.0001 && v > 0 ? "< 0.0001" : String(+v.toPrecision(2));
@@ -115,12 +128,13 @@ const Detail = (() => {
   function conjunction(k) {
     const row = (name, f) => [name, f(k.held_out), f(k.all)];
     detail.append(h("h3", {}, "Attributes: ", h("b", {}, ...k.items.flatMap((t, i) => [i ? " and " : "", h("bdi", {}, t)]))),
-      grid(["", "unseen half", "all rows"], [row("in the slice", m => `${count(m.inside)} of ${count(m.covered)}`),
-        row("precision", m => percent(m.precision)), row("recall", m => percent(m.recall)), row("lift", m => small(m.lift)),
-        row("t", m => small(m.t)), row("p", m => small(m.p))]),
-      h("p", { class: "key-line" }, "Chosen on one half of the class’s rows and stated on the other. Precision: rows with " +
-        "these attributes that are in the slice; recall: rows of the slice that have them. t: Bayesian t of their error rate " +
-        "against the class’s. p: chance of as many in the slice for a random choice of rows."));
+      grid(["rows of the class", "unseen half", "all rows"], [
+        row("with these attributes, wrong", m => `${count(m.wrong)} of ${count(m.covered)}`),
+        row("of these in the slice (precision)", m => `${count(m.inside)} of ${count(m.covered)}, ${percent(m.precision)}`),
+        row("of the slice with these (recall)", m => `${count(m.inside)} of ${count(m.group ?? m.slice)}, ${percent(m.recall)}`),
+        row("times as many in the slice as in the class", m => small(m.lift)), row("p", m => small(m.p))]),
+      h("p", { class: "key-line" }, "Chosen on one half of the class’s rows and stated on the other. p: chance of as many in the " +
+        "slice for a random choice of rows; it says how well the attributes tell the slice, not how often the model fails."));
   }
 
   function gallery(s) {

@@ -12,9 +12,9 @@ const Head = (() => {
     const rest = [[n.suggested, "is suggested", "are suggested"], [n.chance, "may be chance", "may be chance"],
                   [n.fine, "has no more errors than elsewhere", "have no more errors than elsewhere"]]
       .filter(([m]) => m).map(([m, one, many]) => are(m, one, many));
-    const causes = Claim.causes(list), shared = list.filter(Claim.causeOf).length;
-    const alike = !causes ? "" : causes === 1 ? ` ${count(shared)} of them are alike and seem to have one cause.`
-      : ` ${count(shared)} of them are alike and seem to have ${count(causes)} causes.`;
+    const entries = what.models[k].entries.filter(e => e.claim === "confirmed"), cells = entries.filter(e => e.folded).length;
+    const seem = [plural(entries.length - cells, "cause"), cells ? `${plural(cells, "cell")} of the confusion matrix` : null];
+    const alike = n.confirmed > entries.length || cells ? ` ${n.confirmed === 1 ? "It is" : "They seem to be"} ${seem.filter(Boolean).join(" and ")}.` : "";
     const told = [first[0].toUpperCase() + first.slice(1), ...rest];
     const level = proof ? ` at the level ${percent(proof.level)}` : "";
     const beat = k === what.models.length - 1 && proof && proof.chance_searches && n.suggested
@@ -32,13 +32,31 @@ const Head = (() => {
   }
 
   const sentence = t => h("b", {}, `${t[0].toUpperCase()}${t.slice(1)}.`);
+  const whose = m => Data.manyModels ? h("b", {}, h("bdi", {}, m.name), ": ") : null;
+
+  // What matters most; of several models only how good each is, and what is proved.
+  function summary(m) {
+    const lines = Data.manyModels ? m.summary.slice(0, 1) : m.summary;
+    const one = t => {
+      const next = /^Next: /.test(t), cause = t.match(/^(\d+)\. /);
+      return h("p", { class: "lead" }, whose(m), ...cause ? [h("a", { class: "rank", href: `#slice-${cause[1]}` }, cause[1]),
+        ` ${t.slice(cause[0].length)}`] : next ? [h("b", {}, "Next: "), t.slice(6)] : [t]);
+    };
+    return lines.map(one);
+  }
 
   function sentences() {
-    return what.models.map((m, k) => {
+    return what.models.flatMap((m, k) => {
       const own = Claim.all().filter(s => Claim.place(s).model === k), said = own.some(s => s.proof) ? claims(k) : untested(k);
-      return h("p", { class: "lead" }, Data.manyModels ? h("b", {}, h("bdi", {}, m.name), ": ") : null,
-               ...(m.note ? [sentence(m.note), " "] : []), ...(own.length ? said : m.note ? [] : [sentence("no slice was found")]));
+      return [...summary(m), h("p", { class: "tests" }, whose(m), ...(own.length ? said : m.note ? [] : [sentence("no slice was found")]))];
     });
+  }
+
+  function examined(m) {
+    const of = new Set(what.places.filter(p => what.models[p.model] === m && p.class >= 0).map(p => p.class)).size;
+    const all = what.places.some(p => what.models[p.model] === m && p.class < 0);
+    const part = [of ? `${count(of)} of ${plural(what.classes.length, "class", "classes")}` : null, all ? "all classes together" : null];
+    return `${part.filter(Boolean).join(", and ") || "no class"} examined`;
   }
 
   // A date is given with the findings, or it is that of the file.
@@ -69,18 +87,9 @@ const Head = (() => {
     const line = names();
     if (line) sources.append(line);
     for (const m of what.models)
-      sources.append(h("p", { class: "source" }, Data.manyModels ? h("b", {}, h("bdi", {}, m.name), ": ") : null,
-                       h("bdi", {}, m.source)));
+      sources.append(h("p", { class: "source" }, whose(m), h("bdi", {}, m.source), isRun ? "" : ` · ${examined(m)}`));
     if (isRun) Run.facts(fact);
-    else {
-      document.getElementById("claims").append(...sentences());
-      fact("rows", count(what.rows));
-      fact("classes examined", count(new Set(what.places.map(p => p.class)).size),
-           what.places.some(p => p.class < 0) ? "together" : `of ${count(what.classes.length)}`);
-      for (const m of what.models)
-        fact(Data.manyModels ? `accuracy, ${m.name}` : "accuracy", percent(m.judged ? 1 - m.wrong / m.judged : null, 1),
-             `${count(m.wrong)} wrong${m.several ? ` of ${count(m.judged)} labels` : ""}`);
-    }
+    else document.getElementById("claims").append(...sentences());
     notes();
   }
 

@@ -4,7 +4,8 @@ const List = (() => {
   const box = document.getElementById("list"), narrow = window.matchMedia("(max-width: 1100px)");
   const filter = { model: "0", place: "", method: "", seed: "", order: "" };
   const own = [];                       // slices drawn on the map
-  const FOLDS = { chance: ["What may be chance", "The tests do not tell these from chance: no blindspots until more rows say so."],
+  const FOLDS = { suggested: ["What is suggested", "Not proved, but better than the best of searches in errors without structure."],
+                  chance: ["What may be chance", "The tests do not tell these from chance: no blindspots until more rows say so."],
                   fine: ["What is fine", "No more errors than in the rest of the class."] };
   let entries = [], shown = {}, selected = null, partner = null, own_count = 0;
   const page = () => narrow.matches && !isRun ? 12 : 40;
@@ -45,7 +46,7 @@ const List = (() => {
       form.append(select("place", isRun ? "EC" : "Class", places.map(p => [p, p]), isRun ? null : "all classes"));
     if (methods.length > 1) form.append(select("method", "Method", methods.map(m => [m, m]), "all methods"));
     if (seeds.length > 1) form.append(select("seed", "Seed", seeds.map(s => [s, s]), "all seeds"));
-    form.append(select("order", "Order", [["", Claim.tested ? "surest, then worst first" : "worst first"], ["rank", "as the method ranks"], ["rate", "error rate"],
+    form.append(select("order", "Order", [["", Claim.tested ? "confirmed first, most errors in excess" : "worst first"], ["rank", "as the method ranks"], ["rate", "error rate"],
                                           ["share", "share of errors"], ["size", "size"]]));
     form.addEventListener("submit", e => e.preventDefault());
   }
@@ -63,7 +64,7 @@ const List = (() => {
     await Promise.all(found.map(Data.finding));
     entries = found.flatMap(i => what.findings[i].slices).filter(wanted);
     entries.sort(orders[filter.order || (isRun && found.length === 1 ? "rank" : "")]);
-    shown = { main: page(), chance: page(), fine: page() };
+    shown = { main: page(), suggested: page(), chance: page(), fine: page() };
     selected = null;
     partner = null;
     const first = entries[0] ? entries[0].finding : found[0];
@@ -72,7 +73,8 @@ const List = (() => {
     Detail.draw(selected, partner);
     Compare.begin(first);
     if (isRun) Run.show(first);
-    if (begin && !isRun && !narrow.matches && sections().main.length) await choose(entries[0], null, { silent: true });
+    const first_card = sections().main[0];
+    if (begin && !isRun && !narrow.matches && first_card) await choose(first_card, null, { silent: true });
     say(shownWords());
   }
 
@@ -80,11 +82,11 @@ const List = (() => {
   function shownWords() {
     const n = Claim.kinds(entries), part = [];
     if (isRun) return `${plural(entries.length, "hypothesis", "hypotheses")} shown`;
-    if (entries.some(s => s.proof)) part.push(plural(n.confirmed, "confirmed blindspot"), `${count(n.suggested)} suggested`);
+    if (entries.some(s => s.proof)) part.push(plural(n.confirmed, "confirmed blindspot"));
     if (n.open || !part.length) part.push(`${plural(n.open, "slice")} with more errors than elsewhere, not tested,`);
-    const under = [n.chance ? `${count(n.chance)} that may be chance` : null,
+    const under = [n.suggested ? `${count(n.suggested)} suggested` : null, n.chance ? `${count(n.chance)} that may be chance` : null,
                    n.fine ? `${count(n.fine)} with no more errors than elsewhere` : null].filter(Boolean);
-    return `${part.join(" and ")} shown${under.length ? `; under folds ${under.join(" and ")}` : ""}`;
+    return `${part.join(" and ")} shown${under.length ? `; under folds ${under.join(", ")}` : ""}`;
   }
 
   let finding = -1;
@@ -100,30 +102,34 @@ const List = (() => {
 
   const nameOf = Claim.name;
   const methodOf = s => Claim.methods(s).join(", ");
-  const sections = () => ({ main: entries.filter(s => !FOLDS[s.kind]), chance: entries.filter(s => s.kind === "chance"),
-                            fine: entries.filter(s => s.kind === "fine") });
+  // Where a slice stands: in the list, below its class in the table of classes, or under a fold.
+  const partOf = s => FOLDS[s.kind] ? s.kind : Claim.entryOf(s)?.folded ? "cells" : "main";
+  const sections = () => {
+    const part = { main: [], cells: [], suggested: [], chance: [], fine: [] };
+    for (const s of entries) part[partOf(s)].push(s);
+    return part;
+  };
   const mixed = () => new Set(entries.filter(s => !what.findings[s.finding].merged).flatMap(s =>
     [what.findings[s.finding].method, what.findings[s.finding].seed].join(" "))).size > 1;
 
   const card = s => Card.draw(s, selected === s, mixed(), () => choose(s));
 
-  // The slices of a list, those with one cause together in the place of the first; one that stands alone is a list of one.
-  const isOpen = new Set();             // causes whose slices are unfolded
+  // The slices of a list, those of one entry together in the place of the first, its head before the others.
+  const isOpen = new Set();             // entries whose other slices are unfolded
   function items(list) {
     const at = new Map(), out = [];
     for (const s of list) {
-      const key = Claim.causeOf(s);
-      if (key && at.has(key)) at.get(key).push(s);
+      const key = Claim.entryOf(s);
+      if (key && at.has(key)) at.get(key)[Claim.isHead(s) ? "unshift" : "push"](s);
       else out.push([s]);
       if (key && !at.has(key)) at.set(key, out.at(-1));
     }
     return out;
   }
 
-  function item(list) {
-    if (list.length === 1) return card(list[0]);
-    const key = Claim.causeOf(list[0]);
-    return Card.cause(list, list.map(card), isOpen.has(key), e => {
+  function item([first, ...others]) {
+    const key = Claim.entryOf(first);
+    return Card.draw(first, selected === first, mixed(), () => choose(first), others.map(card), isOpen.has(key), e => {
       if (e.target.open) isOpen.add(key);
       else isOpen.delete(key);
       roving();
@@ -144,28 +150,33 @@ const List = (() => {
   function fold(key, list, open) {
     const [title, hint] = FOLDS[key];
     return h("details", { class: "fold", id: `fold-${key}`, open, ontoggle: roving },
-      h("summary", {}, h("b", {}, title), ` ${plural(list.length, "slice")}`),
+      h("summary", {}, h("h2", {}, title), ` ${plural(list.length, "slice")}`),
       h("p", { class: "key-line" }, hint), ...cards(list, key, null));
   }
 
   function keyLine() {
-    return h("p", { class: "key-line" }, `Bar: error rate${entries.some(s => s.interval) ? " with its 95 % interval" : ""}` +
+    return h("details", { class: "key-line", id: "key" }, h("summary", {}, "How to read a card"), `Bar: error rate${entries.some(s => s.interval) ? " with its 95 % interval" : ""}` +
       `${entries.some(s => s.proof) ? ", of rows that the search had not seen" : ""}; the tick: that of `,
-      isRun ? "all images of the EC. " : "its class. ", Picture.there ? "Pictures: the least confident first, ✕ where the " +
-      "model is wrong; behind the dotted line the nearest that it gets right. " : "",
+      isRun ? "all images of the EC. " : "its class. ", entries.some(s => s.proof) ? "Unseen rows: those that the search had " +
+      "not seen; they prove. Excess: their error rate less that of their class; to expect: what of it new rows should show. " : "",
+      Picture.there ? "Pictures: the least confident first, ✕ where the model is wrong; beyond the dotted line the nearest " +
+      "that it gets right. " : "",
       entries.some(s => s.words) ? "In quotes: the phrases that are nearest to the slice. " : "",
-      entries.some(s => s.conjunction) ? "Plain: the attributes that tell it best from the rest of its class." : "");
+      entries.some(s => s.conjunction) ? "Attributes: those that tell it best from the rest of its class." : "");
   }
 
   function title() {
     if (isRun) return "Hypotheses, ranked";
     if (!entries.some(s => s.proof)) return "Slices with more errors than elsewhere, not tested";
-    return "Confirmed and suggested";
+    return "Causes of errors, confirmed";
   }
 
   function draw() {
+    const key = keyLine();
+    key.open = document.getElementById("key")?.open || false;
     const old = document.activeElement && box.contains(document.activeElement), part = sections();
-    const open = key => document.getElementById(`fold-${key}`)?.open || (selected && selected.kind === key);
+    const open = key => document.getElementById(`fold-${key}`)?.open ?? (selected?.kind === key ||
+                        (key === "suggested" && !part.main.length));
     const folds = Object.keys(FOLDS).filter(k => part[k].length).map(k => fold(k, part[k], open(k)));
     Detail.park();
     box.replaceChildren();
@@ -173,9 +184,10 @@ const List = (() => {
       box.append(h("h2", {}, "Slices of your own"), h("ol", { class: "cards" }, ...own.map(card)),
                  h("p", { class: "row" }, button("Save all as CSV", () => Export.csv(own, "slices-of-my-own")),
                    button("Save all as JSON", () => Export.json(own, "slices-of-my-own"))));
-    box.append(h("h2", {}, title()), keyLine());
+    box.append(h("h2", {}, title()), key);
     if (part.main.length) box.append(...cards(part.main, "main", "cards"));
     else box.append(h("p", { class: "empty" }, emptyWords()));
+    if (!isRun) box.append(...Classes.draw(+filter.model, filter.place, items(part.cells), item));
     box.append(...folds);
     roving();
     Detail.place(selected, narrow.matches && !isRun);
@@ -187,7 +199,7 @@ const List = (() => {
     if (failed.length) return `Nothing here: ${failed[0].failed}`;
     if (!what.findings.length) return "Nothing was examined; the notes above say why.";
     if (!entries.length) return "No slice was found here.";
-    return entries.some(s => s.proof) ? "No slice is confirmed or suggested here."
+    return entries.some(s => s.proof) ? "No slice is confirmed here."
       : "No slice has more errors than the rest of its class here.";
   }
 
@@ -244,16 +256,12 @@ const List = (() => {
 
   // Opens the fold of a slice, and shows as many cards as there are before it.
   function reveal(s) {
-    const key = FOLDS[s.kind] ? s.kind : "main", at = items(sections()[key]).findIndex(list => list.includes(s));
-    const box = document.getElementById(`fold-${key}`);
-    if (Claim.causeOf(s)) isOpen.add(Claim.causeOf(s));
+    const key = partOf(s), at = items(sections()[key]).findIndex(list => list.includes(s));
     if (at >= shown[key]) {
       shown[key] = at + 1;
       draw();
     }
-    if (at >= 0 && box) box.open = true;
-    const cause = s.button && s.button.closest(".cause details");
-    if (cause) cause.open = true;
+    for (let fold = s.button?.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
   }
 
   // ---- addresses: #slice-3 is a link to a slice ----
@@ -392,6 +400,6 @@ const List = (() => {
     Compare.begin(finding);
   }
 
-  return { filters, tools, listen, refresh, follow, choose, clear, draw, remove, nameOf, methodOf, button,
+  return { filters, tools, listen, refresh, follow, choose, clear, draw, remove, roving, nameOf, methodOf, button,
            own: () => own, selected: () => selected, finding: () => finding };
 })();

@@ -367,6 +367,15 @@ const PointMap = (() => {
     draw(false);
   }
 
+  // Shows the map where it is folded; done once it has its size.
+  async function unfold() {
+    const fold = document.getElementById("map");
+    if (fold.open && width) return;
+    fold.open = true;
+    await new Promise(done => requestAnimationFrame(done));
+    resize();
+  }
+
   function light(slices) {
     lit = slices;
     redraw(false);
@@ -384,7 +393,7 @@ const PointMap = (() => {
   }
 
   return {
-    listen, show, light, zoomBy, zoomTo, reset, setLassoMode, inView, times, view, plant,
+    listen, show, unfold, light, zoomBy, zoomTo, reset, setLassoMode, inView, times, view, plant,
     mark: t => { truth = t; redraw(false); },
     place: () => placeIndex,
     lassoMode: () => lassoMode,

@@ -8,7 +8,7 @@ function writeHelp() {
         : "A slice is such a group as a method found it; it may be chance. Numbers are of all rows, also where pictures are " +
           "missing here."),
     isRun ? null : p(...claimHelp()),
-    p("On the map rows that lie close to each other look alike to the model. Colour is the model’s confidence in the true " +
+    p("The map is folded where it is of principal components, which seldom show a cause. On it rows that lie close to each other look alike to the model. Colour is the model’s confidence in the true " +
       "class; a cross is a wrong row. Drag to move, turn the wheel to zoom, point at a row to see it, click on one to select " +
       "its slice. A map of t-SNE or UMAP keeps neighbours; how far apart two groups lie, and how large they are, means " +
       "little. " + (what.findings.some(f => f.merged) ? "Slices with a proof were found on two parts of the rows, each with a map " +
@@ -47,6 +47,7 @@ async function start() {
   Head.draw();
   Run.draw();
   Models.draw();
+  document.getElementById("map").open = isRun || what.maps.some(m => m.of !== null && m.columns === 2);
   writeHelp();
   List.filters();
   List.tools();
